@@ -1,0 +1,848 @@
+/* gpump.h: GPU preemption and fault mechanisms for simulators. MIT licence (see LICENSE).
+ *
+ * Generated from gpump_impl/ by `cmake -P gpump_impl/generate.cmake`; edit there, not here.
+ *
+ * In ONE C or C++ file:   #define GPUMP_IMPLEMENTATION
+ *                         #include "gpump.h"
+ * everywhere else:        #include "gpump.h"
+ * The other file a host needs is stb_ds.h (Debian: libstb-dev), unless GPUMP_NO_PROGRAM is defined.
+ */
+
+#ifndef GPUMP_H
+#define GPUMP_H
+
+/* ---- gpump_impl/base.h ---- */
+/* base: results, reasons, diagnostics, allocator, bit sets, stable hash, prng, wide arithmetic, sparse map (floor 0) */
+#ifndef GPUMP_BASE_H
+#define GPUMP_BASE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The version of the interface; CMake and gpump.pc read it from here. */
+#define GPUMP_VERSION_MAJOR 0
+#define GPUMP_VERSION_MINOR 1
+#define GPUMP_VERSION_PATCH 0
+/* Raised whenever the same input gives other timing; reports carry it. */
+#define GPUMP_MODEL_VERSION 1
+
+/* Define GPUMP_STATIC beside GPUMP_IMPLEMENTATION to keep the whole library inside one file. */
+#ifndef GPUMP_API
+#ifdef GPUMP_STATIC
+#if defined(__GNUC__)
+#define GPUMP_API __attribute__((unused)) static
+#else
+#define GPUMP_API static
+#endif
+#else
+#define GPUMP_API extern
+#endif
+#endif
+
+#if defined(__GNUC__)
+#define GPUMP_INLINE __attribute__((unused)) static inline
+#else
+#define GPUMP_INLINE static inline
+#endif
+
+#ifdef __cplusplus
+#define GPUMP_BEGIN extern "C" {
+#define GPUMP_END }
+#else
+#define GPUMP_BEGIN
+#define GPUMP_END
+#endif
+
+/* A broken invariant inside gpump: the only path that may abort. Override before including the implementation. */
+#ifndef GPUMP_ASSERT
+#include <assert.h>
+#define GPUMP_ASSERT(condition) assert(condition)
+#endif
+
+/* "No such number": an unknown latency, an absent index. */
+#define GPUMP_UNKNOWN UINT64_MAX
+#define GPUMP_NONE UINT32_MAX
+
+GPUMP_BEGIN
+
+/* What a call returns: 0 done; above 0 "not now"; below 0 an error that left state and outputs as they were. */
+typedef enum gpump_result {
+    GPUMP_OK = 0,
+    GPUMP_EMPTY = 1,               /* nothing to hand over now */
+    GPUMP_BUSY = 2,                /* a finite resource is taken; ask again after the state has changed */
+    GPUMP_ERROR_ARGUMENT = -1,     /* a null pointer, or a value outside its range */
+    GPUMP_ERROR_CONFIG = -2,       /* a configuration that contradicts itself */
+    GPUMP_ERROR_UNKNOWN_NAME = -3, /* no preset, policy or kernel of that name */
+    GPUMP_ERROR_CAPACITY = -4,     /* the caller's array or memory is too small; the count says how much is needed */
+    GPUMP_ERROR_MEMORY = -5,       /* the allocator returned NULL */
+    GPUMP_ERROR_TIME = -6,         /* time went back */
+    GPUMP_ERROR_STALE = -7,        /* the (slot, generation) no longer names a block */
+    GPUMP_ERROR_STATE = -8,        /* the call is not allowed in this state */
+    GPUMP_ERROR_FORMAT = -9,       /* a buffer that is truncated, altered or foreign */
+    GPUMP_ERROR_REFUSED = -10,     /* the mechanism says no; the diagnostic carries the gpump_reason */
+    GPUMP_ERROR_FULL = -11         /* preallocated space is used up */
+} gpump_result;
+
+/* Returns the name of a result, such as "GPUMP_ERROR_STALE"; never NULL. */
+GPUMP_API const char *gpump_result_name(gpump_result result);
+
+/* Why the answer to a question is no: code, what holds it back, what the host can do. 0 is yes. */
+#define GPUMP_REASONS(X)                                                                                              \
+    X(YES, "yes", "nothing to do")                                                                                    \
+    X(NO_SUCH_BLOCK, "the (slot, generation) does not name a resident block", "use a reference of a resident block")  \
+    X(NOT_RUNNING, "the block is already leaving, being restored, or done", "wait for its present transition to end") \
+    X(CLOBBERED, "the block has overwritten something its launch has read, or done an atomic",                        \
+      "switch or drain it")                                                                                           \
+    X(PIPELINE, "instructions of the block are in the pipeline", "wait for them to commit")                           \
+    X(STORES, "stores of the block are not acknowledged", "wait for the acknowledgements")                            \
+    X(ATOMICS, "atomics of the block are pending", "wait for their replies")                                          \
+    X(INSTRUCTION_MISSES, "instruction misses of the block are pending", "wait for the fetches")                      \
+    X(SCOREBOARD, "registers of the block are reserved in the scoreboard", "wait for the write-backs")                \
+    X(PREEMPTION_POINT, "a warp of the block has not reached a preemption point", "let its warps run on")             \
+    X(NO_CONTEXT_SPACE, "the space preallocated for contexts of this kernel is full", "drain, flush, or give more")   \
+    X(THREADS, "not enough thread slots", "wait for blocks to leave, or use a smaller block")                         \
+    X(WARPS, "not enough warp slots", "wait for blocks to leave, or use a smaller block")                             \
+    X(BLOCK_SLOTS, "no block slot is free", "wait for a block to leave")                                              \
+    X(REGISTERS, "not enough contiguous registers", "wait for blocks to leave, or use fewer registers")               \
+    X(SHARED_MEMORY, "not enough contiguous shared memory", "wait for blocks to leave, or use less of it")            \
+    X(KERNELS, "as many kernels as the configuration allows are resident", "wait for one to leave")                   \
+    X(RESERVED, "the SM is being vacated for another kernel", "wait until its next kernel is set up")                 \
+    X(NEVER_FITS, "the block is larger than an empty SM", "use fewer threads, registers or shared memory per block")  \
+    X(GROUP, "the block must leave together with others", "choose the whole group")
+
+typedef enum gpump_reason {
+#define GPUMPI_REASON(name, text, remedy) GPUMP_REASON_##name,
+    GPUMP_REASONS(GPUMPI_REASON)
+#undef GPUMPI_REASON
+    GPUMP_REASON_COUNT
+} gpump_reason;
+
+/* Returns what holds a request back, in words; never NULL. */
+GPUMP_API const char *gpump_reason_text(gpump_reason reason);
+/* Returns what the host can do about it, in words; never NULL. */
+GPUMP_API const char *gpump_reason_remedy(gpump_reason reason);
+
+/* Where and how an argument was wrong. A call that takes one fills it only when it fails; NULL is allowed. */
+typedef struct gpump_diag {
+    gpump_result code;
+    gpump_reason reason; /* set with GPUMP_ERROR_REFUSED */
+    const char *field;   /* the member or argument at fault; a string constant */
+    uint64_t index;      /* which element of an array; 0 for scalars */
+    uint64_t value;      /* what it was */
+    uint64_t minimum;    /* the smallest value allowed */
+    uint64_t maximum;    /* the largest value allowed */
+} gpump_diag;
+
+/* Writes "GPUMP_ERROR_ARGUMENT: warps is 0, must be 1 to 64" and the like into text (at most bytes, always terminated).
+ * Returns the length of the whole sentence, as snprintf does. */
+GPUMP_API size_t gpump_diag_text(const gpump_diag *diag, char *text, size_t bytes);
+
+/* Memory for the growing kind of object (programs and analyses). reallocate(user, NULL, 0, n) allocates,
+ * reallocate(user, p, n, 0) frees and returns NULL; returning NULL for n > 0 means out of memory and leaves p valid. */
+typedef struct gpump_allocator {
+    void *(*reallocate)(void *user, void *pointer, size_t old_bytes, size_t new_bytes);
+    void *user;
+} gpump_allocator;
+
+/* Returns an allocator over the C library's realloc and free. */
+GPUMP_API gpump_allocator gpump_allocator_default(void);
+
+/* ---- bit sets: arrays of 64-bit words ---- */
+GPUMP_INLINE uint32_t gpump_bits_words(uint32_t bits) { return (bits + 63u) / 64u; }
+GPUMP_INLINE int gpump_bits_get(const uint64_t *set, uint32_t bit) { return (int)((set[bit >> 6] >> (bit & 63u)) & 1u); }
+GPUMP_INLINE void gpump_bits_set(uint64_t *set, uint32_t bit) { set[bit >> 6] |= (uint64_t)1 << (bit & 63u); }
+GPUMP_INLINE void gpump_bits_clear(uint64_t *set, uint32_t bit) { set[bit >> 6] &= ~((uint64_t)1 << (bit & 63u)); }
+/* Returns the number of one bits in a word. */
+GPUMP_INLINE uint32_t gpump_bits_count64(uint64_t word) {
+#if defined(__GNUC__)
+    return (uint32_t)__builtin_popcountll(word);
+#else
+    word = word - ((word >> 1) & UINT64_C(0x5555555555555555));
+    word = (word & UINT64_C(0x3333333333333333)) + ((word >> 2) & UINT64_C(0x3333333333333333));
+    word = (word + (word >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+    return (uint32_t)((word * UINT64_C(0x0101010101010101)) >> 56);
+#endif
+}
+/* Returns the index of the lowest one bit; word must not be 0. */
+GPUMP_INLINE uint32_t gpump_bits_lowest64(uint64_t word) {
+#if defined(__GNUC__)
+    return (uint32_t)__builtin_ctzll(word);
+#else
+    return gpump_bits_count64((word & (0u - word)) - 1u);
+#endif
+}
+/* Returns the number of one bits in a set of `words` words. */
+GPUMP_API uint32_t gpump_bits_count(const uint64_t *set, uint32_t words);
+
+/* ---- stable hash: the same value on every machine; feed it field by field ---- */
+#define GPUMP_HASH_SEED UINT64_C(0xcbf29ce484222325)
+GPUMP_INLINE uint64_t gpump_hash_u64(uint64_t hash, uint64_t value) {
+    hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ (hash >> 29);
+}
+GPUMP_API uint64_t gpump_hash_u32s(uint64_t hash, const uint32_t *values, size_t count);
+GPUMP_API uint64_t gpump_hash_u64s(uint64_t hash, const uint64_t *values, size_t count);
+GPUMP_API uint64_t gpump_hash_bytes(uint64_t hash, const void *bytes, size_t count);
+
+/* ---- prng: splitmix64; the state is one word, any seed is good ---- */
+GPUMP_INLINE uint64_t gpump_random_next(uint64_t *state) {
+    uint64_t z = (*state += UINT64_C(0x9e3779b97f4a7c15));
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+/* Returns a number in 0 to limit-1 without bias worth speaking of (below 2^-32); limit at least 1. */
+GPUMP_INLINE uint32_t gpump_random_below(uint64_t *state, uint32_t limit) {
+    return (uint32_t)(((gpump_random_next(state) >> 32) * limit) >> 32);
+}
+
+/* ---- wide arithmetic: a * b / c over a 128-bit product; limits round down, costs round up ---- */
+/* Returns floor(a*b/c), saturated at UINT64_MAX; c = 0 gives UINT64_MAX. */
+GPUMP_API uint64_t gpump_muldiv_down(uint64_t a, uint64_t b, uint64_t c);
+/* Returns ceil(a*b/c), saturated at UINT64_MAX; c = 0 gives UINT64_MAX. */
+GPUMP_API uint64_t gpump_muldiv_up(uint64_t a, uint64_t b, uint64_t c);
+/* Compares a*b with c*d exactly; returns -1, 0 or 1. */
+GPUMP_API int gpump_compare_products(uint64_t a, uint64_t b, uint64_t c, uint64_t d);
+/* Returns a+b, saturated at UINT64_MAX, so that GPUMP_UNKNOWN stays unknown. */
+GPUMP_INLINE uint64_t gpump_add_saturated(uint64_t a, uint64_t b) { return a + b < a ? UINT64_MAX : a + b; }
+
+/* ---- the head of every hardware block: tells a foreign or stale block from a good one ---- */
+typedef struct gpumpi_head {
+    uint64_t magic;  /* names the component */
+    uint64_t layout; /* hash of the configuration that fixed the offsets */
+    uint64_t bytes;  /* size of the whole block */
+} gpumpi_head;
+/* Checks memory before gpump_x_init writes to it: not NULL, 8-byte aligned, large enough. */
+GPUMP_API gpump_result gpumpi_head_check_memory(const void *memory, size_t bytes, uint64_t needed, gpump_diag *diag);
+/* Checks a block before gpump_x_adopt hands it out: alignment, magic, layout, size. */
+GPUMP_API gpump_result gpumpi_head_adopt(const void *memory, size_t bytes, uint64_t magic, uint64_t layout, gpump_diag *diag);
+/* Fills diag when it is there; returns code, so that callers can `return gpumpi_fail(...)`. */
+GPUMP_API gpump_result gpumpi_fail(gpump_diag *diag, gpump_result code, const char *field, uint64_t index, uint64_t value,
+                                   uint64_t minimum, uint64_t maximum);
+/* The same for a refusal with a reason. */
+GPUMP_API gpump_result gpumpi_refuse(gpump_diag *diag, gpump_reason reason, const char *field, uint64_t index);
+
+/* ---- sparse map: u64 key to u64 value, open addressing, fixed capacity, in the caller's memory; no pointers inside ---- */
+typedef struct gpump_map gpump_map;
+/* Sets *bytes to the memory that a map of `capacity` entries (1 to 2^30) needs. */
+GPUMP_API gpump_result gpump_map_bytes(uint32_t capacity, size_t *bytes);
+/* Makes an empty map in memory of at least that size, 8-byte aligned. Cost: linear in capacity. */
+GPUMP_API gpump_result gpump_map_init(void *memory, size_t bytes, uint32_t capacity, gpump_map **map);
+/* Stores key -> value, replacing an earlier value; GPUMP_ERROR_FULL at capacity. Cost: a few probes. */
+GPUMP_API gpump_result gpump_map_put(gpump_map *map, uint64_t key, uint64_t value);
+/* Finds a key: sets *value (may be NULL) and returns GPUMP_OK, or GPUMP_EMPTY when absent. */
+GPUMP_API gpump_result gpump_map_get(const gpump_map *map, uint64_t key, uint64_t *value);
+/* Removes a key; GPUMP_EMPTY when absent. */
+GPUMP_API gpump_result gpump_map_remove(gpump_map *map, uint64_t key);
+GPUMP_API uint32_t gpump_map_count(const gpump_map *map);
+
+GPUMP_END
+#endif
+
+/* ---- gpump_impl/gpu.h ---- */
+/* gpu: geometry, presets, occupancy, context sizes and save times (floor 1, calculation) */
+#ifndef GPUMP_GPU_H
+#define GPUMP_GPU_H
+
+
+
+GPUMP_BEGIN
+
+#define GPUMP_GPU_SHARED_OPTIONS 4
+
+/* Where a number comes from. */
+typedef enum gpump_provenance {
+    GPUMP_PROVENANCE_PUBLISHED, /* printed in the source named */
+    GPUMP_PROVENANCE_DERIVED,   /* computed from printed numbers */
+    GPUMP_PROVENANCE_ASSUMED    /* ours */
+} gpump_provenance;
+
+/* A GPU as far as preemption sees it. Filled by gpump_gpu_config_preset only; every field may then be changed.
+ * 0 is a value, never "default". Registers are 32-bit registers of one thread unless a name says otherwise. */
+typedef struct gpump_gpu {
+    uint32_t struct_size;            /* sizeof(gpump_gpu) */
+    uint32_t sms;                    /* streaming multiprocessors; 1 to 65536 */
+    uint32_t clock_khz;              /* SM clock, kHz; at least 1 */
+    uint32_t lanes;                  /* threads of a warp; 1 to 64 */
+    uint32_t schedulers;             /* warp schedulers of an SM; 1 to 8 */
+    uint32_t block_slots;            /* blocks resident on an SM at most; 1 to 64 */
+    uint32_t warp_slots;             /* warps resident on an SM at most; 1 to 256 */
+    uint32_t thread_slots;           /* threads resident on an SM at most */
+    uint32_t registers;              /* 32-bit registers of an SM's register file */
+    uint32_t register_granule;       /* registers are given to a block in multiples of this; 1 = none (as in the papers' tables) */
+    uint32_t shared_granule_bytes;   /* shared memory likewise, bytes; 1 = none */
+    uint32_t shared_options;         /* how many sizes shared memory can be set to; 1 to GPUMP_GPU_SHARED_OPTIONS */
+    uint32_t shared_bytes[GPUMP_GPU_SHARED_OPTIONS]; /* those sizes, bytes per SM, ascending; the smallest that holds one block is used */
+    uint32_t memory_mb_per_s;        /* memory bandwidth of the whole GPU, 10^6 bytes per second */
+} gpump_gpu;
+
+/* What one thread block takes on an SM. */
+typedef struct gpump_footprint {
+    uint32_t threads;      /* threads of the block; at least 1 */
+    uint32_t registers;    /* 32-bit registers of the whole block (registers per thread x threads of its warps) */
+    uint32_t shared_bytes; /* shared memory of the block, static and dynamic, bytes */
+} gpump_footprint;
+
+/* The resources an SM can run out of; bits of gpump_occupancy.limits. */
+typedef enum gpump_resource {
+    GPUMP_RESOURCE_BLOCK_SLOTS = 1,
+    GPUMP_RESOURCE_WARP_SLOTS = 2,
+    GPUMP_RESOURCE_THREAD_SLOTS = 4,
+    GPUMP_RESOURCE_REGISTERS = 8,
+    GPUMP_RESOURCE_SHARED_MEMORY = 16
+} gpump_resource;
+
+typedef struct gpump_occupancy {
+    uint32_t blocks;          /* blocks of this footprint on an otherwise empty SM; 0: it never fits */
+    uint32_t limits;          /* every gpump_resource that alone would stop one more block */
+    uint32_t shared_bytes;    /* the shared-memory size chosen for it, bytes per SM */
+    uint32_t registers;       /* registers of one block after rounding to the granule */
+    uint32_t block_shared_bytes; /* shared memory of one block after rounding to the granule, bytes */
+    uint32_t warps;           /* warps of one block */
+} gpump_occupancy;
+
+/* One resident block as decisions see it: the view that gpump_sm_blocks produces and any host can fill itself. */
+typedef struct gpump_block_view {
+    uint64_t cookie;               /* the host's name for the block's whole life */
+    uint64_t executed;             /* warp instructions executed in this launch of the block */
+    uint64_t start_cycle;          /* when it began (or was restored) on this SM */
+    uint64_t cycles;               /* cycles it has run, earlier residences included */
+    uint64_t context_bytes;        /* what a switch would save; registers and shared memory unless the host knows better */
+    uint32_t slot;                 /* block slot on the SM */
+    uint32_t generation;           /* of that slot; (slot, generation) names the block */
+    uint32_t kernel;               /* kernel number, from 1 */
+    uint32_t state;                /* gpump_block_state */
+    uint32_t register_base;        /* first 32-bit register of its range */
+    uint32_t registers;            /* length of that range */
+    uint32_t shared_base;          /* first byte of its shared memory */
+    uint32_t shared_bytes;         /* length of that range */
+    uint32_t threads;              /* thread slots it takes */
+    uint32_t warps;                /* warp slots it takes */
+    uint32_t may;                  /* bit t set: technique t is allowed now or after a bounded wait (see gpump_technique) */
+    uint32_t group;                /* blocks of one group leave together; 0: no group */
+} gpump_block_view;
+
+/* How a block leaves an SM. */
+typedef enum gpump_technique {
+    GPUMP_TECHNIQUE_FLUSH = 0,  /* drop it, start it again later */
+    GPUMP_TECHNIQUE_SWITCH = 1, /* save its context, restore it later */
+    GPUMP_TECHNIQUE_DRAIN = 2,  /* let it run to its end */
+    GPUMP_TECHNIQUE_REWIND = 3, /* drop its work since the last region boundary, save that boundary's live-ins */
+    GPUMP_TECHNIQUES = 4
+} gpump_technique;
+
+/* The life of a block on an SM. */
+typedef enum gpump_block_state {
+    GPUMP_BLOCK_FREE = 0,    /* no block in this slot */
+    GPUMP_BLOCK_RUNNING,     /* may issue */
+    GPUMP_BLOCK_BLOCKED,     /* resident, waits for something the host names */
+    GPUMP_BLOCK_DRAINING,    /* issues to its end, then leaves */
+    GPUMP_BLOCK_STOPPING,    /* issues no more, waits for what is in flight before it can be saved */
+    GPUMP_BLOCK_SAVING,      /* its context is being written */
+    GPUMP_BLOCK_SAVED,       /* saved, its storage about to be freed */
+    GPUMP_BLOCK_RESTORING,   /* its context is being read */
+    GPUMP_BLOCK_FLUSHED,     /* dropped, its storage about to be freed */
+    GPUMP_BLOCK_DONE,        /* ended, its storage about to be freed */
+    GPUMP_BLOCK_STATES
+} gpump_block_state;
+
+/* Fills *gpu with a machine of the papers: gtx480_lin, gtx480_shieh, k20c, table61, maxwell_duet, maxwell_ccbp, igpu4, p100,
+ * v100, a100, h100, gfx1012, gfx1100. GPUMP_ERROR_UNKNOWN_NAME otherwise. Cost: a table look-up. */
+GPUMP_API gpump_result gpump_gpu_config_preset(gpump_gpu *gpu, const char *preset);
+/* Returns the name of the index-th preset, NULL past the last. */
+GPUMP_API const char *gpump_gpu_preset_name(uint32_t index);
+/* Says where a preset's field comes from: *provenance and *source (a string constant: paper and table). `field` is the member's
+ * name. GPUMP_ERROR_UNKNOWN_NAME for an unknown preset or field. */
+GPUMP_API gpump_result gpump_gpu_provenance(const char *preset, const char *field, gpump_provenance *provenance, const char **source);
+/* Checks every field of a GPU against its range and the others; diag names the first at fault. */
+GPUMP_API gpump_result gpump_gpu_check(const gpump_gpu *gpu, gpump_diag *diag);
+
+/* Computes how many blocks of a footprint fit on an empty SM and which resources stop one more (Shieh Table 4.2, Lin Table 2.2,
+ * Tanasic Table 5.2). A block that never fits gives GPUMP_OK with blocks = 0. Cost: a few divisions. */
+GPUMP_API gpump_result gpump_gpu_occupancy(const gpump_gpu *gpu, const gpump_footprint *need, gpump_occupancy *occupancy, gpump_diag *diag);
+/* Returns the bytes of one block's registers and shared memory as allocated: what a raw switch saves (Lin 2.3, Tanasic 5.1). */
+GPUMP_API uint64_t gpump_gpu_context_bytes(const gpump_gpu *gpu, const gpump_footprint *need);
+/* Returns the cycles to move `bytes` between one SM and memory at the SM's share of the bandwidth, rounded up (Tanasic 5.1, Table 5.2). */
+GPUMP_API uint64_t gpump_gpu_save_cycles(const gpump_gpu *gpu, uint64_t bytes);
+/* Returns the same in picoseconds, rounded up, without going through the clock. */
+GPUMP_API uint64_t gpump_gpu_save_ps(const gpump_gpu *gpu, uint64_t bytes);
+/* Converts between cycles of the SM clock and nanoseconds; times round up. */
+GPUMP_API uint64_t gpump_gpu_cycles_from_ns(const gpump_gpu *gpu, uint64_t ns);
+GPUMP_API uint64_t gpump_gpu_ns_from_cycles(const gpump_gpu *gpu, uint64_t cycles);
+
+/* AMD's queue save area for compute wave save and restore (docs/papers.md, "CWSR"). */
+typedef struct gpump_gpu_cwsr {
+    uint64_t control_stack_bytes; /* T */
+    uint64_t workgroup_bytes;     /* W */
+    uint64_t save_area_bytes;     /* S = align(T + W, page) */
+    uint64_t debugger_bytes;      /* D */
+    uint64_t total_bytes;         /* XCCs * (S + D), aligned to the page */
+} gpump_gpu_cwsr;
+/* Computes the save area of a queue on `compute_units` CUs of one of `xccs` dies. `gfx_version` is 900, 1012, 1100, ... as in gfx1012;
+ * simd_arrays and arrays_per_engine bound the waves before gfx10.1 and are ignored later. */
+GPUMP_API gpump_result gpump_gpu_cwsr_area(uint32_t gfx_version, uint32_t compute_units, uint32_t xccs, uint32_t simd_arrays,
+                                           uint32_t arrays_per_engine, gpump_gpu_cwsr *area, gpump_diag *diag);
+
+GPUMP_END
+#endif
+
+#endif /* GPUMP_H */
+
+#if defined(GPUMP_IMPLEMENTATION) && !defined(GPUMP_IMPLEMENTATION_DONE)
+#define GPUMP_IMPLEMENTATION_DONE
+
+/* ---- gpump_impl/array.h ---- */
+/* array (private): growing arrays of the program kind, over a copy of stb_ds that the host never sees.
+ *
+ * stb_ds can neither report failure nor take an allocator, so it never grows anything here: gpumpi_array_reserve lays
+ * an array out in stb_ds's format through the instance's own allocator, checked, and the stbds_arr macros then find room.
+ * Only the macros of stb_ds are used, never its functions, so its implementation is not compiled in at all. Every name it
+ * declares is renamed to gpumpi_stbds_... and its switches are put back afterwards (array_end.h): a host may implement
+ * stb_ds before, after, elsewhere, in a library, or not at all. */
+#ifndef GPUMPI_ARRAY_H
+#define GPUMPI_ARRAY_H
+#ifndef GPUMP_NO_PROGRAM
+
+#include <stdlib.h>
+#include <string.h>
+
+
+#pragma push_macro("STB_DS_IMPLEMENTATION")
+#pragma push_macro("STBDS_REALLOC")
+#pragma push_macro("STBDS_FREE")
+#pragma push_macro("STBDS_NO_SHORT_NAMES")
+#pragma push_macro("STBDS_UNIT_TESTS")
+#pragma push_macro("INCLUDE_STB_DS_H")
+#undef STB_DS_IMPLEMENTATION
+#undef STBDS_REALLOC
+#undef STBDS_FREE
+#undef STBDS_NO_SHORT_NAMES
+#undef STBDS_UNIT_TESTS
+#undef INCLUDE_STB_DS_H
+#define STBDS_NO_SHORT_NAMES
+#define stbds_arrgrowf gpumpi_stbds_arrgrowf
+#define stbds_arrfreef gpumpi_stbds_arrfreef
+#define stbds_hash_bytes gpumpi_stbds_hash_bytes
+#define stbds_hash_string gpumpi_stbds_hash_string
+#define stbds_hmdel_key gpumpi_stbds_hmdel_key
+#define stbds_hmfree_func gpumpi_stbds_hmfree_func
+#define stbds_hmget_key gpumpi_stbds_hmget_key
+#define stbds_hmget_key_ts gpumpi_stbds_hmget_key_ts
+#define stbds_hmput_default gpumpi_stbds_hmput_default
+#define stbds_hmput_key gpumpi_stbds_hmput_key
+#define stbds_rand_seed gpumpi_stbds_rand_seed
+#define stbds_shmode_func gpumpi_stbds_shmode_func
+#define stbds_stralloc gpumpi_stbds_stralloc
+#define stbds_strreset gpumpi_stbds_strreset
+#define stbds_unit_tests gpumpi_stbds_unit_tests
+#define stbds_array_header gpumpi_stbds_array_header
+#define stbds_string_block gpumpi_stbds_string_block
+#define stbds_string_arena gpumpi_stbds_string_arena
+#define STBDS_SH_NONE gpumpi_stbds_sh_none
+#define STBDS_SH_DEFAULT gpumpi_stbds_sh_default
+#define STBDS_SH_STRDUP gpumpi_stbds_sh_strdup
+#define STBDS_SH_ARENA gpumpi_stbds_sh_arena
+#ifdef __cplusplus
+#define stbds_arrgrowf_wrapper gpumpi_stbds_arrgrowf_wrapper
+#define stbds_hmget_key_wrapper gpumpi_stbds_hmget_key_wrapper
+#define stbds_hmget_key_ts_wrapper gpumpi_stbds_hmget_key_ts_wrapper
+#define stbds_hmput_default_wrapper gpumpi_stbds_hmput_default_wrapper
+#define stbds_hmput_key_wrapper gpumpi_stbds_hmput_key_wrapper
+#define stbds_hmdel_key_wrapper gpumpi_stbds_hmdel_key_wrapper
+#define stbds_shmode_func_wrapper gpumpi_stbds_shmode_func_wrapper
+#endif
+
+#if defined(__GNUC__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wconversion"
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+#pragma GCC diagnostic ignored "-Wunused-function"
+#pragma GCC diagnostic ignored "-Wundef"
+#endif
+/* Indented: the generator drops local includes that start at the margin, and this one must stay. */
+#if defined(__has_include)
+#if __has_include("stb_ds.h")
+  #include "stb_ds.h"
+#elif __has_include(<stb/stb_ds.h>)
+  #include <stb/stb_ds.h>
+#else
+#error "gpump needs stb_ds.h: install libstb-dev (Debian, Ubuntu), put stb_ds.h beside gpump.h, or define GPUMP_NO_PROGRAM"
+#endif
+#else
+  #include "stb_ds.h"
+#endif
+#if defined(__GNUC__)
+#pragma GCC diagnostic pop
+#endif
+
+/* Makes room for `count` elements in all. Returns the array, moved or not, or NULL when out of memory or when the size
+ * does not fit size_t; the old array is then still valid. `array` may be NULL. */
+GPUMP_API void *gpumpi_array_grow(const gpump_allocator *allocator, void *array, size_t element_bytes, size_t count);
+/* Frees an array of gpumpi_array_grow; NULL is allowed. */
+GPUMP_API void gpumpi_array_free(const gpump_allocator *allocator, void *array, size_t element_bytes);
+
+/* 1 when `array` (an lvalue) has room for `more` further elements, grown if need be; 0 when out of memory, array unchanged. */
+#define GPUMPI_ARRAY_RESERVE(allocator, array, more)                                                               \
+    (stbds_arrlenu(array) + (size_t)(more) <= stbds_arrcap(array) ||                                               \
+     gpumpi_array_replace((void *)&(array),                                                                        \
+                          gpumpi_array_grow((allocator), (array), sizeof *(array), stbds_arrlenu(array) + (size_t)(more))))
+/* Appends one value; 1 done, 0 out of memory. */
+#define GPUMPI_ARRAY_PUSH(allocator, array, value) \
+    (GPUMPI_ARRAY_RESERVE((allocator), (array), 1) ? (stbds_arrput((array), (value)), 1) : 0)
+/* Frees and sets to NULL. */
+#define GPUMPI_ARRAY_FREE(allocator, array) (gpumpi_array_free((allocator), (array), sizeof *(array)), (array) = NULL)
+
+GPUMP_INLINE int gpumpi_array_replace(void *array, void *grown) {
+    if (!grown) return 0;
+    memcpy(array, &grown, sizeof grown);
+    return 1;
+}
+
+#endif
+#endif
+
+/* ---- gpump_impl/base.c ---- */
+
+
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+GPUMP_API const char *gpump_result_name(gpump_result result) {
+    switch (result) {
+    case GPUMP_OK: return "GPUMP_OK";
+    case GPUMP_EMPTY: return "GPUMP_EMPTY";
+    case GPUMP_BUSY: return "GPUMP_BUSY";
+    case GPUMP_ERROR_ARGUMENT: return "GPUMP_ERROR_ARGUMENT";
+    case GPUMP_ERROR_CONFIG: return "GPUMP_ERROR_CONFIG";
+    case GPUMP_ERROR_UNKNOWN_NAME: return "GPUMP_ERROR_UNKNOWN_NAME";
+    case GPUMP_ERROR_CAPACITY: return "GPUMP_ERROR_CAPACITY";
+    case GPUMP_ERROR_MEMORY: return "GPUMP_ERROR_MEMORY";
+    case GPUMP_ERROR_TIME: return "GPUMP_ERROR_TIME";
+    case GPUMP_ERROR_STALE: return "GPUMP_ERROR_STALE";
+    case GPUMP_ERROR_STATE: return "GPUMP_ERROR_STATE";
+    case GPUMP_ERROR_FORMAT: return "GPUMP_ERROR_FORMAT";
+    case GPUMP_ERROR_REFUSED: return "GPUMP_ERROR_REFUSED";
+    case GPUMP_ERROR_FULL: return "GPUMP_ERROR_FULL";
+    }
+    return "unknown result";
+}
+
+static const char *const gpumpi_reasons[GPUMP_REASON_COUNT][2] = {
+#define GPUMPI_REASON(name, text, remedy) {text, remedy},
+    GPUMP_REASONS(GPUMPI_REASON)
+#undef GPUMPI_REASON
+};
+
+GPUMP_API const char *gpump_reason_text(gpump_reason reason) {
+    return (unsigned)reason < (unsigned)GPUMP_REASON_COUNT ? gpumpi_reasons[reason][0] : "unknown reason";
+}
+
+GPUMP_API const char *gpump_reason_remedy(gpump_reason reason) {
+    return (unsigned)reason < (unsigned)GPUMP_REASON_COUNT ? gpumpi_reasons[reason][1] : "";
+}
+
+GPUMP_API size_t gpump_diag_text(const gpump_diag *diag, char *text, size_t bytes) {
+    const char *name = gpump_result_name(diag->code);
+    const char *field = diag->field ? diag->field : "argument";
+    int length;
+    if (diag->code == GPUMP_ERROR_REFUSED)
+        length = snprintf(text, bytes, "%s: %s[%llu]: %s; %s", name, field, (unsigned long long)diag->index,
+                          gpump_reason_text(diag->reason), gpump_reason_remedy(diag->reason));
+    else
+        length = snprintf(text, bytes, "%s: %s[%llu] is %llu, must be %llu to %llu", name, field,
+                          (unsigned long long)diag->index, (unsigned long long)diag->value,
+                          (unsigned long long)diag->minimum, (unsigned long long)diag->maximum);
+    return length < 0 ? 0 : (size_t)length;
+}
+
+GPUMP_API gpump_result gpumpi_fail(gpump_diag *diag, gpump_result code, const char *field, uint64_t index, uint64_t value,
+                                   uint64_t minimum, uint64_t maximum) {
+    if (diag) {
+        diag->code = code;
+        diag->reason = GPUMP_REASON_YES;
+        diag->field = field;
+        diag->index = index;
+        diag->value = value;
+        diag->minimum = minimum;
+        diag->maximum = maximum;
+    }
+    return code;
+}
+
+GPUMP_API gpump_result gpumpi_refuse(gpump_diag *diag, gpump_reason reason, const char *field, uint64_t index) {
+    gpumpi_fail(diag, GPUMP_ERROR_REFUSED, field, index, 0, 0, 0);
+    if (diag) diag->reason = reason;
+    return GPUMP_ERROR_REFUSED;
+}
+
+static void *gpumpi_default_reallocate(void *user, void *pointer, size_t old_bytes, size_t new_bytes) {
+    (void)user;
+    (void)old_bytes;
+    if (new_bytes == 0) {
+        free(pointer);
+        return NULL;
+    }
+    return realloc(pointer, new_bytes);
+}
+
+GPUMP_API gpump_allocator gpump_allocator_default(void) {
+    gpump_allocator allocator;
+    allocator.reallocate = gpumpi_default_reallocate;
+    allocator.user = NULL;
+    return allocator;
+}
+
+GPUMP_API uint32_t gpump_bits_count(const uint64_t *set, uint32_t words) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < words; i++) count += gpump_bits_count64(set[i]);
+    return count;
+}
+
+GPUMP_API uint64_t gpump_hash_u32s(uint64_t hash, const uint32_t *values, size_t count) {
+    for (size_t i = 0; i < count; i++) hash = gpump_hash_u64(hash, values[i]);
+    return hash;
+}
+
+GPUMP_API uint64_t gpump_hash_u64s(uint64_t hash, const uint64_t *values, size_t count) {
+    for (size_t i = 0; i < count; i++) hash = gpump_hash_u64(hash, values[i]);
+    return hash;
+}
+
+GPUMP_API uint64_t gpump_hash_bytes(uint64_t hash, const void *bytes, size_t count) {
+    const unsigned char *p = (const unsigned char *)bytes;
+    for (size_t i = 0; i < count; i++) hash = gpump_hash_u64(hash, p[i]);
+    return hash;
+}
+
+/* a * b as high and low words */
+static void gpumpi_multiply(uint64_t a, uint64_t b, uint64_t *high, uint64_t *low) {
+    uint64_t a0 = a & 0xffffffffu, a1 = a >> 32, b0 = b & 0xffffffffu, b1 = b >> 32;
+    uint64_t p00 = a0 * b0, p01 = a0 * b1, p10 = a1 * b0, p11 = a1 * b1;
+    uint64_t middle = (p00 >> 32) + (p01 & 0xffffffffu) + (p10 & 0xffffffffu);
+    *low = (p00 & 0xffffffffu) | (middle << 32);
+    *high = p11 + (p01 >> 32) + (p10 >> 32) + (middle >> 32);
+}
+
+static uint64_t gpumpi_muldiv(uint64_t a, uint64_t b, uint64_t c, int round_up) {
+    uint64_t high, low, quotient = 0, remainder;
+    if (c == 0) return UINT64_MAX;
+    gpumpi_multiply(a, b, &high, &low);
+    if (high == 0) {
+        quotient = low / c;
+        return round_up && low % c ? quotient + 1 : quotient;
+    }
+    if (high >= c) return UINT64_MAX;
+    remainder = high;
+    for (int bit = 63; bit >= 0; bit--) { /* long division; the remainder stays below c */
+        uint64_t carry = remainder >> 63;
+        remainder = (remainder << 1) | ((low >> bit) & 1u);
+        if (carry || remainder >= c) {
+            remainder -= c;
+            quotient |= (uint64_t)1 << bit;
+        }
+    }
+    return round_up && remainder ? gpump_add_saturated(quotient, 1) : quotient;
+}
+
+GPUMP_API uint64_t gpump_muldiv_down(uint64_t a, uint64_t b, uint64_t c) { return gpumpi_muldiv(a, b, c, 0); }
+GPUMP_API uint64_t gpump_muldiv_up(uint64_t a, uint64_t b, uint64_t c) { return gpumpi_muldiv(a, b, c, 1); }
+
+GPUMP_API int gpump_compare_products(uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
+    uint64_t left_high, left_low, right_high, right_low;
+    gpumpi_multiply(a, b, &left_high, &left_low);
+    gpumpi_multiply(c, d, &right_high, &right_low);
+    if (left_high != right_high) return left_high < right_high ? -1 : 1;
+    return left_low == right_low ? 0 : left_low < right_low ? -1 : 1;
+}
+
+GPUMP_API gpump_result gpumpi_head_check_memory(const void *memory, size_t bytes, uint64_t needed, gpump_diag *diag) {
+    if (!memory) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "memory", 0, 0, 1, UINT64_MAX);
+    if ((uintptr_t)memory % 8u) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "memory alignment", 0, (uintptr_t)memory % 8u, 0, 0);
+    if (bytes < needed) return gpumpi_fail(diag, GPUMP_ERROR_CAPACITY, "bytes", 0, bytes, needed, UINT64_MAX);
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpumpi_head_adopt(const void *memory, size_t bytes, uint64_t magic, uint64_t layout, gpump_diag *diag) {
+    gpump_result result = gpumpi_head_check_memory(memory, bytes, sizeof(gpumpi_head), diag);
+    const gpumpi_head *head = (const gpumpi_head *)memory;
+    if (result) return result;
+    if (head->magic != magic) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "magic", 0, head->magic, magic, magic);
+    if (head->layout != layout) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "layout", 0, head->layout, layout, layout);
+    if (head->bytes > bytes) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "bytes", 0, bytes, head->bytes, UINT64_MAX);
+    return GPUMP_OK;
+}
+
+/* ---- sparse map: linear probing, backward-shift deletion, at most half full ---- */
+struct gpump_map {
+    uint64_t slots; /* a power of two, at least twice the capacity */
+    uint64_t capacity;
+    uint64_t count;
+    uint64_t unused;
+};
+
+static uint64_t gpumpi_map_slots(uint32_t capacity) {
+    uint64_t slots = 2;
+    while (slots < (uint64_t)capacity * 2u) slots *= 2;
+    return slots;
+}
+static uint64_t *gpumpi_map_entries(gpump_map *map) { return (uint64_t *)(void *)(map + 1); } /* per slot: key, value, used */
+static const uint64_t *gpumpi_map_entries_const(const gpump_map *map) { return (const uint64_t *)(const void *)(map + 1); }
+static uint64_t gpumpi_map_home(const gpump_map *map, uint64_t key) {
+    return gpump_hash_u64(GPUMP_HASH_SEED, key) & (map->slots - 1);
+}
+/* The slot that holds key, or the empty slot where the probe ends. */
+static uint64_t gpumpi_map_find(const gpump_map *map, uint64_t key) {
+    const uint64_t *entries = gpumpi_map_entries_const(map);
+    uint64_t slot = gpumpi_map_home(map, key);
+    while (entries[slot * 3 + 2] && entries[slot * 3] != key) slot = (slot + 1) & (map->slots - 1);
+    return slot;
+}
+
+GPUMP_API gpump_result gpump_map_bytes(uint32_t capacity, size_t *bytes) {
+    uint64_t needed;
+    if (!bytes || capacity == 0 || capacity > (1u << 30)) return GPUMP_ERROR_ARGUMENT;
+    needed = sizeof(gpump_map) + gpumpi_map_slots(capacity) * 24u;
+    if (needed > SIZE_MAX) return GPUMP_ERROR_ARGUMENT;
+    *bytes = (size_t)needed;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_map_init(void *memory, size_t bytes, uint32_t capacity, gpump_map **map) {
+    size_t needed;
+    gpump_result result = map ? gpump_map_bytes(capacity, &needed) : GPUMP_ERROR_ARGUMENT;
+    if (result) return result;
+    result = gpumpi_head_check_memory(memory, bytes, needed, NULL);
+    if (result) return result;
+    memset(memory, 0, needed);
+    *map = (gpump_map *)memory;
+    (*map)->slots = gpumpi_map_slots(capacity);
+    (*map)->capacity = capacity;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_map_put(gpump_map *map, uint64_t key, uint64_t value) {
+    uint64_t *entries = gpumpi_map_entries(map);
+    uint64_t slot = gpumpi_map_find(map, key);
+    if (!entries[slot * 3 + 2]) {
+        if (map->count == map->capacity) return GPUMP_ERROR_FULL;
+        map->count++;
+    }
+    entries[slot * 3] = key;
+    entries[slot * 3 + 1] = value;
+    entries[slot * 3 + 2] = 1;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_map_get(const gpump_map *map, uint64_t key, uint64_t *value) {
+    const uint64_t *entries = gpumpi_map_entries_const(map);
+    uint64_t slot = gpumpi_map_find(map, key);
+    if (!entries[slot * 3 + 2]) return GPUMP_EMPTY;
+    if (value) *value = entries[slot * 3 + 1];
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_map_remove(gpump_map *map, uint64_t key) {
+    uint64_t *entries = gpumpi_map_entries(map);
+    uint64_t mask = map->slots - 1, hole = gpumpi_map_find(map, key), slot = hole;
+    if (!entries[hole * 3 + 2]) return GPUMP_EMPTY;
+    for (;;) { /* close the gap: move back whatever the hole would cut off from its home slot */
+        slot = (slot + 1) & mask;
+        if (!entries[slot * 3 + 2]) break;
+        if (((slot - gpumpi_map_home(map, entries[slot * 3])) & mask) >= ((slot - hole) & mask)) {
+            memcpy(&entries[hole * 3], &entries[slot * 3], 24);
+            hole = slot;
+        }
+    }
+    memset(&entries[hole * 3], 0, 24);
+    map->count--;
+    return GPUMP_OK;
+}
+
+GPUMP_API uint32_t gpump_map_count(const gpump_map *map) { return (uint32_t)map->count; }
+
+#ifndef GPUMP_NO_PROGRAM
+GPUMP_API void *gpumpi_array_grow(const gpump_allocator *allocator, void *array, size_t element_bytes, size_t count) {
+    size_t old_capacity = stbds_arrcap(array), capacity = old_capacity < 4 ? 4 : old_capacity, bytes;
+    stbds_array_header *header = array ? stbds_header(array) : NULL;
+    int is_new = !array;
+    if (count <= old_capacity && array) return array;
+    while (capacity < count) {
+        if (capacity > SIZE_MAX / 2) return NULL;
+        capacity *= 2;
+    }
+    if (capacity > (SIZE_MAX - sizeof *header) / element_bytes) return NULL;
+    bytes = sizeof *header + capacity * element_bytes;
+    header = (stbds_array_header *)allocator->reallocate(allocator->user, header,
+                                                         is_new ? 0 : sizeof *header + old_capacity * element_bytes, bytes);
+    if (!header) return NULL;
+    if (is_new) memset(header, 0, sizeof *header);
+    header->capacity = capacity;
+    return header + 1;
+}
+
+GPUMP_API void gpumpi_array_free(const gpump_allocator *allocator, void *array, size_t element_bytes) {
+    if (array)
+        allocator->reallocate(allocator->user, stbds_header(array),
+                              sizeof(stbds_array_header) + stbds_arrcap(array) * element_bytes, 0);
+}
+
+/* stb_ds asks for this one when an array is full; GPUMPI_ARRAY_RESERVE came first, so it never is. */
+#ifdef __cplusplus
+extern "C"
+#endif
+void *gpumpi_stbds_arrgrowf(void *array, size_t element_bytes, size_t more, size_t least) {
+    (void)element_bytes;
+    (void)more;
+    (void)least;
+    GPUMP_ASSERT(0);
+    return array;
+}
+#endif
+
+/* ---- gpump_impl/array_end.h ---- */
+/* array_end (private): gives the host its stb_ds back; the last thing in gpump.h, never included by hand. */
+#ifndef GPUMP_NO_PROGRAM
+#undef stbds_arrgrowf
+#undef stbds_arrfreef
+#undef stbds_hash_bytes
+#undef stbds_hash_string
+#undef stbds_hmdel_key
+#undef stbds_hmfree_func
+#undef stbds_hmget_key
+#undef stbds_hmget_key_ts
+#undef stbds_hmput_default
+#undef stbds_hmput_key
+#undef stbds_rand_seed
+#undef stbds_shmode_func
+#undef stbds_stralloc
+#undef stbds_strreset
+#undef stbds_unit_tests
+#undef stbds_array_header
+#undef stbds_string_block
+#undef stbds_string_arena
+#undef STBDS_SH_NONE
+#undef STBDS_SH_DEFAULT
+#undef STBDS_SH_STRDUP
+#undef STBDS_SH_ARENA
+#ifdef __cplusplus
+#undef stbds_arrgrowf_wrapper
+#undef stbds_hmget_key_wrapper
+#undef stbds_hmget_key_ts_wrapper
+#undef stbds_hmput_default_wrapper
+#undef stbds_hmput_key_wrapper
+#undef stbds_hmdel_key_wrapper
+#undef stbds_shmode_func_wrapper
+#endif
+#pragma pop_macro("INCLUDE_STB_DS_H")
+#pragma pop_macro("STBDS_UNIT_TESTS")
+#pragma pop_macro("STBDS_NO_SHORT_NAMES")
+#undef STBDS_REALLOC
+#undef STBDS_FREE
+#pragma pop_macro("STBDS_FREE")
+#pragma pop_macro("STBDS_REALLOC")
+#pragma pop_macro("STB_DS_IMPLEMENTATION")
+#endif
+
+#endif /* GPUMP_IMPLEMENTATION */

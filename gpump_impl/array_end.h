@@ -1,0 +1,42 @@
+/* array_end (private): gives the host its stb_ds back; the last thing in gpump.h, never included by hand. */
+#ifndef GPUMP_NO_PROGRAM
+#undef stbds_arrgrowf
+#undef stbds_arrfreef
+#undef stbds_hash_bytes
+#undef stbds_hash_string
+#undef stbds_hmdel_key
+#undef stbds_hmfree_func
+#undef stbds_hmget_key
+#undef stbds_hmget_key_ts
+#undef stbds_hmput_default
+#undef stbds_hmput_key
+#undef stbds_rand_seed
+#undef stbds_shmode_func
+#undef stbds_stralloc
+#undef stbds_strreset
+#undef stbds_unit_tests
+#undef stbds_array_header
+#undef stbds_string_block
+#undef stbds_string_arena
+#undef STBDS_SH_NONE
+#undef STBDS_SH_DEFAULT
+#undef STBDS_SH_STRDUP
+#undef STBDS_SH_ARENA
+#ifdef __cplusplus
+#undef stbds_arrgrowf_wrapper
+#undef stbds_hmget_key_wrapper
+#undef stbds_hmget_key_ts_wrapper
+#undef stbds_hmput_default_wrapper
+#undef stbds_hmput_key_wrapper
+#undef stbds_hmdel_key_wrapper
+#undef stbds_shmode_func_wrapper
+#endif
+#pragma pop_macro("INCLUDE_STB_DS_H")
+#pragma pop_macro("STBDS_UNIT_TESTS")
+#pragma pop_macro("STBDS_NO_SHORT_NAMES")
+#undef STBDS_REALLOC
+#undef STBDS_FREE
+#pragma pop_macro("STBDS_FREE")
+#pragma pop_macro("STBDS_REALLOC")
+#pragma pop_macro("STB_DS_IMPLEMENTATION")
+#endif

@@ -1,0 +1,226 @@
+/* base: results, reasons, diagnostics, allocator, bit sets, stable hash, prng, wide arithmetic, sparse map (floor 0) */
+#ifndef GPUMP_BASE_H
+#define GPUMP_BASE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The version of the interface; CMake and gpump.pc read it from here. */
+#define GPUMP_VERSION_MAJOR 0
+#define GPUMP_VERSION_MINOR 1
+#define GPUMP_VERSION_PATCH 0
+/* Raised whenever the same input gives other timing; reports carry it. */
+#define GPUMP_MODEL_VERSION 1
+
+/* Define GPUMP_STATIC beside GPUMP_IMPLEMENTATION to keep the whole library inside one file. */
+#ifndef GPUMP_API
+#ifdef GPUMP_STATIC
+#if defined(__GNUC__)
+#define GPUMP_API __attribute__((unused)) static
+#else
+#define GPUMP_API static
+#endif
+#else
+#define GPUMP_API extern
+#endif
+#endif
+
+#if defined(__GNUC__)
+#define GPUMP_INLINE __attribute__((unused)) static inline
+#else
+#define GPUMP_INLINE static inline
+#endif
+
+#ifdef __cplusplus
+#define GPUMP_BEGIN extern "C" {
+#define GPUMP_END }
+#else
+#define GPUMP_BEGIN
+#define GPUMP_END
+#endif
+
+/* A broken invariant inside gpump: the only path that may abort. Override before including the implementation. */
+#ifndef GPUMP_ASSERT
+#include <assert.h>
+#define GPUMP_ASSERT(condition) assert(condition)
+#endif
+
+/* "No such number": an unknown latency, an absent index. */
+#define GPUMP_UNKNOWN UINT64_MAX
+#define GPUMP_NONE UINT32_MAX
+
+GPUMP_BEGIN
+
+/* What a call returns: 0 done; above 0 "not now"; below 0 an error that left state and outputs as they were. */
+typedef enum gpump_result {
+    GPUMP_OK = 0,
+    GPUMP_EMPTY = 1,               /* nothing to hand over now */
+    GPUMP_BUSY = 2,                /* a finite resource is taken; ask again after the state has changed */
+    GPUMP_ERROR_ARGUMENT = -1,     /* a null pointer, or a value outside its range */
+    GPUMP_ERROR_CONFIG = -2,       /* a configuration that contradicts itself */
+    GPUMP_ERROR_UNKNOWN_NAME = -3, /* no preset, policy or kernel of that name */
+    GPUMP_ERROR_CAPACITY = -4,     /* the caller's array or memory is too small; the count says how much is needed */
+    GPUMP_ERROR_MEMORY = -5,       /* the allocator returned NULL */
+    GPUMP_ERROR_TIME = -6,         /* time went back */
+    GPUMP_ERROR_STALE = -7,        /* the (slot, generation) no longer names a block */
+    GPUMP_ERROR_STATE = -8,        /* the call is not allowed in this state */
+    GPUMP_ERROR_FORMAT = -9,       /* a buffer that is truncated, altered or foreign */
+    GPUMP_ERROR_REFUSED = -10,     /* the mechanism says no; the diagnostic carries the gpump_reason */
+    GPUMP_ERROR_FULL = -11         /* preallocated space is used up */
+} gpump_result;
+
+/* Returns the name of a result, such as "GPUMP_ERROR_STALE"; never NULL. */
+GPUMP_API const char *gpump_result_name(gpump_result result);
+
+/* Why the answer to a question is no: code, what holds it back, what the host can do. 0 is yes. */
+#define GPUMP_REASONS(X)                                                                                              \
+    X(YES, "yes", "nothing to do")                                                                                    \
+    X(NO_SUCH_BLOCK, "the (slot, generation) does not name a resident block", "use a reference of a resident block")  \
+    X(NOT_RUNNING, "the block is already leaving, being restored, or done", "wait for its present transition to end") \
+    X(CLOBBERED, "the block has overwritten something its launch has read, or done an atomic",                        \
+      "switch or drain it")                                                                                           \
+    X(PIPELINE, "instructions of the block are in the pipeline", "wait for them to commit")                           \
+    X(STORES, "stores of the block are not acknowledged", "wait for the acknowledgements")                            \
+    X(ATOMICS, "atomics of the block are pending", "wait for their replies")                                          \
+    X(INSTRUCTION_MISSES, "instruction misses of the block are pending", "wait for the fetches")                      \
+    X(SCOREBOARD, "registers of the block are reserved in the scoreboard", "wait for the write-backs")                \
+    X(PREEMPTION_POINT, "a warp of the block has not reached a preemption point", "let its warps run on")             \
+    X(NO_CONTEXT_SPACE, "the space preallocated for contexts of this kernel is full", "drain, flush, or give more")   \
+    X(THREADS, "not enough thread slots", "wait for blocks to leave, or use a smaller block")                         \
+    X(WARPS, "not enough warp slots", "wait for blocks to leave, or use a smaller block")                             \
+    X(BLOCK_SLOTS, "no block slot is free", "wait for a block to leave")                                              \
+    X(REGISTERS, "not enough contiguous registers", "wait for blocks to leave, or use fewer registers")               \
+    X(SHARED_MEMORY, "not enough contiguous shared memory", "wait for blocks to leave, or use less of it")            \
+    X(KERNELS, "as many kernels as the configuration allows are resident", "wait for one to leave")                   \
+    X(RESERVED, "the SM is being vacated for another kernel", "wait until its next kernel is set up")                 \
+    X(NEVER_FITS, "the block is larger than an empty SM", "use fewer threads, registers or shared memory per block")  \
+    X(GROUP, "the block must leave together with others", "choose the whole group")
+
+typedef enum gpump_reason {
+#define GPUMPI_REASON(name, text, remedy) GPUMP_REASON_##name,
+    GPUMP_REASONS(GPUMPI_REASON)
+#undef GPUMPI_REASON
+    GPUMP_REASON_COUNT
+} gpump_reason;
+
+/* Returns what holds a request back, in words; never NULL. */
+GPUMP_API const char *gpump_reason_text(gpump_reason reason);
+/* Returns what the host can do about it, in words; never NULL. */
+GPUMP_API const char *gpump_reason_remedy(gpump_reason reason);
+
+/* Where and how an argument was wrong. A call that takes one fills it only when it fails; NULL is allowed. */
+typedef struct gpump_diag {
+    gpump_result code;
+    gpump_reason reason; /* set with GPUMP_ERROR_REFUSED */
+    const char *field;   /* the member or argument at fault; a string constant */
+    uint64_t index;      /* which element of an array; 0 for scalars */
+    uint64_t value;      /* what it was */
+    uint64_t minimum;    /* the smallest value allowed */
+    uint64_t maximum;    /* the largest value allowed */
+} gpump_diag;
+
+/* Writes "GPUMP_ERROR_ARGUMENT: warps is 0, must be 1 to 64" and the like into text (at most bytes, always terminated).
+ * Returns the length of the whole sentence, as snprintf does. */
+GPUMP_API size_t gpump_diag_text(const gpump_diag *diag, char *text, size_t bytes);
+
+/* Memory for the growing kind of object (programs and analyses). reallocate(user, NULL, 0, n) allocates,
+ * reallocate(user, p, n, 0) frees and returns NULL; returning NULL for n > 0 means out of memory and leaves p valid. */
+typedef struct gpump_allocator {
+    void *(*reallocate)(void *user, void *pointer, size_t old_bytes, size_t new_bytes);
+    void *user;
+} gpump_allocator;
+
+/* Returns an allocator over the C library's realloc and free. */
+GPUMP_API gpump_allocator gpump_allocator_default(void);
+
+/* ---- bit sets: arrays of 64-bit words ---- */
+GPUMP_INLINE uint32_t gpump_bits_words(uint32_t bits) { return (bits + 63u) / 64u; }
+GPUMP_INLINE int gpump_bits_get(const uint64_t *set, uint32_t bit) { return (int)((set[bit >> 6] >> (bit & 63u)) & 1u); }
+GPUMP_INLINE void gpump_bits_set(uint64_t *set, uint32_t bit) { set[bit >> 6] |= (uint64_t)1 << (bit & 63u); }
+GPUMP_INLINE void gpump_bits_clear(uint64_t *set, uint32_t bit) { set[bit >> 6] &= ~((uint64_t)1 << (bit & 63u)); }
+/* Returns the number of one bits in a word. */
+GPUMP_INLINE uint32_t gpump_bits_count64(uint64_t word) {
+#if defined(__GNUC__)
+    return (uint32_t)__builtin_popcountll(word);
+#else
+    word = word - ((word >> 1) & UINT64_C(0x5555555555555555));
+    word = (word & UINT64_C(0x3333333333333333)) + ((word >> 2) & UINT64_C(0x3333333333333333));
+    word = (word + (word >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+    return (uint32_t)((word * UINT64_C(0x0101010101010101)) >> 56);
+#endif
+}
+/* Returns the index of the lowest one bit; word must not be 0. */
+GPUMP_INLINE uint32_t gpump_bits_lowest64(uint64_t word) {
+#if defined(__GNUC__)
+    return (uint32_t)__builtin_ctzll(word);
+#else
+    return gpump_bits_count64((word & (0u - word)) - 1u);
+#endif
+}
+/* Returns the number of one bits in a set of `words` words. */
+GPUMP_API uint32_t gpump_bits_count(const uint64_t *set, uint32_t words);
+
+/* ---- stable hash: the same value on every machine; feed it field by field ---- */
+#define GPUMP_HASH_SEED UINT64_C(0xcbf29ce484222325)
+GPUMP_INLINE uint64_t gpump_hash_u64(uint64_t hash, uint64_t value) {
+    hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ (hash >> 29);
+}
+GPUMP_API uint64_t gpump_hash_u32s(uint64_t hash, const uint32_t *values, size_t count);
+GPUMP_API uint64_t gpump_hash_u64s(uint64_t hash, const uint64_t *values, size_t count);
+GPUMP_API uint64_t gpump_hash_bytes(uint64_t hash, const void *bytes, size_t count);
+
+/* ---- prng: splitmix64; the state is one word, any seed is good ---- */
+GPUMP_INLINE uint64_t gpump_random_next(uint64_t *state) {
+    uint64_t z = (*state += UINT64_C(0x9e3779b97f4a7c15));
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+/* Returns a number in 0 to limit-1 without bias worth speaking of (below 2^-32); limit at least 1. */
+GPUMP_INLINE uint32_t gpump_random_below(uint64_t *state, uint32_t limit) {
+    return (uint32_t)(((gpump_random_next(state) >> 32) * limit) >> 32);
+}
+
+/* ---- wide arithmetic: a * b / c over a 128-bit product; limits round down, costs round up ---- */
+/* Returns floor(a*b/c), saturated at UINT64_MAX; c = 0 gives UINT64_MAX. */
+GPUMP_API uint64_t gpump_muldiv_down(uint64_t a, uint64_t b, uint64_t c);
+/* Returns ceil(a*b/c), saturated at UINT64_MAX; c = 0 gives UINT64_MAX. */
+GPUMP_API uint64_t gpump_muldiv_up(uint64_t a, uint64_t b, uint64_t c);
+/* Compares a*b with c*d exactly; returns -1, 0 or 1. */
+GPUMP_API int gpump_compare_products(uint64_t a, uint64_t b, uint64_t c, uint64_t d);
+/* Returns a+b, saturated at UINT64_MAX, so that GPUMP_UNKNOWN stays unknown. */
+GPUMP_INLINE uint64_t gpump_add_saturated(uint64_t a, uint64_t b) { return a + b < a ? UINT64_MAX : a + b; }
+
+/* ---- the head of every hardware block: tells a foreign or stale block from a good one ---- */
+typedef struct gpumpi_head {
+    uint64_t magic;  /* names the component */
+    uint64_t layout; /* hash of the configuration that fixed the offsets */
+    uint64_t bytes;  /* size of the whole block */
+} gpumpi_head;
+/* Checks memory before gpump_x_init writes to it: not NULL, 8-byte aligned, large enough. */
+GPUMP_API gpump_result gpumpi_head_check_memory(const void *memory, size_t bytes, uint64_t needed, gpump_diag *diag);
+/* Checks a block before gpump_x_adopt hands it out: alignment, magic, layout, size. */
+GPUMP_API gpump_result gpumpi_head_adopt(const void *memory, size_t bytes, uint64_t magic, uint64_t layout, gpump_diag *diag);
+/* Fills diag when it is there; returns code, so that callers can `return gpumpi_fail(...)`. */
+GPUMP_API gpump_result gpumpi_fail(gpump_diag *diag, gpump_result code, const char *field, uint64_t index, uint64_t value,
+                                   uint64_t minimum, uint64_t maximum);
+/* The same for a refusal with a reason. */
+GPUMP_API gpump_result gpumpi_refuse(gpump_diag *diag, gpump_reason reason, const char *field, uint64_t index);
+
+/* ---- sparse map: u64 key to u64 value, open addressing, fixed capacity, in the caller's memory; no pointers inside ---- */
+typedef struct gpump_map gpump_map;
+/* Sets *bytes to the memory that a map of `capacity` entries (1 to 2^30) needs. */
+GPUMP_API gpump_result gpump_map_bytes(uint32_t capacity, size_t *bytes);
+/* Makes an empty map in memory of at least that size, 8-byte aligned. Cost: linear in capacity. */
+GPUMP_API gpump_result gpump_map_init(void *memory, size_t bytes, uint32_t capacity, gpump_map **map);
+/* Stores key -> value, replacing an earlier value; GPUMP_ERROR_FULL at capacity. Cost: a few probes. */
+GPUMP_API gpump_result gpump_map_put(gpump_map *map, uint64_t key, uint64_t value);
+/* Finds a key: sets *value (may be NULL) and returns GPUMP_OK, or GPUMP_EMPTY when absent. */
+GPUMP_API gpump_result gpump_map_get(const gpump_map *map, uint64_t key, uint64_t *value);
+/* Removes a key; GPUMP_EMPTY when absent. */
+GPUMP_API gpump_result gpump_map_remove(gpump_map *map, uint64_t key);
+GPUMP_API uint32_t gpump_map_count(const gpump_map *map);
+
+GPUMP_END
+#endif

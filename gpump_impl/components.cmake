@@ -1,0 +1,19 @@
+# The components of gpump in floor order (docs/design.md): a component uses only those above its own line.
+# The generator and the split build both read this list, and nothing else decides the order.
+set(GPUMP_COMPONENTS
+  base
+  gpu
+  program
+  metrics
+  liveness
+  registers
+  compress
+  cost
+  sm
+  preempt_points
+  regions
+  page_checks
+  context
+  victim
+  scheduler
+)

@@ -1,0 +1,91 @@
+/* labels: unit property */
+#include "test.h"
+
+static void muldiv_rounds_as_named(void **state) {
+    (void)state;
+    assert_int_equal(gpump_muldiv_down(7, 3, 2), 10);
+    assert_int_equal(gpump_muldiv_up(7, 3, 2), 11);
+    assert_true(gpump_muldiv_down(UINT64_MAX, UINT64_MAX, UINT64_MAX) == UINT64_MAX);
+    assert_true(gpump_muldiv_up(UINT64_MAX, 3, 7) == UINT64_C(7905747460161236407));
+    assert_true(gpump_muldiv_down(UINT64_MAX, 2, 1) == UINT64_MAX); /* saturates */
+    assert_true(gpump_muldiv_down(1, 1, 0) == UINT64_MAX);
+}
+
+#if defined(__SIZEOF_INT128__)
+static void muldiv_agrees_with_128_bits(void **state) {
+    uint64_t seed = test_seed(), random = seed;
+    (void)state;
+    for (uint64_t i = 0; i < test_cases(100000); i++) {
+        uint64_t a = gpump_random_next(&random) >> gpump_random_below(&random, 64);
+        uint64_t b = gpump_random_next(&random) >> gpump_random_below(&random, 64);
+        uint64_t c = (gpump_random_next(&random) >> gpump_random_below(&random, 64)) | 1;
+        __extension__ unsigned __int128 q = (__extension__(unsigned __int128) a) * b / c, r = (__extension__(unsigned __int128) a) * b % c;
+        uint64_t down = q > UINT64_MAX ? UINT64_MAX : (uint64_t)q;
+        uint64_t up = q + (r != 0) > UINT64_MAX ? UINT64_MAX : (uint64_t)(q + (r != 0));
+        test_check(gpump_muldiv_down(a, b, c) == down, seed, i);
+        test_check(gpump_muldiv_up(a, b, c) == up, seed, i);
+    }
+}
+#endif
+
+static void map_agrees_with_an_array(void **state) {
+    enum { KEYS = 200, CAPACITY = 64 };
+    uint64_t seed = test_seed(), random = seed, value, expected[KEYS];
+    int present[KEYS] = {0};
+    uint32_t count = 0;
+    size_t bytes;
+    gpump_map *map;
+    void *memory;
+    (void)state;
+    assert_int_equal(gpump_map_bytes(0, &bytes), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_map_bytes(CAPACITY, &bytes), GPUMP_OK);
+    memory = malloc(bytes);
+    assert_int_equal(gpump_map_init(memory, bytes - 1, CAPACITY, &map), GPUMP_ERROR_CAPACITY);
+    assert_int_equal(gpump_map_init(memory, bytes, CAPACITY, &map), GPUMP_OK);
+    for (uint64_t i = 0; i < test_cases(200000); i++) {
+        uint32_t k = gpump_random_below(&random, KEYS);
+        uint64_t key = (uint64_t)k * 64;
+        switch (gpump_random_below(&random, 3)) {
+        case 0: {
+            gpump_result result = gpump_map_put(map, key, i);
+            test_check(result == (present[k] || count < CAPACITY ? GPUMP_OK : GPUMP_ERROR_FULL), seed, i);
+            if (result == GPUMP_OK) {
+                count += !present[k];
+                present[k] = 1;
+                expected[k] = i;
+            }
+            break;
+        }
+        case 1:
+            test_check(gpump_map_remove(map, key) == (present[k] ? GPUMP_OK : GPUMP_EMPTY), seed, i);
+            count -= (uint32_t)present[k];
+            present[k] = 0;
+            break;
+        default:
+            test_check(gpump_map_get(map, key, &value) == (present[k] ? GPUMP_OK : GPUMP_EMPTY), seed, i);
+            if (present[k]) test_check(value == expected[k], seed, i);
+        }
+        test_check(gpump_map_count(map) == count, seed, i);
+    }
+    free(memory);
+}
+
+static void every_reason_has_words(void **state) {
+    (void)state;
+    for (int reason = 0; reason < GPUMP_REASON_COUNT; reason++) {
+        assert_true(strlen(gpump_reason_text((gpump_reason)reason)) > 0);
+        assert_true(strlen(gpump_reason_remedy((gpump_reason)reason)) > 0);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(muldiv_rounds_as_named),
+#if defined(__SIZEOF_INT128__)
+        cmocka_unit_test(muldiv_agrees_with_128_bits),
+#endif
+        cmocka_unit_test(map_agrees_with_an_array),
+        cmocka_unit_test(every_reason_has_words),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
