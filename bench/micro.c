@@ -1,0 +1,128 @@
+#include "micro.h"
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "csv.h"
+
+enum { REPETITIONS = 9, REPETITIONS_SHORT = 3 };
+
+static double seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static double time_run(uint64_t (*run)(void *, uint64_t), void *state, uint64_t operations, uint64_t *answer) {
+    double start = seconds();
+    *answer = run(state, operations);
+    return seconds() - start;
+}
+
+static int compare(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *values, int count) {
+    qsort(values, (size_t)count, sizeof *values, compare);
+    return values[count / 2];
+}
+
+typedef struct options {
+    const char *only;
+    int is_short, csv;
+} options;
+
+/* Times one case at one size and prints its line. Returns 0 when an answer is wrong or there was no memory. */
+static int measure(const micro_case *one, uint64_t size, const options *options) {
+    int repetitions = options->is_short ? REPETITIONS_SHORT : REPETITIONS;
+    double enough = options->is_short ? 1e-3 : 2e-2, ours[REPETITIONS], rivals[REPETITIONS], ns, rival_ns = 0, taken;
+    uint64_t operations = 1, answer, rival_answer;
+    void *state = one->setup(size);
+    if (!state) {
+        fprintf(stderr, "micro: %s cannot be set up at size %llu\n", one->name, (unsigned long long)size);
+        return 0;
+    }
+    while ((taken = time_run(one->run, state, operations, &answer)) < enough && operations < UINT64_C(1) << 40)
+        operations = taken < enough / 16 ? operations * 8 : operations * 2;
+    for (int i = 0; i < repetitions; i++) {
+        ours[i] = time_run(one->run, state, operations, &answer);
+        if (!one->run_rival) continue;
+        rivals[i] = time_run(one->run_rival, state, operations, &rival_answer);
+        if (answer != rival_answer) {
+            fprintf(stderr, "micro: %s and %s disagree at size %llu\n", one->name, one->rival, (unsigned long long)size);
+            one->teardown(state);
+            return 0;
+        }
+    }
+    one->teardown(state);
+    ns = median(ours, repetitions) * 1e9 / (double)operations;
+    if (one->run_rival) rival_ns = median(rivals, repetitions) * 1e9 / (double)operations;
+    if (options->csv) {
+        printf("%s,%llu,%.4g,", one->name, (unsigned long long)size, ns);
+        csv_write(stdout, one->rival ? one->rival : "");
+        if (one->run_rival) printf(",%.4g,%.3f\n", rival_ns, rival_ns / ns);
+        else puts(",,");
+    } else {
+        printf("%-28s %10llu %12.4g ns", one->name, (unsigned long long)size, ns);
+        if (one->run_rival) printf(" %12.4g ns  %7.2f x  %s", rival_ns, rival_ns / ns, one->rival);
+        puts("");
+    }
+    fflush(stdout);
+    return 1;
+}
+
+static void usage(FILE *file) {
+    fputs("usage: micro [--only NAME] [--short] [--csv] [--list]\n"
+          "Times the components: nanoseconds per operation, the median of several repetitions; the ratio is rival over ours,\n"
+          "above 1 where ours is faster.\n"
+          "  --only NAME  only cases whose name begins so\n"
+          "  --short      shorter and fewer repetitions\n"
+          "  --csv        name,size,ns,rival,rival_ns,ratio\n"
+          "  --list       says what one operation of each case is\n"
+          "Exit status: 0; 1 when a rival gives another answer; 2 usage.\n", file);
+}
+
+int micro_main(int argc, char **argv, const micro_case *const *topics) {
+    static const struct option names[] = {{"only", required_argument, NULL, 'o'}, {"short", no_argument, NULL, 's'},
+                                          {"csv", no_argument, NULL, 'c'},        {"list", no_argument, NULL, 'l'},
+                                          {"help", no_argument, NULL, 'h'},       {NULL, 0, NULL, 0}};
+    options options = {NULL, 0, 0};
+    int option, list = 0, good = 1, any = 0;
+    optind = 1;
+    while ((option = getopt_long(argc, argv, "h", names, NULL)) != -1) {
+        switch (option) {
+        case 'o': options.only = optarg; break;
+        case 's': options.is_short = 1; break;
+        case 'c': options.csv = 1; break;
+        case 'l': list = 1; break;
+        case 'h': usage(stdout); return 0;
+        default: usage(stderr); return 2;
+        }
+    }
+    if (optind < argc) {
+        fprintf(stderr, "micro: unexpected argument '%s'\n", argv[optind]);
+        usage(stderr);
+        return 2;
+    }
+    for (; *topics; topics++)
+        for (const micro_case *one = *topics; one->name; one++) {
+            if (options.only && strncmp(one->name, options.only, strlen(options.only)) != 0) continue;
+            if (list) {
+                printf("%-28s %s%s%s\n", one->name, one->what, one->rival ? "; rival: " : "", one->rival ? one->rival : "");
+                any = 1;
+                continue;
+            }
+            if (!any && options.csv) puts("name,size,ns,rival,rival_ns,ratio");
+            else if (!any) printf("%-28s %10s %15s %15s %10s\n", "name", "size", "ours", "rival", "ratio");
+            any = 1;
+            for (const uint64_t *size = one->sizes; *size; size++) good = measure(one, *size, &options) && good;
+        }
+    if (!any) {
+        fprintf(stderr, "micro: no case begins with '%s'; --list prints them all\n", options.only ? options.only : "");
+        return 2;
+    }
+    return good ? 0 : 1;
+}

@@ -1,0 +1,333 @@
+#include "reproduce.h"
+#include <getopt.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "gpump.h"
+
+/* ---- what row functions call ---- */
+static void append(char *text, size_t bytes, const char *separator, const char *format, va_list arguments) {
+    size_t length = strlen(text);
+    if (length && length < bytes) length += (size_t)snprintf(text + length, bytes - length, "%s", separator);
+    if (length < bytes) vsnprintf(text + length, bytes - length, format, arguments);
+}
+static void append_ours(reproduce_result *result, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    append(result->ours, sizeof result->ours, "; ", format, arguments);
+    va_end(arguments);
+}
+static void add_number(reproduce_result *result, double value) {
+    if (result->count < REPRODUCE_NUMBERS) result->numbers[result->count++] = value;
+    else result->failed = 1;
+}
+void reproduce_number(reproduce_result *result, double value, int digits) {
+    add_number(result, value);
+    append_ours(result, "%.*f", digits, value);
+}
+void reproduce_samples(reproduce_result *result, const double *values, size_t count, int digits) {
+    double sum = 0, lowest = HUGE_VAL, highest = -HUGE_VAL;
+    for (size_t i = 0; i < count; i++) {
+        sum += values[i];
+        if (values[i] < lowest) lowest = values[i];
+        if (values[i] > highest) highest = values[i];
+    }
+    if (count == 0) {
+        reproduce_failed(result, "no samples");
+        return;
+    }
+    add_number(result, sum / (double)count);
+    append_ours(result, "%.*f (%.*f to %.*f of %lu)", digits, sum / (double)count, digits, lowest, digits, highest, (unsigned long)count);
+}
+void reproduce_holds(reproduce_result *result, int holds, const char *format, ...) {
+    va_list arguments;
+    result->holds = (result->said ? result->holds : 1) && holds;
+    result->said = 1;
+    va_start(arguments, format);
+    append(result->ours, sizeof result->ours, "; ", format, arguments);
+    va_end(arguments);
+}
+void reproduce_note(reproduce_result *result, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    append(result->note, sizeof result->note, "; ", format, arguments);
+    va_end(arguments);
+}
+void reproduce_failed(reproduce_result *result, const char *format, ...) {
+    va_list arguments;
+    result->failed = 1;
+    va_start(arguments, format);
+    append(result->note, sizeof result->note, "; ", format, arguments);
+    va_end(arguments);
+}
+
+/* ---- the verdict ---- */
+enum kind { EXACT, BAND, ORDER, DERIVED, KINDS };
+static const char *const kind_names[KINDS] = {"exact", "band", "order", "derived"};
+
+static enum kind kind_of(const csv_table *targets, size_t row) {
+    const char *text = csv_text(targets, row, "kind");
+    int kind = 0;
+    while (kind < KINDS && strcmp(text, kind_names[kind]) != 0) kind++;
+    return (enum kind)kind;
+}
+
+/* 1 when what was measured agrees with the row; else 0, with the reason added to the note. */
+static int agrees(const csv_table *targets, size_t row, reproduce_result *result) {
+    enum kind kind = kind_of(targets, row);
+    double paper = 0, low = 0, high = 0;
+    int is_number = csv_number(targets, row, "paper", &paper), good = 1;
+    if (kind == DERIVED) return 1;
+    if (result->failed) return 0;
+    if (kind == BAND) {
+        (void)csv_number(targets, row, "low", &low);
+        (void)csv_number(targets, row, "high", &high);
+        if (!result->count) reproduce_note(result, "no number was measured"), good = 0;
+        for (unsigned i = 0; i < result->count; i++) {
+            double value = result->numbers[i];
+            if (value >= low && value <= high) continue;
+            reproduce_note(result, "%.4g is not in %.6g to %.6g", value, low, high);
+            good = 0;
+        }
+    } else if (kind == EXACT && is_number && !result->said) {
+        if (!result->count) reproduce_note(result, "no number was measured"), good = 0;
+        for (unsigned i = 0; i < result->count; i++) good = good && fabs(result->numbers[i] - paper) <= 1e-9 * fabs(paper);
+    } else if (!result->said) {
+        reproduce_note(result, "the row needs reproduce_holds"), good = 0;
+    }
+    return good && (!result->said || result->holds);
+}
+
+/* ---- the program ---- */
+enum format { TABLE, CSV, MARKDOWN };
+typedef struct options {
+    enum format format;
+    int list;
+    const char *only[32];
+    size_t only_count;
+    char targets[1024];
+    reproduce_context context;
+} options;
+
+static void usage(FILE *file) {
+    fputs("usage: reproduce [--only ID-PREFIX]... [--short] [--csv | --markdown] [--list] [--data DIR]\n"
+          "Prints the published results of data/targets.csv, ours beside them, and the verdict.\n"
+          "  --only ID-PREFIX  only rows whose id begins so; may be repeated\n"
+          "  --short           fewer samples\n"
+          "  --csv             id,paper,ours,unit,kind,verdict\n"
+          "  --markdown        the page docs/results.md\n"
+          "  --list            says what each row is and measures nothing\n"
+          "  --data DIR        where targets.csv and the papers' tables are\n"
+          "Exit status: 0; 1 when an exact row is wrong; 2 usage.\n", file);
+}
+
+static int is_wanted(const options *options, const char *id) {
+    if (!options->only_count) return 1;
+    for (size_t i = 0; i < options->only_count; i++)
+        if (strncmp(id, options->only[i], strlen(options->only[i])) == 0) return 1;
+    return 0;
+}
+
+/* Returns -1 to go on, else the exit status. */
+static int parse(options *options, int argc, char **argv) {
+    static const struct option names[] = {{"only", required_argument, NULL, 'o'}, {"short", no_argument, NULL, 's'},
+                                          {"csv", no_argument, NULL, 'c'},        {"markdown", no_argument, NULL, 'm'},
+                                          {"list", no_argument, NULL, 'l'},       {"data", required_argument, NULL, 'd'},
+                                          {"help", no_argument, NULL, 'h'},       {NULL, 0, NULL, 0}};
+    int option;
+    memset(options, 0, sizeof *options);
+    options->context.data_dir = BENCH_DATA_DIR;
+    optind = 1;
+    while ((option = getopt_long(argc, argv, "h", names, NULL)) != -1) {
+        switch (option) {
+        case 'o':
+            if (options->only_count == sizeof options->only / sizeof options->only[0]) {
+                fputs("reproduce: --only was given too often\n", stderr);
+                return 2;
+            }
+            options->only[options->only_count++] = optarg;
+            break;
+        case 's': options->context.is_short = 1; break;
+        case 'c': options->format = CSV; break;
+        case 'm': options->format = MARKDOWN; break;
+        case 'l': options->list = 1; break;
+        case 'd': options->context.data_dir = optarg; break;
+        case 'h': usage(stdout); return 0;
+        default: usage(stderr); return 2;
+        }
+    }
+    if (optind < argc) {
+        fprintf(stderr, "reproduce: unexpected argument '%s'\n", argv[optind]);
+        usage(stderr);
+        return 2;
+    }
+    if (snprintf(options->targets, sizeof options->targets, "%s/targets.csv", options->context.data_dir) >= (int)sizeof options->targets) {
+        fputs("reproduce: the path given to --data is too long\n", stderr);
+        return 2;
+    }
+    return -1;
+}
+
+static int check_targets(const csv_table *targets, const char *path) {
+    static const char *const columns[] = {"id", "source", "where", "what", "unit", "paper", "kind", "low", "high"};
+    for (size_t c = 0; c < sizeof columns / sizeof columns[0]; c++) {
+        size_t i = 0;
+        while (i < targets->columns && strcmp(targets->names[i], columns[c]) != 0) i++;
+        if (i == targets->columns) {
+            fprintf(stderr, "reproduce: %s has no column '%s'\n", path, columns[c]);
+            return 0;
+        }
+    }
+    for (size_t row = 0; row < targets->rows; row++) {
+        const char *id = csv_text(targets, row, "id");
+        double low, high;
+        if (kind_of(targets, row) == KINDS) {
+            fprintf(stderr, "reproduce: %s: %s is of unknown kind '%s'\n", path, id, csv_text(targets, row, "kind"));
+            return 0;
+        }
+        if (kind_of(targets, row) == BAND &&
+            !(csv_number(targets, row, "low", &low) && csv_number(targets, row, "high", &high) && low <= high)) {
+            fprintf(stderr, "reproduce: %s: the band of %s is not two numbers\n", path, id);
+            return 0;
+        }
+        for (size_t other = 0; other < row; other++)
+            if (strcmp(id, csv_text(targets, other, "id")) == 0) {
+                fprintf(stderr, "reproduce: %s names %s twice\n", path, id);
+                return 0;
+            }
+    }
+    return 1;
+}
+
+/* Sets found[row] to the function of each row; refuses functions of unknown ids and second functions of one id. */
+static int find_rows(const csv_table *targets, const reproduce_row *const *topics, const reproduce_row **found) {
+    for (; *topics; topics++)
+        for (const reproduce_row *row = *topics; row->id; row++) {
+            size_t i = 0;
+            while (i < targets->rows && strcmp(csv_text(targets, i, "id"), row->id) != 0) i++;
+            if (i == targets->rows || found[i]) {
+                fprintf(stderr, "reproduce: %s %s\n", row->id, i == targets->rows ? "is not in targets.csv" : "has two functions");
+                return 0;
+            }
+            found[i] = row;
+        }
+    return 1;
+}
+
+static void print_heading(const options *options) {
+    switch (options->format) {
+    case CSV: puts("id,paper,ours,unit,kind,verdict"); break;
+    case TABLE: printf("%-22s %-8s %-8s %-20s %-24s %s\n", "id", "verdict", "kind", "paper", "ours", "unit"); break;
+    case MARKDOWN:
+        printf("# Results\n\nWhat the papers print and what gpump %d.%d.%d (timing model %d) gives. This page is the output of\n\n"
+               "    build/bench/reproduce --markdown%s > docs/results.md\n\n"
+               "*exact*: must be equal. *band*: measured by simulation, must lie in the band of bench/data/targets.csv, which was fixed "
+               "before\nthe measurement. *order*: the relation must hold. *derived*: rests on a derivation of ours and cannot fail. A row "
+               "outside is\nshown with the reason found; nothing is tuned per row. *todo*: not measured.\n\n"
+               "| id | where | what | unit | paper | ours | kind | verdict | note |\n|---|---|---|---|---|---|---|---|---|\n",
+               GPUMP_VERSION_MAJOR, GPUMP_VERSION_MINOR, GPUMP_VERSION_PATCH, GPUMP_MODEL_VERSION,
+               options->context.is_short ? " --short" : "");
+    }
+}
+
+static void print_cell(const char *text) {
+    fputs(" ", stdout);
+    for (; *text; text++) {
+        if (*text == '|') fputc('\\', stdout);
+        fputc(*text, stdout);
+    }
+    fputs(" |", stdout);
+}
+
+static void print_row(const options *options, const csv_table *targets, size_t row, const reproduce_result *result, const char *verdict) {
+    const char *id = csv_text(targets, row, "id"), *paper = csv_text(targets, row, "paper"), *unit = csv_text(targets, row, "unit");
+    const char *kind = csv_text(targets, row, "kind");
+    switch (options->format) {
+    case CSV: {
+        const char *const fields[] = {id, paper, result->ours, unit, kind, verdict};
+        for (size_t i = 0; i < 6; i++) {
+            csv_write(stdout, fields[i]);
+            fputc(i < 5 ? ',' : '\n', stdout);
+        }
+        break;
+    }
+    case TABLE:
+        printf("%-22s %-8s %-8s %-20s %-24s %s\n", id, verdict, kind, paper, *result->ours ? result->ours : "-", unit);
+        if (*result->note) printf("    %s\n", result->note);
+        break;
+    case MARKDOWN: {
+        char where[256];
+        const char *const fields[] = {id, where, csv_text(targets, row, "what"), unit, paper, result->ours, kind, verdict, result->note};
+        snprintf(where, sizeof where, "%s %s", csv_text(targets, row, "source"), csv_text(targets, row, "where"));
+        fputs("|", stdout);
+        for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) print_cell(fields[i]);
+        fputs("\n", stdout);
+    }
+    }
+    fflush(stdout);
+}
+
+static int run(const options *options, const csv_table *targets, const reproduce_row *const *found) {
+    size_t rows = 0, good = 0, outside = 0, wrong = 0;
+    int is_terminal = isatty(STDERR_FILENO);
+    print_heading(options);
+    for (size_t row = 0; row < targets->rows; row++) {
+        const char *id = csv_text(targets, row, "id"), *verdict = "todo";
+        reproduce_result result;
+        if (!is_wanted(options, id)) continue;
+        memset(&result, 0, sizeof result);
+        rows++;
+        if (found[row]) {
+            int agree;
+            if (is_terminal) fprintf(stderr, "%s ...\r", id);
+            found[row]->measure(&options->context, id, &result);
+            if (is_terminal) fputs("\033[K", stderr);
+            agree = agrees(targets, row, &result);
+            verdict = agree ? "ok" : "outside";
+            good += (size_t)agree;
+            outside += (size_t)!agree;
+            wrong += !agree && kind_of(targets, row) == EXACT;
+        }
+        print_row(options, targets, row, &result, verdict);
+    }
+    if (options->format != CSV)
+        printf("\n%lu rows: %lu ok, %lu outside, %lu todo%s\n", (unsigned long)rows, (unsigned long)good, (unsigned long)outside,
+               (unsigned long)(rows - good - outside), options->context.is_short ? " (--short)" : "");
+    if (wrong) fprintf(stderr, "reproduce: %lu exact rows are wrong\n", (unsigned long)wrong);
+    return wrong != 0;
+}
+
+int reproduce_main(int argc, char **argv, const reproduce_row *const *topics) {
+    options options;
+    csv_table targets;
+    const reproduce_row **found;
+    char error[512];
+    size_t wanted = 0;
+    int status = parse(&options, argc, argv);
+    if (status >= 0) return status;
+    if (!csv_read(&targets, options.targets, error, sizeof error)) {
+        fprintf(stderr, "reproduce: %s\n", error);
+        return 2;
+    }
+    for (size_t row = 0; row < targets.rows; row++) wanted += (size_t)is_wanted(&options, csv_text(&targets, row, "id"));
+    found = (const reproduce_row **)calloc(targets.rows + 1, sizeof *found);
+    if (!found || !check_targets(&targets, options.targets) || !find_rows(&targets, topics, found)) {
+        status = 2;
+    } else if (!wanted && options.only_count) {
+        fprintf(stderr, "reproduce: no id begins with '%s'; --list prints them all\n", options.only[0]);
+        status = 2;
+    } else if (options.list) {
+        for (size_t row = 0; row < targets.rows; row++)
+            if (is_wanted(&options, csv_text(&targets, row, "id")))
+                printf("%-22s %-5s %s %s: %s\n", csv_text(&targets, row, "id"), found[row] ? "" : "todo", csv_text(&targets, row, "source"),
+                       csv_text(&targets, row, "where"), csv_text(&targets, row, "what"));
+        status = 0;
+    } else {
+        status = run(&options, &targets, found);
+    }
+    free((void *)found);
+    csv_free(&targets);
+    return status;
+}

@@ -1,0 +1,235 @@
+/* labels: unit command link: bench_frame */
+/* bench/reproduce's verdicts on made-up targets, its refusals, and the tables in bench/data. */
+#include <unistd.h>
+#include "test.h"
+#include "micro.h"
+#include "reproduce.h"
+
+static char directory[] = "/tmp/gpump_900_XXXXXX";
+
+static void write_targets(const char *rows) {
+    char path[64];
+    FILE *file;
+    snprintf(path, sizeof path, "%s/targets.csv", directory);
+    file = fopen(path, "w");
+    assert_non_null(file);
+    fprintf(file, "# a comment\nid,source,where,what,unit,preset,paper,kind,low,high,host\n%s", rows);
+    fclose(file);
+}
+
+/* Runs the program with stdout and stderr in a file; returns the exit status and the text. */
+static int run(const reproduce_row *const *topics, const micro_case *const *cases, const char *arguments, char *text, size_t bytes) {
+    char line[512], *argv[24], path[64];
+    int argc = 0, status, out, err;
+    FILE *file;
+    size_t length;
+    snprintf(line, sizeof line, "program %s", arguments);
+    for (char *word = strtok(line, " "); word; word = strtok(NULL, " ")) argv[argc++] = word;
+    argv[argc] = NULL;
+    snprintf(path, sizeof path, "%s/output", directory);
+    file = fopen(path, "w+");
+    assert_non_null(file);
+    fflush(stdout);
+    fflush(stderr);
+    out = dup(1), err = dup(2);
+    dup2(fileno(file), 1), dup2(fileno(file), 2);
+    status = topics ? reproduce_main(argc, argv, topics) : micro_main(argc, argv, cases);
+    fflush(stdout);
+    fflush(stderr);
+    dup2(out, 1), dup2(err, 2);
+    close(out), close(err);
+    rewind(file);
+    length = fread(text, 1, bytes - 1, file);
+    text[length] = 0;
+    fclose(file);
+    return status;
+}
+static int reproduce(const reproduce_row *const *topics, const char *arguments, char *text, size_t bytes) {
+    char all[256];
+    snprintf(all, sizeof all, "--data %s %s", directory, arguments);
+    return run(topics, NULL, all, text, bytes);
+}
+
+static void give_514(const reproduce_context *c, const char *id, reproduce_result *r) { (void)c; (void)id; reproduce_number(r, 514, 0); }
+static void give_half(const reproduce_context *c, const char *id, reproduce_result *r) { (void)c; (void)id; reproduce_number(r, 0.5, 2); }
+static void give_two(const reproduce_context *c, const char *id, reproduce_result *r) {
+    (void)c;
+    (void)id;
+    reproduce_number(r, 1, 0);
+    reproduce_number(r, 99, 0);
+}
+static void give_seeds(const reproduce_context *c, const char *id, reproduce_result *r) {
+    const double values[] = {1, 2, 6};
+    (void)c;
+    (void)id;
+    reproduce_samples(r, values, 3, 1);
+}
+static void give_yes(const reproduce_context *c, const char *id, reproduce_result *r) { (void)c; (void)id; reproduce_holds(r, 1, "a > b, c"); }
+static void give_no(const reproduce_context *c, const char *id, reproduce_result *r) { (void)c; (void)id; reproduce_holds(r, 0, "a < b"); }
+static void give_nothing(const reproduce_context *c, const char *id, reproduce_result *r) { (void)c; (void)id; (void)r; }
+static void give_failure(const reproduce_context *c, const char *id, reproduce_result *r) { (void)c; (void)id; reproduce_failed(r, "no disk"); }
+
+/* One row of each kind with one measured answer, and the verdict it must get. */
+static void verdicts_follow_the_table(void **state) {
+    static const struct {
+        const char *kind_and_band, *paper;
+        void (*measure)(const reproduce_context *, const char *, reproduce_result *);
+        const char *verdict;
+        int status;
+    } cases[] = {
+        {"exact,,", "514", give_514, "ok", 0},
+        {"exact,,", "515", give_514, "outside", 1},
+        {"exact,,", "0.5", give_half, "ok", 0},
+        {"exact,,", "514 (text: 0.5 KB)", give_514, "outside", 1}, /* not one plain number: the function has to say */
+        {"exact,,", "as printed", give_yes, "ok", 0},
+        {"exact,,", "as printed", give_no, "outside", 1},
+        {"exact,,", "514", give_nothing, "outside", 1},
+        {"exact,,", "514", give_failure, "outside", 1},
+        {"band,0.5,1", "9", give_half, "ok", 0},
+        {"band,0.51,1", "9", give_half, "outside", 0},
+        {"band,0,50", "9", give_two, "outside", 0},
+        {"band,0,99", "9", give_two, "ok", 0},
+        {"band,2.9,3.1", "9", give_seeds, "ok", 0},
+        {"band,0,1", "9", give_nothing, "outside", 0},
+        {"band,0,1", "9", give_yes, "outside", 0},
+        {"order,,", "a > b", give_yes, "ok", 0},
+        {"order,,", "a > b", give_no, "outside", 0},
+        {"order,,", "a > b", give_514, "outside", 0},
+        {"derived,,", "13", give_no, "ok", 0},
+        {"band,0,1", "9", NULL, "todo", 0},
+        {"exact,,", "9", NULL, "todo", 0},
+    };
+    char text[4096], row[256], end[32];
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const reproduce_row rows[] = {{cases[i].measure ? "X.row" : NULL, cases[i].measure}, {NULL, NULL}};
+        const reproduce_row *const topics[] = {rows, NULL};
+        snprintf(row, sizeof row, "X.row,src,1,what,u,gpu,%s,%s,calc\n", cases[i].paper, cases[i].kind_and_band);
+        write_targets(row);
+        if (reproduce(topics, "--csv", text, sizeof text) != cases[i].status) fail_msg("case %lu: status; %s", (unsigned long)i, text);
+        snprintf(end, sizeof end, ",%s\n", cases[i].verdict);
+        if (!strstr(text, end)) fail_msg("case %lu: expected %s in %s", (unsigned long)i, cases[i].verdict, text);
+    }
+}
+
+static void output_is_csv_table_and_page(void **state) {
+    const reproduce_row rows[] = {{"X.a", give_yes}, {"X.b", give_seeds}, {NULL, NULL}};
+    const reproduce_row *const topics[] = {rows, NULL};
+    char text[8192];
+    (void)state;
+    write_targets("X.a,s,1,w,-,g,a > b,order,,,calc\nX.b,s,1,w,%,g,3,band,4,5,calc\nY.c,s,1,w,%,g,3,band,1,5,calc\n");
+    assert_int_equal(reproduce(topics, "--csv --only X.", text, sizeof text), 0);
+    assert_string_equal(text, "id,paper,ours,unit,kind,verdict\nX.a,a > b,\"a > b, c\",-,order,ok\nX.b,3,3.0 (1.0 to 6.0 of 3),%,band,outside\n");
+    assert_int_equal(reproduce(topics, "", text, sizeof text), 0);
+    assert_non_null(strstr(text, "3 is not in 4 to 5"));
+    assert_non_null(strstr(text, "3 rows: 1 ok, 1 outside, 1 todo"));
+    assert_int_equal(reproduce(topics, "--markdown --only Y --only X.b", text, sizeof text), 0);
+    assert_non_null(strstr(text, "| Y.c | s 1 | w | % | 3 |  | band | todo |"));
+    assert_non_null(strstr(text, "2 rows: 0 ok, 1 outside, 1 todo"));
+    assert_int_equal(reproduce(topics, "--list --only Y", text, sizeof text), 0);
+    assert_non_null(strstr(text, "todo"));
+}
+
+static void wrong_use_is_refused(void **state) {
+    const reproduce_row none[] = {{NULL, NULL}}, rows[] = {{"X.a", give_yes}, {NULL, NULL}};
+    const reproduce_row *const topics[] = {none, NULL}, *const one[] = {rows, NULL}, *const twice[] = {rows, rows, NULL};
+    char text[4096];
+    (void)state;
+    write_targets("X.a,s,1,w,-,g,1,exact,,,calc\n");
+    assert_int_equal(reproduce(topics, "--only Z", text, sizeof text), 2);
+    assert_non_null(strstr(text, "no id begins with 'Z'"));
+    assert_int_equal(reproduce(topics, "--fast", text, sizeof text), 2);
+    assert_int_equal(reproduce(topics, "X.a", text, sizeof text), 2);
+    assert_non_null(strstr(text, "unexpected argument 'X.a'"));
+    assert_int_equal(reproduce(twice, "", text, sizeof text), 2);
+    assert_non_null(strstr(text, "X.a has two functions"));
+    assert_int_equal(reproduce(one, "", text, sizeof text), 0);
+    write_targets("Y.a,s,1,w,-,g,1,exact,,,calc\n");
+    assert_int_equal(reproduce(one, "", text, sizeof text), 2);
+    assert_non_null(strstr(text, "X.a is not in targets.csv"));
+    write_targets("X.a,s,1,w,-,g,1,band,2,,calc\n");
+    assert_int_equal(reproduce(one, "", text, sizeof text), 2);
+    assert_non_null(strstr(text, "the band of X.a is not two numbers"));
+    write_targets("X.a,s,1,w,-,g,1,guess,2,,calc\n");
+    assert_int_equal(reproduce(one, "", text, sizeof text), 2);
+    write_targets("X.a,s,1,w,-,g,1,exact,,,calc\nX.a,s,1,w,-,g,1,exact,,,calc\n");
+    assert_int_equal(reproduce(one, "", text, sizeof text), 2);
+    write_targets("X.a,s,1,w\n");
+    assert_int_equal(reproduce(one, "", text, sizeof text), 2);
+    assert_non_null(strstr(text, "targets.csv:3: 4 fields, the header names 11"));
+    assert_int_equal(run(one, NULL, "--data /nowhere", text, sizeof text), 2);
+    assert_non_null(strstr(text, "cannot be read"));
+}
+
+static void *setup_counter(uint64_t size) { return size < 100 ? calloc(1, 8) : NULL; }
+static uint64_t work(void *state, uint64_t operations) {
+    uint64_t hash = *(uint64_t *)state;
+    for (uint64_t i = 0; i < operations; i++) hash = gpump_hash_u64(hash, i);
+    return hash;
+}
+static uint64_t other_work(void *state, uint64_t operations) { return work(state, operations) + 1; }
+
+static void micro_times_and_compares(void **state) {
+    static const uint64_t small[] = {8, 16, 0}, large[] = {100, 0};
+    const micro_case good[] = {{"a_hash", "one hash", "itself", small, setup_counter, work, work, free},
+                               {"b_hash", "one hash", NULL, small, setup_counter, work, NULL, free},
+                               {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}};
+    const micro_case bad[] = {{"a", "", "other", small, setup_counter, work, other_work, free}, {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}};
+    const micro_case full[] = {{"a", "", NULL, large, setup_counter, work, NULL, free}, {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}};
+    const micro_case *const goods[] = {good, NULL}, *const bads[] = {bad, NULL}, *const fulls[] = {full, NULL};
+    char text[4096];
+    (void)state;
+    assert_int_equal(run(NULL, goods, "--short --csv", text, sizeof text), 0);
+    assert_true(strncmp(text, "name,size,ns,rival,rival_ns,ratio\na_hash,8,", 43) == 0);
+    assert_non_null(strstr(text, "b_hash,16,"));
+    assert_int_equal(run(NULL, goods, "--short --only a", text, sizeof text), 0);
+    assert_null(strstr(text, "b_hash"));
+    assert_int_equal(run(NULL, goods, "--only z", text, sizeof text), 2);
+    assert_int_equal(run(NULL, goods, "--what", text, sizeof text), 2);
+    assert_int_equal(run(NULL, bads, "--short", text, sizeof text), 1);
+    assert_non_null(strstr(text, "disagree"));
+    assert_int_equal(run(NULL, fulls, "--short", text, sizeof text), 1);
+}
+
+/* The papers' tables are copies; where the originals are at hand, they are compared. */
+static void tables_are_the_originals(void **state) {
+    static const char *const names[] = {"targets", "lin_table_2_2", "lin_table_4_2", "shieh_table_4_2", "tanasic_table_5_2"};
+    char error[512], path[512];
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        csv_table ours, original;
+        snprintf(path, sizeof path, "%s/bench/data/%s.csv", GPUMP_SOURCE_DIR, names[i]);
+        if (!csv_read(&ours, path, error, sizeof error)) fail_msg("%s", error);
+        snprintf(path, sizeof path, "%s/../shared/data/%s.csv", GPUMP_SOURCE_DIR, names[i]);
+        if (csv_read(&original, path, error, sizeof error)) {
+            assert_int_equal(ours.rows, original.rows);
+            assert_int_equal(ours.columns, original.columns);
+            for (size_t c = 0; c < ours.columns; c++) assert_string_equal(ours.names[c], original.names[c]);
+            for (size_t c = 0; c < ours.rows * ours.columns; c++) assert_string_equal(ours.cells[c], original.cells[c]);
+            csv_free(&original);
+        }
+        csv_free(&ours);
+    }
+}
+
+static int make_directory(void **state) {
+    (void)state;
+    return mkdtemp(directory) ? 0 : -1;
+}
+static int remove_directory(void **state) {
+    char path[64];
+    (void)state;
+    snprintf(path, sizeof path, "%s/targets.csv", directory);
+    remove(path);
+    snprintf(path, sizeof path, "%s/output", directory);
+    remove(path);
+    return rmdir(directory);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(verdicts_follow_the_table), cmocka_unit_test(output_is_csv_table_and_page), cmocka_unit_test(wrong_use_is_refused),
+        cmocka_unit_test(micro_times_and_compares),  cmocka_unit_test(tables_are_the_originals),
+    };
+    return cmocka_run_group_tests(tests, make_directory, remove_directory);
+}
