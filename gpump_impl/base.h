@@ -94,7 +94,8 @@ GPUMP_API const char *gpump_result_name(gpump_result result);
     X(KERNELS, "as many kernels as the configuration allows are resident", "wait for one to leave")                   \
     X(RESERVED, "the SM is being vacated for another kernel", "wait until its next kernel is set up")                 \
     X(NEVER_FITS, "the block is larger than an empty SM", "use fewer threads, registers or shared memory per block")  \
-    X(GROUP, "the block must leave together with others", "choose the whole group")
+    X(GROUP, "the block must leave together with others", "choose the whole group")                                   \
+    X(TECHNIQUE, "the component does not know this technique", "flush, switch or drain it")
 
 typedef enum gpump_reason {
 #define GPUMPI_REASON(name, text, remedy) GPUMP_REASON_##name,

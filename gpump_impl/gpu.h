@@ -101,6 +101,7 @@ typedef enum gpump_block_state {
     GPUMP_BLOCK_RESTORING,   /* its context is being read */
     GPUMP_BLOCK_FLUSHED,     /* dropped, its storage about to be freed */
     GPUMP_BLOCK_DONE,        /* ended, its storage about to be freed */
+    GPUMP_BLOCK_PARKED,      /* preempted, its registers, its shared memory or both still in place */
     GPUMP_BLOCK_STATES
 } gpump_block_state;
 

@@ -1,0 +1,167 @@
+/* context: the saved state of a block as bytes, and the space such contexts live in (floor 3)
+ *
+ * One layout for everything a block needs to go on elsewhere (Lin 2.3, 2.4.2; Tanasic 5.2.2). All numbers little-endian.
+ *
+ *   header, 40 bytes                              then sections, each 8-byte aligned
+ *     0  8  the letters "gpumpctx"                  0  4  type (gpump_context_type; from 2^30 on the host's own)
+ *     8  4  version (GPUMP_CONTEXT_VERSION)         4  4  index: the warp, or 0 for the block as a whole
+ *    12  4  number of sections                      8  8  payload length n, bytes
+ *    16  8  length of everything, bytes            16  n  payload
+ *    24  8  checksum of everything but this field   ..  .  zeros up to the next multiple of 8
+ *    32  8  zero
+ *
+ * A reader refuses what is truncated, altered or foreign, and says at which offset. Sections of unknown type pass through and
+ * count. Version 1 readers read every version 1 file: new kinds of state become new types, never new meanings of old ones. */
+#ifndef GPUMP_CONTEXT_H
+#define GPUMP_CONTEXT_H
+
+#include "base.h"
+#include "gpu.h"
+
+GPUMP_BEGIN
+
+#define GPUMP_CONTEXT_VERSION 1
+#define GPUMP_CONTEXT_HEADER_BYTES 40
+#define GPUMP_CONTEXT_SECTION_BYTES 16
+
+typedef enum gpump_context_type {
+    GPUMP_CONTEXT_BLOCK = 1,       /* which block this is: 104 bytes, gpump_context_block in order */
+    GPUMP_CONTEXT_REGISTERS = 2,   /* per warp: u32 registers, u32 lanes, then u32 values [register][lane] */
+    GPUMP_CONTEXT_PREDICATES = 3,  /* per warp: u64 per predicate, bit = lane */
+    GPUMP_CONTEXT_SHARED = 4,      /* the block's shared memory as bytes */
+    GPUMP_CONTEXT_STACK = 5,       /* per warp: SIMT stack, bottom first; 16 bytes per entry: u32 pc, u32 reconvergence pc, u64 lanes */
+    GPUMP_CONTEXT_BARRIERS = 6,    /* per block: u64 words as the host arranges them (arrival marks by warp, ...) */
+    GPUMP_CONTEXT_EXITS = 7,       /* per block: u64 per warp, bit = lane that has exited */
+    GPUMP_CONTEXT_LOCAL = 8,       /* per block: u64 words, where its threads' local memory lies */
+    GPUMP_CONTEXT_CONTROL = 9,     /* context control block: where registers and shared memory are (docs/context.md) */
+    GPUMP_CONTEXT_PATTERNS = 10,   /* per warp: form, lanes, pattern vector (docs/context.md) */
+    GPUMP_CONTEXT_COMPRESSED = 11, /* per warp, or per block at index GPUMP_NONE: compressed registers */
+    GPUMP_CONTEXT_REPLAY = 12,     /* reserved: replay queue */
+    GPUMP_CONTEXT_LOG = 13,        /* reserved: operand log */
+    GPUMP_CONTEXT_RESTART = 14,    /* reserved: restart PCs */
+    GPUMP_CONTEXT_HOST = 0x40000000 /* from here on the host's own */
+} gpump_context_type;
+
+/* Which block it is and how far it was. */
+typedef struct gpump_context_block {
+    uint64_t cookie;           /* the host's name for the block */
+    uint64_t linear;           /* linear block index in the grid */
+    uint64_t executed;         /* warp instructions since its launch */
+    uint64_t cycles;           /* cycles on an SM since its launch */
+    uint32_t kernel;           /* kernel number, from 1 */
+    uint32_t process;          /* process or address space */
+    uint32_t block[3];         /* block index x, y, z: values, so that nothing has to be looked up */
+    uint32_t grid[3];          /* grid size in blocks x, y, z */
+    uint32_t block_threads[3]; /* block size in threads x, y, z */
+    uint32_t warps;
+    uint32_t lanes;            /* threads of a warp; 1 to 64 */
+    uint32_t registers;        /* 32-bit registers per thread */
+    uint32_t clobbered;        /* 1: must never be flushed */
+    uint32_t unused;
+} gpump_context_block;
+
+/* One entry of a SIMT stack. */
+typedef struct gpump_context_stack_entry {
+    uint32_t pc;
+    uint32_t reconvergence_pc;
+    uint64_t lanes;
+} gpump_context_stack_entry;
+
+/* ---- writing ---- */
+
+/* Writes a context into the caller's memory. Private members; plain data. */
+typedef struct gpump_context_writer {
+    unsigned char *memory;
+    uint64_t capacity, used;
+    uint32_t sections;
+    uint32_t failed;
+} gpump_context_writer;
+
+/* Starts a context in `memory` of `capacity` bytes. NULL and 0 only measure. */
+GPUMP_API gpump_result gpump_context_begin(gpump_context_writer *writer, void *memory, uint64_t capacity);
+/* Appends a section and returns its payload of `bytes` zero bytes to be filled, or NULL when only measuring or out of room (which
+ * gpump_context_end then says). */
+GPUMP_API void *gpump_context_reserve(gpump_context_writer *writer, uint32_t type, uint32_t index, uint64_t bytes);
+/* Appends a section with a copy of `data`: shared memory, host-private state, sections passed through. */
+GPUMP_API void gpump_context_put(gpump_context_writer *writer, uint32_t type, uint32_t index, const void *data, uint64_t bytes);
+/* Append typed sections. Values are arrays [register][lane] of 32-bit words; 64-bit registers are two of them. */
+GPUMP_API void gpump_context_put_block(gpump_context_writer *writer, const gpump_context_block *block);
+GPUMP_API void gpump_context_put_registers(gpump_context_writer *writer, uint32_t warp, const uint32_t *values, uint32_t registers,
+                                           uint32_t lanes);
+GPUMP_API void gpump_context_put_stack(gpump_context_writer *writer, uint32_t warp, const gpump_context_stack_entry *entries, uint32_t count);
+/* Appends u64 words: predicates, exits, barriers, local memory pointers. */
+GPUMP_API void gpump_context_put_words(gpump_context_writer *writer, uint32_t type, uint32_t index, const uint64_t *words, uint32_t count);
+/* Ends the context: writes header and checksum. Sets *bytes to its length, or with GPUMP_ERROR_CAPACITY to the length needed. */
+GPUMP_API gpump_result gpump_context_end(gpump_context_writer *writer, uint64_t *bytes);
+
+/* ---- reading ---- */
+
+/* One section of a context that has been opened. */
+typedef struct gpump_context_section {
+    uint32_t type;                /* gpump_context_type, or the host's own */
+    uint32_t index;               /* the warp, or 0 */
+    uint64_t bytes;               /* payload length */
+    uint64_t offset;              /* of the payload in the context */
+    const unsigned char *payload; /* inside the caller's memory */
+} gpump_context_section;
+
+/* Walks a context. Private members; plain data that points into the caller's memory. */
+typedef struct gpump_context_reader {
+    const unsigned char *memory;
+    uint64_t bytes, next;
+    uint32_t sections, unused;
+} gpump_context_reader;
+
+/* Opens a context: checks magic, version, lengths, every section's bounds, padding and the checksum. GPUMP_ERROR_FORMAT with the
+ * field, and its offset in diag.index. Memory may be longer than the context. Cost: linear, about the speed of reading. */
+GPUMP_API gpump_result gpump_context_open(gpump_context_reader *reader, const void *memory, uint64_t bytes, gpump_diag *diag);
+/* Gets the next section; GPUMP_EMPTY after the last, and the walk starts again. */
+GPUMP_API gpump_result gpump_context_next(gpump_context_reader *reader, gpump_context_section *section);
+/* Finds a section by type and index; GPUMP_EMPTY when there is none. Searches from behind the one found last, so reading in order
+ * costs a step each. */
+GPUMP_API gpump_result gpump_context_find(gpump_context_reader *reader, uint32_t type, uint32_t index, gpump_context_section *section);
+/* Read typed sections; GPUMP_EMPTY when absent, GPUMP_ERROR_FORMAT when its length contradicts its content, GPUMP_ERROR_CAPACITY
+ * with the count needed when the array is too small. */
+GPUMP_API gpump_result gpump_context_get_block(gpump_context_reader *reader, gpump_context_block *block);
+GPUMP_API gpump_result gpump_context_get_registers(gpump_context_reader *reader, uint32_t warp, uint32_t *values, uint32_t registers,
+                                                   uint32_t lanes);
+GPUMP_API gpump_result gpump_context_get_stack(gpump_context_reader *reader, uint32_t warp, gpump_context_stack_entry *entries,
+                                               uint32_t capacity, uint32_t *count);
+GPUMP_API gpump_result gpump_context_get_words(gpump_context_reader *reader, uint32_t type, uint32_t index, uint64_t *words,
+                                               uint32_t capacity, uint32_t *count);
+/* Counts sections whose type this version does not know; the host's own do not count. */
+GPUMP_API uint32_t gpump_context_unknown_sections(const gpump_context_reader *reader);
+
+/* ---- space for saved contexts, preallocated per kernel (Tanasic 5.2.2; hardware) ---- */
+
+typedef struct gpump_context_pool gpump_context_pool;
+/* Filled by the caller; every field counts. */
+typedef struct gpump_context_pool_config {
+    uint32_t struct_size; /* sizeof(gpump_context_pool_config) */
+    uint32_t kernels;     /* kernels that own space at the same time; 1 to 4096 */
+    uint32_t contexts;    /* contexts per kernel; 1 to 65536 */
+    uint32_t unused;
+    uint64_t context_bytes; /* bytes of each; at least 1 */
+} gpump_context_pool_config;
+
+/* Sets *bytes to the memory of the pool's bookkeeping (the contexts themselves are elsewhere: kernels x contexts x context_bytes). */
+GPUMP_API gpump_result gpump_context_pool_bytes(const gpump_context_pool_config *config, size_t *bytes, gpump_diag *diag);
+GPUMP_API gpump_result gpump_context_pool_init(void *memory, size_t bytes, const gpump_context_pool_config *config,
+                                               gpump_context_pool **pool, gpump_diag *diag);
+GPUMP_API gpump_result gpump_context_pool_adopt(void *memory, size_t bytes, const gpump_context_pool_config *config,
+                                                gpump_context_pool **pool, gpump_diag *diag);
+GPUMP_API uint64_t gpump_context_pool_hash(const gpump_context_pool *pool);
+/* Gives a kernel (from 1) its space; GPUMP_ERROR_FULL when all spaces are taken, GPUMP_ERROR_STATE when it has one. */
+GPUMP_API gpump_result gpump_context_pool_open(gpump_context_pool *pool, uint32_t kernel);
+/* Takes the space back; GPUMP_ERROR_STATE while contexts are in it. */
+GPUMP_API gpump_result gpump_context_pool_close(gpump_context_pool *pool, uint32_t kernel);
+/* Takes room for one context of a kernel: sets *context, its offset being *context x context_bytes. GPUMP_ERROR_FULL when the
+ * kernel's space is used up, GPUMP_ERROR_CAPACITY when `bytes` exceeds context_bytes, GPUMP_ERROR_STATE without an open space. */
+GPUMP_API gpump_result gpump_context_pool_take(gpump_context_pool *pool, uint32_t kernel, uint64_t bytes, uint64_t *context);
+/* Gives it back; GPUMP_ERROR_STATE when it is not taken. */
+GPUMP_API gpump_result gpump_context_pool_give(gpump_context_pool *pool, uint64_t context);
+/* Returns how many more contexts of a kernel fit; 0 without an open space. */
+GPUMP_API uint32_t gpump_context_pool_room(const gpump_context_pool *pool, uint32_t kernel);
+
+GPUMP_END
+#endif
