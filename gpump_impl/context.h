@@ -25,7 +25,7 @@ GPUMP_BEGIN
 #define GPUMP_CONTEXT_SECTION_BYTES 16
 
 typedef enum gpump_context_type {
-    GPUMP_CONTEXT_BLOCK = 1,       /* which block this is: 104 bytes, gpump_context_block in order */
+    GPUMP_CONTEXT_BLOCK = 1,       /* which block this is: 96 bytes, gpump_context_block in order */
     GPUMP_CONTEXT_REGISTERS = 2,   /* per warp: u32 registers, u32 lanes, then u32 values [register][lane] */
     GPUMP_CONTEXT_PREDICATES = 3,  /* per warp: u64 per predicate, bit = lane */
     GPUMP_CONTEXT_SHARED = 4,      /* the block's shared memory as bytes */

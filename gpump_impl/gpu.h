@@ -137,7 +137,8 @@ typedef struct gpump_gpu_cwsr {
     uint64_t debugger_bytes;      /* D */
     uint64_t total_bytes;         /* XCCs * (S + D), aligned to the page */
 } gpump_gpu_cwsr;
-/* Computes the save area of a queue on `compute_units` CUs of one of `xccs` dies. `gfx_version` is 900, 1012, 1100, ... as in gfx1012;
+/* Computes the save area of a queue on `compute_units` CUs of one of `xccs` dies. `gfx_version` is major x 100 + minor x 10 + stepping:
+ * 900, 1012, 1100, ... as in gfx1012; gfx90a is 910. The local memory of gfx950 (160 KB) and gfx125x (320 KB) is assumed;
  * simd_arrays and arrays_per_engine bound the waves before gfx10.1 and are ignored later. */
 GPUMP_API gpump_result gpump_gpu_cwsr_area(uint32_t gfx_version, uint32_t compute_units, uint32_t xccs, uint32_t simd_arrays,
                                            uint32_t arrays_per_engine, gpump_gpu_cwsr *area, gpump_diag *diag);
