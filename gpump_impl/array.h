@@ -19,12 +19,14 @@
 #pragma push_macro("STBDS_NO_SHORT_NAMES")
 #pragma push_macro("STBDS_UNIT_TESTS")
 #pragma push_macro("INCLUDE_STB_DS_H")
+#pragma push_macro("stbds_arrgrow")
 #undef STB_DS_IMPLEMENTATION
 #undef STBDS_REALLOC
 #undef STBDS_FREE
 #undef STBDS_NO_SHORT_NAMES
 #undef STBDS_UNIT_TESTS
 #undef INCLUDE_STB_DS_H
+#undef stbds_arrgrow
 #define STBDS_NO_SHORT_NAMES
 #define stbds_arrgrowf gpumpi_stbds_arrgrowf
 #define stbds_arrfreef gpumpi_stbds_arrfreef
@@ -81,6 +83,14 @@
 #pragma GCC diagnostic pop
 #endif
 
+/* The one array macro that calls a function of stb_ds. Room is always made before, so it is never reached. */
+#undef stbds_arrgrow
+#define stbds_arrgrow(array, more, least) gpumpi_array_is_full()
+
+GPUMP_BEGIN
+
+GPUMP_INLINE void gpumpi_array_is_full(void) { GPUMP_ASSERT(0); }
+
 /* Makes room for `count` elements in all. Returns the array, moved or not, or NULL when out of memory or when the size
  * does not fit size_t; the old array is then still valid. `array` may be NULL. */
 GPUMP_API void *gpumpi_array_grow(const gpump_allocator *allocator, void *array, size_t element_bytes, size_t count);
@@ -103,6 +113,8 @@ GPUMP_INLINE int gpumpi_array_replace(void *array, void *grown) {
     memcpy(array, &grown, sizeof grown);
     return 1;
 }
+
+GPUMP_END
 
 #endif
 #endif

@@ -31,6 +31,7 @@
 #undef stbds_hmdel_key_wrapper
 #undef stbds_shmode_func_wrapper
 #endif
+#pragma pop_macro("stbds_arrgrow")
 #pragma pop_macro("INCLUDE_STB_DS_H")
 #pragma pop_macro("STBDS_UNIT_TESTS")
 #pragma pop_macro("STBDS_NO_SHORT_NAMES")

@@ -283,16 +283,4 @@ GPUMP_API void gpumpi_array_free(const gpump_allocator *allocator, void *array, 
         allocator->reallocate(allocator->user, stbds_header(array),
                               sizeof(stbds_array_header) + stbds_arrcap(array) * element_bytes, 0);
 }
-
-/* stb_ds asks for this one when an array is full; GPUMPI_ARRAY_RESERVE came first, so it never is. */
-#ifdef __cplusplus
-extern "C"
-#endif
-void *gpumpi_stbds_arrgrowf(void *array, size_t element_bytes, size_t more, size_t least) {
-    (void)element_bytes;
-    (void)more;
-    (void)least;
-    GPUMP_ASSERT(0);
-    return array;
-}
 #endif
