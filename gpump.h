@@ -893,12 +893,14 @@ GPUMP_END
 #pragma push_macro("STBDS_NO_SHORT_NAMES")
 #pragma push_macro("STBDS_UNIT_TESTS")
 #pragma push_macro("INCLUDE_STB_DS_H")
+#pragma push_macro("stbds_arrgrow")
 #undef STB_DS_IMPLEMENTATION
 #undef STBDS_REALLOC
 #undef STBDS_FREE
 #undef STBDS_NO_SHORT_NAMES
 #undef STBDS_UNIT_TESTS
 #undef INCLUDE_STB_DS_H
+#undef stbds_arrgrow
 #define STBDS_NO_SHORT_NAMES
 #define stbds_arrgrowf gpumpi_stbds_arrgrowf
 #define stbds_arrfreef gpumpi_stbds_arrfreef
@@ -955,6 +957,14 @@ GPUMP_END
 #pragma GCC diagnostic pop
 #endif
 
+/* The one array macro that calls a function of stb_ds. Room is always made before, so it is never reached. */
+#undef stbds_arrgrow
+#define stbds_arrgrow(array, more, least) gpumpi_array_is_full()
+
+GPUMP_BEGIN
+
+GPUMP_INLINE void gpumpi_array_is_full(void) { GPUMP_ASSERT(0); }
+
 /* Makes room for `count` elements in all. Returns the array, moved or not, or NULL when out of memory or when the size
  * does not fit size_t; the old array is then still valid. `array` may be NULL. */
 GPUMP_API void *gpumpi_array_grow(const gpump_allocator *allocator, void *array, size_t element_bytes, size_t count);
@@ -977,6 +987,8 @@ GPUMP_INLINE int gpumpi_array_replace(void *array, void *grown) {
     memcpy(array, &grown, sizeof grown);
     return 1;
 }
+
+GPUMP_END
 
 #endif
 #endif
@@ -1267,18 +1279,6 @@ GPUMP_API void gpumpi_array_free(const gpump_allocator *allocator, void *array, 
         allocator->reallocate(allocator->user, stbds_header(array),
                               sizeof(stbds_array_header) + stbds_arrcap(array) * element_bytes, 0);
 }
-
-/* stb_ds asks for this one when an array is full; GPUMPI_ARRAY_RESERVE came first, so it never is. */
-#ifdef __cplusplus
-extern "C"
-#endif
-void *gpumpi_stbds_arrgrowf(void *array, size_t element_bytes, size_t more, size_t least) {
-    (void)element_bytes;
-    (void)more;
-    (void)least;
-    GPUMP_ASSERT(0);
-    return array;
-}
 #endif
 
 /* ---- gpump_impl/gpu.c ---- */
@@ -1524,6 +1524,7 @@ GPUMP_API gpump_result gpump_gpu_cwsr_area(uint32_t gfx_version, uint32_t comput
 #undef stbds_hmdel_key_wrapper
 #undef stbds_shmode_func_wrapper
 #endif
+#pragma pop_macro("stbds_arrgrow")
 #pragma pop_macro("INCLUDE_STB_DS_H")
 #pragma pop_macro("STBDS_UNIT_TESTS")
 #pragma pop_macro("STBDS_NO_SHORT_NAMES")
