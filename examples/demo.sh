@@ -1,0 +1,16 @@
+#!/bin/sh
+# Builds the mini-GPU and runs the demo: hotspot is preempted for pathfinder by each technique, and both results are checked.
+set -u
+cd "$(dirname "$0")/.." || exit 2
+. tests/packages.sh
+need_packages "build the demo" $BUILD_PACKAGES
+if [ ! -f build/CMakeCache.txt ]; then
+    generator=
+    command -v ninja >/dev/null 2>&1 && generator="-G Ninja"
+    mkdir -p build
+    # shellcheck disable=SC2086
+    cmake -S . -B build $generator -DCMAKE_BUILD_TYPE=Release -DGPUMP_TESTS=OFF >build/demo.log 2>&1 || { cat build/demo.log; exit 1; }
+fi
+echo "Building examples/minigpu ..."
+cmake --build build --parallel "$(nproc 2>/dev/null || echo 2)" --target minigpu >build/demo.log 2>&1 || { cat build/demo.log; exit 1; }
+exec build/examples/minigpu/minigpu demo "$@" </dev/null
