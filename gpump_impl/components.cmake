@@ -3,6 +3,7 @@
 set(GPUMP_COMPONENTS
   base
   gpu
+  graph
   program
   metrics
   liveness

@@ -1,0 +1,84 @@
+/* program_parts (private): what the analyses share: memory, graphs, and the one way to make a changed copy of a program. */
+#ifndef GPUMPI_PROGRAM_PARTS_H
+#define GPUMPI_PROGRAM_PARTS_H
+#ifndef GPUMP_NO_PROGRAM
+
+#include "array.h"
+#include "program.h"
+
+/* Memory for an analysis: many arrays of fixed size, all freed at once. */
+typedef struct gpumpi_arena_chunk gpumpi_arena_chunk;
+typedef struct gpumpi_arena {
+    gpump_allocator allocator;
+    gpumpi_arena_chunk *chunks;
+} gpumpi_arena;
+/* Returns an empty arena; allocator NULL: the C library's. */
+GPUMP_API gpumpi_arena gpumpi_arena_make(const gpump_allocator *allocator);
+/* Returns `count` zeroed elements (room for at least one), or NULL when out of memory or when the size does not fit. */
+GPUMP_API void *gpumpi_arena_new(gpumpi_arena *arena, size_t element_bytes, size_t count);
+GPUMP_API void gpumpi_arena_free(gpumpi_arena *arena);
+/* 1 when `array` (an lvalue) now holds `count` zeroed elements; 0 when out of memory. */
+#define GPUMPI_ARENA_NEW(arena, array, count) \
+    gpumpi_array_replace((void *)&(array), gpumpi_arena_new((arena), sizeof *(array), (size_t)(count)))
+
+/* A directed graph: the successors of node n are succ[succ_start[n]] to succ[succ_start[n + 1] - 1]; pred likewise. */
+typedef struct gpumpi_graph {
+    uint32_t nodes;
+    uint32_t *succ_start, *succ, *pred_start, *pred;
+} gpumpi_graph;
+/* Builds a graph of `count` edges from[i] -> to[i], kept in that order. 1 done, 0 out of memory. */
+GPUMP_API int gpumpi_graph_build(gpumpi_arena *arena, gpumpi_graph *graph, uint32_t nodes, const uint32_t *from, const uint32_t *to,
+                                 size_t count);
+/* Depth-first search from root: preorder[] and, unless NULL, postorder[] of the nodes reached; returns how many, or GPUMP_NONE
+ * when out of memory. number[n] is n's place in preorder, GPUMP_NONE when not reached; parent[n] likewise a node. */
+GPUMP_API uint32_t gpumpi_graph_search(gpumpi_arena *arena, const gpumpi_graph *graph, uint32_t root, uint32_t *preorder, uint32_t *postorder,
+                                       uint32_t *number, uint32_t *parent);
+/* Immediate dominators (semi-NCA): idom[n] is GPUMP_NONE for the root and for nodes not reached. 1 done, 0 out of memory. */
+GPUMP_API int gpumpi_graph_dominators(gpumpi_arena *arena, const gpumpi_graph *graph, uint32_t root, uint32_t *idom);
+/* Numbers the tree of idom so that a dominates b when enter[a] <= enter[b] and leave[b] <= leave[a]; nodes outside the tree
+ * get enter 1, leave 0. 1 done, 0 out of memory. */
+GPUMP_API int gpumpi_graph_intervals(gpumpi_arena *arena, uint32_t nodes, const uint32_t *idom, uint32_t root, uint32_t *enter, uint32_t *leave);
+
+/* 1 when a definition leaves nothing of the old value: no guard. */
+GPUMP_INLINE int gpumpi_kills(const gpump_instruction *instruction) { return instruction->guard == GPUMP_NONE; }
+/* Calls body with `reg` for each register number that an operand covers; none for a parameter. */
+#define GPUMPI_OPERAND_REGISTERS(operand, reg, body)                                                              \
+    do {                                                                                                          \
+        if (!((operand)&GPUMP_OPERAND_PARAMETER)) {                                                               \
+            uint32_t reg = (operand)&GPUMP_OPERAND_INDEX;                                                         \
+            body;                                                                                                 \
+            if ((operand)&GPUMP_OPERAND_PAIR) {                                                                   \
+                reg++;                                                                                            \
+                body;                                                                                             \
+            }                                                                                                     \
+        }                                                                                                         \
+    } while (0)
+
+/* One instruction to put in before instruction `before` (or at the end). Several at one place keep their order. */
+typedef struct gpumpi_insertion {
+    gpump_instruction instruction; /* target, when used, is an old instruction number, or GPUMPI_NEW | index of an insertion */
+    uint32_t defs[2], uses[3];     /* where its operands live: the pointers are set from here */
+    uint32_t before;
+    uint32_t entry_loop;           /* GPUMP_NONE: every path to `before` takes it; else only paths from outside that loop */
+} gpumpi_insertion;
+#define GPUMPI_NEW UINT32_C(0x80000000)
+/* Makes the changed copy: insertions sorted by `before` (stable), entry_loop ones first at each place. replace (may be NULL)
+ * gives every old instruction's new form through a callback. The new program knows its origin[]. */
+typedef struct gpumpi_edit {
+    const gpump_program *program;
+    const gpumpi_insertion *insertions;
+    uint32_t insertion_count;
+    /* Changes *instruction in place (operands into scratch of 80 entries); returns 0 to drop it. NULL: nothing changes. */
+    int (*rewrite)(void *user, uint32_t index, gpump_instruction *instruction, uint32_t *scratch);
+    void *user;
+    /* The registers of the new program; widths NULL: those of the old one. */
+    const uint32_t *widths;
+    uint32_t registers;
+} gpumpi_edit;
+/* GPUMP_OK, GPUMP_ERROR_MEMORY, or what gpump_program_add says. */
+GPUMP_API gpump_result gpumpi_program_edit(const gpumpi_edit *edit, gpump_program **out, gpump_diag *diag);
+/* The allocator a program was made with. */
+GPUMP_API const gpump_allocator *gpumpi_program_allocator(const gpump_program *program);
+
+#endif
+#endif
