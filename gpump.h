@@ -389,6 +389,209 @@ GPUMP_API gpump_result gpump_gpu_cwsr_area(uint32_t gfx_version, uint32_t comput
 GPUMP_END
 #endif
 
+/* ---- gpump_impl/program.h ---- */
+/* program: a kernel's instructions as analyses see them, its control flow, dominators and loops (floor 1, program) */
+#ifndef GPUMP_PROGRAM_H
+#define GPUMP_PROGRAM_H
+
+
+
+#ifndef GPUMP_NO_PROGRAM
+GPUMP_BEGIN
+
+/* A kernel as a list of instructions of one thread. Built with gpump_program_create, _add_register, _add_object, _add and _finish;
+ * from then on it never changes. Analyses return objects of their own; transforms return a new program and origin[].
+ *
+ * Instructions are numbered from 0 in layout order; instruction i falls through to i + 1. A *basic block* is a maximal run
+ * without branches into or out of it ("block" alone always means a thread block). */
+typedef struct gpump_program gpump_program;
+
+/* How wide a register is. 16-bit registers count as 32-bit ones. */
+typedef enum gpump_width {
+    GPUMP_WIDTH_PREDICATE = 0, /* one bit per lane, in a file of its own */
+    GPUMP_WIDTH_32 = 1,        /* one 32-bit register */
+    GPUMP_WIDTH_64 = 2         /* two 32-bit registers */
+} gpump_width;
+
+/* Operands are register numbers, with two marks in the high bits. */
+#define GPUMP_OPERAND_PAIR UINT32_C(0x80000000)      /* registers r and r + 1, both 32-bit, r even: a 64-bit value after allocation */
+#define GPUMP_OPERAND_PARAMETER UINT32_C(0x40000000) /* not a register: the kernel parameter at this byte offset (uses only) */
+#define GPUMP_OPERAND_INDEX UINT32_C(0x3fffffff)     /* the register number or byte offset without the marks */
+
+/* What the library must know about an instruction. Everything that is not special is GPUMP_OP_COMPUTE. */
+typedef enum gpump_operation {
+    GPUMP_OP_COMPUTE = 0,  /* the host's own: reads uses and, with access, memory; writes defs and, with access, memory */
+    GPUMP_OP_MOVE,         /* defs[0] = uses[0], same width */
+    GPUMP_OP_CONSTANT,     /* defs[0] = immediate; needs no operand, so it can be done again anywhere */
+    GPUMP_OP_PARAMETER,    /* defs[0] = the kernel parameter at byte `immediate`; constant for the whole launch */
+    GPUMP_OP_ADD,          /* defs[0] = uses[0] + immediate; lets page_checks see how an address walks */
+    GPUMP_OP_BRANCH,       /* goes to target; falls through for lanes whose guard is false */
+    GPUMP_OP_EXIT,         /* ends the lanes whose guard is true */
+    GPUMP_OP_BARRIER,      /* waits for all warps of the block */
+    /* Put in by transforms; hosts carry them out as written here. */
+    GPUMP_OP_SPILL_STORE,  /* local memory at byte `immediate` of the spill area = uses[0] (a predicate as 0 or 1 in 4 bytes) */
+    GPUMP_OP_SPILL_LOAD,   /* defs[0] = that */
+    GPUMP_OP_BOUNDARY,     /* starts an idempotent region; immediate is a gpump_boundary */
+    GPUMP_OP_PP,           /* preemption point; immediate is its index in gpump_preempt_points */
+    GPUMP_OP_PP_DIVERGED,  /* no operation: carries the live vector for a diverged warp at the PP before it */
+    GPUMP_OP_BARRIER_PP,   /* a barrier that is a preemption point too; immediate as for PP */
+    GPUMP_OP_START_MARKER, /* a fault found by a check goes on from here */
+    GPUMP_OP_CLEAR_CHECK,  /* defs[0] (a predicate) = false */
+    GPUMP_OP_CHECK,        /* defs[0] (a predicate, also uses[1]) becomes true when an access as in `access`, `space`, `bytes` at
+                              uses[0] + offset would fault, else stays; touches no memory */
+    GPUMP_OP_PAGE_ENTERED, /* defs[0] (a predicate) = uses[0] + offset lies in the first `bytes` bytes of a page of `immediate` bytes */
+    GPUMP_OP_GUARDED_CALL, /* lanes whose guard is true: serialise, call the fault handler, go on at `target` (a START_MARKER) */
+    GPUMP_OP_COUNT
+} gpump_operation;
+
+/* Bits of gpump_instruction.flags. */
+#define GPUMP_FLAG_GUARD_NEGATED 1u /* executes where the guard is false */
+#define GPUMP_FLAG_UNIFORM 2u       /* a branch that all active lanes of a warp take or none */
+#define GPUMP_FLAG_ATOMIC 4u        /* reads and writes memory at once: must never be done twice */
+#define GPUMP_FLAG_VOLATILE 8u      /* other agents watch: must never be done twice */
+#define GPUMP_FLAG_FENCE 16u        /* orders memory; ends an idempotent region */
+#define GPUMP_FLAG_CONVERGENT 32u   /* reads registers of other lanes (shuffle, vote): never moved */
+#define GPUMP_FLAG_CHECKED 64u      /* its last def and last use are one predicate: where the access would fault, nothing is done
+                                       but that the predicate becomes true */
+
+typedef enum gpump_space {
+    GPUMP_SPACE_GLOBAL = 0,
+    GPUMP_SPACE_SHARED,   /* of the block */
+    GPUMP_SPACE_LOCAL,    /* of the thread */
+    GPUMP_SPACE_CONSTANT, /* never written during a launch; parameters too */
+    GPUMP_SPACE_TEXTURE,  /* never written during a launch */
+    GPUMP_SPACE_GENERIC,  /* global, shared or local, known only at run time */
+    GPUMP_SPACES
+} gpump_space;
+
+#define GPUMP_ACCESS_READ 1u
+#define GPUMP_ACCESS_WRITE 2u
+
+/* How much is known about where in its object an access goes. */
+typedef enum gpump_address {
+    GPUMP_ADDRESS_ANYWHERE = 0, /* nothing */
+    GPUMP_ADDRESS_FIXED,        /* byte `offset`, the same for every thread */
+    GPUMP_ADDRESS_VALUE         /* byte `offset` past a value that each thread computes once and that is named by `value`;
+                                   with thread_stride != 0 the values of two threads of a block differ by a multiple of it, not 0 */
+} gpump_address;
+
+/* One instruction. Start from gpump_instruction_make; the pointers need live only during gpump_program_add. */
+typedef struct gpump_instruction {
+    const uint32_t *defs;   /* operands written: def_count of them */
+    const uint32_t *uses;   /* operands read, the guard apart: use_count of them */
+    uint64_t tag;           /* the host's own word; transforms carry it along */
+    int64_t immediate;      /* see gpump_operation */
+    int64_t offset;         /* of the access, bytes */
+    uint32_t operation;     /* gpump_operation */
+    uint32_t def_count;     /* 0 to 16 */
+    uint32_t use_count;     /* 0 to 64 */
+    uint32_t flags;         /* GPUMP_FLAG_... */
+    uint32_t guard;         /* predicate register, or GPUMP_NONE */
+    uint32_t target;        /* instruction branched to; GPUMP_NONE unless BRANCH or GUARDED_CALL */
+    uint32_t access;        /* GPUMP_ACCESS_... bits; 0: no memory */
+    uint32_t space;         /* gpump_space, when access != 0 */
+    uint32_t object;        /* object accessed; GPUMP_NONE: any of that space */
+    uint32_t address;       /* gpump_address */
+    uint32_t value;         /* with GPUMP_ADDRESS_VALUE: equal numbers are equal values within a thread */
+    uint32_t bytes;         /* size of the access per thread */
+    uint32_t thread_stride; /* with GPUMP_ADDRESS_VALUE; 0: nothing known */
+} gpump_instruction;
+
+/* Returns an instruction of that operation with no operands, no guard, no target and no access. */
+GPUMP_API gpump_instruction gpump_instruction_make(uint32_t operation);
+
+/* A piece of memory that accesses name: a buffer behind a pointer parameter, a shared array, the local frame. */
+typedef struct gpump_memory_object {
+    uint32_t space;       /* gpump_space */
+    uint32_t alias_class; /* objects of different classes never overlap; GPUMP_NONE: overlaps no other object */
+} gpump_memory_object;
+
+/* Makes an empty program. allocator NULL: the C library's. GPUMP_ERROR_MEMORY. */
+GPUMP_API gpump_result gpump_program_create(const gpump_allocator *allocator, gpump_program **program);
+/* Frees a program; NULL is allowed. Analyses made from it must be destroyed first. */
+GPUMP_API void gpump_program_destroy(gpump_program *program);
+/* Adds a register of a gpump_width and sets *reg to its number (0, 1, ...). At most 2^30. */
+GPUMP_API gpump_result gpump_program_add_register(gpump_program *program, uint32_t width, uint32_t *reg, gpump_diag *diag);
+/* Adds a memory object and sets *object to its number. */
+GPUMP_API gpump_result gpump_program_add_object(gpump_program *program, const gpump_memory_object *what, uint32_t *object, gpump_diag *diag);
+/* Appends an instruction and sets *index (may be NULL) to its number. Branch targets may lie ahead. Nonsense is refused with
+ * the field at fault and, in diag->index, the number the instruction would have had; the program is then unchanged. */
+GPUMP_API gpump_result gpump_program_add(gpump_program *program, const gpump_instruction *instruction, uint32_t *index, gpump_diag *diag);
+/* Ends building: checks branch targets and that no path runs off the end, finds basic blocks, dominators, post-dominators and
+ * loops. On failure diag->index is the instruction at fault and building may go on. Cost: near-linear. */
+GPUMP_API gpump_result gpump_program_finish(gpump_program *program, gpump_diag *diag);
+
+/* Counts; 0 for NULL. Blocks and loops are 0 before _finish. */
+GPUMP_API uint32_t gpump_program_instructions(const gpump_program *program);
+GPUMP_API uint32_t gpump_program_registers(const gpump_program *program);
+GPUMP_API uint32_t gpump_program_objects(const gpump_program *program);
+GPUMP_API uint32_t gpump_program_basic_blocks(const gpump_program *program);
+GPUMP_API uint32_t gpump_program_loops(const gpump_program *program);
+/* Returns the gpump_width of a register. */
+GPUMP_API uint32_t gpump_program_width(const gpump_program *program, uint32_t reg);
+/* Returns a memory object. */
+GPUMP_API gpump_memory_object gpump_program_object(const gpump_program *program, uint32_t object);
+/* Reads instruction `index` (below gpump_program_instructions) into *instruction; its pointers live as long as the program. */
+GPUMP_API void gpump_program_instruction(const gpump_program *program, uint32_t index, gpump_instruction *instruction);
+
+/* Returns, for a program made by a transform, the array that gives each instruction's number in the program it was made from
+ * (GPUMP_NONE for instructions put in); NULL for a program built by hand. */
+GPUMP_API const uint32_t *gpump_program_origin(const gpump_program *program);
+
+/* A basic block and its place in the graph. Numbers are basic-block numbers unless said otherwise. */
+typedef struct gpump_basic_block {
+    const uint32_t *successors;
+    const uint32_t *predecessors;
+    uint32_t successor_count;   /* 0 to 2 */
+    uint32_t predecessor_count;
+    uint32_t first;             /* instruction */
+    uint32_t count;             /* instructions */
+    uint32_t dominator;         /* immediate; GPUMP_NONE for the entry and for unreachable blocks */
+    uint32_t post_dominator;    /* immediate; GPUMP_NONE: only the end of the thread. Guarded exits do not count as paths to the
+                                   end here, because lanes that exit never come back to wait for */
+    uint32_t loop;              /* innermost loop; GPUMP_NONE */
+    uint32_t loop_depth;        /* 0 outside loops */
+    uint32_t reachable;         /* 0: no path from the entry */
+} gpump_basic_block;
+GPUMP_API void gpump_program_basic_block(const gpump_program *program, uint32_t basic_block, gpump_basic_block *block);
+/* Returns the basic block of an instruction. */
+GPUMP_API uint32_t gpump_program_basic_block_of(const gpump_program *program, uint32_t instruction);
+/* Returns 1 when every path from the entry to basic block b runs through a (a itself included). Cost: constant. */
+GPUMP_API int gpump_program_dominates(const gpump_program *program, uint32_t a, uint32_t b);
+/* Returns the instruction where lanes that diverge at `branch` meet again: the first one of the immediate post-dominator
+ * (Fung; Lin 2.3.2). GPUMP_NONE: they meet only at the end. Cost: constant. */
+GPUMP_API uint32_t gpump_program_reconvergence(const gpump_program *program, uint32_t branch);
+
+/* A loop of the nest (Havlak): for an irreducible one, `header` is its entry reached first by depth-first search. */
+typedef struct gpump_loop {
+    uint32_t header;      /* basic block */
+    uint32_t parent;      /* enclosing loop; GPUMP_NONE */
+    uint32_t depth;       /* 1 for outermost loops */
+    uint32_t irreducible; /* 1: it can be entered past its header */
+    uint32_t innermost;   /* 1: holds no other loop */
+    uint32_t blocks;      /* basic blocks in it, inner loops included */
+} gpump_loop;
+GPUMP_API void gpump_program_loop(const gpump_program *program, uint32_t loop, gpump_loop *out);
+/* Returns 1 when basic block b lies in `loop` or in a loop inside it. Cost: the depth of b. */
+GPUMP_API int gpump_program_in_loop(const gpump_program *program, uint32_t loop, uint32_t b);
+
+/* Whose accesses count when two accesses are compared: one thread's own, or any two threads' of a warp or of a block. */
+typedef enum gpump_unit {
+    GPUMP_UNIT_THREAD = 0,
+    GPUMP_UNIT_WARP,
+    GPUMP_UNIT_BLOCK
+} gpump_unit;
+/* Returns 1 unless the accesses of instructions a and b, done by threads of one such unit, can never touch the same byte. */
+GPUMP_API int gpump_program_may_alias(const gpump_program *program, uint32_t a, uint32_t b, uint32_t unit);
+
+/* Writes a listing line of instruction `index` into text (at most bytes, always terminated); returns its whole length, as
+ * snprintf does. The host's own operations are shown as "op<tag>". */
+GPUMP_API size_t gpump_program_text(const gpump_program *program, uint32_t index, char *text, size_t bytes);
+
+GPUMP_END
+#endif
+#endif
+
 /* ---- gpump_impl/compress.h ---- */
 /* compress: vector registers as values, bases and strides, and back, exactly (floor 2, calculation; Lin 2.3.3) */
 #ifndef GPUMP_COMPRESS_H
@@ -1132,6 +1335,92 @@ GPUMP_END
 #endif
 #endif
 
+/* ---- gpump_impl/program_parts.h ---- */
+/* program_parts (private): what the analyses share: memory, graphs, and the one way to make a changed copy of a program. */
+#ifndef GPUMPI_PROGRAM_PARTS_H
+#define GPUMPI_PROGRAM_PARTS_H
+#ifndef GPUMP_NO_PROGRAM
+
+
+
+
+/* Memory for an analysis: many arrays of fixed size, all freed at once. */
+typedef struct gpumpi_arena_chunk gpumpi_arena_chunk;
+typedef struct gpumpi_arena {
+    gpump_allocator allocator;
+    gpumpi_arena_chunk *chunks;
+} gpumpi_arena;
+/* Returns an empty arena; allocator NULL: the C library's. */
+GPUMP_API gpumpi_arena gpumpi_arena_make(const gpump_allocator *allocator);
+/* Returns `count` zeroed elements (room for at least one), or NULL when out of memory or when the size does not fit. */
+GPUMP_API void *gpumpi_arena_new(gpumpi_arena *arena, size_t element_bytes, size_t count);
+GPUMP_API void gpumpi_arena_free(gpumpi_arena *arena);
+/* 1 when `array` (an lvalue) now holds `count` zeroed elements; 0 when out of memory. */
+#define GPUMPI_ARENA_NEW(arena, array, count) \
+    gpumpi_array_replace((void *)&(array), gpumpi_arena_new((arena), sizeof *(array), (size_t)(count)))
+
+/* A directed graph: the successors of node n are succ[succ_start[n]] to succ[succ_start[n + 1] - 1]; pred likewise. */
+typedef struct gpumpi_graph {
+    uint32_t nodes;
+    uint32_t *succ_start, *succ, *pred_start, *pred;
+} gpumpi_graph;
+/* Builds a graph of `count` edges from[i] -> to[i], kept in that order. 1 done, 0 out of memory. */
+GPUMP_API int gpumpi_graph_build(gpumpi_arena *arena, gpumpi_graph *graph, uint32_t nodes, const uint32_t *from, const uint32_t *to,
+                                 size_t count);
+/* Depth-first search from root: preorder[] and, unless NULL, postorder[] of the nodes reached; returns how many, or GPUMP_NONE
+ * when out of memory. number[n] is n's place in preorder, GPUMP_NONE when not reached; parent[n] likewise a node. */
+GPUMP_API uint32_t gpumpi_graph_search(gpumpi_arena *arena, const gpumpi_graph *graph, uint32_t root, uint32_t *preorder, uint32_t *postorder,
+                                       uint32_t *number, uint32_t *parent);
+/* Immediate dominators (semi-NCA): idom[n] is GPUMP_NONE for the root and for nodes not reached. 1 done, 0 out of memory. */
+GPUMP_API int gpumpi_graph_dominators(gpumpi_arena *arena, const gpumpi_graph *graph, uint32_t root, uint32_t *idom);
+/* Numbers the tree of idom so that a dominates b when enter[a] <= enter[b] and leave[b] <= leave[a]; nodes outside the tree
+ * get enter 1, leave 0. 1 done, 0 out of memory. */
+GPUMP_API int gpumpi_graph_intervals(gpumpi_arena *arena, uint32_t nodes, const uint32_t *idom, uint32_t root, uint32_t *enter, uint32_t *leave);
+
+/* 1 when a definition leaves nothing of the old value: no guard. */
+GPUMP_INLINE int gpumpi_kills(const gpump_instruction *instruction) { return instruction->guard == GPUMP_NONE; }
+/* Calls body with `reg` for each register number that an operand covers; none for a parameter. */
+#define GPUMPI_OPERAND_REGISTERS(operand, reg, body)                                                              \
+    do {                                                                                                          \
+        if (!((operand)&GPUMP_OPERAND_PARAMETER)) {                                                               \
+            uint32_t reg = (operand)&GPUMP_OPERAND_INDEX;                                                         \
+            body;                                                                                                 \
+            if ((operand)&GPUMP_OPERAND_PAIR) {                                                                   \
+                reg++;                                                                                            \
+                body;                                                                                             \
+            }                                                                                                     \
+        }                                                                                                         \
+    } while (0)
+
+/* One instruction to put in before instruction `before` (or at the end). Several at one place keep their order. */
+typedef struct gpumpi_insertion {
+    gpump_instruction instruction; /* target, when used, is an old instruction number, or GPUMPI_NEW | index of an insertion */
+    uint32_t defs[2], uses[3];     /* where its operands live: the pointers are set from here */
+    uint32_t before;
+    uint32_t entry_loop;           /* GPUMP_NONE: every path to `before` takes it; else only paths from outside that loop */
+} gpumpi_insertion;
+#define GPUMPI_NEW UINT32_C(0x80000000)
+/* Makes the changed copy: insertions sorted by `before` (stable), entry_loop ones first at each place. replace (may be NULL)
+ * gives every old instruction's new form through a callback. The new program knows its origin[]. */
+typedef struct gpumpi_edit {
+    const gpump_program *program;
+    const gpumpi_insertion *insertions;
+    uint32_t insertion_count;
+    /* Changes *instruction in place (operands into scratch of 80 entries); returns 0 to drop it. NULL: nothing changes. */
+    int (*rewrite)(void *user, uint32_t index, gpump_instruction *instruction, uint32_t *scratch);
+    void *user;
+    /* The registers of the new program; widths NULL: those of the old one. */
+    const uint32_t *widths;
+    uint32_t registers;
+} gpumpi_edit;
+/* GPUMP_OK, GPUMP_ERROR_MEMORY, or what gpump_program_add says. */
+GPUMP_API gpump_result gpumpi_program_edit(const gpumpi_edit *edit, gpump_program **out, gpump_diag *diag);
+/* The allocator a program was made with. */
+GPUMP_API const gpump_allocator *gpumpi_program_allocator(const gpump_program *program);
+
+#endif
+#endif
+
 /* ---- gpump_impl/base.c ---- */
 
 
@@ -1628,6 +1917,821 @@ GPUMP_API gpump_result gpump_gpu_cwsr_area(uint32_t gfx_version, uint32_t comput
     area->total_bytes = gpumpi_gpu_align(xccs * (area->save_area_bytes + area->debugger_bytes), PAGE);
     return GPUMP_OK;
 }
+
+/* ---- gpump_impl/graph.c ---- */
+/* graph (private): memory of the analyses, depth-first search, dominators; see program_parts.h */
+
+
+#ifndef GPUMP_NO_PROGRAM
+
+struct gpumpi_arena_chunk {
+    gpumpi_arena_chunk *next;
+    uint64_t bytes; /* keeps what follows 16-aligned on 64-bit machines, 8-aligned elsewhere */
+};
+
+GPUMP_API gpumpi_arena gpumpi_arena_make(const gpump_allocator *allocator) {
+    gpumpi_arena arena;
+    arena.allocator = allocator ? *allocator : gpump_allocator_default();
+    arena.chunks = NULL;
+    return arena;
+}
+
+GPUMP_API void *gpumpi_arena_new(gpumpi_arena *arena, size_t element_bytes, size_t count) {
+    size_t bytes;
+    gpumpi_arena_chunk *chunk;
+    if (!count) count = 1;
+    if (count > (SIZE_MAX - sizeof *chunk) / element_bytes) return NULL;
+    bytes = sizeof *chunk + count * element_bytes;
+    chunk = (gpumpi_arena_chunk *)arena->allocator.reallocate(arena->allocator.user, NULL, 0, bytes);
+    if (!chunk) return NULL;
+    memset(chunk, 0, bytes);
+    chunk->next = arena->chunks;
+    chunk->bytes = bytes;
+    arena->chunks = chunk;
+    return chunk + 1;
+}
+
+GPUMP_API void gpumpi_arena_free(gpumpi_arena *arena) {
+    while (arena->chunks) {
+        gpumpi_arena_chunk *chunk = arena->chunks;
+        arena->chunks = chunk->next;
+        arena->allocator.reallocate(arena->allocator.user, chunk, (size_t)chunk->bytes, 0);
+    }
+}
+
+/* One direction of the graph: edges grouped by key, counted first. */
+static void gpumpi_graph_group(uint32_t nodes, const uint32_t *key, const uint32_t *value, size_t count, uint32_t *start, uint32_t *out) {
+    size_t i;
+    uint32_t n;
+    for (i = 0; i < count; i++) start[key[i] + 1]++;
+    for (n = 0; n < nodes; n++) start[n + 1] += start[n];
+    for (i = 0; i < count; i++) out[start[key[i]]++] = value[i];
+    for (n = nodes; n > 0; n--) start[n] = start[n - 1];
+    start[0] = 0;
+}
+
+GPUMP_API int gpumpi_graph_build(gpumpi_arena *arena, gpumpi_graph *graph, uint32_t nodes, const uint32_t *from, const uint32_t *to,
+                                 size_t count) {
+    graph->nodes = nodes;
+    if (!GPUMPI_ARENA_NEW(arena, graph->succ_start, (size_t)nodes + 2) || !GPUMPI_ARENA_NEW(arena, graph->succ, count) ||
+        !GPUMPI_ARENA_NEW(arena, graph->pred_start, (size_t)nodes + 2) || !GPUMPI_ARENA_NEW(arena, graph->pred, count))
+        return 0;
+    gpumpi_graph_group(nodes, from, to, count, graph->succ_start, graph->succ);
+    gpumpi_graph_group(nodes, to, from, count, graph->pred_start, graph->pred);
+    return 1;
+}
+
+GPUMP_API uint32_t gpumpi_graph_search(gpumpi_arena *arena, const gpumpi_graph *graph, uint32_t root, uint32_t *preorder, uint32_t *postorder,
+                                       uint32_t *number, uint32_t *parent) {
+    gpumpi_arena scratch = gpumpi_arena_make(&arena->allocator);
+    uint32_t n, reached = 0, done = 0, top = 0, *stack, *next;
+    if (!GPUMPI_ARENA_NEW(&scratch, stack, graph->nodes) || !GPUMPI_ARENA_NEW(&scratch, next, graph->nodes)) {
+        gpumpi_arena_free(&scratch);
+        return GPUMP_NONE;
+    }
+    for (n = 0; n < graph->nodes; n++) number[n] = parent[n] = GPUMP_NONE;
+    preorder[reached] = root;
+    number[root] = reached++;
+    next[root] = graph->succ_start[root];
+    stack[top++] = root;
+    while (top) {
+        uint32_t at = stack[top - 1], to;
+        if (next[at] == graph->succ_start[at + 1]) {
+            if (postorder) postorder[done++] = at;
+            top--;
+            continue;
+        }
+        to = graph->succ[next[at]++];
+        if (number[to] != GPUMP_NONE) continue;
+        preorder[reached] = to;
+        number[to] = reached++;
+        parent[to] = at;
+        next[to] = graph->succ_start[to];
+        stack[top++] = to;
+    }
+    gpumpi_arena_free(&scratch);
+    return reached;
+}
+
+/* Semi-dominators with path compression, then the nearest common ancestor in the tree under construction (Georgiadis). All numbers
+ * below are places in preorder. */
+GPUMP_API int gpumpi_graph_dominators(gpumpi_arena *arena, const gpumpi_graph *graph, uint32_t root, uint32_t *idom) {
+    gpumpi_arena scratch = gpumpi_arena_make(&arena->allocator);
+    uint32_t n, i, reached, *preorder, *number, *parent, *semi, *label, *ancestor, *dominator, *path;
+    int ok = 0;
+    if (!GPUMPI_ARENA_NEW(&scratch, preorder, graph->nodes) || !GPUMPI_ARENA_NEW(&scratch, number, graph->nodes) ||
+        !GPUMPI_ARENA_NEW(&scratch, parent, graph->nodes) || !GPUMPI_ARENA_NEW(&scratch, semi, graph->nodes) ||
+        !GPUMPI_ARENA_NEW(&scratch, label, graph->nodes) || !GPUMPI_ARENA_NEW(&scratch, ancestor, graph->nodes) ||
+        !GPUMPI_ARENA_NEW(&scratch, dominator, graph->nodes) || !GPUMPI_ARENA_NEW(&scratch, path, graph->nodes))
+        goto end;
+    reached = gpumpi_graph_search(&scratch, graph, root, preorder, NULL, number, parent);
+    if (reached == GPUMP_NONE) goto end;
+    for (i = 0; i < reached; i++) {
+        semi[i] = label[i] = i;
+        ancestor[i] = dominator[i] = i ? number[parent[preorder[i]]] : 0;
+    }
+    for (i = reached; i-- > 1;) { /* nodes above i are linked to their ancestors */
+        uint32_t e, best = dominator[i];
+        for (e = graph->pred_start[preorder[i]]; e < graph->pred_start[preorder[i] + 1]; e++) {
+            uint32_t v = number[graph->pred[e]], length = 0, u;
+            if (v == GPUMP_NONE) continue;
+            if (v > i) {
+                for (u = v; ancestor[u] > i; u = ancestor[u]) path[length++] = u;
+                while (length--) { /* from the top down: take over the ancestor's smaller label and skip it */
+                    uint32_t w = path[length], up = ancestor[w];
+                    if (semi[label[up]] < semi[label[w]]) label[w] = label[up];
+                    ancestor[w] = ancestor[up];
+                }
+                v = semi[label[v]];
+            }
+            if (v < best) best = v;
+        }
+        semi[i] = best;
+        label[i] = i;
+    }
+    for (i = 1; i < reached; i++)
+        while (dominator[i] > semi[i]) dominator[i] = dominator[dominator[i]];
+    for (n = 0; n < graph->nodes; n++) idom[n] = GPUMP_NONE;
+    for (i = 1; i < reached; i++) idom[preorder[i]] = preorder[dominator[i]];
+    ok = 1;
+end:
+    gpumpi_arena_free(&scratch);
+    return ok;
+}
+
+GPUMP_API int gpumpi_graph_intervals(gpumpi_arena *arena, uint32_t nodes, const uint32_t *idom, uint32_t root, uint32_t *enter, uint32_t *leave) {
+    gpumpi_arena scratch = gpumpi_arena_make(&arena->allocator);
+    uint32_t n, edges = 0, reached, *from, *to, *preorder, *number, *parent, *size;
+    gpumpi_graph tree;
+    int ok = 0;
+    if (!GPUMPI_ARENA_NEW(&scratch, from, nodes) || !GPUMPI_ARENA_NEW(&scratch, to, nodes) || !GPUMPI_ARENA_NEW(&scratch, preorder, nodes) ||
+        !GPUMPI_ARENA_NEW(&scratch, number, nodes) || !GPUMPI_ARENA_NEW(&scratch, parent, nodes) || !GPUMPI_ARENA_NEW(&scratch, size, nodes))
+        goto end;
+    for (n = 0; n < nodes; n++)
+        if (idom[n] != GPUMP_NONE) {
+            from[edges] = idom[n];
+            to[edges++] = n;
+        }
+    if (!gpumpi_graph_build(&scratch, &tree, nodes, from, to, edges)) goto end;
+    reached = gpumpi_graph_search(&scratch, &tree, root, preorder, NULL, number, parent);
+    if (reached == GPUMP_NONE) goto end;
+    for (n = reached; n-- > 0;) {
+        size[preorder[n]]++;
+        if (n) size[parent[preorder[n]]] += size[preorder[n]];
+    }
+    for (n = 0; n < nodes; n++) {
+        enter[n] = number[n] == GPUMP_NONE ? 1 : number[n];
+        leave[n] = number[n] == GPUMP_NONE ? 0 : number[n] + size[n] - 1;
+    }
+    ok = 1;
+end:
+    gpumpi_arena_free(&scratch);
+    return ok;
+}
+#endif
+
+/* ---- gpump_impl/program.c ---- */
+/* program: building, checking, basic blocks, loops, aliasing */
+
+
+#ifndef GPUMP_NO_PROGRAM
+#include <stdio.h>
+
+/* An instruction as stored: operands lie in the program's pool. */
+typedef struct gpumpi_program_row {
+    gpump_instruction instruction;
+    size_t first_def, first_use;
+} gpumpi_program_row;
+
+struct gpump_program {
+    gpumpi_arena arena; /* what _finish makes */
+    gpumpi_program_row *rows;
+    uint32_t *operands;
+    uint8_t *widths;
+    gpump_memory_object *objects;
+    uint32_t *origin; /* of a transformed program */
+    int finished;
+    uint32_t basic_blocks, loops;
+    uint32_t *first;    /* basic block -> instruction; one more at the end */
+    uint32_t *block_of; /* instruction -> basic block */
+    gpumpi_graph graph;
+    uint32_t *idom, *ipdom, *enter, *leave, *loop_of;
+    gpump_loop *loop;
+};
+
+GPUMP_API gpump_instruction gpump_instruction_make(uint32_t operation) {
+    gpump_instruction instruction;
+    memset(&instruction, 0, sizeof instruction);
+    instruction.operation = operation;
+    instruction.guard = instruction.target = instruction.object = GPUMP_NONE;
+    return instruction;
+}
+
+GPUMP_API gpump_result gpump_program_create(const gpump_allocator *allocator, gpump_program **out) {
+    gpumpi_arena arena = gpumpi_arena_make(allocator);
+    gpump_program *program;
+    if (!out || (allocator && !allocator->reallocate)) return GPUMP_ERROR_ARGUMENT;
+    program = (gpump_program *)arena.allocator.reallocate(arena.allocator.user, NULL, 0, sizeof *program);
+    if (!program) return GPUMP_ERROR_MEMORY;
+    memset(program, 0, sizeof *program);
+    program->arena = arena;
+    *out = program;
+    return GPUMP_OK;
+}
+
+GPUMP_API void gpump_program_destroy(gpump_program *program) {
+    gpump_allocator allocator;
+    if (!program) return;
+    allocator = program->arena.allocator;
+    gpumpi_arena_free(&program->arena);
+    GPUMPI_ARRAY_FREE(&allocator, program->rows);
+    GPUMPI_ARRAY_FREE(&allocator, program->operands);
+    GPUMPI_ARRAY_FREE(&allocator, program->widths);
+    GPUMPI_ARRAY_FREE(&allocator, program->objects);
+    GPUMPI_ARRAY_FREE(&allocator, program->origin);
+    allocator.reallocate(allocator.user, program, sizeof *program, 0);
+}
+
+GPUMP_API const gpump_allocator *gpumpi_program_allocator(const gpump_program *program) { return &program->arena.allocator; }
+
+GPUMP_API gpump_result gpump_program_add_register(gpump_program *program, uint32_t width, uint32_t *reg, gpump_diag *diag) {
+    uint32_t count = gpump_program_registers(program);
+    if (!program || !reg) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "reg", 0, 0, 1, 1);
+    if (program->finished) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 1, 0, 0);
+    if (width > GPUMP_WIDTH_64) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "width", count, width, 0, GPUMP_WIDTH_64);
+    if (count > GPUMP_OPERAND_INDEX - 1u) return gpumpi_fail(diag, GPUMP_ERROR_FULL, "registers", count, count, 0, GPUMP_OPERAND_INDEX - 1u);
+    if (!GPUMPI_ARRAY_PUSH(&program->arena.allocator, program->widths, (uint8_t)width))
+        return gpumpi_fail(diag, GPUMP_ERROR_MEMORY, "widths", count, 0, 0, 0);
+    *reg = count;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_program_add_object(gpump_program *program, const gpump_memory_object *what, uint32_t *object, gpump_diag *diag) {
+    uint32_t count = gpump_program_objects(program);
+    if (!program || !what || !object) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "object", 0, 0, 1, 1);
+    if (program->finished) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 1, 0, 0);
+    if (what->space >= GPUMP_SPACE_GENERIC)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "space", count, what->space, 0, GPUMP_SPACE_TEXTURE);
+    if (!GPUMPI_ARRAY_PUSH(&program->arena.allocator, program->objects, *what))
+        return gpumpi_fail(diag, GPUMP_ERROR_MEMORY, "objects", count, 0, 0, 0);
+    *object = count;
+    return GPUMP_OK;
+}
+
+/* ---- checking one instruction ---- */
+
+/* The widths an operand may stand for: 0 predicate, 1, 2; 3: any (a parameter). GPUMP_NONE: nonsense. */
+static uint32_t gpumpi_program_operand_width(const gpump_program *program, uint32_t operand) {
+    uint32_t index = operand & GPUMP_OPERAND_INDEX, count = (uint32_t)stbds_arrlenu(program->widths);
+    if (operand & GPUMP_OPERAND_PARAMETER) return operand & GPUMP_OPERAND_PAIR ? 2u : 3u;
+    if (index >= count) return GPUMP_NONE;
+    if (!(operand & GPUMP_OPERAND_PAIR)) return program->widths[index];
+    if (index % 2 || index + 1 >= count || program->widths[index] != GPUMP_WIDTH_32 || program->widths[index + 1] != GPUMP_WIDTH_32)
+        return GPUMP_NONE;
+    return GPUMP_WIDTH_64;
+}
+
+typedef struct gpumpi_program_form {
+    uint8_t min_defs, max_defs, min_uses, max_uses, memory, target;
+} gpumpi_program_form;
+/* What each operation looks like; memory: 1 may access, 2 must name an access it checks for; target: 1 needs one. */
+static const gpumpi_program_form gpumpi_program_forms[GPUMP_OP_COUNT] = {
+    {0, 16, 0, 64, 1, 0}, {1, 1, 1, 1, 0, 0}, {1, 1, 0, 0, 0, 0}, {1, 1, 0, 0, 0, 0}, {1, 1, 1, 1, 0, 0}, {0, 0, 0, 0, 0, 1},
+    {0, 0, 0, 0, 0, 0},   {0, 0, 0, 2, 0, 0}, {0, 0, 1, 1, 0, 0}, {1, 1, 0, 0, 0, 0}, {0, 0, 0, 0, 0, 0}, {0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0},   {0, 0, 0, 2, 0, 0}, {0, 0, 0, 0, 0, 0}, {1, 1, 0, 0, 0, 0}, {1, 1, 2, 2, 2, 0}, {1, 1, 1, 1, 0, 0},
+    {0, 0, 0, 0, 0, 1}};
+
+static gpump_result gpumpi_program_check(const gpump_program *program, const gpump_instruction *in, uint32_t index, gpump_diag *diag) {
+    const gpumpi_program_form *form;
+    uint32_t i, width;
+#define GPUMPI_CHECK(condition, field, value, minimum, maximum)                                                     \
+    do {                                                                                                            \
+        if (!(condition)) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, field, index, value, minimum, maximum);    \
+    } while (0)
+    GPUMPI_CHECK(in->operation < GPUMP_OP_COUNT, "operation", in->operation, 0, GPUMP_OP_COUNT - 1);
+    form = &gpumpi_program_forms[in->operation];
+    GPUMPI_CHECK(in->def_count >= form->min_defs && in->def_count <= form->max_defs, "def_count", in->def_count, form->min_defs, form->max_defs);
+    GPUMPI_CHECK(in->use_count >= form->min_uses && in->use_count <= form->max_uses, "use_count", in->use_count, form->min_uses, form->max_uses);
+    GPUMPI_CHECK((in->defs || !in->def_count) && (in->uses || !in->use_count), "operands", 0, 1, 1);
+    for (i = 0; i < in->def_count; i++)
+        GPUMPI_CHECK(!(in->defs[i] & GPUMP_OPERAND_PARAMETER) && gpumpi_program_operand_width(program, in->defs[i]) != GPUMP_NONE, "defs",
+                     in->defs[i], 0, stbds_arrlenu(program->widths));
+    for (i = 0; i < in->use_count; i++)
+        GPUMPI_CHECK(gpumpi_program_operand_width(program, in->uses[i]) != GPUMP_NONE, "uses", in->uses[i], 0, stbds_arrlenu(program->widths));
+    GPUMPI_CHECK(!(in->flags & ~127u), "flags", in->flags, 0, 127);
+    if (in->guard != GPUMP_NONE)
+        GPUMPI_CHECK(in->guard < stbds_arrlenu(program->widths) && program->widths[in->guard] == GPUMP_WIDTH_PREDICATE, "guard", in->guard, 0,
+                     stbds_arrlenu(program->widths));
+    else
+        GPUMPI_CHECK(!(in->flags & GPUMP_FLAG_GUARD_NEGATED), "guard", GPUMP_NONE, 0, 0);
+    GPUMPI_CHECK((in->target != GPUMP_NONE) == (form->target != 0), "target", in->target, 0, 0);
+    GPUMPI_CHECK(form->memory ? in->access <= 3 : !in->access, "access", in->access, 0, form->memory ? 3 : 0);
+    GPUMPI_CHECK(form->memory != 2 || in->access, "access", in->access, 1, 3);
+    GPUMPI_CHECK(!(in->flags & (GPUMP_FLAG_ATOMIC | GPUMP_FLAG_VOLATILE | GPUMP_FLAG_CHECKED)) || in->access, "access", in->access, 1, 3);
+    if (in->access) {
+        GPUMPI_CHECK(in->space < GPUMP_SPACES, "space", in->space, 0, GPUMP_SPACES - 1);
+        GPUMPI_CHECK(!(in->access & GPUMP_ACCESS_WRITE) || (in->space != GPUMP_SPACE_CONSTANT && in->space != GPUMP_SPACE_TEXTURE), "space",
+                     in->space, 0, GPUMP_SPACE_LOCAL);
+        GPUMPI_CHECK(in->address <= GPUMP_ADDRESS_VALUE, "address", in->address, 0, GPUMP_ADDRESS_VALUE);
+        GPUMPI_CHECK(in->bytes >= 1, "bytes", 0, 1, UINT32_MAX);
+        if (in->object != GPUMP_NONE) {
+            GPUMPI_CHECK(in->object < stbds_arrlenu(program->objects), "object", in->object, 0, stbds_arrlenu(program->objects));
+            GPUMPI_CHECK(in->space == GPUMP_SPACE_GENERIC || program->objects[in->object].space == in->space, "space", in->space,
+                         program->objects[in->object].space, program->objects[in->object].space);
+        } else
+            GPUMPI_CHECK(in->address == GPUMP_ADDRESS_ANYWHERE, "object", GPUMP_NONE, 0, stbds_arrlenu(program->objects));
+    }
+    switch (in->operation) {
+    case GPUMP_OP_MOVE:
+        width = gpumpi_program_operand_width(program, in->uses[0]);
+        GPUMPI_CHECK(width == 3 || width == gpumpi_program_operand_width(program, in->defs[0]), "uses", width,
+                     gpumpi_program_operand_width(program, in->defs[0]), gpumpi_program_operand_width(program, in->defs[0]));
+        break;
+    case GPUMP_OP_CHECK:
+        GPUMPI_CHECK(in->uses[1] == in->defs[0], "uses", in->uses[1], in->defs[0], in->defs[0]); /* fall through */
+    case GPUMP_OP_CLEAR_CHECK:
+    case GPUMP_OP_PAGE_ENTERED:
+        width = gpumpi_program_operand_width(program, in->defs[0]);
+        GPUMPI_CHECK(width == GPUMP_WIDTH_PREDICATE, "defs", width, 0, 0);
+        GPUMPI_CHECK(in->operation != GPUMP_OP_PAGE_ENTERED || (in->immediate > 0 && (in->immediate & (in->immediate - 1)) == 0), "immediate",
+                     (uint64_t)in->immediate, 1, UINT32_MAX);
+        break;
+    case GPUMP_OP_GUARDED_CALL:
+        GPUMPI_CHECK(in->guard != GPUMP_NONE, "guard", GPUMP_NONE, 0, stbds_arrlenu(program->widths));
+        break;
+    default: break;
+    }
+    if (in->flags & GPUMP_FLAG_CHECKED) {
+        GPUMPI_CHECK(in->def_count && in->use_count && in->defs[in->def_count - 1] == in->uses[in->use_count - 1], "defs", in->def_count, 1, 16);
+        width = gpumpi_program_operand_width(program, in->defs[in->def_count - 1]);
+        GPUMPI_CHECK(width == GPUMP_WIDTH_PREDICATE, "defs", width, 0, 0);
+    }
+#undef GPUMPI_CHECK
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_program_add(gpump_program *program, const gpump_instruction *in, uint32_t *index, gpump_diag *diag) {
+    gpumpi_program_row row;
+    uint32_t number = gpump_program_instructions(program), i;
+    gpump_result result;
+    if (!program || !in) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "instruction", 0, 0, 1, 1);
+    if (program->finished) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 1, 0, 0);
+    if (number >= GPUMP_OPERAND_INDEX) return gpumpi_fail(diag, GPUMP_ERROR_FULL, "instructions", number, number, 0, GPUMP_OPERAND_INDEX - 1u);
+    result = gpumpi_program_check(program, in, number, diag);
+    if (result != GPUMP_OK) return result;
+    row.instruction = *in;
+    row.instruction.defs = row.instruction.uses = NULL; /* set when read */
+    row.first_def = stbds_arrlenu(program->operands);
+    row.first_use = row.first_def + in->def_count;
+    if (!GPUMPI_ARRAY_RESERVE(&program->arena.allocator, program->operands, in->def_count + in->use_count) ||
+        !GPUMPI_ARRAY_PUSH(&program->arena.allocator, program->rows, row))
+        return gpumpi_fail(diag, GPUMP_ERROR_MEMORY, "instructions", number, 0, 0, 0);
+    for (i = 0; i < in->def_count; i++) stbds_arrput(program->operands, in->defs[i]);
+    for (i = 0; i < in->use_count; i++) stbds_arrput(program->operands, in->uses[i]);
+    if (index) *index = number;
+    return GPUMP_OK;
+}
+
+/* ---- finishing ---- */
+
+static int gpumpi_program_ends_block(uint32_t operation) {
+    return operation == GPUMP_OP_BRANCH || operation == GPUMP_OP_EXIT || operation == GPUMP_OP_GUARDED_CALL;
+}
+/* 1 when control can reach instruction i + 1 from i. */
+static int gpumpi_program_falls_through(const gpump_instruction *in) {
+    return (in->operation != GPUMP_OP_BRANCH && in->operation != GPUMP_OP_EXIT) || in->guard != GPUMP_NONE;
+}
+
+static gpump_result gpumpi_program_check_flow(const gpump_program *program, gpump_diag *diag) {
+    uint32_t count = gpump_program_instructions(program), i;
+    if (!count) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "instructions", 0, 0, 1, GPUMP_OPERAND_INDEX);
+    for (i = 0; i < count; i++) {
+        const gpump_instruction *in = &program->rows[i].instruction;
+        if (in->target != GPUMP_NONE && in->target >= count) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "target", i, in->target, 0, count - 1);
+        if (in->operation == GPUMP_OP_GUARDED_CALL && program->rows[in->target].instruction.operation != GPUMP_OP_START_MARKER)
+            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "target", i, in->target, 0, count - 1);
+    }
+    if (gpumpi_program_falls_through(&program->rows[count - 1].instruction))
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "operation", count - 1, program->rows[count - 1].instruction.operation, GPUMP_OP_BRANCH,
+                           GPUMP_OP_EXIT);
+    return GPUMP_OK;
+}
+
+/* Basic blocks and their graph; the loop numbers and trees come after. 0 out of memory. */
+static int gpumpi_program_build_blocks(gpump_program *program) {
+    uint32_t count = gpump_program_instructions(program), i, b, edges = 0;
+    uint8_t *leader;
+    uint32_t *from, *to;
+    gpumpi_arena scratch = gpumpi_arena_make(&program->arena.allocator);
+    int ok = 0;
+    if (!GPUMPI_ARENA_NEW(&scratch, leader, (size_t)count + 1) || !GPUMPI_ARENA_NEW(&program->arena, program->block_of, count)) goto end;
+    leader[0] = 1;
+    for (i = 0; i < count; i++) {
+        const gpump_instruction *in = &program->rows[i].instruction;
+        if (in->target != GPUMP_NONE) leader[in->target] = 1;
+        if (gpumpi_program_ends_block(in->operation)) leader[i + 1] = 1;
+    }
+    leader[count] = 0;
+    for (i = b = 0; i < count; i++) b += leader[i];
+    program->basic_blocks = b;
+    if (!GPUMPI_ARENA_NEW(&program->arena, program->first, (size_t)b + 1) || !GPUMPI_ARENA_NEW(&scratch, from, (size_t)b * 2) ||
+        !GPUMPI_ARENA_NEW(&scratch, to, (size_t)b * 2))
+        goto end;
+    for (i = b = 0; i < count; i++) {
+        if (leader[i]) program->first[b++] = i;
+        program->block_of[i] = b - 1;
+    }
+    program->first[b] = count;
+    for (b = 0; b < program->basic_blocks; b++) {
+        const gpump_instruction *last = &program->rows[program->first[b + 1] - 1].instruction;
+        uint32_t target = last->target == GPUMP_NONE ? GPUMP_NONE : program->block_of[last->target];
+        if (gpumpi_program_falls_through(last)) {
+            from[edges] = b;
+            to[edges++] = b + 1;
+            if (target == b + 1) target = GPUMP_NONE;
+        }
+        if (target != GPUMP_NONE) {
+            from[edges] = b;
+            to[edges++] = target;
+        }
+    }
+    ok = gpumpi_graph_build(&program->arena, &program->graph, program->basic_blocks, from, to, edges);
+end:
+    gpumpi_arena_free(&scratch);
+    return ok;
+}
+
+/* Post-dominators: dominators of the reversed graph from a node behind all ends. Parts that can never end get an edge to it
+ * from their last block in depth-first order, so that every block has a post-dominator. */
+static int gpumpi_program_build_post_dominators(gpump_program *program) {
+    uint32_t blocks = program->basic_blocks, end = blocks, b, i, edges = 0, reached, top = 0;
+    uint32_t *from, *to, *preorder, *number, *parent, *stack, *idom;
+    uint8_t *ends, *can_end;
+    gpumpi_graph reversed;
+    gpumpi_arena scratch = gpumpi_arena_make(&program->arena.allocator);
+    int ok = 0;
+    if (!GPUMPI_ARENA_NEW(&scratch, from, (size_t)blocks * 3) || !GPUMPI_ARENA_NEW(&scratch, to, (size_t)blocks * 3) ||
+        !GPUMPI_ARENA_NEW(&scratch, preorder, blocks) || !GPUMPI_ARENA_NEW(&scratch, number, blocks) || !GPUMPI_ARENA_NEW(&scratch, parent, blocks) ||
+        !GPUMPI_ARENA_NEW(&scratch, stack, blocks) || !GPUMPI_ARENA_NEW(&scratch, ends, blocks) || !GPUMPI_ARENA_NEW(&scratch, can_end, blocks) ||
+        !GPUMPI_ARENA_NEW(&scratch, idom, (size_t)blocks + 1))
+        goto end;
+    reached = gpumpi_graph_search(&program->arena, &program->graph, 0, preorder, NULL, number, parent);
+    if (reached == GPUMP_NONE) goto end;
+    for (b = 0; b < blocks; b++) ends[b] = program->graph.succ_start[b + 1] == program->graph.succ_start[b];
+    for (i = blocks + reached; i-- > 0;) { /* first every true end, then, latest in preorder first, whatever still cannot end */
+        b = i >= reached ? i - reached : preorder[i];
+        if (i >= reached ? !ends[b] : can_end[b]) continue;
+        ends[b] = 1;
+        if (!can_end[b]) can_end[stack[top++] = b] = 1;
+        while (top) {
+            uint32_t at = stack[--top], e;
+            for (e = program->graph.pred_start[at]; e < program->graph.pred_start[at + 1]; e++)
+                if (!can_end[program->graph.pred[e]]) can_end[stack[top++] = program->graph.pred[e]] = 1;
+        }
+    }
+    for (b = 0; b < blocks; b++) {
+        uint32_t e;
+        if (ends[b]) {
+            from[edges] = end;
+            to[edges++] = b;
+        }
+        for (e = program->graph.succ_start[b]; e < program->graph.succ_start[b + 1]; e++) {
+            from[edges] = program->graph.succ[e];
+            to[edges++] = b;
+        }
+    }
+    if (!gpumpi_graph_build(&scratch, &reversed, blocks + 1, from, to, edges) || !gpumpi_graph_dominators(&scratch, &reversed, end, idom)) goto end;
+    for (b = 0; b < blocks; b++) program->ipdom[b] = idom[b] == end ? GPUMP_NONE : idom[b];
+    ok = 1;
+end:
+    gpumpi_arena_free(&scratch);
+    return ok;
+}
+
+static uint32_t gpumpi_program_find(uint32_t *set, uint32_t x) {
+    while (set[x] != x) x = set[x] = set[set[x]];
+    return x;
+}
+
+/* The loop nest by Havlak's algorithm ("Nesting of reducible and irreducible loops", 1997), loops found inner before outer. */
+static int gpumpi_program_build_loops(gpump_program *program) {
+    uint32_t blocks = program->basic_blocks, b, i, reached, found = 0, work = 0;
+    uint32_t *preorder, *number, *parent, *last, *set, *header, *list, *stamp, *extra_head, *extra_next = NULL, *extra_node = NULL, *of;
+    uint8_t *irreducible, *is_header;
+    gpumpi_arena scratch = gpumpi_arena_make(&program->arena.allocator);
+    const gpumpi_graph *g = &program->graph;
+    int ok = 0;
+    if (!GPUMPI_ARENA_NEW(&scratch, preorder, blocks) || !GPUMPI_ARENA_NEW(&scratch, number, blocks) || !GPUMPI_ARENA_NEW(&scratch, parent, blocks) ||
+        !GPUMPI_ARENA_NEW(&scratch, last, blocks) || !GPUMPI_ARENA_NEW(&scratch, set, blocks) || !GPUMPI_ARENA_NEW(&scratch, header, blocks) ||
+        !GPUMPI_ARENA_NEW(&scratch, list, blocks) || !GPUMPI_ARENA_NEW(&scratch, stamp, blocks) || !GPUMPI_ARENA_NEW(&scratch, extra_head, blocks) ||
+        !GPUMPI_ARENA_NEW(&scratch, irreducible, blocks) || !GPUMPI_ARENA_NEW(&scratch, is_header, blocks) || !GPUMPI_ARENA_NEW(&scratch, of, blocks))
+        goto end;
+    reached = gpumpi_graph_search(&scratch, g, 0, preorder, NULL, number, parent);
+    if (reached == GPUMP_NONE) goto end;
+    for (b = 0; b < blocks; b++) {
+        set[b] = b;
+        header[b] = stamp[b] = extra_head[b] = GPUMP_NONE;
+        last[b] = number[b];
+    }
+    for (i = reached; i-- > 1;)
+        if (last[preorder[i]] > last[parent[preorder[i]]]) last[parent[preorder[i]]] = last[preorder[i]];
+    for (i = reached; i-- > 0;) { /* headers from the inside out */
+        uint32_t w = preorder[i], e, at;
+        work = 0;
+        for (e = g->pred_start[w]; e < g->pred_start[w + 1]; e++) {
+            uint32_t v = g->pred[e];
+            if (number[v] == GPUMP_NONE || number[v] < number[w] || number[v] > last[w]) continue;
+            is_header[w] = 1;
+            v = gpumpi_program_find(set, v);
+            if (v != w && stamp[v] != w) stamp[list[work++] = v] = w;
+        }
+        for (at = 0; at < work; at++) {
+            uint32_t x = list[at], pass;
+            /* predecessors in the graph, then those handed on from irreducible loops inside */
+            for (pass = 0; pass < 2; pass++)
+                for (e = pass ? extra_head[x] : g->pred_start[x]; pass ? e != GPUMP_NONE : e < g->pred_start[x + 1]; e = pass ? extra_next[e] : e + 1) {
+                    uint32_t v = pass ? extra_node[e] : g->pred[e];
+                    if (number[v] == GPUMP_NONE) continue;
+                    if (!pass && number[v] >= number[x] && number[v] <= last[x]) continue; /* x's own back edge */
+                    v = gpumpi_program_find(set, v);
+                    if (number[v] < number[w] || number[v] > last[w]) { /* entered from elsewhere */
+                        irreducible[w] = 1;
+                        if (!GPUMPI_ARRAY_RESERVE(&scratch.allocator, extra_next, 1) || !GPUMPI_ARRAY_RESERVE(&scratch.allocator, extra_node, 1)) goto end;
+                        stbds_arrput(extra_next, extra_head[w]);
+                        stbds_arrput(extra_node, v);
+                        extra_head[w] = (uint32_t)stbds_arrlenu(extra_node) - 1;
+                    } else if (v != w && stamp[v] != w)
+                        stamp[list[work++] = v] = w;
+                }
+        }
+        for (at = 0; at < work; at++) {
+            header[list[at]] = w;
+            set[list[at]] = w;
+        }
+        found += is_header[w];
+    }
+    program->loops = found;
+    if (!GPUMPI_ARENA_NEW(&program->arena, program->loop, found)) goto end;
+    for (b = 0; b < blocks; b++) program->loop_of[b] = GPUMP_NONE;
+    for (i = found = 0; i < reached; i++) { /* outer loops first, numbered by the preorder of their headers */
+        gpump_loop *loop;
+        b = preorder[i];
+        if (!is_header[b]) continue;
+        loop = &program->loop[of[b] = found++];
+        loop->header = b;
+        loop->parent = header[b] == GPUMP_NONE ? GPUMP_NONE : of[header[b]];
+        loop->depth = loop->parent == GPUMP_NONE ? 1 : program->loop[loop->parent].depth + 1;
+        loop->irreducible = irreducible[b];
+        loop->innermost = 1;
+        if (loop->parent != GPUMP_NONE) program->loop[loop->parent].innermost = 0;
+    }
+    for (i = 0; i < reached; i++) {
+        b = preorder[i];
+        program->loop_of[b] = is_header[b] ? of[b] : header[b] == GPUMP_NONE ? GPUMP_NONE : of[header[b]];
+        if (program->loop_of[b] != GPUMP_NONE) program->loop[program->loop_of[b]].blocks++;
+    }
+    for (i = program->loops; i-- > 0;)
+        if (program->loop[i].parent != GPUMP_NONE) program->loop[program->loop[i].parent].blocks += program->loop[i].blocks;
+    ok = 1;
+end:
+    GPUMPI_ARRAY_FREE(&scratch.allocator, extra_next);
+    GPUMPI_ARRAY_FREE(&scratch.allocator, extra_node);
+    gpumpi_arena_free(&scratch);
+    return ok;
+}
+
+GPUMP_API gpump_result gpump_program_finish(gpump_program *program, gpump_diag *diag) {
+    gpump_result result;
+    if (!program) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
+    if (program->finished) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 1, 0, 0);
+    result = gpumpi_program_check_flow(program, diag);
+    if (result != GPUMP_OK) return result;
+    if (!gpumpi_program_build_blocks(program) || !GPUMPI_ARENA_NEW(&program->arena, program->idom, program->basic_blocks) ||
+        !GPUMPI_ARENA_NEW(&program->arena, program->ipdom, program->basic_blocks) ||
+        !GPUMPI_ARENA_NEW(&program->arena, program->enter, program->basic_blocks) ||
+        !GPUMPI_ARENA_NEW(&program->arena, program->leave, program->basic_blocks) ||
+        !GPUMPI_ARENA_NEW(&program->arena, program->loop_of, program->basic_blocks) ||
+        !gpumpi_graph_dominators(&program->arena, &program->graph, 0, program->idom) ||
+        !gpumpi_graph_intervals(&program->arena, program->basic_blocks, program->idom, 0, program->enter, program->leave) ||
+        !gpumpi_program_build_post_dominators(program) || !gpumpi_program_build_loops(program)) {
+        gpumpi_arena_free(&program->arena);
+        program->basic_blocks = program->loops = 0;
+        return gpumpi_fail(diag, GPUMP_ERROR_MEMORY, "program", 0, 0, 0, 0);
+    }
+    program->finished = 1;
+    return GPUMP_OK;
+}
+
+/* ---- reading ---- */
+
+GPUMP_API uint32_t gpump_program_instructions(const gpump_program *program) { return program ? (uint32_t)stbds_arrlenu(program->rows) : 0; }
+GPUMP_API uint32_t gpump_program_registers(const gpump_program *program) { return program ? (uint32_t)stbds_arrlenu(program->widths) : 0; }
+GPUMP_API uint32_t gpump_program_objects(const gpump_program *program) { return program ? (uint32_t)stbds_arrlenu(program->objects) : 0; }
+GPUMP_API uint32_t gpump_program_basic_blocks(const gpump_program *program) { return program && program->finished ? program->basic_blocks : 0; }
+GPUMP_API uint32_t gpump_program_loops(const gpump_program *program) { return program && program->finished ? program->loops : 0; }
+GPUMP_API uint32_t gpump_program_width(const gpump_program *program, uint32_t reg) { return program->widths[reg]; }
+GPUMP_API gpump_memory_object gpump_program_object(const gpump_program *program, uint32_t object) { return program->objects[object]; }
+GPUMP_API const uint32_t *gpump_program_origin(const gpump_program *program) { return program->origin; }
+
+GPUMP_API void gpump_program_instruction(const gpump_program *program, uint32_t index, gpump_instruction *instruction) {
+    const gpumpi_program_row *row = &program->rows[index];
+    *instruction = row->instruction;
+    instruction->defs = program->operands + row->first_def;
+    instruction->uses = program->operands + row->first_use;
+}
+
+GPUMP_API void gpump_program_basic_block(const gpump_program *program, uint32_t b, gpump_basic_block *block) {
+    const gpumpi_graph *g = &program->graph;
+    block->successors = g->succ + g->succ_start[b];
+    block->predecessors = g->pred + g->pred_start[b];
+    block->successor_count = g->succ_start[b + 1] - g->succ_start[b];
+    block->predecessor_count = g->pred_start[b + 1] - g->pred_start[b];
+    block->first = program->first[b];
+    block->count = program->first[b + 1] - program->first[b];
+    block->dominator = program->idom[b];
+    block->post_dominator = program->ipdom[b];
+    block->loop = program->loop_of[b];
+    block->loop_depth = block->loop == GPUMP_NONE ? 0 : program->loop[block->loop].depth;
+    block->reachable = program->enter[b] <= program->leave[b];
+}
+GPUMP_API uint32_t gpump_program_basic_block_of(const gpump_program *program, uint32_t instruction) { return program->block_of[instruction]; }
+GPUMP_API int gpump_program_dominates(const gpump_program *program, uint32_t a, uint32_t b) {
+    return a == b || (program->enter[b] <= program->leave[b] && program->enter[a] <= program->enter[b] && program->leave[b] <= program->leave[a]);
+}
+GPUMP_API uint32_t gpump_program_reconvergence(const gpump_program *program, uint32_t branch) {
+    uint32_t b = program->ipdom[program->block_of[branch]];
+    return b == GPUMP_NONE ? GPUMP_NONE : program->first[b];
+}
+GPUMP_API void gpump_program_loop(const gpump_program *program, uint32_t loop, gpump_loop *out) { *out = program->loop[loop]; }
+GPUMP_API int gpump_program_in_loop(const gpump_program *program, uint32_t loop, uint32_t b) {
+    uint32_t at = program->loop_of[b];
+    while (at != GPUMP_NONE && at != loop) at = program->loop[at].parent;
+    return at == loop;
+}
+
+/* 1 when [a, a + a_bytes) and [b, b + b_bytes) share a byte. */
+static int gpumpi_program_overlap(int64_t a, uint32_t a_bytes, int64_t b, uint32_t b_bytes) {
+    return a < b ? (uint64_t)b - (uint64_t)a < a_bytes : (uint64_t)a - (uint64_t)b < b_bytes;
+}
+
+GPUMP_API int gpump_program_may_alias(const gpump_program *program, uint32_t a, uint32_t b, uint32_t unit) {
+    const gpump_instruction *x = &program->rows[a].instruction, *y = &program->rows[b].instruction;
+    int read_only_x, read_only_y, shared;
+    if (!x->access || !y->access || x->operation == GPUMP_OP_CHECK || y->operation == GPUMP_OP_CHECK) return 0;
+    read_only_x = x->space == GPUMP_SPACE_CONSTANT || x->space == GPUMP_SPACE_TEXTURE;
+    read_only_y = y->space == GPUMP_SPACE_CONSTANT || y->space == GPUMP_SPACE_TEXTURE;
+    if (read_only_x || read_only_y) return x->space == y->space;
+    if (x->space != y->space && x->space != GPUMP_SPACE_GENERIC && y->space != GPUMP_SPACE_GENERIC) return 0;
+    if (x->object == GPUMP_NONE || y->object == GPUMP_NONE) { /* an object still has its own space */
+        uint32_t sx = x->object == GPUMP_NONE ? x->space : program->objects[x->object].space;
+        uint32_t sy = y->object == GPUMP_NONE ? y->space : program->objects[y->object].space;
+        return sx == sy || sx == GPUMP_SPACE_GENERIC || sy == GPUMP_SPACE_GENERIC;
+    }
+    if (x->object != y->object)
+        return program->objects[x->object].space == program->objects[y->object].space &&
+               program->objects[x->object].alias_class == program->objects[y->object].alias_class &&
+               program->objects[x->object].alias_class != GPUMP_NONE;
+    if (x->address == GPUMP_ADDRESS_ANYWHERE || y->address != x->address) return 1;
+    shared = unit != GPUMP_UNIT_THREAD && program->objects[x->object].space != GPUMP_SPACE_LOCAL;
+    if (x->address == GPUMP_ADDRESS_FIXED) return gpumpi_program_overlap(x->offset, x->bytes, y->offset, y->bytes);
+    if (x->value != y->value || gpumpi_program_overlap(x->offset, x->bytes, y->offset, y->bytes)) return 1;
+    if (!shared) return 0;
+    if (!x->thread_stride || x->thread_stride != y->thread_stride) return 1;
+    { /* two threads lie k strides apart: is there a k that makes the ranges meet? */
+        int64_t stride = x->thread_stride, apart = (y->offset - x->offset) % stride;
+        if (apart < 0) apart += stride;
+        return apart < (int64_t)x->bytes || stride - apart < (int64_t)y->bytes;
+    }
+}
+
+static const char *const gpumpi_program_names[GPUMP_OP_COUNT] = {
+    "op",   "mov",       "constant",   "param",         "add",           "bra",         "exit",  "bar",          "spill.store",  "spill.load",
+    "idem", "pp",        "pp.diverged", "bar.pp",       "start_marker",  "clear_check", "check", "page_entered", "guarded_call"};
+
+GPUMP_API size_t gpump_program_text(const gpump_program *program, uint32_t index, char *text, size_t bytes) {
+    gpump_instruction in;
+    size_t length = 0;
+    uint32_t i;
+#define GPUMPI_PRINT(...)                                                                                                   \
+    do {                                                                                                                    \
+        int printed = snprintf(length < bytes ? text + length : NULL, length < bytes ? bytes - length : 0, __VA_ARGS__);    \
+        if (printed > 0) length += (size_t)printed;                                                                         \
+    } while (0)
+    gpump_program_instruction(program, index, &in);
+    if (in.guard != GPUMP_NONE) GPUMPI_PRINT("@%sr%u ", in.flags & GPUMP_FLAG_GUARD_NEGATED ? "!" : "", in.guard);
+    GPUMPI_PRINT("%s", gpumpi_program_names[in.operation]);
+    if (in.operation == GPUMP_OP_COMPUTE) GPUMPI_PRINT("%llu", (unsigned long long)in.tag);
+    if (in.operation == GPUMP_OP_BOUNDARY) GPUMPI_PRINT("%s", in.immediate ? ".short" : ".sparse");
+    if (in.operation == GPUMP_OP_CHECK) GPUMPI_PRINT("%s", in.access & GPUMP_ACCESS_WRITE ? ".store" : ".load");
+    if (in.flags & GPUMP_FLAG_CHECKED) GPUMPI_PRINT(".check");
+    for (i = 0; i < in.def_count + in.use_count; i++) {
+        uint32_t operand = i < in.def_count ? in.defs[i] : in.uses[i - in.def_count];
+        GPUMPI_PRINT("%s%s%u%s", i == 0 ? " " : i == in.def_count ? " = " : ", ", operand & GPUMP_OPERAND_PARAMETER ? "c" : "r",
+                     operand & GPUMP_OPERAND_INDEX, operand & GPUMP_OPERAND_PAIR ? "d" : "");
+    }
+    switch (in.operation) {
+    case GPUMP_OP_CONSTANT: case GPUMP_OP_PARAMETER: case GPUMP_OP_SPILL_STORE: case GPUMP_OP_SPILL_LOAD:
+        GPUMPI_PRINT(" [%lld]", (long long)in.immediate);
+        break;
+    case GPUMP_OP_ADD: GPUMPI_PRINT(" + %lld", (long long)in.immediate); break;
+    case GPUMP_OP_PAGE_ENTERED:
+        GPUMPI_PRINT(" + %lld, first %u of %lld", (long long)in.offset, in.bytes, (long long)in.immediate);
+        break;
+    default: break;
+    }
+    if (in.access) GPUMPI_PRINT(" [%+lld, %u bytes]", (long long)in.offset, in.bytes);
+    if (in.target != GPUMP_NONE) GPUMPI_PRINT(" -> %u", in.target);
+#undef GPUMPI_PRINT
+    return length;
+}
+
+/* ---- the changed copy ---- */
+
+/* Adds an old instruction or an insertion, its target translated. */
+static gpump_result gpumpi_program_emit(gpump_program *out, gpump_instruction *in, uint32_t from, gpump_diag *diag) {
+    gpump_result result = gpump_program_add(out, in, NULL, diag);
+    if (result != GPUMP_OK) return result;
+    return GPUMPI_ARRAY_PUSH(&out->arena.allocator, out->origin, from) ? GPUMP_OK : GPUMP_ERROR_MEMORY;
+}
+
+GPUMP_API gpump_result gpumpi_program_edit(const gpumpi_edit *edit, gpump_program **result_program, gpump_diag *diag) {
+    const gpump_program *old = edit->program;
+    uint32_t count = gpump_program_instructions(old), i, k, at, scratch_operands[80], registers;
+    uint32_t *landing, *entry, *inserted, *around; /* old instruction -> where branches to it go; insertion -> its place */
+    uint8_t *dropped;
+    gpump_program *out = NULL;
+    gpumpi_arena scratch = gpumpi_arena_make(&old->arena.allocator);
+    gpump_result result = gpump_program_create(&old->arena.allocator, &out);
+    if (result != GPUMP_OK) return gpumpi_fail(diag, result, "program", 0, 0, 0, 0);
+    result = GPUMP_ERROR_MEMORY;
+    if (!GPUMPI_ARENA_NEW(&scratch, landing, (size_t)count + 1) || !GPUMPI_ARENA_NEW(&scratch, entry, (size_t)count + 1) ||
+        !GPUMPI_ARENA_NEW(&scratch, inserted, edit->insertion_count) || !GPUMPI_ARENA_NEW(&scratch, around, (size_t)count + 1) ||
+        !GPUMPI_ARENA_NEW(&scratch, dropped, count))
+        goto fail;
+    registers = edit->widths ? edit->registers : gpump_program_registers(old);
+    for (i = 0; i < registers; i++)
+        if (!GPUMPI_ARRAY_PUSH(&out->arena.allocator, out->widths, (uint8_t)(edit->widths ? edit->widths[i] : old->widths[i]))) goto fail;
+    for (i = 0; i < gpump_program_objects(old); i++)
+        if (!GPUMPI_ARRAY_PUSH(&out->arena.allocator, out->objects, old->objects[i])) goto fail;
+    for (i = k = at = 0; i <= count; i++) { /* where everything will stand */
+        around[i] = entry[i] = at;
+        if (k < edit->insertion_count && edit->insertions[k].before == i && edit->insertions[k].entry_loop != GPUMP_NONE) {
+            uint32_t loop = edit->insertions[k].entry_loop;
+            /* the loop's own fall-through must get round the code for its entry */
+            if (i && gpump_program_in_loop(old, loop, old->block_of[i - 1]) && gpumpi_program_falls_through(&old->rows[i - 1].instruction))
+                entry[i] = ++at;
+            while (k < edit->insertion_count && edit->insertions[k].before == i && edit->insertions[k].entry_loop != GPUMP_NONE) inserted[k++] = at++;
+        }
+        landing[i] = at;
+        while (k < edit->insertion_count && edit->insertions[k].before == i) inserted[k++] = at++;
+        if (i < count) {
+            gpump_instruction in;
+            gpump_program_instruction(old, i, &in);
+            dropped[i] = edit->rewrite && !edit->rewrite(edit->user, i, &in, scratch_operands);
+            at += !dropped[i];
+        }
+    }
+    for (i = k = 0; i <= count; i++) {
+        if (entry[i] != around[i]) {
+            gpump_instruction jump = gpump_instruction_make(GPUMP_OP_BRANCH);
+            jump.target = landing[i];
+            jump.flags = GPUMP_FLAG_UNIFORM;
+            result = gpumpi_program_emit(out, &jump, GPUMP_NONE, diag);
+            if (result != GPUMP_OK) goto fail;
+        }
+        for (; k < edit->insertion_count && edit->insertions[k].before == i; k++) {
+            gpump_instruction in = edit->insertions[k].instruction;
+            in.defs = edit->insertions[k].defs;
+            in.uses = edit->insertions[k].uses;
+            if (in.target != GPUMP_NONE) in.target = in.target & GPUMPI_NEW ? inserted[in.target & ~GPUMPI_NEW] : landing[in.target];
+            result = gpumpi_program_emit(out, &in, GPUMP_NONE, diag);
+            if (result != GPUMP_OK) goto fail;
+        }
+        if (i < count && !dropped[i]) {
+            gpump_instruction in;
+            gpump_program_instruction(old, i, &in);
+            if (edit->rewrite) edit->rewrite(edit->user, i, &in, scratch_operands);
+            if (in.target != GPUMP_NONE) {
+                uint32_t header = old->block_of[in.target], loop = old->loop_of[header];
+                int inside = loop != GPUMP_NONE && old->loop[loop].header == header && gpump_program_in_loop(old, loop, old->block_of[i]);
+                in.target = inside ? landing[in.target] : entry[in.target];
+            }
+            result = gpumpi_program_emit(out, &in, i, diag);
+            if (result != GPUMP_OK) goto fail;
+        }
+    }
+    result = gpump_program_finish(out, diag);
+    if (result != GPUMP_OK) goto fail;
+    gpumpi_arena_free(&scratch);
+    *result_program = out;
+    return GPUMP_OK;
+fail:
+    if (result == GPUMP_ERROR_MEMORY) gpumpi_fail(diag, result, "program", 0, 0, 0, 0);
+    gpumpi_arena_free(&scratch);
+    gpump_program_destroy(out);
+    return result;
+}
+#endif
 
 /* ---- gpump_impl/compress.c ---- */
 /* compress: the code behind compress.h. The vector path and the plain path write the same bytes; tests/400_compress.c holds
