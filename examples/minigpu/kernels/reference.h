@@ -102,6 +102,12 @@ static inline float reference_ex2_approx_ftz(float x) { return reference_flush((
 static inline float reference_lg2_approx(float x) { return (float)log2((double)x); }
 static inline float reference_rcp_approx_ftz(float x) { return reference_flush((float)(1.0 / (double)reference_flush(x))); }
 static inline float reference_rsqrt_approx(float x) { return (float)(1.0 / sqrt((double)x)); }
+/* cvt.rzi.s32.f32: towards zero, saturated, and 0 for NaN. */
+static inline int32_t reference_to_s32(float x) {
+    if (x != x) return 0;
+    if (x >= 2147483648.0f) return INT32_MAX;
+    return x < -2147483648.0f ? INT32_MIN : (int32_t)x;
+}
 /* Integer arithmetic that wraps, as the GPU's does. */
 static inline int32_t reference_add(int32_t a, int32_t b) { return (int32_t)((uint32_t)a + (uint32_t)b); }
 static inline int32_t reference_subtract(int32_t a, int32_t b) { return (int32_t)((uint32_t)a - (uint32_t)b); }
