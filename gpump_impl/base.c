@@ -43,7 +43,7 @@ GPUMP_API size_t gpump_diag_text(const gpump_diag *diag, char *text, size_t byte
     const char *name = gpump_result_name(diag->code);
     const char *field = diag->field ? diag->field : "argument";
     int length;
-    if (diag->code == GPUMP_ERROR_REFUSED)
+    if (diag->reason != GPUMP_REASON_YES)
         length = snprintf(text, bytes, "%s: %s[%llu]: %s; %s", name, field, (unsigned long long)diag->index,
                           gpump_reason_text(diag->reason), gpump_reason_remedy(diag->reason));
     else

@@ -112,7 +112,7 @@ GPUMP_API const char *gpump_reason_remedy(gpump_reason reason);
 /* Where and how an argument was wrong. A call that takes one fills it only when it fails; NULL is allowed. */
 typedef struct gpump_diag {
     gpump_result code;
-    gpump_reason reason; /* set with GPUMP_ERROR_REFUSED */
+    gpump_reason reason; /* set with GPUMP_ERROR_REFUSED, and with GPUMP_BUSY where that is said */
     const char *field;   /* the member or argument at fault; a string constant */
     uint64_t index;      /* which element of an array; 0 for scalars */
     uint64_t value;      /* what it was */

@@ -141,8 +141,6 @@ typedef struct gpump_sm_action {
     X(flushed, "blocks", "blocks dropped")                                                              \
     X(saved, "blocks", "blocks whose context was written")                                              \
     X(parked, "blocks", "blocks of which a part stayed in place")                                       \
-    X(refused_room, "calls", "gpump_sm_place refused for want of room")                                 \
-    X(refused_preempt, "calls", "gpump_sm_preempt refused")                                             \
     X(executed, "warp instructions", "instructions executed by blocks that have left")                  \
     X(wasted, "warp instructions", "instructions thrown away by flushes")                               \
     X(bytes_saved, "bytes", "context bytes written")                                                    \
@@ -161,9 +159,9 @@ typedef struct gpump_sm_statistics {
 
 /* ---- private, here so that hot facts and questions can be inline ---- */
 typedef struct gpumpi_sm_slot {
-    uint64_t cookie, executed, start_cycle, cycles, register_bytes, shared_context_bytes, port_start, port_end, since, moved;
+    uint64_t cookie, executed, start_cycle, cycles, register_bytes, shared_context_bytes, port_start, port_end, since, moved, taken;
     uint32_t generation, kernel, state, group, register_base, registers, shared_base, shared_bytes, threads, warps;
-    uint32_t waits, clobbered, technique, keep, to_point, pending, held, taken, parts, why;
+    uint32_t waits, clobbered, technique, keep, to_point, pending, held, parts, why, active;
 } gpumpi_sm_slot;
 typedef struct gpumpi_sm_kernel {
     uint64_t room;
@@ -174,7 +172,7 @@ typedef struct gpump_sm {
     uint64_t now, port_free, pending;
     gpump_sm_config config;
     gpump_sm_statistics statistics;
-    uint32_t blocks, warps, threads, reserved_for;
+    uint32_t blocks, warps, threads, reserved_for, shared_bytes, unused;
 } gpump_sm;
 GPUMP_INLINE gpumpi_sm_slot *gpumpi_sm_slots(gpump_sm *sm) { return (gpumpi_sm_slot *)(void *)(sm + 1); }
 GPUMP_INLINE const gpumpi_sm_slot *gpumpi_sm_slots_const(const gpump_sm *sm) { return (const gpumpi_sm_slot *)(const void *)(sm + 1); }
@@ -248,8 +246,9 @@ GPUMP_API gpump_result gpump_sm_advance(gpump_sm *sm, uint64_t now);
 
 /* Reserves the SM for one kernel (Tanasic 5.2.2): only its blocks are placed; 0 lifts it. */
 GPUMP_API gpump_result gpump_sm_reserve(gpump_sm *sm, uint32_t kernel);
-/* Says how many bytes are left of the space preallocated for contexts of a kernel that has blocks here: a space shared by several
- * SMs is the host's (gpump_context_pool). Switching takes from it; it starts at config.context_bytes with a kernel's first block. */
+/* Says how many bytes are left of the space preallocated for contexts of a kernel that has blocks here. It starts at
+ * config.context_bytes with the kernel's first block; switching takes from it, a restore that has ended gives back, up to
+ * config.context_bytes. Where several SMs share the space (gpump_context_pool), say what is left before asking or preempting. */
 GPUMP_API gpump_result gpump_sm_set_context_room(gpump_sm *sm, uint32_t kernel, uint64_t bytes);
 /* Changes the size of shared memory: nothing may lie beyond the new end. At most what gpump_sm_init got. */
 GPUMP_API gpump_result gpump_sm_set_shared_bytes(gpump_sm *sm, uint32_t bytes, gpump_diag *diag);

@@ -1,0 +1,804 @@
+/* labels: unit property */
+#include "test.h"
+
+static gpump_sm *make(gpump_sm_config *config) {
+    size_t bytes;
+    gpump_sm *sm;
+    gpump_diag diag;
+    if (gpump_sm_bytes(config, &bytes, &diag)) fail_msg("%s", diag.field);
+    assert_int_equal(gpump_sm_init(malloc(bytes), bytes, config, &sm, NULL), GPUMP_OK);
+    return sm;
+}
+static gpump_sm_config preset(const char *name) {
+    gpump_sm_config config;
+    assert_int_equal(gpump_sm_config_preset(&config, name), GPUMP_OK);
+    return config;
+}
+static gpump_sm_request request(uint32_t kernel, uint32_t threads, uint32_t registers, uint32_t shared, uint64_t cookie) {
+    gpump_sm_request r;
+    memset(&r, 0, sizeof r);
+    r.cookie = cookie;
+    r.kernel = kernel;
+    r.need.threads = threads;
+    r.need.registers = registers;
+    r.need.shared_bytes = shared;
+    return r;
+}
+static gpump_block_ref place(gpump_sm *sm, uint64_t now, gpump_sm_request r) {
+    gpump_block_ref ref;
+    assert_int_equal(gpump_sm_place(sm, now, &r, NULL, &ref, NULL), GPUMP_OK);
+    return ref;
+}
+static gpump_sm_choice choice(gpump_block_ref ref, uint32_t technique) {
+    gpump_sm_choice c;
+    memset(&c, 0, sizeof c);
+    c.block = ref;
+    c.technique = technique;
+    return c;
+}
+static gpump_sm_action pull(gpump_sm *sm, uint64_t now, uint32_t kind) {
+    gpump_sm_action action;
+    assert_int_equal(gpump_sm_next(sm, now, &action), GPUMP_OK);
+    assert_int_equal(action.kind, kind);
+    return action;
+}
+static void nothing_to_pull(gpump_sm *sm, uint64_t now) {
+    gpump_sm_action action;
+    assert_int_equal(gpump_sm_next(sm, now, &action), GPUMP_EMPTY);
+}
+
+static void life_by_switch_and_back(void **state) {
+    gpump_sm_config config = preset("gtx480_lin");
+    gpump_sm *sm = make(&config);
+    gpump_block_ref ref, again;
+    gpump_sm_choice c;
+    gpump_sm_action action;
+    gpump_block_view view;
+    uint32_t waits;
+    uint64_t since;
+    gpump_sm_request r = request(1, 256, 3328, 1128, 77);
+    (void)state;
+    ref = place(sm, 100, r);
+    assert_true(gpump_sm_may_issue(sm, ref.slot));
+    assert_int_equal(gpump_sm_report_executed(sm, ref, 5), GPUMP_OK);
+    assert_int_equal(gpump_sm_report_executed(sm, ref, 6), GPUMP_OK);
+    assert_int_equal(gpump_sm_waits_for(sm, ref, NULL, NULL), GPUMP_REASON_NOT_RUNNING);
+    c = choice(ref, GPUMP_TECHNIQUE_SWITCH);
+    assert_int_equal(gpump_sm_preempt(sm, 200, &c, 1, NULL), GPUMP_OK);
+    assert_false(gpump_sm_may_issue(sm, ref.slot));
+    action = pull(sm, 200, GPUMP_SM_ACTION_STOP);
+    assert_int_equal(action.cookie, 77);
+    nothing_to_pull(sm, 200);
+    assert_true(gpump_sm_next_cycle(sm) == GPUMP_UNKNOWN);
+    /* no preemption point was asked for: all else must be reported */
+    assert_int_equal(gpump_sm_waits_for(sm, ref, &waits, &since), GPUMP_REASON_PIPELINE);
+    assert_int_equal(waits, GPUMP_SM_WAIT_ALL & ~GPUMP_SM_WAIT_PREEMPTION_POINT);
+    assert_int_equal(since, 200);
+    assert_int_equal(gpump_sm_report_waits(sm, 210, ref, GPUMP_SM_WAIT_STORES | GPUMP_SM_WAIT_ATOMICS), GPUMP_OK);
+    assert_int_equal(gpump_sm_waits_for(sm, ref, &waits, NULL), GPUMP_REASON_STORES);
+    assert_int_equal(gpump_sm_report_waits(sm, 220, ref, GPUMP_SM_WAIT_ATOMICS), GPUMP_OK);
+    assert_int_equal(gpump_sm_waits_for(sm, ref, &waits, NULL), GPUMP_REASON_ATOMICS);
+    assert_int_equal(gpump_sm_report_waits(sm, 220, ref, 64), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_sm_report_waits(sm, 250, ref, 0), GPUMP_OK);
+    assert_int_equal(gpump_sm_report_saved(sm, 250, ref), GPUMP_ERROR_STATE); /* SAVE has not been handed over */
+    action = pull(sm, 250, GPUMP_SM_ACTION_SAVE);
+    assert_int_equal(action.bytes, 14440);
+    assert_int_equal(action.parts, 3);
+    assert_int_equal(action.start_cycle, 250);
+    assert_int_equal(action.end_cycle - 250, gpump_muldiv_up(14440, config.port_cycles, config.port_bytes));
+    assert_int_equal(gpump_sm_report_done(sm, 260, ref), GPUMP_ERROR_STATE);
+    assert_int_equal(gpump_sm_report_saved(sm, 300, ref), GPUMP_OK);
+    action = pull(sm, 300, GPUMP_SM_ACTION_FREED);
+    assert_int_equal(action.why, GPUMP_BLOCK_SAVED);
+    assert_int_equal(action.history.executed, 11);
+    assert_int_equal(action.history.cycles, 150); /* 100 to 250: then it was being saved */
+    assert_int_equal(action.history.register_bytes, 13312);
+    assert_int_equal(gpump_sm_report_executed(sm, ref, 1), GPUMP_ERROR_STALE);
+    assert_int_equal(gpump_sm_report_clobber(sm, ref), GPUMP_ERROR_STALE);
+    assert_int_equal(gpump_sm_may(sm, ref, GPUMP_TECHNIQUE_DRAIN), GPUMP_REASON_NO_SUCH_BLOCK);
+    /* and back: the history goes on, the name is new */
+    assert_int_equal(gpump_sm_place(sm, 400, &r, &action.history, &again, NULL), GPUMP_OK);
+    assert_int_equal(again.slot, ref.slot);
+    assert_int_not_equal(again.generation, ref.generation);
+    assert_false(gpump_sm_may_issue(sm, again.slot));
+    c = choice(again, GPUMP_TECHNIQUE_FLUSH);
+    assert_int_equal(gpump_sm_preempt(sm, 400, &c, 1, NULL), GPUMP_ERROR_REFUSED); /* is being restored */
+    assert_int_equal(pull(sm, 400, GPUMP_SM_ACTION_RESTORE).bytes, 14440);
+    assert_int_equal(gpump_sm_report_restored(sm, 500, again), GPUMP_OK);
+    assert_true(gpump_sm_may_issue(sm, again.slot));
+    assert_int_equal(gpump_sm_block(sm, 510, again, &view), GPUMP_OK);
+    assert_int_equal(view.executed, 11);
+    assert_int_equal(view.cycles, 160);
+    assert_int_equal(view.start_cycle, 500);
+    assert_int_equal(view.context_bytes, 14440);
+    assert_int_equal(gpump_sm_report_done(sm, 520, again), GPUMP_OK);
+    assert_int_equal(pull(sm, 520, GPUMP_SM_ACTION_FREED).why, GPUMP_BLOCK_DONE);
+    nothing_to_pull(sm, 520);
+    free(sm);
+}
+
+static void life_by_flush_and_drain(void **state) {
+    gpump_sm_config config = preset("k20c");
+    gpump_sm *sm = make(&config);
+    gpump_sm_choice c[2];
+    gpump_block_ref a = place(sm, 0, request(1, 64, 1000, 0, 1)), b = place(sm, 0, request(1, 64, 1000, 0, 2));
+    gpump_diag diag;
+    gpump_sm_statistics statistics;
+    uint64_t hash;
+    char text[200];
+    (void)state;
+    gpump_sm_report_executed(sm, a, 40);
+    gpump_sm_report_executed(sm, b, 50);
+    gpump_sm_report_clobber(sm, b);
+    assert_int_equal(gpump_sm_may(sm, a, GPUMP_TECHNIQUE_FLUSH), GPUMP_REASON_YES);
+    assert_int_equal(gpump_sm_may(sm, b, GPUMP_TECHNIQUE_FLUSH), GPUMP_REASON_CLOBBERED);
+    assert_int_equal(gpump_sm_may(sm, a, GPUMP_TECHNIQUE_REWIND), GPUMP_REASON_TECHNIQUE);
+    c[0] = choice(a, GPUMP_TECHNIQUE_FLUSH);
+    c[1] = choice(b, GPUMP_TECHNIQUE_FLUSH);
+    hash = gpump_sm_hash(sm);
+    assert_int_equal(gpump_sm_preempt(sm, 10, c, 2, &diag), GPUMP_ERROR_REFUSED); /* all or none */
+    assert_int_equal(diag.reason, GPUMP_REASON_CLOBBERED);
+    assert_int_equal(diag.index, 1);
+    assert_true(gpump_diag_text(&diag, text, sizeof text) > 20);
+    assert_non_null(strstr(text, "overwritten"));
+    assert_true(gpump_sm_hash(sm) == hash);
+    c[1].technique = GPUMP_TECHNIQUE_DRAIN;
+    assert_int_equal(gpump_sm_preempt(sm, 10, c, 2, &diag), GPUMP_OK);
+    assert_true(gpump_sm_may_issue(sm, b.slot));
+    assert_false(gpump_sm_may_issue(sm, a.slot));
+    assert_int_equal(gpump_sm_report_dropped(sm, 10, a), GPUMP_ERROR_STATE); /* DROP has not been handed over */
+    assert_int_equal(pull(sm, 10, GPUMP_SM_ACTION_DROP).block.slot, a.slot);
+    nothing_to_pull(sm, 10);
+    assert_int_equal(gpump_sm_report_dropped(sm, 15, a), GPUMP_OK);
+    assert_int_equal(gpump_sm_report_dropped(sm, 15, a), GPUMP_ERROR_STATE);
+    assert_int_equal(pull(sm, 15, GPUMP_SM_ACTION_FREED).why, GPUMP_BLOCK_FLUSHED);
+    assert_int_equal(gpump_sm_may(sm, b, GPUMP_TECHNIQUE_DRAIN), GPUMP_REASON_NOT_RUNNING); /* drains already */
+    assert_int_equal(gpump_sm_may(sm, b, GPUMP_TECHNIQUE_SWITCH), GPUMP_REASON_YES);        /* but may still be hurried */
+    assert_int_equal(gpump_sm_report_done(sm, 60, b), GPUMP_OK);
+    assert_int_equal(pull(sm, 60, GPUMP_SM_ACTION_FREED).technique, GPUMP_TECHNIQUE_DRAIN);
+    gpump_sm_get_statistics(sm, &statistics);
+    assert_int_equal(statistics.wasted, 40);
+    assert_int_equal(statistics.executed, 90);
+    assert_int_equal(statistics.drain_cycles, 50);
+    assert_int_equal(statistics.drop_cycles, 5);
+    assert_int_equal(statistics.drained, 1);
+    free(sm);
+}
+
+/* Lin Fig. 2.4 by hand: what is kept in place stays allocated, and comes back where it was. */
+static void parked_blocks_keep_their_ranges(void **state) {
+    gpump_sm_config config = preset("gtx480_lin");
+    gpump_sm *sm;
+    gpump_block_ref k1[3], k2[2];
+    gpump_sm_choice c[3];
+    gpump_sm_action action;
+    gpump_block_view view;
+    gpump_diag diag;
+    (void)state;
+    config.kernels = 2;
+    config.waits = 0;
+    sm = make(&config);
+    for (uint32_t i = 0; i < 3; i++) {
+        k1[i] = place(sm, 0, request(1, 96, 300 * 32, 8192, i));
+        c[i] = choice(k1[i], GPUMP_TECHNIQUE_SWITCH);
+        c[i].keep = i < 2 ? GPUMP_SM_SHARED_MEMORY : GPUMP_SM_REGISTERS | GPUMP_SM_SHARED_MEMORY;
+    }
+    assert_int_equal(gpump_sm_room(sm, 2, &(gpump_footprint){64, 200 * 32, 10240}), GPUMP_REASON_REGISTERS);
+    assert_int_equal(gpump_sm_preempt(sm, 10, c, 3, NULL), GPUMP_OK);
+    for (uint32_t i = 0; i < 3; i++) {
+        pull(sm, 10, GPUMP_SM_ACTION_STOP);
+        action = pull(sm, 10, GPUMP_SM_ACTION_SAVE);
+        assert_int_equal(action.bytes, i < 2 ? 300 * 128 : 0);
+    }
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_int_equal(gpump_sm_report_saved(sm, 20 + i, k1[i]), GPUMP_OK);
+        action = pull(sm, 20 + i, GPUMP_SM_ACTION_PARKED);
+        assert_int_equal(action.parts, c[i].keep);
+    }
+    k2[0] = place(sm, 30, request(2, 64, 200 * 32, 10240, 10));
+    k2[1] = place(sm, 30, request(2, 64, 200 * 32, 10240, 11));
+    gpump_sm_block(sm, 30, k2[1], &view);
+    assert_int_equal(view.register_base, 200 * 32);
+    assert_int_equal(view.shared_base, 24576 + 10240);
+    gpump_sm_block(sm, 30, k1[0], &view);
+    assert_int_equal(view.state, GPUMP_BLOCK_PARKED);
+    assert_int_equal(view.registers, 0);
+    assert_int_equal(view.shared_bytes, 8192);
+    assert_int_equal(view.warps, 0);
+    assert_int_equal(gpump_sm_unpark(sm, 40, k1[2], &diag), GPUMP_OK); /* all of it is still here */
+    assert_int_equal(pull(sm, 40, GPUMP_SM_ACTION_RESTORE).bytes, 0);
+    assert_int_equal(gpump_sm_report_restored(sm, 41, k1[2]), GPUMP_OK);
+    assert_true(gpump_sm_may_issue(sm, k1[2].slot));
+    assert_int_equal(gpump_sm_unpark(sm, 41, k1[1], &diag), GPUMP_BUSY);
+    assert_int_equal(diag.reason, GPUMP_REASON_REGISTERS);
+    /* a parked block gives up the rest */
+    c[0].keep = GPUMP_SM_REGISTERS;
+    assert_int_equal(gpump_sm_preempt(sm, 50, c, 1, NULL), GPUMP_ERROR_ARGUMENT); /* they are gone already */
+    c[0].keep = 0;
+    assert_int_equal(gpump_sm_preempt(sm, 50, c, 1, NULL), GPUMP_OK);
+    action = pull(sm, 50, GPUMP_SM_ACTION_SAVE);
+    assert_int_equal(action.bytes, 8192);
+    assert_int_equal(action.parts, GPUMP_SM_SHARED_MEMORY);
+    assert_int_equal(gpump_sm_report_saved(sm, 51, k1[0]), GPUMP_OK);
+    assert_int_equal(pull(sm, 51, GPUMP_SM_ACTION_FREED).why, GPUMP_BLOCK_SAVED);
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_int_equal(gpump_sm_report_done(sm, 60, k2[i]), GPUMP_OK);
+        pull(sm, 60, GPUMP_SM_ACTION_FREED);
+    }
+    assert_int_equal(gpump_sm_unpark(sm, 70, k1[1], &diag), GPUMP_OK);
+    assert_int_equal(pull(sm, 70, GPUMP_SM_ACTION_RESTORE).bytes, 300 * 128);
+    free(sm);
+}
+
+static void the_port_serialises(void **state) {
+    gpump_sm_config config = preset("k20c");
+    gpump_sm *sm;
+    gpump_block_ref a, b, again;
+    gpump_sm_choice c[2];
+    gpump_sm_action first, second, freed;
+    uint64_t hash;
+    gpump_sm_request r = request(1, 64, 8192, 0, 5);
+    (void)state;
+    config.waits = 0;
+    config.timing = GPUMP_SM_TIMING_PORT;
+    sm = make(&config);
+    a = place(sm, 0, r);
+    b = place(sm, 0, r);
+    c[0] = choice(b, GPUMP_TECHNIQUE_SWITCH);
+    c[1] = choice(a, GPUMP_TECHNIQUE_SWITCH);
+    assert_int_equal(gpump_sm_preempt(sm, 1000, c, 2, NULL), GPUMP_OK);
+    pull(sm, 1000, GPUMP_SM_ACTION_STOP);
+    second = pull(sm, 1000, GPUMP_SM_ACTION_SAVE); /* by slot: a; but b was first in the list and has the port first */
+    pull(sm, 1000, GPUMP_SM_ACTION_STOP);
+    first = pull(sm, 1000, GPUMP_SM_ACTION_SAVE);
+    assert_int_equal(first.block.slot, b.slot);
+    assert_int_equal(first.start_cycle, 1000);
+    assert_int_equal(first.end_cycle, 1000 + 1446); /* 32768 B at 22.66 B per cycle, rounded up */
+    assert_int_equal(second.start_cycle, first.end_cycle);
+    assert_int_equal(gpump_sm_report_saved(sm, 1000, a), GPUMP_ERROR_STATE); /* the port does it */
+    assert_int_equal(gpump_sm_next_cycle(sm), first.end_cycle);
+    nothing_to_pull(sm, first.end_cycle - 1);
+    freed = pull(sm, first.end_cycle, GPUMP_SM_ACTION_FREED);
+    assert_int_equal(freed.block.slot, b.slot);
+    assert_int_equal(gpump_sm_next_cycle(sm), second.end_cycle);
+    assert_int_equal(gpump_sm_place(sm, first.end_cycle, &r, &freed.history, &again, NULL), GPUMP_OK);
+    first = pull(sm, first.end_cycle, GPUMP_SM_ACTION_RESTORE);
+    assert_int_equal(first.start_cycle, second.end_cycle); /* behind the other save */
+    /* an error after the end of a transfer changes nothing either */
+    c[0] = choice(again, GPUMP_TECHNIQUE_FLUSH);
+    c[1] = c[0];
+    hash = gpump_sm_hash(sm);
+    assert_int_equal(gpump_sm_preempt(sm, first.end_cycle, c, 2, NULL), GPUMP_ERROR_ARGUMENT);
+    assert_true(gpump_sm_hash(sm) == hash);
+    /* at its end the restored block may be preempted even before RESUME is pulled */
+    assert_int_equal(gpump_sm_preempt(sm, first.end_cycle, c, 1, NULL), GPUMP_OK);
+    assert_int_equal(pull(sm, first.end_cycle, GPUMP_SM_ACTION_FREED).block.slot, a.slot);
+    assert_int_equal(pull(sm, first.end_cycle, GPUMP_SM_ACTION_DROP).block.slot, again.slot);
+    free(sm);
+}
+
+/* Aligned positions keep a second block's place free; first fit does not care (Shieh Fig. 3.2). */
+static void aligned_positions(void **state) {
+    gpump_sm_config config = preset("gtx480_shieh");
+    gpump_sm *sm;
+    gpump_block_ref old[4], fresh;
+    gpump_block_view view;
+    gpump_footprint incoming = {64, 16384, 0};
+    (void)state;
+    for (uint32_t placement = 0; placement < 2; placement++) {
+        config.kernels = 2;
+        config.placement = placement;
+        sm = make(&config);
+        for (uint32_t i = 0; i < 4; i++) old[i] = place(sm, 0, request(1, 64, 8192, 0, i));
+        assert_int_equal(gpump_sm_room(sm, 2, &incoming), GPUMP_REASON_REGISTERS);
+        for (uint32_t i = 1; i < 3; i++) {
+            gpump_sm_report_done(sm, 10, old[i]);
+            pull(sm, 10, GPUMP_SM_ACTION_FREED);
+        }
+        if (placement == GPUMP_SM_FIRST_FIT) { /* takes the middle, and the two quarters beside it are lost */
+            fresh = place(sm, 20, request(2, 64, 16384, 0, 9));
+            gpump_sm_block(sm, 20, fresh, &view);
+            assert_int_equal(view.register_base, 8192);
+        } else {
+            assert_int_equal(gpump_sm_room(sm, 2, &incoming), GPUMP_REASON_REGISTERS);
+        }
+        gpump_sm_report_done(sm, 30, old[0]);
+        pull(sm, 30, GPUMP_SM_ACTION_FREED);
+        if (placement == GPUMP_SM_ALIGNED) {
+            fresh = place(sm, 30, request(2, 64, 16384, 0, 9));
+            gpump_sm_block(sm, 30, fresh, &view);
+            assert_int_equal(view.register_base, 0);
+        }
+        gpump_sm_report_done(sm, 40, old[3]);
+        pull(sm, 40, GPUMP_SM_ACTION_FREED);
+        assert_int_equal(gpump_sm_room(sm, 2, &incoming), placement == GPUMP_SM_ALIGNED ? GPUMP_REASON_YES : GPUMP_REASON_REGISTERS);
+        free(sm);
+    }
+    /* registers and shared memory stand at the same position */
+    config.placement = GPUMP_SM_ALIGNED;
+    sm = make(&config);
+    old[0] = place(sm, 0, request(1, 32, 4096, 16384, 0));
+    old[1] = place(sm, 0, request(2, 32, 8192, 8192, 0)); /* registers would fit at position 1, shared memory from 2 on */
+    gpump_sm_block(sm, 0, old[1], &view);
+    assert_int_equal(view.register_base, 2 * 8192);
+    assert_int_equal(view.shared_base, 2 * 8192);
+    free(sm);
+}
+
+static void every_resource_has_its_reason(void **state) {
+    gpump_sm_config config = preset("k20c");
+    gpump_sm *sm;
+    gpump_diag diag;
+    gpump_block_ref ref;
+    gpump_sm_request r;
+    (void)state;
+    config.lanes = 32;
+    config.block_slots = 3;
+    config.entries = 4;
+    config.warp_slots = 4;
+    config.thread_slots = 100;
+    config.registers = 1000;
+    config.register_granule = 100;
+    config.shared_bytes = 1024;
+    config.shared_granule_bytes = 128;
+    sm = make(&config);
+    assert_int_equal(gpump_sm_room(sm, 1, &(gpump_footprint){101, 1, 1}), GPUMP_REASON_NEVER_FITS);
+    assert_int_equal(gpump_sm_room(sm, 1, &(gpump_footprint){1, 1001, 1}), GPUMP_REASON_NEVER_FITS);
+    assert_int_equal(gpump_sm_room(sm, 1, &(gpump_footprint){1, UINT32_MAX, 1}), GPUMP_REASON_NEVER_FITS);
+    assert_int_equal(gpump_sm_room(sm, 1, &(gpump_footprint){1, 1, 1025}), GPUMP_REASON_NEVER_FITS);
+    r = request(1, 1, 1, 2000, 0);
+    assert_int_equal(gpump_sm_place(sm, 0, &r, NULL, &ref, &diag), GPUMP_ERROR_REFUSED);
+    assert_int_equal(diag.reason, GPUMP_REASON_NEVER_FITS);
+    place(sm, 0, request(1, 70, 850, 10, 0)); /* 3 warps, 900 registers, 128 bytes */
+    assert_int_equal(gpump_sm_room(sm, 1, &(gpump_footprint){31, 101, 0}), GPUMP_REASON_THREADS);
+    assert_int_equal(gpump_sm_room(sm, 1, &(gpump_footprint){30, 101, 0}), GPUMP_REASON_REGISTERS);
+    assert_int_equal(gpump_sm_room(sm, 1, &(gpump_footprint){33, 1, 0}), GPUMP_REASON_WARPS);
+    assert_int_equal(gpump_sm_room(sm, 1, &(gpump_footprint){1, 1, 1000}), GPUMP_REASON_SHARED_MEMORY);
+    assert_int_equal(gpump_sm_room(sm, 2, &(gpump_footprint){1, 1, 1}), GPUMP_REASON_KERNELS);
+    assert_int_equal(gpump_sm_reserve(sm, 2), GPUMP_OK);
+    assert_int_equal(gpump_sm_room(sm, 1, &(gpump_footprint){1, 1, 1}), GPUMP_REASON_RESERVED);
+    assert_int_equal(gpump_sm_reserve(sm, 0), GPUMP_OK);
+    place(sm, 0, request(1, 1, 0, 0, 0));
+    assert_int_equal(gpump_sm_room(sm, 1, &(gpump_footprint){1, 0, 0}), GPUMP_REASON_WARPS);
+    free(sm);
+    config.warp_slots = 64;
+    sm = make(&config);
+    for (int i = 0; i < 3; i++) place(sm, 0, request(1, 1, 0, 0, 0));
+    r = request(1, 1, 0, 0, 0);
+    assert_int_equal(gpump_sm_place(sm, 0, &r, NULL, &ref, &diag), GPUMP_BUSY);
+    assert_int_equal(diag.reason, GPUMP_REASON_BLOCK_SLOTS);
+    free(sm);
+    /* a smaller shared memory, as K20c sets it per kernel */
+    config = preset("k20c");
+    sm = make(&config);
+    assert_int_equal(gpump_sm_set_shared_bytes(sm, 16384, NULL), GPUMP_OK);
+    ref = place(sm, 0, request(1, 32, 32, 12000, 0));
+    assert_int_equal(gpump_sm_room(sm, 1, &(gpump_footprint){32, 32, 12000}), GPUMP_REASON_SHARED_MEMORY);
+    assert_int_equal(gpump_sm_set_shared_bytes(sm, 8192, &diag), GPUMP_ERROR_STATE);
+    assert_int_equal(gpump_sm_set_shared_bytes(sm, 49153, &diag), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_sm_set_shared_bytes(sm, 49152, &diag), GPUMP_OK);
+    assert_int_equal(gpump_sm_room(sm, 1, &(gpump_footprint){32, 32, 12000}), GPUMP_REASON_YES);
+    free(sm);
+}
+
+static void context_space_is_finite(void **state) {
+    gpump_sm_config config = preset("k20c");
+    gpump_sm *sm;
+    gpump_block_ref ref[3];
+    gpump_sm_choice c[3];
+    gpump_diag diag;
+    gpump_sm_action freed;
+    uint64_t hash;
+    gpump_sm_request r = request(1, 32, 256, 0, 0);
+    (void)state;
+    config.context_bytes = 2048; /* two contexts of 1024 bytes */
+    config.waits = GPUMP_SM_WAIT_PIPELINE;
+    sm = make(&config);
+    for (int i = 0; i < 3; i++) {
+        ref[i] = place(sm, 0, r);
+        c[i] = choice(ref[i], GPUMP_TECHNIQUE_SWITCH);
+    }
+    hash = gpump_sm_hash(sm);
+    assert_int_equal(gpump_sm_preempt(sm, 1, c, 3, &diag), GPUMP_ERROR_REFUSED);
+    assert_int_equal(diag.reason, GPUMP_REASON_NO_CONTEXT_SPACE);
+    assert_int_equal(diag.index, 2);
+    assert_true(gpump_sm_hash(sm) == hash);
+    assert_int_equal(gpump_sm_preempt(sm, 1, c, 2, &diag), GPUMP_OK);
+    assert_int_equal(gpump_sm_may(sm, ref[2], GPUMP_TECHNIQUE_SWITCH), GPUMP_REASON_NO_CONTEXT_SPACE);
+    assert_int_equal(gpump_sm_context_room(sm, 1), 0);
+    /* what a block really saves replaces what was set aside for it */
+    assert_int_equal(gpump_sm_report_context_bytes(sm, ref[0], 100, 0), GPUMP_OK);
+    assert_int_equal(gpump_sm_context_room(sm, 1), 924);
+    assert_int_equal(gpump_sm_report_context_bytes(sm, ref[0], 3000, 0), GPUMP_ERROR_FULL);
+    assert_int_equal(gpump_sm_context_room(sm, 1), 924);
+    assert_int_equal(gpump_sm_report_done(sm, 2, ref[1]), GPUMP_OK); /* ended before it was saved */
+    assert_int_equal(gpump_sm_context_room(sm, 1), 1948);
+    assert_int_equal(gpump_sm_report_waits(sm, 3, ref[0], 0), GPUMP_OK);
+    pull(sm, 3, GPUMP_SM_ACTION_STOP);
+    assert_int_equal(pull(sm, 3, GPUMP_SM_ACTION_SAVE).bytes, 100);
+    pull(sm, 3, GPUMP_SM_ACTION_FREED);
+    assert_int_equal(gpump_sm_report_saved(sm, 4, ref[0]), GPUMP_OK);
+    freed = pull(sm, 4, GPUMP_SM_ACTION_FREED);
+    assert_int_equal(gpump_sm_place(sm, 5, &r, &freed.history, &ref[0], NULL), GPUMP_OK);
+    assert_int_equal(pull(sm, 5, GPUMP_SM_ACTION_RESTORE).bytes, 100);
+    assert_int_equal(gpump_sm_context_room(sm, 1), 1948);
+    assert_int_equal(gpump_sm_report_restored(sm, 6, ref[0]), GPUMP_OK);
+    assert_int_equal(gpump_sm_context_room(sm, 1), 2048);
+    assert_int_equal(gpump_sm_set_context_room(sm, 1, 10), GPUMP_OK);
+    assert_int_equal(gpump_sm_set_context_room(sm, 2, 10), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_sm_may(sm, ref[2], GPUMP_TECHNIQUE_SWITCH), GPUMP_REASON_NO_CONTEXT_SPACE);
+    free(sm);
+}
+
+static void groups_and_points(void **state) {
+    gpump_sm_config config = preset("v100");
+    gpump_sm *sm = make(&config);
+    gpump_sm_request r = request(1, 32, 32, 0, 0);
+    gpump_block_ref a, b;
+    gpump_sm_choice c[2];
+    gpump_diag diag;
+    (void)state;
+    r.group = 4;
+    a = place(sm, 0, r);
+    b = place(sm, 0, r);
+    c[0] = choice(a, GPUMP_TECHNIQUE_SWITCH);
+    c[1] = choice(b, GPUMP_TECHNIQUE_SWITCH);
+    assert_int_equal(gpump_sm_preempt(sm, 0, c, 1, &diag), GPUMP_ERROR_REFUSED);
+    assert_int_equal(diag.reason, GPUMP_REASON_GROUP);
+    c[0].to_point = 1;
+    assert_int_equal(gpump_sm_preempt(sm, 0, c, 2, &diag), GPUMP_OK);
+    assert_true(gpump_sm_may_issue(sm, a.slot)); /* on the way to its point */
+    assert_false(gpump_sm_may_issue(sm, b.slot));
+    assert_int_equal(gpump_sm_report_waits(sm, 5, a, GPUMP_SM_WAIT_SCOREBOARD), GPUMP_OK);
+    assert_false(gpump_sm_may_issue(sm, a.slot)); /* there, and drained but for the scoreboard */
+    assert_int_equal(gpump_sm_waits_for(sm, a, NULL, NULL), GPUMP_REASON_SCOREBOARD);
+    /* a stopping block may still be thrown away */
+    c[0] = choice(a, GPUMP_TECHNIQUE_FLUSH);
+    assert_int_equal(gpump_sm_preempt(sm, 6, c, 1, &diag), GPUMP_OK);
+    pull(sm, 6, GPUMP_SM_ACTION_DROP);
+    free(sm);
+}
+
+static void errors_change_nothing(void **state) {
+    gpump_sm_config config = preset("k20c"), bad;
+    gpump_sm *sm = make(&config), *other;
+    gpump_sm_request r = request(1, 32, 32, 32, 0);
+    gpump_block_ref ref = place(sm, 50, r), stale = ref, out;
+    gpump_sm_choice c = choice(ref, GPUMP_TECHNIQUE_SWITCH);
+    gpump_sm_action action;
+    gpump_block_view view[2];
+    gpump_diag diag;
+    uint32_t count;
+    uint64_t hash = gpump_sm_hash(sm), memory[8];
+    size_t bytes;
+    (void)state;
+    stale.generation++;
+#define REFUSED(call, result)                       \
+    assert_int_equal(call, result);                 \
+    assert_true(gpump_sm_hash(sm) == hash)
+    REFUSED(gpump_sm_place(sm, 49, &r, NULL, &out, &diag), GPUMP_ERROR_TIME);
+    REFUSED(gpump_sm_place(sm, 60, NULL, NULL, &out, &diag), GPUMP_ERROR_ARGUMENT);
+    REFUSED(gpump_sm_place(NULL, 60, &r, NULL, &out, &diag), GPUMP_ERROR_ARGUMENT);
+    REFUSED(gpump_sm_place(sm, 60, &r, NULL, NULL, &diag), GPUMP_ERROR_ARGUMENT);
+    r.kernel = 0;
+    REFUSED(gpump_sm_place(sm, 60, &r, NULL, &out, &diag), GPUMP_ERROR_ARGUMENT);
+    r.kernel = 1;
+    r.need.threads = 0;
+    REFUSED(gpump_sm_place(sm, 60, &r, NULL, &out, &diag), GPUMP_ERROR_ARGUMENT);
+    REFUSED(gpump_sm_report_executed(sm, stale, 1), GPUMP_ERROR_STALE);
+    stale.slot = 1000000;
+    REFUSED(gpump_sm_report_clobber(sm, stale), GPUMP_ERROR_STALE);
+    REFUSED(gpump_sm_report_done(sm, 60, stale), GPUMP_ERROR_STALE);
+    REFUSED(gpump_sm_report_done(sm, 40, ref), GPUMP_ERROR_TIME);
+    REFUSED(gpump_sm_report_done(NULL, 40, ref), GPUMP_ERROR_ARGUMENT);
+    REFUSED(gpump_sm_report_saved(sm, 60, ref), GPUMP_ERROR_STATE);
+    REFUSED(gpump_sm_report_restored(sm, 60, ref), GPUMP_ERROR_STATE);
+    REFUSED(gpump_sm_report_dropped(sm, 60, ref), GPUMP_ERROR_STATE);
+    REFUSED(gpump_sm_report_waits(sm, 60, ref, 0), GPUMP_ERROR_STATE);
+    REFUSED(gpump_sm_report_blocked(sm, 60, ref, 0), GPUMP_ERROR_STATE);
+    REFUSED(gpump_sm_unpark(sm, 60, ref, &diag), GPUMP_ERROR_STATE);
+    REFUSED(gpump_sm_unpark(sm, 60, stale, &diag), GPUMP_ERROR_STALE);
+    REFUSED(gpump_sm_next(sm, 40, &action), GPUMP_ERROR_TIME);
+    REFUSED(gpump_sm_next(sm, 60, NULL), GPUMP_ERROR_ARGUMENT);
+    REFUSED(gpump_sm_advance(sm, 40), GPUMP_ERROR_TIME);
+    REFUSED(gpump_sm_preempt(sm, 40, &c, 1, &diag), GPUMP_ERROR_TIME);
+    REFUSED(gpump_sm_preempt(sm, 60, NULL, 1, &diag), GPUMP_ERROR_ARGUMENT);
+    REFUSED(gpump_sm_preempt(sm, 60, &c, 1000, &diag), GPUMP_ERROR_ARGUMENT);
+    c.keep = 4;
+    REFUSED(gpump_sm_preempt(sm, 60, &c, 1, &diag), GPUMP_ERROR_ARGUMENT);
+    c = choice(ref, GPUMP_TECHNIQUE_DRAIN);
+    c.keep = 1;
+    REFUSED(gpump_sm_preempt(sm, 60, &c, 1, &diag), GPUMP_ERROR_ARGUMENT);
+    c.keep = 0;
+    c.to_point = 1;
+    REFUSED(gpump_sm_preempt(sm, 60, &c, 1, &diag), GPUMP_ERROR_ARGUMENT);
+    c = choice(ref, 17);
+    REFUSED(gpump_sm_preempt(sm, 60, &c, 1, &diag), GPUMP_ERROR_ARGUMENT);
+    c = choice(ref, GPUMP_TECHNIQUE_REWIND);
+    REFUSED(gpump_sm_preempt(sm, 60, &c, 1, &diag), GPUMP_ERROR_REFUSED);
+    c = choice(stale, GPUMP_TECHNIQUE_DRAIN);
+    REFUSED(gpump_sm_preempt(sm, 60, &c, 1, &diag), GPUMP_ERROR_STALE);
+    REFUSED(gpump_sm_blocks(sm, 60, view, 0, &count), GPUMP_ERROR_CAPACITY);
+    assert_int_equal(count, 1);
+    REFUSED(gpump_sm_blocks(sm, 60, view, 1, &count), GPUMP_OK);
+    REFUSED(gpump_sm_block(sm, 60, stale, view), GPUMP_ERROR_STALE);
+    assert_int_equal(gpump_sm_may(sm, stale, 0), GPUMP_REASON_NO_SUCH_BLOCK);
+    /* configurations and memory */
+    assert_int_equal(gpump_sm_bytes(&config, &bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_sm_init(memory, sizeof memory, &config, &other, &diag), GPUMP_ERROR_CAPACITY);
+    assert_int_equal(diag.minimum, bytes);
+    assert_int_equal(gpump_sm_init((char *)memory + 1, bytes, &config, &other, &diag), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_sm_init(NULL, bytes, &config, &other, &diag), GPUMP_ERROR_ARGUMENT);
+    bad = config;
+    bad.entries = 3;
+    assert_int_equal(gpump_sm_bytes(&bad, &bytes, &diag), GPUMP_ERROR_CONFIG);
+    assert_string_equal(diag.field, "entries");
+    bad = config;
+    bad.port_bytes = 0;
+    assert_int_equal(gpump_sm_bytes(&bad, &bytes, &diag), GPUMP_ERROR_CONFIG);
+    bad = config;
+    bad.struct_size = 0;
+    assert_int_equal(gpump_sm_bytes(&bad, &bytes, &diag), GPUMP_ERROR_CONFIG);
+    assert_int_equal(gpump_sm_config_preset(&bad, "nonesuch"), GPUMP_ERROR_UNKNOWN_NAME);
+    free(sm);
+}
+
+static void a_copy_is_a_checkpoint(void **state) {
+    gpump_sm_config config = preset("k20c"), other_config = preset("v100");
+    gpump_sm *sm = make(&config), *copy;
+    size_t bytes;
+    void *memory;
+    gpump_diag diag;
+    gpump_block_ref ref = place(sm, 5, request(3, 64, 640, 512, 42));
+    gpump_sm_choice c = choice(ref, GPUMP_TECHNIQUE_SWITCH);
+    (void)state;
+    gpump_sm_bytes(&config, &bytes, NULL);
+    memory = malloc(bytes);
+    assert_int_equal(gpump_sm_preempt(sm, 9, &c, 1, NULL), GPUMP_OK);
+    memcpy(memory, sm, bytes);
+    assert_int_equal(gpump_sm_adopt(memory, bytes, &config, &copy, &diag), GPUMP_OK);
+    assert_true(gpump_sm_hash(sm) == gpump_sm_hash(copy));
+    pull(sm, 9, GPUMP_SM_ACTION_STOP);
+    assert_true(gpump_sm_hash(sm) != gpump_sm_hash(copy));
+    pull(copy, 9, GPUMP_SM_ACTION_STOP);
+    gpump_sm_report_waits(sm, 12, ref, 0);
+    gpump_sm_report_waits(copy, 12, ref, 0);
+    assert_true(gpump_sm_hash(sm) == gpump_sm_hash(copy));
+    assert_int_equal(gpump_sm_adopt(memory, bytes - 1, &config, &copy, &diag), GPUMP_ERROR_FORMAT);
+    assert_int_equal(gpump_sm_adopt(memory, bytes, &other_config, &copy, &diag), GPUMP_ERROR_FORMAT);
+    ((unsigned char *)memory)[0] ^= 1;
+    assert_int_equal(gpump_sm_adopt(memory, bytes, &config, &copy, &diag), GPUMP_ERROR_FORMAT);
+    free(memory);
+    free(sm);
+}
+
+/* L.storage.alloc: 160 B of allocation tables; Shieh 3.4.4: 130 B of block status at 16 slots. */
+static void storage_of_the_tables(void **state) {
+    gpump_sm_config config = preset("gtx480_lin");
+    gpump_sm_storage storage;
+    (void)state;
+    assert_int_equal(config.entries, 16);
+    assert_int_equal(gpump_sm_bits(&config, &storage, NULL), GPUMP_OK);
+    assert_int_equal(storage.allocation_bits, 160 * 8);
+    config = preset("k20c");
+    assert_int_equal(gpump_sm_bits(&config, &storage, NULL), GPUMP_OK);
+    assert_int_equal(storage.status_bits, 130 * 8);
+    assert_int_equal(storage.total_bits, storage.allocation_bits + storage.status_bits + storage.life_bits);
+}
+
+static void statistics_have_names(void **state) {
+    gpump_sm_statistics early, late, difference;
+    const char *name, *unit, *words;
+    uint64_t value;
+    uint32_t i = 0;
+    (void)state;
+    memset(&early, 0, sizeof early);
+    memset(&late, 0, sizeof late);
+    early.flushed = 3;
+    late.flushed = 10;
+    gpump_sm_statistics_diff(&early, &late, &difference);
+    assert_int_equal(difference.flushed, 7);
+    for (; gpump_sm_statistics_field(&difference, i, &name, &unit, &words, &value) == GPUMP_OK; i++) {
+        assert_true(*name && *unit && *words);
+        assert_int_equal(value, strcmp(name, "flushed") ? 0 : 7);
+    }
+    assert_int_equal(i, sizeof early / 8);
+}
+
+/* ---- random calls, good and bad, against a naive model ---- */
+
+typedef struct model_block {
+    int here, state, kernel, pulled, clobbered;
+    uint32_t generation, waits, registers, shared, register_base, shared_base, threads, keep, held;
+    uint64_t cookie, executed;
+} model_block;
+
+static void random_life(void **state) {
+    uint64_t seed = test_seed(), random = seed, cases = test_cases(400);
+    (void)state;
+    for (uint64_t n = 0; n < cases; n++) {
+        gpump_sm_config config = preset("gtx480_lin");
+        model_block model[64];
+        uint64_t now = 0, placed = 0, freed = 0, size;
+        gpump_sm *sm, *copy;
+        size_t bytes;
+        void *memory;
+        memset(model, 0, sizeof model);
+        config.block_slots = 1 + gpump_random_below(&random, 8);
+        config.entries = config.block_slots + gpump_random_below(&random, 8);
+        config.kernels = 1 + gpump_random_below(&random, 3);
+        config.placement = gpump_random_below(&random, 2);
+        config.timing = gpump_random_below(&random, 2);
+        config.waits = gpump_random_below(&random, 2) ? GPUMP_SM_WAIT_ALL : gpump_random_below(&random, 64);
+        config.register_granule = 1u << gpump_random_below(&random, 7);
+        if (gpump_random_below(&random, 2)) config.context_bytes = gpump_random_below(&random, 200000);
+        sm = make(&config);
+        gpump_sm_bytes(&config, &bytes, NULL);
+        memory = malloc(bytes);
+        for (int step = 0; step < 300; step++) {
+            uint32_t index = gpump_random_below(&random, config.entries), pick = gpump_random_below(&random, 12);
+            model_block *m = &model[index];
+            gpump_block_ref ref;
+            gpump_sm_action action;
+            uint64_t hash = gpump_sm_hash(sm);
+            gpump_result result = GPUMP_OK;
+            ref.slot = index;
+            ref.generation = gpump_random_below(&random, 16) ? m->generation : gpump_random_below(&random, 5);
+            now += gpump_random_below(&random, 3) ? 0 : gpump_random_below(&random, 500);
+            size = gpump_random_below(&random, 4);
+            switch (pick) {
+            case 0: case 1: case 2: {
+                gpump_sm_request r = request(1 + gpump_random_below(&random, 3), 32 * (1 + gpump_random_below(&random, 12)),
+                                             gpump_random_below(&random, 16000), gpump_random_below(&random, 20000), placed + 1000);
+                gpump_sm_history history;
+                gpump_block_view view;
+                memset(&history, 0, sizeof history);
+                history.executed = size * 10;
+                history.register_bytes = 4000;
+                result = gpump_sm_place(sm, now, &r, size ? NULL : &history, &ref, NULL);
+                test_check(result == GPUMP_OK || result == GPUMP_BUSY, seed, n);
+                if (result) break;
+                m = &model[ref.slot];
+                test_check(!m->here, seed, n);
+                test_check(gpump_sm_block(sm, now, ref, &view) == GPUMP_OK, seed, n);
+                memset(m, 0, sizeof *m);
+                m->here = 1;
+                m->generation = ref.generation;
+                m->kernel = (int)r.kernel;
+                m->cookie = r.cookie;
+                m->registers = view.registers;
+                m->shared = view.shared_bytes;
+                m->register_base = view.register_base;
+                m->shared_base = view.shared_base;
+                m->threads = r.need.threads;
+                m->held = 3;
+                test_check(view.registers >= r.need.registers && view.registers % config.register_granule == 0, seed, n);
+                placed++;
+                break;
+            }
+            case 3: result = gpump_sm_report_done(sm, now, ref); break;
+            case 4: {
+                gpump_sm_choice c[3];
+                uint32_t count = 1 + gpump_random_below(&random, 2);
+                c[0] = choice(ref, gpump_random_below(&random, 5));
+                c[1] = choice(ref, gpump_random_below(&random, 3));
+                c[1].block.slot = gpump_random_below(&random, config.entries);
+                c[1].block.generation = model[c[1].block.slot].generation;
+                if (!gpump_random_below(&random, 3)) c[0].keep = gpump_random_below(&random, 4);
+                if (!gpump_random_below(&random, 3)) c[0].to_point = gpump_random_below(&random, 2);
+                result = gpump_sm_preempt(sm, now, c, count, NULL);
+                for (uint32_t i = 0; result == GPUMP_OK && i < count; i++) {
+                    if (c[i].technique == GPUMP_TECHNIQUE_SWITCH) model[c[i].block.slot].keep = c[i].keep;
+                    test_check(c[i].technique != GPUMP_TECHNIQUE_FLUSH || !model[c[i].block.slot].clobbered, seed, n);
+                }
+                break;
+            }
+            case 5: {
+                uint32_t waits = gpump_random_below(&random, 2) ? 0 : gpump_random_below(&random, 64);
+                result = gpump_sm_report_waits(sm, now, ref, waits);
+                if (!result) m->waits = waits;
+                break;
+            }
+            case 6: result = gpump_sm_report_saved(sm, now, ref); break;
+            case 7: result = gpump_sm_report_restored(sm, now, ref); break;
+            case 8: result = gpump_sm_report_dropped(sm, now, ref); break;
+            case 9:
+                result = gpump_sm_unpark(sm, now, ref, NULL);
+                if (!result) {
+                    gpump_block_view view;
+                    gpump_sm_block(sm, now, ref, &view);
+                    m->register_base = view.register_base;
+                    m->shared_base = view.shared_base;
+                    m->held = 3;
+                }
+                break;
+            case 10:
+                result = gpump_sm_report_executed(sm, ref, 7);
+                if (!result && size == 0 && !gpump_sm_report_clobber(sm, ref)) m->clobbered = 1;
+                break;
+            default:
+                while ((result = gpump_sm_next(sm, now, &action)) == GPUMP_OK) {
+                    m = &model[action.block.slot];
+                    test_check(m->here && m->generation == action.block.generation && m->cookie == action.cookie, seed, n);
+                    test_check(action.history.clobbered == (uint32_t)m->clobbered, seed, n);
+                    if (action.kind == GPUMP_SM_ACTION_SAVE) test_check((action.parts & ~m->held) == 0, seed, n);
+                    if (action.kind == GPUMP_SM_ACTION_PARKED) {
+                        test_check(action.parts == m->keep, seed, n);
+                        m->held = m->keep;
+                    }
+                    if (action.kind == GPUMP_SM_ACTION_FREED) {
+                        freed++;
+                        m->here = 0;
+                        m->held = 0;
+                        m->generation++;
+                    }
+                    if (!gpump_random_below(&random, 4)) break;
+                }
+                if (result > 0) result = GPUMP_OK;
+            }
+            /* an error changes nothing */
+            if (result < 0) test_check(gpump_sm_hash(sm) == hash, seed, n);
+            /* ranges never overlap and lie inside; counts are conserved; active blocks fit the slots */
+            {
+                uint32_t here = 0, active = 0, warps = 0, count;
+                gpump_block_view views[64];
+                test_check(gpump_sm_blocks(sm, now, views, 64, &count) == GPUMP_OK, seed, n);
+                for (uint32_t i = 0; i < count; i++) {
+                    const gpump_block_view *v = &views[i];
+                    const model_block *w = &model[v->slot];
+                    here++;
+                    active += v->warps > 0;
+                    warps += v->warps;
+                    test_check(w->here && v->generation == w->generation && v->cookie == w->cookie && v->kernel == (uint32_t)w->kernel, seed, n);
+                    test_check(v->registers == (w->held & 1 ? w->registers : 0) && v->shared_bytes == (w->held & 2 ? w->shared : 0), seed, n);
+                    if (v->registers) test_check(v->register_base == w->register_base && v->register_base + v->registers <= config.registers, seed, n);
+                    if (v->shared_bytes) test_check(v->shared_base == w->shared_base && v->shared_base + v->shared_bytes <= config.shared_bytes, seed, n);
+                    if (w->clobbered) test_check(!(v->may & 1), seed, n);
+                    for (uint32_t j = 0; j < i; j++) {
+                        const gpump_block_view *u = &views[j];
+                        test_check(v->register_base >= u->register_base + u->registers || u->register_base >= v->register_base + v->registers ||
+                                       !v->registers || !u->registers, seed, n);
+                        test_check(v->shared_base >= u->shared_base + u->shared_bytes || u->shared_base >= v->shared_base + v->shared_bytes ||
+                                       !v->shared_bytes || !u->shared_bytes, seed, n);
+                    }
+                }
+                test_check(here == placed - freed, seed, n);
+                test_check(active <= config.block_slots && warps <= config.warp_slots, seed, n);
+            }
+            /* a copy goes on the same way: the future is in the block alone */
+            if (step % 50 == 0) {
+                memcpy(memory, sm, bytes);
+                test_check(gpump_sm_adopt(memory, bytes, &config, &copy, NULL) == GPUMP_OK, seed, n);
+                test_check(gpump_sm_hash(copy) == gpump_sm_hash(sm), seed, n);
+            }
+        }
+        /* a room that is reported is a room that is given */
+        {
+            gpump_sm_request r = request(1, 64, 5000, 3000, 1);
+            gpump_block_ref ref;
+            gpump_reason reason = gpump_sm_room(sm, 1, &r.need);
+            test_check((gpump_sm_place(sm, now, &r, NULL, &ref, NULL) == GPUMP_OK) == (reason == GPUMP_REASON_YES), seed, n);
+        }
+        free(memory);
+        free(sm);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(life_by_switch_and_back),
+        cmocka_unit_test(life_by_flush_and_drain),
+        cmocka_unit_test(parked_blocks_keep_their_ranges),
+        cmocka_unit_test(the_port_serialises),
+        cmocka_unit_test(aligned_positions),
+        cmocka_unit_test(every_resource_has_its_reason),
+        cmocka_unit_test(context_space_is_finite),
+        cmocka_unit_test(groups_and_points),
+        cmocka_unit_test(errors_change_nothing),
+        cmocka_unit_test(a_copy_is_a_checkpoint),
+        cmocka_unit_test(storage_of_the_tables),
+        cmocka_unit_test(statistics_have_names),
+        cmocka_unit_test(random_life),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
