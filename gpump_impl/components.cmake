@@ -17,4 +17,5 @@ set(GPUMP_COMPONENTS
   context
   victim
   scheduler
+  scheduler_policies
 )
