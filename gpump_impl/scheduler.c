@@ -398,7 +398,6 @@ static void gpumpi_scheduler_end_kernel(gpump_scheduler *s, uint32_t kernel) {
     memmove(active + at, active + at + 1, (s->active_count - at) * sizeof *active);
     k->in_use = 0;
     buffer->state = GPUMP_SCHEDULER_BUFFER_DONE;
-    gpumpi_scheduler_contexts(s)[k->context].commands--;
     gpump_bits_set(gpumpi_scheduler_words(s, s->done_at), k->queue);
     s->done_count++;
     s->admission_due = 1;
@@ -739,6 +738,7 @@ static void gpumpi_scheduler_reserve(gpump_scheduler *s, uint32_t index, uint32_
     gpumpi_scheduler_disown(s, index);
     sm->state = GPUMP_SCHEDULER_SM_RESERVED;
     sm->flags = 0;
+    sm->room = 0;
     s->reserved_sms++;
     s->statistics.preemptions++;
     gpumpi_scheduler_promise(s, sm, kernel);
@@ -838,6 +838,7 @@ static gpump_result gpumpi_scheduler_run_policy(gpump_scheduler *s, const gpump_
     }
     if (policy->wake) s->policy_wake = policy->wake(&view);
     if (s->policy_wake <= s->now) s->policy_wake = s->now + 1;
+    if (s->waiting_count) s->admission_due = 1; /* a policy that declined may have changed its mind */
     return result;
 }
 
@@ -944,7 +945,7 @@ static int gpumpi_scheduler_hand_sm(gpump_scheduler *s, uint32_t index, gpump_sc
         if (sm->blocks == 0) gpumpi_scheduler_release(s, index); /* other SMs have taken what there was to issue */
         return 0;
     }
-    if (sm->state == GPUMP_SCHEDULER_SM_RESERVED && sm->room && sm->next != GPUMP_NONE &&
+    if (sm->state == GPUMP_SCHEDULER_SM_RESERVED && sm->flags & GPUMP_SCHEDULER_SM_NEXT_READY && sm->room && sm->next != GPUMP_NONE &&
         sm->blocks + sm->next_blocks < s->config.blocks_per_sm && sm->next_blocks < kernels[sm->next].blocks_per_sm &&
         gpump_scheduler_to_issue(&kernels[sm->next])) {
         gpumpi_scheduler_hand_issue(s, index, sm->next, action);
@@ -968,6 +969,7 @@ static void gpumpi_scheduler_hand_done(gpump_scheduler *s, gpump_scheduler_actio
     action->queue = queue;
     action->context = buffer->context;
     action->kernel_cookie = buffer->cookie;
+    gpumpi_scheduler_contexts(s)[buffer->context].commands--;
     memset(buffer, 0, sizeof *buffer);
 }
 

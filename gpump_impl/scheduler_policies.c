@@ -159,6 +159,11 @@ static int gpumpi_policy_has_kernel(const gpump_scheduler_view *view, uint32_t c
 static gpump_result gpumpi_policy_slice_step(const gpump_scheduler_view *view, gpump_scheduler_step *step) {
     uint32_t turn = view->state[0] ? (uint32_t)view->state[0] - 1 : view->config->contexts - 1, first = GPUMP_NONE;
     if (!view->active_count) return GPUMP_EMPTY;
+    for (uint32_t i = 0; i < view->active_count && view->state[0] && view->now >= view->state[1]; i++) {
+        const gpump_scheduler_kernel *k = &view->kernels[view->active[i]];
+        if (k->context == turn && k->setting_up) /* a turn shorter than the setup of an SM would get nobody anywhere */
+            view->state[1] = gpump_add_saturated(view->now, view->config->slice_cycles);
+    }
     if (!view->state[0] || view->now >= view->state[1] || !gpumpi_policy_has_kernel(view, turn)) {
         do turn = (turn + 1) % view->config->contexts;
         while (!gpumpi_policy_has_kernel(view, turn));
