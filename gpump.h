@@ -592,6 +592,60 @@ GPUMP_END
 #endif
 #endif
 
+/* ---- gpump_impl/metrics.h ---- */
+/* metrics: what running together costs and gains: NTT, ANTT, STP, fairness, speedups, violation rate (floor 1, calculation) */
+#ifndef GPUMP_METRICS_H
+#define GPUMP_METRICS_H
+
+
+
+GPUMP_BEGIN
+
+/* One program: its turnaround time alone and in the workload, in any one unit; both at least 1. */
+typedef struct gpump_metrics_run {
+    uint64_t alone;  /* turnaround time when it has the machine to itself */
+    uint64_t shared; /* turnaround time in the workload */
+} gpump_metrics_run;
+
+/* The system-level metrics of a workload (Eyerman and Eeckhout, IEEE Micro 2008; Tanasic 5.3.1; Lin 4.5). With NTT the normalised
+ * turnaround time shared / alone of a program and NP = 1 / NTT its normalised progress: */
+typedef struct gpump_metrics {
+    double antt;             /* arithmetic mean of NTT; 1 is no slowdown, lower is better */
+    double stp;              /* system throughput: sum of NP; up to the number of programs, higher is better */
+    double fairness;         /* smallest NP / largest NP; 1 all slowed equally, towards 0 one starves */
+    double harmonic_speedup; /* programs / sum of NTT = 1 / ANTT; balances throughput and fairness */
+    double weighted_speedup; /* sum of NP; equals STP here, and is Lin's WSpeedup when built from rates */
+    double best_ntt;         /* smallest NTT */
+    double worst_ntt;        /* largest NTT */
+} gpump_metrics;
+
+/* Returns the normalised turnaround time shared / alone of one program; 0 when alone is 0. Above 1: slowed down. */
+GPUMP_API double gpump_metrics_ntt(const gpump_metrics_run *run);
+
+/* Computes the metrics of a workload. runs: one per program; count: 1 or more. Returned in *metrics. GPUMP_ERROR_ARGUMENT names the
+ * program whose time is 0. Cost: linear in count, no allocation. */
+GPUMP_API gpump_result gpump_metrics_compute(const gpump_metrics_run *runs, uint32_t count, gpump_metrics *metrics, gpump_diag *diag);
+
+/* One program by its rate of work (instructions per cycle, blocks per second, ...), alone and in the workload; both above 0. */
+typedef struct gpump_metrics_rate {
+    double alone;
+    double shared;
+} gpump_metrics_rate;
+
+/* The same metrics from rates: NP = shared / alone (Lin 4.5: HSpeedup and WSpeedup over IPC). */
+GPUMP_API gpump_result gpump_metrics_compute_rates(const gpump_metrics_rate *rates, uint32_t count, gpump_metrics *metrics, gpump_diag *diag);
+
+/* Returns the share of latencies above limit, 0 to 1: the violation rate of a latency constraint (Chimera; Shieh 5.2). 0 for no
+ * latencies. An unknown latency (GPUMP_UNKNOWN) is a violation. */
+GPUMP_API double gpump_metrics_violation_rate(const uint64_t *latencies, uint32_t count, uint64_t limit);
+
+/* Returns part / whole, 0 when whole is 0: wasted work (instructions or cycles thrown away or spent moving contexts over all of
+ * them) and utilisation (busy over available cycles) are both such shares. */
+GPUMP_API double gpump_metrics_share(uint64_t part, uint64_t whole);
+
+GPUMP_END
+#endif
+
 /* ---- gpump_impl/compress.h ---- */
 /* compress: vector registers as values, bases and strides, and back, exactly (floor 2, calculation; Lin 2.3.3) */
 #ifndef GPUMP_COMPRESS_H
@@ -1203,6 +1257,372 @@ GPUMP_API gpump_result gpump_context_pool_take(gpump_context_pool *pool, uint32_
 GPUMP_API gpump_result gpump_context_pool_give(gpump_context_pool *pool, uint64_t context);
 /* Returns how many more contexts of a kernel fit; 0 without an open space. */
 GPUMP_API uint32_t gpump_context_pool_room(const gpump_context_pool *pool, uint32_t kernel);
+
+GPUMP_END
+#endif
+
+/* ---- gpump_impl/scheduler.h ---- */
+/* scheduler: command buffers, active queue, kernel and SM status tables, preempted-block queues, SM driver (floor 4, hardware)
+ *
+ * Many processes on one GPU (Tanasic 5.2). The host reports facts (a command was submitted, an SM is set up, a block finished or
+ * left with its context saved) and pulls actions (set up an SM, issue a block, preempt an SM). Between the two stands a policy, a
+ * const struct of hooks that says which kernel gets which SM; how an SM is vacated (switch, drain, or per block as the victim
+ * component chooses) is the configuration's `mechanism`, and no policy knows it.
+ *
+ *   submit -> command buffer -> KERNEL_START (policy: admit) -> policy: step -> SETUP -> report_ready -> ISSUE ... report_finished
+ *   policy: reserve -> PREEMPT -> report_preempted / report_finished until the SM is empty -> SETUP for the next kernel
+ *   last block of a kernel -> KERNEL_DONE, and its queue may submit again */
+#ifndef GPUMP_SCHEDULER_H
+#define GPUMP_SCHEDULER_H
+
+
+
+GPUMP_BEGIN
+
+#define GPUMP_SCHEDULER_MAX_BLOCKS (((uint64_t)1 << 40) - 1)
+#define GPUMP_SCHEDULER_MAX_BUDGET (1u << 20)
+/* Token counts may be negative (debt); rows hold count + this, so that they compare as they are. */
+#define GPUMP_SCHEDULER_TOKEN_ZERO (1u << 30)
+
+/* How an SM is vacated. */
+typedef enum gpump_scheduler_mechanism {
+    GPUMP_SCHEDULER_SWITCH = 0, /* its blocks stop, are saved, and come back through the PTBQ (Tanasic 5.2.2) */
+    GPUMP_SCHEDULER_DRAIN = 1,  /* its blocks run to their ends, none is issued */
+    GPUMP_SCHEDULER_SELECT = 2  /* the host asks the victim component, which picks a technique for every block */
+} gpump_scheduler_mechanism;
+
+/* The scheduling hardware. Filled by gpump_scheduler_config_preset only; every field may then be changed. */
+typedef struct gpump_scheduler_config {
+    uint32_t struct_size;     /* sizeof(gpump_scheduler_config) */
+    uint32_t sms;             /* SMs; 1 to 65536; preset: the machine's (published) */
+    uint32_t blocks_per_sm;   /* blocks on an SM at most (Tmax); 1 to 64; preset: the machine's (published) */
+    uint32_t contexts;        /* rows of the context table; 1 to 4096; preset 32 (assumed) */
+    uint32_t queues;          /* command queues, each with a buffer of one command; 1 to 4096; preset 32 (assumed: Hyper-Q) */
+    uint32_t active_kernels;  /* rows of the active queue and the KSRT; 1 to 4096; preset: the SM count (Tanasic 5.2.3) */
+    uint32_t saved_blocks;    /* entries of each kernel's PTBQ; 0 to sms x blocks_per_sm; preset: that product (Tanasic 5.2.3) */
+    uint32_t mechanism;       /* gpump_scheduler_mechanism; preset SWITCH */
+    uint32_t kernels_per_sm;  /* 1; or 2: a reserved SM may take blocks of its next kernel beside those leaving (Shieh 3.2); preset 1 */
+    uint32_t decision_cycles; /* cycles from an event to the policy's decision; preset: one per SM (Tanasic 5.2.4) */
+    uint32_t slice_cycles;    /* time slice of the `time_slice` policy, cycles; at least 1; preset 1 ms (assumed) */
+    uint32_t reserved;        /* 0 */
+} gpump_scheduler_config;
+
+/* A process as the context table holds it. */
+typedef struct gpump_scheduler_context {
+    uint64_t cookie;          /* the host's name for it */
+    uint64_t page_table_base; /* goes to an SM's base page table register */
+    uint32_t priority;        /* higher goes first under npq, ppq and ppq_shared */
+    uint32_t weight;          /* share under `weighted`, SM budget in tokens under `dss`; 0 to GPUMP_SCHEDULER_MAX_BUDGET */
+} gpump_scheduler_context;
+
+/* A kernel launch. */
+typedef struct gpump_scheduler_command {
+    uint64_t cookie;        /* the host's name for the launch */
+    uint64_t blocks;        /* blocks of the grid; 1 to GPUMP_SCHEDULER_MAX_BLOCKS */
+    uint32_t context;       /* row of the context table, from gpump_scheduler_open */
+    uint32_t blocks_per_sm; /* how many of them one SM holds; 1 to the configuration's */
+    uint32_t saved_limit;   /* how many saved contexts its preallocated memory holds; 0: it can only be drained */
+    uint32_t unused;
+} gpump_scheduler_command;
+
+/* ---- rows of the tables: policies and observers read them, only the scheduler writes them ---- */
+
+/* Context table. */
+typedef struct gpump_scheduler_context_row {
+    uint64_t cookie, page_table_base;
+    uint64_t serial;   /* tells contexts apart that had this row at different times; 0: the row is free */
+    uint32_t priority, weight;
+    uint32_t commands; /* commands of it that are buffered or active */
+    uint32_t unused;
+} gpump_scheduler_context_row;
+
+typedef enum gpump_scheduler_buffer_state {
+    GPUMP_SCHEDULER_BUFFER_EMPTY = 0,
+    GPUMP_SCHEDULER_BUFFER_WAITING, /* holds a command */
+    GPUMP_SCHEDULER_BUFFER_ACTIVE,  /* the command is in the active queue */
+    GPUMP_SCHEDULER_BUFFER_DONE     /* the kernel has ended; KERNEL_DONE is about to be handed over */
+} gpump_scheduler_buffer_state;
+/* Command buffer, one per queue. */
+typedef struct gpump_scheduler_buffer {
+    uint64_t cookie, blocks;
+    uint64_t arrival;  /* sequence number of the submission */
+    uint32_t context, blocks_per_sm, saved_limit;
+    uint32_t state;    /* gpump_scheduler_buffer_state */
+    uint32_t kernel;   /* row of the KSRT when ACTIVE */
+    uint32_t unused;
+} gpump_scheduler_buffer;
+
+/* Kernel status register table. Only rows named by the active queue are in use. */
+typedef struct gpump_scheduler_kernel {
+    uint64_t cookie;
+    uint64_t blocks;        /* blocks of the grid */
+    uint64_t next_block;    /* the first block never issued */
+    uint64_t start_cycle;   /* when it entered the active queue */
+    uint64_t arrival;       /* sequence number of its submission */
+    uint32_t queue, context;
+    uint32_t blocks_per_sm, saved_limit;
+    uint32_t resident;      /* blocks on SMs now, leaving ones included */
+    uint32_t saved;         /* blocks in its PTBQ */
+    uint32_t saved_first;   /* ring position of the next one to come back */
+    uint32_t leaving;       /* blocks that have been told to switch: room in the PTBQ is kept for them */
+    uint32_t budget;        /* tokens it was given */
+    uint32_t tokens;        /* GPUMP_SCHEDULER_TOKEN_ZERO + budget - owned - reserved */
+    uint32_t owned;         /* SMs that run it or are being set up for it, reserved ones not counted */
+    uint32_t reserved;      /* SMs being vacated for it */
+    uint32_t setting_up;    /* of `owned`: SMs not ready yet */
+    uint32_t first_sm;      /* the SM it was given last, head of a list through previous_sm and next_sm; GPUMP_NONE: owns none */
+    uint32_t in_use;        /* 1: the row belongs to a kernel of the active queue */
+    uint32_t unused;
+} gpump_scheduler_kernel;
+
+typedef enum gpump_scheduler_sm_state {
+    GPUMP_SCHEDULER_SM_IDLE = 0,
+    GPUMP_SCHEDULER_SM_RUNNING,
+    GPUMP_SCHEDULER_SM_RESERVED
+} gpump_scheduler_sm_state;
+/* Bits of gpump_scheduler_sm.flags. */
+typedef enum gpump_scheduler_sm_flag {
+    GPUMP_SCHEDULER_SM_PREEMPT_DUE = 1,    /* PREEMPT is about to be handed over */
+    GPUMP_SCHEDULER_SM_SETUP_DUE = 2,      /* SETUP is about to be handed over */
+    GPUMP_SCHEDULER_SM_SETUP_RUNNING = 4,  /* SETUP handed over, report_ready awaited */
+    GPUMP_SCHEDULER_SM_SETUP_STALE = 8,    /* ... for a kernel that no longer gets the SM */
+    GPUMP_SCHEDULER_SM_NEXT_READY = 16,    /* kernels_per_sm 2: set up for its next kernel beside the leaving one */
+    GPUMP_SCHEDULER_SM_SWITCHING = 32      /* its blocks were told to switch (or to leave as selected), not to drain */
+} gpump_scheduler_sm_flag;
+/* SM status table. */
+typedef struct gpump_scheduler_sm {
+    uint64_t context_serial; /* whose page table and caches it was last set up for; 0: none yet */
+    uint64_t slots;          /* bit per slot that holds a block */
+    uint32_t state;          /* gpump_scheduler_sm_state */
+    uint32_t flags;          /* gpump_scheduler_sm_flag bits */
+    uint32_t kernel;         /* KSRT row of the kernel it runs; GPUMP_NONE when idle */
+    uint32_t next;           /* KSRT row it is reserved for; GPUMP_NONE when that kernel has ended, or not reserved */
+    uint32_t blocks;         /* resident blocks of kernel */
+    uint32_t next_blocks;    /* resident blocks of next (kernels_per_sm 2) */
+    uint32_t room;           /* blocks of next that may be issued at once (gpump_scheduler_report_room) */
+    uint32_t leaving;        /* blocks told to switch that are still here */
+    uint32_t previous_sm, next_sm; /* neighbours in the owner's list */
+} gpump_scheduler_sm;
+
+/* What a hook sees: the tables as they are. All pointers are good until the hook returns. */
+typedef struct gpump_scheduler_view {
+    const gpump_scheduler_config *config;
+    const gpump_scheduler_context_row *contexts; /* config->contexts rows */
+    const gpump_scheduler_buffer *buffers;       /* config->queues rows */
+    const uint32_t *waiting;                     /* queues whose buffers hold a command, in order of arrival */
+    const gpump_scheduler_kernel *kernels;       /* config->active_kernels rows */
+    const uint32_t *active;                      /* the active queue: rows of `kernels`, oldest first */
+    const gpump_scheduler_sm *sms;               /* config->sms rows */
+    uint64_t *state;                             /* the policy's own words inside the block (16, zero at first) */
+    const void *user;                            /* the policy's `user` */
+    uint64_t now;
+    uint32_t waiting_count, active_count;
+    uint32_t open_contexts;                      /* contexts open now */
+    uint32_t idle_sm;                            /* the lowest idle SM; GPUMP_NONE: none is idle */
+    uint32_t reserved_sms;                       /* SMs in state reserved */
+    uint32_t queue;                              /* tokens: whose command enters; otherwise GPUMP_NONE */
+} gpump_scheduler_view;
+
+#define GPUMP_SCHEDULER_STATE_WORDS 16
+
+typedef enum gpump_scheduler_step_kind {
+    GPUMP_SCHEDULER_STEP_ASSIGN = 1, /* give idle `sm` to `kernel` */
+    GPUMP_SCHEDULER_STEP_RESERVE,    /* vacate running `sm` and give it to `kernel` */
+    GPUMP_SCHEDULER_STEP_CHANGE_NEXT /* `sm` is reserved; it goes to `kernel` instead of its present next */
+} gpump_scheduler_step_kind;
+typedef struct gpump_scheduler_step {
+    uint32_t kind; /* gpump_scheduler_step_kind */
+    uint32_t sm;
+    uint32_t kernel; /* KSRT row, of the active queue */
+} gpump_scheduler_step;
+
+/* A scheduling policy. Hooks decide from the view alone, so that the same state always gives the same decision; every answer is
+ * checked, and a wrong one ends the run of the policy (statistics: policy_errors). NULL hooks mean the default stated. */
+typedef struct gpump_scheduler_policy {
+    uint32_t struct_size; /* sizeof(gpump_scheduler_policy) */
+    const char *name;
+    const void *user;
+    /* Which waiting command enters the active queue next: a queue number, GPUMP_NONE for none. Asked while there is a free row.
+     * Default: in order of arrival. */
+    uint32_t (*admit)(const gpump_scheduler_view *view);
+    /* How many tokens the kernel of view->queue starts with, 0 to GPUMP_SCHEDULER_MAX_BUDGET. Default: 0. */
+    uint32_t (*tokens)(const gpump_scheduler_view *view);
+    /* The next step of a repartitioning: GPUMP_OK and *step, or GPUMP_EMPTY when all is as it should be. Called until it is.
+     * Default: idle SMs go to the first kernel in active-queue order that has blocks to issue. */
+    gpump_result (*step)(const gpump_scheduler_view *view, gpump_scheduler_step *step);
+    /* When the policy wants to run although nothing happens: a cycle, GPUMP_UNKNOWN for never. Asked after every run. Default: never. */
+    uint64_t (*wake)(const gpump_scheduler_view *view);
+} gpump_scheduler_policy;
+
+/* Returns the blocks of a kernel that could be issued now: saved ones and those never issued. */
+GPUMP_INLINE uint64_t gpump_scheduler_to_issue(const gpump_scheduler_kernel *kernel) {
+    return kernel->blocks - kernel->next_block + kernel->saved;
+}
+/* Returns 1 when a kernel has blocks to issue beyond what the SMs being set up for it will take: it can use an idle SM. */
+GPUMP_INLINE int gpump_scheduler_wants_idle(const gpump_scheduler_kernel *kernel) {
+    return gpump_scheduler_to_issue(kernel) > (uint64_t)kernel->setting_up * kernel->blocks_per_sm;
+}
+/* Returns 1 when it has some even beyond what the SMs being vacated for it will take: one more may be reserved for it. */
+GPUMP_INLINE int gpump_scheduler_wants_more(const gpump_scheduler_kernel *kernel) {
+    return gpump_scheduler_to_issue(kernel) > (uint64_t)(kernel->setting_up + kernel->reserved) * kernel->blocks_per_sm;
+}
+/* Returns a kernel's token count, negative when in debt. */
+GPUMP_INLINE int32_t gpump_scheduler_tokens(const gpump_scheduler_kernel *kernel) {
+    return (int32_t)kernel->tokens - (int32_t)GPUMP_SCHEDULER_TOKEN_ZERO;
+}
+
+/* ---- actions ---- */
+typedef enum gpump_scheduler_action_kind {
+    GPUMP_SCHEDULER_KERNEL_START = 1, /* `kernel` entered the active queue */
+    GPUMP_SCHEDULER_KERNEL_DONE,      /* the kernel of `queue` has ended; the queue may submit again */
+    GPUMP_SCHEDULER_PREEMPT,          /* vacate `sm`: as `mechanism` says, each of its blocks of `kernel` must be reported
+                                         preempted or finished; `next` is the kernel it is for as things stand */
+    GPUMP_SCHEDULER_SETUP,            /* set `sm` up for `kernel`: context id, page table base, and invalidate what is named; then
+                                         report_ready */
+    GPUMP_SCHEDULER_ISSUE             /* start a block of `kernel` on `sm`: a saved one by its handle, else the block of that index */
+} gpump_scheduler_action_kind;
+
+/* What a change of process makes stale on an SM; bits of gpump_scheduler_action.invalidate. */
+typedef enum gpump_scheduler_invalidate {
+    GPUMP_SCHEDULER_INVALIDATE_TLB = 1,         /* the L1 TLB holds the other process's translations */
+    GPUMP_SCHEDULER_INVALIDATE_L1 = 2,          /* the private L1 is virtually tagged */
+    GPUMP_SCHEDULER_INVALIDATE_INSTRUCTIONS = 4 /* so are instruction and constant caches */
+} gpump_scheduler_invalidate;
+
+typedef struct gpump_scheduler_action {
+    uint64_t block;           /* ISSUE: the name to report this residence by; never used again */
+    uint64_t index;           /* ISSUE of a new block: its linear index, from 0 */
+    uint64_t handle;          /* ISSUE of a saved block: the handle it was reported preempted with */
+    uint64_t kernel_cookie;   /* the launch (KERNEL_*, SETUP, ISSUE; PREEMPT: of the kernel that leaves) */
+    uint64_t context_cookie;  /* its process (not PREEMPT, KERNEL_DONE) */
+    uint64_t page_table_base; /* SETUP */
+    uint32_t kind;            /* gpump_scheduler_action_kind */
+    uint32_t sm;              /* GPUMP_NONE for KERNEL_* */
+    uint32_t kernel;          /* KSRT row */
+    uint32_t next;            /* PREEMPT: KSRT row of the next kernel */
+    uint32_t queue, context;
+    uint32_t mechanism;       /* PREEMPT: gpump_scheduler_mechanism; DRAIN when the context memory or the PTBQ could not take all blocks */
+    uint32_t reason;          /* PREEMPT: gpump_reason why it is DRAIN after all; 0 */
+    uint32_t invalidate;      /* SETUP: gpump_scheduler_invalidate bits; 0 within one process */
+    uint32_t beside;          /* SETUP: 1: the blocks of another kernel are still leaving (kernels_per_sm 2) */
+    uint32_t saved;           /* ISSUE: 1: a saved block */
+    uint32_t slot;            /* ISSUE: its slot on the SM, 0 to blocks_per_sm - 1 */
+} gpump_scheduler_action;
+
+#define GPUMP_SCHEDULER_STATISTICS(X)                                                                             \
+    X(submitted, "commands", "commands taken into a buffer")                                                      \
+    X(kernels_started, "kernels", "kernels that entered the active queue")                                        \
+    X(kernels_done, "kernels", "kernels that ended")                                                              \
+    X(blocks_new, "blocks", "blocks issued for the first time")                                                   \
+    X(blocks_resumed, "blocks", "saved blocks issued again")                                                      \
+    X(blocks_finished, "blocks", "blocks that ran to their end")                                                  \
+    X(blocks_preempted, "blocks", "blocks that went to a PTBQ")                                                   \
+    X(preemptions, "SMs", "SMs reserved by the policy")                                                           \
+    X(next_changes, "SMs", "reserved SMs given to another kernel before they were vacant")                        \
+    X(drained_instead, "SMs", "SMs drained because saved contexts had no room")                                   \
+    X(setups, "SMs", "SMs set up for a kernel")                                                                   \
+    X(context_changes, "SMs", "of these, with a change of process")                                               \
+    X(policy_runs, "runs", "runs of the policy")                                                                  \
+    X(policy_steps, "steps", "steps it took")                                                                     \
+    X(policy_errors, "steps", "steps refused because the policy's answer made no sense")
+typedef struct gpump_scheduler_statistics {
+#define GPUMPI_FIELD(name, unit, description) uint64_t name;
+    GPUMP_SCHEDULER_STATISTICS(GPUMPI_FIELD)
+#undef GPUMPI_FIELD
+} gpump_scheduler_statistics;
+
+typedef struct gpump_scheduler gpump_scheduler;
+
+/* Fills *config for a machine of gpump_gpu_config_preset. GPUMP_ERROR_UNKNOWN_NAME otherwise. */
+GPUMP_API gpump_result gpump_scheduler_config_preset(gpump_scheduler_config *config, const char *preset);
+/* Sets *bytes to the memory it needs. GPUMP_ERROR_CONFIG names the field at fault. */
+GPUMP_API gpump_result gpump_scheduler_bytes(const gpump_scheduler_config *config, size_t *bytes, gpump_diag *diag);
+/* Makes a scheduler with all SMs idle in `memory` (8-byte aligned, at least that size). Nothing is allocated, then or later. */
+GPUMP_API gpump_result gpump_scheduler_init(void *memory, size_t bytes, const gpump_scheduler_config *config,
+                                            gpump_scheduler **scheduler, gpump_diag *diag);
+/* Takes over a byte copy of a scheduler of the same configuration and build. GPUMP_ERROR_FORMAT for anything else. */
+GPUMP_API gpump_result gpump_scheduler_adopt(void *memory, size_t bytes, const gpump_scheduler_config *config,
+                                             gpump_scheduler **scheduler, gpump_diag *diag);
+/* Returns a hash of the whole state, the same on every machine. Cost: linear in the tables. */
+GPUMP_API uint64_t gpump_scheduler_hash(const gpump_scheduler *scheduler);
+
+/* The SRAM the tables take, in bits (Tanasic 5.2.3). */
+typedef struct gpump_scheduler_storage {
+    uint64_t command_buffers, ksrt, smst, active_queue; /* the paper: under 512 B together at 13 SMs */
+    uint64_t ptbqs;                                     /* 8 B per entry: 21,632 B at 13 SMs x 16 blocks */
+    uint64_t context_table;
+} gpump_scheduler_storage;
+/* Computes it. Cost: a few multiplications. */
+GPUMP_API gpump_result gpump_scheduler_bits(const gpump_scheduler_config *config, gpump_scheduler_storage *storage, gpump_diag *diag);
+
+/* ---- facts; an error leaves the state as it was ---- */
+
+/* Opens a context (a process) and sets *row. GPUMP_ERROR_FULL: the context table has no free row. */
+GPUMP_API gpump_result gpump_scheduler_open(gpump_scheduler *scheduler, uint64_t now, const gpump_scheduler_context *context,
+                                            uint32_t *row, gpump_diag *diag);
+/* Changes priority and weight of an open context, from the next run of the policy on (weights: from the next kernel). */
+GPUMP_API gpump_result gpump_scheduler_set_priority(gpump_scheduler *scheduler, uint64_t now, uint32_t context, uint32_t priority,
+                                                    uint32_t weight);
+/* Closes a context. GPUMP_ERROR_STATE while it has commands. */
+GPUMP_API gpump_result gpump_scheduler_close(gpump_scheduler *scheduler, uint64_t now, uint32_t context);
+/* Puts a kernel launch into the buffer of `queue`. GPUMP_BUSY while the queue's last command has not been reported done. */
+GPUMP_API gpump_result gpump_scheduler_submit(gpump_scheduler *scheduler, uint64_t now, uint32_t queue,
+                                              const gpump_scheduler_command *command, gpump_diag *diag);
+/* SETUP of this SM is finished. GPUMP_ERROR_STATE when none was under way. */
+GPUMP_API gpump_result gpump_scheduler_report_ready(gpump_scheduler *scheduler, uint64_t now, uint32_t sm);
+/* A block ran to its end. block: from ISSUE. GPUMP_ERROR_STALE when it does not name a resident block. Cost: constant. */
+GPUMP_API gpump_result gpump_scheduler_report_finished(gpump_scheduler *scheduler, uint64_t now, uint64_t block);
+/* A block of an SM under preemption has left; `handle` (id and where its context lies) comes back with the ISSUE that resumes
+ * it. A flushed block is one whose handle names no context. GPUMP_ERROR_STATE when the SM is not being preempted, GPUMP_ERROR_FULL
+ * when its kernel can hold no more saved blocks. */
+GPUMP_API gpump_result gpump_scheduler_report_preempted(gpump_scheduler *scheduler, uint64_t now, uint64_t block, uint64_t handle);
+/* kernels_per_sm 2: so many blocks of the next kernel fit beside what is still leaving `sm`. GPUMP_ERROR_STATE when it is not
+ * reserved and ready for one. */
+GPUMP_API gpump_result gpump_scheduler_report_room(gpump_scheduler *scheduler, uint64_t now, uint32_t sm, uint32_t blocks);
+
+/* Hands over the next action: ended kernels, then starting ones, then SM by SM, then whatever the policy decides, once its time
+ * has come. GPUMP_EMPTY: none now. GPUMP_ERROR_REFUSED: the policy gave an impossible answer, which was dropped. */
+GPUMP_API gpump_result gpump_scheduler_next(gpump_scheduler *scheduler, const gpump_scheduler_policy *policy, uint64_t now,
+                                            gpump_scheduler_action *action);
+/* Returns when the next action may come if nothing is reported: a cycle, GPUMP_UNKNOWN for never. */
+GPUMP_API uint64_t gpump_scheduler_next_cycle(const gpump_scheduler *scheduler);
+
+/* ---- views ---- */
+GPUMP_API gpump_scheduler_view gpump_scheduler_look(const gpump_scheduler *scheduler);
+GPUMP_API const gpump_scheduler_statistics *gpump_scheduler_count(const gpump_scheduler *scheduler);
+/* Returns the difference after - before, field by field. */
+GPUMP_API gpump_scheduler_statistics gpump_scheduler_statistics_diff(const gpump_scheduler_statistics *after,
+                                                                     const gpump_scheduler_statistics *before);
+/* Names the index-th statistic; GPUMP_EMPTY past the last. */
+GPUMP_API gpump_result gpump_scheduler_statistics_field(uint32_t index, const char **name, const char **unit, const char **description);
+/* Checks every invariant of the tables against each other (tests, debugging). Returns NULL, or what is wrong. Cost: quadratic at worst. */
+GPUMP_API const char *gpump_scheduler_check(const gpump_scheduler *scheduler);
+
+GPUMP_END
+#endif
+
+/* ---- gpump_impl/scheduler_policies.h ---- */
+/* scheduler_policies: FCFS, NPQ, PPQ, DSS, equal and weighted sharing, time slices (floor 4, const tables) */
+#ifndef GPUMP_SCHEDULER_POLICIES_H
+#define GPUMP_SCHEDULER_POLICIES_H
+
+
+
+
+GPUMP_BEGIN
+
+/* Returns a built-in policy, NULL when there is none of that name:
+ *   fcfs        commands in order of arrival, one process at a time; kernels of that process run back to back (Tanasic 2.3)
+ *   npq         the same, but at each change of process the waiting command of highest priority goes first (5.1, 5.3.2)
+ *   ppq         preemptive priority: SMs of lower priority are vacated for a higher one; exclusive access (5.3.3, Fig. 5.5a)
+ *   ppq_shared  the same, but SMs that the highest priority leaves free go to lower ones (5.3.3, Fig. 5.5b)
+ *   dss         dynamic spatial sharing: tokens from the context's weight (5.2.4)
+ *   equal       dss with floor(SMs / processes) tokens each, the remainder one by one to the kernels that come first (5.3.4)
+ *   weighted    dss with SMs x weight / sum of weights tokens
+ *   time_slice  the whole GPU to one process after the other, slice_cycles each (5.2.3 names it; ours) */
+GPUMP_API const gpump_scheduler_policy *gpump_scheduler_find(const char *name);
+/* Returns the name of the index-th built-in policy, NULL past the last. */
+GPUMP_API const char *gpump_scheduler_policy_name(uint32_t index);
 
 GPUMP_END
 #endif
@@ -2731,6 +3151,69 @@ fail:
     return result;
 }
 #endif
+
+/* ---- gpump_impl/metrics.c ---- */
+
+
+GPUMP_API double gpump_metrics_ntt(const gpump_metrics_run *run) {
+    return run->alone ? (double)run->shared / (double)run->alone : 0.0;
+}
+
+/* What one more program adds; the sums are finished by gpumpi_metrics_finish. */
+static void gpumpi_metrics_add(gpump_metrics *sums, double ntt, int first) {
+    sums->antt += ntt;
+    sums->stp += 1.0 / ntt;
+    if (first || ntt < sums->best_ntt) sums->best_ntt = ntt;
+    if (first || ntt > sums->worst_ntt) sums->worst_ntt = ntt;
+}
+
+static void gpumpi_metrics_finish(gpump_metrics *sums, uint32_t count) {
+    sums->antt /= (double)count;
+    sums->harmonic_speedup = 1.0 / sums->antt;
+    sums->weighted_speedup = sums->stp;
+    sums->fairness = sums->best_ntt / sums->worst_ntt;
+}
+
+static gpump_metrics gpumpi_metrics_zero(void) {
+    gpump_metrics zero;
+    zero.antt = zero.stp = zero.fairness = zero.harmonic_speedup = zero.weighted_speedup = zero.best_ntt = zero.worst_ntt = 0.0;
+    return zero;
+}
+
+GPUMP_API gpump_result gpump_metrics_compute(const gpump_metrics_run *runs, uint32_t count, gpump_metrics *metrics, gpump_diag *diag) {
+    gpump_metrics sums = gpumpi_metrics_zero();
+    if (!runs || !metrics || count == 0) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, count, 1, UINT32_MAX);
+    for (uint32_t i = 0; i < count; i++) {
+        if (runs[i].alone == 0) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "alone", i, 0, 1, UINT64_MAX);
+        if (runs[i].shared == 0) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "shared", i, 0, 1, UINT64_MAX);
+        gpumpi_metrics_add(&sums, gpump_metrics_ntt(&runs[i]), i == 0);
+    }
+    gpumpi_metrics_finish(&sums, count);
+    *metrics = sums;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_metrics_compute_rates(const gpump_metrics_rate *rates, uint32_t count, gpump_metrics *metrics,
+                                                   gpump_diag *diag) {
+    gpump_metrics sums = gpumpi_metrics_zero();
+    if (!rates || !metrics || count == 0) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, count, 1, UINT32_MAX);
+    for (uint32_t i = 0; i < count; i++) {
+        if (!(rates[i].alone > 0.0)) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "alone", i, 0, 1, UINT64_MAX);
+        if (!(rates[i].shared > 0.0)) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "shared", i, 0, 1, UINT64_MAX);
+        gpumpi_metrics_add(&sums, rates[i].alone / rates[i].shared, i == 0);
+    }
+    gpumpi_metrics_finish(&sums, count);
+    *metrics = sums;
+    return GPUMP_OK;
+}
+
+GPUMP_API double gpump_metrics_violation_rate(const uint64_t *latencies, uint32_t count, uint64_t limit) {
+    uint32_t violations = 0;
+    for (uint32_t i = 0; i < count; i++) violations += latencies[i] > limit || latencies[i] == GPUMP_UNKNOWN;
+    return count ? (double)violations / (double)count : 0.0;
+}
+
+GPUMP_API double gpump_metrics_share(uint64_t part, uint64_t whole) { return whole ? (double)part / (double)whole : 0.0; }
 
 /* ---- gpump_impl/compress.c ---- */
 /* compress: the code behind compress.h. The vector path and the plain path write the same bytes; tests/400_compress.c holds
@@ -4529,6 +5012,1335 @@ GPUMP_API gpump_result gpump_sm_statistics_field(const gpump_sm_statistics *stat
     if (description) *description = words[index][2];
     if (value) *value = (&statistics->placed)[index];
     return GPUMP_OK;
+}
+
+/* ---- gpump_impl/scheduler.c ---- */
+
+
+
+#include <string.h>
+
+#define GPUMPI_SCHEDULER_MAGIC UINT64_C(0x31444843534d5047) /* "GPMSCHD1" */
+
+/* The whole state: this head, then the tables at the offsets it holds. */
+struct gpump_scheduler {
+    gpumpi_head head;
+    gpump_scheduler_statistics statistics;
+    uint64_t now;
+    uint64_t policy_due;     /* when the policy decides; GPUMP_UNKNOWN: nothing has happened since it last did */
+    uint64_t policy_wake;    /* when it wants to run by itself */
+    uint64_t arrivals;       /* sequence number of the next submission */
+    uint64_t serials;        /* serial of the next context */
+    uint64_t policy_state[GPUMP_SCHEDULER_STATE_WORDS];
+    uint64_t contexts_at, buffers_at, kernels_at, sms_at; /* offsets in bytes from the start of the block */
+    uint64_t idle_at, attention_at, attention_summary_at; /* sets of SMs: idle; with an action to hand over; words of that not 0 */
+    uint64_t done_at;                                     /* set of queues with KERNEL_DONE to hand over */
+    uint64_t ptbqs_at, generations_at, waiting_at, active_at, owners_at;
+    gpump_scheduler_config config;
+    uint32_t waiting_count, active_count, open_contexts, idle_sms, reserved_sms;
+    uint32_t admission_due;  /* 1: a buffer or a row has become free or full since the policy was asked to admit */
+    uint32_t done_count;     /* queues in that set */
+    uint32_t policy_running; /* 1: in the middle of a run that goes on with the next call */
+};
+
+static void *gpumpi_scheduler_at(const gpump_scheduler *s, uint64_t offset) {
+    const char *base = (const char *)s;
+    void *pointer;
+    base += offset;
+    memcpy(&pointer, &base, sizeof pointer); /* drops const: callers that only read keep their results const */
+    return pointer;
+}
+static gpump_scheduler_context_row *gpumpi_scheduler_contexts(const gpump_scheduler *s) {
+    return (gpump_scheduler_context_row *)gpumpi_scheduler_at(s, s->contexts_at);
+}
+static gpump_scheduler_buffer *gpumpi_scheduler_buffers(const gpump_scheduler *s) {
+    return (gpump_scheduler_buffer *)gpumpi_scheduler_at(s, s->buffers_at);
+}
+static gpump_scheduler_kernel *gpumpi_scheduler_kernels(const gpump_scheduler *s) {
+    return (gpump_scheduler_kernel *)gpumpi_scheduler_at(s, s->kernels_at);
+}
+static gpump_scheduler_sm *gpumpi_scheduler_sms(const gpump_scheduler *s) {
+    return (gpump_scheduler_sm *)gpumpi_scheduler_at(s, s->sms_at);
+}
+static uint64_t *gpumpi_scheduler_words(const gpump_scheduler *s, uint64_t offset) {
+    return (uint64_t *)gpumpi_scheduler_at(s, offset);
+}
+static uint32_t *gpumpi_scheduler_halves(const gpump_scheduler *s, uint64_t offset) {
+    return (uint32_t *)gpumpi_scheduler_at(s, offset);
+}
+
+/* ---- configuration ---- */
+
+GPUMP_API gpump_result gpump_scheduler_config_preset(gpump_scheduler_config *config, const char *preset) {
+    gpump_gpu gpu;
+    gpump_result result;
+    if (!config || !preset) return GPUMP_ERROR_ARGUMENT;
+    result = gpump_gpu_config_preset(&gpu, preset);
+    if (result) return result;
+    memset(config, 0, sizeof *config);
+    config->struct_size = (uint32_t)sizeof *config;
+    config->sms = gpu.sms;
+    config->blocks_per_sm = gpu.block_slots;
+    config->contexts = 32;
+    config->queues = 32;
+    config->active_kernels = gpu.sms;
+    config->saved_blocks = gpu.sms * gpu.block_slots;
+    config->mechanism = GPUMP_SCHEDULER_SWITCH;
+    config->kernels_per_sm = 1;
+    config->decision_cycles = gpu.sms;
+    config->slice_cycles = gpu.clock_khz; /* 1 ms */
+    return GPUMP_OK;
+}
+
+static gpump_result gpumpi_scheduler_range(gpump_diag *diag, const char *field, uint32_t value, uint32_t minimum, uint32_t maximum) {
+    if (value >= minimum && value <= maximum) return GPUMP_OK;
+    return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, field, 0, value, minimum, maximum);
+}
+
+static gpump_result gpumpi_scheduler_check_config(const gpump_scheduler_config *c, gpump_diag *diag) {
+    gpump_result r;
+    if (!c) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config", 0, 0, 1, UINT64_MAX);
+    if ((r = gpumpi_scheduler_range(diag, "struct_size", c->struct_size, (uint32_t)sizeof *c, (uint32_t)sizeof *c))) return r;
+    if ((r = gpumpi_scheduler_range(diag, "sms", c->sms, 1, 65536))) return r;
+    if ((r = gpumpi_scheduler_range(diag, "blocks_per_sm", c->blocks_per_sm, 1, 64))) return r;
+    if ((r = gpumpi_scheduler_range(diag, "contexts", c->contexts, 1, 4096))) return r;
+    if ((r = gpumpi_scheduler_range(diag, "queues", c->queues, 1, 4096))) return r;
+    if ((r = gpumpi_scheduler_range(diag, "active_kernels", c->active_kernels, 1, 4096))) return r;
+    if ((r = gpumpi_scheduler_range(diag, "saved_blocks", c->saved_blocks, 0, c->sms * c->blocks_per_sm))) return r;
+    if ((r = gpumpi_scheduler_range(diag, "mechanism", c->mechanism, 0, GPUMP_SCHEDULER_SELECT))) return r;
+    if ((r = gpumpi_scheduler_range(diag, "kernels_per_sm", c->kernels_per_sm, 1, 2))) return r;
+    if ((r = gpumpi_scheduler_range(diag, "slice_cycles", c->slice_cycles, 1, UINT32_MAX))) return r;
+    return gpumpi_scheduler_range(diag, "reserved", c->reserved, 0, 0);
+}
+
+/* Lays the tables out; returns the size of the block. u64 tables come first, so everything is aligned. */
+static uint64_t gpumpi_scheduler_layout(gpump_scheduler *s, const gpump_scheduler_config *c) {
+    uint64_t at = sizeof *s, words = gpump_bits_words(c->sms);
+    s->contexts_at = at, at += (uint64_t)c->contexts * sizeof(gpump_scheduler_context_row);
+    s->buffers_at = at, at += (uint64_t)c->queues * sizeof(gpump_scheduler_buffer);
+    s->kernels_at = at, at += (uint64_t)c->active_kernels * sizeof(gpump_scheduler_kernel);
+    s->sms_at = at, at += (uint64_t)c->sms * sizeof(gpump_scheduler_sm);
+    s->idle_at = at, at += words * 8;
+    s->attention_at = at, at += words * 8;
+    s->attention_summary_at = at, at += gpump_bits_words((uint32_t)words) * UINT64_C(8);
+    s->done_at = at, at += gpump_bits_words(c->queues) * UINT64_C(8);
+    s->ptbqs_at = at, at += (uint64_t)c->active_kernels * c->saved_blocks * 8;
+    s->generations_at = at, at += (uint64_t)c->sms * c->blocks_per_sm * 4;
+    s->owners_at = at, at += (uint64_t)c->sms * c->blocks_per_sm * 4;
+    s->waiting_at = at, at += (uint64_t)c->queues * 4;
+    s->active_at = at, at += (uint64_t)c->active_kernels * 4;
+    return (at + 7) & ~UINT64_C(7);
+}
+
+static uint64_t gpumpi_scheduler_layout_hash(const gpump_scheduler_config *c) {
+    uint64_t hash = gpump_hash_u64(GPUMP_HASH_SEED, sizeof(struct gpump_scheduler));
+    const uint32_t fields[] = {c->sms, c->blocks_per_sm, c->contexts, c->queues, c->active_kernels, c->saved_blocks};
+    return gpump_hash_u32s(hash, fields, sizeof fields / sizeof *fields);
+}
+
+GPUMP_API gpump_result gpump_scheduler_bytes(const gpump_scheduler_config *config, size_t *bytes, gpump_diag *diag) {
+    gpump_result result = gpumpi_scheduler_check_config(config, diag);
+    gpump_scheduler layout;
+    uint64_t needed;
+    if (result) return result;
+    if (!bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, 0, 1, UINT64_MAX);
+    needed = gpumpi_scheduler_layout(&layout, config);
+    if (needed > SIZE_MAX) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "saved_blocks", 0, config->saved_blocks, 0, SIZE_MAX / 8);
+    *bytes = (size_t)needed;
+    return GPUMP_OK;
+}
+
+static void gpumpi_scheduler_policy_event(gpump_scheduler *s) {
+    if (s->policy_due == GPUMP_UNKNOWN) s->policy_due = gpump_add_saturated(s->now, s->config.decision_cycles);
+}
+
+GPUMP_API gpump_result gpump_scheduler_init(void *memory, size_t bytes, const gpump_scheduler_config *config,
+                                            gpump_scheduler **scheduler, gpump_diag *diag) {
+    size_t needed;
+    gpump_result result = gpump_scheduler_bytes(config, &needed, diag);
+    gpump_scheduler *s = (gpump_scheduler *)memory;
+    if (result) return result;
+    if (!scheduler) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "scheduler", 0, 0, 1, UINT64_MAX);
+    result = gpumpi_head_check_memory(memory, bytes, needed, diag);
+    if (result) return result;
+    memset(memory, 0, needed);
+    gpumpi_scheduler_layout(s, config);
+    s->head.magic = GPUMPI_SCHEDULER_MAGIC;
+    s->head.layout = gpumpi_scheduler_layout_hash(config);
+    s->head.bytes = needed;
+    s->config = *config;
+    s->policy_due = s->policy_wake = GPUMP_UNKNOWN;
+    s->serials = 1;
+    s->idle_sms = config->sms;
+    for (uint32_t i = 0; i < config->sms; i++) {
+        gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[i];
+        sm->kernel = sm->next = sm->previous_sm = sm->next_sm = GPUMP_NONE;
+        gpump_bits_set(gpumpi_scheduler_words(s, s->idle_at), i);
+    }
+    *scheduler = s;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_scheduler_adopt(void *memory, size_t bytes, const gpump_scheduler_config *config,
+                                             gpump_scheduler **scheduler, gpump_diag *diag) {
+    size_t needed;
+    gpump_result result = gpump_scheduler_bytes(config, &needed, diag);
+    if (result) return result;
+    if (!scheduler) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "scheduler", 0, 0, 1, UINT64_MAX);
+    result = gpumpi_head_adopt(memory, bytes, GPUMPI_SCHEDULER_MAGIC, gpumpi_scheduler_layout_hash(config), diag);
+    if (result) return result;
+    if (((gpump_scheduler *)memory)->head.bytes != needed)
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "bytes", 0, ((gpump_scheduler *)memory)->head.bytes, needed, needed);
+    if (memcmp(&((gpump_scheduler *)memory)->config, config, sizeof *config))
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
+    *scheduler = (gpump_scheduler *)memory;
+    return GPUMP_OK;
+}
+
+GPUMP_API uint64_t gpump_scheduler_hash(const gpump_scheduler *s) {
+    const gpump_scheduler_config *c = &s->config;
+    uint64_t hash = gpump_hash_u64(GPUMP_HASH_SEED, s->head.layout);
+    hash = gpump_hash_u64s(hash, &s->statistics.submitted, sizeof s->statistics / 8);
+    hash = gpump_hash_u64s(hash, &s->now, 5);
+    hash = gpump_hash_u64s(hash, s->policy_state, GPUMP_SCHEDULER_STATE_WORDS);
+    hash = gpump_hash_u32s(hash, &s->config.struct_size, sizeof s->config / 4);
+    hash = gpump_hash_u32s(hash, &s->waiting_count, 8);
+    for (uint32_t i = 0; i < c->contexts; i++) {
+        const gpump_scheduler_context_row *row = &gpumpi_scheduler_contexts(s)[i];
+        hash = gpump_hash_u32s(gpump_hash_u64s(hash, &row->cookie, 3), &row->priority, 4);
+    }
+    for (uint32_t i = 0; i < c->queues; i++) {
+        const gpump_scheduler_buffer *row = &gpumpi_scheduler_buffers(s)[i];
+        hash = gpump_hash_u32s(gpump_hash_u64s(hash, &row->cookie, 3), &row->context, 6);
+    }
+    for (uint32_t i = 0; i < c->active_kernels; i++) {
+        const gpump_scheduler_kernel *row = &gpumpi_scheduler_kernels(s)[i];
+        hash = gpump_hash_u32s(gpump_hash_u64s(hash, &row->cookie, 5), &row->queue, 16);
+    }
+    for (uint32_t i = 0; i < c->sms; i++) {
+        const gpump_scheduler_sm *row = &gpumpi_scheduler_sms(s)[i];
+        hash = gpump_hash_u32s(gpump_hash_u64s(hash, &row->context_serial, 2), &row->state, 10);
+    }
+    hash = gpump_hash_u64s(hash, gpumpi_scheduler_words(s, s->idle_at), (size_t)((s->generations_at - s->idle_at) / 8));
+    return gpump_hash_u32s(hash, gpumpi_scheduler_halves(s, s->generations_at),
+                           (size_t)(((uint64_t)c->sms * c->blocks_per_sm * 2 + c->queues + c->active_kernels)));
+}
+
+/* bits that can hold the values 0 to n - 1 */
+static uint64_t gpumpi_scheduler_width(uint64_t n) {
+    uint64_t width = 0;
+    while (width < 64 && ((uint64_t)1 << width) < n) width++;
+    return width;
+}
+
+GPUMP_API gpump_result gpump_scheduler_bits(const gpump_scheduler_config *c, gpump_scheduler_storage *storage, gpump_diag *diag) {
+    gpump_result result = gpumpi_scheduler_check_config(c, diag);
+    uint64_t context, kernel, resident, grid = 40, pointer = 40;
+    if (result) return result;
+    if (!storage) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "storage", 0, 0, 1, UINT64_MAX);
+    context = gpumpi_scheduler_width(c->contexts);
+    kernel = gpumpi_scheduler_width(c->active_kernels);
+    resident = gpumpi_scheduler_width((uint64_t)c->sms * c->blocks_per_sm + 1);
+    /* valid, context, pointer to the launch descriptor */
+    storage->command_buffers = c->queues * (1 + context + pointer);
+    /* valid, context, descriptor, grid and next block, blocks per SM, resident blocks, tokens with sign */
+    storage->ksrt = c->active_kernels * (1 + context + pointer + 2 * grid + gpumpi_scheduler_width(c->blocks_per_sm) + resident +
+                                         gpumpi_scheduler_width(c->sms) + 1);
+    /* state, kernel, next, running blocks, and of a second kernel when it may hold one */
+    storage->smst = c->sms * (2 + 2 * kernel + c->kernels_per_sm * gpumpi_scheduler_width(c->blocks_per_sm + UINT64_C(1)));
+    storage->active_queue = c->active_kernels * kernel;
+    /* block id and stack pointer, 32 bits each */
+    storage->ptbqs = (uint64_t)c->active_kernels * c->saved_blocks * 64;
+    /* valid, page table base, priority */
+    storage->context_table = c->contexts * (1 + pointer + 8);
+    return GPUMP_OK;
+}
+
+/* ---- small state changes ---- */
+
+static void gpumpi_scheduler_attend(gpump_scheduler *s, uint32_t sm) {
+    gpump_bits_set(gpumpi_scheduler_words(s, s->attention_at), sm);
+    gpump_bits_set(gpumpi_scheduler_words(s, s->attention_summary_at), sm >> 6);
+}
+static void gpumpi_scheduler_ignore(gpump_scheduler *s, uint32_t sm) {
+    uint64_t *words = gpumpi_scheduler_words(s, s->attention_at);
+    gpump_bits_clear(words, sm);
+    if (!words[sm >> 6]) gpump_bits_clear(gpumpi_scheduler_words(s, s->attention_summary_at), sm >> 6);
+}
+/* The lowest SM with an action to hand over; at most 16 words are looked at (65536 SMs). */
+static uint32_t gpumpi_scheduler_attended(const gpump_scheduler *s) {
+    const uint64_t *summary = gpumpi_scheduler_words(s, s->attention_summary_at);
+    const uint64_t *words = gpumpi_scheduler_words(s, s->attention_at);
+    uint32_t count = gpump_bits_words(gpump_bits_words(s->config.sms));
+    for (uint32_t i = 0; i < count; i++)
+        if (summary[i]) {
+            uint32_t word = i * 64 + gpump_bits_lowest64(summary[i]);
+            return word * 64 + gpump_bits_lowest64(words[word]);
+        }
+    return GPUMP_NONE;
+}
+static uint32_t gpumpi_scheduler_lowest_idle(const gpump_scheduler *s) {
+    const uint64_t *words = gpumpi_scheduler_words(s, s->idle_at);
+    if (!s->idle_sms) return GPUMP_NONE;
+    for (uint32_t i = 0;; i++)
+        if (words[i]) return i * 64 + gpump_bits_lowest64(words[i]);
+}
+
+/* Puts an SM at the head of its owner's list and charges a token. */
+static void gpumpi_scheduler_own(gpump_scheduler *s, uint32_t index, uint32_t kernel) {
+    gpump_scheduler_sm *sms = gpumpi_scheduler_sms(s), *sm = &sms[index];
+    gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[kernel];
+    sm->kernel = kernel;
+    sm->previous_sm = GPUMP_NONE;
+    sm->next_sm = k->first_sm;
+    if (k->first_sm != GPUMP_NONE) sms[k->first_sm].previous_sm = index;
+    k->first_sm = index;
+    k->owned++;
+    k->tokens--;
+}
+static void gpumpi_scheduler_disown(gpump_scheduler *s, uint32_t index) {
+    gpump_scheduler_sm *sms = gpumpi_scheduler_sms(s), *sm = &sms[index];
+    gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[sm->kernel];
+    if (sm->previous_sm != GPUMP_NONE) sms[sm->previous_sm].next_sm = sm->next_sm;
+    else k->first_sm = sm->next_sm;
+    if (sm->next_sm != GPUMP_NONE) sms[sm->next_sm].previous_sm = sm->previous_sm;
+    sm->previous_sm = sm->next_sm = GPUMP_NONE;
+    k->owned--;
+    k->tokens++;
+}
+/* Reserves for a kernel, or gives up: the SM's `next`, with its token. */
+static void gpumpi_scheduler_promise(gpump_scheduler *s, gpump_scheduler_sm *sm, uint32_t kernel) {
+    gpump_scheduler_kernel *kernels = gpumpi_scheduler_kernels(s);
+    if (sm->next != GPUMP_NONE) {
+        kernels[sm->next].reserved--;
+        kernels[sm->next].tokens++;
+    }
+    sm->next = kernel;
+    if (kernel != GPUMP_NONE) {
+        kernels[kernel].reserved++;
+        kernels[kernel].tokens--;
+    }
+}
+
+static void gpumpi_scheduler_idle(gpump_scheduler *s, uint32_t index) {
+    gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[index];
+    sm->state = GPUMP_SCHEDULER_SM_IDLE;
+    sm->flags = 0;
+    sm->kernel = sm->next = GPUMP_NONE;
+    gpump_bits_set(gpumpi_scheduler_words(s, s->idle_at), index);
+    s->idle_sms++;
+    gpumpi_scheduler_ignore(s, index);
+    gpumpi_scheduler_policy_event(s); /* event 2: an SM becomes idle */
+}
+
+/* An owned SM that runs nothing and has nothing to issue. */
+static void gpumpi_scheduler_release(gpump_scheduler *s, uint32_t index) {
+    gpumpi_scheduler_disown(s, index);
+    gpumpi_scheduler_idle(s, index);
+}
+
+static void gpumpi_scheduler_setup(gpump_scheduler *s, uint32_t index, uint32_t kernel) {
+    gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[index];
+    gpumpi_scheduler_own(s, index, kernel);
+    gpumpi_scheduler_kernels(s)[kernel].setting_up++;
+    sm->state = GPUMP_SCHEDULER_SM_RUNNING;
+    sm->flags = GPUMP_SCHEDULER_SM_SETUP_DUE;
+    gpumpi_scheduler_attend(s, index);
+}
+
+/* A reserved SM has lost its last block of the old kernel. */
+static void gpumpi_scheduler_vacate(gpump_scheduler *s, uint32_t index) {
+    gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[index];
+    uint32_t next = sm->next, flags = sm->flags;
+    GPUMP_ASSERT(sm->blocks == 0 && sm->leaving == 0);
+    if (flags & GPUMP_SCHEDULER_SM_SETUP_STALE) { /* report_ready comes back here */
+        sm->kernel = GPUMP_NONE;
+        return;
+    }
+    s->reserved_sms--;
+    if (next == GPUMP_NONE || (gpump_scheduler_to_issue(&gpumpi_scheduler_kernels(s)[next]) == 0 && sm->next_blocks == 0)) {
+        gpumpi_scheduler_promise(s, sm, GPUMP_NONE);
+        if (flags & GPUMP_SCHEDULER_SM_SETUP_RUNNING) { /* set up beside the old kernel for one that has nothing left */
+            s->reserved_sms++;
+            sm->kernel = GPUMP_NONE;
+            sm->flags = GPUMP_SCHEDULER_SM_SETUP_RUNNING | GPUMP_SCHEDULER_SM_SETUP_STALE;
+            return;
+        }
+        gpumpi_scheduler_idle(s, index);
+        return;
+    }
+    gpumpi_scheduler_promise(s, sm, GPUMP_NONE);
+    if (flags & (GPUMP_SCHEDULER_SM_NEXT_READY | GPUMP_SCHEDULER_SM_SETUP_RUNNING)) { /* kernels_per_sm 2 */
+        gpumpi_scheduler_own(s, index, next);
+        sm->state = GPUMP_SCHEDULER_SM_RUNNING;
+        sm->flags = flags & GPUMP_SCHEDULER_SM_SETUP_RUNNING;
+        if (sm->flags) gpumpi_scheduler_kernels(s)[next].setting_up++;
+        sm->blocks = sm->next_blocks;
+        sm->next_blocks = sm->room = 0;
+        gpumpi_scheduler_attend(s, index);
+        return;
+    }
+    gpumpi_scheduler_setup(s, index, next);
+}
+
+/* A kernel has no block left: its row, its place in the active queue and its SMs become free. */
+static void gpumpi_scheduler_end_kernel(gpump_scheduler *s, uint32_t kernel) {
+    gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[kernel];
+    gpump_scheduler_buffer *buffer = &gpumpi_scheduler_buffers(s)[k->queue];
+    gpump_scheduler_sm *sms = gpumpi_scheduler_sms(s);
+    uint32_t *active = gpumpi_scheduler_halves(s, s->active_at), at = 0;
+    for (uint32_t i = k->first_sm; i != GPUMP_NONE;) { /* SMs set up for it, or about to be, that it no longer needs */
+        uint32_t after = sms[i].next_sm;
+        GPUMP_ASSERT(sms[i].blocks == 0);
+        gpumpi_scheduler_disown(s, i);
+        if (sms[i].flags & GPUMP_SCHEDULER_SM_SETUP_RUNNING) { /* idle once that is over */
+            sms[i].state = GPUMP_SCHEDULER_SM_RESERVED;
+            sms[i].kernel = GPUMP_NONE;
+            sms[i].flags = GPUMP_SCHEDULER_SM_SETUP_RUNNING | GPUMP_SCHEDULER_SM_SETUP_STALE;
+            s->reserved_sms++;
+        } else
+            gpumpi_scheduler_idle(s, i);
+        i = after;
+    }
+    if (k->reserved)
+        for (uint32_t i = 0; i < s->config.sms; i++)
+            if (sms[i].next == kernel) {
+                gpumpi_scheduler_promise(s, &sms[i], GPUMP_NONE);
+                sms[i].room = 0;
+                if (sms[i].flags & GPUMP_SCHEDULER_SM_SETUP_RUNNING) sms[i].flags |= GPUMP_SCHEDULER_SM_SETUP_STALE;
+                sms[i].flags &= ~(uint32_t)(GPUMP_SCHEDULER_SM_NEXT_READY | GPUMP_SCHEDULER_SM_SETUP_DUE);
+            }
+    while (active[at] != kernel) at++;
+    s->active_count--;
+    memmove(active + at, active + at + 1, (s->active_count - at) * sizeof *active);
+    k->in_use = 0;
+    buffer->state = GPUMP_SCHEDULER_BUFFER_DONE;
+    gpump_bits_set(gpumpi_scheduler_words(s, s->done_at), k->queue);
+    s->done_count++;
+    s->admission_due = 1;
+    s->statistics.kernels_done++;
+}
+
+/* Ends a kernel that has run out of blocks. */
+static void gpumpi_scheduler_settle(gpump_scheduler *s, uint32_t kernel) {
+    const gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[kernel];
+    if (k->resident == 0 && k->saved == 0 && k->next_block == k->blocks) gpumpi_scheduler_end_kernel(s, kernel);
+}
+
+/* ---- facts ---- */
+
+static gpump_result gpumpi_scheduler_time(gpump_scheduler *s, uint64_t now) {
+    if (now < s->now) return GPUMP_ERROR_TIME;
+    s->now = now;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_scheduler_open(gpump_scheduler *s, uint64_t now, const gpump_scheduler_context *context, uint32_t *row,
+                                            gpump_diag *diag) {
+    gpump_scheduler_context_row *rows;
+    uint32_t i = 0;
+    if (!s || !context || !row) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "context", 0, 0, 1, UINT64_MAX);
+    if (context->weight > GPUMP_SCHEDULER_MAX_BUDGET)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "weight", 0, context->weight, 0, GPUMP_SCHEDULER_MAX_BUDGET);
+    if (now < s->now) return gpumpi_fail(diag, GPUMP_ERROR_TIME, "now", 0, now, s->now, UINT64_MAX);
+    rows = gpumpi_scheduler_contexts(s);
+    while (i < s->config.contexts && rows[i].serial) i++;
+    if (i == s->config.contexts) return gpumpi_fail(diag, GPUMP_ERROR_FULL, "contexts", 0, i + UINT64_C(1), 0, i);
+    s->now = now;
+    memset(&rows[i], 0, sizeof rows[i]);
+    rows[i].cookie = context->cookie;
+    rows[i].page_table_base = context->page_table_base;
+    rows[i].priority = context->priority;
+    rows[i].weight = context->weight;
+    rows[i].serial = s->serials++;
+    s->open_contexts++;
+    *row = i;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_scheduler_set_priority(gpump_scheduler *s, uint64_t now, uint32_t context, uint32_t priority,
+                                                    uint32_t weight) {
+    if (!s || context >= s->config.contexts || weight > GPUMP_SCHEDULER_MAX_BUDGET) return GPUMP_ERROR_ARGUMENT;
+    if (!gpumpi_scheduler_contexts(s)[context].serial) return GPUMP_ERROR_STATE;
+    if (gpumpi_scheduler_time(s, now)) return GPUMP_ERROR_TIME;
+    gpumpi_scheduler_contexts(s)[context].priority = priority;
+    gpumpi_scheduler_contexts(s)[context].weight = weight;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_scheduler_close(gpump_scheduler *s, uint64_t now, uint32_t context) {
+    gpump_scheduler_context_row *row;
+    if (!s || context >= s->config.contexts) return GPUMP_ERROR_ARGUMENT;
+    row = &gpumpi_scheduler_contexts(s)[context];
+    if (!row->serial || row->commands) return GPUMP_ERROR_STATE;
+    if (gpumpi_scheduler_time(s, now)) return GPUMP_ERROR_TIME;
+    memset(row, 0, sizeof *row);
+    s->open_contexts--;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_scheduler_submit(gpump_scheduler *s, uint64_t now, uint32_t queue, const gpump_scheduler_command *command,
+                                              gpump_diag *diag) {
+    gpump_scheduler_buffer *buffer;
+    if (!s || !command) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "command", 0, 0, 1, UINT64_MAX);
+    if (queue >= s->config.queues) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "queue", 0, queue, 0, s->config.queues - 1);
+    if (command->context >= s->config.contexts)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "context", 0, command->context, 0, s->config.contexts - 1);
+    if (!gpumpi_scheduler_contexts(s)[command->context].serial)
+        return gpumpi_fail(diag, GPUMP_ERROR_STATE, "context", command->context, 0, 1, 1);
+    if (command->blocks < 1 || command->blocks > GPUMP_SCHEDULER_MAX_BLOCKS)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks", 0, command->blocks, 1, GPUMP_SCHEDULER_MAX_BLOCKS);
+    if (command->blocks_per_sm < 1 || command->blocks_per_sm > s->config.blocks_per_sm)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks_per_sm", 0, command->blocks_per_sm, 1, s->config.blocks_per_sm);
+    if (now < s->now) return gpumpi_fail(diag, GPUMP_ERROR_TIME, "now", 0, now, s->now, UINT64_MAX);
+    buffer = &gpumpi_scheduler_buffers(s)[queue];
+    if (buffer->state != GPUMP_SCHEDULER_BUFFER_EMPTY) return gpumpi_fail(diag, GPUMP_BUSY, "queue", queue, buffer->state, 0, 0);
+    s->now = now;
+    buffer->cookie = command->cookie;
+    buffer->blocks = command->blocks;
+    buffer->arrival = s->arrivals++;
+    buffer->context = command->context;
+    buffer->blocks_per_sm = command->blocks_per_sm;
+    buffer->saved_limit = command->saved_limit < s->config.saved_blocks ? command->saved_limit : s->config.saved_blocks;
+    buffer->state = GPUMP_SCHEDULER_BUFFER_WAITING;
+    buffer->kernel = GPUMP_NONE;
+    gpumpi_scheduler_halves(s, s->waiting_at)[s->waiting_count++] = queue;
+    gpumpi_scheduler_contexts(s)[command->context].commands++;
+    s->admission_due = 1;
+    s->statistics.submitted++;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_scheduler_report_ready(gpump_scheduler *s, uint64_t now, uint32_t index) {
+    gpump_scheduler_sm *sm;
+    if (!s || index >= s->config.sms) return GPUMP_ERROR_ARGUMENT;
+    sm = &gpumpi_scheduler_sms(s)[index];
+    if (!(sm->flags & GPUMP_SCHEDULER_SM_SETUP_RUNNING)) return GPUMP_ERROR_STATE;
+    if (gpumpi_scheduler_time(s, now)) return GPUMP_ERROR_TIME;
+    sm->flags &= ~(uint32_t)GPUMP_SCHEDULER_SM_SETUP_RUNNING;
+    if (sm->flags & GPUMP_SCHEDULER_SM_SETUP_STALE) {
+        sm->flags &= ~(uint32_t)GPUMP_SCHEDULER_SM_SETUP_STALE;
+        if (sm->blocks == 0) gpumpi_scheduler_vacate(s, index);
+        else if (sm->next != GPUMP_NONE) { /* beside a leaving kernel, and `next` has changed meanwhile */
+            sm->flags |= GPUMP_SCHEDULER_SM_SETUP_DUE;
+            gpumpi_scheduler_attend(s, index);
+        }
+    } else if (sm->state == GPUMP_SCHEDULER_SM_RESERVED)
+        sm->flags |= GPUMP_SCHEDULER_SM_NEXT_READY;
+    else {
+        gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[sm->kernel];
+        k->setting_up--;
+        if (gpump_scheduler_to_issue(k)) gpumpi_scheduler_attend(s, index);
+        else if (sm->blocks == 0) gpumpi_scheduler_release(s, index);
+    }
+    return GPUMP_OK;
+}
+
+/* Takes a block's name apart and checks it; returns the SM's row, NULL when it names no resident block. */
+static gpump_scheduler_sm *gpumpi_scheduler_find_block(const gpump_scheduler *s, uint64_t block, uint32_t *index, uint32_t *slot) {
+    uint32_t place = (uint32_t)(block & 0x3fffffu), at;
+    gpump_scheduler_sm *sm;
+    *index = place >> 6;
+    *slot = place & 63u;
+    if (*index >= s->config.sms || *slot >= s->config.blocks_per_sm) return NULL;
+    sm = &gpumpi_scheduler_sms(s)[*index];
+    at = *index * s->config.blocks_per_sm + *slot;
+    if (!((sm->slots >> *slot) & 1u) || gpumpi_scheduler_halves(s, s->generations_at)[at] != (uint32_t)(block >> 22) || block >> 54)
+        return NULL;
+    return sm;
+}
+
+/* A block leaves its slot, finished or saved. */
+static void gpumpi_scheduler_leave(gpump_scheduler *s, uint32_t index, uint32_t slot, uint32_t kernel) {
+    gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[index];
+    gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[kernel];
+    sm->slots &= ~((uint64_t)1 << slot);
+    k->resident--;
+    if (kernel != sm->kernel) {
+        sm->next_blocks--;
+        return;
+    }
+    sm->blocks--;
+    if (sm->leaving) { /* it was told to switch; the room kept for its context is used, or no longer needed */
+        sm->leaving--;
+        k->leaving--;
+    }
+}
+
+/* After a block has left: is its SM free, its kernel over? */
+static void gpumpi_scheduler_after_leave(gpump_scheduler *s, uint32_t index, uint32_t kernel) {
+    gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[index];
+    if (sm->state == GPUMP_SCHEDULER_SM_RESERVED) {
+        if (sm->blocks == 0 && sm->kernel == kernel) gpumpi_scheduler_vacate(s, index);
+    } else if (gpump_scheduler_to_issue(&gpumpi_scheduler_kernels(s)[kernel]))
+        gpumpi_scheduler_attend(s, index);
+    else if (sm->blocks == 0)
+        gpumpi_scheduler_release(s, index);
+    gpumpi_scheduler_settle(s, kernel);
+}
+
+GPUMP_API gpump_result gpump_scheduler_report_finished(gpump_scheduler *s, uint64_t now, uint64_t block) {
+    uint32_t index, slot, kernel;
+    if (!s) return GPUMP_ERROR_ARGUMENT;
+    if (!gpumpi_scheduler_find_block(s, block, &index, &slot)) return GPUMP_ERROR_STALE;
+    if (gpumpi_scheduler_time(s, now)) return GPUMP_ERROR_TIME;
+    kernel = gpumpi_scheduler_halves(s, s->owners_at)[index * s->config.blocks_per_sm + slot];
+    s->statistics.blocks_finished++;
+    gpumpi_scheduler_leave(s, index, slot, kernel);
+    gpumpi_scheduler_after_leave(s, index, kernel);
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_scheduler_report_preempted(gpump_scheduler *s, uint64_t now, uint64_t block, uint64_t handle) {
+    uint32_t index, slot, kernel, had;
+    gpump_scheduler_kernel *k;
+    gpump_scheduler_sm *sm;
+    if (!s) return GPUMP_ERROR_ARGUMENT;
+    sm = gpumpi_scheduler_find_block(s, block, &index, &slot);
+    if (!sm) return GPUMP_ERROR_STALE;
+    kernel = gpumpi_scheduler_halves(s, s->owners_at)[index * s->config.blocks_per_sm + slot];
+    if (sm->state != GPUMP_SCHEDULER_SM_RESERVED || sm->flags & GPUMP_SCHEDULER_SM_PREEMPT_DUE || kernel != sm->kernel)
+        return GPUMP_ERROR_STATE;
+    k = &gpumpi_scheduler_kernels(s)[kernel];
+    if (k->saved + k->leaving - (sm->leaving ? 1u : 0u) >= k->saved_limit) return GPUMP_ERROR_FULL;
+    if (gpumpi_scheduler_time(s, now)) return GPUMP_ERROR_TIME;
+    had = gpump_scheduler_to_issue(k) != 0;
+    gpumpi_scheduler_words(s, s->ptbqs_at)[(uint64_t)kernel * s->config.saved_blocks +
+                                           (k->saved_first + k->saved) % s->config.saved_blocks] = handle;
+    k->saved++;
+    s->statistics.blocks_preempted++;
+    gpumpi_scheduler_leave(s, index, slot, kernel);
+    gpumpi_scheduler_after_leave(s, index, kernel);
+    if (!had) { /* the kernel had nothing to issue, so its SMs may have room, and idle SMs may now be of use to it */
+        for (uint32_t i = k->first_sm; i != GPUMP_NONE; i = gpumpi_scheduler_sms(s)[i].next_sm)
+            if (!(gpumpi_scheduler_sms(s)[i].flags & GPUMP_SCHEDULER_SM_SETUP_RUNNING)) gpumpi_scheduler_attend(s, i);
+        if (s->idle_sms) gpumpi_scheduler_policy_event(s);
+    }
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_scheduler_report_room(gpump_scheduler *s, uint64_t now, uint32_t index, uint32_t blocks) {
+    gpump_scheduler_sm *sm;
+    if (!s || index >= s->config.sms || blocks > s->config.blocks_per_sm) return GPUMP_ERROR_ARGUMENT;
+    sm = &gpumpi_scheduler_sms(s)[index];
+    if (sm->state != GPUMP_SCHEDULER_SM_RESERVED || !(sm->flags & GPUMP_SCHEDULER_SM_NEXT_READY) || sm->next == GPUMP_NONE)
+        return GPUMP_ERROR_STATE;
+    if (gpumpi_scheduler_time(s, now)) return GPUMP_ERROR_TIME;
+    sm->room = blocks;
+    if (blocks) gpumpi_scheduler_attend(s, index);
+    return GPUMP_OK;
+}
+
+/* ---- views ---- */
+
+GPUMP_API gpump_scheduler_view gpump_scheduler_look(const gpump_scheduler *s) {
+    gpump_scheduler_view view;
+    view.config = &s->config;
+    view.contexts = gpumpi_scheduler_contexts(s);
+    view.buffers = gpumpi_scheduler_buffers(s);
+    view.waiting = gpumpi_scheduler_halves(s, s->waiting_at);
+    view.kernels = gpumpi_scheduler_kernels(s);
+    view.active = gpumpi_scheduler_halves(s, s->active_at);
+    view.sms = gpumpi_scheduler_sms(s);
+    view.state = (uint64_t *)gpumpi_scheduler_at(s, offsetof(struct gpump_scheduler, policy_state));
+    view.user = NULL;
+    view.now = s->now;
+    view.waiting_count = s->waiting_count;
+    view.active_count = s->active_count;
+    view.open_contexts = s->open_contexts;
+    view.idle_sm = gpumpi_scheduler_lowest_idle(s);
+    view.reserved_sms = s->reserved_sms;
+    view.queue = GPUMP_NONE;
+    return view;
+}
+
+GPUMP_API const gpump_scheduler_statistics *gpump_scheduler_count(const gpump_scheduler *s) { return &s->statistics; }
+
+GPUMP_API gpump_scheduler_statistics gpump_scheduler_statistics_diff(const gpump_scheduler_statistics *after,
+                                                                     const gpump_scheduler_statistics *before) {
+    gpump_scheduler_statistics difference;
+#define GPUMPI_FIELD(name, unit, description) difference.name = after->name - before->name;
+    GPUMP_SCHEDULER_STATISTICS(GPUMPI_FIELD)
+#undef GPUMPI_FIELD
+    return difference;
+}
+
+GPUMP_API gpump_result gpump_scheduler_statistics_field(uint32_t index, const char **name, const char **unit, const char **description) {
+    static const char *const fields[][3] = {
+#define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
+        GPUMP_SCHEDULER_STATISTICS(GPUMPI_FIELD)
+#undef GPUMPI_FIELD
+    };
+    if (index >= sizeof fields / sizeof *fields) return GPUMP_EMPTY;
+    if (name) *name = fields[index][0];
+    if (unit) *unit = fields[index][1];
+    if (description) *description = fields[index][2];
+    return GPUMP_OK;
+}
+
+/* ---- decisions ---- */
+
+/* Moves the command of `queue` into the active queue. */
+static void gpumpi_scheduler_admit(gpump_scheduler *s, const gpump_scheduler_policy *policy, gpump_scheduler_view *view, uint32_t queue,
+                                   uint32_t position, gpump_scheduler_action *action) {
+    gpump_scheduler_buffer *buffer = &gpumpi_scheduler_buffers(s)[queue];
+    gpump_scheduler_kernel *kernels = gpumpi_scheduler_kernels(s), *k;
+    uint32_t *waiting = gpumpi_scheduler_halves(s, s->waiting_at), row = 0, budget = 0;
+    view->queue = queue;
+    if (policy->tokens) budget = policy->tokens(view);
+    if (budget > GPUMP_SCHEDULER_MAX_BUDGET) {
+        s->statistics.policy_errors++;
+        budget = GPUMP_SCHEDULER_MAX_BUDGET;
+    }
+    s->waiting_count--;
+    memmove(waiting + position, waiting + position + 1, (s->waiting_count - position) * sizeof *waiting);
+    while (kernels[row].in_use) row++;
+    k = &kernels[row];
+    memset(k, 0, sizeof *k);
+    k->cookie = buffer->cookie;
+    k->blocks = buffer->blocks;
+    k->start_cycle = s->now;
+    k->arrival = buffer->arrival;
+    k->queue = queue;
+    k->context = buffer->context;
+    k->blocks_per_sm = buffer->blocks_per_sm;
+    k->saved_limit = buffer->saved_limit;
+    k->budget = budget;
+    k->tokens = GPUMP_SCHEDULER_TOKEN_ZERO + budget;
+    k->first_sm = GPUMP_NONE;
+    k->in_use = 1;
+    buffer->state = GPUMP_SCHEDULER_BUFFER_ACTIVE;
+    buffer->kernel = row;
+    gpumpi_scheduler_halves(s, s->active_at)[s->active_count++] = row;
+    s->statistics.kernels_started++;
+    gpumpi_scheduler_policy_event(s); /* event 1: a kernel is inserted in the active queue */
+    action->kind = GPUMP_SCHEDULER_KERNEL_START;
+    action->kernel = row;
+    action->queue = queue;
+    action->context = k->context;
+    action->kernel_cookie = k->cookie;
+    action->context_cookie = gpumpi_scheduler_contexts(s)[k->context].cookie;
+}
+
+/* Asks the policy for a command; 1 when one was taken. */
+static gpump_result gpumpi_scheduler_try_admit(gpump_scheduler *s, const gpump_scheduler_policy *policy, gpump_scheduler_action *action) {
+    gpump_scheduler_view view;
+    uint32_t queue, position = 0;
+    if (!s->admission_due || !s->waiting_count || s->active_count == s->config.active_kernels) {
+        s->admission_due = 0;
+        return GPUMP_EMPTY;
+    }
+    view = gpump_scheduler_look(s);
+    view.user = policy->user;
+    queue = policy->admit ? policy->admit(&view) : view.waiting[0];
+    if (queue == GPUMP_NONE) {
+        s->admission_due = 0;
+        return GPUMP_EMPTY;
+    }
+    while (position < s->waiting_count && view.waiting[position] != queue) position++;
+    if (position == s->waiting_count) {
+        s->statistics.policy_errors++;
+        s->admission_due = 0;
+        return GPUMP_ERROR_REFUSED;
+    }
+    gpumpi_scheduler_admit(s, policy, &view, queue, position, action);
+    return GPUMP_OK;
+}
+
+static void gpumpi_scheduler_reserve(gpump_scheduler *s, uint32_t index, uint32_t kernel) {
+    gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[index];
+    gpump_scheduler_kernel *owner = &gpumpi_scheduler_kernels(s)[sm->kernel];
+    uint32_t flags = sm->flags;
+    if (flags & (GPUMP_SCHEDULER_SM_SETUP_DUE | GPUMP_SCHEDULER_SM_SETUP_RUNNING)) owner->setting_up--;
+    gpumpi_scheduler_disown(s, index);
+    sm->state = GPUMP_SCHEDULER_SM_RESERVED;
+    sm->flags = 0;
+    sm->room = 0;
+    s->reserved_sms++;
+    s->statistics.preemptions++;
+    gpumpi_scheduler_promise(s, sm, kernel);
+    if (sm->blocks) {
+        /* blocks of a kernel that took the SM over beside another one (kernels_per_sm 2) may run while its setup is not yet over */
+        GPUMP_ASSERT(!(flags & GPUMP_SCHEDULER_SM_SETUP_RUNNING));
+        sm->flags = GPUMP_SCHEDULER_SM_PREEMPT_DUE;
+        gpumpi_scheduler_attend(s, index);
+    } else if (flags & GPUMP_SCHEDULER_SM_SETUP_RUNNING) {
+        sm->flags = GPUMP_SCHEDULER_SM_SETUP_RUNNING | GPUMP_SCHEDULER_SM_SETUP_STALE;
+        sm->kernel = GPUMP_NONE;
+    } else {
+        gpumpi_scheduler_ignore(s, index);
+        gpumpi_scheduler_vacate(s, index);
+    }
+}
+
+static void gpumpi_scheduler_change_next(gpump_scheduler *s, uint32_t index, uint32_t kernel) {
+    gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[index];
+    gpumpi_scheduler_promise(s, sm, kernel);
+    s->statistics.next_changes++;
+    sm->room = 0;
+    if (s->config.kernels_per_sm == 2 && sm->blocks && !(sm->flags & GPUMP_SCHEDULER_SM_PREEMPT_DUE)) {
+        sm->flags &= ~(uint32_t)GPUMP_SCHEDULER_SM_NEXT_READY;
+        if (sm->flags & GPUMP_SCHEDULER_SM_SETUP_RUNNING) sm->flags |= GPUMP_SCHEDULER_SM_SETUP_STALE;
+        else {
+            sm->flags |= GPUMP_SCHEDULER_SM_SETUP_DUE;
+            gpumpi_scheduler_attend(s, index);
+        }
+    }
+}
+
+/* Checks a step of the policy against the tables and carries it out; 0 when it makes no sense. */
+static int gpumpi_scheduler_apply(gpump_scheduler *s, const gpump_scheduler_step *step) {
+    gpump_scheduler_sm *sm;
+    if (step->sm >= s->config.sms || step->kernel >= s->config.active_kernels) return 0;
+    if (!gpumpi_scheduler_kernels(s)[step->kernel].in_use) return 0;
+    if (!(step->kind == GPUMP_SCHEDULER_STEP_ASSIGN ? gpump_scheduler_wants_idle : gpump_scheduler_wants_more)(
+            &gpumpi_scheduler_kernels(s)[step->kernel]))
+        return 0;
+    sm = &gpumpi_scheduler_sms(s)[step->sm];
+    switch (step->kind) {
+    case GPUMP_SCHEDULER_STEP_ASSIGN:
+        if (sm->state != GPUMP_SCHEDULER_SM_IDLE) return 0;
+        gpump_bits_clear(gpumpi_scheduler_words(s, s->idle_at), step->sm);
+        s->idle_sms--;
+        gpumpi_scheduler_setup(s, step->sm, step->kernel);
+        return 1;
+    case GPUMP_SCHEDULER_STEP_RESERVE:
+        if (sm->state != GPUMP_SCHEDULER_SM_RUNNING || sm->kernel == step->kernel) return 0;
+        if (sm->blocks && sm->flags & GPUMP_SCHEDULER_SM_SETUP_RUNNING) return 0;
+        gpumpi_scheduler_reserve(s, step->sm, step->kernel);
+        return 1;
+    case GPUMP_SCHEDULER_STEP_CHANGE_NEXT:
+        if (sm->state != GPUMP_SCHEDULER_SM_RESERVED || sm->next == step->kernel || sm->next_blocks) return 0;
+        if (s->config.kernels_per_sm == 2 && sm->kernel == step->kernel) return 0;
+        gpumpi_scheduler_change_next(s, step->sm, step->kernel);
+        return 1;
+    default: return 0;
+    }
+}
+
+/* The default step: idle SMs to the first kernel in active-queue order that can use one. */
+static gpump_result gpumpi_scheduler_default_step(const gpump_scheduler_view *view, gpump_scheduler_step *step) {
+    if (view->idle_sm == GPUMP_NONE) return GPUMP_EMPTY;
+    for (uint32_t i = 0; i < view->active_count; i++)
+        if (gpump_scheduler_wants_idle(&view->kernels[view->active[i]])) {
+            step->kind = GPUMP_SCHEDULER_STEP_ASSIGN;
+            step->sm = view->idle_sm;
+            step->kernel = view->active[i];
+            return GPUMP_OK;
+        }
+    return GPUMP_EMPTY;
+}
+
+/* One whole run of the policy. A policy that never comes to an end is stopped: in a sound run every SM changes hands, or its next
+ * kernel, less often than there are SMs and kernels together. */
+static gpump_result gpumpi_scheduler_run_policy(gpump_scheduler *s, const gpump_scheduler_policy *policy) {
+    uint64_t limit = ((uint64_t)s->config.sms + s->config.active_kernels) * 4 + 16;
+    gpump_result result = GPUMP_OK;
+    gpump_scheduler_view view = gpump_scheduler_look(s);
+    view.user = policy->user;
+    s->policy_due = s->policy_wake = GPUMP_UNKNOWN;
+    s->statistics.policy_runs++;
+    for (;;) {
+        gpump_scheduler_step step;
+        view.idle_sm = gpumpi_scheduler_lowest_idle(s);
+        view.reserved_sms = s->reserved_sms;
+        step.kind = step.sm = step.kernel = GPUMP_NONE;
+        if ((policy->step ? policy->step(&view, &step) : gpumpi_scheduler_default_step(&view, &step)) != GPUMP_OK) break;
+        if (limit-- == 0 || !gpumpi_scheduler_apply(s, &step)) {
+            s->statistics.policy_errors++;
+            result = GPUMP_ERROR_REFUSED;
+            break;
+        }
+        s->statistics.policy_steps++;
+    }
+    if (policy->wake) s->policy_wake = policy->wake(&view);
+    if (s->policy_wake <= s->now) s->policy_wake = s->now + 1;
+    if (s->waiting_count) s->admission_due = 1; /* a policy that declined may have changed its mind */
+    return result;
+}
+
+/* ---- actions ---- */
+
+static void gpumpi_scheduler_hand_preempt(gpump_scheduler *s, uint32_t index, gpump_scheduler_action *action) {
+    gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[index];
+    gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[sm->kernel];
+    sm->flags &= ~(uint32_t)GPUMP_SCHEDULER_SM_PREEMPT_DUE;
+    action->kind = GPUMP_SCHEDULER_PREEMPT;
+    action->kernel = sm->kernel;
+    action->kernel_cookie = k->cookie;
+    action->context = k->context;
+    action->queue = k->queue;
+    action->next = sm->next;
+    action->mechanism = s->config.mechanism;
+    if (s->config.mechanism != GPUMP_SCHEDULER_DRAIN) {
+        if ((uint64_t)k->saved + k->leaving + sm->blocks <= k->saved_limit) {
+            sm->leaving = sm->blocks;
+            k->leaving += sm->blocks;
+            sm->flags |= GPUMP_SCHEDULER_SM_SWITCHING;
+        } else {
+            action->mechanism = GPUMP_SCHEDULER_DRAIN;
+            action->reason = GPUMP_REASON_NO_CONTEXT_SPACE;
+            s->statistics.drained_instead++;
+        }
+    }
+    if (s->config.kernels_per_sm == 2 && sm->next != GPUMP_NONE) sm->flags |= GPUMP_SCHEDULER_SM_SETUP_DUE;
+}
+
+static void gpumpi_scheduler_hand_setup(gpump_scheduler *s, uint32_t index, gpump_scheduler_action *action) {
+    gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[index];
+    uint32_t kernel = sm->state == GPUMP_SCHEDULER_SM_RESERVED ? sm->next : sm->kernel;
+    const gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[kernel];
+    const gpump_scheduler_context_row *context = &gpumpi_scheduler_contexts(s)[k->context];
+    sm->flags = (sm->flags & ~(uint32_t)GPUMP_SCHEDULER_SM_SETUP_DUE) | GPUMP_SCHEDULER_SM_SETUP_RUNNING;
+    action->kind = GPUMP_SCHEDULER_SETUP;
+    action->kernel = kernel;
+    action->kernel_cookie = k->cookie;
+    action->context = k->context;
+    action->queue = k->queue;
+    action->context_cookie = context->cookie;
+    action->page_table_base = context->page_table_base;
+    action->beside = sm->state == GPUMP_SCHEDULER_SM_RESERVED;
+    s->statistics.setups++;
+    if (sm->context_serial != context->serial) {
+        if (sm->context_serial)
+            action->invalidate = GPUMP_SCHEDULER_INVALIDATE_TLB | GPUMP_SCHEDULER_INVALIDATE_L1 | GPUMP_SCHEDULER_INVALIDATE_INSTRUCTIONS;
+        sm->context_serial = context->serial;
+        s->statistics.context_changes++;
+    }
+}
+
+static void gpumpi_scheduler_hand_issue(gpump_scheduler *s, uint32_t index, uint32_t kernel, gpump_scheduler_action *action) {
+    gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[index];
+    gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[kernel];
+    uint32_t slot = gpump_bits_lowest64(~sm->slots), at = index * s->config.blocks_per_sm + slot;
+    uint32_t *generation = &gpumpi_scheduler_halves(s, s->generations_at)[at];
+    sm->slots |= (uint64_t)1 << slot;
+    if (kernel == sm->kernel) sm->blocks++;
+    else sm->next_blocks++, sm->room--;
+    k->resident++;
+    gpumpi_scheduler_halves(s, s->owners_at)[at] = kernel;
+    ++*generation;
+    action->kind = GPUMP_SCHEDULER_ISSUE;
+    action->block = (uint64_t)*generation << 22 | (uint64_t)index << 6 | slot;
+    action->slot = slot;
+    action->kernel = kernel;
+    action->kernel_cookie = k->cookie;
+    action->context = k->context;
+    action->queue = k->queue;
+    action->context_cookie = gpumpi_scheduler_contexts(s)[k->context].cookie;
+    if (k->saved) {
+        action->saved = 1;
+        action->handle = gpumpi_scheduler_words(s, s->ptbqs_at)[(uint64_t)kernel * s->config.saved_blocks + k->saved_first];
+        k->saved_first = (k->saved_first + 1) % s->config.saved_blocks;
+        k->saved--;
+        s->statistics.blocks_resumed++;
+    } else {
+        action->index = k->next_block++;
+        s->statistics.blocks_new++;
+    }
+}
+
+/* The next thing to do about one SM; 0 when there is none, and the SM is taken off the list. */
+static int gpumpi_scheduler_hand_sm(gpump_scheduler *s, uint32_t index, gpump_scheduler_action *action) {
+    gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[index];
+    const gpump_scheduler_kernel *kernels = gpumpi_scheduler_kernels(s);
+    action->sm = index;
+    if (sm->flags & GPUMP_SCHEDULER_SM_PREEMPT_DUE) {
+        gpumpi_scheduler_hand_preempt(s, index, action);
+        return 1;
+    }
+    if (sm->flags & GPUMP_SCHEDULER_SM_SETUP_DUE) {
+        gpumpi_scheduler_hand_setup(s, index, action);
+        return 1;
+    }
+    if (sm->state == GPUMP_SCHEDULER_SM_RUNNING && !(sm->flags & GPUMP_SCHEDULER_SM_SETUP_RUNNING)) {
+        if (sm->blocks < kernels[sm->kernel].blocks_per_sm && gpump_scheduler_to_issue(&kernels[sm->kernel])) {
+            gpumpi_scheduler_hand_issue(s, index, sm->kernel, action);
+            return 1;
+        }
+        gpumpi_scheduler_ignore(s, index);
+        if (sm->blocks == 0) gpumpi_scheduler_release(s, index); /* other SMs have taken what there was to issue */
+        return 0;
+    }
+    if (sm->state == GPUMP_SCHEDULER_SM_RESERVED && sm->flags & GPUMP_SCHEDULER_SM_NEXT_READY && sm->room && sm->next != GPUMP_NONE &&
+        sm->blocks + sm->next_blocks < s->config.blocks_per_sm && sm->next_blocks < kernels[sm->next].blocks_per_sm &&
+        gpump_scheduler_to_issue(&kernels[sm->next])) {
+        gpumpi_scheduler_hand_issue(s, index, sm->next, action);
+        return 1;
+    }
+    gpumpi_scheduler_ignore(s, index);
+    return 0;
+}
+
+static void gpumpi_scheduler_hand_done(gpump_scheduler *s, gpump_scheduler_action *action) {
+    uint64_t *done = gpumpi_scheduler_words(s, s->done_at);
+    gpump_scheduler_buffer *buffer;
+    uint32_t queue = 0;
+    while (!done[queue >> 6]) queue += 64;
+    queue += gpump_bits_lowest64(done[queue >> 6]);
+    gpump_bits_clear(done, queue);
+    s->done_count--;
+    buffer = &gpumpi_scheduler_buffers(s)[queue];
+    action->kind = GPUMP_SCHEDULER_KERNEL_DONE;
+    action->kernel = buffer->kernel;
+    action->queue = queue;
+    action->context = buffer->context;
+    action->kernel_cookie = buffer->cookie;
+    gpumpi_scheduler_contexts(s)[buffer->context].commands--;
+    memset(buffer, 0, sizeof *buffer);
+}
+
+GPUMP_API gpump_result gpump_scheduler_next(gpump_scheduler *s, const gpump_scheduler_policy *policy, uint64_t now,
+                                            gpump_scheduler_action *action) {
+    gpump_scheduler_action next;
+    uint32_t sm;
+    if (!s || !policy || !action || policy->struct_size != sizeof *policy) return GPUMP_ERROR_ARGUMENT;
+    if (gpumpi_scheduler_time(s, now)) return GPUMP_ERROR_TIME;
+    memset(&next, 0, sizeof next);
+    next.sm = next.next = GPUMP_NONE;
+    for (;;) {
+        gpump_result result;
+        if (s->done_count) {
+            gpumpi_scheduler_hand_done(s, &next);
+            break;
+        }
+        if (s->admission_due) {
+            result = gpumpi_scheduler_try_admit(s, policy, &next);
+            if (result == GPUMP_OK) break;
+            if (result != GPUMP_EMPTY) return result;
+        }
+        sm = gpumpi_scheduler_attended(s);
+        if (sm != GPUMP_NONE) {
+            if (gpumpi_scheduler_hand_sm(s, sm, &next)) break;
+            next.sm = GPUMP_NONE;
+            continue;
+        }
+        if (now < s->policy_due && now < s->policy_wake) return GPUMP_EMPTY;
+        result = gpumpi_scheduler_run_policy(s, policy);
+        if (result != GPUMP_OK) return result;
+    }
+    *action = next;
+    return GPUMP_OK;
+}
+
+GPUMP_API uint64_t gpump_scheduler_next_cycle(const gpump_scheduler *s) {
+    uint64_t due = s->policy_due < s->policy_wake ? s->policy_due : s->policy_wake;
+    if (s->done_count || s->admission_due || gpumpi_scheduler_attended(s) != GPUMP_NONE || due <= s->now) return s->now;
+    return due;
+}
+
+/* ---- checking ---- */
+
+static const char *gpumpi_scheduler_check_sm(const gpump_scheduler *s, uint32_t index) {
+    const gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[index];
+    const gpump_scheduler_kernel *kernels = gpumpi_scheduler_kernels(s);
+    const uint32_t *owners = gpumpi_scheduler_halves(s, s->owners_at) + (uint64_t)index * s->config.blocks_per_sm;
+    uint32_t blocks = 0, next_blocks = 0;
+    int idle = gpump_bits_get(gpumpi_scheduler_words(s, s->idle_at), index);
+    if (s->config.blocks_per_sm < 64 && sm->slots >> s->config.blocks_per_sm) return "a slot beyond the last is taken";
+    for (uint32_t slot = 0; slot < s->config.blocks_per_sm; slot++)
+        if ((sm->slots >> slot) & 1u) {
+            if (owners[slot] == sm->kernel) blocks++;
+            else if (owners[slot] == sm->next) next_blocks++;
+            else return "a block of a kernel that the SM neither runs nor is reserved for";
+        }
+    if (blocks != sm->blocks || next_blocks != sm->next_blocks) return "block counts and slots of an SM differ";
+    if (next_blocks && s->config.kernels_per_sm == 1) return "two kernels on an SM";
+    if (idle != (sm->state == GPUMP_SCHEDULER_SM_IDLE)) return "the set of idle SMs and a state differ";
+    if (sm->leaving > sm->blocks) return "more blocks leaving than there are";
+    if (sm->next != GPUMP_NONE && (sm->state != GPUMP_SCHEDULER_SM_RESERVED || !kernels[sm->next].in_use))
+        return "next names no kernel, or the SM is not reserved";
+    switch (sm->state) {
+    case GPUMP_SCHEDULER_SM_IDLE:
+        return blocks || sm->flags || sm->kernel != GPUMP_NONE ? "an idle SM that is not empty" : NULL;
+    case GPUMP_SCHEDULER_SM_RUNNING:
+        if (sm->kernel >= s->config.active_kernels || !kernels[sm->kernel].in_use) return "an SM runs no kernel";
+        return blocks > kernels[sm->kernel].blocks_per_sm ? "more blocks than the kernel may have on an SM" : NULL;
+    case GPUMP_SCHEDULER_SM_RESERVED:
+        if (!blocks && !(sm->flags & GPUMP_SCHEDULER_SM_SETUP_RUNNING)) return "a vacant SM is still reserved";
+        return blocks && !kernels[sm->kernel].in_use ? "blocks of a kernel that has ended" : NULL;
+    default: return "unknown state";
+    }
+}
+
+static const char *gpumpi_scheduler_check_kernel(const gpump_scheduler *s, uint32_t row) {
+    const gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[row];
+    const gpump_scheduler_sm *sms = gpumpi_scheduler_sms(s);
+    uint32_t owned = 0, reserved = 0, resident = 0, leaving = 0, setting_up = 0, listed = 0;
+    for (uint32_t i = 0; i < s->config.sms; i++) {
+        uint32_t setup = sms[i].flags & (GPUMP_SCHEDULER_SM_SETUP_DUE | GPUMP_SCHEDULER_SM_SETUP_RUNNING);
+        if (sms[i].kernel == row && sms[i].state == GPUMP_SCHEDULER_SM_RUNNING) owned++, setting_up += setup != 0;
+        if (sms[i].next == row) reserved++, resident += sms[i].next_blocks;
+        if (sms[i].kernel == row) resident += sms[i].blocks, leaving += sms[i].leaving;
+    }
+    for (uint32_t i = k->first_sm; i != GPUMP_NONE && listed <= owned; i = sms[i].next_sm) {
+        if (sms[i].kernel != row || sms[i].state != GPUMP_SCHEDULER_SM_RUNNING) return "an SM in a list it does not belong to";
+        listed++;
+    }
+    if (listed != owned || owned != k->owned) return "owned SMs and the list differ";
+    if (reserved != k->reserved) return "reserved SMs differ";
+    if (resident != k->resident) return "resident blocks differ";
+    if (leaving != k->leaving) return "leaving blocks differ";
+    if (setting_up != k->setting_up) return "SMs being set up differ";
+    if (k->tokens != GPUMP_SCHEDULER_TOKEN_ZERO + k->budget - owned - reserved) return "tokens are not conserved";
+    if (k->saved > k->saved_limit || k->saved_limit > s->config.saved_blocks) return "a PTBQ has overflowed";
+    if (k->saved + k->leaving > k->saved_limit) return "room in a PTBQ is promised twice";
+    if (k->next_block > k->blocks) return "more blocks issued than the grid has";
+    if (k->next_block == k->blocks && !k->resident && !k->saved) return "a kernel without blocks is active";
+    return NULL;
+}
+
+GPUMP_API const char *gpump_scheduler_check(const gpump_scheduler *s) {
+    const uint32_t *active = gpumpi_scheduler_halves(s, s->active_at), *waiting = gpumpi_scheduler_halves(s, s->waiting_at);
+    uint32_t in_use = 0, idle = 0, reserved = 0;
+    const char *wrong = NULL;
+    for (uint32_t i = 0; i < s->config.sms && !wrong; i++) {
+        wrong = gpumpi_scheduler_check_sm(s, i);
+        idle += gpumpi_scheduler_sms(s)[i].state == GPUMP_SCHEDULER_SM_IDLE;
+        reserved += gpumpi_scheduler_sms(s)[i].state == GPUMP_SCHEDULER_SM_RESERVED;
+    }
+    if (wrong) return wrong;
+    if (idle != s->idle_sms || reserved != s->reserved_sms) return "counts of idle or reserved SMs differ";
+    for (uint32_t i = 0; i < s->config.active_kernels; i++) in_use += gpumpi_scheduler_kernels(s)[i].in_use;
+    if (in_use != s->active_count) return "the active queue and the KSRT differ";
+    for (uint32_t i = 0; i < s->active_count && !wrong; i++) {
+        const gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[active[i]];
+        if (!k->in_use) return "the active queue names a free row";
+        if (gpumpi_scheduler_buffers(s)[k->queue].state != GPUMP_SCHEDULER_BUFFER_ACTIVE) return "an active kernel's queue is not";
+        wrong = gpumpi_scheduler_check_kernel(s, active[i]);
+    }
+    for (uint32_t i = 0; i < s->waiting_count && !wrong; i++) {
+        const gpump_scheduler_buffer *buffer = &gpumpi_scheduler_buffers(s)[waiting[i]];
+        if (buffer->state != GPUMP_SCHEDULER_BUFFER_WAITING) wrong = "the waiting list names a buffer without a command";
+        if (i && buffer->arrival <= gpumpi_scheduler_buffers(s)[waiting[i - 1]].arrival) wrong = "the waiting list is out of order";
+    }
+    return wrong;
+}
+
+/* ---- gpump_impl/scheduler_policies.c ---- */
+
+
+#include <string.h>
+
+static gpump_result gpumpi_policy_step(gpump_scheduler_step *step, gpump_scheduler_step_kind kind, uint32_t sm, uint32_t kernel) {
+    step->kind = kind;
+    step->sm = sm;
+    step->kernel = kernel;
+    return GPUMP_OK;
+}
+static uint32_t gpumpi_policy_priority(const gpump_scheduler_view *view, uint32_t kernel) {
+    return view->contexts[view->kernels[kernel].context].priority;
+}
+/* The waiting command of highest priority, the oldest of these. */
+static uint32_t gpumpi_policy_first_waiting(const gpump_scheduler_view *view) {
+    uint32_t best = view->waiting[0];
+    for (uint32_t i = 1; i < view->waiting_count; i++)
+        if (view->contexts[view->buffers[view->waiting[i]].context].priority > view->contexts[view->buffers[best].context].priority)
+            best = view->waiting[i];
+    return best;
+}
+/* One process at a time: a command of another process than the active one's has to wait until that has no kernel left. */
+static uint32_t gpumpi_policy_one_process(const gpump_scheduler_view *view, uint32_t queue) {
+    if (view->active_count && view->kernels[view->active[0]].context != view->buffers[queue].context) return GPUMP_NONE;
+    return queue;
+}
+
+/* ---- fcfs, npq: the step is the default one ---- */
+
+static uint32_t gpumpi_policy_fcfs_admit(const gpump_scheduler_view *view) { return gpumpi_policy_one_process(view, view->waiting[0]); }
+static uint32_t gpumpi_policy_npq_admit(const gpump_scheduler_view *view) {
+    return gpumpi_policy_one_process(view, gpumpi_policy_first_waiting(view));
+}
+
+/* ---- ppq, ppq_shared ---- */
+
+static uint32_t gpumpi_policy_ppq_admit(const gpump_scheduler_view *view) { return gpumpi_policy_first_waiting(view); }
+
+/* A priority level belongs to the process whose kernel came first; its other processes wait, as under fcfs. */
+static uint32_t gpumpi_policy_leader(const gpump_scheduler_view *view, uint32_t priority) {
+    for (uint32_t i = 0; i < view->active_count; i++)
+        if (gpumpi_policy_priority(view, view->active[i]) == priority) return view->kernels[view->active[i]].context;
+    return GPUMP_NONE;
+}
+
+/* Vacates an SM of lower priority than `kernel`'s, the lowest first; one already being vacated is taken over before another is. */
+static gpump_result gpumpi_policy_take(const gpump_scheduler_view *view, uint32_t kernel, gpump_scheduler_step *step) {
+    uint32_t priority = gpumpi_policy_priority(view, kernel), victim = GPUMP_NONE;
+    if (!gpump_scheduler_wants_more(&view->kernels[kernel])) return GPUMP_EMPTY;
+    if (view->reserved_sms)
+        for (uint32_t i = 0; i < view->config->sms; i++) {
+            const gpump_scheduler_sm *sm = &view->sms[i];
+            if (sm->state == GPUMP_SCHEDULER_SM_RESERVED && !sm->next_blocks && sm->kernel != kernel &&
+                (sm->next == GPUMP_NONE || gpumpi_policy_priority(view, sm->next) < priority))
+                return gpumpi_policy_step(step, GPUMP_SCHEDULER_STEP_CHANGE_NEXT, i, kernel);
+        }
+    for (uint32_t i = 0; i < view->active_count; i++) {
+        uint32_t k = view->active[i];
+        if (view->kernels[k].owned && gpumpi_policy_priority(view, k) < priority &&
+            (victim == GPUMP_NONE || gpumpi_policy_priority(view, k) <= gpumpi_policy_priority(view, victim)))
+            victim = k;
+    }
+    if (victim == GPUMP_NONE) return GPUMP_EMPTY;
+    return gpumpi_policy_step(step, GPUMP_SCHEDULER_STEP_RESERVE, view->kernels[victim].first_sm, kernel);
+}
+
+static gpump_result gpumpi_policy_ppq(const gpump_scheduler_view *view, gpump_scheduler_step *step, int shared) {
+    uint32_t level = GPUMP_NONE; /* levels are taken from the top; GPUMP_NONE: none done yet */
+    for (;;) {
+        uint32_t top = 0, leader;
+        int found = 0;
+        for (uint32_t i = 0; i < view->active_count; i++) {
+            uint32_t priority = gpumpi_policy_priority(view, view->active[i]);
+            if ((level == GPUMP_NONE || priority < level) && (!found || priority > top)) top = priority, found = 1;
+        }
+        if (!found) return GPUMP_EMPTY;
+        leader = gpumpi_policy_leader(view, top);
+        for (uint32_t i = 0; i < view->active_count; i++) {
+            uint32_t k = view->active[i];
+            if (gpumpi_policy_priority(view, k) != top || view->kernels[k].context != leader) continue;
+            if (view->idle_sm != GPUMP_NONE && gpump_scheduler_wants_idle(&view->kernels[k]))
+                return gpumpi_policy_step(step, GPUMP_SCHEDULER_STEP_ASSIGN, view->idle_sm, k);
+            if (gpumpi_policy_take(view, k, step) == GPUMP_OK) return GPUMP_OK;
+        }
+        if (!shared || top == 0) return GPUMP_EMPTY;
+        level = top;
+    }
+}
+static gpump_result gpumpi_policy_ppq_step(const gpump_scheduler_view *view, gpump_scheduler_step *step) {
+    return gpumpi_policy_ppq(view, step, 0);
+}
+static gpump_result gpumpi_policy_ppq_shared_step(const gpump_scheduler_view *view, gpump_scheduler_step *step) {
+    return gpumpi_policy_ppq(view, step, 1);
+}
+
+/* ---- dss, equal, weighted ---- */
+
+/* The kernel of highest token count among those that can use an idle SM, or one more reserved one; ties in active-queue order. */
+static uint32_t gpumpi_policy_richest(const gpump_scheduler_view *view, int more) {
+    uint32_t best = GPUMP_NONE;
+    for (uint32_t i = 0; i < view->active_count; i++) {
+        const gpump_scheduler_kernel *k = &view->kernels[view->active[i]];
+        if ((more ? gpump_scheduler_wants_more(k) : gpump_scheduler_wants_idle(k)) &&
+            (best == GPUMP_NONE || k->tokens > view->kernels[best].tokens))
+            best = view->active[i];
+    }
+    return best;
+}
+
+/* Algorithm 1 of Tanasic as its text means it: as printed, a kernel alone or two with equal counts never get an idle SM, and a
+ * difference of one is exchanged for ever (docs/papers.md). */
+static gpump_result gpumpi_policy_dss_step(const gpump_scheduler_view *view, gpump_scheduler_step *step) {
+    uint32_t richest, poorest = GPUMP_NONE;
+    if (view->idle_sm != GPUMP_NONE) {
+        richest = gpumpi_policy_richest(view, 0);
+        if (richest != GPUMP_NONE) return gpumpi_policy_step(step, GPUMP_SCHEDULER_STEP_ASSIGN, view->idle_sm, richest);
+    }
+    richest = gpumpi_policy_richest(view, 1);
+    if (richest == GPUMP_NONE) return GPUMP_EMPTY;
+    if (view->reserved_sms) /* an SM on its way to a kernel that has nothing left to issue: "change the decision of the next kernel" */
+        for (uint32_t i = 0; i < view->config->sms; i++) {
+            const gpump_scheduler_sm *sm = &view->sms[i];
+            if (sm->state == GPUMP_SCHEDULER_SM_RESERVED && !sm->next_blocks && sm->next != richest &&
+                (view->config->kernels_per_sm == 1 || sm->kernel != richest) &&
+                (sm->next == GPUMP_NONE || !gpump_scheduler_to_issue(&view->kernels[sm->next])))
+                return gpumpi_policy_step(step, GPUMP_SCHEDULER_STEP_CHANGE_NEXT, i, richest);
+        }
+    for (uint32_t i = 0; i < view->active_count; i++) {
+        const gpump_scheduler_kernel *k = &view->kernels[view->active[i]];
+        if (k->owned && (poorest == GPUMP_NONE || k->tokens < view->kernels[poorest].tokens)) poorest = view->active[i];
+    }
+    if (poorest == GPUMP_NONE || view->kernels[richest].tokens < view->kernels[poorest].tokens + 2) return GPUMP_EMPTY;
+    return gpumpi_policy_step(step, GPUMP_SCHEDULER_STEP_RESERVE, view->kernels[poorest].first_sm, richest);
+}
+static uint32_t gpumpi_policy_dss_tokens(const gpump_scheduler_view *view) {
+    return view->contexts[view->buffers[view->queue].context].weight;
+}
+/* floor(SMs / processes), and one more for the first kernels until the remainder is given away (Tanasic 5.3.4) */
+static uint32_t gpumpi_policy_equal_tokens(const gpump_scheduler_view *view) {
+    uint32_t share = view->config->sms / view->open_contexts, remainder = view->config->sms % view->open_contexts;
+    for (uint32_t i = 0; i < view->active_count; i++)
+        if (view->kernels[view->active[i]].budget > share && remainder) remainder--;
+    return share + (remainder ? 1u : 0u);
+}
+static uint32_t gpumpi_policy_weighted_tokens(const gpump_scheduler_view *view) {
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < view->config->contexts; i++)
+        if (view->contexts[i].serial) sum += view->contexts[i].weight;
+    return sum ? (uint32_t)((uint64_t)view->config->sms * view->contexts[view->buffers[view->queue].context].weight / sum) : 0;
+}
+
+/* ---- time_slice: state[0] is the context whose turn it is, plus 1; state[1] when its turn ends ---- */
+
+static int gpumpi_policy_has_kernel(const gpump_scheduler_view *view, uint32_t context) {
+    for (uint32_t i = 0; i < view->active_count; i++)
+        if (view->kernels[view->active[i]].context == context) return 1;
+    return 0;
+}
+static gpump_result gpumpi_policy_slice_step(const gpump_scheduler_view *view, gpump_scheduler_step *step) {
+    uint32_t turn = view->state[0] ? (uint32_t)view->state[0] - 1 : view->config->contexts - 1, first = GPUMP_NONE;
+    if (!view->active_count) return GPUMP_EMPTY;
+    for (uint32_t i = 0; i < view->active_count && view->state[0] && view->now >= view->state[1]; i++) {
+        const gpump_scheduler_kernel *k = &view->kernels[view->active[i]];
+        if (k->context == turn && k->setting_up) /* a turn shorter than the setup of an SM would get nobody anywhere */
+            view->state[1] = gpump_add_saturated(view->now, view->config->slice_cycles);
+    }
+    if (!view->state[0] || view->now >= view->state[1] || !gpumpi_policy_has_kernel(view, turn)) {
+        do turn = (turn + 1) % view->config->contexts;
+        while (!gpumpi_policy_has_kernel(view, turn));
+        view->state[0] = turn + UINT64_C(1);
+        view->state[1] = gpump_add_saturated(view->now, view->config->slice_cycles);
+    }
+    for (uint32_t i = 0; i < view->active_count && view->idle_sm != GPUMP_NONE; i++) { /* idle SMs: whose turn it is first, then anyone */
+        uint32_t k = view->active[i];
+        if (!gpump_scheduler_wants_idle(&view->kernels[k])) continue;
+        if (view->kernels[k].context == turn) return gpumpi_policy_step(step, GPUMP_SCHEDULER_STEP_ASSIGN, view->idle_sm, k);
+        if (first == GPUMP_NONE) first = k;
+    }
+    if (first != GPUMP_NONE) return gpumpi_policy_step(step, GPUMP_SCHEDULER_STEP_ASSIGN, view->idle_sm, first);
+    first = GPUMP_NONE;
+    for (uint32_t i = 0; i < view->active_count && first == GPUMP_NONE; i++)
+        if (view->kernels[view->active[i]].context == turn && gpump_scheduler_wants_more(&view->kernels[view->active[i]]))
+            first = view->active[i];
+    if (first == GPUMP_NONE) return GPUMP_EMPTY;
+    if (view->reserved_sms)
+        for (uint32_t i = 0; i < view->config->sms; i++) {
+            const gpump_scheduler_sm *sm = &view->sms[i];
+            if (sm->state == GPUMP_SCHEDULER_SM_RESERVED && !sm->next_blocks && (view->config->kernels_per_sm == 1 || sm->kernel != first) &&
+                (sm->next == GPUMP_NONE || view->kernels[sm->next].context != turn))
+                return gpumpi_policy_step(step, GPUMP_SCHEDULER_STEP_CHANGE_NEXT, i, first);
+        }
+    for (uint32_t i = 0; i < view->active_count; i++)
+        if (view->kernels[view->active[i]].owned && view->kernels[view->active[i]].context != turn)
+            return gpumpi_policy_step(step, GPUMP_SCHEDULER_STEP_RESERVE, view->kernels[view->active[i]].first_sm, first);
+    return GPUMP_EMPTY;
+}
+static uint64_t gpumpi_policy_slice_wake(const gpump_scheduler_view *view) {
+    uint32_t turn = (uint32_t)view->state[0] - 1;
+    for (uint32_t i = 0; i < view->active_count; i++)
+        if (view->state[0] && view->kernels[view->active[i]].context != turn) return view->state[1];
+    return GPUMP_UNKNOWN;
+}
+
+static const gpump_scheduler_policy gpumpi_policies[] = {
+    {(uint32_t)sizeof(gpump_scheduler_policy), "fcfs", NULL, gpumpi_policy_fcfs_admit, NULL, NULL, NULL},
+    {(uint32_t)sizeof(gpump_scheduler_policy), "npq", NULL, gpumpi_policy_npq_admit, NULL, NULL, NULL},
+    {(uint32_t)sizeof(gpump_scheduler_policy), "ppq", NULL, gpumpi_policy_ppq_admit, NULL, gpumpi_policy_ppq_step, NULL},
+    {(uint32_t)sizeof(gpump_scheduler_policy), "ppq_shared", NULL, gpumpi_policy_ppq_admit, NULL, gpumpi_policy_ppq_shared_step, NULL},
+    {(uint32_t)sizeof(gpump_scheduler_policy), "dss", NULL, NULL, gpumpi_policy_dss_tokens, gpumpi_policy_dss_step, NULL},
+    {(uint32_t)sizeof(gpump_scheduler_policy), "equal", NULL, NULL, gpumpi_policy_equal_tokens, gpumpi_policy_dss_step, NULL},
+    {(uint32_t)sizeof(gpump_scheduler_policy), "weighted", NULL, NULL, gpumpi_policy_weighted_tokens, gpumpi_policy_dss_step, NULL},
+    {(uint32_t)sizeof(gpump_scheduler_policy), "time_slice", NULL, NULL, NULL, gpumpi_policy_slice_step, gpumpi_policy_slice_wake},
+};
+
+GPUMP_API const gpump_scheduler_policy *gpump_scheduler_find(const char *name) {
+    if (name)
+        for (size_t i = 0; i < sizeof gpumpi_policies / sizeof *gpumpi_policies; i++)
+            if (!strcmp(gpumpi_policies[i].name, name)) return &gpumpi_policies[i];
+    return NULL;
+}
+
+GPUMP_API const char *gpump_scheduler_policy_name(uint32_t index) {
+    return index < sizeof gpumpi_policies / sizeof *gpumpi_policies ? gpumpi_policies[index].name : NULL;
 }
 
 /* ---- gpump_impl/array_end.h ---- */
