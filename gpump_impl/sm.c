@@ -5,7 +5,7 @@
 #define GPUMPI_SM_MAGIC UINT64_C(0x67706d70736d3031) /* "gpmpsm01" */
 
 /* Blocks are copied byte by byte and hashed field by field: nothing may hide in padding. */
-typedef char gpumpi_sm_slot_has_no_padding[sizeof(gpumpi_sm_slot) == 11 * 8 + 20 * 4 ? 1 : -1];
+typedef char gpumpi_sm_slot_has_no_padding[sizeof(gpumpi_sm_slot) == 12 * 8 + 20 * 4 ? 1 : -1];
 typedef char gpumpi_sm_config_has_no_padding[sizeof(gpump_sm_config) == 14 * 4 + 3 * 8 ? 1 : -1];
 typedef char gpumpi_sm_has_no_padding[sizeof(gpump_sm) == sizeof(gpumpi_head) + 3 * 8 + sizeof(gpump_sm_config) +
                                                              sizeof(gpump_sm_statistics) + 6 * 4 ? 1 : -1];
@@ -131,7 +131,7 @@ GPUMP_API uint64_t gpump_sm_hash(const gpump_sm *sm) {
     hash = gpump_hash_u32s(hash, &sm->blocks, 6);
     for (uint32_t i = 0; i < sm->config.entries; i++) {
         const gpumpi_sm_slot *slot = &gpumpi_sm_slots_const(sm)[i];
-        hash = gpump_hash_u64s(hash, &slot->cookie, 11);
+        hash = gpump_hash_u64s(hash, &slot->cookie, 12);
         hash = gpump_hash_u32s(hash, &slot->generation, 20);
     }
     for (uint32_t i = 0; i < sm->config.kernels; i++) {
@@ -409,7 +409,7 @@ GPUMP_API gpump_result gpump_sm_place(gpump_sm *sm, uint64_t now, const gpump_sm
     sm->threads += slot->threads;
     if (saved) {
         sm->statistics.restored++;
-        slot->executed = saved->executed;
+        slot->executed = slot->brought = saved->executed;
         slot->cycles = saved->cycles;
         slot->clobbered = saved->clobbered != 0;
         slot->state = GPUMP_BLOCK_RESTORING;
@@ -850,7 +850,7 @@ GPUMP_API gpump_result gpump_sm_next(gpump_sm *sm, uint64_t now, gpump_sm_action
         gpumpi_sm_kernel *kernel = &gpumpi_sm_kernels(sm)[gpumpi_sm_find_kernel(sm, slot->kernel)];
         uint32_t generation = slot->generation;
         action->why = slot->why;
-        sm->statistics.executed += slot->executed;
+        sm->statistics.executed += slot->executed - slot->brought;
         gpumpi_sm_leave(sm, slot);
         if (!--kernel->blocks) memset(kernel, 0, sizeof *kernel);
         memset(slot, 0, sizeof *slot);

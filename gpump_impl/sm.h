@@ -141,7 +141,7 @@ typedef struct gpump_sm_action {
     X(flushed, "blocks", "blocks dropped")                                                              \
     X(saved, "blocks", "blocks whose context was written")                                              \
     X(parked, "blocks", "blocks of which a part stayed in place")                                       \
-    X(executed, "warp instructions", "instructions executed by blocks that have left")                  \
+    X(executed, "warp instructions", "instructions executed here by blocks that have left; those before a restore not again")                  \
     X(wasted, "warp instructions", "instructions thrown away by flushes")                               \
     X(bytes_saved, "bytes", "context bytes written")                                                    \
     X(bytes_restored, "bytes", "context bytes read")                                                    \
@@ -159,7 +159,7 @@ typedef struct gpump_sm_statistics {
 
 /* ---- private, here so that hot facts and questions can be inline ---- */
 typedef struct gpumpi_sm_slot {
-    uint64_t cookie, executed, start_cycle, cycles, register_bytes, shared_context_bytes, port_start, port_end, since, moved, taken;
+    uint64_t cookie, executed, start_cycle, cycles, register_bytes, shared_context_bytes, port_start, port_end, since, moved, taken, brought;
     uint32_t generation, kernel, state, group, register_base, registers, shared_base, shared_bytes, threads, warps;
     uint32_t waits, clobbered, technique, keep, to_point, pending, held, parts, why, active;
 } gpumpi_sm_slot;
