@@ -929,7 +929,7 @@ typedef struct gpump_sm_action {
     X(flushed, "blocks", "blocks dropped")                                                              \
     X(saved, "blocks", "blocks whose context was written")                                              \
     X(parked, "blocks", "blocks of which a part stayed in place")                                       \
-    X(executed, "warp instructions", "instructions executed by blocks that have left")                  \
+    X(executed, "warp instructions", "instructions executed here by blocks that have left; those before a restore not again")                  \
     X(wasted, "warp instructions", "instructions thrown away by flushes")                               \
     X(bytes_saved, "bytes", "context bytes written")                                                    \
     X(bytes_restored, "bytes", "context bytes read")                                                    \
@@ -947,7 +947,7 @@ typedef struct gpump_sm_statistics {
 
 /* ---- private, here so that hot facts and questions can be inline ---- */
 typedef struct gpumpi_sm_slot {
-    uint64_t cookie, executed, start_cycle, cycles, register_bytes, shared_context_bytes, port_start, port_end, since, moved, taken;
+    uint64_t cookie, executed, start_cycle, cycles, register_bytes, shared_context_bytes, port_start, port_end, since, moved, taken, brought;
     uint32_t generation, kernel, state, group, register_base, registers, shared_base, shared_bytes, threads, warps;
     uint32_t waits, clobbered, technique, keep, to_point, pending, held, parts, why, active;
 } gpumpi_sm_slot;
@@ -4122,7 +4122,7 @@ GPUMP_API gpump_result gpump_compress_restore(const gpump_compress_layout *layou
 #define GPUMPI_SM_MAGIC UINT64_C(0x67706d70736d3031) /* "gpmpsm01" */
 
 /* Blocks are copied byte by byte and hashed field by field: nothing may hide in padding. */
-typedef char gpumpi_sm_slot_has_no_padding[sizeof(gpumpi_sm_slot) == 11 * 8 + 20 * 4 ? 1 : -1];
+typedef char gpumpi_sm_slot_has_no_padding[sizeof(gpumpi_sm_slot) == 12 * 8 + 20 * 4 ? 1 : -1];
 typedef char gpumpi_sm_config_has_no_padding[sizeof(gpump_sm_config) == 14 * 4 + 3 * 8 ? 1 : -1];
 typedef char gpumpi_sm_has_no_padding[sizeof(gpump_sm) == sizeof(gpumpi_head) + 3 * 8 + sizeof(gpump_sm_config) +
                                                              sizeof(gpump_sm_statistics) + 6 * 4 ? 1 : -1];
@@ -4248,7 +4248,7 @@ GPUMP_API uint64_t gpump_sm_hash(const gpump_sm *sm) {
     hash = gpump_hash_u32s(hash, &sm->blocks, 6);
     for (uint32_t i = 0; i < sm->config.entries; i++) {
         const gpumpi_sm_slot *slot = &gpumpi_sm_slots_const(sm)[i];
-        hash = gpump_hash_u64s(hash, &slot->cookie, 11);
+        hash = gpump_hash_u64s(hash, &slot->cookie, 12);
         hash = gpump_hash_u32s(hash, &slot->generation, 20);
     }
     for (uint32_t i = 0; i < sm->config.kernels; i++) {
@@ -4526,7 +4526,7 @@ GPUMP_API gpump_result gpump_sm_place(gpump_sm *sm, uint64_t now, const gpump_sm
     sm->threads += slot->threads;
     if (saved) {
         sm->statistics.restored++;
-        slot->executed = saved->executed;
+        slot->executed = slot->brought = saved->executed;
         slot->cycles = saved->cycles;
         slot->clobbered = saved->clobbered != 0;
         slot->state = GPUMP_BLOCK_RESTORING;
@@ -4967,7 +4967,7 @@ GPUMP_API gpump_result gpump_sm_next(gpump_sm *sm, uint64_t now, gpump_sm_action
         gpumpi_sm_kernel *kernel = &gpumpi_sm_kernels(sm)[gpumpi_sm_find_kernel(sm, slot->kernel)];
         uint32_t generation = slot->generation;
         action->why = slot->why;
-        sm->statistics.executed += slot->executed;
+        sm->statistics.executed += slot->executed - slot->brought;
         gpumpi_sm_leave(sm, slot);
         if (!--kernel->blocks) memset(kernel, 0, sizeof *kernel);
         memset(slot, 0, sizeof *slot);
