@@ -1,0 +1,15 @@
+#!/bin/sh
+# bench/reproduce knows every row of targets.csv, and the rows computed from the papers' tables are right:
+# reproduce.sh PROGRAM TARGETS
+set -u
+status=0
+listed=$("$1" --list | awk '{print $1}')
+wanted=$(sed '/^#/d; /^id,/d; s/,.*//' "$2")
+[ "$listed" = "$wanted" ] || { echo "the rows listed are not those of $2"; status=1; }
+for id in T.save T.resource T.occupancy S.occupancy L.occupancy A.cwsr.gfx1012 A.cwsr.gfx1100; do
+    line=$("$1" --csv --only $id) || { echo "$id: exit status $?"; status=1; }
+    echo "$line" | grep -q "^$id,.*,exact,ok\$" || { echo "$id: $line"; status=1; }
+done
+"$1" --only no.such.row >/dev/null 2>&1
+[ $? -eq 2 ] || { echo "an unknown id is accepted"; status=1; }
+exit $status
