@@ -17,6 +17,7 @@
 
 #include "base.h"
 #include "gpu.h"
+#include "compress.h"
 
 GPUMP_BEGIN
 
@@ -33,12 +34,15 @@ typedef enum gpump_context_type {
     GPUMP_CONTEXT_BARRIERS = 6,    /* per block: u64 words as the host arranges them (arrival marks by warp, ...) */
     GPUMP_CONTEXT_EXITS = 7,       /* per block: u64 per warp, bit = lane that has exited */
     GPUMP_CONTEXT_LOCAL = 8,       /* per block: u64 words, where its threads' local memory lies */
-    GPUMP_CONTEXT_CONTROL = 9,     /* context control block: where registers and shared memory are (docs/context.md) */
-    GPUMP_CONTEXT_PATTERNS = 10,   /* per warp: form, lanes, pattern vector (docs/context.md) */
-    GPUMP_CONTEXT_COMPRESSED = 11, /* per warp, or per block at index GPUMP_NONE: compressed registers */
-    GPUMP_CONTEXT_REPLAY = 12,     /* reserved: replay queue */
-    GPUMP_CONTEXT_LOG = 13,        /* reserved: operand log */
-    GPUMP_CONTEXT_RESTART = 14,    /* reserved: restart PCs */
+    GPUMP_CONTEXT_CONTROL = 9,     /* the block's entry of the context control block (Lin Fig. 2.12): 32 bytes, gpump_context_control
+                                      in order: what has stayed in place, and where */
+    GPUMP_CONTEXT_COMPRESSED = 10, /* per warp, or for all warps together at index GPUMP_NONE: u32 form, warps, registers, lanes,
+                                      lanes of the last warp, lanes of a pattern group, length; u32 zero; then that many bytes:
+                                      pattern vectors and registers as compress.h lays them out */
+    GPUMP_CONTEXT_REPLAY = 11,     /* reserved: replay queue */
+    GPUMP_CONTEXT_LOG = 12,        /* reserved: operand log */
+    GPUMP_CONTEXT_RESTART = 13,    /* reserved: restart PCs */
+    GPUMP_CONTEXT_TYPES = 14,      /* the first type this version does not know */
     GPUMP_CONTEXT_HOST = 0x40000000 /* from here on the host's own */
 } gpump_context_type;
 
@@ -67,6 +71,26 @@ typedef struct gpump_context_stack_entry {
     uint64_t lanes;
 } gpump_context_stack_entry;
 
+/* Parts of a block's state; bits. The first two are also gpump_sm_part. */
+typedef enum gpump_context_part {
+    GPUMP_CONTEXT_PART_REGISTERS = 1,
+    GPUMP_CONTEXT_PART_SHARED = 2,
+    GPUMP_CONTEXT_PART_STACKS = 4,
+    GPUMP_CONTEXT_PART_BLOCK = 8
+} gpump_context_part;
+
+/* What of a block is not in this context but still on an SM (Lin 2.3.1, 2.4.2: the pointer that is NULL). */
+typedef struct gpump_context_control {
+    uint32_t in_place;      /* GPUMP_CONTEXT_PART_REGISTERS, _SHARED or both; 0: everything is here */
+    uint32_t sm;            /* where those are */
+    uint32_t slot;          /* block slot and generation there */
+    uint32_t generation;
+    uint32_t register_base; /* first 32-bit register, and how many; 0 and 0 when they are here */
+    uint32_t registers;
+    uint32_t shared_base;   /* first byte, and how many */
+    uint32_t shared_bytes;
+} gpump_context_control;
+
 /* ---- writing ---- */
 
 /* Writes a context into the caller's memory. Private members; plain data. */
@@ -91,6 +115,13 @@ GPUMP_API void gpump_context_put_registers(gpump_context_writer *writer, uint32_
 GPUMP_API void gpump_context_put_stack(gpump_context_writer *writer, uint32_t warp, const gpump_context_stack_entry *entries, uint32_t count);
 /* Appends u64 words: predicates, exits, barriers, local memory pointers. */
 GPUMP_API void gpump_context_put_words(gpump_context_writer *writer, uint32_t type, uint32_t index, const uint64_t *words, uint32_t count);
+/* Appends the control entry of a block of which a part stays in place. */
+GPUMP_API void gpump_context_put_control(gpump_context_writer *writer, const gpump_context_control *control);
+/* Appends registers in the smallest form that `allow` (GPUMP_COMPRESS_ALLOW_...) permits: those of one warp at its index, or of all
+ * warps at index GPUMP_NONE. Arguments as gpump_compress_save. Until gpump_context_end the writer needs room for
+ * gpump_compress_bound; measuring counts that bound, so a context may turn out shorter than measured. */
+GPUMP_API gpump_result gpump_context_put_compressed(gpump_context_writer *writer, uint32_t index, const gpump_compress_layout *layout,
+                                                    const uint32_t *values, const uint64_t *live, uint32_t allow, gpump_diag *diag);
 /* Ends the context: writes header and checksum. Sets *bytes to its length, or with GPUMP_ERROR_CAPACITY to the length needed. */
 GPUMP_API gpump_result gpump_context_end(gpump_context_writer *writer, uint64_t *bytes);
 
@@ -129,6 +160,15 @@ GPUMP_API gpump_result gpump_context_get_stack(gpump_context_reader *reader, uin
                                                uint32_t capacity, uint32_t *count);
 GPUMP_API gpump_result gpump_context_get_words(gpump_context_reader *reader, uint32_t type, uint32_t index, uint64_t *words,
                                                uint32_t capacity, uint32_t *count);
+GPUMP_API gpump_result gpump_context_get_control(gpump_context_reader *reader, gpump_context_control *control);
+/* Reads compressed registers back; those that were dead are left as they are. `layout` must have the shape they were written with,
+ * its strides may differ. GPUMP_ERROR_FORMAT otherwise. */
+GPUMP_API gpump_result gpump_context_get_compressed(gpump_context_reader *reader, uint32_t index, const gpump_compress_layout *layout,
+                                                    uint32_t *values, gpump_diag *diag);
+/* Returns what a block cannot be restored without and this context neither has nor says to be in place: gpump_context_part bits, 0
+ * for a whole context. shared_bytes is the block's; registers and stacks are missing if any warp's are. Blocks of over 1024 warps are
+ * not believed. Cost: one walk. */
+GPUMP_API uint32_t gpump_context_missing(gpump_context_reader *reader, uint32_t shared_bytes);
 /* Counts sections whose type this version does not know; the host's own do not count. */
 GPUMP_API uint32_t gpump_context_unknown_sections(const gpump_context_reader *reader);
 

@@ -1,0 +1,314 @@
+/* labels: unit property */
+#include "test.h"
+
+enum { WARPS = 3, REGISTERS = 7, LANES = 32, SHARED = 100 };
+
+typedef struct sample {
+    gpump_context_block block;
+    uint32_t values[WARPS][REGISTERS][LANES];
+    unsigned char shared[SHARED];
+    gpump_context_stack_entry stack[WARPS][4];
+    uint32_t depth[WARPS];
+    uint64_t predicates[4], exits[WARPS], barriers[2], local[1];
+} sample;
+
+static sample make_sample(uint64_t *random) {
+    sample s;
+    memset(&s, 0, sizeof s);
+    for (uint32_t i = 0; i < 4; i++) (&s.block.cookie)[i] = gpump_random_next(random);
+    for (uint32_t i = 0; i < 15; i++) (&s.block.kernel)[i] = (uint32_t)gpump_random_next(random);
+    s.block.warps = WARPS;
+    s.block.lanes = LANES;
+    s.block.registers = REGISTERS;
+    for (uint32_t w = 0; w < WARPS; w++) {
+        for (uint32_t r = 0; r < REGISTERS; r++)
+            for (uint32_t l = 0; l < LANES; l++) s.values[w][r][l] = r < 3 ? r * 100 + l * r : (uint32_t)gpump_random_next(random);
+        s.depth[w] = 1 + gpump_random_below(random, 4);
+        for (uint32_t i = 0; i < 4; i++) {
+            s.stack[w][i].pc = (uint32_t)gpump_random_next(random);
+            s.stack[w][i].reconvergence_pc = (uint32_t)gpump_random_next(random);
+            s.stack[w][i].lanes = gpump_random_next(random);
+        }
+        s.exits[w] = gpump_random_next(random);
+    }
+    for (uint32_t i = 0; i < SHARED; i++) s.shared[i] = (unsigned char)gpump_random_next(random);
+    for (uint32_t i = 0; i < 4; i++) s.predicates[i] = gpump_random_next(random);
+    s.barriers[0] = 5;
+    s.barriers[1] = 6;
+    s.local[0] = UINT64_C(0x123456789abcdef0);
+    return s;
+}
+
+enum { LEAVE_BLOCK = 1, LEAVE_REGISTERS = 2, LEAVE_SHARED = 4, LEAVE_STACKS = 8, COMPRESS = 16, COMPRESS_TOGETHER = 32, IN_PLACE = 64 };
+
+static void write_sample(gpump_context_writer *writer, const sample *s, int how) {
+    gpump_compress_layout layout;
+    assert_int_equal(gpump_compress_layout_init(&layout, WARPS * LANES, REGISTERS, LANES, 32, NULL), GPUMP_OK);
+    if (!(how & LEAVE_BLOCK)) gpump_context_put_block(writer, &s->block);
+    if (how & IN_PLACE) {
+        gpump_context_control control = {GPUMP_CONTEXT_PART_SHARED, 3, 4, 5, 0, 0, 1024, SHARED};
+        gpump_context_put_control(writer, &control);
+    }
+    if (how & COMPRESS_TOGETHER)
+        assert_int_equal(gpump_context_put_compressed(writer, GPUMP_NONE, &layout, &s->values[0][0][0], NULL, GPUMP_COMPRESS_ALLOW_ALL, NULL), GPUMP_OK);
+    layout.warps = 1;
+    for (uint32_t w = 0; w < WARPS; w++) {
+        if (how & COMPRESS)
+            assert_int_equal(gpump_context_put_compressed(writer, w, &layout, &s->values[w][0][0], NULL, GPUMP_COMPRESS_ALLOW_ALL, NULL), GPUMP_OK);
+        else if (!(how & (LEAVE_REGISTERS | COMPRESS_TOGETHER)) || ((how & LEAVE_REGISTERS) && w != 1))
+            gpump_context_put_registers(writer, w, &s->values[w][0][0], REGISTERS, LANES);
+        if (!(how & LEAVE_STACKS) || w != 2) gpump_context_put_stack(writer, w, s->stack[w], s->depth[w]);
+        gpump_context_put_words(writer, GPUMP_CONTEXT_PREDICATES, w, s->predicates, 4);
+    }
+    gpump_context_put_words(writer, GPUMP_CONTEXT_EXITS, 0, s->exits, WARPS);
+    gpump_context_put_words(writer, GPUMP_CONTEXT_BARRIERS, 0, s->barriers, 2);
+    gpump_context_put_words(writer, GPUMP_CONTEXT_LOCAL, 0, s->local, 1);
+    if (!(how & (LEAVE_SHARED | IN_PLACE))) gpump_context_put(writer, GPUMP_CONTEXT_SHARED, 0, s->shared, SHARED);
+    gpump_context_put(writer, GPUMP_CONTEXT_HOST + 7, 9, "mine", 4);
+}
+
+static unsigned char *write_new(const sample *s, int how, uint64_t *bytes) {
+    gpump_context_writer writer;
+    uint64_t needed;
+    unsigned char *memory;
+    assert_int_equal(gpump_context_begin(&writer, NULL, 0), GPUMP_OK);
+    write_sample(&writer, s, how);
+    assert_int_equal(gpump_context_end(&writer, &needed), GPUMP_ERROR_CAPACITY);
+    memory = malloc(needed); /* exactly what was measured, so that the sanitizer sees a byte too much */
+    gpump_context_begin(&writer, memory, needed);
+    write_sample(&writer, s, how);
+    assert_int_equal(gpump_context_end(&writer, bytes), GPUMP_OK);
+    assert_true(*bytes <= needed);
+    if (!(how & (COMPRESS | COMPRESS_TOGETHER))) assert_true(*bytes == needed);
+    return memory;
+}
+
+static void everything_comes_back(void **state) {
+    uint64_t seed = test_seed(), random = seed;
+    (void)state;
+    for (uint64_t n = 0; n < test_cases(200); n++) {
+        sample s = make_sample(&random);
+        uint64_t bytes;
+        int how = n % 3 == 0 ? 0 : n % 3 == 1 ? COMPRESS : COMPRESS_TOGETHER;
+        unsigned char *memory = write_new(&s, how, &bytes);
+        gpump_context_reader reader;
+        gpump_context_section section;
+        gpump_context_block block;
+        gpump_context_stack_entry stack[4];
+        uint32_t values[REGISTERS][LANES], all[WARPS][REGISTERS][LANES], count;
+        uint64_t words[8];
+        gpump_compress_layout layout;
+        assert_int_equal(gpump_compress_layout_init(&layout, WARPS * LANES, REGISTERS, LANES, 32, NULL), GPUMP_OK);
+        test_check(gpump_context_open(&reader, memory, bytes, NULL) == GPUMP_OK, seed, n);
+        test_check(gpump_context_missing(&reader, SHARED) == 0, seed, n);
+        test_check(gpump_context_get_block(&reader, &block) == GPUMP_OK && !memcmp(&block, &s.block, sizeof block), seed, n);
+        if (how == COMPRESS_TOGETHER) {
+            test_check(gpump_context_get_compressed(&reader, GPUMP_NONE, &layout, &all[0][0][0], NULL) == GPUMP_OK, seed, n);
+            test_check(!memcmp(all, s.values, sizeof all), seed, n);
+        }
+        layout.warps = 1;
+        for (uint32_t w = WARPS; w--;) { /* out of order, too */
+            if (how == 0) test_check(gpump_context_get_registers(&reader, w, &values[0][0], REGISTERS, LANES) == GPUMP_OK, seed, n);
+            if (how == COMPRESS) test_check(gpump_context_get_compressed(&reader, w, &layout, &values[0][0], NULL) == GPUMP_OK, seed, n);
+            if (how != COMPRESS_TOGETHER) test_check(!memcmp(values, s.values[w], sizeof values), seed, n);
+            test_check(gpump_context_get_stack(&reader, w, stack, 4, &count) == GPUMP_OK && count == s.depth[w], seed, n);
+            test_check(!memcmp(stack, s.stack[w], count * sizeof *stack), seed, n);
+        }
+        test_check(gpump_context_get_words(&reader, GPUMP_CONTEXT_EXITS, 0, words, 8, &count) == GPUMP_OK && count == WARPS, seed, n);
+        test_check(!memcmp(words, s.exits, sizeof s.exits), seed, n);
+        test_check(gpump_context_find(&reader, GPUMP_CONTEXT_SHARED, 0, &section) == GPUMP_OK && section.bytes == SHARED, seed, n);
+        test_check(!memcmp(section.payload, s.shared, SHARED), seed, n);
+        test_check(gpump_context_find(&reader, GPUMP_CONTEXT_HOST + 7, 9, &section) == GPUMP_OK && !memcmp(section.payload, "mine", 4), seed, n);
+        test_check(gpump_context_unknown_sections(&reader) == 0, seed, n);
+        free(memory);
+    }
+}
+
+static void what_is_missing_is_named(void **state) {
+    uint64_t random = 5, bytes;
+    sample s = make_sample(&random);
+    static const int how[] = {LEAVE_BLOCK, LEAVE_REGISTERS, LEAVE_SHARED, LEAVE_STACKS};
+    static const uint32_t missing[] = {GPUMP_CONTEXT_PART_BLOCK, GPUMP_CONTEXT_PART_REGISTERS, GPUMP_CONTEXT_PART_SHARED, GPUMP_CONTEXT_PART_STACKS};
+    gpump_context_reader reader;
+    gpump_context_control control;
+    unsigned char *memory;
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        memory = write_new(&s, how[i], &bytes);
+        assert_int_equal(gpump_context_open(&reader, memory, bytes, NULL), GPUMP_OK);
+        assert_int_equal(gpump_context_missing(&reader, SHARED), missing[i]);
+        free(memory);
+    }
+    /* a partial context: registers in memory, shared memory in place */
+    memory = write_new(&s, IN_PLACE | COMPRESS, &bytes);
+    assert_int_equal(gpump_context_open(&reader, memory, bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_context_missing(&reader, SHARED), 0);
+    assert_int_equal(gpump_context_get_control(&reader, &control), GPUMP_OK);
+    assert_int_equal(control.in_place, GPUMP_CONTEXT_PART_SHARED);
+    assert_int_equal(control.shared_base, 1024);
+    assert_int_equal(control.generation, 5);
+    free(memory);
+}
+
+/* Fixed byte order and layout: these bytes must never change for version 1. */
+static void the_bytes_are_these(void **state) {
+    static const unsigned char expected[] = {
+        'g', 'p', 'u', 'm', 'p', 'c', 't', 'x', 1, 0, 0, 0, 2, 0, 0, 0, 96, 0, 0, 0, 0, 0, 0, 0,
+        0x30, 0xe5, 0x33, 0x8f, 0xfa, 0xfc, 0x43, 0xdb, /* checksum */
+        0, 0, 0, 0, 0, 0, 0, 0,
+        2, 0, 0, 0, 5, 0, 0, 0, 16, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 0x78, 0x56, 0x34, 0x12, 0xff, 0, 0, 0x80,
+        4, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 'a', 'b', 'c', 0, 0, 0, 0, 0};
+    const uint32_t values[2] = {0x12345678, 0x800000ff};
+    unsigned char memory[96];
+    gpump_context_writer writer;
+    uint64_t bytes;
+    (void)state;
+    gpump_context_begin(&writer, memory, sizeof memory);
+    gpump_context_put_registers(&writer, 5, values, 1, 2);
+    gpump_context_put(&writer, GPUMP_CONTEXT_SHARED, 0, "abc", 3);
+    assert_int_equal(gpump_context_end(&writer, &bytes), GPUMP_OK);
+    assert_int_equal(bytes, sizeof expected);
+    assert_memory_equal(memory, expected, sizeof expected);
+}
+
+static void damage_is_refused(void **state) {
+    uint64_t seed = test_seed(), random = seed, bytes;
+    sample s = make_sample(&random);
+    unsigned char *memory = write_new(&s, COMPRESS, &bytes);
+    gpump_context_reader reader;
+    gpump_diag diag;
+    (void)state;
+    for (uint64_t length = 0; length < bytes; length++) { /* truncated anywhere */
+        unsigned char *cut = malloc(length + 1);
+        memcpy(cut, memory, length);
+        diag.field = NULL;
+        test_check(gpump_context_open(&reader, cut, length, &diag) == GPUMP_ERROR_FORMAT, seed, length);
+        test_check(diag.field && strstr(diag.field, "truncated"), seed, length);
+        free(cut);
+    }
+    for (uint64_t bit = 0; bit < bytes * 8; bit++) { /* any one bit changed */
+        memory[bit / 8] ^= (unsigned char)(1u << (bit % 8));
+        test_check(gpump_context_open(&reader, memory, bytes, NULL) == GPUMP_ERROR_FORMAT, seed, bit);
+        memory[bit / 8] ^= (unsigned char)(1u << (bit % 8));
+    }
+    assert_int_equal(gpump_context_open(&reader, memory, bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_context_open(&reader, memory, bytes + 0, NULL), GPUMP_OK);
+    memory[8] = 2;
+    assert_int_equal(gpump_context_open(&reader, memory, bytes, &diag), GPUMP_ERROR_FORMAT);
+    assert_string_equal(diag.field, "version");
+    assert_int_equal(diag.index, 8);
+    assert_int_equal(gpump_context_open(&reader, NULL, 10, &diag), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_context_open(&reader, "what is this? not a context, whatever it may be", 47, &diag), GPUMP_ERROR_FORMAT);
+    assert_string_equal(diag.field, "magic");
+    free(memory);
+}
+
+static void readers_say_no(void **state) {
+    uint64_t random = 3, bytes, words[2];
+    sample s = make_sample(&random);
+    unsigned char *memory = write_new(&s, 0, &bytes);
+    gpump_context_reader reader;
+    gpump_context_section section;
+    gpump_context_stack_entry stack[1];
+    gpump_context_control control;
+    gpump_compress_layout layout;
+    uint32_t values[REGISTERS * LANES], count, sections = 0;
+    (void)state;
+    s.depth[0] = 2;
+    free(memory);
+    memory = write_new(&s, 0, &bytes);
+    assert_int_equal(gpump_context_open(&reader, memory, bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_context_get_registers(&reader, 0, values, REGISTERS, LANES - 1), GPUMP_ERROR_FORMAT);
+    assert_int_equal(gpump_context_get_registers(&reader, WARPS, values, REGISTERS, LANES), GPUMP_EMPTY);
+    assert_int_equal(gpump_context_get_stack(&reader, 0, stack, 1, &count), GPUMP_ERROR_CAPACITY);
+    assert_int_equal(count, 2);
+    assert_int_equal(gpump_context_get_words(&reader, GPUMP_CONTEXT_EXITS, 0, words, 2, &count), GPUMP_ERROR_CAPACITY);
+    assert_int_equal(count, WARPS);
+    assert_int_equal(gpump_context_get_words(&reader, GPUMP_CONTEXT_SHARED, 0, words, 2, &count), GPUMP_ERROR_FORMAT);
+    assert_int_equal(gpump_context_get_control(&reader, &control), GPUMP_EMPTY);
+    gpump_compress_layout_init(&layout, 32, REGISTERS, LANES, 32, NULL);
+    assert_int_equal(gpump_context_get_compressed(&reader, 0, &layout, values, NULL), GPUMP_EMPTY);
+    while (gpump_context_next(&reader, &section) == GPUMP_OK) sections++;
+    sections = 0;
+    while (gpump_context_next(&reader, &section) == GPUMP_OK) sections++;
+    assert_int_equal(sections, reader.sections);
+    free(memory);
+}
+
+/* Sections of a later version pass from buffer to buffer unread. */
+static void unknown_sections_pass_through(void **state) {
+    unsigned char first[400], second[400];
+    gpump_context_writer writer;
+    gpump_context_reader reader;
+    gpump_context_section section;
+    uint64_t bytes, again;
+    (void)state;
+    gpump_context_begin(&writer, first, sizeof first);
+    gpump_context_put(&writer, 999, 1, "later", 5);
+    gpump_context_put(&writer, GPUMP_CONTEXT_HOST, 0, "host", 4);
+    gpump_context_put(&writer, GPUMP_CONTEXT_LOG, 0, NULL, 0);
+    assert_int_equal(gpump_context_end(&writer, &bytes), GPUMP_OK);
+    assert_int_equal(gpump_context_open(&reader, first, bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_context_unknown_sections(&reader), 1);
+    gpump_context_begin(&writer, second, sizeof second);
+    while (gpump_context_next(&reader, &section) == GPUMP_OK)
+        gpump_context_put(&writer, section.type, section.index, section.payload, section.bytes);
+    assert_int_equal(gpump_context_end(&writer, &again), GPUMP_OK);
+    assert_int_equal(bytes, again);
+    assert_memory_equal(first, second, bytes);
+}
+
+static void the_pool_is_finite(void **state) {
+    gpump_context_pool_config config = {sizeof config, 2, 70, 0, 4096}, other;
+    gpump_context_pool *pool, *copy;
+    size_t size;
+    void *memory;
+    uint64_t context, first, hash;
+    gpump_diag diag;
+    (void)state;
+    assert_int_equal(gpump_context_pool_bytes(&config, &size, NULL), GPUMP_OK);
+    memory = malloc(size);
+    assert_int_equal(gpump_context_pool_init(memory, size - 1, &config, &pool, &diag), GPUMP_ERROR_CAPACITY);
+    assert_int_equal(gpump_context_pool_init(memory, size, &config, &pool, &diag), GPUMP_OK);
+    assert_int_equal(gpump_context_pool_take(pool, 7, 1, &context), GPUMP_ERROR_STATE);
+    assert_int_equal(gpump_context_pool_room(pool, 7), 0);
+    assert_int_equal(gpump_context_pool_open(pool, 7), GPUMP_OK);
+    assert_int_equal(gpump_context_pool_open(pool, 7), GPUMP_ERROR_STATE);
+    assert_int_equal(gpump_context_pool_open(pool, 9), GPUMP_OK);
+    assert_int_equal(gpump_context_pool_open(pool, 11), GPUMP_ERROR_FULL);
+    assert_int_equal(gpump_context_pool_take(pool, 7, 4097, &context), GPUMP_ERROR_CAPACITY);
+    for (int i = 0; i < 70; i++) {
+        assert_int_equal(gpump_context_pool_take(pool, 9, 4096, &context), GPUMP_OK);
+        assert_int_equal(context, 70 + i);
+    }
+    hash = gpump_context_pool_hash(pool);
+    assert_int_equal(gpump_context_pool_take(pool, 9, 1, &context), GPUMP_ERROR_FULL);
+    assert_int_equal(gpump_context_pool_close(pool, 9), GPUMP_ERROR_STATE);
+    assert_int_equal(gpump_context_pool_give(pool, 0), GPUMP_ERROR_STATE);
+    assert_int_equal(gpump_context_pool_give(pool, 140), GPUMP_ERROR_ARGUMENT);
+    assert_true(gpump_context_pool_hash(pool) == hash);
+    assert_int_equal(gpump_context_pool_room(pool, 7), 70);
+    assert_int_equal(gpump_context_pool_take(pool, 7, 1, &first), GPUMP_OK);
+    assert_int_equal(first, 0);
+    assert_int_equal(gpump_context_pool_adopt(memory, size, &config, &copy, NULL), GPUMP_OK);
+    other = config;
+    other.contexts = 71;
+    assert_int_equal(gpump_context_pool_adopt(memory, size, &other, &copy, NULL), GPUMP_ERROR_FORMAT);
+    assert_int_equal(gpump_context_pool_give(pool, 70 + 33), GPUMP_OK);
+    assert_int_equal(gpump_context_pool_take(pool, 9, 1, &context), GPUMP_OK);
+    assert_int_equal(context, 70 + 33);
+    free(memory);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(everything_comes_back),
+        cmocka_unit_test(what_is_missing_is_named),
+        cmocka_unit_test(the_bytes_are_these),
+        cmocka_unit_test(damage_is_refused),
+        cmocka_unit_test(readers_say_no),
+        cmocka_unit_test(unknown_sections_pass_through),
+        cmocka_unit_test(the_pool_is_finite),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
