@@ -95,7 +95,9 @@ GPUMP_API const char *gpump_result_name(gpump_result result);
     X(RESERVED, "the SM is being vacated for another kernel", "wait until its next kernel is set up")                 \
     X(NEVER_FITS, "the block is larger than an empty SM", "use fewer threads, registers or shared memory per block")  \
     X(GROUP, "the block must leave together with others", "choose the whole group")                                   \
-    X(TECHNIQUE, "the component does not know this technique", "flush, switch or drain it")
+    X(TECHNIQUE, "the component does not know this technique", "flush, switch or drain it")                           \
+    X(NO_TECHNIQUE, "the block may leave by none of the policy's techniques", "wait, or use a policy with more of them") \
+    X(POSITIONS, "every position of the SM is taken or promised", "wait for blocks of the incoming kernel to end")
 
 typedef enum gpump_reason {
 #define GPUMPI_REASON(name, text, remedy) GPUMP_REASON_##name,
