@@ -109,7 +109,9 @@ GPUMP_API const char *gpump_result_name(gpump_result result);
     X(RESERVED, "the SM is being vacated for another kernel", "wait until its next kernel is set up")                 \
     X(NEVER_FITS, "the block is larger than an empty SM", "use fewer threads, registers or shared memory per block")  \
     X(GROUP, "the block must leave together with others", "choose the whole group")                                   \
-    X(TECHNIQUE, "the component does not know this technique", "flush, switch or drain it")
+    X(TECHNIQUE, "the component does not know this technique", "flush, switch or drain it")                           \
+    X(NO_TECHNIQUE, "the block may leave by none of the policy's techniques", "wait, or use a policy with more of them") \
+    X(POSITIONS, "every position of the SM is taken or promised", "wait for blocks of the incoming kernel to end")
 
 typedef enum gpump_reason {
 #define GPUMPI_REASON(name, text, remedy) GPUMP_REASON_##name,
@@ -785,6 +787,105 @@ GPUMP_API gpump_result gpump_compress_count(const gpump_compress_layout *layout,
 GPUMP_END
 #endif
 
+/* ---- gpump_impl/cost.h ---- */
+/* cost: what it takes to get a block off its SM by each technique (floor 2, calculation and one small table; Shieh 3.3.2) */
+#ifndef GPUMP_COST_H
+#define GPUMP_COST_H
+
+
+
+
+GPUMP_BEGIN
+
+/* How many finished blocks of a kernel the estimates rest on. */
+#define GPUMP_COST_WINDOW 64
+
+/* What is known about the finished blocks of one kernel: hardware kind, held by value, without pointers, copied by
+ * assignment. A zeroed struct is an empty history. CPI: cycles per warp instruction of one block, Q16.16. */
+typedef struct gpump_cost_history {
+    uint64_t finished;                        /* blocks ever recorded */
+    uint64_t instructions_sum;                /* over the window */
+    uint64_t cpi_sum;                         /* over the window, Q16.16 */
+    uint64_t deviation_sum;                   /* the same in steps of 1/256 cycle, at most 2^24 each: for the deviation */
+    uint64_t deviation_squares;               /* and its squares */
+    uint64_t instructions[GPUMP_COST_WINDOW]; /* ring of the last blocks */
+    uint32_t cpi[GPUMP_COST_WINDOW];          /* Q16.16, saturated */
+} gpump_cost_history;
+
+/* Where the drain estimate takes its CPI from. */
+typedef enum gpump_cost_cpi {
+    GPUMP_COST_CPI_SMALLER_DEVIATION = 0, /* Shieh: of the two below the one whose standard deviation is smaller; a tie is running */
+    GPUMP_COST_CPI_RUNNING = 1,           /* the block's own so far (Chimera, as recalled: docs/papers.md) */
+    GPUMP_COST_CPI_FINISHED = 2,          /* mean of the last finished blocks */
+    GPUMP_COST_CPI_SOURCES = 3
+} gpump_cost_cpi;
+
+/* Bits of gpump_cost_options.flags. */
+#define GPUMP_COST_DRAIN_LOSES 1u   /* drain costs the issue slots that idle until the SM's last block is out (Chimera) */
+#define GPUMP_COST_DRAIN_CAREFUL 2u /* a block runs as long as the longest of the window, not the mean one (ours) */
+
+typedef struct gpump_cost_options {
+    uint32_t cpi;          /* gpump_cost_cpi */
+    uint32_t flags;        /* GPUMP_COST_... */
+    uint64_t limit_cycles; /* only with GPUMP_COST_DRAIN_LOSES: blocks that drain within it are taken to be drained */
+} gpump_cost_options;
+
+/* What a rewind of one block would save and lose. */
+typedef struct gpump_cost_rewind {
+    uint64_t bytes;    /* live-ins of its warps' last region boundaries and its shared memory */
+    uint64_t executed; /* warp instructions since those boundaries */
+} gpump_cost_rewind;
+
+/* One block's cost by each gpump_technique. */
+typedef struct gpump_cost_estimate {
+    uint64_t latency[GPUMP_TECHNIQUES];  /* cycles until its room is free; GPUMP_UNKNOWN: cannot be told */
+    uint64_t overhead[GPUMP_TECHNIQUES]; /* warp instructions lost; GPUMP_UNKNOWN likewise */
+} gpump_cost_estimate;
+
+/* Notes a block that has ended: warp instructions of its whole life and the cycles it ran (stalls for a switch not counted).
+ * A block without instructions is not noted. Cost: a division. */
+GPUMP_API void gpump_cost_history_record(gpump_cost_history *history, uint64_t instructions, uint64_t cycles);
+/* Returns how many blocks the window holds, 0 to GPUMP_COST_WINDOW. */
+GPUMP_API uint32_t gpump_cost_history_count(const gpump_cost_history *history);
+/* Returns the mean instructions of a finished block, rounded up; GPUMP_UNKNOWN when none has finished. */
+GPUMP_API uint64_t gpump_cost_history_instructions(const gpump_cost_history *history);
+GPUMP_API uint64_t gpump_cost_history_hash(const gpump_cost_history *history);
+/* Returns the table's size, bits: per entry instructions and CPI, 32 bits each, and the five sums. */
+GPUMP_API uint64_t gpump_cost_history_bits(void);
+
+/* Returns the cycles per warp instruction of a block so far, Q16.16, rounded up; GPUMP_UNKNOWN when it has executed nothing. */
+GPUMP_API uint64_t gpump_cost_cpi_of(uint64_t executed, uint64_t cycles);
+
+/* Estimates every block of one SM by every technique (Shieh 3.3.2).
+ *   gpu        clock and bandwidth: a switch moves context_bytes at the SM's share (1/sms)
+ *   histories  indexed by kernel number; entries past history_count, or NULL, know nothing
+ *   blocks     the SM's resident blocks, count up to 64
+ *   rewind     parallel to blocks, or NULL: no rewind
+ *   options    NULL: Shieh's
+ *   estimates  out, parallel to blocks
+ * flush: 0 cycles, all executed instructions. switch: bytes over bandwidth; the kernel's mean IPC of a block on this SM x 2
+ * latencies (saved and restored). drain: (mean instructions of finished blocks - executed) x CPI, at least 0; nothing lost.
+ * rewind: its bytes over bandwidth; the instructions since the boundary and the two stalls as in switch. Whether a technique
+ * is allowed is not its business (gpump_block_view.may). What cannot be told for lack of samples is GPUMP_UNKNOWN: a
+ * deviation needs two, an average one. Estimates take blocks one by one; see gpump_cost_port for what the SM's one port makes
+ * of several. Cost: a few divisions per block. Errors: GPUMP_ERROR_ARGUMENT. */
+GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gpump_cost_history *histories, uint32_t history_count,
+                                                  const gpump_block_view *blocks, uint32_t count, const gpump_cost_rewind *rewind,
+                                                  const gpump_cost_options *options, gpump_cost_estimate *estimates, gpump_diag *diag);
+
+/* Says which source the drain estimate of `kernel` takes on this SM under GPUMP_COST_CPI_SMALLER_DEVIATION; with neither
+ * deviation known, the answer is GPUMP_COST_CPI_SOURCES. */
+GPUMP_API gpump_cost_cpi gpump_cost_cpi_source(const gpump_cost_history *history, const gpump_block_view *blocks, uint32_t count,
+                                               uint32_t kernel);
+
+/* The exact latency of several saves, which share the one port of their SM: orders them shortest first, which frees each
+ * as early as can be. `cycles` are the saves' own latencies (count up to 64); order[i] is the index of the i-th to be saved and
+ * finish[k] the cycle when save k is done. Returns when the last is done. The paper's estimate is the longest alone. */
+GPUMP_API uint64_t gpump_cost_port(const uint64_t *cycles, uint32_t count, uint32_t *order, uint64_t *finish);
+
+GPUMP_END
+#endif
+
 /* ---- gpump_impl/sm.h ---- */
 /* sm: slots, register and shared-memory allocation tables, block life cycle, preemption (floor 2, hardware)
  *
@@ -1297,6 +1398,257 @@ GPUMP_API gpump_result gpump_context_pool_take(gpump_context_pool *pool, uint32_
 GPUMP_API gpump_result gpump_context_pool_give(gpump_context_pool *pool, uint64_t context);
 /* Returns how many more contexts of a kernel fit; 0 without an open space. */
 GPUMP_API uint32_t gpump_context_pool_room(const gpump_context_pool *pool, uint32_t kernel);
+
+GPUMP_END
+#endif
+
+/* ---- gpump_impl/victim.h ---- */
+/* victim: which blocks of which SM leave, each by which technique (floor 3, calculation; Shieh chapter 3, Chimera, Tanasic 7.2.1)
+ *
+ * Views in, decision out. A kernel that comes in gets predetermined positions on each SM (Shieh 3.2, Fig 3.7); the blocks that
+ * lie on a position are its candidate victim set (3.3.1); a policy prices every block by every technique it may leave by and
+ * picks candidates until the request is met (Algorithm 1). Nothing is kept between calls and nothing is allocated. */
+#ifndef GPUMP_VICTIM_H
+#define GPUMP_VICTIM_H
+
+
+
+
+
+GPUMP_BEGIN
+
+#define GPUMP_VICTIM_BLOCKS 64    /* resident blocks of an SM at most: sets are 64-bit masks over the view's indices */
+#define GPUMP_VICTIM_POSITIONS 64 /* positions of an SM at most */
+#define GPUMP_VICTIM_NO_TECHNIQUE 255u
+
+/* The positions of an incoming kernel on an SM. Position p: registers p * registers up, shared memory p * shared_bytes up, and one
+ * block slot, `warps` warp slots and `threads` threads wherever they are free. */
+typedef struct gpump_victim_geometry {
+    uint64_t register_factor; /* ceil(2^40 / registers), 0 without registers: divisions by multiplication */
+    uint64_t shared_factor;
+    uint32_t positions;       /* 0 to GPUMP_VICTIM_POSITIONS; 0: a block never fits */
+    uint32_t registers;       /* of a position: the block's, rounded to the granule */
+    uint32_t shared_bytes;
+    uint32_t warps;
+    uint32_t threads;
+    uint32_t blocks;          /* how many fit on an empty SM: at most so many positions are taken at once */
+    uint32_t warp_slots;      /* of the SM */
+    uint32_t thread_slots;
+    uint32_t block_slots;
+    uint32_t unused;
+} gpump_victim_geometry;
+
+/* One SM as a decision sees it. */
+typedef struct gpump_victim_sm {
+    const gpump_block_view *blocks;       /* every block that holds room there, those of the incoming kernel included */
+    const gpump_cost_estimate *estimates; /* parallel to blocks; from gpump_cost_estimate_blocks, or true costs for an oracle */
+    uint64_t reserved;                    /* positions already promised to the incoming kernel and not yet filled */
+    uint32_t count;                       /* 0 to GPUMP_VICTIM_BLOCKS */
+    uint32_t sm;                          /* its number, copied to the decision */
+} gpump_victim_sm;
+
+/* Bits of gpump_victim_request.flags. */
+#define GPUMP_VICTIM_SERIAL_PORT 1u /* saves of one SM follow each other: latencies of switch and rewind add up (policies that can) */
+
+typedef struct gpump_victim_request {
+    uint32_t struct_size;
+    uint32_t kernel;         /* the incoming kernel: its own blocks are never victims */
+    uint32_t positions;      /* how many of its blocks want room, over all SMs */
+    uint32_t flags;          /* GPUMP_VICTIM_... */
+    uint64_t since;          /* cycle of the request */
+    uint64_t now;            /* cycle of the decision: at first the same */
+    uint64_t limit_cycles;   /* from `since` until the last position should be free; GPUMP_UNKNOWN: none */
+    uint64_t timeout_cycles; /* drain-then-switch: from `since` until the switch; GPUMP_UNKNOWN: as late as the limit allows */
+} gpump_victim_request;
+
+/* One block's way out. */
+typedef struct gpump_victim_choice {
+    uint64_t cookie;
+    uint64_t latency;    /* estimated, cycles from now; GPUMP_UNKNOWN */
+    uint64_t overhead;   /* estimated, warp instructions; GPUMP_UNKNOWN */
+    uint32_t sm;
+    uint32_t slot, generation;
+    uint32_t technique;  /* gpump_technique */
+} gpump_victim_choice;
+
+/* A position that the incoming kernel gets. */
+typedef struct gpump_victim_place {
+    uint64_t latency;       /* estimated cycles until a block can start; 0: at once; GPUMP_UNKNOWN */
+    uint32_t sm;
+    uint32_t position;
+    uint32_t register_base;
+    uint32_t shared_base;
+    uint32_t victims;       /* how many of the SM's victims lie on it */
+    uint32_t late;          /* 1: the estimate is past the limit */
+} gpump_victim_place;
+
+typedef struct gpump_victim_decision {
+    uint64_t latency;     /* the largest of the places */
+    uint64_t overhead;    /* the sum of the choices, saturated */
+    uint64_t ask_again;   /* cycle at which to call gpump_victim_reconsider; GPUMP_UNKNOWN: not at all */
+    uint32_t places;      /* entries written */
+    uint32_t choices;
+    uint32_t late;        /* places past the limit */
+    uint32_t missing;     /* positions asked for that cannot be had by preemption now */
+    gpump_reason reason;  /* with missing > 0: why */
+    uint32_t sms;         /* SMs touched */
+} gpump_victim_decision;
+
+/* ---- policies ---- */
+
+/* Bits of gpump_victim_policy.flags. */
+#define GPUMP_VICTIM_WHOLE_SM 1u   /* an SM is handed over when all its blocks are out (Chimera, Tanasic) */
+#define GPUMP_VICTIM_TRUE_COSTS 2u /* estimates should be true costs (the host forks, or knows) */
+#define GPUMP_VICTIM_EVICTED 4u    /* a block chosen for one position no longer counts for the latency of another (Shieh Fig 3.9) */
+
+struct gpump_victim_policy;
+
+/* What a technique hook sees. */
+typedef struct gpump_victim_block_args {
+    const gpump_victim_request *request;
+    const gpump_block_view *block;
+    const gpump_cost_estimate *estimate;
+    uint32_t allowed;   /* techniques the block may leave by and the policy uses, as bits; not 0 */
+    uint32_t draining;  /* 1: it is draining already, the question is whether it goes on */
+    uint64_t left;      /* cycles until the deadline; GPUMP_UNKNOWN: no limit */
+    uint64_t *ask_again; /* lower it to a cycle after request->now to be asked again about blocks that drain */
+} gpump_victim_block_args;
+
+/* What a candidate hook sees of each candidate. */
+typedef struct gpump_victim_candidate {
+    uint64_t victims;  /* mask over the SM's view */
+    uint64_t latency;  /* of the slowest (3.1) */
+    uint64_t overhead; /* sum (3.2) */
+    uint32_t position;
+    uint32_t late;     /* victims past the limit */
+} gpump_victim_candidate;
+
+/* What a plan hook sees of an SM. */
+typedef struct gpump_victim_plan_args {
+    const gpump_victim_request *request;
+    const gpump_victim_geometry *geometry;
+    const gpump_victim_sm *sm;
+    const uint64_t *sets;       /* candidate sets by position (blocks on its registers or shared memory) */
+    uint64_t open;              /* positions that may be taken */
+    uint64_t leaving;           /* blocks on their way out: their room comes without a choice */
+    uint64_t fixed;             /* blocks that may leave by no technique of the policy */
+    uint64_t left;              /* cycles until the deadline; GPUMP_UNKNOWN: no limit */
+    uint32_t want;              /* positions to take, at most */
+    uint32_t free_warps;        /* not held by anyone, or by leaving blocks */
+    uint32_t free_threads;
+    uint32_t free_slots;
+    uint8_t allowed[GPUMP_VICTIM_BLOCKS]; /* technique bits per block */
+} gpump_victim_plan_args;
+
+/* What a plan hook answers. */
+typedef struct gpump_victim_plan {
+    uint64_t positions;  /* taken */
+    uint64_t victims;    /* blocks that leave */
+    uint64_t ask_again;  /* cycle, GPUMP_UNKNOWN: never */
+    uint8_t technique[GPUMP_VICTIM_BLOCKS]; /* of each victim */
+} gpump_victim_plan;
+
+/* A policy: constant, with any hook NULL. What the hooks answer is checked. */
+typedef struct gpump_victim_policy {
+    uint32_t struct_size;
+    uint32_t flags;             /* GPUMP_VICTIM_... */
+    uint32_t techniques;        /* those it uses, as bits 1 << gpump_technique */
+    uint32_t unused;
+    gpump_cost_options cost;    /* how its estimates are to be made */
+    const char *name;
+    const char *description;    /* one sentence */
+    void *user;
+    /* Which way one block goes; NULL: of those within the limit the least overhead, else the least latency (Algorithm 1, 1-14). */
+    uint32_t (*technique)(const struct gpump_victim_policy *policy, const gpump_victim_block_args *args);
+    /* Which of `count` candidates with victims goes next; NULL: of those within the limit the least overhead, else the least
+     * latency (15-26). Candidates without victims are taken before it is asked. */
+    uint32_t (*candidate)(const struct gpump_victim_policy *policy, const gpump_victim_request *request,
+                          const gpump_victim_candidate *candidates, uint32_t count);
+    /* Everything about one SM; NULL: gpump_victim_plan_greedy. */
+    void (*plan)(const struct gpump_victim_policy *policy, const gpump_victim_plan_args *args, gpump_victim_plan *plan);
+} gpump_victim_policy;
+
+/* Returns a built-in policy by name, NULL if there is none: dual, chimera, chimera+, switch, drain, flush, drain-then-switch, oracle,
+ * exact, rewind, joint. docs/papers.md says what each does. */
+GPUMP_API const gpump_victim_policy *gpump_victim_find(const char *name);
+/* Returns the index-th built-in policy, NULL past the last. */
+GPUMP_API const gpump_victim_policy *gpump_victim_policy_at(uint32_t index);
+
+/* ---- the parts ---- */
+
+/* Lays out the positions of an incoming footprint on SMs with `shared_bytes` of shared memory. GPUMP_ERROR_REFUSED with
+ * NEVER_FITS when one block is larger than an SM. */
+GPUMP_API gpump_result gpump_victim_geometry_init(gpump_victim_geometry *geometry, const gpump_gpu *gpu, const gpump_footprint *need,
+                                                  uint32_t shared_bytes, gpump_diag *diag);
+
+/* Determines the candidate victim sets of one SM (Shieh Fig 3.3): sets[p] gets the blocks (mask over the view) whose registers or
+ * shared memory reach into position p. *taken gets the positions that blocks of `kernel` lie on; those blocks are in no set.
+ * Cost: linear in blocks. */
+GPUMP_API void gpump_victim_candidates(const gpump_victim_geometry *geometry, const gpump_block_view *blocks, uint32_t count,
+                                       uint32_t kernel, uint64_t *sets, uint64_t *taken);
+/* Evicts preempted blocks from all sets (Shieh Fig 3.9). */
+GPUMP_API void gpump_victim_candidates_update(uint64_t *sets, uint32_t positions, uint64_t preempted);
+
+/* Algorithm 1 once, on sets of one SM: the technique of each block in any set, then the candidate.
+ *   sets, positions  candidate sets as above; `open` masks those that take part
+ *   technique        out, per block of the view; GPUMP_VICTIM_NO_TECHNIQUE for blocks in no set or with none allowed
+ *   chosen           out: position, victims, latency, overhead, late
+ * Returns GPUMP_EMPTY when no candidate can leave. Looks at registers and shared memory only; gpump_victim_decide at all four. */
+GPUMP_API gpump_result gpump_victim_select(const gpump_victim_policy *policy, const gpump_victim_request *request,
+                                           const gpump_victim_sm *sm, const uint64_t *sets, uint32_t positions, uint64_t open,
+                                           uint8_t *technique, gpump_victim_candidate *chosen);
+
+/* The plan that policies without a plan hook get: Algorithm 1 repeated. For hooks that want to start from it. */
+GPUMP_API void gpump_victim_plan_greedy(const gpump_victim_policy *policy, const gpump_victim_plan_args *args, gpump_victim_plan *plan);
+
+/* ---- the decision ---- */
+
+/* Returns the scratch memory that gpump_victim_decide needs: 0 up to 64 SMs (it then uses the stack). */
+GPUMP_API size_t gpump_victim_scratch_bytes(uint32_t sm_count);
+
+/* Decides a whole request over SMs (Shieh 3.1 to 3.3): positions that are empty are taken first, then Algorithm 1 until the request
+ * is met or nothing is left; where fewer positions are wanted than SMs have, the SM whose next position is best goes next. A
+ * position whose registers and shared memory are free but for which warp slots, threads or a block slot are short gets further
+ * victims, best first.
+ *   policy    of gpump_victim_find, or the caller's
+ *   sms       sm_count views; estimates made with policy->cost
+ *   scratch   gpump_victim_scratch_bytes(sm_count), 8-byte aligned; NULL when that is 0
+ *   places    out: what the incoming kernel gets, SM by SM; room for place_capacity
+ *   choices   out: who leaves how, SM by SM; saves of an SM in the order in which they should be done
+ * The host dispatches at places with latency 0 at once, at the others when their victims are out, and sends no new blocks of other
+ * kernels to SMs that have a place open. decision->missing and reason say what could not be had. Errors: GPUMP_ERROR_ARGUMENT;
+ * GPUMP_ERROR_CAPACITY (decision->places and choices say how many; nothing is written to the arrays); GPUMP_ERROR_REFUSED when a
+ * hook's answer breaks the rules, with the reason. Cost: linear in SMs. */
+GPUMP_API gpump_result gpump_victim_decide(const gpump_victim_policy *policy, const gpump_victim_request *request,
+                                           const gpump_victim_geometry *geometry, const gpump_victim_sm *sms, uint32_t sm_count,
+                                           void *scratch, size_t scratch_bytes, gpump_victim_place *places, uint32_t place_capacity,
+                                           gpump_victim_choice *choices, uint32_t choice_capacity, gpump_victim_decision *decision,
+                                           gpump_diag *diag);
+
+/* Looks again at blocks that drain, when the cycle that a decision named has come: who is now to leave in another way. Policies that
+ * never ask again change nothing. `sms` hold fresh views and estimates. Fills choices; decision->ask_again may name a further cycle. */
+GPUMP_API gpump_result gpump_victim_reconsider(const gpump_victim_policy *policy, const gpump_victim_request *request,
+                                               const gpump_victim_sm *sms, uint32_t sm_count, gpump_victim_choice *choices,
+                                               uint32_t choice_capacity, gpump_victim_decision *decision, gpump_diag *diag);
+
+/* ---- what it costs in hardware (Shieh Table 3.1) ---- */
+
+typedef struct gpump_victim_config {
+    uint32_t struct_size;
+    uint32_t sms;            /* SMs; published: 15 */
+    uint32_t positions;      /* position registers per SM, each for registers and shared memory; published: 64 */
+    uint32_t address_bits;   /* of a position; published: 16 */
+    uint32_t candidates;     /* candidate sets per SM; published: 16 */
+    uint32_t blocks;         /* blocks of an SM that can be named; published: 16 */
+    uint32_t counter_bits;   /* executed instructions, and issue cycle, per block; published: 32 each */
+} gpump_victim_config;
+
+/* Fills *config for a preset of gpump_gpu_config_preset: the paper's table for gtx480_shieh; elsewhere the preset's SMs, block slots and
+ * address widths (derived). */
+GPUMP_API gpump_result gpump_victim_config_preset(gpump_victim_config *config, const char *preset);
+/* Sets *sm_bits to the storage added to each SM (positions, candidate sets, block status) and *gpu_bits to that of the GPU (which
+ * block of the incoming kernel is where). */
+GPUMP_API gpump_result gpump_victim_bits(const gpump_victim_config *config, uint64_t *sm_bits, uint64_t *gpu_bits, gpump_diag *diag);
 
 GPUMP_END
 #endif
@@ -4154,6 +4506,202 @@ GPUMP_API gpump_result gpump_compress_restore(const gpump_compress_layout *layou
     }
 }
 
+/* ---- gpump_impl/cost.c ---- */
+/* cost: the code behind cost.h */
+
+
+#define GPUMPI_COST_CPI_MAX UINT32_MAX
+#define GPUMPI_COST_STEPS_MAX ((uint64_t)1 << 24)
+
+GPUMP_API uint64_t gpump_cost_cpi_of(uint64_t executed, uint64_t cycles) {
+    if (executed == 0) return GPUMP_UNKNOWN;
+    /* 32-bit division is several times faster, and most blocks fit it. */
+    if (cycles < 65536 && executed <= UINT32_MAX) return ((uint32_t)cycles << 16) / (uint32_t)executed + (((uint32_t)cycles << 16) % (uint32_t)executed != 0);
+    if (cycles < (uint64_t)1 << 47) return ((cycles << 16) + executed - 1) / executed;
+    return gpump_muldiv_up(cycles, 65536, executed);
+}
+
+/* CPI in steps of 1/256 cycle, limited so that 64 squares and their products fit 64 bits. */
+static uint64_t gpumpi_cost_steps(uint64_t cpi) { return (cpi >> 8) < GPUMPI_COST_STEPS_MAX ? cpi >> 8 : GPUMPI_COST_STEPS_MAX; }
+
+GPUMP_API uint32_t gpump_cost_history_count(const gpump_cost_history *history) {
+    return history->finished < GPUMP_COST_WINDOW ? (uint32_t)history->finished : GPUMP_COST_WINDOW;
+}
+
+GPUMP_API void gpump_cost_history_record(gpump_cost_history *history, uint64_t instructions, uint64_t cycles) {
+    uint32_t at = (uint32_t)(history->finished % GPUMP_COST_WINDOW);
+    uint64_t cpi = gpump_cost_cpi_of(instructions, cycles), steps;
+    if (instructions == 0) return;
+    if (instructions > (uint64_t)1 << 56) instructions = (uint64_t)1 << 56; /* so that the sum cannot wrap */
+    if (cpi > GPUMPI_COST_CPI_MAX) cpi = GPUMPI_COST_CPI_MAX;
+    if (history->finished >= GPUMP_COST_WINDOW) {
+        steps = gpumpi_cost_steps(history->cpi[at]);
+        history->instructions_sum -= history->instructions[at];
+        history->cpi_sum -= history->cpi[at];
+        history->deviation_sum -= steps;
+        history->deviation_squares -= steps * steps;
+    }
+    steps = gpumpi_cost_steps(cpi);
+    history->instructions[at] = instructions;
+    history->cpi[at] = (uint32_t)cpi;
+    history->instructions_sum += instructions;
+    history->cpi_sum += cpi;
+    history->deviation_sum += steps;
+    history->deviation_squares += steps * steps;
+    history->finished++;
+}
+
+GPUMP_API uint64_t gpump_cost_history_instructions(const gpump_cost_history *history) {
+    uint32_t n = gpump_cost_history_count(history);
+    return n ? (history->instructions_sum + n - 1) / n : GPUMP_UNKNOWN;
+}
+
+GPUMP_API uint64_t gpump_cost_history_hash(const gpump_cost_history *history) {
+    uint32_t n = gpump_cost_history_count(history);
+    uint64_t hash = gpump_hash_u64(GPUMP_HASH_SEED, history->finished);
+    hash = gpump_hash_u64s(hash, history->instructions, n);
+    return gpump_hash_u32s(hash, history->cpi, n);
+}
+
+GPUMP_API uint64_t gpump_cost_history_bits(void) { return GPUMP_COST_WINDOW * (32 + 32) + 5 * 64; }
+
+/* Sums over the blocks of one kernel that are on one SM. */
+typedef struct gpumpi_cost_running {
+    uint64_t count, executed, cycles, deviation_sum, deviation_squares;
+} gpumpi_cost_running;
+
+/* Compares the sample variances of two sets of n >= 2 steps by cross-multiplication: (n S2 - S1^2) / (n (n - 1)). */
+static int gpumpi_cost_compare_variance(uint64_t na, uint64_t a1, uint64_t a2, uint64_t nb, uint64_t b1, uint64_t b2) {
+    return gpump_compare_products(na * a2 - a1 * a1, nb * (nb - 1), nb * b2 - b1 * b1, na * (na - 1));
+}
+
+static gpump_cost_cpi gpumpi_cost_source(const gpump_cost_history *history, const gpumpi_cost_running *running) {
+    uint32_t finished = history ? gpump_cost_history_count(history) : 0;
+    if (running->count < 2) return finished < 2 ? GPUMP_COST_CPI_SOURCES : GPUMP_COST_CPI_FINISHED;
+    if (finished < 2) return GPUMP_COST_CPI_RUNNING;
+    return gpumpi_cost_compare_variance(running->count, running->deviation_sum, running->deviation_squares, finished,
+                                        history->deviation_sum, history->deviation_squares) <= 0
+               ? GPUMP_COST_CPI_RUNNING
+               : GPUMP_COST_CPI_FINISHED;
+}
+
+static void gpumpi_cost_add(gpumpi_cost_running *running, uint64_t executed, uint64_t cycles, uint64_t cpi) {
+    running->executed += executed;
+    running->cycles += cycles;
+    if (cpi != GPUMP_UNKNOWN) {
+        uint64_t steps = gpumpi_cost_steps(cpi);
+        running->count++;
+        running->deviation_sum += steps;
+        running->deviation_squares += steps * steps;
+    }
+}
+
+GPUMP_API gpump_cost_cpi gpump_cost_cpi_source(const gpump_cost_history *history, const gpump_block_view *blocks, uint32_t count,
+                                               uint32_t kernel) {
+    gpumpi_cost_running running = {0, 0, 0, 0, 0};
+    uint32_t i;
+    for (i = 0; i < count && i < 64; i++)
+        if (blocks[i].kernel == kernel)
+            gpumpi_cost_add(&running, blocks[i].executed, blocks[i].cycles, gpump_cost_cpi_of(blocks[i].executed, blocks[i].cycles));
+    return gpumpi_cost_source(history, &running);
+}
+
+/* a x Q16.16, rounded up, saturated; GPUMP_UNKNOWN stays unknown. */
+static uint64_t gpumpi_cost_times(uint64_t a, uint64_t q) {
+    if (a == GPUMP_UNKNOWN || q == GPUMP_UNKNOWN) return GPUMP_UNKNOWN;
+    if (a <= UINT32_MAX && q < UINT32_MAX) return (a * q + 65535) >> 16;
+    return gpump_muldiv_up(a, q, 65536);
+}
+
+GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gpump_cost_history *histories, uint32_t history_count,
+                                                  const gpump_block_view *blocks, uint32_t count, const gpump_cost_rewind *rewind,
+                                                  const gpump_cost_options *options, gpump_cost_estimate *estimates, gpump_diag *diag) {
+    uint64_t cpi[64], done = 0, memo_bytes = GPUMP_UNKNOWN, memo_cycles = 0;
+    uint32_t first, i, source = options ? options->cpi : (uint32_t)GPUMP_COST_CPI_SMALLER_DEVIATION, flags = options ? options->flags : 0;
+    if (!gpu || (count && (!blocks || !estimates))) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "gpu, blocks or estimates", 0, 0, 1, UINT64_MAX);
+    if (count > 64) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, count, 0, 64);
+    if (source >= GPUMP_COST_CPI_SOURCES) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "options.cpi", 0, source, 0, GPUMP_COST_CPI_SOURCES - 1);
+    /* Kernel by kernel: all that is averaged is averaged over the blocks of one kernel on this SM. */
+    for (first = 0; first < count; first++) {
+        const gpump_cost_history *history;
+        gpumpi_cost_running running = {0, 0, 0, 0, 0};
+        uint64_t instructions = GPUMP_UNKNOWN, finished_cpi = GPUMP_UNKNOWN, ipc, last = 0;
+        uint32_t kernel = blocks[first].kernel, use = source;
+        if (done >> first & 1u) continue;
+        history = histories && kernel < history_count ? &histories[kernel] : NULL;
+        if (history && history->finished == 0) history = NULL;
+        for (i = first; i < count; i++) {
+            if (blocks[i].kernel != kernel) continue;
+            cpi[i] = gpump_cost_cpi_of(blocks[i].executed, blocks[i].cycles);
+            gpumpi_cost_add(&running, blocks[i].executed, blocks[i].cycles, cpi[i]);
+        }
+        if (use == GPUMP_COST_CPI_SMALLER_DEVIATION) use = gpumpi_cost_source(history, &running);
+        if (history) {
+            uint32_t n = gpump_cost_history_count(history);
+            instructions = gpump_cost_history_instructions(history);
+            finished_cpi = (history->cpi_sum + n - 1) / n;
+            if (flags & GPUMP_COST_DRAIN_CAREFUL)
+                for (i = 0; i < n; i++)
+                    if (history->instructions[i] > instructions) instructions = history->instructions[i];
+        }
+        /* Warp instructions per cycle of a block, Q16.16: the mean over the kernel's blocks here. */
+        ipc = running.cycles ? gpump_muldiv_up(running.executed, 65536, running.cycles) : GPUMP_UNKNOWN;
+        for (i = first; i < count; i++) {
+            const gpump_block_view *block = &blocks[i];
+            gpump_cost_estimate *e = &estimates[i];
+            uint64_t pace, left;
+            if (block->kernel != kernel) continue;
+            done |= (uint64_t)1 << i;
+            e->latency[GPUMP_TECHNIQUE_FLUSH] = 0;
+            e->overhead[GPUMP_TECHNIQUE_FLUSH] = block->executed;
+            if (block->context_bytes != memo_bytes) {
+                memo_bytes = block->context_bytes;
+                memo_cycles = gpump_gpu_save_cycles(gpu, memo_bytes);
+            }
+            e->latency[GPUMP_TECHNIQUE_SWITCH] = memo_cycles;
+            e->overhead[GPUMP_TECHNIQUE_SWITCH] = gpumpi_cost_times(gpump_add_saturated(memo_cycles, memo_cycles), ipc);
+            pace = use == GPUMP_COST_CPI_RUNNING ? cpi[i] : use == GPUMP_COST_CPI_FINISHED ? finished_cpi : GPUMP_UNKNOWN;
+            left = instructions == GPUMP_UNKNOWN ? GPUMP_UNKNOWN : instructions > block->executed ? instructions - block->executed : 0;
+            e->latency[GPUMP_TECHNIQUE_DRAIN] = gpumpi_cost_times(left, pace);
+            e->overhead[GPUMP_TECHNIQUE_DRAIN] = 0;
+            if (e->latency[GPUMP_TECHNIQUE_DRAIN] == GPUMP_UNKNOWN) e->overhead[GPUMP_TECHNIQUE_DRAIN] = GPUMP_UNKNOWN;
+            e->latency[GPUMP_TECHNIQUE_REWIND] = e->overhead[GPUMP_TECHNIQUE_REWIND] = GPUMP_UNKNOWN;
+            if (rewind) {
+                uint64_t cycles = gpump_gpu_save_cycles(gpu, rewind[i].bytes);
+                e->latency[GPUMP_TECHNIQUE_REWIND] = cycles;
+                e->overhead[GPUMP_TECHNIQUE_REWIND] =
+                    gpump_add_saturated(rewind[i].executed, gpumpi_cost_times(gpump_add_saturated(cycles, cycles), ipc));
+            }
+        }
+        if (flags & GPUMP_COST_DRAIN_LOSES) {
+            /* The last of those that can be drained in time ends the wait; until then the slots of the others are idle. */
+            for (i = first; i < count; i++) {
+                uint64_t latency = blocks[i].kernel == kernel ? estimates[i].latency[GPUMP_TECHNIQUE_DRAIN] : GPUMP_UNKNOWN;
+                if (latency != GPUMP_UNKNOWN && latency <= options->limit_cycles && latency > last) last = latency;
+            }
+            for (i = first; i < count; i++) {
+                uint64_t latency = blocks[i].kernel == kernel ? estimates[i].latency[GPUMP_TECHNIQUE_DRAIN] : GPUMP_UNKNOWN;
+                if (latency < last) estimates[i].overhead[GPUMP_TECHNIQUE_DRAIN] = gpumpi_cost_times(last - latency, ipc);
+            }
+        }
+    }
+    return GPUMP_OK;
+}
+
+GPUMP_API uint64_t gpump_cost_port(const uint64_t *cycles, uint32_t count, uint32_t *order, uint64_t *finish) {
+    uint64_t now = 0;
+    uint32_t i, j;
+    for (i = 0; i < count; i++) {
+        for (j = i; j > 0 && cycles[order[j - 1]] > cycles[i]; j--) order[j] = order[j - 1];
+        order[j] = i;
+    }
+    for (i = 0; i < count; i++) {
+        now = gpump_add_saturated(now, cycles[order[i]]);
+        finish[order[i]] = now;
+    }
+    return now;
+}
+
 /* ---- gpump_impl/sm.c ---- */
 
 
@@ -5568,6 +6116,1230 @@ GPUMP_API gpump_result gpump_context_pool_give(gpump_context_pool *pool, uint64_
 GPUMP_API uint32_t gpump_context_pool_room(const gpump_context_pool *pool, uint32_t kernel) {
     uint32_t space = kernel ? gpumpi_context_space_of(pool, kernel) : GPUMP_NONE;
     return space == GPUMP_NONE ? 0 : pool->contexts - (uint32_t)gpumpi_context_spaces_const(pool)[space].taken;
+}
+
+/* ---- gpump_impl/victim.c ---- */
+/* victim: the code behind victim.h */
+
+
+#include <string.h>
+
+/* Blocks of one SM after every one has been given its way out. */
+typedef struct gpumpi_victim_priced {
+    uint64_t latency[GPUMP_VICTIM_BLOCKS];
+    uint64_t overhead[GPUMP_VICTIM_BLOCKS];
+    uint64_t late; /* blocks that no technique gets out in time */
+    uint64_t ask_again;
+    uint8_t technique[GPUMP_VICTIM_BLOCKS];
+} gpumpi_victim_priced;
+
+/* An SM in a decision over many. */
+typedef struct gpumpi_victim_state {
+    uint64_t overhead; /* of one position more */
+    uint64_t latency;
+    uint64_t total;    /* overhead of the plan so far */
+    uint32_t late;
+    uint32_t quota;    /* positions given to this SM */
+    uint32_t heap;     /* the heap of SM indices is spread over these */
+    uint32_t unused;
+} gpumpi_victim_state;
+
+/* ---- geometry and candidate sets ---- */
+
+static uint64_t gpumpi_victim_factor(uint32_t divisor) { return divisor ? (((uint64_t)1 << 40) + divisor - 1) / divisor : 0; }
+
+/* x / divisor, for x and divisor below 2^20. */
+static uint32_t gpumpi_victim_divide(uint32_t x, uint64_t factor) { return (uint32_t)(x * factor >> 40); }
+
+GPUMP_API gpump_result gpump_victim_geometry_init(gpump_victim_geometry *geometry, const gpump_gpu *gpu, const gpump_footprint *need,
+                                                  uint32_t shared_bytes, gpump_diag *diag) {
+    gpump_gpu fixed;
+    gpump_occupancy occupancy;
+    gpump_result result;
+    uint32_t positions = GPUMP_VICTIM_POSITIONS;
+    if (!geometry || !gpu || !need) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "geometry, gpu or need", 0, 0, 1, UINT64_MAX);
+    if (gpu->registers >= 1u << 20) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "registers", 0, gpu->registers, 0, (1u << 20) - 1);
+    if (shared_bytes >= 1u << 20) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "shared_bytes", 0, shared_bytes, 0, (1u << 20) - 1);
+    fixed = *gpu;
+    fixed.shared_options = 1;
+    fixed.shared_bytes[0] = shared_bytes;
+    result = gpump_gpu_occupancy(&fixed, need, &occupancy, diag);
+    if (result != GPUMP_OK) return result;
+    if (occupancy.blocks == 0) return gpumpi_refuse(diag, GPUMP_REASON_NEVER_FITS, "need", 0);
+    if (occupancy.registers && gpu->registers / occupancy.registers < positions) positions = gpu->registers / occupancy.registers;
+    if (occupancy.block_shared_bytes && shared_bytes / occupancy.block_shared_bytes < positions)
+        positions = shared_bytes / occupancy.block_shared_bytes;
+    if (!occupancy.registers && !occupancy.block_shared_bytes) positions = occupancy.blocks;
+    geometry->register_factor = gpumpi_victim_factor(occupancy.registers);
+    geometry->shared_factor = gpumpi_victim_factor(occupancy.block_shared_bytes);
+    geometry->positions = positions;
+    geometry->registers = occupancy.registers;
+    geometry->shared_bytes = occupancy.block_shared_bytes;
+    geometry->warps = occupancy.warps;
+    geometry->threads = need->threads;
+    geometry->blocks = occupancy.blocks;
+    geometry->warp_slots = gpu->warp_slots;
+    geometry->thread_slots = gpu->thread_slots;
+    geometry->block_slots = gpu->block_slots;
+    geometry->unused = 0;
+    return GPUMP_OK;
+}
+
+/* The positions, as a mask, that a range reaches into. */
+static uint64_t gpumpi_victim_span(uint32_t base, uint32_t length, uint64_t factor, uint32_t positions) {
+    uint32_t first, last;
+    if (!factor || !length) return 0;
+    first = gpumpi_victim_divide(base, factor);
+    last = gpumpi_victim_divide(base + length - 1, factor);
+    if (first >= positions) return 0;
+    if (last >= positions) last = positions - 1;
+    return (~(uint64_t)0 >> (63 - (last - first))) << first;
+}
+
+GPUMP_API void gpump_victim_candidates(const gpump_victim_geometry *geometry, const gpump_block_view *blocks, uint32_t count,
+                                       uint32_t kernel, uint64_t *sets, uint64_t *taken) {
+    uint32_t i;
+    memset(sets, 0, geometry->positions * sizeof *sets);
+    *taken = 0;
+    for (i = 0; i < count; i++) {
+        uint64_t span = gpumpi_victim_span(blocks[i].register_base, blocks[i].registers, geometry->register_factor, geometry->positions) |
+                        gpumpi_victim_span(blocks[i].shared_base, blocks[i].shared_bytes, geometry->shared_factor, geometry->positions);
+        if (blocks[i].kernel == kernel) {
+            *taken |= span;
+            continue;
+        }
+        for (; span; span &= span - 1) sets[gpump_bits_lowest64(span)] |= (uint64_t)1 << i;
+    }
+}
+
+GPUMP_API void gpump_victim_candidates_update(uint64_t *sets, uint32_t positions, uint64_t preempted) {
+    uint32_t p;
+    for (p = 0; p < positions; p++) sets[p] &= ~preempted;
+}
+
+/* ---- one block ---- */
+
+static uint64_t gpumpi_victim_left(const gpump_victim_request *request) {
+    uint64_t deadline = gpump_add_saturated(request->since, request->limit_cycles);
+    if (request->limit_cycles == GPUMP_UNKNOWN) return GPUMP_UNKNOWN;
+    return deadline > request->now ? deadline - request->now : 0;
+}
+
+/* A block that frees its room without being told to. */
+static int gpumpi_victim_is_leaving(const gpump_block_view *block) {
+    return block->state >= GPUMP_BLOCK_DRAINING && block->state != GPUMP_BLOCK_RESTORING;
+}
+
+static uint64_t gpumpi_victim_leaving_latency(const gpump_block_view *block, const gpump_cost_estimate *estimate) {
+    if (block->state == GPUMP_BLOCK_DRAINING) return estimate->latency[GPUMP_TECHNIQUE_DRAIN];
+    if (block->state == GPUMP_BLOCK_STOPPING || block->state == GPUMP_BLOCK_SAVING) return estimate->latency[GPUMP_TECHNIQUE_SWITCH];
+    return 0;
+}
+
+/* Algorithm 1, lines 3 to 13. `allowed` is not 0. Unknown counts as the largest number and is never in time. */
+static uint32_t gpumpi_victim_cheapest(const gpump_cost_estimate *estimate, uint32_t allowed, uint64_t left) {
+    uint32_t t, in_time = GPUMP_TECHNIQUES, fastest = GPUMP_TECHNIQUES;
+    for (t = 0; t < GPUMP_TECHNIQUES; t++) {
+        uint64_t latency = estimate->latency[t], overhead = estimate->overhead[t];
+        if (!(allowed >> t & 1u)) continue;
+        if (latency <= left && latency != GPUMP_UNKNOWN &&
+            (in_time == GPUMP_TECHNIQUES || overhead < estimate->overhead[in_time] ||
+             (overhead == estimate->overhead[in_time] && latency < estimate->latency[in_time])))
+            in_time = t;
+        if (fastest == GPUMP_TECHNIQUES || latency < estimate->latency[fastest] ||
+            (latency == estimate->latency[fastest] && overhead < estimate->overhead[fastest]))
+            fastest = t;
+    }
+    return in_time != GPUMP_TECHNIQUES ? in_time : fastest;
+}
+
+/* Prices every block of `which`. A hook's answer outside `allowed` makes the block NO_TECHNIQUE; the check of the plan names it. */
+static void gpumpi_victim_price(const gpump_victim_policy *policy, const gpump_victim_request *request, const gpump_victim_sm *sm,
+                                uint64_t which, const uint8_t *allowed, uint64_t left, gpumpi_victim_priced *priced) {
+    priced->late = 0;
+    priced->ask_again = GPUMP_UNKNOWN;
+    for (; which; which &= which - 1) {
+        uint32_t i = gpump_bits_lowest64(which), t;
+        const gpump_cost_estimate *estimate = &sm->estimates[i];
+        if (policy->technique) {
+            gpump_victim_block_args args;
+            args.request = request;
+            args.block = &sm->blocks[i];
+            args.estimate = estimate;
+            args.allowed = allowed[i];
+            args.draining = 0;
+            args.left = left;
+            args.ask_again = &priced->ask_again;
+            t = policy->technique(policy, &args);
+            if (t >= GPUMP_TECHNIQUES) t = GPUMP_VICTIM_NO_TECHNIQUE;
+        } else {
+            t = gpumpi_victim_cheapest(estimate, allowed[i], left);
+        }
+        priced->technique[i] = (uint8_t)t;
+        priced->latency[i] = t < GPUMP_TECHNIQUES ? estimate->latency[t] : GPUMP_UNKNOWN;
+        priced->overhead[i] = t < GPUMP_TECHNIQUES ? estimate->overhead[t] : GPUMP_UNKNOWN;
+        if (priced->latency[i] > left || priced->latency[i] == GPUMP_UNKNOWN) priced->late |= (uint64_t)1 << i;
+    }
+}
+
+/* ---- candidates ---- */
+
+/* 1 when a is to be preferred (Algorithm 1, lines 21 to 26); ties go to the lower position. */
+static int gpumpi_victim_better(const gpump_victim_candidate *a, const gpump_victim_candidate *b) {
+    if (!a->late != !b->late) return !a->late;
+    if (!a->late) return a->overhead != b->overhead ? a->overhead < b->overhead : a->latency < b->latency;
+    return a->latency != b->latency ? a->latency < b->latency : a->overhead < b->overhead;
+}
+
+static void gpumpi_victim_sum(const gpumpi_victim_priced *priced, uint64_t set, gpump_victim_candidate *candidate) {
+    candidate->victims = set;
+    candidate->latency = candidate->overhead = 0;
+    candidate->late = gpump_bits_count64(set & priced->late);
+    for (; set; set &= set - 1) {
+        uint32_t i = gpump_bits_lowest64(set);
+        if (priced->latency[i] > candidate->latency) candidate->latency = priced->latency[i];
+        candidate->overhead = gpump_add_saturated(candidate->overhead, priced->overhead[i]);
+    }
+}
+
+GPUMP_API gpump_result gpump_victim_select(const gpump_victim_policy *policy, const gpump_victim_request *request,
+                                           const gpump_victim_sm *sm, const uint64_t *sets, uint32_t positions, uint64_t open,
+                                           uint8_t *technique, gpump_victim_candidate *chosen) {
+    gpumpi_victim_priced priced;
+    gpump_victim_candidate candidates[GPUMP_VICTIM_POSITIONS], best;
+    uint8_t allowed[GPUMP_VICTIM_BLOCKS];
+    uint64_t all = 0, fixed = 0, left = gpumpi_victim_left(request), rest;
+    uint32_t p, i, count = 0, found = 0;
+    memset(allowed, 0, sizeof allowed);
+    for (p = 0; p < positions; p++)
+        if (open >> p & 1u) all |= sets[p];
+    for (rest = all; rest; rest &= rest - 1) {
+        i = gpump_bits_lowest64(rest);
+        allowed[i] = (uint8_t)(sm->blocks[i].may & policy->techniques);
+        if (!allowed[i]) fixed |= (uint64_t)1 << i;
+    }
+    memset(technique, (int)GPUMP_VICTIM_NO_TECHNIQUE, sm->count);
+    gpumpi_victim_price(policy, request, sm, all & ~fixed, allowed, left, &priced);
+    for (rest = all & ~fixed; rest; rest &= rest - 1) {
+        i = gpump_bits_lowest64(rest);
+        technique[i] = priced.technique[i];
+    }
+    for (p = 0; p < positions; p++) {
+        gpump_victim_candidate *c = &candidates[count];
+        if (!(open >> p & 1u) || (sets[p] & fixed)) continue;
+        gpumpi_victim_sum(&priced, sets[p], c);
+        c->position = p;
+        if (!found || gpumpi_victim_better(c, &best)) best = *c;
+        found = 1;
+        count++;
+    }
+    if (!found) return GPUMP_EMPTY;
+    if (policy->candidate) {
+        uint32_t pick = policy->candidate(policy, request, candidates, count);
+        if (pick >= count) return GPUMP_ERROR_REFUSED;
+        best = candidates[pick];
+    }
+    *chosen = best;
+    return GPUMP_OK;
+}
+
+/* ---- plans: which positions and blocks of one SM ---- */
+
+/* What the SM lacks in warps, threads and slots when `positions` more blocks come and the blocks of `set` leave. */
+typedef struct gpumpi_victim_room {
+    uint32_t warps, threads, slots; /* free */
+} gpumpi_victim_room;
+
+static void gpumpi_victim_release(const gpump_block_view *blocks, uint64_t set, gpumpi_victim_room *room) {
+    for (; set; set &= set - 1) {
+        const gpump_block_view *block = &blocks[gpump_bits_lowest64(set)];
+        room->warps += block->warps;
+        room->threads += block->threads;
+        room->slots++;
+    }
+}
+
+static int gpumpi_victim_suffices(const gpump_victim_geometry *geometry, const gpumpi_victim_room *room, uint32_t positions) {
+    return room->warps >= geometry->warps * positions && room->threads >= geometry->threads * positions && room->slots >= positions;
+}
+
+/* Adds whoever must leave with a block of the set. */
+static uint64_t gpumpi_victim_closure(const gpump_victim_sm *sm, uint64_t set) {
+    uint64_t all = set, rest;
+    uint32_t i;
+    for (rest = set; rest; rest &= rest - 1) {
+        uint32_t group = sm->blocks[gpump_bits_lowest64(rest)].group;
+        if (group)
+            for (i = 0; i < sm->count; i++)
+                if (sm->blocks[i].group == group) all |= (uint64_t)1 << i;
+    }
+    return all;
+}
+
+static int gpumpi_victim_has_groups(const gpump_victim_sm *sm) {
+    uint32_t i, any = 0;
+    for (i = 0; i < sm->count; i++) any |= sm->blocks[i].group;
+    return any != 0;
+}
+
+/* Blocks that a policy may choose, best first under Algorithm 1's rule. */
+static uint32_t gpumpi_victim_sort(const gpumpi_victim_priced *priced, uint64_t which, uint8_t *order) {
+    uint32_t n = 0, j;
+    for (; which; which &= which - 1) {
+        uint32_t i = gpump_bits_lowest64(which);
+        for (j = n++; j > 0; j--) {
+            uint32_t o = order[j - 1];
+            uint64_t late_i = priced->late >> i & 1u, late_o = priced->late >> o & 1u;
+            uint64_t key_i = late_i ? priced->latency[i] : priced->overhead[i], key_o = late_o ? priced->latency[o] : priced->overhead[o];
+            if (late_o < late_i || (late_o == late_i && key_o <= key_i)) break;
+            order[j] = (uint8_t)o;
+        }
+        order[j] = (uint8_t)i;
+    }
+    return n;
+}
+
+/* Adds the best blocks of `order` to a set until `positions` more fit; drops those that turn out not to be needed. Returns the
+ * extended set, or 0 when it cannot be done. */
+static uint64_t gpumpi_victim_fill(const gpump_victim_plan_args *args, const uint8_t *order, uint32_t n, uint64_t gone, int groups,
+                                   uint64_t set, gpumpi_victim_room room, uint32_t positions) {
+    uint64_t added = 0, rest;
+    uint32_t k;
+    for (k = 0; k < n && !gpumpi_victim_suffices(args->geometry, &room, positions); k++) {
+        uint64_t more = (uint64_t)1 << order[k];
+        if (more & (gone | set | added)) continue;
+        if (groups) {
+            more = gpumpi_victim_closure(args->sm, more) & ~args->leaving;
+            if (more & args->fixed) continue;
+            more &= ~(set | added | gone);
+        }
+        added |= more;
+        gpumpi_victim_release(args->sm->blocks, more, &room);
+    }
+    if (!gpumpi_victim_suffices(args->geometry, &room, positions)) return 0;
+    for (rest = groups ? 0 : added; rest && gpump_bits_count64(added) > 1; rest &= rest - 1) {
+        const gpump_block_view *block = &args->sm->blocks[gpump_bits_lowest64(rest)];
+        gpumpi_victim_room without = room;
+        without.warps -= block->warps;
+        without.threads -= block->threads;
+        without.slots--;
+        if (gpumpi_victim_suffices(args->geometry, &without, positions)) {
+            room = without;
+            added &= ~(rest & (0 - rest));
+        }
+    }
+    return set | added;
+}
+
+static uint64_t gpumpi_victim_choosable(const gpump_victim_plan_args *args) {
+    uint64_t all = args->sm->count ? ~(uint64_t)0 >> (64 - args->sm->count) : 0, own = 0;
+    uint32_t i;
+    for (i = 0; i < args->sm->count; i++)
+        if (args->sm->blocks[i].kernel == args->request->kernel) own |= (uint64_t)1 << i;
+    return all & ~(own | args->leaving | args->fixed);
+}
+
+GPUMP_API void gpump_victim_plan_greedy(const gpump_victim_policy *policy, const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
+    gpumpi_victim_priced priced;
+    gpump_victim_candidate candidates[GPUMP_VICTIM_POSITIONS];
+    uint8_t order[GPUMP_VICTIM_BLOCKS];
+    gpumpi_victim_room room;
+    const gpump_victim_geometry *geometry = args->geometry;
+    uint64_t choosable = gpumpi_victim_choosable(args), gone = args->leaving, rest;
+    uint32_t ordered = GPUMP_NONE, taken;
+    int groups = gpumpi_victim_has_groups(args->sm), every = !(policy->flags & GPUMP_VICTIM_EVICTED);
+    gpumpi_victim_price(policy, args->request, args->sm, choosable, args->allowed, args->left, &priced);
+    plan->positions = plan->victims = 0;
+    plan->ask_again = priced.ask_again;
+    if (every)
+        for (rest = args->leaving; rest; rest &= rest - 1) {
+            uint32_t i = gpump_bits_lowest64(rest);
+            priced.latency[i] = gpumpi_victim_leaving_latency(&args->sm->blocks[i], &args->sm->estimates[i]);
+        }
+    room.warps = args->free_warps;
+    room.threads = args->free_threads;
+    room.slots = args->free_slots;
+    for (taken = 0; taken < args->want; taken++) {
+        gpump_victim_candidate best;
+        uint32_t count = 0, found = 0, empty = 0;
+        for (rest = args->open & ~plan->positions; rest && !empty; rest &= rest - 1) {
+            uint32_t p = gpump_bits_lowest64(rest);
+            gpump_victim_candidate *c = &candidates[count];
+            uint64_t set = args->sets[p] & ~gone, waits;
+            gpumpi_victim_room after = room;
+            if (groups) set = gpumpi_victim_closure(args->sm, set) & ~gone;
+            if (set & args->fixed) continue;
+            gpumpi_victim_release(args->sm->blocks, set, &after);
+            if (!gpumpi_victim_suffices(geometry, &after, 1)) {
+                if (ordered == GPUMP_NONE) ordered = gpumpi_victim_sort(&priced, choosable, order);
+                set = gpumpi_victim_fill(args, order, ordered, gone, groups, set, after, 1);
+                if (!set) continue;
+            }
+            gpumpi_victim_sum(&priced, set, c);
+            if (every) {
+                /* Also those that leave anyway, or for an earlier position, keep this one from being free. */
+                for (waits = args->sets[p] & gone; waits; waits &= waits - 1) {
+                    uint64_t latency = priced.latency[gpump_bits_lowest64(waits)];
+                    if (latency > c->latency) c->latency = latency;
+                    if (latency > args->left || latency == GPUMP_UNKNOWN) c->late++;
+                }
+            }
+            c->position = p;
+            if (!found || gpumpi_victim_better(c, &best)) best = *c;
+            found = 1;
+            count++;
+            empty = c->victims == 0 && c->latency == 0;
+        }
+        if (!found) break;
+        if (policy->candidate && !empty) {
+            uint32_t pick = policy->candidate(policy, args->request, candidates, count);
+            if (pick >= count) break;
+            best = candidates[pick];
+        }
+        plan->positions |= (uint64_t)1 << best.position;
+        plan->victims |= best.victims;
+        gone |= best.victims;
+        gpumpi_victim_release(args->sm->blocks, best.victims, &room);
+        room.warps -= geometry->warps;
+        room.threads -= geometry->threads;
+        room.slots--;
+    }
+    for (rest = plan->victims; rest; rest &= rest - 1) {
+        uint32_t i = gpump_bits_lowest64(rest);
+        plan->technique[i] = priced.technique[i];
+    }
+}
+
+/* ---- the exact plan ---- */
+
+#define GPUMPI_VICTIM_NODES 200000u
+
+typedef struct gpumpi_victim_search {
+    const gpump_victim_plan_args *args;
+    const uint64_t *overhead;  /* per block */
+    uint64_t usable;           /* blocks that may be chosen */
+    uint64_t sets[GPUMP_VICTIM_POSITIONS];
+    uint64_t alone[GPUMP_VICTIM_POSITIONS]; /* overhead of the blocks that lie on this position only */
+    uint8_t position[GPUMP_VICTIM_POSITIONS];
+    uint8_t item[GPUMP_VICTIM_BLOCKS];      /* usable blocks, cheapest first */
+    uint32_t positions, items, want;
+    uint32_t nodes;
+    int groups;
+    uint64_t best_overhead, best_positions, best_victims;
+    int found;
+} gpumpi_victim_search;
+
+static uint64_t gpumpi_victim_total(const gpumpi_victim_search *search, uint64_t set) {
+    uint64_t sum = 0;
+    for (; set; set &= set - 1) sum = gpump_add_saturated(sum, search->overhead[gpump_bits_lowest64(set)]);
+    return sum;
+}
+
+/* Fills up warps, threads and slots at least overhead, from item k on. */
+static void gpumpi_victim_search_fill(gpumpi_victim_search *search, uint64_t positions, uint64_t victims, uint64_t overhead, uint32_t k) {
+    const gpump_victim_plan_args *args = search->args;
+    gpumpi_victim_room room;
+    if (search->found && overhead >= search->best_overhead) return;
+    room.warps = args->free_warps;
+    room.threads = args->free_threads;
+    room.slots = args->free_slots;
+    gpumpi_victim_release(args->sm->blocks, victims, &room);
+    if (gpumpi_victim_suffices(args->geometry, &room, search->want)) {
+        search->found = 1;
+        search->best_overhead = overhead;
+        search->best_positions = positions;
+        search->best_victims = victims;
+        return;
+    }
+    for (; k < search->items && search->nodes > 0; k++) {
+        uint64_t more = (uint64_t)1 << search->item[k];
+        if (more & victims) continue;
+        if (search->groups) {
+            more = gpumpi_victim_closure(args->sm, more) & ~args->leaving;
+            if (more & ~search->usable) continue;
+            more &= ~victims;
+        }
+        search->nodes--;
+        gpumpi_victim_search_fill(search, positions, victims | more, gpump_add_saturated(overhead, gpumpi_victim_total(search, more)), k + 1);
+        /* Blocks of the same size are as good as each other: the cheapest first is enough. */
+        {
+            const gpump_block_view *a = &args->sm->blocks[search->item[k]];
+            uint32_t j, alike = !search->groups;
+            for (j = k + 1; j < search->items && alike; j++) {
+                const gpump_block_view *b = &args->sm->blocks[search->item[j]];
+                alike = b->warps == a->warps && b->threads == a->threads;
+            }
+            if (alike) return;
+        }
+    }
+}
+
+static void gpumpi_victim_search_positions(gpumpi_victim_search *search, uint32_t k, uint32_t chosen, uint64_t positions, uint64_t victims) {
+    uint64_t overhead = gpumpi_victim_total(search, victims), bound = overhead;
+    uint32_t i, missing = search->want - chosen;
+    if (search->nodes == 0) return;
+    search->nodes--;
+    if (missing == 0) {
+        gpumpi_victim_search_fill(search, positions, victims, overhead, 0);
+        return;
+    }
+    if (search->positions - k < missing) return;
+    /* Positions are sorted by what only they cost: the next `missing` ones are the least that can still come. */
+    for (i = k; i < k + missing; i++) bound = gpump_add_saturated(bound, search->alone[i]);
+    if (search->found && bound >= search->best_overhead) return;
+    gpumpi_victim_search_positions(search, k + 1, chosen + 1, positions | (uint64_t)1 << search->position[k],
+                                   victims | search->sets[k]);
+    gpumpi_victim_search_positions(search, k + 1, chosen, positions, victims);
+}
+
+/* Positions and victims of least overhead in which every block leaves within the limit; where that cannot be, within the least
+ * latency that can. Every block takes its cheapest technique within that latency, which is returned. */
+static uint64_t gpumpi_victim_exact(const gpump_victim_plan_args *args, const gpump_cost_estimate *estimates, uint32_t nodes,
+                                    gpump_victim_plan *plan) {
+    gpumpi_victim_search search;
+    uint64_t fastest[GPUMP_VICTIM_BLOCKS], overhead[GPUMP_VICTIM_BLOCKS], choosable = gpumpi_victim_choosable(args), rest, limit = args->left;
+    uint32_t want, p, i, j;
+    plan->positions = plan->victims = 0;
+    plan->ask_again = GPUMP_UNKNOWN;
+    search.args = args;
+    search.overhead = overhead;
+    search.groups = gpumpi_victim_has_groups(args->sm);
+    for (rest = choosable; rest; rest &= rest - 1) {
+        i = gpump_bits_lowest64(rest);
+        fastest[i] = GPUMP_UNKNOWN;
+        for (p = 0; p < GPUMP_TECHNIQUES; p++)
+            if ((args->allowed[i] >> p & 1u) && estimates[i].latency[p] < fastest[i]) fastest[i] = estimates[i].latency[p];
+    }
+    /* The fewest cycles in which `want` positions can be had: whether they can depends only on which blocks may be chosen. */
+    for (want = args->want; want > 0; want--) {
+        limit = args->left;
+        for (;;) {
+            gpumpi_victim_room room;
+            uint64_t next = GPUMP_UNKNOWN, bad;
+            uint32_t positions = 0, more = 0;
+            search.usable = 0;
+            for (rest = choosable; rest; rest &= rest - 1) {
+                i = gpump_bits_lowest64(rest);
+                if (fastest[i] <= limit) search.usable |= (uint64_t)1 << i;
+            }
+            bad = ~search.usable & ~args->leaving;
+            for (rest = search.groups ? search.usable : 0; rest; rest &= rest - 1) {
+                uint64_t one = rest & (0 - rest);
+                if (gpumpi_victim_closure(args->sm, one) & bad) search.usable &= ~one;
+            }
+            for (p = 0; p < args->geometry->positions; p++)
+                if ((args->open >> p & 1u) && !(args->sets[p] & ~args->leaving & ~search.usable)) positions++;
+            room.warps = args->free_warps;
+            room.threads = args->free_threads;
+            room.slots = args->free_slots;
+            gpumpi_victim_release(args->sm->blocks, search.usable, &room);
+            if (positions >= want && gpumpi_victim_suffices(args->geometry, &room, want)) goto possible;
+            for (rest = choosable & ~search.usable; rest; rest &= rest - 1) {
+                i = gpump_bits_lowest64(rest);
+                if (fastest[i] > limit && (!more || fastest[i] < next)) {
+                    next = fastest[i];
+                    more = 1;
+                }
+            }
+            if (!more) break;
+            limit = next;
+        }
+    }
+    return limit;
+possible:
+    for (rest = search.usable; rest; rest &= rest - 1) {
+        i = gpump_bits_lowest64(rest);
+        plan->technique[i] = (uint8_t)gpumpi_victim_cheapest(&estimates[i], args->allowed[i], limit);
+        overhead[i] = estimates[i].overhead[plan->technique[i]];
+    }
+    search.want = want;
+    search.nodes = nodes;
+    search.found = 0;
+    search.best_overhead = GPUMP_UNKNOWN;
+    search.best_positions = search.best_victims = 0;
+    search.positions = search.items = 0;
+    for (rest = search.usable; rest; rest &= rest - 1) {
+        i = gpump_bits_lowest64(rest);
+        for (j = search.items++; j > 0 && overhead[search.item[j - 1]] > overhead[i]; j--) search.item[j] = search.item[j - 1];
+        search.item[j] = (uint8_t)i;
+    }
+    for (p = 0; p < args->geometry->positions; p++) {
+        uint64_t set = args->sets[p] & ~args->leaving, others = 0, alone;
+        uint32_t q;
+        if (search.groups) set = gpumpi_victim_closure(args->sm, set) & ~args->leaving;
+        if (!(args->open >> p & 1u) || (set & ~search.usable)) continue;
+        for (q = 0; q < args->geometry->positions; q++)
+            if (q != p && (args->open >> q & 1u)) others |= args->sets[q];
+        if (search.groups) others = gpumpi_victim_closure(args->sm, others);
+        alone = gpumpi_victim_total(&search, set & ~others);
+        for (j = search.positions++; j > 0 && search.alone[j - 1] > alone; j--) {
+            search.alone[j] = search.alone[j - 1];
+            search.sets[j] = search.sets[j - 1];
+            search.position[j] = search.position[j - 1];
+        }
+        search.alone[j] = alone;
+        search.sets[j] = set;
+        search.position[j] = (uint8_t)p;
+    }
+    gpumpi_victim_search_positions(&search, 0, 0, 0, 0);
+    if (!search.found) return GPUMP_UNKNOWN - 1; /* overheads unknown throughout, or the node budget: the caller falls back */
+    plan->positions = search.best_positions;
+    plan->victims = search.best_victims;
+    return limit;
+}
+
+static void gpumpi_victim_plan_exact(const gpump_victim_policy *policy, const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
+    gpumpi_victim_exact(args, args->sm->estimates, GPUMPI_VICTIM_NODES, plan);
+    if (!plan->positions && args->want) gpump_victim_plan_greedy(policy, args, plan);
+}
+
+/* ---- joint: ours ---- */
+
+static int gpumpi_victim_uses_port(uint32_t technique) {
+    return technique == GPUMP_TECHNIQUE_SWITCH || technique == GPUMP_TECHNIQUE_REWIND;
+}
+
+/* The cheapest technique of a block within `limit`, without those in `avoid`; GPUMP_TECHNIQUES when there is none. */
+static uint32_t gpumpi_victim_within(const gpump_cost_estimate *estimate, uint32_t allowed, uint32_t avoid, uint64_t limit) {
+    uint32_t t = GPUMP_TECHNIQUES;
+    allowed &= ~avoid;
+    if (allowed) t = gpumpi_victim_cheapest(estimate, allowed, limit);
+    if (t < GPUMP_TECHNIQUES && (estimate->latency[t] > limit || estimate->latency[t] == GPUMP_UNKNOWN)) t = GPUMP_TECHNIQUES;
+    return t;
+}
+
+#define GPUMPI_VICTIM_PORT (1u << GPUMP_TECHNIQUE_SWITCH | 1u << GPUMP_TECHNIQUE_REWIND)
+
+/* Gives the victims techniques such that all are out within the limit or, where that cannot be, within the least latency that can:
+ * the saves of an SM follow each other, so their times add up, and whoever is past the limit anyway frees the others to take
+ * whatever is cheapest up to the same moment. */
+static void gpumpi_victim_assign(const gpump_victim_plan_args *args, uint64_t victims, gpump_victim_plan *plan) {
+    const gpump_cost_estimate *estimates = args->sm->estimates;
+    uint64_t rest, forced = 0, limit = args->left, port;
+    int serial = (args->request->flags & GPUMP_VICTIM_SERIAL_PORT) != 0;
+    /* The least time in which all can be out: those that can neither be flushed nor drained in time must be saved. */
+    for (rest = victims; rest; rest &= rest - 1) {
+        uint32_t i = gpump_bits_lowest64(rest), t = gpumpi_victim_within(&estimates[i], args->allowed[i], GPUMPI_VICTIM_PORT, limit);
+        uint64_t saved = GPUMP_UNKNOWN;
+        if (t < GPUMP_TECHNIQUES) continue;
+        for (t = GPUMP_TECHNIQUE_SWITCH; t <= GPUMP_TECHNIQUE_REWIND; t += GPUMP_TECHNIQUE_REWIND - GPUMP_TECHNIQUE_SWITCH)
+            if ((args->allowed[i] >> t & 1u) && estimates[i].latency[t] < saved) saved = estimates[i].latency[t];
+        if (saved == GPUMP_UNKNOWN) saved = estimates[i].latency[GPUMP_TECHNIQUE_DRAIN]; /* nothing but the drain */
+        if (saved != GPUMP_UNKNOWN && serial) forced = gpump_add_saturated(forced, saved);
+        if (saved != GPUMP_UNKNOWN && !serial && saved > forced) forced = saved;
+        if (saved == GPUMP_UNKNOWN) forced = GPUMP_UNKNOWN - 1;
+    }
+    if (limit != GPUMP_UNKNOWN && forced > limit) limit = forced;
+    port = 0;
+    for (rest = victims; rest; rest &= rest - 1) {
+        uint32_t i = gpump_bits_lowest64(rest), t = gpumpi_victim_within(&estimates[i], args->allowed[i], 0, limit);
+        if (t == GPUMP_TECHNIQUES) t = gpumpi_victim_cheapest(&estimates[i], args->allowed[i], limit);
+        plan->technique[i] = (uint8_t)t;
+        if (gpumpi_victim_uses_port(t)) port = gpump_add_saturated(port, estimates[i].latency[t]);
+    }
+    /* Too much for the port: take from it whoever costs least more per cycle won. */
+    while (serial && port > limit) {
+        uint32_t who = GPUMP_NONE, how = 0;
+        uint64_t best_more = 0, best_won = 0;
+        for (rest = victims; rest; rest &= rest - 1) {
+            uint32_t i = gpump_bits_lowest64(rest), was = plan->technique[i], t;
+            uint64_t more, won;
+            if (!gpumpi_victim_uses_port(was)) continue;
+            t = gpumpi_victim_within(&estimates[i], args->allowed[i], GPUMPI_VICTIM_PORT, limit);
+            if (t == GPUMP_TECHNIQUES && was == GPUMP_TECHNIQUE_SWITCH && (args->allowed[i] >> GPUMP_TECHNIQUE_REWIND & 1u) &&
+                estimates[i].latency[GPUMP_TECHNIQUE_REWIND] < estimates[i].latency[was])
+                t = GPUMP_TECHNIQUE_REWIND;
+            if (t == GPUMP_TECHNIQUES) continue;
+            won = estimates[i].latency[was] - (t == GPUMP_TECHNIQUE_REWIND ? estimates[i].latency[t] : 0);
+            more = estimates[i].overhead[t] > estimates[i].overhead[was] ? estimates[i].overhead[t] - estimates[i].overhead[was] : 0;
+            if (who == GPUMP_NONE || gpump_compare_products(more, best_won, best_more, won) < 0) {
+                who = i;
+                how = t;
+                best_more = more;
+                best_won = won;
+            }
+        }
+        if (who == GPUMP_NONE) break;
+        port -= best_won;
+        plan->technique[who] = (uint8_t)how;
+    }
+}
+
+/* When to look again at blocks that drain: half of what is left, and once just before the deadline. */
+static uint64_t gpumpi_victim_next_look(uint64_t now, uint64_t left) {
+    if (left == GPUMP_UNKNOWN || left == 0) return GPUMP_UNKNOWN;
+    if (left <= 16) return now + left; /* the last look has been */
+    return now + (left > 256 ? left / 2 : left - 16);
+}
+
+static void gpumpi_victim_plan_joint(const gpump_victim_policy *policy, const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
+    uint64_t rest;
+    gpumpi_victim_exact(args, args->sm->estimates, 2000, plan);
+    if (!plan->positions && args->want) gpump_victim_plan_greedy(policy, args, plan);
+    gpumpi_victim_assign(args, plan->victims, plan);
+    plan->ask_again = GPUMP_UNKNOWN;
+    for (rest = plan->victims; rest; rest &= rest - 1)
+        if (plan->technique[gpump_bits_lowest64(rest)] == GPUMP_TECHNIQUE_DRAIN)
+            plan->ask_again = gpumpi_victim_next_look(args->request->now, args->left);
+}
+
+/* A block that was to drain is looked at again: it goes on while it is expected to end in time; else it leaves in the cheapest way
+ * that is still in time. At the last look nothing is believed any more. */
+static uint32_t gpumpi_victim_technique_joint(const gpump_victim_policy *policy, const gpump_victim_block_args *args) {
+    uint64_t drain = args->estimate->latency[GPUMP_TECHNIQUE_DRAIN];
+    uint32_t others = args->allowed & ~(1u << GPUMP_TECHNIQUE_DRAIN), t;
+    (void)policy;
+    if (!args->draining) return gpumpi_victim_cheapest(args->estimate, args->allowed, args->left);
+    if (drain > args->left || args->left <= 16) {
+        t = gpumpi_victim_within(args->estimate, others, 0, args->left);
+        if (t < GPUMP_TECHNIQUES) return t;
+    }
+    if (args->left > 16) {
+        uint64_t look = gpumpi_victim_next_look(args->request->now, args->left);
+        if (look < *args->ask_again) *args->ask_again = look;
+    }
+    return GPUMP_TECHNIQUE_DRAIN;
+}
+
+/* ---- drain, then switch (Tanasic 7.2.1) ---- */
+
+static uint32_t gpumpi_victim_technique_timeout(const gpump_victim_policy *policy, const gpump_victim_block_args *args) {
+    const gpump_victim_request *request = args->request;
+    uint64_t timeout = request->timeout_cycles, at, save = args->estimate->latency[GPUMP_TECHNIQUE_SWITCH];
+    (void)policy;
+    if (timeout == GPUMP_UNKNOWN && request->limit_cycles != GPUMP_UNKNOWN)
+        timeout = request->limit_cycles > save ? request->limit_cycles - save : 0;
+    at = gpump_add_saturated(request->since, timeout);
+    if (!(args->allowed >> GPUMP_TECHNIQUE_SWITCH & 1u)) return GPUMP_TECHNIQUE_DRAIN;
+    if (request->now >= at || !(args->allowed >> GPUMP_TECHNIQUE_DRAIN & 1u)) return GPUMP_TECHNIQUE_SWITCH;
+    if (at < *args->ask_again) *args->ask_again = at;
+    return GPUMP_TECHNIQUE_DRAIN;
+}
+
+/* ---- the built-in policies ---- */
+
+#define GPUMPI_VICTIM_F (1u << GPUMP_TECHNIQUE_FLUSH)
+#define GPUMPI_VICTIM_S (1u << GPUMP_TECHNIQUE_SWITCH)
+#define GPUMPI_VICTIM_D (1u << GPUMP_TECHNIQUE_DRAIN)
+#define GPUMPI_VICTIM_R (1u << GPUMP_TECHNIQUE_REWIND)
+#define GPUMPI_VICTIM_SIZE ((uint32_t)sizeof(gpump_victim_policy))
+
+static const gpump_victim_policy gpumpi_victim_policies[] = {
+    {GPUMPI_VICTIM_SIZE, GPUMP_VICTIM_EVICTED, GPUMPI_VICTIM_F | GPUMPI_VICTIM_S | GPUMPI_VICTIM_D, 0,
+     {GPUMP_COST_CPI_SMALLER_DEVIATION, 0, 0}, "dual",
+     "Shieh's dual-kernel scheme: position by position, Algorithm 1, CPI from the source of smaller deviation.", NULL, NULL, NULL, NULL},
+    {GPUMPI_VICTIM_SIZE, GPUMP_VICTIM_WHOLE_SM, GPUMPI_VICTIM_F | GPUMPI_VICTIM_S | GPUMPI_VICTIM_D, 0,
+     {GPUMP_COST_CPI_RUNNING, GPUMP_COST_DRAIN_LOSES, 0}, "chimera",
+     "Chimera: whole SMs, each block its cheapest technique, a block's own CPI, drains charged with the slots they leave idle.", NULL, NULL,
+     NULL, NULL},
+    {GPUMPI_VICTIM_SIZE, GPUMP_VICTIM_WHOLE_SM, GPUMPI_VICTIM_F | GPUMPI_VICTIM_S | GPUMPI_VICTIM_D, 0,
+     {GPUMP_COST_CPI_SMALLER_DEVIATION, GPUMP_COST_DRAIN_LOSES, 0}, "chimera+", "Chimera with the dual-kernel scheme's drain estimate.",
+     NULL, NULL, NULL, NULL},
+    {GPUMPI_VICTIM_SIZE, GPUMP_VICTIM_WHOLE_SM, GPUMPI_VICTIM_S, 0, {GPUMP_COST_CPI_SMALLER_DEVIATION, 0, 0}, "switch",
+     "Every block of the SM is saved.", NULL, NULL, NULL, NULL},
+    {GPUMPI_VICTIM_SIZE, GPUMP_VICTIM_WHOLE_SM, GPUMPI_VICTIM_D, 0, {GPUMP_COST_CPI_SMALLER_DEVIATION, 0, 0}, "drain",
+     "Every block of the SM runs to its end.", NULL, NULL, NULL, NULL},
+    {GPUMPI_VICTIM_SIZE, GPUMP_VICTIM_WHOLE_SM, GPUMPI_VICTIM_F, 0, {GPUMP_COST_CPI_SMALLER_DEVIATION, 0, 0}, "flush",
+     "Every block of the SM is dropped; an SM with a block that must not be is left alone.", NULL, NULL, NULL, NULL},
+    {GPUMPI_VICTIM_SIZE, GPUMP_VICTIM_WHOLE_SM, GPUMPI_VICTIM_S | GPUMPI_VICTIM_D, 0, {GPUMP_COST_CPI_SMALLER_DEVIATION, 0, 0},
+     "drain-then-switch", "Drains; what has not ended after a time-out is saved (Tanasic 7.2.1).", NULL, gpumpi_victim_technique_timeout, NULL,
+     NULL},
+    {GPUMPI_VICTIM_SIZE, GPUMP_VICTIM_EVICTED | GPUMP_VICTIM_TRUE_COSTS, GPUMPI_VICTIM_F | GPUMPI_VICTIM_S | GPUMPI_VICTIM_D, 0,
+     {GPUMP_COST_CPI_SMALLER_DEVIATION, 0, 0}, "oracle", "The dual-kernel scheme, to be fed with true costs.", NULL, NULL, NULL, NULL},
+    {GPUMPI_VICTIM_SIZE, 0, GPUMPI_VICTIM_F | GPUMPI_VICTIM_S | GPUMPI_VICTIM_D, 0, {GPUMP_COST_CPI_SMALLER_DEVIATION, 0, 0}, "exact",
+     "Of all sets of positions and victims the one of least overhead within the limit, else within the least latency.", NULL, NULL, NULL,
+     gpumpi_victim_plan_exact},
+    {GPUMPI_VICTIM_SIZE, GPUMP_VICTIM_EVICTED, GPUMPI_VICTIM_F | GPUMPI_VICTIM_S | GPUMPI_VICTIM_D | GPUMPI_VICTIM_R, 0,
+     {GPUMP_COST_CPI_SMALLER_DEVIATION, 0, 0}, "rewind", "The dual-kernel scheme with rewind as a fourth technique.", NULL, NULL, NULL, NULL},
+    {GPUMPI_VICTIM_SIZE, 0, GPUMPI_VICTIM_F | GPUMPI_VICTIM_S | GPUMPI_VICTIM_D | GPUMPI_VICTIM_R, 0,
+     {GPUMP_COST_CPI_SMALLER_DEVIATION, GPUMP_COST_DRAIN_CAREFUL, 0}, "joint",
+     "All victims of an SM at once: exact set, one port, one common deadline, careful drains that are looked at again.", NULL,
+     gpumpi_victim_technique_joint, NULL, gpumpi_victim_plan_joint},
+};
+
+GPUMP_API const gpump_victim_policy *gpump_victim_policy_at(uint32_t index) {
+    return index < sizeof gpumpi_victim_policies / sizeof *gpumpi_victim_policies ? &gpumpi_victim_policies[index] : NULL;
+}
+
+GPUMP_API const gpump_victim_policy *gpump_victim_find(const char *name) {
+    uint32_t i;
+    for (i = 0; name && gpump_victim_policy_at(i); i++)
+        if (!strcmp(gpump_victim_policy_at(i)->name, name)) return gpump_victim_policy_at(i);
+    return NULL;
+}
+
+/* ---- the decision ---- */
+
+/* Where a decision writes, and what it has counted. */
+typedef struct gpumpi_victim_out {
+    gpump_victim_place *places;   /* NULL: only count */
+    gpump_victim_choice *choices;
+    gpump_victim_decision decision;
+    uint32_t blocked;             /* gpump_reason that stood in the way first */
+} gpumpi_victim_out;
+
+typedef struct gpumpi_victim_context {
+    const gpump_victim_policy *policy;
+    const gpump_victim_request *request;
+    const gpump_victim_geometry *geometry;
+    uint64_t left;
+} gpumpi_victim_context;
+
+/* Fills everything but `want`. Returns how many positions the SM can have at most. */
+static uint32_t gpumpi_victim_prepare(const gpumpi_victim_context *context, const gpump_victim_sm *sm, uint64_t *sets,
+                                      gpump_victim_plan_args *args) {
+    const gpump_victim_geometry *geometry = context->geometry;
+    uint64_t taken, all = ~(uint64_t)0 >> (64 - geometry->positions);
+    uint32_t i, own = 0, warps = 0, threads = 0, slots = 0, promised, most;
+    gpump_victim_candidates(geometry, sm->blocks, sm->count, context->request->kernel, sets, &taken);
+    args->request = context->request;
+    args->geometry = geometry;
+    args->sm = sm;
+    args->sets = sets;
+    args->left = context->left;
+    args->leaving = args->fixed = 0;
+    for (i = 0; i < sm->count; i++) {
+        const gpump_block_view *block = &sm->blocks[i];
+        args->allowed[i] = 0;
+        if (block->kernel == context->request->kernel) own++;
+        else if (gpumpi_victim_is_leaving(block)) {
+            args->leaving |= (uint64_t)1 << i;
+            continue;
+        } else {
+            args->allowed[i] = (uint8_t)(block->may & context->policy->techniques & ((1u << GPUMP_TECHNIQUES) - 1));
+            if (!args->allowed[i]) args->fixed |= (uint64_t)1 << i;
+        }
+        warps += block->warps;
+        threads += block->threads;
+        slots++;
+    }
+    /* Promised positions will take their share; what leaves counts as free. */
+    promised = gpump_bits_count64(sm->reserved & all);
+    warps += promised * geometry->warps;
+    threads += promised * geometry->threads;
+    slots += promised;
+    args->free_warps = geometry->warp_slots > warps ? geometry->warp_slots - warps : 0;
+    args->free_threads = geometry->thread_slots > threads ? geometry->thread_slots - threads : 0;
+    args->free_slots = geometry->block_slots > slots ? geometry->block_slots - slots : 0;
+    args->open = all & ~(taken | sm->reserved);
+    most = geometry->blocks > own + promised ? geometry->blocks - own - promised : 0;
+    i = gpump_bits_count64(args->open);
+    return most < i ? most : i;
+}
+
+/* Chimera and its kin: all blocks or none, positions from the lowest. */
+static void gpumpi_victim_plan_whole(const gpump_victim_policy *policy, const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
+    gpumpi_victim_priced priced;
+    uint64_t rest, victims = gpumpi_victim_choosable(args);
+    uint32_t taken;
+    plan->positions = plan->victims = 0;
+    plan->ask_again = GPUMP_UNKNOWN;
+    if (args->fixed) return;
+    if (policy->plan) {
+        policy->plan(policy, args, plan);
+        return;
+    }
+    gpumpi_victim_price(policy, args->request, args->sm, victims, args->allowed, args->left, &priced);
+    for (rest = args->open, taken = 0; rest && taken < args->want; rest &= rest - 1, taken++) plan->positions |= rest & (0 - rest);
+    if (!plan->positions) return;
+    plan->victims = victims;
+    plan->ask_again = priced.ask_again;
+    for (rest = victims; rest; rest &= rest - 1) {
+        uint32_t i = gpump_bits_lowest64(rest);
+        plan->technique[i] = priced.technique[i];
+    }
+}
+
+static void gpumpi_victim_plan(const gpump_victim_policy *policy, const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
+    if (policy->flags & GPUMP_VICTIM_WHOLE_SM) gpumpi_victim_plan_whole(policy, args, plan);
+    else if (policy->plan) policy->plan(policy, args, plan);
+    else gpump_victim_plan_greedy(policy, args, plan);
+}
+
+/* Holds a plan against the rules: GPUMP_REASON_YES, or what it breaks. */
+static gpump_reason gpumpi_victim_check(const gpump_victim_plan_args *args, const gpump_victim_plan *plan) {
+    uint64_t choosable = gpumpi_victim_choosable(args), rest, covered = plan->victims | args->leaving;
+    uint32_t positions = gpump_bits_count64(plan->positions);
+    gpumpi_victim_room room;
+    if (plan->victims & ~choosable) return GPUMP_REASON_NOT_RUNNING;
+    for (rest = plan->victims; rest; rest &= rest - 1) {
+        uint32_t i = gpump_bits_lowest64(rest), t = plan->technique[i];
+        if (t >= GPUMP_TECHNIQUES || !(args->allowed[i] >> t & 1u))
+            return t == GPUMP_TECHNIQUE_FLUSH ? GPUMP_REASON_CLOBBERED : GPUMP_REASON_NO_TECHNIQUE;
+    }
+    if ((plan->positions & ~args->open) || positions > args->want) return GPUMP_REASON_POSITIONS;
+    for (rest = plan->positions; rest; rest &= rest - 1)
+        if (args->sets[gpump_bits_lowest64(rest)] & ~covered) return GPUMP_REASON_REGISTERS;
+    if (gpumpi_victim_has_groups(args->sm) && (gpumpi_victim_closure(args->sm, plan->victims) & ~covered)) return GPUMP_REASON_GROUP;
+    room.warps = args->free_warps;
+    room.threads = args->free_threads;
+    room.slots = args->free_slots;
+    gpumpi_victim_release(args->sm->blocks, plan->victims, &room);
+    return gpumpi_victim_suffices(args->geometry, &room, positions) ? GPUMP_REASON_YES : GPUMP_REASON_WARPS;
+}
+
+/* What stands in the way of a further position on this SM. */
+static gpump_reason gpumpi_victim_why(const gpump_victim_plan_args *args, uint32_t most) {
+    if (most == 0) return GPUMP_REASON_POSITIONS;
+    if (args->fixed) {
+        uint32_t may = args->sm->blocks[gpump_bits_lowest64(args->fixed)].may;
+        if (gpumpi_victim_has_groups(args->sm)) return GPUMP_REASON_GROUP;
+        return may ? GPUMP_REASON_CLOBBERED : GPUMP_REASON_NO_TECHNIQUE;
+    }
+    return GPUMP_REASON_WARPS;
+}
+
+/* Adds one SM's plan to the decision. */
+static void gpumpi_victim_emit(const gpumpi_victim_context *context, const gpump_victim_plan_args *args, const gpump_victim_plan *plan,
+                               gpumpi_victim_out *out) {
+    const gpump_victim_sm *sm = args->sm;
+    gpump_victim_decision *decision = &out->decision;
+    uint64_t latency[GPUMP_VICTIM_BLOCKS], rest, everyone = 0, on_positions = 0, port = 0;
+    uint8_t order[GPUMP_VICTIM_BLOCKS];
+    uint32_t n = 0, j;
+    int whole = (context->policy->flags & GPUMP_VICTIM_WHOLE_SM) != 0, serial = (context->request->flags & GPUMP_VICTIM_SERIAL_PORT) != 0;
+    if (!plan->positions) return;
+    for (rest = args->leaving; rest; rest &= rest - 1) {
+        uint32_t i = gpump_bits_lowest64(rest);
+        latency[i] = gpumpi_victim_leaving_latency(&sm->blocks[i], &sm->estimates[i]);
+    }
+    /* Saves go shortest first, behind everything that needs no port. */
+    for (rest = plan->victims; rest; rest &= rest - 1) {
+        uint32_t i = gpump_bits_lowest64(rest);
+        uint32_t key_port = (uint32_t)gpumpi_victim_uses_port(plan->technique[i]);
+        latency[i] = sm->estimates[i].latency[plan->technique[i]];
+        for (j = n++; j > 0; j--) {
+            uint32_t o = order[j - 1], o_port = (uint32_t)gpumpi_victim_uses_port(plan->technique[o]);
+            if (o_port < key_port || (o_port == key_port && (!key_port || latency[o] <= latency[i]))) break;
+            order[j] = (uint8_t)o;
+        }
+        order[j] = (uint8_t)i;
+    }
+    for (j = 0; j < n; j++) {
+        uint32_t i = order[j], t = plan->technique[i];
+        if (serial && gpumpi_victim_uses_port(t)) latency[i] = port = gpump_add_saturated(port, latency[i]);
+        if (out->choices) {
+            gpump_victim_choice *choice = &out->choices[decision->choices];
+            choice->cookie = sm->blocks[i].cookie;
+            choice->latency = latency[i];
+            choice->overhead = sm->estimates[i].overhead[t];
+            choice->sm = sm->sm;
+            choice->slot = sm->blocks[i].slot;
+            choice->generation = sm->blocks[i].generation;
+            choice->technique = t;
+        }
+        decision->choices++;
+        decision->overhead = gpump_add_saturated(decision->overhead, sm->estimates[i].overhead[t]);
+        if (latency[i] > everyone) everyone = latency[i];
+    }
+    for (rest = plan->positions; rest; rest &= rest - 1) on_positions |= args->sets[gpump_bits_lowest64(rest)];
+    for (rest = plan->positions; rest; rest &= rest - 1) {
+        uint32_t p = gpump_bits_lowest64(rest), late;
+        uint64_t wait = 0, who;
+        /* With victims outside every position (for their warps, threads or slot), and whenever the SM goes as a whole, it is the
+         * last of all that counts for a position that is not simply free. */
+        if (whole || (plan->victims & ~on_positions)) {
+            wait = (whole && !plan->victims) ? 0 : everyone;
+            for (who = whole ? args->leaving : args->sets[p] & args->leaving; who; who &= who - 1)
+                if (latency[gpump_bits_lowest64(who)] > wait) wait = latency[gpump_bits_lowest64(who)];
+        } else {
+            for (who = args->sets[p] & (plan->victims | args->leaving); who; who &= who - 1)
+                if (latency[gpump_bits_lowest64(who)] > wait) wait = latency[gpump_bits_lowest64(who)];
+        }
+        late = wait > context->left || wait == GPUMP_UNKNOWN;
+        if (context->left == GPUMP_UNKNOWN) late = 0;
+        if (out->places) {
+            gpump_victim_place *place = &out->places[decision->places];
+            place->latency = wait;
+            place->sm = sm->sm;
+            place->position = p;
+            place->register_base = p * context->geometry->registers;
+            place->shared_base = p * context->geometry->shared_bytes;
+            place->victims = gpump_bits_count64(args->sets[p] & plan->victims);
+            place->late = late;
+        }
+        decision->places++;
+        decision->late += late;
+        if (wait > decision->latency) decision->latency = wait;
+    }
+    decision->sms++;
+    if (plan->ask_again < decision->ask_again) decision->ask_again = plan->ask_again;
+}
+
+/* ---- heap of SMs: the best next position on top ---- */
+
+static int gpumpi_victim_before(const gpumpi_victim_state *states, uint32_t a, uint32_t b) {
+    const gpumpi_victim_state *x = &states[a], *y = &states[b];
+    if (x->late != y->late) return x->late < y->late;
+    if (!x->late) {
+        if (x->overhead != y->overhead) return x->overhead < y->overhead;
+        if (x->latency != y->latency) return x->latency < y->latency;
+    } else {
+        if (x->latency != y->latency) return x->latency < y->latency;
+        if (x->overhead != y->overhead) return x->overhead < y->overhead;
+    }
+    return a < b;
+}
+
+static void gpumpi_victim_sift(gpumpi_victim_state *states, uint32_t count, uint32_t at) {
+    for (;;) {
+        uint32_t child = 2 * at + 1, swap;
+        if (child >= count) return;
+        if (child + 1 < count && gpumpi_victim_before(states, states[child + 1].heap, states[child].heap)) child++;
+        if (!gpumpi_victim_before(states, states[child].heap, states[at].heap)) return;
+        swap = states[at].heap;
+        states[at].heap = states[child].heap;
+        states[child].heap = swap;
+        at = child;
+    }
+}
+
+/* What one position more (with WHOLE_SM: the SM) costs. Returns 0 when there is none. */
+static uint32_t gpumpi_victim_rate(const gpumpi_victim_context *context, const gpump_victim_sm *sm, gpumpi_victim_state *state) {
+    uint64_t sets[GPUMP_VICTIM_POSITIONS];
+    gpump_victim_plan_args args;
+    gpump_victim_plan plan;
+    gpumpi_victim_out out;
+    uint32_t most = gpumpi_victim_prepare(context, sm, sets, &args);
+    int whole = (context->policy->flags & GPUMP_VICTIM_WHOLE_SM) != 0;
+    if (whole ? state->quota > 0 : state->quota >= most) return 0;
+    args.want = whole ? most : state->quota + 1;
+    gpumpi_victim_plan(context->policy, &args, &plan);
+    if (gpump_bits_count64(plan.positions) <= state->quota || gpumpi_victim_check(&args, &plan) != GPUMP_REASON_YES) return 0;
+    memset(&out, 0, sizeof out);
+    gpumpi_victim_emit(context, &args, &plan, &out);
+    state->overhead = out.decision.overhead > state->total ? out.decision.overhead - state->total : 0;
+    state->latency = out.decision.latency;
+    state->late = out.decision.late != 0;
+    state->total = out.decision.overhead;
+    return gpump_bits_count64(plan.positions) - state->quota;
+}
+
+GPUMP_API size_t gpump_victim_scratch_bytes(uint32_t sm_count) { return sm_count <= 64 ? 0 : sm_count * sizeof(gpumpi_victim_state); }
+
+static gpump_result gpumpi_victim_check_input(const gpump_victim_policy *policy, const gpump_victim_request *request,
+                                              const gpump_victim_sm *sms, uint32_t sm_count, gpump_diag *diag) {
+    uint32_t s;
+    if (!policy || policy->struct_size != sizeof *policy || !policy->name)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "policy.struct_size", 0, policy ? policy->struct_size : 0, sizeof *policy, sizeof *policy);
+    if (!request || request->struct_size != sizeof *request)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "request.struct_size", 0, request ? request->struct_size : 0, sizeof *request, sizeof *request);
+    if (request->now < request->since) return gpumpi_fail(diag, GPUMP_ERROR_TIME, "request.now", 0, request->now, request->since, UINT64_MAX);
+    if (sm_count && !sms) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sms", 0, 0, 1, UINT64_MAX);
+    for (s = 0; s < sm_count; s++) {
+        if (sms[s].count > GPUMP_VICTIM_BLOCKS) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sms.count", s, sms[s].count, 0, GPUMP_VICTIM_BLOCKS);
+        if (sms[s].count && (!sms[s].blocks || !sms[s].estimates))
+            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sms.blocks or estimates", s, 0, 1, UINT64_MAX);
+    }
+    return GPUMP_OK;
+}
+
+/* Plans one SM and adds it. */
+static gpump_result gpumpi_victim_take(const gpumpi_victim_context *context, const gpump_victim_sm *sm, uint32_t index, uint32_t want,
+                                       gpumpi_victim_out *out, gpump_diag *diag) {
+    uint64_t sets[GPUMP_VICTIM_POSITIONS];
+    gpump_victim_plan_args args;
+    gpump_victim_plan plan;
+    gpump_reason reason;
+    uint32_t most = gpumpi_victim_prepare(context, sm, sets, &args);
+    args.want = want < most ? want : most;
+    if (args.want) gpumpi_victim_plan(context->policy, &args, &plan);
+    else plan.positions = plan.victims = 0;
+    reason = args.want ? gpumpi_victim_check(&args, &plan) : GPUMP_REASON_YES;
+    if (reason != GPUMP_REASON_YES) return gpumpi_refuse(diag, reason, "policy's plan for sm", index);
+    if (gpump_bits_count64(plan.positions) < want && !out->blocked) out->blocked = (uint32_t)gpumpi_victim_why(&args, most);
+    gpumpi_victim_emit(context, &args, &plan, out);
+    return GPUMP_OK;
+}
+
+/* The decision itself, in one pass over the SMs once quotas stand. */
+static gpump_result gpumpi_victim_run(const gpumpi_victim_context *context, const gpump_victim_sm *sms, uint32_t sm_count,
+                                      const gpumpi_victim_state *states, gpumpi_victim_out *out, gpump_diag *diag) {
+    uint32_t s, wanted = context->request->positions;
+    memset(&out->decision, 0, sizeof out->decision);
+    out->decision.ask_again = GPUMP_UNKNOWN;
+    out->blocked = 0;
+    for (s = 0; s < sm_count && out->decision.places < wanted; s++) {
+        uint32_t want = wanted - out->decision.places;
+        gpump_result result;
+        if (states && states[s].quota < want) want = states[s].quota;
+        if (!want) continue;
+        result = gpumpi_victim_take(context, &sms[s], s, want, out, diag);
+        if (result != GPUMP_OK) return result;
+    }
+    out->decision.missing = wanted - out->decision.places;
+    out->decision.reason = GPUMP_REASON_YES;
+    if (out->decision.missing) out->decision.reason = out->blocked ? (gpump_reason)out->blocked : GPUMP_REASON_POSITIONS;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_victim_decide(const gpump_victim_policy *policy, const gpump_victim_request *request,
+                                           const gpump_victim_geometry *geometry, const gpump_victim_sm *sms, uint32_t sm_count,
+                                           void *scratch, size_t scratch_bytes, gpump_victim_place *places, uint32_t place_capacity,
+                                           gpump_victim_choice *choices, uint32_t choice_capacity, gpump_victim_decision *decision,
+                                           gpump_diag *diag) {
+    gpumpi_victim_state stack[64], *states = NULL;
+    gpumpi_victim_context context;
+    gpumpi_victim_out out;
+    uint64_t most_choices = 0;
+    uint32_t s;
+    gpump_result result = gpumpi_victim_check_input(policy, request, sms, sm_count, diag);
+    if (result != GPUMP_OK) return result;
+    if (!geometry || !decision) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "geometry or decision", 0, 0, 1, UINT64_MAX);
+    if (geometry->positions < 1 || geometry->positions > GPUMP_VICTIM_POSITIONS)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "geometry.positions", 0, geometry->positions, 1, GPUMP_VICTIM_POSITIONS);
+    if ((place_capacity && !places) || (choice_capacity && !choices))
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "places or choices", 0, 0, 1, UINT64_MAX);
+    context.policy = policy;
+    context.request = request;
+    context.geometry = geometry;
+    context.left = gpumpi_victim_left(request);
+    if (request->positions < (uint64_t)sm_count * geometry->blocks) {
+        /* Fewer positions than SMs could have: one by one, where the next is best. */
+        uint32_t count = 0, given = 0;
+        if (gpump_victim_scratch_bytes(sm_count) > 0 && (!scratch || scratch_bytes < gpump_victim_scratch_bytes(sm_count)))
+            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "scratch_bytes", 0, scratch_bytes, gpump_victim_scratch_bytes(sm_count), UINT64_MAX);
+        states = sm_count <= 64 ? stack : (gpumpi_victim_state *)scratch;
+        if (sm_count) memset(states, 0, sm_count * sizeof *states);
+        for (s = 0; s < sm_count; s++)
+            if (gpumpi_victim_rate(&context, &sms[s], &states[s])) states[count++].heap = s;
+        for (s = count; s-- > 0;) gpumpi_victim_sift(states, count, s);
+        while (count && given < request->positions) {
+            gpumpi_victim_state *top = &states[states[0].heap];
+            if (policy->flags & GPUMP_VICTIM_WHOLE_SM) {
+                uint64_t sets[GPUMP_VICTIM_POSITIONS];
+                gpump_victim_plan_args args;
+                top->quota = gpumpi_victim_prepare(&context, &sms[states[0].heap], sets, &args);
+                given += top->quota;
+            } else {
+                top->quota++;
+                given++;
+            }
+            if (!gpumpi_victim_rate(&context, &sms[states[0].heap], top)) states[0].heap = states[--count].heap;
+            gpumpi_victim_sift(states, count, 0);
+        }
+    }
+    for (s = 0; s < sm_count; s++) most_choices += sms[s].count;
+    out.places = places;
+    out.choices = choices;
+    if (place_capacity < request->positions || choice_capacity < most_choices) {
+        out.places = NULL;
+        out.choices = NULL;
+        result = gpumpi_victim_run(&context, sms, sm_count, states, &out, diag);
+        if (result != GPUMP_OK) return result;
+        if (out.decision.places > place_capacity || out.decision.choices > choice_capacity) {
+            decision->places = out.decision.places;
+            decision->choices = out.decision.choices;
+            return gpumpi_fail(diag, GPUMP_ERROR_CAPACITY, "place_capacity or choice_capacity", 0, place_capacity, out.decision.places,
+                               out.decision.choices);
+        }
+        out.places = places;
+        out.choices = choices;
+    }
+    result = gpumpi_victim_run(&context, sms, sm_count, states, &out, diag);
+    if (result == GPUMP_OK) *decision = out.decision;
+    return result;
+}
+
+GPUMP_API gpump_result gpump_victim_reconsider(const gpump_victim_policy *policy, const gpump_victim_request *request,
+                                               const gpump_victim_sm *sms, uint32_t sm_count, gpump_victim_choice *choices,
+                                               uint32_t choice_capacity, gpump_victim_decision *decision, gpump_diag *diag) {
+    gpump_victim_decision made;
+    uint64_t left;
+    uint32_t s, i, changed = 0;
+    gpump_result result = gpumpi_victim_check_input(policy, request, sms, sm_count, diag);
+    if (result != GPUMP_OK) return result;
+    if (!decision || (choice_capacity && !choices)) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices or decision", 0, 0, 1, UINT64_MAX);
+    memset(&made, 0, sizeof made);
+    made.ask_again = GPUMP_UNKNOWN;
+    left = gpumpi_victim_left(request);
+    for (s = 0; s < sm_count && policy->technique; s++) {
+        const gpump_victim_sm *sm = &sms[s];
+        uint32_t before = changed;
+        for (i = 0; i < sm->count; i++) {
+            const gpump_block_view *block = &sm->blocks[i];
+            gpump_victim_block_args args;
+            uint32_t t;
+            if (block->state != GPUMP_BLOCK_DRAINING || block->kernel == request->kernel) continue;
+            args.request = request;
+            args.block = block;
+            args.estimate = &sm->estimates[i];
+            args.allowed = (block->may & policy->techniques) | GPUMPI_VICTIM_D;
+            args.draining = 1;
+            args.left = left;
+            args.ask_again = &made.ask_again;
+            t = policy->technique(policy, &args);
+            if (t == GPUMP_TECHNIQUE_DRAIN) continue;
+            if (t >= GPUMP_TECHNIQUES || !(args.allowed >> t & 1u)) return gpumpi_refuse(diag, GPUMP_REASON_NO_TECHNIQUE, "policy's technique for sm", s);
+            if (changed < choice_capacity) {
+                gpump_victim_choice *choice = &choices[changed];
+                choice->cookie = block->cookie;
+                choice->latency = sm->estimates[i].latency[t];
+                choice->overhead = sm->estimates[i].overhead[t];
+                choice->sm = sm->sm;
+                choice->slot = block->slot;
+                choice->generation = block->generation;
+                choice->technique = t;
+            }
+            changed++;
+            made.overhead = gpump_add_saturated(made.overhead, sm->estimates[i].overhead[t]);
+            if (sm->estimates[i].latency[t] > made.latency) made.latency = sm->estimates[i].latency[t];
+        }
+        made.sms += changed != before;
+    }
+    made.choices = changed;
+    if (changed > choice_capacity) {
+        decision->choices = changed;
+        return gpumpi_fail(diag, GPUMP_ERROR_CAPACITY, "choice_capacity", 0, choice_capacity, changed, UINT64_MAX);
+    }
+    *decision = made;
+    return GPUMP_OK;
+}
+
+/* ---- storage ---- */
+
+static uint32_t gpumpi_victim_width(uint32_t values) {
+    uint32_t bits = 0;
+    while (values > 1 && bits < 32 && (uint64_t)1 << bits < values) bits++;
+    return bits;
+}
+
+GPUMP_API gpump_result gpump_victim_config_preset(gpump_victim_config *config, const char *preset) {
+    gpump_gpu gpu;
+    gpump_result result;
+    uint32_t largest, i;
+    if (!config) return GPUMP_ERROR_ARGUMENT;
+    result = gpump_gpu_config_preset(&gpu, preset);
+    if (result != GPUMP_OK) return result;
+    memset(config, 0, sizeof *config);
+    config->struct_size = (uint32_t)sizeof *config;
+    config->sms = gpu.sms;
+    config->counter_bits = 32;
+    if (!strcmp(preset, "gtx480_shieh")) {
+        config->positions = 64;
+        config->address_bits = 16;
+        config->candidates = config->blocks = 16;
+        return GPUMP_OK;
+    }
+    largest = gpu.registers;
+    for (i = 0; i < gpu.shared_options; i++)
+        if (gpu.shared_bytes[i] > largest) largest = gpu.shared_bytes[i];
+    config->positions = GPUMP_VICTIM_POSITIONS;
+    config->address_bits = gpumpi_victim_width(largest);
+    config->candidates = config->blocks = gpu.block_slots;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_victim_bits(const gpump_victim_config *config, uint64_t *sm_bits, uint64_t *gpu_bits, gpump_diag *diag) {
+    uint64_t id;
+    if (!config || !sm_bits || !gpu_bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config, sm_bits or gpu_bits", 0, 0, 1, UINT64_MAX);
+    if (config->struct_size != sizeof *config)
+        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "struct_size", 0, config->struct_size, sizeof *config, sizeof *config);
+    id = gpumpi_victim_width(config->blocks);
+    *sm_bits = (uint64_t)2 * config->address_bits * config->positions + id * config->blocks * config->candidates +
+               (uint64_t)(2 * config->counter_bits + 1) * config->blocks;
+    *gpu_bits = id * config->blocks * config->sms;
+    return GPUMP_OK;
 }
 
 /* ---- gpump_impl/scheduler.c ---- */
