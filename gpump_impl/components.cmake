@@ -15,6 +15,7 @@ set(GPUMP_COMPONENTS
   regions
   page_checks
   context
+  in_place
   victim
   scheduler
   scheduler_policies
