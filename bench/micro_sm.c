@@ -1,0 +1,112 @@
+/* The SM with n blocks on it: questions, facts, a block's whole life, and its way out and back by a switch. */
+#include <stdlib.h>
+#include "gpump.h"
+#include "micro.h"
+
+typedef struct machine {
+    gpump_sm *sm;
+    uint64_t now;
+    uint32_t blocks;
+    gpump_block_ref refs[64];
+    gpump_sm_request request;
+} machine;
+
+static const uint64_t sizes[] = {4, 16, 64, 0};
+
+static void *setup(uint64_t size) {
+    machine *m = (machine *)calloc(1, sizeof *m);
+    gpump_sm_config config;
+    size_t bytes;
+    void *memory;
+    if (!m || gpump_sm_config_preset(&config, "gtx480_lin") != GPUMP_OK) return NULL;
+    config.block_slots = config.entries = (uint32_t)size;
+    config.warp_slots = (uint32_t)size;
+    config.thread_slots = (uint32_t)size * 32;
+    config.registers = (uint32_t)size * 1024;
+    config.shared_bytes = (uint32_t)size * 256;
+    config.waits = 0;
+    if (gpump_sm_bytes(&config, &bytes, NULL) != GPUMP_OK) return NULL;
+    memory = malloc(bytes);
+    if (!memory || gpump_sm_init(memory, bytes, &config, &m->sm, NULL) != GPUMP_OK) return NULL;
+    m->request.kernel = 1;
+    m->request.need.threads = 32;
+    m->request.need.registers = 1024;
+    m->request.need.shared_bytes = 256;
+    for (m->blocks = 0; m->blocks < size; m->blocks++)
+        if (gpump_sm_place(m->sm, 0, &m->request, NULL, &m->refs[m->blocks], NULL) != GPUMP_OK) return NULL;
+    return m;
+}
+static void teardown(void *state) {
+    machine *m = (machine *)state;
+    free(m->sm);
+    free(m);
+}
+
+static uint64_t run_may_issue(void *state, uint64_t operations) {
+    const machine *m = (const machine *)state;
+    uint64_t yes = 0;
+    for (uint64_t i = 0; i < operations; i++) yes += (uint64_t)gpump_sm_may_issue(m->sm, (uint32_t)i % m->blocks);
+    return yes;
+}
+static uint64_t run_executed(void *state, uint64_t operations) {
+    machine *m = (machine *)state;
+    uint64_t good = 0;
+    for (uint64_t i = 0; i < operations; i++) good += gpump_sm_report_executed(m->sm, m->refs[i % m->blocks], 1) == GPUMP_OK;
+    return good;
+}
+static uint64_t run_view(void *state, uint64_t operations) {
+    machine *m = (machine *)state;
+    gpump_block_view views[64];
+    uint64_t sum = 0;
+    uint32_t count;
+    for (uint64_t i = 0; i < operations; i++) {
+        count = 0;
+        if (gpump_sm_blocks(m->sm, m->now, views, 64, &count) == GPUMP_OK) sum += views[i % count].cookie + count;
+    }
+    return sum;
+}
+/* The last block ends, its room is handed over, a new one takes it. */
+static uint64_t run_life(void *state, uint64_t operations) {
+    machine *m = (machine *)state;
+    gpump_sm_action action;
+    uint64_t good = 0;
+    for (uint64_t i = 0; i < operations; i++) {
+        gpump_block_ref *ref = &m->refs[i % m->blocks];
+        m->now++;
+        good += gpump_sm_report_done(m->sm, m->now, *ref) == GPUMP_OK && gpump_sm_next(m->sm, m->now, &action) == GPUMP_OK &&
+                gpump_sm_place(m->sm, m->now, &m->request, NULL, ref, NULL) == GPUMP_OK;
+    }
+    return good;
+}
+/* A block is told to leave, stopped, saved, freed, placed again and restored: five actions. */
+static uint64_t run_switch(void *state, uint64_t operations) {
+    machine *m = (machine *)state;
+    gpump_sm_action action;
+    uint64_t good = 0;
+    for (uint64_t i = 0; i < operations; i++) {
+        gpump_block_ref *ref = &m->refs[i % m->blocks];
+        gpump_sm_choice choice = {{0, 0}, GPUMP_TECHNIQUE_SWITCH, 0, 0};
+        uint64_t restored = 0;
+        choice.block = *ref;
+        m->now++;
+        if (gpump_sm_preempt(m->sm, m->now, &choice, 1, NULL) != GPUMP_OK) return 0;
+        while (!restored && gpump_sm_next(m->sm, m->now, &action) == GPUMP_OK)
+            switch (action.kind) {
+            case GPUMP_SM_ACTION_SAVE: (void)gpump_sm_report_saved(m->sm, m->now, *ref); break;
+            case GPUMP_SM_ACTION_FREED: (void)gpump_sm_place(m->sm, m->now, &m->request, &action.history, ref, NULL); break;
+            case GPUMP_SM_ACTION_RESTORE: restored = gpump_sm_report_restored(m->sm, m->now, *ref) == GPUMP_OK; break;
+            default: break;
+            }
+        good += restored;
+    }
+    return good;
+}
+
+const micro_case micro_sm[] = {
+    {"sm_may_issue", "may a warp of this slot issue, n blocks resident", NULL, sizes, setup, run_may_issue, NULL, teardown},
+    {"sm_report_executed", "one fact, n blocks resident", NULL, sizes, setup, run_executed, NULL, teardown},
+    {"sm_blocks", "the view of all n blocks", NULL, sizes, setup, run_view, NULL, teardown},
+    {"sm_life", "a block ends, is freed, another is placed, n blocks resident", NULL, sizes, setup, run_life, NULL, teardown},
+    {"sm_switch", "a block is switched out and comes back, n blocks resident", NULL, sizes, setup, run_switch, NULL, teardown},
+    {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL},
+};
