@@ -14,7 +14,7 @@ for name in "$@"; do
     {
         echo "// $name.cu compiled by: nvcc -ptx -arch=$arch -o $name.ptx $name.cu"
         sed -n 's|^// Cuda compilation tools, \(.*\)|// CUDA \1|p' "$name/$name.new"
-        sed '/^\/\//d' "$name/$name.new" | cat -s
+        sed '/^\/\//d' "$name/$name.new" | cat -s | sed -e :a -e '/^\n*$/{$d;N;ba' -e '}'
     } >"$name/$name.ptx"
     rm "$name/$name.new"
 done

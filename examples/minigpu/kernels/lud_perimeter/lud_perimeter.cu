@@ -1,14 +1,15 @@
 /* LU decomposition in place, tiles beside the diagonal: after the tile at (offset, offset) is factored, 16 threads of a
- * block solve for a tile to its right (part of U) and 16 for the one below it (part of L). */
+ * block solve for a tile to its right (part of U) and 16 for the one below it (part of L). blockIdx.y counts
+ * matrices of size x size. */
 #define TILE 16
 
-extern "C" __global__ void lud_perimeter(float *matrix, int size, int offset) {
+extern "C" __global__ void lud_perimeter(float *matrices, int size, int offset) {
     __shared__ float diagonal[TILE][TILE];
     __shared__ float right[TILE][TILE];
     __shared__ float below[TILE][TILE];
     int tx = threadIdx.x % TILE;
     bool upper = threadIdx.x < TILE;
-    float *corner = matrix + offset * size + offset;
+    float *corner = matrices + ((long long)blockIdx.y * size + offset) * size + offset;
     float *right_corner = corner + (blockIdx.x + 1) * TILE;
     float *below_corner = corner + (blockIdx.x + 1) * TILE * size;
 

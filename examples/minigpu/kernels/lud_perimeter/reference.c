@@ -1,4 +1,4 @@
-/* lud_perimeter(f32 matrix[size][size], s32 size, s32 offset) */
+/* lud_perimeter(f32 matrices[grid y][size][size], s32 size, s32 offset) */
 #include "reference.h"
 #include "../lud_diagonal/steps.h"
 
@@ -20,13 +20,15 @@ void lud_solve_perimeter(float *matrix, size_t size, size_t offset, size_t index
 const char *reference_lud_perimeter(const reference_launch *launch) {
     const int32_t size = reference_i32(launch, 1), offset = reference_i32(launch, 2);
     if (launch->argument_count != 3 || size < 32 || size > 32767 || offset < 0 || offset > size - 32)
-        return "lud_perimeter takes f32 matrix, s32 size (32 to 32767) and s32 offset, at most size-32";
+        return "lud_perimeter takes f32 matrices, s32 size (32 to 32767) and s32 offset, at most size-32";
     const size_t width = (size_t)size;
-    float *matrix = reference_f32s(launch, 0, (uint64_t)width * width);
-    if (!matrix) return "lud_perimeter needs a buffer of size*size f32";
-    if (launch->block[0] != 32 || reference_block_threads(launch) != 32 || reference_blocks(launch) != launch->grid[0] ||
+    float *matrices = reference_f32s(launch, 0, (uint64_t)launch->grid[1] * width * width);
+    if (!matrices) return "lud_perimeter needs a buffer of grid*size*size f32";
+    if (launch->block[0] != 32 || reference_block_threads(launch) != 32 || launch->grid[2] != 1 ||
         launch->grid[0] > (uint32_t)(size - offset) / 16 - 1)
-        return "lud_perimeter needs a block of 32 threads per tile beside the diagonal";
-    for (size_t index = 1; index <= launch->grid[0]; index++) lud_solve_perimeter(matrix, width, (size_t)offset, index);
+        return "lud_perimeter needs a block of 32 threads per tile beside the diagonal, and a row of them per matrix";
+    for (size_t matrix = 0; matrix < launch->grid[1]; matrix++)
+        for (size_t index = 1; index <= launch->grid[0]; index++)
+            lud_solve_perimeter(matrices + matrix * width * width, width, (size_t)offset, index);
     return NULL;
 }

@@ -31,9 +31,12 @@ const char *generate_nw_1(const reference_launch *launch, uint64_t seed) {
     const int32_t columns = reference_i32(launch, 2), penalty = reference_i32(launch, 3), diagonal = reference_i32(launch, 4);
     if (launch->argument_count != 5 || columns < 17 || columns % 16 != 1 || diagonal < 1 || diagonal > (columns - 1) / 16)
         return "nw_1 takes s32 similarity, score, s32 columns (16 times the tiles, plus 1), penalty, diagonal (1 to tiles)";
-    const uint64_t width = (uint64_t)(uint32_t)columns;
-    int32_t *similarity = reference_i32s(launch, 0, width * width), *score = reference_i32s(launch, 1, width * width);
-    if (!similarity || !score) return "nw_1 needs two buffers of columns*columns s32";
-    nw_fill(similarity, score, width, penalty, (uint64_t)(uint32_t)diagonal - 1, seed);
+    const uint64_t width = (uint64_t)(uint32_t)columns, pairs = launch->grid[1];
+    int32_t *similarity = reference_i32s(launch, 0, pairs * width * width);
+    int32_t *score = reference_i32s(launch, 1, pairs * width * width);
+    if (!similarity || !score) return "nw_1 needs two buffers of columns*columns s32 per pair";
+    for (uint64_t pair = 0; pair < pairs; pair++)
+        nw_fill(similarity + pair * width * width, score + pair * width * width, width, penalty, (uint64_t)(uint32_t)diagonal - 1,
+                seed + (pair << 32));
     return NULL;
 }

@@ -19,13 +19,15 @@ const char *reference_nw_1(const reference_launch *launch) {
     if (launch->argument_count != 5 || columns < 17 || columns % 16 != 1 || diagonal < 1 || diagonal > (columns - 1) / 16)
         return "nw_1 takes s32 similarity, score, s32 columns (16 times the tiles, plus 1), penalty, diagonal (1 to tiles)";
     if (reference_block_threads(launch) != 16 || launch->block[0] != 16 || launch->grid[0] != (uint32_t)diagonal ||
-        reference_blocks(launch) != launch->grid[0])
-        return "nw_1 needs as many blocks as the diagonal has tiles, of 16 threads each";
-    const uint64_t width = (uint64_t)(uint32_t)columns;
-    const int32_t *similarity = reference_i32s(launch, 0, width * width);
-    int32_t *score = reference_i32s(launch, 1, width * width);
-    if (!similarity || !score) return "nw_1 needs two buffers of columns*columns s32";
-    for (uint32_t block = 0; block < launch->grid[0]; block++)
-        nw_tile(similarity, score, width, penalty, block, launch->grid[0] - 1 - block);
+        launch->grid[2] != 1)
+        return "nw_1 needs a grid of the diagonal's tiles x pairs of sequences, and blocks of 16 threads";
+    const uint64_t width = (uint64_t)(uint32_t)columns, pairs = launch->grid[1];
+    const int32_t *similarity = reference_i32s(launch, 0, pairs * width * width);
+    int32_t *score = reference_i32s(launch, 1, pairs * width * width);
+    if (!similarity || !score) return "nw_1 needs two buffers of columns*columns s32 per pair";
+    for (uint64_t pair = 0; pair < pairs; pair++)
+        for (uint32_t block = 0; block < launch->grid[0]; block++)
+            nw_tile(similarity + pair * width * width, score + pair * width * width, width, penalty, block,
+                    launch->grid[0] - 1 - block);
     return NULL;
 }

@@ -1,6 +1,6 @@
 /* Needleman-Wunsch alignment of two sequences, shrinking half: block bx works on tile (bx+tiles-diagonal, tiles-1-bx) of
  * the score matrix, 16x16 cells, whose northern and western neighbours are done. A wave of up to 16 threads runs through
- * the tile. The matrix has one row and one column more than there are cells. */
+ * the tile. The matrix has one row and one column more than there are cells; blockIdx.y counts pairs of sequences. */
 #define TILE 16
 
 extern "C" __global__ void nw_2(const int *similarity, int *score, int columns, int penalty, int tiles, int diagonal) {
@@ -8,7 +8,7 @@ extern "C" __global__ void nw_2(const int *similarity, int *score, int columns, 
     __shared__ int alike[TILE][TILE];
     int tx = threadIdx.x;
     int tile_x = blockIdx.x + tiles - diagonal, tile_y = tiles - 1 - blockIdx.x;
-    int corner = columns * TILE * tile_y + TILE * tile_x; /* the cell to the north-west of the tile */
+    int corner = columns * (columns * blockIdx.y + TILE * tile_y) + TILE * tile_x; /* the cell to the north-west of the tile */
 
     if (tx == 0) tile[0][0] = score[corner];
     for (int y = 0; y < TILE; y++) alike[y][tx] = similarity[corner + (y + 1) * columns + tx + 1];
