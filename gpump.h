@@ -5,7 +5,30 @@
  * In ONE C or C++ file:   #define GPUMP_IMPLEMENTATION
  *                         #include "gpump.h"
  * everywhere else:        #include "gpump.h"
- * The other file a host needs is stb_ds.h (Debian: libstb-dev), unless GPUMP_NO_PROGRAM is defined.
+ * The other file a host needs is stb_ds.h (Debian: libstb-dev), unless GPUMP_NO_PROGRAM is defined. GPUMP_STATIC keeps all of it
+ * inside the one file; GPUMP_ASSERT(condition) is yours to define.
+ *
+ * Three places to start:
+ *   only sizes    gpump_gpu_config_preset, gpump_gpu_occupancy, gpump_gpu_context_bytes, gpump_gpu_save_cycles
+ *   only victims  fill gpump_block_view, then gpump_cost_estimate_blocks and gpump_victim_decide
+ *   a whole SM    gpump_sm_bytes, gpump_sm_init, gpump_sm_place, gpump_sm_report_executed, gpump_sm_preempt, gpump_sm_next;
+ *                 examples/host_skeleton.cc is all of it in one page, docs/hosting.md says what goes where in a simulator
+ *
+ * The map. calculation: a function of plain structs. hardware: one flat block of the caller's memory, nothing allocated later, a byte
+ * copy is a checkpoint. program: grows while it is built, through the caller's allocator.
+ *   component           kind         first call                      from
+ *   base                             gpump_diag_text, gpump_map_init results, reasons, arithmetic that cannot overflow, a sparse map
+ *   gpu                 calculation  gpump_gpu_config_preset         Tanasic 5.1 Table 5.2, Lin Table 2.2, Shieh Table 4.2, AMD's CWSR
+ *   program             program      gpump_program_create            what the analyses see of a kernel: control flow, loops, aliasing
+ *   metrics             calculation  gpump_metrics_compute           Tanasic 5.3, Lin 4.1
+ *   compress            calculation  gpump_compress_save             Lin 2.3.3
+ *   cost                calculation  gpump_cost_estimate_blocks      Shieh 3.3.2, Chimera
+ *   sm                  hardware     gpump_sm_config_preset          Lin 2.3.1, Tanasic 5.2.2, Shieh 3.2 and 3.4.4
+ *   context             calculation  gpump_context_begin             Lin 2.3 and 2.4.2, Tanasic 5.2.2
+ *   in_place            calculation  gpump_in_place_find             Lin 2.3.1
+ *   victim              calculation  gpump_victim_find               Shieh chapter 3, Chimera, Tanasic 7.2.1
+ *   scheduler           hardware     gpump_scheduler_config_preset   Tanasic 5.2.1 to 5.2.3
+ *   scheduler_policies  tables       gpump_scheduler_find            Tanasic 5.2.4, 5.3.2, 5.3.4
  */
 
 #ifndef GPUMP_H
