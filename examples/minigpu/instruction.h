@@ -132,7 +132,7 @@ typedef struct operand {
     uint8_t kind;       /* operand_kind */
     uint8_t words;      /* 32-bit registers: 1 or 2; 0 for predicates and none */
     uint8_t negated;    /* predicate sources only: the complement is read */
-    uint8_t reserved;
+    uint8_t bytes;      /* register: its declared size (2: values are zero-extended from 16 bits); else 0 */
 } operand;
 
 /* One decoded instruction. Where operands stand:
