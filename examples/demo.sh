@@ -13,4 +13,4 @@ if [ ! -f build/CMakeCache.txt ]; then
 fi
 echo "Building examples/minigpu ..."
 cmake --build build --parallel "$(nproc 2>/dev/null || echo 2)" --target minigpu >build/demo.log 2>&1 || { cat build/demo.log; exit 1; }
-exec build/examples/minigpu/minigpu demo "$@" </dev/null
+exec build/examples/minigpu/minigpu demo --traces build "$@" </dev/null
