@@ -9,8 +9,8 @@ static void adjust(float *weight, float *old_step, float step) {
 
 const char *reference_backprop_adjust_weights(const reference_launch *launch) {
     const int32_t hidden = reference_i32(launch, 4);
-    if (launch->argument_count != 5 || hidden < 16)
-        return "backprop_adjust_weights takes f32 buffers error, input, weights, steps, and s32 hidden of at least 16";
+    if (launch->argument_count != 5 || hidden < 16 || hidden > 65535)
+        return "backprop_adjust_weights takes f32 buffers error, input, weights, steps, and s32 hidden from 16 to 65535";
     if (launch->block[0] != 16 || launch->block[1] != 16 || launch->block[2] != 1 || launch->grid[0] != 1 || launch->grid[2] != 1)
         return "backprop_adjust_weights needs a grid of 1 x blocks and blocks of 16x16 threads";
     const uint64_t inputs = (uint64_t)launch->grid[1] * 16, width = (uint64_t)(uint32_t)hidden + 1;

@@ -55,6 +55,7 @@ const char *btree_build(btree *tree, int32_t *sorted, uint32_t *key_count, uint6
 
 const char *generate_btree_find_k(const reference_launch *launch, uint64_t seed) {
     btree tree;
+    if (launch->block[0] > 1024) return "the tree's order, one thread per key, is at most 1024";
     tree.order = launch->block[0];
     tree.nodes = reference_u32(launch, 4);
     tree.height = reference_u32(launch, 0);

@@ -23,6 +23,7 @@ int64_t btree_find(const btree *tree, int32_t root, int32_t key, int32_t *leaf) 
 
 const char *reference_btree_find_k(const reference_launch *launch) {
     btree tree;
+    if (launch->block[0] > 1024) return "the tree's order, one thread per key, is at most 1024";
     tree.order = launch->block[0];
     tree.nodes = reference_u32(launch, 4);
     tree.height = reference_u32(launch, 0);
@@ -33,7 +34,7 @@ const char *reference_btree_find_k(const reference_launch *launch) {
     int32_t *current = reference_i32s(launch, 5, queries), *next = reference_i32s(launch, 6, queries);
     int32_t *answers = reference_i32s(launch, 8, queries);
     if (launch->argument_count != 9 || !tree.keys || !tree.children || !records || !current || !next || !query || !answers ||
-        tree.nodes > INT32_MAX || reference_block_threads(launch) != tree.order || reference_blocks(launch) != queries)
+        tree.nodes > INT32_MAX || tree.height > 32 || reference_block_threads(launch) != tree.order || reference_blocks(launch) != queries)
         return "btree_find_k takes s32 height, keys[nodes][order+1], children[nodes][order+1], records, s32 nodes, "
                "current, next, queries and answers, one each per block";
     for (uint64_t i = 0; i < queries; i++) {

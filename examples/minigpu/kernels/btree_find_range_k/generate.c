@@ -5,6 +5,7 @@
 
 const char *generate_btree_find_range_k(const reference_launch *launch, uint64_t seed) {
     btree tree;
+    if (launch->block[0] > 1024) return "the tree's order, one thread per key, is at most 1024";
     tree.order = launch->block[0];
     tree.nodes = reference_u32(launch, 3);
     tree.height = reference_u32(launch, 0);

@@ -5,6 +5,7 @@
 
 const char *reference_btree_find_range_k(const reference_launch *launch) {
     btree tree;
+    if (launch->block[0] > 1024) return "the tree's order, one thread per key, is at most 1024";
     tree.order = launch->block[0];
     tree.nodes = reference_u32(launch, 3);
     tree.height = reference_u32(launch, 0);
@@ -14,7 +15,7 @@ const char *reference_btree_find_range_k(const reference_launch *launch) {
     int32_t *buffers[8];
     int missing = 0;
     for (uint32_t i = 0; i < 8; i++) missing |= (buffers[i] = reference_i32s(launch, 4 + i, queries)) == NULL;
-    if (launch->argument_count != 12 || missing || !tree.keys || !tree.children || tree.nodes > INT32_MAX ||
+    if (launch->argument_count != 12 || missing || !tree.keys || !tree.children || tree.nodes > INT32_MAX || tree.height > 32 ||
         reference_block_threads(launch) != tree.order || reference_blocks(launch) != queries)
         return "btree_find_range_k takes s32 height, keys[nodes][order+1], children[nodes][order+1], s32 nodes, and current, "
                "next, last_current, last_next, starts, ends, first and length, one each per block";

@@ -21,8 +21,8 @@ void lud_fill(float *matrix, size_t size, size_t offset, int steps, unsigned lon
 
 const char *generate_lud_diagonal(const reference_launch *launch, uint64_t seed) {
     const uint32_t size = reference_u32(launch, 1), offset = reference_u32(launch, 2);
-    float *matrices = reference_f32s(launch, 0, (uint64_t)launch->grid[0] * size * size);
-    if (!matrices || size < 16 || size > 65535 || size % 16 != 0 || offset % 16 != 0 || offset >= size)
+    float *matrices = size > 32767 ? NULL : reference_f32s(launch, 0, (uint64_t)launch->grid[0] * size * size);
+    if (!matrices || size < 16 || size % 16 != 0 || offset % 16 != 0 || offset >= size)
         return "lud_diagonal takes f32 matrices[grid][size][size], s32 size and s32 offset, both multiples of 16";
     for (size_t matrix = 0; matrix < launch->grid[0]; matrix++)
         lud_fill(matrices + matrix * size * size, size, offset, 0, seed + matrix);

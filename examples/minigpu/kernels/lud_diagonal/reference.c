@@ -19,8 +19,8 @@ void lud_factor_diagonal(float *matrix, size_t size, size_t offset) {
 
 const char *reference_lud_diagonal(const reference_launch *launch) {
     const int32_t size = reference_i32(launch, 1), offset = reference_i32(launch, 2);
-    if (launch->argument_count != 3 || size < 16 || offset < 0 || offset > size - 16)
-        return "lud_diagonal takes f32 matrices, s32 size and s32 offset, at most size-16";
+    if (launch->argument_count != 3 || size < 16 || size > 32767 || offset < 0 || offset > size - 16)
+        return "lud_diagonal takes f32 matrices, s32 size (16 to 32767) and s32 offset, at most size-16";
     if (launch->block[0] != 16 || reference_block_threads(launch) != 16 || reference_blocks(launch) != launch->grid[0])
         return "lud_diagonal needs a block of 16 threads per matrix";
     const size_t width = (size_t)size;

@@ -4,7 +4,7 @@
 
 const char *generate_lud_perimeter(const reference_launch *launch, uint64_t seed) {
     const uint32_t size = reference_u32(launch, 1), offset = reference_u32(launch, 2);
-    float *matrices = reference_f32s(launch, 0, (uint64_t)launch->grid[1] * size * size);
+    float *matrices = size > 32767 ? NULL : reference_f32s(launch, 0, (uint64_t)launch->grid[1] * size * size);
     if (!matrices || size < 16 || size % 16 != 0 || offset % 16 != 0 || offset >= size)
         return "lud_perimeter takes f32 matrices[grid][size][size], s32 size and s32 offset, both multiples of 16";
     for (size_t matrix = 0; matrix < launch->grid[1]; matrix++)

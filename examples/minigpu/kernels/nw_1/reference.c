@@ -16,7 +16,7 @@ void nw_tile(const int32_t *similarity, int32_t *score, uint64_t columns, int32_
 
 const char *reference_nw_1(const reference_launch *launch) {
     const int32_t columns = reference_i32(launch, 2), penalty = reference_i32(launch, 3), diagonal = reference_i32(launch, 4);
-    if (launch->argument_count != 5 || columns < 17 || columns % 16 != 1 || diagonal < 1 || diagonal > (columns - 1) / 16)
+    if (launch->argument_count != 5 || columns < 17 || columns > 65537 || columns % 16 != 1 || diagonal < 1 || diagonal > (columns - 1) / 16)
         return "nw_1 takes s32 similarity, score, s32 columns (16 times the tiles, plus 1), penalty, diagonal (1 to tiles)";
     if (reference_block_threads(launch) != 16 || launch->block[0] != 16 || launch->grid[0] != (uint32_t)diagonal ||
         launch->grid[2] != 1)

@@ -5,7 +5,7 @@
 const char *reference_stencil(const reference_launch *launch) {
     const float centre_weight = reference_f32(launch, 0), neighbour_weight = reference_f32(launch, 1);
     const int32_t sizes[3] = {reference_i32(launch, 4), reference_i32(launch, 5), reference_i32(launch, 6)};
-    if (launch->argument_count != 7 || sizes[0] < 1 || sizes[1] < 1 || sizes[2] < 2)
+    if (launch->argument_count != 7 || sizes[0] < 1 || sizes[1] < 1 || sizes[2] < 2 || sizes[0] > 65535 || sizes[1] > 65535)
         return "stencil takes f32 centre_weight, f32 neighbour_weight, f32 before and after, s32 nx, ny and nz";
     const uint64_t nx = (uint64_t)sizes[0], ny = (uint64_t)sizes[1], nz = (uint64_t)sizes[2], layer = nx * ny;
     const float *before = reference_f32s(launch, 2, layer * nz);
