@@ -1,0 +1,55 @@
+#include "config.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+int minigpu_config_preset(minigpu_config *config, const char *preset) {
+    memset(config, 0, sizeof *config);
+    if (gpump_gpu_config_preset(&config->gpu, preset) != GPUMP_OK) return -1;
+    snprintf(config->preset, sizeof config->preset, "%s", preset);
+#define MINIGPU_DEFAULT(name, value, unit, provenance, source) config->name = value;
+    MINIGPU_NUMBERS(MINIGPU_DEFAULT)
+#undef MINIGPU_DEFAULT
+    if (strcmp(preset, "gtx480_lin") == 0) config->scheduler = SCHEDULER_LRR;
+    return 0;
+}
+
+const char *minigpu_config_check(const minigpu_config *config) {
+    const gpump_gpu *gpu = &config->gpu;
+    if (gpump_gpu_check(gpu, NULL) != GPUMP_OK) return "the GPU's numbers contradict each other";
+    if (gpu->lanes != 32) return "the mini-GPU has warps of 32 lanes";
+    if (gpu->warp_slots > WARP_SLOTS_MAX) return "the mini-GPU has at most 64 warp slots per SM";
+    if (gpu->sms > 1024) return "the mini-GPU has at most 1024 SMs";
+    if (!config->kernels_per_sm || !config->l1_ways || !config->l2_ways || !config->l2_banks || !config->dram_channels ||
+        !config->network_bytes_per_cycle || !config->l1_misses || !config->miss_queue_entries || !config->memory_queue_entries ||
+        !config->saved_blocks_per_slot || !config->watchdog_cycles) return "a number that must be at least 1 is 0";
+    if (config->l1_bytes / SEGMENT_BYTES / config->l1_ways == 0 || config->l2_bytes / SEGMENT_BYTES / config->l2_ways == 0) {
+        return "a cache is smaller than one set";
+    }
+    if (config->read_set_segments < 16 || (config->read_set_segments & (config->read_set_segments - 1))) {
+        return "read_set_segments must be a power of two, at least 16";
+    }
+    if (config->in_flight_records < 2 * gpu->schedulers || config->in_flight_records > 4096) return "in_flight_records must be 2 per scheduler to 4096";
+    if (!config->operand_read_cycles || !config->alu_cycles || !config->control_cycles || !config->fetch_cycles) return "a stage takes at least one cycle";
+    return NULL;
+}
+
+int minigpu_config_number(const minigpu_config *config, uint32_t index, minigpu_number *number) {
+    static const minigpu_number numbers[] = {
+#define MINIGPU_ROW(name, value, unit, provenance, source) {#name, unit, source, GPUMP_PROVENANCE_##provenance, 0},
+        MINIGPU_NUMBERS(MINIGPU_ROW)
+#undef MINIGPU_ROW
+    };
+    static const size_t offsets[] = {
+#define MINIGPU_OFFSET(name, value, unit, provenance, source) offsetof(minigpu_config, name),
+        MINIGPU_NUMBERS(MINIGPU_OFFSET)
+#undef MINIGPU_OFFSET
+    };
+    uint32_t value;
+    if (index >= sizeof numbers / sizeof *numbers) return -1;
+    *number = numbers[index];
+    memcpy(&value, (const char *)config + offsets[index], sizeof value);
+    number->value = value;
+    return 0;
+}
