@@ -1,0 +1,417 @@
+#include "memory_path.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "memory_access.h"
+#include "pipeline.h"
+#include "preemption.h"
+
+#define HEADER_BYTES 8u /* of every packet on the network */
+
+/* ---- replies, ordered by cycle, then by when they were sent ---- */
+
+static int earlier(const reply_entry *a, const reply_entry *b) { return a->cycle != b->cycle ? a->cycle < b->cycle : a->order < b->order; }
+
+static void reply_at(sm *s, uint64_t cycle, uint32_t request) {
+    uint32_t at = s->reply_count++;
+    reply_entry entry;
+    entry.cycle = cycle;
+    entry.order = s->reply_order++;
+    entry.request = request;
+    entry.unused = 0;
+    while (at > 0 && earlier(&entry, &s->replies[(at - 1) / 2])) {
+        s->replies[at] = s->replies[(at - 1) / 2];
+        at = (at - 1) / 2;
+    }
+    s->replies[at] = entry;
+}
+
+static uint32_t take_reply(sm *s) {
+    uint32_t request = s->replies[0].request, at = 0;
+    reply_entry last = s->replies[--s->reply_count];
+    for (;;) {
+        uint32_t child = 2 * at + 1;
+        if (child >= s->reply_count) break;
+        if (child + 1 < s->reply_count && earlier(&s->replies[child + 1], &s->replies[child])) child++;
+        if (!earlier(&s->replies[child], &last)) break;
+        s->replies[at] = s->replies[child];
+        at = child;
+    }
+    s->replies[at] = last;
+    return request;
+}
+
+/* ---- L2 and beyond: when does the reply come? ---- */
+
+static cache_line *cache_find(cache *c, uint64_t line) {
+    cache_line *set = &c->lines[(line % c->sets) * c->ways];
+    uint32_t way;
+    for (way = 0; way < c->ways; way++) {
+        if (set[way].line == line + 1) return &set[way];
+    }
+    return NULL;
+}
+
+/* The least recently used line of the set that is not on its way; NULL when all are. */
+static cache_line *cache_victim(cache *c, uint64_t line) {
+    cache_line *set = &c->lines[(line % c->sets) * c->ways], *victim = NULL;
+    uint32_t way;
+    for (way = 0; way < c->ways; way++) {
+        if (set[way].pending) continue;
+        if (!set[way].line) return &set[way];
+        if (!victim || (int32_t)(set[way].stamp - victim->stamp) < 0) victim = &set[way];
+    }
+    return victim;
+}
+
+static uint32_t flits(const machine *m, uint32_t bytes) { return (bytes + m->config.network_bytes_per_cycle - 1) / m->config.network_bytes_per_cycle; }
+
+/* Occupies a memory channel for one line; returns when the line has passed. */
+static uint64_t occupy_dram(machine *m, uint64_t line, uint64_t from) {
+    uint64_t *free_at = &m->dram_free_q16[line % m->config.dram_channels];
+    uint64_t start = from << 16 > *free_at ? from << 16 : *free_at;
+    *free_at = start + m->dram_interval_q16;
+    m->dram_bytes += SEGMENT_BYTES;
+    return (*free_at + 0xffff) >> 16;
+}
+
+/* A request leaves the SM: everything behind has a fixed latency and a bandwidth, so the reply's cycle is known now. */
+static void depart(machine *m, sm *s, uint32_t index) {
+    memory_request *request = &s->requests[index];
+    uint64_t line = request->address / SEGMENT_BYTES, t, *bank;
+    int carries_data = request->kind == REQUEST_STORE || request->kind == REQUEST_SAVE || request->kind == REQUEST_ATOMIC;
+    int returns_data = request->kind != REQUEST_STORE && request->kind != REQUEST_SAVE;
+    uint32_t up = flits(m, HEADER_BYTES + (carries_data ? SEGMENT_BYTES : 0)), down = flits(m, HEADER_BYTES + (returns_data ? SEGMENT_BYTES : 0));
+    cache_line *found;
+    s->network_up_free = m->now + up;
+    t = m->now + up + m->config.network_cycles;
+    bank = &m->bank_free[line % m->config.l2_banks];
+    if (*bank > t) t = *bank;
+    *bank = t + 2;
+    t += m->config.l2_cycles;
+    found = cache_find(&m->l2, line);
+    if (found) {
+        m->l2.hits++;
+        request->hit = HIT_L2;
+    } else {
+        m->l2.misses++;
+        request->hit = HIT_DRAM;
+        found = cache_victim(&m->l2, line);
+        if (found->dirty) occupy_dram(m, found->line - 1, t); /* written back */
+        found->line = line + 1;
+        found->dirty = 0;
+        /* Whole lines that are written need not be read first. */
+        if (returns_data) t = occupy_dram(m, line, t) + m->config.dram_cycles;
+    }
+    found->stamp = ++m->l2.clock;
+    if (carries_data) found->dirty = 1;
+    if (t < s->network_down_free) t = s->network_down_free;
+    s->network_down_free = t + down;
+    m->network_bytes += (uint64_t)(up + down) * m->config.network_bytes_per_cycle;
+    s->statistics.requests++;
+    reply_at(s, t + down + m->config.network_cycles, index);
+}
+
+/* ---- miss queues ---- */
+
+int memory_path_gate(const machine *m, const sm *s, uint32_t kernel) {
+    (void)m;
+    (void)s;
+    (void)kernel;
+    return 1;
+}
+
+/* The queue of a kernel, one that is empty when it has none yet; NULL when all belong to others or it is full. */
+static miss_queue *queue_for(machine *m, sm *s, uint32_t kernel) {
+    uint32_t i;
+    miss_queue *empty = NULL;
+    for (i = 0; i <= m->config.kernels_per_sm; i++) {
+        miss_queue *q = &s->miss_queues[i];
+        if (q->count && q->kernel == kernel) return q->count < m->config.miss_queue_entries ? q : NULL;
+        if (!q->count && !empty) empty = q;
+    }
+    if (empty) empty->kernel = kernel;
+    return empty;
+}
+
+static uint32_t take_request(sm *s, const block *b, uint32_t kind, uint64_t address) {
+    uint32_t index = s->free_request;
+    memory_request *request = &s->requests[index];
+    s->free_request = request->next_free;
+    request->address = address;
+    request->kind = kind;
+    request->life = b->life;
+    request->kernel = b->kernel + 1;
+    request->hit = HIT_NONE;
+    request->miss = NONE;
+    request->record = NONE;
+    request->sequence = 0;
+    request->warp = NONE;
+    return index;
+}
+
+static void free_request(sm *s, uint32_t index) {
+    s->requests[index].next_free = s->free_request;
+    s->free_request = index;
+}
+
+static void enqueue(machine *m, miss_queue *q, uint32_t request) {
+    q->requests[(q->head + q->count++) % m->config.miss_queue_entries] = request;
+}
+
+static uint32_t take_instruction_request(machine *m, sm *s, const in_flight *r, uint32_t kind, uint64_t address) {
+    const block *b = &m->blocks[r->block];
+    uint32_t index = take_request(s, b, kind, address);
+    memory_request *request = &s->requests[index];
+    request->process = m->kernels[b->kernel].process;
+    request->block = r->block;
+    request->warp = r->warp;
+    request->sequence = r->sequence;
+    return index;
+}
+
+/* ---- access queue: one segment per cycle to L1 ---- */
+
+/* A part of a load or atomic has its data. */
+static void piece_done(machine *m, sm *s, uint32_t record) {
+    in_flight *r = &s->records[record];
+    r->outstanding--;
+    if (!r->outstanding && !r->in_queue) pipeline_commit(m, s, record);
+}
+
+/* Sends the record's next segment; 0 when something is in the way. */
+static int send_segment(machine *m, sm *s, uint32_t record) {
+    in_flight *r = &s->records[record];
+    const instruction *instruction = r->instruction;
+    block *b = &m->blocks[r->block];
+    uint64_t segment = r->segments[r->next_segment], line = segment / SEGMENT_BYTES;
+    uint32_t node = record * LANES + r->next_segment, request;
+    miss_queue *q;
+    cache_line *found = NULL;
+    int is_load = instruction->opcode == OPCODE_LD, cached = is_load && !(instruction->flags & (FLAG_CACHE_GLOBAL | FLAG_VOLATILE));
+    if (cached && (found = cache_find(&s->l1, line))) {
+        found->stamp = ++s->l1.clock;
+        r->outstanding++;
+        if (found->pending) {
+            s->waiters[node] = found->first_waiter;
+            found->first_waiter = node;
+        } else {
+            s->statistics.l1_hits++;
+            pipe_put(&s->pipes[PIPE_L1], m->now, record);
+        }
+        return 1;
+    }
+    if (s->free_request == NONE || !(q = queue_for(m, s, b->kernel + 1))) return 0;
+    if (is_load) {
+        if (cached) {
+            if (s->outstanding_misses >= m->config.l1_misses || !(found = cache_victim(&s->l1, line))) return 0;
+            found->line = line + 1;
+            found->stamp = ++s->l1.clock;
+            found->pending = 1;
+            found->first_waiter = node;
+            s->waiters[node] = NONE;
+            s->outstanding_misses++;
+        }
+        s->statistics.l1_misses++;
+        request = take_instruction_request(m, s, r, REQUEST_LOAD, segment);
+        if (cached) s->requests[request].miss = (uint32_t)(found - s->l1.lines);
+        else s->requests[request].record = record;
+        r->outstanding++;
+    } else if (instruction->opcode == OPCODE_ST || instruction->opcode == OPCODE_RED) {
+        /* L1 writes through and holds no data of its own, so a line that is there stays right. */
+        request = take_instruction_request(m, s, r, REQUEST_STORE, segment);
+        m->warps[r->warp].stores++;
+        b->stores++;
+    } else {
+        request = take_instruction_request(m, s, r, REQUEST_ATOMIC, segment);
+        s->requests[request].record = record;
+        b->atomics++;
+        r->outstanding++;
+    }
+    enqueue(m, q, request);
+    return 1;
+}
+
+static void access_stage(machine *m, sm *s) {
+    uint32_t record, entries = m->config.in_flight_records;
+    in_flight *r;
+    if (!s->access_count) return;
+    record = s->access_queue[s->access_head];
+    r = &s->records[record];
+    if (!r->squashed) {
+        if (r->conflict_cycles) {
+            if (--r->conflict_cycles) return;
+            r->outstanding++;
+            pipe_put(&s->pipes[PIPE_SHARED], m->now, record);
+        } else if (r->next_segment < r->segment_count) {
+            if (!send_segment(m, s, record)) return;
+            r->next_segment++;
+        }
+        if (r->next_segment < r->segment_count) return;
+    }
+    s->access_head = (s->access_head + 1) % entries;
+    s->access_count--;
+    r->in_queue = 0;
+    if (!r->outstanding) pipeline_commit(m, s, record);
+}
+
+/* ---- check queue: one translation per cycle, effect after the last ---- */
+
+static void check_stage(machine *m, sm *s) {
+    uint32_t record, entries = m->config.in_flight_records;
+    in_flight *r;
+    if (!s->check_count) return;
+    record = s->check_queue[s->check_head];
+    r = &s->records[record];
+    if (!r->squashed && r->unchecked) {
+        uint64_t segment = r->segments[r->segment_count - r->unchecked];
+        switch (memory_access_translate(m, segment, r->instruction->opcode != OPCODE_LD)) {
+        case TRANSLATION_HIT: r->unchecked--; break;
+        case TRANSLATION_PENDING: return;
+        default:
+            machine_fail(m, "%s:%u:%u: kernel %s: %s to address 0x%" PRIx64 " (128-byte segment), which belongs to no buffer; block %" PRIu64 " warp %u",
+                         m->kernels[m->blocks[r->block].kernel].program->file_name, r->instruction->line, r->instruction->column,
+                         m->kernels[m->blocks[r->block].kernel].program->name, opcode_name(r->instruction->opcode), segment,
+                         m->blocks[r->block].linear, m->warps[r->warp].index);
+            return;
+        }
+        if (r->unchecked) return;
+    }
+    s->check_head = (s->check_head + 1) % entries;
+    s->check_count--;
+    s->memory_reserved--;
+    if (!r->squashed) {
+        memory_access_effect(m, s, r);
+        pipeline_checked(m, s, r);
+        r->stage = RECORD_MEMORY;
+    }
+    r->next_segment = 0;
+    s->access_queue[(s->access_head + s->access_count++) % entries] = record;
+}
+
+void memory_path_accept(machine *m, sm *s, uint32_t record) {
+    in_flight *r = &s->records[record];
+    const instruction *instruction = r->instruction;
+    if (instruction->space == SPACE_PARAM || instruction->space == SPACE_CONST) {
+        /* Their cache always hits and their addresses never fault. */
+        s->memory_reserved--;
+        memory_access_constant(m, s, r);
+        pipeline_checked(m, s, r);
+        r->stage = RECORD_MEMORY;
+        pipe_put(&s->pipes[PIPE_CONSTANT], m->now, record);
+        return;
+    }
+    memory_access_coalesce(m, s, r);
+    r->unchecked = r->segment_count;
+    r->in_queue = 1;
+    s->check_queue[(s->check_head + s->check_count++) % m->config.in_flight_records] = record;
+}
+
+/* ---- a cycle ---- */
+
+static int send_miss(machine *m, sm *s) {
+    uint32_t i, queues = m->config.kernels_per_sm + 1;
+    for (i = 0; i < queues; i++) {
+        miss_queue *q = &s->miss_queues[(s->next_queue + i) % queues];
+        uint32_t request;
+        if (!q->count || !memory_path_gate(m, s, q->kernel)) continue;
+        request = q->requests[q->head];
+        q->head = (q->head + 1) % m->config.miss_queue_entries;
+        q->count--;
+        s->next_queue = (s->next_queue + i + 1) % queues;
+        depart(m, s, request);
+        return 1;
+    }
+    return 0;
+}
+
+static void send_transfer(machine *m, sm *s) {
+    transfer *t = &s->transfers[s->transfer_head];
+    block *b = &m->blocks[t->block];
+    uint32_t request;
+    if (!s->transfer_count || s->free_request == NONE) return;
+    request = take_request(s, b, t->kind, t->address);
+    s->requests[request].process = m->kernels[b->kernel].process;
+    s->requests[request].block = t->block;
+    t->address += SEGMENT_BYTES;
+    s->statistics.transfer_requests++;
+    depart(m, s, request);
+    if (--t->remaining) return;
+    s->transfer_head = (s->transfer_head + 1) % TRANSFERS_PER_SM;
+    s->transfer_count--;
+}
+
+int memory_path_transfer(machine *m, sm *s, uint32_t block_index, uint32_t kind, uint64_t address, uint64_t bytes) {
+    transfer *t;
+    if (s->transfer_count == TRANSFERS_PER_SM) return -1;
+    t = &s->transfers[(s->transfer_head + s->transfer_count++) % TRANSFERS_PER_SM];
+    t->address = address;
+    t->block = block_index;
+    t->kind = kind;
+    t->remaining = (uint32_t)((bytes + SEGMENT_BYTES - 1) / SEGMENT_BYTES);
+    if (!t->remaining) t->remaining = 1;
+    m->blocks[block_index].transfers = t->remaining;
+    return 0;
+}
+
+void memory_path_replies(machine *m, sm *s) {
+    uint32_t record;
+    while (s->reply_count && s->replies[0].cycle <= m->now) {
+        uint32_t index = take_reply(s);
+        memory_request request = s->requests[index];
+        block *b = &m->blocks[request.block];
+        int resident = b->life == request.life;
+        free_request(s, index);
+        m->progress_cycle = m->now;
+        switch (request.kind) {
+        case REQUEST_LOAD:
+            if (request.miss != NONE) {
+                cache_line *line = &s->l1.lines[request.miss];
+                uint32_t node = line->first_waiter;
+                line->pending = 0;
+                line->first_waiter = NONE;
+                s->outstanding_misses--;
+                while (node != NONE) {
+                    uint32_t next = s->waiters[node];
+                    piece_done(m, s, node / LANES);
+                    node = next;
+                }
+            } else {
+                piece_done(m, s, request.record);
+            }
+            break;
+        case REQUEST_ATOMIC:
+            if (resident) b->atomics--;
+            piece_done(m, s, request.record);
+            break;
+        case REQUEST_STORE:
+            if (resident) {
+                m->warps[request.warp].stores--;
+                b->stores--;
+                pipeline_block_may_be_done(m, s, b);
+            }
+            break;
+        default:
+            if (--b->transfers == 0) preemption_transfer_done(m, s, b, request.kind);
+            break;
+        }
+    }
+    while ((record = pipe_take(&s->pipes[PIPE_L1], m->now)) != NONE) piece_done(m, s, record);
+    while ((record = pipe_take(&s->pipes[PIPE_SHARED], m->now)) != NONE) piece_done(m, s, record);
+    while ((record = pipe_take(&s->pipes[PIPE_CONSTANT], m->now)) != NONE) pipeline_commit(m, s, record);
+}
+
+void memory_path_tick(machine *m, sm *s) {
+    if (s->network_up_free <= m->now && !send_miss(m, s)) send_transfer(m, s);
+    access_stage(m, s);
+    check_stage(m, s);
+}
+
+uint64_t memory_path_next(const machine *m, const sm *s) {
+    uint64_t next = s->reply_count ? s->replies[0].cycle : NEVER, port = s->network_up_free > m->now ? s->network_up_free : m->now + 1;
+    uint32_t i, waiting = s->transfer_count && s->free_request != NONE;
+    if (s->access_count || s->check_count) return m->now + 1;
+    for (i = 0; i <= m->config.kernels_per_sm; i++) waiting |= s->miss_queues[i].count != 0;
+    return waiting && port < next ? port : next;
+}

@@ -1,0 +1,33 @@
+/* memory_path: the load-store unit of an SM and what lies behind it.
+ *
+ *   operands -> check queue (one translation per cycle, effect after the last) -> access queue (one segment per cycle)
+ *     -> shared memory, or L1 -> hit: reply
+ *                                miss: miss queue of the kernel (its gate may refuse) -> network -> L2 -> DRAM -> reply
+ *
+ * Latencies are fixed; ports, network, L2 banks and memory channels have a bandwidth, so requests queue behind each other. Contexts being
+ * saved and restored take the same way, whenever no other request wants the SM's port to the network. */
+#ifndef MINIGPU_MEMORY_PATH_H
+#define MINIGPU_MEMORY_PATH_H
+
+#include "machine.h"
+
+#define REQUESTS_PER_SM 512u
+
+/* May another memory instruction issue? */
+static inline int memory_path_has_room(const machine *m, const sm *s) { return s->memory_reserved < m->config.memory_queue_entries; }
+/* It has issued. */
+static inline void memory_path_reserve(sm *s) { s->memory_reserved++; }
+/* It has read its operands. */
+void memory_path_accept(machine *m, sm *s, uint32_t record);
+/* Delivers the replies that are due. */
+void memory_path_replies(machine *m, sm *s);
+/* One cycle of the queues. */
+void memory_path_tick(machine *m, sm *s);
+/* The next cycle in which replies or tick have something to do; NEVER. */
+uint64_t memory_path_next(const machine *m, const sm *s);
+/* Sends a context on its way: `bytes` at a device address, for a block of this SM. Returns 0, or -1 when too many are under way. */
+int memory_path_transfer(machine *m, sm *s, uint32_t block_index, uint32_t kind, uint64_t address, uint64_t bytes);
+/* May a miss of this kernel leave the SM now? */
+int memory_path_gate(const machine *m, const sm *s, uint32_t kernel);
+
+#endif

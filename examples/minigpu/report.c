@@ -1,0 +1,163 @@
+#include "report.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <string.h>
+
+#include "warp_scheduler.h"
+
+const char *technique_name(uint32_t technique) {
+    static const char *const names[] = {"flush", "switch", "drain", "rewind"};
+    return technique < GPUMP_TECHNIQUES ? names[technique] : "none";
+}
+
+static const char *check_name(check_result result) {
+    static const char *const names[] = {"nothing expected", "right", "wrong"};
+    return names[result];
+}
+
+void report_totals(const machine *m, machine_totals *totals) {
+    uint32_t i;
+    memset(totals, 0, sizeof *totals);
+    totals->cycles = m->now;
+    for (i = 0; i < m->kernel_count; i++) {
+        totals->warp_instructions += m->kernels[i].warp_instructions;
+        totals->thread_instructions += m->kernels[i].thread_instructions;
+        totals->wasted_warp_instructions += m->kernels[i].wasted_warp_instructions;
+    }
+    for (i = 0; i < m->sm_count; i++) {
+        const sm_statistics *s = &m->sms[i]->statistics;
+        totals->l1_hits += s->l1_hits;
+        totals->l1_misses += s->l1_misses;
+        totals->requests += s->requests;
+        totals->transfer_requests += s->transfer_requests;
+        totals->saved_bytes += s->saved_bytes;
+        totals->restored_bytes += s->restored_bytes;
+    }
+    totals->l2_hits = m->l2.hits;
+    totals->l2_misses = m->l2.misses;
+    totals->dram_bytes = m->dram_bytes;
+    totals->network_bytes = m->network_bytes;
+}
+
+void report_preemptions(const machine *m, preemption_summary *summary) {
+    uint32_t i;
+    memset(summary, 0, sizeof *summary);
+    for (i = 0; i < m->preemption_count; i++) {
+        const preemption_entry *entry = &m->preemptions[i];
+        uint64_t latency = entry->end_cycle == NEVER ? 0 : entry->end_cycle - entry->request_cycle;
+        summary->count++;
+        summary->blocks += entry->blocks;
+        summary->bytes_saved += entry->bytes_saved;
+        summary->wasted_warp_instructions += entry->wasted_warp_instructions;
+        summary->refused_blocks += entry->refused_blocks;
+        if (!summary->refused) summary->refused = entry->refused;
+        summary->latency_sum += latency;
+        if (latency > summary->latency_max) summary->latency_max = latency;
+    }
+}
+
+static double microseconds(const machine *m, uint64_t cycles) { return (double)cycles * 1000.0 / (double)m->config.gpu.clock_khz; }
+
+static double rate(double amount, double seconds) { return seconds > 0 ? amount / seconds : 0; }
+
+void report_text(const run_result *result, FILE *file) {
+    const machine *m = result->machine;
+    machine_totals t;
+    uint32_t i;
+    report_totals(m, &t);
+    fprintf(file, "%s: %u SMs at %.3f GHz, scheduler %s, model version %d\n", m->config.preset, m->sm_count, (double)m->config.gpu.clock_khz / 1e6,
+            warp_scheduler_name(m->config.scheduler), GPUMP_MODEL_VERSION);
+    fprintf(file, "%-26s %4s %9s %12s %12s %14s %10s  %s\n", "kernel", "prio", "blocks", "start", "cycles", "thread instr.", "wasted w.", "result");
+    for (i = 0; i < m->kernel_count; i++) {
+        const kernel *k = &m->kernels[i];
+        fprintf(file, "%-26s %4u %9" PRIu64 " ", k->program->name, k->priority, k->blocks);
+        if (k->start_cycle == NEVER) fprintf(file, "%12s %12s ", "-", "-");
+        else if (k->end_cycle == NEVER) fprintf(file, "%12" PRIu64 " %12s ", k->start_cycle, "-");
+        else fprintf(file, "%12" PRIu64 " %12" PRIu64 " ", k->start_cycle, k->end_cycle - k->ready_cycle);
+        fprintf(file, "%14" PRIu64 " %10" PRIu64 "  %s\n", k->thread_instructions, k->wasted_warp_instructions, result->checks ? check_name(result->checks[i].result) : "not ended");
+    }
+    fprintf(file, "%" PRIu64 " cycles (%.2f us), %.2f warp instructions per cycle; L1 %" PRIu64 " hits %" PRIu64 " misses, L2 %" PRIu64 " hits %" PRIu64 " misses, DRAM %" PRIu64 " bytes\n",
+            t.cycles, microseconds(m, t.cycles), t.cycles ? (double)t.warp_instructions / (double)t.cycles : 0, t.l1_hits, t.l1_misses, t.l2_hits, t.l2_misses, t.dram_bytes);
+    for (i = 0; i < m->preemption_count && i < 32; i++) {
+        const preemption_entry *entry = &m->preemptions[i];
+        fprintf(file, "cycle %" PRIu64 ": SM %u gives up %u blocks of %s by %s: ", entry->request_cycle, entry->sm, entry->blocks, m->kernels[entry->kernel - 1].program->name,
+                technique_name(entry->technique));
+        if (entry->end_cycle == NEVER) fprintf(file, "not ended");
+        else fprintf(file, "%" PRIu64 " cycles (%.2f us)", entry->end_cycle - entry->request_cycle, microseconds(m, entry->end_cycle - entry->request_cycle));
+        fprintf(file, ", %" PRIu64 " bytes saved, %" PRIu64 " warp instructions wasted", entry->bytes_saved, entry->wasted_warp_instructions);
+        if (entry->refused_blocks) {
+            fprintf(file, "; %u otherwise: %s (%s)", entry->refused_blocks, gpump_reason_text((gpump_reason)entry->refused), gpump_reason_remedy((gpump_reason)entry->refused));
+        }
+        fprintf(file, "\n");
+    }
+    if (m->preemption_count > 32) fprintf(file, "... and %u more preemptions (--json lists them)\n", m->preemption_count - 32);
+    fprintf(file, "simulated in %.3f s: %.1f million thread instructions per second\n", result->seconds, rate((double)t.thread_instructions / 1e6, result->seconds));
+    for (i = 0; result->checks && i < m->kernel_count; i++) {
+        if (result->checks[i].result == CHECK_WRONG) fprintf(file, "WRONG: %s\n", result->checks[i].text);
+    }
+}
+
+/* ---- JSON ---- */
+
+static json_t *number(uint64_t value) { return value == NEVER ? json_null() : json_integer((json_int_t)value); }
+
+static json_t *kernel_json(const run_result *result, uint32_t index) {
+    const machine *m = result->machine;
+    const kernel *k = &m->kernels[index];
+    json_t *object = json_pack("{s:s,s:s,s:i,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:i,s:i,s:i,s:o}", "name", k->program->name, "process", result->launch->processes[k->process].name, "priority",
+                               (int)k->priority, "arrival_cycle", number(k->arrival_cycle), "ready_cycle", number(k->ready_cycle), "start_cycle", number(k->start_cycle), "end_cycle",
+                               number(k->end_cycle), "blocks", number(k->blocks), "warp_instructions", number(k->warp_instructions), "thread_instructions",
+                               number(k->thread_instructions), "wasted_warp_instructions", number(k->wasted_warp_instructions), "resident_cycles", number(k->resident_cycles),
+                               "registers_per_thread", (int)k->registers, "registers_per_block", (int)k->need.registers, "shared_bytes_per_block", (int)k->need.shared_bytes,
+                               "context_bytes_at_most", number(k->context_bytes));
+    if (!object) return NULL;
+    if (result->checks) {
+        json_object_set_new(object, "result", json_string(check_name(result->checks[index].result)));
+        if (result->checks[index].text[0]) json_object_set_new(object, "difference", json_string(result->checks[index].text));
+        json_object_set_new(object, "checksum", json_sprintf("0x%016" PRIx64, check_sum(m, result->launch, k->launch)));
+    }
+    return object;
+}
+
+static json_t *preemption_json(const machine *m, const preemption_entry *entry) {
+    json_t *object = json_pack("{s:o,s:o,s:i,s:s,s:s,s:i,s:i,s:o,s:o}", "request_cycle", number(entry->request_cycle), "end_cycle", number(entry->end_cycle), "sm", (int)entry->sm,
+                               "technique", technique_name(entry->technique), "kernel", m->kernels[entry->kernel - 1].program->name, "blocks", (int)entry->blocks, "otherwise",
+                               (int)entry->refused_blocks, "bytes_saved", number(entry->bytes_saved), "wasted_warp_instructions", number(entry->wasted_warp_instructions));
+    if (object && entry->refused_blocks) json_object_set_new(object, "reason", json_string(gpump_reason_text((gpump_reason)entry->refused)));
+    if (object && entry->for_kernel) json_object_set_new(object, "for_kernel", json_string(m->kernels[entry->for_kernel - 1].program->name));
+    return object;
+}
+
+int report_json(const run_result *result, FILE *file) {
+    const machine *m = result->machine;
+    machine_totals t;
+    json_t *root = json_object(), *kernels = json_array(), *preemptions = json_array(), *config = json_object(), *totals;
+    minigpu_number n;
+    uint32_t i;
+    int failed;
+    report_totals(m, &t);
+    for (i = 0; i < m->kernel_count; i++) json_array_append_new(kernels, kernel_json(result, i));
+    for (i = 0; i < m->preemption_count; i++) json_array_append_new(preemptions, preemption_json(m, &m->preemptions[i]));
+    for (i = 0; minigpu_config_number(&m->config, i, &n) == 0; i++) json_object_set_new(config, n.name, number(n.value));
+    totals = json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "cycles", number(t.cycles), "warp_instructions", number(t.warp_instructions), "thread_instructions",
+                       number(t.thread_instructions), "wasted_warp_instructions", number(t.wasted_warp_instructions), "l1_hits", number(t.l1_hits), "l1_misses", number(t.l1_misses), "l2_hits",
+                       number(t.l2_hits), "l2_misses", number(t.l2_misses), "requests", number(t.requests), "context_requests", number(t.transfer_requests), "saved_bytes",
+                       number(t.saved_bytes), "restored_bytes", number(t.restored_bytes), "dram_bytes", number(t.dram_bytes), "network_bytes", number(t.network_bytes));
+    json_object_set_new(root, "model_version", json_integer(GPUMP_MODEL_VERSION));
+    json_object_set_new(root, "launch_file", json_string(result->launch->path));
+    json_object_set_new(root, "gpu", json_string(m->config.preset));
+    json_object_set_new(root, "sms", json_integer(m->sm_count));
+    json_object_set_new(root, "clock_khz", json_integer(m->config.gpu.clock_khz));
+    json_object_set_new(root, "scheduler", json_string(warp_scheduler_name(m->config.scheduler)));
+    json_object_set_new(root, "config", config);
+    json_object_set_new(root, "kernels", kernels);
+    json_object_set_new(root, "preemptions", preemptions);
+    json_object_set_new(root, "totals", totals);
+    json_object_set_new(root, "error", result->error ? json_string(result->error) : json_null());
+    json_object_set_new(root, "seconds", json_real(result->seconds));
+    json_object_set_new(root, "thread_instructions_per_second", json_real(rate((double)t.thread_instructions, result->seconds)));
+    failed = json_dumpf(root, file, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) || fputc('\n', file) == EOF;
+    json_decref(root);
+    return failed ? -1 : 0;
+}
