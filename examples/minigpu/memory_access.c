@@ -21,7 +21,9 @@ static void wrong_address(machine *m, const in_flight *r, uint32_t lane, uint64_
 /* The space a lane's address lies in; *offset is the address inside it. */
 static memory_space space_of(const instruction *instruction, uint64_t address, uint64_t *offset) {
     *offset = address;
-    return instruction->space == SPACE_GENERIC ? generic_space(address, offset) : (memory_space)instruction->space;
+    if (instruction->space == SPACE_GENERIC) return generic_space(address, offset);
+    if (instruction->space == SPACE_SHARED || instruction->space == SPACE_LOCAL) *offset = (uint32_t)address; /* small windows: register and offset wrap together */
+    return (memory_space)instruction->space;
 }
 
 static uint32_t thread_of(const machine *m, const in_flight *r, uint32_t lane) { return m->warps[r->warp].index * LANES + lane; }

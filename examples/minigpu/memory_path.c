@@ -352,6 +352,7 @@ int memory_path_transfer(machine *m, sm *s, uint32_t block_index, uint32_t kind,
     t->remaining = (uint32_t)((bytes + SEGMENT_BYTES - 1) / SEGMENT_BYTES);
     if (!t->remaining) t->remaining = 1;
     m->blocks[block_index].transfers = t->remaining;
+    if (s->wake > m->now + 1) s->wake = m->now + 1;
     return 0;
 }
 
