@@ -4,8 +4,7 @@
 
 #include <stdint.h>
 
-#include "base.h"
-#include "gpu.h"
+#include "gpump.h"
 #include "instruction.h"
 
 #define SEGMENT_BYTES 128u     /* the coalescing segment, the cache line, the unit of save and restore traffic */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <yaml.h>
 
-#include "base.h"
+#include "gpump.h"
 
 #define LAUNCH_BUFFER_BYTES_MAX (UINT64_C(1) << 32)
 

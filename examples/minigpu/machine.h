@@ -16,14 +16,12 @@
 #define MINIGPU_MACHINE_H
 
 #include "arena.h"
-#include "base.h"
+#include "gpump.h"
 #include "config.h"
-#include "context.h"
 #include "instruction.h"
 #include "lanes.h"
 #include "launch_file.h"
 #include "simt_stack.h"
-#include "sm.h"
 
 #define NONE GPUMP_NONE
 #define NEVER GPUMP_UNKNOWN

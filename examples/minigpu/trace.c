@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base.h"
+#include "gpump.h"
 
 typedef struct slot_state {
     trace_phase phase;
