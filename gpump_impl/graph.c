@@ -38,26 +38,25 @@ GPUMP_API void gpumpi_arena_free(gpumpi_arena *arena) {
     }
 }
 
-/* One direction of the graph: edges grouped by key, counted first. */
-static void gpumpi_graph_group(uint32_t nodes, const uint32_t *key, const uint32_t *value, size_t count, uint32_t *start, uint32_t *out) {
+GPUMP_API int gpumpi_group(gpumpi_arena *arena, uint32_t keys, const uint32_t *key, const uint32_t *value, size_t count, uint32_t **start_out,
+                           uint32_t **out) {
+    uint32_t n, *start;
     size_t i;
-    uint32_t n;
+    if (!GPUMPI_ARENA_NEW(arena, start, (size_t)keys + 1) || !GPUMPI_ARENA_NEW(arena, *out, count)) return 0;
     for (i = 0; i < count; i++) start[key[i] + 1]++;
-    for (n = 0; n < nodes; n++) start[n + 1] += start[n];
-    for (i = 0; i < count; i++) out[start[key[i]]++] = value[i];
-    for (n = nodes; n > 0; n--) start[n] = start[n - 1];
+    for (n = 0; n < keys; n++) start[n + 1] += start[n];
+    for (i = 0; i < count; i++) (*out)[start[key[i]]++] = value[i];
+    for (n = keys; n > 0; n--) start[n] = start[n - 1];
     start[0] = 0;
+    *start_out = start;
+    return 1;
 }
 
 GPUMP_API int gpumpi_graph_build(gpumpi_arena *arena, gpumpi_graph *graph, uint32_t nodes, const uint32_t *from, const uint32_t *to,
                                  size_t count) {
     graph->nodes = nodes;
-    if (!GPUMPI_ARENA_NEW(arena, graph->succ_start, (size_t)nodes + 2) || !GPUMPI_ARENA_NEW(arena, graph->succ, count) ||
-        !GPUMPI_ARENA_NEW(arena, graph->pred_start, (size_t)nodes + 2) || !GPUMPI_ARENA_NEW(arena, graph->pred, count))
-        return 0;
-    gpumpi_graph_group(nodes, from, to, count, graph->succ_start, graph->succ);
-    gpumpi_graph_group(nodes, to, from, count, graph->pred_start, graph->pred);
-    return 1;
+    return gpumpi_group(arena, nodes, from, to, count, &graph->succ_start, &graph->succ) &&
+           gpumpi_group(arena, nodes, to, from, count, &graph->pred_start, &graph->pred);
 }
 
 GPUMP_API uint32_t gpumpi_graph_search(gpumpi_arena *arena, const gpumpi_graph *graph, uint32_t root, uint32_t *preorder, uint32_t *postorder,

@@ -285,9 +285,9 @@ static int gpumpi_program_build_post_dominators(gpump_program *program) {
     reached = gpumpi_graph_search(&program->arena, &program->graph, 0, preorder, NULL, number, parent);
     if (reached == GPUMP_NONE) goto end;
     for (b = 0; b < blocks; b++) ends[b] = program->graph.succ_start[b + 1] == program->graph.succ_start[b];
-    for (i = blocks + reached; i-- > 0;) { /* first every true end, then, latest in preorder first, whatever still cannot end */
-        b = i >= reached ? i - reached : preorder[i];
-        if (i >= reached ? !ends[b] : can_end[b]) continue;
+    for (i = 0; i < blocks + reached + blocks; i++) { /* every true end; then, latest in preorder first, whatever still cannot end; then the unreachable */
+        b = i < blocks ? i : i < blocks + reached ? preorder[blocks + reached - 1 - i] : i - blocks - reached;
+        if (i < blocks ? !ends[b] : can_end[b]) continue;
         ends[b] = 1;
         if (!can_end[b]) can_end[stack[top++] = b] = 1;
         while (top) {

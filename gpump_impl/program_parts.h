@@ -21,6 +21,11 @@ GPUMP_API void gpumpi_arena_free(gpumpi_arena *arena);
 #define GPUMPI_ARENA_NEW(arena, array, count) \
     gpumpi_array_replace((void *)&(array), gpumpi_arena_new((arena), sizeof *(array), (size_t)(count)))
 
+/* Groups `count` values by key (0 to keys - 1), in their order: those of key k are (*out)[(*start)[k]] to (*out)[(*start)[k + 1] - 1].
+ * 1 done, 0 out of memory. */
+GPUMP_API int gpumpi_group(gpumpi_arena *arena, uint32_t keys, const uint32_t *key, const uint32_t *value, size_t count, uint32_t **start,
+                           uint32_t **out);
+
 /* A directed graph: the successors of node n are succ[succ_start[n]] to succ[succ_start[n + 1] - 1]; pred likewise. */
 typedef struct gpumpi_graph {
     uint32_t nodes;
