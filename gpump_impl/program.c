@@ -554,11 +554,20 @@ GPUMP_API size_t gpump_program_text(const gpump_program *program, uint32_t index
 
 /* ---- the changed copy ---- */
 
-/* Adds an old instruction or an insertion, its target translated. */
-static gpump_result gpumpi_program_emit(gpump_program *out, gpump_instruction *in, uint32_t from, gpump_diag *diag) {
+static gpump_result gpumpi_program_emit(gpump_program *out, const gpump_instruction *in, uint32_t from, gpump_diag *diag) {
     gpump_result result = gpump_program_add(out, in, NULL, diag);
     if (result != GPUMP_OK) return result;
     return GPUMPI_ARRAY_PUSH(&out->arena.allocator, out->origin, from) ? GPUMP_OK : GPUMP_ERROR_MEMORY;
+}
+
+static gpump_result gpumpi_program_emit_insertion(gpump_program *out, const gpumpi_edit *edit, uint32_t k, const uint32_t *landing,
+                                                  const uint32_t *inserted, gpump_diag *diag) {
+    gpump_instruction in = edit->insertions[k].instruction;
+    in.defs = edit->insertions[k].defs;
+    in.uses = edit->insertions[k].uses;
+    if (in.target != GPUMP_NONE) in.target = in.target & GPUMPI_NEW ? inserted[in.target & ~GPUMPI_NEW] : landing[in.target];
+    k = edit->insertions[k].origin;
+    return gpumpi_program_emit(out, &in, k == GPUMP_NONE ? GPUMP_NONE : edit->origin ? edit->origin[k] : k, diag);
 }
 
 GPUMP_API gpump_result gpumpi_program_edit(const gpumpi_edit *edit, gpump_program **result_program, gpump_diag *diag) {
@@ -581,6 +590,7 @@ GPUMP_API gpump_result gpumpi_program_edit(const gpumpi_edit *edit, gpump_progra
     for (i = 0; i < gpump_program_objects(old); i++)
         if (!GPUMPI_ARRAY_PUSH(&out->arena.allocator, out->objects, old->objects[i])) goto fail;
     for (i = k = at = 0; i <= count; i++) { /* where everything will stand */
+        while (k < edit->insertion_count && edit->insertions[k].before == i && edit->insertions[k].after_previous) inserted[k++] = at++;
         around[i] = entry[i] = at;
         if (k < edit->insertion_count && edit->insertions[k].before == i && edit->insertions[k].entry_loop != GPUMP_NONE) {
             uint32_t loop = edit->insertions[k].entry_loop;
@@ -599,6 +609,10 @@ GPUMP_API gpump_result gpumpi_program_edit(const gpumpi_edit *edit, gpump_progra
         }
     }
     for (i = k = 0; i <= count; i++) {
+        for (; k < edit->insertion_count && edit->insertions[k].before == i && edit->insertions[k].after_previous; k++) {
+            result = gpumpi_program_emit_insertion(out, edit, k, landing, inserted, diag);
+            if (result != GPUMP_OK) goto fail;
+        }
         if (entry[i] != around[i]) {
             gpump_instruction jump = gpump_instruction_make(GPUMP_OP_BRANCH);
             jump.target = landing[i];
@@ -607,11 +621,7 @@ GPUMP_API gpump_result gpumpi_program_edit(const gpumpi_edit *edit, gpump_progra
             if (result != GPUMP_OK) goto fail;
         }
         for (; k < edit->insertion_count && edit->insertions[k].before == i; k++) {
-            gpump_instruction in = edit->insertions[k].instruction;
-            in.defs = edit->insertions[k].defs;
-            in.uses = edit->insertions[k].uses;
-            if (in.target != GPUMP_NONE) in.target = in.target & GPUMPI_NEW ? inserted[in.target & ~GPUMPI_NEW] : landing[in.target];
-            result = gpumpi_program_emit(out, &in, GPUMP_NONE, diag);
+            result = gpumpi_program_emit_insertion(out, edit, k, landing, inserted, diag);
             if (result != GPUMP_OK) goto fail;
         }
         if (i < count && !dropped[i]) {
@@ -623,7 +633,7 @@ GPUMP_API gpump_result gpumpi_program_edit(const gpumpi_edit *edit, gpump_progra
                 int inside = loop != GPUMP_NONE && old->loop[loop].header == header && gpump_program_in_loop(old, loop, old->block_of[i]);
                 in.target = inside ? landing[in.target] : entry[in.target];
             }
-            result = gpumpi_program_emit(out, &in, i, diag);
+            result = gpumpi_program_emit(out, &in, edit->origin ? edit->origin[i] : i, diag);
             if (result != GPUMP_OK) goto fail;
         }
     }

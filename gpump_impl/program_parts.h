@@ -64,11 +64,30 @@ typedef struct gpumpi_insertion {
     gpump_instruction instruction; /* target, when used, is an old instruction number, or GPUMPI_NEW | index of an insertion */
     uint32_t defs[2], uses[3];     /* where its operands live: the pointers are set from here */
     uint32_t before;
+    uint32_t after_previous;       /* 1: belongs to instruction before - 1, so branches to `before` do not take it */
     uint32_t entry_loop;           /* GPUMP_NONE: every path to `before` takes it; else only paths from outside that loop */
+    uint32_t origin;               /* GPUMP_NONE, or the old instruction it is a copy of */
 } gpumpi_insertion;
 #define GPUMPI_NEW UINT32_C(0x80000000)
-/* Makes the changed copy: insertions sorted by `before` (stable), entry_loop ones first at each place. replace (may be NULL)
- * gives every old instruction's new form through a callback. The new program knows its origin[]. */
+GPUMP_INLINE gpumpi_insertion gpumpi_insertion_make(uint32_t operation, uint32_t before) {
+    gpumpi_insertion insertion;
+    memset(&insertion, 0, sizeof insertion);
+    insertion.instruction = gpump_instruction_make(operation);
+    insertion.before = before;
+    insertion.entry_loop = insertion.origin = GPUMP_NONE;
+    return insertion;
+}
+/* A copy of an old instruction with at most one use. */
+GPUMP_INLINE gpumpi_insertion gpumpi_insertion_copy(const gpump_program *program, uint32_t index, uint32_t before) {
+    gpumpi_insertion insertion = gpumpi_insertion_make(GPUMP_OP_COMPUTE, before);
+    gpump_program_instruction(program, index, &insertion.instruction);
+    if (insertion.instruction.def_count) insertion.defs[0] = insertion.instruction.defs[0];
+    if (insertion.instruction.use_count) insertion.uses[0] = insertion.instruction.uses[0];
+    insertion.origin = index;
+    return insertion;
+}
+/* Makes the changed copy. Insertions are sorted by `before`; at one place those after the previous instruction come first, then
+ * those of a loop's entry, then the rest. The new program knows its origin[]. */
 typedef struct gpumpi_edit {
     const gpump_program *program;
     const gpumpi_insertion *insertions;
@@ -79,6 +98,7 @@ typedef struct gpumpi_edit {
     /* The registers of the new program; widths NULL: those of the old one. */
     const uint32_t *widths;
     uint32_t registers;
+    const uint32_t *origin; /* where `program` is itself a step: its own origin[]; else NULL */
 } gpumpi_edit;
 /* GPUMP_OK, GPUMP_ERROR_MEMORY, or what gpump_program_add says. */
 GPUMP_API gpump_result gpumpi_program_edit(const gpumpi_edit *edit, gpump_program **out, gpump_diag *diag);
