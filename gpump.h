@@ -671,6 +671,117 @@ GPUMP_API double gpump_metrics_share(uint64_t part, uint64_t whole);
 GPUMP_END
 #endif
 
+/* ---- gpump_impl/liveness.h ---- */
+/* liveness: live registers at every point, and of a diverged warp (floor 2, program) */
+#ifndef GPUMP_LIVENESS_H
+#define GPUMP_LIVENESS_H
+
+
+
+#ifndef GPUMP_NO_PROGRAM
+GPUMP_BEGIN
+
+/* A register is live at a point when some path from there reads it before it is written whole (a guarded write is not whole).
+ * Sets are arrays of gpump_liveness_words words, one bit per register of the program. The object refers to the program, which
+ * must outlive it. */
+typedef struct gpump_liveness gpump_liveness;
+
+/* Analyses a finished program. allocator NULL: the C library's. GPUMP_ERROR_STATE before _finish, GPUMP_ERROR_MEMORY.
+ * Cost: near-linear in instructions plus live ranges (one walk up from its uses per register). Source: Lin 2.3.2. */
+GPUMP_API gpump_result gpump_liveness_create(const gpump_program *program, const gpump_allocator *allocator, gpump_liveness **liveness);
+GPUMP_API void gpump_liveness_destroy(gpump_liveness *liveness);
+/* Returns the 64-bit words of a set. */
+GPUMP_API uint32_t gpump_liveness_words(const gpump_liveness *liveness);
+/* Sets set[] to the registers live before instruction `index`. Cost: the length of its basic block. */
+GPUMP_API void gpump_liveness_before(const gpump_liveness *liveness, uint32_t index, uint64_t *set);
+/* The same behind instruction `index`. */
+GPUMP_API void gpump_liveness_after(const gpump_liveness *liveness, uint32_t index, uint64_t *set);
+/* The registers live at the start (or end) of a basic block, ascending; *registers lives as long as the object. Cost: constant. */
+GPUMP_API void gpump_liveness_block_in(const gpump_liveness *liveness, uint32_t basic_block, const uint32_t **registers, uint32_t *count);
+GPUMP_API void gpump_liveness_block_out(const gpump_liveness *liveness, uint32_t basic_block, const uint32_t **registers, uint32_t *count);
+
+/* The branches that can have a warp diverged when some of its lanes stand at instruction `index`: those with a path to it that has
+ * not yet met their reconvergence point, UNIFORM ones left out; ascending. GPUMP_ERROR_CAPACITY with *count = needed;
+ * GPUMP_ERROR_MEMORY. Cost: the branches found (transitive control dependence). */
+GPUMP_API gpump_result gpump_liveness_enclosing(const gpump_liveness *liveness, uint32_t index, uint32_t *branches, uint32_t capacity, uint32_t *count);
+/* Sets set[] to what must be kept when a diverged warp stops before instruction `index` and nothing more is known: live there,
+ * behind every enclosing divergence, and at every one's reconvergence point (Lin 2.3.2, Fig. 2.5, for all enclosing divergences
+ * instead of one). GPUMP_ERROR_MEMORY. */
+GPUMP_API gpump_result gpump_liveness_diverged(const gpump_liveness *liveness, uint32_t index, uint64_t *set);
+/* Sets set[] to what must be kept when the SIMT stack is known: pcs[] are the instructions at which lanes of the warp stand or
+ * wait (active, other side, reconvergence). Exact: the union of what is live before each. pcs beyond the program are ignored. */
+GPUMP_API void gpump_liveness_stack(const gpump_liveness *liveness, const uint32_t *pcs, uint32_t count, uint64_t *set);
+
+/* Counts a set: *registers in 32-bit registers (64-bit ones count twice), *predicates apart. Either may be NULL. */
+GPUMP_API void gpump_liveness_count(const gpump_liveness *liveness, const uint64_t *set, uint32_t *registers, uint32_t *predicates);
+/* Fills registers[i] and predicates[i] (either may be NULL), one per instruction, with the counts live before it, and
+ * *peak_registers and *peak_predicates (may be NULL) with the most that are live or being written anywhere: what a file must hold
+ * at least. GPUMP_ERROR_MEMORY. Cost: linear. */
+GPUMP_API gpump_result gpump_liveness_pressure(const gpump_liveness *liveness, uint32_t *registers, uint32_t *predicates, uint32_t *peak_registers,
+                                               uint32_t *peak_predicates);
+
+/* A register that some path reads before anything was written to it. Real PTX has them; they count as live from the entry. */
+typedef struct gpump_uninitialised {
+    uint32_t reg;
+    uint32_t instruction; /* the first in layout order that reads it so */
+} gpump_uninitialised;
+/* Lists them by register. GPUMP_ERROR_CAPACITY with *count = needed; GPUMP_ERROR_MEMORY. */
+GPUMP_API gpump_result gpump_liveness_uninitialised(const gpump_liveness *liveness, gpump_uninitialised *list, uint32_t capacity, uint32_t *count);
+
+GPUMP_END
+#endif
+#endif
+
+/* ---- gpump_impl/registers.h ---- */
+/* registers: register allocation onto a machine's file (floor 2, program) */
+#ifndef GPUMP_REGISTERS_H
+#define GPUMP_REGISTERS_H
+
+
+
+#ifndef GPUMP_NO_PROGRAM
+GPUMP_BEGIN
+
+/* The file to allocate onto. Filled by gpump_registers_config_preset only. */
+typedef struct gpump_registers_config {
+    uint32_t struct_size;      /* sizeof(gpump_registers_config) */
+    uint32_t registers;        /* 32-bit registers of a thread; 2 to 1024 */
+    uint32_t predicates;       /* predicate registers of a thread; 1 to 64 */
+    uint32_t fold_parameters;  /* 1: an instruction without memory access may read one kernel parameter from the constant bank */
+    uint32_t sink;             /* 1: constants and parameters are set where they are first needed, not where the source does it */
+} gpump_registers_config;
+/* Presets: "fermi" (63 registers, 7 predicates: gtx480), "kepler" (255, 7: k20c and later). */
+GPUMP_API gpump_result gpump_registers_config_preset(gpump_registers_config *config, const char *preset);
+
+/* What allocation came to. */
+typedef struct gpump_registers_report {
+    uint32_t registers;      /* 32-bit registers used: the highest number + 1 */
+    uint32_t predicates;     /* predicate registers used */
+    uint32_t peak;           /* most 32-bit registers live at once before spilling: no allocation without spills needs fewer */
+    uint32_t spilled;        /* registers of the input kept in local memory */
+    uint32_t spill_loads;    /* instructions put in */
+    uint32_t spill_stores;
+    uint32_t spill_bytes;    /* of local memory per thread */
+    uint32_t folded;         /* uses turned into constant-bank reads */
+    uint32_t rematerialised; /* registers set again at every use instead of being kept */
+    uint32_t moves_removed;  /* moves whose two sides got the same register */
+} gpump_registers_report;
+
+/* Allocates the registers of a finished program (without PAIR operands) and returns a new program whose registers 0 to
+ * report->registers - 1 are 32-bit ones and whose predicates follow; 64-bit values are aligned pairs, written as PAIR operands.
+ * Intervals with holes are placed first-fit (two orders tried, the better kept); when the file is full the cheapest ones are
+ * spilled, or set again where they are constants or parameters. Where the program has region boundaries, a value live into
+ * a region keeps its register to the region's end, so that allocation makes no new antidependence (iGPU 3.2).
+ * gpump_program_origin tells where each instruction came from. GPUMP_ERROR_STATE before _finish, GPUMP_ERROR_ARGUMENT (PAIR
+ * operands, config), GPUMP_ERROR_FULL (one instruction needs more than the file), GPUMP_ERROR_MEMORY.
+ * Cost: near-linear without spills; every round of spilling costs about the same again. */
+GPUMP_API gpump_result gpump_registers_allocate(const gpump_program *program, const gpump_registers_config *config, gpump_program **allocated,
+                                                gpump_registers_report *report, gpump_diag *diag);
+
+GPUMP_END
+#endif
+#endif
+
 /* ---- gpump_impl/compress.h ---- */
 /* compress: vector registers as values, bases and strides, and back, exactly (floor 2, calculation; Lin 2.3.3) */
 #ifndef GPUMP_COMPRESS_H
@@ -2247,6 +2358,11 @@ GPUMP_API void gpumpi_arena_free(gpumpi_arena *arena);
 #define GPUMPI_ARENA_NEW(arena, array, count) \
     gpumpi_array_replace((void *)&(array), gpumpi_arena_new((arena), sizeof *(array), (size_t)(count)))
 
+/* Groups `count` values by key (0 to keys - 1), in their order: those of key k are (*out)[(*start)[k]] to (*out)[(*start)[k + 1] - 1].
+ * 1 done, 0 out of memory. */
+GPUMP_API int gpumpi_group(gpumpi_arena *arena, uint32_t keys, const uint32_t *key, const uint32_t *value, size_t count, uint32_t **start,
+                           uint32_t **out);
+
 /* A directed graph: the successors of node n are succ[succ_start[n]] to succ[succ_start[n + 1] - 1]; pred likewise. */
 typedef struct gpumpi_graph {
     uint32_t nodes;
@@ -2285,11 +2401,30 @@ typedef struct gpumpi_insertion {
     gpump_instruction instruction; /* target, when used, is an old instruction number, or GPUMPI_NEW | index of an insertion */
     uint32_t defs[2], uses[3];     /* where its operands live: the pointers are set from here */
     uint32_t before;
+    uint32_t after_previous;       /* 1: belongs to instruction before - 1, so branches to `before` do not take it */
     uint32_t entry_loop;           /* GPUMP_NONE: every path to `before` takes it; else only paths from outside that loop */
+    uint32_t origin;               /* GPUMP_NONE, or the old instruction it is a copy of */
 } gpumpi_insertion;
 #define GPUMPI_NEW UINT32_C(0x80000000)
-/* Makes the changed copy: insertions sorted by `before` (stable), entry_loop ones first at each place. replace (may be NULL)
- * gives every old instruction's new form through a callback. The new program knows its origin[]. */
+GPUMP_INLINE gpumpi_insertion gpumpi_insertion_make(uint32_t operation, uint32_t before) {
+    gpumpi_insertion insertion;
+    memset(&insertion, 0, sizeof insertion);
+    insertion.instruction = gpump_instruction_make(operation);
+    insertion.before = before;
+    insertion.entry_loop = insertion.origin = GPUMP_NONE;
+    return insertion;
+}
+/* A copy of an old instruction with at most one use. */
+GPUMP_INLINE gpumpi_insertion gpumpi_insertion_copy(const gpump_program *program, uint32_t index, uint32_t before) {
+    gpumpi_insertion insertion = gpumpi_insertion_make(GPUMP_OP_COMPUTE, before);
+    gpump_program_instruction(program, index, &insertion.instruction);
+    if (insertion.instruction.def_count) insertion.defs[0] = insertion.instruction.defs[0];
+    if (insertion.instruction.use_count) insertion.uses[0] = insertion.instruction.uses[0];
+    insertion.origin = index;
+    return insertion;
+}
+/* Makes the changed copy. Insertions are sorted by `before`; at one place those after the previous instruction come first, then
+ * those of a loop's entry, then the rest. The new program knows its origin[]. */
 typedef struct gpumpi_edit {
     const gpump_program *program;
     const gpumpi_insertion *insertions;
@@ -2300,6 +2435,7 @@ typedef struct gpumpi_edit {
     /* The registers of the new program; widths NULL: those of the old one. */
     const uint32_t *widths;
     uint32_t registers;
+    const uint32_t *origin; /* where `program` is itself a step: its own origin[]; else NULL */
 } gpumpi_edit;
 /* GPUMP_OK, GPUMP_ERROR_MEMORY, or what gpump_program_add says. */
 GPUMP_API gpump_result gpumpi_program_edit(const gpumpi_edit *edit, gpump_program **out, gpump_diag *diag);
@@ -2847,26 +2983,25 @@ GPUMP_API void gpumpi_arena_free(gpumpi_arena *arena) {
     }
 }
 
-/* One direction of the graph: edges grouped by key, counted first. */
-static void gpumpi_graph_group(uint32_t nodes, const uint32_t *key, const uint32_t *value, size_t count, uint32_t *start, uint32_t *out) {
+GPUMP_API int gpumpi_group(gpumpi_arena *arena, uint32_t keys, const uint32_t *key, const uint32_t *value, size_t count, uint32_t **start_out,
+                           uint32_t **out) {
+    uint32_t n, *start;
     size_t i;
-    uint32_t n;
+    if (!GPUMPI_ARENA_NEW(arena, start, (size_t)keys + 1) || !GPUMPI_ARENA_NEW(arena, *out, count)) return 0;
     for (i = 0; i < count; i++) start[key[i] + 1]++;
-    for (n = 0; n < nodes; n++) start[n + 1] += start[n];
-    for (i = 0; i < count; i++) out[start[key[i]]++] = value[i];
-    for (n = nodes; n > 0; n--) start[n] = start[n - 1];
+    for (n = 0; n < keys; n++) start[n + 1] += start[n];
+    for (i = 0; i < count; i++) (*out)[start[key[i]]++] = value[i];
+    for (n = keys; n > 0; n--) start[n] = start[n - 1];
     start[0] = 0;
+    *start_out = start;
+    return 1;
 }
 
 GPUMP_API int gpumpi_graph_build(gpumpi_arena *arena, gpumpi_graph *graph, uint32_t nodes, const uint32_t *from, const uint32_t *to,
                                  size_t count) {
     graph->nodes = nodes;
-    if (!GPUMPI_ARENA_NEW(arena, graph->succ_start, (size_t)nodes + 2) || !GPUMPI_ARENA_NEW(arena, graph->succ, count) ||
-        !GPUMPI_ARENA_NEW(arena, graph->pred_start, (size_t)nodes + 2) || !GPUMPI_ARENA_NEW(arena, graph->pred, count))
-        return 0;
-    gpumpi_graph_group(nodes, from, to, count, graph->succ_start, graph->succ);
-    gpumpi_graph_group(nodes, to, from, count, graph->pred_start, graph->pred);
-    return 1;
+    return gpumpi_group(arena, nodes, from, to, count, &graph->succ_start, &graph->succ) &&
+           gpumpi_group(arena, nodes, to, from, count, &graph->pred_start, &graph->pred);
 }
 
 GPUMP_API uint32_t gpumpi_graph_search(gpumpi_arena *arena, const gpumpi_graph *graph, uint32_t root, uint32_t *preorder, uint32_t *postorder,
@@ -3266,9 +3401,9 @@ static int gpumpi_program_build_post_dominators(gpump_program *program) {
     reached = gpumpi_graph_search(&program->arena, &program->graph, 0, preorder, NULL, number, parent);
     if (reached == GPUMP_NONE) goto end;
     for (b = 0; b < blocks; b++) ends[b] = program->graph.succ_start[b + 1] == program->graph.succ_start[b];
-    for (i = blocks + reached; i-- > 0;) { /* first every true end, then, latest in preorder first, whatever still cannot end */
-        b = i >= reached ? i - reached : preorder[i];
-        if (i >= reached ? !ends[b] : can_end[b]) continue;
+    for (i = 0; i < blocks + reached + blocks; i++) { /* every true end; then, latest in preorder first, whatever still cannot end; then the unreachable */
+        b = i < blocks ? i : i < blocks + reached ? preorder[blocks + reached - 1 - i] : i - blocks - reached;
+        if (i < blocks ? !ends[b] : can_end[b]) continue;
         ends[b] = 1;
         if (!can_end[b]) can_end[stack[top++] = b] = 1;
         while (top) {
@@ -3535,11 +3670,20 @@ GPUMP_API size_t gpump_program_text(const gpump_program *program, uint32_t index
 
 /* ---- the changed copy ---- */
 
-/* Adds an old instruction or an insertion, its target translated. */
-static gpump_result gpumpi_program_emit(gpump_program *out, gpump_instruction *in, uint32_t from, gpump_diag *diag) {
+static gpump_result gpumpi_program_emit(gpump_program *out, const gpump_instruction *in, uint32_t from, gpump_diag *diag) {
     gpump_result result = gpump_program_add(out, in, NULL, diag);
     if (result != GPUMP_OK) return result;
     return GPUMPI_ARRAY_PUSH(&out->arena.allocator, out->origin, from) ? GPUMP_OK : GPUMP_ERROR_MEMORY;
+}
+
+static gpump_result gpumpi_program_emit_insertion(gpump_program *out, const gpumpi_edit *edit, uint32_t k, const uint32_t *landing,
+                                                  const uint32_t *inserted, gpump_diag *diag) {
+    gpump_instruction in = edit->insertions[k].instruction;
+    in.defs = edit->insertions[k].defs;
+    in.uses = edit->insertions[k].uses;
+    if (in.target != GPUMP_NONE) in.target = in.target & GPUMPI_NEW ? inserted[in.target & ~GPUMPI_NEW] : landing[in.target];
+    k = edit->insertions[k].origin;
+    return gpumpi_program_emit(out, &in, k == GPUMP_NONE ? GPUMP_NONE : edit->origin ? edit->origin[k] : k, diag);
 }
 
 GPUMP_API gpump_result gpumpi_program_edit(const gpumpi_edit *edit, gpump_program **result_program, gpump_diag *diag) {
@@ -3562,6 +3706,7 @@ GPUMP_API gpump_result gpumpi_program_edit(const gpumpi_edit *edit, gpump_progra
     for (i = 0; i < gpump_program_objects(old); i++)
         if (!GPUMPI_ARRAY_PUSH(&out->arena.allocator, out->objects, old->objects[i])) goto fail;
     for (i = k = at = 0; i <= count; i++) { /* where everything will stand */
+        while (k < edit->insertion_count && edit->insertions[k].before == i && edit->insertions[k].after_previous) inserted[k++] = at++;
         around[i] = entry[i] = at;
         if (k < edit->insertion_count && edit->insertions[k].before == i && edit->insertions[k].entry_loop != GPUMP_NONE) {
             uint32_t loop = edit->insertions[k].entry_loop;
@@ -3580,6 +3725,10 @@ GPUMP_API gpump_result gpumpi_program_edit(const gpumpi_edit *edit, gpump_progra
         }
     }
     for (i = k = 0; i <= count; i++) {
+        for (; k < edit->insertion_count && edit->insertions[k].before == i && edit->insertions[k].after_previous; k++) {
+            result = gpumpi_program_emit_insertion(out, edit, k, landing, inserted, diag);
+            if (result != GPUMP_OK) goto fail;
+        }
         if (entry[i] != around[i]) {
             gpump_instruction jump = gpump_instruction_make(GPUMP_OP_BRANCH);
             jump.target = landing[i];
@@ -3588,11 +3737,7 @@ GPUMP_API gpump_result gpumpi_program_edit(const gpumpi_edit *edit, gpump_progra
             if (result != GPUMP_OK) goto fail;
         }
         for (; k < edit->insertion_count && edit->insertions[k].before == i; k++) {
-            gpump_instruction in = edit->insertions[k].instruction;
-            in.defs = edit->insertions[k].defs;
-            in.uses = edit->insertions[k].uses;
-            if (in.target != GPUMP_NONE) in.target = in.target & GPUMPI_NEW ? inserted[in.target & ~GPUMPI_NEW] : landing[in.target];
-            result = gpumpi_program_emit(out, &in, GPUMP_NONE, diag);
+            result = gpumpi_program_emit_insertion(out, edit, k, landing, inserted, diag);
             if (result != GPUMP_OK) goto fail;
         }
         if (i < count && !dropped[i]) {
@@ -3604,7 +3749,7 @@ GPUMP_API gpump_result gpumpi_program_edit(const gpumpi_edit *edit, gpump_progra
                 int inside = loop != GPUMP_NONE && old->loop[loop].header == header && gpump_program_in_loop(old, loop, old->block_of[i]);
                 in.target = inside ? landing[in.target] : entry[in.target];
             }
-            result = gpumpi_program_emit(out, &in, i, diag);
+            result = gpumpi_program_emit(out, &in, edit->origin ? edit->origin[i] : i, diag);
             if (result != GPUMP_OK) goto fail;
         }
     }
@@ -3683,6 +3828,1277 @@ GPUMP_API double gpump_metrics_violation_rate(const uint64_t *latencies, uint32_
 }
 
 GPUMP_API double gpump_metrics_share(uint64_t part, uint64_t whole) { return whole ? (double)part / (double)whole : 0.0; }
+
+/* ---- gpump_impl/liveness.c ---- */
+/* liveness: one walk per register, up from its uses; control dependences for divergence */
+
+
+
+#ifndef GPUMP_NO_PROGRAM
+
+struct gpump_liveness {
+    gpumpi_arena arena;
+    const gpump_program *program;
+    uint32_t words;
+    uint32_t *in_start, *in, *out_start, *out; /* basic block -> registers */
+    uint32_t *control_start, *control;         /* basic block -> blocks whose branch decides whether it runs */
+};
+
+/* Pairs under construction. */
+typedef struct gpumpi_liveness_pairs {
+    uint32_t *key, *value;
+} gpumpi_liveness_pairs;
+
+static int gpumpi_liveness_push(const gpump_allocator *allocator, gpumpi_liveness_pairs *pairs, uint32_t key, uint32_t value) {
+    if (!GPUMPI_ARRAY_RESERVE(allocator, pairs->key, 1) || !GPUMPI_ARRAY_RESERVE(allocator, pairs->value, 1)) return 0;
+    stbds_arrput(pairs->key, key);
+    stbds_arrput(pairs->value, value);
+    return 1;
+}
+static void gpumpi_liveness_free_pairs(const gpump_allocator *allocator, gpumpi_liveness_pairs *pairs) {
+    GPUMPI_ARRAY_FREE(allocator, pairs->key);
+    GPUMPI_ARRAY_FREE(allocator, pairs->value);
+}
+static int gpumpi_liveness_group(gpumpi_arena *arena, const gpumpi_liveness_pairs *pairs, uint32_t keys, uint32_t **start, uint32_t **out) {
+    return gpumpi_group(arena, keys, pairs->key, pairs->value, stbds_arrlenu(pairs->key), start, out);
+}
+
+/* Finds, per register, the blocks that read it before writing it and those that write it whole. */
+static int gpumpi_liveness_scan(const gpump_program *program, const gpump_allocator *allocator, gpumpi_arena *scratch, gpumpi_liveness_pairs *exposed,
+                                gpumpi_liveness_pairs *kills) {
+    uint32_t b, i, k, blocks = gpump_program_basic_blocks(program), registers = gpump_program_registers(program), *killed, *read;
+    if (!GPUMPI_ARENA_NEW(scratch, killed, registers) || !GPUMPI_ARENA_NEW(scratch, read, registers)) return 0;
+    for (i = 0; i < registers; i++) killed[i] = read[i] = GPUMP_NONE;
+    for (b = 0; b < blocks; b++) {
+        gpump_basic_block block;
+        gpump_program_basic_block(program, b, &block);
+        for (i = block.first; i < block.first + block.count; i++) {
+            gpump_instruction in;
+            int ok = 1;
+            gpump_program_instruction(program, i, &in);
+            for (k = 0; k <= in.use_count; k++) {
+                uint32_t operand = k < in.use_count ? in.uses[k] : in.guard;
+                if (operand == GPUMP_NONE) continue;
+                GPUMPI_OPERAND_REGISTERS(operand, reg, if (killed[reg] != b && read[reg] != b) {
+                    read[reg] = b;
+                    ok = ok && gpumpi_liveness_push(allocator, exposed, reg, b);
+                });
+            }
+            for (k = 0; k < in.def_count && gpumpi_kills(&in); k++)
+                GPUMPI_OPERAND_REGISTERS(in.defs[k], reg, if (killed[reg] != b) {
+                    killed[reg] = b;
+                    ok = ok && gpumpi_liveness_push(allocator, kills, reg, b);
+                });
+            if (!ok) return 0;
+        }
+    }
+    return 1;
+}
+
+static int gpumpi_liveness_solve(gpump_liveness *liveness) {
+    const gpump_program *program = liveness->program;
+    const gpump_allocator *allocator = &liveness->arena.allocator;
+    uint32_t blocks = gpump_program_basic_blocks(program), registers = gpump_program_registers(program), r, i, top, *exposed_start, *exposed_block,
+             *kill_start, *kill_block, *kill, *in_mark, *out_mark, *stack;
+    gpumpi_liveness_pairs exposed = {NULL, NULL}, kills = {NULL, NULL}, in = {NULL, NULL}, out = {NULL, NULL};
+    gpumpi_arena scratch = gpumpi_arena_make(allocator);
+    int ok = 0;
+    if (!gpumpi_liveness_scan(program, allocator, &scratch, &exposed, &kills) ||
+        !gpumpi_liveness_group(&scratch, &exposed, registers, &exposed_start, &exposed_block) ||
+        !gpumpi_liveness_group(&scratch, &kills, registers, &kill_start, &kill_block) || !GPUMPI_ARENA_NEW(&scratch, kill, blocks) ||
+        !GPUMPI_ARENA_NEW(&scratch, in_mark, blocks) || !GPUMPI_ARENA_NEW(&scratch, out_mark, blocks) || !GPUMPI_ARENA_NEW(&scratch, stack, blocks))
+        goto end;
+    for (i = 0; i < blocks; i++) kill[i] = in_mark[i] = out_mark[i] = GPUMP_NONE;
+    for (r = 0; r < registers; r++) {
+        for (i = kill_start[r]; i < kill_start[r + 1]; i++) kill[kill_block[i]] = r;
+        for (i = exposed_start[r], top = 0; i < exposed_start[r + 1]; i++) in_mark[stack[top++] = exposed_block[i]] = r;
+        while (top) {
+            gpump_basic_block block;
+            uint32_t b = stack[--top];
+            gpump_program_basic_block(program, b, &block);
+            if (!gpumpi_liveness_push(allocator, &in, b, r)) goto end;
+            for (i = 0; i < block.predecessor_count; i++) {
+                uint32_t p = block.predecessors[i];
+                if (out_mark[p] != r) {
+                    out_mark[p] = r;
+                    if (!gpumpi_liveness_push(allocator, &out, p, r)) goto end;
+                }
+                if (kill[p] != r && in_mark[p] != r) in_mark[stack[top++] = p] = r;
+            }
+        }
+    }
+    ok = gpumpi_liveness_group(&liveness->arena, &in, blocks, &liveness->in_start, &liveness->in) &&
+         gpumpi_liveness_group(&liveness->arena, &out, blocks, &liveness->out_start, &liveness->out);
+end:
+    gpumpi_liveness_free_pairs(allocator, &exposed);
+    gpumpi_liveness_free_pairs(allocator, &kills);
+    gpumpi_liveness_free_pairs(allocator, &in);
+    gpumpi_liveness_free_pairs(allocator, &out);
+    gpumpi_arena_free(&scratch);
+    return ok;
+}
+
+/* Block x depends on the end of block d when x post-dominates a successor of d but not d itself. (A block with one successor can
+ * have such an x too, where an endless part was given an end.) */
+static int gpumpi_liveness_control(gpump_liveness *liveness) {
+    const gpump_program *program = liveness->program;
+    const gpump_allocator *allocator = &liveness->arena.allocator;
+    uint32_t blocks = gpump_program_basic_blocks(program), d, i, x;
+    gpumpi_liveness_pairs pairs = {NULL, NULL};
+    int ok = 1;
+    for (d = 0; d < blocks && ok; d++) {
+        gpump_basic_block block, at;
+        gpump_program_basic_block(program, d, &block);
+        for (i = 0; i < block.successor_count; i++)
+            for (x = block.successors[i]; x != GPUMP_NONE && x != block.post_dominator && ok; x = at.post_dominator) {
+                ok = gpumpi_liveness_push(allocator, &pairs, x, d);
+                gpump_program_basic_block(program, x, &at);
+            }
+    }
+    ok = ok && gpumpi_liveness_group(&liveness->arena, &pairs, blocks, &liveness->control_start, &liveness->control);
+    gpumpi_liveness_free_pairs(allocator, &pairs);
+    return ok;
+}
+
+GPUMP_API gpump_result gpump_liveness_create(const gpump_program *program, const gpump_allocator *allocator, gpump_liveness **out) {
+    gpumpi_arena arena = gpumpi_arena_make(allocator);
+    gpump_liveness *liveness;
+    if (!program || !out) return GPUMP_ERROR_ARGUMENT;
+    if (!gpump_program_basic_blocks(program)) return GPUMP_ERROR_STATE;
+    liveness = (gpump_liveness *)arena.allocator.reallocate(arena.allocator.user, NULL, 0, sizeof *liveness);
+    if (!liveness) return GPUMP_ERROR_MEMORY;
+    memset(liveness, 0, sizeof *liveness);
+    liveness->arena = arena;
+    liveness->program = program;
+    liveness->words = gpump_bits_words(gpump_program_registers(program));
+    if (!gpumpi_liveness_solve(liveness) || !gpumpi_liveness_control(liveness)) {
+        gpump_liveness_destroy(liveness);
+        return GPUMP_ERROR_MEMORY;
+    }
+    *out = liveness;
+    return GPUMP_OK;
+}
+
+GPUMP_API void gpump_liveness_destroy(gpump_liveness *liveness) {
+    gpump_allocator allocator;
+    if (!liveness) return;
+    allocator = liveness->arena.allocator;
+    gpumpi_arena_free(&liveness->arena);
+    allocator.reallocate(allocator.user, liveness, sizeof *liveness, 0);
+}
+
+GPUMP_API uint32_t gpump_liveness_words(const gpump_liveness *liveness) { return liveness->words; }
+
+GPUMP_API void gpump_liveness_block_in(const gpump_liveness *liveness, uint32_t b, const uint32_t **registers, uint32_t *count) {
+    *registers = liveness->in + liveness->in_start[b];
+    *count = liveness->in_start[b + 1] - liveness->in_start[b];
+}
+GPUMP_API void gpump_liveness_block_out(const gpump_liveness *liveness, uint32_t b, const uint32_t **registers, uint32_t *count) {
+    *registers = liveness->out + liveness->out_start[b];
+    *count = liveness->out_start[b + 1] - liveness->out_start[b];
+}
+
+/* One step upwards over an instruction. */
+static void gpumpi_liveness_step(const gpump_instruction *in, uint64_t *set) {
+    uint32_t k;
+    for (k = 0; k < in->def_count && gpumpi_kills(in); k++) GPUMPI_OPERAND_REGISTERS(in->defs[k], reg, gpump_bits_clear(set, reg));
+    for (k = 0; k < in->use_count; k++) GPUMPI_OPERAND_REGISTERS(in->uses[k], reg, gpump_bits_set(set, reg));
+    if (in->guard != GPUMP_NONE) gpump_bits_set(set, in->guard);
+}
+
+/* Sets set[] to what is live before instruction `index`, or behind it when `behind` is 1. */
+static void gpumpi_liveness_at(const gpump_liveness *liveness, uint32_t index, int behind, uint64_t *set) {
+    uint32_t b = gpump_program_basic_block_of(liveness->program, index), i, count;
+    const uint32_t *list;
+    gpump_basic_block block;
+    memset(set, 0, liveness->words * sizeof *set);
+    gpump_liveness_block_out(liveness, b, &list, &count);
+    for (i = 0; i < count; i++) gpump_bits_set(set, list[i]);
+    gpump_program_basic_block(liveness->program, b, &block);
+    for (i = block.first + block.count; i-- > index + (uint32_t)behind;) {
+        gpump_instruction in;
+        gpump_program_instruction(liveness->program, i, &in);
+        gpumpi_liveness_step(&in, set);
+    }
+}
+GPUMP_API void gpump_liveness_before(const gpump_liveness *liveness, uint32_t index, uint64_t *set) { gpumpi_liveness_at(liveness, index, 0, set); }
+GPUMP_API void gpump_liveness_after(const gpump_liveness *liveness, uint32_t index, uint64_t *set) { gpumpi_liveness_at(liveness, index, 1, set); }
+
+/* The blocks that end in a branch enclosing basic block b, UNIFORM ones too; *found comes from scratch. */
+static int gpumpi_liveness_find_enclosing(const gpump_liveness *liveness, uint32_t b, gpumpi_arena *scratch, uint32_t **found, uint32_t *count) {
+    uint32_t blocks = gpump_program_basic_blocks(liveness->program), i, at = 0;
+    uint8_t *seen;
+    if (!GPUMPI_ARENA_NEW(scratch, *found, (size_t)blocks + 1) || !GPUMPI_ARENA_NEW(scratch, seen, blocks)) return 0;
+    for (*count = 0;;) {
+        for (i = liveness->control_start[b]; i < liveness->control_start[b + 1]; i++)
+            if (!seen[liveness->control[i]]) seen[(*found)[(*count)++] = liveness->control[i]] = 1;
+        if (at == *count) return 1;
+        b = (*found)[at++];
+    }
+}
+
+/* The last instruction of a block when lanes can part there, else GPUMP_NONE. */
+static uint32_t gpumpi_liveness_diverges(const gpump_program *program, uint32_t b) {
+    gpump_basic_block block;
+    gpump_instruction in;
+    gpump_program_basic_block(program, b, &block);
+    gpump_program_instruction(program, block.first + block.count - 1, &in);
+    return in.operation == GPUMP_OP_BRANCH && in.guard != GPUMP_NONE && !(in.flags & GPUMP_FLAG_UNIFORM) && block.successor_count > 1
+               ? block.first + block.count - 1
+               : GPUMP_NONE;
+}
+
+GPUMP_API gpump_result gpump_liveness_enclosing(const gpump_liveness *liveness, uint32_t index, uint32_t *branches, uint32_t capacity, uint32_t *count) {
+    gpumpi_arena scratch = gpumpi_arena_make(&liveness->arena.allocator);
+    uint32_t *found, blocks, i, k, kept = 0;
+    if (!gpumpi_liveness_find_enclosing(liveness, gpump_program_basic_block_of(liveness->program, index), &scratch, &found, &blocks)) {
+        gpumpi_arena_free(&scratch);
+        return GPUMP_ERROR_MEMORY;
+    }
+    for (i = 0; i < blocks; i++) {
+        uint32_t branch = gpumpi_liveness_diverges(liveness->program, found[i]);
+        if (branch == GPUMP_NONE) continue;
+        for (k = kept++; k && found[k - 1] > branch; k--) found[k] = found[k - 1]; /* kept <= i: the front is free to hold them, sorted */
+        found[k] = branch;
+    }
+    *count = kept;
+    if (kept <= capacity)
+        for (i = 0; i < kept; i++) branches[i] = found[i];
+    gpumpi_arena_free(&scratch);
+    return kept <= capacity ? GPUMP_OK : GPUMP_ERROR_CAPACITY;
+}
+
+GPUMP_API gpump_result gpump_liveness_diverged(const gpump_liveness *liveness, uint32_t index, uint64_t *set) {
+    gpumpi_arena scratch = gpumpi_arena_make(&liveness->arena.allocator);
+    uint32_t *found, blocks, i, k, count;
+    const uint32_t *list;
+    if (!gpumpi_liveness_find_enclosing(liveness, gpump_program_basic_block_of(liveness->program, index), &scratch, &found, &blocks)) {
+        gpumpi_arena_free(&scratch);
+        return GPUMP_ERROR_MEMORY;
+    }
+    gpump_liveness_before(liveness, index, set);
+    for (i = 0; i < blocks; i++) {
+        gpump_basic_block block;
+        if (gpumpi_liveness_diverges(liveness->program, found[i]) == GPUMP_NONE) continue;
+        gpump_liveness_block_out(liveness, found[i], &list, &count);
+        for (k = 0; k < count; k++) gpump_bits_set(set, list[k]);
+        gpump_program_basic_block(liveness->program, found[i], &block);
+        if (block.post_dominator == GPUMP_NONE) continue;
+        gpump_liveness_block_in(liveness, block.post_dominator, &list, &count);
+        for (k = 0; k < count; k++) gpump_bits_set(set, list[k]);
+    }
+    gpumpi_arena_free(&scratch);
+    return GPUMP_OK;
+}
+
+/* One register at one point, without a set: walk up its block from the end. */
+static int gpumpi_liveness_is_live(const gpump_liveness *liveness, uint32_t reg, uint32_t index) {
+    uint32_t b = gpump_program_basic_block_of(liveness->program, index), i, k;
+    gpump_basic_block block;
+    gpump_program_basic_block(liveness->program, b, &block);
+    for (i = index; i < block.first + block.count; i++) {
+        gpump_instruction in;
+        gpump_program_instruction(liveness->program, i, &in);
+        if (in.guard == reg) return 1;
+        for (k = 0; k < in.use_count; k++) GPUMPI_OPERAND_REGISTERS(in.uses[k], r, if (r == reg) return 1);
+        for (k = 0; k < in.def_count && gpumpi_kills(&in); k++) GPUMPI_OPERAND_REGISTERS(in.defs[k], r, if (r == reg) return 0);
+    }
+    for (i = liveness->out_start[b]; i < liveness->out_start[b + 1]; i++)
+        if (liveness->out[i] == reg) return 1;
+    return 0;
+}
+
+GPUMP_API void gpump_liveness_stack(const gpump_liveness *liveness, const uint32_t *pcs, uint32_t count, uint64_t *set) {
+    uint32_t p, r, registers = gpump_program_registers(liveness->program), first = 0;
+    while (first < count && pcs[first] >= gpump_program_instructions(liveness->program)) first++;
+    if (first == count) {
+        memset(set, 0, liveness->words * sizeof *set);
+        return;
+    }
+    gpump_liveness_before(liveness, pcs[first], set);
+    for (p = first + 1; p < count; p++) {
+        if (pcs[p] >= gpump_program_instructions(liveness->program)) continue;
+        for (r = 0; r < registers; r++)
+            if (!gpump_bits_get(set, r) && gpumpi_liveness_is_live(liveness, r, pcs[p])) gpump_bits_set(set, r);
+    }
+}
+
+GPUMP_API void gpump_liveness_count(const gpump_liveness *liveness, const uint64_t *set, uint32_t *registers, uint32_t *predicates) {
+    uint32_t w, counts[3] = {0, 0, 0};
+    for (w = 0; w < liveness->words; w++) {
+        uint64_t word = set[w];
+        for (; word; word &= word - 1) counts[gpump_program_width(liveness->program, w * 64 + gpump_bits_lowest64(word))]++;
+    }
+    if (registers) *registers = counts[GPUMP_WIDTH_32] + 2 * counts[GPUMP_WIDTH_64];
+    if (predicates) *predicates = counts[GPUMP_WIDTH_PREDICATE];
+}
+
+GPUMP_API gpump_result gpump_liveness_pressure(const gpump_liveness *liveness, uint32_t *registers, uint32_t *predicates, uint32_t *peak_registers,
+                                               uint32_t *peak_predicates) {
+    const gpump_program *program = liveness->program;
+    gpumpi_arena scratch = gpumpi_arena_make(&liveness->arena.allocator);
+    uint64_t *set;
+    uint32_t b, i, k, peak[2] = {0, 0};
+    if (!GPUMPI_ARENA_NEW(&scratch, set, liveness->words)) return GPUMP_ERROR_MEMORY;
+    for (b = 0; b < gpump_program_basic_blocks(program); b++) {
+        gpump_basic_block block;
+        const uint32_t *list;
+        uint32_t count, live[2] = {0, 0}, dead[2]; /* [0] registers, [1] predicates */
+        gpump_program_basic_block(program, b, &block);
+        gpump_liveness_block_out(liveness, b, &list, &count);
+#define GPUMPI_WIDTH(reg) gpump_program_width(program, reg)
+#define GPUMPI_ADD(counts, reg, sign) \
+    (GPUMPI_WIDTH(reg) == GPUMP_WIDTH_PREDICATE ? ((counts)[1] = (counts)[1] + (sign)) : ((counts)[0] = (counts)[0] + (sign)*GPUMPI_WIDTH(reg)))
+#define GPUMPI_PEAK(more)                                              \
+    do {                                                               \
+        if (live[0] + (more)[0] > peak[0]) peak[0] = live[0] + (more)[0]; \
+        if (live[1] + (more)[1] > peak[1]) peak[1] = live[1] + (more)[1]; \
+    } while (0)
+        for (i = 0; i < count; i++) {
+            gpump_bits_set(set, list[i]);
+            GPUMPI_ADD(live, list[i], 1u);
+        }
+        for (i = block.first + block.count; i-- > block.first;) {
+            gpump_instruction in;
+            gpump_program_instruction(program, i, &in);
+            dead[0] = dead[1] = 0; /* results that nobody reads still need a place */
+            for (k = 0; k < in.def_count; k++) GPUMPI_OPERAND_REGISTERS(in.defs[k], reg, if (!gpump_bits_get(set, reg)) GPUMPI_ADD(dead, reg, 1u));
+            GPUMPI_PEAK(dead);
+            for (k = 0; k < in.def_count && gpumpi_kills(&in); k++)
+                GPUMPI_OPERAND_REGISTERS(in.defs[k], reg, if (gpump_bits_get(set, reg)) {
+                    gpump_bits_clear(set, reg);
+                    GPUMPI_ADD(live, reg, 0u - 1u);
+                });
+            for (k = 0; k <= in.use_count; k++) {
+                uint32_t operand = k < in.use_count ? in.uses[k] : in.guard;
+                if (operand == GPUMP_NONE) continue;
+                GPUMPI_OPERAND_REGISTERS(operand, reg, if (!gpump_bits_get(set, reg)) {
+                    gpump_bits_set(set, reg);
+                    GPUMPI_ADD(live, reg, 1u);
+                });
+            }
+            dead[0] = dead[1] = 0;
+            GPUMPI_PEAK(dead);
+            if (registers) registers[i] = live[0];
+            if (predicates) predicates[i] = live[1];
+        }
+        gpump_liveness_block_in(liveness, b, &list, &count);
+        for (i = 0; i < count; i++) gpump_bits_clear(set, list[i]); /* what the walk has left over */
+#undef GPUMPI_WIDTH
+#undef GPUMPI_ADD
+#undef GPUMPI_PEAK
+    }
+    if (peak_registers) *peak_registers = peak[0];
+    if (peak_predicates) *peak_predicates = peak[1];
+    gpumpi_arena_free(&scratch);
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_liveness_uninitialised(const gpump_liveness *liveness, gpump_uninitialised *out, uint32_t capacity, uint32_t *count) {
+    const gpump_program *program = liveness->program;
+    gpumpi_arena scratch = gpumpi_arena_make(&liveness->arena.allocator);
+    uint32_t n, i, k, top, *stack, *seen;
+    const uint32_t *list;
+    gpump_liveness_block_in(liveness, 0, &list, count);
+    if (*count > capacity) return GPUMP_ERROR_CAPACITY;
+    if (!GPUMPI_ARENA_NEW(&scratch, stack, gpump_program_basic_blocks(program)) || !GPUMPI_ARENA_NEW(&scratch, seen, gpump_program_basic_blocks(program))) {
+        gpumpi_arena_free(&scratch);
+        return GPUMP_ERROR_MEMORY;
+    }
+    for (n = 0; n < *count; n++) {
+        uint32_t reg = list[n], best = GPUMP_NONE;
+        seen[stack[0] = 0] = n + 1;
+        for (top = 1; top;) { /* forward from the entry as long as nothing writes it */
+            gpump_basic_block block;
+            int killed = 0;
+            gpump_program_basic_block(program, stack[--top], &block);
+            for (i = block.first; i < block.first + block.count && !killed; i++) {
+                gpump_instruction in;
+                int reads;
+                gpump_program_instruction(program, i, &in);
+                reads = in.guard == reg;
+                for (k = 0; k < in.use_count; k++) GPUMPI_OPERAND_REGISTERS(in.uses[k], r, reads |= r == reg);
+                if (reads && i < best) best = i;
+                for (k = 0; k < in.def_count && gpumpi_kills(&in); k++) GPUMPI_OPERAND_REGISTERS(in.defs[k], r, killed |= r == reg);
+            }
+            for (i = 0; i < block.successor_count && !killed; i++)
+                if (seen[block.successors[i]] != n + 1) seen[stack[top++] = block.successors[i]] = n + 1;
+        }
+        out[n].reg = reg;
+        out[n].instruction = best;
+    }
+    gpumpi_arena_free(&scratch);
+    return GPUMP_OK;
+}
+#endif
+
+/* ---- gpump_impl/registers.c ---- */
+/* registers: constant-bank folding and sinking, intervals with holes, first fit, spilling */
+
+
+
+#ifndef GPUMP_NO_PROGRAM
+
+GPUMP_API gpump_result gpump_registers_config_preset(gpump_registers_config *config, const char *preset) {
+    if (!config || !preset) return GPUMP_ERROR_ARGUMENT;
+    if (strcmp(preset, "fermi") && strcmp(preset, "kepler")) return GPUMP_ERROR_UNKNOWN_NAME;
+    memset(config, 0, sizeof *config);
+    config->struct_size = (uint32_t)sizeof *config;
+    config->registers = preset[0] == 'f' ? 63 : 255;
+    config->predicates = 7;
+    config->fold_parameters = config->sink = 1;
+    return GPUMP_OK;
+}
+
+/* ---- what is known of each register before allocation ---- */
+
+typedef struct gpumpi_registers_facts {
+    uint32_t *defs, *def_at; /* how many instructions write it, and one that does */
+    uint8_t *fixed;          /* 1: one unguarded CONSTANT or PARAMETER, directly or through moves, is all that writes it */
+    int64_t *offset;         /* of the parameter */
+    uint8_t *parameter;      /* fixed, by a parameter */
+} gpumpi_registers_facts;
+
+static int gpumpi_registers_find_facts(const gpump_program *program, gpumpi_arena *arena, gpumpi_registers_facts *facts) {
+    uint32_t registers = gpump_program_registers(program), i, k, count = gpump_program_instructions(program);
+    if (!GPUMPI_ARENA_NEW(arena, facts->defs, registers) || !GPUMPI_ARENA_NEW(arena, facts->def_at, registers) ||
+        !GPUMPI_ARENA_NEW(arena, facts->fixed, registers) || !GPUMPI_ARENA_NEW(arena, facts->offset, registers) ||
+        !GPUMPI_ARENA_NEW(arena, facts->parameter, registers))
+        return 0;
+    for (i = 0; i < count; i++) {
+        gpump_instruction in;
+        gpump_program_instruction(program, i, &in);
+        for (k = 0; k < in.def_count; k++) {
+            facts->defs[in.defs[k]]++;
+            facts->def_at[in.defs[k]] = i;
+        }
+    }
+    for (i = 0; i < count; i++) {
+        gpump_instruction in;
+        uint32_t reg;
+        gpump_program_instruction(program, i, &in);
+        if (in.def_count != 1 || in.guard != GPUMP_NONE || facts->defs[reg = in.defs[0]] != 1) continue;
+        if (in.operation == GPUMP_OP_CONSTANT) facts->fixed[reg] = 1;
+        if (in.operation == GPUMP_OP_MOVE && in.uses[0] & GPUMP_OPERAND_PARAMETER) { /* what folding leaves of a parameter's copy */
+            facts->fixed[reg] = facts->parameter[reg] = 1;
+            facts->offset[reg] = in.uses[0] & GPUMP_OPERAND_INDEX;
+        }
+        if (in.operation == GPUMP_OP_PARAMETER && in.immediate >= 0 && in.immediate < (int64_t)GPUMP_OPERAND_INDEX) {
+            facts->fixed[reg] = facts->parameter[reg] = 1;
+            facts->offset[reg] = in.immediate;
+        }
+    }
+    return 1;
+}
+
+/* Which uses of parameters become constant-bank reads: at most one in each instruction that touches no memory. */
+typedef struct gpumpi_registers_fold {
+    const gpump_program *program;
+    const gpumpi_registers_facts *facts;
+    uint32_t *reads; /* uses left per register */
+    int enabled;
+    uint32_t folded;
+} gpumpi_registers_fold;
+
+static int gpumpi_registers_may_fold(const gpumpi_registers_fold *fold, const gpump_instruction *in) {
+    return fold->enabled && !in->access && !(in->flags & GPUMP_FLAG_CONVERGENT) &&
+           (in->operation == GPUMP_OP_COMPUTE || in->operation == GPUMP_OP_MOVE || in->operation == GPUMP_OP_ADD);
+}
+static int gpumpi_registers_rewrite_fold(void *user, uint32_t index, gpump_instruction *in, uint32_t *scratch) {
+    gpumpi_registers_fold *fold = (gpumpi_registers_fold *)user;
+    uint32_t k, reg;
+    (void)index;
+    if (in->def_count == 1 && fold->facts->fixed[reg = in->defs[0]] && !fold->reads[reg]) return 0;
+    if (!gpumpi_registers_may_fold(fold, in)) return 1;
+    for (k = 0; k < in->use_count && !(in->uses[k] & GPUMP_OPERAND_PARAMETER); k++) {}
+    if (k < in->use_count) return 1; /* one it had already */
+    memcpy(scratch, in->uses, in->use_count * sizeof *scratch);
+    for (k = 0; k < in->use_count; k++) {
+        reg = in->uses[k];
+        if (!fold->facts->parameter[reg] || gpump_program_width(fold->program, reg) == GPUMP_WIDTH_PREDICATE) continue;
+        scratch[k] = (uint32_t)fold->facts->offset[reg] | GPUMP_OPERAND_PARAMETER |
+                     (gpump_program_width(fold->program, reg) == GPUMP_WIDTH_64 ? GPUMP_OPERAND_PAIR : 0);
+        in->uses = scratch;
+        break;
+    }
+    return 1;
+}
+
+/* Moves of a parameter are parameters too; then counts the uses that stay. */
+static int gpumpi_registers_plan_fold(gpumpi_registers_fold *fold, gpumpi_arena *arena, gpumpi_registers_facts *facts) {
+    const gpump_program *program = fold->program;
+    uint32_t i, k, scratch[80], count = gpump_program_instructions(program);
+    uint32_t *reads;
+    if (!GPUMPI_ARENA_NEW(arena, reads, gpump_program_registers(program))) return 0;
+    fold->reads = reads;
+    for (i = 0; i < count && fold->enabled; i++) {
+        gpump_instruction in;
+        gpump_program_instruction(program, i, &in);
+        if (in.operation == GPUMP_OP_MOVE && in.guard == GPUMP_NONE && facts->defs[in.defs[0]] == 1 && !(in.uses[0] & GPUMP_OPERAND_PARAMETER) &&
+            facts->parameter[in.uses[0]] && gpump_program_dominates(program, gpump_program_basic_block_of(program, facts->def_at[in.uses[0]]),
+                                                                    gpump_program_basic_block_of(program, i))) {
+            facts->fixed[in.defs[0]] = facts->parameter[in.defs[0]] = 1;
+            facts->offset[in.defs[0]] = facts->offset[in.uses[0]];
+        }
+    }
+    for (i = 0; i < gpump_program_registers(program); i++) reads[i] = 1; /* nothing is dropped while counting */
+    {
+        uint32_t *left;
+        if (!GPUMPI_ARENA_NEW(arena, left, gpump_program_registers(program))) return 0;
+        for (i = 0; i < count; i++) {
+            gpump_instruction in, before;
+            gpump_program_instruction(program, i, &in);
+            before = in;
+            gpumpi_registers_rewrite_fold(fold, i, &in, scratch);
+            for (k = 0; k < in.use_count; k++) {
+                if (!(in.uses[k] & GPUMP_OPERAND_PARAMETER)) left[in.uses[k]]++;
+                else if (in.uses[k] != before.uses[k]) fold->folded++;
+            }
+            if (in.guard != GPUMP_NONE) left[in.guard]++;
+        }
+        fold->reads = left;
+    }
+    return 1;
+}
+
+/* Where a fixed register's only definition should stand: just before its first use in the nearest block that dominates all of its
+ * uses, taken out of loops that the definition was not in. GPUMP_NONE: leave it. */
+typedef struct gpumpi_registers_sink {
+    const gpump_program *program;
+    const gpumpi_registers_facts *facts;
+    uint32_t *target; /* register -> instruction before which it is set, or GPUMP_NONE */
+} gpumpi_registers_sink;
+
+static int gpumpi_registers_rewrite_sink(void *user, uint32_t index, gpump_instruction *in, uint32_t *scratch) {
+    gpumpi_registers_sink *sink = (gpumpi_registers_sink *)user;
+    (void)index;
+    (void)scratch;
+    return !(in->def_count == 1 && sink->target[in->defs[0]] != GPUMP_NONE);
+}
+
+static int gpumpi_registers_compare_insertions(const void *a, const void *b) {
+    const gpumpi_insertion *x = (const gpumpi_insertion *)a, *y = (const gpumpi_insertion *)b;
+    if (x->before != y->before) return x->before < y->before ? -1 : 1;
+    return x->defs[0] < y->defs[0] ? -1 : x->defs[0] > y->defs[0];
+}
+
+static int gpumpi_registers_plan_sink(gpumpi_registers_sink *sink, gpumpi_arena *arena, gpumpi_insertion **insertions, uint32_t *insertion_count) {
+    const gpump_program *program = sink->program;
+    uint32_t registers = gpump_program_registers(program), i, k, r, *common;
+    gpumpi_insertion *list = NULL;
+    const gpump_allocator *allocator = &arena->allocator;
+    if (!GPUMPI_ARENA_NEW(arena, sink->target, registers) || !GPUMPI_ARENA_NEW(arena, common, registers)) return 0;
+    for (r = 0; r < registers; r++) sink->target[r] = common[r] = GPUMP_NONE;
+    for (i = 0; i < gpump_program_instructions(program); i++) {
+        gpump_instruction in;
+        gpump_basic_block block;
+        uint32_t b = gpump_program_basic_block_of(program, i);
+        gpump_program_basic_block(program, b, &block);
+        if (!block.reachable) continue;
+        gpump_program_instruction(program, i, &in);
+        for (k = 0; k <= in.use_count; k++) {
+            r = k < in.use_count ? in.uses[k] : in.guard;
+            if (r == GPUMP_NONE || r & GPUMP_OPERAND_PARAMETER || !sink->facts->fixed[r]) continue;
+            if (common[r] == GPUMP_NONE) common[r] = b;
+            while (!gpump_program_dominates(program, common[r], b)) {
+                gpump_program_basic_block(program, common[r], &block);
+                common[r] = block.dominator;
+            }
+        }
+    }
+    for (r = 0; r < registers; r++) {
+        gpump_basic_block home, block;
+        gpump_instruction in;
+        uint32_t b = common[r], at;
+        if (b == GPUMP_NONE || sink->facts->defs[r] != 1) continue;
+        gpump_program_instruction(program, sink->facts->def_at[r], &in);
+        at = gpump_program_basic_block_of(program, sink->facts->def_at[r]);
+        gpump_program_basic_block(program, at, &home);
+        if (!home.reachable || !gpump_program_dominates(program, at, b)) continue; /* read before written: leave it alone */
+        for (;;) {
+            gpump_program_basic_block(program, b, &block);
+            if (b == at || block.loop == home.loop || block.loop_depth < home.loop_depth) break;
+            b = block.dominator;
+        }
+        if (block.loop != home.loop && b != at) continue;
+        at = b == gpump_program_basic_block_of(program, sink->facts->def_at[r]) ? sink->facts->def_at[r] + 1 : block.first;
+        for (; at < block.first + block.count; at++) { /* the first reader in that block, or its end */
+            gpump_instruction reader;
+            int reads;
+            gpump_program_instruction(program, at, &reader);
+            reads = reader.guard == r || reader.operation == GPUMP_OP_BRANCH || reader.operation == GPUMP_OP_EXIT || reader.operation == GPUMP_OP_GUARDED_CALL;
+            for (k = 0; k < reader.use_count; k++) reads |= reader.uses[k] == r;
+            if (reads || at + 1 == block.first + block.count) break;
+        }
+        {
+            gpump_instruction last;
+            gpump_program_instruction(program, at, &last);
+            /* a last instruction that neither reads it nor ends the block: set it behind */
+            int reads = last.guard == r || last.operation == GPUMP_OP_BRANCH || last.operation == GPUMP_OP_EXIT || last.operation == GPUMP_OP_GUARDED_CALL;
+            for (k = 0; k < last.use_count; k++) reads |= last.uses[k] == r;
+            if (!GPUMPI_ARRAY_RESERVE(allocator, list, 1)) {
+                GPUMPI_ARRAY_FREE(allocator, list);
+                return 0;
+            }
+            {
+                gpumpi_insertion insertion = gpumpi_insertion_copy(program, sink->facts->def_at[r], reads ? at : at + 1);
+                insertion.after_previous = !reads;
+                if (insertion.before == sink->facts->def_at[r] + 1 || insertion.before == sink->facts->def_at[r]) continue; /* it stands there */
+                stbds_arrput(list, insertion);
+            }
+            sink->target[r] = at;
+        }
+    }
+    *insertion_count = (uint32_t)stbds_arrlenu(list);
+    if (!GPUMPI_ARENA_NEW(arena, *insertions, *insertion_count)) {
+        GPUMPI_ARRAY_FREE(allocator, list);
+        return 0;
+    }
+    if (*insertion_count) {
+        memcpy(*insertions, list, *insertion_count * sizeof *list);
+        qsort(*insertions, *insertion_count, sizeof **insertions, gpumpi_registers_compare_insertions);
+    }
+    GPUMPI_ARRAY_FREE(allocator, list);
+    return 1;
+}
+
+/* ---- intervals: where each register holds a value; position 2i is instruction i's reading, 2i + 1 its writing ---- */
+
+typedef struct gpumpi_registers_range {
+    uint32_t start, end;
+} gpumpi_registers_range;
+typedef struct gpumpi_registers_intervals {
+    uint32_t *first;                /* register -> ranges; one more at the end */
+    gpumpi_registers_range *ranges; /* ascending, apart */
+    uint64_t *weight;               /* cost of spilling: reads and writes, times 8 per loop around */
+} gpumpi_registers_intervals;
+
+typedef struct gpumpi_registers_raw {
+    uint32_t *reg;
+    gpumpi_registers_range *range;
+} gpumpi_registers_raw;
+
+static int gpumpi_registers_push(const gpump_allocator *allocator, gpumpi_registers_raw *raw, uint32_t reg, uint32_t start, uint32_t end) {
+    gpumpi_registers_range range;
+    range.start = start;
+    range.end = end;
+    if (!GPUMPI_ARRAY_RESERVE(allocator, raw->reg, 1) || !GPUMPI_ARRAY_RESERVE(allocator, raw->range, 1)) return 0;
+    stbds_arrput(raw->reg, reg);
+    stbds_arrput(raw->range, range);
+    return 1;
+}
+
+/* What is live into a region stays where it is until the next boundary of its kind: the ranges of one boundary. */
+static int gpumpi_registers_shadow(const gpump_program *program, const gpump_liveness *liveness, uint32_t boundary, uint64_t *set, uint32_t *stack,
+                                   uint32_t *seen, gpumpi_registers_raw *raw) {
+    const gpump_allocator *allocator = gpumpi_program_allocator(program);
+    gpump_instruction start;
+    uint32_t top = 0, w, first = boundary + 1, b = gpump_program_basic_block_of(program, boundary);
+    gpump_program_instruction(program, boundary, &start);
+    gpump_liveness_after(liveness, boundary, set);
+    for (;;) {
+        gpump_basic_block block;
+        uint32_t i, end;
+        gpump_program_basic_block(program, b, &block);
+        end = block.first + block.count;
+        for (i = first; i < end; i++) {
+            gpump_instruction in;
+            gpump_program_instruction(program, i, &in);
+            if (in.operation == GPUMP_OP_BOUNDARY && in.immediate <= start.immediate) break; /* sparse ends both, short only short */
+        }
+        for (w = 0; w < gpump_liveness_words(liveness); w++) {
+            uint64_t word = set[w];
+            for (; word; word &= word - 1)
+                if (!gpumpi_registers_push(allocator, raw, w * 64 + gpump_bits_lowest64(word), 2 * first, 2 * i)) return 0;
+        }
+        if (i == end)
+            for (i = 0; i < block.successor_count; i++)
+                if (seen[block.successors[i]] != boundary + 1) seen[stack[top++] = block.successors[i]] = boundary + 1;
+        if (!top) return 1;
+        b = stack[--top];
+        gpump_program_basic_block(program, b, &block);
+        first = block.first;
+    }
+}
+
+static int gpumpi_registers_compare_ranges(const void *a, const void *b) {
+    const gpumpi_registers_range *x = (const gpumpi_registers_range *)a, *y = (const gpumpi_registers_range *)b;
+    if (x->start != y->start) return x->start < y->start ? -1 : 1;
+    return x->end < y->end ? -1 : x->end > y->end;
+}
+
+static int gpumpi_registers_build_intervals(const gpump_program *program, const gpump_liveness *liveness, gpumpi_arena *arena,
+                                            gpumpi_registers_intervals *out) {
+    const gpump_allocator *allocator = &arena->allocator;
+    uint32_t registers = gpump_program_registers(program), blocks = gpump_program_basic_blocks(program), b, i, k, r, n, *end, *stack, *seen, *next;
+    uint64_t *set;
+    gpumpi_registers_raw raw = {NULL, NULL};
+    gpumpi_arena scratch = gpumpi_arena_make(allocator);
+    int ok = 0;
+    if (!GPUMPI_ARENA_NEW(&scratch, end, registers) || !GPUMPI_ARENA_NEW(&scratch, stack, blocks) || !GPUMPI_ARENA_NEW(&scratch, seen, blocks) ||
+        !GPUMPI_ARENA_NEW(&scratch, set, gpump_liveness_words(liveness)) || !GPUMPI_ARENA_NEW(arena, out->weight, registers) ||
+        !GPUMPI_ARENA_NEW(arena, out->first, (size_t)registers + 1) || !GPUMPI_ARENA_NEW(&scratch, next, registers))
+        goto end;
+    for (b = 0; b < blocks; b++) { /* 0 in end[]: not live */
+        gpump_basic_block block;
+        const uint32_t *list;
+        uint32_t count;
+        uint64_t cost;
+        gpump_program_basic_block(program, b, &block);
+        cost = UINT64_C(1) << (3 * (block.loop_depth < 10 ? block.loop_depth : 10));
+        gpump_liveness_block_out(liveness, b, &list, &count);
+        for (i = 0; i < count; i++) end[list[i]] = 2 * (block.first + block.count);
+        for (i = block.first + block.count; i-- > block.first;) {
+            gpump_instruction in;
+            gpump_program_instruction(program, i, &in);
+            for (k = 0; k < in.def_count; k++) {
+                r = in.defs[k];
+                out->weight[r] += cost;
+                if (!end[r]) {
+                    if (!gpumpi_registers_push(allocator, &raw, r, 2 * i + 1, 2 * i + 2)) goto end;
+                } else if (gpumpi_kills(&in)) {
+                    if (!gpumpi_registers_push(allocator, &raw, r, 2 * i + 1, end[r])) goto end;
+                    end[r] = 0;
+                }
+            }
+            for (k = 0; k <= in.use_count; k++) {
+                r = k < in.use_count ? in.uses[k] : in.guard;
+                if (r == GPUMP_NONE || r & GPUMP_OPERAND_PARAMETER) continue;
+                out->weight[r] += cost;
+                if (!end[r]) end[r] = 2 * i + 1;
+            }
+        }
+        gpump_liveness_block_in(liveness, b, &list, &count);
+        for (i = 0; i < count; i++) {
+            if (!gpumpi_registers_push(allocator, &raw, list[i], 2 * block.first, end[list[i]])) goto end;
+            end[list[i]] = 0;
+        }
+    }
+    for (i = 0; i < gpump_program_instructions(program); i++) {
+        gpump_instruction in;
+        gpump_program_instruction(program, i, &in);
+        if (in.operation == GPUMP_OP_BOUNDARY && !gpumpi_registers_shadow(program, liveness, i, set, stack, seen, &raw)) goto end;
+    }
+    n = (uint32_t)stbds_arrlenu(raw.reg);
+    if (!GPUMPI_ARENA_NEW(arena, out->ranges, n)) goto end;
+    for (i = 0; i < n; i++) next[raw.reg[i]]++;
+    for (r = k = 0; r < registers; r++) {
+        uint32_t count = next[r];
+        next[r] = k;
+        k += count;
+    }
+    for (i = 0; i < n; i++) out->ranges[next[raw.reg[i]]++] = raw.range[i];
+    for (r = k = i = 0; r < registers; r++) { /* sort, then join what touches */
+        uint32_t from = i;
+        i = next[r];
+        qsort(out->ranges + from, i - from, sizeof *out->ranges, gpumpi_registers_compare_ranges);
+        out->first[r] = k;
+        for (; from < i; from++) {
+            if (out->ranges[from].start == out->ranges[from].end) continue;
+            if (k > out->first[r] && out->ranges[from].start <= out->ranges[k - 1].end) {
+                if (out->ranges[from].end > out->ranges[k - 1].end) out->ranges[k - 1].end = out->ranges[from].end;
+            } else
+                out->ranges[k++] = out->ranges[from];
+        }
+    }
+    out->first[registers] = k;
+    ok = 1;
+end:
+    GPUMPI_ARRAY_FREE(allocator, raw.reg);
+    GPUMPI_ARRAY_FREE(allocator, raw.range);
+    gpumpi_arena_free(&scratch);
+    return ok;
+}
+
+/* ---- placing intervals ---- */
+
+typedef struct gpumpi_registers_file {
+    uint32_t size, words;  /* registers, 64-bit words of a row */
+    uint64_t *rows;        /* which positions of each are taken */
+    uint32_t *head, *next; /* the intervals placed in each: head[physical], next[2 * register + half] */
+} gpumpi_registers_file;
+
+typedef struct gpumpi_registers_state {
+    const gpump_program *program;
+    const gpumpi_registers_intervals *intervals;
+    gpumpi_registers_file file[2]; /* predicates, 32-bit registers */
+    uint32_t *place;               /* register -> physical, GPUMP_NONE: not placed */
+    uint32_t *hint;                /* register on the other side of a move, or GPUMP_NONE */
+    uint8_t *spilled;
+    uint32_t used[2], spills, first_temporary, impossible;
+} gpumpi_registers_state;
+
+/* 1 when bits start to end - 1 of a row are clear; otherwise, or with `write` 1 or 2, sets (1) or clears (2) them. */
+static int gpumpi_registers_row(uint64_t *row, uint32_t start, uint32_t end, int write) {
+    uint32_t w = start >> 6, last = (end - 1) >> 6;
+    for (; w <= last; w++) {
+        uint64_t mask = ~UINT64_C(0);
+        if (w == start >> 6) mask &= ~UINT64_C(0) << (start & 63);
+        if (w == last) mask &= ~UINT64_C(0) >> (63 - ((end - 1) & 63));
+        if (!write && row[w] & mask) return 0;
+        if (write == 1) row[w] |= mask;
+        if (write == 2) row[w] &= ~mask;
+    }
+    return 1;
+}
+static int gpumpi_registers_fits(const gpumpi_registers_state *state, uint32_t reg, uint32_t physical) {
+    const gpumpi_registers_file *file = &state->file[gpump_program_width(state->program, reg) != GPUMP_WIDTH_PREDICATE];
+    uint32_t i;
+    for (i = state->intervals->first[reg]; i < state->intervals->first[reg + 1]; i++)
+        if (!gpumpi_registers_row(file->rows + (size_t)physical * file->words, state->intervals->ranges[i].start, state->intervals->ranges[i].end, 0))
+            return 0;
+    return 1;
+}
+static uint32_t gpumpi_registers_span(const gpumpi_registers_state *state, uint32_t reg) {
+    return gpump_program_width(state->program, reg) == GPUMP_WIDTH_64 ? 2 : 1;
+}
+
+static void gpumpi_registers_put(gpumpi_registers_state *state, uint32_t reg, uint32_t physical) {
+    uint32_t kind = gpump_program_width(state->program, reg) != GPUMP_WIDTH_PREDICATE, i, half;
+    gpumpi_registers_file *file = &state->file[kind];
+    for (half = 0; half < gpumpi_registers_span(state, reg); half++) {
+        for (i = state->intervals->first[reg]; i < state->intervals->first[reg + 1]; i++)
+            gpumpi_registers_row(file->rows + (size_t)(physical + half) * file->words, state->intervals->ranges[i].start, state->intervals->ranges[i].end, 1);
+        file->next[2 * reg + half] = file->head[physical + half];
+        file->head[physical + half] = 2 * reg + half;
+        if (physical + half + 1 > state->used[kind]) state->used[kind] = physical + half + 1;
+    }
+    state->place[reg] = physical;
+}
+static void gpumpi_registers_take_out(gpumpi_registers_state *state, uint32_t reg) {
+    gpumpi_registers_file *file = &state->file[gpump_program_width(state->program, reg) != GPUMP_WIDTH_PREDICATE];
+    uint32_t i, half;
+    for (half = 0; half < gpumpi_registers_span(state, reg); half++) {
+        uint32_t *link = &file->head[state->place[reg] + half];
+        while (*link != 2 * reg + half) link = &file->next[*link];
+        *link = file->next[2 * reg + half];
+        for (i = state->intervals->first[reg]; i < state->intervals->first[reg + 1]; i++)
+            gpumpi_registers_row(file->rows + (size_t)(state->place[reg] + half) * file->words, state->intervals->ranges[i].start,
+                                 state->intervals->ranges[i].end, 2);
+    }
+    state->place[reg] = GPUMP_NONE;
+}
+
+static int gpumpi_registers_overlap(const gpumpi_registers_intervals *intervals, uint32_t a, uint32_t b) {
+    uint32_t i = intervals->first[a], k = intervals->first[b];
+    while (i < intervals->first[a + 1] && k < intervals->first[b + 1]) {
+        if (intervals->ranges[i].end <= intervals->ranges[k].start) i++;
+        else if (intervals->ranges[k].end <= intervals->ranges[i].start) k++;
+        else return 1;
+    }
+    return 0;
+}
+
+/* The cost of emptying `physical` (and its pair) for reg; UINT64_MAX when something there must stay. evict: does it. */
+static uint64_t gpumpi_registers_evict(gpumpi_registers_state *state, uint32_t reg, uint32_t physical, int evict) {
+    gpumpi_registers_file *file = &state->file[gpump_program_width(state->program, reg) != GPUMP_WIDTH_PREDICATE];
+    uint64_t cost = 0;
+    uint32_t half, at;
+    for (half = 0; half < gpumpi_registers_span(state, reg); half++)
+        for (at = file->head[physical + half]; at != GPUMP_NONE;) {
+            uint32_t other = at / 2;
+            at = file->next[at];
+            if (!gpumpi_registers_overlap(state->intervals, reg, other)) continue;
+            if (other >= state->first_temporary) return UINT64_MAX;
+            if (evict) {
+                gpumpi_registers_take_out(state, other);
+                state->spilled[other] = 1;
+                state->spills++;
+            } else
+                cost = gpump_add_saturated(cost, state->intervals->weight[other]);
+        }
+    return cost;
+}
+
+static void gpumpi_registers_place_one(gpumpi_registers_state *state, uint32_t reg) {
+    uint32_t kind = gpump_program_width(state->program, reg) != GPUMP_WIDTH_PREDICATE, span = gpumpi_registers_span(state, reg), p, best = GPUMP_NONE;
+    gpumpi_registers_file *file = &state->file[kind];
+    uint64_t cheapest = UINT64_MAX, cost;
+    if (state->hint[reg] != GPUMP_NONE && state->place[state->hint[reg]] != GPUMP_NONE) {
+        p = state->place[state->hint[reg]];
+        if (p + span <= state->used[kind] && gpumpi_registers_fits(state, reg, p) && (span == 1 || gpumpi_registers_fits(state, reg, p + 1))) best = p;
+    }
+    if (span == 1 && kind)
+        for (p = 0; p < state->used[1] && best == GPUMP_NONE; p++) /* beside a neighbour that is taken, so that pairs stay whole */
+            if (gpumpi_registers_fits(state, reg, p) && !((p ^ 1u) < file->size && gpumpi_registers_fits(state, reg, p ^ 1u))) best = p;
+    for (p = 0; p + span <= file->size && best == GPUMP_NONE; p += span)
+        if (gpumpi_registers_fits(state, reg, p) && (span == 1 || gpumpi_registers_fits(state, reg, p + 1))) best = p;
+    if (best == GPUMP_NONE) {
+        for (p = 0; p + span <= file->size; p += span) {
+            cost = gpumpi_registers_evict(state, reg, p, 0);
+            if (cost < cheapest) {
+                cheapest = cost;
+                best = p;
+            }
+        }
+        if (reg < state->first_temporary && state->intervals->weight[reg] <= cheapest) {
+            state->spilled[reg] = 1;
+            state->spills++;
+            return;
+        }
+        if (best == GPUMP_NONE) {
+            state->impossible = 1;
+            return;
+        }
+        gpumpi_registers_evict(state, reg, best, 1);
+    }
+    gpumpi_registers_put(state, reg, best);
+}
+
+/* Places all intervals in the order given. */
+static void gpumpi_registers_place(gpumpi_registers_state *state, const uint32_t *order, uint32_t count) {
+    uint32_t i, kind;
+    for (kind = 0; kind < 2; kind++) {
+        memset(state->file[kind].rows, 0, (size_t)state->file[kind].size * state->file[kind].words * sizeof(uint64_t));
+        for (i = 0; i < state->file[kind].size; i++) state->file[kind].head[i] = GPUMP_NONE;
+    }
+    state->used[0] = state->used[1] = state->spills = state->impossible = 0;
+    for (i = 0; i < gpump_program_registers(state->program); i++) {
+        state->place[i] = GPUMP_NONE;
+        state->spilled[i] = 0;
+    }
+    for (i = 0; i < count && !state->impossible; i++) gpumpi_registers_place_one(state, order[i]);
+}
+
+typedef struct gpumpi_registers_key {
+    uint32_t start, reg;
+} gpumpi_registers_key;
+static int gpumpi_registers_compare_keys(const void *a, const void *b) {
+    const gpumpi_registers_key *x = (const gpumpi_registers_key *)a, *y = (const gpumpi_registers_key *)b;
+    if (x->start != y->start) return x->start < y->start ? -1 : 1;
+    return x->reg < y->reg ? -1 : x->reg > y->reg;
+}
+
+/* Two orders: by first position, and the same with 64-bit intervals first; the one with fewer spills, then fewer registers, stays. */
+static int gpumpi_registers_place_best(gpumpi_registers_state *state, gpumpi_arena *arena) {
+    uint32_t registers = gpump_program_registers(state->program), count = 0, i, n = 0, pass, wide, used, spills, impossible, *order[2];
+    gpumpi_registers_key *keys;
+    if (!GPUMPI_ARENA_NEW(arena, keys, registers) || !GPUMPI_ARENA_NEW(arena, order[0], registers) || !GPUMPI_ARENA_NEW(arena, order[1], registers)) return 0;
+    for (i = 0; i < registers; i++)
+        if (state->intervals->first[i] < state->intervals->first[i + 1]) {
+            keys[count].start = state->intervals->ranges[state->intervals->first[i]].start;
+            keys[count++].reg = i;
+        }
+    qsort(keys, count, sizeof *keys, gpumpi_registers_compare_keys);
+    for (i = 0; i < count; i++) order[0][i] = keys[i].reg;
+    for (pass = 0; pass < 2; pass++)
+        for (i = 0; i < count; i++) {
+            wide = gpump_program_width(state->program, keys[i].reg) == GPUMP_WIDTH_64;
+            if (wide == !pass) order[1][n++] = keys[i].reg;
+        }
+    gpumpi_registers_place(state, order[0], count);
+    used = state->used[1];
+    spills = state->spills;
+    impossible = state->impossible;
+    gpumpi_registers_place(state, order[1], count);
+    if (state->impossible > impossible ||
+        (state->impossible == impossible && (state->spills > spills || (state->spills == spills && state->used[1] >= used))))
+        gpumpi_registers_place(state, order[0], count);
+    return 1;
+}
+
+/* ---- spilling: every instruction that touches a spilled register gets a fresh one for itself ---- */
+
+typedef struct gpumpi_registers_spill {
+    const gpumpi_registers_state *state;
+    const gpumpi_registers_facts *facts;
+    uint32_t *start; /* instruction -> its entries; one more at the end */
+    uint32_t *reg, *temporary;
+} gpumpi_registers_spill;
+
+static uint32_t gpumpi_registers_instead(const gpumpi_registers_spill *spill, uint32_t index, uint32_t operand) {
+    uint32_t i;
+    if (operand & GPUMP_OPERAND_PARAMETER) return operand;
+    for (i = spill->start[index]; i < spill->start[index + 1]; i++)
+        if (spill->reg[i] == operand) return spill->temporary[i];
+    return operand;
+}
+static int gpumpi_registers_rewrite_spill(void *user, uint32_t index, gpump_instruction *in, uint32_t *scratch) {
+    const gpumpi_registers_spill *spill = (const gpumpi_registers_spill *)user;
+    uint32_t k;
+    if (spill->start[index] == spill->start[index + 1]) /* a fixed one set again at its uses needs no definition here */
+        return !(in->def_count == 1 && spill->state->spilled[in->defs[0]] && spill->facts->fixed[in->defs[0]]);
+    for (k = 0; k < in->def_count; k++) scratch[k] = gpumpi_registers_instead(spill, index, in->defs[k]);
+    for (k = 0; k < in->use_count; k++) scratch[16 + k] = gpumpi_registers_instead(spill, index, in->uses[k]);
+    in->defs = scratch;
+    in->uses = scratch + 16;
+    if (in->guard != GPUMP_NONE) in->guard = gpumpi_registers_instead(spill, index, in->guard);
+    return 1;
+}
+
+/* Makes the program with spill code. *slots: bytes of the spill area so far. */
+static gpump_result gpumpi_registers_spill_round(const gpumpi_registers_state *state, const uint32_t *origin, gpumpi_arena *arena,
+                                                 gpumpi_registers_facts *facts, gpump_program **out, gpump_registers_report *report, gpump_diag *diag) {
+    const gpump_program *program = state->program;
+    const gpump_allocator *allocator = &arena->allocator;
+    uint32_t registers = gpump_program_registers(program), count = gpump_program_instructions(program), i, k, n, *slot, *widths = NULL;
+    gpumpi_insertion *insertions = NULL;
+    gpumpi_registers_spill spill;
+    gpumpi_edit edit;
+    gpump_result result = GPUMP_ERROR_MEMORY;
+    memset(&spill, 0, sizeof spill);
+    memset(&edit, 0, sizeof edit);
+    spill.state = state;
+    spill.facts = facts;
+    if (!GPUMPI_ARENA_NEW(arena, slot, registers) || !GPUMPI_ARENA_NEW(arena, spill.start, (size_t)count + 1)) goto end;
+    for (i = 0; i < registers; i++) {
+        uint32_t width = gpump_program_width(program, i);
+        if (!GPUMPI_ARRAY_PUSH(allocator, widths, width)) goto end;
+        if (!state->spilled[i]) continue;
+        if (facts->fixed[i]) {
+            report->rematerialised++;
+            continue;
+        }
+        report->spilled++;
+        if (width == GPUMP_WIDTH_64) report->spill_bytes = (report->spill_bytes + 7u) & ~7u;
+        slot[i] = report->spill_bytes;
+        report->spill_bytes += width == GPUMP_WIDTH_64 ? 8 : 4;
+    }
+    for (i = 0; i < count; i++) {
+        gpump_instruction in;
+        gpump_program_instruction(program, i, &in);
+        spill.start[i] = (uint32_t)stbds_arrlenu(spill.reg);
+        if (in.def_count == 1 && facts->fixed[in.defs[0]] && state->spilled[in.defs[0]]) continue;
+        for (k = 0; k < in.def_count + in.use_count + 1; k++) {
+            uint32_t operand = k < in.use_count ? in.uses[k] : k == in.use_count ? in.guard : in.defs[k - in.use_count - 1];
+            gpumpi_insertion insertion = gpumpi_insertion_make(GPUMP_OP_SPILL_LOAD, i);
+            if (operand == GPUMP_NONE || operand & GPUMP_OPERAND_PARAMETER || !state->spilled[operand]) continue;
+            for (n = spill.start[i]; n < stbds_arrlenu(spill.reg) && spill.reg[n] != operand; n++) {}
+            if (n < stbds_arrlenu(spill.reg)) continue;
+            if (!GPUMPI_ARRAY_PUSH(allocator, spill.reg, operand) ||
+                !GPUMPI_ARRAY_PUSH(allocator, spill.temporary, (uint32_t)stbds_arrlenu(widths)) ||
+                !GPUMPI_ARRAY_PUSH(allocator, widths, gpump_program_width(program, operand)))
+                goto end;
+            if (k > in.use_count && gpumpi_kills(&in)) continue; /* written whole; a guarded write keeps the rest, so it is read too */
+            if (facts->fixed[operand])
+                insertion = gpumpi_insertion_copy(program, facts->def_at[operand], i);
+            else {
+                insertion.instruction.immediate = slot[operand];
+                insertion.instruction.def_count = 1;
+                report->spill_loads++;
+            }
+            insertion.defs[0] = spill.temporary[n];
+            if (!GPUMPI_ARRAY_PUSH(allocator, insertions, insertion)) goto end;
+        }
+        for (k = 0; k < in.def_count; k++) {
+            gpumpi_insertion insertion = gpumpi_insertion_make(GPUMP_OP_SPILL_STORE, i + 1);
+            if (!state->spilled[in.defs[k]]) continue;
+            for (n = 0; n < k && in.defs[n] != in.defs[k]; n++) {}
+            if (n < k) continue;
+            for (n = spill.start[i]; spill.reg[n] != in.defs[k]; n++) {}
+            insertion.instruction.immediate = slot[in.defs[k]];
+            insertion.instruction.use_count = 1;
+            insertion.uses[0] = spill.temporary[n];
+            insertion.after_previous = 1;
+            report->spill_stores++;
+            if (!GPUMPI_ARRAY_PUSH(allocator, insertions, insertion)) goto end;
+        }
+    }
+    spill.start[count] = (uint32_t)stbds_arrlenu(spill.reg);
+    edit.program = program;
+    edit.insertions = insertions;
+    edit.insertion_count = (uint32_t)stbds_arrlenu(insertions);
+    edit.rewrite = gpumpi_registers_rewrite_spill;
+    edit.user = &spill;
+    edit.widths = widths;
+    edit.registers = (uint32_t)stbds_arrlenu(widths);
+    edit.origin = origin;
+    result = gpumpi_program_edit(&edit, out, diag);
+end:
+    GPUMPI_ARRAY_FREE(allocator, widths);
+    GPUMPI_ARRAY_FREE(allocator, insertions);
+    GPUMPI_ARRAY_FREE(allocator, spill.reg);
+    GPUMPI_ARRAY_FREE(allocator, spill.temporary);
+    return result;
+}
+
+/* ---- the last step: physical names ---- */
+
+static uint32_t gpumpi_registers_physical(const gpumpi_registers_state *state, uint32_t operand) {
+    uint32_t place;
+    if (operand & GPUMP_OPERAND_PARAMETER) return operand;
+    place = state->place[operand] == GPUMP_NONE ? 0 : state->place[operand];
+    switch (gpump_program_width(state->program, operand)) {
+    case GPUMP_WIDTH_PREDICATE: return state->used[1] + place;
+    case GPUMP_WIDTH_64: return place | GPUMP_OPERAND_PAIR;
+    default: return place;
+    }
+}
+static int gpumpi_registers_rewrite_names(void *user, uint32_t index, gpump_instruction *in, uint32_t *scratch) {
+    const gpumpi_registers_state *state = (const gpumpi_registers_state *)user;
+    uint32_t k;
+    (void)index;
+    for (k = 0; k < in->def_count; k++) scratch[k] = gpumpi_registers_physical(state, in->defs[k]);
+    for (k = 0; k < in->use_count; k++) scratch[16 + k] = gpumpi_registers_physical(state, in->uses[k]);
+    in->defs = scratch;
+    in->uses = scratch + 16;
+    if (in->guard != GPUMP_NONE) in->guard = gpumpi_registers_physical(state, in->guard);
+    return !(in->operation == GPUMP_OP_MOVE && scratch[0] == scratch[16]);
+}
+
+/* One round on `program`: places its intervals; *next is the program with spill code, or the final one with *done = 1. */
+static gpump_result gpumpi_registers_round(const gpump_program *program, const uint32_t *origin, const gpump_registers_config *config,
+                                           uint32_t first_temporary, gpump_program **next, int *done, gpump_registers_report *report,
+                                           gpump_diag *diag) {
+    gpumpi_arena scratch = gpumpi_arena_make(gpumpi_program_allocator(program));
+    gpump_liveness *liveness = NULL;
+    gpumpi_registers_intervals intervals;
+    gpumpi_registers_state state;
+    gpumpi_registers_facts facts;
+    uint32_t registers = gpump_program_registers(program), i, kind, peak;
+    gpump_result result = gpump_liveness_create(program, gpumpi_program_allocator(program), &liveness);
+    if (result != GPUMP_OK) goto end;
+    memset(&state, 0, sizeof state);
+    state.program = program;
+    state.intervals = &intervals;
+    state.first_temporary = first_temporary;
+    result = GPUMP_ERROR_MEMORY;
+    if (!gpumpi_registers_build_intervals(program, liveness, &scratch, &intervals) || !gpumpi_registers_find_facts(program, &scratch, &facts) ||
+        gpump_liveness_pressure(liveness, NULL, NULL, &peak, NULL) != GPUMP_OK)
+        goto end;
+    if (!report->peak) report->peak = peak;
+    gpump_liveness_destroy(liveness);
+    liveness = NULL;
+    if (!GPUMPI_ARENA_NEW(&scratch, state.place, registers) || !GPUMPI_ARENA_NEW(&scratch, state.hint, registers) ||
+        !GPUMPI_ARENA_NEW(&scratch, state.spilled, registers))
+        goto end;
+    for (kind = 0; kind < 2; kind++) {
+        gpumpi_registers_file *file = &state.file[kind];
+        file->size = kind ? config->registers : config->predicates;
+        file->words = gpump_program_instructions(program) / 32 + 1;
+        if (!GPUMPI_ARENA_NEW(&scratch, file->rows, (size_t)file->size * file->words) || !GPUMPI_ARENA_NEW(&scratch, file->head, file->size) ||
+            !GPUMPI_ARENA_NEW(&scratch, file->next, (size_t)registers * 2))
+            goto end;
+    }
+    for (i = 0; i < registers; i++) state.hint[i] = GPUMP_NONE;
+    for (i = 0; i < gpump_program_instructions(program); i++) {
+        gpump_instruction in;
+        gpump_program_instruction(program, i, &in);
+        if (in.operation != GPUMP_OP_MOVE || in.uses[0] & GPUMP_OPERAND_PARAMETER) continue;
+        state.hint[in.defs[0]] = in.uses[0];
+        if (state.hint[in.uses[0]] == GPUMP_NONE) state.hint[in.uses[0]] = in.defs[0];
+    }
+    if (!gpumpi_registers_place_best(&state, &scratch)) goto end;
+    if (state.impossible) {
+        result = gpumpi_fail(diag, GPUMP_ERROR_FULL, "registers", 0, config->registers, config->registers + 1u, 1024);
+    } else if (state.spills) {
+        *done = 0;
+        result = gpumpi_registers_spill_round(&state, origin, &scratch, &facts, next, report, diag);
+    } else {
+        gpumpi_edit edit;
+        uint32_t *widths, before = gpump_program_instructions(program);
+        if (!GPUMPI_ARENA_NEW(&scratch, widths, (size_t)state.used[0] + state.used[1])) goto end;
+        for (i = 0; i < state.used[1]; i++) widths[i] = GPUMP_WIDTH_32;
+        memset(&edit, 0, sizeof edit);
+        edit.program = program;
+        edit.rewrite = gpumpi_registers_rewrite_names;
+        edit.user = &state;
+        edit.widths = widths;
+        edit.registers = state.used[0] + state.used[1];
+        edit.origin = origin;
+        result = gpumpi_program_edit(&edit, next, diag);
+        if (result == GPUMP_OK) {
+            *done = 1;
+            report->registers = state.used[1];
+            report->predicates = state.used[0];
+            report->moves_removed = before - gpump_program_instructions(*next);
+        }
+    }
+end:
+    if (result == GPUMP_ERROR_MEMORY) gpumpi_fail(diag, result, "program", 0, 0, 0, 0);
+    gpump_liveness_destroy(liveness);
+    gpumpi_arena_free(&scratch);
+    return result;
+}
+
+/* Folding, then sinking: each a step of its own. */
+static gpump_result gpumpi_registers_prepare(const gpump_program *program, const gpump_registers_config *config, gpump_program **out,
+                                             gpump_registers_report *report, gpump_diag *diag) {
+    gpumpi_arena scratch = gpumpi_arena_make(gpumpi_program_allocator(program));
+    gpumpi_registers_facts facts;
+    gpumpi_registers_fold fold;
+    gpumpi_edit edit;
+    gpump_program *folded = NULL;
+    gpump_result result = GPUMP_ERROR_MEMORY;
+    memset(&edit, 0, sizeof edit);
+    memset(&fold, 0, sizeof fold);
+    fold.program = edit.program = program;
+    fold.facts = &facts;
+    fold.enabled = config->fold_parameters != 0;
+    if (!gpumpi_registers_find_facts(program, &scratch, &facts) || !gpumpi_registers_plan_fold(&fold, &scratch, &facts)) goto end;
+    edit.rewrite = gpumpi_registers_rewrite_fold;
+    edit.user = &fold;
+    result = gpumpi_program_edit(&edit, &folded, diag);
+    if (result != GPUMP_OK) goto end;
+    report->folded = fold.folded;
+    if (config->sink) {
+        gpumpi_registers_sink sink;
+        gpumpi_insertion *insertions;
+        gpump_program *sunk;
+        result = GPUMP_ERROR_MEMORY;
+        sink.program = edit.program = folded;
+        sink.facts = &facts;
+        if (!gpumpi_registers_find_facts(folded, &scratch, &facts) ||
+            !gpumpi_registers_plan_sink(&sink, &scratch, &insertions, &edit.insertion_count))
+            goto end;
+        edit.insertions = insertions;
+        edit.rewrite = gpumpi_registers_rewrite_sink;
+        edit.user = &sink;
+        edit.origin = gpump_program_origin(folded);
+        result = gpumpi_program_edit(&edit, &sunk, diag);
+        if (result != GPUMP_OK) goto end;
+        gpump_program_destroy(folded);
+        folded = sunk;
+    }
+    *out = folded;
+    folded = NULL;
+end:
+    if (result == GPUMP_ERROR_MEMORY) gpumpi_fail(diag, result, "program", 0, 0, 0, 0);
+    gpump_program_destroy(folded);
+    gpumpi_arena_free(&scratch);
+    return result;
+}
+
+GPUMP_API gpump_result gpump_registers_allocate(const gpump_program *program, const gpump_registers_config *config, gpump_program **allocated,
+                                                gpump_registers_report *report, gpump_diag *diag) {
+    gpump_program *at = NULL, *next;
+    gpump_registers_report found;
+    gpump_result result;
+    uint32_t i, k, first_temporary;
+    int done = 0;
+    if (!program || !config || !allocated) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
+    if (!gpump_program_basic_blocks(program)) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 0, 1, 1);
+    if (config->struct_size != sizeof *config)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "struct_size", 0, config->struct_size, sizeof *config, sizeof *config);
+    if (config->registers < 2 || config->registers > 1024) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "registers", 0, config->registers, 2, 1024);
+    if (config->predicates < 1 || config->predicates > 64) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "predicates", 0, config->predicates, 1, 64);
+    for (i = 0; i < gpump_program_instructions(program); i++) {
+        gpump_instruction in;
+        gpump_program_instruction(program, i, &in);
+        for (k = 0; k < in.def_count + in.use_count; k++) {
+            uint32_t operand = k < in.def_count ? in.defs[k] : in.uses[k - in.def_count];
+            if (operand & GPUMP_OPERAND_PAIR && !(operand & GPUMP_OPERAND_PARAMETER))
+                return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "operand", i, operand, 0, GPUMP_OPERAND_INDEX);
+        }
+    }
+    memset(&found, 0, sizeof found);
+    result = gpumpi_registers_prepare(program, config, &at, &found, diag);
+    first_temporary = gpump_program_registers(program);
+    while (result == GPUMP_OK && !done) {
+        result = gpumpi_registers_round(at, gpump_program_origin(at), config, first_temporary, &next, &done, &found, diag);
+        if (result != GPUMP_OK) break;
+        gpump_program_destroy(at);
+        at = next;
+    }
+    if (result != GPUMP_OK) {
+        gpump_program_destroy(at);
+        return result;
+    }
+    if (report) *report = found;
+    *allocated = at;
+    return GPUMP_OK;
+}
+#endif
 
 /* ---- gpump_impl/compress.c ---- */
 /* compress: the code behind compress.h. The vector path and the plain path write the same bytes; tests/400_compress.c holds
