@@ -30,5 +30,10 @@ for machine; do
         -DGPUMP_TEST_CASES="${GPUMP_TEST_CASES:-0.05}" >build-$machine/build.log 2>&1 &&
         cmake --build build-$machine --parallel 2 >build-$machine/build.log 2>&1 || { tail -20 build-$machine/build.log; exit 1; }
     (cd build-$machine && ctest --output-on-failure --no-label-summary -LE 'compile|command' --timeout 900) || failed=1
+    # Random decisions of every component, hashed: the same as here.
+    gcc -std=c99 -O1 -I. tests/compile/decisions.c -o build-$machine/decisions_here && build-$machine/decisions_here >build-$machine/here.txt &&
+        $triple-gcc -std=c99 -O1 $flags -I. tests/compile/decisions.c -o build-$machine/decisions_there &&
+        $emulator build-$machine/decisions_there >build-$machine/there.txt && diff build-$machine/here.txt build-$machine/there.txt &&
+        echo "$machine: the same decisions" || failed=1
 done
 exit $failed

@@ -1,0 +1,255 @@
+/* Makes many random decisions with each component and prints one hash per component: the same on every compiler, optimisation
+ * level, width and byte order, or something depends on what it must not. decisions.sh compares them. */
+#define GPUMP_IMPLEMENTATION
+#include "gpump.h"
+#include <stdio.h>
+
+static uint64_t state = 1;
+static uint32_t below(uint32_t limit) { return gpump_random_below(&state, limit); }
+static void print(const char *component, uint64_t hash) { printf("%-10s %016llx\n", component, (unsigned long long)hash); }
+
+static uint64_t hash_gpu(void) {
+    uint64_t hash = GPUMP_HASH_SEED;
+    const char *name;
+    for (uint32_t preset = 0; (name = gpump_gpu_preset_name(preset)) != NULL; preset++) {
+        gpump_gpu gpu;
+        (void)gpump_gpu_config_preset(&gpu, name);
+        for (int i = 0; i < 2000; i++) {
+            gpump_footprint need;
+            gpump_occupancy occupancy;
+            uint64_t bytes;
+            need.threads = 1 + below(1024);
+            need.registers = need.threads * below(256);
+            need.shared_bytes = below(65536);
+            if (gpump_gpu_occupancy(&gpu, &need, &occupancy, NULL) != GPUMP_OK) continue;
+            bytes = gpump_gpu_context_bytes(&gpu, &need);
+            hash = gpump_hash_u64(gpump_hash_u64(hash, occupancy.blocks), occupancy.limits);
+            hash = gpump_hash_u64(gpump_hash_u64(hash, gpump_gpu_save_cycles(&gpu, bytes)), gpump_gpu_save_ps(&gpu, bytes));
+        }
+    }
+    return hash;
+}
+
+/* Blocks come, run, are preempted by any technique and come back, at random. */
+static uint64_t hash_sm(uint32_t timing) {
+    static uint64_t memory[8192];
+    gpump_sm_config config;
+    gpump_sm *sm;
+    size_t bytes;
+    uint64_t now = 0, hash = GPUMP_HASH_SEED, cookie = 0;
+    gpump_sm_history history;
+    int have_history = 0;
+    (void)gpump_sm_config_preset(&config, "gtx480_lin");
+    config.kernels = 3;
+    config.timing = timing;
+    config.waits = GPUMP_SM_WAIT_PIPELINE | GPUMP_SM_WAIT_STORES;
+    if (gpump_sm_bytes(&config, &bytes, NULL) != GPUMP_OK || gpump_sm_init(memory, sizeof memory, &config, &sm, NULL) != GPUMP_OK) return 0;
+    for (int step = 0; step < 20000; step++) {
+        gpump_block_view views[64];
+        gpump_sm_action action;
+        uint32_t count = 0;
+        now += below(20);
+        (void)gpump_sm_blocks(sm, now, views, 64, &count);
+        switch (below(6)) {
+        case 0: {
+            gpump_sm_request request;
+            gpump_block_ref ref;
+            request.cookie = cookie++;
+            request.kernel = 1 + below(3);
+            request.group = 0;
+            request.need.threads = 32 * (1 + below(16));
+            request.need.registers = request.need.threads * (1 + below(40));
+            request.need.shared_bytes = below(20000);
+            (void)gpump_sm_place(sm, now, &request, have_history && below(2) ? &history : NULL, &ref, NULL);
+            break;
+        }
+        case 1:
+            if (count) {
+                gpump_sm_choice choice;
+                const gpump_block_view *view = &views[below(count)];
+                choice.block.slot = view->slot;
+                choice.block.generation = view->generation;
+                choice.technique = below(3);
+                choice.keep = choice.technique == GPUMP_TECHNIQUE_SWITCH ? below(4) : 0;
+                choice.to_point = 0;
+                hash = gpump_hash_u64(hash, (uint64_t)(int64_t)gpump_sm_preempt(sm, now, &choice, 1, NULL));
+            }
+            break;
+        default:
+            for (uint32_t i = 0; i < count; i++) {
+                gpump_block_ref ref;
+                ref.slot = views[i].slot;
+                ref.generation = views[i].generation;
+                (void)gpump_sm_report_executed(sm, ref, below(9));
+                if (!below(50)) (void)gpump_sm_report_clobber(sm, ref);
+                if (!below(4)) (void)gpump_sm_report_waits(sm, now, ref, below(2) * GPUMP_SM_WAIT_STORES);
+                if (!below(4)) (void)gpump_sm_report_saved(sm, now, ref);
+                if (!below(4)) (void)gpump_sm_report_restored(sm, now, ref);
+                if (!below(4)) (void)gpump_sm_report_dropped(sm, now, ref);
+                if (!below(4)) (void)gpump_sm_unpark(sm, now, ref, NULL);
+                if (!below(30)) (void)gpump_sm_report_done(sm, now, ref);
+            }
+        }
+        while (gpump_sm_next(sm, now, &action) == GPUMP_OK) {
+            hash = gpump_hash_u64(gpump_hash_u64(gpump_hash_u64(hash, action.kind), action.cookie), action.end_cycle);
+            if (action.kind == GPUMP_SM_ACTION_FREED && action.why == GPUMP_BLOCK_SAVED) history = action.history, have_history = 1;
+        }
+        if (step % 100 == 0) hash = gpump_hash_u64(hash, gpump_sm_hash(sm));
+    }
+    return hash;
+}
+
+static uint64_t hash_compress(void) {
+    static uint32_t values[8 * 16 * 32];
+    static unsigned char out[sizeof values + 4096];
+    uint64_t hash = GPUMP_HASH_SEED;
+    for (int i = 0; i < 300; i++) {
+        gpump_compress_layout layout;
+        size_t bytes = 0;
+        uint32_t form = 0, live_word = ~(below(8) ? 0u : 5u);
+        uint32_t threads = 1 + below(256), registers = 1 + below(16), block_x = 1 + below(32); /* one after the other: no order among arguments */
+        uint64_t live = live_word;
+        if (gpump_compress_layout_init(&layout, threads, registers, 32, block_x, NULL) != GPUMP_OK) continue;
+        for (uint32_t v = 0; v < 8 * 16; v++) {
+            uint32_t kind = below(4), base = below(1000000), stride = below(9);
+            for (uint32_t lane = 0; lane < 32; lane++)
+                values[v * 32 + lane] = kind == 0 ? base : kind == 1 ? base + stride * lane : kind == 2 ? base + lane / 8 : below(0xffffffff);
+        }
+        layout.live_stride = 0;
+        if (gpump_compress_save(&layout, values, &live, GPUMP_COMPRESS_ALLOW_ALL, out, sizeof out, &bytes, &form, NULL) != GPUMP_OK) return 0;
+        hash = gpump_hash_bytes(gpump_hash_u64(hash, form), out, bytes);
+    }
+    return hash;
+}
+
+static uint64_t hash_victim(void) {
+    uint64_t hash = GPUMP_HASH_SEED;
+    gpump_gpu gpu;
+    (void)gpump_gpu_config_preset(&gpu, "gtx480_shieh");
+    for (int i = 0; i < 400; i++) {
+        static gpump_cost_history histories[3];
+        gpump_block_view views[4][8];
+        gpump_cost_estimate estimates[4][8];
+        gpump_victim_sm sms[4];
+        gpump_victim_place places[64];
+        gpump_victim_choice choices[64];
+        gpump_victim_geometry geometry;
+        gpump_victim_request request;
+        gpump_victim_decision decision;
+        gpump_footprint need;
+        const gpump_victim_policy *policy;
+        uint32_t kernel, instructions;
+        need.threads = 32 * (1 + below(12));
+        need.registers = need.threads * (8 + below(20));
+        need.shared_bytes = below(12000);
+        if (gpump_victim_geometry_init(&geometry, &gpu, &need, 49152, NULL) != GPUMP_OK) continue;
+        kernel = 1 + below(2);
+        instructions = 100 + below(5000);
+        gpump_cost_history_record(&histories[kernel], instructions, 1000 + below(50000));
+        request.struct_size = sizeof request;
+        request.kernel = 9;
+        request.positions = 1 + below(8);
+        request.flags = 0;
+        request.since = request.now = 1000000;
+        request.limit_cycles = below(4) ? below(9000) : GPUMP_UNKNOWN;
+        request.timeout_cycles = GPUMP_UNKNOWN;
+        for (uint32_t p = 0; (policy = gpump_victim_policy_at(p)) != NULL; p++) {
+            for (uint32_t s = 0; s < 4; s++) {
+                uint32_t count = below(8), register_base = 0, shared_base = 0;
+                memset(views[s], 0, sizeof views[s]);
+                for (uint32_t b = 0; b < count; b++) {
+                    gpump_block_view *view = &views[s][b];
+                    view->cookie = s * 100 + b;
+                    view->executed = below(4000);
+                    view->start_cycle = below(900000);
+                    view->cycles = 1 + below(40000);
+                    view->slot = b;
+                    view->kernel = 1 + below(2);
+                    view->state = GPUMP_BLOCK_RUNNING;
+                    view->registers = below(4096);
+                    view->register_base = register_base;
+                    register_base += view->registers;
+                    view->shared_bytes = below(6000);
+                    view->shared_base = shared_base;
+                    shared_base += view->shared_bytes;
+                    view->context_bytes = view->registers * 4 + view->shared_bytes;
+                    view->warps = 1 + below(6);
+                    view->threads = view->warps * 32;
+                    view->may = 1 + below(7);
+                }
+                (void)gpump_cost_estimate_blocks(&gpu, histories, 3, views[s], count, NULL, &policy->cost, estimates[s], NULL);
+                sms[s].blocks = views[s];
+                sms[s].estimates = estimates[s];
+                sms[s].reserved = 0;
+                sms[s].count = count;
+                sms[s].sm = s;
+            }
+            if (gpump_victim_decide(policy, &request, &geometry, sms, 4, NULL, 0, places, 64, choices, 64, &decision, NULL) != GPUMP_OK) {
+                hash = gpump_hash_u64(hash, 1);
+                continue;
+            }
+            hash = gpump_hash_u64(gpump_hash_u64(gpump_hash_u64(hash, decision.latency), decision.overhead), decision.missing);
+            for (uint32_t c = 0; c < decision.choices; c++)
+                hash = gpump_hash_u64(gpump_hash_u64(hash, choices[c].cookie), choices[c].technique);
+            for (uint32_t c = 0; c < decision.places; c++) hash = gpump_hash_u64(gpump_hash_u64(hash, places[c].sm), places[c].position);
+        }
+    }
+    return hash;
+}
+
+#ifndef GPUMP_NO_PROGRAM
+/* Random control flow, and everything that is computed about it. */
+static uint64_t hash_program(void) {
+    uint64_t hash = GPUMP_HASH_SEED;
+    for (int i = 0; i < 300; i++) {
+        gpump_program *program;
+        uint32_t length = 3 + below(60), regs[8], predicate;
+        char text[256];
+        if (gpump_program_create(NULL, &program) != GPUMP_OK) return 0;
+        for (uint32_t r = 0; r < 8; r++) (void)gpump_program_add_register(program, r < 6 ? GPUMP_WIDTH_32 : GPUMP_WIDTH_64, &regs[r], NULL);
+        (void)gpump_program_add_register(program, GPUMP_WIDTH_PREDICATE, &predicate, NULL);
+        for (uint32_t k = 0; k < length; k++) {
+            gpump_instruction in = gpump_instruction_make(below(3) ? GPUMP_OP_COMPUTE : GPUMP_OP_BRANCH);
+            uint32_t defs[1], uses[2];
+            if (in.operation == GPUMP_OP_BRANCH) {
+                in.target = below(length + 1);
+                in.guard = below(4) ? predicate : GPUMP_NONE;
+            } else {
+                defs[0] = below(9);
+                uses[0] = below(8);
+                uses[1] = below(8);
+                in.defs = defs;
+                in.uses = uses;
+                in.def_count = 1;
+                in.use_count = 2;
+            }
+            if (gpump_program_add(program, &in, NULL, NULL) != GPUMP_OK) return 1;
+        }
+        gpump_instruction end = gpump_instruction_make(GPUMP_OP_EXIT);
+        (void)gpump_program_add(program, &end, NULL, NULL);
+        if (gpump_program_finish(program, NULL) == GPUMP_OK) {
+            for (uint32_t b = 0; b < gpump_program_basic_blocks(program); b++) {
+                gpump_basic_block block;
+                gpump_program_basic_block(program, b, &block);
+                hash = gpump_hash_u64(gpump_hash_u64(hash, block.dominator), block.post_dominator);
+                hash = gpump_hash_u64(gpump_hash_u64(hash, block.loop), block.loop_depth);
+            }
+            for (uint32_t k = 0; k <= length; k++) hash = gpump_hash_bytes(hash, text, gpump_program_text(program, k, text, sizeof text));
+        }
+        gpump_program_destroy(program);
+    }
+    return hash;
+}
+#endif
+
+int main(void) {
+    print("gpu", hash_gpu());
+    print("sm", hash_sm(GPUMP_SM_TIMING_HOST));
+    print("sm port", hash_sm(GPUMP_SM_TIMING_PORT));
+    print("compress", hash_compress());
+    print("victim", hash_victim());
+#ifndef GPUMP_NO_PROGRAM
+    print("program", hash_program());
+#endif
+    return 0;
+}
