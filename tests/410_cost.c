@@ -1,0 +1,242 @@
+/* labels: unit property */
+/* Cost estimates (Shieh 3.3.2): each formula by hand, the choice of the CPI source, what is unknown, the ring of finished blocks. */
+#include "test.h"
+
+static gpump_gpu fermi(void) {
+    gpump_gpu gpu;
+    assert_int_equal(gpump_gpu_config_preset(&gpu, "gtx480_shieh"), GPUMP_OK);
+    return gpu;
+}
+
+static gpump_block_view block(uint32_t kernel, uint64_t executed, uint64_t cycles, uint64_t bytes) {
+    gpump_block_view view;
+    memset(&view, 0, sizeof view);
+    view.kernel = kernel;
+    view.executed = executed;
+    view.cycles = cycles;
+    view.context_bytes = bytes;
+    view.state = GPUMP_BLOCK_RUNNING;
+    return view;
+}
+
+static void formulas(void **state) {
+    gpump_gpu gpu = fermi();
+    gpump_cost_history histories[2];
+    gpump_block_view blocks[2];
+    gpump_cost_rewind rewind[2] = {{2048, 30}, {0, 0}};
+    gpump_cost_estimate e[2];
+    (void)state;
+    memset(histories, 0, sizeof histories);
+    gpump_cost_history_record(&histories[1], 1000, 4000); /* CPI 4 */
+    gpump_cost_history_record(&histories[1], 1100, 4400); /* CPI 4: no deviation */
+    blocks[0] = block(1, 300, 900, 18432);  /* CPI 3 */
+    blocks[1] = block(1, 500, 2500, 18432); /* CPI 5: deviates, so finished blocks are believed */
+    assert_int_equal(gpump_cost_cpi_source(&histories[1], blocks, 2, 1), GPUMP_COST_CPI_FINISHED);
+    assert_int_equal(gpump_cost_estimate_blocks(&gpu, histories, 2, blocks, 2, rewind, NULL, e, NULL), GPUMP_OK);
+    assert_int_equal(e[0].latency[GPUMP_TECHNIQUE_FLUSH], 0);
+    assert_int_equal(e[0].overhead[GPUMP_TECHNIQUE_FLUSH], 300);
+    /* 18432 B at 177.4 GB/s / 15 at 1.4 GHz: 2181.96 cycles. */
+    assert_int_equal(e[0].latency[GPUMP_TECHNIQUE_SWITCH], 2182);
+    /* IPC of a block here: 800 / 3400; twice 2182 cycles: 1026.8, rounded up. */
+    assert_in_range(e[0].overhead[GPUMP_TECHNIQUE_SWITCH], 1027, 1028);
+    assert_int_equal(e[1].overhead[GPUMP_TECHNIQUE_SWITCH], e[0].overhead[GPUMP_TECHNIQUE_SWITCH]);
+    assert_int_equal(e[0].latency[GPUMP_TECHNIQUE_DRAIN], (1050 - 300) * 4);
+    assert_int_equal(e[1].latency[GPUMP_TECHNIQUE_DRAIN], (1050 - 500) * 4);
+    assert_int_equal(e[0].overhead[GPUMP_TECHNIQUE_DRAIN], 0);
+    assert_int_equal(e[0].latency[GPUMP_TECHNIQUE_REWIND], gpump_gpu_save_cycles(&gpu, 2048));
+    assert_in_range(e[0].overhead[GPUMP_TECHNIQUE_REWIND], 30 + 114, 30 + 116); /* 243 cycles twice at 800 / 3400 */
+    /* A block past the mean has nothing left to do, as far as this estimate can see. */
+    blocks[1].executed = 2000;
+    gpump_cost_estimate_blocks(&gpu, histories, 2, blocks, 2, NULL, NULL, e, NULL);
+    assert_int_equal(e[1].latency[GPUMP_TECHNIQUE_DRAIN], 0);
+    assert_true(e[1].latency[GPUMP_TECHNIQUE_REWIND] == GPUMP_UNKNOWN);
+}
+
+static void sources(void **state) {
+    gpump_gpu gpu = fermi();
+    gpump_cost_history histories[2];
+    gpump_block_view blocks[2];
+    gpump_cost_estimate e[2];
+    gpump_cost_options options = {GPUMP_COST_CPI_RUNNING, 0, 0};
+    (void)state;
+    memset(histories, 0, sizeof histories);
+    blocks[0] = block(1, 100, 300, 1000);
+    blocks[1] = block(1, 200, 600, 1000);
+    /* Nothing finished: how long a block is nobody knows. */
+    assert_int_equal(gpump_cost_cpi_source(&histories[1], blocks, 2, 1), GPUMP_COST_CPI_RUNNING);
+    gpump_cost_estimate_blocks(&gpu, histories, 2, blocks, 2, NULL, NULL, e, NULL);
+    assert_true(e[0].latency[GPUMP_TECHNIQUE_DRAIN] == GPUMP_UNKNOWN);
+    gpump_cost_estimate_blocks(&gpu, NULL, 0, blocks, 2, NULL, NULL, e, NULL);
+    assert_true(e[0].latency[GPUMP_TECHNIQUE_DRAIN] == GPUMP_UNKNOWN);
+    /* One finished and two running: only the running ones have a deviation. */
+    gpump_cost_history_record(&histories[1], 400, 4000);
+    assert_int_equal(gpump_cost_cpi_source(&histories[1], blocks, 2, 1), GPUMP_COST_CPI_RUNNING);
+    gpump_cost_estimate_blocks(&gpu, histories, 2, blocks, 2, NULL, NULL, e, NULL);
+    assert_int_equal(e[0].latency[GPUMP_TECHNIQUE_DRAIN], 300 * 3);
+    /* One and one: neither deviation is known, so neither is the drain. Chimera takes the block's own CPI all the same. */
+    assert_int_equal(gpump_cost_cpi_source(&histories[1], blocks, 1, 1), GPUMP_COST_CPI_SOURCES);
+    gpump_cost_estimate_blocks(&gpu, histories, 2, blocks, 1, NULL, NULL, e, NULL);
+    assert_true(e[0].latency[GPUMP_TECHNIQUE_DRAIN] == GPUMP_UNKNOWN);
+    gpump_cost_estimate_blocks(&gpu, histories, 2, blocks, 1, NULL, &options, e, NULL);
+    assert_int_equal(e[0].latency[GPUMP_TECHNIQUE_DRAIN], 300 * 3);
+    /* Both deviations 0: a tie means running. */
+    gpump_cost_history_record(&histories[1], 200, 2000);
+    assert_int_equal(gpump_cost_cpi_source(&histories[1], blocks, 2, 1), GPUMP_COST_CPI_RUNNING);
+    /* A block that has not executed yet has no CPI, and the kernel's IPC is that of the others. */
+    blocks[0] = block(1, 0, 0, 1000);
+    assert_int_equal(gpump_cost_cpi_source(&histories[1], blocks, 2, 1), GPUMP_COST_CPI_FINISHED);
+    gpump_cost_estimate_blocks(&gpu, histories, 2, blocks, 2, NULL, NULL, e, NULL);
+    assert_int_equal(e[0].latency[GPUMP_TECHNIQUE_DRAIN], 300 * 10);
+    blocks[1] = block(1, 0, 0, 1000);
+    gpump_cost_estimate_blocks(&gpu, histories, 2, blocks, 2, NULL, NULL, e, NULL);
+    assert_true(e[0].overhead[GPUMP_TECHNIQUE_SWITCH] == GPUMP_UNKNOWN);
+    /* Kernels do not mix. */
+    blocks[0] = block(1, 100, 300, 1000);
+    blocks[1] = block(7, 100, 900, 1000);
+    gpump_cost_estimate_blocks(&gpu, histories, 2, blocks, 2, NULL, NULL, e, NULL);
+    assert_true(e[1].latency[GPUMP_TECHNIQUE_DRAIN] == GPUMP_UNKNOWN);
+    assert_int_equal(e[0].latency[GPUMP_TECHNIQUE_DRAIN], 200 * 10);
+}
+
+static void chimera_charges_drains(void **state) {
+    gpump_gpu gpu = fermi();
+    gpump_cost_history histories[2];
+    gpump_block_view blocks[3];
+    gpump_cost_estimate e[3];
+    gpump_cost_options options = {GPUMP_COST_CPI_RUNNING, GPUMP_COST_DRAIN_LOSES, 1000};
+    (void)state;
+    memset(histories, 0, sizeof histories);
+    gpump_cost_history_record(&histories[1], 1000, 2000);
+    blocks[0] = block(1, 900, 1800, 0); /* 200 cycles left */
+    blocks[1] = block(1, 700, 1400, 0); /* 600: the last that can be drained in 1000 */
+    blocks[2] = block(1, 100, 200, 0);  /* 1800: will not be drained */
+    gpump_cost_estimate_blocks(&gpu, histories, 2, blocks, 3, NULL, &options, e, NULL);
+    assert_int_equal(e[0].latency[GPUMP_TECHNIQUE_DRAIN], 200);
+    assert_int_equal(e[0].overhead[GPUMP_TECHNIQUE_DRAIN], 200); /* 400 cycles at half an instruction per cycle */
+    assert_int_equal(e[1].overhead[GPUMP_TECHNIQUE_DRAIN], 0);
+    assert_int_equal(e[2].overhead[GPUMP_TECHNIQUE_DRAIN], 0);
+    /* Ours: a block is as long as the longest of late. */
+    gpump_cost_history_record(&histories[1], 1600, 3200);
+    options.flags = GPUMP_COST_DRAIN_CAREFUL;
+    gpump_cost_estimate_blocks(&gpu, histories, 2, blocks, 3, NULL, &options, e, NULL);
+    assert_int_equal(e[0].latency[GPUMP_TECHNIQUE_DRAIN], 1400);
+}
+
+static void ring_of_64(void **state) {
+    gpump_cost_history ring;
+    uint64_t random = test_seed(), lengths[200], cycles[200];
+    uint32_t n, i;
+    (void)state;
+    memset(&ring, 0, sizeof ring);
+    assert_true(gpump_cost_history_instructions(&ring) == GPUMP_UNKNOWN);
+    gpump_cost_history_record(&ring, 0, 100); /* nothing executed: not noted */
+    assert_int_equal(gpump_cost_history_count(&ring), 0);
+    for (n = 0; n < 200; n++) {
+        uint64_t sum = 0, cpi = 0, steps = 0, squares = 0;
+        uint32_t from = n < 63 ? 0 : n - 63;
+        lengths[n] = 1 + gpump_random_below(&random, 100000);
+        cycles[n] = gpump_random_next(&random) >> (24 + gpump_random_below(&random, 30));
+        gpump_cost_history_record(&ring, lengths[n], cycles[n]);
+        for (i = from; i <= n; i++) {
+            uint64_t c = gpump_cost_cpi_of(lengths[i], cycles[i]), s;
+            if (c > UINT32_MAX) c = UINT32_MAX;
+            s = c >> 8;
+            if (s > 1u << 24) s = 1u << 24;
+            sum += lengths[i];
+            cpi += c;
+            steps += s;
+            squares += s * s;
+        }
+        assert_int_equal(gpump_cost_history_count(&ring), n + 1 - from);
+        assert_int_equal(ring.instructions_sum, sum);
+        assert_int_equal(ring.cpi_sum, cpi);
+        assert_int_equal(ring.deviation_sum, steps);
+        assert_int_equal(ring.deviation_squares, squares);
+        assert_int_equal(gpump_cost_history_instructions(&ring), (sum + n - from) / (n + 1 - from));
+    }
+    assert_int_equal(gpump_cost_history_bits(), 64 * 64 + 5 * 64);
+}
+
+/* CPI rounds up and agrees with wide arithmetic, whichever division it takes. */
+static void cpi_everywhere(void **state) {
+    uint64_t random = test_seed(), seed = random, number, cases = test_cases(200000);
+    (void)state;
+    assert_true(gpump_cost_cpi_of(0, 5) == GPUMP_UNKNOWN);
+    for (number = 0; number < cases; number++) {
+        uint64_t executed = 1 + (gpump_random_next(&random) >> (gpump_random_below(&random, 60) + 3));
+        uint64_t cycles = gpump_random_next(&random) >> gpump_random_below(&random, 60);
+        test_check(gpump_cost_cpi_of(executed, cycles) == gpump_muldiv_up(cycles, 65536, executed), seed, number);
+    }
+}
+
+/* Deviations compared exactly: against a comparison in long double where the two are clearly apart. */
+static void deviations(void **state) {
+    uint64_t random = test_seed(), seed = random, number, cases = test_cases(20000), decided = 0;
+    (void)state;
+    for (number = 0; number < cases; number++) {
+        gpump_cost_history ring;
+        gpump_block_view blocks[8];
+        uint32_t finished = 2 + gpump_random_below(&random, 70), running = 2 + gpump_random_below(&random, 7), i;
+        uint32_t spread_f = 1 + gpump_random_below(&random, 3000), spread_r = 1 + gpump_random_below(&random, 3000);
+        long double values[64], mean = 0, vf = 0, vr = 0;
+        uint32_t n = finished < 64 ? finished : 64;
+        memset(&ring, 0, sizeof ring);
+        for (i = 0; i < finished; i++) {
+            uint64_t cycles = 1000 + gpump_random_below(&random, spread_f);
+            gpump_cost_history_record(&ring, 256, cycles);
+            values[i % 64] = (long double)cycles / 256;
+        }
+        for (i = 0; i < n; i++) mean += values[i] / n;
+        for (i = 0; i < n; i++) vf += (values[i] - mean) * (values[i] - mean) / (n - 1);
+        for (i = 0; i < running; i++) {
+            blocks[i] = block(3, 256, 1000 + gpump_random_below(&random, spread_r), 0);
+            values[i] = (long double)blocks[i].cycles / 256;
+        }
+        for (mean = 0, i = 0; i < running; i++) mean += values[i] / running;
+        for (i = 0; i < running; i++) vr += (values[i] - mean) * (values[i] - mean) / (running - 1);
+        if (vf > vr * 1.0001L + 1e-6L || vr > vf * 1.0001L + 1e-6L) {
+            decided++;
+            test_check(gpump_cost_cpi_source(&ring, blocks, running, 3) == (vr < vf ? GPUMP_COST_CPI_RUNNING : GPUMP_COST_CPI_FINISHED), seed,
+                       number);
+        }
+    }
+    assert_true(decided > cases / 2);
+}
+
+static void one_port(void **state) {
+    uint64_t cycles[5] = {300, 100, 200, 100, 0}, finish[5];
+    uint32_t order[5];
+    (void)state;
+    assert_int_equal(gpump_cost_port(cycles, 5, order, finish), 700);
+    assert_int_equal(order[0], 4);
+    assert_int_equal(order[1], 1);
+    assert_int_equal(order[2], 3);
+    assert_int_equal(order[3], 2);
+    assert_int_equal(order[4], 0);
+    assert_int_equal(finish[1], 100);
+    assert_int_equal(finish[3], 200);
+    assert_int_equal(finish[2], 400);
+    assert_int_equal(finish[0], 700);
+}
+
+static void wrong_use(void **state) {
+    gpump_gpu gpu = fermi();
+    gpump_block_view blocks[65];
+    gpump_cost_estimate e[65];
+    gpump_cost_options options = {9, 0, 0};
+    gpump_diag diag;
+    (void)state;
+    memset(blocks, 0, sizeof blocks);
+    assert_int_equal(gpump_cost_estimate_blocks(&gpu, NULL, 0, blocks, 65, NULL, NULL, e, &diag), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_cost_estimate_blocks(&gpu, NULL, 0, blocks, 1, NULL, &options, e, &diag), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_cost_estimate_blocks(NULL, NULL, 0, blocks, 1, NULL, NULL, e, &diag), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_cost_estimate_blocks(&gpu, NULL, 0, NULL, 0, NULL, NULL, NULL, &diag), GPUMP_OK);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(formulas),       cmocka_unit_test(sources),    cmocka_unit_test(chimera_charges_drains), cmocka_unit_test(ring_of_64),
+        cmocka_unit_test(cpi_everywhere), cmocka_unit_test(deviations), cmocka_unit_test(one_port),               cmocka_unit_test(wrong_use),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

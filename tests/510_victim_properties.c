@@ -1,0 +1,207 @@
+/* labels: property */
+/* Victim selection on random SMs: rules that no decision may break, and brute force beside it. */
+#include "victim_cases.h"
+#include "oracle_victim.c"
+
+static oracle_sm oracle_of(const victim_case *c, const gpump_victim_policy *policy) {
+    oracle_sm o;
+    o.blocks = c->blocks;
+    o.estimates = c->estimates;
+    o.count = c->sm.count;
+    o.incoming = VICTIM_INCOMING;
+    o.techniques = policy->techniques;
+    o.registers = c->need.registers;
+    o.shared_bytes = c->need.shared_bytes;
+    o.threads = c->need.threads;
+    o.warps = (c->need.threads + 31) / 32;
+    o.all_registers = c->gpu.registers;
+    o.all_shared_bytes = 49152;
+    o.all_threads = c->gpu.thread_slots;
+    o.all_warps = c->gpu.warp_slots;
+    o.all_slots = c->gpu.block_slots;
+    o.most = c->geometry.blocks;
+    return o;
+}
+
+static uint64_t victims_of(const victim_case *c, const gpump_victim_choice *choices, uint32_t count) {
+    uint64_t set = 0;
+    uint32_t i, k;
+    for (k = 0; k < count; k++)
+        for (i = 0; i < c->sm.count; i++)
+            if (c->blocks[i].slot == choices[k].slot && c->blocks[i].generation == choices[k].generation) set |= (uint64_t)1 << i;
+    return set;
+}
+
+/* Every policy on every kind of SM: who is named is there and may leave that way, nobody twice; the places are aligned, inside the SM,
+ * clear of everyone who stays, clear of each other, and warps, threads and slots suffice for all of them at once. */
+static void rules(void **state) {
+    uint64_t seed = test_seed(), random = seed, number, cases = test_cases(60000);
+    (void)state;
+    for (number = 0; number < cases; number++) {
+        victim_case c;
+        uint32_t p;
+        if (!victim_case_make(&c, &random, number % 3 ? 8 : 32, (uint32_t)(number % 64))) continue;
+        if (gpump_random_below(&random, 2)) c.request.flags = GPUMP_VICTIM_SERIAL_PORT;
+        for (p = 0; gpump_victim_policy_at(p); p++) {
+            const gpump_victim_policy *policy = gpump_victim_policy_at(p);
+            gpump_victim_place places[64];
+            gpump_victim_choice choices[64];
+            gpump_victim_decision d;
+            oracle_sm o = oracle_of(&c, policy);
+            uint64_t victims, leaving = 0, overhead = 0;
+            uint32_t i, k, j;
+            if (!strcmp(policy->name, "exact") && number % 8) continue; /* it is slow */
+            test_check(gpump_victim_decide(policy, &c.request, &c.geometry, &c.sm, 1, NULL, 0, places, 64, choices, 64, &d, NULL) == GPUMP_OK, seed,
+                       number);
+            test_check(d.places + d.missing == c.request.positions, seed, number);
+            test_check((d.reason == GPUMP_REASON_YES) == (d.missing == 0), seed, number);
+            victims = victims_of(&c, choices, d.choices);
+            test_check(gpump_bits_count64(victims) == d.choices, seed, number); /* each is resident, none twice */
+            for (i = 0; i < c.sm.count; i++)
+                if (oracle_is_leaving(&c.blocks[i])) leaving |= (uint64_t)1 << i;
+            for (k = 0; k < d.choices; k++) {
+                for (i = 0; c.blocks[i].slot != choices[k].slot; i++) {}
+                test_check(choices[k].sm == 3 && choices[k].cookie == c.blocks[i].cookie, seed, number);
+                test_check(c.blocks[i].kernel != VICTIM_INCOMING && !(leaving >> i & 1u), seed, number);
+                test_check(choices[k].technique < GPUMP_TECHNIQUES, seed, number);
+                test_check((c.blocks[i].may & policy->techniques) >> choices[k].technique & 1u, seed, number); /* no clobbered block is flushed */
+                overhead = gpump_add_saturated(overhead, choices[k].overhead);
+            }
+            test_check(overhead == d.overhead, seed, number);
+            test_check(oracle_groups_complete(&o, victims, leaving), seed, number);
+            test_check(d.places == 0 || oracle_positions(&o, victims | leaving) >= d.places, seed, number);
+            for (k = 0; k < d.places; k++) {
+                test_check(places[k].register_base == places[k].position * c.geometry.registers && places[k].shared_base == places[k].position * c.geometry.shared_bytes,
+                           seed, number);
+                test_check(places[k].register_base + c.need.registers <= c.gpu.registers && places[k].shared_base + c.need.shared_bytes <= 49152, seed, number);
+                for (j = 0; j < k; j++) test_check(places[j].position != places[k].position, seed, number);
+                for (i = 0; i < c.sm.count; i++)
+                    if (!((victims | leaving) >> i & 1u))
+                        test_check(!oracle_overlap(places[k].register_base, c.need.registers, c.blocks[i].register_base, c.blocks[i].registers) &&
+                                   !oracle_overlap(places[k].shared_base, c.need.shared_bytes, c.blocks[i].shared_base, c.blocks[i].shared_bytes),
+                                   seed, number);
+            }
+        }
+    }
+}
+
+/* The exact policy against every set of victims and every assignment. Greedy ones are measured: never better, often equal. */
+static void brute_force(void **state) {
+    static const char *greedy[] = {"dual", "rewind", "joint"};
+    uint64_t seed = test_seed(), random = seed, number, cases = test_cases(6000), tried = 0, same[3] = {0, 0, 0}, lost_limit[3] = {0, 0, 0};
+    double gap[3] = {0, 0, 0};
+    uint64_t compared[3] = {0, 0, 0};
+    (void)state;
+    for (number = 0; number < cases; number++) {
+        victim_case c;
+        gpump_victim_place places[64];
+        gpump_victim_choice choices[64];
+        gpump_victim_decision d;
+        oracle_sm o;
+        oracle_answer best;
+        uint32_t k;
+        if (!victim_case_make(&c, &random, 5, (uint32_t)(number % 64))) continue;
+        tried++;
+        o = oracle_of(&c, gpump_victim_find("exact"));
+        best = oracle_best(&o, c.request.limit_cycles, c.request.positions);
+        test_check(gpump_victim_decide(gpump_victim_find("exact"), &c.request, &c.geometry, &c.sm, 1, NULL, 0, places, 64, choices, 64, &d, NULL) ==
+                       GPUMP_OK, seed, number);
+        test_check(d.places == best.positions, seed, number);
+        if (best.positions) {
+            uint64_t latency = 0, a, b;
+            for (k = 0; k < d.choices; k++)
+                if (choices[k].latency > latency) latency = choices[k].latency;
+            a = latency > c.request.limit_cycles ? latency : c.request.limit_cycles;
+            b = best.latency > c.request.limit_cycles ? best.latency : c.request.limit_cycles;
+            test_check(a == b, seed, number); /* meets the limit whenever brute force can, else misses it by as little */
+            test_check(d.overhead == best.overhead, seed, number);
+        }
+        for (k = 0; k < 3; k++) {
+            const gpump_victim_policy *policy = gpump_victim_find(greedy[k]);
+            uint64_t latency = 0;
+            uint32_t i;
+            o = oracle_of(&c, policy);
+            best = oracle_best(&o, c.request.limit_cycles, c.request.positions);
+            gpump_victim_decide(policy, &c.request, &c.geometry, &c.sm, 1, NULL, 0, places, 64, choices, 64, &d, NULL);
+            test_check(d.places <= best.positions, seed, number);
+            if (d.places < best.positions || !d.places) continue;
+            for (i = 0; i < d.choices; i++)
+                if (choices[i].latency > latency) latency = choices[i].latency;
+            test_check(!oracle_better(c.request.limit_cycles, latency, d.overhead, best.latency, best.overhead), seed, number);
+            compared[k]++;
+            same[k] += !oracle_better(c.request.limit_cycles, best.latency, best.overhead, latency, d.overhead);
+            lost_limit[k] += best.latency <= c.request.limit_cycles && latency > c.request.limit_cycles;
+            if (best.latency <= c.request.limit_cycles && latency <= c.request.limit_cycles && best.overhead > 0 && d.overhead != GPUMP_UNKNOWN)
+                gap[k] += (double)d.overhead / (double)best.overhead - 1;
+        }
+    }
+    for (number = 0; number < 3; number++)
+        printf("%s: as good as brute force in %.2f%% of %llu decisions, missed a limit that could be met in %llu, overhead above the best by %.2f%% on average\n",
+               greedy[number], 100.0 * (double)same[number] / (double)compared[number], (unsigned long long)compared[number],
+               (unsigned long long)lost_limit[number], 100 * gap[number] / (double)compared[number]);
+    assert_true(tried > cases / 3);
+    assert_int_equal(lost_limit[2], 0);
+}
+
+/* One position, blocks of one size, no groups, nobody leaving: there Algorithm 1 is optimal. */
+static void one_position_is_optimal(void **state) {
+    uint64_t seed = test_seed(), random = seed, number, cases = test_cases(20000);
+    (void)state;
+    for (number = 0; number < cases; number++) {
+        victim_case c;
+        gpump_victim_place place;
+        gpump_victim_choice choices[64];
+        gpump_victim_decision d;
+        const gpump_victim_policy *policy = gpump_victim_find(number & 1 ? "dual" : "rewind");
+        oracle_sm o;
+        oracle_answer best;
+        uint64_t latency = 0;
+        uint32_t i;
+        if (!victim_case_make(&c, &random, 4, number % 4 == 0 ? VICTIM_UNKNOWN : 0)) continue;
+        c.request.positions = 1;
+        o = oracle_of(&c, policy);
+        best = oracle_best(&o, c.request.limit_cycles, 1);
+        test_check(gpump_victim_decide(policy, &c.request, &c.geometry, &c.sm, 1, NULL, 0, &place, 1, choices, 64, &d, NULL) == GPUMP_OK, seed, number);
+        test_check(d.places == best.positions, seed, number);
+        for (i = 0; i < d.choices; i++)
+            if (choices[i].latency > latency) latency = choices[i].latency;
+        if (best.latency <= c.request.limit_cycles) {
+            test_check(latency <= c.request.limit_cycles && d.overhead == best.overhead, seed, number);
+        } else {
+            test_check(latency == best.latency, seed, number); /* late: the least latency, whatever it costs */
+        }
+    }
+}
+
+/* With blocks of one kernel, Algorithm 1 repeated meets the limit whenever any set of victims can. */
+static void repeated_meets_the_limit(void **state) {
+    uint64_t seed = test_seed(), random = seed, number, cases = test_cases(4000), possible = 0;
+    (void)state;
+    for (number = 0; number < cases; number++) {
+        victim_case c;
+        gpump_victim_place places[64];
+        gpump_victim_choice choices[64];
+        gpump_victim_decision d;
+        oracle_sm o;
+        oracle_answer best;
+        if (!victim_case_make(&c, &random, 5, VICTIM_STUCK)) continue;
+        o = oracle_of(&c, gpump_victim_find("dual"));
+        best = oracle_best(&o, c.request.limit_cycles, c.request.positions);
+        if (!best.positions || best.latency > c.request.limit_cycles) continue;
+        possible++;
+        test_check(gpump_victim_decide(gpump_victim_find("dual"), &c.request, &c.geometry, &c.sm, 1, NULL, 0, places, 64, choices, 64, &d, NULL) ==
+                       GPUMP_OK, seed, number);
+        test_check(d.places == best.positions && d.late == 0, seed, number);
+    }
+    assert_true(possible > 100 || cases < 1000);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rules),
+        cmocka_unit_test(brute_force),
+        cmocka_unit_test(one_position_is_optimal),
+        cmocka_unit_test(repeated_meets_the_limit),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
