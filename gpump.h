@@ -8617,8 +8617,8 @@ static gpump_reason gpumpi_victim_check(const gpump_victim_plan_args *args, cons
 }
 
 /* What stands in the way of a further position on this SM. */
-static gpump_reason gpumpi_victim_why(const gpump_victim_plan_args *args, uint32_t most) {
-    if (most == 0) return GPUMP_REASON_POSITIONS;
+static gpump_reason gpumpi_victim_why(const gpump_victim_plan_args *args, uint32_t got, uint32_t most) {
+    if (got >= most) return GPUMP_REASON_POSITIONS;
     if (args->fixed) {
         uint32_t may = args->sm->blocks[gpump_bits_lowest64(args->fixed)].may;
         if (gpumpi_victim_has_groups(args->sm)) return GPUMP_REASON_GROUP;
@@ -8785,7 +8785,8 @@ static gpump_result gpumpi_victim_take(const gpumpi_victim_context *context, con
     else plan.positions = plan.victims = 0;
     reason = args.want ? gpumpi_victim_check(&args, &plan) : GPUMP_REASON_YES;
     if (reason != GPUMP_REASON_YES) return gpumpi_refuse(diag, reason, "policy's plan for sm", index);
-    if (gpump_bits_count64(plan.positions) < want && !out->blocked) out->blocked = (uint32_t)gpumpi_victim_why(&args, most);
+    if (gpump_bits_count64(plan.positions) < want && !out->blocked) 
+        out->blocked = (uint32_t)gpumpi_victim_why(&args, gpump_bits_count64(plan.positions), most);
     gpumpi_victim_emit(context, &args, &plan, out);
     return GPUMP_OK;
 }
@@ -8807,6 +8808,13 @@ static gpump_result gpumpi_victim_run(const gpumpi_victim_context *context, cons
     }
     out->decision.missing = wanted - out->decision.places;
     out->decision.reason = GPUMP_REASON_YES;
+    /* SMs that got no quota have not been asked why. */
+    for (s = 0; s < sm_count && states && out->decision.missing && !out->blocked; s++) {
+        uint64_t sets[GPUMP_VICTIM_POSITIONS];
+        gpump_victim_plan_args args;
+        uint32_t most = gpumpi_victim_prepare(context, &sms[s], sets, &args);
+        if (states[s].quota < most) out->blocked = (uint32_t)gpumpi_victim_why(&args, states[s].quota, most);
+    }
     if (out->decision.missing) out->decision.reason = out->blocked ? (gpump_reason)out->blocked : GPUMP_REASON_POSITIONS;
     return GPUMP_OK;
 }
