@@ -1,0 +1,752 @@
+/* The event loop: processes, streams, transfer engine, blocks; gpump's scheduler decides, its numbers say what a context costs. */
+#include <stdlib.h>
+#include <string.h>
+#include "tbsim.h"
+
+enum { EVENT_UNIT_END, EVENT_SAVED, EVENT_READY, EVENT_CPU, EVENT_TRANSFER, EVENT_WAKE };
+typedef struct event {
+    uint64_t time;
+    uint32_t order;      /* events of one cycle happen in the order they were made */
+    uint32_t generation; /* of the slot: an event of an earlier use is dropped */
+    uint32_t kind, index;
+} event;
+
+typedef enum slot_state { SLOT_FREE, SLOT_RUNNING, SLOT_DRAINING, SLOT_SAVING } slot_state;
+/* What runs in a block slot: units first to last - 1 of a kernel, one after the other. */
+typedef struct slot {
+    uint64_t block;      /* the scheduler's name for it */
+    uint64_t start, end; /* of this residence; start is when its context is back */
+    uint64_t rest;       /* cycles that its first unit still had to go at start */
+    gpump_block_ref ref; /* use_sm */
+    uint32_t generation, state, kernel, process, first, last;
+    uint32_t handle;     /* what is left when it drains or is saved; GPUMP_NONE: nothing */
+} slot;
+
+/* A chunk, or the rest of one, that waits in a PTBQ. */
+typedef struct saved {
+    uint64_t rest; /* cycles the first unit has to go; its whole time when there is no context */
+    gpump_sm_history history;
+    uint32_t first, last, kernel;
+    uint32_t has_context;
+    uint32_t next_free;
+} saved;
+
+typedef struct stream {
+    uint32_t process;
+    uint32_t next_op;  /* where in the script the next launch of this stream is looked for */
+    uint32_t launched, submitted, done;
+    uint32_t kernel;   /* of the launch in flight */
+    uint64_t started;
+} stream;
+typedef enum process_state { PROCESS_NOT_STARTED, PROCESS_CPU, PROCESS_TRANSFER, PROCESS_SYNC, PROCESS_ENDED } process_state;
+typedef struct process {
+    const tb_application *application;
+    uint32_t op, state, context, first_stream, runs;
+    uint64_t run_start, since; /* since: when the present CPU phase or transfer began */
+} process;
+
+typedef struct sim {
+    const tb_library *library;
+    const tb_workload *workload;
+    const tb_options *options;
+    tb_result *result;
+    gpump_scheduler *scheduler;
+    uint64_t now, wake, setup_cycles, limit, port_free[1024], preempted_at[1024], owned_since[1024];
+    uint32_t owner_process[1024], owner_kernel[1024];
+    slot *slots;
+    uint32_t slots_per_sm, sms;
+    saved *pool;
+    uint32_t pool_size, free_saved;
+    process processes[TB_PROCESSES];
+    stream streams[TB_PROCESSES * TB_STREAMS];
+    uint32_t stream_count, unfinished;
+    uint32_t transfer_queue[TB_PROCESSES], transfers_waiting, transferring; /* a process has one transfer at most */
+    event *heap;
+    uint32_t heap_count, heap_capacity, order;
+    gpump_cost_history *histories; /* mechanism select: one per kernel, index + 1 */
+    gpump_sm **sm;                 /* use_sm */
+    int failed;
+} sim;
+
+static void fail(sim *s, const char *what) {
+    if (!s->failed) snprintf(s->result->error, sizeof s->result->error, "at cycle %llu: %s", (unsigned long long)s->now, what);
+    s->failed = 1;
+}
+static void expect(sim *s, gpump_result result, const char *what) {
+    if (result != GPUMP_OK) {
+        char text[120];
+        snprintf(text, sizeof text, "%s: %s", what, gpump_result_name(result));
+        fail(s, text);
+    }
+}
+
+/* ---- events: a binary heap ---- */
+
+static int earlier(const event *a, const event *b) { return a->time != b->time ? a->time < b->time : a->order < b->order; }
+
+static void push(sim *s, uint64_t time, uint32_t kind, uint32_t index, uint32_t generation) {
+    uint32_t i = s->heap_count++;
+    event e = {time, s->order++, generation, kind, index};
+    if (i == s->heap_capacity) {
+        uint32_t capacity = s->heap_capacity ? s->heap_capacity * 2 : 1024;
+        event *grown = (event *)realloc(s->heap, capacity * sizeof *grown);
+        if (!grown) {
+            s->heap_count--;
+            fail(s, "out of memory");
+            return;
+        }
+        s->heap = grown;
+        s->heap_capacity = capacity;
+    }
+    if (s->order == UINT32_MAX) { /* renumber: the heap order stays what it is, since only ties depend on it */
+        for (uint32_t k = 0; k < i; k++) s->heap[k].order = k;
+        s->order = i;
+    }
+    while (i && earlier(&e, &s->heap[(i - 1) / 2])) {
+        s->heap[i] = s->heap[(i - 1) / 2];
+        i = (i - 1) / 2;
+    }
+    s->heap[i] = e;
+}
+
+static event pop(sim *s) {
+    event top = s->heap[0], last = s->heap[--s->heap_count];
+    uint32_t i = 0;
+    for (;;) {
+        uint32_t child = 2 * i + 1;
+        if (child >= s->heap_count) break;
+        if (child + 1 < s->heap_count && earlier(&s->heap[child + 1], &s->heap[child])) child++;
+        if (!earlier(&s->heap[child], &last)) break;
+        s->heap[i] = s->heap[child];
+        i = child;
+    }
+    s->heap[i] = last;
+    return top;
+}
+
+/* ---- recording ---- */
+
+static void record(sim *s, tb_span_kind kind, uint32_t track, uint32_t process, uint32_t kernel, uint64_t start, uint64_t end) {
+    tb_recording *r = s->options->recording;
+    tb_span span = {start, end, (uint32_t)kind, track, process, kernel};
+    if (!r || end <= start) return;
+    if (r->count == r->capacity) {
+        uint32_t capacity = r->capacity ? r->capacity * 2 : 256;
+        tb_span *grown = r->count < r->limit ? (tb_span *)realloc(r->spans, capacity * sizeof *grown) : NULL;
+        if (!grown) {
+            r->lost++;
+            return;
+        }
+        r->spans = grown;
+        r->capacity = capacity;
+    }
+    r->spans[r->count++] = span;
+}
+static void release_sm(sim *s, uint32_t sm) {
+    if (s->owner_process[sm] != GPUMP_NONE)
+        record(s, TB_SPAN_SM, sm, s->owner_process[sm], s->owner_kernel[sm], s->owned_since[sm], s->now);
+    s->owner_process[sm] = GPUMP_NONE;
+}
+
+/* ---- blocks ---- */
+
+static uint64_t unit_cycles(const tb_kernel *k, uint32_t unit) { return k->unit_start[unit + 1] - k->unit_start[unit]; }
+
+/* The unit that a slot is in at cycle `now`, and how long that one has to go. */
+static uint32_t present_unit(const slot *b, const tb_kernel *k, uint64_t now, uint64_t *rest) {
+    uint64_t into = now > b->start ? now - b->start : 0, position;
+    uint32_t low = b->first, high = b->last - 1;
+    if (into < b->rest) {
+        *rest = b->rest - into;
+        return b->first;
+    }
+    position = k->unit_start[b->first + 1] + (into - b->rest);
+    while (low < high) { /* the last unit that starts at or before position */
+        uint32_t middle = low + (high - low + 1) / 2;
+        if (k->unit_start[middle] <= position) low = middle;
+        else high = middle - 1;
+    }
+    *rest = k->unit_start[low + 1] > position ? k->unit_start[low + 1] - position : 0;
+    return low;
+}
+
+static uint32_t save_state(sim *s, uint32_t kernel, uint32_t first, uint32_t last, uint64_t rest, uint32_t has_context) {
+    uint32_t i = s->free_saved;
+    if (i == GPUMP_NONE) {
+        fail(s, "more blocks saved than the machine has slots");
+        return 0;
+    }
+    s->free_saved = s->pool[i].next_free;
+    s->pool[i].kernel = kernel;
+    s->pool[i].first = first;
+    s->pool[i].last = last;
+    s->pool[i].rest = rest;
+    s->pool[i].has_context = has_context;
+    memset(&s->pool[i].history, 0, sizeof s->pool[i].history);
+    return i;
+}
+
+/* use_sm: hands the SM's actions to the same times this file uses, and counts disagreement. */
+static void sm_pull(sim *s, uint32_t sm, uint64_t until) {
+    gpump_sm_action action;
+    while (gpump_sm_next(s->sm[sm], until, &action) == GPUMP_OK) {
+        slot *b = NULL;
+        for (uint32_t i = 0; i < s->slots_per_sm; i++) {
+            slot *candidate = &s->slots[sm * s->slots_per_sm + i];
+            if (candidate->state != SLOT_FREE && candidate->ref.slot == action.block.slot &&
+                candidate->ref.generation == action.block.generation)
+                b = candidate;
+        }
+        if (!b) continue;
+        if (action.kind == GPUMP_SM_ACTION_SAVE && action.end_cycle != b->end) s->result->cost_wrong++;
+        if (action.kind == GPUMP_SM_ACTION_RESTORE && action.end_cycle != b->start) s->result->cost_wrong++;
+        if (action.kind == GPUMP_SM_ACTION_FREED && b->handle != GPUMP_NONE) s->pool[b->handle].history = action.history;
+    }
+}
+
+static void issue(sim *s, const gpump_scheduler_action *action) {
+    uint32_t index = action->sm * s->slots_per_sm + action->slot;
+    slot *b = &s->slots[index];
+    const tb_kernel *k;
+    uint32_t queue = action->queue, has_context = 0;
+    gpump_sm_history history;
+    memset(&history, 0, sizeof history);
+    b->process = s->streams[queue].process;
+    b->kernel = s->streams[queue].kernel;
+    k = &s->library->kernels[b->kernel];
+    b->block = action->block;
+    b->state = SLOT_RUNNING;
+    b->handle = GPUMP_NONE;
+    b->generation++;
+    b->start = s->now;
+    if (action->saved) {
+        saved *old = &s->pool[action->handle];
+        b->first = old->first;
+        b->last = old->last;
+        b->rest = old->rest;
+        has_context = old->has_context;
+        history = old->history;
+        old->next_free = s->free_saved;
+        s->free_saved = (uint32_t)action->handle;
+    } else {
+        b->first = k->chunk_first[action->index];
+        b->last = k->chunk_first[action->index + 1];
+        b->rest = unit_cycles(k, b->first);
+    }
+    if (has_context) {
+        uint64_t *port = &s->port_free[action->sm];
+        b->start = (*port > s->now ? *port : s->now) + k->context_cycles;
+        *port = b->start;
+    }
+    b->end = b->start + b->rest + (k->unit_start[b->last] - k->unit_start[b->first + 1]);
+    push(s, b->end, EVENT_UNIT_END, index, b->generation);
+    if (s->sm) {
+        gpump_sm_request request;
+        memset(&request, 0, sizeof request);
+        request.cookie = index;
+        request.kernel = b->kernel + 1;
+        request.need.threads = k->threads * k->group;
+        request.need.registers = k->registers * k->group;
+        request.need.shared_bytes = k->shared_bytes * k->group;
+        expect(s, gpump_sm_place(s->sm[action->sm], s->now, &request, has_context ? &history : NULL, &b->ref, NULL), "gpump_sm_place");
+        sm_pull(s, action->sm, s->now);
+    }
+}
+
+static void free_slot(sim *s, uint32_t index) {
+    slot *b = &s->slots[index];
+    b->state = SLOT_FREE;
+    b->generation++;
+}
+
+static void unit_end(sim *s, uint32_t index) {
+    slot *b = &s->slots[index];
+    uint64_t name = b->block, handle = b->handle;
+    const tb_kernel *k = &s->library->kernels[b->kernel];
+    s->result->busy_cycles += b->end - b->start;
+    if (s->histories) gpump_cost_history_record(&s->histories[b->kernel + 1], unit_cycles(k, b->last - 1), unit_cycles(k, b->last - 1));
+    if (s->sm) {
+        sm_pull(s, index / s->slots_per_sm, s->now);
+        expect(s, gpump_sm_report_done(s->sm[index / s->slots_per_sm], s->now, b->ref), "gpump_sm_report_done");
+        sm_pull(s, index / s->slots_per_sm, s->now);
+        if (b->handle != GPUMP_NONE) memset(&s->pool[b->handle].history, 0, sizeof s->pool[b->handle].history);
+    }
+    free_slot(s, index);
+    if (handle != GPUMP_NONE) /* drained: what is left of the chunk goes back without a context */
+        expect(s, gpump_scheduler_report_preempted(s->scheduler, s->now, name, handle), "report_preempted");
+    else
+        expect(s, gpump_scheduler_report_finished(s->scheduler, s->now, name), "report_finished");
+}
+
+static void save_done(sim *s, uint32_t index) {
+    slot *b = &s->slots[index];
+    uint64_t name = b->block, handle = b->handle;
+    if (s->sm) sm_pull(s, index / s->slots_per_sm, s->now);
+    free_slot(s, index);
+    expect(s, gpump_scheduler_report_preempted(s->scheduler, s->now, name, handle), "report_preempted");
+}
+
+static void drain_unit(sim *s, uint32_t index) {
+    slot *b = &s->slots[index];
+    const tb_kernel *k = &s->library->kernels[b->kernel];
+    uint64_t rest;
+    uint32_t unit = present_unit(b, k, s->now, &rest);
+    b->state = SLOT_DRAINING;
+    if (unit + 1 < b->last) {
+        b->handle = save_state(s, b->kernel, unit + 1, b->last, unit_cycles(k, unit + 1), 0);
+        b->last = unit + 1;
+        b->end = (b->start > s->now ? b->start : s->now) + rest;
+        b->generation++;
+        push(s, b->end, EVENT_UNIT_END, index, b->generation);
+    }
+}
+
+static void switch_unit(sim *s, uint32_t index) {
+    slot *b = &s->slots[index];
+    const tb_kernel *k = &s->library->kernels[b->kernel];
+    uint64_t rest, *port = &s->port_free[index / s->slots_per_sm], stopped = b->start > s->now ? b->start : s->now, begin;
+    uint32_t unit = present_unit(b, k, s->now, &rest);
+    s->result->busy_cycles += stopped - b->start;
+    b->handle = save_state(s, b->kernel, unit, b->last, rest, 1);
+    begin = *port > stopped ? *port : stopped;
+    *port = begin + k->context_cycles;
+    b->state = SLOT_SAVING;
+    b->end = *port;
+    b->generation++;
+    push(s, b->end, EVENT_SAVED, index, b->generation);
+}
+
+static void flush_unit(sim *s, uint32_t index) {
+    slot *b = &s->slots[index];
+    const tb_kernel *k = &s->library->kernels[b->kernel];
+    uint64_t rest;
+    uint32_t unit = present_unit(b, k, s->now, &rest);
+    b->handle = save_state(s, b->kernel, unit, b->last, unit_cycles(k, unit), 0);
+    b->state = SLOT_SAVING;
+    b->end = s->now;
+    b->generation++;
+    push(s, s->now, EVENT_SAVED, index, b->generation);
+}
+
+/* Which technique each block of an SM leaves by, from the victim component (Algorithm 1 of Shieh over the whole SM). */
+static void select_techniques(sim *s, uint32_t sm, uint8_t *technique) {
+    gpump_block_view views[64];
+    gpump_cost_estimate estimates[64];
+    gpump_victim_request request;
+    gpump_victim_sm view;
+    gpump_victim_candidate chosen;
+    const gpump_victim_policy *policy = gpump_victim_find("chimera");
+    uint64_t set = 0;
+    uint32_t count = 0, index[64];
+    memset(views, 0, sizeof views);
+    memset(technique, GPUMP_TECHNIQUE_SWITCH, 64);
+    for (uint32_t i = 0; i < s->slots_per_sm; i++) {
+        const slot *b = &s->slots[sm * s->slots_per_sm + i];
+        const tb_kernel *k = &s->library->kernels[b->kernel];
+        gpump_block_view *v = &views[count];
+        uint64_t rest;
+        uint32_t unit;
+        if (b->state != SLOT_RUNNING) continue;
+        unit = present_unit(b, k, s->now, &rest);
+        v->cookie = i;
+        v->executed = v->cycles = b->start > s->now ? 0 : unit_cycles(k, unit) - rest;
+        v->context_bytes = k->context_bytes * k->group;
+        v->slot = i;
+        v->kernel = b->kernel + 1;
+        v->state = GPUMP_BLOCK_RUNNING;
+        v->may = 1u << GPUMP_TECHNIQUE_SWITCH | 1u << GPUMP_TECHNIQUE_DRAIN | (s->options->select_flush ? 1u << GPUMP_TECHNIQUE_FLUSH : 0u);
+        set |= (uint64_t)1 << count;
+        index[count++] = i;
+    }
+    if (!count || !policy) return;
+    if (gpump_cost_estimate_blocks(&s->library->machine.gpu, s->histories, s->library->kernel_count + 1, views, count, NULL, &policy->cost,
+                                   estimates, NULL))
+        return;
+    memset(&request, 0, sizeof request);
+    request.struct_size = sizeof request;
+    request.kernel = s->library->kernel_count + 1;
+    request.positions = 1;
+    request.flags = GPUMP_VICTIM_SERIAL_PORT;
+    request.since = request.now = s->now;
+    request.limit_cycles = tb_cycles(&s->library->machine, s->options->select_limit_us);
+    request.timeout_cycles = GPUMP_UNKNOWN;
+    memset(&view, 0, sizeof view);
+    view.blocks = views;
+    view.estimates = estimates;
+    view.count = count;
+    view.sm = sm;
+    {
+        uint8_t chosen_technique[64];
+        memset(chosen_technique, GPUMP_TECHNIQUE_SWITCH, sizeof chosen_technique);
+        if (gpump_victim_select(policy, &request, &view, &set, 1, 1, chosen_technique, &chosen) == GPUMP_OK)
+            for (uint32_t i = 0; i < count; i++)
+                if (chosen_technique[i] < GPUMP_TECHNIQUES) technique[index[i]] = chosen_technique[i];
+    }
+}
+
+static void preempt(sim *s, const gpump_scheduler_action *action) {
+    uint8_t technique[64];
+    uint32_t sm = action->sm;
+    s->preempted_at[sm] = s->now;
+    memset(technique, action->mechanism == GPUMP_SCHEDULER_DRAIN ? GPUMP_TECHNIQUE_DRAIN : GPUMP_TECHNIQUE_SWITCH, sizeof technique);
+    if (action->mechanism == GPUMP_SCHEDULER_SELECT) select_techniques(s, sm, technique);
+    for (int restoring = 0; restoring < 2; restoring++) /* blocks whose contexts are still on their way in follow the others */
+        for (uint32_t i = 0; i < s->slots_per_sm; i++) {
+            uint32_t index = sm * s->slots_per_sm + i;
+            slot *b = &s->slots[index];
+            if (b->state != SLOT_RUNNING || (b->start > s->now) != restoring) continue;
+            if (b->end <= s->now) continue; /* ends in this very cycle */
+            if (technique[i] == GPUMP_TECHNIQUE_DRAIN) drain_unit(s, index);
+            else if (technique[i] == GPUMP_TECHNIQUE_FLUSH && !restoring) flush_unit(s, index);
+            else switch_unit(s, index);
+            if (s->sm && b->state == SLOT_SAVING && !restoring) {
+                gpump_sm_choice choice;
+                memset(&choice, 0, sizeof choice);
+                choice.block = b->ref;
+                choice.technique = GPUMP_TECHNIQUE_SWITCH;
+                expect(s, gpump_sm_preempt(s->sm[sm], s->now, &choice, 1, NULL), "gpump_sm_preempt");
+                sm_pull(s, sm, s->now);
+            }
+        }
+}
+
+/* ---- processes ---- */
+
+static void run_process(sim *s, uint32_t index);
+
+static void submit(sim *s, uint32_t queue) {
+    stream *q = &s->streams[queue];
+    const tb_application *application = s->processes[q->process].application;
+    gpump_scheduler_command command;
+    const tb_kernel *k;
+    gpump_diag diag;
+    if (q->submitted == q->launched || q->submitted != q->done) return; /* nothing to submit, or the last is not done */
+    while (application->ops[q->next_op].kind != TB_OP_LAUNCH ||
+           application->ops[q->next_op].stream != queue - s->processes[q->process].first_stream)
+        q->next_op++;
+    q->kernel = application->ops[q->next_op++].kernel;
+    k = &s->library->kernels[q->kernel];
+    memset(&command, 0, sizeof command);
+    command.cookie = (uint64_t)q->process << 32 | q->kernel;
+    command.blocks = k->chunks;
+    command.context = s->processes[q->process].context;
+    command.blocks_per_sm = k->units_per_sm;
+    command.saved_limit = UINT32_MAX;
+    q->submitted++;
+    q->started = s->now;
+    expect(s, gpump_scheduler_submit(s->scheduler, s->now, queue, &command, &diag), "submit");
+}
+
+static void start_transfer(sim *s) {
+    uint32_t best = 0;
+    process *p;
+    uint64_t bytes, bursts;
+    double cycles;
+    if (s->transferring != GPUMP_NONE || !s->transfers_waiting) return;
+    for (uint32_t i = 1; i < s->transfers_waiting; i++)
+        if (s->options->transfer_priority && s->workload->processes[s->transfer_queue[i]].priority >
+                                                 s->workload->processes[s->transfer_queue[best]].priority)
+            best = i;
+    s->transferring = s->transfer_queue[best];
+    memmove(s->transfer_queue + best, s->transfer_queue + best + 1, (--s->transfers_waiting - best) * sizeof *s->transfer_queue);
+    p = &s->processes[s->transferring];
+    bytes = p->application->ops[p->op].bytes;
+    bursts = (bytes + s->library->machine.burst_bytes - 1) / s->library->machine.burst_bytes;
+    cycles = (double)bursts * s->library->machine.burst_bytes / s->library->machine.pcie_gb_per_s / 1000.0; /* us */
+    p->since = s->now;
+    push(s, s->now + tb_cycles(&s->library->machine, cycles), EVENT_TRANSFER, s->transferring, 0);
+}
+
+static int all_done(const sim *s, const process *p) {
+    for (uint32_t i = 0; i < p->application->streams; i++)
+        if (s->streams[p->first_stream + i].done != s->streams[p->first_stream + i].launched) return 0;
+    return 1;
+}
+
+static void begin_run(sim *s, uint32_t index) {
+    process *p = &s->processes[index];
+    p->op = 0;
+    p->run_start = s->now;
+    for (uint32_t i = 0; i < p->application->streams; i++) {
+        stream *q = &s->streams[p->first_stream + i];
+        q->next_op = q->launched = q->submitted = q->done = 0;
+    }
+}
+
+static void end_run(sim *s, uint32_t index) {
+    process *p = &s->processes[index];
+    tb_process_result *r = &s->result->processes[index];
+    uint32_t repeat = s->workload->processes[index].repeat, enough = repeat ? repeat : s->options->min_runs;
+    uint64_t cycles = s->now - p->run_start;
+    record(s, TB_SPAN_RUN, index, index, GPUMP_NONE, p->run_start, s->now);
+    if (!r->runs) r->first_cycles = cycles;
+    r->total_cycles += cycles;
+    r->finished_at = s->now;
+    if (++r->runs == enough) s->unfinished--;
+    p->runs++;
+    if (repeat && p->runs == repeat) {
+        p->state = PROCESS_ENDED;
+        return;
+    }
+    begin_run(s, index);
+}
+
+/* Goes on with a process's script until it has to wait. */
+static void run_process(sim *s, uint32_t index) {
+    process *p = &s->processes[index];
+    while (!s->failed && p->state != PROCESS_ENDED && s->unfinished) {
+        const tb_op *op;
+        if (p->op == p->application->op_count) {
+            if (!all_done(s, p)) {
+                p->state = PROCESS_SYNC;
+                return;
+            }
+            end_run(s, index);
+            if (p->state == PROCESS_ENDED) return;
+            continue;
+        }
+        op = &p->application->ops[p->op];
+        switch (op->kind) {
+        case TB_OP_CPU:
+            p->state = PROCESS_CPU;
+            p->since = s->now;
+            push(s, s->now + tb_cycles(&s->library->machine, op->us), EVENT_CPU, index, 0);
+            return;
+        case TB_OP_LAUNCH: {
+            uint32_t queue = p->first_stream + op->stream;
+            s->streams[queue].launched++;
+            submit(s, queue);
+            p->op++;
+            break;
+        }
+        case TB_OP_SYNC:
+            if (!all_done(s, p)) {
+                p->state = PROCESS_SYNC;
+                return;
+            }
+            p->op++;
+            break;
+        default:
+            if (!all_done(s, p)) {
+                p->state = PROCESS_SYNC;
+                return;
+            }
+            p->state = PROCESS_TRANSFER;
+            s->transfer_queue[s->transfers_waiting++] = index;
+            start_transfer(s);
+            return;
+        }
+    }
+}
+
+static void kernel_done(sim *s, const gpump_scheduler_action *action) {
+    stream *q = &s->streams[action->queue];
+    record(s, TB_SPAN_KERNEL, q->process, q->process, q->kernel, q->started, s->now);
+    q->done++;
+    submit(s, action->queue);
+    if (s->processes[q->process].state == PROCESS_SYNC && all_done(s, &s->processes[q->process])) run_process(s, q->process);
+}
+
+static void setup(sim *s, const gpump_scheduler_action *action) {
+    if (s->preempted_at[action->sm] != GPUMP_UNKNOWN) {
+        uint64_t latency = s->now - s->preempted_at[action->sm];
+        s->result->preempt_count++;
+        s->result->preempt_cycles += latency;
+        if (latency > s->result->preempt_worst) s->result->preempt_worst = latency;
+        record(s, TB_SPAN_PREEMPT, action->sm, s->streams[action->queue].process, s->streams[action->queue].kernel,
+               s->preempted_at[action->sm], s->now);
+        s->preempted_at[action->sm] = GPUMP_UNKNOWN;
+    }
+    if (s->options->recording) {
+        release_sm(s, action->sm);
+        s->owned_since[action->sm] = s->now;
+        s->owner_process[action->sm] = s->streams[action->queue].process;
+        s->owner_kernel[action->sm] = s->streams[action->queue].kernel;
+    }
+    if (s->setup_cycles) push(s, s->now + s->setup_cycles, EVENT_READY, action->sm, 0);
+    else expect(s, gpump_scheduler_report_ready(s->scheduler, s->now, action->sm), "report_ready");
+}
+
+static void pump(sim *s) {
+    gpump_scheduler_action action;
+    gpump_result result;
+    uint64_t next;
+    while (!s->failed && (result = gpump_scheduler_next(s->scheduler, s->options->policy, s->now, &action)) != GPUMP_EMPTY) {
+        if (result != GPUMP_OK) {
+            expect(s, result, "policy");
+            return;
+        }
+        switch (action.kind) {
+        case GPUMP_SCHEDULER_ISSUE: issue(s, &action); break;
+        case GPUMP_SCHEDULER_PREEMPT: preempt(s, &action); break;
+        case GPUMP_SCHEDULER_SETUP: setup(s, &action); break;
+        case GPUMP_SCHEDULER_KERNEL_DONE: kernel_done(s, &action); break;
+        default: break;
+        }
+    }
+    next = gpump_scheduler_next_cycle(s->scheduler);
+    if (next != GPUMP_UNKNOWN && next > s->now && next != s->wake) {
+        s->wake = next;
+        push(s, next, EVENT_WAKE, 0, 0);
+    }
+}
+
+static void handle(sim *s, const event *e) {
+    switch (e->kind) {
+    case EVENT_UNIT_END:
+        if (s->slots[e->index].generation == e->generation) unit_end(s, e->index);
+        break;
+    case EVENT_SAVED:
+        if (s->slots[e->index].generation == e->generation) save_done(s, e->index);
+        break;
+    case EVENT_READY: expect(s, gpump_scheduler_report_ready(s->scheduler, s->now, e->index), "report_ready"); break;
+    case EVENT_CPU:
+        if (s->processes[e->index].state == PROCESS_CPU) {
+            record(s, TB_SPAN_CPU, e->index, e->index, GPUMP_NONE, s->processes[e->index].since, s->now);
+            s->processes[e->index].op++;
+        } else
+            begin_run(s, e->index); /* its start time has come */
+        run_process(s, e->index);
+        break;
+    case EVENT_TRANSFER:
+        record(s, TB_SPAN_TRANSFER, e->index, e->index, GPUMP_NONE, s->processes[e->index].since, s->now);
+        s->transferring = GPUMP_NONE;
+        s->processes[e->index].op++;
+        run_process(s, e->index);
+        start_transfer(s);
+        break;
+    default: break;
+    }
+}
+
+void tb_options_default(tb_options *options) {
+    memset(options, 0, sizeof *options);
+    options->policy = gpump_scheduler_find("fcfs");
+    options->mechanism = GPUMP_SCHEDULER_SWITCH;
+    options->min_runs = 3;
+    options->select_limit_us = 15;
+}
+
+static int prepare(sim *s) {
+    gpump_scheduler_config config;
+    const gpump_gpu *gpu = &s->library->machine.gpu;
+    size_t bytes;
+    void *memory;
+    gpump_diag diag;
+    uint32_t total;
+    memset(&config, 0, sizeof config);
+    gpump_scheduler_config_preset(&config, "k20c");
+    config.sms = gpu->sms;
+    config.blocks_per_sm = gpu->block_slots;
+    config.contexts = TB_PROCESSES;
+    config.active_kernels = gpu->sms;
+    config.saved_blocks = gpu->sms * gpu->block_slots;
+    config.mechanism = s->options->mechanism;
+    config.decision_cycles = gpu->sms;
+    config.slice_cycles = s->options->slice_us ? (uint32_t)tb_cycles(&s->library->machine, (double)s->options->slice_us) : gpu->clock_khz;
+    for (uint32_t i = 0; i < s->workload->count; i++) {
+        s->processes[i].application = &s->library->applications[s->workload->processes[i].application];
+        s->processes[i].first_stream = s->stream_count;
+        for (uint32_t k = 0; k < s->processes[i].application->streams; k++) s->streams[s->stream_count++].process = i;
+    }
+    config.queues = s->stream_count ? s->stream_count : 1;
+    if (gpump_scheduler_bytes(&config, &bytes, &diag) != GPUMP_OK || !(memory = malloc(bytes))) return -1;
+    if (gpump_scheduler_init(memory, bytes, &config, &s->scheduler, &diag) != GPUMP_OK) {
+        free(memory);
+        return -1;
+    }
+    s->sms = gpu->sms;
+    s->slots_per_sm = gpu->block_slots;
+    total = s->sms * s->slots_per_sm;
+    s->slots = (slot *)calloc(total, sizeof *s->slots);
+    s->pool_size = total * 2 + 64;
+    s->pool = (saved *)calloc(s->pool_size, sizeof *s->pool);
+    if (!s->slots || !s->pool || s->sms > 1024) return -1;
+    for (uint32_t i = 0; i < s->pool_size; i++) s->pool[i].next_free = i + 1 < s->pool_size ? i + 1 : GPUMP_NONE;
+    if (s->options->mechanism == GPUMP_SCHEDULER_SELECT) {
+        s->histories = (gpump_cost_history *)calloc(s->library->kernel_count + 1, sizeof *s->histories);
+        if (!s->histories) return -1;
+    }
+    if (s->options->use_sm) {
+        gpump_sm_config sm_config;
+        s->sm = (gpump_sm **)calloc(s->sms, sizeof *s->sm);
+        if (!s->sm || gpump_sm_config_from_gpu(&sm_config, gpu, gpu->shared_bytes[gpu->shared_options - 1]) != GPUMP_OK) return -1;
+        sm_config.timing = GPUMP_SM_TIMING_PORT;
+        sm_config.waits = 0;
+        if (gpump_sm_bytes(&sm_config, &bytes, &diag) != GPUMP_OK) return -1;
+        for (uint32_t i = 0; i < s->sms; i++)
+            if (!(memory = malloc(bytes)) || gpump_sm_init(memory, bytes, &sm_config, &s->sm[i], &diag) != GPUMP_OK) return -1;
+    }
+    for (uint32_t i = 0; i < s->sms; i++) s->preempted_at[i] = GPUMP_UNKNOWN, s->owner_process[i] = GPUMP_NONE;
+    return 0;
+}
+
+int tb_run(const tb_library *library, const tb_workload *workload, const tb_options *options, tb_result *result) {
+    sim *s = (sim *)calloc(1, sizeof *s);
+    int failed;
+    memset(result, 0, sizeof *result);
+    if (!s) {
+        snprintf(result->error, sizeof result->error, "out of memory");
+        return -1;
+    }
+    s->library = library;
+    s->workload = workload;
+    s->options = options;
+    s->result = result;
+    s->transferring = GPUMP_NONE;
+    s->wake = GPUMP_UNKNOWN;
+    s->unfinished = workload->count;
+    s->setup_cycles = tb_cycles(&library->machine, library->machine.setup_us);
+    s->limit = options->limit_us > 0 ? tb_cycles(&library->machine, options->limit_us) : GPUMP_UNKNOWN;
+    if (prepare(s)) fail(s, "out of memory, or a machine with more than 1024 SMs");
+    for (uint32_t i = 0; i < workload->count && !s->failed; i++) {
+        gpump_scheduler_context context;
+        memset(&context, 0, sizeof context);
+        context.cookie = i;
+        context.page_table_base = (uint64_t)(i + 1) << 20;
+        context.priority = workload->processes[i].priority;
+        context.weight = workload->processes[i].weight;
+        expect(s, gpump_scheduler_open(s->scheduler, 0, &context, &s->processes[i].context, NULL), "open");
+        push(s, tb_cycles(&library->machine, workload->processes[i].start_us), EVENT_CPU, i, 0);
+    }
+    while (!s->failed && s->unfinished && s->heap_count && s->heap[0].time <= s->limit) {
+        event e = pop(s);
+        s->now = e.time;
+        s->result->events++;
+        handle(s, &e);
+        while (s->heap_count && s->heap[0].time == s->now && !s->failed) { /* everything of this cycle, then the decisions */
+            e = pop(s);
+            s->result->events++;
+            handle(s, &e);
+        }
+        pump(s);
+    }
+    if (!s->failed && s->unfinished && s->limit == GPUMP_UNKNOWN) fail(s, "nothing can happen any more, and processes are not done");
+    result->cycles = s->now;
+    if (options->recording) {
+        for (uint32_t i = 0; i < s->sms; i++) release_sm(s, i);
+    }
+    if (s->scheduler) result->statistics = *gpump_scheduler_count(s->scheduler);
+    failed = s->failed;
+    if (s->sm)
+        for (uint32_t i = 0; i < s->sms; i++) free(s->sm[i]);
+    free(s->sm);
+    free(s->histories);
+    free(s->scheduler);
+    free(s->slots);
+    free(s->pool);
+    free(s->heap);
+    free(s);
+    return failed ? -1 : 0;
+}
+
+int tb_metrics(const tb_library *library, const tb_workload *workload, const tb_result *result, gpump_metrics *metrics, double *ntt) {
+    gpump_metrics_run runs[TB_PROCESSES];
+    for (uint32_t i = 0; i < workload->count; i++) {
+        const tb_process_result *r = &result->processes[i];
+        runs[i].alone = library->alone[workload->processes[i].application];
+        runs[i].shared = r->runs ? r->total_cycles / r->runs : result->cycles;
+        if (ntt) ntt[i] = gpump_metrics_ntt(&runs[i]);
+    }
+    return gpump_metrics_compute(runs, workload->count, metrics, NULL) == GPUMP_OK ? 0 : -1;
+}

@@ -1,0 +1,181 @@
+/* tbsim: a GPU whose unit is the thread block, shared by many processes. It owns time, processes, the transfer engine and block
+ * times; which kernel gets which SM, and what a preemption costs, is gpump's. */
+#ifndef TBSIM_H
+#define TBSIM_H
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include "gpump.h"
+
+enum { TB_NAME = 40, TB_PROCESSES = 32, TB_STREAMS = 8 };
+
+/* ---- what runs ---- */
+
+/* A kernel on one machine: what a launch of it is made of. */
+typedef struct tb_kernel {
+    char name[TB_NAME];
+    uint32_t blocks, per_sm;     /* grid; blocks on one SM at most */
+    uint32_t registers, shared_bytes, threads; /* of one block */
+    double alone_us;             /* how long a launch takes alone; block times are fitted to it; 0: block_us is given */
+    double block_us;             /* mean time of a block */
+    double printed_block_us;     /* Table 5.2's time per block, 13 times too short; 0: none */
+    /* filled by tb_kernel_prepare */
+    uint32_t group;              /* blocks of one SM that start and end together, simulated as one unit */
+    uint32_t units, units_per_sm;
+    uint32_t chunks;             /* a chunk is what the scheduler calls a block: units that follow each other in one slot */
+    uint32_t *chunk_first;       /* chunks + 1 entries: first unit of each */
+    uint64_t *unit_start;        /* units + 1 entries: sum of the unit times before it, cycles */
+    uint64_t context_cycles;     /* to save or restore one unit */
+    uint64_t context_bytes;
+} tb_kernel;
+
+typedef enum tb_op_kind { TB_OP_CPU, TB_OP_TO_GPU, TB_OP_TO_CPU, TB_OP_LAUNCH, TB_OP_SYNC } tb_op_kind;
+typedef struct tb_op {
+    tb_op_kind kind;
+    uint32_t kernel; /* LAUNCH: index into the kernel table */
+    uint32_t stream; /* LAUNCH */
+    double us;       /* CPU */
+    uint64_t bytes;  /* TO_GPU, TO_CPU */
+} tb_op;
+
+/* A program: what its CPU thread does. Launches are asynchronous, transfers wait for all that was launched before. */
+typedef struct tb_application {
+    char name[TB_NAME];
+    tb_op *ops;
+    uint32_t op_count, streams;
+    uint32_t class1, class2; /* Table 5.2: 0 SHORT, 1 MEDIUM, 2 LONG */
+    double gpu_us;           /* sum of its kernels alone */
+} tb_application;
+
+typedef struct tb_process {
+    char name[TB_NAME];
+    uint32_t application;
+    uint32_t priority, weight;
+    double start_us;
+    uint32_t repeat; /* runs; 0: again and again until every process has run min_runs times */
+} tb_process;
+
+typedef struct tb_workload {
+    tb_process processes[TB_PROCESSES];
+    uint32_t count;
+} tb_workload;
+
+/* ---- on what, and how ---- */
+typedef struct tb_machine {
+    gpump_gpu gpu;
+    double variation;        /* block times spread evenly over mean x (1 - v) to (1 + v); default 0.2 (assumed) */
+    double setup_us;         /* setting an SM up for a kernel; default 1 (assumed) */
+    double pcie_gb_per_s;    /* 16: Table 5.1's 32 lanes x 500 MHz, one byte each */
+    uint32_t burst_bytes;    /* 4096: Table 5.1 */
+    int exact;               /* 1: every block on its own, no units or chunks */
+    int printed_times;       /* 1: Table 5.2's block times as printed */
+} tb_machine;
+
+typedef struct tb_options {
+    const gpump_scheduler_policy *policy;
+    uint32_t mechanism;      /* gpump_scheduler_mechanism */
+    int transfer_priority;   /* the transfer engine takes the highest priority first (NPQ); 0: FCFS */
+    uint32_t min_runs;       /* default 3 (5.3.1) */
+    uint64_t slice_us;       /* time_slice; 0: the preset's */
+    double limit_us;         /* stop there at the latest; 0: no limit */
+    double select_limit_us;  /* mechanism select: latency allowed, default 15 */
+    int select_flush;        /* 1: kernels may be flushed */
+    int use_sm;              /* 1: every SM is a gpump_sm, which must agree with the timing used here */
+    struct tb_recording *recording; /* NULL: nothing is recorded */
+} tb_options;
+
+/* Everything that all runs on one machine share; read-only once made. */
+typedef struct tb_library {
+    tb_machine machine;
+    tb_kernel *kernels;
+    uint32_t kernel_count;
+    tb_application *applications;
+    uint32_t application_count;
+    uint64_t *alone; /* per application: cycles of one run alone; 0: not measured */
+} tb_library;
+
+/* ---- what comes out ---- */
+typedef struct tb_process_result {
+    uint64_t runs, total_cycles; /* completed runs, and their turnaround times together */
+    uint64_t first_cycles;       /* turnaround of the first */
+    uint64_t finished_at;        /* when the last completed run ended */
+} tb_process_result;
+typedef struct tb_result {
+    tb_process_result processes[TB_PROCESSES];
+    uint64_t cycles;         /* simulated time */
+    uint64_t events;
+    uint64_t busy_cycles;    /* SM cycles with blocks making progress */
+    uint64_t preempt_count, preempt_cycles, preempt_worst; /* from PREEMPT to the SM's next setup */
+    uint64_t cost_wrong;     /* use_sm: times at which the gpump_sm had another opinion */
+    gpump_scheduler_statistics statistics;
+    char error[200];         /* empty when all went well */
+} tb_result;
+
+/* What happened, for traces and pictures. */
+typedef enum tb_span_kind { TB_SPAN_SM, TB_SPAN_KERNEL, TB_SPAN_CPU, TB_SPAN_TRANSFER, TB_SPAN_PREEMPT, TB_SPAN_RUN } tb_span_kind;
+typedef struct tb_span {
+    uint64_t start, end;
+    uint32_t kind, track; /* track: SM, or process */
+    uint32_t process, kernel;
+} tb_span;
+typedef struct tb_recording {
+    tb_span *spans;
+    uint32_t count, capacity, limit;
+    uint32_t lost; /* spans beyond limit */
+} tb_recording;
+
+/* ---- library.c: kernels and applications ---- */
+/* Sets the defaults of a machine. Returns 0, or -1 when there is no such preset. */
+int tb_machine_preset(tb_machine *machine, const char *preset);
+/* Reads Table 5.2, scales it to the machine and fits block times. class_end: 0 low, 1 middle, 2 high end of each application's class.
+ * Returns NULL and a sentence in `error` when the file is no such table. */
+tb_library *tb_library_tanasic(const tb_machine *machine, const char *path, int class_end, char *error, size_t error_bytes);
+void tb_library_free(tb_library *library);
+/* Lays a kernel out for a machine: units, chunks, times; fits block times when alone_us is given. Returns 0, -1 out of memory. */
+int tb_kernel_prepare(tb_kernel *kernel, const tb_machine *machine);
+/* Cycles that one launch of a kernel takes alone. */
+uint64_t tb_kernel_alone(const tb_machine *machine, const tb_kernel *kernel);
+/* Measures every application alone; called once, after all applications are there. */
+int tb_library_measure(tb_library *library);
+uint64_t tb_cycles(const tb_machine *machine, double us);
+double tb_us(const tb_machine *machine, uint64_t cycles);
+extern const char *const tb_class_names[3];
+
+/* ---- sim.c ---- */
+/* Runs a workload. Returns 0; -1 with result->error. */
+int tb_run(const tb_library *library, const tb_workload *workload, const tb_options *options, tb_result *result);
+void tb_options_default(tb_options *options);
+/* Metrics of a run against the applications alone; processes without a completed run count with the time so far. */
+int tb_metrics(const tb_library *library, const tb_workload *workload, const tb_result *result, gpump_metrics *metrics, double *ntt);
+
+/* ---- sweep.c ---- */
+/* Draws the number-th workload of `count` processes; the first process is benchmark number mod 10 and carries priority 1 when
+ * prioritised. The same for every policy, mechanism and number of threads. */
+void tb_random_workload(const tb_library *library, uint32_t count, uint32_t number, uint64_t seed, int prioritised, tb_workload *workload);
+typedef struct tb_job {
+    uint32_t count, number;
+    int prioritised;
+    const tb_library *library;
+    tb_options options;
+    uint64_t seed;
+    tb_workload workload; /* drawn */
+    tb_result result;
+} tb_job;
+/* Runs jobs on `threads` threads (0: one per core); results do not depend on how many. progress: a bar on standard error when that is
+ * a terminal. Returns how many failed. */
+uint32_t tb_run_jobs(tb_job *jobs, uint32_t count, uint32_t threads, int progress);
+
+/* ---- input.c ---- */
+/* Reads a workload file (YAML). New kernels and applications are added to the library. Returns 0; 2 after a message on standard
+ * error with file, line and column. */
+int tb_read_workload(const char *path, tb_library *library, tb_workload *workload, tb_options *options);
+/* Only the machine named in the file, which is needed before a library exists. */
+int tb_read_machine(const char *path, tb_machine *machine, int *class_end);
+
+/* ---- report.c ---- */
+void tb_report_text(FILE *out, const tb_library *library, const tb_workload *workload, const tb_options *options, const tb_result *result);
+void tb_report_csv(FILE *out, const tb_library *library, const tb_workload *workload, const tb_options *options, const tb_result *result);
+int tb_write_trace(const char *path, const tb_library *library, const tb_workload *workload, const tb_recording *recording);
+int tb_write_svg(const char *path, const char *title, const tb_library *library, const tb_workload *workload, const tb_recording *recording,
+                 uint64_t cycles);
+#endif
