@@ -166,11 +166,13 @@ typedef struct tb_job {
 uint32_t tb_run_jobs(tb_job *jobs, uint32_t count, uint32_t threads, int progress);
 
 /* ---- input.c ---- */
-/* Reads a workload file (YAML). New kernels and applications are added to the library. Returns 0; 2 after a message on standard
- * error with file, line and column. */
-int tb_read_workload(const char *path, tb_library *library, tb_workload *workload, tb_options *options);
-/* Only the machine named in the file, which is needed before a library exists. */
-int tb_read_machine(const char *path, tb_machine *machine, int *class_end);
+/* Reads a workload file (YAML; README.md has the keys) on top of the machine and options given, and makes the library it needs; the
+ * table of the benchmarks is at `table`. Returns 0; 2 after a message on standard error that names file, line and column. */
+int tb_read_workload(const char *path, const char *table, tb_machine *machine, int class_end, tb_library **library, tb_workload *workload,
+                     tb_options *options);
+/* Finds a mechanism by name: switch, drain, select; -1. */
+int tb_mechanism(const char *name);
+extern const char *const tb_mechanism_names[3];
 
 /* ---- report.c ---- */
 void tb_report_text(FILE *out, const tb_library *library, const tb_workload *workload, const tb_options *options, const tb_result *result);

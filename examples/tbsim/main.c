@@ -1,0 +1,408 @@
+/* tbsim run|sweep|merge|machines: see README.md. Exit status: 0 done, 1 a run failed, 2 bad input or usage. */
+#include <getopt.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "tbsim.h"
+
+#ifndef TBSIM_DATA_DIR
+#define TBSIM_DATA_DIR "data"
+#endif
+
+static const char *const usage_text =
+    "usage: tbsim run FILE.yaml [options]              one workload\n"
+    "       tbsim sweep [options]                      random workloads, one CSV line per run and process\n"
+    "       tbsim merge OUT.csv PART.csv...            the parts of a sharded sweep, in their order, as one file\n"
+    "       tbsim machines [options]                   PPQ and DSS with switch, drain and select, from k20c to h100\n"
+    "  --gpu NAME            machine (k20c)                --policy NAME          fcfs npq ppq ppq_shared dss equal weighted time_slice\n"
+    "  --mechanism NAME      switch drain select           --transfers fcfs|npq   the transfer engine's order (fcfs)\n"
+    "  --class-end NAME      low middle high               --variation X          spread of block times (0.2)\n"
+    "  --printed-times       block times as Table 5.2      --exact                every block on its own\n"
+    "  --data FILE           Table 5.2 as CSV\n"
+    "run:   --csv            CSV report                    --trace FILE.json      for Perfetto\n"
+    "       --svg FILE.svg   picture of the timeline       --title TEXT           of the picture\n"
+    "       --limit US       stop there                    --sm                   let every SM be a gpump_sm too, and compare\n"
+    "sweep: --processes N    2                             --workloads N          10\n"
+    "       --seed N         1                             --shard I/N            only jobs i with i mod N = I, 0 <= I < N\n"
+    "       --threads N      all cores                     --prioritise           the first process has priority 1\n"
+    "       --out FILE       standard output               --quiet                no progress bar\n"
+    "machines: --svg FILE    a picture                     --workloads N, --threads N\n";
+
+typedef struct arguments {
+    tb_machine machine;
+    tb_options options;
+    const char *data, *trace, *svg, *title, *out, *gpu;
+    int csv, class_end, quiet, prioritise, has_policy, has_mechanism, has_transfers, has_limit;
+    uint32_t processes, workloads, threads, shard, shards;
+    uint64_t seed;
+} arguments;
+
+static int usage(const char *what, const char *value) {
+    if (what) fprintf(stderr, "tbsim: %s%s%s\n", what, value ? ": " : "", value ? value : "");
+    fputs(usage_text, stderr);
+    return 2;
+}
+
+static int parse(int argc, char **argv, arguments *a) {
+    static const struct option longs[] = {
+        {"gpu", 1, NULL, 'g'},       {"policy", 1, NULL, 'p'},   {"mechanism", 1, NULL, 'm'},     {"transfers", 1, NULL, 't'},
+        {"class-end", 1, NULL, 'c'}, {"variation", 1, NULL, 'v'}, {"printed-times", 0, NULL, 'P'}, {"exact", 0, NULL, 'e'},
+        {"data", 1, NULL, 'd'},      {"csv", 0, NULL, 'C'},      {"trace", 1, NULL, 'T'},         {"svg", 1, NULL, 'S'},
+        {"title", 1, NULL, 'i'},     {"limit", 1, NULL, 'l'},    {"sm", 0, NULL, 'M'},            {"processes", 1, NULL, 'n'},
+        {"workloads", 1, NULL, 'w'}, {"seed", 1, NULL, 's'},     {"shard", 1, NULL, 'h'},         {"threads", 1, NULL, 'j'},
+        {"prioritise", 0, NULL, 'x'}, {"out", 1, NULL, 'o'},     {"quiet", 0, NULL, 'q'},         {NULL, 0, NULL, 0}};
+    int c;
+    memset(a, 0, sizeof *a);
+    tb_options_default(&a->options);
+    tb_machine_preset(&a->machine, "k20c");
+    a->data = TBSIM_DATA_DIR "/tanasic_table_5_2.csv";
+    a->class_end = 1;
+    a->processes = 2;
+    a->workloads = 10;
+    a->seed = 1;
+    a->shards = 1;
+    a->gpu = "k20c";
+    while ((c = getopt_long(argc, argv, "", longs, NULL)) != -1) {
+        char *end = NULL;
+        double number = optarg ? strtod(optarg, &end) : 0;
+        int is_number = optarg && end != optarg && !*end && number >= 0 && number < 1e15;
+        if (c == '?') return usage(NULL, NULL);
+        if (strchr("vlnwsj", c) && !is_number) return usage("not a number", optarg);
+        switch (c) {
+        case 'g': {
+            tb_machine old = a->machine;
+            if (tb_machine_preset(&a->machine, optarg)) return usage("no GPU of that name", optarg);
+            a->gpu = optarg;
+            a->machine.variation = old.variation;
+            a->machine.exact = old.exact;
+            a->machine.printed_times = old.printed_times;
+            break;
+        }
+        case 'p':
+            a->options.policy = gpump_scheduler_find(optarg);
+            a->has_policy = 1;
+            if (!a->options.policy) return usage("no policy of that name", optarg);
+            break;
+        case 'm':
+            if (tb_mechanism(optarg) < 0) return usage("no mechanism of that name", optarg);
+            a->options.mechanism = (uint32_t)tb_mechanism(optarg);
+            a->has_mechanism = 1;
+            break;
+        case 't':
+            if (strcmp(optarg, "fcfs") && strcmp(optarg, "npq")) return usage("transfers are fcfs or npq", optarg);
+            a->options.transfer_priority = !strcmp(optarg, "npq");
+            a->has_transfers = 1;
+            break;
+        case 'c':
+            a->class_end = !strcmp(optarg, "low") ? 0 : !strcmp(optarg, "middle") ? 1 : !strcmp(optarg, "high") ? 2 : -1;
+            if (a->class_end < 0) return usage("class-end is low, middle or high", optarg);
+            break;
+        case 'v':
+            if (number > 0.9) return usage("variation is 0 to 0.9", optarg);
+            a->machine.variation = number;
+            break;
+        case 'P': a->machine.printed_times = 1; break;
+        case 'e': a->machine.exact = 1; break;
+        case 'd': a->data = optarg; break;
+        case 'C': a->csv = 1; break;
+        case 'T': a->trace = optarg; break;
+        case 'S': a->svg = optarg; break;
+        case 'i': a->title = optarg; break;
+        case 'l': a->options.limit_us = number, a->has_limit = 1; break;
+        case 'M': a->options.use_sm = 1; break;
+        case 'n':
+            if (number < 1 || number > 10) return usage("processes are 1 to 10", optarg);
+            a->processes = (uint32_t)number;
+            break;
+        case 'w':
+            if (number < 1 || number > 1e6) return usage("workloads are 1 to 1000000", optarg);
+            a->workloads = (uint32_t)number;
+            break;
+        case 's': a->seed = (uint64_t)number; break;
+        case 'j': a->threads = (uint32_t)number; break;
+        case 'h': {
+            char extra;
+            if (sscanf(optarg, "%u/%u%c", &a->shard, &a->shards, &extra) != 2 || !a->shards || a->shard >= a->shards)
+                return usage("a shard is I/N with 0 <= I < N", optarg);
+            break;
+        }
+        case 'x': a->prioritise = 1; break;
+        case 'o': a->out = optarg; break;
+        default: a->quiet = 1; break;
+        }
+    }
+    return 0;
+}
+
+static int run(const arguments *given, const char *path) {
+    arguments a = *given;
+    tb_library *library;
+    tb_workload workload;
+    tb_result result;
+    tb_recording recording;
+    tb_options options = a.options;
+    int status = tb_read_workload(path, a.data, &a.machine, a.class_end, &library, &workload, &options);
+    if (status) return status;
+    if (a.has_policy) options.policy = a.options.policy; /* the command line has the last word */
+    if (a.has_mechanism) options.mechanism = a.options.mechanism;
+    if (a.has_transfers) options.transfer_priority = a.options.transfer_priority;
+    if (a.has_limit) options.limit_us = a.options.limit_us;
+    memset(&recording, 0, sizeof recording);
+    recording.limit = 4000000;
+    if (a.trace || a.svg) options.recording = &recording;
+    if (tb_run(library, &workload, &options, &result)) {
+        fprintf(stderr, "tbsim: %s\n", result.error);
+        status = 1;
+    } else {
+        if (a.csv) tb_report_csv(stdout, library, &workload, &options, &result);
+        else tb_report_text(stdout, library, &workload, &options, &result);
+        if (options.use_sm) {
+            printf("gpump_sm: %llu transfer times differ\n", (unsigned long long)result.cost_wrong);
+            if (result.cost_wrong) status = 1;
+        }
+        if (a.trace && tb_write_trace(a.trace, library, &workload, &recording)) status = 2, fprintf(stderr, "%s: cannot be written\n", a.trace);
+        if (a.svg && tb_write_svg(a.svg, a.title ? a.title : options.policy->name, library, &workload, &recording, result.cycles))
+            status = 2, fprintf(stderr, "%s: cannot be written\n", a.svg);
+        if (recording.lost) fprintf(stderr, "tbsim: %u spans too many for the trace were left out\n", recording.lost);
+    }
+    free(recording.spans);
+    tb_library_free(library);
+    return status;
+}
+
+static int sweep(const arguments *a) {
+    char error[300];
+    tb_library *library = tb_library_tanasic(&a->machine, a->data, a->class_end, error, sizeof error);
+    FILE *out = stdout;
+    tb_job *jobs;
+    uint32_t count = 0, failed;
+    if (!library) {
+        fprintf(stderr, "%s\n", error);
+        return 2;
+    }
+    jobs = (tb_job *)calloc(a->workloads, sizeof *jobs);
+    if (!jobs) return 1;
+    for (uint32_t i = a->shard; i < a->workloads; i += a->shards) {
+        tb_job *job = &jobs[count++];
+        job->count = a->processes;
+        job->number = i;
+        job->prioritised = a->prioritise;
+        job->library = library;
+        job->options = a->options;
+        job->seed = a->seed;
+    }
+    failed = count ? tb_run_jobs(jobs, count, a->threads, !a->quiet) : 0;
+    if (a->out && !(out = fopen(a->out, "w"))) {
+        fprintf(stderr, "%s: cannot be written\n", a->out);
+        return 2;
+    }
+    fprintf(out, "workload,process,benchmark,class1,class2,priority,policy,mechanism,runs,alone_us,turnaround_us,ntt,antt,stp,fairness\n");
+    for (uint32_t i = 0; i < count; i++) {
+        gpump_metrics metrics;
+        double ntt[TB_PROCESSES];
+        if (*jobs[i].result.error) {
+            fprintf(stderr, "tbsim: workload %u: %s\n", jobs[i].number, jobs[i].result.error);
+            continue;
+        }
+        if (tb_metrics(library, &jobs[i].workload, &jobs[i].result, &metrics, ntt)) continue;
+        for (uint32_t p = 0; p < jobs[i].workload.count; p++) {
+            const tb_process *process = &jobs[i].workload.processes[p];
+            const tb_application *application = &library->applications[process->application];
+            const tb_process_result *r = &jobs[i].result.processes[p];
+            fprintf(out, "%u,%u,%s,%s,%s,%u,%s,%s,%llu,%.3f,%.3f,%.6f,%.6f,%.6f,%.6f\n", jobs[i].number, p, application->name,
+                    tb_class_names[application->class1], tb_class_names[application->class2], process->priority, a->options.policy->name,
+                    tb_mechanism_names[a->options.mechanism], (unsigned long long)r->runs,
+                    tb_us(&library->machine, library->alone[process->application]),
+                    tb_us(&library->machine, r->runs ? r->total_cycles / r->runs : jobs[i].result.cycles), ntt[p], metrics.antt, metrics.stp,
+                    metrics.fairness);
+        }
+    }
+    if (out != stdout) fclose(out);
+    free(jobs);
+    tb_library_free(library);
+    return failed ? 1 : 0;
+}
+
+/* Lines of all parts, ordered by the workload number in front, under one header: the same file as without shards. */
+typedef struct merge_line {
+    unsigned long number, place;
+    char *text;
+} merge_line;
+static int by_number(const void *a, const void *b) {
+    const merge_line *x = (const merge_line *)a, *y = (const merge_line *)b;
+    if (x->number != y->number) return x->number < y->number ? -1 : 1;
+    return x->place < y->place ? -1 : x->place > y->place;
+}
+static int merge(const char *target, char **parts, int count) {
+    merge_line *lines = NULL;
+    size_t used = 0, capacity = 0;
+    char text[1024], header[1024] = "";
+    FILE *out;
+    for (int i = 0; i < count; i++) {
+        FILE *in = fopen(parts[i], "r");
+        unsigned long row = 0;
+        if (!in) {
+            fprintf(stderr, "%s: cannot be read\n", parts[i]);
+            return 2;
+        }
+        while (fgets(text, sizeof text, in)) {
+            char *end;
+            row++;
+            if (row == 1) {
+                if (*header && strcmp(header, text)) {
+                    fprintf(stderr, "%s:1:1: not the header of the other parts\n", parts[i]);
+                    return 2;
+                }
+                memcpy(header, text, sizeof header);
+                continue;
+            }
+            if (used == capacity) {
+                merge_line *grown = (merge_line *)realloc(lines, (capacity = capacity ? capacity * 2 : 1024) * sizeof *grown);
+                if (!grown) return 1;
+                lines = grown;
+            }
+            lines[used].number = strtoul(text, &end, 10);
+            if (end == text || *end != ',') {
+                fprintf(stderr, "%s:%lu:1: no workload number\n", parts[i], row);
+                return 2;
+            }
+            lines[used].place = row;
+            lines[used].text = (char *)malloc(strlen(text) + 1);
+            if (!lines[used].text) return 1;
+            memcpy(lines[used].text, text, strlen(text) + 1);
+            used++;
+        }
+        fclose(in);
+    }
+    if (used) qsort(lines, used, sizeof *lines, by_number);
+    out = fopen(target, "w");
+    if (!out) {
+        fprintf(stderr, "%s: cannot be written\n", target);
+        return 2;
+    }
+    fputs(header, out);
+    for (size_t i = 0; i < used; i++) {
+        fputs(lines[i].text, out);
+        free(lines[i].text);
+    }
+    free(lines);
+    return fclose(out) ? 2 : 0;
+}
+
+/* ---- machines: who wins on newer GPUs ---- */
+
+enum { MACHINES = 5, SCHEMES = 6 };
+static const char *const machine_names[MACHINES] = {"k20c", "p100", "v100", "a100", "h100"};
+static const struct {
+    const char *name, *policy;
+    uint32_t mechanism;
+} schemes[SCHEMES] = {{"PPQ switch", "ppq", GPUMP_SCHEDULER_SWITCH}, {"PPQ drain", "ppq", GPUMP_SCHEDULER_DRAIN},
+                      {"PPQ select", "ppq", GPUMP_SCHEDULER_SELECT}, {"DSS switch", "equal", GPUMP_SCHEDULER_SWITCH},
+                      {"DSS drain", "equal", GPUMP_SCHEDULER_DRAIN}, {"DSS select", "equal", GPUMP_SCHEDULER_SELECT}};
+
+static int machines_svg(const char *path, double gain[MACHINES][SCHEMES], uint32_t workloads) {
+    static const char *const fill[SCHEMES] = {"#4477aa", "#88aacc", "#223366", "#ee6677", "#f4a6ae", "#992233"};
+    FILE *out = fopen(path, "w");
+    double top = 1;
+    if (!out) return -1;
+    for (int m = 0; m < MACHINES; m++)
+        for (int i = 0; i < SCHEMES; i++)
+            if (gain[m][i] > top) top = gain[m][i];
+    fprintf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"760\" height=\"340\" font-family=\"sans-serif\" font-size=\"11\">\n"
+                 "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n<text x=\"50\" y=\"20\" font-size=\"14\">Turnaround gain over FCFS, 8 "
+                 "processes, %u workloads (log scale; PPQ: the prioritised process, DSS: the mean process)</text>\n", workloads);
+    for (double line = 0.5; line <= top * 1.01; line *= 2)
+        fprintf(out, "<line x1=\"50\" x2=\"750\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"#cccccc\"/><text x=\"45\" y=\"%.1f\" text-anchor=\"end\">%g</text>\n",
+                280 - 230 * log2(line * 2) / log2(top * 2), 280 - 230 * log2(line * 2) / log2(top * 2), 284 - 230 * log2(line * 2) / log2(top * 2), line);
+    for (int m = 0; m < MACHINES; m++) {
+        for (int i = 0; i < SCHEMES; i++) {
+            double height = gain[m][i] > 0.5 ? 230 * log2(gain[m][i] * 2) / log2(top * 2) : 0;
+            fprintf(out, "<rect x=\"%d\" y=\"%.1f\" width=\"18\" height=\"%.1f\" fill=\"%s\"><title>%s on %s: %.2f</title></rect>\n",
+                    60 + m * 138 + i * 20, 280 - height, height, fill[i], schemes[i].name, machine_names[m], gain[m][i]);
+        }
+        fprintf(out, "<text x=\"%d\" y=\"296\" text-anchor=\"middle\">%s</text>\n", 120 + m * 138, machine_names[m]);
+    }
+    for (int i = 0; i < SCHEMES; i++)
+        fprintf(out, "<rect x=\"%d\" y=\"310\" width=\"12\" height=\"12\" fill=\"%s\"/><text x=\"%d\" y=\"320\">%s</text>\n", 60 + i * 115, fill[i],
+                76 + i * 115, schemes[i].name);
+    fprintf(out, "</svg>\n");
+    return fclose(out) ? -1 : 0;
+}
+
+static int machines(const arguments *a) {
+    static double gain[MACHINES][SCHEMES], lost[MACHINES][SCHEMES], mean_us[MACHINES][SCHEMES];
+    printf("| machine | SMs | save share, GB/s per SM | scheme | turnaround gain | throughput lost | mean latency of vacating an SM, us |\n");
+    printf("|---|---|---|---|---|---|---|\n");
+    for (int m = 0; m < MACHINES; m++) {
+        tb_machine machine = a->machine;
+        tb_library *library;
+        tb_job *jobs;
+        char error[300];
+        uint32_t failed, n = a->workloads;
+        if (tb_machine_preset(&machine, machine_names[m])) return 2;
+        machine.variation = a->machine.variation;
+        library = tb_library_tanasic(&machine, a->data, a->class_end, error, sizeof error);
+        jobs = (tb_job *)calloc((size_t)n * (SCHEMES + 1), sizeof *jobs);
+        if (!library || !jobs) {
+            fprintf(stderr, "%s\n", library ? "out of memory" : error);
+            return 2;
+        }
+        for (uint32_t i = 0; i < n * (SCHEMES + 1); i++) {
+            uint32_t scheme = i / n; /* the last is FCFS */
+            tb_options_default(&jobs[i].options);
+            if (scheme < SCHEMES) {
+                jobs[i].options.policy = gpump_scheduler_find(schemes[scheme].policy);
+                jobs[i].options.mechanism = schemes[scheme].mechanism;
+                jobs[i].options.transfer_priority = scheme < 3;
+            }
+            jobs[i].count = 8;
+            jobs[i].number = i % n;
+            jobs[i].prioritised = scheme < 3;
+            jobs[i].library = library;
+            jobs[i].seed = a->seed;
+        }
+        failed = tb_run_jobs(jobs, n * (SCHEMES + 1), a->threads, !a->quiet);
+        if (failed) return 1;
+        for (uint32_t scheme = 0; scheme < SCHEMES; scheme++) {
+            double gains = 0, losses = 0, count = 0, cycles = 0, preempted = 0;
+            for (uint32_t i = 0; i < n; i++) {
+                const tb_job *base = &jobs[SCHEMES * n + i], *job = &jobs[scheme * n + i];
+                gpump_metrics before, after;
+                double ntt_before[TB_PROCESSES], ntt[TB_PROCESSES];
+                if (tb_metrics(library, &base->workload, &base->result, &before, ntt_before) ||
+                    tb_metrics(library, &job->workload, &job->result, &after, ntt))
+                    return 1;
+                losses += before.stp / after.stp / n;
+                for (uint32_t p = 0; p < (scheme < 3 ? 1u : 8u); p++) gains += ntt_before[p] / ntt[p], count++;
+                cycles += (double)job->result.preempt_cycles;
+                preempted += (double)job->result.preempt_count;
+            }
+            gain[m][scheme] = gains / count;
+            lost[m][scheme] = losses;
+            mean_us[m][scheme] = preempted > 0 ? cycles / preempted * tb_us(&machine, 1000000) / 1e6 : 0;
+            printf("| %s | %u | %.1f | %s | %.2f | %.2f | %.1f |\n", machine_names[m], machine.gpu.sms,
+                   machine.gpu.memory_mb_per_s / 1000.0 / machine.gpu.sms, schemes[scheme].name, gain[m][scheme], lost[m][scheme], mean_us[m][scheme]);
+        }
+        fflush(stdout);
+        free(jobs);
+        tb_library_free(library);
+    }
+    if (a->svg && machines_svg(a->svg, gain, a->workloads)) {
+        fprintf(stderr, "%s: cannot be written\n", a->svg);
+        return 2;
+    }
+    return 0;
+}
+
+int main(int argc, char **argv) {
+    arguments a;
+    int status = parse(argc, argv, &a);
+    const char *command = optind < argc ? argv[optind] : NULL;
+    if (status) return status;
+    if (!command) return usage("a command is needed", NULL);
+    if (!strcmp(command, "run") && argc == optind + 2) return run(&a, argv[optind + 1]);
+    if (!strcmp(command, "sweep") && argc == optind + 1) return sweep(&a);
+    if (!strcmp(command, "merge") && argc >= optind + 3) return merge(argv[optind + 1], argv + optind + 2, argc - optind - 2);
+    if (!strcmp(command, "machines") && argc == optind + 1) return machines(&a);
+    return usage("not understood", command);
+}
