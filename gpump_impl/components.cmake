@@ -16,6 +16,7 @@ set(GPUMP_COMPONENTS
   page_checks
   context
   in_place
+  spill
   victim
   scheduler
   scheduler_policies

@@ -1,0 +1,388 @@
+/* labels: unit property */
+#include "test.h"
+
+static gpump_spill *make(const gpump_spill_config *config) {
+    size_t bytes;
+    gpump_spill *spill;
+    assert_int_equal(gpump_spill_bytes(config, &bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_spill_init(malloc(bytes), bytes, config, &spill, NULL), GPUMP_OK);
+    return spill;
+}
+static gpump_spill_config preset(void) {
+    gpump_spill_config config;
+    assert_int_equal(gpump_spill_config_preset(&config, "gtx480_lin"), GPUMP_OK);
+    return config;
+}
+static gpump_spill_warp warp(uint64_t point, uint64_t drained, uint32_t registers, uint32_t bytes) {
+    gpump_spill_warp w;
+    w.point_cycle = point;
+    w.drained_cycle = drained;
+    w.registers = registers;
+    w.bytes = bytes;
+    return w;
+}
+
+/* By hand: the first register leaves the compressor 1 + 2 cycles after the warp has drained, one more each cycle. */
+static void one_warp_by_hand(void **state) {
+    gpump_spill_config config = preset();
+    gpump_spill *spill = make(&config);
+    gpump_spill_action action;
+    gpump_spill_warp w = warp(95, 100, 4, 4 * 64);
+    gpump_spill_statistics statistics;
+    uint32_t job;
+    (void)state;
+    assert_int_equal(gpump_spill_save(spill, 90, 7, 1, 200, 20, &job), GPUMP_OK);
+    assert_true(gpump_spill_next_cycle(spill) == GPUMP_UNKNOWN);
+    assert_int_equal(gpump_spill_report_drained(spill, 100, job, &w), GPUMP_OK);
+    /* 64 bytes per register: two registers fill a segment */
+    assert_int_equal(gpump_spill_next_cycle(spill), 104);
+    assert_int_equal(gpump_spill_next(spill, 103, &action), GPUMP_EMPTY);
+    assert_int_equal(gpump_spill_next(spill, 104, &action), GPUMP_OK);
+    assert_int_equal(action.kind, GPUMP_SPILL_WRITE);
+    assert_int_equal(action.bytes, 128);
+    assert_int_equal(action.cookie, 7);
+    assert_int_equal(gpump_spill_next_cycle(spill), 106);
+    assert_int_equal(gpump_spill_next(spill, 106, &action), GPUMP_OK);
+    assert_int_equal(action.offset, 128);
+    /* shared memory from then on, 128 bytes per cycle */
+    assert_int_equal(gpump_spill_next_cycle(spill), 107);
+    assert_int_equal(gpump_spill_next(spill, 107, &action), GPUMP_OK);
+    assert_int_equal(action.part, GPUMP_SPILL_SHARED);
+    assert_int_equal(gpump_spill_next(spill, 110, &action), GPUMP_OK);
+    assert_int_equal(action.cycle, 108);
+    assert_int_equal(action.bytes, 72);
+    assert_int_equal(gpump_spill_next(spill, 110, &action), GPUMP_OK);
+    assert_int_equal(action.part, GPUMP_SPILL_METADATA);
+    assert_int_equal(action.bytes, 20);
+    assert_int_equal(gpump_spill_next(spill, 200, &action), GPUMP_EMPTY); /* five segments are under way */
+    assert_int_equal(gpump_spill_report_moved(spill, 200, job, 6), GPUMP_ERROR_STATE);
+    assert_int_equal(gpump_spill_report_moved(spill, 200, job, 5), GPUMP_OK);
+    assert_int_equal(gpump_spill_next(spill, 200, &action), GPUMP_OK);
+    assert_int_equal(action.kind, GPUMP_SPILL_DONE);
+    assert_int_equal(gpump_spill_next(spill, 200, &action), GPUMP_EMPTY);
+    gpump_spill_get_statistics(spill, &statistics);
+    assert_int_equal(statistics.drain_cycles, 5);
+    assert_int_equal(statistics.spill_cycles, 106 - 95); /* from its own point */
+    assert_int_equal(statistics.save_cycles, 110);
+    assert_int_equal(statistics.bytes, 256 + 200 + 20);
+    assert_int_equal(statistics.segments, 5);
+    free(spill);
+}
+
+static void restore_by_hand(void **state) {
+    gpump_spill_config config = preset();
+    gpump_spill *spill = make(&config);
+    gpump_spill_action action;
+    gpump_spill_warp w[2] = {warp(0, 0, 4, 100), warp(0, 0, 2, 156)};
+    uint32_t job;
+    (void)state;
+    assert_int_equal(gpump_spill_restore(spill, 10, 1, w, 2, 128, 32, &job), GPUMP_OK);
+    assert_int_equal(gpump_spill_next(spill, 10, &action), GPUMP_OK);
+    assert_int_equal(action.part, GPUMP_SPILL_METADATA);
+    assert_int_equal(gpump_spill_next(spill, 10, &action), GPUMP_EMPTY); /* the patterns must be known first */
+    assert_int_equal(gpump_spill_report_moved(spill, 50, job, 1), GPUMP_OK);
+    assert_int_equal(gpump_spill_next(spill, 50, &action), GPUMP_OK);
+    assert_int_equal(action.part, GPUMP_SPILL_SHARED);
+    assert_int_equal(gpump_spill_next(spill, 50, &action), GPUMP_OK);
+    assert_int_equal(action.part, GPUMP_SPILL_REGISTERS);
+    assert_int_equal(action.bytes, 128);
+    assert_int_equal(gpump_spill_next(spill, 50, &action), GPUMP_OK);
+    assert_int_equal(action.bytes, 128);
+    assert_int_equal(gpump_spill_report_moved(spill, 80, job, 2), GPUMP_OK); /* shared memory and 128 of 256 bytes: warp 0 */
+    assert_int_equal(gpump_spill_next_cycle(spill), 86);                     /* four registers, two cycles */
+    assert_int_equal(gpump_spill_next(spill, 85, &action), GPUMP_EMPTY);
+    assert_int_equal(gpump_spill_next(spill, 86, &action), GPUMP_OK);
+    assert_int_equal(action.kind, GPUMP_SPILL_WARP);
+    assert_int_equal(action.warp, 0);
+    assert_int_equal(gpump_spill_report_moved(spill, 90, job, 1), GPUMP_OK);
+    assert_int_equal(gpump_spill_next(spill, 94, &action), GPUMP_OK);
+    assert_int_equal(action.cycle, 94);
+    assert_int_equal(action.warp, 1);
+    assert_int_equal(gpump_spill_next(spill, 94, &action), GPUMP_OK);
+    assert_int_equal(action.kind, GPUMP_SPILL_DONE);
+    free(spill);
+}
+
+/* A host that ticks every cycle, one segment at a time through a port; returns when each thing happened. */
+typedef struct tick_result {
+    uint64_t end, bytes, spill_cycles, drain_cycles;
+} tick_result;
+static tick_result tick(const gpump_spill_config *config, uint64_t port_cycles, uint64_t port_bytes, uint64_t latency, uint64_t start,
+                        const gpump_spill_warp *warps, uint32_t count, uint32_t shared, uint32_t metadata, int restores) {
+    gpump_spill *spill = make(config);
+    gpump_spill_action action;
+    gpump_spill_statistics statistics;
+    tick_result r = {0, 0, 0, 0};
+    uint64_t arrivals[4096], busy_since = 0, busy_bytes = 0, port_free = 0;
+    uint32_t job, in = 0, out = 0;
+    int done = 0;
+    if (restores) assert_int_equal(gpump_spill_restore(spill, start, 0, warps, count, shared, metadata, &job), GPUMP_OK);
+    else assert_int_equal(gpump_spill_save(spill, start, 0, count, shared, metadata, &job), GPUMP_OK);
+    for (uint64_t now = start; !done; now++) {
+        assert_true(now < start + 1000000);
+        for (uint32_t i = 0; !restores && i < count; i++)
+            if (warps[i].drained_cycle == now) assert_int_equal(gpump_spill_report_drained(spill, now, job, &warps[i]), GPUMP_OK);
+        for (; out < in && arrivals[out] <= now; out++) assert_int_equal(gpump_spill_report_moved(spill, now, job, 1), GPUMP_OK);
+        while (port_free <= now && gpump_spill_next(spill, now, &action) == GPUMP_OK) {
+            if (action.kind == GPUMP_SPILL_DONE) done = 1;
+            if (action.kind == GPUMP_SPILL_WARP && restores) r.end = now - start;
+            if (action.kind > GPUMP_SPILL_READ) continue;
+            if (now > port_free || !busy_bytes) busy_since = now, busy_bytes = 0;
+            busy_bytes += action.bytes;
+            port_free = busy_since + gpump_muldiv_up(busy_bytes, port_cycles, port_bytes);
+            arrivals[in++] = port_free + latency;
+            if (!restores) r.end = port_free - start;
+        }
+    }
+    gpump_spill_get_statistics(spill, &statistics);
+    r.bytes = statistics.bytes;
+    r.spill_cycles = statistics.spill_cycles;
+    r.drain_cycles = statistics.drain_cycles;
+    free(spill);
+    return r;
+}
+
+static void the_calculation_is_the_machine(void **state) {
+    uint64_t seed = test_seed(), random = seed;
+    (void)state;
+    for (uint64_t n = 0; n < test_cases(300); n++) {
+        gpump_spill_config config = preset();
+        gpump_spill_warp warps[12];
+        gpump_spill_times times;
+        tick_result ticked;
+        uint32_t count = 1 + gpump_random_below(&random, 12), shared = gpump_random_below(&random, 3) * gpump_random_below(&random, 2000);
+        uint32_t metadata = gpump_random_below(&random, 3) * 100;
+        uint64_t port_cycles = 1 + gpump_random_below(&random, 10), port_bytes = 1 + gpump_random_below(&random, 200), total = shared + metadata;
+        uint64_t latency = gpump_random_below(&random, 300), start = gpump_random_below(&random, 1000);
+        int restores = (int)gpump_random_below(&random, 2);
+        config.outstanding = 1 + gpump_random_below(&random, 64);
+        config.registers_per_cycle = 1 + gpump_random_below(&random, 3);
+        config.compress_cycles = gpump_random_below(&random, 4);
+        for (uint32_t i = 0; i < count; i++) {
+            uint64_t point = start + gpump_random_below(&random, 400);
+            warps[i] = warp(point, point + gpump_random_below(&random, 50), gpump_random_below(&random, 40), 0);
+            if (warps[i].registers) warps[i].bytes = gpump_random_below(&random, warps[i].registers * 130);
+            total += warps[i].bytes;
+        }
+        if (restores) test_check(gpump_spill_restore_time(&config, port_cycles, port_bytes, latency, start, warps, count, shared, metadata, &times, NULL) == GPUMP_OK, seed, n);
+        else test_check(gpump_spill_save_time(&config, port_cycles, port_bytes, latency, start, warps, count, shared, metadata, &times, NULL) == GPUMP_OK, seed, n);
+        ticked = tick(&config, port_cycles, port_bytes, latency, start, warps, count, shared, metadata, restores);
+        test_check(times.bytes == total && ticked.bytes == total, seed, n);
+        test_check(times.end == ticked.end, seed, n);
+        test_check(times.drain_cycles == ticked.drain_cycles && times.spill_cycles == ticked.spill_cycles, seed, n);
+        /* never faster than the port, and no slower than everything one after the other */
+        test_check(times.end >= gpump_muldiv_down(total, port_cycles, port_bytes) || !total, seed, n);
+    }
+}
+
+/* Lin's worked case: BP_1's 13 registers of 8 warps, raw, take the port's time; compressed to 64 bytes per warp, the drain's. */
+static void compression_pays(void **state) {
+    gpump_spill_config config = preset();
+    gpump_gpu gpu;
+    gpump_spill_warp raw[8], small[8];
+    gpump_spill_times all, few;
+    uint64_t cycles, bytes;
+    (void)state;
+    gpump_gpu_config_preset(&gpu, "gtx480_lin");
+    cycles = (uint64_t)gpu.clock_khz * gpu.sms;
+    bytes = (uint64_t)gpu.memory_mb_per_s * 1000;
+    for (uint32_t i = 0; i < 8; i++) {
+        raw[i] = warp(0, 0, 13, 1664);
+        small[i] = warp(0, 0, 5, 64 + 16);
+    }
+    assert_int_equal(gpump_spill_save_time(&config, cycles, bytes, 0, 0, raw, 8, 1128, 0, &all, NULL), GPUMP_OK);
+    assert_int_equal(gpump_spill_save_time(&config, cycles, bytes, 0, 0, small, 8, 1128, 0, &few, NULL), GPUMP_OK);
+    assert_true(all.end >= gpump_gpu_save_cycles(&gpu, 14440) && all.end <= gpump_gpu_save_cycles(&gpu, 14440) + 10);
+    assert_true(few.end * 4 < all.end);
+}
+
+typedef struct watched {
+    int active, saving;
+    uint64_t cookie, registers, shared, metadata, seen[3], under_way;
+    uint32_t warps, drained, out;
+} watched;
+
+/* Several blocks at once, facts in any order, good and bad: bytes are conserved and in order, errors change nothing. */
+static void random_jobs(void **state) {
+    uint64_t seed = test_seed(), random = seed;
+    (void)state;
+    for (uint64_t n = 0; n < test_cases(300); n++) {
+        gpump_spill_config config = preset();
+        watched jobs[64];
+        gpump_spill *spill, *copy;
+        uint64_t now = 0, cookie = 0, done = 0, begun = 0;
+        size_t bytes;
+        void *memory;
+        memset(jobs, 0, sizeof jobs);
+        config.jobs = 1 + gpump_random_below(&random, 5);
+        config.warps = 1 + gpump_random_below(&random, 30);
+        config.outstanding = 1 + gpump_random_below(&random, 10);
+        spill = make(&config);
+        gpump_spill_bytes(&config, &bytes, NULL);
+        memory = malloc(bytes);
+        for (int step = 0; step < 400; step++) {
+            uint32_t index = gpump_random_below(&random, config.jobs);
+            watched *w = &jobs[index];
+            gpump_spill_action action;
+            gpump_spill_warp warps[40];
+            gpump_result result = GPUMP_OK;
+            uint64_t hash = gpump_spill_hash(spill);
+            now += gpump_random_below(&random, 10);
+            for (int i = 0; i < 40; i++) {
+                warps[i] = warp(now, now, gpump_random_below(&random, 20), 0);
+                if (warps[i].registers) warps[i].bytes = gpump_random_below(&random, 128 * warps[i].registers + 1);
+            }
+            switch (gpump_random_below(&random, 6)) {
+            case 0: {
+                uint32_t count = 1 + gpump_random_below(&random, 6), shared = gpump_random_below(&random, 1000), metadata = gpump_random_below(&random, 200);
+                int saving = (int)gpump_random_below(&random, 2);
+                result = saving ? gpump_spill_save(spill, now, cookie, count, shared, metadata, &index)
+                                : gpump_spill_restore(spill, now, cookie, warps, count, shared, metadata, &index);
+                if (result) break;
+                w = &jobs[index];
+                test_check(!w->active, seed, n);
+                memset(w, 0, sizeof *w);
+                w->active = 1;
+                w->saving = saving;
+                w->cookie = cookie++;
+                w->shared = shared;
+                w->metadata = metadata;
+                w->warps = count;
+                for (uint32_t i = 0; !saving && i < count; i++) w->registers += warps[i].bytes;
+                begun++;
+                break;
+            }
+            case 1:
+            case 2:
+                result = gpump_spill_report_drained(spill, now, index, &warps[0]);
+                test_check((result == GPUMP_OK) == (w->active && w->saving && w->drained < w->warps), seed, n);
+                if (!result) {
+                    w->drained++;
+                    w->registers += warps[0].bytes;
+                }
+                break;
+            case 3: {
+                uint32_t moved = gpump_random_below(&random, 4);
+                result = gpump_spill_report_moved(spill, now, index, moved);
+                test_check((result == GPUMP_OK) == (w->active && moved <= w->under_way), seed, n);
+                if (!result) w->under_way -= moved;
+                break;
+            }
+            default:
+                while (gpump_spill_next(spill, now, &action) == GPUMP_OK) {
+                    w = &jobs[action.job];
+                    test_check(w->active && w->cookie == action.cookie && action.cycle <= now, seed, n);
+                    if (action.kind == GPUMP_SPILL_WARP) {
+                        test_check(!w->saving && action.warp == w->out, seed, n);
+                        test_check(w->seen[GPUMP_SPILL_SHARED] == w->shared && w->seen[GPUMP_SPILL_METADATA] == w->metadata, seed, n);
+                        w->out++;
+                    } else if (action.kind == GPUMP_SPILL_DONE) {
+                        test_check(w->seen[0] == w->registers && w->seen[1] == w->shared && w->seen[2] == w->metadata && !w->under_way, seed, n);
+                        test_check(w->saving ? w->drained == w->warps : w->out == w->warps, seed, n);
+                        w->active = 0;
+                        done++;
+                    } else {
+                        test_check(action.kind == (w->saving ? GPUMP_SPILL_WRITE : GPUMP_SPILL_READ), seed, n);
+                        test_check(action.bytes > 0 && action.bytes <= config.segment_bytes && action.offset == w->seen[action.part], seed, n);
+                        /* the order of the parts */
+                        if (w->saving && action.part == GPUMP_SPILL_SHARED) test_check(w->drained == w->warps && w->seen[0] == w->registers, seed, n);
+                        if (w->saving && action.part == GPUMP_SPILL_METADATA) test_check(w->seen[1] == w->shared, seed, n);
+                        if (!w->saving && action.part != GPUMP_SPILL_METADATA) test_check(w->seen[2] == w->metadata, seed, n);
+                        if (!w->saving && action.part == GPUMP_SPILL_REGISTERS) test_check(w->seen[1] == w->shared, seed, n);
+                        w->seen[action.part] += action.bytes;
+                        w->under_way++;
+                    }
+                }
+                {
+                    uint64_t under_way = 0;
+                    for (uint32_t i = 0; i < config.jobs; i++) under_way += jobs[i].under_way;
+                    test_check(under_way <= config.outstanding, seed, n);
+                }
+            }
+            if (result < 0) test_check(gpump_spill_hash(spill) == hash, seed, n);
+            if (step % 100 == 0) {
+                memcpy(memory, spill, bytes);
+                test_check(gpump_spill_adopt(memory, bytes, &config, &copy, NULL) == GPUMP_OK && gpump_spill_hash(copy) == gpump_spill_hash(spill), seed, n);
+            }
+        }
+        /* whatever has begun ends */
+        for (int guard = 0; done < begun; guard++) {
+            gpump_spill_action action;
+            gpump_spill_warp w = warp(now, now, 3, 100);
+            test_check(guard < 100000, seed, n);
+            now++;
+            for (uint32_t i = 0; i < config.jobs; i++) {
+                if (!jobs[i].active) continue;
+                if (gpump_spill_report_drained(spill, now, i, &w) == GPUMP_OK) jobs[i].drained++;
+                while (gpump_spill_report_moved(spill, now, i, 1) == GPUMP_OK) {
+                }
+            }
+            while (gpump_spill_next(spill, now, &action) == GPUMP_OK)
+                if (action.kind == GPUMP_SPILL_DONE) jobs[action.job].active = 0, done++;
+        }
+        free(memory);
+        free(spill);
+    }
+}
+
+static void stop_now_or_run_on(void **state) {
+    gpump_spill_decision d = {1664, 64, 30, UINT64_C(4) << 16, 700000 * 15, 177000000, 0};
+    uint64_t here, there;
+    (void)state;
+    assert_int_equal(gpump_spill_run_on(&d, &here, &there), 0); /* 99 cycles to write all here, 120 + 4 to go there first */
+    assert_int_equal(here, 99);
+    assert_int_equal(there, 124);
+    d.distance = 20;
+    assert_int_equal(gpump_spill_run_on(&d, &here, &there), 1);
+    d.distance = GPUMP_UNKNOWN;
+    assert_int_equal(gpump_spill_run_on(&d, NULL, NULL), 0);
+    d.distance = 30;
+    d.byte_weight_q16 = 65536 / 8; /* bytes cost bandwidth that others want */
+    assert_int_equal(gpump_spill_run_on(&d, NULL, NULL), 1);
+}
+
+static void wrong_use(void **state) {
+    gpump_spill_config config = preset(), bad = config;
+    gpump_spill *spill = make(&config), *other;
+    gpump_spill_warp w = warp(5, 5, 0, 8);
+    gpump_spill_times times;
+    gpump_spill_action action;
+    gpump_diag diag;
+    size_t bytes;
+    uint32_t job;
+    (void)state;
+    assert_int_equal(gpump_spill_save(spill, 10, 0, 0, 0, 0, &job), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_spill_save(spill, 10, 0, config.warps + 1, 0, 0, &job), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_spill_save(spill, 10, 0, config.warps, 0, 0, &job), GPUMP_OK);
+    assert_int_equal(gpump_spill_save(spill, 10, 0, 1, 0, 0, &job), GPUMP_BUSY);
+    assert_int_equal(gpump_spill_save(spill, 9, 0, 1, 0, 0, &job), GPUMP_ERROR_TIME);
+    assert_int_equal(gpump_spill_report_drained(spill, 10, 0, &w), GPUMP_ERROR_ARGUMENT); /* bytes without registers */
+    w = warp(11, 11, 1, 8);
+    assert_int_equal(gpump_spill_report_drained(spill, 10, 0, &w), GPUMP_ERROR_ARGUMENT); /* its point lies ahead */
+    assert_int_equal(gpump_spill_report_drained(spill, 11, 63, &w), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_spill_report_drained(spill, 11, 1, &w), GPUMP_ERROR_STATE);
+    assert_int_equal(gpump_spill_report_moved(spill, 11, 1, 0), GPUMP_ERROR_STATE);
+    assert_int_equal(gpump_spill_next(spill, 9, &action), GPUMP_ERROR_TIME);
+    assert_int_equal(gpump_spill_save_time(&config, 1, 1, 0, 0, &w, 257, 0, 0, &times, &diag), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_spill_save_time(&config, 0, 1, 0, 0, &w, 1, 0, 0, &times, &diag), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_spill_save_time(&config, 1, 1, 0, 12, &w, 1, 0, 0, &times, &diag), GPUMP_ERROR_ARGUMENT);
+    assert_string_equal(diag.field, "warps.drained_cycle");
+    bad.segment_bytes = 0;
+    assert_int_equal(gpump_spill_bytes(&bad, &bytes, &diag), GPUMP_ERROR_CONFIG);
+    assert_string_equal(diag.field, "segment_bytes");
+    gpump_spill_bytes(&config, &bytes, NULL);
+    bad = config;
+    bad.jobs = 3;
+    assert_int_equal(gpump_spill_adopt(spill, bytes, &bad, &other, NULL), GPUMP_ERROR_FORMAT);
+    assert_int_equal(gpump_spill_config_preset(&bad, "none"), GPUMP_ERROR_UNKNOWN_NAME);
+    free(spill);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_warp_by_hand),   cmocka_unit_test(restore_by_hand), cmocka_unit_test(the_calculation_is_the_machine),
+        cmocka_unit_test(compression_pays),   cmocka_unit_test(random_jobs),     cmocka_unit_test(stop_now_or_run_on),
+        cmocka_unit_test(wrong_use),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
