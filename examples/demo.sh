@@ -1,5 +1,6 @@
 #!/bin/sh
 # Builds the mini-GPU and runs the demo: hotspot is preempted for pathfinder by each technique, and both results are checked.
+# Options go to `minigpu demo`. Exit status: 0 both right, 1 not, 2 something is missing.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 . tests/packages.sh
@@ -13,4 +14,5 @@ if [ ! -f build/CMakeCache.txt ]; then
 fi
 echo "Building examples/minigpu ..."
 cmake --build build --parallel "$(nproc 2>/dev/null || echo 2)" --target minigpu >build/demo.log 2>&1 || { cat build/demo.log; exit 1; }
+[ $# -gt 0 ] || set -- examples/minigpu/demo.yaml
 exec build/examples/minigpu/minigpu demo --traces build "$@" </dev/null

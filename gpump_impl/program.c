@@ -443,8 +443,9 @@ GPUMP_API const uint32_t *gpump_program_origin(const gpump_program *program) { r
 GPUMP_API void gpump_program_instruction(const gpump_program *program, uint32_t index, gpump_instruction *instruction) {
     const gpumpi_program_row *row = &program->rows[index];
     *instruction = row->instruction;
-    instruction->defs = program->operands + row->first_def;
-    instruction->uses = program->operands + row->first_use;
+    /* A program without operands has no array to point into. */
+    instruction->defs = row->instruction.def_count ? program->operands + row->first_def : NULL;
+    instruction->uses = row->instruction.use_count ? program->operands + row->first_use : NULL;
 }
 
 GPUMP_API void gpump_program_basic_block(const gpump_program *program, uint32_t b, gpump_basic_block *block) {

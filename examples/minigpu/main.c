@@ -146,6 +146,8 @@ static int command_run(int argc, char **argv) {
 
 /* ==== minigpu demo ==== */
 
+static const char *program = "minigpu"; /* as it was called, for lines that can be typed again */
+
 static const char demo_usage[] =
     "usage: minigpu demo [FILE] [--gpu PRESET] [--traces FOLDER]\n"
     "  runs a launch file of two kernels (examples/minigpu/demo.yaml) once for each way of preempting the first for the second\n";
@@ -260,8 +262,8 @@ static int command_demo(int argc, char **argv) {
            "immediate and does the work again. Each run is drawn in demo-drain.json, demo-switch.json and demo-flush.json (%s):\n"
            "open https://ui.perfetto.dev and drop one of them into the window; every SM is a group, every block slot a line.\n"
            "Next: change the grids, priorities or arrival in %s, or preempt at a moment of your choice:\n"
-           "  minigpu run %s --preempt 5000:flush\n",
-           folder, path, path);
+           "  %s run %s --preempt 5000:flush\n",
+           folder, path, program, path);
     launch_file_free(&launch);
     return status;
 }
@@ -279,6 +281,7 @@ static const struct {
 int main(int argc, char **argv) {
     size_t i;
     FILE *out = stderr;
+    if (argc > 0) program = argv[0];
     if (argc > 1) {
         for (i = 0; i < sizeof commands / sizeof *commands; i++) {
             if (strcmp(argv[1], commands[i].name) == 0) return commands[i].run(argc - 1, argv + 1);

@@ -3,12 +3,13 @@
 #include "reference.h"
 
 const char *reference_heartwall(const reference_launch *launch) {
-    const int32_t width = reference_i32(launch, 5), reach = reference_i32(launch, 6), side = 16 + reach - 1;
+    const int32_t width = reference_i32(launch, 5), reach = reference_i32(launch, 6);
     const uint64_t points = launch->grid[0];
     if (launch->argument_count != 7 || width < 64 || reach < 1 || reach > 32)
         return "heartwall takes f32 frame, f32 templates, s32 row, s32 column, f32 error, s32 width and s32 reach (1 to 32)";
     if (launch->block[0] != 256 || reference_block_threads(launch) != 256 || reference_blocks(launch) != points)
         return "heartwall needs a block of 256 threads per point";
+    const int32_t side = 16 + reach - 1;
     const float *frame = reference_f32s(launch, 0, 0), *templates = reference_f32s(launch, 1, points * 256);
     int32_t *row = reference_i32s(launch, 2, points), *column = reference_i32s(launch, 3, points);
     float *error = reference_f32s(launch, 4, points);
