@@ -441,11 +441,11 @@ GPUMP_API gpump_memory_object gpump_program_object(const gpump_program *program,
 GPUMP_API const uint32_t *gpump_program_origin(const gpump_program *program) { return program->origin; }
 
 GPUMP_API void gpump_program_instruction(const gpump_program *program, uint32_t index, gpump_instruction *instruction) {
+    static const uint32_t none = 0; /* a program without operands has no array to point into */
     const gpumpi_program_row *row = &program->rows[index];
     *instruction = row->instruction;
-    /* A program without operands has no array to point into. */
-    instruction->defs = row->instruction.def_count ? program->operands + row->first_def : NULL;
-    instruction->uses = row->instruction.use_count ? program->operands + row->first_use : NULL;
+    instruction->defs = program->operands ? program->operands + row->first_def : &none;
+    instruction->uses = program->operands ? program->operands + row->first_use : &none;
 }
 
 GPUMP_API void gpump_program_basic_block(const gpump_program *program, uint32_t b, gpump_basic_block *block) {
