@@ -101,7 +101,7 @@ void dispatcher_place(machine *m) {
             for (n = 0; n < m->kernel_count && !done; n++) {
                 uint32_t index = m->kernel_order[n];
                 if (m->kernels[index].state != KERNEL_ACTIVE || !has_blocks(&m->kernels[index])) continue;
-                if (s->reserved_for && s->reserved_for != index + 1) continue;
+                if (s->reserved_for ? s->reserved_for != index + 1 : m->kernels[index].only_reserved) continue;
                 done = place_one(m, s, index, own);
             }
         }

@@ -72,6 +72,8 @@ typedef struct kernel {
     uint64_t wasted_warp_instructions;               /* of flushed blocks */
     uint64_t context_bytes;   /* of one saved block, as the raw format writes it */
     uint64_t resident_cycles; /* summed over blocks */
+    uint64_t resumed, resumed_elsewhere; /* preempted blocks that came back, and those of them that came back on another SM */
+    uint64_t ran_on;          /* SMs it has been on, as a mask (SM index modulo 64) */
     gpump_footprint need;     /* of one block */
     uint32_t shared_bytes;    /* static and dynamic, of one block */
     uint32_t registers;       /* 32-bit registers per thread */
@@ -79,10 +81,10 @@ typedef struct kernel {
     uint32_t state;           /* kernel_state */
     uint32_t warps;           /* of one block */
     uint32_t block_cap;       /* blocks on one SM at most */
+    uint32_t only_reserved;   /* 1: it goes only to SMs that are reserved for it */
     uint32_t first_preempted, last_preempted; /* list of preempted_block */
     uint32_t preempted;       /* its length */
     uint32_t resident;        /* blocks on SMs */
-    uint32_t reserving;       /* 1: SMs are being emptied for it */
 } kernel;
 
 /* ---- blocks and warps ---- */
@@ -186,11 +188,11 @@ typedef struct pipe_entry {
     uint32_t item;   /* in-flight record; PIPE_FETCH: warp */
     uint32_t unused;
 } pipe_entry;
-typedef struct pipe {
+typedef struct pipe_stage {
     pipe_entry *entries;
     uint32_t head, count, mask;
     uint32_t length; /* cycles */
-} pipe;
+} pipe_stage;
 
 /* ---- memory path ---- */
 
@@ -268,7 +270,7 @@ typedef struct sm {
     uint32_t free_record;
     uint32_t index;
     uint32_t *waiters;      /* next waiter, by record * 32 + segment */
-    pipe pipes[PIPES];
+    pipe_stage pipes[PIPES];
     uint64_t wake;          /* the next cycle in which something can happen */
     uint64_t now;
     /* warp slots, one bit each */
@@ -402,14 +404,14 @@ static inline uint32_t *warp_registers(machine *m, const block *b, const warp *w
 static inline uint8_t *device_memory(machine *m, uint64_t address) { return m->memory + (address - DEVICE_BASE); }
 
 /* ---- queues of fixed length ---- */
-static inline void pipe_put(pipe *p, uint64_t now, uint32_t item) {
+static inline void pipe_put(pipe_stage *p, uint64_t now, uint32_t item) {
     pipe_entry *entry = &p->entries[(p->head + p->count++) & p->mask];
     entry->cycle = now + p->length;
     entry->item = item;
 }
-static inline uint64_t pipe_next(const pipe *p) { return p->count ? p->entries[p->head].cycle : NEVER; }
+static inline uint64_t pipe_next(const pipe_stage *p) { return p->count ? p->entries[p->head].cycle : NEVER; }
 /* Takes out the next item that is due; NONE when there is none. */
-static inline uint32_t pipe_take(pipe *p, uint64_t now) {
+static inline uint32_t pipe_take(pipe_stage *p, uint64_t now) {
     uint32_t item;
     if (!p->count || p->entries[p->head].cycle > now) return NONE;
     item = p->entries[p->head].item;

@@ -215,6 +215,9 @@ gpump_reason preemption_place(machine *m, sm *s, uint32_t kernel_index, uint64_t
     s->kernel_resident[kernel_index]++;
     k->resident++;
     if (k->start_cycle == NEVER) k->start_cycle = m->now;
+    k->ran_on |= UINT64_C(1) << (s->index & 63u);
+    k->resumed += saved != NULL;
+    k->resumed_elsewhere += saved && saved->left_sm != s->index;
     take_warps(m, s, index);
     s->stopped |= b->slots;
     s->present &= ~b->slots;
@@ -354,7 +357,7 @@ void preemption_make_room(machine *m, uint32_t kernel_index) {
     per_sm = k->block_cap && k->block_cap < occupancy.blocks ? k->block_cap : occupancy.blocks;
     wanted = (k->blocks + per_sm - 1) / per_sm;
     for (i = 0; i < m->sm_count && wanted; i++) { /* empty SMs come first, and need nobody to leave */
-        if (!m->sms[i]->resident && !m->sms[i]->reserved_for) wanted--;
+        if (m->sms[i]->reserved_for == kernel_index + 1 || (!m->sms[i]->resident && !m->sms[i]->reserved_for)) wanted--;
     }
     for (i = 0; i < m->sm_count && wanted; i++) {
         sm *s = m->sms[i];
