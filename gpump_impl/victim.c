@@ -1081,7 +1081,7 @@ GPUMP_API gpump_result gpump_victim_decide(const gpump_victim_policy *policy, co
     context.request = request;
     context.geometry = geometry;
     context.left = gpumpi_victim_left(request);
-    if (request->positions < (uint64_t)sm_count * geometry->blocks) {
+    if (sm_count > 1 && request->positions < (uint64_t)sm_count * geometry->blocks) {
         /* Fewer positions than SMs could have: one by one, where the next is best. */
         uint32_t count = 0, given = 0;
         if (gpump_victim_scratch_bytes(sm_count) > 0 && (!scratch || scratch_bytes < gpump_victim_scratch_bytes(sm_count)))

@@ -1,0 +1,152 @@
+/* Victim selection: nanoseconds per decision of every policy. One decision is everything between an SM's report and the answer:
+ * cost estimates of all blocks, candidate sets, Algorithm 1 or what the policy has instead.
+ *   victim_<policy>_blocks      one position on an SM with `size` resident blocks; as many positions as blocks
+ *   victim_<policy>_candidates  one position on an SM with 16 resident blocks and `size` positions
+ *   victim_<policy>_sms         every position of `size` SMs of 8 blocks
+ * victim_hurry_... is the policy of examples/my_policy.c: change that file to get a row of your own. */
+#include <stdlib.h>
+#include <string.h>
+#include "gpump.h"
+#include "micro.h"
+#define GPUMP_IS_LINKED
+#define MY_POLICY_NO_MAIN
+#include "../examples/my_policy.c"
+
+typedef struct scene {
+    gpump_gpu gpu;
+    gpump_cost_history histories[2];
+    gpump_victim_geometry geometry;
+    const gpump_victim_policy *policy;
+    gpump_block_view *blocks;
+    gpump_cost_estimate *estimates;
+    gpump_victim_sm *sms;
+    gpump_victim_place *places;
+    gpump_victim_choice *choices;
+    void *scratch;
+    size_t scratch_bytes;
+    uint32_t sm_count, per_sm, positions;
+} scene;
+
+static void scene_free(void *state) {
+    scene *s = (scene *)state;
+    free(s->blocks);
+    free(s->estimates);
+    free(s->sms);
+    free(s->places);
+    free(s->choices);
+    free(s->scratch);
+    free(s);
+}
+
+/* SMs full of blocks of one kernel, side by side, each at its own stage; the incoming kernel has `candidates` positions per SM and
+ * asks for `positions` of all. */
+static scene *scene_make(const gpump_victim_policy *policy, uint32_t sm_count, uint32_t per_sm, uint32_t candidates, uint32_t positions) {
+    scene *s = (scene *)calloc(1, sizeof *s);
+    gpump_footprint need;
+    uint32_t all = sm_count * per_sm, i;
+    uint64_t random = 5;
+    if (!s || gpump_gpu_config_preset(&s->gpu, "gtx480_shieh") != GPUMP_OK) return NULL;
+    s->gpu.block_slots = per_sm > candidates ? per_sm : candidates;
+    s->gpu.warp_slots = 256;
+    s->gpu.thread_slots = 8192;
+    s->gpu.sms = sm_count;
+    s->policy = policy;
+    s->sm_count = sm_count;
+    s->per_sm = per_sm;
+    s->positions = positions;
+    need.threads = 8192 / s->gpu.block_slots / 32 * 32;
+    need.registers = s->gpu.registers / candidates;
+    need.shared_bytes = 49152 / candidates;
+    if (gpump_victim_geometry_init(&s->geometry, &s->gpu, &need, 49152, NULL) != GPUMP_OK) return NULL;
+    s->blocks = (gpump_block_view *)calloc(all, sizeof *s->blocks);
+    s->estimates = (gpump_cost_estimate *)calloc(all, sizeof *s->estimates);
+    s->sms = (gpump_victim_sm *)calloc(sm_count, sizeof *s->sms);
+    s->places = (gpump_victim_place *)calloc(positions, sizeof *s->places);
+    s->choices = (gpump_victim_choice *)calloc(all, sizeof *s->choices);
+    s->scratch_bytes = gpump_victim_scratch_bytes(sm_count);
+    s->scratch = malloc(s->scratch_bytes + 8);
+    if (!s->blocks || !s->estimates || !s->sms || !s->places || !s->choices || !s->scratch) return NULL;
+    for (i = 0; i < 100; i++) gpump_cost_history_record(&s->histories[1], 4000 + gpump_random_below(&random, 500), 30000 + gpump_random_below(&random, 9000));
+    for (i = 0; i < all; i++) {
+        gpump_block_view *b = &s->blocks[i];
+        uint32_t at = i % per_sm;
+        b->cookie = i;
+        b->slot = at;
+        b->kernel = 1;
+        b->state = GPUMP_BLOCK_RUNNING;
+        b->executed = gpump_random_below(&random, 4400);
+        b->cycles = b->executed * (6 + gpump_random_below(&random, 4));
+        b->registers = s->gpu.registers / per_sm;
+        b->register_base = at * b->registers;
+        b->shared_bytes = 49152 / per_sm;
+        b->shared_base = at * b->shared_bytes;
+        b->context_bytes = b->registers * 4u + b->shared_bytes;
+        b->threads = 8192 / s->gpu.block_slots / 32 * 32;
+        b->warps = b->threads / 32;
+        b->may = gpump_random_below(&random, 3) ? 7u : 6u;
+    }
+    for (i = 0; i < sm_count; i++) {
+        s->sms[i].blocks = s->blocks + (size_t)i * per_sm;
+        s->sms[i].estimates = s->estimates + (size_t)i * per_sm;
+        s->sms[i].count = per_sm;
+        s->sms[i].sm = i;
+    }
+    return s;
+}
+
+static uint64_t scene_run(void *state, uint64_t operations) {
+    scene *s = (scene *)state;
+    gpump_victim_request request;
+    gpump_victim_decision decision;
+    uint64_t sum = 0;
+    uint32_t i;
+    memset(&request, 0, sizeof request);
+    request.struct_size = (uint32_t)sizeof request;
+    request.kernel = 2;
+    request.positions = s->positions;
+    request.timeout_cycles = GPUMP_UNKNOWN;
+    while (operations--) {
+        request.limit_cycles = 2800 + (operations & 1023); /* no two decisions alike */
+        for (i = 0; i < s->sm_count; i++)
+            if (gpump_cost_estimate_blocks(&s->gpu, s->histories, 2, s->blocks + (size_t)i * s->per_sm, s->per_sm, NULL, &s->policy->cost,
+                                           s->estimates + (size_t)i * s->per_sm, NULL) != GPUMP_OK)
+                return 0;
+        if (gpump_victim_decide(s->policy, &request, &s->geometry, s->sms, s->sm_count, s->scratch, s->scratch_bytes, s->places, s->positions, s->choices,
+                                s->sm_count * s->per_sm, &decision, NULL) != GPUMP_OK)
+            return 0;
+        sum += decision.overhead + decision.choices;
+    }
+    return sum;
+}
+
+static const uint64_t block_sizes[] = {4, 8, 16, 32, 0};
+static const uint64_t candidate_sizes[] = {1, 2, 4, 8, 16, 32, 0};
+static const uint64_t sm_sizes[] = {1, 16, 128, 1024, 0};
+
+#define POLICY(name, get)                                                                                                           \
+    static void *name##_blocks(uint64_t size) { return scene_make(get, 1, (uint32_t)size, (uint32_t)size, 1); }                     \
+    static void *name##_candidates(uint64_t size) { return scene_make(get, 1, 16, (uint32_t)size, 1); }                             \
+    static void *name##_sms(uint64_t size) { return scene_make(get, (uint32_t)size, 8, 8, (uint32_t)size * 8); }
+#define ROWS(name, text)                                                                                                            \
+    {"victim_" text "_blocks", "one position among n blocks", NULL, block_sizes, name##_blocks, scene_run, NULL, scene_free},       \
+    {"victim_" text "_candidates", "one position among n, 16 blocks", NULL, candidate_sizes, name##_candidates, scene_run, NULL, scene_free}, \
+    {"victim_" text "_sms", "all positions of n SMs of 8 blocks", NULL, sm_sizes, name##_sms, scene_run, NULL, scene_free}
+
+POLICY(dual, gpump_victim_find("dual"))
+POLICY(chimera, gpump_victim_find("chimera"))
+POLICY(chimera_plus, gpump_victim_find("chimera+"))
+POLICY(only_switch, gpump_victim_find("switch"))
+POLICY(only_drain, gpump_victim_find("drain"))
+POLICY(only_flush, gpump_victim_find("flush"))
+POLICY(timeout, gpump_victim_find("drain-then-switch"))
+POLICY(oracle, gpump_victim_find("oracle"))
+POLICY(rewind, gpump_victim_find("rewind"))
+POLICY(joint, gpump_victim_find("joint"))
+POLICY(exact, gpump_victim_find("exact"))
+POLICY(mine, &my_policy)
+
+const micro_case micro_victim[] = {
+    ROWS(dual, "dual"),        ROWS(chimera, "chimera"),   ROWS(chimera_plus, "chimera+"), ROWS(only_switch, "switch"),
+    ROWS(only_drain, "drain"), ROWS(only_flush, "flush"),  ROWS(timeout, "drain-then-switch"), ROWS(oracle, "oracle"),
+    ROWS(rewind, "rewind"),    ROWS(joint, "joint"),       ROWS(exact, "exact"),           ROWS(mine, "hurry"),
+    {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}};

@@ -1,0 +1,119 @@
+/* my_policy: a victim-selection policy of your own takes one file: this one. Copy it, change the two hooks, build, run:
+ *
+ *     cc -I. examples/my_policy.c -o my_policy && ./my_policy
+ *
+ * The program asks the policy and a few published ones the same question and prints what each decides. bench/micro and the
+ * tests include this file as well (with MY_POLICY_NO_MAIN and GPUMP_IS_LINKED), so that a policy gets its own rows in the tables there. */
+#ifndef GPUMP_IS_LINKED /* defined where gpump is a library already */
+#define GPUMP_IMPLEMENTATION
+#endif
+#include "gpump.h"
+#include <stdio.h>
+#include <string.h>
+
+/* Which way a block goes. This policy is in a hurry: the fastest way out, whatever it wastes; but a block that has done most of
+ * its work (drains within the limit) is left to end. args->allowed says what is permitted; the answer is checked. */
+static uint32_t my_technique(const gpump_victim_policy *policy, const gpump_victim_block_args *args) {
+    uint32_t t, best = GPUMP_TECHNIQUES;
+    (void)policy;
+    if ((args->allowed >> GPUMP_TECHNIQUE_DRAIN & 1u) && args->estimate->latency[GPUMP_TECHNIQUE_DRAIN] <= args->left)
+        return GPUMP_TECHNIQUE_DRAIN;
+    for (t = 0; t < GPUMP_TECHNIQUES; t++)
+        if ((args->allowed >> t & 1u) && (best == GPUMP_TECHNIQUES || args->estimate->latency[t] < args->estimate->latency[best])) best = t;
+    return best;
+}
+
+/* Which position next: the one whose victims are fewest. */
+static uint32_t my_candidate(const gpump_victim_policy *policy, const gpump_victim_request *request, const gpump_victim_candidate *candidates,
+                             uint32_t count) {
+    uint32_t i, best = 0;
+    (void)policy;
+    (void)request;
+    for (i = 1; i < count; i++)
+        if (gpump_bits_count64(candidates[i].victims) < gpump_bits_count64(candidates[best].victims)) best = i;
+    return best;
+}
+
+static const gpump_victim_policy my_policy = {
+    (uint32_t)sizeof(gpump_victim_policy),
+    0,                                                   /* no flags: position by position */
+    1u << GPUMP_TECHNIQUE_FLUSH | 1u << GPUMP_TECHNIQUE_SWITCH | 1u << GPUMP_TECHNIQUE_DRAIN,
+    0,
+    {GPUMP_COST_CPI_SMALLER_DEVIATION, 0, 0},            /* how drains are estimated */
+    "hurry",
+    "The fastest way out, unless a block ends by itself in time.",
+    NULL,
+    my_technique,
+    my_candidate,
+    NULL,                                                /* no plan of its own: positions are taken one after the other */
+};
+
+#ifndef MY_POLICY_NO_MAIN
+int main(void) {
+    static const char *published[] = {"dual", "chimera", "joint", NULL};
+    gpump_gpu gpu;
+    gpump_cost_history histories[2];
+    gpump_footprint need = {256, 4096, 2048};            /* the incoming block: threads, registers, shared memory */
+    gpump_victim_geometry geometry;
+    gpump_block_view blocks[6];
+    gpump_cost_estimate estimates[6];
+    uint32_t i, p;
+
+    if (gpump_gpu_config_preset(&gpu, "gtx480_shieh") != GPUMP_OK) return 1;
+    if (gpump_victim_geometry_init(&geometry, &gpu, &need, 49152, NULL) != GPUMP_OK) return 1;
+    /* Six blocks of a kernel run on the SM, at different stages; twenty have ended and say how long a block is. */
+    memset(histories, 0, sizeof histories);
+    for (i = 0; i < 20; i++) gpump_cost_history_record(&histories[1], 3000 + 10 * i, 12000 + 100 * i);
+    memset(blocks, 0, sizeof blocks);
+    for (i = 0; i < 6; i++) {
+        blocks[i].cookie = i;
+        blocks[i].slot = i;
+        blocks[i].kernel = 1;
+        blocks[i].state = GPUMP_BLOCK_RUNNING;
+        blocks[i].executed = 560 * i;
+        blocks[i].cycles = 2200 * i + 100;
+        blocks[i].register_base = 5120 * i;
+        blocks[i].registers = 5120;
+        blocks[i].shared_base = 6144 * i;
+        blocks[i].shared_bytes = 6144;
+        blocks[i].context_bytes = 5120 * 4 + 6144;
+        blocks[i].threads = 256;
+        blocks[i].warps = 8;
+        blocks[i].may = i % 2 ? 7u : 6u;                 /* every second one has overwritten its input: no flush */
+    }
+    printf("%-10s %-8s %-8s %-9s %s\n", "policy", "places", "late", "wasted", "blocks by flush / switch / drain");
+    for (p = 0;; p++) {
+        const gpump_victim_policy *policy = p == 0 ? &my_policy : gpump_victim_find(published[p - 1]);
+        gpump_victim_request request;
+        gpump_victim_sm sm;
+        gpump_victim_place places[8];
+        gpump_victim_choice choices[8];
+        gpump_victim_decision decision;
+        gpump_diag diag;
+        char text[200];
+        uint32_t by[GPUMP_TECHNIQUES] = {0, 0, 0, 0};
+        if (!policy) break;
+        memset(&request, 0, sizeof request);
+        request.struct_size = (uint32_t)sizeof request;
+        request.kernel = 2;
+        request.positions = 6;
+        request.limit_cycles = 2800;                     /* 2 us */
+        request.timeout_cycles = GPUMP_UNKNOWN;
+        if (gpump_cost_estimate_blocks(&gpu, histories, 2, blocks, 6, NULL, &policy->cost, estimates, &diag) != GPUMP_OK) return 1;
+        memset(&sm, 0, sizeof sm);
+        sm.blocks = blocks;
+        sm.estimates = estimates;
+        sm.count = 6;
+        if (gpump_victim_decide(policy, &request, &geometry, &sm, 1, NULL, 0, places, 8, choices, 8, &decision, &diag) != GPUMP_OK) {
+            gpump_diag_text(&diag, text, sizeof text);
+            fprintf(stderr, "%s: %s\n", policy->name, text);
+            return 1;
+        }
+        for (i = 0; i < decision.choices; i++) by[choices[i].technique]++;
+        printf("%-10s %-8u %-8u %-9llu %u / %u / %u\n", policy->name, decision.places, decision.late, (unsigned long long)decision.overhead, by[0],
+               by[1], by[2]);
+        if (p && !published[p]) break;
+    }
+    return 0;
+}
+#endif
