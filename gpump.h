@@ -5431,8 +5431,9 @@ GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compress_unwarp_plain(uint32_
 #define GPUMPI_COMPRESS_LOAD(p) _mm256_loadu_si256((const __m256i *)(const void *)(p))
 #define GPUMPI_COMPRESS_STORE(p, x) _mm256_storeu_si256((__m256i *)(void *)(p), (x))
 
-GPUMPI_COMPRESS_TARGET static unsigned char *gpumpi_compress_warp_avx2(const uint32_t *values, uint32_t registers, uint32_t step,
-                                                                       const uint64_t *live, uint32_t group, unsigned char *out) {
+GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS unsigned char *gpumpi_compress_warp_vector(const uint32_t *values, uint32_t registers,
+                                                                                         uint32_t step, const uint64_t *live,
+                                                                                         uint32_t group, unsigned char *out) {
     const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
     unsigned char *codes = out;
     uint32_t r, code = 0, g;
@@ -5480,9 +5481,12 @@ GPUMPI_COMPRESS_TARGET static unsigned char *gpumpi_compress_warp_avx2(const uin
                 out += 128;
             } else {
                 pattern = any ? GPUMP_COMPRESS_STRIDED : GPUMP_COMPRESS_UNIFORM;
-                for (g = 0; g < 32; g += group, out += 4) gpumpi_compress_put(out, v[g]);
-                if (any)
-                    for (g = 0; g < 32; g += group, out += 4) gpumpi_compress_put(out, v[g + 1] - v[g]);
+                for (g = 0; g < 32; g += group) gpumpi_compress_put(out + g / group * 4, v[g]);
+                out += 32 / group * 4;
+                if (any) {
+                    for (g = 0; g < 32; g += group) gpumpi_compress_put(out + g / group * 4, v[g + 1] - v[g]);
+                    out += 32 / group * 4;
+                }
             }
         }
         code |= pattern << (2 * (r & 3));
@@ -5495,43 +5499,56 @@ GPUMPI_COMPRESS_TARGET static unsigned char *gpumpi_compress_warp_avx2(const uin
     return out;
 }
 
-GPUMPI_COMPRESS_TARGET static const unsigned char *gpumpi_compress_unwarp_avx2(uint32_t *values, uint32_t registers, uint32_t step,
-                                                                               uint32_t group, const unsigned char *in) {
+GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compress_unwarp_vector(uint32_t *values, uint32_t registers,
+                                                                                                 uint32_t step, uint32_t group,
+                                                                                                 const unsigned char *in) {
     const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
     const unsigned char *codes = in;
-    uint32_t r, g, groups = 32 / group;
+    const uint32_t groups = 32 / group;
+    uint32_t r, g, i;
     in += (registers + 3) / 4;
     for (r = 0; r < registers; r++) {
         uint32_t pattern = ((uint32_t)codes[r >> 2] >> (2 * (r & 3))) & 3u;
         uint32_t *v = values + (size_t)r * step;
         if (pattern == GPUMP_COMPRESS_RANDOM) {
-            GPUMPI_COMPRESS_STORE(v, GPUMPI_COMPRESS_LOAD(in));
-            GPUMPI_COMPRESS_STORE(v + 8, GPUMPI_COMPRESS_LOAD(in + 32));
-            GPUMPI_COMPRESS_STORE(v + 16, GPUMPI_COMPRESS_LOAD(in + 64));
-            GPUMPI_COMPRESS_STORE(v + 24, GPUMPI_COMPRESS_LOAD(in + 96));
+            __m256i x0 = GPUMPI_COMPRESS_LOAD(in), x1 = GPUMPI_COMPRESS_LOAD(in + 32), x2 = GPUMPI_COMPRESS_LOAD(in + 64),
+                    x3 = GPUMPI_COMPRESS_LOAD(in + 96);
+            GPUMPI_COMPRESS_STORE(v, x0);
+            GPUMPI_COMPRESS_STORE(v + 8, x1);
+            GPUMPI_COMPRESS_STORE(v + 16, x2);
+            GPUMPI_COMPRESS_STORE(v + 24, x3);
             in += 128;
         } else if (pattern == GPUMP_COMPRESS_UNIFORM) {
-            for (g = 0; g < groups; g++, in += 4) {
-                __m256i x = _mm256_set1_epi32((int)gpumpi_compress_get(in));
-                uint32_t *to = v + (size_t)g * group, *end = to + group;
-                for (; to < end; to += 8) GPUMPI_COMPRESS_STORE(to, x);
+            for (g = 0; g < groups; g++) {
+                __m256i x = _mm256_set1_epi32((int)gpumpi_compress_get(in + g * 4));
+                for (i = 0; i < group; i += 8) GPUMPI_COMPRESS_STORE(v + g * group + i, x);
             }
+            in += groups * 4;
         } else if (pattern == GPUMP_COMPRESS_STRIDED) {
-            for (g = 0; g < groups; g++, in += 4) {
-                uint32_t d = gpumpi_compress_get(in + (size_t)groups * 4);
-                __m256i x = _mm256_add_epi32(_mm256_set1_epi32((int)gpumpi_compress_get(in)),
-                                             _mm256_mullo_epi32(lane, _mm256_set1_epi32((int)d)));
-                __m256i d8 = _mm256_set1_epi32((int)(d * 8));
-                uint32_t *to = v + (size_t)g * group, *end = to + group;
-                for (; to < end; to += 8) {
-                    GPUMPI_COMPRESS_STORE(to, x);
-                    x = _mm256_add_epi32(x, d8);
-                }
+            for (g = 0; g < groups; g++) {
+                uint32_t base = gpumpi_compress_get(in + g * 4), d = gpumpi_compress_get(in + (groups + g) * 4);
+                __m256i x = _mm256_add_epi32(_mm256_set1_epi32((int)base), _mm256_mullo_epi32(lane, _mm256_set1_epi32((int)d)));
+                for (i = 0; i < group; i += 8)
+                    GPUMPI_COMPRESS_STORE(v + g * group + i, _mm256_add_epi32(x, _mm256_set1_epi32((int)(d * i))));
             }
-            in += (size_t)groups * 4;
+            in += groups * 8;
         }
     }
     return in;
+}
+
+GPUMPI_COMPRESS_TARGET static unsigned char *gpumpi_compress_warp_avx2(const uint32_t *values, uint32_t registers, uint32_t step,
+                                                                       const uint64_t *live, uint32_t group, unsigned char *out) {
+    if (group == 32) return gpumpi_compress_warp_vector(values, registers, step, live, 32, out);
+    if (group == 16) return gpumpi_compress_warp_vector(values, registers, step, live, 16, out);
+    return gpumpi_compress_warp_vector(values, registers, step, live, 8, out);
+}
+
+GPUMPI_COMPRESS_TARGET static const unsigned char *gpumpi_compress_unwarp_avx2(uint32_t *values, uint32_t registers, uint32_t step,
+                                                                               uint32_t group, const unsigned char *in) {
+    if (group == 32) return gpumpi_compress_unwarp_vector(values, registers, step, 32, in);
+    if (group == 16) return gpumpi_compress_unwarp_vector(values, registers, step, 16, in);
+    return gpumpi_compress_unwarp_vector(values, registers, step, 8, in);
 }
 #endif
 
@@ -9609,7 +9626,7 @@ GPUMP_API gpump_result gpump_victim_decide(const gpump_victim_policy *policy, co
     context.request = request;
     context.geometry = geometry;
     context.left = gpumpi_victim_left(request);
-    if (request->positions < (uint64_t)sm_count * geometry->blocks) {
+    if (sm_count > 1 && request->positions < (uint64_t)sm_count * geometry->blocks) {
         /* Fewer positions than SMs could have: one by one, where the next is best. */
         uint32_t count = 0, given = 0;
         if (gpump_victim_scratch_bytes(sm_count) > 0 && (!scratch || scratch_bytes < gpump_victim_scratch_bytes(sm_count)))
