@@ -14,7 +14,8 @@ typedef struct draft {
     draft_row rows[DRAFT_MAX];
     uint32_t count, label_at[DRAFT_LABELS], labels, widths[40], hidden[40], registers, objects, spaces[8], classes[8];
     uint64_t *random;
-    uint32_t chance_barrier, chance_atomic, chance_memory, local_only;
+    uint32_t chance_barrier, chance_atomic, chance_memory, parted, together;
+    /* parted: an early way out was drawn, so no barrier may follow; together: only whole warps come here, so one may stand here */
 } draft;
 
 static inline draft_row *draft_add(draft *d, uint32_t operation) {
@@ -102,6 +103,7 @@ static inline void draft_statements(draft *d, uint32_t budget, uint32_t depth, u
     while (budget > 0 && d->count < DRAFT_MAX - 40 && d->labels < DRAFT_LABELS - 4) {
         uint32_t kind = gpump_random_below(d->random, 16);
         draft_row *row;
+        uint32_t together = d->together && !d->parted;
         budget--;
         if (kind < 6 || depth > 3) draft_compute(d);
         else if (kind < 11 && d->chance_memory) draft_memory(d);
@@ -110,6 +112,7 @@ static inline void draft_statements(draft *d, uint32_t budget, uint32_t depth, u
             row = draft_add(d, GPUMP_OP_BRANCH);
             row->in.guard = draft_pick(d, GPUMP_WIDTH_PREDICATE);
             row->label = has_else ? other : end;
+            d->together = 0;
             draft_statements(d, budget / 2, depth + 1, escape);
             if (has_else) {
                 row = draft_add(d, GPUMP_OP_BRANCH);
@@ -118,8 +121,10 @@ static inline void draft_statements(draft *d, uint32_t budget, uint32_t depth, u
                 draft_statements(d, budget / 2, depth + 1, escape);
             }
             draft_here(d, end);
+            d->together = together;
             budget /= 2;
         } else if (kind == 12) { /* loop: count lies in a register of its own */
+            uint32_t even = gpump_random_below(d->random, 2), stay = together && even && d->chance_barrier && gpump_random_below(d->random, 2);
             uint32_t top = draft_label(d), counter = d->registers, test = d->registers + 1, leave = draft_label(d);
             if (d->registers + 2 > 40) continue;
             d->widths[counter] = GPUMP_WIDTH_32;
@@ -131,13 +136,15 @@ static inline void draft_statements(draft *d, uint32_t budget, uint32_t depth, u
             row->defs[0] = counter;
             row->in.immediate = (int64_t)gpump_random_below(d->random, 3);
             draft_here(d, top);
-            draft_statements(d, budget / 2, depth + 1, gpump_random_below(d->random, 3) == 0 ? leave : escape);
+            d->together = stay;
+            draft_statements(d, budget / 2, depth + 1, stay ? (uint32_t)GPUMP_NONE : gpump_random_below(d->random, 3) == 0 ? leave : escape);
+            d->together = together;
             row = draft_add(d, GPUMP_OP_ADD);
             row->in.def_count = row->in.use_count = 1;
             row->defs[0] = row->uses[0] = counter;
             row->in.immediate = 1;
             row = draft_add(d, GPUMP_OP_COMPUTE);
-            row->in.tag = ORACLE_TAG_LOOP + gpump_random_below(d->random, 2); /* the same count in all lanes, or one that differs */
+            row->in.tag = ORACLE_TAG_LOOP + !even; /* the same count in all lanes, or one that differs */
             row->in.def_count = row->in.use_count = 1;
             row->defs[0] = test;
             row->uses[0] = counter;
@@ -150,9 +157,11 @@ static inline void draft_statements(draft *d, uint32_t budget, uint32_t depth, u
             row = draft_add(d, GPUMP_OP_BRANCH);
             row->in.guard = draft_pick(d, GPUMP_WIDTH_PREDICATE);
             row->label = escape;
-        } else if (kind == 14 && depth == 0 && d->chance_barrier && gpump_random_below(d->random, d->chance_barrier) == 0)
+            d->parted = 1;
+        } else if (kind == 14 && together && d->chance_barrier && gpump_random_below(d->random, d->chance_barrier) == 0)
             draft_add(d, GPUMP_OP_BARRIER);
-        else if (kind == 15 && depth && gpump_random_below(d->random, 4) == 0) {
+        else if (kind == 15 && depth && escape != GPUMP_NONE && gpump_random_below(d->random, 4) == 0) {
+            d->parted = 1;
             row = draft_add(d, GPUMP_OP_EXIT);
             row->in.guard = draft_pick(d, GPUMP_WIDTH_PREDICATE);
         }
@@ -193,6 +202,7 @@ static inline gpump_program *draft_random(draft *d, uint64_t *random, uint32_t s
         d->widths[d->registers++] = i == 0 || i == 3 ? GPUMP_WIDTH_64 : GPUMP_WIDTH_32;
     }
     end = draft_label(d);
+    d->together = 1;
     draft_statements(d, size, 0, end);
     draft_here(d, end);
     draft_add(d, GPUMP_OP_EXIT);
