@@ -1,0 +1,347 @@
+#include "analysis.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "ptx_internal.h" /* control_flow_resolve */
+
+#define OPERANDS_MAX 16u
+
+/* ---- which registers there are ---- */
+
+static void note_register(const operand *o, uint8_t *words) {
+    if (o->kind == OPERAND_REGISTER && o->words > words[o->index]) words[o->index] = o->words;
+}
+
+static gpump_result add_registers(const kernel_program *kernel, analysis *a, gpump_diag *diag) {
+    gpump_result result = GPUMP_OK;
+    uint8_t *words = (uint8_t *)calloc(kernel->registers + 1, 1);
+    uint32_t i, k, reg = 0;
+    if (!words) return GPUMP_ERROR_MEMORY;
+    for (i = 0; i < kernel->count; i++) {
+        const instruction *in = &kernel->instructions[i];
+        for (k = 0; k < in->destination_count; k++) note_register(&in->destinations[k], words);
+        for (k = 0; k < in->source_count; k++) note_register(&in->sources[k], words);
+    }
+    for (i = 0; i < kernel->registers; i++) a->vector_register[i] = INSTRUCTION_NONE;
+    for (i = 0; i < kernel->registers && result == GPUMP_OK; i++) {
+        if (!words[i]) continue;
+        result = gpump_program_add_register(a->program, words[i] == 2 ? GPUMP_WIDTH_64 : GPUMP_WIDTH_32, &reg, diag);
+        a->vector_register[i] = reg;
+        a->kernel_register[reg] = i;
+    }
+    for (i = 0; i < kernel->predicates && result == GPUMP_OK; i++) {
+        result = gpump_program_add_register(a->program, GPUMP_WIDTH_PREDICATE, &reg, diag);
+        a->predicate_register[i] = reg;
+        a->kernel_register[reg] = i;
+    }
+    free(words);
+    return result;
+}
+
+/* Returns 1 when the operand is something an analysis sees, and its number. */
+static int seen(const analysis *a, const operand *o, uint32_t *number) {
+    switch (o->kind) {
+    case OPERAND_REGISTER: *number = a->vector_register[o->index]; return 1;
+    case OPERAND_PREDICATE: *number = a->predicate_register[o->index]; return 1;
+    case OPERAND_PARAM: *number = o->index | GPUMP_OPERAND_PARAMETER; return 1;
+    default: return 0;
+    }
+}
+
+/* ---- memory ---- */
+
+static uint32_t space_of(uint32_t space) {
+    switch (space) {
+    case SPACE_SHARED: return GPUMP_SPACE_SHARED;
+    case SPACE_LOCAL: return GPUMP_SPACE_LOCAL;
+    case SPACE_CONST:
+    case SPACE_PARAM: return GPUMP_SPACE_CONSTANT;
+    case SPACE_TEXTURE: return GPUMP_SPACE_TEXTURE;
+    case SPACE_GENERIC: return GPUMP_SPACE_GENERIC;
+    default: return GPUMP_SPACE_GLOBAL;
+    }
+}
+
+static void describe_access(const analysis *a, const instruction *in, gpump_instruction *out) {
+    switch (in->opcode) {
+    case OPCODE_LD: out->access = GPUMP_ACCESS_READ; break;
+    case OPCODE_TEX: out->access = GPUMP_ACCESS_READ; break;
+    case OPCODE_ST: out->access = GPUMP_ACCESS_WRITE; break;
+    case OPCODE_ATOM:
+    case OPCODE_RED:
+        out->access = GPUMP_ACCESS_READ | GPUMP_ACCESS_WRITE;
+        out->flags |= GPUMP_FLAG_ATOMIC;
+        break;
+    default: return;
+    }
+    out->space = in->opcode == OPCODE_TEX ? (uint32_t)GPUMP_SPACE_TEXTURE : space_of(in->space);
+    out->bytes = in->opcode == OPCODE_TEX ? 16 : instruction_access_bytes(in);
+    if (in->flags & FLAG_VOLATILE) out->flags |= GPUMP_FLAG_VOLATILE;
+    out->object = a->space_object[out->space];
+    if (out->object != INSTRUCTION_NONE && in->sources[0].kind == OPERAND_NONE) {
+        out->address = GPUMP_ADDRESS_FIXED;
+        out->offset = in->offset;
+    }
+}
+
+/* ---- one instruction ---- */
+
+static int is_plain_move(const instruction *in) {
+    const operand *to = &in->destinations[0], *from = &in->sources[0];
+    if (in->destination_count != 1 || in->source_count != 1 || in->vector > 1 || from->kind != to->kind || from->words != to->words) return 0;
+    if (in->opcode == OPCODE_CVTA) return in->space == SPACE_GLOBAL || in->space == SPACE_CONST; /* global addresses are generic ones */
+    return in->opcode == OPCODE_MOV && !from->negated && (to->kind == OPERAND_REGISTER || to->kind == OPERAND_PREDICATE) && from->bytes == to->bytes;
+}
+
+static uint32_t operation_of(const instruction *in) {
+    const operand *to = &in->destinations[0];
+    switch (in->opcode) {
+    case OPCODE_BRA: return GPUMP_OP_BRANCH;
+    case OPCODE_RET:
+    case OPCODE_EXIT:
+    case OPCODE_TRAP: return GPUMP_OP_EXIT;
+    case OPCODE_BAR: return in->variant == VARIANT_ARRIVE ? GPUMP_OP_COMPUTE : GPUMP_OP_BARRIER;
+    case OPCODE_LD:
+        /* A whole register from a fixed place of the parameters. */
+        if (in->space == SPACE_PARAM && in->sources[0].kind == OPERAND_NONE && in->vector == 1 && to->kind == OPERAND_REGISTER &&
+            type_bytes(in->type) == 4u * to->words && in->offset >= 0)
+            return GPUMP_OP_PARAMETER;
+        return GPUMP_OP_COMPUTE;
+    case OPCODE_MOV:
+        if (in->vector <= 1 && in->source_count == 1 && in->sources[0].kind == OPERAND_IMMEDIATE && to->kind == OPERAND_REGISTER && to->bytes >= 4)
+            return GPUMP_OP_CONSTANT;
+        return is_plain_move(in) ? GPUMP_OP_MOVE : GPUMP_OP_COMPUTE;
+    case OPCODE_CVTA: return is_plain_move(in) ? GPUMP_OP_MOVE : GPUMP_OP_COMPUTE;
+    default: return GPUMP_OP_COMPUTE;
+    }
+}
+
+static gpump_result add_instruction(const kernel_program *kernel, analysis *a, uint32_t index, gpump_diag *diag) {
+    const instruction *in = &kernel->instructions[index];
+    gpump_instruction out = gpump_instruction_make(operation_of(in));
+    uint32_t defs[OPERANDS_MAX], uses[OPERANDS_MAX], k;
+    for (k = 0; k < in->destination_count; k++) out.def_count += (uint32_t)seen(a, &in->destinations[k], &defs[out.def_count]);
+    for (k = 0; k < in->source_count; k++) out.use_count += (uint32_t)seen(a, &in->sources[k], &uses[out.use_count]);
+    out.defs = defs;
+    out.uses = uses;
+    out.tag = index;
+    if (in->guard != INSTRUCTION_NONE) {
+        out.guard = a->predicate_register[in->guard];
+        if (in->guard_negated) out.flags |= GPUMP_FLAG_GUARD_NEGATED;
+    }
+    switch (out.operation) {
+    case GPUMP_OP_BRANCH:
+        out.target = in->target;
+        if (in->flags & FLAG_UNIFORM) out.flags |= GPUMP_FLAG_UNIFORM;
+        break;
+    case GPUMP_OP_PARAMETER: out.immediate = in->offset; break;
+    case GPUMP_OP_CONSTANT: out.immediate = (int64_t)in->sources[0].immediate; break;
+    case GPUMP_OP_COMPUTE:
+        describe_access(a, in, &out);
+        if (in->opcode == OPCODE_MEMBAR || in->opcode == OPCODE_BAR) out.flags |= GPUMP_FLAG_FENCE;
+        if (in->opcode == OPCODE_SHFL || in->opcode == OPCODE_VOTE || in->opcode == OPCODE_MATCH || in->opcode == OPCODE_ACTIVEMASK ||
+            in->opcode == OPCODE_ELECT || in->opcode == OPCODE_REDUX || in->opcode == OPCODE_WARPSYNC)
+            out.flags |= GPUMP_FLAG_CONVERGENT;
+        break;
+    default: break;
+    }
+    return gpump_program_add(a->program, &out, NULL, diag);
+}
+
+/* Each pointer parameter is a buffer of its own; shared, local and constant memory are one object each. */
+static gpump_result add_objects(const kernel_program *kernel, analysis *a, gpump_diag *diag) {
+    uint32_t i;
+    for (i = 0; i < GPUMP_SPACES; i++) {
+        gpump_memory_object object;
+        gpump_result result;
+        a->space_object[i] = INSTRUCTION_NONE;
+        if (i != GPUMP_SPACE_SHARED && i != GPUMP_SPACE_LOCAL && i != GPUMP_SPACE_CONSTANT) continue;
+        object.space = i;
+        object.alias_class = GPUMP_NONE;
+        if ((result = gpump_program_add_object(a->program, &object, &a->space_object[i], diag)) != GPUMP_OK) return result;
+    }
+    for (i = 0; i < kernel->parameter_count; i++) {
+        gpump_memory_object object;
+        gpump_result result;
+        a->parameter_object[i] = INSTRUCTION_NONE;
+        if (!kernel->parameters[i].is_pointer) continue;
+        object.space = GPUMP_SPACE_GLOBAL;
+        object.alias_class = i;
+        if ((result = gpump_program_add_object(a->program, &object, &a->parameter_object[i], diag)) != GPUMP_OK) return result;
+    }
+    return GPUMP_OK;
+}
+
+gpump_result analysis_create(const kernel_program *kernel, analysis *a, gpump_diag *diag) {
+    gpump_result result;
+    uint32_t i;
+    memset(a, 0, sizeof *a);
+    a->vector_register = (uint32_t *)calloc(kernel->registers + 1, sizeof(uint32_t));
+    a->predicate_register = (uint32_t *)calloc(kernel->predicates + 1, sizeof(uint32_t));
+    a->kernel_register = (uint32_t *)calloc((size_t)kernel->registers + kernel->predicates + 1, sizeof(uint32_t));
+    a->parameter_object = (uint32_t *)calloc(kernel->parameter_count + 1, sizeof(uint32_t));
+    result = a->vector_register && a->predicate_register && a->kernel_register && a->parameter_object
+                 ? gpump_program_create(NULL, &a->program)
+                 : GPUMP_ERROR_MEMORY;
+    if (result == GPUMP_OK) result = add_registers(kernel, a, diag);
+    if (result == GPUMP_OK) result = add_objects(kernel, a, diag);
+    for (i = 0; i < kernel->count && result == GPUMP_OK; i++) result = add_instruction(kernel, a, i, diag);
+    if (result == GPUMP_OK) result = gpump_program_finish(a->program, diag);
+    if (result != GPUMP_OK) analysis_destroy(a);
+    return result;
+}
+
+void analysis_destroy(analysis *a) {
+    gpump_program_destroy(a->program);
+    free(a->vector_register);
+    free(a->predicate_register);
+    free(a->kernel_register);
+    free(a->parameter_object);
+    memset(a, 0, sizeof *a);
+}
+
+/* ---- the way back ---- */
+
+/* Where the allocated program's registers stand in the kernel: vector registers first, predicates behind them. */
+typedef struct target_file {
+    uint32_t registers;    /* vector registers in use */
+    uint64_t spill_base;   /* of the spill area in local memory */
+} target_file;
+
+static operand new_operand(const target_file *file, uint32_t number) {
+    operand o;
+    memset(&o, 0, sizeof o);
+    o.index = number & GPUMP_OPERAND_INDEX;
+    o.words = number & GPUMP_OPERAND_PAIR ? 2 : 1;
+    o.bytes = (uint8_t)(4 * o.words);
+    o.kind = OPERAND_REGISTER;
+    if (number & GPUMP_OPERAND_PARAMETER) {
+        o.kind = OPERAND_PARAM;
+    } else if (o.index >= file->registers) {
+        o.kind = OPERAND_PREDICATE;
+        o.index -= file->registers;
+        o.words = o.bytes = 0;
+    }
+    return o;
+}
+
+/* An operand that was there before, in its new place; keeps its declared size and whether it is complemented. */
+static void replace_operand(const target_file *file, operand *o, uint32_t number) {
+    operand now = new_operand(file, number);
+    now.bytes = o->bytes;
+    now.negated = o->negated;
+    *o = now;
+}
+
+/* An instruction that allocation put in, or a constant or parameter set once more. Returns 0, or -1 for one that cannot be. */
+static int make_instruction(const target_file *file, const gpump_instruction *from, instruction *to) {
+    const operand none = {0, 0, OPERAND_NONE, 0, 0, 0};
+    operand value = from->def_count ? new_operand(file, from->defs[0]) : from->use_count ? new_operand(file, from->uses[0]) : none;
+    memset(to, 0, sizeof *to);
+    to->target = to->reconvergence = to->guard = INSTRUCTION_NONE;
+    to->vector = 1;
+    to->type = value.kind == OPERAND_PREDICATE ? TYPE_PRED : value.words == 2 ? TYPE_B64 : TYPE_B32;
+    to->destination_count = to->source_count = 1;
+    to->opcode = OPCODE_MOV;
+    to->unit = UNIT_ALU;
+    to->destinations[0] = value;
+    switch (from->operation) {
+    case GPUMP_OP_MOVE: to->sources[0] = new_operand(file, from->uses[0]); return 0;
+    case GPUMP_OP_CONSTANT:
+        to->sources[0].kind = OPERAND_IMMEDIATE;
+        to->sources[0].words = value.words;
+        to->sources[0].immediate = (uint64_t)from->immediate;
+        return value.kind == OPERAND_REGISTER ? 0 : -1;
+    case GPUMP_OP_PARAMETER:
+    case GPUMP_OP_SPILL_LOAD:
+        to->opcode = OPCODE_LD;
+        to->unit = UNIT_MEMORY;
+        to->space = from->operation == GPUMP_OP_PARAMETER ? SPACE_PARAM : SPACE_LOCAL;
+        to->offset = from->immediate + (from->operation == GPUMP_OP_PARAMETER ? 0 : (int64_t)file->spill_base);
+        return value.kind == OPERAND_REGISTER ? 0 : -1;
+    case GPUMP_OP_SPILL_STORE:
+        to->opcode = OPCODE_ST;
+        to->unit = UNIT_MEMORY;
+        to->space = SPACE_LOCAL;
+        to->offset = from->immediate + (int64_t)file->spill_base;
+        to->destinations[0] = none;
+        to->destination_count = 0;
+        to->sources[1] = value;
+        to->source_count = 2;
+        return value.kind == OPERAND_REGISTER ? 0 : -1;
+    default: return -1;
+    }
+}
+
+static gpump_result rewrite(const kernel_program *kernel, const gpump_program *program, const target_file *file, kernel_program *allocated) {
+    const uint32_t *origin = gpump_program_origin(program);
+    uint32_t i, k, number, count = gpump_program_instructions(program);
+    allocated->instructions = (instruction *)calloc(count ? count : 1, sizeof(instruction));
+    if (!allocated->instructions) return GPUMP_ERROR_MEMORY;
+    allocated->count = count;
+    for (i = 0; i < count; i++) {
+        instruction *to = &allocated->instructions[i];
+        gpump_instruction from;
+        gpump_program_instruction(program, i, &from);
+        if (origin[i] == GPUMP_NONE || from.operation == GPUMP_OP_CONSTANT || from.operation == GPUMP_OP_PARAMETER) {
+            if (make_instruction(file, &from, to)) return GPUMP_ERROR_STATE;
+            if (origin[i] != GPUMP_NONE) {
+                to->line = kernel->instructions[origin[i]].line;
+                to->column = kernel->instructions[origin[i]].column;
+            } else if (i > 0) {
+                to->line = to[-1].line;
+                to->column = to[-1].column;
+            }
+        } else {
+            *to = kernel->instructions[origin[i]];
+            for (k = number = 0; k < to->destination_count; k++)
+                if (to->destinations[k].kind == OPERAND_REGISTER || to->destinations[k].kind == OPERAND_PREDICATE)
+                    replace_operand(file, &to->destinations[k], from.defs[number++]);
+            for (k = number = 0; k < to->source_count; k++)
+                if (to->sources[k].kind == OPERAND_REGISTER || to->sources[k].kind == OPERAND_PREDICATE || to->sources[k].kind == OPERAND_PARAM)
+                    replace_operand(file, &to->sources[k], from.uses[number++]);
+            if (from.target != GPUMP_NONE) to->target = from.target;
+        }
+        if (from.guard != GPUMP_NONE) {
+            to->guard = from.guard - file->registers;
+            to->guard_negated = (from.flags & GPUMP_FLAG_GUARD_NEGATED) != 0;
+        }
+    }
+    return control_flow_resolve(allocated->instructions, count) ? GPUMP_ERROR_MEMORY : GPUMP_OK;
+}
+
+gpump_result analysis_allocate(const kernel_program *kernel, uint32_t registers, kernel_program *allocated, gpump_registers_report *report,
+                               gpump_diag *diag) {
+    gpump_registers_config config;
+    gpump_program *program = NULL;
+    gpump_result result;
+    target_file file;
+    analysis a;
+    *allocated = *kernel;
+    allocated->instructions = NULL;
+    if ((result = analysis_create(kernel, &a, diag)) != GPUMP_OK) return result;
+    result = gpump_registers_config_preset(&config, "fermi");
+    config.registers = registers;
+    config.predicates = 64; /* lane masks are no part of the register file here, so there is no reason to spill one */
+    if (result == GPUMP_OK) result = gpump_registers_allocate(a.program, &config, &program, report, diag);
+    if (result == GPUMP_OK) {
+        file.registers = report->registers;
+        file.spill_base = (kernel->local_bytes + 7u) / 8u * 8u;
+        result = rewrite(kernel, program, &file, allocated);
+        allocated->registers = report->registers;
+        allocated->predicates = report->predicates;
+        allocated->ptx_registers = kernel->registers;
+        allocated->spill_bytes = report->spill_bytes;
+        if (report->spill_bytes) allocated->local_bytes = (uint32_t)file.spill_base + report->spill_bytes;
+    }
+    if (result != GPUMP_OK) analysis_free_kernel(allocated);
+    gpump_program_destroy(program);
+    analysis_destroy(&a);
+    return result;
+}
+
+void analysis_free_kernel(kernel_program *allocated) {
+    free(allocated->instructions);
+    memset(allocated, 0, sizeof *allocated);
+}

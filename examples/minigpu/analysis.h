@@ -1,0 +1,29 @@
+/* analysis: a kernel as gpump's analyses see it (gpump_program), and back. Reads like a tutorial of what a host tells them. */
+#ifndef MINIGPU_ANALYSIS_H
+#define MINIGPU_ANALYSIS_H
+#include "gpump.h"
+#include "instruction.h"
+
+/* A kernel in gpump's terms. Instruction i of the program is instruction i of the kernel, and its tag is i. */
+typedef struct analysis {
+    gpump_program *program;
+    uint32_t *vector_register;    /* of the kernel's 32-bit register: the program's register; the second half of a pair and registers
+                                     nobody uses have INSTRUCTION_NONE */
+    uint32_t *predicate_register; /* of the kernel's predicate: the program's register */
+    uint32_t *kernel_register;    /* of the program's register: the kernel's first 32-bit register, or predicate */
+    uint32_t space_object[GPUMP_SPACES]; /* the object that stands for a whole gpump_space; INSTRUCTION_NONE for global and generic */
+    uint32_t *parameter_object;   /* of the kernel's parameter: the memory object behind it, or INSTRUCTION_NONE */
+} analysis;
+
+/* Describes a kernel to gpump. Returns GPUMP_OK, or what gpump said, with *diag filled; index there is the instruction. */
+gpump_result analysis_create(const kernel_program *kernel, analysis *a, gpump_diag *diag);
+void analysis_destroy(analysis *a);
+
+/* Gives a kernel the registers of a real machine: at most `registers` 32-bit ones per thread (2 to 1024), the rest spilled to local
+ * memory. *allocated is a copy of *kernel with other instructions (free with analysis_free_kernel); names and parameters are shared
+ * with *kernel, which must live longer. A module has to be linked before (ptx_link): instructions have other numbers afterwards.
+ * Returns GPUMP_OK, or what gpump said. */
+gpump_result analysis_allocate(const kernel_program *kernel, uint32_t registers, kernel_program *allocated, gpump_registers_report *report,
+                               gpump_diag *diag);
+void analysis_free_kernel(kernel_program *allocated);
+#endif
