@@ -101,7 +101,7 @@ static uint32_t operation_of(const instruction *in) {
     case OPCODE_RET:
     case OPCODE_EXIT:
     case OPCODE_TRAP: return GPUMP_OP_EXIT;
-    case OPCODE_BAR: return in->variant == VARIANT_ARRIVE ? GPUMP_OP_COMPUTE : GPUMP_OP_BARRIER;
+    case OPCODE_BAR: return in->variant == VARIANT_ARRIVE || in->destination_count ? GPUMP_OP_COMPUTE : GPUMP_OP_BARRIER; /* the others: fences */
     case OPCODE_LD:
         /* A whole register from a fixed place of the parameters. */
         if (in->space == SPACE_PARAM && in->sources[0].kind == OPERAND_NONE && in->vector == 1 && to->kind == OPERAND_REGISTER &&

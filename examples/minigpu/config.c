@@ -11,6 +11,7 @@ int minigpu_config_preset(minigpu_config *config, const char *preset) {
 #define MINIGPU_DEFAULT(name, value, unit, provenance, source) config->name = value;
     MINIGPU_NUMBERS(MINIGPU_DEFAULT)
 #undef MINIGPU_DEFAULT
+    if (strncmp(preset, "gtx480", 6) != 0 && strcmp(preset, "igpu4") != 0) config->thread_registers = 255;
     if (strcmp(preset, "gtx480_lin") == 0) config->scheduler = SCHEDULER_LRR;
     return 0;
 }

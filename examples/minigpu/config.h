@@ -46,6 +46,7 @@ typedef enum source_release { RELEASE_AT_OPERAND_READ, RELEASE_AT_LAST_CHECK, RE
     X(l2_banks, 12, "banks", ASSUMED, "two per memory channel; one access takes two cycles")                                      \
     X(dram_channels, 6, "channels", PUBLISHED, "Shieh Table 4.1")                                                                 \
     X(dram_cycles, 200, "cycles", ASSUMED, "beyond L2; the bandwidth is gpump_gpu.memory_mb_per_s")                               \
+    X(thread_registers, 63, "registers", PUBLISHED, "the most a thread can have on Fermi; 255 on later machines; 0: as many as the PTX names") \
     X(in_flight_records, 256, "instructions", ASSUMED, "in flight per SM")                                                        \
     X(memory_queue_entries, 16, "instructions", ASSUMED, "in the load-store unit before their last translation check")            \
     X(read_set_segments, 2048, "segments", ASSUMED, "per resident block; a block that touches more counts as clobbered on its next store") \

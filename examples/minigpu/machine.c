@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis.h"
 #include "dispatcher.h"
 #include "memory_path.h"
 #include "pipeline.h"
@@ -39,7 +40,10 @@ typedef struct machine_programs {
     ptx_module *modules;
     char **paths;
     uint32_t module_count;
+    uint64_t *const_bases, *global_bases; /* of each module's variables */
+    uint64_t end_of_variables;
     uint32_t *module_of_kernel;
+    kernel_program *allocated; /* with a machine's registers; no instructions: not allocated, the module's is used */
     issue_info **infos;
     uint32_t kernel_count;
 } machine_programs;
@@ -51,6 +55,10 @@ static void free_programs(machine_programs *p) {
         free(p->paths[i]);
     }
     for (i = 0; p->infos && i < p->kernel_count; i++) free(p->infos[i]);
+    for (i = 0; p->allocated && i < p->kernel_count; i++) analysis_free_kernel(&p->allocated[i]);
+    free(p->allocated);
+    free(p->const_bases);
+    free(p->global_bases);
     free(p->modules);
     free(p->paths);
     free(p->module_of_kernel);
@@ -58,8 +66,53 @@ static void free_programs(machine_programs *p) {
     free(p);
 }
 
+static uint64_t align_up(uint64_t value, uint64_t alignment) { return (value + alignment - 1) / alignment * alignment; }
+
+/* Gives every module's variables their addresses: they stand first in device memory, each image on pages of its own. */
+static void link_modules(machine_programs *p) {
+    uint64_t address = DEVICE_BASE;
+    uint32_t i;
+    for (i = 0; i < p->module_count; i++) {
+        p->const_bases[i] = address;
+        address = align_up(address + p->modules[i].constant_bytes, PAGE_BYTES) + PAGE_BYTES;
+        p->global_bases[i] = address;
+        address = align_up(address + p->modules[i].global_bytes, PAGE_BYTES) + PAGE_BYTES;
+        ptx_link(&p->modules[i], p->const_bases[i], p->global_bases[i]);
+    }
+    p->end_of_variables = address;
+}
+
+/* PTX has as many registers as it likes. A real thread has thread_registers, and no more than its block's share of the footprint
+ * or of the register file: the rest is spilled to local memory. */
+static int give_registers(const minigpu_config *config, const launch_file *launch, const launch_kernel *k, const kernel_program **program,
+                          kernel_program *allocated, char error[LAUNCH_ERROR_BYTES]) {
+    const uint64_t threads = align_up((uint64_t)k->block[0] * k->block[1] * k->block[2], LANES);
+    const uint64_t room = (k->override_registers ? k->override_registers : config->gpu.registers) / (threads ? threads : LANES);
+    uint32_t registers = config->thread_registers;
+    gpump_registers_report report;
+    gpump_diag diag;
+    gpump_result result;
+    memset(&diag, 0, sizeof diag);
+    if (!registers || threads > 1024) return 0; /* as named; or the launch is refused further on */
+    if (room < registers) registers = (uint32_t)room;
+    result = registers < 2 ? GPUMP_ERROR_FULL : analysis_allocate(*program, registers, allocated, &report, &diag);
+    if (result == GPUMP_ERROR_FULL) {
+        return launch_file_error(launch, k->override_registers ? k->footprint_place : k->block_place, error,
+                                 "kernel %s cannot do with %u registers per thread, which is all that a block of %" PRIu64 " threads leaves", k->name,
+                                 registers, threads);
+    }
+    if (result != GPUMP_OK) {
+        char text[256];
+        gpump_diag_text(&diag, text, sizeof text);
+        return launch_file_error(launch, k->name_place, error, "kernel %s: register allocation failed: %s", k->name,
+                                 result == GPUMP_ERROR_MEMORY ? "out of memory" : text);
+    }
+    *program = allocated;
+    return 0;
+}
+
 /* Reads the PTX files of all kernels, each file once. */
-static machine_programs *read_programs(launch_file *launch, const kernel_program **found, char error[LAUNCH_ERROR_BYTES]) {
+static machine_programs *read_programs(const minigpu_config *config, launch_file *launch, const kernel_program **found, char error[LAUNCH_ERROR_BYTES]) {
     machine_programs *p = (machine_programs *)calloc(1, sizeof *p);
     uint32_t i, n;
     launch_place nowhere = {1, 1};
@@ -68,9 +121,12 @@ static machine_programs *read_programs(launch_file *launch, const kernel_program
         p->paths = (char **)calloc(launch->kernel_count, sizeof *p->paths);
         p->module_of_kernel = (uint32_t *)calloc(launch->kernel_count, sizeof *p->module_of_kernel);
         p->infos = (issue_info **)calloc(launch->kernel_count, sizeof *p->infos);
+        p->allocated = (kernel_program *)calloc(launch->kernel_count, sizeof *p->allocated);
+        p->const_bases = (uint64_t *)calloc(launch->kernel_count, sizeof *p->const_bases);
+        p->global_bases = (uint64_t *)calloc(launch->kernel_count, sizeof *p->global_bases);
         p->kernel_count = launch->kernel_count;
     }
-    if (!p || !p->modules || !p->paths || !p->module_of_kernel || !p->infos) {
+    if (!p || !p->modules || !p->paths || !p->module_of_kernel || !p->infos || !p->allocated || !p->const_bases || !p->global_bases) {
         launch_file_error(launch, nowhere, error, "out of memory");
         if (p) free_programs(p);
         return NULL;
@@ -110,6 +166,14 @@ static machine_programs *read_programs(launch_file *launch, const kernel_program
             free_programs(p);
             return NULL;
         }
+    }
+    link_modules(p);
+    for (i = 0; i < launch->kernel_count; i++) {
+        launch_kernel *k = &launch->kernels[i];
+        if (give_registers(config, launch, k, &found[i], &p->allocated[i], error)) {
+            free_programs(p);
+            return NULL;
+        }
         p->infos[i] = (issue_info *)calloc(found[i]->count ? found[i]->count : 1, sizeof **p->infos);
         if (!p->infos[i]) {
             launch_file_error(launch, nowhere, error, "out of memory");
@@ -125,8 +189,6 @@ static machine_programs *read_programs(launch_file *launch, const kernel_program
     }
     return p;
 }
-
-static uint64_t align_up(uint64_t value, uint64_t alignment) { return (value + alignment - 1) / alignment * alignment; }
 
 /* Checks one kernel against its launch and the SM, and fills in what a launch fixes. */
 static int prepare_kernel(machine *m, launch_file *launch, uint32_t index, const kernel_program *program, char error[LAUNCH_ERROR_BYTES]) {
@@ -323,11 +385,9 @@ static uint32_t choose_technique(const launch_file *launch, const machine_option
 /* Fills an opened arena with the machine. */
 static int build(machine *m, launch_file *launch, const kernel_program **programs, machine_programs *p, char error[LAUNCH_ERROR_BYTES]) {
     minigpu_config *c = &m->config;
-    uint64_t address = DEVICE_BASE, context_bytes = 0, contexts = 0;
+    uint64_t address = p->end_of_variables, context_bytes = 0, contexts = 0;
     uint32_t i, resident, shared_bytes = 0, local_needed = 0;
-    uint64_t *const_bases = (uint64_t *)calloc(p->module_count + 1, sizeof *const_bases), *global_bases = (uint64_t *)calloc(p->module_count + 1, sizeof *global_bases);
     int result = -1;
-    if (!const_bases || !global_bases) goto memory;
     m->kernel_count = launch->kernel_count;
     m->kernels = (kernel *)arena_take_array(&m->arena, m->kernel_count, sizeof(kernel));
     m->kernel_order = (uint32_t *)arena_take_array(&m->arena, m->kernel_count, sizeof(uint32_t));
@@ -359,12 +419,6 @@ static int build(machine *m, launch_file *launch, const kernel_program **program
 
     /* Device memory: module variables, buffers, local memory, saved contexts; each on pages of its own, with an empty page behind it, so that
      * an access beyond its end is seen. */
-    for (i = 0; i < p->module_count; i++) {
-        const_bases[i] = address;
-        address = align_up(address + p->modules[i].constant_bytes, PAGE_BYTES) + PAGE_BYTES;
-        global_bases[i] = address;
-        address = align_up(address + p->modules[i].global_bytes, PAGE_BYTES) + PAGE_BYTES;
-    }
     for (i = 0; i < launch->buffer_count; i++) {
         launch->buffers[i].address = address;
         address = align_up(address + launch->buffers[i].bytes, PAGE_BYTES) + PAGE_BYTES;
@@ -383,11 +437,10 @@ static int build(machine *m, launch_file *launch, const kernel_program **program
     m->page_table = (uint8_t *)arena_take(&m->arena, m->memory_bytes / PAGE_BYTES + 1);
     if (!m->memory || !m->page_table) goto memory;
     for (i = 0; i < p->module_count; i++) {
-        ptx_link(&p->modules[i], const_bases[i], global_bases[i]);
-        if (p->modules[i].constant_bytes) memcpy(device_memory(m, const_bases[i]), p->modules[i].constant_image, p->modules[i].constant_bytes);
-        if (p->modules[i].global_bytes) memcpy(device_memory(m, global_bases[i]), p->modules[i].global_image, p->modules[i].global_bytes);
-        map_pages(m, const_bases[i], p->modules[i].constant_bytes, 2);
-        map_pages(m, global_bases[i], p->modules[i].global_bytes, 1);
+        if (p->modules[i].constant_bytes) memcpy(device_memory(m, p->const_bases[i]), p->modules[i].constant_image, p->modules[i].constant_bytes);
+        if (p->modules[i].global_bytes) memcpy(device_memory(m, p->global_bases[i]), p->modules[i].global_image, p->modules[i].global_bytes);
+        map_pages(m, p->const_bases[i], p->modules[i].constant_bytes, 2);
+        map_pages(m, p->global_bases[i], p->modules[i].global_bytes, 1);
     }
     for (i = 0; i < launch->buffer_count; i++) {
         memcpy(device_memory(m, launch->buffers[i].address), launch->buffers[i].contents, launch->buffers[i].bytes);
@@ -432,8 +485,6 @@ static int build(machine *m, launch_file *launch, const kernel_program **program
 memory:
     snprintf(error, LAUNCH_ERROR_BYTES, "%s: out of memory for the machine", launch->path);
 done:
-    free(const_bases);
-    free(global_bases);
     return result;
 }
 
@@ -457,7 +508,7 @@ machine *machine_build(launch_file *launch, const machine_options *options, char
         snprintf(error, LAUNCH_ERROR_BYTES, "%s: out of memory", launch->path);
         return NULL;
     }
-    p = read_programs(launch, programs, error);
+    p = read_programs(&config, launch, programs, error);
     if (!p) {
         free(programs);
         return NULL;
