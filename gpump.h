@@ -6086,8 +6086,8 @@ static gpump_result gpumpi_compress_warp_length(const gpump_compress_layout *lay
 }
 
 static uint32_t gpumpi_compress_plane_code(const unsigned char *planes, uint32_t plane, uint32_t r) {
-    return (planes[r >> 3] >> (r & 7) & 1u) | (planes[plane + (r >> 3)] >> (r & 7) & 1u) << 1 |
-           (planes[2 * plane + (r >> 3)] >> (r & 7) & 1u) << 2;
+    return ((uint32_t)planes[r >> 3] >> (r & 7) & 1u) | ((uint32_t)planes[plane + (r >> 3)] >> (r & 7) & 1u) << 1 |
+           ((uint32_t)planes[2 * plane + (r >> 3)] >> (r & 7) & 1u) << 2;
 }
 
 /* Bytes that register r takes in the BLOCK form. */
@@ -6108,7 +6108,7 @@ static gpump_result gpumpi_compress_block_length(const gpump_compress_layout *la
         if (left < head) return gpumpi_compress_bad(diag, "bytes", r, left, head);
         if (layout->warps % 4 && in[head - 1] >> (layout->warps % 4 * 2)) return gpumpi_compress_bad(diag, "patterns", r, in[head - 1], 0);
         for (w = 0; w < layout->warps; w++) {
-            uint32_t pattern = in[w >> 2] >> (2 * (w & 3)) & 3u;
+            uint32_t pattern = (uint32_t)in[w >> 2] >> (2 * (w & 3)) & 3u;
             if (pattern == GPUMP_COMPRESS_DEAD) return gpumpi_compress_bad(diag, "patterns", r, pattern, GPUMP_COMPRESS_RANDOM);
             words += pattern == GPUMP_COMPRESS_RANDOM ? gpumpi_compress_lanes(layout, w)
                                                       : (size_t)gpumpi_compress_groups(layout, w) * (pattern == GPUMP_COMPRESS_STRIDED ? 2 : 1);
@@ -6126,7 +6126,7 @@ static const unsigned char *gpumpi_compress_read_live(const gpump_compress_layou
     uint32_t r, lanes = gpumpi_compress_lanes(layout, warp);
     if (mask) in += (layout->registers + 7) / 8;
     for (r = 0; r < layout->registers; r++)
-        if (!mask || (set[r >> 3] >> (r & 7) & 1u)) in = gpumpi_compress_get_words(in, v + (size_t)r * layout->register_stride, lanes);
+        if (!mask || ((uint32_t)set[r >> 3] >> (r & 7) & 1u)) in = gpumpi_compress_get_words(in, v + (size_t)r * layout->register_stride, lanes);
     return in;
 }
 
@@ -6155,7 +6155,7 @@ static void gpumpi_compress_read_block(const gpump_compress_layout *layout, uint
             break;
         case GPUMP_COMPRESS_BLOCK_RANDOM: in = gpumpi_compress_get_words(in, v, lanes); break;
         default:
-            pattern = codes[w >> 2] >> (2 * (w & 3)) & 3u;
+            pattern = (uint32_t)codes[w >> 2] >> (2 * (w & 3)) & 3u;
             if (pattern == GPUMP_COMPRESS_RANDOM) {
                 in = gpumpi_compress_get_words(in, v, lanes);
             } else {
@@ -6189,13 +6189,13 @@ GPUMP_API gpump_result gpump_compress_restore(const gpump_compress_layout *layou
         if (head && layout->warps % 8 && from[head - 1] >> layout->warps % 8)
             return gpumpi_compress_bad(diag, "tags", 0, from[head - 1], 0);
         for (at = from + head, w = 0; w < layout->warps; w++, at += length) {
-            result = gpumpi_compress_warp_length(layout, w, !head || (from[w >> 3] >> (w & 7) & 1u), at, bytes - (size_t)(at - from), &length, diag);
+            result = gpumpi_compress_warp_length(layout, w, !head || ((uint32_t)from[w >> 3] >> (w & 7) & 1u), at, bytes - (size_t)(at - from), &length, diag);
             if (result != GPUMP_OK) return result;
         }
         if ((size_t)(at - from) != bytes) return gpumpi_compress_bad(diag, "bytes", 0, bytes, (size_t)(at - from));
         vector = gpumpi_compress_vector(flags);
         for (at = from + head, w = 0; w < layout->warps; w++) {
-            if (!head || (from[w >> 3] >> (w & 7) & 1u))
+            if (!head || ((uint32_t)from[w >> 3] >> (w & 7) & 1u))
                 at = gpumpi_compress_read_live(layout, w, 1, at, values);
             else
                 at = gpumpi_compress_unwarp(values + (size_t)w * layout->warp_stride, layout->registers, layout->register_stride,
