@@ -105,7 +105,6 @@ typedef struct warp {
     uint64_t held_any[SCOREBOARD_IDS / 64];/* scoreboard: sources not yet released, as a set ... */
     uint8_t held[SCOREBOARD_IDS];          /* ... and how often each */
     uint64_t sequence;       /* of the next instruction */
-    uint64_t age;            /* when it came: smaller is older */
     uint32_t block, index;
     uint32_t slot;           /* physical slot on the block's SM */
     uint32_t register_base;  /* of its first vector register in the SM's register file, in 32-bit registers */
@@ -281,6 +280,7 @@ typedef struct sm {
     uint64_t stopped;       /* its block must not issue */
     uint64_t occupied;      /* the slot belongs to a resident block */
     uint32_t slot_warp[WARP_SLOTS_MAX];
+    uint64_t slot_age[WARP_SLOTS_MAX]; /* when the warp came: smaller is older */
     uint64_t scheduler_slots[SCHEDULERS_MAX];
     uint32_t scheduler_last[SCHEDULERS_MAX];
     uint64_t alu_free[SCHEDULERS_MAX]; /* each scheduler has its own lanes for arithmetic */

@@ -152,7 +152,7 @@ static void take_warps(machine *m, sm *s, uint32_t block_index) {
         threads -= threads >= LANES ? LANES : threads;
         w->barrier = NONE;
         w->fetch_enabled = 1;
-        w->age = m->ages++;
+        s->slot_age[slot] = m->ages++;
         b->warps[i] = index;
         b->slots |= BIT(slot);
         s->occupied |= BIT(slot);

@@ -20,10 +20,9 @@ static inline uint32_t warp_scheduler_pick(const machine *m, const sm *s, uint32
         if (candidates >> last & 1) return last;
         while (candidates) {
             uint32_t slot = gpump_bits_lowest64(candidates);
-            const warp *w = &m->warps[s->slot_warp[slot]];
             candidates &= candidates - 1;
-            if (w->age < age) {
-                age = w->age;
+            if (s->slot_age[slot] < age) {
+                age = s->slot_age[slot];
                 oldest = slot;
             }
         }
