@@ -450,11 +450,21 @@ static int bind_formals(ptx_reader *reader, const raw_operand *actuals, uint32_t
     return ptx_expect(reader, ')', "after the parameters");
 }
 
+/* A return that stands last would jump to the next instruction: leave it out, unless a label stands behind it. */
+static void drop_last_return(ptx_reader *reader, uint32_t first_code, uint32_t first_return) {
+    uint32_t last = reader->count - 1;
+    if (reader->return_count == first_return || reader->returns[reader->return_count - 1] != last || reader->code[last].guard != INSTRUCTION_NONE) return;
+    for (uint32_t i = first_code; i < reader->count; i++)
+        if (reader->code[i].opcode == OPCODE_BRA && reader->code[i].target == reader->count) return;
+    reader->return_count--;
+    reader->count--;
+}
+
 /* Reads the function's text with its names bound; its returns jump behind it. A guarded call jumps over it. */
 static int expand_call(ptx_reader *reader, const ptx_token *name, uint32_t function, const raw_operand *results, uint32_t result_count,
                        const raw_operand *arguments, uint32_t argument_count, const instruction *guard) {
     ptx_lexer back = ptx_here(reader), place = reader->symbols[function].place;
-    uint32_t first_return = reader->return_count, skip = INSTRUCTION_NONE;
+    uint32_t first_return = reader->return_count, first_code, skip = INSTRUCTION_NONE;
     for (uint32_t i = 0; i < reader->inline_depth; i++)
         if (reader->inline_symbols[i] == function) return ptx_refuse(reader, name, "call", "recursive calls are not supported");
     if (reader->inline_depth == PTX_INLINE_DEPTH) return ptx_refuse(reader, name, "call", "calls are nested more than %d deep", PTX_INLINE_DEPTH);
@@ -467,6 +477,7 @@ static int expand_call(ptx_reader *reader, const ptx_token *name, uint32_t funct
         skip = reader->count;
         if (ptx_emit(reader, &jump)) return -1;
     }
+    first_code = reader->count;
     if (ptx_scope_open(reader)) return -1;
     uint32_t first_pending = reader->scopes[reader->depth].first_pending;
     reader->inline_symbols[reader->inline_depth++] = function;
@@ -483,6 +494,7 @@ static int expand_call(ptx_reader *reader, const ptx_token *name, uint32_t funct
     while (!ptx_at(reader, '{') && reader->token.kind != TOKEN_END) ptx_next(reader);
     if (ptx_expect(reader, '{', "before the function's body") || ptx_body(reader)) return -1;
     if (ptx_scope_close(reader) || check_labels(reader, first_pending)) return -1;
+    drop_last_return(reader, first_code, first_return);
     for (uint32_t i = first_return; i < reader->return_count; i++) reader->code[reader->returns[i]].target = reader->count;
     reader->return_count = first_return;
     if (skip != INSTRUCTION_NONE) reader->code[skip].target = reader->count;

@@ -127,6 +127,8 @@ int ptx_at(const ptx_reader *reader, char punctuation);
 int ptx_take(ptx_reader *reader, char punctuation);
 /* Consumes it, or fails: "expected ';' after the operands, found 'x'". */
 int ptx_expect(ptx_reader *reader, char punctuation, const char *where);
+/* "expected <what><where>, found 'x'"; always returns -1. */
+int ptx_fail_expected(ptx_reader *reader, const char *what, const char *where);
 /* Consumes a name. */
 int ptx_expect_name(ptx_reader *reader, ptx_name *name, const char *what);
 /* Goes back (or forth) to a place in the text and reads the token there. */

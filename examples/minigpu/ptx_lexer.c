@@ -40,10 +40,14 @@ static int skip_blanks(ptx_lexer *lexer) {
         } else if ((c == '/' && lexer->end - lexer->at > 1 && lexer->at[1] == '/') || (c == '#' && lexer->column == 1)) {
             while (lexer->at < lexer->end && *lexer->at != '\n') advance(lexer);
         } else if (c == '/' && lexer->end - lexer->at > 1 && lexer->at[1] == '*') {
+            ptx_lexer start = *lexer;
             advance(lexer);
             advance(lexer);
             for (;;) {
-                if (lexer->end - lexer->at < 2) return 0;
+                if (lexer->end - lexer->at < 2) {
+                    *lexer = start;
+                    return 0;
+                }
                 if (lexer->at[0] == '*' && lexer->at[1] == '/') break;
                 advance(lexer);
             }

@@ -121,9 +121,7 @@ int ptx_raw_operand(ptx_reader *reader, raw_operand *raw) {
     }
     if (reader->token.kind == TOKEN_END || reader->token.kind == TOKEN_BAD ||
         (reader->token.kind == TOKEN_PUNCTUATION && !strchr("-+~!(", (int)reader->token.value))) {
-        int shown = (int)(reader->token.length < 40 ? reader->token.length : 40);
-        if (reader->token.kind == TOKEN_END) return ptx_fail(reader, &reader->token, "expected an operand, found the end of the file");
-        return ptx_fail(reader, &reader->token, "expected an operand, found '%.*s'", shown, reader->token.start);
+        return ptx_fail_expected(reader, "an operand", "");
     }
     raw->kind = RAW_INTEGER;
     return ptx_constant(reader, &raw->bits);

@@ -316,7 +316,7 @@ static int read_module_statement(ptx_reader *reader) {
     if (ptx_take(reader, ';')) return 0;
     if (token.kind != TOKEN_DOT) {
         int shown = (int)(token.length < 40 ? token.length : 40);
-        if (token.kind == TOKEN_BAD && shown > 1 && token.start[0] == '/') return ptx_expect(reader, ';', "");
+        if (token.kind == TOKEN_BAD) return ptx_fail_expected(reader, "a directive", "");
         return ptx_fail(reader, &token, "expected a directive, found '%.*s'", shown, token.start);
     }
     while (ptx_token_is(&reader->token, ".visible") || ptx_token_is(&reader->token, ".extern") || ptx_token_is(&reader->token, ".weak") ||
@@ -377,7 +377,10 @@ static int read_module_statement(ptx_reader *reader) {
         return 0;
     }
     if (ptx_token_is(&token, ".file") || ptx_token_is(&token, ".loc")) {
-        while (reader->token.kind != TOKEN_END && reader->token.line == token.line) ptx_next(reader);
+        while (reader->token.kind != TOKEN_END && reader->token.line == token.line) {
+            if (reader->token.kind == TOKEN_BAD) return ptx_fail_expected(reader, "a line number or a file name", "");
+            ptx_next(reader);
+        }
         return 0;
     }
     if (ptx_token_is(&token, ".section")) {

@@ -97,12 +97,15 @@ int ptx_take(ptx_reader *reader, char punctuation) {
     return 1;
 }
 
-static int fail_expected(ptx_reader *reader, const char *what, const char *where) {
+int ptx_fail_expected(ptx_reader *reader, const char *what, const char *where) {
     const ptx_token *token = &reader->token;
     int shown = (int)(token->length < 40 ? token->length : 40);
     if (token->kind == TOKEN_END) return ptx_fail(reader, token, "expected %s%s, found the end of the file", what, where);
     if (token->kind == TOKEN_BAD && shown > 1 && token->start[0] == '/')
         return ptx_fail(reader, token, "the comment that starts here does not end");
+    if (token->kind == TOKEN_BAD && shown && token->start[0] == '"') return ptx_fail(reader, token, "the string that starts here does not end");
+    if (token->kind == TOKEN_BAD && shown && token->start[0] >= '0' && token->start[0] <= '9')
+        return ptx_fail(reader, token, "'%.*s' is not a number of 64 bits", shown, token->start);
     return ptx_fail(reader, token, "expected %s%s, found '%.*s'", what, where, shown, token->start);
 }
 
@@ -110,11 +113,11 @@ int ptx_expect(ptx_reader *reader, char punctuation, const char *where) {
     char what[4] = {'\'', punctuation, '\'', 0}, after[64];
     if (ptx_take(reader, punctuation)) return 0;
     snprintf(after, sizeof after, "%s%s", *where ? " " : "", where);
-    return fail_expected(reader, what, after);
+    return ptx_fail_expected(reader, what, after);
 }
 
 int ptx_expect_name(ptx_reader *reader, ptx_name *name, const char *what) {
-    if (reader->token.kind != TOKEN_NAME) return fail_expected(reader, what, "");
+    if (reader->token.kind != TOKEN_NAME) return ptx_fail_expected(reader, what, "");
     name->text = reader->token.start;
     name->length = reader->token.length;
     ptx_next(reader);
@@ -284,7 +287,7 @@ static int constant_unary(ptx_reader *reader, uint64_t *value) {
         status = constant_binary(reader, 0, value);
         if (!status) status = ptx_expect(reader, ')', "after the expression");
     } else
-        status = fail_expected(reader, "an integer", "");
+        status = ptx_fail_expected(reader, "an integer", "");
     reader->constant_depth--;
     return status;
 }
