@@ -6,6 +6,7 @@ extern "C" __global__ void bfs_1(const int2 *nodes, const int *edges, unsigned c
     if (node < count && frontier[node]) {
         frontier[node] = 0;
         int2 list = nodes[node];                    /* first edge and number of edges */
+#pragma unroll 1
         for (int edge = list.x; edge < list.x + list.y; edge++) {
             int other = edges[edge];
             if (!visited[other]) {

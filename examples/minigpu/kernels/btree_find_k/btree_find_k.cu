@@ -5,6 +5,7 @@ extern "C" __global__ void btree_find_k(int height, const int *keys, const int *
     int tx = threadIdx.x, query = blockIdx.x;
     int width = blockDim.x + 1;
 
+#pragma unroll 1
     for (int level = 0; level < height; level++) {
         int node = current[query];
         if (keys[node * width + tx] <= queries[query] && keys[node * width + tx + 1] > queries[query]) {

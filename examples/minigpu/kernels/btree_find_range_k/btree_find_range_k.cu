@@ -6,6 +6,7 @@ extern "C" __global__ void btree_find_range_k(int height, const int *keys, const
     int tx = threadIdx.x, query = blockIdx.x;
     int width = blockDim.x + 1;
 
+#pragma unroll 1
     for (int level = 0; level < height; level++) {
         int node = current[query], last_node = last_current[query];
         if (keys[node * width + tx] <= starts[query] && keys[node * width + tx + 1] > starts[query]) {

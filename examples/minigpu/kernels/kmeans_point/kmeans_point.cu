@@ -6,8 +6,10 @@ extern "C" __global__ void kmeans_point(const float *by_feature, const float *ce
     if (point >= points) return;
     float nearest = 3.402823466e+38f;
     int best = -1;
+#pragma unroll 1
     for (int cluster = 0; cluster < clusters; cluster++) {
         float distance = 0.0f;
+#pragma unroll 1
         for (int feature = 0; feature < features; feature++) {
             float difference = by_feature[point + points * feature] - centres[cluster * features + feature];
             distance += difference * difference;

@@ -4,6 +4,7 @@ extern "C" __global__ void matrix_multiply_accumulate(const float *a, int a_widt
     int row = blockIdx.y * blockDim.y + threadIdx.y;
     int column = blockIdx.x * blockDim.x + threadIdx.x;
     float sum = c[row * c_width + column];
+#pragma unroll 1
     for (int i = 0; i < a_width; i++) sum += a[row * a_width + i] * b[i * b_width + column];
     c[row * c_width + column] = sum;
 }

@@ -6,6 +6,7 @@ extern "C" __global__ void spmv(float *y, const float *values, const int *column
     if (row < rows) {
         float sum = 0.0f;
         int count = length[row];
+#pragma unroll 1
         for (int j = 0; j < count; j++) {
             int element = start[j] + row;
             sum += values[element] * x[columns[element]];

@@ -7,6 +7,7 @@ extern "C" __global__ void streamcluster(int points, int dimensions, int candida
     int point = blockIdx.x * blockDim.x + threadIdx.x;
     if (point < points) {
         float distance = 0.0f;
+#pragma unroll 1
         for (int d = 0; d < dimensions; d++) {
             float difference = coordinates[d * points + point] - coordinates[d * points + candidate];
             distance += difference * difference;
