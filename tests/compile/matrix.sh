@@ -42,6 +42,7 @@ check "strict without assertions" $cc $strict -O1 -DNDEBUG -c all.$suffix -o nde
 check "strict, stb_ds.h beside" $cc $strict -O1 -Iflat -c all.$suffix -o flat.o
 check "strict, inside one file" $cc $strict -O1 -c static.$suffix -o static.o
 check "strict, inside one file, without programs" $cc $strict -O1 -DGPUMP_NO_PROGRAM -c static.$suffix -o static_no_program.o
+check "strict, sanitizers" $cc $strict -O1 -fsanitize=undefined -c all.$suffix -o sanitized.o
 check "strict, declarations only" $cc $strict -c public.$suffix -o public.o
 for standard in $others; do
     check "strict $standard" $compiler -x $language -std=$standard $strict -fsyntax-only all.$suffix
