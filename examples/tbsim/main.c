@@ -1,4 +1,4 @@
-/* tbsim run|sweep|merge|machines: see README.md. Exit status: 0 done, 1 a run failed, 2 bad input or usage. */
+/* tbsim run|sweep|merge|evaluate|machines: see README.md. Exit status: 0 done, 1 a run failed, 2 bad input or usage. */
 #include <getopt.h>
 #include <math.h>
 #include <stdlib.h>
@@ -13,6 +13,7 @@ static const char *const usage_text =
     "usage: tbsim run FILE.yaml [options]              one workload\n"
     "       tbsim sweep [options]                      random workloads, one CSV line per run and process\n"
     "       tbsim merge OUT.csv PART.csv...            the parts of a sharded sweep, in their order, as one file\n"
+    "       tbsim evaluate [options]                   all of Tanasic 5.3 as one table\n"
     "       tbsim machines [options]                   PPQ and DSS with switch, drain and select, from k20c to h100\n"
     "  --gpu NAME            machine (k20c)                --policy NAME          fcfs npq ppq ppq_shared dss equal weighted time_slice\n"
     "  --mechanism NAME      switch drain select           --transfers fcfs|npq   the transfer engine's order (fcfs)\n"
@@ -26,7 +27,7 @@ static const char *const usage_text =
     "       --seed N         1                             --shard I/N            only jobs i with i mod N = I, 0 <= I < N\n"
     "       --threads N      all cores                     --prioritise           the first process has priority 1\n"
     "       --out FILE       standard output               --quiet                no progress bar\n"
-    "machines: --svg FILE    a picture                     --workloads N, --threads N\n";
+    "evaluate, machines: --workloads N (per process count), --threads N, --quiet; machines: --svg FILE, a picture\n";
 
 typedef struct arguments {
     tb_machine machine;
@@ -289,6 +290,22 @@ static int merge(const char *target, char **parts, int count) {
     return fclose(out) ? 2 : 0;
 }
 
+static int evaluate(const arguments *a) {
+    char error[300];
+    tb_library *library = tb_library_tanasic(&a->machine, a->data, a->class_end, error, sizeof error);
+    tb_evaluation *evaluation = library ? tb_evaluation_create(library, a->workloads, a->threads, !a->quiet) : NULL;
+    int status;
+    if (!evaluation) {
+        fprintf(stderr, "%s\n", library ? "out of memory" : error);
+        tb_library_free(library);
+        return 2;
+    }
+    status = tb_evaluation_print(evaluation, stdout) ? 1 : 0;
+    tb_evaluation_free(evaluation);
+    tb_library_free(library);
+    return status;
+}
+
 /* ---- machines: who wins on newer GPUs ---- */
 
 enum { MACHINES = 5, SCHEMES = 6 };
@@ -403,6 +420,7 @@ int main(int argc, char **argv) {
     if (!strcmp(command, "run") && argc == optind + 2) return run(&a, argv[optind + 1]);
     if (!strcmp(command, "sweep") && argc == optind + 1) return sweep(&a);
     if (!strcmp(command, "merge") && argc >= optind + 3) return merge(argv[optind + 1], argv + optind + 2, argc - optind - 2);
+    if (!strcmp(command, "evaluate") && argc == optind + 1) return evaluate(&a);
     if (!strcmp(command, "machines") && argc == optind + 1) return machines(&a);
     return usage("not understood", command);
 }

@@ -165,6 +165,27 @@ typedef struct tb_job {
  * a terminal. Returns how many failed. */
 uint32_t tb_run_jobs(tb_job *jobs, uint32_t count, uint32_t threads, int progress);
 
+/* ---- evaluation.c: Tanasic 5.3 ---- */
+typedef struct tb_evaluation tb_evaluation;
+/* The schemes of 5.3: the base is FCFS; priority schemes have a prioritised process and transfers by priority. */
+enum { TB_FCFS, TB_NPQ, TB_PPQ_SWITCH, TB_PPQ_DRAIN, TB_SHARED_SWITCH, TB_SHARED_DRAIN, TB_DSS_SWITCH, TB_DSS_DRAIN, TB_SCHEMES };
+typedef struct tb_sample {
+    double mean, half_width; /* of the 95 % confidence interval */
+    uint32_t count;
+} tb_sample;
+/* Runs nothing yet: every scheme is run when it is first asked for, on `workloads` random workloads per process count. */
+tb_evaluation *tb_evaluation_create(const tb_library *library, uint32_t workloads, uint32_t threads, int progress);
+void tb_evaluation_free(tb_evaluation *evaluation);
+/* Turnaround gain NTT(FCFS) / NTT(scheme). Priority schemes: of the prioritised process, whose class 1 is klass (-1: any); sharing
+ * schemes: of every process whose class 2 is klass. count: 2, 4, 6 or 8 processes. Returns 0; -1 when a run failed. */
+int tb_turnaround_gain(tb_evaluation *evaluation, int scheme, uint32_t count, int klass, tb_sample *sample);
+/* Throughput lost, STP(base) / STP(scheme). */
+int tb_throughput_lost(tb_evaluation *evaluation, int base, int scheme, uint32_t count, tb_sample *sample);
+/* Fairness gained, fairness(scheme) / fairness(FCFS). */
+int tb_fairness_gain(tb_evaluation *evaluation, int scheme, uint32_t count, tb_sample *sample);
+/* Prints all of 5.3 as a table. Returns 0; -1 when a run failed. */
+int tb_evaluation_print(tb_evaluation *evaluation, FILE *out);
+
 /* ---- input.c ---- */
 /* Reads a workload file (YAML; README.md has the keys) on top of the machine and options given, and makes the library it needs; the
  * table of the benchmarks is at `table`. Returns 0; 2 after a message on standard error that names file, line and column. */

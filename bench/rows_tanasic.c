@@ -1,0 +1,171 @@
+/* link: tbsim_core */
+/* Tanasic chapter 5: storage of the framework, kernels alone in tbsim, and the evaluation of 5.3 over random workloads. */
+#include <math.h>
+#include <string.h>
+#include "gpump.h"
+#include "reproduce.h"
+#include "tbsim.h"
+
+static tb_library *library;
+static tb_evaluation *evaluation;
+
+/* All rows share one library and one evaluation; what a row needs is run when it is first asked for. */
+static int ready(const reproduce_context *context, reproduce_result *result) {
+    char path[1024], error[300];
+    tb_machine machine;
+    if (evaluation) return 1;
+    snprintf(path, sizeof path, "%s/tanasic_table_5_2.csv", context->data_dir);
+    if (tb_machine_preset(&machine, "k20c") == 0) library = tb_library_tanasic(&machine, path, 1, error, sizeof error);
+    else snprintf(error, sizeof error, "no preset k20c");
+    if (library) evaluation = tb_evaluation_create(library, context->is_short ? 20 : 200, 0, 1);
+    if (!evaluation) reproduce_failed(result, "%s", library ? "out of memory" : error);
+    return evaluation != NULL;
+}
+
+static void report(reproduce_result *result, int failed, const tb_sample *sample) {
+    if (failed) {
+        reproduce_failed(result, "a run failed");
+        return;
+    }
+    reproduce_number(result, sample->mean, 2);
+    reproduce_note(result, "95%% interval +-%.2f over %u values", sample->half_width, sample->count);
+}
+
+static void storage(const reproduce_context *context, const char *id, reproduce_result *result) {
+    gpump_scheduler_config config;
+    gpump_scheduler_storage bits;
+    (void)context;
+    if (gpump_scheduler_config_preset(&config, "k20c") || gpump_scheduler_bits(&config, &bits, NULL)) {
+        reproduce_failed(result, "gpump_scheduler_bits");
+        return;
+    }
+    if (!strcmp(id, "T.ptbq")) {
+        reproduce_number(result, (double)bits.ptbqs / 8, 0);
+        reproduce_holds(result, bits.ptbqs == UINT64_C(21632) * 8, "%llu B", (unsigned long long)bits.ptbqs / 8);
+    } else {
+        uint64_t tables = bits.command_buffers + bits.ksrt + bits.smst + bits.active_queue;
+        reproduce_holds(result, tables < 512 * 8, "%llu B (buffers %llu, KSRT %llu, SMST %llu, active queue %llu)",
+                        (unsigned long long)(tables + 7) / 8, (unsigned long long)(bits.command_buffers + 7) / 8,
+                        (unsigned long long)(bits.ksrt + 7) / 8, (unsigned long long)(bits.smst + 7) / 8,
+                        (unsigned long long)(bits.active_queue + 7) / 8);
+    }
+}
+
+static void alone(const reproduce_context *context, const char *id, reproduce_result *result) {
+    uint32_t within = 0;
+    double worst = 0;
+    (void)id;
+    if (!ready(context, result)) return;
+    for (uint32_t i = 0; i < library->kernel_count; i++) {
+        const tb_kernel *k = &library->kernels[i];
+        double off = fabs(tb_us(&library->machine, tb_kernel_alone(&library->machine, k)) / k->alone_us - 1) * 100;
+        within += off <= 2;
+        if (off > worst) worst = off;
+    }
+    reproduce_holds(result, within == library->kernel_count && library->kernel_count == 24, "%u/%u within 2", within, library->kernel_count);
+    reproduce_note(result, "worst %.2f %%", worst);
+}
+
+static const struct {
+    const char *id;
+    int scheme, klass;
+    uint32_t count;
+} gains[] = {{"T.npq.2", TB_NPQ, -1, 2},
+             {"T.npq.8", TB_NPQ, -1, 8},
+             {"T.ppq.switch.2", TB_PPQ_SWITCH, -1, 2},
+             {"T.ppq.switch.8", TB_PPQ_SWITCH, -1, 8},
+             {"T.ppq.drain.2", TB_PPQ_DRAIN, -1, 2},
+             {"T.ppq.drain.8", TB_PPQ_DRAIN, -1, 8},
+             {"T.ppq.short.switch.8", TB_PPQ_SWITCH, 0, 8},
+             {"T.ppq.short.drain.8", TB_PPQ_DRAIN, 0, 8},
+             {"T.dss.ntt.switch.8", TB_DSS_SWITCH, -1, 8},
+             {"T.dss.ntt.drain.8", TB_DSS_DRAIN, -1, 8},
+             {"T.dss.short.8", TB_DSS_SWITCH, 0, 8},
+             {"T.dss.medium.8", TB_DSS_SWITCH, 1, 8},
+             {"T.dss.long.8", TB_DSS_SWITCH, 2, 8}};
+
+static void gain(const reproduce_context *context, const char *id, reproduce_result *result) {
+    tb_sample sample;
+    if (!ready(context, result)) return;
+    for (size_t i = 0; i < sizeof gains / sizeof *gains; i++)
+        if (!strcmp(gains[i].id, id))
+            report(result, tb_turnaround_gain(evaluation, gains[i].scheme, gains[i].count, gains[i].klass, &sample), &sample);
+}
+
+static void order(const reproduce_context *context, const char *id, reproduce_result *result) {
+    tb_sample npq, by_switch, by_drain;
+    if (!ready(context, result)) return;
+    if (!strcmp(id, "T.ppq.medium.2")) {
+        if (tb_turnaround_gain(evaluation, TB_PPQ_SWITCH, 2, 1, &by_switch) || tb_turnaround_gain(evaluation, TB_PPQ_DRAIN, 2, 1, &by_drain)) {
+            reproduce_failed(result, "a run failed");
+            return;
+        }
+        reproduce_holds(result, by_drain.mean >= by_switch.mean, "switch %.3f, drain %.3f", by_switch.mean, by_drain.mean);
+        reproduce_note(result, "95%% intervals +-%.3f and +-%.3f over %u values", by_switch.half_width, by_drain.half_width, by_drain.count);
+        return;
+    }
+    for (uint32_t count = 2; count <= 8; count += 2) {
+        if (tb_turnaround_gain(evaluation, TB_NPQ, count, -1, &npq) || tb_turnaround_gain(evaluation, TB_PPQ_SWITCH, count, -1, &by_switch) ||
+            tb_turnaround_gain(evaluation, TB_PPQ_DRAIN, count, -1, &by_drain)) {
+            reproduce_failed(result, "a run failed");
+            return;
+        }
+        reproduce_holds(result, by_switch.mean > by_drain.mean && by_drain.mean > npq.mean, "%u: %.2f > %.2f > %.2f", count, by_switch.mean,
+                        by_drain.mean, npq.mean);
+    }
+}
+
+static const struct {
+    const char *id;
+    int base, scheme;
+} losses[] = {{"T.ppq.stp.switch.8", TB_NPQ, TB_PPQ_SWITCH},
+              {"T.ppq.stp.drain.8", TB_NPQ, TB_PPQ_DRAIN},
+              {"T.dss.stp.switch.8", TB_FCFS, TB_DSS_SWITCH},
+              {"T.dss.stp.drain.8", TB_FCFS, TB_DSS_DRAIN}};
+
+static void loss(const reproduce_context *context, const char *id, reproduce_result *result) {
+    tb_sample sample;
+    if (!ready(context, result)) return;
+    for (size_t i = 0; i < sizeof losses / sizeof *losses; i++)
+        if (!strcmp(losses[i].id, id)) report(result, tb_throughput_lost(evaluation, losses[i].base, losses[i].scheme, 8, &sample), &sample);
+}
+
+static void shared(const reproduce_context *context, const char *id, reproduce_result *result) {
+    (void)id;
+    if (!ready(context, result)) return;
+    for (int drain = 0; drain < 2; drain++) {
+        double exclusive = 0, common = 0;
+        for (uint32_t count = 2; count <= 8; count += 2) {
+            tb_sample a, b;
+            if (tb_throughput_lost(evaluation, TB_NPQ, TB_PPQ_SWITCH + drain, count, &a) ||
+                tb_throughput_lost(evaluation, TB_NPQ, TB_SHARED_SWITCH + drain, count, &b)) {
+                reproduce_failed(result, "a run failed");
+                return;
+            }
+            exclusive += a.mean / 4;
+            common += b.mean / 4;
+        }
+        reproduce_holds(result, common > exclusive, "%s: shared %.3f, exclusive %.3f", drain ? "drain" : "switch", common, exclusive);
+    }
+    reproduce_note(result, "means over 2, 4, 6 and 8 processes");
+}
+
+static void fairness(const reproduce_context *context, const char *id, reproduce_result *result) {
+    tb_sample sample;
+    uint32_t count = !strcmp(id, "T.dss.fair.2") ? 2 : 8;
+    int scheme = !strcmp(id, "T.dss.fair.drain.8") ? TB_DSS_DRAIN : TB_DSS_SWITCH;
+    if (!ready(context, result)) return;
+    report(result, tb_fairness_gain(evaluation, scheme, count, &sample), &sample);
+}
+
+const reproduce_row rows_tanasic[] = {
+    {"T.ptbq", storage},           {"T.tables", storage},           {"T.iso", alone},
+    {"T.npq.2", gain},             {"T.npq.8", gain},               {"T.ppq.switch.2", gain},
+    {"T.ppq.switch.8", gain},      {"T.ppq.drain.2", gain},         {"T.ppq.drain.8", gain},
+    {"T.ppq.order", order},        {"T.ppq.short.switch.8", gain},  {"T.ppq.short.drain.8", gain},
+    {"T.ppq.medium.2", order},     {"T.ppq.stp.switch.8", loss},    {"T.ppq.stp.drain.8", loss},
+    {"T.ppq.stp.shared", shared},  {"T.dss.ntt.switch.8", gain},    {"T.dss.ntt.drain.8", gain},
+    {"T.dss.short.8", gain},       {"T.dss.medium.8", gain},        {"T.dss.long.8", gain},
+    {"T.dss.fair.2", fairness},    {"T.dss.fair.switch.8", fairness}, {"T.dss.fair.drain.8", fairness},
+    {"T.dss.stp.switch.8", loss},  {"T.dss.stp.drain.8", loss},     {NULL, NULL},
+};
