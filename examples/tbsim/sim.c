@@ -3,7 +3,7 @@
 #include <string.h>
 #include "tbsim.h"
 
-enum { EVENT_UNIT_END, EVENT_SAVED, EVENT_READY, EVENT_CPU, EVENT_TRANSFER, EVENT_WAKE };
+enum { EVENT_UNIT_END, EVENT_SAVED, EVENT_READY, EVENT_CPU, EVENT_TRANSFER, EVENT_WAKE, EVENT_RESTORED };
 typedef struct event {
     uint64_t time;
     uint32_t order;      /* events of one cycle happen in the order they were made */
@@ -384,30 +384,48 @@ static void select_techniques(sim *s, uint32_t sm, uint8_t *technique) {
     }
 }
 
+/* use_sm: tells the SM that a block is to be switched; one that is being restored only when that is over. */
+static void sm_switch(sim *s, uint32_t index) {
+    gpump_sm_choice choice;
+    memset(&choice, 0, sizeof choice);
+    choice.block = s->slots[index].ref;
+    choice.technique = GPUMP_TECHNIQUE_SWITCH;
+    sm_pull(s, index / s->slots_per_sm, s->now);
+    expect(s, gpump_sm_preempt(s->sm[index / s->slots_per_sm], s->now, &choice, 1, NULL), "gpump_sm_preempt");
+    sm_pull(s, index / s->slots_per_sm, s->now);
+}
+
+static void preempt_slot(sim *s, uint32_t index, uint8_t technique) {
+    slot *b = &s->slots[index];
+    uint64_t start = b->start;
+    if (technique == GPUMP_TECHNIQUE_DRAIN) drain_unit(s, index);
+    else if (technique == GPUMP_TECHNIQUE_FLUSH && start <= s->now) flush_unit(s, index);
+    else {
+        switch_unit(s, index);
+        if (s->sm && start <= s->now) sm_switch(s, index);
+        else if (s->sm) push(s, start, EVENT_RESTORED, index, b->generation);
+    }
+}
+
 static void preempt(sim *s, const gpump_scheduler_action *action) {
     uint8_t technique[64];
     uint32_t sm = action->sm;
     s->preempted_at[sm] = s->now;
     memset(technique, action->mechanism == GPUMP_SCHEDULER_DRAIN ? GPUMP_TECHNIQUE_DRAIN : GPUMP_TECHNIQUE_SWITCH, sizeof technique);
     if (action->mechanism == GPUMP_SCHEDULER_SELECT) select_techniques(s, sm, technique);
-    for (int restoring = 0; restoring < 2; restoring++) /* blocks whose contexts are still on their way in follow the others */
-        for (uint32_t i = 0; i < s->slots_per_sm; i++) {
-            uint32_t index = sm * s->slots_per_sm + i;
-            slot *b = &s->slots[index];
-            if (b->state != SLOT_RUNNING || (b->start > s->now) != restoring) continue;
-            if (b->end <= s->now) continue; /* ends in this very cycle */
-            if (technique[i] == GPUMP_TECHNIQUE_DRAIN) drain_unit(s, index);
-            else if (technique[i] == GPUMP_TECHNIQUE_FLUSH && !restoring) flush_unit(s, index);
-            else switch_unit(s, index);
-            if (s->sm && b->state == SLOT_SAVING && !restoring) {
-                gpump_sm_choice choice;
-                memset(&choice, 0, sizeof choice);
-                choice.block = b->ref;
-                choice.technique = GPUMP_TECHNIQUE_SWITCH;
-                expect(s, gpump_sm_preempt(s->sm[sm], s->now, &choice, 1, NULL), "gpump_sm_preempt");
-                sm_pull(s, sm, s->now);
-            }
-        }
+    for (uint32_t i = 0; i < s->slots_per_sm; i++) {
+        const slot *b = &s->slots[sm * s->slots_per_sm + i];
+        if (b->state == SLOT_RUNNING && b->start <= s->now && b->end > s->now) preempt_slot(s, sm * s->slots_per_sm + i, technique[i]);
+    }
+    for (;;) { /* blocks whose contexts are still on their way in follow, in the order in which they arrive */
+        uint32_t first = GPUMP_NONE;
+        for (uint32_t i = sm * s->slots_per_sm; i < (sm + 1) * s->slots_per_sm; i++)
+            if (s->slots[i].state == SLOT_RUNNING && s->slots[i].start > s->now &&
+                (first == GPUMP_NONE || s->slots[i].start < s->slots[first].start))
+                first = i;
+        if (first == GPUMP_NONE) break;
+        preempt_slot(s, first, technique[first - sm * s->slots_per_sm]);
+    }
 }
 
 /* ---- processes ---- */
@@ -598,6 +616,9 @@ static void handle(sim *s, const event *e) {
         break;
     case EVENT_SAVED:
         if (s->slots[e->index].generation == e->generation) save_done(s, e->index);
+        break;
+    case EVENT_RESTORED:
+        if (s->slots[e->index].generation == e->generation) sm_switch(s, e->index);
         break;
     case EVENT_READY: expect(s, gpump_scheduler_report_ready(s->scheduler, s->now, e->index), "report_ready"); break;
     case EVENT_CPU:

@@ -1,0 +1,354 @@
+/* labels: unit */
+#include "test.h"
+
+static gpump_scheduler *make(gpump_scheduler_config *config, void **memory) {
+    size_t bytes;
+    gpump_scheduler *s;
+    assert_int_equal(gpump_scheduler_bytes(config, &bytes, NULL), GPUMP_OK);
+    *memory = malloc(bytes);
+    assert_int_equal(gpump_scheduler_init(*memory, bytes, config, &s, NULL), GPUMP_OK);
+    return s;
+}
+static gpump_scheduler_config small(uint32_t sms, uint32_t mechanism) {
+    gpump_scheduler_config config;
+    assert_int_equal(gpump_scheduler_config_preset(&config, "k20c"), GPUMP_OK);
+    config.sms = sms;
+    config.saved_blocks = sms * config.blocks_per_sm;
+    config.decision_cycles = 0;
+    config.mechanism = mechanism;
+    return config;
+}
+static uint32_t open_context(gpump_scheduler *s, uint32_t priority) {
+    gpump_scheduler_context context;
+    uint32_t row;
+    memset(&context, 0, sizeof context);
+    context.priority = priority;
+    context.page_table_base = 0x1000u * (priority + 1);
+    assert_int_equal(gpump_scheduler_open(s, 0, &context, &row, NULL), GPUMP_OK);
+    return row;
+}
+static gpump_result submit(gpump_scheduler *s, uint64_t now, uint32_t queue, uint32_t context, uint64_t blocks, uint32_t per_sm,
+                           uint32_t saved_limit) {
+    gpump_scheduler_command command;
+    memset(&command, 0, sizeof command);
+    command.context = context;
+    command.blocks = blocks;
+    command.blocks_per_sm = per_sm;
+    command.saved_limit = saved_limit;
+    command.cookie = queue;
+    return gpump_scheduler_submit(s, now, queue, &command, NULL);
+}
+/* The next action must be of this kind. */
+static gpump_scheduler_action expect(gpump_scheduler *s, const char *policy, uint64_t now, uint32_t kind) {
+    gpump_scheduler_action action;
+    assert_int_equal(gpump_scheduler_next(s, gpump_scheduler_find(policy), now, &action), GPUMP_OK);
+    assert_int_equal(action.kind, kind);
+    assert_null(gpump_scheduler_check(s));
+    return action;
+}
+static void expect_nothing(gpump_scheduler *s, const char *policy, uint64_t now) {
+    gpump_scheduler_action action;
+    assert_int_equal(gpump_scheduler_next(s, gpump_scheduler_find(policy), now, &action), GPUMP_EMPTY);
+}
+
+static void storage_is_the_papers(void **state) { /* T.ptbq, T.tables */
+    gpump_scheduler_config config;
+    gpump_scheduler_storage bits;
+    (void)state;
+    assert_int_equal(gpump_scheduler_config_preset(&config, "k20c"), GPUMP_OK);
+    assert_int_equal(config.sms, 13);
+    assert_int_equal(config.decision_cycles, 13);
+    assert_int_equal(gpump_scheduler_bits(&config, &bits, NULL), GPUMP_OK);
+    assert_int_equal(bits.ptbqs / 8, 21632);
+    assert_true(bits.command_buffers + bits.ksrt + bits.smst + bits.active_queue < 512 * 8);
+}
+
+static void a_kernel_from_launch_to_end(void **state) {
+    gpump_scheduler_config config = small(2, GPUMP_SCHEDULER_SWITCH);
+    gpump_scheduler_action a;
+    uint64_t block[5];
+    void *memory;
+    gpump_scheduler *s = make(&config, &memory);
+    uint32_t context = open_context(s, 0);
+    (void)state;
+    assert_true(gpump_scheduler_next_cycle(s) == GPUMP_UNKNOWN);
+    assert_int_equal(submit(s, 5, 3, context, 5, 2, 100), GPUMP_OK);
+    assert_int_equal(submit(s, 5, 3, context, 5, 2, 100), GPUMP_BUSY); /* one command per queue */
+    assert_true(gpump_scheduler_next_cycle(s) == 5);
+    a = expect(s, "fcfs", 5, GPUMP_SCHEDULER_KERNEL_START);
+    assert_int_equal(a.queue, 3);
+    a = expect(s, "fcfs", 5, GPUMP_SCHEDULER_SETUP);
+    assert_int_equal(a.sm, 0);
+    assert_int_equal(a.invalidate, 0); /* nothing was there before */
+    assert_true(a.page_table_base == 0x1000);
+    assert_int_equal(expect(s, "fcfs", 5, GPUMP_SCHEDULER_SETUP).sm, 1);
+    expect_nothing(s, "fcfs", 5);
+    assert_int_equal(gpump_scheduler_report_ready(s, 9, 0), GPUMP_OK);
+    assert_int_equal(gpump_scheduler_report_ready(s, 9, 0), GPUMP_ERROR_STATE);
+    assert_int_equal(gpump_scheduler_report_ready(s, 8, 1), GPUMP_ERROR_TIME);
+    for (int i = 0; i < 2; i++) { /* depth first: an SM is filled before the next (Fig. 5.2) */
+        a = expect(s, "fcfs", 9, GPUMP_SCHEDULER_ISSUE);
+        assert_int_equal(a.sm, 0);
+        assert_true(a.index == (uint64_t)i && !a.saved);
+        block[i] = a.block;
+    }
+    expect_nothing(s, "fcfs", 9);
+    assert_int_equal(gpump_scheduler_report_ready(s, 9, 1), GPUMP_OK);
+    for (int i = 2; i < 4; i++) block[i] = expect(s, "fcfs", 9, GPUMP_SCHEDULER_ISSUE).block;
+    assert_int_equal(gpump_scheduler_report_finished(s, 20, block[0]), GPUMP_OK);
+    assert_int_equal(gpump_scheduler_report_finished(s, 20, block[0]), GPUMP_ERROR_STALE);
+    a = expect(s, "fcfs", 20, GPUMP_SCHEDULER_ISSUE);
+    assert_true(a.index == 4 && a.sm == 0);
+    block[4] = a.block;
+    for (int i = 1; i < 5; i++) assert_int_equal(gpump_scheduler_report_finished(s, 30, block[i]), GPUMP_OK);
+    a = expect(s, "fcfs", 30, GPUMP_SCHEDULER_KERNEL_DONE);
+    assert_int_equal(a.queue, 3);
+    expect_nothing(s, "fcfs", 30);
+    assert_int_equal(submit(s, 31, 3, context, 5, 2, 100), GPUMP_OK);
+    free(memory);
+}
+
+static void preempted_blocks_come_back_first(void **state) {
+    gpump_scheduler_config config = small(1, GPUMP_SCHEDULER_SWITCH);
+    gpump_scheduler_action a;
+    uint64_t low[3], high;
+    void *memory;
+    gpump_scheduler *s = make(&config, &memory);
+    uint32_t first = open_context(s, 0), second = open_context(s, 1);
+    (void)state;
+    assert_int_equal(submit(s, 0, 0, first, 10, 3, 100), GPUMP_OK);
+    expect(s, "ppq", 0, GPUMP_SCHEDULER_KERNEL_START);
+    expect(s, "ppq", 0, GPUMP_SCHEDULER_SETUP);
+    assert_int_equal(gpump_scheduler_report_ready(s, 0, 0), GPUMP_OK);
+    for (int i = 0; i < 3; i++) low[i] = expect(s, "ppq", 0, GPUMP_SCHEDULER_ISSUE).block;
+    assert_int_equal(gpump_scheduler_report_preempted(s, 1, low[0], 1), GPUMP_ERROR_STATE);
+    assert_int_equal(submit(s, 2, 1, second, 1, 1, 100), GPUMP_OK);
+    expect(s, "ppq", 2, GPUMP_SCHEDULER_KERNEL_START);
+    a = expect(s, "ppq", 2, GPUMP_SCHEDULER_PREEMPT);
+    assert_int_equal(a.mechanism, GPUMP_SCHEDULER_SWITCH);
+    assert_int_equal(gpump_scheduler_report_finished(s, 3, low[1]), GPUMP_OK); /* ended by itself meanwhile */
+    assert_int_equal(gpump_scheduler_report_preempted(s, 4, low[2], 222), GPUMP_OK);
+    expect_nothing(s, "ppq", 4);
+    assert_int_equal(gpump_scheduler_report_preempted(s, 5, low[0], 200), GPUMP_OK);
+    a = expect(s, "ppq", 5, GPUMP_SCHEDULER_SETUP);
+    assert_int_equal(a.context, second);
+    assert_int_equal(a.invalidate, GPUMP_SCHEDULER_INVALIDATE_TLB | GPUMP_SCHEDULER_INVALIDATE_L1 | GPUMP_SCHEDULER_INVALIDATE_INSTRUCTIONS);
+    assert_true(a.page_table_base == 0x2000);
+    assert_int_equal(gpump_scheduler_report_ready(s, 6, 0), GPUMP_OK);
+    high = expect(s, "ppq", 6, GPUMP_SCHEDULER_ISSUE).block;
+    assert_int_equal(gpump_scheduler_report_finished(s, 7, high), GPUMP_OK);
+    expect(s, "ppq", 7, GPUMP_SCHEDULER_KERNEL_DONE);
+    expect(s, "ppq", 7, GPUMP_SCHEDULER_SETUP);
+    assert_int_equal(gpump_scheduler_report_ready(s, 8, 0), GPUMP_OK);
+    a = expect(s, "ppq", 8, GPUMP_SCHEDULER_ISSUE);
+    assert_true(a.saved && a.handle == 222);
+    a = expect(s, "ppq", 8, GPUMP_SCHEDULER_ISSUE);
+    assert_true(a.saved && a.handle == 200);
+    a = expect(s, "ppq", 8, GPUMP_SCHEDULER_ISSUE);
+    assert_true(!a.saved && a.index == 3);
+    free(memory);
+}
+
+static void no_context_memory_means_drain(void **state) {
+    gpump_scheduler_config config = small(1, GPUMP_SCHEDULER_SWITCH);
+    gpump_scheduler_action a;
+    uint64_t low[3];
+    void *memory;
+    gpump_scheduler *s = make(&config, &memory);
+    uint32_t first = open_context(s, 0), second = open_context(s, 1);
+    (void)state;
+    assert_int_equal(submit(s, 0, 0, first, 10, 3, 2), GPUMP_OK); /* room for two contexts, three blocks run */
+    expect(s, "ppq", 0, GPUMP_SCHEDULER_KERNEL_START);
+    expect(s, "ppq", 0, GPUMP_SCHEDULER_SETUP);
+    assert_int_equal(gpump_scheduler_report_ready(s, 0, 0), GPUMP_OK);
+    for (int i = 0; i < 3; i++) low[i] = expect(s, "ppq", 0, GPUMP_SCHEDULER_ISSUE).block;
+    assert_int_equal(submit(s, 2, 1, second, 1, 1, 100), GPUMP_OK);
+    expect(s, "ppq", 2, GPUMP_SCHEDULER_KERNEL_START);
+    a = expect(s, "ppq", 2, GPUMP_SCHEDULER_PREEMPT);
+    assert_int_equal(a.mechanism, GPUMP_SCHEDULER_DRAIN);
+    assert_int_equal(a.reason, GPUMP_REASON_NO_CONTEXT_SPACE);
+    for (int i = 0; i < 3; i++) assert_int_equal(gpump_scheduler_report_finished(s, 3, low[i]), GPUMP_OK);
+    assert_int_equal(expect(s, "ppq", 3, GPUMP_SCHEDULER_SETUP).context, second);
+    free(memory);
+}
+
+static void full_tables_refuse(void **state) {
+    gpump_scheduler_config config = small(2, GPUMP_SCHEDULER_SWITCH);
+    gpump_scheduler_context context;
+    uint32_t row;
+    void *memory;
+    gpump_scheduler *s;
+    uint64_t hash;
+    gpump_diag diag;
+    (void)state;
+    config.contexts = 2;
+    config.active_kernels = 1;
+    s = make(&config, &memory);
+    open_context(s, 0);
+    open_context(s, 1);
+    memset(&context, 0, sizeof context);
+    hash = gpump_scheduler_hash(s);
+    assert_int_equal(gpump_scheduler_open(s, 0, &context, &row, &diag), GPUMP_ERROR_FULL);
+    assert_true(gpump_scheduler_hash(s) == hash);
+    assert_int_equal(submit(s, 0, 0, 0, 1, 1, 1), GPUMP_OK);
+    assert_int_equal(submit(s, 0, 1, 1, 1, 1, 1), GPUMP_OK);
+    assert_int_equal(gpump_scheduler_close(s, 0, 1), GPUMP_ERROR_STATE);
+    expect(s, "dss", 0, GPUMP_SCHEDULER_KERNEL_START);
+    assert_int_equal(expect(s, "dss", 0, GPUMP_SCHEDULER_SETUP).context, 0); /* the active queue is full: the other has to wait */
+    expect_nothing(s, "dss", 0);
+    config.sms = 0;
+    assert_int_equal(gpump_scheduler_bytes(&config, (size_t *)&hash, &diag), GPUMP_ERROR_CONFIG);
+    assert_string_equal(diag.field, "sms");
+    free(memory);
+}
+
+static void one_process_at_a_time_under_fcfs(void **state) {
+    gpump_scheduler_config config = small(2, GPUMP_SCHEDULER_SWITCH);
+    uint64_t block[3];
+    void *memory;
+    gpump_scheduler *s = make(&config, &memory);
+    uint32_t first = open_context(s, 0), second = open_context(s, 1);
+    (void)state;
+    assert_int_equal(submit(s, 0, 0, first, 1, 1, 1), GPUMP_OK);
+    assert_int_equal(submit(s, 0, 1, first, 1, 1, 1), GPUMP_OK); /* another stream of the same process: back to back */
+    assert_int_equal(submit(s, 0, 2, second, 1, 1, 1), GPUMP_OK);
+    assert_int_equal(expect(s, "fcfs", 0, GPUMP_SCHEDULER_KERNEL_START).queue, 0);
+    assert_int_equal(expect(s, "fcfs", 0, GPUMP_SCHEDULER_KERNEL_START).queue, 1);
+    for (uint32_t i = 0; i < 2; i++) expect(s, "fcfs", 0, GPUMP_SCHEDULER_SETUP);
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_int_equal(gpump_scheduler_report_ready(s, 0, i), GPUMP_OK);
+        block[i] = expect(s, "fcfs", 0, GPUMP_SCHEDULER_ISSUE).block;
+    }
+    assert_int_equal(gpump_scheduler_report_finished(s, 1, block[0]), GPUMP_OK);
+    expect(s, "fcfs", 1, GPUMP_SCHEDULER_KERNEL_DONE);
+    expect_nothing(s, "fcfs", 1); /* an SM is idle, but the other process has to wait */
+    assert_int_equal(gpump_scheduler_report_finished(s, 2, block[1]), GPUMP_OK);
+    expect(s, "fcfs", 2, GPUMP_SCHEDULER_KERNEL_DONE);
+    assert_int_equal(expect(s, "fcfs", 2, GPUMP_SCHEDULER_KERNEL_START).queue, 2);
+    free(memory);
+}
+
+static void decisions_take_a_cycle_per_sm(void **state) {
+    gpump_scheduler_config config;
+    void *memory;
+    gpump_scheduler *s;
+    (void)state;
+    assert_int_equal(gpump_scheduler_config_preset(&config, "k20c"), GPUMP_OK);
+    s = make(&config, &memory);
+    assert_int_equal(submit(s, 100, 0, open_context(s, 0), 100, 4, 100), GPUMP_OK);
+    expect(s, "dss", 100, GPUMP_SCHEDULER_KERNEL_START);
+    expect_nothing(s, "dss", 112);
+    assert_true(gpump_scheduler_next_cycle(s) == 113);
+    expect(s, "dss", 113, GPUMP_SCHEDULER_SETUP);
+    free(memory);
+}
+
+static void a_copy_goes_on_like_the_original(void **state) {
+    gpump_scheduler_config config = small(4, GPUMP_SCHEDULER_SWITCH);
+    void *memory, *copy;
+    size_t bytes;
+    gpump_scheduler *s = make(&config, &memory), *t;
+    gpump_scheduler_action a, b;
+    gpump_diag diag;
+    (void)state;
+    assert_int_equal(gpump_scheduler_bytes(&config, &bytes, NULL), GPUMP_OK);
+    assert_int_equal(submit(s, 0, 0, open_context(s, 0), 100, 4, 100), GPUMP_OK);
+    expect(s, "equal", 0, GPUMP_SCHEDULER_KERNEL_START);
+    copy = malloc(bytes);
+    memcpy(copy, memory, bytes);
+    assert_int_equal(gpump_scheduler_adopt(copy, bytes, &config, &t, &diag), GPUMP_OK);
+    assert_true(gpump_scheduler_hash(s) == gpump_scheduler_hash(t));
+    for (uint64_t now = 0; now < 50; now++) {
+        gpump_result x = gpump_scheduler_next(s, gpump_scheduler_find("equal"), now, &a);
+        gpump_result y = gpump_scheduler_next(t, gpump_scheduler_find("equal"), now, &b);
+        assert_int_equal(x, y);
+        if (x == GPUMP_OK) assert_memory_equal(&a, &b, sizeof a);
+        if (x == GPUMP_OK && a.kind == GPUMP_SCHEDULER_SETUP) {
+            gpump_scheduler_report_ready(s, now, a.sm);
+            gpump_scheduler_report_ready(t, now, a.sm);
+        }
+        assert_true(gpump_scheduler_hash(s) == gpump_scheduler_hash(t));
+    }
+    config.sms = 5;
+    assert_int_equal(gpump_scheduler_adopt(copy, bytes, &config, &t, &diag), GPUMP_ERROR_FORMAT);
+    free(copy);
+    free(memory);
+}
+
+static void time_slices_take_turns(void **state) {
+    gpump_scheduler_config config = small(1, GPUMP_SCHEDULER_SWITCH);
+    const gpump_scheduler_policy *policy = gpump_scheduler_find("time_slice");
+    uint64_t now = 0, turns = 0, block = 0;
+    uint32_t running = GPUMP_NONE;
+    gpump_scheduler_action a;
+    void *memory;
+    gpump_scheduler *s;
+    (void)state;
+    config.slice_cycles = 100;
+    s = make(&config, &memory);
+    for (uint32_t i = 0; i < 3; i++) assert_int_equal(submit(s, 0, i, open_context(s, 0), 1000, 1, 100), GPUMP_OK);
+    while (now < 1000) {
+        while (gpump_scheduler_next(s, policy, now, &a) == GPUMP_OK) {
+            if (a.kind == GPUMP_SCHEDULER_SETUP) {
+                if (running != GPUMP_NONE) assert_int_equal(a.context, (running + 1) % 3);
+                running = a.context;
+                turns++;
+                gpump_scheduler_report_ready(s, now, 0);
+            }
+            if (a.kind == GPUMP_SCHEDULER_ISSUE) block = a.block;
+            if (a.kind == GPUMP_SCHEDULER_PREEMPT) assert_int_equal(gpump_scheduler_report_preempted(s, now, block, 1), GPUMP_OK);
+        }
+        now = gpump_scheduler_next_cycle(s);
+    }
+    assert_int_equal(turns, 10);
+    free(memory);
+}
+
+static void statistics_have_names(void **state) {
+    const char *name, *unit, *text;
+    uint32_t i = 0;
+    (void)state;
+    for (; gpump_scheduler_statistics_field(i, &name, &unit, &text) == GPUMP_OK; i++) assert_true(*name && *unit && *text);
+    assert_int_equal(i, sizeof(gpump_scheduler_statistics) / 8);
+    for (i = 0; gpump_scheduler_policy_name(i); i++)
+        assert_string_equal(gpump_scheduler_find(gpump_scheduler_policy_name(i))->name, gpump_scheduler_policy_name(i));
+    assert_int_equal(i, 8);
+    assert_null(gpump_scheduler_find("no such policy"));
+}
+
+static void metrics_of_a_worked_example(void **state) { /* NTT 2, 4 and 1: ANTT 7/3, STP 1/2 + 1/4 + 1, fairness (1/4) / 1 */
+    const gpump_metrics_run runs[] = {{10, 20}, {5, 20}, {7, 7}};
+    const gpump_metrics_rate rates[] = {{1.0, 0.5}, {2.0, 0.5}, {3.0, 3.0}};
+    const uint64_t latencies[] = {1, 5, 10, GPUMP_UNKNOWN};
+    gpump_metrics m, n;
+    gpump_diag diag;
+    (void)state;
+    assert_int_equal(gpump_metrics_compute(runs, 3, &m, &diag), GPUMP_OK);
+    assert_true(m.antt > 2.3333 && m.antt < 2.3334);
+    assert_true(m.stp == 1.75 && m.weighted_speedup == 1.75);
+    assert_true(m.fairness == 0.25 && m.best_ntt == 1 && m.worst_ntt == 4);
+    assert_true(m.harmonic_speedup * m.antt > 0.999999 && m.harmonic_speedup * m.antt < 1.000001);
+    assert_int_equal(gpump_metrics_compute_rates(rates, 3, &n, &diag), GPUMP_OK);
+    assert_true(n.antt == m.antt && n.stp == m.stp && n.fairness == m.fairness);
+    assert_int_equal(gpump_metrics_compute(runs, 0, &m, &diag), GPUMP_ERROR_ARGUMENT);
+    assert_true(gpump_metrics_violation_rate(latencies, 4, 5) == 0.5);
+    assert_true(gpump_metrics_violation_rate(latencies, 0, 5) == 0);
+    assert_true(gpump_metrics_share(1, 4) == 0.25 && gpump_metrics_share(1, 0) == 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(storage_is_the_papers),
+        cmocka_unit_test(a_kernel_from_launch_to_end),
+        cmocka_unit_test(preempted_blocks_come_back_first),
+        cmocka_unit_test(no_context_memory_means_drain),
+        cmocka_unit_test(full_tables_refuse),
+        cmocka_unit_test(one_process_at_a_time_under_fcfs),
+        cmocka_unit_test(decisions_take_a_cycle_per_sm),
+        cmocka_unit_test(a_copy_goes_on_like_the_original),
+        cmocka_unit_test(time_slices_take_turns),
+        cmocka_unit_test(statistics_have_names),
+        cmocka_unit_test(metrics_of_a_worked_example),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
