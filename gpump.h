@@ -21,11 +21,15 @@
  *   gpu                 calculation  gpump_gpu_config_preset         Tanasic 5.1 Table 5.2, Lin Table 2.2, Shieh Table 4.2, AMD's CWSR
  *   program             program      gpump_program_create            what the analyses see of a kernel: control flow, loops, aliasing
  *   metrics             calculation  gpump_metrics_compute           Tanasic 5.3, Lin 4.1
+ *   liveness            program      gpump_liveness_create           Lin 2.3.2
+ *   registers           program      gpump_registers_allocate        onto a machine's register file, with spills
  *   compress            calculation  gpump_compress_save             Lin 2.3.3
  *   cost                calculation  gpump_cost_estimate_blocks      Shieh 3.3.2, Chimera
  *   sm                  hardware     gpump_sm_config_preset          Lin 2.3.1, Tanasic 5.2.2, Shieh 3.2 and 3.4.4
+ *   preempt_points      program      gpump_preempt_points_place      Lin 2.4.1
  *   context             calculation  gpump_context_begin             Lin 2.3 and 2.4.2, Tanasic 5.2.2
  *   in_place            calculation  gpump_in_place_find             Lin 2.3.1
+ *   spill               hardware     gpump_spill_config_preset       Lin 2.4.3
  *   victim              calculation  gpump_victim_find               Shieh chapter 3, Chimera, Tanasic 7.2.1
  *   scheduler           hardware     gpump_scheduler_config_preset   Tanasic 5.2.1 to 5.2.3
  *   scheduler_policies  tables       gpump_scheduler_find            Tanasic 5.2.4, 5.3.2, 5.3.4
