@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analysis.h"
+#include "context_forms.h"
 #include "dispatcher.h"
 #include "memory_path.h"
 #include "pipeline.h"
@@ -496,6 +497,22 @@ static size_t arena_bytes_for(const launch_file *launch) {
     return (size_t)bytes;
 }
 
+/* What saving less than everything, and stopping at points, need to know of every kernel. */
+static int analyse_kernels(machine *m, const machine_options *options, char error[LAUNCH_ERROR_BYTES]) {
+    uint32_t i;
+    m->context_form = options->context_form;
+    m->stop_at_points = options->point_interval != 0;
+    if (m->context_form == CONTEXT_NAIVE && !m->stop_at_points) return 0;
+    if (!(m->views = (context_view **)calloc(m->kernel_count, sizeof *m->views))) {
+        snprintf(error, LAUNCH_ERROR_BYTES, "out of memory");
+        return -1;
+    }
+    for (i = 0; i < m->kernel_count; i++) {
+        if (!(m->views[i] = context_view_create(m->kernels[i].program, options->point_interval, error))) return -1;
+    }
+    return 0;
+}
+
 machine *machine_build(launch_file *launch, const machine_options *options, char error[LAUNCH_ERROR_BYTES]) {
     minigpu_config config;
     const kernel_program **programs;
@@ -531,13 +548,20 @@ machine *machine_build(launch_file *launch, const machine_options *options, char
         return NULL;
     }
     free(programs);
+    if (analyse_kernels(m, options, error)) {
+        machine_free(m);
+        return NULL;
+    }
     m->dispatch_needed = 1;
     return m;
 }
 
 void machine_free(machine *m) {
     arena a;
+    uint32_t i;
     if (!m) return;
+    for (i = 0; m->views && i < m->kernel_count; i++) context_view_free(m->views[i]);
+    free(m->views);
     free_programs(m->programs);
     a = m->arena;
     arena_close(&a);

@@ -140,6 +140,7 @@ typedef struct block {
     uint32_t registers_pending;  /* instructions in flight with destinations */
     uint32_t transfers;          /* save or restore requests not yet acknowledged */
     uint32_t stopping;           /* issues no more, waits are being reported */
+    uint32_t to_point;           /* stopping: warps still run on to their preemption points */
     uint32_t last_waits;
     uint32_t local_frame;
     uint32_t preemption;         /* entry of the preemption log it leaves under; NONE */
@@ -367,6 +368,9 @@ typedef struct machine {
     preemption_entry preemptions[PREEMPTION_LOG_ENTRIES];
     uint32_t preemption_count;
     uint32_t technique;         /* gpump_technique that arriving kernels preempt by */
+    uint32_t context_form;      /* how registers are saved: a context_form (context_forms.h) */
+    uint32_t stop_at_points;    /* 1: warps of a block that is switched run on to their next preemption point; 0: they stop anywhere */
+    struct context_view **views;/* per kernel what its analyses say; outside the arena, never changes; NULL: nobody needs it */
     uint32_t omit_section;      /* tests: the context section type that is left out of every save; 0: none */
     uint64_t preempt_cycle;     /* --preempt; NEVER: never */
     struct machine_programs *programs; /* decoded PTX: never changes, so it lives outside the arena */
@@ -380,6 +384,9 @@ typedef struct machine_options {
     uint64_t preempt_cycle;     /* NEVER: none */
     uint32_t technique;         /* gpump_technique; GPUMP_TECHNIQUES: the launch file's, or switch */
     uint32_t skip_idle;         /* 1, or 0 to tick every cycle */
+    uint32_t context_form;      /* context_form: how registers are saved */
+    uint32_t point_interval;    /* K: blocks that are switched stop at preemption points, one for every K instructions outside loops;
+                                   0: they stop anywhere */
 } machine_options;
 void machine_options_default(machine_options *options);
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "context_forms.h"
 #include "machine.h"
 #include "report.h"
 #include "trace.h"
@@ -66,6 +67,10 @@ static const char run_usage[] =
     "  --gpu PRESET          the GPU, such as gtx480_shieh, k20c, v100 (default: the launch file's, or gtx480_shieh)\n"
     "  --preempt CYCLE[:T]   at that cycle a kernel of higher priority that has not come yet arrives; where the file has none, every SM\n"
     "                        is emptied; T is switch (default), drain or flush\n"
+    "  --context FORM        what a switch saves of the registers: naive (all, the default), live (those still needed), live+compress\n"
+    "                        (and those in patterns), tb (and patterns over the whole block)\n"
+    "  --points[=K]          blocks that are switched stop at preemption points only: in loops, at barriers, and one for every K (100)\n"
+    "                        instructions elsewhere; without it they stop anywhere\n"
     "  --trace OUT.json      write a Chrome trace-event file: open it at https://ui.perfetto.dev\n"
     "  --json                print the report as JSON\n"
     "exit status: 0 done and right, 1 something is wrong, 2 bad input\n";
@@ -94,7 +99,8 @@ static int read_preempt(const char *text, machine_options *options) {
 
 static int command_run(int argc, char **argv) {
     static const struct option longs[] = {{"gpu", required_argument, NULL, 'g'},   {"preempt", required_argument, NULL, 'p'}, {"trace", required_argument, NULL, 't'},
-                                          {"json", no_argument, NULL, 'j'},        {"every-cycle", no_argument, NULL, 'e'},   {"help", no_argument, NULL, 'h'},
+                                          {"json", no_argument, NULL, 'j'},        {"every-cycle", no_argument, NULL, 'e'},   {"context", required_argument, NULL, 'c'},
+                                          {"points", optional_argument, NULL, 'P'},   {"help", no_argument, NULL, 'h'},
                                           {NULL, 0, NULL, 0}};
     machine_options options;
     launch_file launch;
@@ -114,6 +120,23 @@ static int command_run(int argc, char **argv) {
         case 't': trace_path = optarg; break;
         case 'j': json = 1; break;
         case 'e': options.skip_idle = 0; break;
+        case 'c':
+            for (options.context_form = 0; context_form_name(options.context_form) && strcmp(context_form_name(options.context_form), optarg) != 0;) options.context_form++;
+            if (!context_form_name(options.context_form)) {
+                fprintf(stderr, "minigpu: --context wants naive, live, live+compress or tb, not \"%s\"\n", optarg);
+                return EXIT_BAD_INPUT;
+            }
+            break;
+        case 'P': {
+            char *end = NULL;
+            unsigned long interval = optarg ? strtoul(optarg, &end, 10) : 100;
+            if (interval < 1 || interval > 1000000 || (optarg && *end)) {
+                fprintf(stderr, "minigpu: --points wants a number of instructions from 1 to 1000000, not \"%s\"\n", optarg ? optarg : "");
+                return EXIT_BAD_INPUT;
+            }
+            options.point_interval = (uint32_t)interval;
+            break;
+        }
         case 'h': fputs(run_usage, stdout); return EXIT_RIGHT;
         default: fputs(run_usage, stderr); return EXIT_BAD_INPUT;
         }

@@ -11,12 +11,14 @@
  *        RESTORE  the same way back, into whatever place gpump_sm_place found on this SM
  *        DROP     what is in flight vanishes; the block will start anew
  *        FREED    its place is free, and overwritten, so that nobody lives on what was left there
+ *      Which registers are saved, and where warps stop, is context_forms.c's business.
  *   6. The dispatcher (dispatcher.c) gives preempted blocks to SMs before new ones. */
 #include "preemption.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#include "context_forms.h"
 #include "memory_path.h"
 #include "pipeline.h"
 #include "read_set.h"
@@ -296,9 +298,11 @@ gpump_reason preemption_request(machine *m, sm *s, uint32_t technique, uint32_t 
     for (i = 0; i < chosen; i++) { /* room for those that are saved; who finds none drains */
         block *b = &m->blocks[s->block_of_entry[choices[i].block.slot]];
         if (choices[i].technique != GPUMP_TECHNIQUE_SWITCH) continue;
+        choices[i].to_point = m->stop_at_points;
         if (gpump_context_pool_take(m->context_pool, b->kernel + 1, m->kernels[b->kernel].context_bytes, &b->context) == GPUMP_OK) continue;
         b->context = NEVER;
         choices[i].technique = GPUMP_TECHNIQUE_DRAIN;
+        choices[i].to_point = 0;
         first_refusal = GPUMP_REASON_NO_CONTEXT_SPACE;
         refused_blocks++;
     }
@@ -394,6 +398,7 @@ static void write_context(machine *m, const kernel *k, const block *b, gpump_con
         header.registers = k->registers;
         gpump_context_put_block(writer, &header);
     }
+    if (omit != GPUMP_CONTEXT_REGISTERS) context_forms_write(m, k, b, writer);
     for (i = 0; i < warps; i++) {
         const warp *w = b ? &m->warps[b->warps[i]] : NULL;
         gpump_context_stack_entry entries[SIMT_DEPTH];
@@ -408,10 +413,6 @@ static void write_context(machine *m, const kernel *k, const block *b, gpump_con
             gpump_context_put_stack(writer, i, entries, depth);
         }
         if (!depth) continue; /* a warp that has ended needs nothing more */
-        if (omit != GPUMP_CONTEXT_REGISTERS && k->registers) {
-            if (w) gpump_context_put_registers(writer, i, warp_registers(m, b, w), k->registers, LANES);
-            else gpump_context_reserve(writer, GPUMP_CONTEXT_REGISTERS, i, 8 + (uint64_t)k->registers * LANES * 4);
-        }
         if (omit != GPUMP_CONTEXT_PREDICATES && k->program->predicates) {
             uint64_t words[SCOREBOARD_IDS];
             for (n = 0; n < k->program->predicates; n++) words[n] = w ? warp_predicates(m, w)[n] : 0;
@@ -486,11 +487,11 @@ static void read_context(machine *m, block *b) {
                 w->stack.entries[n].mask = (uint32_t)entries[n].lanes;
             }
         }
-        gpump_context_get_registers(&reader, i, warp_registers(m, b, w), k->registers, LANES);
         if (gpump_context_get_words(&reader, GPUMP_CONTEXT_PREDICATES, i, words, SCOREBOARD_IDS, &count) == GPUMP_OK) {
             for (n = 0; n < count && n < m->predicate_stride; n++) warp_predicates(m, w)[n] = (uint32_t)words[n];
         }
     }
+    if (context_forms_read(m, b, &reader)) machine_fail(m, "the saved registers are not those of kernel %s", k->program->name);
     if (gpump_context_get_words(&reader, GPUMP_CONTEXT_BARRIERS, 0, words, SCOREBOARD_IDS, &count) == GPUMP_OK) {
         const uint64_t *next = words;
         for (i = 0; i < BARRIERS; i++, next += 5) {
@@ -526,18 +527,34 @@ static uint32_t waits_of(const block *b) {
     if (b->stores) waits |= GPUMP_SM_WAIT_STORES;
     if (b->atomics) waits |= GPUMP_SM_WAIT_ATOMICS;
     if (b->registers_pending) waits |= GPUMP_SM_WAIT_SCOREBOARD;
+    if (b->to_point) waits |= GPUMP_SM_WAIT_PREEMPTION_POINT;
     return waits;
 }
 
+/* Warps that have come to a preemption point, wait at a barrier, or have ended stop there; the others run on. */
+static void stop_at_points(machine *m, sm *s, block *b) {
+    uint32_t i, running = 0;
+    for (i = 0; i < b->warp_count; i++) {
+        const warp *w = &m->warps[b->warps[i]];
+        if (!w->stack.depth || (s->stopped & BIT(w->slot))) continue;
+        if (w->barrier != NONE || (!w->control && context_view_is_point(m->views[b->kernel], simt_top(&w->stack)->pc))) s->stopped |= BIT(w->slot);
+        else running++;
+    }
+    if (!running) b->to_point = 0;
+}
+
 static void report_waits(machine *m, sm *s, block *b) {
-    uint32_t waits = waits_of(b);
+    uint32_t waits;
+    if (b->to_point) stop_at_points(m, s, b);
+    waits = waits_of(b);
     if (waits == b->last_waits) return;
     b->last_waits = waits;
-    if (!waits) { /* its state is complete: now its size is known */
+    if (!waits) { /* its state is complete: now its size is known. What compresses has to be written for that */
         const kernel *k = &m->kernels[b->kernel];
         gpump_context_writer writer;
         uint64_t bytes = 0;
-        gpump_context_begin(&writer, NULL, 0);
+        if (m->context_form == CONTEXT_NAIVE) gpump_context_begin(&writer, NULL, 0);
+        else gpump_context_begin(&writer, device_memory(m, context_address(m, b->context)), m->context_stride);
         write_context(m, k, b, &writer);
         gpump_context_end(&writer, &bytes);
         must(m, "gpump_sm_report_context_bytes", gpump_sm_report_context_bytes(s->gpump, b->ref, bytes - k->shared_bytes, k->shared_bytes), NULL);
@@ -557,8 +574,8 @@ void preemption_report_waits(machine *m, sm *s) {
 }
 
 static void stop(machine *m, sm *s, block *b) {
-    (void)m;
-    s->stopped |= b->slots;
+    b->to_point = m->stop_at_points;
+    if (!b->to_point) s->stopped |= b->slots;
     b->stopping = 1;
     b->last_waits = NONE;
     s->stopping++;

@@ -1,0 +1,207 @@
+#include "context_forms.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *context_form_name(uint32_t form) {
+    static const char *const names[CONTEXT_FORMS] = {"naive", "live", "live+compress", "tb"};
+    return form < CONTEXT_FORMS ? names[form] : NULL;
+}
+
+/* ==== a kernel for gpump's analyses ==== */
+
+struct context_view {
+    gpump_program *program;
+    gpump_liveness *liveness;
+    uint64_t *points; /* one bit per instruction */
+    uint32_t point_count, instructions, registers;
+};
+
+/* Register r of the program is 32-bit register r of the kernel, predicates follow; a pair is two registers. So the live sets need no
+ * translation. Liveness asks only what is read and written and where control goes. */
+static uint32_t list_operand(const kernel_program *kernel, const operand *o, uint32_t *list) {
+    uint32_t i;
+    if (o->kind == OPERAND_PREDICATE) {
+        list[0] = kernel->registers + o->index;
+        return 1;
+    }
+    if (o->kind != OPERAND_REGISTER) return 0;
+    for (i = 0; i < o->words; i++) list[i] = o->index + i;
+    return o->words;
+}
+
+static gpump_result describe_instruction(const kernel_program *kernel, gpump_program *program, uint32_t index, gpump_diag *diag) {
+    const instruction *in = &kernel->instructions[index];
+    gpump_instruction out;
+    uint32_t defs[2 * INSTRUCTION_DESTINATIONS], uses[2 * INSTRUCTION_SOURCES], operation = GPUMP_OP_COMPUTE, i;
+    if (in->opcode == OPCODE_BRA) operation = GPUMP_OP_BRANCH;
+    if (in->opcode == OPCODE_RET || in->opcode == OPCODE_EXIT || in->opcode == OPCODE_TRAP) operation = GPUMP_OP_EXIT;
+    out = gpump_instruction_make(operation);
+    for (i = 0; i < in->destination_count; i++) out.def_count += list_operand(kernel, &in->destinations[i], &defs[out.def_count]);
+    for (i = 0; i < in->source_count; i++) out.use_count += list_operand(kernel, &in->sources[i], &uses[out.use_count]);
+    /* gpump's barrier neither reads nor writes; one that reduces is described as what it does to registers. Warps that wait at either
+     * count as stopped (preemption.c). */
+    if (in->opcode == OPCODE_BAR && in->variant != VARIANT_ARRIVE && !out.def_count && !out.use_count) out.operation = GPUMP_OP_BARRIER;
+    out.defs = defs;
+    out.uses = uses;
+    out.tag = index;
+    if (in->guard != INSTRUCTION_NONE) {
+        out.guard = kernel->registers + in->guard;
+        if (in->guard_negated) out.flags |= GPUMP_FLAG_GUARD_NEGATED;
+    }
+    if (operation == GPUMP_OP_BRANCH) {
+        out.target = in->target;
+        if (in->flags & FLAG_UNIFORM) out.flags |= GPUMP_FLAG_UNIFORM;
+    }
+    return gpump_program_add(program, &out, NULL, diag);
+}
+
+static gpump_result describe(const kernel_program *kernel, gpump_program **program, gpump_diag *diag) {
+    gpump_result result = gpump_program_create(NULL, program);
+    uint32_t i, reg;
+    for (i = 0; i < kernel->registers && result == GPUMP_OK; i++) result = gpump_program_add_register(*program, GPUMP_WIDTH_32, &reg, diag);
+    for (i = 0; i < kernel->predicates && result == GPUMP_OK; i++) result = gpump_program_add_register(*program, GPUMP_WIDTH_PREDICATE, &reg, diag);
+    for (i = 0; i < kernel->count && result == GPUMP_OK; i++) result = describe_instruction(kernel, *program, i, diag);
+    return result == GPUMP_OK ? gpump_program_finish(*program, diag) : result;
+}
+
+/* Points stand before instructions of the kernel: the one that follows the point in the new program. */
+static gpump_result place_points(context_view *view, uint32_t interval, gpump_diag *diag) {
+    gpump_preempt_points_config config;
+    gpump_preempt_point *points = (gpump_preempt_point *)calloc(view->instructions + 1u, sizeof *points);
+    gpump_program *placed = NULL;
+    gpump_result result = points ? gpump_preempt_points_config_preset(&config, "lin") : GPUMP_ERROR_MEMORY;
+    uint32_t i, count = 0;
+    if (result == GPUMP_OK) {
+        config.interval = interval;
+        result = gpump_preempt_points_place(view->program, &config, &placed, points, view->instructions + 1u, &count, diag);
+    }
+    for (i = 0; result == GPUMP_OK && i < count; i++) {
+        const uint32_t *origin = gpump_program_origin(placed);
+        uint32_t at = points[i].instruction, end = gpump_program_instructions(placed);
+        while (at < end && origin[at] == GPUMP_NONE) at++;
+        if (at < end) gpump_bits_set(view->points, origin[at]);
+    }
+    view->point_count = count;
+    gpump_program_destroy(placed);
+    free(points);
+    return result;
+}
+
+context_view *context_view_create(const kernel_program *program, uint32_t interval, char error[LAUNCH_ERROR_BYTES]) {
+    context_view *view = (context_view *)calloc(1, sizeof *view);
+    gpump_result result = GPUMP_ERROR_MEMORY;
+    gpump_diag diag;
+    memset(&diag, 0, sizeof diag);
+    diag.code = GPUMP_ERROR_MEMORY;
+    if (view && (view->points = (uint64_t *)calloc(gpump_bits_words(program->count) + 1u, sizeof(uint64_t)))) {
+        view->instructions = program->count;
+        view->registers = program->registers;
+        result = describe(program, &view->program, &diag);
+        if (result == GPUMP_OK) result = gpump_liveness_create(view->program, NULL, &view->liveness);
+        if (result == GPUMP_OK && interval) result = place_points(view, interval, &diag);
+    }
+    if (result == GPUMP_OK) return view;
+    {
+        char text[256];
+        if (diag.code != result) gpumpi_fail(&diag, result, "analysis", 0, 0, 0, 0);
+        gpump_diag_text(&diag, text, sizeof text);
+        snprintf(error, LAUNCH_ERROR_BYTES, "kernel %s cannot be analysed: %s", program->name, text);
+    }
+    context_view_free(view);
+    return NULL;
+}
+
+void context_view_free(context_view *view) {
+    if (!view) return;
+    gpump_liveness_destroy(view->liveness);
+    gpump_program_destroy(view->program);
+    free(view->points);
+    free(view);
+}
+
+uint32_t context_view_points(const context_view *view) { return view->point_count; }
+int context_view_is_point(const context_view *view, uint32_t pc) { return pc < view->instructions && gpump_bits_get(view->points, pc); }
+
+/* ==== live registers ==== */
+
+void context_live(const context_view *view, const kernel *k, const warp *w, uint64_t live[CONTEXT_LIVE_WORDS]) {
+    uint32_t pcs[2 * SIMT_DEPTH + 1], count = 0, i;
+    memset(live, 0, CONTEXT_LIVE_WORDS * sizeof *live);
+    if (!w->stack.depth) return; /* has ended: needs nothing */
+    for (i = 0; i < w->stack.depth; i++) { /* wherever its lanes stand or will meet */
+        pcs[count++] = w->stack.entries[i].pc;
+        if (w->stack.entries[i].reconvergence != SIMT_NEVER) pcs[count++] = w->stack.entries[i].reconvergence;
+    }
+    if (w->barrier != NONE) pcs[count++] = w->barrier_pc;
+    gpump_liveness_stack(view->liveness, pcs, count, live);
+    for (i = k->registers; i < CONTEXT_LIVE_WORDS * 64u; i++) gpump_bits_clear(live, i); /* predicates have a section of their own */
+}
+
+/* ==== writing and reading ==== */
+
+/* Registers of a whole block, one warp after the other; gpump's compression takes at most 256 per thread. */
+static int make_layout(const kernel *k, gpump_compress_layout *layout) {
+    return k->registers <= GPUMP_COMPRESS_MAX_REGISTERS && k->warps <= GPUMP_COMPRESS_MAX_WARPS &&
+           gpump_compress_layout_init(layout, k->need.threads, k->registers, LANES, k->launch->block[0], NULL) == GPUMP_OK;
+}
+/* The same for one of its warps: only the last one may be partly filled. */
+static gpump_compress_layout one_warp(const gpump_compress_layout *block, uint32_t index) {
+    gpump_compress_layout layout = *block;
+    if (index + 1u < block->warps) layout.last_lanes = layout.lanes;
+    layout.warps = 1;
+    return layout;
+}
+
+void context_forms_write(machine *m, const kernel *k, const block *b, gpump_context_writer *writer) {
+    static const uint32_t allowed[CONTEXT_FORMS] = {0, GPUMP_COMPRESS_ALLOW_RAW | GPUMP_COMPRESS_ALLOW_LIVE,
+                                                    GPUMP_COMPRESS_ALLOW_RAW | GPUMP_COMPRESS_ALLOW_LIVE | GPUMP_COMPRESS_ALLOW_WARP,
+                                                    GPUMP_COMPRESS_ALLOW_ALL};
+    uint64_t live[BLOCK_WARPS_MAX][CONTEXT_LIVE_WORDS], packed[BLOCK_WARPS_MAX * (GPUMP_COMPRESS_MAX_REGISTERS / 64u)];
+    uint32_t i, n, words = gpump_bits_words(k->registers), form = b ? m->context_form : CONTEXT_NAIVE;
+    gpump_compress_layout layout, warp_layout;
+    if (!k->registers) return;
+    if (form != CONTEXT_NAIVE && !make_layout(k, &layout)) form = CONTEXT_NAIVE;
+    for (i = 0; i < k->warps; i++) {
+        const warp *w = b ? &m->warps[b->warps[i]] : NULL;
+        if (!b) { /* the most any form can take: raw, and what its own heads and masks add */
+            gpump_context_reserve(writer, GPUMP_CONTEXT_REGISTERS, i, 8 + (uint64_t)k->registers * LANES * 4 + 32 + k->registers);
+            continue;
+        }
+        if (form != CONTEXT_NAIVE) {
+            context_live(m->views[b->kernel], k, w, live[i]);
+            for (n = 0; n < words; n++) packed[i * words + n] = live[i][n];
+        }
+        if (!w->stack.depth || form == CONTEXT_TB) continue;
+        if (form == CONTEXT_NAIVE) {
+            gpump_context_put_registers(writer, i, warp_registers(m, b, w), k->registers, LANES);
+            continue;
+        }
+        warp_layout = one_warp(&layout, i);
+        (void)gpump_context_put_compressed(writer, i, &warp_layout, warp_registers(m, b, w), live[i], allowed[form], NULL);
+    }
+    if (form == CONTEXT_TB) {
+        layout.live_stride = words;
+        (void)gpump_context_put_compressed(writer, GPUMP_NONE, &layout, warp_registers(m, b, &m->warps[b->warps[0]]), packed, allowed[form], NULL);
+    }
+}
+
+int context_forms_read(machine *m, const block *b, gpump_context_reader *reader) {
+    const kernel *k = &m->kernels[b->kernel];
+    gpump_compress_layout layout, warp_layout;
+    uint32_t i;
+    int compressed = make_layout(k, &layout);
+    if (!k->registers) return 0;
+    if (compressed && gpump_context_get_compressed(reader, GPUMP_NONE, &layout, warp_registers(m, b, &m->warps[b->warps[0]]), NULL) < 0) return -1;
+    for (i = 0; i < b->warp_count; i++) {
+        warp *w = &m->warps[b->warps[i]];
+        gpump_result result = gpump_context_get_registers(reader, i, warp_registers(m, b, w), k->registers, LANES);
+        if (result == GPUMP_EMPTY && compressed) {
+            warp_layout = one_warp(&layout, i);
+            result = gpump_context_get_compressed(reader, i, &warp_layout, warp_registers(m, b, w), NULL);
+        }
+        if (result < 0) return -1;
+    }
+    return 0;
+}

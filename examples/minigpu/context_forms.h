@@ -1,0 +1,37 @@
+/* context_forms: what of a block's registers is saved, and where its warps may be stopped: the part of a switch that needs to know the
+ * kernel (Lin 2.3.2, 2.3.3, 2.4.1). preemption.c asks; everything here rests on gpump's analyses. */
+#ifndef MINIGPU_CONTEXT_FORMS_H
+#define MINIGPU_CONTEXT_FORMS_H
+
+#include "machine.h"
+
+/* How registers are written. */
+typedef enum context_form {
+    CONTEXT_NAIVE,         /* all of them, as they are */
+    CONTEXT_LIVE,          /* those that are live where the warp stands */
+    CONTEXT_LIVE_COMPRESS, /* and each of them in its smallest pattern */
+    CONTEXT_TB,            /* and patterns over the whole block, where that is smaller */
+    CONTEXT_FORMS
+} context_form;
+/* "naive", "live", "live+compress", "tb"; NULL past the last. */
+const char *context_form_name(uint32_t form);
+
+/* What is known of one kernel. Never changes once it is made. */
+typedef struct context_view context_view;
+/* Analyses a kernel: liveness, and preemption points with one for every `interval` instructions outside loops (0: no points).
+ * Returns NULL with the reason in error. */
+context_view *context_view_create(const kernel_program *program, uint32_t interval, char error[LAUNCH_ERROR_BYTES]);
+void context_view_free(context_view *view);
+/* How many preemption points it has, and whether instruction `pc` is one (a warp may stop before it). */
+uint32_t context_view_points(const context_view *view);
+int context_view_is_point(const context_view *view, uint32_t pc);
+
+/* Which registers a warp needs to go on: bit r of live[r / 64] for 32-bit register r; CONTEXT_LIVE_WORDS words. */
+#define CONTEXT_LIVE_WORDS (SCOREBOARD_IDS / 64u)
+void context_live(const context_view *view, const kernel *k, const warp *w, uint64_t live[CONTEXT_LIVE_WORDS]);
+
+/* Writes the registers of a block's warps in the machine's form; `b` NULL measures the most that any form can take. */
+void context_forms_write(machine *m, const kernel *k, const block *b, gpump_context_writer *writer);
+/* Reads them back, in whatever form they are. Returns 0, or -1 for a context that contradicts the kernel. */
+int context_forms_read(machine *m, const block *b, gpump_context_reader *reader);
+#endif
