@@ -181,7 +181,7 @@ static void test_reconvergence(void **state) {
     assert_int_equal(i[0].reconvergence, 6);
     assert_int_equal(i[1].reconvergence, 5);
     assert_int_equal(i[5].reconvergence, 6);
-    assert_int_equal(module.kernels[1].instructions[0].reconvergence, INSTRUCTION_NONE);
+    assert_int_equal(module.kernels[1].instructions[0].reconvergence, 1);
     ptx_free(&module);
 }
 

@@ -46,7 +46,7 @@ static uint32_t replay_folder(const char *root, uint64_t *seed, uint32_t damaged
 
 static void test_replay(void **state) {
     uint64_t seed = test_seed();
-    uint32_t damaged = (uint32_t)test_cases(150);
+    uint32_t damaged = (uint32_t)test_cases(1000);
     (void)state;
     assert_true(replay_folder(GPUMP_SOURCE_DIR "/tests/bad_ptx", &seed, damaged) > 50);
     assert_true(replay_folder(GPUMP_SOURCE_DIR "/tests/ptx_corpus", &seed, damaged) > 5);

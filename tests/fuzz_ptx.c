@@ -1,6 +1,6 @@
 /* A libFuzzer target for the PTX reader. To build and run it from the project's root:
  *   clang -g -O1 -fsanitize=fuzzer,address,undefined -Iexamples/minigpu -Igpump_impl -I. tests/fuzz_ptx.c examples/minigpu/ptx_*.c \
- *         examples/minigpu/control_flow.c examples/minigpu/instruction.c -o build/fuzz_ptx
+ *         examples/minigpu/control_flow.c examples/minigpu/instruction.c build/libgpump.a -o build/fuzz_ptx
  *   mkdir -p build/fuzz_corpus
  *   build/fuzz_ptx -dict=tests/fuzz_ptx.dict -max_total_time=300 build/fuzz_corpus tests/bad_ptx tests/ptx_corpus
  * What it finds goes to tests/bad_ptx, which tests/702_fuzz_replay.c replays. Compiled with -DREPLAY it needs no libFuzzer and

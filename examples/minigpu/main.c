@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "analyze.h"
 #include "context_forms.h"
 #include "machine.h"
 #include "report.h"
@@ -298,6 +299,7 @@ static const struct {
     int (*run)(int argc, char **argv);
 } commands[] = {
     {"run", "run a launch file, check the result, report", command_run},
+    {"analyze", "what the analyses find in PTX files", command_analyze},
     {"demo", "two kernels, three ways of preempting one for the other", command_demo},
 };
 
