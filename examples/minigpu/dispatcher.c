@@ -77,6 +77,7 @@ static int place_one(machine *m, sm *s, uint32_t index, int own) {
     preempted_block *entry;
     uint32_t previous;
     if (k->block_cap && s->kernel_resident[index] >= k->block_cap) return 0;
+    if (s->whole && s->resident > s->kernel_resident[index]) return 0; /* the SM changes hands as a whole */
     if ((entry = find_preempted(m, k, s, own, &previous))) {
         preempted_block copy = *entry;
         if (preemption_place(m, s, index, copy.linear, &copy) != GPUMP_REASON_YES) return 0;

@@ -14,6 +14,7 @@
 #include "preemption.h"
 #include "ptx_reader.h"
 #include "scoreboard.h"
+#include "victims.h"
 #include "warp_scheduler.h"
 
 #define DEVICE_ALIGNMENT 256u
@@ -32,6 +33,7 @@ void machine_options_default(machine_options *options) {
     options->preempt_cycle = NEVER;
     options->technique = GPUMP_TECHNIQUES;
     options->skip_idle = 1;
+    options->limit_cycles = NEVER;
 }
 
 /* ==== building ==== */
@@ -369,6 +371,9 @@ static int choose_config(minigpu_config *config, launch_file *launch, const mach
     if (launch->kernels_per_sm) config->kernels_per_sm = launch->kernels_per_sm;
     if (launch->scheduler) config->scheduler = strcmp(launch->scheduler, "lrr") == 0 ? SCHEDULER_LRR : SCHEDULER_GTO;
     config->skip_idle = options->skip_idle;
+    config->switch_stalls = options->switch_stalls;
+    /* A policy decides block by block, so blocks of two kernels meet on an SM. */
+    if (options->policy && config->kernels_per_sm < 2) config->kernels_per_sm = 2;
     if ((why = minigpu_config_check(config))) {
         snprintf(error, LAUNCH_ERROR_BYTES, "%s: GPU %s: %s", launch->path, preset, why);
         return -1;
@@ -481,6 +486,7 @@ static int build(machine *m, launch_file *launch, const kernel_program **program
         if (make_sm(m, i, shared_bytes, error)) goto done;
     }
     if (preemption_make_context_pool(m, (uint32_t)contexts, error)) goto done;
+    if (victims_build(m)) goto memory;
     result = 0;
     goto done;
 memory:
@@ -541,6 +547,9 @@ machine *machine_build(launch_file *launch, const machine_options *options, char
     m->config = config;
     m->programs = p;
     m->preempt_cycle = options->preempt_cycle;
+    m->policy = options->policy;
+    m->limit_cycles = options->limit_cycles;
+    m->ask_again = NEVER;
     m->technique = choose_technique(launch, options);
     if (build(m, launch, programs, p, error)) {
         free(programs);
@@ -601,6 +610,7 @@ int machine_run(machine *m, uint64_t until) {
         uint64_t next = NEVER, arrival;
         if (m->now >= until) return 0;
         if (m->preempt_cycle <= m->now) preempt_now(m);
+        if (m->ask_again <= m->now) victims_reconsider(m);
         arrival = dispatcher_kernels(m);
         if (m->kernels_done == m->kernel_count) return 1;
         dispatcher_place(m);
@@ -611,6 +621,7 @@ int machine_run(machine *m, uint64_t until) {
         }
         if (arrival < next) next = arrival;
         if (m->preempt_cycle < next) next = m->preempt_cycle;
+        if (m->ask_again < next) next = m->ask_again;
         if (m->dispatch_needed || !m->config.skip_idle) next = m->now + 1;
         if (next == NEVER || (next != arrival && next - m->progress_cycle > m->config.watchdog_cycles)) return deadlock(m);
         if (next == arrival) m->progress_cycle = next;

@@ -10,6 +10,7 @@
  *   memory_path      coalesced requests through L1, miss queue, network, L2 and DRAM
  *   read_set         what a block has read and written: may it still be flushed?
  *   preemption       every call of gpump: how blocks leave SMs and come back
+ *   victims          which blocks leave when a kernel with a latency limit arrives
  *
  * All of it lies in one arena (arena.h); nothing is allocated once machine_build has returned. */
 #ifndef MINIGPU_MACHINE_H
@@ -131,6 +132,7 @@ typedef struct block {
     uint64_t local_base;         /* local memory of its first thread; 0: none */
     uint64_t context;            /* where it is being saved or restored from; NEVER: neither */
     uint64_t transfer_end;
+    uint64_t stop_cycle;         /* when it was told to stop for a save */
     gpump_block_ref ref;         /* its name on its SM's gpump_sm */
     uint32_t kernel, sm;
     uint32_t register_base, shared_base;
@@ -144,6 +146,7 @@ typedef struct block {
     uint32_t last_waits;
     uint32_t local_frame;
     uint32_t preemption;         /* entry of the preemption log it leaves under; NONE */
+    uint32_t victim;             /* its entry in a victim request (victims.h); NONE */
     uint32_t next_free;
 } block;
 
@@ -307,6 +310,7 @@ typedef struct sm {
     cache l1;
     uint32_t resume_first, resume_last; /* the SM's own resume list */
     uint32_t reserved_for;  /* kernel number; 0: nobody */
+    uint32_t whole;         /* 1: its new owner waits until everybody else has left */
     sm_statistics statistics;
     uint32_t kernel_resident[1]; /* blocks per kernel, machine.kernel_count of them: last member */
 } sm;
@@ -327,6 +331,7 @@ typedef struct preemption_entry {
 } preemption_entry;
 
 struct trace;
+struct victim_request;
 
 typedef struct machine {
     arena arena;
@@ -371,6 +376,12 @@ typedef struct machine {
     uint32_t context_form;      /* how registers are saved: a context_form (context_forms.h) */
     uint32_t stop_at_points;    /* 1: warps of a block that is switched run on to their next preemption point; 0: they stop anywhere */
     struct context_view **views;/* per kernel what its analyses say; outside the arena, never changes; NULL: nobody needs it */
+    const gpump_victim_policy *policy; /* who makes room for a kernel that arrives; NULL: whole SMs by `technique` */
+    uint64_t limit_cycles;      /* its latency limit; NEVER: none */
+    uint64_t ask_again;         /* the policy wants to be asked again at this cycle; NEVER: not */
+    gpump_cost_history *histories; /* of finished blocks, by kernel number */
+    struct victim_request *victim_requests; /* one per kernel (victims.h) */
+    const uint64_t *true_ends;  /* for an oracle: when each block of kernel 1 ends if it drains; NULL */
     uint32_t omit_section;      /* tests: the context section type that is left out of every save; 0: none */
     uint64_t preempt_cycle;     /* --preempt; NEVER: never */
     struct machine_programs *programs; /* decoded PTX: never changes, so it lives outside the arena */
@@ -387,6 +398,9 @@ typedef struct machine_options {
     uint32_t context_form;      /* context_form: how registers are saved */
     uint32_t point_interval;    /* K: blocks that are switched stop at preemption points, one for every K instructions outside loops;
                                    0: they stop anywhere */
+    const gpump_victim_policy *policy; /* NULL: none, `technique` */
+    uint64_t limit_cycles;      /* for the policy; NEVER: none */
+    uint32_t switch_stalls;     /* 1: the model of Shieh 4.1 (config.h) */
 } machine_options;
 void machine_options_default(machine_options *options);
 

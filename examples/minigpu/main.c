@@ -72,6 +72,9 @@ static const char run_usage[] =
     "                        (and those in patterns), tb (and patterns over the whole block)\n"
     "  --points[=K]          blocks that are switched stop at preemption points only: in loops, at barriers, and one for every K (100)\n"
     "                        instructions elsewhere; without it they stop anywhere\n"
+    "  --policy NAME         who makes room for a kernel of higher priority, block by block: dual, chimera, chimera+, switch, drain, flush,\n"
+    "                        drain-then-switch, joint, exact\n"
+    "  --limit US            with --policy: within how many microseconds\n"
     "  --trace OUT.json      write a Chrome trace-event file: open it at https://ui.perfetto.dev\n"
     "  --json                print the report as JSON\n"
     "exit status: 0 done and right, 1 something is wrong, 2 bad input\n";
@@ -102,8 +105,10 @@ static int command_run(int argc, char **argv) {
     static const struct option longs[] = {{"gpu", required_argument, NULL, 'g'},   {"preempt", required_argument, NULL, 'p'}, {"trace", required_argument, NULL, 't'},
                                           {"json", no_argument, NULL, 'j'},        {"every-cycle", no_argument, NULL, 'e'},   {"context", required_argument, NULL, 'c'},
                                           {"points", optional_argument, NULL, 'P'},   {"help", no_argument, NULL, 'h'},
+                                          {"policy", required_argument, NULL, 'o'},   {"limit", required_argument, NULL, 'l'},
                                           {NULL, 0, NULL, 0}};
     machine_options options;
+    double limit = -1;
     launch_file launch;
     char error[LAUNCH_ERROR_BYTES];
     const char *trace_path = NULL;
@@ -120,6 +125,21 @@ static int command_run(int argc, char **argv) {
             break;
         case 't': trace_path = optarg; break;
         case 'j': json = 1; break;
+        case 'o':
+            if (!(options.policy = gpump_victim_find(optarg))) {
+                fprintf(stderr, "minigpu: no policy is named \"%s\"\n", optarg);
+                return EXIT_BAD_INPUT;
+            }
+            break;
+        case 'l': {
+            char *end;
+            limit = strtod(optarg, &end);
+            if (end == optarg || *end || !(limit >= 0) || limit > 1e9) {
+                fprintf(stderr, "minigpu: --limit wants microseconds, not \"%s\"\n", optarg);
+                return EXIT_BAD_INPUT;
+            }
+            break;
+        }
         case 'e': options.skip_idle = 0; break;
         case 'c':
             for (options.context_form = 0; context_form_name(options.context_form) && strcmp(context_form_name(options.context_form), optarg) != 0;) options.context_form++;
@@ -155,6 +175,7 @@ static int command_run(int argc, char **argv) {
         launch_file_free(&launch);
         return EXIT_BAD_INPUT;
     }
+    if (limit >= 0) m->limit_cycles = gpump_gpu_cycles_from_ns(&m->config.gpu, (uint64_t)(limit * 1000));
     status = run_machine(m, &launch, trace_path, &result, &checks);
     if (json) {
         if (report_json(&result, stdout)) status = EXIT_WRONG;

@@ -356,6 +356,18 @@ int memory_path_transfer(machine *m, sm *s, uint32_t block_index, uint32_t kind,
     return 0;
 }
 
+int memory_path_stall(machine *m, sm *s, uint32_t block_index, uint32_t kind, uint64_t cycle) {
+    uint32_t request;
+    if (s->free_request == NONE) return -1;
+    request = take_request(s, &m->blocks[block_index], kind, 0);
+    s->requests[request].process = m->kernels[m->blocks[block_index].kernel].process;
+    s->requests[request].block = block_index;
+    m->blocks[block_index].transfers = 1;
+    reply_at(s, cycle > m->now ? cycle : m->now + 1, request);
+    if (s->wake > m->now + 1) s->wake = m->now + 1;
+    return 0;
+}
+
 void memory_path_replies(machine *m, sm *s) {
     uint32_t record;
     while (s->reply_count && s->replies[0].cycle <= m->now) {

@@ -23,6 +23,7 @@
 #include "pipeline.h"
 #include "read_set.h"
 #include "trace.h"
+#include "victims.h"
 
 #define FREED_PATTERN 0xdeadbeefu
 #define BIT(slot) (UINT64_C(1) << (slot))
@@ -64,6 +65,7 @@ int preemption_make_sm(machine *m, sm *s, uint32_t shared_bytes, char error[LAUN
     config.kernels = m->config.kernels_per_sm;
     config.waits = GPUMP_SM_WAIT_PIPELINE | GPUMP_SM_WAIT_STORES | GPUMP_SM_WAIT_ATOMICS | GPUMP_SM_WAIT_SCOREBOARD | GPUMP_SM_WAIT_PREEMPTION_POINT;
     config.timing = GPUMP_SM_TIMING_HOST; /* contexts take the memory path, with everybody else */
+    if (m->policy) config.placement = GPUMP_SM_ALIGNED; /* predetermined positions (Shieh 3.2) */
     if (gpump_sm_bytes(&config, &bytes, &diag) != GPUMP_OK) return refused(error, &diag);
     if (!(memory = arena_take(&m->arena, bytes))) {
         snprintf(error, LAUNCH_ERROR_BYTES, "out of memory");
@@ -191,6 +193,7 @@ gpump_reason preemption_place(machine *m, sm *s, uint32_t kernel_index, uint64_t
     block *b;
     uint32_t index, i, coordinates[3];
     int restores = saved && saved->context != NEVER;
+    victims_account(m);
     memset(&request, 0, sizeof request);
     memset(&diag, 0, sizeof diag);
     request.cookie = (uint64_t)(kernel_index + 1) << 40 | linear;
@@ -211,6 +214,7 @@ gpump_reason preemption_place(machine *m, sm *s, uint32_t kernel_index, uint64_t
     b->context = NEVER;
     b->local_frame = NONE;
     b->preemption = NONE;
+    b->victim = NONE;
     if (saved) b->history = saved->history;
     s->block_of_entry[ref.slot] = index;
     s->resident++;
@@ -235,6 +239,7 @@ gpump_reason preemption_place(machine *m, sm *s, uint32_t kernel_index, uint64_t
         for (i = 0; i < b->warp_count; i++) simt_start(&m->warps[b->warps[i]].stack, m->warps[b->warps[i]].lanes);
         start_warps(m, s, b);
     }
+    victims_placed(m, b);
     actions(m, s);
     m->progress_cycle = m->now;
     return GPUMP_REASON_YES;
@@ -243,7 +248,9 @@ gpump_reason preemption_place(machine *m, sm *s, uint32_t kernel_index, uint64_t
 /* ==== 3. Facts (the hot ones are inline in preemption.h) ==== */
 
 void preemption_block_done(machine *m, sm *s, block *b) {
-    gpump_result result = gpump_sm_report_done(s->gpump, m->now, b->ref);
+    gpump_result result;
+    victims_account(m); /* while it still counts as running */
+    result = gpump_sm_report_done(s->gpump, m->now, b->ref);
     must(m, "gpump_sm_report_done", result, NULL);
     if (b->stopping) s->stopping--;
     b->stopping = 0;
@@ -270,20 +277,55 @@ static void log_entry(machine *m, const sm *s, uint32_t technique, uint32_t for_
     entry->for_kernel = for_kernel;
 }
 
+/* Takes space for those that are to be saved (who finds none drains) and tells gpump. All or none. */
+static gpump_reason begin(machine *m, sm *s, gpump_sm_choice *choices, uint32_t chosen, gpump_reason *first_refusal, uint32_t *refused_blocks) {
+    gpump_diag diag;
+    gpump_result result;
+    uint32_t i;
+    victims_account(m);
+    memset(&diag, 0, sizeof diag);
+    for (i = 0; i < chosen; i++) {
+        block *b = &m->blocks[s->block_of_entry[choices[i].block.slot]];
+        if (choices[i].technique != GPUMP_TECHNIQUE_SWITCH) continue;
+        choices[i].to_point = m->stop_at_points;
+        if (gpump_context_pool_take(m->context_pool, b->kernel + 1, m->kernels[b->kernel].context_bytes, &b->context) == GPUMP_OK) continue;
+        b->context = NEVER;
+        choices[i].technique = GPUMP_TECHNIQUE_DRAIN;
+        choices[i].to_point = 0;
+        *first_refusal = GPUMP_REASON_NO_CONTEXT_SPACE;
+        (*refused_blocks)++;
+    }
+    result = gpump_sm_preempt(s->gpump, m->now, choices, chosen, &diag);
+    if (result == GPUMP_OK) return GPUMP_REASON_YES;
+    for (i = 0; i < chosen; i++) {
+        block *b = &m->blocks[s->block_of_entry[choices[i].block.slot]];
+        if (choices[i].technique == GPUMP_TECHNIQUE_SWITCH) must(m, "gpump_context_pool_give", gpump_context_pool_give(m->context_pool, b->context), NULL);
+        b->context = NEVER;
+    }
+    if (result != GPUMP_ERROR_REFUSED) must(m, "gpump_sm_preempt", result, &diag);
+    return diag.reason;
+}
+
+static void finish(machine *m, sm *s, uint32_t for_kernel) {
+    if (for_kernel) {
+        must(m, "gpump_sm_reserve", gpump_sm_reserve(s->gpump, for_kernel), NULL);
+        s->reserved_for = for_kernel;
+    }
+    actions(m, s);
+    m->dispatch_needed = 1;
+    if (s->wake > m->now + 1) s->wake = m->now + 1;
+}
+
 gpump_reason preemption_request(machine *m, sm *s, uint32_t technique, uint32_t for_kernel, int strict) {
     gpump_block_view views[BLOCK_ENTRIES_MAX];
     gpump_sm_choice choices[BLOCK_ENTRIES_MAX];
-    gpump_diag diag;
-    gpump_result result;
     uint32_t count = BLOCK_ENTRIES_MAX, chosen = 0, i, refused_blocks = 0;
-    gpump_reason first_refusal = GPUMP_REASON_YES;
-    memset(&diag, 0, sizeof diag);
+    gpump_reason first_refusal = GPUMP_REASON_YES, reason;
     memset(choices, 0, sizeof choices);
     must(m, "gpump_sm_blocks", gpump_sm_blocks(s->gpump, m->now, views, BLOCK_ENTRIES_MAX, &count), NULL);
     for (i = 0; i < count; i++) {
         block *b = &m->blocks[s->block_of_entry[views[i].slot]];
         gpump_sm_choice *choice = &choices[chosen];
-        gpump_reason reason;
         if (views[i].state != GPUMP_BLOCK_RUNNING && views[i].state != GPUMP_BLOCK_BLOCKED) continue; /* it is leaving, or just coming back */
         choice->block = b->ref;
         choice->technique = technique;
@@ -295,27 +337,8 @@ gpump_reason preemption_request(machine *m, sm *s, uint32_t technique, uint32_t 
         }
         chosen++;
     }
-    for (i = 0; i < chosen; i++) { /* room for those that are saved; who finds none drains */
-        block *b = &m->blocks[s->block_of_entry[choices[i].block.slot]];
-        if (choices[i].technique != GPUMP_TECHNIQUE_SWITCH) continue;
-        choices[i].to_point = m->stop_at_points;
-        if (gpump_context_pool_take(m->context_pool, b->kernel + 1, m->kernels[b->kernel].context_bytes, &b->context) == GPUMP_OK) continue;
-        b->context = NEVER;
-        choices[i].technique = GPUMP_TECHNIQUE_DRAIN;
-        choices[i].to_point = 0;
-        first_refusal = GPUMP_REASON_NO_CONTEXT_SPACE;
-        refused_blocks++;
-    }
-    result = gpump_sm_preempt(s->gpump, m->now, choices, chosen, &diag);
-    if (result != GPUMP_OK) { /* all or none: nothing has changed */
-        for (i = 0; i < chosen; i++) {
-            block *b = &m->blocks[s->block_of_entry[choices[i].block.slot]];
-            if (choices[i].technique == GPUMP_TECHNIQUE_SWITCH) must(m, "gpump_context_pool_give", gpump_context_pool_give(m->context_pool, b->context), NULL);
-            b->context = NEVER;
-        }
-        if (result != GPUMP_ERROR_REFUSED) must(m, "gpump_sm_preempt", result, &diag);
-        return diag.reason;
-    }
+    reason = begin(m, s, choices, chosen, &first_refusal, &refused_blocks);
+    if (reason != GPUMP_REASON_YES) return reason;
     if (chosen) {
         log_entry(m, s, technique, for_kernel, chosen, m->blocks[s->block_of_entry[choices[0].block.slot]].kernel + 1);
         for (i = 0; i < chosen; i++) {
@@ -326,19 +349,46 @@ gpump_reason preemption_request(machine *m, sm *s, uint32_t technique, uint32_t 
         m->preemptions[m->preemption_count - 1].refused = first_refusal;
         m->preemptions[m->preemption_count - 1].refused_blocks = refused_blocks;
     }
-    if (for_kernel) {
-        must(m, "gpump_sm_reserve", gpump_sm_reserve(s->gpump, for_kernel), NULL);
-        s->reserved_for = for_kernel;
+    finish(m, s, for_kernel);
+    return GPUMP_REASON_YES;
+}
+
+gpump_reason preemption_carry_out(machine *m, sm *s, gpump_sm_choice *choices, uint32_t chosen, uint32_t for_kernel) {
+    gpump_reason first_refusal = GPUMP_REASON_YES, reason;
+    uint32_t refused_blocks = 0, technique, i;
+    if (!chosen) {
+        finish(m, s, for_kernel);
+        return GPUMP_REASON_YES;
     }
-    actions(m, s);
-    m->dispatch_needed = 1;
-    if (s->wake > m->now + 1) s->wake = m->now + 1;
+    reason = begin(m, s, choices, chosen, &first_refusal, &refused_blocks);
+    if (reason != GPUMP_REASON_YES) return reason;
+    for (technique = 0; technique < GPUMP_TECHNIQUES; technique++) { /* an entry of the log for each technique */
+        uint32_t count = 0, first = 0, entry = m->preemption_count;
+        for (i = chosen; i-- > 0;) {
+            if (choices[i].technique != technique) continue;
+            first = i;
+            count++;
+        }
+        if (!count) continue;
+        log_entry(m, s, technique, for_kernel, count, m->blocks[s->block_of_entry[choices[first].block.slot]].kernel + 1);
+        for (i = 0; i < chosen; i++) {
+            block *b = &m->blocks[s->block_of_entry[choices[i].block.slot]];
+            if (choices[i].technique != technique) continue;
+            b->preemption = entry < m->preemption_count ? entry : NONE;
+            if (technique == GPUMP_TECHNIQUE_DRAIN) show(m, b, TRACE_DRAIN);
+        }
+        if (entry == m->preemption_count) continue; /* the log is full */
+        m->preemptions[entry].refused = first_refusal;
+        m->preemptions[entry].refused_blocks = technique == GPUMP_TECHNIQUE_DRAIN ? refused_blocks : 0;
+    }
+    finish(m, s, for_kernel);
     return GPUMP_REASON_YES;
 }
 
 void preemption_unreserve(machine *m, sm *s) {
     must(m, "gpump_sm_reserve", gpump_sm_reserve(s->gpump, 0), NULL);
     s->reserved_for = 0;
+    s->whole = 0;
     m->dispatch_needed = 1;
 }
 
@@ -357,6 +407,10 @@ void preemption_make_room(machine *m, uint32_t kernel_index) {
     gpump_occupancy occupancy;
     uint64_t wanted;
     uint32_t i, per_sm;
+    if (m->policy) {
+        victims_decide(m, kernel_index);
+        return;
+    }
     if (gpump_gpu_occupancy(&m->config.gpu, &k->need, &occupancy, NULL) != GPUMP_OK || !occupancy.blocks) return;
     per_sm = k->block_cap && k->block_cap < occupancy.blocks ? k->block_cap : occupancy.blocks;
     wanted = (k->blocks + per_sm - 1) / per_sm;
@@ -577,6 +631,7 @@ static void stop(machine *m, sm *s, block *b) {
     b->to_point = m->stop_at_points;
     if (!b->to_point) s->stopped |= b->slots;
     b->stopping = 1;
+    b->stop_cycle = m->now;
     b->last_waits = NONE;
     s->stopping++;
     show(m, b, TRACE_STOP);
@@ -594,16 +649,21 @@ static void save(machine *m, sm *s, block *b, const gpump_sm_action *action) {
     must(m, "gpump_context_end", gpump_context_end(&writer, &bytes), NULL);
     s->statistics.saved_bytes += action->bytes;
     if (b->preemption != NONE) m->preemptions[b->preemption].bytes_saved += action->bytes;
-    if (memory_path_transfer(m, s, (uint32_t)(b - m->blocks), REQUEST_SAVE, context_address(m, b->context), action->bytes)) machine_fail(m, "too many contexts under way");
+    if (m->config.switch_stalls ? memory_path_stall(m, s, (uint32_t)(b - m->blocks), REQUEST_SAVE, b->stop_cycle + victims_stall_cycles(m, b))
+                                : memory_path_transfer(m, s, (uint32_t)(b - m->blocks), REQUEST_SAVE, context_address(m, b->context), action->bytes))
+        machine_fail(m, "too many contexts under way");
 }
 
 static void restore(machine *m, sm *s, block *b, const gpump_sm_action *action) {
     show(m, b, TRACE_RESTORE);
     s->statistics.restored_bytes += action->bytes;
-    if (memory_path_transfer(m, s, (uint32_t)(b - m->blocks), REQUEST_RESTORE, context_address(m, b->context), action->bytes)) machine_fail(m, "too many contexts under way");
+    if (m->config.switch_stalls ? memory_path_stall(m, s, (uint32_t)(b - m->blocks), REQUEST_RESTORE, m->now + victims_stall_cycles(m, b))
+                                : memory_path_transfer(m, s, (uint32_t)(b - m->blocks), REQUEST_RESTORE, context_address(m, b->context), action->bytes))
+        machine_fail(m, "too many contexts under way");
 }
 
 void preemption_transfer_done(machine *m, sm *s, block *b, uint32_t kind) {
+    victims_account(m);
     if (kind == REQUEST_SAVE) {
         must(m, "gpump_sm_report_saved", gpump_sm_report_saved(s->gpump, m->now, b->ref), NULL);
     } else {
@@ -655,6 +715,7 @@ static void queue_preempted(machine *m, const block *b, const gpump_sm_action *a
 static void freed(machine *m, sm *s, block *b, const gpump_sm_action *action) {
     kernel *k = &m->kernels[b->kernel];
     uint32_t i, index = (uint32_t)(b - m->blocks);
+    victims_freed(m, b, action);
     overwrite(m, s, b, action);
     show(m, b, TRACE_NOTHING);
     if (m->trace && action->why == GPUMP_BLOCK_FLUSHED) trace_instant(m->trace, m->now, b->sm, b->ref.slot, "flush", k->program->name);

@@ -1,5 +1,7 @@
 #include "report.h"
 
+#include "victims.h"
+
 #include <inttypes.h>
 #include <jansson.h>
 #include <string.h>
@@ -61,6 +63,48 @@ static double microseconds(const machine *m, uint64_t cycles) { return (double)c
 
 static double rate(double amount, double seconds) { return seconds > 0 ? amount / seconds : 0; }
 
+/* One line per request to a policy: the limit, whether it was met, who left how, what was estimated and what came of it. */
+static void report_requests(const machine *m, FILE *file) {
+    uint32_t k, i, t;
+    for (k = 0; m->victim_requests && k < m->kernel_count; k++) {
+        const victim_request *r = &m->victim_requests[k];
+        uint64_t wasted = 0, length;
+        uint32_t by[GPUMP_TECHNIQUES] = {0, 0, 0, 0};
+        double sm_cycles;
+        if (r->request.since == NEVER) continue;
+        for (i = 0; i < r->count; i++) {
+            wasted += r->entries[i].wasted;
+            by[r->entries[i].technique]++;
+        }
+        length = r->last_start_cycle - r->request.since;
+        fprintf(file, "request of %s at cycle %" PRIu64 ", policy %s: %u places", m->kernels[k].program->name, r->request.since, m->policy->name, r->decision.places);
+        if (r->decision.missing) fprintf(file, " (%u more cannot be had: %s)", r->decision.missing, gpump_reason_text(r->decision.reason));
+        fprintf(file, ", last block began after %" PRIu64 " cycles (%.2f us)", length, microseconds(m, length));
+        if (r->request.limit_cycles != NEVER) {
+            if (length <= r->request.limit_cycles) fprintf(file, ", limit %" PRIu64 " met", r->request.limit_cycles);
+            else fprintf(file, ", limit %" PRIu64 " missed by %" PRIu64, r->request.limit_cycles, length - r->request.limit_cycles);
+        }
+        fprintf(file, "; blocks leave by flush %u, switch %u, drain %u (%u changed later); estimated %" PRIu64 " cycles and %" PRIu64 " warp instructions, wasted %" PRIu64 "\n", by[0],
+                by[1], by[2], r->reconsidered, r->decision.latency, r->decision.overhead, wasted);
+        sm_cycles = (double)(length ? length : 1) * m->sm_count;
+        fprintf(file, "  in use meanwhile: registers %.1f%%, shared memory %.1f%%, threads %.1f%%\n", 100 * (double)r->register_cycles / sm_cycles / m->config.gpu.registers,
+                100 * (double)r->shared_cycles / sm_cycles / m->config.gpu.shared_bytes[m->config.gpu.shared_options - 1],
+                100 * (double)r->thread_cycles / sm_cycles / m->config.gpu.thread_slots);
+        for (t = 0; t < GPUMP_TECHNIQUES; t++) {
+            uint64_t estimate = 0, truth = 0;
+            uint32_t n = 0;
+            for (i = 0; i < r->count; i++) {
+                const victim_entry *e = &r->entries[i];
+                if (e->first_technique != t || e->technique != t || e->estimate_cycles == NEVER || e->end_cycle == NEVER) continue;
+                estimate += e->estimate_cycles;
+                truth += e->end_cycle - r->request.since;
+                n++;
+            }
+            if (n) fprintf(file, "  %s: %u blocks, estimated %.0f cycles on average, took %.0f\n", technique_name(t), n, (double)estimate / n, (double)truth / n);
+        }
+    }
+}
+
 void report_text(const run_result *result, FILE *file) {
     const machine *m = result->machine;
     machine_totals t;
@@ -92,6 +136,7 @@ void report_text(const run_result *result, FILE *file) {
         fprintf(file, "\n");
     }
     if (m->preemption_count > 32) fprintf(file, "... and %u more preemptions (--json lists them)\n", m->preemption_count - 32);
+    report_requests(m, file);
     fprintf(file, "simulated in %.3f s: %.1f million thread instructions per second\n", result->seconds, rate((double)t.thread_instructions / 1e6, result->seconds));
     for (i = 0; result->checks && i < m->kernel_count; i++) {
         if (result->checks[i].result == CHECK_WRONG) fprintf(file, "WRONG: %s\n", result->checks[i].text);

@@ -1,0 +1,238 @@
+#include "victims.h"
+
+#include <string.h>
+
+#include "preemption.h"
+
+int victims_build(machine *m) {
+    uint32_t i, blocks = m->config.gpu.sms * m->config.gpu.block_slots;
+    m->histories = (gpump_cost_history *)arena_take_array(&m->arena, m->kernel_count + 1, sizeof *m->histories);
+    if (!m->histories) return -1;
+    if (!m->policy) return 0;
+    m->victim_requests = (victim_request *)arena_take_array(&m->arena, m->kernel_count, sizeof *m->victim_requests);
+    if (!m->victim_requests) return -1;
+    for (i = 0; i < m->kernel_count; i++) {
+        m->victim_requests[i].entries = (victim_entry *)arena_take_array(&m->arena, blocks, sizeof(victim_entry));
+        if (!m->victim_requests[i].entries) return -1;
+        m->victim_requests[i].request.since = NEVER;
+    }
+    return 0;
+}
+
+uint64_t victims_stall_cycles(const machine *m, const block *b) {
+    return gpump_gpu_save_cycles(&m->config.gpu, gpump_gpu_context_bytes(&m->config.gpu, &m->kernels[b->kernel].need));
+}
+
+/* ---- the views that gpump_victim takes ---- */
+
+typedef struct sm_view {
+    gpump_block_view blocks[BLOCK_ENTRIES_MAX];
+    gpump_cost_estimate estimates[BLOCK_ENTRIES_MAX];
+} sm_view;
+
+static void stop(machine *m, const char *what, const gpump_diag *diag) {
+    char text[256];
+    gpump_diag_text(diag, text, sizeof text);
+    machine_fail(m, "cycle %llu: %s: %s", (unsigned long long)m->now, what, text);
+}
+
+/* Blocks of one SM and their estimated costs; whoever has no business to leave loses all techniques. */
+static int look(machine *m, sm *s, const gpump_victim_request *request, uint32_t priority, gpump_victim_sm *view, sm_view *room) {
+    gpump_cost_options options = m->policy->cost;
+    gpump_diag diag;
+    uint32_t i, count = BLOCK_ENTRIES_MAX;
+    memset(&diag, 0, sizeof diag);
+    if (gpump_sm_blocks(s->gpump, m->now, room->blocks, BLOCK_ENTRIES_MAX, &count) != GPUMP_OK) return -1;
+    options.limit_cycles = request->limit_cycles;
+    if (gpump_cost_estimate_blocks(&m->config.gpu, m->histories, m->kernel_count + 1, room->blocks, count, NULL, &options, room->estimates, &diag) != GPUMP_OK) {
+        stop(m, "gpump_cost_estimate_blocks", &diag);
+        return -1;
+    }
+    for (i = 0; i < count; i++) {
+        const block *b = &m->blocks[s->block_of_entry[room->blocks[i].slot]];
+        if (m->kernels[b->kernel].priority >= priority) room->blocks[i].may = 0;
+        if ((m->policy->flags & GPUMP_VICTIM_TRUE_COSTS) && m->true_ends && b->kernel == 0) {
+            uint64_t end = m->true_ends[b->linear];
+            room->estimates[i].latency[GPUMP_TECHNIQUE_DRAIN] = end == NEVER ? NEVER : end > m->now ? end - m->now : 0;
+            room->estimates[i].overhead[GPUMP_TECHNIQUE_DRAIN] = 0;
+        }
+    }
+    memset(view, 0, sizeof *view);
+    view->blocks = room->blocks;
+    view->estimates = room->estimates;
+    view->count = count;
+    view->sm = s->index;
+    return 0;
+}
+
+/* ---- decisions ---- */
+
+static void note(machine *m, victim_request *r, const gpump_victim_choice *choice, block *b) {
+    victim_entry *entry;
+    gpump_block_view view;
+    if (b->victim != NONE) { /* it drains, and is now told otherwise */
+        entry = &r->entries[b->victim];
+        r->reconsidered++;
+    } else {
+        b->victim = r->count;
+        entry = &r->entries[r->count++];
+        memset(entry, 0, sizeof *entry);
+        entry->first_technique = choice->technique;
+        entry->estimate_cycles = choice->latency;
+        entry->estimate_overhead = choice->overhead;
+    }
+    gpump_sm_block(m->sms[choice->sm]->gpump, m->now, b->ref, &view);
+    entry->technique = choice->technique;
+    entry->linear = b->linear;
+    entry->kernel = b->kernel;
+    entry->sm = choice->sm;
+    entry->executed = view.executed;
+    entry->cycles = view.cycles;
+    entry->end_cycle = NEVER;
+}
+
+/* Carries out the choices, which come SM by SM. */
+static void carry_out(machine *m, victim_request *r, const gpump_victim_choice *choices, uint32_t count, uint32_t for_kernel) {
+    uint32_t i = 0, n;
+    while (i < count && !m->failed) {
+        gpump_sm_choice on_sm[BLOCK_ENTRIES_MAX];
+        sm *s = m->sms[choices[i].sm];
+        gpump_reason reason;
+        memset(on_sm, 0, sizeof on_sm);
+        for (n = 0; i < count && choices[i].sm == s->index; n++, i++) {
+            on_sm[n].block.slot = choices[i].slot;
+            on_sm[n].block.generation = choices[i].generation;
+            on_sm[n].technique = choices[i].technique;
+            note(m, r, &choices[i], &m->blocks[s->block_of_entry[choices[i].slot]]);
+        }
+        reason = preemption_carry_out(m, s, on_sm, n, for_kernel);
+        if (reason != GPUMP_REASON_YES) machine_fail(m, "cycle %llu: SM %u: %s", (unsigned long long)m->now, s->index, gpump_reason_text(reason));
+    }
+}
+
+void victims_decide(machine *m, uint32_t index) {
+    static sm_view rooms[1024];
+    static gpump_victim_sm sms[1024];
+    static gpump_victim_place places[1024 * 8];
+    static gpump_victim_choice choices[1024 * 8];
+    static uint64_t scratch[1024 * 8];
+    victim_request *r = &m->victim_requests[index];
+    kernel *k = &m->kernels[index];
+    gpump_victim_geometry geometry;
+    gpump_diag diag;
+    uint32_t i, lower = 0;
+    memset(&diag, 0, sizeof diag);
+    for (i = 0; i < m->kernel_count; i++) lower |= m->kernels[i].state == KERNEL_ACTIVE && m->kernels[i].priority < k->priority;
+    if (!lower) return;
+    if (m->sm_count > 1024) {
+        machine_fail(m, "policies decide for at most 1024 SMs");
+        return;
+    }
+    r->request.struct_size = (uint32_t)sizeof r->request;
+    r->request.kernel = index + 1;
+    r->request.positions = k->blocks < UINT32_MAX ? (uint32_t)k->blocks : UINT32_MAX;
+    r->request.flags = m->config.switch_stalls ? 0 : GPUMP_VICTIM_SERIAL_PORT;
+    r->request.since = r->request.now = m->now;
+    r->request.limit_cycles = m->limit_cycles;
+    r->request.timeout_cycles = NEVER;
+    r->account_cycle = m->now;
+    r->account_end = NEVER;
+    if (gpump_victim_geometry_init(&geometry, &m->config.gpu, &k->need, m->config.gpu.shared_bytes[m->config.gpu.shared_options - 1], &diag) != GPUMP_OK) {
+        stop(m, "gpump_victim_geometry_init", &diag);
+        return;
+    }
+    for (i = 0; i < m->sm_count; i++)
+        if (look(m, m->sms[i], &r->request, k->priority, &sms[i], &rooms[i])) return;
+    /* More blocks than the GPU holds at once wait for the first of them to end. */
+    if (r->request.positions > m->sm_count * geometry.blocks) r->request.positions = m->sm_count * geometry.blocks;
+    if (gpump_victim_decide(m->policy, &r->request, &geometry, sms, m->sm_count, scratch, sizeof scratch, places, 1024 * 8, choices, 1024 * 8, &r->decision,
+                            &diag) != GPUMP_OK) {
+        stop(m, "gpump_victim_decide", &diag);
+        return;
+    }
+    for (i = 0; i < r->decision.places; i++) {
+        sm *s = m->sms[places[i].sm];
+        if (s->reserved_for == index + 1) continue;
+        /* No new blocks of others here until the incoming kernel has its places. */
+        if (preemption_carry_out(m, s, NULL, 0, index + 1) != GPUMP_REASON_YES) return;
+        s->whole = (m->policy->flags & GPUMP_VICTIM_WHOLE_SM) != 0;
+    }
+    carry_out(m, r, choices, r->decision.choices, index + 1);
+    m->ask_again = r->decision.ask_again;
+}
+
+void victims_reconsider(machine *m) {
+    static sm_view rooms[1024];
+    static gpump_victim_sm sms[1024];
+    static gpump_victim_choice choices[1024 * 8];
+    uint64_t next = NEVER;
+    uint32_t i, k, n;
+    for (k = 0; k < m->kernel_count; k++) {
+        victim_request *r = &m->victim_requests[k];
+        gpump_victim_decision again;
+        gpump_diag diag;
+        if (r->request.since == NEVER || r->account_end != NEVER) continue;
+        memset(&diag, 0, sizeof diag);
+        r->request.now = m->now;
+        for (i = 0; i < m->sm_count; i++)
+            if (look(m, m->sms[i], &r->request, m->kernels[k].priority, &sms[i], &rooms[i])) return;
+        if (gpump_victim_reconsider(m->policy, &r->request, sms, m->sm_count, choices, 1024 * 8, &again, &diag) != GPUMP_OK) {
+            stop(m, "gpump_victim_reconsider", &diag);
+            return;
+        }
+        for (i = 0, n = 0; i < again.choices; i++) /* only those that drain for this request */
+            if (m->blocks[m->sms[choices[i].sm]->block_of_entry[choices[i].slot]].victim != NONE) choices[n++] = choices[i];
+        carry_out(m, r, choices, n, k + 1);
+        if (again.ask_again < next) next = again.ask_again;
+    }
+    m->ask_again = next;
+}
+
+/* ---- facts ---- */
+
+void victims_account(machine *m) {
+    uint32_t i, k;
+    if (!m->victim_requests) return;
+    for (k = 0; k < m->kernel_count; k++) {
+        victim_request *r = &m->victim_requests[k];
+        uint64_t cycles;
+        if (r->request.since == NEVER || r->account_end != NEVER || r->account_cycle == m->now) continue;
+        cycles = m->now - r->account_cycle;
+        for (i = 0; i < m->block_count; i++) {
+            const block *b = &m->blocks[i];
+            const kernel *owner = &m->kernels[b->kernel];
+            if (!b->life || !gpump_sm_may_issue(m->sms[b->sm]->gpump, b->ref.slot)) continue;
+            r->register_cycles += cycles * owner->need.registers;
+            r->shared_cycles += cycles * owner->need.shared_bytes;
+            r->thread_cycles += cycles * owner->need.threads;
+        }
+        r->account_cycle = m->now;
+    }
+}
+
+void victims_placed(machine *m, const block *b) {
+    victim_request *r;
+    if (!m->victim_requests) return;
+    r = &m->victim_requests[b->kernel];
+    if (r->request.since == NEVER) return;
+    r->last_start_cycle = m->now;
+    if (++r->started == r->request.positions) r->account_end = m->now;
+}
+
+void victims_freed(machine *m, block *b, const gpump_sm_action *action) {
+    uint32_t k;
+    if (action->why == GPUMP_BLOCK_DONE) gpump_cost_history_record(&m->histories[b->kernel + 1], action->history.executed, action->history.cycles);
+    if (b->victim == NONE) return;
+    for (k = 0; k < m->kernel_count; k++) {
+        victim_request *r = &m->victim_requests[k];
+        victim_entry *entry = &r->entries[b->victim];
+        if (r->request.since == NEVER || b->victim >= r->count || entry->linear != b->linear || entry->kernel != b->kernel || entry->end_cycle != NEVER) continue;
+        entry->end_cycle = m->now;
+        if (action->why == GPUMP_BLOCK_FLUSHED) entry->wasted = action->history.executed;
+        if (action->why == GPUMP_BLOCK_SAVED && entry->cycles)
+            entry->wasted = gpump_muldiv_up(2 * (m->now - b->stop_cycle), entry->executed, entry->cycles);
+        if (action->why == GPUMP_BLOCK_DONE) entry->technique = GPUMP_TECHNIQUE_DRAIN; /* it ended before it was saved */
+        break;
+    }
+    b->victim = NONE;
+}
