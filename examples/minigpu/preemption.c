@@ -374,6 +374,10 @@ gpump_reason preemption_carry_out(machine *m, sm *s, gpump_sm_choice *choices, u
         for (i = 0; i < chosen; i++) {
             block *b = &m->blocks[s->block_of_entry[choices[i].block.slot]];
             if (choices[i].technique != technique) continue;
+            if (b->preemption != NONE) { /* it was leaving already, and is now told otherwise */
+                preemption_entry *earlier = &m->preemptions[b->preemption];
+                if (earlier->left == --earlier->blocks) earlier->end_cycle = m->now;
+            }
             b->preemption = entry < m->preemption_count ? entry : NONE;
             if (technique == GPUMP_TECHNIQUE_DRAIN) show(m, b, TRACE_DRAIN);
         }
