@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "addresses.h"
 #include "ptx_internal.h" /* control_flow_resolve */
 
 #define OPERANDS_MAX 16u
@@ -63,7 +64,17 @@ static uint32_t space_of(uint32_t space) {
     }
 }
 
-static void describe_access(const analysis *a, const instruction *in, gpump_instruction *out) {
+/* Returns the object that an access goes to, INSTRUCTION_NONE where nobody knows. */
+static uint32_t object_of(const analysis *a, uint32_t space, const access_address *access) {
+    uint32_t i;
+    if (access->kind == PLACE_PARAMETER) return a->parameter_object[access->number];
+    if (access->kind == PLACE_SHARED)
+        for (i = 0; i < a->shared_count; i++)
+            if (a->shared_number[i] == access->number) return a->shared_object[i];
+    return a->space_object[space];
+}
+
+static void describe_access(const analysis *a, const instruction *in, const access_address *access, gpump_instruction *out) {
     switch (in->opcode) {
     case OPCODE_LD: out->access = GPUMP_ACCESS_READ; break;
     case OPCODE_TEX: out->access = GPUMP_ACCESS_READ; break;
@@ -78,8 +89,13 @@ static void describe_access(const analysis *a, const instruction *in, gpump_inst
     out->space = in->opcode == OPCODE_TEX ? (uint32_t)GPUMP_SPACE_TEXTURE : space_of(in->space);
     out->bytes = in->opcode == OPCODE_TEX ? 16 : instruction_access_bytes(in);
     if (in->flags & FLAG_VOLATILE) out->flags |= GPUMP_FLAG_VOLATILE;
-    out->object = a->space_object[out->space];
-    if (out->object != INSTRUCTION_NONE && in->sources[0].kind == OPERAND_NONE) {
+    out->object = object_of(a, out->space, access);
+    if (out->object == INSTRUCTION_NONE) return;
+    out->address = access->address;
+    out->value = access->value;
+    out->offset = access->offset;
+    out->thread_stride = access->thread_stride;
+    if (in->opcode != OPCODE_TEX && access->kind == PLACE_ANYWHERE && in->sources[0].kind == OPERAND_NONE) { /* local and constant memory */
         out->address = GPUMP_ADDRESS_FIXED;
         out->offset = in->offset;
     }
@@ -117,7 +133,8 @@ static uint32_t operation_of(const instruction *in) {
     }
 }
 
-static gpump_result add_instruction(const kernel_program *kernel, analysis *a, uint32_t index, gpump_diag *diag) {
+/* accesses NULL: memory is left out. */
+static gpump_result add_instruction(const kernel_program *kernel, analysis *a, const access_address *accesses, uint32_t index, gpump_diag *diag) {
     const instruction *in = &kernel->instructions[index];
     gpump_instruction out = gpump_instruction_make(operation_of(in));
     uint32_t defs[OPERANDS_MAX], uses[OPERANDS_MAX], k;
@@ -138,7 +155,13 @@ static gpump_result add_instruction(const kernel_program *kernel, analysis *a, u
     case GPUMP_OP_PARAMETER: out.immediate = in->offset; break;
     case GPUMP_OP_CONSTANT: out.immediate = (int64_t)in->sources[0].immediate; break;
     case GPUMP_OP_COMPUTE:
-        describe_access(a, in, &out);
+        if (accesses) describe_access(a, in, &accesses[index], &out);
+        if (in->opcode == OPCODE_ADD && out.def_count == 1 && out.use_count == 1 && in->sources[0].kind == OPERAND_REGISTER &&
+            in->sources[1].kind == OPERAND_IMMEDIATE && in->sources[0].words == in->destinations[0].words && in->destinations[0].bytes >= 4 &&
+            !type_is_float(in->type)) {
+            out.operation = GPUMP_OP_ADD;
+            out.immediate = in->destinations[0].words == 2 ? (int64_t)in->sources[1].immediate : (int64_t)(int32_t)in->sources[1].immediate;
+        }
         if (in->opcode == OPCODE_MEMBAR || in->opcode == OPCODE_BAR) out.flags |= GPUMP_FLAG_FENCE;
         if (in->opcode == OPCODE_SHFL || in->opcode == OPCODE_VOTE || in->opcode == OPCODE_MATCH || in->opcode == OPCODE_ACTIVEMASK ||
             in->opcode == OPCODE_ELECT || in->opcode == OPCODE_REDUX || in->opcode == OPCODE_WARPSYNC)
@@ -149,48 +172,72 @@ static gpump_result add_instruction(const kernel_program *kernel, analysis *a, u
     return gpump_program_add(a->program, &out, NULL, diag);
 }
 
-/* Each pointer parameter is a buffer of its own; shared, local and constant memory are one object each. */
-static gpump_result add_objects(const kernel_program *kernel, analysis *a, gpump_diag *diag) {
-    uint32_t i;
-    for (i = 0; i < GPUMP_SPACES; i++) {
-        gpump_memory_object object;
-        gpump_result result;
+/* Each pointer parameter is a buffer of its own, each shared variable an object; local and constant memory are one each. */
+static gpump_result add_objects(const kernel_program *kernel, analysis *a, const access_address *accesses, gpump_diag *diag) {
+    gpump_result result = GPUMP_OK;
+    gpump_memory_object object;
+    uint32_t i, k;
+    for (i = 0; i < GPUMP_SPACES && result == GPUMP_OK; i++) {
         a->space_object[i] = INSTRUCTION_NONE;
-        if (i != GPUMP_SPACE_SHARED && i != GPUMP_SPACE_LOCAL && i != GPUMP_SPACE_CONSTANT) continue;
         object.space = i;
         object.alias_class = GPUMP_NONE;
-        if ((result = gpump_program_add_object(a->program, &object, &a->space_object[i], diag)) != GPUMP_OK) return result;
+        if (i == GPUMP_SPACE_LOCAL || i == GPUMP_SPACE_CONSTANT) result = gpump_program_add_object(a->program, &object, &a->space_object[i], diag);
     }
-    for (i = 0; i < kernel->parameter_count; i++) {
-        gpump_memory_object object;
-        gpump_result result;
+    for (i = 0; i < kernel->parameter_count && result == GPUMP_OK; i++) {
         a->parameter_object[i] = INSTRUCTION_NONE;
-        if (!kernel->parameters[i].is_pointer) continue;
         object.space = GPUMP_SPACE_GLOBAL;
-        object.alias_class = i;
-        if ((result = gpump_program_add_object(a->program, &object, &a->parameter_object[i], diag)) != GPUMP_OK) return result;
+        object.alias_class = GPUMP_NONE;
+        if (kernel->parameters[i].is_pointer) result = gpump_program_add_object(a->program, &object, &a->parameter_object[i], diag);
     }
-    return GPUMP_OK;
+    a->shared_count = 0;
+    for (i = 0; accesses && i < kernel->count && result == GPUMP_OK; i++) {
+        if (accesses[i].kind != PLACE_SHARED) continue;
+        for (k = 0; k < a->shared_count && a->shared_number[k] != accesses[i].number; k++) {}
+        if (k < a->shared_count) continue;
+        object.space = GPUMP_SPACE_SHARED;
+        object.alias_class = GPUMP_NONE;
+        a->shared_number[k] = accesses[i].number;
+        result = gpump_program_add_object(a->program, &object, &a->shared_object[k], diag);
+        a->shared_count++;
+    }
+    return result;
 }
 
-gpump_result analysis_create(const kernel_program *kernel, analysis *a, gpump_diag *diag) {
-    gpump_result result;
+static gpump_result build(const kernel_program *kernel, analysis *a, const access_address *accesses, gpump_diag *diag) {
+    gpump_result result = gpump_program_create(NULL, &a->program);
     uint32_t i;
+    if (result == GPUMP_OK) result = add_registers(kernel, a, diag);
+    if (result == GPUMP_OK) result = add_objects(kernel, a, accesses, diag);
+    for (i = 0; i < kernel->count && result == GPUMP_OK; i++) result = add_instruction(kernel, a, accesses, i, diag);
+    return result == GPUMP_OK ? gpump_program_finish(a->program, diag) : result;
+}
+
+/* Twice: where accesses go depends on loops and dominators, which the first program finds. */
+gpump_result analysis_create_for(const kernel_program *kernel, const uint32_t block[3], analysis *a, gpump_diag *diag) {
+    access_address *accesses = (access_address *)calloc(kernel->count + 1, sizeof *accesses);
+    gpump_result result = GPUMP_ERROR_MEMORY;
     memset(a, 0, sizeof *a);
     a->vector_register = (uint32_t *)calloc(kernel->registers + 1, sizeof(uint32_t));
     a->predicate_register = (uint32_t *)calloc(kernel->predicates + 1, sizeof(uint32_t));
     a->kernel_register = (uint32_t *)calloc((size_t)kernel->registers + kernel->predicates + 1, sizeof(uint32_t));
     a->parameter_object = (uint32_t *)calloc(kernel->parameter_count + 1, sizeof(uint32_t));
-    result = a->vector_register && a->predicate_register && a->kernel_register && a->parameter_object
-                 ? gpump_program_create(NULL, &a->program)
-                 : GPUMP_ERROR_MEMORY;
-    if (result == GPUMP_OK) result = add_registers(kernel, a, diag);
-    if (result == GPUMP_OK) result = add_objects(kernel, a, diag);
-    for (i = 0; i < kernel->count && result == GPUMP_OK; i++) result = add_instruction(kernel, a, i, diag);
-    if (result == GPUMP_OK) result = gpump_program_finish(a->program, diag);
+    a->shared_number = (uint32_t *)calloc(kernel->count + 1, sizeof(uint32_t));
+    a->shared_object = (uint32_t *)calloc(kernel->count + 1, sizeof(uint32_t));
+    if (accesses && a->vector_register && a->predicate_register && a->kernel_register && a->parameter_object && a->shared_number && a->shared_object) {
+        result = build(kernel, a, NULL, diag);
+        if (result == GPUMP_OK) result = addresses_trace(kernel, a->program, block, accesses);
+        if (result == GPUMP_OK) {
+            gpump_program_destroy(a->program);
+            a->program = NULL;
+            result = build(kernel, a, accesses, diag);
+        }
+    }
+    free(accesses);
     if (result != GPUMP_OK) analysis_destroy(a);
     return result;
 }
+
+gpump_result analysis_create(const kernel_program *kernel, analysis *a, gpump_diag *diag) { return analysis_create_for(kernel, NULL, a, diag); }
 
 void analysis_destroy(analysis *a) {
     gpump_program_destroy(a->program);
@@ -198,6 +245,8 @@ void analysis_destroy(analysis *a) {
     free(a->predicate_register);
     free(a->kernel_register);
     free(a->parameter_object);
+    free(a->shared_number);
+    free(a->shared_object);
     memset(a, 0, sizeof *a);
 }
 

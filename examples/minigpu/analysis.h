@@ -11,11 +11,17 @@ typedef struct analysis {
                                      nobody uses have INSTRUCTION_NONE */
     uint32_t *predicate_register; /* of the kernel's predicate: the program's register */
     uint32_t *kernel_register;    /* of the program's register: the kernel's first 32-bit register, or predicate */
-    uint32_t space_object[GPUMP_SPACES]; /* the object that stands for a whole gpump_space; INSTRUCTION_NONE for global and generic */
+    uint32_t space_object[GPUMP_SPACES]; /* the object that stands for a whole gpump_space (local and constant memory), or INSTRUCTION_NONE */
     uint32_t *parameter_object;   /* of the kernel's parameter: the memory object behind it, or INSTRUCTION_NONE */
+    uint32_t *shared_number, *shared_object; /* shared variables (operand.index of their addresses) and their objects */
+    uint32_t shared_count;
 } analysis;
 
-/* Describes a kernel to gpump. Returns GPUMP_OK, or what gpump said, with *diag filled; index there is the instruction. */
+/* Describes a kernel to gpump, its memory accesses as addresses.h finds them. block: threads of the launch's blocks in x, y and z, where
+ * they are known (then more is known of where threads write), else NULL. Returns GPUMP_OK, or what gpump said, with *diag filled; index
+ * there is the instruction. */
+gpump_result analysis_create_for(const kernel_program *kernel, const uint32_t block[3], analysis *a, gpump_diag *diag);
+/* The same for any block. */
 gpump_result analysis_create(const kernel_program *kernel, analysis *a, gpump_diag *diag);
 void analysis_destroy(analysis *a);
 

@@ -126,9 +126,11 @@ typedef enum special_register {
     SPECIAL_COUNT
 } special_register;
 
+#define SHARED_VARIABLE_EXTERN UINT32_C(0x80000000)
 typedef struct operand {
     uint64_t immediate; /* bits of an immediate, already of the operand's type (f32 in the low 32 bits); 0 otherwise */
-    uint32_t index;     /* first 32-bit register, predicate register, special_register, or byte offset of a parameter */
+    uint32_t index;     /* first 32-bit register, predicate register, special_register, or byte offset of a parameter; of the address of
+                           a shared variable (immediate, or none in an access): 1 + where the variable starts, or SHARED_VARIABLE_EXTERN */
     uint8_t kind;       /* operand_kind */
     uint8_t words;      /* 32-bit registers: 1 or 2; 0 for predicates and none */
     uint8_t negated;    /* predicate sources only: the complement is read */
