@@ -197,14 +197,93 @@ static uint64_t hash_victim(void) {
     return hash;
 }
 
+/* Contexts as bytes: the same file on every machine. */
+static uint64_t hash_context(void) {
+    static uint32_t values[16 * 32];
+    static unsigned char memory[1 << 16];
+    uint64_t hash = GPUMP_HASH_SEED, bytes;
+    for (int i = 0; i < 200; i++) {
+        gpump_context_writer writer;
+        gpump_context_block block;
+        gpump_context_stack_entry entry;
+        uint64_t word;
+        uint32_t warps = 1 + below(6), registers = 1 + below(16);
+        memset(&block, 0, sizeof block);
+        block.cookie = gpump_random_next(&state);
+        block.kernel = 1 + below(9);
+        block.warps = warps;
+        block.lanes = 32;
+        block.registers = registers;
+        (void)gpump_context_begin(&writer, memory, sizeof memory);
+        gpump_context_put_block(&writer, &block);
+        for (uint32_t w = 0; w < warps; w++) {
+            for (uint32_t v = 0; v < registers * 32; v++) values[v] = (uint32_t)gpump_random_next(&state);
+            gpump_context_put_registers(&writer, w, values, registers, 32);
+            entry.pc = below(1000);
+            entry.reconvergence_pc = below(1000);
+            entry.lanes = gpump_random_next(&state);
+            gpump_context_put_stack(&writer, w, &entry, 1);
+            word = gpump_random_next(&state);
+            gpump_context_put_words(&writer, GPUMP_CONTEXT_PREDICATES, w, &word, 1);
+        }
+        if (gpump_context_end(&writer, &bytes) != GPUMP_OK) return 0;
+        hash = gpump_hash_bytes(hash, memory, (size_t)bytes);
+    }
+    return hash;
+}
+
 #ifndef GPUMP_NO_PROGRAM
+/* A program hashed by its listing. */
+static uint64_t hash_listing(uint64_t hash, const gpump_program *program) {
+    char text[512];
+    for (uint32_t k = 0; k < gpump_program_instructions(program); k++)
+        hash = gpump_hash_bytes(hash, text, gpump_program_text(program, k, text, sizeof text) % sizeof text);
+    return hash;
+}
+
+/* What the analyses and transforms make of a program: live counts, allocation onto a small file, preemption points. */
+static uint64_t hash_analyses(uint64_t hash, const gpump_program *program) {
+    static gpump_preempt_point points[512];
+    gpump_liveness *liveness;
+    gpump_registers_config config;
+    gpump_registers_report report;
+    gpump_preempt_points_config where;
+    gpump_program *allocated, *placed;
+    uint64_t set[4];
+    uint32_t registers, predicates, count = 0;
+    if (gpump_liveness_create(program, NULL, &liveness) != GPUMP_OK || gpump_liveness_words(liveness) > 4) return 0;
+    for (uint32_t k = 0; k < gpump_program_instructions(program); k++) {
+        if (gpump_liveness_diverged(liveness, k, set) != GPUMP_OK) return 0;
+        gpump_liveness_count(liveness, set, &registers, &predicates);
+        hash = gpump_hash_u64(gpump_hash_u64(hash, registers), predicates);
+    }
+    gpump_liveness_destroy(liveness);
+    (void)gpump_registers_config_preset(&config, "fermi");
+    config.registers = 8;
+    if (gpump_registers_allocate(program, &config, &allocated, &report, NULL) == GPUMP_OK) { /* with spills, most of the time */
+        hash = hash_listing(gpump_hash_u64(hash, report.spilled), allocated);
+        gpump_program_destroy(allocated);
+    }
+    config.registers = 63;
+    if (gpump_registers_allocate(program, &config, &allocated, &report, NULL) != GPUMP_OK) return hash;
+    hash = hash_listing(gpump_hash_u64(hash, report.registers), allocated);
+    (void)gpump_preempt_points_config_preset(&where, "lin");
+    where.interval = 10;
+    if (gpump_preempt_points_place(allocated, &where, &placed, points, 512, &count, NULL) == GPUMP_OK) {
+        hash = hash_listing(hash, placed);
+        for (uint32_t p = 0; p < count; p++) hash = gpump_hash_u64(gpump_hash_u64(hash, points[p].vector), points[p].vector_diverged);
+        gpump_program_destroy(placed);
+    }
+    gpump_program_destroy(allocated);
+    return hash;
+}
+
 /* Random control flow, and everything that is computed about it. */
 static uint64_t hash_program(void) {
     uint64_t hash = GPUMP_HASH_SEED;
     for (int i = 0; i < 300; i++) {
         gpump_program *program;
         uint32_t length = 3 + below(60), regs[8], predicate;
-        char text[256];
         if (gpump_program_create(NULL, &program) != GPUMP_OK) return 0;
         for (uint32_t r = 0; r < 8; r++) (void)gpump_program_add_register(program, r < 6 ? GPUMP_WIDTH_32 : GPUMP_WIDTH_64, &regs[r], NULL);
         (void)gpump_program_add_register(program, GPUMP_WIDTH_PREDICATE, &predicate, NULL);
@@ -234,7 +313,7 @@ static uint64_t hash_program(void) {
                 hash = gpump_hash_u64(gpump_hash_u64(hash, block.dominator), block.post_dominator);
                 hash = gpump_hash_u64(gpump_hash_u64(hash, block.loop), block.loop_depth);
             }
-            for (uint32_t k = 0; k <= length; k++) hash = gpump_hash_bytes(hash, text, gpump_program_text(program, k, text, sizeof text));
+            hash = hash_analyses(hash_listing(hash, program), program);
         }
         gpump_program_destroy(program);
     }
@@ -247,6 +326,7 @@ int main(void) {
     print("sm", hash_sm(GPUMP_SM_TIMING_HOST));
     print("sm port", hash_sm(GPUMP_SM_TIMING_PORT));
     print("compress", hash_compress());
+    print("context", hash_context());
     print("victim", hash_victim());
 #ifndef GPUMP_NO_PROGRAM
     print("program", hash_program());
