@@ -82,8 +82,11 @@ static uint64_t reversed(uint64_t v, int width) {
     for (int k = 0; k < width; k++) r |= (v >> k & 1) << (width - 1 - k);
     return r;
 }
-static uint64_t high_unsigned(uint64_t a, uint64_t b) { return (uint64_t)((unsigned __int128)a * b >> 64); }
-static uint64_t high_signed(uint64_t a, uint64_t b) { return (uint64_t)((__int128)(int64_t)a * (int64_t)b >> 64); }
+static uint64_t high_unsigned(uint64_t a, uint64_t b) { /* by hand: 32-bit machines have no 128-bit type */
+    uint64_t low = u32(a) * u32(b), first = (a >> 32) * u32(b) + (low >> 32), second = u32(a) * (b >> 32) + u32(first);
+    return (a >> 32) * (b >> 32) + (first >> 32) + (second >> 32);
+}
+static uint64_t high_signed(uint64_t a, uint64_t b) { return high_unsigned(a, b) - (a >> 63 ? b : 0) - (b >> 63 ? a : 0); }
 static uint64_t to_s32(double v) { return isnan(v) ? 0 : v >= 2147483647.0 ? INT32_MAX : v <= -2147483648.0 ? 0x80000000u : u32((uint64_t)(int64_t)v); }
 static uint64_t to_u32(double v) { return isnan(v) ? 0 : v >= 4294967295.0 ? UINT32_MAX : v <= 0 ? 0 : (uint64_t)v; }
 static uint64_t to_s64(double v) {

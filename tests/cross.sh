@@ -13,7 +13,7 @@ failed=0
 for machine; do
     case $machine in
     s390x) triple=s390x-linux-gnu emulator=qemu-s390x flags= ;;
-    i386) triple=i686-linux-gnu emulator=qemu-i386 flags='-msse2 -mfpmath=sse' ;; # the x87 unit rounds doubles twice
+    i386) triple=i686-linux-gnu emulator=qemu-i386 flags='-msse2 -mfpmath=sse -D_FILE_OFFSET_BITS=64' ;; # the x87 unit rounds doubles twice
     *) echo "cross.sh: unknown machine '$machine'" >&2; exit 2 ;;
     esac
     for tool in $triple-gcc $emulator; do
