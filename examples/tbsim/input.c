@@ -106,7 +106,11 @@ static void read_machine(input *in, const yaml_node_t *node, tb_machine *machine
             machine->burst_bytes = old.burst_bytes;
             machine->exact = old.exact;
             machine->printed_times = old.printed_times;
-        } else if (!strcmp(name, "sms")) machine->gpu.sms = count_of(in, value, 1, 1024);
+        } else if (!strcmp(name, "sms")) { /* an SM keeps its share of the memory bandwidth */
+            uint32_t sms = count_of(in, value, 1, 1024);
+            machine->gpu.memory_mb_per_s = (uint32_t)((uint64_t)machine->gpu.memory_mb_per_s * sms / machine->gpu.sms);
+            machine->gpu.sms = sms;
+        }
         else if (!strcmp(name, "variation")) machine->variation = number_of(in, value, 0, 0.9);
         else if (!strcmp(name, "setup_us")) machine->setup_us = number_of(in, value, 0, 1e6);
         else if (!strcmp(name, "pcie_gb_per_s")) machine->pcie_gb_per_s = number_of(in, value, 0.001, 1e4);
