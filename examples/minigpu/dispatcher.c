@@ -1,6 +1,7 @@
 #include "dispatcher.h"
 
 #include "preemption.h"
+#include "preemption_schedule.h"
 #include "trace.h"
 
 static int has_blocks(const kernel *k) { return k->next_block < k->blocks || k->preempted; }
@@ -17,6 +18,7 @@ static int its_turn(const machine *m, uint32_t index) {
 uint64_t dispatcher_kernels(machine *m) {
     uint64_t next = NEVER;
     uint32_t i;
+    if (m->schedule) preemption_schedule_pump(m); /* ended kernels leave their queues first */
     for (i = 0; i < m->kernel_count; i++) {
         kernel *k = &m->kernels[i];
         if (k->state == KERNEL_ACTIVE && k->done_blocks == k->blocks) {
@@ -40,7 +42,8 @@ uint64_t dispatcher_kernels(machine *m) {
         k->ready_cycle = m->now;
         if (m->trace) trace_instant(m->trace, m->now, 0, NONE, "arrives", k->program->name);
         preemption_kernel_starts(m, index);
-        preemption_make_room(m, index);
+        if (m->schedule) preemption_schedule_submit(m, index);
+        else preemption_make_room(m, index);
         m->dispatch_needed = 1;
     }
     return next;
@@ -93,6 +96,10 @@ static int place_one(machine *m, sm *s, uint32_t index, int own) {
 void dispatcher_place(machine *m) {
     uint32_t i, n, placed = 0;
     int own;
+    if (m->schedule) { /* which block goes where is not this file's business then */
+        preemption_schedule_pump(m);
+        return;
+    }
     if (!m->dispatch_needed) return;
     for (i = 0; i < m->sm_count; i++) {
         sm *s = m->sms[i];

@@ -12,6 +12,7 @@
 #include "memory_path.h"
 #include "pipeline.h"
 #include "preemption.h"
+#include "preemption_schedule.h"
 #include "ptx_reader.h"
 #include "scoreboard.h"
 #include "victims.h"
@@ -561,6 +562,10 @@ machine *machine_build(launch_file *launch, const machine_options *options, char
         machine_free(m);
         return NULL;
     }
+    if (options->schedule && preemption_schedule_make(m, launch, options->schedule, options->mechanism, options->slice_ns, error)) {
+        machine_free(m);
+        return NULL;
+    }
     m->dispatch_needed = 1;
     return m;
 }
@@ -592,6 +597,7 @@ static void preempt_now(machine *m) {
         k->arrival_cycle = m->now;
         arrived = 1;
     }
+    if (m->schedule) return; /* then nobody else empties SMs */
     for (i = 0; i < m->sm_count && !arrived; i++) preemption_request(m, m->sms[i], m->technique, 0, 0);
 }
 
@@ -622,6 +628,7 @@ int machine_run(machine *m, uint64_t until) {
         if (arrival < next) next = arrival;
         if (m->preempt_cycle < next) next = m->preempt_cycle;
         if (m->ask_again < next) next = m->ask_again;
+        if (m->schedule && preemption_schedule_wake(m) < next) next = preemption_schedule_wake(m);
         if (m->dispatch_needed || !m->config.skip_idle) next = m->now + 1;
         if (next == NEVER || (next != arrival && next - m->progress_cycle > m->config.watchdog_cycles)) return deadlock(m);
         if (next == arrival) m->progress_cycle = next;
@@ -689,6 +696,7 @@ uint64_t machine_hash(const machine *m) {
     uint32_t i, n;
     hash = gpump_hash_bytes(hash, m->memory, m->memory_bytes);
     hash = gpump_hash_u64(hash, gpump_context_pool_hash(m->context_pool));
+    if (m->schedule) hash = preemption_schedule_hash(m, hash);
     hash = hash_cache(hash, &m->l2);
     for (i = 0; i < m->kernel_count; i++) {
         hash = gpump_hash_u64(hash, m->kernels[i].done_blocks);

@@ -377,6 +377,7 @@ typedef struct machine {
     uint32_t stop_at_points;    /* 1: warps of a block that is switched run on to their next preemption point; 0: they stop anywhere */
     struct context_view **views;/* per kernel what its analyses say; outside the arena, never changes; NULL: nobody needs it */
     const gpump_victim_policy *policy; /* who makes room for a kernel that arrives; NULL: whole SMs by `technique` */
+    struct schedule *schedule;  /* the scheduler decides which kernel gets which SM (preemption_schedule.c); NULL: priorities do */
     uint64_t limit_cycles;      /* its latency limit; NEVER: none */
     uint64_t ask_again;         /* the policy wants to be asked again at this cycle; NEVER: not */
     gpump_cost_history *histories; /* of finished blocks, by kernel number */
@@ -400,6 +401,9 @@ typedef struct machine_options {
                                    0: they stop anywhere */
     const gpump_victim_policy *policy; /* NULL: none, `technique` */
     uint64_t limit_cycles;      /* for the policy; NEVER: none */
+    const char *schedule;       /* a policy of gpump_scheduler_find; NULL: none */
+    uint32_t mechanism;         /* gpump_scheduler_mechanism, for the schedule */
+    uint64_t slice_ns;          /* for the schedule time_slice; 0: 1 ms */
     uint32_t switch_stalls;     /* 1: the model of Shieh 4.1 (config.h) */
 } machine_options;
 void machine_options_default(machine_options *options);

@@ -75,6 +75,9 @@ static const char run_usage[] =
     "  --policy NAME         who makes room for a kernel of higher priority, block by block: dual, chimera, chimera+, switch, drain, flush,\n"
     "                        drain-then-switch, joint, exact\n"
     "  --limit US            with --policy: within how many microseconds\n"
+    "  --schedule NAME       processes share the GPU as gpump's scheduler says: fcfs, npq, ppq, ppq_shared, dss, equal, weighted, time_slice\n"
+    "  --vacate NAME         with --schedule: how SMs change hands: switch (default), drain, or select (block by block)\n"
+    "  --slice US            with --schedule time_slice: how long a turn lasts (1000)\n"
     "  --trace OUT.json      write a Chrome trace-event file: open it at https://ui.perfetto.dev\n"
     "  --json                print the report as JSON\n"
     "exit status: 0 done and right, 1 something is wrong, 2 bad input\n";
@@ -106,6 +109,8 @@ static int command_run(int argc, char **argv) {
                                           {"json", no_argument, NULL, 'j'},        {"every-cycle", no_argument, NULL, 'e'},   {"context", required_argument, NULL, 'c'},
                                           {"points", optional_argument, NULL, 'P'},   {"help", no_argument, NULL, 'h'},
                                           {"policy", required_argument, NULL, 'o'},   {"limit", required_argument, NULL, 'l'},
+                                          {"schedule", required_argument, NULL, 's'}, {"vacate", required_argument, NULL, 'v'},
+                                          {"slice", required_argument, NULL, 'S'},
                                           {NULL, 0, NULL, 0}};
     machine_options options;
     double limit = -1;
@@ -140,6 +145,30 @@ static int command_run(int argc, char **argv) {
             }
             break;
         }
+        case 's':
+            options.schedule = optarg;
+            if (!gpump_scheduler_find(optarg)) {
+                fprintf(stderr, "minigpu: no scheduling policy is named \"%s\"\n", optarg);
+                return EXIT_BAD_INPUT;
+            }
+            break;
+        case 'v':
+            options.mechanism = !strcmp(optarg, "switch") ? GPUMP_SCHEDULER_SWITCH : !strcmp(optarg, "drain") ? GPUMP_SCHEDULER_DRAIN : GPUMP_SCHEDULER_SELECT;
+            if (options.mechanism == GPUMP_SCHEDULER_SELECT && strcmp(optarg, "select") != 0) {
+                fprintf(stderr, "minigpu: --vacate wants switch, drain or select, not \"%s\"\n", optarg);
+                return EXIT_BAD_INPUT;
+            }
+            break;
+        case 'S': {
+            char *end;
+            double slice = strtod(optarg, &end);
+            if (end == optarg || *end || !(slice >= 0.001) || slice > 1e6) {
+                fprintf(stderr, "minigpu: --slice wants microseconds, not \"%s\"\n", optarg);
+                return EXIT_BAD_INPUT;
+            }
+            options.slice_ns = (uint64_t)(slice * 1000);
+            break;
+        }
         case 'e': options.skip_idle = 0; break;
         case 'c':
             for (options.context_form = 0; context_form_name(options.context_form) && strcmp(context_form_name(options.context_form), optarg) != 0;) options.context_form++;
@@ -164,6 +193,10 @@ static int command_run(int argc, char **argv) {
     }
     if (optind != argc - 1) {
         fputs(run_usage, stderr);
+        return EXIT_BAD_INPUT;
+    }
+    if (options.schedule && options.policy) {
+        fprintf(stderr, "minigpu: --schedule and --policy exclude each other\n");
         return EXIT_BAD_INPUT;
     }
     if (launch_file_read(&launch, argv[optind], error)) {

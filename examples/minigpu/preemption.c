@@ -21,6 +21,7 @@
 #include "context_forms.h"
 #include "memory_path.h"
 #include "pipeline.h"
+#include "preemption_schedule.h"
 #include "read_set.h"
 #include "trace.h"
 #include "victims.h"
@@ -727,6 +728,7 @@ static void freed(machine *m, sm *s, block *b, const gpump_sm_action *action) {
     if (action->why == GPUMP_BLOCK_FLUSHED) k->wasted_warp_instructions += action->history.executed;
     if (action->why == GPUMP_BLOCK_DONE) k->done_blocks++;
     else queue_preempted(m, b, action);
+    if (m->schedule) preemption_schedule_left(m, b, action, action->why == GPUMP_BLOCK_DONE ? NONE : k->last_preempted);
     if (b->local_frame != NONE && action->why != GPUMP_BLOCK_SAVED) m->local_free[m->local_count_free++] = b->local_frame;
     if (b->preemption != NONE) {
         preemption_entry *entry = &m->preemptions[b->preemption];

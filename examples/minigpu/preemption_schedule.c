@@ -5,7 +5,7 @@
  *   3. gpump_scheduler_next hands over what is to be done:
  *        SETUP    the SM gets the process's context; what a change of process makes stale in its L1 is dropped; then it is ready
  *        ISSUE    a block starts there, a preempted one by its entry, a new one by its index (preemption_place)
- *        PREEMPT  the SM's blocks leave (preemption_leave): by switch or drain, or each as gpump_victim_select says
+ *        PREEMPT  the SM's blocks leave (preemption_carry_out): by switch or drain, or each as gpump_victim_select says
  *        KERNEL_DONE, KERNEL_START  for the record
  *   4. A block that has left its SM is reported: finished, or preempted with the entry that it waits in.
  * A block counts as gone when its place is free (FREED), so a block that is issued always finds room. */
@@ -198,7 +198,7 @@ static void vacate(machine *m, sm *s) {
         return;
     }
     count = select_choices(m, s, choices);
-    if (count) preemption_leave(m, s, choices[0].technique, choices, count, 0, 0, GPUMP_REASON_YES);
+    if (count) preemption_carry_out(m, s, choices, count, 0);
 }
 
 static void set_up(machine *m, const gpump_scheduler_action *action) {
@@ -206,7 +206,8 @@ static void set_up(machine *m, const gpump_scheduler_action *action) {
     uint32_t i;
     m->schedule->vacating[action->sm] = 0;
     if (action->invalidate & GPUMP_SCHEDULER_INVALIDATE_L1)
-        for (i = 0; i < s->l1.sets * s->l1.ways; i++) cache_drop(&s->l1.lines[i]);
+        for (i = 0; i < s->l1.sets * s->l1.ways; i++)
+            if (!s->l1.lines[i].pending) s->l1.lines[i].line = 0; /* it writes through, so nothing is lost */
     must(m, "gpump_scheduler_report_ready", gpump_scheduler_report_ready(m->schedule->scheduler, m->now, action->sm));
 }
 

@@ -1,5 +1,5 @@
 /* preemption_schedule: the third part of the wiring of gpump. With a schedule, several processes share the machine, and gpump_scheduler decides
- * which kernel gets which SM. Without one, priorities decide (preemption.c) or a victim policy (preemption_policy.c). */
+ * which kernel gets which SM. Without one, priorities decide (preemption.c) or a victim policy (victims.c). */
 #ifndef MINIGPU_PREEMPTION_SCHEDULE_H
 #define MINIGPU_PREEMPTION_SCHEDULE_H
 

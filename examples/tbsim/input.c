@@ -102,8 +102,10 @@ static void read_machine(input *in, const yaml_node_t *node, tb_machine *machine
             if (tb_machine_preset(machine, text_of(in, value))) complain(in, value, "no GPU is called '%s'", text_of(in, value));
             machine->variation = old.variation;
             machine->setup_us = old.setup_us;
+            machine->dispatch_us = old.dispatch_us;
             machine->pcie_gb_per_s = old.pcie_gb_per_s;
             machine->burst_bytes = old.burst_bytes;
+            machine->launches_per_wait = old.launches_per_wait;
             machine->exact = old.exact;
             machine->printed_times = old.printed_times;
         } else if (!strcmp(name, "sms")) { /* an SM keeps its share of the memory bandwidth */
@@ -113,8 +115,10 @@ static void read_machine(input *in, const yaml_node_t *node, tb_machine *machine
         }
         else if (!strcmp(name, "variation")) machine->variation = number_of(in, value, 0, 0.9);
         else if (!strcmp(name, "setup_us")) machine->setup_us = number_of(in, value, 0, 1e6);
+        else if (!strcmp(name, "dispatch_us")) machine->dispatch_us = number_of(in, value, 0, 1e6);
         else if (!strcmp(name, "pcie_gb_per_s")) machine->pcie_gb_per_s = number_of(in, value, 0.001, 1e4);
         else if (!strcmp(name, "burst_bytes")) machine->burst_bytes = count_of(in, value, 1, 1 << 30);
+        else if (!strcmp(name, "launches_per_wait")) machine->launches_per_wait = count_of(in, value, 1, 1e6);
         else if (!strcmp(name, "exact")) machine->exact = yes_of(in, value);
         else if (!strcmp(name, "printed_times")) machine->printed_times = yes_of(in, value);
         else complain(in, key, "a machine has no '%s'", name);

@@ -14,8 +14,10 @@ int tb_machine_preset(tb_machine *machine, const char *preset) {
     if (gpump_gpu_config_preset(&machine->gpu, preset) != GPUMP_OK) return -1;
     machine->variation = 0.2;
     machine->setup_us = 1.0;
+    machine->dispatch_us = 1.0;
     machine->pcie_gb_per_s = 16.0;
     machine->burst_bytes = 4096;
+    machine->launches_per_wait = 4;
     return 0;
 }
 
@@ -71,6 +73,7 @@ uint64_t tb_kernel_alone(const tb_machine *machine, const tb_kernel *kernel) {
     memset(&workload, 0, sizeof workload);
     memset(&launch, 0, sizeof launch);
     library.machine = *machine;
+    library.machine.dispatch_us = 0; /* the kernel, not its way to the engine */
     library.kernels = (tb_kernel *)kernel;
     library.kernel_count = 1;
     library.applications = &application;
@@ -245,7 +248,7 @@ static int write_script(tb_application *a, const table_row *rows, uint32_t first
     rest = total - a->gpu_us;
     transfer_bytes = rest * 0.2 * machine->pcie_gb_per_s * 1000.0;
     cpu = rest * 0.8;
-    pauses = (launches + 3) / 4;
+    pauses = (launches + machine->launches_per_wait - 1) / machine->launches_per_wait;
     a->streams = 1;
     if (add_op(a, TB_OP_CPU, 0, cpu / 4, 0)) return -1;
     for (int i = 0; i < 3; i++)
@@ -256,7 +259,7 @@ static int write_script(tb_application *a, const table_row *rows, uint32_t first
             if ((given[i] + 0.5) / rows[i].launches < (given[best] + 0.5) / rows[best].launches) best = i;
         given[best]++;
         if (add_op(a, TB_OP_LAUNCH, first_kernel + (uint32_t)best, 0, 0)) return -1;
-        if ((++done % 4 == 0 || done == launches) &&
+        if ((++done % machine->launches_per_wait == 0 || done == launches) &&
             (add_op(a, TB_OP_SYNC, 0, 0, 0) || add_op(a, TB_OP_CPU, 0, cpu / 2 / pauses, 0)))
             return -1;
     }

@@ -19,7 +19,8 @@ static const char *const usage_text =
     "  --mechanism NAME      switch drain select           --transfers fcfs|npq   the transfer engine's order (fcfs)\n"
     "  --class-end NAME      low middle high               --variation X          spread of block times (0.2)\n"
     "  --printed-times       block times as Table 5.2      --exact                every block on its own\n"
-    "  --data FILE           Table 5.2 as CSV\n"
+    "  --data FILE           Table 5.2 as CSV              --launches-per-wait N  how often applications wait for the GPU (4)\n"
+    "  --dispatch US         from a launch, or the end of the one before it, to the engine (1)\n"
     "run:   --csv            CSV report                    --trace FILE.json      for Perfetto\n"
     "       --svg FILE.svg   picture of the timeline       --title TEXT           of the picture\n"
     "       --limit US       stop there                    --sm                   let every SM be a gpump_sm too, and compare\n"
@@ -51,7 +52,7 @@ static int parse(int argc, char **argv, arguments *a) {
         {"data", 1, NULL, 'd'},      {"csv", 0, NULL, 'C'},      {"trace", 1, NULL, 'T'},         {"svg", 1, NULL, 'S'},
         {"title", 1, NULL, 'i'},     {"limit", 1, NULL, 'l'},    {"sm", 0, NULL, 'M'},            {"processes", 1, NULL, 'n'},
         {"workloads", 1, NULL, 'w'}, {"seed", 1, NULL, 's'},     {"shard", 1, NULL, 'h'},         {"threads", 1, NULL, 'j'},
-        {"prioritise", 0, NULL, 'x'}, {"out", 1, NULL, 'o'},     {"quiet", 0, NULL, 'q'},         {NULL, 0, NULL, 0}};
+        {"launches-per-wait", 1, NULL, 'W'}, {"dispatch", 1, NULL, 'D'}, {"prioritise", 0, NULL, 'x'}, {"out", 1, NULL, 'o'},     {"quiet", 0, NULL, 'q'},         {NULL, 0, NULL, 0}};
     int c;
     memset(a, 0, sizeof *a);
     tb_options_default(&a->options);
@@ -68,7 +69,7 @@ static int parse(int argc, char **argv, arguments *a) {
         double number = optarg ? strtod(optarg, &end) : 0;
         int is_number = optarg && end != optarg && !*end && number >= 0 && number < 1e15;
         if (c == '?') return usage(NULL, NULL);
-        if (strchr("vlnwsj", c) && !is_number) return usage("not a number", optarg);
+        if (strchr("vlnwsjWD", c) && !is_number) return usage("not a number", optarg);
         switch (c) {
         case 'g': {
             tb_machine old = a->machine;
@@ -76,6 +77,8 @@ static int parse(int argc, char **argv, arguments *a) {
             a->gpu = optarg;
             a->machine.variation = old.variation;
             a->machine.exact = old.exact;
+            a->machine.launches_per_wait = old.launches_per_wait;
+            a->machine.dispatch_us = old.dispatch_us;
             a->machine.printed_times = old.printed_times;
             break;
         }
@@ -118,6 +121,11 @@ static int parse(int argc, char **argv, arguments *a) {
         case 'w':
             if (number < 1 || number > 1e6) return usage("workloads are 1 to 1000000", optarg);
             a->workloads = (uint32_t)number;
+            break;
+        case 'D': a->machine.dispatch_us = number; break;
+        case 'W':
+            if (number < 1 || number > 1e6) return usage("launches-per-wait is 1 to 1000000", optarg);
+            a->machine.launches_per_wait = (uint32_t)number;
             break;
         case 's': a->seed = (uint64_t)number; break;
         case 'j': a->threads = (uint32_t)number; break;
@@ -358,6 +366,8 @@ static int machines(const arguments *a) {
         uint32_t failed, n = a->workloads;
         if (tb_machine_preset(&machine, machine_names[m])) return 2;
         machine.variation = a->machine.variation;
+        machine.launches_per_wait = a->machine.launches_per_wait;
+        machine.dispatch_us = a->machine.dispatch_us;
         library = tb_library_tanasic(&machine, a->data, a->class_end, error, sizeof error);
         jobs = (tb_job *)calloc((size_t)n * (SCHEMES + 1), sizeof *jobs);
         if (!library || !jobs) {

@@ -3,7 +3,7 @@
 #include <string.h>
 #include "tbsim.h"
 
-enum { EVENT_UNIT_END, EVENT_SAVED, EVENT_READY, EVENT_CPU, EVENT_TRANSFER, EVENT_WAKE, EVENT_RESTORED };
+enum { EVENT_UNIT_END, EVENT_SAVED, EVENT_READY, EVENT_CPU, EVENT_TRANSFER, EVENT_WAKE, EVENT_RESTORED, EVENT_DISPATCHED };
 typedef struct event {
     uint64_t time;
     uint32_t order;      /* events of one cycle happen in the order they were made */
@@ -51,7 +51,7 @@ typedef struct sim {
     const tb_options *options;
     tb_result *result;
     gpump_scheduler *scheduler;
-    uint64_t now, wake, setup_cycles, limit, port_free[1024], preempted_at[1024], owned_since[1024];
+    uint64_t now, wake, setup_cycles, dispatch_cycles, limit, port_free[1024], preempted_at[1024], owned_since[1024];
     uint32_t owner_process[1024], owner_kernel[1024];
     slot *slots;
     uint32_t slots_per_sm, sms;
@@ -432,27 +432,34 @@ static void preempt(sim *s, const gpump_scheduler_action *action) {
 
 static void run_process(sim *s, uint32_t index);
 
-static void submit(sim *s, uint32_t queue) {
+/* A command reaches the execution engine. */
+static void dispatched(sim *s, uint32_t queue) {
     stream *q = &s->streams[queue];
-    const tb_application *application = s->processes[q->process].application;
+    const tb_kernel *k = &s->library->kernels[q->kernel];
     gpump_scheduler_command command;
-    const tb_kernel *k;
     gpump_diag diag;
-    if (q->submitted == q->launched || q->submitted != q->done) return; /* nothing to submit, or the last is not done */
-    while (application->ops[q->next_op].kind != TB_OP_LAUNCH ||
-           application->ops[q->next_op].stream != queue - s->processes[q->process].first_stream)
-        q->next_op++;
-    q->kernel = application->ops[q->next_op++].kernel;
-    k = &s->library->kernels[q->kernel];
     memset(&command, 0, sizeof command);
     command.cookie = (uint64_t)q->process << 32 | q->kernel;
     command.blocks = k->chunks;
     command.context = s->processes[q->process].context;
     command.blocks_per_sm = k->units_per_sm;
     command.saved_limit = UINT32_MAX;
-    q->submitted++;
     q->started = s->now;
     expect(s, gpump_scheduler_submit(s->scheduler, s->now, queue, &command, &diag), "submit");
+}
+
+/* The command dispatcher looks at a queue: its next command goes to the engine when the last has completed. */
+static void submit(sim *s, uint32_t queue) {
+    stream *q = &s->streams[queue];
+    const tb_application *application = s->processes[q->process].application;
+    if (q->submitted == q->launched || q->submitted != q->done) return; /* nothing to submit, or the last is not done */
+    while (application->ops[q->next_op].kind != TB_OP_LAUNCH ||
+           application->ops[q->next_op].stream != queue - s->processes[q->process].first_stream)
+        q->next_op++;
+    q->kernel = application->ops[q->next_op++].kernel;
+    q->submitted++;
+    if (s->dispatch_cycles) push(s, s->now + s->dispatch_cycles, EVENT_DISPATCHED, queue, 0);
+    else dispatched(s, queue);
 }
 
 static void start_transfer(sim *s) {
@@ -620,6 +627,7 @@ static void handle(sim *s, const event *e) {
     case EVENT_RESTORED:
         if (s->slots[e->index].generation == e->generation) sm_switch(s, e->index);
         break;
+    case EVENT_DISPATCHED: dispatched(s, e->index); break;
     case EVENT_READY: expect(s, gpump_scheduler_report_ready(s->scheduler, s->now, e->index), "report_ready"); break;
     case EVENT_CPU:
         if (s->processes[e->index].state == PROCESS_CPU) {
@@ -718,6 +726,7 @@ int tb_run(const tb_library *library, const tb_workload *workload, const tb_opti
     s->wake = GPUMP_UNKNOWN;
     s->unfinished = workload->count;
     s->setup_cycles = tb_cycles(&library->machine, library->machine.setup_us);
+    s->dispatch_cycles = tb_cycles(&library->machine, library->machine.dispatch_us);
     s->limit = options->limit_us > 0 ? tb_cycles(&library->machine, options->limit_us) : GPUMP_UNKNOWN;
     if (prepare(s)) fail(s, "out of memory, or a machine with more than 1024 SMs");
     for (uint32_t i = 0; i < workload->count && !s->failed; i++) {

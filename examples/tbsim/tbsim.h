@@ -65,8 +65,10 @@ typedef struct tb_machine {
     gpump_gpu gpu;
     double variation;        /* block times spread evenly over mean x (1 - v) to (1 + v); default 0.2 (assumed) */
     double setup_us;         /* setting an SM up for a kernel; default 1 (assumed) */
+    double dispatch_us;      /* from a launch, or the end of the command before it in its stream, until the engine has it; default 1 (assumed) */
     double pcie_gb_per_s;    /* 16: Table 5.1's 32 lanes x 500 MHz, one byte each */
     uint32_t burst_bytes;    /* 4096: Table 5.1 */
+    uint32_t launches_per_wait; /* Table 5.2's applications wait for the GPU after so many launches; default 4 (assumed) */
     int exact;               /* 1: every block on its own, no units or chunks */
     int printed_times;       /* 1: Table 5.2's block times as printed */
 } tb_machine;
