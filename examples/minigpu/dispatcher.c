@@ -93,6 +93,10 @@ static int place_one(machine *m, sm *s, uint32_t index, int own) {
     return 1;
 }
 
+/* An SM that was taken for a kernel is everybody's again when that kernel has no blocks left to place; under a policy, where it has a deadline
+ * to meet, when it has ended (Shieh chapter 1: who was preempted resumes after it). */
+static int may_go_back(const machine *m, const kernel *k) { return m->policy ? k->state == KERNEL_DONE : !has_blocks(k); }
+
 void dispatcher_place(machine *m) {
     uint32_t i, n, placed = 0;
     int own;
@@ -104,7 +108,7 @@ void dispatcher_place(machine *m) {
     for (i = 0; i < m->sm_count; i++) {
         sm *s = m->sms[i];
         int done = 0;
-        if (s->reserved_for && !has_blocks(&m->kernels[s->reserved_for - 1])) preemption_unreserve(m, s);
+        if (s->reserved_for && may_go_back(m, &m->kernels[s->reserved_for - 1])) preemption_unreserve(m, s);
         for (own = 1; own >= 0 && !done; own--) {
             for (n = 0; n < m->kernel_count && !done; n++) {
                 uint32_t index = m->kernel_order[n];

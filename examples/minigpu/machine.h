@@ -383,6 +383,7 @@ typedef struct machine {
     gpump_cost_history *histories; /* of finished blocks, by kernel number */
     struct victim_request *victim_requests; /* one per kernel (victims.h) */
     const uint64_t *true_ends;  /* for an oracle: when each block of kernel 1 ends if it drains; NULL */
+    uint64_t *ends;             /* where such a table is written; NULL */
     uint32_t omit_section;      /* tests: the context section type that is left out of every save; 0: none */
     uint64_t preempt_cycle;     /* --preempt; NEVER: never */
     struct machine_programs *programs; /* decoded PTX: never changes, so it lives outside the arena */

@@ -222,6 +222,7 @@ void victims_placed(machine *m, const block *b) {
 void victims_freed(machine *m, block *b, const gpump_sm_action *action) {
     uint32_t k;
     if (action->why == GPUMP_BLOCK_DONE) gpump_cost_history_record(&m->histories[b->kernel + 1], action->history.executed, action->history.cycles);
+    if (action->why == GPUMP_BLOCK_DONE && m->ends && b->kernel == 0) m->ends[b->linear] = m->now;
     if (b->victim == NONE) return;
     for (k = 0; k < m->kernel_count; k++) {
         victim_request *r = &m->victim_requests[k];
