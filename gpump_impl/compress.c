@@ -434,10 +434,18 @@ static size_t gpumpi_compress_live_bytes(const gpump_compress_layout *layout, co
 
 GPUMP_API gpump_result gpump_compress_bound(const gpump_compress_layout *layout, size_t *bytes, gpump_diag *diag) {
     gpump_result result = gpumpi_compress_check(layout, diag);
+    uint32_t groups = 0, lanes = 0, w;
+    size_t excess = 0;
     if (result != GPUMP_OK) return result;
     if (!bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, 0, 1, UINT64_MAX);
-    /* WARP: tags, two bits per register and warp; BLOCK: three bits per register, and mixed never beats random when larger. */
-    *bytes = gpumpi_compress_raw_bytes(layout) + (layout->warps + 7) / 8 + (size_t)layout->warps * ((layout->registers + 3) / 4) +
+    /* WARP: tags, two bits per register and warp; BLOCK: three bits per register, and mixed never beats random when larger. As the
+     * paper classifies, a register may take base and stride of every group, which is more than its lanes where groups are tiny. */
+    for (w = 0; w < layout->warps; w++) {
+        groups += gpumpi_compress_groups(layout, w);
+        lanes += gpumpi_compress_lanes(layout, w);
+    }
+    if (2 * groups > lanes) excess = (size_t)(2 * groups - lanes) * 4 * layout->registers;
+    *bytes = gpumpi_compress_raw_bytes(layout) + excess + (layout->warps + 7) / 8 + (size_t)layout->warps * ((layout->registers + 3) / 4) +
              3 * ((layout->registers + 7) / 8);
     return GPUMP_OK;
 }
