@@ -49,7 +49,7 @@ static outcome run(const char *name, uint32_t registers, uint32_t technique, uin
 
 static void every_kernel_by_every_technique(void **state) {
     const reference_entry *entry;
-    const uint64_t places = test_cases(6);
+    const uint64_t places = test_cases(2);
     uint32_t preemptions[3] = {0, 0, 0}, technique, registers;
     (void)state;
     for (entry = reference_entries; entry->name; entry++) {
@@ -61,7 +61,7 @@ static void every_kernel_by_every_technique(void **state) {
                     preemptions[technique] += run(entry->name, registers, technique, cycles * place / (places + 1)).preemptions;
         }
     }
-    for (technique = 0; technique < 3; technique++) assert_true(preemptions[technique] > 100);
+    for (technique = 0; technique < 3; technique++) assert_true(preemptions[technique] > 50);
 }
 
 /* What the README says of each kernel: idempotent ones may be flushed at any time, the others no more once they have overwritten what
@@ -78,7 +78,7 @@ static void only_clobbering_blocks_refuse_a_flush(void **state) {
         uint64_t place;
         for (place = 0; place < sizeof idempotent / sizeof idempotent[0]; place++)
             if (strcmp(entry->name, idempotent[place]) == 0) expected = 0;
-        for (place = 50; place < 100 && !(expected && refused); place++) refused += run(entry->name, 0, 2, cycles * place / 100).refused;
+        for (place = 99; place > 50 && !(expected && refused); place -= expected ? 1 : 6) refused += run(entry->name, 0, 2, cycles * place / 100).refused;
         if ((refused > 0) != expected) fail_msg("%s: %u blocks refused the flush", entry->name, refused);
     }
 }
