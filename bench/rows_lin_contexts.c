@@ -62,7 +62,7 @@ typedef struct shot {
     uint32_t end; /* draining: cycles until the last block has ended */
     block_sample block[BLOCKS];
 } shot;
-enum { WAY_NAIVE, WAY_SELECTIVE, WAY_DRAINING, WAYS };
+enum { WAY_NAIVE, WAY_SELECTIVE, WAY_DRAINING, WAY_CHOOSE };
 
 /* ==== in the copy ==== */
 
@@ -155,7 +155,8 @@ static void shoot(machine *m, sm *s, uint32_t way, shot *out) {
         sample->shared_bytes = m->kernels[b->kernel].need.shared_bytes;
     }
     if (!out->blocks) return;
-    m->stop_at_points = way == WAY_SELECTIVE;
+    m->stop_at_points = way == WAY_SELECTIVE ? 1 : way == WAY_CHOOSE ? 2 : 0;
+    m->context_form = CONTEXT_LIVE_COMPRESS;
     if (preemption_request(m, s, way == WAY_DRAINING ? GPUMP_TECHNIQUE_DRAIN : GPUMP_TECHNIQUE_SWITCH, 0, 0) != GPUMP_REASON_YES) return;
     do {
         left = 0;
@@ -311,6 +312,46 @@ static timing spill_time(const gpump_gpu *gpu, const shot *shot, uint32_t what, 
 
 /* ==== the experiment ==== */
 
+/* measure.yaml has at least three waves of blocks where launch.yaml has not. */
+static void subject_path(const subject *subject, char *path, size_t bytes) {
+    snprintf(path, bytes, "%s/kernels/%s/measure.yaml", MINIGPU_SOURCE_DIR, subject->folder);
+    if (access(path, R_OK)) snprintf(path, bytes, "%s/kernels/%s/launch.yaml", MINIGPU_SOURCE_DIR, subject->folder);
+}
+
+static int by_value(const void *a, const void *b) {
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* When the signals come within one run of a kernel that is launched again and again. Returns the length of that run, 0 when it does
+ * not end; the machine is at its beginning. */
+static uint64_t signal_times(machine *m, uint64_t *times, uint32_t signals) {
+    void *beginning = arena_checkpoint(&m->arena);
+    uint64_t length = beginning && machine_run(m, NEVER) == 1 ? m->now : 0;
+    uint32_t n;
+    if (beginning) arena_restore(&m->arena, beginning);
+    free(beginning);
+    for (n = 0; n < signals; n++) times[n] = length ? (n + 1) * (uint64_t)SIGNAL_CYCLES % length : 0;
+    qsort(times, signals, sizeof *times, by_value);
+    return length;
+}
+
+/* The SM whose turn it is, or the next one that has blocks. */
+static sm *resident_sm(machine *m, uint32_t turn) {
+    uint32_t n;
+    for (n = 0; n < m->sm_count; n++)
+        if (m->sms[(turn + n) % m->sm_count]->resident) return m->sms[(turn + n) % m->sm_count];
+    return NULL;
+}
+
+static double geomean(const double *values, uint32_t count) {
+    double sum = 0;
+    uint32_t i;
+    for (i = 0; i < count; i++) sum += log(values[i]);
+    return count ? exp(sum / count) : 0;
+}
+static gpump_gpu gpu;
+#ifndef STOP_OR_RUN /* what follows is bench/reproduce's */
 typedef struct outcome {
     uint32_t signals, barrier_blocks;
     double occupied, live, packed, values, high; /* register bytes per warp, means */
@@ -325,12 +366,6 @@ typedef struct outcome {
     char error[LAUNCH_ERROR_BYTES];
 } outcome;
 
-static double geomean(const double *values, uint32_t count) {
-    double sum = 0;
-    uint32_t i;
-    for (i = 0; i < count; i++) sum += log(values[i]);
-    return count ? exp(sum / count) : 0;
-}
 static double mean(const double *values, uint32_t count) {
     double sum = 0;
     uint32_t i;
@@ -338,15 +373,9 @@ static double mean(const double *values, uint32_t count) {
     return count ? sum / count : 0;
 }
 
-static gpump_gpu gpu;
 enum { OURS, PAPERS, FOOTPRINTS };
 static outcome outcomes[FOOTPRINTS][SUBJECTS];
 static int measured, footprints;
-
-static int by_value(const void *a, const void *b) {
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y;
-}
 
 /* The registers and shared memory of Table 2.2; 0: our block has another size. */
 static int papers_footprint(const reproduce_context *context, const char *label, launch_kernel *k) {
@@ -378,11 +407,9 @@ static void run_subject(const reproduce_context *context, const subject *subject
     uint64_t warps = 0, length, times[SIGNALS];
     uint32_t n, turn;
     gpump_occupancy occupancy;
-    void *beginning;
     shot *naive = (shot *)malloc(sizeof *naive), *selective = (shot *)malloc(sizeof *selective), *draining = (shot *)malloc(sizeof *draining);
     out->shots = (shot *)calloc(signals, sizeof *out->shots);
-    snprintf(path, sizeof path, "%s/kernels/%s/measure.yaml", MINIGPU_SOURCE_DIR, subject->folder);
-    if (access(path, R_OK)) snprintf(path, sizeof path, "%s/kernels/%s/launch.yaml", MINIGPU_SOURCE_DIR, subject->folder);
+    subject_path(subject, path, sizeof path);
     machine_options_default(&options);
     options.gpu = "gtx480_lin";
     options.point_interval = POINT_INTERVAL;
@@ -400,19 +427,12 @@ static void run_subject(const reproduce_context *context, const subject *subject
         const int spills = m->kernels[0].program->spill_bytes != 0;
         out->need = m->kernels[0].need;
         if (gpump_gpu_occupancy(&gpu, &out->need, &occupancy, NULL) == GPUMP_OK) out->blocks_per_sm = occupancy.blocks;
-        beginning = arena_checkpoint(&m->arena);
-        length = beginning && machine_run(m, NEVER) == 1 ? m->now : 0;
-        if (beginning) arena_restore(&m->arena, beginning);
-        free(beginning);
-        for (n = 0; n < signals; n++) times[n] = length ? (n + 1) * (uint64_t)SIGNAL_CYCLES % length : 0;
-        qsort(times, signals, sizeof *times, by_value);
+        length = signal_times(m, times, signals);
         if (!length) snprintf(out->error, sizeof out->error, "its run did not end");
         if (footprint == PAPERS && spills) snprintf(out->error, sizeof out->error, "it would have to spill registers");
         for (turn = 0; !out->error[0] && turn < signals && machine_run(m, times[turn]) == 0; turn++) {
-            sm *s = NULL;
+            sm *s = resident_sm(m, turn);
             timing all, live, packed;
-            for (n = 0; n < m->sm_count && !s; n++)
-                if (m->sms[(turn + n) % m->sm_count]->resident) s = m->sms[(turn + n) % m->sm_count];
             if (!s || !take_shot(m, s, WAY_NAIVE, naive) || !take_shot(m, s, WAY_SELECTIVE, selective) || !take_shot(m, s, WAY_DRAINING, draining)) continue;
             all = spill_time(&gpu, naive, SAVE_ALL, NULL);
             if (all.busy <= 0) continue;
@@ -681,3 +701,4 @@ const reproduce_row rows_lin_contexts[] = {{"L.context.bp1.live", bp1}, {"L.live
                                            {"L.tb", block_level},       {"L.spill", latencies},        {"L.preempt", latencies},
                                            {"L.drainshare", latencies}, {"L.worst", worst},            {"L.inplace", in_place},
                                            {NULL, NULL}};
+#endif

@@ -41,6 +41,12 @@ static void test_naive_at_points(void **state) { (void)state; switch_anywhere(CO
 static void test_live_at_points(void **state) { (void)state; switch_anywhere(CONTEXT_LIVE, 100); }
 static void test_live_compress_at_points(void **state) { (void)state; switch_anywhere(CONTEXT_LIVE_COMPRESS, 30); }
 static void test_tb_at_points(void **state) { (void)state; switch_anywhere(CONTEXT_TB, 100); }
+static void test_choosing(void **state) {
+    (void)state;
+    choose = 1;
+    switch_anywhere(CONTEXT_LIVE_COMPRESS, 100);
+    choose = 0;
+}
 
 /* And without the registers each form is noticed. */
 static void test_registers_are_needed(void **state) {
@@ -68,7 +74,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_live),           cmocka_unit_test(test_live_compress),           cmocka_unit_test(test_tb),
         cmocka_unit_test(test_naive_at_points), cmocka_unit_test(test_live_at_points),          cmocka_unit_test(test_live_compress_at_points),
-        cmocka_unit_test(test_tb_at_points),   cmocka_unit_test(test_registers_are_needed),
+        cmocka_unit_test(test_tb_at_points),   cmocka_unit_test(test_choosing),               cmocka_unit_test(test_registers_are_needed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,7 +14,9 @@ const char *context_form_name(uint32_t form) {
 struct context_view {
     gpump_program *program;
     gpump_liveness *liveness;
-    uint64_t *points; /* one bit per instruction */
+    uint64_t *points;      /* one bit per instruction */
+    uint32_t *distance;    /* instructions from here to the nearest point; NONE: there is none ahead */
+    uint32_t *live_there;  /* registers live at that point */
     uint32_t point_count, instructions, registers;
 };
 
@@ -89,6 +91,43 @@ static gpump_result place_points(context_view *view, uint32_t interval, gpump_di
     return result;
 }
 
+/* Distances against the direction of control: an instruction is one further than the nearest of those that follow it. Rounds until
+ * nothing changes; loops make them few. */
+static gpump_result measure_distances(const kernel_program *kernel, context_view *view) {
+    uint64_t *live = (uint64_t *)calloc(gpump_liveness_words(view->liveness) + 1u, sizeof *live);
+    uint32_t i, changed = 1;
+    view->distance = (uint32_t *)malloc((kernel->count + 1u) * sizeof(uint32_t));
+    view->live_there = (uint32_t *)calloc(kernel->count + 1u, sizeof(uint32_t));
+    if (!live || !view->distance || !view->live_there) {
+        free(live);
+        return GPUMP_ERROR_MEMORY;
+    }
+    for (i = 0; i <= kernel->count; i++) view->distance[i] = NONE;
+    for (i = 0; i < kernel->count; i++) {
+        if (!gpump_bits_get(view->points, i)) continue;
+        view->distance[i] = 0;
+        gpump_liveness_before(view->liveness, i, live);
+        gpump_liveness_count(view->liveness, live, &view->live_there[i], NULL);
+    }
+    while (changed) {
+        changed = 0;
+        for (i = kernel->count; i-- > 0;) {
+            const instruction *in = &kernel->instructions[i];
+            const int jumps = in->opcode == OPCODE_BRA, ends = in->opcode == OPCODE_RET || in->opcode == OPCODE_EXIT || in->opcode == OPCODE_TRAP;
+            const uint32_t ways[2] = {in->guard != INSTRUCTION_NONE || (!jumps && !ends) ? i + 1 : NONE, jumps ? in->target : NONE};
+            uint32_t n;
+            for (n = 0; n < 2; n++) {
+                if (ways[n] == NONE || view->distance[ways[n]] == NONE || view->distance[ways[n]] + 1 >= view->distance[i]) continue;
+                view->distance[i] = view->distance[ways[n]] + 1;
+                view->live_there[i] = view->live_there[ways[n]];
+                changed = 1;
+            }
+        }
+    }
+    free(live);
+    return GPUMP_OK;
+}
+
 context_view *context_view_create(const kernel_program *program, uint32_t interval, char error[LAUNCH_ERROR_BYTES]) {
     context_view *view = (context_view *)calloc(1, sizeof *view);
     gpump_result result = GPUMP_ERROR_MEMORY;
@@ -101,6 +140,7 @@ context_view *context_view_create(const kernel_program *program, uint32_t interv
         result = describe(program, &view->program, &diag);
         if (result == GPUMP_OK) result = gpump_liveness_create(view->program, NULL, &view->liveness);
         if (result == GPUMP_OK && interval) result = place_points(view, interval, &diag);
+        if (result == GPUMP_OK && interval) result = measure_distances(program, view);
     }
     if (result == GPUMP_OK) return view;
     {
@@ -118,6 +158,8 @@ void context_view_free(context_view *view) {
     gpump_liveness_destroy(view->liveness);
     gpump_program_destroy(view->program);
     free(view->points);
+    free(view->distance);
+    free(view->live_there);
     free(view);
 }
 
@@ -204,4 +246,38 @@ int context_forms_read(machine *m, const block *b, gpump_context_reader *reader)
         if (result < 0) return -1;
     }
     return 0;
+}
+
+/* ==== stop now or run on ==== */
+
+int context_runs_on(machine *m, const block *b, const warp *w) {
+    const context_view *view = m->views[b->kernel];
+    const kernel *k = &m->kernels[b->kernel];
+    const gpump_gpu *gpu = &m->config.gpu;
+    gpump_spill_decision decision;
+    gpump_block_view state;
+    gpump_compress_layout layout;
+    gpump_compress_counts counts;
+    uint64_t live[CONTEXT_LIVE_WORDS], here_live, executed;
+    uint32_t pc = w->stack.depth ? simt_top(&w->stack)->pc : NONE;
+    if (pc == NONE || pc >= view->instructions || view->distance[pc] == NONE) return 1; /* ends before any point: nothing to write */
+    if (gpump_sm_block(m->sms[b->sm]->gpump, m->now, b->ref, &state) != GPUMP_OK) return 1;
+    memset(&decision, 0, sizeof decision);
+    context_live(view, k, w, live);
+    here_live = gpump_bits_count(live, CONTEXT_LIVE_WORDS);
+    decision.here_bytes = here_live * SEGMENT_BYTES;
+    if (m->context_form >= CONTEXT_LIVE_COMPRESS && make_layout(k, &layout)) {
+        layout = one_warp(&layout, w->index);
+        if (gpump_compress_count(&layout, warp_registers(m, b, w), live, 0, &counts, NULL) == GPUMP_OK)
+            decision.here_bytes = counts.bytes[GPUMP_COMPRESS_FORM_WARP];
+    }
+    decision.there_bytes = here_live ? gpump_muldiv_up(decision.here_bytes, view->live_there[pc], here_live) : 0;
+    decision.distance = view->distance[pc];
+    executed = state.executed / b->warp_count;
+    if (!executed) return 0; /* has hardly begun: its speed is not known */
+    decision.cpi_q16 = gpump_muldiv_up(state.cycles, 65536, executed);
+    /* The SM's share of the bandwidth serves all warps that are stopping: what one of them writes, the others wait for. */
+    decision.port_cycles = (uint64_t)gpu->clock_khz * gpu->sms * gpump_bits_count64(m->sms[b->sm]->present);
+    decision.port_bytes = (uint64_t)gpu->memory_mb_per_s * 1000u;
+    return gpump_spill_run_on(&decision, NULL, NULL);
 }

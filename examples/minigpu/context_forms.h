@@ -26,6 +26,11 @@ void context_view_free(context_view *view);
 uint32_t context_view_points(const context_view *view);
 int context_view_is_point(const context_view *view, uint32_t pc);
 
+/* At the preemption signal: 1 when this warp should run on to its next point, 0 when it had better stop where it is (gpump_spill_run_on).
+ * The way to the point is the shortest one in its kernel, its speed that of its block so far, and what it would write there is
+ * estimated from what it would write here. */
+int context_runs_on(machine *m, const block *b, const warp *w);
+
 /* Which registers a warp needs to go on: bit r of live[r / 64] for 32-bit register r; CONTEXT_LIVE_WORDS words. */
 #define CONTEXT_LIVE_WORDS (SCOREBOARD_IDS / 64u)
 void context_live(const context_view *view, const kernel *k, const warp *w, uint64_t live[CONTEXT_LIVE_WORDS]);

@@ -508,7 +508,7 @@ static size_t arena_bytes_for(const launch_file *launch) {
 static int analyse_kernels(machine *m, const machine_options *options, char error[LAUNCH_ERROR_BYTES]) {
     uint32_t i;
     m->context_form = options->context_form;
-    m->stop_at_points = options->point_interval != 0;
+    m->stop_at_points = options->point_interval ? 1u + (options->choose != 0) : 0;
     if (m->context_form == CONTEXT_NAIVE && !m->stop_at_points) return 0;
     if (!(m->views = (context_view **)calloc(m->kernel_count, sizeof *m->views))) {
         snprintf(error, LAUNCH_ERROR_BYTES, "out of memory");

@@ -374,7 +374,8 @@ typedef struct machine {
     uint32_t preemption_count;
     uint32_t technique;         /* gpump_technique that arriving kernels preempt by */
     uint32_t context_form;      /* how registers are saved: a context_form (context_forms.h) */
-    uint32_t stop_at_points;    /* 1: warps of a block that is switched run on to their next preemption point; 0: they stop anywhere */
+    uint32_t stop_at_points;    /* 1: warps of a block that is switched run on to their next preemption point; 0: they stop anywhere;
+                                   2: each warp does what is estimated to be over earlier */
     struct context_view **views;/* per kernel what its analyses say; outside the arena, never changes; NULL: nobody needs it */
     const gpump_victim_policy *policy; /* who makes room for a kernel that arrives; NULL: whole SMs by `technique` */
     struct schedule *schedule;  /* the scheduler decides which kernel gets which SM (preemption_schedule.c); NULL: priorities do */
@@ -400,6 +401,7 @@ typedef struct machine_options {
     uint32_t context_form;      /* context_form: how registers are saved */
     uint32_t point_interval;    /* K: blocks that are switched stop at preemption points, one for every K instructions outside loops;
                                    0: they stop anywhere */
+    uint32_t choose;            /* 1: with points, each warp stops now or runs on, whichever is estimated to be over earlier */
     const gpump_victim_policy *policy; /* NULL: none, `technique` */
     uint64_t limit_cycles;      /* for the policy; NEVER: none */
     const char *schedule;       /* a policy of gpump_scheduler_find; NULL: none */

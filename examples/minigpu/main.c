@@ -72,6 +72,7 @@ static const char run_usage[] =
     "                        (and those in patterns), tb (and patterns over the whole block)\n"
     "  --points[=K]          blocks that are switched stop at preemption points only: in loops, at barriers, and one for every K (100)\n"
     "                        instructions elsewhere; without it they stop anywhere\n"
+    "  --choose              with --points: each warp stops at once or runs on, whichever is estimated to be over earlier\n"
     "  --policy NAME         who makes room for a kernel of higher priority, block by block: dual, chimera, chimera+, switch, drain, flush,\n"
     "                        drain-then-switch, joint, exact\n"
     "  --limit US            with --policy: within how many microseconds\n"
@@ -107,7 +108,7 @@ static int read_preempt(const char *text, machine_options *options) {
 static int command_run(int argc, char **argv) {
     static const struct option longs[] = {{"gpu", required_argument, NULL, 'g'},   {"preempt", required_argument, NULL, 'p'}, {"trace", required_argument, NULL, 't'},
                                           {"json", no_argument, NULL, 'j'},        {"every-cycle", no_argument, NULL, 'e'},   {"context", required_argument, NULL, 'c'},
-                                          {"points", optional_argument, NULL, 'P'},   {"help", no_argument, NULL, 'h'},
+                                          {"points", optional_argument, NULL, 'P'}, {"choose", no_argument, NULL, 'C'},   {"help", no_argument, NULL, 'h'},
                                           {"policy", required_argument, NULL, 'o'},   {"limit", required_argument, NULL, 'l'},
                                           {"schedule", required_argument, NULL, 's'}, {"vacate", required_argument, NULL, 'v'},
                                           {"slice", required_argument, NULL, 'S'},
@@ -177,6 +178,7 @@ static int command_run(int argc, char **argv) {
                 return EXIT_BAD_INPUT;
             }
             break;
+        case 'C': options.choose = 1; break;
         case 'P': {
             char *end = NULL;
             unsigned long interval = optarg ? strtoul(optarg, &end, 10) : 100;
@@ -190,6 +192,10 @@ static int command_run(int argc, char **argv) {
         case 'h': fputs(run_usage, stdout); return EXIT_RIGHT;
         default: fputs(run_usage, stderr); return EXIT_BAD_INPUT;
         }
+    }
+    if (options.choose && !options.point_interval) {
+        fprintf(stderr, "minigpu: --choose needs --points: there is nothing to run on to\n");
+        return EXIT_BAD_INPUT;
     }
     if (optind != argc - 1) {
         fputs(run_usage, stderr);

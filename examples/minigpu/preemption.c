@@ -288,7 +288,7 @@ static gpump_reason begin(machine *m, sm *s, gpump_sm_choice *choices, uint32_t 
     for (i = 0; i < chosen; i++) {
         block *b = &m->blocks[s->block_of_entry[choices[i].block.slot]];
         if (choices[i].technique != GPUMP_TECHNIQUE_SWITCH) continue;
-        choices[i].to_point = m->stop_at_points;
+        choices[i].to_point = m->stop_at_points != 0;
         if (gpump_context_pool_take(m->context_pool, b->kernel + 1, m->kernels[b->kernel].context_bytes, &b->context) == GPUMP_OK) continue;
         b->context = NEVER;
         choices[i].technique = GPUMP_TECHNIQUE_DRAIN;
@@ -633,8 +633,13 @@ void preemption_report_waits(machine *m, sm *s) {
 }
 
 static void stop(machine *m, sm *s, block *b) {
-    b->to_point = m->stop_at_points;
+    uint32_t i;
+    b->to_point = m->stop_at_points != 0;
     if (!b->to_point) s->stopped |= b->slots;
+    for (i = 0; m->stop_at_points == 2 && i < b->warp_count; i++) { /* stop now, or run on? */
+        const warp *w = &m->warps[b->warps[i]];
+        if (w->stack.depth && !w->control && !context_runs_on(m, b, w)) s->stopped |= BIT(w->slot);
+    }
     b->stopping = 1;
     b->stop_cycle = m->now;
     b->last_waits = NONE;
