@@ -1,4 +1,4 @@
-/* bench/stop_or_run [--short]: stop now, or run on to the next preemption point? Latency against bytes for K = 100 to 1000, as CSV.
+/* bench/stop_or_run [--short]: stop now, or run on to the next preemption point? Latency against bytes for K = 20 to 1000, as CSV.
  *
  * The experiment is that of rows_lin_contexts.c: every 10,000 cycles one SM is preempted, in forked copies of the machine; the registers
  * saved are the live ones, compressed. Three ways to stop a warp at the signal:
@@ -78,7 +78,7 @@ static void sweep(uint32_t interval, uint32_t signals) {
 }
 
 int main(int argc, char **argv) {
-    static const uint32_t intervals[] = {100, 200, 500, 1000};
+    static const uint32_t intervals[] = {20, 100, 200, 500, 1000};
     const int is_short = argc == 2 && strcmp(argv[1], "--short") == 0;
     uint32_t i;
     if (argc > 2 || (argc == 2 && !is_short)) {
@@ -88,7 +88,7 @@ int main(int argc, char **argv) {
     (void)gpump_gpu_config_preset(&gpu, "gtx480_lin");
     printf("k,strategy,kernels,signals,latency_us,latency_pct,kilobytes,bytes_pct\n");
     for (i = 0; i < sizeof intervals / sizeof *intervals; i++) {
-        if (is_short && i % 3) continue;
+        if (is_short && i % 4) continue;
         sweep(intervals[i], is_short ? 2 : 12);
         fflush(stdout);
     }
