@@ -468,7 +468,9 @@ static void gpumpi_victim_search_positions(gpumpi_victim_search *search, uint32_
     if (search->found && bound >= search->best_overhead) return;
     gpumpi_victim_search_positions(search, k + 1, chosen + 1, positions | (uint64_t)1 << search->position[k],
                                    victims | search->sets[k]);
-    gpumpi_victim_search_positions(search, k + 1, chosen, positions, victims);
+    /* Positions with the same victims are as good as each other: who leaves one out leaves all of them out. */
+    for (i = k + 1; i < search->positions && search->sets[i] == search->sets[k]; i++) {}
+    gpumpi_victim_search_positions(search, i, chosen, positions, victims);
 }
 
 /* Positions and victims of least overhead in which every block leaves within the limit; where that cannot be, within the least
@@ -551,7 +553,7 @@ possible:
             if (q != p && (args->open >> q & 1u)) others |= args->sets[q];
         if (search.groups) others = gpumpi_victim_closure(args->sm, others);
         alone = gpumpi_victim_total(&search, set & ~others);
-        for (j = search.positions++; j > 0 && search.alone[j - 1] > alone; j--) {
+        for (j = search.positions++; j > 0 && (search.alone[j - 1] > alone || (search.alone[j - 1] == alone && search.sets[j - 1] > set)); j--) {
             search.alone[j] = search.alone[j - 1];
             search.sets[j] = search.sets[j - 1];
             search.position[j] = search.position[j - 1];
