@@ -189,6 +189,8 @@ static int read_element(ptx_reader *reader, const initializer *init, uint64_t of
         if (generic && ptx_expect(reader, ')', "after the variable")) return -1;
         if ((ptx_at(reader, '+') || ptx_at(reader, '-')) && ptx_constant(reader, &addend)) return -1;
         symbol *target = ptx_lookup(reader, name);
+        if (target && (target->kind == SYMBOL_FUNCTION || target->kind == SYMBOL_UNSUPPORTED))
+            return ptx_refuse(reader, &token, "", "the address of '%.*s' as initial value is not supported", (int)name.length, name.text);
         if (!target || target->kind != SYMBOL_VARIABLE)
             return ptx_fail(reader, &token, "'%.*s' is not a variable", (int)name.length, name.text);
         if (bytes < 4) return ptx_fail(reader, &token, "an address does not fit into .%s", type_name(init->type));

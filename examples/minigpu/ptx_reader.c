@@ -289,6 +289,38 @@ static int read_function(ptx_reader *reader) {
     return skip_body(reader);
 }
 
+/* Past .func: attributes, then the function. */
+static int read_function_statement(ptx_reader *reader) {
+    while (reader->token.kind == TOKEN_DOT) { /* .attribute(...) and the like */
+        ptx_next(reader);
+        if (ptx_at(reader, '(')) {
+            ptx_lexer ahead = reader->lexer;
+            ptx_token next;
+            ptx_lexer_next(&ahead, &next);
+            if (next.kind == TOKEN_DOT && (ptx_token_is(&next, ".param") || ptx_token_is(&next, ".reg"))) break;
+            while (!ptx_at(reader, ')') && reader->token.kind != TOKEN_END) ptx_next(reader);
+            ptx_next(reader);
+        }
+    }
+    return read_function(reader);
+}
+
+/* Finds every function's text beforehand: it may stand behind its calls. What is wrong with the text is told by the reading proper. */
+static void find_functions(ptx_reader *reader) {
+    ptx_lexer start = ptx_here(reader);
+    int status = 0;
+    while (!status && reader->token.kind != TOKEN_END) {
+        if (ptx_take(reader, '{')) {
+            status = skip_body(reader);
+        } else if (ptx_token_is(&reader->token, ".func")) {
+            ptx_next(reader);
+            status = read_function_statement(reader);
+        } else
+            ptx_next(reader);
+    }
+    ptx_go_to(reader, &start);
+}
+
 /* Something declared that this reader does not have: its users are refused by name, when there are any. */
 static int skip_declaration(ptx_reader *reader, const ptx_lexer *place) {
     ptx_name name = {NULL, 0};
@@ -331,18 +363,7 @@ static int read_module_statement(ptx_reader *reader) {
     }
     if (ptx_token_is(&token, ".func")) {
         ptx_next(reader);
-        while (reader->token.kind == TOKEN_DOT) { /* .attribute(...) and the like */
-            ptx_next(reader);
-            if (ptx_at(reader, '(')) {
-                ptx_lexer ahead = reader->lexer;
-                ptx_token next;
-                ptx_lexer_next(&ahead, &next);
-                if (next.kind == TOKEN_DOT && (ptx_token_is(&next, ".param") || ptx_token_is(&next, ".reg"))) break;
-                while (!ptx_at(reader, ')') && reader->token.kind != TOKEN_END) ptx_next(reader);
-                ptx_next(reader);
-            }
-        }
-        return read_function(reader);
+        return read_function_statement(reader);
     }
     if (ptx_token_is(&token, ".version")) {
         ptx_next(reader);
@@ -445,6 +466,7 @@ int ptx_read(const char *text, size_t length, const char *file_name, ptx_module 
         else if (!ptx_token_is(&reader->token, ".version"))
             status = ptx_fail(reader, &reader->token, "not PTX: expected .version, found '%.*s'",
                               (int)(reader->token.length < 40 ? reader->token.length : 40), reader->token.start);
+        if (!status) find_functions(reader);
         while (!status && reader->token.kind != TOKEN_END) status = read_module_statement(reader);
     }
     /* The error is settled; what follows fails only for want of memory. */
