@@ -603,11 +603,19 @@ static void preempt_now(machine *m) {
 
 static int deadlock(machine *m) {
     char text[LAUNCH_ERROR_BYTES] = "";
-    snprintf(text, sizeof text, "nothing has happened since cycle %" PRIu64 " (now %" PRIu64 "): %u of %u kernels done", m->progress_cycle, m->now, m->kernels_done,
+    snprintf(text, sizeof text, "no instruction has been issued since cycle %" PRIu64 " (now %" PRIu64 "): %u of %u kernels done", m->progress_cycle, m->now, m->kernels_done,
              m->kernel_count);
     machine_fail(m, "%s", text);
     m->deadlocked = 1;
     return -1;
+}
+
+static int is_active(const machine *m) {
+    uint32_t i;
+    for (i = 0; i < m->kernel_count; i++) {
+        if (m->kernels[i].state == KERNEL_ACTIVE) return 1;
+    }
+    return 0;
 }
 
 int machine_run(machine *m, uint64_t until) {
@@ -630,8 +638,11 @@ int machine_run(machine *m, uint64_t until) {
         if (m->ask_again < next) next = m->ask_again;
         if (m->schedule && preemption_schedule_wake(m) < next) next = preemption_schedule_wake(m);
         if (m->dispatch_needed || !m->config.skip_idle) next = m->now + 1;
-        if (next == NEVER || (next != arrival && next - m->progress_cycle > m->config.watchdog_cycles)) return deadlock(m);
-        if (next == arrival) m->progress_cycle = next;
+        if (next == NEVER) return deadlock(m);
+        if (next - m->progress_cycle > m->config.watchdog_cycles) {
+            if (is_active(m)) return deadlock(m);
+            m->progress_cycle = next; /* everybody has ended, or is still to come */
+        }
         m->now = next < until ? next : until;
     }
     return -1;

@@ -59,6 +59,7 @@ typedef struct preempted_block {
     uint32_t next;      /* in its list; NONE ends it */
     uint32_t left_sm;   /* the SM it left */
     uint32_t home_sm;   /* the only SM it may go to; NONE: any */
+    uint32_t flushes;   /* how often it has been flushed so far */
     uint32_t kernel;
 } preempted_block;
 
@@ -145,6 +146,7 @@ typedef struct block {
     uint32_t to_point;           /* stopping: warps still run on to their preemption points */
     uint32_t last_waits;
     uint32_t local_frame;
+    uint32_t flushes;            /* how often it has been flushed so far */
     uint32_t preemption;         /* entry of the preemption log it leaves under; NONE */
     uint32_t victim;             /* its entry in a victim request (victims.h); NONE */
     uint32_t next_free;
@@ -337,7 +339,7 @@ typedef struct machine {
     arena arena;
     minigpu_config config;
     uint64_t now;
-    uint64_t progress_cycle;    /* of the last sign of life */
+    uint64_t progress_cycle;    /* when an instruction was last issued */
     uint64_t lives;
     uint64_t ages;
     uint8_t *memory;            /* device memory, from DEVICE_BASE */

@@ -376,7 +376,6 @@ void memory_path_replies(machine *m, sm *s) {
         block *b = &m->blocks[request.block];
         int resident = b->life == request.life;
         free_request(s, index);
-        m->progress_cycle = m->now;
         switch (request.kind) {
         case REQUEST_LOAD:
             if (request.miss != NONE) {

@@ -216,6 +216,7 @@ gpump_reason preemption_place(machine *m, sm *s, uint32_t kernel_index, uint64_t
     b->local_frame = NONE;
     b->preemption = NONE;
     b->victim = NONE;
+    b->flushes = saved ? saved->flushes : 0;
     if (saved) b->history = saved->history;
     s->block_of_entry[ref.slot] = index;
     s->resident++;
@@ -242,7 +243,6 @@ gpump_reason preemption_place(machine *m, sm *s, uint32_t kernel_index, uint64_t
     }
     victims_placed(m, b);
     actions(m, s);
-    m->progress_cycle = m->now;
     return GPUMP_REASON_YES;
 }
 
@@ -264,10 +264,11 @@ void preemption_block_done(machine *m, sm *s, block *b) {
 
 /* ==== 4. Decisions ==== */
 
-static void log_entry(machine *m, const sm *s, uint32_t technique, uint32_t for_kernel, uint32_t blocks, uint32_t lost_by) {
+/* Opens an entry of the log; NONE when it is full. */
+static uint32_t log_entry(machine *m, const sm *s, uint32_t technique, uint32_t for_kernel, uint32_t blocks, uint32_t lost_by) {
     preemption_entry *entry;
-    if (m->preemption_count == PREEMPTION_LOG_ENTRIES) return;
-    entry = &m->preemptions[m->preemption_count++];
+    if (m->preemption_count == PREEMPTION_LOG_ENTRIES) return NONE;
+    entry = &m->preemptions[m->preemption_count];
     memset(entry, 0, sizeof *entry);
     entry->request_cycle = m->now;
     entry->end_cycle = NEVER;
@@ -276,6 +277,7 @@ static void log_entry(machine *m, const sm *s, uint32_t technique, uint32_t for_
     entry->blocks = blocks;
     entry->kernel = lost_by;
     entry->for_kernel = for_kernel;
+    return m->preemption_count++;
 }
 
 /* Takes space for those that are to be saved (who finds none drains) and tells gpump. All or none. */
@@ -341,14 +343,16 @@ gpump_reason preemption_request(machine *m, sm *s, uint32_t technique, uint32_t 
     reason = begin(m, s, choices, chosen, &first_refusal, &refused_blocks);
     if (reason != GPUMP_REASON_YES) return reason;
     if (chosen) {
-        log_entry(m, s, technique, for_kernel, chosen, m->blocks[s->block_of_entry[choices[0].block.slot]].kernel + 1);
+        uint32_t entry = log_entry(m, s, technique, for_kernel, chosen, m->blocks[s->block_of_entry[choices[0].block.slot]].kernel + 1);
         for (i = 0; i < chosen; i++) {
             block *b = &m->blocks[s->block_of_entry[choices[i].block.slot]];
-            b->preemption = m->preemption_count - 1;
+            b->preemption = entry;
             if (choices[i].technique == GPUMP_TECHNIQUE_DRAIN) show(m, b, TRACE_DRAIN);
         }
-        m->preemptions[m->preemption_count - 1].refused = first_refusal;
-        m->preemptions[m->preemption_count - 1].refused_blocks = refused_blocks;
+        if (entry != NONE) {
+            m->preemptions[entry].refused = first_refusal;
+            m->preemptions[entry].refused_blocks = refused_blocks;
+        }
     }
     finish(m, s, for_kernel);
     return GPUMP_REASON_YES;
@@ -715,6 +719,7 @@ static void queue_preempted(machine *m, const block *b, const gpump_sm_action *a
     entry->kernel = b->kernel;
     entry->left_sm = b->sm;
     entry->home_sm = NONE;
+    entry->flushes = b->flushes + (action->why == GPUMP_BLOCK_FLUSHED);
     entry->next = NONE;
     if (k->last_preempted == NONE) k->first_preempted = index;
     else m->preempted[k->last_preempted].next = index;
@@ -760,7 +765,6 @@ static void freed(machine *m, sm *s, block *b, const gpump_sm_action *action) {
     b->next_free = m->free_block;
     m->free_block = index;
     m->dispatch_needed = 1;
-    m->progress_cycle = m->now;
 }
 
 /* Everything gpump wants done on this SM. */

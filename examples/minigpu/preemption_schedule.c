@@ -162,7 +162,11 @@ static uint32_t select_choices(machine *m, sm *s, gpump_sm_choice *choices) {
     if (gpump_sm_blocks(s->gpump, m->now, views, GPUMP_VICTIM_BLOCKS, &count) != GPUMP_OK) return 0;
     for (i = 0; i < count; i++)
         if (views[i].state == GPUMP_BLOCK_RUNNING || views[i].state == GPUMP_BLOCK_BLOCKED) views[leaving++] = views[i];
-    for (i = 0; i < leaving; i++) set |= UINT64_C(1) << i;
+    for (i = 0; i < leaving; i++) {
+        set |= UINT64_C(1) << i;
+        /* Flushed once at most: turns shorter than a block would else start it for ever. */
+        if (m->blocks[s->block_of_entry[views[i].slot]].flushes) views[i].may &= ~(1u << GPUMP_TECHNIQUE_FLUSH);
+    }
     memset(&request, 0, sizeof request);
     request.struct_size = sizeof request;
     request.kernel = m->kernel_count + 1;
