@@ -127,11 +127,13 @@ typedef struct gpump_victim_plan_args {
     uint64_t open;              /* positions that may be taken */
     uint64_t leaving;           /* blocks on their way out: their room comes without a choice */
     uint64_t fixed;             /* blocks that may leave by no technique of the policy */
+    uint64_t choosable;         /* the others, without those of the incoming kernel: victims are taken from these */
     uint64_t left;              /* cycles until the deadline; GPUMP_UNKNOWN: no limit */
     uint32_t want;              /* positions to take, at most */
     uint32_t free_warps;        /* not held by anyone, or by leaving blocks */
     uint32_t free_threads;
     uint32_t free_slots;
+    uint32_t groups;            /* not 0: some blocks leave together only */
     uint8_t allowed[GPUMP_VICTIM_BLOCKS]; /* technique bits per block */
 } gpump_victim_plan_args;
 
