@@ -11,6 +11,7 @@
 #include "analyze.h"
 #include "context_forms.h"
 #include "machine.h"
+#include "policies_command.h"
 #include "report.h"
 #include "trace.h"
 
@@ -352,6 +353,10 @@ static int command_demo(int argc, char **argv) {
     return status;
 }
 
+/* ==== minigpu policies ==== */
+
+static int command_policies(int argc, char **argv) { return policies_command(argc, argv, MINIGPU_SOURCE_DIR "/kernels"); }
+
 /* ==== commands ==== */
 
 static const struct {
@@ -360,6 +365,7 @@ static const struct {
 } commands[] = {
     {"run", "run a launch file, check the result, report", command_run},
     {"analyze", "what the analyses find in PTX files", command_analyze},
+    {"policies", "victim-selection policies at the same requests: the tables of Shieh chapter 4", command_policies},
     {"demo", "two kernels, three ways of preempting one for the other", command_demo},
 };
 
@@ -375,6 +381,6 @@ int main(int argc, char **argv) {
         else fprintf(stderr, "minigpu: no command is named \"%s\"\n", argv[1]);
     }
     fputs("usage: minigpu COMMAND ... (minigpu COMMAND --help says more)\n", out);
-    for (i = 0; i < sizeof commands / sizeof *commands; i++) fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].what);
+    for (i = 0; i < sizeof commands / sizeof *commands; i++) fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].what);
     return out == stdout ? EXIT_RIGHT : EXIT_BAD_INPUT;
 }

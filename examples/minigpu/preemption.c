@@ -606,6 +606,17 @@ static void stop_at_points(machine *m, sm *s, block *b) {
     if (!running) b->to_point = 0;
 }
 
+uint64_t preemption_context_now(machine *m, const block *b) {
+    static uint8_t room[1 << 20]; /* patterns are seen only in registers that are read, so it is written for real, and forgotten */
+    gpump_context_writer writer;
+    uint64_t bytes = 0;
+    if (m->context_form == CONTEXT_NAIVE || m->context_stride > sizeof room) gpump_context_begin(&writer, NULL, 0);
+    else gpump_context_begin(&writer, room, sizeof room);
+    write_context(m, &m->kernels[b->kernel], b, &writer);
+    gpump_context_end(&writer, &bytes);
+    return bytes;
+}
+
 static void report_waits(machine *m, sm *s, block *b) {
     uint32_t waits;
     if (b->to_point) stop_at_points(m, s, b);

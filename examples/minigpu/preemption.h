@@ -31,6 +31,8 @@ void preemption_transfer_done(machine *m, sm *s, block *b, uint32_t kind);
 /* Makes all blocks of an SM leave by one technique. for_kernel (number, 0: nobody) gets the SM. A block that must not be flushed is
  * switched instead unless `strict`; then the whole request is refused with that reason. */
 gpump_reason preemption_request(machine *m, sm *s, uint32_t technique, uint32_t for_kernel, int strict);
+/* Bytes that a context of a running block would take if it were written now, in the machine's form. */
+uint64_t preemption_context_now(machine *m, const block *b);
 /* Makes chosen blocks of an SM leave, each by its own technique, and reserves the SM for kernel number for_kernel (0: nobody). Who cannot
  * be saved for want of space drains; the choices say so afterwards. All of them or, with a reason, none. */
 gpump_reason preemption_carry_out(machine *m, sm *s, gpump_sm_choice *choices, uint32_t chosen, uint32_t for_kernel);

@@ -87,6 +87,7 @@ static int append_launch(launch_file *first, launch_file *second) {
 static machine *build(const victim_experiment *e, int alone, launch_file *launch, char error[LAUNCH_ERROR_BYTES]) {
     launch_file synthetic;
     machine_options options;
+    uint32_t c;
     if (read_launch(alone ? launch : &synthetic, e->kernels_dir, "synthetic", "launch.yaml", error)) return NULL;
     if (!alone) {
         if (read_launch(launch, e->kernels_dir, table[e->kernel].folder, "measure.yaml", error)) {
@@ -105,6 +106,8 @@ static machine *build(const victim_experiment *e, int alone, launch_file *launch
     launch->kernels[launch->kernel_count - 1].arguments[0].scalar = SYNTHETIC_ROWS;
     machine_options_default(&options);
     options.gpu = "gtx480_shieh";
+    for (c = 0; c < e->case_count && !alone; c++)
+        if (e->cases[c].context_form) options.context_form = e->cases[c].context_form; /* so that the analyses are there */
     options.policy = gpump_victim_find("dual"); /* the machine keeps the records that policies need; each copy sets its own */
     {
         machine *m = machine_build(launch, &options, error);
@@ -157,6 +160,12 @@ static void try_case(machine *m, const victim_case *one, uint64_t own_cycles, vi
         out->wasted += entry->wasted;
         out->flush_waste += entry->executed;
         out->by[entry->technique]++;
+        if (entry->technique == entry->first_technique && entry->estimate_cycles != NEVER && entry->end_cycle != NEVER) {
+            uint64_t truth = entry->end_cycle - since;
+            out->error_cycles[entry->technique] += entry->estimate_cycles > truth ? entry->estimate_cycles - truth : truth - entry->estimate_cycles;
+            out->true_cycles[entry->technique] += truth;
+            out->error_blocks[entry->technique]++;
+        }
         if (!(m->policy->flags & GPUMP_VICTIM_WHOLE_SM) || !entry->cycles) continue;
         for (j = 0; j < r->count; j++)
             if (r->entries[j].sm == entry->sm && r->entries[j].end_cycle != NEVER && r->entries[j].end_cycle > last) last = r->entries[j].end_cycle;

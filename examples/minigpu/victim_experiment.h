@@ -38,6 +38,10 @@ typedef struct victim_outcome {
     uint32_t missing;        /* places it could not have */
     uint32_t reconsidered;
     uint32_t failed;         /* 1: the simulation stopped with an error */
+    uint32_t unused;
+    uint64_t error_cycles[4]; /* |estimated - true latency|, summed over the blocks that left by the technique chosen at first and had an estimate */
+    uint64_t true_cycles[4];  /* their true latencies */
+    uint64_t error_blocks[4];
 } victim_outcome;
 
 /* How far drain estimates were off at one request, over the blocks that were resident. */

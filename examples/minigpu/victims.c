@@ -44,6 +44,9 @@ static int look(machine *m, sm *s, const gpump_victim_request *request, uint32_t
     memset(&diag, 0, sizeof diag);
     if (gpump_sm_blocks(s->gpump, m->now, room->blocks, BLOCK_ENTRIES_MAX, &count) != GPUMP_OK) return -1;
     options.limit_cycles = request->limit_cycles;
+    /* Where contexts travel in a smaller form, the policy is told their true size. */
+    for (i = 0; i < count && !m->config.switch_stalls && m->context_form; i++)
+        room->blocks[i].context_bytes = preemption_context_now(m, &m->blocks[s->block_of_entry[room->blocks[i].slot]]);
     if (gpump_cost_estimate_blocks(&m->config.gpu, m->histories, m->kernel_count + 1, room->blocks, count, NULL, &options, room->estimates, &diag) != GPUMP_OK) {
         stop(m, "gpump_cost_estimate_blocks", &diag);
         return -1;
