@@ -1930,11 +1930,13 @@ typedef struct gpump_victim_plan_args {
     uint64_t open;              /* positions that may be taken */
     uint64_t leaving;           /* blocks on their way out: their room comes without a choice */
     uint64_t fixed;             /* blocks that may leave by no technique of the policy */
+    uint64_t choosable;         /* the others, without those of the incoming kernel: victims are taken from these */
     uint64_t left;              /* cycles until the deadline; GPUMP_UNKNOWN: no limit */
     uint32_t want;              /* positions to take, at most */
     uint32_t free_warps;        /* not held by anyone, or by leaving blocks */
     uint32_t free_threads;
     uint32_t free_slots;
+    uint32_t groups;            /* not 0: some blocks leave together only */
     uint8_t allowed[GPUMP_VICTIM_BLOCKS]; /* technique bits per block */
 } gpump_victim_plan_args;
 
@@ -8973,6 +8975,7 @@ static uint32_t gpumpi_victim_cheapest(const gpump_cost_estimate *estimate, uint
             (in_time == GPUMP_TECHNIQUES || overhead < estimate->overhead[in_time] ||
              (overhead == estimate->overhead[in_time] && latency < estimate->latency[in_time])))
             in_time = t;
+        if (in_time != GPUMP_TECHNIQUES) continue; /* the fastest is asked for only when none is in time */
         if (fastest == GPUMP_TECHNIQUES || latency < estimate->latency[fastest] ||
             (latency == estimate->latency[fastest] && overhead < estimate->overhead[fastest]))
             fastest = t;
@@ -9103,12 +9106,6 @@ static uint64_t gpumpi_victim_closure(const gpump_victim_sm *sm, uint64_t set) {
     return all;
 }
 
-static int gpumpi_victim_has_groups(const gpump_victim_sm *sm) {
-    uint32_t i, any = 0;
-    for (i = 0; i < sm->count; i++) any |= sm->blocks[i].group;
-    return any != 0;
-}
-
 /* Blocks that a policy may choose, best first under Algorithm 1's rule. */
 static uint32_t gpumpi_victim_sort(const gpumpi_victim_priced *priced, uint64_t which, uint8_t *order) {
     uint32_t n = 0, j;
@@ -9158,23 +9155,15 @@ static uint64_t gpumpi_victim_fill(const gpump_victim_plan_args *args, const uin
     return set | added;
 }
 
-static uint64_t gpumpi_victim_choosable(const gpump_victim_plan_args *args) {
-    uint64_t all = args->sm->count ? ~(uint64_t)0 >> (64 - args->sm->count) : 0, own = 0;
-    uint32_t i;
-    for (i = 0; i < args->sm->count; i++)
-        if (args->sm->blocks[i].kernel == args->request->kernel) own |= (uint64_t)1 << i;
-    return all & ~(own | args->leaving | args->fixed);
-}
-
 GPUMP_API void gpump_victim_plan_greedy(const gpump_victim_policy *policy, const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
     gpumpi_victim_priced priced;
     gpump_victim_candidate candidates[GPUMP_VICTIM_POSITIONS];
     uint8_t order[GPUMP_VICTIM_BLOCKS];
     gpumpi_victim_room room;
     const gpump_victim_geometry *geometry = args->geometry;
-    uint64_t choosable = gpumpi_victim_choosable(args), gone = args->leaving, rest;
+    uint64_t choosable = args->choosable, gone = args->leaving, rest;
     uint32_t ordered = GPUMP_NONE, taken;
-    int groups = gpumpi_victim_has_groups(args->sm), every = !(policy->flags & GPUMP_VICTIM_EVICTED);
+    int groups = args->groups != 0, every = !(policy->flags & GPUMP_VICTIM_EVICTED);
     gpumpi_victim_price(policy, args->request, args->sm, choosable, args->allowed, args->left, &priced);
     plan->positions = plan->victims = 0;
     plan->ask_again = priced.ask_again;
@@ -9326,13 +9315,13 @@ static void gpumpi_victim_search_positions(gpumpi_victim_search *search, uint32_
 static uint64_t gpumpi_victim_exact(const gpump_victim_plan_args *args, const gpump_cost_estimate *estimates, uint32_t nodes,
                                     gpump_victim_plan *plan) {
     gpumpi_victim_search search;
-    uint64_t fastest[GPUMP_VICTIM_BLOCKS], overhead[GPUMP_VICTIM_BLOCKS], choosable = gpumpi_victim_choosable(args), rest, limit = args->left;
+    uint64_t fastest[GPUMP_VICTIM_BLOCKS], overhead[GPUMP_VICTIM_BLOCKS], choosable = args->choosable, rest, limit = args->left;
     uint32_t want, p, i, j;
     plan->positions = plan->victims = 0;
     plan->ask_again = GPUMP_UNKNOWN;
     search.args = args;
     search.overhead = overhead;
-    search.groups = gpumpi_victim_has_groups(args->sm);
+    search.groups = args->groups != 0;
     for (rest = choosable; rest; rest &= rest - 1) {
         i = gpump_bits_lowest64(rest);
         fastest[i] = GPUMP_UNKNOWN;
@@ -9626,10 +9615,12 @@ static uint32_t gpumpi_victim_prepare(const gpumpi_victim_context *context, cons
     args->sm = sm;
     args->sets = sets;
     args->left = context->left;
-    args->leaving = args->fixed = 0;
+    args->leaving = args->fixed = args->choosable = 0;
+    args->groups = 0;
     for (i = 0; i < sm->count; i++) {
         const gpump_block_view *block = &sm->blocks[i];
         args->allowed[i] = 0;
+        args->groups |= block->group;
         if (block->kernel == context->request->kernel) own++;
         else if (gpumpi_victim_is_leaving(block)) {
             args->leaving |= (uint64_t)1 << i;
@@ -9637,6 +9628,7 @@ static uint32_t gpumpi_victim_prepare(const gpumpi_victim_context *context, cons
         } else {
             args->allowed[i] = (uint8_t)(block->may & context->policy->techniques & ((1u << GPUMP_TECHNIQUES) - 1));
             if (!args->allowed[i]) args->fixed |= (uint64_t)1 << i;
+            else args->choosable |= (uint64_t)1 << i;
         }
         warps += block->warps;
         threads += block->threads;
@@ -9659,7 +9651,7 @@ static uint32_t gpumpi_victim_prepare(const gpumpi_victim_context *context, cons
 /* Chimera and its kin: all blocks or none, positions from the lowest. */
 static void gpumpi_victim_plan_whole(const gpump_victim_policy *policy, const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
     gpumpi_victim_priced priced;
-    uint64_t rest, victims = gpumpi_victim_choosable(args);
+    uint64_t rest, victims = args->choosable;
     uint32_t taken;
     plan->positions = plan->victims = 0;
     plan->ask_again = GPUMP_UNKNOWN;
@@ -9687,7 +9679,7 @@ static void gpumpi_victim_plan(const gpump_victim_policy *policy, const gpump_vi
 
 /* Holds a plan against the rules: GPUMP_REASON_YES, or what it breaks. */
 static gpump_reason gpumpi_victim_check(const gpump_victim_plan_args *args, const gpump_victim_plan *plan) {
-    uint64_t choosable = gpumpi_victim_choosable(args), rest, covered = plan->victims | args->leaving;
+    uint64_t choosable = args->choosable, rest, covered = plan->victims | args->leaving;
     uint32_t positions = gpump_bits_count64(plan->positions);
     gpumpi_victim_room room;
     if (plan->victims & ~choosable) return GPUMP_REASON_NOT_RUNNING;
@@ -9699,7 +9691,7 @@ static gpump_reason gpumpi_victim_check(const gpump_victim_plan_args *args, cons
     if ((plan->positions & ~args->open) || positions > args->want) return GPUMP_REASON_POSITIONS;
     for (rest = plan->positions; rest; rest &= rest - 1)
         if (args->sets[gpump_bits_lowest64(rest)] & ~covered) return GPUMP_REASON_REGISTERS;
-    if (gpumpi_victim_has_groups(args->sm) && (gpumpi_victim_closure(args->sm, plan->victims) & ~covered)) return GPUMP_REASON_GROUP;
+    if (args->groups && (gpumpi_victim_closure(args->sm, plan->victims) & ~covered)) return GPUMP_REASON_GROUP;
     room.warps = args->free_warps;
     room.threads = args->free_threads;
     room.slots = args->free_slots;
@@ -9712,7 +9704,7 @@ static gpump_reason gpumpi_victim_why(const gpump_victim_plan_args *args, uint32
     if (got >= most) return GPUMP_REASON_POSITIONS;
     if (args->fixed) {
         uint32_t may = args->sm->blocks[gpump_bits_lowest64(args->fixed)].may;
-        if (gpumpi_victim_has_groups(args->sm)) return GPUMP_REASON_GROUP;
+        if (args->groups) return GPUMP_REASON_GROUP;
         return may ? GPUMP_REASON_CLOBBERED : GPUMP_REASON_NO_TECHNIQUE;
     }
     return GPUMP_REASON_WARPS;
