@@ -12,7 +12,9 @@ set(GPUMP_COMPONENTS
   cost
   sm
   preempt_points
+  clobbers
   regions
+  preserve
   page_checks
   context
   in_place

@@ -205,15 +205,24 @@ static int gpumpi_liveness_find_enclosing(const gpump_liveness *liveness, uint32
     }
 }
 
-/* The last instruction of a block when lanes can part there, else GPUMP_NONE. */
-static uint32_t gpumpi_liveness_diverges(const gpump_program *program, uint32_t b) {
+GPUMP_API void gpumpi_liveness_control_of(const gpump_liveness *liveness, uint32_t b, const uint32_t **blocks, uint32_t *count) {
+    *blocks = liveness->control + liveness->control_start[b];
+    *count = liveness->control_start[b + 1] - liveness->control_start[b];
+}
+
+GPUMP_API int gpumpi_program_diverges(const gpump_program *program, uint32_t b) {
     gpump_basic_block block;
     gpump_instruction in;
     gpump_program_basic_block(program, b, &block);
     gpump_program_instruction(program, block.first + block.count - 1, &in);
-    return in.operation == GPUMP_OP_BRANCH && in.guard != GPUMP_NONE && !(in.flags & GPUMP_FLAG_UNIFORM) && block.successor_count > 1
-               ? block.first + block.count - 1
-               : GPUMP_NONE;
+    return in.operation == GPUMP_OP_BRANCH && in.guard != GPUMP_NONE && !(in.flags & GPUMP_FLAG_UNIFORM) && block.successor_count > 1;
+}
+
+/* The last instruction of a block when lanes can part there, else GPUMP_NONE. */
+static uint32_t gpumpi_liveness_diverges(const gpump_program *program, uint32_t b) {
+    gpump_basic_block block;
+    gpump_program_basic_block(program, b, &block);
+    return gpumpi_program_diverges(program, b) ? block.first + block.count - 1 : GPUMP_NONE;
 }
 
 GPUMP_API gpump_result gpump_liveness_enclosing(const gpump_liveness *liveness, uint32_t index, uint32_t *branches, uint32_t capacity, uint32_t *count) {

@@ -105,5 +105,47 @@ GPUMP_API gpump_result gpumpi_program_edit(const gpumpi_edit *edit, gpump_progra
 /* The allocator a program was made with. */
 GPUMP_API const gpump_allocator *gpumpi_program_allocator(const gpump_program *program);
 
+/* Memory as re-execution sees it. start[i] (the caller's to set, one per instruction): a region starts before instruction i. */
+typedef struct gpumpi_memory {
+    const gpump_program *program;
+    uint32_t unit, slots;
+    gpumpi_graph graph;       /* control flow, and for a warp also from the end of one diverged side to the start of the other */
+    uint8_t *start;
+    uint8_t *is_protected;    /* reads whose source the thread wrote itself since its region's start, on every path */
+    uint32_t *slot;           /* instruction -> the exactly known place it accesses, GPUMP_NONE: not exactly known or never written so */
+    uint32_t *stack, *seen;   /* for walks: one per block */
+    uint32_t *order, blocks;  /* reverse postorder of control flow */
+} gpumpi_memory;
+GPUMP_API int gpumpi_memory_make(gpumpi_arena *arena, const gpump_program *program, uint32_t unit, gpumpi_memory *memory);
+/* Finds is_protected[] for start[] as it is now. 1 done, 0 out of memory. */
+GPUMP_API int gpumpi_memory_protect(gpumpi_arena *arena, gpumpi_memory *memory);
+/* The unprotected reads nearest before `write` that may touch what it writes, walking up from it to region starts; `mark` is
+ * a number not used before. Appends to *reads (an array.h array). 1 done, 0 out of memory. */
+GPUMP_API int gpumpi_memory_walk(gpumpi_memory *memory, uint32_t write, uint32_t mark, const gpump_allocator *allocator, uint32_t **reads);
+/* 1 when the instruction writes (reads) memory or a spill slot. */
+GPUMP_API int gpumpi_memory_writes(const gpump_instruction *in);
+GPUMP_API int gpumpi_memory_reads(const gpump_instruction *in);
+/* 1 when the instruction must not be done twice and the region ends with it: what it writes is never read again in that region. */
+GPUMP_API int gpumpi_memory_ends_region(const gpumpi_memory *memory, uint32_t i, const gpump_instruction *in);
+/* The blocks whose last instruction decides whether basic block b runs; see liveness.c. */
+struct gpump_liveness;
+GPUMP_API void gpumpi_liveness_control_of(const struct gpump_liveness *liveness, uint32_t b, const uint32_t **blocks, uint32_t *count);
+/* 1 when lanes of a warp can part at the end of basic block b. */
+GPUMP_API int gpumpi_program_diverges(const gpump_program *program, uint32_t b);
+
+/* A register clobber: in the region that starts before `start`, `reg` is live in, read, then written at `write`. */
+typedef struct gpumpi_register_clobber {
+    uint32_t start, reg, write;
+} gpumpi_register_clobber;
+/* Appends all of them, at most one for each start and register. 1 done, 0 out of memory. */
+GPUMP_API int gpumpi_register_clobbers(gpumpi_arena *arena, const gpump_program *program, const struct gpump_liveness *liveness, const uint8_t *start,
+                                       const gpump_allocator *allocator, gpumpi_register_clobber **list);
+/* gpump_regions_preserve for a program that is itself a step of a transform: origin is its own origin[], or NULL. */
+struct gpump_regions_report;
+GPUMP_API gpump_result gpumpi_regions_preserve(const gpump_program *program, const uint32_t *origin, gpump_program **preserved,
+                                               struct gpump_regions_report *report, gpump_diag *diag);
+/* Sets start[] from the BOUNDARY instructions that count at `level`. */
+GPUMP_API void gpumpi_boundary_starts(const gpump_program *program, uint32_t level, uint8_t *start);
+
 #endif
 #endif

@@ -126,6 +126,17 @@ static int gpumpi_registers_plan_fold(gpumpi_registers_fold *fold, gpumpi_arena 
     return 1;
 }
 
+/* 1 when nothing may come between instruction i and the boundary behind it. */
+static int gpumpi_registers_commits_with_next(const gpump_program *program, uint32_t i) {
+    gpump_instruction in, next;
+    gpump_program_instruction(program, i, &in);
+    if (!(in.flags & (GPUMP_FLAG_ATOMIC | GPUMP_FLAG_VOLATILE | GPUMP_FLAG_FENCE)) && in.operation != GPUMP_OP_BARRIER &&
+        in.operation != GPUMP_OP_BARRIER_PP)
+        return 0;
+    gpump_program_instruction(program, i + 1, &next); /* there is one: only branches and exits end a program */
+    return next.operation == GPUMP_OP_BOUNDARY;
+}
+
 /* Where a fixed register's only definition should stand: just before its first use in the nearest block that dominates all of its
  * uses, taken out of loops that the definition was not in. GPUMP_NONE: leave it. */
 typedef struct gpumpi_registers_sink {
@@ -201,6 +212,7 @@ static int gpumpi_registers_plan_sink(gpumpi_registers_sink *sink, gpumpi_arena 
             /* a last instruction that neither reads it nor ends the block: set it behind */
             int reads = last.guard == r || last.operation == GPUMP_OP_BRANCH || last.operation == GPUMP_OP_EXIT || last.operation == GPUMP_OP_GUARDED_CALL;
             for (k = 0; k < last.use_count; k++) reads |= last.uses[k] == r;
+            if (!reads && gpumpi_registers_commits_with_next(program, at)) continue;
             if (!GPUMPI_ARRAY_RESERVE(allocator, list, 1)) {
                 GPUMPI_ARRAY_FREE(allocator, list);
                 return 0;
@@ -591,7 +603,15 @@ static int gpumpi_registers_rewrite_spill(void *user, uint32_t index, gpump_inst
     return 1;
 }
 
-/* Makes the program with spill code. *slots: bytes of the spill area so far. */
+/* 1 when the instruction is guarded and leaves its guard as it was. */
+static int gpumpi_registers_keeps_guard(const gpump_instruction *in) {
+    uint32_t k;
+    for (k = 0; k < in->def_count; k++)
+        if (in->defs[k] == in->guard) return 0;
+    return in->guard != GPUMP_NONE;
+}
+
+/* Makes the program with spill code. */
 static gpump_result gpumpi_registers_spill_round(const gpumpi_registers_state *state, const uint32_t *origin, gpumpi_arena *arena,
                                                  gpumpi_registers_facts *facts, gpump_program **out, gpump_registers_report *report, gpump_diag *diag) {
     const gpump_program *program = state->program;
@@ -634,8 +654,11 @@ static gpump_result gpumpi_registers_spill_round(const gpumpi_registers_state *s
                 !GPUMPI_ARRAY_PUSH(allocator, spill.temporary, (uint32_t)stbds_arrlenu(widths)) ||
                 !GPUMPI_ARRAY_PUSH(allocator, widths, gpump_program_width(program, operand)))
                 goto end;
-            if (k > in.use_count && gpumpi_kills(&in)) continue; /* written whole; a guarded write keeps the rest, so it is read too */
-            if (facts->fixed[operand])
+            if (k > in.use_count && gpumpi_kills(&in)) continue; /* written whole */
+            if (k > in.use_count && gpumpi_registers_keeps_guard(&in)) { /* written in part: only that part is stored */
+                insertion = gpumpi_insertion_make(GPUMP_OP_CONSTANT, i); /* so that the register is not live before */
+                insertion.instruction.def_count = 1;
+            } else if (facts->fixed[operand])
                 insertion = gpumpi_insertion_copy(program, facts->def_at[operand], i);
             else {
                 insertion.instruction.immediate = slot[operand];
@@ -654,7 +677,15 @@ static gpump_result gpumpi_registers_spill_round(const gpumpi_registers_state *s
             insertion.instruction.immediate = slot[in.defs[k]];
             insertion.instruction.use_count = 1;
             insertion.uses[0] = spill.temporary[n];
+            for (n = 0; n < in.use_count && in.uses[n] != in.defs[k]; n++) {}
+            if (n == in.use_count && gpumpi_registers_keeps_guard(&in)) {
+                insertion.instruction.guard = in.guard;
+                insertion.instruction.flags = in.flags & GPUMP_FLAG_GUARD_NEGATED;
+                for (n = spill.start[i]; n < stbds_arrlenu(spill.reg); n++)
+                    if (spill.reg[n] == in.guard) insertion.instruction.guard = spill.temporary[n];
+            }
             insertion.after_previous = 1;
+            if (gpumpi_registers_commits_with_next(program, i)) insertion.before++;
             report->spill_stores++;
             if (!GPUMPI_ARRAY_PUSH(allocator, insertions, insertion)) goto end;
         }

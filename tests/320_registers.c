@@ -13,7 +13,7 @@ static void check_form(const gpump_program *program, const gpump_program *alloca
         loads += in.operation == GPUMP_OP_SPILL_LOAD;
         stores += in.operation == GPUMP_OP_SPILL_STORE;
         if (origin[i] == GPUMP_NONE) {
-            test_check(in.operation == GPUMP_OP_SPILL_LOAD || in.operation == GPUMP_OP_SPILL_STORE, seed, n);
+            test_check(in.operation == GPUMP_OP_SPILL_LOAD || in.operation == GPUMP_OP_SPILL_STORE || in.operation == GPUMP_OP_CONSTANT, seed, n);
             continue;
         }
         gpump_program_instruction(program, origin[i], &old);

@@ -224,7 +224,7 @@ static inline gpump_program *draft_random(draft *d, uint64_t *random, uint32_t s
 }
 
 /* ---- the machine ---- */
-enum { ORACLE_LANES = 4, ORACLE_WARPS = 2, ORACLE_REGISTERS = 420, ORACLE_AREA = 32, ORACLE_AREAS = 8, ORACLE_STACK = 64, ORACLE_SPILL = 512 };
+enum { ORACLE_LANES = 4, ORACLE_WARPS = 2, ORACLE_REGISTERS = 300, ORACLE_AREA = 32, ORACLE_AREAS = 8, ORACLE_STACK = 40, ORACLE_SPILL = 64 };
 typedef struct oracle_entry {
     uint32_t pc, meet, lanes;
 } oracle_entry;
@@ -233,7 +233,7 @@ typedef struct oracle_warp {
     uint32_t depth, saved_depth, waiting, last; /* last: operation executed last */
     uint64_t reg[ORACLE_LANES][ORACLE_REGISTERS];
     uint32_t spill[ORACLE_LANES][ORACLE_SPILL];
-    uint32_t local[ORACLE_LANES][ORACLE_AREA * ORACLE_AREAS];
+    uint32_t local[ORACLE_LANES][ORACLE_AREA]; /* there is one local object */
 } oracle_warp;
 typedef struct oracle_machine {
     const gpump_program *program;
@@ -309,8 +309,9 @@ static inline uint32_t *oracle_word(oracle_machine *m, uint32_t w, uint32_t lane
         break;
     default: byte = (uint32_t)(index % 16) * 4;
     }
+    if (space == GPUMP_SPACE_LOCAL) return &m->warp[w].local[lane][byte / 4 % ORACLE_AREA];
     area = area * ORACLE_AREA + byte / 4 % ORACLE_AREA;
-    return space == GPUMP_SPACE_LOCAL ? &m->warp[w].local[lane][area] : &m->memory[m->isolated ? w : 0][area];
+    return &m->memory[m->isolated ? w : 0][area];
 }
 static inline void oracle_lane(oracle_machine *m, uint32_t w, uint32_t lane, const gpump_instruction *in) {
     oracle_warp *warp = &m->warp[w];
@@ -422,7 +423,7 @@ static inline uint64_t oracle_result(const oracle_machine *m) {
     for (uint32_t i = 0; i < ORACLE_AREA * ORACLE_AREAS; i++) {
         for (uint32_t w = 0; w < ORACLE_WARPS; w++) hash = oracle_mix(hash, m->memory[w][i]);
         for (uint32_t w = 0; w < m->warps; w++)
-            for (uint32_t l = 0; l < ORACLE_LANES; l++) hash = oracle_mix(hash, m->warp[w].local[l][i]);
+            for (uint32_t l = 0; l < ORACLE_LANES && i < ORACLE_AREA; l++) hash = oracle_mix(hash, m->warp[w].local[l][i]);
     }
     return hash;
 }
