@@ -40,17 +40,47 @@ static void gpumpi_regions_cut(gpumpi_regions_plan *plan, uint32_t i, uint32_t w
     if (plan->cut_in[b] < 2) plan->cut_in[b]++;
 }
 
-/* Beside barriers; behind whatever must not be done twice. */
-static void gpumpi_regions_forced(gpumpi_regions_plan *plan) {
-    uint32_t i;
-    for (i = 0; i < gpump_program_instructions(plan->program); i++) {
+static int gpumpi_regions_is_boundary(const gpump_program *program, uint32_t i) {
+    gpump_instruction in;
+    gpump_program_instruction(program, i, &in);
+    return in.operation == GPUMP_OP_BOUNDARY;
+}
+
+/* The first step puts boundaries beside barriers and behind whatever must not be done twice. They belong to the instruction before them,
+ * not to the place behind it: where that is a meeting point of diverged lanes, the first to arrive would wait without crossing it. */
+static gpump_result gpumpi_regions_forced(const gpump_program *program, gpump_program **out, gpump_diag *diag) {
+    const gpump_allocator *allocator = gpumpi_program_allocator(program);
+    gpumpi_insertion *insertions = NULL;
+    gpumpi_edit edit;
+    uint32_t i, b, last = GPUMP_NONE;
+    gpump_result result = GPUMP_ERROR_MEMORY;
+    for (i = 0; i < gpump_program_instructions(program); i++) {
         gpump_instruction in;
-        gpump_program_instruction(plan->program, i, &in);
-        if (in.operation == GPUMP_OP_BARRIER || in.operation == GPUMP_OP_BARRIER_PP) gpumpi_regions_cut(plan, i, GPUMP_CUT_FORCED);
-        else if (!(in.flags & (GPUMP_FLAG_ATOMIC | GPUMP_FLAG_VOLATILE | GPUMP_FLAG_FENCE)) && !(gpumpi_memory_reads(&in) && gpumpi_memory_writes(&in)))
-            continue;
-        gpumpi_regions_cut(plan, i + 1, GPUMP_CUT_FORCED); /* there is one: only branches and exits end a program */
+        int barrier;
+        gpump_program_instruction(program, i, &in);
+        b = gpump_program_basic_block_of(program, i);
+        barrier = in.operation == GPUMP_OP_BARRIER || in.operation == GPUMP_OP_BARRIER_PP;
+        if (barrier && !(last != GPUMP_NONE && last + 1 == i && gpump_program_basic_block_of(program, last) == b)) {
+            gpumpi_insertion before = gpumpi_insertion_make(GPUMP_OP_BOUNDARY, i);
+            before.instruction.tag = GPUMP_CUT_FORCED;
+            if (!GPUMPI_ARRAY_PUSH(allocator, insertions, before)) goto end;
+        }
+        if (barrier || in.flags & (GPUMP_FLAG_ATOMIC | GPUMP_FLAG_VOLATILE | GPUMP_FLAG_FENCE) || (gpumpi_memory_reads(&in) && gpumpi_memory_writes(&in))) {
+            gpumpi_insertion behind = gpumpi_insertion_make(GPUMP_OP_BOUNDARY, i + 1);
+            behind.instruction.tag = GPUMP_CUT_FORCED;
+            behind.after_previous = 1;
+            last = i;
+            if (!GPUMPI_ARRAY_PUSH(allocator, insertions, behind)) goto end;
+        }
     }
+    memset(&edit, 0, sizeof edit);
+    edit.program = program;
+    edit.insertions = insertions;
+    edit.insertion_count = (uint32_t)stbds_arrlenu(insertions);
+    result = gpumpi_program_edit(&edit, out, diag);
+end:
+    GPUMPI_ARRAY_FREE(allocator, insertions);
+    return result;
 }
 
 /* ---- the hitting set ---- */
@@ -396,7 +426,7 @@ static int gpumpi_regions_shorten(gpumpi_regions_plan *plan, gpumpi_arena *arena
                         again = 1;
                         at = 0;
                     }
-                    at++;
+                    at += !gpumpi_regions_is_boundary(program, i);
                 }
                 for (k = 0; k < block.successor_count; k++)
                     if (at > length[block.successors[k]]) {
@@ -421,9 +451,11 @@ static gpump_result gpumpi_regions_insert(const gpumpi_regions_plan *plan, gpump
     if (!GPUMPI_ARENA_NEW(scratch, insertions, count)) return GPUMP_ERROR_MEMORY;
     for (i = count = 0; i < gpump_program_instructions(plan->program); i++) {
         if (!plan->why[i]) continue;
-        insertions[count] = gpumpi_insertion_make(GPUMP_OP_BOUNDARY, i);
-        insertions[count].instruction.immediate = plan->is_short[i] ? GPUMP_BOUNDARY_SHORT : GPUMP_BOUNDARY_SPARSE;
-        insertions[count++].instruction.tag = plan->why[i];
+        if (!gpumpi_regions_is_boundary(plan->program, i)) { /* the forced ones are there */
+            insertions[count] = gpumpi_insertion_make(GPUMP_OP_BOUNDARY, i);
+            insertions[count].instruction.immediate = plan->is_short[i] ? GPUMP_BOUNDARY_SHORT : GPUMP_BOUNDARY_SPARSE;
+            insertions[count++].instruction.tag = plan->why[i];
+        }
         report->cuts[plan->why[i]]++;
         if (plan->is_short[i]) report->shorts++;
         else report->sparse++;
@@ -432,35 +464,22 @@ static gpump_result gpumpi_regions_insert(const gpumpi_regions_plan *plan, gpump
     edit.program = plan->program;
     edit.insertions = insertions;
     edit.insertion_count = count;
+    edit.origin = gpump_program_origin(plan->program);
     return gpumpi_program_edit(&edit, out, diag);
 }
 
-GPUMP_API gpump_result gpump_regions_form(const gpump_program *program, const gpump_regions_config *config, gpump_program **formed,
-                                          gpump_regions_report *report, gpump_diag *diag) {
-    gpumpi_arena scratch;
+/* All of it, on the program with the forced boundaries. */
+static gpump_result gpumpi_regions_make(const gpump_program *program, const gpump_regions_config *config, gpump_program **formed,
+                                        gpump_regions_report *report, gpump_diag *diag) {
+    gpumpi_arena scratch = gpumpi_arena_make(gpumpi_program_allocator(program));
     gpumpi_regions_plan plan;
-    gpump_regions_report found;
     gpump_liveness *liveness = NULL;
     gpump_program *cut = NULL, *kept = NULL;
-    gpump_result result;
     uint32_t i, instructions = gpump_program_instructions(program), blocks = gpump_program_basic_blocks(program);
-    if (!program || !config || !formed) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
-    if (!blocks) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 0, 1, 1);
-    if (config->struct_size != sizeof *config)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "struct_size", 0, config->struct_size, sizeof *config, sizeof *config);
-    if (config->unit > GPUMP_UNIT_WARP) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "unit", 0, config->unit, 0, GPUMP_UNIT_WARP);
-    if (config->max_instructions == 1) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "max_instructions", 0, 1, 2, UINT32_MAX);
-    for (i = 0; i < instructions; i++) {
-        gpump_instruction in;
-        gpump_program_instruction(program, i, &in);
-        if (in.operation == GPUMP_OP_BOUNDARY) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "operation", i, in.operation, 0, GPUMP_OP_BARRIER);
-    }
-    scratch = gpumpi_arena_make(gpumpi_program_allocator(program));
-    memset(&plan, 0, sizeof plan);
-    memset(&found, 0, sizeof found);
-    result = gpump_liveness_create(program, gpumpi_program_allocator(program), &liveness);
+    gpump_result result = gpump_liveness_create(program, gpumpi_program_allocator(program), &liveness);
     if (result != GPUMP_OK) goto end;
     result = GPUMP_ERROR_MEMORY;
+    memset(&plan, 0, sizeof plan);
     plan.program = program;
     plan.liveness = liveness;
     plan.config = config;
@@ -470,24 +489,47 @@ GPUMP_API gpump_result gpump_regions_form(const gpump_program *program, const gp
         gpump_liveness_pressure(liveness, plan.live, NULL, NULL, NULL) != GPUMP_OK ||
         !gpumpi_graph_dominators(&scratch, &plan.memory.graph, 0, plan.idom))
         goto end;
-    gpumpi_regions_forced(&plan);
+    for (i = 0; i < instructions; i++)
+        if (gpumpi_regions_is_boundary(program, i)) gpumpi_regions_cut(&plan, i, GPUMP_CUT_FORCED);
     if (!gpumpi_regions_settle(&plan, &scratch)) goto end;
     if (config->max_instructions && !gpumpi_regions_shorten(&plan, &scratch)) goto end;
-    found.pairs = plan.pairs;
-    result = gpumpi_regions_insert(&plan, &scratch, &cut, &found, diag);
+    report->pairs = plan.pairs;
+    result = gpumpi_regions_insert(&plan, &scratch, &cut, report, diag);
     if (result == GPUMP_OK && config->preserve) {
-        result = gpumpi_regions_preserve(cut, gpump_program_origin(cut), &kept, &found, diag);
+        result = gpumpi_regions_preserve(cut, gpump_program_origin(cut), &kept, report, diag);
         gpump_program_destroy(cut);
         cut = kept;
     }
-    if (result == GPUMP_OK) {
-        *formed = cut;
-        if (report) *report = found;
-    }
+    if (result == GPUMP_OK) *formed = cut;
 end:
-    if (result == GPUMP_ERROR_MEMORY) gpumpi_fail(diag, result, "program", 0, 0, 0, 0);
     gpump_liveness_destroy(liveness);
     gpumpi_arena_free(&scratch);
+    return result;
+}
+
+GPUMP_API gpump_result gpump_regions_form(const gpump_program *program, const gpump_regions_config *config, gpump_program **formed,
+                                          gpump_regions_report *report, gpump_diag *diag) {
+    gpump_regions_report found;
+    gpump_program *forced;
+    gpump_result result;
+    uint32_t i;
+    if (!program || !config || !formed) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
+    if (!gpump_program_basic_blocks(program)) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 0, 1, 1);
+    if (config->struct_size != sizeof *config)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "struct_size", 0, config->struct_size, sizeof *config, sizeof *config);
+    if (config->unit > GPUMP_UNIT_WARP) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "unit", 0, config->unit, 0, GPUMP_UNIT_WARP);
+    if (config->max_instructions == 1) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "max_instructions", 0, 1, 2, UINT32_MAX);
+    for (i = 0; i < gpump_program_instructions(program); i++)
+        if (gpumpi_regions_is_boundary(program, i))
+            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "operation", i, GPUMP_OP_BOUNDARY, 0, GPUMP_OP_BARRIER);
+    memset(&found, 0, sizeof found);
+    result = gpumpi_regions_forced(program, &forced, diag);
+    if (result == GPUMP_OK) {
+        result = gpumpi_regions_make(forced, config, formed, &found, diag);
+        gpump_program_destroy(forced);
+    }
+    if (result == GPUMP_ERROR_MEMORY) gpumpi_fail(diag, result, "program", 0, 0, 0, 0);
+    if (result == GPUMP_OK && report) *report = found;
     return result;
 }
 #endif
