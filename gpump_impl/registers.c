@@ -603,12 +603,14 @@ static int gpumpi_registers_rewrite_spill(void *user, uint32_t index, gpump_inst
     return 1;
 }
 
-/* 1 when the instruction is guarded and leaves its guard as it was. */
-static int gpumpi_registers_keeps_guard(const gpump_instruction *in) {
+/* 1 when the instruction is guarded and its guard still holds where its result will be stored: it does not write the guard itself,
+ * and no region starts in between, to which the guard would then be live. */
+static int gpumpi_registers_keeps_guard(const gpump_program *program, uint32_t i, const gpump_instruction *in) {
     uint32_t k;
+    if (in->guard == GPUMP_NONE || gpumpi_registers_commits_with_next(program, i)) return 0;
     for (k = 0; k < in->def_count; k++)
         if (in->defs[k] == in->guard) return 0;
-    return in->guard != GPUMP_NONE;
+    return 1;
 }
 
 /* Makes the program with spill code. */
@@ -655,7 +657,7 @@ static gpump_result gpumpi_registers_spill_round(const gpumpi_registers_state *s
                 !GPUMPI_ARRAY_PUSH(allocator, widths, gpump_program_width(program, operand)))
                 goto end;
             if (k > in.use_count && gpumpi_kills(&in)) continue; /* written whole */
-            if (k > in.use_count && gpumpi_registers_keeps_guard(&in)) { /* written in part: only that part is stored */
+            if (k > in.use_count && gpumpi_registers_keeps_guard(program, i, &in)) { /* written in part: only that part is stored */
                 insertion = gpumpi_insertion_make(GPUMP_OP_CONSTANT, i); /* so that the register is not live before */
                 insertion.instruction.def_count = 1;
             } else if (facts->fixed[operand])
@@ -678,7 +680,7 @@ static gpump_result gpumpi_registers_spill_round(const gpumpi_registers_state *s
             insertion.instruction.use_count = 1;
             insertion.uses[0] = spill.temporary[n];
             for (n = 0; n < in.use_count && in.uses[n] != in.defs[k]; n++) {}
-            if (n == in.use_count && gpumpi_registers_keeps_guard(&in)) {
+            if (n == in.use_count && gpumpi_registers_keeps_guard(program, i, &in)) {
                 insertion.instruction.guard = in.guard;
                 insertion.instruction.flags = in.flags & GPUMP_FLAG_GUARD_NEGATED;
                 for (n = spill.start[i]; n < stbds_arrlenu(spill.reg); n++)
