@@ -1392,6 +1392,111 @@ GPUMP_END
 #endif
 #endif
 
+/* ---- gpump_impl/clobbers.h ---- */
+/* clobbers: what re-execution would get wrong: clobber antidependences in regions and in whole blocks (floor 3, program) */
+#ifndef GPUMP_CLOBBERS_H
+#define GPUMP_CLOBBERS_H
+
+
+
+#ifndef GPUMP_NO_PROGRAM
+GPUMP_BEGIN
+
+/* The immediate of a BOUNDARY. */
+typedef enum gpump_boundary {
+    GPUMP_BOUNDARY_SPARSE = 0, /* starts a sparse region, and a short one */
+    GPUMP_BOUNDARY_SHORT = 1   /* starts a short region only */
+} gpump_boundary;
+
+/* A read whose source is overwritten before the region ends, and was not written in the region first (iGPU 3.1). Executing the
+ * region again would read the new value. */
+typedef struct gpump_clobber {
+    uint32_t start; /* registers: the BOUNDARY whose region it is; memory: GPUMP_NONE */
+    uint32_t read;  /* memory: the instruction that reads; registers: GPUMP_NONE */
+    uint32_t write; /* the instruction that overwrites it */
+    uint32_t reg;   /* the register; GPUMP_NONE: memory */
+} gpump_clobber;
+
+/* Lists the clobber antidependences left in a program with BOUNDARY instructions, memory first. level GPUMP_BOUNDARY_SPARSE looks at
+ * sparse regions, GPUMP_BOUNDARY_SHORT at short ones. unit GPUMP_UNIT_WARP or _THREAD: whose accesses can meet, and, for a warp,
+ * that its diverged sides run one after the other. The kernel's start is a boundary too; registers never written before are not
+ * counted there. An empty list means that a warp may go back to its last boundary at any time, except between an atomic, a
+ * volatile access or a barrier and the BOUNDARY behind it: those two must commit together.
+ * GPUMP_ERROR_CAPACITY with *count = needed; GPUMP_ERROR_STATE; GPUMP_ERROR_MEMORY. Cost: the sum of region sizes. */
+GPUMP_API gpump_result gpump_clobbers_find(const gpump_program *program, uint32_t unit, uint32_t level, gpump_clobber *list, uint32_t capacity,
+                                           uint32_t *count);
+
+/* Sets clobbers[i] (one byte per instruction) to 1 where instruction i may make its block unfit to be started again from the
+ * beginning: an atomic, a volatile write, or a write to global memory that some thread of the block may have read before. A block
+ * that has executed none of them can be flushed (Chimera's relaxed idempotence). Shared and local memory do not count: a fresh
+ * start finds them undefined anyway. *count (may be NULL): how many. GPUMP_ERROR_MEMORY. Cost: near-linear. */
+GPUMP_API gpump_result gpump_clobbers_block(const gpump_program *program, uint8_t *clobbers, uint32_t *count);
+
+GPUMP_END
+#endif
+#endif
+
+/* ---- gpump_impl/regions.h ---- */
+/* regions: idempotent regions: where boundaries go, and what keeps their live-ins (floor 3, program) */
+#ifndef GPUMP_REGIONS_H
+#define GPUMP_REGIONS_H
+
+
+
+#ifndef GPUMP_NO_PROGRAM
+GPUMP_BEGIN
+
+/* Filled by gpump_regions_config_preset only. */
+typedef struct gpump_regions_config {
+    uint32_t struct_size;      /* sizeof(gpump_regions_config) */
+    uint32_t unit;             /* GPUMP_UNIT_WARP; GPUMP_UNIT_THREAD: aliasing within a thread only, as the papers have it */
+    uint32_t few_live;         /* 1: at equal loop depth prefer cuts with few live registers (iGPU); 0: cuts that cover most (de Kruijf) */
+    uint32_t max_instructions; /* longest way through a short region; 0: no short regions; else at least 2 (published: 16, 32, 64) */
+    uint32_t preserve;         /* 1: keep live-ins by renaming and moves; 0: boundaries only, registers are left to the host */
+} gpump_regions_config;
+/* Presets: "igpu" (sparse regions), "igpu_short" (and short ones of 32), "dekruijf". */
+GPUMP_API gpump_result gpump_regions_config_preset(gpump_regions_config *config, const char *preset);
+
+/* Why a boundary stands where it does: the tag of a BOUNDARY. */
+typedef enum gpump_cut {
+    GPUMP_CUT_NONE = 0,
+    GPUMP_CUT_CLOBBER,    /* parts a memory read from a write that may overwrite its source (hitting set) */
+    GPUMP_CUT_FORCED,     /* beside a barrier, or behind an atomic, volatile access or fence */
+    GPUMP_CUT_LOOP,       /* second boundary on a way round a loop */
+    GPUMP_CUT_DIVERGENCE, /* where lanes may wait while others cross a boundary */
+    GPUMP_CUT_LENGTH,     /* keeps a short region short */
+    GPUMP_CUT_COPY,       /* second half of a copy that keeps a live-in register */
+    GPUMP_CUTS
+} gpump_cut;
+
+typedef struct gpump_regions_report {
+    uint32_t pairs;              /* memory antidependences cut by the hitting set */
+    uint32_t cuts[GPUMP_CUTS];   /* boundaries by reason */
+    uint32_t sparse;             /* boundaries in all, the kernel's start not counted */
+    uint32_t shorts;
+    uint32_t moves;              /* put in to keep live-ins */
+    uint32_t copies;             /* of them, those through a second boundary */
+} gpump_regions_report;
+
+/* Divides a program into idempotent regions and returns it with a BOUNDARY at the start of each (the kernel's own start apart) and
+ * with what keeps their live-in registers. Best before register allocation, which then honours the boundaries; allowed after it.
+ *
+ * Cuts (facts: de Kruijf's compiler; iGPU 3.2): forced ones; a greedy hitting set over memory antidependences; at least two on every
+ * way round a loop that has any; where a warp may be diverged at a boundary, one at every place its other lanes can wait.
+ * A warp at a BOUNDARY waits for its own instructions in flight, then records the PC behind it *and* its SIMT stack.
+ * GPUMP_ERROR_STATE, GPUMP_ERROR_ARGUMENT (config; program with boundaries), GPUMP_ERROR_MEMORY. */
+GPUMP_API gpump_result gpump_regions_form(const gpump_program *program, const gpump_regions_config *config, gpump_program **formed,
+                                          gpump_regions_report *report, gpump_diag *diag);
+
+/* Keeps the live-ins of the regions of a program that has boundaries: gpump_regions_form's second half, for hosts that place their
+ * own. Adds to *report (may be NULL). GPUMP_ERROR_STATE, GPUMP_ERROR_MEMORY. Cost: the sum of region sizes, a few times over. */
+GPUMP_API gpump_result gpump_regions_preserve(const gpump_program *program, gpump_program **preserved, gpump_regions_report *report,
+                                              gpump_diag *diag);
+
+GPUMP_END
+#endif
+#endif
+
 /* ---- gpump_impl/context.h ---- */
 /* context: the saved state of a block as bytes, and the space such contexts live in (floor 3)
  *
@@ -2653,6 +2758,48 @@ typedef struct gpumpi_edit {
 GPUMP_API gpump_result gpumpi_program_edit(const gpumpi_edit *edit, gpump_program **out, gpump_diag *diag);
 /* The allocator a program was made with. */
 GPUMP_API const gpump_allocator *gpumpi_program_allocator(const gpump_program *program);
+
+/* Memory as re-execution sees it. start[i] (the caller's to set, one per instruction): a region starts before instruction i. */
+typedef struct gpumpi_memory {
+    const gpump_program *program;
+    uint32_t unit, slots;
+    gpumpi_graph graph;       /* control flow, and for a warp also from the end of one diverged side to the start of the other */
+    uint8_t *start;
+    uint8_t *is_protected;    /* reads whose source the thread wrote itself since its region's start, on every path */
+    uint32_t *slot;           /* instruction -> the exactly known place it accesses, GPUMP_NONE: not exactly known or never written so */
+    uint32_t *stack, *seen;   /* for walks: one per block */
+    uint32_t *order, blocks;  /* reverse postorder of control flow */
+} gpumpi_memory;
+GPUMP_API int gpumpi_memory_make(gpumpi_arena *arena, const gpump_program *program, uint32_t unit, gpumpi_memory *memory);
+/* Finds is_protected[] for start[] as it is now. 1 done, 0 out of memory. */
+GPUMP_API int gpumpi_memory_protect(gpumpi_arena *arena, gpumpi_memory *memory);
+/* The unprotected reads nearest before `write` that may touch what it writes, walking up from it to region starts; `mark` is
+ * a number not used before. Appends to *reads (an array.h array). 1 done, 0 out of memory. */
+GPUMP_API int gpumpi_memory_walk(gpumpi_memory *memory, uint32_t write, uint32_t mark, const gpump_allocator *allocator, uint32_t **reads);
+/* 1 when the instruction writes (reads) memory or a spill slot. */
+GPUMP_API int gpumpi_memory_writes(const gpump_instruction *in);
+GPUMP_API int gpumpi_memory_reads(const gpump_instruction *in);
+/* 1 when the instruction must not be done twice and the region ends with it: what it writes is never read again in that region. */
+GPUMP_API int gpumpi_memory_ends_region(const gpumpi_memory *memory, uint32_t i, const gpump_instruction *in);
+/* The blocks whose last instruction decides whether basic block b runs; see liveness.c. */
+struct gpump_liveness;
+GPUMP_API void gpumpi_liveness_control_of(const struct gpump_liveness *liveness, uint32_t b, const uint32_t **blocks, uint32_t *count);
+/* 1 when lanes of a warp can part at the end of basic block b. */
+GPUMP_API int gpumpi_program_diverges(const gpump_program *program, uint32_t b);
+
+/* A register clobber: in the region that starts before `start`, `reg` is live in, read, then written at `write`. */
+typedef struct gpumpi_register_clobber {
+    uint32_t start, reg, write;
+} gpumpi_register_clobber;
+/* Appends all of them, at most one for each start and register. 1 done, 0 out of memory. */
+GPUMP_API int gpumpi_register_clobbers(gpumpi_arena *arena, const gpump_program *program, const struct gpump_liveness *liveness, const uint8_t *start,
+                                       const gpump_allocator *allocator, gpumpi_register_clobber **list);
+/* gpump_regions_preserve for a program that is itself a step of a transform: origin is its own origin[], or NULL. */
+struct gpump_regions_report;
+GPUMP_API gpump_result gpumpi_regions_preserve(const gpump_program *program, const uint32_t *origin, gpump_program **preserved,
+                                               struct gpump_regions_report *report, gpump_diag *diag);
+/* Sets start[] from the BOUNDARY instructions that count at `level`. */
+GPUMP_API void gpumpi_boundary_starts(const gpump_program *program, uint32_t level, uint8_t *start);
 
 #endif
 #endif
@@ -4250,15 +4397,24 @@ static int gpumpi_liveness_find_enclosing(const gpump_liveness *liveness, uint32
     }
 }
 
-/* The last instruction of a block when lanes can part there, else GPUMP_NONE. */
-static uint32_t gpumpi_liveness_diverges(const gpump_program *program, uint32_t b) {
+GPUMP_API void gpumpi_liveness_control_of(const gpump_liveness *liveness, uint32_t b, const uint32_t **blocks, uint32_t *count) {
+    *blocks = liveness->control + liveness->control_start[b];
+    *count = liveness->control_start[b + 1] - liveness->control_start[b];
+}
+
+GPUMP_API int gpumpi_program_diverges(const gpump_program *program, uint32_t b) {
     gpump_basic_block block;
     gpump_instruction in;
     gpump_program_basic_block(program, b, &block);
     gpump_program_instruction(program, block.first + block.count - 1, &in);
-    return in.operation == GPUMP_OP_BRANCH && in.guard != GPUMP_NONE && !(in.flags & GPUMP_FLAG_UNIFORM) && block.successor_count > 1
-               ? block.first + block.count - 1
-               : GPUMP_NONE;
+    return in.operation == GPUMP_OP_BRANCH && in.guard != GPUMP_NONE && !(in.flags & GPUMP_FLAG_UNIFORM) && block.successor_count > 1;
+}
+
+/* The last instruction of a block when lanes can part there, else GPUMP_NONE. */
+static uint32_t gpumpi_liveness_diverges(const gpump_program *program, uint32_t b) {
+    gpump_basic_block block;
+    gpump_program_basic_block(program, b, &block);
+    return gpumpi_program_diverges(program, b) ? block.first + block.count - 1 : GPUMP_NONE;
 }
 
 GPUMP_API gpump_result gpump_liveness_enclosing(const gpump_liveness *liveness, uint32_t index, uint32_t *branches, uint32_t capacity, uint32_t *count) {
@@ -4574,6 +4730,17 @@ static int gpumpi_registers_plan_fold(gpumpi_registers_fold *fold, gpumpi_arena 
     return 1;
 }
 
+/* 1 when nothing may come between instruction i and the boundary behind it. */
+static int gpumpi_registers_commits_with_next(const gpump_program *program, uint32_t i) {
+    gpump_instruction in, next;
+    gpump_program_instruction(program, i, &in);
+    if (!(in.flags & (GPUMP_FLAG_ATOMIC | GPUMP_FLAG_VOLATILE | GPUMP_FLAG_FENCE)) && in.operation != GPUMP_OP_BARRIER &&
+        in.operation != GPUMP_OP_BARRIER_PP)
+        return 0;
+    gpump_program_instruction(program, i + 1, &next); /* there is one: only branches and exits end a program */
+    return next.operation == GPUMP_OP_BOUNDARY;
+}
+
 /* Where a fixed register's only definition should stand: just before its first use in the nearest block that dominates all of its
  * uses, taken out of loops that the definition was not in. GPUMP_NONE: leave it. */
 typedef struct gpumpi_registers_sink {
@@ -4649,6 +4816,7 @@ static int gpumpi_registers_plan_sink(gpumpi_registers_sink *sink, gpumpi_arena 
             /* a last instruction that neither reads it nor ends the block: set it behind */
             int reads = last.guard == r || last.operation == GPUMP_OP_BRANCH || last.operation == GPUMP_OP_EXIT || last.operation == GPUMP_OP_GUARDED_CALL;
             for (k = 0; k < last.use_count; k++) reads |= last.uses[k] == r;
+            if (!reads && gpumpi_registers_commits_with_next(program, at)) continue;
             if (!GPUMPI_ARRAY_RESERVE(allocator, list, 1)) {
                 GPUMPI_ARRAY_FREE(allocator, list);
                 return 0;
@@ -5039,7 +5207,17 @@ static int gpumpi_registers_rewrite_spill(void *user, uint32_t index, gpump_inst
     return 1;
 }
 
-/* Makes the program with spill code. *slots: bytes of the spill area so far. */
+/* 1 when the instruction is guarded and its guard still holds where its result will be stored: it does not write the guard itself,
+ * and no region starts in between, to which the guard would then be live. */
+static int gpumpi_registers_keeps_guard(const gpump_program *program, uint32_t i, const gpump_instruction *in) {
+    uint32_t k;
+    if (in->guard == GPUMP_NONE || gpumpi_registers_commits_with_next(program, i)) return 0;
+    for (k = 0; k < in->def_count; k++)
+        if (in->defs[k] == in->guard) return 0;
+    return 1;
+}
+
+/* Makes the program with spill code. */
 static gpump_result gpumpi_registers_spill_round(const gpumpi_registers_state *state, const uint32_t *origin, gpumpi_arena *arena,
                                                  gpumpi_registers_facts *facts, gpump_program **out, gpump_registers_report *report, gpump_diag *diag) {
     const gpump_program *program = state->program;
@@ -5082,8 +5260,11 @@ static gpump_result gpumpi_registers_spill_round(const gpumpi_registers_state *s
                 !GPUMPI_ARRAY_PUSH(allocator, spill.temporary, (uint32_t)stbds_arrlenu(widths)) ||
                 !GPUMPI_ARRAY_PUSH(allocator, widths, gpump_program_width(program, operand)))
                 goto end;
-            if (k > in.use_count && gpumpi_kills(&in)) continue; /* written whole; a guarded write keeps the rest, so it is read too */
-            if (facts->fixed[operand])
+            if (k > in.use_count && gpumpi_kills(&in)) continue; /* written whole */
+            if (k > in.use_count && gpumpi_registers_keeps_guard(program, i, &in)) { /* written in part: only that part is stored */
+                insertion = gpumpi_insertion_make(GPUMP_OP_CONSTANT, i); /* so that the register is not live before */
+                insertion.instruction.def_count = 1;
+            } else if (facts->fixed[operand])
                 insertion = gpumpi_insertion_copy(program, facts->def_at[operand], i);
             else {
                 insertion.instruction.immediate = slot[operand];
@@ -5102,7 +5283,15 @@ static gpump_result gpumpi_registers_spill_round(const gpumpi_registers_state *s
             insertion.instruction.immediate = slot[in.defs[k]];
             insertion.instruction.use_count = 1;
             insertion.uses[0] = spill.temporary[n];
+            for (n = 0; n < in.use_count && in.uses[n] != in.defs[k]; n++) {}
+            if (n == in.use_count && gpumpi_registers_keeps_guard(program, i, &in)) {
+                insertion.instruction.guard = in.guard;
+                insertion.instruction.flags = in.flags & GPUMP_FLAG_GUARD_NEGATED;
+                for (n = spill.start[i]; n < stbds_arrlenu(spill.reg); n++)
+                    if (spill.reg[n] == in.guard) insertion.instruction.guard = spill.temporary[n];
+            }
             insertion.after_previous = 1;
+            if (gpumpi_registers_commits_with_next(program, i)) insertion.before++;
             report->spill_stores++;
             if (!GPUMPI_ARRAY_PUSH(allocator, insertions, insertion)) goto end;
         }
@@ -7560,6 +7749,1606 @@ end:
     gpump_liveness_destroy(liveness);
     gpumpi_arena_free(&scratch);
     return result;
+}
+#endif
+
+/* ---- gpump_impl/clobbers.c ---- */
+/* clobbers: reads that re-execution would repeat with another value */
+
+
+
+#ifndef GPUMP_NO_PROGRAM
+
+GPUMP_API int gpumpi_memory_writes(const gpump_instruction *in) {
+    return in->operation == GPUMP_OP_SPILL_STORE || (in->operation != GPUMP_OP_CHECK && in->access & GPUMP_ACCESS_WRITE);
+}
+GPUMP_API int gpumpi_memory_reads(const gpump_instruction *in) {
+    return in->operation == GPUMP_OP_SPILL_LOAD || (in->operation != GPUMP_OP_CHECK && in->access & GPUMP_ACCESS_READ);
+}
+GPUMP_API int gpumpi_memory_ends_region(const gpumpi_memory *memory, uint32_t i, const gpump_instruction *in) {
+    return in->flags & (GPUMP_FLAG_ATOMIC | GPUMP_FLAG_VOLATILE) && memory->start[i + 1];
+}
+static uint32_t gpumpi_memory_spill_bytes(const gpump_program *program, const gpump_instruction *in) {
+    uint32_t operand = in->def_count ? in->defs[0] : in->uses[0];
+    return operand & GPUMP_OPERAND_PAIR || gpump_program_width(program, operand & GPUMP_OPERAND_INDEX) == GPUMP_WIDTH_64 ? 8 : 4;
+}
+/* The spill area is a place of its own that no other access reaches. */
+static int gpumpi_memory_may_alias(const gpumpi_memory *memory, uint32_t a, uint32_t b) {
+    gpump_instruction x, y;
+    int spill_x, spill_y;
+    gpump_program_instruction(memory->program, a, &x);
+    gpump_program_instruction(memory->program, b, &y);
+    spill_x = x.operation == GPUMP_OP_SPILL_LOAD || x.operation == GPUMP_OP_SPILL_STORE;
+    spill_y = y.operation == GPUMP_OP_SPILL_LOAD || y.operation == GPUMP_OP_SPILL_STORE;
+    if (spill_x != spill_y) return 0;
+    if (!spill_x) return gpump_program_may_alias(memory->program, a, b, memory->unit);
+    return x.immediate < y.immediate + (int64_t)gpumpi_memory_spill_bytes(memory->program, &y) &&
+           y.immediate < x.immediate + (int64_t)gpumpi_memory_spill_bytes(memory->program, &x);
+}
+
+GPUMP_API void gpumpi_boundary_starts(const gpump_program *program, uint32_t level, uint8_t *start) {
+    uint32_t i;
+    for (i = 0; i < gpump_program_instructions(program); i++) {
+        gpump_instruction in;
+        gpump_program_instruction(program, i, &in);
+        start[i] = in.operation == GPUMP_OP_BOUNDARY && in.immediate <= (int64_t)level;
+    }
+}
+
+/* ---- the order in which a warp's instructions can follow each other ---- */
+
+typedef struct gpumpi_memory_edges {
+    uint32_t *from, *to;
+} gpumpi_memory_edges;
+static int gpumpi_memory_edge(const gpump_allocator *allocator, gpumpi_memory_edges *edges, uint32_t from, uint32_t to) {
+    if (!GPUMPI_ARRAY_RESERVE(allocator, edges->from, 1) || !GPUMPI_ARRAY_RESERVE(allocator, edges->to, 1)) return 0;
+    stbds_arrput(edges->from, from);
+    stbds_arrput(edges->to, to);
+    return 1;
+}
+
+/* Lanes that took `side` at a divergent branch run until they meet the others at `meet` or end; then the other side starts. */
+static int gpumpi_memory_side(gpumpi_memory *memory, uint32_t side, uint32_t meet, uint32_t other, uint32_t mark, const gpump_allocator *allocator,
+                              gpumpi_memory_edges *edges) {
+    uint32_t top = 0, i;
+    memory->seen[memory->stack[top++] = side] = mark;
+    while (top) {
+        uint32_t b = memory->stack[--top];
+        gpump_basic_block block;
+        gpump_instruction last;
+        int ends;
+        gpump_program_basic_block(memory->program, b, &block);
+        gpump_program_instruction(memory->program, block.first + block.count - 1, &last);
+        ends = last.operation == GPUMP_OP_EXIT;
+        for (i = 0; i < block.successor_count; i++) {
+            uint32_t to = block.successors[i];
+            if (to == meet) ends = 1;
+            else if (memory->seen[to] != mark) memory->seen[memory->stack[top++] = to] = mark;
+        }
+        if (ends && !gpumpi_memory_edge(allocator, edges, b, other)) return 0;
+    }
+    return 1;
+}
+
+static int gpumpi_memory_build_graph(gpumpi_arena *arena, gpumpi_memory *memory) {
+    const gpump_program *program = memory->program;
+    uint32_t blocks = memory->blocks, b, i, mark = 0;
+    gpumpi_memory_edges edges = {NULL, NULL};
+    int ok = 1;
+    for (b = 0; b < blocks && ok; b++) {
+        gpump_basic_block block;
+        gpump_program_basic_block(program, b, &block);
+        for (i = 0; i < block.successor_count && ok; i++) ok = gpumpi_memory_edge(&arena->allocator, &edges, b, block.successors[i]);
+        if (!ok || memory->unit == GPUMP_UNIT_THREAD || !gpumpi_program_diverges(program, b) || block.successors[0] == block.post_dominator ||
+            block.successors[1] == block.post_dominator)
+            continue;
+        for (i = 0; i < 2 && ok; i++)
+            ok = gpumpi_memory_side(memory, block.successors[i], block.post_dominator, block.successors[!i], ++mark, &arena->allocator, &edges);
+    }
+    ok = ok && gpumpi_graph_build(arena, &memory->graph, blocks, edges.from, edges.to, stbds_arrlenu(edges.from));
+    GPUMPI_ARRAY_FREE(&arena->allocator, edges.from);
+    GPUMPI_ARRAY_FREE(&arena->allocator, edges.to);
+    memset(memory->seen, 0, blocks * sizeof *memory->seen);
+    return ok;
+}
+
+/* ---- exactly known places ---- */
+
+typedef struct gpumpi_memory_place {
+    uint32_t spill, object, address, value, bytes, slot;
+    int64_t offset;
+} gpumpi_memory_place;
+static int gpumpi_memory_place_of(const gpump_program *program, const gpump_instruction *in, gpumpi_memory_place *place) {
+    memset(place, 0, sizeof *place);
+    place->slot = GPUMP_NONE;
+    if (in->operation == GPUMP_OP_SPILL_LOAD || in->operation == GPUMP_OP_SPILL_STORE) {
+        place->spill = 1;
+        place->offset = in->immediate;
+        place->bytes = gpumpi_memory_spill_bytes(program, in);
+        return 1;
+    }
+    if (!in->access || in->object == GPUMP_NONE || in->address == GPUMP_ADDRESS_ANYWHERE || in->operation == GPUMP_OP_CHECK) return 0;
+    place->object = in->object;
+    place->address = in->address;
+    place->value = in->address == GPUMP_ADDRESS_VALUE ? in->value : 0;
+    place->offset = in->offset;
+    place->bytes = in->bytes;
+    return 1;
+}
+static int gpumpi_memory_compare_places(const void *a, const void *b) {
+    const gpumpi_memory_place *x = (const gpumpi_memory_place *)a, *y = (const gpumpi_memory_place *)b;
+    if (x->spill != y->spill) return x->spill < y->spill ? -1 : 1;
+    if (x->object != y->object) return x->object < y->object ? -1 : 1;
+    if (x->address != y->address) return x->address < y->address ? -1 : 1;
+    if (x->value != y->value) return x->value < y->value ? -1 : 1;
+    if (x->bytes != y->bytes) return x->bytes < y->bytes ? -1 : 1;
+    return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+/* Numbers the places that some unguarded store writes exactly and some read reads exactly. */
+static int gpumpi_memory_number_places(gpumpi_arena *arena, gpumpi_memory *memory) {
+    const gpump_program *program = memory->program;
+    uint32_t count = gpump_program_instructions(program), i, n = 0, k;
+    gpumpi_arena scratch = gpumpi_arena_make(&arena->allocator);
+    gpumpi_memory_place *places, place;
+    if (!GPUMPI_ARENA_NEW(arena, memory->slot, count) || !GPUMPI_ARENA_NEW(&scratch, places, count)) {
+        gpumpi_arena_free(&scratch);
+        return 0;
+    }
+    for (i = 0; i < count; i++) {
+        gpump_instruction in;
+        memory->slot[i] = GPUMP_NONE;
+        gpump_program_instruction(program, i, &in);
+        if (gpumpi_memory_writes(&in) && in.guard == GPUMP_NONE && gpumpi_memory_place_of(program, &in, &place)) places[n++] = place;
+    }
+    qsort(places, n, sizeof *places, gpumpi_memory_compare_places);
+    for (i = k = 0; i < n; i++)
+        if (!k || gpumpi_memory_compare_places(&places[i], &places[k - 1])) places[k++] = places[i];
+    memory->slots = k;
+    for (i = 0; i < k; i++) places[i].slot = i;
+    for (i = 0; i < count && k; i++) {
+        gpump_instruction in;
+        const gpumpi_memory_place *found;
+        gpump_program_instruction(program, i, &in);
+        if ((!gpumpi_memory_writes(&in) && !gpumpi_memory_reads(&in)) || !gpumpi_memory_place_of(program, &in, &place)) continue;
+        found = (const gpumpi_memory_place *)bsearch(&place, places, k, sizeof *places, gpumpi_memory_compare_places);
+        if (found) memory->slot[i] = found->slot;
+    }
+    gpumpi_arena_free(&scratch);
+    return 1;
+}
+
+GPUMP_API int gpumpi_memory_make(gpumpi_arena *arena, const gpump_program *program, uint32_t unit, gpumpi_memory *memory) {
+    uint32_t count = gpump_program_instructions(program), blocks = gpump_program_basic_blocks(program), i, k, reached, *preorder, *number, *parent;
+    gpumpi_graph flow;
+    gpumpi_arena scratch = gpumpi_arena_make(&arena->allocator);
+    uint32_t *from, *to, edges = 0;
+    int ok = 0;
+    memset(memory, 0, sizeof *memory);
+    memory->program = program;
+    memory->unit = unit;
+    memory->blocks = blocks;
+    if (!GPUMPI_ARENA_NEW(arena, memory->start, (size_t)count + 1) || !GPUMPI_ARENA_NEW(arena, memory->is_protected, count) ||
+        !GPUMPI_ARENA_NEW(arena, memory->stack, (size_t)blocks + 1) || !GPUMPI_ARENA_NEW(arena, memory->seen, blocks) ||
+        !GPUMPI_ARENA_NEW(arena, memory->order, blocks) || !GPUMPI_ARENA_NEW(&scratch, preorder, blocks) ||
+        !GPUMPI_ARENA_NEW(&scratch, number, blocks) || !GPUMPI_ARENA_NEW(&scratch, parent, blocks) ||
+        !GPUMPI_ARENA_NEW(&scratch, from, (size_t)blocks * 2) || !GPUMPI_ARENA_NEW(&scratch, to, (size_t)blocks * 2))
+        goto end;
+    for (i = 0; i < blocks; i++) {
+        gpump_basic_block block;
+        gpump_program_basic_block(program, i, &block);
+        for (k = 0; k < block.successor_count; k++) {
+            from[edges] = i;
+            to[edges++] = block.successors[k];
+        }
+    }
+    if (!gpumpi_graph_build(&scratch, &flow, blocks, from, to, edges)) goto end;
+    reached = gpumpi_graph_search(&scratch, &flow, 0, preorder, memory->order, number, parent);
+    if (reached == GPUMP_NONE) goto end;
+    for (i = 0; i < reached / 2; i++) {
+        k = memory->order[i];
+        memory->order[i] = memory->order[reached - 1 - i];
+        memory->order[reached - 1 - i] = k;
+    }
+    ok = gpumpi_memory_build_graph(arena, memory) && gpumpi_memory_number_places(arena, memory);
+    memory->blocks = reached; /* as many as order[] has */
+end:
+    gpumpi_arena_free(&scratch);
+    return ok;
+}
+
+GPUMP_API int gpumpi_memory_protect(gpumpi_arena *arena, gpumpi_memory *memory) {
+    const gpump_program *program = memory->program;
+    uint32_t words = gpump_bits_words(memory->slots), blocks = gpump_program_basic_blocks(program), k, n, i, w;
+    gpumpi_arena scratch = gpumpi_arena_make(&arena->allocator);
+    uint64_t *out, *set; /* out: what is surely written at the end of each block; all ones until it was visited */
+    int changed = 1, last = 0;
+    memset(memory->is_protected, 0, gpump_program_instructions(program));
+    if (!memory->slots) return 1;
+    if (!GPUMPI_ARENA_NEW(&scratch, out, (size_t)blocks * words) || !GPUMPI_ARENA_NEW(&scratch, set, words)) {
+        gpumpi_arena_free(&scratch);
+        return 0;
+    }
+    memset(out, 0xff, (size_t)blocks * words * sizeof *out);
+    while (changed || !last) {
+        last = !changed; /* one more round with the final sets marks the reads */
+        changed = 0;
+        for (n = 0; n < memory->blocks; n++) {
+            uint32_t b = memory->order[n];
+            gpump_basic_block block;
+            gpump_program_basic_block(program, b, &block);
+            memset(set, b ? 0xff : 0, words * sizeof *set);
+            for (k = 0; k < block.predecessor_count && b; k++)
+                for (w = 0; w < words; w++) set[w] &= out[(size_t)block.predecessors[k] * words + w];
+            for (i = block.first; i < block.first + block.count; i++) {
+                gpump_instruction in;
+                if (memory->start[i]) memset(set, 0, words * sizeof *set);
+                if (memory->slot[i] == GPUMP_NONE) continue;
+                gpump_program_instruction(program, i, &in);
+                if (last && gpumpi_memory_reads(&in)) memory->is_protected[i] = (uint8_t)gpump_bits_get(set, memory->slot[i]);
+                if (gpumpi_memory_writes(&in) && in.guard == GPUMP_NONE) gpump_bits_set(set, memory->slot[i]);
+            }
+            if (memcmp(out + (size_t)b * words, set, words * sizeof *set)) {
+                memcpy(out + (size_t)b * words, set, words * sizeof *set);
+                changed = 1;
+            }
+        }
+    }
+    gpumpi_arena_free(&scratch);
+    return 1;
+}
+
+/* Walks up in block b from position `at`. 1: the way on leads to the predecessors; 0: it ended at a region's start or at a read; -1: out of
+ * memory. */
+static int gpumpi_memory_scan(gpumpi_memory *memory, uint32_t b, uint32_t at, uint32_t write, const gpump_allocator *allocator, uint32_t **reads) {
+    gpump_basic_block block;
+    gpump_program_basic_block(memory->program, b, &block);
+    for (;;) {
+        gpump_instruction in;
+        if (at < block.first + block.count && memory->start[at]) return 0;
+        if (at == block.first) return 1;
+        gpump_program_instruction(memory->program, --at, &in);
+        if (gpumpi_memory_reads(&in) && !memory->is_protected[at] && gpumpi_memory_may_alias(memory, at, write))
+            return GPUMPI_ARRAY_PUSH(allocator, *reads, at) ? 0 : -1;
+    }
+}
+
+GPUMP_API int gpumpi_memory_walk(gpumpi_memory *memory, uint32_t write, uint32_t mark, const gpump_allocator *allocator, uint32_t **reads) {
+    uint32_t top = 0, b = gpump_program_basic_block_of(memory->program, write), at = write, e;
+    gpump_instruction in;
+    int own; /* a place of the thread's own: what other lanes do in between does not matter */
+    gpump_program_instruction(memory->program, write, &in);
+    own = in.operation == GPUMP_OP_SPILL_STORE || in.space == GPUMP_SPACE_LOCAL;
+    for (;;) {
+        gpump_basic_block block;
+        const uint32_t *from;
+        uint32_t count;
+        int open = gpumpi_memory_scan(memory, b, at, write, allocator, reads);
+        if (open < 0) return 0;
+        gpump_program_basic_block(memory->program, b, &block);
+        from = own ? block.predecessors : memory->graph.pred + memory->graph.pred_start[b];
+        count = own ? block.predecessor_count : memory->graph.pred_start[b + 1] - memory->graph.pred_start[b];
+        for (e = 0; open && e < count; e++)
+            if (memory->seen[from[e]] != mark) memory->seen[memory->stack[top++] = from[e]] = mark;
+        if (!top) return 1;
+        b = memory->stack[--top];
+        gpump_program_basic_block(memory->program, b, &block);
+        at = block.first + block.count;
+    }
+}
+
+/* ---- registers ---- */
+
+/* What the walk through one region knows at the start of each block: live-ins not yet written on some path, and those read so. */
+typedef struct gpumpi_clobbers_region {
+    const gpump_program *program;
+    const uint8_t *start;
+    uint32_t count, words;      /* live-ins, words of a set of them */
+    uint32_t *local;            /* register -> its number among them, GPUMP_NONE */
+    uint32_t *where, *visited;  /* block -> its place in pool (where visited says this region) */
+    uint64_t *pool, *now;       /* sets: unwritten, read; two per block */
+    uint8_t *reported;
+} gpumpi_clobbers_region;
+
+/* Runs block b from instruction `at`. 1: it goes on to the successors with region->now; 0: it ends; -1: out of memory. */
+static int gpumpi_clobbers_run(gpumpi_clobbers_region *region, uint32_t b, uint32_t at, uint32_t start, const gpump_allocator *allocator,
+                               gpumpi_register_clobber **list) {
+    uint64_t *unwritten = region->now, *read = region->now + region->words;
+    gpump_basic_block block;
+    uint32_t i, k, w;
+    gpump_program_basic_block(region->program, b, &block);
+    for (i = at; i < block.first + block.count; i++) {
+        gpump_instruction in;
+        if (region->start[i] && i != at) return 0;
+        gpump_program_instruction(region->program, i, &in);
+        for (k = 0; k <= in.use_count; k++) {
+            uint32_t operand = k < in.use_count ? in.uses[k] : in.guard;
+            if (operand == GPUMP_NONE) continue;
+            GPUMPI_OPERAND_REGISTERS(operand, reg, {
+                uint32_t n = region->local[reg];
+                if (n != GPUMP_NONE && gpump_bits_get(unwritten, n)) gpump_bits_set(read, n);
+            });
+        }
+        for (k = 0; k < in.def_count; k++) {
+            int ok = 1;
+            GPUMPI_OPERAND_REGISTERS(in.defs[k], reg, {
+                uint32_t n = region->local[reg];
+                if (n != GPUMP_NONE) {
+                    if (gpump_bits_get(read, n) && !region->reported[n]) {
+                        gpumpi_register_clobber found;
+                        found.start = start;
+                        found.reg = reg;
+                        found.write = i;
+                        region->reported[n] = 1;
+                        ok = ok && GPUMPI_ARRAY_PUSH(allocator, *list, found);
+                    }
+                    if (gpumpi_kills(&in)) gpump_bits_clear(unwritten, n);
+                }
+            });
+            if (!ok) return -1;
+        }
+    }
+    for (w = 0; w < 2 * region->words; w++)
+        if (region->now[w]) return 1;
+    return 0;
+}
+
+/* Follows one region from its start to the next boundaries, until nothing new is learnt. */
+static int gpumpi_clobbers_follow(gpumpi_clobbers_region *region, uint32_t start, uint32_t *stack, uint32_t *queued, uint32_t mark,
+                                  const gpump_allocator *allocator, gpumpi_register_clobber **list) {
+    uint32_t b = gpump_program_basic_block_of(region->program, start), at = start, top = 0, k, w, sets = 2 * region->words;
+    for (;;) {
+        gpump_basic_block block;
+        int goes_on = gpumpi_clobbers_run(region, b, at, start, allocator, list);
+        if (goes_on < 0) return 0;
+        gpump_program_basic_block(region->program, b, &block);
+        for (k = 0; k < block.successor_count && goes_on; k++) {
+            uint32_t to = block.successors[k];
+            int fresh = 0;
+            gpump_basic_block next;
+            gpump_program_basic_block(region->program, to, &next);
+            if (region->start[next.first]) continue;
+            if (region->visited[to] != mark) {
+                region->visited[to] = mark;
+                region->where[to] = (uint32_t)(stbds_arrlenu(region->pool) / sets);
+                if (!GPUMPI_ARRAY_RESERVE(allocator, region->pool, sets)) return 0;
+                for (w = 0; w < sets; w++) stbds_arrput(region->pool, 0);
+                fresh = 1;
+            }
+            for (w = 0; w < sets; w++) {
+                uint64_t *old = &region->pool[(size_t)region->where[to] * sets + w];
+                fresh |= (region->now[w] & ~*old) != 0;
+                *old |= region->now[w];
+            }
+            if (fresh && queued[to] != mark) queued[stack[top++] = to] = mark;
+        }
+        if (!top) return 1;
+        b = stack[--top];
+        queued[b] = 0;
+        gpump_program_basic_block(region->program, b, &block);
+        at = block.first;
+        memcpy(region->now, region->pool + (size_t)region->where[b] * sets, sets * sizeof *region->now);
+    }
+}
+
+GPUMP_API int gpumpi_register_clobbers(gpumpi_arena *arena, const gpump_program *program, const gpump_liveness *liveness, const uint8_t *start,
+                                       const gpump_allocator *allocator, gpumpi_register_clobber **list) {
+    uint32_t registers = gpump_program_registers(program), blocks = gpump_program_basic_blocks(program), i, w, mark = 0, *stack, *queued, *live;
+    gpumpi_arena scratch = gpumpi_arena_make(&arena->allocator);
+    gpumpi_clobbers_region region;
+    uint64_t *set;
+    int ok = 0;
+    memset(&region, 0, sizeof region);
+    region.program = program;
+    region.start = start;
+    if (!GPUMPI_ARENA_NEW(&scratch, region.local, registers) || !GPUMPI_ARENA_NEW(&scratch, region.where, blocks) ||
+        !GPUMPI_ARENA_NEW(&scratch, region.visited, blocks) || !GPUMPI_ARENA_NEW(&scratch, region.now, 2 * ((size_t)gpump_bits_words(registers) + 1)) ||
+        !GPUMPI_ARENA_NEW(&scratch, region.reported, registers) || !GPUMPI_ARENA_NEW(&scratch, stack, blocks) ||
+        !GPUMPI_ARENA_NEW(&scratch, queued, blocks) || !GPUMPI_ARENA_NEW(&scratch, live, registers) ||
+        !GPUMPI_ARENA_NEW(&scratch, set, gpump_liveness_words(liveness)))
+        goto end;
+    for (i = 0; i < registers; i++) region.local[i] = GPUMP_NONE;
+    for (i = 0; i < gpump_program_instructions(program); i++) {
+        if (!start[i]) continue;
+        gpump_liveness_before(liveness, i, set);
+        for (w = region.count = 0; w < gpump_liveness_words(liveness); w++) {
+            uint64_t word = set[w];
+            for (; word; word &= word - 1) {
+                uint32_t reg = w * 64 + gpump_bits_lowest64(word);
+                region.local[reg] = region.count;
+                live[region.count++] = reg;
+            }
+        }
+        if (!region.count) continue;
+        region.words = gpump_bits_words(region.count);
+        memset(region.now, 0, 2 * region.words * sizeof *region.now);
+        for (w = 0; w < region.count; w++) {
+            gpump_bits_set(region.now, w);
+            region.reported[w] = 0;
+        }
+        if (region.pool) stbds_header(region.pool)->length = 0;
+        ok = gpumpi_clobbers_follow(&region, i, stack, queued, ++mark, allocator, list);
+        for (w = 0; w < region.count; w++) region.local[live[w]] = GPUMP_NONE;
+        if (!ok) goto end;
+    }
+    ok = 1;
+end:
+    GPUMPI_ARRAY_FREE(allocator, region.pool);
+    gpumpi_arena_free(&scratch);
+    return ok;
+}
+
+/* ---- the public questions ---- */
+
+GPUMP_API gpump_result gpump_clobbers_find(const gpump_program *program, uint32_t unit, uint32_t level, gpump_clobber *out, uint32_t capacity,
+                                           uint32_t *count) {
+    gpumpi_arena scratch;
+    const gpump_allocator *allocator;
+    gpumpi_memory memory;
+    gpump_liveness *liveness = NULL;
+    gpumpi_register_clobber *registers = NULL;
+    uint32_t *reads = NULL, i, k, found = 0;
+    gpump_result result = GPUMP_ERROR_MEMORY;
+    if (!program || !count || (!out && capacity) || unit > GPUMP_UNIT_WARP || level > GPUMP_BOUNDARY_SHORT) return GPUMP_ERROR_ARGUMENT;
+    if (!gpump_program_basic_blocks(program)) return GPUMP_ERROR_STATE;
+    allocator = gpumpi_program_allocator(program);
+    scratch = gpumpi_arena_make(allocator);
+    if (!gpumpi_memory_make(&scratch, program, unit, &memory)) goto end;
+    gpumpi_boundary_starts(program, level, memory.start);
+    if (!gpumpi_memory_protect(&scratch, &memory)) goto end;
+    for (i = 0; i < gpump_program_instructions(program); i++) {
+        gpump_instruction in;
+        gpump_program_instruction(program, i, &in);
+        if (!gpumpi_memory_writes(&in) || gpumpi_memory_ends_region(&memory, i, &in)) continue;
+        if (reads) stbds_header(reads)->length = 0;
+        if (!gpumpi_memory_walk(&memory, i, i + 1, allocator, &reads)) goto end;
+        for (k = 0; k < stbds_arrlenu(reads); k++, found++)
+            if (found < capacity) {
+                out[found].start = out[found].reg = GPUMP_NONE;
+                out[found].read = reads[k];
+                out[found].write = i;
+            }
+    }
+    result = gpump_liveness_create(program, allocator, &liveness);
+    if (result != GPUMP_OK) goto end;
+    result = GPUMP_ERROR_MEMORY;
+    if (!gpumpi_register_clobbers(&scratch, program, liveness, memory.start, allocator, &registers)) goto end;
+    for (k = 0; k < stbds_arrlenu(registers); k++, found++)
+        if (found < capacity) {
+            out[found].start = registers[k].start;
+            out[found].read = GPUMP_NONE;
+            out[found].write = registers[k].write;
+            out[found].reg = registers[k].reg;
+        }
+    *count = found;
+    result = found <= capacity ? GPUMP_OK : GPUMP_ERROR_CAPACITY;
+end:
+    GPUMPI_ARRAY_FREE(allocator, reads);
+    GPUMPI_ARRAY_FREE(allocator, registers);
+    gpump_liveness_destroy(liveness);
+    gpumpi_arena_free(&scratch);
+    return result;
+}
+
+static uint32_t gpumpi_clobbers_root(uint32_t *set, uint32_t x) {
+    while (set[x] != x) x = set[x] = set[set[x]];
+    return x;
+}
+
+/* Other warps run at other places of the program, held together only by barriers. Parts of the program connected without crossing
+ * a barrier may run at the same time; beyond that, a read comes before a write only where the flow of control leads from its part
+ * to the write's. Parts are kept by their halves of blocks: node i stands before instruction i, a barrier cuts i from i + 1. */
+GPUMP_API gpump_result gpump_clobbers_block(const gpump_program *program, uint8_t *clobbers, uint32_t *count) {
+    gpumpi_arena scratch;
+    const gpump_allocator *allocator;
+    gpumpi_memory memory;
+    gpumpi_graph parts;
+    uint32_t instructions, i, k, b, found = 0, top, *set, *from, *to, edges = 0, *stack, *seen, *reads = NULL;
+    gpump_result result = GPUMP_ERROR_MEMORY;
+    if (!program || !clobbers) return GPUMP_ERROR_ARGUMENT;
+    if (!gpump_program_basic_blocks(program)) return GPUMP_ERROR_STATE;
+    allocator = gpumpi_program_allocator(program);
+    scratch = gpumpi_arena_make(allocator);
+    instructions = gpump_program_instructions(program);
+    if (!gpumpi_memory_make(&scratch, program, GPUMP_UNIT_BLOCK, &memory) || !gpumpi_memory_protect(&scratch, &memory) ||
+        !GPUMPI_ARENA_NEW(&scratch, set, instructions) || !GPUMPI_ARENA_NEW(&scratch, from, instructions) || !GPUMPI_ARENA_NEW(&scratch, to, instructions) ||
+        !GPUMPI_ARENA_NEW(&scratch, stack, instructions) || !GPUMPI_ARENA_NEW(&scratch, seen, instructions))
+        goto end;
+    for (i = 0; i < instructions; i++) set[i] = i;
+    for (b = 0; b < gpump_program_basic_blocks(program); b++) {
+        gpump_basic_block block;
+        gpump_program_basic_block(program, b, &block);
+        for (i = block.first; i < block.first + block.count; i++) {
+            gpump_instruction in;
+            int last = i + 1 == block.first + block.count;
+            gpump_program_instruction(program, i, &in);
+            for (k = 0; k < (last ? block.successor_count : 1u); k++) {
+                gpump_basic_block next;
+                uint32_t target = i + 1;
+                if (last) {
+                    gpump_program_basic_block(program, block.successors[k], &next);
+                    target = next.first;
+                }
+                if (in.operation == GPUMP_OP_BARRIER || in.operation == GPUMP_OP_BARRIER_PP) {
+                    from[edges] = i;
+                    to[edges++] = target;
+                } else
+                    set[gpumpi_clobbers_root(set, i)] = gpumpi_clobbers_root(set, target);
+            }
+        }
+    }
+    for (k = 0; k < edges; k++) {
+        from[k] = gpumpi_clobbers_root(set, from[k]);
+        to[k] = gpumpi_clobbers_root(set, to[k]);
+    }
+    if (!gpumpi_graph_build(&scratch, &parts, instructions, from, to, edges)) goto end;
+    for (i = 0; i < instructions; i++) {
+        gpump_instruction in;
+        gpump_program_instruction(program, i, &in);
+        clobbers[i] = gpumpi_memory_writes(&in) && in.flags & (GPUMP_FLAG_ATOMIC | GPUMP_FLAG_VOLATILE);
+        /* one read for each way of reading is enough: the first seen of equal ones in the same part */
+        if (!in.access || in.operation == GPUMP_OP_CHECK || !(in.access & GPUMP_ACCESS_READ) || memory.is_protected[i]) continue;
+        if (in.space != GPUMP_SPACE_GLOBAL && in.space != GPUMP_SPACE_GENERIC) continue;
+        if (!GPUMPI_ARRAY_PUSH(allocator, reads, i)) goto end;
+    }
+    for (k = 0; k < stbds_arrlenu(reads); k++) { /* from each read forward through the parts; writes there that may meet it */
+        uint32_t root = gpumpi_clobbers_root(set, reads[k]);
+        gpump_instruction x, y;
+        gpump_program_instruction(program, reads[k], &x);
+        for (i = k > 64 ? k - 64 : 0; i < k; i++) { /* the same kind of read was followed just before */
+            gpump_program_instruction(program, reads[i], &y);
+            if (gpumpi_clobbers_root(set, reads[i]) == root && x.space == y.space && x.object == y.object && x.address == y.address && x.value == y.value &&
+                x.offset == y.offset && x.bytes == y.bytes && x.thread_stride == y.thread_stride)
+                break;
+        }
+        if (i < k) continue;
+        seen[stack[0] = root] = k + 1;
+        for (top = 1; top;) {
+            uint32_t at = stack[--top], e;
+            for (e = parts.succ_start[at]; e < parts.succ_start[at + 1]; e++)
+                if (seen[parts.succ[e]] != k + 1) seen[stack[top++] = parts.succ[e]] = k + 1;
+        }
+        for (i = 0; i < instructions; i++) {
+            if (clobbers[i] || seen[gpumpi_clobbers_root(set, i)] != k + 1) continue;
+            gpump_program_instruction(program, i, &y);
+            if (!y.access || y.operation == GPUMP_OP_CHECK || !(y.access & GPUMP_ACCESS_WRITE)) continue;
+            if (y.space != GPUMP_SPACE_GLOBAL && y.space != GPUMP_SPACE_GENERIC) continue;
+            clobbers[i] = (uint8_t)gpump_program_may_alias(program, reads[k], i, GPUMP_UNIT_BLOCK);
+        }
+    }
+    for (i = 0; i < instructions; i++) found += clobbers[i];
+    if (count) *count = found;
+    result = GPUMP_OK;
+end:
+    GPUMPI_ARRAY_FREE(allocator, reads);
+    gpumpi_arena_free(&scratch);
+    return result;
+}
+#endif
+
+/* ---- gpump_impl/regions.c ---- */
+/* regions: where the boundaries of idempotent regions go */
+
+
+
+#ifndef GPUMP_NO_PROGRAM
+
+GPUMP_API gpump_result gpump_regions_config_preset(gpump_regions_config *config, const char *preset) {
+    if (!config || !preset) return GPUMP_ERROR_ARGUMENT;
+    if (strcmp(preset, "igpu") && strcmp(preset, "igpu_short") && strcmp(preset, "dekruijf")) return GPUMP_ERROR_UNKNOWN_NAME;
+    memset(config, 0, sizeof *config);
+    config->struct_size = (uint32_t)sizeof *config;
+    config->unit = preset[0] == 'i' ? GPUMP_UNIT_WARP : GPUMP_UNIT_THREAD;
+    config->few_live = preset[0] == 'i';
+    config->max_instructions = strcmp(preset, "igpu_short") ? 0 : 32;
+    config->preserve = 1;
+    return GPUMP_OK;
+}
+
+/* The cuts under construction: before each instruction why one stands there, and whether it is short. */
+typedef struct gpumpi_regions_plan {
+    const gpump_program *program;
+    const gpump_liveness *liveness;
+    const gpump_regions_config *config;
+    gpumpi_memory memory; /* memory.start[i] is set with every cut */
+    uint8_t *why, *is_short;
+    uint32_t *live;  /* 32-bit registers live before each instruction */
+    uint32_t *idom;  /* of memory.graph */
+    uint8_t *cut_in; /* basic block -> how many cuts, 2 at most */
+    uint32_t mark, pairs;
+    int making_short;
+} gpumpi_regions_plan;
+
+static void gpumpi_regions_cut(gpumpi_regions_plan *plan, uint32_t i, uint32_t why) {
+    uint32_t b;
+    if (plan->why[i]) return;
+    plan->why[i] = (uint8_t)why;
+    plan->is_short[i] = (uint8_t)plan->making_short;
+    plan->memory.start[i] = 1;
+    b = gpump_program_basic_block_of(plan->program, i);
+    if (plan->cut_in[b] < 2) plan->cut_in[b]++;
+}
+
+static int gpumpi_regions_is_boundary(const gpump_program *program, uint32_t i) {
+    gpump_instruction in;
+    gpump_program_instruction(program, i, &in);
+    return in.operation == GPUMP_OP_BOUNDARY;
+}
+
+/* The first step puts boundaries beside barriers and behind whatever must not be done twice. They belong to the instruction before them,
+ * not to the place behind it: where that is a meeting point of diverged lanes, the first to arrive would wait without crossing it. */
+static gpump_result gpumpi_regions_forced(const gpump_program *program, gpump_program **out, gpump_diag *diag) {
+    const gpump_allocator *allocator = gpumpi_program_allocator(program);
+    gpumpi_insertion *insertions = NULL;
+    gpumpi_edit edit;
+    uint32_t i, b, last = GPUMP_NONE;
+    gpump_result result = GPUMP_ERROR_MEMORY;
+    for (i = 0; i < gpump_program_instructions(program); i++) {
+        gpump_instruction in;
+        int barrier;
+        gpump_program_instruction(program, i, &in);
+        b = gpump_program_basic_block_of(program, i);
+        barrier = in.operation == GPUMP_OP_BARRIER || in.operation == GPUMP_OP_BARRIER_PP;
+        if (barrier && !(last != GPUMP_NONE && last + 1 == i && gpump_program_basic_block_of(program, last) == b)) {
+            gpumpi_insertion before = gpumpi_insertion_make(GPUMP_OP_BOUNDARY, i);
+            before.instruction.tag = GPUMP_CUT_FORCED;
+            if (!GPUMPI_ARRAY_PUSH(allocator, insertions, before)) goto end;
+        }
+        if (barrier || in.flags & (GPUMP_FLAG_ATOMIC | GPUMP_FLAG_VOLATILE | GPUMP_FLAG_FENCE) || (gpumpi_memory_reads(&in) && gpumpi_memory_writes(&in))) {
+            gpumpi_insertion behind = gpumpi_insertion_make(GPUMP_OP_BOUNDARY, i + 1);
+            behind.instruction.tag = GPUMP_CUT_FORCED;
+            behind.after_previous = 1;
+            last = i;
+            if (!GPUMPI_ARRAY_PUSH(allocator, insertions, behind)) goto end;
+        }
+    }
+    memset(&edit, 0, sizeof edit);
+    edit.program = program;
+    edit.insertions = insertions;
+    edit.insertion_count = (uint32_t)stbds_arrlenu(insertions);
+    result = gpumpi_program_edit(&edit, out, diag);
+end:
+    GPUMPI_ARRAY_FREE(allocator, insertions);
+    return result;
+}
+
+/* ---- the hitting set ---- */
+
+typedef struct gpumpi_regions_pairs {
+    uint32_t *pair, *place; /* which pair could be cut before which instruction */
+    uint32_t count;
+    uint32_t *write; /* of each pair */
+} gpumpi_regions_pairs;
+
+static int gpumpi_regions_candidate(const gpump_allocator *allocator, gpumpi_regions_pairs *pairs, uint32_t pair, uint32_t place) {
+    if (!GPUMPI_ARRAY_RESERVE(allocator, pairs->pair, 1) || !GPUMPI_ARRAY_RESERVE(allocator, pairs->place, 1)) return 0;
+    stbds_arrput(pairs->pair, pair);
+    stbds_arrput(pairs->place, place);
+    return 1;
+}
+
+/* Places from `first` to `end` - 1 of one block: its writes, and the place with the fewest live registers. */
+static int gpumpi_regions_candidates_in(gpumpi_regions_plan *plan, gpumpi_regions_pairs *pairs, uint32_t pair, uint32_t first, uint32_t end) {
+    uint32_t i, best = GPUMP_NONE;
+    int best_writes = 0;
+    const gpump_allocator *allocator = gpumpi_program_allocator(plan->program);
+    for (i = first; i < end; i++) {
+        gpump_instruction in;
+        gpump_program_instruction(plan->program, i, &in);
+        if (gpumpi_memory_writes(&in) && !gpumpi_regions_candidate(allocator, pairs, pair, i)) return 0;
+        if (!plan->config->few_live || (best != GPUMP_NONE && plan->live[i] >= plan->live[best])) continue;
+        best = i;
+        best_writes = gpumpi_memory_writes(&in);
+    }
+    return best == GPUMP_NONE || best_writes || gpumpi_regions_candidate(allocator, pairs, pair, best);
+}
+
+/* A place separates a read from a write when it stands on every way from one to the other: the write itself; what stands before it in
+ * its block; and what dominates it but not the read. */
+static int gpumpi_regions_candidates(gpumpi_regions_plan *plan, gpumpi_regions_pairs *pairs, uint32_t read, uint32_t write) {
+    const gpump_program *program = plan->program;
+    uint32_t pair = pairs->count++, home = gpump_program_basic_block_of(program, read), b = gpump_program_basic_block_of(program, write), at;
+    gpump_basic_block block;
+    if (!GPUMPI_ARRAY_PUSH(gpumpi_program_allocator(program), pairs->write, write)) return 0;
+    gpump_program_basic_block(program, b, &block);
+    if (b == home && read < write) return gpumpi_regions_candidates_in(plan, pairs, pair, read + 1, write + 1);
+    if (!gpumpi_regions_candidates_in(plan, pairs, pair, block.first, write + 1)) return 0;
+    for (at = b; b != home && plan->idom[at] != GPUMP_NONE;) {
+        uint32_t x;
+        at = plan->idom[at];
+        for (x = home; x != GPUMP_NONE && x != at; x = plan->idom[x]) {}
+        gpump_program_basic_block(program, at, &block);
+        if (at == home) return gpumpi_regions_candidates_in(plan, pairs, pair, read + 1, block.first + block.count);
+        if (x == at) break; /* dominates the read too */
+        if (!gpumpi_regions_candidates_in(plan, pairs, pair, block.first, block.first + block.count)) return 0;
+    }
+    return 1;
+}
+
+/* A place's worth, better ones smaller; compared in this order. */
+typedef struct gpumpi_regions_key {
+    uint32_t key[6], place;
+} gpumpi_regions_key;
+static int gpumpi_regions_less(const gpumpi_regions_key *a, const gpumpi_regions_key *b) {
+    uint32_t k;
+    for (k = 0; k < 6; k++)
+        if (a->key[k] != b->key[k]) return a->key[k] < b->key[k];
+    return a->place < b->place;
+}
+static void gpumpi_regions_sift(gpumpi_regions_key *heap, uint32_t count, uint32_t at) {
+    for (;;) {
+        uint32_t child = 2 * at + 1;
+        gpumpi_regions_key moved;
+        if (child >= count) return;
+        if (child + 1 < count && gpumpi_regions_less(&heap[child + 1], &heap[child])) child++;
+        if (!gpumpi_regions_less(&heap[child], &heap[at])) return;
+        moved = heap[at];
+        heap[at] = heap[child];
+        heap[child] = moved;
+        at = child;
+    }
+}
+static int gpumpi_regions_before_loop(const gpump_program *program, uint32_t b, const gpump_basic_block *block) {
+    uint32_t k;
+    for (k = 0; k < block->successor_count; k++) {
+        gpump_basic_block next;
+        gpump_loop loop;
+        gpump_program_basic_block(program, block->successors[k], &next);
+        if (next.loop == GPUMP_NONE) continue;
+        gpump_program_loop(program, next.loop, &loop);
+        if (loop.header == block->successors[k] && !gpump_program_in_loop(program, next.loop, b)) return 1;
+    }
+    return 0;
+}
+static void gpumpi_regions_make_key(const gpumpi_regions_plan *plan, gpumpi_regions_key *key, uint32_t covers, uint32_t of, int ends_pair) {
+    gpump_basic_block block;
+    uint32_t b = gpump_program_basic_block_of(plan->program, key->place), live = plan->live[key->place];
+    gpump_program_basic_block(plan->program, b, &block);
+    key->key[0] = block.loop_depth;
+    key->key[1] = plan->config->few_live ? live : 0u - covers;
+    key->key[2] = plan->config->few_live ? 0u - covers : 0;
+    /* de Kruijf prefers a write that ends a pair to a place before a loop; iGPU's figure 4 takes the place before the loop */
+    key->key[plan->config->few_live ? 4 : 3] = !ends_pair;
+    key->key[plan->config->few_live ? 3 : 4] = !gpumpi_regions_before_loop(plan->program, b, &block);
+    key->key[5] = 0u - of;
+}
+
+/* Chooses places until every pair is cut: the best first, its worth looked at again when it comes up, since it can only have sunk. */
+static int gpumpi_regions_hit(gpumpi_regions_plan *plan, const gpumpi_regions_pairs *pairs) {
+    const gpump_program *program = plan->program;
+    gpumpi_arena scratch = gpumpi_arena_make(gpumpi_program_allocator(program));
+    uint32_t instructions = gpump_program_instructions(program), n = (uint32_t)stbds_arrlenu(pairs->pair), i, k, count = 0, *place_start, *place_pair, *pair_start,
+             *pair_place;
+    gpumpi_regions_key *heap;
+    uint8_t *hit, *ends_pair;
+    int ok = 0;
+    if (!gpumpi_group(&scratch, instructions, pairs->place, pairs->pair, n, &place_start, &place_pair) ||
+        !gpumpi_group(&scratch, pairs->count, pairs->pair, pairs->place, n, &pair_start, &pair_place) || !GPUMPI_ARENA_NEW(&scratch, heap, instructions) ||
+        !GPUMPI_ARENA_NEW(&scratch, hit, pairs->count) || !GPUMPI_ARENA_NEW(&scratch, ends_pair, instructions))
+        goto end;
+    for (i = 0; i < pairs->count; i++) ends_pair[pairs->write[i]] = 1;
+    for (i = 0; i < instructions; i++) {
+        if (place_start[i] == place_start[i + 1]) continue;
+        heap[count].place = i;
+        gpumpi_regions_make_key(plan, &heap[count++], place_start[i + 1] - place_start[i], place_start[i + 1] - place_start[i], ends_pair[i]);
+    }
+    for (i = count / 2; i-- > 0;) gpumpi_regions_sift(heap, count, i);
+    while (count) {
+        gpumpi_regions_key key = heap[0];
+        uint32_t covers = 0;
+        for (i = place_start[key.place]; i < place_start[key.place + 1]; i++) covers += !hit[place_pair[i]];
+        if (covers) {
+            gpumpi_regions_make_key(plan, &key, covers, place_start[key.place + 1] - place_start[key.place], ends_pair[key.place]);
+            if (gpumpi_regions_less(&heap[0], &key)) {
+                heap[0] = key;
+                gpumpi_regions_sift(heap, count, 0);
+                continue;
+            }
+            gpumpi_regions_cut(plan, key.place, GPUMP_CUT_CLOBBER);
+            for (k = place_start[key.place]; k < place_start[key.place + 1]; k++) hit[place_pair[k]] = 1;
+        }
+        heap[0] = heap[--count];
+        gpumpi_regions_sift(heap, count, 0);
+    }
+    ok = 1;
+end:
+    gpumpi_arena_free(&scratch);
+    return ok;
+}
+
+/* Cuts every memory antidependence that is left; *changed when there was one. */
+static int gpumpi_regions_memory(gpumpi_regions_plan *plan, gpumpi_arena *arena, int *changed) {
+    const gpump_program *program = plan->program;
+    const gpump_allocator *allocator = gpumpi_program_allocator(program);
+    gpumpi_regions_pairs pairs = {NULL, NULL, 0, NULL};
+    uint32_t i, k, *reads = NULL;
+    int ok = gpumpi_memory_protect(arena, &plan->memory);
+    for (i = 0; i < gpump_program_instructions(program) && ok; i++) {
+        gpump_instruction in;
+        gpump_program_instruction(program, i, &in);
+        if (!gpumpi_memory_writes(&in) || gpumpi_memory_ends_region(&plan->memory, i, &in)) continue;
+        if (reads) stbds_header(reads)->length = 0;
+        ok = gpumpi_memory_walk(&plan->memory, i, ++plan->mark, allocator, &reads);
+        for (k = 0; ok && k < stbds_arrlenu(reads); k++)
+            if (reads[k] != i) ok = gpumpi_regions_candidates(plan, &pairs, reads[k], i);
+    }
+    if (ok && pairs.count) {
+        *changed = 1;
+        plan->pairs += pairs.count;
+        ok = gpumpi_regions_hit(plan, &pairs);
+    }
+    GPUMPI_ARRAY_FREE(allocator, reads);
+    GPUMPI_ARRAY_FREE(allocator, pairs.pair);
+    GPUMPI_ARRAY_FREE(allocator, pairs.place);
+    GPUMPI_ARRAY_FREE(allocator, pairs.write);
+    return ok;
+}
+
+/* ---- divergence: lanes that wait while others cross a boundary go on from a boundary of their own ---- */
+
+static int gpumpi_regions_only_exits(const gpump_program *program, uint32_t b) {
+    gpump_basic_block block;
+    gpump_instruction in;
+    gpump_program_basic_block(program, b, &block);
+    gpump_program_instruction(program, block.first, &in);
+    return in.operation == GPUMP_OP_EXIT && in.guard == GPUMP_NONE;
+}
+static void gpumpi_regions_cut_block(gpumpi_regions_plan *plan, uint32_t b, uint32_t why, int *changed) {
+    gpump_basic_block block;
+    gpump_program_basic_block(plan->program, b, &block);
+    if (plan->why[block.first] || gpumpi_regions_only_exits(plan->program, b)) return;
+    gpumpi_regions_cut(plan, block.first, why);
+    *changed = 1;
+}
+
+static int gpumpi_regions_divergence(gpumpi_regions_plan *plan, int *changed) {
+    const gpump_program *program = plan->program;
+    gpumpi_arena scratch = gpumpi_arena_make(gpumpi_program_allocator(program));
+    uint32_t blocks = gpump_program_basic_blocks(program), b, k, top = 0, count, *stack;
+    uint8_t *seen;
+    if (!GPUMPI_ARENA_NEW(&scratch, stack, (size_t)blocks * 2) || !GPUMPI_ARENA_NEW(&scratch, seen, blocks)) {
+        gpumpi_arena_free(&scratch);
+        return 0;
+    }
+    for (b = 0; b < blocks; b++)
+        if (plan->cut_in[b]) stack[top++] = b;
+    while (top) { /* every branch that decides, directly or not, whether a block with a cut runs */
+        const uint32_t *list;
+        gpumpi_liveness_control_of(plan->liveness, stack[--top], &list, &count);
+        for (k = 0; k < count; k++)
+            if (!seen[list[k]]) seen[stack[top++] = list[k]] = 1;
+    }
+    for (b = 0; b < blocks; b++) {
+        gpump_basic_block block;
+        if (!seen[b] || !gpumpi_program_diverges(program, b)) continue;
+        gpump_program_basic_block(program, b, &block);
+        for (k = 0; k < block.successor_count; k++) gpumpi_regions_cut_block(plan, block.successors[k], GPUMP_CUT_DIVERGENCE, changed);
+        if (block.post_dominator != GPUMP_NONE) gpumpi_regions_cut_block(plan, block.post_dominator, GPUMP_CUT_DIVERGENCE, changed);
+    }
+    gpumpi_arena_free(&scratch);
+    return 1;
+}
+
+/* ---- loops: at least two boundaries on every way round one that has any, so that a region never runs into itself ---- */
+
+static void gpumpi_regions_latch(gpumpi_regions_plan *plan, uint32_t b, int *changed) {
+    gpump_basic_block block;
+    gpump_program_basic_block(plan->program, b, &block);
+    if (plan->why[block.first + block.count - 1]) return;
+    gpumpi_regions_cut(plan, block.first + block.count - 1, GPUMP_CUT_LOOP);
+    *changed = 1;
+}
+
+static void gpumpi_regions_back_edge(gpumpi_regions_plan *plan, uint32_t loop, uint32_t header, uint32_t latch, int *changed) {
+    const gpump_program *program = plan->program;
+    gpump_basic_block block, head;
+    uint32_t b = latch, found = 0, nearest = GPUMP_NONE;
+    gpump_program_basic_block(program, header, &head);
+    for (;; b = block.dominator) { /* blocks every way to the latch runs through */
+        gpump_program_basic_block(program, b, &block);
+        if (plan->cut_in[b] && nearest == GPUMP_NONE) nearest = b;
+        found += plan->cut_in[b];
+        if (b == header) break;
+    }
+    if (found == 0) gpumpi_regions_cut_block(plan, header, GPUMP_CUT_LOOP, changed);
+    if (found == 1 && !plan->why[head.first]) gpumpi_regions_cut_block(plan, header, GPUMP_CUT_LOOP, changed);
+    else if (found <= 1) gpumpi_regions_latch(plan, latch, changed);
+    else {
+        gpump_program_basic_block(program, nearest, &block);
+        if (block.loop != loop && block.loop_depth > head.loop_depth) gpumpi_regions_latch(plan, latch, changed);
+    }
+}
+
+static int gpumpi_regions_loops(gpumpi_regions_plan *plan, int *changed) {
+    const gpump_program *program = plan->program;
+    gpumpi_arena scratch = gpumpi_arena_make(gpumpi_program_allocator(program));
+    uint32_t loops = gpump_program_loops(program), blocks = gpump_program_basic_blocks(program), b, l, k, *place;
+    uint8_t *has;
+    if (!GPUMPI_ARENA_NEW(&scratch, has, loops) || !GPUMPI_ARENA_NEW(&scratch, place, blocks)) {
+        gpumpi_arena_free(&scratch);
+        return 0;
+    }
+    for (k = 0; k < plan->memory.blocks; k++) place[plan->memory.order[k]] = k;
+    for (b = 0; b < blocks; b++) {
+        gpump_basic_block block;
+        gpump_loop loop;
+        if (!plan->cut_in[b]) continue;
+        gpump_program_basic_block(program, b, &block);
+        for (l = block.loop; l != GPUMP_NONE && !has[l]; l = loop.parent) {
+            has[l] = 1;
+            gpump_program_loop(program, l, &loop);
+        }
+    }
+    for (l = loops; l-- > 0;) { /* inner loops have larger numbers */
+        gpump_loop loop;
+        gpump_basic_block header;
+        if (!has[l]) continue;
+        gpump_program_loop(program, l, &loop);
+        if (loop.irreducible) continue;
+        gpump_program_basic_block(program, loop.header, &header);
+        for (k = 0; k < header.predecessor_count; k++)
+            if (gpump_program_in_loop(program, l, header.predecessors[k])) gpumpi_regions_back_edge(plan, l, loop.header, header.predecessors[k], changed);
+    }
+    for (b = 0; b < blocks; b++) { /* retreating edges of irreducible loops: both ends */
+        gpump_basic_block block;
+        gpump_program_basic_block(program, b, &block);
+        if (!block.reachable || block.loop == GPUMP_NONE) continue;
+        for (k = 0; k < block.successor_count; k++) {
+            uint32_t to = block.successors[k];
+            gpump_loop loop;
+            if (place[to] > place[b] || gpump_program_dominates(program, to, b)) continue;
+            for (l = block.loop; l != GPUMP_NONE; l = loop.parent) {
+                gpump_program_loop(program, l, &loop);
+                if (loop.irreducible && has[l] && gpump_program_in_loop(program, l, to)) break;
+            }
+            if (l == GPUMP_NONE) continue;
+            gpumpi_regions_latch(plan, b, changed);
+            gpumpi_regions_cut_block(plan, to, GPUMP_CUT_LOOP, changed);
+        }
+    }
+    gpumpi_arena_free(&scratch);
+    return 1;
+}
+
+/* Everything that follows from the cuts there are, until nothing does. */
+static int gpumpi_regions_settle(gpumpi_regions_plan *plan, gpumpi_arena *arena) {
+    int changed = 1;
+    while (changed) {
+        changed = 0;
+        if (!gpumpi_regions_memory(plan, arena, &changed) ||
+            (plan->config->unit == GPUMP_UNIT_WARP && !gpumpi_regions_divergence(plan, &changed)) || !gpumpi_regions_loops(plan, &changed))
+            return 0;
+    }
+    return 1;
+}
+
+/* ---- short regions ---- */
+
+/* The longest way, in instructions, from a region's start to before each block; cuts where it would pass the limit. Loops without
+ * a cut are cut at their headers first, so that every way is finite. */
+static int gpumpi_regions_shorten(gpumpi_regions_plan *plan, gpumpi_arena *arena) {
+    const gpump_program *program = plan->program;
+    uint32_t loops = gpump_program_loops(program), limit = plan->config->max_instructions, n, i, k, l, *length;
+    int changed = 1, again = 1;
+    if (!GPUMPI_ARENA_NEW(arena, length, gpump_program_basic_blocks(program))) return 0;
+    plan->making_short = 1;
+    for (l = loops; l-- > 0;) {
+        gpump_loop loop;
+        gpump_program_loop(program, l, &loop);
+        gpumpi_regions_cut_block(plan, loop.header, GPUMP_CUT_LENGTH, &changed);
+    }
+    if (!gpumpi_regions_settle(plan, arena)) return 0;
+    while (again) {
+        again = 0;
+        memset(length, 0, gpump_program_basic_blocks(program) * sizeof *length);
+        for (changed = 1; changed;) {
+            changed = 0;
+            for (n = 0; n < plan->memory.blocks; n++) {
+                uint32_t b = plan->memory.order[n], at;
+                gpump_basic_block block;
+                gpump_program_basic_block(program, b, &block);
+                at = length[b];
+                for (i = block.first; i < block.first + block.count; i++) {
+                    if (plan->why[i]) at = 0;
+                    else if (at >= limit) {
+                        gpumpi_regions_cut(plan, i, GPUMP_CUT_LENGTH);
+                        again = 1;
+                        at = 0;
+                    }
+                    at += !gpumpi_regions_is_boundary(program, i);
+                }
+                for (k = 0; k < block.successor_count; k++)
+                    if (at > length[block.successors[k]]) {
+                        length[block.successors[k]] = at;
+                        changed = 1;
+                    }
+            }
+        }
+        if (again && !gpumpi_regions_settle(plan, arena)) return 0;
+    }
+    return 1;
+}
+
+/* ---- putting it together ---- */
+
+static gpump_result gpumpi_regions_insert(const gpumpi_regions_plan *plan, gpumpi_arena *scratch, gpump_program **out, gpump_regions_report *report,
+                                          gpump_diag *diag) {
+    uint32_t i, count = 0;
+    gpumpi_insertion *insertions;
+    gpumpi_edit edit;
+    for (i = 0; i < gpump_program_instructions(plan->program); i++) count += plan->why[i] != 0;
+    if (!GPUMPI_ARENA_NEW(scratch, insertions, count)) return GPUMP_ERROR_MEMORY;
+    for (i = count = 0; i < gpump_program_instructions(plan->program); i++) {
+        if (!plan->why[i]) continue;
+        if (!gpumpi_regions_is_boundary(plan->program, i)) { /* the forced ones are there */
+            insertions[count] = gpumpi_insertion_make(GPUMP_OP_BOUNDARY, i);
+            insertions[count].instruction.immediate = plan->is_short[i] ? GPUMP_BOUNDARY_SHORT : GPUMP_BOUNDARY_SPARSE;
+            insertions[count++].instruction.tag = plan->why[i];
+        }
+        report->cuts[plan->why[i]]++;
+        if (plan->is_short[i]) report->shorts++;
+        else report->sparse++;
+    }
+    memset(&edit, 0, sizeof edit);
+    edit.program = plan->program;
+    edit.insertions = insertions;
+    edit.insertion_count = count;
+    edit.origin = gpump_program_origin(plan->program);
+    return gpumpi_program_edit(&edit, out, diag);
+}
+
+/* All of it, on the program with the forced boundaries. */
+static gpump_result gpumpi_regions_make(const gpump_program *program, const gpump_regions_config *config, gpump_program **formed,
+                                        gpump_regions_report *report, gpump_diag *diag) {
+    gpumpi_arena scratch = gpumpi_arena_make(gpumpi_program_allocator(program));
+    gpumpi_regions_plan plan;
+    gpump_liveness *liveness = NULL;
+    gpump_program *cut = NULL, *kept = NULL;
+    uint32_t i, instructions = gpump_program_instructions(program), blocks = gpump_program_basic_blocks(program);
+    gpump_result result = gpump_liveness_create(program, gpumpi_program_allocator(program), &liveness);
+    if (result != GPUMP_OK) goto end;
+    result = GPUMP_ERROR_MEMORY;
+    memset(&plan, 0, sizeof plan);
+    plan.program = program;
+    plan.liveness = liveness;
+    plan.config = config;
+    if (!gpumpi_memory_make(&scratch, program, config->unit, &plan.memory) || !GPUMPI_ARENA_NEW(&scratch, plan.why, (size_t)instructions + 1) ||
+        !GPUMPI_ARENA_NEW(&scratch, plan.is_short, (size_t)instructions + 1) || !GPUMPI_ARENA_NEW(&scratch, plan.live, instructions) ||
+        !GPUMPI_ARENA_NEW(&scratch, plan.idom, blocks) || !GPUMPI_ARENA_NEW(&scratch, plan.cut_in, blocks) ||
+        gpump_liveness_pressure(liveness, plan.live, NULL, NULL, NULL) != GPUMP_OK ||
+        !gpumpi_graph_dominators(&scratch, &plan.memory.graph, 0, plan.idom))
+        goto end;
+    for (i = 0; i < instructions; i++)
+        if (gpumpi_regions_is_boundary(program, i)) gpumpi_regions_cut(&plan, i, GPUMP_CUT_FORCED);
+    if (!gpumpi_regions_settle(&plan, &scratch)) goto end;
+    if (config->max_instructions && !gpumpi_regions_shorten(&plan, &scratch)) goto end;
+    report->pairs = plan.pairs;
+    result = gpumpi_regions_insert(&plan, &scratch, &cut, report, diag);
+    if (result == GPUMP_OK && config->preserve) {
+        result = gpumpi_regions_preserve(cut, gpump_program_origin(cut), &kept, report, diag);
+        gpump_program_destroy(cut);
+        cut = kept;
+    }
+    if (result == GPUMP_OK) *formed = cut;
+end:
+    gpump_liveness_destroy(liveness);
+    gpumpi_arena_free(&scratch);
+    return result;
+}
+
+GPUMP_API gpump_result gpump_regions_form(const gpump_program *program, const gpump_regions_config *config, gpump_program **formed,
+                                          gpump_regions_report *report, gpump_diag *diag) {
+    gpump_regions_report found;
+    gpump_program *forced;
+    gpump_result result;
+    uint32_t i;
+    if (!program || !config || !formed) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
+    if (!gpump_program_basic_blocks(program)) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 0, 1, 1);
+    if (config->struct_size != sizeof *config)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "struct_size", 0, config->struct_size, sizeof *config, sizeof *config);
+    if (config->unit > GPUMP_UNIT_WARP) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "unit", 0, config->unit, 0, GPUMP_UNIT_WARP);
+    if (config->max_instructions == 1) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "max_instructions", 0, 1, 2, UINT32_MAX);
+    for (i = 0; i < gpump_program_instructions(program); i++)
+        if (gpumpi_regions_is_boundary(program, i))
+            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "operation", i, GPUMP_OP_BOUNDARY, 0, GPUMP_OP_BARRIER);
+    memset(&found, 0, sizeof found);
+    result = gpumpi_regions_forced(program, &forced, diag);
+    if (result == GPUMP_OK) {
+        result = gpumpi_regions_make(forced, config, formed, &found, diag);
+        gpump_program_destroy(forced);
+    }
+    if (result == GPUMP_ERROR_MEMORY) gpumpi_fail(diag, result, "program", 0, 0, 0, 0);
+    if (result == GPUMP_OK && report) *report = found;
+    return result;
+}
+#endif
+
+/* ---- gpump_impl/preserve.c ---- */
+/* preserve: keeps the live-in registers of idempotent regions (iGPU 3.2, state preservation); declared in regions.h */
+
+
+
+#ifndef GPUMP_NO_PROGRAM
+
+/* ---- renaming: a register that is live across a boundary and written behind it becomes two, with a move behind the boundary ---- */
+
+/* Pieces: runs of instructions within one basic block, cut where a region starts, so that a BOUNDARY is always a piece's first
+ * instruction. A register's value has three nodes in piece k: as it arrives there (behind the boundary's predecessors), as it enters
+ * the piece, and as it leaves. Nodes joined by control flow within a region are one web and keep one name. */
+enum { GPUMPI_ARRIVES = 0, GPUMPI_ENTERS = 1, GPUMPI_LEAVES = 2 };
+typedef struct gpumpi_preserve {
+    const gpump_program *program;
+    const uint8_t *start;
+    uint32_t pieces, *first, *piece_of; /* piece -> first instruction, one more at the end; instruction -> piece */
+    gpumpi_graph graph;                 /* of pieces */
+    uint32_t *seen_start, *seen;        /* register -> instructions that mention it, ascending */
+    /* of the register at hand; entries count where their mark is mark */
+    uint32_t mark, *enters, *leaves, *kills, *region, *stack;
+    uint32_t *set;  /* union-find over 3 * piece + node */
+    uint32_t *list; /* pieces with a node, in order of piece */
+    uint32_t listed;
+    uint32_t *listed_mark, *color, *color_mark, *conflict_a, *conflict_b;
+    /* the result */
+    gpumpi_insertion *moves;
+    uint32_t *name_at, *name_reg, *name_use, *name_def; /* instruction, register, its names as use and as def */
+    uint32_t *widths;
+} gpumpi_preserve;
+
+static uint32_t gpumpi_preserve_find(gpumpi_preserve *p, uint32_t x) {
+    while (p->set[x] != x) x = p->set[x] = p->set[p->set[x]];
+    return x;
+}
+static void gpumpi_preserve_join(gpumpi_preserve *p, uint32_t a, uint32_t b) {
+    a = gpumpi_preserve_find(p, a);
+    b = gpumpi_preserve_find(p, b);
+    if (a < b) p->set[b] = a;
+    else p->set[a] = b;
+}
+static uint32_t gpumpi_preserve_node(uint32_t piece, uint32_t kind) { return 3 * piece + kind; }
+static void gpumpi_preserve_list(gpumpi_preserve *p, uint32_t piece) {
+    uint32_t k;
+    if (p->listed_mark[piece] == p->mark) return;
+    p->listed_mark[piece] = p->mark;
+    p->list[p->listed++] = piece;
+    for (k = 0; k < 3; k++) p->set[3 * piece + k] = 3 * piece + k;
+}
+
+static int gpumpi_preserve_make_pieces(gpumpi_preserve *p, gpumpi_arena *scratch) {
+    const gpump_program *program = p->program;
+    uint32_t instructions = gpump_program_instructions(program), registers = gpump_program_registers(program), b, i, k, edges = 0, *from, *to, *key = NULL, *value = NULL;
+    const gpump_allocator *allocator = &scratch->allocator;
+    int ok = 1;
+    if (!GPUMPI_ARENA_NEW(scratch, p->first, (size_t)instructions + 1) || !GPUMPI_ARENA_NEW(scratch, p->piece_of, instructions) ||
+        !GPUMPI_ARENA_NEW(scratch, from, (size_t)instructions * 2) || !GPUMPI_ARENA_NEW(scratch, to, (size_t)instructions * 2))
+        return 0;
+    for (b = 0; b < gpump_program_basic_blocks(program); b++) {
+        gpump_basic_block block;
+        gpump_program_basic_block(program, b, &block);
+        for (i = block.first; i < block.first + block.count; i++) {
+            if (i == block.first || p->start[i]) p->first[p->pieces++] = i;
+            p->piece_of[i] = p->pieces - 1;
+        }
+    }
+    p->first[p->pieces] = instructions;
+    for (b = 0; b < gpump_program_basic_blocks(program); b++) {
+        gpump_basic_block block, next;
+        gpump_program_basic_block(program, b, &block);
+        for (i = p->piece_of[block.first]; i < p->piece_of[block.first + block.count - 1]; i++) {
+            from[edges] = i;
+            to[edges++] = i + 1;
+        }
+        for (k = 0; k < block.successor_count; k++) {
+            gpump_program_basic_block(program, block.successors[k], &next);
+            from[edges] = i;
+            to[edges++] = p->piece_of[next.first];
+        }
+    }
+    if (!gpumpi_graph_build(scratch, &p->graph, p->pieces, from, to, edges)) return 0;
+    for (i = 0; i < instructions && ok; i++) {
+        gpump_instruction in;
+        gpump_program_instruction(program, i, &in);
+        for (k = 0; k <= in.def_count + in.use_count && ok; k++) {
+            uint32_t operand = k < in.def_count ? in.defs[k] : k < in.def_count + in.use_count ? in.uses[k - in.def_count] : in.guard;
+            if (operand == GPUMP_NONE) continue;
+            GPUMPI_OPERAND_REGISTERS(operand, reg, ok = ok && GPUMPI_ARRAY_PUSH(allocator, key, reg) && GPUMPI_ARRAY_PUSH(allocator, value, i));
+        }
+    }
+    ok = ok && gpumpi_group(scratch, registers, key, value, stbds_arrlenu(value), &p->seen_start, &p->seen);
+    GPUMPI_ARRAY_FREE(allocator, key);
+    GPUMPI_ARRAY_FREE(allocator, value);
+    return ok && GPUMPI_ARENA_NEW(scratch, p->enters, p->pieces) && GPUMPI_ARENA_NEW(scratch, p->leaves, p->pieces) &&
+           GPUMPI_ARENA_NEW(scratch, p->kills, p->pieces) && GPUMPI_ARENA_NEW(scratch, p->region, p->pieces) &&
+           GPUMPI_ARENA_NEW(scratch, p->stack, p->pieces) && GPUMPI_ARENA_NEW(scratch, p->set, (size_t)p->pieces * 3) &&
+           GPUMPI_ARENA_NEW(scratch, p->list, p->pieces) && GPUMPI_ARENA_NEW(scratch, p->listed_mark, p->pieces) &&
+           GPUMPI_ARENA_NEW(scratch, p->color, (size_t)p->pieces * 3) && GPUMPI_ARENA_NEW(scratch, p->color_mark, (size_t)p->pieces * 3);
+}
+
+/* How an instruction touches a register: reads, writes whole, writes in part; alone: not as half of a pair. */
+static void gpumpi_preserve_touch(const gpump_instruction *in, uint32_t reg, int *reads, int *writes, int *alone) {
+    uint32_t k;
+    *reads = in->guard == reg;
+    *writes = 0;
+    for (k = 0; k < in->use_count; k++)
+        GPUMPI_OPERAND_REGISTERS(in->uses[k], r, if (r == reg) {
+            *reads = 1;
+            *alone &= !(in->uses[k] & GPUMP_OPERAND_PAIR);
+        });
+    for (k = 0; k < in->def_count; k++)
+        GPUMPI_OPERAND_REGISTERS(in->defs[k], r, if (r == reg) {
+            *writes = 1;
+            *alone &= !(in->defs[k] & GPUMP_OPERAND_PAIR);
+        });
+}
+
+/* The webs of one register. 0: it takes part in pairs and stays as it is. */
+static int gpumpi_preserve_webs(gpumpi_preserve *p, uint32_t reg) {
+    uint32_t at, k, e, top = 0, last = GPUMP_NONE;
+    p->mark++;
+    p->listed = 0;
+    for (at = p->seen_start[reg]; at < p->seen_start[reg + 1]; at++) { /* what each piece does to it, first mention first */
+        gpump_instruction in;
+        int reads, writes, alone = 1;
+        uint32_t piece = p->piece_of[p->seen[at]];
+        if (p->seen[at] == last) continue;
+        last = p->seen[at];
+        gpump_program_instruction(p->program, last, &in);
+        gpumpi_preserve_touch(&in, reg, &reads, &writes, &alone);
+        if (!alone) return 0;
+        gpumpi_preserve_list(p, piece);
+        if (reads && p->kills[piece] != p->mark && p->enters[piece] != p->mark) p->enters[p->stack[top++] = piece] = p->mark;
+        if (writes && gpumpi_kills(&in)) p->kills[piece] = p->mark;
+    }
+    while (top) { /* live ranges, upwards; a guarded write lets the old value through */
+        uint32_t piece = p->stack[--top];
+        for (e = p->graph.pred_start[piece]; e < p->graph.pred_start[piece + 1]; e++) {
+            uint32_t from = p->graph.pred[e];
+            gpumpi_preserve_list(p, from);
+            p->leaves[from] = p->mark;
+            if (p->kills[from] != p->mark && p->enters[from] != p->mark) p->enters[p->stack[top++] = from] = p->mark;
+        }
+    }
+    for (k = 0; k < p->listed; k++) {
+        uint32_t piece = p->list[k];
+        if (p->kills[piece] != p->mark) gpumpi_preserve_join(p, gpumpi_preserve_node(piece, GPUMPI_ENTERS), gpumpi_preserve_node(piece, GPUMPI_LEAVES));
+        if (p->leaves[piece] != p->mark) continue;
+        for (e = p->graph.succ_start[piece]; e < p->graph.succ_start[piece + 1]; e++) {
+            uint32_t to = p->graph.succ[e];
+            if (p->enters[to] != p->mark) continue;
+            gpumpi_preserve_join(p, gpumpi_preserve_node(piece, GPUMPI_LEAVES),
+                                 gpumpi_preserve_node(to, p->start[p->first[to]] ? GPUMPI_ARRIVES : GPUMPI_ENTERS));
+        }
+    }
+    return 1;
+}
+
+/* The webs that the region starting at piece `from` writes must not have the name that arrives there. */
+static int gpumpi_preserve_conflicts(gpumpi_preserve *p, uint32_t reg, uint32_t from, const gpump_allocator *allocator) {
+    uint32_t top = 0, e, i, mark = from + 1;
+    p->region[p->stack[top++] = from] = mark;
+    while (top) {
+        uint32_t piece = p->stack[--top];
+        if (p->listed_mark[piece] == p->mark) {
+            int killed = 0;
+            for (i = p->first[piece]; i < p->first[piece + 1]; i++) {
+                gpump_instruction in;
+                int reads, writes, alone = 1;
+                gpump_program_instruction(p->program, i, &in);
+                gpumpi_preserve_touch(&in, reg, &reads, &writes, &alone);
+                if (!writes) continue;
+                killed |= gpumpi_kills(&in);
+                if (!GPUMPI_ARRAY_PUSH(allocator, p->conflict_a, gpumpi_preserve_find(p, gpumpi_preserve_node(from, GPUMPI_ARRIVES))) ||
+                    !GPUMPI_ARRAY_PUSH(allocator, p->conflict_b,
+                                       gpumpi_preserve_find(p, gpumpi_preserve_node(piece, killed ? GPUMPI_LEAVES : GPUMPI_ENTERS))))
+                    return 0;
+            }
+        }
+        for (e = p->graph.succ_start[piece]; e < p->graph.succ_start[piece + 1]; e++) {
+            uint32_t to = p->graph.succ[e];
+            if (p->start[p->first[to]] || p->region[to] == mark) continue;
+            p->region[p->stack[top++] = to] = mark;
+        }
+    }
+    return 1;
+}
+
+/* The name of a web: color 0 is the register itself, others are fresh registers made on the way. */
+static uint32_t gpumpi_preserve_color(gpumpi_preserve *p, uint32_t web, uint32_t wanted) {
+    uint32_t color = wanted, k, tries;
+    if (p->color_mark[web] == p->mark) return p->color[web];
+    for (tries = 0;; tries++) { /* the wanted one first, then 0, 1, ... */
+        int taken = 0;
+        if (tries) color = tries - 1;
+        for (k = 0; k < stbds_arrlenu(p->conflict_a); k++) {
+            uint32_t a = p->conflict_a[k], b = p->conflict_b[k], other = a == web ? b : b == web ? a : (uint32_t)GPUMP_NONE;
+            if (other == GPUMP_NONE || other == web) continue; /* a web in conflict with itself is left to the copies below */
+            taken |= p->color_mark[other] == p->mark && p->color[other] == color;
+        }
+        if (!taken) break;
+    }
+    p->color_mark[web] = p->mark;
+    return p->color[web] = color;
+}
+
+static uint32_t gpumpi_preserve_name(gpumpi_preserve *p, uint32_t reg, uint32_t *fresh, uint32_t fresh_count, uint32_t web) {
+    uint32_t color = gpumpi_preserve_color(p, gpumpi_preserve_find(p, web), 0);
+    (void)fresh_count;
+    return color ? fresh[color - 1] : reg;
+}
+
+/* Renames one register: colors its webs, notes the names and the moves. */
+static int gpumpi_preserve_rename(gpumpi_preserve *p, uint32_t reg, gpump_regions_report *report, const gpump_allocator *allocator) {
+    uint32_t k, i, last = GPUMP_NONE, colors = 0, *fresh = NULL;
+    int ok = 1;
+    for (k = 0; k < p->listed; k++) { /* in the order of the list, which begins with the first mention */
+        uint32_t piece = p->list[k], node, web;
+        for (node = 0; node < 3; node++) {
+            uint32_t wanted = 0;
+            web = gpumpi_preserve_find(p, gpumpi_preserve_node(piece, node));
+            if (node == GPUMPI_ENTERS && p->start[p->first[piece]] && p->enters[piece] == p->mark)
+                wanted = gpumpi_preserve_color(p, gpumpi_preserve_find(p, gpumpi_preserve_node(piece, GPUMPI_ARRIVES)), 0);
+            web = gpumpi_preserve_color(p, web, wanted);
+            if (web > colors) colors = web;
+        }
+    }
+    for (i = 0; i < colors && ok; i++) {
+        ok = GPUMPI_ARRAY_PUSH(allocator, fresh, (uint32_t)stbds_arrlenu(p->widths)) &&
+             GPUMPI_ARRAY_PUSH(allocator, p->widths, gpump_program_width(p->program, reg));
+    }
+    for (k = p->seen_start[reg]; k < p->seen_start[reg + 1] && ok && colors; k++) {
+        gpump_instruction in;
+        int reads, writes, alone = 1;
+        uint32_t piece, use, def;
+        i = p->seen[k];
+        if (i == last) continue;
+        piece = p->piece_of[i];
+        if (last == GPUMP_NONE || p->piece_of[last] != piece) p->region[piece] = 0; /* now: killed yet in this piece? */
+        last = i;
+        gpump_program_instruction(p->program, i, &in);
+        gpumpi_preserve_touch(&in, reg, &reads, &writes, &alone);
+        use = gpumpi_preserve_name(p, reg, fresh, colors, gpumpi_preserve_node(piece, p->region[piece] ? GPUMPI_LEAVES : GPUMPI_ENTERS));
+        if (writes && gpumpi_kills(&in)) p->region[piece] = 1;
+        def = gpumpi_preserve_name(p, reg, fresh, colors, gpumpi_preserve_node(piece, p->region[piece] ? GPUMPI_LEAVES : GPUMPI_ENTERS));
+        ok = GPUMPI_ARRAY_PUSH(allocator, p->name_at, i) && GPUMPI_ARRAY_PUSH(allocator, p->name_reg, reg) && GPUMPI_ARRAY_PUSH(allocator, p->name_use, use) &&
+             GPUMPI_ARRAY_PUSH(allocator, p->name_def, def);
+    }
+    for (k = 0; k < p->listed && ok && colors; k++) {
+        uint32_t piece = p->list[k], arrives, enters;
+        gpumpi_insertion move;
+        if (!p->start[p->first[piece]] || p->enters[piece] != p->mark) continue;
+        arrives = gpumpi_preserve_name(p, reg, fresh, colors, gpumpi_preserve_node(piece, GPUMPI_ARRIVES));
+        enters = gpumpi_preserve_name(p, reg, fresh, colors, gpumpi_preserve_node(piece, GPUMPI_ENTERS));
+        if (arrives == enters) continue;
+        move = gpumpi_insertion_make(GPUMP_OP_MOVE, p->first[piece] + 1);
+        move.after_previous = 1;
+        move.instruction.def_count = move.instruction.use_count = 1;
+        move.defs[0] = enters;
+        move.uses[0] = arrives;
+        report->moves++;
+        ok = GPUMPI_ARRAY_PUSH(allocator, p->moves, move);
+    }
+    GPUMPI_ARRAY_FREE(allocator, fresh);
+    return ok;
+}
+
+typedef struct gpumpi_preserve_names {
+    uint32_t *start, *order; /* instruction -> entries */
+    const gpumpi_preserve *preserve;
+} gpumpi_preserve_names;
+static int gpumpi_preserve_rewrite(void *user, uint32_t index, gpump_instruction *in, uint32_t *scratch) {
+    const gpumpi_preserve_names *names = (const gpumpi_preserve_names *)user;
+    const gpumpi_preserve *p = names->preserve;
+    uint32_t e, k;
+    if (names->start[index] == names->start[index + 1]) return 1;
+    for (k = 0; k < in->def_count; k++) scratch[k] = in->defs[k];
+    for (k = 0; k < in->use_count; k++) scratch[16 + k] = in->uses[k];
+    for (e = names->start[index]; e < names->start[index + 1]; e++) {
+        uint32_t entry = names->order[e], guard = in->guard;
+        for (k = 0; k < in->def_count; k++)
+            if (in->defs[k] == p->name_reg[entry]) scratch[k] = p->name_def[entry];
+        for (k = 0; k < in->use_count; k++)
+            if (in->uses[k] == p->name_reg[entry]) scratch[16 + k] = p->name_use[entry];
+        if (guard == p->name_reg[entry] && guard != GPUMP_NONE) scratch[16 + in->use_count] = p->name_use[entry];
+        else if (e == names->start[index]) scratch[16 + in->use_count] = guard;
+    }
+    in->defs = scratch;
+    in->uses = scratch + 16;
+    in->guard = scratch[16 + in->use_count];
+    return 1;
+}
+
+static int gpumpi_preserve_compare(const void *a, const void *b) {
+    const gpumpi_insertion *x = (const gpumpi_insertion *)a, *y = (const gpumpi_insertion *)b;
+    if (x->before != y->before) return x->before < y->before ? -1 : 1;
+    return x->defs[0] < y->defs[0] ? -1 : x->defs[0] > y->defs[0];
+}
+static int gpumpi_preserve_by_register(const void *a, const void *b) {
+    const gpumpi_register_clobber *x = (const gpumpi_register_clobber *)a, *y = (const gpumpi_register_clobber *)b;
+    if (x->reg != y->reg) return x->reg < y->reg ? -1 : 1;
+    return x->start < y->start ? -1 : x->start > y->start;
+}
+static int gpumpi_preserve_by_start(const void *a, const void *b) {
+    const gpumpi_register_clobber *x = (const gpumpi_register_clobber *)a, *y = (const gpumpi_register_clobber *)b;
+    if (x->start != y->start) return x->start < y->start ? -1 : 1;
+    return x->reg < y->reg ? -1 : x->reg > y->reg;
+}
+
+/* The register clobbers of a program at a level. */
+static gpump_result gpumpi_preserve_clobbers(const gpump_program *program, uint32_t level, uint8_t *start, gpumpi_arena *scratch,
+                                             gpumpi_register_clobber **list) {
+    const gpump_allocator *allocator = &scratch->allocator;
+    gpump_liveness *liveness;
+    gpump_result result = gpump_liveness_create(program, allocator, &liveness);
+    if (result != GPUMP_OK) return result;
+    gpumpi_boundary_starts(program, level, start);
+    if (!gpumpi_register_clobbers(scratch, program, liveness, start, allocator, list)) result = GPUMP_ERROR_MEMORY;
+    gpump_liveness_destroy(liveness);
+    return result;
+}
+
+/* One level's renaming: *out stays NULL when nothing needs it. */
+static gpump_result gpumpi_preserve_level(const gpump_program *program, const uint32_t *origin, uint32_t level, gpump_program **out,
+                                          gpump_regions_report *report, gpump_diag *diag) {
+    const gpump_allocator *allocator = gpumpi_program_allocator(program);
+    gpumpi_arena scratch = gpumpi_arena_make(allocator);
+    gpumpi_register_clobber *list = NULL;
+    gpumpi_preserve p;
+    gpumpi_preserve_names names;
+    gpumpi_edit edit;
+    uint8_t *start;
+    uint32_t i, k, *identity;
+    gpump_result result = GPUMP_ERROR_MEMORY;
+    memset(&p, 0, sizeof p);
+    p.program = program;
+    if (!GPUMPI_ARENA_NEW(&scratch, start, gpump_program_instructions(program))) goto end;
+    p.start = start;
+    result = gpumpi_preserve_clobbers(program, level, start, &scratch, &list);
+    if (result != GPUMP_OK || !stbds_arrlenu(list)) goto end;
+    result = GPUMP_ERROR_MEMORY;
+    if (!gpumpi_preserve_make_pieces(&p, &scratch)) goto end;
+    for (i = 0; i < gpump_program_registers(program); i++)
+        if (!GPUMPI_ARRAY_PUSH(allocator, p.widths, gpump_program_width(program, i))) goto end;
+    qsort(list, stbds_arrlenu(list), sizeof *list, gpumpi_preserve_by_register);
+    for (i = 0; i < stbds_arrlenu(list); i = k) {
+        int alone = gpumpi_preserve_webs(&p, list[i].reg);
+        if (p.conflict_a) stbds_header(p.conflict_a)->length = stbds_header(p.conflict_b)->length = 0;
+        memset(p.region, 0, p.pieces * sizeof *p.region);
+        for (k = i; k < stbds_arrlenu(list) && list[k].reg == list[i].reg; k++)
+            if (alone && !gpumpi_preserve_conflicts(&p, list[k].reg, p.piece_of[list[k].start], allocator)) goto end;
+        if (alone && !gpumpi_preserve_rename(&p, list[i].reg, report, allocator)) goto end;
+    }
+    names.preserve = &p;
+    k = (uint32_t)stbds_arrlenu(p.name_at);
+    if (!GPUMPI_ARENA_NEW(&scratch, identity, k)) goto end;
+    for (i = 0; i < k; i++) identity[i] = i;
+    if (!gpumpi_group(&scratch, gpump_program_instructions(program), p.name_at, identity, k, &names.start, &names.order)) goto end;
+    if (p.moves) qsort(p.moves, stbds_arrlenu(p.moves), sizeof *p.moves, gpumpi_preserve_compare);
+    memset(&edit, 0, sizeof edit);
+    edit.program = program;
+    edit.insertions = p.moves;
+    edit.insertion_count = (uint32_t)stbds_arrlenu(p.moves);
+    edit.rewrite = gpumpi_preserve_rewrite;
+    edit.user = &names;
+    edit.widths = p.widths;
+    edit.registers = (uint32_t)stbds_arrlenu(p.widths);
+    edit.origin = origin;
+    result = gpumpi_program_edit(&edit, out, diag);
+end:
+    GPUMPI_ARRAY_FREE(allocator, list);
+    GPUMPI_ARRAY_FREE(allocator, p.moves);
+    GPUMPI_ARRAY_FREE(allocator, p.name_at);
+    GPUMPI_ARRAY_FREE(allocator, p.name_reg);
+    GPUMPI_ARRAY_FREE(allocator, p.name_use);
+    GPUMPI_ARRAY_FREE(allocator, p.name_def);
+    GPUMPI_ARRAY_FREE(allocator, p.widths);
+    GPUMPI_ARRAY_FREE(allocator, p.conflict_a);
+    GPUMPI_ARRAY_FREE(allocator, p.conflict_b);
+    gpumpi_arena_free(&scratch);
+    return result;
+}
+
+/* ---- copying through a second boundary: boundary; t = v; boundary; v = t. The first region only reads v, the second writes it
+ * first, so this always works; renaming leaves it little to do. *out stays NULL when nothing is left. ---- */
+static gpump_result gpumpi_preserve_copy(const gpump_program *program, const uint32_t *origin, uint32_t level, gpump_program **out,
+                                         gpump_regions_report *report, gpump_diag *diag) {
+    const gpump_allocator *allocator = gpumpi_program_allocator(program);
+    gpumpi_arena scratch = gpumpi_arena_make(allocator);
+    gpumpi_register_clobber *list = NULL;
+    gpumpi_insertion *insertions = NULL;
+    gpumpi_edit edit;
+    uint32_t *widths = NULL, i, k, n;
+    uint8_t *start;
+    gpump_result result = GPUMP_ERROR_MEMORY;
+    if (!GPUMPI_ARENA_NEW(&scratch, start, gpump_program_instructions(program))) goto end;
+    result = gpumpi_preserve_clobbers(program, level, start, &scratch, &list);
+    if (result != GPUMP_OK || !stbds_arrlenu(list)) goto end;
+    result = GPUMP_ERROR_MEMORY;
+    for (i = 0; i < gpump_program_registers(program); i++)
+        if (!GPUMPI_ARRAY_PUSH(allocator, widths, gpump_program_width(program, i))) goto end;
+    qsort(list, stbds_arrlenu(list), sizeof *list, gpumpi_preserve_by_start);
+    for (i = 0; i < stbds_arrlenu(list); i = k) {
+        uint32_t first = (uint32_t)stbds_arrlenu(widths), half;
+        gpump_instruction boundary;
+        gpump_program_instruction(program, list[i].start, &boundary);
+        for (half = 0; half < 2; half++) {
+            for (k = i, n = 0; k < stbds_arrlenu(list) && list[k].start == list[i].start; k++, n++) {
+                gpumpi_insertion move = gpumpi_insertion_make(GPUMP_OP_MOVE, list[i].start + 1);
+                move.after_previous = 1;
+                move.instruction.def_count = move.instruction.use_count = 1;
+                move.defs[0] = half ? list[k].reg : first + n;
+                move.uses[0] = half ? first + n : list[k].reg;
+                report->moves++;
+                if ((!half && !GPUMPI_ARRAY_PUSH(allocator, widths, gpump_program_width(program, list[k].reg))) ||
+                    !GPUMPI_ARRAY_PUSH(allocator, insertions, move))
+                    goto end;
+            }
+            if (!half) {
+                gpumpi_insertion second = gpumpi_insertion_make(GPUMP_OP_BOUNDARY, list[i].start + 1);
+                second.after_previous = 1;
+                second.instruction.immediate = boundary.immediate;
+                second.instruction.tag = GPUMP_CUT_COPY;
+                if (!GPUMPI_ARRAY_PUSH(allocator, insertions, second)) goto end;
+                report->copies += n;
+                report->cuts[GPUMP_CUT_COPY]++;
+                if (boundary.immediate == GPUMP_BOUNDARY_SHORT) report->shorts++;
+                else report->sparse++;
+            }
+        }
+    }
+    memset(&edit, 0, sizeof edit);
+    edit.program = program;
+    edit.insertions = insertions;
+    edit.insertion_count = (uint32_t)stbds_arrlenu(insertions);
+    edit.widths = widths;
+    edit.registers = (uint32_t)stbds_arrlenu(widths);
+    edit.origin = origin;
+    result = gpumpi_program_edit(&edit, out, diag);
+end:
+    GPUMPI_ARRAY_FREE(allocator, list);
+    GPUMPI_ARRAY_FREE(allocator, insertions);
+    GPUMPI_ARRAY_FREE(allocator, widths);
+    gpumpi_arena_free(&scratch);
+    return result;
+}
+
+GPUMP_API gpump_result gpumpi_regions_preserve(const gpump_program *program, const uint32_t *origin, gpump_program **preserved,
+                                               gpump_regions_report *report, gpump_diag *diag) {
+    gpump_regions_report found;
+    gpump_program *at = NULL, *next;
+    gpumpi_edit copy;
+    gpump_result result;
+    uint32_t step, quiet = 0;
+    if (report) found = *report;
+    else memset(&found, 0, sizeof found);
+    memset(&copy, 0, sizeof copy);
+    copy.program = program;
+    copy.origin = origin;
+    result = gpumpi_program_edit(&copy, &at, diag);
+    /* rename for sparse regions, then for short ones; then copy what is left, looking at both again until both are quiet */
+    for (step = 0; result == GPUMP_OK && quiet < 2; step++) {
+        next = NULL;
+        result = step < 2 ? gpumpi_preserve_level(at, gpump_program_origin(at), step, &next, &found, diag)
+                          : gpumpi_preserve_copy(at, gpump_program_origin(at), !(step % 2), &next, &found, diag);
+        if (result != GPUMP_OK) break;
+        quiet = next || step < 2 ? 0 : quiet + 1;
+        if (!next) continue;
+        gpump_program_destroy(at);
+        at = next;
+    }
+    if (result != GPUMP_OK) {
+        if (result == GPUMP_ERROR_MEMORY) gpumpi_fail(diag, result, "program", 0, 0, 0, 0);
+        gpump_program_destroy(at);
+        return result;
+    }
+    if (report) *report = found;
+    *preserved = at;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_regions_preserve(const gpump_program *program, gpump_program **preserved, gpump_regions_report *report,
+                                              gpump_diag *diag) {
+    if (!program || !preserved) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
+    if (!gpump_program_basic_blocks(program)) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 0, 1, 1);
+    return gpumpi_regions_preserve(program, NULL, preserved, report, diag);
 }
 #endif
 
