@@ -272,8 +272,8 @@ static void read_options(input *in, const yaml_node_t *key, const yaml_node_t *v
     else if (!strcmp(name, "select_flush")) options->select_flush = yes_of(in, value);
     else if (!strcmp(name, "class_end")) {
         const char *text = text_of(in, value);
-        *class_end = !strcmp(text, "low") ? 0 : !strcmp(text, "middle") ? 1 : !strcmp(text, "high") ? 2 : -1;
-        if (*class_end < 0) complain(in, value, "class_end is low, middle or high");
+        *class_end = !strcmp(text, "low") ? 0 : !strcmp(text, "middle") ? 1 : !strcmp(text, "high") ? 2 : !strcmp(text, "none") ? 3 : -1;
+        if (*class_end < 0) complain(in, value, "class_end is low, middle, high or none");
     } else complain(in, key, "unknown key '%s'", name);
 }
 

@@ -241,10 +241,12 @@ static int write_script(tb_application *a, const table_row *rows, uint32_t first
         a->gpu_us += rows[i].launches * rows[i].alone_us;
         launches += rows[i].launches;
     }
-    if (a->class2 == 0) /* under 5 ms; mri-q's kernels alone take 6.8 ms, whatever its label says */
+    if (class_end == 3) total = a->gpu_us;
+    else if (a->class2 == 0) /* under 5 ms; mri-q's kernels alone take 6.8 ms, whatever its label says */
         total = a->gpu_us < 5000 ? a->gpu_us + ends[0][class_end] * (5000 - a->gpu_us) : a->gpu_us * 1.05;
     else
         total = ends[a->class2][class_end];
+    if (total < a->gpu_us) total = a->gpu_us;
     rest = total - a->gpu_us;
     transfer_bytes = rest * 0.2 * machine->pcie_gb_per_s * 1000.0;
     cpu = rest * 0.8;

@@ -17,7 +17,7 @@ static const char *const usage_text =
     "       tbsim machines [options]                   PPQ and DSS with switch, drain and select, from k20c to h100\n"
     "  --gpu NAME            machine (k20c)                --policy NAME          fcfs npq ppq ppq_shared dss equal weighted time_slice\n"
     "  --mechanism NAME      switch drain select           --transfers fcfs|npq   the transfer engine's order (fcfs)\n"
-    "  --class-end NAME      low middle high               --variation X          spread of block times (0.2)\n"
+    "  --class-end NAME      low middle high none          --variation X          spread of block times (0.2)\n"
     "  --printed-times       block times as Table 5.2      --exact                every block on its own\n"
     "  --data FILE           Table 5.2 as CSV              --launches-per-wait N  how often applications wait for the GPU (4)\n"
     "  --dispatch US         from a launch, or the end of the one before it, to the engine (1)\n"
@@ -52,7 +52,7 @@ static int parse(int argc, char **argv, arguments *a) {
         {"data", 1, NULL, 'd'},      {"csv", 0, NULL, 'C'},      {"trace", 1, NULL, 'T'},         {"svg", 1, NULL, 'S'},
         {"title", 1, NULL, 'i'},     {"limit", 1, NULL, 'l'},    {"sm", 0, NULL, 'M'},            {"processes", 1, NULL, 'n'},
         {"workloads", 1, NULL, 'w'}, {"seed", 1, NULL, 's'},     {"shard", 1, NULL, 'h'},         {"threads", 1, NULL, 'j'},
-        {"launches-per-wait", 1, NULL, 'W'}, {"dispatch", 1, NULL, 'D'}, {"prioritise", 0, NULL, 'x'}, {"out", 1, NULL, 'o'},     {"quiet", 0, NULL, 'q'},         {NULL, 0, NULL, 0}};
+        {"launches-per-wait", 1, NULL, 'W'}, {"dispatch", 1, NULL, 'D'}, {"prioritise", 0, NULL, 'x'}, {"out", 1, NULL, 'o'},     {"quiet", 0, NULL, 'q'},         {"help", 0, NULL, '?' + 256}, {NULL, 0, NULL, 0}};
     int c;
     memset(a, 0, sizeof *a);
     tb_options_default(&a->options);
@@ -69,6 +69,10 @@ static int parse(int argc, char **argv, arguments *a) {
         double number = optarg ? strtod(optarg, &end) : 0;
         int is_number = optarg && end != optarg && !*end && number >= 0 && number < 1e15;
         if (c == '?') return usage(NULL, NULL);
+        if (c == '?' + 256) {
+            fputs(usage_text, stdout);
+            exit(0);
+        }
         if (strchr("vlnwsjWD", c) && !is_number) return usage("not a number", optarg);
         switch (c) {
         case 'g': {
@@ -98,8 +102,8 @@ static int parse(int argc, char **argv, arguments *a) {
             a->has_transfers = 1;
             break;
         case 'c':
-            a->class_end = !strcmp(optarg, "low") ? 0 : !strcmp(optarg, "middle") ? 1 : !strcmp(optarg, "high") ? 2 : -1;
-            if (a->class_end < 0) return usage("class-end is low, middle or high", optarg);
+            a->class_end = !strcmp(optarg, "low") ? 0 : !strcmp(optarg, "middle") ? 1 : !strcmp(optarg, "high") ? 2 : !strcmp(optarg, "none") ? 3 : -1;
+            if (a->class_end < 0) return usage("class-end is low, middle, high or none", optarg);
             break;
         case 'v':
             if (number > 0.9) return usage("variation is 0 to 0.9", optarg);

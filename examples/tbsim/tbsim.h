@@ -129,7 +129,8 @@ typedef struct tb_recording {
 /* ---- library.c: kernels and applications ---- */
 /* Sets the defaults of a machine. Returns 0, or -1 when there is no such preset. */
 int tb_machine_preset(tb_machine *machine, const char *preset);
-/* Reads Table 5.2, scales it to the machine and fits block times. class_end: 0 low, 1 middle, 2 high end of each application's class.
+/* Reads Table 5.2, scales it to the machine and fits block times. class_end: 0 low, 1 middle, 2 high end of each application's
+ * class; 3 none: kernels only.
  * Returns NULL and a sentence in `error` when the file is no such table. */
 tb_library *tb_library_tanasic(const tb_machine *machine, const char *path, int class_end, char *error, size_t error_bytes);
 void tb_library_free(tb_library *library);
