@@ -142,7 +142,7 @@ static void read_kernel(input *in, const yaml_node_t *node, tb_library *library)
         const yaml_node_t *key = node_of(in, p->key), *value = node_of(in, p->value);
         const char *name = text_of(in, key);
         if (!strcmp(name, "name")) name_of(in, value, k->name);
-        else if (!strcmp(name, "blocks")) k->blocks = count_of(in, value, 1, 1e8);
+        else if (!strcmp(name, "blocks")) k->blocks = count_of(in, value, 1, 1e7);
         else if (!strcmp(name, "block_us")) k->block_us = number_of(in, value, 0.01, 1e9);
         else if (!strcmp(name, "alone_us")) k->alone_us = number_of(in, value, 0.01, 1e9);
         else if (!strcmp(name, "threads")) k->threads = count_of(in, value, 1, 65536);
