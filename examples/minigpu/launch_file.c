@@ -13,9 +13,9 @@
 #define LAUNCH_BUFFER_BYTES_MAX (UINT64_C(1) << 32)
 
 static const char *const type_names[] = {"u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64", "f32", "f64"};
-static const uint32_t type_bytes[] = {1, 1, 2, 2, 4, 4, 8, 8, 4, 8};
+static const uint32_t element_bytes[] = {1, 1, 2, 2, 4, 4, 8, 8, 4, 8};
 
-uint32_t launch_type_bytes(launch_type type) { return type_bytes[type]; }
+uint32_t launch_type_bytes(launch_type type) { return element_bytes[type]; }
 const char *launch_type_name(launch_type type) { return type_names[type]; }
 
 /* What the reading functions share. `failed` is set by the first error; the others are then not reported. */
@@ -152,7 +152,7 @@ static int read_value(reader *r, const yaml_node_t *node, const char *what, laun
         double value = strtod(text, &end);
         memcpy(bits, &value, sizeof value);
     } else {
-        uint32_t width = type_bytes[type] * 8;
+        uint32_t width = element_bytes[type] * 8;
         int is_signed = type == LAUNCH_S8 || type == LAUNCH_S16 || type == LAUNCH_S32 || type == LAUNCH_S64;
         int negative = text[0] == '-';
         uint64_t limit = is_signed ? (UINT64_C(1) << (width - 1)) - (negative ? 0 : 1) : width == 64 ? UINT64_MAX : (UINT64_C(1) << width) - 1;
@@ -222,7 +222,7 @@ static int read_file(reader *r, const yaml_node_t *node, const char *path, uint8
 /* ---- buffers ---- */
 
 static void store(launch_buffer *buffer, uint64_t index, uint64_t bits) {
-    memcpy(buffer->contents + index * type_bytes[buffer->type], &bits, type_bytes[buffer->type]); /* little-endian hosts */
+    memcpy(buffer->contents + index * element_bytes[buffer->type], &bits, element_bytes[buffer->type]); /* little-endian hosts */
 }
 
 static double as_double(launch_type type, uint64_t bits) {
@@ -245,7 +245,7 @@ static uint64_t from_double(launch_type type, double value) {
 }
 
 static int64_t sign_extended(launch_type type, uint64_t bits) {
-    uint32_t unused = 64 - type_bytes[type] * 8;
+    uint32_t unused = 64 - element_bytes[type] * 8;
     int is_signed = type == LAUNCH_S8 || type == LAUNCH_S16 || type == LAUNCH_S32 || type == LAUNCH_S64;
     return is_signed ? (int64_t)(bits << unused) >> unused : (int64_t)bits;
 }
@@ -334,7 +334,7 @@ static int read_buffer(reader *r, const yaml_node_t *node, uint32_t process, lau
         if (initialiser) return FAIL(r, value, "a buffer has one initialiser: constant, ramp, random or file");
         initialiser = value;
     }
-    if (count_node && read_u64(r, count_node, "count", 1, LAUNCH_BUFFER_BYTES_MAX / type_bytes[buffer->type], &count)) return -1;
+    if (count_node && read_u64(r, count_node, "count", 1, LAUNCH_BUFFER_BYTES_MAX / element_bytes[buffer->type], &count)) return -1;
     if ((value = find(r, node, "file"))) {
         char *path = NULL;
         uint8_t *bytes = NULL;
@@ -346,15 +346,15 @@ static int read_buffer(reader *r, const yaml_node_t *node, uint32_t process, lau
         }
         free(path);
         buffer->contents = bytes;
-        buffer->bytes = count_node ? count * type_bytes[buffer->type] : size;
-        if (size < buffer->bytes || size == 0 || buffer->bytes % type_bytes[buffer->type]) {
+        buffer->bytes = count_node ? count * element_bytes[buffer->type] : size;
+        if (size < buffer->bytes || size == 0 || buffer->bytes % element_bytes[buffer->type]) {
             return FAIL(r, value, "%s holds %" PRIu64 " bytes, the buffer wants %s", text_of(value), size,
                         count_node ? "more" : "whole elements");
         }
         return 0;
     }
     if (!count_node) return FAIL(r, node, "a buffer needs a count of elements");
-    buffer->bytes = count * type_bytes[buffer->type];
+    buffer->bytes = count * element_bytes[buffer->type];
     buffer->contents = (uint8_t *)calloc(1, (size_t)buffer->bytes);
     if (!buffer->contents) return FAIL(r, node, "out of memory for a buffer of %" PRIu64 " bytes", buffer->bytes);
     if ((value = find(r, node, "ramp"))) return fill_ramp(r, buffer, count, value);
@@ -380,13 +380,63 @@ static int read_scalar(reader *r, const yaml_node_t *node, launch_argument *argu
     return read_value(r, value, "value", argument->type, &argument->scalar);
 }
 
+/* One of some words; *choice is its place among them. */
+static int read_choice(reader *r, const yaml_node_t *node, const char *what, const char *const *words, uint8_t *choice) {
+    char *text = NULL;
+    uint8_t i;
+    if (read_text(r, node, what, &text)) return -1;
+    for (i = 0; words[i] && strcmp(words[i], text) != 0; i++) {}
+    free(text);
+    if (!words[i]) return FAIL(r, node, "%s is \"%s\", must be %s, %s or the like", what, text_of(node), words[0], words[1]);
+    *choice = i;
+    return 0;
+}
+
+/* How a buffer is read through a texture object. */
+static int read_texture(reader *r, const yaml_node_t *node, launch_argument *argument) {
+    static const char *const keys[] = {"width", "height", "channels", "filter", "addressing", "coordinates", "read", NULL};
+    static const char *const filters[] = {"nearest", "linear", NULL}, *const addressings[] = {"wrap", "clamp", "mirror", "border", NULL};
+    static const char *const coordinates[] = {"texels", "normalized", NULL}, *const reads[] = {"element", "normalized_float", NULL};
+    static const uint8_t types[] = {TYPE_U8, TYPE_S8, TYPE_U16, TYPE_S16, TYPE_U32, TYPE_S32, TYPE_NONE, TYPE_NONE, TYPE_F32, TYPE_NONE};
+    const launch_buffer *buffer = &r->launch->buffers[argument->buffer];
+    lanes_texture *texture = &argument->texture;
+    uint32_t channels = 1;
+    yaml_node_t *value;
+    if (check_mapping(r, node, "texture", keys)) return -1;
+    memset(texture, 0, sizeof *texture);
+    argument->is_texture = 1;
+    texture->height = 1;
+    texture->addressing[0] = TEXTURE_CLAMP;
+    if (!(value = find(r, node, "width"))) return FAIL(r, node, "a texture needs a width");
+    if (read_u32(r, value, "width", 1, 1u << 27, &texture->width)) return -1;
+    if ((value = find(r, node, "height")) && read_u32(r, value, "height", 1, 65536, &texture->height)) return -1;
+    if ((value = find(r, node, "channels"))) {
+        if (read_u32(r, value, "channels", 1, 4, &channels)) return -1;
+        if (channels == 3) return FAIL(r, value, "a texture has 1, 2 or 4 channels");
+    }
+    if ((value = find(r, node, "filter")) && read_choice(r, value, "filter", filters, &texture->linear)) return -1;
+    if ((value = find(r, node, "addressing")) && read_choice(r, value, "addressing", addressings, &texture->addressing[0])) return -1;
+    if ((value = find(r, node, "coordinates")) && read_choice(r, value, "coordinates", coordinates, &texture->normalized)) return -1;
+    if ((value = find(r, node, "read")) && read_choice(r, value, "read", reads, &texture->as_float)) return -1;
+    texture->addressing[1] = texture->addressing[0];
+    texture->type = types[buffer->type];
+    texture->channels = (uint8_t)channels;
+    texture->row_bytes = (uint64_t)texture->width * channels * element_bytes[buffer->type];
+    if (texture->type == TYPE_NONE) return FAIL(r, node, "a texture of %s is not possible: elements of 8, 16 or 32 bits", type_names[buffer->type]);
+    if (texture->row_bytes * texture->height > buffer->bytes) {
+        return FAIL(r, node, "a texture of %u x %u texels takes %" PRIu64 " bytes, the buffer has %" PRIu64, texture->width, texture->height,
+                    texture->row_bytes * texture->height, buffer->bytes);
+    }
+    return 0;
+}
+
 static int read_arguments(reader *r, const yaml_node_t *node, launch_kernel *kernel) {
-    static const char *const keys[] = {"scalar", "buffer", NULL};
+    static const char *const keys[] = {"scalar", "buffer", "texture", NULL};
     yaml_node_item_t *item;
     if (node->type != YAML_SEQUENCE_NODE) return FAIL(r, node, "arguments must be a list (- scalar: ... or - buffer: ...)");
     kernel->arguments_place = place_of(node);
     for (item = node->data.sequence.items.start; item < node->data.sequence.items.top; item++) {
-        yaml_node_t *element = yaml_document_get_node(r->document, *item), *scalar, *buffer;
+        yaml_node_t *element = yaml_document_get_node(r->document, *item), *scalar, *buffer, *texture;
         launch_argument *argument = (launch_argument *)append(&kernel->arguments, &kernel->argument_count, sizeof *argument);
         if (!argument) return FAIL(r, element, "out of memory");
         if (check_mapping(r, element, "an argument", keys)) return -1;
@@ -395,6 +445,9 @@ static int read_arguments(reader *r, const yaml_node_t *node, launch_kernel *ker
         buffer = find(r, element, "buffer");
         if (!scalar == !buffer) return FAIL(r, element, "an argument is either a scalar or a buffer");
         if (scalar ? read_scalar(r, scalar, argument) : read_buffer(r, buffer, kernel->process, argument)) return -1;
+        texture = find(r, element, "texture");
+        if (texture && scalar) return FAIL(r, texture, "a texture needs a buffer, not a scalar");
+        if (texture && read_texture(r, texture, argument)) return -1;
     }
     return 0;
 }

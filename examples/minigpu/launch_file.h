@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "kernels/reference.h"
+#include "lanes.h"
 
 #define LAUNCH_ERROR_BYTES 512
 
@@ -34,6 +35,8 @@ typedef struct launch_argument {
     uint32_t buffer;     /* index into launch_file.buffers */
     launch_type type;    /* of a scalar */
     uint64_t scalar;     /* its bits, zero-extended */
+    int is_texture;      /* a buffer that the kernel gets a texture object of */
+    lanes_texture texture; /* how it is read; address 0 */
     launch_place place;
 } launch_argument;
 

@@ -115,6 +115,15 @@ static int give_registers(const minigpu_config *config, const launch_file *launc
     return 0;
 }
 
+/* tex instructions that name a .texref of the file instead of taking a texture object as parameter. */
+static int uses_texture_references(const kernel_program *program) {
+    uint32_t i;
+    for (i = 0; program->uses_textures && i < program->count; i++) {
+        if (program->instructions[i].opcode == OPCODE_TEX && program->instructions[i].sources[0].kind == OPERAND_IMMEDIATE) return 1;
+    }
+    return 0;
+}
+
 /* Reads the PTX files of all kernels, each file once. */
 static machine_programs *read_programs(const minigpu_config *config, launch_file *launch, const kernel_program **found, char error[LAUNCH_ERROR_BYTES]) {
     machine_programs *p = (machine_programs *)calloc(1, sizeof *p);
@@ -165,8 +174,8 @@ static machine_programs *read_programs(const minigpu_config *config, launch_file
             free_programs(p);
             return NULL;
         }
-        if (found[i]->uses_textures) {
-            launch_file_error(launch, k->name_place, error, "kernel %s uses textures, which launch files cannot bind", k->name);
+        if (uses_texture_references(found[i])) {
+            launch_file_error(launch, k->name_place, error, "kernel %s uses texture references (.texref), which launch files cannot bind", k->name);
             free_programs(p);
             return NULL;
         }
@@ -263,6 +272,9 @@ static int prepare_kernel(machine *m, launch_file *launch, uint32_t index, const
         if (argument->is_buffer && parameter->bytes != 8) {
             return launch_file_error(launch, argument->place, error, "parameter %s of kernel %s is a %u-byte value, not a buffer", parameter->name, l->name, parameter->bytes);
         }
+        if (argument->is_texture && parameter->is_pointer) {
+            return launch_file_error(launch, argument->place, error, "parameter %s of kernel %s is a pointer, not a texture object", parameter->name, l->name);
+        }
         if (!argument->is_buffer && parameter->is_pointer) {
             return launch_file_error(launch, argument->place, error, "parameter %s of kernel %s is a pointer: it needs a buffer, not a scalar", parameter->name, l->name);
         }
@@ -279,6 +291,11 @@ static void fill_parameters(const launch_file *launch, kernel *k) {
     for (i = 0; i < k->launch->argument_count; i++) {
         const launch_argument *argument = &k->launch->arguments[i];
         uint64_t bits = argument->is_buffer ? launch->buffers[argument->buffer].address : argument->scalar;
+        if (argument->is_texture) {
+            k->textures[i] = argument->texture;
+            k->textures[i].address = bits;
+            bits = i + 1;
+        }
         memcpy(k->parameters + k->program->parameters[i].offset, &bits, k->program->parameters[i].bytes <= 8 ? k->program->parameters[i].bytes : 8);
     }
 }
@@ -406,7 +423,8 @@ static int build(machine *m, launch_file *launch, const kernel_program **program
         if (prepare_kernel(m, launch, i, programs[i], error)) goto done;
         k->info = p->infos[i];
         k->parameters = (uint8_t *)arena_take(&m->arena, align_up(k->program->parameter_bytes + 8, 8));
-        if (!k->parameters) goto memory;
+        k->textures = (lanes_texture *)arena_take_array(&m->arena, k->launch->argument_count + 1, sizeof *k->textures);
+        if (!k->parameters || !k->textures) goto memory;
         k->context_bytes = preemption_context_bytes(k);
         if (k->context_bytes > context_bytes) context_bytes = k->context_bytes;
         gpump_gpu_occupancy(&c->gpu, &k->need, &occupancy, NULL);

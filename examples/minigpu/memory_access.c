@@ -9,7 +9,7 @@
 #define ACCESS_BYTES_MAX 32u
 #define BANKS 32u
 
-static int is_write(const instruction *instruction) { return instruction->opcode != OPCODE_LD; }
+static int is_write(const instruction *instruction) { return instruction->opcode != OPCODE_LD && instruction->opcode != OPCODE_TEX; }
 
 static void wrong_address(machine *m, const in_flight *r, uint32_t lane, uint64_t address, const char *why) {
     const block *b = &m->blocks[r->block];
@@ -83,6 +83,64 @@ static uint32_t bank_conflicts(const in_flight *r, uint32_t lanes, uint32_t byte
     return worst * rows;
 }
 
+/* ---- textures ---- */
+
+/* The texture of a tex instruction: all its lanes must name the same. */
+static const lanes_texture *texture_of(machine *m, in_flight *r) {
+    const kernel *k = &m->kernels[m->blocks[r->block].kernel];
+    uint32_t lane = gpump_bits_lowest64(r->active), other;
+    uint64_t handle = lanes_get(&r->sources[0], lane);
+    for (other = lane; other < LANES; other++) {
+        if ((r->active >> other & 1) && lanes_get(&r->sources[0], other) != handle) {
+            wrong_address(m, r, other, lanes_get(&r->sources[0], other), "different textures in one warp, here");
+            return NULL;
+        }
+    }
+    if (handle == 0 || handle > k->launch->argument_count || !k->textures[handle - 1].width) {
+        wrong_address(m, r, lane, handle, "no texture was given: handle");
+        return NULL;
+    }
+    return &k->textures[handle - 1];
+}
+
+/* Texels never straddle segments. A warp instruction of bilinear reads may touch more segments than a record holds: those beyond are read
+ * but take no time. */
+static void coalesce_texture(machine *m, in_flight *r) {
+    uint64_t addresses[TEXTURE_TEXELS][LANES];
+    const lanes_texture *texture = texture_of(m, r);
+    uint32_t texels, i, n, lane;
+    if (!texture) {
+        r->active = 0;
+        return;
+    }
+    texels = lanes_texture_addresses(r->instruction, r->active, r->sources, texture, addresses);
+    for (i = 0; i < texels; i++) {
+        for (lane = 0; lane < LANES; lane++) {
+            uint64_t address = addresses[i][lane], segment = address & ~(uint64_t)(SEGMENT_BYTES - 1);
+            if (!(r->active >> lane & 1) || address == TEXTURE_NO_TEXEL) continue;
+            for (n = 0; n < r->segment_count && r->segments[n] != segment; n++) {}
+            if (n < r->segment_count || r->segment_count < LANES) add_segment(r, address, type_bytes(texture->type) * texture->channels);
+        }
+    }
+}
+
+static void read_texture(machine *m, in_flight *r) {
+    uint64_t addresses[TEXTURE_TEXELS][LANES];
+    uint8_t texels[TEXTURE_TEXELS * LANES * 16];
+    const lanes_texture *texture = texture_of(m, r);
+    uint32_t count, i, lane;
+    if (!texture) return;
+    count = lanes_texture_addresses(r->instruction, r->active, r->sources, texture, addresses);
+    memset(texels, 0, sizeof texels);
+    for (i = 0; i < count; i++) {
+        for (lane = 0; lane < LANES; lane++) {
+            if (!(r->active >> lane & 1) || addresses[i][lane] == TEXTURE_NO_TEXEL) continue;
+            memcpy(texels + (i * LANES + lane) * 16, device_memory(m, addresses[i][lane]), type_bytes(texture->type) * texture->channels);
+        }
+    }
+    lanes_texture_filter(r->instruction, r->active, r->sources, texture, texels, r->results);
+}
+
 void memory_access_coalesce(machine *m, sm *s, in_flight *r) {
     const instruction *instruction = r->instruction;
     const block *b = &m->blocks[r->block];
@@ -91,6 +149,7 @@ void memory_access_coalesce(machine *m, sm *s, in_flight *r) {
     (void)s;
     r->segment_count = 0;
     r->conflict_cycles = 0;
+    if (r->active && instruction->opcode == OPCODE_TEX) coalesce_texture(m, r);
     if (!r->active || !bytes) return;
     lanes_address(instruction, r->active, r->sources, r->addresses);
     for (lane = 0; lane < LANES; lane++) {
@@ -194,8 +253,9 @@ static void track(machine *m, sm *s, in_flight *r) {
 }
 
 void memory_access_effect(machine *m, sm *s, in_flight *r) {
-    if (!r->active || !instruction_access_bytes(r->instruction)) return;
+    if (!r->active || (!instruction_access_bytes(r->instruction) && r->instruction->opcode != OPCODE_TEX)) return;
     switch (r->instruction->opcode) {
+    case OPCODE_TEX: read_texture(m, r); break;
     case OPCODE_LD: load(m, s, r); break;
     case OPCODE_ST: store(m, s, r); break;
     case OPCODE_ATOM:

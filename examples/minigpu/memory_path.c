@@ -189,7 +189,7 @@ static int send_segment(machine *m, sm *s, uint32_t record) {
     uint32_t node = record * LANES + r->next_segment, request;
     miss_queue *q;
     cache_line *found = NULL;
-    int is_load = instruction->opcode == OPCODE_LD, cached = is_load && !(instruction->flags & (FLAG_CACHE_GLOBAL | FLAG_VOLATILE));
+    int is_load = instruction->opcode == OPCODE_LD || instruction->opcode == OPCODE_TEX, cached = is_load && !(instruction->flags & (FLAG_CACHE_GLOBAL | FLAG_VOLATILE));
     if (cached && (found = cache_find(&s->l1, line))) {
         found->stamp = ++s->l1.clock;
         r->outstanding++;
@@ -266,7 +266,7 @@ static void check_stage(machine *m, sm *s) {
     r = &s->records[record];
     if (!r->squashed && r->unchecked) {
         uint64_t segment = r->segments[r->segment_count - r->unchecked];
-        switch (memory_access_translate(m, segment, r->instruction->opcode != OPCODE_LD)) {
+        switch (memory_access_translate(m, segment, r->instruction->opcode != OPCODE_LD && r->instruction->opcode != OPCODE_TEX)) {
         case TRANSLATION_HIT: r->unchecked--; break;
         case TRANSLATION_PENDING: return;
         default:

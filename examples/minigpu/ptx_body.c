@@ -620,6 +620,7 @@ static int read_instruction(ptx_reader *reader, const ptx_token *name, instructi
     if (row->allowed & GROUP_SPACE) out->space = SPACE_GENERIC;
     if (apply_modifiers(reader, name, row, &list, out)) return -1;
     if ((out->opcode == OPCODE_ATOM || out->opcode == OPCODE_RED) && check_atomic(reader, name, &list, out)) return -1;
+    if (out->opcode == OPCODE_TEX) out->space = SPACE_TEXTURE;
     if (out->opcode == OPCODE_ELECT) out->type = TYPE_B32;
     if (out->opcode == OPCODE_ISSPACEP) out->type = TYPE_U64;
     if (ptx_token_is(name, "ldu")) out->flags |= FLAG_READ_ONLY;
