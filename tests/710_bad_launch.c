@@ -62,6 +62,35 @@ static void test_every_bad_file(void **state) {
     assert_true(files > 20);
 }
 
+/* Files of tests/bad_run are fine, but what they run is not: exit status 1, and the first line's message among what is printed. */
+static void test_every_bad_run(void **state) {
+    DIR *folder = opendir(GPUMP_SOURCE_DIR "/tests/bad_run");
+    struct dirent *entry;
+    int files = 0;
+    (void)state;
+    assert_non_null(folder);
+    while ((entry = readdir(folder))) {
+        char path[512], line[512], command[1200], output[65536];
+        size_t length = strlen(entry->d_name);
+        FILE *file;
+        int status;
+        if (length < 5 || strcmp(entry->d_name + length - 5, ".yaml") != 0) continue;
+        snprintf(path, sizeof path, "%s/tests/bad_run/%s", GPUMP_SOURCE_DIR, entry->d_name);
+        file = fopen(path, "r");
+        assert_non_null(file);
+        assert_non_null(fgets(line, sizeof line, file));
+        fclose(file);
+        line[strcspn(line, "\n")] = 0;
+        assert_true(strncmp(line, "# expect: ", 10) == 0);
+        snprintf(command, sizeof command, "%s/examples/minigpu/minigpu run '%s' 2>&1", GPUMP_BINARY_DIR, path);
+        status = run(command, output, sizeof output);
+        if (status != 1 || !strstr(output, line + 10)) fail_msg("%s: exit status %d, printed: %s", entry->d_name, status, output);
+        files++;
+    }
+    closedir(folder);
+    assert_true(files >= 6);
+}
+
 static void test_usage(void **state) {
     static const char *const bad[] = {"", "walk", "run", "run nowhere.yaml", "run --preempt x nowhere.yaml", "run --preempt 5:push nowhere.yaml", "run --colour nowhere.yaml", "demo nowhere.yaml"};
     char command[1024], output[8192];
@@ -75,6 +104,6 @@ static void test_usage(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_bad_file), cmocka_unit_test(test_usage)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_bad_file), cmocka_unit_test(test_every_bad_run), cmocka_unit_test(test_usage)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,12 +28,27 @@ const char *minigpu_config_check(const minigpu_config *config) {
     if (config->l1_bytes / SEGMENT_BYTES / config->l1_ways == 0 || config->l2_bytes / SEGMENT_BYTES / config->l2_ways == 0) {
         return "a cache is smaller than one set";
     }
+    if (config->kernels_per_sm > 64 || config->scheduler > SCHEDULER_LRR || config->sources_released > RELEASE_AT_COMMIT || config->l1_bytes > 1u << 28 ||
+        config->l2_bytes > 1u << 28 || config->l1_misses > 65536 || config->miss_queue_entries > 65536 || config->memory_queue_entries > 65536 ||
+        config->l2_banks > 65536 || config->dram_channels > 65536 || config->network_bytes_per_cycle > 65536 || config->read_set_segments > 1u << 20 ||
+        config->saved_blocks_per_slot > 64) return "a number is beyond its range";
     if (config->read_set_segments < 16 || (config->read_set_segments & (config->read_set_segments - 1))) {
         return "read_set_segments must be a power of two, at least 16";
     }
     if (config->in_flight_records < 2 * gpu->schedulers || config->in_flight_records > 4096) return "in_flight_records must be 2 per scheduler to 4096";
     if (!config->operand_read_cycles || !config->alu_cycles || !config->control_cycles || !config->fetch_cycles) return "a stage takes at least one cycle";
     return NULL;
+}
+
+int minigpu_config_set(minigpu_config *config, const char *name, uint32_t value) {
+#define MINIGPU_SET(number, default_value, unit, provenance, source) \
+    if (strcmp(name, #number) == 0) {                                \
+        config->number = value;                                      \
+        return 0;                                                    \
+    }
+    MINIGPU_NUMBERS(MINIGPU_SET)
+#undef MINIGPU_SET
+    return -1;
 }
 
 int minigpu_config_number(const minigpu_config *config, uint32_t index, minigpu_number *number) {

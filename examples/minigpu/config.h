@@ -70,6 +70,9 @@ int minigpu_config_preset(minigpu_config *config, const char *preset);
 /* Checks a configuration; returns NULL, or what is wrong with it. */
 const char *minigpu_config_check(const minigpu_config *config);
 
+/* Sets one of the numbers above by its name. Returns 0, or -1 when there is none of that name. */
+int minigpu_config_set(minigpu_config *config, const char *name, uint32_t value);
+
 typedef struct minigpu_number {
     const char *name, *unit, *source;
     gpump_provenance provenance;

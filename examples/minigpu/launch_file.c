@@ -603,8 +603,22 @@ static int read_process(reader *r, const yaml_node_t *node, const yaml_node_t *k
     return read_kernels(r, kernels, index);
 }
 
+static int read_numbers(reader *r, const yaml_node_t *node) {
+    yaml_node_pair_t *pair;
+    if (node->type != YAML_MAPPING_NODE) return FAIL(r, node, "config must be a mapping (l1_bytes: 32768)");
+    for (pair = node->data.mapping.pairs.start; pair < node->data.mapping.pairs.top; pair++) {
+        yaml_node_t *key = yaml_document_get_node(r->document, pair->key), *value = yaml_document_get_node(r->document, pair->value);
+        launch_number *number = (launch_number *)append(&r->launch->numbers, &r->launch->number_count, sizeof *number);
+        if (!number) return FAIL(r, node, "out of memory");
+        number->place = place_of(key);
+        if (read_text(r, key, "a name of config", &number->name)) return -1;
+        if (read_u32(r, value, number->name, 0, UINT32_MAX, &number->value)) return -1;
+    }
+    return 0;
+}
+
 static int read_machine(reader *r, const yaml_node_t *node) {
-    static const char *const keys[] = {"gpu", "sms", "kernels_per_sm", "technique", "scheduler", NULL};
+    static const char *const keys[] = {"gpu", "sms", "kernels_per_sm", "technique", "scheduler", "config", NULL};
     yaml_node_t *value;
     if (check_mapping(r, node, "machine", keys)) return -1;
     if ((value = find(r, node, "gpu"))) {
@@ -619,6 +633,7 @@ static int read_machine(reader *r, const yaml_node_t *node) {
             return FAIL(r, value, "scheduler must be gto or lrr, not \"%s\"", text_of(value));
         }
     }
+    if ((value = find(r, node, "config")) && read_numbers(r, value)) return -1;
     if ((value = find(r, node, "technique"))) {
         if (read_text(r, value, "technique", &r->launch->technique)) return -1;
         if (strcmp(text_of(value), "switch") != 0 && strcmp(text_of(value), "drain") != 0 && strcmp(text_of(value), "flush") != 0) {
@@ -712,6 +727,8 @@ void launch_file_free(launch_file *launch) {
         free(launch->buffers[i].contents);
     }
     for (i = 0; i < launch->process_count; i++) free(launch->processes[i].name);
+    for (i = 0; i < launch->number_count; i++) free(launch->numbers[i].name);
+    free(launch->numbers);
     free(launch->kernels);
     free(launch->buffers);
     free(launch->processes);

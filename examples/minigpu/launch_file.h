@@ -74,6 +74,13 @@ typedef struct launch_process {
     uint32_t priority;
 } launch_process;
 
+/* A number of the machine that the file sets (config.h names them). */
+typedef struct launch_number {
+    char *name;
+    uint32_t value;
+    launch_place place;
+} launch_number;
+
 typedef struct launch_file {
     char *path;
     char *gpu;                /* preset name; NULL: the command line's or the default */
@@ -82,6 +89,8 @@ typedef struct launch_file {
     uint32_t kernels_per_sm;  /* 0: the machine's default */
     uint32_t sms;             /* 0: the preset's */
     char *scheduler;          /* gto or lrr; NULL: the preset's */
+    launch_number *numbers;
+    uint32_t number_count;
     launch_process *processes;
     uint32_t process_count;
     launch_kernel *kernels;

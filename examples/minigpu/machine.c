@@ -376,10 +376,17 @@ static void order_kernels(machine *m) {
 
 static int choose_config(minigpu_config *config, launch_file *launch, const machine_options *options, char error[LAUNCH_ERROR_BYTES]) {
     const char *preset = options->gpu ? options->gpu : launch->gpu ? launch->gpu : "gtx480_shieh", *why;
+    uint32_t i;
     if (minigpu_config_preset(config, preset)) {
         if (!options->gpu && launch->gpu) return launch_file_error(launch, launch->gpu_place, error, "no GPU preset is named \"%s\"", preset);
         snprintf(error, LAUNCH_ERROR_BYTES, "no GPU preset is named \"%s\"", preset);
         return -1;
+    }
+    for (i = 0; i < launch->number_count; i++) {
+        const launch_number *number = &launch->numbers[i];
+        if (minigpu_config_set(config, number->name, number->value)) {
+            return launch_file_error(launch, number->place, error, "the machine has no number \"%s\" (config.h and --json list them)", number->name);
+        }
     }
     if (launch->sms) {
         /* A part of the GPU gets its part of the memory bandwidth, so that an SM sees the machine it knows. */

@@ -40,6 +40,13 @@ void pipeline_refresh_warp(machine *m, sm *s, warp *w) {
 
 /* ---- records ---- */
 
+static void wrong(machine *m, const in_flight *r, const char *what) {
+    const block *b = &m->blocks[r->block];
+    const kernel_program *program = m->kernels[b->kernel].program;
+    machine_fail(m, "%s:%u:%u: kernel %s: %s; block %llu warp %u", program->file_name, r->instruction->line, r->instruction->column, program->name, what,
+                 (unsigned long long)b->linear, m->warps[r->warp].index);
+}
+
 static uint32_t take_record(sm *s) {
     uint32_t record = s->free_record;
     s->free_record = s->records[record].next_free;
@@ -135,7 +142,7 @@ static void arrive(machine *m, sm *s, block *b, warp *w, const in_flight *r) {
     uint32_t id = instruction->source_count && instruction->sources[0].kind != OPERAND_NONE ? r->sources[0].word[0][gpump_bits_lowest64(r->active)] : 0;
     barrier *bar;
     if (id >= BARRIERS) {
-        machine_fail(m, "kernel %s line %u: barrier %u does not exist", block_kernel(m, b)->program->name, instruction->line, id);
+        wrong(m, r, "there is no such barrier");
         return;
     }
     bar = &b->barriers[id];
@@ -204,7 +211,7 @@ static void commit_control(machine *m, sm *s, uint32_t record) {
     switch (instruction->opcode) {
     case OPCODE_BRA:
         if (simt_branch(&w->stack, r->active, instruction->target, instruction->reconvergence)) {
-            machine_fail(m, "kernel %s line %u: branches nest deeper than the SIMT stack", block_kernel(m, b)->program->name, instruction->line);
+            wrong(m, r, "branches nest deeper than the SIMT stack");
         }
         break;
     case OPCODE_RET:
@@ -213,7 +220,7 @@ static void commit_control(machine *m, sm *s, uint32_t record) {
         simt_exit(&w->stack, r->active);
         break;
     case OPCODE_TRAP:
-        if (r->active) machine_fail(m, "kernel %s line %u: trap", block_kernel(m, b)->program->name, instruction->line);
+        if (r->active) wrong(m, r, "trap");
         simt_go(&w->stack, next);
         break;
     case OPCODE_BAR:
