@@ -35,6 +35,8 @@ typedef struct kernel_report {
     uint32_t points;             /* preemption points */
     double live_at_points;       /* mean share of the allocated registers that is live there */
     double live_diverged;        /* the same for a diverged warp */
+    gpump_regions_report regions;
+    uint32_t clobbers;           /* instructions after which a block can no longer be started anew */
 } kernel_report;
 
 typedef struct totals {
@@ -88,6 +90,19 @@ static gpump_result count_points(const gpump_program *allocated, kernel_report *
     return result;
 }
 
+/* Idempotent regions of a warp (iGPU), and whether the whole block may be flushed. */
+static gpump_result count_regions(const gpump_program *program, kernel_report *report, gpump_diag *diag) {
+    gpump_regions_config config;
+    gpump_program *formed = NULL;
+    uint8_t *clobbers = (uint8_t *)calloc(gpump_program_instructions(program), 1);
+    gpump_result result = clobbers ? gpump_regions_config_preset(&config, "igpu") : GPUMP_ERROR_MEMORY;
+    if (result == GPUMP_OK) result = gpump_regions_form(program, &config, &formed, &report->regions, diag);
+    if (result == GPUMP_OK) result = gpump_clobbers_block(program, clobbers, &report->clobbers);
+    gpump_program_destroy(formed);
+    free(clobbers);
+    return result;
+}
+
 /* Allocation of the same kernel with its loads moved up, for comparison with counts of a real GPU's compiler. */
 #define SCHEDULE_WINDOW 32u
 static gpump_result count_scheduled(const kernel_program *kernel, const gpump_registers_config *config, uint32_t *registers) {
@@ -136,6 +151,7 @@ static gpump_result report_kernel(const kernel_program *kernel, uint32_t registe
     if (result == GPUMP_OK) result = gpump_registers_allocate(a.program, &config, &allocated, &report->allocation, diag);
     if (result == GPUMP_OK) result = count_points(allocated, report);
     if (result == GPUMP_OK) result = count_scheduled(kernel, &config, &report->scheduled);
+    if (result == GPUMP_OK) result = count_regions(a.program, report, diag);
     gpump_program_destroy(allocated);
     gpump_liveness_destroy(liveness);
     analysis_destroy(&a);
@@ -177,6 +193,11 @@ static void print_text(const kernel_program *kernel, const kernel_report *r, uin
     printf("  memory             %u bytes shared%s, %u local, %u of parameters\n", kernel->shared_bytes, kernel->uses_extern_shared ? " and more" : "",
            kernel->local_bytes, kernel->parameter_bytes);
     printf("  preemption points  %u; %.0f%% of the registers live there, %.0f%% when diverged\n", r->points, 100 * r->live_at_points, 100 * r->live_diverged);
+    printf("  regions            %u boundaries between idempotent regions (%u cut memory, %u at barriers and atomics, %u in loops, %u where warps diverge), %u moves\n",
+           r->regions.sparse, r->regions.cuts[GPUMP_CUT_CLOBBER], r->regions.cuts[GPUMP_CUT_FORCED], r->regions.cuts[GPUMP_CUT_LOOP],
+           r->regions.cuts[GPUMP_CUT_DIVERGENCE], r->regions.moves);
+    if (r->clobbers) printf("  flush              refused once a block has executed one of %u instructions\n", r->clobbers);
+    else printf("  flush              at any time: no block overwrites what it has read\n");
     if (r->uninitialised) printf("  note               %u registers may be read before they are written\n", r->uninitialised);
 }
 
@@ -196,21 +217,21 @@ static void print_field(const char *text, char end) {
 
 static void print_csv_header(void) {
     puts("file,kernel,status,instructions,basic_blocks,loops,ptx_registers,predicates,live_peak,live_mean,registers,registers_early_loads,spill_bytes,shared_bytes,local_bytes,"
-         "parameter_bytes,preemption_points,live_at_points,live_diverged,uninitialised,why");
+         "parameter_bytes,preemption_points,live_at_points,live_diverged,region_boundaries,region_moves,clobbers,uninitialised,why");
 }
 
 static void print_csv(const kernel_program *kernel, const kernel_report *r) {
     print_field(kernel->file_name, ',');
     print_field(kernel->name, ',');
-    printf("read,%u,%u,%u,%u,%u,%u,%.2f,%u,%u,%u,%u,%u,%u,%u,%.4f,%.4f,%u,\n", kernel->count, r->basic_blocks, r->loops, kernel->ptx_registers, kernel->predicates,
+    printf("read,%u,%u,%u,%u,%u,%u,%.2f,%u,%u,%u,%u,%u,%u,%u,%.4f,%.4f,%u,%u,%u,%u,\n", kernel->count, r->basic_blocks, r->loops, kernel->ptx_registers, kernel->predicates,
            r->live_peak, r->live_mean, r->allocation.registers, r->scheduled, r->allocation.spill_bytes, kernel->shared_bytes, kernel->local_bytes, kernel->parameter_bytes,
-           r->points, r->live_at_points, r->live_diverged, r->uninitialised);
+           r->points, r->live_at_points, r->live_diverged, r->regions.sparse, r->regions.moves, r->clobbers, r->uninitialised);
 }
 
 static void print_csv_refused(const char *file, const char *kernel, const char *status, const char *why) {
     print_field(file, ',');
     print_field(kernel, ',');
-    printf("%s,,,,,,,,,,,,,,,,,,", status);
+    printf("%s,,,,,,,,,,,,,,,,,,,,,", status);
     print_field(why, '\n');
 }
 
