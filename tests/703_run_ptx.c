@@ -74,7 +74,7 @@ static void test_mathematics(void **state) {
             case 4: want = cos(x); break;
             case 5: want = pow(x, y); break;
             case 6: want = erf(x); break;
-            default: want = cbrt(x);
+            default: want = (double)cbrtl((long double)x); /* the C library's cbrt is up to four units off */
             }
             if (ulps(got, want, functions[i].is_float) > functions[i].allowed)
                 fail_msg("%s(%.17g, %.17g) = %.17g, expected %.17g", functions[i].name, x, y, got, want);
