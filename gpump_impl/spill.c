@@ -387,6 +387,16 @@ static void gpumpi_spill_forget(gpump_spill *spill, uint32_t job) {
     memset(&gpumpi_spill_jobs(spill)[job], 0, sizeof(gpumpi_spill_job));
 }
 
+GPUMP_API gpump_result gpump_spill_cancel(gpump_spill *spill, uint64_t now, uint32_t job) {
+    if (!spill || job >= spill->config.jobs) return GPUMP_ERROR_ARGUMENT;
+    if (now < spill->now) return GPUMP_ERROR_TIME;
+    if (gpumpi_spill_jobs(spill)[job].state == GPUMPI_SPILL_FREE) return GPUMP_ERROR_STATE;
+    spill->now = now;
+    spill->under_way -= gpumpi_spill_jobs(spill)[job].segments_out;
+    gpumpi_spill_forget(spill, job);
+    return GPUMP_OK;
+}
+
 GPUMP_API gpump_result gpump_spill_next(gpump_spill *spill, uint64_t now, gpump_spill_action *action) {
     if (!spill || !action) return GPUMP_ERROR_ARGUMENT;
     if (now < spill->now) return GPUMP_ERROR_TIME;

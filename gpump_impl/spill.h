@@ -95,6 +95,8 @@ GPUMP_API gpump_result gpump_spill_restore(gpump_spill *spill, uint64_t now, uin
                                            uint32_t shared_bytes, uint32_t metadata_bytes, uint32_t *job);
 /* The oldest `segments` segments of a job that are under way have been written, or have arrived. */
 GPUMP_API gpump_result gpump_spill_report_moved(gpump_spill *spill, uint64_t now, uint32_t job, uint32_t segments);
+/* Forgets a job: its block has ended before it was saved. Segments under way are no longer waited for; do not report them. */
+GPUMP_API gpump_result gpump_spill_cancel(gpump_spill *spill, uint64_t now, uint32_t job);
 /* Hands over the next action that is ready, the earliest first (then registers before shared memory and metadata, then lower job).
  * EMPTY when none is, or when `outstanding` segments are under way and only segments are ready. */
 GPUMP_API gpump_result gpump_spill_next(gpump_spill *spill, uint64_t now, gpump_spill_action *action);

@@ -232,6 +232,14 @@ static void random_jobs(void **state) {
                 warps[i] = warp(now, now, gpump_random_below(&random, 20), 0);
                 if (warps[i].registers) warps[i].bytes = gpump_random_below(&random, 128 * warps[i].registers + 1);
             }
+            if (!gpump_random_below(&random, 60)) {
+                result = gpump_spill_cancel(spill, now, index);
+                test_check((result == GPUMP_OK) == w->active, seed, n);
+                if (w->active) begun--;
+                w->active = 0;
+                w->under_way = 0;
+                continue;
+            }
             switch (gpump_random_below(&random, 6)) {
             case 0: {
                 uint32_t count = 1 + gpump_random_below(&random, 6), shared = gpump_random_below(&random, 1000), metadata = gpump_random_below(&random, 200);
@@ -363,6 +371,9 @@ static void wrong_use(void **state) {
     assert_int_equal(gpump_spill_report_drained(spill, 11, 1, &w), GPUMP_ERROR_STATE);
     assert_int_equal(gpump_spill_report_moved(spill, 11, 1, 0), GPUMP_ERROR_STATE);
     assert_int_equal(gpump_spill_next(spill, 9, &action), GPUMP_ERROR_TIME);
+    assert_int_equal(gpump_spill_cancel(spill, 9, 0), GPUMP_ERROR_TIME);
+    assert_int_equal(gpump_spill_cancel(spill, 11, 1), GPUMP_ERROR_STATE);
+    assert_int_equal(gpump_spill_cancel(spill, 11, 64), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_spill_save_time(&config, 1, 1, 0, 0, &w, 257, 0, 0, &times, &diag), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_spill_save_time(&config, 0, 1, 0, 0, &w, 1, 0, 0, &times, &diag), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_spill_save_time(&config, 1, 1, 0, 12, &w, 1, 0, 0, &times, &diag), GPUMP_ERROR_ARGUMENT);
