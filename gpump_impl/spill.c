@@ -195,6 +195,15 @@ GPUMP_API gpump_result gpump_spill_report_drained(gpump_spill *spill, uint64_t n
     return GPUMP_OK;
 }
 
+GPUMP_API gpump_result gpump_spill_report_metadata(gpump_spill *spill, uint32_t job, uint32_t metadata_bytes) {
+    gpumpi_spill_job *of;
+    if (!spill || job >= spill->config.jobs) return GPUMP_ERROR_ARGUMENT;
+    of = &gpumpi_spill_jobs(spill)[job];
+    if (of->state != GPUMPI_SPILL_SAVING || of->part == GPUMP_SPILL_METADATA) return GPUMP_ERROR_STATE;
+    of->metadata_bytes = metadata_bytes;
+    return GPUMP_OK;
+}
+
 /* Restore: registers of warps that have arrived whole enter the decompressor, in order. */
 static void gpumpi_spill_decompress(gpump_spill *spill, uint32_t job, uint64_t now) {
     const gpumpi_spill_job *from = &gpumpi_spill_jobs(spill)[job];

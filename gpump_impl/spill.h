@@ -90,6 +90,9 @@ GPUMP_API gpump_result gpump_spill_save(gpump_spill *spill, uint64_t now, uint64
                                         uint32_t metadata_bytes, uint32_t *job);
 /* A warp of that block (any order, each once) has drained: what it has to move. drained_cycle counts as now, point_cycle as given. */
 GPUMP_API gpump_result gpump_spill_report_drained(gpump_spill *spill, uint64_t now, uint32_t job, const gpump_spill_warp *warp);
+/* Says how many bytes of metadata the block really has, as soon as that is known. GPUMP_ERROR_STATE once metadata is on its way, and
+ * for restores. */
+GPUMP_API gpump_result gpump_spill_report_metadata(gpump_spill *spill, uint32_t job, uint32_t metadata_bytes);
 /* Begins to restore a block; warps[] come back in this order (cycles in them count for nothing). */
 GPUMP_API gpump_result gpump_spill_restore(gpump_spill *spill, uint64_t now, uint64_t cookie, const gpump_spill_warp *warps, uint32_t count,
                                            uint32_t shared_bytes, uint32_t metadata_bytes, uint32_t *job);

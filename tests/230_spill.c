@@ -270,6 +270,12 @@ static void random_jobs(void **state) {
                 }
                 break;
             case 3: {
+                uint32_t metadata = gpump_random_below(&random, 300);
+                if (gpump_random_below(&random, 8) == 0 && gpump_spill_report_metadata(spill, index, metadata) == GPUMP_OK) {
+                    test_check(w->active && w->saving && w->seen[GPUMP_SPILL_METADATA] == 0, seed, n);
+                    w->metadata = metadata;
+                }
+                hash = gpump_spill_hash(spill);
                 uint32_t moved = gpump_random_below(&random, 4);
                 result = gpump_spill_report_moved(spill, now, index, moved);
                 test_check((result == GPUMP_OK) == (w->active && moved <= w->under_way), seed, n);
@@ -371,6 +377,8 @@ static void wrong_use(void **state) {
     assert_int_equal(gpump_spill_report_drained(spill, 11, 1, &w), GPUMP_ERROR_STATE);
     assert_int_equal(gpump_spill_report_moved(spill, 11, 1, 0), GPUMP_ERROR_STATE);
     assert_int_equal(gpump_spill_next(spill, 9, &action), GPUMP_ERROR_TIME);
+    assert_int_equal(gpump_spill_report_metadata(spill, 1, 5), GPUMP_ERROR_STATE);
+    assert_int_equal(gpump_spill_report_metadata(spill, 0, 5), GPUMP_OK);
     assert_int_equal(gpump_spill_cancel(spill, 9, 0), GPUMP_ERROR_TIME);
     assert_int_equal(gpump_spill_cancel(spill, 11, 1), GPUMP_ERROR_STATE);
     assert_int_equal(gpump_spill_cancel(spill, 11, 64), GPUMP_ERROR_ARGUMENT);

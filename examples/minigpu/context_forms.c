@@ -229,6 +229,25 @@ void context_forms_write(machine *m, const kernel *k, const block *b, gpump_cont
     }
 }
 
+uint64_t context_forms_warp_bytes(const machine *m, const kernel *k, const block *b, const warp *w, uint32_t *registers) {
+    uint64_t live[CONTEXT_LIVE_WORDS], bytes = GPUMP_CONTEXT_SECTION_BYTES + w->stack.depth * 16u;
+    gpump_compress_layout layout;
+    gpump_compress_counts counts;
+    if (k->program->predicates) bytes += GPUMP_CONTEXT_SECTION_BYTES + k->program->predicates * 8u;
+    *registers = k->registers;
+    if (!k->registers) return bytes;
+    bytes += GPUMP_CONTEXT_SECTION_BYTES;
+    if (m->context_form == CONTEXT_NAIVE || !make_layout(k, &layout)) return bytes + 8 + (uint64_t)k->registers * LANES * 4;
+    layout = one_warp(&layout, w->index);
+    context_live(m->views[b->kernel], k, w, live);
+    *registers = gpump_bits_count(live, CONTEXT_LIVE_WORDS);
+    if (gpump_compress_count(&layout, m->sms[b->sm]->registers + w->register_base, live, 0, &counts, NULL) != GPUMP_OK) return bytes;
+    /* heads and rounding of the section, and the registers in the smallest form allowed */
+    if (m->context_form == CONTEXT_LIVE_COMPRESS && counts.bytes[GPUMP_COMPRESS_FORM_WARP] < counts.bytes[GPUMP_COMPRESS_FORM_LIVE])
+        return bytes + (32 + counts.bytes[GPUMP_COMPRESS_FORM_WARP] + 7) / 8 * 8;
+    return bytes + (32 + counts.bytes[GPUMP_COMPRESS_FORM_LIVE] + 7) / 8 * 8;
+}
+
 int context_forms_read(machine *m, const block *b, gpump_context_reader *reader) {
     const kernel *k = &m->kernels[b->kernel];
     gpump_compress_layout layout, warp_layout;

@@ -37,6 +37,9 @@ void context_live(const context_view *view, const kernel *k, const warp *w, uint
 
 /* Writes the registers of a block's warps in the machine's form; `b` NULL measures the most that any form can take. */
 void context_forms_write(machine *m, const kernel *k, const block *b, gpump_context_writer *writer);
+/* Returns the bytes of one warp's sections (registers in the machine's form, stack, predicates) and how many vector registers are among
+ * them. Not for CONTEXT_TB. */
+uint64_t context_forms_warp_bytes(const machine *m, const kernel *k, const block *b, const warp *w, uint32_t *registers);
 /* Reads them back, in whatever form they are. Returns 0, or -1 for a context that contradicts the kernel. */
 int context_forms_read(machine *m, const block *b, gpump_context_reader *reader);
 #endif

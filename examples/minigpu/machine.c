@@ -532,7 +532,6 @@ static size_t arena_bytes_for(const launch_file *launch) {
 /* What saving less than everything, and stopping at points, need to know of every kernel. */
 static int analyse_kernels(machine *m, const machine_options *options, char error[LAUNCH_ERROR_BYTES]) {
     uint32_t i;
-    m->context_form = options->context_form;
     m->stop_at_points = options->point_interval ? 1u + (options->choose != 0) : 0;
     if (m->context_form == CONTEXT_NAIVE && !m->stop_at_points) return 0;
     if (!(m->views = (context_view **)calloc(m->kernel_count, sizeof *m->views))) {
@@ -577,6 +576,7 @@ machine *machine_build(launch_file *launch, const machine_options *options, char
     m->limit_cycles = options->limit_cycles;
     m->ask_again = NEVER;
     m->technique = choose_technique(launch, options);
+    m->context_form = options->context_form;
     if (build(m, launch, programs, p, error)) {
         free(programs);
         machine_free(m);
@@ -684,8 +684,8 @@ void machine_dump(const machine *m, void *output) {
     for (i = 0; i < m->sm_count; i++) {
         const sm *s = m->sms[i];
         if (!s->resident) continue;
-        fprintf(file, "SM %u: %u blocks, %u instructions before their last check, %u accesses, %u misses outstanding, %u replies, %u transfers\n", i, s->resident, s->check_count,
-                s->access_count, s->outstanding_misses, s->reply_count, s->transfer_count);
+        fprintf(file, "SM %u: %u blocks, %u instructions before their last check, %u accesses, %u misses outstanding, %u replies, %u contexts moving\n", i, s->resident, s->check_count,
+                s->access_count, s->outstanding_misses, s->reply_count, s->contexts_moving);
         for (e = 0; e < BLOCK_ENTRIES_MAX; e++) {
             const block *b;
             if (s->block_of_entry[e] == NONE) continue;
@@ -742,6 +742,7 @@ uint64_t machine_hash(const machine *m) {
     for (i = 0; i < m->sm_count; i++) {
         const sm *s = m->sms[i];
         hash = gpump_hash_u64(hash, gpump_sm_hash(s->gpump));
+        hash = gpump_hash_u64(hash, gpump_spill_hash(s->spill));
         hash = gpump_hash_u32s(hash, s->registers, m->config.gpu.registers);
         hash = hash_cache(hash, &s->l1);
         hash = gpump_hash_u64(hash, s->present ^ s->fetched << 1);

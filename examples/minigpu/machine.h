@@ -33,7 +33,6 @@
 #define PAGE_BYTES 4096u
 /* Where device memory begins: address 0 and its neighbours belong to nobody. */
 #define DEVICE_BASE UINT64_C(0x10000000)
-#define TRANSFERS_PER_SM 64u
 #define PREEMPTION_LOG_ENTRIES 1024u
 
 /* ---- kernels ---- */
@@ -142,7 +141,11 @@ typedef struct block {
     uint32_t warp_count, live_warps;
     uint32_t in_flight, stores, atomics;
     uint32_t registers_pending;  /* instructions in flight with destinations */
+    uint64_t reported;           /* stopping: warps whose registers have gone into the pipeline, by index */
+    uint64_t moved_bytes, sent_bytes;
     uint32_t transfers;          /* save or restore requests not yet acknowledged */
+    uint32_t job;                /* of its SM's pipeline; NONE */
+    uint32_t moving;             /* REQUEST_SAVE or REQUEST_RESTORE */
     uint32_t stopping;           /* issues no more, waits are being reported */
     uint32_t to_point;           /* stopping: warps still run on to their preemption points */
     uint32_t last_waits;
@@ -244,15 +247,6 @@ typedef struct miss_queue {
     uint32_t unused;
 } miss_queue;
 
-/* A context on its way between an SM and memory. */
-typedef struct transfer {
-    uint64_t address;
-    uint32_t block;
-    uint32_t remaining;  /* requests not yet sent */
-    uint32_t kind;       /* REQUEST_SAVE or REQUEST_RESTORE */
-    uint32_t unused;
-} transfer;
-
 typedef struct read_set_entry {
     uint64_t key;        /* life of the block, and segment */
     uint32_t read, written;
@@ -307,8 +301,8 @@ typedef struct sm {
     reply_entry *replies;   /* heap */
     uint32_t reply_count;
     uint64_t reply_order;
-    transfer transfers[TRANSFERS_PER_SM];
-    uint32_t transfer_head, transfer_count;
+    gpump_spill *spill;     /* the pipeline of contexts (context_pipeline.c) */
+    uint32_t contexts_moving; /* blocks in it */
     uint64_t network_up_free, network_down_free;
     cache l1;
     uint32_t resume_first, resume_last; /* the SM's own resume list */

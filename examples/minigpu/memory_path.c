@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "context_pipeline.h"
 #include "memory_access.h"
 #include "pipeline.h"
 #include "preemption.h"
@@ -326,34 +327,18 @@ static int send_miss(machine *m, sm *s) {
     return 0;
 }
 
-static void send_transfer(machine *m, sm *s) {
-    transfer *t = &s->transfers[s->transfer_head];
-    block *b = &m->blocks[t->block];
-    uint32_t request;
-    if (!s->transfer_count || s->free_request == NONE) return;
-    request = take_request(s, b, t->kind, t->address);
+/* Contexts go when nobody else wants the port. */
+static void send_context(machine *m, sm *s) {
+    uint32_t request, block_index, kind;
+    uint64_t address;
+    block *b;
+    if (!s->contexts_moving || s->free_request == NONE || !context_pipeline_next(m, s, &block_index, &kind, &address)) return;
+    b = &m->blocks[block_index];
+    request = take_request(s, b, kind, address);
     s->requests[request].process = m->kernels[b->kernel].process;
-    s->requests[request].block = t->block;
-    t->address += SEGMENT_BYTES;
+    s->requests[request].block = block_index;
     s->statistics.transfer_requests++;
     depart(m, s, request);
-    if (--t->remaining) return;
-    s->transfer_head = (s->transfer_head + 1) % TRANSFERS_PER_SM;
-    s->transfer_count--;
-}
-
-int memory_path_transfer(machine *m, sm *s, uint32_t block_index, uint32_t kind, uint64_t address, uint64_t bytes) {
-    transfer *t;
-    if (s->transfer_count == TRANSFERS_PER_SM) return -1;
-    t = &s->transfers[(s->transfer_head + s->transfer_count++) % TRANSFERS_PER_SM];
-    t->address = address;
-    t->block = block_index;
-    t->kind = kind;
-    t->remaining = (uint32_t)((bytes + SEGMENT_BYTES - 1) / SEGMENT_BYTES);
-    if (!t->remaining) t->remaining = 1;
-    m->blocks[block_index].transfers = t->remaining;
-    if (s->wake > m->now + 1) s->wake = m->now + 1;
-    return 0;
 }
 
 int memory_path_stall(machine *m, sm *s, uint32_t block_index, uint32_t kind, uint64_t cycle) {
@@ -405,7 +390,9 @@ void memory_path_replies(machine *m, sm *s) {
             }
             break;
         default:
-            if (--b->transfers == 0) preemption_transfer_done(m, s, b, request.kind);
+            if (!resident) break; /* it has ended instead */
+            if (m->config.switch_stalls) preemption_transfer_done(m, s, b, request.kind);
+            else context_pipeline_moved(m, s, b);
             break;
         }
     }
@@ -415,15 +402,18 @@ void memory_path_replies(machine *m, sm *s) {
 }
 
 void memory_path_tick(machine *m, sm *s) {
-    if (s->network_up_free <= m->now && !send_miss(m, s)) send_transfer(m, s);
+    if (s->network_up_free <= m->now && !send_miss(m, s)) send_context(m, s);
     access_stage(m, s);
     check_stage(m, s);
 }
 
 uint64_t memory_path_next(const machine *m, const sm *s) {
     uint64_t next = s->reply_count ? s->replies[0].cycle : NEVER, port = s->network_up_free > m->now ? s->network_up_free : m->now + 1;
-    uint32_t i, waiting = s->transfer_count && s->free_request != NONE;
+    uint64_t context = s->free_request != NONE ? context_pipeline_cycle(s) : NEVER;
+    uint32_t i, waiting = 0;
     if (s->access_count || s->check_count) return m->now + 1;
     for (i = 0; i <= m->config.kernels_per_sm; i++) waiting |= s->miss_queues[i].count != 0;
-    return waiting && port < next ? port : next;
+    if (waiting && port < next) next = port;
+    if (context < port) context = port;
+    return context < next ? context : next;
 }

@@ -25,8 +25,6 @@ void memory_path_replies(machine *m, sm *s);
 void memory_path_tick(machine *m, sm *s);
 /* The next cycle in which replies or tick have something to do; NEVER. */
 uint64_t memory_path_next(const machine *m, const sm *s);
-/* Sends a context on its way: `bytes` at a device address, for a block of this SM. Returns 0, or -1 when too many are under way. */
-int memory_path_transfer(machine *m, sm *s, uint32_t block_index, uint32_t kind, uint64_t address, uint64_t bytes);
 /* Instead of travelling, the context counts as moved at that cycle (config.switch_stalls). Returns 0, or -1. */
 int memory_path_stall(machine *m, sm *s, uint32_t block_index, uint32_t kind, uint64_t cycle);
 /* May a miss of this kernel leave the SM now? */

@@ -7,7 +7,8 @@
  *   4. Somebody wants the SM: gpump_sm_preempt tells each block how to leave: flush, switch or drain.
  *   5. gpump_sm_next hands over what is to be done, one action at a time. The function `actions` below carries it out:
  *        STOP     the block issues no more; each cycle we report what it still waits for, until nothing is left
- *        SAVE     its state goes to memory as a gpump_context; the bytes travel through the memory path, then we report saved
+ *        SAVE     its state goes to memory as a gpump_context; its bytes travel, warp by warp as they drain
+ *                 (context_pipeline.c), then we report saved
  *        RESTORE  the same way back, into whatever place gpump_sm_place found on this SM
  *        DROP     what is in flight vanishes; the block will start anew
  *        FREED    its place is free, and overwritten, so that nobody lives on what was left there
@@ -19,6 +20,7 @@
 #include <string.h>
 
 #include "context_forms.h"
+#include "context_pipeline.h"
 #include "memory_path.h"
 #include "pipeline.h"
 #include "preemption_schedule.h"
@@ -73,7 +75,7 @@ int preemption_make_sm(machine *m, sm *s, uint32_t shared_bytes, char error[LAUN
         return -1;
     }
     if (gpump_sm_init(memory, bytes, &config, &s->gpump, &diag) != GPUMP_OK) return refused(error, &diag);
-    return 0;
+    return context_pipeline_make(m, s, error);
 }
 
 int preemption_make_context_pool(machine *m, uint32_t contexts_per_kernel, char error[LAUNCH_ERROR_BYTES]) {
@@ -215,6 +217,7 @@ gpump_reason preemption_place(machine *m, sm *s, uint32_t kernel_index, uint64_t
     b->context = NEVER;
     b->local_frame = NONE;
     b->preemption = NONE;
+    b->job = NONE;
     b->victim = NONE;
     b->flushes = saved ? saved->flushes : 0;
     if (saved) b->history = saved->history;
@@ -255,6 +258,7 @@ void preemption_block_done(machine *m, sm *s, block *b) {
     must(m, "gpump_sm_report_done", result, NULL);
     if (b->stopping) s->stopping--;
     b->stopping = 0;
+    context_pipeline_cancel(m, s, b);
     if (b->context != NEVER) { /* it was to be saved, and has ended first */
         must(m, "gpump_context_pool_give", gpump_context_pool_give(m->context_pool, b->context), NULL);
         b->context = NEVER;
@@ -620,6 +624,7 @@ uint64_t preemption_context_now(machine *m, const block *b) {
 static void report_waits(machine *m, sm *s, block *b) {
     uint32_t waits;
     if (b->to_point) stop_at_points(m, s, b);
+    context_pipeline_watch(m, s, b);
     waits = waits_of(b);
     if (waits == b->last_waits) return;
     b->last_waits = waits;
@@ -658,6 +663,7 @@ static void stop(machine *m, sm *s, block *b) {
     b->stopping = 1;
     b->stop_cycle = m->now;
     b->last_waits = NONE;
+    if (!m->config.switch_stalls) context_pipeline_stop(m, s, b);
     s->stopping++;
     show(m, b, TRACE_STOP);
 }
@@ -674,17 +680,15 @@ static void save(machine *m, sm *s, block *b, const gpump_sm_action *action) {
     must(m, "gpump_context_end", gpump_context_end(&writer, &bytes), NULL);
     s->statistics.saved_bytes += action->bytes;
     if (b->preemption != NONE) m->preemptions[b->preemption].bytes_saved += action->bytes;
-    if (m->config.switch_stalls ? memory_path_stall(m, s, (uint32_t)(b - m->blocks), REQUEST_SAVE, b->stop_cycle + victims_stall_cycles(m, b))
-                                : memory_path_transfer(m, s, (uint32_t)(b - m->blocks), REQUEST_SAVE, context_address(m, b->context), action->bytes))
-        machine_fail(m, "too many contexts under way");
+    if (!m->config.switch_stalls) context_pipeline_save(m, s, b, action->bytes);
+    else if (memory_path_stall(m, s, (uint32_t)(b - m->blocks), REQUEST_SAVE, b->stop_cycle + victims_stall_cycles(m, b))) machine_fail(m, "too many contexts under way");
 }
 
 static void restore(machine *m, sm *s, block *b, const gpump_sm_action *action) {
     show(m, b, TRACE_RESTORE);
     s->statistics.restored_bytes += action->bytes;
-    if (m->config.switch_stalls ? memory_path_stall(m, s, (uint32_t)(b - m->blocks), REQUEST_RESTORE, m->now + victims_stall_cycles(m, b))
-                                : memory_path_transfer(m, s, (uint32_t)(b - m->blocks), REQUEST_RESTORE, context_address(m, b->context), action->bytes))
-        machine_fail(m, "too many contexts under way");
+    if (!m->config.switch_stalls) context_pipeline_restore(m, s, b, action->bytes);
+    else if (memory_path_stall(m, s, (uint32_t)(b - m->blocks), REQUEST_RESTORE, m->now + victims_stall_cycles(m, b))) machine_fail(m, "too many contexts under way");
 }
 
 void preemption_transfer_done(machine *m, sm *s, block *b, uint32_t kind) {
