@@ -1855,11 +1855,16 @@ GPUMP_API gpump_result gpump_spill_save(gpump_spill *spill, uint64_t now, uint64
                                         uint32_t metadata_bytes, uint32_t *job);
 /* A warp of that block (any order, each once) has drained: what it has to move. drained_cycle counts as now, point_cycle as given. */
 GPUMP_API gpump_result gpump_spill_report_drained(gpump_spill *spill, uint64_t now, uint32_t job, const gpump_spill_warp *warp);
+/* Says how many bytes of metadata the block really has, as soon as that is known. GPUMP_ERROR_STATE once metadata is on its way, and
+ * for restores. */
+GPUMP_API gpump_result gpump_spill_report_metadata(gpump_spill *spill, uint32_t job, uint32_t metadata_bytes);
 /* Begins to restore a block; warps[] come back in this order (cycles in them count for nothing). */
 GPUMP_API gpump_result gpump_spill_restore(gpump_spill *spill, uint64_t now, uint64_t cookie, const gpump_spill_warp *warps, uint32_t count,
                                            uint32_t shared_bytes, uint32_t metadata_bytes, uint32_t *job);
 /* The oldest `segments` segments of a job that are under way have been written, or have arrived. */
 GPUMP_API gpump_result gpump_spill_report_moved(gpump_spill *spill, uint64_t now, uint32_t job, uint32_t segments);
+/* Forgets a job: its block has ended before it was saved. Segments under way are no longer waited for; do not report them. */
+GPUMP_API gpump_result gpump_spill_cancel(gpump_spill *spill, uint64_t now, uint32_t job);
 /* Hands over the next action that is ready, the earliest first (then registers before shared memory and metadata, then lower job).
  * EMPTY when none is, or when `outstanding` segments are under way and only segments are ready. */
 GPUMP_API gpump_result gpump_spill_next(gpump_spill *spill, uint64_t now, gpump_spill_action *action);
@@ -10213,6 +10218,15 @@ GPUMP_API gpump_result gpump_spill_report_drained(gpump_spill *spill, uint64_t n
     return GPUMP_OK;
 }
 
+GPUMP_API gpump_result gpump_spill_report_metadata(gpump_spill *spill, uint32_t job, uint32_t metadata_bytes) {
+    gpumpi_spill_job *of;
+    if (!spill || job >= spill->config.jobs) return GPUMP_ERROR_ARGUMENT;
+    of = &gpumpi_spill_jobs(spill)[job];
+    if (of->state != GPUMPI_SPILL_SAVING || of->part == GPUMP_SPILL_METADATA) return GPUMP_ERROR_STATE;
+    of->metadata_bytes = metadata_bytes;
+    return GPUMP_OK;
+}
+
 /* Restore: registers of warps that have arrived whole enter the decompressor, in order. */
 static void gpumpi_spill_decompress(gpump_spill *spill, uint32_t job, uint64_t now) {
     const gpumpi_spill_job *from = &gpumpi_spill_jobs(spill)[job];
@@ -10403,6 +10417,16 @@ static void gpumpi_spill_forget(gpump_spill *spill, uint32_t job) {
     spill->queued = kept;
     spill->warps_used -= gpumpi_spill_jobs(spill)[job].warps;
     memset(&gpumpi_spill_jobs(spill)[job], 0, sizeof(gpumpi_spill_job));
+}
+
+GPUMP_API gpump_result gpump_spill_cancel(gpump_spill *spill, uint64_t now, uint32_t job) {
+    if (!spill || job >= spill->config.jobs) return GPUMP_ERROR_ARGUMENT;
+    if (now < spill->now) return GPUMP_ERROR_TIME;
+    if (gpumpi_spill_jobs(spill)[job].state == GPUMPI_SPILL_FREE) return GPUMP_ERROR_STATE;
+    spill->now = now;
+    spill->under_way -= gpumpi_spill_jobs(spill)[job].segments_out;
+    gpumpi_spill_forget(spill, job);
+    return GPUMP_OK;
 }
 
 GPUMP_API gpump_result gpump_spill_next(gpump_spill *spill, uint64_t now, gpump_spill_action *action) {
