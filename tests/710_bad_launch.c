@@ -1,6 +1,6 @@
 /* labels: command unit link: minigpu_core */
-/* Every file of tests/bad_launch names the message it must cause on its first line ("# expect: line:column: text"); the program must print
- * exactly that place and exit with 2. "# expect-in-ptx: ..." stands for a place in a PTX file. */
+/* Every file of tests/bad_launch names the message it must cause on its first line ("# expect: line:column: text"); the
+ * program must print exactly that place and exit with 2. "# expect-in-ptx: ..." stands for a place in a PTX file. */
 #include "test.h"
 
 #include <dirent.h>
@@ -62,7 +62,8 @@ static void test_every_bad_file(void **state) {
     assert_true(files > 20);
 }
 
-/* Files of tests/bad_run are fine, but what they run is not: exit status 1, and the first line's message among what is printed. */
+/* Files of tests/bad_run are fine, but what they run is not: exit status 1, and the first line's message among what is
+ * printed. */
 static void test_every_bad_run(void **state) {
     DIR *folder = opendir(GPUMP_SOURCE_DIR "/tests/bad_run");
     struct dirent *entry;
@@ -84,7 +85,8 @@ static void test_every_bad_run(void **state) {
         assert_true(strncmp(line, "# expect: ", 10) == 0);
         snprintf(command, sizeof command, "%s/examples/minigpu/minigpu run '%s' 2>&1", GPUMP_BINARY_DIR, path);
         status = run(command, output, sizeof output);
-        if (status != 1 || !strstr(output, line + 10)) fail_msg("%s: exit status %d, printed: %s", entry->d_name, status, output);
+        if (status != 1 || !strstr(output, line + 10))
+            fail_msg("%s: exit status %d, printed: %s", entry->d_name, status, output);
         files++;
     }
     closedir(folder);
@@ -92,7 +94,14 @@ static void test_every_bad_run(void **state) {
 }
 
 static void test_usage(void **state) {
-    static const char *const bad[] = {"", "walk", "run", "run nowhere.yaml", "run --preempt x nowhere.yaml", "run --preempt 5:push nowhere.yaml", "run --colour nowhere.yaml", "demo nowhere.yaml"};
+    static const char *const bad[] = {"",
+                                      "walk",
+                                      "run",
+                                      "run nowhere.yaml",
+                                      "run --preempt x nowhere.yaml",
+                                      "run --preempt 5:push nowhere.yaml",
+                                      "run --colour nowhere.yaml",
+                                      "demo nowhere.yaml"};
     char command[1024], output[8192];
     size_t i;
     (void)state;
@@ -104,6 +113,7 @@ static void test_usage(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_bad_file), cmocka_unit_test(test_every_bad_run), cmocka_unit_test(test_usage)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_bad_file), cmocka_unit_test(test_every_bad_run),
+                                       cmocka_unit_test(test_usage)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

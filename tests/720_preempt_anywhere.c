@@ -1,8 +1,8 @@
 /* labels: equivalence slow link: minigpu_core */
-/* A block may be preempted at any cycle, by any technique, its place used by another kernel meanwhile, and come back on another SM: the
- * result is that of the undisturbed run, bit for bit. The machine is forked at every k-th cycle of the whole run; each child preempts one SM.
- * GPUMP_TEST_CASES scales the number of
- * children; 721_preempt_every_cycle.c is the form with k = 1. */
+/* A block may be preempted at any cycle, by any technique, its place used by another kernel meanwhile, and come back on
+ * another SM: the result is that of the undisturbed run, bit for bit. The machine is forked at every k-th cycle of the whole
+ * run; each child preempts one SM. GPUMP_TEST_CASES scales the number of children; 721_preempt_every_cycle.c is the form with
+ * k = 1. */
 #include "test.h"
 
 #include <sys/wait.h>
@@ -14,8 +14,23 @@
 #define INTRUDER 1u /* kernel index */
 
 /* What a child tells its parent. */
-enum { CHILD_RIGHT = 0, CHILD_REFUSED = 1, CHILD_NOTHING_THERE = 2, CHILD_WRONG = 3, CHILD_DEADLOCK = 4, CHILD_NOT_ELSEWHERE = 5, CHILD_NO_INTRUDER = 6, CHILD_ANSWERS };
-static const char *const answers[] = {"right", "refused", "nothing to preempt", "another result", "did not end", "came back on the same SM", "the SM was not used by the other kernel"};
+enum {
+    CHILD_RIGHT = 0,
+    CHILD_REFUSED = 1,
+    CHILD_NOTHING_THERE = 2,
+    CHILD_WRONG = 3,
+    CHILD_DEADLOCK = 4,
+    CHILD_NOT_ELSEWHERE = 5,
+    CHILD_NO_INTRUDER = 6,
+    CHILD_ANSWERS
+};
+static const char *const answers[] = {"right",
+                                      "refused",
+                                      "nothing to preempt",
+                                      "another result",
+                                      "did not end",
+                                      "came back on the same SM",
+                                      "the SM was not used by the other kernel"};
 
 static const uint32_t techniques[] = {GPUMP_TECHNIQUE_SWITCH, GPUMP_TECHNIQUE_FLUSH, GPUMP_TECHNIQUE_DRAIN};
 
@@ -62,7 +77,8 @@ static void everything(uint32_t *out, uint32_t rounds) {
             for (thread = 0; thread < THREADS; thread++) population += (exchange[(thread + 5) % THREADS] & 4) != 0;
             for (thread = 0; thread < THREADS; thread++) value[thread] += exchange[(thread + 5) % THREADS] * 5 + population;
         }
-        for (thread = 0; thread < THREADS; thread++) out[block * THREADS + thread] = (thread & 1 ? value[thread] : ~value[thread]) + block % 2;
+        for (thread = 0; thread < THREADS; thread++)
+            out[block * THREADS + thread] = (thread & 1 ? value[thread] : ~value[thread]) + block % 2;
     }
 }
 
@@ -126,7 +142,8 @@ static int in_child(machine *m, const launch_file *launch, uint64_t n, uint32_t 
         m->omit_section = omit;
         _exit(child(m, launch, n, technique, expected));
     }
-    if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status)) fail_msg("a child ended by a signal, cycle %llu", (unsigned long long)m->now);
+    if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
+        fail_msg("a child ended by a signal, cycle %llu", (unsigned long long)m->now);
     return WEXITSTATUS(status);
 }
 
@@ -164,11 +181,17 @@ static void preempt_anywhere(const char *name, int expects_refusals) {
         for (t = 0; t < 3; t++) {
             int answer = in_child(m, &launch, n, techniques[t], 0, expected);
             count[t][answer]++;
-            if (answer >= CHILD_WRONG) fail_msg("%s, cycle %llu, %s: %s", name, (unsigned long long)cycle, t == 0 ? "switch" : t == 1 ? "flush" : "drain", answers[answer]);
+            if (answer >= CHILD_WRONG)
+                fail_msg("%s, cycle %llu, %s: %s", name, (unsigned long long)cycle,
+                         t == 0   ? "switch"
+                         : t == 1 ? "flush"
+                                  : "drain",
+                         answers[answer]);
         }
     }
-    printf("%s: every %llu of %llu cycles; switch %llu right; flush %llu right, %llu refused; drain %llu right\n", name, (unsigned long long)step, (unsigned long long)end,
-           (unsigned long long)count[0][CHILD_RIGHT], (unsigned long long)count[1][CHILD_RIGHT], (unsigned long long)count[1][CHILD_REFUSED],
+    printf("%s: every %llu of %llu cycles; switch %llu right; flush %llu right, %llu refused; drain %llu right\n", name,
+           (unsigned long long)step, (unsigned long long)end, (unsigned long long)count[0][CHILD_RIGHT],
+           (unsigned long long)count[1][CHILD_RIGHT], (unsigned long long)count[1][CHILD_REFUSED],
            (unsigned long long)count[2][CHILD_RIGHT]);
     assert_true(count[0][CHILD_RIGHT] > n / 2);
     assert_true(count[2][CHILD_RIGHT] > n / 2);
@@ -178,20 +201,40 @@ static void preempt_anywhere(const char *name, int expects_refusals) {
     launch_file_free(&launch);
 }
 
-static void test_saxpy(void **state) { (void)state; preempt_anywhere("saxpy", 1); }
-static void test_pathfinder(void **state) { (void)state; preempt_anywhere("pathfinder", 0); }
-static void test_hotspot(void **state) { (void)state; preempt_anywhere("hotspot", 0); }
-static void test_backprop(void **state) { (void)state; preempt_anywhere("backprop_layer_forward", 1); }
-static void test_bfs(void **state) { (void)state; preempt_anywhere("bfs_1", 1); }
-static void test_everything(void **state) { (void)state; preempt_anywhere("everything", 0); }
+static void test_saxpy(void **state) {
+    (void)state;
+    preempt_anywhere("saxpy", 1);
+}
+static void test_pathfinder(void **state) {
+    (void)state;
+    preempt_anywhere("pathfinder", 0);
+}
+static void test_hotspot(void **state) {
+    (void)state;
+    preempt_anywhere("hotspot", 0);
+}
+static void test_backprop(void **state) {
+    (void)state;
+    preempt_anywhere("backprop_layer_forward", 1);
+}
+static void test_bfs(void **state) {
+    (void)state;
+    preempt_anywhere("bfs_1", 1);
+}
+static void test_everything(void **state) {
+    (void)state;
+    preempt_anywhere("everything", 0);
+}
 
 /* Leaving out any one section of the context must be noticed: otherwise the tests above prove nothing about it. */
 static void test_every_section_is_needed(void **state) {
     static const struct {
         uint32_t section;
         const char *name;
-    } sections[] = {{GPUMP_CONTEXT_BLOCK, "block"},     {GPUMP_CONTEXT_REGISTERS, "registers"}, {GPUMP_CONTEXT_PREDICATES, "predicates"}, {GPUMP_CONTEXT_SHARED, "shared memory"},
-                    {GPUMP_CONTEXT_STACK, "SIMT stacks"}, {GPUMP_CONTEXT_BARRIERS, "barriers"},   {GPUMP_CONTEXT_LOCAL, "local memory"}};
+    } sections[] = {{GPUMP_CONTEXT_BLOCK, "block"},           {GPUMP_CONTEXT_REGISTERS, "registers"},
+                    {GPUMP_CONTEXT_PREDICATES, "predicates"}, {GPUMP_CONTEXT_SHARED, "shared memory"},
+                    {GPUMP_CONTEXT_STACK, "SIMT stacks"},     {GPUMP_CONTEXT_BARRIERS, "barriers"},
+                    {GPUMP_CONTEXT_LOCAL, "local memory"}};
     enum { SECTIONS = sizeof sections / sizeof *sections };
     uint64_t red[SECTIONS], end, expected, cycle, step, n = 0;
     launch_file launch;
@@ -203,10 +246,12 @@ static void test_every_section_is_needed(void **state) {
     step = end / 40 + 1;
     for (cycle = step; cycle < end; cycle += step, n++) {
         if (machine_run(m, cycle) != 0) break;
-        for (i = 0; i < SECTIONS; i++) red[i] += in_child(m, &launch, n, GPUMP_TECHNIQUE_SWITCH, sections[i].section, expected) >= CHILD_WRONG;
+        for (i = 0; i < SECTIONS; i++)
+            red[i] += in_child(m, &launch, n, GPUMP_TECHNIQUE_SWITCH, sections[i].section, expected) >= CHILD_WRONG;
     }
     for (i = 0; i < SECTIONS; i++) {
-        printf("without %s: %llu of %llu preemptions are noticed\n", sections[i].name, (unsigned long long)red[i], (unsigned long long)n);
+        printf("without %s: %llu of %llu preemptions are noticed\n", sections[i].name, (unsigned long long)red[i],
+               (unsigned long long)n);
         if (!red[i]) fail_msg("leaving out %s changes nothing", sections[i].name);
     }
     machine_free(m);
@@ -236,9 +281,14 @@ static void test_vacated_storage_is_overwritten(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_saxpy),    cmocka_unit_test(test_pathfinder), cmocka_unit_test(test_hotspot),
-        cmocka_unit_test(test_backprop), cmocka_unit_test(test_bfs),        cmocka_unit_test(test_everything),
-        cmocka_unit_test(test_every_section_is_needed), cmocka_unit_test(test_vacated_storage_is_overwritten),
+        cmocka_unit_test(test_saxpy),
+        cmocka_unit_test(test_pathfinder),
+        cmocka_unit_test(test_hotspot),
+        cmocka_unit_test(test_backprop),
+        cmocka_unit_test(test_bfs),
+        cmocka_unit_test(test_everything),
+        cmocka_unit_test(test_every_section_is_needed),
+        cmocka_unit_test(test_vacated_storage_is_overwritten),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* labels: equivalence slow link: minigpu_core */
-/* Every policy of gpump's victim selector may choose who leaves, and how, at any cycle and with any limit: the results stay those of the
- * undisturbed run. Choices mix techniques on one SM, and blocks of two kernels share SMs. */
+/* Every policy of gpump's victim selector may choose who leaves, and how, at any cycle and with any limit: the results stay
+ * those of the undisturbed run. Choices mix techniques on one SM, and blocks of two kernels share SMs. */
 #include "test.h"
 
 #include <sys/wait.h>
@@ -12,7 +12,8 @@
 
 enum { CHILD_RIGHT, CHILD_WRONG, CHILD_STOPPED, CHILD_NO_REQUEST };
 
-static int child(machine *m, const launch_file *launch, const gpump_victim_policy *policy, uint64_t limit, uint64_t expected) {
+static int child(machine *m, const launch_file *launch, const gpump_victim_policy *policy, uint64_t limit,
+                 uint64_t expected) {
     m->policy = policy;
     m->limit_cycles = limit;
     m->kernels[1].arrival_cycle = m->now;
@@ -54,25 +55,45 @@ static void policies_on(const char *name) {
             if (pid == 0) _exit(child(m, &launch, policy, limits[seed % 5], expected));
             assert_int_equal(waitpid(pid, &status, 0), pid);
             if (!WIFEXITED(status) || WEXITSTATUS(status) == CHILD_WRONG || WEXITSTATUS(status) == CHILD_STOPPED) {
-                fail_msg("%s, cycle %llu, policy %s, limit %llu: status %d", name, (unsigned long long)cycle, policy->name, (unsigned long long)limits[seed % 5], status);
+                fail_msg("%s, cycle %llu, policy %s, limit %llu: status %d", name, (unsigned long long)cycle, policy->name,
+                         (unsigned long long)limits[seed % 5], status);
             }
             requests += WEXITSTATUS(status) == CHILD_RIGHT;
             children++;
             seed++;
         }
     }
-    printf("%s: %llu runs, %llu of them with a request, all right\n", name, (unsigned long long)children, (unsigned long long)requests);
+    printf("%s: %llu runs, %llu of them with a request, all right\n", name, (unsigned long long)children,
+           (unsigned long long)requests);
     assert_true(requests > children / 2);
     machine_free(m);
     launch_file_free(&launch);
 }
 
-static void test_saxpy(void **state) { (void)state; policies_on("saxpy"); }
-static void test_pathfinder(void **state) { (void)state; policies_on("pathfinder"); }
-static void test_hotspot(void **state) { (void)state; policies_on("hotspot"); }
-static void test_backprop(void **state) { (void)state; policies_on("backprop_layer_forward"); }
-static void test_bfs(void **state) { (void)state; policies_on("bfs_1"); }
-static void test_everything(void **state) { (void)state; policies_on("everything"); }
+static void test_saxpy(void **state) {
+    (void)state;
+    policies_on("saxpy");
+}
+static void test_pathfinder(void **state) {
+    (void)state;
+    policies_on("pathfinder");
+}
+static void test_hotspot(void **state) {
+    (void)state;
+    policies_on("hotspot");
+}
+static void test_backprop(void **state) {
+    (void)state;
+    policies_on("backprop_layer_forward");
+}
+static void test_bfs(void **state) {
+    (void)state;
+    policies_on("bfs_1");
+}
+static void test_everything(void **state) {
+    (void)state;
+    policies_on("everything");
+}
 
 int main(void) {
     const struct CMUnitTest tests[] = {

@@ -1,6 +1,6 @@
 /* labels: equivalence unit link: minigpu_core */
-/* The whole machine is copied, by memcpy of its arena and by fork, and both copies go on exactly alike; so does a machine built anew, and one that
- * ticks through idle cycles. */
+/* The whole machine is copied, by memcpy of its arena and by fork, and both copies go on exactly alike; so does a machine
+ * built anew, and one that ticks through idle cycles. */
 #include "test.h"
 
 #include <sys/wait.h>
@@ -22,7 +22,8 @@ static machine *build(launch_file *launch, const char *path, uint32_t skip_idle)
     return m;
 }
 
-static const char *const files[] = {"tests/preempt/hotspot.yaml", "tests/preempt/bfs_1.yaml", "tests/preempt/everything.yaml"};
+static const char *const files[] = {"tests/preempt/hotspot.yaml", "tests/preempt/bfs_1.yaml",
+                                    "tests/preempt/everything.yaml"};
 #define FILES (sizeof files / sizeof *files)
 
 /* Runs to the end and returns the hash of everything. */
@@ -149,7 +150,9 @@ static void test_idle_cycles(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_memcpy), cmocka_unit_test(test_gpump_blocks_can_be_moved), cmocka_unit_test(test_fork), cmocka_unit_test(test_built_anew), cmocka_unit_test(test_idle_cycles),
+        cmocka_unit_test(test_memcpy),      cmocka_unit_test(test_gpump_blocks_can_be_moved),
+        cmocka_unit_test(test_fork),        cmocka_unit_test(test_built_anew),
+        cmocka_unit_test(test_idle_cycles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* labels: property unit link: minigpu_core */
-/* Whatever the machine's numbers are - latencies, queue lengths, cache sizes, schedulers, when sources are released, how many kernels share an SM -
- * results stay those of the C references, and nothing gets stuck. Seed and case are printed on failure. */
+/* Whatever the machine's numbers are - latencies, queue lengths, cache sizes, schedulers, when sources are released, how many
+ * kernels share an SM - results stay those of the C references, and nothing gets stuck. Seed and case are printed on failure.
+ */
 #include "test.h"
 
 #include "check.h"
@@ -11,12 +12,35 @@ static const struct {
     const char *name;
     uint32_t low, high;
 } numbers[] = {
-    {"scheduler", 0, 1},        {"sources_released", 0, 2},  {"fetch_cycles", 1, 9},       {"operand_read_cycles", 1, 9},  {"alu_cycles", 1, 30},
-    {"sfu_cycles", 1, 40},      {"divide_cycles", 1, 90},    {"double_cycles", 1, 40},     {"control_cycles", 1, 12},      {"sfu_interval", 1, 16},
-    {"divide_interval", 1, 40}, {"double_interval", 1, 16},  {"shared_cycles", 1, 60},     {"constant_cycles", 1, 40},     {"l1_cycles", 1, 60},
-    {"l1_misses", 1, 40},       {"miss_queue_entries", 1, 9},{"network_cycles", 0, 200},   {"network_bytes_per_cycle", 1, 256}, {"l2_cycles", 0, 200},
-    {"l2_banks", 1, 20},        {"dram_channels", 1, 12},    {"dram_cycles", 0, 500},      {"memory_queue_entries", 1, 20}, {"l1_ways", 1, 8},
-    {"l2_ways", 1, 16},         {"saved_blocks_per_slot", 1, 3}, {"resume_elsewhere", 0, 1}, {"kernels_per_sm", 1, 3},
+    {"scheduler", 0, 1},
+    {"sources_released", 0, 2},
+    {"fetch_cycles", 1, 9},
+    {"operand_read_cycles", 1, 9},
+    {"alu_cycles", 1, 30},
+    {"sfu_cycles", 1, 40},
+    {"divide_cycles", 1, 90},
+    {"double_cycles", 1, 40},
+    {"control_cycles", 1, 12},
+    {"sfu_interval", 1, 16},
+    {"divide_interval", 1, 40},
+    {"double_interval", 1, 16},
+    {"shared_cycles", 1, 60},
+    {"constant_cycles", 1, 40},
+    {"l1_cycles", 1, 60},
+    {"l1_misses", 1, 40},
+    {"miss_queue_entries", 1, 9},
+    {"network_cycles", 0, 200},
+    {"network_bytes_per_cycle", 1, 256},
+    {"l2_cycles", 0, 200},
+    {"l2_banks", 1, 20},
+    {"dram_channels", 1, 12},
+    {"dram_cycles", 0, 500},
+    {"memory_queue_entries", 1, 20},
+    {"l1_ways", 1, 8},
+    {"l2_ways", 1, 16},
+    {"saved_blocks_per_slot", 1, 3},
+    {"resume_elsewhere", 0, 1},
+    {"kernels_per_sm", 1, 3},
 };
 
 static void set(launch_file *launch, const char *name, uint32_t value) {
@@ -45,20 +69,23 @@ static uint64_t one(uint64_t seed, uint64_t number) {
     snprintf(path, sizeof path, "%s/tests/preempt/%s.yaml", GPUMP_SOURCE_DIR, name);
     if (launch_file_read(&launch, path, error)) fail_msg("%s", error);
     for (i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        if (gpump_random_below(&state, 3) == 0) set(&launch, numbers[i].name, numbers[i].low + gpump_random_below(&state, numbers[i].high - numbers[i].low + 1));
+        if (gpump_random_below(&state, 3) == 0)
+            set(&launch, numbers[i].name, numbers[i].low + gpump_random_below(&state, numbers[i].high - numbers[i].low + 1));
     }
     set(&launch, "l1_bytes", 1024u << gpump_random_below(&state, 6));
     set(&launch, "l2_bytes", 2048u << gpump_random_below(&state, 9));
     set(&launch, "read_set_segments", 16u << gpump_random_below(&state, 8));
     set(&launch, "in_flight_records", 4 + gpump_random_below(&state, 200));
     launch.sms = 1 + gpump_random_below(&state, 5);
-    if (!(m = machine_build(&launch, &options, error))) fail_msg("%s (seed %llu, case %llu)", error, (unsigned long long)seed, (unsigned long long)number);
+    if (!(m = machine_build(&launch, &options, error)))
+        fail_msg("%s (seed %llu, case %llu)", error, (unsigned long long)seed, (unsigned long long)number);
     for (i = 1; i < m->kernel_count; i++) m->kernels[i].arrival_cycle = gpump_random_below(&state, 3000);
     m->technique = gpump_random_below(&state, 3);
     step = 200 + gpump_random_below(&state, 3000);
     for (cycle = step; !ended; cycle += step) { /* and every now and then somebody has to go */
         ended = machine_run(m, cycle);
-        if (!ended && gpump_random_below(&state, 2)) preemption_request(m, m->sms[gpump_random_below(&state, m->sm_count)], gpump_random_below(&state, 3), 0, 0);
+        if (!ended && gpump_random_below(&state, 2))
+            preemption_request(m, m->sms[gpump_random_below(&state, m->sm_count)], gpump_random_below(&state, 3), 0, 0);
     }
     if (ended < 0) {
         machine_dump(m, stderr);
@@ -66,7 +93,9 @@ static uint64_t one(uint64_t seed, uint64_t number) {
     }
     if (check_results(m, &launch, checks) > 0) {
         for (i = 0; i < m->kernel_count; i++) {
-            if (checks[i].result == CHECK_WRONG) fail_msg("%s: %s (seed %llu, case %llu)", name, checks[i].text, (unsigned long long)seed, (unsigned long long)number);
+            if (checks[i].result == CHECK_WRONG)
+                fail_msg("%s: %s (seed %llu, case %llu)", name, checks[i].text, (unsigned long long)seed,
+                         (unsigned long long)number);
         }
     }
     for (i = 0; i < m->kernel_count; i++) resumed += m->kernels[i].resumed;

@@ -50,6 +50,4 @@ void *arena_checkpoint(const arena *a) {
     return copy;
 }
 
-void arena_restore(arena *a, const void *checkpoint) {
-    memcpy(a->base, checkpoint, a->used);
-}
+void arena_restore(arena *a, const void *checkpoint) { memcpy(a->base, checkpoint, a->used); }

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const uint8_t *contents(const machine *m, const launch_buffer *buffer) { return m->memory + (buffer->address - DEVICE_BASE); }
+static const uint8_t *contents(const machine *m, const launch_buffer *buffer) {
+    return m->memory + (buffer->address - DEVICE_BASE);
+}
 
 uint64_t check_sum(const machine *m, const launch_file *launch, const launch_kernel *k) {
     uint64_t hash = GPUMP_HASH_SEED;
@@ -35,7 +37,8 @@ static void element_text(const launch_buffer *buffer, const uint8_t *bytes, uint
 }
 
 /* Finds the first element that differs; 1 when there is one. */
-static int differs(const launch_kernel *k, uint32_t argument, const launch_buffer *buffer, const uint8_t *is, const uint8_t *expected, kernel_check *check) {
+static int differs(const launch_kernel *k, uint32_t argument, const launch_buffer *buffer, const uint8_t *is,
+                   const uint8_t *expected, kernel_check *check) {
     uint32_t width = launch_type_bytes(buffer->type);
     uint64_t i;
     if (memcmp(is, expected, buffer->bytes) == 0) return 0;
@@ -44,14 +47,16 @@ static int differs(const launch_kernel *k, uint32_t argument, const launch_buffe
         char a[64], b[64];
         element_text(buffer, is, i, a, sizeof a);
         element_text(buffer, expected, i, b, sizeof b);
-        snprintf(check->text, sizeof check->text, "kernel %s: argument %u, element %" PRIu64 ": is %s, expected %s", k->name, argument, i, a, b);
+        snprintf(check->text, sizeof check->text, "kernel %s: argument %u, element %" PRIu64 ": is %s, expected %s", k->name,
+                 argument, i, a, b);
     }
     check->result = CHECK_WRONG;
     return 1;
 }
 
 static void run_reference(const launch_kernel *k, const launch_file *launch, uint8_t **mirror, kernel_check *check) {
-    reference_argument *arguments = (reference_argument *)calloc(k->argument_count ? k->argument_count : 1, sizeof *arguments);
+    reference_argument *arguments =
+        (reference_argument *)calloc(k->argument_count ? k->argument_count : 1, sizeof *arguments);
     reference_launch view;
     const char *why;
     uint32_t i;
@@ -85,7 +90,8 @@ static void check_files(const machine *m, const launch_file *launch, const launc
         if (check->result == CHECK_NOTHING_EXPECTED) check->result = CHECK_RIGHT;
         if (!bytes || !stream || fread(bytes, 1, buffer->bytes + 1, stream) != buffer->bytes) {
             check->result = CHECK_WRONG;
-            snprintf(check->text, sizeof check->text, "kernel %s: %s does not hold %" PRIu64 " bytes", k->name, file->path, buffer->bytes);
+            snprintf(check->text, sizeof check->text, "kernel %s: %s does not hold %" PRIu64 " bytes", k->name, file->path,
+                     buffer->bytes);
         } else {
             differs(k, file->argument, buffer, contents(m, buffer), bytes, check);
         }
@@ -123,14 +129,17 @@ int check_results(const machine *m, const launch_file *launch, kernel_check *che
         const launch_kernel *k = &launch->kernels[i];
         for (n = 0; k->reference && n < k->argument_count; n++) {
             const launch_argument *a = &k->arguments[n];
-            if (a->is_buffer && known[a->buffer]) differs(k, n, &launch->buffers[a->buffer], contents(m, &launch->buffers[a->buffer]), mirror[a->buffer], &checks[i]);
+            if (a->is_buffer && known[a->buffer])
+                differs(k, n, &launch->buffers[a->buffer], contents(m, &launch->buffers[a->buffer]), mirror[a->buffer],
+                        &checks[i]);
         }
         if (k->has_checksum) {
             uint64_t sum = check_sum(m, launch, k);
             if (checks[i].result == CHECK_NOTHING_EXPECTED) checks[i].result = CHECK_RIGHT;
             if (sum != k->checksum) {
                 checks[i].result = CHECK_WRONG;
-                snprintf(checks[i].text, sizeof checks[i].text, "kernel %s: checksum is 0x%016" PRIx64 ", expected 0x%016" PRIx64, k->name, sum, k->checksum);
+                snprintf(checks[i].text, sizeof checks[i].text,
+                         "kernel %s: checksum is 0x%016" PRIx64 ", expected 0x%016" PRIx64, k->name, sum, k->checksum);
             }
         }
         check_files(m, launch, k, &checks[i]);

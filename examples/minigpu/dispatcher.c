@@ -42,8 +42,10 @@ uint64_t dispatcher_kernels(machine *m) {
         k->ready_cycle = m->now;
         if (m->trace) trace_instant(m->trace, m->now, 0, NONE, "arrives", k->program->name);
         preemption_kernel_starts(m, index);
-        if (m->schedule) preemption_schedule_submit(m, index);
-        else preemption_make_room(m, index);
+        if (m->schedule)
+            preemption_schedule_submit(m, index);
+        else
+            preemption_make_room(m, index);
         m->dispatch_needed = 1;
     }
     return next;
@@ -66,8 +68,10 @@ static preempted_block *find_preempted(machine *m, kernel *k, const sm *s, int o
 
 static void remove_preempted(machine *m, kernel *k, preempted_block *entry, uint32_t previous) {
     uint32_t index = (uint32_t)(entry - m->preempted);
-    if (previous == NONE) k->first_preempted = entry->next;
-    else m->preempted[previous].next = entry->next;
+    if (previous == NONE)
+        k->first_preempted = entry->next;
+    else
+        m->preempted[previous].next = entry->next;
     if (k->last_preempted == index) k->last_preempted = previous;
     k->preempted--;
     entry->next = m->free_preempted;
@@ -93,8 +97,8 @@ static int place_one(machine *m, sm *s, uint32_t index, int own) {
     return 1;
 }
 
-/* An SM that was taken for a kernel is everybody's again when that kernel has no blocks left to place; under a policy, where it has a deadline
- * to meet, when it has ended (Shieh chapter 1: who was preempted resumes after it). */
+/* An SM that was taken for a kernel is everybody's again when that kernel has no blocks left to place; under a policy, where
+ * it has a deadline to meet, when it has ended (Shieh chapter 1: who was preempted resumes after it). */
 static int may_go_back(const machine *m, const kernel *k) { return m->policy ? k->state == KERNEL_DONE : !has_blocks(k); }
 
 void dispatcher_place(machine *m) {

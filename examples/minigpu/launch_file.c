@@ -25,7 +25,8 @@ typedef struct reader {
     char *error;
 } reader;
 
-int launch_file_error(const launch_file *launch, launch_place place, char error[LAUNCH_ERROR_BYTES], const char *format, ...) {
+int launch_file_error(const launch_file *launch, launch_place place, char error[LAUNCH_ERROR_BYTES], const char *format,
+                      ...) {
     va_list arguments;
     int length = snprintf(error, LAUNCH_ERROR_BYTES, "%s:%u:%u: ", launch->path, place.line, place.column);
     if (length < 0 || length >= LAUNCH_ERROR_BYTES) return -1;
@@ -88,18 +89,21 @@ static yaml_node_t *find(reader *r, const yaml_node_t *mapping, const char *name
     yaml_node_pair_t *pair;
     for (pair = mapping->data.mapping.pairs.start; pair < mapping->data.mapping.pairs.top; pair++) {
         yaml_node_t *key = yaml_document_get_node(r->document, pair->key);
-        if (key->type == YAML_SCALAR_NODE && strcmp(text_of(key), name) == 0) return yaml_document_get_node(r->document, pair->value);
+        if (key->type == YAML_SCALAR_NODE && strcmp(text_of(key), name) == 0)
+            return yaml_document_get_node(r->document, pair->value);
     }
     return NULL;
 }
 
 /* ---- values ---- */
 
-static int read_u64(reader *r, const yaml_node_t *node, const char *what, uint64_t minimum, uint64_t maximum, uint64_t *value) {
+static int read_u64(reader *r, const yaml_node_t *node, const char *what, uint64_t minimum, uint64_t maximum,
+                    uint64_t *value) {
     char *end;
     if (node->type != YAML_SCALAR_NODE) return FAIL(r, node, "%s must be a number", what);
     errno = 0;
-    if (text_of(node)[0] == '-') return FAIL(r, node, "%s is %s, must be %" PRIu64 " to %" PRIu64, what, text_of(node), minimum, maximum);
+    if (text_of(node)[0] == '-')
+        return FAIL(r, node, "%s is %s, must be %" PRIu64 " to %" PRIu64, what, text_of(node), minimum, maximum);
     *value = strtoull(text_of(node), &end, 0);
     if (end == text_of(node) || *end) return FAIL(r, node, "%s must be a whole number, not \"%s\"", what, text_of(node));
     if (errno || *value < minimum || *value > maximum) {
@@ -108,7 +112,8 @@ static int read_u64(reader *r, const yaml_node_t *node, const char *what, uint64
     return 0;
 }
 
-static int read_u32(reader *r, const yaml_node_t *node, const char *what, uint32_t minimum, uint32_t maximum, uint32_t *value) {
+static int read_u32(reader *r, const yaml_node_t *node, const char *what, uint32_t minimum, uint32_t maximum,
+                    uint32_t *value) {
     uint64_t wide;
     if (read_u64(r, node, what, minimum, maximum, &wide)) return -1;
     *value = (uint32_t)wide;
@@ -155,7 +160,9 @@ static int read_value(reader *r, const yaml_node_t *node, const char *what, laun
         uint32_t width = element_bytes[type] * 8;
         int is_signed = type == LAUNCH_S8 || type == LAUNCH_S16 || type == LAUNCH_S32 || type == LAUNCH_S64;
         int negative = text[0] == '-';
-        uint64_t limit = is_signed ? (UINT64_C(1) << (width - 1)) - (negative ? 0 : 1) : width == 64 ? UINT64_MAX : (UINT64_C(1) << width) - 1;
+        uint64_t limit = is_signed     ? (UINT64_C(1) << (width - 1)) - (negative ? 0 : 1)
+                         : width == 64 ? UINT64_MAX
+                                       : (UINT64_C(1) << width) - 1;
         uint64_t magnitude = strtoull(text + negative, &end, 0);
         if (end != text + negative && !*end && (errno || magnitude > limit || (negative && !is_signed))) {
             return FAIL(r, node, "%s is %s, outside the range of %s", what, text, type_names[type]);
@@ -222,7 +229,8 @@ static int read_file(reader *r, const yaml_node_t *node, const char *path, uint8
 /* ---- buffers ---- */
 
 static void store(launch_buffer *buffer, uint64_t index, uint64_t bits) {
-    memcpy(buffer->contents + index * element_bytes[buffer->type], &bits, element_bytes[buffer->type]); /* little-endian hosts */
+    memcpy(buffer->contents + index * element_bytes[buffer->type], &bits,
+           element_bytes[buffer->type]); /* little-endian hosts */
 }
 
 static double as_double(launch_type type, uint64_t bits) {
@@ -239,8 +247,10 @@ static double as_double(launch_type type, uint64_t bits) {
 static uint64_t from_double(launch_type type, double value) {
     uint64_t bits = 0;
     float single = (float)value;
-    if (type == LAUNCH_F32) memcpy(&bits, &single, sizeof single);
-    else memcpy(&bits, &value, sizeof value);
+    if (type == LAUNCH_F32)
+        memcpy(&bits, &single, sizeof single);
+    else
+        memcpy(&bits, &value, sizeof value);
     return bits;
 }
 
@@ -260,7 +270,8 @@ static int fill_ramp(reader *r, launch_buffer *buffer, uint64_t count, const yam
     if ((value = find(r, node, "step")) && read_value(r, value, "step", buffer->type, &step)) return -1;
     for (i = 0; i < count; i++) {
         if (is_float(buffer->type)) {
-            store(buffer, i, from_double(buffer->type, as_double(buffer->type, start) + (double)i * as_double(buffer->type, step)));
+            store(buffer, i,
+                  from_double(buffer->type, as_double(buffer->type, start) + (double)i * as_double(buffer->type, step)));
         } else {
             store(buffer, i, start + i * step);
         }
@@ -287,7 +298,8 @@ static int fill_random(reader *r, launch_buffer *buffer, uint64_t count, const y
         }
     } else {
         uint64_t span = (uint64_t)sign_extended(buffer->type, high) - (uint64_t)sign_extended(buffer->type, low);
-        int wrong = buffer->type == LAUNCH_U64 ? high < low : sign_extended(buffer->type, high) < sign_extended(buffer->type, low);
+        int wrong =
+            buffer->type == LAUNCH_U64 ? high < low : sign_extended(buffer->type, high) < sign_extended(buffer->type, low);
         if (wrong) return FAIL(r, node, "random: low is above high");
         for (i = 0; i < count; i++) {
             uint64_t random = gpump_random_next(&state);
@@ -312,10 +324,13 @@ static int read_buffer(reader *r, const yaml_node_t *node, uint32_t process, lau
         char *name = NULL;
         if (read_text(r, same, "same_as", &name)) return -1;
         for (k = 0; k < launch->buffer_count; k++) {
-            if (launch->buffers[k].process == process && launch->buffers[k].name && strcmp(launch->buffers[k].name, name) == 0) break;
+            if (launch->buffers[k].process == process && launch->buffers[k].name &&
+                strcmp(launch->buffers[k].name, name) == 0)
+                break;
         }
         free(name);
-        if (k == launch->buffer_count) return FAIL(r, same, "no earlier buffer of this process is named \"%s\"", text_of(same));
+        if (k == launch->buffer_count)
+            return FAIL(r, same, "no earlier buffer of this process is named \"%s\"", text_of(same));
         argument->buffer = k;
         return 0;
     }
@@ -334,7 +349,8 @@ static int read_buffer(reader *r, const yaml_node_t *node, uint32_t process, lau
         if (initialiser) return FAIL(r, value, "a buffer has one initialiser: constant, ramp, random or file");
         initialiser = value;
     }
-    if (count_node && read_u64(r, count_node, "count", 1, LAUNCH_BUFFER_BYTES_MAX / element_bytes[buffer->type], &count)) return -1;
+    if (count_node && read_u64(r, count_node, "count", 1, LAUNCH_BUFFER_BYTES_MAX / element_bytes[buffer->type], &count))
+        return -1;
     if ((value = find(r, node, "file"))) {
         char *path = NULL;
         uint8_t *bytes = NULL;
@@ -395,9 +411,12 @@ static int read_choice(reader *r, const yaml_node_t *node, const char *what, con
 /* How a buffer is read through a texture object. */
 static int read_texture(reader *r, const yaml_node_t *node, launch_argument *argument) {
     static const char *const keys[] = {"width", "height", "channels", "filter", "addressing", "coordinates", "read", NULL};
-    static const char *const filters[] = {"nearest", "linear", NULL}, *const addressings[] = {"wrap", "clamp", "mirror", "border", NULL};
-    static const char *const coordinates[] = {"texels", "normalized", NULL}, *const reads[] = {"element", "normalized_float", NULL};
-    static const uint8_t types[] = {TYPE_U8, TYPE_S8, TYPE_U16, TYPE_S16, TYPE_U32, TYPE_S32, TYPE_NONE, TYPE_NONE, TYPE_F32, TYPE_NONE};
+    static const char *const filters[] = {"nearest", "linear", NULL}, *const addressings[] = {"wrap", "clamp", "mirror",
+                                                                                              "border", NULL};
+    static const char *const coordinates[] = {"texels", "normalized", NULL}, *const reads[] = {"element", "normalized_float",
+                                                                                               NULL};
+    static const uint8_t types[] = {TYPE_U8,  TYPE_S8,   TYPE_U16,  TYPE_S16, TYPE_U32,
+                                    TYPE_S32, TYPE_NONE, TYPE_NONE, TYPE_F32, TYPE_NONE};
     const launch_buffer *buffer = &r->launch->buffers[argument->buffer];
     lanes_texture *texture = &argument->texture;
     uint32_t channels = 1;
@@ -415,17 +434,20 @@ static int read_texture(reader *r, const yaml_node_t *node, launch_argument *arg
         if (channels == 3) return FAIL(r, value, "a texture has 1, 2 or 4 channels");
     }
     if ((value = find(r, node, "filter")) && read_choice(r, value, "filter", filters, &texture->linear)) return -1;
-    if ((value = find(r, node, "addressing")) && read_choice(r, value, "addressing", addressings, &texture->addressing[0])) return -1;
-    if ((value = find(r, node, "coordinates")) && read_choice(r, value, "coordinates", coordinates, &texture->normalized)) return -1;
+    if ((value = find(r, node, "addressing")) && read_choice(r, value, "addressing", addressings, &texture->addressing[0]))
+        return -1;
+    if ((value = find(r, node, "coordinates")) && read_choice(r, value, "coordinates", coordinates, &texture->normalized))
+        return -1;
     if ((value = find(r, node, "read")) && read_choice(r, value, "read", reads, &texture->as_float)) return -1;
     texture->addressing[1] = texture->addressing[0];
     texture->type = types[buffer->type];
     texture->channels = (uint8_t)channels;
     texture->row_bytes = (uint64_t)texture->width * channels * element_bytes[buffer->type];
-    if (texture->type == TYPE_NONE) return FAIL(r, node, "a texture of %s is not possible: elements of 8, 16 or 32 bits", type_names[buffer->type]);
+    if (texture->type == TYPE_NONE)
+        return FAIL(r, node, "a texture of %s is not possible: elements of 8, 16 or 32 bits", type_names[buffer->type]);
     if (texture->row_bytes * texture->height > buffer->bytes) {
-        return FAIL(r, node, "a texture of %u x %u texels takes %" PRIu64 " bytes, the buffer has %" PRIu64, texture->width, texture->height,
-                    texture->row_bytes * texture->height, buffer->bytes);
+        return FAIL(r, node, "a texture of %u x %u texels takes %" PRIu64 " bytes, the buffer has %" PRIu64, texture->width,
+                    texture->height, texture->row_bytes * texture->height, buffer->bytes);
     }
     return 0;
 }
@@ -532,15 +554,19 @@ static int read_footprint(reader *r, const yaml_node_t *node, launch_kernel *ker
     yaml_node_t *value;
     if (check_mapping(r, node, "footprint", keys)) return -1;
     kernel->footprint_place = place_of(node);
-    if ((value = find(r, node, "registers")) && read_u32(r, value, "registers", 1, 1u << 24, &kernel->override_registers)) return -1;
-    if ((value = find(r, node, "shared_bytes")) && read_u32(r, value, "shared_bytes", 1, 1u << 24, &kernel->override_shared_bytes)) return -1;
+    if ((value = find(r, node, "registers")) && read_u32(r, value, "registers", 1, 1u << 24, &kernel->override_registers))
+        return -1;
+    if ((value = find(r, node, "shared_bytes")) &&
+        read_u32(r, value, "shared_bytes", 1, 1u << 24, &kernel->override_shared_bytes))
+        return -1;
     if ((value = find(r, node, "blocks_per_sm")) && read_u32(r, value, "blocks_per_sm", 1, 64, &kernel->block_cap)) return -1;
     return 0;
 }
 
 static int read_kernel(reader *r, const yaml_node_t *node, uint32_t process) {
-    static const char *const keys[] = {"ptx", "kernel", "grid", "block", "dynamic_shared_bytes", "arguments", "priority", "arrival_cycle",
-                                       "footprint", "generate", "expect", NULL};
+    static const char *const keys[] = {"ptx",       "kernel",   "grid",          "block",     "dynamic_shared_bytes",
+                                       "arguments", "priority", "arrival_cycle", "footprint", "generate",
+                                       "expect",    NULL};
     launch_kernel *kernel;
     yaml_node_t *value;
     if (check_mapping(r, node, "a kernel", keys)) return -1;
@@ -567,7 +593,9 @@ static int read_kernel(reader *r, const yaml_node_t *node, uint32_t process) {
         if (read_u32(r, value, "dynamic_shared_bytes", 0, 1u << 24, &kernel->dynamic_shared_bytes)) return -1;
     }
     if ((value = find(r, node, "priority")) && read_u32(r, value, "priority", 0, UINT32_MAX, &kernel->priority)) return -1;
-    if ((value = find(r, node, "arrival_cycle")) && read_u64(r, value, "arrival_cycle", 0, UINT64_MAX / 4, &kernel->arrival_cycle)) return -1;
+    if ((value = find(r, node, "arrival_cycle")) &&
+        read_u64(r, value, "arrival_cycle", 0, UINT64_MAX / 4, &kernel->arrival_cycle))
+        return -1;
     if ((value = find(r, node, "footprint")) && read_footprint(r, value, kernel)) return -1;
     if ((value = find(r, node, "arguments")) && read_arguments(r, value, kernel)) return -1;
     if ((value = find(r, node, "generate")) && run_generator(r, value, kernel)) return -1;
@@ -593,7 +621,8 @@ static int read_process(reader *r, const yaml_node_t *node, const yaml_node_t *k
     if (!kernels) { /* an entry of "processes" */
         if (check_mapping(r, node, "a process", keys)) return -1;
         if ((value = find(r, node, "name")) && read_text(r, value, "name", &process->name)) return -1;
-        if ((value = find(r, node, "priority")) && read_u32(r, value, "priority", 0, UINT32_MAX, &process->priority)) return -1;
+        if ((value = find(r, node, "priority")) && read_u32(r, value, "priority", 0, UINT32_MAX, &process->priority))
+            return -1;
         if (!(kernels = find(r, node, "kernels"))) return FAIL(r, node, "a process needs kernels");
     }
     if (!process->name && asprintf(&process->name, "process %u", index) < 0) {
@@ -607,7 +636,8 @@ static int read_numbers(reader *r, const yaml_node_t *node) {
     yaml_node_pair_t *pair;
     if (node->type != YAML_MAPPING_NODE) return FAIL(r, node, "config must be a mapping (l1_bytes: 32768)");
     for (pair = node->data.mapping.pairs.start; pair < node->data.mapping.pairs.top; pair++) {
-        yaml_node_t *key = yaml_document_get_node(r->document, pair->key), *value = yaml_document_get_node(r->document, pair->value);
+        yaml_node_t *key = yaml_document_get_node(r->document, pair->key),
+                    *value = yaml_document_get_node(r->document, pair->value);
         launch_number *number = (launch_number *)append(&r->launch->numbers, &r->launch->number_count, sizeof *number);
         if (!number) return FAIL(r, node, "out of memory");
         number->place = place_of(key);
@@ -626,7 +656,8 @@ static int read_machine(reader *r, const yaml_node_t *node) {
         if (read_text(r, value, "gpu", &r->launch->gpu)) return -1;
     }
     if ((value = find(r, node, "sms")) && read_u32(r, value, "sms", 1, 1024, &r->launch->sms)) return -1;
-    if ((value = find(r, node, "kernels_per_sm")) && read_u32(r, value, "kernels_per_sm", 1, 32, &r->launch->kernels_per_sm)) return -1;
+    if ((value = find(r, node, "kernels_per_sm")) && read_u32(r, value, "kernels_per_sm", 1, 32, &r->launch->kernels_per_sm))
+        return -1;
     if ((value = find(r, node, "scheduler"))) {
         if (read_text(r, value, "scheduler", &r->launch->scheduler)) return -1;
         if (strcmp(text_of(value), "gto") != 0 && strcmp(text_of(value), "lrr") != 0) {
@@ -636,7 +667,8 @@ static int read_machine(reader *r, const yaml_node_t *node) {
     if ((value = find(r, node, "config")) && read_numbers(r, value)) return -1;
     if ((value = find(r, node, "technique"))) {
         if (read_text(r, value, "technique", &r->launch->technique)) return -1;
-        if (strcmp(text_of(value), "switch") != 0 && strcmp(text_of(value), "drain") != 0 && strcmp(text_of(value), "flush") != 0) {
+        if (strcmp(text_of(value), "switch") != 0 && strcmp(text_of(value), "drain") != 0 &&
+            strcmp(text_of(value), "flush") != 0) {
             return FAIL(r, value, "technique must be switch, drain or flush, not \"%s\"", text_of(value));
         }
     }

@@ -17,7 +17,9 @@ typedef struct launch_place {
     uint32_t column;
 } launch_place;
 
-typedef enum launch_type { LAUNCH_U8, LAUNCH_S8, LAUNCH_U16, LAUNCH_S16, LAUNCH_U32, LAUNCH_S32, LAUNCH_U64, LAUNCH_S64, LAUNCH_F32, LAUNCH_F64 } launch_type;
+typedef enum launch_type {
+    LAUNCH_U8, LAUNCH_S8, LAUNCH_U16, LAUNCH_S16, LAUNCH_U32, LAUNCH_S32, LAUNCH_U64, LAUNCH_S64, LAUNCH_F32, LAUNCH_F64
+} launch_type;
 
 /* A buffer in device memory; `contents` is what it holds before the first kernel. */
 typedef struct launch_buffer {

@@ -424,8 +424,12 @@ void machine_fail(machine *m, const char *format, ...) __attribute__((format(pri
 void machine_dump(const machine *m, void *file);
 
 static inline kernel *block_kernel(machine *m, const block *b) { return &m->kernels[b->kernel]; }
-static inline uint32_t *warp_predicates(machine *m, const warp *w) { return &m->predicates[(size_t)(w - m->warps) * m->predicate_stride]; }
-static inline uint32_t *warp_registers(machine *m, const block *b, const warp *w) { return m->sms[b->sm]->registers + w->register_base; }
+static inline uint32_t *warp_predicates(machine *m, const warp *w) {
+    return &m->predicates[(size_t)(w - m->warps) * m->predicate_stride];
+}
+static inline uint32_t *warp_registers(machine *m, const block *b, const warp *w) {
+    return m->sms[b->sm]->registers + w->register_base;
+}
 static inline uint8_t *device_memory(machine *m, uint64_t address) { return m->memory + (address - DEVICE_BASE); }
 
 /* ---- queues of fixed length ---- */

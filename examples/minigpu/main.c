@@ -29,8 +29,10 @@ static double processor_seconds(void) {
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* Runs a built machine to its end and checks it. Returns the exit status; *result points into the machine and to *checks (free it). */
-static int run_machine(machine *m, const launch_file *launch, const char *trace_path, run_result *result, kernel_check **checks) {
+/* Runs a built machine to its end and checks it. Returns the exit status; *result points into the machine and to *checks
+ * (free it). */
+static int run_machine(machine *m, const launch_file *launch, const char *trace_path, run_result *result,
+                       kernel_check **checks) {
     double start;
     int ended, wrong = 0;
     memset(result, 0, sizeof *result);
@@ -67,17 +69,22 @@ static const char run_usage[] =
     "usage: minigpu run FILE [options]\n"
     "  FILE                  launch file (YAML; examples/minigpu/README.md describes it)\n"
     "  --gpu PRESET          the GPU, such as gtx480_shieh, k20c, v100 (default: the launch file's, or gtx480_shieh)\n"
-    "  --preempt CYCLE[:T]   at that cycle a kernel of higher priority that has not come yet arrives; where the file has none, every SM\n"
+    "  --preempt CYCLE[:T]   at that cycle a kernel of higher priority that has not come yet arrives; where the file has "
+    "none, every SM\n"
     "                        is emptied; T is switch (default), drain or flush\n"
-    "  --context FORM        what a switch saves of the registers: naive (all, the default), live (those still needed), live+compress\n"
+    "  --context FORM        what a switch saves of the registers: naive (all, the default), live (those still needed), "
+    "live+compress\n"
     "                        (and those in patterns), tb (and patterns over the whole block)\n"
-    "  --points[=K]          blocks that are switched stop at preemption points only: in loops, at barriers, and one for every K (100)\n"
+    "  --points[=K]          blocks that are switched stop at preemption points only: in loops, at barriers, and one for "
+    "every K (100)\n"
     "                        instructions elsewhere; without it they stop anywhere\n"
     "  --choose              with --points: each warp stops at once or runs on, whichever is estimated to be over earlier\n"
-    "  --policy NAME         who makes room for a kernel of higher priority, block by block: dual, chimera, chimera+, switch, drain, flush,\n"
+    "  --policy NAME         who makes room for a kernel of higher priority, block by block: dual, chimera, chimera+, "
+    "switch, drain, flush,\n"
     "                        drain-then-switch, joint, exact\n"
     "  --limit US            with --policy: within how many microseconds\n"
-    "  --schedule NAME       processes share the GPU as gpump's scheduler says: fcfs, npq, ppq, ppq_shared, dss, equal, weighted, time_slice\n"
+    "  --schedule NAME       processes share the GPU as gpump's scheduler says: fcfs, npq, ppq, ppq_shared, dss, equal, "
+    "weighted, time_slice\n"
     "  --vacate NAME         with --schedule: how SMs change hands: switch (default), drain, or select (block by block)\n"
     "  --slice US            with --schedule time_slice: how long a turn lasts (1000)\n"
     "  --trace OUT.json      write a Chrome trace-event file: open it at https://ui.perfetto.dev\n"
@@ -99,7 +106,8 @@ static int read_preempt(const char *text, machine_options *options) {
     char *end;
     errno = 0;
     options->preempt_cycle = strtoull(text, &end, 10);
-    if (end == text || errno || *text == '-' || (*end && *end != ':') || (*end == ':' && technique_of(end + 1, &options->technique))) {
+    if (end == text || errno || *text == '-' || (*end && *end != ':') ||
+        (*end == ':' && technique_of(end + 1, &options->technique))) {
         fprintf(stderr, "minigpu: --preempt wants CYCLE, CYCLE:switch, CYCLE:drain or CYCLE:flush, not \"%s\"\n", text);
         return -1;
     }
@@ -107,11 +115,19 @@ static int read_preempt(const char *text, machine_options *options) {
 }
 
 static int command_run(int argc, char **argv) {
-    static const struct option longs[] = {{"gpu", required_argument, NULL, 'g'},   {"preempt", required_argument, NULL, 'p'}, {"trace", required_argument, NULL, 't'},
-                                          {"json", no_argument, NULL, 'j'},        {"every-cycle", no_argument, NULL, 'e'},   {"context", required_argument, NULL, 'c'},
-                                          {"points", optional_argument, NULL, 'P'}, {"choose", no_argument, NULL, 'C'},   {"help", no_argument, NULL, 'h'},
-                                          {"policy", required_argument, NULL, 'o'},   {"limit", required_argument, NULL, 'l'},
-                                          {"schedule", required_argument, NULL, 's'}, {"vacate", required_argument, NULL, 'v'},
+    static const struct option longs[] = {{"gpu", required_argument, NULL, 'g'},
+                                          {"preempt", required_argument, NULL, 'p'},
+                                          {"trace", required_argument, NULL, 't'},
+                                          {"json", no_argument, NULL, 'j'},
+                                          {"every-cycle", no_argument, NULL, 'e'},
+                                          {"context", required_argument, NULL, 'c'},
+                                          {"points", optional_argument, NULL, 'P'},
+                                          {"choose", no_argument, NULL, 'C'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {"policy", required_argument, NULL, 'o'},
+                                          {"limit", required_argument, NULL, 'l'},
+                                          {"schedule", required_argument, NULL, 's'},
+                                          {"vacate", required_argument, NULL, 'v'},
                                           {"slice", required_argument, NULL, 'S'},
                                           {NULL, 0, NULL, 0}};
     machine_options options;
@@ -155,7 +171,9 @@ static int command_run(int argc, char **argv) {
             }
             break;
         case 'v':
-            options.mechanism = !strcmp(optarg, "switch") ? GPUMP_SCHEDULER_SWITCH : !strcmp(optarg, "drain") ? GPUMP_SCHEDULER_DRAIN : GPUMP_SCHEDULER_SELECT;
+            options.mechanism = !strcmp(optarg, "switch")  ? GPUMP_SCHEDULER_SWITCH
+                                : !strcmp(optarg, "drain") ? GPUMP_SCHEDULER_DRAIN
+                                                           : GPUMP_SCHEDULER_SELECT;
             if (options.mechanism == GPUMP_SCHEDULER_SELECT && strcmp(optarg, "select") != 0) {
                 fprintf(stderr, "minigpu: --vacate wants switch, drain or select, not \"%s\"\n", optarg);
                 return EXIT_BAD_INPUT;
@@ -173,7 +191,9 @@ static int command_run(int argc, char **argv) {
         }
         case 'e': options.skip_idle = 0; break;
         case 'c':
-            for (options.context_form = 0; context_form_name(options.context_form) && strcmp(context_form_name(options.context_form), optarg) != 0;) options.context_form++;
+            for (options.context_form = 0;
+                 context_form_name(options.context_form) && strcmp(context_form_name(options.context_form), optarg) != 0;)
+                options.context_form++;
             if (!context_form_name(options.context_form)) {
                 fprintf(stderr, "minigpu: --context wants naive, live, live+compress or tb, not \"%s\"\n", optarg);
                 return EXIT_BAD_INPUT;
@@ -184,7 +204,8 @@ static int command_run(int argc, char **argv) {
             char *end = NULL;
             unsigned long interval = optarg ? strtoul(optarg, &end, 10) : 100;
             if (interval < 1 || interval > 1000000 || (optarg && *end)) {
-                fprintf(stderr, "minigpu: --points wants a number of instructions from 1 to 1000000, not \"%s\"\n", optarg ? optarg : "");
+                fprintf(stderr, "minigpu: --points wants a number of instructions from 1 to 1000000, not \"%s\"\n",
+                        optarg ? optarg : "");
                 return EXIT_BAD_INPUT;
             }
             options.point_interval = (uint32_t)interval;
@@ -233,9 +254,9 @@ static int command_run(int argc, char **argv) {
 
 static const char *program = "minigpu"; /* as it was called, for lines that can be typed again */
 
-static const char demo_usage[] =
-    "usage: minigpu demo [FILE] [--gpu PRESET] [--traces FOLDER]\n"
-    "  runs a launch file of two kernels (examples/minigpu/demo.yaml) once for each way of preempting the first for the second\n";
+static const char demo_usage[] = "usage: minigpu demo [FILE] [--gpu PRESET] [--traces FOLDER]\n"
+                                 "  runs a launch file of two kernels (examples/minigpu/demo.yaml) once for each way of "
+                                 "preempting the first for the second\n";
 
 typedef struct demo_row {
     preemption_summary summary;
@@ -270,8 +291,10 @@ static int demo_run(launch_file *launch, machine_options options, const char *tr
     report_preemptions(m, &row->summary);
     for (i = 0; i < m->kernel_count; i++) {
         uint64_t cycles = m->kernels[i].end_cycle == NEVER ? 0 : m->kernels[i].end_cycle - m->kernels[i].ready_cycle;
-        if (i == urgent) row->urgent_cycles = cycles;
-        else if (cycles > row->other_cycles) row->other_cycles = cycles;
+        if (i == urgent)
+            row->urgent_cycles = cycles;
+        else if (cycles > row->other_cycles)
+            row->other_cycles = cycles;
         if (checks && checks[i].result == CHECK_WRONG) fprintf(stderr, "WRONG: %s\n", checks[i].text);
     }
     free(checks);
@@ -280,7 +303,10 @@ static int demo_run(launch_file *launch, machine_options options, const char *tr
 }
 
 static int command_demo(int argc, char **argv) {
-    static const struct option longs[] = {{"gpu", required_argument, NULL, 'g'}, {"traces", required_argument, NULL, 't'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+    static const struct option longs[] = {{"gpu", required_argument, NULL, 'g'},
+                                          {"traces", required_argument, NULL, 't'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
     static const uint32_t techniques[] = {GPUMP_TECHNIQUE_DRAIN, GPUMP_TECHNIQUE_SWITCH, GPUMP_TECHNIQUE_FLUSH};
     const char *path = MINIGPU_SOURCE_DIR "/demo.yaml", *folder = ".";
     machine_options options;
@@ -312,8 +338,8 @@ static int command_demo(int argc, char **argv) {
         return EXIT_BAD_INPUT;
     }
     urgent = urgent_kernel(&launch);
-    printf("%s runs on the whole GPU. At cycle %" PRIu64 " %s arrives with a higher priority and needs SMs at once.\n\n", launch.kernels[urgent == 0].name,
-           launch.kernels[urgent].arrival_cycle, launch.kernels[urgent].name);
+    printf("%s runs on the whole GPU. At cycle %" PRIu64 " %s arrives with a higher priority and needs SMs at once.\n\n",
+           launch.kernels[urgent == 0].name, launch.kernels[urgent].arrival_cycle, launch.kernels[urgent].name);
     for (i = 0; i < sizeof techniques / sizeof *techniques; i++) {
         demo_row row;
         machine *m = NULL;
@@ -330,25 +356,33 @@ static int command_demo(int argc, char **argv) {
         }
         us = 1000.0 / (double)m->config.gpu.clock_khz;
         if (i == 0) {
-            printf("%-8s %6s %7s %18s %12s %14s %14s %14s  %s\n", "", "", "", "preemption latency", "bytes saved", "work wasted", launch.kernels[urgent].name,
-                   launch.kernels[urgent == 0].name, "results");
-            printf("%-8s %6s %7s %18s %12s %14s %14s %14s\n", "", "SMs", "blocks", "mean / worst, us", "", "warp instr.", "us", "us");
+            printf("%-8s %6s %7s %18s %12s %14s %14s %14s  %s\n", "", "", "", "preemption latency", "bytes saved",
+                   "work wasted", launch.kernels[urgent].name, launch.kernels[urgent == 0].name, "results");
+            printf("%-8s %6s %7s %18s %12s %14s %14s %14s\n", "", "SMs", "blocks", "mean / worst, us", "", "warp instr.",
+                   "us", "us");
         }
-        printf("%-8s %6" PRIu64 " %7" PRIu64 " %10.2f / %5.2f %12" PRIu64 " %14" PRIu64 " %14.2f %14.2f  %s\n", technique_name(techniques[i]), row.summary.count, row.summary.blocks,
-               row.summary.count ? (double)row.summary.latency_sum / (double)row.summary.count * us : 0, (double)row.summary.latency_max * us, row.summary.bytes_saved,
-               row.summary.wasted_warp_instructions, (double)row.urgent_cycles * us, (double)row.other_cycles * us, row.status == EXIT_RIGHT ? "both right" : "WRONG");
+        printf("%-8s %6" PRIu64 " %7" PRIu64 " %10.2f / %5.2f %12" PRIu64 " %14" PRIu64 " %14.2f %14.2f  %s\n",
+               technique_name(techniques[i]), row.summary.count, row.summary.blocks,
+               row.summary.count ? (double)row.summary.latency_sum / (double)row.summary.count * us : 0,
+               (double)row.summary.latency_max * us, row.summary.bytes_saved, row.summary.wasted_warp_instructions,
+               (double)row.urgent_cycles * us, (double)row.other_cycles * us,
+               row.status == EXIT_RIGHT ? "both right" : "WRONG");
         if (row.summary.refused_blocks) {
-            printf("         %" PRIu64 " blocks were switched instead: %s\n", row.summary.refused_blocks, gpump_reason_text((gpump_reason)row.summary.refused));
+            printf("         %" PRIu64 " blocks were switched instead: %s\n", row.summary.refused_blocks,
+                   gpump_reason_text((gpump_reason)row.summary.refused));
         }
         if (row.status != EXIT_RIGHT) status = row.status;
         machine_free(m);
     }
-    printf("\nDraining saves and wastes nothing but waits for the longest block; switching moves every block's registers and shared memory; flushing is\n"
-           "immediate and does the work again. Each run is drawn in demo-drain.json, demo-switch.json and demo-flush.json (%s):\n"
-           "open https://ui.perfetto.dev and drop one of them into the window; every SM is a group, every block slot a line.\n"
-           "Next: change the grids, priorities or arrival in %s, or preempt at a moment of your choice:\n"
-           "  %s run %s --preempt 5000:flush\n",
-           folder, path, program, path);
+    printf(
+        "\nDraining saves and wastes nothing but waits for the longest block; switching moves every block's registers and "
+        "shared memory; flushing is\n"
+        "immediate and does the work again. Each run is drawn in demo-drain.json, demo-switch.json and demo-flush.json "
+        "(%s):\n"
+        "open https://ui.perfetto.dev and drop one of them into the window; every SM is a group, every block slot a line.\n"
+        "Next: change the grids, priorities or arrival in %s, or preempt at a moment of your choice:\n"
+        "  %s run %s --preempt 5000:flush\n",
+        folder, path, program, path);
     launch_file_free(&launch);
     return status;
 }
@@ -377,8 +411,10 @@ int main(int argc, char **argv) {
         for (i = 0; i < sizeof commands / sizeof *commands; i++) {
             if (strcmp(argv[1], commands[i].name) == 0) return commands[i].run(argc - 1, argv + 1);
         }
-        if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0) out = stdout;
-        else fprintf(stderr, "minigpu: no command is named \"%s\"\n", argv[1]);
+        if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0)
+            out = stdout;
+        else
+            fprintf(stderr, "minigpu: no command is named \"%s\"\n", argv[1]);
     }
     fputs("usage: minigpu COMMAND ... (minigpu COMMAND --help says more)\n", out);
     for (i = 0; i < sizeof commands / sizeof *commands; i++) fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].what);

@@ -9,24 +9,30 @@
 #define ACCESS_BYTES_MAX 32u
 #define BANKS 32u
 
-static int is_write(const instruction *instruction) { return instruction->opcode != OPCODE_LD && instruction->opcode != OPCODE_TEX; }
+static int is_write(const instruction *instruction) {
+    return instruction->opcode != OPCODE_LD && instruction->opcode != OPCODE_TEX;
+}
 
 static void wrong_address(machine *m, const in_flight *r, uint32_t lane, uint64_t address, const char *why) {
     const block *b = &m->blocks[r->block];
     machine_fail(m, "%s:%u:%u: kernel %s: %s at %s address 0x%" PRIx64 ", block %" PRIu64 " warp %u lane %u",
-                 m->kernels[b->kernel].program->file_name, r->instruction->line, r->instruction->column, m->kernels[b->kernel].program->name, why,
-                 space_name(r->instruction->space), address, b->linear, m->warps[r->warp].index, lane);
+                 m->kernels[b->kernel].program->file_name, r->instruction->line, r->instruction->column,
+                 m->kernels[b->kernel].program->name, why, space_name(r->instruction->space), address, b->linear,
+                 m->warps[r->warp].index, lane);
 }
 
 /* The space a lane's address lies in; *offset is the address inside it. */
 static memory_space space_of(const instruction *instruction, uint64_t address, uint64_t *offset) {
     *offset = address;
     if (instruction->space == SPACE_GENERIC) return generic_space(address, offset);
-    if (instruction->space == SPACE_SHARED || instruction->space == SPACE_LOCAL) *offset = (uint32_t)address; /* small windows: register and offset wrap together */
+    if (instruction->space == SPACE_SHARED || instruction->space == SPACE_LOCAL)
+        *offset = (uint32_t)address; /* small windows: register and offset wrap together */
     return (memory_space)instruction->space;
 }
 
-static uint32_t thread_of(const machine *m, const in_flight *r, uint32_t lane) { return m->warps[r->warp].index * LANES + lane; }
+static uint32_t thread_of(const machine *m, const in_flight *r, uint32_t lane) {
+    return m->warps[r->warp].index * LANES + lane;
+}
 
 static uint8_t *host_pointer(machine *m, sm *s, const in_flight *r, uint32_t lane) {
     const block *b = &m->blocks[r->block];
@@ -34,7 +40,8 @@ static uint8_t *host_pointer(machine *m, sm *s, const in_flight *r, uint32_t lan
     switch (space_of(r->instruction, r->addresses[lane], &offset)) {
     case SPACE_SHARED: return s->shared + b->shared_base + offset;
     case SPACE_LOCAL:
-        return device_memory(m, b->local_base + (uint64_t)thread_of(m, r, lane) * m->kernels[b->kernel].program->local_bytes + offset);
+        return device_memory(m, b->local_base + (uint64_t)thread_of(m, r, lane) * m->kernels[b->kernel].program->local_bytes +
+                                    offset);
     case SPACE_PARAM: return m->kernels[b->kernel].parameters + offset;
     default: return device_memory(m, offset);
     }
@@ -103,8 +110,8 @@ static const lanes_texture *texture_of(machine *m, in_flight *r) {
     return &k->textures[handle - 1];
 }
 
-/* Texels never straddle segments. A warp instruction of bilinear reads may touch more segments than a record holds: those beyond are read
- * but take no time. */
+/* Texels never straddle segments. A warp instruction of bilinear reads may touch more segments than a record holds: those
+ * beyond are read but take no time. */
 static void coalesce_texture(machine *m, in_flight *r) {
     uint64_t addresses[TEXTURE_TEXELS][LANES];
     const lanes_texture *texture = texture_of(m, r);
@@ -119,7 +126,8 @@ static void coalesce_texture(machine *m, in_flight *r) {
             uint64_t address = addresses[i][lane], segment = address & ~(uint64_t)(SEGMENT_BYTES - 1);
             if (!(r->active >> lane & 1) || address == TEXTURE_NO_TEXEL) continue;
             for (n = 0; n < r->segment_count && r->segments[n] != segment; n++) {}
-            if (n < r->segment_count || r->segment_count < LANES) add_segment(r, address, type_bytes(texture->type) * texture->channels);
+            if (n < r->segment_count || r->segment_count < LANES)
+                add_segment(r, address, type_bytes(texture->type) * texture->channels);
         }
     }
 }
@@ -135,7 +143,8 @@ static void read_texture(machine *m, in_flight *r) {
     for (i = 0; i < count; i++) {
         for (lane = 0; lane < LANES; lane++) {
             if (!(r->active >> lane & 1) || addresses[i][lane] == TEXTURE_NO_TEXEL) continue;
-            memcpy(texels + (i * LANES + lane) * 16, device_memory(m, addresses[i][lane]), type_bytes(texture->type) * texture->channels);
+            memcpy(texels + (i * LANES + lane) * 16, device_memory(m, addresses[i][lane]),
+                   type_bytes(texture->type) * texture->channels);
         }
     }
     lanes_texture_filter(r->instruction, r->active, r->sources, texture, texels, r->results);
@@ -175,11 +184,12 @@ void memory_access_coalesce(machine *m, sm *s, in_flight *r) {
                 return;
             }
             /* Local memory is interleaved: the same word of neighbouring lanes shares a segment. */
-            add_segment(r, b->local_base + ((uint64_t)m->warps[r->warp].index * k->program->local_bytes + offset / 4 * 4) * LANES + lane * 4, 4);
+            add_segment(r,
+                        b->local_base +
+                            ((uint64_t)m->warps[r->warp].index * k->program->local_bytes + offset / 4 * 4) * LANES + lane * 4,
+                        4);
             break;
-        default:
-            add_segment(r, offset, bytes);
-            break;
+        default: add_segment(r, offset, bytes); break;
         }
     }
     if (shared_lanes) r->conflict_cycles = bank_conflicts(r, shared_lanes, bytes);
@@ -201,8 +211,10 @@ static void load(machine *m, sm *s, in_flight *r) {
         uint32_t lane = gpump_bits_lowest64(lanes);
         const uint8_t *from = host_pointer(m, s, r, lane);
         lanes &= lanes - 1;
-        if (size == 4) memcpy(bytes + lane * 4, from, 4);
-        else memcpy(bytes + lane * stride, from, size);
+        if (size == 4)
+            memcpy(bytes + lane * 4, from, 4);
+        else
+            memcpy(bytes + lane * stride, from, size);
     }
     lanes_from_memory(r->instruction, r->active, bytes, stride, r->results);
 }
@@ -244,9 +256,12 @@ static void track(machine *m, sm *s, in_flight *r) {
     } else {
         for (i = 0; i < r->segment_count; i++) {
             uint64_t segment = r->segments[i];
-            if (m->local_count && segment >= m->local_base && segment < m->local_base + m->local_stride * m->local_count) continue;
-            if (is_write(r->instruction)) clobbered |= read_set_store(m, s, entry, b->life, segment, r->words[i]);
-            else read_set_load(m, s, entry, b->life, segment, r->words[i]);
+            if (m->local_count && segment >= m->local_base && segment < m->local_base + m->local_stride * m->local_count)
+                continue;
+            if (is_write(r->instruction))
+                clobbered |= read_set_store(m, s, entry, b->life, segment, r->words[i]);
+            else
+                read_set_load(m, s, entry, b->life, segment, r->words[i]);
         }
     }
     if (clobbered) preemption_clobbered(m, s, b);
@@ -273,9 +288,10 @@ void memory_access_constant(machine *m, sm *s, in_flight *r) {
     for (lane = 0; lane < LANES; lane++) {
         uint64_t address = r->addresses[lane];
         if (!(r->active >> lane & 1)) continue;
-        if (r->instruction->space == SPACE_PARAM ? address > m->kernels[b->kernel].program->parameter_bytes ||
-                                                       size > m->kernels[b->kernel].program->parameter_bytes - address
-                                                 : address & (size - 1) || memory_access_translate(m, address, 0) != TRANSLATION_HIT) {
+        if (r->instruction->space == SPACE_PARAM
+                ? address > m->kernels[b->kernel].program->parameter_bytes ||
+                      size > m->kernels[b->kernel].program->parameter_bytes - address
+                : address & (size - 1) || memory_access_translate(m, address, 0) != TRANSLATION_HIT) {
             wrong_address(m, r, lane, address, "access outside constants and parameters");
             r->active = 0;
             return;

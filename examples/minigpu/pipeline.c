@@ -25,16 +25,22 @@ static void refresh_clear(machine *m, sm *s, warp *w) {
     }
     info = &k->info[pc];
     /* A barrier orders memory: what the warp sent before it must be past its last check, and so in effect. */
-    if (scoreboard_clear(w, info) && !(info->is_barrier && w->unchecked)) s->clear |= BIT(w->slot);
-    else s->clear &= ~BIT(w->slot);
+    if (scoreboard_clear(w, info) && !(info->is_barrier && w->unchecked))
+        s->clear |= BIT(w->slot);
+    else
+        s->clear &= ~BIT(w->slot);
 }
 
 void pipeline_refresh_warp(machine *m, sm *s, warp *w) {
     uint64_t bit = BIT(w->slot);
-    if (w->stack.depth) s->present |= bit;
-    else s->present &= ~bit;
-    if (w->barrier != NONE) s->waiting |= bit;
-    else s->waiting &= ~bit;
+    if (w->stack.depth)
+        s->present |= bit;
+    else
+        s->present &= ~bit;
+    if (w->barrier != NONE)
+        s->waiting |= bit;
+    else
+        s->waiting &= ~bit;
     refresh_clear(m, s, w);
 }
 
@@ -43,8 +49,8 @@ void pipeline_refresh_warp(machine *m, sm *s, warp *w) {
 static void wrong(machine *m, const in_flight *r, const char *what) {
     const block *b = &m->blocks[r->block];
     const kernel_program *program = m->kernels[b->kernel].program;
-    machine_fail(m, "%s:%u:%u: kernel %s: %s; block %llu warp %u", program->file_name, r->instruction->line, r->instruction->column, program->name, what,
-                 (unsigned long long)b->linear, m->warps[r->warp].index);
+    machine_fail(m, "%s:%u:%u: kernel %s: %s; block %llu warp %u", program->file_name, r->instruction->line,
+                 r->instruction->column, program->name, what, (unsigned long long)b->linear, m->warps[r->warp].index);
 }
 
 static uint32_t take_record(sm *s) {
@@ -139,7 +145,9 @@ void pipeline_check_barriers(machine *m, sm *s, block *b) {
 
 static void arrive(machine *m, sm *s, block *b, warp *w, const in_flight *r) {
     const instruction *instruction = r->instruction;
-    uint32_t id = instruction->source_count && instruction->sources[0].kind != OPERAND_NONE ? r->sources[0].word[0][gpump_bits_lowest64(r->active)] : 0;
+    uint32_t id = instruction->source_count && instruction->sources[0].kind != OPERAND_NONE
+                      ? r->sources[0].word[0][gpump_bits_lowest64(r->active)]
+                      : 0;
     barrier *bar;
     if (id >= BARRIERS) {
         wrong(m, r, "there is no such barrier");
@@ -182,7 +190,8 @@ void pipeline_commit(machine *m, sm *s, uint32_t record) {
         warp *w = &m->warps[r->warp];
         uint32_t *registers = warp_registers(m, b, w), *predicates = warp_predicates(m, w);
         uint32_t i;
-        for (i = 0; i < instruction->destination_count; i++) lanes_write(&instruction->destinations[i], r->active, &r->results[i], registers, predicates);
+        for (i = 0; i < instruction->destination_count; i++)
+            lanes_write(&instruction->destinations[i], r->active, &r->results[i], registers, predicates);
     }
     retire(m, s, record);
     pipeline_block_may_be_done(m, s, b);
@@ -227,13 +236,13 @@ static void commit_control(machine *m, sm *s, uint32_t record) {
         simt_go(&w->stack, next);
         if (r->active) arrive(m, s, b, w, r);
         break;
-    default:
-        simt_go(&w->stack, next);
-        break;
+    default: simt_go(&w->stack, next); break;
     }
     retire(m, s, record);
-    if (!w->stack.depth) warp_ended(m, s, b, w);
-    else pipe_put(&s->pipes[PIPE_FETCH], m->now, warp_index);
+    if (!w->stack.depth)
+        warp_ended(m, s, b, w);
+    else
+        pipe_put(&s->pipes[PIPE_FETCH], m->now, warp_index);
     pipeline_block_may_be_done(m, s, b);
 }
 

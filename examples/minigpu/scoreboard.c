@@ -19,10 +19,16 @@ static uint8_t pipe_of(const instruction *instruction) {
     case UNIT_SFU:
         if (instruction->variant == VARIANT_APPROX || instruction->variant == VARIANT_FULL) return PIPE_SFU;
         switch (instruction->opcode) {
-        case OPCODE_DIV: case OPCODE_REM: case OPCODE_SQRT: case OPCODE_RCP: return PIPE_DIVIDE;
+        case OPCODE_DIV:
+        case OPCODE_REM:
+        case OPCODE_SQRT:
+        case OPCODE_RCP: return PIPE_DIVIDE;
         default: return PIPE_SFU;
         }
-    case UNIT_DOUBLE: return instruction->opcode == OPCODE_DIV || instruction->opcode == OPCODE_SQRT || instruction->opcode == OPCODE_RCP ? PIPE_DIVIDE : PIPE_DOUBLE;
+    case UNIT_DOUBLE:
+        return instruction->opcode == OPCODE_DIV || instruction->opcode == OPCODE_SQRT || instruction->opcode == OPCODE_RCP
+                   ? PIPE_DIVIDE
+                   : PIPE_DOUBLE;
     case UNIT_CONTROL: return PIPE_CONTROL;
     default: return PIPE_ALU;
     }
@@ -38,7 +44,8 @@ int scoreboard_prepare(const kernel_program *program, issue_info *info) {
         row->unit = instruction->unit;
         row->pipe = pipe_of(instruction);
         row->is_barrier = instruction->opcode == OPCODE_BAR;
-        row->is_global = instruction->unit == UNIT_MEMORY && instruction->space != SPACE_SHARED && instruction->space != SPACE_PARAM;
+        row->is_global =
+            instruction->unit == UNIT_MEMORY && instruction->space != SPACE_SHARED && instruction->space != SPACE_PARAM;
         for (k = 0; k < instruction->source_count; k++) {
             const operand *o = &instruction->sources[k];
             add(row, &row->sources, program, o);
@@ -51,7 +58,8 @@ int scoreboard_prepare(const kernel_program *program, issue_info *info) {
             guard.index = instruction->guard;
             add(row, &row->sources, program, &guard);
         }
-        for (k = 0; k < instruction->destination_count; k++) add(row, &row->destinations, program, &instruction->destinations[k]);
+        for (k = 0; k < instruction->destination_count; k++)
+            add(row, &row->destinations, program, &instruction->destinations[k]);
     }
     return 0;
 }

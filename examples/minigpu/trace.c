@@ -23,14 +23,18 @@ struct trace {
 
 /* Chrome's names of colours, for viewers that know them: one per kernel, by its name. */
 static const char *colour_of(const char *kernel) {
-    static const char *const colours[] = {"thread_state_running", "rail_response", "rail_animation", "thread_state_iowait", "rail_load", "cq_build_passed", "cq_build_attempt_runnig", "generic_work"};
+    static const char *const colours[] = {"thread_state_running",    "rail_response", "rail_animation",
+                                          "thread_state_iowait",     "rail_load",     "cq_build_passed",
+                                          "cq_build_attempt_runnig", "generic_work"};
     return colours[gpump_hash_bytes(GPUMP_HASH_SEED, kernel, strlen(kernel)) % (sizeof colours / sizeof *colours)];
 }
 
 static double microseconds(const struct trace *t, uint64_t cycles) { return (double)cycles * 1000.0 / (double)t->clock_khz; }
 
 static void write_event(struct trace *t, json_t *event) {
-    if (!event || fputs(t->events++ ? ",\n" : "[\n", t->file) < 0 || json_dumpf(event, t->file, JSON_COMPACT | JSON_REAL_PRECISION(12))) t->failed = 1;
+    if (!event || fputs(t->events++ ? ",\n" : "[\n", t->file) < 0 ||
+        json_dumpf(event, t->file, JSON_COMPACT | JSON_REAL_PRECISION(12)))
+        t->failed = 1;
     json_decref(event);
 }
 
@@ -50,19 +54,23 @@ struct trace *trace_open(const char *path, uint32_t sms, uint32_t slots, uint32_
     t->sms = sms;
     t->slots = slots;
     t->clock_khz = clock_khz;
-    write_event(t, json_pack("{s:s,s:s,s:i,s:i,s:{s:s}}", "ph", "M", "name", "process_name", "pid", 0, "tid", 0, "args", "name", "kernels"));
+    write_event(t, json_pack("{s:s,s:s,s:i,s:i,s:{s:s}}", "ph", "M", "name", "process_name", "pid", 0, "tid", 0, "args",
+                             "name", "kernels"));
     for (i = 0; i < sms; i++) {
         snprintf(name, sizeof name, "SM %u", i);
-        write_event(t, json_pack("{s:s,s:s,s:i,s:i,s:{s:s}}", "ph", "M", "name", "process_name", "pid", (int)i + 1, "tid", 0, "args", "name", name));
+        write_event(t, json_pack("{s:s,s:s,s:i,s:i,s:{s:s}}", "ph", "M", "name", "process_name", "pid", (int)i + 1, "tid", 0,
+                                 "args", "name", name));
         for (n = 0; n < slots; n++) {
             snprintf(name, sizeof name, "slot %u", n);
-            write_event(t, json_pack("{s:s,s:s,s:i,s:i,s:{s:s}}", "ph", "M", "name", "thread_name", "pid", (int)i + 1, "tid", (int)n, "args", "name", name));
+            write_event(t, json_pack("{s:s,s:s,s:i,s:i,s:{s:s}}", "ph", "M", "name", "thread_name", "pid", (int)i + 1, "tid",
+                                     (int)n, "args", "name", name));
         }
     }
     return t;
 }
 
-void trace_slot(struct trace *t, uint64_t now, uint32_t sm, uint32_t slot, trace_phase phase, const char *kernel, uint64_t block) {
+void trace_slot(struct trace *t, uint64_t now, uint32_t sm, uint32_t slot, trace_phase phase, const char *kernel,
+                uint64_t block) {
     static const char *const verbs[TRACE_PHASES] = {"", "", "stop ", "save ", "restore ", "drain "};
     static const char *const categories[TRACE_PHASES] = {"", "run", "stop", "save", "restore", "drain"};
     slot_state *state;
@@ -71,10 +79,12 @@ void trace_slot(struct trace *t, uint64_t now, uint32_t sm, uint32_t slot, trace
     if (state->phase != TRACE_NOTHING && now > state->since) {
         char name[160];
         snprintf(name, sizeof name, "%s%s", verbs[state->phase], state->kernel);
-        write_event(t, json_pack("{s:s,s:s,s:s,s:i,s:i,s:f,s:f,s:s,s:{s:I,s:I,s:I}}", "ph", "X", "name", name, "cat", categories[state->phase], "pid", (int)sm + 1, "tid",
-                                 (int)slot, "ts", microseconds(t, state->since), "dur", microseconds(t, now - state->since), "cname",
-                                 state->phase == TRACE_RUN ? colour_of(state->kernel) : "terrible", "args", "block", (json_int_t)state->block, "from cycle",
-                                 (json_int_t)state->since, "to cycle", (json_int_t)now));
+        write_event(t,
+                    json_pack("{s:s,s:s,s:s,s:i,s:i,s:f,s:f,s:s,s:{s:I,s:I,s:I}}", "ph", "X", "name", name, "cat",
+                              categories[state->phase], "pid", (int)sm + 1, "tid", (int)slot, "ts",
+                              microseconds(t, state->since), "dur", microseconds(t, now - state->since), "cname",
+                              state->phase == TRACE_RUN ? colour_of(state->kernel) : "terrible", "args", "block",
+                              (json_int_t)state->block, "from cycle", (json_int_t)state->since, "to cycle", (json_int_t)now));
     }
     state->phase = phase;
     state->since = now;
@@ -86,16 +96,19 @@ void trace_instant(struct trace *t, uint64_t now, uint32_t sm, uint32_t slot, co
     char name[160];
     int global = slot == GPUMP_NONE;
     if (!t) return;
-    if (global) snprintf(name, sizeof name, "%s %s", kernel, what);
-    else snprintf(name, sizeof name, "%s %s", what, kernel);
-    write_event(t, json_pack("{s:s,s:s,s:s,s:s,s:i,s:i,s:f}", "ph", "i", "name", name, "cat", what, "s", global ? "g" : "t", "pid", global ? 0 : (int)sm + 1, "tid",
-                             global ? 0 : (int)slot, "ts", microseconds(t, now)));
+    if (global)
+        snprintf(name, sizeof name, "%s %s", kernel, what);
+    else
+        snprintf(name, sizeof name, "%s %s", what, kernel);
+    write_event(t, json_pack("{s:s,s:s,s:s,s:s,s:i,s:i,s:f}", "ph", "i", "name", name, "cat", what, "s", global ? "g" : "t",
+                             "pid", global ? 0 : (int)sm + 1, "tid", global ? 0 : (int)slot, "ts", microseconds(t, now)));
 }
 
 void trace_kernel(struct trace *t, uint64_t start, uint64_t end, uint32_t process, const char *kernel) {
     if (!t) return;
-    write_event(t, json_pack("{s:s,s:s,s:s,s:i,s:i,s:f,s:f,s:s}", "ph", "X", "name", kernel, "cat", "kernel", "pid", 0, "tid", (int)process, "ts", microseconds(t, start), "dur",
-                             microseconds(t, end - start), "cname", colour_of(kernel)));
+    write_event(t, json_pack("{s:s,s:s,s:s,s:i,s:i,s:f,s:f,s:s}", "ph", "X", "name", kernel, "cat", "kernel", "pid", 0, "tid",
+                             (int)process, "ts", microseconds(t, start), "dur", microseconds(t, end - start), "cname",
+                             colour_of(kernel)));
 }
 
 int trace_close(struct trace *t, uint64_t now) {
