@@ -281,7 +281,7 @@ static void analyze_kernel(const kernel_program *kernel, const analyze_options *
     if (options->listing && !options->csv) print_listing(kernel);
 }
 
-/* Returns STATUS_BAD_INPUT when the file is not PTX or has no kernel of that name. */
+/* Returns STATUS_BAD_INPUT when the file is not PTX, or no kernel of it (of that name) could be read. */
 static int analyze_file(const char *path, const analyze_options *options, totals *all) {
     ptx_module module;
     ptx_error error;
@@ -306,9 +306,12 @@ static int analyze_file(const char *path, const analyze_options *options, totals
         if (options->csv) print_csv_refused(path, module.refusals[i].kernel, "refused", module.refusals[i].text);
         else printf("%s%s\n", options->survey ? "" : "refused: ", module.refusals[i].text);
     }
-    if (options->kernel && !found) fprintf(stderr, "%s: no kernel is named \"%s\"\n", path, options->kernel);
+    if (!found && !options->survey) {
+        if (options->kernel) fprintf(stderr, "%s: no kernel is named \"%s\"\n", path, options->kernel);
+        else fprintf(stderr, "%s: no kernel in it\n", path);
+    }
     ptx_free(&module);
-    return options->kernel && !found ? STATUS_BAD_INPUT : STATUS_RIGHT;
+    return all->read ? STATUS_RIGHT : STATUS_BAD_INPUT;
 }
 
 static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
@@ -357,7 +360,7 @@ static const char usage[] =
     "  --listing        the decoded instructions too, with the registers live before each\n"
     "  --csv            one line per kernel\n"
     "  --survey FOLDER  every .ptx file in it and below: which kernels are read, which refused and why\n"
-    "exit status: 0 done, 2 bad input\n";
+    "exit status: 0 done, 2 bad input, or no kernel could be read\n";
 
 int command_analyze(int argc, char **argv) {
     static const struct option longs[] = {{"kernel", required_argument, NULL, 'k'}, {"registers", required_argument, NULL, 'r'},
