@@ -172,8 +172,8 @@ static gpump_result add_instruction(const kernel_program *kernel, analysis *a, c
     return gpump_program_add(a->program, &out, NULL, diag);
 }
 
-/* Each pointer parameter is a buffer of its own, each shared variable an object; local and constant memory are one each. */
-static gpump_result add_objects(const kernel_program *kernel, analysis *a, const access_address *accesses, gpump_diag *diag) {
+/* Each pointer parameter is a buffer of its own, unless the launch says otherwise, each shared variable an object; local and constant memory are one each. */
+static gpump_result add_objects(const kernel_program *kernel, analysis *a, const access_address *accesses, const uint32_t *alias_class, gpump_diag *diag) {
     gpump_result result = GPUMP_OK;
     gpump_memory_object object;
     uint32_t i, k;
@@ -186,7 +186,7 @@ static gpump_result add_objects(const kernel_program *kernel, analysis *a, const
     for (i = 0; i < kernel->parameter_count && result == GPUMP_OK; i++) {
         a->parameter_object[i] = INSTRUCTION_NONE;
         object.space = GPUMP_SPACE_GLOBAL;
-        object.alias_class = GPUMP_NONE;
+        object.alias_class = alias_class ? alias_class[i] : GPUMP_NONE;
         if (kernel->parameters[i].is_pointer) result = gpump_program_add_object(a->program, &object, &a->parameter_object[i], diag);
     }
     a->shared_count = 0;
@@ -203,17 +203,17 @@ static gpump_result add_objects(const kernel_program *kernel, analysis *a, const
     return result;
 }
 
-static gpump_result build(const kernel_program *kernel, analysis *a, const access_address *accesses, gpump_diag *diag) {
+static gpump_result build(const kernel_program *kernel, analysis *a, const access_address *accesses, const uint32_t *alias_class, gpump_diag *diag) {
     gpump_result result = gpump_program_create(NULL, &a->program);
     uint32_t i;
     if (result == GPUMP_OK) result = add_registers(kernel, a, diag);
-    if (result == GPUMP_OK) result = add_objects(kernel, a, accesses, diag);
+    if (result == GPUMP_OK) result = add_objects(kernel, a, accesses, alias_class, diag);
     for (i = 0; i < kernel->count && result == GPUMP_OK; i++) result = add_instruction(kernel, a, accesses, i, diag);
     return result == GPUMP_OK ? gpump_program_finish(a->program, diag) : result;
 }
 
 /* Twice: where accesses go depends on loops and dominators, which the first program finds. */
-gpump_result analysis_create_for(const kernel_program *kernel, const uint32_t block[3], analysis *a, gpump_diag *diag) {
+gpump_result analysis_create_launch(const kernel_program *kernel, const uint32_t block[3], const uint32_t *alias_class, analysis *a, gpump_diag *diag) {
     access_address *accesses = (access_address *)calloc(kernel->count + 1, sizeof *accesses);
     gpump_result result = GPUMP_ERROR_MEMORY;
     memset(a, 0, sizeof *a);
@@ -224,17 +224,21 @@ gpump_result analysis_create_for(const kernel_program *kernel, const uint32_t bl
     a->shared_number = (uint32_t *)calloc(kernel->count + 1, sizeof(uint32_t));
     a->shared_object = (uint32_t *)calloc(kernel->count + 1, sizeof(uint32_t));
     if (accesses && a->vector_register && a->predicate_register && a->kernel_register && a->parameter_object && a->shared_number && a->shared_object) {
-        result = build(kernel, a, NULL, diag);
+        result = build(kernel, a, NULL, alias_class, diag);
         if (result == GPUMP_OK) result = addresses_trace(kernel, a->program, block, accesses);
         if (result == GPUMP_OK) {
             gpump_program_destroy(a->program);
             a->program = NULL;
-            result = build(kernel, a, accesses, diag);
+            result = build(kernel, a, accesses, alias_class, diag);
         }
     }
     free(accesses);
     if (result != GPUMP_OK) analysis_destroy(a);
     return result;
+}
+
+gpump_result analysis_create_for(const kernel_program *kernel, const uint32_t block[3], analysis *a, gpump_diag *diag) {
+    return analysis_create_launch(kernel, block, NULL, a, diag);
 }
 
 gpump_result analysis_create(const kernel_program *kernel, analysis *a, gpump_diag *diag) { return analysis_create_for(kernel, NULL, a, diag); }
@@ -297,6 +301,12 @@ static int make_instruction(const target_file *file, const gpump_instruction *fr
     to->destinations[0] = value;
     switch (from->operation) {
     case GPUMP_OP_MOVE: to->sources[0] = new_operand(file, from->uses[0]); return 0;
+    case GPUMP_OP_BOUNDARY:
+        to->opcode = OPCODE_BOUNDARY;
+        to->type = TYPE_NONE;
+        to->variant = from->immediate == GPUMP_BOUNDARY_SHORT ? VARIANT_SHORT : VARIANT_NONE;
+        to->destination_count = to->source_count = 0;
+        return 0;
     case GPUMP_OP_CONSTANT:
         to->sources[0].kind = OPERAND_IMMEDIATE;
         to->sources[0].words = value.words;
@@ -323,27 +333,29 @@ static int make_instruction(const target_file *file, const gpump_instruction *fr
     }
 }
 
-static gpump_result rewrite(const kernel_program *kernel, const gpump_program *program, const target_file *file, kernel_program *allocated) {
-    const uint32_t *origin = gpump_program_origin(program);
+/* origins: of each instruction, its number in the kernel; GPUMP_NONE for those put in. */
+static gpump_result rewrite(const kernel_program *kernel, const gpump_program *program, const uint32_t *origins, const target_file *file,
+                            kernel_program *allocated) {
     uint32_t i, k, number, count = gpump_program_instructions(program);
     allocated->instructions = (instruction *)calloc(count ? count : 1, sizeof(instruction));
     if (!allocated->instructions) return GPUMP_ERROR_MEMORY;
     allocated->count = count;
     for (i = 0; i < count; i++) {
         instruction *to = &allocated->instructions[i];
+        const uint32_t origin = origins[i];
         gpump_instruction from;
         gpump_program_instruction(program, i, &from);
-        if (origin[i] == GPUMP_NONE || from.operation == GPUMP_OP_CONSTANT || from.operation == GPUMP_OP_PARAMETER) {
+        if (origin == GPUMP_NONE || from.operation == GPUMP_OP_CONSTANT || from.operation == GPUMP_OP_PARAMETER) {
             if (make_instruction(file, &from, to)) return GPUMP_ERROR_STATE;
-            if (origin[i] != GPUMP_NONE) {
-                to->line = kernel->instructions[origin[i]].line;
-                to->column = kernel->instructions[origin[i]].column;
+            if (origin != GPUMP_NONE) {
+                to->line = kernel->instructions[origin].line;
+                to->column = kernel->instructions[origin].column;
             } else if (i > 0) {
                 to->line = to[-1].line;
                 to->column = to[-1].column;
             }
         } else {
-            *to = kernel->instructions[origin[i]];
+            *to = kernel->instructions[origin];
             for (k = number = 0; k < to->destination_count; k++)
                 if (to->destinations[k].kind == OPERAND_REGISTER || to->destinations[k].kind == OPERAND_PREDICATE)
                     replace_operand(file, &to->destinations[k], from.defs[number++]);
@@ -360,33 +372,133 @@ static gpump_result rewrite(const kernel_program *kernel, const gpump_program *p
     return control_flow_resolve(allocated->instructions, count) ? GPUMP_ERROR_MEMORY : GPUMP_OK;
 }
 
-gpump_result analysis_allocate(const kernel_program *kernel, uint32_t registers, kernel_program *allocated, gpump_registers_report *report,
-                               gpump_diag *diag) {
+/* ---- continuous spilling: what is live at a sparse boundary goes to local memory before it and comes back behind it ---- */
+
+/* Puts stores and loads around every sparse boundary of a lowered kernel. */
+static gpump_result spill_at_boundaries(kernel_program *lowered, const gpump_program *program, const target_file *file) {
+    const uint32_t count = lowered->count, base = (lowered->local_bytes + 7u) / 8u * 8u;
+    gpump_liveness *liveness = NULL;
+    gpump_result result = gpump_liveness_create(program, NULL, &liveness);
+    uint64_t *live = result == GPUMP_OK ? (uint64_t *)calloc(gpump_liveness_words(liveness) + 1u, sizeof *live) : NULL;
+    uint32_t *place = (uint32_t *)calloc(count + 1u, sizeof *place), i, reg, at = 0, room = count;
+    instruction *code = NULL;
+    if (result == GPUMP_OK && (!live || !place)) result = GPUMP_ERROR_MEMORY;
+    for (i = 0; result == GPUMP_OK && i < count; i++) {
+        uint32_t registers = 0;
+        if (lowered->instructions[i].opcode != OPCODE_BOUNDARY || lowered->instructions[i].variant == VARIANT_SHORT) continue;
+        gpump_liveness_before(liveness, i, live);
+        gpump_liveness_count(liveness, live, &registers, NULL);
+        room += 2 * registers;
+    }
+    if (result == GPUMP_OK && !(code = (instruction *)calloc(room + 1u, sizeof *code))) result = GPUMP_ERROR_MEMORY;
+    for (i = 0; result == GPUMP_OK && i < count; i++) {
+        const instruction *in = &lowered->instructions[i];
+        const int spills = in->opcode == OPCODE_BOUNDARY && in->variant != VARIANT_SHORT;
+        uint32_t half;
+        place[i] = at; /* who branches to a boundary stores first */
+        for (half = 0; half < 2; half++) {
+            gpump_instruction from = gpump_instruction_make(half ? GPUMP_OP_SPILL_LOAD : GPUMP_OP_SPILL_STORE);
+            from.defs = from.uses = &reg;
+            from.def_count = half;
+            from.use_count = !half;
+            if (spills) gpump_liveness_before(liveness, i, live);
+            for (reg = 0; spills && reg < file->registers; reg++) {
+                target_file at_base = *file;
+                if (!gpump_bits_get(live, reg)) continue;
+                at_base.spill_base = base;
+                from.immediate = (int64_t)reg * 4;
+                (void)make_instruction(&at_base, &from, &code[at]);
+                code[at].line = in->line;
+                code[at++].column = in->column;
+            }
+            if (!half) code[at++] = *in;
+        }
+    }
+    if (result == GPUMP_OK) {
+        for (i = 0; i < at; i++)
+            if (code[i].target != INSTRUCTION_NONE) code[i].target = place[code[i].target];
+        free(lowered->instructions);
+        lowered->instructions = code;
+        lowered->count = at;
+        lowered->local_bytes = base + file->registers * 4;
+        code = NULL;
+        if (control_flow_resolve(lowered->instructions, at)) result = GPUMP_ERROR_MEMORY;
+    }
+    free(code);
+    free(place);
+    free(live);
+    gpump_liveness_destroy(liveness);
+    return result;
+}
+
+/* ---- the whole way ---- */
+
+static gpump_result form_regions(gpump_program *program, uint32_t regions, gpump_program **formed, gpump_regions_report *report, gpump_diag *diag) {
+    gpump_regions_config config;
+    gpump_result result = gpump_regions_config_preset(&config, regions == REGIONS_SPARSE ? "igpu" : "igpu_short");
+    if (regions != REGIONS_SPARSE) config.max_instructions = regions;
+    return result == GPUMP_OK ? gpump_regions_form(program, &config, formed, report, diag) : result;
+}
+
+/* Where each instruction of the last program came from, through both transforms. */
+static uint32_t *origins_of(const gpump_program *program, const gpump_program *formed) {
+    const uint32_t count = gpump_program_instructions(program), *last = gpump_program_origin(program);
+    uint32_t *origins = (uint32_t *)calloc(count + 1u, sizeof *origins), i;
+    for (i = 0; origins && i < count; i++) origins[i] = last[i] == GPUMP_NONE || !formed ? last[i] : gpump_program_origin(formed)[last[i]];
+    return origins;
+}
+
+gpump_result analysis_lower(const kernel_program *kernel, const analysis_lowering *how, kernel_program *lowered, analysis_lowered *report,
+                            gpump_diag *diag) {
     gpump_registers_config config;
-    gpump_program *program = NULL;
+    gpump_program *formed = NULL, *program = NULL;
+    analysis_lowered ignored;
     gpump_result result;
     target_file file;
+    uint32_t *origins = NULL;
     analysis a;
-    *allocated = *kernel;
-    allocated->instructions = NULL;
-    if ((result = analysis_create(kernel, &a, diag)) != GPUMP_OK) return result;
-    result = gpump_registers_config_preset(&config, "fermi");
-    config.registers = registers;
-    config.predicates = 64; /* lane masks are no part of the register file here, so there is no reason to spill one */
-    if (result == GPUMP_OK) result = gpump_registers_allocate(a.program, &config, &program, report, diag);
+    if (!report) report = &ignored;
+    memset(report, 0, sizeof *report);
+    *lowered = *kernel;
+    lowered->instructions = NULL;
+    if ((result = analysis_create_launch(kernel, how->block, how->alias_class, &a, diag)) != GPUMP_OK) return result;
+    if (how->regions != REGIONS_NONE) result = form_regions(a.program, how->regions, &formed, &report->regions, diag);
+    if (result == GPUMP_OK) result = gpump_registers_config_preset(&config, "fermi");
     if (result == GPUMP_OK) {
-        file.registers = report->registers;
-        file.spill_base = (kernel->local_bytes + 7u) / 8u * 8u;
-        result = rewrite(kernel, program, &file, allocated);
-        allocated->registers = report->registers;
-        allocated->predicates = report->predicates;
-        allocated->ptx_registers = kernel->registers;
-        allocated->spill_bytes = report->spill_bytes;
-        if (report->spill_bytes) allocated->local_bytes = (uint32_t)file.spill_base + report->spill_bytes;
+        config.registers = how->registers;
+        config.predicates = 64; /* lane masks are no part of the register file here, so there is no reason to spill one */
+        result = gpump_registers_allocate(formed ? formed : a.program, &config, &program, &report->registers, diag);
     }
-    if (result != GPUMP_OK) analysis_free_kernel(allocated);
+    if (result == GPUMP_OK && !(origins = origins_of(program, formed))) result = GPUMP_ERROR_MEMORY;
+    if (result == GPUMP_OK) {
+        const gpump_registers_report *r = &report->registers;
+        file.registers = r->registers;
+        file.spill_base = (kernel->local_bytes + 7u) / 8u * 8u;
+        result = rewrite(kernel, program, origins, &file, lowered);
+        lowered->registers = r->registers;
+        lowered->predicates = r->predicates;
+        lowered->ptx_registers = kernel->registers;
+        lowered->spill_bytes = r->spill_bytes;
+        if (r->spill_bytes) lowered->local_bytes = (uint32_t)file.spill_base + r->spill_bytes;
+        if (result == GPUMP_OK && how->regions != REGIONS_NONE && how->continuous) result = spill_at_boundaries(lowered, program, &file);
+    }
+    if (result != GPUMP_OK) analysis_free_kernel(lowered);
+    free(origins);
     gpump_program_destroy(program);
+    gpump_program_destroy(formed);
     analysis_destroy(&a);
+    return result;
+}
+
+gpump_result analysis_allocate(const kernel_program *kernel, uint32_t registers, kernel_program *allocated, gpump_registers_report *report,
+                               gpump_diag *diag) {
+    analysis_lowering how;
+    analysis_lowered lowered;
+    gpump_result result;
+    memset(&how, 0, sizeof how);
+    how.registers = registers;
+    result = analysis_lower(kernel, &how, allocated, &lowered, diag);
+    *report = lowered.registers;
     return result;
 }
 

@@ -21,14 +21,37 @@ typedef struct analysis {
  * they are known (then more is known of where threads write), else NULL. Returns GPUMP_OK, or what gpump said, with *diag filled; index
  * there is the instruction. */
 gpump_result analysis_create_for(const kernel_program *kernel, const uint32_t block[3], analysis *a, gpump_diag *diag);
+/* The same for a launch that hands one buffer to several parameters: alias_class[i] of parameter i is the same number for those, and
+ * GPUMP_NONE for a buffer of its own. NULL: every parameter has its own. */
+gpump_result analysis_create_launch(const kernel_program *kernel, const uint32_t block[3], const uint32_t *alias_class, analysis *a, gpump_diag *diag);
 /* The same for any block. */
 gpump_result analysis_create(const kernel_program *kernel, analysis *a, gpump_diag *diag);
 void analysis_destroy(analysis *a);
 
-/* Gives a kernel the registers of a real machine: at most `registers` 32-bit ones per thread (2 to 1024), the rest spilled to local
- * memory. *allocated is a copy of *kernel with other instructions (free with analysis_free_kernel); names and parameters are shared
- * with *kernel, which must live longer. A module has to be linked before (ptx_link): instructions have other numbers afterwards.
- * Returns GPUMP_OK, or what gpump said. */
+/* What a kernel is made into before it runs. */
+#define REGIONS_NONE 0u
+#define REGIONS_SPARSE 1u
+typedef struct analysis_lowering {
+    uint32_t registers;          /* 32-bit registers of a thread at most, 2 to 1024 */
+    uint32_t regions;            /* REGIONS_NONE; REGIONS_SPARSE; or N, 2 and more: sparse regions and short ones of at most N instructions */
+    uint32_t continuous;         /* 1: live-ins of sparse regions are stored and loaded again at their boundaries (continuous spilling, iGPU 4.2) */
+    const uint32_t *block;       /* threads of the launch's blocks in x, y and z; NULL: unknown */
+    const uint32_t *alias_class; /* as for analysis_create_launch; NULL */
+} analysis_lowering;
+
+/* What came of it. */
+typedef struct analysis_lowered {
+    gpump_registers_report registers;
+    gpump_regions_report regions;
+} analysis_lowered;
+
+/* Makes a kernel into what a real machine executes: idempotent regions with their boundaries as instructions and their live-ins kept
+ * (OPCODE_BOUNDARY; if how->regions says so), then real registers, the rest spilled to local memory. *lowered is a copy of *kernel with
+ * other instructions (free with analysis_free_kernel); names and parameters are shared with *kernel, which must live longer. A module has
+ * to be linked before (ptx_link): instructions have other numbers afterwards. report may be NULL. Returns GPUMP_OK, or what gpump said. */
+gpump_result analysis_lower(const kernel_program *kernel, const analysis_lowering *how, kernel_program *lowered, analysis_lowered *report,
+                            gpump_diag *diag);
+/* The same without regions: only registers. */
 gpump_result analysis_allocate(const kernel_program *kernel, uint32_t registers, kernel_program *allocated, gpump_registers_report *report,
                                gpump_diag *diag);
 void analysis_free_kernel(kernel_program *allocated);

@@ -31,7 +31,8 @@ typedef enum functional_unit { UNIT_ALU, UNIT_SFU, UNIT_DOUBLE, UNIT_MEMORY, UNI
     X(LD, "ld", MEMORY) X(ST, "st", MEMORY) X(ATOM, "atom", MEMORY) X(RED, "red", MEMORY) X(TEX, "tex", MEMORY)        \
     X(MEMBAR, "membar", MEMORY)                                                                                        \
     X(BRA, "bra", CONTROL) X(BAR, "bar", CONTROL) X(WARPSYNC, "bar.warp.sync", CONTROL)                                \
-    X(RET, "ret", CONTROL) X(EXIT, "exit", CONTROL) X(TRAP, "trap", CONTROL) X(NOP, "nop", CONTROL)
+    X(RET, "ret", CONTROL) X(EXIT, "exit", CONTROL) X(TRAP, "trap", CONTROL) X(NOP, "nop", CONTROL)  \
+    X(BOUNDARY, "idem.boundary", ALU) /* starts an idempotent region; analysis_lower puts it in, PTX has none */
 
 typedef enum opcode {
 #define OPCODE_ENUM(name, text, unit) OPCODE_##name,
@@ -84,7 +85,8 @@ typedef enum instruction_variant {
     VARIANT_SYNC, VARIANT_ARRIVE, VARIANT_RED_POPC, VARIANT_RED_AND, VARIANT_RED_OR, /* bar */
     VARIANT_TO,                                                             /* cvta.to.space: generic to space; absent: the other way */
     VARIANT_SHIFTAMT,                                                       /* bfind */
-    VARIANT_1D, VARIANT_2D                                                  /* tex */
+    VARIANT_1D, VARIANT_2D,                                                 /* tex */
+    VARIANT_SHORT                                                           /* boundary: of a short region; absent: of a sparse one */
 } instruction_variant;
 
 /* Bits of `flags`. */

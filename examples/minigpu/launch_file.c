@@ -647,8 +647,19 @@ static int read_numbers(reader *r, const yaml_node_t *node) {
     return 0;
 }
 
+int launch_regions(const char *text, uint32_t *regions) {
+    char *end;
+    unsigned long most;
+    *regions = 1; /* REGIONS_SPARSE */
+    if (strcmp(text, "sparse") == 0) return 0;
+    most = strtoul(text, &end, 10);
+    if (end == text || *end || *text == '-' || most < 2 || most > 4096) return -1;
+    *regions = (uint32_t)most;
+    return 0;
+}
+
 static int read_machine(reader *r, const yaml_node_t *node) {
-    static const char *const keys[] = {"gpu", "sms", "kernels_per_sm", "technique", "scheduler", "config", NULL};
+    static const char *const keys[] = {"gpu", "sms", "kernels_per_sm", "technique", "scheduler", "config", "regions", NULL};
     yaml_node_t *value;
     if (check_mapping(r, node, "machine", keys)) return -1;
     if ((value = find(r, node, "gpu"))) {
@@ -665,6 +676,9 @@ static int read_machine(reader *r, const yaml_node_t *node) {
         }
     }
     if ((value = find(r, node, "config")) && read_numbers(r, value)) return -1;
+    if ((value = find(r, node, "regions")) && launch_regions(text_of(value), &r->launch->regions)) {
+        return FAIL(r, value, "regions must be sparse or the most instructions of a short region (2 to 4096), not \"%s\"", text_of(value));
+    }
     if ((value = find(r, node, "technique"))) {
         if (read_text(r, value, "technique", &r->launch->technique)) return -1;
         if (strcmp(text_of(value), "switch") != 0 && strcmp(text_of(value), "drain") != 0 &&

@@ -93,6 +93,7 @@ typedef struct launch_file {
     char *scheduler;          /* gto or lrr; NULL: the preset's */
     launch_number *numbers;
     uint32_t number_count;
+    uint32_t regions;         /* idempotent regions, as machine_options has them; 0: none */
     launch_process *processes;
     uint32_t process_count;
     launch_kernel *kernels;
@@ -107,6 +108,8 @@ void launch_file_free(launch_file *launch);
 /* Writes "file:line:column: " and the formatted message to error; returns -1. */
 int launch_file_error(const launch_file *launch, launch_place place, char error[LAUNCH_ERROR_BYTES], const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+/* Reads what kind of idempotent regions is wanted: "sparse", or a number. Returns 0, or -1. */
+int launch_regions(const char *text, uint32_t *regions);
 /* Bytes of one element. */
 uint32_t launch_type_bytes(launch_type type);
 const char *launch_type_name(launch_type type);

@@ -86,20 +86,45 @@ static void link_modules(machine_programs *p) {
     p->end_of_variables = address;
 }
 
+static uint32_t choose_regions(const launch_file *launch, const machine_options *options) { return options->regions ? options->regions : launch->regions; }
+
+/* Parameters that get the same buffer may alias: they share a class. NULL: out of memory. */
+static uint32_t *alias_classes(const launch_kernel *k) {
+    uint32_t *classes = (uint32_t *)calloc(k->argument_count + 1u, sizeof *classes), i, n;
+    for (i = 0; classes && i < k->argument_count; i++) {
+        classes[i] = GPUMP_NONE;
+        for (n = 0; n < k->argument_count && k->arguments[i].is_buffer; n++)
+            if (n != i && k->arguments[n].is_buffer && k->arguments[n].buffer == k->arguments[i].buffer) classes[i] = k->arguments[i].buffer;
+    }
+    return classes;
+}
+
 /* PTX has as many registers as it likes. A real thread has thread_registers, and no more than its block's share of the footprint
- * or of the register file: the rest is spilled to local memory. */
-static int give_registers(const minigpu_config *config, const launch_file *launch, const launch_kernel *k, const kernel_program **program,
-                          kernel_program *allocated, char error[LAUNCH_ERROR_BYTES]) {
+ * or of the register file: the rest is spilled to local memory. Before that, idempotent regions are formed, when they are wanted. */
+static int lower_kernel(const minigpu_config *config, const launch_file *launch, const machine_options *options, const launch_kernel *k,
+                        const kernel_program **program, kernel_program *allocated, char error[LAUNCH_ERROR_BYTES]) {
     const uint64_t threads = align_up((uint64_t)k->block[0] * k->block[1] * k->block[2], LANES);
     const uint64_t room = (k->override_registers ? k->override_registers : config->gpu.registers) / (threads ? threads : LANES);
-    uint32_t registers = config->thread_registers;
-    gpump_registers_report report;
+    uint32_t registers = config->thread_registers, *classes = NULL;
+    analysis_lowering how;
     gpump_diag diag;
     gpump_result result;
     memset(&diag, 0, sizeof diag);
-    if (!registers || threads > 1024) return 0; /* as named; or the launch is refused further on */
+    memset(&how, 0, sizeof how);
+    how.regions = choose_regions(launch, options);
+    how.continuous = options->continuous;
+    how.block = k->block;
+    if ((!registers && !how.regions) || threads > 1024) return 0; /* as named; or the launch is refused further on */
+    if (!registers) registers = 1024;
     if (room < registers) registers = (uint32_t)room;
-    result = registers < 2 ? GPUMP_ERROR_FULL : analysis_allocate(*program, registers, allocated, &report, &diag);
+    how.registers = registers;
+    if (registers < 2) result = GPUMP_ERROR_FULL;
+    else if ((*program)->parameter_count != k->argument_count) result = analysis_lower(*program, &how, allocated, NULL, &diag); /* refused later */
+    else {
+        how.alias_class = classes = alias_classes(k);
+        result = classes ? analysis_lower(*program, &how, allocated, NULL, &diag) : GPUMP_ERROR_MEMORY;
+        free(classes);
+    }
     if (result == GPUMP_ERROR_FULL) {
         return launch_file_error(launch, k->override_registers ? k->footprint_place : k->block_place, error,
                                  "kernel %s cannot do with %u registers per thread, which is all that a block of %" PRIu64 " threads leaves", k->name,
@@ -108,7 +133,7 @@ static int give_registers(const minigpu_config *config, const launch_file *launc
     if (result != GPUMP_OK) {
         char text[256];
         gpump_diag_text(&diag, text, sizeof text);
-        return launch_file_error(launch, k->name_place, error, "kernel %s: register allocation failed: %s", k->name,
+        return launch_file_error(launch, k->name_place, error, "kernel %s: lowering to real registers failed: %s", k->name,
                                  result == GPUMP_ERROR_MEMORY ? "out of memory" : text);
     }
     *program = allocated;
@@ -125,7 +150,8 @@ static int uses_texture_references(const kernel_program *program) {
 }
 
 /* Reads the PTX files of all kernels, each file once. */
-static machine_programs *read_programs(const minigpu_config *config, launch_file *launch, const kernel_program **found, char error[LAUNCH_ERROR_BYTES]) {
+static machine_programs *read_programs(const minigpu_config *config, launch_file *launch, const machine_options *options, const kernel_program **found,
+                                       char error[LAUNCH_ERROR_BYTES]) {
     machine_programs *p = (machine_programs *)calloc(1, sizeof *p);
     uint32_t i, n;
     launch_place nowhere = {1, 1};
@@ -183,7 +209,7 @@ static machine_programs *read_programs(const minigpu_config *config, launch_file
     link_modules(p);
     for (i = 0; i < launch->kernel_count; i++) {
         launch_kernel *k = &launch->kernels[i];
-        if (give_registers(config, launch, k, &found[i], &p->allocated[i], error)) {
+        if (lower_kernel(config, launch, options, k, &found[i], &p->allocated[i], error)) {
             free_programs(p);
             return NULL;
         }
@@ -529,11 +555,11 @@ static size_t arena_bytes_for(const launch_file *launch) {
     return (size_t)bytes;
 }
 
-/* What saving less than everything, and stopping at points, need to know of every kernel. */
+/* What saving less than everything, stopping at points, and going back need to know of every kernel. */
 static int analyse_kernels(machine *m, const machine_options *options, char error[LAUNCH_ERROR_BYTES]) {
     uint32_t i;
     m->stop_at_points = options->point_interval ? 1u + (options->choose != 0) : 0;
-    if (m->context_form == CONTEXT_NAIVE && !m->stop_at_points) return 0;
+    if (m->context_form == CONTEXT_NAIVE && !m->stop_at_points && !m->regions) return 0;
     if (!(m->views = (context_view **)calloc(m->kernel_count, sizeof *m->views))) {
         snprintf(error, LAUNCH_ERROR_BYTES, "out of memory");
         return -1;
@@ -556,7 +582,7 @@ machine *machine_build(launch_file *launch, const machine_options *options, char
         snprintf(error, LAUNCH_ERROR_BYTES, "%s: out of memory", launch->path);
         return NULL;
     }
-    p = read_programs(&config, launch, programs, error);
+    p = read_programs(&config, launch, options, programs, error);
     if (!p) {
         free(programs);
         return NULL;
@@ -577,6 +603,7 @@ machine *machine_build(launch_file *launch, const machine_options *options, char
     m->ask_again = NEVER;
     m->technique = choose_technique(launch, options);
     m->context_form = options->context_form;
+    m->regions = choose_regions(launch, options) != REGIONS_NONE;
     if (build(m, launch, programs, p, error)) {
         free(programs);
         machine_free(m);

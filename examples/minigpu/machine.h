@@ -8,6 +8,7 @@
  *   simt_stack       which lanes of a warp stand where
  *   memory_access    what loads, stores and atomics do to memory, and when
  *   memory_path      coalesced requests through L1, miss queue, network, L2 and DRAM
+ *   restart          warps go back to the start of their idempotent region
  *   read_set         what a block has read and written: may it still be flushed?
  *   preemption       every call of gpump: how blocks leave SMs and come back
  *   victims          which blocks leave when a kernel with a latency limit arrives
@@ -46,6 +47,7 @@ typedef struct issue_info {
     uint8_t needs_environment; /* reads special registers or parameters */
     uint8_t is_barrier;
     uint8_t is_global;         /* may touch device memory */
+    uint8_t is_boundary;       /* starts an idempotent region: waits for everything in flight */
 } issue_info;
 
 typedef enum kernel_state { KERNEL_WAITING, KERNEL_ACTIVE, KERNEL_DONE } kernel_state;
@@ -120,6 +122,11 @@ typedef struct warp {
     uint32_t fetch_enabled;  /* 0: fetches no further instruction */
     uint32_t control;        /* 1: a branch, barrier or end is in flight: the next PC is not known */
     uint32_t sm;             /* where it is; NONE: nowhere */
+    /* idempotent regions (restart.h) */
+    simt_stack sparse_start, short_start; /* where it goes back to */
+    uint64_t executed_since[2]; /* instructions since the start of its sparse and of its short region */
+    uint32_t must_go_on;     /* 1: it cannot go back before the next boundary */
+    uint32_t restarts;
 } warp;
 
 typedef struct block {
@@ -371,6 +378,7 @@ typedef struct machine {
     uint32_t preemption_count;
     uint32_t technique;         /* gpump_technique that arriving kernels preempt by */
     uint32_t context_form;      /* how registers are saved: a context_form (context_forms.h) */
+    uint32_t regions;           /* 1: kernels have idempotent regions, and warps can go back */
     uint32_t stop_at_points;    /* 1: warps of a block that is switched run on to their next preemption point; 0: they stop anywhere;
                                    2: each warp does what is estimated to be over earlier */
     struct context_view **views;/* per kernel what its analyses say; outside the arena, never changes; NULL: nobody needs it */
@@ -398,6 +406,8 @@ typedef struct machine_options {
     uint32_t context_form;      /* context_form: how registers are saved */
     uint32_t point_interval;    /* K: blocks that are switched stop at preemption points, one for every K instructions outside loops;
                                    0: they stop anywhere */
+    uint32_t regions;           /* idempotent regions: REGIONS_NONE, REGIONS_SPARSE, or N: short ones of at most N instructions too (analysis.h) */
+    uint32_t continuous;        /* 1: with regions, their live-ins are stored and loaded again at boundaries */
     uint32_t choose;            /* 1: with points, each warp stops now or runs on, whichever is estimated to be over earlier */
     const gpump_victim_policy *policy; /* NULL: none, `technique` */
     uint64_t limit_cycles;      /* for the policy; NEVER: none */

@@ -79,6 +79,9 @@ static const char run_usage[] =
     "every K (100)\n"
     "                        instructions elsewhere; without it they stop anywhere\n"
     "  --choose              with --points: each warp stops at once or runs on, whichever is estimated to be over earlier\n"
+    "  --regions sparse|N    the compiler forms idempotent regions (iGPU), or short ones of at most N instructions too; their boundaries\n"
+    "                        are instructions\n"
+    "  --continuous          with --regions: what is live at a sparse region's start is stored and loaded again there\n"
     "  --policy NAME         who makes room for a kernel of higher priority, block by block: dual, chimera, chimera+, "
     "switch, drain, flush,\n"
     "                        drain-then-switch, joint, exact\n"
@@ -123,6 +126,8 @@ static int command_run(int argc, char **argv) {
                                           {"context", required_argument, NULL, 'c'},
                                           {"points", optional_argument, NULL, 'P'},
                                           {"choose", no_argument, NULL, 'C'},
+                                          {"regions", required_argument, NULL, 'r'},
+                                          {"continuous", no_argument, NULL, 'K'},
                                           {"help", no_argument, NULL, 'h'},
                                           {"policy", required_argument, NULL, 'o'},
                                           {"limit", required_argument, NULL, 'l'},
@@ -200,6 +205,13 @@ static int command_run(int argc, char **argv) {
             }
             break;
         case 'C': options.choose = 1; break;
+        case 'K': options.continuous = 1; break;
+        case 'r':
+            if (launch_regions(optarg, &options.regions)) {
+                fprintf(stderr, "minigpu: --regions wants sparse or a number of instructions from 2 to 4096, not \"%s\"\n", optarg);
+                return EXIT_BAD_INPUT;
+            }
+            break;
         case 'P': {
             char *end = NULL;
             unsigned long interval = optarg ? strtoul(optarg, &end, 10) : 100;

@@ -5,6 +5,7 @@
 
 #include "preemption.h"
 #include "read_set.h"
+#include "restart.h"
 
 #define ACCESS_BYTES_MAX 32u
 #define BANKS 32u
@@ -277,6 +278,7 @@ void memory_access_effect(machine *m, sm *s, in_flight *r) {
     case OPCODE_RED: atomic(m, s, r); break;
     default: return;
     }
+    if (r->instruction->opcode == OPCODE_ATOM || r->instruction->opcode == OPCODE_RED || (r->instruction->flags & FLAG_VOLATILE)) restart_forbid(&m->warps[r->warp]);
     if (r->segment_count) track(m, s, r);
 }
 

@@ -4,6 +4,7 @@
 
 #include "memory_path.h"
 #include "preemption.h"
+#include "restart.h"
 #include "scoreboard.h"
 #include "warp_scheduler.h"
 
@@ -24,11 +25,10 @@ static void refresh_clear(machine *m, sm *s, warp *w) {
         return;
     }
     info = &k->info[pc];
-    /* A barrier orders memory: what the warp sent before it must be past its last check, and so in effect. */
-    if (scoreboard_clear(w, info) && !(info->is_barrier && w->unchecked))
-        s->clear |= BIT(w->slot);
-    else
-        s->clear &= ~BIT(w->slot);
+    /* A barrier orders memory: what the warp sent before it must be past its last check, and so in effect. A region's boundary waits
+     * until nothing of the region before can fail any more. */
+    if (scoreboard_clear(w, info) && !(info->is_barrier && w->unchecked) && !(info->is_boundary && w->in_flight)) s->clear |= BIT(w->slot);
+    else s->clear &= ~BIT(w->slot);
 }
 
 void pipeline_refresh_warp(machine *m, sm *s, warp *w) {
@@ -72,6 +72,25 @@ void pipeline_squash_block(machine *m, sm *s, uint32_t block_index) {
     }
 }
 
+void pipeline_squash_warp(machine *m, sm *s, uint32_t warp_index) {
+    warp *w = &m->warps[warp_index];
+    block *b = &m->blocks[w->block];
+    uint32_t i;
+    for (i = 0; i < m->config.in_flight_records && w->in_flight; i++) {
+        in_flight *r = &s->records[i];
+        if (r->stage == RECORD_FREE || r->squashed || r->warp != warp_index) continue;
+        r->squashed = 1;
+        w->in_flight--;
+        b->in_flight--;
+        if (r->info->destinations) b->registers_pending--;
+    }
+    memset(w->pending, 0, sizeof w->pending);
+    memset(w->held, 0, sizeof w->held);
+    memset(w->held_any, 0, sizeof w->held_any);
+    w->unchecked = 0;
+    w->control = 0;
+}
+
 static void release_sources(warp *w, in_flight *r) {
     if (r->sources_held) {
         r->sources_held = 0;
@@ -92,6 +111,8 @@ static void retire(machine *m, sm *s, uint32_t record) {
     if (r->info->destinations) b->registers_pending--;
     k->warp_instructions++;
     k->thread_instructions += gpump_bits_count64(r->active);
+    w->executed_since[0]++;
+    w->executed_since[1]++;
     preemption_executed(m, s, b);
     free_record(s, record);
     refresh_clear(m, s, w);
@@ -234,6 +255,7 @@ static void commit_control(machine *m, sm *s, uint32_t record) {
         break;
     case OPCODE_BAR:
         simt_go(&w->stack, next);
+        if (r->active) restart_forbid(w);
         if (r->active) arrive(m, s, b, w, r);
         break;
     default: simt_go(&w->stack, next); break;
@@ -347,6 +369,7 @@ static void issue(machine *m, sm *s, uint32_t scheduler, uint32_t slot) {
     } else {
         simt_go(&w->stack, pc + 1);
     }
+    if (info->is_boundary) restart_record(w, r->instruction->variant == VARIANT_SHORT);
     if (!w->fetch_enabled) s->fetched &= ~BIT(slot);
     refresh_clear(m, s, w);
     pipe_put(&s->pipes[PIPE_OPERANDS], m->now, record);

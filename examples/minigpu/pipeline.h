@@ -18,6 +18,8 @@ void pipeline_checked(machine *m, sm *s, in_flight *r);
 void pipeline_block_may_be_done(machine *m, sm *s, block *b);
 /* Makes everything in flight of a block vanish without effect. */
 void pipeline_squash_block(machine *m, sm *s, uint32_t block_index);
+/* Makes everything in flight of a warp vanish without effect, and forgets what its scoreboard and counters knew of it. */
+void pipeline_squash_warp(machine *m, sm *s, uint32_t warp_index);
 /* Sets a warp's bits in the SM's masks from its state: after it was placed, restored, or woken. */
 void pipeline_refresh_warp(machine *m, sm *s, warp *w);
 /* Releases whoever waits at barriers that are now complete. */

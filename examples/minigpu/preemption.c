@@ -25,6 +25,7 @@
 #include "pipeline.h"
 #include "preemption_schedule.h"
 #include "read_set.h"
+#include "restart.h"
 #include "trace.h"
 #include "victims.h"
 
@@ -241,7 +242,10 @@ gpump_reason preemption_place(machine *m, sm *s, uint32_t kernel_index, uint64_t
         b->local_base = b->local_frame == NONE ? 0 : m->local_base + b->local_frame * m->local_stride;
         coordinates_of(k, linear, coordinates);
         make_environment(m, b, coordinates);
-        for (i = 0; i < b->warp_count; i++) simt_start(&m->warps[b->warps[i]].stack, m->warps[b->warps[i]].lanes);
+        for (i = 0; i < b->warp_count; i++) {
+            simt_start(&m->warps[b->warps[i]].stack, m->warps[b->warps[i]].lanes);
+            restart_record(&m->warps[b->warps[i]], 0);
+        }
         start_warps(m, s, b);
     }
     victims_placed(m, b);
@@ -692,11 +696,13 @@ static void restore(machine *m, sm *s, block *b, const gpump_sm_action *action) 
 }
 
 void preemption_transfer_done(machine *m, sm *s, block *b, uint32_t kind) {
+    uint32_t i;
     victims_account(m);
     if (kind == REQUEST_SAVE) {
         must(m, "gpump_sm_report_saved", gpump_sm_report_saved(s->gpump, m->now, b->ref), NULL);
     } else {
         read_context(m, b); /* only now: values take effect when the last byte is there */
+        for (i = 0; i < b->warp_count; i++) restart_forbid(&m->warps[b->warps[i]]); /* what its region began with may not have been saved */
         must(m, "gpump_context_pool_give", gpump_context_pool_give(m->context_pool, b->context), NULL);
         b->context = NEVER;
         must(m, "gpump_sm_report_restored", gpump_sm_report_restored(s->gpump, m->now, b->ref), NULL);

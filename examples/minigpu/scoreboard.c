@@ -44,8 +44,8 @@ int scoreboard_prepare(const kernel_program *program, issue_info *info) {
         row->unit = instruction->unit;
         row->pipe = pipe_of(instruction);
         row->is_barrier = instruction->opcode == OPCODE_BAR;
-        row->is_global =
-            instruction->unit == UNIT_MEMORY && instruction->space != SPACE_SHARED && instruction->space != SPACE_PARAM;
+        row->is_boundary = instruction->opcode == OPCODE_BOUNDARY;
+        row->is_global = instruction->unit == UNIT_MEMORY && instruction->space != SPACE_SHARED && instruction->space != SPACE_PARAM;
         for (k = 0; k < instruction->source_count; k++) {
             const operand *o = &instruction->sources[k];
             add(row, &row->sources, program, o);
