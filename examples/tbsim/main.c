@@ -436,5 +436,8 @@ int main(int argc, char **argv) {
     if (!strcmp(command, "merge") && argc >= optind + 3) return merge(argv[optind + 1], argv + optind + 2, argc - optind - 2);
     if (!strcmp(command, "evaluate") && argc == optind + 1) return evaluate(&a);
     if (!strcmp(command, "machines") && argc == optind + 1) return machines(&a);
-    return usage("not understood", command);
+    if (!strcmp(command, "run")) return usage(argc == optind + 1 ? "run needs a FILE" : "run takes one FILE; one too many", argv[argc - 1]);
+    if (!strcmp(command, "merge")) return usage("merge needs OUT.csv and at least one PART.csv", NULL);
+    if (!strcmp(command, "sweep") || !strcmp(command, "evaluate") || !strcmp(command, "machines")) return usage("this command takes options only, not", argv[optind + 1]);
+    return usage("there is no command", command);
 }
