@@ -44,6 +44,15 @@ void pipeline_refresh_warp(machine *m, sm *s, warp *w) {
     refresh_clear(m, s, w);
 }
 
+void pipeline_enable_fetch(machine *m, sm *s, uint32_t warp_index, int enabled) {
+    warp *w = &m->warps[warp_index];
+    int waits = !w->fetch_enabled && w->stack.depth && !w->control && !(s->fetched >> w->slot & 1);
+    w->fetch_enabled = enabled != 0;
+    if (!enabled || !waits) return;
+    pipe_put(&s->pipes[PIPE_FETCH], m->now, warp_index);
+    if (s->wake > m->now + 1) s->wake = m->now + 1;
+}
+
 /* ---- records ---- */
 
 static void wrong(machine *m, const in_flight *r, const char *what) {

@@ -22,6 +22,8 @@ void pipeline_squash_block(machine *m, sm *s, uint32_t block_index);
 void pipeline_squash_warp(machine *m, sm *s, uint32_t warp_index);
 /* Sets a warp's bits in the SM's masks from its state: after it was placed, restored, or woken. */
 void pipeline_refresh_warp(machine *m, sm *s, warp *w);
+/* Lets a warp's fetch go on, or holds it: what has been fetched still issues, nothing more is fetched. */
+void pipeline_enable_fetch(machine *m, sm *s, uint32_t warp_index, int enabled);
 /* Releases whoever waits at barriers that are now complete. */
 void pipeline_check_barriers(machine *m, sm *s, block *b);
 
