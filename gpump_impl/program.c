@@ -543,11 +543,11 @@ GPUMP_API size_t gpump_program_text(const gpump_program *program, uint32_t index
         break;
     case GPUMP_OP_ADD: GPUMPI_PRINT(" + %lld", (long long)in.immediate); break;
     case GPUMP_OP_PAGE_ENTERED:
-        GPUMPI_PRINT(" + %lld, first %u of %lld", (long long)in.offset, in.bytes, (long long)in.immediate);
+        GPUMPI_PRINT(" + %lld, first %u of %lld", (long long)in.displacement, in.bytes, (long long)in.immediate);
         break;
     default: break;
     }
-    if (in.access) GPUMPI_PRINT(" [%+lld, %u bytes]", (long long)in.offset, in.bytes);
+    if (in.access) GPUMPI_PRINT(" [%+lld, %u bytes]", (long long)in.displacement, in.bytes);
     if (in.target != GPUMP_NONE) GPUMPI_PRINT(" -> %u", in.target);
 #undef GPUMPI_PRINT
     return length;
@@ -562,11 +562,14 @@ static gpump_result gpumpi_program_emit(gpump_program *out, const gpump_instruct
 }
 
 static gpump_result gpumpi_program_emit_insertion(gpump_program *out, const gpumpi_edit *edit, uint32_t k, const uint32_t *landing,
-                                                  const uint32_t *inserted, gpump_diag *diag) {
+                                                  const uint32_t *self, const uint32_t *inserted, gpump_diag *diag) {
     gpump_instruction in = edit->insertions[k].instruction;
     in.defs = edit->insertions[k].defs;
     in.uses = edit->insertions[k].uses;
-    if (in.target != GPUMP_NONE) in.target = in.target & GPUMPI_NEW ? inserted[in.target & ~GPUMPI_NEW] : landing[in.target];
+    if (in.target != GPUMP_NONE)
+        in.target = in.target & GPUMPI_NEW        ? inserted[in.target & ~GPUMPI_NEW]
+                    : in.target & GPUMPI_NEW_BODY ? self[in.target & ~GPUMPI_NEW_BODY]
+                                                  : landing[in.target];
     k = edit->insertions[k].origin;
     return gpumpi_program_emit(out, &in, k == GPUMP_NONE ? GPUMP_NONE : edit->origin ? edit->origin[k] : k, diag);
 }
@@ -574,7 +577,7 @@ static gpump_result gpumpi_program_emit_insertion(gpump_program *out, const gpum
 GPUMP_API gpump_result gpumpi_program_edit(const gpumpi_edit *edit, gpump_program **result_program, gpump_diag *diag) {
     const gpump_program *old = edit->program;
     uint32_t count = gpump_program_instructions(old), i, k, at, scratch_operands[80], registers;
-    uint32_t *landing, *entry, *inserted, *around; /* old instruction -> where branches to it go; insertion -> its place */
+    uint32_t *landing, *entry, *inserted, *around, *self; /* old instruction -> where branches to it go, where it goes; insertion -> its place */
     uint8_t *dropped;
     gpump_program *out = NULL;
     gpumpi_arena scratch = gpumpi_arena_make(&old->arena.allocator);
@@ -582,7 +585,7 @@ GPUMP_API gpump_result gpumpi_program_edit(const gpumpi_edit *edit, gpump_progra
     if (result != GPUMP_OK) return gpumpi_fail(diag, result, "program", 0, 0, 0, 0);
     result = GPUMP_ERROR_MEMORY;
     if (!GPUMPI_ARENA_NEW(&scratch, landing, (size_t)count + 1) || !GPUMPI_ARENA_NEW(&scratch, entry, (size_t)count + 1) ||
-        !GPUMPI_ARENA_NEW(&scratch, inserted, edit->insertion_count) || !GPUMPI_ARENA_NEW(&scratch, around, (size_t)count + 1) ||
+        !GPUMPI_ARENA_NEW(&scratch, inserted, edit->insertion_count) || !GPUMPI_ARENA_NEW(&scratch, around, (size_t)count + 1) || !GPUMPI_ARENA_NEW(&scratch, self, (size_t)count + 1) ||
         !GPUMPI_ARENA_NEW(&scratch, dropped, count))
         goto fail;
     registers = edit->widths ? edit->registers : gpump_program_registers(old);
@@ -602,6 +605,7 @@ GPUMP_API gpump_result gpumpi_program_edit(const gpumpi_edit *edit, gpump_progra
         }
         landing[i] = at;
         while (k < edit->insertion_count && edit->insertions[k].before == i) inserted[k++] = at++;
+        self[i] = at;
         if (i < count) {
             gpump_instruction in;
             gpump_program_instruction(old, i, &in);
@@ -611,7 +615,7 @@ GPUMP_API gpump_result gpumpi_program_edit(const gpumpi_edit *edit, gpump_progra
     }
     for (i = k = 0; i <= count; i++) {
         for (; k < edit->insertion_count && edit->insertions[k].before == i && edit->insertions[k].after_previous; k++) {
-            result = gpumpi_program_emit_insertion(out, edit, k, landing, inserted, diag);
+            result = gpumpi_program_emit_insertion(out, edit, k, landing, self, inserted, diag);
             if (result != GPUMP_OK) goto fail;
         }
         if (entry[i] != around[i]) {
@@ -622,7 +626,7 @@ GPUMP_API gpump_result gpumpi_program_edit(const gpumpi_edit *edit, gpump_progra
             if (result != GPUMP_OK) goto fail;
         }
         for (; k < edit->insertion_count && edit->insertions[k].before == i; k++) {
-            result = gpumpi_program_emit_insertion(out, edit, k, landing, inserted, diag);
+            result = gpumpi_program_emit_insertion(out, edit, k, landing, self, inserted, diag);
             if (result != GPUMP_OK) goto fail;
         }
         if (i < count && !dropped[i]) {

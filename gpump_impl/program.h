@@ -46,8 +46,8 @@ typedef enum gpump_operation {
     GPUMP_OP_START_MARKER, /* a fault found by a check goes on from here */
     GPUMP_OP_CLEAR_CHECK,  /* defs[0] (a predicate) = false */
     GPUMP_OP_CHECK,        /* defs[0] (a predicate, also uses[1]) becomes true when an access as in `access`, `space`, `bytes` at
-                              uses[0] + offset would fault, else stays; touches no memory */
-    GPUMP_OP_PAGE_ENTERED, /* defs[0] (a predicate) = uses[0] + offset lies in the first `bytes` bytes of a page of `immediate` bytes */
+                              uses[0] + displacement would fault, else stays; touches no memory */
+    GPUMP_OP_PAGE_ENTERED, /* defs[0] (a predicate) = uses[0] + displacement lies in the first `bytes` bytes of a page of `immediate` bytes */
     GPUMP_OP_GUARDED_CALL, /* lanes whose guard is true: serialise, call the fault handler, go on at `target` (a START_MARKER) */
     GPUMP_OP_COUNT
 } gpump_operation;
@@ -89,7 +89,8 @@ typedef struct gpump_instruction {
     const uint32_t *uses;   /* operands read, the guard apart: use_count of them */
     uint64_t tag;           /* the host's own word; transforms carry it along */
     int64_t immediate;      /* see gpump_operation */
-    int64_t offset;         /* of the access, bytes */
+    int64_t offset;         /* of the access within its object or past its value, bytes; see gpump_address */
+    int64_t displacement;   /* bytes that the access adds to its address register, which is uses[0] */
     uint32_t operation;     /* gpump_operation */
     uint32_t def_count;     /* 0 to 16 */
     uint32_t use_count;     /* 0 to 64 */

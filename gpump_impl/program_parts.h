@@ -69,6 +69,7 @@ typedef struct gpumpi_insertion {
     uint32_t origin;               /* GPUMP_NONE, or the old instruction it is a copy of */
 } gpumpi_insertion;
 #define GPUMPI_NEW UINT32_C(0x80000000)
+#define GPUMPI_NEW_BODY UINT32_C(0x40000000) /* in a target: the old instruction itself, past what is put in before it */
 GPUMP_INLINE gpumpi_insertion gpumpi_insertion_make(uint32_t operation, uint32_t before) {
     gpumpi_insertion insertion;
     memset(&insertion, 0, sizeof insertion);
