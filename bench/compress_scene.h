@@ -1,0 +1,133 @@
+/* compress_scene: register contents, and gpump, memcpy, LZ4 and zstd level 1 at work on them; for micro_compress.c and
+ * micro_compress_taken.c. All blocks of a scene have one layout; values holds them one after the other, without gaps. */
+#ifndef BENCH_COMPRESS_SCENE_H
+#define BENCH_COMPRESS_SCENE_H
+#include <lz4.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+#include "gpump.h"
+#include "micro.h"
+
+typedef struct scene {
+    gpump_compress_layout layout;
+    uint32_t *values, *back;
+    uint64_t *live;          /* live masks of all blocks, one after the other; NULL: all live */
+    size_t live_words;       /* of a block */
+    unsigned char *out, *other;
+    size_t *bytes;
+    uint32_t *form;
+    size_t blocks, block_words, room, total, other_bytes;
+    uint32_t flags;
+    const char *name;
+} scene;
+
+static void scene_free(void *state) {
+    scene *s = (scene *)state;
+    free(s->values);
+    free(s->back);
+    free(s->live);
+    free(s->out);
+    free(s->other);
+    free(s->bytes);
+    free(s->form);
+    free(s);
+}
+
+/* Takes s->layout and s->blocks; gives memory for everything. Returns 0 when there is none. */
+static int scene_room(scene *s) {
+    s->block_words = (size_t)s->layout.warps * s->layout.warp_stride;
+    s->total = s->blocks * s->block_words * 4;
+    if (gpump_compress_bound(&s->layout, &s->room, NULL) != GPUMP_OK) return 0;
+    s->values = (uint32_t *)malloc(s->total);
+    s->back = (uint32_t *)malloc(s->total);
+    s->out = (unsigned char *)malloc(s->blocks * s->room);
+    s->other = (unsigned char *)malloc((size_t)ZSTD_compressBound(s->total) + (size_t)LZ4_compressBound((int)s->total));
+    s->bytes = (size_t *)calloc(s->blocks, sizeof *s->bytes);
+    s->form = (uint32_t *)calloc(s->blocks, sizeof *s->form);
+    if (!s->values || !s->back || !s->out || !s->other || !s->bytes || !s->form) return 0;
+    memset(s->back, 1, s->total); /* touched, so that no page fault is timed */
+    memset(s->out, 1, s->blocks * s->room);
+    return 1;
+}
+
+static uint64_t run_save(void *state, uint64_t operations) {
+    scene *s = (scene *)state;
+    uint64_t sum = 0;
+    while (operations--)
+        for (size_t b = 0; b < s->blocks; b++) {
+            if (gpump_compress_save(&s->layout, s->values + b * s->block_words, s->live ? s->live + b * s->live_words : NULL,
+                                    GPUMP_COMPRESS_ALLOW_RAW | GPUMP_COMPRESS_ALLOW_WARP | s->flags, s->out + b * s->room, s->room, &s->bytes[b],
+                                    &s->form[b], NULL) != GPUMP_OK)
+                return 0;
+            sum += s->block_words * 4;
+        }
+    return sum;
+}
+static uint64_t run_restore(void *state, uint64_t operations) {
+    scene *s = (scene *)state;
+    uint64_t sum = 0;
+    while (operations--)
+        for (size_t b = 0; b < s->blocks; b++) {
+            if (gpump_compress_restore(&s->layout, s->form[b], s->flags, s->out + b * s->room, s->bytes[b], s->back + b * s->block_words, NULL) != GPUMP_OK)
+                return 0;
+            sum += s->block_words * 4;
+        }
+    return sum;
+}
+static uint64_t run_memcpy(void *state, uint64_t operations) {
+    scene *s = (scene *)state;
+    uint64_t sum = 0;
+    while (operations--)
+        for (size_t b = 0; b < s->blocks; b++) {
+            memcpy(s->back + b * s->block_words, s->values + b * s->block_words, s->block_words * 4);
+            sum += s->block_words * 4;
+            __asm__ volatile("" ::: "memory");
+        }
+    return sum;
+}
+static uint64_t run_lz4(void *state, uint64_t operations) {
+    scene *s = (scene *)state;
+    uint64_t sum = 0;
+    while (operations--) {
+        s->other_bytes = (size_t)LZ4_compress_default((const char *)s->values, (char *)s->other, (int)s->total, LZ4_compressBound((int)s->total));
+        sum += s->other_bytes ? s->total : 0;
+    }
+    return sum;
+}
+static uint64_t run_unlz4(void *state, uint64_t operations) {
+    scene *s = (scene *)state;
+    uint64_t sum = 0;
+    while (operations--) sum += (uint64_t)LZ4_decompress_safe((const char *)s->other, (char *)s->back, (int)s->other_bytes, (int)s->total);
+    return sum;
+}
+static uint64_t run_zstd(void *state, uint64_t operations) {
+    scene *s = (scene *)state;
+    uint64_t sum = 0;
+    while (operations--) {
+        s->other_bytes = ZSTD_compress(s->other, ZSTD_compressBound(s->total), s->values, s->total, 1);
+        sum += ZSTD_isError(s->other_bytes) ? 0 : s->total;
+    }
+    return sum;
+}
+static uint64_t run_unzstd(void *state, uint64_t operations) {
+    scene *s = (scene *)state;
+    uint64_t sum = 0;
+    while (operations--) sum += ZSTD_decompress(s->back, s->total, s->other, s->other_bytes);
+    return sum;
+}
+
+/* Says how small each got it, and prepares what the restore rows read. `rival`: 0 none, 1 LZ4, 2 zstd. */
+static void *scene_ready(scene *s, int rival) {
+    size_t ours = 0;
+    if (!s || !run_save(s, 1)) return NULL;
+    for (size_t b = 0; b < s->blocks; b++) ours += s->bytes[b];
+    if (rival == 1) run_lz4(s, 1);
+    if (rival == 2) run_zstd(s, 1);
+    if (rival)
+        fprintf(stderr, "  %s, %zu bytes: gpump %.1f%%, %s %.1f%%\n", s->name, s->total, 100.0 * (double)ours / (double)s->total, rival == 1 ? "LZ4" : "zstd -1",
+                100.0 * (double)s->other_bytes / (double)s->total);
+    return s;
+}
+#endif
