@@ -70,5 +70,7 @@ static const uint64_t sizes[] = {131072, 0};
     {"compress_" #name "_best_save", "AVX2 where there is one", "memcpy", sizes, name##_best, run_save, run_memcpy, scene_free}, \
     {"compress_" #name "_best_restore", "AVX2 where there is one", "memcpy", sizes, name##_best, run_restore, run_memcpy, scene_free}, \
     {"compress_" #name "_best_save_lz4", "AVX2 where there is one", "LZ4", sizes, name##_lz4, run_save, run_lz4, scene_free}, \
-    {"compress_" #name "_best_save_zstd", "AVX2 where there is one", "zstd -1", sizes, name##_zstd, run_save, run_zstd, scene_free}
+    {"compress_" #name "_best_restore_lz4", "AVX2 where there is one", "LZ4", sizes, name##_lz4, run_restore, run_unlz4, scene_free}, \
+    {"compress_" #name "_best_save_zstd", "AVX2 where there is one", "zstd -1", sizes, name##_zstd, run_save, run_zstd, scene_free}, \
+    {"compress_" #name "_best_restore_zstd", "AVX2 where there is one", "zstd -1", sizes, name##_zstd, run_restore, run_unzstd, scene_free}
 const micro_case micro_compress_taken[] = {ROWS(hotspot), ROWS(btree_find_k), ROWS(srad_1), {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}};
