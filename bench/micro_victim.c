@@ -3,6 +3,8 @@
  *   victim_<policy>_blocks      one position on an SM with `size` resident blocks; as many positions as blocks
  *   victim_<policy>_candidates  one position on an SM with 16 resident blocks and `size` positions
  *   victim_<policy>_sms         every position of `size` SMs of 8 blocks
+ *   victim_dual_round           what the paper repeats: cost estimates and Algorithm 1, the candidate sets at hand (they are determined
+ *                               once per request)
  * victim_hurry_... is the policy of examples/my_policy.c: change that file to get a row of your own. */
 #include <stdlib.h>
 #include <string.h>
@@ -119,6 +121,27 @@ static uint64_t scene_run(void *state, uint64_t operations) {
     return sum;
 }
 
+static uint64_t scene_round(void *state, uint64_t operations) {
+    scene *s = (scene *)state;
+    gpump_victim_request request;
+    gpump_victim_candidate chosen;
+    uint64_t sets[GPUMP_VICTIM_POSITIONS], taken, sum = 0;
+    uint8_t technique[GPUMP_VICTIM_BLOCKS];
+    memset(&request, 0, sizeof request);
+    request.struct_size = (uint32_t)sizeof request;
+    request.kernel = 2;
+    request.positions = 1;
+    request.timeout_cycles = GPUMP_UNKNOWN;
+    gpump_victim_candidates(&s->geometry, s->blocks, s->per_sm, 2, sets, &taken);
+    while (operations--) {
+        request.limit_cycles = 2800 + (operations & 1023);
+        if (gpump_cost_estimate_blocks(&s->gpu, s->histories, 2, s->blocks, s->per_sm, NULL, &s->policy->cost, s->estimates, NULL) != GPUMP_OK) return 0;
+        if (gpump_victim_select(s->policy, &request, s->sms, sets, s->geometry.positions, ~(uint64_t)0, technique, &chosen) != GPUMP_OK) return 0;
+        sum += chosen.overhead + chosen.position;
+    }
+    return sum;
+}
+
 static const uint64_t block_sizes[] = {4, 8, 16, 32, 0};
 static const uint64_t candidate_sizes[] = {1, 2, 4, 8, 16, 32, 0};
 static const uint64_t sm_sizes[] = {1, 16, 128, 1024, 0};
@@ -146,6 +169,7 @@ POLICY(exact, gpump_victim_find("exact"))
 POLICY(mine, &my_policy)
 
 const micro_case micro_victim[] = {
+    {"victim_dual_round", "estimates and Algorithm 1, n blocks", NULL, block_sizes, dual_blocks, scene_round, NULL, scene_free},
     ROWS(dual, "dual"),        ROWS(chimera, "chimera"),   ROWS(chimera_plus, "chimera+"), ROWS(only_switch, "switch"),
     ROWS(only_drain, "drain"), ROWS(only_flush, "flush"),  ROWS(timeout, "drain-then-switch"), ROWS(oracle, "oracle"),
     ROWS(rewind, "rewind"),    ROWS(joint, "joint"),       ROWS(exact, "exact"),           ROWS(mine, "hurry"),

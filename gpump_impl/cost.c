@@ -8,7 +8,7 @@ GPUMP_API uint64_t gpump_cost_cpi_of(uint64_t executed, uint64_t cycles) {
     if (executed == 0) return GPUMP_UNKNOWN;
     /* 32-bit division is several times faster, and most blocks fit it. */
     if (cycles < 65536 && executed <= UINT32_MAX) return ((uint32_t)cycles << 16) / (uint32_t)executed + (((uint32_t)cycles << 16) % (uint32_t)executed != 0);
-    if (cycles < (uint64_t)1 << 47) return ((cycles << 16) + executed - 1) / executed;
+    if (cycles < (uint64_t)1 << 47) return (cycles << 16) / executed + ((cycles << 16) % executed != 0);
     return gpump_muldiv_up(cycles, 65536, executed);
 }
 
@@ -136,7 +136,7 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gp
                     if (history->instructions[i] > instructions) instructions = history->instructions[i];
         }
         /* Warp instructions per cycle of a block, Q16.16: the mean over the kernel's blocks here. */
-        ipc = running.cycles ? gpump_muldiv_up(running.executed, 65536, running.cycles) : GPUMP_UNKNOWN;
+        ipc = gpump_cost_cpi_of(running.cycles, running.executed);
         for (i = first; i < count; i++) {
             const gpump_block_view *block = &blocks[i];
             gpump_cost_estimate *e = &estimates[i];

@@ -174,7 +174,7 @@ static int gpumpi_victim_better(const gpump_victim_candidate *a, const gpump_vic
 static void gpumpi_victim_sum(const gpumpi_victim_priced *priced, uint64_t set, gpump_victim_candidate *candidate) {
     candidate->victims = set;
     candidate->latency = candidate->overhead = 0;
-    candidate->late = gpump_bits_count64(set & priced->late);
+    candidate->late = set & priced->late ? gpump_bits_count64(set & priced->late) : 0; /* counting is a call on plain x86-64 */
     for (; set; set &= set - 1) {
         uint32_t i = gpump_bits_lowest64(set);
         if (priced->latency[i] > candidate->latency) candidate->latency = priced->latency[i];
@@ -186,10 +186,10 @@ GPUMP_API gpump_result gpump_victim_select(const gpump_victim_policy *policy, co
                                            const gpump_victim_sm *sm, const uint64_t *sets, uint32_t positions, uint64_t open,
                                            uint8_t *technique, gpump_victim_candidate *chosen) {
     gpumpi_victim_priced priced;
-    gpump_victim_candidate candidates[GPUMP_VICTIM_POSITIONS], best;
+    gpump_victim_candidate candidates[GPUMP_VICTIM_POSITIONS];
     uint8_t allowed[GPUMP_VICTIM_BLOCKS];
     uint64_t all = 0, fixed = 0, left = gpumpi_victim_left(request), rest;
-    uint32_t p, i, count = 0, found = 0;
+    uint32_t p, i, count = 0, best = 0;
     memset(allowed, 0, sizeof allowed);
     for (p = 0; p < positions; p++)
         if (open >> p & 1u) all |= sets[p];
@@ -209,17 +209,15 @@ GPUMP_API gpump_result gpump_victim_select(const gpump_victim_policy *policy, co
         if (!(open >> p & 1u) || (sets[p] & fixed)) continue;
         gpumpi_victim_sum(&priced, sets[p], c);
         c->position = p;
-        if (!found || gpumpi_victim_better(c, &best)) best = *c;
-        found = 1;
+        if (count == 0 || gpumpi_victim_better(c, &candidates[best])) best = count;
         count++;
     }
-    if (!found) return GPUMP_EMPTY;
+    if (count == 0) return GPUMP_EMPTY;
     if (policy->candidate) {
-        uint32_t pick = policy->candidate(policy, request, candidates, count);
-        if (pick >= count) return GPUMP_ERROR_REFUSED;
-        best = candidates[pick];
+        best = policy->candidate(policy, request, candidates, count);
+        if (best >= count) return GPUMP_ERROR_REFUSED;
     }
-    *chosen = best;
+    *chosen = candidates[best];
     return GPUMP_OK;
 }
 
