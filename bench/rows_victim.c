@@ -49,8 +49,8 @@ static void candidates(const reproduce_context *context, const char *id, reprodu
 
 /* ---- chapter 4 ---- */
 
-enum { CHIMERA, DUAL, ORACLE, JOINT, POLICIES, LIMITS = 4, CASES = POLICIES * LIMITS, REQUESTS = 54, REQUESTS_SHORT = 1 };
-static const char *const policy_names[POLICIES] = {"chimera", "dual", "oracle", "joint"};
+enum { CHIMERA, DUAL, ORACLE, POLICIES, LIMITS = 4, CASES = POLICIES * LIMITS, REQUESTS = 54, REQUESTS_SHORT = 1 };
+static const char *const policy_names[POLICIES] = {"chimera", "dual", "oracle"};
 
 /* Sums over the requests of one kernel, for one policy and limit. */
 typedef struct cell {
@@ -176,8 +176,7 @@ static void viol(const reproduce_context *context, const char *id, reproduce_res
     if (!measure(context, result)) return;
     value = violations(c, &low, &high, &warm);
     reproduce_number(result, value, 2);
-    reproduce_note(result, "%u requests, 95%% interval %.1f to %.1f; after warm-up alone %.1f; joint at the same requests %.1f", all.requests, low, high, warm,
-                   violations(case_of(JOINT, us), NULL, NULL, NULL));
+    reproduce_note(result, "%u requests, 95%% interval %.1f to %.1f; after warm-up alone %.1f", all.requests, low, high, warm);
 }
 
 static void viol_order(const reproduce_context *context, const char *id, reproduce_result *result) {
@@ -187,7 +186,7 @@ static void viol_order(const reproduce_context *context, const char *id, reprodu
         double o = violations(case_of(ORACLE, us), NULL, NULL, NULL), d = violations(case_of(DUAL, us), NULL, NULL, NULL),
                h = violations(case_of(CHIMERA, us), NULL, NULL, NULL);
         int falls = 1;
-        for (int p = 0; p < JOINT && us > 2; p++) falls &= violations(case_of(p, us), NULL, NULL, NULL) <= violations(case_of(p, us - 1), NULL, NULL, NULL);
+        for (int p = 0; p < POLICIES && us > 2; p++) falls &= violations(case_of(p, us), NULL, NULL, NULL) <= violations(case_of(p, us - 1), NULL, NULL, NULL);
         reproduce_holds(result, o <= d && d <= h && falls, "%d us: %.1f %.1f %.1f", us, o, d, h);
     }
 }
@@ -197,7 +196,7 @@ static void over(const reproduce_context *context, const char *id, reproduce_res
     if (!measure(context, result)) return;
     reproduce_number(result, overhead(case_of(p, us), p == CHIMERA), 1);
     if (p == CHIMERA) reproduce_note(result, "without the slots that idle until an SM is empty: %.1f", overhead(case_of(p, us), 0));
-    reproduce_note(result, "mean of %d kernels; joint at the same requests %.1f", VICTIM_EXPERIMENT_KERNELS, overhead(case_of(JOINT, us), 0));
+    reproduce_note(result, "mean of %d kernels", VICTIM_EXPERIMENT_KERNELS);
 }
 
 static void btree(const reproduce_context *context, const char *id, reproduce_result *result) {
