@@ -6496,7 +6496,7 @@ GPUMP_API uint64_t gpump_cost_cpi_of(uint64_t executed, uint64_t cycles) {
     if (executed == 0) return GPUMP_UNKNOWN;
     /* 32-bit division is several times faster, and most blocks fit it. */
     if (cycles < 65536 && executed <= UINT32_MAX) return ((uint32_t)cycles << 16) / (uint32_t)executed + (((uint32_t)cycles << 16) % (uint32_t)executed != 0);
-    if (cycles < (uint64_t)1 << 47) return ((cycles << 16) + executed - 1) / executed;
+    if (cycles < (uint64_t)1 << 47) return (cycles << 16) / executed + ((cycles << 16) % executed != 0);
     return gpump_muldiv_up(cycles, 65536, executed);
 }
 
@@ -6624,7 +6624,7 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gp
                     if (history->instructions[i] > instructions) instructions = history->instructions[i];
         }
         /* Warp instructions per cycle of a block, Q16.16: the mean over the kernel's blocks here. */
-        ipc = running.cycles ? gpump_muldiv_up(running.executed, 65536, running.cycles) : GPUMP_UNKNOWN;
+        ipc = gpump_cost_cpi_of(running.cycles, running.executed);
         for (i = first; i < count; i++) {
             const gpump_block_view *block = &blocks[i];
             gpump_cost_estimate *e = &estimates[i];
@@ -11349,7 +11349,7 @@ static int gpumpi_victim_better(const gpump_victim_candidate *a, const gpump_vic
 static void gpumpi_victim_sum(const gpumpi_victim_priced *priced, uint64_t set, gpump_victim_candidate *candidate) {
     candidate->victims = set;
     candidate->latency = candidate->overhead = 0;
-    candidate->late = gpump_bits_count64(set & priced->late);
+    candidate->late = set & priced->late ? gpump_bits_count64(set & priced->late) : 0; /* counting is a call on plain x86-64 */
     for (; set; set &= set - 1) {
         uint32_t i = gpump_bits_lowest64(set);
         if (priced->latency[i] > candidate->latency) candidate->latency = priced->latency[i];
@@ -11361,10 +11361,10 @@ GPUMP_API gpump_result gpump_victim_select(const gpump_victim_policy *policy, co
                                            const gpump_victim_sm *sm, const uint64_t *sets, uint32_t positions, uint64_t open,
                                            uint8_t *technique, gpump_victim_candidate *chosen) {
     gpumpi_victim_priced priced;
-    gpump_victim_candidate candidates[GPUMP_VICTIM_POSITIONS], best;
+    gpump_victim_candidate candidates[GPUMP_VICTIM_POSITIONS];
     uint8_t allowed[GPUMP_VICTIM_BLOCKS];
     uint64_t all = 0, fixed = 0, left = gpumpi_victim_left(request), rest;
-    uint32_t p, i, count = 0, found = 0;
+    uint32_t p, i, count = 0, best = 0;
     memset(allowed, 0, sizeof allowed);
     for (p = 0; p < positions; p++)
         if (open >> p & 1u) all |= sets[p];
@@ -11384,17 +11384,15 @@ GPUMP_API gpump_result gpump_victim_select(const gpump_victim_policy *policy, co
         if (!(open >> p & 1u) || (sets[p] & fixed)) continue;
         gpumpi_victim_sum(&priced, sets[p], c);
         c->position = p;
-        if (!found || gpumpi_victim_better(c, &best)) best = *c;
-        found = 1;
+        if (count == 0 || gpumpi_victim_better(c, &candidates[best])) best = count;
         count++;
     }
-    if (!found) return GPUMP_EMPTY;
+    if (count == 0) return GPUMP_EMPTY;
     if (policy->candidate) {
-        uint32_t pick = policy->candidate(policy, request, candidates, count);
-        if (pick >= count) return GPUMP_ERROR_REFUSED;
-        best = candidates[pick];
+        best = policy->candidate(policy, request, candidates, count);
+        if (best >= count) return GPUMP_ERROR_REFUSED;
     }
-    *chosen = best;
+    *chosen = candidates[best];
     return GPUMP_OK;
 }
 
