@@ -120,6 +120,23 @@ static uint64_t dot4(uint64_t a, uint64_t b, uint64_t c) {
     return u32(c);
 }
 
+static uint64_t dot(uint64_t a, uint64_t b, uint64_t c, int parts, int signed_a, int signed_b, int skip) {
+    for (int k = 0; k < parts; k++) {
+        int64_t x = parts == 4 ? (signed_a ? s8(a >> (8 * k)) : (int64_t)(a >> (8 * k) & 0xff)) : signed_a ? s16(a >> (16 * k)) : (int64_t)(a >> (16 * k) & 0xffff);
+        int64_t y = signed_b ? s8(b >> (8 * k + skip)) : (int64_t)(b >> (8 * k + skip) & 0xff);
+        c += (uint64_t)(x * y);
+    }
+    return u32(c);
+}
+/* The position of the nth set bit from `base` on, upwards for n > 0, downwards for n < 0; n = 0: base itself. */
+static uint64_t nth_set(uint64_t mask, uint64_t base, int64_t n) {
+    int64_t left = n < 0 ? -n : n;
+    if (n == 0) return base < 32 && (mask >> base & 1) ? base : UINT32_MAX;
+    for (int64_t at = (int64_t)base; at >= 0 && at < 32; at += n < 0 ? -1 : 1)
+        if ((mask >> at & 1) && --left == 0) return (uint64_t)at;
+    return UINT32_MAX;
+}
+
 #define ROWS(X)                                                                                                       \
     X("add.u16 %h0, %h1, %h2", 16, u16(a + b)) X("add.s32 %r0, %r1, %r2", 32, u32(a + b))                             \
     X("add.u64 %d0, %d1, %d2", 64, a + b) X("add.sat.s32 %r0, %r1, %r2", 32, saturated_sum(s32(a) + s32(b)))          \
@@ -191,6 +208,12 @@ static uint64_t dot4(uint64_t a, uint64_t b, uint64_t c) {
     X("szext.wrap.s32 %r0, %r1, %r2", 32, b & 31 ? bit_field(a, 0, b & 31, 32, 1) : 0)                                \
     X("szext.clamp.u32 %r0, %r1, %r2", 32, b > 31 ? a : bit_field(a, 0, b, 32, 0))                                    \
     X("bmsk.wrap.b32 %r0, %r1, %r2", 32, u32(((UINT64_C(1) << (b & 31)) - 1) << (a & 31)))                            \
+    X("dp4a.u32.s32 %r0, %r1, %r2, %r3", 32, dot(a, b, c, 4, 0, 1, 0)) X("dp2a.lo.s32.u32 %r0, %r1, %r2, %r3", 32, dot(a, b, c, 2, 1, 0, 0)) \
+    X("dp2a.hi.u32.s32 %r0, %r1, %r2, %r3", 32, dot(a, b, c, 2, 0, 1, 16))                                            \
+    X("fns.b32 %r0, %r1, %r2, %r3", 32, nth_set(a, b, s32(c))) X("prmt.b32.ecr %r0, %r1, %r2, %r3", 32, permuted(a, b, (c & 3) == 0 ? 0 : (c & 3) == 1 ? 0x1110 : (c & 3) == 2 ? 0x2210 : 0x3210)) \
+    X("mad24.hi.sat.s32 %r0, %r1, %r2, %r3", 32, saturated_sum(s32(u32((uint64_t)(((int64_t)(a << 40) >> 40) * ((int64_t)(b << 40) >> 40)) >> 16)) + s32(c))) \
+    X("bmsk.clamp.b32 %r0, %r1, %r2", 32, a > 31 ? 0 : u32(((b > 31 ? UINT64_C(0xffffffff) : (UINT64_C(1) << b) - 1)) << a)) \
+    X("sad.u16 %h0, %h1, %h2, %h3", 16, u16((a > b ? a - b : b - a) + c)) X("min.s16 %h0, %h1, -5", 16, s16(a) < -5 ? a : 0xfffb) \
     X("dp4a.s32.s32 %r0, %r1, %r2, %r3", 32, dot4(a, b, c))                                                           \
     X("slct.b32.s32 %r0, %r1, %r2, %r3", 32, s32(c) >= 0 ? a : b) X("slct.f32.f32 %f0, %f1, %f2, %f3", 32, f(c) >= 0 ? a : b) \
     X("slct.u64.s32 %d0, %d1, %d2, %r3", 64, s32(c) >= 0 ? a : b)                                                     \
@@ -223,6 +246,10 @@ static uint64_t dot4(uint64_t a, uint64_t b, uint64_t c) {
     X("add.f64 %g0, %g1, %g2", 64, G(g(a) + g(b))) X("sub.f64 %g0, %g1, %g2", 64, G(g(a) - g(b))) X("mul.rn.f64 %g0, %g1, %g2", 64, G(g(a) * g(b))) \
     X("fma.rn.f64 %g0, %g1, %g2, %g3", 64, G(fma(g(a), g(b), g(c)))) X("div.rn.f64 %g0, %g1, %g2", 64, G(g(a) / g(b))) \
     X("sqrt.rn.f64 %g0, %g1", 64, G(sqrt(g(a)))) X("rcp.rn.f64 %g0, %g1", 64, G(1.0 / g(a)))                          \
+    X("min.f64 %g0, %g1, %g2", 64, isnan(g(a)) ? G(g(b)) : isnan(g(b)) ? a : g(a) < g(b) || (g(a) == g(b) && a >> 63) ? a : b) \
+    X("max.f64 %g0, %g1, %g2", 64, isnan(g(a)) ? G(g(b)) : isnan(g(b)) ? a : g(a) > g(b) || (g(a) == g(b) && !(a >> 63)) ? a : b) \
+    X("rsqrt.approx.f64 %g0, %g1", 64, G(1.0 / sqrt(g(a)))) X("max.ftz.f32 %f0, %f1, %f2", 32, most(Z(z(a)), Z(z(b))))  \
+    X("set.eq.xor.u32.u64 %r0, %d1, %d2, %p3", 32, (a == b) != (c != 0) ? UINT32_MAX : 0)                             \
     X("neg.f64 %g0, %g1", 64, a ^ UINT64_C(1) << 63) X("abs.f64 %g0, %g1", 64, a & ~(UINT64_C(1) << 63))              \
     X("copysign.f64 %g0, %g1, %g2", 64, (a & UINT64_C(1) << 63) | (b & ~(UINT64_C(1) << 63)))                         \
     X("cvt.rzi.s32.f32 %r0, %f1", 32, to_s32(trunc(f(a)))) X("cvt.rni.s32.f32 %r0, %f1", 32, to_s32(rint(f(a))))      \
@@ -404,11 +431,11 @@ static instruction one(const char *text, ptx_module *module) {
 }
 
 static void test_carry_chain(void **state) {
-    ptx_module modules[3];
+    ptx_module modules[4];
     uint64_t seed = test_seed() + 1;
-    static const char *const texts[3] = {"add.cc.u32 %r0, %r1, %r2", "addc.cc.u32 %r0, %r1, %r2", "subc.cc.u32 %r0, %r1, %r2"};
+    static const char *const texts[4] = {"add.cc.u32 %r0, %r1, %r2", "addc.cc.u32 %r0, %r1, %r2", "subc.cc.u32 %r0, %r1, %r2", "madc.hi.cc.u32 %r0, %r1, %r2, %r3"};
     (void)state;
-    for (uint32_t t = 0; t < 3; t++) {
+    for (uint32_t t = 0; t < 4; t++) {
         instruction i = one(texts[t], &modules[t]);
         for (int number = 0; number < 50; number++) {
             lanes_operand s[INSTRUCTION_SOURCES], d[INSTRUCTION_DESTINATIONS];
@@ -416,11 +443,13 @@ static void test_carry_chain(void **state) {
             for (uint32_t l = 0; l < 32; l++) {
                 s[0].word[0][l] = (uint32_t)adversarial(&seed, 4);
                 s[1].word[0][l] = (uint32_t)adversarial(&seed, 4);
+                s[2].word[0][l] = (uint32_t)adversarial(&seed, 4);
             }
-            if (t) s[2].word[0][0] = carry;
+            if (t) s[t == 3 ? 3 : 2].word[0][0] = carry;
             lanes_compute(&i, UINT32_MAX, s, d);
             for (uint32_t l = 0; l < 32; l++) {
-                uint64_t in = t ? carry >> l & 1 : 0, a = s[0].word[0][l], b = s[1].word[0][l], r = t < 2 ? a + b + in : a - b - in;
+                uint64_t in = t ? carry >> l & 1 : 0, a = s[0].word[0][l], b = s[1].word[0][l], c = s[2].word[0][l];
+                uint64_t r = t < 2 ? a + b + in : t == 2 ? a - b - in : (a * b >> 32) + c + in;
                 assert_int_equal(d[0].word[0][l], (uint32_t)r);
                 assert_int_equal(d[1].word[0][0] >> l & 1, r >> 32 & 1);
             }
@@ -495,6 +524,11 @@ static void test_across_lanes(void **state) {
     assert_int_equal(d[0].word[0][31], 5);
     lanes_compute(&i, 0xc0000000u, s, d);
     assert_int_equal((int32_t)d[0].word[0][31], -30);
+    ptx_free(&module);
+    i = one("elect.sync %r0|%p1, -1", &module);
+    lanes_compute(&i, 0x50, s, d);
+    assert_int_equal(d[0].word[0][7], 4);
+    assert_int_equal(d[1].word[0][0], 0x10);
     ptx_free(&module);
     i = one("activemask.b32 %r0", &module);
     lanes_compute(&i, 0x1234, s, d);
@@ -706,9 +740,24 @@ static void test_textures(void **state) {
     ptx_free(&module);
 }
 
+/* Every opcode of the table that lanes_compute serves is in some row here, or has a test of its own above. */
+static void test_rows_are_complete(void **state) {
+    static const uint8_t elsewhere[] = {OPCODE_MADC, OPCODE_ADDC, OPCODE_SUBC, OPCODE_SHFL, OPCODE_VOTE, OPCODE_MATCH, OPCODE_ACTIVEMASK, OPCODE_REDUX, OPCODE_ELECT,
+                                        OPCODE_LD, OPCODE_ST, OPCODE_ATOM, OPCODE_RED, OPCODE_TEX, OPCODE_MEMBAR, OPCODE_BRA, OPCODE_BAR, OPCODE_WARPSYNC, OPCODE_RET,
+                                        OPCODE_EXIT, OPCODE_TRAP, OPCODE_NOP};
+    ptx_module module = read_rows();
+    uint8_t seen[OPCODE_COUNT] = {0};
+    (void)state;
+    for (uint32_t i = 0; i < sizeof elsewhere; i++) seen[elsewhere[i]] = 1;
+    for (uint32_t i = 0; i < ROW_COUNT; i++) seen[module.kernels[0].instructions[i].opcode] = 1;
+    for (uint32_t i = 0; i <= OPCODE_NOP; i++) /* those behind it are not of PTX */
+        if (!seen[i]) fail_msg("no row for %s", opcode_name(i));
+    ptx_free(&module);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_opcode), cmocka_unit_test(test_carry_chain), cmocka_unit_test(test_across_lanes),
+        cmocka_unit_test(test_every_opcode), cmocka_unit_test(test_rows_are_complete), cmocka_unit_test(test_carry_chain), cmocka_unit_test(test_across_lanes),
         cmocka_unit_test(test_memory_values), cmocka_unit_test(test_atomics), cmocka_unit_test(test_special_registers),
         cmocka_unit_test(test_half_precision), cmocka_unit_test(test_textures),
     };
