@@ -17,7 +17,7 @@
  * The map. calculation: a function of plain structs. hardware: one flat block of the caller's memory, nothing allocated later, a byte
  * copy is a checkpoint. program: grows while it is built, through the caller's allocator.
  *   component           kind         first call                      from
- *   base                             gpump_diag_text, gpump_map_init results, reasons, arithmetic that cannot overflow, a sparse map
+ *   base                             gpump_diag_text                 results, reasons, arithmetic that cannot overflow, a sparse map
  *   gpu                 calculation  gpump_gpu_config_preset         Tanasic 5.1 Table 5.2, Lin Table 2.2, Shieh Table 4.2, AMD's CWSR
  *   program             program      gpump_program_create            what the analyses see of a kernel: control flow, loops, aliasing
  *   metrics             calculation  gpump_metrics_compute           Tanasic 5.3, Lin 4.1
