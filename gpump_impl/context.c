@@ -350,7 +350,10 @@ GPUMP_API uint32_t gpump_context_missing(gpump_context_reader *reader, uint32_t 
         together |= section.type == GPUMP_CONTEXT_COMPRESSED && section.index == GPUMP_NONE;
         if (section.index >= WARPS) continue;
         if (section.type == GPUMP_CONTEXT_REGISTERS || section.type == GPUMP_CONTEXT_COMPRESSED) gpump_bits_set(registers, section.index);
-        if (section.type == GPUMP_CONTEXT_STACK) gpump_bits_set(stacks, section.index);
+        if (section.type == GPUMP_CONTEXT_STACK) {
+            gpump_bits_set(stacks, section.index);
+            if (!section.bytes) gpump_bits_set(registers, section.index); /* has ended: needs none */
+        }
     }
     if (!shared && !(in_place & GPUMP_CONTEXT_PART_SHARED)) missing |= GPUMP_CONTEXT_PART_SHARED;
     if (!block.registers || together) in_place |= GPUMP_CONTEXT_PART_REGISTERS;

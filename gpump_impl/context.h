@@ -166,7 +166,8 @@ GPUMP_API gpump_result gpump_context_get_control(gpump_context_reader *reader, g
 GPUMP_API gpump_result gpump_context_get_compressed(gpump_context_reader *reader, uint32_t index, const gpump_compress_layout *layout,
                                                     uint32_t *values, gpump_diag *diag);
 /* Returns what a block cannot be restored without and this context neither has nor says to be in place: gpump_context_part bits, 0
- * for a whole context. shared_bytes is the block's; registers and stacks are missing if any warp's are. Blocks of over 1024 warps are
+ * for a whole context. shared_bytes is the block's; registers and stacks are missing if any warp's are, though a warp whose stack is
+ * empty has ended and needs no registers. Blocks of over 1024 warps are
  * not believed. Cost: one walk. */
 GPUMP_API uint32_t gpump_context_missing(gpump_context_reader *reader, uint32_t shared_bytes);
 /* Counts sections whose type this version does not know; the host's own do not count. */

@@ -139,6 +139,12 @@ static void what_is_missing_is_named(void **state) {
         assert_int_equal(gpump_context_missing(&reader, SHARED), missing[i]);
         free(memory);
     }
+    /* a warp that has ended needs no registers: the one left out */
+    s.depth[1] = 0;
+    memory = write_new(&s, LEAVE_REGISTERS, &bytes);
+    assert_int_equal(gpump_context_open(&reader, memory, bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_context_missing(&reader, SHARED), 0);
+    free(memory);
     /* a partial context: registers in memory, shared memory in place */
     memory = write_new(&s, IN_PLACE | COMPRESS, &bytes);
     assert_int_equal(gpump_context_open(&reader, memory, bytes, NULL), GPUMP_OK);

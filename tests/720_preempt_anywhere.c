@@ -35,7 +35,7 @@ static const char *const answers[] = {"right",
 static const uint32_t techniques[] = {GPUMP_TECHNIQUE_SWITCH, GPUMP_TECHNIQUE_FLUSH, GPUMP_TECHNIQUE_DRAIN};
 
 /* How registers are saved, and whether warps run on to preemption points: 722_context_forms.c tries them all. */
-static uint32_t form_used, point_interval, choose;
+static uint32_t form_used, point_interval, choose, in_place;
 
 static machine *build(launch_file *launch, const char *name) {
     char path[512], error[LAUNCH_ERROR_BYTES];
@@ -45,6 +45,7 @@ static machine *build(launch_file *launch, const char *name) {
     options.context_form = form_used;
     options.point_interval = point_interval;
     options.choose = choose;
+    options.in_place = in_place;
     snprintf(path, sizeof path, "%s/tests/preempt/%s.yaml", GPUMP_SOURCE_DIR, name);
     if (launch_file_read(launch, path, error)) fail_msg("%s", error);
     m = machine_build(launch, &options, error);

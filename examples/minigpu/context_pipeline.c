@@ -38,10 +38,13 @@ int context_pipeline_make(machine *m, sm *s, char error[LAUNCH_ERROR_BYTES]) {
     return -1;
 }
 
+/* Shared memory that does not stay in place. */
+static uint32_t moved_shared(const machine *m, const block *b) { return b->keep & GPUMP_SM_SHARED_MEMORY ? 0 : m->kernels[b->kernel].shared_bytes; }
+
 /* ---- saving ---- */
 
 void context_pipeline_stop(machine *m, sm *s, block *b) {
-    must(m, "gpump_spill_save", gpump_spill_save(s->spill, m->now, (uint64_t)(b - m->blocks), b->warp_count, m->kernels[b->kernel].shared_bytes, BLOCK_BYTES, &b->job));
+    must(m, "gpump_spill_save", gpump_spill_save(s->spill, m->now, (uint64_t)(b - m->blocks), b->warp_count, moved_shared(m, b), BLOCK_BYTES, &b->job));
     b->reported = 0;
     b->moved_bytes = 0;
     b->sent_bytes = 0;
@@ -76,7 +79,7 @@ void context_pipeline_watch(machine *m, sm *s, block *b) {
 
 void context_pipeline_save(machine *m, sm *s, block *b, uint64_t bytes) {
     const kernel *k = &m->kernels[b->kernel];
-    uint64_t rest, shared = k->shared_bytes;
+    uint64_t rest, shared = moved_shared(m, b);
     uint32_t i, registers;
     for (i = 0; i < b->warp_count; i++) {
         const warp *w = &m->warps[b->warps[i]];
@@ -84,7 +87,7 @@ void context_pipeline_save(machine *m, sm *s, block *b, uint64_t bytes) {
         registers = 0;
         if (m->context_form == CONTEXT_TB) {
             rest = bytes > shared + BLOCK_BYTES ? bytes - shared - BLOCK_BYTES : 0;
-            report_warp(m, s, b, i, k->registers, rest / b->warp_count);
+            report_warp(m, s, b, i, b->keep & GPUMP_SM_REGISTERS ? 0 : k->registers, rest / b->warp_count);
         } else {
             report_warp(m, s, b, i, registers, w->stack.depth ? context_forms_warp_bytes(m, k, b, w, &registers) : 0);
         }
@@ -107,7 +110,7 @@ void context_pipeline_cancel(machine *m, sm *s, block *b) {
 void context_pipeline_restore(machine *m, sm *s, block *b, uint64_t bytes) {
     const kernel *k = &m->kernels[b->kernel];
     gpump_spill_warp warps[BLOCK_WARPS_MAX];
-    uint64_t shared = k->shared_bytes < bytes ? k->shared_bytes : bytes, metadata = bytes - shared < BLOCK_BYTES ? bytes - shared : BLOCK_BYTES;
+    uint64_t shared = moved_shared(m, b) < bytes ? moved_shared(m, b) : bytes, metadata = bytes - shared < BLOCK_BYTES ? bytes - shared : BLOCK_BYTES;
     uint32_t i;
     memset(warps, 0, sizeof warps);
     for (i = 0; i < b->warp_count; i++) { /* how they share the rest is not written down: evenly */

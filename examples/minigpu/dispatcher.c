@@ -78,12 +78,21 @@ static void remove_preempted(machine *m, kernel *k, preempted_block *entry, uint
     m->free_preempted = index;
 }
 
+/* With blocks parked, gpump_sm knows more kernels than may run on an SM: is there room for one more that runs? */
+static int may_run_here(const machine *m, const sm *s, uint32_t index) {
+    uint32_t i, kernels = 0;
+    if (!m->in_place || s->kernel_resident[index]) return 1;
+    for (i = 0; i < m->kernel_count; i++) kernels += s->kernel_resident[i] != 0;
+    return kernels < m->config.kernels_per_sm;
+}
+
 /* Places one block of a kernel on an SM; 1 when it did. */
 static int place_one(machine *m, sm *s, uint32_t index, int own) {
     kernel *k = &m->kernels[index];
     preempted_block *entry;
     uint32_t previous;
     if (k->block_cap && s->kernel_resident[index] >= k->block_cap) return 0;
+    if (!may_run_here(m, s, index)) return 0;
     if (s->whole && s->resident > s->kernel_resident[index]) return 0; /* the SM changes hands as a whole */
     if ((entry = find_preempted(m, k, s, own, &previous))) {
         preempted_block copy = *entry;

@@ -357,7 +357,7 @@ static int make_sm(machine *m, uint32_t index, uint32_t shared_bytes, char error
     s->wake = NEVER;
     s->registers = (uint32_t *)arena_take_array(&m->arena, c->gpu.registers, sizeof(uint32_t));
     s->shared = (uint8_t *)arena_take(&m->arena, shared_bytes ? shared_bytes : 1);
-    s->read_sets = (read_set_entry *)arena_take_array(&m->arena, (size_t)c->gpu.block_slots * c->read_set_segments, sizeof(read_set_entry));
+    s->read_sets = (read_set_entry *)arena_take_array(&m->arena, (size_t)c->gpu.block_slots * (m->in_place ? 2 : 1) * c->read_set_segments, sizeof(read_set_entry));
     s->read_set_used = (uint32_t *)arena_take_array(&m->arena, BLOCK_ENTRIES_MAX, sizeof(uint32_t));
     s->records = (in_flight *)arena_take_array(&m->arena, records, sizeof(in_flight));
     s->waiters = (uint32_t *)arena_take_array(&m->arena, (size_t)records * LANES, sizeof(uint32_t));
@@ -603,6 +603,7 @@ machine *machine_build(launch_file *launch, const machine_options *options, char
     m->ask_again = NEVER;
     m->technique = choose_technique(launch, options);
     m->context_form = options->context_form;
+    m->in_place = options->in_place;
     m->regions = choose_regions(launch, options) != REGIONS_NONE;
     if (build(m, launch, programs, p, error)) {
         free(programs);

@@ -60,6 +60,9 @@ typedef struct preempted_block {
     uint32_t next;      /* in its list; NONE ends it */
     uint32_t left_sm;   /* the SM it left */
     uint32_t home_sm;   /* the only SM it may go to; NONE: any */
+    gpump_block_ref parked; /* home_sm set: its name there; registers, shared memory or both are still in place */
+    uint32_t kept;      /* gpump_sm_part bits of those */
+    uint64_t context_bytes; /* what of it is in memory */
     uint32_t flushes;   /* how often it has been flushed so far */
     uint32_t kernel;
 } preempted_block;
@@ -151,6 +154,8 @@ typedef struct block {
     uint64_t reported;           /* stopping: warps whose registers have gone into the pipeline, by index */
     uint64_t moved_bytes, sent_bytes;
     uint32_t transfers;          /* save or restore requests not yet acknowledged */
+    uint64_t context_bytes;      /* of the context it is saved to or restored from */
+    uint32_t keep;               /* gpump_sm_part bits that stay in place when it is saved, or have stayed when it is restored */
     uint32_t job;                /* of its SM's pipeline; NONE */
     uint32_t moving;             /* REQUEST_SAVE or REQUEST_RESTORE */
     uint32_t stopping;           /* issues no more, waits are being reported */
@@ -310,6 +315,8 @@ typedef struct sm {
     uint64_t reply_order;
     gpump_spill *spill;     /* the pipeline of contexts (context_pipeline.c) */
     uint32_t contexts_moving; /* blocks in it */
+    uint32_t shared_bytes;  /* of its shared memory */
+    uint32_t parked;        /* blocks that have left but for what stays in place */
     uint64_t network_up_free, network_down_free;
     cache l1;
     uint32_t resume_first, resume_last; /* the SM's own resume list */
@@ -381,6 +388,7 @@ typedef struct machine {
     uint32_t regions;           /* 1: kernels have idempotent regions, and warps can go back */
     uint32_t stop_at_points;    /* 1: warps of a block that is switched run on to their next preemption point; 0: they stop anywhere;
                                    2: each warp does what is estimated to be over earlier */
+    uint32_t in_place;          /* 1: preempted blocks leave in place what the next kernel does not need */
     struct context_view **views;/* per kernel what its analyses say; outside the arena, never changes; NULL: nobody needs it */
     const gpump_victim_policy *policy; /* who makes room for a kernel that arrives; NULL: whole SMs by `technique` */
     struct schedule *schedule;  /* the scheduler decides which kernel gets which SM (preemption_schedule.c); NULL: priorities do */
@@ -408,6 +416,7 @@ typedef struct machine_options {
                                    0: they stop anywhere */
     uint32_t regions;           /* idempotent regions: REGIONS_NONE, REGIONS_SPARSE, or N: short ones of at most N instructions too (analysis.h) */
     uint32_t continuous;        /* 1: with regions, their live-ins are stored and loaded again at boundaries */
+    uint32_t in_place;          /* 1: a switch leaves registers and shared memory in place that the next kernel does not need (Lin 2.3.1) */
     uint32_t choose;            /* 1: with points, each warp stops now or runs on, whichever is estimated to be over earlier */
     const gpump_victim_policy *policy; /* NULL: none, `technique` */
     uint64_t limit_cycles;      /* for the policy; NEVER: none */

@@ -78,6 +78,7 @@ static const char run_usage[] =
     "  --points[=K]          blocks that are switched stop at preemption points only: in loops, at barriers, and one for "
     "every K (100)\n"
     "                        instructions elsewhere; without it they stop anywhere\n"
+    "  --in-place            a switch leaves registers and shared memory in place that the next kernel does not need\n"
     "  --choose              with --points: each warp stops at once or runs on, whichever is estimated to be over earlier\n"
     "  --regions sparse|N    the compiler forms idempotent regions (iGPU), or short ones of at most N instructions too; their boundaries\n"
     "                        are instructions\n"
@@ -126,6 +127,7 @@ static int command_run(int argc, char **argv) {
                                           {"context", required_argument, NULL, 'c'},
                                           {"points", optional_argument, NULL, 'P'},
                                           {"choose", no_argument, NULL, 'C'},
+                                          {"in-place", no_argument, NULL, 'I'},
                                           {"regions", required_argument, NULL, 'r'},
                                           {"continuous", no_argument, NULL, 'K'},
                                           {"help", no_argument, NULL, 'h'},
@@ -205,6 +207,7 @@ static int command_run(int argc, char **argv) {
             }
             break;
         case 'C': options.choose = 1; break;
+        case 'I': options.in_place = 1; break;
         case 'K': options.continuous = 1; break;
         case 'r':
             if (launch_regions(optarg, &options.regions)) {

@@ -11,6 +11,7 @@
  *                 (context_pipeline.c), then we report saved
  *        RESTORE  the same way back, into whatever place gpump_sm_place found on this SM
  *        DROP     what is in flight vanishes; the block will start anew
+ *        PARKED   the same for a part of it: the rest stays in place (--in-place), and the block comes back here
  *        FREED    its place is free, and overwritten, so that nobody lives on what was left there
  *      Which registers are saved, and where warps stop, is context_forms.c's business.
  *   6. The dispatcher (dispatcher.c) gives preempted blocks to SMs before new ones. */
@@ -66,7 +67,11 @@ int preemption_make_sm(machine *m, sm *s, uint32_t shared_bytes, char error[LAUN
         snprintf(error, LAUNCH_ERROR_BYTES, "gpump: no SM of that kind with %u bytes of shared memory", shared_bytes);
         return -1;
     }
-    config.kernels = m->config.kernels_per_sm;
+    s->shared_bytes = shared_bytes;
+    config.kernels = m->config.kernels_per_sm + (m->in_place ? m->kernel_count : 0); /* parked blocks count; dispatcher.c counts those that run */
+    if (config.kernels > 64) config.kernels = 64;
+    config.entries = m->in_place ? config.block_slots * 2 : config.block_slots;
+    if (config.entries > 64) config.entries = 64;
     config.waits = GPUMP_SM_WAIT_PIPELINE | GPUMP_SM_WAIT_STORES | GPUMP_SM_WAIT_ATOMICS | GPUMP_SM_WAIT_SCOREBOARD | GPUMP_SM_WAIT_PREEMPTION_POINT;
     config.timing = GPUMP_SM_TIMING_HOST; /* contexts take the memory path, with everybody else */
     if (m->policy) config.placement = GPUMP_SM_ALIGNED; /* predetermined positions (Shieh 3.2) */
@@ -203,7 +208,12 @@ gpump_reason preemption_place(machine *m, sm *s, uint32_t kernel_index, uint64_t
     request.cookie = (uint64_t)(kernel_index + 1) << 40 | linear;
     request.kernel = kernel_index + 1;
     request.need = k->need;
-    result = gpump_sm_place(s->gpump, m->now, &request, restores ? &saved->history : NULL, &ref, &diag);
+    if (saved && saved->home_sm != NONE) { /* it is still here in part */
+        ref = saved->parked;
+        result = gpump_sm_unpark(s->gpump, m->now, ref, &diag);
+    } else {
+        result = gpump_sm_place(s->gpump, m->now, &request, restores ? &saved->history : NULL, &ref, &diag);
+    }
     if (result == GPUMP_BUSY || result == GPUMP_ERROR_REFUSED) return diag.reason;
     must(m, "gpump_sm_place", result, &diag);
     if (m->failed || !(b = take_block(m, &index))) return GPUMP_REASON_BLOCK_SLOTS;
@@ -221,7 +231,12 @@ gpump_reason preemption_place(machine *m, sm *s, uint32_t kernel_index, uint64_t
     b->job = NONE;
     b->victim = NONE;
     b->flushes = saved ? saved->flushes : 0;
-    if (saved) b->history = saved->history;
+    if (saved) {
+        b->history = saved->history;
+        b->context_bytes = saved->context_bytes;
+        b->keep = saved->home_sm != NONE ? saved->kept : 0;
+        s->parked -= saved->home_sm != NONE;
+    }
     s->block_of_entry[ref.slot] = index;
     s->resident++;
     s->kernel_resident[kernel_index]++;
@@ -299,10 +314,11 @@ static gpump_reason begin(machine *m, sm *s, gpump_sm_choice *choices, uint32_t 
         block *b = &m->blocks[s->block_of_entry[choices[i].block.slot]];
         if (choices[i].technique != GPUMP_TECHNIQUE_SWITCH) continue;
         choices[i].to_point = m->stop_at_points != 0;
+        b->keep = choices[i].keep;
         if (gpump_context_pool_take(m->context_pool, b->kernel + 1, m->kernels[b->kernel].context_bytes, &b->context) == GPUMP_OK) continue;
         b->context = NEVER;
         choices[i].technique = GPUMP_TECHNIQUE_DRAIN;
-        choices[i].to_point = 0;
+        choices[i].to_point = choices[i].keep = 0;
         *first_refusal = GPUMP_REASON_NO_CONTEXT_SPACE;
         (*refused_blocks)++;
     }
@@ -327,6 +343,24 @@ static void finish(machine *m, sm *s, uint32_t for_kernel) {
     if (s->wake > m->now + 1) s->wake = m->now + 1;
 }
 
+/* What the next kernel does not need stays where it is (Lin 2.3.1). The views are those of the choices, in the same order. */
+static void keep_in_place(const machine *m, const sm *s, uint32_t for_kernel, const gpump_block_view *views, gpump_sm_choice *choices, uint32_t count) {
+    const kernel *k = &m->kernels[for_kernel - 1];
+    const gpump_gpu *gpu = &m->config.gpu;
+    gpump_occupancy occupancy;
+    gpump_in_place_need need;
+    gpump_in_place_plan plan;
+    uint32_t give_up[BLOCK_ENTRIES_MAX], i;
+    memset(&need, 0, sizeof need);
+    if (!count || gpump_gpu_occupancy(gpu, &k->need, &occupancy, NULL) != GPUMP_OK || !occupancy.blocks) return;
+    need.blocks = k->block_cap && k->block_cap < occupancy.blocks ? k->block_cap : occupancy.blocks;
+    need.registers = occupancy.registers;
+    need.shared_bytes = occupancy.block_shared_bytes;
+    need.register_placement = need.shared_placement = GPUMP_IN_PLACE_BEST;
+    if (gpump_in_place_find(views, count, gpu->registers, s->shared_bytes, &need, &plan, give_up, NULL, NULL, NULL) != GPUMP_OK) return;
+    for (i = 0; i < count; i++) choices[i].keep = (GPUMP_SM_REGISTERS | GPUMP_SM_SHARED_MEMORY) & ~give_up[i];
+}
+
 gpump_reason preemption_request(machine *m, sm *s, uint32_t technique, uint32_t for_kernel, int strict) {
     gpump_block_view views[BLOCK_ENTRIES_MAX];
     gpump_sm_choice choices[BLOCK_ENTRIES_MAX];
@@ -348,6 +382,7 @@ gpump_reason preemption_request(machine *m, sm *s, uint32_t technique, uint32_t 
         }
         chosen++;
     }
+    if (m->in_place && for_kernel && technique == GPUMP_TECHNIQUE_SWITCH && chosen == count) keep_in_place(m, s, for_kernel, views, choices, count);
     reason = begin(m, s, choices, chosen, &first_refusal, &refused_blocks);
     if (reason != GPUMP_REASON_YES) return reason;
     if (chosen) {
@@ -412,7 +447,7 @@ void preemption_unreserve(machine *m, sm *s) {
 /* Which kernel has the lowest claim to an SM: the lowest priority among those with blocks there. */
 static int may_be_taken(const machine *m, const sm *s, uint32_t priority) {
     uint32_t i;
-    if (s->reserved_for) return 0;
+    if (s->reserved_for || s->parked) return 0; /* parked blocks come back before others are parked */
     for (i = 0; i < m->kernel_count; i++) {
         if (s->kernel_resident[i] && m->kernels[i].priority >= priority) return 0;
     }
@@ -469,7 +504,24 @@ static void write_context(machine *m, const kernel *k, const block *b, gpump_con
         header.registers = k->registers;
         gpump_context_put_block(writer, &header);
     }
-    if (omit != GPUMP_CONTEXT_REGISTERS) context_forms_write(m, k, b, writer);
+    if (b && b->keep) {
+        gpump_context_control control;
+        memset(&control, 0, sizeof control);
+        control.in_place = b->keep;
+        control.sm = b->sm;
+        control.slot = b->ref.slot;
+        control.generation = b->ref.generation;
+        if (b->keep & GPUMP_SM_REGISTERS) {
+            control.register_base = b->register_base;
+            control.registers = k->need.registers;
+        }
+        if (b->keep & GPUMP_SM_SHARED_MEMORY) {
+            control.shared_base = b->shared_base;
+            control.shared_bytes = k->shared_bytes;
+        }
+        gpump_context_put_control(writer, &control);
+    }
+    if (omit != GPUMP_CONTEXT_REGISTERS && !(b && (b->keep & GPUMP_SM_REGISTERS))) context_forms_write(m, k, b, writer);
     for (i = 0; i < warps; i++) {
         const warp *w = b ? &m->warps[b->warps[i]] : NULL;
         gpump_context_stack_entry entries[SIMT_DEPTH];
@@ -515,7 +567,7 @@ static void write_context(machine *m, const kernel *k, const block *b, gpump_con
         words[1] = b ? b->local_frame : 0;
         gpump_context_put_words(writer, GPUMP_CONTEXT_LOCAL, 0, words, 2);
     }
-    if (omit != GPUMP_CONTEXT_SHARED && k->shared_bytes) {
+    if (omit != GPUMP_CONTEXT_SHARED && k->shared_bytes && !(b && (b->keep & GPUMP_SM_SHARED_MEMORY))) {
         if (b) gpump_context_put(writer, GPUMP_CONTEXT_SHARED, 0, m->sms[b->sm]->shared + b->shared_base, k->shared_bytes);
         else gpump_context_reserve(writer, GPUMP_CONTEXT_SHARED, 0, k->shared_bytes);
     }
@@ -544,6 +596,7 @@ static void read_context(machine *m, block *b) {
     memset(&diag, 0, sizeof diag);
     must(m, "gpump_context_open", gpump_context_open(&reader, device_memory(m, context_address(m, b->context)), m->context_stride, &diag), &diag);
     if (m->failed) return;
+    if (!m->omit_section && gpump_context_missing(&reader, k->shared_bytes)) machine_fail(m, "the context of a block of kernel %s is not whole", k->program->name);
     if (gpump_context_get_block(&reader, &header) == GPUMP_OK) memcpy(coordinates, header.block, sizeof coordinates);
     make_environment(m, b, coordinates);
     for (i = 0; i < b->warp_count; i++) {
@@ -640,7 +693,9 @@ static void report_waits(machine *m, sm *s, block *b) {
         else gpump_context_begin(&writer, device_memory(m, context_address(m, b->context)), m->context_stride);
         write_context(m, k, b, &writer);
         gpump_context_end(&writer, &bytes);
-        must(m, "gpump_sm_report_context_bytes", gpump_sm_report_context_bytes(s->gpump, b->ref, bytes - k->shared_bytes, k->shared_bytes), NULL);
+        b->context_bytes = bytes;
+        bytes -= b->keep & GPUMP_SM_SHARED_MEMORY ? 0 : k->shared_bytes;
+        must(m, "gpump_sm_report_context_bytes", gpump_sm_report_context_bytes(s->gpump, b->ref, bytes, k->shared_bytes), NULL);
         b->stopping = 0;
         s->stopping--;
     }
@@ -682,16 +737,18 @@ static void save(machine *m, sm *s, block *b, const gpump_sm_action *action) {
     gpump_context_begin(&writer, device_memory(m, context_address(m, b->context)), m->context_stride);
     write_context(m, k, b, &writer);
     must(m, "gpump_context_end", gpump_context_end(&writer, &bytes), NULL);
-    s->statistics.saved_bytes += action->bytes;
-    if (b->preemption != NONE) m->preemptions[b->preemption].bytes_saved += action->bytes;
-    if (!m->config.switch_stalls) context_pipeline_save(m, s, b, action->bytes);
+    (void)action; /* its bytes leave out stacks and heads when registers stay in place */
+    s->statistics.saved_bytes += b->context_bytes;
+    if (b->preemption != NONE) m->preemptions[b->preemption].bytes_saved += b->context_bytes;
+    if (!m->config.switch_stalls) context_pipeline_save(m, s, b, b->context_bytes);
     else if (memory_path_stall(m, s, (uint32_t)(b - m->blocks), REQUEST_SAVE, b->stop_cycle + victims_stall_cycles(m, b))) machine_fail(m, "too many contexts under way");
 }
 
 static void restore(machine *m, sm *s, block *b, const gpump_sm_action *action) {
     show(m, b, TRACE_RESTORE);
-    s->statistics.restored_bytes += action->bytes;
-    if (!m->config.switch_stalls) context_pipeline_restore(m, s, b, action->bytes);
+    (void)action;
+    s->statistics.restored_bytes += b->context_bytes;
+    if (!m->config.switch_stalls) context_pipeline_restore(m, s, b, b->context_bytes);
     else if (memory_path_stall(m, s, (uint32_t)(b - m->blocks), REQUEST_RESTORE, m->now + victims_stall_cycles(m, b))) machine_fail(m, "too many contexts under way");
 }
 
@@ -715,9 +772,10 @@ void preemption_transfer_done(machine *m, sm *s, block *b, uint32_t kind) {
 
 static void overwrite(machine *m, sm *s, const block *b, const gpump_sm_action *action) {
     uint32_t i, n;
+    const uint32_t stays = action->kind == GPUMP_SM_ACTION_PARKED ? action->parts : 0;
     if (!m->config.overwrite_freed) return;
-    for (i = 0; i < action->registers; i++) s->registers[action->register_base + i] = FREED_PATTERN ^ i;
-    memset(s->shared + action->shared_base, 0xdb, action->shared_bytes);
+    for (i = 0; i < action->registers && !(stays & GPUMP_SM_REGISTERS); i++) s->registers[action->register_base + i] = FREED_PATTERN ^ i;
+    if (!(stays & GPUMP_SM_SHARED_MEMORY)) memset(s->shared + action->shared_base, 0xdb, action->shared_bytes);
     for (i = 0; i < b->warp_count; i++) {
         warp *w = &m->warps[b->warps[i]];
         for (n = 0; n < m->predicate_stride; n++) warp_predicates(m, w)[n] = FREED_PATTERN;
@@ -736,10 +794,18 @@ static void queue_preempted(machine *m, const block *b, const gpump_sm_action *a
     m->free_preempted = entry->next;
     entry->history = action->history;
     entry->linear = b->linear;
-    entry->context = action->why == GPUMP_BLOCK_SAVED ? b->context : NEVER;
+    entry->context = action->why == GPUMP_BLOCK_SAVED || action->kind == GPUMP_SM_ACTION_PARKED ? b->context : NEVER;
+    entry->context_bytes = b->context_bytes;
     entry->kernel = b->kernel;
     entry->left_sm = b->sm;
     entry->home_sm = NONE;
+    entry->kept = 0;
+    if (action->kind == GPUMP_SM_ACTION_PARKED) { /* it can come back only where the rest of it is */
+        entry->home_sm = b->sm;
+        entry->parked = b->ref;
+        entry->kept = action->parts;
+        m->sms[b->sm]->parked++;
+    }
     entry->flushes = b->flushes + (action->why == GPUMP_BLOCK_FLUSHED);
     entry->next = NONE;
     if (k->last_preempted == NONE) k->first_preempted = index;
@@ -760,7 +826,7 @@ static void freed(machine *m, sm *s, block *b, const gpump_sm_action *action) {
     if (action->why == GPUMP_BLOCK_DONE) k->done_blocks++;
     else queue_preempted(m, b, action);
     if (m->schedule) preemption_schedule_left(m, b, action, action->why == GPUMP_BLOCK_DONE ? NONE : k->last_preempted);
-    if (b->local_frame != NONE && action->why != GPUMP_BLOCK_SAVED) m->local_free[m->local_count_free++] = b->local_frame;
+    if (b->local_frame != NONE && action->why != GPUMP_BLOCK_SAVED && action->kind != GPUMP_SM_ACTION_PARKED) m->local_free[m->local_count_free++] = b->local_frame;
     if (b->preemption != NONE) {
         preemption_entry *entry = &m->preemptions[b->preemption];
         if (action->why == GPUMP_BLOCK_FLUSHED) entry->wasted_warp_instructions += action->history.executed;
@@ -807,8 +873,9 @@ static void actions(machine *m, sm *s) {
             pipeline_squash_block(m, s, (uint32_t)(b - m->blocks));
             must(m, "gpump_sm_report_dropped", gpump_sm_report_dropped(s->gpump, m->now, b->ref), NULL);
             break;
+        case GPUMP_SM_ACTION_PARKED: /* as far as the host is concerned it has left; some of its state waits here */
         case GPUMP_SM_ACTION_FREED: freed(m, s, b, &action); break;
-        default: break; /* PARKED and RESUME do not occur: nothing is kept in place, and the host times the moves */
+        default: break; /* RESUME does not occur: the host times the moves */
         }
     }
 }
