@@ -1715,7 +1715,8 @@ GPUMP_API gpump_result gpump_context_get_control(gpump_context_reader *reader, g
 GPUMP_API gpump_result gpump_context_get_compressed(gpump_context_reader *reader, uint32_t index, const gpump_compress_layout *layout,
                                                     uint32_t *values, gpump_diag *diag);
 /* Returns what a block cannot be restored without and this context neither has nor says to be in place: gpump_context_part bits, 0
- * for a whole context. shared_bytes is the block's; registers and stacks are missing if any warp's are. Blocks of over 1024 warps are
+ * for a whole context. shared_bytes is the block's; registers and stacks are missing if any warp's are, though a warp whose stack is
+ * empty has ended and needs no registers. Blocks of over 1024 warps are
  * not believed. Cost: one walk. */
 GPUMP_API uint32_t gpump_context_missing(gpump_context_reader *reader, uint32_t shared_bytes);
 /* Counts sections whose type this version does not know; the host's own do not count. */
@@ -10222,7 +10223,10 @@ GPUMP_API uint32_t gpump_context_missing(gpump_context_reader *reader, uint32_t 
         together |= section.type == GPUMP_CONTEXT_COMPRESSED && section.index == GPUMP_NONE;
         if (section.index >= WARPS) continue;
         if (section.type == GPUMP_CONTEXT_REGISTERS || section.type == GPUMP_CONTEXT_COMPRESSED) gpump_bits_set(registers, section.index);
-        if (section.type == GPUMP_CONTEXT_STACK) gpump_bits_set(stacks, section.index);
+        if (section.type == GPUMP_CONTEXT_STACK) {
+            gpump_bits_set(stacks, section.index);
+            if (!section.bytes) gpump_bits_set(registers, section.index); /* has ended: needs none */
+        }
     }
     if (!shared && !(in_place & GPUMP_CONTEXT_PART_SHARED)) missing |= GPUMP_CONTEXT_PART_SHARED;
     if (!block.registers || together) in_place |= GPUMP_CONTEXT_PART_REGISTERS;
