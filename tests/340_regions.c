@@ -182,13 +182,13 @@ static uint32_t restart_everywhere(const gpump_program *program, uint32_t warps,
                 fork = base;
                 if (restart(&fork, w, random, liveness)) {
                     ++*restarts;
-                    wrong += !oracle_run(&fork, base.steps + 6000) || oracle_result(&fork) != expected;
+                    wrong += !oracle_run(&fork, base.steps + 60000) || oracle_result(&fork) != expected;
                 }
             }
             oracle_step(&base, w);
         }
         if (!left) break;
-        if (base.steps > 20000) { /* a broken program need not end */
+        if (base.steps > 60000) { /* a broken program need not end */
             wrong++;
             break;
         }
@@ -315,7 +315,7 @@ static void any_restart_leaves_the_same_memory(void **state) {
         copies += report.copies;
         boundaries += report.sparse + report.shorts;
         oracle_start(&after, formed, 2, 1, 10);
-        test_check(oracle_run(&after, 20000) && oracle_result(&after) == expected, seed, n);
+        test_check(oracle_run(&after, 60000) && oracle_result(&after) == expected, seed, n);
         gpump_registers_config_preset(&file, "kepler");
         if (gpump_random_below(&random, 2)) file.registers = 9 + gpump_random_below(&random, 8);
         test_check(gpump_registers_allocate(formed, &file, &allocated, &fitted, NULL) == GPUMP_OK, seed, n);

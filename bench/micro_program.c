@@ -1,0 +1,233 @@
+/* The program analyses on generated kernels of `size` instructions: a basic block for every ten, loops two deep, divergent and uniform
+ * branches, a barrier every few hundred instructions, loads and stores of eight buffers. One operation is one whole analysis:
+ *   program_build       building and checking it: basic blocks, dominators, post-dominators, loops
+ *   program_liveness    live sets and control dependences
+ *   program_registers   allocation onto 255 registers
+ *   program_points      preemption points of the allocated program
+ *   program_regions     sparse and short idempotent regions with their moves
+ *   program_clobbers    which instructions make a block unfit to be flushed
+ *   program_pages       page checks
+ *   program_all         the first five, one after the other */
+#include <stdlib.h>
+#include <string.h>
+#include "gpump.h"
+#include "micro.h"
+
+enum { OBJECTS = 8, LIVE = 24 };
+typedef struct kernel {
+    gpump_program *program, *allocated;
+    gpump_liveness *liveness;
+    gpump_preempt_point *points;
+    uint8_t *clobbers;
+    uint32_t size, capacity;
+} kernel;
+
+static uint32_t random_below(uint64_t *state, uint32_t limit) { return gpump_random_below(state, limit); }
+
+/* Values are made and used within a window of registers, as compilers do it: most live shortly, LIVE of them through the whole kernel, and
+ * those are changed now and then. What an if makes is not used behind it. */
+static gpump_program *generate(uint32_t size) {
+    gpump_program *program;
+    gpump_instruction in;
+    gpump_memory_object object = {GPUMP_SPACE_GLOBAL, GPUMP_NONE};
+    uint64_t random = 11;
+    uint32_t i, k, reg, registers = size + LIVE, loop_top[2] = {0, 0}, depth = 0, since = 0, seen[LIVE], saved[LIVE], end_of_if = 0;
+    if (gpump_program_create(NULL, &program) != GPUMP_OK) return NULL;
+    for (i = 0; i < registers + 8; i++)
+        if (gpump_program_add_register(program, i >= registers ? (uint32_t)GPUMP_WIDTH_PREDICATE : i % 5 == 4 ? (uint32_t)GPUMP_WIDTH_64 : (uint32_t)GPUMP_WIDTH_32, &reg, NULL) != GPUMP_OK)
+            return NULL;
+    for (i = 0; i < OBJECTS; i++) gpump_program_add_object(program, &object, &reg, NULL);
+    for (i = 0; i < LIVE; i++) seen[i] = i;
+    for (i = 0; i + 1 < size; i++) {
+        uint32_t def = i, uses[3], kind = random_below(&random, 100);
+        if (i == end_of_if && i) memcpy(seen, saved, sizeof seen);
+        in = gpump_instruction_make(GPUMP_OP_COMPUTE);
+        in.tag = i;
+        for (k = 0; k < 3; k++) uses[k] = random_below(&random, 4) ? seen[random_below(&random, LIVE)] : random_below(&random, LIVE);
+        in.uses = uses;
+        in.defs = &def;
+        since++;
+        if (i < LIVE) in.def_count = 1;
+        else if (i < LIVE + 8) { /* predicates */
+            def = registers + i - LIVE;
+            in.def_count = in.use_count = 1;
+        } else if (since > 12 && depth < 2 && kind < 8 && i > end_of_if) { /* a loop begins here */
+            loop_top[depth++] = i;
+            in.def_count = 1;
+            in.use_count = 2;
+            since = 0;
+        } else if (since > 25 && depth && kind < 40 && i > end_of_if) { /* and ends */
+            in = gpump_instruction_make(GPUMP_OP_BRANCH);
+            in.guard = registers + depth;
+            in.flags = GPUMP_FLAG_UNIFORM;
+            in.target = loop_top[--depth];
+            since = 0;
+        } else if (kind < 8 && i + 14 < size && i > end_of_if) { /* an if */
+            in = gpump_instruction_make(GPUMP_OP_BRANCH);
+            in.guard = registers + 4 + random_below(&random, 4);
+            in.target = end_of_if = i + 2 + random_below(&random, 10);
+            memcpy(saved, seen, sizeof saved);
+        } else if (kind < 12) { /* a predicate */
+            def = registers + random_below(&random, 8);
+            in.def_count = 1;
+            in.use_count = 2;
+        } else if (kind < 28) { /* loads of four buffers, stores to five, one of them the same */
+            in.access = kind < 22 ? GPUMP_ACCESS_READ : GPUMP_ACCESS_WRITE;
+            in.space = GPUMP_SPACE_GLOBAL;
+            in.object = kind < 22 ? random_below(&random, 4) : 3 + random_below(&random, 5);
+            in.bytes = 4;
+            in.def_count = kind < 22;
+            in.use_count = kind < 22 ? 1 : 2;
+        } else if (kind == 28 && !depth && since > 40 && i > end_of_if) {
+            in = gpump_instruction_make(GPUMP_OP_BARRIER);
+            since = 0;
+        } else if (kind < 36) { /* one of the long-lived is changed */
+            def = random_below(&random, LIVE);
+            uses[0] = def;
+            in.def_count = 1;
+            in.use_count = 2;
+        } else {
+            in.def_count = 1;
+            in.use_count = 1 + random_below(&random, 3);
+        }
+        if (in.def_count && def == i && i >= LIVE) seen[random_below(&random, LIVE)] = i;
+        if (gpump_program_add(program, &in, NULL, NULL) != GPUMP_OK) return NULL;
+    }
+    in = gpump_instruction_make(GPUMP_OP_EXIT);
+    gpump_program_add(program, &in, NULL, NULL);
+    return program;
+}
+
+static void teardown(void *state) {
+    kernel *k = (kernel *)state;
+    gpump_liveness_destroy(k->liveness);
+    gpump_program_destroy(k->allocated);
+    gpump_program_destroy(k->program);
+    free(k->points);
+    free(k->clobbers);
+    free(k);
+}
+
+static uint64_t allocate(const gpump_program *program, gpump_program **allocated) {
+    gpump_registers_config config;
+    gpump_registers_report report;
+    gpump_registers_config_preset(&config, "kepler");
+    if (gpump_registers_allocate(program, &config, allocated, &report, NULL) != GPUMP_OK) return 0;
+    return report.registers + report.spill_loads;
+}
+
+static void *setup(uint64_t size) {
+    kernel *k = (kernel *)calloc(1, sizeof *k);
+    if (!k || !(k->program = generate((uint32_t)size)) || gpump_program_finish(k->program, NULL) != GPUMP_OK || !allocate(k->program, &k->allocated)) return NULL;
+    k->size = (uint32_t)size;
+    k->capacity = gpump_program_instructions(k->allocated);
+    k->points = (gpump_preempt_point *)calloc(k->capacity, sizeof *k->points);
+    k->clobbers = (uint8_t *)calloc(size, 1);
+    return k->points && k->clobbers ? k : NULL;
+}
+
+static uint64_t build(void *state, uint64_t operations) {
+    uint64_t sum = 0;
+    while (operations--) {
+        gpump_program *program = generate(((kernel *)state)->size);
+        if (!program || gpump_program_finish(program, NULL) != GPUMP_OK) return 0;
+        sum += gpump_program_basic_blocks(program) + gpump_program_loops(program);
+        gpump_program_destroy(program);
+    }
+    return sum;
+}
+static uint64_t liveness(void *state, uint64_t operations) {
+    uint64_t sum = 0;
+    while (operations--) {
+        gpump_liveness *l;
+        uint32_t peak = 0;
+        if (gpump_liveness_create(((kernel *)state)->program, NULL, &l) != GPUMP_OK) return 0;
+        gpump_liveness_pressure(l, NULL, NULL, &peak, NULL);
+        sum += peak;
+        gpump_liveness_destroy(l);
+    }
+    return sum;
+}
+static uint64_t registers(void *state, uint64_t operations) {
+    uint64_t sum = 0;
+    while (operations--) {
+        gpump_program *allocated = NULL;
+        sum += allocate(((kernel *)state)->program, &allocated);
+        gpump_program_destroy(allocated);
+    }
+    return sum;
+}
+static uint64_t place(kernel *k, const gpump_program *allocated) {
+    gpump_preempt_points_config config;
+    gpump_program *placed = NULL;
+    uint32_t count = 0;
+    gpump_preempt_points_config_preset(&config, "lin");
+    if (gpump_preempt_points_place(allocated, &config, &placed, k->points, k->capacity, &count, NULL) != GPUMP_OK) return 0;
+    gpump_program_destroy(placed);
+    return count;
+}
+static uint64_t points(void *state, uint64_t operations) {
+    uint64_t sum = 0;
+    while (operations--) sum += place((kernel *)state, ((kernel *)state)->allocated);
+    return sum;
+}
+static uint64_t form(const gpump_program *program) {
+    gpump_regions_config config;
+    gpump_regions_report report;
+    gpump_program *formed = NULL;
+    gpump_regions_config_preset(&config, "igpu_short");
+    if (gpump_regions_form(program, &config, &formed, &report, NULL) != GPUMP_OK) return 0;
+    gpump_program_destroy(formed);
+    return report.sparse + report.shorts + report.moves;
+}
+static uint64_t regions(void *state, uint64_t operations) {
+    uint64_t sum = 0;
+    while (operations--) sum += form(((kernel *)state)->program);
+    return sum;
+}
+static uint64_t clobbers(void *state, uint64_t operations) {
+    uint64_t sum = 0;
+    while (operations--) {
+        uint32_t count = 0;
+        gpump_clobbers_block(((kernel *)state)->program, ((kernel *)state)->clobbers, &count);
+        sum += count;
+    }
+    return sum;
+}
+static uint64_t pages(void *state, uint64_t operations) {
+    uint64_t sum = 0;
+    while (operations--) {
+        gpump_page_checks_config config;
+        gpump_page_checks_report report;
+        gpump_program *checked = NULL;
+        gpump_page_checks_config_preset(&config, "kim");
+        if (gpump_page_checks_insert(((kernel *)state)->program, &config, &checked, &report, NULL) != GPUMP_OK) return 0;
+        gpump_program_destroy(checked);
+        sum += report.walks + report.predicated + report.plain;
+    }
+    return sum;
+}
+static uint64_t all(void *state, uint64_t operations) {
+    kernel *k = (kernel *)state;
+    uint64_t sum = 0;
+    while (operations--) {
+        gpump_program *allocated = NULL;
+        sum += build(k, 1) + liveness(k, 1) + allocate(k->program, &allocated) + form(k->program);
+        if (!allocated) return 0;
+        sum += place(k, allocated);
+        gpump_program_destroy(allocated);
+    }
+    return sum;
+}
+
+static const uint64_t sizes[] = {250, 1000, 4000, 20000, 100000, 0};
+const micro_case micro_program[] = {
+    {"program_build", "a program of n instructions built and checked", NULL, sizes, setup, build, NULL, teardown},
+    {"program_liveness", "its live sets and their peak", NULL, sizes, setup, liveness, NULL, teardown},
+    {"program_registers", "its registers allocated, at most 255", NULL, sizes, setup, registers, NULL, teardown},
+    {"program_points", "its preemption points placed", NULL, sizes, setup, points, NULL, teardown},
+    {"program_regions", "its sparse and short regions, live-ins kept", NULL, sizes, setup, regions, NULL, teardown},
+    {"program_clobbers", "its instructions that may clobber found", NULL, sizes, setup, clobbers, NULL, teardown},
+    {"program_pages", "its page checks put in", NULL, sizes, setup, pages, NULL, teardown},
+    {"program_all", "built, liveness, registers, regions, points", NULL, sizes, setup, all, NULL, teardown},
+    {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}};
