@@ -29,6 +29,7 @@
  *   preempt_points      program      gpump_preempt_points_place      Lin 2.4.1
  *   clobbers            program      gpump_clobbers_find             iGPU 3; whole blocks: Shieh 4.1
  *   regions             program      gpump_regions_form              iGPU 3 to 4.2
+ *   page_checks         program      gpump_page_checks_insert        Kim 2
  *   context             calculation  gpump_context_begin             Lin 2.3 and 2.4.2, Tanasic 5.2.2
  *   in_place            calculation  gpump_in_place_find             Lin 2.3.1
  *   spill               hardware     gpump_spill_config_preset       Lin 2.4.3
