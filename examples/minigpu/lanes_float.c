@@ -49,6 +49,27 @@ static inline float max_f32(float a, float b) { return a != a ? b : b != b ? a :
 static inline double min_f64(double a, double b) { return a != a ? b : b != b ? a : a < b ? a : b < a ? b : f64_bits(a) >> 63 ? a : b; }
 static inline double max_f64(double a, double b) { return a != a ? b : b != b ? a : a > b ? a : b > a ? b : f64_bits(a) >> 63 ? b : a; }
 
+/* Fused multiply-add is a call per lane where the compiler may not assume the instruction. Both ways round alike. */
+#if defined(__GNUC__) && defined(__x86_64__)
+#define FMA_INSTRUCTION __attribute__((target("fma,avx2")))
+static int has_fma(void) { return __builtin_cpu_supports("fma") && __builtin_cpu_supports("avx2"); }
+#else
+#define FMA_INSTRUCTION
+static int has_fma(void) { return 0; }
+#endif
+FMA_INSTRUCTION static void fused_f32(const lanes_operand *s, lanes_operand *d) {
+    EACH_LANE {
+        float a, b, c, r;
+        uint32_t bits;
+        memcpy(&a, &s[0].word[0][l], 4);
+        memcpy(&b, &s[1].word[0][l], 4);
+        memcpy(&c, &s[2].word[0][l], 4);
+        r = __builtin_fmaf(a, b, c);
+        memcpy(&bits, &r, 4);
+        d->word[0][l] = r == r ? bits : NAN_F32;
+    }
+}
+
 int lanes_float(const instruction *i, const lanes_operand *s, lanes_operand *d) {
     lanes_operand copy[3];
     int is_f32 = i->type == TYPE_F32, approximate = i->variant == VARIANT_APPROX || i->variant == VARIANT_FULL;
@@ -69,7 +90,12 @@ int lanes_float(const instruction *i, const lanes_operand *s, lanes_operand *d) 
     case OPCODE_ADD: BOTH(a + b, a + b);
     case OPCODE_SUB: BOTH(a - b, a - b);
     case OPCODE_MUL: BOTH(a * b, a * b);
-    case OPCODE_FMA: BOTH(fmaf(a, b, READ_f32(&s[2], l)), fma(a, b, READ_f64(&s[2], l)));
+    case OPCODE_FMA:
+        if (is_f32 && has_fma()) {
+            fused_f32(s, d);
+            break;
+        }
+        BOTH(fmaf(a, b, READ_f32(&s[2], l)), fma(a, b, READ_f64(&s[2], l)));
     case OPCODE_DIV:
         if (is_f32 && approximate) {
             F32((float)((double)a / (double)b));
