@@ -183,7 +183,7 @@ GPUMP_INLINE int gpumpi_sm_names(const gpump_sm *sm, gpump_block_ref block) {
 /* ---- end of the private part ---- */
 
 /* Fills *config for an SM of a preset of gpump_gpu_config_preset: its largest shared-memory size, one kernel at a time, first
- * fit, the waits of hosts.md's whole list, host timing, unlimited context space. GPUMP_ERROR_UNKNOWN_NAME otherwise. */
+ * fit, all waits, host timing, unlimited context space. GPUMP_ERROR_UNKNOWN_NAME otherwise. */
 GPUMP_API gpump_result gpump_sm_config_preset(gpump_sm_config *config, const char *preset);
 /* The same for any GPU; shared_bytes is one of its options (gpump_occupancy.shared_bytes). */
 GPUMP_API gpump_result gpump_sm_config_from_gpu(gpump_sm_config *config, const gpump_gpu *gpu, uint32_t shared_bytes);

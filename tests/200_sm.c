@@ -608,7 +608,7 @@ static void statistics_have_names(void **state) {
 /* ---- random calls, good and bad, against a naive model ---- */
 
 typedef struct model_block {
-    int here, state, kernel, pulled, clobbered;
+    int here, kernel, clobbered, parked;
     uint32_t generation, waits, registers, shared, register_base, shared_base, threads, keep, held;
     uint64_t cookie, executed;
 } model_block;
@@ -688,7 +688,11 @@ static void random_life(void **state) {
                 if (!gpump_random_below(&random, 3)) c[0].to_point = gpump_random_below(&random, 2);
                 result = gpump_sm_preempt(sm, now, c, count, NULL);
                 for (uint32_t i = 0; result == GPUMP_OK && i < count; i++) {
-                    if (c[i].technique == GPUMP_TECHNIQUE_SWITCH) model[c[i].block.slot].keep = c[i].keep;
+                    if (c[i].technique == GPUMP_TECHNIQUE_SWITCH) {
+                        model[c[i].block.slot].keep = c[i].keep;
+                        model[c[i].block.slot].waits = model[c[i].block.slot].parked ? 0
+                                                       : config.waits & ~(c[i].to_point ? 0u : (uint32_t)GPUMP_SM_WAIT_PREEMPTION_POINT);
+                    }
                     test_check(c[i].technique != GPUMP_TECHNIQUE_FLUSH || !model[c[i].block.slot].clobbered, seed, n);
                 }
                 break;
@@ -710,6 +714,7 @@ static void random_life(void **state) {
                     m->register_base = view.register_base;
                     m->shared_base = view.shared_base;
                     m->held = 3;
+                    m->parked = 0;
                 }
                 break;
             case 10:
@@ -721,10 +726,11 @@ static void random_life(void **state) {
                     m = &model[action.block.slot];
                     test_check(m->here && m->generation == action.block.generation && m->cookie == action.cookie, seed, n);
                     test_check(action.history.clobbered == (uint32_t)m->clobbered, seed, n);
-                    if (action.kind == GPUMP_SM_ACTION_SAVE) test_check((action.parts & ~m->held) == 0, seed, n);
+                    if (action.kind == GPUMP_SM_ACTION_SAVE) test_check((action.parts & ~m->held) == 0 && m->waits == 0, seed, n); /* waits are respected */
                     if (action.kind == GPUMP_SM_ACTION_PARKED) {
                         test_check(action.parts == m->keep, seed, n);
                         m->held = m->keep;
+                        m->parked = 1;
                     }
                     if (action.kind == GPUMP_SM_ACTION_FREED) {
                         freed++;
