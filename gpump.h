@@ -1214,7 +1214,7 @@ GPUMP_INLINE int gpumpi_sm_names(const gpump_sm *sm, gpump_block_ref block) {
 /* ---- end of the private part ---- */
 
 /* Fills *config for an SM of a preset of gpump_gpu_config_preset: its largest shared-memory size, one kernel at a time, first
- * fit, the waits of hosts.md's whole list, host timing, unlimited context space. GPUMP_ERROR_UNKNOWN_NAME otherwise. */
+ * fit, all waits, host timing, unlimited context space. GPUMP_ERROR_UNKNOWN_NAME otherwise. */
 GPUMP_API gpump_result gpump_sm_config_preset(gpump_sm_config *config, const char *preset);
 /* The same for any GPU; shared_bytes is one of its options (gpump_occupancy.shared_bytes). */
 GPUMP_API gpump_result gpump_sm_config_from_gpu(gpump_sm_config *config, const gpump_gpu *gpu, uint32_t shared_bytes);
@@ -9914,22 +9914,39 @@ static void gpumpi_context_load32s(const unsigned char *at, uint32_t *values, ui
         for (uint64_t i = 0; i < count; i++) values[i] = gpumpi_context_load32(at + i * 4);
 }
 
-/* The checksum: four interleaved chains over 64-bit words, so that it runs at memory speed; each step is a bijection of the
- * chain, so any change within one word is seen. Word 3, the checksum itself, counts as 0. */
+/* The checksum: word k of 64 bits goes into chain k mod 8, so that it runs at memory speed; each step is a bijection of the chain, so any
+ * change within one word is seen. Word 3, the checksum itself, counts as 0. */
 static uint64_t gpumpi_context_checksum(const unsigned char *memory, uint64_t bytes) {
     const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15);
-    uint64_t chain[4] = {1, 2, 3, 4}, words = bytes / 8, i = 4;
-    for (uint64_t k = 0; k < 3; k++) chain[k] = (chain[k] ^ gpumpi_context_load64(memory + k * 8)) * odd;
-    for (; i + 4 <= words; i += 4)
-        for (uint64_t k = 0; k < 4; k++) {
-            chain[k] = (chain[k] ^ gpumpi_context_load64(memory + (i + k) * 8)) * odd;
-            chain[k] ^= chain[k] >> 32;
+    const int little = gpumpi_context_is_little();
+    uint64_t chain[8] = {1, 2, 3, 4, 5, 6, 7, 8}, word[8], words = bytes / 8;
+    for (uint64_t i = 0; i < words; i += 8) {
+        uint64_t here = words - i < 8 ? words - i : 8;
+        if (little && here == 8)
+            memcpy(word, memory + i * 8, 64);
+        else
+            for (uint64_t k = 0; k < here; k++) word[k] = gpumpi_context_load64(memory + (i + k) * 8);
+        if (!i && here > 3) word[3] = 0;
+        if (here == 8) {
+#define GPUMPI_STEP(k)                          \
+    chain[k] = (chain[k] ^ word[k]) * odd;      \
+    chain[k] ^= chain[k] >> 32
+            GPUMPI_STEP(0);
+            GPUMPI_STEP(1);
+            GPUMPI_STEP(2);
+            GPUMPI_STEP(3);
+            GPUMPI_STEP(4);
+            GPUMPI_STEP(5);
+            GPUMPI_STEP(6);
+            GPUMPI_STEP(7);
+        } else {
+            for (uint64_t k = 0; k < here; k++) {
+                GPUMPI_STEP(k);
+            }
+#undef GPUMPI_STEP
         }
-    for (uint64_t k = 0; i < words; i++, k++) {
-        chain[k] = (chain[k] ^ gpumpi_context_load64(memory + i * 8)) * odd;
-        chain[k] ^= chain[k] >> 32;
     }
-    return gpump_hash_u64s(GPUMP_HASH_SEED, chain, 4);
+    return gpump_hash_u64s(GPUMP_HASH_SEED, chain, 8);
 }
 
 static const unsigned char gpumpi_context_magic[8] = {'g', 'p', 'u', 'm', 'p', 'c', 't', 'x'};
@@ -9945,7 +9962,8 @@ GPUMP_API gpump_result gpump_context_begin(gpump_context_writer *writer, void *m
     return GPUMP_OK;
 }
 
-GPUMP_API void *gpump_context_reserve(gpump_context_writer *writer, uint32_t type, uint32_t index, uint64_t bytes) {
+/* Opens a section; its payload is not cleared, its padding is. */
+static unsigned char *gpumpi_context_section(gpump_context_writer *writer, uint32_t type, uint32_t index, uint64_t bytes) {
     uint64_t room = bytes > UINT64_MAX - 7u ? UINT64_MAX : (bytes + 7u) & ~UINT64_C(7);
     uint64_t start = writer->used;
     unsigned char *section;
@@ -9956,20 +9974,26 @@ GPUMP_API void *gpump_context_reserve(gpump_context_writer *writer, uint32_t typ
         return NULL;
     }
     section = writer->memory + start;
-    memset(section, 0, (size_t)(GPUMP_CONTEXT_SECTION_BYTES + room));
     gpumpi_context_store32(section, type);
     gpumpi_context_store32(section + 4, index);
     gpumpi_context_store64(section + 8, bytes);
+    memset(section + GPUMP_CONTEXT_SECTION_BYTES + bytes, 0, (size_t)(room - bytes));
     return section + GPUMP_CONTEXT_SECTION_BYTES;
 }
 
+GPUMP_API void *gpump_context_reserve(gpump_context_writer *writer, uint32_t type, uint32_t index, uint64_t bytes) {
+    unsigned char *payload = gpumpi_context_section(writer, type, index, bytes);
+    if (payload) memset(payload, 0, (size_t)bytes);
+    return payload;
+}
+
 GPUMP_API void gpump_context_put(gpump_context_writer *writer, uint32_t type, uint32_t index, const void *data, uint64_t bytes) {
-    void *payload = gpump_context_reserve(writer, type, index, bytes);
+    unsigned char *payload = gpumpi_context_section(writer, type, index, bytes);
     if (payload && bytes) memcpy(payload, data, (size_t)bytes);
 }
 
 GPUMP_API void gpump_context_put_block(gpump_context_writer *writer, const gpump_context_block *block) {
-    unsigned char *at = (unsigned char *)gpump_context_reserve(writer, GPUMP_CONTEXT_BLOCK, 0, 96);
+    unsigned char *at = gpumpi_context_section(writer, GPUMP_CONTEXT_BLOCK, 0, 96);
     if (!at) return;
     for (uint32_t i = 0; i < 4; i++) gpumpi_context_store64(at + i * 8, (&block->cookie)[i]);
     gpumpi_context_store32s(at + 32, &block->kernel, 16);
@@ -9978,7 +10002,7 @@ GPUMP_API void gpump_context_put_block(gpump_context_writer *writer, const gpump
 GPUMP_API void gpump_context_put_registers(gpump_context_writer *writer, uint32_t warp, const uint32_t *values, uint32_t registers,
                                            uint32_t lanes) {
     uint64_t count = (uint64_t)registers * lanes;
-    unsigned char *at = (unsigned char *)gpump_context_reserve(writer, GPUMP_CONTEXT_REGISTERS, warp, 8 + count * 4);
+    unsigned char *at = gpumpi_context_section(writer, GPUMP_CONTEXT_REGISTERS, warp, 8 + count * 4);
     if (!at) return;
     gpumpi_context_store32(at, registers);
     gpumpi_context_store32(at + 4, lanes);
@@ -9986,7 +10010,7 @@ GPUMP_API void gpump_context_put_registers(gpump_context_writer *writer, uint32_
 }
 
 GPUMP_API void gpump_context_put_stack(gpump_context_writer *writer, uint32_t warp, const gpump_context_stack_entry *entries, uint32_t count) {
-    unsigned char *at = (unsigned char *)gpump_context_reserve(writer, GPUMP_CONTEXT_STACK, warp, (uint64_t)count * 16);
+    unsigned char *at = gpumpi_context_section(writer, GPUMP_CONTEXT_STACK, warp, (uint64_t)count * 16);
     for (uint32_t i = 0; at && i < count; i++, at += 16) {
         gpumpi_context_store32(at, entries[i].pc);
         gpumpi_context_store32(at + 4, entries[i].reconvergence_pc);
@@ -9995,12 +10019,12 @@ GPUMP_API void gpump_context_put_stack(gpump_context_writer *writer, uint32_t wa
 }
 
 GPUMP_API void gpump_context_put_words(gpump_context_writer *writer, uint32_t type, uint32_t index, const uint64_t *words, uint32_t count) {
-    unsigned char *at = (unsigned char *)gpump_context_reserve(writer, type, index, (uint64_t)count * 8);
+    unsigned char *at = gpumpi_context_section(writer, type, index, (uint64_t)count * 8);
     for (uint32_t i = 0; at && i < count; i++) gpumpi_context_store64(at + i * 8u, words[i]);
 }
 
 GPUMP_API void gpump_context_put_control(gpump_context_writer *writer, const gpump_context_control *control) {
-    unsigned char *at = (unsigned char *)gpump_context_reserve(writer, GPUMP_CONTEXT_CONTROL, 0, 32);
+    unsigned char *at = gpumpi_context_section(writer, GPUMP_CONTEXT_CONTROL, 0, 32);
     if (at) gpumpi_context_store32s(at, &control->in_place, 8);
 }
 
@@ -10015,7 +10039,7 @@ GPUMP_API gpump_result gpump_context_put_compressed(gpump_context_writer *writer
     gpump_result result = writer ? gpump_compress_bound(layout, &bound, diag) : GPUMP_ERROR_ARGUMENT;
     if (result) return result;
     start = writer->used;
-    at = (unsigned char *)gpump_context_reserve(writer, GPUMP_CONTEXT_COMPRESSED, index, GPUMPI_CONTEXT_COMPRESSED_BYTES + (uint64_t)bound);
+    at = gpumpi_context_section(writer, GPUMP_CONTEXT_COMPRESSED, index, GPUMPI_CONTEXT_COMPRESSED_BYTES + (uint64_t)bound);
     if (!at) return GPUMP_OK; /* gpump_context_end says how much was needed */
     result = gpump_compress_save(layout, values, live, allow, at + GPUMPI_CONTEXT_COMPRESSED_BYTES, bound, &bytes, &form, diag);
     if (result) { /* as if it had not been asked for */
@@ -10023,6 +10047,7 @@ GPUMP_API gpump_result gpump_context_put_compressed(gpump_context_writer *writer
         writer->sections--;
         return result;
     }
+    memset(at, 0, GPUMPI_CONTEXT_COMPRESSED_BYTES);
     gpumpi_context_store32(at, form);
     gpumpi_context_store32(at + 4, layout->warps);
     gpumpi_context_store32(at + 8, layout->registers);
