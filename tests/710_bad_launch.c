@@ -98,6 +98,7 @@ static void test_usage(void **state) {
                                       "walk",
                                       "run",
                                       "run nowhere.yaml",
+                                      "run " GPUMP_SOURCE_DIR "/examples/minigpu/kernels/saxpy/small.yaml --preempt 50:rewind",
                                       "run --preempt x nowhere.yaml",
                                       "run --preempt 5:push nowhere.yaml",
                                       "run --colour nowhere.yaml",

@@ -144,6 +144,8 @@ typedef struct block {
     uint64_t context;            /* where it is being saved or restored from; NEVER: neither */
     uint64_t transfer_end;
     uint64_t stop_cycle;         /* when it was told to stop for a save */
+    uint64_t rewound;            /* instructions that its warps gave up by going back */
+    uint32_t rewinding;          /* 1: it leaves by rewind: its warps go back to the start of their regions instead of draining */
     gpump_block_ref ref;         /* its name on its SM's gpump_sm */
     uint32_t kernel, sm;
     uint32_t register_base, shared_base;

@@ -71,7 +71,7 @@ static const char run_usage[] =
     "  --gpu PRESET          the GPU, such as gtx480_shieh, k20c, v100 (default: the launch file's, or gtx480_shieh)\n"
     "  --preempt CYCLE[:T]   at that cycle a kernel of higher priority that has not come yet arrives; where the file has "
     "none, every SM\n"
-    "                        is emptied; T is switch (default), drain or flush\n"
+    "                        is emptied; T is switch (default), drain, flush or, with --regions, rewind\n"
     "  --context FORM        what a switch saves of the registers: naive (all, the default), live (those still needed), "
     "live+compress\n"
     "                        (and those in patterns), tb (and patterns over the whole block)\n"
@@ -97,7 +97,7 @@ static const char run_usage[] =
 
 static int technique_of(const char *name, uint32_t *technique) {
     uint32_t i;
-    for (i = GPUMP_TECHNIQUE_FLUSH; i <= GPUMP_TECHNIQUE_DRAIN; i++) {
+    for (i = GPUMP_TECHNIQUE_FLUSH; i <= GPUMP_TECHNIQUE_REWIND; i++) {
         if (strcmp(technique_name(i), name) == 0) {
             *technique = i;
             return 0;
@@ -112,7 +112,7 @@ static int read_preempt(const char *text, machine_options *options) {
     options->preempt_cycle = strtoull(text, &end, 10);
     if (end == text || errno || *text == '-' || (*end && *end != ':') ||
         (*end == ':' && technique_of(end + 1, &options->technique))) {
-        fprintf(stderr, "minigpu: --preempt wants CYCLE, CYCLE:switch, CYCLE:drain or CYCLE:flush, not \"%s\"\n", text);
+        fprintf(stderr, "minigpu: --preempt wants CYCLE, CYCLE:switch, CYCLE:drain, CYCLE:flush or CYCLE:rewind, not \"%s\"\n", text);
         return -1;
     }
     return 0;
@@ -252,6 +252,12 @@ static int command_run(int argc, char **argv) {
         return EXIT_BAD_INPUT;
     }
     if (limit >= 0) m->limit_cycles = gpump_gpu_cycles_from_ns(&m->config.gpu, (uint64_t)(limit * 1000));
+    if (options.technique == GPUMP_TECHNIQUE_REWIND && !m->regions) {
+        fprintf(stderr, "minigpu: blocks can only go back to the start of a region where there are regions: add --regions sparse\n");
+        machine_free(m);
+        launch_file_free(&launch);
+        return EXIT_BAD_INPUT;
+    }
     status = run_machine(m, &launch, trace_path, &result, &checks);
     if (json) {
         if (report_json(&result, stdout)) status = EXIT_WRONG;

@@ -312,11 +312,15 @@ static gpump_reason begin(machine *m, sm *s, gpump_sm_choice *choices, uint32_t 
     memset(&diag, 0, sizeof diag);
     for (i = 0; i < chosen; i++) {
         block *b = &m->blocks[s->block_of_entry[choices[i].block.slot]];
+        /* A rewind is a switch whose warps go back to the start of their region instead of waiting for what is in flight. */
+        b->rewinding = choices[i].technique == GPUMP_TECHNIQUE_REWIND && m->regions;
+        if (choices[i].technique == GPUMP_TECHNIQUE_REWIND) choices[i].technique = GPUMP_TECHNIQUE_SWITCH;
         if (choices[i].technique != GPUMP_TECHNIQUE_SWITCH) continue;
-        choices[i].to_point = m->stop_at_points != 0;
+        choices[i].to_point = b->rewinding || m->stop_at_points != 0;
         b->keep = choices[i].keep;
         if (gpump_context_pool_take(m->context_pool, b->kernel + 1, m->kernels[b->kernel].context_bytes, &b->context) == GPUMP_OK) continue;
         b->context = NEVER;
+        b->rewinding = 0;
         choices[i].technique = GPUMP_TECHNIQUE_DRAIN;
         choices[i].to_point = choices[i].keep = 0;
         *first_refusal = GPUMP_REASON_NO_CONTEXT_SPACE;
@@ -374,7 +378,7 @@ gpump_reason preemption_request(machine *m, sm *s, uint32_t technique, uint32_t 
         if (views[i].state != GPUMP_BLOCK_RUNNING && views[i].state != GPUMP_BLOCK_BLOCKED) continue; /* it is leaving, or just coming back */
         choice->block = b->ref;
         choice->technique = technique;
-        reason = gpump_sm_may(s->gpump, b->ref, technique);
+        reason = gpump_sm_may(s->gpump, b->ref, technique == GPUMP_TECHNIQUE_REWIND ? (uint32_t)GPUMP_TECHNIQUE_SWITCH : technique);
         if (reason != GPUMP_REASON_YES && !strict && technique == GPUMP_TECHNIQUE_FLUSH) {
             if (first_refusal == GPUMP_REASON_YES) first_refusal = reason;
             refused_blocks++;
@@ -401,6 +405,12 @@ gpump_reason preemption_request(machine *m, sm *s, uint32_t technique, uint32_t 
     return GPUMP_REASON_YES;
 }
 
+/* How a block that gpump switches really leaves. */
+static uint32_t way_of(const machine *m, const sm *s, const gpump_sm_choice *choice) {
+    const block *b = &m->blocks[s->block_of_entry[choice->block.slot]];
+    return choice->technique == GPUMP_TECHNIQUE_SWITCH && b->rewinding ? (uint32_t)GPUMP_TECHNIQUE_REWIND : choice->technique;
+}
+
 gpump_reason preemption_carry_out(machine *m, sm *s, gpump_sm_choice *choices, uint32_t chosen, uint32_t for_kernel) {
     gpump_reason first_refusal = GPUMP_REASON_YES, reason;
     uint32_t refused_blocks = 0, technique, i;
@@ -413,7 +423,7 @@ gpump_reason preemption_carry_out(machine *m, sm *s, gpump_sm_choice *choices, u
     for (technique = 0; technique < GPUMP_TECHNIQUES; technique++) { /* an entry of the log for each technique */
         uint32_t count = 0, first = 0, entry = m->preemption_count;
         for (i = chosen; i-- > 0;) {
-            if (choices[i].technique != technique) continue;
+            if (way_of(m, s, &choices[i]) != technique) continue;
             first = i;
             count++;
         }
@@ -421,7 +431,7 @@ gpump_reason preemption_carry_out(machine *m, sm *s, gpump_sm_choice *choices, u
         log_entry(m, s, technique, for_kernel, count, m->blocks[s->block_of_entry[choices[first].block.slot]].kernel + 1);
         for (i = 0; i < chosen; i++) {
             block *b = &m->blocks[s->block_of_entry[choices[i].block.slot]];
-            if (choices[i].technique != technique) continue;
+            if (way_of(m, s, &choices[i]) != technique) continue;
             if (b->preemption != NONE) { /* it was leaving already, and is now told otherwise */
                 preemption_entry *earlier = &m->preemptions[b->preemption];
                 if (earlier->left == --earlier->blocks) earlier->end_cycle = m->now;
@@ -678,9 +688,31 @@ uint64_t preemption_context_now(machine *m, const block *b) {
     return bytes;
 }
 
+/* Sends every warp back to the start of its region, where it stays. Who must not go back goes on to the boundary ahead. */
+static void rewind_warps(machine *m, sm *s, block *b) {
+    uint32_t i, running = 0;
+    for (i = 0; i < b->warp_count; i++) {
+        warp *w = &m->warps[b->warps[i]];
+        uint64_t dropped = w->executed_since[0];
+        if (s->stopped & BIT(w->slot)) continue;
+        if (w->stack.depth && w->barrier == NONE) {
+            if (!restart_warp(m, s, w, 0)) {
+                running++;
+                continue;
+            }
+            b->rewound += dropped;
+            m->kernels[b->kernel].wasted_warp_instructions += dropped;
+            if (b->preemption != NONE) m->preemptions[b->preemption].wasted_warp_instructions += dropped;
+        }
+        s->stopped |= BIT(w->slot);
+    }
+    if (!running) b->to_point = 0;
+}
+
 static void report_waits(machine *m, sm *s, block *b) {
     uint32_t waits;
-    if (b->to_point) stop_at_points(m, s, b);
+    if (b->to_point && b->rewinding) rewind_warps(m, s, b);
+    else if (b->to_point) stop_at_points(m, s, b);
     context_pipeline_watch(m, s, b);
     waits = waits_of(b);
     if (waits == b->last_waits) return;
@@ -713,9 +745,9 @@ void preemption_report_waits(machine *m, sm *s) {
 
 static void stop(machine *m, sm *s, block *b) {
     uint32_t i;
-    b->to_point = m->stop_at_points != 0;
+    b->to_point = b->rewinding || m->stop_at_points != 0;
     if (!b->to_point) s->stopped |= b->slots;
-    for (i = 0; m->stop_at_points == 2 && i < b->warp_count; i++) { /* stop now, or run on? */
+    for (i = 0; !b->rewinding && m->stop_at_points == 2 && i < b->warp_count; i++) { /* stop now, or run on? */
         const warp *w = &m->warps[b->warps[i]];
         if (w->stack.depth && !w->control && !context_runs_on(m, b, w)) s->stopped |= BIT(w->slot);
     }

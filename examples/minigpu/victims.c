@@ -2,7 +2,9 @@
 
 #include <string.h>
 
+#include "context_forms.h"
 #include "preemption.h"
+#include "restart.h"
 
 int victims_build(machine *m) {
     uint32_t i, blocks = m->config.gpu.sms * m->config.gpu.block_slots;
@@ -28,7 +30,29 @@ uint64_t victims_stall_cycles(const machine *m, const block *b) {
 typedef struct sm_view {
     gpump_block_view blocks[BLOCK_ENTRIES_MAX];
     gpump_cost_estimate estimates[BLOCK_ENTRIES_MAX];
+    gpump_cost_rewind rewind[BLOCK_ENTRIES_MAX];
 } sm_view;
+
+/* What a rewind of one block would save and lose: what is live where its warps would go back to, and what they have done since. A block
+ * that can be switched can also go back, at the latest at the next boundary. */
+static void price_rewind(machine *m, const block *b, gpump_block_view *view, gpump_cost_rewind *rewind) {
+    static warp there;
+    const kernel *k = &m->kernels[b->kernel];
+    uint32_t i, registers;
+    rewind->bytes = k->shared_bytes;
+    rewind->executed = 0;
+    for (i = 0; i < b->warp_count; i++) {
+        const warp *w = &m->warps[b->warps[i]];
+        if (!w->stack.depth) continue;
+        there = *w;
+        if (w->barrier == NONE && !w->must_go_on) {
+            restart_copy_stack(&there.stack, &w->sparse_start);
+            rewind->executed += w->executed_since[0];
+        }
+        rewind->bytes += context_forms_warp_bytes(m, k, b, &there, &registers);
+    }
+    if (view->may & 1u << GPUMP_TECHNIQUE_SWITCH) view->may |= 1u << GPUMP_TECHNIQUE_REWIND;
+}
 
 static void stop(machine *m, const char *what, const gpump_diag *diag) {
     char text[256];
@@ -47,7 +71,9 @@ static int look(machine *m, sm *s, const gpump_victim_request *request, uint32_t
     /* Where contexts travel in a smaller form, the policy is told their true size. */
     for (i = 0; i < count && !m->config.switch_stalls && m->context_form; i++)
         room->blocks[i].context_bytes = preemption_context_now(m, &m->blocks[s->block_of_entry[room->blocks[i].slot]]);
-    if (gpump_cost_estimate_blocks(&m->config.gpu, m->histories, m->kernel_count + 1, room->blocks, count, NULL, &options, room->estimates, &diag) != GPUMP_OK) {
+    for (i = 0; i < count && m->regions; i++) price_rewind(m, &m->blocks[s->block_of_entry[room->blocks[i].slot]], &room->blocks[i], &room->rewind[i]);
+    if (gpump_cost_estimate_blocks(&m->config.gpu, m->histories, m->kernel_count + 1, room->blocks, count, m->regions ? room->rewind : NULL, &options,
+                                   room->estimates, &diag) != GPUMP_OK) {
         stop(m, "gpump_cost_estimate_blocks", &diag);
         return -1;
     }
@@ -235,6 +261,7 @@ void victims_freed(machine *m, block *b, const gpump_sm_action *action) {
         if (action->why == GPUMP_BLOCK_FLUSHED) entry->wasted = action->history.executed;
         if (action->why == GPUMP_BLOCK_SAVED && entry->cycles)
             entry->wasted = gpump_muldiv_up(2 * (m->now - b->stop_cycle), entry->executed, entry->cycles);
+        if (action->why == GPUMP_BLOCK_SAVED && entry->technique == GPUMP_TECHNIQUE_REWIND) entry->wasted += b->rewound;
         if (action->why == GPUMP_BLOCK_DONE) entry->technique = GPUMP_TECHNIQUE_DRAIN; /* it ended before it was saved */
         break;
     }
