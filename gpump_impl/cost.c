@@ -116,7 +116,7 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gp
     for (first = 0; first < count; first++) {
         const gpump_cost_history *history;
         gpumpi_cost_running running = {0, 0, 0, 0, 0};
-        uint64_t instructions = GPUMP_UNKNOWN, finished_cpi = GPUMP_UNKNOWN, ipc, last = 0;
+        uint64_t instructions = GPUMP_UNKNOWN, longest, finished_cpi = GPUMP_UNKNOWN, ipc, last = 0;
         uint32_t kernel = blocks[first].kernel, use = source;
         if (done >> first & 1u) continue;
         history = histories && kernel < history_count ? &histories[kernel] : NULL;
@@ -131,16 +131,16 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gp
             uint32_t n = gpump_cost_history_count(history);
             instructions = gpump_cost_history_instructions(history);
             finished_cpi = (history->cpi_sum + n - 1) / n;
-            if (flags & GPUMP_COST_DRAIN_CAREFUL)
-                for (i = 0; i < n; i++)
-                    if (history->instructions[i] > instructions) instructions = history->instructions[i];
         }
+        longest = instructions;
+        for (i = 0; history && (flags & GPUMP_COST_DRAIN_CAREFUL) && i < gpump_cost_history_count(history); i++)
+            if (history->instructions[i] > longest) longest = history->instructions[i];
         /* Warp instructions per cycle of a block, Q16.16: the mean over the kernel's blocks here. */
         ipc = gpump_cost_cpi_of(running.cycles, running.executed);
         for (i = first; i < count; i++) {
             const gpump_block_view *block = &blocks[i];
             gpump_cost_estimate *e = &estimates[i];
-            uint64_t pace, left;
+            uint64_t pace, left, length = block->may >> GPUMP_TECHNIQUE_FLUSH & 1u ? instructions : longest;
             if (block->kernel != kernel) continue;
             done |= (uint64_t)1 << i;
             e->latency[GPUMP_TECHNIQUE_FLUSH] = 0;
@@ -152,7 +152,7 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gp
             e->latency[GPUMP_TECHNIQUE_SWITCH] = memo_cycles;
             e->overhead[GPUMP_TECHNIQUE_SWITCH] = gpumpi_cost_times(gpump_add_saturated(memo_cycles, memo_cycles), ipc);
             pace = use == GPUMP_COST_CPI_RUNNING ? cpi[i] : use == GPUMP_COST_CPI_FINISHED ? finished_cpi : GPUMP_UNKNOWN;
-            left = instructions == GPUMP_UNKNOWN ? GPUMP_UNKNOWN : instructions > block->executed ? instructions - block->executed : 0;
+            left = length == GPUMP_UNKNOWN ? GPUMP_UNKNOWN : length > block->executed ? length - block->executed : 0;
             e->latency[GPUMP_TECHNIQUE_DRAIN] = gpumpi_cost_times(left, pace);
             e->overhead[GPUMP_TECHNIQUE_DRAIN] = 0;
             if (e->latency[GPUMP_TECHNIQUE_DRAIN] == GPUMP_UNKNOWN) e->overhead[GPUMP_TECHNIQUE_DRAIN] = GPUMP_UNKNOWN;

@@ -32,7 +32,7 @@ typedef enum gpump_cost_cpi {
 
 /* Bits of gpump_cost_options.flags. */
 #define GPUMP_COST_DRAIN_LOSES 1u   /* drain costs the issue slots that idle until the SM's last block is out (Chimera) */
-#define GPUMP_COST_DRAIN_CAREFUL 2u /* a block runs as long as the longest of the window, not the mean one (ours) */
+#define GPUMP_COST_DRAIN_CAREFUL 2u /* a block that may not be flushed runs as long as the longest of the window, not the mean one (ours) */
 
 typedef struct gpump_cost_options {
     uint32_t cpi;          /* gpump_cost_cpi */

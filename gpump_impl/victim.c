@@ -631,11 +631,15 @@ static void gpumpi_victim_assign(const gpump_victim_plan_args *args, uint64_t vi
     }
 }
 
-/* When to look again at blocks that drain: half of what is left, and once just before the deadline. */
-static uint64_t gpumpi_victim_next_look(uint64_t now, uint64_t left) {
-    if (left == GPUMP_UNKNOWN || left == 0) return GPUMP_UNKNOWN;
-    if (left <= 16) return now + left; /* the last look has been */
-    return now + (left > 256 ? left / 2 : left - 16);
+/* The last look at blocks that drain: an eighth of the limit before the deadline. */
+static uint64_t gpumpi_victim_last_look(const gpump_victim_request *request) { return request->limit_cycles / 8; }
+
+/* When to look again: after half of the time until the last look, then at the last look. */
+static uint64_t gpumpi_victim_next_look(const gpump_victim_request *request, uint64_t left) {
+    uint64_t last = gpumpi_victim_last_look(request), until;
+    if (left == GPUMP_UNKNOWN || left <= last) return GPUMP_UNKNOWN;
+    until = left - last;
+    return request->now + (until > last ? until / 2 : until);
 }
 
 static void gpumpi_victim_plan_joint(const gpump_victim_policy *policy, const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
@@ -644,9 +648,10 @@ static void gpumpi_victim_plan_joint(const gpump_victim_policy *policy, const gp
     if (!plan->positions && args->want) gpump_victim_plan_greedy(policy, args, plan);
     gpumpi_victim_assign(args, plan->victims, plan);
     plan->ask_again = GPUMP_UNKNOWN;
-    for (rest = plan->victims; rest; rest &= rest - 1)
+    /* Where the deadline is lost anyway, nobody is hurried later either. */
+    for (rest = args->left == gpumpi_victim_left(args->request) ? plan->victims : 0; rest; rest &= rest - 1)
         if (plan->technique[gpump_bits_lowest64(rest)] == GPUMP_TECHNIQUE_DRAIN)
-            plan->ask_again = gpumpi_victim_next_look(args->request->now, args->left);
+            plan->ask_again = gpumpi_victim_next_look(args->request, args->left);
 }
 
 /* A block that was to drain is looked at again: it goes on while it is expected to end in time; else it leaves in the cheapest way
@@ -656,14 +661,13 @@ static uint32_t gpumpi_victim_technique_joint(const gpump_victim_policy *policy,
     uint32_t others = args->allowed & ~(1u << GPUMP_TECHNIQUE_DRAIN), t;
     (void)policy;
     if (!args->draining) return gpumpi_victim_cheapest(args->estimate, args->allowed, args->left);
-    if (drain > args->left || args->left <= 16) {
+    if (args->left == 0) return GPUMP_TECHNIQUE_DRAIN; /* too late to win anything */
+    if (drain > args->left || args->left <= gpumpi_victim_last_look(args->request)) {
         t = gpumpi_victim_within(args->estimate, others, 0, args->left);
         if (t < GPUMP_TECHNIQUES) return t;
     }
-    if (args->left > 16) {
-        uint64_t look = gpumpi_victim_next_look(args->request->now, args->left);
-        if (look < *args->ask_again) *args->ask_again = look;
-    }
+    if (gpumpi_victim_next_look(args->request, args->left) < *args->ask_again)
+        *args->ask_again = gpumpi_victim_next_look(args->request, args->left);
     return GPUMP_TECHNIQUE_DRAIN;
 }
 
@@ -717,9 +721,9 @@ static const gpump_victim_policy gpumpi_victim_policies[] = {
      gpumpi_victim_plan_exact},
     {GPUMPI_VICTIM_SIZE, GPUMP_VICTIM_EVICTED, GPUMPI_VICTIM_F | GPUMPI_VICTIM_S | GPUMPI_VICTIM_D | GPUMPI_VICTIM_R, 0,
      {GPUMP_COST_CPI_SMALLER_DEVIATION, 0, 0}, "rewind", "The dual-kernel scheme with rewind as a fourth technique.", NULL, NULL, NULL, NULL},
-    {GPUMPI_VICTIM_SIZE, 0, GPUMPI_VICTIM_F | GPUMPI_VICTIM_S | GPUMPI_VICTIM_D | GPUMPI_VICTIM_R, 0,
+    {GPUMPI_VICTIM_SIZE, GPUMP_VICTIM_COMMON_DEADLINE, GPUMPI_VICTIM_F | GPUMPI_VICTIM_S | GPUMPI_VICTIM_D | GPUMPI_VICTIM_R, 0,
      {GPUMP_COST_CPI_SMALLER_DEVIATION, GPUMP_COST_DRAIN_CAREFUL, 0}, "joint",
-     "All victims of an SM at once: exact set, one port, one common deadline, careful drains that are looked at again.", NULL,
+     "All victims at once: exact sets, one port per SM, one common deadline, drains that are looked at again.", NULL,
      gpumpi_victim_technique_joint, NULL, gpumpi_victim_plan_joint},
 };
 
@@ -749,6 +753,7 @@ typedef struct gpumpi_victim_context {
     const gpump_victim_request *request;
     const gpump_victim_geometry *geometry;
     uint64_t left;
+    uint64_t relaxed; /* what plans are given: left, or the latency that cannot be avoided somewhere */
 } gpumpi_victim_context;
 
 /* Fills everything but `want`. Returns how many positions the SM can have at most. */
@@ -762,7 +767,7 @@ static uint32_t gpumpi_victim_prepare(const gpumpi_victim_context *context, cons
     args->geometry = geometry;
     args->sm = sm;
     args->sets = sets;
-    args->left = context->left;
+    args->left = context->relaxed;
     args->leaving = args->fixed = args->choosable = 0;
     args->groups = 0;
     for (i = 0; i < sm->count; i++) {
@@ -1070,7 +1075,7 @@ GPUMP_API gpump_result gpump_victim_decide(const gpump_victim_policy *policy, co
     context.policy = policy;
     context.request = request;
     context.geometry = geometry;
-    context.left = gpumpi_victim_left(request);
+    context.left = context.relaxed = gpumpi_victim_left(request);
     if (sm_count > 1 && request->positions < (uint64_t)sm_count * geometry->blocks) {
         /* Fewer positions than SMs could have: one by one, where the next is best. */
         uint32_t count = 0, given = 0;
@@ -1095,6 +1100,13 @@ GPUMP_API gpump_result gpump_victim_decide(const gpump_victim_policy *policy, co
             if (!gpumpi_victim_rate(&context, &sms[states[0].heap], top)) states[0].heap = states[--count].heap;
             gpumpi_victim_sift(states, count, 0);
         }
+    }
+    if (policy->flags & GPUMP_VICTIM_COMMON_DEADLINE) {
+        out.places = NULL;
+        out.choices = NULL;
+        result = gpumpi_victim_run(&context, sms, sm_count, states, &out, diag);
+        if (result != GPUMP_OK) return result;
+        if (out.decision.latency > context.left && out.decision.latency != GPUMP_UNKNOWN) context.relaxed = out.decision.latency;
     }
     for (s = 0; s < sm_count; s++) most_choices += sms[s].count;
     out.places = places;

@@ -94,6 +94,7 @@ typedef struct gpump_victim_decision {
 /* Bits of gpump_victim_policy.flags. */
 #define GPUMP_VICTIM_WHOLE_SM 1u   /* an SM is handed over when all its blocks are out (Chimera, Tanasic) */
 #define GPUMP_VICTIM_TRUE_COSTS 2u /* estimates should be true costs (the host forks, or knows) */
+#define GPUMP_VICTIM_COMMON_DEADLINE 8u /* when some position is bound to be late, nobody else hurries: the request ends with its last position */
 #define GPUMP_VICTIM_EVICTED 4u    /* a block chosen for one position no longer counts for the latency of another (Shieh Fig 3.9) */
 
 struct gpump_victim_policy;
@@ -128,7 +129,7 @@ typedef struct gpump_victim_plan_args {
     uint64_t leaving;           /* blocks on their way out: their room comes without a choice */
     uint64_t fixed;             /* blocks that may leave by no technique of the policy */
     uint64_t choosable;         /* the others, without those of the incoming kernel: victims are taken from these */
-    uint64_t left;              /* cycles until the deadline; GPUMP_UNKNOWN: no limit */
+    uint64_t left;              /* cycles until the deadline; GPUMP_UNKNOWN: no limit. With GPUMP_VICTIM_COMMON_DEADLINE perhaps more */
     uint32_t want;              /* positions to take, at most */
     uint32_t free_warps;        /* not held by anyone, or by leaving blocks */
     uint32_t free_threads;
