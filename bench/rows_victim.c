@@ -62,7 +62,7 @@ static struct {
     char error[512];
     uint32_t requests;
     cell cells[VICTIM_EXPERIMENT_KERNELS][CASES];
-    double drain_error[VICTIM_EXPERIMENT_KERNELS][2];
+    double drain_error[VICTIM_EXPERIMENT_KERNELS][2], drain_relative[VICTIM_EXPERIMENT_KERNELS][2], drain_truth[VICTIM_EXPERIMENT_KERNELS];
     uint32_t drain_blocks[VICTIM_EXPERIMENT_KERNELS];
 } all;
 
@@ -121,8 +121,11 @@ static int measure(const reproduce_context *context, reproduce_result *result) {
                     sum->waits++;
                 }
             }
-            all.drain_error[e.kernel][0] += errors[r].relative[0];
-            all.drain_error[e.kernel][1] += errors[r].relative[1];
+            for (int source = 0; source < 2; source++) {
+                all.drain_error[e.kernel][source] += errors[r].cycles[source];
+                all.drain_relative[e.kernel][source] += errors[r].relative[source];
+            }
+            all.drain_truth[e.kernel] += errors[r].truth;
             all.drain_blocks[e.kernel] += errors[r].blocks;
         }
     }
@@ -133,10 +136,15 @@ static int measure(const reproduce_context *context, reproduce_result *result) {
     return all.done > 0;
 }
 
+/* kmeans_invert_mapping's accesses are not coalesced: whole queues of its stores stand before memory, and a block can be saved, and the
+ * newcomer's loads served, only behind them. It is late under every policy and limit. */
+static int is_saturated(int k) { return strcmp(victim_experiment_kernel((uint32_t)k), "kmeans_invert_mapping") == 0; }
+
 /* Violations in % of all requests. */
-static double violations(int c, double *low, double *high, double *warm) {
+static double violations_of(int c, int with_saturated, double *low, double *high, double *warm) {
     double violated = 0, n = 0, warm_violated = 0, warm_n = 0, p, z = 1.96, middle, half;
     for (int k = 0; k < VICTIM_EXPERIMENT_KERNELS; k++) {
+        if (!with_saturated && is_saturated(k)) continue;
         violated += all.cells[k][c].violated;
         n += all.cells[k][c].requests;
         warm_violated += all.cells[k][c].warm_violated;
@@ -150,6 +158,8 @@ static double violations(int c, double *low, double *high, double *warm) {
     if (warm) *warm = warm_n > 0 ? 100 * warm_violated / warm_n : 0;
     return 100 * p;
 }
+
+static double violations(int c, double *low, double *high, double *warm) { return violations_of(c, 1, low, high, warm); }
 
 /* Wasted instructions in % of what flushing the same blocks wastes: the mean of the kernels, which is what a bar chart's average is. */
 static double overhead(int c, int with_idle) {
@@ -176,7 +186,8 @@ static void viol(const reproduce_context *context, const char *id, reproduce_res
     if (!measure(context, result)) return;
     value = violations(c, &low, &high, &warm);
     reproduce_number(result, value, 2);
-    reproduce_note(result, "%u requests, 95%% interval %.1f to %.1f; after warm-up alone %.1f", all.requests, low, high, warm);
+    reproduce_note(result, "%u requests, 95%% interval %.1f to %.1f; after warm-up alone %.1f; %.1f without kmeans_invert_mapping, whose queues before memory make every policy late (docs/victims.md)",
+                   all.requests, low, high, warm, violations_of(c, 0, NULL, NULL, NULL));
 }
 
 static void viol_order(const reproduce_context *context, const char *id, reproduce_result *result) {
@@ -189,6 +200,7 @@ static void viol_order(const reproduce_context *context, const char *id, reprodu
         for (int p = 0; p < POLICIES && us > 2; p++) falls &= violations(case_of(p, us), NULL, NULL, NULL) <= violations(case_of(p, us - 1), NULL, NULL, NULL);
         reproduce_holds(result, o <= d && d <= h && falls, "%d us: %.1f %.1f %.1f", us, o, d, h);
     }
+    reproduce_note(result, "oracle, dual-kernel, Chimera; the oracle lets blocks drain up to the very limit, which leaves nothing for the newcomer's cold start among them");
 }
 
 static void over(const reproduce_context *context, const char *id, reproduce_result *result) {
@@ -200,7 +212,7 @@ static void over(const reproduce_context *context, const char *id, reproduce_res
 }
 
 static void btree(const reproduce_context *context, const char *id, reproduce_result *result) {
-    double v[2] = {0, 0}, w[2] = {0, 0}, f[2] = {0, 0}, n = 0;
+    double v[2] = {0, 0}, w[2] = {0, 0}, idle = 0, f[2] = {0, 0}, n = 0;
     (void)id;
     if (!measure(context, result)) return;
     for (int k = 0; k < VICTIM_EXPERIMENT_KERNELS; k++) {
@@ -209,11 +221,14 @@ static void btree(const reproduce_context *context, const char *id, reproduce_re
             const cell *one = &all.cells[k][case_of(p ? DUAL : CHIMERA, 2)];
             v[p] += one->violated;
             w[p] += one->wasted + one->idle;
+            if (!p) idle += one->idle;
             f[p] += one->flush_waste;
         }
         n += all.cells[k][0].requests;
     }
+    idle = f[0] > 0 ? 100 * idle / f[0] : 0;
     for (int p = 0; p < 2; p++) w[p] = f[p] > 0 ? 100 * w[p] / f[p] : 0;
+    reproduce_note(result, "of Chimera's overhead %.1f points are slots that idle until an SM is empty; without them %+.1f points", idle, w[1] - (w[0] - idle));
     reproduce_holds(result, v[1] < v[0] && w[1] > w[0], "violations %+.1f points; overhead %+.1f points", 100 * (v[1] - v[0]) / n, w[1] - w[0]);
 }
 
@@ -235,18 +250,20 @@ static void utilisation(const reproduce_context *context, const char *id, reprod
 }
 
 static void drain_error(const reproduce_context *context, const char *id, reproduce_result *result) {
-    double sum = 0, sum_all = 0;
+    double sum = 0, sum_all = 0, sum_relative = 0;
     int fell = 0, counted = 0;
     (void)id;
     if (!measure(context, result)) return;
     for (int k = 0; k < VICTIM_EXPERIMENT_KERNELS; k++) {
         double points;
         if (!all.drain_blocks[k]) continue;
-        points = 100 * (all.drain_error[k][0] - all.drain_error[k][1]) / all.drain_blocks[k];
+        /* Sum of the errors over the sum of the true latencies: the relative error of a block that is about to end grows without bound. */
+        points = 100 * (all.drain_error[k][0] - all.drain_error[k][1]) / all.drain_truth[k];
         sum_all += points;
         counted++;
         if (all.cells[k][case_of(DUAL, 2)].violated >= all.cells[k][case_of(CHIMERA, 2)].violated) continue;
         sum += points;
+        sum_relative += 100 * (all.drain_relative[k][0] - all.drain_relative[k][1]) / all.drain_blocks[k];
         fell++;
     }
     if (!fell) {
@@ -254,7 +271,8 @@ static void drain_error(const reproduce_context *context, const char *id, reprod
         return;
     }
     reproduce_number(result, sum / fell, 1);
-    reproduce_note(result, "%d kernels whose violations fell; over all %d kernels %.1f", fell, counted, counted ? sum_all / counted : 0);
+    reproduce_note(result, "%d kernels whose violations fell; over all %d kernels %.1f; as the mean of every block's relative error %.1f", fell, counted, counted ? sum_all / counted : 0,
+                   sum_relative / fell);
 }
 
 const reproduce_row rows_victim[] = {

@@ -219,8 +219,10 @@ static void find_truth(machine *m, uint64_t *ends, victim_drain_error *error) {
         truth = end - since;
         for (source = 0; source < 2; source++) {
             uint64_t estimate = asked[i].estimate[source];
+            error->cycles[source] += (double)(estimate > truth ? estimate - truth : truth - estimate);
             error->relative[source] += (double)(estimate > truth ? estimate - truth : truth - estimate) / (double)truth;
         }
+        error->truth += (double)truth;
         error->blocks++;
     }
 }

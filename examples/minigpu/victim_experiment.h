@@ -47,6 +47,8 @@ typedef struct victim_outcome {
 /* How far drain estimates were off at one request, over the blocks that were resident. */
 typedef struct victim_drain_error {
     double relative[2];      /* sums of |estimate - truth| / truth: block's own CPI (Chimera), source of smaller deviation (Shieh) */
+    double cycles[2];        /* sums of |estimate - truth| */
+    double truth;            /* sum of the truths */
     uint32_t blocks;         /* for which both could be told and the truth is known */
     uint32_t unused;
 } victim_drain_error;
