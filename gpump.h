@@ -964,7 +964,7 @@ typedef enum gpump_cost_cpi {
 
 /* Bits of gpump_cost_options.flags. */
 #define GPUMP_COST_DRAIN_LOSES 1u   /* drain costs the issue slots that idle until the SM's last block is out (Chimera) */
-#define GPUMP_COST_DRAIN_CAREFUL 2u /* a block runs as long as the longest of the window, not the mean one (ours) */
+#define GPUMP_COST_DRAIN_CAREFUL 2u /* a block that may not be flushed runs as long as the longest of the window, not the mean one (ours) */
 
 typedef struct gpump_cost_options {
     uint32_t cpi;          /* gpump_cost_cpi */
@@ -2058,6 +2058,7 @@ typedef struct gpump_victim_decision {
 /* Bits of gpump_victim_policy.flags. */
 #define GPUMP_VICTIM_WHOLE_SM 1u   /* an SM is handed over when all its blocks are out (Chimera, Tanasic) */
 #define GPUMP_VICTIM_TRUE_COSTS 2u /* estimates should be true costs (the host forks, or knows) */
+#define GPUMP_VICTIM_COMMON_DEADLINE 8u /* when some position is bound to be late, nobody else hurries: the request ends with its last position */
 #define GPUMP_VICTIM_EVICTED 4u    /* a block chosen for one position no longer counts for the latency of another (Shieh Fig 3.9) */
 
 struct gpump_victim_policy;
@@ -2092,7 +2093,7 @@ typedef struct gpump_victim_plan_args {
     uint64_t leaving;           /* blocks on their way out: their room comes without a choice */
     uint64_t fixed;             /* blocks that may leave by no technique of the policy */
     uint64_t choosable;         /* the others, without those of the incoming kernel: victims are taken from these */
-    uint64_t left;              /* cycles until the deadline; GPUMP_UNKNOWN: no limit */
+    uint64_t left;              /* cycles until the deadline; GPUMP_UNKNOWN: no limit. With GPUMP_VICTIM_COMMON_DEADLINE perhaps more */
     uint32_t want;              /* positions to take, at most */
     uint32_t free_warps;        /* not held by anyone, or by leaving blocks */
     uint32_t free_threads;
@@ -6606,7 +6607,7 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gp
     for (first = 0; first < count; first++) {
         const gpump_cost_history *history;
         gpumpi_cost_running running = {0, 0, 0, 0, 0};
-        uint64_t instructions = GPUMP_UNKNOWN, finished_cpi = GPUMP_UNKNOWN, ipc, last = 0;
+        uint64_t instructions = GPUMP_UNKNOWN, longest, finished_cpi = GPUMP_UNKNOWN, ipc, last = 0;
         uint32_t kernel = blocks[first].kernel, use = source;
         if (done >> first & 1u) continue;
         history = histories && kernel < history_count ? &histories[kernel] : NULL;
@@ -6621,16 +6622,16 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gp
             uint32_t n = gpump_cost_history_count(history);
             instructions = gpump_cost_history_instructions(history);
             finished_cpi = (history->cpi_sum + n - 1) / n;
-            if (flags & GPUMP_COST_DRAIN_CAREFUL)
-                for (i = 0; i < n; i++)
-                    if (history->instructions[i] > instructions) instructions = history->instructions[i];
         }
+        longest = instructions;
+        for (i = 0; history && (flags & GPUMP_COST_DRAIN_CAREFUL) && i < gpump_cost_history_count(history); i++)
+            if (history->instructions[i] > longest) longest = history->instructions[i];
         /* Warp instructions per cycle of a block, Q16.16: the mean over the kernel's blocks here. */
         ipc = gpump_cost_cpi_of(running.cycles, running.executed);
         for (i = first; i < count; i++) {
             const gpump_block_view *block = &blocks[i];
             gpump_cost_estimate *e = &estimates[i];
-            uint64_t pace, left;
+            uint64_t pace, left, length = block->may >> GPUMP_TECHNIQUE_FLUSH & 1u ? instructions : longest;
             if (block->kernel != kernel) continue;
             done |= (uint64_t)1 << i;
             e->latency[GPUMP_TECHNIQUE_FLUSH] = 0;
@@ -6642,7 +6643,7 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gp
             e->latency[GPUMP_TECHNIQUE_SWITCH] = memo_cycles;
             e->overhead[GPUMP_TECHNIQUE_SWITCH] = gpumpi_cost_times(gpump_add_saturated(memo_cycles, memo_cycles), ipc);
             pace = use == GPUMP_COST_CPI_RUNNING ? cpi[i] : use == GPUMP_COST_CPI_FINISHED ? finished_cpi : GPUMP_UNKNOWN;
-            left = instructions == GPUMP_UNKNOWN ? GPUMP_UNKNOWN : instructions > block->executed ? instructions - block->executed : 0;
+            left = length == GPUMP_UNKNOWN ? GPUMP_UNKNOWN : length > block->executed ? length - block->executed : 0;
             e->latency[GPUMP_TECHNIQUE_DRAIN] = gpumpi_cost_times(left, pace);
             e->overhead[GPUMP_TECHNIQUE_DRAIN] = 0;
             if (e->latency[GPUMP_TECHNIQUE_DRAIN] == GPUMP_UNKNOWN) e->overhead[GPUMP_TECHNIQUE_DRAIN] = GPUMP_UNKNOWN;
@@ -11836,11 +11837,15 @@ static void gpumpi_victim_assign(const gpump_victim_plan_args *args, uint64_t vi
     }
 }
 
-/* When to look again at blocks that drain: half of what is left, and once just before the deadline. */
-static uint64_t gpumpi_victim_next_look(uint64_t now, uint64_t left) {
-    if (left == GPUMP_UNKNOWN || left == 0) return GPUMP_UNKNOWN;
-    if (left <= 16) return now + left; /* the last look has been */
-    return now + (left > 256 ? left / 2 : left - 16);
+/* The last look at blocks that drain: an eighth of the limit before the deadline. */
+static uint64_t gpumpi_victim_last_look(const gpump_victim_request *request) { return request->limit_cycles / 8; }
+
+/* When to look again: after half of the time until the last look, then at the last look. */
+static uint64_t gpumpi_victim_next_look(const gpump_victim_request *request, uint64_t left) {
+    uint64_t last = gpumpi_victim_last_look(request), until;
+    if (left == GPUMP_UNKNOWN || left <= last) return GPUMP_UNKNOWN;
+    until = left - last;
+    return request->now + (until > last ? until / 2 : until);
 }
 
 static void gpumpi_victim_plan_joint(const gpump_victim_policy *policy, const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
@@ -11849,9 +11854,10 @@ static void gpumpi_victim_plan_joint(const gpump_victim_policy *policy, const gp
     if (!plan->positions && args->want) gpump_victim_plan_greedy(policy, args, plan);
     gpumpi_victim_assign(args, plan->victims, plan);
     plan->ask_again = GPUMP_UNKNOWN;
-    for (rest = plan->victims; rest; rest &= rest - 1)
+    /* Where the deadline is lost anyway, nobody is hurried later either. */
+    for (rest = args->left == gpumpi_victim_left(args->request) ? plan->victims : 0; rest; rest &= rest - 1)
         if (plan->technique[gpump_bits_lowest64(rest)] == GPUMP_TECHNIQUE_DRAIN)
-            plan->ask_again = gpumpi_victim_next_look(args->request->now, args->left);
+            plan->ask_again = gpumpi_victim_next_look(args->request, args->left);
 }
 
 /* A block that was to drain is looked at again: it goes on while it is expected to end in time; else it leaves in the cheapest way
@@ -11861,14 +11867,13 @@ static uint32_t gpumpi_victim_technique_joint(const gpump_victim_policy *policy,
     uint32_t others = args->allowed & ~(1u << GPUMP_TECHNIQUE_DRAIN), t;
     (void)policy;
     if (!args->draining) return gpumpi_victim_cheapest(args->estimate, args->allowed, args->left);
-    if (drain > args->left || args->left <= 16) {
+    if (args->left == 0) return GPUMP_TECHNIQUE_DRAIN; /* too late to win anything */
+    if (drain > args->left || args->left <= gpumpi_victim_last_look(args->request)) {
         t = gpumpi_victim_within(args->estimate, others, 0, args->left);
         if (t < GPUMP_TECHNIQUES) return t;
     }
-    if (args->left > 16) {
-        uint64_t look = gpumpi_victim_next_look(args->request->now, args->left);
-        if (look < *args->ask_again) *args->ask_again = look;
-    }
+    if (gpumpi_victim_next_look(args->request, args->left) < *args->ask_again)
+        *args->ask_again = gpumpi_victim_next_look(args->request, args->left);
     return GPUMP_TECHNIQUE_DRAIN;
 }
 
@@ -11922,9 +11927,9 @@ static const gpump_victim_policy gpumpi_victim_policies[] = {
      gpumpi_victim_plan_exact},
     {GPUMPI_VICTIM_SIZE, GPUMP_VICTIM_EVICTED, GPUMPI_VICTIM_F | GPUMPI_VICTIM_S | GPUMPI_VICTIM_D | GPUMPI_VICTIM_R, 0,
      {GPUMP_COST_CPI_SMALLER_DEVIATION, 0, 0}, "rewind", "The dual-kernel scheme with rewind as a fourth technique.", NULL, NULL, NULL, NULL},
-    {GPUMPI_VICTIM_SIZE, 0, GPUMPI_VICTIM_F | GPUMPI_VICTIM_S | GPUMPI_VICTIM_D | GPUMPI_VICTIM_R, 0,
+    {GPUMPI_VICTIM_SIZE, GPUMP_VICTIM_COMMON_DEADLINE, GPUMPI_VICTIM_F | GPUMPI_VICTIM_S | GPUMPI_VICTIM_D | GPUMPI_VICTIM_R, 0,
      {GPUMP_COST_CPI_SMALLER_DEVIATION, GPUMP_COST_DRAIN_CAREFUL, 0}, "joint",
-     "All victims of an SM at once: exact set, one port, one common deadline, careful drains that are looked at again.", NULL,
+     "All victims at once: exact sets, one port per SM, one common deadline, drains that are looked at again.", NULL,
      gpumpi_victim_technique_joint, NULL, gpumpi_victim_plan_joint},
 };
 
@@ -11954,6 +11959,7 @@ typedef struct gpumpi_victim_context {
     const gpump_victim_request *request;
     const gpump_victim_geometry *geometry;
     uint64_t left;
+    uint64_t relaxed; /* what plans are given: left, or the latency that cannot be avoided somewhere */
 } gpumpi_victim_context;
 
 /* Fills everything but `want`. Returns how many positions the SM can have at most. */
@@ -11967,7 +11973,7 @@ static uint32_t gpumpi_victim_prepare(const gpumpi_victim_context *context, cons
     args->geometry = geometry;
     args->sm = sm;
     args->sets = sets;
-    args->left = context->left;
+    args->left = context->relaxed;
     args->leaving = args->fixed = args->choosable = 0;
     args->groups = 0;
     for (i = 0; i < sm->count; i++) {
@@ -12275,7 +12281,7 @@ GPUMP_API gpump_result gpump_victim_decide(const gpump_victim_policy *policy, co
     context.policy = policy;
     context.request = request;
     context.geometry = geometry;
-    context.left = gpumpi_victim_left(request);
+    context.left = context.relaxed = gpumpi_victim_left(request);
     if (sm_count > 1 && request->positions < (uint64_t)sm_count * geometry->blocks) {
         /* Fewer positions than SMs could have: one by one, where the next is best. */
         uint32_t count = 0, given = 0;
@@ -12300,6 +12306,13 @@ GPUMP_API gpump_result gpump_victim_decide(const gpump_victim_policy *policy, co
             if (!gpumpi_victim_rate(&context, &sms[states[0].heap], top)) states[0].heap = states[--count].heap;
             gpumpi_victim_sift(states, count, 0);
         }
+    }
+    if (policy->flags & GPUMP_VICTIM_COMMON_DEADLINE) {
+        out.places = NULL;
+        out.choices = NULL;
+        result = gpumpi_victim_run(&context, sms, sm_count, states, &out, diag);
+        if (result != GPUMP_OK) return result;
+        if (out.decision.latency > context.left && out.decision.latency != GPUMP_UNKNOWN) context.relaxed = out.decision.latency;
     }
     for (s = 0; s < sm_count; s++) most_choices += sms[s].count;
     out.places = places;
