@@ -405,6 +405,7 @@ typedef struct machine {
     struct machine_programs *programs; /* decoded PTX: never changes, so it lives outside the arena */
     uint32_t deadlocked;
     struct trace *trace;        /* an observer outside the arena; NULL: nobody looks */
+    struct region_log *region_log; /* another: which regions ran and how long (restart.h); NULL */
 } machine;
 
 /* What machine_build needs beside the launch file. */

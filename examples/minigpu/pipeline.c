@@ -257,6 +257,7 @@ static void commit_control(machine *m, sm *s, uint32_t record) {
     case OPCODE_EXIT:
         w->stack.entries[w->stack.depth - 1].pc = next;
         simt_exit(&w->stack, r->active);
+        if (m->region_log && !w->stack.depth) region_log_add(m->region_log, m->blocks[r->block].kernel, NONE, w->executed_since[0] + 1);
         break;
     case OPCODE_TRAP:
         if (r->active) wrong(m, r, "trap");
@@ -378,7 +379,11 @@ static void issue(machine *m, sm *s, uint32_t scheduler, uint32_t slot) {
     } else {
         simt_go(&w->stack, pc + 1);
     }
-    if (info->is_boundary) restart_record(w, r->instruction->variant == VARIANT_SHORT);
+    if (info->is_boundary) {
+        const int is_short = r->instruction->variant == VARIANT_SHORT;
+        if (m->region_log && !is_short) region_log_add(m->region_log, b->kernel, pc, w->executed_since[0]);
+        restart_record(w, is_short);
+    }
     if (!w->fetch_enabled) s->fetched &= ~BIT(slot);
     refresh_clear(m, s, w);
     pipe_put(&s->pipes[PIPE_OPERANDS], m->now, record);

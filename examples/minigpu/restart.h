@@ -30,6 +30,26 @@ static inline void restart_forbid(warp *w) { w->must_go_on = 1; }
 /* May the warp go back now? 0: it has ended, waits at a barrier, or must go on to the boundary ahead. */
 static inline int restart_may(const warp *w) { return w->stack.depth && w->barrier == NONE && !w->must_go_on; }
 
+/* Dynamic sparse regions: for each that ended, the kernel, the boundary that ended it (NONE: the warp's end) and its instructions.
+ * Full entries are counted and dropped. */
+typedef struct region_log_entry {
+    uint32_t kernel, pc;
+    uint64_t instructions;
+} region_log_entry;
+typedef struct region_log {
+    region_log_entry *entries;
+    uint64_t capacity, count, dropped;
+} region_log;
+static inline void region_log_add(region_log *log, uint32_t kernel, uint32_t pc, uint64_t instructions) {
+    if (log->count == log->capacity) {
+        log->dropped++;
+        return;
+    }
+    log->entries[log->count].kernel = kernel;
+    log->entries[log->count].pc = pc;
+    log->entries[log->count++].instructions = instructions;
+}
+
 /* Sends a warp back to the start of its sparse region, or of its short one. Registers that are not live there are overwritten, if
  * the machine's config says so (overwrite_freed). Returns 1, or 0 when it may not. */
 int restart_warp(machine *m, sm *s, warp *w, int to_short);
