@@ -44,6 +44,10 @@ check "strict, inside one file" $cc $strict -O1 -c static.$suffix -o static.o
 check "strict, inside one file, without programs" $cc $strict -O1 -DGPUMP_NO_PROGRAM -c static.$suffix -o static_no_program.o
 check "strict, sanitizers" $cc $strict -O1 -fsanitize=undefined -c all.$suffix -o sanitized.o
 check "strict, declarations only" $cc $strict -c public.$suffix -o public.o
+# What strict hosts add, for the part that every file of theirs sees.
+more="-Wshadow -Wundef -Wcast-align -Wcast-qual -Wswitch-enum -Wfloat-equal -Wredundant-decls -Wwrite-strings"
+[ "$language" = c ] && more="$more -Wstrict-prototypes -Wmissing-prototypes" || more="$more -Wold-style-cast"
+check "stricter, declarations only" $cc $strict $more -fsyntax-only public.$suffix
 for standard in $others; do
     check "strict $standard" $compiler -x $language -std=$standard $strict -fsyntax-only all.$suffix
 done
