@@ -41,6 +41,11 @@
 #ifndef GPUMP_H
 #define GPUMP_H
 
+#if defined(__clang__) && defined(__cplusplus)
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wold-style-cast"
+#endif
+
 /* ---- gpump_impl/base.h ---- */
 /* base: results, reasons, diagnostics, allocator, bit sets, stable hash, prng, wide arithmetic, sparse map (floor 0) */
 #ifndef GPUMP_BASE_H
@@ -2581,10 +2586,19 @@ GPUMP_API const char *gpump_scheduler_policy_name(uint32_t index);
 GPUMP_END
 #endif
 
+#if defined(__clang__) && defined(__cplusplus)
+#pragma clang diagnostic pop
+#endif
+
 #endif /* GPUMP_H */
 
 #if defined(GPUMP_IMPLEMENTATION) && !defined(GPUMP_IMPLEMENTATION_DONE)
 #define GPUMP_IMPLEMENTATION_DONE
+
+#if defined(__clang__) && defined(__cplusplus)
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wold-style-cast"
+#endif
 
 /* ---- gpump_impl/array.h ---- */
 /* array (private): growing arrays of the program kind, over a copy of stb_ds that the host never sees.
@@ -13809,6 +13823,10 @@ GPUMP_API const char *gpump_scheduler_policy_name(uint32_t index) {
 #pragma pop_macro("STBDS_FREE")
 #pragma pop_macro("STBDS_REALLOC")
 #pragma pop_macro("STB_DS_IMPLEMENTATION")
+#endif
+
+#if defined(__clang__) && defined(__cplusplus)
+#pragma clang diagnostic pop
 #endif
 
 #endif /* GPUMP_IMPLEMENTATION */
