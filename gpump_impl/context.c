@@ -483,6 +483,14 @@ GPUMP_API uint64_t gpump_context_pool_hash(const gpump_context_pool *pool) {
     return hash;
 }
 
+GPUMP_API gpump_result gpump_context_pool_bits(const gpump_context_pool_config *config, uint64_t *bits, gpump_diag *diag) {
+    gpump_result result = gpumpi_context_pool_check(config, diag);
+    if (result) return result;
+    if (!bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bits", 0, 0, 1, UINT64_MAX);
+    *bits = config->kernels * (15 + (uint64_t)config->contexts);
+    return GPUMP_OK;
+}
+
 static uint32_t gpumpi_context_space_of(const gpump_context_pool *pool, uint64_t owner) {
     for (uint32_t i = 0; i < pool->kernels; i++)
         if (gpumpi_context_spaces_const(pool)[i].owner == owner) return i;

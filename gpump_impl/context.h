@@ -192,6 +192,8 @@ GPUMP_API gpump_result gpump_context_pool_init(void *memory, size_t bytes, const
 GPUMP_API gpump_result gpump_context_pool_adopt(void *memory, size_t bytes, const gpump_context_pool_config *config,
                                                 gpump_context_pool **pool, gpump_diag *diag);
 GPUMP_API uint64_t gpump_context_pool_hash(const gpump_context_pool *pool);
+/* Sets *bits to the storage of the bookkeeping: a 15-bit owner and a bit per context. */
+GPUMP_API gpump_result gpump_context_pool_bits(const gpump_context_pool_config *config, uint64_t *bits, gpump_diag *diag);
 /* Gives a kernel (from 1) its space; GPUMP_ERROR_FULL when all spaces are taken, GPUMP_ERROR_STATE when it has one. */
 GPUMP_API gpump_result gpump_context_pool_open(gpump_context_pool *pool, uint32_t kernel);
 /* Takes the space back; GPUMP_ERROR_STATE while contexts are in it. */

@@ -521,6 +521,26 @@ GPUMP_API gpump_result gpump_spill_statistics_field(const gpump_spill_statistics
     return GPUMP_OK;
 }
 
+GPUMP_API void gpump_spill_statistics_diff(const gpump_spill_statistics *earlier, const gpump_spill_statistics *later, gpump_spill_statistics *difference) {
+#define GPUMPI_FIELD(name, unit, description) difference->name = later->name - earlier->name;
+    GPUMP_SPILL_STATISTICS(GPUMPI_FIELD)
+#undef GPUMPI_FIELD
+}
+
+GPUMP_API gpump_result gpump_spill_bits(const gpump_spill_config *config, uint64_t *bits, gpump_diag *diag) {
+    gpump_result result = gpumpi_spill_check(config, diag);
+    uint64_t job_width = 0, warp_width = 0;
+    if (result) return result;
+    if (!bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bits", 0, 0, 1, UINT64_MAX);
+    while (((uint64_t)1 << job_width) < config->jobs) job_width++;
+    while (((uint64_t)1 << warp_width) < config->warps) warp_width++;
+    /* a warp: its job, 8 bits of registers, 16 of bytes, 16 of bytes gone, done; 16-bit counts in bytes reach 64 KB of registers */
+    *bits = config->warps * (job_width + 8 + 16 + 16 + 1) +
+            /* a job: saving or restoring, part, 20 bits each of bytes gone, shared memory and metadata, warps awaited, in and out, segments out */
+            config->jobs * (2 + 2 + 20 + 20 + 20 + 3 * (warp_width + 1) + 16 + (uint64_t)config->segment_bytes * 8);
+    return GPUMP_OK;
+}
+
 /* ---- calculations: the same pipeline against a port of fixed bandwidth ---- */
 
 /* The port takes one segment after the other; its rate is exact over a busy stretch, not rounded per segment. */

@@ -109,6 +109,12 @@ GPUMP_API void gpump_spill_get_statistics(const gpump_spill *spill, gpump_spill_
 GPUMP_API gpump_result gpump_spill_statistics_field(const gpump_spill_statistics *statistics, uint32_t index, const char **name,
                                                     const char **unit, const char **description, uint64_t *value);
 
+/* Sets *difference to later - earlier, field by field. */
+GPUMP_API void gpump_spill_statistics_diff(const gpump_spill_statistics *earlier, const gpump_spill_statistics *later, gpump_spill_statistics *difference);
+/* Sets *bits to the storage the pipeline needs: per warp its job, registers, bytes and progress; per job its part, progress and counts;
+ * and one segment buffer per job. */
+GPUMP_API gpump_result gpump_spill_bits(const gpump_spill_config *config, uint64_t *bits, gpump_diag *diag);
+
 /* ---- calculations ---- */
 
 /* How long a save or restore takes. Cycles count from `start`. */

@@ -283,6 +283,8 @@ static void the_pool_is_finite(void **state) {
     assert_int_equal(gpump_context_pool_open(pool, 9), GPUMP_OK);
     assert_int_equal(gpump_context_pool_open(pool, 11), GPUMP_ERROR_FULL);
     assert_int_equal(gpump_context_pool_take(pool, 7, 4097, &context), GPUMP_ERROR_CAPACITY);
+    assert_int_equal(gpump_context_pool_bits(&config, &hash, NULL), GPUMP_OK);
+    assert_int_equal(hash, 2 * (15 + 70));
     for (int i = 0; i < 70; i++) {
         assert_int_equal(gpump_context_pool_take(pool, 9, 4096, &context), GPUMP_OK);
         assert_int_equal(context, 70 + i);

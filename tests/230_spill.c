@@ -394,6 +394,29 @@ static void wrong_use(void **state) {
     bad.jobs = 3;
     assert_int_equal(gpump_spill_adopt(spill, bytes, &bad, &other, NULL), GPUMP_ERROR_FORMAT);
     assert_int_equal(gpump_spill_config_preset(&bad, "none"), GPUMP_ERROR_UNKNOWN_NAME);
+    {
+        gpump_spill_statistics early, late, difference;
+        const char *name, *unit, *words;
+        uint64_t value, bits, fewer;
+        uint32_t i = 0;
+        memset(&early, 0, sizeof early);
+        memset(&late, 0, sizeof late);
+        early.bytes = 5;
+        late.bytes = 12;
+        gpump_spill_statistics_diff(&early, &late, &difference);
+        for (; gpump_spill_statistics_field(&difference, i, &name, &unit, &words, &value) == GPUMP_OK; i++) {
+            assert_true(*name && *unit && *words);
+            assert_int_equal(value, strcmp(name, "bytes") ? 0 : 7);
+        }
+        assert_int_equal(i, sizeof early / 8);
+        bad = config;
+        bad.jobs = 1;
+        assert_int_equal(gpump_spill_bits(&config, &bits, NULL), GPUMP_OK);
+        assert_int_equal(gpump_spill_bits(&bad, &fewer, NULL), GPUMP_OK);
+        assert_true(fewer < bits && fewer > 1024);
+        bad.jobs = 0;
+        assert_int_equal(gpump_spill_bits(&bad, &fewer, NULL), GPUMP_ERROR_CONFIG);
+    }
     free(spill);
 }
 
