@@ -1747,6 +1747,8 @@ GPUMP_API gpump_result gpump_context_pool_init(void *memory, size_t bytes, const
 GPUMP_API gpump_result gpump_context_pool_adopt(void *memory, size_t bytes, const gpump_context_pool_config *config,
                                                 gpump_context_pool **pool, gpump_diag *diag);
 GPUMP_API uint64_t gpump_context_pool_hash(const gpump_context_pool *pool);
+/* Sets *bits to the storage of the bookkeeping: a 15-bit owner and a bit per context. */
+GPUMP_API gpump_result gpump_context_pool_bits(const gpump_context_pool_config *config, uint64_t *bits, gpump_diag *diag);
 /* Gives a kernel (from 1) its space; GPUMP_ERROR_FULL when all spaces are taken, GPUMP_ERROR_STATE when it has one. */
 GPUMP_API gpump_result gpump_context_pool_open(gpump_context_pool *pool, uint32_t kernel);
 /* Takes the space back; GPUMP_ERROR_STATE while contexts are in it. */
@@ -1927,6 +1929,12 @@ GPUMP_API uint64_t gpump_spill_next_cycle(const gpump_spill *spill);
 GPUMP_API void gpump_spill_get_statistics(const gpump_spill *spill, gpump_spill_statistics *statistics);
 GPUMP_API gpump_result gpump_spill_statistics_field(const gpump_spill_statistics *statistics, uint32_t index, const char **name,
                                                     const char **unit, const char **description, uint64_t *value);
+
+/* Sets *difference to later - earlier, field by field. */
+GPUMP_API void gpump_spill_statistics_diff(const gpump_spill_statistics *earlier, const gpump_spill_statistics *later, gpump_spill_statistics *difference);
+/* Sets *bits to the storage the pipeline needs: per warp its job, registers, bytes and progress; per job its part, progress and counts;
+ * and one segment buffer per job. */
+GPUMP_API gpump_result gpump_spill_bits(const gpump_spill_config *config, uint64_t *bits, gpump_diag *diag);
 
 /* ---- calculations ---- */
 
@@ -10372,6 +10380,14 @@ GPUMP_API uint64_t gpump_context_pool_hash(const gpump_context_pool *pool) {
     return hash;
 }
 
+GPUMP_API gpump_result gpump_context_pool_bits(const gpump_context_pool_config *config, uint64_t *bits, gpump_diag *diag) {
+    gpump_result result = gpumpi_context_pool_check(config, diag);
+    if (result) return result;
+    if (!bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bits", 0, 0, 1, UINT64_MAX);
+    *bits = config->kernels * (15 + (uint64_t)config->contexts);
+    return GPUMP_OK;
+}
+
 static uint32_t gpumpi_context_space_of(const gpump_context_pool *pool, uint64_t owner) {
     for (uint32_t i = 0; i < pool->kernels; i++)
         if (gpumpi_context_spaces_const(pool)[i].owner == owner) return i;
@@ -11096,6 +11112,26 @@ GPUMP_API gpump_result gpump_spill_statistics_field(const gpump_spill_statistics
     if (unit) *unit = words[index][1];
     if (description) *description = words[index][2];
     if (value) *value = (&statistics->saves)[index];
+    return GPUMP_OK;
+}
+
+GPUMP_API void gpump_spill_statistics_diff(const gpump_spill_statistics *earlier, const gpump_spill_statistics *later, gpump_spill_statistics *difference) {
+#define GPUMPI_FIELD(name, unit, description) difference->name = later->name - earlier->name;
+    GPUMP_SPILL_STATISTICS(GPUMPI_FIELD)
+#undef GPUMPI_FIELD
+}
+
+GPUMP_API gpump_result gpump_spill_bits(const gpump_spill_config *config, uint64_t *bits, gpump_diag *diag) {
+    gpump_result result = gpumpi_spill_check(config, diag);
+    uint64_t job_width = 0, warp_width = 0;
+    if (result) return result;
+    if (!bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bits", 0, 0, 1, UINT64_MAX);
+    while (((uint64_t)1 << job_width) < config->jobs) job_width++;
+    while (((uint64_t)1 << warp_width) < config->warps) warp_width++;
+    /* a warp: its job, 8 bits of registers, 16 of bytes, 16 of bytes gone, done; 16-bit counts in bytes reach 64 KB of registers */
+    *bits = config->warps * (job_width + 8 + 16 + 16 + 1) +
+            /* a job: saving or restoring, part, 20 bits each of bytes gone, shared memory and metadata, warps awaited, in and out, segments out */
+            config->jobs * (2 + 2 + 20 + 20 + 20 + 3 * (warp_width + 1) + 16 + (uint64_t)config->segment_bytes * 8);
     return GPUMP_OK;
 }
 
