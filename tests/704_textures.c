@@ -61,6 +61,16 @@ static void test_integers(void **state) {
     launch_file_free(&launch);
 }
 
+static void test_references(void **state) {
+    launch_file launch;
+    machine *m = build(&launch, "references", 0);
+    const float *out = (const float *)device_memory(m, launch.buffers[0].address);
+    (void)state;
+    for (int i = 0; i < 240; i++) assert_true(out[i] == (float)(100 + i) + (float)(3 * (i % 40) - 7));
+    machine_free(m);
+    launch_file_free(&launch);
+}
+
 static void test_preempted(void **state) {
     launch_file launch;
     machine *whole = build(&launch, "bilinear", 0);
@@ -111,7 +121,7 @@ static void test_refusals(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_fetch), cmocka_unit_test(test_bilinear), cmocka_unit_test(test_integers),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_fetch), cmocka_unit_test(test_bilinear), cmocka_unit_test(test_integers), cmocka_unit_test(test_references),
                                        cmocka_unit_test(test_preempted), cmocka_unit_test(test_refusals)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

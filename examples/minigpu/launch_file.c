@@ -563,10 +563,32 @@ static int read_footprint(reader *r, const yaml_node_t *node, launch_kernel *ker
     return 0;
 }
 
+/* textures: - {name: image, texture: {...}, buffer: {...}} */
+static int read_texture_references(reader *r, const yaml_node_t *node, launch_kernel *kernel) {
+    static const char *const keys[] = {"name", "texture", "buffer", NULL};
+    yaml_node_item_t *item;
+    if (node->type != YAML_SEQUENCE_NODE) return FAIL(r, node, "textures must be a list (- {name: image, texture: {...}, buffer: {...}})");
+    for (item = node->data.sequence.items.start; item < node->data.sequence.items.top; item++) {
+        yaml_node_t *element = yaml_document_get_node(r->document, *item), *name, *texture, *buffer;
+        launch_texture_reference *reference =
+            (launch_texture_reference *)append(&kernel->texture_references, &kernel->texture_reference_count, sizeof *reference);
+        if (!reference) return FAIL(r, element, "out of memory");
+        if (check_mapping(r, element, "a texture reference", keys)) return -1;
+        name = find(r, element, "name");
+        texture = find(r, element, "texture");
+        buffer = find(r, element, "buffer");
+        if (!name || !texture || !buffer) return FAIL(r, element, "a texture reference needs name, texture and buffer");
+        reference->texture.place = place_of(element);
+        if (read_text(r, name, "name", &reference->name) || read_buffer(r, buffer, kernel->process, &reference->texture) ||
+            read_texture(r, texture, &reference->texture)) return -1;
+    }
+    return 0;
+}
+
 static int read_kernel(reader *r, const yaml_node_t *node, uint32_t process) {
     static const char *const keys[] = {"ptx",       "kernel",   "grid",          "block",     "dynamic_shared_bytes",
                                        "arguments", "priority", "arrival_cycle", "footprint", "generate",
-                                       "expect",    NULL};
+                                       "expect",    "textures", NULL};
     launch_kernel *kernel;
     yaml_node_t *value;
     if (check_mapping(r, node, "a kernel", keys)) return -1;
@@ -598,6 +620,7 @@ static int read_kernel(reader *r, const yaml_node_t *node, uint32_t process) {
         return -1;
     if ((value = find(r, node, "footprint")) && read_footprint(r, value, kernel)) return -1;
     if ((value = find(r, node, "arguments")) && read_arguments(r, value, kernel)) return -1;
+    if ((value = find(r, node, "textures")) && read_texture_references(r, value, kernel)) return -1;
     if ((value = find(r, node, "generate")) && run_generator(r, value, kernel)) return -1;
     if ((value = find(r, node, "expect")) && read_expect(r, value, kernel)) return -1;
     return 0;
@@ -764,6 +787,8 @@ void launch_file_free(launch_file *launch) {
         launch_kernel *kernel = &launch->kernels[i];
         for (k = 0; k < kernel->expected_file_count; k++) free(kernel->expected_files[k].path);
         free(kernel->expected_files);
+        for (k = 0; k < kernel->texture_reference_count; k++) free(kernel->texture_references[k].name);
+        free(kernel->texture_references);
         free(kernel->arguments);
         free(kernel->ptx_path);
         free(kernel->name);

@@ -42,6 +42,12 @@ typedef struct launch_argument {
     launch_place place;
 } launch_argument;
 
+/* A texture reference of the PTX file (.texref) and what it reads. */
+typedef struct launch_texture_reference {
+    char *name;
+    launch_argument texture;
+} launch_texture_reference;
+
 /* A file whose bytes must equal an argument's buffer afterwards. */
 typedef struct launch_expected_file {
     uint32_t argument;
@@ -62,6 +68,8 @@ typedef struct launch_kernel {
     uint32_t block_cap;             /* blocks of this kernel on one SM at most; 0: as many as fit */
     launch_argument *arguments;
     uint32_t argument_count;
+    launch_texture_reference *texture_references;
+    uint32_t texture_reference_count;
     const reference_entry *reference; /* NULL: none */
     int has_checksum;
     uint64_t checksum;               /* gpump_hash_bytes over the kernel's buffers in argument order */

@@ -140,13 +140,25 @@ static int lower_kernel(const minigpu_config *config, const launch_file *launch,
     return 0;
 }
 
-/* tex instructions that name a .texref of the file instead of taking a texture object as parameter. */
-static int uses_texture_references(const kernel_program *program) {
+static const launch_texture_reference *texture_reference(const launch_kernel *k, const char *name) {
+    uint32_t i;
+    for (i = 0; i < k->texture_reference_count; i++) {
+        if (strcmp(k->texture_references[i].name, name) == 0) return &k->texture_references[i];
+    }
+    return NULL;
+}
+
+/* Returns the name of a texture reference (.texref) that the kernel reads and the launch does not give; NULL when there is none. */
+static const char *missing_texture_reference(const ptx_module *module, const kernel_program *program, const launch_kernel *k) {
     uint32_t i;
     for (i = 0; program->uses_textures && i < program->count; i++) {
-        if (program->instructions[i].opcode == OPCODE_TEX && program->instructions[i].sources[0].kind == OPERAND_IMMEDIATE) return 1;
+        const instruction *in = &program->instructions[i];
+        const char *name;
+        if (in->opcode != OPCODE_TEX || in->sources[0].kind != OPERAND_IMMEDIATE) continue;
+        name = in->sources[0].immediate < module->texture_count ? module->textures[in->sources[0].immediate].name : "?";
+        if (!texture_reference(k, name)) return name;
     }
-    return 0;
+    return NULL;
 }
 
 /* Reads the PTX files of all kernels, each file once. */
@@ -200,8 +212,9 @@ static machine_programs *read_programs(const minigpu_config *config, launch_file
             free_programs(p);
             return NULL;
         }
-        if (uses_texture_references(found[i])) {
-            launch_file_error(launch, k->name_place, error, "kernel %s uses texture references (.texref), which launch files cannot bind", k->name);
+        if (missing_texture_reference(&p->modules[n], found[i], k)) {
+            launch_file_error(launch, k->name_place, error, "kernel %s reads texture %s, which the launch does not give (textures: ...)", k->name,
+                              missing_texture_reference(&p->modules[n], found[i], k));
             free_programs(p);
             return NULL;
         }
@@ -310,6 +323,16 @@ static int prepare_kernel(machine *m, launch_file *launch, uint32_t index, const
         }
     }
     return 0;
+}
+
+static void fill_texture_references(const launch_file *launch, const ptx_module *module, kernel *k) {
+    uint32_t i;
+    for (i = 0; i < module->texture_count; i++) {
+        const launch_texture_reference *reference = texture_reference(k->launch, module->textures[i].name);
+        if (!reference) continue;
+        k->texture_references[i] = reference->texture.texture;
+        k->texture_references[i].address = launch->buffers[reference->texture.buffer].address;
+    }
 }
 
 static void fill_parameters(const launch_file *launch, kernel *k) {
@@ -457,7 +480,8 @@ static int build(machine *m, launch_file *launch, const kernel_program **program
         k->info = p->infos[i];
         k->parameters = (uint8_t *)arena_take(&m->arena, align_up(k->program->parameter_bytes + 8, 8));
         k->textures = (lanes_texture *)arena_take_array(&m->arena, k->launch->argument_count + 1, sizeof *k->textures);
-        if (!k->parameters || !k->textures) goto memory;
+        k->texture_references = (lanes_texture *)arena_take_array(&m->arena, p->modules[p->module_of_kernel[i]].texture_count + 1, sizeof *k->texture_references);
+        if (!k->parameters || !k->textures || !k->texture_references) goto memory;
         k->context_bytes = preemption_context_bytes(k);
         if (k->context_bytes > context_bytes) context_bytes = k->context_bytes;
         gpump_gpu_occupancy(&c->gpu, &k->need, &occupancy, NULL);
@@ -510,7 +534,10 @@ static int build(machine *m, launch_file *launch, const kernel_program **program
         if (!m->local_free) goto memory;
         for (i = 0; i < m->local_count; i++) m->local_free[i] = i;
     }
-    for (i = 0; i < m->kernel_count; i++) fill_parameters(launch, &m->kernels[i]);
+    for (i = 0; i < m->kernel_count; i++) {
+        fill_parameters(launch, &m->kernels[i]);
+        fill_texture_references(launch, &p->modules[p->module_of_kernel[i]], &m->kernels[i]);
+    }
 
     /* Pools. */
     m->block_count = resident;

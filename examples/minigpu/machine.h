@@ -73,6 +73,7 @@ typedef struct kernel {
     const launch_kernel *launch;
     uint8_t *parameters;      /* the parameter block */
     lanes_texture *textures;  /* by argument; the handle of argument i is i + 1. Width 0: that argument is no texture */
+    lanes_texture *texture_references; /* by .texref of its module */
     uint64_t arrival_cycle, ready_cycle, start_cycle, end_cycle; /* ready: it has arrived and it is its turn */
     uint64_t blocks, next_block, done_blocks;
     uint64_t warp_instructions, thread_instructions; /* committed, flushed work included */

@@ -98,6 +98,7 @@ static const lanes_texture *texture_of(machine *m, in_flight *r) {
     const kernel *k = &m->kernels[m->blocks[r->block].kernel];
     uint32_t lane = gpump_bits_lowest64(r->active), other;
     uint64_t handle = lanes_get(&r->sources[0], lane);
+    if (r->instruction->sources[0].kind == OPERAND_IMMEDIATE) return &k->texture_references[handle]; /* that they are given was checked */
     for (other = lane; other < LANES; other++) {
         if ((r->active >> other & 1) && lanes_get(&r->sources[0], other) != handle) {
             wrong_address(m, r, other, lanes_get(&r->sources[0], other), "different textures in one warp, here");

@@ -56,6 +56,7 @@ static int append_launch(launch_file *first, launch_file *second) {
         k->arrival_cycle = NEVER;
         for (a = 0; a < k->argument_count; a++)
             if (k->arguments[a].is_buffer) k->arguments[a].buffer += first->buffer_count;
+        for (a = 0; a < k->texture_reference_count; a++) k->texture_references[a].texture.buffer += first->buffer_count;
     }
     for (i = 0; i < second->buffer_count; i++) {
         first->buffers[first->buffer_count + i] = second->buffers[i];
