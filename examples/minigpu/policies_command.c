@@ -25,6 +25,7 @@ static const char usage[] =
     "  --limit US         only these limits, whole microseconds; may be repeated (default: 2, 3, 4, 5)\n"
     "  --switch MODEL     stall: a switched block stalls for its estimate, as in the paper (default); naive, live, live+compress, tb: its context\n"
     "                     travels through the memory path in that form\n"
+    "  --regions R        sparse, or the most instructions of a short region: kernels have idempotent regions, and the policy rewind may use them\n"
     "  --seed N           of the request times (default 1)\n";
 
 /* Sums over requests. */
@@ -66,10 +67,12 @@ static void add(cell *sum, const victim_outcome *o, const victim_outcome *oracle
 static double percent(double part, double whole) { return whole > 0 ? 100 * part / whole : 0; }
 
 static void print_row(const cell *c) {
-    double blocks = c->by[0] + c->by[1] + c->by[2];
-    printf(" %.1f | %.1f | %.1f | %.1f | %.1f | %.0f | %.2f | %.0f / %.0f / %.0f |\n", percent(c->violated, c->requests), percent(c->warm_violated, c->warm),
+    double blocks = c->by[0] + c->by[1] + c->by[2] + c->by[3];
+    printf(" %.1f | %.1f | %.1f | %.1f | %.1f | %.0f | %.2f | %.0f / %.0f / %.0f", percent(c->violated, c->requests), percent(c->warm_violated, c->warm),
            percent(c->late_truth, c->requests), percent(c->wasted, c->flush), percent(c->idle, c->flush), c->waits ? 100 * c->in_use / c->waits : 0,
            c->requests ? c->start / c->requests / CLOCK_MHZ : 0, percent(c->by[0], blocks), percent(c->by[1], blocks), percent(c->by[2], blocks));
+    if (c->by[3] > 0) printf(" / rewind %.0f", percent(c->by[3], blocks));
+    printf(" |\n");
 }
 
 #define COLUMNS                                                                                                                                  \
@@ -79,6 +82,7 @@ static void print_row(const cell *c) {
 int policies_command(int argc, char **argv, const char *kernels_dir) {
     static const struct option longs[] = {{"requests", required_argument, NULL, 'r'}, {"kernel", required_argument, NULL, 'k'}, {"policy", required_argument, NULL, 'p'},
                                           {"limit", required_argument, NULL, 'l'},    {"switch", required_argument, NULL, 's'}, {"seed", required_argument, NULL, 'S'},
+                                          {"regions", required_argument, NULL, 'R'},
                                           {"help", no_argument, NULL, 'h'},           {NULL, 0, NULL, 0}};
     static const char *const usual[] = {"dual", "chimera", "chimera+", "joint", "oracle", "switch", "drain", "drain-then-switch"};
     static cell per_kernel[VICTIM_EXPERIMENT_KERNELS][POLICIES_MAX * LIMITS_MAX];
@@ -126,6 +130,9 @@ int policies_command(int argc, char **argv, const char *kernels_dir) {
             stalls = strcmp(optarg, "stall") == 0;
             for (form = 0; !stalls && context_form_name(form) && strcmp(context_form_name(form), optarg);) form++;
             if (!stalls && !context_form_name(form)) goto bad;
+            break;
+        case 'R':
+            if (launch_regions(optarg, &e.regions)) goto bad;
             break;
         case 'h': fputs(usage, stdout); return 0;
         default: fputs(usage, stderr); return 2;

@@ -59,6 +59,8 @@ typedef struct victim_experiment {
     uint32_t requests;
     uint64_t seed;
     uint32_t parallel;       /* processes at the same time */
+    uint32_t regions;        /* as machine_options.regions: idempotent regions, so that blocks can rewind */
+    uint32_t unused;
     uint32_t case_count;
     victim_case cases[VICTIM_EXPERIMENT_CASES];
 } victim_experiment;
