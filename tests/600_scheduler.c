@@ -275,6 +275,23 @@ static void a_copy_goes_on_like_the_original(void **state) {
     free(memory);
 }
 
+static void any_priority_will_do(void **state) { /* the largest number is one like any other */
+    gpump_scheduler_config config = small(2, GPUMP_SCHEDULER_SWITCH);
+    void *memory;
+    gpump_scheduler *s = make(&config, &memory);
+    uint32_t low = open_context(s, 0), high = open_context(s, 0);
+    (void)state;
+    assert_int_equal(gpump_scheduler_set_priority(s, 0, high, UINT32_MAX, 1), GPUMP_OK);
+    assert_int_equal(submit(s, 0, 0, low, 8, 1, 8), GPUMP_OK);
+    assert_int_equal(submit(s, 0, 1, high, 1, 1, 8), GPUMP_OK);
+    assert_int_equal(expect(s, "ppq_shared", 0, GPUMP_SCHEDULER_KERNEL_START).queue, 1);
+    assert_int_equal(expect(s, "ppq_shared", 0, GPUMP_SCHEDULER_KERNEL_START).queue, 0);
+    assert_int_equal(expect(s, "ppq_shared", 0, GPUMP_SCHEDULER_SETUP).context, high);
+    assert_int_equal(expect(s, "ppq_shared", 0, GPUMP_SCHEDULER_SETUP).context, low);
+    expect_nothing(s, "ppq_shared", 0);
+    free(memory);
+}
+
 static void time_slices_take_turns(void **state) {
     gpump_scheduler_config config = small(1, GPUMP_SCHEDULER_SWITCH);
     const gpump_scheduler_policy *policy = gpump_scheduler_find("time_slice");
@@ -346,6 +363,7 @@ int main(void) {
         cmocka_unit_test(one_process_at_a_time_under_fcfs),
         cmocka_unit_test(decisions_take_a_cycle_per_sm),
         cmocka_unit_test(a_copy_goes_on_like_the_original),
+        cmocka_unit_test(any_priority_will_do),
         cmocka_unit_test(time_slices_take_turns),
         cmocka_unit_test(statistics_have_names),
         cmocka_unit_test(metrics_of_a_worked_example),
