@@ -13658,13 +13658,13 @@ static gpump_result gpumpi_policy_take(const gpump_scheduler_view *view, uint32_
 }
 
 static gpump_result gpumpi_policy_ppq(const gpump_scheduler_view *view, gpump_scheduler_step *step, int shared) {
-    uint32_t level = GPUMP_NONE; /* levels are taken from the top; GPUMP_NONE: none done yet */
+    uint64_t level = UINT64_MAX; /* levels are taken from the top; those below this one are left */
     for (;;) {
         uint32_t top = 0, leader;
         int found = 0;
         for (uint32_t i = 0; i < view->active_count; i++) {
             uint32_t priority = gpumpi_policy_priority(view, view->active[i]);
-            if ((level == GPUMP_NONE || priority < level) && (!found || priority > top)) top = priority, found = 1;
+            if (priority < level && (!found || priority > top)) top = priority, found = 1;
         }
         if (!found) return GPUMP_EMPTY;
         leader = gpumpi_policy_leader(view, top);
