@@ -232,6 +232,74 @@ static uint64_t hash_context(void) {
     return hash;
 }
 
+/* Kernels of four processes under every policy, blocks ending and leaving at random. */
+static uint64_t hash_scheduler(void) {
+    static uint64_t memory[1 << 17];
+    uint64_t hash = GPUMP_HASH_SEED;
+    const char *name;
+    for (uint32_t p = 0; (name = gpump_scheduler_policy_name(p)) != NULL; p++) {
+        gpump_scheduler_config config;
+        gpump_scheduler *scheduler;
+        uint64_t now = 0, resident[64];
+        uint32_t on_sm[64], leaving[64], residents = 0, rows[4];
+        (void)gpump_scheduler_config_preset(&config, "k20c");
+        config.sms = 4;
+        config.blocks_per_sm = 8;
+        config.mechanism = p % 2 ? GPUMP_SCHEDULER_DRAIN : GPUMP_SCHEDULER_SWITCH;
+        config.active_kernels = 4;
+        config.saved_blocks = 32;
+        if (gpump_scheduler_init(memory, sizeof memory, &config, &scheduler, NULL) != GPUMP_OK) return 0;
+        for (uint32_t c = 0; c < 4; c++) {
+            gpump_scheduler_context context;
+            memset(&context, 0, sizeof context);
+            context.cookie = c;
+            context.priority = below(3);
+            context.weight = 1 + below(3);
+            if (gpump_scheduler_open(scheduler, now, &context, &rows[c], NULL) != GPUMP_OK) return 0;
+        }
+        for (int step = 0; step < 2000; step++) {
+            gpump_scheduler_action action;
+            uint32_t c = below(4), i;
+            now += below(3000);
+            if (!below(3)) {
+                gpump_scheduler_command command;
+                memset(&command, 0, sizeof command);
+                command.cookie = (uint64_t)step;
+                command.blocks = 1 + below(200);
+                command.context = rows[c];
+                command.blocks_per_sm = 1 + below(8);
+                command.saved_limit = below(33);
+                (void)gpump_scheduler_submit(scheduler, now, c, &command, NULL);
+            }
+            for (i = 0; i < residents;) {
+                int done = !below(4), out = !done && leaving[i] && !below(2);
+                if (done ? gpump_scheduler_report_finished(scheduler, now, resident[i]) != GPUMP_OK
+                         : !out || gpump_scheduler_report_preempted(scheduler, now, resident[i], resident[i]) != GPUMP_OK) {
+                    i++;
+                    continue;
+                }
+                residents--;
+                resident[i] = resident[residents];
+                on_sm[i] = on_sm[residents];
+                leaving[i] = leaving[residents];
+            }
+            while (gpump_scheduler_next(scheduler, gpump_scheduler_find(name), now, &action) == GPUMP_OK) {
+                hash = gpump_hash_u64(gpump_hash_u64(gpump_hash_u64(hash, action.kind), action.sm), action.index);
+                if (action.kind == GPUMP_SCHEDULER_SETUP) (void)gpump_scheduler_report_ready(scheduler, now, action.sm);
+                for (i = 0; action.kind == GPUMP_SCHEDULER_PREEMPT && i < residents; i++)
+                    if (on_sm[i] == action.sm) leaving[i] = action.mechanism != GPUMP_SCHEDULER_DRAIN;
+                if (action.kind != GPUMP_SCHEDULER_ISSUE) continue;
+                if (residents == 64) return 0;
+                resident[residents] = action.block;
+                on_sm[residents] = action.sm;
+                leaving[residents++] = 0;
+            }
+        }
+        hash = gpump_hash_u64(hash, gpump_scheduler_hash(scheduler));
+    }
+    return hash;
+}
+
 #ifndef GPUMP_NO_PROGRAM
 /* A program hashed by its listing. */
 static uint64_t hash_listing(uint64_t hash, const gpump_program *program) {
@@ -328,6 +396,7 @@ int main(void) {
     print("compress", hash_compress());
     print("context", hash_context());
     print("victim", hash_victim());
+    print("scheduler", hash_scheduler());
 #ifndef GPUMP_NO_PROGRAM
     print("program", hash_program());
 #endif
