@@ -11911,14 +11911,14 @@ static void gpumpi_victim_plan_joint(const gpump_victim_policy *policy, const gp
 }
 
 /* A block that was to drain is looked at again: it goes on while it is expected to end in time; else it leaves in the cheapest way
- * that is still in time. At the last look nothing is believed any more. */
+ * that is still in time. At the last look a block that is past its expected end is no longer believed to end at all. */
 static uint32_t gpumpi_victim_technique_joint(const gpump_victim_policy *policy, const gpump_victim_block_args *args) {
     uint64_t drain = args->estimate->latency[GPUMP_TECHNIQUE_DRAIN];
     uint32_t others = args->allowed & ~(1u << GPUMP_TECHNIQUE_DRAIN), t;
     (void)policy;
     if (!args->draining) return gpumpi_victim_cheapest(args->estimate, args->allowed, args->left);
     if (args->left == 0) return GPUMP_TECHNIQUE_DRAIN; /* too late to win anything */
-    if (drain > args->left || args->left <= gpumpi_victim_last_look(args->request)) {
+    if (drain > args->left || (drain == 0 && args->left <= gpumpi_victim_last_look(args->request))) {
         t = gpumpi_victim_within(args->estimate, others, 0, args->left);
         if (t < GPUMP_TECHNIQUES) return t;
     }
