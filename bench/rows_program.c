@@ -229,7 +229,7 @@ static void regions(const reproduce_context *context, const char *id, reproduce_
     else if (!strcmp(id, "I.overhead")) reproduce_number(result, 100 * (exp(product / count) - 1), 1);
     else reproduce_number(result, median(values, count), 1);
     if (count && !strcmp(id, "I.overhead"))
-        reproduce_note(result, "boundaries and moves alone %+.1f %%; barriers, which the paper does not mention as boundaries, are two each", 100 * (exp(moves / count) - 1));
+        reproduce_note(result, "boundaries and moves alone %+.1f %%; live-ins are stored and loaded at every boundary, forced ones at barriers too, which the paper does not mention", 100 * (exp(moves / count) - 1));
     reproduce_note(result, "%u kernels, %u of them one region", count, bare);
 }
 

@@ -22,7 +22,7 @@ GPUMP_API gpump_result gpump_regions_config_preset(gpump_regions_config *config,
 typedef enum gpump_cut {
     GPUMP_CUT_NONE = 0,
     GPUMP_CUT_CLOBBER,    /* parts a memory read from a write that may overwrite its source (hitting set) */
-    GPUMP_CUT_FORCED,     /* beside a barrier, or behind an atomic, volatile access or fence */
+    GPUMP_CUT_FORCED,     /* behind a barrier, an atomic, a volatile access or a fence */
     GPUMP_CUT_LOOP,       /* second boundary on a way round a loop */
     GPUMP_CUT_DIVERGENCE, /* where lanes may wait while others cross a boundary */
     GPUMP_CUT_LENGTH,     /* keeps a short region short */
@@ -44,7 +44,8 @@ typedef struct gpump_regions_report {
  *
  * Cuts (facts: de Kruijf's compiler; iGPU 3.2): forced ones; a greedy hitting set over memory antidependences; at least two on every
  * way round a loop that has any; where a warp may be diverged at a boundary, one at every place its other lanes can wait.
- * A warp at a BOUNDARY waits for its own instructions in flight, then records the PC behind it *and* its SIMT stack.
+ * A warp at a BOUNDARY waits for its own instructions in flight, then records the PC behind it *and* its SIMT stack. At a barrier it waits
+ * for those that could still fault. A branch that decides whether a barrier is reached is taken for uniform.
  * GPUMP_ERROR_STATE, GPUMP_ERROR_ARGUMENT (config; program with boundaries), GPUMP_ERROR_MEMORY. */
 GPUMP_API gpump_result gpump_regions_form(const gpump_program *program, const gpump_regions_config *config, gpump_program **formed,
                                           gpump_regions_report *report, gpump_diag *diag);
