@@ -1470,7 +1470,7 @@ GPUMP_API gpump_result gpump_regions_config_preset(gpump_regions_config *config,
 typedef enum gpump_cut {
     GPUMP_CUT_NONE = 0,
     GPUMP_CUT_CLOBBER,    /* parts a memory read from a write that may overwrite its source (hitting set) */
-    GPUMP_CUT_FORCED,     /* beside a barrier, or behind an atomic, volatile access or fence */
+    GPUMP_CUT_FORCED,     /* behind a barrier, an atomic, a volatile access or a fence */
     GPUMP_CUT_LOOP,       /* second boundary on a way round a loop */
     GPUMP_CUT_DIVERGENCE, /* where lanes may wait while others cross a boundary */
     GPUMP_CUT_LENGTH,     /* keeps a short region short */
@@ -1492,7 +1492,8 @@ typedef struct gpump_regions_report {
  *
  * Cuts (facts: de Kruijf's compiler; iGPU 3.2): forced ones; a greedy hitting set over memory antidependences; at least two on every
  * way round a loop that has any; where a warp may be diverged at a boundary, one at every place its other lanes can wait.
- * A warp at a BOUNDARY waits for its own instructions in flight, then records the PC behind it *and* its SIMT stack.
+ * A warp at a BOUNDARY waits for its own instructions in flight, then records the PC behind it *and* its SIMT stack. At a barrier it waits
+ * for those that could still fault. A branch that decides whether a barrier is reached is taken for uniform.
  * GPUMP_ERROR_STATE, GPUMP_ERROR_ARGUMENT (config; program with boundaries), GPUMP_ERROR_MEMORY. */
 GPUMP_API gpump_result gpump_regions_form(const gpump_program *program, const gpump_regions_config *config, gpump_program **formed,
                                           gpump_regions_report *report, gpump_diag *diag);
@@ -8459,32 +8460,24 @@ static int gpumpi_regions_is_boundary(const gpump_program *program, uint32_t i) 
     return in.operation == GPUMP_OP_BOUNDARY;
 }
 
-/* The first step puts boundaries beside barriers and behind whatever must not be done twice. They belong to the instruction before them,
+/* The first step puts boundaries behind barriers and whatever else must not be done twice. They belong to the instruction before them,
  * not to the place behind it: where that is a meeting point of diverged lanes, the first to arrive would wait without crossing it. */
 static gpump_result gpumpi_regions_forced(const gpump_program *program, gpump_program **out, gpump_diag *diag) {
     const gpump_allocator *allocator = gpumpi_program_allocator(program);
     gpumpi_insertion *insertions = NULL;
     gpumpi_edit edit;
-    uint32_t i, b, last = GPUMP_NONE;
+    uint32_t i;
     gpump_result result = GPUMP_ERROR_MEMORY;
     for (i = 0; i < gpump_program_instructions(program); i++) {
         gpump_instruction in;
-        int barrier;
+        gpumpi_insertion behind = gpumpi_insertion_make(GPUMP_OP_BOUNDARY, i + 1);
         gpump_program_instruction(program, i, &in);
-        b = gpump_program_basic_block_of(program, i);
-        barrier = in.operation == GPUMP_OP_BARRIER || in.operation == GPUMP_OP_BARRIER_PP;
-        if (barrier && !(last != GPUMP_NONE && last + 1 == i && gpump_program_basic_block_of(program, last) == b)) {
-            gpumpi_insertion before = gpumpi_insertion_make(GPUMP_OP_BOUNDARY, i);
-            before.instruction.tag = GPUMP_CUT_FORCED;
-            if (!GPUMPI_ARRAY_PUSH(allocator, insertions, before)) goto end;
-        }
-        if (barrier || in.flags & (GPUMP_FLAG_ATOMIC | GPUMP_FLAG_VOLATILE | GPUMP_FLAG_FENCE) || (gpumpi_memory_reads(&in) && gpumpi_memory_writes(&in))) {
-            gpumpi_insertion behind = gpumpi_insertion_make(GPUMP_OP_BOUNDARY, i + 1);
-            behind.instruction.tag = GPUMP_CUT_FORCED;
-            behind.after_previous = 1;
-            last = i;
-            if (!GPUMPI_ARRAY_PUSH(allocator, insertions, behind)) goto end;
-        }
+        if (in.operation != GPUMP_OP_BARRIER && in.operation != GPUMP_OP_BARRIER_PP &&
+            !(in.flags & (GPUMP_FLAG_ATOMIC | GPUMP_FLAG_VOLATILE | GPUMP_FLAG_FENCE)) && !(gpumpi_memory_reads(&in) && gpumpi_memory_writes(&in)))
+            continue;
+        behind.instruction.tag = GPUMP_CUT_FORCED;
+        behind.after_previous = 1;
+        if (!GPUMPI_ARRAY_PUSH(allocator, insertions, behind)) goto end;
     }
     memset(&edit, 0, sizeof edit);
     edit.program = program;
@@ -8685,29 +8678,71 @@ static void gpumpi_regions_cut_block(gpumpi_regions_plan *plan, uint32_t b, uint
     *changed = 1;
 }
 
+/* Marks every branch that decides, directly or not, whether a block in stack[] runs; found branches go on the stack. */
+static void gpumpi_regions_deciders(const gpumpi_regions_plan *plan, uint32_t *stack, uint32_t top, uint8_t *seen) {
+    while (top) {
+        const uint32_t *list;
+        uint32_t count, k;
+        gpumpi_liveness_control_of(plan->liveness, stack[--top], &list, &count);
+        for (k = 0; k < count; k++)
+            if (!seen[list[k]]) seen[stack[top++] = list[k]] = 1;
+    }
+}
+
+/* Is there a cut on the way from block `side` to `meet`? */
+static int gpumpi_regions_side_has_cut(const gpumpi_regions_plan *plan, uint32_t side, uint32_t meet, uint32_t *stack, uint32_t *visited, uint32_t mark) {
+    uint32_t top = 0, k;
+    if (side == meet) return 0;
+    visited[stack[top++] = side] = mark;
+    while (top) {
+        gpump_basic_block block;
+        uint32_t b = stack[--top];
+        if (plan->cut_in[b]) return 1;
+        gpump_program_basic_block(plan->program, b, &block);
+        for (k = 0; k < block.successor_count; k++)
+            if (block.successors[k] != meet && visited[block.successors[k]] != mark) visited[stack[top++] = block.successors[k]] = mark;
+    }
+    return 0;
+}
+
+/* Lanes wait at the start of one side while the other runs, and at the meeting point while either does. A branch that decides whether a barrier
+ * is reached, and behind which code goes on, does not diverge: all threads of a block must come to a barrier. */
 static int gpumpi_regions_divergence(gpumpi_regions_plan *plan, int *changed) {
     const gpump_program *program = plan->program;
     gpumpi_arena scratch = gpumpi_arena_make(gpumpi_program_allocator(program));
-    uint32_t blocks = gpump_program_basic_blocks(program), b, k, top = 0, count, *stack;
-    uint8_t *seen;
-    if (!GPUMPI_ARENA_NEW(&scratch, stack, (size_t)blocks * 2) || !GPUMPI_ARENA_NEW(&scratch, seen, blocks)) {
+    uint32_t blocks = gpump_program_basic_blocks(program), b, i, k, top = 0, mark = 0, *stack, *visited;
+    uint8_t *seen, *to_barrier;
+    if (!GPUMPI_ARENA_NEW(&scratch, stack, (size_t)blocks * 2) || !GPUMPI_ARENA_NEW(&scratch, seen, blocks) ||
+        !GPUMPI_ARENA_NEW(&scratch, to_barrier, blocks) || !GPUMPI_ARENA_NEW(&scratch, visited, blocks)) {
         gpumpi_arena_free(&scratch);
         return 0;
     }
     for (b = 0; b < blocks; b++)
         if (plan->cut_in[b]) stack[top++] = b;
-    while (top) { /* every branch that decides, directly or not, whether a block with a cut runs */
-        const uint32_t *list;
-        gpumpi_liveness_control_of(plan->liveness, stack[--top], &list, &count);
-        for (k = 0; k < count; k++)
-            if (!seen[list[k]]) seen[stack[top++] = list[k]] = 1;
+    gpumpi_regions_deciders(plan, stack, top, seen);
+    for (b = top = 0; b < blocks; b++) {
+        gpump_basic_block block;
+        int barrier = 0;
+        gpump_program_basic_block(program, b, &block);
+        for (i = block.first; i < block.first + block.count; i++) {
+            gpump_instruction in;
+            gpump_program_instruction(program, i, &in);
+            barrier |= in.operation == GPUMP_OP_BARRIER || in.operation == GPUMP_OP_BARRIER_PP;
+        }
+        if (barrier) stack[top++] = b;
     }
+    gpumpi_regions_deciders(plan, stack, top, to_barrier);
     for (b = 0; b < blocks; b++) {
         gpump_basic_block block;
+        int has[2];
         if (!seen[b] || !gpumpi_program_diverges(program, b)) continue;
         gpump_program_basic_block(program, b, &block);
-        for (k = 0; k < block.successor_count; k++) gpumpi_regions_cut_block(plan, block.successors[k], GPUMP_CUT_DIVERGENCE, changed);
-        if (block.post_dominator != GPUMP_NONE) gpumpi_regions_cut_block(plan, block.post_dominator, GPUMP_CUT_DIVERGENCE, changed);
+        if (to_barrier[b] && block.post_dominator != GPUMP_NONE && !gpumpi_regions_only_exits(program, block.post_dominator)) continue;
+        for (k = 0; k < 2; k++) has[k] = gpumpi_regions_side_has_cut(plan, block.successors[k], block.post_dominator, stack, visited, ++mark);
+        for (k = 0; k < 2; k++)
+            if (has[!k] && block.successors[k] != block.post_dominator) gpumpi_regions_cut_block(plan, block.successors[k], GPUMP_CUT_DIVERGENCE, changed);
+        if ((has[0] || has[1]) && block.post_dominator != GPUMP_NONE)
+            gpumpi_regions_cut_block(plan, block.post_dominator, GPUMP_CUT_DIVERGENCE, changed);
     }
     gpumpi_arena_free(&scratch);
     return 1;
