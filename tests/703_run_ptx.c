@@ -4,11 +4,13 @@
 #include "test.h"
 #include <math.h>
 #include "analysis.h"
+#include "latency_schedule.h"
 #include "one_lane.h"
 
 /* Every kernel runs as it is read, and with so many registers: allocated, and spilled where they are few. */
 static const uint32_t register_files[] = {0, 255, 24, 14};
 static uint32_t registers; /* the present one; 0: as it is read */
+static int early_loads;    /* 1: with its loads moved up */
 
 static ptx_module load_corpus(const char *name) {
     char path[512];
@@ -25,9 +27,17 @@ static void run(const ptx_module *module, const char *name, uint32_t threads, co
     static uint8_t shared[4096];
     uint8_t parameters[256];
     const kernel_program *kernel = ptx_find_kernel(module, name);
-    kernel_program allocated;
+    kernel_program allocated, moved;
     lanes_environment e;
     if (!kernel) fail_msg("no kernel %s", name);
+    if (early_loads) {
+        moved = *kernel;
+        moved.instructions = malloc(kernel->count * sizeof *moved.instructions);
+        memcpy(moved.instructions, kernel->instructions, kernel->count * sizeof *moved.instructions);
+        assert_int_equal(latency_schedule(&moved, 32), 0);
+        if (kernel->count > 60) assert_memory_not_equal(moved.instructions, kernel->instructions, kernel->count * sizeof *moved.instructions);
+        kernel = &moved;
+    }
     if (registers) {
         gpump_registers_report report;
         gpump_diag diag;
@@ -47,6 +57,7 @@ static void run(const ptx_module *module, const char *name, uint32_t threads, co
         if (one_lane_run(kernel, &e, parameters, shared)) fail_msg("%s does not end", name);
     }
     if (registers) analysis_free_kernel(&allocated);
+    if (early_loads) free(moved.instructions);
 }
 static uint64_t pointer(const void *p) { return (uint64_t)(uintptr_t)p; }
 
@@ -209,8 +220,9 @@ static void check_half(void) {
 #define TEST(name)                                                              \
     static void test_##name(void **state) {                                     \
         (void)state;                                                            \
-        for (uint32_t i = 0; i < sizeof register_files / sizeof *register_files; i++) { \
-            registers = register_files[i];                                      \
+        for (uint32_t i = 0; i < 2 * (sizeof register_files / sizeof *register_files); i++) { \
+            registers = register_files[i / 2];                                  \
+            early_loads = i % 2;                                                \
             check_##name();                                                     \
         }                                                                       \
     }

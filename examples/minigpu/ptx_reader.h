@@ -42,8 +42,6 @@ typedef struct ptx_relocation {
     uint32_t symbol;
     uint64_t place;       /* byte in the image */
     int64_t addend;
-    uint32_t generic;     /* reserved for spaces whose generic address differs */
-    uint32_t reserved;
 } ptx_relocation;
 
 typedef struct ptx_module {
