@@ -497,14 +497,21 @@ static void measure_all(const reproduce_context *context) {
 
 static const char *const footprint_names[FOOTPRINTS] = {"our footprints", "the paper's footprints"};
 
-/* Which kernels are missing, and why; paths without the folders above ours. */
+/* Which kernels are missing, and why: one list per reason; paths without the folders above ours. */
 static void note_missing(reproduce_result *result, int f) {
-    uint32_t i;
+    uint32_t i, n;
     for (i = 0; i < SUBJECTS; i++) {
         const char *error = outcomes[f][i].error, *tail = strstr(error, "footprint:");
+        char list[256];
+        int listed = 0;
         if (!*error) continue;
+        for (n = 0; n < i && strcmp(outcomes[f][n].error, error) != 0; n++) {}
+        if (n < i) continue;
+        list[0] = 0;
+        for (n = i; n < SUBJECTS; n++)
+            if (strcmp(outcomes[f][n].error, error) == 0) listed += snprintf(list + listed, sizeof list - (size_t)listed, "%s%s", listed ? " " : "", subjects[n].label);
         if (!tail) tail = strstr(error, "kernels/");
-        reproduce_note(result, "%s is left out with %s: %s", subjects[i].label, footprint_names[f], tail ? tail : error);
+        reproduce_note(result, "left out with %s: %s (%s)", footprint_names[f], list, tail ? tail : error);
     }
 }
 
@@ -651,6 +658,7 @@ static void in_place(const reproduce_context *context, const char *id, reproduce
     for (f = 0; f < footprints; f++) {
         double removed[8];
         uint32_t i, n, k, count = 0;
+        reproduce_note(result, "%s", footprint_names[f]);
         for (i = 0; i < 8; i++) {
             const outcome *first = NULL, *second = NULL;
             double complete = 0, in_place = 0;
