@@ -179,6 +179,13 @@ void memory_access_coalesce(machine *m, sm *s, in_flight *r) {
             }
             shared_lanes |= 1u << lane;
             break;
+        case SPACE_PARAM: /* by a generic address (cvta.param): as fast as its constant cache */
+            if (is_write(instruction) || offset > k->program->parameter_bytes || bytes > k->program->parameter_bytes - offset) {
+                wrong_address(m, r, lane, address, "access outside the parameters");
+                r->active = 0;
+                return;
+            }
+            break;
         case SPACE_LOCAL:
             if (offset > k->program->local_bytes || bytes > k->program->local_bytes - offset) {
                 wrong_address(m, r, lane, address, "access outside the thread's local memory");

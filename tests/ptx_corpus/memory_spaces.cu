@@ -50,3 +50,6 @@ extern "C" __global__ void generic(int *g, int which) {
     __syncthreads();
     g[threadIdx.x] = s[threadIdx.x & 63];
 }
+struct weights { float w[8]; };
+__device__ __noinline__ float weigh(const weights *p, int i) { return p->w[i & 7]; }
+extern "C" __global__ void parameter_address(const __grid_constant__ weights v, float *out) { out[threadIdx.x] = weigh(&v, threadIdx.x * 3) + 1.0f; }
