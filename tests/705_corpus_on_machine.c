@@ -108,6 +108,19 @@ static void test_local_memory(void **state) {
     end();
 }
 
+static void test_structures_by_value(void **state) {
+    static const int members[5] = {5, -7, 11, 13, 1000};
+    (void)state;
+    run("by_value");
+    const double *out = after(0);
+    for (int t = 0; t < 64; t++) assert_true(out[t] == members[t % 5] + 0.25 - 3);
+    end();
+    run("parameter_address");
+    const float *weights = after(0);
+    for (int t = 0; t < 64; t++) assert_true(weights[t] == (float)(1 << (t * 3 & 7)) + 1.0f);
+    end();
+}
+
 static float helper(float x, int k) {
     for (int i = 0; i < k; i++) x = fmaf(x, 0.5f, 1.0f);
     return x;
@@ -168,6 +181,6 @@ static void test_control(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_shuffles), cmocka_unit_test(test_votes), cmocka_unit_test(test_atomics),
-                                       cmocka_unit_test(test_shared_memory), cmocka_unit_test(test_local_memory), cmocka_unit_test(test_control)};
+                                       cmocka_unit_test(test_shared_memory), cmocka_unit_test(test_local_memory), cmocka_unit_test(test_structures_by_value), cmocka_unit_test(test_control)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

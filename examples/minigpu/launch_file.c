@@ -396,6 +396,53 @@ static int read_scalar(reader *r, const yaml_node_t *node, launch_argument *argu
     return read_value(r, value, "value", argument->type, &argument->scalar);
 }
 
+static int append_member(reader *r, const yaml_node_t *node, launch_type type, const yaml_node_t *value, launch_argument *argument) {
+    uint32_t size = element_bytes[type], at = (argument->structure_bytes + size - 1) / size * size;
+    uint64_t bits;
+    uint8_t *grown;
+    if (read_value(r, value, "value", type, &bits)) return -1;
+    if (at + size > 4096) return FAIL(r, node, "a struct takes at most 4096 bytes");
+    grown = (uint8_t *)realloc(argument->structure, at + size);
+    if (!grown) return FAIL(r, node, "out of memory");
+    memset(grown + argument->structure_bytes, 0, at - argument->structure_bytes);
+    memcpy(grown + at, &bits, size); /* little-endian hosts */
+    argument->structure = grown;
+    argument->structure_bytes = at + size;
+    return 0;
+}
+
+/* struct: [{type: f64, value: 1}, {type: s32, values: [1, 2, 3]}]: members at their natural alignment, as C lays them out. */
+static int read_structure(reader *r, const yaml_node_t *node, launch_argument *argument) {
+    static const char *const keys[] = {"type", "value", "values", NULL};
+    yaml_node_item_t *item, *one;
+    uint32_t alignment = 1;
+    if (node->type != YAML_SEQUENCE_NODE) return FAIL(r, node, "struct must be a list of members (- {type: f32, value: 1})");
+    for (item = node->data.sequence.items.start; item < node->data.sequence.items.top; item++) {
+        yaml_node_t *member = yaml_document_get_node(r->document, *item), *type_node, *value, *values;
+        launch_type type;
+        if (check_mapping(r, member, "a member", keys)) return -1;
+        type_node = find(r, member, "type");
+        value = find(r, member, "value");
+        values = find(r, member, "values");
+        if (!type_node || !value == !values) return FAIL(r, member, "a member needs a type and either value or values");
+        if (read_type(r, type_node, &type)) return -1;
+        if (element_bytes[type] > alignment) alignment = element_bytes[type];
+        if (value && append_member(r, member, type, value, argument)) return -1;
+        if (!values) continue;
+        if (values->type != YAML_SEQUENCE_NODE) return FAIL(r, values, "values must be a list");
+        for (one = values->data.sequence.items.start; one < values->data.sequence.items.top; one++)
+            if (append_member(r, member, type, yaml_document_get_node(r->document, *one), argument)) return -1;
+    }
+    if (!argument->structure) return FAIL(r, node, "a struct needs a member");
+    while (argument->structure_bytes % alignment) { /* the end is padded too */
+        uint8_t *grown = (uint8_t *)realloc(argument->structure, argument->structure_bytes + 1);
+        if (!grown) return FAIL(r, node, "out of memory");
+        argument->structure = grown;
+        grown[argument->structure_bytes++] = 0;
+    }
+    return 0;
+}
+
 /* One of some words; *choice is its place among them. */
 static int read_choice(reader *r, const yaml_node_t *node, const char *what, const char *const *words, uint8_t *choice) {
     char *text = NULL;
@@ -453,19 +500,24 @@ static int read_texture(reader *r, const yaml_node_t *node, launch_argument *arg
 }
 
 static int read_arguments(reader *r, const yaml_node_t *node, launch_kernel *kernel) {
-    static const char *const keys[] = {"scalar", "buffer", "texture", NULL};
+    static const char *const keys[] = {"scalar", "buffer", "texture", "struct", NULL};
     yaml_node_item_t *item;
     if (node->type != YAML_SEQUENCE_NODE) return FAIL(r, node, "arguments must be a list (- scalar: ... or - buffer: ...)");
     kernel->arguments_place = place_of(node);
     for (item = node->data.sequence.items.start; item < node->data.sequence.items.top; item++) {
-        yaml_node_t *element = yaml_document_get_node(r->document, *item), *scalar, *buffer, *texture;
+        yaml_node_t *element = yaml_document_get_node(r->document, *item), *scalar, *buffer, *texture, *structure;
         launch_argument *argument = (launch_argument *)append(&kernel->arguments, &kernel->argument_count, sizeof *argument);
         if (!argument) return FAIL(r, element, "out of memory");
         if (check_mapping(r, element, "an argument", keys)) return -1;
         argument->place = place_of(element);
         scalar = find(r, element, "scalar");
         buffer = find(r, element, "buffer");
-        if (!scalar == !buffer) return FAIL(r, element, "an argument is either a scalar or a buffer");
+        structure = find(r, element, "struct");
+        if (!!scalar + !!buffer + !!structure != 1) return FAIL(r, element, "an argument is either a scalar or a buffer or a struct");
+        if (structure) {
+            if (read_structure(r, structure, argument)) return -1;
+            continue;
+        }
         if (scalar ? read_scalar(r, scalar, argument) : read_buffer(r, buffer, kernel->process, argument)) return -1;
         texture = find(r, element, "texture");
         if (texture && scalar) return FAIL(r, texture, "a texture needs a buffer, not a scalar");
@@ -789,6 +841,7 @@ void launch_file_free(launch_file *launch) {
         free(kernel->expected_files);
         for (k = 0; k < kernel->texture_reference_count; k++) free(kernel->texture_references[k].name);
         free(kernel->texture_references);
+        for (k = 0; k < kernel->argument_count; k++) free(kernel->arguments[k].structure);
         free(kernel->arguments);
         free(kernel->ptx_path);
         free(kernel->name);

@@ -37,6 +37,8 @@ typedef struct launch_argument {
     uint32_t buffer;     /* index into launch_file.buffers */
     launch_type type;    /* of a scalar */
     uint64_t scalar;     /* its bits, zero-extended */
+    uint8_t *structure;  /* a struct by value: its bytes, padding included; NULL: none */
+    uint32_t structure_bytes;
     int is_texture;      /* a buffer that the kernel gets a texture object of */
     lanes_texture texture; /* how it is read; address 0 */
     launch_place place;

@@ -308,6 +308,11 @@ static int prepare_kernel(machine *m, launch_file *launch, uint32_t index, const
         const launch_argument *argument = &l->arguments[i];
         const kernel_parameter *parameter = &program->parameters[i];
         uint32_t bytes = argument->is_buffer ? 8 : launch_type_bytes(argument->type);
+        if (argument->structure) {
+            if (argument->structure_bytes == parameter->bytes) continue;
+            return launch_file_error(launch, argument->place, error, "parameter %s of kernel %s takes %u bytes, the struct has %u", parameter->name, l->name,
+                                     parameter->bytes, argument->structure_bytes);
+        }
         if (argument->is_buffer && parameter->bytes != 8) {
             return launch_file_error(launch, argument->place, error, "parameter %s of kernel %s is a %u-byte value, not a buffer", parameter->name, l->name, parameter->bytes);
         }
@@ -340,6 +345,10 @@ static void fill_parameters(const launch_file *launch, kernel *k) {
     for (i = 0; i < k->launch->argument_count; i++) {
         const launch_argument *argument = &k->launch->arguments[i];
         uint64_t bits = argument->is_buffer ? launch->buffers[argument->buffer].address : argument->scalar;
+        if (argument->structure) {
+            memcpy(k->parameters + k->program->parameters[i].offset, argument->structure, argument->structure_bytes);
+            continue;
+        }
         if (argument->is_texture) {
             k->textures[i] = argument->texture;
             k->textures[i].address = bits;
