@@ -407,6 +407,7 @@ typedef struct machine {
     uint32_t deadlocked;
     struct trace *trace;        /* an observer outside the arena; NULL: nobody looks */
     struct region_log *region_log; /* another: which regions ran and how long (restart.h); NULL */
+    uint8_t *clobbered_at;      /* another: set to 1 at the PC of every instruction that was seen to clobber; NULL */
 } machine;
 
 /* What machine_build needs beside the launch file. */

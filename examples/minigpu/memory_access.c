@@ -274,6 +274,7 @@ static void track(machine *m, sm *s, in_flight *r) {
         }
     }
     if (clobbered) preemption_clobbered(m, s, b);
+    if (clobbered && m->clobbered_at) m->clobbered_at[r->pc] = 1;
 }
 
 void memory_access_effect(machine *m, sm *s, in_flight *r) {
