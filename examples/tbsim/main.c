@@ -28,12 +28,13 @@ static const char *const usage_text =
     "       --seed N         1                             --shard I/N            only jobs i with i mod N = I, 0 <= I < N\n"
     "       --threads N      all cores                     --prioritise           the first process has priority 1\n"
     "       --out FILE       standard output               --quiet                no progress bar\n"
-    "evaluate, machines: --workloads N (per process count), --threads N, --quiet; machines: --svg FILE, a picture\n";
+    "evaluate, machines: --workloads N (per process count), --threads N, --quiet; \n"
+    "machines: --gpu NAME only that one; --svg FILE a picture; --table FILE the picture of a table printed before\n";
 
 typedef struct arguments {
     tb_machine machine;
     tb_options options;
-    const char *data, *trace, *svg, *title, *out, *gpu;
+    const char *data, *trace, *svg, *title, *out, *gpu, *table;
     int csv, class_end, quiet, prioritise, has_policy, has_mechanism, has_transfers, has_limit;
     uint32_t processes, workloads, threads, shard, shards;
     uint64_t seed;
@@ -52,7 +53,7 @@ static int parse(int argc, char **argv, arguments *a) {
         {"data", 1, NULL, 'd'},      {"csv", 0, NULL, 'C'},      {"trace", 1, NULL, 'T'},         {"svg", 1, NULL, 'S'},
         {"title", 1, NULL, 'i'},     {"limit", 1, NULL, 'l'},    {"sm", 0, NULL, 'M'},            {"processes", 1, NULL, 'n'},
         {"workloads", 1, NULL, 'w'}, {"seed", 1, NULL, 's'},     {"shard", 1, NULL, 'h'},         {"threads", 1, NULL, 'j'},
-        {"launches-per-wait", 1, NULL, 'W'}, {"dispatch", 1, NULL, 'D'}, {"prioritise", 0, NULL, 'x'}, {"out", 1, NULL, 'o'},     {"quiet", 0, NULL, 'q'},         {"help", 0, NULL, '?' + 256}, {NULL, 0, NULL, 0}};
+        {"launches-per-wait", 1, NULL, 'W'}, {"dispatch", 1, NULL, 'D'}, {"prioritise", 0, NULL, 'x'}, {"out", 1, NULL, 'o'},     {"quiet", 0, NULL, 'q'},         {"table", 1, NULL, 'b'},        {"help", 0, NULL, '?' + 256}, {NULL, 0, NULL, 0}};
     int c;
     memset(a, 0, sizeof *a);
     tb_options_default(&a->options);
@@ -63,7 +64,6 @@ static int parse(int argc, char **argv, arguments *a) {
     a->workloads = 10;
     a->seed = 1;
     a->shards = 1;
-    a->gpu = "k20c";
     while ((c = getopt_long(argc, argv, "", longs, NULL)) != -1) {
         char *end = NULL;
         double number = optarg ? strtod(optarg, &end) : 0;
@@ -141,6 +141,7 @@ static int parse(int argc, char **argv, arguments *a) {
         }
         case 'x': a->prioritise = 1; break;
         case 'o': a->out = optarg; break;
+        case 'b': a->table = optarg; break;
         default: a->quiet = 1; break;
         }
     }
@@ -338,7 +339,7 @@ static int machines_svg(const char *path, double gain[MACHINES][SCHEMES], uint32
         for (int i = 0; i < SCHEMES; i++)
             if (gain[m][i] > top) top = gain[m][i];
     fprintf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"760\" height=\"340\" font-family=\"sans-serif\" font-size=\"11\">\n"
-                 "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n<text x=\"50\" y=\"20\" font-size=\"14\">Turnaround gain over FCFS, 8 "
+                 "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n<text x=\"50\" y=\"20\" font-size=\"12\">Turnaround gain over FCFS, 8 "
                  "processes, %u workloads (log scale; PPQ: the prioritised process, DSS: the mean process)</text>\n", workloads);
     for (double line = 0.5; line <= top * 1.01; line *= 2)
         fprintf(out, "<line x1=\"50\" x2=\"750\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"#cccccc\"/><text x=\"45\" y=\"%.1f\" text-anchor=\"end\">%g</text>\n",
@@ -358,8 +359,42 @@ static int machines_svg(const char *path, double gain[MACHINES][SCHEMES], uint32
     return fclose(out) ? -1 : 0;
 }
 
+/* Reads the gains back from a table that `machines` has printed, also from one put together of several runs. */
+static int read_gains(const char *path, double gain[MACHINES][SCHEMES], uint32_t *workloads) {
+    char line[300], machine[20], scheme[20];
+    FILE *in = fopen(path, "r");
+    int number = 0, found = 0;
+    if (!in) return fprintf(stderr, "%s: cannot be read\n", path), 2;
+    while (fgets(line, sizeof line, in)) {
+        double value;
+        int m = 0, s = 0;
+        number++;
+        if (sscanf(line, "%u workloads", workloads) == 1) continue;
+        if (sscanf(line, "| %19[^ |] | %*u | %*f | %19[^|] | %lf |", machine, scheme, &value) != 3) continue;
+        while (*scheme && scheme[strlen(scheme) - 1] == ' ') scheme[strlen(scheme) - 1] = 0;
+        while (m < MACHINES && strcmp(machine, machine_names[m])) m++;
+        while (s < SCHEMES && strcmp(scheme, schemes[s].name)) s++;
+        if (m == MACHINES || s == SCHEMES) {
+            fclose(in);
+            return fprintf(stderr, "%s:%d:1: no machine or scheme of that name\n", path, number), 2;
+        }
+        gain[m][s] = value;
+        found++;
+    }
+    fclose(in);
+    if (found != MACHINES * SCHEMES) return fprintf(stderr, "%s: %d of %d rows\n", path, found, MACHINES * SCHEMES), 2;
+    return 0;
+}
+
 static int machines(const arguments *a) {
     static double gain[MACHINES][SCHEMES], lost[MACHINES][SCHEMES], mean_us[MACHINES][SCHEMES];
+    uint32_t workloads = a->workloads;
+    if (a->table) {
+        int status = read_gains(a->table, gain, &workloads);
+        if (!status && (!a->svg || machines_svg(a->svg, gain, workloads))) status = usage("the picture needs --svg FILE that can be written", NULL);
+        return status;
+    }
+    printf("%u workloads of 8 processes\n\n", workloads);
     printf("| machine | SMs | save share, GB/s per SM | scheme | turnaround gain | throughput lost | mean latency of vacating an SM, us |\n");
     printf("|---|---|---|---|---|---|---|\n");
     for (int m = 0; m < MACHINES; m++) {
@@ -368,6 +403,7 @@ static int machines(const arguments *a) {
         tb_job *jobs;
         char error[300];
         uint32_t failed, n = a->workloads;
+        if (a->gpu && strcmp(a->gpu, machine_names[m])) continue;
         if (tb_machine_preset(&machine, machine_names[m])) return 2;
         machine.variation = a->machine.variation;
         machine.launches_per_wait = a->machine.launches_per_wait;
@@ -418,7 +454,7 @@ static int machines(const arguments *a) {
         free(jobs);
         tb_library_free(library);
     }
-    if (a->svg && machines_svg(a->svg, gain, a->workloads)) {
+    if (a->svg && machines_svg(a->svg, gain, workloads)) {
         fprintf(stderr, "%s: cannot be written\n", a->svg);
         return 2;
     }
