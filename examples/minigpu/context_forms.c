@@ -181,6 +181,15 @@ void context_live(const context_view *view, const kernel *k, const warp *w, uint
     for (i = k->registers; i < CONTEXT_LIVE_WORDS * 64u; i++) gpump_bits_clear(live, i); /* predicates have a section of their own */
 }
 
+int context_live_union(const context_view *view, const kernel *k, const warp *w, uint64_t live[CONTEXT_LIVE_WORDS]) {
+    uint32_t i;
+    memset(live, 0, CONTEXT_LIVE_WORDS * sizeof *live);
+    if (!w->stack.depth) return 0;
+    if (gpump_liveness_diverged(view->liveness, w->stack.entries[w->stack.depth - 1].pc, live) != GPUMP_OK) return -1;
+    for (i = k->registers; i < CONTEXT_LIVE_WORDS * 64u; i++) gpump_bits_clear(live, i);
+    return 0;
+}
+
 /* ==== writing and reading ==== */
 
 /* Registers of a whole block, one warp after the other; gpump's compression takes at most 256 per thread. */

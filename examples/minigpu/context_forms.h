@@ -35,6 +35,10 @@ int context_runs_on(machine *m, const block *b, const warp *w);
 #define CONTEXT_LIVE_WORDS (SCOREBOARD_IDS / 64u)
 void context_live(const context_view *view, const kernel *k, const warp *w, uint64_t live[CONTEXT_LIVE_WORDS]);
 
+/* The same as Lin has it for a diverged warp that shows only where it stops: the union over every divergence that encloses the place
+ * (2.3.2). Returns 0, or -1 when out of memory. */
+int context_live_union(const context_view *view, const kernel *k, const warp *w, uint64_t live[CONTEXT_LIVE_WORDS]);
+
 /* Writes the registers of a block's warps in the machine's form; `b` NULL measures the most that any form can take. */
 void context_forms_write(machine *m, const kernel *k, const block *b, gpump_context_writer *writer);
 /* Returns the bytes of one warp's sections (registers in the machine's form, stack, predicates) and how many vector registers are among
