@@ -2885,6 +2885,87 @@ GPUMP_API void gpumpi_boundary_starts(const gpump_program *program, uint32_t lev
 #endif
 #endif
 
+/* ---- gpump_impl/scheduler_parts.h ---- */
+/* scheduler_parts (private): the scheduler's block of memory, for scheduler.c, which changes it, and scheduler_tables.c, which lays it
+ * out, shows and checks it. */
+#ifndef GPUMPI_SCHEDULER_PARTS_H
+#define GPUMPI_SCHEDULER_PARTS_H
+
+
+
+#include <string.h>
+
+GPUMP_BEGIN
+
+/* The whole state: this head, then the tables at the offsets it holds. */
+struct gpump_scheduler {
+    gpumpi_head head;
+    gpump_scheduler_statistics statistics;
+    uint64_t now;
+    uint64_t policy_due;     /* when the policy decides; GPUMP_UNKNOWN: nothing has happened since it last did */
+    uint64_t policy_wake;    /* when it wants to run by itself */
+    uint64_t arrivals;       /* sequence number of the next submission */
+    uint64_t serials;        /* serial of the next context */
+    uint64_t policy_state[GPUMP_SCHEDULER_STATE_WORDS];
+    uint64_t contexts_at, buffers_at, kernels_at, sms_at; /* offsets in bytes from the start of the block */
+    uint64_t idle_at, attention_at, attention_summary_at; /* sets of SMs: idle; with an action to hand over; words of that not 0 */
+    uint64_t done_at;                                     /* set of queues with KERNEL_DONE to hand over */
+    uint64_t ptbqs_at, generations_at, waiting_at, active_at, owners_at;
+    gpump_scheduler_config config;
+    uint32_t waiting_count, active_count, open_contexts, idle_sms, reserved_sms;
+    uint32_t admission_due;  /* 1: a buffer or a row has become free or full since the policy was asked to admit */
+    uint32_t done_count;     /* queues in that set */
+    uint32_t policy_running; /* 1: in the middle of a run that goes on with the next call */
+};
+
+GPUMP_INLINE void *gpumpi_scheduler_at(const gpump_scheduler *s, uint64_t offset) {
+    const char *base = (const char *)s;
+    void *pointer;
+    base += offset;
+    memcpy(&pointer, &base, sizeof pointer); /* drops const: callers that only read keep their results const */
+    return pointer;
+}
+GPUMP_INLINE gpump_scheduler_context_row *gpumpi_scheduler_contexts(const gpump_scheduler *s) {
+    return (gpump_scheduler_context_row *)gpumpi_scheduler_at(s, s->contexts_at);
+}
+GPUMP_INLINE gpump_scheduler_buffer *gpumpi_scheduler_buffers(const gpump_scheduler *s) {
+    return (gpump_scheduler_buffer *)gpumpi_scheduler_at(s, s->buffers_at);
+}
+GPUMP_INLINE gpump_scheduler_kernel *gpumpi_scheduler_kernels(const gpump_scheduler *s) {
+    return (gpump_scheduler_kernel *)gpumpi_scheduler_at(s, s->kernels_at);
+}
+GPUMP_INLINE gpump_scheduler_sm *gpumpi_scheduler_sms(const gpump_scheduler *s) {
+    return (gpump_scheduler_sm *)gpumpi_scheduler_at(s, s->sms_at);
+}
+GPUMP_INLINE uint64_t *gpumpi_scheduler_words(const gpump_scheduler *s, uint64_t offset) {
+    return (uint64_t *)gpumpi_scheduler_at(s, offset);
+}
+GPUMP_INLINE uint32_t *gpumpi_scheduler_halves(const gpump_scheduler *s, uint64_t offset) {
+    return (uint32_t *)gpumpi_scheduler_at(s, offset);
+}
+
+/* The lowest SM with an action to hand over; at most 16 words are looked at (65536 SMs). */
+GPUMP_INLINE uint32_t gpumpi_scheduler_attended(const gpump_scheduler *s) {
+    const uint64_t *summary = gpumpi_scheduler_words(s, s->attention_summary_at);
+    const uint64_t *words = gpumpi_scheduler_words(s, s->attention_at);
+    uint32_t count = gpump_bits_words(gpump_bits_words(s->config.sms));
+    for (uint32_t i = 0; i < count; i++)
+        if (summary[i]) {
+            uint32_t word = i * 64 + gpump_bits_lowest64(summary[i]);
+            return word * 64 + gpump_bits_lowest64(words[word]);
+        }
+    return GPUMP_NONE;
+}
+GPUMP_INLINE uint32_t gpumpi_scheduler_lowest_idle(const gpump_scheduler *s) {
+    const uint64_t *words = gpumpi_scheduler_words(s, s->idle_at);
+    if (!s->idle_sms) return GPUMP_NONE;
+    for (uint32_t i = 0;; i++)
+        if (words[i]) return i * 64 + gpump_bits_lowest64(words[i]);
+}
+
+GPUMP_END
+#endif
+
 /* ---- gpump_impl/base.c ---- */
 
 
@@ -12522,60 +12603,13 @@ GPUMP_API gpump_result gpump_victim_bits(const gpump_victim_config *config, uint
     return GPUMP_OK;
 }
 
-/* ---- gpump_impl/scheduler.c ---- */
+/* ---- gpump_impl/scheduler_tables.c ---- */
 
 
 
 #include <string.h>
 
 #define GPUMPI_SCHEDULER_MAGIC UINT64_C(0x31444843534d5047) /* "GPMSCHD1" */
-
-/* The whole state: this head, then the tables at the offsets it holds. */
-struct gpump_scheduler {
-    gpumpi_head head;
-    gpump_scheduler_statistics statistics;
-    uint64_t now;
-    uint64_t policy_due;     /* when the policy decides; GPUMP_UNKNOWN: nothing has happened since it last did */
-    uint64_t policy_wake;    /* when it wants to run by itself */
-    uint64_t arrivals;       /* sequence number of the next submission */
-    uint64_t serials;        /* serial of the next context */
-    uint64_t policy_state[GPUMP_SCHEDULER_STATE_WORDS];
-    uint64_t contexts_at, buffers_at, kernels_at, sms_at; /* offsets in bytes from the start of the block */
-    uint64_t idle_at, attention_at, attention_summary_at; /* sets of SMs: idle; with an action to hand over; words of that not 0 */
-    uint64_t done_at;                                     /* set of queues with KERNEL_DONE to hand over */
-    uint64_t ptbqs_at, generations_at, waiting_at, active_at, owners_at;
-    gpump_scheduler_config config;
-    uint32_t waiting_count, active_count, open_contexts, idle_sms, reserved_sms;
-    uint32_t admission_due;  /* 1: a buffer or a row has become free or full since the policy was asked to admit */
-    uint32_t done_count;     /* queues in that set */
-    uint32_t policy_running; /* 1: in the middle of a run that goes on with the next call */
-};
-
-static void *gpumpi_scheduler_at(const gpump_scheduler *s, uint64_t offset) {
-    const char *base = (const char *)s;
-    void *pointer;
-    base += offset;
-    memcpy(&pointer, &base, sizeof pointer); /* drops const: callers that only read keep their results const */
-    return pointer;
-}
-static gpump_scheduler_context_row *gpumpi_scheduler_contexts(const gpump_scheduler *s) {
-    return (gpump_scheduler_context_row *)gpumpi_scheduler_at(s, s->contexts_at);
-}
-static gpump_scheduler_buffer *gpumpi_scheduler_buffers(const gpump_scheduler *s) {
-    return (gpump_scheduler_buffer *)gpumpi_scheduler_at(s, s->buffers_at);
-}
-static gpump_scheduler_kernel *gpumpi_scheduler_kernels(const gpump_scheduler *s) {
-    return (gpump_scheduler_kernel *)gpumpi_scheduler_at(s, s->kernels_at);
-}
-static gpump_scheduler_sm *gpumpi_scheduler_sms(const gpump_scheduler *s) {
-    return (gpump_scheduler_sm *)gpumpi_scheduler_at(s, s->sms_at);
-}
-static uint64_t *gpumpi_scheduler_words(const gpump_scheduler *s, uint64_t offset) {
-    return (uint64_t *)gpumpi_scheduler_at(s, offset);
-}
-static uint32_t *gpumpi_scheduler_halves(const gpump_scheduler *s, uint64_t offset) {
-    return (uint32_t *)gpumpi_scheduler_at(s, offset);
-}
 
 /* ---- configuration ---- */
 
@@ -12656,10 +12690,6 @@ GPUMP_API gpump_result gpump_scheduler_bytes(const gpump_scheduler_config *confi
     if (needed > SIZE_MAX) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "saved_blocks", 0, config->saved_blocks, 0, SIZE_MAX / 8);
     *bytes = (size_t)needed;
     return GPUMP_OK;
-}
-
-static void gpumpi_scheduler_policy_event(gpump_scheduler *s) {
-    if (s->policy_due == GPUMP_UNKNOWN) s->policy_due = gpump_add_saturated(s->now, s->config.decision_cycles);
 }
 
 GPUMP_API gpump_result gpump_scheduler_init(void *memory, size_t bytes, const gpump_scheduler_config *config,
@@ -12764,7 +12794,149 @@ GPUMP_API gpump_result gpump_scheduler_bits(const gpump_scheduler_config *c, gpu
     return GPUMP_OK;
 }
 
+/* ---- views ---- */
+
+GPUMP_API gpump_scheduler_view gpump_scheduler_look(const gpump_scheduler *s) {
+    gpump_scheduler_view view;
+    view.config = &s->config;
+    view.contexts = gpumpi_scheduler_contexts(s);
+    view.buffers = gpumpi_scheduler_buffers(s);
+    view.waiting = gpumpi_scheduler_halves(s, s->waiting_at);
+    view.kernels = gpumpi_scheduler_kernels(s);
+    view.active = gpumpi_scheduler_halves(s, s->active_at);
+    view.sms = gpumpi_scheduler_sms(s);
+    view.state = (uint64_t *)gpumpi_scheduler_at(s, offsetof(struct gpump_scheduler, policy_state));
+    view.user = NULL;
+    view.now = s->now;
+    view.waiting_count = s->waiting_count;
+    view.active_count = s->active_count;
+    view.open_contexts = s->open_contexts;
+    view.idle_sm = gpumpi_scheduler_lowest_idle(s);
+    view.reserved_sms = s->reserved_sms;
+    view.queue = GPUMP_NONE;
+    return view;
+}
+
+GPUMP_API const gpump_scheduler_statistics *gpump_scheduler_count(const gpump_scheduler *s) { return &s->statistics; }
+
+GPUMP_API gpump_scheduler_statistics gpump_scheduler_statistics_diff(const gpump_scheduler_statistics *after,
+                                                                     const gpump_scheduler_statistics *before) {
+    gpump_scheduler_statistics difference;
+#define GPUMPI_FIELD(name, unit, description) difference.name = after->name - before->name;
+    GPUMP_SCHEDULER_STATISTICS(GPUMPI_FIELD)
+#undef GPUMPI_FIELD
+    return difference;
+}
+
+GPUMP_API gpump_result gpump_scheduler_statistics_field(uint32_t index, const char **name, const char **unit, const char **description) {
+    static const char *const fields[][3] = {
+#define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
+        GPUMP_SCHEDULER_STATISTICS(GPUMPI_FIELD)
+#undef GPUMPI_FIELD
+    };
+    if (index >= sizeof fields / sizeof *fields) return GPUMP_EMPTY;
+    if (name) *name = fields[index][0];
+    if (unit) *unit = fields[index][1];
+    if (description) *description = fields[index][2];
+    return GPUMP_OK;
+}
+
+/* ---- checking ---- */
+
+static const char *gpumpi_scheduler_check_sm(const gpump_scheduler *s, uint32_t index) {
+    const gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[index];
+    const gpump_scheduler_kernel *kernels = gpumpi_scheduler_kernels(s);
+    const uint32_t *owners = gpumpi_scheduler_halves(s, s->owners_at) + (uint64_t)index * s->config.blocks_per_sm;
+    uint32_t blocks = 0, next_blocks = 0;
+    int idle = gpump_bits_get(gpumpi_scheduler_words(s, s->idle_at), index);
+    if (s->config.blocks_per_sm < 64 && sm->slots >> s->config.blocks_per_sm) return "a slot beyond the last is taken";
+    for (uint32_t slot = 0; slot < s->config.blocks_per_sm; slot++)
+        if ((sm->slots >> slot) & 1u) {
+            if (owners[slot] == sm->kernel) blocks++;
+            else if (owners[slot] == sm->next) next_blocks++;
+            else return "a block of a kernel that the SM neither runs nor is reserved for";
+        }
+    if (blocks != sm->blocks || next_blocks != sm->next_blocks) return "block counts and slots of an SM differ";
+    if (next_blocks && s->config.kernels_per_sm == 1) return "two kernels on an SM";
+    if (idle != (sm->state == GPUMP_SCHEDULER_SM_IDLE)) return "the set of idle SMs and a state differ";
+    if (sm->leaving > sm->blocks) return "more blocks leaving than there are";
+    if (sm->next != GPUMP_NONE && (sm->state != GPUMP_SCHEDULER_SM_RESERVED || !kernels[sm->next].in_use))
+        return "next names no kernel, or the SM is not reserved";
+    switch (sm->state) {
+    case GPUMP_SCHEDULER_SM_IDLE:
+        return blocks || sm->flags || sm->kernel != GPUMP_NONE ? "an idle SM that is not empty" : NULL;
+    case GPUMP_SCHEDULER_SM_RUNNING:
+        if (sm->kernel >= s->config.active_kernels || !kernels[sm->kernel].in_use) return "an SM runs no kernel";
+        return blocks > kernels[sm->kernel].blocks_per_sm ? "more blocks than the kernel may have on an SM" : NULL;
+    case GPUMP_SCHEDULER_SM_RESERVED:
+        if (!blocks && !(sm->flags & GPUMP_SCHEDULER_SM_SETUP_RUNNING)) return "a vacant SM is still reserved";
+        return blocks && !kernels[sm->kernel].in_use ? "blocks of a kernel that has ended" : NULL;
+    default: return "unknown state";
+    }
+}
+
+static const char *gpumpi_scheduler_check_kernel(const gpump_scheduler *s, uint32_t row) {
+    const gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[row];
+    const gpump_scheduler_sm *sms = gpumpi_scheduler_sms(s);
+    uint32_t owned = 0, reserved = 0, resident = 0, leaving = 0, setting_up = 0, listed = 0;
+    for (uint32_t i = 0; i < s->config.sms; i++) {
+        uint32_t setup = sms[i].flags & (GPUMP_SCHEDULER_SM_SETUP_DUE | GPUMP_SCHEDULER_SM_SETUP_RUNNING);
+        if (sms[i].kernel == row && sms[i].state == GPUMP_SCHEDULER_SM_RUNNING) owned++, setting_up += setup != 0;
+        if (sms[i].next == row) reserved++, resident += sms[i].next_blocks;
+        if (sms[i].kernel == row) resident += sms[i].blocks, leaving += sms[i].leaving;
+    }
+    for (uint32_t i = k->first_sm; i != GPUMP_NONE && listed <= owned; i = sms[i].next_sm) {
+        if (sms[i].kernel != row || sms[i].state != GPUMP_SCHEDULER_SM_RUNNING) return "an SM in a list it does not belong to";
+        listed++;
+    }
+    if (listed != owned || owned != k->owned) return "owned SMs and the list differ";
+    if (reserved != k->reserved) return "reserved SMs differ";
+    if (resident != k->resident) return "resident blocks differ";
+    if (leaving != k->leaving) return "leaving blocks differ";
+    if (setting_up != k->setting_up) return "SMs being set up differ";
+    if (k->tokens != GPUMP_SCHEDULER_TOKEN_ZERO + k->budget - owned - reserved) return "tokens are not conserved";
+    if (k->saved > k->saved_limit || k->saved_limit > s->config.saved_blocks) return "a PTBQ has overflowed";
+    if (k->saved + k->leaving > k->saved_limit) return "room in a PTBQ is promised twice";
+    if (k->next_block > k->blocks) return "more blocks issued than the grid has";
+    if (k->next_block == k->blocks && !k->resident && !k->saved) return "a kernel without blocks is active";
+    return NULL;
+}
+
+GPUMP_API const char *gpump_scheduler_check(const gpump_scheduler *s) {
+    const uint32_t *active = gpumpi_scheduler_halves(s, s->active_at), *waiting = gpumpi_scheduler_halves(s, s->waiting_at);
+    uint32_t in_use = 0, idle = 0, reserved = 0;
+    const char *wrong = NULL;
+    for (uint32_t i = 0; i < s->config.sms && !wrong; i++) {
+        wrong = gpumpi_scheduler_check_sm(s, i);
+        idle += gpumpi_scheduler_sms(s)[i].state == GPUMP_SCHEDULER_SM_IDLE;
+        reserved += gpumpi_scheduler_sms(s)[i].state == GPUMP_SCHEDULER_SM_RESERVED;
+    }
+    if (wrong) return wrong;
+    if (idle != s->idle_sms || reserved != s->reserved_sms) return "counts of idle or reserved SMs differ";
+    for (uint32_t i = 0; i < s->config.active_kernels; i++) in_use += gpumpi_scheduler_kernels(s)[i].in_use;
+    if (in_use != s->active_count) return "the active queue and the KSRT differ";
+    for (uint32_t i = 0; i < s->active_count && !wrong; i++) {
+        const gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[active[i]];
+        if (!k->in_use) return "the active queue names a free row";
+        if (gpumpi_scheduler_buffers(s)[k->queue].state != GPUMP_SCHEDULER_BUFFER_ACTIVE) return "an active kernel's queue is not";
+        wrong = gpumpi_scheduler_check_kernel(s, active[i]);
+    }
+    for (uint32_t i = 0; i < s->waiting_count && !wrong; i++) {
+        const gpump_scheduler_buffer *buffer = &gpumpi_scheduler_buffers(s)[waiting[i]];
+        if (buffer->state != GPUMP_SCHEDULER_BUFFER_WAITING) wrong = "the waiting list names a buffer without a command";
+        if (i && buffer->arrival <= gpumpi_scheduler_buffers(s)[waiting[i - 1]].arrival) wrong = "the waiting list is out of order";
+    }
+    return wrong;
+}
+
+/* ---- gpump_impl/scheduler.c ---- */
+
+
 /* ---- small state changes ---- */
+
+static void gpumpi_scheduler_policy_event(gpump_scheduler *s) {
+    if (s->policy_due == GPUMP_UNKNOWN) s->policy_due = gpump_add_saturated(s->now, s->config.decision_cycles);
+}
 
 static void gpumpi_scheduler_attend(gpump_scheduler *s, uint32_t sm) {
     gpump_bits_set(gpumpi_scheduler_words(s, s->attention_at), sm);
@@ -12774,24 +12946,6 @@ static void gpumpi_scheduler_ignore(gpump_scheduler *s, uint32_t sm) {
     uint64_t *words = gpumpi_scheduler_words(s, s->attention_at);
     gpump_bits_clear(words, sm);
     if (!words[sm >> 6]) gpump_bits_clear(gpumpi_scheduler_words(s, s->attention_summary_at), sm >> 6);
-}
-/* The lowest SM with an action to hand over; at most 16 words are looked at (65536 SMs). */
-static uint32_t gpumpi_scheduler_attended(const gpump_scheduler *s) {
-    const uint64_t *summary = gpumpi_scheduler_words(s, s->attention_summary_at);
-    const uint64_t *words = gpumpi_scheduler_words(s, s->attention_at);
-    uint32_t count = gpump_bits_words(gpump_bits_words(s->config.sms));
-    for (uint32_t i = 0; i < count; i++)
-        if (summary[i]) {
-            uint32_t word = i * 64 + gpump_bits_lowest64(summary[i]);
-            return word * 64 + gpump_bits_lowest64(words[word]);
-        }
-    return GPUMP_NONE;
-}
-static uint32_t gpumpi_scheduler_lowest_idle(const gpump_scheduler *s) {
-    const uint64_t *words = gpumpi_scheduler_words(s, s->idle_at);
-    if (!s->idle_sms) return GPUMP_NONE;
-    for (uint32_t i = 0;; i++)
-        if (words[i]) return i * 64 + gpump_bits_lowest64(words[i]);
 }
 
 /* Puts an SM at the head of its owner's list and charges a token. */
@@ -13136,53 +13290,6 @@ GPUMP_API gpump_result gpump_scheduler_report_room(gpump_scheduler *s, uint64_t 
     if (gpumpi_scheduler_time(s, now)) return GPUMP_ERROR_TIME;
     sm->room = blocks;
     if (blocks) gpumpi_scheduler_attend(s, index);
-    return GPUMP_OK;
-}
-
-/* ---- views ---- */
-
-GPUMP_API gpump_scheduler_view gpump_scheduler_look(const gpump_scheduler *s) {
-    gpump_scheduler_view view;
-    view.config = &s->config;
-    view.contexts = gpumpi_scheduler_contexts(s);
-    view.buffers = gpumpi_scheduler_buffers(s);
-    view.waiting = gpumpi_scheduler_halves(s, s->waiting_at);
-    view.kernels = gpumpi_scheduler_kernels(s);
-    view.active = gpumpi_scheduler_halves(s, s->active_at);
-    view.sms = gpumpi_scheduler_sms(s);
-    view.state = (uint64_t *)gpumpi_scheduler_at(s, offsetof(struct gpump_scheduler, policy_state));
-    view.user = NULL;
-    view.now = s->now;
-    view.waiting_count = s->waiting_count;
-    view.active_count = s->active_count;
-    view.open_contexts = s->open_contexts;
-    view.idle_sm = gpumpi_scheduler_lowest_idle(s);
-    view.reserved_sms = s->reserved_sms;
-    view.queue = GPUMP_NONE;
-    return view;
-}
-
-GPUMP_API const gpump_scheduler_statistics *gpump_scheduler_count(const gpump_scheduler *s) { return &s->statistics; }
-
-GPUMP_API gpump_scheduler_statistics gpump_scheduler_statistics_diff(const gpump_scheduler_statistics *after,
-                                                                     const gpump_scheduler_statistics *before) {
-    gpump_scheduler_statistics difference;
-#define GPUMPI_FIELD(name, unit, description) difference.name = after->name - before->name;
-    GPUMP_SCHEDULER_STATISTICS(GPUMPI_FIELD)
-#undef GPUMPI_FIELD
-    return difference;
-}
-
-GPUMP_API gpump_result gpump_scheduler_statistics_field(uint32_t index, const char **name, const char **unit, const char **description) {
-    static const char *const fields[][3] = {
-#define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
-        GPUMP_SCHEDULER_STATISTICS(GPUMPI_FIELD)
-#undef GPUMPI_FIELD
-    };
-    if (index >= sizeof fields / sizeof *fields) return GPUMP_EMPTY;
-    if (name) *name = fields[index][0];
-    if (unit) *unit = fields[index][1];
-    if (description) *description = fields[index][2];
     return GPUMP_OK;
 }
 
@@ -13535,94 +13642,6 @@ GPUMP_API uint64_t gpump_scheduler_next_cycle(const gpump_scheduler *s) {
     uint64_t due = s->policy_due < s->policy_wake ? s->policy_due : s->policy_wake;
     if (s->done_count || s->admission_due || gpumpi_scheduler_attended(s) != GPUMP_NONE || due <= s->now) return s->now;
     return due;
-}
-
-/* ---- checking ---- */
-
-static const char *gpumpi_scheduler_check_sm(const gpump_scheduler *s, uint32_t index) {
-    const gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[index];
-    const gpump_scheduler_kernel *kernels = gpumpi_scheduler_kernels(s);
-    const uint32_t *owners = gpumpi_scheduler_halves(s, s->owners_at) + (uint64_t)index * s->config.blocks_per_sm;
-    uint32_t blocks = 0, next_blocks = 0;
-    int idle = gpump_bits_get(gpumpi_scheduler_words(s, s->idle_at), index);
-    if (s->config.blocks_per_sm < 64 && sm->slots >> s->config.blocks_per_sm) return "a slot beyond the last is taken";
-    for (uint32_t slot = 0; slot < s->config.blocks_per_sm; slot++)
-        if ((sm->slots >> slot) & 1u) {
-            if (owners[slot] == sm->kernel) blocks++;
-            else if (owners[slot] == sm->next) next_blocks++;
-            else return "a block of a kernel that the SM neither runs nor is reserved for";
-        }
-    if (blocks != sm->blocks || next_blocks != sm->next_blocks) return "block counts and slots of an SM differ";
-    if (next_blocks && s->config.kernels_per_sm == 1) return "two kernels on an SM";
-    if (idle != (sm->state == GPUMP_SCHEDULER_SM_IDLE)) return "the set of idle SMs and a state differ";
-    if (sm->leaving > sm->blocks) return "more blocks leaving than there are";
-    if (sm->next != GPUMP_NONE && (sm->state != GPUMP_SCHEDULER_SM_RESERVED || !kernels[sm->next].in_use))
-        return "next names no kernel, or the SM is not reserved";
-    switch (sm->state) {
-    case GPUMP_SCHEDULER_SM_IDLE:
-        return blocks || sm->flags || sm->kernel != GPUMP_NONE ? "an idle SM that is not empty" : NULL;
-    case GPUMP_SCHEDULER_SM_RUNNING:
-        if (sm->kernel >= s->config.active_kernels || !kernels[sm->kernel].in_use) return "an SM runs no kernel";
-        return blocks > kernels[sm->kernel].blocks_per_sm ? "more blocks than the kernel may have on an SM" : NULL;
-    case GPUMP_SCHEDULER_SM_RESERVED:
-        if (!blocks && !(sm->flags & GPUMP_SCHEDULER_SM_SETUP_RUNNING)) return "a vacant SM is still reserved";
-        return blocks && !kernels[sm->kernel].in_use ? "blocks of a kernel that has ended" : NULL;
-    default: return "unknown state";
-    }
-}
-
-static const char *gpumpi_scheduler_check_kernel(const gpump_scheduler *s, uint32_t row) {
-    const gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[row];
-    const gpump_scheduler_sm *sms = gpumpi_scheduler_sms(s);
-    uint32_t owned = 0, reserved = 0, resident = 0, leaving = 0, setting_up = 0, listed = 0;
-    for (uint32_t i = 0; i < s->config.sms; i++) {
-        uint32_t setup = sms[i].flags & (GPUMP_SCHEDULER_SM_SETUP_DUE | GPUMP_SCHEDULER_SM_SETUP_RUNNING);
-        if (sms[i].kernel == row && sms[i].state == GPUMP_SCHEDULER_SM_RUNNING) owned++, setting_up += setup != 0;
-        if (sms[i].next == row) reserved++, resident += sms[i].next_blocks;
-        if (sms[i].kernel == row) resident += sms[i].blocks, leaving += sms[i].leaving;
-    }
-    for (uint32_t i = k->first_sm; i != GPUMP_NONE && listed <= owned; i = sms[i].next_sm) {
-        if (sms[i].kernel != row || sms[i].state != GPUMP_SCHEDULER_SM_RUNNING) return "an SM in a list it does not belong to";
-        listed++;
-    }
-    if (listed != owned || owned != k->owned) return "owned SMs and the list differ";
-    if (reserved != k->reserved) return "reserved SMs differ";
-    if (resident != k->resident) return "resident blocks differ";
-    if (leaving != k->leaving) return "leaving blocks differ";
-    if (setting_up != k->setting_up) return "SMs being set up differ";
-    if (k->tokens != GPUMP_SCHEDULER_TOKEN_ZERO + k->budget - owned - reserved) return "tokens are not conserved";
-    if (k->saved > k->saved_limit || k->saved_limit > s->config.saved_blocks) return "a PTBQ has overflowed";
-    if (k->saved + k->leaving > k->saved_limit) return "room in a PTBQ is promised twice";
-    if (k->next_block > k->blocks) return "more blocks issued than the grid has";
-    if (k->next_block == k->blocks && !k->resident && !k->saved) return "a kernel without blocks is active";
-    return NULL;
-}
-
-GPUMP_API const char *gpump_scheduler_check(const gpump_scheduler *s) {
-    const uint32_t *active = gpumpi_scheduler_halves(s, s->active_at), *waiting = gpumpi_scheduler_halves(s, s->waiting_at);
-    uint32_t in_use = 0, idle = 0, reserved = 0;
-    const char *wrong = NULL;
-    for (uint32_t i = 0; i < s->config.sms && !wrong; i++) {
-        wrong = gpumpi_scheduler_check_sm(s, i);
-        idle += gpumpi_scheduler_sms(s)[i].state == GPUMP_SCHEDULER_SM_IDLE;
-        reserved += gpumpi_scheduler_sms(s)[i].state == GPUMP_SCHEDULER_SM_RESERVED;
-    }
-    if (wrong) return wrong;
-    if (idle != s->idle_sms || reserved != s->reserved_sms) return "counts of idle or reserved SMs differ";
-    for (uint32_t i = 0; i < s->config.active_kernels; i++) in_use += gpumpi_scheduler_kernels(s)[i].in_use;
-    if (in_use != s->active_count) return "the active queue and the KSRT differ";
-    for (uint32_t i = 0; i < s->active_count && !wrong; i++) {
-        const gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[active[i]];
-        if (!k->in_use) return "the active queue names a free row";
-        if (gpumpi_scheduler_buffers(s)[k->queue].state != GPUMP_SCHEDULER_BUFFER_ACTIVE) return "an active kernel's queue is not";
-        wrong = gpumpi_scheduler_check_kernel(s, active[i]);
-    }
-    for (uint32_t i = 0; i < s->waiting_count && !wrong; i++) {
-        const gpump_scheduler_buffer *buffer = &gpumpi_scheduler_buffers(s)[waiting[i]];
-        if (buffer->state != GPUMP_SCHEDULER_BUFFER_WAITING) wrong = "the waiting list names a buffer without a command";
-        if (i && buffer->arrival <= gpumpi_scheduler_buffers(s)[waiting[i - 1]].arrival) wrong = "the waiting list is out of order";
-    }
-    return wrong;
 }
 
 /* ---- gpump_impl/scheduler_policies.c ---- */

@@ -20,6 +20,7 @@ set(GPUMP_COMPONENTS
   in_place
   spill
   victim
+  scheduler_tables
   scheduler
   scheduler_policies
 )
