@@ -433,10 +433,12 @@ static gpump_result spill_at_boundaries(kernel_program *lowered, const gpump_pro
 
 /* ---- the whole way ---- */
 
-static gpump_result form_regions(gpump_program *program, uint32_t regions, gpump_program **formed, gpump_regions_report *report, gpump_diag *diag) {
+static gpump_result form_regions(gpump_program *program, const analysis_lowering *how, gpump_program **formed, gpump_regions_report *report,
+                                 gpump_diag *diag) {
     gpump_regions_config config;
-    gpump_result result = gpump_regions_config_preset(&config, regions == REGIONS_SPARSE ? "igpu" : "igpu_short");
-    if (regions != REGIONS_SPARSE) config.max_instructions = regions;
+    gpump_result result = gpump_regions_config_preset(&config, how->regions == REGIONS_SPARSE ? "igpu" : "igpu_short");
+    if (how->regions != REGIONS_SPARSE) config.max_instructions = how->regions;
+    config.preserve = !how->only_boundaries;
     return result == GPUMP_OK ? gpump_regions_form(program, &config, formed, report, diag) : result;
 }
 
@@ -462,7 +464,7 @@ gpump_result analysis_lower(const kernel_program *kernel, const analysis_lowerin
     *lowered = *kernel;
     lowered->instructions = NULL;
     if ((result = analysis_create_launch(kernel, how->block, how->alias_class, &a, diag)) != GPUMP_OK) return result;
-    if (how->regions != REGIONS_NONE) result = form_regions(a.program, how->regions, &formed, &report->regions, diag);
+    if (how->regions != REGIONS_NONE) result = form_regions(a.program, how, &formed, &report->regions, diag);
     if (result == GPUMP_OK) result = gpump_registers_config_preset(&config, "fermi");
     if (result == GPUMP_OK) {
         config.registers = how->registers;

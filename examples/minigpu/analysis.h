@@ -35,6 +35,7 @@ typedef struct analysis_lowering {
     uint32_t registers;          /* 32-bit registers of a thread at most, 2 to 1024 */
     uint32_t regions;            /* REGIONS_NONE; REGIONS_SPARSE; or N, 2 and more: sparse regions and short ones of at most N instructions */
     uint32_t continuous;         /* 1: live-ins of sparse regions are stored and loaded again at their boundaries (continuous spilling, iGPU 4.2) */
+    uint32_t only_boundaries;    /* tests: 1: boundaries without what keeps the live-ins of regions, which makes them wrong */
     const uint32_t *block;       /* threads of the launch's blocks in x, y and z; NULL: unknown */
     const uint32_t *alias_class; /* as for analysis_create_launch; NULL */
 } analysis_lowering;

@@ -5,15 +5,19 @@
 #include "context_forms.h"
 #include "pipeline.h"
 
-/* Registers nobody needs at the place the warp goes back to hold nothing any more. */
+/* Registers nobody needs at the place the warp goes back to hold nothing any more, but for those that it needs to go back further,
+ * to the start of its sparse region. */
 static void overwrite_dead(machine *m, const block *b, const warp *w) {
     const kernel *k = &m->kernels[b->kernel];
-    uint64_t live[CONTEXT_LIVE_WORDS];
+    uint64_t live[CONTEXT_LIVE_WORDS], further[CONTEXT_LIVE_WORDS];
+    warp start = *w;
     uint32_t r, lane, *registers = warp_registers(m, b, w);
     if (!m->config.overwrite_freed || !m->views) return;
     context_live(m->views[b->kernel], k, w, live);
+    restart_copy_stack(&start.stack, &w->sparse_start);
+    context_live(m->views[b->kernel], k, &start, further);
     for (r = 0; r < k->registers; r++) {
-        if (gpump_bits_get(live, r)) continue;
+        if (gpump_bits_get(live, r) || gpump_bits_get(further, r)) continue;
         for (lane = 0; lane < LANES; lane++) registers[r * LANES + lane] = 0xdeadbeefu ^ r;
     }
 }
