@@ -1,5 +1,6 @@
-/* The program analyses on generated kernels of `size` instructions: a basic block for every ten, loops two deep, divergent and uniform
- * branches, a barrier every few hundred instructions, loads and stores of eight buffers. One operation is one whole analysis:
+/* The program analyses on generated kernels of `size` instructions: a basic block for every ten, loops two deep, divergent
+ * and uniform branches, a barrier every few hundred instructions, loads and stores of eight buffers. One operation is one
+ * whole analysis:
  *   program_build       building and checking it: basic blocks, dominators, post-dominators, loops
  *   program_liveness    live sets and control dependences
  *   program_registers   allocation onto 255 registers
@@ -7,7 +8,7 @@
  *   program_regions     sparse and short idempotent regions with their moves
  *   program_clobbers    which instructions make a block unfit to be flushed
  *   program_pages       page checks
- *   program_all         the first five, one after the other */
+ *   program_all         build, liveness, registers, regions and points, one after the other */
 #include <stdlib.h>
 #include <string.h>
 #include "gpump.h"
@@ -24,17 +25,22 @@ typedef struct kernel {
 
 static uint32_t random_below(uint64_t *state, uint32_t limit) { return gpump_random_below(state, limit); }
 
-/* Values are made and used within a window of registers, as compilers do it: most live shortly, LIVE of them through the whole kernel, and
- * those are changed now and then. What an if makes is not used behind it. */
+/* Values are made and used within a window of registers, as compilers do it: most live shortly, LIVE of them through the
+ * whole kernel, and those are changed now and then. What an if makes is not used behind it. */
 static gpump_program *generate(uint32_t size) {
     gpump_program *program;
     gpump_instruction in;
     gpump_memory_object object = {GPUMP_SPACE_GLOBAL, GPUMP_NONE};
     uint64_t random = 11;
-    uint32_t i, k, reg, registers = size + LIVE, loop_top[2] = {0, 0}, depth = 0, since = 0, seen[LIVE], saved[LIVE], end_of_if = 0;
+    uint32_t i, k, reg, registers = size + LIVE, loop_top[2] = {0, 0}, depth = 0, since = 0, seen[LIVE], saved[LIVE],
+                        end_of_if = 0;
     if (gpump_program_create(NULL, &program) != GPUMP_OK) return NULL;
     for (i = 0; i < registers + 8; i++)
-        if (gpump_program_add_register(program, i >= registers ? (uint32_t)GPUMP_WIDTH_PREDICATE : i % 5 == 4 ? (uint32_t)GPUMP_WIDTH_64 : (uint32_t)GPUMP_WIDTH_32, &reg, NULL) != GPUMP_OK)
+        if (gpump_program_add_register(program,
+                                       i >= registers ? (uint32_t)GPUMP_WIDTH_PREDICATE
+                                       : i % 5 == 4   ? (uint32_t)GPUMP_WIDTH_64
+                                                      : (uint32_t)GPUMP_WIDTH_32,
+                                       &reg, NULL) != GPUMP_OK)
             return NULL;
     for (i = 0; i < OBJECTS; i++) gpump_program_add_object(program, &object, &reg, NULL);
     for (i = 0; i < LIVE; i++) seen[i] = i;
@@ -43,7 +49,8 @@ static gpump_program *generate(uint32_t size) {
         if (i == end_of_if && i) memcpy(seen, saved, sizeof seen);
         in = gpump_instruction_make(GPUMP_OP_COMPUTE);
         in.tag = i;
-        for (k = 0; k < 3; k++) uses[k] = random_below(&random, 4) ? seen[random_below(&random, LIVE)] : random_below(&random, LIVE);
+        for (k = 0; k < 3; k++)
+            uses[k] = random_below(&random, 4) ? seen[random_below(&random, LIVE)] : random_below(&random, LIVE);
         in.uses = uses;
         in.defs = &def;
         since++;
@@ -118,7 +125,9 @@ static uint64_t allocate(const gpump_program *program, gpump_program **allocated
 
 static void *setup(uint64_t size) {
     kernel *k = (kernel *)calloc(1, sizeof *k);
-    if (!k || !(k->program = generate((uint32_t)size)) || gpump_program_finish(k->program, NULL) != GPUMP_OK || !allocate(k->program, &k->allocated)) return NULL;
+    if (!k || !(k->program = generate((uint32_t)size)) || gpump_program_finish(k->program, NULL) != GPUMP_OK ||
+        !allocate(k->program, &k->allocated))
+        return NULL;
     k->size = (uint32_t)size;
     k->capacity = gpump_program_instructions(k->allocated);
     k->points = (gpump_preempt_point *)calloc(k->capacity, sizeof *k->points);

@@ -1,7 +1,7 @@
 /* link: minigpu_core */
-/* The compiler half of iGPU and Kim: the worked examples (tests/340 and 350 compare them instruction by instruction) and, for every kernel
- * folder of the mini-GPU, what idempotent regions look like when they run: `igpu4`, launch.yaml (small.yaml with --short), without
- * regions, with sparse regions and their moves, and with continuous spilling as well. */
+/* The compiler half of iGPU and Kim: the worked examples (tests/340 and 350 compare them instruction by instruction) and,
+ * for every kernel folder of the mini-GPU, what idempotent regions look like when they run: `igpu4`, launch.yaml (small.yaml
+ * with --short), without regions, with sparse regions and their moves, and with continuous spilling as well. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <math.h>
@@ -19,7 +19,8 @@
 
 enum { ROW, COL, R0, R1, R2, T, VA, U, VB, P, REGISTERS, NONE_OF_THEM = 0x3fffffff };
 
-static void add(gpump_program *program, uint32_t operation, uint32_t def, uint32_t a, uint32_t b, uint32_t c, uint32_t access, uint32_t object, uint32_t target) {
+static void add(gpump_program *program, uint32_t operation, uint32_t def, uint32_t a, uint32_t b, uint32_t c,
+                uint32_t access, uint32_t object, uint32_t target) {
     gpump_instruction in = gpump_instruction_make(operation);
     uint32_t uses[3];
     in.defs = &def;
@@ -45,7 +46,8 @@ static gpump_program *matrix_multiply_accumulate(void) {
     gpump_program *p;
     uint32_t i, reg;
     if (gpump_program_create(NULL, &p) != GPUMP_OK) return NULL;
-    for (i = 0; i < REGISTERS; i++) (void)gpump_program_add_register(p, i == P ? GPUMP_WIDTH_PREDICATE : GPUMP_WIDTH_32, &reg, NULL);
+    for (i = 0; i < REGISTERS; i++)
+        (void)gpump_program_add_register(p, i == P ? GPUMP_WIDTH_PREDICATE : GPUMP_WIDTH_32, &reg, NULL);
     for (i = 0; i < 3; i++) (void)gpump_program_add_object(p, &object, &reg, NULL);
     add(p, GPUMP_OP_COMPUTE, ROW, no, no, no, 0, 0, 0);    /* line 2 */
     add(p, GPUMP_OP_COMPUTE, COL, no, no, no, 0, 0, 0);    /* line 3 */
@@ -79,19 +81,25 @@ static void matmul(const reproduce_context *context, const char *id, reproduce_r
     gpump_instruction boundary, move;
     uint32_t live[32];
     (void)context;
-    if (!program || gpump_liveness_create(program, NULL, &liveness) != GPUMP_OK || gpump_liveness_pressure(liveness, live, NULL, NULL, NULL) != GPUMP_OK ||
-        gpump_regions_config_preset(&config, "igpu") != GPUMP_OK || gpump_regions_form(program, &config, &formed, &report, NULL) != GPUMP_OK) {
+    if (!program || gpump_liveness_create(program, NULL, &liveness) != GPUMP_OK ||
+        gpump_liveness_pressure(liveness, live, NULL, NULL, NULL) != GPUMP_OK ||
+        gpump_regions_config_preset(&config, "igpu") != GPUMP_OK ||
+        gpump_regions_form(program, &config, &formed, &report, NULL) != GPUMP_OK) {
         reproduce_failed(result, "the analyses failed");
     } else if (!strcmp(id, "I.matmul.live")) {
-        reproduce_holds(result, live[place[0]] == 0 && live[place[1]] == 1 && live[place[2]] == 2 && live[place[3]] == 3, "%u %u %u %u; cut %u", live[place[0]],
-                        live[place[1]], live[place[2]], live[place[3]], live[6]);
-        reproduce_note(result, "before line 6 %u, before line 7 %u: these depend on device code that is not printed (the paper has 8 and 5)", live[9], live[16]);
+        reproduce_holds(result, live[place[0]] == 0 && live[place[1]] == 1 && live[place[2]] == 2 && live[place[3]] == 3,
+                        "%u %u %u %u; cut %u", live[place[0]], live[place[1]], live[place[2]], live[place[3]], live[6]);
+        reproduce_note(
+            result,
+            "before line 6 %u, before line 7 %u: these depend on device code that is not printed (the paper has 8 and 5)",
+            live[9], live[16]);
     } else {
         gpump_program_instruction(formed, 6, &boundary);
         gpump_program_instruction(formed, 7, &move);
         reproduce_holds(result,
-                        report.sparse == 1 && report.moves == 1 && boundary.operation == GPUMP_OP_BOUNDARY && move.operation == GPUMP_OP_MOVE &&
-                            move.uses[0] == R1 && move.defs[0] == REGISTERS && gpump_program_instructions(formed) == gpump_program_instructions(program) + 2,
+                        report.sparse == 1 && report.moves == 1 && boundary.operation == GPUMP_OP_BOUNDARY &&
+                            move.operation == GPUMP_OP_MOVE && move.uses[0] == R1 && move.defs[0] == REGISTERS &&
+                            gpump_program_instructions(formed) == gpump_program_instructions(program) + 2,
                         "%u boundary before the loop variable is set, %u move behind it", report.sparse, report.moves);
     }
     gpump_liveness_destroy(liveness);
@@ -137,7 +145,8 @@ static double live_at(const machine *m, uint32_t pc) {
     return gpump_bits_count(live, CONTEXT_LIVE_WORDS);
 }
 
-/* Runs to the end; every few hundred cycles looks at all diverged warps: registers live by the SIMT stack, and by Lin's union. */
+/* Runs to the end; every few hundred cycles looks at all diverged warps: registers live by the SIMT stack, and by Lin's
+ * union. */
 static int run_watching(machine *m, outcome *o) {
     uint64_t until = 300;
     int ended;
@@ -160,13 +169,15 @@ static int run_watching(machine *m, outcome *o) {
 static void run_kernel(const reproduce_context *context, outcome *o) {
     static region_log_entry *entries;
     uint32_t way;
-    for (way = 0; way < 3 && !o->error[0]; way++) { /* without regions, with them, with live-ins stored and loaded at their starts */
+    for (way = 0; way < 3 && !o->error[0];
+         way++) { /* without regions, with them, with live-ins stored and loaded at their starts */
         char path[1024];
         machine_options options;
         launch_file launch;
         machine *m;
         region_log log;
-        snprintf(path, sizeof path, "%s/kernels/%.63s/%s.yaml", MINIGPU_SOURCE_DIR, o->name, context->is_short ? "small" : "launch");
+        snprintf(path, sizeof path, "%s/kernels/%.63s/%s.yaml", MINIGPU_SOURCE_DIR, o->name,
+                 context->is_short ? "small" : "launch");
         if (launch_file_read(&launch, path, o->error)) return;
         machine_options_default(&options);
         options.gpu = "igpu4";
@@ -182,7 +193,8 @@ static void run_kernel(const reproduce_context *context, outcome *o) {
         log.entries = entries;
         log.capacity = entries ? LOG : 0;
         if (way == 1) m->region_log = &log;
-        if ((way ? machine_run(m, NEVER) : run_watching(m, o)) != 1) snprintf(o->error, sizeof o->error, "%s", m->failed ? m->error : "its run did not end");
+        if ((way ? machine_run(m, NEVER) : run_watching(m, o)) != 1)
+            snprintf(o->error, sizeof o->error, "%s", m->failed ? m->error : "its run did not end");
         m->region_log = NULL;
         o->cycles[way] = (uint32_t)m->now;
         if (way == 1 && !o->error[0]) {
@@ -199,7 +211,8 @@ static void run_kernel(const reproduce_context *context, outcome *o) {
                 for (i = 0; i < log.count; i++)
                     if (log.entries[i].pc != NONE) values[n++] = live[log.entries[i].pc];
                 o->median_live = n ? median(values, n) : 0;
-                for (i = 0; i < m->kernels[0].program->count; i++) o->boundaries += m->kernels[0].program->instructions[i].opcode == OPCODE_BOUNDARY;
+                for (i = 0; i < m->kernels[0].program->count; i++)
+                    o->boundaries += m->kernels[0].program->instructions[i].opcode == OPCODE_BOUNDARY;
             }
             else snprintf(o->error, sizeof o->error, "out of memory");
             free(values);
@@ -257,19 +270,25 @@ static void regions(const reproduce_context *context, const char *id, reproduce_
     else if (!strcmp(id, "I.overhead")) reproduce_number(result, 100 * (exp(product / count) - 1), 1);
     else reproduce_number(result, median(values, count), 1);
     if (count && !strcmp(id, "I.overhead"))
-        reproduce_note(result, "boundaries and moves alone %+.1f %%; live-ins are stored and loaded at every boundary, forced ones at barriers too, which the paper does not mention", 100 * (exp(moves / count) - 1));
+        reproduce_note(result,
+                       "boundaries and moves alone %+.1f %%; live-ins are stored and loaded at every boundary, forced ones "
+                       "at barriers too, which the paper does not mention",
+                       100 * (exp(moves / count) - 1));
     if (samples && !strcmp(id, "I.livein"))
-        reproduce_note(result, "beside it, without regions: a diverged warp keeps %.1f registers (%.0f B) by Lin's union over all enclosing divergences, %.1f (%.0f B) by its "
+        reproduce_note(result,
+                       "beside it, without regions: a diverged warp keeps %.1f registers (%.0f B) by Lin's union over all "
+                       "enclosing divergences, %.1f (%.0f B) by its "
                        "SIMT stack, which is exact: %.0f %% less; %llu samples",
-                       whole / (double)samples, 128 * whole / (double)samples, exact / (double)samples, 128 * exact / (double)samples, 100 * (1 - exact / whole),
-                       (unsigned long long)samples);
+                       whole / (double)samples, 128 * whole / (double)samples, exact / (double)samples,
+                       128 * exact / (double)samples, 100 * (1 - exact / whole), (unsigned long long)samples);
     reproduce_note(result, "%u kernels, %u of them one region", count, bare);
 }
 
 /* ---- Kim ---- */
 
-/* The two figures, as gpump_page_checks_insert makes them: counted here, compared and run in tests/350_page_checks.c. A check or a
- * call costs what it makes the machine wait for; `wait` cycles for each call fetched, since it is an execution barrier. */
+/* The two figures, as gpump_page_checks_insert makes them: counted here, compared and run in tests/350_page_checks.c. A
+ * check or a call costs what it makes the machine wait for; `wait` cycles for each call fetched, since it is an execution
+ * barrier. */
 static void page_checks(const reproduce_context *context, const char *id, reproduce_result *result) {
     const int array = !strcmp(id, "K.array");
     const char *const presets[2] = {"kim", "kim_plain"};
@@ -281,7 +300,8 @@ static void page_checks(const reproduce_context *context, const char *id, reprod
         gpump_program *program, *checked = NULL;
         uint32_t i, reg, last = 0, top;
         if (gpump_program_create(NULL, &program) != GPUMP_OK) return;
-        for (i = 0; i < 7; i++) (void)gpump_program_add_register(program, i == 6 ? GPUMP_WIDTH_PREDICATE : GPUMP_WIDTH_32, &reg, NULL);
+        for (i = 0; i < 7; i++)
+            (void)gpump_program_add_register(program, i == 6 ? GPUMP_WIDTH_PREDICATE : GPUMP_WIDTH_32, &reg, NULL);
         if (array) { /* a[ii] = b[ii] * 2 */
             for (i = 0; i < 4; i++) add(program, GPUMP_OP_CONSTANT, i, NONE_OF_THEM, NONE_OF_THEM, NONE_OF_THEM, 0, 0, 0);
             top = gpump_program_instructions(program);
@@ -310,7 +330,8 @@ static void page_checks(const reproduce_context *context, const char *id, reprod
             (void)gpump_program_add(program, &in, NULL, NULL);
         }
         add(program, GPUMP_OP_EXIT, NONE_OF_THEM, NONE_OF_THEM, NONE_OF_THEM, NONE_OF_THEM, 0, 0, 0);
-        if (gpump_program_finish(program, NULL) != GPUMP_OK || gpump_page_checks_config_preset(&config, presets[way]) != GPUMP_OK ||
+        if (gpump_program_finish(program, NULL) != GPUMP_OK ||
+            gpump_page_checks_config_preset(&config, presets[way]) != GPUMP_OK ||
             gpump_page_checks_insert(program, &config, &checked, &report, NULL) != GPUMP_OK) {
             reproduce_failed(result, "the analyses failed");
             gpump_program_destroy(program);
@@ -338,12 +359,17 @@ static void page_checks(const reproduce_context *context, const char *id, reprod
         gpump_program_destroy(program);
     }
     if (array)
-        reproduce_holds(result, checks[0] < checks[1] && calls[0] < calls[1], "%u instructions an iteration, no check in it but at a new page; %u and %u checks otherwise",
+        reproduce_holds(result, checks[0] < checks[1] && calls[0] < calls[1],
+                        "%u instructions an iteration, no check in it but at a new page; %u and %u checks otherwise",
                         in_loop[0], in_loop[1], checks[1]);
     else
-        reproduce_holds(result, calls[0] < calls[1], "%u instructions and no serialising call an iteration; %u and %u calls otherwise", in_loop[0], in_loop[1], calls[1]);
-    reproduce_note(result, "both run with pages missing in tests/350_page_checks.c, results right; the printed forms are caught there");
+        reproduce_holds(result, calls[0] < calls[1],
+                        "%u instructions and no serialising call an iteration; %u and %u calls otherwise", in_loop[0],
+                        in_loop[1], calls[1]);
+    reproduce_note(
+        result, "both run with pages missing in tests/350_page_checks.c, results right; the printed forms are caught there");
 }
 
-const reproduce_row rows_program[] = {{"I.matmul.live", matmul}, {"I.matmul.code", matmul}, {"I.size", regions}, {"I.livein", regions},
-                                      {"I.overhead", regions},   {"K.array", page_checks},  {"K.pointer", page_checks}, {NULL, NULL}};
+const reproduce_row rows_program[] = {
+    {"I.matmul.live", matmul}, {"I.matmul.code", matmul}, {"I.size", regions},        {"I.livein", regions},
+    {"I.overhead", regions},   {"K.array", page_checks},  {"K.pointer", page_checks}, {NULL, NULL}};

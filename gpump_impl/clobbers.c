@@ -15,7 +15,8 @@ GPUMP_API int gpumpi_memory_ends_region(const gpumpi_memory *memory, uint32_t i,
 }
 static uint32_t gpumpi_memory_spill_bytes(const gpump_program *program, const gpump_instruction *in) {
     uint32_t operand = in->def_count ? in->defs[0] : in->uses[0];
-    return operand & GPUMP_OPERAND_PAIR || gpump_program_width(program, operand & GPUMP_OPERAND_INDEX) == GPUMP_WIDTH_64 ? 8 : 4;
+    return operand & GPUMP_OPERAND_PAIR || gpump_program_width(program, operand & GPUMP_OPERAND_INDEX) == GPUMP_WIDTH_64 ? 8
+                                                                                                                         : 4;
 }
 /* The spill area is a place of its own that no other access reaches. */
 static int gpumpi_memory_may_alias(const gpumpi_memory *memory, uint32_t a, uint32_t b) {
@@ -53,8 +54,8 @@ static int gpumpi_memory_edge(const gpump_allocator *allocator, gpumpi_memory_ed
 }
 
 /* Lanes that took `side` at a divergent branch run until they meet the others at `meet` or end; then the other side starts. */
-static int gpumpi_memory_side(gpumpi_memory *memory, uint32_t side, uint32_t meet, uint32_t other, uint32_t mark, const gpump_allocator *allocator,
-                              gpumpi_memory_edges *edges) {
+static int gpumpi_memory_side(gpumpi_memory *memory, uint32_t side, uint32_t meet, uint32_t other, uint32_t mark,
+                              const gpump_allocator *allocator, gpumpi_memory_edges *edges) {
     uint32_t top = 0, i;
     memory->seen[memory->stack[top++] = side] = mark;
     while (top) {
@@ -83,12 +84,14 @@ static int gpumpi_memory_build_graph(gpumpi_arena *arena, gpumpi_memory *memory)
     for (b = 0; b < blocks && ok; b++) {
         gpump_basic_block block;
         gpump_program_basic_block(program, b, &block);
-        for (i = 0; i < block.successor_count && ok; i++) ok = gpumpi_memory_edge(&arena->allocator, &edges, b, block.successors[i]);
-        if (!ok || memory->unit == GPUMP_UNIT_THREAD || !gpumpi_program_diverges(program, b) || block.successors[0] == block.post_dominator ||
-            block.successors[1] == block.post_dominator)
+        for (i = 0; i < block.successor_count && ok; i++)
+            ok = gpumpi_memory_edge(&arena->allocator, &edges, b, block.successors[i]);
+        if (!ok || memory->unit == GPUMP_UNIT_THREAD || !gpumpi_program_diverges(program, b) ||
+            block.successors[0] == block.post_dominator || block.successors[1] == block.post_dominator)
             continue;
         for (i = 0; i < 2 && ok; i++)
-            ok = gpumpi_memory_side(memory, block.successors[i], block.post_dominator, block.successors[!i], ++mark, &arena->allocator, &edges);
+            ok = gpumpi_memory_side(memory, block.successors[i], block.post_dominator, block.successors[!i], ++mark,
+                                    &arena->allocator, &edges);
     }
     ok = ok && gpumpi_graph_build(arena, &memory->graph, blocks, edges.from, edges.to, stbds_arrlenu(edges.from));
     GPUMPI_ARRAY_FREE(&arena->allocator, edges.from);
@@ -112,7 +115,8 @@ static int gpumpi_memory_place_of(const gpump_program *program, const gpump_inst
         place->bytes = gpumpi_memory_spill_bytes(program, in);
         return 1;
     }
-    if (!in->access || in->object == GPUMP_NONE || in->address == GPUMP_ADDRESS_ANYWHERE || in->operation == GPUMP_OP_CHECK) return 0;
+    if (!in->access || in->object == GPUMP_NONE || in->address == GPUMP_ADDRESS_ANYWHERE || in->operation == GPUMP_OP_CHECK)
+        return 0;
     place->object = in->object;
     place->address = in->address;
     place->value = in->address == GPUMP_ADDRESS_VALUE ? in->value : 0;
@@ -144,7 +148,8 @@ static int gpumpi_memory_number_places(gpumpi_arena *arena, gpumpi_memory *memor
         gpump_instruction in;
         memory->slot[i] = GPUMP_NONE;
         gpump_program_instruction(program, i, &in);
-        if (gpumpi_memory_writes(&in) && in.guard == GPUMP_NONE && gpumpi_memory_place_of(program, &in, &place)) places[n++] = place;
+        if (gpumpi_memory_writes(&in) && in.guard == GPUMP_NONE && gpumpi_memory_place_of(program, &in, &place))
+            places[n++] = place;
     }
     qsort(places, n, sizeof *places, gpumpi_memory_compare_places);
     for (i = k = 0; i < n; i++)
@@ -155,7 +160,8 @@ static int gpumpi_memory_number_places(gpumpi_arena *arena, gpumpi_memory *memor
         gpump_instruction in;
         const gpumpi_memory_place *found;
         gpump_program_instruction(program, i, &in);
-        if ((!gpumpi_memory_writes(&in) && !gpumpi_memory_reads(&in)) || !gpumpi_memory_place_of(program, &in, &place)) continue;
+        if ((!gpumpi_memory_writes(&in) && !gpumpi_memory_reads(&in)) || !gpumpi_memory_place_of(program, &in, &place))
+            continue;
         found = (const gpumpi_memory_place *)bsearch(&place, places, k, sizeof *places, gpumpi_memory_compare_places);
         if (found) memory->slot[i] = found->slot;
     }
@@ -164,7 +170,8 @@ static int gpumpi_memory_number_places(gpumpi_arena *arena, gpumpi_memory *memor
 }
 
 GPUMP_API int gpumpi_memory_make(gpumpi_arena *arena, const gpump_program *program, uint32_t unit, gpumpi_memory *memory) {
-    uint32_t count = gpump_program_instructions(program), blocks = gpump_program_basic_blocks(program), i, k, reached, *preorder, *number, *parent;
+    uint32_t count = gpump_program_instructions(program), blocks = gpump_program_basic_blocks(program), i, k, reached,
+             *preorder, *number, *parent;
     gpumpi_graph flow;
     gpumpi_arena scratch = gpumpi_arena_make(&arena->allocator);
     uint32_t *from, *to, edges = 0;
@@ -243,9 +250,10 @@ GPUMP_API int gpumpi_memory_protect(gpumpi_arena *arena, gpumpi_memory *memory) 
     return 1;
 }
 
-/* Walks up in block b from position `at`. 1: the way on leads to the predecessors; 0: it ended at a region's start or at a read; -1: out of
- * memory. */
-static int gpumpi_memory_scan(gpumpi_memory *memory, uint32_t b, uint32_t at, uint32_t write, const gpump_allocator *allocator, uint32_t **reads) {
+/* Walks up in block b from position `at`. 1: the way on leads to the predecessors; 0: it ended at a region's start or at a
+ * read; -1: out of memory. */
+static int gpumpi_memory_scan(gpumpi_memory *memory, uint32_t b, uint32_t at, uint32_t write,
+                              const gpump_allocator *allocator, uint32_t **reads) {
     gpump_basic_block block;
     gpump_program_basic_block(memory->program, b, &block);
     for (;;) {
@@ -258,7 +266,8 @@ static int gpumpi_memory_scan(gpumpi_memory *memory, uint32_t b, uint32_t at, ui
     }
 }
 
-GPUMP_API int gpumpi_memory_walk(gpumpi_memory *memory, uint32_t write, uint32_t mark, const gpump_allocator *allocator, uint32_t **reads) {
+GPUMP_API int gpumpi_memory_walk(gpumpi_memory *memory, uint32_t write, uint32_t mark, const gpump_allocator *allocator,
+                                 uint32_t **reads) {
     uint32_t top = 0, b = gpump_program_basic_block_of(memory->program, write), at = write, e;
     gpump_instruction in;
     int own; /* a place of the thread's own: what other lanes do in between does not matter */
@@ -284,7 +293,8 @@ GPUMP_API int gpumpi_memory_walk(gpumpi_memory *memory, uint32_t write, uint32_t
 
 /* ---- registers ---- */
 
-/* What the walk through one region knows at the start of each block: live-ins not yet written on some path, and those read so. */
+/* What the walk through one region knows at the start of each block: live-ins not yet written on some path, and those read
+ * so. */
 typedef struct gpumpi_clobbers_region {
     const gpump_program *program;
     const uint8_t *start;
@@ -296,8 +306,8 @@ typedef struct gpumpi_clobbers_region {
 } gpumpi_clobbers_region;
 
 /* Runs block b from instruction `at`. 1: it goes on to the successors with region->now; 0: it ends; -1: out of memory. */
-static int gpumpi_clobbers_run(gpumpi_clobbers_region *region, uint32_t b, uint32_t at, uint32_t start, const gpump_allocator *allocator,
-                               gpumpi_register_clobber **list) {
+static int gpumpi_clobbers_run(gpumpi_clobbers_region *region, uint32_t b, uint32_t at, uint32_t start,
+                               const gpump_allocator *allocator, gpumpi_register_clobber **list) {
     uint64_t *unwritten = region->now, *read = region->now + region->words;
     gpump_basic_block block;
     uint32_t i, k, w;
@@ -339,8 +349,8 @@ static int gpumpi_clobbers_run(gpumpi_clobbers_region *region, uint32_t b, uint3
 }
 
 /* Follows one region from its start to the next boundaries, until nothing new is learnt. */
-static int gpumpi_clobbers_follow(gpumpi_clobbers_region *region, uint32_t start, uint32_t *stack, uint32_t *queued, uint32_t mark,
-                                  const gpump_allocator *allocator, gpumpi_register_clobber **list) {
+static int gpumpi_clobbers_follow(gpumpi_clobbers_region *region, uint32_t start, uint32_t *stack, uint32_t *queued,
+                                  uint32_t mark, const gpump_allocator *allocator, gpumpi_register_clobber **list) {
     uint32_t b = gpump_program_basic_block_of(region->program, start), at = start, top = 0, k, w, sets = 2 * region->words;
     for (;;) {
         gpump_basic_block block;
@@ -376,9 +386,11 @@ static int gpumpi_clobbers_follow(gpumpi_clobbers_region *region, uint32_t start
     }
 }
 
-GPUMP_API int gpumpi_register_clobbers(gpumpi_arena *arena, const gpump_program *program, const gpump_liveness *liveness, const uint8_t *start,
-                                       const gpump_allocator *allocator, gpumpi_register_clobber **list) {
-    uint32_t registers = gpump_program_registers(program), blocks = gpump_program_basic_blocks(program), i, w, mark = 0, *stack, *queued, *live;
+GPUMP_API int gpumpi_register_clobbers(gpumpi_arena *arena, const gpump_program *program, const gpump_liveness *liveness,
+                                       const uint8_t *start, const gpump_allocator *allocator,
+                                       gpumpi_register_clobber **list) {
+    uint32_t registers = gpump_program_registers(program), blocks = gpump_program_basic_blocks(program), i, w, mark = 0,
+             *stack, *queued, *live;
     gpumpi_arena scratch = gpumpi_arena_make(&arena->allocator);
     gpumpi_clobbers_region region;
     uint64_t *set;
@@ -387,7 +399,8 @@ GPUMP_API int gpumpi_register_clobbers(gpumpi_arena *arena, const gpump_program 
     region.program = program;
     region.start = start;
     if (!GPUMPI_ARENA_NEW(&scratch, region.local, registers) || !GPUMPI_ARENA_NEW(&scratch, region.where, blocks) ||
-        !GPUMPI_ARENA_NEW(&scratch, region.visited, blocks) || !GPUMPI_ARENA_NEW(&scratch, region.now, 2 * ((size_t)gpump_bits_words(registers) + 1)) ||
+        !GPUMPI_ARENA_NEW(&scratch, region.visited, blocks) ||
+        !GPUMPI_ARENA_NEW(&scratch, region.now, 2 * ((size_t)gpump_bits_words(registers) + 1)) ||
         !GPUMPI_ARENA_NEW(&scratch, region.reported, registers) || !GPUMPI_ARENA_NEW(&scratch, stack, blocks) ||
         !GPUMPI_ARENA_NEW(&scratch, queued, blocks) || !GPUMPI_ARENA_NEW(&scratch, live, registers) ||
         !GPUMPI_ARENA_NEW(&scratch, set, gpump_liveness_words(liveness)))
@@ -425,8 +438,8 @@ end:
 
 /* ---- the public questions ---- */
 
-GPUMP_API gpump_result gpump_clobbers_find(const gpump_program *program, uint32_t unit, uint32_t level, gpump_clobber *out, uint32_t capacity,
-                                           uint32_t *count) {
+GPUMP_API gpump_result gpump_clobbers_find(const gpump_program *program, uint32_t unit, uint32_t level, gpump_clobber *out,
+                                           uint32_t capacity, uint32_t *count) {
     gpumpi_arena scratch;
     const gpump_allocator *allocator;
     gpumpi_memory memory;
@@ -434,7 +447,8 @@ GPUMP_API gpump_result gpump_clobbers_find(const gpump_program *program, uint32_
     gpumpi_register_clobber *registers = NULL;
     uint32_t *reads = NULL, i, k, found = 0;
     gpump_result result = GPUMP_ERROR_MEMORY;
-    if (!program || !count || (!out && capacity) || unit > GPUMP_UNIT_WARP || level > GPUMP_BOUNDARY_SHORT) return GPUMP_ERROR_ARGUMENT;
+    if (!program || !count || (!out && capacity) || unit > GPUMP_UNIT_WARP || level > GPUMP_BOUNDARY_SHORT)
+        return GPUMP_ERROR_ARGUMENT;
     if (!gpump_program_basic_blocks(program)) return GPUMP_ERROR_STATE;
     allocator = gpumpi_program_allocator(program);
     scratch = gpumpi_arena_make(allocator);
@@ -480,9 +494,10 @@ static uint32_t gpumpi_clobbers_root(uint32_t *set, uint32_t x) {
     return x;
 }
 
-/* Other warps run at other places of the program, held together only by barriers. Parts of the program connected without crossing
- * a barrier may run at the same time; beyond that, a read comes before a write only where the flow of control leads from its part
- * to the write's. Parts are kept by their halves of blocks: node i stands before instruction i, a barrier cuts i from i + 1. */
+/* Other warps run at other places of the program, held together only by barriers. Parts of the program connected without
+ * crossing a barrier may run at the same time; beyond that, a read comes before a write only where the flow of control leads
+ * from its part to the write's. Parts are kept by their halves of blocks: node i stands before instruction i, a barrier cuts
+ * i from i + 1. */
 GPUMP_API gpump_result gpump_clobbers_block(const gpump_program *program, uint8_t *clobbers, uint32_t *count) {
     gpumpi_arena scratch;
     const gpump_allocator *allocator;
@@ -496,8 +511,9 @@ GPUMP_API gpump_result gpump_clobbers_block(const gpump_program *program, uint8_
     scratch = gpumpi_arena_make(allocator);
     instructions = gpump_program_instructions(program);
     if (!gpumpi_memory_make(&scratch, program, GPUMP_UNIT_BLOCK, &memory) || !gpumpi_memory_protect(&scratch, &memory) ||
-        !GPUMPI_ARENA_NEW(&scratch, set, instructions) || !GPUMPI_ARENA_NEW(&scratch, from, instructions) || !GPUMPI_ARENA_NEW(&scratch, to, instructions) ||
-        !GPUMPI_ARENA_NEW(&scratch, stack, instructions) || !GPUMPI_ARENA_NEW(&scratch, seen, instructions))
+        !GPUMPI_ARENA_NEW(&scratch, set, instructions) || !GPUMPI_ARENA_NEW(&scratch, from, instructions) ||
+        !GPUMPI_ARENA_NEW(&scratch, to, instructions) || !GPUMPI_ARENA_NEW(&scratch, stack, instructions) ||
+        !GPUMPI_ARENA_NEW(&scratch, seen, instructions))
         goto end;
     for (i = 0; i < instructions; i++) set[i] = i;
     for (b = 0; b < gpump_program_basic_blocks(program); b++) {
@@ -532,7 +548,8 @@ GPUMP_API gpump_result gpump_clobbers_block(const gpump_program *program, uint8_
         gpump_program_instruction(program, i, &in);
         clobbers[i] = gpumpi_memory_writes(&in) && in.flags & (GPUMP_FLAG_ATOMIC | GPUMP_FLAG_VOLATILE);
         /* one read for each way of reading is enough: the first seen of equal ones in the same part */
-        if (!in.access || in.operation == GPUMP_OP_CHECK || !(in.access & GPUMP_ACCESS_READ) || memory.is_protected[i]) continue;
+        if (!in.access || in.operation == GPUMP_OP_CHECK || !(in.access & GPUMP_ACCESS_READ) || memory.is_protected[i])
+            continue;
         if (in.space != GPUMP_SPACE_GLOBAL && in.space != GPUMP_SPACE_GENERIC) continue;
         if (!GPUMPI_ARRAY_PUSH(allocator, reads, i)) goto end;
     }
@@ -542,8 +559,9 @@ GPUMP_API gpump_result gpump_clobbers_block(const gpump_program *program, uint8_
         gpump_program_instruction(program, reads[k], &x);
         for (i = k > 64 ? k - 64 : 0; i < k; i++) { /* the same kind of read was followed just before */
             gpump_program_instruction(program, reads[i], &y);
-            if (gpumpi_clobbers_root(set, reads[i]) == root && x.space == y.space && x.object == y.object && x.address == y.address && x.value == y.value &&
-                x.offset == y.offset && x.bytes == y.bytes && x.thread_stride == y.thread_stride)
+            if (gpumpi_clobbers_root(set, reads[i]) == root && x.space == y.space && x.object == y.object &&
+                x.address == y.address && x.value == y.value && x.offset == y.offset && x.bytes == y.bytes &&
+                x.thread_stride == y.thread_stride)
                 break;
         }
         if (i < k) continue;

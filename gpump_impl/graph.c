@@ -38,8 +38,8 @@ GPUMP_API void gpumpi_arena_free(gpumpi_arena *arena) {
     }
 }
 
-GPUMP_API int gpumpi_group(gpumpi_arena *arena, uint32_t keys, const uint32_t *key, const uint32_t *value, size_t count, uint32_t **start_out,
-                           uint32_t **out) {
+GPUMP_API int gpumpi_group(gpumpi_arena *arena, uint32_t keys, const uint32_t *key, const uint32_t *value, size_t count,
+                           uint32_t **start_out, uint32_t **out) {
     uint32_t n, *start;
     size_t i;
     if (!GPUMPI_ARENA_NEW(arena, start, (size_t)keys + 1) || !GPUMPI_ARENA_NEW(arena, *out, count)) return 0;
@@ -52,15 +52,15 @@ GPUMP_API int gpumpi_group(gpumpi_arena *arena, uint32_t keys, const uint32_t *k
     return 1;
 }
 
-GPUMP_API int gpumpi_graph_build(gpumpi_arena *arena, gpumpi_graph *graph, uint32_t nodes, const uint32_t *from, const uint32_t *to,
-                                 size_t count) {
+GPUMP_API int gpumpi_graph_build(gpumpi_arena *arena, gpumpi_graph *graph, uint32_t nodes, const uint32_t *from,
+                                 const uint32_t *to, size_t count) {
     graph->nodes = nodes;
     return gpumpi_group(arena, nodes, from, to, count, &graph->succ_start, &graph->succ) &&
            gpumpi_group(arena, nodes, to, from, count, &graph->pred_start, &graph->pred);
 }
 
-GPUMP_API uint32_t gpumpi_graph_search(gpumpi_arena *arena, const gpumpi_graph *graph, uint32_t root, uint32_t *preorder, uint32_t *postorder,
-                                       uint32_t *number, uint32_t *parent) {
+GPUMP_API uint32_t gpumpi_graph_search(gpumpi_arena *arena, const gpumpi_graph *graph, uint32_t root, uint32_t *preorder,
+                                       uint32_t *postorder, uint32_t *number, uint32_t *parent) {
     gpumpi_arena scratch = gpumpi_arena_make(&arena->allocator);
     uint32_t n, reached = 0, done = 0, top = 0, *stack, *next;
     if (!GPUMPI_ARENA_NEW(&scratch, stack, graph->nodes) || !GPUMPI_ARENA_NEW(&scratch, next, graph->nodes)) {
@@ -91,8 +91,8 @@ GPUMP_API uint32_t gpumpi_graph_search(gpumpi_arena *arena, const gpumpi_graph *
     return reached;
 }
 
-/* Semi-dominators with path compression, then the nearest common ancestor in the tree under construction (Georgiadis). All numbers
- * below are places in preorder. */
+/* Semi-dominators with path compression, then the nearest common ancestor in the tree under construction (Georgiadis). All
+ * numbers below are places in preorder. */
 GPUMP_API int gpumpi_graph_dominators(gpumpi_arena *arena, const gpumpi_graph *graph, uint32_t root, uint32_t *idom) {
     gpumpi_arena scratch = gpumpi_arena_make(&arena->allocator);
     uint32_t n, i, reached, *preorder, *number, *parent, *semi, *label, *ancestor, *dominator, *path;
@@ -137,13 +137,15 @@ end:
     return ok;
 }
 
-GPUMP_API int gpumpi_graph_intervals(gpumpi_arena *arena, uint32_t nodes, const uint32_t *idom, uint32_t root, uint32_t *enter, uint32_t *leave) {
+GPUMP_API int gpumpi_graph_intervals(gpumpi_arena *arena, uint32_t nodes, const uint32_t *idom, uint32_t root,
+                                     uint32_t *enter, uint32_t *leave) {
     gpumpi_arena scratch = gpumpi_arena_make(&arena->allocator);
     uint32_t n, edges = 0, reached, *from, *to, *preorder, *number, *parent, *size;
     gpumpi_graph tree;
     int ok = 0;
-    if (!GPUMPI_ARENA_NEW(&scratch, from, nodes) || !GPUMPI_ARENA_NEW(&scratch, to, nodes) || !GPUMPI_ARENA_NEW(&scratch, preorder, nodes) ||
-        !GPUMPI_ARENA_NEW(&scratch, number, nodes) || !GPUMPI_ARENA_NEW(&scratch, parent, nodes) || !GPUMPI_ARENA_NEW(&scratch, size, nodes))
+    if (!GPUMPI_ARENA_NEW(&scratch, from, nodes) || !GPUMPI_ARENA_NEW(&scratch, to, nodes) ||
+        !GPUMPI_ARENA_NEW(&scratch, preorder, nodes) || !GPUMPI_ARENA_NEW(&scratch, number, nodes) ||
+        !GPUMPI_ARENA_NEW(&scratch, parent, nodes) || !GPUMPI_ARENA_NEW(&scratch, size, nodes))
         goto end;
     for (n = 0; n < nodes; n++)
         if (idom[n] != GPUMP_NONE) {

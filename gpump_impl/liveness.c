@@ -27,14 +27,16 @@ static void gpumpi_liveness_free_pairs(const gpump_allocator *allocator, gpumpi_
     GPUMPI_ARRAY_FREE(allocator, pairs->key);
     GPUMPI_ARRAY_FREE(allocator, pairs->value);
 }
-static int gpumpi_liveness_group(gpumpi_arena *arena, const gpumpi_liveness_pairs *pairs, uint32_t keys, uint32_t **start, uint32_t **out) {
+static int gpumpi_liveness_group(gpumpi_arena *arena, const gpumpi_liveness_pairs *pairs, uint32_t keys, uint32_t **start,
+                                 uint32_t **out) {
     return gpumpi_group(arena, keys, pairs->key, pairs->value, stbds_arrlenu(pairs->key), start, out);
 }
 
 /* Finds, per register, the blocks that read it before writing it and those that write it whole. */
-static int gpumpi_liveness_scan(const gpump_program *program, const gpump_allocator *allocator, gpumpi_arena *scratch, gpumpi_liveness_pairs *exposed,
-                                gpumpi_liveness_pairs *kills) {
-    uint32_t b, i, k, blocks = gpump_program_basic_blocks(program), registers = gpump_program_registers(program), *killed, *read;
+static int gpumpi_liveness_scan(const gpump_program *program, const gpump_allocator *allocator, gpumpi_arena *scratch,
+                                gpumpi_liveness_pairs *exposed, gpumpi_liveness_pairs *kills) {
+    uint32_t b, i, k, blocks = gpump_program_basic_blocks(program), registers = gpump_program_registers(program), *killed,
+                      *read;
     if (!GPUMPI_ARENA_NEW(scratch, killed, registers) || !GPUMPI_ARENA_NEW(scratch, read, registers)) return 0;
     for (i = 0; i < registers; i++) killed[i] = read[i] = GPUMP_NONE;
     for (b = 0; b < blocks; b++) {
@@ -66,15 +68,16 @@ static int gpumpi_liveness_scan(const gpump_program *program, const gpump_alloca
 static int gpumpi_liveness_solve(gpump_liveness *liveness) {
     const gpump_program *program = liveness->program;
     const gpump_allocator *allocator = &liveness->arena.allocator;
-    uint32_t blocks = gpump_program_basic_blocks(program), registers = gpump_program_registers(program), r, i, top, *exposed_start, *exposed_block,
-             *kill_start, *kill_block, *kill, *in_mark, *out_mark, *stack;
+    uint32_t blocks = gpump_program_basic_blocks(program), registers = gpump_program_registers(program), r, i, top,
+             *exposed_start, *exposed_block, *kill_start, *kill_block, *kill, *in_mark, *out_mark, *stack;
     gpumpi_liveness_pairs exposed = {NULL, NULL}, kills = {NULL, NULL}, in = {NULL, NULL}, out = {NULL, NULL};
     gpumpi_arena scratch = gpumpi_arena_make(allocator);
     int ok = 0;
     if (!gpumpi_liveness_scan(program, allocator, &scratch, &exposed, &kills) ||
         !gpumpi_liveness_group(&scratch, &exposed, registers, &exposed_start, &exposed_block) ||
-        !gpumpi_liveness_group(&scratch, &kills, registers, &kill_start, &kill_block) || !GPUMPI_ARENA_NEW(&scratch, kill, blocks) ||
-        !GPUMPI_ARENA_NEW(&scratch, in_mark, blocks) || !GPUMPI_ARENA_NEW(&scratch, out_mark, blocks) || !GPUMPI_ARENA_NEW(&scratch, stack, blocks))
+        !gpumpi_liveness_group(&scratch, &kills, registers, &kill_start, &kill_block) ||
+        !GPUMPI_ARENA_NEW(&scratch, kill, blocks) || !GPUMPI_ARENA_NEW(&scratch, in_mark, blocks) ||
+        !GPUMPI_ARENA_NEW(&scratch, out_mark, blocks) || !GPUMPI_ARENA_NEW(&scratch, stack, blocks))
         goto end;
     for (i = 0; i < blocks; i++) kill[i] = in_mark[i] = out_mark[i] = GPUMP_NONE;
     for (r = 0; r < registers; r++) {
@@ -106,8 +109,8 @@ end:
     return ok;
 }
 
-/* Block x depends on the end of block d when x post-dominates a successor of d but not d itself. (A block with one successor can
- * have such an x too, where an endless part was given an end.) */
+/* Block x depends on the end of block d when x post-dominates a successor of d but not d itself. (A block with one successor
+ * can have such an x too, where an endless part was given an end.) */
 static int gpumpi_liveness_control(gpump_liveness *liveness) {
     const gpump_program *program = liveness->program;
     const gpump_allocator *allocator = &liveness->arena.allocator;
@@ -128,7 +131,8 @@ static int gpumpi_liveness_control(gpump_liveness *liveness) {
     return ok;
 }
 
-GPUMP_API gpump_result gpump_liveness_create(const gpump_program *program, const gpump_allocator *allocator, gpump_liveness **out) {
+GPUMP_API gpump_result gpump_liveness_create(const gpump_program *program, const gpump_allocator *allocator,
+                                             gpump_liveness **out) {
     gpumpi_arena arena = gpumpi_arena_make(allocator);
     gpump_liveness *liveness;
     if (!program || !out) return GPUMP_ERROR_ARGUMENT;
@@ -157,11 +161,13 @@ GPUMP_API void gpump_liveness_destroy(gpump_liveness *liveness) {
 
 GPUMP_API uint32_t gpump_liveness_words(const gpump_liveness *liveness) { return liveness->words; }
 
-GPUMP_API void gpump_liveness_block_in(const gpump_liveness *liveness, uint32_t b, const uint32_t **registers, uint32_t *count) {
+GPUMP_API void gpump_liveness_block_in(const gpump_liveness *liveness, uint32_t b, const uint32_t **registers,
+                                       uint32_t *count) {
     *registers = liveness->in + liveness->in_start[b];
     *count = liveness->in_start[b + 1] - liveness->in_start[b];
 }
-GPUMP_API void gpump_liveness_block_out(const gpump_liveness *liveness, uint32_t b, const uint32_t **registers, uint32_t *count) {
+GPUMP_API void gpump_liveness_block_out(const gpump_liveness *liveness, uint32_t b, const uint32_t **registers,
+                                        uint32_t *count) {
     *registers = liveness->out + liveness->out_start[b];
     *count = liveness->out_start[b + 1] - liveness->out_start[b];
 }
@@ -169,7 +175,8 @@ GPUMP_API void gpump_liveness_block_out(const gpump_liveness *liveness, uint32_t
 /* One step upwards over an instruction. */
 static void gpumpi_liveness_step(const gpump_instruction *in, uint64_t *set) {
     uint32_t k;
-    for (k = 0; k < in->def_count && gpumpi_kills(in); k++) GPUMPI_OPERAND_REGISTERS(in->defs[k], reg, gpump_bits_clear(set, reg));
+    for (k = 0; k < in->def_count && gpumpi_kills(in); k++)
+        GPUMPI_OPERAND_REGISTERS(in->defs[k], reg, gpump_bits_clear(set, reg));
     for (k = 0; k < in->use_count; k++) GPUMPI_OPERAND_REGISTERS(in->uses[k], reg, gpump_bits_set(set, reg));
     if (in->guard != GPUMP_NONE) gpump_bits_set(set, in->guard);
 }
@@ -189,11 +196,16 @@ static void gpumpi_liveness_at(const gpump_liveness *liveness, uint32_t index, i
         gpumpi_liveness_step(&in, set);
     }
 }
-GPUMP_API void gpump_liveness_before(const gpump_liveness *liveness, uint32_t index, uint64_t *set) { gpumpi_liveness_at(liveness, index, 0, set); }
-GPUMP_API void gpump_liveness_after(const gpump_liveness *liveness, uint32_t index, uint64_t *set) { gpumpi_liveness_at(liveness, index, 1, set); }
+GPUMP_API void gpump_liveness_before(const gpump_liveness *liveness, uint32_t index, uint64_t *set) {
+    gpumpi_liveness_at(liveness, index, 0, set);
+}
+GPUMP_API void gpump_liveness_after(const gpump_liveness *liveness, uint32_t index, uint64_t *set) {
+    gpumpi_liveness_at(liveness, index, 1, set);
+}
 
 /* The blocks that end in a branch enclosing basic block b, UNIFORM ones too; *found comes from scratch. */
-static int gpumpi_liveness_find_enclosing(const gpump_liveness *liveness, uint32_t b, gpumpi_arena *scratch, uint32_t **found, uint32_t *count) {
+static int gpumpi_liveness_find_enclosing(const gpump_liveness *liveness, uint32_t b, gpumpi_arena *scratch,
+                                          uint32_t **found, uint32_t *count) {
     uint32_t blocks = gpump_program_basic_blocks(liveness->program), i, at = 0;
     uint8_t *seen;
     if (!GPUMPI_ARENA_NEW(scratch, *found, (size_t)blocks + 1) || !GPUMPI_ARENA_NEW(scratch, seen, blocks)) return 0;
@@ -205,7 +217,8 @@ static int gpumpi_liveness_find_enclosing(const gpump_liveness *liveness, uint32
     }
 }
 
-GPUMP_API void gpumpi_liveness_control_of(const gpump_liveness *liveness, uint32_t b, const uint32_t **blocks, uint32_t *count) {
+GPUMP_API void gpumpi_liveness_control_of(const gpump_liveness *liveness, uint32_t b, const uint32_t **blocks,
+                                          uint32_t *count) {
     *blocks = liveness->control + liveness->control_start[b];
     *count = liveness->control_start[b + 1] - liveness->control_start[b];
 }
@@ -215,7 +228,8 @@ GPUMP_API int gpumpi_program_diverges(const gpump_program *program, uint32_t b) 
     gpump_instruction in;
     gpump_program_basic_block(program, b, &block);
     gpump_program_instruction(program, block.first + block.count - 1, &in);
-    return in.operation == GPUMP_OP_BRANCH && in.guard != GPUMP_NONE && !(in.flags & GPUMP_FLAG_UNIFORM) && block.successor_count > 1;
+    return in.operation == GPUMP_OP_BRANCH && in.guard != GPUMP_NONE && !(in.flags & GPUMP_FLAG_UNIFORM) &&
+           block.successor_count > 1;
 }
 
 /* The last instruction of a block when lanes can part there, else GPUMP_NONE. */
@@ -225,17 +239,20 @@ static uint32_t gpumpi_liveness_diverges(const gpump_program *program, uint32_t 
     return gpumpi_program_diverges(program, b) ? block.first + block.count - 1 : GPUMP_NONE;
 }
 
-GPUMP_API gpump_result gpump_liveness_enclosing(const gpump_liveness *liveness, uint32_t index, uint32_t *branches, uint32_t capacity, uint32_t *count) {
+GPUMP_API gpump_result gpump_liveness_enclosing(const gpump_liveness *liveness, uint32_t index, uint32_t *branches,
+                                                uint32_t capacity, uint32_t *count) {
     gpumpi_arena scratch = gpumpi_arena_make(&liveness->arena.allocator);
     uint32_t *found, blocks, i, k, kept = 0;
-    if (!gpumpi_liveness_find_enclosing(liveness, gpump_program_basic_block_of(liveness->program, index), &scratch, &found, &blocks)) {
+    if (!gpumpi_liveness_find_enclosing(liveness, gpump_program_basic_block_of(liveness->program, index), &scratch, &found,
+                                        &blocks)) {
         gpumpi_arena_free(&scratch);
         return GPUMP_ERROR_MEMORY;
     }
     for (i = 0; i < blocks; i++) {
         uint32_t branch = gpumpi_liveness_diverges(liveness->program, found[i]);
         if (branch == GPUMP_NONE) continue;
-        for (k = kept++; k && found[k - 1] > branch; k--) found[k] = found[k - 1]; /* kept <= i: the front is free to hold them, sorted */
+        for (k = kept++; k && found[k - 1] > branch; k--)
+            found[k] = found[k - 1]; /* kept <= i: the front is free to hold them, sorted */
         found[k] = branch;
     }
     *count = kept;
@@ -249,7 +266,8 @@ GPUMP_API gpump_result gpump_liveness_diverged(const gpump_liveness *liveness, u
     gpumpi_arena scratch = gpumpi_arena_make(&liveness->arena.allocator);
     uint32_t *found, blocks, i, k, count;
     const uint32_t *list;
-    if (!gpumpi_liveness_find_enclosing(liveness, gpump_program_basic_block_of(liveness->program, index), &scratch, &found, &blocks)) {
+    if (!gpumpi_liveness_find_enclosing(liveness, gpump_program_basic_block_of(liveness->program, index), &scratch, &found,
+                                        &blocks)) {
         gpumpi_arena_free(&scratch);
         return GPUMP_ERROR_MEMORY;
     }
@@ -300,7 +318,8 @@ GPUMP_API void gpump_liveness_stack(const gpump_liveness *liveness, const uint32
     }
 }
 
-GPUMP_API void gpump_liveness_count(const gpump_liveness *liveness, const uint64_t *set, uint32_t *registers, uint32_t *predicates) {
+GPUMP_API void gpump_liveness_count(const gpump_liveness *liveness, const uint64_t *set, uint32_t *registers,
+                                    uint32_t *predicates) {
     uint32_t w, counts[3] = {0, 0, 0};
     for (w = 0; w < liveness->words; w++) {
         uint64_t word = set[w];
@@ -310,8 +329,8 @@ GPUMP_API void gpump_liveness_count(const gpump_liveness *liveness, const uint64
     if (predicates) *predicates = counts[GPUMP_WIDTH_PREDICATE];
 }
 
-GPUMP_API gpump_result gpump_liveness_pressure(const gpump_liveness *liveness, uint32_t *registers, uint32_t *predicates, uint32_t *peak_registers,
-                                               uint32_t *peak_predicates) {
+GPUMP_API gpump_result gpump_liveness_pressure(const gpump_liveness *liveness, uint32_t *registers, uint32_t *predicates,
+                                               uint32_t *peak_registers, uint32_t *peak_predicates) {
     const gpump_program *program = liveness->program;
     gpumpi_arena scratch = gpumpi_arena_make(&liveness->arena.allocator);
     uint64_t *set;
@@ -324,8 +343,9 @@ GPUMP_API gpump_result gpump_liveness_pressure(const gpump_liveness *liveness, u
         gpump_program_basic_block(program, b, &block);
         gpump_liveness_block_out(liveness, b, &list, &count);
 #define GPUMPI_WIDTH(reg) gpump_program_width(program, reg)
-#define GPUMPI_ADD(counts, reg, sign) \
-    (GPUMPI_WIDTH(reg) == GPUMP_WIDTH_PREDICATE ? ((counts)[1] = (counts)[1] + (sign)) : ((counts)[0] = (counts)[0] + (sign)*GPUMPI_WIDTH(reg)))
+#define GPUMPI_ADD(counts, reg, sign)                                                  \
+    (GPUMPI_WIDTH(reg) == GPUMP_WIDTH_PREDICATE ? ((counts)[1] = (counts)[1] + (sign)) \
+                                                : ((counts)[0] = (counts)[0] + (sign)*GPUMPI_WIDTH(reg)))
 #define GPUMPI_PEAK(more)                                              \
     do {                                                               \
         if (live[0] + (more)[0] > peak[0]) peak[0] = live[0] + (more)[0]; \
@@ -339,7 +359,8 @@ GPUMP_API gpump_result gpump_liveness_pressure(const gpump_liveness *liveness, u
             gpump_instruction in;
             gpump_program_instruction(program, i, &in);
             dead[0] = dead[1] = 0; /* results that nobody reads still need a place */
-            for (k = 0; k < in.def_count; k++) GPUMPI_OPERAND_REGISTERS(in.defs[k], reg, if (!gpump_bits_get(set, reg)) GPUMPI_ADD(dead, reg, 1u));
+            for (k = 0; k < in.def_count; k++)
+                GPUMPI_OPERAND_REGISTERS(in.defs[k], reg, if (!gpump_bits_get(set, reg)) GPUMPI_ADD(dead, reg, 1u));
             GPUMPI_PEAK(dead);
             for (k = 0; k < in.def_count && gpumpi_kills(&in); k++)
                 GPUMPI_OPERAND_REGISTERS(in.defs[k], reg, if (gpump_bits_get(set, reg)) {
@@ -371,14 +392,16 @@ GPUMP_API gpump_result gpump_liveness_pressure(const gpump_liveness *liveness, u
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_liveness_uninitialised(const gpump_liveness *liveness, gpump_uninitialised *out, uint32_t capacity, uint32_t *count) {
+GPUMP_API gpump_result gpump_liveness_uninitialised(const gpump_liveness *liveness, gpump_uninitialised *out,
+                                                    uint32_t capacity, uint32_t *count) {
     const gpump_program *program = liveness->program;
     gpumpi_arena scratch = gpumpi_arena_make(&liveness->arena.allocator);
     uint32_t n, i, k, top, *stack, *seen;
     const uint32_t *list;
     gpump_liveness_block_in(liveness, 0, &list, count);
     if (*count > capacity) return GPUMP_ERROR_CAPACITY;
-    if (!GPUMPI_ARENA_NEW(&scratch, stack, gpump_program_basic_blocks(program)) || !GPUMPI_ARENA_NEW(&scratch, seen, gpump_program_basic_blocks(program))) {
+    if (!GPUMPI_ARENA_NEW(&scratch, stack, gpump_program_basic_blocks(program)) ||
+        !GPUMPI_ARENA_NEW(&scratch, seen, gpump_program_basic_blocks(program))) {
         gpumpi_arena_free(&scratch);
         return GPUMP_ERROR_MEMORY;
     }
@@ -396,7 +419,8 @@ GPUMP_API gpump_result gpump_liveness_uninitialised(const gpump_liveness *livene
                 reads = in.guard == reg;
                 for (k = 0; k < in.use_count; k++) GPUMPI_OPERAND_REGISTERS(in.uses[k], r, reads |= r == reg);
                 if (reads && i < best) best = i;
-                for (k = 0; k < in.def_count && gpumpi_kills(&in); k++) GPUMPI_OPERAND_REGISTERS(in.defs[k], r, killed |= r == reg);
+                for (k = 0; k < in.def_count && gpumpi_kills(&in); k++)
+                    GPUMPI_OPERAND_REGISTERS(in.defs[k], r, killed |= r == reg);
             }
             for (i = 0; i < block.successor_count && !killed; i++)
                 if (seen[block.successors[i]] != n + 1) seen[stack[top++] = block.successors[i]] = n + 1;

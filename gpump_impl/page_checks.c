@@ -44,7 +44,8 @@ typedef struct gpumpi_pages {
 } gpumpi_pages;
 
 static int gpumpi_pages_is_access(const gpump_instruction *in) {
-    return in->operation == GPUMP_OP_COMPUTE && in->access && (in->space == GPUMP_SPACE_GLOBAL || in->space == GPUMP_SPACE_GENERIC);
+    return in->operation == GPUMP_OP_COMPUTE && in->access &&
+           (in->space == GPUMP_SPACE_GLOBAL || in->space == GPUMP_SPACE_GENERIC);
 }
 static int gpumpi_pages_register(gpumpi_pages *pages, uint32_t width, uint32_t *reg) {
     *reg = (uint32_t)stbds_arrlenu(pages->widths);
@@ -65,8 +66,10 @@ static int gpumpi_pages_set(gpumpi_pages *pages, uint32_t before, uint32_t predi
 
 /* start_marker; clear; check; call: what stands before access i. */
 static int gpumpi_pages_single(gpumpi_pages *pages, uint32_t i, const gpump_instruction *in) {
-    gpumpi_insertion marker = gpumpi_insertion_make(GPUMP_OP_START_MARKER, i), clear = gpumpi_insertion_make(GPUMP_OP_CLEAR_CHECK, i),
-                     check = gpumpi_insertion_make(GPUMP_OP_CHECK, i), call = gpumpi_insertion_make(GPUMP_OP_GUARDED_CALL, i);
+    gpumpi_insertion marker = gpumpi_insertion_make(GPUMP_OP_START_MARKER, i),
+                     clear = gpumpi_insertion_make(GPUMP_OP_CLEAR_CHECK, i),
+                     check = gpumpi_insertion_make(GPUMP_OP_CHECK, i),
+                     call = gpumpi_insertion_make(GPUMP_OP_GUARDED_CALL, i);
     if (pages->check == GPUMP_NONE && !gpumpi_pages_register(pages, GPUMP_WIDTH_PREDICATE, &pages->check)) return 0;
     clear.instruction.def_count = 1;
     clear.defs[0] = pages->check;
@@ -82,7 +85,8 @@ static int gpumpi_pages_single(gpumpi_pages *pages, uint32_t i, const gpump_inst
     check.uses[0] = in->uses[0];
     call.instruction.guard = pages->check;
     call.instruction.target = GPUMPI_NEW | (uint32_t)stbds_arrlenu(pages->insertions);
-    return gpumpi_pages_put(pages, &marker) && gpumpi_pages_put(pages, &clear) && gpumpi_pages_put(pages, &check) && gpumpi_pages_put(pages, &call);
+    return gpumpi_pages_put(pages, &marker) && gpumpi_pages_put(pages, &clear) && gpumpi_pages_put(pages, &check) &&
+           gpumpi_pages_put(pages, &call);
 }
 
 /* 1 when every iteration of `loop` runs through basic block b. */
@@ -93,13 +97,16 @@ static int gpumpi_pages_always(const gpump_program *program, uint32_t loop, uint
     gpump_program_loop(program, loop, &l);
     gpump_program_basic_block(program, l.header, &header);
     for (k = 0; k < header.predecessor_count; k++)
-        if (gpump_program_in_loop(program, loop, header.predecessors[k]) && !gpump_program_dominates(program, b, header.predecessors[k])) return 0;
+        if (gpump_program_in_loop(program, loop, header.predecessors[k]) &&
+            !gpump_program_dominates(program, b, header.predecessors[k]))
+            return 0;
     return 1;
 }
 
-/* Does access i walk? *step: how far in each iteration. changes: register -> its ADD when that is all that writes it in its innermost
- * loop, GPUMP_NONE when there is more. */
-static int gpumpi_pages_walks(const gpumpi_pages *pages, uint32_t i, const gpump_instruction *in, const uint32_t *writes, const uint32_t *add, int64_t *step) {
+/* Does access i walk? *step: how far in each iteration. changes: register -> its ADD when that is all that writes it in its
+ * innermost loop, GPUMP_NONE when there is more. */
+static int gpumpi_pages_walks(const gpumpi_pages *pages, uint32_t i, const gpump_instruction *in, const uint32_t *writes,
+                              const uint32_t *add, int64_t *step) {
     const gpump_program *program = pages->program;
     uint32_t b = gpump_program_basic_block_of(program, i), reg = in->uses[0];
     gpump_basic_block block, where;
@@ -121,7 +128,8 @@ static int gpumpi_pages_walks(const gpumpi_pages *pages, uint32_t i, const gpump
 
 /* Before the loop: q = 1. Before the access: unless q, q = a page was entered; unless q, go on; q = 0; a single check. */
 static int gpumpi_pages_walk(gpumpi_pages *pages, uint32_t i, const gpump_instruction *in, int64_t step, uint32_t q) {
-    gpumpi_insertion entered = gpumpi_insertion_make(GPUMP_OP_PAGE_ENTERED, i), skip = gpumpi_insertion_make(GPUMP_OP_BRANCH, i);
+    gpumpi_insertion entered = gpumpi_insertion_make(GPUMP_OP_PAGE_ENTERED, i),
+                     skip = gpumpi_insertion_make(GPUMP_OP_BRANCH, i);
     entered.instruction.def_count = entered.instruction.use_count = 1;
     entered.defs[0] = q;
     entered.uses[0] = in->uses[0];
@@ -129,17 +137,19 @@ static int gpumpi_pages_walk(gpumpi_pages *pages, uint32_t i, const gpump_instru
     entered.instruction.flags = GPUMP_FLAG_GUARD_NEGATED;
     entered.instruction.immediate = pages->config->page_bytes;
     entered.instruction.bytes = (uint32_t)(step < 0 ? -step : step);
-    entered.instruction.displacement = in->displacement + (step < 0 ? -step : 0); /* downwards: the last bytes of a page, seen from above */
+    entered.instruction.displacement =
+        in->displacement + (step < 0 ? -step : 0); /* downwards: the last bytes of a page, seen from above */
     skip.instruction.guard = q;
     skip.instruction.flags = GPUMP_FLAG_GUARD_NEGATED;
     skip.instruction.target = i | GPUMPI_NEW_BODY;
-    return gpumpi_pages_put(pages, &entered) && gpumpi_pages_put(pages, &skip) && gpumpi_pages_set(pages, i, q, 0, GPUMP_NONE) &&
-           gpumpi_pages_single(pages, i, in);
+    return gpumpi_pages_put(pages, &entered) && gpumpi_pages_put(pages, &skip) &&
+           gpumpi_pages_set(pages, i, q, 0, GPUMP_NONE) && gpumpi_pages_single(pages, i, in);
 }
 
 /* ---- predicated loops ---- */
 
-/* Can basic block b be one? It branches to itself, touches memory only by loading, guards nothing, and its condition is not carried. */
+/* Can basic block b be one? It branches to itself, touches memory only by loading, guards nothing, and its condition is not
+ * carried. */
 static int gpumpi_pages_can_predicate(const gpumpi_pages *pages, uint32_t b) {
     const gpump_program *program = pages->program;
     gpump_basic_block block;
@@ -149,12 +159,16 @@ static int gpumpi_pages_can_predicate(const gpumpi_pages *pages, uint32_t b) {
     if (!pages->config->predicated) return 0;
     gpump_program_basic_block(program, b, &block);
     gpump_program_instruction(program, block.first + block.count - 1, &last);
-    if (last.operation != GPUMP_OP_BRANCH || last.guard == GPUMP_NONE || last.target != block.first || block.successor_count < 2) return 0;
+    if (last.operation != GPUMP_OP_BRANCH || last.guard == GPUMP_NONE || last.target != block.first ||
+        block.successor_count < 2)
+        return 0;
     for (i = block.first; i + 1 < block.first + block.count; i++) {
         gpump_program_instruction(program, i, &in);
-        if (in.guard != GPUMP_NONE || in.flags & ~(uint32_t)GPUMP_FLAG_UNIFORM || in.access & GPUMP_ACCESS_WRITE || in.def_count > 14) return 0;
-        if (in.operation != GPUMP_OP_COMPUTE && in.operation != GPUMP_OP_MOVE && in.operation != GPUMP_OP_CONSTANT && in.operation != GPUMP_OP_PARAMETER &&
-            in.operation != GPUMP_OP_ADD)
+        if (in.guard != GPUMP_NONE || in.flags & ~(uint32_t)GPUMP_FLAG_UNIFORM || in.access & GPUMP_ACCESS_WRITE ||
+            in.def_count > 14)
+            return 0;
+        if (in.operation != GPUMP_OP_COMPUTE && in.operation != GPUMP_OP_MOVE && in.operation != GPUMP_OP_CONSTANT &&
+            in.operation != GPUMP_OP_PARAMETER && in.operation != GPUMP_OP_ADD)
             return 0;
         for (k = 0; k < in.def_count + in.use_count; k++)
             if ((k < in.def_count ? in.defs[k] : in.uses[k - in.def_count]) & GPUMP_OPERAND_PAIR &&
@@ -188,7 +202,8 @@ static int gpumpi_pages_predicate(gpumpi_pages *pages, uint32_t b, uint8_t *load
     loop.block = b;
     loop.marker = (uint32_t)stbds_arrlenu(pages->insertions);
     memset(loaded, 0, gpump_program_registers(program));
-    for (i = block.first; i < block.first + block.count; i++) { /* bits: one for each load whose address is not loaded, while they last */
+    for (i = block.first; i < block.first + block.count;
+         i++) { /* bits: one for each load whose address is not loaded, while they last */
         int depends = 0;
         gpump_program_instruction(program, i, &in);
         for (k = 0; k < in.use_count; k++) depends |= !(in.uses[k] & GPUMP_OPERAND_PARAMETER) && loaded[in.uses[k]];
@@ -228,7 +243,8 @@ static int gpumpi_pages_predicate(gpumpi_pages *pages, uint32_t b, uint8_t *load
         for (k = 0; k < in.use_count; k++)
             if (!(in.uses[k] & GPUMP_OPERAND_PARAMETER) && pages->temporary[in.uses[k]] != GPUMP_NONE &&
                 (!GPUMPI_ARRAY_PUSH(pages->allocator, pages->rename_from, in.uses[k]) ||
-                 !GPUMPI_ARRAY_PUSH(pages->allocator, pages->rename_to, pages->temporary[in.uses[k]]) || !GPUMPI_ARRAY_PUSH(pages->allocator, pages->rename_def, 0)))
+                 !GPUMPI_ARRAY_PUSH(pages->allocator, pages->rename_to, pages->temporary[in.uses[k]]) ||
+                 !GPUMPI_ARRAY_PUSH(pages->allocator, pages->rename_def, 0)))
                 return 0;
         for (k = 0; k < in.def_count; k++) {
             for (n = 0; n < count && live[n] != in.defs[k]; n++) {}
@@ -237,7 +253,8 @@ static int gpumpi_pages_predicate(gpumpi_pages *pages, uint32_t b, uint8_t *load
                 !gpumpi_pages_register(pages, gpump_program_width(program, in.defs[k]), &pages->temporary[in.defs[k]]))
                 return 0;
             if (!GPUMPI_ARRAY_PUSH(pages->allocator, pages->rename_from, in.defs[k]) ||
-                !GPUMPI_ARRAY_PUSH(pages->allocator, pages->rename_to, pages->temporary[in.defs[k]]) || !GPUMPI_ARRAY_PUSH(pages->allocator, pages->rename_def, 1))
+                !GPUMPI_ARRAY_PUSH(pages->allocator, pages->rename_to, pages->temporary[in.defs[k]]) ||
+                !GPUMPI_ARRAY_PUSH(pages->allocator, pages->rename_def, 1))
                 return 0;
         }
     }
@@ -293,7 +310,8 @@ static int gpumpi_pages_rewrite(void *user, uint32_t index, gpump_instruction *i
     return 1;
 }
 
-/* Writes of each register per innermost loop: writes[2r] the loop last seen, writes[2r + 1] how often; add[r]: an ADD r = r + step. */
+/* Writes of each register per innermost loop: writes[2r] the loop last seen, writes[2r + 1] how often; add[r]: an ADD r = r
+ * + step. */
 static void gpumpi_pages_changes(const gpump_program *program, uint32_t *writes, uint32_t *add) {
     uint32_t i, k, r;
     for (r = 0; r < gpump_program_registers(program); r++) {
@@ -326,15 +344,17 @@ static int gpumpi_pages_compare(const void *a, const void *b) {
     return x[0] != y[0] ? (x[0] < y[0] ? -1 : 1) : x[1] < y[1] ? -1 : x[1] > y[1];
 }
 
-GPUMP_API gpump_result gpump_page_checks_insert(const gpump_program *program, const gpump_page_checks_config *config, gpump_program **checked,
-                                                gpump_page_checks_report *report, gpump_diag *diag) {
+GPUMP_API gpump_result gpump_page_checks_insert(const gpump_program *program, const gpump_page_checks_config *config,
+                                                gpump_program **checked, gpump_page_checks_report *report,
+                                                gpump_diag *diag) {
     gpumpi_arena scratch;
     gpumpi_pages pages;
     gpumpi_edit edit;
     gpump_liveness *liveness = NULL;
     gpump_page_checks_report found;
     gpumpi_insertion *sorted;
-    uint32_t instructions = gpump_program_instructions(program), registers = gpump_program_registers(program), i, k, b, *writes, *add, *keys, *place;
+    uint32_t instructions = gpump_program_instructions(program), registers = gpump_program_registers(program), i, k, b,
+             *writes, *add, *keys, *place;
     uint8_t *loaded, *is_walk;
     gpump_result result;
     if (!program || !config || !checked) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
@@ -343,7 +363,8 @@ GPUMP_API gpump_result gpump_page_checks_insert(const gpump_program *program, co
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "struct_size", 0, config->struct_size, sizeof *config, sizeof *config);
     if (config->page_bytes < 16 || config->page_bytes & (config->page_bytes - 1) || config->page_bytes > UINT32_C(1) << 30)
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "page_bytes", 0, config->page_bytes, 16, UINT32_C(1) << 30);
-    if (config->bits < 1 || config->bits > GPUMPI_PAGES_BITS) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "bits", 0, config->bits, 1, GPUMPI_PAGES_BITS);
+    if (config->bits < 1 || config->bits > GPUMPI_PAGES_BITS)
+        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "bits", 0, config->bits, 1, GPUMPI_PAGES_BITS);
     for (i = 0; i < instructions; i++) {
         gpump_instruction in;
         gpump_program_instruction(program, i, &in);
@@ -362,10 +383,13 @@ GPUMP_API gpump_result gpump_page_checks_insert(const gpump_program *program, co
     pages.report = &found;
     pages.allocator = gpumpi_program_allocator(program);
     pages.check = GPUMP_NONE;
-    if (!GPUMPI_ARENA_NEW(&scratch, pages.in_loop, gpump_program_basic_blocks(program)) || !GPUMPI_ARENA_NEW(&scratch, pages.load_bit, instructions) ||
-        !GPUMPI_ARENA_NEW(&scratch, pages.load_guard, instructions) || !GPUMPI_ARENA_NEW(&scratch, pages.temporary, registers) ||
-        !GPUMPI_ARENA_NEW(&scratch, pages.temporary_at, (size_t)instructions + 1) || !GPUMPI_ARENA_NEW(&scratch, writes, (size_t)registers * 2) ||
-        !GPUMPI_ARENA_NEW(&scratch, add, registers) || !GPUMPI_ARENA_NEW(&scratch, loaded, registers) || !GPUMPI_ARENA_NEW(&scratch, is_walk, instructions))
+    if (!GPUMPI_ARENA_NEW(&scratch, pages.in_loop, gpump_program_basic_blocks(program)) ||
+        !GPUMPI_ARENA_NEW(&scratch, pages.load_bit, instructions) ||
+        !GPUMPI_ARENA_NEW(&scratch, pages.load_guard, instructions) ||
+        !GPUMPI_ARENA_NEW(&scratch, pages.temporary, registers) ||
+        !GPUMPI_ARENA_NEW(&scratch, pages.temporary_at, (size_t)instructions + 1) ||
+        !GPUMPI_ARENA_NEW(&scratch, writes, (size_t)registers * 2) || !GPUMPI_ARENA_NEW(&scratch, add, registers) ||
+        !GPUMPI_ARENA_NEW(&scratch, loaded, registers) || !GPUMPI_ARENA_NEW(&scratch, is_walk, instructions))
         goto end;
     for (i = 0; i < registers; i++)
         if (!GPUMPI_ARRAY_PUSH(pages.allocator, pages.widths, gpump_program_width(program, i))) goto end;
@@ -417,7 +441,9 @@ GPUMP_API gpump_result gpump_page_checks_insert(const gpump_program *program, co
     pages.temporary_at[instructions] = (uint32_t)stbds_arrlenu(pages.rename_from);
     { /* sort by place: behind the previous instruction, at a loop's entry, the rest; targets among insertions follow */
         uint32_t n = (uint32_t)stbds_arrlenu(pages.insertions);
-        if (!GPUMPI_ARENA_NEW(&scratch, keys, (size_t)n * 2) || !GPUMPI_ARENA_NEW(&scratch, place, n) || !GPUMPI_ARENA_NEW(&scratch, sorted, n)) goto end;
+        if (!GPUMPI_ARENA_NEW(&scratch, keys, (size_t)n * 2) || !GPUMPI_ARENA_NEW(&scratch, place, n) ||
+            !GPUMPI_ARENA_NEW(&scratch, sorted, n))
+            goto end;
         for (i = 0; i < n; i++) {
             const gpumpi_insertion *x = &pages.insertions[i];
             keys[2 * i] = 3 * x->before + (x->after_previous ? 0 : x->entry_loop != GPUMP_NONE ? 1u : 2u);

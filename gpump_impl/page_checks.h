@@ -26,18 +26,20 @@ typedef struct gpump_page_checks_report {
     uint32_t loops;      /* predicated loops */
 } gpump_page_checks_report;
 
-/* Puts page checks before (or into) every access to global or generic memory, so that no unchecked access can fault, and returns the new
- * program. The host carries out START_MARKER, CLEAR_CHECK, CHECK, PAGE_ENTERED, GUARDED_CALL and GPUMP_FLAG_CHECKED as gpump_operation says;
- * after the call has served the fault, lanes go on at the marker, and everything between marker and call may be done again.
+/* Puts page checks before (or into) every access to global or generic memory, so that no unchecked access can fault, and
+ * returns the new program. The host carries out START_MARKER, CLEAR_CHECK, CHECK, PAGE_ENTERED, GUARDED_CALL and
+ * GPUMP_FLAG_CHECKED as gpump_operation says; after the call has served the fault, lanes go on at the marker, and everything
+ * between marker and call may be done again.
  *
- * A *walk* is an access that every iteration of an innermost loop makes through a register whose only change in the loop is one ADD of
- * less than a page, also in every iteration. A *predicated loop* is one basic block without stores, atomics or guarded instructions
- * that loads from addresses it has loaded: loads check themselves, carried registers change only behind the last check, and a fault leaves
- * the loop. (Departures from Kim's printed figures: docs/papers.md.) Everything else is checked one by one; atomics too, as writes.
- * Accesses have their address in uses[0] and displacement, and are aligned to their size. GPUMP_ERROR_STATE, GPUMP_ERROR_CONFIG,
- * GPUMP_ERROR_ARGUMENT (an access without an address register), GPUMP_ERROR_MEMORY. Cost: near-linear. */
-GPUMP_API gpump_result gpump_page_checks_insert(const gpump_program *program, const gpump_page_checks_config *config, gpump_program **checked,
-                                                gpump_page_checks_report *report, gpump_diag *diag);
+ * A *walk* is an access that every iteration of an innermost loop makes through a register whose only change in the loop is
+ * one ADD of less than a page, also in every iteration. A *predicated loop* is one basic block without stores, atomics or
+ * guarded instructions that loads from addresses it has loaded: loads check themselves, carried registers change only behind
+ * the last check, and a fault leaves the loop. (Departures from Kim's printed figures: docs/papers.md.) Everything else is
+ * checked one by one; atomics too, as writes. Accesses have their address in uses[0] and displacement, and are aligned to
+ * their size. GPUMP_ERROR_STATE, GPUMP_ERROR_CONFIG, GPUMP_ERROR_ARGUMENT (an access without an address register),
+ * GPUMP_ERROR_MEMORY. Cost: near-linear. */
+GPUMP_API gpump_result gpump_page_checks_insert(const gpump_program *program, const gpump_page_checks_config *config,
+                                                gpump_program **checked, gpump_page_checks_report *report, gpump_diag *diag);
 
 GPUMP_END
 #endif

@@ -15,7 +15,9 @@ GPUMP_API gpump_result gpump_preempt_points_config_preset(gpump_preempt_points_c
 
 GPUMP_API uint32_t gpump_live_vector_count(uint64_t vector, uint32_t registers) {
     uint32_t count = gpump_bits_count64(vector & (GPUMP_LIVE_VECTOR_REST - 1));
-    return vector & GPUMP_LIVE_VECTOR_REST && registers > GPUMP_LIVE_VECTOR_REGISTERS ? count + registers - GPUMP_LIVE_VECTOR_REGISTERS : count;
+    return vector & GPUMP_LIVE_VECTOR_REST && registers > GPUMP_LIVE_VECTOR_REGISTERS
+               ? count + registers - GPUMP_LIVE_VECTOR_REGISTERS
+               : count;
 }
 
 /* What is chosen before each instruction. */
@@ -71,9 +73,11 @@ static int gpumpi_preempt_loops(gpumpi_preempt_plan *plan, gpumpi_arena *scratch
         if (!loop.innermost) continue;
         gpump_program_basic_block(program, loop.header, &header);
         for (i = 0; i < header.predecessor_count && b != loop.header; i++) /* does every way round pass b? */
-            if (gpump_program_in_loop(program, block.loop, header.predecessors[i])) always &= gpump_program_dominates(program, b, header.predecessors[i]);
+            if (gpump_program_in_loop(program, block.loop, header.predecessors[i]))
+                always &= gpump_program_dominates(program, b, header.predecessors[i]);
         for (i = block.first; i < block.first + block.count; i++)
-            if (always || gpumpi_preempt_is_barrier(program, i)) gpumpi_preempt_consider(plan, i, &best[block.loop], &barrier[block.loop]);
+            if (always || gpumpi_preempt_is_barrier(program, i))
+                gpumpi_preempt_consider(plan, i, &best[block.loop], &barrier[block.loop]);
     }
     for (l = 0; l < loops; l++) gpumpi_preempt_choose(plan, best[l], barrier[l], l);
     return 1;
@@ -103,7 +107,8 @@ static void gpumpi_preempt_rest(gpumpi_preempt_plan *plan, uint32_t interval) {
 }
 
 /* A live set as the instruction word has it: registers in vector and count, predicates apart. */
-static void gpumpi_preempt_vector(const gpump_program *program, const uint64_t *set, uint64_t *vector, uint64_t *predicates, uint32_t *count) {
+static void gpumpi_preempt_vector(const gpump_program *program, const uint64_t *set, uint64_t *vector, uint64_t *predicates,
+                                  uint32_t *count) {
     uint32_t r, first = 0, registers = gpump_program_registers(program);
     *vector = *predicates = 0;
     *count = 0;
@@ -145,8 +150,9 @@ static gpump_result gpumpi_preempt_check(const gpump_program *program, gpump_dia
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_preempt_points_place(const gpump_program *program, const gpump_preempt_points_config *config, gpump_program **placed,
-                                                  gpump_preempt_point *points, uint32_t capacity, uint32_t *count, gpump_diag *diag) {
+GPUMP_API gpump_result gpump_preempt_points_place(const gpump_program *program, const gpump_preempt_points_config *config,
+                                                  gpump_program **placed, gpump_preempt_point *points, uint32_t capacity,
+                                                  uint32_t *count, gpump_diag *diag) {
     gpumpi_arena scratch;
     gpumpi_preempt_plan plan;
     gpumpi_insertion *insertions;
@@ -156,7 +162,8 @@ GPUMP_API gpump_result gpump_preempt_points_place(const gpump_program *program, 
     uint64_t *set;
     uint32_t i, n, at, instructions = gpump_program_instructions(program);
     gpump_result result;
-    if (!program || !config || !placed || !count || (!points && capacity)) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
+    if (!program || !config || !placed || !count || (!points && capacity))
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
     if (!gpump_program_basic_blocks(program)) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 0, 1, 1);
     if (config->struct_size != sizeof *config)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "struct_size", 0, config->struct_size, sizeof *config, sizeof *config);

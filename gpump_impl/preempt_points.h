@@ -29,8 +29,8 @@ GPUMP_INLINE int gpump_live_vector_has(uint64_t vector, uint32_t reg) {
 typedef enum gpump_preempt_kind {
     GPUMP_PREEMPT_PP = 0,      /* a pp, followed by the instruction that carries the diverged vector */
     GPUMP_PREEMPT_BARRIER,     /* a barrier chosen as a point: bar.pp */
-    GPUMP_PREEMPT_BARRIER_WAIT /* a barrier that was not chosen. It carries its vector too, because a warp that waits there while
-                                  others stop at points elsewhere would otherwise never stop */
+    GPUMP_PREEMPT_BARRIER_WAIT /* a barrier that was not chosen. It carries its vector too, because a warp that waits there
+                                  while others stop at points elsewhere would otherwise never stop */
 } gpump_preempt_kind;
 
 typedef struct gpump_preempt_point {
@@ -45,14 +45,16 @@ typedef struct gpump_preempt_point {
     uint32_t live_diverged;
 } gpump_preempt_point;
 
-/* Places preemption points (Lin 2.4.1): one in each innermost loop, where its barrier is that has the fewest live registers, else at
- * the place with the fewest live registers among those every iteration passes; and one for every K instructions outside innermost
- * loops, by the same choice. Every barrier becomes a BARRIER_PP with its vector. Returns a new program and the points in the order
- * of its instructions. The program must be allocated (32-bit registers first, then at most 64 predicates; gpump_registers_allocate
- * gives that), at most one point per instruction. GPUMP_ERROR_CAPACITY with *count = needed, and no program; GPUMP_ERROR_STATE
- * before _finish; GPUMP_ERROR_ARGUMENT; GPUMP_ERROR_MEMORY. Cost: liveness, plus for each point its enclosing divergences. */
-GPUMP_API gpump_result gpump_preempt_points_place(const gpump_program *program, const gpump_preempt_points_config *config, gpump_program **placed,
-                                                  gpump_preempt_point *points, uint32_t capacity, uint32_t *count, gpump_diag *diag);
+/* Places preemption points (Lin 2.4.1): one in each innermost loop, where its barrier is that has the fewest live registers,
+ * else at the place with the fewest live registers among those every iteration passes; and one for every K instructions
+ * outside innermost loops, by the same choice. Every barrier becomes a BARRIER_PP with its vector. Returns a new program and
+ * the points in the order of its instructions. The program must be allocated (32-bit registers first, then at most 64
+ * predicates; gpump_registers_allocate gives that), at most one point per instruction. GPUMP_ERROR_CAPACITY with *count =
+ * needed, and no program; GPUMP_ERROR_STATE before _finish; GPUMP_ERROR_ARGUMENT; GPUMP_ERROR_MEMORY. Cost: liveness, plus
+ * for each point its enclosing divergences. */
+GPUMP_API gpump_result gpump_preempt_points_place(const gpump_program *program, const gpump_preempt_points_config *config,
+                                                  gpump_program **placed, gpump_preempt_point *points, uint32_t capacity,
+                                                  uint32_t *count, gpump_diag *diag);
 
 GPUMP_END
 #endif

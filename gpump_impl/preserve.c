@@ -4,11 +4,13 @@
 
 #ifndef GPUMP_NO_PROGRAM
 
-/* ---- renaming: a register that is live across a boundary and written behind it becomes two, with a move behind the boundary ---- */
+/* ---- renaming: a register that is live across a boundary and written behind it becomes two, with a move behind the
+ * boundary ---- */
 
-/* Pieces: runs of instructions within one basic block, cut where a region starts, so that a BOUNDARY is always a piece's first
- * instruction. A register's value has three nodes in piece k: as it arrives there (behind the boundary's predecessors), as it enters
- * the piece, and as it leaves. Nodes joined by control flow within a region are one web and keep one name. */
+/* Pieces: runs of instructions within one basic block, cut where a region starts, so that a BOUNDARY is always a piece's
+ * first instruction. A register's value has three nodes in piece k: as it arrives there (behind the boundary's
+ * predecessors), as it enters the piece, and as it leaves. Nodes joined by control flow within a region are one web and keep
+ * one name. */
 enum { GPUMPI_ARRIVES = 0, GPUMPI_ENTERS = 1, GPUMPI_LEAVES = 2 };
 typedef struct gpumpi_preserve {
     const gpump_program *program;
@@ -49,11 +51,14 @@ static void gpumpi_preserve_list(gpumpi_preserve *p, uint32_t piece) {
 
 static int gpumpi_preserve_make_pieces(gpumpi_preserve *p, gpumpi_arena *scratch) {
     const gpump_program *program = p->program;
-    uint32_t instructions = gpump_program_instructions(program), registers = gpump_program_registers(program), b, i, k, edges = 0, *from, *to, *key = NULL, *value = NULL;
+    uint32_t instructions = gpump_program_instructions(program), registers = gpump_program_registers(program), b, i, k,
+             edges = 0, *from, *to, *key = NULL, *value = NULL;
     const gpump_allocator *allocator = &scratch->allocator;
     int ok = 1;
-    if (!GPUMPI_ARENA_NEW(scratch, p->first, (size_t)instructions + 1) || !GPUMPI_ARENA_NEW(scratch, p->piece_of, instructions) ||
-        !GPUMPI_ARENA_NEW(scratch, from, (size_t)instructions * 2) || !GPUMPI_ARENA_NEW(scratch, to, (size_t)instructions * 2))
+    if (!GPUMPI_ARENA_NEW(scratch, p->first, (size_t)instructions + 1) ||
+        !GPUMPI_ARENA_NEW(scratch, p->piece_of, instructions) ||
+        !GPUMPI_ARENA_NEW(scratch, from, (size_t)instructions * 2) ||
+        !GPUMPI_ARENA_NEW(scratch, to, (size_t)instructions * 2))
         return 0;
     for (b = 0; b < gpump_program_basic_blocks(program); b++) {
         gpump_basic_block block;
@@ -82,9 +87,12 @@ static int gpumpi_preserve_make_pieces(gpumpi_preserve *p, gpumpi_arena *scratch
         gpump_instruction in;
         gpump_program_instruction(program, i, &in);
         for (k = 0; k <= in.def_count + in.use_count && ok; k++) {
-            uint32_t operand = k < in.def_count ? in.defs[k] : k < in.def_count + in.use_count ? in.uses[k - in.def_count] : in.guard;
+            uint32_t operand = k < in.def_count                  ? in.defs[k]
+                               : k < in.def_count + in.use_count ? in.uses[k - in.def_count]
+                                                                 : in.guard;
             if (operand == GPUMP_NONE) continue;
-            GPUMPI_OPERAND_REGISTERS(operand, reg, ok = ok && GPUMPI_ARRAY_PUSH(allocator, key, reg) && GPUMPI_ARRAY_PUSH(allocator, value, i));
+            GPUMPI_OPERAND_REGISTERS(
+                operand, reg, ok = ok && GPUMPI_ARRAY_PUSH(allocator, key, reg) && GPUMPI_ARRAY_PUSH(allocator, value, i));
         }
     }
     ok = ok && gpumpi_group(scratch, registers, key, value, stbds_arrlenu(value), &p->seen_start, &p->seen);
@@ -94,7 +102,8 @@ static int gpumpi_preserve_make_pieces(gpumpi_preserve *p, gpumpi_arena *scratch
            GPUMPI_ARENA_NEW(scratch, p->kills, p->pieces) && GPUMPI_ARENA_NEW(scratch, p->region, p->pieces) &&
            GPUMPI_ARENA_NEW(scratch, p->stack, p->pieces) && GPUMPI_ARENA_NEW(scratch, p->set, (size_t)p->pieces * 3) &&
            GPUMPI_ARENA_NEW(scratch, p->list, p->pieces) && GPUMPI_ARENA_NEW(scratch, p->listed_mark, p->pieces) &&
-           GPUMPI_ARENA_NEW(scratch, p->color, (size_t)p->pieces * 3) && GPUMPI_ARENA_NEW(scratch, p->color_mark, (size_t)p->pieces * 3);
+           GPUMPI_ARENA_NEW(scratch, p->color, (size_t)p->pieces * 3) &&
+           GPUMPI_ARENA_NEW(scratch, p->color_mark, (size_t)p->pieces * 3);
 }
 
 /* How an instruction touches a register: reads, writes whole, writes in part; alone: not as half of a pair. */
@@ -143,7 +152,8 @@ static int gpumpi_preserve_webs(gpumpi_preserve *p, uint32_t reg) {
     }
     for (k = 0; k < p->listed; k++) {
         uint32_t piece = p->list[k];
-        if (p->kills[piece] != p->mark) gpumpi_preserve_join(p, gpumpi_preserve_node(piece, GPUMPI_ENTERS), gpumpi_preserve_node(piece, GPUMPI_LEAVES));
+        if (p->kills[piece] != p->mark)
+            gpumpi_preserve_join(p, gpumpi_preserve_node(piece, GPUMPI_ENTERS), gpumpi_preserve_node(piece, GPUMPI_LEAVES));
         if (p->leaves[piece] != p->mark) continue;
         for (e = p->graph.succ_start[piece]; e < p->graph.succ_start[piece + 1]; e++) {
             uint32_t to = p->graph.succ[e];
@@ -170,9 +180,11 @@ static int gpumpi_preserve_conflicts(gpumpi_preserve *p, uint32_t reg, uint32_t 
                 gpumpi_preserve_touch(&in, reg, &reads, &writes, &alone);
                 if (!writes) continue;
                 killed |= gpumpi_kills(&in);
-                if (!GPUMPI_ARRAY_PUSH(allocator, p->conflict_a, gpumpi_preserve_find(p, gpumpi_preserve_node(from, GPUMPI_ARRIVES))) ||
-                    !GPUMPI_ARRAY_PUSH(allocator, p->conflict_b,
-                                       gpumpi_preserve_find(p, gpumpi_preserve_node(piece, killed ? GPUMPI_LEAVES : GPUMPI_ENTERS))))
+                if (!GPUMPI_ARRAY_PUSH(allocator, p->conflict_a,
+                                       gpumpi_preserve_find(p, gpumpi_preserve_node(from, GPUMPI_ARRIVES))) ||
+                    !GPUMPI_ARRAY_PUSH(
+                        allocator, p->conflict_b,
+                        gpumpi_preserve_find(p, gpumpi_preserve_node(piece, killed ? GPUMPI_LEAVES : GPUMPI_ENTERS))))
                     return 0;
             }
         }
@@ -210,7 +222,8 @@ static uint32_t gpumpi_preserve_name(gpumpi_preserve *p, uint32_t reg, uint32_t 
 }
 
 /* Renames one register: colors its webs, notes the names and the moves. */
-static int gpumpi_preserve_rename(gpumpi_preserve *p, uint32_t reg, gpump_regions_report *report, const gpump_allocator *allocator) {
+static int gpumpi_preserve_rename(gpumpi_preserve *p, uint32_t reg, gpump_regions_report *report,
+                                  const gpump_allocator *allocator) {
     uint32_t k, i, last = GPUMP_NONE, colors = 0, *fresh = NULL;
     int ok = 1;
     for (k = 0; k < p->listed; k++) { /* in the order of the list, which begins with the first mention */
@@ -239,11 +252,13 @@ static int gpumpi_preserve_rename(gpumpi_preserve *p, uint32_t reg, gpump_region
         last = i;
         gpump_program_instruction(p->program, i, &in);
         gpumpi_preserve_touch(&in, reg, &reads, &writes, &alone);
-        use = gpumpi_preserve_name(p, reg, fresh, colors, gpumpi_preserve_node(piece, p->region[piece] ? GPUMPI_LEAVES : GPUMPI_ENTERS));
+        use = gpumpi_preserve_name(p, reg, fresh, colors,
+                                   gpumpi_preserve_node(piece, p->region[piece] ? GPUMPI_LEAVES : GPUMPI_ENTERS));
         if (writes && gpumpi_kills(&in)) p->region[piece] = 1;
-        def = gpumpi_preserve_name(p, reg, fresh, colors, gpumpi_preserve_node(piece, p->region[piece] ? GPUMPI_LEAVES : GPUMPI_ENTERS));
-        ok = GPUMPI_ARRAY_PUSH(allocator, p->name_at, i) && GPUMPI_ARRAY_PUSH(allocator, p->name_reg, reg) && GPUMPI_ARRAY_PUSH(allocator, p->name_use, use) &&
-             GPUMPI_ARRAY_PUSH(allocator, p->name_def, def);
+        def = gpumpi_preserve_name(p, reg, fresh, colors,
+                                   gpumpi_preserve_node(piece, p->region[piece] ? GPUMPI_LEAVES : GPUMPI_ENTERS));
+        ok = GPUMPI_ARRAY_PUSH(allocator, p->name_at, i) && GPUMPI_ARRAY_PUSH(allocator, p->name_reg, reg) &&
+             GPUMPI_ARRAY_PUSH(allocator, p->name_use, use) && GPUMPI_ARRAY_PUSH(allocator, p->name_def, def);
     }
     for (k = 0; k < p->listed && ok && colors; k++) {
         uint32_t piece = p->list[k], arrives, enters;
@@ -307,8 +322,8 @@ static int gpumpi_preserve_by_start(const void *a, const void *b) {
 }
 
 /* The register clobbers of a program at a level. */
-static gpump_result gpumpi_preserve_clobbers(const gpump_program *program, uint32_t level, uint8_t *start, gpumpi_arena *scratch,
-                                             gpumpi_register_clobber **list) {
+static gpump_result gpumpi_preserve_clobbers(const gpump_program *program, uint32_t level, uint8_t *start,
+                                             gpumpi_arena *scratch, gpumpi_register_clobber **list) {
     const gpump_allocator *allocator = &scratch->allocator;
     gpump_liveness *liveness;
     gpump_result result = gpump_liveness_create(program, allocator, &liveness);
@@ -320,8 +335,8 @@ static gpump_result gpumpi_preserve_clobbers(const gpump_program *program, uint3
 }
 
 /* One level's renaming: *out stays NULL when nothing needs it. */
-static gpump_result gpumpi_preserve_level(const gpump_program *program, const uint32_t *origin, uint32_t level, gpump_program **out,
-                                          gpump_regions_report *report, gpump_diag *diag) {
+static gpump_result gpumpi_preserve_level(const gpump_program *program, const uint32_t *origin, uint32_t level,
+                                          gpump_program **out, gpump_regions_report *report, gpump_diag *diag) {
     const gpump_allocator *allocator = gpumpi_program_allocator(program);
     gpumpi_arena scratch = gpumpi_arena_make(allocator);
     gpumpi_register_clobber *list = NULL;
@@ -354,7 +369,8 @@ static gpump_result gpumpi_preserve_level(const gpump_program *program, const ui
     k = (uint32_t)stbds_arrlenu(p.name_at);
     if (!GPUMPI_ARENA_NEW(&scratch, identity, k)) goto end;
     for (i = 0; i < k; i++) identity[i] = i;
-    if (!gpumpi_group(&scratch, gpump_program_instructions(program), p.name_at, identity, k, &names.start, &names.order)) goto end;
+    if (!gpumpi_group(&scratch, gpump_program_instructions(program), p.name_at, identity, k, &names.start, &names.order))
+        goto end;
     if (p.moves) qsort(p.moves, stbds_arrlenu(p.moves), sizeof *p.moves, gpumpi_preserve_compare);
     memset(&edit, 0, sizeof edit);
     edit.program = program;
@@ -382,8 +398,8 @@ end:
 
 /* ---- copying through a second boundary: boundary; t = v; boundary; v = t. The first region only reads v, the second writes it
  * first, so this always works; renaming leaves it little to do. *out stays NULL when nothing is left. ---- */
-static gpump_result gpumpi_preserve_copy(const gpump_program *program, const uint32_t *origin, uint32_t level, gpump_program **out,
-                                         gpump_regions_report *report, gpump_diag *diag) {
+static gpump_result gpumpi_preserve_copy(const gpump_program *program, const uint32_t *origin, uint32_t level,
+                                         gpump_program **out, gpump_regions_report *report, gpump_diag *diag) {
     const gpump_allocator *allocator = gpumpi_program_allocator(program);
     gpumpi_arena scratch = gpumpi_arena_make(allocator);
     gpumpi_register_clobber *list = NULL;
@@ -478,8 +494,8 @@ GPUMP_API gpump_result gpumpi_regions_preserve(const gpump_program *program, con
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_regions_preserve(const gpump_program *program, gpump_program **preserved, gpump_regions_report *report,
-                                              gpump_diag *diag) {
+GPUMP_API gpump_result gpump_regions_preserve(const gpump_program *program, gpump_program **preserved,
+                                              gpump_regions_report *report, gpump_diag *diag) {
     if (!program || !preserved) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
     if (!gpump_program_basic_blocks(program)) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 0, 1, 1);
     return gpumpi_regions_preserve(program, NULL, preserved, report, diag);

@@ -66,14 +66,16 @@ GPUMP_API gpump_result gpump_program_add_register(gpump_program *program, uint32
     if (!program || !reg) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "reg", 0, 0, 1, 1);
     if (program->finished) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 1, 0, 0);
     if (width > GPUMP_WIDTH_64) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "width", count, width, 0, GPUMP_WIDTH_64);
-    if (count > GPUMP_OPERAND_INDEX - 1u) return gpumpi_fail(diag, GPUMP_ERROR_FULL, "registers", count, count, 0, GPUMP_OPERAND_INDEX - 1u);
+    if (count > GPUMP_OPERAND_INDEX - 1u)
+        return gpumpi_fail(diag, GPUMP_ERROR_FULL, "registers", count, count, 0, GPUMP_OPERAND_INDEX - 1u);
     if (!GPUMPI_ARRAY_PUSH(&program->arena.allocator, program->widths, (uint8_t)width))
         return gpumpi_fail(diag, GPUMP_ERROR_MEMORY, "widths", count, 0, 0, 0);
     *reg = count;
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_program_add_object(gpump_program *program, const gpump_memory_object *what, uint32_t *object, gpump_diag *diag) {
+GPUMP_API gpump_result gpump_program_add_object(gpump_program *program, const gpump_memory_object *what, uint32_t *object,
+                                                gpump_diag *diag) {
     uint32_t count = gpump_program_objects(program);
     if (!program || !what || !object) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "object", 0, 0, 1, 1);
     if (program->finished) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 1, 0, 0);
@@ -93,7 +95,8 @@ static uint32_t gpumpi_program_operand_width(const gpump_program *program, uint3
     if (operand & GPUMP_OPERAND_PARAMETER) return operand & GPUMP_OPERAND_PAIR ? 2u : 3u;
     if (index >= count) return GPUMP_NONE;
     if (!(operand & GPUMP_OPERAND_PAIR)) return program->widths[index];
-    if (index % 2 || index + 1 >= count || program->widths[index] != GPUMP_WIDTH_32 || program->widths[index + 1] != GPUMP_WIDTH_32)
+    if (index % 2 || index + 1 >= count || program->widths[index] != GPUMP_WIDTH_32 ||
+        program->widths[index + 1] != GPUMP_WIDTH_32)
         return GPUMP_NONE;
     return GPUMP_WIDTH_64;
 }
@@ -108,7 +111,8 @@ static const gpumpi_program_form gpumpi_program_forms[GPUMP_OP_COUNT] = {
     {0, 0, 0, 0, 0, 0},   {0, 0, 0, 2, 0, 0}, {0, 0, 0, 0, 0, 0}, {1, 1, 0, 0, 0, 0}, {1, 1, 2, 2, 2, 0}, {1, 1, 1, 1, 0, 0},
     {0, 0, 0, 0, 0, 1}};
 
-static gpump_result gpumpi_program_check(const gpump_program *program, const gpump_instruction *in, uint32_t index, gpump_diag *diag) {
+static gpump_result gpumpi_program_check(const gpump_program *program, const gpump_instruction *in, uint32_t index,
+                                         gpump_diag *diag) {
     const gpumpi_program_form *form;
     uint32_t i, width;
 #define GPUMPI_CHECK(condition, field, value, minimum, maximum)                                                     \
@@ -117,34 +121,41 @@ static gpump_result gpumpi_program_check(const gpump_program *program, const gpu
     } while (0)
     GPUMPI_CHECK(in->operation < GPUMP_OP_COUNT, "operation", in->operation, 0, GPUMP_OP_COUNT - 1);
     form = &gpumpi_program_forms[in->operation];
-    GPUMPI_CHECK(in->def_count >= form->min_defs && in->def_count <= form->max_defs, "def_count", in->def_count, form->min_defs, form->max_defs);
-    GPUMPI_CHECK(in->use_count >= form->min_uses && in->use_count <= form->max_uses, "use_count", in->use_count, form->min_uses, form->max_uses);
+    GPUMPI_CHECK(in->def_count >= form->min_defs && in->def_count <= form->max_defs, "def_count", in->def_count,
+                 form->min_defs, form->max_defs);
+    GPUMPI_CHECK(in->use_count >= form->min_uses && in->use_count <= form->max_uses, "use_count", in->use_count,
+                 form->min_uses, form->max_uses);
     GPUMPI_CHECK((in->defs || !in->def_count) && (in->uses || !in->use_count), "operands", 0, 1, 1);
     for (i = 0; i < in->def_count; i++)
-        GPUMPI_CHECK(!(in->defs[i] & GPUMP_OPERAND_PARAMETER) && gpumpi_program_operand_width(program, in->defs[i]) != GPUMP_NONE, "defs",
-                     in->defs[i], 0, stbds_arrlenu(program->widths));
+        GPUMPI_CHECK(!(in->defs[i] & GPUMP_OPERAND_PARAMETER) &&
+                         gpumpi_program_operand_width(program, in->defs[i]) != GPUMP_NONE,
+                     "defs", in->defs[i], 0, stbds_arrlenu(program->widths));
     for (i = 0; i < in->use_count; i++)
-        GPUMPI_CHECK(gpumpi_program_operand_width(program, in->uses[i]) != GPUMP_NONE, "uses", in->uses[i], 0, stbds_arrlenu(program->widths));
+        GPUMPI_CHECK(gpumpi_program_operand_width(program, in->uses[i]) != GPUMP_NONE, "uses", in->uses[i], 0,
+                     stbds_arrlenu(program->widths));
     GPUMPI_CHECK(!(in->flags & ~127u), "flags", in->flags, 0, 127);
     if (in->guard != GPUMP_NONE)
-        GPUMPI_CHECK(in->guard < stbds_arrlenu(program->widths) && program->widths[in->guard] == GPUMP_WIDTH_PREDICATE, "guard", in->guard, 0,
-                     stbds_arrlenu(program->widths));
+        GPUMPI_CHECK(in->guard < stbds_arrlenu(program->widths) && program->widths[in->guard] == GPUMP_WIDTH_PREDICATE,
+                     "guard", in->guard, 0, stbds_arrlenu(program->widths));
     else
         GPUMPI_CHECK(!(in->flags & GPUMP_FLAG_GUARD_NEGATED), "guard", GPUMP_NONE, 0, 0);
     GPUMPI_CHECK((in->target != GPUMP_NONE) == (form->target != 0), "target", in->target, 0, 0);
     GPUMPI_CHECK(form->memory ? in->access <= 3 : !in->access, "access", in->access, 0, form->memory ? 3 : 0);
     GPUMPI_CHECK(form->memory != 2 || in->access, "access", in->access, 1, 3);
-    GPUMPI_CHECK(!(in->flags & (GPUMP_FLAG_ATOMIC | GPUMP_FLAG_VOLATILE | GPUMP_FLAG_CHECKED)) || in->access, "access", in->access, 1, 3);
+    GPUMPI_CHECK(!(in->flags & (GPUMP_FLAG_ATOMIC | GPUMP_FLAG_VOLATILE | GPUMP_FLAG_CHECKED)) || in->access, "access",
+                 in->access, 1, 3);
     if (in->access) {
         GPUMPI_CHECK(in->space < GPUMP_SPACES, "space", in->space, 0, GPUMP_SPACES - 1);
-        GPUMPI_CHECK(!(in->access & GPUMP_ACCESS_WRITE) || (in->space != GPUMP_SPACE_CONSTANT && in->space != GPUMP_SPACE_TEXTURE), "space",
-                     in->space, 0, GPUMP_SPACE_LOCAL);
+        GPUMPI_CHECK(!(in->access & GPUMP_ACCESS_WRITE) ||
+                         (in->space != GPUMP_SPACE_CONSTANT && in->space != GPUMP_SPACE_TEXTURE),
+                     "space", in->space, 0, GPUMP_SPACE_LOCAL);
         GPUMPI_CHECK(in->address <= GPUMP_ADDRESS_VALUE, "address", in->address, 0, GPUMP_ADDRESS_VALUE);
         GPUMPI_CHECK(in->bytes >= 1, "bytes", 0, 1, UINT32_MAX);
         if (in->object != GPUMP_NONE) {
-            GPUMPI_CHECK(in->object < stbds_arrlenu(program->objects), "object", in->object, 0, stbds_arrlenu(program->objects));
-            GPUMPI_CHECK(in->space == GPUMP_SPACE_GENERIC || program->objects[in->object].space == in->space, "space", in->space,
-                         program->objects[in->object].space, program->objects[in->object].space);
+            GPUMPI_CHECK(in->object < stbds_arrlenu(program->objects), "object", in->object, 0,
+                         stbds_arrlenu(program->objects));
+            GPUMPI_CHECK(in->space == GPUMP_SPACE_GENERIC || program->objects[in->object].space == in->space, "space",
+                         in->space, program->objects[in->object].space, program->objects[in->object].space);
         } else
             GPUMPI_CHECK(in->address == GPUMP_ADDRESS_ANYWHERE, "object", GPUMP_NONE, 0, stbds_arrlenu(program->objects));
     }
@@ -160,8 +171,9 @@ static gpump_result gpumpi_program_check(const gpump_program *program, const gpu
     case GPUMP_OP_PAGE_ENTERED:
         width = gpumpi_program_operand_width(program, in->defs[0]);
         GPUMPI_CHECK(width == GPUMP_WIDTH_PREDICATE, "defs", width, 0, 0);
-        GPUMPI_CHECK(in->operation != GPUMP_OP_PAGE_ENTERED || (in->immediate > 0 && (in->immediate & (in->immediate - 1)) == 0), "immediate",
-                     (uint64_t)in->immediate, 1, UINT32_MAX);
+        GPUMPI_CHECK(in->operation != GPUMP_OP_PAGE_ENTERED ||
+                         (in->immediate > 0 && (in->immediate & (in->immediate - 1)) == 0),
+                     "immediate", (uint64_t)in->immediate, 1, UINT32_MAX);
         break;
     case GPUMP_OP_GUARDED_CALL:
         GPUMPI_CHECK(in->guard != GPUMP_NONE, "guard", GPUMP_NONE, 0, stbds_arrlenu(program->widths));
@@ -169,7 +181,8 @@ static gpump_result gpumpi_program_check(const gpump_program *program, const gpu
     default: break;
     }
     if (in->flags & GPUMP_FLAG_CHECKED) {
-        GPUMPI_CHECK(in->def_count && in->use_count && in->defs[in->def_count - 1] == in->uses[in->use_count - 1], "defs", in->def_count, 1, 16);
+        GPUMPI_CHECK(in->def_count && in->use_count && in->defs[in->def_count - 1] == in->uses[in->use_count - 1], "defs",
+                     in->def_count, 1, 16);
         width = gpumpi_program_operand_width(program, in->defs[in->def_count - 1]);
         GPUMPI_CHECK(width == GPUMP_WIDTH_PREDICATE, "defs", width, 0, 0);
     }
@@ -177,13 +190,15 @@ static gpump_result gpumpi_program_check(const gpump_program *program, const gpu
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_program_add(gpump_program *program, const gpump_instruction *in, uint32_t *index, gpump_diag *diag) {
+GPUMP_API gpump_result gpump_program_add(gpump_program *program, const gpump_instruction *in, uint32_t *index,
+                                         gpump_diag *diag) {
     gpumpi_program_row row;
     uint32_t number = gpump_program_instructions(program), i;
     gpump_result result;
     if (!program || !in) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "instruction", 0, 0, 1, 1);
     if (program->finished) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 1, 0, 0);
-    if (number >= GPUMP_OPERAND_INDEX) return gpumpi_fail(diag, GPUMP_ERROR_FULL, "instructions", number, number, 0, GPUMP_OPERAND_INDEX - 1u);
+    if (number >= GPUMP_OPERAND_INDEX)
+        return gpumpi_fail(diag, GPUMP_ERROR_FULL, "instructions", number, number, 0, GPUMP_OPERAND_INDEX - 1u);
     result = gpumpi_program_check(program, in, number, diag);
     if (result != GPUMP_OK) return result;
     row.instruction = *in;
@@ -214,13 +229,14 @@ static gpump_result gpumpi_program_check_flow(const gpump_program *program, gpum
     if (!count) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "instructions", 0, 0, 1, GPUMP_OPERAND_INDEX);
     for (i = 0; i < count; i++) {
         const gpump_instruction *in = &program->rows[i].instruction;
-        if (in->target != GPUMP_NONE && in->target >= count) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "target", i, in->target, 0, count - 1);
+        if (in->target != GPUMP_NONE && in->target >= count)
+            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "target", i, in->target, 0, count - 1);
         if (in->operation == GPUMP_OP_GUARDED_CALL && program->rows[in->target].instruction.operation != GPUMP_OP_START_MARKER)
             return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "target", i, in->target, 0, count - 1);
     }
     if (gpumpi_program_falls_through(&program->rows[count - 1].instruction))
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "operation", count - 1, program->rows[count - 1].instruction.operation, GPUMP_OP_BRANCH,
-                           GPUMP_OP_EXIT);
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "operation", count - 1,
+                           program->rows[count - 1].instruction.operation, GPUMP_OP_BRANCH, GPUMP_OP_EXIT);
     return GPUMP_OK;
 }
 
@@ -231,7 +247,9 @@ static int gpumpi_program_build_blocks(gpump_program *program) {
     uint32_t *from, *to;
     gpumpi_arena scratch = gpumpi_arena_make(&program->arena.allocator);
     int ok = 0;
-    if (!GPUMPI_ARENA_NEW(&scratch, leader, (size_t)count + 1) || !GPUMPI_ARENA_NEW(&program->arena, program->block_of, count)) goto end;
+    if (!GPUMPI_ARENA_NEW(&scratch, leader, (size_t)count + 1) ||
+        !GPUMPI_ARENA_NEW(&program->arena, program->block_of, count))
+        goto end;
     leader[0] = 1;
     for (i = 0; i < count; i++) {
         const gpump_instruction *in = &program->rows[i].instruction;
@@ -278,14 +296,16 @@ static int gpumpi_program_build_post_dominators(gpump_program *program) {
     gpumpi_arena scratch = gpumpi_arena_make(&program->arena.allocator);
     int ok = 0;
     if (!GPUMPI_ARENA_NEW(&scratch, from, (size_t)blocks * 3) || !GPUMPI_ARENA_NEW(&scratch, to, (size_t)blocks * 3) ||
-        !GPUMPI_ARENA_NEW(&scratch, preorder, blocks) || !GPUMPI_ARENA_NEW(&scratch, number, blocks) || !GPUMPI_ARENA_NEW(&scratch, parent, blocks) ||
-        !GPUMPI_ARENA_NEW(&scratch, stack, blocks) || !GPUMPI_ARENA_NEW(&scratch, ends, blocks) || !GPUMPI_ARENA_NEW(&scratch, can_end, blocks) ||
+        !GPUMPI_ARENA_NEW(&scratch, preorder, blocks) || !GPUMPI_ARENA_NEW(&scratch, number, blocks) ||
+        !GPUMPI_ARENA_NEW(&scratch, parent, blocks) || !GPUMPI_ARENA_NEW(&scratch, stack, blocks) ||
+        !GPUMPI_ARENA_NEW(&scratch, ends, blocks) || !GPUMPI_ARENA_NEW(&scratch, can_end, blocks) ||
         !GPUMPI_ARENA_NEW(&scratch, idom, (size_t)blocks + 1))
         goto end;
     reached = gpumpi_graph_search(&program->arena, &program->graph, 0, preorder, NULL, number, parent);
     if (reached == GPUMP_NONE) goto end;
     for (b = 0; b < blocks; b++) ends[b] = program->graph.succ_start[b + 1] == program->graph.succ_start[b];
-    for (i = 0; i < blocks + reached + blocks; i++) { /* every true end; then, latest in preorder first, whatever still cannot end; then the unreachable */
+    for (i = 0; i < blocks + reached + blocks;
+         i++) { /* every true end; then, latest in preorder first, whatever still cannot end; then the unreachable */
         b = i < blocks ? i : i < blocks + reached ? preorder[blocks + reached - 1 - i] : i - blocks - reached;
         if (i < blocks ? !ends[b] : can_end[b]) continue;
         ends[b] = 1;
@@ -307,7 +327,9 @@ static int gpumpi_program_build_post_dominators(gpump_program *program) {
             to[edges++] = b;
         }
     }
-    if (!gpumpi_graph_build(&scratch, &reversed, blocks + 1, from, to, edges) || !gpumpi_graph_dominators(&scratch, &reversed, end, idom)) goto end;
+    if (!gpumpi_graph_build(&scratch, &reversed, blocks + 1, from, to, edges) ||
+        !gpumpi_graph_dominators(&scratch, &reversed, end, idom))
+        goto end;
     for (b = 0; b < blocks; b++) program->ipdom[b] = idom[b] == end ? GPUMP_NONE : idom[b];
     ok = 1;
 end:
@@ -323,15 +345,18 @@ static uint32_t gpumpi_program_find(uint32_t *set, uint32_t x) {
 /* The loop nest by Havlak's algorithm ("Nesting of reducible and irreducible loops", 1997), loops found inner before outer. */
 static int gpumpi_program_build_loops(gpump_program *program) {
     uint32_t blocks = program->basic_blocks, b, i, reached, found = 0, work = 0;
-    uint32_t *preorder, *number, *parent, *last, *set, *header, *list, *stamp, *extra_head, *extra_next = NULL, *extra_node = NULL, *of;
+    uint32_t *preorder, *number, *parent, *last, *set, *header, *list, *stamp, *extra_head, *extra_next = NULL,
+                                                                                            *extra_node = NULL, *of;
     uint8_t *irreducible, *is_header;
     gpumpi_arena scratch = gpumpi_arena_make(&program->arena.allocator);
     const gpumpi_graph *g = &program->graph;
     int ok = 0;
-    if (!GPUMPI_ARENA_NEW(&scratch, preorder, blocks) || !GPUMPI_ARENA_NEW(&scratch, number, blocks) || !GPUMPI_ARENA_NEW(&scratch, parent, blocks) ||
-        !GPUMPI_ARENA_NEW(&scratch, last, blocks) || !GPUMPI_ARENA_NEW(&scratch, set, blocks) || !GPUMPI_ARENA_NEW(&scratch, header, blocks) ||
-        !GPUMPI_ARENA_NEW(&scratch, list, blocks) || !GPUMPI_ARENA_NEW(&scratch, stamp, blocks) || !GPUMPI_ARENA_NEW(&scratch, extra_head, blocks) ||
-        !GPUMPI_ARENA_NEW(&scratch, irreducible, blocks) || !GPUMPI_ARENA_NEW(&scratch, is_header, blocks) || !GPUMPI_ARENA_NEW(&scratch, of, blocks))
+    if (!GPUMPI_ARENA_NEW(&scratch, preorder, blocks) || !GPUMPI_ARENA_NEW(&scratch, number, blocks) ||
+        !GPUMPI_ARENA_NEW(&scratch, parent, blocks) || !GPUMPI_ARENA_NEW(&scratch, last, blocks) ||
+        !GPUMPI_ARENA_NEW(&scratch, set, blocks) || !GPUMPI_ARENA_NEW(&scratch, header, blocks) ||
+        !GPUMPI_ARENA_NEW(&scratch, list, blocks) || !GPUMPI_ARENA_NEW(&scratch, stamp, blocks) ||
+        !GPUMPI_ARENA_NEW(&scratch, extra_head, blocks) || !GPUMPI_ARENA_NEW(&scratch, irreducible, blocks) ||
+        !GPUMPI_ARENA_NEW(&scratch, is_header, blocks) || !GPUMPI_ARENA_NEW(&scratch, of, blocks))
         goto end;
     reached = gpumpi_graph_search(&scratch, g, 0, preorder, NULL, number, parent);
     if (reached == GPUMP_NONE) goto end;
@@ -356,14 +381,17 @@ static int gpumpi_program_build_loops(gpump_program *program) {
             uint32_t x = list[at], pass;
             /* predecessors in the graph, then those handed on from irreducible loops inside */
             for (pass = 0; pass < 2; pass++)
-                for (e = pass ? extra_head[x] : g->pred_start[x]; pass ? e != GPUMP_NONE : e < g->pred_start[x + 1]; e = pass ? extra_next[e] : e + 1) {
+                for (e = pass ? extra_head[x] : g->pred_start[x]; pass ? e != GPUMP_NONE : e < g->pred_start[x + 1];
+                     e = pass ? extra_next[e] : e + 1) {
                     uint32_t v = pass ? extra_node[e] : g->pred[e];
                     if (number[v] == GPUMP_NONE) continue;
                     if (!pass && number[v] >= number[x] && number[v] <= last[x]) continue; /* x's own back edge */
                     v = gpumpi_program_find(set, v);
                     if (number[v] < number[w] || number[v] > last[w]) { /* entered from elsewhere */
                         irreducible[w] = 1;
-                        if (!GPUMPI_ARRAY_RESERVE(&scratch.allocator, extra_next, 1) || !GPUMPI_ARRAY_RESERVE(&scratch.allocator, extra_node, 1)) goto end;
+                        if (!GPUMPI_ARRAY_RESERVE(&scratch.allocator, extra_next, 1) ||
+                            !GPUMPI_ARRAY_RESERVE(&scratch.allocator, extra_node, 1))
+                            goto end;
                         stbds_arrput(extra_next, extra_head[w]);
                         stbds_arrput(extra_node, v);
                         extra_head[w] = (uint32_t)stbds_arrlenu(extra_node) - 1;
@@ -431,13 +459,25 @@ GPUMP_API gpump_result gpump_program_finish(gpump_program *program, gpump_diag *
 
 /* ---- reading ---- */
 
-GPUMP_API uint32_t gpump_program_instructions(const gpump_program *program) { return program ? (uint32_t)stbds_arrlenu(program->rows) : 0; }
-GPUMP_API uint32_t gpump_program_registers(const gpump_program *program) { return program ? (uint32_t)stbds_arrlenu(program->widths) : 0; }
-GPUMP_API uint32_t gpump_program_objects(const gpump_program *program) { return program ? (uint32_t)stbds_arrlenu(program->objects) : 0; }
-GPUMP_API uint32_t gpump_program_basic_blocks(const gpump_program *program) { return program && program->finished ? program->basic_blocks : 0; }
-GPUMP_API uint32_t gpump_program_loops(const gpump_program *program) { return program && program->finished ? program->loops : 0; }
+GPUMP_API uint32_t gpump_program_instructions(const gpump_program *program) {
+    return program ? (uint32_t)stbds_arrlenu(program->rows) : 0;
+}
+GPUMP_API uint32_t gpump_program_registers(const gpump_program *program) {
+    return program ? (uint32_t)stbds_arrlenu(program->widths) : 0;
+}
+GPUMP_API uint32_t gpump_program_objects(const gpump_program *program) {
+    return program ? (uint32_t)stbds_arrlenu(program->objects) : 0;
+}
+GPUMP_API uint32_t gpump_program_basic_blocks(const gpump_program *program) {
+    return program && program->finished ? program->basic_blocks : 0;
+}
+GPUMP_API uint32_t gpump_program_loops(const gpump_program *program) {
+    return program && program->finished ? program->loops : 0;
+}
 GPUMP_API uint32_t gpump_program_width(const gpump_program *program, uint32_t reg) { return program->widths[reg]; }
-GPUMP_API gpump_memory_object gpump_program_object(const gpump_program *program, uint32_t object) { return program->objects[object]; }
+GPUMP_API gpump_memory_object gpump_program_object(const gpump_program *program, uint32_t object) {
+    return program->objects[object];
+}
 GPUMP_API const uint32_t *gpump_program_origin(const gpump_program *program) { return program->origin; }
 
 GPUMP_API void gpump_program_instruction(const gpump_program *program, uint32_t index, gpump_instruction *instruction) {
@@ -462,9 +502,12 @@ GPUMP_API void gpump_program_basic_block(const gpump_program *program, uint32_t 
     block->loop_depth = block->loop == GPUMP_NONE ? 0 : program->loop[block->loop].depth;
     block->reachable = program->enter[b] <= program->leave[b];
 }
-GPUMP_API uint32_t gpump_program_basic_block_of(const gpump_program *program, uint32_t instruction) { return program->block_of[instruction]; }
+GPUMP_API uint32_t gpump_program_basic_block_of(const gpump_program *program, uint32_t instruction) {
+    return program->block_of[instruction];
+}
 GPUMP_API int gpump_program_dominates(const gpump_program *program, uint32_t a, uint32_t b) {
-    return a == b || (program->enter[b] <= program->leave[b] && program->enter[a] <= program->enter[b] && program->leave[b] <= program->leave[a]);
+    return a == b || (program->enter[b] <= program->leave[b] && program->enter[a] <= program->enter[b] &&
+                      program->leave[b] <= program->leave[a]);
 }
 GPUMP_API uint32_t gpump_program_reconvergence(const gpump_program *program, uint32_t branch) {
     uint32_t b = program->ipdom[program->block_of[branch]];
@@ -513,8 +556,9 @@ GPUMP_API int gpump_program_may_alias(const gpump_program *program, uint32_t a, 
 }
 
 static const char *const gpumpi_program_names[GPUMP_OP_COUNT] = {
-    "op",   "mov",       "constant",   "param",         "add",           "bra",         "exit",  "bar",          "spill.store",  "spill.load",
-    "idem", "pp",        "pp.diverged", "bar.pp",       "start_marker",  "clear_check", "check", "page_entered", "guarded_call"};
+    "op",           "mov",         "constant",   "param",        "add",         "bra",         "exit",
+    "bar",          "spill.store", "spill.load", "idem",         "pp",          "pp.diverged", "bar.pp",
+    "start_marker", "clear_check", "check",      "page_entered", "guarded_call"};
 
 GPUMP_API size_t gpump_program_text(const gpump_program *program, uint32_t index, char *text, size_t bytes) {
     gpump_instruction in;
@@ -561,8 +605,9 @@ static gpump_result gpumpi_program_emit(gpump_program *out, const gpump_instruct
     return GPUMPI_ARRAY_PUSH(&out->arena.allocator, out->origin, from) ? GPUMP_OK : GPUMP_ERROR_MEMORY;
 }
 
-static gpump_result gpumpi_program_emit_insertion(gpump_program *out, const gpumpi_edit *edit, uint32_t k, const uint32_t *landing,
-                                                  const uint32_t *self, const uint32_t *inserted, gpump_diag *diag) {
+static gpump_result gpumpi_program_emit_insertion(gpump_program *out, const gpumpi_edit *edit, uint32_t k,
+                                                  const uint32_t *landing, const uint32_t *self, const uint32_t *inserted,
+                                                  gpump_diag *diag) {
     gpump_instruction in = edit->insertions[k].instruction;
     in.defs = edit->insertions[k].defs;
     in.uses = edit->insertions[k].uses;
@@ -577,7 +622,8 @@ static gpump_result gpumpi_program_emit_insertion(gpump_program *out, const gpum
 GPUMP_API gpump_result gpumpi_program_edit(const gpumpi_edit *edit, gpump_program **result_program, gpump_diag *diag) {
     const gpump_program *old = edit->program;
     uint32_t count = gpump_program_instructions(old), i, k, at, scratch_operands[80], registers;
-    uint32_t *landing, *entry, *inserted, *around, *self; /* old instruction -> where branches to it go, where it goes; insertion -> its place */
+    uint32_t *landing, *entry, *inserted, *around,
+        *self; /* old instruction -> where branches to it go, where it goes; insertion -> its place */
     uint8_t *dropped;
     gpump_program *out = NULL;
     gpumpi_arena scratch = gpumpi_arena_make(&old->arena.allocator);
@@ -585,23 +631,30 @@ GPUMP_API gpump_result gpumpi_program_edit(const gpumpi_edit *edit, gpump_progra
     if (result != GPUMP_OK) return gpumpi_fail(diag, result, "program", 0, 0, 0, 0);
     result = GPUMP_ERROR_MEMORY;
     if (!GPUMPI_ARENA_NEW(&scratch, landing, (size_t)count + 1) || !GPUMPI_ARENA_NEW(&scratch, entry, (size_t)count + 1) ||
-        !GPUMPI_ARENA_NEW(&scratch, inserted, edit->insertion_count) || !GPUMPI_ARENA_NEW(&scratch, around, (size_t)count + 1) || !GPUMPI_ARENA_NEW(&scratch, self, (size_t)count + 1) ||
+        !GPUMPI_ARENA_NEW(&scratch, inserted, edit->insertion_count) ||
+        !GPUMPI_ARENA_NEW(&scratch, around, (size_t)count + 1) || !GPUMPI_ARENA_NEW(&scratch, self, (size_t)count + 1) ||
         !GPUMPI_ARENA_NEW(&scratch, dropped, count))
         goto fail;
     registers = edit->widths ? edit->registers : gpump_program_registers(old);
     for (i = 0; i < registers; i++)
-        if (!GPUMPI_ARRAY_PUSH(&out->arena.allocator, out->widths, (uint8_t)(edit->widths ? edit->widths[i] : old->widths[i]))) goto fail;
+        if (!GPUMPI_ARRAY_PUSH(&out->arena.allocator, out->widths,
+                               (uint8_t)(edit->widths ? edit->widths[i] : old->widths[i])))
+            goto fail;
     for (i = 0; i < gpump_program_objects(old); i++)
         if (!GPUMPI_ARRAY_PUSH(&out->arena.allocator, out->objects, old->objects[i])) goto fail;
     for (i = k = at = 0; i <= count; i++) { /* where everything will stand */
-        while (k < edit->insertion_count && edit->insertions[k].before == i && edit->insertions[k].after_previous) inserted[k++] = at++;
+        while (k < edit->insertion_count && edit->insertions[k].before == i && edit->insertions[k].after_previous)
+            inserted[k++] = at++;
         around[i] = entry[i] = at;
         if (k < edit->insertion_count && edit->insertions[k].before == i && edit->insertions[k].entry_loop != GPUMP_NONE) {
             uint32_t loop = edit->insertions[k].entry_loop;
             /* the loop's own fall-through must get round the code for its entry */
-            if (i && gpump_program_in_loop(old, loop, old->block_of[i - 1]) && gpumpi_program_falls_through(&old->rows[i - 1].instruction))
+            if (i && gpump_program_in_loop(old, loop, old->block_of[i - 1]) &&
+                gpumpi_program_falls_through(&old->rows[i - 1].instruction))
                 entry[i] = ++at;
-            while (k < edit->insertion_count && edit->insertions[k].before == i && edit->insertions[k].entry_loop != GPUMP_NONE) inserted[k++] = at++;
+            while (k < edit->insertion_count && edit->insertions[k].before == i &&
+                   edit->insertions[k].entry_loop != GPUMP_NONE)
+                inserted[k++] = at++;
         }
         landing[i] = at;
         while (k < edit->insertion_count && edit->insertions[k].before == i) inserted[k++] = at++;
@@ -635,7 +688,8 @@ GPUMP_API gpump_result gpumpi_program_edit(const gpumpi_edit *edit, gpump_progra
             if (edit->rewrite) edit->rewrite(edit->user, i, &in, scratch_operands);
             if (in.target != GPUMP_NONE) {
                 uint32_t header = old->block_of[in.target], loop = old->loop_of[header];
-                int inside = loop != GPUMP_NONE && old->loop[loop].header == header && gpump_program_in_loop(old, loop, old->block_of[i]);
+                int inside = loop != GPUMP_NONE && old->loop[loop].header == header &&
+                             gpump_program_in_loop(old, loop, old->block_of[i]);
                 in.target = inside ? landing[in.target] : entry[in.target];
             }
             result = gpumpi_program_emit(out, &in, edit->origin ? edit->origin[i] : i, diag);

@@ -7,8 +7,9 @@
 #ifndef GPUMP_NO_PROGRAM
 GPUMP_BEGIN
 
-/* A kernel as a list of instructions of one thread. Built with gpump_program_create, _add_register, _add_object, _add and _finish;
- * from then on it never changes. Analyses return objects of their own; transforms return a new program and origin[].
+/* A kernel as a list of instructions of one thread. Built with gpump_program_create, _add_register, _add_object, _add and
+ * _finish; from then on it never changes. Analyses return objects of their own; transforms return a new program and
+ * origin[].
  *
  * Instructions are numbered from 0 in layout order; instruction i falls through to i + 1. A *basic block* is a maximal run
  * without branches into or out of it ("block" alone always means a thread block). */
@@ -22,22 +23,24 @@ typedef enum gpump_width {
 } gpump_width;
 
 /* Operands are register numbers, with two marks in the high bits. */
-#define GPUMP_OPERAND_PAIR UINT32_C(0x80000000)      /* registers r and r + 1, both 32-bit, r even: a 64-bit value after allocation */
+#define GPUMP_OPERAND_PAIR \
+    UINT32_C(0x80000000) /* registers r and r + 1, both 32-bit, r even: a 64-bit value after allocation */
 #define GPUMP_OPERAND_PARAMETER UINT32_C(0x40000000) /* not a register: the kernel parameter at this byte offset (uses only) */
 #define GPUMP_OPERAND_INDEX UINT32_C(0x3fffffff)     /* the register number or byte offset without the marks */
 
 /* What the library must know about an instruction. Everything that is not special is GPUMP_OP_COMPUTE. */
 typedef enum gpump_operation {
-    GPUMP_OP_COMPUTE = 0,  /* the host's own: reads uses and, with access, memory; writes defs and, with access, memory */
-    GPUMP_OP_MOVE,         /* defs[0] = uses[0], same width */
-    GPUMP_OP_CONSTANT,     /* defs[0] = immediate; needs no operand, so it can be done again anywhere */
-    GPUMP_OP_PARAMETER,    /* defs[0] = the kernel parameter at byte `immediate`; constant for the whole launch */
-    GPUMP_OP_ADD,          /* defs[0] = uses[0] + immediate; lets page_checks see how an address walks */
-    GPUMP_OP_BRANCH,       /* goes to target; falls through for lanes whose guard is false */
-    GPUMP_OP_EXIT,         /* ends the lanes whose guard is true */
-    GPUMP_OP_BARRIER,      /* waits for all warps of the block */
+    GPUMP_OP_COMPUTE = 0, /* the host's own: reads uses and, with access, memory; writes defs and, with access, memory */
+    GPUMP_OP_MOVE,        /* defs[0] = uses[0], same width */
+    GPUMP_OP_CONSTANT,    /* defs[0] = immediate; needs no operand, so it can be done again anywhere */
+    GPUMP_OP_PARAMETER,   /* defs[0] = the kernel parameter at byte `immediate`; constant for the whole launch */
+    GPUMP_OP_ADD,         /* defs[0] = uses[0] + immediate; lets page_checks see how an address walks */
+    GPUMP_OP_BRANCH,      /* goes to target; falls through for lanes whose guard is false */
+    GPUMP_OP_EXIT,        /* ends the lanes whose guard is true */
+    GPUMP_OP_BARRIER,     /* waits for all warps of the block */
     /* Put in by transforms; hosts carry them out as written here. */
-    GPUMP_OP_SPILL_STORE,  /* local memory at byte `immediate` of the spill area = uses[0] (a predicate as 0 or 1 in 4 bytes) */
+    GPUMP_OP_SPILL_STORE,  /* local memory at byte `immediate` of the spill area = uses[0] (a predicate as 0 or 1 in 4 bytes)
+                            */
     GPUMP_OP_SPILL_LOAD,   /* defs[0] = that */
     GPUMP_OP_BOUNDARY,     /* starts an idempotent region; immediate is a gpump_boundary */
     GPUMP_OP_PP,           /* preemption point; immediate is its index in gpump_preempt_points */
@@ -45,10 +48,12 @@ typedef enum gpump_operation {
     GPUMP_OP_BARRIER_PP,   /* a barrier that is a preemption point too; immediate as for PP */
     GPUMP_OP_START_MARKER, /* a fault found by a check goes on from here */
     GPUMP_OP_CLEAR_CHECK,  /* defs[0] (a predicate) = false */
-    GPUMP_OP_CHECK,        /* defs[0] (a predicate, also uses[1]) becomes true when an access as in `access`, `space`, `bytes` at
-                              uses[0] + displacement would fault, else stays; touches no memory */
-    GPUMP_OP_PAGE_ENTERED, /* defs[0] (a predicate) = uses[0] + displacement lies in the first `bytes` bytes of a page of `immediate` bytes */
-    GPUMP_OP_GUARDED_CALL, /* lanes whose guard is true: serialise, call the fault handler, go on at `target` (a START_MARKER) */
+    GPUMP_OP_CHECK, /* defs[0] (a predicate, also uses[1]) becomes true when an access as in `access`, `space`, `bytes` at
+                       uses[0] + displacement would fault, else stays; touches no memory */
+    GPUMP_OP_PAGE_ENTERED, /* defs[0] (a predicate) = uses[0] + displacement lies in the first `bytes` bytes of a page of
+                              `immediate` bytes */
+    GPUMP_OP_GUARDED_CALL, /* lanes whose guard is true: serialise, call the fault handler, go on at `target` (a
+                              START_MARKER) */
     GPUMP_OP_COUNT
 } gpump_operation;
 
@@ -59,8 +64,9 @@ typedef enum gpump_operation {
 #define GPUMP_FLAG_VOLATILE 8u      /* other agents watch: must never be done twice */
 #define GPUMP_FLAG_FENCE 16u        /* orders memory; ends an idempotent region */
 #define GPUMP_FLAG_CONVERGENT 32u   /* reads registers of other lanes (shuffle, vote): never moved */
-#define GPUMP_FLAG_CHECKED 64u      /* its last def and last use are one predicate: where the access would fault, nothing is done
-                                       but that the predicate becomes true */
+#define GPUMP_FLAG_CHECKED                                                                            \
+    64u /* its last def and last use are one predicate: where the access would fault, nothing is done \
+           but that the predicate becomes true */
 
 typedef enum gpump_space {
     GPUMP_SPACE_GLOBAL = 0,
@@ -122,10 +128,12 @@ GPUMP_API void gpump_program_destroy(gpump_program *program);
 /* Adds a register of a gpump_width and sets *reg to its number (0, 1, ...). At most 2^30. */
 GPUMP_API gpump_result gpump_program_add_register(gpump_program *program, uint32_t width, uint32_t *reg, gpump_diag *diag);
 /* Adds a memory object and sets *object to its number. */
-GPUMP_API gpump_result gpump_program_add_object(gpump_program *program, const gpump_memory_object *what, uint32_t *object, gpump_diag *diag);
+GPUMP_API gpump_result gpump_program_add_object(gpump_program *program, const gpump_memory_object *what, uint32_t *object,
+                                                gpump_diag *diag);
 /* Appends an instruction and sets *index (may be NULL) to its number. Branch targets may lie ahead. Nonsense is refused with
  * the field at fault and, in diag->index, the number the instruction would have had; the program is then unchanged. */
-GPUMP_API gpump_result gpump_program_add(gpump_program *program, const gpump_instruction *instruction, uint32_t *index, gpump_diag *diag);
+GPUMP_API gpump_result gpump_program_add(gpump_program *program, const gpump_instruction *instruction, uint32_t *index,
+                                         gpump_diag *diag);
 /* Ends building: checks branch targets and that no path runs off the end, finds basic blocks, dominators, post-dominators and
  * loops. On failure diag->index is the instruction at fault and building may go on. Cost: near-linear. */
 GPUMP_API gpump_result gpump_program_finish(gpump_program *program, gpump_diag *diag);

@@ -21,10 +21,10 @@ GPUMP_API void gpumpi_arena_free(gpumpi_arena *arena);
 #define GPUMPI_ARENA_NEW(arena, array, count) \
     gpumpi_array_replace((void *)&(array), gpumpi_arena_new((arena), sizeof *(array), (size_t)(count)))
 
-/* Groups `count` values by key (0 to keys - 1), in their order: those of key k are (*out)[(*start)[k]] to (*out)[(*start)[k + 1] - 1].
- * 1 done, 0 out of memory. */
-GPUMP_API int gpumpi_group(gpumpi_arena *arena, uint32_t keys, const uint32_t *key, const uint32_t *value, size_t count, uint32_t **start,
-                           uint32_t **out);
+/* Groups `count` values by key (0 to keys - 1), in their order: those of key k are (*out)[(*start)[k]] to (*out)[(*start)[k
+ * + 1] - 1]. 1 done, 0 out of memory. */
+GPUMP_API int gpumpi_group(gpumpi_arena *arena, uint32_t keys, const uint32_t *key, const uint32_t *value, size_t count,
+                           uint32_t **start, uint32_t **out);
 
 /* A directed graph: the successors of node n are succ[succ_start[n]] to succ[succ_start[n + 1] - 1]; pred likewise. */
 typedef struct gpumpi_graph {
@@ -32,17 +32,18 @@ typedef struct gpumpi_graph {
     uint32_t *succ_start, *succ, *pred_start, *pred;
 } gpumpi_graph;
 /* Builds a graph of `count` edges from[i] -> to[i], kept in that order. 1 done, 0 out of memory. */
-GPUMP_API int gpumpi_graph_build(gpumpi_arena *arena, gpumpi_graph *graph, uint32_t nodes, const uint32_t *from, const uint32_t *to,
-                                 size_t count);
+GPUMP_API int gpumpi_graph_build(gpumpi_arena *arena, gpumpi_graph *graph, uint32_t nodes, const uint32_t *from,
+                                 const uint32_t *to, size_t count);
 /* Depth-first search from root: preorder[] and, unless NULL, postorder[] of the nodes reached; returns how many, or GPUMP_NONE
  * when out of memory. number[n] is n's place in preorder, GPUMP_NONE when not reached; parent[n] likewise a node. */
-GPUMP_API uint32_t gpumpi_graph_search(gpumpi_arena *arena, const gpumpi_graph *graph, uint32_t root, uint32_t *preorder, uint32_t *postorder,
-                                       uint32_t *number, uint32_t *parent);
+GPUMP_API uint32_t gpumpi_graph_search(gpumpi_arena *arena, const gpumpi_graph *graph, uint32_t root, uint32_t *preorder,
+                                       uint32_t *postorder, uint32_t *number, uint32_t *parent);
 /* Immediate dominators (semi-NCA): idom[n] is GPUMP_NONE for the root and for nodes not reached. 1 done, 0 out of memory. */
 GPUMP_API int gpumpi_graph_dominators(gpumpi_arena *arena, const gpumpi_graph *graph, uint32_t root, uint32_t *idom);
 /* Numbers the tree of idom so that a dominates b when enter[a] <= enter[b] and leave[b] <= leave[a]; nodes outside the tree
  * get enter 1, leave 0. 1 done, 0 out of memory. */
-GPUMP_API int gpumpi_graph_intervals(gpumpi_arena *arena, uint32_t nodes, const uint32_t *idom, uint32_t root, uint32_t *enter, uint32_t *leave);
+GPUMP_API int gpumpi_graph_intervals(gpumpi_arena *arena, uint32_t nodes, const uint32_t *idom, uint32_t root,
+                                     uint32_t *enter, uint32_t *leave);
 
 /* 1 when a definition leaves nothing of the old value: no guard. */
 GPUMP_INLINE int gpumpi_kills(const gpump_instruction *instruction) { return instruction->guard == GPUMP_NONE; }
@@ -110,10 +111,11 @@ GPUMP_API const gpump_allocator *gpumpi_program_allocator(const gpump_program *p
 typedef struct gpumpi_memory {
     const gpump_program *program;
     uint32_t unit, slots;
-    gpumpi_graph graph;       /* control flow, and for a warp also from the end of one diverged side to the start of the other */
+    gpumpi_graph graph; /* control flow, and for a warp also from the end of one diverged side to the start of the other */
     uint8_t *start;
     uint8_t *is_protected;    /* reads whose source the thread wrote itself since its region's start, on every path */
-    uint32_t *slot;           /* instruction -> the exactly known place it accesses, GPUMP_NONE: not exactly known or never written so */
+    uint32_t
+        *slot; /* instruction -> the exactly known place it accesses, GPUMP_NONE: not exactly known or never written so */
     uint32_t *stack, *seen;   /* for walks: one per block */
     uint32_t *order, blocks;  /* reverse postorder of control flow */
 } gpumpi_memory;
@@ -122,15 +124,18 @@ GPUMP_API int gpumpi_memory_make(gpumpi_arena *arena, const gpump_program *progr
 GPUMP_API int gpumpi_memory_protect(gpumpi_arena *arena, gpumpi_memory *memory);
 /* The unprotected reads nearest before `write` that may touch what it writes, walking up from it to region starts; `mark` is
  * a number not used before. Appends to *reads (an array.h array). 1 done, 0 out of memory. */
-GPUMP_API int gpumpi_memory_walk(gpumpi_memory *memory, uint32_t write, uint32_t mark, const gpump_allocator *allocator, uint32_t **reads);
+GPUMP_API int gpumpi_memory_walk(gpumpi_memory *memory, uint32_t write, uint32_t mark, const gpump_allocator *allocator,
+                                 uint32_t **reads);
 /* 1 when the instruction writes (reads) memory or a spill slot. */
 GPUMP_API int gpumpi_memory_writes(const gpump_instruction *in);
 GPUMP_API int gpumpi_memory_reads(const gpump_instruction *in);
-/* 1 when the instruction must not be done twice and the region ends with it: what it writes is never read again in that region. */
+/* 1 when the instruction must not be done twice and the region ends with it: what it writes is never read again in that
+ * region. */
 GPUMP_API int gpumpi_memory_ends_region(const gpumpi_memory *memory, uint32_t i, const gpump_instruction *in);
 /* The blocks whose last instruction decides whether basic block b runs; see liveness.c. */
 struct gpump_liveness;
-GPUMP_API void gpumpi_liveness_control_of(const struct gpump_liveness *liveness, uint32_t b, const uint32_t **blocks, uint32_t *count);
+GPUMP_API void gpumpi_liveness_control_of(const struct gpump_liveness *liveness, uint32_t b, const uint32_t **blocks,
+                                          uint32_t *count);
 /* 1 when lanes of a warp can part at the end of basic block b. */
 GPUMP_API int gpumpi_program_diverges(const gpump_program *program, uint32_t b);
 
@@ -139,7 +144,8 @@ typedef struct gpumpi_register_clobber {
     uint32_t start, reg, write;
 } gpumpi_register_clobber;
 /* Appends all of them, at most one for each start and register. 1 done, 0 out of memory. */
-GPUMP_API int gpumpi_register_clobbers(gpumpi_arena *arena, const gpump_program *program, const struct gpump_liveness *liveness, const uint8_t *start,
+GPUMP_API int gpumpi_register_clobbers(gpumpi_arena *arena, const gpump_program *program,
+                                       const struct gpump_liveness *liveness, const uint8_t *start,
                                        const gpump_allocator *allocator, gpumpi_register_clobber **list);
 /* gpump_regions_preserve for a program that is itself a step of a transform: origin is its own origin[], or NULL. */
 struct gpump_regions_report;

@@ -46,8 +46,9 @@ static int gpumpi_regions_is_boundary(const gpump_program *program, uint32_t i) 
     return in.operation == GPUMP_OP_BOUNDARY;
 }
 
-/* The first step puts boundaries behind barriers and whatever else must not be done twice. They belong to the instruction before them,
- * not to the place behind it: where that is a meeting point of diverged lanes, the first to arrive would wait without crossing it. */
+/* The first step puts boundaries behind barriers and whatever else must not be done twice. They belong to the instruction
+ * before them, not to the place behind it: where that is a meeting point of diverged lanes, the first to arrive would wait
+ * without crossing it. */
 static gpump_result gpumpi_regions_forced(const gpump_program *program, gpump_program **out, gpump_diag *diag) {
     const gpump_allocator *allocator = gpumpi_program_allocator(program);
     gpumpi_insertion *insertions = NULL;
@@ -59,7 +60,8 @@ static gpump_result gpumpi_regions_forced(const gpump_program *program, gpump_pr
         gpumpi_insertion behind = gpumpi_insertion_make(GPUMP_OP_BOUNDARY, i + 1);
         gpump_program_instruction(program, i, &in);
         if (in.operation != GPUMP_OP_BARRIER && in.operation != GPUMP_OP_BARRIER_PP &&
-            !(in.flags & (GPUMP_FLAG_ATOMIC | GPUMP_FLAG_VOLATILE | GPUMP_FLAG_FENCE)) && !(gpumpi_memory_reads(&in) && gpumpi_memory_writes(&in)))
+            !(in.flags & (GPUMP_FLAG_ATOMIC | GPUMP_FLAG_VOLATILE | GPUMP_FLAG_FENCE)) &&
+            !(gpumpi_memory_reads(&in) && gpumpi_memory_writes(&in)))
             continue;
         behind.instruction.tag = GPUMP_CUT_FORCED;
         behind.after_previous = 1;
@@ -83,7 +85,8 @@ typedef struct gpumpi_regions_pairs {
     uint32_t *write; /* of each pair */
 } gpumpi_regions_pairs;
 
-static int gpumpi_regions_candidate(const gpump_allocator *allocator, gpumpi_regions_pairs *pairs, uint32_t pair, uint32_t place) {
+static int gpumpi_regions_candidate(const gpump_allocator *allocator, gpumpi_regions_pairs *pairs, uint32_t pair,
+                                    uint32_t place) {
     if (!GPUMPI_ARRAY_RESERVE(allocator, pairs->pair, 1) || !GPUMPI_ARRAY_RESERVE(allocator, pairs->place, 1)) return 0;
     stbds_arrput(pairs->pair, pair);
     stbds_arrput(pairs->place, place);
@@ -91,7 +94,8 @@ static int gpumpi_regions_candidate(const gpump_allocator *allocator, gpumpi_reg
 }
 
 /* Places from `first` to `end` - 1 of one block: its writes, and the place with the fewest live registers. */
-static int gpumpi_regions_candidates_in(gpumpi_regions_plan *plan, gpumpi_regions_pairs *pairs, uint32_t pair, uint32_t first, uint32_t end) {
+static int gpumpi_regions_candidates_in(gpumpi_regions_plan *plan, gpumpi_regions_pairs *pairs, uint32_t pair,
+                                        uint32_t first, uint32_t end) {
     uint32_t i, best = GPUMP_NONE;
     int best_writes = 0;
     const gpump_allocator *allocator = gpumpi_program_allocator(plan->program);
@@ -106,11 +110,12 @@ static int gpumpi_regions_candidates_in(gpumpi_regions_plan *plan, gpumpi_region
     return best == GPUMP_NONE || best_writes || gpumpi_regions_candidate(allocator, pairs, pair, best);
 }
 
-/* A place separates a read from a write when it stands on every way from one to the other: the write itself; what stands before it in
- * its block; and what dominates it but not the read. */
+/* A place separates a read from a write when it stands on every way from one to the other: the write itself; what stands
+ * before it in its block; and what dominates it but not the read. */
 static int gpumpi_regions_candidates(gpumpi_regions_plan *plan, gpumpi_regions_pairs *pairs, uint32_t read, uint32_t write) {
     const gpump_program *program = plan->program;
-    uint32_t pair = pairs->count++, home = gpump_program_basic_block_of(program, read), b = gpump_program_basic_block_of(program, write), at;
+    uint32_t pair = pairs->count++, home = gpump_program_basic_block_of(program, read),
+             b = gpump_program_basic_block_of(program, write), at;
     gpump_basic_block block;
     if (!GPUMPI_ARRAY_PUSH(gpumpi_program_allocator(program), pairs->write, write)) return 0;
     gpump_program_basic_block(program, b, &block);
@@ -163,7 +168,8 @@ static int gpumpi_regions_before_loop(const gpump_program *program, uint32_t b, 
     }
     return 0;
 }
-static void gpumpi_regions_make_key(const gpumpi_regions_plan *plan, gpumpi_regions_key *key, uint32_t covers, uint32_t of, int ends_pair) {
+static void gpumpi_regions_make_key(const gpumpi_regions_plan *plan, gpumpi_regions_key *key, uint32_t covers, uint32_t of,
+                                    int ends_pair) {
     gpump_basic_block block;
     uint32_t b = gpump_program_basic_block_of(plan->program, key->place), live = plan->live[key->place];
     gpump_program_basic_block(plan->program, b, &block);
@@ -176,24 +182,27 @@ static void gpumpi_regions_make_key(const gpumpi_regions_plan *plan, gpumpi_regi
     key->key[5] = 0u - of;
 }
 
-/* Chooses places until every pair is cut: the best first, its worth looked at again when it comes up, since it can only have sunk. */
+/* Chooses places until every pair is cut: the best first, its worth looked at again when it comes up, since it can only have
+ * sunk. */
 static int gpumpi_regions_hit(gpumpi_regions_plan *plan, const gpumpi_regions_pairs *pairs) {
     const gpump_program *program = plan->program;
     gpumpi_arena scratch = gpumpi_arena_make(gpumpi_program_allocator(program));
-    uint32_t instructions = gpump_program_instructions(program), n = (uint32_t)stbds_arrlenu(pairs->pair), i, k, count = 0, *place_start, *place_pair, *pair_start,
-             *pair_place;
+    uint32_t instructions = gpump_program_instructions(program), n = (uint32_t)stbds_arrlenu(pairs->pair), i, k, count = 0,
+             *place_start, *place_pair, *pair_start, *pair_place;
     gpumpi_regions_key *heap;
     uint8_t *hit, *ends_pair;
     int ok = 0;
     if (!gpumpi_group(&scratch, instructions, pairs->place, pairs->pair, n, &place_start, &place_pair) ||
-        !gpumpi_group(&scratch, pairs->count, pairs->pair, pairs->place, n, &pair_start, &pair_place) || !GPUMPI_ARENA_NEW(&scratch, heap, instructions) ||
-        !GPUMPI_ARENA_NEW(&scratch, hit, pairs->count) || !GPUMPI_ARENA_NEW(&scratch, ends_pair, instructions))
+        !gpumpi_group(&scratch, pairs->count, pairs->pair, pairs->place, n, &pair_start, &pair_place) ||
+        !GPUMPI_ARENA_NEW(&scratch, heap, instructions) || !GPUMPI_ARENA_NEW(&scratch, hit, pairs->count) ||
+        !GPUMPI_ARENA_NEW(&scratch, ends_pair, instructions))
         goto end;
     for (i = 0; i < pairs->count; i++) ends_pair[pairs->write[i]] = 1;
     for (i = 0; i < instructions; i++) {
         if (place_start[i] == place_start[i + 1]) continue;
         heap[count].place = i;
-        gpumpi_regions_make_key(plan, &heap[count++], place_start[i + 1] - place_start[i], place_start[i + 1] - place_start[i], ends_pair[i]);
+        gpumpi_regions_make_key(plan, &heap[count++], place_start[i + 1] - place_start[i],
+                                place_start[i + 1] - place_start[i], ends_pair[i]);
     }
     for (i = count / 2; i-- > 0;) gpumpi_regions_sift(heap, count, i);
     while (count) {
@@ -201,7 +210,8 @@ static int gpumpi_regions_hit(gpumpi_regions_plan *plan, const gpumpi_regions_pa
         uint32_t covers = 0;
         for (i = place_start[key.place]; i < place_start[key.place + 1]; i++) covers += !hit[place_pair[i]];
         if (covers) {
-            gpumpi_regions_make_key(plan, &key, covers, place_start[key.place + 1] - place_start[key.place], ends_pair[key.place]);
+            gpumpi_regions_make_key(plan, &key, covers, place_start[key.place + 1] - place_start[key.place],
+                                    ends_pair[key.place]);
             if (gpumpi_regions_less(&heap[0], &key)) {
                 heap[0] = key;
                 gpumpi_regions_sift(heap, count, 0);
@@ -276,7 +286,8 @@ static void gpumpi_regions_deciders(const gpumpi_regions_plan *plan, uint32_t *s
 }
 
 /* Is there a cut on the way from block `side` to `meet`? */
-static int gpumpi_regions_side_has_cut(const gpumpi_regions_plan *plan, uint32_t side, uint32_t meet, uint32_t *stack, uint32_t *visited, uint32_t mark) {
+static int gpumpi_regions_side_has_cut(const gpumpi_regions_plan *plan, uint32_t side, uint32_t meet, uint32_t *stack,
+                                       uint32_t *visited, uint32_t mark) {
     uint32_t top = 0, k;
     if (side == meet) return 0;
     visited[stack[top++] = side] = mark;
@@ -286,13 +297,15 @@ static int gpumpi_regions_side_has_cut(const gpumpi_regions_plan *plan, uint32_t
         if (plan->cut_in[b]) return 1;
         gpump_program_basic_block(plan->program, b, &block);
         for (k = 0; k < block.successor_count; k++)
-            if (block.successors[k] != meet && visited[block.successors[k]] != mark) visited[stack[top++] = block.successors[k]] = mark;
+            if (block.successors[k] != meet && visited[block.successors[k]] != mark)
+                visited[stack[top++] = block.successors[k]] = mark;
     }
     return 0;
 }
 
-/* Lanes wait at the start of one side while the other runs, and at the meeting point while either does. A branch that decides whether a barrier
- * is reached, and behind which code goes on, does not diverge: all threads of a block must come to a barrier. */
+/* Lanes wait at the start of one side while the other runs, and at the meeting point while either does. A branch that
+ * decides whether a barrier is reached, and behind which code goes on, does not diverge: all threads of a block must come to
+ * a barrier. */
 static int gpumpi_regions_divergence(gpumpi_regions_plan *plan, int *changed) {
     const gpump_program *program = plan->program;
     gpumpi_arena scratch = gpumpi_arena_make(gpumpi_program_allocator(program));
@@ -323,10 +336,13 @@ static int gpumpi_regions_divergence(gpumpi_regions_plan *plan, int *changed) {
         int has[2];
         if (!seen[b] || !gpumpi_program_diverges(program, b)) continue;
         gpump_program_basic_block(program, b, &block);
-        if (to_barrier[b] && block.post_dominator != GPUMP_NONE && !gpumpi_regions_only_exits(program, block.post_dominator)) continue;
-        for (k = 0; k < 2; k++) has[k] = gpumpi_regions_side_has_cut(plan, block.successors[k], block.post_dominator, stack, visited, ++mark);
+        if (to_barrier[b] && block.post_dominator != GPUMP_NONE && !gpumpi_regions_only_exits(program, block.post_dominator))
+            continue;
         for (k = 0; k < 2; k++)
-            if (has[!k] && block.successors[k] != block.post_dominator) gpumpi_regions_cut_block(plan, block.successors[k], GPUMP_CUT_DIVERGENCE, changed);
+            has[k] = gpumpi_regions_side_has_cut(plan, block.successors[k], block.post_dominator, stack, visited, ++mark);
+        for (k = 0; k < 2; k++)
+            if (has[!k] && block.successors[k] != block.post_dominator)
+                gpumpi_regions_cut_block(plan, block.successors[k], GPUMP_CUT_DIVERGENCE, changed);
         if ((has[0] || has[1]) && block.post_dominator != GPUMP_NONE)
             gpumpi_regions_cut_block(plan, block.post_dominator, GPUMP_CUT_DIVERGENCE, changed);
     }
@@ -392,7 +408,8 @@ static int gpumpi_regions_loops(gpumpi_regions_plan *plan, int *changed) {
         if (loop.irreducible) continue;
         gpump_program_basic_block(program, loop.header, &header);
         for (k = 0; k < header.predecessor_count; k++)
-            if (gpump_program_in_loop(program, l, header.predecessors[k])) gpumpi_regions_back_edge(plan, l, loop.header, header.predecessors[k], changed);
+            if (gpump_program_in_loop(program, l, header.predecessors[k]))
+                gpumpi_regions_back_edge(plan, l, loop.header, header.predecessors[k], changed);
     }
     for (b = 0; b < blocks; b++) { /* retreating edges of irreducible loops: both ends */
         gpump_basic_block block;
@@ -421,7 +438,8 @@ static int gpumpi_regions_settle(gpumpi_regions_plan *plan, gpumpi_arena *arena)
     while (changed) {
         changed = 0;
         if (!gpumpi_regions_memory(plan, arena, &changed) ||
-            (plan->config->unit == GPUMP_UNIT_WARP && !gpumpi_regions_divergence(plan, &changed)) || !gpumpi_regions_loops(plan, &changed))
+            (plan->config->unit == GPUMP_UNIT_WARP && !gpumpi_regions_divergence(plan, &changed)) ||
+            !gpumpi_regions_loops(plan, &changed))
             return 0;
     }
     return 1;
@@ -429,8 +447,8 @@ static int gpumpi_regions_settle(gpumpi_regions_plan *plan, gpumpi_arena *arena)
 
 /* ---- short regions ---- */
 
-/* The longest way, in instructions, from a region's start to before each block; cuts where it would pass the limit. Loops without
- * a cut are cut at their headers first, so that every way is finite. */
+/* The longest way, in instructions, from a region's start to before each block; cuts where it would pass the limit. Loops
+ * without a cut are cut at their headers first, so that every way is finite. */
 static int gpumpi_regions_shorten(gpumpi_regions_plan *plan, gpumpi_arena *arena) {
     const gpump_program *program = plan->program;
     uint32_t loops = gpump_program_loops(program), limit = plan->config->max_instructions, n, i, k, l, *length;
@@ -476,8 +494,8 @@ static int gpumpi_regions_shorten(gpumpi_regions_plan *plan, gpumpi_arena *arena
 
 /* ---- putting it together ---- */
 
-static gpump_result gpumpi_regions_insert(const gpumpi_regions_plan *plan, gpumpi_arena *scratch, gpump_program **out, gpump_regions_report *report,
-                                          gpump_diag *diag) {
+static gpump_result gpumpi_regions_insert(const gpumpi_regions_plan *plan, gpumpi_arena *scratch, gpump_program **out,
+                                          gpump_regions_report *report, gpump_diag *diag) {
     uint32_t i, count = 0;
     gpumpi_insertion *insertions;
     gpumpi_edit edit;
@@ -503,8 +521,8 @@ static gpump_result gpumpi_regions_insert(const gpumpi_regions_plan *plan, gpump
 }
 
 /* All of it, on the program with the forced boundaries. */
-static gpump_result gpumpi_regions_make(const gpump_program *program, const gpump_regions_config *config, gpump_program **formed,
-                                        gpump_regions_report *report, gpump_diag *diag) {
+static gpump_result gpumpi_regions_make(const gpump_program *program, const gpump_regions_config *config,
+                                        gpump_program **formed, gpump_regions_report *report, gpump_diag *diag) {
     gpumpi_arena scratch = gpumpi_arena_make(gpumpi_program_allocator(program));
     gpumpi_regions_plan plan;
     gpump_liveness *liveness = NULL;
@@ -517,9 +535,11 @@ static gpump_result gpumpi_regions_make(const gpump_program *program, const gpum
     plan.program = program;
     plan.liveness = liveness;
     plan.config = config;
-    if (!gpumpi_memory_make(&scratch, program, config->unit, &plan.memory) || !GPUMPI_ARENA_NEW(&scratch, plan.why, (size_t)instructions + 1) ||
-        !GPUMPI_ARENA_NEW(&scratch, plan.is_short, (size_t)instructions + 1) || !GPUMPI_ARENA_NEW(&scratch, plan.live, instructions) ||
-        !GPUMPI_ARENA_NEW(&scratch, plan.idom, blocks) || !GPUMPI_ARENA_NEW(&scratch, plan.cut_in, blocks) ||
+    if (!gpumpi_memory_make(&scratch, program, config->unit, &plan.memory) ||
+        !GPUMPI_ARENA_NEW(&scratch, plan.why, (size_t)instructions + 1) ||
+        !GPUMPI_ARENA_NEW(&scratch, plan.is_short, (size_t)instructions + 1) ||
+        !GPUMPI_ARENA_NEW(&scratch, plan.live, instructions) || !GPUMPI_ARENA_NEW(&scratch, plan.idom, blocks) ||
+        !GPUMPI_ARENA_NEW(&scratch, plan.cut_in, blocks) ||
         gpump_liveness_pressure(liveness, plan.live, NULL, NULL, NULL) != GPUMP_OK ||
         !gpumpi_graph_dominators(&scratch, &plan.memory.graph, 0, plan.idom))
         goto end;
@@ -541,8 +561,8 @@ end:
     return result;
 }
 
-GPUMP_API gpump_result gpump_regions_form(const gpump_program *program, const gpump_regions_config *config, gpump_program **formed,
-                                          gpump_regions_report *report, gpump_diag *diag) {
+GPUMP_API gpump_result gpump_regions_form(const gpump_program *program, const gpump_regions_config *config,
+                                          gpump_program **formed, gpump_regions_report *report, gpump_diag *diag) {
     gpump_regions_report found;
     gpump_program *forced;
     gpump_result result;
@@ -551,7 +571,8 @@ GPUMP_API gpump_result gpump_regions_form(const gpump_program *program, const gp
     if (!gpump_program_basic_blocks(program)) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 0, 1, 1);
     if (config->struct_size != sizeof *config)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "struct_size", 0, config->struct_size, sizeof *config, sizeof *config);
-    if (config->unit > GPUMP_UNIT_WARP) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "unit", 0, config->unit, 0, GPUMP_UNIT_WARP);
+    if (config->unit > GPUMP_UNIT_WARP)
+        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "unit", 0, config->unit, 0, GPUMP_UNIT_WARP);
     if (config->max_instructions == 1) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "max_instructions", 0, 1, 2, UINT32_MAX);
     for (i = 0; i < gpump_program_instructions(program); i++)
         if (gpumpi_regions_is_boundary(program, i))

@@ -11,8 +11,10 @@ GPUMP_BEGIN
 typedef struct gpump_regions_config {
     uint32_t struct_size;      /* sizeof(gpump_regions_config) */
     uint32_t unit;             /* GPUMP_UNIT_WARP; GPUMP_UNIT_THREAD: aliasing within a thread only, as the papers have it */
-    uint32_t few_live;         /* 1: at equal loop depth prefer cuts with few live registers (iGPU); 0: cuts that cover most (de Kruijf) */
-    uint32_t max_instructions; /* longest way through a short region; 0: no short regions; else at least 2 (published: 16, 32, 64) */
+    uint32_t few_live; /* 1: at equal loop depth prefer cuts with few live registers (iGPU); 0: cuts that cover most (de
+                          Kruijf) */
+    uint32_t max_instructions; /* longest way through a short region; 0: no short regions; else at least 2 (published: 16,
+                                  32, 64) */
     uint32_t preserve;         /* 1: keep live-ins by renaming and moves; 0: boundaries only, registers are left to the host */
 } gpump_regions_config;
 /* Presets: "igpu" (sparse regions), "igpu_short" (and short ones of 32), "dekruijf". */
@@ -39,21 +41,23 @@ typedef struct gpump_regions_report {
     uint32_t copies;             /* of them, those through a second boundary */
 } gpump_regions_report;
 
-/* Divides a program into idempotent regions and returns it with a BOUNDARY at the start of each (the kernel's own start apart) and
- * with what keeps their live-in registers. Best before register allocation, which then honours the boundaries; allowed after it.
+/* Divides a program into idempotent regions and returns it with a BOUNDARY at the start of each (the kernel's own start
+ * apart) and with what keeps their live-in registers. Best before register allocation, which then honours the boundaries;
+ * allowed after it.
  *
- * Cuts (facts: de Kruijf's compiler; iGPU 3.2): forced ones; a greedy hitting set over memory antidependences; at least two on every
- * way round a loop that has any; where a warp may be diverged at a boundary, one at every place its other lanes can wait.
- * A warp at a BOUNDARY waits for its own instructions in flight, then records the PC behind it *and* its SIMT stack. At a barrier it waits
- * for those that could still fault. A branch that decides whether a barrier is reached is taken for uniform.
- * GPUMP_ERROR_STATE, GPUMP_ERROR_ARGUMENT (config; program with boundaries), GPUMP_ERROR_MEMORY. */
-GPUMP_API gpump_result gpump_regions_form(const gpump_program *program, const gpump_regions_config *config, gpump_program **formed,
-                                          gpump_regions_report *report, gpump_diag *diag);
+ * Cuts (facts: de Kruijf's compiler; iGPU 3.2): forced ones; a greedy hitting set over memory antidependences; at least two
+ * on every way round a loop that has any; where a warp may be diverged at a boundary, one at every place its other lanes can
+ * wait. A warp at a BOUNDARY waits for its own instructions in flight, then records the PC behind it *and* its SIMT stack.
+ * At a barrier it waits for those that could still fault. A branch that decides whether a barrier is reached is taken for
+ * uniform. GPUMP_ERROR_STATE, GPUMP_ERROR_ARGUMENT (config; program with boundaries), GPUMP_ERROR_MEMORY. */
+GPUMP_API gpump_result gpump_regions_form(const gpump_program *program, const gpump_regions_config *config,
+                                          gpump_program **formed, gpump_regions_report *report, gpump_diag *diag);
 
-/* Keeps the live-ins of the regions of a program that has boundaries: gpump_regions_form's second half, for hosts that place their
- * own. Adds to *report (may be NULL). GPUMP_ERROR_STATE, GPUMP_ERROR_MEMORY. Cost: the sum of region sizes, a few times over. */
-GPUMP_API gpump_result gpump_regions_preserve(const gpump_program *program, gpump_program **preserved, gpump_regions_report *report,
-                                              gpump_diag *diag);
+/* Keeps the live-ins of the regions of a program that has boundaries: gpump_regions_form's second half, for hosts that place
+ * their own. Adds to *report (may be NULL). GPUMP_ERROR_STATE, GPUMP_ERROR_MEMORY. Cost: the sum of region sizes, a few
+ * times over. */
+GPUMP_API gpump_result gpump_regions_preserve(const gpump_program *program, gpump_program **preserved,
+                                              gpump_regions_report *report, gpump_diag *diag);
 
 GPUMP_END
 #endif

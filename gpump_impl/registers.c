@@ -44,7 +44,8 @@ static int gpumpi_registers_find_facts(const gpump_program *program, gpumpi_aren
         gpump_program_instruction(program, i, &in);
         if (in.def_count != 1 || in.guard != GPUMP_NONE || facts->defs[reg = in.defs[0]] != 1) continue;
         if (in.operation == GPUMP_OP_CONSTANT) facts->fixed[reg] = 1;
-        if (in.operation == GPUMP_OP_MOVE && in.uses[0] & GPUMP_OPERAND_PARAMETER) { /* what folding leaves of a parameter's copy */
+        if (in.operation == GPUMP_OP_MOVE &&
+            in.uses[0] & GPUMP_OPERAND_PARAMETER) { /* what folding leaves of a parameter's copy */
             facts->fixed[reg] = facts->parameter[reg] = 1;
             facts->offset[reg] = in.uses[0] & GPUMP_OPERAND_INDEX;
         }
@@ -99,9 +100,10 @@ static int gpumpi_registers_plan_fold(gpumpi_registers_fold *fold, gpumpi_arena 
     for (i = 0; i < count && fold->enabled; i++) {
         gpump_instruction in;
         gpump_program_instruction(program, i, &in);
-        if (in.operation == GPUMP_OP_MOVE && in.guard == GPUMP_NONE && facts->defs[in.defs[0]] == 1 && !(in.uses[0] & GPUMP_OPERAND_PARAMETER) &&
-            facts->parameter[in.uses[0]] && gpump_program_dominates(program, gpump_program_basic_block_of(program, facts->def_at[in.uses[0]]),
-                                                                    gpump_program_basic_block_of(program, i))) {
+        if (in.operation == GPUMP_OP_MOVE && in.guard == GPUMP_NONE && facts->defs[in.defs[0]] == 1 &&
+            !(in.uses[0] & GPUMP_OPERAND_PARAMETER) && facts->parameter[in.uses[0]] &&
+            gpump_program_dominates(program, gpump_program_basic_block_of(program, facts->def_at[in.uses[0]]),
+                                    gpump_program_basic_block_of(program, i))) {
             facts->fixed[in.defs[0]] = facts->parameter[in.defs[0]] = 1;
             facts->offset[in.defs[0]] = facts->offset[in.uses[0]];
         }
@@ -137,8 +139,8 @@ static int gpumpi_registers_commits_with_next(const gpump_program *program, uint
     return next.operation == GPUMP_OP_BOUNDARY;
 }
 
-/* Where a fixed register's only definition should stand: just before its first use in the nearest block that dominates all of its
- * uses, taken out of loops that the definition was not in. GPUMP_NONE: leave it. */
+/* Where a fixed register's only definition should stand: just before its first use in the nearest block that dominates all
+ * of its uses, taken out of loops that the definition was not in. GPUMP_NONE: leave it. */
 typedef struct gpumpi_registers_sink {
     const gpump_program *program;
     const gpumpi_registers_facts *facts;
@@ -158,7 +160,8 @@ static int gpumpi_registers_compare_insertions(const void *a, const void *b) {
     return x->defs[0] < y->defs[0] ? -1 : x->defs[0] > y->defs[0];
 }
 
-static int gpumpi_registers_plan_sink(gpumpi_registers_sink *sink, gpumpi_arena *arena, gpumpi_insertion **insertions, uint32_t *insertion_count) {
+static int gpumpi_registers_plan_sink(gpumpi_registers_sink *sink, gpumpi_arena *arena, gpumpi_insertion **insertions,
+                                      uint32_t *insertion_count) {
     const gpump_program *program = sink->program;
     uint32_t registers = gpump_program_registers(program), i, k, r, *common;
     gpumpi_insertion *list = NULL;
@@ -202,7 +205,8 @@ static int gpumpi_registers_plan_sink(gpumpi_registers_sink *sink, gpumpi_arena 
             gpump_instruction reader;
             int reads;
             gpump_program_instruction(program, at, &reader);
-            reads = reader.guard == r || reader.operation == GPUMP_OP_BRANCH || reader.operation == GPUMP_OP_EXIT || reader.operation == GPUMP_OP_GUARDED_CALL;
+            reads = reader.guard == r || reader.operation == GPUMP_OP_BRANCH || reader.operation == GPUMP_OP_EXIT ||
+                    reader.operation == GPUMP_OP_GUARDED_CALL;
             for (k = 0; k < reader.use_count; k++) reads |= reader.uses[k] == r;
             if (reads || at + 1 == block.first + block.count) break;
         }
@@ -210,7 +214,8 @@ static int gpumpi_registers_plan_sink(gpumpi_registers_sink *sink, gpumpi_arena 
             gpump_instruction last;
             gpump_program_instruction(program, at, &last);
             /* a last instruction that neither reads it nor ends the block: set it behind */
-            int reads = last.guard == r || last.operation == GPUMP_OP_BRANCH || last.operation == GPUMP_OP_EXIT || last.operation == GPUMP_OP_GUARDED_CALL;
+            int reads = last.guard == r || last.operation == GPUMP_OP_BRANCH || last.operation == GPUMP_OP_EXIT ||
+                        last.operation == GPUMP_OP_GUARDED_CALL;
             for (k = 0; k < last.use_count; k++) reads |= last.uses[k] == r;
             if (!reads && gpumpi_registers_commits_with_next(program, at)) continue;
             if (!GPUMPI_ARRAY_RESERVE(allocator, list, 1)) {
@@ -220,7 +225,8 @@ static int gpumpi_registers_plan_sink(gpumpi_registers_sink *sink, gpumpi_arena 
             {
                 gpumpi_insertion insertion = gpumpi_insertion_copy(program, sink->facts->def_at[r], reads ? at : at + 1);
                 insertion.after_previous = !reads;
-                if (insertion.before == sink->facts->def_at[r] + 1 || insertion.before == sink->facts->def_at[r]) continue; /* it stands there */
+                if (insertion.before == sink->facts->def_at[r] + 1 || insertion.before == sink->facts->def_at[r])
+                    continue; /* it stands there */
                 stbds_arrput(list, insertion);
             }
             sink->target[r] = at;
@@ -255,7 +261,8 @@ typedef struct gpumpi_registers_raw {
     gpumpi_registers_range *range;
 } gpumpi_registers_raw;
 
-static int gpumpi_registers_push(const gpump_allocator *allocator, gpumpi_registers_raw *raw, uint32_t reg, uint32_t start, uint32_t end) {
+static int gpumpi_registers_push(const gpump_allocator *allocator, gpumpi_registers_raw *raw, uint32_t reg, uint32_t start,
+                                 uint32_t end) {
     gpumpi_registers_range range;
     range.start = start;
     range.end = end;
@@ -266,8 +273,8 @@ static int gpumpi_registers_push(const gpump_allocator *allocator, gpumpi_regist
 }
 
 /* What is live into a region stays where it is until the next boundary of its kind: the ranges of one boundary. */
-static int gpumpi_registers_shadow(const gpump_program *program, const gpump_liveness *liveness, uint32_t boundary, uint64_t *set, uint32_t *stack,
-                                   uint32_t *seen, gpumpi_registers_raw *raw) {
+static int gpumpi_registers_shadow(const gpump_program *program, const gpump_liveness *liveness, uint32_t boundary,
+                                   uint64_t *set, uint32_t *stack, uint32_t *seen, gpumpi_registers_raw *raw) {
     const gpump_allocator *allocator = gpumpi_program_allocator(program);
     gpump_instruction start;
     uint32_t top = 0, w, first = boundary + 1, b = gpump_program_basic_block_of(program, boundary);
@@ -281,7 +288,8 @@ static int gpumpi_registers_shadow(const gpump_program *program, const gpump_liv
         for (i = first; i < end; i++) {
             gpump_instruction in;
             gpump_program_instruction(program, i, &in);
-            if (in.operation == GPUMP_OP_BOUNDARY && in.immediate <= start.immediate) break; /* sparse ends both, short only short */
+            if (in.operation == GPUMP_OP_BOUNDARY && in.immediate <= start.immediate)
+                break; /* sparse ends both, short only short */
         }
         for (w = 0; w < gpump_liveness_words(liveness); w++) {
             uint64_t word = set[w];
@@ -307,14 +315,16 @@ static int gpumpi_registers_compare_ranges(const void *a, const void *b) {
 static int gpumpi_registers_build_intervals(const gpump_program *program, const gpump_liveness *liveness, gpumpi_arena *arena,
                                             gpumpi_registers_intervals *out) {
     const gpump_allocator *allocator = &arena->allocator;
-    uint32_t registers = gpump_program_registers(program), blocks = gpump_program_basic_blocks(program), b, i, k, r, n, *end, *stack, *seen, *next;
+    uint32_t registers = gpump_program_registers(program), blocks = gpump_program_basic_blocks(program), b, i, k, r, n, *end,
+             *stack, *seen, *next;
     uint64_t *set;
     gpumpi_registers_raw raw = {NULL, NULL};
     gpumpi_arena scratch = gpumpi_arena_make(allocator);
     int ok = 0;
-    if (!GPUMPI_ARENA_NEW(&scratch, end, registers) || !GPUMPI_ARENA_NEW(&scratch, stack, blocks) || !GPUMPI_ARENA_NEW(&scratch, seen, blocks) ||
-        !GPUMPI_ARENA_NEW(&scratch, set, gpump_liveness_words(liveness)) || !GPUMPI_ARENA_NEW(arena, out->weight, registers) ||
-        !GPUMPI_ARENA_NEW(arena, out->first, (size_t)registers + 1) || !GPUMPI_ARENA_NEW(&scratch, next, registers))
+    if (!GPUMPI_ARENA_NEW(&scratch, end, registers) || !GPUMPI_ARENA_NEW(&scratch, stack, blocks) ||
+        !GPUMPI_ARENA_NEW(&scratch, seen, blocks) || !GPUMPI_ARENA_NEW(&scratch, set, gpump_liveness_words(liveness)) ||
+        !GPUMPI_ARENA_NEW(arena, out->weight, registers) || !GPUMPI_ARENA_NEW(arena, out->first, (size_t)registers + 1) ||
+        !GPUMPI_ARENA_NEW(&scratch, next, registers))
         goto end;
     for (b = 0; b < blocks; b++) { /* 0 in end[]: not live */
         gpump_basic_block block;
@@ -354,7 +364,8 @@ static int gpumpi_registers_build_intervals(const gpump_program *program, const 
     for (i = 0; i < gpump_program_instructions(program); i++) {
         gpump_instruction in;
         gpump_program_instruction(program, i, &in);
-        if (in.operation == GPUMP_OP_BOUNDARY && !gpumpi_registers_shadow(program, liveness, i, set, stack, seen, &raw)) goto end;
+        if (in.operation == GPUMP_OP_BOUNDARY && !gpumpi_registers_shadow(program, liveness, i, set, stack, seen, &raw))
+            goto end;
     }
     n = (uint32_t)stbds_arrlenu(raw.reg);
     if (!GPUMPI_ARENA_NEW(arena, out->ranges, n)) goto end;
@@ -422,7 +433,8 @@ static int gpumpi_registers_fits(const gpumpi_registers_state *state, uint32_t r
     const gpumpi_registers_file *file = &state->file[gpump_program_width(state->program, reg) != GPUMP_WIDTH_PREDICATE];
     uint32_t i;
     for (i = state->intervals->first[reg]; i < state->intervals->first[reg + 1]; i++)
-        if (!gpumpi_registers_row(file->rows + (size_t)physical * file->words, state->intervals->ranges[i].start, state->intervals->ranges[i].end, 0))
+        if (!gpumpi_registers_row(file->rows + (size_t)physical * file->words, state->intervals->ranges[i].start,
+                                  state->intervals->ranges[i].end, 0))
             return 0;
     return 1;
 }
@@ -435,7 +447,8 @@ static void gpumpi_registers_put(gpumpi_registers_state *state, uint32_t reg, ui
     gpumpi_registers_file *file = &state->file[kind];
     for (half = 0; half < gpumpi_registers_span(state, reg); half++) {
         for (i = state->intervals->first[reg]; i < state->intervals->first[reg + 1]; i++)
-            gpumpi_registers_row(file->rows + (size_t)(physical + half) * file->words, state->intervals->ranges[i].start, state->intervals->ranges[i].end, 1);
+            gpumpi_registers_row(file->rows + (size_t)(physical + half) * file->words, state->intervals->ranges[i].start,
+                                 state->intervals->ranges[i].end, 1);
         file->next[2 * reg + half] = file->head[physical + half];
         file->head[physical + half] = 2 * reg + half;
         if (physical + half + 1 > state->used[kind]) state->used[kind] = physical + half + 1;
@@ -450,8 +463,8 @@ static void gpumpi_registers_take_out(gpumpi_registers_state *state, uint32_t re
         while (*link != 2 * reg + half) link = &file->next[*link];
         *link = file->next[2 * reg + half];
         for (i = state->intervals->first[reg]; i < state->intervals->first[reg + 1]; i++)
-            gpumpi_registers_row(file->rows + (size_t)(state->place[reg] + half) * file->words, state->intervals->ranges[i].start,
-                                 state->intervals->ranges[i].end, 2);
+            gpumpi_registers_row(file->rows + (size_t)(state->place[reg] + half) * file->words,
+                                 state->intervals->ranges[i].start, state->intervals->ranges[i].end, 2);
     }
     state->place[reg] = GPUMP_NONE;
 }
@@ -488,16 +501,22 @@ static uint64_t gpumpi_registers_evict(gpumpi_registers_state *state, uint32_t r
 }
 
 static void gpumpi_registers_place_one(gpumpi_registers_state *state, uint32_t reg) {
-    uint32_t kind = gpump_program_width(state->program, reg) != GPUMP_WIDTH_PREDICATE, span = gpumpi_registers_span(state, reg), p, best = GPUMP_NONE;
+    uint32_t kind = gpump_program_width(state->program, reg) != GPUMP_WIDTH_PREDICATE,
+             span = gpumpi_registers_span(state, reg), p, best = GPUMP_NONE;
     gpumpi_registers_file *file = &state->file[kind];
     uint64_t cheapest = UINT64_MAX, cost;
     if (state->hint[reg] != GPUMP_NONE && state->place[state->hint[reg]] != GPUMP_NONE) {
         p = state->place[state->hint[reg]];
-        if (p + span <= state->used[kind] && gpumpi_registers_fits(state, reg, p) && (span == 1 || gpumpi_registers_fits(state, reg, p + 1))) best = p;
+        if (p + span <= state->used[kind] && gpumpi_registers_fits(state, reg, p) &&
+            (span == 1 || gpumpi_registers_fits(state, reg, p + 1)))
+            best = p;
     }
     if (span == 1 && kind)
-        for (p = 0; p < state->used[1] && best == GPUMP_NONE; p++) /* beside a neighbour that is taken, so that pairs stay whole */
-            if (gpumpi_registers_fits(state, reg, p) && !((p ^ 1u) < file->size && gpumpi_registers_fits(state, reg, p ^ 1u))) best = p;
+        for (p = 0; p < state->used[1] && best == GPUMP_NONE;
+             p++) /* beside a neighbour that is taken, so that pairs stay whole */
+            if (gpumpi_registers_fits(state, reg, p) &&
+                !((p ^ 1u) < file->size && gpumpi_registers_fits(state, reg, p ^ 1u)))
+                best = p;
     for (p = 0; p + span <= file->size && best == GPUMP_NONE; p += span)
         if (gpumpi_registers_fits(state, reg, p) && (span == 1 || gpumpi_registers_fits(state, reg, p + 1))) best = p;
     if (best == GPUMP_NONE) {
@@ -546,11 +565,15 @@ static int gpumpi_registers_compare_keys(const void *a, const void *b) {
     return x->reg < y->reg ? -1 : x->reg > y->reg;
 }
 
-/* Two orders: by first position, and the same with 64-bit intervals first; the one with fewer spills, then fewer registers, stays. */
+/* Two orders: by first position, and the same with 64-bit intervals first; the one with fewer spills, then fewer registers,
+ * stays. */
 static int gpumpi_registers_place_best(gpumpi_registers_state *state, gpumpi_arena *arena) {
-    uint32_t registers = gpump_program_registers(state->program), count = 0, i, n = 0, pass, wide, used, spills, impossible, *order[2];
+    uint32_t registers = gpump_program_registers(state->program), count = 0, i, n = 0, pass, wide, used, spills, impossible,
+             *order[2];
     gpumpi_registers_key *keys;
-    if (!GPUMPI_ARENA_NEW(arena, keys, registers) || !GPUMPI_ARENA_NEW(arena, order[0], registers) || !GPUMPI_ARENA_NEW(arena, order[1], registers)) return 0;
+    if (!GPUMPI_ARENA_NEW(arena, keys, registers) || !GPUMPI_ARENA_NEW(arena, order[0], registers) ||
+        !GPUMPI_ARENA_NEW(arena, order[1], registers))
+        return 0;
     for (i = 0; i < registers; i++)
         if (state->intervals->first[i] < state->intervals->first[i + 1]) {
             keys[count].start = state->intervals->ranges[state->intervals->first[i]].start;
@@ -603,8 +626,8 @@ static int gpumpi_registers_rewrite_spill(void *user, uint32_t index, gpump_inst
     return 1;
 }
 
-/* 1 when the instruction is guarded and its guard still holds where its result will be stored: it does not write the guard itself,
- * and no region starts in between, to which the guard would then be live. */
+/* 1 when the instruction is guarded and its guard still holds where its result will be stored: it does not write the guard
+ * itself, and no region starts in between, to which the guard would then be live. */
 static int gpumpi_registers_keeps_guard(const gpump_program *program, uint32_t i, const gpump_instruction *in) {
     uint32_t k;
     if (in->guard == GPUMP_NONE || gpumpi_registers_commits_with_next(program, i)) return 0;
@@ -614,11 +637,13 @@ static int gpumpi_registers_keeps_guard(const gpump_program *program, uint32_t i
 }
 
 /* Makes the program with spill code. */
-static gpump_result gpumpi_registers_spill_round(const gpumpi_registers_state *state, const uint32_t *origin, gpumpi_arena *arena,
-                                                 gpumpi_registers_facts *facts, gpump_program **out, gpump_registers_report *report, gpump_diag *diag) {
+static gpump_result gpumpi_registers_spill_round(const gpumpi_registers_state *state, const uint32_t *origin,
+                                                 gpumpi_arena *arena, gpumpi_registers_facts *facts, gpump_program **out,
+                                                 gpump_registers_report *report, gpump_diag *diag) {
     const gpump_program *program = state->program;
     const gpump_allocator *allocator = &arena->allocator;
-    uint32_t registers = gpump_program_registers(program), count = gpump_program_instructions(program), i, k, n, *slot, *widths = NULL;
+    uint32_t registers = gpump_program_registers(program), count = gpump_program_instructions(program), i, k, n, *slot,
+             *widths = NULL;
     gpumpi_insertion *insertions = NULL;
     gpumpi_registers_spill spill;
     gpumpi_edit edit;
@@ -657,7 +682,8 @@ static gpump_result gpumpi_registers_spill_round(const gpumpi_registers_state *s
                 !GPUMPI_ARRAY_PUSH(allocator, widths, gpump_program_width(program, operand)))
                 goto end;
             if (k > in.use_count && gpumpi_kills(&in)) continue; /* written whole */
-            if (k > in.use_count && gpumpi_registers_keeps_guard(program, i, &in)) { /* written in part: only that part is stored */
+            if (k > in.use_count &&
+                gpumpi_registers_keeps_guard(program, i, &in)) {         /* written in part: only that part is stored */
                 insertion = gpumpi_insertion_make(GPUMP_OP_CONSTANT, i); /* so that the register is not live before */
                 insertion.instruction.def_count = 1;
             } else if (facts->fixed[operand])
@@ -735,8 +761,9 @@ static int gpumpi_registers_rewrite_names(void *user, uint32_t index, gpump_inst
 }
 
 /* One round on `program`: places its intervals; *next is the program with spill code, or the final one with *done = 1. */
-static gpump_result gpumpi_registers_round(const gpump_program *program, const uint32_t *origin, const gpump_registers_config *config,
-                                           uint32_t first_temporary, gpump_program **next, int *done, gpump_registers_report *report,
+static gpump_result gpumpi_registers_round(const gpump_program *program, const uint32_t *origin,
+                                           const gpump_registers_config *config, uint32_t first_temporary,
+                                           gpump_program **next, int *done, gpump_registers_report *report,
                                            gpump_diag *diag) {
     gpumpi_arena scratch = gpumpi_arena_make(gpumpi_program_allocator(program));
     gpump_liveness *liveness = NULL;
@@ -751,7 +778,8 @@ static gpump_result gpumpi_registers_round(const gpump_program *program, const u
     state.intervals = &intervals;
     state.first_temporary = first_temporary;
     result = GPUMP_ERROR_MEMORY;
-    if (!gpumpi_registers_build_intervals(program, liveness, &scratch, &intervals) || !gpumpi_registers_find_facts(program, &scratch, &facts) ||
+    if (!gpumpi_registers_build_intervals(program, liveness, &scratch, &intervals) ||
+        !gpumpi_registers_find_facts(program, &scratch, &facts) ||
         gpump_liveness_pressure(liveness, NULL, NULL, &peak, NULL) != GPUMP_OK)
         goto end;
     if (!report->peak) report->peak = peak;
@@ -764,7 +792,8 @@ static gpump_result gpumpi_registers_round(const gpump_program *program, const u
         gpumpi_registers_file *file = &state.file[kind];
         file->size = kind ? config->registers : config->predicates;
         file->words = gpump_program_instructions(program) / 32 + 1;
-        if (!GPUMPI_ARENA_NEW(&scratch, file->rows, (size_t)file->size * file->words) || !GPUMPI_ARENA_NEW(&scratch, file->head, file->size) ||
+        if (!GPUMPI_ARENA_NEW(&scratch, file->rows, (size_t)file->size * file->words) ||
+            !GPUMPI_ARENA_NEW(&scratch, file->head, file->size) ||
             !GPUMPI_ARENA_NEW(&scratch, file->next, (size_t)registers * 2))
             goto end;
     }
@@ -810,8 +839,8 @@ end:
 }
 
 /* Folding, then sinking: each a step of its own. */
-static gpump_result gpumpi_registers_prepare(const gpump_program *program, const gpump_registers_config *config, gpump_program **out,
-                                             gpump_registers_report *report, gpump_diag *diag) {
+static gpump_result gpumpi_registers_prepare(const gpump_program *program, const gpump_registers_config *config,
+                                             gpump_program **out, gpump_registers_report *report, gpump_diag *diag) {
     gpumpi_arena scratch = gpumpi_arena_make(gpumpi_program_allocator(program));
     gpumpi_registers_facts facts;
     gpumpi_registers_fold fold;
@@ -823,7 +852,8 @@ static gpump_result gpumpi_registers_prepare(const gpump_program *program, const
     fold.program = edit.program = program;
     fold.facts = &facts;
     fold.enabled = config->fold_parameters != 0;
-    if (!gpumpi_registers_find_facts(program, &scratch, &facts) || !gpumpi_registers_plan_fold(&fold, &scratch, &facts)) goto end;
+    if (!gpumpi_registers_find_facts(program, &scratch, &facts) || !gpumpi_registers_plan_fold(&fold, &scratch, &facts))
+        goto end;
     edit.rewrite = gpumpi_registers_rewrite_fold;
     edit.user = &fold;
     result = gpumpi_program_edit(&edit, &folded, diag);
@@ -857,8 +887,9 @@ end:
     return result;
 }
 
-GPUMP_API gpump_result gpump_registers_allocate(const gpump_program *program, const gpump_registers_config *config, gpump_program **allocated,
-                                                gpump_registers_report *report, gpump_diag *diag) {
+GPUMP_API gpump_result gpump_registers_allocate(const gpump_program *program, const gpump_registers_config *config,
+                                                gpump_program **allocated, gpump_registers_report *report,
+                                                gpump_diag *diag) {
     gpump_program *at = NULL, *next;
     gpump_registers_report found;
     gpump_result result;
@@ -868,8 +899,10 @@ GPUMP_API gpump_result gpump_registers_allocate(const gpump_program *program, co
     if (!gpump_program_basic_blocks(program)) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 0, 1, 1);
     if (config->struct_size != sizeof *config)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "struct_size", 0, config->struct_size, sizeof *config, sizeof *config);
-    if (config->registers < 2 || config->registers > 1024) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "registers", 0, config->registers, 2, 1024);
-    if (config->predicates < 1 || config->predicates > 64) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "predicates", 0, config->predicates, 1, 64);
+    if (config->registers < 2 || config->registers > 1024)
+        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "registers", 0, config->registers, 2, 1024);
+    if (config->predicates < 1 || config->predicates > 64)
+        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "predicates", 0, config->predicates, 1, 64);
     for (i = 0; i < gpump_program_instructions(program); i++) {
         gpump_instruction in;
         gpump_program_instruction(program, i, &in);

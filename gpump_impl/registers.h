@@ -12,8 +12,9 @@ typedef struct gpump_registers_config {
     uint32_t struct_size;      /* sizeof(gpump_registers_config) */
     uint32_t registers;        /* 32-bit registers of a thread; 2 to 1024 */
     uint32_t predicates;       /* predicate registers of a thread; 1 to 64 */
-    uint32_t fold_parameters;  /* 1: an instruction without memory access may read one kernel parameter from the constant bank */
-    uint32_t sink;             /* 1: constants and parameters are set where they are first needed, not where the source does it */
+    uint32_t
+        fold_parameters; /* 1: an instruction without memory access may read one kernel parameter from the constant bank */
+    uint32_t sink;       /* 1: constants and parameters are set where they are first needed, not where the source does it */
 } gpump_registers_config;
 /* Presets: "fermi" (63 registers, 7 predicates: gtx480), "kepler" (255, 7: k20c and later). */
 GPUMP_API gpump_result gpump_registers_config_preset(gpump_registers_config *config, const char *preset);
@@ -40,8 +41,8 @@ typedef struct gpump_registers_report {
  * gpump_program_origin tells where each instruction came from. GPUMP_ERROR_STATE before _finish, GPUMP_ERROR_ARGUMENT (PAIR
  * operands, config), GPUMP_ERROR_FULL (one instruction needs more than the file), GPUMP_ERROR_MEMORY.
  * Cost: near-linear without spills; every round of spilling costs about the same again. */
-GPUMP_API gpump_result gpump_registers_allocate(const gpump_program *program, const gpump_registers_config *config, gpump_program **allocated,
-                                                gpump_registers_report *report, gpump_diag *diag);
+GPUMP_API gpump_result gpump_registers_allocate(const gpump_program *program, const gpump_registers_config *config,
+                                                gpump_program **allocated, gpump_registers_report *report, gpump_diag *diag);
 
 GPUMP_END
 #endif

@@ -7,7 +7,8 @@ typedef struct small_graph {
     uint32_t blocks, succ[MAX_BLOCKS][2], succs[MAX_BLOCKS];
 } small_graph;
 
-/* A program of `blocks` basic blocks of one or two instructions with random branches; may hold unreachable and endless parts. */
+/* A program of `blocks` basic blocks of one or two instructions with random branches; may hold unreachable and endless
+ * parts. */
 static gpump_program *random_flow(uint64_t *random, small_graph *g) {
     test_builder b = test_build(NULL);
     uint32_t p = test_register(&b, GPUMP_WIDTH_PREDICATE), x = test_register(&b, GPUMP_WIDTH_32);
@@ -81,9 +82,12 @@ static void trees_agree_with_reachability(void **state) {
                 gpump_basic_block other;
                 gpump_program_basic_block(program, library_of[a], &other);
                 if (other.first != a * 2 || !block.reachable || !other.reachable) continue;
-                test_check(gpump_program_dominates(program, library_of[a], library_of[b]) == (a == b || !reaches(&g, 0, b, a)), seed, n);
+                test_check(gpump_program_dominates(program, library_of[a], library_of[b]) ==
+                               (a == b || !reaches(&g, 0, b, a)),
+                           seed, n);
                 /* post-dominance, where every block can end */
-                if (a != b && ends_without(&g, b, GPUMP_NONE) && block.post_dominator == library_of[a]) test_check(!ends_without(&g, b, a), seed, n);
+                if (a != b && ends_without(&g, b, GPUMP_NONE) && block.post_dominator == library_of[a])
+                    test_check(!ends_without(&g, b, a), seed, n);
             }
             /* the immediate post-dominator is the nearest: any other post-dominator post-dominates it */
             if (block.reachable && ends_without(&g, b, GPUMP_NONE)) {
@@ -114,7 +118,8 @@ static void trees_agree_with_reachability(void **state) {
                 for (uint32_t s = 0; s < g.succs[a]; s++) cycle |= reaches(&g, g.succ[a][s], b, GPUMP_NONE);
                 cycle = cycle && reaches(&g, b, a, GPUMP_NONE);
                 for (loop = 0; loop < gpump_program_loops(program); loop++)
-                    together |= gpump_program_in_loop(program, loop, library_of[a]) && gpump_program_in_loop(program, loop, library_of[b]);
+                    together |= gpump_program_in_loop(program, loop, library_of[a]) &&
+                                gpump_program_in_loop(program, loop, library_of[b]);
                 test_check(together == cycle, seed, n);
             }
         for (uint32_t loop = 0; loop < gpump_program_loops(program); loop++) {
@@ -170,8 +175,10 @@ static void a_diamond_in_a_loop(void **state) {
 
 static void nonsense_is_refused_by_index(void **state) {
     test_builder b = test_build(NULL);
-    uint32_t p = test_register(&b, GPUMP_WIDTH_PREDICATE), x = test_register(&b, GPUMP_WIDTH_32), d = test_register(&b, GPUMP_WIDTH_64);
-    uint32_t a = test_object(&b, GPUMP_SPACE_GLOBAL, GPUMP_NONE), bad = 99, pair = 1 | GPUMP_OPERAND_PAIR, parameter = 8 | GPUMP_OPERAND_PARAMETER, n;
+    uint32_t p = test_register(&b, GPUMP_WIDTH_PREDICATE), x = test_register(&b, GPUMP_WIDTH_32),
+             d = test_register(&b, GPUMP_WIDTH_64);
+    uint32_t a = test_object(&b, GPUMP_SPACE_GLOBAL, GPUMP_NONE), bad = 99, pair = 1 | GPUMP_OPERAND_PAIR,
+             parameter = 8 | GPUMP_OPERAND_PARAMETER, n;
     gpump_instruction in, good = gpump_instruction_make(GPUMP_OP_COMPUTE);
     gpump_diag diag;
     (void)state;
@@ -229,8 +236,9 @@ static void nonsense_is_refused_by_index(void **state) {
 
 static void aliasing_ranges_over_the_unit(void **state) {
     test_builder b = test_build(NULL);
-    uint32_t x = test_register(&b, GPUMP_WIDTH_32), mine = test_object(&b, GPUMP_SPACE_GLOBAL, GPUMP_NONE), c1 = test_object(&b, GPUMP_SPACE_GLOBAL, 1),
-             c2 = test_object(&b, GPUMP_SPACE_GLOBAL, 1), local = test_object(&b, GPUMP_SPACE_LOCAL, GPUMP_NONE);
+    uint32_t x = test_register(&b, GPUMP_WIDTH_32), mine = test_object(&b, GPUMP_SPACE_GLOBAL, GPUMP_NONE),
+             c1 = test_object(&b, GPUMP_SPACE_GLOBAL, 1), c2 = test_object(&b, GPUMP_SPACE_GLOBAL, 1),
+             local = test_object(&b, GPUMP_SPACE_LOCAL, GPUMP_NONE);
     (void)state;
     /* 0, 1: A[i + 1], A[i] of 4 bytes; 2: A[8i + 4] stride 8; 3: A[8i]; 4: fixed 0; 5: fixed 4 */
     test_access(&b, 1, 0, x, x, GPUMP_NONE, GPUMP_SPACE_GLOBAL, mine, GPUMP_ADDRESS_VALUE, 1, 4, 4);
@@ -287,8 +295,9 @@ static void out_of_memory_is_a_value(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_diamond_in_a_loop),         cmocka_unit_test(trees_agree_with_reachability), cmocka_unit_test(nonsense_is_refused_by_index),
-        cmocka_unit_test(aliasing_ranges_over_the_unit), cmocka_unit_test(out_of_memory_is_a_value),
+        cmocka_unit_test(a_diamond_in_a_loop),          cmocka_unit_test(trees_agree_with_reachability),
+        cmocka_unit_test(nonsense_is_refused_by_index), cmocka_unit_test(aliasing_ranges_over_the_unit),
+        cmocka_unit_test(out_of_memory_is_a_value),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

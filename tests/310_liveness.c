@@ -89,7 +89,8 @@ static void sets_agree_with_all_paths(void **state) {
     (void)state;
     for (uint64_t n = 0; n < test_cases(4000); n++) {
         oracle_row rows[MAX_CODE];
-        uint32_t count, i, r, k, counts[MAX_CODE], predicates[MAX_CODE], branches[MAX_CODE], found, uninitialised = 0, peak = 0, expected_peak = 0;
+        uint32_t count, i, r, k, counts[MAX_CODE], predicates[MAX_CODE], branches[MAX_CODE], found,
+            uninitialised = 0, peak = 0, expected_peak = 0;
         gpump_program *program = random_code(&random, rows, &count);
         gpump_liveness *liveness;
         gpump_uninitialised list[REGISTERS];
@@ -150,8 +151,8 @@ static void sets_agree_with_all_paths(void **state) {
 /* Lin Fig. 2.5: T1 and T2 part at the end of A; T2 stops in C while T1 waits at the end of A or at the start of D. */
 static void lin_figure_2_5(void **state) {
     test_builder b = test_build(NULL);
-    uint32_t p = test_register(&b, GPUMP_WIDTH_PREDICATE), only_b = test_register(&b, GPUMP_WIDTH_32), only_c = test_register(&b, GPUMP_WIDTH_32),
-             only_d = test_register(&b, GPUMP_WIDTH_64), pc_b, pcs[2], registers;
+    uint32_t p = test_register(&b, GPUMP_WIDTH_PREDICATE), only_b = test_register(&b, GPUMP_WIDTH_32),
+             only_c = test_register(&b, GPUMP_WIDTH_32), only_d = test_register(&b, GPUMP_WIDTH_64), pc_b, pcs[2], registers;
     gpump_liveness *liveness;
     uint64_t set;
     (void)state;

@@ -1,8 +1,8 @@
 /* labels: unit property */
 #include "oracle_program.h"
 
-static void check_form(const gpump_program *program, const gpump_program *allocated, const gpump_registers_report *report, const gpump_registers_config *config,
-                       uint64_t seed, uint64_t n) {
+static void check_form(const gpump_program *program, const gpump_program *allocated, const gpump_registers_report *report,
+                       const gpump_registers_config *config, uint64_t seed, uint64_t n) {
     uint32_t i, loads = 0, stores = 0;
     const uint32_t *origin = gpump_program_origin(allocated);
     test_check(report->registers <= config->registers && report->predicates <= config->predicates, seed, n);
@@ -13,11 +13,15 @@ static void check_form(const gpump_program *program, const gpump_program *alloca
         loads += in.operation == GPUMP_OP_SPILL_LOAD;
         stores += in.operation == GPUMP_OP_SPILL_STORE;
         if (origin[i] == GPUMP_NONE) {
-            test_check(in.operation == GPUMP_OP_SPILL_LOAD || in.operation == GPUMP_OP_SPILL_STORE || in.operation == GPUMP_OP_CONSTANT, seed, n);
+            test_check(in.operation == GPUMP_OP_SPILL_LOAD || in.operation == GPUMP_OP_SPILL_STORE ||
+                           in.operation == GPUMP_OP_CONSTANT,
+                       seed, n);
             continue;
         }
         gpump_program_instruction(program, origin[i], &old);
-        test_check(old.operation == in.operation && old.tag == in.tag && old.def_count == in.def_count && old.use_count == in.use_count, seed, n);
+        test_check(old.operation == in.operation && old.tag == in.tag && old.def_count == in.def_count &&
+                       old.use_count == in.use_count,
+                   seed, n);
     }
     test_check(loads == report->spill_loads && stores == report->spill_stores, seed, n);
     if (!report->spilled && !report->rematerialised) test_check(report->registers >= report->peak, seed, n);
@@ -34,7 +38,8 @@ static void allocated_programs_compute_the_same(void **state) {
         gpump_registers_report report;
         gpump_result result;
         gpump_diag diag;
-        test_check(gpump_registers_config_preset(&config, gpump_random_below(&random, 2) ? "fermi" : "kepler") == GPUMP_OK, seed, n);
+        test_check(gpump_registers_config_preset(&config, gpump_random_below(&random, 2) ? "fermi" : "kepler") == GPUMP_OK,
+                   seed, n);
         if (gpump_random_below(&random, 2)) config.registers = 8 + gpump_random_below(&random, 8);
         if (gpump_random_below(&random, 2)) config.predicates = 2 + gpump_random_below(&random, 3);
         config.fold_parameters = gpump_random_below(&random, 2);
@@ -55,17 +60,19 @@ static void allocated_programs_compute_the_same(void **state) {
         gpump_program_destroy(allocated);
         gpump_program_destroy(program);
     }
-    print_message("%llu programs run, %llu with spills, %llu uses folded, registers used / live at peak: %.3f\n", (unsigned long long)ran,
-                  (unsigned long long)spilling, (unsigned long long)folded, (double)used / (double)(peaks ? peaks : 1));
+    print_message("%llu programs run, %llu with spills, %llu uses folded, registers used / live at peak: %.3f\n",
+                  (unsigned long long)ran, (unsigned long long)spilling, (unsigned long long)folded,
+                  (double)used / (double)(peaks ? peaks : 1));
     assert_true(ran > test_cases(3000) / 2 && spilling > test_cases(3000) / 20 && folded);
 }
 
 /* Lowest counts by hand: a 64-bit address from a parameter, an index, one load, one store. */
 static void a_kernel_by_hand(void **state) {
     test_builder b = test_build(NULL);
-    uint32_t rd1 = test_register(&b, GPUMP_WIDTH_64), rd2 = test_register(&b, GPUMP_WIDTH_64), rd3 = test_register(&b, GPUMP_WIDTH_64),
-             rd4 = test_register(&b, GPUMP_WIDTH_64), r1 = test_register(&b, GPUMP_WIDTH_32), f1 = test_register(&b, GPUMP_WIDTH_32), n = test_register(&b, GPUMP_WIDTH_32),
-             p = test_register(&b, GPUMP_WIDTH_PREDICATE);
+    uint32_t rd1 = test_register(&b, GPUMP_WIDTH_64), rd2 = test_register(&b, GPUMP_WIDTH_64),
+             rd3 = test_register(&b, GPUMP_WIDTH_64), rd4 = test_register(&b, GPUMP_WIDTH_64),
+             r1 = test_register(&b, GPUMP_WIDTH_32), f1 = test_register(&b, GPUMP_WIDTH_32),
+             n = test_register(&b, GPUMP_WIDTH_32), p = test_register(&b, GPUMP_WIDTH_PREDICATE);
     gpump_registers_config config;
     gpump_registers_report report;
     gpump_program *allocated;
@@ -92,7 +99,8 @@ static void a_kernel_by_hand(void **state) {
     gpump_program_instruction(allocated, 4, &in);
     assert_int_equal(in.uses[0], 0 | GPUMP_OPERAND_PARAMETER | GPUMP_OPERAND_PAIR);
     gpump_program_destroy(allocated);
-    config.registers = 2; /* an address pair and a loaded value can share no two registers, but the pair and the store's data must coexist */
+    config.registers = 2; /* an address pair and a loaded value can share no two registers, but the pair and the store's data
+                             must coexist */
     assert_int_equal(gpump_registers_allocate(b.program, &config, &allocated, &report, NULL), GPUMP_ERROR_FULL);
     config.registers = 1;
     assert_int_equal(gpump_registers_allocate(b.program, &config, &allocated, &report, NULL), GPUMP_ERROR_CONFIG);

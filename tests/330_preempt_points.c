@@ -10,12 +10,14 @@ static gpump_preempt_points_config lin(uint32_t interval) {
     return config;
 }
 
-/* Runs a placed program; at every point passed, with a chance, throws away whatever the point's vectors do not name. broken: a register
- * taken out of every vector, to show that the test sees it. */
-static int run_stopping(oracle_machine *m, const gpump_preempt_point *points, uint64_t *random, uint32_t broken, uint64_t *stops) {
+/* Runs a placed program; at every point passed, with a chance, throws away whatever the point's vectors do not name. broken:
+ * a register taken out of every vector, to show that the test sees it. */
+static int run_stopping(oracle_machine *m, const gpump_preempt_point *points, uint64_t *random, uint32_t broken,
+                        uint64_t *stops) {
     const gpump_program *program = m->program;
     uint32_t predicates = 0;
-    while (predicates < gpump_program_registers(program) && gpump_program_width(program, predicates) == GPUMP_WIDTH_32) predicates++;
+    while (predicates < gpump_program_registers(program) && gpump_program_width(program, predicates) == GPUMP_WIDTH_32)
+        predicates++;
     for (;;) {
         uint32_t w, left = 0;
         for (w = 0; w < m->warps; w++) {
@@ -33,8 +35,10 @@ static int run_stopping(oracle_machine *m, const gpump_preempt_point *points, ui
                 diverged = alive != warp->stack[warp->depth - 1].lanes;
                 ++*stops;
                 for (i = 0; i < gpump_program_registers(program); i++) {
-                    int kept = i >= predicates ? (int)((diverged ? point->predicates_diverged : point->predicates) >> (i - predicates) & 1)
-                                               : gpump_live_vector_has(diverged ? point->vector_diverged : point->vector, i);
+                    int kept =
+                        i >= predicates
+                            ? (int)((diverged ? point->predicates_diverged : point->predicates) >> (i - predicates) & 1)
+                            : gpump_live_vector_has(diverged ? point->vector_diverged : point->vector, i);
                     for (uint32_t l = 0; l < ORACLE_LANES && (!kept || i == broken); l++)
                         warp->reg[l][i] = gpump_random_next(random) & (i >= predicates ? 1u : UINT32_MAX);
                 }
@@ -53,7 +57,8 @@ static void what_the_vectors_name_is_enough(void **state) {
     uint64_t seed = test_seed(), random = seed, stops = 0, caught = 0, ran = 0, narrower = 0, pps = 0;
     (void)state;
     for (uint64_t n = 0; n < test_cases(3000); n++) {
-        gpump_program *program = draft_random(&d, &random, 10 + gpump_random_below(&random, 60), 2, 8, 1, NULL), *allocated, *placed;
+        gpump_program *program = draft_random(&d, &random, 10 + gpump_random_below(&random, 60), 2, 8, 1, NULL), *allocated,
+                      *placed;
         gpump_registers_config file;
         gpump_registers_report report;
         gpump_preempt_points_config config = lin(1 + gpump_random_below(&random, 30));
@@ -62,7 +67,9 @@ static void what_the_vectors_name_is_enough(void **state) {
         gpump_registers_config_preset(&file, "fermi");
         test_check(gpump_registers_allocate(program, &file, &allocated, &report, NULL) == GPUMP_OK, seed, n);
         count = 0;
-        test_check(gpump_preempt_points_place(allocated, &config, &placed, points, 0, &count, NULL) == (count ? GPUMP_ERROR_CAPACITY : GPUMP_OK), seed, n);
+        test_check(gpump_preempt_points_place(allocated, &config, &placed, points, 0, &count, NULL) ==
+                       (count ? GPUMP_ERROR_CAPACITY : GPUMP_OK),
+                   seed, n);
         if (!count) gpump_program_destroy(placed);
         assert_true(count <= POINTS);
         test_check(gpump_preempt_points_place(allocated, &config, &placed, points, POINTS, &count, NULL) == GPUMP_OK, seed, n);
@@ -97,15 +104,18 @@ static void what_the_vectors_name_is_enough(void **state) {
             test_check(run_stopping(&after, points, &random, GPUMP_NONE, &stops), seed, n);
             test_check(oracle_result(&before) == oracle_result(&after), seed, n);
             oracle_start(&after, placed, 2, 1, n + 1);
-            caught += !run_stopping(&after, points, &random, gpump_random_below(&random, report.registers), &stops) || oracle_result(&before) != oracle_result(&after);
+            caught += !run_stopping(&after, points, &random, gpump_random_below(&random, report.registers), &stops) ||
+                      oracle_result(&before) != oracle_result(&after);
             ran++;
         }
         gpump_program_destroy(placed);
         gpump_program_destroy(allocated);
         gpump_program_destroy(program);
     }
-    print_message("%llu programs, %llu stops; a register left out was caught in %llu; diverged vector wider at %llu of %llu pp\n", (unsigned long long)ran,
-                  (unsigned long long)stops, (unsigned long long)caught, (unsigned long long)narrower, (unsigned long long)pps);
+    print_message(
+        "%llu programs, %llu stops; a register left out was caught in %llu; diverged vector wider at %llu of %llu pp\n",
+        (unsigned long long)ran, (unsigned long long)stops, (unsigned long long)caught, (unsigned long long)narrower,
+        (unsigned long long)pps);
     assert_true(caught > ran / 20);
 }
 
@@ -144,7 +154,8 @@ static void places_by_hand(void **state) {
     assert_int_equal(points[2].vector, 3);
     assert_int_equal(points[2].vector_diverged, 3);
     assert_int_equal(points[3].kind, GPUMP_PREEMPT_PP);
-    assert_int_equal(gpump_program_origin(placed)[points[3].instruction + 2], 9); /* the first of equals: before 9, the header */
+    assert_int_equal(gpump_program_origin(placed)[points[3].instruction + 2],
+                     9); /* the first of equals: before 9, the header */
     assert_int_equal(points[3].vector, 3);
     assert_int_equal(points[3].live_registers, 2);
     gpump_program_instruction(placed, 15, &in); /* the loop's branch runs through the pp */

@@ -12,11 +12,13 @@ static gpump_regions_config preset(const char *name) {
 enum { MAC_ROW, MAC_COL, MAC_R0, MAC_R1, MAC_R2, MAC_T, MAC_A, MAC_U, MAC_B, MAC_P, MAC_OUT, MAC_REGISTERS };
 /* Figure 3's source line of each instruction, 0: none of its own. */
 static const uint32_t mac_lines[] = {2, 3, 4, 4, 4, 4, 5, 6, 6, 6, 6, 6, 6, 6, 6, 6, 7, 8};
-/* Line 7 is not printed as device code. split 0: one store whose address is made from row and col in the instruction, which leaves
- * three registers live at every place outside the loop, as the figure has it. split 1: address arithmetic in instructions of its own. */
+/* Line 7 is not printed as device code. split 0: one store whose address is made from row and col in the instruction, which
+ * leaves three registers live at every place outside the loop, as the figure has it. split 1: address arithmetic in
+ * instructions of its own. */
 static gpump_program *mac_kernel(int split) {
     test_builder b = test_build(NULL);
-    uint32_t a, m, c, i, parameter[3] = {8 | GPUMP_OPERAND_PARAMETER, 16 | GPUMP_OPERAND_PARAMETER, 24 | GPUMP_OPERAND_PARAMETER};
+    uint32_t a, m, c, i,
+        parameter[3] = {8 | GPUMP_OPERAND_PARAMETER, 16 | GPUMP_OPERAND_PARAMETER, 24 | GPUMP_OPERAND_PARAMETER};
     for (i = 0; i < MAC_REGISTERS; i++) test_register(&b, i == MAC_P ? GPUMP_WIDTH_PREDICATE : GPUMP_WIDTH_32);
     a = test_object(&b, GPUMP_SPACE_GLOBAL, GPUMP_NONE);
     m = test_object(&b, GPUMP_SPACE_GLOBAL, GPUMP_NONE);
@@ -125,12 +127,13 @@ static void igpu_figure_4_code(void **state) {
     count = 0;
     assert_int_equal(gpump_clobbers_find(formed, GPUMP_UNIT_WARP, GPUMP_BOUNDARY_SPARSE, NULL, 0, &count), GPUMP_OK);
     assert_int_equal(count, 0);
-    assert_int_equal(gpump_clobbers_find(program, GPUMP_UNIT_WARP, GPUMP_BOUNDARY_SPARSE, NULL, 0, &count), GPUMP_ERROR_CAPACITY);
+    assert_int_equal(gpump_clobbers_find(program, GPUMP_UNIT_WARP, GPUMP_BOUNDARY_SPARSE, NULL, 0, &count),
+                     GPUMP_ERROR_CAPACITY);
     assert_int_equal(count, 1);
     gpump_program_destroy(formed);
     gpump_program_destroy(program);
-    /* the same kernel with its address arithmetic spelled out: two registers are live right before the store, so the cut goes there
-     * and nothing needs a move */
+    /* the same kernel with its address arithmetic spelled out: two registers are live right before the store, so the cut
+     * goes there and nothing needs a move */
     program = mac_kernel(1);
     assert_int_equal(gpump_regions_form(program, &config, &formed, &report, NULL), GPUMP_OK);
     assert_int_equal(report.sparse, 1);
@@ -143,8 +146,8 @@ static void igpu_figure_4_code(void **state) {
 
 /* ---- restarting ---- */
 
-/* Sends warp w back to its last boundary: PC and SIMT stack from there, registers and memory as they happen to be; whatever was not
- * live at the recorded PCs is lost. 0: not allowed now. */
+/* Sends warp w back to its last boundary: PC and SIMT stack from there, registers and memory as they happen to be; whatever
+ * was not live at the recorded PCs is lost. 0: not allowed now. */
 static int restart(oracle_machine *m, uint32_t w, uint64_t *random, const gpump_liveness *liveness) {
     oracle_warp *warp = &m->warp[w];
     gpump_instruction in;
@@ -159,13 +162,15 @@ static int restart(oracle_machine *m, uint32_t w, uint64_t *random, const gpump_
     gpump_liveness_stack(liveness, pcs, warp->depth, set);
     for (r = 0; r < gpump_program_registers(m->program); r++)
         for (uint32_t l = 0; l < ORACLE_LANES && !gpump_bits_get(set, r); l++)
-            warp->reg[l][r] = gpump_random_next(random) & (gpump_program_width(m->program, r) == GPUMP_WIDTH_64 ? UINT64_MAX : gpump_program_width(m->program, r) ? UINT32_MAX : 1u);
+            warp->reg[l][r] = gpump_random_next(random) & (gpump_program_width(m->program, r) == GPUMP_WIDTH_64 ? UINT64_MAX
+                                                           : gpump_program_width(m->program, r)                 ? UINT32_MAX
+                                                                                                                : 1u);
     return 1;
 }
 
 /* Runs with a restart at step after step (every one up to 60, then a sample); returns how many gave another result. */
-static uint32_t restart_everywhere(const gpump_program *program, uint32_t warps, uint32_t level, uint64_t expected, uint64_t *random, uint64_t *restarts,
-                                   int until_wrong) {
+static uint32_t restart_everywhere(const gpump_program *program, uint32_t warps, uint32_t level, uint64_t expected,
+                                   uint64_t *random, uint64_t *restarts, int until_wrong) {
     static oracle_machine base, fork;
     gpump_liveness *liveness;
     uint32_t wrong = 0, step = 0, w;
@@ -262,7 +267,8 @@ static gpump_program *without(const gpump_program *program, uint32_t operation, 
         gpump_instruction in;
         gpump_program_instruction(program, i, &in);
         place[i] = at;
-        if (in.operation == operation && gpump_program_origin(program)[i] == GPUMP_NONE && skip == GPUMP_NONE && !which--) skip = i;
+        if (in.operation == operation && gpump_program_origin(program)[i] == GPUMP_NONE && skip == GPUMP_NONE && !which--)
+            skip = i;
         else at++;
     }
     for (i = 0; i < gpump_program_registers(program); i++) test_register(&b, gpump_program_width(program, i));
@@ -288,10 +294,12 @@ static gpump_program *without(const gpump_program *program, uint32_t operation, 
 static void any_restart_leaves_the_same_memory(void **state) {
     static draft d;
     static oracle_machine before, after;
-    uint64_t seed = test_seed(), random = seed, restarts = 0, ran = 0, removed[2] = {0, 0}, caught[2] = {0, 0}, moves = 0, copies = 0, boundaries = 0;
+    uint64_t seed = test_seed(), random = seed, restarts = 0, ran = 0, removed[2] = {0, 0}, caught[2] = {0, 0}, moves = 0,
+             copies = 0, boundaries = 0;
     (void)state;
     for (uint64_t n = 0; n < test_cases(1500); n++) {
-        gpump_program *program = draft_random(&d, &random, 8 + gpump_random_below(&random, 40), 3, 12, 1, NULL), *formed, *allocated;
+        gpump_program *program = draft_random(&d, &random, 8 + gpump_random_below(&random, 40), 3, 12, 1, NULL), *formed,
+                      *allocated;
         gpump_regions_config config = preset(gpump_random_below(&random, 2) ? "igpu" : "igpu_short");
         gpump_regions_report report;
         gpump_registers_config file;
@@ -322,7 +330,8 @@ static void any_restart_leaves_the_same_memory(void **state) {
         for (level = 0; level < 2; level++) {
             test_check(gpump_clobbers_find(formed, GPUMP_UNIT_WARP, level, list, 4, &count) == GPUMP_OK && count == 0, seed, n);
             test_check(restart_everywhere(formed, 2, level, expected, &random, &restarts, 0) == 0, seed, n);
-            test_check(gpump_clobbers_find(allocated, GPUMP_UNIT_WARP, level, list, 4, &count) == GPUMP_OK && count == 0, seed, n);
+            test_check(gpump_clobbers_find(allocated, GPUMP_UNIT_WARP, level, list, 4, &count) == GPUMP_OK && count == 0,
+                       seed, n);
             test_check(restart_everywhere(allocated, 2, level, expected, &random, &restarts, 0) == 0, seed, n);
         }
         for (level = 0; level < 2; level++) { /* a boundary, then a move, taken away */
@@ -336,10 +345,12 @@ static void any_restart_leaves_the_same_memory(void **state) {
         gpump_program_destroy(formed);
         gpump_program_destroy(program);
     }
-    print_message("%llu programs, %llu boundaries, %llu moves (%llu through a second boundary), %llu restarts; caught without a boundary %llu of %llu, without a "
+    print_message("%llu programs, %llu boundaries, %llu moves (%llu through a second boundary), %llu restarts; caught "
+                  "without a boundary %llu of %llu, without a "
                   "move %llu of %llu\n",
-                  (unsigned long long)ran, (unsigned long long)boundaries, (unsigned long long)moves, (unsigned long long)copies, (unsigned long long)restarts,
-                  (unsigned long long)caught[0], (unsigned long long)removed[0], (unsigned long long)caught[1], (unsigned long long)removed[1]);
+                  (unsigned long long)ran, (unsigned long long)boundaries, (unsigned long long)moves,
+                  (unsigned long long)copies, (unsigned long long)restarts, (unsigned long long)caught[0],
+                  (unsigned long long)removed[0], (unsigned long long)caught[1], (unsigned long long)removed[1]);
     assert_true(caught[0] > removed[0] / 30 && caught[1] > removed[1] / 6);
 }
 
@@ -347,7 +358,8 @@ static void any_restart_leaves_the_same_memory(void **state) {
 static void what_counts_as_a_clobber(void **state) {
     for (uint32_t variant = 0; variant < 5; variant++) {
         test_builder b = test_build(NULL);
-        uint32_t x = test_register(&b, GPUMP_WIDTH_32), o = test_object(&b, GPUMP_SPACE_SHARED, GPUMP_NONE), count = 0, expected, unit = GPUMP_UNIT_WARP;
+        uint32_t x = test_register(&b, GPUMP_WIDTH_32), o = test_object(&b, GPUMP_SPACE_SHARED, GPUMP_NONE), count = 0,
+                 expected, unit = GPUMP_UNIT_WARP;
         test_op(&b, 1, x, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE);
 #define READ(offset) test_access(&b, 1, 0, x, x, GPUMP_NONE, GPUMP_SPACE_SHARED, o, GPUMP_ADDRESS_VALUE, 1, offset, 4)
 #define WRITE(offset) test_access(&b, 2, 0, GPUMP_NONE, x, x, GPUMP_SPACE_SHARED, o, GPUMP_ADDRESS_VALUE, 1, offset, 4)
@@ -360,7 +372,8 @@ static void what_counts_as_a_clobber(void **state) {
         }
         test_exit(&b, GPUMP_NONE);
         test_finish(&b);
-        assert_int_equal(gpump_clobbers_find(b.program, unit, GPUMP_BOUNDARY_SPARSE, NULL, 0, &count), expected ? GPUMP_ERROR_CAPACITY : GPUMP_OK);
+        assert_int_equal(gpump_clobbers_find(b.program, unit, GPUMP_BOUNDARY_SPARSE, NULL, 0, &count),
+                         expected ? GPUMP_ERROR_CAPACITY : GPUMP_OK);
         assert_int_equal(count, expected);
         gpump_program_destroy(b.program);
     }
@@ -409,10 +422,12 @@ static void hitting_sets_are_near_the_least(void **state) {
     uint64_t seed = test_seed(), random = seed, ours[2] = {0, 0}, least = 0, cases = 0, worst = 0;
     (void)state;
     for (uint64_t n = 0; n < test_cases(1500); n++) {
-        /* reads and writes of five shared words with uniform branches; writes alone are places worth trying, with block starts */
+        /* reads and writes of five shared words with uniform branches; writes alone are places worth trying, with block
+         * starts */
         test_builder b = test_build(NULL);
-        uint32_t x = test_register(&b, GPUMP_WIDTH_32), p = test_register(&b, GPUMP_WIDTH_PREDICATE), o = test_object(&b, GPUMP_SPACE_SHARED, GPUMP_NONE), i, mode,
-                 count = 6 + gpump_random_below(&random, 12), places[64], place_count = 0, best = GPUMP_NONE;
+        uint32_t x = test_register(&b, GPUMP_WIDTH_32), p = test_register(&b, GPUMP_WIDTH_PREDICATE),
+                 o = test_object(&b, GPUMP_SPACE_SHARED, GPUMP_NONE), i, mode, count = 6 + gpump_random_below(&random, 12),
+                 places[64], place_count = 0, best = GPUMP_NONE;
         uint64_t cuts;
         for (i = 0; i < count; i++) {
             uint32_t kind = gpump_random_below(&random, 9);
@@ -456,14 +471,17 @@ static void hitting_sets_are_near_the_least(void **state) {
             test_check(gpump_regions_form(b.program, &config, &formed, &report, NULL) == GPUMP_OK, seed, n);
             test_check(report.cuts[GPUMP_CUT_CLOBBER] >= best, seed, n);
             ours[mode] += report.cuts[GPUMP_CUT_CLOBBER];
-            if (!mode && report.cuts[GPUMP_CUT_CLOBBER] > best && report.cuts[GPUMP_CUT_CLOBBER] - best > worst) worst = report.cuts[GPUMP_CUT_CLOBBER] - best;
+            if (!mode && report.cuts[GPUMP_CUT_CLOBBER] > best && report.cuts[GPUMP_CUT_CLOBBER] - best > worst)
+                worst = report.cuts[GPUMP_CUT_CLOBBER] - best;
             gpump_program_destroy(formed);
         }
         if (best != GPUMP_NONE) least += best, cases++;
         gpump_program_destroy(b.program);
     }
-    print_message("%llu sets: cuts over the least possible: %.3f covering most, %.3f with few live registers; at worst %llu more\n", (unsigned long long)cases,
-                  (double)ours[0] / (double)least, (double)ours[1] / (double)least, (unsigned long long)worst);
+    print_message(
+        "%llu sets: cuts over the least possible: %.3f covering most, %.3f with few live registers; at worst %llu more\n",
+        (unsigned long long)cases, (double)ours[0] / (double)least, (double)ours[1] / (double)least,
+        (unsigned long long)worst);
     assert_true(ours[0] <= least + least / 2);
 }
 
@@ -475,8 +493,8 @@ static void idempotent_per_thread_not_per_block(void **state) {
     (void)state;
     for (uint32_t variant = 0; variant < 4; variant++) {
         test_builder b = test_build(NULL);
-        uint32_t x = test_register(&b, GPUMP_WIDTH_32), space = variant == 1 ? GPUMP_SPACE_SHARED : GPUMP_SPACE_GLOBAL, a = test_object(&b, space, GPUMP_NONE),
-                 other = test_object(&b, space, GPUMP_NONE), count, write;
+        uint32_t x = test_register(&b, GPUMP_WIDTH_32), space = variant == 1 ? GPUMP_SPACE_SHARED : GPUMP_SPACE_GLOBAL,
+                 a = test_object(&b, space, GPUMP_NONE), other = test_object(&b, space, GPUMP_NONE), count, write;
         test_op(&b, 1, x, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE);
         if (variant == 3) { /* the write comes first, and a barrier keeps every read behind it */
             write = test_access(&b, 2, 0, GPUMP_NONE, x, x, space, a, GPUMP_ADDRESS_VALUE, 1, 0, 4);
@@ -496,8 +514,9 @@ static void idempotent_per_thread_not_per_block(void **state) {
     }
 }
 
-/* Blocks of two warps on shared data, dropped and started afresh at a random time before their first marked instruction: same result. The
- * dynamic rule (an atomic, or a write to what was read before) must never find what the marks do not have. */
+/* Blocks of two warps on shared data, dropped and started afresh at a random time before their first marked instruction:
+ * same result. The dynamic rule (an atomic, or a write to what was read before) must never find what the marks do not have.
+ */
 static void a_block_without_clobbers_starts_afresh(void **state) {
     static draft d;
     static oracle_machine m, again;
@@ -530,7 +549,9 @@ static void a_block_without_clobbers_starts_afresh(void **state) {
                 for (l = 0; l < ORACLE_LANES && in.access; l++) {
                     uint32_t *word, index, is_global;
                     if (!(warp->stack[warp->depth - 1].lanes >> l & 1)) continue;
-                    if (in.guard != GPUMP_NONE && (warp->reg[l][in.guard] != 0) == ((in.flags & GPUMP_FLAG_GUARD_NEGATED) != 0)) continue;
+                    if (in.guard != GPUMP_NONE &&
+                        (warp->reg[l][in.guard] != 0) == ((in.flags & GPUMP_FLAG_GUARD_NEGATED) != 0))
+                        continue;
                     word = oracle_word(&m, w, l, &in);
                     is_global = word >= m.memory[0] && word < m.memory[0] + ORACLE_AREA * ORACLE_AREAS;
                     if (!is_global) continue;
@@ -541,22 +562,27 @@ static void a_block_without_clobbers_starts_afresh(void **state) {
                         test_check(clobbers[at], seed, n); /* the static marks imply the dynamic rule */
                     }
                 }
-                for (l = 0; l < ORACLE_LANES && in.access & GPUMP_ACCESS_READ; l++) { /* reads of what the thread itself wrote do not count */
+                for (l = 0; l < ORACLE_LANES && in.access & GPUMP_ACCESS_READ;
+                     l++) { /* reads of what the thread itself wrote do not count */
                     uint32_t *word;
                     if (!(warp->stack[warp->depth - 1].lanes >> l & 1)) continue;
                     word = oracle_word(&m, w, l, &in);
-                    if (word >= m.memory[0] && word < m.memory[0] + ORACLE_AREA * ORACLE_AREAS && !m.touched[word - m.memory[0]]) was_read[word - m.memory[0]] = 1;
+                    if (word >= m.memory[0] && word < m.memory[0] + ORACLE_AREA * ORACLE_AREAS &&
+                        !m.touched[word - m.memory[0]])
+                        was_read[word - m.memory[0]] = 1;
                 }
                 for (l = 0; l < ORACLE_LANES && in.access & GPUMP_ACCESS_WRITE; l++) {
                     uint32_t *word = oracle_word(&m, w, l, &in);
-                    if (word >= m.memory[0] && word < m.memory[0] + ORACLE_AREA * ORACLE_AREAS) m.touched[word - m.memory[0]] = 1;
+                    if (word >= m.memory[0] && word < m.memory[0] + ORACLE_AREA * ORACLE_AREAS)
+                        m.touched[word - m.memory[0]] = 1;
                 }
                 if (clobbers[at]) clean = 0;
                 oracle_step(&m, w);
                 if (++done == when && clean) { /* flush: memory stays, everything else is gone, shared memory too */
                     oracle_start(&again, program, 2, 0, n + 5);
                     memcpy(again.memory, m.memory, sizeof m.memory);
-                    for (uint32_t i = 0; i < ORACLE_AREA; i++) again.memory[0][3 * ORACLE_AREA + i] = (uint32_t)oracle_mix(77, 3 * ORACLE_AREA + i);
+                    for (uint32_t i = 0; i < ORACLE_AREA; i++)
+                        again.memory[0][3 * ORACLE_AREA + i] = (uint32_t)oracle_mix(77, 3 * ORACLE_AREA + i);
                     test_check(oracle_run(&again, 20000) && oracle_result(&again) == expected, seed, n);
                     flushed++;
                 }
@@ -565,8 +591,8 @@ static void a_block_without_clobbers_starts_afresh(void **state) {
         }
         gpump_program_destroy(program);
     }
-    print_message("%llu blocks flushed, %llu dynamic clobbers, %llu instructions marked\n", (unsigned long long)flushed, (unsigned long long)dynamic,
-                  (unsigned long long)marked);
+    print_message("%llu blocks flushed, %llu dynamic clobbers, %llu instructions marked\n", (unsigned long long)flushed,
+                  (unsigned long long)dynamic, (unsigned long long)marked);
     assert_true(flushed > test_cases(3000) / 10 && dynamic);
 }
 

@@ -2,10 +2,23 @@
 #include "program_tools.h"
 
 /* ---- one thread on paged memory ----
- * Registers hold byte addresses into PAGES pages of PAGE bytes. An access to a page that is not there (or a write to one that may only be
- * read) is an uncaught fault: the machine of the paper cannot resume behind it. A call serves what the checks since the last call
- * found. Operations by tag. */
-enum { PAGE = 64, PAGES = 64, TAG_DOUBLE = 1, TAG_LESS = 2, TAG_SUM = 3, TAG_NOT_ZERO = 4, TAG_SUM_LOAD = 5, TAG_LOAD = 6, TAG_STORE = 7, TAG_MODULO = 8, TAG_MIX = 9, TAG_PLACE = 10 };
+ * Registers hold byte addresses into PAGES pages of PAGE bytes. An access to a page that is not there (or a write to one
+ * that may only be read) is an uncaught fault: the machine of the paper cannot resume behind it. A call serves what the
+ * checks since the last call found. Operations by tag. */
+enum {
+    PAGE = 64,
+    PAGES = 64,
+    TAG_DOUBLE = 1,
+    TAG_LESS = 2,
+    TAG_SUM = 3,
+    TAG_NOT_ZERO = 4,
+    TAG_SUM_LOAD = 5,
+    TAG_LOAD = 6,
+    TAG_STORE = 7,
+    TAG_MODULO = 8,
+    TAG_MIX = 9,
+    TAG_PLACE = 10
+};
 enum { ABSENT, READABLE, WRITABLE };
 typedef struct thread {
     uint64_t reg[80];
@@ -15,7 +28,9 @@ typedef struct thread {
     uint32_t wanted_write[16], wants, faults, uncaught, executed, checks, serialised;
 } thread;
 
-static uint64_t value(const thread *t, uint32_t operand) { return operand & GPUMP_OPERAND_PARAMETER ? operand & GPUMP_OPERAND_INDEX : t->reg[operand]; }
+static uint64_t value(const thread *t, uint32_t operand) {
+    return operand & GPUMP_OPERAND_PARAMETER ? operand & GPUMP_OPERAND_INDEX : t->reg[operand];
+}
 static int would_fault(const thread *t, uint64_t address, uint32_t access) {
     uint64_t page = address / PAGE;
     return page >= PAGES || t->page[page] == ABSENT || (access & GPUMP_ACCESS_WRITE && t->page[page] != WRITABLE);
@@ -53,7 +68,8 @@ static int run(thread *t, const gpump_program *program) {
             if (!t->wants) return 0; /* a call for nothing */
             for (; t->wants; t->wants--) {
                 if (t->wanted[t->wants - 1] / PAGE >= PAGES) return 0;
-                t->page[t->wanted[t->wants - 1] / PAGE] = t->wanted_write[t->wants - 1] & GPUMP_ACCESS_WRITE ? WRITABLE : READABLE;
+                t->page[t->wanted[t->wants - 1] / PAGE] =
+                    t->wanted_write[t->wants - 1] & GPUMP_ACCESS_WRITE ? WRITABLE : READABLE;
                 t->faults++;
             }
             pc = in.target;
@@ -85,7 +101,9 @@ static int run(thread *t, const gpump_program *program) {
             case TAG_SUM: result = (value(t, in.uses[0]) + value(t, in.uses[1])) & UINT32_MAX; break;
             case TAG_NOT_ZERO: result = value(t, in.uses[0]) != 0; break;
             case TAG_MODULO: result = value(t, in.uses[1]) ? value(t, in.uses[0]) % value(t, in.uses[1]) != 0 : 1; break;
-            case TAG_PLACE: result = value(t, in.uses[0]) % ((PAGES - 2) * PAGE / 4) * 4; break; /* an address out of anything */
+            case TAG_PLACE:
+                result = value(t, in.uses[0]) % ((PAGES - 2) * PAGE / 4) * 4;
+                break; /* an address out of anything */
             default: result = (value(t, in.uses[0]) * 2654435761u + in.tag) & UINT32_MAX; break;
             }
         }
@@ -98,7 +116,8 @@ static int run(thread *t, const gpump_program *program) {
 static void start(thread *t, uint64_t *random, uint32_t present_in_8) {
     memset(t, 0, sizeof *t);
     for (uint32_t i = 0; i < PAGES * PAGE / 4; i++) t->word[i] = i * 7 + 3;
-    for (uint32_t i = 0; i < PAGES; i++) t->page[i] = gpump_random_below(random, 8) < present_in_8 ? 1 + gpump_random_below(random, 2) : ABSENT;
+    for (uint32_t i = 0; i < PAGES; i++)
+        t->page[i] = gpump_random_below(random, 8) < present_in_8 ? 1 + gpump_random_below(random, 2) : ABSENT;
 }
 
 static gpump_page_checks_config kim(const char *preset) {
@@ -157,8 +176,10 @@ static void compare(const gpump_program *program, const listing *expected, uint3
     for (uint32_t i = 0; i < count; i++) {
         gpump_instruction in;
         gpump_program_instruction(program, i, &in);
-        if (in.operation != expected[i].operation || in.guard != expected[i].guard || (in.flags & GPUMP_FLAG_GUARD_NEGATED) != expected[i].negated ||
-            (in.def_count ? in.defs[0] : GPUMP_NONE) != expected[i].def || (in.use_count ? in.uses[0] : GPUMP_NONE) != expected[i].use0 ||
+        if (in.operation != expected[i].operation || in.guard != expected[i].guard ||
+            (in.flags & GPUMP_FLAG_GUARD_NEGATED) != expected[i].negated ||
+            (in.def_count ? in.defs[0] : GPUMP_NONE) != expected[i].def ||
+            (in.use_count ? in.uses[0] : GPUMP_NONE) != expected[i].use0 ||
             (in.use_count > 1 ? in.uses[1] : GPUMP_NONE) != expected[i].use1 || in.target != expected[i].target) {
             test_print_program(program);
             fail_msg("instruction %u is not as listed", i);
@@ -254,8 +275,8 @@ static void kim_figure_1(void **state) {
     gpump_program_destroy(program);
 }
 
-/* The figure as printed: kk = page size % element size = 0, so no iteration checks; and, with kk put right, a check that only loads,
- * at an address that walks kk times too far. Each is caught. */
+/* The figure as printed: kk = page size % element size = 0, so no iteration checks; and, with kk put right, a check that
+ * only loads, at an address that walks kk times too far. Each is caught. */
 static void kim_figure_1_as_printed(void **state) {
     (void)state;
     for (uint32_t variant = 0; variant < 2; variant++) {
@@ -312,7 +333,8 @@ static void list_start(thread *t, uint64_t *random, uint32_t nodes, uint32_t *he
     uint32_t at[40], i;
     start(t, random, 3);
     *sum = 0;
-    for (i = 0; i < nodes; i++) at[i] = (1 + gpump_random_below(random, PAGES - 1)) * PAGE + 8 * gpump_random_below(random, PAGE / 8);
+    for (i = 0; i < nodes; i++)
+        at[i] = (1 + gpump_random_below(random, PAGES - 1)) * PAGE + 8 * gpump_random_below(random, PAGE / 8);
     for (i = 0; i < nodes; i++) /* 8-byte nodes: value, next; all different places */
         for (uint32_t k = 0; k < i; k++)
             if (at[k] == at[i]) at[i] = at[i] + 8 < PAGES * PAGE ? at[i] + 8 : PAGE, k = GPUMP_NONE;
@@ -386,7 +408,8 @@ static void kim_figure_2(void **state) {
     gpump_program_destroy(program);
 }
 
-/* The optimised code as printed: the value load unchecked; and, were it checked for free, the sum added twice after a restart. */
+/* The optimised code as printed: the value load unchecked; and, were it checked for free, the sum added twice after a
+ * restart. */
 static void kim_figure_2_as_printed(void **state) {
     uint64_t random = 5;
     uint32_t uncaught = 0, wrong = 0, n, variant;
@@ -427,7 +450,8 @@ static void kim_figure_2_as_printed(void **state) {
         in.def_count = in.use_count = 2;
         in.access = GPUMP_ACCESS_READ;
         in.bytes = 4;
-        /* variant 1: the next pointers lie on pages of their own, the values' pages are present: only the restart is on trial */
+        /* variant 1: the next pointers lie on pages of their own, the values' pages are present: only the restart is on
+         * trial */
         in.displacement = variant ? 32 * PAGE : 4;
         test_add(&b, &in);
         test_constant(&b, C, 0);
@@ -480,7 +504,8 @@ static gpump_program *random_program(uint64_t *random, const gpump_allocator *al
     for (i = 0; i < 3; i++) p[i] = test_register(&b, GPUMP_WIDTH_PREDICATE);
     test_constant(&b, r[6], 0);
     for (i = 0; i < loops && b.result == GPUMP_OK; i++) {
-        uint32_t top, count = 1 + gpump_random_below(random, 40), chases = gpump_random_below(random, 3) == 0, first = gpump_random_below(random, 2);
+        uint32_t top, count = 1 + gpump_random_below(random, 40), chases = gpump_random_below(random, 3) == 0,
+                      first = gpump_random_below(random, 2);
         int64_t step = 4 * (1 + (int64_t)gpump_random_below(random, 12));
         if (gpump_random_below(random, 2)) step = -step;
         test_constant(&b, r[0], step < 0 ? (PAGES - 1) * PAGE : PAGE + 4 * (int64_t)gpump_random_below(random, 16));
@@ -495,7 +520,8 @@ static gpump_program *random_program(uint64_t *random, const gpump_allocator *al
                 test_op(&b, TAG_MIX, r[4], r[3], NO, NO);
                 test_op(&b, TAG_SUM, r[6], r[6], r[4], NO);
                 {
-                    gpump_instruction in = gpump_instruction_make(GPUMP_OP_COMPUTE); /* the next address: some word of some page */
+                    gpump_instruction in =
+                        gpump_instruction_make(GPUMP_OP_COMPUTE); /* the next address: some word of some page */
                     uint32_t use = r[4];
                     in.tag = TAG_PLACE;
                     in.defs = &r[7];
@@ -550,8 +576,9 @@ static void nothing_faults_uncaught(void **state) {
         gpump_program_destroy(checked);
         gpump_program_destroy(program);
     }
-    print_message("%llu programs run, %llu faults served; accesses: %llu walks, %llu predicated, %llu one by one\n", (unsigned long long)ran, (unsigned long long)faults,
-                  (unsigned long long)walks, (unsigned long long)predicated, (unsigned long long)plain);
+    print_message("%llu programs run, %llu faults served; accesses: %llu walks, %llu predicated, %llu one by one\n",
+                  (unsigned long long)ran, (unsigned long long)faults, (unsigned long long)walks,
+                  (unsigned long long)predicated, (unsigned long long)plain);
     assert_true(ran > test_cases(3000) / 3 && walks && predicated && plain && faults);
 }
 

@@ -1,5 +1,6 @@
-/* The oracle of tests/3xx: random programs and a small SIMT machine that runs them. It reads programs through the public views only
- * and shares no code with the analyses. Reconvergence comes from gpump_program_reconvergence, which 300_program checks by itself. */
+/* The oracle of tests/3xx: random programs and a small SIMT machine that runs them. It reads programs through the public
+ * views only and shares no code with the analyses. Reconvergence comes from gpump_program_reconvergence, which 300_program
+ * checks by itself. */
 #ifndef ORACLE_PROGRAM_H
 #define ORACLE_PROGRAM_H
 #include "program_tools.h"
@@ -15,7 +16,8 @@ typedef struct draft {
     uint32_t count, label_at[DRAFT_LABELS], labels, widths[40], hidden[40], registers, objects, spaces[8], classes[8];
     uint64_t *random;
     uint32_t chance_barrier, chance_atomic, chance_memory, parted, together;
-    /* parted: an early way out was drawn, so no barrier may follow; together: only whole warps come here, so one may stand here */
+    /* parted: an early way out was drawn, so no barrier may follow; together: only whole warps come here, so one may stand
+     * here */
 } draft;
 
 static inline draft_row *draft_add(draft *d, uint32_t operation) {
@@ -31,7 +33,8 @@ static inline void draft_here(draft *d, uint32_t label) { d->label_at[label] = d
 static inline uint32_t draft_choose(draft *d, int width, uint32_t writes) {
     uint32_t r;
     do r = gpump_random_below(d->random, d->registers);
-    while (d->hidden[r] == 1 || (writes && d->hidden[r]) || (width >= 0 ? d->widths[r] != (uint32_t)width : d->widths[r] == GPUMP_WIDTH_PREDICATE));
+    while (d->hidden[r] == 1 || (writes && d->hidden[r]) ||
+           (width >= 0 ? d->widths[r] != (uint32_t)width : d->widths[r] == GPUMP_WIDTH_PREDICATE));
     return r;
 }
 static inline uint32_t draft_pick(draft *d, int width) { return draft_choose(d, width, 0); }
@@ -124,7 +127,8 @@ static inline void draft_statements(draft *d, uint32_t budget, uint32_t depth, u
             d->together = together;
             budget /= 2;
         } else if (kind == 12) { /* loop: count lies in a register of its own */
-            uint32_t even = gpump_random_below(d->random, 2), stay = together && even && d->chance_barrier && gpump_random_below(d->random, 2);
+            uint32_t even = gpump_random_below(d->random, 2),
+                     stay = together && even && d->chance_barrier && gpump_random_below(d->random, 2);
             uint32_t top = draft_label(d), counter = d->registers, test = d->registers + 1, leave = draft_label(d);
             if (d->registers + 2 > 40) continue;
             d->widths[counter] = GPUMP_WIDTH_32;
@@ -137,7 +141,10 @@ static inline void draft_statements(draft *d, uint32_t budget, uint32_t depth, u
             row->in.immediate = (int64_t)gpump_random_below(d->random, 3);
             draft_here(d, top);
             d->together = stay;
-            draft_statements(d, budget / 2, depth + 1, stay ? (uint32_t)GPUMP_NONE : gpump_random_below(d->random, 3) == 0 ? leave : escape);
+            draft_statements(d, budget / 2, depth + 1,
+                             stay                                    ? (uint32_t)GPUMP_NONE
+                             : gpump_random_below(d->random, 3) == 0 ? leave
+                                                                     : escape);
             d->together = together;
             row = draft_add(d, GPUMP_OP_ADD);
             row->in.def_count = row->in.use_count = 1;
@@ -168,10 +175,11 @@ static inline void draft_statements(draft *d, uint32_t budget, uint32_t depth, u
     }
 }
 /* A random program of about `size` instructions; every register is set first, so that nothing is read before it is written. */
-static inline gpump_program *draft_random(draft *d, uint64_t *random, uint32_t size, uint32_t barrier, uint32_t atomic, uint32_t memory,
-                                          const gpump_allocator *allocator) {
-    static const uint32_t widths[] = {GPUMP_WIDTH_PREDICATE, GPUMP_WIDTH_PREDICATE, GPUMP_WIDTH_32, GPUMP_WIDTH_32, GPUMP_WIDTH_32, GPUMP_WIDTH_32, GPUMP_WIDTH_64, GPUMP_WIDTH_64,
-                                      GPUMP_WIDTH_32, GPUMP_WIDTH_32, GPUMP_WIDTH_64, GPUMP_WIDTH_PREDICATE};
+static inline gpump_program *draft_random(draft *d, uint64_t *random, uint32_t size, uint32_t barrier, uint32_t atomic,
+                                          uint32_t memory, const gpump_allocator *allocator) {
+    static const uint32_t widths[] = {GPUMP_WIDTH_PREDICATE, GPUMP_WIDTH_PREDICATE, GPUMP_WIDTH_32, GPUMP_WIDTH_32,
+                                      GPUMP_WIDTH_32,        GPUMP_WIDTH_32,        GPUMP_WIDTH_64, GPUMP_WIDTH_64,
+                                      GPUMP_WIDTH_32,        GPUMP_WIDTH_32,        GPUMP_WIDTH_64, GPUMP_WIDTH_PREDICATE};
     test_builder b;
     uint32_t i, end, drawn = 4 + gpump_random_below(random, 9);
     memset(d, 0, sizeof *d);
@@ -224,7 +232,15 @@ static inline gpump_program *draft_random(draft *d, uint64_t *random, uint32_t s
 }
 
 /* ---- the machine ---- */
-enum { ORACLE_LANES = 4, ORACLE_WARPS = 2, ORACLE_REGISTERS = 300, ORACLE_AREA = 32, ORACLE_AREAS = 8, ORACLE_STACK = 40, ORACLE_SPILL = 64 };
+enum {
+    ORACLE_LANES = 4,
+    ORACLE_WARPS = 2,
+    ORACLE_REGISTERS = 300,
+    ORACLE_AREA = 32,
+    ORACLE_AREAS = 8,
+    ORACLE_STACK = 40,
+    ORACLE_SPILL = 64
+};
 typedef struct oracle_entry {
     uint32_t pc, meet, lanes;
 } oracle_entry;
@@ -248,7 +264,8 @@ static inline uint64_t oracle_mix(uint64_t h, uint64_t v) {
     h = (h ^ v) * UINT64_C(0xd6e8feb86659fd93);
     return h ^ (h >> 32);
 }
-static inline void oracle_start(oracle_machine *m, const gpump_program *program, uint32_t warps, uint32_t isolated, uint64_t garbage) {
+static inline void oracle_start(oracle_machine *m, const gpump_program *program, uint32_t warps, uint32_t isolated,
+                                uint64_t garbage) {
     memset(m, 0, sizeof *m);
     m->program = program;
     m->warps = warps;
@@ -265,7 +282,10 @@ static inline void oracle_start(oracle_machine *m, const gpump_program *program,
         warp->last = GPUMP_OP_COUNT;
         for (uint32_t l = 0; l < ORACLE_LANES; l++)
             for (uint32_t r = 0; r < gpump_program_registers(program); r++)
-                warp->reg[l][r] = oracle_mix(garbage, r * 64 + l) & (gpump_program_width(program, r) == GPUMP_WIDTH_64 ? UINT64_MAX : gpump_program_width(program, r) ? UINT32_MAX : 1u);
+                warp->reg[l][r] =
+                    oracle_mix(garbage, r * 64 + l) & (gpump_program_width(program, r) == GPUMP_WIDTH_64 ? UINT64_MAX
+                                                       : gpump_program_width(program, r)                 ? UINT32_MAX
+                                                                                                         : 1u);
     }
     for (uint32_t w = 0; w < ORACLE_WARPS; w++)
         for (uint32_t i = 0; i < ORACLE_AREA * ORACLE_AREAS; i++) m->memory[w][i] = (uint32_t)oracle_mix(77, i);
@@ -281,7 +301,8 @@ static inline uint64_t oracle_read(const oracle_machine *m, const oracle_warp *w
     return warp->reg[lane][index];
 }
 static inline uint32_t oracle_width(const oracle_machine *m, uint32_t operand) {
-    return operand & GPUMP_OPERAND_PAIR ? (uint32_t)GPUMP_WIDTH_64 : gpump_program_width(m->program, operand & GPUMP_OPERAND_INDEX);
+    return operand & GPUMP_OPERAND_PAIR ? (uint32_t)GPUMP_WIDTH_64
+                                        : gpump_program_width(m->program, operand & GPUMP_OPERAND_INDEX);
 }
 static inline void oracle_write(const oracle_machine *m, oracle_warp *warp, uint32_t lane, uint32_t operand, uint64_t value) {
     uint32_t index = operand & GPUMP_OPERAND_INDEX;
@@ -289,7 +310,9 @@ static inline void oracle_write(const oracle_machine *m, oracle_warp *warp, uint
         warp->reg[lane][index] = value & UINT32_MAX;
         warp->reg[lane][index + 1] = value >> 32;
     } else
-        warp->reg[lane][index] = value & (oracle_width(m, operand) == GPUMP_WIDTH_64 ? UINT64_MAX : oracle_width(m, operand) ? UINT32_MAX : 1u);
+        warp->reg[lane][index] = value & (oracle_width(m, operand) == GPUMP_WIDTH_64 ? UINT64_MAX
+                                          : oracle_width(m, operand)                 ? UINT32_MAX
+                                                                                     : 1u);
 }
 /* The word an access goes to, in agreement with what the instruction declares. */
 static inline uint32_t *oracle_word(oracle_machine *m, uint32_t w, uint32_t lane, const gpump_instruction *in) {
@@ -305,7 +328,8 @@ static inline uint32_t *oracle_word(oracle_machine *m, uint32_t w, uint32_t lane
     switch (in->address) {
     case GPUMP_ADDRESS_FIXED: byte = (uint32_t)in->offset; break;
     case GPUMP_ADDRESS_VALUE:
-        byte = in->thread_stride ? thread * in->thread_stride + (uint32_t)in->offset : (uint32_t)(oracle_mix(in->value, thread) % 8) * 4 + (uint32_t)in->offset;
+        byte = in->thread_stride ? thread * in->thread_stride + (uint32_t)in->offset
+                                 : (uint32_t)(oracle_mix(in->value, thread) % 8) * 4 + (uint32_t)in->offset;
         break;
     default: byte = (uint32_t)(index % 16) * 4;
     }
@@ -360,7 +384,8 @@ static inline uint32_t oracle_step(oracle_machine *m, uint32_t w) {
     uint32_t at = top->pc, lanes = 0, l;
     gpump_program_instruction(m->program, at, &in);
     for (l = 0; l < ORACLE_LANES; l++)
-        if (top->lanes >> l & 1 && (in.guard == GPUMP_NONE || (oracle_read(m, warp, l, in.guard) != 0) != ((in.flags & GPUMP_FLAG_GUARD_NEGATED) != 0)))
+        if (top->lanes >> l & 1 && (in.guard == GPUMP_NONE || (oracle_read(m, warp, l, in.guard) != 0) !=
+                                                                  ((in.flags & GPUMP_FLAG_GUARD_NEGATED) != 0)))
             lanes |= 1u << l;
     m->steps++;
     warp->last = in.flags & (GPUMP_FLAG_ATOMIC | GPUMP_FLAG_VOLATILE) ? (uint32_t)GPUMP_OP_BARRIER : in.operation;
@@ -390,7 +415,9 @@ static inline uint32_t oracle_step(oracle_machine *m, uint32_t w) {
         for (l = 0; l < ORACLE_LANES; l++)
             if (lanes >> l & 1) oracle_lane(m, w, l, &in);
     }
-    while (warp->depth && (!warp->stack[warp->depth - 1].lanes || warp->stack[warp->depth - 1].pc == warp->stack[warp->depth - 1].meet)) warp->depth--;
+    while (warp->depth &&
+           (!warp->stack[warp->depth - 1].lanes || warp->stack[warp->depth - 1].pc == warp->stack[warp->depth - 1].meet))
+        warp->depth--;
     if (in.operation == GPUMP_OP_BOUNDARY && in.immediate <= (int64_t)m->level) {
         memcpy(warp->saved, warp->stack, sizeof warp->saved);
         warp->saved_depth = warp->depth;

@@ -34,7 +34,8 @@ static inline gpump_allocator test_allocator_of(test_allocator *a) {
 }
 /* Runs job once for every request it makes, that request failing; the job must return GPUMP_ERROR_MEMORY, hold nothing
  * afterwards, and succeed when nothing fails. */
-static inline void test_every_allocation_failing(gpump_result (*job)(const gpump_allocator *allocator, void *user), void *user) {
+static inline void test_every_allocation_failing(gpump_result (*job)(const gpump_allocator *allocator, void *user),
+                                                 void *user) {
     test_allocator counter;
     gpump_allocator allocator = test_allocator_of(&counter);
     uint64_t total, n;
@@ -46,12 +47,13 @@ static inline void test_every_allocation_failing(gpump_result (*job)(const gpump
         memset(&counter, 0, sizeof counter);
         counter.fail_at = n;
         if (job(&allocator, user) != GPUMP_ERROR_MEMORY || counter.live || counter.live_bytes)
-            fail_msg("request %llu of %llu failing: wrong result, or %llu pieces leak", (unsigned long long)n, (unsigned long long)total,
-                     (unsigned long long)counter.live);
+            fail_msg("request %llu of %llu failing: wrong result, or %llu pieces leak", (unsigned long long)n,
+                     (unsigned long long)total, (unsigned long long)counter.live);
     }
 }
 
-/* ---- writing programs down; every call must succeed unless an allocator fails, then `failed` is set and the rest does nothing ---- */
+/* ---- writing programs down; every call must succeed unless an allocator fails, then `failed` is set and the rest does
+ * nothing ---- */
 typedef struct test_builder {
     gpump_program *program;
     gpump_result result;
@@ -139,8 +141,9 @@ static inline uint32_t test_barrier(test_builder *b) {
     return test_add(b, &in);
 }
 /* load: def = [object + index register]; address as in gpump_instruction */
-static inline uint32_t test_access(test_builder *b, uint32_t access, uint64_t tag, uint32_t def, uint32_t index, uint32_t data, uint32_t space,
-                                   uint32_t object, uint32_t address, uint32_t value, int64_t offset, uint32_t stride) {
+static inline uint32_t test_access(test_builder *b, uint32_t access, uint64_t tag, uint32_t def, uint32_t index,
+                                   uint32_t data, uint32_t space, uint32_t object, uint32_t address, uint32_t value,
+                                   int64_t offset, uint32_t stride) {
     gpump_instruction in = gpump_instruction_make(GPUMP_OP_COMPUTE);
     uint32_t uses[2];
     in.defs = &def;
