@@ -7,6 +7,7 @@ set(GPUMP_COMPONENTS
   program
   metrics
   liveness
+  constants
   registers
   compress
   cost

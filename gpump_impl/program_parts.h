@@ -154,5 +154,21 @@ GPUMP_API gpump_result gpumpi_regions_preserve(const gpump_program *program, con
 /* Sets start[] from the BOUNDARY instructions that count at `level`. */
 GPUMP_API void gpumpi_boundary_starts(const gpump_program *program, uint32_t level, uint8_t *start);
 
+/* What is known of each register before allocation (constants.c). */
+typedef struct gpumpi_registers_facts {
+    uint32_t *defs, *def_at; /* how many instructions write it, and one that does */
+    uint8_t *fixed;          /* 1: one unguarded CONSTANT or PARAMETER, directly or through moves, is all that writes it */
+    int64_t *offset;         /* of the parameter */
+    uint8_t *parameter;      /* fixed, by a parameter */
+} gpumpi_registers_facts;
+GPUMP_API int gpumpi_registers_find_facts(const gpump_program *program, gpumpi_arena *arena, gpumpi_registers_facts *facts);
+/* 1 when nothing may come between instruction i and the boundary behind it. */
+GPUMP_API int gpumpi_registers_commits_with_next(const gpump_program *program, uint32_t i);
+/* Folds and sinks, as the configuration says, and returns the new program. */
+struct gpump_registers_config;
+struct gpump_registers_report;
+GPUMP_API gpump_result gpumpi_registers_prepare(const gpump_program *program, const struct gpump_registers_config *config,
+                                                gpump_program **out, struct gpump_registers_report *report, gpump_diag *diag);
+
 #endif
 #endif
