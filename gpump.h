@@ -436,8 +436,9 @@ GPUMP_END
 #ifndef GPUMP_NO_PROGRAM
 GPUMP_BEGIN
 
-/* A kernel as a list of instructions of one thread. Built with gpump_program_create, _add_register, _add_object, _add and _finish;
- * from then on it never changes. Analyses return objects of their own; transforms return a new program and origin[].
+/* A kernel as a list of instructions of one thread. Built with gpump_program_create, _add_register, _add_object, _add and
+ * _finish; from then on it never changes. Analyses return objects of their own; transforms return a new program and
+ * origin[].
  *
  * Instructions are numbered from 0 in layout order; instruction i falls through to i + 1. A *basic block* is a maximal run
  * without branches into or out of it ("block" alone always means a thread block). */
@@ -451,22 +452,24 @@ typedef enum gpump_width {
 } gpump_width;
 
 /* Operands are register numbers, with two marks in the high bits. */
-#define GPUMP_OPERAND_PAIR UINT32_C(0x80000000)      /* registers r and r + 1, both 32-bit, r even: a 64-bit value after allocation */
+#define GPUMP_OPERAND_PAIR \
+    UINT32_C(0x80000000) /* registers r and r + 1, both 32-bit, r even: a 64-bit value after allocation */
 #define GPUMP_OPERAND_PARAMETER UINT32_C(0x40000000) /* not a register: the kernel parameter at this byte offset (uses only) */
 #define GPUMP_OPERAND_INDEX UINT32_C(0x3fffffff)     /* the register number or byte offset without the marks */
 
 /* What the library must know about an instruction. Everything that is not special is GPUMP_OP_COMPUTE. */
 typedef enum gpump_operation {
-    GPUMP_OP_COMPUTE = 0,  /* the host's own: reads uses and, with access, memory; writes defs and, with access, memory */
-    GPUMP_OP_MOVE,         /* defs[0] = uses[0], same width */
-    GPUMP_OP_CONSTANT,     /* defs[0] = immediate; needs no operand, so it can be done again anywhere */
-    GPUMP_OP_PARAMETER,    /* defs[0] = the kernel parameter at byte `immediate`; constant for the whole launch */
-    GPUMP_OP_ADD,          /* defs[0] = uses[0] + immediate; lets page_checks see how an address walks */
-    GPUMP_OP_BRANCH,       /* goes to target; falls through for lanes whose guard is false */
-    GPUMP_OP_EXIT,         /* ends the lanes whose guard is true */
-    GPUMP_OP_BARRIER,      /* waits for all warps of the block */
+    GPUMP_OP_COMPUTE = 0, /* the host's own: reads uses and, with access, memory; writes defs and, with access, memory */
+    GPUMP_OP_MOVE,        /* defs[0] = uses[0], same width */
+    GPUMP_OP_CONSTANT,    /* defs[0] = immediate; needs no operand, so it can be done again anywhere */
+    GPUMP_OP_PARAMETER,   /* defs[0] = the kernel parameter at byte `immediate`; constant for the whole launch */
+    GPUMP_OP_ADD,         /* defs[0] = uses[0] + immediate; lets page_checks see how an address walks */
+    GPUMP_OP_BRANCH,      /* goes to target; falls through for lanes whose guard is false */
+    GPUMP_OP_EXIT,        /* ends the lanes whose guard is true */
+    GPUMP_OP_BARRIER,     /* waits for all warps of the block */
     /* Put in by transforms; hosts carry them out as written here. */
-    GPUMP_OP_SPILL_STORE,  /* local memory at byte `immediate` of the spill area = uses[0] (a predicate as 0 or 1 in 4 bytes) */
+    GPUMP_OP_SPILL_STORE,  /* local memory at byte `immediate` of the spill area = uses[0] (a predicate as 0 or 1 in 4 bytes)
+                            */
     GPUMP_OP_SPILL_LOAD,   /* defs[0] = that */
     GPUMP_OP_BOUNDARY,     /* starts an idempotent region; immediate is a gpump_boundary */
     GPUMP_OP_PP,           /* preemption point; immediate is its index in gpump_preempt_points */
@@ -474,10 +477,12 @@ typedef enum gpump_operation {
     GPUMP_OP_BARRIER_PP,   /* a barrier that is a preemption point too; immediate as for PP */
     GPUMP_OP_START_MARKER, /* a fault found by a check goes on from here */
     GPUMP_OP_CLEAR_CHECK,  /* defs[0] (a predicate) = false */
-    GPUMP_OP_CHECK,        /* defs[0] (a predicate, also uses[1]) becomes true when an access as in `access`, `space`, `bytes` at
-                              uses[0] + displacement would fault, else stays; touches no memory */
-    GPUMP_OP_PAGE_ENTERED, /* defs[0] (a predicate) = uses[0] + displacement lies in the first `bytes` bytes of a page of `immediate` bytes */
-    GPUMP_OP_GUARDED_CALL, /* lanes whose guard is true: serialise, call the fault handler, go on at `target` (a START_MARKER) */
+    GPUMP_OP_CHECK, /* defs[0] (a predicate, also uses[1]) becomes true when an access as in `access`, `space`, `bytes` at
+                       uses[0] + displacement would fault, else stays; touches no memory */
+    GPUMP_OP_PAGE_ENTERED, /* defs[0] (a predicate) = uses[0] + displacement lies in the first `bytes` bytes of a page of
+                              `immediate` bytes */
+    GPUMP_OP_GUARDED_CALL, /* lanes whose guard is true: serialise, call the fault handler, go on at `target` (a
+                              START_MARKER) */
     GPUMP_OP_COUNT
 } gpump_operation;
 
@@ -488,8 +493,9 @@ typedef enum gpump_operation {
 #define GPUMP_FLAG_VOLATILE 8u      /* other agents watch: must never be done twice */
 #define GPUMP_FLAG_FENCE 16u        /* orders memory; ends an idempotent region */
 #define GPUMP_FLAG_CONVERGENT 32u   /* reads registers of other lanes (shuffle, vote): never moved */
-#define GPUMP_FLAG_CHECKED 64u      /* its last def and last use are one predicate: where the access would fault, nothing is done
-                                       but that the predicate becomes true */
+#define GPUMP_FLAG_CHECKED                                                                            \
+    64u /* its last def and last use are one predicate: where the access would fault, nothing is done \
+           but that the predicate becomes true */
 
 typedef enum gpump_space {
     GPUMP_SPACE_GLOBAL = 0,
@@ -551,10 +557,12 @@ GPUMP_API void gpump_program_destroy(gpump_program *program);
 /* Adds a register of a gpump_width and sets *reg to its number (0, 1, ...). At most 2^30. */
 GPUMP_API gpump_result gpump_program_add_register(gpump_program *program, uint32_t width, uint32_t *reg, gpump_diag *diag);
 /* Adds a memory object and sets *object to its number. */
-GPUMP_API gpump_result gpump_program_add_object(gpump_program *program, const gpump_memory_object *what, uint32_t *object, gpump_diag *diag);
+GPUMP_API gpump_result gpump_program_add_object(gpump_program *program, const gpump_memory_object *what, uint32_t *object,
+                                                gpump_diag *diag);
 /* Appends an instruction and sets *index (may be NULL) to its number. Branch targets may lie ahead. Nonsense is refused with
  * the field at fault and, in diag->index, the number the instruction would have had; the program is then unchanged. */
-GPUMP_API gpump_result gpump_program_add(gpump_program *program, const gpump_instruction *instruction, uint32_t *index, gpump_diag *diag);
+GPUMP_API gpump_result gpump_program_add(gpump_program *program, const gpump_instruction *instruction, uint32_t *index,
+                                         gpump_diag *diag);
 /* Ends building: checks branch targets and that no path runs off the end, finds basic blocks, dominators, post-dominators and
  * loops. On failure diag->index is the instruction at fault and building may go on. Cost: near-linear. */
 GPUMP_API gpump_result gpump_program_finish(gpump_program *program, gpump_diag *diag);
@@ -701,7 +709,8 @@ typedef struct gpump_liveness gpump_liveness;
 
 /* Analyses a finished program. allocator NULL: the C library's. GPUMP_ERROR_STATE before _finish, GPUMP_ERROR_MEMORY.
  * Cost: near-linear in instructions plus live ranges (one walk up from its uses per register). Source: Lin 2.3.2. */
-GPUMP_API gpump_result gpump_liveness_create(const gpump_program *program, const gpump_allocator *allocator, gpump_liveness **liveness);
+GPUMP_API gpump_result gpump_liveness_create(const gpump_program *program, const gpump_allocator *allocator,
+                                             gpump_liveness **liveness);
 GPUMP_API void gpump_liveness_destroy(gpump_liveness *liveness);
 /* Returns the 64-bit words of a set. */
 GPUMP_API uint32_t gpump_liveness_words(const gpump_liveness *liveness);
@@ -709,29 +718,35 @@ GPUMP_API uint32_t gpump_liveness_words(const gpump_liveness *liveness);
 GPUMP_API void gpump_liveness_before(const gpump_liveness *liveness, uint32_t index, uint64_t *set);
 /* The same behind instruction `index`. */
 GPUMP_API void gpump_liveness_after(const gpump_liveness *liveness, uint32_t index, uint64_t *set);
-/* The registers live at the start (or end) of a basic block, ascending; *registers lives as long as the object. Cost: constant. */
-GPUMP_API void gpump_liveness_block_in(const gpump_liveness *liveness, uint32_t basic_block, const uint32_t **registers, uint32_t *count);
-GPUMP_API void gpump_liveness_block_out(const gpump_liveness *liveness, uint32_t basic_block, const uint32_t **registers, uint32_t *count);
+/* The registers live at the start (or end) of a basic block, ascending; *registers lives as long as the object. Cost:
+ * constant. */
+GPUMP_API void gpump_liveness_block_in(const gpump_liveness *liveness, uint32_t basic_block, const uint32_t **registers,
+                                       uint32_t *count);
+GPUMP_API void gpump_liveness_block_out(const gpump_liveness *liveness, uint32_t basic_block, const uint32_t **registers,
+                                        uint32_t *count);
 
-/* The branches that can have a warp diverged when some of its lanes stand at instruction `index`: those with a path to it that has
- * not yet met their reconvergence point, UNIFORM ones left out; ascending. GPUMP_ERROR_CAPACITY with *count = needed;
- * GPUMP_ERROR_MEMORY. Cost: the branches found (transitive control dependence). */
-GPUMP_API gpump_result gpump_liveness_enclosing(const gpump_liveness *liveness, uint32_t index, uint32_t *branches, uint32_t capacity, uint32_t *count);
+/* The branches that can have a warp diverged when some of its lanes stand at instruction `index`: those with a path to it
+ * that has not yet met their reconvergence point, UNIFORM ones left out; ascending. GPUMP_ERROR_CAPACITY with *count =
+ * needed; GPUMP_ERROR_MEMORY. Cost: the branches found (transitive control dependence). */
+GPUMP_API gpump_result gpump_liveness_enclosing(const gpump_liveness *liveness, uint32_t index, uint32_t *branches,
+                                                uint32_t capacity, uint32_t *count);
 /* Sets set[] to what must be kept when a diverged warp stops before instruction `index` and nothing more is known: live there,
  * behind every enclosing divergence, and at every one's reconvergence point (Lin 2.3.2, Fig. 2.5, for all enclosing divergences
  * instead of one). GPUMP_ERROR_MEMORY. */
 GPUMP_API gpump_result gpump_liveness_diverged(const gpump_liveness *liveness, uint32_t index, uint64_t *set);
-/* Sets set[] to what must be kept when the SIMT stack is known: pcs[] are the instructions at which lanes of the warp stand or
- * wait (active, other side, reconvergence). Exact: the union of what is live before each. pcs beyond the program are ignored. */
+/* Sets set[] to what must be kept when the SIMT stack is known: pcs[] are the instructions at which lanes of the warp stand
+ * or wait (active, other side, reconvergence). Exact: the union of what is live before each. pcs beyond the program are
+ * ignored. */
 GPUMP_API void gpump_liveness_stack(const gpump_liveness *liveness, const uint32_t *pcs, uint32_t count, uint64_t *set);
 
 /* Counts a set: *registers in 32-bit registers (64-bit ones count twice), *predicates apart. Either may be NULL. */
-GPUMP_API void gpump_liveness_count(const gpump_liveness *liveness, const uint64_t *set, uint32_t *registers, uint32_t *predicates);
+GPUMP_API void gpump_liveness_count(const gpump_liveness *liveness, const uint64_t *set, uint32_t *registers,
+                                    uint32_t *predicates);
 /* Fills registers[i] and predicates[i] (either may be NULL), one per instruction, with the counts live before it, and
- * *peak_registers and *peak_predicates (may be NULL) with the most that are live or being written anywhere: what a file must hold
- * at least. GPUMP_ERROR_MEMORY. Cost: linear. */
-GPUMP_API gpump_result gpump_liveness_pressure(const gpump_liveness *liveness, uint32_t *registers, uint32_t *predicates, uint32_t *peak_registers,
-                                               uint32_t *peak_predicates);
+ * *peak_registers and *peak_predicates (may be NULL) with the most that are live or being written anywhere: what a file must
+ * hold at least. GPUMP_ERROR_MEMORY. Cost: linear. */
+GPUMP_API gpump_result gpump_liveness_pressure(const gpump_liveness *liveness, uint32_t *registers, uint32_t *predicates,
+                                               uint32_t *peak_registers, uint32_t *peak_predicates);
 
 /* A register that some path reads before anything was written to it. Real PTX has them; they count as live from the entry. */
 typedef struct gpump_uninitialised {
@@ -739,7 +754,8 @@ typedef struct gpump_uninitialised {
     uint32_t instruction; /* the first in layout order that reads it so */
 } gpump_uninitialised;
 /* Lists them by register. GPUMP_ERROR_CAPACITY with *count = needed; GPUMP_ERROR_MEMORY. */
-GPUMP_API gpump_result gpump_liveness_uninitialised(const gpump_liveness *liveness, gpump_uninitialised *list, uint32_t capacity, uint32_t *count);
+GPUMP_API gpump_result gpump_liveness_uninitialised(const gpump_liveness *liveness, gpump_uninitialised *list,
+                                                    uint32_t capacity, uint32_t *count);
 
 GPUMP_END
 #endif
@@ -760,8 +776,9 @@ typedef struct gpump_registers_config {
     uint32_t struct_size;      /* sizeof(gpump_registers_config) */
     uint32_t registers;        /* 32-bit registers of a thread; 2 to 1024 */
     uint32_t predicates;       /* predicate registers of a thread; 1 to 64 */
-    uint32_t fold_parameters;  /* 1: an instruction without memory access may read one kernel parameter from the constant bank */
-    uint32_t sink;             /* 1: constants and parameters are set where they are first needed, not where the source does it */
+    uint32_t
+        fold_parameters; /* 1: an instruction without memory access may read one kernel parameter from the constant bank */
+    uint32_t sink;       /* 1: constants and parameters are set where they are first needed, not where the source does it */
 } gpump_registers_config;
 /* Presets: "fermi" (63 registers, 7 predicates: gtx480), "kepler" (255, 7: k20c and later). */
 GPUMP_API gpump_result gpump_registers_config_preset(gpump_registers_config *config, const char *preset);
@@ -788,8 +805,8 @@ typedef struct gpump_registers_report {
  * gpump_program_origin tells where each instruction came from. GPUMP_ERROR_STATE before _finish, GPUMP_ERROR_ARGUMENT (PAIR
  * operands, config), GPUMP_ERROR_FULL (one instruction needs more than the file), GPUMP_ERROR_MEMORY.
  * Cost: near-linear without spills; every round of spilling costs about the same again. */
-GPUMP_API gpump_result gpump_registers_allocate(const gpump_program *program, const gpump_registers_config *config, gpump_program **allocated,
-                                                gpump_registers_report *report, gpump_diag *diag);
+GPUMP_API gpump_result gpump_registers_allocate(const gpump_program *program, const gpump_registers_config *config,
+                                                gpump_program **allocated, gpump_registers_report *report, gpump_diag *diag);
 
 GPUMP_END
 #endif
@@ -1372,8 +1389,8 @@ GPUMP_INLINE int gpump_live_vector_has(uint64_t vector, uint32_t reg) {
 typedef enum gpump_preempt_kind {
     GPUMP_PREEMPT_PP = 0,      /* a pp, followed by the instruction that carries the diverged vector */
     GPUMP_PREEMPT_BARRIER,     /* a barrier chosen as a point: bar.pp */
-    GPUMP_PREEMPT_BARRIER_WAIT /* a barrier that was not chosen. It carries its vector too, because a warp that waits there while
-                                  others stop at points elsewhere would otherwise never stop */
+    GPUMP_PREEMPT_BARRIER_WAIT /* a barrier that was not chosen. It carries its vector too, because a warp that waits there
+                                  while others stop at points elsewhere would otherwise never stop */
 } gpump_preempt_kind;
 
 typedef struct gpump_preempt_point {
@@ -1388,14 +1405,16 @@ typedef struct gpump_preempt_point {
     uint32_t live_diverged;
 } gpump_preempt_point;
 
-/* Places preemption points (Lin 2.4.1): one in each innermost loop, where its barrier is that has the fewest live registers, else at
- * the place with the fewest live registers among those every iteration passes; and one for every K instructions outside innermost
- * loops, by the same choice. Every barrier becomes a BARRIER_PP with its vector. Returns a new program and the points in the order
- * of its instructions. The program must be allocated (32-bit registers first, then at most 64 predicates; gpump_registers_allocate
- * gives that), at most one point per instruction. GPUMP_ERROR_CAPACITY with *count = needed, and no program; GPUMP_ERROR_STATE
- * before _finish; GPUMP_ERROR_ARGUMENT; GPUMP_ERROR_MEMORY. Cost: liveness, plus for each point its enclosing divergences. */
-GPUMP_API gpump_result gpump_preempt_points_place(const gpump_program *program, const gpump_preempt_points_config *config, gpump_program **placed,
-                                                  gpump_preempt_point *points, uint32_t capacity, uint32_t *count, gpump_diag *diag);
+/* Places preemption points (Lin 2.4.1): one in each innermost loop, where its barrier is that has the fewest live registers,
+ * else at the place with the fewest live registers among those every iteration passes; and one for every K instructions
+ * outside innermost loops, by the same choice. Every barrier becomes a BARRIER_PP with its vector. Returns a new program and
+ * the points in the order of its instructions. The program must be allocated (32-bit registers first, then at most 64
+ * predicates; gpump_registers_allocate gives that), at most one point per instruction. GPUMP_ERROR_CAPACITY with *count =
+ * needed, and no program; GPUMP_ERROR_STATE before _finish; GPUMP_ERROR_ARGUMENT; GPUMP_ERROR_MEMORY. Cost: liveness, plus
+ * for each point its enclosing divergences. */
+GPUMP_API gpump_result gpump_preempt_points_place(const gpump_program *program, const gpump_preempt_points_config *config,
+                                                  gpump_program **placed, gpump_preempt_point *points, uint32_t capacity,
+                                                  uint32_t *count, gpump_diag *diag);
 
 GPUMP_END
 #endif
@@ -1426,19 +1445,19 @@ typedef struct gpump_clobber {
     uint32_t reg;   /* the register; GPUMP_NONE: memory */
 } gpump_clobber;
 
-/* Lists the clobber antidependences left in a program with BOUNDARY instructions, memory first. level GPUMP_BOUNDARY_SPARSE looks at
- * sparse regions, GPUMP_BOUNDARY_SHORT at short ones. unit GPUMP_UNIT_WARP or _THREAD: whose accesses can meet, and, for a warp,
- * that its diverged sides run one after the other. The kernel's start is a boundary too; registers never written before are not
- * counted there. An empty list means that a warp may go back to its last boundary at any time, except between an atomic, a
- * volatile access or a barrier and the BOUNDARY behind it: those two must commit together.
+/* Lists the clobber antidependences left in a program with BOUNDARY instructions, memory first. level GPUMP_BOUNDARY_SPARSE
+ * looks at sparse regions, GPUMP_BOUNDARY_SHORT at short ones. unit GPUMP_UNIT_WARP or _THREAD: whose accesses can meet,
+ * and, for a warp, that its diverged sides run one after the other. The kernel's start is a boundary too; registers never
+ * written before are not counted there. An empty list means that a warp may go back to its last boundary at any time, except
+ * between an atomic, a volatile access or a barrier and the BOUNDARY behind it: those two must commit together.
  * GPUMP_ERROR_CAPACITY with *count = needed; GPUMP_ERROR_STATE; GPUMP_ERROR_MEMORY. Cost: the sum of region sizes. */
-GPUMP_API gpump_result gpump_clobbers_find(const gpump_program *program, uint32_t unit, uint32_t level, gpump_clobber *list, uint32_t capacity,
-                                           uint32_t *count);
+GPUMP_API gpump_result gpump_clobbers_find(const gpump_program *program, uint32_t unit, uint32_t level, gpump_clobber *list,
+                                           uint32_t capacity, uint32_t *count);
 
 /* Sets clobbers[i] (one byte per instruction) to 1 where instruction i may make its block unfit to be started again from the
- * beginning: an atomic, a volatile write, or a write to global memory that some thread of the block may have read before. A block
- * that has executed none of them can be flushed (Chimera's relaxed idempotence). Shared and local memory do not count: a fresh
- * start finds them undefined anyway. *count (may be NULL): how many. GPUMP_ERROR_MEMORY. Cost: near-linear. */
+ * beginning: an atomic, a volatile write, or a write to global memory that some thread of the block may have read before. A
+ * block that has executed none of them can be flushed (Chimera's relaxed idempotence). Shared and local memory do not count:
+ * a fresh start finds them undefined anyway. *count (may be NULL): how many. GPUMP_ERROR_MEMORY. Cost: near-linear. */
 GPUMP_API gpump_result gpump_clobbers_block(const gpump_program *program, uint8_t *clobbers, uint32_t *count);
 
 GPUMP_END
@@ -1459,8 +1478,10 @@ GPUMP_BEGIN
 typedef struct gpump_regions_config {
     uint32_t struct_size;      /* sizeof(gpump_regions_config) */
     uint32_t unit;             /* GPUMP_UNIT_WARP; GPUMP_UNIT_THREAD: aliasing within a thread only, as the papers have it */
-    uint32_t few_live;         /* 1: at equal loop depth prefer cuts with few live registers (iGPU); 0: cuts that cover most (de Kruijf) */
-    uint32_t max_instructions; /* longest way through a short region; 0: no short regions; else at least 2 (published: 16, 32, 64) */
+    uint32_t few_live; /* 1: at equal loop depth prefer cuts with few live registers (iGPU); 0: cuts that cover most (de
+                          Kruijf) */
+    uint32_t max_instructions; /* longest way through a short region; 0: no short regions; else at least 2 (published: 16,
+                                  32, 64) */
     uint32_t preserve;         /* 1: keep live-ins by renaming and moves; 0: boundaries only, registers are left to the host */
 } gpump_regions_config;
 /* Presets: "igpu" (sparse regions), "igpu_short" (and short ones of 32), "dekruijf". */
@@ -1487,21 +1508,23 @@ typedef struct gpump_regions_report {
     uint32_t copies;             /* of them, those through a second boundary */
 } gpump_regions_report;
 
-/* Divides a program into idempotent regions and returns it with a BOUNDARY at the start of each (the kernel's own start apart) and
- * with what keeps their live-in registers. Best before register allocation, which then honours the boundaries; allowed after it.
+/* Divides a program into idempotent regions and returns it with a BOUNDARY at the start of each (the kernel's own start
+ * apart) and with what keeps their live-in registers. Best before register allocation, which then honours the boundaries;
+ * allowed after it.
  *
- * Cuts (facts: de Kruijf's compiler; iGPU 3.2): forced ones; a greedy hitting set over memory antidependences; at least two on every
- * way round a loop that has any; where a warp may be diverged at a boundary, one at every place its other lanes can wait.
- * A warp at a BOUNDARY waits for its own instructions in flight, then records the PC behind it *and* its SIMT stack. At a barrier it waits
- * for those that could still fault. A branch that decides whether a barrier is reached is taken for uniform.
- * GPUMP_ERROR_STATE, GPUMP_ERROR_ARGUMENT (config; program with boundaries), GPUMP_ERROR_MEMORY. */
-GPUMP_API gpump_result gpump_regions_form(const gpump_program *program, const gpump_regions_config *config, gpump_program **formed,
-                                          gpump_regions_report *report, gpump_diag *diag);
+ * Cuts (facts: de Kruijf's compiler; iGPU 3.2): forced ones; a greedy hitting set over memory antidependences; at least two
+ * on every way round a loop that has any; where a warp may be diverged at a boundary, one at every place its other lanes can
+ * wait. A warp at a BOUNDARY waits for its own instructions in flight, then records the PC behind it *and* its SIMT stack.
+ * At a barrier it waits for those that could still fault. A branch that decides whether a barrier is reached is taken for
+ * uniform. GPUMP_ERROR_STATE, GPUMP_ERROR_ARGUMENT (config; program with boundaries), GPUMP_ERROR_MEMORY. */
+GPUMP_API gpump_result gpump_regions_form(const gpump_program *program, const gpump_regions_config *config,
+                                          gpump_program **formed, gpump_regions_report *report, gpump_diag *diag);
 
-/* Keeps the live-ins of the regions of a program that has boundaries: gpump_regions_form's second half, for hosts that place their
- * own. Adds to *report (may be NULL). GPUMP_ERROR_STATE, GPUMP_ERROR_MEMORY. Cost: the sum of region sizes, a few times over. */
-GPUMP_API gpump_result gpump_regions_preserve(const gpump_program *program, gpump_program **preserved, gpump_regions_report *report,
-                                              gpump_diag *diag);
+/* Keeps the live-ins of the regions of a program that has boundaries: gpump_regions_form's second half, for hosts that place
+ * their own. Adds to *report (may be NULL). GPUMP_ERROR_STATE, GPUMP_ERROR_MEMORY. Cost: the sum of region sizes, a few
+ * times over. */
+GPUMP_API gpump_result gpump_regions_preserve(const gpump_program *program, gpump_program **preserved,
+                                              gpump_regions_report *report, gpump_diag *diag);
 
 GPUMP_END
 #endif
@@ -1536,18 +1559,20 @@ typedef struct gpump_page_checks_report {
     uint32_t loops;      /* predicated loops */
 } gpump_page_checks_report;
 
-/* Puts page checks before (or into) every access to global or generic memory, so that no unchecked access can fault, and returns the new
- * program. The host carries out START_MARKER, CLEAR_CHECK, CHECK, PAGE_ENTERED, GUARDED_CALL and GPUMP_FLAG_CHECKED as gpump_operation says;
- * after the call has served the fault, lanes go on at the marker, and everything between marker and call may be done again.
+/* Puts page checks before (or into) every access to global or generic memory, so that no unchecked access can fault, and
+ * returns the new program. The host carries out START_MARKER, CLEAR_CHECK, CHECK, PAGE_ENTERED, GUARDED_CALL and
+ * GPUMP_FLAG_CHECKED as gpump_operation says; after the call has served the fault, lanes go on at the marker, and everything
+ * between marker and call may be done again.
  *
- * A *walk* is an access that every iteration of an innermost loop makes through a register whose only change in the loop is one ADD of
- * less than a page, also in every iteration. A *predicated loop* is one basic block without stores, atomics or guarded instructions
- * that loads from addresses it has loaded: loads check themselves, carried registers change only behind the last check, and a fault leaves
- * the loop. (Departures from Kim's printed figures: docs/papers.md.) Everything else is checked one by one; atomics too, as writes.
- * Accesses have their address in uses[0] and displacement, and are aligned to their size. GPUMP_ERROR_STATE, GPUMP_ERROR_CONFIG,
- * GPUMP_ERROR_ARGUMENT (an access without an address register), GPUMP_ERROR_MEMORY. Cost: near-linear. */
-GPUMP_API gpump_result gpump_page_checks_insert(const gpump_program *program, const gpump_page_checks_config *config, gpump_program **checked,
-                                                gpump_page_checks_report *report, gpump_diag *diag);
+ * A *walk* is an access that every iteration of an innermost loop makes through a register whose only change in the loop is
+ * one ADD of less than a page, also in every iteration. A *predicated loop* is one basic block without stores, atomics or
+ * guarded instructions that loads from addresses it has loaded: loads check themselves, carried registers change only behind
+ * the last check, and a fault leaves the loop. (Departures from Kim's printed figures: docs/papers.md.) Everything else is
+ * checked one by one; atomics too, as writes. Accesses have their address in uses[0] and displacement, and are aligned to
+ * their size. GPUMP_ERROR_STATE, GPUMP_ERROR_CONFIG, GPUMP_ERROR_ARGUMENT (an access without an address register),
+ * GPUMP_ERROR_MEMORY. Cost: near-linear. */
+GPUMP_API gpump_result gpump_page_checks_insert(const gpump_program *program, const gpump_page_checks_config *config,
+                                                gpump_program **checked, gpump_page_checks_report *report, gpump_diag *diag);
 
 GPUMP_END
 #endif
@@ -2755,10 +2780,10 @@ GPUMP_API void gpumpi_arena_free(gpumpi_arena *arena);
 #define GPUMPI_ARENA_NEW(arena, array, count) \
     gpumpi_array_replace((void *)&(array), gpumpi_arena_new((arena), sizeof *(array), (size_t)(count)))
 
-/* Groups `count` values by key (0 to keys - 1), in their order: those of key k are (*out)[(*start)[k]] to (*out)[(*start)[k + 1] - 1].
- * 1 done, 0 out of memory. */
-GPUMP_API int gpumpi_group(gpumpi_arena *arena, uint32_t keys, const uint32_t *key, const uint32_t *value, size_t count, uint32_t **start,
-                           uint32_t **out);
+/* Groups `count` values by key (0 to keys - 1), in their order: those of key k are (*out)[(*start)[k]] to (*out)[(*start)[k
+ * + 1] - 1]. 1 done, 0 out of memory. */
+GPUMP_API int gpumpi_group(gpumpi_arena *arena, uint32_t keys, const uint32_t *key, const uint32_t *value, size_t count,
+                           uint32_t **start, uint32_t **out);
 
 /* A directed graph: the successors of node n are succ[succ_start[n]] to succ[succ_start[n + 1] - 1]; pred likewise. */
 typedef struct gpumpi_graph {
@@ -2766,17 +2791,18 @@ typedef struct gpumpi_graph {
     uint32_t *succ_start, *succ, *pred_start, *pred;
 } gpumpi_graph;
 /* Builds a graph of `count` edges from[i] -> to[i], kept in that order. 1 done, 0 out of memory. */
-GPUMP_API int gpumpi_graph_build(gpumpi_arena *arena, gpumpi_graph *graph, uint32_t nodes, const uint32_t *from, const uint32_t *to,
-                                 size_t count);
+GPUMP_API int gpumpi_graph_build(gpumpi_arena *arena, gpumpi_graph *graph, uint32_t nodes, const uint32_t *from,
+                                 const uint32_t *to, size_t count);
 /* Depth-first search from root: preorder[] and, unless NULL, postorder[] of the nodes reached; returns how many, or GPUMP_NONE
  * when out of memory. number[n] is n's place in preorder, GPUMP_NONE when not reached; parent[n] likewise a node. */
-GPUMP_API uint32_t gpumpi_graph_search(gpumpi_arena *arena, const gpumpi_graph *graph, uint32_t root, uint32_t *preorder, uint32_t *postorder,
-                                       uint32_t *number, uint32_t *parent);
+GPUMP_API uint32_t gpumpi_graph_search(gpumpi_arena *arena, const gpumpi_graph *graph, uint32_t root, uint32_t *preorder,
+                                       uint32_t *postorder, uint32_t *number, uint32_t *parent);
 /* Immediate dominators (semi-NCA): idom[n] is GPUMP_NONE for the root and for nodes not reached. 1 done, 0 out of memory. */
 GPUMP_API int gpumpi_graph_dominators(gpumpi_arena *arena, const gpumpi_graph *graph, uint32_t root, uint32_t *idom);
 /* Numbers the tree of idom so that a dominates b when enter[a] <= enter[b] and leave[b] <= leave[a]; nodes outside the tree
  * get enter 1, leave 0. 1 done, 0 out of memory. */
-GPUMP_API int gpumpi_graph_intervals(gpumpi_arena *arena, uint32_t nodes, const uint32_t *idom, uint32_t root, uint32_t *enter, uint32_t *leave);
+GPUMP_API int gpumpi_graph_intervals(gpumpi_arena *arena, uint32_t nodes, const uint32_t *idom, uint32_t root,
+                                     uint32_t *enter, uint32_t *leave);
 
 /* 1 when a definition leaves nothing of the old value: no guard. */
 GPUMP_INLINE int gpumpi_kills(const gpump_instruction *instruction) { return instruction->guard == GPUMP_NONE; }
@@ -2844,10 +2870,11 @@ GPUMP_API const gpump_allocator *gpumpi_program_allocator(const gpump_program *p
 typedef struct gpumpi_memory {
     const gpump_program *program;
     uint32_t unit, slots;
-    gpumpi_graph graph;       /* control flow, and for a warp also from the end of one diverged side to the start of the other */
+    gpumpi_graph graph; /* control flow, and for a warp also from the end of one diverged side to the start of the other */
     uint8_t *start;
     uint8_t *is_protected;    /* reads whose source the thread wrote itself since its region's start, on every path */
-    uint32_t *slot;           /* instruction -> the exactly known place it accesses, GPUMP_NONE: not exactly known or never written so */
+    uint32_t
+        *slot; /* instruction -> the exactly known place it accesses, GPUMP_NONE: not exactly known or never written so */
     uint32_t *stack, *seen;   /* for walks: one per block */
     uint32_t *order, blocks;  /* reverse postorder of control flow */
 } gpumpi_memory;
@@ -2856,15 +2883,18 @@ GPUMP_API int gpumpi_memory_make(gpumpi_arena *arena, const gpump_program *progr
 GPUMP_API int gpumpi_memory_protect(gpumpi_arena *arena, gpumpi_memory *memory);
 /* The unprotected reads nearest before `write` that may touch what it writes, walking up from it to region starts; `mark` is
  * a number not used before. Appends to *reads (an array.h array). 1 done, 0 out of memory. */
-GPUMP_API int gpumpi_memory_walk(gpumpi_memory *memory, uint32_t write, uint32_t mark, const gpump_allocator *allocator, uint32_t **reads);
+GPUMP_API int gpumpi_memory_walk(gpumpi_memory *memory, uint32_t write, uint32_t mark, const gpump_allocator *allocator,
+                                 uint32_t **reads);
 /* 1 when the instruction writes (reads) memory or a spill slot. */
 GPUMP_API int gpumpi_memory_writes(const gpump_instruction *in);
 GPUMP_API int gpumpi_memory_reads(const gpump_instruction *in);
-/* 1 when the instruction must not be done twice and the region ends with it: what it writes is never read again in that region. */
+/* 1 when the instruction must not be done twice and the region ends with it: what it writes is never read again in that
+ * region. */
 GPUMP_API int gpumpi_memory_ends_region(const gpumpi_memory *memory, uint32_t i, const gpump_instruction *in);
 /* The blocks whose last instruction decides whether basic block b runs; see liveness.c. */
 struct gpump_liveness;
-GPUMP_API void gpumpi_liveness_control_of(const struct gpump_liveness *liveness, uint32_t b, const uint32_t **blocks, uint32_t *count);
+GPUMP_API void gpumpi_liveness_control_of(const struct gpump_liveness *liveness, uint32_t b, const uint32_t **blocks,
+                                          uint32_t *count);
 /* 1 when lanes of a warp can part at the end of basic block b. */
 GPUMP_API int gpumpi_program_diverges(const gpump_program *program, uint32_t b);
 
@@ -2873,7 +2903,8 @@ typedef struct gpumpi_register_clobber {
     uint32_t start, reg, write;
 } gpumpi_register_clobber;
 /* Appends all of them, at most one for each start and register. 1 done, 0 out of memory. */
-GPUMP_API int gpumpi_register_clobbers(gpumpi_arena *arena, const gpump_program *program, const struct gpump_liveness *liveness, const uint8_t *start,
+GPUMP_API int gpumpi_register_clobbers(gpumpi_arena *arena, const gpump_program *program,
+                                       const struct gpump_liveness *liveness, const uint8_t *start,
                                        const gpump_allocator *allocator, gpumpi_register_clobber **list);
 /* gpump_regions_preserve for a program that is itself a step of a transform: origin is its own origin[], or NULL. */
 struct gpump_regions_report;
@@ -2881,6 +2912,22 @@ GPUMP_API gpump_result gpumpi_regions_preserve(const gpump_program *program, con
                                                struct gpump_regions_report *report, gpump_diag *diag);
 /* Sets start[] from the BOUNDARY instructions that count at `level`. */
 GPUMP_API void gpumpi_boundary_starts(const gpump_program *program, uint32_t level, uint8_t *start);
+
+/* What is known of each register before allocation (constants.c). */
+typedef struct gpumpi_registers_facts {
+    uint32_t *defs, *def_at; /* how many instructions write it, and one that does */
+    uint8_t *fixed;          /* 1: one unguarded CONSTANT or PARAMETER, directly or through moves, is all that writes it */
+    int64_t *offset;         /* of the parameter */
+    uint8_t *parameter;      /* fixed, by a parameter */
+} gpumpi_registers_facts;
+GPUMP_API int gpumpi_registers_find_facts(const gpump_program *program, gpumpi_arena *arena, gpumpi_registers_facts *facts);
+/* 1 when nothing may come between instruction i and the boundary behind it. */
+GPUMP_API int gpumpi_registers_commits_with_next(const gpump_program *program, uint32_t i);
+/* Folds and sinks, as the configuration says, and returns the new program. */
+struct gpump_registers_config;
+struct gpump_registers_report;
+GPUMP_API gpump_result gpumpi_registers_prepare(const gpump_program *program, const struct gpump_registers_config *config,
+                                                gpump_program **out, struct gpump_registers_report *report, gpump_diag *diag);
 
 #endif
 #endif
@@ -3504,8 +3551,8 @@ GPUMP_API void gpumpi_arena_free(gpumpi_arena *arena) {
     }
 }
 
-GPUMP_API int gpumpi_group(gpumpi_arena *arena, uint32_t keys, const uint32_t *key, const uint32_t *value, size_t count, uint32_t **start_out,
-                           uint32_t **out) {
+GPUMP_API int gpumpi_group(gpumpi_arena *arena, uint32_t keys, const uint32_t *key, const uint32_t *value, size_t count,
+                           uint32_t **start_out, uint32_t **out) {
     uint32_t n, *start;
     size_t i;
     if (!GPUMPI_ARENA_NEW(arena, start, (size_t)keys + 1) || !GPUMPI_ARENA_NEW(arena, *out, count)) return 0;
@@ -3518,15 +3565,15 @@ GPUMP_API int gpumpi_group(gpumpi_arena *arena, uint32_t keys, const uint32_t *k
     return 1;
 }
 
-GPUMP_API int gpumpi_graph_build(gpumpi_arena *arena, gpumpi_graph *graph, uint32_t nodes, const uint32_t *from, const uint32_t *to,
-                                 size_t count) {
+GPUMP_API int gpumpi_graph_build(gpumpi_arena *arena, gpumpi_graph *graph, uint32_t nodes, const uint32_t *from,
+                                 const uint32_t *to, size_t count) {
     graph->nodes = nodes;
     return gpumpi_group(arena, nodes, from, to, count, &graph->succ_start, &graph->succ) &&
            gpumpi_group(arena, nodes, to, from, count, &graph->pred_start, &graph->pred);
 }
 
-GPUMP_API uint32_t gpumpi_graph_search(gpumpi_arena *arena, const gpumpi_graph *graph, uint32_t root, uint32_t *preorder, uint32_t *postorder,
-                                       uint32_t *number, uint32_t *parent) {
+GPUMP_API uint32_t gpumpi_graph_search(gpumpi_arena *arena, const gpumpi_graph *graph, uint32_t root, uint32_t *preorder,
+                                       uint32_t *postorder, uint32_t *number, uint32_t *parent) {
     gpumpi_arena scratch = gpumpi_arena_make(&arena->allocator);
     uint32_t n, reached = 0, done = 0, top = 0, *stack, *next;
     if (!GPUMPI_ARENA_NEW(&scratch, stack, graph->nodes) || !GPUMPI_ARENA_NEW(&scratch, next, graph->nodes)) {
@@ -3557,8 +3604,8 @@ GPUMP_API uint32_t gpumpi_graph_search(gpumpi_arena *arena, const gpumpi_graph *
     return reached;
 }
 
-/* Semi-dominators with path compression, then the nearest common ancestor in the tree under construction (Georgiadis). All numbers
- * below are places in preorder. */
+/* Semi-dominators with path compression, then the nearest common ancestor in the tree under construction (Georgiadis). All
+ * numbers below are places in preorder. */
 GPUMP_API int gpumpi_graph_dominators(gpumpi_arena *arena, const gpumpi_graph *graph, uint32_t root, uint32_t *idom) {
     gpumpi_arena scratch = gpumpi_arena_make(&arena->allocator);
     uint32_t n, i, reached, *preorder, *number, *parent, *semi, *label, *ancestor, *dominator, *path;
@@ -3603,13 +3650,15 @@ end:
     return ok;
 }
 
-GPUMP_API int gpumpi_graph_intervals(gpumpi_arena *arena, uint32_t nodes, const uint32_t *idom, uint32_t root, uint32_t *enter, uint32_t *leave) {
+GPUMP_API int gpumpi_graph_intervals(gpumpi_arena *arena, uint32_t nodes, const uint32_t *idom, uint32_t root,
+                                     uint32_t *enter, uint32_t *leave) {
     gpumpi_arena scratch = gpumpi_arena_make(&arena->allocator);
     uint32_t n, edges = 0, reached, *from, *to, *preorder, *number, *parent, *size;
     gpumpi_graph tree;
     int ok = 0;
-    if (!GPUMPI_ARENA_NEW(&scratch, from, nodes) || !GPUMPI_ARENA_NEW(&scratch, to, nodes) || !GPUMPI_ARENA_NEW(&scratch, preorder, nodes) ||
-        !GPUMPI_ARENA_NEW(&scratch, number, nodes) || !GPUMPI_ARENA_NEW(&scratch, parent, nodes) || !GPUMPI_ARENA_NEW(&scratch, size, nodes))
+    if (!GPUMPI_ARENA_NEW(&scratch, from, nodes) || !GPUMPI_ARENA_NEW(&scratch, to, nodes) ||
+        !GPUMPI_ARENA_NEW(&scratch, preorder, nodes) || !GPUMPI_ARENA_NEW(&scratch, number, nodes) ||
+        !GPUMPI_ARENA_NEW(&scratch, parent, nodes) || !GPUMPI_ARENA_NEW(&scratch, size, nodes))
         goto end;
     for (n = 0; n < nodes; n++)
         if (idom[n] != GPUMP_NONE) {
@@ -3703,14 +3752,16 @@ GPUMP_API gpump_result gpump_program_add_register(gpump_program *program, uint32
     if (!program || !reg) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "reg", 0, 0, 1, 1);
     if (program->finished) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 1, 0, 0);
     if (width > GPUMP_WIDTH_64) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "width", count, width, 0, GPUMP_WIDTH_64);
-    if (count > GPUMP_OPERAND_INDEX - 1u) return gpumpi_fail(diag, GPUMP_ERROR_FULL, "registers", count, count, 0, GPUMP_OPERAND_INDEX - 1u);
+    if (count > GPUMP_OPERAND_INDEX - 1u)
+        return gpumpi_fail(diag, GPUMP_ERROR_FULL, "registers", count, count, 0, GPUMP_OPERAND_INDEX - 1u);
     if (!GPUMPI_ARRAY_PUSH(&program->arena.allocator, program->widths, (uint8_t)width))
         return gpumpi_fail(diag, GPUMP_ERROR_MEMORY, "widths", count, 0, 0, 0);
     *reg = count;
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_program_add_object(gpump_program *program, const gpump_memory_object *what, uint32_t *object, gpump_diag *diag) {
+GPUMP_API gpump_result gpump_program_add_object(gpump_program *program, const gpump_memory_object *what, uint32_t *object,
+                                                gpump_diag *diag) {
     uint32_t count = gpump_program_objects(program);
     if (!program || !what || !object) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "object", 0, 0, 1, 1);
     if (program->finished) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 1, 0, 0);
@@ -3730,7 +3781,8 @@ static uint32_t gpumpi_program_operand_width(const gpump_program *program, uint3
     if (operand & GPUMP_OPERAND_PARAMETER) return operand & GPUMP_OPERAND_PAIR ? 2u : 3u;
     if (index >= count) return GPUMP_NONE;
     if (!(operand & GPUMP_OPERAND_PAIR)) return program->widths[index];
-    if (index % 2 || index + 1 >= count || program->widths[index] != GPUMP_WIDTH_32 || program->widths[index + 1] != GPUMP_WIDTH_32)
+    if (index % 2 || index + 1 >= count || program->widths[index] != GPUMP_WIDTH_32 ||
+        program->widths[index + 1] != GPUMP_WIDTH_32)
         return GPUMP_NONE;
     return GPUMP_WIDTH_64;
 }
@@ -3745,7 +3797,8 @@ static const gpumpi_program_form gpumpi_program_forms[GPUMP_OP_COUNT] = {
     {0, 0, 0, 0, 0, 0},   {0, 0, 0, 2, 0, 0}, {0, 0, 0, 0, 0, 0}, {1, 1, 0, 0, 0, 0}, {1, 1, 2, 2, 2, 0}, {1, 1, 1, 1, 0, 0},
     {0, 0, 0, 0, 0, 1}};
 
-static gpump_result gpumpi_program_check(const gpump_program *program, const gpump_instruction *in, uint32_t index, gpump_diag *diag) {
+static gpump_result gpumpi_program_check(const gpump_program *program, const gpump_instruction *in, uint32_t index,
+                                         gpump_diag *diag) {
     const gpumpi_program_form *form;
     uint32_t i, width;
 #define GPUMPI_CHECK(condition, field, value, minimum, maximum)                                                     \
@@ -3754,34 +3807,41 @@ static gpump_result gpumpi_program_check(const gpump_program *program, const gpu
     } while (0)
     GPUMPI_CHECK(in->operation < GPUMP_OP_COUNT, "operation", in->operation, 0, GPUMP_OP_COUNT - 1);
     form = &gpumpi_program_forms[in->operation];
-    GPUMPI_CHECK(in->def_count >= form->min_defs && in->def_count <= form->max_defs, "def_count", in->def_count, form->min_defs, form->max_defs);
-    GPUMPI_CHECK(in->use_count >= form->min_uses && in->use_count <= form->max_uses, "use_count", in->use_count, form->min_uses, form->max_uses);
+    GPUMPI_CHECK(in->def_count >= form->min_defs && in->def_count <= form->max_defs, "def_count", in->def_count,
+                 form->min_defs, form->max_defs);
+    GPUMPI_CHECK(in->use_count >= form->min_uses && in->use_count <= form->max_uses, "use_count", in->use_count,
+                 form->min_uses, form->max_uses);
     GPUMPI_CHECK((in->defs || !in->def_count) && (in->uses || !in->use_count), "operands", 0, 1, 1);
     for (i = 0; i < in->def_count; i++)
-        GPUMPI_CHECK(!(in->defs[i] & GPUMP_OPERAND_PARAMETER) && gpumpi_program_operand_width(program, in->defs[i]) != GPUMP_NONE, "defs",
-                     in->defs[i], 0, stbds_arrlenu(program->widths));
+        GPUMPI_CHECK(!(in->defs[i] & GPUMP_OPERAND_PARAMETER) &&
+                         gpumpi_program_operand_width(program, in->defs[i]) != GPUMP_NONE,
+                     "defs", in->defs[i], 0, stbds_arrlenu(program->widths));
     for (i = 0; i < in->use_count; i++)
-        GPUMPI_CHECK(gpumpi_program_operand_width(program, in->uses[i]) != GPUMP_NONE, "uses", in->uses[i], 0, stbds_arrlenu(program->widths));
+        GPUMPI_CHECK(gpumpi_program_operand_width(program, in->uses[i]) != GPUMP_NONE, "uses", in->uses[i], 0,
+                     stbds_arrlenu(program->widths));
     GPUMPI_CHECK(!(in->flags & ~127u), "flags", in->flags, 0, 127);
     if (in->guard != GPUMP_NONE)
-        GPUMPI_CHECK(in->guard < stbds_arrlenu(program->widths) && program->widths[in->guard] == GPUMP_WIDTH_PREDICATE, "guard", in->guard, 0,
-                     stbds_arrlenu(program->widths));
+        GPUMPI_CHECK(in->guard < stbds_arrlenu(program->widths) && program->widths[in->guard] == GPUMP_WIDTH_PREDICATE,
+                     "guard", in->guard, 0, stbds_arrlenu(program->widths));
     else
         GPUMPI_CHECK(!(in->flags & GPUMP_FLAG_GUARD_NEGATED), "guard", GPUMP_NONE, 0, 0);
     GPUMPI_CHECK((in->target != GPUMP_NONE) == (form->target != 0), "target", in->target, 0, 0);
     GPUMPI_CHECK(form->memory ? in->access <= 3 : !in->access, "access", in->access, 0, form->memory ? 3 : 0);
     GPUMPI_CHECK(form->memory != 2 || in->access, "access", in->access, 1, 3);
-    GPUMPI_CHECK(!(in->flags & (GPUMP_FLAG_ATOMIC | GPUMP_FLAG_VOLATILE | GPUMP_FLAG_CHECKED)) || in->access, "access", in->access, 1, 3);
+    GPUMPI_CHECK(!(in->flags & (GPUMP_FLAG_ATOMIC | GPUMP_FLAG_VOLATILE | GPUMP_FLAG_CHECKED)) || in->access, "access",
+                 in->access, 1, 3);
     if (in->access) {
         GPUMPI_CHECK(in->space < GPUMP_SPACES, "space", in->space, 0, GPUMP_SPACES - 1);
-        GPUMPI_CHECK(!(in->access & GPUMP_ACCESS_WRITE) || (in->space != GPUMP_SPACE_CONSTANT && in->space != GPUMP_SPACE_TEXTURE), "space",
-                     in->space, 0, GPUMP_SPACE_LOCAL);
+        GPUMPI_CHECK(!(in->access & GPUMP_ACCESS_WRITE) ||
+                         (in->space != GPUMP_SPACE_CONSTANT && in->space != GPUMP_SPACE_TEXTURE),
+                     "space", in->space, 0, GPUMP_SPACE_LOCAL);
         GPUMPI_CHECK(in->address <= GPUMP_ADDRESS_VALUE, "address", in->address, 0, GPUMP_ADDRESS_VALUE);
         GPUMPI_CHECK(in->bytes >= 1, "bytes", 0, 1, UINT32_MAX);
         if (in->object != GPUMP_NONE) {
-            GPUMPI_CHECK(in->object < stbds_arrlenu(program->objects), "object", in->object, 0, stbds_arrlenu(program->objects));
-            GPUMPI_CHECK(in->space == GPUMP_SPACE_GENERIC || program->objects[in->object].space == in->space, "space", in->space,
-                         program->objects[in->object].space, program->objects[in->object].space);
+            GPUMPI_CHECK(in->object < stbds_arrlenu(program->objects), "object", in->object, 0,
+                         stbds_arrlenu(program->objects));
+            GPUMPI_CHECK(in->space == GPUMP_SPACE_GENERIC || program->objects[in->object].space == in->space, "space",
+                         in->space, program->objects[in->object].space, program->objects[in->object].space);
         } else
             GPUMPI_CHECK(in->address == GPUMP_ADDRESS_ANYWHERE, "object", GPUMP_NONE, 0, stbds_arrlenu(program->objects));
     }
@@ -3797,8 +3857,9 @@ static gpump_result gpumpi_program_check(const gpump_program *program, const gpu
     case GPUMP_OP_PAGE_ENTERED:
         width = gpumpi_program_operand_width(program, in->defs[0]);
         GPUMPI_CHECK(width == GPUMP_WIDTH_PREDICATE, "defs", width, 0, 0);
-        GPUMPI_CHECK(in->operation != GPUMP_OP_PAGE_ENTERED || (in->immediate > 0 && (in->immediate & (in->immediate - 1)) == 0), "immediate",
-                     (uint64_t)in->immediate, 1, UINT32_MAX);
+        GPUMPI_CHECK(in->operation != GPUMP_OP_PAGE_ENTERED ||
+                         (in->immediate > 0 && (in->immediate & (in->immediate - 1)) == 0),
+                     "immediate", (uint64_t)in->immediate, 1, UINT32_MAX);
         break;
     case GPUMP_OP_GUARDED_CALL:
         GPUMPI_CHECK(in->guard != GPUMP_NONE, "guard", GPUMP_NONE, 0, stbds_arrlenu(program->widths));
@@ -3806,7 +3867,8 @@ static gpump_result gpumpi_program_check(const gpump_program *program, const gpu
     default: break;
     }
     if (in->flags & GPUMP_FLAG_CHECKED) {
-        GPUMPI_CHECK(in->def_count && in->use_count && in->defs[in->def_count - 1] == in->uses[in->use_count - 1], "defs", in->def_count, 1, 16);
+        GPUMPI_CHECK(in->def_count && in->use_count && in->defs[in->def_count - 1] == in->uses[in->use_count - 1], "defs",
+                     in->def_count, 1, 16);
         width = gpumpi_program_operand_width(program, in->defs[in->def_count - 1]);
         GPUMPI_CHECK(width == GPUMP_WIDTH_PREDICATE, "defs", width, 0, 0);
     }
@@ -3814,13 +3876,15 @@ static gpump_result gpumpi_program_check(const gpump_program *program, const gpu
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_program_add(gpump_program *program, const gpump_instruction *in, uint32_t *index, gpump_diag *diag) {
+GPUMP_API gpump_result gpump_program_add(gpump_program *program, const gpump_instruction *in, uint32_t *index,
+                                         gpump_diag *diag) {
     gpumpi_program_row row;
     uint32_t number = gpump_program_instructions(program), i;
     gpump_result result;
     if (!program || !in) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "instruction", 0, 0, 1, 1);
     if (program->finished) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 1, 0, 0);
-    if (number >= GPUMP_OPERAND_INDEX) return gpumpi_fail(diag, GPUMP_ERROR_FULL, "instructions", number, number, 0, GPUMP_OPERAND_INDEX - 1u);
+    if (number >= GPUMP_OPERAND_INDEX)
+        return gpumpi_fail(diag, GPUMP_ERROR_FULL, "instructions", number, number, 0, GPUMP_OPERAND_INDEX - 1u);
     result = gpumpi_program_check(program, in, number, diag);
     if (result != GPUMP_OK) return result;
     row.instruction = *in;
@@ -3851,13 +3915,14 @@ static gpump_result gpumpi_program_check_flow(const gpump_program *program, gpum
     if (!count) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "instructions", 0, 0, 1, GPUMP_OPERAND_INDEX);
     for (i = 0; i < count; i++) {
         const gpump_instruction *in = &program->rows[i].instruction;
-        if (in->target != GPUMP_NONE && in->target >= count) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "target", i, in->target, 0, count - 1);
+        if (in->target != GPUMP_NONE && in->target >= count)
+            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "target", i, in->target, 0, count - 1);
         if (in->operation == GPUMP_OP_GUARDED_CALL && program->rows[in->target].instruction.operation != GPUMP_OP_START_MARKER)
             return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "target", i, in->target, 0, count - 1);
     }
     if (gpumpi_program_falls_through(&program->rows[count - 1].instruction))
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "operation", count - 1, program->rows[count - 1].instruction.operation, GPUMP_OP_BRANCH,
-                           GPUMP_OP_EXIT);
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "operation", count - 1,
+                           program->rows[count - 1].instruction.operation, GPUMP_OP_BRANCH, GPUMP_OP_EXIT);
     return GPUMP_OK;
 }
 
@@ -3868,7 +3933,9 @@ static int gpumpi_program_build_blocks(gpump_program *program) {
     uint32_t *from, *to;
     gpumpi_arena scratch = gpumpi_arena_make(&program->arena.allocator);
     int ok = 0;
-    if (!GPUMPI_ARENA_NEW(&scratch, leader, (size_t)count + 1) || !GPUMPI_ARENA_NEW(&program->arena, program->block_of, count)) goto end;
+    if (!GPUMPI_ARENA_NEW(&scratch, leader, (size_t)count + 1) ||
+        !GPUMPI_ARENA_NEW(&program->arena, program->block_of, count))
+        goto end;
     leader[0] = 1;
     for (i = 0; i < count; i++) {
         const gpump_instruction *in = &program->rows[i].instruction;
@@ -3915,14 +3982,16 @@ static int gpumpi_program_build_post_dominators(gpump_program *program) {
     gpumpi_arena scratch = gpumpi_arena_make(&program->arena.allocator);
     int ok = 0;
     if (!GPUMPI_ARENA_NEW(&scratch, from, (size_t)blocks * 3) || !GPUMPI_ARENA_NEW(&scratch, to, (size_t)blocks * 3) ||
-        !GPUMPI_ARENA_NEW(&scratch, preorder, blocks) || !GPUMPI_ARENA_NEW(&scratch, number, blocks) || !GPUMPI_ARENA_NEW(&scratch, parent, blocks) ||
-        !GPUMPI_ARENA_NEW(&scratch, stack, blocks) || !GPUMPI_ARENA_NEW(&scratch, ends, blocks) || !GPUMPI_ARENA_NEW(&scratch, can_end, blocks) ||
+        !GPUMPI_ARENA_NEW(&scratch, preorder, blocks) || !GPUMPI_ARENA_NEW(&scratch, number, blocks) ||
+        !GPUMPI_ARENA_NEW(&scratch, parent, blocks) || !GPUMPI_ARENA_NEW(&scratch, stack, blocks) ||
+        !GPUMPI_ARENA_NEW(&scratch, ends, blocks) || !GPUMPI_ARENA_NEW(&scratch, can_end, blocks) ||
         !GPUMPI_ARENA_NEW(&scratch, idom, (size_t)blocks + 1))
         goto end;
     reached = gpumpi_graph_search(&program->arena, &program->graph, 0, preorder, NULL, number, parent);
     if (reached == GPUMP_NONE) goto end;
     for (b = 0; b < blocks; b++) ends[b] = program->graph.succ_start[b + 1] == program->graph.succ_start[b];
-    for (i = 0; i < blocks + reached + blocks; i++) { /* every true end; then, latest in preorder first, whatever still cannot end; then the unreachable */
+    for (i = 0; i < blocks + reached + blocks;
+         i++) { /* every true end; then, latest in preorder first, whatever still cannot end; then the unreachable */
         b = i < blocks ? i : i < blocks + reached ? preorder[blocks + reached - 1 - i] : i - blocks - reached;
         if (i < blocks ? !ends[b] : can_end[b]) continue;
         ends[b] = 1;
@@ -3944,7 +4013,9 @@ static int gpumpi_program_build_post_dominators(gpump_program *program) {
             to[edges++] = b;
         }
     }
-    if (!gpumpi_graph_build(&scratch, &reversed, blocks + 1, from, to, edges) || !gpumpi_graph_dominators(&scratch, &reversed, end, idom)) goto end;
+    if (!gpumpi_graph_build(&scratch, &reversed, blocks + 1, from, to, edges) ||
+        !gpumpi_graph_dominators(&scratch, &reversed, end, idom))
+        goto end;
     for (b = 0; b < blocks; b++) program->ipdom[b] = idom[b] == end ? GPUMP_NONE : idom[b];
     ok = 1;
 end:
@@ -3960,15 +4031,18 @@ static uint32_t gpumpi_program_find(uint32_t *set, uint32_t x) {
 /* The loop nest by Havlak's algorithm ("Nesting of reducible and irreducible loops", 1997), loops found inner before outer. */
 static int gpumpi_program_build_loops(gpump_program *program) {
     uint32_t blocks = program->basic_blocks, b, i, reached, found = 0, work = 0;
-    uint32_t *preorder, *number, *parent, *last, *set, *header, *list, *stamp, *extra_head, *extra_next = NULL, *extra_node = NULL, *of;
+    uint32_t *preorder, *number, *parent, *last, *set, *header, *list, *stamp, *extra_head, *extra_next = NULL,
+                                                                                            *extra_node = NULL, *of;
     uint8_t *irreducible, *is_header;
     gpumpi_arena scratch = gpumpi_arena_make(&program->arena.allocator);
     const gpumpi_graph *g = &program->graph;
     int ok = 0;
-    if (!GPUMPI_ARENA_NEW(&scratch, preorder, blocks) || !GPUMPI_ARENA_NEW(&scratch, number, blocks) || !GPUMPI_ARENA_NEW(&scratch, parent, blocks) ||
-        !GPUMPI_ARENA_NEW(&scratch, last, blocks) || !GPUMPI_ARENA_NEW(&scratch, set, blocks) || !GPUMPI_ARENA_NEW(&scratch, header, blocks) ||
-        !GPUMPI_ARENA_NEW(&scratch, list, blocks) || !GPUMPI_ARENA_NEW(&scratch, stamp, blocks) || !GPUMPI_ARENA_NEW(&scratch, extra_head, blocks) ||
-        !GPUMPI_ARENA_NEW(&scratch, irreducible, blocks) || !GPUMPI_ARENA_NEW(&scratch, is_header, blocks) || !GPUMPI_ARENA_NEW(&scratch, of, blocks))
+    if (!GPUMPI_ARENA_NEW(&scratch, preorder, blocks) || !GPUMPI_ARENA_NEW(&scratch, number, blocks) ||
+        !GPUMPI_ARENA_NEW(&scratch, parent, blocks) || !GPUMPI_ARENA_NEW(&scratch, last, blocks) ||
+        !GPUMPI_ARENA_NEW(&scratch, set, blocks) || !GPUMPI_ARENA_NEW(&scratch, header, blocks) ||
+        !GPUMPI_ARENA_NEW(&scratch, list, blocks) || !GPUMPI_ARENA_NEW(&scratch, stamp, blocks) ||
+        !GPUMPI_ARENA_NEW(&scratch, extra_head, blocks) || !GPUMPI_ARENA_NEW(&scratch, irreducible, blocks) ||
+        !GPUMPI_ARENA_NEW(&scratch, is_header, blocks) || !GPUMPI_ARENA_NEW(&scratch, of, blocks))
         goto end;
     reached = gpumpi_graph_search(&scratch, g, 0, preorder, NULL, number, parent);
     if (reached == GPUMP_NONE) goto end;
@@ -3993,14 +4067,17 @@ static int gpumpi_program_build_loops(gpump_program *program) {
             uint32_t x = list[at], pass;
             /* predecessors in the graph, then those handed on from irreducible loops inside */
             for (pass = 0; pass < 2; pass++)
-                for (e = pass ? extra_head[x] : g->pred_start[x]; pass ? e != GPUMP_NONE : e < g->pred_start[x + 1]; e = pass ? extra_next[e] : e + 1) {
+                for (e = pass ? extra_head[x] : g->pred_start[x]; pass ? e != GPUMP_NONE : e < g->pred_start[x + 1];
+                     e = pass ? extra_next[e] : e + 1) {
                     uint32_t v = pass ? extra_node[e] : g->pred[e];
                     if (number[v] == GPUMP_NONE) continue;
                     if (!pass && number[v] >= number[x] && number[v] <= last[x]) continue; /* x's own back edge */
                     v = gpumpi_program_find(set, v);
                     if (number[v] < number[w] || number[v] > last[w]) { /* entered from elsewhere */
                         irreducible[w] = 1;
-                        if (!GPUMPI_ARRAY_RESERVE(&scratch.allocator, extra_next, 1) || !GPUMPI_ARRAY_RESERVE(&scratch.allocator, extra_node, 1)) goto end;
+                        if (!GPUMPI_ARRAY_RESERVE(&scratch.allocator, extra_next, 1) ||
+                            !GPUMPI_ARRAY_RESERVE(&scratch.allocator, extra_node, 1))
+                            goto end;
                         stbds_arrput(extra_next, extra_head[w]);
                         stbds_arrput(extra_node, v);
                         extra_head[w] = (uint32_t)stbds_arrlenu(extra_node) - 1;
@@ -4068,13 +4145,25 @@ GPUMP_API gpump_result gpump_program_finish(gpump_program *program, gpump_diag *
 
 /* ---- reading ---- */
 
-GPUMP_API uint32_t gpump_program_instructions(const gpump_program *program) { return program ? (uint32_t)stbds_arrlenu(program->rows) : 0; }
-GPUMP_API uint32_t gpump_program_registers(const gpump_program *program) { return program ? (uint32_t)stbds_arrlenu(program->widths) : 0; }
-GPUMP_API uint32_t gpump_program_objects(const gpump_program *program) { return program ? (uint32_t)stbds_arrlenu(program->objects) : 0; }
-GPUMP_API uint32_t gpump_program_basic_blocks(const gpump_program *program) { return program && program->finished ? program->basic_blocks : 0; }
-GPUMP_API uint32_t gpump_program_loops(const gpump_program *program) { return program && program->finished ? program->loops : 0; }
+GPUMP_API uint32_t gpump_program_instructions(const gpump_program *program) {
+    return program ? (uint32_t)stbds_arrlenu(program->rows) : 0;
+}
+GPUMP_API uint32_t gpump_program_registers(const gpump_program *program) {
+    return program ? (uint32_t)stbds_arrlenu(program->widths) : 0;
+}
+GPUMP_API uint32_t gpump_program_objects(const gpump_program *program) {
+    return program ? (uint32_t)stbds_arrlenu(program->objects) : 0;
+}
+GPUMP_API uint32_t gpump_program_basic_blocks(const gpump_program *program) {
+    return program && program->finished ? program->basic_blocks : 0;
+}
+GPUMP_API uint32_t gpump_program_loops(const gpump_program *program) {
+    return program && program->finished ? program->loops : 0;
+}
 GPUMP_API uint32_t gpump_program_width(const gpump_program *program, uint32_t reg) { return program->widths[reg]; }
-GPUMP_API gpump_memory_object gpump_program_object(const gpump_program *program, uint32_t object) { return program->objects[object]; }
+GPUMP_API gpump_memory_object gpump_program_object(const gpump_program *program, uint32_t object) {
+    return program->objects[object];
+}
 GPUMP_API const uint32_t *gpump_program_origin(const gpump_program *program) { return program->origin; }
 
 GPUMP_API void gpump_program_instruction(const gpump_program *program, uint32_t index, gpump_instruction *instruction) {
@@ -4099,9 +4188,12 @@ GPUMP_API void gpump_program_basic_block(const gpump_program *program, uint32_t 
     block->loop_depth = block->loop == GPUMP_NONE ? 0 : program->loop[block->loop].depth;
     block->reachable = program->enter[b] <= program->leave[b];
 }
-GPUMP_API uint32_t gpump_program_basic_block_of(const gpump_program *program, uint32_t instruction) { return program->block_of[instruction]; }
+GPUMP_API uint32_t gpump_program_basic_block_of(const gpump_program *program, uint32_t instruction) {
+    return program->block_of[instruction];
+}
 GPUMP_API int gpump_program_dominates(const gpump_program *program, uint32_t a, uint32_t b) {
-    return a == b || (program->enter[b] <= program->leave[b] && program->enter[a] <= program->enter[b] && program->leave[b] <= program->leave[a]);
+    return a == b || (program->enter[b] <= program->leave[b] && program->enter[a] <= program->enter[b] &&
+                      program->leave[b] <= program->leave[a]);
 }
 GPUMP_API uint32_t gpump_program_reconvergence(const gpump_program *program, uint32_t branch) {
     uint32_t b = program->ipdom[program->block_of[branch]];
@@ -4150,8 +4242,9 @@ GPUMP_API int gpump_program_may_alias(const gpump_program *program, uint32_t a, 
 }
 
 static const char *const gpumpi_program_names[GPUMP_OP_COUNT] = {
-    "op",   "mov",       "constant",   "param",         "add",           "bra",         "exit",  "bar",          "spill.store",  "spill.load",
-    "idem", "pp",        "pp.diverged", "bar.pp",       "start_marker",  "clear_check", "check", "page_entered", "guarded_call"};
+    "op",           "mov",         "constant",   "param",        "add",         "bra",         "exit",
+    "bar",          "spill.store", "spill.load", "idem",         "pp",          "pp.diverged", "bar.pp",
+    "start_marker", "clear_check", "check",      "page_entered", "guarded_call"};
 
 GPUMP_API size_t gpump_program_text(const gpump_program *program, uint32_t index, char *text, size_t bytes) {
     gpump_instruction in;
@@ -4198,8 +4291,9 @@ static gpump_result gpumpi_program_emit(gpump_program *out, const gpump_instruct
     return GPUMPI_ARRAY_PUSH(&out->arena.allocator, out->origin, from) ? GPUMP_OK : GPUMP_ERROR_MEMORY;
 }
 
-static gpump_result gpumpi_program_emit_insertion(gpump_program *out, const gpumpi_edit *edit, uint32_t k, const uint32_t *landing,
-                                                  const uint32_t *self, const uint32_t *inserted, gpump_diag *diag) {
+static gpump_result gpumpi_program_emit_insertion(gpump_program *out, const gpumpi_edit *edit, uint32_t k,
+                                                  const uint32_t *landing, const uint32_t *self, const uint32_t *inserted,
+                                                  gpump_diag *diag) {
     gpump_instruction in = edit->insertions[k].instruction;
     in.defs = edit->insertions[k].defs;
     in.uses = edit->insertions[k].uses;
@@ -4214,7 +4308,8 @@ static gpump_result gpumpi_program_emit_insertion(gpump_program *out, const gpum
 GPUMP_API gpump_result gpumpi_program_edit(const gpumpi_edit *edit, gpump_program **result_program, gpump_diag *diag) {
     const gpump_program *old = edit->program;
     uint32_t count = gpump_program_instructions(old), i, k, at, scratch_operands[80], registers;
-    uint32_t *landing, *entry, *inserted, *around, *self; /* old instruction -> where branches to it go, where it goes; insertion -> its place */
+    uint32_t *landing, *entry, *inserted, *around,
+        *self; /* old instruction -> where branches to it go, where it goes; insertion -> its place */
     uint8_t *dropped;
     gpump_program *out = NULL;
     gpumpi_arena scratch = gpumpi_arena_make(&old->arena.allocator);
@@ -4222,23 +4317,30 @@ GPUMP_API gpump_result gpumpi_program_edit(const gpumpi_edit *edit, gpump_progra
     if (result != GPUMP_OK) return gpumpi_fail(diag, result, "program", 0, 0, 0, 0);
     result = GPUMP_ERROR_MEMORY;
     if (!GPUMPI_ARENA_NEW(&scratch, landing, (size_t)count + 1) || !GPUMPI_ARENA_NEW(&scratch, entry, (size_t)count + 1) ||
-        !GPUMPI_ARENA_NEW(&scratch, inserted, edit->insertion_count) || !GPUMPI_ARENA_NEW(&scratch, around, (size_t)count + 1) || !GPUMPI_ARENA_NEW(&scratch, self, (size_t)count + 1) ||
+        !GPUMPI_ARENA_NEW(&scratch, inserted, edit->insertion_count) ||
+        !GPUMPI_ARENA_NEW(&scratch, around, (size_t)count + 1) || !GPUMPI_ARENA_NEW(&scratch, self, (size_t)count + 1) ||
         !GPUMPI_ARENA_NEW(&scratch, dropped, count))
         goto fail;
     registers = edit->widths ? edit->registers : gpump_program_registers(old);
     for (i = 0; i < registers; i++)
-        if (!GPUMPI_ARRAY_PUSH(&out->arena.allocator, out->widths, (uint8_t)(edit->widths ? edit->widths[i] : old->widths[i]))) goto fail;
+        if (!GPUMPI_ARRAY_PUSH(&out->arena.allocator, out->widths,
+                               (uint8_t)(edit->widths ? edit->widths[i] : old->widths[i])))
+            goto fail;
     for (i = 0; i < gpump_program_objects(old); i++)
         if (!GPUMPI_ARRAY_PUSH(&out->arena.allocator, out->objects, old->objects[i])) goto fail;
     for (i = k = at = 0; i <= count; i++) { /* where everything will stand */
-        while (k < edit->insertion_count && edit->insertions[k].before == i && edit->insertions[k].after_previous) inserted[k++] = at++;
+        while (k < edit->insertion_count && edit->insertions[k].before == i && edit->insertions[k].after_previous)
+            inserted[k++] = at++;
         around[i] = entry[i] = at;
         if (k < edit->insertion_count && edit->insertions[k].before == i && edit->insertions[k].entry_loop != GPUMP_NONE) {
             uint32_t loop = edit->insertions[k].entry_loop;
             /* the loop's own fall-through must get round the code for its entry */
-            if (i && gpump_program_in_loop(old, loop, old->block_of[i - 1]) && gpumpi_program_falls_through(&old->rows[i - 1].instruction))
+            if (i && gpump_program_in_loop(old, loop, old->block_of[i - 1]) &&
+                gpumpi_program_falls_through(&old->rows[i - 1].instruction))
                 entry[i] = ++at;
-            while (k < edit->insertion_count && edit->insertions[k].before == i && edit->insertions[k].entry_loop != GPUMP_NONE) inserted[k++] = at++;
+            while (k < edit->insertion_count && edit->insertions[k].before == i &&
+                   edit->insertions[k].entry_loop != GPUMP_NONE)
+                inserted[k++] = at++;
         }
         landing[i] = at;
         while (k < edit->insertion_count && edit->insertions[k].before == i) inserted[k++] = at++;
@@ -4272,7 +4374,8 @@ GPUMP_API gpump_result gpumpi_program_edit(const gpumpi_edit *edit, gpump_progra
             if (edit->rewrite) edit->rewrite(edit->user, i, &in, scratch_operands);
             if (in.target != GPUMP_NONE) {
                 uint32_t header = old->block_of[in.target], loop = old->loop_of[header];
-                int inside = loop != GPUMP_NONE && old->loop[loop].header == header && gpump_program_in_loop(old, loop, old->block_of[i]);
+                int inside = loop != GPUMP_NONE && old->loop[loop].header == header &&
+                             gpump_program_in_loop(old, loop, old->block_of[i]);
                 in.target = inside ? landing[in.target] : entry[in.target];
             }
             result = gpumpi_program_emit(out, &in, edit->origin ? edit->origin[i] : i, diag);
@@ -4385,14 +4488,16 @@ static void gpumpi_liveness_free_pairs(const gpump_allocator *allocator, gpumpi_
     GPUMPI_ARRAY_FREE(allocator, pairs->key);
     GPUMPI_ARRAY_FREE(allocator, pairs->value);
 }
-static int gpumpi_liveness_group(gpumpi_arena *arena, const gpumpi_liveness_pairs *pairs, uint32_t keys, uint32_t **start, uint32_t **out) {
+static int gpumpi_liveness_group(gpumpi_arena *arena, const gpumpi_liveness_pairs *pairs, uint32_t keys, uint32_t **start,
+                                 uint32_t **out) {
     return gpumpi_group(arena, keys, pairs->key, pairs->value, stbds_arrlenu(pairs->key), start, out);
 }
 
 /* Finds, per register, the blocks that read it before writing it and those that write it whole. */
-static int gpumpi_liveness_scan(const gpump_program *program, const gpump_allocator *allocator, gpumpi_arena *scratch, gpumpi_liveness_pairs *exposed,
-                                gpumpi_liveness_pairs *kills) {
-    uint32_t b, i, k, blocks = gpump_program_basic_blocks(program), registers = gpump_program_registers(program), *killed, *read;
+static int gpumpi_liveness_scan(const gpump_program *program, const gpump_allocator *allocator, gpumpi_arena *scratch,
+                                gpumpi_liveness_pairs *exposed, gpumpi_liveness_pairs *kills) {
+    uint32_t b, i, k, blocks = gpump_program_basic_blocks(program), registers = gpump_program_registers(program), *killed,
+                      *read;
     if (!GPUMPI_ARENA_NEW(scratch, killed, registers) || !GPUMPI_ARENA_NEW(scratch, read, registers)) return 0;
     for (i = 0; i < registers; i++) killed[i] = read[i] = GPUMP_NONE;
     for (b = 0; b < blocks; b++) {
@@ -4424,15 +4529,16 @@ static int gpumpi_liveness_scan(const gpump_program *program, const gpump_alloca
 static int gpumpi_liveness_solve(gpump_liveness *liveness) {
     const gpump_program *program = liveness->program;
     const gpump_allocator *allocator = &liveness->arena.allocator;
-    uint32_t blocks = gpump_program_basic_blocks(program), registers = gpump_program_registers(program), r, i, top, *exposed_start, *exposed_block,
-             *kill_start, *kill_block, *kill, *in_mark, *out_mark, *stack;
+    uint32_t blocks = gpump_program_basic_blocks(program), registers = gpump_program_registers(program), r, i, top,
+             *exposed_start, *exposed_block, *kill_start, *kill_block, *kill, *in_mark, *out_mark, *stack;
     gpumpi_liveness_pairs exposed = {NULL, NULL}, kills = {NULL, NULL}, in = {NULL, NULL}, out = {NULL, NULL};
     gpumpi_arena scratch = gpumpi_arena_make(allocator);
     int ok = 0;
     if (!gpumpi_liveness_scan(program, allocator, &scratch, &exposed, &kills) ||
         !gpumpi_liveness_group(&scratch, &exposed, registers, &exposed_start, &exposed_block) ||
-        !gpumpi_liveness_group(&scratch, &kills, registers, &kill_start, &kill_block) || !GPUMPI_ARENA_NEW(&scratch, kill, blocks) ||
-        !GPUMPI_ARENA_NEW(&scratch, in_mark, blocks) || !GPUMPI_ARENA_NEW(&scratch, out_mark, blocks) || !GPUMPI_ARENA_NEW(&scratch, stack, blocks))
+        !gpumpi_liveness_group(&scratch, &kills, registers, &kill_start, &kill_block) ||
+        !GPUMPI_ARENA_NEW(&scratch, kill, blocks) || !GPUMPI_ARENA_NEW(&scratch, in_mark, blocks) ||
+        !GPUMPI_ARENA_NEW(&scratch, out_mark, blocks) || !GPUMPI_ARENA_NEW(&scratch, stack, blocks))
         goto end;
     for (i = 0; i < blocks; i++) kill[i] = in_mark[i] = out_mark[i] = GPUMP_NONE;
     for (r = 0; r < registers; r++) {
@@ -4464,8 +4570,8 @@ end:
     return ok;
 }
 
-/* Block x depends on the end of block d when x post-dominates a successor of d but not d itself. (A block with one successor can
- * have such an x too, where an endless part was given an end.) */
+/* Block x depends on the end of block d when x post-dominates a successor of d but not d itself. (A block with one successor
+ * can have such an x too, where an endless part was given an end.) */
 static int gpumpi_liveness_control(gpump_liveness *liveness) {
     const gpump_program *program = liveness->program;
     const gpump_allocator *allocator = &liveness->arena.allocator;
@@ -4486,7 +4592,8 @@ static int gpumpi_liveness_control(gpump_liveness *liveness) {
     return ok;
 }
 
-GPUMP_API gpump_result gpump_liveness_create(const gpump_program *program, const gpump_allocator *allocator, gpump_liveness **out) {
+GPUMP_API gpump_result gpump_liveness_create(const gpump_program *program, const gpump_allocator *allocator,
+                                             gpump_liveness **out) {
     gpumpi_arena arena = gpumpi_arena_make(allocator);
     gpump_liveness *liveness;
     if (!program || !out) return GPUMP_ERROR_ARGUMENT;
@@ -4515,11 +4622,13 @@ GPUMP_API void gpump_liveness_destroy(gpump_liveness *liveness) {
 
 GPUMP_API uint32_t gpump_liveness_words(const gpump_liveness *liveness) { return liveness->words; }
 
-GPUMP_API void gpump_liveness_block_in(const gpump_liveness *liveness, uint32_t b, const uint32_t **registers, uint32_t *count) {
+GPUMP_API void gpump_liveness_block_in(const gpump_liveness *liveness, uint32_t b, const uint32_t **registers,
+                                       uint32_t *count) {
     *registers = liveness->in + liveness->in_start[b];
     *count = liveness->in_start[b + 1] - liveness->in_start[b];
 }
-GPUMP_API void gpump_liveness_block_out(const gpump_liveness *liveness, uint32_t b, const uint32_t **registers, uint32_t *count) {
+GPUMP_API void gpump_liveness_block_out(const gpump_liveness *liveness, uint32_t b, const uint32_t **registers,
+                                        uint32_t *count) {
     *registers = liveness->out + liveness->out_start[b];
     *count = liveness->out_start[b + 1] - liveness->out_start[b];
 }
@@ -4527,7 +4636,8 @@ GPUMP_API void gpump_liveness_block_out(const gpump_liveness *liveness, uint32_t
 /* One step upwards over an instruction. */
 static void gpumpi_liveness_step(const gpump_instruction *in, uint64_t *set) {
     uint32_t k;
-    for (k = 0; k < in->def_count && gpumpi_kills(in); k++) GPUMPI_OPERAND_REGISTERS(in->defs[k], reg, gpump_bits_clear(set, reg));
+    for (k = 0; k < in->def_count && gpumpi_kills(in); k++)
+        GPUMPI_OPERAND_REGISTERS(in->defs[k], reg, gpump_bits_clear(set, reg));
     for (k = 0; k < in->use_count; k++) GPUMPI_OPERAND_REGISTERS(in->uses[k], reg, gpump_bits_set(set, reg));
     if (in->guard != GPUMP_NONE) gpump_bits_set(set, in->guard);
 }
@@ -4547,11 +4657,16 @@ static void gpumpi_liveness_at(const gpump_liveness *liveness, uint32_t index, i
         gpumpi_liveness_step(&in, set);
     }
 }
-GPUMP_API void gpump_liveness_before(const gpump_liveness *liveness, uint32_t index, uint64_t *set) { gpumpi_liveness_at(liveness, index, 0, set); }
-GPUMP_API void gpump_liveness_after(const gpump_liveness *liveness, uint32_t index, uint64_t *set) { gpumpi_liveness_at(liveness, index, 1, set); }
+GPUMP_API void gpump_liveness_before(const gpump_liveness *liveness, uint32_t index, uint64_t *set) {
+    gpumpi_liveness_at(liveness, index, 0, set);
+}
+GPUMP_API void gpump_liveness_after(const gpump_liveness *liveness, uint32_t index, uint64_t *set) {
+    gpumpi_liveness_at(liveness, index, 1, set);
+}
 
 /* The blocks that end in a branch enclosing basic block b, UNIFORM ones too; *found comes from scratch. */
-static int gpumpi_liveness_find_enclosing(const gpump_liveness *liveness, uint32_t b, gpumpi_arena *scratch, uint32_t **found, uint32_t *count) {
+static int gpumpi_liveness_find_enclosing(const gpump_liveness *liveness, uint32_t b, gpumpi_arena *scratch,
+                                          uint32_t **found, uint32_t *count) {
     uint32_t blocks = gpump_program_basic_blocks(liveness->program), i, at = 0;
     uint8_t *seen;
     if (!GPUMPI_ARENA_NEW(scratch, *found, (size_t)blocks + 1) || !GPUMPI_ARENA_NEW(scratch, seen, blocks)) return 0;
@@ -4563,7 +4678,8 @@ static int gpumpi_liveness_find_enclosing(const gpump_liveness *liveness, uint32
     }
 }
 
-GPUMP_API void gpumpi_liveness_control_of(const gpump_liveness *liveness, uint32_t b, const uint32_t **blocks, uint32_t *count) {
+GPUMP_API void gpumpi_liveness_control_of(const gpump_liveness *liveness, uint32_t b, const uint32_t **blocks,
+                                          uint32_t *count) {
     *blocks = liveness->control + liveness->control_start[b];
     *count = liveness->control_start[b + 1] - liveness->control_start[b];
 }
@@ -4573,7 +4689,8 @@ GPUMP_API int gpumpi_program_diverges(const gpump_program *program, uint32_t b) 
     gpump_instruction in;
     gpump_program_basic_block(program, b, &block);
     gpump_program_instruction(program, block.first + block.count - 1, &in);
-    return in.operation == GPUMP_OP_BRANCH && in.guard != GPUMP_NONE && !(in.flags & GPUMP_FLAG_UNIFORM) && block.successor_count > 1;
+    return in.operation == GPUMP_OP_BRANCH && in.guard != GPUMP_NONE && !(in.flags & GPUMP_FLAG_UNIFORM) &&
+           block.successor_count > 1;
 }
 
 /* The last instruction of a block when lanes can part there, else GPUMP_NONE. */
@@ -4583,17 +4700,20 @@ static uint32_t gpumpi_liveness_diverges(const gpump_program *program, uint32_t 
     return gpumpi_program_diverges(program, b) ? block.first + block.count - 1 : GPUMP_NONE;
 }
 
-GPUMP_API gpump_result gpump_liveness_enclosing(const gpump_liveness *liveness, uint32_t index, uint32_t *branches, uint32_t capacity, uint32_t *count) {
+GPUMP_API gpump_result gpump_liveness_enclosing(const gpump_liveness *liveness, uint32_t index, uint32_t *branches,
+                                                uint32_t capacity, uint32_t *count) {
     gpumpi_arena scratch = gpumpi_arena_make(&liveness->arena.allocator);
     uint32_t *found, blocks, i, k, kept = 0;
-    if (!gpumpi_liveness_find_enclosing(liveness, gpump_program_basic_block_of(liveness->program, index), &scratch, &found, &blocks)) {
+    if (!gpumpi_liveness_find_enclosing(liveness, gpump_program_basic_block_of(liveness->program, index), &scratch, &found,
+                                        &blocks)) {
         gpumpi_arena_free(&scratch);
         return GPUMP_ERROR_MEMORY;
     }
     for (i = 0; i < blocks; i++) {
         uint32_t branch = gpumpi_liveness_diverges(liveness->program, found[i]);
         if (branch == GPUMP_NONE) continue;
-        for (k = kept++; k && found[k - 1] > branch; k--) found[k] = found[k - 1]; /* kept <= i: the front is free to hold them, sorted */
+        for (k = kept++; k && found[k - 1] > branch; k--)
+            found[k] = found[k - 1]; /* kept <= i: the front is free to hold them, sorted */
         found[k] = branch;
     }
     *count = kept;
@@ -4607,7 +4727,8 @@ GPUMP_API gpump_result gpump_liveness_diverged(const gpump_liveness *liveness, u
     gpumpi_arena scratch = gpumpi_arena_make(&liveness->arena.allocator);
     uint32_t *found, blocks, i, k, count;
     const uint32_t *list;
-    if (!gpumpi_liveness_find_enclosing(liveness, gpump_program_basic_block_of(liveness->program, index), &scratch, &found, &blocks)) {
+    if (!gpumpi_liveness_find_enclosing(liveness, gpump_program_basic_block_of(liveness->program, index), &scratch, &found,
+                                        &blocks)) {
         gpumpi_arena_free(&scratch);
         return GPUMP_ERROR_MEMORY;
     }
@@ -4658,7 +4779,8 @@ GPUMP_API void gpump_liveness_stack(const gpump_liveness *liveness, const uint32
     }
 }
 
-GPUMP_API void gpump_liveness_count(const gpump_liveness *liveness, const uint64_t *set, uint32_t *registers, uint32_t *predicates) {
+GPUMP_API void gpump_liveness_count(const gpump_liveness *liveness, const uint64_t *set, uint32_t *registers,
+                                    uint32_t *predicates) {
     uint32_t w, counts[3] = {0, 0, 0};
     for (w = 0; w < liveness->words; w++) {
         uint64_t word = set[w];
@@ -4668,8 +4790,8 @@ GPUMP_API void gpump_liveness_count(const gpump_liveness *liveness, const uint64
     if (predicates) *predicates = counts[GPUMP_WIDTH_PREDICATE];
 }
 
-GPUMP_API gpump_result gpump_liveness_pressure(const gpump_liveness *liveness, uint32_t *registers, uint32_t *predicates, uint32_t *peak_registers,
-                                               uint32_t *peak_predicates) {
+GPUMP_API gpump_result gpump_liveness_pressure(const gpump_liveness *liveness, uint32_t *registers, uint32_t *predicates,
+                                               uint32_t *peak_registers, uint32_t *peak_predicates) {
     const gpump_program *program = liveness->program;
     gpumpi_arena scratch = gpumpi_arena_make(&liveness->arena.allocator);
     uint64_t *set;
@@ -4682,8 +4804,9 @@ GPUMP_API gpump_result gpump_liveness_pressure(const gpump_liveness *liveness, u
         gpump_program_basic_block(program, b, &block);
         gpump_liveness_block_out(liveness, b, &list, &count);
 #define GPUMPI_WIDTH(reg) gpump_program_width(program, reg)
-#define GPUMPI_ADD(counts, reg, sign) \
-    (GPUMPI_WIDTH(reg) == GPUMP_WIDTH_PREDICATE ? ((counts)[1] = (counts)[1] + (sign)) : ((counts)[0] = (counts)[0] + (sign)*GPUMPI_WIDTH(reg)))
+#define GPUMPI_ADD(counts, reg, sign)                                                  \
+    (GPUMPI_WIDTH(reg) == GPUMP_WIDTH_PREDICATE ? ((counts)[1] = (counts)[1] + (sign)) \
+                                                : ((counts)[0] = (counts)[0] + (sign)*GPUMPI_WIDTH(reg)))
 #define GPUMPI_PEAK(more)                                              \
     do {                                                               \
         if (live[0] + (more)[0] > peak[0]) peak[0] = live[0] + (more)[0]; \
@@ -4697,7 +4820,8 @@ GPUMP_API gpump_result gpump_liveness_pressure(const gpump_liveness *liveness, u
             gpump_instruction in;
             gpump_program_instruction(program, i, &in);
             dead[0] = dead[1] = 0; /* results that nobody reads still need a place */
-            for (k = 0; k < in.def_count; k++) GPUMPI_OPERAND_REGISTERS(in.defs[k], reg, if (!gpump_bits_get(set, reg)) GPUMPI_ADD(dead, reg, 1u));
+            for (k = 0; k < in.def_count; k++)
+                GPUMPI_OPERAND_REGISTERS(in.defs[k], reg, if (!gpump_bits_get(set, reg)) GPUMPI_ADD(dead, reg, 1u));
             GPUMPI_PEAK(dead);
             for (k = 0; k < in.def_count && gpumpi_kills(&in); k++)
                 GPUMPI_OPERAND_REGISTERS(in.defs[k], reg, if (gpump_bits_get(set, reg)) {
@@ -4729,14 +4853,16 @@ GPUMP_API gpump_result gpump_liveness_pressure(const gpump_liveness *liveness, u
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_liveness_uninitialised(const gpump_liveness *liveness, gpump_uninitialised *out, uint32_t capacity, uint32_t *count) {
+GPUMP_API gpump_result gpump_liveness_uninitialised(const gpump_liveness *liveness, gpump_uninitialised *out,
+                                                    uint32_t capacity, uint32_t *count) {
     const gpump_program *program = liveness->program;
     gpumpi_arena scratch = gpumpi_arena_make(&liveness->arena.allocator);
     uint32_t n, i, k, top, *stack, *seen;
     const uint32_t *list;
     gpump_liveness_block_in(liveness, 0, &list, count);
     if (*count > capacity) return GPUMP_ERROR_CAPACITY;
-    if (!GPUMPI_ARENA_NEW(&scratch, stack, gpump_program_basic_blocks(program)) || !GPUMPI_ARENA_NEW(&scratch, seen, gpump_program_basic_blocks(program))) {
+    if (!GPUMPI_ARENA_NEW(&scratch, stack, gpump_program_basic_blocks(program)) ||
+        !GPUMPI_ARENA_NEW(&scratch, seen, gpump_program_basic_blocks(program))) {
         gpumpi_arena_free(&scratch);
         return GPUMP_ERROR_MEMORY;
     }
@@ -4754,7 +4880,8 @@ GPUMP_API gpump_result gpump_liveness_uninitialised(const gpump_liveness *livene
                 reads = in.guard == reg;
                 for (k = 0; k < in.use_count; k++) GPUMPI_OPERAND_REGISTERS(in.uses[k], r, reads |= r == reg);
                 if (reads && i < best) best = i;
-                for (k = 0; k < in.def_count && gpumpi_kills(&in); k++) GPUMPI_OPERAND_REGISTERS(in.defs[k], r, killed |= r == reg);
+                for (k = 0; k < in.def_count && gpumpi_kills(&in); k++)
+                    GPUMPI_OPERAND_REGISTERS(in.defs[k], r, killed |= r == reg);
             }
             for (i = 0; i < block.successor_count && !killed; i++)
                 if (seen[block.successors[i]] != n + 1) seen[stack[top++] = block.successors[i]] = n + 1;
@@ -4767,34 +4894,16 @@ GPUMP_API gpump_result gpump_liveness_uninitialised(const gpump_liveness *livene
 }
 #endif
 
-/* ---- gpump_impl/registers.c ---- */
-/* registers: constant-bank folding and sinking, intervals with holes, first fit, spilling */
+/* ---- gpump_impl/constants.c ---- */
+/* constants (private): before allocation, parameters become constant-bank reads, and constants are set where they are first needed */
 
 
 
 #ifndef GPUMP_NO_PROGRAM
 
-GPUMP_API gpump_result gpump_registers_config_preset(gpump_registers_config *config, const char *preset) {
-    if (!config || !preset) return GPUMP_ERROR_ARGUMENT;
-    if (strcmp(preset, "fermi") && strcmp(preset, "kepler")) return GPUMP_ERROR_UNKNOWN_NAME;
-    memset(config, 0, sizeof *config);
-    config->struct_size = (uint32_t)sizeof *config;
-    config->registers = preset[0] == 'f' ? 63 : 255;
-    config->predicates = 7;
-    config->fold_parameters = config->sink = 1;
-    return GPUMP_OK;
-}
-
 /* ---- what is known of each register before allocation ---- */
 
-typedef struct gpumpi_registers_facts {
-    uint32_t *defs, *def_at; /* how many instructions write it, and one that does */
-    uint8_t *fixed;          /* 1: one unguarded CONSTANT or PARAMETER, directly or through moves, is all that writes it */
-    int64_t *offset;         /* of the parameter */
-    uint8_t *parameter;      /* fixed, by a parameter */
-} gpumpi_registers_facts;
-
-static int gpumpi_registers_find_facts(const gpump_program *program, gpumpi_arena *arena, gpumpi_registers_facts *facts) {
+GPUMP_API int gpumpi_registers_find_facts(const gpump_program *program, gpumpi_arena *arena, gpumpi_registers_facts *facts) {
     uint32_t registers = gpump_program_registers(program), i, k, count = gpump_program_instructions(program);
     if (!GPUMPI_ARENA_NEW(arena, facts->defs, registers) || !GPUMPI_ARENA_NEW(arena, facts->def_at, registers) ||
         !GPUMPI_ARENA_NEW(arena, facts->fixed, registers) || !GPUMPI_ARENA_NEW(arena, facts->offset, registers) ||
@@ -4814,7 +4923,8 @@ static int gpumpi_registers_find_facts(const gpump_program *program, gpumpi_aren
         gpump_program_instruction(program, i, &in);
         if (in.def_count != 1 || in.guard != GPUMP_NONE || facts->defs[reg = in.defs[0]] != 1) continue;
         if (in.operation == GPUMP_OP_CONSTANT) facts->fixed[reg] = 1;
-        if (in.operation == GPUMP_OP_MOVE && in.uses[0] & GPUMP_OPERAND_PARAMETER) { /* what folding leaves of a parameter's copy */
+        if (in.operation == GPUMP_OP_MOVE &&
+            in.uses[0] & GPUMP_OPERAND_PARAMETER) { /* what folding leaves of a parameter's copy */
             facts->fixed[reg] = facts->parameter[reg] = 1;
             facts->offset[reg] = in.uses[0] & GPUMP_OPERAND_INDEX;
         }
@@ -4869,9 +4979,10 @@ static int gpumpi_registers_plan_fold(gpumpi_registers_fold *fold, gpumpi_arena 
     for (i = 0; i < count && fold->enabled; i++) {
         gpump_instruction in;
         gpump_program_instruction(program, i, &in);
-        if (in.operation == GPUMP_OP_MOVE && in.guard == GPUMP_NONE && facts->defs[in.defs[0]] == 1 && !(in.uses[0] & GPUMP_OPERAND_PARAMETER) &&
-            facts->parameter[in.uses[0]] && gpump_program_dominates(program, gpump_program_basic_block_of(program, facts->def_at[in.uses[0]]),
-                                                                    gpump_program_basic_block_of(program, i))) {
+        if (in.operation == GPUMP_OP_MOVE && in.guard == GPUMP_NONE && facts->defs[in.defs[0]] == 1 &&
+            !(in.uses[0] & GPUMP_OPERAND_PARAMETER) && facts->parameter[in.uses[0]] &&
+            gpump_program_dominates(program, gpump_program_basic_block_of(program, facts->def_at[in.uses[0]]),
+                                    gpump_program_basic_block_of(program, i))) {
             facts->fixed[in.defs[0]] = facts->parameter[in.defs[0]] = 1;
             facts->offset[in.defs[0]] = facts->offset[in.uses[0]];
         }
@@ -4897,7 +5008,7 @@ static int gpumpi_registers_plan_fold(gpumpi_registers_fold *fold, gpumpi_arena 
 }
 
 /* 1 when nothing may come between instruction i and the boundary behind it. */
-static int gpumpi_registers_commits_with_next(const gpump_program *program, uint32_t i) {
+GPUMP_API int gpumpi_registers_commits_with_next(const gpump_program *program, uint32_t i) {
     gpump_instruction in, next;
     gpump_program_instruction(program, i, &in);
     if (!(in.flags & (GPUMP_FLAG_ATOMIC | GPUMP_FLAG_VOLATILE | GPUMP_FLAG_FENCE)) && in.operation != GPUMP_OP_BARRIER &&
@@ -4907,8 +5018,8 @@ static int gpumpi_registers_commits_with_next(const gpump_program *program, uint
     return next.operation == GPUMP_OP_BOUNDARY;
 }
 
-/* Where a fixed register's only definition should stand: just before its first use in the nearest block that dominates all of its
- * uses, taken out of loops that the definition was not in. GPUMP_NONE: leave it. */
+/* Where a fixed register's only definition should stand: just before its first use in the nearest block that dominates all
+ * of its uses, taken out of loops that the definition was not in. GPUMP_NONE: leave it. */
 typedef struct gpumpi_registers_sink {
     const gpump_program *program;
     const gpumpi_registers_facts *facts;
@@ -4928,7 +5039,8 @@ static int gpumpi_registers_compare_insertions(const void *a, const void *b) {
     return x->defs[0] < y->defs[0] ? -1 : x->defs[0] > y->defs[0];
 }
 
-static int gpumpi_registers_plan_sink(gpumpi_registers_sink *sink, gpumpi_arena *arena, gpumpi_insertion **insertions, uint32_t *insertion_count) {
+static int gpumpi_registers_plan_sink(gpumpi_registers_sink *sink, gpumpi_arena *arena, gpumpi_insertion **insertions,
+                                      uint32_t *insertion_count) {
     const gpump_program *program = sink->program;
     uint32_t registers = gpump_program_registers(program), i, k, r, *common;
     gpumpi_insertion *list = NULL;
@@ -4972,7 +5084,8 @@ static int gpumpi_registers_plan_sink(gpumpi_registers_sink *sink, gpumpi_arena 
             gpump_instruction reader;
             int reads;
             gpump_program_instruction(program, at, &reader);
-            reads = reader.guard == r || reader.operation == GPUMP_OP_BRANCH || reader.operation == GPUMP_OP_EXIT || reader.operation == GPUMP_OP_GUARDED_CALL;
+            reads = reader.guard == r || reader.operation == GPUMP_OP_BRANCH || reader.operation == GPUMP_OP_EXIT ||
+                    reader.operation == GPUMP_OP_GUARDED_CALL;
             for (k = 0; k < reader.use_count; k++) reads |= reader.uses[k] == r;
             if (reads || at + 1 == block.first + block.count) break;
         }
@@ -4980,7 +5093,8 @@ static int gpumpi_registers_plan_sink(gpumpi_registers_sink *sink, gpumpi_arena 
             gpump_instruction last;
             gpump_program_instruction(program, at, &last);
             /* a last instruction that neither reads it nor ends the block: set it behind */
-            int reads = last.guard == r || last.operation == GPUMP_OP_BRANCH || last.operation == GPUMP_OP_EXIT || last.operation == GPUMP_OP_GUARDED_CALL;
+            int reads = last.guard == r || last.operation == GPUMP_OP_BRANCH || last.operation == GPUMP_OP_EXIT ||
+                        last.operation == GPUMP_OP_GUARDED_CALL;
             for (k = 0; k < last.use_count; k++) reads |= last.uses[k] == r;
             if (!reads && gpumpi_registers_commits_with_next(program, at)) continue;
             if (!GPUMPI_ARRAY_RESERVE(allocator, list, 1)) {
@@ -4990,7 +5104,8 @@ static int gpumpi_registers_plan_sink(gpumpi_registers_sink *sink, gpumpi_arena 
             {
                 gpumpi_insertion insertion = gpumpi_insertion_copy(program, sink->facts->def_at[r], reads ? at : at + 1);
                 insertion.after_previous = !reads;
-                if (insertion.before == sink->facts->def_at[r] + 1 || insertion.before == sink->facts->def_at[r]) continue; /* it stands there */
+                if (insertion.before == sink->facts->def_at[r] + 1 || insertion.before == sink->facts->def_at[r])
+                    continue; /* it stands there */
                 stbds_arrput(list, insertion);
             }
             sink->target[r] = at;
@@ -5009,6 +5124,74 @@ static int gpumpi_registers_plan_sink(gpumpi_registers_sink *sink, gpumpi_arena 
     return 1;
 }
 
+/* Folding, then sinking: each a step of its own. */
+GPUMP_API gpump_result gpumpi_registers_prepare(const gpump_program *program, const gpump_registers_config *config,
+                                             gpump_program **out, gpump_registers_report *report, gpump_diag *diag) {
+    gpumpi_arena scratch = gpumpi_arena_make(gpumpi_program_allocator(program));
+    gpumpi_registers_facts facts;
+    gpumpi_registers_fold fold;
+    gpumpi_edit edit;
+    gpump_program *folded = NULL;
+    gpump_result result = GPUMP_ERROR_MEMORY;
+    memset(&edit, 0, sizeof edit);
+    memset(&fold, 0, sizeof fold);
+    fold.program = edit.program = program;
+    fold.facts = &facts;
+    fold.enabled = config->fold_parameters != 0;
+    if (!gpumpi_registers_find_facts(program, &scratch, &facts) || !gpumpi_registers_plan_fold(&fold, &scratch, &facts))
+        goto end;
+    edit.rewrite = gpumpi_registers_rewrite_fold;
+    edit.user = &fold;
+    result = gpumpi_program_edit(&edit, &folded, diag);
+    if (result != GPUMP_OK) goto end;
+    report->folded = fold.folded;
+    if (config->sink) {
+        gpumpi_registers_sink sink;
+        gpumpi_insertion *insertions;
+        gpump_program *sunk;
+        result = GPUMP_ERROR_MEMORY;
+        sink.program = edit.program = folded;
+        sink.facts = &facts;
+        if (!gpumpi_registers_find_facts(folded, &scratch, &facts) ||
+            !gpumpi_registers_plan_sink(&sink, &scratch, &insertions, &edit.insertion_count))
+            goto end;
+        edit.insertions = insertions;
+        edit.rewrite = gpumpi_registers_rewrite_sink;
+        edit.user = &sink;
+        edit.origin = gpump_program_origin(folded);
+        result = gpumpi_program_edit(&edit, &sunk, diag);
+        if (result != GPUMP_OK) goto end;
+        gpump_program_destroy(folded);
+        folded = sunk;
+    }
+    *out = folded;
+    folded = NULL;
+end:
+    if (result == GPUMP_ERROR_MEMORY) gpumpi_fail(diag, result, "program", 0, 0, 0, 0);
+    gpump_program_destroy(folded);
+    gpumpi_arena_free(&scratch);
+    return result;
+}
+#endif
+
+/* ---- gpump_impl/registers.c ---- */
+/* registers: intervals with holes, first fit, spilling; what comes before stands in constants.c */
+
+
+
+#ifndef GPUMP_NO_PROGRAM
+
+GPUMP_API gpump_result gpump_registers_config_preset(gpump_registers_config *config, const char *preset) {
+    if (!config || !preset) return GPUMP_ERROR_ARGUMENT;
+    if (strcmp(preset, "fermi") && strcmp(preset, "kepler")) return GPUMP_ERROR_UNKNOWN_NAME;
+    memset(config, 0, sizeof *config);
+    config->struct_size = (uint32_t)sizeof *config;
+    config->registers = preset[0] == 'f' ? 63 : 255;
+    config->predicates = 7;
+    config->fold_parameters = config->sink = 1;
+    return GPUMP_OK;
+}
+
 /* ---- intervals: where each register holds a value; position 2i is instruction i's reading, 2i + 1 its writing ---- */
 
 typedef struct gpumpi_registers_range {
@@ -5025,7 +5208,8 @@ typedef struct gpumpi_registers_raw {
     gpumpi_registers_range *range;
 } gpumpi_registers_raw;
 
-static int gpumpi_registers_push(const gpump_allocator *allocator, gpumpi_registers_raw *raw, uint32_t reg, uint32_t start, uint32_t end) {
+static int gpumpi_registers_push(const gpump_allocator *allocator, gpumpi_registers_raw *raw, uint32_t reg, uint32_t start,
+                                 uint32_t end) {
     gpumpi_registers_range range;
     range.start = start;
     range.end = end;
@@ -5036,8 +5220,8 @@ static int gpumpi_registers_push(const gpump_allocator *allocator, gpumpi_regist
 }
 
 /* What is live into a region stays where it is until the next boundary of its kind: the ranges of one boundary. */
-static int gpumpi_registers_shadow(const gpump_program *program, const gpump_liveness *liveness, uint32_t boundary, uint64_t *set, uint32_t *stack,
-                                   uint32_t *seen, gpumpi_registers_raw *raw) {
+static int gpumpi_registers_shadow(const gpump_program *program, const gpump_liveness *liveness, uint32_t boundary,
+                                   uint64_t *set, uint32_t *stack, uint32_t *seen, gpumpi_registers_raw *raw) {
     const gpump_allocator *allocator = gpumpi_program_allocator(program);
     gpump_instruction start;
     uint32_t top = 0, w, first = boundary + 1, b = gpump_program_basic_block_of(program, boundary);
@@ -5051,7 +5235,8 @@ static int gpumpi_registers_shadow(const gpump_program *program, const gpump_liv
         for (i = first; i < end; i++) {
             gpump_instruction in;
             gpump_program_instruction(program, i, &in);
-            if (in.operation == GPUMP_OP_BOUNDARY && in.immediate <= start.immediate) break; /* sparse ends both, short only short */
+            if (in.operation == GPUMP_OP_BOUNDARY && in.immediate <= start.immediate)
+                break; /* sparse ends both, short only short */
         }
         for (w = 0; w < gpump_liveness_words(liveness); w++) {
             uint64_t word = set[w];
@@ -5077,14 +5262,16 @@ static int gpumpi_registers_compare_ranges(const void *a, const void *b) {
 static int gpumpi_registers_build_intervals(const gpump_program *program, const gpump_liveness *liveness, gpumpi_arena *arena,
                                             gpumpi_registers_intervals *out) {
     const gpump_allocator *allocator = &arena->allocator;
-    uint32_t registers = gpump_program_registers(program), blocks = gpump_program_basic_blocks(program), b, i, k, r, n, *end, *stack, *seen, *next;
+    uint32_t registers = gpump_program_registers(program), blocks = gpump_program_basic_blocks(program), b, i, k, r, n, *end,
+             *stack, *seen, *next;
     uint64_t *set;
     gpumpi_registers_raw raw = {NULL, NULL};
     gpumpi_arena scratch = gpumpi_arena_make(allocator);
     int ok = 0;
-    if (!GPUMPI_ARENA_NEW(&scratch, end, registers) || !GPUMPI_ARENA_NEW(&scratch, stack, blocks) || !GPUMPI_ARENA_NEW(&scratch, seen, blocks) ||
-        !GPUMPI_ARENA_NEW(&scratch, set, gpump_liveness_words(liveness)) || !GPUMPI_ARENA_NEW(arena, out->weight, registers) ||
-        !GPUMPI_ARENA_NEW(arena, out->first, (size_t)registers + 1) || !GPUMPI_ARENA_NEW(&scratch, next, registers))
+    if (!GPUMPI_ARENA_NEW(&scratch, end, registers) || !GPUMPI_ARENA_NEW(&scratch, stack, blocks) ||
+        !GPUMPI_ARENA_NEW(&scratch, seen, blocks) || !GPUMPI_ARENA_NEW(&scratch, set, gpump_liveness_words(liveness)) ||
+        !GPUMPI_ARENA_NEW(arena, out->weight, registers) || !GPUMPI_ARENA_NEW(arena, out->first, (size_t)registers + 1) ||
+        !GPUMPI_ARENA_NEW(&scratch, next, registers))
         goto end;
     for (b = 0; b < blocks; b++) { /* 0 in end[]: not live */
         gpump_basic_block block;
@@ -5124,7 +5311,8 @@ static int gpumpi_registers_build_intervals(const gpump_program *program, const 
     for (i = 0; i < gpump_program_instructions(program); i++) {
         gpump_instruction in;
         gpump_program_instruction(program, i, &in);
-        if (in.operation == GPUMP_OP_BOUNDARY && !gpumpi_registers_shadow(program, liveness, i, set, stack, seen, &raw)) goto end;
+        if (in.operation == GPUMP_OP_BOUNDARY && !gpumpi_registers_shadow(program, liveness, i, set, stack, seen, &raw))
+            goto end;
     }
     n = (uint32_t)stbds_arrlenu(raw.reg);
     if (!GPUMPI_ARENA_NEW(arena, out->ranges, n)) goto end;
@@ -5192,7 +5380,8 @@ static int gpumpi_registers_fits(const gpumpi_registers_state *state, uint32_t r
     const gpumpi_registers_file *file = &state->file[gpump_program_width(state->program, reg) != GPUMP_WIDTH_PREDICATE];
     uint32_t i;
     for (i = state->intervals->first[reg]; i < state->intervals->first[reg + 1]; i++)
-        if (!gpumpi_registers_row(file->rows + (size_t)physical * file->words, state->intervals->ranges[i].start, state->intervals->ranges[i].end, 0))
+        if (!gpumpi_registers_row(file->rows + (size_t)physical * file->words, state->intervals->ranges[i].start,
+                                  state->intervals->ranges[i].end, 0))
             return 0;
     return 1;
 }
@@ -5205,7 +5394,8 @@ static void gpumpi_registers_put(gpumpi_registers_state *state, uint32_t reg, ui
     gpumpi_registers_file *file = &state->file[kind];
     for (half = 0; half < gpumpi_registers_span(state, reg); half++) {
         for (i = state->intervals->first[reg]; i < state->intervals->first[reg + 1]; i++)
-            gpumpi_registers_row(file->rows + (size_t)(physical + half) * file->words, state->intervals->ranges[i].start, state->intervals->ranges[i].end, 1);
+            gpumpi_registers_row(file->rows + (size_t)(physical + half) * file->words, state->intervals->ranges[i].start,
+                                 state->intervals->ranges[i].end, 1);
         file->next[2 * reg + half] = file->head[physical + half];
         file->head[physical + half] = 2 * reg + half;
         if (physical + half + 1 > state->used[kind]) state->used[kind] = physical + half + 1;
@@ -5220,8 +5410,8 @@ static void gpumpi_registers_take_out(gpumpi_registers_state *state, uint32_t re
         while (*link != 2 * reg + half) link = &file->next[*link];
         *link = file->next[2 * reg + half];
         for (i = state->intervals->first[reg]; i < state->intervals->first[reg + 1]; i++)
-            gpumpi_registers_row(file->rows + (size_t)(state->place[reg] + half) * file->words, state->intervals->ranges[i].start,
-                                 state->intervals->ranges[i].end, 2);
+            gpumpi_registers_row(file->rows + (size_t)(state->place[reg] + half) * file->words,
+                                 state->intervals->ranges[i].start, state->intervals->ranges[i].end, 2);
     }
     state->place[reg] = GPUMP_NONE;
 }
@@ -5258,16 +5448,22 @@ static uint64_t gpumpi_registers_evict(gpumpi_registers_state *state, uint32_t r
 }
 
 static void gpumpi_registers_place_one(gpumpi_registers_state *state, uint32_t reg) {
-    uint32_t kind = gpump_program_width(state->program, reg) != GPUMP_WIDTH_PREDICATE, span = gpumpi_registers_span(state, reg), p, best = GPUMP_NONE;
+    uint32_t kind = gpump_program_width(state->program, reg) != GPUMP_WIDTH_PREDICATE,
+             span = gpumpi_registers_span(state, reg), p, best = GPUMP_NONE;
     gpumpi_registers_file *file = &state->file[kind];
     uint64_t cheapest = UINT64_MAX, cost;
     if (state->hint[reg] != GPUMP_NONE && state->place[state->hint[reg]] != GPUMP_NONE) {
         p = state->place[state->hint[reg]];
-        if (p + span <= state->used[kind] && gpumpi_registers_fits(state, reg, p) && (span == 1 || gpumpi_registers_fits(state, reg, p + 1))) best = p;
+        if (p + span <= state->used[kind] && gpumpi_registers_fits(state, reg, p) &&
+            (span == 1 || gpumpi_registers_fits(state, reg, p + 1)))
+            best = p;
     }
     if (span == 1 && kind)
-        for (p = 0; p < state->used[1] && best == GPUMP_NONE; p++) /* beside a neighbour that is taken, so that pairs stay whole */
-            if (gpumpi_registers_fits(state, reg, p) && !((p ^ 1u) < file->size && gpumpi_registers_fits(state, reg, p ^ 1u))) best = p;
+        for (p = 0; p < state->used[1] && best == GPUMP_NONE;
+             p++) /* beside a neighbour that is taken, so that pairs stay whole */
+            if (gpumpi_registers_fits(state, reg, p) &&
+                !((p ^ 1u) < file->size && gpumpi_registers_fits(state, reg, p ^ 1u)))
+                best = p;
     for (p = 0; p + span <= file->size && best == GPUMP_NONE; p += span)
         if (gpumpi_registers_fits(state, reg, p) && (span == 1 || gpumpi_registers_fits(state, reg, p + 1))) best = p;
     if (best == GPUMP_NONE) {
@@ -5316,11 +5512,15 @@ static int gpumpi_registers_compare_keys(const void *a, const void *b) {
     return x->reg < y->reg ? -1 : x->reg > y->reg;
 }
 
-/* Two orders: by first position, and the same with 64-bit intervals first; the one with fewer spills, then fewer registers, stays. */
+/* Two orders: by first position, and the same with 64-bit intervals first; the one with fewer spills, then fewer registers,
+ * stays. */
 static int gpumpi_registers_place_best(gpumpi_registers_state *state, gpumpi_arena *arena) {
-    uint32_t registers = gpump_program_registers(state->program), count = 0, i, n = 0, pass, wide, used, spills, impossible, *order[2];
+    uint32_t registers = gpump_program_registers(state->program), count = 0, i, n = 0, pass, wide, used, spills, impossible,
+             *order[2];
     gpumpi_registers_key *keys;
-    if (!GPUMPI_ARENA_NEW(arena, keys, registers) || !GPUMPI_ARENA_NEW(arena, order[0], registers) || !GPUMPI_ARENA_NEW(arena, order[1], registers)) return 0;
+    if (!GPUMPI_ARENA_NEW(arena, keys, registers) || !GPUMPI_ARENA_NEW(arena, order[0], registers) ||
+        !GPUMPI_ARENA_NEW(arena, order[1], registers))
+        return 0;
     for (i = 0; i < registers; i++)
         if (state->intervals->first[i] < state->intervals->first[i + 1]) {
             keys[count].start = state->intervals->ranges[state->intervals->first[i]].start;
@@ -5373,8 +5573,8 @@ static int gpumpi_registers_rewrite_spill(void *user, uint32_t index, gpump_inst
     return 1;
 }
 
-/* 1 when the instruction is guarded and its guard still holds where its result will be stored: it does not write the guard itself,
- * and no region starts in between, to which the guard would then be live. */
+/* 1 when the instruction is guarded and its guard still holds where its result will be stored: it does not write the guard
+ * itself, and no region starts in between, to which the guard would then be live. */
 static int gpumpi_registers_keeps_guard(const gpump_program *program, uint32_t i, const gpump_instruction *in) {
     uint32_t k;
     if (in->guard == GPUMP_NONE || gpumpi_registers_commits_with_next(program, i)) return 0;
@@ -5384,11 +5584,13 @@ static int gpumpi_registers_keeps_guard(const gpump_program *program, uint32_t i
 }
 
 /* Makes the program with spill code. */
-static gpump_result gpumpi_registers_spill_round(const gpumpi_registers_state *state, const uint32_t *origin, gpumpi_arena *arena,
-                                                 gpumpi_registers_facts *facts, gpump_program **out, gpump_registers_report *report, gpump_diag *diag) {
+static gpump_result gpumpi_registers_spill_round(const gpumpi_registers_state *state, const uint32_t *origin,
+                                                 gpumpi_arena *arena, gpumpi_registers_facts *facts, gpump_program **out,
+                                                 gpump_registers_report *report, gpump_diag *diag) {
     const gpump_program *program = state->program;
     const gpump_allocator *allocator = &arena->allocator;
-    uint32_t registers = gpump_program_registers(program), count = gpump_program_instructions(program), i, k, n, *slot, *widths = NULL;
+    uint32_t registers = gpump_program_registers(program), count = gpump_program_instructions(program), i, k, n, *slot,
+             *widths = NULL;
     gpumpi_insertion *insertions = NULL;
     gpumpi_registers_spill spill;
     gpumpi_edit edit;
@@ -5427,7 +5629,8 @@ static gpump_result gpumpi_registers_spill_round(const gpumpi_registers_state *s
                 !GPUMPI_ARRAY_PUSH(allocator, widths, gpump_program_width(program, operand)))
                 goto end;
             if (k > in.use_count && gpumpi_kills(&in)) continue; /* written whole */
-            if (k > in.use_count && gpumpi_registers_keeps_guard(program, i, &in)) { /* written in part: only that part is stored */
+            if (k > in.use_count &&
+                gpumpi_registers_keeps_guard(program, i, &in)) {         /* written in part: only that part is stored */
                 insertion = gpumpi_insertion_make(GPUMP_OP_CONSTANT, i); /* so that the register is not live before */
                 insertion.instruction.def_count = 1;
             } else if (facts->fixed[operand])
@@ -5505,8 +5708,9 @@ static int gpumpi_registers_rewrite_names(void *user, uint32_t index, gpump_inst
 }
 
 /* One round on `program`: places its intervals; *next is the program with spill code, or the final one with *done = 1. */
-static gpump_result gpumpi_registers_round(const gpump_program *program, const uint32_t *origin, const gpump_registers_config *config,
-                                           uint32_t first_temporary, gpump_program **next, int *done, gpump_registers_report *report,
+static gpump_result gpumpi_registers_round(const gpump_program *program, const uint32_t *origin,
+                                           const gpump_registers_config *config, uint32_t first_temporary,
+                                           gpump_program **next, int *done, gpump_registers_report *report,
                                            gpump_diag *diag) {
     gpumpi_arena scratch = gpumpi_arena_make(gpumpi_program_allocator(program));
     gpump_liveness *liveness = NULL;
@@ -5521,7 +5725,8 @@ static gpump_result gpumpi_registers_round(const gpump_program *program, const u
     state.intervals = &intervals;
     state.first_temporary = first_temporary;
     result = GPUMP_ERROR_MEMORY;
-    if (!gpumpi_registers_build_intervals(program, liveness, &scratch, &intervals) || !gpumpi_registers_find_facts(program, &scratch, &facts) ||
+    if (!gpumpi_registers_build_intervals(program, liveness, &scratch, &intervals) ||
+        !gpumpi_registers_find_facts(program, &scratch, &facts) ||
         gpump_liveness_pressure(liveness, NULL, NULL, &peak, NULL) != GPUMP_OK)
         goto end;
     if (!report->peak) report->peak = peak;
@@ -5534,7 +5739,8 @@ static gpump_result gpumpi_registers_round(const gpump_program *program, const u
         gpumpi_registers_file *file = &state.file[kind];
         file->size = kind ? config->registers : config->predicates;
         file->words = gpump_program_instructions(program) / 32 + 1;
-        if (!GPUMPI_ARENA_NEW(&scratch, file->rows, (size_t)file->size * file->words) || !GPUMPI_ARENA_NEW(&scratch, file->head, file->size) ||
+        if (!GPUMPI_ARENA_NEW(&scratch, file->rows, (size_t)file->size * file->words) ||
+            !GPUMPI_ARENA_NEW(&scratch, file->head, file->size) ||
             !GPUMPI_ARENA_NEW(&scratch, file->next, (size_t)registers * 2))
             goto end;
     }
@@ -5579,56 +5785,9 @@ end:
     return result;
 }
 
-/* Folding, then sinking: each a step of its own. */
-static gpump_result gpumpi_registers_prepare(const gpump_program *program, const gpump_registers_config *config, gpump_program **out,
-                                             gpump_registers_report *report, gpump_diag *diag) {
-    gpumpi_arena scratch = gpumpi_arena_make(gpumpi_program_allocator(program));
-    gpumpi_registers_facts facts;
-    gpumpi_registers_fold fold;
-    gpumpi_edit edit;
-    gpump_program *folded = NULL;
-    gpump_result result = GPUMP_ERROR_MEMORY;
-    memset(&edit, 0, sizeof edit);
-    memset(&fold, 0, sizeof fold);
-    fold.program = edit.program = program;
-    fold.facts = &facts;
-    fold.enabled = config->fold_parameters != 0;
-    if (!gpumpi_registers_find_facts(program, &scratch, &facts) || !gpumpi_registers_plan_fold(&fold, &scratch, &facts)) goto end;
-    edit.rewrite = gpumpi_registers_rewrite_fold;
-    edit.user = &fold;
-    result = gpumpi_program_edit(&edit, &folded, diag);
-    if (result != GPUMP_OK) goto end;
-    report->folded = fold.folded;
-    if (config->sink) {
-        gpumpi_registers_sink sink;
-        gpumpi_insertion *insertions;
-        gpump_program *sunk;
-        result = GPUMP_ERROR_MEMORY;
-        sink.program = edit.program = folded;
-        sink.facts = &facts;
-        if (!gpumpi_registers_find_facts(folded, &scratch, &facts) ||
-            !gpumpi_registers_plan_sink(&sink, &scratch, &insertions, &edit.insertion_count))
-            goto end;
-        edit.insertions = insertions;
-        edit.rewrite = gpumpi_registers_rewrite_sink;
-        edit.user = &sink;
-        edit.origin = gpump_program_origin(folded);
-        result = gpumpi_program_edit(&edit, &sunk, diag);
-        if (result != GPUMP_OK) goto end;
-        gpump_program_destroy(folded);
-        folded = sunk;
-    }
-    *out = folded;
-    folded = NULL;
-end:
-    if (result == GPUMP_ERROR_MEMORY) gpumpi_fail(diag, result, "program", 0, 0, 0, 0);
-    gpump_program_destroy(folded);
-    gpumpi_arena_free(&scratch);
-    return result;
-}
-
-GPUMP_API gpump_result gpump_registers_allocate(const gpump_program *program, const gpump_registers_config *config, gpump_program **allocated,
-                                                gpump_registers_report *report, gpump_diag *diag) {
+GPUMP_API gpump_result gpump_registers_allocate(const gpump_program *program, const gpump_registers_config *config,
+                                                gpump_program **allocated, gpump_registers_report *report,
+                                                gpump_diag *diag) {
     gpump_program *at = NULL, *next;
     gpump_registers_report found;
     gpump_result result;
@@ -5638,8 +5797,10 @@ GPUMP_API gpump_result gpump_registers_allocate(const gpump_program *program, co
     if (!gpump_program_basic_blocks(program)) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 0, 1, 1);
     if (config->struct_size != sizeof *config)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "struct_size", 0, config->struct_size, sizeof *config, sizeof *config);
-    if (config->registers < 2 || config->registers > 1024) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "registers", 0, config->registers, 2, 1024);
-    if (config->predicates < 1 || config->predicates > 64) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "predicates", 0, config->predicates, 1, 64);
+    if (config->registers < 2 || config->registers > 1024)
+        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "registers", 0, config->registers, 2, 1024);
+    if (config->predicates < 1 || config->predicates > 64)
+        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "predicates", 0, config->predicates, 1, 64);
     for (i = 0; i < gpump_program_instructions(program); i++) {
         gpump_instruction in;
         gpump_program_instruction(program, i, &in);
@@ -7706,7 +7867,9 @@ GPUMP_API gpump_result gpump_preempt_points_config_preset(gpump_preempt_points_c
 
 GPUMP_API uint32_t gpump_live_vector_count(uint64_t vector, uint32_t registers) {
     uint32_t count = gpump_bits_count64(vector & (GPUMP_LIVE_VECTOR_REST - 1));
-    return vector & GPUMP_LIVE_VECTOR_REST && registers > GPUMP_LIVE_VECTOR_REGISTERS ? count + registers - GPUMP_LIVE_VECTOR_REGISTERS : count;
+    return vector & GPUMP_LIVE_VECTOR_REST && registers > GPUMP_LIVE_VECTOR_REGISTERS
+               ? count + registers - GPUMP_LIVE_VECTOR_REGISTERS
+               : count;
 }
 
 /* What is chosen before each instruction. */
@@ -7762,9 +7925,11 @@ static int gpumpi_preempt_loops(gpumpi_preempt_plan *plan, gpumpi_arena *scratch
         if (!loop.innermost) continue;
         gpump_program_basic_block(program, loop.header, &header);
         for (i = 0; i < header.predecessor_count && b != loop.header; i++) /* does every way round pass b? */
-            if (gpump_program_in_loop(program, block.loop, header.predecessors[i])) always &= gpump_program_dominates(program, b, header.predecessors[i]);
+            if (gpump_program_in_loop(program, block.loop, header.predecessors[i]))
+                always &= gpump_program_dominates(program, b, header.predecessors[i]);
         for (i = block.first; i < block.first + block.count; i++)
-            if (always || gpumpi_preempt_is_barrier(program, i)) gpumpi_preempt_consider(plan, i, &best[block.loop], &barrier[block.loop]);
+            if (always || gpumpi_preempt_is_barrier(program, i))
+                gpumpi_preempt_consider(plan, i, &best[block.loop], &barrier[block.loop]);
     }
     for (l = 0; l < loops; l++) gpumpi_preempt_choose(plan, best[l], barrier[l], l);
     return 1;
@@ -7794,7 +7959,8 @@ static void gpumpi_preempt_rest(gpumpi_preempt_plan *plan, uint32_t interval) {
 }
 
 /* A live set as the instruction word has it: registers in vector and count, predicates apart. */
-static void gpumpi_preempt_vector(const gpump_program *program, const uint64_t *set, uint64_t *vector, uint64_t *predicates, uint32_t *count) {
+static void gpumpi_preempt_vector(const gpump_program *program, const uint64_t *set, uint64_t *vector, uint64_t *predicates,
+                                  uint32_t *count) {
     uint32_t r, first = 0, registers = gpump_program_registers(program);
     *vector = *predicates = 0;
     *count = 0;
@@ -7836,8 +8002,9 @@ static gpump_result gpumpi_preempt_check(const gpump_program *program, gpump_dia
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_preempt_points_place(const gpump_program *program, const gpump_preempt_points_config *config, gpump_program **placed,
-                                                  gpump_preempt_point *points, uint32_t capacity, uint32_t *count, gpump_diag *diag) {
+GPUMP_API gpump_result gpump_preempt_points_place(const gpump_program *program, const gpump_preempt_points_config *config,
+                                                  gpump_program **placed, gpump_preempt_point *points, uint32_t capacity,
+                                                  uint32_t *count, gpump_diag *diag) {
     gpumpi_arena scratch;
     gpumpi_preempt_plan plan;
     gpumpi_insertion *insertions;
@@ -7847,7 +8014,8 @@ GPUMP_API gpump_result gpump_preempt_points_place(const gpump_program *program, 
     uint64_t *set;
     uint32_t i, n, at, instructions = gpump_program_instructions(program);
     gpump_result result;
-    if (!program || !config || !placed || !count || (!points && capacity)) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
+    if (!program || !config || !placed || !count || (!points && capacity))
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
     if (!gpump_program_basic_blocks(program)) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 0, 1, 1);
     if (config->struct_size != sizeof *config)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "struct_size", 0, config->struct_size, sizeof *config, sizeof *config);
@@ -7936,7 +8104,8 @@ GPUMP_API int gpumpi_memory_ends_region(const gpumpi_memory *memory, uint32_t i,
 }
 static uint32_t gpumpi_memory_spill_bytes(const gpump_program *program, const gpump_instruction *in) {
     uint32_t operand = in->def_count ? in->defs[0] : in->uses[0];
-    return operand & GPUMP_OPERAND_PAIR || gpump_program_width(program, operand & GPUMP_OPERAND_INDEX) == GPUMP_WIDTH_64 ? 8 : 4;
+    return operand & GPUMP_OPERAND_PAIR || gpump_program_width(program, operand & GPUMP_OPERAND_INDEX) == GPUMP_WIDTH_64 ? 8
+                                                                                                                         : 4;
 }
 /* The spill area is a place of its own that no other access reaches. */
 static int gpumpi_memory_may_alias(const gpumpi_memory *memory, uint32_t a, uint32_t b) {
@@ -7974,8 +8143,8 @@ static int gpumpi_memory_edge(const gpump_allocator *allocator, gpumpi_memory_ed
 }
 
 /* Lanes that took `side` at a divergent branch run until they meet the others at `meet` or end; then the other side starts. */
-static int gpumpi_memory_side(gpumpi_memory *memory, uint32_t side, uint32_t meet, uint32_t other, uint32_t mark, const gpump_allocator *allocator,
-                              gpumpi_memory_edges *edges) {
+static int gpumpi_memory_side(gpumpi_memory *memory, uint32_t side, uint32_t meet, uint32_t other, uint32_t mark,
+                              const gpump_allocator *allocator, gpumpi_memory_edges *edges) {
     uint32_t top = 0, i;
     memory->seen[memory->stack[top++] = side] = mark;
     while (top) {
@@ -8004,12 +8173,14 @@ static int gpumpi_memory_build_graph(gpumpi_arena *arena, gpumpi_memory *memory)
     for (b = 0; b < blocks && ok; b++) {
         gpump_basic_block block;
         gpump_program_basic_block(program, b, &block);
-        for (i = 0; i < block.successor_count && ok; i++) ok = gpumpi_memory_edge(&arena->allocator, &edges, b, block.successors[i]);
-        if (!ok || memory->unit == GPUMP_UNIT_THREAD || !gpumpi_program_diverges(program, b) || block.successors[0] == block.post_dominator ||
-            block.successors[1] == block.post_dominator)
+        for (i = 0; i < block.successor_count && ok; i++)
+            ok = gpumpi_memory_edge(&arena->allocator, &edges, b, block.successors[i]);
+        if (!ok || memory->unit == GPUMP_UNIT_THREAD || !gpumpi_program_diverges(program, b) ||
+            block.successors[0] == block.post_dominator || block.successors[1] == block.post_dominator)
             continue;
         for (i = 0; i < 2 && ok; i++)
-            ok = gpumpi_memory_side(memory, block.successors[i], block.post_dominator, block.successors[!i], ++mark, &arena->allocator, &edges);
+            ok = gpumpi_memory_side(memory, block.successors[i], block.post_dominator, block.successors[!i], ++mark,
+                                    &arena->allocator, &edges);
     }
     ok = ok && gpumpi_graph_build(arena, &memory->graph, blocks, edges.from, edges.to, stbds_arrlenu(edges.from));
     GPUMPI_ARRAY_FREE(&arena->allocator, edges.from);
@@ -8033,7 +8204,8 @@ static int gpumpi_memory_place_of(const gpump_program *program, const gpump_inst
         place->bytes = gpumpi_memory_spill_bytes(program, in);
         return 1;
     }
-    if (!in->access || in->object == GPUMP_NONE || in->address == GPUMP_ADDRESS_ANYWHERE || in->operation == GPUMP_OP_CHECK) return 0;
+    if (!in->access || in->object == GPUMP_NONE || in->address == GPUMP_ADDRESS_ANYWHERE || in->operation == GPUMP_OP_CHECK)
+        return 0;
     place->object = in->object;
     place->address = in->address;
     place->value = in->address == GPUMP_ADDRESS_VALUE ? in->value : 0;
@@ -8065,7 +8237,8 @@ static int gpumpi_memory_number_places(gpumpi_arena *arena, gpumpi_memory *memor
         gpump_instruction in;
         memory->slot[i] = GPUMP_NONE;
         gpump_program_instruction(program, i, &in);
-        if (gpumpi_memory_writes(&in) && in.guard == GPUMP_NONE && gpumpi_memory_place_of(program, &in, &place)) places[n++] = place;
+        if (gpumpi_memory_writes(&in) && in.guard == GPUMP_NONE && gpumpi_memory_place_of(program, &in, &place))
+            places[n++] = place;
     }
     qsort(places, n, sizeof *places, gpumpi_memory_compare_places);
     for (i = k = 0; i < n; i++)
@@ -8076,7 +8249,8 @@ static int gpumpi_memory_number_places(gpumpi_arena *arena, gpumpi_memory *memor
         gpump_instruction in;
         const gpumpi_memory_place *found;
         gpump_program_instruction(program, i, &in);
-        if ((!gpumpi_memory_writes(&in) && !gpumpi_memory_reads(&in)) || !gpumpi_memory_place_of(program, &in, &place)) continue;
+        if ((!gpumpi_memory_writes(&in) && !gpumpi_memory_reads(&in)) || !gpumpi_memory_place_of(program, &in, &place))
+            continue;
         found = (const gpumpi_memory_place *)bsearch(&place, places, k, sizeof *places, gpumpi_memory_compare_places);
         if (found) memory->slot[i] = found->slot;
     }
@@ -8085,7 +8259,8 @@ static int gpumpi_memory_number_places(gpumpi_arena *arena, gpumpi_memory *memor
 }
 
 GPUMP_API int gpumpi_memory_make(gpumpi_arena *arena, const gpump_program *program, uint32_t unit, gpumpi_memory *memory) {
-    uint32_t count = gpump_program_instructions(program), blocks = gpump_program_basic_blocks(program), i, k, reached, *preorder, *number, *parent;
+    uint32_t count = gpump_program_instructions(program), blocks = gpump_program_basic_blocks(program), i, k, reached,
+             *preorder, *number, *parent;
     gpumpi_graph flow;
     gpumpi_arena scratch = gpumpi_arena_make(&arena->allocator);
     uint32_t *from, *to, edges = 0;
@@ -8164,9 +8339,10 @@ GPUMP_API int gpumpi_memory_protect(gpumpi_arena *arena, gpumpi_memory *memory) 
     return 1;
 }
 
-/* Walks up in block b from position `at`. 1: the way on leads to the predecessors; 0: it ended at a region's start or at a read; -1: out of
- * memory. */
-static int gpumpi_memory_scan(gpumpi_memory *memory, uint32_t b, uint32_t at, uint32_t write, const gpump_allocator *allocator, uint32_t **reads) {
+/* Walks up in block b from position `at`. 1: the way on leads to the predecessors; 0: it ended at a region's start or at a
+ * read; -1: out of memory. */
+static int gpumpi_memory_scan(gpumpi_memory *memory, uint32_t b, uint32_t at, uint32_t write,
+                              const gpump_allocator *allocator, uint32_t **reads) {
     gpump_basic_block block;
     gpump_program_basic_block(memory->program, b, &block);
     for (;;) {
@@ -8179,7 +8355,8 @@ static int gpumpi_memory_scan(gpumpi_memory *memory, uint32_t b, uint32_t at, ui
     }
 }
 
-GPUMP_API int gpumpi_memory_walk(gpumpi_memory *memory, uint32_t write, uint32_t mark, const gpump_allocator *allocator, uint32_t **reads) {
+GPUMP_API int gpumpi_memory_walk(gpumpi_memory *memory, uint32_t write, uint32_t mark, const gpump_allocator *allocator,
+                                 uint32_t **reads) {
     uint32_t top = 0, b = gpump_program_basic_block_of(memory->program, write), at = write, e;
     gpump_instruction in;
     int own; /* a place of the thread's own: what other lanes do in between does not matter */
@@ -8205,7 +8382,8 @@ GPUMP_API int gpumpi_memory_walk(gpumpi_memory *memory, uint32_t write, uint32_t
 
 /* ---- registers ---- */
 
-/* What the walk through one region knows at the start of each block: live-ins not yet written on some path, and those read so. */
+/* What the walk through one region knows at the start of each block: live-ins not yet written on some path, and those read
+ * so. */
 typedef struct gpumpi_clobbers_region {
     const gpump_program *program;
     const uint8_t *start;
@@ -8217,8 +8395,8 @@ typedef struct gpumpi_clobbers_region {
 } gpumpi_clobbers_region;
 
 /* Runs block b from instruction `at`. 1: it goes on to the successors with region->now; 0: it ends; -1: out of memory. */
-static int gpumpi_clobbers_run(gpumpi_clobbers_region *region, uint32_t b, uint32_t at, uint32_t start, const gpump_allocator *allocator,
-                               gpumpi_register_clobber **list) {
+static int gpumpi_clobbers_run(gpumpi_clobbers_region *region, uint32_t b, uint32_t at, uint32_t start,
+                               const gpump_allocator *allocator, gpumpi_register_clobber **list) {
     uint64_t *unwritten = region->now, *read = region->now + region->words;
     gpump_basic_block block;
     uint32_t i, k, w;
@@ -8260,8 +8438,8 @@ static int gpumpi_clobbers_run(gpumpi_clobbers_region *region, uint32_t b, uint3
 }
 
 /* Follows one region from its start to the next boundaries, until nothing new is learnt. */
-static int gpumpi_clobbers_follow(gpumpi_clobbers_region *region, uint32_t start, uint32_t *stack, uint32_t *queued, uint32_t mark,
-                                  const gpump_allocator *allocator, gpumpi_register_clobber **list) {
+static int gpumpi_clobbers_follow(gpumpi_clobbers_region *region, uint32_t start, uint32_t *stack, uint32_t *queued,
+                                  uint32_t mark, const gpump_allocator *allocator, gpumpi_register_clobber **list) {
     uint32_t b = gpump_program_basic_block_of(region->program, start), at = start, top = 0, k, w, sets = 2 * region->words;
     for (;;) {
         gpump_basic_block block;
@@ -8297,9 +8475,11 @@ static int gpumpi_clobbers_follow(gpumpi_clobbers_region *region, uint32_t start
     }
 }
 
-GPUMP_API int gpumpi_register_clobbers(gpumpi_arena *arena, const gpump_program *program, const gpump_liveness *liveness, const uint8_t *start,
-                                       const gpump_allocator *allocator, gpumpi_register_clobber **list) {
-    uint32_t registers = gpump_program_registers(program), blocks = gpump_program_basic_blocks(program), i, w, mark = 0, *stack, *queued, *live;
+GPUMP_API int gpumpi_register_clobbers(gpumpi_arena *arena, const gpump_program *program, const gpump_liveness *liveness,
+                                       const uint8_t *start, const gpump_allocator *allocator,
+                                       gpumpi_register_clobber **list) {
+    uint32_t registers = gpump_program_registers(program), blocks = gpump_program_basic_blocks(program), i, w, mark = 0,
+             *stack, *queued, *live;
     gpumpi_arena scratch = gpumpi_arena_make(&arena->allocator);
     gpumpi_clobbers_region region;
     uint64_t *set;
@@ -8308,7 +8488,8 @@ GPUMP_API int gpumpi_register_clobbers(gpumpi_arena *arena, const gpump_program 
     region.program = program;
     region.start = start;
     if (!GPUMPI_ARENA_NEW(&scratch, region.local, registers) || !GPUMPI_ARENA_NEW(&scratch, region.where, blocks) ||
-        !GPUMPI_ARENA_NEW(&scratch, region.visited, blocks) || !GPUMPI_ARENA_NEW(&scratch, region.now, 2 * ((size_t)gpump_bits_words(registers) + 1)) ||
+        !GPUMPI_ARENA_NEW(&scratch, region.visited, blocks) ||
+        !GPUMPI_ARENA_NEW(&scratch, region.now, 2 * ((size_t)gpump_bits_words(registers) + 1)) ||
         !GPUMPI_ARENA_NEW(&scratch, region.reported, registers) || !GPUMPI_ARENA_NEW(&scratch, stack, blocks) ||
         !GPUMPI_ARENA_NEW(&scratch, queued, blocks) || !GPUMPI_ARENA_NEW(&scratch, live, registers) ||
         !GPUMPI_ARENA_NEW(&scratch, set, gpump_liveness_words(liveness)))
@@ -8346,8 +8527,8 @@ end:
 
 /* ---- the public questions ---- */
 
-GPUMP_API gpump_result gpump_clobbers_find(const gpump_program *program, uint32_t unit, uint32_t level, gpump_clobber *out, uint32_t capacity,
-                                           uint32_t *count) {
+GPUMP_API gpump_result gpump_clobbers_find(const gpump_program *program, uint32_t unit, uint32_t level, gpump_clobber *out,
+                                           uint32_t capacity, uint32_t *count) {
     gpumpi_arena scratch;
     const gpump_allocator *allocator;
     gpumpi_memory memory;
@@ -8355,7 +8536,8 @@ GPUMP_API gpump_result gpump_clobbers_find(const gpump_program *program, uint32_
     gpumpi_register_clobber *registers = NULL;
     uint32_t *reads = NULL, i, k, found = 0;
     gpump_result result = GPUMP_ERROR_MEMORY;
-    if (!program || !count || (!out && capacity) || unit > GPUMP_UNIT_WARP || level > GPUMP_BOUNDARY_SHORT) return GPUMP_ERROR_ARGUMENT;
+    if (!program || !count || (!out && capacity) || unit > GPUMP_UNIT_WARP || level > GPUMP_BOUNDARY_SHORT)
+        return GPUMP_ERROR_ARGUMENT;
     if (!gpump_program_basic_blocks(program)) return GPUMP_ERROR_STATE;
     allocator = gpumpi_program_allocator(program);
     scratch = gpumpi_arena_make(allocator);
@@ -8401,9 +8583,10 @@ static uint32_t gpumpi_clobbers_root(uint32_t *set, uint32_t x) {
     return x;
 }
 
-/* Other warps run at other places of the program, held together only by barriers. Parts of the program connected without crossing
- * a barrier may run at the same time; beyond that, a read comes before a write only where the flow of control leads from its part
- * to the write's. Parts are kept by their halves of blocks: node i stands before instruction i, a barrier cuts i from i + 1. */
+/* Other warps run at other places of the program, held together only by barriers. Parts of the program connected without
+ * crossing a barrier may run at the same time; beyond that, a read comes before a write only where the flow of control leads
+ * from its part to the write's. Parts are kept by their halves of blocks: node i stands before instruction i, a barrier cuts
+ * i from i + 1. */
 GPUMP_API gpump_result gpump_clobbers_block(const gpump_program *program, uint8_t *clobbers, uint32_t *count) {
     gpumpi_arena scratch;
     const gpump_allocator *allocator;
@@ -8417,8 +8600,9 @@ GPUMP_API gpump_result gpump_clobbers_block(const gpump_program *program, uint8_
     scratch = gpumpi_arena_make(allocator);
     instructions = gpump_program_instructions(program);
     if (!gpumpi_memory_make(&scratch, program, GPUMP_UNIT_BLOCK, &memory) || !gpumpi_memory_protect(&scratch, &memory) ||
-        !GPUMPI_ARENA_NEW(&scratch, set, instructions) || !GPUMPI_ARENA_NEW(&scratch, from, instructions) || !GPUMPI_ARENA_NEW(&scratch, to, instructions) ||
-        !GPUMPI_ARENA_NEW(&scratch, stack, instructions) || !GPUMPI_ARENA_NEW(&scratch, seen, instructions))
+        !GPUMPI_ARENA_NEW(&scratch, set, instructions) || !GPUMPI_ARENA_NEW(&scratch, from, instructions) ||
+        !GPUMPI_ARENA_NEW(&scratch, to, instructions) || !GPUMPI_ARENA_NEW(&scratch, stack, instructions) ||
+        !GPUMPI_ARENA_NEW(&scratch, seen, instructions))
         goto end;
     for (i = 0; i < instructions; i++) set[i] = i;
     for (b = 0; b < gpump_program_basic_blocks(program); b++) {
@@ -8453,7 +8637,8 @@ GPUMP_API gpump_result gpump_clobbers_block(const gpump_program *program, uint8_
         gpump_program_instruction(program, i, &in);
         clobbers[i] = gpumpi_memory_writes(&in) && in.flags & (GPUMP_FLAG_ATOMIC | GPUMP_FLAG_VOLATILE);
         /* one read for each way of reading is enough: the first seen of equal ones in the same part */
-        if (!in.access || in.operation == GPUMP_OP_CHECK || !(in.access & GPUMP_ACCESS_READ) || memory.is_protected[i]) continue;
+        if (!in.access || in.operation == GPUMP_OP_CHECK || !(in.access & GPUMP_ACCESS_READ) || memory.is_protected[i])
+            continue;
         if (in.space != GPUMP_SPACE_GLOBAL && in.space != GPUMP_SPACE_GENERIC) continue;
         if (!GPUMPI_ARRAY_PUSH(allocator, reads, i)) goto end;
     }
@@ -8463,8 +8648,9 @@ GPUMP_API gpump_result gpump_clobbers_block(const gpump_program *program, uint8_
         gpump_program_instruction(program, reads[k], &x);
         for (i = k > 64 ? k - 64 : 0; i < k; i++) { /* the same kind of read was followed just before */
             gpump_program_instruction(program, reads[i], &y);
-            if (gpumpi_clobbers_root(set, reads[i]) == root && x.space == y.space && x.object == y.object && x.address == y.address && x.value == y.value &&
-                x.offset == y.offset && x.bytes == y.bytes && x.thread_stride == y.thread_stride)
+            if (gpumpi_clobbers_root(set, reads[i]) == root && x.space == y.space && x.object == y.object &&
+                x.address == y.address && x.value == y.value && x.offset == y.offset && x.bytes == y.bytes &&
+                x.thread_stride == y.thread_stride)
                 break;
         }
         if (i < k) continue;
@@ -8541,8 +8727,9 @@ static int gpumpi_regions_is_boundary(const gpump_program *program, uint32_t i) 
     return in.operation == GPUMP_OP_BOUNDARY;
 }
 
-/* The first step puts boundaries behind barriers and whatever else must not be done twice. They belong to the instruction before them,
- * not to the place behind it: where that is a meeting point of diverged lanes, the first to arrive would wait without crossing it. */
+/* The first step puts boundaries behind barriers and whatever else must not be done twice. They belong to the instruction
+ * before them, not to the place behind it: where that is a meeting point of diverged lanes, the first to arrive would wait
+ * without crossing it. */
 static gpump_result gpumpi_regions_forced(const gpump_program *program, gpump_program **out, gpump_diag *diag) {
     const gpump_allocator *allocator = gpumpi_program_allocator(program);
     gpumpi_insertion *insertions = NULL;
@@ -8554,7 +8741,8 @@ static gpump_result gpumpi_regions_forced(const gpump_program *program, gpump_pr
         gpumpi_insertion behind = gpumpi_insertion_make(GPUMP_OP_BOUNDARY, i + 1);
         gpump_program_instruction(program, i, &in);
         if (in.operation != GPUMP_OP_BARRIER && in.operation != GPUMP_OP_BARRIER_PP &&
-            !(in.flags & (GPUMP_FLAG_ATOMIC | GPUMP_FLAG_VOLATILE | GPUMP_FLAG_FENCE)) && !(gpumpi_memory_reads(&in) && gpumpi_memory_writes(&in)))
+            !(in.flags & (GPUMP_FLAG_ATOMIC | GPUMP_FLAG_VOLATILE | GPUMP_FLAG_FENCE)) &&
+            !(gpumpi_memory_reads(&in) && gpumpi_memory_writes(&in)))
             continue;
         behind.instruction.tag = GPUMP_CUT_FORCED;
         behind.after_previous = 1;
@@ -8578,7 +8766,8 @@ typedef struct gpumpi_regions_pairs {
     uint32_t *write; /* of each pair */
 } gpumpi_regions_pairs;
 
-static int gpumpi_regions_candidate(const gpump_allocator *allocator, gpumpi_regions_pairs *pairs, uint32_t pair, uint32_t place) {
+static int gpumpi_regions_candidate(const gpump_allocator *allocator, gpumpi_regions_pairs *pairs, uint32_t pair,
+                                    uint32_t place) {
     if (!GPUMPI_ARRAY_RESERVE(allocator, pairs->pair, 1) || !GPUMPI_ARRAY_RESERVE(allocator, pairs->place, 1)) return 0;
     stbds_arrput(pairs->pair, pair);
     stbds_arrput(pairs->place, place);
@@ -8586,7 +8775,8 @@ static int gpumpi_regions_candidate(const gpump_allocator *allocator, gpumpi_reg
 }
 
 /* Places from `first` to `end` - 1 of one block: its writes, and the place with the fewest live registers. */
-static int gpumpi_regions_candidates_in(gpumpi_regions_plan *plan, gpumpi_regions_pairs *pairs, uint32_t pair, uint32_t first, uint32_t end) {
+static int gpumpi_regions_candidates_in(gpumpi_regions_plan *plan, gpumpi_regions_pairs *pairs, uint32_t pair,
+                                        uint32_t first, uint32_t end) {
     uint32_t i, best = GPUMP_NONE;
     int best_writes = 0;
     const gpump_allocator *allocator = gpumpi_program_allocator(plan->program);
@@ -8601,11 +8791,12 @@ static int gpumpi_regions_candidates_in(gpumpi_regions_plan *plan, gpumpi_region
     return best == GPUMP_NONE || best_writes || gpumpi_regions_candidate(allocator, pairs, pair, best);
 }
 
-/* A place separates a read from a write when it stands on every way from one to the other: the write itself; what stands before it in
- * its block; and what dominates it but not the read. */
+/* A place separates a read from a write when it stands on every way from one to the other: the write itself; what stands
+ * before it in its block; and what dominates it but not the read. */
 static int gpumpi_regions_candidates(gpumpi_regions_plan *plan, gpumpi_regions_pairs *pairs, uint32_t read, uint32_t write) {
     const gpump_program *program = plan->program;
-    uint32_t pair = pairs->count++, home = gpump_program_basic_block_of(program, read), b = gpump_program_basic_block_of(program, write), at;
+    uint32_t pair = pairs->count++, home = gpump_program_basic_block_of(program, read),
+             b = gpump_program_basic_block_of(program, write), at;
     gpump_basic_block block;
     if (!GPUMPI_ARRAY_PUSH(gpumpi_program_allocator(program), pairs->write, write)) return 0;
     gpump_program_basic_block(program, b, &block);
@@ -8658,7 +8849,8 @@ static int gpumpi_regions_before_loop(const gpump_program *program, uint32_t b, 
     }
     return 0;
 }
-static void gpumpi_regions_make_key(const gpumpi_regions_plan *plan, gpumpi_regions_key *key, uint32_t covers, uint32_t of, int ends_pair) {
+static void gpumpi_regions_make_key(const gpumpi_regions_plan *plan, gpumpi_regions_key *key, uint32_t covers, uint32_t of,
+                                    int ends_pair) {
     gpump_basic_block block;
     uint32_t b = gpump_program_basic_block_of(plan->program, key->place), live = plan->live[key->place];
     gpump_program_basic_block(plan->program, b, &block);
@@ -8671,24 +8863,27 @@ static void gpumpi_regions_make_key(const gpumpi_regions_plan *plan, gpumpi_regi
     key->key[5] = 0u - of;
 }
 
-/* Chooses places until every pair is cut: the best first, its worth looked at again when it comes up, since it can only have sunk. */
+/* Chooses places until every pair is cut: the best first, its worth looked at again when it comes up, since it can only have
+ * sunk. */
 static int gpumpi_regions_hit(gpumpi_regions_plan *plan, const gpumpi_regions_pairs *pairs) {
     const gpump_program *program = plan->program;
     gpumpi_arena scratch = gpumpi_arena_make(gpumpi_program_allocator(program));
-    uint32_t instructions = gpump_program_instructions(program), n = (uint32_t)stbds_arrlenu(pairs->pair), i, k, count = 0, *place_start, *place_pair, *pair_start,
-             *pair_place;
+    uint32_t instructions = gpump_program_instructions(program), n = (uint32_t)stbds_arrlenu(pairs->pair), i, k, count = 0,
+             *place_start, *place_pair, *pair_start, *pair_place;
     gpumpi_regions_key *heap;
     uint8_t *hit, *ends_pair;
     int ok = 0;
     if (!gpumpi_group(&scratch, instructions, pairs->place, pairs->pair, n, &place_start, &place_pair) ||
-        !gpumpi_group(&scratch, pairs->count, pairs->pair, pairs->place, n, &pair_start, &pair_place) || !GPUMPI_ARENA_NEW(&scratch, heap, instructions) ||
-        !GPUMPI_ARENA_NEW(&scratch, hit, pairs->count) || !GPUMPI_ARENA_NEW(&scratch, ends_pair, instructions))
+        !gpumpi_group(&scratch, pairs->count, pairs->pair, pairs->place, n, &pair_start, &pair_place) ||
+        !GPUMPI_ARENA_NEW(&scratch, heap, instructions) || !GPUMPI_ARENA_NEW(&scratch, hit, pairs->count) ||
+        !GPUMPI_ARENA_NEW(&scratch, ends_pair, instructions))
         goto end;
     for (i = 0; i < pairs->count; i++) ends_pair[pairs->write[i]] = 1;
     for (i = 0; i < instructions; i++) {
         if (place_start[i] == place_start[i + 1]) continue;
         heap[count].place = i;
-        gpumpi_regions_make_key(plan, &heap[count++], place_start[i + 1] - place_start[i], place_start[i + 1] - place_start[i], ends_pair[i]);
+        gpumpi_regions_make_key(plan, &heap[count++], place_start[i + 1] - place_start[i],
+                                place_start[i + 1] - place_start[i], ends_pair[i]);
     }
     for (i = count / 2; i-- > 0;) gpumpi_regions_sift(heap, count, i);
     while (count) {
@@ -8696,7 +8891,8 @@ static int gpumpi_regions_hit(gpumpi_regions_plan *plan, const gpumpi_regions_pa
         uint32_t covers = 0;
         for (i = place_start[key.place]; i < place_start[key.place + 1]; i++) covers += !hit[place_pair[i]];
         if (covers) {
-            gpumpi_regions_make_key(plan, &key, covers, place_start[key.place + 1] - place_start[key.place], ends_pair[key.place]);
+            gpumpi_regions_make_key(plan, &key, covers, place_start[key.place + 1] - place_start[key.place],
+                                    ends_pair[key.place]);
             if (gpumpi_regions_less(&heap[0], &key)) {
                 heap[0] = key;
                 gpumpi_regions_sift(heap, count, 0);
@@ -8771,7 +8967,8 @@ static void gpumpi_regions_deciders(const gpumpi_regions_plan *plan, uint32_t *s
 }
 
 /* Is there a cut on the way from block `side` to `meet`? */
-static int gpumpi_regions_side_has_cut(const gpumpi_regions_plan *plan, uint32_t side, uint32_t meet, uint32_t *stack, uint32_t *visited, uint32_t mark) {
+static int gpumpi_regions_side_has_cut(const gpumpi_regions_plan *plan, uint32_t side, uint32_t meet, uint32_t *stack,
+                                       uint32_t *visited, uint32_t mark) {
     uint32_t top = 0, k;
     if (side == meet) return 0;
     visited[stack[top++] = side] = mark;
@@ -8781,13 +8978,15 @@ static int gpumpi_regions_side_has_cut(const gpumpi_regions_plan *plan, uint32_t
         if (plan->cut_in[b]) return 1;
         gpump_program_basic_block(plan->program, b, &block);
         for (k = 0; k < block.successor_count; k++)
-            if (block.successors[k] != meet && visited[block.successors[k]] != mark) visited[stack[top++] = block.successors[k]] = mark;
+            if (block.successors[k] != meet && visited[block.successors[k]] != mark)
+                visited[stack[top++] = block.successors[k]] = mark;
     }
     return 0;
 }
 
-/* Lanes wait at the start of one side while the other runs, and at the meeting point while either does. A branch that decides whether a barrier
- * is reached, and behind which code goes on, does not diverge: all threads of a block must come to a barrier. */
+/* Lanes wait at the start of one side while the other runs, and at the meeting point while either does. A branch that
+ * decides whether a barrier is reached, and behind which code goes on, does not diverge: all threads of a block must come to
+ * a barrier. */
 static int gpumpi_regions_divergence(gpumpi_regions_plan *plan, int *changed) {
     const gpump_program *program = plan->program;
     gpumpi_arena scratch = gpumpi_arena_make(gpumpi_program_allocator(program));
@@ -8818,10 +9017,13 @@ static int gpumpi_regions_divergence(gpumpi_regions_plan *plan, int *changed) {
         int has[2];
         if (!seen[b] || !gpumpi_program_diverges(program, b)) continue;
         gpump_program_basic_block(program, b, &block);
-        if (to_barrier[b] && block.post_dominator != GPUMP_NONE && !gpumpi_regions_only_exits(program, block.post_dominator)) continue;
-        for (k = 0; k < 2; k++) has[k] = gpumpi_regions_side_has_cut(plan, block.successors[k], block.post_dominator, stack, visited, ++mark);
+        if (to_barrier[b] && block.post_dominator != GPUMP_NONE && !gpumpi_regions_only_exits(program, block.post_dominator))
+            continue;
         for (k = 0; k < 2; k++)
-            if (has[!k] && block.successors[k] != block.post_dominator) gpumpi_regions_cut_block(plan, block.successors[k], GPUMP_CUT_DIVERGENCE, changed);
+            has[k] = gpumpi_regions_side_has_cut(plan, block.successors[k], block.post_dominator, stack, visited, ++mark);
+        for (k = 0; k < 2; k++)
+            if (has[!k] && block.successors[k] != block.post_dominator)
+                gpumpi_regions_cut_block(plan, block.successors[k], GPUMP_CUT_DIVERGENCE, changed);
         if ((has[0] || has[1]) && block.post_dominator != GPUMP_NONE)
             gpumpi_regions_cut_block(plan, block.post_dominator, GPUMP_CUT_DIVERGENCE, changed);
     }
@@ -8887,7 +9089,8 @@ static int gpumpi_regions_loops(gpumpi_regions_plan *plan, int *changed) {
         if (loop.irreducible) continue;
         gpump_program_basic_block(program, loop.header, &header);
         for (k = 0; k < header.predecessor_count; k++)
-            if (gpump_program_in_loop(program, l, header.predecessors[k])) gpumpi_regions_back_edge(plan, l, loop.header, header.predecessors[k], changed);
+            if (gpump_program_in_loop(program, l, header.predecessors[k]))
+                gpumpi_regions_back_edge(plan, l, loop.header, header.predecessors[k], changed);
     }
     for (b = 0; b < blocks; b++) { /* retreating edges of irreducible loops: both ends */
         gpump_basic_block block;
@@ -8916,7 +9119,8 @@ static int gpumpi_regions_settle(gpumpi_regions_plan *plan, gpumpi_arena *arena)
     while (changed) {
         changed = 0;
         if (!gpumpi_regions_memory(plan, arena, &changed) ||
-            (plan->config->unit == GPUMP_UNIT_WARP && !gpumpi_regions_divergence(plan, &changed)) || !gpumpi_regions_loops(plan, &changed))
+            (plan->config->unit == GPUMP_UNIT_WARP && !gpumpi_regions_divergence(plan, &changed)) ||
+            !gpumpi_regions_loops(plan, &changed))
             return 0;
     }
     return 1;
@@ -8924,8 +9128,8 @@ static int gpumpi_regions_settle(gpumpi_regions_plan *plan, gpumpi_arena *arena)
 
 /* ---- short regions ---- */
 
-/* The longest way, in instructions, from a region's start to before each block; cuts where it would pass the limit. Loops without
- * a cut are cut at their headers first, so that every way is finite. */
+/* The longest way, in instructions, from a region's start to before each block; cuts where it would pass the limit. Loops
+ * without a cut are cut at their headers first, so that every way is finite. */
 static int gpumpi_regions_shorten(gpumpi_regions_plan *plan, gpumpi_arena *arena) {
     const gpump_program *program = plan->program;
     uint32_t loops = gpump_program_loops(program), limit = plan->config->max_instructions, n, i, k, l, *length;
@@ -8971,8 +9175,8 @@ static int gpumpi_regions_shorten(gpumpi_regions_plan *plan, gpumpi_arena *arena
 
 /* ---- putting it together ---- */
 
-static gpump_result gpumpi_regions_insert(const gpumpi_regions_plan *plan, gpumpi_arena *scratch, gpump_program **out, gpump_regions_report *report,
-                                          gpump_diag *diag) {
+static gpump_result gpumpi_regions_insert(const gpumpi_regions_plan *plan, gpumpi_arena *scratch, gpump_program **out,
+                                          gpump_regions_report *report, gpump_diag *diag) {
     uint32_t i, count = 0;
     gpumpi_insertion *insertions;
     gpumpi_edit edit;
@@ -8998,8 +9202,8 @@ static gpump_result gpumpi_regions_insert(const gpumpi_regions_plan *plan, gpump
 }
 
 /* All of it, on the program with the forced boundaries. */
-static gpump_result gpumpi_regions_make(const gpump_program *program, const gpump_regions_config *config, gpump_program **formed,
-                                        gpump_regions_report *report, gpump_diag *diag) {
+static gpump_result gpumpi_regions_make(const gpump_program *program, const gpump_regions_config *config,
+                                        gpump_program **formed, gpump_regions_report *report, gpump_diag *diag) {
     gpumpi_arena scratch = gpumpi_arena_make(gpumpi_program_allocator(program));
     gpumpi_regions_plan plan;
     gpump_liveness *liveness = NULL;
@@ -9012,9 +9216,11 @@ static gpump_result gpumpi_regions_make(const gpump_program *program, const gpum
     plan.program = program;
     plan.liveness = liveness;
     plan.config = config;
-    if (!gpumpi_memory_make(&scratch, program, config->unit, &plan.memory) || !GPUMPI_ARENA_NEW(&scratch, plan.why, (size_t)instructions + 1) ||
-        !GPUMPI_ARENA_NEW(&scratch, plan.is_short, (size_t)instructions + 1) || !GPUMPI_ARENA_NEW(&scratch, plan.live, instructions) ||
-        !GPUMPI_ARENA_NEW(&scratch, plan.idom, blocks) || !GPUMPI_ARENA_NEW(&scratch, plan.cut_in, blocks) ||
+    if (!gpumpi_memory_make(&scratch, program, config->unit, &plan.memory) ||
+        !GPUMPI_ARENA_NEW(&scratch, plan.why, (size_t)instructions + 1) ||
+        !GPUMPI_ARENA_NEW(&scratch, plan.is_short, (size_t)instructions + 1) ||
+        !GPUMPI_ARENA_NEW(&scratch, plan.live, instructions) || !GPUMPI_ARENA_NEW(&scratch, plan.idom, blocks) ||
+        !GPUMPI_ARENA_NEW(&scratch, plan.cut_in, blocks) ||
         gpump_liveness_pressure(liveness, plan.live, NULL, NULL, NULL) != GPUMP_OK ||
         !gpumpi_graph_dominators(&scratch, &plan.memory.graph, 0, plan.idom))
         goto end;
@@ -9036,8 +9242,8 @@ end:
     return result;
 }
 
-GPUMP_API gpump_result gpump_regions_form(const gpump_program *program, const gpump_regions_config *config, gpump_program **formed,
-                                          gpump_regions_report *report, gpump_diag *diag) {
+GPUMP_API gpump_result gpump_regions_form(const gpump_program *program, const gpump_regions_config *config,
+                                          gpump_program **formed, gpump_regions_report *report, gpump_diag *diag) {
     gpump_regions_report found;
     gpump_program *forced;
     gpump_result result;
@@ -9046,7 +9252,8 @@ GPUMP_API gpump_result gpump_regions_form(const gpump_program *program, const gp
     if (!gpump_program_basic_blocks(program)) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 0, 1, 1);
     if (config->struct_size != sizeof *config)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "struct_size", 0, config->struct_size, sizeof *config, sizeof *config);
-    if (config->unit > GPUMP_UNIT_WARP) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "unit", 0, config->unit, 0, GPUMP_UNIT_WARP);
+    if (config->unit > GPUMP_UNIT_WARP)
+        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "unit", 0, config->unit, 0, GPUMP_UNIT_WARP);
     if (config->max_instructions == 1) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "max_instructions", 0, 1, 2, UINT32_MAX);
     for (i = 0; i < gpump_program_instructions(program); i++)
         if (gpumpi_regions_is_boundary(program, i))
@@ -9070,11 +9277,13 @@ GPUMP_API gpump_result gpump_regions_form(const gpump_program *program, const gp
 
 #ifndef GPUMP_NO_PROGRAM
 
-/* ---- renaming: a register that is live across a boundary and written behind it becomes two, with a move behind the boundary ---- */
+/* ---- renaming: a register that is live across a boundary and written behind it becomes two, with a move behind the
+ * boundary ---- */
 
-/* Pieces: runs of instructions within one basic block, cut where a region starts, so that a BOUNDARY is always a piece's first
- * instruction. A register's value has three nodes in piece k: as it arrives there (behind the boundary's predecessors), as it enters
- * the piece, and as it leaves. Nodes joined by control flow within a region are one web and keep one name. */
+/* Pieces: runs of instructions within one basic block, cut where a region starts, so that a BOUNDARY is always a piece's
+ * first instruction. A register's value has three nodes in piece k: as it arrives there (behind the boundary's
+ * predecessors), as it enters the piece, and as it leaves. Nodes joined by control flow within a region are one web and keep
+ * one name. */
 enum { GPUMPI_ARRIVES = 0, GPUMPI_ENTERS = 1, GPUMPI_LEAVES = 2 };
 typedef struct gpumpi_preserve {
     const gpump_program *program;
@@ -9115,11 +9324,14 @@ static void gpumpi_preserve_list(gpumpi_preserve *p, uint32_t piece) {
 
 static int gpumpi_preserve_make_pieces(gpumpi_preserve *p, gpumpi_arena *scratch) {
     const gpump_program *program = p->program;
-    uint32_t instructions = gpump_program_instructions(program), registers = gpump_program_registers(program), b, i, k, edges = 0, *from, *to, *key = NULL, *value = NULL;
+    uint32_t instructions = gpump_program_instructions(program), registers = gpump_program_registers(program), b, i, k,
+             edges = 0, *from, *to, *key = NULL, *value = NULL;
     const gpump_allocator *allocator = &scratch->allocator;
     int ok = 1;
-    if (!GPUMPI_ARENA_NEW(scratch, p->first, (size_t)instructions + 1) || !GPUMPI_ARENA_NEW(scratch, p->piece_of, instructions) ||
-        !GPUMPI_ARENA_NEW(scratch, from, (size_t)instructions * 2) || !GPUMPI_ARENA_NEW(scratch, to, (size_t)instructions * 2))
+    if (!GPUMPI_ARENA_NEW(scratch, p->first, (size_t)instructions + 1) ||
+        !GPUMPI_ARENA_NEW(scratch, p->piece_of, instructions) ||
+        !GPUMPI_ARENA_NEW(scratch, from, (size_t)instructions * 2) ||
+        !GPUMPI_ARENA_NEW(scratch, to, (size_t)instructions * 2))
         return 0;
     for (b = 0; b < gpump_program_basic_blocks(program); b++) {
         gpump_basic_block block;
@@ -9148,9 +9360,12 @@ static int gpumpi_preserve_make_pieces(gpumpi_preserve *p, gpumpi_arena *scratch
         gpump_instruction in;
         gpump_program_instruction(program, i, &in);
         for (k = 0; k <= in.def_count + in.use_count && ok; k++) {
-            uint32_t operand = k < in.def_count ? in.defs[k] : k < in.def_count + in.use_count ? in.uses[k - in.def_count] : in.guard;
+            uint32_t operand = k < in.def_count                  ? in.defs[k]
+                               : k < in.def_count + in.use_count ? in.uses[k - in.def_count]
+                                                                 : in.guard;
             if (operand == GPUMP_NONE) continue;
-            GPUMPI_OPERAND_REGISTERS(operand, reg, ok = ok && GPUMPI_ARRAY_PUSH(allocator, key, reg) && GPUMPI_ARRAY_PUSH(allocator, value, i));
+            GPUMPI_OPERAND_REGISTERS(
+                operand, reg, ok = ok && GPUMPI_ARRAY_PUSH(allocator, key, reg) && GPUMPI_ARRAY_PUSH(allocator, value, i));
         }
     }
     ok = ok && gpumpi_group(scratch, registers, key, value, stbds_arrlenu(value), &p->seen_start, &p->seen);
@@ -9160,7 +9375,8 @@ static int gpumpi_preserve_make_pieces(gpumpi_preserve *p, gpumpi_arena *scratch
            GPUMPI_ARENA_NEW(scratch, p->kills, p->pieces) && GPUMPI_ARENA_NEW(scratch, p->region, p->pieces) &&
            GPUMPI_ARENA_NEW(scratch, p->stack, p->pieces) && GPUMPI_ARENA_NEW(scratch, p->set, (size_t)p->pieces * 3) &&
            GPUMPI_ARENA_NEW(scratch, p->list, p->pieces) && GPUMPI_ARENA_NEW(scratch, p->listed_mark, p->pieces) &&
-           GPUMPI_ARENA_NEW(scratch, p->color, (size_t)p->pieces * 3) && GPUMPI_ARENA_NEW(scratch, p->color_mark, (size_t)p->pieces * 3);
+           GPUMPI_ARENA_NEW(scratch, p->color, (size_t)p->pieces * 3) &&
+           GPUMPI_ARENA_NEW(scratch, p->color_mark, (size_t)p->pieces * 3);
 }
 
 /* How an instruction touches a register: reads, writes whole, writes in part; alone: not as half of a pair. */
@@ -9209,7 +9425,8 @@ static int gpumpi_preserve_webs(gpumpi_preserve *p, uint32_t reg) {
     }
     for (k = 0; k < p->listed; k++) {
         uint32_t piece = p->list[k];
-        if (p->kills[piece] != p->mark) gpumpi_preserve_join(p, gpumpi_preserve_node(piece, GPUMPI_ENTERS), gpumpi_preserve_node(piece, GPUMPI_LEAVES));
+        if (p->kills[piece] != p->mark)
+            gpumpi_preserve_join(p, gpumpi_preserve_node(piece, GPUMPI_ENTERS), gpumpi_preserve_node(piece, GPUMPI_LEAVES));
         if (p->leaves[piece] != p->mark) continue;
         for (e = p->graph.succ_start[piece]; e < p->graph.succ_start[piece + 1]; e++) {
             uint32_t to = p->graph.succ[e];
@@ -9236,9 +9453,11 @@ static int gpumpi_preserve_conflicts(gpumpi_preserve *p, uint32_t reg, uint32_t 
                 gpumpi_preserve_touch(&in, reg, &reads, &writes, &alone);
                 if (!writes) continue;
                 killed |= gpumpi_kills(&in);
-                if (!GPUMPI_ARRAY_PUSH(allocator, p->conflict_a, gpumpi_preserve_find(p, gpumpi_preserve_node(from, GPUMPI_ARRIVES))) ||
-                    !GPUMPI_ARRAY_PUSH(allocator, p->conflict_b,
-                                       gpumpi_preserve_find(p, gpumpi_preserve_node(piece, killed ? GPUMPI_LEAVES : GPUMPI_ENTERS))))
+                if (!GPUMPI_ARRAY_PUSH(allocator, p->conflict_a,
+                                       gpumpi_preserve_find(p, gpumpi_preserve_node(from, GPUMPI_ARRIVES))) ||
+                    !GPUMPI_ARRAY_PUSH(
+                        allocator, p->conflict_b,
+                        gpumpi_preserve_find(p, gpumpi_preserve_node(piece, killed ? GPUMPI_LEAVES : GPUMPI_ENTERS))))
                     return 0;
             }
         }
@@ -9276,7 +9495,8 @@ static uint32_t gpumpi_preserve_name(gpumpi_preserve *p, uint32_t reg, uint32_t 
 }
 
 /* Renames one register: colors its webs, notes the names and the moves. */
-static int gpumpi_preserve_rename(gpumpi_preserve *p, uint32_t reg, gpump_regions_report *report, const gpump_allocator *allocator) {
+static int gpumpi_preserve_rename(gpumpi_preserve *p, uint32_t reg, gpump_regions_report *report,
+                                  const gpump_allocator *allocator) {
     uint32_t k, i, last = GPUMP_NONE, colors = 0, *fresh = NULL;
     int ok = 1;
     for (k = 0; k < p->listed; k++) { /* in the order of the list, which begins with the first mention */
@@ -9305,11 +9525,13 @@ static int gpumpi_preserve_rename(gpumpi_preserve *p, uint32_t reg, gpump_region
         last = i;
         gpump_program_instruction(p->program, i, &in);
         gpumpi_preserve_touch(&in, reg, &reads, &writes, &alone);
-        use = gpumpi_preserve_name(p, reg, fresh, colors, gpumpi_preserve_node(piece, p->region[piece] ? GPUMPI_LEAVES : GPUMPI_ENTERS));
+        use = gpumpi_preserve_name(p, reg, fresh, colors,
+                                   gpumpi_preserve_node(piece, p->region[piece] ? GPUMPI_LEAVES : GPUMPI_ENTERS));
         if (writes && gpumpi_kills(&in)) p->region[piece] = 1;
-        def = gpumpi_preserve_name(p, reg, fresh, colors, gpumpi_preserve_node(piece, p->region[piece] ? GPUMPI_LEAVES : GPUMPI_ENTERS));
-        ok = GPUMPI_ARRAY_PUSH(allocator, p->name_at, i) && GPUMPI_ARRAY_PUSH(allocator, p->name_reg, reg) && GPUMPI_ARRAY_PUSH(allocator, p->name_use, use) &&
-             GPUMPI_ARRAY_PUSH(allocator, p->name_def, def);
+        def = gpumpi_preserve_name(p, reg, fresh, colors,
+                                   gpumpi_preserve_node(piece, p->region[piece] ? GPUMPI_LEAVES : GPUMPI_ENTERS));
+        ok = GPUMPI_ARRAY_PUSH(allocator, p->name_at, i) && GPUMPI_ARRAY_PUSH(allocator, p->name_reg, reg) &&
+             GPUMPI_ARRAY_PUSH(allocator, p->name_use, use) && GPUMPI_ARRAY_PUSH(allocator, p->name_def, def);
     }
     for (k = 0; k < p->listed && ok && colors; k++) {
         uint32_t piece = p->list[k], arrives, enters;
@@ -9373,8 +9595,8 @@ static int gpumpi_preserve_by_start(const void *a, const void *b) {
 }
 
 /* The register clobbers of a program at a level. */
-static gpump_result gpumpi_preserve_clobbers(const gpump_program *program, uint32_t level, uint8_t *start, gpumpi_arena *scratch,
-                                             gpumpi_register_clobber **list) {
+static gpump_result gpumpi_preserve_clobbers(const gpump_program *program, uint32_t level, uint8_t *start,
+                                             gpumpi_arena *scratch, gpumpi_register_clobber **list) {
     const gpump_allocator *allocator = &scratch->allocator;
     gpump_liveness *liveness;
     gpump_result result = gpump_liveness_create(program, allocator, &liveness);
@@ -9386,8 +9608,8 @@ static gpump_result gpumpi_preserve_clobbers(const gpump_program *program, uint3
 }
 
 /* One level's renaming: *out stays NULL when nothing needs it. */
-static gpump_result gpumpi_preserve_level(const gpump_program *program, const uint32_t *origin, uint32_t level, gpump_program **out,
-                                          gpump_regions_report *report, gpump_diag *diag) {
+static gpump_result gpumpi_preserve_level(const gpump_program *program, const uint32_t *origin, uint32_t level,
+                                          gpump_program **out, gpump_regions_report *report, gpump_diag *diag) {
     const gpump_allocator *allocator = gpumpi_program_allocator(program);
     gpumpi_arena scratch = gpumpi_arena_make(allocator);
     gpumpi_register_clobber *list = NULL;
@@ -9420,7 +9642,8 @@ static gpump_result gpumpi_preserve_level(const gpump_program *program, const ui
     k = (uint32_t)stbds_arrlenu(p.name_at);
     if (!GPUMPI_ARENA_NEW(&scratch, identity, k)) goto end;
     for (i = 0; i < k; i++) identity[i] = i;
-    if (!gpumpi_group(&scratch, gpump_program_instructions(program), p.name_at, identity, k, &names.start, &names.order)) goto end;
+    if (!gpumpi_group(&scratch, gpump_program_instructions(program), p.name_at, identity, k, &names.start, &names.order))
+        goto end;
     if (p.moves) qsort(p.moves, stbds_arrlenu(p.moves), sizeof *p.moves, gpumpi_preserve_compare);
     memset(&edit, 0, sizeof edit);
     edit.program = program;
@@ -9448,8 +9671,8 @@ end:
 
 /* ---- copying through a second boundary: boundary; t = v; boundary; v = t. The first region only reads v, the second writes it
  * first, so this always works; renaming leaves it little to do. *out stays NULL when nothing is left. ---- */
-static gpump_result gpumpi_preserve_copy(const gpump_program *program, const uint32_t *origin, uint32_t level, gpump_program **out,
-                                         gpump_regions_report *report, gpump_diag *diag) {
+static gpump_result gpumpi_preserve_copy(const gpump_program *program, const uint32_t *origin, uint32_t level,
+                                         gpump_program **out, gpump_regions_report *report, gpump_diag *diag) {
     const gpump_allocator *allocator = gpumpi_program_allocator(program);
     gpumpi_arena scratch = gpumpi_arena_make(allocator);
     gpumpi_register_clobber *list = NULL;
@@ -9544,8 +9767,8 @@ GPUMP_API gpump_result gpumpi_regions_preserve(const gpump_program *program, con
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_regions_preserve(const gpump_program *program, gpump_program **preserved, gpump_regions_report *report,
-                                              gpump_diag *diag) {
+GPUMP_API gpump_result gpump_regions_preserve(const gpump_program *program, gpump_program **preserved,
+                                              gpump_regions_report *report, gpump_diag *diag) {
     if (!program || !preserved) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
     if (!gpump_program_basic_blocks(program)) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 0, 1, 1);
     return gpumpi_regions_preserve(program, NULL, preserved, report, diag);
@@ -9599,7 +9822,8 @@ typedef struct gpumpi_pages {
 } gpumpi_pages;
 
 static int gpumpi_pages_is_access(const gpump_instruction *in) {
-    return in->operation == GPUMP_OP_COMPUTE && in->access && (in->space == GPUMP_SPACE_GLOBAL || in->space == GPUMP_SPACE_GENERIC);
+    return in->operation == GPUMP_OP_COMPUTE && in->access &&
+           (in->space == GPUMP_SPACE_GLOBAL || in->space == GPUMP_SPACE_GENERIC);
 }
 static int gpumpi_pages_register(gpumpi_pages *pages, uint32_t width, uint32_t *reg) {
     *reg = (uint32_t)stbds_arrlenu(pages->widths);
@@ -9620,8 +9844,10 @@ static int gpumpi_pages_set(gpumpi_pages *pages, uint32_t before, uint32_t predi
 
 /* start_marker; clear; check; call: what stands before access i. */
 static int gpumpi_pages_single(gpumpi_pages *pages, uint32_t i, const gpump_instruction *in) {
-    gpumpi_insertion marker = gpumpi_insertion_make(GPUMP_OP_START_MARKER, i), clear = gpumpi_insertion_make(GPUMP_OP_CLEAR_CHECK, i),
-                     check = gpumpi_insertion_make(GPUMP_OP_CHECK, i), call = gpumpi_insertion_make(GPUMP_OP_GUARDED_CALL, i);
+    gpumpi_insertion marker = gpumpi_insertion_make(GPUMP_OP_START_MARKER, i),
+                     clear = gpumpi_insertion_make(GPUMP_OP_CLEAR_CHECK, i),
+                     check = gpumpi_insertion_make(GPUMP_OP_CHECK, i),
+                     call = gpumpi_insertion_make(GPUMP_OP_GUARDED_CALL, i);
     if (pages->check == GPUMP_NONE && !gpumpi_pages_register(pages, GPUMP_WIDTH_PREDICATE, &pages->check)) return 0;
     clear.instruction.def_count = 1;
     clear.defs[0] = pages->check;
@@ -9637,7 +9863,8 @@ static int gpumpi_pages_single(gpumpi_pages *pages, uint32_t i, const gpump_inst
     check.uses[0] = in->uses[0];
     call.instruction.guard = pages->check;
     call.instruction.target = GPUMPI_NEW | (uint32_t)stbds_arrlenu(pages->insertions);
-    return gpumpi_pages_put(pages, &marker) && gpumpi_pages_put(pages, &clear) && gpumpi_pages_put(pages, &check) && gpumpi_pages_put(pages, &call);
+    return gpumpi_pages_put(pages, &marker) && gpumpi_pages_put(pages, &clear) && gpumpi_pages_put(pages, &check) &&
+           gpumpi_pages_put(pages, &call);
 }
 
 /* 1 when every iteration of `loop` runs through basic block b. */
@@ -9648,13 +9875,16 @@ static int gpumpi_pages_always(const gpump_program *program, uint32_t loop, uint
     gpump_program_loop(program, loop, &l);
     gpump_program_basic_block(program, l.header, &header);
     for (k = 0; k < header.predecessor_count; k++)
-        if (gpump_program_in_loop(program, loop, header.predecessors[k]) && !gpump_program_dominates(program, b, header.predecessors[k])) return 0;
+        if (gpump_program_in_loop(program, loop, header.predecessors[k]) &&
+            !gpump_program_dominates(program, b, header.predecessors[k]))
+            return 0;
     return 1;
 }
 
-/* Does access i walk? *step: how far in each iteration. changes: register -> its ADD when that is all that writes it in its innermost
- * loop, GPUMP_NONE when there is more. */
-static int gpumpi_pages_walks(const gpumpi_pages *pages, uint32_t i, const gpump_instruction *in, const uint32_t *writes, const uint32_t *add, int64_t *step) {
+/* Does access i walk? *step: how far in each iteration. changes: register -> its ADD when that is all that writes it in its
+ * innermost loop, GPUMP_NONE when there is more. */
+static int gpumpi_pages_walks(const gpumpi_pages *pages, uint32_t i, const gpump_instruction *in, const uint32_t *writes,
+                              const uint32_t *add, int64_t *step) {
     const gpump_program *program = pages->program;
     uint32_t b = gpump_program_basic_block_of(program, i), reg = in->uses[0];
     gpump_basic_block block, where;
@@ -9676,7 +9906,8 @@ static int gpumpi_pages_walks(const gpumpi_pages *pages, uint32_t i, const gpump
 
 /* Before the loop: q = 1. Before the access: unless q, q = a page was entered; unless q, go on; q = 0; a single check. */
 static int gpumpi_pages_walk(gpumpi_pages *pages, uint32_t i, const gpump_instruction *in, int64_t step, uint32_t q) {
-    gpumpi_insertion entered = gpumpi_insertion_make(GPUMP_OP_PAGE_ENTERED, i), skip = gpumpi_insertion_make(GPUMP_OP_BRANCH, i);
+    gpumpi_insertion entered = gpumpi_insertion_make(GPUMP_OP_PAGE_ENTERED, i),
+                     skip = gpumpi_insertion_make(GPUMP_OP_BRANCH, i);
     entered.instruction.def_count = entered.instruction.use_count = 1;
     entered.defs[0] = q;
     entered.uses[0] = in->uses[0];
@@ -9684,17 +9915,19 @@ static int gpumpi_pages_walk(gpumpi_pages *pages, uint32_t i, const gpump_instru
     entered.instruction.flags = GPUMP_FLAG_GUARD_NEGATED;
     entered.instruction.immediate = pages->config->page_bytes;
     entered.instruction.bytes = (uint32_t)(step < 0 ? -step : step);
-    entered.instruction.displacement = in->displacement + (step < 0 ? -step : 0); /* downwards: the last bytes of a page, seen from above */
+    entered.instruction.displacement =
+        in->displacement + (step < 0 ? -step : 0); /* downwards: the last bytes of a page, seen from above */
     skip.instruction.guard = q;
     skip.instruction.flags = GPUMP_FLAG_GUARD_NEGATED;
     skip.instruction.target = i | GPUMPI_NEW_BODY;
-    return gpumpi_pages_put(pages, &entered) && gpumpi_pages_put(pages, &skip) && gpumpi_pages_set(pages, i, q, 0, GPUMP_NONE) &&
-           gpumpi_pages_single(pages, i, in);
+    return gpumpi_pages_put(pages, &entered) && gpumpi_pages_put(pages, &skip) &&
+           gpumpi_pages_set(pages, i, q, 0, GPUMP_NONE) && gpumpi_pages_single(pages, i, in);
 }
 
 /* ---- predicated loops ---- */
 
-/* Can basic block b be one? It branches to itself, touches memory only by loading, guards nothing, and its condition is not carried. */
+/* Can basic block b be one? It branches to itself, touches memory only by loading, guards nothing, and its condition is not
+ * carried. */
 static int gpumpi_pages_can_predicate(const gpumpi_pages *pages, uint32_t b) {
     const gpump_program *program = pages->program;
     gpump_basic_block block;
@@ -9704,12 +9937,16 @@ static int gpumpi_pages_can_predicate(const gpumpi_pages *pages, uint32_t b) {
     if (!pages->config->predicated) return 0;
     gpump_program_basic_block(program, b, &block);
     gpump_program_instruction(program, block.first + block.count - 1, &last);
-    if (last.operation != GPUMP_OP_BRANCH || last.guard == GPUMP_NONE || last.target != block.first || block.successor_count < 2) return 0;
+    if (last.operation != GPUMP_OP_BRANCH || last.guard == GPUMP_NONE || last.target != block.first ||
+        block.successor_count < 2)
+        return 0;
     for (i = block.first; i + 1 < block.first + block.count; i++) {
         gpump_program_instruction(program, i, &in);
-        if (in.guard != GPUMP_NONE || in.flags & ~(uint32_t)GPUMP_FLAG_UNIFORM || in.access & GPUMP_ACCESS_WRITE || in.def_count > 14) return 0;
-        if (in.operation != GPUMP_OP_COMPUTE && in.operation != GPUMP_OP_MOVE && in.operation != GPUMP_OP_CONSTANT && in.operation != GPUMP_OP_PARAMETER &&
-            in.operation != GPUMP_OP_ADD)
+        if (in.guard != GPUMP_NONE || in.flags & ~(uint32_t)GPUMP_FLAG_UNIFORM || in.access & GPUMP_ACCESS_WRITE ||
+            in.def_count > 14)
+            return 0;
+        if (in.operation != GPUMP_OP_COMPUTE && in.operation != GPUMP_OP_MOVE && in.operation != GPUMP_OP_CONSTANT &&
+            in.operation != GPUMP_OP_PARAMETER && in.operation != GPUMP_OP_ADD)
             return 0;
         for (k = 0; k < in.def_count + in.use_count; k++)
             if ((k < in.def_count ? in.defs[k] : in.uses[k - in.def_count]) & GPUMP_OPERAND_PAIR &&
@@ -9743,7 +9980,8 @@ static int gpumpi_pages_predicate(gpumpi_pages *pages, uint32_t b, uint8_t *load
     loop.block = b;
     loop.marker = (uint32_t)stbds_arrlenu(pages->insertions);
     memset(loaded, 0, gpump_program_registers(program));
-    for (i = block.first; i < block.first + block.count; i++) { /* bits: one for each load whose address is not loaded, while they last */
+    for (i = block.first; i < block.first + block.count;
+         i++) { /* bits: one for each load whose address is not loaded, while they last */
         int depends = 0;
         gpump_program_instruction(program, i, &in);
         for (k = 0; k < in.use_count; k++) depends |= !(in.uses[k] & GPUMP_OPERAND_PARAMETER) && loaded[in.uses[k]];
@@ -9783,7 +10021,8 @@ static int gpumpi_pages_predicate(gpumpi_pages *pages, uint32_t b, uint8_t *load
         for (k = 0; k < in.use_count; k++)
             if (!(in.uses[k] & GPUMP_OPERAND_PARAMETER) && pages->temporary[in.uses[k]] != GPUMP_NONE &&
                 (!GPUMPI_ARRAY_PUSH(pages->allocator, pages->rename_from, in.uses[k]) ||
-                 !GPUMPI_ARRAY_PUSH(pages->allocator, pages->rename_to, pages->temporary[in.uses[k]]) || !GPUMPI_ARRAY_PUSH(pages->allocator, pages->rename_def, 0)))
+                 !GPUMPI_ARRAY_PUSH(pages->allocator, pages->rename_to, pages->temporary[in.uses[k]]) ||
+                 !GPUMPI_ARRAY_PUSH(pages->allocator, pages->rename_def, 0)))
                 return 0;
         for (k = 0; k < in.def_count; k++) {
             for (n = 0; n < count && live[n] != in.defs[k]; n++) {}
@@ -9792,7 +10031,8 @@ static int gpumpi_pages_predicate(gpumpi_pages *pages, uint32_t b, uint8_t *load
                 !gpumpi_pages_register(pages, gpump_program_width(program, in.defs[k]), &pages->temporary[in.defs[k]]))
                 return 0;
             if (!GPUMPI_ARRAY_PUSH(pages->allocator, pages->rename_from, in.defs[k]) ||
-                !GPUMPI_ARRAY_PUSH(pages->allocator, pages->rename_to, pages->temporary[in.defs[k]]) || !GPUMPI_ARRAY_PUSH(pages->allocator, pages->rename_def, 1))
+                !GPUMPI_ARRAY_PUSH(pages->allocator, pages->rename_to, pages->temporary[in.defs[k]]) ||
+                !GPUMPI_ARRAY_PUSH(pages->allocator, pages->rename_def, 1))
                 return 0;
         }
     }
@@ -9848,7 +10088,8 @@ static int gpumpi_pages_rewrite(void *user, uint32_t index, gpump_instruction *i
     return 1;
 }
 
-/* Writes of each register per innermost loop: writes[2r] the loop last seen, writes[2r + 1] how often; add[r]: an ADD r = r + step. */
+/* Writes of each register per innermost loop: writes[2r] the loop last seen, writes[2r + 1] how often; add[r]: an ADD r = r
+ * + step. */
 static void gpumpi_pages_changes(const gpump_program *program, uint32_t *writes, uint32_t *add) {
     uint32_t i, k, r;
     for (r = 0; r < gpump_program_registers(program); r++) {
@@ -9881,15 +10122,17 @@ static int gpumpi_pages_compare(const void *a, const void *b) {
     return x[0] != y[0] ? (x[0] < y[0] ? -1 : 1) : x[1] < y[1] ? -1 : x[1] > y[1];
 }
 
-GPUMP_API gpump_result gpump_page_checks_insert(const gpump_program *program, const gpump_page_checks_config *config, gpump_program **checked,
-                                                gpump_page_checks_report *report, gpump_diag *diag) {
+GPUMP_API gpump_result gpump_page_checks_insert(const gpump_program *program, const gpump_page_checks_config *config,
+                                                gpump_program **checked, gpump_page_checks_report *report,
+                                                gpump_diag *diag) {
     gpumpi_arena scratch;
     gpumpi_pages pages;
     gpumpi_edit edit;
     gpump_liveness *liveness = NULL;
     gpump_page_checks_report found;
     gpumpi_insertion *sorted;
-    uint32_t instructions = gpump_program_instructions(program), registers = gpump_program_registers(program), i, k, b, *writes, *add, *keys, *place;
+    uint32_t instructions = gpump_program_instructions(program), registers = gpump_program_registers(program), i, k, b,
+             *writes, *add, *keys, *place;
     uint8_t *loaded, *is_walk;
     gpump_result result;
     if (!program || !config || !checked) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
@@ -9898,7 +10141,8 @@ GPUMP_API gpump_result gpump_page_checks_insert(const gpump_program *program, co
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "struct_size", 0, config->struct_size, sizeof *config, sizeof *config);
     if (config->page_bytes < 16 || config->page_bytes & (config->page_bytes - 1) || config->page_bytes > UINT32_C(1) << 30)
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "page_bytes", 0, config->page_bytes, 16, UINT32_C(1) << 30);
-    if (config->bits < 1 || config->bits > GPUMPI_PAGES_BITS) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "bits", 0, config->bits, 1, GPUMPI_PAGES_BITS);
+    if (config->bits < 1 || config->bits > GPUMPI_PAGES_BITS)
+        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "bits", 0, config->bits, 1, GPUMPI_PAGES_BITS);
     for (i = 0; i < instructions; i++) {
         gpump_instruction in;
         gpump_program_instruction(program, i, &in);
@@ -9917,10 +10161,13 @@ GPUMP_API gpump_result gpump_page_checks_insert(const gpump_program *program, co
     pages.report = &found;
     pages.allocator = gpumpi_program_allocator(program);
     pages.check = GPUMP_NONE;
-    if (!GPUMPI_ARENA_NEW(&scratch, pages.in_loop, gpump_program_basic_blocks(program)) || !GPUMPI_ARENA_NEW(&scratch, pages.load_bit, instructions) ||
-        !GPUMPI_ARENA_NEW(&scratch, pages.load_guard, instructions) || !GPUMPI_ARENA_NEW(&scratch, pages.temporary, registers) ||
-        !GPUMPI_ARENA_NEW(&scratch, pages.temporary_at, (size_t)instructions + 1) || !GPUMPI_ARENA_NEW(&scratch, writes, (size_t)registers * 2) ||
-        !GPUMPI_ARENA_NEW(&scratch, add, registers) || !GPUMPI_ARENA_NEW(&scratch, loaded, registers) || !GPUMPI_ARENA_NEW(&scratch, is_walk, instructions))
+    if (!GPUMPI_ARENA_NEW(&scratch, pages.in_loop, gpump_program_basic_blocks(program)) ||
+        !GPUMPI_ARENA_NEW(&scratch, pages.load_bit, instructions) ||
+        !GPUMPI_ARENA_NEW(&scratch, pages.load_guard, instructions) ||
+        !GPUMPI_ARENA_NEW(&scratch, pages.temporary, registers) ||
+        !GPUMPI_ARENA_NEW(&scratch, pages.temporary_at, (size_t)instructions + 1) ||
+        !GPUMPI_ARENA_NEW(&scratch, writes, (size_t)registers * 2) || !GPUMPI_ARENA_NEW(&scratch, add, registers) ||
+        !GPUMPI_ARENA_NEW(&scratch, loaded, registers) || !GPUMPI_ARENA_NEW(&scratch, is_walk, instructions))
         goto end;
     for (i = 0; i < registers; i++)
         if (!GPUMPI_ARRAY_PUSH(pages.allocator, pages.widths, gpump_program_width(program, i))) goto end;
@@ -9972,7 +10219,9 @@ GPUMP_API gpump_result gpump_page_checks_insert(const gpump_program *program, co
     pages.temporary_at[instructions] = (uint32_t)stbds_arrlenu(pages.rename_from);
     { /* sort by place: behind the previous instruction, at a loop's entry, the rest; targets among insertions follow */
         uint32_t n = (uint32_t)stbds_arrlenu(pages.insertions);
-        if (!GPUMPI_ARENA_NEW(&scratch, keys, (size_t)n * 2) || !GPUMPI_ARENA_NEW(&scratch, place, n) || !GPUMPI_ARENA_NEW(&scratch, sorted, n)) goto end;
+        if (!GPUMPI_ARENA_NEW(&scratch, keys, (size_t)n * 2) || !GPUMPI_ARENA_NEW(&scratch, place, n) ||
+            !GPUMPI_ARENA_NEW(&scratch, sorted, n))
+            goto end;
         for (i = 0; i < n; i++) {
             const gpumpi_insertion *x = &pages.insertions[i];
             keys[2 * i] = 3 * x->before + (x->after_previous ? 0 : x->entry_loop != GPUMP_NONE ? 1u : 2u);
