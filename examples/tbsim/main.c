@@ -340,7 +340,7 @@ static int machines_svg(const char *path, double gain[MACHINES][SCHEMES], uint32
             if (gain[m][i] > top) top = gain[m][i];
     fprintf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"760\" height=\"340\" font-family=\"sans-serif\" font-size=\"11\">\n"
                  "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n<text x=\"50\" y=\"20\" font-size=\"12\">Turnaround gain over FCFS, 8 "
-                 "processes, %u workloads (log scale; PPQ: the prioritised process, DSS: the mean process)</text>\n", workloads);
+                 "processes, %u workloads (log scale; PPQ: prioritised process, DSS: mean of all)</text>\n", workloads);
     for (double line = 0.5; line <= top * 1.01; line *= 2)
         fprintf(out, "<line x1=\"50\" x2=\"750\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"#cccccc\"/><text x=\"45\" y=\"%.1f\" text-anchor=\"end\">%g</text>\n",
                 280 - 230 * log2(line * 2) / log2(top * 2), 280 - 230 * log2(line * 2) / log2(top * 2), 284 - 230 * log2(line * 2) / log2(top * 2), line);
