@@ -370,6 +370,20 @@ static void page_checks(const reproduce_context *context, const char *id, reprod
         result, "both run with pages missing in tests/350_page_checks.c, results right; the printed forms are caught there");
 }
 
+/* Two restart PCs of 4 bytes for each warp an SM can hold. */
+static void restart_pcs(const reproduce_context *context, const char *id, reproduce_result *result) {
+    gpump_gpu gpu;
+    (void)context;
+    (void)id;
+    if (gpump_gpu_config_preset(&gpu, "gtx480_shieh") != GPUMP_OK) {
+        reproduce_failed(result, "no such GPU");
+        return;
+    }
+    reproduce_number(result, 2.0 * 4 * gpu.warp_slots, 0);
+    reproduce_note(result, "the SIMT stack that a boundary writes down beside the PC is not counted; the paper splits warps instead");
+}
+
 const reproduce_row rows_program[] = {
-    {"I.matmul.live", matmul}, {"I.matmul.code", matmul}, {"I.size", regions},        {"I.livein", regions},
-    {"I.overhead", regions},   {"K.array", page_checks},  {"K.pointer", page_checks}, {NULL, NULL}};
+    {"I.rpc", restart_pcs}, {"I.matmul.live", matmul}, {"I.matmul.code", matmul},  {"I.size", regions},
+    {"I.livein", regions},  {"I.overhead", regions},   {"K.array", page_checks},   {"K.pointer", page_checks},
+    {NULL, NULL}};
