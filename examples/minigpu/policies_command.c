@@ -26,6 +26,7 @@ static const char usage[] =
     "  --switch MODEL     stall: a switched block stalls for its estimate, as in the paper (default); naive, live, live+compress, tb: its context\n"
     "                     travels through the memory path in that form\n"
     "  --regions R        sparse, or the most instructions of a short region: kernels have idempotent regions, and the policy rewind may use them\n"
+    "  --in-place         switched blocks keep in place what the incoming kernel's positions do not reach, and move only the rest\n"
     "  --seed N           of the request times (default 1)\n";
 
 /* Sums over requests. */
@@ -82,7 +83,7 @@ static void print_row(const cell *c) {
 int policies_command(int argc, char **argv, const char *kernels_dir) {
     static const struct option longs[] = {{"requests", required_argument, NULL, 'r'}, {"kernel", required_argument, NULL, 'k'}, {"policy", required_argument, NULL, 'p'},
                                           {"limit", required_argument, NULL, 'l'},    {"switch", required_argument, NULL, 's'}, {"seed", required_argument, NULL, 'S'},
-                                          {"regions", required_argument, NULL, 'R'},
+                                          {"regions", required_argument, NULL, 'R'},  {"in-place", no_argument, NULL, 'i'},
                                           {"help", no_argument, NULL, 'h'},           {NULL, 0, NULL, 0}};
     static const char *const usual[] = {"dual", "chimera", "chimera+", "joint", "oracle", "switch", "drain", "drain-then-switch"};
     static cell per_kernel[VICTIM_EXPERIMENT_KERNELS][POLICIES_MAX * LIMITS_MAX];
@@ -134,6 +135,7 @@ int policies_command(int argc, char **argv, const char *kernels_dir) {
         case 'R':
             if (launch_regions(optarg, &e.regions)) goto bad;
             break;
+        case 'i': e.in_place = 1; break;
         case 'h': fputs(usage, stdout); return 0;
         default: fputs(usage, stderr); return 2;
         }
@@ -195,7 +197,8 @@ int policies_command(int argc, char **argv, const char *kernels_dir) {
             drain_blocks += errors[r].blocks;
         }
     }
-    printf("Switches: %s. %u requests per kernel, seed %llu; the high-priority kernel alone takes %.2f us.\n\n", model, e.requests, (unsigned long long)e.seed,
+    printf("Switches: %s%s. %u requests per kernel, seed %llu; the high-priority kernel alone takes %.2f us.\n\n", model,
+           e.in_place ? ", in place" : "", e.requests, (unsigned long long)e.seed,
            (double)own / CLOCK_MHZ);
     fputs("| policy | limit, us |" COLUMNS "|---|---|" RULE, stdout);
     for (c = 0; c < e.case_count; c++) {

@@ -322,7 +322,7 @@ static gpump_reason begin(machine *m, sm *s, gpump_sm_choice *choices, uint32_t 
         b->context = NEVER;
         b->rewinding = 0;
         choices[i].technique = GPUMP_TECHNIQUE_DRAIN;
-        choices[i].to_point = choices[i].keep = 0;
+        choices[i].to_point = choices[i].keep = b->keep = 0;
         *first_refusal = GPUMP_REASON_NO_CONTEXT_SPACE;
         (*refused_blocks)++;
     }

@@ -110,6 +110,7 @@ static machine *build(const victim_experiment *e, int alone, launch_file *launch
     for (c = 0; c < e->case_count && !alone; c++)
         if (e->cases[c].context_form) options.context_form = e->cases[c].context_form; /* so that the analyses are there */
     options.regions = e->regions;
+    options.in_place = e->in_place;
     options.policy = gpump_victim_find("dual"); /* the machine keeps the records that policies need; each copy sets its own */
     {
         machine *m = machine_build(launch, &options, error);

@@ -60,7 +60,7 @@ typedef struct victim_experiment {
     uint64_t seed;
     uint32_t parallel;       /* processes at the same time */
     uint32_t regions;        /* as machine_options.regions: idempotent regions, so that blocks can rewind */
-    uint32_t unused;
+    uint32_t in_place;       /* 1: switched blocks keep in place what the positions of the incoming kernel do not reach */
     uint32_t case_count;
     victim_case cases[VICTIM_EXPERIMENT_CASES];
 } victim_experiment;

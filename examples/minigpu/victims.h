@@ -23,6 +23,7 @@ typedef struct victim_request {
     gpump_victim_decision decision;
     gpump_victim_request request;  /* since: NEVER when there has been none */
     victim_entry *entries;
+    uint64_t *positions;           /* per SM: those that the incoming kernel was given there */
     uint64_t last_start_cycle;     /* of the incoming kernel's blocks so far */
     uint64_t started;              /* its blocks that have begun */
     uint64_t account_cycle;        /* until here the sums below go */
@@ -43,6 +44,6 @@ void victims_reconsider(machine *m);
 void victims_account(machine *m);    /* something is about to change: adds up what was in use until now */
 void victims_placed(machine *m, const block *b);
 void victims_freed(machine *m, block *b, const gpump_sm_action *action);
-/* How long a switched block stalls in the model of Shieh 4.1: its allocated bytes at the SM's share of the bandwidth. */
+/* How long a switched block stalls in the model of Shieh 4.1: its allocated bytes (of the parts that do not stay in place) at the SM's share of the bandwidth. */
 uint64_t victims_stall_cycles(const machine *m, const block *b);
 #endif
