@@ -1,6 +1,8 @@
 /* labels: equivalence unit link: minigpu_core */
 /* Whether a block may be flushed, decided by analysis and by watching: every instruction that is seen to overwrite what its block has read,
- * or to do an atomic, in any kernel of examples/minigpu/kernels, is one that gpump_clobbers_block has marked. */
+ * or to do an atomic, in any kernel of examples/minigpu/kernels, is one that gpump_clobbers_block has marked. And the machine that goes by
+ * the marks (static_flush) clears flush bits no later than the one that watches, and flushes with right results, buffers that alias
+ * included. */
 #include "test.h"
 #include "analysis.h"
 #include "check.h"
@@ -93,7 +95,113 @@ static void what_is_seen_was_marked(void **state) {
     assert_true(seen && clean);
 }
 
+/* ---- the machine that goes by the marks ---- */
+
+/* Sets a number of the launch file's machine. */
+static void set_number(launch_file *launch, const char *name, uint32_t value) {
+    launch_number *grown = (launch_number *)realloc(launch->numbers, (launch->number_count + 1) * sizeof *grown);
+    assert_non_null(grown);
+    launch->numbers = grown;
+    memset(&grown[launch->number_count], 0, sizeof *grown);
+    grown[launch->number_count].name = strdup(name);
+    grown[launch->number_count++].value = value;
+}
+
+typedef struct outcome {
+    uint64_t cycles;
+    uint32_t kernel_preempted, refused;
+    uint8_t seen[65536];
+} outcome;
+
+/* Runs a launch file by one of the rules; flush_at: when every SM is asked to flush; NEVER. */
+static void run_by(const char *path, uint32_t static_flush, uint64_t flush_at, outcome *o) {
+    char error[LAUNCH_ERROR_BYTES];
+    machine_options options;
+    kernel_check checks[16];
+    launch_file launch;
+    machine *m;
+    uint32_t i;
+    memset(o, 0, sizeof *o);
+    if (launch_file_read(&launch, path, error)) fail_msg("%s", error);
+    set_number(&launch, "static_flush", static_flush);
+    machine_options_default(&options);
+    options.technique = GPUMP_TECHNIQUE_FLUSH;
+    options.preempt_cycle = flush_at;
+    m = machine_build(&launch, &options, error);
+    if (!m) fail_msg("%s", error);
+    assert_true(m->kernels[0].program->count <= sizeof o->seen);
+    m->clobbered_at = o->seen;
+    if (machine_run(m, NEVER) != 1) fail_msg("%s: %s", path, m->error);
+    if (check_results(m, &launch, checks) > 0) fail_msg("%s, flushed at %llu: %s", path, (unsigned long long)flush_at, checks[0].text);
+    for (i = 0; i < m->preemption_count; i++) {
+        o->kernel_preempted++;
+        if (m->preemptions[i].refused == GPUMP_REASON_CLOBBERED) o->refused += m->preemptions[i].refused_blocks;
+    }
+    o->cycles = m->now;
+    machine_free(m);
+    launch_file_free(&launch);
+}
+
+static void the_marks_refuse_no_less(void **state) {
+    static outcome watched, marked;
+    const reference_entry *entry;
+    uint32_t refused_watched = 0, refused_marked = 0, i, place;
+    (void)state;
+    for (entry = reference_entries; entry->name; entry++) {
+        char path[1024];
+        uint64_t cycles;
+        snprintf(path, sizeof path, KERNELS "%s/small.yaml", entry->name);
+        run_by(path, 0, NEVER, &watched);
+        run_by(path, 1, NEVER, &marked);
+        assert_int_equal(watched.cycles, marked.cycles); /* nothing was flushed: the rule is no matter of time */
+        for (i = 0; i < sizeof watched.seen; i++)
+            if (watched.seen[i] > marked.seen[i]) fail_msg("%s: the instruction at %u cleared the bit only when watched", entry->name, i);
+        cycles = watched.cycles;
+        for (place = 1; place <= 3; place++) {
+            run_by(path, 0, cycles * place / 4, &watched);
+            run_by(path, 1, cycles * place / 4, &marked);
+            if (watched.refused > marked.refused)
+                fail_msg("%s: watched refused %u, marked %u", entry->name, watched.refused, marked.refused);
+            refused_watched += watched.refused;
+            refused_marked += marked.refused;
+        }
+    }
+    print_message("blocks that refused a flush: %u when watched, %u by the marks\n", refused_watched, refused_marked);
+    assert_true(refused_watched);
+}
+
+/* A copy overwrites nothing when its buffers are two, and what it has read when they are one. */
+static void buffers_that_alias_are_marked(void **state) {
+    static const char ptx[] =
+        ".version 6.0\n.target sm_30\n.address_size 64\n.visible .entry copy(.param .u64 .ptr .global from, .param .u64 .ptr .global to)\n{\n"
+        ".reg .b32 %r<4>;\n.reg .b64 %d<6>;\nld.param.u64 %d1, [from];\nld.param.u64 %d2, [to];\nmov.u32 %r1, %tid.x;\n"
+        "mul.wide.u32 %d3, %r1, 4;\nadd.s64 %d4, %d1, %d3;\nadd.s64 %d5, %d2, %d3;\nld.global.u32 %r2, [%d4];\n"
+        "add.s32 %r2, %r2, 1;\nst.global.u32 [%d5], %r2;\nret;\n}\n";
+    static const uint32_t block[3] = {64, 1, 1}, same[2] = {0, 0}, apart[2] = {GPUMP_NONE, GPUMP_NONE};
+    uint8_t marks[64];
+    uint32_t i, found;
+    ptx_module module;
+    ptx_error wrong;
+    gpump_diag diag;
+    (void)state;
+    memset(&diag, 0, sizeof diag);
+    if (ptx_read(ptx, sizeof ptx - 1, "copy.ptx", &module, &wrong)) fail_msg("%s", wrong.text);
+    assert_true(module.kernel_count == 1 && module.kernels[0].count < sizeof marks);
+    memset(marks, 0, sizeof marks);
+    assert_int_equal(analysis_clobbers(&module.kernels[0], block, apart, marks, &diag), GPUMP_OK);
+    for (i = found = 0; i < module.kernels[0].count; i++) found += marks[i];
+    assert_int_equal(found, 0);
+    assert_int_equal(analysis_clobbers(&module.kernels[0], block, same, marks, &diag), GPUMP_OK);
+    for (i = found = 0; i < module.kernels[0].count; i++) found += marks[i];
+    assert_int_equal(found, 1);
+    ptx_free(&module);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(what_is_seen_was_marked)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_seen_was_marked),
+        cmocka_unit_test(the_marks_refuse_no_less),
+        cmocka_unit_test(buffers_that_alias_are_marked),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -75,6 +75,7 @@ static uint64_t one(uint64_t seed, uint64_t number) {
     set(&launch, "l1_bytes", 1024u << gpump_random_below(&state, 6));
     set(&launch, "l2_bytes", 2048u << gpump_random_below(&state, 9));
     set(&launch, "read_set_segments", 16u << gpump_random_below(&state, 8));
+    set(&launch, "static_flush", gpump_random_below(&state, 2));
     set(&launch, "in_flight_records", 4 + gpump_random_below(&state, 200));
     launch.sms = 1 + gpump_random_below(&state, 5);
     if (!(m = machine_build(&launch, &options, error)))

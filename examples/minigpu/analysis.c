@@ -254,6 +254,17 @@ void analysis_destroy(analysis *a) {
     memset(a, 0, sizeof *a);
 }
 
+gpump_result analysis_clobbers(const kernel_program *kernel, const uint32_t block[3], const uint32_t *alias_class, uint8_t *clobbers,
+                               gpump_diag *diag) {
+    gpump_result result;
+    analysis a;
+    if (kernel->uses_textures) return GPUMP_ERROR_ARGUMENT;
+    if ((result = analysis_create_launch(kernel, block, alias_class, &a, diag)) != GPUMP_OK) return result;
+    result = gpump_clobbers_block(a.program, clobbers, NULL);
+    analysis_destroy(&a);
+    return result;
+}
+
 /* ---- the way back ---- */
 
 /* Where the allocated program's registers stand in the kernel: vector registers first, predicates behind them. */
@@ -457,7 +468,7 @@ gpump_result analysis_lower(const kernel_program *kernel, const analysis_lowerin
     analysis_lowered ignored;
     gpump_result result;
     target_file file;
-    uint32_t *origins = NULL;
+    uint32_t *origins = NULL, i;
     analysis a;
     if (!report) report = &ignored;
     memset(report, 0, sizeof *report);
@@ -477,6 +488,8 @@ gpump_result analysis_lower(const kernel_program *kernel, const analysis_lowerin
         file.registers = r->registers;
         file.spill_base = (kernel->local_bytes + 7u) / 8u * 8u;
         result = rewrite(kernel, program, origins, &file, lowered);
+        for (i = 0; how->clobbers && result == GPUMP_OK && i < lowered->count; i++)
+            if (origins[i] != GPUMP_NONE && how->clobbers[origins[i]]) lowered->instructions[i].flags |= FLAG_CLOBBERS;
         lowered->registers = r->registers;
         lowered->predicates = r->predicates;
         lowered->ptx_registers = kernel->registers;

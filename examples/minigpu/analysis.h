@@ -28,6 +28,12 @@ gpump_result analysis_create_launch(const kernel_program *kernel, const uint32_t
 gpump_result analysis_create(const kernel_program *kernel, analysis *a, gpump_diag *diag);
 void analysis_destroy(analysis *a);
 
+/* Sets clobbers[i] to 1 where instruction i of a kernel makes its block unfit to be flushed (gpump_clobbers_block), block and alias_class as
+ * for analysis_create_launch; else to 0. Kernels that read textures are refused (GPUMP_ERROR_ARGUMENT): a texture may be a buffer that the
+ * kernel writes. */
+gpump_result analysis_clobbers(const kernel_program *kernel, const uint32_t block[3], const uint32_t *alias_class, uint8_t *clobbers,
+                               gpump_diag *diag);
+
 /* What a kernel is made into before it runs. */
 #define REGIONS_NONE 0u
 #define REGIONS_SPARSE 1u
@@ -38,6 +44,7 @@ typedef struct analysis_lowering {
     uint32_t only_boundaries;    /* tests: 1: boundaries without what keeps the live-ins of regions, which makes them wrong */
     const uint32_t *block;       /* threads of the launch's blocks in x, y and z; NULL: unknown */
     const uint32_t *alias_class; /* as for analysis_create_launch; NULL */
+    const uint8_t *clobbers;     /* of analysis_clobbers: marked instructions get FLAG_CLOBBERS; NULL */
 } analysis_lowering;
 
 /* What came of it. */

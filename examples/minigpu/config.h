@@ -50,6 +50,7 @@ typedef enum source_release { RELEASE_AT_OPERAND_READ, RELEASE_AT_LAST_CHECK, RE
     X(in_flight_records, 256, "instructions", ASSUMED, "in flight per SM")                                                        \
     X(memory_queue_entries, 16, "instructions", ASSUMED, "in the load-store unit before their last translation check")            \
     X(read_set_segments, 2048, "segments", ASSUMED, "per resident block; a block that touches more counts as clobbered on its next store") \
+    X(static_flush, 1, "flag", PUBLISHED, "Shieh 4.1: the compiler says what makes a block unfit to be flushed; 0: each block is watched") \
     X(saved_blocks_per_slot, 4, "contexts", ASSUMED, "saved contexts the machine has room for, per block slot of all SMs")        \
     X(resume_elsewhere, 1, "flag", ASSUMED, "a preempted block goes to another SM than it left, where there is one")              \
     X(overwrite_freed, 1, "flag", ASSUMED, "freed registers and shared memory are overwritten, so that nothing survives there by accident") \

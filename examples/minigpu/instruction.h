@@ -98,6 +98,7 @@ typedef enum instruction_variant {
 #define FLAG_NAN 32u           /* min.NaN, max.NaN: a NaN operand gives NaN */
 #define FLAG_CACHE_GLOBAL 64u  /* .cg, .cv: not cached in L1 */
 #define FLAG_READ_ONLY 128u    /* ld.global.nc, ldu */
+#define FLAG_CLOBBERS 256u     /* not PTX: analysis says that a block which has executed it may not be flushed (analysis_clobbers) */
 
 typedef enum operand_kind {
     OPERAND_NONE,

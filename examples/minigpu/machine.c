@@ -102,7 +102,7 @@ static uint32_t *alias_classes(const launch_kernel *k) {
 /* PTX has as many registers as it likes. A real thread has thread_registers, and no more than its block's share of the footprint
  * or of the register file: the rest is spilled to local memory. Before that, idempotent regions are formed, when they are wanted. */
 static int lower_kernel(const minigpu_config *config, const launch_file *launch, const machine_options *options, const launch_kernel *k,
-                        const kernel_program **program, kernel_program *allocated, char error[LAUNCH_ERROR_BYTES]) {
+                        const uint8_t *clobbers, const kernel_program **program, kernel_program *allocated, char error[LAUNCH_ERROR_BYTES]) {
     const uint64_t threads = align_up((uint64_t)k->block[0] * k->block[1] * k->block[2], LANES);
     const uint64_t room = (k->override_registers ? k->override_registers : config->gpu.registers) / (threads ? threads : LANES);
     uint32_t registers = config->thread_registers, *classes = NULL;
@@ -114,6 +114,7 @@ static int lower_kernel(const minigpu_config *config, const launch_file *launch,
     how.regions = choose_regions(launch, options);
     how.continuous = options->continuous;
     how.block = k->block;
+    how.clobbers = clobbers;
     if ((!registers && !how.regions) || threads > 1024) return 0; /* as named; or the launch is refused further on */
     if (!registers) registers = 1024;
     if (room < registers) registers = (uint32_t)room;
@@ -138,6 +139,24 @@ static int lower_kernel(const minigpu_config *config, const launch_file *launch,
     }
     *program = allocated;
     return 0;
+}
+
+/* Which instructions of a kernel, as it is written, end a block's chance to be flushed; NULL where blocks have to be watched instead: by
+ * configuration, or because the analysis cannot tell. */
+static uint8_t *static_clobbers(const minigpu_config *config, const kernel_program *program, const launch_kernel *k) {
+    uint8_t *clobbers;
+    uint32_t *classes;
+    gpump_diag diag;
+    if (!config->static_flush || program->parameter_count != k->argument_count) return NULL;
+    memset(&diag, 0, sizeof diag);
+    classes = alias_classes(k);
+    clobbers = (uint8_t *)calloc(program->count + 1u, 1);
+    if (!classes || !clobbers || analysis_clobbers(program, k->block, classes, clobbers, &diag) != GPUMP_OK) {
+        free(clobbers);
+        clobbers = NULL;
+    }
+    free(classes);
+    return clobbers;
 }
 
 static const launch_texture_reference *texture_reference(const launch_kernel *k, const char *name) {
@@ -222,22 +241,31 @@ static machine_programs *read_programs(const minigpu_config *config, launch_file
     link_modules(p);
     for (i = 0; i < launch->kernel_count; i++) {
         launch_kernel *k = &launch->kernels[i];
-        if (lower_kernel(config, launch, options, k, &found[i], &p->allocated[i], error)) {
+        uint8_t *clobbers = static_clobbers(config, found[i], k);
+        if (lower_kernel(config, launch, options, k, clobbers, &found[i], &p->allocated[i], error)) {
+            free(clobbers);
             free_programs(p);
             return NULL;
         }
         p->infos[i] = (issue_info *)calloc(found[i]->count ? found[i]->count : 1, sizeof **p->infos);
         if (!p->infos[i]) {
+            free(clobbers);
             launch_file_error(launch, nowhere, error, "out of memory");
             free_programs(p);
             return NULL;
         }
         if (scoreboard_prepare(found[i], p->infos[i])) {
+            free(clobbers);
             launch_file_error(launch, k->name_place, error, "kernel %s has %u registers and %u predicates, more than %u in all", k->name,
                               found[i]->registers, found[i]->predicates, SCOREBOARD_IDS);
             free_programs(p);
             return NULL;
         }
+        for (n = 0; clobbers && n < found[i]->count; n++) {
+            const int marked = found[i] == &p->allocated[i] ? (found[i]->instructions[n].flags & FLAG_CLOBBERS) != 0 : clobbers[n];
+            p->infos[i][n].clobbers = marked ? CLOBBERS_ALWAYS : CLOBBERS_NEVER;
+        }
+        free(clobbers);
     }
     return p;
 }

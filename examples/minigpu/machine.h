@@ -38,6 +38,13 @@
 
 /* ---- kernels ---- */
 
+/* What executing an instruction does to the flush bit of its block. */
+typedef enum clobber_rule {
+    CLOBBERS_WATCHED, /* clears it when it overwrites what its block has read (read_set.h) */
+    CLOBBERS_NEVER,   /* nothing, says the analysis */
+    CLOBBERS_ALWAYS   /* clears it, says the analysis */
+} clobber_rule;
+
 /* What issue needs to know of an instruction, prepared once: its scoreboard ids and a few bits. */
 typedef struct issue_info {
     uint16_t ids[22];          /* sources first, then destinations: register r is r, predicate p is registers + p */
@@ -48,6 +55,7 @@ typedef struct issue_info {
     uint8_t is_barrier;
     uint8_t is_global;         /* may touch device memory */
     uint8_t is_boundary;       /* starts an idempotent region: waits for everything in flight */
+    uint8_t clobbers;          /* clobber_rule */
 } issue_info;
 
 typedef enum kernel_state { KERNEL_WAITING, KERNEL_ACTIVE, KERNEL_DONE } kernel_state;

@@ -254,13 +254,16 @@ static void atomic(machine *m, sm *s, in_flight *r) {
     }
 }
 
-/* The flush bit: the block may be started anew as long as it has overwritten nothing that it has read. */
+/* The flush bit: the block may be started anew as long as it has overwritten nothing that it has read, or as long as it has executed
+ * nothing that might do so. */
 static void track(machine *m, sm *s, in_flight *r) {
     block *b = &m->blocks[r->block];
     uint32_t entry = b->ref.slot, i;
     int clobbered = 0;
     if (r->instruction->space == SPACE_LOCAL) return;
-    if (r->instruction->opcode == OPCODE_ATOM || r->instruction->opcode == OPCODE_RED) {
+    if (r->info->clobbers != CLOBBERS_WATCHED) {
+        clobbered = r->info->clobbers == CLOBBERS_ALWAYS;
+    } else if (r->instruction->opcode == OPCODE_ATOM || r->instruction->opcode == OPCODE_RED) {
         clobbered = r->segment_count != 0;
     } else {
         for (i = 0; i < r->segment_count; i++) {
