@@ -587,4 +587,21 @@ GPUMP_API gpump_result gpump_regions_form(const gpump_program *program, const gp
     if (result == GPUMP_OK && report) *report = found;
     return result;
 }
+
+GPUMP_API gpump_result gpump_regions_stored(const gpump_program *program, const gpump_liveness *liveness, uint32_t spilling,
+                                            uint32_t boundary, uint32_t happened, const uint32_t *pcs, uint32_t count,
+                                            uint64_t *set) {
+    gpump_instruction in;
+    uint32_t i;
+    if (!program || !liveness || !set || (count && !pcs) || happened > 1) return GPUMP_ERROR_ARGUMENT;
+    if (spilling != GPUMP_SPILLING_CONTINUOUS && spilling != GPUMP_SPILLING_JUST_IN_TIME) return GPUMP_ERROR_ARGUMENT;
+    if (boundary >= gpump_program_instructions(program)) return GPUMP_ERROR_ARGUMENT;
+    for (i = 0; i < count; i++)
+        if (pcs[i] >= gpump_program_instructions(program)) return GPUMP_ERROR_ARGUMENT;
+    gpump_program_instruction(program, boundary, &in);
+    if (in.operation != GPUMP_OP_BOUNDARY) return GPUMP_ERROR_ARGUMENT;
+    if (in.immediate == GPUMP_BOUNDARY_SHORT || happened != (spilling == GPUMP_SPILLING_JUST_IN_TIME)) count = 0;
+    gpump_liveness_stack(liveness, pcs, count, set);
+    return GPUMP_OK;
+}
 #endif

@@ -59,6 +59,21 @@ GPUMP_API gpump_result gpump_regions_form(const gpump_program *program, const gp
 GPUMP_API gpump_result gpump_regions_preserve(const gpump_program *program, gpump_program **preserved,
                                               gpump_regions_report *report, gpump_diag *diag);
 
+/* When the live-ins of regions are stored for a restart (iGPU 4.2). */
+typedef enum gpump_spilling {
+    GPUMP_SPILLING_CONTINUOUS = 0,  /* at every sparse boundary that is crossed */
+    GPUMP_SPILLING_JUST_IN_TIME = 1 /* at an exception or a switch only: regions keep their live-ins in registers until then */
+} gpump_spilling;
+
+/* Sets set[] (gpump_liveness_words words) to the registers that a warp must store at BOUNDARY `boundary` of a formed program,
+ * so that it can restart behind it. pcs[count]: the SIMT stack recorded there, the PC behind the boundary included; what is
+ * live at each of them counts. happened 0: the warp only crosses the boundary, which stores everything (continuous) or
+ * nothing (just in time); 1: an exception has sent it back there, which stores nothing more, or everything. Short boundaries
+ * restart from registers alone and store nothing. GPUMP_ERROR_ARGUMENT (not a BOUNDARY, spilling, a PC past the program). */
+GPUMP_API gpump_result gpump_regions_stored(const gpump_program *program, const gpump_liveness *liveness, uint32_t spilling,
+                                            uint32_t boundary, uint32_t happened, const uint32_t *pcs, uint32_t count,
+                                            uint64_t *set);
+
 GPUMP_END
 #endif
 #endif

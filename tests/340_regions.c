@@ -621,6 +621,51 @@ static void out_of_memory_is_a_value(void **state) {
     test_every_allocation_failing(form_once, &random);
 }
 
+/* iGPU 4.2: continuous spilling stores at the boundary, just-in-time spilling when the warp has been sent back there. */
+static uint32_t stored(const gpump_program *program, const gpump_liveness *liveness, uint32_t spilling, uint32_t boundary, uint32_t happened,
+                       uint32_t other_side) {
+    uint64_t set[1] = {~UINT64_C(0)};
+    const uint32_t pcs[2] = {boundary + 1, other_side};
+    assert_int_equal(gpump_regions_stored(program, liveness, spilling, boundary, happened, pcs, other_side == GPUMP_NONE ? 1 : 2, set), GPUMP_OK);
+    return (uint32_t)set[0];
+}
+static void live_ins_are_stored_at_once_or_when_needed(void **state) {
+    test_builder b = test_build(NULL);
+    gpump_instruction boundary = gpump_instruction_make(GPUMP_OP_BOUNDARY);
+    gpump_liveness *liveness = NULL;
+    uint64_t set = 7;
+    const uint32_t beyond = 99;
+    uint32_t r[5], i, sparse, brief;
+    (void)state;
+    for (i = 0; i < 5; i++) r[i] = test_register(&b, GPUMP_WIDTH_32);
+    for (i = 0; i < 3; i++) test_constant(&b, r[i], 1);
+    boundary.immediate = GPUMP_BOUNDARY_SPARSE;
+    sparse = test_add(&b, &boundary);
+    test_op(&b, 1, r[3], r[0], r[1], GPUMP_NONE);
+    boundary.immediate = GPUMP_BOUNDARY_SHORT;
+    brief = test_add(&b, &boundary);
+    test_op(&b, 2, r[4], r[3], r[2], GPUMP_NONE);
+    test_exit(&b, GPUMP_NONE);
+    assert_int_equal(test_finish(&b), GPUMP_OK);
+    assert_int_equal(gpump_liveness_create(b.program, NULL, &liveness), GPUMP_OK);
+    assert_int_equal(gpump_liveness_words(liveness), 1);
+    assert_int_equal(stored(b.program, liveness, GPUMP_SPILLING_CONTINUOUS, sparse, 0, GPUMP_NONE), 7);
+    assert_int_equal(stored(b.program, liveness, GPUMP_SPILLING_CONTINUOUS, sparse, 1, GPUMP_NONE), 0);
+    assert_int_equal(stored(b.program, liveness, GPUMP_SPILLING_JUST_IN_TIME, sparse, 0, GPUMP_NONE), 0);
+    assert_int_equal(stored(b.program, liveness, GPUMP_SPILLING_JUST_IN_TIME, sparse, 1, GPUMP_NONE), 7);
+    /* lanes that wait elsewhere keep what they need: register 3 is live there */
+    assert_int_equal(stored(b.program, liveness, GPUMP_SPILLING_JUST_IN_TIME, sparse, 1, brief + 1), 15);
+    assert_int_equal(stored(b.program, liveness, GPUMP_SPILLING_JUST_IN_TIME, brief, 1, GPUMP_NONE), 0);
+    assert_int_equal(stored(b.program, liveness, GPUMP_SPILLING_CONTINUOUS, brief, 0, GPUMP_NONE), 0);
+    /* refused, and nothing is written */
+    assert_int_equal(gpump_regions_stored(b.program, liveness, 0, sparse + 1, 0, NULL, 0, &set), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_regions_stored(b.program, liveness, 2, sparse, 0, NULL, 0, &set), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_regions_stored(b.program, liveness, 1, sparse, 1, &beyond, 1, &set), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(set, 7);
+    gpump_liveness_destroy(liveness);
+    gpump_program_destroy(b.program);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(igpu_figure_3_live),
@@ -630,6 +675,7 @@ int main(void) {
         cmocka_unit_test(hitting_sets_are_near_the_least),
         cmocka_unit_test(any_restart_leaves_the_same_memory),
         cmocka_unit_test(a_block_without_clobbers_starts_afresh),
+        cmocka_unit_test(live_ins_are_stored_at_once_or_when_needed),
         cmocka_unit_test(out_of_memory_is_a_value),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
