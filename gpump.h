@@ -6028,6 +6028,10 @@ GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compress_unwarp_plain(uint32_
 /* Everything below is one function per direction, with the group width a constant at each call. */
 #define GPUMPI_COMPRESS_LOAD(p) _mm256_loadu_si256((const __m256i *)(const void *)(p))
 #define GPUMPI_COMPRESS_STORE(p, x) _mm256_storeu_si256((__m256i *)(void *)(p), (x))
+/* The stride at p, and the eight words that a stride gives from p on. */
+#define GPUMPI_COMPRESS_ALL(p) _mm256_set1_epi32((int)*(p))
+#define GPUMPI_COMPRESS_STRIDE(p) _mm256_sub_epi32(GPUMPI_COMPRESS_ALL((p) + 1), GPUMPI_COMPRESS_ALL(p))
+#define GPUMPI_COMPRESS_LANES(p, d) _mm256_add_epi32(GPUMPI_COMPRESS_ALL(p), _mm256_mullo_epi32(lane, (d)))
 
 GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS unsigned char *gpumpi_compress_warp_vector(const uint32_t *values, uint32_t registers,
                                                                                          uint32_t step, const uint64_t *live,
@@ -6043,32 +6047,25 @@ GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS unsigned char *gpumpi_compress_war
             __m256i x0 = GPUMPI_COMPRESS_LOAD(v), x1 = GPUMPI_COMPRESS_LOAD(v + 8), x2 = GPUMPI_COMPRESS_LOAD(v + 16),
                     x3 = GPUMPI_COMPRESS_LOAD(v + 24), differs;
             uint32_t any = 0;
-            if (group == 32) {
-                uint32_t d = v[1] - v[0];
-                __m256i e = _mm256_add_epi32(_mm256_set1_epi32((int)v[0]), _mm256_mullo_epi32(lane, _mm256_set1_epi32((int)d)));
-                __m256i d8 = _mm256_set1_epi32((int)(d * 8)), d16 = _mm256_set1_epi32((int)(d * 16));
-                __m256i e1 = _mm256_add_epi32(e, d8), e2 = _mm256_add_epi32(e, d16), e3 = _mm256_add_epi32(e1, d16);
+            __m256i d = GPUMPI_COMPRESS_STRIDE(v), e = GPUMPI_COMPRESS_LANES(v, d);
+            if (group == 32) { /* strides and bases stay in vector registers: going through general ones costs more than the sums */
+                __m256i e1 = _mm256_add_epi32(e, _mm256_slli_epi32(d, 3)), d16 = _mm256_slli_epi32(d, 4);
                 differs = _mm256_or_si256(_mm256_or_si256(_mm256_xor_si256(x0, e), _mm256_xor_si256(x1, e1)),
-                                          _mm256_or_si256(_mm256_xor_si256(x2, e2), _mm256_xor_si256(x3, e3)));
-                any = d;
+                                          _mm256_or_si256(_mm256_xor_si256(x2, _mm256_add_epi32(e, d16)),
+                                                          _mm256_xor_si256(x3, _mm256_add_epi32(e1, d16))));
+                any = v[1] - v[0];
             } else if (group == 16) {
-                uint32_t d = v[1] - v[0], f = v[17] - v[16];
-                __m256i e = _mm256_add_epi32(_mm256_set1_epi32((int)v[0]), _mm256_mullo_epi32(lane, _mm256_set1_epi32((int)d)));
-                __m256i h = _mm256_add_epi32(_mm256_set1_epi32((int)v[16]), _mm256_mullo_epi32(lane, _mm256_set1_epi32((int)f)));
-                __m256i e1 = _mm256_add_epi32(e, _mm256_set1_epi32((int)(d * 8)));
-                __m256i h1 = _mm256_add_epi32(h, _mm256_set1_epi32((int)(f * 8)));
+                __m256i f = GPUMPI_COMPRESS_STRIDE(v + 16), h = GPUMPI_COMPRESS_LANES(v + 16, f);
+                __m256i e1 = _mm256_add_epi32(e, _mm256_slli_epi32(d, 3)), h1 = _mm256_add_epi32(h, _mm256_slli_epi32(f, 3));
                 differs = _mm256_or_si256(_mm256_or_si256(_mm256_xor_si256(x0, e), _mm256_xor_si256(x1, e1)),
                                           _mm256_or_si256(_mm256_xor_si256(x2, h), _mm256_xor_si256(x3, h1)));
-                any = d | f;
+                any = (v[1] - v[0]) | (v[17] - v[16]);
             } else {
-                uint32_t d0 = v[1] - v[0], d1 = v[9] - v[8], d2 = v[17] - v[16], d3 = v[25] - v[24];
-                __m256i e0 = _mm256_add_epi32(_mm256_set1_epi32((int)v[0]), _mm256_mullo_epi32(lane, _mm256_set1_epi32((int)d0)));
-                __m256i e1 = _mm256_add_epi32(_mm256_set1_epi32((int)v[8]), _mm256_mullo_epi32(lane, _mm256_set1_epi32((int)d1)));
-                __m256i e2 = _mm256_add_epi32(_mm256_set1_epi32((int)v[16]), _mm256_mullo_epi32(lane, _mm256_set1_epi32((int)d2)));
-                __m256i e3 = _mm256_add_epi32(_mm256_set1_epi32((int)v[24]), _mm256_mullo_epi32(lane, _mm256_set1_epi32((int)d3)));
-                differs = _mm256_or_si256(_mm256_or_si256(_mm256_xor_si256(x0, e0), _mm256_xor_si256(x1, e1)),
-                                          _mm256_or_si256(_mm256_xor_si256(x2, e2), _mm256_xor_si256(x3, e3)));
-                any = d0 | d1 | d2 | d3;
+                __m256i d1 = GPUMPI_COMPRESS_STRIDE(v + 8), d2 = GPUMPI_COMPRESS_STRIDE(v + 16), d3 = GPUMPI_COMPRESS_STRIDE(v + 24);
+                differs = _mm256_or_si256(_mm256_or_si256(_mm256_xor_si256(x0, e), _mm256_xor_si256(x1, GPUMPI_COMPRESS_LANES(v + 8, d1))),
+                                          _mm256_or_si256(_mm256_xor_si256(x2, GPUMPI_COMPRESS_LANES(v + 16, d2)),
+                                                          _mm256_xor_si256(x3, GPUMPI_COMPRESS_LANES(v + 24, d3))));
+                any = (v[1] - v[0]) | (v[9] - v[8]) | (v[17] - v[16]) | (v[25] - v[24]);
             }
             if (!_mm256_testz_si256(differs, differs)) {
                 pattern = GPUMP_COMPRESS_RANDOM;
@@ -6124,10 +6121,9 @@ GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compre
             in += groups * 4;
         } else if (pattern == GPUMP_COMPRESS_STRIDED) {
             for (g = 0; g < groups; g++) {
-                uint32_t base = gpumpi_compress_get(in + g * 4), d = gpumpi_compress_get(in + (groups + g) * 4);
-                __m256i x = _mm256_add_epi32(_mm256_set1_epi32((int)base), _mm256_mullo_epi32(lane, _mm256_set1_epi32((int)d)));
-                for (i = 0; i < group; i += 8)
-                    GPUMPI_COMPRESS_STORE(v + g * group + i, _mm256_add_epi32(x, _mm256_set1_epi32((int)(d * i))));
+                __m256i d = _mm256_set1_epi32((int)gpumpi_compress_get(in + (groups + g) * 4)), d8 = _mm256_slli_epi32(d, 3);
+                __m256i x = _mm256_add_epi32(_mm256_set1_epi32((int)gpumpi_compress_get(in + g * 4)), _mm256_mullo_epi32(lane, d));
+                for (i = 0; i < group; i += 8, x = _mm256_add_epi32(x, d8)) GPUMPI_COMPRESS_STORE(v + g * group + i, x);
             }
             in += groups * 8;
         }
