@@ -338,7 +338,8 @@ static void every_kernel_on_the_machine(void **state) {
     (void)state;
     for (entry = reference_entries; entry->name; entry++)
         for (k = 0; k < sizeof kinds / sizeof *kinds; k += 2) done += restart_on_machine(entry->name, kinds[k], test_cases(30), &random);
-    assert_true(done > 2000);
+    printf("%llu warps sent back on the machine\n", (unsigned long long)done);
+    assert_true(done > 60 * test_cases(30)); /* most places find warps that can go back */
 }
 
 int main(void) {
