@@ -1,8 +1,7 @@
 /* labels: equivalence unit link: minigpu_core */
 /* Whether a block may be flushed, decided by analysis and by watching: every instruction that is seen to overwrite what its block has read,
  * or to do an atomic, in any kernel of examples/minigpu/kernels, is one that gpump_clobbers_block has marked. And the machine that goes by
- * the marks (static_flush) clears flush bits no later than the one that watches, and flushes with right results, buffers that alias
- * included. */
+ * the marks (static_flush) clears flush bits no later than the one that watches, and flushes with right results. */
 #include "test.h"
 #include "analysis.h"
 #include "check.h"
