@@ -2947,6 +2947,104 @@ GPUMP_API gpump_result gpumpi_registers_prepare(const gpump_program *program, co
 #endif
 #endif
 
+/* ---- gpump_impl/victim_parts.h ---- */
+/* victim_parts (private): what the parts of victim share. victim_positions.c lays positions out, victim_greedy.c is Algorithm 1,
+ * victim_exact.c the search, victim_policies.c the table of policies, victim.c the decision over SMs. */
+#ifndef GPUMPI_VICTIM_PARTS_H
+#define GPUMPI_VICTIM_PARTS_H
+
+
+
+#include <string.h>
+
+GPUMP_BEGIN
+
+#define GPUMPI_VICTIM_F (1u << GPUMP_TECHNIQUE_FLUSH)
+#define GPUMPI_VICTIM_S (1u << GPUMP_TECHNIQUE_SWITCH)
+#define GPUMPI_VICTIM_D (1u << GPUMP_TECHNIQUE_DRAIN)
+#define GPUMPI_VICTIM_R (1u << GPUMP_TECHNIQUE_REWIND)
+
+/* ---- one block ---- */
+
+/* Cycles until the deadline of a request. */
+GPUMP_INLINE uint64_t gpumpi_victim_left(const gpump_victim_request *request) {
+    uint64_t deadline = gpump_add_saturated(request->since, request->limit_cycles);
+    if (request->limit_cycles == GPUMP_UNKNOWN) return GPUMP_UNKNOWN;
+    return deadline > request->now ? deadline - request->now : 0;
+}
+
+/* A block that frees its room without being told to. */
+GPUMP_INLINE int gpumpi_victim_is_leaving(const gpump_block_view *block) {
+    return block->state >= GPUMP_BLOCK_DRAINING && block->state != GPUMP_BLOCK_RESTORING;
+}
+
+GPUMP_INLINE uint64_t gpumpi_victim_leaving_latency(const gpump_block_view *block, const gpump_cost_estimate *estimate) {
+    if (block->state == GPUMP_BLOCK_DRAINING) return estimate->latency[GPUMP_TECHNIQUE_DRAIN];
+    if (block->state == GPUMP_BLOCK_STOPPING || block->state == GPUMP_BLOCK_SAVING) return estimate->latency[GPUMP_TECHNIQUE_SWITCH];
+    return 0;
+}
+
+/* Whether a technique moves bytes through the port that the blocks of an SM share. */
+GPUMP_INLINE int gpumpi_victim_uses_port(uint32_t technique) {
+    return technique == GPUMP_TECHNIQUE_SWITCH || technique == GPUMP_TECHNIQUE_REWIND;
+}
+
+/* Algorithm 1, lines 3 to 13. `allowed` is not 0. Unknown counts as the largest number and is never in time. */
+GPUMP_INLINE uint32_t gpumpi_victim_cheapest(const gpump_cost_estimate *estimate, uint32_t allowed, uint64_t left) {
+    uint32_t t, in_time = GPUMP_TECHNIQUES, fastest = GPUMP_TECHNIQUES;
+    for (t = 0; t < GPUMP_TECHNIQUES; t++) {
+        uint64_t latency = estimate->latency[t], overhead = estimate->overhead[t];
+        if (!(allowed >> t & 1u)) continue;
+        if (latency <= left && latency != GPUMP_UNKNOWN &&
+            (in_time == GPUMP_TECHNIQUES || overhead < estimate->overhead[in_time] ||
+             (overhead == estimate->overhead[in_time] && latency < estimate->latency[in_time])))
+            in_time = t;
+        if (in_time != GPUMP_TECHNIQUES) continue; /* the fastest is asked for only when none is in time */
+        if (fastest == GPUMP_TECHNIQUES || latency < estimate->latency[fastest] ||
+            (latency == estimate->latency[fastest] && overhead < estimate->overhead[fastest]))
+            fastest = t;
+    }
+    return in_time != GPUMP_TECHNIQUES ? in_time : fastest;
+}
+
+/* ---- warps, threads and slots of one SM ---- */
+
+/* What is free of the resources that positions do not cover. */
+typedef struct gpumpi_victim_room {
+    uint32_t warps, threads, slots; /* free */
+} gpumpi_victim_room;
+
+GPUMP_INLINE void gpumpi_victim_release(const gpump_block_view *blocks, uint64_t set, gpumpi_victim_room *room) {
+    for (; set; set &= set - 1) {
+        const gpump_block_view *block = &blocks[gpump_bits_lowest64(set)];
+        room->warps += block->warps;
+        room->threads += block->threads;
+        room->slots++;
+    }
+}
+
+/* Whether `positions` more blocks fit. */
+GPUMP_INLINE int gpumpi_victim_suffices(const gpump_victim_geometry *geometry, const gpumpi_victim_room *room, uint32_t positions) {
+    return room->warps >= geometry->warps * positions && room->threads >= geometry->threads * positions && room->slots >= positions;
+}
+
+/* Adds whoever must leave with a block of the set. */
+GPUMP_API uint64_t gpumpi_victim_closure(const gpump_victim_sm *sm, uint64_t set);
+
+/* ---- plans ---- */
+
+/* Chimera and its kin: all blocks or none, positions from the lowest. */
+GPUMP_API void gpumpi_victim_plan_whole(const gpump_victim_policy *policy, const gpump_victim_plan_args *args, gpump_victim_plan *plan);
+
+/* Positions and victims of least overhead in which every block leaves within the limit; where that cannot be, within the least
+ * latency that can. Every block takes its cheapest technique within that latency, which is returned.
+ * `nodes` bounds the search; plan->positions is 0 when it ends without an answer. */
+GPUMP_API uint64_t gpumpi_victim_exact(const gpump_victim_plan_args *args, const gpump_cost_estimate *estimates, uint32_t nodes,
+                                       gpump_victim_plan *plan);
+
+GPUMP_END
+#endif
+
 /* ---- gpump_impl/scheduler_parts.h ---- */
 /* scheduler_parts (private): the scheduler's block of memory, for scheduler.c, which changes it, and scheduler_tables.c, which lays it
  * out, shows and checks it. */
@@ -11646,31 +11744,8 @@ GPUMP_API int gpump_spill_run_on(const gpump_spill_decision *decision, uint64_t 
     return there < here;
 }
 
-/* ---- gpump_impl/victim.c ---- */
-/* victim: the code behind victim.h */
+/* ---- gpump_impl/victim_positions.c ---- */
 
-
-#include <string.h>
-
-/* Blocks of one SM after every one has been given its way out. */
-typedef struct gpumpi_victim_priced {
-    uint64_t latency[GPUMP_VICTIM_BLOCKS];
-    uint64_t overhead[GPUMP_VICTIM_BLOCKS];
-    uint64_t late; /* blocks that no technique gets out in time */
-    uint64_t ask_again;
-    uint8_t technique[GPUMP_VICTIM_BLOCKS];
-} gpumpi_victim_priced;
-
-/* An SM in a decision over many. */
-typedef struct gpumpi_victim_state {
-    uint64_t overhead; /* of one position more */
-    uint64_t latency;
-    uint64_t total;    /* overhead of the plan so far */
-    uint32_t late;
-    uint32_t quota;    /* positions given to this SM */
-    uint32_t heap;     /* the heap of SM indices is spread over these */
-    uint32_t unused;
-} gpumpi_victim_state;
 
 /* ---- geometry and candidate sets ---- */
 
@@ -11745,42 +11820,63 @@ GPUMP_API void gpump_victim_candidates_update(uint64_t *sets, uint32_t positions
     for (p = 0; p < positions; p++) sets[p] &= ~preempted;
 }
 
-/* ---- one block ---- */
+/* ---- storage ---- */
 
-static uint64_t gpumpi_victim_left(const gpump_victim_request *request) {
-    uint64_t deadline = gpump_add_saturated(request->since, request->limit_cycles);
-    if (request->limit_cycles == GPUMP_UNKNOWN) return GPUMP_UNKNOWN;
-    return deadline > request->now ? deadline - request->now : 0;
+static uint32_t gpumpi_victim_width(uint32_t values) {
+    uint32_t bits = 0;
+    while (values > 1 && bits < 32 && (uint64_t)1 << bits < values) bits++;
+    return bits;
 }
 
-/* A block that frees its room without being told to. */
-static int gpumpi_victim_is_leaving(const gpump_block_view *block) {
-    return block->state >= GPUMP_BLOCK_DRAINING && block->state != GPUMP_BLOCK_RESTORING;
-}
-
-static uint64_t gpumpi_victim_leaving_latency(const gpump_block_view *block, const gpump_cost_estimate *estimate) {
-    if (block->state == GPUMP_BLOCK_DRAINING) return estimate->latency[GPUMP_TECHNIQUE_DRAIN];
-    if (block->state == GPUMP_BLOCK_STOPPING || block->state == GPUMP_BLOCK_SAVING) return estimate->latency[GPUMP_TECHNIQUE_SWITCH];
-    return 0;
-}
-
-/* Algorithm 1, lines 3 to 13. `allowed` is not 0. Unknown counts as the largest number and is never in time. */
-static uint32_t gpumpi_victim_cheapest(const gpump_cost_estimate *estimate, uint32_t allowed, uint64_t left) {
-    uint32_t t, in_time = GPUMP_TECHNIQUES, fastest = GPUMP_TECHNIQUES;
-    for (t = 0; t < GPUMP_TECHNIQUES; t++) {
-        uint64_t latency = estimate->latency[t], overhead = estimate->overhead[t];
-        if (!(allowed >> t & 1u)) continue;
-        if (latency <= left && latency != GPUMP_UNKNOWN &&
-            (in_time == GPUMP_TECHNIQUES || overhead < estimate->overhead[in_time] ||
-             (overhead == estimate->overhead[in_time] && latency < estimate->latency[in_time])))
-            in_time = t;
-        if (in_time != GPUMP_TECHNIQUES) continue; /* the fastest is asked for only when none is in time */
-        if (fastest == GPUMP_TECHNIQUES || latency < estimate->latency[fastest] ||
-            (latency == estimate->latency[fastest] && overhead < estimate->overhead[fastest]))
-            fastest = t;
+GPUMP_API gpump_result gpump_victim_config_preset(gpump_victim_config *config, const char *preset) {
+    gpump_gpu gpu;
+    gpump_result result;
+    uint32_t largest, i;
+    if (!config) return GPUMP_ERROR_ARGUMENT;
+    result = gpump_gpu_config_preset(&gpu, preset);
+    if (result != GPUMP_OK) return result;
+    memset(config, 0, sizeof *config);
+    config->struct_size = (uint32_t)sizeof *config;
+    config->sms = gpu.sms;
+    config->counter_bits = 32;
+    if (!strcmp(preset, "gtx480_shieh")) {
+        config->positions = 64;
+        config->address_bits = 16;
+        config->candidates = config->blocks = 16;
+        return GPUMP_OK;
     }
-    return in_time != GPUMP_TECHNIQUES ? in_time : fastest;
+    largest = gpu.registers;
+    for (i = 0; i < gpu.shared_options; i++)
+        if (gpu.shared_bytes[i] > largest) largest = gpu.shared_bytes[i];
+    config->positions = GPUMP_VICTIM_POSITIONS;
+    config->address_bits = gpumpi_victim_width(largest);
+    config->candidates = config->blocks = gpu.block_slots;
+    return GPUMP_OK;
 }
+
+GPUMP_API gpump_result gpump_victim_bits(const gpump_victim_config *config, uint64_t *sm_bits, uint64_t *gpu_bits, gpump_diag *diag) {
+    uint64_t id;
+    if (!config || !sm_bits || !gpu_bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config, sm_bits or gpu_bits", 0, 0, 1, UINT64_MAX);
+    if (config->struct_size != sizeof *config)
+        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "struct_size", 0, config->struct_size, sizeof *config, sizeof *config);
+    id = gpumpi_victim_width(config->blocks);
+    *sm_bits = (uint64_t)2 * config->address_bits * config->positions + id * config->blocks * config->candidates +
+               (uint64_t)(2 * config->counter_bits + 1) * config->blocks;
+    *gpu_bits = id * config->blocks * config->sms;
+    return GPUMP_OK;
+}
+
+/* ---- gpump_impl/victim_greedy.c ---- */
+
+
+/* Blocks of one SM after every one has been given its way out. */
+typedef struct gpumpi_victim_priced {
+    uint64_t latency[GPUMP_VICTIM_BLOCKS];
+    uint64_t overhead[GPUMP_VICTIM_BLOCKS];
+    uint64_t late; /* blocks that no technique gets out in time */
+    uint64_t ask_again;
+    uint8_t technique[GPUMP_VICTIM_BLOCKS];
+} gpumpi_victim_priced;
 
 /* Prices every block of `which`. A hook's answer outside `allowed` makes the block NO_TECHNIQUE; the check of the plan names it. */
 static void gpumpi_victim_price(const gpump_victim_policy *policy, const gpump_victim_request *request, const gpump_victim_sm *sm,
@@ -11811,7 +11907,7 @@ static void gpumpi_victim_price(const gpump_victim_policy *policy, const gpump_v
     }
 }
 
-/* ---- candidates ---- */
+/* ---- one candidate: Algorithm 1 ---- */
 
 /* 1 when a is to be preferred (Algorithm 1, lines 21 to 26); ties go to the lower position. */
 static int gpumpi_victim_better(const gpump_victim_candidate *a, const gpump_victim_candidate *b) {
@@ -11870,28 +11966,9 @@ GPUMP_API gpump_result gpump_victim_select(const gpump_victim_policy *policy, co
     return GPUMP_OK;
 }
 
-/* ---- plans: which positions and blocks of one SM ---- */
+/* ---- positions until the request is met ---- */
 
-/* What the SM lacks in warps, threads and slots when `positions` more blocks come and the blocks of `set` leave. */
-typedef struct gpumpi_victim_room {
-    uint32_t warps, threads, slots; /* free */
-} gpumpi_victim_room;
-
-static void gpumpi_victim_release(const gpump_block_view *blocks, uint64_t set, gpumpi_victim_room *room) {
-    for (; set; set &= set - 1) {
-        const gpump_block_view *block = &blocks[gpump_bits_lowest64(set)];
-        room->warps += block->warps;
-        room->threads += block->threads;
-        room->slots++;
-    }
-}
-
-static int gpumpi_victim_suffices(const gpump_victim_geometry *geometry, const gpumpi_victim_room *room, uint32_t positions) {
-    return room->warps >= geometry->warps * positions && room->threads >= geometry->threads * positions && room->slots >= positions;
-}
-
-/* Adds whoever must leave with a block of the set. */
-static uint64_t gpumpi_victim_closure(const gpump_victim_sm *sm, uint64_t set) {
+GPUMP_API uint64_t gpumpi_victim_closure(const gpump_victim_sm *sm, uint64_t set) {
     uint64_t all = set, rest;
     uint32_t i;
     for (rest = set; rest; rest &= rest - 1) {
@@ -12023,9 +12100,33 @@ GPUMP_API void gpump_victim_plan_greedy(const gpump_victim_policy *policy, const
     }
 }
 
-/* ---- the exact plan ---- */
+/* Chimera and its kin: all blocks or none, positions from the lowest. */
+GPUMP_API void gpumpi_victim_plan_whole(const gpump_victim_policy *policy, const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
+    gpumpi_victim_priced priced;
+    uint64_t rest, victims = args->choosable;
+    uint32_t taken;
+    plan->positions = plan->victims = 0;
+    plan->ask_again = GPUMP_UNKNOWN;
+    if (args->fixed) return;
+    if (policy->plan) {
+        policy->plan(policy, args, plan);
+        return;
+    }
+    gpumpi_victim_price(policy, args->request, args->sm, victims, args->allowed, args->left, &priced);
+    for (rest = args->open, taken = 0; rest && taken < args->want; rest &= rest - 1, taken++) plan->positions |= rest & (0 - rest);
+    if (!plan->positions) return;
+    plan->victims = victims;
+    plan->ask_again = priced.ask_again;
+    for (rest = victims; rest; rest &= rest - 1) {
+        uint32_t i = gpump_bits_lowest64(rest);
+        plan->technique[i] = priced.technique[i];
+    }
+}
 
-#define GPUMPI_VICTIM_NODES 200000u
+/* ---- gpump_impl/victim_exact.c ---- */
+
+
+/* ---- the exact plan ---- */
 
 typedef struct gpumpi_victim_search {
     const gpump_victim_plan_args *args;
@@ -12107,10 +12208,8 @@ static void gpumpi_victim_search_positions(gpumpi_victim_search *search, uint32_
     gpumpi_victim_search_positions(search, i, chosen, positions, victims);
 }
 
-/* Positions and victims of least overhead in which every block leaves within the limit; where that cannot be, within the least
- * latency that can. Every block takes its cheapest technique within that latency, which is returned. */
-static uint64_t gpumpi_victim_exact(const gpump_victim_plan_args *args, const gpump_cost_estimate *estimates, uint32_t nodes,
-                                    gpump_victim_plan *plan) {
+GPUMP_API uint64_t gpumpi_victim_exact(const gpump_victim_plan_args *args, const gpump_cost_estimate *estimates, uint32_t nodes,
+                                       gpump_victim_plan *plan) {
     gpumpi_victim_search search;
     uint64_t fastest[GPUMP_VICTIM_BLOCKS], overhead[GPUMP_VICTIM_BLOCKS], choosable = args->choosable, rest, limit = args->left;
     uint32_t want, p, i, j;
@@ -12203,16 +12302,19 @@ possible:
     return limit;
 }
 
+/* ---- gpump_impl/victim_policies.c ---- */
+
+
+/* ---- exact ---- */
+
+#define GPUMPI_VICTIM_NODES 200000u
+
 static void gpumpi_victim_plan_exact(const gpump_victim_policy *policy, const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
     gpumpi_victim_exact(args, args->sm->estimates, GPUMPI_VICTIM_NODES, plan);
     if (!plan->positions && args->want) gpump_victim_plan_greedy(policy, args, plan);
 }
 
 /* ---- joint: ours ---- */
-
-static int gpumpi_victim_uses_port(uint32_t technique) {
-    return technique == GPUMP_TECHNIQUE_SWITCH || technique == GPUMP_TECHNIQUE_REWIND;
-}
 
 /* The cheapest technique of a block within `limit`, without those in `avoid`; GPUMP_TECHNIQUES when there is none. */
 static uint32_t gpumpi_victim_within(const gpump_cost_estimate *estimate, uint32_t allowed, uint32_t avoid, uint64_t limit) {
@@ -12337,10 +12439,6 @@ static uint32_t gpumpi_victim_technique_timeout(const gpump_victim_policy *polic
 
 /* ---- the built-in policies ---- */
 
-#define GPUMPI_VICTIM_F (1u << GPUMP_TECHNIQUE_FLUSH)
-#define GPUMPI_VICTIM_S (1u << GPUMP_TECHNIQUE_SWITCH)
-#define GPUMPI_VICTIM_D (1u << GPUMP_TECHNIQUE_DRAIN)
-#define GPUMPI_VICTIM_R (1u << GPUMP_TECHNIQUE_REWIND)
 #define GPUMPI_VICTIM_SIZE ((uint32_t)sizeof(gpump_victim_policy))
 
 static const gpump_victim_policy gpumpi_victim_policies[] = {
@@ -12386,6 +12484,20 @@ GPUMP_API const gpump_victim_policy *gpump_victim_find(const char *name) {
         if (!strcmp(gpump_victim_policy_at(i)->name, name)) return gpump_victim_policy_at(i);
     return NULL;
 }
+
+/* ---- gpump_impl/victim.c ---- */
+
+
+/* An SM in a decision over many. */
+typedef struct gpumpi_victim_state {
+    uint64_t overhead; /* of one position more */
+    uint64_t latency;
+    uint64_t total;    /* overhead of the plan so far */
+    uint32_t late;
+    uint32_t quota;    /* positions given to this SM */
+    uint32_t heap;     /* the heap of SM indices is spread over these */
+    uint32_t unused;
+} gpumpi_victim_state;
 
 /* ---- the decision ---- */
 
@@ -12448,29 +12560,6 @@ static uint32_t gpumpi_victim_prepare(const gpumpi_victim_context *context, cons
     most = geometry->blocks > own + promised ? geometry->blocks - own - promised : 0;
     i = gpump_bits_count64(args->open);
     return most < i ? most : i;
-}
-
-/* Chimera and its kin: all blocks or none, positions from the lowest. */
-static void gpumpi_victim_plan_whole(const gpump_victim_policy *policy, const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
-    gpumpi_victim_priced priced;
-    uint64_t rest, victims = args->choosable;
-    uint32_t taken;
-    plan->positions = plan->victims = 0;
-    plan->ask_again = GPUMP_UNKNOWN;
-    if (args->fixed) return;
-    if (policy->plan) {
-        policy->plan(policy, args, plan);
-        return;
-    }
-    gpumpi_victim_price(policy, args->request, args->sm, victims, args->allowed, args->left, &priced);
-    for (rest = args->open, taken = 0; rest && taken < args->want; rest &= rest - 1, taken++) plan->positions |= rest & (0 - rest);
-    if (!plan->positions) return;
-    plan->victims = victims;
-    plan->ask_again = priced.ask_again;
-    for (rest = victims; rest; rest &= rest - 1) {
-        uint32_t i = gpump_bits_lowest64(rest);
-        plan->technique[i] = priced.technique[i];
-    }
 }
 
 static void gpumpi_victim_plan(const gpump_victim_policy *policy, const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
@@ -12831,52 +12920,6 @@ GPUMP_API gpump_result gpump_victim_reconsider(const gpump_victim_policy *policy
         return gpumpi_fail(diag, GPUMP_ERROR_CAPACITY, "choice_capacity", 0, choice_capacity, changed, UINT64_MAX);
     }
     *decision = made;
-    return GPUMP_OK;
-}
-
-/* ---- storage ---- */
-
-static uint32_t gpumpi_victim_width(uint32_t values) {
-    uint32_t bits = 0;
-    while (values > 1 && bits < 32 && (uint64_t)1 << bits < values) bits++;
-    return bits;
-}
-
-GPUMP_API gpump_result gpump_victim_config_preset(gpump_victim_config *config, const char *preset) {
-    gpump_gpu gpu;
-    gpump_result result;
-    uint32_t largest, i;
-    if (!config) return GPUMP_ERROR_ARGUMENT;
-    result = gpump_gpu_config_preset(&gpu, preset);
-    if (result != GPUMP_OK) return result;
-    memset(config, 0, sizeof *config);
-    config->struct_size = (uint32_t)sizeof *config;
-    config->sms = gpu.sms;
-    config->counter_bits = 32;
-    if (!strcmp(preset, "gtx480_shieh")) {
-        config->positions = 64;
-        config->address_bits = 16;
-        config->candidates = config->blocks = 16;
-        return GPUMP_OK;
-    }
-    largest = gpu.registers;
-    for (i = 0; i < gpu.shared_options; i++)
-        if (gpu.shared_bytes[i] > largest) largest = gpu.shared_bytes[i];
-    config->positions = GPUMP_VICTIM_POSITIONS;
-    config->address_bits = gpumpi_victim_width(largest);
-    config->candidates = config->blocks = gpu.block_slots;
-    return GPUMP_OK;
-}
-
-GPUMP_API gpump_result gpump_victim_bits(const gpump_victim_config *config, uint64_t *sm_bits, uint64_t *gpu_bits, gpump_diag *diag) {
-    uint64_t id;
-    if (!config || !sm_bits || !gpu_bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config, sm_bits or gpu_bits", 0, 0, 1, UINT64_MAX);
-    if (config->struct_size != sizeof *config)
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "struct_size", 0, config->struct_size, sizeof *config, sizeof *config);
-    id = gpumpi_victim_width(config->blocks);
-    *sm_bits = (uint64_t)2 * config->address_bits * config->positions + id * config->blocks * config->candidates +
-               (uint64_t)(2 * config->counter_bits + 1) * config->blocks;
-    *gpu_bits = id * config->blocks * config->sms;
     return GPUMP_OK;
 }
 

@@ -20,6 +20,10 @@ set(GPUMP_COMPONENTS
   context
   in_place
   spill
+  victim_positions
+  victim_greedy
+  victim_exact
+  victim_policies
   victim
   scheduler_tables
   scheduler

@@ -26,13 +26,14 @@ set(quiet "\n#if defined(__clang__) && defined(__cplusplus)\n#pragma clang diagn
 set(loud "\n#if defined(__clang__) && defined(__cplusplus)\n#pragma clang diagnostic pop\n#endif\n")
 append_text("\n#ifndef GPUMP_H\n#define GPUMP_H\n${quiet}")
 foreach(component IN LISTS GPUMP_COMPONENTS)
-  if(EXISTS "${impl}/${component}.h") # graph and scheduler_tables have private parts only
+  if(EXISTS "${impl}/${component}.h") # graph and the parts of registers, regions, victim and scheduler have none
     append_file("${component}.h")
   endif()
 endforeach()
 append_text("${loud}\n#endif /* GPUMP_H */\n\n#if defined(GPUMP_IMPLEMENTATION) && !defined(GPUMP_IMPLEMENTATION_DONE)\n#define GPUMP_IMPLEMENTATION_DONE\n${quiet}")
 append_file("array.h")
 append_file("program_parts.h")
+append_file("victim_parts.h")
 append_file("scheduler_parts.h")
 foreach(component IN LISTS GPUMP_COMPONENTS)
   append_file("${component}.c")
