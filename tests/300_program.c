@@ -272,32 +272,10 @@ static void aliasing_ranges_over_the_unit(void **state) {
     gpump_program_destroy(b.program);
 }
 
-static gpump_result build_once(const gpump_allocator *allocator, void *user) {
-    test_builder b = test_build(allocator);
-    gpump_result result;
-    (void)user;
-    if (b.result == GPUMP_OK) {
-        uint32_t p = test_register(&b, GPUMP_WIDTH_PREDICATE), x = test_register(&b, GPUMP_WIDTH_32);
-        test_object(&b, GPUMP_SPACE_GLOBAL, GPUMP_NONE);
-        for (int i = 0; i < 20; i++) test_op(&b, 1, x, x, GPUMP_NONE, GPUMP_NONE);
-        test_branch(&b, p, 0, 4);
-        test_exit(&b, GPUMP_NONE);
-        test_finish(&b);
-    }
-    result = b.result;
-    gpump_program_destroy(b.program);
-    return result;
-}
-static void out_of_memory_is_a_value(void **state) {
-    (void)state;
-    test_every_allocation_failing(build_once, NULL);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_diamond_in_a_loop),          cmocka_unit_test(trees_agree_with_reachability),
         cmocka_unit_test(nonsense_is_refused_by_index), cmocka_unit_test(aliasing_ranges_over_the_unit),
-        cmocka_unit_test(out_of_memory_is_a_value),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

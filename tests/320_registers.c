@@ -108,31 +108,10 @@ static void a_kernel_by_hand(void **state) {
     gpump_program_destroy(b.program);
 }
 
-static gpump_result allocate_once(const gpump_allocator *allocator, void *user) {
-    static draft d;
-    uint64_t random = *(uint64_t *)user;
-    gpump_program *program = draft_random(&d, &random, 12, 4, 8, 1, allocator), *allocated;
-    gpump_registers_config config;
-    gpump_result result;
-    if (!program) return GPUMP_ERROR_MEMORY;
-    gpump_registers_config_preset(&config, "kepler");
-    config.registers = 8;
-    result = gpump_registers_allocate(program, &config, &allocated, NULL, NULL);
-    if (result == GPUMP_OK) gpump_program_destroy(allocated);
-    gpump_program_destroy(program);
-    return result;
-}
-static void out_of_memory_is_a_value(void **state) {
-    uint64_t random = 3;
-    (void)state;
-    test_every_allocation_failing(allocate_once, &random);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_kernel_by_hand),
         cmocka_unit_test(allocated_programs_compute_the_same),
-        cmocka_unit_test(out_of_memory_is_a_value),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -199,38 +199,11 @@ static void the_last_bit_stands_for_the_rest(void **state) {
     gpump_program_destroy(b.program);
 }
 
-static gpump_result place_once(const gpump_allocator *allocator, void *user) {
-    static draft d;
-    uint64_t random = *(uint64_t *)user;
-    gpump_program *program = draft_random(&d, &random, 25, 1, 8, 1, allocator), *allocated, *placed;
-    gpump_registers_config file;
-    gpump_preempt_points_config config = lin(4);
-    gpump_preempt_point points[POINTS];
-    uint32_t count;
-    gpump_result result;
-    if (!program) return GPUMP_ERROR_MEMORY;
-    gpump_registers_config_preset(&file, "kepler");
-    result = gpump_registers_allocate(program, &file, &allocated, NULL, NULL);
-    if (result == GPUMP_OK) {
-        result = gpump_preempt_points_place(allocated, &config, &placed, points, POINTS, &count, NULL);
-        if (result == GPUMP_OK) gpump_program_destroy(placed);
-        gpump_program_destroy(allocated);
-    }
-    gpump_program_destroy(program);
-    return result;
-}
-static void out_of_memory_is_a_value(void **state) {
-    uint64_t random = 5;
-    (void)state;
-    test_every_allocation_failing(place_once, &random);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(places_by_hand),
         cmocka_unit_test(the_last_bit_stands_for_the_rest),
         cmocka_unit_test(what_the_vectors_name_is_enough),
-        cmocka_unit_test(out_of_memory_is_a_value),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

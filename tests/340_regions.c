@@ -596,31 +596,6 @@ static void a_block_without_clobbers_starts_afresh(void **state) {
     assert_true(flushed > test_cases(3000) / 10 && dynamic);
 }
 
-static gpump_result form_once(const gpump_allocator *allocator, void *user) {
-    static draft d;
-    uint64_t random = *(uint64_t *)user;
-    gpump_program *program = draft_random(&d, &random, 14, 2, 8, 1, allocator), *formed;
-    gpump_regions_config config = preset("igpu_short");
-    gpump_result result;
-    uint8_t clobbers[DRAFT_MAX];
-    uint32_t count;
-    if (!program) return GPUMP_ERROR_MEMORY;
-    config.max_instructions = 6;
-    result = gpump_regions_form(program, &config, &formed, NULL, NULL);
-    if (result == GPUMP_OK) {
-        result = gpump_clobbers_find(formed, GPUMP_UNIT_WARP, 1, NULL, 0, &count);
-        gpump_program_destroy(formed);
-    }
-    if (result == GPUMP_OK) result = gpump_clobbers_block(program, clobbers, &count);
-    gpump_program_destroy(program);
-    return result;
-}
-static void out_of_memory_is_a_value(void **state) {
-    uint64_t random = 11;
-    (void)state;
-    test_every_allocation_failing(form_once, &random);
-}
-
 /* iGPU 4.2: continuous spilling stores at the boundary, just-in-time spilling when the warp has been sent back there. */
 static uint32_t stored(const gpump_program *program, const gpump_liveness *liveness, uint32_t spilling, uint32_t boundary, uint32_t happened,
                        uint32_t other_side) {
@@ -676,7 +651,6 @@ int main(void) {
         cmocka_unit_test(any_restart_leaves_the_same_memory),
         cmocka_unit_test(a_block_without_clobbers_starts_afresh),
         cmocka_unit_test(live_ins_are_stored_at_once_or_when_needed),
-        cmocka_unit_test(out_of_memory_is_a_value),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
