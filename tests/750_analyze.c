@@ -35,13 +35,15 @@ static void test_bad_input(void **state) {
     (void)state;
     assert_int_equal(run("", text, sizeof text), 2);
     assert_int_equal(run("no_such_file.ptx", text, sizeof text), 2);
-    assert_non_null(strstr(text, "no_such_file.ptx: cannot be opened"));
+    assert_non_null(strstr(text, "no_such_file.ptx: No such file"));
     assert_int_equal(run("tests/bad_ptx/missing_operand.ptx", text, sizeof text), 2);
     assert_non_null(strstr(text, "tests/bad_ptx/missing_operand.ptx:11:18: add.s32 needs more operands"));
     assert_int_equal(run("examples/minigpu/kernels/saxpy/saxpy.ptx --kernel other", text, sizeof text), 2);
     assert_non_null(strstr(text, "no kernel is named \"other\""));
     assert_int_equal(run("examples/minigpu/kernels/saxpy/saxpy.ptx --registers 1", text, sizeof text), 2);
     assert_int_equal(run("--survey no_such_folder", text, sizeof text), 2);
+    assert_int_equal(run("--survey docs", text, sizeof text), 2);
+    assert_non_null(strstr(text, "docs: no .ptx file in it or below"));
     assert_int_equal(run("--help", text, sizeof text), 0);
     assert_int_equal(run("--frobnicate", text, sizeof text), 2);
 }

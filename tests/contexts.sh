@@ -1,5 +1,5 @@
 #!/bin/sh
-# minigpu run --context, --points and --choose: results stay right, every step saves fewer bytes, bad values are refused.
+# minigpu run --context, --points and --choose: results stay right, every step saves fewer bytes, bad options are refused.
 # contexts.sh MINIGPU LAUNCH
 set -u
 status=0
@@ -20,9 +20,13 @@ for form in live live+compress tb; do
 done
 bytes=$(saved --context live+compress --points --choose)
 [ -n "$bytes" ] && [ "$bytes" -gt 0 ] && [ "$bytes" -lt "$naive" ] || fail "choosing saves $bytes bytes, naive $naive"
-for wrong in "--context most" "--points=0" "--points=few" "--choose"; do
+# what is wrong, before anything runs: the message names the option
+for wrong in "--context most" "--points=0" "--points=few" "--choose" "--continuous" "--limit 2" "--policy most" "--limit few --policy dual" \
+    "--policy dual --schedule dss" "--preempt 9:flush --policy dual" "--vacate drain" "--schedule most" "--schedule fcfs --slice 5" \
+    "--gpu most" "--preempt few" "--regions 1" "--most"; do
     # shellcheck disable=SC2086
-    "$minigpu" run "$launch" $wrong >/dev/null 2>&1
+    message=$("$minigpu" run "$launch" $wrong 2>&1 >/dev/null)
     [ $? -eq 2 ] || fail "$wrong is accepted"
+    echo "$message" | grep -q -e "${wrong%%[ =]*}" || fail "$wrong: the message is: $message"
 done
 exit $status

@@ -13,6 +13,7 @@
 
 #include "analysis.h"
 #include "latency_schedule.h"
+#include "options.h"
 #include "ptx_reader.h"
 
 #define STATUS_RIGHT 0
@@ -371,7 +372,7 @@ int command_analyze(int argc, char **argv) {
     totals all;
     const char *folder = NULL;
     struct stat state;
-    char *end;
+    uint64_t number;
     int option, status = STATUS_RIGHT;
     memset(&options, 0, sizeof options);
     memset(&all, 0, sizeof all);
@@ -379,15 +380,10 @@ int command_analyze(int argc, char **argv) {
     while ((option = getopt_long(argc, argv, "", longs, NULL)) != -1) {
         switch (option) {
         case 'k': options.kernel = optarg; break;
-        case 'r': {
-            unsigned long number = strtoul(optarg, &end, 10);
-            if (end == optarg || *end || *optarg == '-' || number < 2 || number > 1024) {
-                fprintf(stderr, "minigpu: --registers wants a number from 2 to 1024, not \"%s\"\n", optarg);
-                return STATUS_BAD_INPUT;
-            }
+        case 'r':
+            if (option_number("--registers", optarg, 2, 1024, &number)) return STATUS_BAD_INPUT;
             options.registers = (uint32_t)number;
             break;
-        }
         case 's':
             folder = optarg;
             options.survey = 1;
@@ -395,13 +391,12 @@ int command_analyze(int argc, char **argv) {
         case 'c': options.csv = 1; break;
         case 'l': options.listing = 1; break;
         case 'h': fputs(usage, stdout); return STATUS_RIGHT;
-        default: fputs(usage, stderr); return STATUS_BAD_INPUT;
+        default: return option_misuse("analyze", NULL, NULL);
         }
     }
-    if (optind != argc - (folder ? 0 : 1)) {
-        fputs(usage, stderr);
-        return STATUS_BAD_INPUT;
-    }
+    if (folder && optind < argc) return option_misuse("analyze", "--survey FOLDER stands alone; one too many is", argv[optind]);
+    if (!folder && optind == argc) return option_misuse("analyze", "which FILE.ptx, or --survey FOLDER?", NULL);
+    if (!folder && optind < argc - 1) return option_misuse("analyze", "one FILE.ptx; one too many is", argv[optind + 1]);
     if (folder && (stat(folder, &state) != 0 || !S_ISDIR(state.st_mode))) {
         fprintf(stderr, "%s: not a folder\n", folder);
         return STATUS_BAD_INPUT;
@@ -410,6 +405,10 @@ int command_analyze(int argc, char **argv) {
     if (folder) survey_folder(folder, &options, &all, 0);
     else status = analyze_file(argv[optind], &options, &all);
     if (folder && !options.csv) print_totals(&all);
+    if (folder && !all.files) {
+        fprintf(stderr, "%s: no .ptx file in it or below\n", folder);
+        status = STATUS_BAD_INPUT;
+    }
     free(all.opcodes);
     free(all.counts);
     return status;

@@ -802,11 +802,13 @@ int launch_file_read(launch_file *launch, const char *path, char error[LAUNCH_ER
         return -1;
     }
     file = fopen(path, "rb");
-    if (!file) {
+    if (!file || (fgetc(file) == EOF && ferror(file))) { /* a folder can be opened, but not read */
         snprintf(error, LAUNCH_ERROR_BYTES, "%s: %s", path, strerror(errno));
+        if (file) fclose(file);
         launch_file_free(launch);
         return -1;
     }
+    rewind(file);
     if (!yaml_parser_initialize(&parser)) {
         snprintf(error, LAUNCH_ERROR_BYTES, "%s: out of memory", path);
         fclose(file);

@@ -464,8 +464,13 @@ static int choose_config(minigpu_config *config, launch_file *launch, const mach
     const char *preset = options->gpu ? options->gpu : launch->gpu ? launch->gpu : "gtx480_shieh", *why;
     uint32_t i;
     if (minigpu_config_preset(config, preset)) {
-        if (!options->gpu && launch->gpu) return launch_file_error(launch, launch->gpu_place, error, "no GPU preset is named \"%s\"", preset);
-        snprintf(error, LAUNCH_ERROR_BYTES, "no GPU preset is named \"%s\"", preset);
+        char names[200] = "";
+        const char *name;
+        for (i = 0; (name = gpump_gpu_preset_name(i)); i++)
+            snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", i ? ", " : "", name);
+        if (!options->gpu && launch->gpu)
+            return launch_file_error(launch, launch->gpu_place, error, "no GPU preset is named \"%s\"; there are %s", preset, names);
+        snprintf(error, LAUNCH_ERROR_BYTES, "minigpu: --gpu wants one of %s, not \"%s\"", names, preset);
         return -1;
     }
     for (i = 0; i < launch->number_count; i++) {

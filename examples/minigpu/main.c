@@ -11,6 +11,7 @@
 #include "analyze.h"
 #include "context_forms.h"
 #include "machine.h"
+#include "options.h"
 #include "policies_command.h"
 #include "report.h"
 #include "trace.h"
@@ -85,14 +86,15 @@ static const char run_usage[] =
     "  --continuous          with --regions: what is live at a sparse region's start is stored and loaded again there\n"
     "  --policy NAME         who makes room for a kernel of higher priority, block by block: dual, chimera, chimera+, "
     "switch, drain, flush,\n"
-    "                        drain-then-switch, joint, exact\n"
-    "  --limit US            with --policy: within how many microseconds\n"
+    "                        drain-then-switch, oracle, exact, joint, rewind (it wants --regions)\n"
+    "  --limit US            with --policy: within how many microseconds (default: no limit)\n"
     "  --schedule NAME       processes share the GPU as gpump's scheduler says: fcfs, npq, ppq, ppq_shared, dss, equal, "
     "weighted, time_slice\n"
     "  --vacate NAME         with --schedule: how SMs change hands: switch (default), drain, or select (block by block)\n"
     "  --slice US            with --schedule time_slice: how long a turn lasts (1000)\n"
     "  --trace OUT.json      write a Chrome trace-event file: open it at https://ui.perfetto.dev\n"
     "  --json                print the report as JSON\n"
+    "  --every-cycle         idle cycles are simulated one by one, not skipped: slower, the same result\n"
     "exit status: 0 done and right, 1 something is wrong, 2 bad input\n";
 
 static int technique_of(const char *name, uint32_t *technique) {
@@ -118,6 +120,23 @@ static int read_preempt(const char *text, machine_options *options) {
     return 0;
 }
 
+static const char *mechanism_name(uint32_t mechanism) {
+    return mechanism == GPUMP_SCHEDULER_SWITCH ? "switch" : mechanism == GPUMP_SCHEDULER_DRAIN ? "drain" : mechanism == GPUMP_SCHEDULER_SELECT ? "select" : NULL;
+}
+
+/* An option without the one that gives it a meaning, or two that exclude each other: what is wrong, or NULL. */
+static const char *contradiction(const machine_options *o, uint64_t limit_ns, int vacate) {
+    if (o->schedule && o->policy) return "--schedule and --policy exclude each other";
+    if ((o->schedule || o->policy) && o->technique != GPUMP_TECHNIQUES)
+        return "--preempt CYCLE:TECHNIQUE with --policy or --schedule: these choose the technique; give the cycle only";
+    if (o->choose && !o->point_interval) return "--choose needs --points: there is nothing to run on to";
+    if (o->continuous && !o->regions) return "--continuous needs --regions sparse";
+    if (limit_ns != NEVER && !o->policy) return "--limit needs --policy NAME";
+    if (vacate && !o->schedule) return "--vacate needs --schedule NAME";
+    if (o->slice_ns && !(o->schedule && strcmp(o->schedule, "time_slice") == 0)) return "--slice needs --schedule time_slice";
+    return NULL;
+}
+
 static int command_run(int argc, char **argv) {
     static const struct option longs[] = {{"gpu", required_argument, NULL, 'g'},
                                           {"preempt", required_argument, NULL, 'p'},
@@ -138,14 +157,15 @@ static int command_run(int argc, char **argv) {
                                           {"slice", required_argument, NULL, 'S'},
                                           {NULL, 0, NULL, 0}};
     machine_options options;
-    double limit = -1;
+    uint64_t limit_ns = NEVER, number;
     launch_file launch;
     char error[LAUNCH_ERROR_BYTES];
-    const char *trace_path = NULL;
+    const char *trace_path = NULL, *why;
     kernel_check *checks;
     run_result result;
     machine *m;
-    int json = 0, option, status;
+    uint32_t which;
+    int json = 0, vacate = 0, option, status;
     machine_options_default(&options);
     while ((option = getopt_long(argc, argv, "", longs, NULL)) != -1) {
         switch (option) {
@@ -156,55 +176,26 @@ static int command_run(int argc, char **argv) {
         case 't': trace_path = optarg; break;
         case 'j': json = 1; break;
         case 'o':
-            if (!(options.policy = gpump_victim_find(optarg))) {
-                fprintf(stderr, "minigpu: no policy is named \"%s\"\n", optarg);
-                return EXIT_BAD_INPUT;
-            }
+            if (option_choice("--policy", optarg, option_victim_policy, &which)) return EXIT_BAD_INPUT;
+            options.policy = gpump_victim_policy_at(which);
             break;
-        case 'l': {
-            char *end;
-            limit = strtod(optarg, &end);
-            if (end == optarg || *end || !(limit >= 0) || limit > 1e9) {
-                fprintf(stderr, "minigpu: --limit wants microseconds, not \"%s\"\n", optarg);
-                return EXIT_BAD_INPUT;
-            }
+        case 'l':
+            if (option_microseconds("--limit", optarg, 0, &limit_ns)) return EXIT_BAD_INPUT;
             break;
-        }
         case 's':
+            if (option_choice("--schedule", optarg, gpump_scheduler_policy_name, &which)) return EXIT_BAD_INPUT;
             options.schedule = optarg;
-            if (!gpump_scheduler_find(optarg)) {
-                fprintf(stderr, "minigpu: no scheduling policy is named \"%s\"\n", optarg);
-                return EXIT_BAD_INPUT;
-            }
             break;
         case 'v':
-            options.mechanism = !strcmp(optarg, "switch")  ? GPUMP_SCHEDULER_SWITCH
-                                : !strcmp(optarg, "drain") ? GPUMP_SCHEDULER_DRAIN
-                                                           : GPUMP_SCHEDULER_SELECT;
-            if (options.mechanism == GPUMP_SCHEDULER_SELECT && strcmp(optarg, "select") != 0) {
-                fprintf(stderr, "minigpu: --vacate wants switch, drain or select, not \"%s\"\n", optarg);
-                return EXIT_BAD_INPUT;
-            }
+            if (option_choice("--vacate", optarg, mechanism_name, &options.mechanism)) return EXIT_BAD_INPUT;
+            vacate = 1;
             break;
-        case 'S': {
-            char *end;
-            double slice = strtod(optarg, &end);
-            if (end == optarg || *end || !(slice >= 0.001) || slice > 1e6) {
-                fprintf(stderr, "minigpu: --slice wants microseconds, not \"%s\"\n", optarg);
-                return EXIT_BAD_INPUT;
-            }
-            options.slice_ns = (uint64_t)(slice * 1000);
+        case 'S':
+            if (option_microseconds("--slice", optarg, 0.001, &options.slice_ns)) return EXIT_BAD_INPUT;
             break;
-        }
         case 'e': options.skip_idle = 0; break;
         case 'c':
-            for (options.context_form = 0;
-                 context_form_name(options.context_form) && strcmp(context_form_name(options.context_form), optarg) != 0;)
-                options.context_form++;
-            if (!context_form_name(options.context_form)) {
-                fprintf(stderr, "minigpu: --context wants naive, live, live+compress or tb, not \"%s\"\n", optarg);
-                return EXIT_BAD_INPUT;
-            }
+            if (option_choice("--context", optarg, context_form_name, &options.context_form)) return EXIT_BAD_INPUT;
             break;
         case 'C': options.choose = 1; break;
         case 'I': options.in_place = 1; break;
@@ -215,33 +206,17 @@ static int command_run(int argc, char **argv) {
                 return EXIT_BAD_INPUT;
             }
             break;
-        case 'P': {
-            char *end = NULL;
-            unsigned long interval = optarg ? strtoul(optarg, &end, 10) : 100;
-            if (interval < 1 || interval > 1000000 || (optarg && *end)) {
-                fprintf(stderr, "minigpu: --points wants a number of instructions from 1 to 1000000, not \"%s\"\n",
-                        optarg ? optarg : "");
-                return EXIT_BAD_INPUT;
-            }
-            options.point_interval = (uint32_t)interval;
+        case 'P':
+            if (option_number("--points", optarg ? optarg : "100", 1, 1000000, &number)) return EXIT_BAD_INPUT;
+            options.point_interval = (uint32_t)number;
             break;
-        }
         case 'h': fputs(run_usage, stdout); return EXIT_RIGHT;
-        default: fputs(run_usage, stderr); return EXIT_BAD_INPUT;
+        default: return option_misuse("run", NULL, NULL);
         }
     }
-    if (options.choose && !options.point_interval) {
-        fprintf(stderr, "minigpu: --choose needs --points: there is nothing to run on to\n");
-        return EXIT_BAD_INPUT;
-    }
-    if (optind != argc - 1) {
-        fputs(run_usage, stderr);
-        return EXIT_BAD_INPUT;
-    }
-    if (options.schedule && options.policy) {
-        fprintf(stderr, "minigpu: --schedule and --policy exclude each other\n");
-        return EXIT_BAD_INPUT;
-    }
+    if (optind == argc) return option_misuse("run", "which launch FILE?", NULL);
+    if (optind < argc - 1) return option_misuse("run", "one launch FILE, and values of --points follow a =; one too many is", argv[optind + 1]);
+    if ((why = contradiction(&options, limit_ns, vacate))) return option_misuse("run", why, NULL);
     if (launch_file_read(&launch, argv[optind], error)) {
         fprintf(stderr, "%s\n", error);
         return EXIT_BAD_INPUT;
@@ -251,7 +226,7 @@ static int command_run(int argc, char **argv) {
         launch_file_free(&launch);
         return EXIT_BAD_INPUT;
     }
-    if (limit >= 0) m->limit_cycles = gpump_gpu_cycles_from_ns(&m->config.gpu, (uint64_t)(limit * 1000));
+    if (limit_ns != NEVER) m->limit_cycles = gpump_gpu_cycles_from_ns(&m->config.gpu, limit_ns);
     if (options.technique == GPUMP_TECHNIQUE_REWIND && !m->regions) {
         fprintf(stderr, "minigpu: blocks can only go back to the start of a region where there are regions: add --regions sparse\n");
         machine_free(m);
@@ -259,11 +234,13 @@ static int command_run(int argc, char **argv) {
         return EXIT_BAD_INPUT;
     }
     status = run_machine(m, &launch, trace_path, &result, &checks);
-    if (json) {
+    if (status == EXIT_BAD_INPUT) {
+        /* nothing has run */
+    } else if (json) {
         if (report_json(&result, stdout)) status = EXIT_WRONG;
     } else {
         report_text(&result, stdout);
-        if (trace_path && status != EXIT_BAD_INPUT) printf("trace: %s (open it at https://ui.perfetto.dev)\n", trace_path);
+        if (trace_path) printf("trace: %s (open it at https://ui.perfetto.dev)\n", trace_path);
     }
     free(checks);
     machine_free(m);
@@ -341,13 +318,10 @@ static int command_demo(int argc, char **argv) {
         case 'g': options.gpu = optarg; break;
         case 't': folder = optarg; break;
         case 'h': fputs(demo_usage, stdout); return EXIT_RIGHT;
-        default: fputs(demo_usage, stderr); return EXIT_BAD_INPUT;
+        default: return option_misuse("demo", NULL, NULL);
         }
     }
-    if (optind < argc - 1) {
-        fputs(demo_usage, stderr);
-        return EXIT_BAD_INPUT;
-    }
+    if (optind < argc - 1) return option_misuse("demo", "one launch FILE; one too many is", argv[optind + 1]);
     if (optind < argc) path = argv[optind];
     if (launch_file_read(&launch, path, error)) {
         fprintf(stderr, "%s\n", error);

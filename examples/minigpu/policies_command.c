@@ -9,6 +9,7 @@
 
 #include "context_forms.h"
 #include "gpump.h"
+#include "options.h"
 #include "victim_experiment.h"
 
 #define CLOCK_MHZ 1400u /* gtx480_shieh */
@@ -27,7 +28,8 @@ static const char usage[] =
     "                     travels through the memory path in that form\n"
     "  --regions R        sparse, or the most instructions of a short region: kernels have idempotent regions, and the policy rewind may use them\n"
     "  --in-place         switched blocks keep in place what the incoming kernel's positions do not reach, and move only the rest\n"
-    "  --seed N           of the request times (default 1)\n";
+    "  --seed N           of the request times (default 1)\n"
+    "exit status: 0 done, 1 a run failed, 2 bad input\n";
 
 /* Sums over requests. */
 typedef struct cell {
@@ -65,6 +67,8 @@ static void add(cell *sum, const victim_outcome *o, const victim_outcome *oracle
     }
 }
 
+static const char *switch_model(uint32_t index) { return index ? context_form_name(index - 1) : "stall"; }
+
 static double percent(double part, double whole) { return whole > 0 ? 100 * part / whole : 0; }
 
 static void print_row(const cell *c) {
@@ -101,53 +105,47 @@ int policies_command(int argc, char **argv, const char *kernels_dir) {
     e.requests = 16;
     e.seed = 1;
     while ((option = getopt_long(argc, argv, "", longs, NULL)) != -1) {
-        char *end = NULL;
-        unsigned long number = optarg ? strtoul(optarg, &end, 10) : 0;
-        int is_number = optarg && end != optarg && !*end;
+        uint64_t number;
         switch (option) {
         case 'r':
-            if (!is_number || number < 1 || number > 10000) goto bad;
+            if (option_number("--requests", optarg, 1, 10000, &number)) return 2;
             e.requests = (uint32_t)number;
             break;
         case 'S':
-            if (!is_number) goto bad;
-            e.seed = number;
+            if (option_number("--seed", optarg, 0, UINT64_MAX, &e.seed)) return 2;
             break;
         case 'l':
-            if (!is_number || number > 1000 || limit_count == LIMITS_MAX) goto bad;
+            if (limit_count == LIMITS_MAX) return option_misuse("policies", "too many --limit; the last is", optarg);
+            if (option_number("--limit", optarg, 1, 1000, &number)) return 2;
             limits[limit_count++] = (uint32_t)number;
             break;
         case 'p':
-            if (!gpump_victim_find(optarg) || policy_count == POLICIES_MAX) goto bad;
+            if (policy_count == POLICIES_MAX) return option_misuse("policies", "too many --policy; the last is", optarg);
+            if (option_choice("--policy", optarg, option_victim_policy, &k)) return 2;
             policies[policy_count++] = optarg;
             break;
         case 'k':
-            for (k = 0; victim_experiment_kernel(k) && strcmp(victim_experiment_kernel(k), optarg); k++) {}
-            if (!victim_experiment_kernel(k)) goto bad;
+            if (option_choice("--kernel", optarg, victim_experiment_kernel, &k)) return 2;
             only[k] = some = 1;
             break;
         case 's':
+            if (option_choice("--switch", optarg, switch_model, &k)) return 2;
             model = optarg;
-            stalls = strcmp(optarg, "stall") == 0;
-            for (form = 0; !stalls && context_form_name(form) && strcmp(context_form_name(form), optarg);) form++;
-            if (!stalls && !context_form_name(form)) goto bad;
+            stalls = k == 0;
+            form = stalls ? 0 : k - 1;
             break;
         case 'R':
-            if (launch_regions(optarg, &e.regions)) goto bad;
+            if (launch_regions(optarg, &e.regions)) {
+                fprintf(stderr, "minigpu: --regions wants sparse or a number of instructions from 2 to 4096, not \"%s\"\n", optarg);
+                return 2;
+            }
             break;
         case 'i': e.in_place = 1; break;
         case 'h': fputs(usage, stdout); return 0;
-        default: fputs(usage, stderr); return 2;
+        default: return option_misuse("policies", NULL, NULL);
         }
-        continue;
-    bad:
-        fprintf(stderr, "minigpu: policies: no such value: %s\n", optarg);
-        return 2;
     }
-    if (optind != argc) {
-        fputs(usage, stderr);
-        return 2;
-    }
+    if (optind != argc) return option_misuse("policies", "options only; not one is", argv[optind]);
     if (!limit_count)
         for (l = 2; l <= 5; l++) limits[limit_count++] = l;
     if (!policy_count)

@@ -1,4 +1,5 @@
 /* ptx_reader: the file as a whole: directives, kernels, functions, module-scope variables. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -507,7 +508,7 @@ int ptx_read_file(const char *path, ptx_module *module, ptx_error *error) {
     memset(module, 0, sizeof *module);
     memset(error, 0, sizeof *error);
     if (!file) {
-        snprintf(error->text, sizeof error->text, "%.400s: cannot be opened", path);
+        snprintf(error->text, sizeof error->text, "%.400s: %s", path, strerror(errno));
         return -1;
     }
     for (;;) {
@@ -524,7 +525,7 @@ int ptx_read_file(const char *path, ptx_module *module, ptx_error *error) {
         if (got == 0) break;
     }
     if (ferror(file)) {
-        snprintf(error->text, sizeof error->text, "%.400s: cannot be read", path);
+        snprintf(error->text, sizeof error->text, "%.400s: %s", path, strerror(errno));
         goto done;
     }
     status = ptx_read(text, length, path, module, error);

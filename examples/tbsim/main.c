@@ -28,8 +28,9 @@ static const char *const usage_text =
     "       --seed N         1                             --shard I/N            only jobs i with i mod N = I, 0 <= I < N\n"
     "       --threads N      all cores                     --prioritise           the first process has priority 1\n"
     "       --out FILE       standard output               --quiet                no progress bar\n"
-    "evaluate, machines: --workloads N (per process count), --threads N, --quiet; \n"
-    "machines: --gpu NAME only that one; --svg FILE a picture; --table FILE the picture of a table printed before\n";
+    "evaluate, machines: --workloads N (per process count), --threads N, --quiet\n"
+    "machines: --gpu NAME only that one; --svg FILE a picture; --table FILE the picture of a table printed before\n"
+    "exit status: 0 done, 1 a run failed, 2 bad input\n";
 
 typedef struct arguments {
     tb_machine machine;
@@ -40,10 +41,19 @@ typedef struct arguments {
     uint64_t seed;
 } arguments;
 
+/* Says what is wrong with the command line; `what` may be NULL where getopt has said it. Returns the exit status. */
 static int usage(const char *what, const char *value) {
     if (what) fprintf(stderr, "tbsim: %s%s%s\n", what, value ? ": " : "", value ? value : "");
-    fputs(usage_text, stderr);
+    fputs("tbsim --help lists commands and options\n", stderr);
     return 2;
+}
+
+/* Reports a name that is not in the list, and the list. */
+static int usage_name(const char *option, const char *value, const char *(*name)(uint32_t index)) {
+    fprintf(stderr, "tbsim: %s wants", option);
+    for (uint32_t i = 0; name(i); i++) fprintf(stderr, "%s %s", i == 0 ? "" : name(i + 1) ? "," : " or", name(i));
+    fprintf(stderr, ", not \"%s\"\n", value);
+    return usage(NULL, NULL);
 }
 
 static int parse(int argc, char **argv, arguments *a) {
@@ -77,7 +87,7 @@ static int parse(int argc, char **argv, arguments *a) {
         switch (c) {
         case 'g': {
             tb_machine old = a->machine;
-            if (tb_machine_preset(&a->machine, optarg)) return usage("no GPU of that name", optarg);
+            if (tb_machine_preset(&a->machine, optarg)) return usage_name("--gpu", optarg, gpump_gpu_preset_name);
             a->gpu = optarg;
             a->machine.variation = old.variation;
             a->machine.exact = old.exact;
@@ -89,24 +99,24 @@ static int parse(int argc, char **argv, arguments *a) {
         case 'p':
             a->options.policy = gpump_scheduler_find(optarg);
             a->has_policy = 1;
-            if (!a->options.policy) return usage("no policy of that name", optarg);
+            if (!a->options.policy) return usage_name("--policy", optarg, gpump_scheduler_policy_name);
             break;
         case 'm':
-            if (tb_mechanism(optarg) < 0) return usage("no mechanism of that name", optarg);
+            if (tb_mechanism(optarg) < 0) return usage("mechanisms are switch, drain or select, not", optarg);
             a->options.mechanism = (uint32_t)tb_mechanism(optarg);
             a->has_mechanism = 1;
             break;
         case 't':
-            if (strcmp(optarg, "fcfs") && strcmp(optarg, "npq")) return usage("transfers are fcfs or npq", optarg);
+            if (strcmp(optarg, "fcfs") && strcmp(optarg, "npq")) return usage("transfers are fcfs or npq, not", optarg);
             a->options.transfer_priority = !strcmp(optarg, "npq");
             a->has_transfers = 1;
             break;
         case 'c':
             a->class_end = !strcmp(optarg, "low") ? 0 : !strcmp(optarg, "middle") ? 1 : !strcmp(optarg, "high") ? 2 : !strcmp(optarg, "none") ? 3 : -1;
-            if (a->class_end < 0) return usage("class-end is low, middle, high or none", optarg);
+            if (a->class_end < 0) return usage("class-end is low, middle, high or none, not", optarg);
             break;
         case 'v':
-            if (number > 0.9) return usage("variation is 0 to 0.9", optarg);
+            if (number > 0.9) return usage("variation is 0 to 0.9, not", optarg);
             a->machine.variation = number;
             break;
         case 'P': a->machine.printed_times = 1; break;
@@ -119,16 +129,16 @@ static int parse(int argc, char **argv, arguments *a) {
         case 'l': a->options.limit_us = number, a->has_limit = 1; break;
         case 'M': a->options.use_sm = 1; break;
         case 'n':
-            if (number < 1 || number > 10) return usage("processes are 1 to 10", optarg);
+            if (number < 1 || number > 10) return usage("processes are 1 to 10, not", optarg);
             a->processes = (uint32_t)number;
             break;
         case 'w':
-            if (number < 1 || number > 1e6) return usage("workloads are 1 to 1000000", optarg);
+            if (number < 1 || number > 1e6) return usage("workloads are 1 to 1000000, not", optarg);
             a->workloads = (uint32_t)number;
             break;
         case 'D': a->machine.dispatch_us = number; break;
         case 'W':
-            if (number < 1 || number > 1e6) return usage("launches-per-wait is 1 to 1000000", optarg);
+            if (number < 1 || number > 1e6) return usage("launches-per-wait is 1 to 1000000, not", optarg);
             a->machine.launches_per_wait = (uint32_t)number;
             break;
         case 's': a->seed = (uint64_t)number; break;
@@ -136,7 +146,7 @@ static int parse(int argc, char **argv, arguments *a) {
         case 'h': {
             char extra;
             if (sscanf(optarg, "%u/%u%c", &a->shard, &a->shards, &extra) != 2 || !a->shards || a->shard >= a->shards)
-                return usage("a shard is I/N with 0 <= I < N", optarg);
+                return usage("a shard is I/N with 0 <= I < N, not", optarg);
             break;
         }
         case 'x': a->prioritise = 1; break;
@@ -194,6 +204,11 @@ static int sweep(const arguments *a) {
         fprintf(stderr, "%s\n", error);
         return 2;
     }
+    if (a->out && !(out = fopen(a->out, "w"))) { /* before the hours that the runs take */
+        fprintf(stderr, "%s: cannot be written\n", a->out);
+        tb_library_free(library);
+        return 2;
+    }
     jobs = (tb_job *)calloc(a->workloads, sizeof *jobs);
     if (!jobs) return 1;
     for (uint32_t i = a->shard; i < a->workloads; i += a->shards) {
@@ -206,10 +221,6 @@ static int sweep(const arguments *a) {
         job->seed = a->seed;
     }
     failed = count ? tb_run_jobs(jobs, count, a->threads, !a->quiet) : 0;
-    if (a->out && !(out = fopen(a->out, "w"))) {
-        fprintf(stderr, "%s: cannot be written\n", a->out);
-        return 2;
-    }
     fprintf(out, "workload,process,benchmark,class1,class2,priority,policy,mechanism,runs,alone_us,turnaround_us,ntt,antt,stp,fairness\n");
     for (uint32_t i = 0; i < count; i++) {
         gpump_metrics metrics;
@@ -466,13 +477,16 @@ int main(int argc, char **argv) {
     int status = parse(argc, argv, &a);
     const char *command = optind < argc ? argv[optind] : NULL;
     if (status) return status;
-    if (!command) return usage("a command is needed", NULL);
+    if (!command) {
+        fputs(usage_text, stderr);
+        return 2;
+    }
     if (!strcmp(command, "run") && argc == optind + 2) return run(&a, argv[optind + 1]);
     if (!strcmp(command, "sweep") && argc == optind + 1) return sweep(&a);
     if (!strcmp(command, "merge") && argc >= optind + 3) return merge(argv[optind + 1], argv + optind + 2, argc - optind - 2);
     if (!strcmp(command, "evaluate") && argc == optind + 1) return evaluate(&a);
     if (!strcmp(command, "machines") && argc == optind + 1) return machines(&a);
-    if (!strcmp(command, "run")) return usage(argc == optind + 1 ? "run needs a FILE" : "run takes one FILE; one too many", argv[argc - 1]);
+    if (!strcmp(command, "run")) return argc == optind + 1 ? usage("run needs a FILE", NULL) : usage("run takes one FILE; one too many", argv[argc - 1]);
     if (!strcmp(command, "merge")) return usage("merge needs OUT.csv and at least one PART.csv", NULL);
     if (!strcmp(command, "sweep") || !strcmp(command, "evaluate") || !strcmp(command, "machines")) return usage("this command takes options only, not", argv[optind + 1]);
     return usage("there is no command", command);
