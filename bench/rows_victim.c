@@ -1,7 +1,8 @@
 /* link: minigpu_core */
 /* Shieh: storage and candidate sets as calculations; chapter 4 on the mini-GPU (examples/minigpu/victim_experiment.h): every kernel of
- * Table 4.2, request times at random, every policy at the same requests. Switches as the paper models them: a block stalls for its
- * estimate. `minigpu policies` prints the same per kernel, and with real save traffic. */
+ * Table 4.2, request times at random, every policy at the same requests. The rows' values are with switches as the paper models them: a
+ * block stalls for its estimate; their notes give what real save traffic makes of it, and switching and draining alone.
+ * `minigpu policies` prints the same per kernel. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,8 +50,9 @@ static void candidates(const reproduce_context *context, const char *id, reprodu
 
 /* ---- chapter 4 ---- */
 
-enum { CHIMERA, DUAL, ORACLE, POLICIES, LIMITS = 4, CASES = POLICIES * LIMITS, REQUESTS = 54, REQUESTS_SHORT = 1 };
-static const char *const policy_names[POLICIES] = {"chimera", "dual", "oracle"};
+/* Every case once as the paper models switches and once with real save traffic; draining, which saves nothing, has no second case. */
+enum { CHIMERA, DUAL, ORACLE, SWITCH, DRAIN, POLICIES, LIMITS = 4, CASES = (2 * POLICIES - 1) * LIMITS, REQUESTS = 54, REQUESTS_SHORT = 1 };
+static const char *const policy_names[POLICIES] = {"chimera", "dual", "oracle", "switch", "drain"};
 
 /* Sums over the requests of one kernel, for one policy and limit. */
 typedef struct cell {
@@ -67,6 +69,7 @@ static struct {
 } all;
 
 static int case_of(int policy, int limit_us) { return policy * LIMITS + limit_us - 2; }
+static int case_with_traffic(int policy, int limit_us) { return policy == DRAIN ? case_of(DRAIN, limit_us) : case_of(POLICIES + policy, limit_us); }
 
 static int measure(const reproduce_context *context, reproduce_result *result) {
     char dir[4096];
@@ -83,13 +86,11 @@ static int measure(const reproduce_context *context, reproduce_result *result) {
     e.seed = 1;
     e.parallel = processors > 1 ? (uint32_t)processors : 1;
     e.case_count = CASES;
-    for (int p = 0; p < POLICIES; p++)
-        for (int us = 2; us < 2 + LIMITS; us++) {
-            victim_case *one = &e.cases[case_of(p, us)];
-            one->policy = policy_names[p];
-            one->limit_cycles = (uint64_t)us * 1400;
-            one->switch_stalls = 1;
-        }
+    for (int c = 0; c < CASES; c++) {
+        e.cases[c].policy = policy_names[c / LIMITS % POLICIES];
+        e.cases[c].limit_cycles = (uint64_t)(2 + c % LIMITS) * 1400;
+        e.cases[c].switch_stalls = c < POLICIES * LIMITS;
+    }
     outcomes = (victim_outcome *)calloc((size_t)e.requests * CASES, sizeof *outcomes);
     errors = (victim_drain_error *)calloc(e.requests, sizeof *errors);
     all.done = 1;
@@ -174,6 +175,14 @@ static double overhead(int c, int with_idle) {
     return kernels ? sum / kernels : 0;
 }
 
+/* The violations of a row and what stands beside it: real save traffic, and for the dual-kernel scheme switching and draining alone. */
+static void note_beside(int policy, int us, reproduce_result *result) {
+    reproduce_note(result, "with real save traffic %.1f", violations(case_with_traffic(policy, us), NULL, NULL, NULL));
+    if (policy == DUAL)
+        reproduce_note(result, "switching alone %.1f, with real save traffic %.1f; draining alone %.1f", violations(case_of(SWITCH, us), NULL, NULL, NULL),
+                       violations(case_with_traffic(SWITCH, us), NULL, NULL, NULL), violations(case_of(DRAIN, us), NULL, NULL, NULL));
+}
+
 static int policy_of(const char *id) {
     for (int p = 0; p < POLICIES; p++)
         if (strstr(id, policy_names[p])) return p;
@@ -188,6 +197,7 @@ static void viol(const reproduce_context *context, const char *id, reproduce_res
     reproduce_number(result, value, 2);
     reproduce_note(result, "%u requests, 95%% interval %.1f to %.1f; after warm-up alone %.1f; %.1f without kmeans_invert_mapping, whose queues before memory make every policy late (docs/victims.md)",
                    all.requests, low, high, warm, violations_of(c, 0, NULL, NULL, NULL));
+    note_beside(policy_of(id), us, result);
 }
 
 static void viol_order(const reproduce_context *context, const char *id, reproduce_result *result) {
@@ -197,7 +207,7 @@ static void viol_order(const reproduce_context *context, const char *id, reprodu
         double o = violations(case_of(ORACLE, us), NULL, NULL, NULL), d = violations(case_of(DUAL, us), NULL, NULL, NULL),
                h = violations(case_of(CHIMERA, us), NULL, NULL, NULL);
         int falls = 1;
-        for (int p = 0; p < POLICIES && us > 2; p++) falls &= violations(case_of(p, us), NULL, NULL, NULL) <= violations(case_of(p, us - 1), NULL, NULL, NULL);
+        for (int p = 0; p <= ORACLE && us > 2; p++) falls &= violations(case_of(p, us), NULL, NULL, NULL) <= violations(case_of(p, us - 1), NULL, NULL, NULL);
         reproduce_holds(result, o <= d && d <= h && falls, "%d us: %.1f %.1f %.1f", us, o, d, h);
     }
     reproduce_note(result, "oracle, dual-kernel, Chimera; the oracle lets blocks drain up to the very limit, which leaves nothing for the newcomer's cold start among them");
@@ -208,6 +218,8 @@ static void over(const reproduce_context *context, const char *id, reproduce_res
     if (!measure(context, result)) return;
     reproduce_number(result, overhead(case_of(p, us), p == CHIMERA), 1);
     if (p == CHIMERA) reproduce_note(result, "without the slots that idle until an SM is empty: %.1f", overhead(case_of(p, us), 0));
+    reproduce_note(result, "with real save traffic %.1f", overhead(case_with_traffic(p, us), p == CHIMERA));
+    if (p == DUAL) reproduce_note(result, "switching alone %.1f, draining alone %.1f", overhead(case_of(SWITCH, us), 1), overhead(case_of(DRAIN, us), 1));
     reproduce_note(result, "mean of %d kernels", VICTIM_EXPERIMENT_KERNELS);
 }
 
