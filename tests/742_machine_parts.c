@@ -1,6 +1,6 @@
 /* labels: unit property link: minigpu_core */
 /* The parts of the mini-GPU by themselves: the SIMT stack against lanes that run alone, scoreboard and release points, warp
- * schedulers, the read set against a plain list, and fetch that is held and let go. */
+ * schedulers, the read set against a plain list, fetch that is held and let go, and queues before memory that have an end. */
 #include "test.h"
 
 #include "check.h"
@@ -281,6 +281,51 @@ static void test_fetch_can_be_held(void **state) {
     launch_file_free(&launch);
 }
 
+/* ---- queues before memory ---- */
+
+/* Returns the longest that any reply was ever away, with every load of kmeans_invert_mapping a line of its own. */
+static uint64_t longest_wait(uint32_t l2_queue, uint32_t output_flits, uint32_t dram_queue) {
+    launch_file launch;
+    char error[LAUNCH_ERROR_BYTES];
+    machine_options options;
+    machine *m;
+    uint64_t longest = 0;
+    uint32_t i, n;
+    machine_options_default(&options);
+    options.skip_idle = 0;
+    if (launch_file_read(&launch, GPUMP_SOURCE_DIR "/examples/minigpu/kernels/kmeans_invert_mapping/launch.yaml", error) ||
+        !(m = machine_build(&launch, &options, error)))
+        fail_msg("%s", error);
+    m->config.l1_misses = 64;
+    m->config.l2_queue_entries = l2_queue; /* not above what the machine was built with */
+    m->config.network_output_flits = output_flits;
+    m->config.dram_queue_entries = dram_queue;
+    while (m->now < 12000 && machine_run(m, m->now + 10) == 0) {
+        for (i = 0; i < m->sm_count; i++) {
+            const sm *s = m->sms[i];
+            assert_true(s->check_count + s->access_count <= m->config.memory_queue_entries);
+            assert_true(s->outstanding_misses <= m->config.l1_misses);
+            for (n = 0; n < s->reply_count; n++)
+                if (s->replies[n].cycle > m->now + longest) longest = s->replies[n].cycle - m->now;
+        }
+    }
+    assert_false(m->failed);
+    machine_free(m);
+    launch_file_free(&launch);
+    return longest;
+}
+
+static void test_queues_before_memory_have_an_end(void **state) {
+    const uint64_t line = 7, reply = 10, idle = 2 * 60 + 60 + 200 + 20; /* cycles on a channel, at the SM's port, alone on the way */
+    uint64_t narrow = longest_wait(1, 5, 2), wide = longest_wait(8, 24, 32);
+    (void)state;
+    /* Before a request stand the channel's queue, those of its two banks, and one request at the port of each SM; each may write a line back
+     * too. Before its reply stand those of all other misses of its SM. */
+    if (narrow > idle + (2 + 2 * (1 + 5) + 15) * 2 * line + 64 * reply) fail_msg("%u cycles", (uint32_t)narrow);
+    if (wide > idle + (32 + 2 * (8 + 24) + 15) * 2 * line + 64 * reply) fail_msg("%u cycles", (uint32_t)wide);
+    if (narrow >= wide) fail_msg("%u cycles, and %u with longer queues", (uint32_t)narrow, (uint32_t)wide);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_simt_stack_against_lanes_alone),
@@ -290,6 +335,7 @@ int main(void) {
         cmocka_unit_test(test_warp_schedulers),
         cmocka_unit_test(test_read_set),
         cmocka_unit_test(test_fetch_can_be_held),
+        cmocka_unit_test(test_queues_before_memory_have_an_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,19 +36,25 @@ typedef enum source_release { RELEASE_AT_OPERAND_READ, RELEASE_AT_LAST_CHECK, RE
     X(l1_cycles, 20, "cycles", ASSUMED, "L1 hit")                                                                                 \
     X(l1_bytes, 16384, "bytes", PUBLISHED, "Fermi: 16 KB of L1 beside 48 KB of shared memory")                                    \
     X(l1_ways, 4, "ways", ASSUMED, "GPGPU-Sim's GTX480")                                                                          \
-    X(l1_misses, 64, "lines", ASSUMED, "misses in flight per SM")                                                                 \
-    X(miss_queue_entries, 16, "requests", ASSUMED, "per kernel and SM, before the network")                                       \
+    X(l1_misses, 32, "lines", PUBLISHED, "misses in flight per SM; GPGPU-Sim's GTX480 (gpgpu_cache:dl1 A:32:8,8)")                 \
+    X(l1_merges, 8, "loads", PUBLISHED, "that wait for the same line; as above")                                                  \
+    X(miss_queue_entries, 8, "requests", PUBLISHED, "per kernel and SM, before the network; as above")                            \
     X(network_cycles, 60, "cycles", ASSUMED, "one way")                                                                           \
-    X(network_bytes_per_cycle, 32, "bytes", ASSUMED, "per SM and direction; 32-byte flits")                                       \
+    X(network_bytes_per_cycle, 32, "bytes", ASSUMED, "per SM and direction; gtx480_shieh 16: GPGPU-Sim's network has half the printed clock") \
+    X(network_flit_bytes, 32, "bytes", PUBLISHED, "GPGPU-Sim's GTX480 (flit_size)")                                               \
+    X(network_input_flits, 17, "flits", PUBLISHED, "per SM, before the crossbar: GPGPU-Sim's default of 9, and 8 of vc_buf_size")  \
+    X(network_output_flits, 24, "flits", PUBLISHED, "per L2 bank, behind it: 8 of vc_buf_size and GPGPU-Sim's default boundary_buffer_size of 16") \
     X(l2_cycles, 60, "cycles", ASSUMED, "L2 access")                                                                              \
     X(l2_bytes, 786432, "bytes", PUBLISHED, "Fermi: 768 KB")                                                                      \
     X(l2_ways, 8, "ways", ASSUMED, "GPGPU-Sim's GTX480")                                                                          \
     X(l2_banks, 12, "banks", ASSUMED, "two per memory channel; one access takes two cycles")                                      \
+    X(l2_queue_entries, 8, "requests", PUBLISHED, "per bank; GPGPU-Sim's default (gpgpu_dram_partition_queues 8:8:8:8)")          \
     X(dram_channels, 6, "channels", PUBLISHED, "Shieh Table 4.1")                                                                 \
+    X(dram_queue_entries, 32, "requests", PUBLISHED, "per channel: 16 in GPGPU-Sim's scheduler (gpgpu_frfcfs_dram_sched_queue_size), 8 on the way from each of two banks") \
     X(dram_cycles, 200, "cycles", ASSUMED, "beyond L2; the bandwidth is gpump_gpu.memory_mb_per_s")                               \
     X(thread_registers, 63, "registers", PUBLISHED, "the most a thread can have on Fermi; 255 on later machines; 0: as many as the PTX names") \
     X(in_flight_records, 256, "instructions", ASSUMED, "in flight per SM")                                                        \
-    X(memory_queue_entries, 16, "instructions", ASSUMED, "in the load-store unit before their last translation check")            \
+    X(memory_queue_entries, 5, "instructions", PUBLISHED, "issued, and not all sent: GPGPU-Sim's GTX480 has two collectors, two pipeline registers and the unit's own") \
     X(read_set_segments, 2048, "segments", ASSUMED, "per resident block; a block that touches more counts as clobbered on its next store") \
     X(static_flush, 1, "flag", PUBLISHED, "Shieh 4.1: the compiler says what makes a block unfit to be flushed; 0: each block is watched") \
     X(saved_blocks_per_slot, 4, "contexts", ASSUMED, "saved contexts the machine has room for, per block slot of all SMs")        \

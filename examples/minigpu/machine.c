@@ -426,8 +426,9 @@ static int make_sm(machine *m, uint32_t index, uint32_t shared_bytes, char error
     s->miss_queues = (miss_queue *)arena_take_array(&m->arena, c->kernels_per_sm + 1, sizeof(miss_queue));
     s->requests = (memory_request *)arena_take_array(&m->arena, REQUESTS_PER_SM, sizeof(memory_request));
     s->replies = (reply_entry *)arena_take_array(&m->arena, REQUESTS_PER_SM, sizeof(reply_entry));
+    s->network_queue = (uint32_t *)arena_take_array(&m->arena, c->network_input_flits, sizeof(uint32_t)); /* each request has at least one flit */
     if (!s->registers || !s->shared || !s->read_sets || !s->read_set_used || !s->records || !s->waiters || !s->check_queue || !s->access_queue ||
-        !s->miss_queues || !s->requests || !s->replies || make_cache(m, &s->l1, c->l1_bytes, c->l1_ways)) goto memory;
+        !s->miss_queues || !s->requests || !s->replies || !s->network_queue || make_cache(m, &s->l1, c->l1_bytes, c->l1_ways)) goto memory;
     for (i = 0; i <= c->kernels_per_sm; i++) {
         s->miss_queues[i].requests = (uint32_t *)arena_take_array(&m->arena, c->miss_queue_entries, sizeof(uint32_t));
         if (!s->miss_queues[i].requests) goto memory;
@@ -590,10 +591,15 @@ static int build(machine *m, launch_file *launch, const kernel_program **program
     m->predicates = (uint32_t *)arena_take_array(&m->arena, (size_t)m->warp_count * (m->predicate_stride + 1), sizeof(uint32_t));
     m->preempted = (preempted_block *)arena_take_array(&m->arena, m->preempted_count, sizeof(preempted_block));
     m->sms = (sm **)arena_take_array(&m->arena, c->gpu.sms, sizeof(sm *));
-    m->bank_free = (uint64_t *)arena_take_array(&m->arena, c->l2_banks, sizeof(uint64_t));
+    m->banks = (l2_bank *)arena_take_array(&m->arena, c->l2_banks, sizeof(l2_bank));
     m->dram_free_q16 = (uint64_t *)arena_take_array(&m->arena, c->dram_channels, sizeof(uint64_t));
-    if (!m->blocks || !m->warps || !m->predicates || !m->preempted || !m->sms || !m->bank_free || !m->dram_free_q16 ||
+    if (!m->blocks || !m->warps || !m->predicates || !m->preempted || !m->sms || !m->banks || !m->dram_free_q16 ||
         make_cache(m, &m->l2, c->l2_bytes, c->l2_ways)) goto memory;
+    for (i = 0; i < c->l2_banks; i++) {
+        m->banks[i].starts = (uint64_t *)arena_take_array(&m->arena, c->l2_queue_entries, sizeof(uint64_t));
+        m->banks[i].flit_ends = (uint64_t *)arena_take_array(&m->arena, c->network_output_flits, sizeof(uint64_t));
+        if (!m->banks[i].starts || !m->banks[i].flit_ends) goto memory;
+    }
     for (i = 0; i < m->block_count; i++) m->blocks[i].next_free = i + 1 < m->block_count ? i + 1 : NONE;
     for (i = 0; i < m->warp_count; i++) {
         m->warps[i].block = i + 1 < m->warp_count ? i + 1 : NONE;
@@ -602,6 +608,7 @@ static int build(machine *m, launch_file *launch, const kernel_program **program
     for (i = 0; i < m->preempted_count; i++) m->preempted[i].next = i + 1 < m->preempted_count ? i + 1 : NONE;
     /* One line takes this long on one of the channels, in 1/65536 cycles. */
     m->dram_interval_q16 = gpump_muldiv_up((uint64_t)SEGMENT_BYTES * c->dram_channels << 16, c->gpu.clock_khz, (uint64_t)c->gpu.memory_mb_per_s * 1000);
+    memory_path_build(m);
     m->sm_count = c->gpu.sms;
     for (i = 0; i < m->sm_count; i++) {
         if (make_sm(m, i, shared_bytes, error)) goto done;

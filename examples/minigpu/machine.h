@@ -254,7 +254,7 @@ typedef struct cache_line {
     uint64_t line;       /* address / 128 + 1; 0: empty */
     uint32_t stamp;      /* of its last use */
     uint32_t first_waiter; /* L1: record * 32 + segment, linked through sm.waiters; NONE */
-    uint32_t pending;    /* L1: 1 while its data is on the way */
+    uint32_t pending;    /* L1: loads that wait while its data is on the way */
     uint32_t dirty;
 } cache_line;
 typedef struct cache {
@@ -262,6 +262,14 @@ typedef struct cache {
     uint64_t hits, misses;
     uint32_t sets, ways, clock, unused;
 } cache;
+
+/* An L2 bank and the buffers before it. When requests leave these is known as soon as they leave their SM. */
+typedef struct l2_bank {
+    uint64_t free_at;    /* the bank takes another request */
+    uint64_t *starts;    /* of its last config.l2_queue_entries requests: a later one finds room in the queue when the oldest has begun */
+    uint64_t *flit_ends; /* the same of the network's output: when each of its last config.network_output_flits flits went on */
+    uint32_t request, flit;
+} l2_bank;
 
 typedef struct miss_queue {
     uint32_t *requests;
@@ -278,7 +286,7 @@ typedef struct read_set_entry {
 /* ---- an SM ---- */
 
 typedef struct sm_statistics {
-    uint64_t active_cycles, issued, idle_issue_slots;
+    uint64_t issued;
     uint64_t l1_hits, l1_misses, requests, transfer_requests;
     uint64_t saved_bytes, restored_bytes;
 } sm_statistics;
@@ -315,7 +323,8 @@ typedef struct sm {
     /* load-store unit */
     uint32_t *check_queue, check_head, check_count;   /* records before their last translation check */
     uint32_t *access_queue, access_head, access_count;/* records on their way to L1 or shared memory */
-    uint32_t memory_reserved; /* memory instructions issued and not yet past their last check */
+    uint32_t access_waits;  /* 1: the first record there finds no room behind */
+    uint32_t memory_reserved; /* memory instructions issued and not yet sent to the end */
     uint32_t outstanding_misses;
     miss_queue *miss_queues;
     uint32_t next_queue;
@@ -328,6 +337,7 @@ typedef struct sm {
     uint32_t contexts_moving; /* blocks in it */
     uint32_t shared_bytes;  /* of its shared memory */
     uint32_t parked;        /* blocks that have left but for what stays in place */
+    uint32_t *network_queue, network_head, network_count, network_flits; /* requests in the network's input, and their flits */
     uint64_t network_up_free, network_down_free;
     cache l1;
     uint32_t resume_first, resume_last; /* the SM's own resume list */
@@ -385,9 +395,11 @@ typedef struct machine {
     uint64_t local_base, local_stride; /* local memory: one frame per block that exists */
     uint32_t *local_free, local_count, local_count_free;
     cache l2;
-    uint64_t *bank_free;
+    l2_bank *banks;
     uint64_t *dram_free_q16;    /* per channel, in 1/65536 cycles */
     uint64_t dram_interval_q16;
+    uint32_t packet_flits[2];   /* of a packet on the network without and with data ... */
+    uint32_t packet_cycles[2];  /* ... and how long it occupies a port */
     uint64_t dram_bytes, network_bytes;
     uint32_t dispatch_needed;
     uint32_t failed;            /* 1: error says why */

@@ -66,30 +66,61 @@ static cache_line *cache_victim(cache *c, uint64_t line) {
     return victim;
 }
 
-static uint32_t flits(const machine *m, uint32_t bytes) { return (bytes + m->config.network_bytes_per_cycle - 1) / m->config.network_bytes_per_cycle; }
+static int carries_data(uint32_t kind) { return kind == REQUEST_STORE || kind == REQUEST_SAVE || kind == REQUEST_ATOMIC; }
 
-/* Occupies a memory channel for one line; returns when the line has passed. */
-static uint64_t occupy_dram(machine *m, uint64_t line, uint64_t from) {
-    uint64_t *free_at = &m->dram_free_q16[line % m->config.dram_channels];
+void memory_path_build(machine *m) {
+    const minigpu_config *c = &m->config;
+    uint32_t data;
+    for (data = 0; data < 2; data++) {
+        uint32_t bytes = HEADER_BYTES + (data ? SEGMENT_BYTES : 0), flits = (bytes + c->network_flit_bytes - 1) / c->network_flit_bytes;
+        m->packet_flits[data] = flits;
+        m->packet_cycles[data] = (flits * c->network_flit_bytes + c->network_bytes_per_cycle - 1) / c->network_bytes_per_cycle;
+    }
+}
+
+/* Occupies a memory channel for one line that comes at `from`; returns when the line has passed. *waits grows by the cycles until the channel's
+ * queue has room for it. */
+static uint64_t occupy_dram(machine *m, uint64_t line, uint64_t from, uint64_t *waits) {
+    uint64_t *free_at = &m->dram_free_q16[line % m->config.dram_channels], queue = m->dram_interval_q16 * m->config.dram_queue_entries;
     uint64_t start = from << 16 > *free_at ? from << 16 : *free_at;
+    if (start > (from << 16) + queue) *waits += (start - queue - (from << 16)) >> 16;
     *free_at = start + m->dram_interval_q16;
     m->dram_bytes += SEGMENT_BYTES;
     return (*free_at + 0xffff) >> 16;
 }
 
-/* A request leaves the SM: everything behind has a fixed latency and a bandwidth, so the reply's cycle is known now. */
+/* A request comes to its bank at `from`, as so many flits; returns when the bank begins with it. *enters: when the network's output had room. */
+static uint64_t occupy_bank(const machine *m, l2_bank *bank, uint32_t count, uint64_t from, uint64_t *enters) {
+    const uint32_t output = m->config.network_output_flits, queue = m->config.l2_queue_entries;
+    uint64_t oldest, start;
+    uint32_t i;
+    if (count > output) count = output;
+    oldest = bank->flit_ends[(bank->flit + count - 1) % output]; /* its last flit's place was this one's */
+    *enters = from = from > oldest ? from : oldest;
+    if (from < bank->starts[bank->request]) from = bank->starts[bank->request];
+    for (i = 0; i < count; i++) {
+        bank->flit_ends[bank->flit] = from;
+        bank->flit = bank->flit + 1 == output ? 0 : bank->flit + 1;
+    }
+    start = from > bank->free_at ? from : bank->free_at;
+    bank->starts[bank->request] = start;
+    bank->request = bank->request + 1 == queue ? 0 : bank->request + 1;
+    return start;
+}
+
+/* A request leaves the SM. Everything behind is first come, first served, with a fixed latency and a bandwidth, so the reply's cycle is known
+ * now, and so is when the queues on its way have room: a bank is held up by its channel's full queue, and the SM's port by its bank's. */
 static void depart(machine *m, sm *s, uint32_t index) {
     memory_request *request = &s->requests[index];
-    uint64_t line = request->address / SEGMENT_BYTES, t, *bank;
-    int carries_data = request->kind == REQUEST_STORE || request->kind == REQUEST_SAVE || request->kind == REQUEST_ATOMIC;
-    int returns_data = request->kind != REQUEST_STORE && request->kind != REQUEST_SAVE;
-    uint32_t up = flits(m, HEADER_BYTES + (carries_data ? SEGMENT_BYTES : 0)), down = flits(m, HEADER_BYTES + (returns_data ? SEGMENT_BYTES : 0));
+    uint64_t line = request->address / SEGMENT_BYTES, arrives, enters, t, waits = 0;
+    int writes = carries_data(request->kind), returns_data = request->kind != REQUEST_STORE && request->kind != REQUEST_SAVE;
+    uint32_t up = m->packet_flits[writes], up_cycles = m->packet_cycles[writes], down_cycles = m->packet_cycles[returns_data];
+    l2_bank *bank = &m->banks[line % m->config.l2_banks];
     cache_line *found;
-    s->network_up_free = m->now + up;
-    t = m->now + up + m->config.network_cycles;
-    bank = &m->bank_free[line % m->config.l2_banks];
-    if (*bank > t) t = *bank;
-    *bank = t + 2;
+    arrives = m->now + up_cycles + m->config.network_cycles;
+    t = occupy_bank(m, bank, up, arrives, &enters);
+    s->network_up_free = m->now + up_cycles + (enters - arrives);
+    bank->free_at = t + 2;
     t += m->config.l2_cycles;
     found = cache_find(&m->l2, line);
     if (found) {
@@ -99,19 +130,20 @@ static void depart(machine *m, sm *s, uint32_t index) {
         m->l2.misses++;
         request->hit = HIT_DRAM;
         found = cache_victim(&m->l2, line);
-        if (found->dirty) occupy_dram(m, found->line - 1, t); /* written back */
+        if (found->dirty) occupy_dram(m, found->line - 1, t, &waits); /* written back */
         found->line = line + 1;
         found->dirty = 0;
         /* Whole lines that are written need not be read first. */
-        if (returns_data) t = occupy_dram(m, line, t) + m->config.dram_cycles;
+        if (returns_data) t = occupy_dram(m, line, t, &waits) + m->config.dram_cycles;
+        bank->free_at += waits;
     }
     found->stamp = ++m->l2.clock;
-    if (carries_data) found->dirty = 1;
+    if (writes) found->dirty = 1;
     if (t < s->network_down_free) t = s->network_down_free;
-    s->network_down_free = t + down;
-    m->network_bytes += (uint64_t)(up + down) * m->config.network_bytes_per_cycle;
+    s->network_down_free = t + down_cycles;
+    m->network_bytes += (uint64_t)(up + m->packet_flits[returns_data]) * m->config.network_flit_bytes;
     s->statistics.requests++;
-    reply_at(s, t + down + m->config.network_cycles, index);
+    reply_at(s, t + down_cycles + m->config.network_cycles, index);
 }
 
 /* ---- miss queues ---- */
@@ -192,9 +224,11 @@ static int send_segment(machine *m, sm *s, uint32_t record) {
     cache_line *found = NULL;
     int is_load = instruction->opcode == OPCODE_LD || instruction->opcode == OPCODE_TEX, cached = is_load && !(instruction->flags & (FLAG_CACHE_GLOBAL | FLAG_VOLATILE));
     if (cached && (found = cache_find(&s->l1, line))) {
+        if (found->pending == m->config.l1_merges) return 0;
         found->stamp = ++s->l1.clock;
         r->outstanding++;
         if (found->pending) {
+            found->pending++;
             s->waiters[node] = found->first_waiter;
             found->first_waiter = node;
         } else {
@@ -237,6 +271,7 @@ static int send_segment(machine *m, sm *s, uint32_t record) {
 static void access_stage(machine *m, sm *s) {
     uint32_t record, entries = m->config.in_flight_records;
     in_flight *r;
+    s->access_waits = 0;
     if (!s->access_count) return;
     record = s->access_queue[s->access_head];
     r = &s->records[record];
@@ -246,13 +281,17 @@ static void access_stage(machine *m, sm *s) {
             r->outstanding++;
             pipe_put(&s->pipes[PIPE_SHARED], m->now, record);
         } else if (r->next_segment < r->segment_count) {
-            if (!send_segment(m, s, record)) return;
+            if (!send_segment(m, s, record)) {
+                s->access_waits = 1; /* until a reply or a departure makes room */
+                return;
+            }
             r->next_segment++;
         }
         if (r->next_segment < r->segment_count) return;
     }
     s->access_head = (s->access_head + 1) % entries;
     s->access_count--;
+    s->memory_reserved--;
     r->in_queue = 0;
     if (!r->outstanding) pipeline_commit(m, s, record);
 }
@@ -281,7 +320,6 @@ static void check_stage(machine *m, sm *s) {
     }
     s->check_head = (s->check_head + 1) % entries;
     s->check_count--;
-    s->memory_reserved--;
     if (!r->squashed) {
         memory_access_effect(m, s, r);
         pipeline_checked(m, s, r);
@@ -311,20 +349,43 @@ void memory_path_accept(machine *m, sm *s, uint32_t record) {
 
 /* ---- a cycle ---- */
 
-static int send_miss(machine *m, sm *s) {
+/* Does a request of that kind find room in the network's input? */
+static int network_has_room(const machine *m, const sm *s, uint32_t kind) {
+    return !s->network_count || s->network_flits + m->packet_flits[carries_data(kind)] <= m->config.network_input_flits;
+}
+
+/* The next miss queue that may send; NULL. */
+static miss_queue *next_miss(const machine *m, const sm *s, uint32_t *after) {
     uint32_t i, queues = m->config.kernels_per_sm + 1;
     for (i = 0; i < queues; i++) {
         miss_queue *q = &s->miss_queues[(s->next_queue + i) % queues];
-        uint32_t request;
-        if (!q->count || !memory_path_gate(m, s, q->kernel)) continue;
-        request = q->requests[q->head];
+        if (!q->count || !memory_path_gate(m, s, q->kernel) || !network_has_room(m, s, s->requests[q->requests[q->head]].kind)) continue;
+        *after = (s->next_queue + i + 1) % queues;
+        return q;
+    }
+    return NULL;
+}
+
+/* A miss goes into the network's input, and who stands first there goes on its way when the port is free. Returns 1 when somebody is there. */
+static int send_miss(machine *m, sm *s) {
+    uint32_t input = m->config.network_input_flits, after, index;
+    miss_queue *q = next_miss(m, s, &after);
+    if (q) {
+        index = q->requests[q->head];
         q->head = (q->head + 1) % m->config.miss_queue_entries;
         q->count--;
-        s->next_queue = (s->next_queue + i + 1) % queues;
-        depart(m, s, request);
-        return 1;
+        s->next_queue = after;
+        s->network_queue[(s->network_head + s->network_count++) % input] = index;
+        s->network_flits += m->packet_flits[carries_data(s->requests[index].kind)];
     }
-    return 0;
+    if (!s->network_count) return 0;
+    if (s->network_up_free > m->now) return 1;
+    index = s->network_queue[s->network_head];
+    s->network_head = (s->network_head + 1) % input;
+    s->network_count--;
+    s->network_flits -= m->packet_flits[carries_data(s->requests[index].kind)];
+    depart(m, s, index);
+    return 1;
 }
 
 /* Contexts go when nobody else wants the port. */
@@ -402,7 +463,7 @@ void memory_path_replies(machine *m, sm *s) {
 }
 
 void memory_path_tick(machine *m, sm *s) {
-    if (s->network_up_free <= m->now && !send_miss(m, s)) send_context(m, s);
+    if (!send_miss(m, s) && s->network_up_free <= m->now) send_context(m, s);
     access_stage(m, s);
     check_stage(m, s);
 }
@@ -410,10 +471,9 @@ void memory_path_tick(machine *m, sm *s) {
 uint64_t memory_path_next(const machine *m, const sm *s) {
     uint64_t next = s->reply_count ? s->replies[0].cycle : NEVER, port = s->network_up_free > m->now ? s->network_up_free : m->now + 1;
     uint64_t context = s->free_request != NONE ? context_pipeline_cycle(s) : NEVER;
-    uint32_t i, waiting = 0;
-    if (s->access_count || s->check_count) return m->now + 1;
-    for (i = 0; i <= m->config.kernels_per_sm; i++) waiting |= s->miss_queues[i].count != 0;
-    if (waiting && port < next) next = port;
+    uint32_t after;
+    if ((s->access_count && !s->access_waits) || s->check_count || next_miss(m, s, &after)) return m->now + 1;
+    if (s->network_count && port < next) next = port;
     if (context < port) context = port;
     return context < next ? context : next;
 }

@@ -2,10 +2,12 @@
  *
  *   operands -> check queue (one translation per cycle, effect after the last) -> access queue (one segment per cycle)
  *     -> shared memory, or L1 -> hit: reply
- *                                miss: miss queue of the kernel (its gate may refuse) -> network -> L2 -> DRAM -> reply
+ *                                miss: miss queue of the kernel (its gate may refuse) -> network's input -> port
+ *     -> network's output -> L2 bank -> memory channel -> reply
  *
- * Latencies are fixed; ports, network, L2 banks and memory channels have a bandwidth, so requests queue behind each other. Contexts being
- * saved and restored take the same way, whenever no other request wants the SM's port to the network. */
+ * Latencies are fixed; ports, network, L2 banks and memory channels have a bandwidth, so requests queue behind each other. Every queue has
+ * an end (config.h): who finds the next one full waits where it is, and holds up those behind it. Contexts being saved and restored take
+ * the same way, whenever no other request wants the SM's port to the network. */
 #ifndef MINIGPU_MEMORY_PATH_H
 #define MINIGPU_MEMORY_PATH_H
 
@@ -13,6 +15,8 @@
 
 #define REQUESTS_PER_SM 512u
 
+/* Fills in what follows from the machine's configuration. */
+void memory_path_build(machine *m);
 /* May another memory instruction issue? */
 static inline int memory_path_has_room(const machine *m, const sm *s) { return s->memory_reserved < m->config.memory_queue_entries; }
 /* It has issued. */

@@ -392,8 +392,9 @@ static void issue(machine *m, sm *s, uint32_t scheduler, uint32_t slot) {
     m->progress_cycle = m->now;
 }
 
-static void issue_stage(machine *m, sm *s) {
-    uint64_t ready = warp_scheduler_ready(s);
+/* Returns the warp slots that nothing but room for their memory instruction keeps back: it comes with an event of its own. */
+static uint64_t issue_stage(machine *m, sm *s) {
+    uint64_t ready = warp_scheduler_ready(s), wait = 0;
     uint32_t scheduler;
     for (scheduler = 0; scheduler < m->config.gpu.schedulers; scheduler++) {
         uint64_t candidates = ready & s->scheduler_slots[scheduler];
@@ -405,19 +406,19 @@ static void issue_stage(machine *m, sm *s) {
                 issue(m, s, scheduler, slot);
                 break;
             }
+            if (info->unit == UNIT_MEMORY && !memory_path_has_room(m, s)) wait |= BIT(slot);
             candidates &= ~BIT(slot);
         }
-        if (!candidates) s->statistics.idle_issue_slots++;
     }
+    return wait;
 }
 
 /* ---- one cycle ---- */
 
 void pipeline_tick(machine *m, sm *s) {
-    uint64_t now = m->now, wake;
+    uint64_t now = m->now, wake, wait;
     uint32_t record, fetched, p;
     s->now = now;
-    s->statistics.active_cycles++;
     /* From the back to the front, so that nothing passes two stages in one cycle. */
     memory_path_replies(m, s);
     while ((record = pipe_take(&s->pipes[PIPE_CONTROL], now)) != NONE) commit_control(m, s, record);
@@ -430,12 +431,12 @@ void pipeline_tick(machine *m, sm *s) {
         const warp *w = &m->warps[fetched];
         if (w->sm == s->index && w->fetch_enabled && !w->control) s->fetched |= BIT(w->slot);
     }
-    issue_stage(m, s);
+    wait = issue_stage(m, s);
     if (s->stopping) preemption_report_waits(m, s);
 
     /* When does anything happen here again? */
     wake = memory_path_next(m, s);
-    if (warp_scheduler_ready(s)) wake = now + 1;
+    if (warp_scheduler_ready(s) & ~wait) wake = now + 1;
     for (p = 0; p < PIPES; p++) {
         uint64_t next = pipe_next(&s->pipes[p]);
         if (next < wake) wake = next;
