@@ -2892,7 +2892,10 @@ typedef struct gpumpi_memory {
         *slot; /* instruction -> the exactly known place it accesses, GPUMP_NONE: not exactly known or never written so */
     uint32_t *stack, *seen;   /* for walks: one per block */
     uint32_t *order, blocks;  /* reverse postorder of control flow */
+    uint8_t *kind;            /* GPUMPI_MEMORY_... bits of each instruction */
 } gpumpi_memory;
+#define GPUMPI_MEMORY_READS 1u
+#define GPUMPI_MEMORY_MEETS_READ 2u /* a write of an object that something reads */
 GPUMP_API int gpumpi_memory_make(gpumpi_arena *arena, const gpump_program *program, uint32_t unit, gpumpi_memory *memory);
 /* Finds is_protected[] for start[] as it is now. 1 done, 0 out of memory. */
 GPUMP_API int gpumpi_memory_protect(gpumpi_arena *arena, gpumpi_memory *memory);
@@ -2906,8 +2909,20 @@ GPUMP_API int gpumpi_memory_reads(const gpump_instruction *in);
 /* 1 when the instruction must not be done twice and the region ends with it: what it writes is never read again in that
  * region. */
 GPUMP_API int gpumpi_memory_ends_region(const gpumpi_memory *memory, uint32_t i, const gpump_instruction *in);
-/* The blocks whose last instruction decides whether basic block b runs; see liveness.c. */
 struct gpump_liveness;
+/* The registers live before instruction `index`, or behind it when `behind` is 1, in no order; returns how many stand in
+ * list[], which has room for all. stamp: one per register, zero at first; mark: an even number above 0 not used with it
+ * before. Cost: what is live at the end of the basic block, and the instructions in between; unlike that of a set, not the
+ * number of registers. */
+GPUMP_API uint32_t gpumpi_liveness_list(const struct gpump_liveness *liveness, uint32_t index, int behind, uint32_t *stamp,
+                                        uint32_t mark, uint32_t *list);
+/* gpump_liveness_diverged many times over with the same room; search starts as zeros. 1 done, 0 out of memory. */
+typedef struct gpumpi_liveness_search {
+    uint32_t *found, *seen, mark;
+} gpumpi_liveness_search;
+GPUMP_API int gpumpi_liveness_diverged(const struct gpump_liveness *liveness, uint32_t index, gpumpi_liveness_search *search,
+                                       gpumpi_arena *scratch, uint64_t *set);
+/* The blocks whose last instruction decides whether basic block b runs; see liveness.c. */
 GPUMP_API void gpumpi_liveness_control_of(const struct gpump_liveness *liveness, uint32_t b, const uint32_t **blocks,
                                           uint32_t *count);
 /* 1 when lanes of a warp can part at the end of basic block b. */
@@ -4773,21 +4788,51 @@ static void gpumpi_liveness_at(const gpump_liveness *liveness, uint32_t index, i
 GPUMP_API void gpump_liveness_before(const gpump_liveness *liveness, uint32_t index, uint64_t *set) {
     gpumpi_liveness_at(liveness, index, 0, set);
 }
+GPUMP_API uint32_t gpumpi_liveness_list(const gpump_liveness *liveness, uint32_t index, int behind, uint32_t *stamp,
+                                        uint32_t mark, uint32_t *list) {
+    uint32_t b = gpump_program_basic_block_of(liveness->program, index), i, k, touched = 0, kept = 0, count;
+    const uint32_t *out;
+    gpump_basic_block block;
+#define GPUMPI_TOUCH(reg, live)                                            \
+    do {                                                                   \
+        if ((stamp[reg] & ~1u) != mark) list[touched++] = reg;             \
+        stamp[reg] = mark + (live);                                        \
+    } while (0)
+    gpump_liveness_block_out(liveness, b, &out, &count);
+    for (i = 0; i < count; i++) GPUMPI_TOUCH(out[i], 1);
+    gpump_program_basic_block(liveness->program, b, &block);
+    for (i = block.first + block.count; i-- > index + (uint32_t)behind;) {
+        gpump_instruction in;
+        gpump_program_instruction(liveness->program, i, &in);
+        for (k = 0; k < in.def_count && gpumpi_kills(&in); k++)
+            GPUMPI_OPERAND_REGISTERS(in.defs[k], reg, GPUMPI_TOUCH(reg, 0));
+        for (k = 0; k < in.use_count; k++) GPUMPI_OPERAND_REGISTERS(in.uses[k], reg, GPUMPI_TOUCH(reg, 1));
+        if (in.guard != GPUMP_NONE) GPUMPI_TOUCH(in.guard, 1);
+    }
+#undef GPUMPI_TOUCH
+    for (i = 0; i < touched; i++)
+        if (stamp[list[i]] == mark + 1) list[kept++] = list[i];
+    return kept;
+}
 GPUMP_API void gpump_liveness_after(const gpump_liveness *liveness, uint32_t index, uint64_t *set) {
     gpumpi_liveness_at(liveness, index, 1, set);
 }
 
-/* The blocks that end in a branch enclosing basic block b, UNIFORM ones too; *found comes from scratch. */
-static int gpumpi_liveness_find_enclosing(const gpump_liveness *liveness, uint32_t b, gpumpi_arena *scratch,
-                                          uint32_t **found, uint32_t *count) {
-    uint32_t blocks = gpump_program_basic_blocks(liveness->program), i, at = 0;
-    uint8_t *seen;
-    if (!GPUMPI_ARENA_NEW(scratch, *found, (size_t)blocks + 1) || !GPUMPI_ARENA_NEW(scratch, seen, blocks)) return 0;
-    for (*count = 0;;) {
+/* Room for gpumpi_liveness_find_enclosing. */
+static int gpumpi_liveness_make_search(const gpump_liveness *liveness, gpumpi_arena *scratch, gpumpi_liveness_search *search) {
+    uint32_t blocks = gpump_program_basic_blocks(liveness->program);
+    search->mark = 0;
+    return GPUMPI_ARENA_NEW(scratch, search->found, (size_t)blocks + 1) && GPUMPI_ARENA_NEW(scratch, search->seen, blocks);
+}
+
+/* The blocks that end in a branch enclosing basic block b, UNIFORM ones too; returns how many stand in search->found. */
+static uint32_t gpumpi_liveness_find_enclosing(const gpump_liveness *liveness, uint32_t b, gpumpi_liveness_search *search) {
+    uint32_t i, at = 0, count = 0, *found = search->found, *seen = search->seen, mark = ++search->mark;
+    for (;;) {
         for (i = liveness->control_start[b]; i < liveness->control_start[b + 1]; i++)
-            if (!seen[liveness->control[i]]) seen[(*found)[(*count)++] = liveness->control[i]] = 1;
-        if (at == *count) return 1;
-        b = (*found)[at++];
+            if (seen[liveness->control[i]] != mark) seen[found[count++] = liveness->control[i]] = mark;
+        if (at == count) return count;
+        b = found[at++];
     }
 }
 
@@ -4816,12 +4861,14 @@ static uint32_t gpumpi_liveness_diverges(const gpump_program *program, uint32_t 
 GPUMP_API gpump_result gpump_liveness_enclosing(const gpump_liveness *liveness, uint32_t index, uint32_t *branches,
                                                 uint32_t capacity, uint32_t *count) {
     gpumpi_arena scratch = gpumpi_arena_make(&liveness->arena.allocator);
+    gpumpi_liveness_search search;
     uint32_t *found, blocks, i, k, kept = 0;
-    if (!gpumpi_liveness_find_enclosing(liveness, gpump_program_basic_block_of(liveness->program, index), &scratch, &found,
-                                        &blocks)) {
+    if (!gpumpi_liveness_make_search(liveness, &scratch, &search)) {
         gpumpi_arena_free(&scratch);
         return GPUMP_ERROR_MEMORY;
     }
+    found = search.found;
+    blocks = gpumpi_liveness_find_enclosing(liveness, gpump_program_basic_block_of(liveness->program, index), &search);
     for (i = 0; i < blocks; i++) {
         uint32_t branch = gpumpi_liveness_diverges(liveness->program, found[i]);
         if (branch == GPUMP_NONE) continue;
@@ -4836,15 +4883,13 @@ GPUMP_API gpump_result gpump_liveness_enclosing(const gpump_liveness *liveness, 
     return kept <= capacity ? GPUMP_OK : GPUMP_ERROR_CAPACITY;
 }
 
-GPUMP_API gpump_result gpump_liveness_diverged(const gpump_liveness *liveness, uint32_t index, uint64_t *set) {
-    gpumpi_arena scratch = gpumpi_arena_make(&liveness->arena.allocator);
-    uint32_t *found, blocks, i, k, count;
+GPUMP_API int gpumpi_liveness_diverged(const gpump_liveness *liveness, uint32_t index, gpumpi_liveness_search *search,
+                                       gpumpi_arena *scratch, uint64_t *set) {
+    uint32_t blocks, i, k, count, *found;
     const uint32_t *list;
-    if (!gpumpi_liveness_find_enclosing(liveness, gpump_program_basic_block_of(liveness->program, index), &scratch, &found,
-                                        &blocks)) {
-        gpumpi_arena_free(&scratch);
-        return GPUMP_ERROR_MEMORY;
-    }
+    if (!search->found && !gpumpi_liveness_make_search(liveness, scratch, search)) return 0;
+    found = search->found;
+    blocks = gpumpi_liveness_find_enclosing(liveness, gpump_program_basic_block_of(liveness->program, index), search);
     gpump_liveness_before(liveness, index, set);
     for (i = 0; i < blocks; i++) {
         gpump_basic_block block;
@@ -4856,8 +4901,15 @@ GPUMP_API gpump_result gpump_liveness_diverged(const gpump_liveness *liveness, u
         gpump_liveness_block_in(liveness, block.post_dominator, &list, &count);
         for (k = 0; k < count; k++) gpump_bits_set(set, list[k]);
     }
+    return 1;
+}
+
+GPUMP_API gpump_result gpump_liveness_diverged(const gpump_liveness *liveness, uint32_t index, uint64_t *set) {
+    gpumpi_arena scratch = gpumpi_arena_make(&liveness->arena.allocator);
+    gpumpi_liveness_search search = {NULL, NULL, 0};
+    int ok = gpumpi_liveness_diverged(liveness, index, &search, &scratch, set);
     gpumpi_arena_free(&scratch);
-    return GPUMP_OK;
+    return ok ? GPUMP_OK : GPUMP_ERROR_MEMORY;
 }
 
 /* One register at one point, without a set: walk up its block from the end. */
@@ -5334,12 +5386,13 @@ static int gpumpi_registers_push(const gpump_allocator *allocator, gpumpi_regist
 
 /* What is live into a region stays where it is until the next boundary of its kind: the ranges of one boundary. */
 static int gpumpi_registers_shadow(const gpump_program *program, const gpump_liveness *liveness, uint32_t boundary,
-                                   uint64_t *set, uint32_t *stack, uint32_t *seen, gpumpi_registers_raw *raw) {
+                                   uint32_t *stamp, uint32_t *live, uint32_t *stack, uint32_t *seen,
+                                   gpumpi_registers_raw *raw) {
     const gpump_allocator *allocator = gpumpi_program_allocator(program);
     gpump_instruction start;
-    uint32_t top = 0, w, first = boundary + 1, b = gpump_program_basic_block_of(program, boundary);
+    uint32_t count = gpumpi_liveness_list(liveness, boundary, 1, stamp, 2 * (boundary + 1), live), top = 0, r,
+             first = boundary + 1, b = gpump_program_basic_block_of(program, boundary);
     gpump_program_instruction(program, boundary, &start);
-    gpump_liveness_after(liveness, boundary, set);
     for (;;) {
         gpump_basic_block block;
         uint32_t i, end;
@@ -5351,11 +5404,8 @@ static int gpumpi_registers_shadow(const gpump_program *program, const gpump_liv
             if (in.operation == GPUMP_OP_BOUNDARY && in.immediate <= start.immediate)
                 break; /* sparse ends both, short only short */
         }
-        for (w = 0; w < gpump_liveness_words(liveness); w++) {
-            uint64_t word = set[w];
-            for (; word; word &= word - 1)
-                if (!gpumpi_registers_push(allocator, raw, w * 64 + gpump_bits_lowest64(word), 2 * first, 2 * i)) return 0;
-        }
+        for (r = 0; r < count; r++)
+            if (!gpumpi_registers_push(allocator, raw, live[r], 2 * first, 2 * i)) return 0;
         if (i == end)
             for (i = 0; i < block.successor_count; i++)
                 if (seen[block.successors[i]] != boundary + 1) seen[stack[top++] = block.successors[i]] = boundary + 1;
@@ -5376,13 +5426,13 @@ static int gpumpi_registers_build_intervals(const gpump_program *program, const 
                                             gpumpi_registers_intervals *out) {
     const gpump_allocator *allocator = &arena->allocator;
     uint32_t registers = gpump_program_registers(program), blocks = gpump_program_basic_blocks(program), b, i, k, r, n, *end,
-             *stack, *seen, *next;
-    uint64_t *set;
+             *stack, *seen, *next, *stamp, *live;
     gpumpi_registers_raw raw = {NULL, NULL};
     gpumpi_arena scratch = gpumpi_arena_make(allocator);
     int ok = 0;
     if (!GPUMPI_ARENA_NEW(&scratch, end, registers) || !GPUMPI_ARENA_NEW(&scratch, stack, blocks) ||
-        !GPUMPI_ARENA_NEW(&scratch, seen, blocks) || !GPUMPI_ARENA_NEW(&scratch, set, gpump_liveness_words(liveness)) ||
+        !GPUMPI_ARENA_NEW(&scratch, seen, blocks) || !GPUMPI_ARENA_NEW(&scratch, stamp, registers) ||
+        !GPUMPI_ARENA_NEW(&scratch, live, registers) ||
         !GPUMPI_ARENA_NEW(arena, out->weight, registers) || !GPUMPI_ARENA_NEW(arena, out->first, (size_t)registers + 1) ||
         !GPUMPI_ARENA_NEW(&scratch, next, registers))
         goto end;
@@ -5424,7 +5474,8 @@ static int gpumpi_registers_build_intervals(const gpump_program *program, const 
     for (i = 0; i < gpump_program_instructions(program); i++) {
         gpump_instruction in;
         gpump_program_instruction(program, i, &in);
-        if (in.operation == GPUMP_OP_BOUNDARY && !gpumpi_registers_shadow(program, liveness, i, set, stack, seen, &raw))
+        if (in.operation == GPUMP_OP_BOUNDARY &&
+            !gpumpi_registers_shadow(program, liveness, i, stamp, live, stack, seen, &raw))
             goto end;
     }
     n = (uint32_t)stbds_arrlenu(raw.reg);
@@ -8122,6 +8173,7 @@ GPUMP_API gpump_result gpump_preempt_points_place(const gpump_program *program, 
     gpumpi_edit edit;
     uint64_t *set;
     uint32_t i, n, at, instructions = gpump_program_instructions(program);
+    gpumpi_liveness_search search = {NULL, NULL, 0};
     gpump_result result;
     if (!program || !config || !placed || !count || (!points && capacity))
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
@@ -8160,7 +8212,7 @@ GPUMP_API gpump_result gpump_preempt_points_place(const gpump_program *program, 
         point->loop = plan.pp[i] ? plan.loop[i] : (uint32_t)GPUMP_NONE;
         gpump_liveness_before(liveness, i, set);
         gpumpi_preempt_vector(program, set, &point->vector, &point->predicates, &point->live_registers);
-        if (!barrier && gpump_liveness_diverged(liveness, i, set) != GPUMP_OK) goto end;
+        if (!barrier && !gpumpi_liveness_diverged(liveness, i, &search, &scratch, set)) goto end;
         gpumpi_preempt_vector(program, set, &point->vector_diverged, &point->predicates_diverged, &point->live_diverged);
         if (barrier)
             plan.number[i] = n;
@@ -8367,6 +8419,52 @@ static int gpumpi_memory_number_places(gpumpi_arena *arena, gpumpi_memory *memor
     return 1;
 }
 
+static int gpumpi_memory_compare_classes(const void *a, const void *b) {
+    const uint32_t *x = (const uint32_t *)a, *y = (const uint32_t *)b;
+    return *x < *y ? -1 : *x > *y;
+}
+
+/* Finds kind[]: most writes go to objects that nothing reads, and need no search for reads. */
+static int gpumpi_memory_find_kinds(gpumpi_arena *arena, gpumpi_memory *memory) {
+    const gpump_program *program = memory->program;
+    uint32_t count = gpump_program_instructions(program), objects = gpump_program_objects(program), i, classes = 0, *class_read;
+    uint8_t *is_read, anywhere = 0, spills = 0;
+    gpumpi_arena scratch = gpumpi_arena_make(&arena->allocator);
+    gpump_instruction in;
+    if (!GPUMPI_ARENA_NEW(arena, memory->kind, count) || !GPUMPI_ARENA_NEW(&scratch, is_read, objects) ||
+        !GPUMPI_ARENA_NEW(&scratch, class_read, objects)) {
+        gpumpi_arena_free(&scratch);
+        return 0;
+    }
+    for (i = 0; i < count; i++) {
+        gpump_program_instruction(program, i, &in);
+        if (!gpumpi_memory_reads(&in)) continue;
+        memory->kind[i] = GPUMPI_MEMORY_READS;
+        if (in.operation == GPUMP_OP_SPILL_LOAD) spills = 1;
+        else if (in.object == GPUMP_NONE) anywhere = 1;
+        else is_read[in.object] = 1;
+    }
+    for (i = 0; i < objects; i++)
+        if (is_read[i]) class_read[classes++] = gpump_program_object(program, i).alias_class;
+    qsort(class_read, classes, sizeof *class_read, gpumpi_memory_compare_classes);
+    for (i = 0; i < count; i++) {
+        int meets = anywhere;
+        gpump_program_instruction(program, i, &in);
+        if (!gpumpi_memory_writes(&in)) continue;
+        if (in.operation == GPUMP_OP_SPILL_STORE) meets = spills;
+        else if (in.object == GPUMP_NONE) meets = anywhere || classes;
+        else {
+            uint32_t alias_class = gpump_program_object(program, in.object).alias_class;
+            meets |= is_read[in.object] ||
+                     (alias_class != GPUMP_NONE &&
+                      bsearch(&alias_class, class_read, classes, sizeof *class_read, gpumpi_memory_compare_classes) != NULL);
+        }
+        if (meets) memory->kind[i] |= GPUMPI_MEMORY_MEETS_READ;
+    }
+    gpumpi_arena_free(&scratch);
+    return 1;
+}
+
 GPUMP_API int gpumpi_memory_make(gpumpi_arena *arena, const gpump_program *program, uint32_t unit, gpumpi_memory *memory) {
     uint32_t count = gpump_program_instructions(program), blocks = gpump_program_basic_blocks(program), i, k, reached,
              *preorder, *number, *parent;
@@ -8400,7 +8498,8 @@ GPUMP_API int gpumpi_memory_make(gpumpi_arena *arena, const gpump_program *progr
         memory->order[i] = memory->order[reached - 1 - i];
         memory->order[reached - 1 - i] = k;
     }
-    ok = gpumpi_memory_build_graph(arena, memory) && gpumpi_memory_number_places(arena, memory);
+    ok = gpumpi_memory_build_graph(arena, memory) && gpumpi_memory_number_places(arena, memory) &&
+         gpumpi_memory_find_kinds(arena, memory);
     memory->blocks = reached; /* as many as order[] has */
 end:
     gpumpi_arena_free(&scratch);
@@ -8455,11 +8554,9 @@ static int gpumpi_memory_scan(gpumpi_memory *memory, uint32_t b, uint32_t at, ui
     gpump_basic_block block;
     gpump_program_basic_block(memory->program, b, &block);
     for (;;) {
-        gpump_instruction in;
         if (at < block.first + block.count && memory->start[at]) return 0;
-        if (at == block.first) return 1;
-        gpump_program_instruction(memory->program, --at, &in);
-        if (gpumpi_memory_reads(&in) && !memory->is_protected[at] && gpumpi_memory_may_alias(memory, at, write))
+        if (at-- == block.first) return 1;
+        if (memory->kind[at] & GPUMPI_MEMORY_READS && !memory->is_protected[at] && gpumpi_memory_may_alias(memory, at, write))
             return GPUMPI_ARRAY_PUSH(allocator, *reads, at) ? 0 : -1;
     }
 }
@@ -8469,6 +8566,7 @@ GPUMP_API int gpumpi_memory_walk(gpumpi_memory *memory, uint32_t write, uint32_t
     uint32_t top = 0, b = gpump_program_basic_block_of(memory->program, write), at = write, e;
     gpump_instruction in;
     int own; /* a place of the thread's own: what other lanes do in between does not matter */
+    if (!(memory->kind[write] & GPUMPI_MEMORY_MEETS_READ)) return 1;
     gpump_program_instruction(memory->program, write, &in);
     own = in.operation == GPUMP_OP_SPILL_STORE || in.space == GPUMP_SPACE_LOCAL;
     for (;;) {
@@ -8588,10 +8686,9 @@ GPUMP_API int gpumpi_register_clobbers(gpumpi_arena *arena, const gpump_program 
                                        const uint8_t *start, const gpump_allocator *allocator,
                                        gpumpi_register_clobber **list) {
     uint32_t registers = gpump_program_registers(program), blocks = gpump_program_basic_blocks(program), i, w, mark = 0,
-             *stack, *queued, *live;
+             *stack, *queued, *live, *stamp;
     gpumpi_arena scratch = gpumpi_arena_make(&arena->allocator);
     gpumpi_clobbers_region region;
-    uint64_t *set;
     int ok = 0;
     memset(&region, 0, sizeof region);
     region.program = program;
@@ -8601,21 +8698,14 @@ GPUMP_API int gpumpi_register_clobbers(gpumpi_arena *arena, const gpump_program 
         !GPUMPI_ARENA_NEW(&scratch, region.now, 2 * ((size_t)gpump_bits_words(registers) + 1)) ||
         !GPUMPI_ARENA_NEW(&scratch, region.reported, registers) || !GPUMPI_ARENA_NEW(&scratch, stack, blocks) ||
         !GPUMPI_ARENA_NEW(&scratch, queued, blocks) || !GPUMPI_ARENA_NEW(&scratch, live, registers) ||
-        !GPUMPI_ARENA_NEW(&scratch, set, gpump_liveness_words(liveness)))
+        !GPUMPI_ARENA_NEW(&scratch, stamp, registers))
         goto end;
     for (i = 0; i < registers; i++) region.local[i] = GPUMP_NONE;
     for (i = 0; i < gpump_program_instructions(program); i++) {
         if (!start[i]) continue;
-        gpump_liveness_before(liveness, i, set);
-        for (w = region.count = 0; w < gpump_liveness_words(liveness); w++) {
-            uint64_t word = set[w];
-            for (; word; word &= word - 1) {
-                uint32_t reg = w * 64 + gpump_bits_lowest64(word);
-                region.local[reg] = region.count;
-                live[region.count++] = reg;
-            }
-        }
+        region.count = gpumpi_liveness_list(liveness, i, 0, stamp, 2 * (i + 1), live);
         if (!region.count) continue;
+        for (w = 0; w < region.count; w++) region.local[live[w]] = w;
         region.words = gpump_bits_words(region.count);
         memset(region.now, 0, 2 * region.words * sizeof *region.now);
         for (w = 0; w < region.count; w++) {
@@ -8687,6 +8777,26 @@ end:
     return result;
 }
 
+/* A read and the place it reads, as gpump_program_may_alias looks at it. */
+typedef struct gpumpi_clobbers_read {
+    uint32_t instruction, space, object, address, value, bytes, thread_stride;
+    int64_t offset;
+} gpumpi_clobbers_read;
+static int gpumpi_clobbers_compare_places(const gpumpi_clobbers_read *x, const gpumpi_clobbers_read *y) {
+    if (x->space != y->space) return x->space < y->space ? -1 : 1;
+    if (x->object != y->object) return x->object < y->object ? -1 : 1;
+    if (x->address != y->address) return x->address < y->address ? -1 : 1;
+    if (x->value != y->value) return x->value < y->value ? -1 : 1;
+    if (x->bytes != y->bytes) return x->bytes < y->bytes ? -1 : 1;
+    if (x->thread_stride != y->thread_stride) return x->thread_stride < y->thread_stride ? -1 : 1;
+    return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+static int gpumpi_clobbers_compare_reads(const void *a, const void *b) {
+    const gpumpi_clobbers_read *x = (const gpumpi_clobbers_read *)a, *y = (const gpumpi_clobbers_read *)b;
+    int order = gpumpi_clobbers_compare_places(x, y);
+    return order ? order : x->instruction < y->instruction ? -1 : x->instruction > y->instruction;
+}
+
 static uint32_t gpumpi_clobbers_root(uint32_t *set, uint32_t x) {
     while (set[x] != x) x = set[x] = set[set[x]];
     return x;
@@ -8701,7 +8811,8 @@ GPUMP_API gpump_result gpump_clobbers_block(const gpump_program *program, uint8_
     const gpump_allocator *allocator;
     gpumpi_memory memory;
     gpumpi_graph parts;
-    uint32_t instructions, i, k, b, found = 0, top, *set, *from, *to, edges = 0, *stack, *seen, *reads = NULL;
+    gpumpi_clobbers_read read, *reads = NULL;
+    uint32_t instructions, i, k, b, found = 0, top, *set, *from, *to, edges = 0, *stack, *seen, *writes, write_count = 0;
     gpump_result result = GPUMP_ERROR_MEMORY;
     if (!program || !clobbers) return GPUMP_ERROR_ARGUMENT;
     if (!gpump_program_basic_blocks(program)) return GPUMP_ERROR_STATE;
@@ -8711,6 +8822,7 @@ GPUMP_API gpump_result gpump_clobbers_block(const gpump_program *program, uint8_
     if (!gpumpi_memory_make(&scratch, program, GPUMP_UNIT_BLOCK, &memory) || !gpumpi_memory_protect(&scratch, &memory) ||
         !GPUMPI_ARENA_NEW(&scratch, set, instructions) || !GPUMPI_ARENA_NEW(&scratch, from, instructions) ||
         !GPUMPI_ARENA_NEW(&scratch, to, instructions) || !GPUMPI_ARENA_NEW(&scratch, stack, instructions) ||
+        !GPUMPI_ARENA_NEW(&scratch, writes, instructions) ||
         !GPUMPI_ARENA_NEW(&scratch, seen, instructions))
         goto end;
     for (i = 0; i < instructions; i++) set[i] = i;
@@ -8745,37 +8857,40 @@ GPUMP_API gpump_result gpump_clobbers_block(const gpump_program *program, uint8_
         gpump_instruction in;
         gpump_program_instruction(program, i, &in);
         clobbers[i] = gpumpi_memory_writes(&in) && in.flags & (GPUMP_FLAG_ATOMIC | GPUMP_FLAG_VOLATILE);
-        /* one read for each way of reading is enough: the first seen of equal ones in the same part */
-        if (!in.access || in.operation == GPUMP_OP_CHECK || !(in.access & GPUMP_ACCESS_READ) || memory.is_protected[i])
-            continue;
         if (in.space != GPUMP_SPACE_GLOBAL && in.space != GPUMP_SPACE_GENERIC) continue;
-        if (!GPUMPI_ARRAY_PUSH(allocator, reads, i)) goto end;
+        if (in.operation == GPUMP_OP_SPILL_LOAD || in.operation == GPUMP_OP_SPILL_STORE) continue;
+        if (memory.kind[i] & GPUMPI_MEMORY_MEETS_READ && !clobbers[i]) writes[write_count++] = i;
+        if (!(memory.kind[i] & GPUMPI_MEMORY_READS) || memory.is_protected[i]) continue;
+        read.instruction = i;
+        read.space = in.space;
+        read.object = in.object;
+        read.address = in.address;
+        read.value = in.value;
+        read.bytes = in.bytes;
+        read.thread_stride = in.thread_stride;
+        read.offset = in.offset;
+        if (!GPUMPI_ARRAY_PUSH(allocator, reads, read)) goto end;
     }
-    for (k = 0; k < stbds_arrlenu(reads); k++) { /* from each read forward through the parts; writes there that may meet it */
-        uint32_t root = gpumpi_clobbers_root(set, reads[k]);
-        gpump_instruction x, y;
-        gpump_program_instruction(program, reads[k], &x);
-        for (i = k > 64 ? k - 64 : 0; i < k; i++) { /* the same kind of read was followed just before */
-            gpump_program_instruction(program, reads[i], &y);
-            if (gpumpi_clobbers_root(set, reads[i]) == root && x.space == y.space && x.object == y.object &&
-                x.address == y.address && x.value == y.value && x.offset == y.offset && x.bytes == y.bytes &&
-                x.thread_stride == y.thread_stride)
-                break;
+    /* from all reads of one place, forward through the parts; then the writes there that may meet it */
+    if (reads) qsort(reads, stbds_arrlenu(reads), sizeof *reads, gpumpi_clobbers_compare_reads);
+    for (k = 0; k < stbds_arrlenu(reads) && write_count;) {
+        uint32_t first = k, kept = 0;
+        for (top = 0; k < stbds_arrlenu(reads) && !gpumpi_clobbers_compare_places(&reads[k], &reads[first]); k++) {
+            uint32_t root = gpumpi_clobbers_root(set, reads[k].instruction);
+            if (seen[root] != first + 1) seen[stack[top++] = root] = first + 1;
         }
-        if (i < k) continue;
-        seen[stack[0] = root] = k + 1;
-        for (top = 1; top;) {
+        while (top) {
             uint32_t at = stack[--top], e;
             for (e = parts.succ_start[at]; e < parts.succ_start[at + 1]; e++)
-                if (seen[parts.succ[e]] != k + 1) seen[stack[top++] = parts.succ[e]] = k + 1;
+                if (seen[parts.succ[e]] != first + 1) seen[stack[top++] = parts.succ[e]] = first + 1;
         }
-        for (i = 0; i < instructions; i++) {
-            if (clobbers[i] || seen[gpumpi_clobbers_root(set, i)] != k + 1) continue;
-            gpump_program_instruction(program, i, &y);
-            if (!y.access || y.operation == GPUMP_OP_CHECK || !(y.access & GPUMP_ACCESS_WRITE)) continue;
-            if (y.space != GPUMP_SPACE_GLOBAL && y.space != GPUMP_SPACE_GENERIC) continue;
-            clobbers[i] = (uint8_t)gpump_program_may_alias(program, reads[k], i, GPUMP_UNIT_BLOCK);
+        for (i = 0; i < write_count; i++) {
+            uint32_t w = writes[i];
+            clobbers[w] = seen[gpumpi_clobbers_root(set, w)] == first + 1 &&
+                          gpump_program_may_alias(program, reads[first].instruction, w, GPUMP_UNIT_BLOCK);
+            if (!clobbers[w]) writes[kept++] = w;
         }
+        write_count = kept;
     }
     for (i = 0; i < instructions; i++) found += clobbers[i];
     if (count) *count = found;
@@ -8814,7 +8929,7 @@ typedef struct gpumpi_regions_plan {
     gpumpi_memory memory; /* memory.start[i] is set with every cut */
     uint8_t *why, *is_short;
     uint32_t *live;  /* 32-bit registers live before each instruction */
-    uint32_t *idom;  /* of memory.graph */
+    uint32_t *idom, *enter, *leave; /* of memory.graph */
     uint8_t *cut_in; /* basic block -> how many cuts, 2 at most */
     uint32_t mark, pairs;
     int making_short;
@@ -8912,12 +9027,12 @@ static int gpumpi_regions_candidates(gpumpi_regions_plan *plan, gpumpi_regions_p
     if (b == home && read < write) return gpumpi_regions_candidates_in(plan, pairs, pair, read + 1, write + 1);
     if (!gpumpi_regions_candidates_in(plan, pairs, pair, block.first, write + 1)) return 0;
     for (at = b; b != home && plan->idom[at] != GPUMP_NONE;) {
-        uint32_t x;
         at = plan->idom[at];
-        for (x = home; x != GPUMP_NONE && x != at; x = plan->idom[x]) {}
         gpump_program_basic_block(program, at, &block);
         if (at == home) return gpumpi_regions_candidates_in(plan, pairs, pair, read + 1, block.first + block.count);
-        if (x == at) break; /* dominates the read too */
+        if ((home == 0 || plan->idom[home] != GPUMP_NONE) && plan->enter[at] <= plan->enter[home] &&
+            plan->leave[home] <= plan->leave[at])
+            break; /* dominates the read too */
         if (!gpumpi_regions_candidates_in(plan, pairs, pair, block.first, block.first + block.count)) return 0;
     }
     return 1;
@@ -9329,9 +9444,11 @@ static gpump_result gpumpi_regions_make(const gpump_program *program, const gpum
         !GPUMPI_ARENA_NEW(&scratch, plan.why, (size_t)instructions + 1) ||
         !GPUMPI_ARENA_NEW(&scratch, plan.is_short, (size_t)instructions + 1) ||
         !GPUMPI_ARENA_NEW(&scratch, plan.live, instructions) || !GPUMPI_ARENA_NEW(&scratch, plan.idom, blocks) ||
+        !GPUMPI_ARENA_NEW(&scratch, plan.enter, blocks) || !GPUMPI_ARENA_NEW(&scratch, plan.leave, blocks) ||
         !GPUMPI_ARENA_NEW(&scratch, plan.cut_in, blocks) ||
         gpump_liveness_pressure(liveness, plan.live, NULL, NULL, NULL) != GPUMP_OK ||
-        !gpumpi_graph_dominators(&scratch, &plan.memory.graph, 0, plan.idom))
+        !gpumpi_graph_dominators(&scratch, &plan.memory.graph, 0, plan.idom) ||
+        !gpumpi_graph_intervals(&scratch, blocks, plan.idom, 0, plan.enter, plan.leave))
         goto end;
     for (i = 0; i < instructions; i++)
         if (gpumpi_regions_is_boundary(program, i)) gpumpi_regions_cut(&plan, i, GPUMP_CUT_FORCED);
@@ -9410,6 +9527,9 @@ GPUMP_API gpump_result gpump_regions_stored(const gpump_program *program, const 
  * first instruction. A register's value has three nodes in piece k: as it arrives there (behind the boundary's
  * predecessors), as it enters the piece, and as it leaves. Nodes joined by control flow within a region are one web and keep
  * one name. */
+typedef struct gpumpi_preserve_conflict {
+    uint32_t web, other;
+} gpumpi_preserve_conflict;
 enum { GPUMPI_ARRIVES = 0, GPUMPI_ENTERS = 1, GPUMPI_LEAVES = 2 };
 typedef struct gpumpi_preserve {
     const gpump_program *program;
@@ -9422,7 +9542,10 @@ typedef struct gpumpi_preserve {
     uint32_t *set;  /* union-find over 3 * piece + node */
     uint32_t *list; /* pieces with a node, in order of piece */
     uint32_t listed;
-    uint32_t *listed_mark, *color, *color_mark, *conflict_a, *conflict_b;
+    uint32_t *listed_mark, *mention; /* piece -> its first entry in seen[], where mention_mark says so */
+    uint32_t *mention_mark, *color, *color_mark;
+    gpumpi_preserve_conflict *conflicts; /* both ways round; sorted by web before names are chosen */
+    uint32_t regions;                    /* last mark in region[] */
     /* the result */
     gpumpi_insertion *moves;
     uint32_t *name_at, *name_reg, *name_use, *name_def; /* instruction, register, its names as use and as def */
@@ -9501,6 +9624,7 @@ static int gpumpi_preserve_make_pieces(gpumpi_preserve *p, gpumpi_arena *scratch
            GPUMPI_ARENA_NEW(scratch, p->kills, p->pieces) && GPUMPI_ARENA_NEW(scratch, p->region, p->pieces) &&
            GPUMPI_ARENA_NEW(scratch, p->stack, p->pieces) && GPUMPI_ARENA_NEW(scratch, p->set, (size_t)p->pieces * 3) &&
            GPUMPI_ARENA_NEW(scratch, p->list, p->pieces) && GPUMPI_ARENA_NEW(scratch, p->listed_mark, p->pieces) &&
+           GPUMPI_ARENA_NEW(scratch, p->mention, p->pieces) && GPUMPI_ARENA_NEW(scratch, p->mention_mark, p->pieces) &&
            GPUMPI_ARENA_NEW(scratch, p->color, (size_t)p->pieces * 3) &&
            GPUMPI_ARENA_NEW(scratch, p->color_mark, (size_t)p->pieces * 3);
 }
@@ -9537,6 +9661,10 @@ static int gpumpi_preserve_webs(gpumpi_preserve *p, uint32_t reg) {
         gpumpi_preserve_touch(&in, reg, &reads, &writes, &alone);
         if (!alone) return 0;
         gpumpi_preserve_list(p, piece);
+        if (p->mention_mark[piece] != p->mark) {
+            p->mention_mark[piece] = p->mark;
+            p->mention[piece] = at;
+        }
         if (reads && p->kills[piece] != p->mark && p->enters[piece] != p->mark) p->enters[p->stack[top++] = piece] = p->mark;
         if (writes && gpumpi_kills(&in)) p->kills[piece] = p->mark;
     }
@@ -9566,25 +9694,30 @@ static int gpumpi_preserve_webs(gpumpi_preserve *p, uint32_t reg) {
 
 /* The webs that the region starting at piece `from` writes must not have the name that arrives there. */
 static int gpumpi_preserve_conflicts(gpumpi_preserve *p, uint32_t reg, uint32_t from, const gpump_allocator *allocator) {
-    uint32_t top = 0, e, i, mark = from + 1;
+    uint32_t top = 0, e, at, last = GPUMP_NONE, mark = ++p->regions;
     p->region[p->stack[top++] = from] = mark;
     while (top) {
         uint32_t piece = p->stack[--top];
-        if (p->listed_mark[piece] == p->mark) {
+        if (p->mention_mark[piece] == p->mark) {
             int killed = 0;
-            for (i = p->first[piece]; i < p->first[piece + 1]; i++) {
+            for (at = p->mention[piece]; at < p->seen_start[reg + 1] && p->piece_of[p->seen[at]] == piece; at++) {
                 gpump_instruction in;
+                gpumpi_preserve_conflict conflict;
                 int reads, writes, alone = 1;
-                gpump_program_instruction(p->program, i, &in);
+                if (p->seen[at] == last) continue;
+                last = p->seen[at];
+                gpump_program_instruction(p->program, last, &in);
                 gpumpi_preserve_touch(&in, reg, &reads, &writes, &alone);
                 if (!writes) continue;
                 killed |= gpumpi_kills(&in);
-                if (!GPUMPI_ARRAY_PUSH(allocator, p->conflict_a,
-                                       gpumpi_preserve_find(p, gpumpi_preserve_node(from, GPUMPI_ARRIVES))) ||
-                    !GPUMPI_ARRAY_PUSH(
-                        allocator, p->conflict_b,
-                        gpumpi_preserve_find(p, gpumpi_preserve_node(piece, killed ? GPUMPI_LEAVES : GPUMPI_ENTERS))))
-                    return 0;
+                conflict.web = gpumpi_preserve_find(p, gpumpi_preserve_node(from, GPUMPI_ARRIVES));
+                conflict.other = gpumpi_preserve_find(p, gpumpi_preserve_node(piece, killed ? GPUMPI_LEAVES : GPUMPI_ENTERS));
+                if (conflict.web == conflict.other) continue; /* left to the copies below */
+                if (!GPUMPI_ARRAY_PUSH(allocator, p->conflicts, conflict)) return 0;
+                e = conflict.web;
+                conflict.web = conflict.other;
+                conflict.other = e;
+                if (!GPUMPI_ARRAY_PUSH(allocator, p->conflicts, conflict)) return 0;
             }
         }
         for (e = p->graph.succ_start[piece]; e < p->graph.succ_start[piece + 1]; e++) {
@@ -9596,16 +9729,26 @@ static int gpumpi_preserve_conflicts(gpumpi_preserve *p, uint32_t reg, uint32_t 
     return 1;
 }
 
+static int gpumpi_preserve_by_web(const void *a, const void *b) {
+    const gpumpi_preserve_conflict *x = (const gpumpi_preserve_conflict *)a, *y = (const gpumpi_preserve_conflict *)b;
+    if (x->web != y->web) return x->web < y->web ? -1 : 1;
+    return x->other < y->other ? -1 : x->other > y->other;
+}
+
 /* The name of a web: color 0 is the register itself, others are fresh registers made on the way. */
 static uint32_t gpumpi_preserve_color(gpumpi_preserve *p, uint32_t web, uint32_t wanted) {
-    uint32_t color = wanted, k, tries;
+    uint32_t color = wanted, k, tries, first = 0, end = (uint32_t)stbds_arrlenu(p->conflicts);
     if (p->color_mark[web] == p->mark) return p->color[web];
+    while (first < end) { /* its conflicts begin at first */
+        k = first + (end - first) / 2;
+        if (p->conflicts[k].web < web) first = k + 1;
+        else end = k;
+    }
     for (tries = 0;; tries++) { /* the wanted one first, then 0, 1, ... */
         int taken = 0;
         if (tries) color = tries - 1;
-        for (k = 0; k < stbds_arrlenu(p->conflict_a); k++) {
-            uint32_t a = p->conflict_a[k], b = p->conflict_b[k], other = a == web ? b : b == web ? a : (uint32_t)GPUMP_NONE;
-            if (other == GPUMP_NONE || other == web) continue; /* a web in conflict with itself is left to the copies below */
+        for (k = first; k < stbds_arrlenu(p->conflicts) && p->conflicts[k].web == web; k++) {
+            uint32_t other = p->conflicts[k].other;
             taken |= p->color_mark[other] == p->mark && p->color[other] == color;
         }
         if (!taken) break;
@@ -9747,6 +9890,7 @@ static gpump_result gpumpi_preserve_level(const gpump_program *program, const ui
     gpump_result result = GPUMP_ERROR_MEMORY;
     memset(&p, 0, sizeof p);
     p.program = program;
+    p.regions = 1; /* 0 and 1 in region[] are renaming's */
     if (!GPUMPI_ARENA_NEW(&scratch, start, gpump_program_instructions(program))) goto end;
     p.start = start;
     result = gpumpi_preserve_clobbers(program, level, start, &scratch, &list);
@@ -9758,10 +9902,10 @@ static gpump_result gpumpi_preserve_level(const gpump_program *program, const ui
     qsort(list, stbds_arrlenu(list), sizeof *list, gpumpi_preserve_by_register);
     for (i = 0; i < stbds_arrlenu(list); i = k) {
         int alone = gpumpi_preserve_webs(&p, list[i].reg);
-        if (p.conflict_a) stbds_header(p.conflict_a)->length = stbds_header(p.conflict_b)->length = 0;
-        memset(p.region, 0, p.pieces * sizeof *p.region);
+        if (p.conflicts) stbds_header(p.conflicts)->length = 0;
         for (k = i; k < stbds_arrlenu(list) && list[k].reg == list[i].reg; k++)
             if (alone && !gpumpi_preserve_conflicts(&p, list[k].reg, p.piece_of[list[k].start], allocator)) goto end;
+        if (p.conflicts) qsort(p.conflicts, stbds_arrlenu(p.conflicts), sizeof *p.conflicts, gpumpi_preserve_by_web);
         if (alone && !gpumpi_preserve_rename(&p, list[i].reg, report, allocator)) goto end;
     }
     names.preserve = &p;
@@ -9789,8 +9933,7 @@ end:
     GPUMPI_ARRAY_FREE(allocator, p.name_use);
     GPUMPI_ARRAY_FREE(allocator, p.name_def);
     GPUMPI_ARRAY_FREE(allocator, p.widths);
-    GPUMPI_ARRAY_FREE(allocator, p.conflict_a);
-    GPUMPI_ARRAY_FREE(allocator, p.conflict_b);
+    GPUMPI_ARRAY_FREE(allocator, p.conflicts);
     gpumpi_arena_free(&scratch);
     return result;
 }

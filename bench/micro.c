@@ -66,7 +66,7 @@ static int measure(const micro_case *one, uint64_t size, const options *options)
         if (one->run_rival) printf(",%.4g,%.3f\n", rival_ns, rival_ns / ns);
         else puts(",,");
     } else {
-        printf("%-28s %10llu %12.4g ns", one->name, (unsigned long long)size, ns);
+        printf("%-28s %10llu %12.4g ns %12.4g ns", one->name, (unsigned long long)size, ns, ns / (double)size);
         if (one->run_rival) printf(" %12.4g ns  %7.2f x  %s", rival_ns, rival_ns / ns, one->rival);
         puts("");
     }
@@ -77,7 +77,7 @@ static int measure(const micro_case *one, uint64_t size, const options *options)
 static void usage(FILE *file) {
     fputs("usage: micro [--only NAME] [--short] [--csv] [--list]\n"
           "Times the components: nanoseconds per operation, the median of several repetitions; the ratio is rival over ours,\n"
-          "above 1 where ours is faster.\n"
+          "above 1 where ours is faster. Ours over size shows growth: level where the cost is linear.\n"
           "  --only NAME  only cases whose name begins so\n"
           "  --short      shorter and fewer repetitions\n"
           "  --csv        name,size,ns,rival,rival_ns,ratio\n"
@@ -116,7 +116,7 @@ int micro_main(int argc, char **argv, const micro_case *const *topics) {
                 continue;
             }
             if (!any && options.csv) puts("name,size,ns,rival,rival_ns,ratio");
-            else if (!any) printf("%-28s %10s %15s %15s %10s\n", "name", "size", "ours", "rival", "ratio");
+            else if (!any) printf("%-28s %10s %15s %15s %15s %10s\n", "name", "size", "ours", "ours / size", "rival", "ratio");
             any = 1;
             for (const uint64_t *size = one->sizes; *size; size++) good = measure(one, *size, &options) && good;
         }

@@ -1,6 +1,6 @@
 /* The program analyses on generated kernels of `size` instructions: a basic block for every ten, loops two deep, divergent
  * and uniform branches, a barrier every few hundred instructions, loads and stores of eight buffers. One operation is one
- * whole analysis:
+ * whole analysis; ours over size is nanoseconds per instruction:
  *   program_build       building and checking it: basic blocks, dominators, post-dominators, loops
  *   program_liveness    live sets and control dependences
  *   program_registers   allocation onto 255 registers
@@ -8,32 +8,34 @@
  *   program_regions     sparse and short idempotent regions with their moves
  *   program_clobbers    which instructions make a block unfit to be flushed
  *   program_pages       page checks
- *   program_all         build, liveness, registers, regions and points, one after the other */
+ *   program_all         build, liveness, registers, regions and points, one after the other
+ *   ..._long            the same where the number of values alive grows with the kernel, n / 100 and more: what is live at
+ *                       the ends of basic blocks grows with n squared, and so does anything that lists it */
 #include <stdlib.h>
 #include <string.h>
 #include "gpump.h"
 #include "micro.h"
 
-enum { OBJECTS = 8, LIVE = 24 };
+enum { OBJECTS = 8, LIVE = 24, LIVE_MAX = 2048 };
 typedef struct kernel {
     gpump_program *program, *allocated;
     gpump_liveness *liveness;
     gpump_preempt_point *points;
     uint8_t *clobbers;
-    uint32_t size, capacity;
+    uint32_t size, live, capacity;
 } kernel;
 
 static uint32_t random_below(uint64_t *state, uint32_t limit) { return gpump_random_below(state, limit); }
 
-/* Values are made and used within a window of registers, as compilers do it: most live shortly, LIVE of them through the
+/* Values are made and used within a window of registers, as compilers do it: most live shortly, `live` of them through the
  * whole kernel, and those are changed now and then. What an if makes is not used behind it. */
-static gpump_program *generate(uint32_t size) {
+static gpump_program *generate(uint32_t size, uint32_t live) {
     gpump_program *program;
     gpump_instruction in;
     gpump_memory_object object = {GPUMP_SPACE_GLOBAL, GPUMP_NONE};
     uint64_t random = 11;
-    uint32_t i, k, reg, registers = size + LIVE, loop_top[2] = {0, 0}, depth = 0, since = 0, seen[LIVE], saved[LIVE],
-                        end_of_if = 0;
+    static uint32_t seen[LIVE_MAX], saved[LIVE_MAX];
+    uint32_t i, k, reg, registers = size + live, loop_top[2] = {0, 0}, depth = 0, since = 0, end_of_if = 0;
     if (gpump_program_create(NULL, &program) != GPUMP_OK) return NULL;
     for (i = 0; i < registers + 8; i++)
         if (gpump_program_add_register(program,
@@ -43,20 +45,20 @@ static gpump_program *generate(uint32_t size) {
                                        &reg, NULL) != GPUMP_OK)
             return NULL;
     for (i = 0; i < OBJECTS; i++) gpump_program_add_object(program, &object, &reg, NULL);
-    for (i = 0; i < LIVE; i++) seen[i] = i;
+    for (i = 0; i < live; i++) seen[i] = i;
     for (i = 0; i + 1 < size; i++) {
         uint32_t def = i, uses[3], kind = random_below(&random, 100);
-        if (i == end_of_if && i) memcpy(seen, saved, sizeof seen);
+        if (i == end_of_if && i) memcpy(seen, saved, live * sizeof *seen);
         in = gpump_instruction_make(GPUMP_OP_COMPUTE);
         in.tag = i;
         for (k = 0; k < 3; k++)
-            uses[k] = random_below(&random, 4) ? seen[random_below(&random, LIVE)] : random_below(&random, LIVE);
+            uses[k] = random_below(&random, 4) ? seen[random_below(&random, live)] : random_below(&random, live);
         in.uses = uses;
         in.defs = &def;
         since++;
-        if (i < LIVE) in.def_count = 1;
-        else if (i < LIVE + 8) { /* predicates */
-            def = registers + i - LIVE;
+        if (i < live) in.def_count = 1;
+        else if (i < live + 8) { /* predicates */
+            def = registers + i - live;
             in.def_count = in.use_count = 1;
         } else if (since > 12 && depth < 2 && kind < 8 && i > end_of_if) { /* a loop begins here */
             loop_top[depth++] = i;
@@ -73,7 +75,7 @@ static gpump_program *generate(uint32_t size) {
             in = gpump_instruction_make(GPUMP_OP_BRANCH);
             in.guard = registers + 4 + random_below(&random, 4);
             in.target = end_of_if = i + 2 + random_below(&random, 10);
-            memcpy(saved, seen, sizeof saved);
+            memcpy(saved, seen, live * sizeof *saved);
         } else if (kind < 12) { /* a predicate */
             def = registers + random_below(&random, 8);
             in.def_count = 1;
@@ -89,7 +91,7 @@ static gpump_program *generate(uint32_t size) {
             in = gpump_instruction_make(GPUMP_OP_BARRIER);
             since = 0;
         } else if (kind < 36) { /* one of the long-lived is changed */
-            def = random_below(&random, LIVE);
+            def = random_below(&random, live);
             uses[0] = def;
             in.def_count = 1;
             in.use_count = 2;
@@ -97,7 +99,7 @@ static gpump_program *generate(uint32_t size) {
             in.def_count = 1;
             in.use_count = 1 + random_below(&random, 3);
         }
-        if (in.def_count && def == i && i >= LIVE) seen[random_below(&random, LIVE)] = i;
+        if (in.def_count && def == i && i >= live) seen[random_below(&random, live)] = i;
         if (gpump_program_add(program, &in, NULL, NULL) != GPUMP_OK) return NULL;
     }
     in = gpump_instruction_make(GPUMP_OP_EXIT);
@@ -123,22 +125,25 @@ static uint64_t allocate(const gpump_program *program, gpump_program **allocated
     return report.registers + report.spill_loads;
 }
 
-static void *setup(uint64_t size) {
+static void *setup_live(uint64_t size, uint32_t live) {
     kernel *k = (kernel *)calloc(1, sizeof *k);
-    if (!k || !(k->program = generate((uint32_t)size)) || gpump_program_finish(k->program, NULL) != GPUMP_OK ||
+    if (!k || live > LIVE_MAX || !(k->program = generate((uint32_t)size, live)) || gpump_program_finish(k->program, NULL) != GPUMP_OK ||
         !allocate(k->program, &k->allocated))
         return NULL;
     k->size = (uint32_t)size;
+    k->live = live;
     k->capacity = gpump_program_instructions(k->allocated);
     k->points = (gpump_preempt_point *)calloc(k->capacity, sizeof *k->points);
     k->clobbers = (uint8_t *)calloc(size, 1);
     return k->points && k->clobbers ? k : NULL;
 }
+static void *setup(uint64_t size) { return setup_live(size, LIVE); }
+static void *setup_long(uint64_t size) { return setup_live(size, LIVE + (uint32_t)(size / 100)); }
 
 static uint64_t build(void *state, uint64_t operations) {
     uint64_t sum = 0;
     while (operations--) {
-        gpump_program *program = generate(((kernel *)state)->size);
+        gpump_program *program = generate(((kernel *)state)->size, ((kernel *)state)->live);
         if (!program || gpump_program_finish(program, NULL) != GPUMP_OK) return 0;
         sum += gpump_program_basic_blocks(program) + gpump_program_loops(program);
         gpump_program_destroy(program);
@@ -229,7 +234,7 @@ static uint64_t all(void *state, uint64_t operations) {
     return sum;
 }
 
-static const uint64_t sizes[] = {250, 1000, 4000, 20000, 100000, 0};
+static const uint64_t sizes[] = {1000, 4000, 16000, 64000, 100000, 0}, sizes_long[] = {1000, 4000, 16000, 0};
 const micro_case micro_program[] = {
     {"program_build", "a program of n instructions built and checked", NULL, sizes, setup, build, NULL, teardown},
     {"program_liveness", "its live sets and their peak", NULL, sizes, setup, liveness, NULL, teardown},
@@ -238,5 +243,8 @@ const micro_case micro_program[] = {
     {"program_regions", "its sparse and short regions, live-ins kept", NULL, sizes, setup, regions, NULL, teardown},
     {"program_clobbers", "its instructions that may clobber found", NULL, sizes, setup, clobbers, NULL, teardown},
     {"program_pages", "its page checks put in", NULL, sizes, setup, pages, NULL, teardown},
+    {"program_liveness_long", "liveness, n / 100 values alive throughout", NULL, sizes, setup_long, liveness, NULL, teardown},
+    {"program_registers_long", "registers, n / 100 values alive throughout", NULL, sizes_long, setup_long, registers, NULL, teardown},
+    {"program_regions_long", "regions, n / 100 values alive throughout", NULL, sizes_long, setup_long, regions, NULL, teardown},
     {"program_all", "built, liveness, registers, regions, points", NULL, sizes, setup, all, NULL, teardown},
     {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}};

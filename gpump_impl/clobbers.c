@@ -169,6 +169,52 @@ static int gpumpi_memory_number_places(gpumpi_arena *arena, gpumpi_memory *memor
     return 1;
 }
 
+static int gpumpi_memory_compare_classes(const void *a, const void *b) {
+    const uint32_t *x = (const uint32_t *)a, *y = (const uint32_t *)b;
+    return *x < *y ? -1 : *x > *y;
+}
+
+/* Finds kind[]: most writes go to objects that nothing reads, and need no search for reads. */
+static int gpumpi_memory_find_kinds(gpumpi_arena *arena, gpumpi_memory *memory) {
+    const gpump_program *program = memory->program;
+    uint32_t count = gpump_program_instructions(program), objects = gpump_program_objects(program), i, classes = 0, *class_read;
+    uint8_t *is_read, anywhere = 0, spills = 0;
+    gpumpi_arena scratch = gpumpi_arena_make(&arena->allocator);
+    gpump_instruction in;
+    if (!GPUMPI_ARENA_NEW(arena, memory->kind, count) || !GPUMPI_ARENA_NEW(&scratch, is_read, objects) ||
+        !GPUMPI_ARENA_NEW(&scratch, class_read, objects)) {
+        gpumpi_arena_free(&scratch);
+        return 0;
+    }
+    for (i = 0; i < count; i++) {
+        gpump_program_instruction(program, i, &in);
+        if (!gpumpi_memory_reads(&in)) continue;
+        memory->kind[i] = GPUMPI_MEMORY_READS;
+        if (in.operation == GPUMP_OP_SPILL_LOAD) spills = 1;
+        else if (in.object == GPUMP_NONE) anywhere = 1;
+        else is_read[in.object] = 1;
+    }
+    for (i = 0; i < objects; i++)
+        if (is_read[i]) class_read[classes++] = gpump_program_object(program, i).alias_class;
+    qsort(class_read, classes, sizeof *class_read, gpumpi_memory_compare_classes);
+    for (i = 0; i < count; i++) {
+        int meets = anywhere;
+        gpump_program_instruction(program, i, &in);
+        if (!gpumpi_memory_writes(&in)) continue;
+        if (in.operation == GPUMP_OP_SPILL_STORE) meets = spills;
+        else if (in.object == GPUMP_NONE) meets = anywhere || classes;
+        else {
+            uint32_t alias_class = gpump_program_object(program, in.object).alias_class;
+            meets |= is_read[in.object] ||
+                     (alias_class != GPUMP_NONE &&
+                      bsearch(&alias_class, class_read, classes, sizeof *class_read, gpumpi_memory_compare_classes) != NULL);
+        }
+        if (meets) memory->kind[i] |= GPUMPI_MEMORY_MEETS_READ;
+    }
+    gpumpi_arena_free(&scratch);
+    return 1;
+}
+
 GPUMP_API int gpumpi_memory_make(gpumpi_arena *arena, const gpump_program *program, uint32_t unit, gpumpi_memory *memory) {
     uint32_t count = gpump_program_instructions(program), blocks = gpump_program_basic_blocks(program), i, k, reached,
              *preorder, *number, *parent;
@@ -202,7 +248,8 @@ GPUMP_API int gpumpi_memory_make(gpumpi_arena *arena, const gpump_program *progr
         memory->order[i] = memory->order[reached - 1 - i];
         memory->order[reached - 1 - i] = k;
     }
-    ok = gpumpi_memory_build_graph(arena, memory) && gpumpi_memory_number_places(arena, memory);
+    ok = gpumpi_memory_build_graph(arena, memory) && gpumpi_memory_number_places(arena, memory) &&
+         gpumpi_memory_find_kinds(arena, memory);
     memory->blocks = reached; /* as many as order[] has */
 end:
     gpumpi_arena_free(&scratch);
@@ -257,11 +304,9 @@ static int gpumpi_memory_scan(gpumpi_memory *memory, uint32_t b, uint32_t at, ui
     gpump_basic_block block;
     gpump_program_basic_block(memory->program, b, &block);
     for (;;) {
-        gpump_instruction in;
         if (at < block.first + block.count && memory->start[at]) return 0;
-        if (at == block.first) return 1;
-        gpump_program_instruction(memory->program, --at, &in);
-        if (gpumpi_memory_reads(&in) && !memory->is_protected[at] && gpumpi_memory_may_alias(memory, at, write))
+        if (at-- == block.first) return 1;
+        if (memory->kind[at] & GPUMPI_MEMORY_READS && !memory->is_protected[at] && gpumpi_memory_may_alias(memory, at, write))
             return GPUMPI_ARRAY_PUSH(allocator, *reads, at) ? 0 : -1;
     }
 }
@@ -271,6 +316,7 @@ GPUMP_API int gpumpi_memory_walk(gpumpi_memory *memory, uint32_t write, uint32_t
     uint32_t top = 0, b = gpump_program_basic_block_of(memory->program, write), at = write, e;
     gpump_instruction in;
     int own; /* a place of the thread's own: what other lanes do in between does not matter */
+    if (!(memory->kind[write] & GPUMPI_MEMORY_MEETS_READ)) return 1;
     gpump_program_instruction(memory->program, write, &in);
     own = in.operation == GPUMP_OP_SPILL_STORE || in.space == GPUMP_SPACE_LOCAL;
     for (;;) {
@@ -390,10 +436,9 @@ GPUMP_API int gpumpi_register_clobbers(gpumpi_arena *arena, const gpump_program 
                                        const uint8_t *start, const gpump_allocator *allocator,
                                        gpumpi_register_clobber **list) {
     uint32_t registers = gpump_program_registers(program), blocks = gpump_program_basic_blocks(program), i, w, mark = 0,
-             *stack, *queued, *live;
+             *stack, *queued, *live, *stamp;
     gpumpi_arena scratch = gpumpi_arena_make(&arena->allocator);
     gpumpi_clobbers_region region;
-    uint64_t *set;
     int ok = 0;
     memset(&region, 0, sizeof region);
     region.program = program;
@@ -403,21 +448,14 @@ GPUMP_API int gpumpi_register_clobbers(gpumpi_arena *arena, const gpump_program 
         !GPUMPI_ARENA_NEW(&scratch, region.now, 2 * ((size_t)gpump_bits_words(registers) + 1)) ||
         !GPUMPI_ARENA_NEW(&scratch, region.reported, registers) || !GPUMPI_ARENA_NEW(&scratch, stack, blocks) ||
         !GPUMPI_ARENA_NEW(&scratch, queued, blocks) || !GPUMPI_ARENA_NEW(&scratch, live, registers) ||
-        !GPUMPI_ARENA_NEW(&scratch, set, gpump_liveness_words(liveness)))
+        !GPUMPI_ARENA_NEW(&scratch, stamp, registers))
         goto end;
     for (i = 0; i < registers; i++) region.local[i] = GPUMP_NONE;
     for (i = 0; i < gpump_program_instructions(program); i++) {
         if (!start[i]) continue;
-        gpump_liveness_before(liveness, i, set);
-        for (w = region.count = 0; w < gpump_liveness_words(liveness); w++) {
-            uint64_t word = set[w];
-            for (; word; word &= word - 1) {
-                uint32_t reg = w * 64 + gpump_bits_lowest64(word);
-                region.local[reg] = region.count;
-                live[region.count++] = reg;
-            }
-        }
+        region.count = gpumpi_liveness_list(liveness, i, 0, stamp, 2 * (i + 1), live);
         if (!region.count) continue;
+        for (w = 0; w < region.count; w++) region.local[live[w]] = w;
         region.words = gpump_bits_words(region.count);
         memset(region.now, 0, 2 * region.words * sizeof *region.now);
         for (w = 0; w < region.count; w++) {
@@ -489,6 +527,26 @@ end:
     return result;
 }
 
+/* A read and the place it reads, as gpump_program_may_alias looks at it. */
+typedef struct gpumpi_clobbers_read {
+    uint32_t instruction, space, object, address, value, bytes, thread_stride;
+    int64_t offset;
+} gpumpi_clobbers_read;
+static int gpumpi_clobbers_compare_places(const gpumpi_clobbers_read *x, const gpumpi_clobbers_read *y) {
+    if (x->space != y->space) return x->space < y->space ? -1 : 1;
+    if (x->object != y->object) return x->object < y->object ? -1 : 1;
+    if (x->address != y->address) return x->address < y->address ? -1 : 1;
+    if (x->value != y->value) return x->value < y->value ? -1 : 1;
+    if (x->bytes != y->bytes) return x->bytes < y->bytes ? -1 : 1;
+    if (x->thread_stride != y->thread_stride) return x->thread_stride < y->thread_stride ? -1 : 1;
+    return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+static int gpumpi_clobbers_compare_reads(const void *a, const void *b) {
+    const gpumpi_clobbers_read *x = (const gpumpi_clobbers_read *)a, *y = (const gpumpi_clobbers_read *)b;
+    int order = gpumpi_clobbers_compare_places(x, y);
+    return order ? order : x->instruction < y->instruction ? -1 : x->instruction > y->instruction;
+}
+
 static uint32_t gpumpi_clobbers_root(uint32_t *set, uint32_t x) {
     while (set[x] != x) x = set[x] = set[set[x]];
     return x;
@@ -503,7 +561,8 @@ GPUMP_API gpump_result gpump_clobbers_block(const gpump_program *program, uint8_
     const gpump_allocator *allocator;
     gpumpi_memory memory;
     gpumpi_graph parts;
-    uint32_t instructions, i, k, b, found = 0, top, *set, *from, *to, edges = 0, *stack, *seen, *reads = NULL;
+    gpumpi_clobbers_read read, *reads = NULL;
+    uint32_t instructions, i, k, b, found = 0, top, *set, *from, *to, edges = 0, *stack, *seen, *writes, write_count = 0;
     gpump_result result = GPUMP_ERROR_MEMORY;
     if (!program || !clobbers) return GPUMP_ERROR_ARGUMENT;
     if (!gpump_program_basic_blocks(program)) return GPUMP_ERROR_STATE;
@@ -513,6 +572,7 @@ GPUMP_API gpump_result gpump_clobbers_block(const gpump_program *program, uint8_
     if (!gpumpi_memory_make(&scratch, program, GPUMP_UNIT_BLOCK, &memory) || !gpumpi_memory_protect(&scratch, &memory) ||
         !GPUMPI_ARENA_NEW(&scratch, set, instructions) || !GPUMPI_ARENA_NEW(&scratch, from, instructions) ||
         !GPUMPI_ARENA_NEW(&scratch, to, instructions) || !GPUMPI_ARENA_NEW(&scratch, stack, instructions) ||
+        !GPUMPI_ARENA_NEW(&scratch, writes, instructions) ||
         !GPUMPI_ARENA_NEW(&scratch, seen, instructions))
         goto end;
     for (i = 0; i < instructions; i++) set[i] = i;
@@ -547,37 +607,40 @@ GPUMP_API gpump_result gpump_clobbers_block(const gpump_program *program, uint8_
         gpump_instruction in;
         gpump_program_instruction(program, i, &in);
         clobbers[i] = gpumpi_memory_writes(&in) && in.flags & (GPUMP_FLAG_ATOMIC | GPUMP_FLAG_VOLATILE);
-        /* one read for each way of reading is enough: the first seen of equal ones in the same part */
-        if (!in.access || in.operation == GPUMP_OP_CHECK || !(in.access & GPUMP_ACCESS_READ) || memory.is_protected[i])
-            continue;
         if (in.space != GPUMP_SPACE_GLOBAL && in.space != GPUMP_SPACE_GENERIC) continue;
-        if (!GPUMPI_ARRAY_PUSH(allocator, reads, i)) goto end;
+        if (in.operation == GPUMP_OP_SPILL_LOAD || in.operation == GPUMP_OP_SPILL_STORE) continue;
+        if (memory.kind[i] & GPUMPI_MEMORY_MEETS_READ && !clobbers[i]) writes[write_count++] = i;
+        if (!(memory.kind[i] & GPUMPI_MEMORY_READS) || memory.is_protected[i]) continue;
+        read.instruction = i;
+        read.space = in.space;
+        read.object = in.object;
+        read.address = in.address;
+        read.value = in.value;
+        read.bytes = in.bytes;
+        read.thread_stride = in.thread_stride;
+        read.offset = in.offset;
+        if (!GPUMPI_ARRAY_PUSH(allocator, reads, read)) goto end;
     }
-    for (k = 0; k < stbds_arrlenu(reads); k++) { /* from each read forward through the parts; writes there that may meet it */
-        uint32_t root = gpumpi_clobbers_root(set, reads[k]);
-        gpump_instruction x, y;
-        gpump_program_instruction(program, reads[k], &x);
-        for (i = k > 64 ? k - 64 : 0; i < k; i++) { /* the same kind of read was followed just before */
-            gpump_program_instruction(program, reads[i], &y);
-            if (gpumpi_clobbers_root(set, reads[i]) == root && x.space == y.space && x.object == y.object &&
-                x.address == y.address && x.value == y.value && x.offset == y.offset && x.bytes == y.bytes &&
-                x.thread_stride == y.thread_stride)
-                break;
+    /* from all reads of one place, forward through the parts; then the writes there that may meet it */
+    if (reads) qsort(reads, stbds_arrlenu(reads), sizeof *reads, gpumpi_clobbers_compare_reads);
+    for (k = 0; k < stbds_arrlenu(reads) && write_count;) {
+        uint32_t first = k, kept = 0;
+        for (top = 0; k < stbds_arrlenu(reads) && !gpumpi_clobbers_compare_places(&reads[k], &reads[first]); k++) {
+            uint32_t root = gpumpi_clobbers_root(set, reads[k].instruction);
+            if (seen[root] != first + 1) seen[stack[top++] = root] = first + 1;
         }
-        if (i < k) continue;
-        seen[stack[0] = root] = k + 1;
-        for (top = 1; top;) {
+        while (top) {
             uint32_t at = stack[--top], e;
             for (e = parts.succ_start[at]; e < parts.succ_start[at + 1]; e++)
-                if (seen[parts.succ[e]] != k + 1) seen[stack[top++] = parts.succ[e]] = k + 1;
+                if (seen[parts.succ[e]] != first + 1) seen[stack[top++] = parts.succ[e]] = first + 1;
         }
-        for (i = 0; i < instructions; i++) {
-            if (clobbers[i] || seen[gpumpi_clobbers_root(set, i)] != k + 1) continue;
-            gpump_program_instruction(program, i, &y);
-            if (!y.access || y.operation == GPUMP_OP_CHECK || !(y.access & GPUMP_ACCESS_WRITE)) continue;
-            if (y.space != GPUMP_SPACE_GLOBAL && y.space != GPUMP_SPACE_GENERIC) continue;
-            clobbers[i] = (uint8_t)gpump_program_may_alias(program, reads[k], i, GPUMP_UNIT_BLOCK);
+        for (i = 0; i < write_count; i++) {
+            uint32_t w = writes[i];
+            clobbers[w] = seen[gpumpi_clobbers_root(set, w)] == first + 1 &&
+                          gpump_program_may_alias(program, reads[first].instruction, w, GPUMP_UNIT_BLOCK);
+            if (!clobbers[w]) writes[kept++] = w;
         }
+        write_count = kept;
     }
     for (i = 0; i < instructions; i++) found += clobbers[i];
     if (count) *count = found;

@@ -199,21 +199,51 @@ static void gpumpi_liveness_at(const gpump_liveness *liveness, uint32_t index, i
 GPUMP_API void gpump_liveness_before(const gpump_liveness *liveness, uint32_t index, uint64_t *set) {
     gpumpi_liveness_at(liveness, index, 0, set);
 }
+GPUMP_API uint32_t gpumpi_liveness_list(const gpump_liveness *liveness, uint32_t index, int behind, uint32_t *stamp,
+                                        uint32_t mark, uint32_t *list) {
+    uint32_t b = gpump_program_basic_block_of(liveness->program, index), i, k, touched = 0, kept = 0, count;
+    const uint32_t *out;
+    gpump_basic_block block;
+#define GPUMPI_TOUCH(reg, live)                                            \
+    do {                                                                   \
+        if ((stamp[reg] & ~1u) != mark) list[touched++] = reg;             \
+        stamp[reg] = mark + (live);                                        \
+    } while (0)
+    gpump_liveness_block_out(liveness, b, &out, &count);
+    for (i = 0; i < count; i++) GPUMPI_TOUCH(out[i], 1);
+    gpump_program_basic_block(liveness->program, b, &block);
+    for (i = block.first + block.count; i-- > index + (uint32_t)behind;) {
+        gpump_instruction in;
+        gpump_program_instruction(liveness->program, i, &in);
+        for (k = 0; k < in.def_count && gpumpi_kills(&in); k++)
+            GPUMPI_OPERAND_REGISTERS(in.defs[k], reg, GPUMPI_TOUCH(reg, 0));
+        for (k = 0; k < in.use_count; k++) GPUMPI_OPERAND_REGISTERS(in.uses[k], reg, GPUMPI_TOUCH(reg, 1));
+        if (in.guard != GPUMP_NONE) GPUMPI_TOUCH(in.guard, 1);
+    }
+#undef GPUMPI_TOUCH
+    for (i = 0; i < touched; i++)
+        if (stamp[list[i]] == mark + 1) list[kept++] = list[i];
+    return kept;
+}
 GPUMP_API void gpump_liveness_after(const gpump_liveness *liveness, uint32_t index, uint64_t *set) {
     gpumpi_liveness_at(liveness, index, 1, set);
 }
 
-/* The blocks that end in a branch enclosing basic block b, UNIFORM ones too; *found comes from scratch. */
-static int gpumpi_liveness_find_enclosing(const gpump_liveness *liveness, uint32_t b, gpumpi_arena *scratch,
-                                          uint32_t **found, uint32_t *count) {
-    uint32_t blocks = gpump_program_basic_blocks(liveness->program), i, at = 0;
-    uint8_t *seen;
-    if (!GPUMPI_ARENA_NEW(scratch, *found, (size_t)blocks + 1) || !GPUMPI_ARENA_NEW(scratch, seen, blocks)) return 0;
-    for (*count = 0;;) {
+/* Room for gpumpi_liveness_find_enclosing. */
+static int gpumpi_liveness_make_search(const gpump_liveness *liveness, gpumpi_arena *scratch, gpumpi_liveness_search *search) {
+    uint32_t blocks = gpump_program_basic_blocks(liveness->program);
+    search->mark = 0;
+    return GPUMPI_ARENA_NEW(scratch, search->found, (size_t)blocks + 1) && GPUMPI_ARENA_NEW(scratch, search->seen, blocks);
+}
+
+/* The blocks that end in a branch enclosing basic block b, UNIFORM ones too; returns how many stand in search->found. */
+static uint32_t gpumpi_liveness_find_enclosing(const gpump_liveness *liveness, uint32_t b, gpumpi_liveness_search *search) {
+    uint32_t i, at = 0, count = 0, *found = search->found, *seen = search->seen, mark = ++search->mark;
+    for (;;) {
         for (i = liveness->control_start[b]; i < liveness->control_start[b + 1]; i++)
-            if (!seen[liveness->control[i]]) seen[(*found)[(*count)++] = liveness->control[i]] = 1;
-        if (at == *count) return 1;
-        b = (*found)[at++];
+            if (seen[liveness->control[i]] != mark) seen[found[count++] = liveness->control[i]] = mark;
+        if (at == count) return count;
+        b = found[at++];
     }
 }
 
@@ -242,12 +272,14 @@ static uint32_t gpumpi_liveness_diverges(const gpump_program *program, uint32_t 
 GPUMP_API gpump_result gpump_liveness_enclosing(const gpump_liveness *liveness, uint32_t index, uint32_t *branches,
                                                 uint32_t capacity, uint32_t *count) {
     gpumpi_arena scratch = gpumpi_arena_make(&liveness->arena.allocator);
+    gpumpi_liveness_search search;
     uint32_t *found, blocks, i, k, kept = 0;
-    if (!gpumpi_liveness_find_enclosing(liveness, gpump_program_basic_block_of(liveness->program, index), &scratch, &found,
-                                        &blocks)) {
+    if (!gpumpi_liveness_make_search(liveness, &scratch, &search)) {
         gpumpi_arena_free(&scratch);
         return GPUMP_ERROR_MEMORY;
     }
+    found = search.found;
+    blocks = gpumpi_liveness_find_enclosing(liveness, gpump_program_basic_block_of(liveness->program, index), &search);
     for (i = 0; i < blocks; i++) {
         uint32_t branch = gpumpi_liveness_diverges(liveness->program, found[i]);
         if (branch == GPUMP_NONE) continue;
@@ -262,15 +294,13 @@ GPUMP_API gpump_result gpump_liveness_enclosing(const gpump_liveness *liveness, 
     return kept <= capacity ? GPUMP_OK : GPUMP_ERROR_CAPACITY;
 }
 
-GPUMP_API gpump_result gpump_liveness_diverged(const gpump_liveness *liveness, uint32_t index, uint64_t *set) {
-    gpumpi_arena scratch = gpumpi_arena_make(&liveness->arena.allocator);
-    uint32_t *found, blocks, i, k, count;
+GPUMP_API int gpumpi_liveness_diverged(const gpump_liveness *liveness, uint32_t index, gpumpi_liveness_search *search,
+                                       gpumpi_arena *scratch, uint64_t *set) {
+    uint32_t blocks, i, k, count, *found;
     const uint32_t *list;
-    if (!gpumpi_liveness_find_enclosing(liveness, gpump_program_basic_block_of(liveness->program, index), &scratch, &found,
-                                        &blocks)) {
-        gpumpi_arena_free(&scratch);
-        return GPUMP_ERROR_MEMORY;
-    }
+    if (!search->found && !gpumpi_liveness_make_search(liveness, scratch, search)) return 0;
+    found = search->found;
+    blocks = gpumpi_liveness_find_enclosing(liveness, gpump_program_basic_block_of(liveness->program, index), search);
     gpump_liveness_before(liveness, index, set);
     for (i = 0; i < blocks; i++) {
         gpump_basic_block block;
@@ -282,8 +312,15 @@ GPUMP_API gpump_result gpump_liveness_diverged(const gpump_liveness *liveness, u
         gpump_liveness_block_in(liveness, block.post_dominator, &list, &count);
         for (k = 0; k < count; k++) gpump_bits_set(set, list[k]);
     }
+    return 1;
+}
+
+GPUMP_API gpump_result gpump_liveness_diverged(const gpump_liveness *liveness, uint32_t index, uint64_t *set) {
+    gpumpi_arena scratch = gpumpi_arena_make(&liveness->arena.allocator);
+    gpumpi_liveness_search search = {NULL, NULL, 0};
+    int ok = gpumpi_liveness_diverged(liveness, index, &search, &scratch, set);
     gpumpi_arena_free(&scratch);
-    return GPUMP_OK;
+    return ok ? GPUMP_OK : GPUMP_ERROR_MEMORY;
 }
 
 /* One register at one point, without a set: walk up its block from the end. */

@@ -161,6 +161,7 @@ GPUMP_API gpump_result gpump_preempt_points_place(const gpump_program *program, 
     gpumpi_edit edit;
     uint64_t *set;
     uint32_t i, n, at, instructions = gpump_program_instructions(program);
+    gpumpi_liveness_search search = {NULL, NULL, 0};
     gpump_result result;
     if (!program || !config || !placed || !count || (!points && capacity))
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
@@ -199,7 +200,7 @@ GPUMP_API gpump_result gpump_preempt_points_place(const gpump_program *program, 
         point->loop = plan.pp[i] ? plan.loop[i] : (uint32_t)GPUMP_NONE;
         gpump_liveness_before(liveness, i, set);
         gpumpi_preempt_vector(program, set, &point->vector, &point->predicates, &point->live_registers);
-        if (!barrier && gpump_liveness_diverged(liveness, i, set) != GPUMP_OK) goto end;
+        if (!barrier && !gpumpi_liveness_diverged(liveness, i, &search, &scratch, set)) goto end;
         gpumpi_preempt_vector(program, set, &point->vector_diverged, &point->predicates_diverged, &point->live_diverged);
         if (barrier)
             plan.number[i] = n;

@@ -11,6 +11,9 @@
  * first instruction. A register's value has three nodes in piece k: as it arrives there (behind the boundary's
  * predecessors), as it enters the piece, and as it leaves. Nodes joined by control flow within a region are one web and keep
  * one name. */
+typedef struct gpumpi_preserve_conflict {
+    uint32_t web, other;
+} gpumpi_preserve_conflict;
 enum { GPUMPI_ARRIVES = 0, GPUMPI_ENTERS = 1, GPUMPI_LEAVES = 2 };
 typedef struct gpumpi_preserve {
     const gpump_program *program;
@@ -23,7 +26,10 @@ typedef struct gpumpi_preserve {
     uint32_t *set;  /* union-find over 3 * piece + node */
     uint32_t *list; /* pieces with a node, in order of piece */
     uint32_t listed;
-    uint32_t *listed_mark, *color, *color_mark, *conflict_a, *conflict_b;
+    uint32_t *listed_mark, *mention; /* piece -> its first entry in seen[], where mention_mark says so */
+    uint32_t *mention_mark, *color, *color_mark;
+    gpumpi_preserve_conflict *conflicts; /* both ways round; sorted by web before names are chosen */
+    uint32_t regions;                    /* last mark in region[] */
     /* the result */
     gpumpi_insertion *moves;
     uint32_t *name_at, *name_reg, *name_use, *name_def; /* instruction, register, its names as use and as def */
@@ -102,6 +108,7 @@ static int gpumpi_preserve_make_pieces(gpumpi_preserve *p, gpumpi_arena *scratch
            GPUMPI_ARENA_NEW(scratch, p->kills, p->pieces) && GPUMPI_ARENA_NEW(scratch, p->region, p->pieces) &&
            GPUMPI_ARENA_NEW(scratch, p->stack, p->pieces) && GPUMPI_ARENA_NEW(scratch, p->set, (size_t)p->pieces * 3) &&
            GPUMPI_ARENA_NEW(scratch, p->list, p->pieces) && GPUMPI_ARENA_NEW(scratch, p->listed_mark, p->pieces) &&
+           GPUMPI_ARENA_NEW(scratch, p->mention, p->pieces) && GPUMPI_ARENA_NEW(scratch, p->mention_mark, p->pieces) &&
            GPUMPI_ARENA_NEW(scratch, p->color, (size_t)p->pieces * 3) &&
            GPUMPI_ARENA_NEW(scratch, p->color_mark, (size_t)p->pieces * 3);
 }
@@ -138,6 +145,10 @@ static int gpumpi_preserve_webs(gpumpi_preserve *p, uint32_t reg) {
         gpumpi_preserve_touch(&in, reg, &reads, &writes, &alone);
         if (!alone) return 0;
         gpumpi_preserve_list(p, piece);
+        if (p->mention_mark[piece] != p->mark) {
+            p->mention_mark[piece] = p->mark;
+            p->mention[piece] = at;
+        }
         if (reads && p->kills[piece] != p->mark && p->enters[piece] != p->mark) p->enters[p->stack[top++] = piece] = p->mark;
         if (writes && gpumpi_kills(&in)) p->kills[piece] = p->mark;
     }
@@ -167,25 +178,30 @@ static int gpumpi_preserve_webs(gpumpi_preserve *p, uint32_t reg) {
 
 /* The webs that the region starting at piece `from` writes must not have the name that arrives there. */
 static int gpumpi_preserve_conflicts(gpumpi_preserve *p, uint32_t reg, uint32_t from, const gpump_allocator *allocator) {
-    uint32_t top = 0, e, i, mark = from + 1;
+    uint32_t top = 0, e, at, last = GPUMP_NONE, mark = ++p->regions;
     p->region[p->stack[top++] = from] = mark;
     while (top) {
         uint32_t piece = p->stack[--top];
-        if (p->listed_mark[piece] == p->mark) {
+        if (p->mention_mark[piece] == p->mark) {
             int killed = 0;
-            for (i = p->first[piece]; i < p->first[piece + 1]; i++) {
+            for (at = p->mention[piece]; at < p->seen_start[reg + 1] && p->piece_of[p->seen[at]] == piece; at++) {
                 gpump_instruction in;
+                gpumpi_preserve_conflict conflict;
                 int reads, writes, alone = 1;
-                gpump_program_instruction(p->program, i, &in);
+                if (p->seen[at] == last) continue;
+                last = p->seen[at];
+                gpump_program_instruction(p->program, last, &in);
                 gpumpi_preserve_touch(&in, reg, &reads, &writes, &alone);
                 if (!writes) continue;
                 killed |= gpumpi_kills(&in);
-                if (!GPUMPI_ARRAY_PUSH(allocator, p->conflict_a,
-                                       gpumpi_preserve_find(p, gpumpi_preserve_node(from, GPUMPI_ARRIVES))) ||
-                    !GPUMPI_ARRAY_PUSH(
-                        allocator, p->conflict_b,
-                        gpumpi_preserve_find(p, gpumpi_preserve_node(piece, killed ? GPUMPI_LEAVES : GPUMPI_ENTERS))))
-                    return 0;
+                conflict.web = gpumpi_preserve_find(p, gpumpi_preserve_node(from, GPUMPI_ARRIVES));
+                conflict.other = gpumpi_preserve_find(p, gpumpi_preserve_node(piece, killed ? GPUMPI_LEAVES : GPUMPI_ENTERS));
+                if (conflict.web == conflict.other) continue; /* left to the copies below */
+                if (!GPUMPI_ARRAY_PUSH(allocator, p->conflicts, conflict)) return 0;
+                e = conflict.web;
+                conflict.web = conflict.other;
+                conflict.other = e;
+                if (!GPUMPI_ARRAY_PUSH(allocator, p->conflicts, conflict)) return 0;
             }
         }
         for (e = p->graph.succ_start[piece]; e < p->graph.succ_start[piece + 1]; e++) {
@@ -197,16 +213,26 @@ static int gpumpi_preserve_conflicts(gpumpi_preserve *p, uint32_t reg, uint32_t 
     return 1;
 }
 
+static int gpumpi_preserve_by_web(const void *a, const void *b) {
+    const gpumpi_preserve_conflict *x = (const gpumpi_preserve_conflict *)a, *y = (const gpumpi_preserve_conflict *)b;
+    if (x->web != y->web) return x->web < y->web ? -1 : 1;
+    return x->other < y->other ? -1 : x->other > y->other;
+}
+
 /* The name of a web: color 0 is the register itself, others are fresh registers made on the way. */
 static uint32_t gpumpi_preserve_color(gpumpi_preserve *p, uint32_t web, uint32_t wanted) {
-    uint32_t color = wanted, k, tries;
+    uint32_t color = wanted, k, tries, first = 0, end = (uint32_t)stbds_arrlenu(p->conflicts);
     if (p->color_mark[web] == p->mark) return p->color[web];
+    while (first < end) { /* its conflicts begin at first */
+        k = first + (end - first) / 2;
+        if (p->conflicts[k].web < web) first = k + 1;
+        else end = k;
+    }
     for (tries = 0;; tries++) { /* the wanted one first, then 0, 1, ... */
         int taken = 0;
         if (tries) color = tries - 1;
-        for (k = 0; k < stbds_arrlenu(p->conflict_a); k++) {
-            uint32_t a = p->conflict_a[k], b = p->conflict_b[k], other = a == web ? b : b == web ? a : (uint32_t)GPUMP_NONE;
-            if (other == GPUMP_NONE || other == web) continue; /* a web in conflict with itself is left to the copies below */
+        for (k = first; k < stbds_arrlenu(p->conflicts) && p->conflicts[k].web == web; k++) {
+            uint32_t other = p->conflicts[k].other;
             taken |= p->color_mark[other] == p->mark && p->color[other] == color;
         }
         if (!taken) break;
@@ -348,6 +374,7 @@ static gpump_result gpumpi_preserve_level(const gpump_program *program, const ui
     gpump_result result = GPUMP_ERROR_MEMORY;
     memset(&p, 0, sizeof p);
     p.program = program;
+    p.regions = 1; /* 0 and 1 in region[] are renaming's */
     if (!GPUMPI_ARENA_NEW(&scratch, start, gpump_program_instructions(program))) goto end;
     p.start = start;
     result = gpumpi_preserve_clobbers(program, level, start, &scratch, &list);
@@ -359,10 +386,10 @@ static gpump_result gpumpi_preserve_level(const gpump_program *program, const ui
     qsort(list, stbds_arrlenu(list), sizeof *list, gpumpi_preserve_by_register);
     for (i = 0; i < stbds_arrlenu(list); i = k) {
         int alone = gpumpi_preserve_webs(&p, list[i].reg);
-        if (p.conflict_a) stbds_header(p.conflict_a)->length = stbds_header(p.conflict_b)->length = 0;
-        memset(p.region, 0, p.pieces * sizeof *p.region);
+        if (p.conflicts) stbds_header(p.conflicts)->length = 0;
         for (k = i; k < stbds_arrlenu(list) && list[k].reg == list[i].reg; k++)
             if (alone && !gpumpi_preserve_conflicts(&p, list[k].reg, p.piece_of[list[k].start], allocator)) goto end;
+        if (p.conflicts) qsort(p.conflicts, stbds_arrlenu(p.conflicts), sizeof *p.conflicts, gpumpi_preserve_by_web);
         if (alone && !gpumpi_preserve_rename(&p, list[i].reg, report, allocator)) goto end;
     }
     names.preserve = &p;
@@ -390,8 +417,7 @@ end:
     GPUMPI_ARRAY_FREE(allocator, p.name_use);
     GPUMPI_ARRAY_FREE(allocator, p.name_def);
     GPUMPI_ARRAY_FREE(allocator, p.widths);
-    GPUMPI_ARRAY_FREE(allocator, p.conflict_a);
-    GPUMPI_ARRAY_FREE(allocator, p.conflict_b);
+    GPUMPI_ARRAY_FREE(allocator, p.conflicts);
     gpumpi_arena_free(&scratch);
     return result;
 }

@@ -118,7 +118,10 @@ typedef struct gpumpi_memory {
         *slot; /* instruction -> the exactly known place it accesses, GPUMP_NONE: not exactly known or never written so */
     uint32_t *stack, *seen;   /* for walks: one per block */
     uint32_t *order, blocks;  /* reverse postorder of control flow */
+    uint8_t *kind;            /* GPUMPI_MEMORY_... bits of each instruction */
 } gpumpi_memory;
+#define GPUMPI_MEMORY_READS 1u
+#define GPUMPI_MEMORY_MEETS_READ 2u /* a write of an object that something reads */
 GPUMP_API int gpumpi_memory_make(gpumpi_arena *arena, const gpump_program *program, uint32_t unit, gpumpi_memory *memory);
 /* Finds is_protected[] for start[] as it is now. 1 done, 0 out of memory. */
 GPUMP_API int gpumpi_memory_protect(gpumpi_arena *arena, gpumpi_memory *memory);
@@ -132,8 +135,20 @@ GPUMP_API int gpumpi_memory_reads(const gpump_instruction *in);
 /* 1 when the instruction must not be done twice and the region ends with it: what it writes is never read again in that
  * region. */
 GPUMP_API int gpumpi_memory_ends_region(const gpumpi_memory *memory, uint32_t i, const gpump_instruction *in);
-/* The blocks whose last instruction decides whether basic block b runs; see liveness.c. */
 struct gpump_liveness;
+/* The registers live before instruction `index`, or behind it when `behind` is 1, in no order; returns how many stand in
+ * list[], which has room for all. stamp: one per register, zero at first; mark: an even number above 0 not used with it
+ * before. Cost: what is live at the end of the basic block, and the instructions in between; unlike that of a set, not the
+ * number of registers. */
+GPUMP_API uint32_t gpumpi_liveness_list(const struct gpump_liveness *liveness, uint32_t index, int behind, uint32_t *stamp,
+                                        uint32_t mark, uint32_t *list);
+/* gpump_liveness_diverged many times over with the same room; search starts as zeros. 1 done, 0 out of memory. */
+typedef struct gpumpi_liveness_search {
+    uint32_t *found, *seen, mark;
+} gpumpi_liveness_search;
+GPUMP_API int gpumpi_liveness_diverged(const struct gpump_liveness *liveness, uint32_t index, gpumpi_liveness_search *search,
+                                       gpumpi_arena *scratch, uint64_t *set);
+/* The blocks whose last instruction decides whether basic block b runs; see liveness.c. */
 GPUMP_API void gpumpi_liveness_control_of(const struct gpump_liveness *liveness, uint32_t b, const uint32_t **blocks,
                                           uint32_t *count);
 /* 1 when lanes of a warp can part at the end of basic block b. */

@@ -24,7 +24,7 @@ typedef struct gpumpi_regions_plan {
     gpumpi_memory memory; /* memory.start[i] is set with every cut */
     uint8_t *why, *is_short;
     uint32_t *live;  /* 32-bit registers live before each instruction */
-    uint32_t *idom;  /* of memory.graph */
+    uint32_t *idom, *enter, *leave; /* of memory.graph */
     uint8_t *cut_in; /* basic block -> how many cuts, 2 at most */
     uint32_t mark, pairs;
     int making_short;
@@ -122,12 +122,12 @@ static int gpumpi_regions_candidates(gpumpi_regions_plan *plan, gpumpi_regions_p
     if (b == home && read < write) return gpumpi_regions_candidates_in(plan, pairs, pair, read + 1, write + 1);
     if (!gpumpi_regions_candidates_in(plan, pairs, pair, block.first, write + 1)) return 0;
     for (at = b; b != home && plan->idom[at] != GPUMP_NONE;) {
-        uint32_t x;
         at = plan->idom[at];
-        for (x = home; x != GPUMP_NONE && x != at; x = plan->idom[x]) {}
         gpump_program_basic_block(program, at, &block);
         if (at == home) return gpumpi_regions_candidates_in(plan, pairs, pair, read + 1, block.first + block.count);
-        if (x == at) break; /* dominates the read too */
+        if ((home == 0 || plan->idom[home] != GPUMP_NONE) && plan->enter[at] <= plan->enter[home] &&
+            plan->leave[home] <= plan->leave[at])
+            break; /* dominates the read too */
         if (!gpumpi_regions_candidates_in(plan, pairs, pair, block.first, block.first + block.count)) return 0;
     }
     return 1;
@@ -539,9 +539,11 @@ static gpump_result gpumpi_regions_make(const gpump_program *program, const gpum
         !GPUMPI_ARENA_NEW(&scratch, plan.why, (size_t)instructions + 1) ||
         !GPUMPI_ARENA_NEW(&scratch, plan.is_short, (size_t)instructions + 1) ||
         !GPUMPI_ARENA_NEW(&scratch, plan.live, instructions) || !GPUMPI_ARENA_NEW(&scratch, plan.idom, blocks) ||
+        !GPUMPI_ARENA_NEW(&scratch, plan.enter, blocks) || !GPUMPI_ARENA_NEW(&scratch, plan.leave, blocks) ||
         !GPUMPI_ARENA_NEW(&scratch, plan.cut_in, blocks) ||
         gpump_liveness_pressure(liveness, plan.live, NULL, NULL, NULL) != GPUMP_OK ||
-        !gpumpi_graph_dominators(&scratch, &plan.memory.graph, 0, plan.idom))
+        !gpumpi_graph_dominators(&scratch, &plan.memory.graph, 0, plan.idom) ||
+        !gpumpi_graph_intervals(&scratch, blocks, plan.idom, 0, plan.enter, plan.leave))
         goto end;
     for (i = 0; i < instructions; i++)
         if (gpumpi_regions_is_boundary(program, i)) gpumpi_regions_cut(&plan, i, GPUMP_CUT_FORCED);

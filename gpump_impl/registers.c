@@ -44,12 +44,13 @@ static int gpumpi_registers_push(const gpump_allocator *allocator, gpumpi_regist
 
 /* What is live into a region stays where it is until the next boundary of its kind: the ranges of one boundary. */
 static int gpumpi_registers_shadow(const gpump_program *program, const gpump_liveness *liveness, uint32_t boundary,
-                                   uint64_t *set, uint32_t *stack, uint32_t *seen, gpumpi_registers_raw *raw) {
+                                   uint32_t *stamp, uint32_t *live, uint32_t *stack, uint32_t *seen,
+                                   gpumpi_registers_raw *raw) {
     const gpump_allocator *allocator = gpumpi_program_allocator(program);
     gpump_instruction start;
-    uint32_t top = 0, w, first = boundary + 1, b = gpump_program_basic_block_of(program, boundary);
+    uint32_t count = gpumpi_liveness_list(liveness, boundary, 1, stamp, 2 * (boundary + 1), live), top = 0, r,
+             first = boundary + 1, b = gpump_program_basic_block_of(program, boundary);
     gpump_program_instruction(program, boundary, &start);
-    gpump_liveness_after(liveness, boundary, set);
     for (;;) {
         gpump_basic_block block;
         uint32_t i, end;
@@ -61,11 +62,8 @@ static int gpumpi_registers_shadow(const gpump_program *program, const gpump_liv
             if (in.operation == GPUMP_OP_BOUNDARY && in.immediate <= start.immediate)
                 break; /* sparse ends both, short only short */
         }
-        for (w = 0; w < gpump_liveness_words(liveness); w++) {
-            uint64_t word = set[w];
-            for (; word; word &= word - 1)
-                if (!gpumpi_registers_push(allocator, raw, w * 64 + gpump_bits_lowest64(word), 2 * first, 2 * i)) return 0;
-        }
+        for (r = 0; r < count; r++)
+            if (!gpumpi_registers_push(allocator, raw, live[r], 2 * first, 2 * i)) return 0;
         if (i == end)
             for (i = 0; i < block.successor_count; i++)
                 if (seen[block.successors[i]] != boundary + 1) seen[stack[top++] = block.successors[i]] = boundary + 1;
@@ -86,13 +84,13 @@ static int gpumpi_registers_build_intervals(const gpump_program *program, const 
                                             gpumpi_registers_intervals *out) {
     const gpump_allocator *allocator = &arena->allocator;
     uint32_t registers = gpump_program_registers(program), blocks = gpump_program_basic_blocks(program), b, i, k, r, n, *end,
-             *stack, *seen, *next;
-    uint64_t *set;
+             *stack, *seen, *next, *stamp, *live;
     gpumpi_registers_raw raw = {NULL, NULL};
     gpumpi_arena scratch = gpumpi_arena_make(allocator);
     int ok = 0;
     if (!GPUMPI_ARENA_NEW(&scratch, end, registers) || !GPUMPI_ARENA_NEW(&scratch, stack, blocks) ||
-        !GPUMPI_ARENA_NEW(&scratch, seen, blocks) || !GPUMPI_ARENA_NEW(&scratch, set, gpump_liveness_words(liveness)) ||
+        !GPUMPI_ARENA_NEW(&scratch, seen, blocks) || !GPUMPI_ARENA_NEW(&scratch, stamp, registers) ||
+        !GPUMPI_ARENA_NEW(&scratch, live, registers) ||
         !GPUMPI_ARENA_NEW(arena, out->weight, registers) || !GPUMPI_ARENA_NEW(arena, out->first, (size_t)registers + 1) ||
         !GPUMPI_ARENA_NEW(&scratch, next, registers))
         goto end;
@@ -134,7 +132,8 @@ static int gpumpi_registers_build_intervals(const gpump_program *program, const 
     for (i = 0; i < gpump_program_instructions(program); i++) {
         gpump_instruction in;
         gpump_program_instruction(program, i, &in);
-        if (in.operation == GPUMP_OP_BOUNDARY && !gpumpi_registers_shadow(program, liveness, i, set, stack, seen, &raw))
+        if (in.operation == GPUMP_OP_BOUNDARY &&
+            !gpumpi_registers_shadow(program, liveness, i, stamp, live, stack, seen, &raw))
             goto end;
     }
     n = (uint32_t)stbds_arrlenu(raw.reg);
