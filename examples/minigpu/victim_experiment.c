@@ -130,14 +130,14 @@ static int is_settled(const machine *m, const victim_request *r, uint64_t deadli
     return 1;
 }
 
-static void try_case(machine *m, const victim_case *one, uint64_t own_cycles, victim_outcome *out) {
+static void try_case(machine *m, const victim_case *one, uint64_t policy_limit, uint64_t own_cycles, victim_outcome *out) {
     kernel *k = &m->kernels[1];
     victim_request *r = &m->victim_requests[1];
     uint64_t since = m->now, wait;
     uint32_t i, j;
     memset(out, 0, sizeof *out);
     m->policy = gpump_victim_find(one->policy);
-    m->limit_cycles = one->limit_cycles;
+    m->limit_cycles = policy_limit;
     m->config.switch_stalls = one->switch_stalls;
     m->context_form = one->context_form;
     k->arrival_cycle = m->now;
@@ -230,6 +230,60 @@ static void find_truth(machine *m, uint64_t *ends, victim_drain_error *error) {
     }
 }
 
+/* ---- the oracle, which knows what comes of its decisions ---- */
+
+#define ORACLE_TRIES 10
+
+static void *share(size_t bytes) {
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+/* Waits for that child. Returns 0, or -1 when it has crashed. */
+static int wait_for(pid_t child) {
+    int status;
+    while (waitpid(child, &status, 0) < 0)
+        if (errno != EINTR) return -1;
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -1;
+}
+
+/* How long a block drains depends on what else is decided: beside the newcomer's blocks it takes longer than where all drain and nobody comes.
+ * So an oracle that is late decides again, in another copy: with the drain times it has just seen, and, when these were as it thought, with
+ * its limit shortened by what it was late, or to less than the last of them took. Returns 0, or -1 when a copy failed. */
+static int try_oracle(machine *m, const victim_case *one, uint64_t own_cycles, uint64_t blocks, victim_outcome *out) {
+    const uint64_t table_bytes = blocks * sizeof(uint64_t);
+    uint64_t *known = (uint64_t *)malloc(table_bytes), *seen = (uint64_t *)share(table_bytes), limit = one->limit_cycles;
+    victim_outcome *outcome = (victim_outcome *)share(sizeof *outcome);
+    uint32_t n, i;
+    if (!known || !seen || !outcome) return -1;
+    memcpy(known, m->true_ends, table_bytes);
+    m->true_ends = known;
+    for (n = 0; n < ORACLE_TRIES; n++) {
+        pid_t child = fork();
+        uint64_t late;
+        if (child < 0) return -1;
+        if (!child) {
+            const victim_request *r = &m->victim_requests[1];
+            memcpy(seen, known, table_bytes);
+            try_case(m, one, limit, own_cycles, outcome);
+            for (i = 0; i < r->count; i++)
+                if (r->entries[i].technique == GPUMP_TECHNIQUE_DRAIN && r->entries[i].kernel == 0) seen[r->entries[i].linear] = r->entries[i].end_cycle;
+            _exit(0);
+        }
+        if (wait_for(child)) return -1;
+        if (n == 0 || !outcome->violated) *out = *outcome;
+        if (!outcome->violated || outcome->failed || !limit || !outcome->by[GPUMP_TECHNIQUE_DRAIN]) return 0;
+        if (memcmp(known, seen, table_bytes)) {
+            memcpy(known, seen, table_bytes);
+            continue;
+        }
+        late = outcome->end_cycles - one->limit_cycles - own_cycles;
+        limit -= late < limit ? late : limit;
+        if (limit && limit >= outcome->start_cycles) limit = outcome->start_cycles ? outcome->start_cycles - 1 : 0;
+    }
+    return 0;
+}
+
 /* ---- all of it ---- */
 
 /* Waits until fewer than `most` children run. Returns 0, or -1 when one of them has crashed. */
@@ -249,11 +303,6 @@ static int wait_below(uint32_t *running, uint32_t most) {
 static int compare_cycles(const void *a, const void *b) {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
     return (x > y) - (x < y);
-}
-
-static void *share(size_t bytes) {
-    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    return memory == MAP_FAILED ? NULL : memory;
 }
 
 int victim_experiment_run(const victim_experiment *e, victim_outcome *outcomes, victim_drain_error *errors, uint64_t *own_cycles,
@@ -320,7 +369,10 @@ int victim_experiment_run(const victim_experiment *e, victim_outcome *outcomes, 
         for (c = 0; c < e->case_count; c++) {
             if (wait_below(&running, e->parallel ? e->parallel : 1)) goto done;
             if ((child = fork()) == 0) {
-                try_case(m, &e->cases[c], *own_cycles, &shared_outcomes[(size_t)i * e->case_count + c]);
+                victim_outcome *out = &shared_outcomes[(size_t)i * e->case_count + c];
+                const gpump_victim_policy *policy = gpump_victim_find(e->cases[c].policy);
+                if (policy && (policy->flags & GPUMP_VICTIM_TRUE_COSTS)) _exit(try_oracle(m, &e->cases[c], *own_cycles, blocks, out) != 0);
+                try_case(m, &e->cases[c], e->cases[c].limit_cycles, *own_cycles, out);
                 _exit(0);
             }
             if (child < 0) goto done;
