@@ -182,7 +182,7 @@ static void run_kernel(const reproduce_context *context, outcome *o) {
         machine_options_default(&options);
         options.gpu = "igpu4";
         options.regions = way ? REGIONS_SPARSE : REGIONS_NONE;
-        options.continuous = way == 2;
+        options.spilling = way == 2 ? SPILLING_ALL : SPILLING_NONE;
         options.context_form = CONTEXT_LIVE; /* nothing is preempted; it makes the live sets available */
         if (!(m = machine_build(&launch, &options, o->error))) {
             launch_file_free(&launch);

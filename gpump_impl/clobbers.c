@@ -18,7 +18,7 @@ static uint32_t gpumpi_memory_spill_bytes(const gpump_program *program, const gp
     return operand & GPUMP_OPERAND_PAIR || gpump_program_width(program, operand & GPUMP_OPERAND_INDEX) == GPUMP_WIDTH_64 ? 8
                                                                                                                          : 4;
 }
-/* The spill area is a place of its own that no other access reaches. */
+/* May b overwrite what a has read? The spill area is a place of its own that no other access reaches. */
 static int gpumpi_memory_may_alias(const gpumpi_memory *memory, uint32_t a, uint32_t b) {
     gpump_instruction x, y;
     int spill_x, spill_y;
@@ -27,7 +27,9 @@ static int gpumpi_memory_may_alias(const gpumpi_memory *memory, uint32_t a, uint
     spill_x = x.operation == GPUMP_OP_SPILL_LOAD || x.operation == GPUMP_OP_SPILL_STORE;
     spill_y = y.operation == GPUMP_OP_SPILL_LOAD || y.operation == GPUMP_OP_SPILL_STORE;
     if (spill_x != spill_y) return 0;
-    if (!spill_x) return gpump_program_may_alias(memory->program, a, b, memory->unit);
+    if (!spill_x)
+        return gpump_program_may_alias(memory->program, a, b, memory->unit) &&
+               (!memory->may_clobber || memory->may_clobber(memory->user, memory->origin[a], memory->origin[b]));
     return x.immediate < y.immediate + (int64_t)gpumpi_memory_spill_bytes(memory->program, &y) &&
            y.immediate < x.immediate + (int64_t)gpumpi_memory_spill_bytes(memory->program, &x);
 }

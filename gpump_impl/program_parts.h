@@ -119,6 +119,9 @@ typedef struct gpumpi_memory {
     uint32_t *stack, *seen;   /* for walks: one per block */
     uint32_t *order, blocks;  /* reverse postorder of control flow */
     uint8_t *kind;            /* GPUMPI_MEMORY_... bits of each instruction */
+    int (*may_clobber)(void *user, uint32_t read, uint32_t write); /* as in gpump_regions_config, after origin[]; NULL */
+    void *user;
+    const uint32_t *origin;
 } gpumpi_memory;
 #define GPUMPI_MEMORY_READS 1u
 #define GPUMPI_MEMORY_MEETS_READ 2u /* a write of an object that something reads */

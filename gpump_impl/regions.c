@@ -49,7 +49,8 @@ static int gpumpi_regions_is_boundary(const gpump_program *program, uint32_t i) 
 /* The first step puts boundaries behind barriers and whatever else must not be done twice. They belong to the instruction
  * before them, not to the place behind it: where that is a meeting point of diverged lanes, the first to arrive would wait
  * without crossing it. */
-static gpump_result gpumpi_regions_forced(const gpump_program *program, gpump_program **out, gpump_diag *diag) {
+static gpump_result gpumpi_regions_forced(const gpump_program *program, uint32_t without, gpump_program **out,
+                                          gpump_diag *diag) {
     const gpump_allocator *allocator = gpumpi_program_allocator(program);
     gpumpi_insertion *insertions = NULL;
     gpumpi_edit edit;
@@ -58,11 +59,13 @@ static gpump_result gpumpi_regions_forced(const gpump_program *program, gpump_pr
     for (i = 0; i < gpump_program_instructions(program); i++) {
         gpump_instruction in;
         gpumpi_insertion behind = gpumpi_insertion_make(GPUMP_OP_BOUNDARY, i + 1);
+        uint32_t kind = 0;
         gpump_program_instruction(program, i, &in);
-        if (in.operation != GPUMP_OP_BARRIER && in.operation != GPUMP_OP_BARRIER_PP &&
-            !(in.flags & (GPUMP_FLAG_ATOMIC | GPUMP_FLAG_VOLATILE | GPUMP_FLAG_FENCE)) &&
-            !(gpumpi_memory_reads(&in) && gpumpi_memory_writes(&in)))
-            continue;
+        if (in.operation == GPUMP_OP_BARRIER || in.operation == GPUMP_OP_BARRIER_PP) kind = GPUMP_REGIONS_WITHOUT_BARRIERS;
+        else if (in.flags & (GPUMP_FLAG_ATOMIC | GPUMP_FLAG_VOLATILE | GPUMP_FLAG_FENCE) ||
+                 (gpumpi_memory_reads(&in) && gpumpi_memory_writes(&in)))
+            kind = GPUMP_REGIONS_WITHOUT_ATOMICS;
+        if (!kind || without & kind) continue;
         behind.instruction.tag = GPUMP_CUT_FORCED;
         behind.after_previous = 1;
         if (!GPUMPI_ARRAY_PUSH(allocator, insertions, behind)) goto end;
@@ -435,11 +438,13 @@ static int gpumpi_regions_loops(gpumpi_regions_plan *plan, int *changed) {
 /* Everything that follows from the cuts there are, until nothing does. */
 static int gpumpi_regions_settle(gpumpi_regions_plan *plan, gpumpi_arena *arena) {
     int changed = 1;
+    const uint32_t without = plan->config->without;
     while (changed) {
         changed = 0;
-        if (!gpumpi_regions_memory(plan, arena, &changed) ||
-            (plan->config->unit == GPUMP_UNIT_WARP && !gpumpi_regions_divergence(plan, &changed)) ||
-            !gpumpi_regions_loops(plan, &changed))
+        if ((!(without & GPUMP_REGIONS_WITHOUT_CLOBBERS) && !gpumpi_regions_memory(plan, arena, &changed)) ||
+            (plan->config->unit == GPUMP_UNIT_WARP && !(without & GPUMP_REGIONS_WITHOUT_DIVERGENCE) &&
+             !gpumpi_regions_divergence(plan, &changed)) ||
+            (!(without & GPUMP_REGIONS_WITHOUT_LOOPS) && !gpumpi_regions_loops(plan, &changed)))
             return 0;
     }
     return 1;
@@ -545,6 +550,9 @@ static gpump_result gpumpi_regions_make(const gpump_program *program, const gpum
         !gpumpi_graph_dominators(&scratch, &plan.memory.graph, 0, plan.idom) ||
         !gpumpi_graph_intervals(&scratch, blocks, plan.idom, 0, plan.enter, plan.leave))
         goto end;
+    plan.memory.may_clobber = config->may_clobber;
+    plan.memory.user = config->user;
+    plan.memory.origin = gpump_program_origin(program);
     for (i = 0; i < instructions; i++)
         if (gpumpi_regions_is_boundary(program, i)) gpumpi_regions_cut(&plan, i, GPUMP_CUT_FORCED);
     if (!gpumpi_regions_settle(&plan, &scratch)) goto end;
@@ -575,12 +583,13 @@ GPUMP_API gpump_result gpump_regions_form(const gpump_program *program, const gp
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "struct_size", 0, config->struct_size, sizeof *config, sizeof *config);
     if (config->unit > GPUMP_UNIT_WARP)
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "unit", 0, config->unit, 0, GPUMP_UNIT_WARP);
+    if (config->without > 31) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "without", 0, config->without, 0, 31);
     if (config->max_instructions == 1) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "max_instructions", 0, 1, 2, UINT32_MAX);
     for (i = 0; i < gpump_program_instructions(program); i++)
         if (gpumpi_regions_is_boundary(program, i))
             return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "operation", i, GPUMP_OP_BOUNDARY, 0, GPUMP_OP_BARRIER);
     memset(&found, 0, sizeof found);
-    result = gpumpi_regions_forced(program, &forced, diag);
+    result = gpumpi_regions_forced(program, config->without, &forced, diag);
     if (result == GPUMP_OK) {
         result = gpumpi_regions_make(forced, config, formed, &found, diag);
         gpump_program_destroy(forced);
@@ -590,20 +599,80 @@ GPUMP_API gpump_result gpump_regions_form(const gpump_program *program, const gp
     return result;
 }
 
+/* ---- continuous spilling ---- */
+
+/* Runs basic block b from the registers whose places hold their values at its start, `held`, to its end. Writes what its boundaries
+ * store to `sets` (NULL: nowhere), from boundary `at` on; returns the next one's number. */
+static uint32_t gpumpi_regions_hold(const gpump_program *program, const gpump_liveness *liveness, uint32_t b, uint64_t *held,
+                                    uint64_t *live, uint64_t *sets, uint32_t at) {
+    uint32_t words = gpump_liveness_words(liveness), i, k, w;
+    gpump_basic_block block;
+    gpump_program_basic_block(program, b, &block);
+    for (i = block.first; i < block.first + block.count; i++) {
+        gpump_instruction in;
+        gpump_program_instruction(program, i, &in);
+        if (in.operation == GPUMP_OP_BOUNDARY && in.immediate == GPUMP_BOUNDARY_SPARSE) {
+            gpump_liveness_before(liveness, i, live);
+            for (w = 0; w < words; w++) {
+                if (sets) sets[(size_t)at * words + w] = live[w] & ~held[w];
+                held[w] |= live[w];
+            }
+            at++;
+        }
+        for (k = 0; k < in.def_count; k++) GPUMPI_OPERAND_REGISTERS(in.defs[k], reg, gpump_bits_clear(held, reg));
+    }
+    return at;
+}
+
 GPUMP_API gpump_result gpump_regions_stored(const gpump_program *program, const gpump_liveness *liveness, uint32_t spilling,
-                                            uint32_t boundary, uint32_t happened, const uint32_t *pcs, uint32_t count,
-                                            uint64_t *set) {
-    gpump_instruction in;
-    uint32_t i;
-    if (!program || !liveness || !set || (count && !pcs) || happened > 1) return GPUMP_ERROR_ARGUMENT;
-    if (spilling != GPUMP_SPILLING_CONTINUOUS && spilling != GPUMP_SPILLING_JUST_IN_TIME) return GPUMP_ERROR_ARGUMENT;
-    if (boundary >= gpump_program_instructions(program)) return GPUMP_ERROR_ARGUMENT;
-    for (i = 0; i < count; i++)
-        if (pcs[i] >= gpump_program_instructions(program)) return GPUMP_ERROR_ARGUMENT;
-    gpump_program_instruction(program, boundary, &in);
-    if (in.operation != GPUMP_OP_BOUNDARY) return GPUMP_ERROR_ARGUMENT;
-    if (in.immediate == GPUMP_BOUNDARY_SHORT || happened != (spilling == GPUMP_SPILLING_JUST_IN_TIME)) count = 0;
-    gpump_liveness_stack(liveness, pcs, count, set);
+                                            uint64_t *sets, uint32_t capacity, uint32_t *count) {
+    gpumpi_arena scratch;
+    uint32_t blocks, words, b, i, k, w, found = 0;
+    uint64_t *ends, *held, *live;
+    int changed = 1;
+    if (!program || !liveness || !count || (!sets && capacity) || spilling > GPUMP_SPILLING_CHANGED) return GPUMP_ERROR_ARGUMENT;
+    if (!(blocks = gpump_program_basic_blocks(program))) return GPUMP_ERROR_STATE;
+    for (i = 0; i < gpump_program_instructions(program); i++) {
+        gpump_instruction in;
+        gpump_program_instruction(program, i, &in);
+        found += in.operation == GPUMP_OP_BOUNDARY && in.immediate == GPUMP_BOUNDARY_SPARSE;
+    }
+    *count = found;
+    if (capacity < found) return GPUMP_ERROR_CAPACITY;
+    words = gpump_liveness_words(liveness);
+    scratch = gpumpi_arena_make(gpumpi_program_allocator(program));
+    if (!GPUMPI_ARENA_NEW(&scratch, ends, (size_t)blocks * words) || !GPUMPI_ARENA_NEW(&scratch, held, words) ||
+        !GPUMPI_ARENA_NEW(&scratch, live, words)) {
+        gpumpi_arena_free(&scratch);
+        return GPUMP_ERROR_MEMORY;
+    }
+    memset(ends, 0xff, (size_t)blocks * words * sizeof *ends); /* held on every way: everything, until a way says otherwise */
+    for (;;) {
+        uint32_t at = 0;
+        int last = !changed; /* one more round with the final sets writes the answer */
+        changed = 0;
+        for (b = 0; b < blocks; b++) {
+            uint64_t *end = ends + (size_t)b * words;
+            gpump_basic_block block;
+            gpump_program_basic_block(program, b, &block);
+            memset(held, b ? 0xff : 0, words * sizeof *held);
+            for (k = 0; k < block.predecessor_count && b; k++)
+                for (w = 0; w < words; w++) held[w] &= ends[(size_t)block.predecessors[k] * words + w];
+            at = gpumpi_regions_hold(program, liveness, b, held, live, last ? sets : NULL, at);
+            if (!memcmp(end, held, words * sizeof *held)) continue;
+            memcpy(end, held, words * sizeof *held);
+            changed = 1;
+        }
+        if (last) break;
+    }
+    if (spilling == GPUMP_SPILLING_ALL)
+        for (i = k = 0; i < gpump_program_instructions(program); i++) {
+            gpump_instruction in;
+            gpump_program_instruction(program, i, &in);
+            if (in.operation == GPUMP_OP_BOUNDARY && in.immediate == GPUMP_BOUNDARY_SPARSE)
+                gpump_liveness_before(liveness, i, sets + (size_t)k++ * words);
+        }
+    gpumpi_arena_free(&scratch);
     return GPUMP_OK;
 }
 #endif

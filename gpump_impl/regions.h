@@ -7,7 +7,16 @@
 #ifndef GPUMP_NO_PROGRAM
 GPUMP_BEGIN
 
-/* Filled by gpump_regions_config_preset only. */
+/* Cuts that can be left out, to see what each kind costs. Regions without one of them are not safe to go back in. */
+typedef enum gpump_regions_without {
+    GPUMP_REGIONS_WITHOUT_BARRIERS = 1,   /* behind barriers */
+    GPUMP_REGIONS_WITHOUT_ATOMICS = 2,    /* behind atomics, volatile accesses and fences */
+    GPUMP_REGIONS_WITHOUT_LOOPS = 4,      /* the second one on a way round a loop */
+    GPUMP_REGIONS_WITHOUT_DIVERGENCE = 8, /* where lanes wait while others cross a boundary */
+    GPUMP_REGIONS_WITHOUT_CLOBBERS = 16   /* the hitting set over memory antidependences */
+} gpump_regions_without;
+
+/* Filled by gpump_regions_config_preset, then changed at will. */
 typedef struct gpump_regions_config {
     uint32_t struct_size;      /* sizeof(gpump_regions_config) */
     uint32_t unit;             /* GPUMP_UNIT_WARP; GPUMP_UNIT_THREAD: aliasing within a thread only, as the papers have it */
@@ -16,6 +25,11 @@ typedef struct gpump_regions_config {
     uint32_t max_instructions; /* longest way through a short region; 0: no short regions; else at least 2 (published: 16,
                                   32, 64) */
     uint32_t preserve;         /* 1: keep live-ins by renaming and moves; 0: boundaries only, registers are left to the host */
+    uint32_t without;          /* GPUMP_REGIONS_WITHOUT_... bits; 0 */
+    /* A host that knows more of aliases: 1 when instruction `write` may overwrite what instruction `read` has read before, in one `unit`.
+     * Asked only where gpump_program_may_alias says yes. NULL: that is all there is to know. */
+    int (*may_clobber)(void *user, uint32_t read, uint32_t write);
+    void *user;
 } gpump_regions_config;
 /* Presets: "igpu" (sparse regions), "igpu_short" (and short ones of 32), "dekruijf". */
 GPUMP_API gpump_result gpump_regions_config_preset(gpump_regions_config *config, const char *preset);
@@ -59,20 +73,20 @@ GPUMP_API gpump_result gpump_regions_form(const gpump_program *program, const gp
 GPUMP_API gpump_result gpump_regions_preserve(const gpump_program *program, gpump_program **preserved,
                                               gpump_regions_report *report, gpump_diag *diag);
 
-/* When the live-ins of regions are stored for a restart (iGPU 4.2). */
+/* What a thread stores whenever it crosses a sparse boundary, so that it can be taken off at any time afterwards and restart from
+ * memory (continuous spilling, iGPU 4.2). Just-in-time spilling needs no code: who takes a warp off saves what is live where its
+ * SIMT stack says it would restart (gpump_liveness_stack). */
 typedef enum gpump_spilling {
-    GPUMP_SPILLING_CONTINUOUS = 0,  /* at every sparse boundary that is crossed */
-    GPUMP_SPILLING_JUST_IN_TIME = 1 /* at an exception or a switch only: regions keep their live-ins in registers until then */
+    GPUMP_SPILLING_ALL = 0,    /* every live-in, which the region then loads again: the paper's */
+    GPUMP_SPILLING_CHANGED = 1 /* live-ins that may have changed since they were last stored; only who was taken off loads them */
 } gpump_spilling;
 
-/* Sets set[] (gpump_liveness_words words) to the registers that a warp must store at BOUNDARY `boundary` of a formed program,
- * so that it can restart behind it. pcs[count]: the SIMT stack recorded there, the PC behind the boundary included; what is
- * live at each of them counts. happened 0: the warp only crosses the boundary, which stores everything (continuous) or
- * nothing (just in time); 1: an exception has sent it back there, which stores nothing more, or everything. Short boundaries
- * restart from registers alone and store nothing. GPUMP_ERROR_ARGUMENT (not a BOUNDARY, spilling, a PC past the program). */
+/* Sets sets[b * words], words = gpump_liveness_words, to the registers that the b-th sparse BOUNDARY of a program, in layout order,
+ * stores, and *count to how many there are. Every register has one place, which no other one shares. Call with capacity (in
+ * boundaries) 0 to learn the count. GPUMP_ERROR_CAPACITY, GPUMP_ERROR_ARGUMENT, GPUMP_ERROR_STATE, GPUMP_ERROR_MEMORY. Cost:
+ * near-linear in instructions, times words. */
 GPUMP_API gpump_result gpump_regions_stored(const gpump_program *program, const gpump_liveness *liveness, uint32_t spilling,
-                                            uint32_t boundary, uint32_t happened, const uint32_t *pcs, uint32_t count,
-                                            uint64_t *set);
+                                            uint64_t *sets, uint32_t capacity, uint32_t *count);
 
 GPUMP_END
 #endif

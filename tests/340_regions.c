@@ -596,47 +596,40 @@ static void a_block_without_clobbers_starts_afresh(void **state) {
     assert_true(flushed > test_cases(3000) / 10 && dynamic);
 }
 
-/* iGPU 4.2: continuous spilling stores at the boundary, just-in-time spilling when the warp has been sent back there. */
-static uint32_t stored(const gpump_program *program, const gpump_liveness *liveness, uint32_t spilling, uint32_t boundary, uint32_t happened,
-                       uint32_t other_side) {
-    uint64_t set[1] = {~UINT64_C(0)};
-    const uint32_t pcs[2] = {boundary + 1, other_side};
-    assert_int_equal(gpump_regions_stored(program, liveness, spilling, boundary, happened, pcs, other_side == GPUMP_NONE ? 1 : 2, set), GPUMP_OK);
-    return (uint32_t)set[0];
-}
-static void live_ins_are_stored_at_once_or_when_needed(void **state) {
+/* iGPU 4.2: every live-in is stored at each sparse boundary, or those that may have changed since they were last stored. */
+static void live_ins_are_stored_when_they_have_changed(void **state) {
     test_builder b = test_build(NULL);
-    gpump_instruction boundary = gpump_instruction_make(GPUMP_OP_BOUNDARY);
+    gpump_instruction boundary = gpump_instruction_make(GPUMP_OP_BOUNDARY), brief = boundary;
     gpump_liveness *liveness = NULL;
-    uint64_t set = 7;
-    const uint32_t beyond = 99;
-    uint32_t r[5], i, sparse, brief;
+    uint64_t sets[3];
+    uint32_t r[5], i, count = 0, p, jump;
     (void)state;
     for (i = 0; i < 5; i++) r[i] = test_register(&b, GPUMP_WIDTH_32);
+    p = test_register(&b, GPUMP_WIDTH_PREDICATE);
+    brief.immediate = GPUMP_BOUNDARY_SHORT;
     for (i = 0; i < 3; i++) test_constant(&b, r[i], 1);
-    boundary.immediate = GPUMP_BOUNDARY_SPARSE;
-    sparse = test_add(&b, &boundary);
+    test_add(&b, &boundary);                       /* r0, r1, r2 */
     test_op(&b, 1, r[3], r[0], r[1], GPUMP_NONE);
-    boundary.immediate = GPUMP_BOUNDARY_SHORT;
-    brief = test_add(&b, &boundary);
-    test_op(&b, 2, r[4], r[3], r[2], GPUMP_NONE);
+    test_add(&b, &brief);
+    test_op(&b, 2, p, r[3], r[2], GPUMP_NONE);
+    jump = test_branch(&b, p, 0, 9);
+    test_op(&b, 3, r[1], r[3], GPUMP_NONE, GPUMP_NONE); /* one way writes r1 */
+    assert_int_equal(jump, 7);
+    test_add(&b, &boundary);                       /* 9, where both ways meet: r0, r1, r3 are live; r0 is still in its place */
+    test_op(&b, 4, r[4], r[0], r[1], GPUMP_NONE);
+    test_add(&b, &boundary);                       /* r3, r4 live; r3 is in its place */
+    test_op(&b, 5, r[4], r[4], r[3], GPUMP_NONE);
     test_exit(&b, GPUMP_NONE);
     assert_int_equal(test_finish(&b), GPUMP_OK);
     assert_int_equal(gpump_liveness_create(b.program, NULL, &liveness), GPUMP_OK);
     assert_int_equal(gpump_liveness_words(liveness), 1);
-    assert_int_equal(stored(b.program, liveness, GPUMP_SPILLING_CONTINUOUS, sparse, 0, GPUMP_NONE), 7);
-    assert_int_equal(stored(b.program, liveness, GPUMP_SPILLING_CONTINUOUS, sparse, 1, GPUMP_NONE), 0);
-    assert_int_equal(stored(b.program, liveness, GPUMP_SPILLING_JUST_IN_TIME, sparse, 0, GPUMP_NONE), 0);
-    assert_int_equal(stored(b.program, liveness, GPUMP_SPILLING_JUST_IN_TIME, sparse, 1, GPUMP_NONE), 7);
-    /* lanes that wait elsewhere keep what they need: register 3 is live there */
-    assert_int_equal(stored(b.program, liveness, GPUMP_SPILLING_JUST_IN_TIME, sparse, 1, brief + 1), 15);
-    assert_int_equal(stored(b.program, liveness, GPUMP_SPILLING_JUST_IN_TIME, brief, 1, GPUMP_NONE), 0);
-    assert_int_equal(stored(b.program, liveness, GPUMP_SPILLING_CONTINUOUS, brief, 0, GPUMP_NONE), 0);
-    /* refused, and nothing is written */
-    assert_int_equal(gpump_regions_stored(b.program, liveness, 0, sparse + 1, 0, NULL, 0, &set), GPUMP_ERROR_ARGUMENT);
-    assert_int_equal(gpump_regions_stored(b.program, liveness, 2, sparse, 0, NULL, 0, &set), GPUMP_ERROR_ARGUMENT);
-    assert_int_equal(gpump_regions_stored(b.program, liveness, 1, sparse, 1, &beyond, 1, &set), GPUMP_ERROR_ARGUMENT);
-    assert_int_equal(set, 7);
+    assert_int_equal(gpump_regions_stored(b.program, liveness, GPUMP_SPILLING_ALL, NULL, 0, &count), GPUMP_ERROR_CAPACITY);
+    assert_int_equal(count, 3);
+    assert_int_equal(gpump_regions_stored(b.program, liveness, GPUMP_SPILLING_ALL, sets, 3, &count), GPUMP_OK);
+    assert_true(sets[0] == 7 && sets[1] == 11 && sets[2] == 24);
+    assert_int_equal(gpump_regions_stored(b.program, liveness, GPUMP_SPILLING_CHANGED, sets, 3, &count), GPUMP_OK);
+    assert_true(sets[0] == 7 && sets[1] == 10 && sets[2] == 16);
+    assert_int_equal(gpump_regions_stored(b.program, liveness, 2, sets, 3, &count), GPUMP_ERROR_ARGUMENT);
     gpump_liveness_destroy(liveness);
     gpump_program_destroy(b.program);
 }
@@ -650,7 +643,7 @@ int main(void) {
         cmocka_unit_test(hitting_sets_are_near_the_least),
         cmocka_unit_test(any_restart_leaves_the_same_memory),
         cmocka_unit_test(a_block_without_clobbers_starts_afresh),
-        cmocka_unit_test(live_ins_are_stored_at_once_or_when_needed),
+        cmocka_unit_test(live_ins_are_stored_when_they_have_changed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -165,12 +165,15 @@ static void close_subject(subject *s) {
 
 static kernel_program lower(const subject *s, uint32_t regions, uint32_t registers, uint32_t only_boundaries) {
     analysis_lowering how;
+    gpump_regions_config config;
     kernel_program lowered;
     gpump_diag diag;
     memset(&how, 0, sizeof how);
     how.registers = registers;
     how.regions = regions;
-    how.only_boundaries = only_boundaries;
+    assert_int_equal(gpump_regions_config_preset(&config, "igpu"), GPUMP_OK);
+    config.preserve = !only_boundaries;
+    how.regions_config = &config;
     how.block = s->launch.kernels[0].block;
     if (analysis_lower(s->kernel, &how, &lowered, NULL, &diag) != GPUMP_OK) fail_msg("%s cannot be lowered", s->kernel->name);
     return lowered;

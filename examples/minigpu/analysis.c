@@ -383,47 +383,52 @@ static gpump_result rewrite(const kernel_program *kernel, const gpump_program *p
     return control_flow_resolve(allocated->instructions, count) ? GPUMP_ERROR_MEMORY : GPUMP_OK;
 }
 
-/* ---- continuous spilling: what is live at a sparse boundary goes to local memory before it and comes back behind it ---- */
+/* ---- continuous spilling: what is live at a sparse boundary goes to local memory before it, and comes back behind it (iGPU 4.2) ---- */
 
-/* Puts stores and loads around every sparse boundary of a lowered kernel. */
-static gpump_result spill_at_boundaries(kernel_program *lowered, const gpump_program *program, const target_file *file) {
-    const uint32_t count = lowered->count, base = (lowered->local_bytes + 7u) / 8u * 8u;
+/* Appends a store (or load) of each vector register in a set; returns how many there are. */
+static uint32_t move_registers(const target_file *file, const uint64_t *set, uint32_t operation, const instruction *place, instruction *code) {
+    uint32_t reg, count = 0;
+    for (reg = 0; reg < file->registers; reg++) {
+        gpump_instruction from = gpump_instruction_make(operation);
+        if (!gpump_bits_get(set, reg)) continue;
+        from.defs = from.uses = &reg;
+        from.def_count = operation == GPUMP_OP_SPILL_LOAD;
+        from.use_count = operation == GPUMP_OP_SPILL_STORE;
+        from.immediate = (int64_t)reg * 4;
+        (void)make_instruction(file, &from, &code[count]);
+        code[count].line = place->line;
+        code[count++].column = place->column;
+    }
+    return count;
+}
+
+/* Puts stores before every sparse boundary of a lowered kernel, and, when all live-ins are stored, loads behind it. Predicates are no part
+ * of it. */
+static gpump_result spill_at_boundaries(kernel_program *lowered, const gpump_program *program, const target_file *file, uint32_t spilling) {
+    const uint32_t count = lowered->count;
+    const int all = spilling == SPILLING_ALL;
+    target_file at_base = *file;
     gpump_liveness *liveness = NULL;
     gpump_result result = gpump_liveness_create(program, NULL, &liveness);
-    uint64_t *live = result == GPUMP_OK ? (uint64_t *)calloc(gpump_liveness_words(liveness) + 1u, sizeof *live) : NULL;
-    uint32_t *place = (uint32_t *)calloc(count + 1u, sizeof *place), i, reg, at = 0, room = count;
+    const uint32_t words = result == GPUMP_OK ? gpump_liveness_words(liveness) : 0;
+    uint32_t *place = (uint32_t *)calloc(count + 1u, sizeof *place), i, at = 0, boundary = 0, boundaries = 0;
+    uint64_t *sets = (uint64_t *)calloc((size_t)count * words + 1u, sizeof *sets);
     instruction *code = NULL;
-    if (result == GPUMP_OK && (!live || !place)) result = GPUMP_ERROR_MEMORY;
-    for (i = 0; result == GPUMP_OK && i < count; i++) {
-        uint32_t registers = 0;
-        if (lowered->instructions[i].opcode != OPCODE_BOUNDARY || lowered->instructions[i].variant == VARIANT_SHORT) continue;
-        gpump_liveness_before(liveness, i, live);
-        gpump_liveness_count(liveness, live, &registers, NULL);
-        room += 2 * registers;
+    if (result == GPUMP_OK && (!place || !sets)) result = GPUMP_ERROR_MEMORY;
+    if (result == GPUMP_OK)
+        result = gpump_regions_stored(program, liveness, all ? GPUMP_SPILLING_ALL : GPUMP_SPILLING_CHANGED, sets, count, &boundaries);
+    if (result == GPUMP_OK) {
+        const uint32_t moved = gpump_bits_count(sets, boundaries * words) * 2u;
+        if (!(code = (instruction *)calloc(count + moved + 1u, sizeof *code))) result = GPUMP_ERROR_MEMORY;
     }
-    if (result == GPUMP_OK && !(code = (instruction *)calloc(room + 1u, sizeof *code))) result = GPUMP_ERROR_MEMORY;
+    at_base.spill_base = (lowered->local_bytes + 7u) / 8u * 8u;
     for (i = 0; result == GPUMP_OK && i < count; i++) {
         const instruction *in = &lowered->instructions[i];
-        const int spills = in->opcode == OPCODE_BOUNDARY && in->variant != VARIANT_SHORT;
-        uint32_t half;
+        const uint64_t *set = in->opcode == OPCODE_BOUNDARY && in->variant != VARIANT_SHORT ? sets + (size_t)boundary++ * words : NULL;
         place[i] = at; /* who branches to a boundary stores first */
-        for (half = 0; half < 2; half++) {
-            gpump_instruction from = gpump_instruction_make(half ? GPUMP_OP_SPILL_LOAD : GPUMP_OP_SPILL_STORE);
-            from.defs = from.uses = &reg;
-            from.def_count = half;
-            from.use_count = !half;
-            if (spills) gpump_liveness_before(liveness, i, live);
-            for (reg = 0; spills && reg < file->registers; reg++) {
-                target_file at_base = *file;
-                if (!gpump_bits_get(live, reg)) continue;
-                at_base.spill_base = base;
-                from.immediate = (int64_t)reg * 4;
-                (void)make_instruction(&at_base, &from, &code[at]);
-                code[at].line = in->line;
-                code[at++].column = in->column;
-            }
-            if (!half) code[at++] = *in;
-        }
+        if (set) at += move_registers(&at_base, set, GPUMP_OP_SPILL_STORE, in, code + at);
+        code[at++] = *in;
+        if (set && all) at += move_registers(&at_base, set, GPUMP_OP_SPILL_LOAD, in, code + at);
     }
     if (result == GPUMP_OK) {
         for (i = 0; i < at; i++)
@@ -431,13 +436,13 @@ static gpump_result spill_at_boundaries(kernel_program *lowered, const gpump_pro
         free(lowered->instructions);
         lowered->instructions = code;
         lowered->count = at;
-        lowered->local_bytes = base + file->registers * 4;
+        lowered->local_bytes = (uint32_t)at_base.spill_base + file->registers * 4;
         code = NULL;
         if (control_flow_resolve(lowered->instructions, at)) result = GPUMP_ERROR_MEMORY;
     }
     free(code);
     free(place);
-    free(live);
+    free(sets);
     gpump_liveness_destroy(liveness);
     return result;
 }
@@ -448,8 +453,8 @@ static gpump_result form_regions(gpump_program *program, const analysis_lowering
                                  gpump_diag *diag) {
     gpump_regions_config config;
     gpump_result result = gpump_regions_config_preset(&config, how->regions == REGIONS_SPARSE ? "igpu" : "igpu_short");
+    if (how->regions_config) config = *how->regions_config;
     if (how->regions != REGIONS_SPARSE) config.max_instructions = how->regions;
-    config.preserve = !how->only_boundaries;
     return result == GPUMP_OK ? gpump_regions_form(program, &config, formed, report, diag) : result;
 }
 
@@ -495,7 +500,7 @@ gpump_result analysis_lower(const kernel_program *kernel, const analysis_lowerin
         lowered->ptx_registers = kernel->registers;
         lowered->spill_bytes = r->spill_bytes;
         if (r->spill_bytes) lowered->local_bytes = (uint32_t)file.spill_base + r->spill_bytes;
-        if (result == GPUMP_OK && how->regions != REGIONS_NONE && how->continuous) result = spill_at_boundaries(lowered, program, &file);
+        if (result == GPUMP_OK && how->regions != REGIONS_NONE && how->spilling) result = spill_at_boundaries(lowered, program, &file, how->spilling);
     }
     if (result != GPUMP_OK) analysis_free_kernel(lowered);
     free(origins);

@@ -37,11 +37,16 @@ gpump_result analysis_clobbers(const kernel_program *kernel, const uint32_t bloc
 /* What a kernel is made into before it runs. */
 #define REGIONS_NONE 0u
 #define REGIONS_SPARSE 1u
+/* Continuous spilling (iGPU 4.2): what a warp stores in local memory whenever it crosses a sparse boundary, so that it can be taken off
+ * at any time afterwards. */
+#define SPILLING_NONE 0u    /* nothing: live-ins are saved just in time, by who takes the warp off */
+#define SPILLING_ALL 1u     /* all live-ins, and loads them again behind the boundary, as the paper has it */
+#define SPILLING_CHANGED 2u /* live-ins that have changed since they were last stored; only who has been taken off loads them */
 typedef struct analysis_lowering {
     uint32_t registers;          /* 32-bit registers of a thread at most, 2 to 1024 */
     uint32_t regions;            /* REGIONS_NONE; REGIONS_SPARSE; or N, 2 and more: sparse regions and short ones of at most N instructions */
-    uint32_t continuous;         /* 1: live-ins of sparse regions are stored and loaded again at their boundaries (continuous spilling, iGPU 4.2) */
-    uint32_t only_boundaries;    /* tests: 1: boundaries without what keeps the live-ins of regions, which makes them wrong */
+    uint32_t spilling;           /* SPILLING_...: what sparse boundaries store */
+    const gpump_regions_config *regions_config; /* how regions are formed; NULL: as the presets igpu and igpu_short have it */
     const uint32_t *block;       /* threads of the launch's blocks in x, y and z; NULL: unknown */
     const uint32_t *alias_class; /* as for analysis_create_launch; NULL */
     const uint8_t *clobbers;     /* of analysis_clobbers: marked instructions get FLAG_CLOBBERS; NULL */

@@ -23,6 +23,10 @@ int minigpu_config_preset(minigpu_config *config, const char *preset) {
     if (strncmp(preset, "maxwell", 7) == 0) config->miss_queue_entries = 128; /* Lin 2019, Table 4.1, which also has 256 misses */
     if (strcmp(preset, "gtx480_lin") == 0) config->scheduler = SCHEDULER_LRR;
     if (strcmp(preset, "gtx480_shieh") == 0) config->network_bytes_per_cycle = 16; /* 32 bytes at 700 MHz */
+    if (strcmp(preset, "igpu4") == 0) { /* Menon 5.1 */
+        config->l1_bytes = 262144;
+        config->issue_interval = 4;
+    }
     return 0;
 }
 
@@ -35,7 +39,7 @@ const char *minigpu_config_check(const minigpu_config *config) {
     if (!config->kernels_per_sm || !config->l1_ways || !config->l2_ways || !config->l2_banks || !config->dram_channels ||
         !config->network_bytes_per_cycle || !config->network_flit_bytes || !config->network_input_flits || !config->network_output_flits ||
         !config->l1_misses || !config->l1_merges || !config->miss_queue_entries || !config->memory_queue_entries || !config->l2_queue_entries || !config->dram_queue_entries ||
-        !config->saved_blocks_per_slot || !config->watchdog_cycles) return "a number that must be at least 1 is 0";
+        !config->saved_blocks_per_slot || !config->watchdog_cycles || !config->issue_interval) return "a number that must be at least 1 is 0";
     if (config->l1_bytes / SEGMENT_BYTES / config->l1_ways == 0 || config->l2_bytes / SEGMENT_BYTES / config->l2_ways == 0) {
         return "a cache is smaller than one set";
     }
@@ -43,7 +47,7 @@ const char *minigpu_config_check(const minigpu_config *config) {
         config->l2_bytes > 1u << 28 || config->l1_misses > 65536 || config->miss_queue_entries > 65536 || config->memory_queue_entries > 65536 ||
         config->l2_banks > 65536 || config->dram_channels > 65536 || config->network_bytes_per_cycle > 65536 || config->network_flit_bytes > 65536 ||
         config->network_input_flits > 65536 || config->network_output_flits > 65536 || config->l2_queue_entries > 65536 || config->dram_queue_entries > 65536 || config->read_set_segments > 1u << 20 ||
-        config->saved_blocks_per_slot > 64) return "a number is beyond its range";
+        config->saved_blocks_per_slot > 64 || config->issue_interval > 64) return "a number is beyond its range";
     if (config->read_set_segments < 16 || (config->read_set_segments & (config->read_set_segments - 1))) {
         return "read_set_segments must be a power of two, at least 16";
     }

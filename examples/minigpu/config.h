@@ -23,6 +23,7 @@ typedef enum source_release { RELEASE_AT_OPERAND_READ, RELEASE_AT_LAST_CHECK, RE
     X(sources_released, RELEASE_AT_OPERAND_READ, "source_release", ASSUMED, "Tanasic 6.3 describes all three")                    \
     X(fetch_cycles, 2, "cycles", ASSUMED, "from a resolved branch until its target may issue; instructions always hit")           \
     X(operand_read_cycles, 2, "cycles", ASSUMED, "from issue until the operands are captured; no bank conflicts")                 \
+    X(issue_interval, 1, "cycles", ASSUMED, "between two warp instructions of one scheduler; igpu4: 4, its pipelines are 8 wide (Menon 5.1)") \
     X(alu_cycles, 8, "cycles", ASSUMED, "dependent issue on Fermi takes about 18 hot clocks in all")                              \
     X(sfu_cycles, 20, "cycles", ASSUMED, "special functions")                                                                     \
     X(divide_cycles, 60, "cycles", ASSUMED, "divisions and square roots that round correctly: a short program on real machines")  \
@@ -36,6 +37,7 @@ typedef enum source_release { RELEASE_AT_OPERAND_READ, RELEASE_AT_LAST_CHECK, RE
     X(l1_cycles, 20, "cycles", ASSUMED, "L1 hit")                                                                                 \
     X(l1_bytes, 16384, "bytes", PUBLISHED, "Fermi: 16 KB of L1 beside 48 KB of shared memory")                                    \
     X(l1_ways, 4, "ways", ASSUMED, "GPGPU-Sim's GTX480")                                                                          \
+    X(local_write_back, 1, "flag", PUBLISHED, "Fermi: L1 keeps what is stored to local memory until its line is needed; 0: through, as for global memory") \
     X(l1_misses, 32, "lines", PUBLISHED, "misses in flight per SM; GPGPU-Sim's GTX480 (gpgpu_cache:dl1 A:32:8,8)")                 \
     X(l1_merges, 8, "loads", PUBLISHED, "that wait for the same line; as above")                                                  \
     X(miss_queue_entries, 8, "requests", PUBLISHED, "per kernel and SM, before the network; as above")                            \

@@ -112,7 +112,8 @@ static int lower_kernel(const minigpu_config *config, const launch_file *launch,
     memset(&diag, 0, sizeof diag);
     memset(&how, 0, sizeof how);
     how.regions = choose_regions(launch, options);
-    how.continuous = options->continuous;
+    how.spilling = options->spilling;
+    how.regions_config = options->regions_config;
     how.block = k->block;
     how.clobbers = clobbers;
     if ((!registers && !how.regions) || threads > 1024) return 0; /* as named; or the launch is refused further on */

@@ -228,7 +228,7 @@ typedef struct pipe_stage {
 
 /* ---- memory path ---- */
 
-typedef enum request_kind { REQUEST_LOAD, REQUEST_STORE, REQUEST_ATOMIC, REQUEST_SAVE, REQUEST_RESTORE } request_kind;
+typedef enum request_kind { REQUEST_LOAD, REQUEST_STORE, REQUEST_ATOMIC, REQUEST_SAVE, REQUEST_RESTORE, REQUEST_WRITE_BACK } request_kind;
 typedef enum request_hit { HIT_NONE, HIT_L1, HIT_L2, HIT_DRAM } request_hit;
 typedef enum translation { TRANSLATION_HIT, TRANSLATION_PENDING, TRANSLATION_FAULT } translation;
 
@@ -315,6 +315,7 @@ typedef struct sm {
     uint64_t slot_age[WARP_SLOTS_MAX]; /* when the warp came: smaller is older */
     uint64_t scheduler_slots[SCHEDULERS_MAX];
     uint32_t scheduler_last[SCHEDULERS_MAX];
+    uint64_t scheduler_free[SCHEDULERS_MAX]; /* when it may issue again */
     uint64_t alu_free[SCHEDULERS_MAX]; /* each scheduler has its own lanes for arithmetic */
     uint64_t unit_free[UNIT_COUNT];
     uint32_t block_of_entry[BLOCK_ENTRIES_MAX];
@@ -427,6 +428,8 @@ typedef struct machine {
     uint32_t deadlocked;
     struct trace *trace;        /* an observer outside the arena; NULL: nobody looks */
     struct region_log *region_log; /* another: which regions ran and how long (restart.h); NULL */
+    void (*on_access)(struct machine *m, const in_flight *access); /* another: told of each memory instruction that takes effect; NULL */
+    void *on_access_user;
     uint8_t *clobbered_at;      /* another: set to 1 at the PC of every instruction that was seen to clobber; NULL */
 } machine;
 
@@ -440,7 +443,8 @@ typedef struct machine_options {
     uint32_t point_interval;    /* K: blocks that are switched stop at preemption points, one for every K instructions outside loops;
                                    0: they stop anywhere */
     uint32_t regions;           /* idempotent regions: REGIONS_NONE, REGIONS_SPARSE, or N: short ones of at most N instructions too (analysis.h) */
-    uint32_t continuous;        /* 1: with regions, their live-ins are stored and loaded again at boundaries */
+    uint32_t spilling;          /* with regions, what sparse boundaries store: SPILLING_NONE, _ALL or _CHANGED (analysis.h) */
+    const gpump_regions_config *regions_config; /* experiments: other regions than the presets'; NULL */
     uint32_t in_place;          /* 1: a switch leaves registers and shared memory in place that the next kernel does not need (Lin 2.3.1) */
     uint32_t choose;            /* 1: with points, each warp stops now or runs on, whichever is estimated to be over earlier */
     const gpump_victim_policy *policy; /* NULL: none, `technique` */

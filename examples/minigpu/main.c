@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "analysis.h"
 #include "analyze.h"
 #include "context_forms.h"
 #include "machine.h"
@@ -83,7 +84,8 @@ static const char run_usage[] =
     "  --choose              with --points: each warp stops at once or runs on, whichever is estimated to be over earlier\n"
     "  --regions sparse|N    the compiler forms idempotent regions (iGPU), or short ones of at most N instructions too; their boundaries\n"
     "                        are instructions\n"
-    "  --continuous          with --regions: what is live at a sparse region's start is stored and loaded again there\n"
+    "  --spilling all|changed  with --regions: what is live at a sparse region's start is stored there whenever it is crossed, all of it and\n"
+    "                        loaded again, or what has changed; without it nothing is, until somebody preempts\n"
     "  --policy NAME         who makes room for a kernel of higher priority, block by block: dual, chimera, chimera+, "
     "switch, drain, flush,\n"
     "                        drain-then-switch, oracle, exact, joint, rewind (it wants --regions)\n"
@@ -148,7 +150,7 @@ static int command_run(int argc, char **argv) {
                                           {"choose", no_argument, NULL, 'C'},
                                           {"in-place", no_argument, NULL, 'I'},
                                           {"regions", required_argument, NULL, 'r'},
-                                          {"continuous", no_argument, NULL, 'K'},
+                                          {"spilling", required_argument, NULL, 'K'},
                                           {"help", no_argument, NULL, 'h'},
                                           {"policy", required_argument, NULL, 'o'},
                                           {"limit", required_argument, NULL, 'l'},
@@ -199,7 +201,13 @@ static int command_run(int argc, char **argv) {
             break;
         case 'C': options.choose = 1; break;
         case 'I': options.in_place = 1; break;
-        case 'K': options.continuous = 1; break;
+        case 'K':
+            options.spilling = !strcmp(optarg, "all") ? SPILLING_ALL : !strcmp(optarg, "changed") ? SPILLING_CHANGED : SPILLING_NONE;
+            if (options.spilling == SPILLING_NONE) {
+                fprintf(stderr, "minigpu: --spilling wants all or changed, not \"%s\"\n", optarg);
+                return EXIT_BAD_INPUT;
+            }
+            break;
         case 'r':
             if (launch_regions(optarg, &options.regions)) {
                 fprintf(stderr, "minigpu: --regions wants sparse or a number of instructions from 2 to 4096, not \"%s\"\n", optarg);

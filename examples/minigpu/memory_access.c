@@ -282,6 +282,7 @@ static void track(machine *m, sm *s, in_flight *r) {
 
 void memory_access_effect(machine *m, sm *s, in_flight *r) {
     if (!r->active || (!instruction_access_bytes(r->instruction) && r->instruction->opcode != OPCODE_TEX)) return;
+    if (m->on_access) m->on_access(m, r);
     switch (r->instruction->opcode) {
     case OPCODE_TEX: read_texture(m, r); break;
     case OPCODE_LD: load(m, s, r); break;

@@ -66,7 +66,7 @@ static cache_line *cache_victim(cache *c, uint64_t line) {
     return victim;
 }
 
-static int carries_data(uint32_t kind) { return kind == REQUEST_STORE || kind == REQUEST_SAVE || kind == REQUEST_ATOMIC; }
+static int carries_data(uint32_t kind) { return kind != REQUEST_LOAD && kind != REQUEST_RESTORE; }
 
 void memory_path_build(machine *m) {
     const minigpu_config *c = &m->config;
@@ -113,7 +113,7 @@ static uint64_t occupy_bank(const machine *m, l2_bank *bank, uint32_t count, uin
 static void depart(machine *m, sm *s, uint32_t index) {
     memory_request *request = &s->requests[index];
     uint64_t line = request->address / SEGMENT_BYTES, arrives, enters, t, waits = 0;
-    int writes = carries_data(request->kind), returns_data = request->kind != REQUEST_STORE && request->kind != REQUEST_SAVE;
+    int writes = carries_data(request->kind), returns_data = request->kind == REQUEST_LOAD || request->kind == REQUEST_ATOMIC || request->kind == REQUEST_RESTORE;
     uint32_t up = m->packet_flits[writes], up_cycles = m->packet_cycles[writes], down_cycles = m->packet_cycles[returns_data];
     l2_bank *bank = &m->banks[line % m->config.l2_banks];
     cache_line *found;
@@ -213,6 +213,35 @@ static void piece_done(machine *m, sm *s, uint32_t record) {
     if (!r->outstanding && !r->in_queue) pipeline_commit(m, s, record);
 }
 
+/* Makes an L1 line free for another, which writes it back if it holds anything of its own. 0: no place for that request, or, with `more`,
+ * for the one that follows. */
+static int evict(machine *m, sm *s, const block *b, miss_queue *q, cache_line *victim, int more) {
+    if (victim->dirty) {
+        if (more && (q->count + 1 >= m->config.miss_queue_entries || s->requests[s->free_request].next_free == NONE)) return 0;
+        enqueue(m, q, take_request(s, b, REQUEST_WRITE_BACK, (victim->line - 1) * SEGMENT_BYTES));
+        victim->dirty = 0;
+    }
+    return 1;
+}
+
+/* L1 keeps what a warp stores to its local memory, which nobody else reads: a line that is there, or one written whole. Returns 1 when it
+ * did, -1 when something is in the way, 0 when the store goes through. */
+static int keep_local(machine *m, sm *s, const in_flight *r, uint64_t segment) {
+    const uint64_t line = segment / SEGMENT_BYTES;
+    const block *b = &m->blocks[r->block];
+    cache_line *found;
+    miss_queue *q;
+    if (!m->config.local_write_back || !m->local_count || segment < m->local_base || segment >= m->local_base + m->local_stride * m->local_count) return 0;
+    if (!(found = cache_find(&s->l1, line))) {
+        if (r->words[r->next_segment] != UINT32_MAX) return 0;
+        if (!(found = cache_victim(&s->l1, line)) || s->free_request == NONE || !(q = queue_for(m, s, b->kernel + 1)) || !evict(m, s, b, q, found, 0)) return -1;
+        found->line = line + 1;
+    }
+    found->dirty = 1;
+    found->stamp = ++s->l1.clock;
+    return 1;
+}
+
 /* Sends the record's next segment; 0 when something is in the way. */
 static int send_segment(machine *m, sm *s, uint32_t record) {
     in_flight *r = &s->records[record];
@@ -237,10 +266,14 @@ static int send_segment(machine *m, sm *s, uint32_t record) {
         }
         return 1;
     }
+    if (instruction->opcode == OPCODE_ST) {
+        int kept = keep_local(m, s, r, segment);
+        if (kept) return kept > 0;
+    }
     if (s->free_request == NONE || !(q = queue_for(m, s, b->kernel + 1))) return 0;
     if (is_load) {
         if (cached) {
-            if (s->outstanding_misses >= m->config.l1_misses || !(found = cache_victim(&s->l1, line))) return 0;
+            if (s->outstanding_misses >= m->config.l1_misses || !(found = cache_victim(&s->l1, line)) || !evict(m, s, b, q, found, 1)) return 0;
             found->line = line + 1;
             found->stamp = ++s->l1.clock;
             found->pending = 1;
@@ -254,7 +287,7 @@ static int send_segment(machine *m, sm *s, uint32_t record) {
         else s->requests[request].record = record;
         r->outstanding++;
     } else if (instruction->opcode == OPCODE_ST || instruction->opcode == OPCODE_RED) {
-        /* L1 writes through and holds no data of its own, so a line that is there stays right. */
+        /* L1 writes through and holds no global data of its own, so a line that is there stays right. */
         request = take_instruction_request(m, s, r, REQUEST_STORE, segment);
         m->warps[r->warp].stores++;
         b->stores++;
@@ -443,6 +476,7 @@ void memory_path_replies(machine *m, sm *s) {
             if (resident) b->atomics--;
             piece_done(m, s, request.record);
             break;
+        case REQUEST_WRITE_BACK: break;
         case REQUEST_STORE:
             if (resident) {
                 m->warps[request.warp].stores--;

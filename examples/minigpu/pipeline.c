@@ -388,6 +388,7 @@ static void issue(machine *m, sm *s, uint32_t scheduler, uint32_t slot) {
     refresh_clear(m, s, w);
     pipe_put(&s->pipes[PIPE_OPERANDS], m->now, record);
     s->scheduler_last[scheduler] = slot;
+    s->scheduler_free[scheduler] = m->now + m->config.issue_interval;
     s->statistics.issued++;
     m->progress_cycle = m->now;
 }
@@ -397,7 +398,7 @@ static uint64_t issue_stage(machine *m, sm *s) {
     uint64_t ready = warp_scheduler_ready(s), wait = 0;
     uint32_t scheduler;
     for (scheduler = 0; scheduler < m->config.gpu.schedulers; scheduler++) {
-        uint64_t candidates = ready & s->scheduler_slots[scheduler];
+        uint64_t candidates = s->scheduler_free[scheduler] > m->now ? 0 : ready & s->scheduler_slots[scheduler];
         while (candidates) {
             uint32_t slot = warp_scheduler_pick(m, s, scheduler, candidates);
             const warp *w = &m->warps[s->slot_warp[slot]];
