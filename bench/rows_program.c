@@ -1,19 +1,10 @@
 /* link: minigpu_core */
 /* The compiler half of iGPU and Kim: the worked examples (tests/340 and 350 compare them instruction by instruction) and,
  * for every kernel folder of the mini-GPU, what idempotent regions look like when they run: `igpu4`, launch.yaml (small.yaml
- * with --short), without regions, with sparse regions and their moves, and with continuous spilling as well. */
+ * with --short), without regions, with sparse regions and their moves, with continuous spilling as well, and with short regions too. */
 #define _GNU_SOURCE
-#include <dirent.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "analysis.h"
-#include "context_forms.h"
-#include "machine.h"
+#include "region_runs.h"
 #include "reproduce.h"
-#include "restart.h"
 
 /* ---- iGPU Fig. 3 and 4 ---- */
 
@@ -109,45 +100,24 @@ static void matmul(const reproduce_context *context, const char *id, reproduce_r
 
 /* ---- regions of real kernels ---- */
 
-enum { KERNELS = 64, LOG = 4000000 };
+/* How a kernel is run. The paper's total is WAY_ALL; its stacks are WAY_MOVES, WAY_ALL and WAY_SHORT_32. */
+enum { WAY_NONE, WAY_MOVES, WAY_ALL, WAY_CHANGED, WAY_SHORT_16, WAY_SHORT_32, WAY_SHORT_64, WAYS };
+static const uint32_t way_regions[WAYS] = {REGIONS_NONE, REGIONS_SPARSE, REGIONS_SPARSE, REGIONS_SPARSE, 16, 32, 64};
+static const uint32_t way_spilling[WAYS] = {SPILLING_NONE, SPILLING_NONE, SPILLING_ALL, SPILLING_CHANGED, SPILLING_ALL, SPILLING_ALL, SPILLING_ALL};
+
 typedef struct outcome {
-    char name[64], error[LAUNCH_ERROR_BYTES];
-    double median_length, median_live, overhead; /* instructions; registers; time with regions over time without */
-    uint64_t regions;
-    double moves; /* the same with boundaries and moves alone */
+    char error[LAUNCH_ERROR_BYTES];
+    region_run ways[WAYS];
     uint64_t diverged, exact, whole; /* samples of diverged warps; registers live by the stack, by Lin's union */
-    uint32_t boundaries, cycles[3];
 } outcome;
-static outcome outcomes[KERNELS];
+static outcome outcomes[REGION_KERNELS];
+static char names[REGION_KERNELS][64];
 static uint32_t kernels, measured;
-
-static int by_name(const void *a, const void *b) { return strcmp(((const outcome *)a)->name, ((const outcome *)b)->name); }
-static int by_value(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-static double median(double *values, size_t count) {
-    if (!count) return NAN;
-    qsort(values, count, sizeof *values, by_value);
-    return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
-}
-
-/* 32-bit registers live at a boundary, undiverged. */
-static double live_at(const machine *m, uint32_t pc) {
-    static warp there;
-    uint64_t live[CONTEXT_LIVE_WORDS];
-    memset(&there, 0, sizeof there);
-    there.stack.depth = 1;
-    there.stack.entries[0].pc = pc;
-    there.stack.entries[0].reconvergence = SIMT_NEVER;
-    there.barrier = NONE;
-    context_live(m->views[0], &m->kernels[0], &there, live);
-    return gpump_bits_count(live, CONTEXT_LIVE_WORDS);
-}
 
 /* Runs to the end; every few hundred cycles looks at all diverged warps: registers live by the SIMT stack, and by Lin's
  * union. */
-static int run_watching(machine *m, outcome *o) {
+static int run_watching(machine *m, void *user) {
+    outcome *o = (outcome *)user;
     uint64_t until = 300;
     int ended;
     while ((ended = machine_run(m, until)) == 0) {
@@ -166,119 +136,79 @@ static int run_watching(machine *m, outcome *o) {
     return ended;
 }
 
-static void run_kernel(const reproduce_context *context, outcome *o) {
-    static region_log_entry *entries;
-    uint32_t way;
-    for (way = 0; way < 3 && !o->error[0];
-         way++) { /* without regions, with them, with live-ins stored and loaded at their starts */
-        char path[1024];
-        machine_options options;
-        launch_file launch;
-        machine *m;
-        region_log log;
-        snprintf(path, sizeof path, "%s/kernels/%.63s/%s.yaml", MINIGPU_SOURCE_DIR, o->name,
-                 context->is_short ? "small" : "launch");
-        if (launch_file_read(&launch, path, o->error)) return;
-        machine_options_default(&options);
-        options.gpu = "igpu4";
-        options.regions = way ? REGIONS_SPARSE : REGIONS_NONE;
-        options.spilling = way == 2 ? SPILLING_ALL : SPILLING_NONE;
-        options.context_form = CONTEXT_LIVE; /* nothing is preempted; it makes the live sets available */
-        if (!(m = machine_build(&launch, &options, o->error))) {
-            launch_file_free(&launch);
-            return;
-        }
-        memset(&log, 0, sizeof log);
-        if (!entries) entries = (region_log_entry *)malloc(LOG * sizeof *entries);
-        log.entries = entries;
-        log.capacity = entries ? LOG : 0;
-        if (way == 1) m->region_log = &log;
-        if ((way ? machine_run(m, NEVER) : run_watching(m, o)) != 1)
-            snprintf(o->error, sizeof o->error, "%s", m->failed ? m->error : "its run did not end");
-        m->region_log = NULL;
-        o->cycles[way] = (uint32_t)m->now;
-        if (way == 1 && !o->error[0]) {
-            double *values = (double *)malloc((log.count + 1) * sizeof *values);
-            double *live = (double *)malloc((m->kernels[0].program->count + 1u) * sizeof *live);
-            uint64_t i, n = 0;
-            if (values && live && m->views && m->views[0]) {
-                for (i = 0; i < m->kernels[0].program->count; i++)
-                    if (m->kernels[0].program->instructions[i].opcode == OPCODE_BOUNDARY) live[i] = live_at(m, (uint32_t)i);
-
-                for (i = 0; i < log.count; i++) values[i] = (double)log.entries[i].instructions;
-                o->regions = log.count + log.dropped;
-                o->median_length = median(values, log.count);
-                for (i = 0; i < log.count; i++)
-                    if (log.entries[i].pc != NONE) values[n++] = live[log.entries[i].pc];
-                o->median_live = n ? median(values, n) : 0;
-                for (i = 0; i < m->kernels[0].program->count; i++)
-                    o->boundaries += m->kernels[0].program->instructions[i].opcode == OPCODE_BOUNDARY;
-            }
-            else snprintf(o->error, sizeof o->error, "out of memory");
-            free(values);
-            free(live);
-        }
-        machine_free(m);
-        launch_file_free(&launch);
-    }
-    o->moves = (double)o->cycles[1] / (double)o->cycles[0];
-    o->overhead = (double)o->cycles[2] / (double)o->cycles[0];
-}
-
 static void measure_all(const reproduce_context *context) {
-    DIR *folder = opendir(MINIGPU_SOURCE_DIR "/kernels");
-    struct dirent *entry;
-    uint32_t i;
+    uint32_t i, way;
     if (measured) return;
     measured = 1;
-    while (folder && (entry = readdir(folder)) && kernels < KERNELS) {
-        char path[1024];
-        if (entry->d_name[0] == '.' || strlen(entry->d_name) >= sizeof outcomes[0].name) continue;
-        snprintf(path, sizeof path, "%s/kernels/%s/small.yaml", MINIGPU_SOURCE_DIR, entry->d_name);
-        if (access(path, R_OK) == 0) snprintf(outcomes[kernels++].name, sizeof outcomes[0].name, "%s", entry->d_name);
+    kernels = region_kernels(names);
+    for (i = 0; i < kernels; i++) {
+        outcome *o = &outcomes[i];
+        for (way = 0; way < WAYS && !o->error[0]; way++) {
+            region_way how;
+            memset(&how, 0, sizeof how);
+            how.regions = way_regions[way];
+            how.spilling = way_spilling[way];
+            how.lengths = way == WAY_MOVES;
+            how.run = way == WAY_NONE ? run_watching : NULL;
+            how.user = o;
+            region_run_kernel(names[i], context->is_short, &how, &o->ways[way]);
+            snprintf(o->error, sizeof o->error, "%s", o->ways[way].error);
+        }
     }
-    if (folder) closedir(folder);
-    qsort(outcomes, kernels, sizeof *outcomes, by_name);
-    for (i = 0; i < kernels; i++) run_kernel(context, &outcomes[i]);
+}
+
+static double overhead(const outcome *o, uint32_t way) { return (double)o->ways[way].cycles / (double)o->ways[WAY_NONE].cycles; }
+/* Percent, over all kernels; *most: of the one it is largest for. */
+static double mean_overhead(uint32_t way, double *most) {
+    double product = 0;
+    uint32_t i, count = 0;
+    *most = 0;
+    for (i = 0; i < kernels; i++) {
+        if (outcomes[i].error[0]) continue;
+        product += log(overhead(&outcomes[i], way));
+        if (100 * (overhead(&outcomes[i], way) - 1) > *most) *most = 100 * (overhead(&outcomes[i], way) - 1);
+        count++;
+    }
+    return 100 * (exp(product / count) - 1);
 }
 
 static void regions(const reproduce_context *context, const char *id, reproduce_result *result) {
-    double values[KERNELS], product = 0, moves = 0, exact = 0, whole = 0;
+    double values[REGION_KERNELS], exact = 0, whole = 0, most;
     uint64_t samples = 0;
     uint32_t i, count = 0, bare = 0;
     measure_all(context);
     for (i = 0; i < kernels; i++) {
         const outcome *o = &outcomes[i];
         if (o->error[0]) {
-            reproduce_note(result, "%s is left out: %s", o->name, o->error);
+            reproduce_note(result, "%s is left out: %s", names[i], o->error);
             continue;
         }
-        values[count] = !strcmp(id, "I.size") ? o->median_length : o->median_live;
-        product += log(o->overhead);
-        moves += log(o->moves);
+        values[count] = !strcmp(id, "I.size") ? o->ways[WAY_MOVES].median_length : o->ways[WAY_MOVES].median_live;
         samples += o->diverged;
-        if (o->diverged) {
-            exact += (double)o->exact;
-            whole += (double)o->whole;
-        }
-        bare += !o->boundaries;
-        if (!strcmp(id, "I.overhead")) reproduce_note(result, "%s %+.1f %%", o->name, 100 * (o->overhead - 1));
-        else reproduce_note(result, "%s %g", o->name, values[count]);
+        exact += (double)o->exact;
+        whole += (double)o->whole;
+        bare += !o->ways[WAY_MOVES].boundaries;
+        if (!strcmp(id, "I.overhead")) reproduce_note(result, "%s %+.0f", names[i], 100 * (overhead(o, WAY_ALL) - 1));
+        else reproduce_note(result, "%s %g", names[i], values[count]);
         count++;
     }
-    if (!count) reproduce_failed(result, "no kernel ran");
-    else if (!strcmp(id, "I.overhead")) reproduce_number(result, 100 * (exp(product / count) - 1), 1);
-    else reproduce_number(result, median(values, count), 1);
-    if (count && !strcmp(id, "I.overhead"))
-        reproduce_note(result,
-                       "boundaries and moves alone %+.1f %%; live-ins are stored and loaded at every boundary, forced ones "
-                       "at barriers too, which the paper does not mention",
-                       100 * (exp(moves / count) - 1));
+    if (!count) {
+        reproduce_failed(result, "no kernel ran");
+        return;
+    }
+    if (!strcmp(id, "I.overhead")) {
+        reproduce_number(result, mean_overhead(WAY_ALL, &most), 1);
+        reproduce_note(result, "boundaries and moves alone %+.1f %%, which is all that just-in-time spilling costs until somebody preempts", mean_overhead(WAY_MOVES, &most));
+        reproduce_note(result, "only what has changed is stored, and loaded when needed: %+.1f %%", mean_overhead(WAY_CHANGED, &most));
+        reproduce_note(result, "all, and short regions of 16, 32, 64: %+.1f %+.1f %+.1f %%", mean_overhead(WAY_SHORT_16, &most),
+                       mean_overhead(WAY_SHORT_32, &most), mean_overhead(WAY_SHORT_64, &most));
+    } else
+        reproduce_number(result, region_median(values, count), 1);
     if (samples && !strcmp(id, "I.livein"))
         reproduce_note(result,
                        "beside it, without regions: a diverged warp keeps %.1f registers (%.0f B) by Lin's union over all "
                        "enclosing divergences, %.1f (%.0f B) by its "
-                       "SIMT stack, which is exact: %.0f %% less; %llu samples",
+                       "SIMT stack, which is exact: %.0f %% less; %llu samples; per kernel: docs/regions.md",
                        whole / (double)samples, 128 * whole / (double)samples, exact / (double)samples,
                        128 * exact / (double)samples, 100 * (1 - exact / whole), (unsigned long long)samples);
     reproduce_note(result, "%u kernels, %u of them one region", count, bare);

@@ -26,6 +26,7 @@ typedef struct gpumpi_regions_plan {
     uint32_t *live;  /* 32-bit registers live before each instruction */
     uint32_t *idom, *enter, *leave; /* of memory.graph */
     uint8_t *cut_in; /* basic block -> how many cuts, 2 at most */
+    uint8_t *parted; /* basic block -> 1: a warp may be diverged there */
     uint32_t mark, pairs;
     int making_short;
 } gpumpi_regions_plan;
@@ -137,12 +138,13 @@ static int gpumpi_regions_candidates(gpumpi_regions_plan *plan, gpumpi_regions_p
 }
 
 /* A place's worth, better ones smaller; compared in this order. */
+enum { GPUMPI_REGIONS_KEYS = 7 };
 typedef struct gpumpi_regions_key {
-    uint32_t key[6], place;
+    uint32_t key[GPUMPI_REGIONS_KEYS], place;
 } gpumpi_regions_key;
 static int gpumpi_regions_less(const gpumpi_regions_key *a, const gpumpi_regions_key *b) {
     uint32_t k;
-    for (k = 0; k < 6; k++)
+    for (k = 0; k < GPUMPI_REGIONS_KEYS; k++)
         if (a->key[k] != b->key[k]) return a->key[k] < b->key[k];
     return a->place < b->place;
 }
@@ -177,12 +179,13 @@ static void gpumpi_regions_make_key(const gpumpi_regions_plan *plan, gpumpi_regi
     uint32_t b = gpump_program_basic_block_of(plan->program, key->place), live = plan->live[key->place];
     gpump_program_basic_block(plan->program, b, &block);
     key->key[0] = block.loop_depth;
-    key->key[1] = plan->config->few_live ? live : 0u - covers;
-    key->key[2] = plan->config->few_live ? 0u - covers : 0;
+    key->key[1] = plan->parted[b]; /* a boundary there brings others, where lanes wait */
+    key->key[2] = plan->config->few_live ? live : 0u - covers;
+    key->key[3] = plan->config->few_live ? 0u - covers : 0;
     /* de Kruijf prefers a write that ends a pair to a place before a loop; iGPU's figure 4 takes the place before the loop */
-    key->key[plan->config->few_live ? 4 : 3] = !ends_pair;
-    key->key[plan->config->few_live ? 3 : 4] = !gpumpi_regions_before_loop(plan->program, b, &block);
-    key->key[5] = 0u - of;
+    key->key[plan->config->few_live ? 5 : 4] = !ends_pair;
+    key->key[plan->config->few_live ? 4 : 5] = !gpumpi_regions_before_loop(plan->program, b, &block);
+    key->key[6] = 0u - of;
 }
 
 /* Chooses places until every pair is cut: the best first, its worth looked at again when it comes up, since it can only have
@@ -269,6 +272,19 @@ static int gpumpi_regions_only_exits(const gpump_program *program, uint32_t b) {
     gpump_program_instruction(program, block.first, &in);
     return in.operation == GPUMP_OP_EXIT && in.guard == GPUMP_NONE;
 }
+/* From the start of block b to a cut in it, is there nothing that could go wrong when it alone is done again? */
+static int gpumpi_regions_bare(const gpumpi_regions_plan *plan, uint32_t b) {
+    gpump_basic_block block;
+    uint32_t i;
+    gpump_program_basic_block(plan->program, b, &block);
+    for (i = block.first; i < block.first + block.count; i++) {
+        gpump_instruction in;
+        gpump_program_instruction(plan->program, i, &in);
+        if (plan->why[i]) return 1;
+        if (in.def_count || in.access) return 0;
+    }
+    return 0;
+}
 static void gpumpi_regions_cut_block(gpumpi_regions_plan *plan, uint32_t b, uint32_t why, int *changed) {
     gpump_basic_block block;
     gpump_program_basic_block(plan->program, b, &block);
@@ -286,6 +302,60 @@ static void gpumpi_regions_deciders(const gpumpi_regions_plan *plan, uint32_t *s
         for (k = 0; k < count; k++)
             if (!seen[list[k]]) seen[stack[top++] = list[k]] = 1;
     }
+}
+
+/* Marks blocks that decide whether a barrier is reached. stack[]: room for twice as many as there are blocks. */
+static void gpumpi_regions_before_barriers(const gpumpi_regions_plan *plan, uint32_t *stack, uint8_t *to_barrier) {
+    const gpump_program *program = plan->program;
+    uint32_t b, i, top = 0;
+    for (b = 0; b < gpump_program_basic_blocks(program); b++) {
+        gpump_basic_block block;
+        int barrier = 0;
+        gpump_program_basic_block(program, b, &block);
+        for (i = block.first; i < block.first + block.count; i++) {
+            gpump_instruction in;
+            gpump_program_instruction(program, i, &in);
+            barrier |= in.operation == GPUMP_OP_BARRIER || in.operation == GPUMP_OP_BARRIER_PP;
+        }
+        if (barrier) stack[top++] = b;
+    }
+    gpumpi_regions_deciders(plan, stack, top, to_barrier);
+}
+
+/* Does the warp count as diverged behind block b, which ends in a branch? */
+static int gpumpi_regions_parts(const gpumpi_regions_plan *plan, uint32_t b, const uint8_t *to_barrier) {
+    gpump_basic_block block;
+    if (!gpumpi_program_diverges(plan->program, b)) return 0;
+    gpump_program_basic_block(plan->program, b, &block);
+    return !to_barrier[b] || block.post_dominator == GPUMP_NONE || gpumpi_regions_only_exits(plan->program, block.post_dominator);
+}
+
+/* Fills parted[]: decided, directly or not, by a branch at which the warp may part. */
+static int gpumpi_regions_find_parted(gpumpi_regions_plan *plan) {
+    const gpump_program *program = plan->program;
+    gpumpi_arena scratch = gpumpi_arena_make(gpumpi_program_allocator(program));
+    uint32_t blocks = gpump_program_basic_blocks(program), b, k, *stack;
+    uint8_t *to_barrier;
+    int changed = plan->config->unit == GPUMP_UNIT_WARP && !(plan->config->without & GPUMP_REGIONS_WITHOUT_DIVERGENCE);
+    if (!GPUMPI_ARENA_NEW(&scratch, stack, (size_t)blocks * 2) || !GPUMPI_ARENA_NEW(&scratch, to_barrier, blocks)) {
+        gpumpi_arena_free(&scratch);
+        return 0;
+    }
+    if (changed) gpumpi_regions_before_barriers(plan, stack, to_barrier);
+    while (changed) {
+        changed = 0;
+        for (b = 0; b < blocks; b++) {
+            const uint32_t *list;
+            uint32_t count;
+            if (plan->parted[b]) continue;
+            gpumpi_liveness_control_of(plan->liveness, b, &list, &count);
+            for (k = 0; k < count && !plan->parted[b]; k++)
+                plan->parted[b] = (uint8_t)(plan->parted[list[k]] || gpumpi_regions_parts(plan, list[k], to_barrier));
+            changed |= plan->parted[b];
+        }
+    }
+    gpumpi_arena_free(&scratch);
+    return 1;
 }
 
 /* Is there a cut on the way from block `side` to `meet`? */
@@ -312,7 +382,7 @@ static int gpumpi_regions_side_has_cut(const gpumpi_regions_plan *plan, uint32_t
 static int gpumpi_regions_divergence(gpumpi_regions_plan *plan, int *changed) {
     const gpump_program *program = plan->program;
     gpumpi_arena scratch = gpumpi_arena_make(gpumpi_program_allocator(program));
-    uint32_t blocks = gpump_program_basic_blocks(program), b, i, k, top = 0, mark = 0, *stack, *visited;
+    uint32_t blocks = gpump_program_basic_blocks(program), b, k, top = 0, mark = 0, *stack, *visited;
     uint8_t *seen, *to_barrier;
     if (!GPUMPI_ARENA_NEW(&scratch, stack, (size_t)blocks * 2) || !GPUMPI_ARENA_NEW(&scratch, seen, blocks) ||
         !GPUMPI_ARENA_NEW(&scratch, to_barrier, blocks) || !GPUMPI_ARENA_NEW(&scratch, visited, blocks)) {
@@ -322,31 +392,18 @@ static int gpumpi_regions_divergence(gpumpi_regions_plan *plan, int *changed) {
     for (b = 0; b < blocks; b++)
         if (plan->cut_in[b]) stack[top++] = b;
     gpumpi_regions_deciders(plan, stack, top, seen);
-    for (b = top = 0; b < blocks; b++) {
-        gpump_basic_block block;
-        int barrier = 0;
-        gpump_program_basic_block(program, b, &block);
-        for (i = block.first; i < block.first + block.count; i++) {
-            gpump_instruction in;
-            gpump_program_instruction(program, i, &in);
-            barrier |= in.operation == GPUMP_OP_BARRIER || in.operation == GPUMP_OP_BARRIER_PP;
-        }
-        if (barrier) stack[top++] = b;
-    }
-    gpumpi_regions_deciders(plan, stack, top, to_barrier);
+    gpumpi_regions_before_barriers(plan, stack, to_barrier);
     for (b = 0; b < blocks; b++) {
         gpump_basic_block block;
         int has[2];
-        if (!seen[b] || !gpumpi_program_diverges(program, b)) continue;
+        if (!seen[b] || !gpumpi_regions_parts(plan, b, to_barrier)) continue;
         gpump_program_basic_block(program, b, &block);
-        if (to_barrier[b] && block.post_dominator != GPUMP_NONE && !gpumpi_regions_only_exits(program, block.post_dominator))
-            continue;
         for (k = 0; k < 2; k++)
             has[k] = gpumpi_regions_side_has_cut(plan, block.successors[k], block.post_dominator, stack, visited, ++mark);
         for (k = 0; k < 2; k++)
-            if (has[!k] && block.successors[k] != block.post_dominator)
+            if (has[!k] && block.successors[k] != block.post_dominator && !gpumpi_regions_bare(plan, block.successors[k]))
                 gpumpi_regions_cut_block(plan, block.successors[k], GPUMP_CUT_DIVERGENCE, changed);
-        if ((has[0] || has[1]) && block.post_dominator != GPUMP_NONE)
+        if ((has[0] || has[1]) && block.post_dominator != GPUMP_NONE && !gpumpi_regions_bare(plan, block.post_dominator))
             gpumpi_regions_cut_block(plan, block.post_dominator, GPUMP_CUT_DIVERGENCE, changed);
     }
     gpumpi_arena_free(&scratch);
@@ -545,11 +602,12 @@ static gpump_result gpumpi_regions_make(const gpump_program *program, const gpum
         !GPUMPI_ARENA_NEW(&scratch, plan.is_short, (size_t)instructions + 1) ||
         !GPUMPI_ARENA_NEW(&scratch, plan.live, instructions) || !GPUMPI_ARENA_NEW(&scratch, plan.idom, blocks) ||
         !GPUMPI_ARENA_NEW(&scratch, plan.enter, blocks) || !GPUMPI_ARENA_NEW(&scratch, plan.leave, blocks) ||
-        !GPUMPI_ARENA_NEW(&scratch, plan.cut_in, blocks) ||
+        !GPUMPI_ARENA_NEW(&scratch, plan.cut_in, blocks) || !GPUMPI_ARENA_NEW(&scratch, plan.parted, blocks) ||
         gpump_liveness_pressure(liveness, plan.live, NULL, NULL, NULL) != GPUMP_OK ||
         !gpumpi_graph_dominators(&scratch, &plan.memory.graph, 0, plan.idom) ||
         !gpumpi_graph_intervals(&scratch, blocks, plan.idom, 0, plan.enter, plan.leave))
         goto end;
+    if (!gpumpi_regions_find_parted(&plan)) goto end;
     plan.memory.may_clobber = config->may_clobber;
     plan.memory.user = config->user;
     plan.memory.origin = gpump_program_origin(program);

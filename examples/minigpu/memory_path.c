@@ -435,6 +435,19 @@ static void send_context(machine *m, sm *s) {
     depart(m, s, request);
 }
 
+void memory_path_write_back(machine *m, sm *s, const block *b) {
+    uint32_t i;
+    if (b->local_frame == NONE) return;
+    for (i = 0; i < s->l1.sets * s->l1.ways; i++) {
+        cache_line *line = &s->l1.lines[i];
+        const uint64_t address = (line->line - 1) * SEGMENT_BYTES, up = flits(m, HEADER_BYTES + SEGMENT_BYTES);
+        if (!line->line || !line->dirty || address < b->local_base || address >= b->local_base + m->local_stride) continue;
+        line->dirty = 0;
+        s->network_up_free = (s->network_up_free > m->now ? s->network_up_free : m->now) + up;
+        m->network_bytes += up * m->config.network_bytes_per_cycle;
+    }
+}
+
 int memory_path_stall(machine *m, sm *s, uint32_t block_index, uint32_t kind, uint64_t cycle) {
     uint32_t request;
     if (s->free_request == NONE) return -1;

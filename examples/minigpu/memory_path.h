@@ -29,6 +29,9 @@ void memory_path_replies(machine *m, sm *s);
 void memory_path_tick(machine *m, sm *s);
 /* The next cycle in which replies or tick have something to do; NEVER. */
 uint64_t memory_path_next(const machine *m, const sm *s);
+/* A block is about to leave for another SM: what L1 keeps of its local memory goes first. It takes its time on the network; where it ends up
+ * beyond is left out. */
+void memory_path_write_back(machine *m, sm *s, const block *b);
 /* Instead of travelling, the context counts as moved at that cycle (config.switch_stalls). Returns 0, or -1. */
 int memory_path_stall(machine *m, sm *s, uint32_t block_index, uint32_t kind, uint64_t cycle);
 /* May a miss of this kernel leave the SM now? */

@@ -769,6 +769,7 @@ static void save(machine *m, sm *s, block *b, const gpump_sm_action *action) {
     gpump_context_begin(&writer, device_memory(m, context_address(m, b->context)), m->context_stride);
     write_context(m, k, b, &writer);
     must(m, "gpump_context_end", gpump_context_end(&writer, &bytes), NULL);
+    memory_path_write_back(m, s, b);
     (void)action; /* its bytes leave out stacks and heads when registers stay in place */
     s->statistics.saved_bytes += b->context_bytes;
     if (b->preemption != NONE) m->preemptions[b->preemption].bytes_saved += b->context_bytes;
