@@ -1474,7 +1474,16 @@ GPUMP_END
 #ifndef GPUMP_NO_PROGRAM
 GPUMP_BEGIN
 
-/* Filled by gpump_regions_config_preset only. */
+/* Cuts that can be left out, to see what each kind costs. Regions without one of them are not safe to go back in. */
+typedef enum gpump_regions_without {
+    GPUMP_REGIONS_WITHOUT_BARRIERS = 1,   /* behind barriers */
+    GPUMP_REGIONS_WITHOUT_ATOMICS = 2,    /* behind atomics, volatile accesses and fences */
+    GPUMP_REGIONS_WITHOUT_LOOPS = 4,      /* the second one on a way round a loop */
+    GPUMP_REGIONS_WITHOUT_DIVERGENCE = 8, /* where lanes wait while others cross a boundary */
+    GPUMP_REGIONS_WITHOUT_CLOBBERS = 16   /* the hitting set over memory antidependences */
+} gpump_regions_without;
+
+/* Filled by gpump_regions_config_preset, then changed at will. */
 typedef struct gpump_regions_config {
     uint32_t struct_size;      /* sizeof(gpump_regions_config) */
     uint32_t unit;             /* GPUMP_UNIT_WARP; GPUMP_UNIT_THREAD: aliasing within a thread only, as the papers have it */
@@ -1483,6 +1492,11 @@ typedef struct gpump_regions_config {
     uint32_t max_instructions; /* longest way through a short region; 0: no short regions; else at least 2 (published: 16,
                                   32, 64) */
     uint32_t preserve;         /* 1: keep live-ins by renaming and moves; 0: boundaries only, registers are left to the host */
+    uint32_t without;          /* GPUMP_REGIONS_WITHOUT_... bits; 0 */
+    /* A host that knows more of aliases: 1 when instruction `write` may overwrite what instruction `read` has read before, in one `unit`.
+     * Asked only where gpump_program_may_alias says yes. NULL: that is all there is to know. */
+    int (*may_clobber)(void *user, uint32_t read, uint32_t write);
+    void *user;
 } gpump_regions_config;
 /* Presets: "igpu" (sparse regions), "igpu_short" (and short ones of 32), "dekruijf". */
 GPUMP_API gpump_result gpump_regions_config_preset(gpump_regions_config *config, const char *preset);
@@ -1526,20 +1540,20 @@ GPUMP_API gpump_result gpump_regions_form(const gpump_program *program, const gp
 GPUMP_API gpump_result gpump_regions_preserve(const gpump_program *program, gpump_program **preserved,
                                               gpump_regions_report *report, gpump_diag *diag);
 
-/* When the live-ins of regions are stored for a restart (iGPU 4.2). */
+/* What a thread stores whenever it crosses a sparse boundary, so that it can be taken off at any time afterwards and restart from
+ * memory (continuous spilling, iGPU 4.2). Just-in-time spilling needs no code: who takes a warp off saves what is live where its
+ * SIMT stack says it would restart (gpump_liveness_stack). */
 typedef enum gpump_spilling {
-    GPUMP_SPILLING_CONTINUOUS = 0,  /* at every sparse boundary that is crossed */
-    GPUMP_SPILLING_JUST_IN_TIME = 1 /* at an exception or a switch only: regions keep their live-ins in registers until then */
+    GPUMP_SPILLING_ALL = 0,    /* every live-in, which the region then loads again: the paper's */
+    GPUMP_SPILLING_CHANGED = 1 /* live-ins that may have changed since they were last stored; only who was taken off loads them */
 } gpump_spilling;
 
-/* Sets set[] (gpump_liveness_words words) to the registers that a warp must store at BOUNDARY `boundary` of a formed program,
- * so that it can restart behind it. pcs[count]: the SIMT stack recorded there, the PC behind the boundary included; what is
- * live at each of them counts. happened 0: the warp only crosses the boundary, which stores everything (continuous) or
- * nothing (just in time); 1: an exception has sent it back there, which stores nothing more, or everything. Short boundaries
- * restart from registers alone and store nothing. GPUMP_ERROR_ARGUMENT (not a BOUNDARY, spilling, a PC past the program). */
+/* Sets sets[b * words], words = gpump_liveness_words, to the registers that the b-th sparse BOUNDARY of a program, in layout order,
+ * stores, and *count to how many there are. Every register has one place, which no other one shares. Call with capacity (in
+ * boundaries) 0 to learn the count. GPUMP_ERROR_CAPACITY, GPUMP_ERROR_ARGUMENT, GPUMP_ERROR_STATE, GPUMP_ERROR_MEMORY. Cost:
+ * near-linear in instructions, times words. */
 GPUMP_API gpump_result gpump_regions_stored(const gpump_program *program, const gpump_liveness *liveness, uint32_t spilling,
-                                            uint32_t boundary, uint32_t happened, const uint32_t *pcs, uint32_t count,
-                                            uint64_t *set);
+                                            uint64_t *sets, uint32_t capacity, uint32_t *count);
 
 GPUMP_END
 #endif
@@ -2893,6 +2907,9 @@ typedef struct gpumpi_memory {
     uint32_t *stack, *seen;   /* for walks: one per block */
     uint32_t *order, blocks;  /* reverse postorder of control flow */
     uint8_t *kind;            /* GPUMPI_MEMORY_... bits of each instruction */
+    int (*may_clobber)(void *user, uint32_t read, uint32_t write); /* as in gpump_regions_config, after origin[]; NULL */
+    void *user;
+    const uint32_t *origin;
 } gpumpi_memory;
 #define GPUMPI_MEMORY_READS 1u
 #define GPUMPI_MEMORY_MEETS_READ 2u /* a write of an object that something reads */
@@ -8268,7 +8285,7 @@ static uint32_t gpumpi_memory_spill_bytes(const gpump_program *program, const gp
     return operand & GPUMP_OPERAND_PAIR || gpump_program_width(program, operand & GPUMP_OPERAND_INDEX) == GPUMP_WIDTH_64 ? 8
                                                                                                                          : 4;
 }
-/* The spill area is a place of its own that no other access reaches. */
+/* May b overwrite what a has read? The spill area is a place of its own that no other access reaches. */
 static int gpumpi_memory_may_alias(const gpumpi_memory *memory, uint32_t a, uint32_t b) {
     gpump_instruction x, y;
     int spill_x, spill_y;
@@ -8277,7 +8294,9 @@ static int gpumpi_memory_may_alias(const gpumpi_memory *memory, uint32_t a, uint
     spill_x = x.operation == GPUMP_OP_SPILL_LOAD || x.operation == GPUMP_OP_SPILL_STORE;
     spill_y = y.operation == GPUMP_OP_SPILL_LOAD || y.operation == GPUMP_OP_SPILL_STORE;
     if (spill_x != spill_y) return 0;
-    if (!spill_x) return gpump_program_may_alias(memory->program, a, b, memory->unit);
+    if (!spill_x)
+        return gpump_program_may_alias(memory->program, a, b, memory->unit) &&
+               (!memory->may_clobber || memory->may_clobber(memory->user, memory->origin[a], memory->origin[b]));
     return x.immediate < y.immediate + (int64_t)gpumpi_memory_spill_bytes(memory->program, &y) &&
            y.immediate < x.immediate + (int64_t)gpumpi_memory_spill_bytes(memory->program, &x);
 }
@@ -8931,6 +8950,7 @@ typedef struct gpumpi_regions_plan {
     uint32_t *live;  /* 32-bit registers live before each instruction */
     uint32_t *idom, *enter, *leave; /* of memory.graph */
     uint8_t *cut_in; /* basic block -> how many cuts, 2 at most */
+    uint8_t *parted; /* basic block -> 1: a warp may be diverged there */
     uint32_t mark, pairs;
     int making_short;
 } gpumpi_regions_plan;
@@ -8954,7 +8974,8 @@ static int gpumpi_regions_is_boundary(const gpump_program *program, uint32_t i) 
 /* The first step puts boundaries behind barriers and whatever else must not be done twice. They belong to the instruction
  * before them, not to the place behind it: where that is a meeting point of diverged lanes, the first to arrive would wait
  * without crossing it. */
-static gpump_result gpumpi_regions_forced(const gpump_program *program, gpump_program **out, gpump_diag *diag) {
+static gpump_result gpumpi_regions_forced(const gpump_program *program, uint32_t without, gpump_program **out,
+                                          gpump_diag *diag) {
     const gpump_allocator *allocator = gpumpi_program_allocator(program);
     gpumpi_insertion *insertions = NULL;
     gpumpi_edit edit;
@@ -8963,11 +8984,13 @@ static gpump_result gpumpi_regions_forced(const gpump_program *program, gpump_pr
     for (i = 0; i < gpump_program_instructions(program); i++) {
         gpump_instruction in;
         gpumpi_insertion behind = gpumpi_insertion_make(GPUMP_OP_BOUNDARY, i + 1);
+        uint32_t kind = 0;
         gpump_program_instruction(program, i, &in);
-        if (in.operation != GPUMP_OP_BARRIER && in.operation != GPUMP_OP_BARRIER_PP &&
-            !(in.flags & (GPUMP_FLAG_ATOMIC | GPUMP_FLAG_VOLATILE | GPUMP_FLAG_FENCE)) &&
-            !(gpumpi_memory_reads(&in) && gpumpi_memory_writes(&in)))
-            continue;
+        if (in.operation == GPUMP_OP_BARRIER || in.operation == GPUMP_OP_BARRIER_PP) kind = GPUMP_REGIONS_WITHOUT_BARRIERS;
+        else if (in.flags & (GPUMP_FLAG_ATOMIC | GPUMP_FLAG_VOLATILE | GPUMP_FLAG_FENCE) ||
+                 (gpumpi_memory_reads(&in) && gpumpi_memory_writes(&in)))
+            kind = GPUMP_REGIONS_WITHOUT_ATOMICS;
+        if (!kind || without & kind) continue;
         behind.instruction.tag = GPUMP_CUT_FORCED;
         behind.after_previous = 1;
         if (!GPUMPI_ARRAY_PUSH(allocator, insertions, behind)) goto end;
@@ -9039,12 +9062,13 @@ static int gpumpi_regions_candidates(gpumpi_regions_plan *plan, gpumpi_regions_p
 }
 
 /* A place's worth, better ones smaller; compared in this order. */
+enum { GPUMPI_REGIONS_KEYS = 7 };
 typedef struct gpumpi_regions_key {
-    uint32_t key[6], place;
+    uint32_t key[GPUMPI_REGIONS_KEYS], place;
 } gpumpi_regions_key;
 static int gpumpi_regions_less(const gpumpi_regions_key *a, const gpumpi_regions_key *b) {
     uint32_t k;
-    for (k = 0; k < 6; k++)
+    for (k = 0; k < GPUMPI_REGIONS_KEYS; k++)
         if (a->key[k] != b->key[k]) return a->key[k] < b->key[k];
     return a->place < b->place;
 }
@@ -9079,12 +9103,13 @@ static void gpumpi_regions_make_key(const gpumpi_regions_plan *plan, gpumpi_regi
     uint32_t b = gpump_program_basic_block_of(plan->program, key->place), live = plan->live[key->place];
     gpump_program_basic_block(plan->program, b, &block);
     key->key[0] = block.loop_depth;
-    key->key[1] = plan->config->few_live ? live : 0u - covers;
-    key->key[2] = plan->config->few_live ? 0u - covers : 0;
+    key->key[1] = plan->parted[b]; /* a boundary there brings others, where lanes wait */
+    key->key[2] = plan->config->few_live ? live : 0u - covers;
+    key->key[3] = plan->config->few_live ? 0u - covers : 0;
     /* de Kruijf prefers a write that ends a pair to a place before a loop; iGPU's figure 4 takes the place before the loop */
-    key->key[plan->config->few_live ? 4 : 3] = !ends_pair;
-    key->key[plan->config->few_live ? 3 : 4] = !gpumpi_regions_before_loop(plan->program, b, &block);
-    key->key[5] = 0u - of;
+    key->key[plan->config->few_live ? 5 : 4] = !ends_pair;
+    key->key[plan->config->few_live ? 4 : 5] = !gpumpi_regions_before_loop(plan->program, b, &block);
+    key->key[6] = 0u - of;
 }
 
 /* Chooses places until every pair is cut: the best first, its worth looked at again when it comes up, since it can only have
@@ -9171,6 +9196,19 @@ static int gpumpi_regions_only_exits(const gpump_program *program, uint32_t b) {
     gpump_program_instruction(program, block.first, &in);
     return in.operation == GPUMP_OP_EXIT && in.guard == GPUMP_NONE;
 }
+/* From the start of block b to a cut in it, is there nothing that could go wrong when it alone is done again? */
+static int gpumpi_regions_bare(const gpumpi_regions_plan *plan, uint32_t b) {
+    gpump_basic_block block;
+    uint32_t i;
+    gpump_program_basic_block(plan->program, b, &block);
+    for (i = block.first; i < block.first + block.count; i++) {
+        gpump_instruction in;
+        gpump_program_instruction(plan->program, i, &in);
+        if (plan->why[i]) return 1;
+        if (in.def_count || in.access) return 0;
+    }
+    return 0;
+}
 static void gpumpi_regions_cut_block(gpumpi_regions_plan *plan, uint32_t b, uint32_t why, int *changed) {
     gpump_basic_block block;
     gpump_program_basic_block(plan->program, b, &block);
@@ -9188,6 +9226,60 @@ static void gpumpi_regions_deciders(const gpumpi_regions_plan *plan, uint32_t *s
         for (k = 0; k < count; k++)
             if (!seen[list[k]]) seen[stack[top++] = list[k]] = 1;
     }
+}
+
+/* Marks blocks that decide whether a barrier is reached. stack[]: room for twice as many as there are blocks. */
+static void gpumpi_regions_before_barriers(const gpumpi_regions_plan *plan, uint32_t *stack, uint8_t *to_barrier) {
+    const gpump_program *program = plan->program;
+    uint32_t b, i, top = 0;
+    for (b = 0; b < gpump_program_basic_blocks(program); b++) {
+        gpump_basic_block block;
+        int barrier = 0;
+        gpump_program_basic_block(program, b, &block);
+        for (i = block.first; i < block.first + block.count; i++) {
+            gpump_instruction in;
+            gpump_program_instruction(program, i, &in);
+            barrier |= in.operation == GPUMP_OP_BARRIER || in.operation == GPUMP_OP_BARRIER_PP;
+        }
+        if (barrier) stack[top++] = b;
+    }
+    gpumpi_regions_deciders(plan, stack, top, to_barrier);
+}
+
+/* Does the warp count as diverged behind block b, which ends in a branch? */
+static int gpumpi_regions_parts(const gpumpi_regions_plan *plan, uint32_t b, const uint8_t *to_barrier) {
+    gpump_basic_block block;
+    if (!gpumpi_program_diverges(plan->program, b)) return 0;
+    gpump_program_basic_block(plan->program, b, &block);
+    return !to_barrier[b] || block.post_dominator == GPUMP_NONE || gpumpi_regions_only_exits(plan->program, block.post_dominator);
+}
+
+/* Fills parted[]: decided, directly or not, by a branch at which the warp may part. */
+static int gpumpi_regions_find_parted(gpumpi_regions_plan *plan) {
+    const gpump_program *program = plan->program;
+    gpumpi_arena scratch = gpumpi_arena_make(gpumpi_program_allocator(program));
+    uint32_t blocks = gpump_program_basic_blocks(program), b, k, *stack;
+    uint8_t *to_barrier;
+    int changed = plan->config->unit == GPUMP_UNIT_WARP && !(plan->config->without & GPUMP_REGIONS_WITHOUT_DIVERGENCE);
+    if (!GPUMPI_ARENA_NEW(&scratch, stack, (size_t)blocks * 2) || !GPUMPI_ARENA_NEW(&scratch, to_barrier, blocks)) {
+        gpumpi_arena_free(&scratch);
+        return 0;
+    }
+    if (changed) gpumpi_regions_before_barriers(plan, stack, to_barrier);
+    while (changed) {
+        changed = 0;
+        for (b = 0; b < blocks; b++) {
+            const uint32_t *list;
+            uint32_t count;
+            if (plan->parted[b]) continue;
+            gpumpi_liveness_control_of(plan->liveness, b, &list, &count);
+            for (k = 0; k < count && !plan->parted[b]; k++)
+                plan->parted[b] = (uint8_t)(plan->parted[list[k]] || gpumpi_regions_parts(plan, list[k], to_barrier));
+            changed |= plan->parted[b];
+        }
+    }
+    gpumpi_arena_free(&scratch);
+    return 1;
 }
 
 /* Is there a cut on the way from block `side` to `meet`? */
@@ -9214,7 +9306,7 @@ static int gpumpi_regions_side_has_cut(const gpumpi_regions_plan *plan, uint32_t
 static int gpumpi_regions_divergence(gpumpi_regions_plan *plan, int *changed) {
     const gpump_program *program = plan->program;
     gpumpi_arena scratch = gpumpi_arena_make(gpumpi_program_allocator(program));
-    uint32_t blocks = gpump_program_basic_blocks(program), b, i, k, top = 0, mark = 0, *stack, *visited;
+    uint32_t blocks = gpump_program_basic_blocks(program), b, k, top = 0, mark = 0, *stack, *visited;
     uint8_t *seen, *to_barrier;
     if (!GPUMPI_ARENA_NEW(&scratch, stack, (size_t)blocks * 2) || !GPUMPI_ARENA_NEW(&scratch, seen, blocks) ||
         !GPUMPI_ARENA_NEW(&scratch, to_barrier, blocks) || !GPUMPI_ARENA_NEW(&scratch, visited, blocks)) {
@@ -9224,31 +9316,18 @@ static int gpumpi_regions_divergence(gpumpi_regions_plan *plan, int *changed) {
     for (b = 0; b < blocks; b++)
         if (plan->cut_in[b]) stack[top++] = b;
     gpumpi_regions_deciders(plan, stack, top, seen);
-    for (b = top = 0; b < blocks; b++) {
-        gpump_basic_block block;
-        int barrier = 0;
-        gpump_program_basic_block(program, b, &block);
-        for (i = block.first; i < block.first + block.count; i++) {
-            gpump_instruction in;
-            gpump_program_instruction(program, i, &in);
-            barrier |= in.operation == GPUMP_OP_BARRIER || in.operation == GPUMP_OP_BARRIER_PP;
-        }
-        if (barrier) stack[top++] = b;
-    }
-    gpumpi_regions_deciders(plan, stack, top, to_barrier);
+    gpumpi_regions_before_barriers(plan, stack, to_barrier);
     for (b = 0; b < blocks; b++) {
         gpump_basic_block block;
         int has[2];
-        if (!seen[b] || !gpumpi_program_diverges(program, b)) continue;
+        if (!seen[b] || !gpumpi_regions_parts(plan, b, to_barrier)) continue;
         gpump_program_basic_block(program, b, &block);
-        if (to_barrier[b] && block.post_dominator != GPUMP_NONE && !gpumpi_regions_only_exits(program, block.post_dominator))
-            continue;
         for (k = 0; k < 2; k++)
             has[k] = gpumpi_regions_side_has_cut(plan, block.successors[k], block.post_dominator, stack, visited, ++mark);
         for (k = 0; k < 2; k++)
-            if (has[!k] && block.successors[k] != block.post_dominator)
+            if (has[!k] && block.successors[k] != block.post_dominator && !gpumpi_regions_bare(plan, block.successors[k]))
                 gpumpi_regions_cut_block(plan, block.successors[k], GPUMP_CUT_DIVERGENCE, changed);
-        if ((has[0] || has[1]) && block.post_dominator != GPUMP_NONE)
+        if ((has[0] || has[1]) && block.post_dominator != GPUMP_NONE && !gpumpi_regions_bare(plan, block.post_dominator))
             gpumpi_regions_cut_block(plan, block.post_dominator, GPUMP_CUT_DIVERGENCE, changed);
     }
     gpumpi_arena_free(&scratch);
@@ -9340,11 +9419,13 @@ static int gpumpi_regions_loops(gpumpi_regions_plan *plan, int *changed) {
 /* Everything that follows from the cuts there are, until nothing does. */
 static int gpumpi_regions_settle(gpumpi_regions_plan *plan, gpumpi_arena *arena) {
     int changed = 1;
+    const uint32_t without = plan->config->without;
     while (changed) {
         changed = 0;
-        if (!gpumpi_regions_memory(plan, arena, &changed) ||
-            (plan->config->unit == GPUMP_UNIT_WARP && !gpumpi_regions_divergence(plan, &changed)) ||
-            !gpumpi_regions_loops(plan, &changed))
+        if ((!(without & GPUMP_REGIONS_WITHOUT_CLOBBERS) && !gpumpi_regions_memory(plan, arena, &changed)) ||
+            (plan->config->unit == GPUMP_UNIT_WARP && !(without & GPUMP_REGIONS_WITHOUT_DIVERGENCE) &&
+             !gpumpi_regions_divergence(plan, &changed)) ||
+            (!(without & GPUMP_REGIONS_WITHOUT_LOOPS) && !gpumpi_regions_loops(plan, &changed)))
             return 0;
     }
     return 1;
@@ -9445,11 +9526,15 @@ static gpump_result gpumpi_regions_make(const gpump_program *program, const gpum
         !GPUMPI_ARENA_NEW(&scratch, plan.is_short, (size_t)instructions + 1) ||
         !GPUMPI_ARENA_NEW(&scratch, plan.live, instructions) || !GPUMPI_ARENA_NEW(&scratch, plan.idom, blocks) ||
         !GPUMPI_ARENA_NEW(&scratch, plan.enter, blocks) || !GPUMPI_ARENA_NEW(&scratch, plan.leave, blocks) ||
-        !GPUMPI_ARENA_NEW(&scratch, plan.cut_in, blocks) ||
+        !GPUMPI_ARENA_NEW(&scratch, plan.cut_in, blocks) || !GPUMPI_ARENA_NEW(&scratch, plan.parted, blocks) ||
         gpump_liveness_pressure(liveness, plan.live, NULL, NULL, NULL) != GPUMP_OK ||
         !gpumpi_graph_dominators(&scratch, &plan.memory.graph, 0, plan.idom) ||
         !gpumpi_graph_intervals(&scratch, blocks, plan.idom, 0, plan.enter, plan.leave))
         goto end;
+    if (!gpumpi_regions_find_parted(&plan)) goto end;
+    plan.memory.may_clobber = config->may_clobber;
+    plan.memory.user = config->user;
+    plan.memory.origin = gpump_program_origin(program);
     for (i = 0; i < instructions; i++)
         if (gpumpi_regions_is_boundary(program, i)) gpumpi_regions_cut(&plan, i, GPUMP_CUT_FORCED);
     if (!gpumpi_regions_settle(&plan, &scratch)) goto end;
@@ -9480,12 +9565,13 @@ GPUMP_API gpump_result gpump_regions_form(const gpump_program *program, const gp
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "struct_size", 0, config->struct_size, sizeof *config, sizeof *config);
     if (config->unit > GPUMP_UNIT_WARP)
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "unit", 0, config->unit, 0, GPUMP_UNIT_WARP);
+    if (config->without > 31) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "without", 0, config->without, 0, 31);
     if (config->max_instructions == 1) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "max_instructions", 0, 1, 2, UINT32_MAX);
     for (i = 0; i < gpump_program_instructions(program); i++)
         if (gpumpi_regions_is_boundary(program, i))
             return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "operation", i, GPUMP_OP_BOUNDARY, 0, GPUMP_OP_BARRIER);
     memset(&found, 0, sizeof found);
-    result = gpumpi_regions_forced(program, &forced, diag);
+    result = gpumpi_regions_forced(program, config->without, &forced, diag);
     if (result == GPUMP_OK) {
         result = gpumpi_regions_make(forced, config, formed, &found, diag);
         gpump_program_destroy(forced);
@@ -9495,20 +9581,80 @@ GPUMP_API gpump_result gpump_regions_form(const gpump_program *program, const gp
     return result;
 }
 
+/* ---- continuous spilling ---- */
+
+/* Runs basic block b from the registers whose places hold their values at its start, `held`, to its end. Writes what its boundaries
+ * store to `sets` (NULL: nowhere), from boundary `at` on; returns the next one's number. */
+static uint32_t gpumpi_regions_hold(const gpump_program *program, const gpump_liveness *liveness, uint32_t b, uint64_t *held,
+                                    uint64_t *live, uint64_t *sets, uint32_t at) {
+    uint32_t words = gpump_liveness_words(liveness), i, k, w;
+    gpump_basic_block block;
+    gpump_program_basic_block(program, b, &block);
+    for (i = block.first; i < block.first + block.count; i++) {
+        gpump_instruction in;
+        gpump_program_instruction(program, i, &in);
+        if (in.operation == GPUMP_OP_BOUNDARY && in.immediate == GPUMP_BOUNDARY_SPARSE) {
+            gpump_liveness_before(liveness, i, live);
+            for (w = 0; w < words; w++) {
+                if (sets) sets[(size_t)at * words + w] = live[w] & ~held[w];
+                held[w] |= live[w];
+            }
+            at++;
+        }
+        for (k = 0; k < in.def_count; k++) GPUMPI_OPERAND_REGISTERS(in.defs[k], reg, gpump_bits_clear(held, reg));
+    }
+    return at;
+}
+
 GPUMP_API gpump_result gpump_regions_stored(const gpump_program *program, const gpump_liveness *liveness, uint32_t spilling,
-                                            uint32_t boundary, uint32_t happened, const uint32_t *pcs, uint32_t count,
-                                            uint64_t *set) {
-    gpump_instruction in;
-    uint32_t i;
-    if (!program || !liveness || !set || (count && !pcs) || happened > 1) return GPUMP_ERROR_ARGUMENT;
-    if (spilling != GPUMP_SPILLING_CONTINUOUS && spilling != GPUMP_SPILLING_JUST_IN_TIME) return GPUMP_ERROR_ARGUMENT;
-    if (boundary >= gpump_program_instructions(program)) return GPUMP_ERROR_ARGUMENT;
-    for (i = 0; i < count; i++)
-        if (pcs[i] >= gpump_program_instructions(program)) return GPUMP_ERROR_ARGUMENT;
-    gpump_program_instruction(program, boundary, &in);
-    if (in.operation != GPUMP_OP_BOUNDARY) return GPUMP_ERROR_ARGUMENT;
-    if (in.immediate == GPUMP_BOUNDARY_SHORT || happened != (spilling == GPUMP_SPILLING_JUST_IN_TIME)) count = 0;
-    gpump_liveness_stack(liveness, pcs, count, set);
+                                            uint64_t *sets, uint32_t capacity, uint32_t *count) {
+    gpumpi_arena scratch;
+    uint32_t blocks, words, b, i, k, w, found = 0;
+    uint64_t *ends, *held, *live;
+    int changed = 1;
+    if (!program || !liveness || !count || (!sets && capacity) || spilling > GPUMP_SPILLING_CHANGED) return GPUMP_ERROR_ARGUMENT;
+    if (!(blocks = gpump_program_basic_blocks(program))) return GPUMP_ERROR_STATE;
+    for (i = 0; i < gpump_program_instructions(program); i++) {
+        gpump_instruction in;
+        gpump_program_instruction(program, i, &in);
+        found += in.operation == GPUMP_OP_BOUNDARY && in.immediate == GPUMP_BOUNDARY_SPARSE;
+    }
+    *count = found;
+    if (capacity < found) return GPUMP_ERROR_CAPACITY;
+    words = gpump_liveness_words(liveness);
+    scratch = gpumpi_arena_make(gpumpi_program_allocator(program));
+    if (!GPUMPI_ARENA_NEW(&scratch, ends, (size_t)blocks * words) || !GPUMPI_ARENA_NEW(&scratch, held, words) ||
+        !GPUMPI_ARENA_NEW(&scratch, live, words)) {
+        gpumpi_arena_free(&scratch);
+        return GPUMP_ERROR_MEMORY;
+    }
+    memset(ends, 0xff, (size_t)blocks * words * sizeof *ends); /* held on every way: everything, until a way says otherwise */
+    for (;;) {
+        uint32_t at = 0;
+        int last = !changed; /* one more round with the final sets writes the answer */
+        changed = 0;
+        for (b = 0; b < blocks; b++) {
+            uint64_t *end = ends + (size_t)b * words;
+            gpump_basic_block block;
+            gpump_program_basic_block(program, b, &block);
+            memset(held, b ? 0xff : 0, words * sizeof *held);
+            for (k = 0; k < block.predecessor_count && b; k++)
+                for (w = 0; w < words; w++) held[w] &= ends[(size_t)block.predecessors[k] * words + w];
+            at = gpumpi_regions_hold(program, liveness, b, held, live, last ? sets : NULL, at);
+            if (!memcmp(end, held, words * sizeof *held)) continue;
+            memcpy(end, held, words * sizeof *held);
+            changed = 1;
+        }
+        if (last) break;
+    }
+    if (spilling == GPUMP_SPILLING_ALL)
+        for (i = k = 0; i < gpump_program_instructions(program); i++) {
+            gpump_instruction in;
+            gpump_program_instruction(program, i, &in);
+            if (in.operation == GPUMP_OP_BOUNDARY && in.immediate == GPUMP_BOUNDARY_SPARSE)
+                gpump_liveness_before(liveness, i, sets + (size_t)k++ * words);
+        }
+    gpumpi_arena_free(&scratch);
     return GPUMP_OK;
 }
 #endif

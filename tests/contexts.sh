@@ -21,7 +21,7 @@ done
 bytes=$(saved --context live+compress --points --choose)
 [ -n "$bytes" ] && [ "$bytes" -gt 0 ] && [ "$bytes" -lt "$naive" ] || fail "choosing saves $bytes bytes, naive $naive"
 # what is wrong, before anything runs: the message names the option
-for wrong in "--context most" "--points=0" "--points=few" "--choose" "--continuous" "--limit 2" "--policy most" "--limit few --policy dual" \
+for wrong in "--context most" "--points=0" "--points=few" "--choose" "--spilling all" "--spilling some --regions sparse" "--limit 2" "--policy most" "--limit few --policy dual" \
     "--policy dual --schedule dss" "--preempt 9:flush --policy dual" "--vacate drain" "--schedule most" "--schedule fcfs --slice 5" \
     "--gpu most" "--preempt few" "--regions 1" "--most"; do
     # shellcheck disable=SC2086

@@ -132,7 +132,7 @@ static const char *contradiction(const machine_options *o, uint64_t limit_ns, in
     if ((o->schedule || o->policy) && o->technique != GPUMP_TECHNIQUES)
         return "--preempt CYCLE:TECHNIQUE with --policy or --schedule: these choose the technique; give the cycle only";
     if (o->choose && !o->point_interval) return "--choose needs --points: there is nothing to run on to";
-    if (o->continuous && !o->regions) return "--continuous needs --regions sparse";
+    if (o->spilling && !o->regions) return "--spilling needs --regions sparse";
     if (limit_ns != NEVER && !o->policy) return "--limit needs --policy NAME";
     if (vacate && !o->schedule) return "--vacate needs --schedule NAME";
     if (o->slice_ns && !(o->schedule && strcmp(o->schedule, "time_slice") == 0)) return "--slice needs --schedule time_slice";

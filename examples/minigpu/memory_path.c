@@ -440,11 +440,11 @@ void memory_path_write_back(machine *m, sm *s, const block *b) {
     if (b->local_frame == NONE) return;
     for (i = 0; i < s->l1.sets * s->l1.ways; i++) {
         cache_line *line = &s->l1.lines[i];
-        const uint64_t address = (line->line - 1) * SEGMENT_BYTES, up = flits(m, HEADER_BYTES + SEGMENT_BYTES);
+        const uint64_t address = (line->line - 1) * SEGMENT_BYTES;
         if (!line->line || !line->dirty || address < b->local_base || address >= b->local_base + m->local_stride) continue;
         line->dirty = 0;
-        s->network_up_free = (s->network_up_free > m->now ? s->network_up_free : m->now) + up;
-        m->network_bytes += up * m->config.network_bytes_per_cycle;
+        s->network_up_free = (s->network_up_free > m->now ? s->network_up_free : m->now) + m->packet_cycles[1];
+        m->network_bytes += (uint64_t)m->packet_flits[1] * m->config.network_flit_bytes;
     }
 }
 
