@@ -124,7 +124,9 @@ static void gpumpi_multiply(uint64_t a, uint64_t b, uint64_t *high, uint64_t *lo
 static uint64_t gpumpi_muldiv(uint64_t a, uint64_t b, uint64_t c, int round_up) {
     uint64_t high, low, quotient = 0, remainder;
     if (c == 0) return UINT64_MAX;
-    gpumpi_multiply(a, b, &high, &low);
+    high = 0;
+    low = a * b;
+    if ((a | b) >> 32) gpumpi_multiply(a, b, &high, &low);
     if (high == 0) {
         quotient = low / c;
         return round_up && low % c ? quotient + 1 : quotient;

@@ -143,7 +143,7 @@ GPUMP_INLINE void gpump_bits_set(uint64_t *set, uint32_t bit) { set[bit >> 6] |=
 GPUMP_INLINE void gpump_bits_clear(uint64_t *set, uint32_t bit) { set[bit >> 6] &= ~((uint64_t)1 << (bit & 63u)); }
 /* Returns the number of one bits in a word. */
 GPUMP_INLINE uint32_t gpump_bits_count64(uint64_t word) {
-#if defined(__GNUC__)
+#if defined(__GNUC__) && (defined(__POPCNT__) || !defined(__x86_64__)) /* plain x86-64 would call a function */
     return (uint32_t)__builtin_popcountll(word);
 #else
     word = word - ((word >> 1) & UINT64_C(0x5555555555555555));

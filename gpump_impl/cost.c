@@ -4,13 +4,19 @@
 #define GPUMPI_COST_CPI_MAX UINT32_MAX
 #define GPUMPI_COST_STEPS_MAX ((uint64_t)1 << 24)
 
-GPUMP_API uint64_t gpump_cost_cpi_of(uint64_t executed, uint64_t cycles) {
+static uint64_t gpumpi_cost_cpi_of_long(uint64_t executed, uint64_t cycles) {
     if (executed == 0) return GPUMP_UNKNOWN;
-    /* 32-bit division is several times faster, and most blocks fit it. */
-    if (cycles < 65536 && executed <= UINT32_MAX) return ((uint32_t)cycles << 16) / (uint32_t)executed + (((uint32_t)cycles << 16) % (uint32_t)executed != 0);
     if (cycles < (uint64_t)1 << 47) return (cycles << 16) / executed + ((cycles << 16) % executed != 0);
     return gpump_muldiv_up(cycles, 65536, executed);
 }
+/* Most blocks fit 32-bit division, which is several times faster. */
+GPUMP_INLINE uint64_t gpumpi_cost_cpi(uint64_t executed, uint64_t cycles) {
+    uint32_t a = (uint32_t)cycles << 16, b = (uint32_t)executed;
+    if (cycles >= 65536 || executed - 1 >= UINT32_MAX) return gpumpi_cost_cpi_of_long(executed, cycles);
+    return (uint64_t)(a / b) + (a % b != 0);
+}
+
+GPUMP_API uint64_t gpump_cost_cpi_of(uint64_t executed, uint64_t cycles) { return gpumpi_cost_cpi(executed, cycles); }
 
 /* CPI in steps of 1/256 cycle, limited so that 64 squares and their products fit 64 bits. */
 static uint64_t gpumpi_cost_steps(uint64_t cpi) { return (cpi >> 8) < GPUMPI_COST_STEPS_MAX ? cpi >> 8 : GPUMPI_COST_STEPS_MAX; }
@@ -42,9 +48,13 @@ GPUMP_API void gpump_cost_history_record(gpump_cost_history *history, uint64_t i
     history->finished++;
 }
 
+/* Rounded up. The window is mostly full: no division then. */
+static uint64_t gpumpi_cost_mean(uint64_t sum, uint32_t n) {
+    return n == GPUMP_COST_WINDOW ? (sum + GPUMP_COST_WINDOW - 1) / GPUMP_COST_WINDOW : (sum + n - 1) / n;
+}
+
 GPUMP_API uint64_t gpump_cost_history_instructions(const gpump_cost_history *history) {
-    uint32_t n = gpump_cost_history_count(history);
-    return n ? (history->instructions_sum + n - 1) / n : GPUMP_UNKNOWN;
+    return history->finished ? gpumpi_cost_mean(history->instructions_sum, gpump_cost_history_count(history)) : GPUMP_UNKNOWN;
 }
 
 GPUMP_API uint64_t gpump_cost_history_hash(const gpump_cost_history *history) {
@@ -61,9 +71,13 @@ typedef struct gpumpi_cost_running {
     uint64_t count, executed, cycles, deviation_sum, deviation_squares;
 } gpumpi_cost_running;
 
-/* Compares the sample variances of two sets of n >= 2 steps by cross-multiplication: (n S2 - S1^2) / (n (n - 1)). */
+/* Compares the sample variances of two sets of 2 to 64 steps by cross-multiplication: (n S2 - S1^2) / (n (n - 1)). */
 static int gpumpi_cost_compare_variance(uint64_t na, uint64_t a1, uint64_t a2, uint64_t nb, uint64_t b1, uint64_t b2) {
-    return gpump_compare_products(na * a2 - a1 * a1, nb * (nb - 1), nb * b2 - b1 * b1, na * (na - 1));
+    uint64_t a = na * a2 - a1 * a1, b = nb * b2 - b1 * b1;
+    if ((a | b) >> 52) return gpump_compare_products(a, nb * (nb - 1), b, na * (na - 1));
+    a *= nb * (nb - 1);
+    b *= na * (na - 1);
+    return a < b ? -1 : a > b;
 }
 
 static gpump_cost_cpi gpumpi_cost_source(const gpump_cost_history *history, const gpumpi_cost_running *running) {
@@ -76,86 +90,110 @@ static gpump_cost_cpi gpumpi_cost_source(const gpump_cost_history *history, cons
                : GPUMP_COST_CPI_FINISHED;
 }
 
-static void gpumpi_cost_add(gpumpi_cost_running *running, uint64_t executed, uint64_t cycles, uint64_t cpi) {
-    running->executed += executed;
-    running->cycles += cycles;
-    if (cpi != GPUMP_UNKNOWN) {
-        uint64_t steps = gpumpi_cost_steps(cpi);
-        running->count++;
-        running->deviation_sum += steps;
-        running->deviation_squares += steps * steps;
+/* Sums over those blocks of `which` that run `kernel`, and their CPIs. Returns these blocks. */
+static uint64_t gpumpi_cost_survey(const gpump_block_view *blocks, uint64_t which, uint32_t kernel, uint64_t *cpi, gpumpi_cost_running *running) {
+    uint64_t mine = 0, count = 0, executed = 0, cycles = 0, sum = 0, squares = 0;
+    for (; which; which &= which - 1) {
+        uint32_t i = gpump_bits_lowest64(which);
+        if (blocks[i].kernel != kernel) continue;
+        mine |= which & (0 - which);
+        cpi[i] = gpumpi_cost_cpi(blocks[i].executed, blocks[i].cycles);
+        executed += blocks[i].executed;
+        cycles += blocks[i].cycles;
+        if (cpi[i] != GPUMP_UNKNOWN) {
+            uint64_t steps = gpumpi_cost_steps(cpi[i]);
+            count++;
+            sum += steps;
+            squares += steps * steps;
+        }
     }
+    running->count = count;
+    running->executed = executed;
+    running->cycles = cycles;
+    running->deviation_sum = sum;
+    running->deviation_squares = squares;
+    return mine;
 }
+
+static uint64_t gpumpi_cost_all(uint32_t count) { return count ? ~(uint64_t)0 >> (64 - (count < 64 ? count : 64)) : 0; }
 
 GPUMP_API gpump_cost_cpi gpump_cost_cpi_source(const gpump_cost_history *history, const gpump_block_view *blocks, uint32_t count,
                                                uint32_t kernel) {
-    gpumpi_cost_running running = {0, 0, 0, 0, 0};
-    uint32_t i;
-    for (i = 0; i < count && i < 64; i++)
-        if (blocks[i].kernel == kernel)
-            gpumpi_cost_add(&running, blocks[i].executed, blocks[i].cycles, gpump_cost_cpi_of(blocks[i].executed, blocks[i].cycles));
+    gpumpi_cost_running running;
+    uint64_t cpi[64];
+    gpumpi_cost_survey(blocks, gpumpi_cost_all(count), kernel, cpi, &running);
     return gpumpi_cost_source(history, &running);
 }
 
 /* a x Q16.16, rounded up, saturated; GPUMP_UNKNOWN stays unknown. */
 static uint64_t gpumpi_cost_times(uint64_t a, uint64_t q) {
+    if ((a | q) <= UINT32_MAX) return (a * q + 65535) >> 16;
     if (a == GPUMP_UNKNOWN || q == GPUMP_UNKNOWN) return GPUMP_UNKNOWN;
-    if (a <= UINT32_MAX && q < UINT32_MAX) return (a * q + 65535) >> 16;
     return gpump_muldiv_up(a, q, 65536);
+}
+
+/* The last of the blocks that can be drained in time ends the wait (Chimera); until then the slots of the others are idle. */
+static void gpumpi_cost_charge_drains(uint64_t blocks, uint64_t limit, uint64_t ipc, gpump_cost_estimate *estimates) {
+    uint64_t last = 0, rest;
+    for (rest = blocks; rest; rest &= rest - 1) {
+        uint64_t latency = estimates[gpump_bits_lowest64(rest)].latency[GPUMP_TECHNIQUE_DRAIN];
+        if (latency != GPUMP_UNKNOWN && latency <= limit && latency > last) last = latency;
+    }
+    for (rest = blocks; rest; rest &= rest - 1) {
+        gpump_cost_estimate *e = &estimates[gpump_bits_lowest64(rest)];
+        if (e->latency[GPUMP_TECHNIQUE_DRAIN] < last)
+            e->overhead[GPUMP_TECHNIQUE_DRAIN] = gpumpi_cost_times(last - e->latency[GPUMP_TECHNIQUE_DRAIN], ipc);
+    }
 }
 
 GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gpump_cost_history *histories, uint32_t history_count,
                                                   const gpump_block_view *blocks, uint32_t count, const gpump_cost_rewind *rewind,
                                                   const gpump_cost_options *options, gpump_cost_estimate *estimates, gpump_diag *diag) {
-    uint64_t cpi[64], done = 0, memo_bytes = GPUMP_UNKNOWN, memo_cycles = 0;
-    uint32_t first, i, source = options ? options->cpi : (uint32_t)GPUMP_COST_CPI_SMALLER_DEVIATION, flags = options ? options->flags : 0;
+    static const gpump_cost_options published = {GPUMP_COST_CPI_SMALLER_DEVIATION, 0, 0};
+    uint64_t cpi[64], todo;
+    if (!options) options = &published;
     if (!gpu || (count && (!blocks || !estimates))) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "gpu, blocks or estimates", 0, 0, 1, UINT64_MAX);
     if (count > 64) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, count, 0, 64);
-    if (source >= GPUMP_COST_CPI_SOURCES) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "options.cpi", 0, source, 0, GPUMP_COST_CPI_SOURCES - 1);
+    if (options->cpi >= GPUMP_COST_CPI_SOURCES)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "options.cpi", 0, options->cpi, 0, GPUMP_COST_CPI_SOURCES - 1);
     /* Kernel by kernel: all that is averaged is averaged over the blocks of one kernel on this SM. */
-    for (first = 0; first < count; first++) {
+    for (todo = gpumpi_cost_all(count); todo;) {
         const gpump_cost_history *history;
-        gpumpi_cost_running running = {0, 0, 0, 0, 0};
-        uint64_t instructions = GPUMP_UNKNOWN, longest, finished_cpi = GPUMP_UNKNOWN, ipc, last = 0;
-        uint32_t kernel = blocks[first].kernel, use = source;
-        if (done >> first & 1u) continue;
-        history = histories && kernel < history_count ? &histories[kernel] : NULL;
-        if (history && history->finished == 0) history = NULL;
-        for (i = first; i < count; i++) {
-            if (blocks[i].kernel != kernel) continue;
-            cpi[i] = gpump_cost_cpi_of(blocks[i].executed, blocks[i].cycles);
-            gpumpi_cost_add(&running, blocks[i].executed, blocks[i].cycles, cpi[i]);
-        }
-        if (use == GPUMP_COST_CPI_SMALLER_DEVIATION) use = gpumpi_cost_source(history, &running);
+        gpumpi_cost_running running;
+        uint32_t kernel = blocks[gpump_bits_lowest64(todo)].kernel, source = options->cpi, i;
+        uint64_t mean_length = GPUMP_UNKNOWN, longest, pace = GPUMP_UNKNOWN, ipc, mine, rest, bytes, save, save_overhead;
+        mine = gpumpi_cost_survey(blocks, todo, kernel, cpi, &running);
+        todo &= ~mine;
+        history = histories && kernel < history_count && histories[kernel].finished ? &histories[kernel] : NULL;
+        if (source == GPUMP_COST_CPI_SMALLER_DEVIATION) source = gpumpi_cost_source(history, &running);
         if (history) {
-            uint32_t n = gpump_cost_history_count(history);
-            instructions = gpump_cost_history_instructions(history);
-            finished_cpi = (history->cpi_sum + n - 1) / n;
+            mean_length = gpump_cost_history_instructions(history);
+            if (source == GPUMP_COST_CPI_FINISHED) pace = gpumpi_cost_mean(history->cpi_sum, gpump_cost_history_count(history));
         }
-        longest = instructions;
-        for (i = 0; history && (flags & GPUMP_COST_DRAIN_CAREFUL) && i < gpump_cost_history_count(history); i++)
+        longest = mean_length;
+        for (i = 0; history && (options->flags & GPUMP_COST_DRAIN_CAREFUL) && i < gpump_cost_history_count(history); i++)
             if (history->instructions[i] > longest) longest = history->instructions[i];
-        /* Warp instructions per cycle of a block, Q16.16: the mean over the kernel's blocks here. */
-        ipc = gpump_cost_cpi_of(running.cycles, running.executed);
-        for (i = first; i < count; i++) {
-            const gpump_block_view *block = &blocks[i];
+        ipc = gpumpi_cost_cpi(running.cycles, running.executed); /* Q16.16; warp instructions per cycle of a block: the mean here */
+        bytes = blocks[gpump_bits_lowest64(mine)].context_bytes;
+        save = gpump_gpu_save_cycles(gpu, bytes);
+        save_overhead = gpumpi_cost_times(gpump_add_saturated(save, save), ipc);
+        for (rest = mine; rest; rest &= rest - 1) {
+            const gpump_block_view *block = &blocks[i = gpump_bits_lowest64(rest)];
             gpump_cost_estimate *e = &estimates[i];
-            uint64_t pace, left, length = block->may >> GPUMP_TECHNIQUE_FLUSH & 1u ? instructions : longest;
-            if (block->kernel != kernel) continue;
-            done |= (uint64_t)1 << i;
+            uint64_t left = block->may >> GPUMP_TECHNIQUE_FLUSH & 1u ? mean_length : longest, drain;
+            if (block->context_bytes != bytes) { /* a kernel's blocks mostly have contexts of the same size */
+                bytes = block->context_bytes;
+                save = gpump_gpu_save_cycles(gpu, bytes);
+                save_overhead = gpumpi_cost_times(gpump_add_saturated(save, save), ipc);
+            }
+            if (left != GPUMP_UNKNOWN) left = left > block->executed ? left - block->executed : 0;
+            drain = gpumpi_cost_times(left, source == GPUMP_COST_CPI_RUNNING ? cpi[i] : pace);
             e->latency[GPUMP_TECHNIQUE_FLUSH] = 0;
             e->overhead[GPUMP_TECHNIQUE_FLUSH] = block->executed;
-            if (block->context_bytes != memo_bytes) {
-                memo_bytes = block->context_bytes;
-                memo_cycles = gpump_gpu_save_cycles(gpu, memo_bytes);
-            }
-            e->latency[GPUMP_TECHNIQUE_SWITCH] = memo_cycles;
-            e->overhead[GPUMP_TECHNIQUE_SWITCH] = gpumpi_cost_times(gpump_add_saturated(memo_cycles, memo_cycles), ipc);
-            pace = use == GPUMP_COST_CPI_RUNNING ? cpi[i] : use == GPUMP_COST_CPI_FINISHED ? finished_cpi : GPUMP_UNKNOWN;
-            left = length == GPUMP_UNKNOWN ? GPUMP_UNKNOWN : length > block->executed ? length - block->executed : 0;
-            e->latency[GPUMP_TECHNIQUE_DRAIN] = gpumpi_cost_times(left, pace);
-            e->overhead[GPUMP_TECHNIQUE_DRAIN] = 0;
-            if (e->latency[GPUMP_TECHNIQUE_DRAIN] == GPUMP_UNKNOWN) e->overhead[GPUMP_TECHNIQUE_DRAIN] = GPUMP_UNKNOWN;
+            e->latency[GPUMP_TECHNIQUE_SWITCH] = save;
+            e->overhead[GPUMP_TECHNIQUE_SWITCH] = save_overhead;
+            e->latency[GPUMP_TECHNIQUE_DRAIN] = drain;
+            e->overhead[GPUMP_TECHNIQUE_DRAIN] = drain == GPUMP_UNKNOWN ? GPUMP_UNKNOWN : 0;
             e->latency[GPUMP_TECHNIQUE_REWIND] = e->overhead[GPUMP_TECHNIQUE_REWIND] = GPUMP_UNKNOWN;
             if (rewind) {
                 uint64_t cycles = gpump_gpu_save_cycles(gpu, rewind[i].bytes);
@@ -164,17 +202,7 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gp
                     gpump_add_saturated(rewind[i].executed, gpumpi_cost_times(gpump_add_saturated(cycles, cycles), ipc));
             }
         }
-        if (flags & GPUMP_COST_DRAIN_LOSES) {
-            /* The last of those that can be drained in time ends the wait; until then the slots of the others are idle. */
-            for (i = first; i < count; i++) {
-                uint64_t latency = blocks[i].kernel == kernel ? estimates[i].latency[GPUMP_TECHNIQUE_DRAIN] : GPUMP_UNKNOWN;
-                if (latency != GPUMP_UNKNOWN && latency <= options->limit_cycles && latency > last) last = latency;
-            }
-            for (i = first; i < count; i++) {
-                uint64_t latency = blocks[i].kernel == kernel ? estimates[i].latency[GPUMP_TECHNIQUE_DRAIN] : GPUMP_UNKNOWN;
-                if (latency < last) estimates[i].overhead[GPUMP_TECHNIQUE_DRAIN] = gpumpi_cost_times(last - latency, ipc);
-            }
-        }
+        if (options->flags & GPUMP_COST_DRAIN_LOSES) gpumpi_cost_charge_drains(mine, options->limit_cycles, ipc, estimates);
     }
     return GPUMP_OK;
 }

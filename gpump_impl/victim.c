@@ -17,7 +17,7 @@ typedef struct gpumpi_victim_state {
 typedef struct gpumpi_victim_out {
     gpump_victim_place *places;   /* NULL: only count */
     gpump_victim_choice *choices;
-    gpump_victim_decision decision;
+    gpump_victim_decision *decision;
     uint32_t blocked;             /* gpump_reason that stood in the way first */
 } gpumpi_victim_out;
 
@@ -33,44 +33,47 @@ typedef struct gpumpi_victim_context {
 static uint32_t gpumpi_victim_prepare(const gpumpi_victim_context *context, const gpump_victim_sm *sm, uint64_t *sets,
                                       gpump_victim_plan_args *args) {
     const gpump_victim_geometry *geometry = context->geometry;
-    uint64_t taken, all = ~(uint64_t)0 >> (64 - geometry->positions);
-    uint32_t i, own = 0, warps = 0, threads = 0, slots = 0, promised, most;
-    gpump_victim_candidates(geometry, sm->blocks, sm->count, context->request->kernel, sets, &taken);
+    uint64_t all = ~(uint64_t)0 >> (64 - geometry->positions), own = 0, leaving = 0, fixed = 0, choosable = 0;
+    uint32_t techniques = context->policy->techniques & ((1u << GPUMP_TECHNIQUES) - 1), kernel = context->request->kernel, i;
+    uint32_t warps = 0, threads = 0, groups = 0, slots, promised, most;
+    for (i = 0; i < geometry->positions; i++) sets[i] = 0;
+    for (i = 0; i < sm->count; i++) {
+        const gpump_block_view *block = &sm->blocks[i];
+        uint64_t one = (uint64_t)1 << i;
+        uint32_t allowed = 0;
+        gpumpi_victim_mark(geometry, block, one, sets);
+        groups |= block->group;
+        if (block->kernel == kernel) own |= one;
+        else if (gpumpi_victim_is_leaving(block)) leaving |= one;
+        else if ((allowed = block->may & techniques) != 0) choosable |= one;
+        else fixed |= one;
+        args->allowed[i] = (uint8_t)allowed;
+        if (leaving & one) continue; /* what leaves counts as free */
+        warps += block->warps;
+        threads += block->threads;
+    }
     args->request = context->request;
     args->geometry = geometry;
     args->sm = sm;
     args->sets = sets;
     args->left = context->relaxed;
-    args->leaving = args->fixed = args->choosable = 0;
-    args->groups = 0;
-    for (i = 0; i < sm->count; i++) {
-        const gpump_block_view *block = &sm->blocks[i];
-        args->allowed[i] = 0;
-        args->groups |= block->group;
-        if (block->kernel == context->request->kernel) own++;
-        else if (gpumpi_victim_is_leaving(block)) {
-            args->leaving |= (uint64_t)1 << i;
-            continue;
-        } else {
-            args->allowed[i] = (uint8_t)(block->may & context->policy->techniques & ((1u << GPUMP_TECHNIQUES) - 1));
-            if (!args->allowed[i]) args->fixed |= (uint64_t)1 << i;
-            else args->choosable |= (uint64_t)1 << i;
-        }
-        warps += block->warps;
-        threads += block->threads;
-        slots++;
-    }
-    /* Promised positions will take their share; what leaves counts as free. */
-    promised = gpump_bits_count64(sm->reserved & all);
+    args->leaving = leaving;
+    args->fixed = fixed;
+    args->choosable = choosable;
+    args->groups = groups;
+    args->open = all & ~(gpumpi_victim_take_out(own, geometry->positions, sets) | sm->reserved);
+    /* Promised positions will take their share. */
+    promised = sm->reserved & all ? gpump_bits_count64(sm->reserved & all) : 0;
+    slots = sm->count + promised;
+    if (leaving) slots -= gpump_bits_count64(leaving);
     warps += promised * geometry->warps;
     threads += promised * geometry->threads;
-    slots += promised;
     args->free_warps = geometry->warp_slots > warps ? geometry->warp_slots - warps : 0;
     args->free_threads = geometry->thread_slots > threads ? geometry->thread_slots - threads : 0;
     args->free_slots = geometry->block_slots > slots ? geometry->block_slots - slots : 0;
-    args->open = all & ~(taken | sm->reserved);
-    most = geometry->blocks > own + promised ? geometry->blocks - own - promised : 0;
-    i = gpump_bits_count64(args->open);
+    most = promised + (own ? gpump_bits_count64(own) : 0);
+    most = geometry->blocks > most ? geometry->blocks - most : 0;
+    i = args->open == all ? geometry->positions : gpump_bits_count64(args->open);
     return most < i ? most : i;
 }
 
@@ -117,7 +120,7 @@ static gpump_reason gpumpi_victim_why(const gpump_victim_plan_args *args, uint32
 static void gpumpi_victim_emit(const gpumpi_victim_context *context, const gpump_victim_plan_args *args, const gpump_victim_plan *plan,
                                gpumpi_victim_out *out) {
     const gpump_victim_sm *sm = args->sm;
-    gpump_victim_decision *decision = &out->decision;
+    gpump_victim_decision *decision = out->decision;
     uint64_t latency[GPUMP_VICTIM_BLOCKS], rest, everyone = 0, on_positions = 0, port = 0;
     uint8_t order[GPUMP_VICTIM_BLOCKS];
     uint32_t n = 0, j;
@@ -223,6 +226,7 @@ static uint32_t gpumpi_victim_rate(const gpumpi_victim_context *context, const g
     uint64_t sets[GPUMP_VICTIM_POSITIONS];
     gpump_victim_plan_args args;
     gpump_victim_plan plan;
+    gpump_victim_decision decision;
     gpumpi_victim_out out;
     uint32_t most = gpumpi_victim_prepare(context, sm, sets, &args);
     int whole = (context->policy->flags & GPUMP_VICTIM_WHOLE_SM) != 0;
@@ -231,11 +235,13 @@ static uint32_t gpumpi_victim_rate(const gpumpi_victim_context *context, const g
     gpumpi_victim_plan(context->policy, &args, &plan);
     if (gpump_bits_count64(plan.positions) <= state->quota || gpumpi_victim_check(&args, &plan) != GPUMP_REASON_YES) return 0;
     memset(&out, 0, sizeof out);
+    memset(&decision, 0, sizeof decision);
+    out.decision = &decision;
     gpumpi_victim_emit(context, &args, &plan, &out);
-    state->overhead = out.decision.overhead > state->total ? out.decision.overhead - state->total : 0;
-    state->latency = out.decision.latency;
-    state->late = out.decision.late != 0;
-    state->total = out.decision.overhead;
+    state->overhead = decision.overhead > state->total ? decision.overhead - state->total : 0;
+    state->latency = decision.latency;
+    state->late = decision.late != 0;
+    state->total = decision.overhead;
     return gpump_bits_count64(plan.positions) - state->quota;
 }
 
@@ -281,28 +287,52 @@ static gpump_result gpumpi_victim_take(const gpumpi_victim_context *context, con
 static gpump_result gpumpi_victim_run(const gpumpi_victim_context *context, const gpump_victim_sm *sms, uint32_t sm_count,
                                       const gpumpi_victim_state *states, gpumpi_victim_out *out, gpump_diag *diag) {
     uint32_t s, wanted = context->request->positions;
-    memset(&out->decision, 0, sizeof out->decision);
-    out->decision.ask_again = GPUMP_UNKNOWN;
+    memset(out->decision, 0, sizeof *out->decision);
+    out->decision->ask_again = GPUMP_UNKNOWN;
     out->blocked = 0;
-    for (s = 0; s < sm_count && out->decision.places < wanted; s++) {
-        uint32_t want = wanted - out->decision.places;
+    for (s = 0; s < sm_count && out->decision->places < wanted; s++) {
+        uint32_t want = wanted - out->decision->places;
         gpump_result result;
         if (states && states[s].quota < want) want = states[s].quota;
         if (!want) continue;
         result = gpumpi_victim_take(context, &sms[s], s, want, out, diag);
         if (result != GPUMP_OK) return result;
     }
-    out->decision.missing = wanted - out->decision.places;
-    out->decision.reason = GPUMP_REASON_YES;
+    out->decision->missing = wanted - out->decision->places;
+    out->decision->reason = GPUMP_REASON_YES;
     /* SMs that got no quota have not been asked why. */
-    for (s = 0; s < sm_count && states && out->decision.missing && !out->blocked; s++) {
+    for (s = 0; s < sm_count && states && out->decision->missing && !out->blocked; s++) {
         uint64_t sets[GPUMP_VICTIM_POSITIONS];
         gpump_victim_plan_args args;
         uint32_t most = gpumpi_victim_prepare(context, &sms[s], sets, &args);
         if (states[s].quota < most) out->blocked = (uint32_t)gpumpi_victim_why(&args, states[s].quota, most);
     }
-    if (out->decision.missing) out->decision.reason = out->blocked ? (gpump_reason)out->blocked : GPUMP_REASON_POSITIONS;
+    if (out->decision->missing) out->decision->reason = out->blocked ? (gpump_reason)out->blocked : GPUMP_REASON_POSITIONS;
     return GPUMP_OK;
+}
+
+/* Fewer positions than the SMs could have: gives them out one by one, where the next is best. */
+static void gpumpi_victim_share(const gpumpi_victim_context *context, const gpump_victim_sm *sms, uint32_t sm_count, gpumpi_victim_state *states) {
+    uint32_t count = 0, given = 0, s;
+    memset(states, 0, sm_count * sizeof *states);
+    for (s = 0; s < sm_count; s++)
+        if (gpumpi_victim_rate(context, &sms[s], &states[s])) states[count++].heap = s;
+    for (s = count; s-- > 0;) gpumpi_victim_sift(states, count, s);
+    while (count && given < context->request->positions) {
+        const gpump_victim_sm *sm = &sms[states[0].heap];
+        gpumpi_victim_state *top = &states[states[0].heap];
+        if (context->policy->flags & GPUMP_VICTIM_WHOLE_SM) {
+            uint64_t sets[GPUMP_VICTIM_POSITIONS];
+            gpump_victim_plan_args args;
+            top->quota = gpumpi_victim_prepare(context, sm, sets, &args);
+            given += top->quota;
+        } else {
+            top->quota++;
+            given++;
+        }
+        if (!gpumpi_victim_rate(context, sm, top)) states[0].heap = states[--count].heap;
+        gpumpi_victim_sift(states, count, 0);
+    }
 }
 
 GPUMP_API gpump_result gpump_victim_decide(const gpump_victim_policy *policy, const gpump_victim_request *request,
@@ -315,6 +345,7 @@ GPUMP_API gpump_result gpump_victim_decide(const gpump_victim_policy *policy, co
     gpumpi_victim_out out;
     uint64_t most_choices = 0;
     uint32_t s;
+    int enough;
     gpump_result result = gpumpi_victim_check_input(policy, request, sms, sm_count, diag);
     if (result != GPUMP_OK) return result;
     if (!geometry || !decision) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "geometry or decision", 0, 0, 1, UINT64_MAX);
@@ -327,56 +358,29 @@ GPUMP_API gpump_result gpump_victim_decide(const gpump_victim_policy *policy, co
     context.geometry = geometry;
     context.left = context.relaxed = gpumpi_victim_left(request);
     if (sm_count > 1 && request->positions < (uint64_t)sm_count * geometry->blocks) {
-        /* Fewer positions than SMs could have: one by one, where the next is best. */
-        uint32_t count = 0, given = 0;
         if (gpump_victim_scratch_bytes(sm_count) > 0 && (!scratch || scratch_bytes < gpump_victim_scratch_bytes(sm_count)))
             return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "scratch_bytes", 0, scratch_bytes, gpump_victim_scratch_bytes(sm_count), UINT64_MAX);
         states = sm_count <= 64 ? stack : (gpumpi_victim_state *)scratch;
-        if (sm_count) memset(states, 0, sm_count * sizeof *states);
-        for (s = 0; s < sm_count; s++)
-            if (gpumpi_victim_rate(&context, &sms[s], &states[s])) states[count++].heap = s;
-        for (s = count; s-- > 0;) gpumpi_victim_sift(states, count, s);
-        while (count && given < request->positions) {
-            gpumpi_victim_state *top = &states[states[0].heap];
-            if (policy->flags & GPUMP_VICTIM_WHOLE_SM) {
-                uint64_t sets[GPUMP_VICTIM_POSITIONS];
-                gpump_victim_plan_args args;
-                top->quota = gpumpi_victim_prepare(&context, &sms[states[0].heap], sets, &args);
-                given += top->quota;
-            } else {
-                top->quota++;
-                given++;
-            }
-            if (!gpumpi_victim_rate(&context, &sms[states[0].heap], top)) states[0].heap = states[--count].heap;
-            gpumpi_victim_sift(states, count, 0);
-        }
-    }
-    if (policy->flags & GPUMP_VICTIM_COMMON_DEADLINE) {
-        out.places = NULL;
-        out.choices = NULL;
-        result = gpumpi_victim_run(&context, sms, sm_count, states, &out, diag);
-        if (result != GPUMP_OK) return result;
-        if (out.decision.latency > context.left && out.decision.latency != GPUMP_UNKNOWN) context.relaxed = out.decision.latency;
+        gpumpi_victim_share(&context, sms, sm_count, states);
     }
     for (s = 0; s < sm_count; s++) most_choices += sms[s].count;
-    out.places = places;
-    out.choices = choices;
-    if (place_capacity < request->positions || choice_capacity < most_choices) {
-        out.places = NULL;
-        out.choices = NULL;
+    enough = place_capacity >= request->positions && choice_capacity >= most_choices;
+    out.places = enough ? places : NULL;
+    out.choices = enough ? choices : NULL;
+    out.decision = decision;
+    result = gpumpi_victim_run(&context, sms, sm_count, states, &out, diag);
+    if (result == GPUMP_OK && (policy->flags & GPUMP_VICTIM_COMMON_DEADLINE) && decision->latency > context.left && decision->latency != GPUMP_UNKNOWN) {
+        context.relaxed = decision->latency;
         result = gpumpi_victim_run(&context, sms, sm_count, states, &out, diag);
-        if (result != GPUMP_OK) return result;
-        if (out.decision.places > place_capacity || out.decision.choices > choice_capacity) {
-            decision->places = out.decision.places;
-            decision->choices = out.decision.choices;
-            return gpumpi_fail(diag, GPUMP_ERROR_CAPACITY, "place_capacity or choice_capacity", 0, place_capacity, out.decision.places,
-                               out.decision.choices);
-        }
+    }
+    if (result == GPUMP_OK && !enough) { /* counted so far */
+        if (decision->places > place_capacity || decision->choices > choice_capacity)
+            return gpumpi_fail(diag, GPUMP_ERROR_CAPACITY, "place_capacity or choice_capacity", 0, place_capacity, decision->places,
+                               decision->choices);
         out.places = places;
         out.choices = choices;
+        result = gpumpi_victim_run(&context, sms, sm_count, states, &out, diag);
     }
-    result = gpumpi_victim_run(&context, sms, sm_count, states, &out, diag);
-    if (result == GPUMP_OK) *decision = out.decision;
     return result;
 }
 

@@ -12,50 +12,60 @@ typedef struct gpumpi_victim_priced {
 /* Prices every block of `which`. A hook's answer outside `allowed` makes the block NO_TECHNIQUE; the check of the plan names it. */
 static void gpumpi_victim_price(const gpump_victim_policy *policy, const gpump_victim_request *request, const gpump_victim_sm *sm,
                                 uint64_t which, const uint8_t *allowed, uint64_t left, gpumpi_victim_priced *priced) {
-    priced->late = 0;
+    const gpump_cost_estimate *estimates = sm->estimates;
+    uint64_t late = 0, rest;
     priced->ask_again = GPUMP_UNKNOWN;
-    for (; which; which &= which - 1) {
-        uint32_t i = gpump_bits_lowest64(which), t;
-        const gpump_cost_estimate *estimate = &sm->estimates[i];
-        if (policy->technique) {
-            gpump_victim_block_args args;
-            args.request = request;
-            args.block = &sm->blocks[i];
-            args.estimate = estimate;
-            args.allowed = allowed[i];
-            args.draining = 0;
-            args.left = left;
-            args.ask_again = &priced->ask_again;
-            t = policy->technique(policy, &args);
-            if (t >= GPUMP_TECHNIQUES) t = GPUMP_VICTIM_NO_TECHNIQUE;
-        } else {
-            t = gpumpi_victim_cheapest(estimate, allowed[i], left);
-        }
-        priced->technique[i] = (uint8_t)t;
-        priced->latency[i] = t < GPUMP_TECHNIQUES ? estimate->latency[t] : GPUMP_UNKNOWN;
-        priced->overhead[i] = t < GPUMP_TECHNIQUES ? estimate->overhead[t] : GPUMP_UNKNOWN;
-        if (priced->latency[i] > left || priced->latency[i] == GPUMP_UNKNOWN) priced->late |= (uint64_t)1 << i;
+    for (rest = policy->technique ? 0 : which; rest; rest &= rest - 1) {
+        uint32_t i = gpump_bits_lowest64(rest);
+        gpumpi_victim_pick pick = gpumpi_victim_pick_technique(&estimates[i], allowed[i], left);
+        priced->technique[i] = (uint8_t)pick.technique;
+        priced->latency[i] = estimates[i].latency[pick.technique];
+        priced->overhead[i] = estimates[i].overhead[pick.technique];
+        late |= pick.rank >> 63 << i;
     }
+    for (rest = policy->technique ? which : 0; rest; rest &= rest - 1) {
+        uint32_t i = gpump_bits_lowest64(rest), t;
+        gpump_victim_block_args args;
+        args.request = request;
+        args.block = &sm->blocks[i];
+        args.estimate = &estimates[i];
+        args.allowed = allowed[i];
+        args.draining = 0;
+        args.left = left;
+        args.ask_again = &priced->ask_again;
+        t = policy->technique(policy, &args);
+        priced->technique[i] = (uint8_t)(t < GPUMP_TECHNIQUES ? t : GPUMP_VICTIM_NO_TECHNIQUE);
+        priced->latency[i] = t < GPUMP_TECHNIQUES ? estimates[i].latency[t] : GPUMP_UNKNOWN;
+        priced->overhead[i] = t < GPUMP_TECHNIQUES ? estimates[i].overhead[t] : GPUMP_UNKNOWN;
+        if (priced->latency[i] > left || priced->latency[i] == GPUMP_UNKNOWN) late |= (uint64_t)1 << i;
+    }
+    priced->late = late;
 }
 
 /* ---- one candidate: Algorithm 1 ---- */
 
 /* 1 when a is to be preferred (Algorithm 1, lines 21 to 26); ties go to the lower position. */
 static int gpumpi_victim_better(const gpump_victim_candidate *a, const gpump_victim_candidate *b) {
-    if (!a->late != !b->late) return !a->late;
-    if (!a->late) return a->overhead != b->overhead ? a->overhead < b->overhead : a->latency < b->latency;
-    return a->latency != b->latency ? a->latency < b->latency : a->overhead < b->overhead;
+    uint64_t x = gpumpi_victim_rank(!a->late, a->latency, a->overhead), y = gpumpi_victim_rank(!b->late, b->latency, b->overhead);
+    return x != y ? x < y : a->late ? a->overhead < b->overhead : a->latency < b->latency;
 }
 
-static void gpumpi_victim_sum(const gpumpi_victim_priced *priced, uint64_t set, gpump_victim_candidate *candidate) {
+/* Sums up a set of victims; those of `waits` leave anyway, but the position is not free before they are out. */
+GPUMP_INLINE void gpumpi_victim_sum(const gpumpi_victim_priced *priced, uint64_t set, uint64_t waits, gpump_victim_candidate *candidate) {
+    uint64_t latency = 0, overhead = 0, late = (set | waits) & priced->late;
     candidate->victims = set;
-    candidate->latency = candidate->overhead = 0;
-    candidate->late = set & priced->late ? gpump_bits_count64(set & priced->late) : 0; /* counting is a call on plain x86-64 */
+    candidate->late = late ? gpump_bits_count64(late) : 0;
     for (; set; set &= set - 1) {
         uint32_t i = gpump_bits_lowest64(set);
-        if (priced->latency[i] > candidate->latency) candidate->latency = priced->latency[i];
-        candidate->overhead = gpump_add_saturated(candidate->overhead, priced->overhead[i]);
+        if (priced->latency[i] > latency) latency = priced->latency[i];
+        overhead = gpump_add_saturated(overhead, priced->overhead[i]);
     }
+    for (; waits; waits &= waits - 1) {
+        uint32_t i = gpump_bits_lowest64(waits);
+        if (priced->latency[i] > latency) latency = priced->latency[i];
+    }
+    candidate->latency = latency;
+    candidate->overhead = overhead;
 }
 
 GPUMP_API gpump_result gpump_victim_select(const gpump_victim_policy *policy, const gpump_victim_request *request,
@@ -83,7 +93,7 @@ GPUMP_API gpump_result gpump_victim_select(const gpump_victim_policy *policy, co
     for (p = 0; p < positions; p++) {
         gpump_victim_candidate *c = &candidates[count];
         if (!(open >> p & 1u) || (sets[p] & fixed)) continue;
-        gpumpi_victim_sum(&priced, sets[p], c);
+        gpumpi_victim_sum(&priced, sets[p], 0, c);
         c->position = p;
         if (count == 0 || gpumpi_victim_better(c, &candidates[best])) best = count;
         count++;
@@ -162,68 +172,88 @@ static uint64_t gpumpi_victim_fill(const gpump_victim_plan_args *args, const uin
 
 GPUMP_API void gpump_victim_plan_greedy(const gpump_victim_policy *policy, const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
     gpumpi_victim_priced priced;
-    gpump_victim_candidate candidates[GPUMP_VICTIM_POSITIONS];
+    gpump_victim_candidate candidates[GPUMP_VICTIM_POSITIONS]; /* by position */
     uint8_t order[GPUMP_VICTIM_BLOCKS];
     gpumpi_victim_room room;
-    const gpump_victim_geometry *geometry = args->geometry;
-    uint64_t choosable = args->choosable, gone = args->leaving, rest;
+    const uint64_t *sets = args->sets;
+    uint64_t gone = args->leaving, open = args->open, stale = args->open, waiting = ~(uint64_t)0, rest;
     uint32_t ordered = GPUMP_NONE, taken;
-    int groups = args->groups != 0, every = !(policy->flags & GPUMP_VICTIM_EVICTED);
-    gpumpi_victim_price(policy, args->request, args->sm, choosable, args->allowed, args->left, &priced);
+    int groups = args->groups != 0;
+    gpumpi_victim_price(policy, args->request, args->sm, args->choosable, args->allowed, args->left, &priced);
     plan->positions = plan->victims = 0;
     plan->ask_again = priced.ask_again;
-    if (every)
-        for (rest = args->leaving; rest; rest &= rest - 1) {
-            uint32_t i = gpump_bits_lowest64(rest);
-            priced.latency[i] = gpumpi_victim_leaving_latency(&args->sm->blocks[i], &args->sm->estimates[i]);
-        }
+    if (policy->flags & GPUMP_VICTIM_EVICTED) waiting = 0;
+    for (rest = args->leaving & waiting; rest; rest &= rest - 1) {
+        uint32_t i = gpump_bits_lowest64(rest);
+        priced.latency[i] = gpumpi_victim_leaving_latency(&args->sm->blocks[i], &args->sm->estimates[i]);
+        if (priced.latency[i] > args->left || priced.latency[i] == GPUMP_UNKNOWN) priced.late |= (uint64_t)1 << i;
+    }
     room.warps = args->free_warps;
     room.threads = args->free_threads;
     room.slots = args->free_slots;
     for (taken = 0; taken < args->want; taken++) {
-        gpump_victim_candidate best;
-        uint32_t count = 0, found = 0, empty = 0;
-        for (rest = args->open & ~plan->positions; rest && !empty; rest &= rest - 1) {
+        const gpump_victim_candidate *best = NULL;
+        gpumpi_victim_room after = room;
+        int spare = gpumpi_victim_suffices(args->geometry, &room, 1), empty = 0;
+        for (rest = open; rest; rest &= rest - 1) {
             uint32_t p = gpump_bits_lowest64(rest);
-            gpump_victim_candidate *c = &candidates[count];
-            uint64_t set = args->sets[p] & ~gone, waits;
-            gpumpi_victim_room after = room;
-            if (groups) set = gpumpi_victim_closure(args->sm, set) & ~gone;
-            if (set & args->fixed) continue;
-            gpumpi_victim_release(args->sm->blocks, set, &after);
-            if (!gpumpi_victim_suffices(geometry, &after, 1)) {
-                if (ordered == GPUMP_NONE) ordered = gpumpi_victim_sort(&priced, choosable, order);
-                set = gpumpi_victim_fill(args, order, ordered, gone, groups, set, after, 1);
-                if (!set) continue;
-            }
-            gpumpi_victim_sum(&priced, set, c);
-            if (every) {
-                /* Also those that leave anyway, or for an earlier position, keep this one from being free. */
-                for (waits = args->sets[p] & gone; waits; waits &= waits - 1) {
-                    uint64_t latency = priced.latency[gpump_bits_lowest64(waits)];
-                    if (latency > c->latency) c->latency = latency;
-                    if (latency > args->left || latency == GPUMP_UNKNOWN) c->late++;
+            gpump_victim_candidate *c = &candidates[p];
+            if ((stale >> p & 1u) || (c->victims & gone)) {
+                uint64_t set = sets[p] & ~gone;
+                if (groups) set = gpumpi_victim_closure(args->sm, set) & ~gone;
+                if (set & args->fixed) {
+                    open &= ~((uint64_t)1 << p);
+                    continue;
                 }
+                gpumpi_victim_sum(&priced, set, sets[p] & gone & waiting, c);
+                c->position = p;
             }
-            c->position = p;
-            if (!found || gpumpi_victim_better(c, &best)) best = *c;
-            found = 1;
-            count++;
-            empty = c->victims == 0 && c->latency == 0;
+            if (!best || gpumpi_victim_better(c, best)) best = c;
+            if (spare && !c->victims && !c->latency) { /* simply free */
+                best = c;
+                empty = 1;
+                break;
+            }
         }
-        if (!found) break;
-        if (policy->candidate && !empty) {
-            uint32_t pick = policy->candidate(policy, args->request, candidates, count);
+        stale &= empty ? rest : 0;
+        if (!best) break;
+        gpumpi_victim_release(args->sm->blocks, best->victims, &after);
+        if (!empty && (policy->candidate || !gpumpi_victim_suffices(args->geometry, &after, 1))) {
+            /* What a position does not hold of warps, threads or slots costs further victims: that may change the order. */
+            gpump_victim_candidate shown[GPUMP_VICTIM_POSITIONS];
+            uint32_t count = 0, pick = 0;
+            if (ordered == GPUMP_NONE) ordered = gpumpi_victim_sort(&priced, args->choosable, order);
+            for (rest = open; rest; rest &= rest - 1) {
+                uint32_t p = gpump_bits_lowest64(rest);
+                uint64_t set = candidates[p].victims;
+                after = room;
+                gpumpi_victim_release(args->sm->blocks, set, &after);
+                shown[count] = candidates[p];
+                if (!gpumpi_victim_suffices(args->geometry, &after, 1)) {
+                    set = gpumpi_victim_fill(args, order, ordered, gone, groups, set, after, 1);
+                    if (!set) { /* not even with everyone out */
+                        open &= ~((uint64_t)1 << p);
+                        continue;
+                    }
+                    gpumpi_victim_sum(&priced, set, sets[p] & gone & waiting, &shown[count]);
+                }
+                if (gpumpi_victim_better(&shown[count], &shown[pick])) pick = count;
+                count++;
+            }
+            if (policy->candidate && count) pick = policy->candidate(policy, args->request, shown, count);
             if (pick >= count) break;
-            best = candidates[pick];
+            candidates[shown[pick].position] = shown[pick];
+            best = &candidates[shown[pick].position];
+            after = room;
+            gpumpi_victim_release(args->sm->blocks, best->victims, &after);
         }
-        plan->positions |= (uint64_t)1 << best.position;
-        plan->victims |= best.victims;
-        gone |= best.victims;
-        gpumpi_victim_release(args->sm->blocks, best.victims, &room);
-        room.warps -= geometry->warps;
-        room.threads -= geometry->threads;
-        room.slots--;
+        plan->positions |= (uint64_t)1 << best->position;
+        plan->victims |= best->victims;
+        open &= ~((uint64_t)1 << best->position);
+        gone |= best->victims;
+        room.warps = after.warps - args->geometry->warps;
+        room.threads = after.threads - args->geometry->threads;
+        room.slots = after.slots - 1;
     }
     for (rest = plan->victims; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest);

@@ -39,22 +39,44 @@ GPUMP_INLINE int gpumpi_victim_uses_port(uint32_t technique) {
     return technique == GPUMP_TECHNIQUE_SWITCH || technique == GPUMP_TECHNIQUE_REWIND;
 }
 
-/* Algorithm 1, lines 3 to 13. `allowed` is not 0. Unknown counts as the largest number and is never in time. */
-GPUMP_INLINE uint32_t gpumpi_victim_cheapest(const gpump_cost_estimate *estimate, uint32_t allowed, uint64_t left) {
-    uint32_t t, in_time = GPUMP_TECHNIQUES, fastest = GPUMP_TECHNIQUES;
-    for (t = 0; t < GPUMP_TECHNIQUES; t++) {
-        uint64_t latency = estimate->latency[t], overhead = estimate->overhead[t];
-        if (!(allowed >> t & 1u)) continue;
-        if (latency <= left && latency != GPUMP_UNKNOWN &&
-            (in_time == GPUMP_TECHNIQUES || overhead < estimate->overhead[in_time] ||
-             (overhead == estimate->overhead[in_time] && latency < estimate->latency[in_time])))
-            in_time = t;
-        if (in_time != GPUMP_TECHNIQUES) continue; /* the fastest is asked for only when none is in time */
-        if (fastest == GPUMP_TECHNIQUES || latency < estimate->latency[fastest] ||
-            (latency == estimate->latency[fastest] && overhead < estimate->overhead[fastest]))
-            fastest = t;
+/* One number that orders as Algorithm 1 does (lines 3 to 13 techniques, 15 to 26 candidates): the smaller the better; what is in time
+ * by overhead, before what is late by latency. GPUMP_UNKNOWN is larger than anything, and costs are below 2^63. */
+#define GPUMPI_VICTIM_LATE ((uint64_t)1 << 63)
+GPUMP_INLINE uint64_t gpumpi_victim_rank(int in_time, uint64_t latency, uint64_t overhead) {
+    return in_time ? overhead & ~GPUMPI_VICTIM_LATE : latency | GPUMPI_VICTIM_LATE;
+}
+/* The best technique so far. */
+typedef struct gpumpi_victim_pick {
+    uint64_t rank;
+    uint32_t technique;
+} gpumpi_victim_pick;
+
+GPUMP_INLINE gpumpi_victim_pick gpumpi_victim_consider(gpumpi_victim_pick best, const gpump_cost_estimate *estimate, uint32_t allowed, uint32_t t,
+                                                       uint64_t left) {
+    uint64_t rank;
+    if (!(allowed >> t & 1u)) return best;
+    rank = gpumpi_victim_rank(estimate->latency[t] <= left, estimate->latency[t], estimate->overhead[t]);
+    if (rank > best.rank) return best;
+    if (rank == best.rank && best.technique < GPUMP_TECHNIQUES) { /* equals: the other of the two numbers */
+        const uint64_t *second = rank & GPUMPI_VICTIM_LATE ? estimate->overhead : estimate->latency;
+        if (second[t] >= second[best.technique]) return best;
     }
-    return in_time != GPUMP_TECHNIQUES ? in_time : fastest;
+    best.rank = rank;
+    best.technique = t;
+    return best;
+}
+
+/* Algorithm 1, lines 3 to 13. `allowed` is not 0. Unknown is never in time. */
+GPUMP_INLINE gpumpi_victim_pick gpumpi_victim_pick_technique(const gpump_cost_estimate *estimate, uint32_t allowed, uint64_t left) {
+    gpumpi_victim_pick best = {GPUMP_UNKNOWN, GPUMP_TECHNIQUES};
+    if (left == GPUMP_UNKNOWN) left--;
+    best = gpumpi_victim_consider(best, estimate, allowed, GPUMP_TECHNIQUE_FLUSH, left);
+    best = gpumpi_victim_consider(best, estimate, allowed, GPUMP_TECHNIQUE_SWITCH, left);
+    best = gpumpi_victim_consider(best, estimate, allowed, GPUMP_TECHNIQUE_DRAIN, left);
+    return gpumpi_victim_consider(best, estimate, allowed, GPUMP_TECHNIQUE_REWIND, left);
+}
+GPUMP_INLINE uint32_t gpumpi_victim_cheapest(const gpump_cost_estimate *estimate, uint32_t allowed, uint64_t left) {
+    return gpumpi_victim_pick_technique(estimate, allowed, left).technique;
 }
 
 /* ---- warps, threads and slots of one SM ---- */
@@ -80,6 +102,31 @@ GPUMP_INLINE int gpumpi_victim_suffices(const gpump_victim_geometry *geometry, c
 
 /* Adds whoever must leave with a block of the set. */
 GPUMP_API uint64_t gpumpi_victim_closure(const gpump_victim_sm *sm, uint64_t set);
+
+/* ---- positions ---- */
+
+/* Marks the positions that a range reaches into. base * factor >> 40 is base / position (gpumpi_victim_factor). */
+GPUMP_INLINE void gpumpi_victim_mark_range(uint32_t base, uint32_t length, uint64_t factor, uint32_t positions, uint64_t mark, uint64_t *sets) {
+    uint32_t p, last;
+    if (!factor || !length) return;
+    p = (uint32_t)(base * factor >> 40);
+    last = (uint32_t)((base + length - 1) * factor >> 40);
+    for (; p <= last && p < positions; p++) sets[p] |= mark;
+}
+GPUMP_INLINE void gpumpi_victim_mark(const gpump_victim_geometry *geometry, const gpump_block_view *block, uint64_t mark, uint64_t *sets) {
+    gpumpi_victim_mark_range(block->register_base, block->registers, geometry->register_factor, geometry->positions, mark, sets);
+    gpumpi_victim_mark_range(block->shared_base, block->shared_bytes, geometry->shared_factor, geometry->positions, mark, sets);
+}
+/* Takes the blocks of `own` out of all sets. Returns the positions that they lie on. */
+GPUMP_INLINE uint64_t gpumpi_victim_take_out(uint64_t own, uint32_t positions, uint64_t *sets) {
+    uint64_t taken = 0;
+    uint32_t p;
+    for (p = 0; p < positions && own; p++) {
+        if (sets[p] & own) taken |= (uint64_t)1 << p;
+        sets[p] &= ~own;
+    }
+    return taken;
+}
 
 /* ---- plans ---- */
 

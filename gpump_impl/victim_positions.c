@@ -2,10 +2,8 @@
 
 /* ---- geometry and candidate sets ---- */
 
+/* x * factor >> 40 is x / divisor, for x and divisor below 2^20. */
 static uint64_t gpumpi_victim_factor(uint32_t divisor) { return divisor ? (((uint64_t)1 << 40) + divisor - 1) / divisor : 0; }
-
-/* x / divisor, for x and divisor below 2^20. */
-static uint32_t gpumpi_victim_divide(uint32_t x, uint64_t factor) { return (uint32_t)(x * factor >> 40); }
 
 GPUMP_API gpump_result gpump_victim_geometry_init(gpump_victim_geometry *geometry, const gpump_gpu *gpu, const gpump_footprint *need,
                                                   uint32_t shared_bytes, gpump_diag *diag) {
@@ -41,31 +39,16 @@ GPUMP_API gpump_result gpump_victim_geometry_init(gpump_victim_geometry *geometr
     return GPUMP_OK;
 }
 
-/* The positions, as a mask, that a range reaches into. */
-static uint64_t gpumpi_victim_span(uint32_t base, uint32_t length, uint64_t factor, uint32_t positions) {
-    uint32_t first, last;
-    if (!factor || !length) return 0;
-    first = gpumpi_victim_divide(base, factor);
-    last = gpumpi_victim_divide(base + length - 1, factor);
-    if (first >= positions) return 0;
-    if (last >= positions) last = positions - 1;
-    return (~(uint64_t)0 >> (63 - (last - first))) << first;
-}
-
 GPUMP_API void gpump_victim_candidates(const gpump_victim_geometry *geometry, const gpump_block_view *blocks, uint32_t count,
                                        uint32_t kernel, uint64_t *sets, uint64_t *taken) {
+    uint64_t own = 0;
     uint32_t i;
     memset(sets, 0, geometry->positions * sizeof *sets);
-    *taken = 0;
     for (i = 0; i < count; i++) {
-        uint64_t span = gpumpi_victim_span(blocks[i].register_base, blocks[i].registers, geometry->register_factor, geometry->positions) |
-                        gpumpi_victim_span(blocks[i].shared_base, blocks[i].shared_bytes, geometry->shared_factor, geometry->positions);
-        if (blocks[i].kernel == kernel) {
-            *taken |= span;
-            continue;
-        }
-        for (; span; span &= span - 1) sets[gpump_bits_lowest64(span)] |= (uint64_t)1 << i;
+        gpumpi_victim_mark(geometry, &blocks[i], (uint64_t)1 << i, sets);
+        if (blocks[i].kernel == kernel) own |= (uint64_t)1 << i;
     }
+    *taken = gpumpi_victim_take_out(own, geometry->positions, sets);
 }
 
 GPUMP_API void gpump_victim_candidates_update(uint64_t *sets, uint32_t positions, uint64_t preempted) {
