@@ -92,22 +92,26 @@ static gpump_cost_cpi gpumpi_cost_source(const gpump_cost_history *history, cons
 
 /* Sums over those blocks of `which` that run `kernel`, and their CPIs. Returns these blocks. */
 static uint64_t gpumpi_cost_survey(const gpump_block_view *blocks, uint64_t which, uint32_t kernel, uint64_t *cpi, gpumpi_cost_running *running) {
-    uint64_t mine = 0, count = 0, executed = 0, cycles = 0, sum = 0, squares = 0;
-    for (; which; which &= which - 1) {
-        uint32_t i = gpump_bits_lowest64(which);
-        if (blocks[i].kernel != kernel) continue;
-        mine |= which & (0 - which);
+    uint64_t mine = which, idle = 0, executed = 0, cycles = 0, sum = 0, squares = 0, rest;
+    for (rest = which; rest; rest &= rest - 1) {
+        uint32_t i = gpump_bits_lowest64(rest);
+        uint64_t steps;
+        if (blocks[i].kernel != kernel) {
+            mine &= ~(rest & (0 - rest));
+            continue;
+        }
         cpi[i] = gpumpi_cost_cpi(blocks[i].executed, blocks[i].cycles);
         executed += blocks[i].executed;
         cycles += blocks[i].cycles;
-        if (cpi[i] != GPUMP_UNKNOWN) {
-            uint64_t steps = gpumpi_cost_steps(cpi[i]);
-            count++;
-            sum += steps;
-            squares += steps * steps;
+        steps = cpi[i] >> 8;
+        if (steps >= GPUMPI_COST_STEPS_MAX) {
+            steps = cpi[i] == GPUMP_UNKNOWN ? 0 : GPUMPI_COST_STEPS_MAX;
+            idle += cpi[i] == GPUMP_UNKNOWN;
         }
+        sum += steps;
+        squares += steps * steps;
     }
-    running->count = count;
+    running->count = gpump_bits_count64(mine) - idle;
     running->executed = executed;
     running->cycles = cycles;
     running->deviation_sum = sum;
@@ -178,29 +182,31 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gp
         save = gpump_gpu_save_cycles(gpu, bytes);
         save_overhead = gpumpi_cost_times(gpump_add_saturated(save, save), ipc);
         for (rest = mine; rest; rest &= rest - 1) {
-            const gpump_block_view *block = &blocks[i = gpump_bits_lowest64(rest)];
-            gpump_cost_estimate *e = &estimates[i];
-            uint64_t left = block->may >> GPUMP_TECHNIQUE_FLUSH & 1u ? mean_length : longest, drain;
+            uint32_t at = gpump_bits_lowest64(rest);
+            const gpump_block_view *block = &blocks[at];
+            gpump_cost_estimate *e = &estimates[at];
+            uint64_t length = block->may >> GPUMP_TECHNIQUE_FLUSH & 1u ? mean_length : longest;
+            uint64_t each = source == GPUMP_COST_CPI_RUNNING ? cpi[at] : pace, executed = block->executed;
             if (block->context_bytes != bytes) { /* a kernel's blocks mostly have contexts of the same size */
                 bytes = block->context_bytes;
                 save = gpump_gpu_save_cycles(gpu, bytes);
                 save_overhead = gpumpi_cost_times(gpump_add_saturated(save, save), ipc);
             }
-            if (left != GPUMP_UNKNOWN) left = left > block->executed ? left - block->executed : 0;
-            drain = gpumpi_cost_times(left, source == GPUMP_COST_CPI_RUNNING ? cpi[i] : pace);
             e->latency[GPUMP_TECHNIQUE_FLUSH] = 0;
-            e->overhead[GPUMP_TECHNIQUE_FLUSH] = block->executed;
+            e->overhead[GPUMP_TECHNIQUE_FLUSH] = executed;
             e->latency[GPUMP_TECHNIQUE_SWITCH] = save;
             e->overhead[GPUMP_TECHNIQUE_SWITCH] = save_overhead;
-            e->latency[GPUMP_TECHNIQUE_DRAIN] = drain;
-            e->overhead[GPUMP_TECHNIQUE_DRAIN] = drain == GPUMP_UNKNOWN ? GPUMP_UNKNOWN : 0;
+            e->latency[GPUMP_TECHNIQUE_DRAIN] =
+                length == GPUMP_UNKNOWN ? GPUMP_UNKNOWN : gpumpi_cost_times(length > executed ? length - executed : 0, each);
+            e->overhead[GPUMP_TECHNIQUE_DRAIN] = e->latency[GPUMP_TECHNIQUE_DRAIN] == GPUMP_UNKNOWN ? GPUMP_UNKNOWN : 0;
             e->latency[GPUMP_TECHNIQUE_REWIND] = e->overhead[GPUMP_TECHNIQUE_REWIND] = GPUMP_UNKNOWN;
-            if (rewind) {
-                uint64_t cycles = gpump_gpu_save_cycles(gpu, rewind[i].bytes);
-                e->latency[GPUMP_TECHNIQUE_REWIND] = cycles;
-                e->overhead[GPUMP_TECHNIQUE_REWIND] =
-                    gpump_add_saturated(rewind[i].executed, gpumpi_cost_times(gpump_add_saturated(cycles, cycles), ipc));
-            }
+        }
+        for (rest = rewind ? mine : 0; rest; rest &= rest - 1) {
+            uint32_t at = gpump_bits_lowest64(rest);
+            uint64_t cycles = gpump_gpu_save_cycles(gpu, rewind[at].bytes);
+            estimates[at].latency[GPUMP_TECHNIQUE_REWIND] = cycles;
+            estimates[at].overhead[GPUMP_TECHNIQUE_REWIND] =
+                gpump_add_saturated(rewind[at].executed, gpumpi_cost_times(gpump_add_saturated(cycles, cycles), ipc));
         }
         if (options->flags & GPUMP_COST_DRAIN_LOSES) gpumpi_cost_charge_drains(mine, options->limit_cycles, ipc, estimates);
     }

@@ -44,10 +44,18 @@ static void gpumpi_victim_price(const gpump_victim_policy *policy, const gpump_v
 
 /* ---- one candidate: Algorithm 1 ---- */
 
-/* 1 when a is to be preferred (Algorithm 1, lines 21 to 26); ties go to the lower position. */
+/* The rank of a candidate (Algorithm 1, lines 21 to 26). */
+GPUMP_INLINE uint64_t gpumpi_victim_rank_of(const gpump_victim_candidate *c) { return gpumpi_victim_rank(!c->late, c->latency, c->overhead); }
+
+/* 1 when a is to be preferred to b of the same rank; what is still equal is left to the lower position. */
+static int gpumpi_victim_breaks_tie(const gpump_victim_candidate *a, const gpump_victim_candidate *b) {
+    if (a->late) return a->overhead < b->overhead;
+    return a->latency != b->latency ? a->latency < b->latency : !a->victims && b->victims;
+}
+
 static int gpumpi_victim_better(const gpump_victim_candidate *a, const gpump_victim_candidate *b) {
-    uint64_t x = gpumpi_victim_rank(!a->late, a->latency, a->overhead), y = gpumpi_victim_rank(!b->late, b->latency, b->overhead);
-    return x != y ? x < y : a->late ? a->overhead < b->overhead : a->latency < b->latency;
+    uint64_t x = gpumpi_victim_rank_of(a), y = gpumpi_victim_rank_of(b);
+    return x != y ? x < y : gpumpi_victim_breaks_tie(a, b);
 }
 
 /* Sums up a set of victims; those of `waits` leave anyway, but the position is not free before they are out. */
@@ -176,7 +184,7 @@ GPUMP_API void gpump_victim_plan_greedy(const gpump_victim_policy *policy, const
     uint8_t order[GPUMP_VICTIM_BLOCKS];
     gpumpi_victim_room room;
     const uint64_t *sets = args->sets;
-    uint64_t gone = args->leaving, open = args->open, stale = args->open, waiting = ~(uint64_t)0, rest;
+    uint64_t gone = args->leaving, open = args->open, waiting = ~(uint64_t)0, rest;
     uint32_t ordered = GPUMP_NONE, taken;
     int groups = args->groups != 0;
     gpumpi_victim_price(policy, args->request, args->sm, args->choosable, args->allowed, args->left, &priced);
@@ -194,11 +202,13 @@ GPUMP_API void gpump_victim_plan_greedy(const gpump_victim_policy *policy, const
     for (taken = 0; taken < args->want; taken++) {
         const gpump_victim_candidate *best = NULL;
         gpumpi_victim_room after = room;
-        int spare = gpumpi_victim_suffices(args->geometry, &room, 1), empty = 0;
+        uint64_t best_rank = GPUMP_UNKNOWN;
+        int fits;
         for (rest = open; rest; rest &= rest - 1) {
             uint32_t p = gpump_bits_lowest64(rest);
             gpump_victim_candidate *c = &candidates[p];
-            if ((stale >> p & 1u) || (c->victims & gone)) {
+            uint64_t rank;
+            if (taken == 0 || (c->victims & gone)) { /* only those that the last choice has changed */
                 uint64_t set = sets[p] & ~gone;
                 if (groups) set = gpumpi_victim_closure(args->sm, set) & ~gone;
                 if (set & args->fixed) {
@@ -208,17 +218,15 @@ GPUMP_API void gpump_victim_plan_greedy(const gpump_victim_policy *policy, const
                 gpumpi_victim_sum(&priced, set, sets[p] & gone & waiting, c);
                 c->position = p;
             }
-            if (!best || gpumpi_victim_better(c, best)) best = c;
-            if (spare && !c->victims && !c->latency) { /* simply free */
-                best = c;
-                empty = 1;
-                break;
-            }
+            rank = gpumpi_victim_rank_of(c);
+            if (rank > best_rank || (rank == best_rank && best && !gpumpi_victim_breaks_tie(c, best))) continue;
+            best = c;
+            best_rank = rank;
         }
-        stale &= empty ? rest : 0;
         if (!best) break;
         gpumpi_victim_release(args->sm->blocks, best->victims, &after);
-        if (!empty && (policy->candidate || !gpumpi_victim_suffices(args->geometry, &after, 1))) {
+        fits = gpumpi_victim_suffices(args->geometry, &after, 1);
+        if (!fits || (policy->candidate && (best->victims || best->latency))) {
             /* What a position does not hold of warps, threads or slots costs further victims: that may change the order. */
             gpump_victim_candidate shown[GPUMP_VICTIM_POSITIONS];
             uint32_t count = 0, pick = 0;
