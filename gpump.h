@@ -192,7 +192,7 @@ GPUMP_INLINE void gpump_bits_set(uint64_t *set, uint32_t bit) { set[bit >> 6] |=
 GPUMP_INLINE void gpump_bits_clear(uint64_t *set, uint32_t bit) { set[bit >> 6] &= ~((uint64_t)1 << (bit & 63u)); }
 /* Returns the number of one bits in a word. */
 GPUMP_INLINE uint32_t gpump_bits_count64(uint64_t word) {
-#if defined(__GNUC__)
+#if defined(__GNUC__) && (defined(__POPCNT__) || !defined(__x86_64__)) /* plain x86-64 would call a function */
     return (uint32_t)__builtin_popcountll(word);
 #else
     word = word - ((word >> 1) & UINT64_C(0x5555555555555555));
@@ -3021,22 +3021,44 @@ GPUMP_INLINE int gpumpi_victim_uses_port(uint32_t technique) {
     return technique == GPUMP_TECHNIQUE_SWITCH || technique == GPUMP_TECHNIQUE_REWIND;
 }
 
-/* Algorithm 1, lines 3 to 13. `allowed` is not 0. Unknown counts as the largest number and is never in time. */
-GPUMP_INLINE uint32_t gpumpi_victim_cheapest(const gpump_cost_estimate *estimate, uint32_t allowed, uint64_t left) {
-    uint32_t t, in_time = GPUMP_TECHNIQUES, fastest = GPUMP_TECHNIQUES;
-    for (t = 0; t < GPUMP_TECHNIQUES; t++) {
-        uint64_t latency = estimate->latency[t], overhead = estimate->overhead[t];
-        if (!(allowed >> t & 1u)) continue;
-        if (latency <= left && latency != GPUMP_UNKNOWN &&
-            (in_time == GPUMP_TECHNIQUES || overhead < estimate->overhead[in_time] ||
-             (overhead == estimate->overhead[in_time] && latency < estimate->latency[in_time])))
-            in_time = t;
-        if (in_time != GPUMP_TECHNIQUES) continue; /* the fastest is asked for only when none is in time */
-        if (fastest == GPUMP_TECHNIQUES || latency < estimate->latency[fastest] ||
-            (latency == estimate->latency[fastest] && overhead < estimate->overhead[fastest]))
-            fastest = t;
+/* One number that orders as Algorithm 1 does (lines 3 to 13 techniques, 15 to 26 candidates): the smaller the better; what is in time
+ * by overhead, before what is late by latency. GPUMP_UNKNOWN is larger than anything, and costs are below 2^63. */
+#define GPUMPI_VICTIM_LATE ((uint64_t)1 << 63)
+GPUMP_INLINE uint64_t gpumpi_victim_rank(int in_time, uint64_t latency, uint64_t overhead) {
+    return in_time ? overhead & ~GPUMPI_VICTIM_LATE : latency | GPUMPI_VICTIM_LATE;
+}
+/* The best technique so far. */
+typedef struct gpumpi_victim_pick {
+    uint64_t rank;
+    uint32_t technique;
+} gpumpi_victim_pick;
+
+GPUMP_INLINE gpumpi_victim_pick gpumpi_victim_consider(gpumpi_victim_pick best, const gpump_cost_estimate *estimate, uint32_t allowed, uint32_t t,
+                                                       uint64_t left) {
+    uint64_t rank;
+    if (!(allowed >> t & 1u)) return best;
+    rank = gpumpi_victim_rank(estimate->latency[t] <= left, estimate->latency[t], estimate->overhead[t]);
+    if (rank > best.rank) return best;
+    if (rank == best.rank && best.technique < GPUMP_TECHNIQUES) { /* equals: the other of the two numbers */
+        const uint64_t *second = rank & GPUMPI_VICTIM_LATE ? estimate->overhead : estimate->latency;
+        if (second[t] >= second[best.technique]) return best;
     }
-    return in_time != GPUMP_TECHNIQUES ? in_time : fastest;
+    best.rank = rank;
+    best.technique = t;
+    return best;
+}
+
+/* Algorithm 1, lines 3 to 13. `allowed` is not 0. Unknown is never in time. */
+GPUMP_INLINE gpumpi_victim_pick gpumpi_victim_pick_technique(const gpump_cost_estimate *estimate, uint32_t allowed, uint64_t left) {
+    gpumpi_victim_pick best = {GPUMP_UNKNOWN, GPUMP_TECHNIQUES};
+    if (left == GPUMP_UNKNOWN) left--;
+    best = gpumpi_victim_consider(best, estimate, allowed, GPUMP_TECHNIQUE_FLUSH, left);
+    best = gpumpi_victim_consider(best, estimate, allowed, GPUMP_TECHNIQUE_SWITCH, left);
+    best = gpumpi_victim_consider(best, estimate, allowed, GPUMP_TECHNIQUE_DRAIN, left);
+    return gpumpi_victim_consider(best, estimate, allowed, GPUMP_TECHNIQUE_REWIND, left);
+}
+GPUMP_INLINE uint32_t gpumpi_victim_cheapest(const gpump_cost_estimate *estimate, uint32_t allowed, uint64_t left) {
+    return gpumpi_victim_pick_technique(estimate, allowed, left).technique;
 }
 
 /* ---- warps, threads and slots of one SM ---- */
@@ -3062,6 +3084,31 @@ GPUMP_INLINE int gpumpi_victim_suffices(const gpump_victim_geometry *geometry, c
 
 /* Adds whoever must leave with a block of the set. */
 GPUMP_API uint64_t gpumpi_victim_closure(const gpump_victim_sm *sm, uint64_t set);
+
+/* ---- positions ---- */
+
+/* Marks the positions that a range reaches into. base * factor >> 40 is base / position (gpumpi_victim_factor). */
+GPUMP_INLINE void gpumpi_victim_mark_range(uint32_t base, uint32_t length, uint64_t factor, uint32_t positions, uint64_t mark, uint64_t *sets) {
+    uint32_t p, last;
+    if (!factor || !length) return;
+    p = (uint32_t)(base * factor >> 40);
+    last = (uint32_t)((base + length - 1) * factor >> 40);
+    for (; p <= last && p < positions; p++) sets[p] |= mark;
+}
+GPUMP_INLINE void gpumpi_victim_mark(const gpump_victim_geometry *geometry, const gpump_block_view *block, uint64_t mark, uint64_t *sets) {
+    gpumpi_victim_mark_range(block->register_base, block->registers, geometry->register_factor, geometry->positions, mark, sets);
+    gpumpi_victim_mark_range(block->shared_base, block->shared_bytes, geometry->shared_factor, geometry->positions, mark, sets);
+}
+/* Takes the blocks of `own` out of all sets. Returns the positions that they lie on. */
+GPUMP_INLINE uint64_t gpumpi_victim_take_out(uint64_t own, uint32_t positions, uint64_t *sets) {
+    uint64_t taken = 0;
+    uint32_t p;
+    for (p = 0; p < positions && own; p++) {
+        if (sets[p] & own) taken |= (uint64_t)1 << p;
+        sets[p] &= ~own;
+    }
+    return taken;
+}
 
 /* ---- plans ---- */
 
@@ -3285,7 +3332,9 @@ static void gpumpi_multiply(uint64_t a, uint64_t b, uint64_t *high, uint64_t *lo
 static uint64_t gpumpi_muldiv(uint64_t a, uint64_t b, uint64_t c, int round_up) {
     uint64_t high, low, quotient = 0, remainder;
     if (c == 0) return UINT64_MAX;
-    gpumpi_multiply(a, b, &high, &low);
+    high = 0;
+    low = a * b;
+    if ((a | b) >> 32) gpumpi_multiply(a, b, &high, &low);
     if (high == 0) {
         quotient = low / c;
         return round_up && low % c ? quotient + 1 : quotient;
@@ -6937,13 +6986,19 @@ GPUMP_API gpump_result gpump_compress_restore(const gpump_compress_layout *layou
 #define GPUMPI_COST_CPI_MAX UINT32_MAX
 #define GPUMPI_COST_STEPS_MAX ((uint64_t)1 << 24)
 
-GPUMP_API uint64_t gpump_cost_cpi_of(uint64_t executed, uint64_t cycles) {
+static uint64_t gpumpi_cost_cpi_of_long(uint64_t executed, uint64_t cycles) {
     if (executed == 0) return GPUMP_UNKNOWN;
-    /* 32-bit division is several times faster, and most blocks fit it. */
-    if (cycles < 65536 && executed <= UINT32_MAX) return ((uint32_t)cycles << 16) / (uint32_t)executed + (((uint32_t)cycles << 16) % (uint32_t)executed != 0);
     if (cycles < (uint64_t)1 << 47) return (cycles << 16) / executed + ((cycles << 16) % executed != 0);
     return gpump_muldiv_up(cycles, 65536, executed);
 }
+/* Most blocks fit 32-bit division, which is several times faster. */
+GPUMP_INLINE uint64_t gpumpi_cost_cpi(uint64_t executed, uint64_t cycles) {
+    uint32_t a = (uint32_t)cycles << 16, b = (uint32_t)executed;
+    if (cycles >= 65536 || executed - 1 >= UINT32_MAX) return gpumpi_cost_cpi_of_long(executed, cycles);
+    return (uint64_t)(a / b) + (a % b != 0);
+}
+
+GPUMP_API uint64_t gpump_cost_cpi_of(uint64_t executed, uint64_t cycles) { return gpumpi_cost_cpi(executed, cycles); }
 
 /* CPI in steps of 1/256 cycle, limited so that 64 squares and their products fit 64 bits. */
 static uint64_t gpumpi_cost_steps(uint64_t cpi) { return (cpi >> 8) < GPUMPI_COST_STEPS_MAX ? cpi >> 8 : GPUMPI_COST_STEPS_MAX; }
@@ -6975,9 +7030,13 @@ GPUMP_API void gpump_cost_history_record(gpump_cost_history *history, uint64_t i
     history->finished++;
 }
 
+/* Rounded up. The window is mostly full: no division then. */
+static uint64_t gpumpi_cost_mean(uint64_t sum, uint32_t n) {
+    return n == GPUMP_COST_WINDOW ? (sum + GPUMP_COST_WINDOW - 1) / GPUMP_COST_WINDOW : (sum + n - 1) / n;
+}
+
 GPUMP_API uint64_t gpump_cost_history_instructions(const gpump_cost_history *history) {
-    uint32_t n = gpump_cost_history_count(history);
-    return n ? (history->instructions_sum + n - 1) / n : GPUMP_UNKNOWN;
+    return history->finished ? gpumpi_cost_mean(history->instructions_sum, gpump_cost_history_count(history)) : GPUMP_UNKNOWN;
 }
 
 GPUMP_API uint64_t gpump_cost_history_hash(const gpump_cost_history *history) {
@@ -6994,9 +7053,13 @@ typedef struct gpumpi_cost_running {
     uint64_t count, executed, cycles, deviation_sum, deviation_squares;
 } gpumpi_cost_running;
 
-/* Compares the sample variances of two sets of n >= 2 steps by cross-multiplication: (n S2 - S1^2) / (n (n - 1)). */
+/* Compares the sample variances of two sets of 2 to 64 steps by cross-multiplication: (n S2 - S1^2) / (n (n - 1)). */
 static int gpumpi_cost_compare_variance(uint64_t na, uint64_t a1, uint64_t a2, uint64_t nb, uint64_t b1, uint64_t b2) {
-    return gpump_compare_products(na * a2 - a1 * a1, nb * (nb - 1), nb * b2 - b1 * b1, na * (na - 1));
+    uint64_t a = na * a2 - a1 * a1, b = nb * b2 - b1 * b1;
+    if ((a | b) >> 52) return gpump_compare_products(a, nb * (nb - 1), b, na * (na - 1));
+    a *= nb * (nb - 1);
+    b *= na * (na - 1);
+    return a < b ? -1 : a > b;
 }
 
 static gpump_cost_cpi gpumpi_cost_source(const gpump_cost_history *history, const gpumpi_cost_running *running) {
@@ -7009,105 +7072,125 @@ static gpump_cost_cpi gpumpi_cost_source(const gpump_cost_history *history, cons
                : GPUMP_COST_CPI_FINISHED;
 }
 
-static void gpumpi_cost_add(gpumpi_cost_running *running, uint64_t executed, uint64_t cycles, uint64_t cpi) {
-    running->executed += executed;
-    running->cycles += cycles;
-    if (cpi != GPUMP_UNKNOWN) {
-        uint64_t steps = gpumpi_cost_steps(cpi);
-        running->count++;
-        running->deviation_sum += steps;
-        running->deviation_squares += steps * steps;
+/* Sums over those blocks of `which` that run `kernel`, and their CPIs. Returns these blocks. */
+static uint64_t gpumpi_cost_survey(const gpump_block_view *blocks, uint64_t which, uint32_t kernel, uint64_t *cpi, gpumpi_cost_running *running) {
+    uint64_t mine = which, idle = 0, executed = 0, cycles = 0, sum = 0, squares = 0, rest;
+    for (rest = which; rest; rest &= rest - 1) {
+        uint32_t i = gpump_bits_lowest64(rest);
+        uint64_t steps;
+        if (blocks[i].kernel != kernel) {
+            mine &= ~(rest & (0 - rest));
+            continue;
+        }
+        cpi[i] = gpumpi_cost_cpi(blocks[i].executed, blocks[i].cycles);
+        executed += blocks[i].executed;
+        cycles += blocks[i].cycles;
+        steps = cpi[i] >> 8;
+        if (steps >= GPUMPI_COST_STEPS_MAX) {
+            steps = cpi[i] == GPUMP_UNKNOWN ? 0 : GPUMPI_COST_STEPS_MAX;
+            idle += cpi[i] == GPUMP_UNKNOWN;
+        }
+        sum += steps;
+        squares += steps * steps;
     }
+    running->count = gpump_bits_count64(mine) - idle;
+    running->executed = executed;
+    running->cycles = cycles;
+    running->deviation_sum = sum;
+    running->deviation_squares = squares;
+    return mine;
 }
+
+static uint64_t gpumpi_cost_all(uint32_t count) { return count ? ~(uint64_t)0 >> (64 - (count < 64 ? count : 64)) : 0; }
 
 GPUMP_API gpump_cost_cpi gpump_cost_cpi_source(const gpump_cost_history *history, const gpump_block_view *blocks, uint32_t count,
                                                uint32_t kernel) {
-    gpumpi_cost_running running = {0, 0, 0, 0, 0};
-    uint32_t i;
-    for (i = 0; i < count && i < 64; i++)
-        if (blocks[i].kernel == kernel)
-            gpumpi_cost_add(&running, blocks[i].executed, blocks[i].cycles, gpump_cost_cpi_of(blocks[i].executed, blocks[i].cycles));
+    gpumpi_cost_running running;
+    uint64_t cpi[64];
+    gpumpi_cost_survey(blocks, gpumpi_cost_all(count), kernel, cpi, &running);
     return gpumpi_cost_source(history, &running);
 }
 
 /* a x Q16.16, rounded up, saturated; GPUMP_UNKNOWN stays unknown. */
 static uint64_t gpumpi_cost_times(uint64_t a, uint64_t q) {
+    if ((a | q) <= UINT32_MAX) return (a * q + 65535) >> 16;
     if (a == GPUMP_UNKNOWN || q == GPUMP_UNKNOWN) return GPUMP_UNKNOWN;
-    if (a <= UINT32_MAX && q < UINT32_MAX) return (a * q + 65535) >> 16;
     return gpump_muldiv_up(a, q, 65536);
+}
+
+/* The last of the blocks that can be drained in time ends the wait (Chimera); until then the slots of the others are idle. */
+static void gpumpi_cost_charge_drains(uint64_t blocks, uint64_t limit, uint64_t ipc, gpump_cost_estimate *estimates) {
+    uint64_t last = 0, rest;
+    for (rest = blocks; rest; rest &= rest - 1) {
+        uint64_t latency = estimates[gpump_bits_lowest64(rest)].latency[GPUMP_TECHNIQUE_DRAIN];
+        if (latency != GPUMP_UNKNOWN && latency <= limit && latency > last) last = latency;
+    }
+    for (rest = blocks; rest; rest &= rest - 1) {
+        gpump_cost_estimate *e = &estimates[gpump_bits_lowest64(rest)];
+        if (e->latency[GPUMP_TECHNIQUE_DRAIN] < last)
+            e->overhead[GPUMP_TECHNIQUE_DRAIN] = gpumpi_cost_times(last - e->latency[GPUMP_TECHNIQUE_DRAIN], ipc);
+    }
 }
 
 GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gpump_cost_history *histories, uint32_t history_count,
                                                   const gpump_block_view *blocks, uint32_t count, const gpump_cost_rewind *rewind,
                                                   const gpump_cost_options *options, gpump_cost_estimate *estimates, gpump_diag *diag) {
-    uint64_t cpi[64], done = 0, memo_bytes = GPUMP_UNKNOWN, memo_cycles = 0;
-    uint32_t first, i, source = options ? options->cpi : (uint32_t)GPUMP_COST_CPI_SMALLER_DEVIATION, flags = options ? options->flags : 0;
+    static const gpump_cost_options published = {GPUMP_COST_CPI_SMALLER_DEVIATION, 0, 0};
+    uint64_t cpi[64], todo;
+    if (!options) options = &published;
     if (!gpu || (count && (!blocks || !estimates))) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "gpu, blocks or estimates", 0, 0, 1, UINT64_MAX);
     if (count > 64) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, count, 0, 64);
-    if (source >= GPUMP_COST_CPI_SOURCES) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "options.cpi", 0, source, 0, GPUMP_COST_CPI_SOURCES - 1);
+    if (options->cpi >= GPUMP_COST_CPI_SOURCES)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "options.cpi", 0, options->cpi, 0, GPUMP_COST_CPI_SOURCES - 1);
     /* Kernel by kernel: all that is averaged is averaged over the blocks of one kernel on this SM. */
-    for (first = 0; first < count; first++) {
+    for (todo = gpumpi_cost_all(count); todo;) {
         const gpump_cost_history *history;
-        gpumpi_cost_running running = {0, 0, 0, 0, 0};
-        uint64_t instructions = GPUMP_UNKNOWN, longest, finished_cpi = GPUMP_UNKNOWN, ipc, last = 0;
-        uint32_t kernel = blocks[first].kernel, use = source;
-        if (done >> first & 1u) continue;
-        history = histories && kernel < history_count ? &histories[kernel] : NULL;
-        if (history && history->finished == 0) history = NULL;
-        for (i = first; i < count; i++) {
-            if (blocks[i].kernel != kernel) continue;
-            cpi[i] = gpump_cost_cpi_of(blocks[i].executed, blocks[i].cycles);
-            gpumpi_cost_add(&running, blocks[i].executed, blocks[i].cycles, cpi[i]);
-        }
-        if (use == GPUMP_COST_CPI_SMALLER_DEVIATION) use = gpumpi_cost_source(history, &running);
+        gpumpi_cost_running running;
+        uint32_t kernel = blocks[gpump_bits_lowest64(todo)].kernel, source = options->cpi, i;
+        uint64_t mean_length = GPUMP_UNKNOWN, longest, pace = GPUMP_UNKNOWN, ipc, mine, rest, bytes, save, save_overhead;
+        mine = gpumpi_cost_survey(blocks, todo, kernel, cpi, &running);
+        todo &= ~mine;
+        history = histories && kernel < history_count && histories[kernel].finished ? &histories[kernel] : NULL;
+        if (source == GPUMP_COST_CPI_SMALLER_DEVIATION) source = gpumpi_cost_source(history, &running);
         if (history) {
-            uint32_t n = gpump_cost_history_count(history);
-            instructions = gpump_cost_history_instructions(history);
-            finished_cpi = (history->cpi_sum + n - 1) / n;
+            mean_length = gpump_cost_history_instructions(history);
+            if (source == GPUMP_COST_CPI_FINISHED) pace = gpumpi_cost_mean(history->cpi_sum, gpump_cost_history_count(history));
         }
-        longest = instructions;
-        for (i = 0; history && (flags & GPUMP_COST_DRAIN_CAREFUL) && i < gpump_cost_history_count(history); i++)
+        longest = mean_length;
+        for (i = 0; history && (options->flags & GPUMP_COST_DRAIN_CAREFUL) && i < gpump_cost_history_count(history); i++)
             if (history->instructions[i] > longest) longest = history->instructions[i];
-        /* Warp instructions per cycle of a block, Q16.16: the mean over the kernel's blocks here. */
-        ipc = gpump_cost_cpi_of(running.cycles, running.executed);
-        for (i = first; i < count; i++) {
-            const gpump_block_view *block = &blocks[i];
-            gpump_cost_estimate *e = &estimates[i];
-            uint64_t pace, left, length = block->may >> GPUMP_TECHNIQUE_FLUSH & 1u ? instructions : longest;
-            if (block->kernel != kernel) continue;
-            done |= (uint64_t)1 << i;
+        ipc = gpumpi_cost_cpi(running.cycles, running.executed); /* Q16.16; warp instructions per cycle of a block: the mean here */
+        bytes = blocks[gpump_bits_lowest64(mine)].context_bytes;
+        save = gpump_gpu_save_cycles(gpu, bytes);
+        save_overhead = gpumpi_cost_times(gpump_add_saturated(save, save), ipc);
+        for (rest = mine; rest; rest &= rest - 1) {
+            uint32_t at = gpump_bits_lowest64(rest);
+            const gpump_block_view *block = &blocks[at];
+            gpump_cost_estimate *e = &estimates[at];
+            uint64_t length = block->may >> GPUMP_TECHNIQUE_FLUSH & 1u ? mean_length : longest;
+            uint64_t each = source == GPUMP_COST_CPI_RUNNING ? cpi[at] : pace, executed = block->executed;
+            if (block->context_bytes != bytes) { /* a kernel's blocks mostly have contexts of the same size */
+                bytes = block->context_bytes;
+                save = gpump_gpu_save_cycles(gpu, bytes);
+                save_overhead = gpumpi_cost_times(gpump_add_saturated(save, save), ipc);
+            }
             e->latency[GPUMP_TECHNIQUE_FLUSH] = 0;
-            e->overhead[GPUMP_TECHNIQUE_FLUSH] = block->executed;
-            if (block->context_bytes != memo_bytes) {
-                memo_bytes = block->context_bytes;
-                memo_cycles = gpump_gpu_save_cycles(gpu, memo_bytes);
-            }
-            e->latency[GPUMP_TECHNIQUE_SWITCH] = memo_cycles;
-            e->overhead[GPUMP_TECHNIQUE_SWITCH] = gpumpi_cost_times(gpump_add_saturated(memo_cycles, memo_cycles), ipc);
-            pace = use == GPUMP_COST_CPI_RUNNING ? cpi[i] : use == GPUMP_COST_CPI_FINISHED ? finished_cpi : GPUMP_UNKNOWN;
-            left = length == GPUMP_UNKNOWN ? GPUMP_UNKNOWN : length > block->executed ? length - block->executed : 0;
-            e->latency[GPUMP_TECHNIQUE_DRAIN] = gpumpi_cost_times(left, pace);
-            e->overhead[GPUMP_TECHNIQUE_DRAIN] = 0;
-            if (e->latency[GPUMP_TECHNIQUE_DRAIN] == GPUMP_UNKNOWN) e->overhead[GPUMP_TECHNIQUE_DRAIN] = GPUMP_UNKNOWN;
+            e->overhead[GPUMP_TECHNIQUE_FLUSH] = executed;
+            e->latency[GPUMP_TECHNIQUE_SWITCH] = save;
+            e->overhead[GPUMP_TECHNIQUE_SWITCH] = save_overhead;
+            e->latency[GPUMP_TECHNIQUE_DRAIN] =
+                length == GPUMP_UNKNOWN ? GPUMP_UNKNOWN : gpumpi_cost_times(length > executed ? length - executed : 0, each);
+            e->overhead[GPUMP_TECHNIQUE_DRAIN] = e->latency[GPUMP_TECHNIQUE_DRAIN] == GPUMP_UNKNOWN ? GPUMP_UNKNOWN : 0;
             e->latency[GPUMP_TECHNIQUE_REWIND] = e->overhead[GPUMP_TECHNIQUE_REWIND] = GPUMP_UNKNOWN;
-            if (rewind) {
-                uint64_t cycles = gpump_gpu_save_cycles(gpu, rewind[i].bytes);
-                e->latency[GPUMP_TECHNIQUE_REWIND] = cycles;
-                e->overhead[GPUMP_TECHNIQUE_REWIND] =
-                    gpump_add_saturated(rewind[i].executed, gpumpi_cost_times(gpump_add_saturated(cycles, cycles), ipc));
-            }
         }
-        if (flags & GPUMP_COST_DRAIN_LOSES) {
-            /* The last of those that can be drained in time ends the wait; until then the slots of the others are idle. */
-            for (i = first; i < count; i++) {
-                uint64_t latency = blocks[i].kernel == kernel ? estimates[i].latency[GPUMP_TECHNIQUE_DRAIN] : GPUMP_UNKNOWN;
-                if (latency != GPUMP_UNKNOWN && latency <= options->limit_cycles && latency > last) last = latency;
-            }
-            for (i = first; i < count; i++) {
-                uint64_t latency = blocks[i].kernel == kernel ? estimates[i].latency[GPUMP_TECHNIQUE_DRAIN] : GPUMP_UNKNOWN;
-                if (latency < last) estimates[i].overhead[GPUMP_TECHNIQUE_DRAIN] = gpumpi_cost_times(last - latency, ipc);
-            }
+        for (rest = rewind ? mine : 0; rest; rest &= rest - 1) {
+            uint32_t at = gpump_bits_lowest64(rest);
+            uint64_t cycles = gpump_gpu_save_cycles(gpu, rewind[at].bytes);
+            estimates[at].latency[GPUMP_TECHNIQUE_REWIND] = cycles;
+            estimates[at].overhead[GPUMP_TECHNIQUE_REWIND] =
+                gpump_add_saturated(rewind[at].executed, gpumpi_cost_times(gpump_add_saturated(cycles, cycles), ipc));
         }
+        if (options->flags & GPUMP_COST_DRAIN_LOSES) gpumpi_cost_charge_drains(mine, options->limit_cycles, ipc, estimates);
     }
     return GPUMP_OK;
 }
@@ -12038,10 +12121,8 @@ GPUMP_API int gpump_spill_run_on(const gpump_spill_decision *decision, uint64_t 
 
 /* ---- geometry and candidate sets ---- */
 
+/* x * factor >> 40 is x / divisor, for x and divisor below 2^20. */
 static uint64_t gpumpi_victim_factor(uint32_t divisor) { return divisor ? (((uint64_t)1 << 40) + divisor - 1) / divisor : 0; }
-
-/* x / divisor, for x and divisor below 2^20. */
-static uint32_t gpumpi_victim_divide(uint32_t x, uint64_t factor) { return (uint32_t)(x * factor >> 40); }
 
 GPUMP_API gpump_result gpump_victim_geometry_init(gpump_victim_geometry *geometry, const gpump_gpu *gpu, const gpump_footprint *need,
                                                   uint32_t shared_bytes, gpump_diag *diag) {
@@ -12077,31 +12158,16 @@ GPUMP_API gpump_result gpump_victim_geometry_init(gpump_victim_geometry *geometr
     return GPUMP_OK;
 }
 
-/* The positions, as a mask, that a range reaches into. */
-static uint64_t gpumpi_victim_span(uint32_t base, uint32_t length, uint64_t factor, uint32_t positions) {
-    uint32_t first, last;
-    if (!factor || !length) return 0;
-    first = gpumpi_victim_divide(base, factor);
-    last = gpumpi_victim_divide(base + length - 1, factor);
-    if (first >= positions) return 0;
-    if (last >= positions) last = positions - 1;
-    return (~(uint64_t)0 >> (63 - (last - first))) << first;
-}
-
 GPUMP_API void gpump_victim_candidates(const gpump_victim_geometry *geometry, const gpump_block_view *blocks, uint32_t count,
                                        uint32_t kernel, uint64_t *sets, uint64_t *taken) {
+    uint64_t own = 0;
     uint32_t i;
     memset(sets, 0, geometry->positions * sizeof *sets);
-    *taken = 0;
     for (i = 0; i < count; i++) {
-        uint64_t span = gpumpi_victim_span(blocks[i].register_base, blocks[i].registers, geometry->register_factor, geometry->positions) |
-                        gpumpi_victim_span(blocks[i].shared_base, blocks[i].shared_bytes, geometry->shared_factor, geometry->positions);
-        if (blocks[i].kernel == kernel) {
-            *taken |= span;
-            continue;
-        }
-        for (; span; span &= span - 1) sets[gpump_bits_lowest64(span)] |= (uint64_t)1 << i;
+        gpumpi_victim_mark(geometry, &blocks[i], (uint64_t)1 << i, sets);
+        if (blocks[i].kernel == kernel) own |= (uint64_t)1 << i;
     }
+    *taken = gpumpi_victim_take_out(own, geometry->positions, sets);
 }
 
 GPUMP_API void gpump_victim_candidates_update(uint64_t *sets, uint32_t positions, uint64_t preempted) {
@@ -12170,50 +12236,68 @@ typedef struct gpumpi_victim_priced {
 /* Prices every block of `which`. A hook's answer outside `allowed` makes the block NO_TECHNIQUE; the check of the plan names it. */
 static void gpumpi_victim_price(const gpump_victim_policy *policy, const gpump_victim_request *request, const gpump_victim_sm *sm,
                                 uint64_t which, const uint8_t *allowed, uint64_t left, gpumpi_victim_priced *priced) {
-    priced->late = 0;
+    const gpump_cost_estimate *estimates = sm->estimates;
+    uint64_t late = 0, rest;
     priced->ask_again = GPUMP_UNKNOWN;
-    for (; which; which &= which - 1) {
-        uint32_t i = gpump_bits_lowest64(which), t;
-        const gpump_cost_estimate *estimate = &sm->estimates[i];
-        if (policy->technique) {
-            gpump_victim_block_args args;
-            args.request = request;
-            args.block = &sm->blocks[i];
-            args.estimate = estimate;
-            args.allowed = allowed[i];
-            args.draining = 0;
-            args.left = left;
-            args.ask_again = &priced->ask_again;
-            t = policy->technique(policy, &args);
-            if (t >= GPUMP_TECHNIQUES) t = GPUMP_VICTIM_NO_TECHNIQUE;
-        } else {
-            t = gpumpi_victim_cheapest(estimate, allowed[i], left);
-        }
-        priced->technique[i] = (uint8_t)t;
-        priced->latency[i] = t < GPUMP_TECHNIQUES ? estimate->latency[t] : GPUMP_UNKNOWN;
-        priced->overhead[i] = t < GPUMP_TECHNIQUES ? estimate->overhead[t] : GPUMP_UNKNOWN;
-        if (priced->latency[i] > left || priced->latency[i] == GPUMP_UNKNOWN) priced->late |= (uint64_t)1 << i;
+    for (rest = policy->technique ? 0 : which; rest; rest &= rest - 1) {
+        uint32_t i = gpump_bits_lowest64(rest);
+        gpumpi_victim_pick pick = gpumpi_victim_pick_technique(&estimates[i], allowed[i], left);
+        priced->technique[i] = (uint8_t)pick.technique;
+        priced->latency[i] = estimates[i].latency[pick.technique];
+        priced->overhead[i] = estimates[i].overhead[pick.technique];
+        late |= pick.rank >> 63 << i;
     }
+    for (rest = policy->technique ? which : 0; rest; rest &= rest - 1) {
+        uint32_t i = gpump_bits_lowest64(rest), t;
+        gpump_victim_block_args args;
+        args.request = request;
+        args.block = &sm->blocks[i];
+        args.estimate = &estimates[i];
+        args.allowed = allowed[i];
+        args.draining = 0;
+        args.left = left;
+        args.ask_again = &priced->ask_again;
+        t = policy->technique(policy, &args);
+        priced->technique[i] = (uint8_t)(t < GPUMP_TECHNIQUES ? t : GPUMP_VICTIM_NO_TECHNIQUE);
+        priced->latency[i] = t < GPUMP_TECHNIQUES ? estimates[i].latency[t] : GPUMP_UNKNOWN;
+        priced->overhead[i] = t < GPUMP_TECHNIQUES ? estimates[i].overhead[t] : GPUMP_UNKNOWN;
+        if (priced->latency[i] > left || priced->latency[i] == GPUMP_UNKNOWN) late |= (uint64_t)1 << i;
+    }
+    priced->late = late;
 }
 
 /* ---- one candidate: Algorithm 1 ---- */
 
-/* 1 when a is to be preferred (Algorithm 1, lines 21 to 26); ties go to the lower position. */
-static int gpumpi_victim_better(const gpump_victim_candidate *a, const gpump_victim_candidate *b) {
-    if (!a->late != !b->late) return !a->late;
-    if (!a->late) return a->overhead != b->overhead ? a->overhead < b->overhead : a->latency < b->latency;
-    return a->latency != b->latency ? a->latency < b->latency : a->overhead < b->overhead;
+/* The rank of a candidate (Algorithm 1, lines 21 to 26). */
+GPUMP_INLINE uint64_t gpumpi_victim_rank_of(const gpump_victim_candidate *c) { return gpumpi_victim_rank(!c->late, c->latency, c->overhead); }
+
+/* 1 when a is to be preferred to b of the same rank; what is still equal is left to the lower position. */
+static int gpumpi_victim_breaks_tie(const gpump_victim_candidate *a, const gpump_victim_candidate *b) {
+    if (a->late) return a->overhead < b->overhead;
+    return a->latency != b->latency ? a->latency < b->latency : !a->victims && b->victims;
 }
 
-static void gpumpi_victim_sum(const gpumpi_victim_priced *priced, uint64_t set, gpump_victim_candidate *candidate) {
+static int gpumpi_victim_better(const gpump_victim_candidate *a, const gpump_victim_candidate *b) {
+    uint64_t x = gpumpi_victim_rank_of(a), y = gpumpi_victim_rank_of(b);
+    return x != y ? x < y : gpumpi_victim_breaks_tie(a, b);
+}
+
+/* Sums up a set of victims; those of `waits` leave anyway, but the position is not free before they are out. */
+GPUMP_INLINE void gpumpi_victim_sum(const gpumpi_victim_priced *priced, uint64_t set, uint64_t waits, gpump_victim_candidate *candidate) {
+    uint64_t latency = 0, overhead = 0, late = (set | waits) & priced->late;
     candidate->victims = set;
-    candidate->latency = candidate->overhead = 0;
-    candidate->late = set & priced->late ? gpump_bits_count64(set & priced->late) : 0; /* counting is a call on plain x86-64 */
+    candidate->late = late ? gpump_bits_count64(late) : 0;
     for (; set; set &= set - 1) {
         uint32_t i = gpump_bits_lowest64(set);
-        if (priced->latency[i] > candidate->latency) candidate->latency = priced->latency[i];
-        candidate->overhead = gpump_add_saturated(candidate->overhead, priced->overhead[i]);
+        if (priced->latency[i] > latency) latency = priced->latency[i];
+        overhead = gpump_add_saturated(overhead, priced->overhead[i]);
     }
+    for (; waits; waits &= waits - 1) {
+        uint32_t i = gpump_bits_lowest64(waits);
+        if (priced->latency[i] > latency) latency = priced->latency[i];
+    }
+    candidate->latency = latency;
+    candidate->overhead = overhead;
 }
 
 GPUMP_API gpump_result gpump_victim_select(const gpump_victim_policy *policy, const gpump_victim_request *request,
@@ -12241,7 +12325,7 @@ GPUMP_API gpump_result gpump_victim_select(const gpump_victim_policy *policy, co
     for (p = 0; p < positions; p++) {
         gpump_victim_candidate *c = &candidates[count];
         if (!(open >> p & 1u) || (sets[p] & fixed)) continue;
-        gpumpi_victim_sum(&priced, sets[p], c);
+        gpumpi_victim_sum(&priced, sets[p], 0, c);
         c->position = p;
         if (count == 0 || gpumpi_victim_better(c, &candidates[best])) best = count;
         count++;
@@ -12320,68 +12404,88 @@ static uint64_t gpumpi_victim_fill(const gpump_victim_plan_args *args, const uin
 
 GPUMP_API void gpump_victim_plan_greedy(const gpump_victim_policy *policy, const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
     gpumpi_victim_priced priced;
-    gpump_victim_candidate candidates[GPUMP_VICTIM_POSITIONS];
+    gpump_victim_candidate candidates[GPUMP_VICTIM_POSITIONS]; /* by position */
     uint8_t order[GPUMP_VICTIM_BLOCKS];
     gpumpi_victim_room room;
-    const gpump_victim_geometry *geometry = args->geometry;
-    uint64_t choosable = args->choosable, gone = args->leaving, rest;
+    const uint64_t *sets = args->sets;
+    uint64_t gone = args->leaving, open = args->open, waiting = ~(uint64_t)0, rest;
     uint32_t ordered = GPUMP_NONE, taken;
-    int groups = args->groups != 0, every = !(policy->flags & GPUMP_VICTIM_EVICTED);
-    gpumpi_victim_price(policy, args->request, args->sm, choosable, args->allowed, args->left, &priced);
+    int groups = args->groups != 0;
+    gpumpi_victim_price(policy, args->request, args->sm, args->choosable, args->allowed, args->left, &priced);
     plan->positions = plan->victims = 0;
     plan->ask_again = priced.ask_again;
-    if (every)
-        for (rest = args->leaving; rest; rest &= rest - 1) {
-            uint32_t i = gpump_bits_lowest64(rest);
-            priced.latency[i] = gpumpi_victim_leaving_latency(&args->sm->blocks[i], &args->sm->estimates[i]);
-        }
+    if (policy->flags & GPUMP_VICTIM_EVICTED) waiting = 0;
+    for (rest = args->leaving & waiting; rest; rest &= rest - 1) {
+        uint32_t i = gpump_bits_lowest64(rest);
+        priced.latency[i] = gpumpi_victim_leaving_latency(&args->sm->blocks[i], &args->sm->estimates[i]);
+        if (priced.latency[i] > args->left || priced.latency[i] == GPUMP_UNKNOWN) priced.late |= (uint64_t)1 << i;
+    }
     room.warps = args->free_warps;
     room.threads = args->free_threads;
     room.slots = args->free_slots;
     for (taken = 0; taken < args->want; taken++) {
-        gpump_victim_candidate best;
-        uint32_t count = 0, found = 0, empty = 0;
-        for (rest = args->open & ~plan->positions; rest && !empty; rest &= rest - 1) {
+        const gpump_victim_candidate *best = NULL;
+        gpumpi_victim_room after = room;
+        uint64_t best_rank = GPUMP_UNKNOWN;
+        int fits;
+        for (rest = open; rest; rest &= rest - 1) {
             uint32_t p = gpump_bits_lowest64(rest);
-            gpump_victim_candidate *c = &candidates[count];
-            uint64_t set = args->sets[p] & ~gone, waits;
-            gpumpi_victim_room after = room;
-            if (groups) set = gpumpi_victim_closure(args->sm, set) & ~gone;
-            if (set & args->fixed) continue;
-            gpumpi_victim_release(args->sm->blocks, set, &after);
-            if (!gpumpi_victim_suffices(geometry, &after, 1)) {
-                if (ordered == GPUMP_NONE) ordered = gpumpi_victim_sort(&priced, choosable, order);
-                set = gpumpi_victim_fill(args, order, ordered, gone, groups, set, after, 1);
-                if (!set) continue;
-            }
-            gpumpi_victim_sum(&priced, set, c);
-            if (every) {
-                /* Also those that leave anyway, or for an earlier position, keep this one from being free. */
-                for (waits = args->sets[p] & gone; waits; waits &= waits - 1) {
-                    uint64_t latency = priced.latency[gpump_bits_lowest64(waits)];
-                    if (latency > c->latency) c->latency = latency;
-                    if (latency > args->left || latency == GPUMP_UNKNOWN) c->late++;
+            gpump_victim_candidate *c = &candidates[p];
+            uint64_t rank;
+            if (taken == 0 || (c->victims & gone)) { /* only those that the last choice has changed */
+                uint64_t set = sets[p] & ~gone;
+                if (groups) set = gpumpi_victim_closure(args->sm, set) & ~gone;
+                if (set & args->fixed) {
+                    open &= ~((uint64_t)1 << p);
+                    continue;
                 }
+                gpumpi_victim_sum(&priced, set, sets[p] & gone & waiting, c);
+                c->position = p;
             }
-            c->position = p;
-            if (!found || gpumpi_victim_better(c, &best)) best = *c;
-            found = 1;
-            count++;
-            empty = c->victims == 0 && c->latency == 0;
+            rank = gpumpi_victim_rank_of(c);
+            if (rank > best_rank || (rank == best_rank && best && !gpumpi_victim_breaks_tie(c, best))) continue;
+            best = c;
+            best_rank = rank;
         }
-        if (!found) break;
-        if (policy->candidate && !empty) {
-            uint32_t pick = policy->candidate(policy, args->request, candidates, count);
+        if (!best) break;
+        gpumpi_victim_release(args->sm->blocks, best->victims, &after);
+        fits = gpumpi_victim_suffices(args->geometry, &after, 1);
+        if (!fits || (policy->candidate && (best->victims || best->latency))) {
+            /* What a position does not hold of warps, threads or slots costs further victims: that may change the order. */
+            gpump_victim_candidate shown[GPUMP_VICTIM_POSITIONS];
+            uint32_t count = 0, pick = 0;
+            if (ordered == GPUMP_NONE) ordered = gpumpi_victim_sort(&priced, args->choosable, order);
+            for (rest = open; rest; rest &= rest - 1) {
+                uint32_t p = gpump_bits_lowest64(rest);
+                uint64_t set = candidates[p].victims;
+                after = room;
+                gpumpi_victim_release(args->sm->blocks, set, &after);
+                shown[count] = candidates[p];
+                if (!gpumpi_victim_suffices(args->geometry, &after, 1)) {
+                    set = gpumpi_victim_fill(args, order, ordered, gone, groups, set, after, 1);
+                    if (!set) { /* not even with everyone out */
+                        open &= ~((uint64_t)1 << p);
+                        continue;
+                    }
+                    gpumpi_victim_sum(&priced, set, sets[p] & gone & waiting, &shown[count]);
+                }
+                if (gpumpi_victim_better(&shown[count], &shown[pick])) pick = count;
+                count++;
+            }
+            if (policy->candidate && count) pick = policy->candidate(policy, args->request, shown, count);
             if (pick >= count) break;
-            best = candidates[pick];
+            candidates[shown[pick].position] = shown[pick];
+            best = &candidates[shown[pick].position];
+            after = room;
+            gpumpi_victim_release(args->sm->blocks, best->victims, &after);
         }
-        plan->positions |= (uint64_t)1 << best.position;
-        plan->victims |= best.victims;
-        gone |= best.victims;
-        gpumpi_victim_release(args->sm->blocks, best.victims, &room);
-        room.warps -= geometry->warps;
-        room.threads -= geometry->threads;
-        room.slots--;
+        plan->positions |= (uint64_t)1 << best->position;
+        plan->victims |= best->victims;
+        open &= ~((uint64_t)1 << best->position);
+        gone |= best->victims;
+        room.warps = after.warps - args->geometry->warps;
+        room.threads = after.threads - args->geometry->threads;
+        room.slots = after.slots - 1;
     }
     for (rest = plan->victims; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest);
@@ -12794,7 +12898,7 @@ typedef struct gpumpi_victim_state {
 typedef struct gpumpi_victim_out {
     gpump_victim_place *places;   /* NULL: only count */
     gpump_victim_choice *choices;
-    gpump_victim_decision decision;
+    gpump_victim_decision *decision;
     uint32_t blocked;             /* gpump_reason that stood in the way first */
 } gpumpi_victim_out;
 
@@ -12810,44 +12914,47 @@ typedef struct gpumpi_victim_context {
 static uint32_t gpumpi_victim_prepare(const gpumpi_victim_context *context, const gpump_victim_sm *sm, uint64_t *sets,
                                       gpump_victim_plan_args *args) {
     const gpump_victim_geometry *geometry = context->geometry;
-    uint64_t taken, all = ~(uint64_t)0 >> (64 - geometry->positions);
-    uint32_t i, own = 0, warps = 0, threads = 0, slots = 0, promised, most;
-    gpump_victim_candidates(geometry, sm->blocks, sm->count, context->request->kernel, sets, &taken);
+    uint64_t all = ~(uint64_t)0 >> (64 - geometry->positions), own = 0, leaving = 0, fixed = 0, choosable = 0;
+    uint32_t techniques = context->policy->techniques & ((1u << GPUMP_TECHNIQUES) - 1), kernel = context->request->kernel, i;
+    uint32_t warps = 0, threads = 0, groups = 0, slots, promised, most;
+    for (i = 0; i < geometry->positions; i++) sets[i] = 0;
+    for (i = 0; i < sm->count; i++) {
+        const gpump_block_view *block = &sm->blocks[i];
+        uint64_t one = (uint64_t)1 << i;
+        uint32_t allowed = 0;
+        gpumpi_victim_mark(geometry, block, one, sets);
+        groups |= block->group;
+        if (block->kernel == kernel) own |= one;
+        else if (gpumpi_victim_is_leaving(block)) leaving |= one;
+        else if ((allowed = block->may & techniques) != 0) choosable |= one;
+        else fixed |= one;
+        args->allowed[i] = (uint8_t)allowed;
+        if (leaving & one) continue; /* what leaves counts as free */
+        warps += block->warps;
+        threads += block->threads;
+    }
     args->request = context->request;
     args->geometry = geometry;
     args->sm = sm;
     args->sets = sets;
     args->left = context->relaxed;
-    args->leaving = args->fixed = args->choosable = 0;
-    args->groups = 0;
-    for (i = 0; i < sm->count; i++) {
-        const gpump_block_view *block = &sm->blocks[i];
-        args->allowed[i] = 0;
-        args->groups |= block->group;
-        if (block->kernel == context->request->kernel) own++;
-        else if (gpumpi_victim_is_leaving(block)) {
-            args->leaving |= (uint64_t)1 << i;
-            continue;
-        } else {
-            args->allowed[i] = (uint8_t)(block->may & context->policy->techniques & ((1u << GPUMP_TECHNIQUES) - 1));
-            if (!args->allowed[i]) args->fixed |= (uint64_t)1 << i;
-            else args->choosable |= (uint64_t)1 << i;
-        }
-        warps += block->warps;
-        threads += block->threads;
-        slots++;
-    }
-    /* Promised positions will take their share; what leaves counts as free. */
-    promised = gpump_bits_count64(sm->reserved & all);
+    args->leaving = leaving;
+    args->fixed = fixed;
+    args->choosable = choosable;
+    args->groups = groups;
+    args->open = all & ~(gpumpi_victim_take_out(own, geometry->positions, sets) | sm->reserved);
+    /* Promised positions will take their share. */
+    promised = sm->reserved & all ? gpump_bits_count64(sm->reserved & all) : 0;
+    slots = sm->count + promised;
+    if (leaving) slots -= gpump_bits_count64(leaving);
     warps += promised * geometry->warps;
     threads += promised * geometry->threads;
-    slots += promised;
     args->free_warps = geometry->warp_slots > warps ? geometry->warp_slots - warps : 0;
     args->free_threads = geometry->thread_slots > threads ? geometry->thread_slots - threads : 0;
     args->free_slots = geometry->block_slots > slots ? geometry->block_slots - slots : 0;
-    args->open = all & ~(taken | sm->reserved);
-    most = geometry->blocks > own + promised ? geometry->blocks - own - promised : 0;
-    i = gpump_bits_count64(args->open);
+    most = promised + (own ? gpump_bits_count64(own) : 0);
+    most = geometry->blocks > most ? geometry->blocks - most : 0;
+    i = args->open == all ? geometry->positions : gpump_bits_count64(args->open);
     return most < i ? most : i;
 }
 
@@ -12894,7 +13001,7 @@ static gpump_reason gpumpi_victim_why(const gpump_victim_plan_args *args, uint32
 static void gpumpi_victim_emit(const gpumpi_victim_context *context, const gpump_victim_plan_args *args, const gpump_victim_plan *plan,
                                gpumpi_victim_out *out) {
     const gpump_victim_sm *sm = args->sm;
-    gpump_victim_decision *decision = &out->decision;
+    gpump_victim_decision *decision = out->decision;
     uint64_t latency[GPUMP_VICTIM_BLOCKS], rest, everyone = 0, on_positions = 0, port = 0;
     uint8_t order[GPUMP_VICTIM_BLOCKS];
     uint32_t n = 0, j;
@@ -13000,6 +13107,7 @@ static uint32_t gpumpi_victim_rate(const gpumpi_victim_context *context, const g
     uint64_t sets[GPUMP_VICTIM_POSITIONS];
     gpump_victim_plan_args args;
     gpump_victim_plan plan;
+    gpump_victim_decision decision;
     gpumpi_victim_out out;
     uint32_t most = gpumpi_victim_prepare(context, sm, sets, &args);
     int whole = (context->policy->flags & GPUMP_VICTIM_WHOLE_SM) != 0;
@@ -13008,11 +13116,13 @@ static uint32_t gpumpi_victim_rate(const gpumpi_victim_context *context, const g
     gpumpi_victim_plan(context->policy, &args, &plan);
     if (gpump_bits_count64(plan.positions) <= state->quota || gpumpi_victim_check(&args, &plan) != GPUMP_REASON_YES) return 0;
     memset(&out, 0, sizeof out);
+    memset(&decision, 0, sizeof decision);
+    out.decision = &decision;
     gpumpi_victim_emit(context, &args, &plan, &out);
-    state->overhead = out.decision.overhead > state->total ? out.decision.overhead - state->total : 0;
-    state->latency = out.decision.latency;
-    state->late = out.decision.late != 0;
-    state->total = out.decision.overhead;
+    state->overhead = decision.overhead > state->total ? decision.overhead - state->total : 0;
+    state->latency = decision.latency;
+    state->late = decision.late != 0;
+    state->total = decision.overhead;
     return gpump_bits_count64(plan.positions) - state->quota;
 }
 
@@ -13058,28 +13168,52 @@ static gpump_result gpumpi_victim_take(const gpumpi_victim_context *context, con
 static gpump_result gpumpi_victim_run(const gpumpi_victim_context *context, const gpump_victim_sm *sms, uint32_t sm_count,
                                       const gpumpi_victim_state *states, gpumpi_victim_out *out, gpump_diag *diag) {
     uint32_t s, wanted = context->request->positions;
-    memset(&out->decision, 0, sizeof out->decision);
-    out->decision.ask_again = GPUMP_UNKNOWN;
+    memset(out->decision, 0, sizeof *out->decision);
+    out->decision->ask_again = GPUMP_UNKNOWN;
     out->blocked = 0;
-    for (s = 0; s < sm_count && out->decision.places < wanted; s++) {
-        uint32_t want = wanted - out->decision.places;
+    for (s = 0; s < sm_count && out->decision->places < wanted; s++) {
+        uint32_t want = wanted - out->decision->places;
         gpump_result result;
         if (states && states[s].quota < want) want = states[s].quota;
         if (!want) continue;
         result = gpumpi_victim_take(context, &sms[s], s, want, out, diag);
         if (result != GPUMP_OK) return result;
     }
-    out->decision.missing = wanted - out->decision.places;
-    out->decision.reason = GPUMP_REASON_YES;
+    out->decision->missing = wanted - out->decision->places;
+    out->decision->reason = GPUMP_REASON_YES;
     /* SMs that got no quota have not been asked why. */
-    for (s = 0; s < sm_count && states && out->decision.missing && !out->blocked; s++) {
+    for (s = 0; s < sm_count && states && out->decision->missing && !out->blocked; s++) {
         uint64_t sets[GPUMP_VICTIM_POSITIONS];
         gpump_victim_plan_args args;
         uint32_t most = gpumpi_victim_prepare(context, &sms[s], sets, &args);
         if (states[s].quota < most) out->blocked = (uint32_t)gpumpi_victim_why(&args, states[s].quota, most);
     }
-    if (out->decision.missing) out->decision.reason = out->blocked ? (gpump_reason)out->blocked : GPUMP_REASON_POSITIONS;
+    if (out->decision->missing) out->decision->reason = out->blocked ? (gpump_reason)out->blocked : GPUMP_REASON_POSITIONS;
     return GPUMP_OK;
+}
+
+/* Fewer positions than the SMs could have: gives them out one by one, where the next is best. */
+static void gpumpi_victim_share(const gpumpi_victim_context *context, const gpump_victim_sm *sms, uint32_t sm_count, gpumpi_victim_state *states) {
+    uint32_t count = 0, given = 0, s;
+    memset(states, 0, sm_count * sizeof *states);
+    for (s = 0; s < sm_count; s++)
+        if (gpumpi_victim_rate(context, &sms[s], &states[s])) states[count++].heap = s;
+    for (s = count; s-- > 0;) gpumpi_victim_sift(states, count, s);
+    while (count && given < context->request->positions) {
+        const gpump_victim_sm *sm = &sms[states[0].heap];
+        gpumpi_victim_state *top = &states[states[0].heap];
+        if (context->policy->flags & GPUMP_VICTIM_WHOLE_SM) {
+            uint64_t sets[GPUMP_VICTIM_POSITIONS];
+            gpump_victim_plan_args args;
+            top->quota = gpumpi_victim_prepare(context, sm, sets, &args);
+            given += top->quota;
+        } else {
+            top->quota++;
+            given++;
+        }
+        if (!gpumpi_victim_rate(context, sm, top)) states[0].heap = states[--count].heap;
+        gpumpi_victim_sift(states, count, 0);
+    }
 }
 
 GPUMP_API gpump_result gpump_victim_decide(const gpump_victim_policy *policy, const gpump_victim_request *request,
@@ -13092,6 +13226,7 @@ GPUMP_API gpump_result gpump_victim_decide(const gpump_victim_policy *policy, co
     gpumpi_victim_out out;
     uint64_t most_choices = 0;
     uint32_t s;
+    int enough;
     gpump_result result = gpumpi_victim_check_input(policy, request, sms, sm_count, diag);
     if (result != GPUMP_OK) return result;
     if (!geometry || !decision) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "geometry or decision", 0, 0, 1, UINT64_MAX);
@@ -13104,56 +13239,29 @@ GPUMP_API gpump_result gpump_victim_decide(const gpump_victim_policy *policy, co
     context.geometry = geometry;
     context.left = context.relaxed = gpumpi_victim_left(request);
     if (sm_count > 1 && request->positions < (uint64_t)sm_count * geometry->blocks) {
-        /* Fewer positions than SMs could have: one by one, where the next is best. */
-        uint32_t count = 0, given = 0;
         if (gpump_victim_scratch_bytes(sm_count) > 0 && (!scratch || scratch_bytes < gpump_victim_scratch_bytes(sm_count)))
             return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "scratch_bytes", 0, scratch_bytes, gpump_victim_scratch_bytes(sm_count), UINT64_MAX);
         states = sm_count <= 64 ? stack : (gpumpi_victim_state *)scratch;
-        if (sm_count) memset(states, 0, sm_count * sizeof *states);
-        for (s = 0; s < sm_count; s++)
-            if (gpumpi_victim_rate(&context, &sms[s], &states[s])) states[count++].heap = s;
-        for (s = count; s-- > 0;) gpumpi_victim_sift(states, count, s);
-        while (count && given < request->positions) {
-            gpumpi_victim_state *top = &states[states[0].heap];
-            if (policy->flags & GPUMP_VICTIM_WHOLE_SM) {
-                uint64_t sets[GPUMP_VICTIM_POSITIONS];
-                gpump_victim_plan_args args;
-                top->quota = gpumpi_victim_prepare(&context, &sms[states[0].heap], sets, &args);
-                given += top->quota;
-            } else {
-                top->quota++;
-                given++;
-            }
-            if (!gpumpi_victim_rate(&context, &sms[states[0].heap], top)) states[0].heap = states[--count].heap;
-            gpumpi_victim_sift(states, count, 0);
-        }
-    }
-    if (policy->flags & GPUMP_VICTIM_COMMON_DEADLINE) {
-        out.places = NULL;
-        out.choices = NULL;
-        result = gpumpi_victim_run(&context, sms, sm_count, states, &out, diag);
-        if (result != GPUMP_OK) return result;
-        if (out.decision.latency > context.left && out.decision.latency != GPUMP_UNKNOWN) context.relaxed = out.decision.latency;
+        gpumpi_victim_share(&context, sms, sm_count, states);
     }
     for (s = 0; s < sm_count; s++) most_choices += sms[s].count;
-    out.places = places;
-    out.choices = choices;
-    if (place_capacity < request->positions || choice_capacity < most_choices) {
-        out.places = NULL;
-        out.choices = NULL;
+    enough = place_capacity >= request->positions && choice_capacity >= most_choices;
+    out.places = enough ? places : NULL;
+    out.choices = enough ? choices : NULL;
+    out.decision = decision;
+    result = gpumpi_victim_run(&context, sms, sm_count, states, &out, diag);
+    if (result == GPUMP_OK && (policy->flags & GPUMP_VICTIM_COMMON_DEADLINE) && decision->latency > context.left && decision->latency != GPUMP_UNKNOWN) {
+        context.relaxed = decision->latency;
         result = gpumpi_victim_run(&context, sms, sm_count, states, &out, diag);
-        if (result != GPUMP_OK) return result;
-        if (out.decision.places > place_capacity || out.decision.choices > choice_capacity) {
-            decision->places = out.decision.places;
-            decision->choices = out.decision.choices;
-            return gpumpi_fail(diag, GPUMP_ERROR_CAPACITY, "place_capacity or choice_capacity", 0, place_capacity, out.decision.places,
-                               out.decision.choices);
-        }
+    }
+    if (result == GPUMP_OK && !enough) { /* counted so far */
+        if (decision->places > place_capacity || decision->choices > choice_capacity)
+            return gpumpi_fail(diag, GPUMP_ERROR_CAPACITY, "place_capacity or choice_capacity", 0, place_capacity, decision->places,
+                               decision->choices);
         out.places = places;
         out.choices = choices;
+        result = gpumpi_victim_run(&context, sms, sm_count, states, &out, diag);
     }
-    result = gpumpi_victim_run(&context, sms, sm_count, states, &out, diag);
-    if (result == GPUMP_OK) *decision = out.decision;
     return result;
 }
 
