@@ -53,7 +53,7 @@ typedef enum gpump_operation {
     GPUMP_OP_PAGE_ENTERED, /* defs[0] (a predicate) = uses[0] + displacement lies in the first `bytes` bytes of a page of
                               `immediate` bytes */
     GPUMP_OP_GUARDED_CALL, /* lanes whose guard is true: serialise, call the fault handler, go on at `target` (a
-                              START_MARKER) */
+                              START_MARKER, or what other transforms have put right before one) */
     GPUMP_OP_COUNT
 } gpump_operation;
 
