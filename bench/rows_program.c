@@ -1,6 +1,6 @@
 /* link: minigpu_core */
-/* The compiler half of iGPU and Kim: the worked examples (tests/340 and 350 compare them instruction by instruction) and,
- * for every kernel folder of the mini-GPU, what idempotent regions look like when they run: `igpu4`, launch.yaml (small.yaml
+/* The compiler half of iGPU: the worked example (tests/340 compares it instruction by instruction) and, for the kernel folders of
+ * the mini-GPU (region_runs.h), what idempotent regions look like when they run: `igpu4`, launch.yaml (small.yaml
  * with --short), without regions, with sparse regions and their moves, with continuous spilling as well, and with short regions too. */
 #define _GNU_SOURCE
 #include "region_runs.h"
@@ -214,92 +214,6 @@ static void regions(const reproduce_context *context, const char *id, reproduce_
     reproduce_note(result, "%u kernels, %u of them one region", count, bare);
 }
 
-/* ---- Kim ---- */
-
-/* The two figures, as gpump_page_checks_insert makes them: counted here, compared and run in tests/350_page_checks.c. A
- * check or a call costs what it makes the machine wait for; `wait` cycles for each call fetched, since it is an execution
- * barrier. */
-static void page_checks(const reproduce_context *context, const char *id, reproduce_result *result) {
-    const int array = !strcmp(id, "K.array");
-    const char *const presets[2] = {"kim", "kim_plain"};
-    uint32_t way, in_loop[2] = {0, 0}, calls[2] = {0, 0}, checks[2] = {0, 0};
-    (void)context;
-    for (way = 0; way < 2; way++) {
-        gpump_page_checks_config config;
-        gpump_page_checks_report report;
-        gpump_program *program, *checked = NULL;
-        uint32_t i, reg, last = 0, top;
-        if (gpump_program_create(NULL, &program) != GPUMP_OK) return;
-        for (i = 0; i < 7; i++)
-            (void)gpump_program_add_register(program, i == 6 ? GPUMP_WIDTH_PREDICATE : GPUMP_WIDTH_32, &reg, NULL);
-        if (array) { /* a[ii] = b[ii] * 2 */
-            for (i = 0; i < 4; i++) add(program, GPUMP_OP_CONSTANT, i, NONE_OF_THEM, NONE_OF_THEM, NONE_OF_THEM, 0, 0, 0);
-            top = gpump_program_instructions(program);
-            add(program, GPUMP_OP_COMPUTE, 4, 1, NONE_OF_THEM, NONE_OF_THEM, GPUMP_ACCESS_READ, GPUMP_NONE, 0);
-            add(program, GPUMP_OP_COMPUTE, 5, 4, NONE_OF_THEM, NONE_OF_THEM, 0, 0, 0);
-            add(program, GPUMP_OP_COMPUTE, NONE_OF_THEM, 0, 5, NONE_OF_THEM, GPUMP_ACCESS_WRITE, GPUMP_NONE, 0);
-            for (i = 0; i < 3; i++) {
-                gpump_instruction in = gpump_instruction_make(GPUMP_OP_ADD);
-                in.defs = in.uses = &i;
-                in.def_count = in.use_count = 1;
-                in.immediate = i == 2 ? 1 : 4;
-                (void)gpump_program_add(program, &in, NULL, NULL);
-            }
-            add(program, GPUMP_OP_COMPUTE, 6, 2, 3, NONE_OF_THEM, 0, 0, 0);
-        } else { /* sum += p->value; p = p->next */
-            add(program, GPUMP_OP_CONSTANT, 1, NONE_OF_THEM, NONE_OF_THEM, NONE_OF_THEM, 0, 0, 0);
-            top = gpump_program_instructions(program);
-            add(program, GPUMP_OP_COMPUTE, 1, 0, 1, NONE_OF_THEM, GPUMP_ACCESS_READ, GPUMP_NONE, 0);
-            add(program, GPUMP_OP_COMPUTE, 0, 0, NONE_OF_THEM, NONE_OF_THEM, GPUMP_ACCESS_READ, GPUMP_NONE, 0);
-            add(program, GPUMP_OP_COMPUTE, 6, 0, NONE_OF_THEM, NONE_OF_THEM, 0, 0, 0);
-        }
-        {
-            gpump_instruction in = gpump_instruction_make(GPUMP_OP_BRANCH);
-            in.guard = 6;
-            in.target = top;
-            (void)gpump_program_add(program, &in, NULL, NULL);
-        }
-        add(program, GPUMP_OP_EXIT, NONE_OF_THEM, NONE_OF_THEM, NONE_OF_THEM, NONE_OF_THEM, 0, 0, 0);
-        if (gpump_program_finish(program, NULL) != GPUMP_OK ||
-            gpump_page_checks_config_preset(&config, presets[way]) != GPUMP_OK ||
-            gpump_page_checks_insert(program, &config, &checked, &report, NULL) != GPUMP_OK) {
-            reproduce_failed(result, "the analyses failed");
-            gpump_program_destroy(program);
-            return;
-        }
-        for (i = 0; i < gpump_program_instructions(checked); i++) { /* what an iteration executes when no new page comes */
-            gpump_instruction in;
-            gpump_basic_block block;
-            gpump_program_basic_block(checked, gpump_program_basic_block_of(checked, i), &block);
-            gpump_program_instruction(checked, i, &in);
-            if (block.loop == GPUMP_NONE) continue;
-            last = block.loop;
-            if (in.operation == GPUMP_OP_PAGE_ENTERED) { /* the four behind its branch and the reset run once per page */
-                gpump_program_instruction(checked, i + 1, &in);
-                in_loop[way] += 2;
-                i = in.target - 1;
-                continue;
-            }
-            in_loop[way]++;
-            checks[way] += in.operation == GPUMP_OP_CHECK;
-            calls[way] += in.operation == GPUMP_OP_GUARDED_CALL;
-        }
-        (void)last;
-        gpump_program_destroy(checked);
-        gpump_program_destroy(program);
-    }
-    if (array)
-        reproduce_holds(result, checks[0] < checks[1] && calls[0] < calls[1],
-                        "%u instructions an iteration, no check in it but at a new page; %u and %u checks otherwise",
-                        in_loop[0], in_loop[1], checks[1]);
-    else
-        reproduce_holds(result, calls[0] < calls[1],
-                        "%u instructions and no serialising call an iteration; %u and %u calls otherwise", in_loop[0],
-                        in_loop[1], calls[1]);
-    reproduce_note(
-        result, "both run with pages missing in tests/350_page_checks.c, results right; the printed forms are caught there");
-}
-
 /* Two restart PCs of 4 bytes for each warp an SM can hold. */
 static void restart_pcs(const reproduce_context *context, const char *id, reproduce_result *result) {
     gpump_gpu gpu;
@@ -315,5 +229,4 @@ static void restart_pcs(const reproduce_context *context, const char *id, reprod
 
 const reproduce_row rows_program[] = {
     {"I.rpc", restart_pcs}, {"I.matmul.live", matmul}, {"I.matmul.code", matmul},  {"I.size", regions},
-    {"I.livein", regions},  {"I.overhead", regions},   {"K.array", page_checks},   {"K.pointer", page_checks},
-    {NULL, NULL}};
+    {"I.livein", regions},  {"I.overhead", regions},   {NULL, NULL}};

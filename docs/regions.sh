@@ -20,7 +20,7 @@ case $build in /*) ;; *) build=$(pwd)/$build ;; esac
     END {
         print "# Idempotent regions, kernel by kernel"
         print ""
-        print "Made by `sh docs/regions.sh build` from `bench/reproduce --only I.`: every kernel of examples/minigpu/kernels with the inputs of its launch.yaml"
+        print "Made by `sh docs/regions.sh build` from `bench/reproduce --only I.`: the kernels of examples/minigpu/kernels (but array_walk and pointer_chase) with the inputs of their launch.yaml"
         print "on igpu4, sparse regions. *Length*: median number of warp instructions of a region as it ran. *Live*: median number of 32-bit registers"
         print "live at the boundaries that were crossed. *Overhead*: cycles with boundaries, moves, and all live-ins stored and loaded at every boundary"
         print "(continuous spilling), against the kernel without regions. A kernel with 0 live registers and no overhead is a single region."

@@ -88,6 +88,7 @@ static void describe_access(const analysis *a, const instruction *in, const acce
     }
     out->space = in->opcode == OPCODE_TEX ? (uint32_t)GPUMP_SPACE_TEXTURE : space_of(in->space);
     out->bytes = in->opcode == OPCODE_TEX ? 16 : instruction_access_bytes(in);
+    out->displacement = in->offset;
     if (in->flags & FLAG_VOLATILE) out->flags |= GPUMP_FLAG_VOLATILE;
     out->object = object_of(a, out->space, access);
     if (out->object == INSTRUCTION_NONE) return;
@@ -290,6 +291,15 @@ static operand new_operand(const target_file *file, uint32_t number) {
     return o;
 }
 
+static operand immediate_operand(uint64_t value, uint8_t words) {
+    operand o;
+    memset(&o, 0, sizeof o);
+    o.kind = OPERAND_IMMEDIATE;
+    o.words = words;
+    o.immediate = value;
+    return o;
+}
+
 /* An operand that was there before, in its new place; keeps its declared size and whether it is complemented. */
 static void replace_operand(const target_file *file, operand *o, uint32_t number) {
     operand now = new_operand(file, number);
@@ -298,12 +308,12 @@ static void replace_operand(const target_file *file, operand *o, uint32_t number
     *o = now;
 }
 
-/* An instruction that allocation put in, or a constant or parameter set once more. Returns 0, or -1 for one that cannot be. */
+/* An instruction that a transform put in, or a constant or parameter set once more. Returns 0, or -1 for one that cannot be. */
 static int make_instruction(const target_file *file, const gpump_instruction *from, instruction *to) {
     const operand none = {0, 0, OPERAND_NONE, 0, 0, 0};
     operand value = from->def_count ? new_operand(file, from->defs[0]) : from->use_count ? new_operand(file, from->uses[0]) : none;
     memset(to, 0, sizeof *to);
-    to->target = to->reconvergence = to->guard = INSTRUCTION_NONE;
+    to->target = to->reconvergence = to->guard = to->check = INSTRUCTION_NONE;
     to->vector = 1;
     to->type = value.kind == OPERAND_PREDICATE ? TYPE_PRED : value.words == 2 ? TYPE_B64 : TYPE_B32;
     to->destination_count = to->source_count = 1;
@@ -318,11 +328,45 @@ static int make_instruction(const target_file *file, const gpump_instruction *fr
         to->variant = from->immediate == GPUMP_BOUNDARY_SHORT ? VARIANT_SHORT : VARIANT_NONE;
         to->destination_count = to->source_count = 0;
         return 0;
+    case GPUMP_OP_START_MARKER:
+        to->opcode = OPCODE_START_MARKER;
+        to->type = TYPE_NONE;
+        to->destination_count = to->source_count = 0;
+        return 0;
     case GPUMP_OP_CONSTANT:
-        to->sources[0].kind = OPERAND_IMMEDIATE;
-        to->sources[0].words = value.words;
-        to->sources[0].immediate = (uint64_t)from->immediate;
-        return value.kind == OPERAND_REGISTER ? 0 : -1;
+    case GPUMP_OP_CLEAR_CHECK:
+        to->sources[0] = immediate_operand(from->operation == GPUMP_OP_CONSTANT ? (uint64_t)from->immediate : 0, value.words);
+        return 0;
+    case GPUMP_OP_PAGE_ENTERED:
+        to->opcode = OPCODE_PAGE_ENTERED;
+        to->type = TYPE_NONE;
+        to->offset = from->displacement;
+        to->sources[0] = new_operand(file, from->uses[0]);
+        to->sources[1] = immediate_operand((uint64_t)from->immediate, 2);
+        to->sources[2] = immediate_operand(from->bytes, 2);
+        to->source_count = 3;
+        return 0;
+    case GPUMP_OP_CHECK: /* its type is as wide as the access */
+        to->opcode = OPCODE_CHECK;
+        to->unit = UNIT_MEMORY;
+        to->variant = from->access & GPUMP_ACCESS_WRITE ? VARIANT_WRITE : VARIANT_NONE;
+        to->space = from->space == GPUMP_SPACE_GENERIC ? SPACE_GENERIC : SPACE_GLOBAL;
+        to->type = from->bytes == 1 ? TYPE_B8 : from->bytes == 2 ? TYPE_B16 : from->bytes == 4 ? TYPE_B32 : TYPE_B64;
+        to->vector = (uint8_t)(from->bytes / type_bytes(to->type));
+        to->offset = from->displacement;
+        to->check = value.index;
+        to->destinations[0] = none;
+        to->destination_count = 0;
+        to->sources[0] = new_operand(file, from->uses[0]);
+        return 0;
+    case GPUMP_OP_BRANCH:
+    case GPUMP_OP_GUARDED_CALL:
+        to->opcode = from->operation == GPUMP_OP_BRANCH ? OPCODE_BRA : OPCODE_GUARDED_CALL;
+        to->unit = UNIT_CONTROL;
+        to->type = TYPE_NONE;
+        to->target = from->target;
+        to->destination_count = to->source_count = 0;
+        return 0;
     case GPUMP_OP_PARAMETER:
     case GPUMP_OP_SPILL_LOAD:
         to->opcode = OPCODE_LD;
@@ -374,6 +418,7 @@ static gpump_result rewrite(const kernel_program *kernel, const gpump_program *p
                 if (to->sources[k].kind == OPERAND_REGISTER || to->sources[k].kind == OPERAND_PREDICATE || to->sources[k].kind == OPERAND_PARAM)
                     replace_operand(file, &to->sources[k], from.uses[number++]);
             if (from.target != GPUMP_NONE) to->target = from.target;
+            if (from.flags & GPUMP_FLAG_CHECKED) to->check = from.defs[from.def_count - 1] - file->registers;
         }
         if (from.guard != GPUMP_NONE) {
             to->guard = from.guard - file->registers;
@@ -458,18 +503,46 @@ static gpump_result form_regions(gpump_program *program, const analysis_lowering
     return result == GPUMP_OK ? gpump_regions_form(program, &config, formed, report, diag) : result;
 }
 
-/* Where each instruction of the last program came from, through both transforms. */
-static uint32_t *origins_of(const gpump_program *program, const gpump_program *formed) {
-    const uint32_t count = gpump_program_instructions(program), *last = gpump_program_origin(program);
-    uint32_t *origins = (uint32_t *)calloc(count + 1u, sizeof *origins), i;
-    for (i = 0; origins && i < count; i++) origins[i] = last[i] == GPUMP_NONE || !formed ? last[i] : gpump_program_origin(formed)[last[i]];
+static gpump_result insert_page_checks(const gpump_program *program, const analysis_lowering *how, gpump_program **checked,
+                                       gpump_page_checks_report *report, gpump_diag *diag) {
+    gpump_page_checks_config config;
+    gpump_result result = gpump_page_checks_config_preset(&config, "kim");
+    config.page_bytes = how->page_bytes;
+    config.walks = how->page_checks == PAGE_CHECKS_ARRAY || how->page_checks == PAGE_CHECKS_KIM;
+    config.predicated = how->page_checks == PAGE_CHECKS_POINTER || how->page_checks == PAGE_CHECKS_KIM;
+    return result == GPUMP_OK ? gpump_page_checks_insert(program, &config, checked, report, diag) : result;
+}
+
+const char *page_check_form_name(uint32_t form) {
+    static const char *const names[PAGE_CHECK_FORMS] = {"none", "every", "array", "pointer", "kim"};
+    return form < PAGE_CHECK_FORMS ? names[form] : NULL;
+}
+
+/* A program and what it has become, one transform after the other. */
+#define TRANSFORMS_MAX 3u
+typedef struct transform_chain {
+    gpump_program *programs[TRANSFORMS_MAX + 1u];
+    uint32_t last;
+} transform_chain;
+
+/* Where the last transform's result goes when there is one more. */
+static gpump_program **next_program(transform_chain *chain) { return &chain->programs[chain->last + 1u]; }
+
+/* Where each instruction of the last program came from, through all transforms. */
+static uint32_t *origins_of(const transform_chain *chain) {
+    const uint32_t count = gpump_program_instructions(chain->programs[chain->last]);
+    uint32_t *origins = (uint32_t *)calloc(count + 1u, sizeof *origins), i, step;
+    for (i = 0; origins && i < count; i++) {
+        origins[i] = i;
+        for (step = chain->last; step && origins[i] != GPUMP_NONE; step--) origins[i] = gpump_program_origin(chain->programs[step])[origins[i]];
+    }
     return origins;
 }
 
 gpump_result analysis_lower(const kernel_program *kernel, const analysis_lowering *how, kernel_program *lowered, analysis_lowered *report,
                             gpump_diag *diag) {
     gpump_registers_config config;
-    gpump_program *formed = NULL, *program = NULL;
+    transform_chain chain;
     analysis_lowered ignored;
     gpump_result result;
     target_file file;
@@ -477,19 +550,30 @@ gpump_result analysis_lower(const kernel_program *kernel, const analysis_lowerin
     analysis a;
     if (!report) report = &ignored;
     memset(report, 0, sizeof *report);
+    memset(&chain, 0, sizeof chain);
     *lowered = *kernel;
     lowered->instructions = NULL;
     if ((result = analysis_create_launch(kernel, how->block, how->alias_class, &a, diag)) != GPUMP_OK) return result;
-    if (how->regions != REGIONS_NONE) result = form_regions(a.program, how, &formed, &report->regions, diag);
+    chain.programs[0] = a.program;
+    if (how->page_checks != PAGE_CHECKS_NONE) {
+        result = insert_page_checks(chain.programs[chain.last], how, next_program(&chain), &report->page_checks, diag);
+        chain.last += result == GPUMP_OK;
+    }
+    if (result == GPUMP_OK && how->regions != REGIONS_NONE) {
+        result = form_regions(chain.programs[chain.last], how, next_program(&chain), &report->regions, diag);
+        chain.last += result == GPUMP_OK;
+    }
     if (result == GPUMP_OK) result = gpump_registers_config_preset(&config, "fermi");
     if (result == GPUMP_OK) {
         config.registers = how->registers;
         config.predicates = 64; /* lane masks are no part of the register file here, so there is no reason to spill one */
-        result = gpump_registers_allocate(formed ? formed : a.program, &config, &program, &report->registers, diag);
+        result = gpump_registers_allocate(chain.programs[chain.last], &config, next_program(&chain), &report->registers, diag);
+        chain.last += result == GPUMP_OK;
     }
-    if (result == GPUMP_OK && !(origins = origins_of(program, formed))) result = GPUMP_ERROR_MEMORY;
+    if (result == GPUMP_OK && !(origins = origins_of(&chain))) result = GPUMP_ERROR_MEMORY;
     if (result == GPUMP_OK) {
         const gpump_registers_report *r = &report->registers;
+        const gpump_program *program = chain.programs[chain.last];
         file.registers = r->registers;
         file.spill_base = (kernel->local_bytes + 7u) / 8u * 8u;
         result = rewrite(kernel, program, origins, &file, lowered);
@@ -504,8 +588,7 @@ gpump_result analysis_lower(const kernel_program *kernel, const analysis_lowerin
     }
     if (result != GPUMP_OK) analysis_free_kernel(lowered);
     free(origins);
-    gpump_program_destroy(program);
-    gpump_program_destroy(formed);
+    for (i = chain.last; i > 0; i--) gpump_program_destroy(chain.programs[i]);
     analysis_destroy(&a);
     return result;
 }

@@ -42,11 +42,19 @@ gpump_result analysis_clobbers(const kernel_program *kernel, const uint32_t bloc
 #define SPILLING_NONE 0u    /* nothing: live-ins are saved just in time, by who takes the warp off */
 #define SPILLING_ALL 1u     /* all live-ins, and loads them again behind the boundary, as the paper has it */
 #define SPILLING_CHANGED 2u /* live-ins that have changed since they were last stored; only who has been taken off loads them */
+/* Where page checks are (Kim): one for every access; or also, of arrays walked at a fixed step only where they enter a page, and in loops
+ * that follow pointers by the loads themselves. */
+typedef enum page_check_form { PAGE_CHECKS_NONE, PAGE_CHECKS_EVERY, PAGE_CHECKS_ARRAY, PAGE_CHECKS_POINTER, PAGE_CHECKS_KIM, PAGE_CHECK_FORMS } page_check_form;
+/* "none", "every", "array", "pointer", "kim" (array and pointer); NULL past the last. */
+const char *page_check_form_name(uint32_t form);
+
 typedef struct analysis_lowering {
     uint32_t registers;          /* 32-bit registers of a thread at most, 2 to 1024 */
     uint32_t regions;            /* REGIONS_NONE; REGIONS_SPARSE; or N, 2 and more: sparse regions and short ones of at most N instructions */
     uint32_t spilling;           /* SPILLING_...: what sparse boundaries store */
     const gpump_regions_config *regions_config; /* how regions are formed; NULL: as the presets igpu and igpu_short have it */
+    uint32_t page_checks;        /* page_check_form */
+    uint32_t page_bytes;         /* with page_checks: a power of two */
     const uint32_t *block;       /* threads of the launch's blocks in x, y and z; NULL: unknown */
     const uint32_t *alias_class; /* as for analysis_create_launch; NULL */
     const uint8_t *clobbers;     /* of analysis_clobbers: marked instructions get FLAG_CLOBBERS; NULL */
@@ -56,10 +64,11 @@ typedef struct analysis_lowering {
 typedef struct analysis_lowered {
     gpump_registers_report registers;
     gpump_regions_report regions;
+    gpump_page_checks_report page_checks;
 } analysis_lowered;
 
-/* Makes a kernel into what a real machine executes: idempotent regions with their boundaries as instructions and their live-ins kept
- * (OPCODE_BOUNDARY; if how->regions says so), then real registers, the rest spilled to local memory. *lowered is a copy of *kernel with
+/* Makes a kernel into what a real machine executes: page checks, if how->page_checks says so; idempotent regions with their boundaries as
+ * instructions and their live-ins kept (OPCODE_BOUNDARY; if how->regions says so); then real registers, the rest spilled to local memory. *lowered is a copy of *kernel with
  * other instructions (free with analysis_free_kernel); names and parameters are shared with *kernel, which must live longer. A module has
  * to be linked before (ptx_link): instructions have other numbers afterwards. report may be NULL. Returns GPUMP_OK, or what gpump said. */
 gpump_result analysis_lower(const kernel_program *kernel, const analysis_lowering *how, kernel_program *lowered, analysis_lowered *report,

@@ -62,6 +62,7 @@ typedef enum source_release { RELEASE_AT_OPERAND_READ, RELEASE_AT_LAST_CHECK, RE
     X(saved_blocks_per_slot, 4, "contexts", ASSUMED, "saved contexts the machine has room for, per block slot of all SMs")        \
     X(resume_elsewhere, 1, "flag", ASSUMED, "a preempted block goes to another SM than it left, where there is one")              \
     X(overwrite_freed, 1, "flag", ASSUMED, "freed registers and shared memory are overwritten, so that nothing survives there by accident") \
+    X(page_service_cycles, 14000, "cycles", ASSUMED, "from the call of the fault handler until the page is there: 20 us over PCIe at 700 MHz") \
     X(switch_stalls, 0, "flag", PUBLISHED, "Shieh 4.1: a switched block stalls for the estimate of its switch, its bytes do not travel") \
     X(skip_idle, 1, "flag", ASSUMED, "cycles in which nothing can happen are skipped; changes nothing else")                      \
     X(watchdog_cycles, 2000000, "cycles", ASSUMED, "without any progress: the machine stops and says who waits for what")

@@ -36,12 +36,13 @@ static uint32_t list_operand(const kernel_program *kernel, const operand *o, uin
 static gpump_result describe_instruction(const kernel_program *kernel, gpump_program *program, uint32_t index, gpump_diag *diag) {
     const instruction *in = &kernel->instructions[index];
     gpump_instruction out;
-    uint32_t defs[2 * INSTRUCTION_DESTINATIONS], uses[2 * INSTRUCTION_SOURCES], operation = GPUMP_OP_COMPUTE, i;
-    if (in->opcode == OPCODE_BRA) operation = GPUMP_OP_BRANCH;
+    uint32_t defs[2 * INSTRUCTION_DESTINATIONS + 1], uses[2 * INSTRUCTION_SOURCES + 1], operation = GPUMP_OP_COMPUTE, i;
+    if (instruction_branches(in)) operation = GPUMP_OP_BRANCH;
     if (in->opcode == OPCODE_RET || in->opcode == OPCODE_EXIT || in->opcode == OPCODE_TRAP) operation = GPUMP_OP_EXIT;
     out = gpump_instruction_make(operation);
     for (i = 0; i < in->destination_count; i++) out.def_count += list_operand(kernel, &in->destinations[i], &defs[out.def_count]);
     for (i = 0; i < in->source_count; i++) out.use_count += list_operand(kernel, &in->sources[i], &uses[out.use_count]);
+    if (in->check != INSTRUCTION_NONE) defs[out.def_count++] = uses[out.use_count++] = kernel->registers + in->check;
     /* gpump's barrier neither reads nor writes; one that reduces is described as what it does to registers. Warps that wait at either
      * count as stopped (preemption.c). */
     if (in->opcode == OPCODE_BAR && in->variant != VARIANT_ARRIVE && !out.def_count && !out.use_count) out.operation = GPUMP_OP_BARRIER;
@@ -113,7 +114,7 @@ static gpump_result measure_distances(const kernel_program *kernel, context_view
         changed = 0;
         for (i = kernel->count; i-- > 0;) {
             const instruction *in = &kernel->instructions[i];
-            const int jumps = in->opcode == OPCODE_BRA, ends = in->opcode == OPCODE_RET || in->opcode == OPCODE_EXIT || in->opcode == OPCODE_TRAP;
+            const int jumps = instruction_branches(in), ends = in->opcode == OPCODE_RET || in->opcode == OPCODE_EXIT || in->opcode == OPCODE_TRAP;
             const uint32_t ways[2] = {in->guard != INSTRUCTION_NONE || (!jumps && !ends) ? i + 1 : NONE, jumps ? in->target : NONE};
             uint32_t n;
             for (n = 0; n < 2; n++) {

@@ -63,6 +63,7 @@ uint32_t instruction_access_bytes(const instruction *instruction) {
     switch (instruction->opcode) {
     case OPCODE_LD:
     case OPCODE_ST:
+    case OPCODE_CHECK:
         return type_bytes(instruction->type) * instruction->vector;
     case OPCODE_ATOM:
     case OPCODE_RED:
@@ -70,6 +71,10 @@ uint32_t instruction_access_bytes(const instruction *instruction) {
     default:
         return 0;
     }
+}
+
+int instruction_only_reads(const instruction *i) {
+    return i->opcode == OPCODE_LD || i->opcode == OPCODE_TEX || (i->opcode == OPCODE_CHECK && i->variant != VARIANT_WRITE);
 }
 
 typedef struct text_buffer {
@@ -125,7 +130,7 @@ void instruction_text(const instruction *i, char *text, uint32_t bytes) {
         "", "lo", "hi", "wide", "add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec", "up", "down", "bfly", "idx",
         "all", "any", "uni", "ballot", "f4e", "b4e", "rc8", "ecl", "ecr", "rc16", "l", "r", "l.clamp", "r.clamp", "approx", "full",
         "finite", "infinite", "number", "notanumber", "normal", "subnormal", "sync", "arrive", "red.popc", "red.and", "red.or", "to",
-        "shiftamt", "1d", "2d"};
+        "shiftamt", "1d", "2d", "", "write"};
     text_buffer buffer;
     const char *separator = " ";
     if (bytes == 0) return;
@@ -135,10 +140,11 @@ void instruction_text(const instruction *i, char *text, uint32_t bytes) {
     text[0] = 0;
     if (i->guard != INSTRUCTION_NONE) append(&buffer, "@%sp%u ", i->guard_negated ? "!" : "", i->guard);
     append(&buffer, "%s", opcode_name(i->opcode));
+    if (i->check != INSTRUCTION_NONE && i->opcode != OPCODE_CHECK) append(&buffer, ".pfchk");
     if (i->flags & FLAG_VOLATILE) append(&buffer, ".volatile");
     if (i->space != SPACE_NONE && i->space != SPACE_GENERIC && i->opcode != OPCODE_TEX) append(&buffer, ".%s", space_name(i->space));
     if (i->opcode == OPCODE_SET || i->opcode == OPCODE_SETP) append(&buffer, ".%s", compares[i->compare < 14 ? i->compare : 0]);
-    if (i->variant != VARIANT_NONE && i->variant < sizeof variants / sizeof *variants) append(&buffer, ".%s", variants[i->variant]);
+    if (i->variant < sizeof variants / sizeof *variants && variants[i->variant][0]) append(&buffer, ".%s", variants[i->variant]);
     if (i->rounding != ROUND_NONE && i->rounding < 9) append(&buffer, ".%s", roundings[i->rounding]);
     if (i->flags & FLAG_UNIFORM) append(&buffer, ".uni");
     if (i->flags & FLAG_FTZ) append(&buffer, ".ftz");
@@ -149,7 +155,12 @@ void instruction_text(const instruction *i, char *text, uint32_t bytes) {
     if (i->type != TYPE_NONE) append(&buffer, ".%s", type_name(i->type));
     if (i->source_type != TYPE_NONE) append(&buffer, ".%s", type_name(i->source_type));
     append_operands(&buffer, i->destinations, 0, i->destination_count, &separator);
-    if (i->opcode == OPCODE_LD || i->opcode == OPCODE_ST || i->opcode == OPCODE_ATOM || i->opcode == OPCODE_RED) {
+    if (i->check != INSTRUCTION_NONE) {
+        append(&buffer, "%sp%u", separator, i->check);
+        separator = ", ";
+    }
+    if (i->opcode == OPCODE_LD || i->opcode == OPCODE_ST || i->opcode == OPCODE_ATOM || i->opcode == OPCODE_RED || i->opcode == OPCODE_CHECK ||
+        i->opcode == OPCODE_PAGE_ENTERED) {
         append(&buffer, "%s[", separator);
         separator = "";
         if (i->sources[0].kind != OPERAND_NONE) {
@@ -163,7 +174,7 @@ void instruction_text(const instruction *i, char *text, uint32_t bytes) {
     } else
         append_operands(&buffer, i->sources, 0, i->source_count, &separator);
     if (i->opcode == OPCODE_LOP3) append(&buffer, ", 0x%02x", i->lookup);
-    if (i->opcode == OPCODE_BRA) {
+    if (instruction_branches(i)) {
         append(&buffer, " %u", i->target);
         if (i->guard != INSTRUCTION_NONE && i->reconvergence == INSTRUCTION_NONE) append(&buffer, " (joins at the end)");
         else if (i->guard != INSTRUCTION_NONE) append(&buffer, " (joins at %u)", i->reconvergence);

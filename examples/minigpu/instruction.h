@@ -32,7 +32,12 @@ typedef enum functional_unit { UNIT_ALU, UNIT_SFU, UNIT_DOUBLE, UNIT_MEMORY, UNI
     X(MEMBAR, "membar", MEMORY)                                                                                        \
     X(BRA, "bra", CONTROL) X(BAR, "bar", CONTROL) X(WARPSYNC, "bar.warp.sync", CONTROL)                                \
     X(RET, "ret", CONTROL) X(EXIT, "exit", CONTROL) X(TRAP, "trap", CONTROL) X(NOP, "nop", CONTROL)  \
-    X(BOUNDARY, "idem.boundary", ALU) /* starts an idempotent region; analysis_lower puts it in, PTX has none */
+    /* Not PTX: analysis_lower puts these in. */                                                                       \
+    X(BOUNDARY, "idem.boundary", ALU)    /* starts an idempotent region */                                             \
+    X(START_MARKER, "start_marker", ALU) /* page checks (Kim 2012): where a call goes on */                            \
+    X(CHECK, "pfchk", MEMORY)            /* would an access fault? touches no memory */                                \
+    X(PAGE_ENTERED, "page.entered", ALU) /* does an address lie in the first bytes of a page? */                       \
+    X(GUARDED_CALL, "sw_call", CONTROL)  /* serialises; lanes whose guard is true call the fault handler and go on at the marker */
 
 typedef enum opcode {
 #define OPCODE_ENUM(name, text, unit) OPCODE_##name,
@@ -86,7 +91,8 @@ typedef enum instruction_variant {
     VARIANT_TO,                                                             /* cvta.to.space: generic to space; absent: the other way */
     VARIANT_SHIFTAMT,                                                       /* bfind */
     VARIANT_1D, VARIANT_2D,                                                 /* tex */
-    VARIANT_SHORT                                                           /* boundary: of a short region; absent: of a sparse one */
+    VARIANT_SHORT,                                                          /* boundary: of a short region; absent: of a sparse one */
+    VARIANT_WRITE                                                           /* pfchk: of a store or atomic; absent: of a load */
 } instruction_variant;
 
 /* Bits of `flags`. */
@@ -146,18 +152,23 @@ typedef struct operand {
  *   atom   destinations[0] = old value; sources[0] = address, sources[1] = b, sources[2] = c (cas: b compared, c stored); red: no destination
  *   tex    destinations[0..3] = texel; sources[0] = handle, or immediate index into module.textures; sources[1..] = coordinates
  *   setp   destinations[0] = p, destinations[1] = q or none; sources[0], [1] compared, sources[2] = predicate combined by `variant`
- *   bra    target, reconvergence; bar: sources[0] = barrier number, sources[1] = threads or none, sources[2] = predicate of bar.red
+ *   bra    target, reconvergence; sw_call: the same; target is the marker
+ *   pfchk  sources[0] = address, `check`; page.entered: destinations[0] = p, sources[0] = address, sources[1] = bytes of a page,
+ *          sources[2] = how many of its first bytes
+ *   bar:   sources[0] = barrier number, sources[1] = threads or none, sources[2] = predicate of bar.red
  *   mov    packs when vector > 1 and there is one destination; unpacks when vector > 1 and there is one source
  *   addc, subc, madc: the last source is the carry predicate; with FLAG_CARRY_OUT the last destination is the carry predicate
  *   otherwise as PTX writes them
- * An address is sources[0] (none: 0) + offset. */
+ * An address is sources[0] (none: 0) + offset. With `check`, a load or pfchk does nothing for lanes whose page is absent but to set that
+ * predicate. */
 typedef struct instruction {
     operand destinations[INSTRUCTION_DESTINATIONS];
     operand sources[INSTRUCTION_SOURCES];
-    int64_t offset;              /* bytes added to the address (ld, st, atom, red) */
-    uint32_t target;             /* bra: index of the instruction jumped to */
-    uint32_t reconvergence;      /* bra: index of the immediate post-dominator; INSTRUCTION_NONE: the end of the kernel */
+    int64_t offset;              /* bytes added to the address (ld, st, atom, red, pfchk, page.entered) */
+    uint32_t target;             /* bra, sw_call: index of the instruction jumped to */
+    uint32_t reconvergence;      /* bra, sw_call: index of the immediate post-dominator; INSTRUCTION_NONE: the end of the kernel */
     uint32_t guard;              /* predicate register that guards it; INSTRUCTION_NONE */
+    uint32_t check;              /* pfchk, checked ld: predicate register that becomes true where the page is absent; else INSTRUCTION_NONE */
     uint32_t line, column;       /* in the PTX file, from 1 */
     uint32_t flags;              /* FLAG_* */
     uint8_t opcode;              /* opcode */
@@ -237,6 +248,10 @@ int type_is_float(uint32_t type);
 int type_is_signed(uint32_t type);
 /* Writes an instruction in PTX's manner, with registers as r0, r1 (pairs r0:r1) and predicates as p0; always terminated. */
 void instruction_text(const instruction *instruction, char *text, uint32_t bytes);
-/* Bytes each lane moves: ld, st: elements times size; atom, red: one value; others 0. */
+/* Bytes each lane moves: ld, st: elements times size (pfchk: those of the access it is for); atom, red: one value; others 0. */
 uint32_t instruction_access_bytes(const instruction *instruction);
+/* 1: ld, tex, or pfchk of a load; 0: other memory instructions. */
+int instruction_only_reads(const instruction *instruction);
+/* 1 for what can go on elsewhere than at the next instruction: bra, sw_call. */
+static inline int instruction_branches(const instruction *i) { return i->opcode == OPCODE_BRA || i->opcode == OPCODE_GUARDED_CALL; }
 #endif

@@ -133,7 +133,7 @@ void lanes_compute(const instruction *i, uint32_t active, const lanes_operand *s
     case OPCODE_REM: case OPCODE_DP4A: case OPCODE_DP2A:
         lanes_integer(i, active, s, d);
         break;
-    case OPCODE_SETP: case OPCODE_SET: case OPCODE_SELP: case OPCODE_SLCT: case OPCODE_TESTP: case OPCODE_ISSPACEP:
+    case OPCODE_SETP: case OPCODE_SET: case OPCODE_SELP: case OPCODE_SLCT: case OPCODE_TESTP: case OPCODE_ISSPACEP: case OPCODE_PAGE_ENTERED:
         lanes_compare(i, active, s, d);
         break;
     case OPCODE_CVT: case OPCODE_CVTA:
@@ -142,6 +142,7 @@ void lanes_compute(const instruction *i, uint32_t active, const lanes_operand *s
     case OPCODE_SHFL: case OPCODE_VOTE: case OPCODE_MATCH: case OPCODE_ACTIVEMASK: case OPCODE_ELECT: case OPCODE_REDUX:
         lanes_warp(i, active, s, d);
         break;
+    case OPCODE_BOUNDARY: case OPCODE_START_MARKER: break;
     default:
         if (!lanes_bits(i, active, s, d)) lanes_float(i, s, d);
     }

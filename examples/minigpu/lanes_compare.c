@@ -109,6 +109,14 @@ int lanes_compare(const instruction *i, uint32_t active, const lanes_operand *s,
         }
         return 1;
     case OPCODE_TESTP: d->word[0][0] = test_property(i, s) & active; return 1;
+    case OPCODE_PAGE_ENTERED: {
+        uint64_t addresses[LANES];
+        uint32_t mask = 0;
+        lanes_address(i, active, s, addresses);
+        EACH_LANE mask |= (uint32_t)((addresses[l] & (lane64(&s[1], 0) - 1)) < lane64(&s[2], 0)) << l;
+        d[0].word[0][0] = mask & active;
+        return 1;
+    }
     case OPCODE_ISSPACEP: {
         uint32_t mask = 0;
         EACH_LANE {

@@ -10,6 +10,7 @@
 #include "context_forms.h"
 #include "dispatcher.h"
 #include "memory_path.h"
+#include "page_faults.h"
 #include "pipeline.h"
 #include "preemption.h"
 #include "preemption_schedule.h"
@@ -114,9 +115,11 @@ static int lower_kernel(const minigpu_config *config, const launch_file *launch,
     how.regions = choose_regions(launch, options);
     how.spilling = options->spilling;
     how.regions_config = options->regions_config;
+    how.page_checks = options->page_checks;
+    how.page_bytes = PAGE_BYTES;
     how.block = k->block;
     how.clobbers = clobbers;
-    if ((!registers && !how.regions) || threads > 1024) return 0; /* as named; or the launch is refused further on */
+    if ((!registers && !how.regions && !how.page_checks) || threads > 1024) return 0; /* as named; or the launch is refused further on */
     if (!registers) registers = 1024;
     if (room < registers) registers = (uint32_t)room;
     how.registers = registers;
@@ -565,15 +568,15 @@ static int build(machine *m, launch_file *launch, const kernel_program **program
     for (i = 0; i < p->module_count; i++) {
         if (p->modules[i].constant_bytes) memcpy(device_memory(m, p->const_bases[i]), p->modules[i].constant_image, p->modules[i].constant_bytes);
         if (p->modules[i].global_bytes) memcpy(device_memory(m, p->global_bases[i]), p->modules[i].global_image, p->modules[i].global_bytes);
-        map_pages(m, p->const_bases[i], p->modules[i].constant_bytes, 2);
-        map_pages(m, p->global_bases[i], p->modules[i].global_bytes, 1);
+        map_pages(m, p->const_bases[i], p->modules[i].constant_bytes, PAGE_READ);
+        map_pages(m, p->global_bases[i], p->modules[i].global_bytes, PAGE_READ | PAGE_WRITE);
     }
     for (i = 0; i < launch->buffer_count; i++) {
         memcpy(device_memory(m, launch->buffers[i].address), launch->buffers[i].contents, launch->buffers[i].bytes);
-        map_pages(m, launch->buffers[i].address, launch->buffers[i].bytes, 1);
+        map_pages(m, launch->buffers[i].address, launch->buffers[i].bytes, PAGE_READ | PAGE_WRITE);
     }
     if (local_needed) {
-        map_pages(m, m->local_base, m->local_stride * m->local_count, 1);
+        map_pages(m, m->local_base, m->local_stride * m->local_count, PAGE_READ | PAGE_WRITE);
         m->local_free = (uint32_t *)arena_take_array(&m->arena, m->local_count, sizeof(uint32_t));
         if (!m->local_free) goto memory;
         for (i = 0; i < m->local_count; i++) m->local_free[i] = i;
@@ -692,6 +695,10 @@ machine *machine_build(launch_file *launch, const machine_options *options, char
         machine_free(m);
         return NULL;
     }
+    if (options->absent && page_faults_make(m, launch, options->absent, error)) {
+        machine_free(m);
+        return NULL;
+    }
     if (options->schedule && preemption_schedule_make(m, launch, options->schedule, options->mechanism, options->slice_ns, error)) {
         machine_free(m);
         return NULL;
@@ -755,6 +762,7 @@ int machine_run(machine *m, uint64_t until) {
         if (m->now >= until) return 0;
         if (m->preempt_cycle <= m->now) preempt_now(m);
         if (m->ask_again <= m->now) victims_reconsider(m);
+        if (page_faults_next(m) <= m->now) page_faults_serve(m);
         arrival = dispatcher_kernels(m);
         if (m->kernels_done == m->kernel_count) return 1;
         dispatcher_place(m);
@@ -766,6 +774,7 @@ int machine_run(machine *m, uint64_t until) {
         if (arrival < next) next = arrival;
         if (m->preempt_cycle < next) next = m->preempt_cycle;
         if (m->ask_again < next) next = m->ask_again;
+        if (page_faults_next(m) < next) next = page_faults_next(m);
         if (m->schedule && preemption_schedule_wake(m) < next) next = preemption_schedule_wake(m);
         if (m->dispatch_needed || !m->config.skip_idle) next = m->now + 1;
         if (next == NEVER) return deadlock(m);
@@ -805,7 +814,7 @@ void machine_dump(const machine *m, void *output) {
                 pc = simt_top(&w->stack)->pc;
                 fprintf(file, "    warp %u: instruction %u (line %u), lanes %08x,%s%s%s%s %u in flight\n", n, pc,
                         pc < m->kernels[b->kernel].program->count ? m->kernels[b->kernel].program->instructions[pc].line : 0, simt_top(&w->stack)->mask,
-                        s->waiting & bit ? " at a barrier," : "", s->stopped & bit ? " stopped," : "", s->fetched & bit ? "" : " not fetched,",
+                        s->waiting & bit ? " at a barrier," : s->calling & bit ? " its pages are fetched," : "", s->stopped & bit ? " stopped," : "", s->fetched & bit ? "" : " not fetched,",
                         s->clear & bit ? "" : " waits for registers,", w->in_flight);
             }
         }
@@ -836,6 +845,8 @@ uint64_t machine_hash(const machine *m) {
     uint64_t hash = gpump_hash_u64(GPUMP_HASH_SEED, m->now);
     uint32_t i, n;
     hash = gpump_hash_bytes(hash, m->memory, m->memory_bytes);
+    hash = gpump_hash_bytes(hash, m->page_table, m->memory_bytes / PAGE_BYTES);
+    hash = gpump_hash_u64(hash, m->page_faults.served ^ (uint64_t)m->page_faults.buffer.count << 32);
     hash = gpump_hash_u64(hash, gpump_context_pool_hash(m->context_pool));
     if (m->schedule) hash = preemption_schedule_hash(m, hash);
     hash = hash_cache(hash, &m->l2);

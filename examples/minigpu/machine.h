@@ -8,6 +8,7 @@
  *   simt_stack       which lanes of a warp stand where
  *   memory_access    what loads, stores and atomics do to memory, and when
  *   memory_path      coalesced requests through L1, miss queue, network, L2 and DRAM
+ *   page_faults      absent pages: found by checks, brought by a handler
  *   restart          warps go back to the start of their idempotent region
  *   read_set         what a block has read and written: may it still be flushed?
  *   preemption       every call of gpump: how blocks leave SMs and come back
@@ -32,6 +33,13 @@
 #define SCHEDULERS_MAX 8u
 #define BLOCK_ENTRIES_MAX 64u
 #define PAGE_BYTES 4096u
+/* What the page table says of a page. */
+#define PAGE_READ 1u           /* whose it is may read it */
+#define PAGE_WRITE 2u          /* and write it */
+#define PAGE_ABSENT_READ 4u    /* but it is not there (page_faults.h) */
+#define PAGE_ABSENT_WRITE 8u   /* or not for writing */
+#define PAGE_REPORTED_READ 16u /* a check has found that */
+#define PAGE_REPORTED_WRITE 32u
 /* Where device memory begins: address 0 and its neighbours belong to nobody. */
 #define DEVICE_BASE UINT64_C(0x10000000)
 #define PREEMPTION_LOG_ENTRIES 1024u
@@ -54,9 +62,20 @@ typedef struct issue_info {
     uint8_t needs_environment; /* reads special registers or parameters */
     uint8_t is_barrier;
     uint8_t is_global;         /* may touch device memory */
-    uint8_t is_boundary;       /* starts an idempotent region: waits for everything in flight */
+    uint8_t is_boundary;       /* starts an idempotent region */
+    uint8_t serialises;        /* waits for everything of its warp in flight: boundaries, calls of the fault handler */
+    uint8_t is_checked;        /* finds absent pages instead of failing on them */
     uint8_t clobbers;          /* clobber_rule */
+    uint8_t counted;           /* counted_kind */
 } issue_info;
+
+/* Instructions that are there for preemption or page faults alone, counted apart. */
+typedef enum counted_kind {
+    COUNTED_NOT,
+    COUNTED_CHECK, /* pfchk, checked loads */
+    COUNTED_CALL,  /* sw_call, taken or not */
+    COUNTED
+} counted_kind;
 
 typedef enum kernel_state { KERNEL_WAITING, KERNEL_ACTIVE, KERNEL_DONE } kernel_state;
 
@@ -85,6 +104,7 @@ typedef struct kernel {
     uint64_t arrival_cycle, ready_cycle, start_cycle, end_cycle; /* ready: it has arrived and it is its turn */
     uint64_t blocks, next_block, done_blocks;
     uint64_t warp_instructions, thread_instructions; /* committed, flushed work included */
+    uint64_t counted[COUNTED]; /* of them, those put in for a purpose */
     uint64_t wasted_warp_instructions;               /* of flushed blocks */
     uint64_t context_bytes;   /* of one saved block, as the raw format writes it */
     uint64_t resident_cycles; /* summed over blocks */
@@ -134,6 +154,7 @@ typedef struct warp {
     uint32_t fetch_enabled;  /* 0: fetches no further instruction */
     uint32_t control;        /* 1: a branch, barrier or end is in flight: the next PC is not known */
     uint32_t sm;             /* where it is; NONE: nowhere */
+    uint64_t called_until;   /* when the fault handler has what it asked for */
     /* idempotent regions (restart.h) */
     simt_stack sparse_start, short_start; /* where it goes back to */
     uint64_t executed_since[2]; /* instructions since the start of its sparse and of its short region */
@@ -208,6 +229,7 @@ typedef struct in_flight {
     uint32_t in_queue;            /* 1: not all of it has been sent */
     uint32_t conflict_cycles;     /* shared-memory bank conflicts: cycles in the load-store unit */
     uint32_t sources_held;        /* 1: the scoreboard still holds its sources */
+    uint32_t faulted;             /* lanes whose check found the page absent */
     uint32_t next_free;
 } in_flight;
 
@@ -230,7 +252,7 @@ typedef struct pipe_stage {
 
 typedef enum request_kind { REQUEST_LOAD, REQUEST_STORE, REQUEST_ATOMIC, REQUEST_SAVE, REQUEST_RESTORE, REQUEST_WRITE_BACK } request_kind;
 typedef enum request_hit { HIT_NONE, HIT_L1, HIT_L2, HIT_DRAM } request_hit;
-typedef enum translation { TRANSLATION_HIT, TRANSLATION_PENDING, TRANSLATION_FAULT } translation;
+typedef enum translation { TRANSLATION_HIT, TRANSLATION_PENDING, TRANSLATION_ABSENT, TRANSLATION_FAULT } translation;
 
 typedef struct memory_request {
     uint64_t address;
@@ -311,6 +333,7 @@ typedef struct sm {
     uint64_t waiting;       /* at a barrier */
     uint64_t stopped;       /* its block must not issue */
     uint64_t occupied;      /* the slot belongs to a resident block */
+    uint64_t calling;       /* the fault handler works for it */
     uint32_t slot_warp[WARP_SLOTS_MAX];
     uint64_t slot_age[WARP_SLOTS_MAX]; /* when the warp came: smaller is older */
     uint64_t scheduler_slots[SCHEDULERS_MAX];
@@ -363,6 +386,16 @@ typedef struct preemption_entry {
     uint32_t refused_blocks;
 } preemption_entry;
 
+/* Page faults that have been reported and not served yet, in the order of their report (page_faults.h). */
+typedef struct fault_buffer {
+    pipe_stage buffer;
+    uint64_t absent;   /* pages that were absent at first */
+    uint64_t served;   /* faults */
+    uint64_t calls;    /* of the handler */
+    uint32_t reported; /* at the buffer's end: not asked for yet */
+    uint32_t unused;
+} fault_buffer;
+
 struct trace;
 struct victim_request;
 
@@ -375,7 +408,8 @@ typedef struct machine {
     uint64_t ages;
     uint8_t *memory;            /* device memory, from DEVICE_BASE */
     uint64_t memory_bytes;
-    uint8_t *page_table;        /* per page: 0 nobody's, 1 every process's, 2 read only */
+    uint8_t *page_table;        /* per page: PAGE_... bits; 0: nobody's */
+    fault_buffer page_faults;
     sm **sms;
     uint32_t sm_count;
     kernel *kernels;
@@ -445,6 +479,8 @@ typedef struct machine_options {
     uint32_t regions;           /* idempotent regions: REGIONS_NONE, REGIONS_SPARSE, or N: short ones of at most N instructions too (analysis.h) */
     uint32_t spilling;          /* with regions, what sparse boundaries store: SPILLING_NONE, _ALL or _CHANGED (analysis.h) */
     const gpump_regions_config *regions_config; /* experiments: other regions than the presets'; NULL */
+    uint32_t page_checks;       /* page_check_form (analysis.h): the compiler puts checks in; 0: none */
+    const char *absent;         /* pages that are absent at first: "all", or names of buffers with commas between them; NULL: none */
     uint32_t in_place;          /* 1: a switch leaves registers and shared memory in place that the next kernel does not need (Lin 2.3.1) */
     uint32_t choose;            /* 1: with points, each warp stops now or runs on, whichever is estimated to be over earlier */
     const gpump_victim_policy *policy; /* NULL: none, `technique` */

@@ -86,6 +86,9 @@ static const char run_usage[] =
     "                        are instructions\n"
     "  --spilling all|changed  with --regions: what is live at a sparse region's start is stored there whenever it is crossed, all of it and\n"
     "                        loaded again, or what has changed; without it nothing is, until somebody preempts\n"
+    "  --page-checks FORM    the compiler puts page checks in (Kim): every (before each access), array (walks through arrays: where they enter\n"
+    "                        a page), pointer (loops that follow pointers: by the loads themselves), kim (array and pointer), none (default)\n"
+    "  --absent all|NAMES    pages of all buffers, or of those named (a,b,...), are absent at first\n"
     "  --policy NAME         who makes room for a kernel of higher priority, block by block: dual, chimera, chimera+, "
     "switch, drain, flush,\n"
     "                        drain-then-switch, oracle, exact, joint, rewind (it wants --regions)\n"
@@ -151,6 +154,8 @@ static int command_run(int argc, char **argv) {
                                           {"in-place", no_argument, NULL, 'I'},
                                           {"regions", required_argument, NULL, 'r'},
                                           {"spilling", required_argument, NULL, 'K'},
+                                          {"page-checks", required_argument, NULL, 'k'},
+                                          {"absent", required_argument, NULL, 'a'},
                                           {"help", no_argument, NULL, 'h'},
                                           {"policy", required_argument, NULL, 'o'},
                                           {"limit", required_argument, NULL, 'l'},
@@ -199,6 +204,10 @@ static int command_run(int argc, char **argv) {
         case 'c':
             if (option_choice("--context", optarg, context_form_name, &options.context_form)) return EXIT_BAD_INPUT;
             break;
+        case 'k':
+            if (option_choice("--page-checks", optarg, page_check_form_name, &options.page_checks)) return EXIT_BAD_INPUT;
+            break;
+        case 'a': options.absent = optarg; break;
         case 'C': options.choose = 1; break;
         case 'I': options.in_place = 1; break;
         case 'K':

@@ -10,10 +10,6 @@
 #define ACCESS_BYTES_MAX 32u
 #define BANKS 32u
 
-static int is_write(const instruction *instruction) {
-    return instruction->opcode != OPCODE_LD && instruction->opcode != OPCODE_TEX;
-}
-
 static void wrong_address(machine *m, const in_flight *r, uint32_t lane, uint64_t address, const char *why) {
     const block *b = &m->blocks[r->block];
     machine_fail(m, "%s:%u:%u: kernel %s: %s at %s address 0x%" PRIx64 ", block %" PRIu64 " warp %u lane %u",
@@ -180,7 +176,7 @@ void memory_access_coalesce(machine *m, sm *s, in_flight *r) {
             shared_lanes |= 1u << lane;
             break;
         case SPACE_PARAM: /* by a generic address (cvta.param): as fast as its constant cache */
-            if (is_write(instruction) || offset > k->program->parameter_bytes || bytes > k->program->parameter_bytes - offset) {
+            if (!instruction_only_reads(instruction) || offset > k->program->parameter_bytes || bytes > k->program->parameter_bytes - offset) {
                 wrong_address(m, r, lane, address, "access outside the parameters");
                 r->active = 0;
                 return;
@@ -206,9 +202,27 @@ void memory_access_coalesce(machine *m, sm *s, in_flight *r) {
 
 translation memory_access_translate(machine *m, uint64_t segment, int write) {
     uint64_t page = (segment - DEVICE_BASE) / PAGE_BYTES;
-    if (segment < DEVICE_BASE || segment - DEVICE_BASE >= m->memory_bytes || !m->page_table[page]) return TRANSLATION_FAULT;
-    if (write && m->page_table[page] == 2) return TRANSLATION_FAULT;
-    return TRANSLATION_HIT;
+    if (segment < DEVICE_BASE || segment - DEVICE_BASE >= m->memory_bytes || !(m->page_table[page] & (write ? PAGE_WRITE : PAGE_READ)))
+        return TRANSLATION_FAULT;
+    return m->page_table[page] & (write ? PAGE_ABSENT_WRITE : PAGE_ABSENT_READ) ? TRANSLATION_ABSENT : TRANSLATION_HIT;
+}
+
+/* Which lanes want a page that is absent? (A page may have come since its segment was looked at; none goes.) */
+void memory_access_checked(machine *m, in_flight *r) {
+    const int write = !instruction_only_reads(r->instruction);
+    uint32_t lane, i, kept = 0;
+    uint64_t offset;
+    for (lane = 0; lane < LANES; lane++) {
+        if (!(r->active >> lane & 1) || space_of(r->instruction, r->addresses[lane], &offset) != SPACE_GLOBAL) continue;
+        if (memory_access_translate(m, offset, write) == TRANSLATION_ABSENT) r->faulted |= 1u << lane;
+    }
+    r->active &= ~r->faulted;
+    for (i = 0; i < r->segment_count; i++) {
+        if (r->instruction->opcode == OPCODE_CHECK || memory_access_translate(m, r->segments[i], write) == TRANSLATION_ABSENT) continue;
+        r->words[kept] = r->words[i];
+        r->segments[kept++] = r->segments[i];
+    }
+    r->segment_count = kept;
 }
 
 /* ---- taking effect ---- */
@@ -270,7 +284,7 @@ static void track(machine *m, sm *s, in_flight *r) {
             uint64_t segment = r->segments[i];
             if (m->local_count && segment >= m->local_base && segment < m->local_base + m->local_stride * m->local_count)
                 continue;
-            if (is_write(r->instruction))
+            if (!instruction_only_reads(r->instruction))
                 clobbered |= read_set_store(m, s, entry, b->life, segment, r->words[i]);
             else
                 read_set_load(m, s, entry, b->life, segment, r->words[i]);
@@ -289,7 +303,7 @@ void memory_access_effect(machine *m, sm *s, in_flight *r) {
     case OPCODE_ST: store(m, s, r); break;
     case OPCODE_ATOM:
     case OPCODE_RED: atomic(m, s, r); break;
-    default: return;
+    default: return; /* checks among them */
     }
     if (r->instruction->opcode == OPCODE_ATOM || r->instruction->opcode == OPCODE_RED || (r->instruction->flags & FLAG_VOLATILE)) restart_forbid(&m->warps[r->warp]);
     if (r->segment_count) track(m, s, r);

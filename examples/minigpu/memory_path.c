@@ -5,6 +5,7 @@
 
 #include "context_pipeline.h"
 #include "memory_access.h"
+#include "page_faults.h"
 #include "pipeline.h"
 #include "preemption.h"
 
@@ -339,21 +340,25 @@ static void check_stage(machine *m, sm *s) {
     r = &s->records[record];
     if (!r->squashed && r->unchecked) {
         uint64_t segment = r->segments[r->segment_count - r->unchecked];
-        switch (memory_access_translate(m, segment, r->instruction->opcode != OPCODE_LD && r->instruction->opcode != OPCODE_TEX)) {
-        case TRANSLATION_HIT: r->unchecked--; break;
-        case TRANSLATION_PENDING: return;
-        default:
-            machine_fail(m, "%s:%u:%u: kernel %s: %s to address 0x%" PRIx64 " (128-byte segment), which belongs to no buffer; block %" PRIu64 " warp %u",
+        const int write = !instruction_only_reads(r->instruction);
+        const translation found = memory_access_translate(m, segment, write);
+        if (found == TRANSLATION_PENDING) return;
+        if (found == TRANSLATION_ABSENT && r->info->is_checked) page_faults_report(m, segment, write);
+        else if (found != TRANSLATION_HIT) {
+            machine_fail(m, "%s:%u:%u: kernel %s: %s to address 0x%" PRIx64 " (128-byte segment), %s; block %" PRIu64 " warp %u",
                          m->kernels[m->blocks[r->block].kernel].program->file_name, r->instruction->line, r->instruction->column,
                          m->kernels[m->blocks[r->block].kernel].program->name, opcode_name(r->instruction->opcode), segment,
+                         found == TRANSLATION_ABSENT ? "whose page is absent, without a check" : "which belongs to no buffer",
                          m->blocks[r->block].linear, m->warps[r->warp].index);
             return;
         }
+        r->unchecked--;
         if (r->unchecked) return;
     }
     s->check_head = (s->check_head + 1) % entries;
     s->check_count--;
     if (!r->squashed) {
+        if (r->info->is_checked) memory_access_checked(m, r);
         memory_access_effect(m, s, r);
         pipeline_checked(m, s, r);
         r->stage = RECORD_MEMORY;
@@ -376,6 +381,7 @@ void memory_path_accept(machine *m, sm *s, uint32_t record) {
     }
     memory_access_coalesce(m, s, r);
     r->unchecked = r->segment_count;
+    r->faulted = 0;
     r->in_queue = 1;
     s->check_queue[(s->check_head + s->check_count++) % m->config.in_flight_records] = record;
 }

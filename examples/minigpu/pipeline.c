@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "memory_path.h"
+#include "page_faults.h"
 #include "preemption.h"
 #include "restart.h"
 #include "scoreboard.h"
@@ -26,8 +27,8 @@ static void refresh_clear(machine *m, sm *s, warp *w) {
     }
     info = &k->info[pc];
     /* A barrier orders memory: what the warp sent before it must be past its last check, and so in effect. A region's boundary waits
-     * until nothing of the region before can fail any more. */
-    if (scoreboard_clear(w, info) && !(info->is_barrier && w->unchecked) && !(info->is_boundary && w->in_flight)) s->clear |= BIT(w->slot);
+     * until nothing of the region before can fail any more, a call of the fault handler is an execution barrier (Kim 2.1). */
+    if (scoreboard_clear(w, info) && !(info->is_barrier && w->unchecked) && !(info->serialises && w->in_flight)) s->clear |= BIT(w->slot);
     else s->clear &= ~BIT(w->slot);
 }
 
@@ -46,7 +47,7 @@ void pipeline_refresh_warp(machine *m, sm *s, warp *w) {
 
 void pipeline_enable_fetch(machine *m, sm *s, uint32_t warp_index, int enabled) {
     warp *w = &m->warps[warp_index];
-    int waits = !w->fetch_enabled && w->stack.depth && !w->control && !(s->fetched >> w->slot & 1);
+    int waits = !w->fetch_enabled && w->stack.depth && !w->control && !(s->fetched >> w->slot & 1) && !(s->calling >> w->slot & 1);
     w->fetch_enabled = enabled != 0;
     if (!enabled || !waits) return;
     pipe_put(&s->pipes[PIPE_FETCH], m->now, warp_index);
@@ -120,6 +121,7 @@ static void retire(machine *m, sm *s, uint32_t record) {
     if (r->info->destinations) b->registers_pending--;
     k->warp_instructions++;
     k->thread_instructions += gpump_bits_count64(r->active);
+    k->counted[r->info->counted]++;
     w->executed_since[0]++;
     w->executed_since[1]++;
     preemption_executed(m, s, b);
@@ -222,6 +224,7 @@ void pipeline_commit(machine *m, sm *s, uint32_t record) {
         uint32_t i;
         for (i = 0; i < instruction->destination_count; i++)
             lanes_write(&instruction->destinations[i], r->active, &r->results[i], registers, predicates);
+        if (r->info->is_checked) predicates[instruction->check] |= r->faulted;
     }
     retire(m, s, record);
     pipeline_block_may_be_done(m, s, b);
@@ -253,6 +256,13 @@ static void commit_control(machine *m, sm *s, uint32_t record) {
             wrong(m, r, "branches nest deeper than the SIMT stack");
         }
         break;
+    case OPCODE_GUARDED_CALL: /* who is called for goes on at the marker, once the handler is back; until then nobody of the warp */
+        if (simt_branch(&w->stack, r->active, instruction->target, instruction->reconvergence))
+            wrong(m, r, "branches nest deeper than the SIMT stack");
+        if (!r->active) break;
+        w->called_until = page_faults_call(m);
+        s->calling |= BIT(w->slot);
+        break;
     case OPCODE_RET:
     case OPCODE_EXIT:
         w->stack.entries[w->stack.depth - 1].pc = next;
@@ -273,9 +283,26 @@ static void commit_control(machine *m, sm *s, uint32_t record) {
     retire(m, s, record);
     if (!w->stack.depth)
         warp_ended(m, s, b, w);
-    else
+    else if (!(s->calling & BIT(w->slot)))
         pipe_put(&s->pipes[PIPE_FETCH], m->now, warp_index);
     pipeline_block_may_be_done(m, s, b);
+}
+
+/* Warps whose fault handler is back go on. Returns the next cycle at which one is; NEVER. */
+static uint64_t end_calls(machine *m, sm *s) {
+    uint64_t left = s->calling, next = NEVER;
+    while (left) {
+        const uint32_t slot = gpump_bits_lowest64(left);
+        const warp *w = &m->warps[s->slot_warp[slot]];
+        left &= left - 1;
+        if (w->called_until > m->now) {
+            if (w->called_until < next) next = w->called_until;
+            continue;
+        }
+        s->calling &= ~BIT(slot);
+        if (w->fetch_enabled) s->fetched |= BIT(slot);
+    }
+    return next;
 }
 
 void pipeline_checked(machine *m, sm *s, in_flight *r) {
@@ -417,7 +444,7 @@ static uint64_t issue_stage(machine *m, sm *s) {
 /* ---- one cycle ---- */
 
 void pipeline_tick(machine *m, sm *s) {
-    uint64_t now = m->now, wake, wait;
+    uint64_t now = m->now, wake, wait, called = NEVER;
     uint32_t record, fetched, p;
     s->now = now;
     /* From the back to the front, so that nothing passes two stages in one cycle. */
@@ -430,13 +457,15 @@ void pipeline_tick(machine *m, sm *s) {
     while ((record = pipe_take(&s->pipes[PIPE_OPERANDS], now)) != NONE) read_operands(m, s, record);
     while ((fetched = pipe_take(&s->pipes[PIPE_FETCH], now)) != NONE) {
         const warp *w = &m->warps[fetched];
-        if (w->sm == s->index && w->fetch_enabled && !w->control) s->fetched |= BIT(w->slot);
+        if (w->sm == s->index && w->fetch_enabled && !w->control && !(s->calling & BIT(w->slot))) s->fetched |= BIT(w->slot);
     }
+    if (s->calling) called = end_calls(m, s);
     wait = issue_stage(m, s);
     if (s->stopping) preemption_report_waits(m, s);
 
     /* When does anything happen here again? */
     wake = memory_path_next(m, s);
+    if (called < wake) wake = called;
     if (warp_scheduler_ready(s) & ~wait) wake = now + 1;
     for (p = 0; p < PIPES; p++) {
         uint64_t next = pipe_next(&s->pipes[p]);

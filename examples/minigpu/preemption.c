@@ -665,13 +665,13 @@ static uint32_t waits_of(const block *b) {
     return waits;
 }
 
-/* Warps that have come to a preemption point, wait at a barrier, or have ended stop there; the others run on. */
+/* Warps that have come to a preemption point, wait at a barrier or for pages, or have ended stop there; the others run on. */
 static void stop_at_points(machine *m, sm *s, block *b) {
     uint32_t i, running = 0;
     for (i = 0; i < b->warp_count; i++) {
         const warp *w = &m->warps[b->warps[i]];
         if (!w->stack.depth || (s->stopped & BIT(w->slot))) continue;
-        if (w->barrier != NONE || (!w->control && context_view_is_point(m->views[b->kernel], simt_top(&w->stack)->pc))) s->stopped |= BIT(w->slot);
+        if (w->barrier != NONE || (s->calling & BIT(w->slot)) || (!w->control && context_view_is_point(m->views[b->kernel], simt_top(&w->stack)->pc))) s->stopped |= BIT(w->slot);
         else running++;
     }
     if (!running) b->to_point = 0;
@@ -876,6 +876,7 @@ static void freed(machine *m, sm *s, block *b, const gpump_sm_action *action) {
     s->fetched &= ~b->slots;
     s->clear &= ~b->slots;
     s->waiting &= ~b->slots;
+    s->calling &= ~b->slots;
     s->stopped &= ~b->slots;
     s->block_of_entry[action->block.slot] = NONE;
     s->resident--;

@@ -12,7 +12,7 @@ static int read_statement(ptx_reader *reader);
 
 void ptx_blank(instruction *out, const ptx_token *token) {
     memset(out, 0, sizeof *out);
-    out->target = out->reconvergence = out->guard = INSTRUCTION_NONE;
+    out->target = out->reconvergence = out->guard = out->check = INSTRUCTION_NONE;
     out->line = token->line;
     out->column = token->column;
     out->vector = 1;

@@ -118,6 +118,22 @@ static void report_requests(const machine *m, FILE *file) {
     }
 }
 
+/* What page checks cost, and what they found. */
+static void report_page_faults(const machine *m, FILE *file) {
+    uint64_t checks = 0, calls = 0, all = 0;
+    uint32_t i;
+    for (i = 0; i < m->kernel_count; i++) {
+        checks += m->kernels[i].counted[COUNTED_CHECK];
+        calls += m->kernels[i].counted[COUNTED_CALL];
+        all += m->kernels[i].warp_instructions;
+    }
+    if (!checks && !m->page_faults.absent) return;
+    fprintf(file,
+            "page faults: %" PRIu64 " pages absent at first, %" PRIu64 " faults served in %" PRIu64 " calls; of %" PRIu64
+            " warp instructions %" PRIu64 " check and %" PRIu64 " would call\n",
+            m->page_faults.absent, m->page_faults.served, m->page_faults.calls, all, checks, calls);
+}
+
 void report_text(const run_result *result, FILE *file) {
     const machine *m = result->machine;
     machine_totals t;
@@ -144,6 +160,7 @@ void report_text(const run_result *result, FILE *file) {
             " misses, L2 %" PRIu64 " hits %" PRIu64 " misses, DRAM %" PRIu64 " bytes\n",
             t.cycles, microseconds(m, t.cycles), t.cycles ? (double)t.warp_instructions / (double)t.cycles : 0, t.l1_hits,
             t.l1_misses, t.l2_hits, t.l2_misses, t.dram_bytes);
+    report_page_faults(m, file);
     for (i = 0; i < m->preemption_count && i < 32; i++) {
         const preemption_entry *entry = &m->preemptions[i];
         fprintf(file, "cycle %" PRIu64 ": SM %u gives up %u blocks of %s by %s: ", entry->request_cycle, entry->sm,
@@ -179,13 +196,14 @@ static json_t *kernel_json(const run_result *result, uint32_t index) {
     const machine *m = result->machine;
     const kernel *k = &m->kernels[index];
     json_t *object = json_pack(
-        "{s:s,s:s,s:i,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:i,s:i,s:i,s:o}", "name", k->program->name, "process",
+        "{s:s,s:s,s:i,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:i,s:i,s:i,s:o,s:o,s:o}", "name", k->program->name, "process",
         result->launch->processes[k->process].name, "priority", (int)k->priority, "arrival_cycle", number(k->arrival_cycle),
         "ready_cycle", number(k->ready_cycle), "start_cycle", number(k->start_cycle), "end_cycle", number(k->end_cycle),
         "blocks", number(k->blocks), "warp_instructions", number(k->warp_instructions), "thread_instructions",
         number(k->thread_instructions), "wasted_warp_instructions", number(k->wasted_warp_instructions), "resident_cycles",
         number(k->resident_cycles), "registers_per_thread", (int)k->registers, "registers_per_block", (int)k->need.registers,
-        "shared_bytes_per_block", (int)k->need.shared_bytes, "context_bytes_at_most", number(k->context_bytes));
+        "shared_bytes_per_block", (int)k->need.shared_bytes, "context_bytes_at_most", number(k->context_bytes), "page_checks",
+        number(k->counted[COUNTED_CHECK]), "page_calls", number(k->counted[COUNTED_CALL]));
     if (!object) return NULL;
     if (result->checks) {
         json_object_set_new(object, "result", json_string(check_name(result->checks[index].result)));
@@ -226,6 +244,8 @@ int report_json(const run_result *result, FILE *file) {
                        "requests", number(t.requests), "context_requests", number(t.transfer_requests), "saved_bytes",
                        number(t.saved_bytes), "restored_bytes", number(t.restored_bytes), "dram_bytes", number(t.dram_bytes),
                        "network_bytes", number(t.network_bytes));
+    json_object_set_new(root, "page_faults", json_pack("{s:o,s:o,s:o}", "absent_pages", number(m->page_faults.absent), "served",
+                                                       number(m->page_faults.served), "calls", number(m->page_faults.calls)));
     json_object_set_new(root, "model_version", json_integer(GPUMP_MODEL_VERSION));
     json_object_set_new(root, "launch_file", json_string(result->launch->path));
     json_object_set_new(root, "gpu", json_string(m->config.preset));

@@ -34,6 +34,7 @@ int restart_warp(machine *m, sm *s, warp *w, int to_short) {
     w->restarts++;
     overwrite_dead(m, b, w);
     s->fetched &= ~(UINT64_C(1) << w->slot);
+    s->calling &= ~(UINT64_C(1) << w->slot);
     pipeline_refresh_warp(m, s, w);
     pipe_put(&s->pipes[PIPE_FETCH], m->now, index);
     if (s->wake > m->now + 1) s->wake = m->now + 1;

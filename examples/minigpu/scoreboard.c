@@ -14,6 +14,14 @@ static void add(issue_info *info, uint8_t *count, const kernel_program *program,
     }
 }
 
+static void add_predicate(issue_info *info, uint8_t *count, const kernel_program *program, uint32_t index) {
+    operand predicate;
+    memset(&predicate, 0, sizeof predicate);
+    predicate.kind = OPERAND_PREDICATE;
+    predicate.index = index;
+    add(info, count, program, &predicate);
+}
+
 static uint8_t pipe_of(const instruction *instruction) {
     switch (instruction->unit) {
     case UNIT_SFU:
@@ -45,21 +53,19 @@ int scoreboard_prepare(const kernel_program *program, issue_info *info) {
         row->pipe = pipe_of(instruction);
         row->is_barrier = instruction->opcode == OPCODE_BAR;
         row->is_boundary = instruction->opcode == OPCODE_BOUNDARY;
+        row->serialises = row->is_boundary || instruction->opcode == OPCODE_GUARDED_CALL;
+        row->is_checked = instruction->check != INSTRUCTION_NONE;
+        row->counted = row->is_checked ? COUNTED_CHECK : instruction->opcode == OPCODE_GUARDED_CALL ? COUNTED_CALL : COUNTED_NOT;
         row->is_global = instruction->unit == UNIT_MEMORY && instruction->space != SPACE_SHARED && instruction->space != SPACE_PARAM;
         for (k = 0; k < instruction->source_count; k++) {
             const operand *o = &instruction->sources[k];
             add(row, &row->sources, program, o);
             if (o->kind == OPERAND_SPECIAL || o->kind == OPERAND_PARAM) row->needs_environment = 1;
         }
-        if (instruction->guard != INSTRUCTION_NONE) {
-            operand guard;
-            memset(&guard, 0, sizeof guard);
-            guard.kind = OPERAND_PREDICATE;
-            guard.index = instruction->guard;
-            add(row, &row->sources, program, &guard);
-        }
+        if (instruction->guard != INSTRUCTION_NONE) add_predicate(row, &row->sources, program, instruction->guard);
         for (k = 0; k < instruction->destination_count; k++)
             add(row, &row->destinations, program, &instruction->destinations[k]);
+        if (row->is_checked) add_predicate(row, &row->destinations, program, instruction->check);
     }
     return 0;
 }
