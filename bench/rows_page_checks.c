@@ -123,7 +123,7 @@ static void page_checks(const reproduce_context *context, const char *id, reprod
     if (!kim.as_figure) reproduce_note(result, "the program differs from the figure");
     reproduce_note(result,
                    "warp instructions of %s that check (or may call), and cycles, all pages being there; %llu cycles without checks; when all %llu "
-                   "pages are absent at first %llu cycles against %llu (docs/papers.md has other service times); the printed forms are caught in "
+                   "pages are absent at first %llu cycles against %llu; the printed forms are caught in "
                    "tests/737_page_checks_run.c",
                    name, (unsigned long long)without.cycles, (unsigned long long)kim_absent.absent, (unsigned long long)kim_absent.cycles,
                    (unsigned long long)every_absent.cycles);
