@@ -482,7 +482,7 @@ typedef enum gpump_operation {
     GPUMP_OP_PAGE_ENTERED, /* defs[0] (a predicate) = uses[0] + displacement lies in the first `bytes` bytes of a page of
                               `immediate` bytes */
     GPUMP_OP_GUARDED_CALL, /* lanes whose guard is true: serialise, call the fault handler, go on at `target` (a
-                              START_MARKER) */
+                              START_MARKER, or what other transforms have put right before one) */
     GPUMP_OP_COUNT
 } gpump_operation;
 
@@ -4104,6 +4104,18 @@ static int gpumpi_program_falls_through(const gpump_instruction *in) {
     return (in->operation != GPUMP_OP_BRANCH && in->operation != GPUMP_OP_EXIT) || in->guard != GPUMP_NONE;
 }
 
+/* 1 when `target` is a START_MARKER, or what other transforms have put right before one (a boundary, a point, spill code). */
+static int gpumpi_program_leads_to_marker(const gpump_program *program, uint32_t target) {
+    for (; target < gpump_program_instructions(program); target++)
+        switch (program->rows[target].instruction.operation) {
+        case GPUMP_OP_START_MARKER: return 1;
+        case GPUMP_OP_BOUNDARY: case GPUMP_OP_PP: case GPUMP_OP_PP_DIVERGED: case GPUMP_OP_SPILL_LOAD: case GPUMP_OP_SPILL_STORE:
+        case GPUMP_OP_MOVE: case GPUMP_OP_CONSTANT: case GPUMP_OP_PARAMETER: break;
+        default: return 0;
+        }
+    return 0;
+}
+
 static gpump_result gpumpi_program_check_flow(const gpump_program *program, gpump_diag *diag) {
     uint32_t count = gpump_program_instructions(program), i;
     if (!count) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "instructions", 0, 0, 1, GPUMP_OPERAND_INDEX);
@@ -4111,7 +4123,7 @@ static gpump_result gpumpi_program_check_flow(const gpump_program *program, gpum
         const gpump_instruction *in = &program->rows[i].instruction;
         if (in->target != GPUMP_NONE && in->target >= count)
             return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "target", i, in->target, 0, count - 1);
-        if (in->operation == GPUMP_OP_GUARDED_CALL && program->rows[in->target].instruction.operation != GPUMP_OP_START_MARKER)
+        if (in->operation == GPUMP_OP_GUARDED_CALL && !gpumpi_program_leads_to_marker(program, in->target))
             return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "target", i, in->target, 0, count - 1);
     }
     if (gpumpi_program_falls_through(&program->rows[count - 1].instruction))
