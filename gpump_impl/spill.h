@@ -100,9 +100,12 @@ GPUMP_API gpump_result gpump_spill_restore(gpump_spill *spill, uint64_t now, uin
 GPUMP_API gpump_result gpump_spill_report_moved(gpump_spill *spill, uint64_t now, uint32_t job, uint32_t segments);
 /* Forgets a job: its block has ended before it was saved. Segments under way are no longer waited for; do not report them. */
 GPUMP_API gpump_result gpump_spill_cancel(gpump_spill *spill, uint64_t now, uint32_t job);
-/* Hands over the next action that is ready, the earliest first (then registers before shared memory and metadata, then lower job).
+/* Hands over the next action that is ready: WARP and DONE before segments, then segments of the block whose job began first (of several, the
+ * lower job), so that blocks end one after the other and the first room is free early; another block's go only while it has none ready.
  * EMPTY when none is, or when `outstanding` segments are under way and only segments are ready. */
 GPUMP_API gpump_result gpump_spill_next(gpump_spill *spill, uint64_t now, gpump_spill_action *action);
+/* The same without segments, for a host whose port is taken: after gpump_spill_report_moved a block may be done. */
+GPUMP_API gpump_result gpump_spill_next_event(gpump_spill *spill, uint64_t now, gpump_spill_action *action);
 /* Returns the cycle at which the next action is ready without further facts; GPUMP_UNKNOWN: only a fact brings one. */
 GPUMP_API uint64_t gpump_spill_next_cycle(const gpump_spill *spill);
 GPUMP_API void gpump_spill_get_statistics(const gpump_spill *spill, gpump_spill_statistics *statistics);

@@ -420,11 +420,48 @@ static void wrong_use(void **state) {
     free(spill);
 }
 
+/* Three blocks, whose warps drain in turn, leave one after the other, also while only events are asked for. */
+static void blocks_leave_in_order(void **state) {
+    gpump_spill_config config = preset();
+    gpump_spill *spill = make(&config);
+    gpump_spill_action action;
+    gpump_spill_warp w = warp(0, 0, 8, 8 * 128);
+    uint64_t now = 0;
+    uint32_t jobs[3], i, n, current = 0, done = 0, segments[3] = {0, 0, 0};
+    (void)state;
+    for (i = 0; i < 3; i++) assert_int_equal(gpump_spill_save(spill, now, i, 2, 1024, 64, &jobs[i]), GPUMP_OK);
+    for (n = 0; n < 2; n++)
+        for (i = 3; i-- > 0;) assert_int_equal(gpump_spill_report_drained(spill, now, jobs[i], &w), GPUMP_OK);
+    for (now = 1000; done < 3; now += 10) {
+        assert_int_equal(gpump_spill_next(spill, now, &action), GPUMP_OK);
+        assert_int_equal(action.kind, GPUMP_SPILL_WRITE);
+        assert_int_equal(action.cookie, current);
+        if (++segments[current] < 2 * 8 + 1024 / 128 + 1) continue;
+        assert_int_equal(gpump_spill_next_event(spill, now, &action), GPUMP_EMPTY);
+        assert_int_equal(gpump_spill_report_moved(spill, now, jobs[current], segments[current]), GPUMP_OK);
+        assert_int_equal(gpump_spill_next_event(spill, now, &action), GPUMP_OK); /* the port may be taken: others' segments are ready, and stay */
+        assert_int_equal(action.kind, GPUMP_SPILL_DONE);
+        assert_int_equal(action.cookie, current);
+        assert_int_equal(gpump_spill_next_event(spill, now, &action), GPUMP_EMPTY);
+        current++;
+        done++;
+    }
+    assert_int_equal(gpump_spill_next(spill, now, &action), GPUMP_EMPTY);
+    /* Who has nothing ready does not hold up the others. */
+    for (i = 0; i < 2; i++) assert_int_equal(gpump_spill_save(spill, now, i, 1, 0, 64, &jobs[i]), GPUMP_OK);
+    assert_int_equal(gpump_spill_report_drained(spill, now, jobs[1], &w), GPUMP_OK);
+    assert_int_equal(gpump_spill_next(spill, now + 100, &action), GPUMP_OK);
+    assert_int_equal(action.cookie, 1);
+    assert_int_equal(gpump_spill_next_event(NULL, now, &action), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_spill_next_event(spill, 5, &action), GPUMP_ERROR_TIME);
+    free(spill);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_warp_by_hand),   cmocka_unit_test(restore_by_hand), cmocka_unit_test(the_calculation_is_the_machine),
         cmocka_unit_test(compression_pays),   cmocka_unit_test(random_jobs),     cmocka_unit_test(stop_now_or_run_on),
-        cmocka_unit_test(wrong_use),
+        cmocka_unit_test(wrong_use),          cmocka_unit_test(blocks_leave_in_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

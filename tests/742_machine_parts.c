@@ -288,7 +288,7 @@ static uint64_t longest_wait(uint32_t l2_queue, uint32_t output_flits, uint32_t 
     launch_file launch;
     char error[LAUNCH_ERROR_BYTES];
     machine_options options;
-    machine *m;
+    machine *m = NULL;
     uint64_t longest = 0;
     uint32_t i, n;
     machine_options_default(&options);

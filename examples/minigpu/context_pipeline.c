@@ -127,10 +127,20 @@ void context_pipeline_restore(machine *m, sm *s, block *b, uint64_t bytes) {
 
 /* ---- segments ---- */
 
+/* A block is saved, or back. */
+static void done(machine *m, sm *s, block *b) {
+    b->job = NONE;
+    s->contexts_moving--;
+    preemption_transfer_done(m, s, b, b->moving);
+}
+
 void context_pipeline_moved(machine *m, sm *s, block *b) {
+    gpump_spill_action action;
     if (b->job == NONE) return;
     b->transfers--;
     must(m, "gpump_spill_report_moved", gpump_spill_report_moved(s->spill, m->now, b->job, 1));
+    while (s->contexts_moving && !m->failed && gpump_spill_next_event(s->spill, m->now, &action) == GPUMP_OK)
+        if (action.kind == GPUMP_SPILL_DONE) done(m, s, &m->blocks[action.cookie]);
 }
 
 int context_pipeline_next(machine *m, sm *s, uint32_t *block_index, uint32_t *kind, uint64_t *address) {
@@ -146,11 +156,7 @@ int context_pipeline_next(machine *m, sm *s, uint32_t *block_index, uint32_t *ki
             b->sent_bytes += SEGMENT_BYTES;
             b->transfers++;
             return 1;
-        case GPUMP_SPILL_DONE:
-            b->job = NONE;
-            s->contexts_moving--;
-            preemption_transfer_done(m, s, b, b->moving);
-            break;
+        case GPUMP_SPILL_DONE: done(m, s, b); break;
         default: break; /* a warp's registers are there; its block waits for the others */
         }
     }
