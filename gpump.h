@@ -1976,9 +1976,12 @@ GPUMP_API gpump_result gpump_spill_restore(gpump_spill *spill, uint64_t now, uin
 GPUMP_API gpump_result gpump_spill_report_moved(gpump_spill *spill, uint64_t now, uint32_t job, uint32_t segments);
 /* Forgets a job: its block has ended before it was saved. Segments under way are no longer waited for; do not report them. */
 GPUMP_API gpump_result gpump_spill_cancel(gpump_spill *spill, uint64_t now, uint32_t job);
-/* Hands over the next action that is ready, the earliest first (then registers before shared memory and metadata, then lower job).
+/* Hands over the next action that is ready: WARP and DONE before segments, then segments of the block whose job began first (of several, the
+ * lower job), so that blocks end one after the other and the first room is free early; another block's go only while it has none ready.
  * EMPTY when none is, or when `outstanding` segments are under way and only segments are ready. */
 GPUMP_API gpump_result gpump_spill_next(gpump_spill *spill, uint64_t now, gpump_spill_action *action);
+/* The same without segments, for a host whose port is taken: after gpump_spill_report_moved a block may be done. */
+GPUMP_API gpump_result gpump_spill_next_event(gpump_spill *spill, uint64_t now, gpump_spill_action *action);
 /* Returns the cycle at which the next action is ready without further facts; GPUMP_UNKNOWN: only a fact brings one. */
 GPUMP_API uint64_t gpump_spill_next_cycle(const gpump_spill *spill);
 GPUMP_API void gpump_spill_get_statistics(const gpump_spill *spill, gpump_spill_statistics *statistics);
@@ -11757,11 +11760,11 @@ GPUMP_API gpump_result gpump_spill_report_moved(gpump_spill *spill, uint64_t now
 
 /* ---- what is ready, and when ---- */
 
-/* The oldest warp whose registers have not all gone into segments (save). */
-static uint32_t gpumpi_spill_head(const gpump_spill *spill) {
+/* The oldest warp of a job that is not done with. */
+static uint32_t gpumpi_spill_head(const gpump_spill *spill, uint32_t job) {
     for (uint32_t i = 0; i < spill->queued; i++) {
         const gpumpi_spill_entry *entry = &gpumpi_spill_queue_const(spill)[i];
-        if (gpumpi_spill_jobs_const(spill)[entry->job].state == GPUMPI_SPILL_SAVING && !entry->done) return i;
+        if (entry->job == job && !entry->done) return i;
     }
     return GPUMP_NONE;
 }
@@ -11772,54 +11775,45 @@ static uint64_t gpumpi_spill_out(const gpump_spill *spill, const gpumpi_spill_en
     return entry->ready + gpumpi_spill_ceil(registers, spill->config.registers_per_cycle) + spill->config.compress_cycles;
 }
 
-/* What a job can hand over next: its kind, size and the cycle; UNKNOWN when nothing without a fact. Registers of saves are
- * looked at only for the head of the queue. */
+/* What a job can hand over next: its kind, size and the cycle; UNKNOWN when nothing without a fact. */
 typedef struct gpumpi_spill_offer {
     uint64_t cycle;
     uint32_t kind, bytes, entry;
 } gpumpi_spill_offer;
 
-static gpumpi_spill_offer gpumpi_spill_look(const gpump_spill *spill, uint32_t index, uint32_t head) {
+/* WARP or DONE, which need no port. */
+static gpumpi_spill_offer gpumpi_spill_event(const gpump_spill *spill, uint32_t index) {
+    const gpumpi_spill_job *job = &gpumpi_spill_jobs_const(spill)[index];
+    gpumpi_spill_offer offer = {GPUMP_UNKNOWN, 0, 0, GPUMP_NONE};
+    if (job->state == GPUMPI_SPILL_FREE || (job->state == GPUMPI_SPILL_RESTORING && job->part != GPUMP_SPILL_REGISTERS)) return offer;
+    if (job->state == GPUMPI_SPILL_RESTORING && job->warps_out < job->warps) {
+        offer.entry = gpumpi_spill_head(spill, index);
+        offer.cycle = gpumpi_spill_queue_const(spill)[offer.entry].ready;
+        offer.kind = GPUMP_SPILL_WARP;
+    } else if (!job->segments_out && (job->state == GPUMPI_SPILL_RESTORING ? job->at == job->register_bytes
+                                                                            : job->part == GPUMP_SPILL_METADATA && job->at == job->metadata_bytes)) {
+        offer.cycle = spill->now;
+        offer.kind = GPUMP_SPILL_DONE;
+    }
+    return offer;
+}
+
+/* READ or WRITE; of a save also, with 0 bytes, what only goes into the buffer. */
+static gpumpi_spill_offer gpumpi_spill_segment(const gpump_spill *spill, uint32_t index) {
     const gpumpi_spill_job *job = &gpumpi_spill_jobs_const(spill)[index];
     uint32_t segment = spill->config.segment_bytes;
     uint64_t whole = job->part == GPUMP_SPILL_SHARED ? job->shared_bytes : job->part == GPUMP_SPILL_METADATA ? job->metadata_bytes : job->register_bytes;
     uint64_t left = whole - job->at;
-    gpumpi_spill_offer offer;
-    offer.cycle = GPUMP_UNKNOWN;
-    offer.kind = offer.bytes = 0;
-    offer.entry = GPUMP_NONE;
+    gpumpi_spill_offer offer = {GPUMP_UNKNOWN, 0, 0, GPUMP_NONE};
     if (job->state == GPUMPI_SPILL_FREE) return offer;
-    if (job->state == GPUMPI_SPILL_RESTORING) {
-        for (uint32_t i = 0; i < spill->queued; i++) { /* a warp whose registers are in place comes before further reads */
-            const gpumpi_spill_entry *entry = &gpumpi_spill_queue_const(spill)[i];
-            if (entry->job != index || entry->done) continue;
-            if (entry->ready < offer.cycle) {
-                offer.cycle = entry->ready;
-                offer.kind = GPUMP_SPILL_WARP;
-                offer.entry = i;
-            }
-            break;
-        }
-        if (left && job->part_start < offer.cycle) {
-            offer.cycle = job->part_start;
-            offer.kind = GPUMP_SPILL_READ;
-            offer.bytes = left < segment ? (uint32_t)left : segment;
-        }
-        if (job->warps_out == job->warps && job->part == GPUMP_SPILL_REGISTERS && !left && !job->segments_out) {
-            offer.cycle = spill->now; /* every warp has been handed over */
-            offer.kind = GPUMP_SPILL_DONE;
-        }
-        return offer;
-    }
-    if (job->part == GPUMP_SPILL_REGISTERS) {
+    offer.kind = job->state == GPUMPI_SPILL_RESTORING ? GPUMP_SPILL_READ : GPUMP_SPILL_WRITE;
+    if (job->state == GPUMPI_SPILL_SAVING && job->part == GPUMP_SPILL_REGISTERS) {
+        const uint32_t head = gpumpi_spill_head(spill, index);
         const gpumpi_spill_entry *entry;
-        uint32_t needed;
+        const uint32_t needed = segment - job->buffered; /* more bytes of this warp fill a segment */
         if (head == GPUMP_NONE) return offer;
         entry = &gpumpi_spill_queue_const(spill)[head];
-        if (entry->job != index) return offer;
-        needed = segment - job->buffered; /* more bytes of this warp fill a segment */
         offer.entry = head;
-        offer.kind = GPUMP_SPILL_WRITE;
         if (entry->bytes - entry->taken >= needed) {
             offer.bytes = segment;
             offer.cycle = gpumpi_spill_out(spill, entry, entry->taken + needed);
@@ -11829,15 +11823,11 @@ static gpumpi_spill_offer gpumpi_spill_look(const gpump_spill *spill, uint32_t i
         }
         return offer;
     }
-    if (left) {
-        uint64_t read = job->at + (left < segment ? left : segment);
-        offer.kind = GPUMP_SPILL_WRITE;
-        offer.bytes = left < segment ? (uint32_t)left : segment;
-        offer.cycle = job->part_start + (job->part == GPUMP_SPILL_SHARED ? gpumpi_spill_ceil(read, spill->config.shared_bytes_per_cycle) : 0);
-    } else if (job->part == GPUMP_SPILL_METADATA && !job->segments_out) {
-        offer.kind = GPUMP_SPILL_DONE;
-        offer.cycle = spill->now;
-    }
+    if (!left) return offer;
+    offer.bytes = left < segment ? (uint32_t)left : segment;
+    offer.cycle = job->part_start;
+    if (job->state == GPUMPI_SPILL_SAVING && job->part == GPUMP_SPILL_SHARED)
+        offer.cycle += gpumpi_spill_ceil(job->at + offer.bytes, spill->config.shared_bytes_per_cycle);
     return offer;
 }
 
@@ -11875,25 +11865,28 @@ GPUMP_API gpump_result gpump_spill_cancel(gpump_spill *spill, uint64_t now, uint
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_spill_next(gpump_spill *spill, uint64_t now, gpump_spill_action *action) {
+/* Hands over what is ready: WARP and DONE first, then, where segments are wanted, those of the job that began first. */
+static gpump_result gpumpi_spill_take(gpump_spill *spill, uint64_t now, int segments, gpump_spill_action *action) {
     if (!spill || !action) return GPUMP_ERROR_ARGUMENT;
     if (now < spill->now) return GPUMP_ERROR_TIME;
     spill->now = now;
     for (;;) {
-        gpumpi_spill_offer best;
-        uint32_t chosen = GPUMP_NONE, head = gpumpi_spill_head(spill);
+        gpumpi_spill_offer best = {GPUMP_UNKNOWN, 0, 0, GPUMP_NONE};
+        uint32_t chosen = GPUMP_NONE;
         gpumpi_spill_job *job;
-        best.cycle = GPUMP_UNKNOWN;
-        best.kind = best.bytes = 0;
-        best.entry = GPUMP_NONE;
         for (uint32_t i = 0; i < spill->config.jobs; i++) {
-            gpumpi_spill_offer offer = gpumpi_spill_look(spill, i, head);
-            int moves = (offer.kind == GPUMP_SPILL_WRITE || offer.kind == GPUMP_SPILL_READ) && offer.bytes;
-            if (offer.cycle > now || (moves && spill->under_way >= spill->config.outstanding)) continue;
-            if (offer.cycle < best.cycle || (offer.cycle == best.cycle && offer.entry != GPUMP_NONE && best.entry == GPUMP_NONE)) {
-                best = offer;
-                chosen = i;
-            }
+            gpumpi_spill_offer offer = gpumpi_spill_event(spill, i);
+            if (offer.cycle > now || offer.cycle >= best.cycle) continue;
+            best = offer;
+            chosen = i;
+        }
+        for (uint32_t i = 0; segments && !(best.kind == GPUMP_SPILL_WARP || best.kind == GPUMP_SPILL_DONE) && i < spill->config.jobs; i++) {
+            gpumpi_spill_offer offer;
+            if (chosen != GPUMP_NONE && gpumpi_spill_jobs(spill)[i].start >= gpumpi_spill_jobs(spill)[chosen].start) continue;
+            offer = gpumpi_spill_segment(spill, i);
+            if (offer.cycle > now || (offer.bytes && spill->under_way >= spill->config.outstanding)) continue;
+            best = offer;
+            chosen = i;
         }
         if (chosen == GPUMP_NONE) return GPUMP_EMPTY;
         job = &gpumpi_spill_jobs(spill)[chosen];
@@ -11960,14 +11953,16 @@ GPUMP_API gpump_result gpump_spill_next(gpump_spill *spill, uint64_t now, gpump_
     }
 }
 
+GPUMP_API gpump_result gpump_spill_next(gpump_spill *spill, uint64_t now, gpump_spill_action *action) { return gpumpi_spill_take(spill, now, 1, action); }
+
+GPUMP_API gpump_result gpump_spill_next_event(gpump_spill *spill, uint64_t now, gpump_spill_action *action) { return gpumpi_spill_take(spill, now, 0, action); }
+
 GPUMP_API uint64_t gpump_spill_next_cycle(const gpump_spill *spill) {
     uint64_t cycle = GPUMP_UNKNOWN;
-    uint32_t head = gpumpi_spill_head(spill);
     for (uint32_t i = 0; i < spill->config.jobs; i++) {
-        gpumpi_spill_offer offer = gpumpi_spill_look(spill, i, head);
-        int moves = (offer.kind == GPUMP_SPILL_WRITE || offer.kind == GPUMP_SPILL_READ) && offer.bytes;
-        if (moves && spill->under_way >= spill->config.outstanding) continue;
-        if (offer.cycle < cycle) cycle = offer.cycle;
+        gpumpi_spill_offer event = gpumpi_spill_event(spill, i), segment = gpumpi_spill_segment(spill, i);
+        if (event.cycle < cycle) cycle = event.cycle;
+        if (segment.cycle < cycle && !(segment.bytes && spill->under_way >= spill->config.outstanding)) cycle = segment.cycle;
     }
     return cycle < spill->now ? spill->now : cycle;
 }
