@@ -7,20 +7,20 @@
 
 GPUMP_API const char *gpump_result_name(gpump_result result) {
     switch (result) {
-    case GPUMP_OK: return "GPUMP_OK";
-    case GPUMP_EMPTY: return "GPUMP_EMPTY";
-    case GPUMP_BUSY: return "GPUMP_BUSY";
-    case GPUMP_ERROR_ARGUMENT: return "GPUMP_ERROR_ARGUMENT";
-    case GPUMP_ERROR_CONFIG: return "GPUMP_ERROR_CONFIG";
-    case GPUMP_ERROR_UNKNOWN_NAME: return "GPUMP_ERROR_UNKNOWN_NAME";
-    case GPUMP_ERROR_CAPACITY: return "GPUMP_ERROR_CAPACITY";
-    case GPUMP_ERROR_MEMORY: return "GPUMP_ERROR_MEMORY";
-    case GPUMP_ERROR_TIME: return "GPUMP_ERROR_TIME";
-    case GPUMP_ERROR_STALE: return "GPUMP_ERROR_STALE";
-    case GPUMP_ERROR_STATE: return "GPUMP_ERROR_STATE";
-    case GPUMP_ERROR_FORMAT: return "GPUMP_ERROR_FORMAT";
-    case GPUMP_ERROR_REFUSED: return "GPUMP_ERROR_REFUSED";
-    case GPUMP_ERROR_FULL: return "GPUMP_ERROR_FULL";
+#define GPUMPI_RESULT(name, value, text) \
+    case GPUMP_##name: return "GPUMP_" #name;
+        GPUMP_RESULTS(GPUMPI_RESULT)
+#undef GPUMPI_RESULT
+    }
+    return "unknown result";
+}
+
+GPUMP_API const char *gpump_result_text(gpump_result result) {
+    switch (result) {
+#define GPUMPI_RESULT(name, value, text) \
+    case GPUMP_##name: return text;
+        GPUMP_RESULTS(GPUMPI_RESULT)
+#undef GPUMPI_RESULT
     }
     return "unknown result";
 }
@@ -40,16 +40,22 @@ GPUMP_API const char *gpump_reason_remedy(gpump_reason reason) {
 }
 
 GPUMP_API size_t gpump_diag_text(const gpump_diag *diag, char *text, size_t bytes) {
-    const char *name = gpump_result_name(diag->code);
-    const char *field = diag->field ? diag->field : "argument";
+    const char *name = gpump_result_name(diag->code), *field = diag->field ? diag->field : "argument";
+    const char *meaning = diag->code == GPUMP_ERROR_ARGUMENT ? "" : gpump_result_text(diag->code); /* there the range says it all */
+    char place[40] = "", range[64];
     int length;
+    if (diag->code == GPUMP_ERROR_FORMAT) snprintf(place, sizeof place, " at byte %llu", (unsigned long long)diag->index);
+    else if (diag->index) snprintf(place, sizeof place, "[%llu]", (unsigned long long)diag->index);
+    if (diag->minimum == diag->maximum) snprintf(range, sizeof range, "%llu", (unsigned long long)diag->minimum);
+    else if (diag->maximum == UINT64_MAX) snprintf(range, sizeof range, "at least %llu", (unsigned long long)diag->minimum);
+    else snprintf(range, sizeof range, "%llu to %llu", (unsigned long long)diag->minimum, (unsigned long long)diag->maximum);
     if (diag->reason != GPUMP_REASON_YES)
-        length = snprintf(text, bytes, "%s: %s[%llu]: %s; %s", name, field, (unsigned long long)diag->index,
-                          gpump_reason_text(diag->reason), gpump_reason_remedy(diag->reason));
+        length = snprintf(text, bytes, "%s: %s%s: %s; %s", name, field, place, gpump_reason_text(diag->reason), gpump_reason_remedy(diag->reason));
+    else if (diag->minimum == diag->maximum && (diag->code == GPUMP_ERROR_STATE || diag->code == GPUMP_ERROR_STALE || diag->code == GPUMP_ERROR_MEMORY))
+        length = snprintf(text, bytes, "%s: %s%s: %s", name, field, place, meaning);
     else
-        length = snprintf(text, bytes, "%s: %s[%llu] is %llu, must be %llu to %llu", name, field,
-                          (unsigned long long)diag->index, (unsigned long long)diag->value,
-                          (unsigned long long)diag->minimum, (unsigned long long)diag->maximum);
+        length = snprintf(text, bytes, "%s: %s%s is %llu, must be %s%s%s", name, field, place, (unsigned long long)diag->value, range,
+                          *meaning ? "; " : "", meaning);
     return length < 0 ? 0 : (size_t)length;
 }
 

@@ -52,25 +52,32 @@
 GPUMP_BEGIN
 
 /* What a call returns: 0 done; above 0 "not now"; below 0 an error that left state and outputs as they were. */
+#define GPUMP_RESULTS(X)                                                                                              \
+    X(OK, 0, "done")                                                                                                  \
+    X(EMPTY, 1, "nothing to hand over now")                                                                           \
+    X(BUSY, 2, "a finite resource is taken; ask again after the state has changed")                                   \
+    X(ERROR_ARGUMENT, -1, "a null pointer, or a value outside its range")                                             \
+    X(ERROR_CONFIG, -2, "a configuration that contradicts itself")                                                    \
+    X(ERROR_UNKNOWN_NAME, -3, "no preset, policy or kernel of that name")                                             \
+    X(ERROR_CAPACITY, -4, "the caller's array or memory is too small; the count says how much is needed")             \
+    X(ERROR_MEMORY, -5, "the allocator returned NULL")                                                                \
+    X(ERROR_TIME, -6, "time went back")                                                                               \
+    X(ERROR_STALE, -7, "the (slot, generation) no longer names a block")                                              \
+    X(ERROR_STATE, -8, "the call is not allowed in this state")                                                       \
+    X(ERROR_FORMAT, -9, "a buffer that is truncated, altered or foreign")                                             \
+    X(ERROR_REFUSED, -10, "the mechanism says no; the diagnostic carries the gpump_reason")                           \
+    X(ERROR_FULL, -11, "preallocated space is used up")
+
 typedef enum gpump_result {
-    GPUMP_OK = 0,
-    GPUMP_EMPTY = 1,               /* nothing to hand over now */
-    GPUMP_BUSY = 2,                /* a finite resource is taken; ask again after the state has changed */
-    GPUMP_ERROR_ARGUMENT = -1,     /* a null pointer, or a value outside its range */
-    GPUMP_ERROR_CONFIG = -2,       /* a configuration that contradicts itself */
-    GPUMP_ERROR_UNKNOWN_NAME = -3, /* no preset, policy or kernel of that name */
-    GPUMP_ERROR_CAPACITY = -4,     /* the caller's array or memory is too small; the count says how much is needed */
-    GPUMP_ERROR_MEMORY = -5,       /* the allocator returned NULL */
-    GPUMP_ERROR_TIME = -6,         /* time went back */
-    GPUMP_ERROR_STALE = -7,        /* the (slot, generation) no longer names a block */
-    GPUMP_ERROR_STATE = -8,        /* the call is not allowed in this state */
-    GPUMP_ERROR_FORMAT = -9,       /* a buffer that is truncated, altered or foreign */
-    GPUMP_ERROR_REFUSED = -10,     /* the mechanism says no; the diagnostic carries the gpump_reason */
-    GPUMP_ERROR_FULL = -11         /* preallocated space is used up */
+#define GPUMPI_RESULT(name, value, text) GPUMP_##name = (value),
+    GPUMP_RESULTS(GPUMPI_RESULT)
+#undef GPUMPI_RESULT
 } gpump_result;
 
 /* Returns the name of a result, such as "GPUMP_ERROR_STALE"; never NULL. */
 GPUMP_API const char *gpump_result_name(gpump_result result);
+/* Returns what a result means, in words; never NULL. */
+GPUMP_API const char *gpump_result_text(gpump_result result);
 
 /* Why the answer to a question is no: code, what holds it back, what the host can do. 0 is yes. */
 #define GPUMP_REASONS(X)                                                                                              \
@@ -116,13 +123,15 @@ typedef struct gpump_diag {
     gpump_result code;
     gpump_reason reason; /* set with GPUMP_ERROR_REFUSED, and with GPUMP_BUSY where that is said */
     const char *field;   /* the member or argument at fault; a string constant */
-    uint64_t index;      /* which element of an array; 0 for scalars */
+    uint64_t index;      /* which element of an array; with GPUMP_ERROR_FORMAT, which byte of the buffer; 0 for scalars */
     uint64_t value;      /* what it was */
     uint64_t minimum;    /* the smallest value allowed */
     uint64_t maximum;    /* the largest value allowed */
 } gpump_diag;
 
-/* Writes "GPUMP_ERROR_ARGUMENT: warps is 0, must be 1 to 64" and the like into text (at most bytes, always terminated).
+/* Writes a diagnostic as a sentence into text (at most `bytes` bytes, always terminated), such as
+ *   GPUMP_ERROR_ARGUMENT: warps is 0, must be 1 to 64
+ *   GPUMP_ERROR_REFUSED: need: the block is larger than an empty SM; use fewer threads, registers or shared memory per block
  * Returns the length of the whole sentence, as snprintf does. */
 GPUMP_API size_t gpump_diag_text(const gpump_diag *diag, char *text, size_t bytes);
 

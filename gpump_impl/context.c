@@ -206,7 +206,7 @@ GPUMP_API gpump_result gpump_context_end(gpump_context_writer *writer, uint64_t 
 
 GPUMP_API gpump_result gpump_context_open(gpump_context_reader *reader, const void *memory, uint64_t bytes, gpump_diag *diag) {
     const unsigned char *at = (const unsigned char *)memory;
-    uint64_t total, offset = GPUMP_CONTEXT_HEADER_BYTES;
+    uint64_t total, checksum, offset = GPUMP_CONTEXT_HEADER_BYTES;
     uint32_t sections;
     if (!reader || !memory) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, reader ? "memory" : "reader", 0, 0, 1, UINT64_MAX);
     if (bytes < GPUMP_CONTEXT_HEADER_BYTES)
@@ -235,8 +235,9 @@ GPUMP_API gpump_result gpump_context_open(gpump_context_reader *reader, const vo
         offset += GPUMP_CONTEXT_SECTION_BYTES + padded;
     }
     if (offset != total) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "sections", 12, sections, 0, total - offset);
-    if (gpumpi_context_checksum(at, total) != gpumpi_context_load64(at + 24))
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "checksum", 24, gpumpi_context_load64(at + 24), 0, 0);
+    checksum = gpumpi_context_checksum(at, total);
+    if (checksum != gpumpi_context_load64(at + 24))
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "checksum", 24, gpumpi_context_load64(at + 24), checksum, checksum);
     reader->memory = at;
     reader->bytes = total;
     reader->next = GPUMP_CONTEXT_HEADER_BYTES;

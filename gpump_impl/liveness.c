@@ -271,6 +271,7 @@ static uint32_t gpumpi_liveness_diverges(const gpump_program *program, uint32_t 
 
 GPUMP_API gpump_result gpump_liveness_enclosing(const gpump_liveness *liveness, uint32_t index, uint32_t *branches,
                                                 uint32_t capacity, uint32_t *count) {
+    if (!liveness || !count || (capacity && !branches) || index >= gpump_program_instructions(liveness->program)) return GPUMP_ERROR_ARGUMENT;
     gpumpi_arena scratch = gpumpi_arena_make(&liveness->arena.allocator);
     gpumpi_liveness_search search;
     uint32_t *found, blocks, i, k, kept = 0;
@@ -316,6 +317,7 @@ GPUMP_API int gpumpi_liveness_diverged(const gpump_liveness *liveness, uint32_t 
 }
 
 GPUMP_API gpump_result gpump_liveness_diverged(const gpump_liveness *liveness, uint32_t index, uint64_t *set) {
+    if (!liveness || !set || index >= gpump_program_instructions(liveness->program)) return GPUMP_ERROR_ARGUMENT;
     gpumpi_arena scratch = gpumpi_arena_make(&liveness->arena.allocator);
     gpumpi_liveness_search search = {NULL, NULL, 0};
     int ok = gpumpi_liveness_diverged(liveness, index, &search, &scratch, set);
@@ -368,6 +370,7 @@ GPUMP_API void gpump_liveness_count(const gpump_liveness *liveness, const uint64
 
 GPUMP_API gpump_result gpump_liveness_pressure(const gpump_liveness *liveness, uint32_t *registers, uint32_t *predicates,
                                                uint32_t *peak_registers, uint32_t *peak_predicates) {
+    if (!liveness) return GPUMP_ERROR_ARGUMENT;
     const gpump_program *program = liveness->program;
     gpumpi_arena scratch = gpumpi_arena_make(&liveness->arena.allocator);
     uint64_t *set;
@@ -431,6 +434,7 @@ GPUMP_API gpump_result gpump_liveness_pressure(const gpump_liveness *liveness, u
 
 GPUMP_API gpump_result gpump_liveness_uninitialised(const gpump_liveness *liveness, gpump_uninitialised *out,
                                                     uint32_t capacity, uint32_t *count) {
+    if (!liveness || !count || (capacity && !out)) return GPUMP_ERROR_ARGUMENT;
     const gpump_program *program = liveness->program;
     gpumpi_arena scratch = gpumpi_arena_make(&liveness->arena.allocator);
     uint32_t n, i, k, top, *stack, *seen;

@@ -28,6 +28,34 @@ static void muldiv_agrees_with_128_bits(void **state) {
 }
 #endif
 
+static void a_diagnostic_is_a_sentence(void **state) {
+    static const struct {
+        gpump_diag diag;
+        const char *sentence;
+    } cases[] = {
+        {{GPUMP_ERROR_ARGUMENT, GPUMP_REASON_YES, "warps", 0, 0, 1, 64}, "GPUMP_ERROR_ARGUMENT: warps is 0, must be 1 to 64"},
+        {{GPUMP_ERROR_ARGUMENT, GPUMP_REASON_YES, "uses", 3, 99, 0, 7}, "GPUMP_ERROR_ARGUMENT: uses[3] is 99, must be 0 to 7"},
+        {{GPUMP_ERROR_TIME, GPUMP_REASON_YES, "now", 0, 4, 5, UINT64_MAX}, "GPUMP_ERROR_TIME: now is 4, must be at least 5; time went back"},
+        {{GPUMP_ERROR_STATE, GPUMP_REASON_YES, "program", 0, 0, 1, 1}, "GPUMP_ERROR_STATE: program: the call is not allowed in this state"},
+        {{GPUMP_ERROR_MEMORY, GPUMP_REASON_YES, "objects", 2, 0, 0, 0}, "GPUMP_ERROR_MEMORY: objects[2]: the allocator returned NULL"},
+        {{GPUMP_ERROR_FORMAT, GPUMP_REASON_YES, "version", 8, 2, 1, 1},
+         "GPUMP_ERROR_FORMAT: version at byte 8 is 2, must be 1; a buffer that is truncated, altered or foreign"},
+        {{GPUMP_ERROR_REFUSED, GPUMP_REASON_BLOCK_SLOTS, "need", 0, 0, 0, 0},
+         "GPUMP_ERROR_REFUSED: need: no block slot is free; wait for a block to leave"},
+    };
+    char text[200], small[8];
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(gpump_diag_text(&cases[i].diag, text, sizeof text), strlen(cases[i].sentence));
+        assert_string_equal(text, cases[i].sentence);
+        assert_int_equal(gpump_diag_text(&cases[i].diag, small, sizeof small), strlen(cases[i].sentence));
+        assert_int_equal(strlen(small), sizeof small - 1);
+    }
+    assert_string_equal(gpump_result_name(GPUMP_ERROR_FULL), "GPUMP_ERROR_FULL");
+    assert_string_equal(gpump_result_text(GPUMP_OK), "done");
+    assert_string_equal(gpump_result_name((gpump_result)-99), "unknown result");
+}
+
 static void map_agrees_with_an_array(void **state) {
     enum { KEYS = 200, CAPACITY = 64 };
     uint64_t seed = test_seed(), random = seed, value, expected[KEYS];
@@ -84,6 +112,7 @@ int main(void) {
 #if defined(__SIZEOF_INT128__)
         cmocka_unit_test(muldiv_agrees_with_128_bits),
 #endif
+        cmocka_unit_test(a_diagnostic_is_a_sentence),
         cmocka_unit_test(map_agrees_with_an_array),
         cmocka_unit_test(every_reason_has_words),
     };
