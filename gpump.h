@@ -101,25 +101,32 @@
 GPUMP_BEGIN
 
 /* What a call returns: 0 done; above 0 "not now"; below 0 an error that left state and outputs as they were. */
+#define GPUMP_RESULTS(X)                                                                                              \
+    X(OK, 0, "done")                                                                                                  \
+    X(EMPTY, 1, "nothing to hand over now")                                                                           \
+    X(BUSY, 2, "a finite resource is taken; ask again after the state has changed")                                   \
+    X(ERROR_ARGUMENT, -1, "a null pointer, or a value outside its range")                                             \
+    X(ERROR_CONFIG, -2, "a configuration that contradicts itself")                                                    \
+    X(ERROR_UNKNOWN_NAME, -3, "no preset, policy or kernel of that name")                                             \
+    X(ERROR_CAPACITY, -4, "the caller's array or memory is too small; the count says how much is needed")             \
+    X(ERROR_MEMORY, -5, "the allocator returned NULL")                                                                \
+    X(ERROR_TIME, -6, "time went back")                                                                               \
+    X(ERROR_STALE, -7, "the (slot, generation) no longer names a block")                                              \
+    X(ERROR_STATE, -8, "the call is not allowed in this state")                                                       \
+    X(ERROR_FORMAT, -9, "a buffer that is truncated, altered or foreign")                                             \
+    X(ERROR_REFUSED, -10, "the mechanism says no; the diagnostic carries the gpump_reason")                           \
+    X(ERROR_FULL, -11, "preallocated space is used up")
+
 typedef enum gpump_result {
-    GPUMP_OK = 0,
-    GPUMP_EMPTY = 1,               /* nothing to hand over now */
-    GPUMP_BUSY = 2,                /* a finite resource is taken; ask again after the state has changed */
-    GPUMP_ERROR_ARGUMENT = -1,     /* a null pointer, or a value outside its range */
-    GPUMP_ERROR_CONFIG = -2,       /* a configuration that contradicts itself */
-    GPUMP_ERROR_UNKNOWN_NAME = -3, /* no preset, policy or kernel of that name */
-    GPUMP_ERROR_CAPACITY = -4,     /* the caller's array or memory is too small; the count says how much is needed */
-    GPUMP_ERROR_MEMORY = -5,       /* the allocator returned NULL */
-    GPUMP_ERROR_TIME = -6,         /* time went back */
-    GPUMP_ERROR_STALE = -7,        /* the (slot, generation) no longer names a block */
-    GPUMP_ERROR_STATE = -8,        /* the call is not allowed in this state */
-    GPUMP_ERROR_FORMAT = -9,       /* a buffer that is truncated, altered or foreign */
-    GPUMP_ERROR_REFUSED = -10,     /* the mechanism says no; the diagnostic carries the gpump_reason */
-    GPUMP_ERROR_FULL = -11         /* preallocated space is used up */
+#define GPUMPI_RESULT(name, value, text) GPUMP_##name = (value),
+    GPUMP_RESULTS(GPUMPI_RESULT)
+#undef GPUMPI_RESULT
 } gpump_result;
 
 /* Returns the name of a result, such as "GPUMP_ERROR_STALE"; never NULL. */
 GPUMP_API const char *gpump_result_name(gpump_result result);
+/* Returns what a result means, in words; never NULL. */
+GPUMP_API const char *gpump_result_text(gpump_result result);
 
 /* Why the answer to a question is no: code, what holds it back, what the host can do. 0 is yes. */
 #define GPUMP_REASONS(X)                                                                                              \
@@ -165,13 +172,15 @@ typedef struct gpump_diag {
     gpump_result code;
     gpump_reason reason; /* set with GPUMP_ERROR_REFUSED, and with GPUMP_BUSY where that is said */
     const char *field;   /* the member or argument at fault; a string constant */
-    uint64_t index;      /* which element of an array; 0 for scalars */
+    uint64_t index;      /* which element of an array; with GPUMP_ERROR_FORMAT, which byte of the buffer; 0 for scalars */
     uint64_t value;      /* what it was */
     uint64_t minimum;    /* the smallest value allowed */
     uint64_t maximum;    /* the largest value allowed */
 } gpump_diag;
 
-/* Writes "GPUMP_ERROR_ARGUMENT: warps is 0, must be 1 to 64" and the like into text (at most bytes, always terminated).
+/* Writes a diagnostic as a sentence into text (at most `bytes` bytes, always terminated), such as
+ *   GPUMP_ERROR_ARGUMENT: warps is 0, must be 1 to 64
+ *   GPUMP_ERROR_REFUSED: need: the block is larger than an empty SM; use fewer threads, registers or shared memory per block
  * Returns the length of the whole sentence, as snprintf does. */
 GPUMP_API size_t gpump_diag_text(const gpump_diag *diag, char *text, size_t bytes);
 
@@ -3218,20 +3227,20 @@ GPUMP_END
 
 GPUMP_API const char *gpump_result_name(gpump_result result) {
     switch (result) {
-    case GPUMP_OK: return "GPUMP_OK";
-    case GPUMP_EMPTY: return "GPUMP_EMPTY";
-    case GPUMP_BUSY: return "GPUMP_BUSY";
-    case GPUMP_ERROR_ARGUMENT: return "GPUMP_ERROR_ARGUMENT";
-    case GPUMP_ERROR_CONFIG: return "GPUMP_ERROR_CONFIG";
-    case GPUMP_ERROR_UNKNOWN_NAME: return "GPUMP_ERROR_UNKNOWN_NAME";
-    case GPUMP_ERROR_CAPACITY: return "GPUMP_ERROR_CAPACITY";
-    case GPUMP_ERROR_MEMORY: return "GPUMP_ERROR_MEMORY";
-    case GPUMP_ERROR_TIME: return "GPUMP_ERROR_TIME";
-    case GPUMP_ERROR_STALE: return "GPUMP_ERROR_STALE";
-    case GPUMP_ERROR_STATE: return "GPUMP_ERROR_STATE";
-    case GPUMP_ERROR_FORMAT: return "GPUMP_ERROR_FORMAT";
-    case GPUMP_ERROR_REFUSED: return "GPUMP_ERROR_REFUSED";
-    case GPUMP_ERROR_FULL: return "GPUMP_ERROR_FULL";
+#define GPUMPI_RESULT(name, value, text) \
+    case GPUMP_##name: return "GPUMP_" #name;
+        GPUMP_RESULTS(GPUMPI_RESULT)
+#undef GPUMPI_RESULT
+    }
+    return "unknown result";
+}
+
+GPUMP_API const char *gpump_result_text(gpump_result result) {
+    switch (result) {
+#define GPUMPI_RESULT(name, value, text) \
+    case GPUMP_##name: return text;
+        GPUMP_RESULTS(GPUMPI_RESULT)
+#undef GPUMPI_RESULT
     }
     return "unknown result";
 }
@@ -3251,16 +3260,22 @@ GPUMP_API const char *gpump_reason_remedy(gpump_reason reason) {
 }
 
 GPUMP_API size_t gpump_diag_text(const gpump_diag *diag, char *text, size_t bytes) {
-    const char *name = gpump_result_name(diag->code);
-    const char *field = diag->field ? diag->field : "argument";
+    const char *name = gpump_result_name(diag->code), *field = diag->field ? diag->field : "argument";
+    const char *meaning = diag->code == GPUMP_ERROR_ARGUMENT ? "" : gpump_result_text(diag->code); /* there the range says it all */
+    char place[40] = "", range[64];
     int length;
+    if (diag->code == GPUMP_ERROR_FORMAT) snprintf(place, sizeof place, " at byte %llu", (unsigned long long)diag->index);
+    else if (diag->index) snprintf(place, sizeof place, "[%llu]", (unsigned long long)diag->index);
+    if (diag->minimum == diag->maximum) snprintf(range, sizeof range, "%llu", (unsigned long long)diag->minimum);
+    else if (diag->maximum == UINT64_MAX) snprintf(range, sizeof range, "at least %llu", (unsigned long long)diag->minimum);
+    else snprintf(range, sizeof range, "%llu to %llu", (unsigned long long)diag->minimum, (unsigned long long)diag->maximum);
     if (diag->reason != GPUMP_REASON_YES)
-        length = snprintf(text, bytes, "%s: %s[%llu]: %s; %s", name, field, (unsigned long long)diag->index,
-                          gpump_reason_text(diag->reason), gpump_reason_remedy(diag->reason));
+        length = snprintf(text, bytes, "%s: %s%s: %s; %s", name, field, place, gpump_reason_text(diag->reason), gpump_reason_remedy(diag->reason));
+    else if (diag->minimum == diag->maximum && (diag->code == GPUMP_ERROR_STATE || diag->code == GPUMP_ERROR_STALE || diag->code == GPUMP_ERROR_MEMORY))
+        length = snprintf(text, bytes, "%s: %s%s: %s", name, field, place, meaning);
     else
-        length = snprintf(text, bytes, "%s: %s[%llu] is %llu, must be %llu to %llu", name, field,
-                          (unsigned long long)diag->index, (unsigned long long)diag->value,
-                          (unsigned long long)diag->minimum, (unsigned long long)diag->maximum);
+        length = snprintf(text, bytes, "%s: %s%s is %llu, must be %s%s%s", name, field, place, (unsigned long long)diag->value, range,
+                          *meaning ? "; " : "", meaning);
     return length < 0 ? 0 : (size_t)length;
 }
 
@@ -4941,6 +4956,7 @@ static uint32_t gpumpi_liveness_diverges(const gpump_program *program, uint32_t 
 
 GPUMP_API gpump_result gpump_liveness_enclosing(const gpump_liveness *liveness, uint32_t index, uint32_t *branches,
                                                 uint32_t capacity, uint32_t *count) {
+    if (!liveness || !count || (capacity && !branches) || index >= gpump_program_instructions(liveness->program)) return GPUMP_ERROR_ARGUMENT;
     gpumpi_arena scratch = gpumpi_arena_make(&liveness->arena.allocator);
     gpumpi_liveness_search search;
     uint32_t *found, blocks, i, k, kept = 0;
@@ -4986,6 +5002,7 @@ GPUMP_API int gpumpi_liveness_diverged(const gpump_liveness *liveness, uint32_t 
 }
 
 GPUMP_API gpump_result gpump_liveness_diverged(const gpump_liveness *liveness, uint32_t index, uint64_t *set) {
+    if (!liveness || !set || index >= gpump_program_instructions(liveness->program)) return GPUMP_ERROR_ARGUMENT;
     gpumpi_arena scratch = gpumpi_arena_make(&liveness->arena.allocator);
     gpumpi_liveness_search search = {NULL, NULL, 0};
     int ok = gpumpi_liveness_diverged(liveness, index, &search, &scratch, set);
@@ -5038,6 +5055,7 @@ GPUMP_API void gpump_liveness_count(const gpump_liveness *liveness, const uint64
 
 GPUMP_API gpump_result gpump_liveness_pressure(const gpump_liveness *liveness, uint32_t *registers, uint32_t *predicates,
                                                uint32_t *peak_registers, uint32_t *peak_predicates) {
+    if (!liveness) return GPUMP_ERROR_ARGUMENT;
     const gpump_program *program = liveness->program;
     gpumpi_arena scratch = gpumpi_arena_make(&liveness->arena.allocator);
     uint64_t *set;
@@ -5101,6 +5119,7 @@ GPUMP_API gpump_result gpump_liveness_pressure(const gpump_liveness *liveness, u
 
 GPUMP_API gpump_result gpump_liveness_uninitialised(const gpump_liveness *liveness, gpump_uninitialised *out,
                                                     uint32_t capacity, uint32_t *count) {
+    if (!liveness || !count || (capacity && !out)) return GPUMP_ERROR_ARGUMENT;
     const gpump_program *program = liveness->program;
     gpumpi_arena scratch = gpumpi_arena_make(&liveness->arena.allocator);
     uint32_t n, i, k, top, *stack, *seen;
@@ -10981,7 +11000,7 @@ GPUMP_API gpump_result gpump_context_end(gpump_context_writer *writer, uint64_t 
 
 GPUMP_API gpump_result gpump_context_open(gpump_context_reader *reader, const void *memory, uint64_t bytes, gpump_diag *diag) {
     const unsigned char *at = (const unsigned char *)memory;
-    uint64_t total, offset = GPUMP_CONTEXT_HEADER_BYTES;
+    uint64_t total, checksum, offset = GPUMP_CONTEXT_HEADER_BYTES;
     uint32_t sections;
     if (!reader || !memory) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, reader ? "memory" : "reader", 0, 0, 1, UINT64_MAX);
     if (bytes < GPUMP_CONTEXT_HEADER_BYTES)
@@ -11010,8 +11029,9 @@ GPUMP_API gpump_result gpump_context_open(gpump_context_reader *reader, const vo
         offset += GPUMP_CONTEXT_SECTION_BYTES + padded;
     }
     if (offset != total) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "sections", 12, sections, 0, total - offset);
-    if (gpumpi_context_checksum(at, total) != gpumpi_context_load64(at + 24))
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "checksum", 24, gpumpi_context_load64(at + 24), 0, 0);
+    checksum = gpumpi_context_checksum(at, total);
+    if (checksum != gpumpi_context_load64(at + 24))
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "checksum", 24, gpumpi_context_load64(at + 24), checksum, checksum);
     reader->memory = at;
     reader->bytes = total;
     reader->next = GPUMP_CONTEXT_HEADER_BYTES;
