@@ -113,9 +113,9 @@ typedef enum gpump_reason {
     GPUMP_REASON_COUNT
 } gpump_reason;
 
-/* Returns what holds a request back, in words; never NULL. */
+/* Returns what `reason` says holds a request back, in words; never NULL. */
 GPUMP_API const char *gpump_reason_text(gpump_reason reason);
-/* Returns what the host can do about it, in words; never NULL. */
+/* Returns what the host can do about `reason`, in words; never NULL. */
 GPUMP_API const char *gpump_reason_remedy(gpump_reason reason);
 
 /* Where and how an argument was wrong. A call that takes one fills it only when it fails; NULL is allowed. */
@@ -146,7 +146,9 @@ typedef struct gpump_allocator {
 GPUMP_API gpump_allocator gpump_allocator_default(void);
 
 /* ---- bit sets: arrays of 64-bit words ---- */
+/* Returns how many words a set of `bits` bits takes. */
 GPUMP_INLINE uint32_t gpump_bits_words(uint32_t bits) { return (bits + 63u) / 64u; }
+/* Returns 1 when `bit` (from 0, within the set) is in `set`. The same rule for _set and _clear, which put it in and take it out. */
 GPUMP_INLINE int gpump_bits_get(const uint64_t *set, uint32_t bit) { return (int)((set[bit >> 6] >> (bit & 63u)) & 1u); }
 GPUMP_INLINE void gpump_bits_set(uint64_t *set, uint32_t bit) { set[bit >> 6] |= (uint64_t)1 << (bit & 63u); }
 GPUMP_INLINE void gpump_bits_clear(uint64_t *set, uint32_t bit) { set[bit >> 6] &= ~((uint64_t)1 << (bit & 63u)); }
@@ -169,27 +171,30 @@ GPUMP_INLINE uint32_t gpump_bits_lowest64(uint64_t word) {
     return gpump_bits_count64((word & (0u - word)) - 1u);
 #endif
 }
-/* Returns the number of one bits in a set of `words` words. */
+/* Returns the number of one bits in a set of `words` words. Cost: linear. */
 GPUMP_API uint32_t gpump_bits_count(const uint64_t *set, uint32_t words);
 
 /* ---- stable hash: the same value on every machine; feed it field by field ---- */
 #define GPUMP_HASH_SEED UINT64_C(0xcbf29ce484222325)
+/* Returns `hash` (GPUMP_HASH_SEED at first) with one more `value` in it. */
 GPUMP_INLINE uint64_t gpump_hash_u64(uint64_t hash, uint64_t value) {
     hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
     return hash ^ (hash >> 29);
 }
+/* Return `hash` with `count` more values, or bytes, in it. Cost: linear. */
 GPUMP_API uint64_t gpump_hash_u32s(uint64_t hash, const uint32_t *values, size_t count);
 GPUMP_API uint64_t gpump_hash_u64s(uint64_t hash, const uint64_t *values, size_t count);
 GPUMP_API uint64_t gpump_hash_bytes(uint64_t hash, const void *bytes, size_t count);
 
 /* ---- prng: splitmix64; the state is one word, any seed is good ---- */
+/* Returns the next of 2^64 numbers, all equally likely, and moves *state on. */
 GPUMP_INLINE uint64_t gpump_random_next(uint64_t *state) {
     uint64_t z = (*state += UINT64_C(0x9e3779b97f4a7c15));
     z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
     z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
     return z ^ (z >> 31);
 }
-/* Returns a number in 0 to limit-1 without bias worth speaking of (below 2^-32); limit at least 1. */
+/* Returns a number in 0 to limit-1 without bias worth speaking of (below 2^-32) and moves *state on; limit at least 1. */
 GPUMP_INLINE uint32_t gpump_random_below(uint64_t *state, uint32_t limit) {
     return (uint32_t)(((gpump_random_next(state) >> 32) * limit) >> 32);
 }
@@ -226,12 +231,13 @@ typedef struct gpump_map gpump_map;
 GPUMP_API gpump_result gpump_map_bytes(uint32_t capacity, size_t *bytes);
 /* Makes an empty map in memory of at least that size, 8-byte aligned. Cost: linear in capacity. */
 GPUMP_API gpump_result gpump_map_init(void *memory, size_t bytes, uint32_t capacity, gpump_map **map);
-/* Stores key -> value, replacing an earlier value; GPUMP_ERROR_FULL at capacity. Cost: a few probes. */
+/* Stores key -> value, replacing an earlier value; GPUMP_ERROR_FULL at capacity. Hot: a few probes. */
 GPUMP_API gpump_result gpump_map_put(gpump_map *map, uint64_t key, uint64_t value);
-/* Finds a key: sets *value (may be NULL) and returns GPUMP_OK, or GPUMP_EMPTY when absent. */
+/* Finds a key: sets *value (may be NULL) and returns GPUMP_OK, or GPUMP_EMPTY when absent. Hot: a few probes. */
 GPUMP_API gpump_result gpump_map_get(const gpump_map *map, uint64_t key, uint64_t *value);
-/* Removes a key; GPUMP_EMPTY when absent. */
+/* Removes a key; GPUMP_EMPTY when absent. Hot: a few probes. */
 GPUMP_API gpump_result gpump_map_remove(gpump_map *map, uint64_t key);
+/* Returns how many keys are in the map. */
 GPUMP_API uint32_t gpump_map_count(const gpump_map *map);
 
 GPUMP_END

@@ -83,29 +83,31 @@ typedef struct gpump_compress_counts {
     uint32_t block[8];                    /* registers of the block by gpump_compress_block_pattern, classified as the paper does */
 } gpump_compress_counts;
 
-/* Returns the lanes of a pattern group: the x dimension of the block (1 or more) where that is at least 8 and divides `lanes`,
- * else `lanes` (Lin 2.3.3 takes the lowest dimension, which is 1 for a 256 x 1 block). */
+/* Returns the lanes of a pattern group: block_x, the x dimension of the block (1 or more), where that is at least 8 and divides
+ * `lanes`, else `lanes` (Lin 2.3.3 takes the lowest dimension, which is 1 for a 256 x 1 block). */
 GPUMP_API uint32_t gpump_compress_group(uint32_t lanes, uint32_t block_x);
 
-/* Returns the size of one warp's pattern vector, bits (Lin 2.4.2: 128 for 64 registers). */
+/* Returns the size of one warp's pattern vector of so many `registers`, bits (Lin 2.4.2: 128 for 64 registers). */
 GPUMP_API uint32_t gpump_compress_pattern_bits(uint32_t registers);
 
-/* Fills *layout for registers packed without gaps: `lanes` words per register, warp after warp; last_lanes from `threads`
- * (threads of the block, 1 or more). GPUMP_ERROR_ARGUMENT when a field would leave its range. */
+/* Fills *layout for registers packed without gaps: `lanes` words per register, warp after warp; last_lanes from `threads` (threads of
+ * the block, 1 or more), the group from block_x (the block's x dimension) by gpump_compress_group; all warps share one live mask.
+ * GPUMP_ERROR_ARGUMENT when a field would leave its range. */
 GPUMP_API gpump_result gpump_compress_layout_init(gpump_compress_layout *layout, uint32_t threads, uint32_t registers, uint32_t lanes,
                                                   uint32_t block_x, gpump_diag *diag);
 
-/* Returns the pattern of one vector register of `lanes` words (1 to 64) in groups of `group` lanes (1 to lanes); never DEAD.
- * A single lane is uniform. Source: Lin 2.3.3, Fig 2.10. */
+/* Returns the pattern of one vector register values[lanes] (1 to 64) in groups of `group` lanes (1 to lanes); never DEAD. A single lane
+ * is uniform. Cost: linear. Source: Lin 2.3.3, Fig 2.10. */
 GPUMP_API gpump_compress_pattern gpump_compress_classify(const uint32_t *values, uint32_t lanes, uint32_t group);
 
-/* Returns the pattern of register `number` over the whole block; never DEAD, GRID or MIXED. Lin 2.3.3 with two corrections: a
- * global stride needs the base vector's stride to equal the lane stride times `group` (the paper: the lane stride), and local
- * uniform asks that the base vector, not the stride vector, be not uniform. */
+/* Returns the pattern of register `number` over the whole block whose registers are values[], as *layout says (both must be right);
+ * never DEAD, GRID or MIXED. Lin 2.3.3 with two corrections: a global stride needs the base vector's stride to equal the lane stride
+ * times `group` (the paper: the lane stride), and local uniform asks that the base vector, not the stride vector, be not uniform.
+ * Cost: linear. */
 GPUMP_API gpump_compress_block_pattern gpump_compress_classify_block(const gpump_compress_layout *layout, const uint32_t *values,
                                                                      uint32_t number);
 
-/* Sets *bytes to the room that gpump_compress_save asks for: at most a few bytes per warp above the raw registers. */
+/* Sets *bytes to the room that gpump_compress_save asks for: at most a few bytes per warp above the raw registers. GPUMP_ERROR_ARGUMENT. */
 GPUMP_API gpump_result gpump_compress_bound(const gpump_compress_layout *layout, size_t *bytes, gpump_diag *diag);
 
 /* Writes the registers of a block.
@@ -125,11 +127,15 @@ GPUMP_API gpump_result gpump_compress_save(const gpump_compress_layout *layout, 
  * buffer that does not have exactly the length its own patterns imply is GPUMP_ERROR_FORMAT, and nothing is written.
  *   layout   as in gpump_compress_save, though the strides may differ
  *   form     the form that gpump_compress_save reported
- *   flags    0 or GPUMP_COMPRESS_PLAIN */
+ *   flags    0 or GPUMP_COMPRESS_PLAIN
+ *   in       `bytes` bytes, any alignment
+ *   values   out: the registers, laid out as *layout says
+ * Cost: linear. */
 GPUMP_API gpump_result gpump_compress_restore(const gpump_compress_layout *layout, uint32_t form, uint32_t flags, const void *in,
                                               size_t bytes, uint32_t *values, gpump_diag *diag);
 
-/* Counts patterns and the size in every form, writing nothing. `flags`: 0, GPUMP_COMPRESS_PAPER. Cost: two passes. */
+/* Counts patterns and the size in every form into *counts, writing nothing; layout, values and live as in gpump_compress_save. `flags`:
+ * 0, GPUMP_COMPRESS_PAPER. Errors: GPUMP_ERROR_ARGUMENT. Cost: two passes. */
 GPUMP_API gpump_result gpump_compress_count(const gpump_compress_layout *layout, const uint32_t *values, const uint64_t *live,
                                             uint32_t flags, gpump_compress_counts *counts, gpump_diag *diag);
 

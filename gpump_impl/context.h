@@ -101,28 +101,32 @@ typedef struct gpump_context_writer {
     uint32_t failed;
 } gpump_context_writer;
 
-/* Starts a context in `memory` of `capacity` bytes. NULL and 0 only measure. */
+/* Starts a context in `memory` of `capacity` bytes, any alignment. NULL and 0 only measure: gpump_context_end then says how much. */
 GPUMP_API gpump_result gpump_context_begin(gpump_context_writer *writer, void *memory, uint64_t capacity);
-/* Appends a section and returns its payload of `bytes` zero bytes to be filled, or NULL when only measuring or out of room (which
- * gpump_context_end then says). */
+/* Appends a section of `type` (gpump_context_type) and `index` (the warp, or 0) and returns its payload of `bytes` zero bytes to be
+ * filled, or NULL when only measuring or out of room (which gpump_context_end then says). Cost: linear in bytes. */
 GPUMP_API void *gpump_context_reserve(gpump_context_writer *writer, uint32_t type, uint32_t index, uint64_t bytes);
-/* Appends a section with a copy of `data`: shared memory, host-private state, sections passed through. */
+/* Appends a section of `type` and `index` with a copy of data[bytes]: shared memory, host-private state, sections passed through. Here
+ * and below gpump_context_end reports what went wrong. Cost: linear. */
 GPUMP_API void gpump_context_put(gpump_context_writer *writer, uint32_t type, uint32_t index, const void *data, uint64_t bytes);
-/* Append typed sections. Values are arrays [register][lane] of 32-bit words; 64-bit registers are two of them. */
+/* Appends which block it is and how far, *block. */
 GPUMP_API void gpump_context_put_block(gpump_context_writer *writer, const gpump_context_block *block);
+/* Appends the registers of a warp: values[registers][lanes], 32-bit words; 64-bit registers are two of them. Cost: linear. */
 GPUMP_API void gpump_context_put_registers(gpump_context_writer *writer, uint32_t warp, const uint32_t *values, uint32_t registers,
                                            uint32_t lanes);
+/* Appends the SIMT stack of a warp: entries[count], bottom first; count 0: all its threads have ended. Cost: linear. */
 GPUMP_API void gpump_context_put_stack(gpump_context_writer *writer, uint32_t warp, const gpump_context_stack_entry *entries, uint32_t count);
-/* Appends u64 words: predicates, exits, barriers, local memory pointers. */
+/* Appends words[count], u64, as `type` and `index`: predicates, exits, barriers, local memory pointers. Cost: linear. */
 GPUMP_API void gpump_context_put_words(gpump_context_writer *writer, uint32_t type, uint32_t index, const uint64_t *words, uint32_t count);
 /* Appends the control entry of a block of which a part stays in place. */
 GPUMP_API void gpump_context_put_control(gpump_context_writer *writer, const gpump_context_control *control);
-/* Appends registers in the smallest form that `allow` (GPUMP_COMPRESS_ALLOW_...) permits: those of one warp at its index, or of all
- * warps at index GPUMP_NONE. Arguments as gpump_compress_save. Until gpump_context_end the writer needs room for
- * gpump_compress_bound; measuring counts that bound, so a context may turn out shorter than measured. */
+/* Appends registers in the smallest form that `allow` (GPUMP_COMPRESS_ALLOW_...) permits: those of warp `index`, or of all warps at
+ * index GPUMP_NONE. layout, values and live as in gpump_compress_save, errors and cost too. Until gpump_context_end the writer needs
+ * room for gpump_compress_bound; measuring counts that bound, so a context may turn out shorter than measured. */
 GPUMP_API gpump_result gpump_context_put_compressed(gpump_context_writer *writer, uint32_t index, const gpump_compress_layout *layout,
                                                     const uint32_t *values, const uint64_t *live, uint32_t allow, gpump_diag *diag);
-/* Ends the context: writes header and checksum. Sets *bytes to its length, or with GPUMP_ERROR_CAPACITY to the length needed. */
+/* Ends the context: writes header and checksum. Sets *bytes to its length, or with GPUMP_ERROR_CAPACITY (also when only measuring) to
+ * the length needed. Cost: linear. */
 GPUMP_API gpump_result gpump_context_end(gpump_context_writer *writer, uint64_t *bytes);
 
 /* ---- reading ---- */
@@ -146,23 +150,27 @@ typedef struct gpump_context_reader {
 /* Opens a context: checks magic, version, lengths, every section's bounds, padding and the checksum. GPUMP_ERROR_FORMAT with the
  * field, and its offset in diag.index. Memory may be longer than the context. Cost: linear, about the speed of reading. */
 GPUMP_API gpump_result gpump_context_open(gpump_context_reader *reader, const void *memory, uint64_t bytes, gpump_diag *diag);
-/* Gets the next section; GPUMP_EMPTY after the last, and the walk starts again. */
+/* Gets the next section into *section; GPUMP_EMPTY after the last, and the walk starts again. */
 GPUMP_API gpump_result gpump_context_next(gpump_context_reader *reader, gpump_context_section *section);
 /* Finds a section by type and index; GPUMP_EMPTY when there is none. Searches from behind the one found last, so reading in order
  * costs a step each. */
 GPUMP_API gpump_result gpump_context_find(gpump_context_reader *reader, uint32_t type, uint32_t index, gpump_context_section *section);
-/* Read typed sections; GPUMP_EMPTY when absent, GPUMP_ERROR_FORMAT when its length contradicts its content, GPUMP_ERROR_CAPACITY
- * with the count needed when the array is too small. */
+/* Reads the block's section into *block. This and the typed reads below: GPUMP_EMPTY when the section is absent, GPUMP_ERROR_FORMAT when its
+ * length contradicts its content, GPUMP_ERROR_CAPACITY when the array is too small. Cost: as gpump_context_find, and linear. */
 GPUMP_API gpump_result gpump_context_get_block(gpump_context_reader *reader, gpump_context_block *block);
+/* Reads the registers of a warp into values[registers][lanes]; GPUMP_ERROR_FORMAT unless they were written as just so many. */
 GPUMP_API gpump_result gpump_context_get_registers(gpump_context_reader *reader, uint32_t warp, uint32_t *values, uint32_t registers,
                                                    uint32_t lanes);
+/* Reads the SIMT stack of a warp into entries[capacity], bottom first, and sets *count. */
 GPUMP_API gpump_result gpump_context_get_stack(gpump_context_reader *reader, uint32_t warp, gpump_context_stack_entry *entries,
                                                uint32_t capacity, uint32_t *count);
+/* Reads the section of `type` and `index` into words[capacity] and sets *count. */
 GPUMP_API gpump_result gpump_context_get_words(gpump_context_reader *reader, uint32_t type, uint32_t index, uint64_t *words,
                                                uint32_t capacity, uint32_t *count);
+/* Reads the control entry into *control: which part of the block is still on an SM. */
 GPUMP_API gpump_result gpump_context_get_control(gpump_context_reader *reader, gpump_context_control *control);
-/* Reads compressed registers back; those that were dead are left as they are. `layout` must have the shape they were written with,
- * its strides may differ. GPUMP_ERROR_FORMAT otherwise. */
+/* Reads compressed registers back, those of warp `index` or GPUMP_NONE as they were written; those that were dead are left as they
+ * are. `layout` must have the shape they were written with, its strides may differ: values[] lies as it says. GPUMP_ERROR_FORMAT. */
 GPUMP_API gpump_result gpump_context_get_compressed(gpump_context_reader *reader, uint32_t index, const gpump_compress_layout *layout,
                                                     uint32_t *values, gpump_diag *diag);
 /* Returns what a block cannot be restored without and this context neither has nor says to be in place: gpump_context_part bits, 0
@@ -170,7 +178,7 @@ GPUMP_API gpump_result gpump_context_get_compressed(gpump_context_reader *reader
  * empty has ended and needs no registers. Blocks of over 1024 warps are
  * not believed. Cost: one walk. */
 GPUMP_API uint32_t gpump_context_missing(gpump_context_reader *reader, uint32_t shared_bytes);
-/* Counts sections whose type this version does not know; the host's own do not count. */
+/* Counts sections whose type this version does not know; the host's own do not count. Cost: one walk. */
 GPUMP_API uint32_t gpump_context_unknown_sections(const gpump_context_reader *reader);
 
 /* ---- space for saved contexts, preallocated per kernel (Tanasic 5.2.2; hardware) ---- */
@@ -187,21 +195,25 @@ typedef struct gpump_context_pool_config {
 
 /* Sets *bytes to the memory of the pool's bookkeeping (the contexts themselves are elsewhere: kernels x contexts x context_bytes). */
 GPUMP_API gpump_result gpump_context_pool_bytes(const gpump_context_pool_config *config, size_t *bytes, gpump_diag *diag);
+/* Makes an empty pool in `memory` and sets *pool. */
 GPUMP_API gpump_result gpump_context_pool_init(void *memory, size_t bytes, const gpump_context_pool_config *config,
                                                gpump_context_pool **pool, gpump_diag *diag);
+/* Takes over a byte copy of a pool and sets *pool. */
 GPUMP_API gpump_result gpump_context_pool_adopt(void *memory, size_t bytes, const gpump_context_pool_config *config,
                                                 gpump_context_pool **pool, gpump_diag *diag);
+/* Returns a hash of the whole state, the same on every machine. Cost: linear. */
 GPUMP_API uint64_t gpump_context_pool_hash(const gpump_context_pool *pool);
 /* Sets *bits to the storage of the bookkeeping: a 15-bit owner and a bit per context. */
 GPUMP_API gpump_result gpump_context_pool_bits(const gpump_context_pool_config *config, uint64_t *bits, gpump_diag *diag);
-/* Gives a kernel (from 1) its space; GPUMP_ERROR_FULL when all spaces are taken, GPUMP_ERROR_STATE when it has one. */
+/* Gives `kernel` (from 1) its space; GPUMP_ERROR_FULL when all spaces are taken, GPUMP_ERROR_STATE when it has one. Cost of this and
+ * the calls below: linear in config.kernels and in contexts / 64. */
 GPUMP_API gpump_result gpump_context_pool_open(gpump_context_pool *pool, uint32_t kernel);
-/* Takes the space back; GPUMP_ERROR_STATE while contexts are in it. */
+/* Takes the space of `kernel` back; GPUMP_ERROR_STATE while contexts are in it, or when it has none. */
 GPUMP_API gpump_result gpump_context_pool_close(gpump_context_pool *pool, uint32_t kernel);
 /* Takes room for one context of a kernel: sets *context, its offset being *context x context_bytes. GPUMP_ERROR_FULL when the
  * kernel's space is used up, GPUMP_ERROR_CAPACITY when `bytes` exceeds context_bytes, GPUMP_ERROR_STATE without an open space. */
 GPUMP_API gpump_result gpump_context_pool_take(gpump_context_pool *pool, uint32_t kernel, uint64_t bytes, uint64_t *context);
-/* Gives it back; GPUMP_ERROR_STATE when it is not taken. */
+/* Gives the room of `context` back; GPUMP_ERROR_STATE when it is not taken. */
 GPUMP_API gpump_result gpump_context_pool_give(gpump_context_pool *pool, uint64_t context);
 /* Returns how many more contexts of a kernel fit; 0 without an open space. */
 GPUMP_API uint32_t gpump_context_pool_room(const gpump_context_pool *pool, uint32_t kernel);

@@ -59,6 +59,7 @@ GPUMP_API void gpump_cost_history_record(gpump_cost_history *history, uint64_t i
 GPUMP_API uint32_t gpump_cost_history_count(const gpump_cost_history *history);
 /* Returns the mean instructions of a finished block, rounded up; GPUMP_UNKNOWN when none has finished. */
 GPUMP_API uint64_t gpump_cost_history_instructions(const gpump_cost_history *history);
+/* Returns a hash of the table, the same on every machine. Cost: linear in the window. */
 GPUMP_API uint64_t gpump_cost_history_hash(const gpump_cost_history *history);
 /* Returns the table's size, bits: per entry instructions and CPI, 32 bits each, and the five sums. */
 GPUMP_API uint64_t gpump_cost_history_bits(void);
@@ -83,8 +84,8 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gp
                                                   const gpump_block_view *blocks, uint32_t count, const gpump_cost_rewind *rewind,
                                                   const gpump_cost_options *options, gpump_cost_estimate *estimates, gpump_diag *diag);
 
-/* Says which source the drain estimate of `kernel` takes on this SM under GPUMP_COST_CPI_SMALLER_DEVIATION; with neither
- * deviation known, the answer is GPUMP_COST_CPI_SOURCES. */
+/* Returns which source (gpump_cost_cpi) the drain estimate of `kernel` takes on the SM of blocks[count] under
+ * GPUMP_COST_CPI_SMALLER_DEVIATION; with neither deviation known, GPUMP_COST_CPI_SOURCES. Cost: linear in count. */
 GPUMP_API gpump_cost_cpi gpump_cost_cpi_source(const gpump_cost_history *history, const gpump_block_view *blocks, uint32_t count,
                                                uint32_t kernel);
 

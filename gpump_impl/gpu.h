@@ -108,24 +108,26 @@ typedef enum gpump_block_state {
 /* Fills *gpu with a machine of the papers: gtx480_lin, gtx480_shieh, k20c, table61, maxwell_duet, maxwell_ccbp, igpu4, p100,
  * v100, a100, h100, gfx1012, gfx1100. GPUMP_ERROR_UNKNOWN_NAME otherwise. Cost: a table look-up. */
 GPUMP_API gpump_result gpump_gpu_config_preset(gpump_gpu *gpu, const char *preset);
-/* Returns the name of the index-th preset, NULL past the last. */
+/* Returns the name of the index-th preset (from 0), NULL past the last. */
 GPUMP_API const char *gpump_gpu_preset_name(uint32_t index);
 /* Says where a preset's field comes from: *provenance and *source (a string constant: paper and table). `field` is the member's
  * name. GPUMP_ERROR_UNKNOWN_NAME for an unknown preset or field. */
 GPUMP_API gpump_result gpump_gpu_provenance(const char *preset, const char *field, gpump_provenance *provenance, const char **source);
-/* Checks every field of a GPU against its range and the others; diag names the first at fault. */
+/* Checks every field of a GPU against its range and the others: GPUMP_ERROR_CONFIG, and diag names the first at fault. */
 GPUMP_API gpump_result gpump_gpu_check(const gpump_gpu *gpu, gpump_diag *diag);
 
-/* Computes how many blocks of a footprint fit on an empty SM and which resources stop one more (Shieh Table 4.2, Lin Table 2.2,
- * Tanasic Table 5.2). A block that never fits gives GPUMP_OK with blocks = 0. Cost: a few divisions. */
+/* Computes how many blocks of the footprint *need (threads at least 1) fit on an empty SM and which resources stop one more (Shieh
+ * Table 4.2, Lin Table 2.2, Tanasic Table 5.2). A block that never fits gives GPUMP_OK with occupancy->blocks = 0. Errors: those of
+ * gpump_gpu_check; GPUMP_ERROR_ARGUMENT. Cost: a few divisions. */
 GPUMP_API gpump_result gpump_gpu_occupancy(const gpump_gpu *gpu, const gpump_footprint *need, gpump_occupancy *occupancy, gpump_diag *diag);
-/* Returns the bytes of one block's registers and shared memory as allocated: what a raw switch saves (Lin 2.3, Tanasic 5.1). */
+/* Returns the bytes of one block's registers and shared memory as allocated (*need rounded to the granules): what a raw switch saves
+ * (Lin 2.3, Tanasic 5.1). */
 GPUMP_API uint64_t gpump_gpu_context_bytes(const gpump_gpu *gpu, const gpump_footprint *need);
 /* Returns the cycles to move `bytes` between one SM and memory at the SM's share of the bandwidth, rounded up (Tanasic 5.1, Table 5.2). */
 GPUMP_API uint64_t gpump_gpu_save_cycles(const gpump_gpu *gpu, uint64_t bytes);
-/* Returns the same in picoseconds, rounded up, without going through the clock. */
+/* Returns the time to move `bytes` in picoseconds, rounded up, without going through the clock. */
 GPUMP_API uint64_t gpump_gpu_save_ps(const gpump_gpu *gpu, uint64_t bytes);
-/* Converts between cycles of the SM clock and nanoseconds; times round up. */
+/* Convert `ns` nanoseconds into cycles of the SM clock and `cycles` into nanoseconds, rounded up, saturated at UINT64_MAX. */
 GPUMP_API uint64_t gpump_gpu_cycles_from_ns(const gpump_gpu *gpu, uint64_t ns);
 GPUMP_API uint64_t gpump_gpu_ns_from_cycles(const gpump_gpu *gpu, uint64_t cycles);
 

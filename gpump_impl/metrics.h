@@ -37,11 +37,12 @@ typedef struct gpump_metrics_rate {
     double shared;
 } gpump_metrics_rate;
 
-/* The same metrics from rates: NP = shared / alone (Lin 4.5: HSpeedup and WSpeedup over IPC). */
+/* The same from `rates`, one per program: NP = shared / alone (Lin 4.5: HSpeedup and WSpeedup over IPC). GPUMP_ERROR_ARGUMENT names
+ * the program whose rate is not above 0. Returned in *metrics. Cost: linear in count. */
 GPUMP_API gpump_result gpump_metrics_compute_rates(const gpump_metrics_rate *rates, uint32_t count, gpump_metrics *metrics, gpump_diag *diag);
 
 /* Returns the share of latencies above limit, 0 to 1: the violation rate of a latency constraint (Chimera; Shieh 5.2). 0 for no
- * latencies. An unknown latency (GPUMP_UNKNOWN) is a violation. */
+ * latencies. An unknown latency (GPUMP_UNKNOWN) is a violation. Cost: linear in count. */
 GPUMP_API double gpump_metrics_violation_rate(const uint64_t *latencies, uint32_t count, uint64_t limit);
 
 /* Returns part / whole, 0 when whole is 0: wasted work (instructions or cycles thrown away or spent moving contexts over all of

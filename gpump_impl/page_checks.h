@@ -27,7 +27,7 @@ typedef struct gpump_page_checks_report {
 } gpump_page_checks_report;
 
 /* Puts page checks before (or into) every access to global or generic memory, so that no unchecked access can fault, and
- * returns the new program. The host carries out START_MARKER, CLEAR_CHECK, CHECK, PAGE_ENTERED, GUARDED_CALL and
+ * sets *checked to the new program and *report to what became of them. The host carries out START_MARKER, CLEAR_CHECK, CHECK, PAGE_ENTERED, GUARDED_CALL and
  * GPUMP_FLAG_CHECKED as gpump_operation says; after the call has served the fault, lanes go on at the marker, and everything
  * between marker and call may be done again.
  *

@@ -12,7 +12,7 @@ typedef struct gpump_preempt_points_config {
     uint32_t struct_size; /* sizeof(gpump_preempt_points_config) */
     uint32_t interval;    /* K: one point for every so many instructions outside innermost loops; at least 1 */
 } gpump_preempt_points_config;
-/* Preset "lin": K = 100 (published: 100 to 1000 makes no great difference, Lin 2.4.1). */
+/* Fills *config with "lin": K = 100 (published: 100 to 1000 makes no great difference, Lin 2.4.1). GPUMP_ERROR_UNKNOWN_NAME. */
 GPUMP_API gpump_result gpump_preempt_points_config_preset(gpump_preempt_points_config *config, const char *preset);
 
 /* The live vector of an instruction word: 54 bits beside a 10-bit opcode (Lin 2.4.1). Bit r, 0 to 52, is 32-bit register r;
@@ -47,8 +47,8 @@ typedef struct gpump_preempt_point {
 
 /* Places preemption points (Lin 2.4.1): one in each innermost loop, where its barrier is that has the fewest live registers,
  * else at the place with the fewest live registers among those every iteration passes; and one for every K instructions
- * outside innermost loops, by the same choice. Every barrier becomes a BARRIER_PP with its vector. Returns a new program and
- * the points in the order of its instructions. The program must be allocated (32-bit registers first, then at most 64
+ * outside innermost loops, by the same choice. Every barrier becomes a BARRIER_PP with its vector. Sets *placed to a new program and
+ * points[capacity] to the points in the order of its instructions. The program must be allocated (32-bit registers first, then at most 64
  * predicates; gpump_registers_allocate gives that), at most one point per instruction. GPUMP_ERROR_CAPACITY with *count =
  * needed, and no program; GPUMP_ERROR_STATE before _finish; GPUMP_ERROR_ARGUMENT; GPUMP_ERROR_MEMORY. Cost: liveness, plus
  * for each point its enclosing divergences. */

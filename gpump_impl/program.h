@@ -121,13 +121,15 @@ typedef struct gpump_memory_object {
     uint32_t alias_class; /* objects of different classes never overlap; GPUMP_NONE: overlaps no other object */
 } gpump_memory_object;
 
-/* Makes an empty program. allocator NULL: the C library's. GPUMP_ERROR_MEMORY. */
+/* Makes an empty program and sets *program. allocator NULL: the C library's. GPUMP_ERROR_MEMORY. */
 GPUMP_API gpump_result gpump_program_create(const gpump_allocator *allocator, gpump_program **program);
 /* Frees a program; NULL is allowed. Analyses made from it must be destroyed first. */
 GPUMP_API void gpump_program_destroy(gpump_program *program);
-/* Adds a register of a gpump_width and sets *reg to its number (0, 1, ...). At most 2^30. */
+/* Adds a register of `width` (gpump_width) and sets *reg to its number (0, 1, ...). GPUMP_ERROR_STATE after _finish, GPUMP_ERROR_FULL
+ * beyond 2^30, GPUMP_ERROR_MEMORY. Cost: constant on average. */
 GPUMP_API gpump_result gpump_program_add_register(gpump_program *program, uint32_t width, uint32_t *reg, gpump_diag *diag);
-/* Adds a memory object and sets *object to its number. */
+/* Adds a memory object as *what describes it and sets *object to its number. GPUMP_ERROR_STATE after _finish, GPUMP_ERROR_MEMORY.
+ * Cost: constant on average. */
 GPUMP_API gpump_result gpump_program_add_object(gpump_program *program, const gpump_memory_object *what, uint32_t *object,
                                                 gpump_diag *diag);
 /* Appends an instruction and sets *index (may be NULL) to its number. Branch targets may lie ahead. Nonsense is refused with
@@ -144,9 +146,9 @@ GPUMP_API uint32_t gpump_program_registers(const gpump_program *program);
 GPUMP_API uint32_t gpump_program_objects(const gpump_program *program);
 GPUMP_API uint32_t gpump_program_basic_blocks(const gpump_program *program);
 GPUMP_API uint32_t gpump_program_loops(const gpump_program *program);
-/* Returns the gpump_width of a register. */
+/* Returns the gpump_width of register `reg`, below gpump_program_registers. */
 GPUMP_API uint32_t gpump_program_width(const gpump_program *program, uint32_t reg);
-/* Returns a memory object. */
+/* Returns memory object `object`, below gpump_program_objects. */
 GPUMP_API gpump_memory_object gpump_program_object(const gpump_program *program, uint32_t object);
 /* Reads instruction `index` (below gpump_program_instructions) into *instruction; its pointers live as long as the program. */
 GPUMP_API void gpump_program_instruction(const gpump_program *program, uint32_t index, gpump_instruction *instruction);
@@ -170,6 +172,7 @@ typedef struct gpump_basic_block {
     uint32_t loop_depth;        /* 0 outside loops */
     uint32_t reachable;         /* 0: no path from the entry */
 } gpump_basic_block;
+/* Fills *block with basic block `basic_block`, below gpump_program_basic_blocks; its arrays live as long as the program. */
 GPUMP_API void gpump_program_basic_block(const gpump_program *program, uint32_t basic_block, gpump_basic_block *block);
 /* Returns the basic block of an instruction. */
 GPUMP_API uint32_t gpump_program_basic_block_of(const gpump_program *program, uint32_t instruction);
@@ -188,6 +191,7 @@ typedef struct gpump_loop {
     uint32_t innermost;   /* 1: holds no other loop */
     uint32_t blocks;      /* basic blocks in it, inner loops included */
 } gpump_loop;
+/* Fills *out with loop `loop`, below gpump_program_loops. */
 GPUMP_API void gpump_program_loop(const gpump_program *program, uint32_t loop, gpump_loop *out);
 /* Returns 1 when basic block b lies in `loop` or in a loop inside it. Cost: the depth of b. */
 GPUMP_API int gpump_program_in_loop(const gpump_program *program, uint32_t loop, uint32_t b);
@@ -198,7 +202,7 @@ typedef enum gpump_unit {
     GPUMP_UNIT_WARP,
     GPUMP_UNIT_BLOCK
 } gpump_unit;
-/* Returns 1 unless the accesses of instructions a and b, done by threads of one such unit, can never touch the same byte. */
+/* Returns 1 unless the accesses of instructions a and b, done by threads of one such unit (gpump_unit), can never touch the same byte. */
 GPUMP_API int gpump_program_may_alias(const gpump_program *program, uint32_t a, uint32_t b, uint32_t unit);
 
 /* Writes a listing line of instruction `index` into text (at most bytes, always terminated); returns its whole length, as

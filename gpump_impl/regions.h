@@ -55,7 +55,7 @@ typedef struct gpump_regions_report {
     uint32_t copies;             /* of them, those through a second boundary */
 } gpump_regions_report;
 
-/* Divides a program into idempotent regions and returns it with a BOUNDARY at the start of each (the kernel's own start
+/* Divides a program into idempotent regions and sets *formed to it with a BOUNDARY at the start of each (the kernel's own start
  * apart) and with what keeps their live-in registers. Best before register allocation, which then honours the boundaries;
  * allowed after it.
  *
@@ -63,12 +63,13 @@ typedef struct gpump_regions_report {
  * on every way round a loop that has any; where a warp may be diverged at a boundary, one at every place its other lanes can
  * wait. A warp at a BOUNDARY waits for its own instructions in flight, then records the PC behind it *and* its SIMT stack.
  * At a barrier it waits for those that could still fault. A branch that decides whether a barrier is reached is taken for
- * uniform. GPUMP_ERROR_STATE, GPUMP_ERROR_ARGUMENT (config; program with boundaries), GPUMP_ERROR_MEMORY. */
+ * uniform. *report (may be NULL) gets the counts. GPUMP_ERROR_STATE, GPUMP_ERROR_ARGUMENT (config; program with
+ * boundaries), GPUMP_ERROR_MEMORY. Cost: liveness, and the sum of region sizes a few times over. */
 GPUMP_API gpump_result gpump_regions_form(const gpump_program *program, const gpump_regions_config *config,
                                           gpump_program **formed, gpump_regions_report *report, gpump_diag *diag);
 
 /* Keeps the live-ins of the regions of a program that has boundaries: gpump_regions_form's second half, for hosts that place
- * their own. Adds to *report (may be NULL). GPUMP_ERROR_STATE, GPUMP_ERROR_MEMORY. Cost: the sum of region sizes, a few
+ * their own. Sets *preserved to a new program; adds to *report (may be NULL). GPUMP_ERROR_STATE, GPUMP_ERROR_MEMORY. Cost: the sum of region sizes, a few
  * times over. */
 GPUMP_API gpump_result gpump_regions_preserve(const gpump_program *program, gpump_program **preserved,
                                               gpump_regions_report *report, gpump_diag *diag);
@@ -82,7 +83,7 @@ typedef enum gpump_spilling {
 } gpump_spilling;
 
 /* Sets sets[b * words], words = gpump_liveness_words, to the registers that the b-th sparse BOUNDARY of a program, in layout order,
- * stores, and *count to how many there are. Every register has one place, which no other one shares. Call with capacity (in
+ * stores under `spilling` (gpump_spilling), and *count to how many there are. `liveness` is that of the program. Every register has one place, which no other one shares. Call with capacity (in
  * boundaries) 0 to learn the count. GPUMP_ERROR_CAPACITY, GPUMP_ERROR_ARGUMENT, GPUMP_ERROR_STATE, GPUMP_ERROR_MEMORY. Cost:
  * near-linear in instructions, times words. */
 GPUMP_API gpump_result gpump_regions_stored(const gpump_program *program, const gpump_liveness *liveness, uint32_t spilling,

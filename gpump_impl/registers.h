@@ -16,7 +16,7 @@ typedef struct gpump_registers_config {
         fold_parameters; /* 1: an instruction without memory access may read one kernel parameter from the constant bank */
     uint32_t sink;       /* 1: constants and parameters are set where they are first needed, not where the source does it */
 } gpump_registers_config;
-/* Presets: "fermi" (63 registers, 7 predicates: gtx480), "kepler" (255, 7: k20c and later). */
+/* Fills *config with "fermi" (63 registers, 7 predicates: gtx480) or "kepler" (255, 7: k20c and later). GPUMP_ERROR_UNKNOWN_NAME. */
 GPUMP_API gpump_result gpump_registers_config_preset(gpump_registers_config *config, const char *preset);
 
 /* What allocation came to. */
@@ -33,7 +33,7 @@ typedef struct gpump_registers_report {
     uint32_t moves_removed;  /* moves whose two sides got the same register */
 } gpump_registers_report;
 
-/* Allocates the registers of a finished program (without PAIR operands) and returns a new program whose registers 0 to
+/* Allocates the registers of a finished program (without PAIR operands) and sets *allocated to a new program whose registers 0 to
  * report->registers - 1 are 32-bit ones and whose predicates follow; 64-bit values are aligned pairs, written as PAIR operands.
  * Intervals with holes are placed first-fit (two orders tried, the better kept); when the file is full the cheapest ones are
  * spilled, or set again where they are constants or parameters. Where the program has region boundaries, a value live into

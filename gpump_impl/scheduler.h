@@ -273,7 +273,8 @@ typedef struct gpump_scheduler gpump_scheduler;
 GPUMP_API gpump_result gpump_scheduler_config_preset(gpump_scheduler_config *config, const char *preset);
 /* Sets *bytes to the memory it needs. GPUMP_ERROR_CONFIG names the field at fault. */
 GPUMP_API gpump_result gpump_scheduler_bytes(const gpump_scheduler_config *config, size_t *bytes, gpump_diag *diag);
-/* Makes a scheduler with all SMs idle in `memory` (8-byte aligned, at least that size). Nothing is allocated, then or later. */
+/* Makes a scheduler with all SMs idle in `memory` (8-byte aligned, at least that size). Nothing is allocated, then or later.
+ * GPUMP_ERROR_CONFIG, GPUMP_ERROR_CAPACITY. Cost: linear in the memory. */
 GPUMP_API gpump_result gpump_scheduler_init(void *memory, size_t bytes, const gpump_scheduler_config *config,
                                             gpump_scheduler **scheduler, gpump_diag *diag);
 /* Takes over a byte copy of a scheduler of the same configuration and build. GPUMP_ERROR_FORMAT for anything else. */
@@ -288,7 +289,7 @@ typedef struct gpump_scheduler_storage {
     uint64_t ptbqs;                                     /* 8 B per entry: 21,632 B at 13 SMs x 16 blocks */
     uint64_t context_table;
 } gpump_scheduler_storage;
-/* Computes it. Cost: a few multiplications. */
+/* Computes it into *storage. GPUMP_ERROR_CONFIG. */
 GPUMP_API gpump_result gpump_scheduler_bits(const gpump_scheduler_config *config, gpump_scheduler_storage *storage, gpump_diag *diag);
 
 /* ---- facts; an error leaves the state as it was ---- */
@@ -304,9 +305,9 @@ GPUMP_API gpump_result gpump_scheduler_close(gpump_scheduler *scheduler, uint64_
 /* Puts a kernel launch into the buffer of `queue`. GPUMP_BUSY while the queue's last command has not been reported done. */
 GPUMP_API gpump_result gpump_scheduler_submit(gpump_scheduler *scheduler, uint64_t now, uint32_t queue,
                                               const gpump_scheduler_command *command, gpump_diag *diag);
-/* SETUP of this SM is finished. GPUMP_ERROR_STATE when none was under way. */
+/* Says that the SETUP of `sm` is finished. GPUMP_ERROR_STATE when none was under way. */
 GPUMP_API gpump_result gpump_scheduler_report_ready(gpump_scheduler *scheduler, uint64_t now, uint32_t sm);
-/* A block ran to its end. block: from ISSUE. GPUMP_ERROR_STALE when it does not name a resident block. Cost: constant. */
+/* Says that a block ran to its end; block: from ISSUE. GPUMP_ERROR_STALE when it does not name a resident block. */
 GPUMP_API gpump_result gpump_scheduler_report_finished(gpump_scheduler *scheduler, uint64_t now, uint64_t block);
 /* A block of an SM under preemption has left; `handle` (id and where its context lies) comes back with the ISSUE that resumes
  * it. A flushed block is one whose handle names no context. GPUMP_ERROR_STATE when the SM is not being preempted, GPUMP_ERROR_FULL
@@ -324,12 +325,14 @@ GPUMP_API gpump_result gpump_scheduler_next(gpump_scheduler *scheduler, const gp
 GPUMP_API uint64_t gpump_scheduler_next_cycle(const gpump_scheduler *scheduler);
 
 /* ---- views ---- */
+/* Returns the tables as a policy sees them, good until the next call that changes them. */
 GPUMP_API gpump_scheduler_view gpump_scheduler_look(const gpump_scheduler *scheduler);
+/* Returns the counters since gpump_scheduler_init; they live in the scheduler. */
 GPUMP_API const gpump_scheduler_statistics *gpump_scheduler_count(const gpump_scheduler *scheduler);
 /* Returns the difference after - before, field by field. */
 GPUMP_API gpump_scheduler_statistics gpump_scheduler_statistics_diff(const gpump_scheduler_statistics *after,
                                                                      const gpump_scheduler_statistics *before);
-/* Names the index-th statistic; GPUMP_EMPTY past the last. */
+/* Sets *name, *unit and *description (each may be NULL) of the index-th counter; GPUMP_EMPTY past the last. */
 GPUMP_API gpump_result gpump_scheduler_statistics_field(uint32_t index, const char **name, const char **unit, const char **description);
 /* Checks every invariant of the tables against each other (tests, debugging). Returns NULL, or what is wrong. Cost: quadratic at worst. */
 GPUMP_API const char *gpump_scheduler_check(const gpump_scheduler *scheduler);

@@ -185,15 +185,17 @@ GPUMP_INLINE int gpumpi_sm_names(const gpump_sm *sm, gpump_block_ref block) {
 /* Fills *config for an SM of a preset of gpump_gpu_config_preset: its largest shared-memory size, one kernel at a time, first
  * fit, all waits, host timing, unlimited context space. GPUMP_ERROR_UNKNOWN_NAME otherwise. */
 GPUMP_API gpump_result gpump_sm_config_preset(gpump_sm_config *config, const char *preset);
-/* The same for any GPU; shared_bytes is one of its options (gpump_occupancy.shared_bytes). */
+/* Fills *config for an SM of any valid *gpu in the same way; shared_bytes is one of its options (gpump_occupancy.shared_bytes).
+ * GPUMP_ERROR_ARGUMENT. */
 GPUMP_API gpump_result gpump_sm_config_from_gpu(gpump_sm_config *config, const gpump_gpu *gpu, uint32_t shared_bytes);
 /* Sets *bytes to the memory an SM of this configuration needs. GPUMP_ERROR_CONFIG names the field at fault in diag. */
 GPUMP_API gpump_result gpump_sm_bytes(const gpump_sm_config *config, size_t *bytes, gpump_diag *diag);
-/* Makes an empty SM in `memory` (8-byte aligned, at least gpump_sm_bytes). Nothing is allocated, then or later. */
+/* Makes an empty SM in `memory` (8-byte aligned, at least gpump_sm_bytes) and sets *sm. Nothing is allocated, then or later.
+ * GPUMP_ERROR_CONFIG, GPUMP_ERROR_CAPACITY. Cost: linear in the memory. */
 GPUMP_API gpump_result gpump_sm_init(void *memory, size_t bytes, const gpump_sm_config *config, gpump_sm **sm, gpump_diag *diag);
-/* Takes over a byte copy of an SM of the same configuration and build. GPUMP_ERROR_FORMAT for anything else. */
+/* Takes over a byte copy of an SM of the same configuration and build and sets *sm. GPUMP_ERROR_FORMAT for anything else. */
 GPUMP_API gpump_result gpump_sm_adopt(void *memory, size_t bytes, const gpump_sm_config *config, gpump_sm **sm, gpump_diag *diag);
-/* Returns a hash of the whole state, the same on every machine. */
+/* Returns a hash of the whole state, the same on every machine. Cost: linear in the slots. */
 GPUMP_API uint64_t gpump_sm_hash(const gpump_sm *sm);
 
 /* The SRAM an SM of this configuration needs, bits. */
@@ -203,54 +205,58 @@ typedef struct gpump_sm_storage {
     uint64_t life_bits;       /* state, technique, parts kept, waits per entry; warps and threads per entry */
     uint64_t total_bits;
 } gpump_sm_storage;
+/* Computes it into *storage. GPUMP_ERROR_CONFIG. */
 GPUMP_API gpump_result gpump_sm_bits(const gpump_sm_config *config, gpump_sm_storage *storage, gpump_diag *diag);
 
 /* ---- facts ---- */
 
-/* Gives a block its room at cycle `now`. `saved` is NULL for a block that starts, else the history that came with its SAVE or
- * FREED: then it is RESTORING and a RESTORE action follows. Sets *block. GPUMP_BUSY when there is no room now, with the reason in
+/* Gives a block (*request) its room at cycle `now`. `saved` is NULL for a block that starts, else the history that came with its SAVE
+ * or FREED: then it is RESTORING and a RESTORE action follows. Sets *block. GPUMP_BUSY when there is no room now, with the reason in
  * diag (threads, warps, slots, registers, shared memory, kernels, reserved); GPUMP_ERROR_REFUSED with NEVER_FITS when there never
  * will be. Cost: slots squared at worst. */
 GPUMP_API gpump_result gpump_sm_place(gpump_sm *sm, uint64_t now, const gpump_sm_request *request, const gpump_sm_history *saved,
                                       gpump_block_ref *block, gpump_diag *diag);
-/* Counts warp instructions of a block. Hot: no time, no search. GPUMP_ERROR_STALE if it is not here. */
+/* Counts `warp_instructions` more warp instructions of a block. Hot: no time, no search. GPUMP_ERROR_STALE if it is not here. */
 GPUMP_INLINE gpump_result gpump_sm_report_executed(gpump_sm *sm, gpump_block_ref block, uint32_t warp_instructions) {
     if (!gpumpi_sm_names(sm, block)) return GPUMP_ERROR_STALE;
     gpumpi_sm_slots(sm)[block.slot].executed += warp_instructions;
     return GPUMP_OK;
 }
-/* Clears a block's flush bit: it did an atomic, or a store to something its launch has read. Hot. */
+/* Clears a block's flush bit: it did an atomic, or a store to something its launch has read. Hot. GPUMP_ERROR_STALE. */
 GPUMP_INLINE gpump_result gpump_sm_report_clobber(gpump_sm *sm, gpump_block_ref block) {
     if (!gpumpi_sm_names(sm, block)) return GPUMP_ERROR_STALE;
     gpumpi_sm_slots(sm)[block.slot].clobbered = 1;
     return GPUMP_OK;
 }
-/* Says what a STOPPING block still waits for, all its warps together (gpump_sm_wait bits among config.waits); 0: its state is
- * complete, and SAVE follows. Other states: GPUMP_ERROR_STATE. */
+/* Says what a STOPPING block still waits for, all its warps together: `waits`, gpump_sm_wait bits among config.waits; 0: its state is
+ * complete, and SAVE follows. GPUMP_ERROR_STATE in other states. */
 GPUMP_API gpump_result gpump_sm_report_waits(gpump_sm *sm, uint64_t now, gpump_block_ref block, uint32_t waits);
-/* Says how many bytes a switch of this block would move (what is live, compressed ...); until then, what is allocated. Not once
- * the block is SAVING. */
+/* Says how many bytes a switch of this block would move, register_bytes and shared_bytes (what is live, compressed ...); until then,
+ * what is allocated. GPUMP_ERROR_STATE once the block is SAVING. */
 GPUMP_API gpump_result gpump_sm_report_context_bytes(gpump_sm *sm, gpump_block_ref block, uint64_t register_bytes, uint64_t shared_bytes);
-/* Says that a running block as a whole waits for something (1), or no longer does (0). */
+/* Says that a running block as a whole waits for something (blocked = 1), or no longer does (0). GPUMP_ERROR_STATE when that is no
+ * change. */
 GPUMP_API gpump_result gpump_sm_report_blocked(gpump_sm *sm, uint64_t now, gpump_block_ref block, uint32_t blocked);
-/* The context has been written (timing HOST). */
+/* Says that the context of a block whose SAVE was handed over has been written (timing HOST). GPUMP_ERROR_STATE. */
 GPUMP_API gpump_result gpump_sm_report_saved(gpump_sm *sm, uint64_t now, gpump_block_ref block);
-/* The context has been read, the block runs (timing HOST). */
+/* Says that the context of a block whose RESTORE was handed over has been read: it runs (timing HOST). GPUMP_ERROR_STATE. */
 GPUMP_API gpump_result gpump_sm_report_restored(gpump_sm *sm, uint64_t now, gpump_block_ref block);
-/* The block has run to its end: allowed while it runs, is blocked, drains or stops. */
+/* Says that the block has run to its end: allowed while it runs, is blocked, drains or stops, else GPUMP_ERROR_STATE. */
 GPUMP_API gpump_result gpump_sm_report_done(gpump_sm *sm, uint64_t now, gpump_block_ref block);
-/* Nothing of a flushed block is in flight any more. */
+/* Says that nothing of a flushed block whose DROP was handed over is in flight any more. GPUMP_ERROR_STATE. */
 GPUMP_API gpump_result gpump_sm_report_dropped(gpump_sm *sm, uint64_t now, gpump_block_ref block);
-/* Lets time pass; only needed under timing PORT by hosts that ask questions before they pull actions. */
+/* Lets time pass; only needed under timing PORT by hosts that ask questions before they pull actions. Cost: linear in the slots. */
 GPUMP_API gpump_result gpump_sm_advance(gpump_sm *sm, uint64_t now);
 
-/* Reserves the SM for one kernel (Tanasic 5.2.2): only its blocks are placed; 0 lifts it. */
+/* Reserves the SM for one kernel (Tanasic 5.2.2): only blocks of `kernel` are placed; 0 lifts it. */
 GPUMP_API gpump_result gpump_sm_reserve(gpump_sm *sm, uint32_t kernel);
-/* Says how many bytes are left of the space preallocated for contexts of a kernel that has blocks here. It starts at
- * config.context_bytes with the kernel's first block; switching takes from it, a restore that has ended gives back, up to
- * config.context_bytes. Where several SMs share the space (gpump_context_pool), say what is left before asking or preempting. */
+/* Says how many `bytes` are left of the space preallocated for contexts of a kernel that has blocks here (GPUMP_ERROR_ARGUMENT for
+ * others). It starts at config.context_bytes with the kernel's first block; switching takes from it, a restore that has ended gives
+ * back, up to config.context_bytes. Where several SMs share the space (gpump_context_pool), say what is left before asking or
+ * preempting. */
 GPUMP_API gpump_result gpump_sm_set_context_room(gpump_sm *sm, uint32_t kernel, uint64_t bytes);
-/* Changes the size of shared memory: nothing may lie beyond the new end. At most what gpump_sm_init got. */
+/* Changes the size of shared memory to `bytes`, at most what gpump_sm_init got (GPUMP_ERROR_ARGUMENT): nothing may lie beyond the new
+ * end (GPUMP_ERROR_STATE). Cost: linear in the slots. */
 GPUMP_API gpump_result gpump_sm_set_shared_bytes(gpump_sm *sm, uint32_t bytes, gpump_diag *diag);
 
 /* ---- questions ---- */
@@ -268,36 +274,37 @@ GPUMP_API gpump_reason gpump_sm_may(const gpump_sm *sm, gpump_block_ref block, u
 /* Returns the first thing a STOPPING block waits for, YES for nothing; *waits gets all of them, *since when it was stopped (both
  * may be NULL). NOT_RUNNING in other states. */
 GPUMP_API gpump_reason gpump_sm_waits_for(const gpump_sm *sm, gpump_block_ref block, uint32_t *waits, uint64_t *since);
-/* Returns whether a block of this kernel and footprint finds room now; else which resource is short. */
+/* Returns whether a block of this kernel and footprint *need finds room now; else which resource is short. Cost: slots squared at worst. */
 GPUMP_API gpump_reason gpump_sm_room(const gpump_sm *sm, uint32_t kernel, const gpump_footprint *need);
-/* Lists the blocks here, by slot, as decisions see them. Array of at least *count; GPUMP_ERROR_CAPACITY sets *count to what is
- * needed (64 always suffices). `now` dates .cycles. */
+/* Lists the blocks here, by slot, as decisions see them, in blocks[capacity] (64 always suffice) and sets *count. `now` dates .cycles.
+ * GPUMP_ERROR_CAPACITY. Cost: linear in the slots. */
 GPUMP_API gpump_result gpump_sm_blocks(const gpump_sm *sm, uint64_t now, gpump_block_view *blocks, uint32_t capacity, uint32_t *count);
-/* Fills the view of one block. */
+/* Fills the view of one block. GPUMP_ERROR_STALE. */
 GPUMP_API gpump_result gpump_sm_block(const gpump_sm *sm, uint64_t now, gpump_block_ref block, gpump_block_view *view);
 /* Returns the bytes that are left for contexts of a kernel; UINT64_MAX when unlimited or when it has no blocks here. */
 GPUMP_API uint64_t gpump_sm_context_room(const gpump_sm *sm, uint32_t kernel);
 
 /* ---- decisions carried out ---- */
 
-/* Makes blocks leave, each by its own technique: all of them or, on an error, none; diag.index is the choice at fault and
- * diag.reason why (GPUMP_ERROR_REFUSED). Blocks may be running, blocked or draining; a stopping or parked one may be flushed, and
- * a parked one switched again to give up more. Groups must be complete. */
+/* Makes the blocks of choices[count] leave, each by its own technique: all of them or, on an error, none; diag.index is the choice at
+ * fault and diag.reason why (GPUMP_ERROR_REFUSED). Blocks may be running, blocked or draining; a stopping or parked one may be flushed,
+ * and a parked one switched again to give up more. Groups must be complete. Cost: linear in the slots and choices. */
 GPUMP_API gpump_result gpump_sm_preempt(gpump_sm *sm, uint64_t now, const gpump_sm_choice *choices, uint32_t count, gpump_diag *diag);
-/* Brings a parked block back: takes warp slots and the ranges it gave up, then RESTORE (0 bytes when all stayed in place). BUSY with
- * the reason when there is no room. */
+/* Brings a parked block back: takes warp slots and the ranges it gave up, then RESTORE (0 bytes when all stayed in place). GPUMP_BUSY
+ * with the reason when there is no room, GPUMP_ERROR_STATE when it is not parked. */
 GPUMP_API gpump_result gpump_sm_unpark(gpump_sm *sm, uint64_t now, gpump_block_ref block, gpump_diag *diag);
 /* Hands over the next action, by slot, in each slot in the order of its life. GPUMP_EMPTY when there is none. Cost: constant. */
 GPUMP_API gpump_result gpump_sm_next(gpump_sm *sm, uint64_t now, gpump_sm_action *action);
 /* Returns the cycle of the next action that comes by itself: the present one when one is ready, GPUMP_UNKNOWN when only a fact can
- * bring one. */
+ * bring one. Cost: linear in the slots. */
 GPUMP_API uint64_t gpump_sm_next_cycle(const gpump_sm *sm);
 
-/* Copies the counters; residents' instructions are in gpump_sm_blocks. */
+/* Copies the counters into *statistics; residents' instructions are in gpump_sm_blocks. */
 GPUMP_API void gpump_sm_get_statistics(const gpump_sm *sm, gpump_sm_statistics *statistics);
 /* Sets *difference to later - earlier, field by field: a region of interest. */
 GPUMP_API void gpump_sm_statistics_diff(const gpump_sm_statistics *earlier, const gpump_sm_statistics *later, gpump_sm_statistics *difference);
-/* Names the index-th counter with its value in *statistics; GPUMP_EMPTY past the last. Any pointer may be NULL but statistics. */
+/* Sets *name, *unit and *description of the index-th counter and *value, its value in *statistics; GPUMP_EMPTY past the last. Any
+ * pointer may be NULL but statistics. */
 GPUMP_API gpump_result gpump_sm_statistics_field(const gpump_sm_statistics *statistics, uint32_t index, const char **name,
                                                  const char **unit, const char **description, uint64_t *value);
 

@@ -80,42 +80,54 @@ typedef struct gpump_spill_statistics {
 
 /* Fills *config for a preset of gpump_gpu_config_preset: a job per block slot, its warp slots, and Lin's pipeline. */
 GPUMP_API gpump_result gpump_spill_config_preset(gpump_spill_config *config, const char *preset);
+/* Sets *bytes to the memory that a pipeline needs. GPUMP_ERROR_CONFIG. */
 GPUMP_API gpump_result gpump_spill_bytes(const gpump_spill_config *config, size_t *bytes, gpump_diag *diag);
+/* Makes a pipeline without jobs in `memory` and sets *spill. */
 GPUMP_API gpump_result gpump_spill_init(void *memory, size_t bytes, const gpump_spill_config *config, gpump_spill **spill, gpump_diag *diag);
+/* Takes over a byte copy of a pipeline and sets *spill. */
 GPUMP_API gpump_result gpump_spill_adopt(void *memory, size_t bytes, const gpump_spill_config *config, gpump_spill **spill, gpump_diag *diag);
+/* Returns a hash of the whole state, the same on every machine. Cost: linear in jobs and warps. */
 GPUMP_API uint64_t gpump_spill_hash(const gpump_spill *spill);
 
-/* Begins to save a block of `warps` warps. Sets *job. BUSY when jobs or warps are used up. */
+/* Begins to save a block of `warps` warps, shared_bytes of shared memory and metadata_bytes of metadata (an estimate at first:
+ * gpump_spill_report_metadata); `cookie` comes back with its actions. Sets *job. GPUMP_BUSY when jobs or warps are used up. */
 GPUMP_API gpump_result gpump_spill_save(gpump_spill *spill, uint64_t now, uint64_t cookie, uint32_t warps, uint32_t shared_bytes,
                                         uint32_t metadata_bytes, uint32_t *job);
-/* A warp of that block (any order, each once) has drained: what it has to move. drained_cycle counts as now, point_cycle as given. */
+/* Says that a warp of the block that `job` saves (any order, each once) has drained, and in *warp what it has to move. drained_cycle
+ * counts as now, point_cycle as given. GPUMP_ERROR_STATE when all its warps are in. */
 GPUMP_API gpump_result gpump_spill_report_drained(gpump_spill *spill, uint64_t now, uint32_t job, const gpump_spill_warp *warp);
-/* Says how many bytes of metadata the block really has, as soon as that is known. GPUMP_ERROR_STATE once metadata is on its way, and
- * for restores. */
+/* Says that the block of `job` really has metadata_bytes of metadata, as soon as that is known. GPUMP_ERROR_STATE once metadata is on
+ * its way, and for restores. */
 GPUMP_API gpump_result gpump_spill_report_metadata(gpump_spill *spill, uint32_t job, uint32_t metadata_bytes);
-/* Begins to restore a block; warps[] come back in this order (cycles in them count for nothing). */
+/* Begins to restore a block and sets *job; warps[count] come back in this order (cycles in them count for nothing). cookie,
+ * shared_bytes and metadata_bytes as in gpump_spill_save. GPUMP_BUSY likewise. Cost: linear in count. */
 GPUMP_API gpump_result gpump_spill_restore(gpump_spill *spill, uint64_t now, uint64_t cookie, const gpump_spill_warp *warps, uint32_t count,
                                            uint32_t shared_bytes, uint32_t metadata_bytes, uint32_t *job);
-/* The oldest `segments` segments of a job that are under way have been written, or have arrived. */
+/* Says that the oldest `segments` segments of a job that are under way have been written, or have arrived. GPUMP_ERROR_STATE when there
+ * are not so many. */
 GPUMP_API gpump_result gpump_spill_report_moved(gpump_spill *spill, uint64_t now, uint32_t job, uint32_t segments);
-/* Forgets a job: its block has ended before it was saved. Segments under way are no longer waited for; do not report them. */
+/* Forgets a job: its block has ended before it was saved. Segments under way are no longer waited for; do not report them.
+ * GPUMP_ERROR_STATE when there is no such job. */
 GPUMP_API gpump_result gpump_spill_cancel(gpump_spill *spill, uint64_t now, uint32_t job);
-/* Hands over the next action that is ready: WARP and DONE before segments, then segments of the block whose job began first (of several, the
+/* Hands over the next *action that is ready: WARP and DONE before segments, then segments of the block whose job began first (of several, the
  * lower job), so that blocks end one after the other and the first room is free early; another block's go only while it has none ready.
- * EMPTY when none is, or when `outstanding` segments are under way and only segments are ready. */
+ * GPUMP_EMPTY when none is, or when `outstanding` segments are under way and only segments are ready. */
 GPUMP_API gpump_result gpump_spill_next(gpump_spill *spill, uint64_t now, gpump_spill_action *action);
-/* The same without segments, for a host whose port is taken: after gpump_spill_report_moved a block may be done. */
+/* Hands over the next *action that is no segment, for a host whose port is taken: after gpump_spill_report_moved a block may be done. */
 GPUMP_API gpump_result gpump_spill_next_event(gpump_spill *spill, uint64_t now, gpump_spill_action *action);
 /* Returns the cycle at which the next action is ready without further facts; GPUMP_UNKNOWN: only a fact brings one. */
 GPUMP_API uint64_t gpump_spill_next_cycle(const gpump_spill *spill);
+/* Copies the counters into *statistics. */
 GPUMP_API void gpump_spill_get_statistics(const gpump_spill *spill, gpump_spill_statistics *statistics);
+/* Sets *name, *unit and *description of the index-th counter and *value, its value in *statistics; GPUMP_EMPTY past the last. Any
+ * pointer may be NULL but statistics. */
 GPUMP_API gpump_result gpump_spill_statistics_field(const gpump_spill_statistics *statistics, uint32_t index, const char **name,
                                                     const char **unit, const char **description, uint64_t *value);
 
 /* Sets *difference to later - earlier, field by field. */
 GPUMP_API void gpump_spill_statistics_diff(const gpump_spill_statistics *earlier, const gpump_spill_statistics *later, gpump_spill_statistics *difference);
 /* Sets *bits to the storage the pipeline needs: per warp its job, registers, bytes and progress; per job its part, progress and counts;
- * and one segment buffer per job. */
+ * and one segment buffer per job. GPUMP_ERROR_CONFIG. */
 GPUMP_API gpump_result gpump_spill_bits(const gpump_spill_config *config, uint64_t *bits, gpump_diag *diag);
 
 /* ---- calculations ---- */
@@ -129,12 +141,16 @@ typedef struct gpump_spill_times {
     uint64_t drain_cycles; /* summed over warps, point to drained */
     uint64_t spill_cycles; /* summed over warps, point to last register handed to the port */
 } gpump_spill_times;
-/* Computes the time to save one block through a port that moves b bytes in ceil(b x port_cycles / port_bytes) cycles and takes
- * one segment after the other; a write is done `latency` cycles after it has passed. At most 256 warps. Cost: segments x warps at worst. */
+/* Computes into *times how long it takes to save one block through a port that moves b bytes in ceil(b x port_cycles / port_bytes)
+ * cycles, from cycle `start`, one segment after the other; a write is done `latency` cycles after it has passed.
+ *   warps[count]     what each warp has to move and when it has drained; at most 256
+ *   shared_bytes, metadata_bytes   what follows the registers
+ * GPUMP_ERROR_CONFIG, GPUMP_ERROR_ARGUMENT. Cost: segments x warps at worst. */
 GPUMP_API gpump_result gpump_spill_save_time(const gpump_spill_config *config, uint64_t port_cycles, uint64_t port_bytes, uint64_t latency,
                                              uint64_t start, const gpump_spill_warp *warps, uint32_t count, uint32_t shared_bytes,
                                              uint32_t metadata_bytes, gpump_spill_times *times, gpump_diag *diag);
-/* The same for a restore: a segment arrives `latency` cycles after it has passed the port. */
+/* Computes into *times how long a restore takes; a segment arrives `latency` cycles after it has passed the port. config, port_cycles,
+ * port_bytes, start, warps[count], shared_bytes and metadata_bytes, errors and cost as in gpump_spill_save_time. */
 GPUMP_API gpump_result gpump_spill_restore_time(const gpump_spill_config *config, uint64_t port_cycles, uint64_t port_bytes, uint64_t latency,
                                                 uint64_t start, const gpump_spill_warp *warps, uint32_t count, uint32_t shared_bytes,
                                                 uint32_t metadata_bytes, gpump_spill_times *times, gpump_diag *diag);

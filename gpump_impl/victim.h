@@ -46,7 +46,7 @@ typedef struct gpump_victim_sm {
 #define GPUMP_VICTIM_SERIAL_PORT 1u /* saves of one SM follow each other: latencies of switch and rewind add up (policies that can) */
 
 typedef struct gpump_victim_request {
-    uint32_t struct_size;
+    uint32_t struct_size;    /* sizeof(gpump_victim_request) */
     uint32_t kernel;         /* the incoming kernel: its own blocks are never victims */
     uint32_t positions;      /* how many of its blocks want room, over all SMs */
     uint32_t flags;          /* GPUMP_VICTIM_... */
@@ -148,7 +148,7 @@ typedef struct gpump_victim_plan {
 
 /* A policy: constant, with any hook NULL. What the hooks answer is checked. */
 typedef struct gpump_victim_policy {
-    uint32_t struct_size;
+    uint32_t struct_size;       /* sizeof(gpump_victim_policy) */
     uint32_t flags;             /* GPUMP_VICTIM_... */
     uint32_t techniques;        /* those it uses, as bits 1 << gpump_technique */
     uint32_t unused;
@@ -174,7 +174,7 @@ GPUMP_API const gpump_victim_policy *gpump_victim_policy_at(uint32_t index);
 
 /* ---- the parts ---- */
 
-/* Lays out the positions of an incoming footprint on SMs with `shared_bytes` of shared memory. GPUMP_ERROR_REFUSED with
+/* Lays out the positions of an incoming footprint *need on SMs of *gpu with `shared_bytes` of shared memory. GPUMP_ERROR_REFUSED with
  * NEVER_FITS when one block is larger than an SM. */
 GPUMP_API gpump_result gpump_victim_geometry_init(gpump_victim_geometry *geometry, const gpump_gpu *gpu, const gpump_footprint *need,
                                                   uint32_t shared_bytes, gpump_diag *diag);
@@ -184,24 +184,27 @@ GPUMP_API gpump_result gpump_victim_geometry_init(gpump_victim_geometry *geometr
  * Cost: linear in blocks. */
 GPUMP_API void gpump_victim_candidates(const gpump_victim_geometry *geometry, const gpump_block_view *blocks, uint32_t count,
                                        uint32_t kernel, uint64_t *sets, uint64_t *taken);
-/* Evicts preempted blocks from all sets (Shieh Fig 3.9). */
+/* Evicts `preempted` blocks (mask) from sets[positions] (Shieh Fig 3.9). Cost: linear in positions. */
 GPUMP_API void gpump_victim_candidates_update(uint64_t *sets, uint32_t positions, uint64_t preempted);
 
 /* Algorithm 1 once, on sets of one SM: the technique of each block in any set, then the candidate.
+ *   request, sm      the request and the SM's view, as in gpump_victim_decide
  *   sets, positions  candidate sets as above; `open` masks those that take part
  *   technique        out, per block of the view; GPUMP_VICTIM_NO_TECHNIQUE for blocks in no set or with none allowed
  *   chosen           out: position, victims, latency, overhead, late
- * Returns GPUMP_EMPTY when no candidate can leave. Looks at registers and shared memory only; gpump_victim_decide at all four. */
+ * Returns GPUMP_EMPTY when no candidate can leave. Looks at registers and shared memory only; gpump_victim_decide at all four.
+ * Cost: linear in blocks x positions. */
 GPUMP_API gpump_result gpump_victim_select(const gpump_victim_policy *policy, const gpump_victim_request *request,
                                            const gpump_victim_sm *sm, const uint64_t *sets, uint32_t positions, uint64_t open,
                                            uint8_t *technique, gpump_victim_candidate *chosen);
 
-/* The plan that policies without a plan hook get: Algorithm 1 repeated. For hooks that want to start from it. */
+/* Fills *plan from *args as policies without a plan hook do: Algorithm 1 repeated. For hooks that want to start from it. Cost: as
+ * gpump_victim_decide on one SM. */
 GPUMP_API void gpump_victim_plan_greedy(const gpump_victim_policy *policy, const gpump_victim_plan_args *args, gpump_victim_plan *plan);
 
 /* ---- the decision ---- */
 
-/* Returns the scratch memory that gpump_victim_decide needs: 0 up to 64 SMs (it then uses the stack). */
+/* Returns the scratch memory that gpump_victim_decide needs for sm_count SMs, bytes: 0 up to 64 of them (it then uses the stack). */
 GPUMP_API size_t gpump_victim_scratch_bytes(uint32_t sm_count);
 
 /* Decides a whole request over SMs (Shieh 3.1 to 3.3): positions that are empty are taken first, then Algorithm 1 until the request
@@ -209,10 +212,12 @@ GPUMP_API size_t gpump_victim_scratch_bytes(uint32_t sm_count);
  * position whose registers and shared memory are free but for which warp slots, threads or a block slot are short gets further
  * victims, best first.
  *   policy    of gpump_victim_find, or the caller's
+ *   geometry  of gpump_victim_geometry_init, the same for all SMs
  *   sms       sm_count views; estimates made with policy->cost
- *   scratch   gpump_victim_scratch_bytes(sm_count), 8-byte aligned; NULL when that is 0
+ *   scratch   scratch_bytes, at least gpump_victim_scratch_bytes(sm_count), 8-byte aligned; NULL when that is 0
  *   places    out: what the incoming kernel gets, SM by SM; room for place_capacity
- *   choices   out: who leaves how, SM by SM; saves of an SM in the order in which they should be done
+ *   choices   out: who leaves how, SM by SM; saves of an SM in the order in which they should be done;
+ *             room for choice_capacity
  * The host dispatches at places with latency 0 at once, at the others when their victims are out, and sends no new blocks of other
  * kernels to SMs that have a place open. decision->missing and reason say what could not be had. Errors: GPUMP_ERROR_ARGUMENT;
  * GPUMP_ERROR_CAPACITY (decision->places and choices say how many; nothing is written to the arrays); GPUMP_ERROR_REFUSED when a
@@ -224,7 +229,8 @@ GPUMP_API gpump_result gpump_victim_decide(const gpump_victim_policy *policy, co
                                            gpump_diag *diag);
 
 /* Looks again at blocks that drain, when the cycle that a decision named has come: who is now to leave in another way. Policies that
- * never ask again change nothing. `sms` hold fresh views and estimates. Fills choices; decision->ask_again may name a further cycle. */
+ * never ask again change nothing. sms[sm_count] hold fresh views and estimates, *request is the old one with a new `now`. Fills choices
+ * (room for choice_capacity); decision->ask_again may name a further cycle. Errors and cost as gpump_victim_decide. */
 GPUMP_API gpump_result gpump_victim_reconsider(const gpump_victim_policy *policy, const gpump_victim_request *request,
                                                const gpump_victim_sm *sms, uint32_t sm_count, gpump_victim_choice *choices,
                                                uint32_t choice_capacity, gpump_victim_decision *decision, gpump_diag *diag);
@@ -232,7 +238,7 @@ GPUMP_API gpump_result gpump_victim_reconsider(const gpump_victim_policy *policy
 /* ---- what it costs in hardware (Shieh Table 3.1) ---- */
 
 typedef struct gpump_victim_config {
-    uint32_t struct_size;
+    uint32_t struct_size;    /* sizeof(gpump_victim_config) */
     uint32_t sms;            /* SMs; published: 15 */
     uint32_t positions;      /* position registers per SM, each for registers and shared memory; published: 64 */
     uint32_t address_bits;   /* of a position; published: 16 */
