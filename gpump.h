@@ -36,6 +36,23 @@
  *   victim              calculation  gpump_victim_find               Shieh chapter 3, Chimera, Tanasic 7.2.1
  *   scheduler           hardware     gpump_scheduler_config_preset   Tanasic 5.2.1 to 5.2.3
  *   scheduler_policies  tables       gpump_scheduler_find            Tanasic 5.2.4, 5.3.2, 5.3.4
+ *
+ * What holds for every function, and is said below only where it is otherwise:
+ *   results    a gpump_result is 0 when done, above 0 "not now", below 0 an error that left state and outputs as they were. NULL where a
+ *              pointer is needed, and a value outside its range, are GPUMP_ERROR_ARGUMENT. Functions that return something else (questions),
+ *              and those marked Hot, trust their arguments.
+ *   diag       may be NULL; filled only on failure; gpump_diag_text puts it into words.
+ *   now        in cycles; going back is GPUMP_ERROR_TIME.
+ *   block      a (slot, generation): GPUMP_ERROR_STALE when it names no block, or no longer.
+ *   capacity   entries of the array before it, which may be NULL with 0; *count gets how many there are. When they do not fit, that is
+ *              GPUMP_ERROR_CAPACITY, and what the array holds counts for nothing.
+ *   hardware   _bytes says how much memory, _init makes an object in it (8-byte aligned; GPUMP_ERROR_CAPACITY when it is less), _adopt takes
+ *              over a byte copy (GPUMP_ERROR_FORMAT unless configuration and build are the same), _hash is the same on every machine, _bits
+ *              is the cost in SRAM. A wrong configuration is GPUMP_ERROR_CONFIG; an unknown preset GPUMP_ERROR_UNKNOWN_NAME.
+ *   program    transforms set their output to a new program, to be freed by gpump_program_destroy; _destroy takes NULL, too.
+ *   struct_size is the size of the struct it stands in, so that a host compiled against another version is refused.
+ *   cost       constant; a place in a table, or a division. Nothing but programs and their analyses allocates.
+ *   source     the first line of a component names the paper, a comment the section where that is narrower; docs/papers.md has the rest.
  */
 
 #ifndef GPUMP_H
@@ -162,9 +179,9 @@ typedef enum gpump_reason {
     GPUMP_REASON_COUNT
 } gpump_reason;
 
-/* Returns what holds a request back, in words; never NULL. */
+/* Returns what `reason` says holds a request back, in words; never NULL. */
 GPUMP_API const char *gpump_reason_text(gpump_reason reason);
-/* Returns what the host can do about it, in words; never NULL. */
+/* Returns what the host can do about `reason`, in words; never NULL. */
 GPUMP_API const char *gpump_reason_remedy(gpump_reason reason);
 
 /* Where and how an argument was wrong. A call that takes one fills it only when it fails; NULL is allowed. */
@@ -195,7 +212,9 @@ typedef struct gpump_allocator {
 GPUMP_API gpump_allocator gpump_allocator_default(void);
 
 /* ---- bit sets: arrays of 64-bit words ---- */
+/* Returns how many words a set of `bits` bits takes. */
 GPUMP_INLINE uint32_t gpump_bits_words(uint32_t bits) { return (bits + 63u) / 64u; }
+/* Returns 1 when `bit` (from 0, within the set) is in `set`. The same rule for _set and _clear, which put it in and take it out. */
 GPUMP_INLINE int gpump_bits_get(const uint64_t *set, uint32_t bit) { return (int)((set[bit >> 6] >> (bit & 63u)) & 1u); }
 GPUMP_INLINE void gpump_bits_set(uint64_t *set, uint32_t bit) { set[bit >> 6] |= (uint64_t)1 << (bit & 63u); }
 GPUMP_INLINE void gpump_bits_clear(uint64_t *set, uint32_t bit) { set[bit >> 6] &= ~((uint64_t)1 << (bit & 63u)); }
@@ -218,27 +237,30 @@ GPUMP_INLINE uint32_t gpump_bits_lowest64(uint64_t word) {
     return gpump_bits_count64((word & (0u - word)) - 1u);
 #endif
 }
-/* Returns the number of one bits in a set of `words` words. */
+/* Returns the number of one bits in a set of `words` words. Cost: linear. */
 GPUMP_API uint32_t gpump_bits_count(const uint64_t *set, uint32_t words);
 
 /* ---- stable hash: the same value on every machine; feed it field by field ---- */
 #define GPUMP_HASH_SEED UINT64_C(0xcbf29ce484222325)
+/* Returns `hash` (GPUMP_HASH_SEED at first) with one more `value` in it. */
 GPUMP_INLINE uint64_t gpump_hash_u64(uint64_t hash, uint64_t value) {
     hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
     return hash ^ (hash >> 29);
 }
+/* Return `hash` with `count` more values, or bytes, in it. Cost: linear. */
 GPUMP_API uint64_t gpump_hash_u32s(uint64_t hash, const uint32_t *values, size_t count);
 GPUMP_API uint64_t gpump_hash_u64s(uint64_t hash, const uint64_t *values, size_t count);
 GPUMP_API uint64_t gpump_hash_bytes(uint64_t hash, const void *bytes, size_t count);
 
 /* ---- prng: splitmix64; the state is one word, any seed is good ---- */
+/* Returns the next of 2^64 numbers, all equally likely, and moves *state on. */
 GPUMP_INLINE uint64_t gpump_random_next(uint64_t *state) {
     uint64_t z = (*state += UINT64_C(0x9e3779b97f4a7c15));
     z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
     z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
     return z ^ (z >> 31);
 }
-/* Returns a number in 0 to limit-1 without bias worth speaking of (below 2^-32); limit at least 1. */
+/* Returns a number in 0 to limit-1 without bias worth speaking of (below 2^-32) and moves *state on; limit at least 1. */
 GPUMP_INLINE uint32_t gpump_random_below(uint64_t *state, uint32_t limit) {
     return (uint32_t)(((gpump_random_next(state) >> 32) * limit) >> 32);
 }
@@ -275,12 +297,13 @@ typedef struct gpump_map gpump_map;
 GPUMP_API gpump_result gpump_map_bytes(uint32_t capacity, size_t *bytes);
 /* Makes an empty map in memory of at least that size, 8-byte aligned. Cost: linear in capacity. */
 GPUMP_API gpump_result gpump_map_init(void *memory, size_t bytes, uint32_t capacity, gpump_map **map);
-/* Stores key -> value, replacing an earlier value; GPUMP_ERROR_FULL at capacity. Cost: a few probes. */
+/* Stores key -> value, replacing an earlier value; GPUMP_ERROR_FULL at capacity. Hot: a few probes. */
 GPUMP_API gpump_result gpump_map_put(gpump_map *map, uint64_t key, uint64_t value);
-/* Finds a key: sets *value (may be NULL) and returns GPUMP_OK, or GPUMP_EMPTY when absent. */
+/* Finds a key: sets *value (may be NULL) and returns GPUMP_OK, or GPUMP_EMPTY when absent. Hot: a few probes. */
 GPUMP_API gpump_result gpump_map_get(const gpump_map *map, uint64_t key, uint64_t *value);
-/* Removes a key; GPUMP_EMPTY when absent. */
+/* Removes a key; GPUMP_EMPTY when absent. Hot: a few probes. */
 GPUMP_API gpump_result gpump_map_remove(gpump_map *map, uint64_t key);
+/* Returns how many keys are in the map. */
 GPUMP_API uint32_t gpump_map_count(const gpump_map *map);
 
 GPUMP_END
@@ -397,24 +420,26 @@ typedef enum gpump_block_state {
 /* Fills *gpu with a machine of the papers: gtx480_lin, gtx480_shieh, k20c, table61, maxwell_duet, maxwell_ccbp, igpu4, p100,
  * v100, a100, h100, gfx1012, gfx1100. GPUMP_ERROR_UNKNOWN_NAME otherwise. Cost: a table look-up. */
 GPUMP_API gpump_result gpump_gpu_config_preset(gpump_gpu *gpu, const char *preset);
-/* Returns the name of the index-th preset, NULL past the last. */
+/* Returns the name of the index-th preset (from 0), NULL past the last. */
 GPUMP_API const char *gpump_gpu_preset_name(uint32_t index);
 /* Says where a preset's field comes from: *provenance and *source (a string constant: paper and table). `field` is the member's
  * name. GPUMP_ERROR_UNKNOWN_NAME for an unknown preset or field. */
 GPUMP_API gpump_result gpump_gpu_provenance(const char *preset, const char *field, gpump_provenance *provenance, const char **source);
-/* Checks every field of a GPU against its range and the others; diag names the first at fault. */
+/* Checks every field of a GPU against its range and the others: GPUMP_ERROR_CONFIG, and diag names the first at fault. */
 GPUMP_API gpump_result gpump_gpu_check(const gpump_gpu *gpu, gpump_diag *diag);
 
-/* Computes how many blocks of a footprint fit on an empty SM and which resources stop one more (Shieh Table 4.2, Lin Table 2.2,
- * Tanasic Table 5.2). A block that never fits gives GPUMP_OK with blocks = 0. Cost: a few divisions. */
+/* Computes how many blocks of the footprint *need (threads at least 1) fit on an empty SM and which resources stop one more (Shieh
+ * Table 4.2, Lin Table 2.2, Tanasic Table 5.2). A block that never fits gives GPUMP_OK with occupancy->blocks = 0. Errors: those of
+ * gpump_gpu_check; GPUMP_ERROR_ARGUMENT. Cost: a few divisions. */
 GPUMP_API gpump_result gpump_gpu_occupancy(const gpump_gpu *gpu, const gpump_footprint *need, gpump_occupancy *occupancy, gpump_diag *diag);
-/* Returns the bytes of one block's registers and shared memory as allocated: what a raw switch saves (Lin 2.3, Tanasic 5.1). */
+/* Returns the bytes of one block's registers and shared memory as allocated (*need rounded to the granules): what a raw switch saves
+ * (Lin 2.3, Tanasic 5.1). */
 GPUMP_API uint64_t gpump_gpu_context_bytes(const gpump_gpu *gpu, const gpump_footprint *need);
 /* Returns the cycles to move `bytes` between one SM and memory at the SM's share of the bandwidth, rounded up (Tanasic 5.1, Table 5.2). */
 GPUMP_API uint64_t gpump_gpu_save_cycles(const gpump_gpu *gpu, uint64_t bytes);
-/* Returns the same in picoseconds, rounded up, without going through the clock. */
+/* Returns the time to move `bytes` in picoseconds, rounded up, without going through the clock. */
 GPUMP_API uint64_t gpump_gpu_save_ps(const gpump_gpu *gpu, uint64_t bytes);
-/* Converts between cycles of the SM clock and nanoseconds; times round up. */
+/* Convert `ns` nanoseconds into cycles of the SM clock and `cycles` into nanoseconds, rounded up, saturated at UINT64_MAX. */
 GPUMP_API uint64_t gpump_gpu_cycles_from_ns(const gpump_gpu *gpu, uint64_t ns);
 GPUMP_API uint64_t gpump_gpu_ns_from_cycles(const gpump_gpu *gpu, uint64_t cycles);
 
@@ -559,13 +584,15 @@ typedef struct gpump_memory_object {
     uint32_t alias_class; /* objects of different classes never overlap; GPUMP_NONE: overlaps no other object */
 } gpump_memory_object;
 
-/* Makes an empty program. allocator NULL: the C library's. GPUMP_ERROR_MEMORY. */
+/* Makes an empty program and sets *program. allocator NULL: the C library's. GPUMP_ERROR_MEMORY. */
 GPUMP_API gpump_result gpump_program_create(const gpump_allocator *allocator, gpump_program **program);
 /* Frees a program; NULL is allowed. Analyses made from it must be destroyed first. */
 GPUMP_API void gpump_program_destroy(gpump_program *program);
-/* Adds a register of a gpump_width and sets *reg to its number (0, 1, ...). At most 2^30. */
+/* Adds a register of `width` (gpump_width) and sets *reg to its number (0, 1, ...). GPUMP_ERROR_STATE after _finish, GPUMP_ERROR_FULL
+ * beyond 2^30, GPUMP_ERROR_MEMORY. Cost: constant on average. */
 GPUMP_API gpump_result gpump_program_add_register(gpump_program *program, uint32_t width, uint32_t *reg, gpump_diag *diag);
-/* Adds a memory object and sets *object to its number. */
+/* Adds a memory object as *what describes it and sets *object to its number. GPUMP_ERROR_STATE after _finish, GPUMP_ERROR_MEMORY.
+ * Cost: constant on average. */
 GPUMP_API gpump_result gpump_program_add_object(gpump_program *program, const gpump_memory_object *what, uint32_t *object,
                                                 gpump_diag *diag);
 /* Appends an instruction and sets *index (may be NULL) to its number. Branch targets may lie ahead. Nonsense is refused with
@@ -582,9 +609,9 @@ GPUMP_API uint32_t gpump_program_registers(const gpump_program *program);
 GPUMP_API uint32_t gpump_program_objects(const gpump_program *program);
 GPUMP_API uint32_t gpump_program_basic_blocks(const gpump_program *program);
 GPUMP_API uint32_t gpump_program_loops(const gpump_program *program);
-/* Returns the gpump_width of a register. */
+/* Returns the gpump_width of register `reg`, below gpump_program_registers. */
 GPUMP_API uint32_t gpump_program_width(const gpump_program *program, uint32_t reg);
-/* Returns a memory object. */
+/* Returns memory object `object`, below gpump_program_objects. */
 GPUMP_API gpump_memory_object gpump_program_object(const gpump_program *program, uint32_t object);
 /* Reads instruction `index` (below gpump_program_instructions) into *instruction; its pointers live as long as the program. */
 GPUMP_API void gpump_program_instruction(const gpump_program *program, uint32_t index, gpump_instruction *instruction);
@@ -608,6 +635,7 @@ typedef struct gpump_basic_block {
     uint32_t loop_depth;        /* 0 outside loops */
     uint32_t reachable;         /* 0: no path from the entry */
 } gpump_basic_block;
+/* Fills *block with basic block `basic_block`, below gpump_program_basic_blocks; its arrays live as long as the program. */
 GPUMP_API void gpump_program_basic_block(const gpump_program *program, uint32_t basic_block, gpump_basic_block *block);
 /* Returns the basic block of an instruction. */
 GPUMP_API uint32_t gpump_program_basic_block_of(const gpump_program *program, uint32_t instruction);
@@ -626,6 +654,7 @@ typedef struct gpump_loop {
     uint32_t innermost;   /* 1: holds no other loop */
     uint32_t blocks;      /* basic blocks in it, inner loops included */
 } gpump_loop;
+/* Fills *out with loop `loop`, below gpump_program_loops. */
 GPUMP_API void gpump_program_loop(const gpump_program *program, uint32_t loop, gpump_loop *out);
 /* Returns 1 when basic block b lies in `loop` or in a loop inside it. Cost: the depth of b. */
 GPUMP_API int gpump_program_in_loop(const gpump_program *program, uint32_t loop, uint32_t b);
@@ -636,7 +665,7 @@ typedef enum gpump_unit {
     GPUMP_UNIT_WARP,
     GPUMP_UNIT_BLOCK
 } gpump_unit;
-/* Returns 1 unless the accesses of instructions a and b, done by threads of one such unit, can never touch the same byte. */
+/* Returns 1 unless the accesses of instructions a and b, done by threads of one such unit (gpump_unit), can never touch the same byte. */
 GPUMP_API int gpump_program_may_alias(const gpump_program *program, uint32_t a, uint32_t b, uint32_t unit);
 
 /* Writes a listing line of instruction `index` into text (at most bytes, always terminated); returns its whole length, as
@@ -687,11 +716,12 @@ typedef struct gpump_metrics_rate {
     double shared;
 } gpump_metrics_rate;
 
-/* The same metrics from rates: NP = shared / alone (Lin 4.5: HSpeedup and WSpeedup over IPC). */
+/* The same from `rates`, one per program: NP = shared / alone (Lin 4.5: HSpeedup and WSpeedup over IPC). GPUMP_ERROR_ARGUMENT names
+ * the program whose rate is not above 0. Returned in *metrics. Cost: linear in count. */
 GPUMP_API gpump_result gpump_metrics_compute_rates(const gpump_metrics_rate *rates, uint32_t count, gpump_metrics *metrics, gpump_diag *diag);
 
 /* Returns the share of latencies above limit, 0 to 1: the violation rate of a latency constraint (Chimera; Shieh 5.2). 0 for no
- * latencies. An unknown latency (GPUMP_UNKNOWN) is a violation. */
+ * latencies. An unknown latency (GPUMP_UNKNOWN) is a violation. Cost: linear in count. */
 GPUMP_API double gpump_metrics_violation_rate(const uint64_t *latencies, uint32_t count, uint64_t limit);
 
 /* Returns part / whole, 0 when whole is 0: wasted work (instructions or cycles thrown away or spent moving contexts over all of
@@ -716,36 +746,37 @@ GPUMP_BEGIN
  * must outlive it. */
 typedef struct gpump_liveness gpump_liveness;
 
-/* Analyses a finished program. allocator NULL: the C library's. GPUMP_ERROR_STATE before _finish, GPUMP_ERROR_MEMORY.
- * Cost: near-linear in instructions plus live ranges (one walk up from its uses per register). Source: Lin 2.3.2. */
+/* Analyses a finished program and sets *liveness. allocator NULL: the C library's. GPUMP_ERROR_STATE before _finish,
+ * GPUMP_ERROR_MEMORY. Cost: near-linear in instructions plus live ranges (one walk up from its uses per register). Source: Lin 2.3.2. */
 GPUMP_API gpump_result gpump_liveness_create(const gpump_program *program, const gpump_allocator *allocator,
                                              gpump_liveness **liveness);
+/* Frees the analysis. */
 GPUMP_API void gpump_liveness_destroy(gpump_liveness *liveness);
 /* Returns the 64-bit words of a set. */
 GPUMP_API uint32_t gpump_liveness_words(const gpump_liveness *liveness);
 /* Sets set[] to the registers live before instruction `index`. Cost: the length of its basic block. */
 GPUMP_API void gpump_liveness_before(const gpump_liveness *liveness, uint32_t index, uint64_t *set);
-/* The same behind instruction `index`. */
+/* Sets set[] to the registers live behind instruction `index`. Cost: the length of its basic block. */
 GPUMP_API void gpump_liveness_after(const gpump_liveness *liveness, uint32_t index, uint64_t *set);
-/* The registers live at the start (or end) of a basic block, ascending; *registers lives as long as the object. Cost:
- * constant. */
+/* Set *registers to the *count registers live at the start (or end) of basic block `basic_block`, ascending; the array lives as long as
+ * the object. */
 GPUMP_API void gpump_liveness_block_in(const gpump_liveness *liveness, uint32_t basic_block, const uint32_t **registers,
                                        uint32_t *count);
 GPUMP_API void gpump_liveness_block_out(const gpump_liveness *liveness, uint32_t basic_block, const uint32_t **registers,
                                         uint32_t *count);
 
-/* The branches that can have a warp diverged when some of its lanes stand at instruction `index`: those with a path to it
- * that has not yet met their reconvergence point, UNIFORM ones left out; ascending. GPUMP_ERROR_CAPACITY with *count =
- * needed; GPUMP_ERROR_MEMORY. Cost: the branches found (transitive control dependence). */
+/* Lists in branches[] those that can have a warp diverged when some of its lanes stand at instruction `index`: those with a path to it
+ * that has not yet met their reconvergence point, UNIFORM ones left out; ascending. GPUMP_ERROR_CAPACITY; GPUMP_ERROR_MEMORY. Cost: the
+ * branches found (transitive control dependence). */
 GPUMP_API gpump_result gpump_liveness_enclosing(const gpump_liveness *liveness, uint32_t index, uint32_t *branches,
                                                 uint32_t capacity, uint32_t *count);
 /* Sets set[] to what must be kept when a diverged warp stops before instruction `index` and nothing more is known: live there,
  * behind every enclosing divergence, and at every one's reconvergence point (Lin 2.3.2, Fig. 2.5, for all enclosing divergences
- * instead of one). GPUMP_ERROR_MEMORY. */
+ * instead of one). GPUMP_ERROR_MEMORY. Cost: the branches found, a set each. */
 GPUMP_API gpump_result gpump_liveness_diverged(const gpump_liveness *liveness, uint32_t index, uint64_t *set);
-/* Sets set[] to what must be kept when the SIMT stack is known: pcs[] are the instructions at which lanes of the warp stand
- * or wait (active, other side, reconvergence). Exact: the union of what is live before each. pcs beyond the program are
- * ignored. */
+/* Sets set[] to what must be kept when the SIMT stack is known: pcs[count] are the instructions at which lanes of the warp stand or
+ * wait (active, other side, reconvergence). Exact: the union of what is live before each. PCs beyond the program are ignored. Cost: the
+ * length of their basic blocks. */
 GPUMP_API void gpump_liveness_stack(const gpump_liveness *liveness, const uint32_t *pcs, uint32_t count, uint64_t *set);
 
 /* Counts a set: *registers in 32-bit registers (64-bit ones count twice), *predicates apart. Either may be NULL. */
@@ -762,7 +793,7 @@ typedef struct gpump_uninitialised {
     uint32_t reg;
     uint32_t instruction; /* the first in layout order that reads it so */
 } gpump_uninitialised;
-/* Lists them by register. GPUMP_ERROR_CAPACITY with *count = needed; GPUMP_ERROR_MEMORY. */
+/* Lists them by register in list[]. GPUMP_ERROR_CAPACITY, GPUMP_ERROR_MEMORY. Cost: the basic blocks between the entry and their uses. */
 GPUMP_API gpump_result gpump_liveness_uninitialised(const gpump_liveness *liveness, gpump_uninitialised *list,
                                                     uint32_t capacity, uint32_t *count);
 
@@ -789,7 +820,7 @@ typedef struct gpump_registers_config {
         fold_parameters; /* 1: an instruction without memory access may read one kernel parameter from the constant bank */
     uint32_t sink;       /* 1: constants and parameters are set where they are first needed, not where the source does it */
 } gpump_registers_config;
-/* Presets: "fermi" (63 registers, 7 predicates: gtx480), "kepler" (255, 7: k20c and later). */
+/* Fills *config with "fermi" (63 registers, 7 predicates: gtx480) or "kepler" (255, 7: k20c and later). GPUMP_ERROR_UNKNOWN_NAME. */
 GPUMP_API gpump_result gpump_registers_config_preset(gpump_registers_config *config, const char *preset);
 
 /* What allocation came to. */
@@ -806,7 +837,7 @@ typedef struct gpump_registers_report {
     uint32_t moves_removed;  /* moves whose two sides got the same register */
 } gpump_registers_report;
 
-/* Allocates the registers of a finished program (without PAIR operands) and returns a new program whose registers 0 to
+/* Allocates the registers of a finished program (without PAIR operands) and sets *allocated to a new program whose registers 0 to
  * report->registers - 1 are 32-bit ones and whose predicates follow; 64-bit values are aligned pairs, written as PAIR operands.
  * Intervals with holes are placed first-fit (two orders tried, the better kept); when the file is full the cheapest ones are
  * spilled, or set again where they are constants or parameters. Where the program has region boundaries, a value live into
@@ -907,29 +938,31 @@ typedef struct gpump_compress_counts {
     uint32_t block[8];                    /* registers of the block by gpump_compress_block_pattern, classified as the paper does */
 } gpump_compress_counts;
 
-/* Returns the lanes of a pattern group: the x dimension of the block (1 or more) where that is at least 8 and divides `lanes`,
- * else `lanes` (Lin 2.3.3 takes the lowest dimension, which is 1 for a 256 x 1 block). */
+/* Returns the lanes of a pattern group: block_x, the x dimension of the block (1 or more), where that is at least 8 and divides
+ * `lanes`, else `lanes` (Lin 2.3.3 takes the lowest dimension, which is 1 for a 256 x 1 block). */
 GPUMP_API uint32_t gpump_compress_group(uint32_t lanes, uint32_t block_x);
 
-/* Returns the size of one warp's pattern vector, bits (Lin 2.4.2: 128 for 64 registers). */
+/* Returns the size of one warp's pattern vector of so many `registers`, bits (Lin 2.4.2: 128 for 64 registers). */
 GPUMP_API uint32_t gpump_compress_pattern_bits(uint32_t registers);
 
-/* Fills *layout for registers packed without gaps: `lanes` words per register, warp after warp; last_lanes from `threads`
- * (threads of the block, 1 or more). GPUMP_ERROR_ARGUMENT when a field would leave its range. */
+/* Fills *layout for registers packed without gaps: `lanes` words per register, warp after warp; last_lanes from `threads` (threads of
+ * the block, 1 or more), the group from block_x (the block's x dimension) by gpump_compress_group; all warps share one live mask.
+ * GPUMP_ERROR_ARGUMENT when a field would leave its range. */
 GPUMP_API gpump_result gpump_compress_layout_init(gpump_compress_layout *layout, uint32_t threads, uint32_t registers, uint32_t lanes,
                                                   uint32_t block_x, gpump_diag *diag);
 
-/* Returns the pattern of one vector register of `lanes` words (1 to 64) in groups of `group` lanes (1 to lanes); never DEAD.
- * A single lane is uniform. Source: Lin 2.3.3, Fig 2.10. */
+/* Returns the pattern of one vector register values[lanes] (1 to 64) in groups of `group` lanes (1 to lanes); never DEAD. A single lane
+ * is uniform. Cost: linear. Source: Lin 2.3.3, Fig 2.10. */
 GPUMP_API gpump_compress_pattern gpump_compress_classify(const uint32_t *values, uint32_t lanes, uint32_t group);
 
-/* Returns the pattern of register `number` over the whole block; never DEAD, GRID or MIXED. Lin 2.3.3 with two corrections: a
- * global stride needs the base vector's stride to equal the lane stride times `group` (the paper: the lane stride), and local
- * uniform asks that the base vector, not the stride vector, be not uniform. */
+/* Returns the pattern of register `number` over the whole block whose registers are values[], as *layout says (both must be right);
+ * never DEAD, GRID or MIXED. Lin 2.3.3 with two corrections: a global stride needs the base vector's stride to equal the lane stride
+ * times `group` (the paper: the lane stride), and local uniform asks that the base vector, not the stride vector, be not uniform.
+ * Cost: linear. */
 GPUMP_API gpump_compress_block_pattern gpump_compress_classify_block(const gpump_compress_layout *layout, const uint32_t *values,
                                                                      uint32_t number);
 
-/* Sets *bytes to the room that gpump_compress_save asks for: at most a few bytes per warp above the raw registers. */
+/* Sets *bytes to the room that gpump_compress_save asks for: at most a few bytes per warp above the raw registers. GPUMP_ERROR_ARGUMENT. */
 GPUMP_API gpump_result gpump_compress_bound(const gpump_compress_layout *layout, size_t *bytes, gpump_diag *diag);
 
 /* Writes the registers of a block.
@@ -949,11 +982,15 @@ GPUMP_API gpump_result gpump_compress_save(const gpump_compress_layout *layout, 
  * buffer that does not have exactly the length its own patterns imply is GPUMP_ERROR_FORMAT, and nothing is written.
  *   layout   as in gpump_compress_save, though the strides may differ
  *   form     the form that gpump_compress_save reported
- *   flags    0 or GPUMP_COMPRESS_PLAIN */
+ *   flags    0 or GPUMP_COMPRESS_PLAIN
+ *   in       `bytes` bytes, any alignment
+ *   values   out: the registers, laid out as *layout says
+ * Cost: linear. */
 GPUMP_API gpump_result gpump_compress_restore(const gpump_compress_layout *layout, uint32_t form, uint32_t flags, const void *in,
                                               size_t bytes, uint32_t *values, gpump_diag *diag);
 
-/* Counts patterns and the size in every form, writing nothing. `flags`: 0, GPUMP_COMPRESS_PAPER. Cost: two passes. */
+/* Counts patterns and the size in every form into *counts, writing nothing; layout, values and live as in gpump_compress_save. `flags`:
+ * 0, GPUMP_COMPRESS_PAPER. Errors: GPUMP_ERROR_ARGUMENT. Cost: two passes. */
 GPUMP_API gpump_result gpump_compress_count(const gpump_compress_layout *layout, const uint32_t *values, const uint64_t *live,
                                             uint32_t flags, gpump_compress_counts *counts, gpump_diag *diag);
 
@@ -1022,6 +1059,7 @@ GPUMP_API void gpump_cost_history_record(gpump_cost_history *history, uint64_t i
 GPUMP_API uint32_t gpump_cost_history_count(const gpump_cost_history *history);
 /* Returns the mean instructions of a finished block, rounded up; GPUMP_UNKNOWN when none has finished. */
 GPUMP_API uint64_t gpump_cost_history_instructions(const gpump_cost_history *history);
+/* Returns a hash of the table, the same on every machine. Cost: linear in the window. */
 GPUMP_API uint64_t gpump_cost_history_hash(const gpump_cost_history *history);
 /* Returns the table's size, bits: per entry instructions and CPI, 32 bits each, and the five sums. */
 GPUMP_API uint64_t gpump_cost_history_bits(void);
@@ -1046,8 +1084,8 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gp
                                                   const gpump_block_view *blocks, uint32_t count, const gpump_cost_rewind *rewind,
                                                   const gpump_cost_options *options, gpump_cost_estimate *estimates, gpump_diag *diag);
 
-/* Says which source the drain estimate of `kernel` takes on this SM under GPUMP_COST_CPI_SMALLER_DEVIATION; with neither
- * deviation known, the answer is GPUMP_COST_CPI_SOURCES. */
+/* Returns which source (gpump_cost_cpi) the drain estimate of `kernel` takes on the SM of blocks[count] under
+ * GPUMP_COST_CPI_SMALLER_DEVIATION; with neither deviation known, GPUMP_COST_CPI_SOURCES. Cost: linear in count. */
 GPUMP_API gpump_cost_cpi gpump_cost_cpi_source(const gpump_cost_history *history, const gpump_block_view *blocks, uint32_t count,
                                                uint32_t kernel);
 
@@ -1247,15 +1285,17 @@ GPUMP_INLINE int gpumpi_sm_names(const gpump_sm *sm, gpump_block_ref block) {
 /* Fills *config for an SM of a preset of gpump_gpu_config_preset: its largest shared-memory size, one kernel at a time, first
  * fit, all waits, host timing, unlimited context space. GPUMP_ERROR_UNKNOWN_NAME otherwise. */
 GPUMP_API gpump_result gpump_sm_config_preset(gpump_sm_config *config, const char *preset);
-/* The same for any GPU; shared_bytes is one of its options (gpump_occupancy.shared_bytes). */
+/* Fills *config for an SM of any valid *gpu in the same way; shared_bytes is one of its options (gpump_occupancy.shared_bytes).
+ * GPUMP_ERROR_ARGUMENT. */
 GPUMP_API gpump_result gpump_sm_config_from_gpu(gpump_sm_config *config, const gpump_gpu *gpu, uint32_t shared_bytes);
 /* Sets *bytes to the memory an SM of this configuration needs. GPUMP_ERROR_CONFIG names the field at fault in diag. */
 GPUMP_API gpump_result gpump_sm_bytes(const gpump_sm_config *config, size_t *bytes, gpump_diag *diag);
-/* Makes an empty SM in `memory` (8-byte aligned, at least gpump_sm_bytes). Nothing is allocated, then or later. */
+/* Makes an empty SM in `memory` (8-byte aligned, at least gpump_sm_bytes) and sets *sm. Nothing is allocated, then or later.
+ * GPUMP_ERROR_CONFIG, GPUMP_ERROR_CAPACITY. Cost: linear in the memory. */
 GPUMP_API gpump_result gpump_sm_init(void *memory, size_t bytes, const gpump_sm_config *config, gpump_sm **sm, gpump_diag *diag);
-/* Takes over a byte copy of an SM of the same configuration and build. GPUMP_ERROR_FORMAT for anything else. */
+/* Takes over a byte copy of an SM of the same configuration and build and sets *sm. GPUMP_ERROR_FORMAT for anything else. */
 GPUMP_API gpump_result gpump_sm_adopt(void *memory, size_t bytes, const gpump_sm_config *config, gpump_sm **sm, gpump_diag *diag);
-/* Returns a hash of the whole state, the same on every machine. */
+/* Returns a hash of the whole state, the same on every machine. Cost: linear in the slots. */
 GPUMP_API uint64_t gpump_sm_hash(const gpump_sm *sm);
 
 /* The SRAM an SM of this configuration needs, bits. */
@@ -1265,54 +1305,58 @@ typedef struct gpump_sm_storage {
     uint64_t life_bits;       /* state, technique, parts kept, waits per entry; warps and threads per entry */
     uint64_t total_bits;
 } gpump_sm_storage;
+/* Computes it into *storage. GPUMP_ERROR_CONFIG. */
 GPUMP_API gpump_result gpump_sm_bits(const gpump_sm_config *config, gpump_sm_storage *storage, gpump_diag *diag);
 
 /* ---- facts ---- */
 
-/* Gives a block its room at cycle `now`. `saved` is NULL for a block that starts, else the history that came with its SAVE or
- * FREED: then it is RESTORING and a RESTORE action follows. Sets *block. GPUMP_BUSY when there is no room now, with the reason in
+/* Gives a block (*request) its room at cycle `now`. `saved` is NULL for a block that starts, else the history that came with its SAVE
+ * or FREED: then it is RESTORING and a RESTORE action follows. Sets *block. GPUMP_BUSY when there is no room now, with the reason in
  * diag (threads, warps, slots, registers, shared memory, kernels, reserved); GPUMP_ERROR_REFUSED with NEVER_FITS when there never
  * will be. Cost: slots squared at worst. */
 GPUMP_API gpump_result gpump_sm_place(gpump_sm *sm, uint64_t now, const gpump_sm_request *request, const gpump_sm_history *saved,
                                       gpump_block_ref *block, gpump_diag *diag);
-/* Counts warp instructions of a block. Hot: no time, no search. GPUMP_ERROR_STALE if it is not here. */
+/* Counts `warp_instructions` more warp instructions of a block. Hot: no time, no search. GPUMP_ERROR_STALE if it is not here. */
 GPUMP_INLINE gpump_result gpump_sm_report_executed(gpump_sm *sm, gpump_block_ref block, uint32_t warp_instructions) {
     if (!gpumpi_sm_names(sm, block)) return GPUMP_ERROR_STALE;
     gpumpi_sm_slots(sm)[block.slot].executed += warp_instructions;
     return GPUMP_OK;
 }
-/* Clears a block's flush bit: it did an atomic, or a store to something its launch has read. Hot. */
+/* Clears a block's flush bit: it did an atomic, or a store to something its launch has read. Hot. GPUMP_ERROR_STALE. */
 GPUMP_INLINE gpump_result gpump_sm_report_clobber(gpump_sm *sm, gpump_block_ref block) {
     if (!gpumpi_sm_names(sm, block)) return GPUMP_ERROR_STALE;
     gpumpi_sm_slots(sm)[block.slot].clobbered = 1;
     return GPUMP_OK;
 }
-/* Says what a STOPPING block still waits for, all its warps together (gpump_sm_wait bits among config.waits); 0: its state is
- * complete, and SAVE follows. Other states: GPUMP_ERROR_STATE. */
+/* Says what a STOPPING block still waits for, all its warps together: `waits`, gpump_sm_wait bits among config.waits; 0: its state is
+ * complete, and SAVE follows. GPUMP_ERROR_STATE in other states. */
 GPUMP_API gpump_result gpump_sm_report_waits(gpump_sm *sm, uint64_t now, gpump_block_ref block, uint32_t waits);
-/* Says how many bytes a switch of this block would move (what is live, compressed ...); until then, what is allocated. Not once
- * the block is SAVING. */
+/* Says how many bytes a switch of this block would move, register_bytes and shared_bytes (what is live, compressed ...); until then,
+ * what is allocated. GPUMP_ERROR_STATE once the block is SAVING. */
 GPUMP_API gpump_result gpump_sm_report_context_bytes(gpump_sm *sm, gpump_block_ref block, uint64_t register_bytes, uint64_t shared_bytes);
-/* Says that a running block as a whole waits for something (1), or no longer does (0). */
+/* Says that a running block as a whole waits for something (blocked = 1), or no longer does (0). GPUMP_ERROR_STATE when that is no
+ * change. */
 GPUMP_API gpump_result gpump_sm_report_blocked(gpump_sm *sm, uint64_t now, gpump_block_ref block, uint32_t blocked);
-/* The context has been written (timing HOST). */
+/* Says that the context of a block whose SAVE was handed over has been written (timing HOST). GPUMP_ERROR_STATE. */
 GPUMP_API gpump_result gpump_sm_report_saved(gpump_sm *sm, uint64_t now, gpump_block_ref block);
-/* The context has been read, the block runs (timing HOST). */
+/* Says that the context of a block whose RESTORE was handed over has been read: it runs (timing HOST). GPUMP_ERROR_STATE. */
 GPUMP_API gpump_result gpump_sm_report_restored(gpump_sm *sm, uint64_t now, gpump_block_ref block);
-/* The block has run to its end: allowed while it runs, is blocked, drains or stops. */
+/* Says that the block has run to its end: allowed while it runs, is blocked, drains or stops, else GPUMP_ERROR_STATE. */
 GPUMP_API gpump_result gpump_sm_report_done(gpump_sm *sm, uint64_t now, gpump_block_ref block);
-/* Nothing of a flushed block is in flight any more. */
+/* Says that nothing of a flushed block whose DROP was handed over is in flight any more. GPUMP_ERROR_STATE. */
 GPUMP_API gpump_result gpump_sm_report_dropped(gpump_sm *sm, uint64_t now, gpump_block_ref block);
-/* Lets time pass; only needed under timing PORT by hosts that ask questions before they pull actions. */
+/* Lets time pass; only needed under timing PORT by hosts that ask questions before they pull actions. Cost: linear in the slots. */
 GPUMP_API gpump_result gpump_sm_advance(gpump_sm *sm, uint64_t now);
 
-/* Reserves the SM for one kernel (Tanasic 5.2.2): only its blocks are placed; 0 lifts it. */
+/* Reserves the SM for one kernel (Tanasic 5.2.2): only blocks of `kernel` are placed; 0 lifts it. */
 GPUMP_API gpump_result gpump_sm_reserve(gpump_sm *sm, uint32_t kernel);
-/* Says how many bytes are left of the space preallocated for contexts of a kernel that has blocks here. It starts at
- * config.context_bytes with the kernel's first block; switching takes from it, a restore that has ended gives back, up to
- * config.context_bytes. Where several SMs share the space (gpump_context_pool), say what is left before asking or preempting. */
+/* Says how many `bytes` are left of the space preallocated for contexts of a kernel that has blocks here (GPUMP_ERROR_ARGUMENT for
+ * others). It starts at config.context_bytes with the kernel's first block; switching takes from it, a restore that has ended gives
+ * back, up to config.context_bytes. Where several SMs share the space (gpump_context_pool), say what is left before asking or
+ * preempting. */
 GPUMP_API gpump_result gpump_sm_set_context_room(gpump_sm *sm, uint32_t kernel, uint64_t bytes);
-/* Changes the size of shared memory: nothing may lie beyond the new end. At most what gpump_sm_init got. */
+/* Changes the size of shared memory to `bytes`, at most what gpump_sm_init got (GPUMP_ERROR_ARGUMENT): nothing may lie beyond the new
+ * end (GPUMP_ERROR_STATE). Cost: linear in the slots. */
 GPUMP_API gpump_result gpump_sm_set_shared_bytes(gpump_sm *sm, uint32_t bytes, gpump_diag *diag);
 
 /* ---- questions ---- */
@@ -1330,36 +1374,37 @@ GPUMP_API gpump_reason gpump_sm_may(const gpump_sm *sm, gpump_block_ref block, u
 /* Returns the first thing a STOPPING block waits for, YES for nothing; *waits gets all of them, *since when it was stopped (both
  * may be NULL). NOT_RUNNING in other states. */
 GPUMP_API gpump_reason gpump_sm_waits_for(const gpump_sm *sm, gpump_block_ref block, uint32_t *waits, uint64_t *since);
-/* Returns whether a block of this kernel and footprint finds room now; else which resource is short. */
+/* Returns whether a block of this kernel and footprint *need finds room now; else which resource is short. Cost: slots squared at worst. */
 GPUMP_API gpump_reason gpump_sm_room(const gpump_sm *sm, uint32_t kernel, const gpump_footprint *need);
-/* Lists the blocks here, by slot, as decisions see them. Array of at least *count; GPUMP_ERROR_CAPACITY sets *count to what is
- * needed (64 always suffices). `now` dates .cycles. */
+/* Lists the blocks here, by slot, as decisions see them, in blocks[capacity] (64 always suffice) and sets *count. `now` dates .cycles.
+ * GPUMP_ERROR_CAPACITY. Cost: linear in the slots. */
 GPUMP_API gpump_result gpump_sm_blocks(const gpump_sm *sm, uint64_t now, gpump_block_view *blocks, uint32_t capacity, uint32_t *count);
-/* Fills the view of one block. */
+/* Fills the view of one block. GPUMP_ERROR_STALE. */
 GPUMP_API gpump_result gpump_sm_block(const gpump_sm *sm, uint64_t now, gpump_block_ref block, gpump_block_view *view);
 /* Returns the bytes that are left for contexts of a kernel; UINT64_MAX when unlimited or when it has no blocks here. */
 GPUMP_API uint64_t gpump_sm_context_room(const gpump_sm *sm, uint32_t kernel);
 
 /* ---- decisions carried out ---- */
 
-/* Makes blocks leave, each by its own technique: all of them or, on an error, none; diag.index is the choice at fault and
- * diag.reason why (GPUMP_ERROR_REFUSED). Blocks may be running, blocked or draining; a stopping or parked one may be flushed, and
- * a parked one switched again to give up more. Groups must be complete. */
+/* Makes the blocks of choices[count] leave, each by its own technique: all of them or, on an error, none; diag.index is the choice at
+ * fault and diag.reason why (GPUMP_ERROR_REFUSED). Blocks may be running, blocked or draining; a stopping or parked one may be flushed,
+ * and a parked one switched again to give up more. Groups must be complete. Cost: linear in the slots and choices. */
 GPUMP_API gpump_result gpump_sm_preempt(gpump_sm *sm, uint64_t now, const gpump_sm_choice *choices, uint32_t count, gpump_diag *diag);
-/* Brings a parked block back: takes warp slots and the ranges it gave up, then RESTORE (0 bytes when all stayed in place). BUSY with
- * the reason when there is no room. */
+/* Brings a parked block back: takes warp slots and the ranges it gave up, then RESTORE (0 bytes when all stayed in place). GPUMP_BUSY
+ * with the reason when there is no room, GPUMP_ERROR_STATE when it is not parked. */
 GPUMP_API gpump_result gpump_sm_unpark(gpump_sm *sm, uint64_t now, gpump_block_ref block, gpump_diag *diag);
 /* Hands over the next action, by slot, in each slot in the order of its life. GPUMP_EMPTY when there is none. Cost: constant. */
 GPUMP_API gpump_result gpump_sm_next(gpump_sm *sm, uint64_t now, gpump_sm_action *action);
 /* Returns the cycle of the next action that comes by itself: the present one when one is ready, GPUMP_UNKNOWN when only a fact can
- * bring one. */
+ * bring one. Cost: linear in the slots. */
 GPUMP_API uint64_t gpump_sm_next_cycle(const gpump_sm *sm);
 
-/* Copies the counters; residents' instructions are in gpump_sm_blocks. */
+/* Copies the counters into *statistics; residents' instructions are in gpump_sm_blocks. */
 GPUMP_API void gpump_sm_get_statistics(const gpump_sm *sm, gpump_sm_statistics *statistics);
 /* Sets *difference to later - earlier, field by field: a region of interest. */
 GPUMP_API void gpump_sm_statistics_diff(const gpump_sm_statistics *earlier, const gpump_sm_statistics *later, gpump_sm_statistics *difference);
-/* Names the index-th counter with its value in *statistics; GPUMP_EMPTY past the last. Any pointer may be NULL but statistics. */
+/* Sets *name, *unit and *description of the index-th counter and *value, its value in *statistics; GPUMP_EMPTY past the last. Any
+ * pointer may be NULL but statistics. */
 GPUMP_API gpump_result gpump_sm_statistics_field(const gpump_sm_statistics *statistics, uint32_t index, const char **name,
                                                  const char **unit, const char **description, uint64_t *value);
 
@@ -1381,7 +1426,7 @@ typedef struct gpump_preempt_points_config {
     uint32_t struct_size; /* sizeof(gpump_preempt_points_config) */
     uint32_t interval;    /* K: one point for every so many instructions outside innermost loops; at least 1 */
 } gpump_preempt_points_config;
-/* Preset "lin": K = 100 (published: 100 to 1000 makes no great difference, Lin 2.4.1). */
+/* Fills *config with "lin": K = 100 (published: 100 to 1000 makes no great difference, Lin 2.4.1). GPUMP_ERROR_UNKNOWN_NAME. */
 GPUMP_API gpump_result gpump_preempt_points_config_preset(gpump_preempt_points_config *config, const char *preset);
 
 /* The live vector of an instruction word: 54 bits beside a 10-bit opcode (Lin 2.4.1). Bit r, 0 to 52, is 32-bit register r;
@@ -1416,8 +1461,8 @@ typedef struct gpump_preempt_point {
 
 /* Places preemption points (Lin 2.4.1): one in each innermost loop, where its barrier is that has the fewest live registers,
  * else at the place with the fewest live registers among those every iteration passes; and one for every K instructions
- * outside innermost loops, by the same choice. Every barrier becomes a BARRIER_PP with its vector. Returns a new program and
- * the points in the order of its instructions. The program must be allocated (32-bit registers first, then at most 64
+ * outside innermost loops, by the same choice. Every barrier becomes a BARRIER_PP with its vector. Sets *placed to a new program and
+ * points[capacity] to the points in the order of its instructions. The program must be allocated (32-bit registers first, then at most 64
  * predicates; gpump_registers_allocate gives that), at most one point per instruction. GPUMP_ERROR_CAPACITY with *count =
  * needed, and no program; GPUMP_ERROR_STATE before _finish; GPUMP_ERROR_ARGUMENT; GPUMP_ERROR_MEMORY. Cost: liveness, plus
  * for each point its enclosing divergences. */
@@ -1531,7 +1576,7 @@ typedef struct gpump_regions_report {
     uint32_t copies;             /* of them, those through a second boundary */
 } gpump_regions_report;
 
-/* Divides a program into idempotent regions and returns it with a BOUNDARY at the start of each (the kernel's own start
+/* Divides a program into idempotent regions and sets *formed to it with a BOUNDARY at the start of each (the kernel's own start
  * apart) and with what keeps their live-in registers. Best before register allocation, which then honours the boundaries;
  * allowed after it.
  *
@@ -1539,12 +1584,13 @@ typedef struct gpump_regions_report {
  * on every way round a loop that has any; where a warp may be diverged at a boundary, one at every place its other lanes can
  * wait. A warp at a BOUNDARY waits for its own instructions in flight, then records the PC behind it *and* its SIMT stack.
  * At a barrier it waits for those that could still fault. A branch that decides whether a barrier is reached is taken for
- * uniform. GPUMP_ERROR_STATE, GPUMP_ERROR_ARGUMENT (config; program with boundaries), GPUMP_ERROR_MEMORY. */
+ * uniform. *report (may be NULL) gets the counts. GPUMP_ERROR_STATE, GPUMP_ERROR_ARGUMENT (config; program with
+ * boundaries), GPUMP_ERROR_MEMORY. Cost: liveness, and the sum of region sizes a few times over. */
 GPUMP_API gpump_result gpump_regions_form(const gpump_program *program, const gpump_regions_config *config,
                                           gpump_program **formed, gpump_regions_report *report, gpump_diag *diag);
 
 /* Keeps the live-ins of the regions of a program that has boundaries: gpump_regions_form's second half, for hosts that place
- * their own. Adds to *report (may be NULL). GPUMP_ERROR_STATE, GPUMP_ERROR_MEMORY. Cost: the sum of region sizes, a few
+ * their own. Sets *preserved to a new program; adds to *report (may be NULL). GPUMP_ERROR_STATE, GPUMP_ERROR_MEMORY. Cost: the sum of region sizes, a few
  * times over. */
 GPUMP_API gpump_result gpump_regions_preserve(const gpump_program *program, gpump_program **preserved,
                                               gpump_regions_report *report, gpump_diag *diag);
@@ -1558,7 +1604,7 @@ typedef enum gpump_spilling {
 } gpump_spilling;
 
 /* Sets sets[b * words], words = gpump_liveness_words, to the registers that the b-th sparse BOUNDARY of a program, in layout order,
- * stores, and *count to how many there are. Every register has one place, which no other one shares. Call with capacity (in
+ * stores under `spilling` (gpump_spilling), and *count to how many there are. `liveness` is that of the program. Every register has one place, which no other one shares. Call with capacity (in
  * boundaries) 0 to learn the count. GPUMP_ERROR_CAPACITY, GPUMP_ERROR_ARGUMENT, GPUMP_ERROR_STATE, GPUMP_ERROR_MEMORY. Cost:
  * near-linear in instructions, times words. */
 GPUMP_API gpump_result gpump_regions_stored(const gpump_program *program, const gpump_liveness *liveness, uint32_t spilling,
@@ -1598,7 +1644,7 @@ typedef struct gpump_page_checks_report {
 } gpump_page_checks_report;
 
 /* Puts page checks before (or into) every access to global or generic memory, so that no unchecked access can fault, and
- * returns the new program. The host carries out START_MARKER, CLEAR_CHECK, CHECK, PAGE_ENTERED, GUARDED_CALL and
+ * sets *checked to the new program and *report to what became of them. The host carries out START_MARKER, CLEAR_CHECK, CHECK, PAGE_ENTERED, GUARDED_CALL and
  * GPUMP_FLAG_CHECKED as gpump_operation says; after the call has served the fault, lanes go on at the marker, and everything
  * between marker and call may be done again.
  *
@@ -1720,28 +1766,32 @@ typedef struct gpump_context_writer {
     uint32_t failed;
 } gpump_context_writer;
 
-/* Starts a context in `memory` of `capacity` bytes. NULL and 0 only measure. */
+/* Starts a context in `memory` of `capacity` bytes, any alignment. NULL and 0 only measure: gpump_context_end then says how much. */
 GPUMP_API gpump_result gpump_context_begin(gpump_context_writer *writer, void *memory, uint64_t capacity);
-/* Appends a section and returns its payload of `bytes` zero bytes to be filled, or NULL when only measuring or out of room (which
- * gpump_context_end then says). */
+/* Appends a section of `type` (gpump_context_type) and `index` (the warp, or 0) and returns its payload of `bytes` zero bytes to be
+ * filled, or NULL when only measuring or out of room (which gpump_context_end then says). Cost: linear in bytes. */
 GPUMP_API void *gpump_context_reserve(gpump_context_writer *writer, uint32_t type, uint32_t index, uint64_t bytes);
-/* Appends a section with a copy of `data`: shared memory, host-private state, sections passed through. */
+/* Appends a section of `type` and `index` with a copy of data[bytes]: shared memory, host-private state, sections passed through. Here
+ * and below gpump_context_end reports what went wrong. Cost: linear. */
 GPUMP_API void gpump_context_put(gpump_context_writer *writer, uint32_t type, uint32_t index, const void *data, uint64_t bytes);
-/* Append typed sections. Values are arrays [register][lane] of 32-bit words; 64-bit registers are two of them. */
+/* Appends which block it is and how far, *block. */
 GPUMP_API void gpump_context_put_block(gpump_context_writer *writer, const gpump_context_block *block);
+/* Appends the registers of a warp: values[registers][lanes], 32-bit words; 64-bit registers are two of them. Cost: linear. */
 GPUMP_API void gpump_context_put_registers(gpump_context_writer *writer, uint32_t warp, const uint32_t *values, uint32_t registers,
                                            uint32_t lanes);
+/* Appends the SIMT stack of a warp: entries[count], bottom first; count 0: all its threads have ended. Cost: linear. */
 GPUMP_API void gpump_context_put_stack(gpump_context_writer *writer, uint32_t warp, const gpump_context_stack_entry *entries, uint32_t count);
-/* Appends u64 words: predicates, exits, barriers, local memory pointers. */
+/* Appends words[count], u64, as `type` and `index`: predicates, exits, barriers, local memory pointers. Cost: linear. */
 GPUMP_API void gpump_context_put_words(gpump_context_writer *writer, uint32_t type, uint32_t index, const uint64_t *words, uint32_t count);
 /* Appends the control entry of a block of which a part stays in place. */
 GPUMP_API void gpump_context_put_control(gpump_context_writer *writer, const gpump_context_control *control);
-/* Appends registers in the smallest form that `allow` (GPUMP_COMPRESS_ALLOW_...) permits: those of one warp at its index, or of all
- * warps at index GPUMP_NONE. Arguments as gpump_compress_save. Until gpump_context_end the writer needs room for
- * gpump_compress_bound; measuring counts that bound, so a context may turn out shorter than measured. */
+/* Appends registers in the smallest form that `allow` (GPUMP_COMPRESS_ALLOW_...) permits: those of warp `index`, or of all warps at
+ * index GPUMP_NONE. layout, values and live as in gpump_compress_save, errors and cost too. Until gpump_context_end the writer needs
+ * room for gpump_compress_bound; measuring counts that bound, so a context may turn out shorter than measured. */
 GPUMP_API gpump_result gpump_context_put_compressed(gpump_context_writer *writer, uint32_t index, const gpump_compress_layout *layout,
                                                     const uint32_t *values, const uint64_t *live, uint32_t allow, gpump_diag *diag);
-/* Ends the context: writes header and checksum. Sets *bytes to its length, or with GPUMP_ERROR_CAPACITY to the length needed. */
+/* Ends the context: writes header and checksum. Sets *bytes to its length, or with GPUMP_ERROR_CAPACITY (also when only measuring) to
+ * the length needed. Cost: linear. */
 GPUMP_API gpump_result gpump_context_end(gpump_context_writer *writer, uint64_t *bytes);
 
 /* ---- reading ---- */
@@ -1765,23 +1815,27 @@ typedef struct gpump_context_reader {
 /* Opens a context: checks magic, version, lengths, every section's bounds, padding and the checksum. GPUMP_ERROR_FORMAT with the
  * field, and its offset in diag.index. Memory may be longer than the context. Cost: linear, about the speed of reading. */
 GPUMP_API gpump_result gpump_context_open(gpump_context_reader *reader, const void *memory, uint64_t bytes, gpump_diag *diag);
-/* Gets the next section; GPUMP_EMPTY after the last, and the walk starts again. */
+/* Gets the next section into *section; GPUMP_EMPTY after the last, and the walk starts again. */
 GPUMP_API gpump_result gpump_context_next(gpump_context_reader *reader, gpump_context_section *section);
 /* Finds a section by type and index; GPUMP_EMPTY when there is none. Searches from behind the one found last, so reading in order
  * costs a step each. */
 GPUMP_API gpump_result gpump_context_find(gpump_context_reader *reader, uint32_t type, uint32_t index, gpump_context_section *section);
-/* Read typed sections; GPUMP_EMPTY when absent, GPUMP_ERROR_FORMAT when its length contradicts its content, GPUMP_ERROR_CAPACITY
- * with the count needed when the array is too small. */
+/* Reads the block's section into *block. This and the typed reads below: GPUMP_EMPTY when the section is absent, GPUMP_ERROR_FORMAT when its
+ * length contradicts its content, GPUMP_ERROR_CAPACITY when the array is too small. Cost: as gpump_context_find, and linear. */
 GPUMP_API gpump_result gpump_context_get_block(gpump_context_reader *reader, gpump_context_block *block);
+/* Reads the registers of a warp into values[registers][lanes]; GPUMP_ERROR_FORMAT unless they were written as just so many. */
 GPUMP_API gpump_result gpump_context_get_registers(gpump_context_reader *reader, uint32_t warp, uint32_t *values, uint32_t registers,
                                                    uint32_t lanes);
+/* Reads the SIMT stack of a warp into entries[capacity], bottom first, and sets *count. */
 GPUMP_API gpump_result gpump_context_get_stack(gpump_context_reader *reader, uint32_t warp, gpump_context_stack_entry *entries,
                                                uint32_t capacity, uint32_t *count);
+/* Reads the section of `type` and `index` into words[capacity] and sets *count. */
 GPUMP_API gpump_result gpump_context_get_words(gpump_context_reader *reader, uint32_t type, uint32_t index, uint64_t *words,
                                                uint32_t capacity, uint32_t *count);
+/* Reads the control entry into *control: which part of the block is still on an SM. */
 GPUMP_API gpump_result gpump_context_get_control(gpump_context_reader *reader, gpump_context_control *control);
-/* Reads compressed registers back; those that were dead are left as they are. `layout` must have the shape they were written with,
- * its strides may differ. GPUMP_ERROR_FORMAT otherwise. */
+/* Reads compressed registers back, those of warp `index` or GPUMP_NONE as they were written; those that were dead are left as they
+ * are. `layout` must have the shape they were written with, its strides may differ: values[] lies as it says. GPUMP_ERROR_FORMAT. */
 GPUMP_API gpump_result gpump_context_get_compressed(gpump_context_reader *reader, uint32_t index, const gpump_compress_layout *layout,
                                                     uint32_t *values, gpump_diag *diag);
 /* Returns what a block cannot be restored without and this context neither has nor says to be in place: gpump_context_part bits, 0
@@ -1789,7 +1843,7 @@ GPUMP_API gpump_result gpump_context_get_compressed(gpump_context_reader *reader
  * empty has ended and needs no registers. Blocks of over 1024 warps are
  * not believed. Cost: one walk. */
 GPUMP_API uint32_t gpump_context_missing(gpump_context_reader *reader, uint32_t shared_bytes);
-/* Counts sections whose type this version does not know; the host's own do not count. */
+/* Counts sections whose type this version does not know; the host's own do not count. Cost: one walk. */
 GPUMP_API uint32_t gpump_context_unknown_sections(const gpump_context_reader *reader);
 
 /* ---- space for saved contexts, preallocated per kernel (Tanasic 5.2.2; hardware) ---- */
@@ -1806,21 +1860,25 @@ typedef struct gpump_context_pool_config {
 
 /* Sets *bytes to the memory of the pool's bookkeeping (the contexts themselves are elsewhere: kernels x contexts x context_bytes). */
 GPUMP_API gpump_result gpump_context_pool_bytes(const gpump_context_pool_config *config, size_t *bytes, gpump_diag *diag);
+/* Makes an empty pool in `memory` and sets *pool. */
 GPUMP_API gpump_result gpump_context_pool_init(void *memory, size_t bytes, const gpump_context_pool_config *config,
                                                gpump_context_pool **pool, gpump_diag *diag);
+/* Takes over a byte copy of a pool and sets *pool. */
 GPUMP_API gpump_result gpump_context_pool_adopt(void *memory, size_t bytes, const gpump_context_pool_config *config,
                                                 gpump_context_pool **pool, gpump_diag *diag);
+/* Returns a hash of the whole state, the same on every machine. Cost: linear. */
 GPUMP_API uint64_t gpump_context_pool_hash(const gpump_context_pool *pool);
 /* Sets *bits to the storage of the bookkeeping: a 15-bit owner and a bit per context. */
 GPUMP_API gpump_result gpump_context_pool_bits(const gpump_context_pool_config *config, uint64_t *bits, gpump_diag *diag);
-/* Gives a kernel (from 1) its space; GPUMP_ERROR_FULL when all spaces are taken, GPUMP_ERROR_STATE when it has one. */
+/* Gives `kernel` (from 1) its space; GPUMP_ERROR_FULL when all spaces are taken, GPUMP_ERROR_STATE when it has one. Cost of this and
+ * the calls below: linear in config.kernels and in contexts / 64. */
 GPUMP_API gpump_result gpump_context_pool_open(gpump_context_pool *pool, uint32_t kernel);
-/* Takes the space back; GPUMP_ERROR_STATE while contexts are in it. */
+/* Takes the space of `kernel` back; GPUMP_ERROR_STATE while contexts are in it, or when it has none. */
 GPUMP_API gpump_result gpump_context_pool_close(gpump_context_pool *pool, uint32_t kernel);
 /* Takes room for one context of a kernel: sets *context, its offset being *context x context_bytes. GPUMP_ERROR_FULL when the
  * kernel's space is used up, GPUMP_ERROR_CAPACITY when `bytes` exceeds context_bytes, GPUMP_ERROR_STATE without an open space. */
 GPUMP_API gpump_result gpump_context_pool_take(gpump_context_pool *pool, uint32_t kernel, uint64_t bytes, uint64_t *context);
-/* Gives it back; GPUMP_ERROR_STATE when it is not taken. */
+/* Gives the room of `context` back; GPUMP_ERROR_STATE when it is not taken. */
 GPUMP_API gpump_result gpump_context_pool_give(gpump_context_pool *pool, uint64_t context);
 /* Returns how many more contexts of a kernel fit; 0 without an open space. */
 GPUMP_API uint32_t gpump_context_pool_room(const gpump_context_pool *pool, uint32_t kernel);
@@ -1965,42 +2023,54 @@ typedef struct gpump_spill_statistics {
 
 /* Fills *config for a preset of gpump_gpu_config_preset: a job per block slot, its warp slots, and Lin's pipeline. */
 GPUMP_API gpump_result gpump_spill_config_preset(gpump_spill_config *config, const char *preset);
+/* Sets *bytes to the memory that a pipeline needs. GPUMP_ERROR_CONFIG. */
 GPUMP_API gpump_result gpump_spill_bytes(const gpump_spill_config *config, size_t *bytes, gpump_diag *diag);
+/* Makes a pipeline without jobs in `memory` and sets *spill. */
 GPUMP_API gpump_result gpump_spill_init(void *memory, size_t bytes, const gpump_spill_config *config, gpump_spill **spill, gpump_diag *diag);
+/* Takes over a byte copy of a pipeline and sets *spill. */
 GPUMP_API gpump_result gpump_spill_adopt(void *memory, size_t bytes, const gpump_spill_config *config, gpump_spill **spill, gpump_diag *diag);
+/* Returns a hash of the whole state, the same on every machine. Cost: linear in jobs and warps. */
 GPUMP_API uint64_t gpump_spill_hash(const gpump_spill *spill);
 
-/* Begins to save a block of `warps` warps. Sets *job. BUSY when jobs or warps are used up. */
+/* Begins to save a block of `warps` warps, shared_bytes of shared memory and metadata_bytes of metadata (an estimate at first:
+ * gpump_spill_report_metadata); `cookie` comes back with its actions. Sets *job. GPUMP_BUSY when jobs or warps are used up. */
 GPUMP_API gpump_result gpump_spill_save(gpump_spill *spill, uint64_t now, uint64_t cookie, uint32_t warps, uint32_t shared_bytes,
                                         uint32_t metadata_bytes, uint32_t *job);
-/* A warp of that block (any order, each once) has drained: what it has to move. drained_cycle counts as now, point_cycle as given. */
+/* Says that a warp of the block that `job` saves (any order, each once) has drained, and in *warp what it has to move. drained_cycle
+ * counts as now, point_cycle as given. GPUMP_ERROR_STATE when all its warps are in. */
 GPUMP_API gpump_result gpump_spill_report_drained(gpump_spill *spill, uint64_t now, uint32_t job, const gpump_spill_warp *warp);
-/* Says how many bytes of metadata the block really has, as soon as that is known. GPUMP_ERROR_STATE once metadata is on its way, and
- * for restores. */
+/* Says that the block of `job` really has metadata_bytes of metadata, as soon as that is known. GPUMP_ERROR_STATE once metadata is on
+ * its way, and for restores. */
 GPUMP_API gpump_result gpump_spill_report_metadata(gpump_spill *spill, uint32_t job, uint32_t metadata_bytes);
-/* Begins to restore a block; warps[] come back in this order (cycles in them count for nothing). */
+/* Begins to restore a block and sets *job; warps[count] come back in this order (cycles in them count for nothing). cookie,
+ * shared_bytes and metadata_bytes as in gpump_spill_save. GPUMP_BUSY likewise. Cost: linear in count. */
 GPUMP_API gpump_result gpump_spill_restore(gpump_spill *spill, uint64_t now, uint64_t cookie, const gpump_spill_warp *warps, uint32_t count,
                                            uint32_t shared_bytes, uint32_t metadata_bytes, uint32_t *job);
-/* The oldest `segments` segments of a job that are under way have been written, or have arrived. */
+/* Says that the oldest `segments` segments of a job that are under way have been written, or have arrived. GPUMP_ERROR_STATE when there
+ * are not so many. */
 GPUMP_API gpump_result gpump_spill_report_moved(gpump_spill *spill, uint64_t now, uint32_t job, uint32_t segments);
-/* Forgets a job: its block has ended before it was saved. Segments under way are no longer waited for; do not report them. */
+/* Forgets a job: its block has ended before it was saved. Segments under way are no longer waited for; do not report them.
+ * GPUMP_ERROR_STATE when there is no such job. */
 GPUMP_API gpump_result gpump_spill_cancel(gpump_spill *spill, uint64_t now, uint32_t job);
-/* Hands over the next action that is ready: WARP and DONE before segments, then segments of the block whose job began first (of several, the
+/* Hands over the next *action that is ready: WARP and DONE before segments, then segments of the block whose job began first (of several, the
  * lower job), so that blocks end one after the other and the first room is free early; another block's go only while it has none ready.
- * EMPTY when none is, or when `outstanding` segments are under way and only segments are ready. */
+ * GPUMP_EMPTY when none is, or when `outstanding` segments are under way and only segments are ready. */
 GPUMP_API gpump_result gpump_spill_next(gpump_spill *spill, uint64_t now, gpump_spill_action *action);
-/* The same without segments, for a host whose port is taken: after gpump_spill_report_moved a block may be done. */
+/* Hands over the next *action that is no segment, for a host whose port is taken: after gpump_spill_report_moved a block may be done. */
 GPUMP_API gpump_result gpump_spill_next_event(gpump_spill *spill, uint64_t now, gpump_spill_action *action);
 /* Returns the cycle at which the next action is ready without further facts; GPUMP_UNKNOWN: only a fact brings one. */
 GPUMP_API uint64_t gpump_spill_next_cycle(const gpump_spill *spill);
+/* Copies the counters into *statistics. */
 GPUMP_API void gpump_spill_get_statistics(const gpump_spill *spill, gpump_spill_statistics *statistics);
+/* Sets *name, *unit and *description of the index-th counter and *value, its value in *statistics; GPUMP_EMPTY past the last. Any
+ * pointer may be NULL but statistics. */
 GPUMP_API gpump_result gpump_spill_statistics_field(const gpump_spill_statistics *statistics, uint32_t index, const char **name,
                                                     const char **unit, const char **description, uint64_t *value);
 
 /* Sets *difference to later - earlier, field by field. */
 GPUMP_API void gpump_spill_statistics_diff(const gpump_spill_statistics *earlier, const gpump_spill_statistics *later, gpump_spill_statistics *difference);
 /* Sets *bits to the storage the pipeline needs: per warp its job, registers, bytes and progress; per job its part, progress and counts;
- * and one segment buffer per job. */
+ * and one segment buffer per job. GPUMP_ERROR_CONFIG. */
 GPUMP_API gpump_result gpump_spill_bits(const gpump_spill_config *config, uint64_t *bits, gpump_diag *diag);
 
 /* ---- calculations ---- */
@@ -2014,12 +2084,16 @@ typedef struct gpump_spill_times {
     uint64_t drain_cycles; /* summed over warps, point to drained */
     uint64_t spill_cycles; /* summed over warps, point to last register handed to the port */
 } gpump_spill_times;
-/* Computes the time to save one block through a port that moves b bytes in ceil(b x port_cycles / port_bytes) cycles and takes
- * one segment after the other; a write is done `latency` cycles after it has passed. At most 256 warps. Cost: segments x warps at worst. */
+/* Computes into *times how long it takes to save one block through a port that moves b bytes in ceil(b x port_cycles / port_bytes)
+ * cycles, from cycle `start`, one segment after the other; a write is done `latency` cycles after it has passed.
+ *   warps[count]     what each warp has to move and when it has drained; at most 256
+ *   shared_bytes, metadata_bytes   what follows the registers
+ * GPUMP_ERROR_CONFIG, GPUMP_ERROR_ARGUMENT. Cost: segments x warps at worst. */
 GPUMP_API gpump_result gpump_spill_save_time(const gpump_spill_config *config, uint64_t port_cycles, uint64_t port_bytes, uint64_t latency,
                                              uint64_t start, const gpump_spill_warp *warps, uint32_t count, uint32_t shared_bytes,
                                              uint32_t metadata_bytes, gpump_spill_times *times, gpump_diag *diag);
-/* The same for a restore: a segment arrives `latency` cycles after it has passed the port. */
+/* Computes into *times how long a restore takes; a segment arrives `latency` cycles after it has passed the port. config, port_cycles,
+ * port_bytes, start, warps[count], shared_bytes and metadata_bytes, errors and cost as in gpump_spill_save_time. */
 GPUMP_API gpump_result gpump_spill_restore_time(const gpump_spill_config *config, uint64_t port_cycles, uint64_t port_bytes, uint64_t latency,
                                                 uint64_t start, const gpump_spill_warp *warps, uint32_t count, uint32_t shared_bytes,
                                                 uint32_t metadata_bytes, gpump_spill_times *times, gpump_diag *diag);
@@ -2090,7 +2164,7 @@ typedef struct gpump_victim_sm {
 #define GPUMP_VICTIM_SERIAL_PORT 1u /* saves of one SM follow each other: latencies of switch and rewind add up (policies that can) */
 
 typedef struct gpump_victim_request {
-    uint32_t struct_size;
+    uint32_t struct_size;    /* sizeof(gpump_victim_request) */
     uint32_t kernel;         /* the incoming kernel: its own blocks are never victims */
     uint32_t positions;      /* how many of its blocks want room, over all SMs */
     uint32_t flags;          /* GPUMP_VICTIM_... */
@@ -2192,7 +2266,7 @@ typedef struct gpump_victim_plan {
 
 /* A policy: constant, with any hook NULL. What the hooks answer is checked. */
 typedef struct gpump_victim_policy {
-    uint32_t struct_size;
+    uint32_t struct_size;       /* sizeof(gpump_victim_policy) */
     uint32_t flags;             /* GPUMP_VICTIM_... */
     uint32_t techniques;        /* those it uses, as bits 1 << gpump_technique */
     uint32_t unused;
@@ -2218,7 +2292,7 @@ GPUMP_API const gpump_victim_policy *gpump_victim_policy_at(uint32_t index);
 
 /* ---- the parts ---- */
 
-/* Lays out the positions of an incoming footprint on SMs with `shared_bytes` of shared memory. GPUMP_ERROR_REFUSED with
+/* Lays out the positions of an incoming footprint *need on SMs of *gpu with `shared_bytes` of shared memory. GPUMP_ERROR_REFUSED with
  * NEVER_FITS when one block is larger than an SM. */
 GPUMP_API gpump_result gpump_victim_geometry_init(gpump_victim_geometry *geometry, const gpump_gpu *gpu, const gpump_footprint *need,
                                                   uint32_t shared_bytes, gpump_diag *diag);
@@ -2228,24 +2302,27 @@ GPUMP_API gpump_result gpump_victim_geometry_init(gpump_victim_geometry *geometr
  * Cost: linear in blocks. */
 GPUMP_API void gpump_victim_candidates(const gpump_victim_geometry *geometry, const gpump_block_view *blocks, uint32_t count,
                                        uint32_t kernel, uint64_t *sets, uint64_t *taken);
-/* Evicts preempted blocks from all sets (Shieh Fig 3.9). */
+/* Evicts `preempted` blocks (mask) from sets[positions] (Shieh Fig 3.9). Cost: linear in positions. */
 GPUMP_API void gpump_victim_candidates_update(uint64_t *sets, uint32_t positions, uint64_t preempted);
 
 /* Algorithm 1 once, on sets of one SM: the technique of each block in any set, then the candidate.
+ *   request, sm      the request and the SM's view, as in gpump_victim_decide
  *   sets, positions  candidate sets as above; `open` masks those that take part
  *   technique        out, per block of the view; GPUMP_VICTIM_NO_TECHNIQUE for blocks in no set or with none allowed
  *   chosen           out: position, victims, latency, overhead, late
- * Returns GPUMP_EMPTY when no candidate can leave. Looks at registers and shared memory only; gpump_victim_decide at all four. */
+ * Returns GPUMP_EMPTY when no candidate can leave. Looks at registers and shared memory only; gpump_victim_decide at all four.
+ * Cost: linear in blocks x positions. */
 GPUMP_API gpump_result gpump_victim_select(const gpump_victim_policy *policy, const gpump_victim_request *request,
                                            const gpump_victim_sm *sm, const uint64_t *sets, uint32_t positions, uint64_t open,
                                            uint8_t *technique, gpump_victim_candidate *chosen);
 
-/* The plan that policies without a plan hook get: Algorithm 1 repeated. For hooks that want to start from it. */
+/* Fills *plan from *args as policies without a plan hook do: Algorithm 1 repeated. For hooks that want to start from it. Cost: as
+ * gpump_victim_decide on one SM. */
 GPUMP_API void gpump_victim_plan_greedy(const gpump_victim_policy *policy, const gpump_victim_plan_args *args, gpump_victim_plan *plan);
 
 /* ---- the decision ---- */
 
-/* Returns the scratch memory that gpump_victim_decide needs: 0 up to 64 SMs (it then uses the stack). */
+/* Returns the scratch memory that gpump_victim_decide needs for sm_count SMs, bytes: 0 up to 64 of them (it then uses the stack). */
 GPUMP_API size_t gpump_victim_scratch_bytes(uint32_t sm_count);
 
 /* Decides a whole request over SMs (Shieh 3.1 to 3.3): positions that are empty are taken first, then Algorithm 1 until the request
@@ -2253,10 +2330,12 @@ GPUMP_API size_t gpump_victim_scratch_bytes(uint32_t sm_count);
  * position whose registers and shared memory are free but for which warp slots, threads or a block slot are short gets further
  * victims, best first.
  *   policy    of gpump_victim_find, or the caller's
+ *   geometry  of gpump_victim_geometry_init, the same for all SMs
  *   sms       sm_count views; estimates made with policy->cost
- *   scratch   gpump_victim_scratch_bytes(sm_count), 8-byte aligned; NULL when that is 0
+ *   scratch   scratch_bytes, at least gpump_victim_scratch_bytes(sm_count), 8-byte aligned; NULL when that is 0
  *   places    out: what the incoming kernel gets, SM by SM; room for place_capacity
- *   choices   out: who leaves how, SM by SM; saves of an SM in the order in which they should be done
+ *   choices   out: who leaves how, SM by SM; saves of an SM in the order in which they should be done;
+ *             room for choice_capacity
  * The host dispatches at places with latency 0 at once, at the others when their victims are out, and sends no new blocks of other
  * kernels to SMs that have a place open. decision->missing and reason say what could not be had. Errors: GPUMP_ERROR_ARGUMENT;
  * GPUMP_ERROR_CAPACITY (decision->places and choices say how many; nothing is written to the arrays); GPUMP_ERROR_REFUSED when a
@@ -2268,7 +2347,8 @@ GPUMP_API gpump_result gpump_victim_decide(const gpump_victim_policy *policy, co
                                            gpump_diag *diag);
 
 /* Looks again at blocks that drain, when the cycle that a decision named has come: who is now to leave in another way. Policies that
- * never ask again change nothing. `sms` hold fresh views and estimates. Fills choices; decision->ask_again may name a further cycle. */
+ * never ask again change nothing. sms[sm_count] hold fresh views and estimates, *request is the old one with a new `now`. Fills choices
+ * (room for choice_capacity); decision->ask_again may name a further cycle. Errors and cost as gpump_victim_decide. */
 GPUMP_API gpump_result gpump_victim_reconsider(const gpump_victim_policy *policy, const gpump_victim_request *request,
                                                const gpump_victim_sm *sms, uint32_t sm_count, gpump_victim_choice *choices,
                                                uint32_t choice_capacity, gpump_victim_decision *decision, gpump_diag *diag);
@@ -2276,7 +2356,7 @@ GPUMP_API gpump_result gpump_victim_reconsider(const gpump_victim_policy *policy
 /* ---- what it costs in hardware (Shieh Table 3.1) ---- */
 
 typedef struct gpump_victim_config {
-    uint32_t struct_size;
+    uint32_t struct_size;    /* sizeof(gpump_victim_config) */
     uint32_t sms;            /* SMs; published: 15 */
     uint32_t positions;      /* position registers per SM, each for registers and shared memory; published: 64 */
     uint32_t address_bits;   /* of a position; published: 16 */
@@ -2571,7 +2651,8 @@ typedef struct gpump_scheduler gpump_scheduler;
 GPUMP_API gpump_result gpump_scheduler_config_preset(gpump_scheduler_config *config, const char *preset);
 /* Sets *bytes to the memory it needs. GPUMP_ERROR_CONFIG names the field at fault. */
 GPUMP_API gpump_result gpump_scheduler_bytes(const gpump_scheduler_config *config, size_t *bytes, gpump_diag *diag);
-/* Makes a scheduler with all SMs idle in `memory` (8-byte aligned, at least that size). Nothing is allocated, then or later. */
+/* Makes a scheduler with all SMs idle in `memory` (8-byte aligned, at least that size). Nothing is allocated, then or later.
+ * GPUMP_ERROR_CONFIG, GPUMP_ERROR_CAPACITY. Cost: linear in the memory. */
 GPUMP_API gpump_result gpump_scheduler_init(void *memory, size_t bytes, const gpump_scheduler_config *config,
                                             gpump_scheduler **scheduler, gpump_diag *diag);
 /* Takes over a byte copy of a scheduler of the same configuration and build. GPUMP_ERROR_FORMAT for anything else. */
@@ -2586,7 +2667,7 @@ typedef struct gpump_scheduler_storage {
     uint64_t ptbqs;                                     /* 8 B per entry: 21,632 B at 13 SMs x 16 blocks */
     uint64_t context_table;
 } gpump_scheduler_storage;
-/* Computes it. Cost: a few multiplications. */
+/* Computes it into *storage. GPUMP_ERROR_CONFIG. */
 GPUMP_API gpump_result gpump_scheduler_bits(const gpump_scheduler_config *config, gpump_scheduler_storage *storage, gpump_diag *diag);
 
 /* ---- facts; an error leaves the state as it was ---- */
@@ -2602,9 +2683,9 @@ GPUMP_API gpump_result gpump_scheduler_close(gpump_scheduler *scheduler, uint64_
 /* Puts a kernel launch into the buffer of `queue`. GPUMP_BUSY while the queue's last command has not been reported done. */
 GPUMP_API gpump_result gpump_scheduler_submit(gpump_scheduler *scheduler, uint64_t now, uint32_t queue,
                                               const gpump_scheduler_command *command, gpump_diag *diag);
-/* SETUP of this SM is finished. GPUMP_ERROR_STATE when none was under way. */
+/* Says that the SETUP of `sm` is finished. GPUMP_ERROR_STATE when none was under way. */
 GPUMP_API gpump_result gpump_scheduler_report_ready(gpump_scheduler *scheduler, uint64_t now, uint32_t sm);
-/* A block ran to its end. block: from ISSUE. GPUMP_ERROR_STALE when it does not name a resident block. Cost: constant. */
+/* Says that a block ran to its end; block: from ISSUE. GPUMP_ERROR_STALE when it does not name a resident block. */
 GPUMP_API gpump_result gpump_scheduler_report_finished(gpump_scheduler *scheduler, uint64_t now, uint64_t block);
 /* A block of an SM under preemption has left; `handle` (id and where its context lies) comes back with the ISSUE that resumes
  * it. A flushed block is one whose handle names no context. GPUMP_ERROR_STATE when the SM is not being preempted, GPUMP_ERROR_FULL
@@ -2622,12 +2703,14 @@ GPUMP_API gpump_result gpump_scheduler_next(gpump_scheduler *scheduler, const gp
 GPUMP_API uint64_t gpump_scheduler_next_cycle(const gpump_scheduler *scheduler);
 
 /* ---- views ---- */
+/* Returns the tables as a policy sees them, good until the next call that changes them. */
 GPUMP_API gpump_scheduler_view gpump_scheduler_look(const gpump_scheduler *scheduler);
+/* Returns the counters since gpump_scheduler_init; they live in the scheduler. */
 GPUMP_API const gpump_scheduler_statistics *gpump_scheduler_count(const gpump_scheduler *scheduler);
 /* Returns the difference after - before, field by field. */
 GPUMP_API gpump_scheduler_statistics gpump_scheduler_statistics_diff(const gpump_scheduler_statistics *after,
                                                                      const gpump_scheduler_statistics *before);
-/* Names the index-th statistic; GPUMP_EMPTY past the last. */
+/* Sets *name, *unit and *description (each may be NULL) of the index-th counter; GPUMP_EMPTY past the last. */
 GPUMP_API gpump_result gpump_scheduler_statistics_field(uint32_t index, const char **name, const char **unit, const char **description);
 /* Checks every invariant of the tables against each other (tests, debugging). Returns NULL, or what is wrong. Cost: quadratic at worst. */
 GPUMP_API const char *gpump_scheduler_check(const gpump_scheduler *scheduler);
