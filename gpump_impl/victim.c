@@ -116,12 +116,39 @@ static gpump_reason gpumpi_victim_why(const gpump_victim_plan_args *args, uint32
     return GPUMP_REASON_WARPS;
 }
 
+/* Sorts the blocks of `which` by latency; returns how many there are. */
+static uint32_t gpumpi_victim_by_latency(uint64_t which, const uint64_t *latency, uint8_t *order) {
+    uint32_t n = 0, j;
+    for (; which; which &= which - 1) {
+        uint32_t i = gpump_bits_lowest64(which);
+        for (j = n++; j > 0 && latency[order[j - 1]] > latency[i]; j--) order[j] = order[j - 1];
+        order[j] = (uint8_t)i;
+    }
+    return n;
+}
+
+/* The k-th of the positions to be free needs warps, threads and slots for k, from whichever blocks are out by then. */
+static void gpumpi_victim_wait_for_room(const gpump_victim_plan_args *args, const gpump_victim_plan *plan, const uint64_t *latency, uint64_t *wait) {
+    uint8_t blocks[GPUMP_VICTIM_BLOCKS], positions[GPUMP_VICTIM_POSITIONS];
+    uint32_t block_count = gpumpi_victim_by_latency(plan->victims | args->leaving, latency, blocks), k, out = 0;
+    uint32_t count = gpumpi_victim_by_latency(plan->positions, wait, positions);
+    gpumpi_victim_room room = gpumpi_victim_room_without(args, args->leaving);
+    uint64_t last = 0;
+    for (k = 0; k < count; k++) {
+        while (!gpumpi_victim_suffices(args->geometry, &room, k + 1) && out < block_count) {
+            last = latency[blocks[out]];
+            gpumpi_victim_release(args->sm->blocks, (uint64_t)1 << blocks[out++], &room);
+        }
+        if (wait[positions[k]] < last) wait[positions[k]] = last;
+    }
+}
+
 /* Adds one SM's plan to the decision. */
 static void gpumpi_victim_emit(const gpumpi_victim_context *context, const gpump_victim_plan_args *args, const gpump_victim_plan *plan,
                                gpumpi_victim_out *out) {
     const gpump_victim_sm *sm = args->sm;
     gpump_victim_decision *decision = out->decision;
-    uint64_t latency[GPUMP_VICTIM_BLOCKS], rest, everyone = 0, on_positions = 0, port = 0;
+    uint64_t latency[GPUMP_VICTIM_BLOCKS], wait[GPUMP_VICTIM_POSITIONS], rest, last = 0, on_positions = 0, port = 0;
     uint8_t order[GPUMP_VICTIM_BLOCKS];
     uint32_t n = 0, j;
     int whole = (context->policy->flags & GPUMP_VICTIM_WHOLE_SM) != 0, serial = (context->request->flags & GPUMP_VICTIM_SERIAL_PORT) != 0;
@@ -129,6 +156,7 @@ static void gpumpi_victim_emit(const gpumpi_victim_context *context, const gpump
     for (rest = args->leaving; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest);
         latency[i] = gpumpi_victim_leaving_latency(&sm->blocks[i], &sm->estimates[i]);
+        if (latency[i] > last) last = latency[i];
     }
     /* Saves go shortest first, behind everything that needs no port. */
     for (rest = plan->victims; rest; rest &= rest - 1) {
@@ -157,27 +185,22 @@ static void gpumpi_victim_emit(const gpumpi_victim_context *context, const gpump
         }
         decision->choices++;
         decision->overhead = gpump_add_saturated(decision->overhead, sm->estimates[i].overhead[t]);
-        if (latency[i] > everyone) everyone = latency[i];
+        if (latency[i] > last) last = latency[i];
     }
-    for (rest = plan->positions; rest; rest &= rest - 1) on_positions |= args->sets[gpump_bits_lowest64(rest)];
     for (rest = plan->positions; rest; rest &= rest - 1) {
-        uint32_t p = gpump_bits_lowest64(rest), late;
-        uint64_t wait = 0, who;
-        /* With victims outside every position (for their warps, threads or slot), and whenever the SM goes as a whole, it is the
-         * last of all that counts for a position that is not simply free. */
-        if (whole || (plan->victims & ~on_positions)) {
-            wait = (whole && !plan->victims) ? 0 : everyone;
-            for (who = whole ? args->leaving : args->sets[p] & args->leaving; who; who &= who - 1)
-                if (latency[gpump_bits_lowest64(who)] > wait) wait = latency[gpump_bits_lowest64(who)];
-        } else {
-            for (who = args->sets[p] & (plan->victims | args->leaving); who; who &= who - 1)
-                if (latency[gpump_bits_lowest64(who)] > wait) wait = latency[gpump_bits_lowest64(who)];
-        }
-        late = wait > context->left || wait == GPUMP_UNKNOWN;
-        if (context->left == GPUMP_UNKNOWN) late = 0;
+        uint32_t p = gpump_bits_lowest64(rest);
+        uint64_t who = args->sets[p] & (plan->victims | args->leaving);
+        on_positions |= args->sets[p];
+        wait[p] = whole ? last : 0; /* an SM that goes as a whole waits for its last block */
+        for (; who; who &= who - 1)
+            if (latency[gpump_bits_lowest64(who)] > wait[p]) wait[p] = latency[gpump_bits_lowest64(who)];
+    }
+    if (args->leaving || (plan->victims & ~on_positions)) gpumpi_victim_wait_for_room(args, plan, latency, wait);
+    for (rest = plan->positions; rest; rest &= rest - 1) {
+        uint32_t p = gpump_bits_lowest64(rest), late = context->left != GPUMP_UNKNOWN && wait[p] > context->left;
         if (out->places) {
             gpump_victim_place *place = &out->places[decision->places];
-            place->latency = wait;
+            place->latency = wait[p];
             place->sm = sm->sm;
             place->position = p;
             place->register_base = p * context->geometry->registers;
@@ -187,7 +210,7 @@ static void gpumpi_victim_emit(const gpumpi_victim_context *context, const gpump
         }
         decision->places++;
         decision->late += late;
-        if (wait > decision->latency) decision->latency = wait;
+        if (wait[p] > decision->latency) decision->latency = wait[p];
     }
     decision->sms++;
     if (plan->ask_again < decision->ask_again) decision->ask_again = plan->ask_again;

@@ -13,6 +13,7 @@ typedef struct gpumpi_victim_search {
     uint32_t positions, items, want;
     uint32_t nodes;
     int groups;
+    uint64_t most;             /* overhead at most */
     uint64_t best_overhead, best_positions, best_victims;
     int found;
 } gpumpi_victim_search;
@@ -27,7 +28,7 @@ static uint64_t gpumpi_victim_total(const gpumpi_victim_search *search, uint64_t
 static void gpumpi_victim_search_fill(gpumpi_victim_search *search, uint64_t positions, uint64_t victims, uint64_t overhead, uint32_t k) {
     const gpump_victim_plan_args *args = search->args;
     gpumpi_victim_room room;
-    if (search->found && overhead >= search->best_overhead) return;
+    if (overhead > search->most || (search->found && overhead >= search->best_overhead)) return;
     room.warps = args->free_warps;
     room.threads = args->free_threads;
     room.slots = args->free_slots;
@@ -74,7 +75,7 @@ static void gpumpi_victim_search_positions(gpumpi_victim_search *search, uint32_
     if (search->positions - k < missing) return;
     /* Positions are sorted by what only they cost: the next `missing` ones are the least that can still come. */
     for (i = k; i < k + missing; i++) bound = gpump_add_saturated(bound, search->alone[i]);
-    if (search->found && bound >= search->best_overhead) return;
+    if (bound > search->most || (search->found && bound >= search->best_overhead)) return;
     gpumpi_victim_search_positions(search, k + 1, chosen + 1, positions | (uint64_t)1 << search->position[k],
                                    victims | search->sets[k]);
     /* Positions with the same victims are as good as each other: who leaves one out leaves all of them out. */
@@ -82,14 +83,15 @@ static void gpumpi_victim_search_positions(gpumpi_victim_search *search, uint32_
     gpumpi_victim_search_positions(search, i, chosen, positions, victims);
 }
 
-GPUMP_API uint64_t gpumpi_victim_exact(const gpump_victim_plan_args *args, const gpump_cost_estimate *estimates, uint32_t nodes,
-                                       gpump_victim_plan *plan) {
+GPUMP_API void gpumpi_victim_exact(const gpump_victim_plan_args *args, const gpump_cost_estimate *estimates, uint64_t most, uint32_t nodes,
+                                   gpump_victim_plan *plan) {
     gpumpi_victim_search search;
+    gpump_victim_plan_args within = *args; /* as of the limit in question */
     uint64_t fastest[GPUMP_VICTIM_BLOCKS], overhead[GPUMP_VICTIM_BLOCKS], choosable = args->choosable, rest, limit = args->left;
     uint32_t want, p, i, j;
     plan->positions = plan->victims = 0;
     plan->ask_again = GPUMP_UNKNOWN;
-    search.args = args;
+    search.args = &within;
     search.overhead = overhead;
     search.groups = args->groups != 0;
     for (rest = choosable; rest; rest &= rest - 1) {
@@ -104,22 +106,23 @@ GPUMP_API uint64_t gpumpi_victim_exact(const gpump_victim_plan_args *args, const
         for (;;) {
             gpumpi_victim_room room;
             uint64_t next = GPUMP_UNKNOWN, bad;
+            if (args->leaving) within = gpumpi_victim_args_within(args, limit);
             uint32_t positions = 0, more = 0;
             search.usable = 0;
             for (rest = choosable; rest; rest &= rest - 1) {
                 i = gpump_bits_lowest64(rest);
                 if (fastest[i] <= limit) search.usable |= (uint64_t)1 << i;
             }
-            bad = ~search.usable & ~args->leaving;
+            bad = ~search.usable & ~within.leaving;
             for (rest = search.groups ? search.usable : 0; rest; rest &= rest - 1) {
                 uint64_t one = rest & (0 - rest);
                 if (gpumpi_victim_closure(args->sm, one) & bad) search.usable &= ~one;
             }
             for (p = 0; p < args->geometry->positions; p++)
-                if ((args->open >> p & 1u) && !(args->sets[p] & ~args->leaving & ~search.usable)) positions++;
-            room.warps = args->free_warps;
-            room.threads = args->free_threads;
-            room.slots = args->free_slots;
+                if ((args->open >> p & 1u) && !(args->sets[p] & ~within.leaving & ~search.usable)) positions++;
+            room.warps = within.free_warps;
+            room.threads = within.free_threads;
+            room.slots = within.free_slots;
             gpumpi_victim_release(args->sm->blocks, search.usable, &room);
             if (positions >= want && gpumpi_victim_suffices(args->geometry, &room, want)) goto possible;
             for (rest = choosable & ~search.usable; rest; rest &= rest - 1) {
@@ -129,11 +132,18 @@ GPUMP_API uint64_t gpumpi_victim_exact(const gpump_victim_plan_args *args, const
                     more = 1;
                 }
             }
+            for (rest = args->leaving & ~within.leaving; rest; rest &= rest - 1) {
+                uint64_t latency;
+                i = gpump_bits_lowest64(rest);
+                latency = gpumpi_victim_leaving_latency(&args->sm->blocks[i], &args->sm->estimates[i]);
+                if (!more || latency < next) next = latency;
+                more = 1;
+            }
             if (!more) break;
             limit = next;
         }
     }
-    return limit;
+    return;
 possible:
     for (rest = search.usable; rest; rest &= rest - 1) {
         i = gpump_bits_lowest64(rest);
@@ -141,6 +151,7 @@ possible:
         overhead[i] = estimates[i].overhead[plan->technique[i]];
     }
     search.want = want;
+    search.most = most;
     search.nodes = nodes;
     search.found = 0;
     search.best_overhead = GPUMP_UNKNOWN;
@@ -152,9 +163,9 @@ possible:
         search.item[j] = (uint8_t)i;
     }
     for (p = 0; p < args->geometry->positions; p++) {
-        uint64_t set = args->sets[p] & ~args->leaving, others = 0, alone;
+        uint64_t set = args->sets[p] & ~within.leaving, others = 0, alone;
         uint32_t q;
-        if (search.groups) set = gpumpi_victim_closure(args->sm, set) & ~args->leaving;
+        if (search.groups) set = gpumpi_victim_closure(args->sm, set) & ~within.leaving;
         if (!(args->open >> p & 1u) || (set & ~search.usable)) continue;
         for (q = 0; q < args->geometry->positions; q++)
             if (q != p && (args->open >> q & 1u)) others |= args->sets[q];
@@ -170,8 +181,6 @@ possible:
         search.position[j] = (uint8_t)p;
     }
     gpumpi_victim_search_positions(&search, 0, 0, 0, 0);
-    if (!search.found) return GPUMP_UNKNOWN - 1; /* overheads unknown throughout, or the node budget: the caller falls back */
-    plan->positions = search.best_positions;
+    plan->positions = search.best_positions; /* 0: nothing below `most`, or the node budget */
     plan->victims = search.best_victims;
-    return limit;
 }

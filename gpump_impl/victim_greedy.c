@@ -124,21 +124,38 @@ GPUMP_API uint64_t gpumpi_victim_closure(const gpump_victim_sm *sm, uint64_t set
         uint32_t group = sm->blocks[gpump_bits_lowest64(rest)].group;
         if (group)
             for (i = 0; i < sm->count; i++)
-                if (sm->blocks[i].group == group) all |= (uint64_t)1 << i;
+                if (sm->blocks[i].group == group && !gpumpi_victim_is_leaving(&sm->blocks[i])) all |= (uint64_t)1 << i;
     }
     return all;
 }
 
-/* Blocks that a policy may choose, best first under Algorithm 1's rule. */
-static uint32_t gpumpi_victim_sort(const gpumpi_victim_priced *priced, uint64_t which, uint8_t *order) {
+GPUMP_API gpump_victim_plan_args gpumpi_victim_args_within(const gpump_victim_plan_args *args, uint64_t limit) {
+    gpump_victim_plan_args within = *args;
+    gpumpi_victim_room room;
+    uint64_t rest, late = 0;
+    for (rest = args->leaving; rest; rest &= rest - 1) {
+        uint32_t i = gpump_bits_lowest64(rest);
+        if (gpumpi_victim_leaving_latency(&args->sm->blocks[i], &args->sm->estimates[i]) > limit) late |= (uint64_t)1 << i;
+    }
+    room = gpumpi_victim_room_without(args, late);
+    within.free_warps = room.warps;
+    within.free_threads = room.threads;
+    within.free_slots = room.slots;
+    within.leaving &= ~late;
+    within.fixed |= late;
+    return within;
+}
+
+/* Blocks that a policy may choose, best first under Algorithm 1's rule; `late` are those that are late themselves or must leave
+ * together with one that is. */
+static uint32_t gpumpi_victim_sort(const gpumpi_victim_priced *priced, uint64_t which, uint64_t late, uint8_t *order) {
     uint32_t n = 0, j;
     for (; which; which &= which - 1) {
         uint32_t i = gpump_bits_lowest64(which);
+        uint64_t rank = gpumpi_victim_rank(!(late >> i & 1u), priced->latency[i], priced->overhead[i]);
         for (j = n++; j > 0; j--) {
             uint32_t o = order[j - 1];
-            uint64_t late_i = priced->late >> i & 1u, late_o = priced->late >> o & 1u;
-            uint64_t key_i = late_i ? priced->latency[i] : priced->overhead[i], key_o = late_o ? priced->latency[o] : priced->overhead[o];
-            if (late_o < late_i || (late_o == late_i && key_o <= key_i)) break;
+            if (gpumpi_victim_rank(!(late >> o & 1u), priced->latency[o], priced->overhead[o]) <= rank) break;
             order[j] = (uint8_t)o;
         }
         order[j] = (uint8_t)i;
@@ -178,7 +195,8 @@ static uint64_t gpumpi_victim_fill(const gpump_victim_plan_args *args, const uin
     return set | added;
 }
 
-GPUMP_API void gpump_victim_plan_greedy(const gpump_victim_policy *policy, const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
+/* Returns 1 when all positions that it takes are free in time. */
+static int gpumpi_victim_greedy(const gpump_victim_policy *policy, const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
     gpumpi_victim_priced priced;
     gpump_victim_candidate candidates[GPUMP_VICTIM_POSITIONS]; /* by position */
     uint8_t order[GPUMP_VICTIM_BLOCKS];
@@ -186,7 +204,7 @@ GPUMP_API void gpump_victim_plan_greedy(const gpump_victim_policy *policy, const
     const uint64_t *sets = args->sets;
     uint64_t gone = args->leaving, open = args->open, waiting = ~(uint64_t)0, rest;
     uint32_t ordered = GPUMP_NONE, taken;
-    int groups = args->groups != 0;
+    int groups = args->groups != 0, in_time = 1;
     gpumpi_victim_price(policy, args->request, args->sm, args->choosable, args->allowed, args->left, &priced);
     plan->positions = plan->victims = 0;
     plan->ask_again = priced.ask_again;
@@ -230,7 +248,7 @@ GPUMP_API void gpump_victim_plan_greedy(const gpump_victim_policy *policy, const
             /* What a position does not hold of warps, threads or slots costs further victims: that may change the order. */
             gpump_victim_candidate shown[GPUMP_VICTIM_POSITIONS];
             uint32_t count = 0, pick = 0;
-            if (ordered == GPUMP_NONE) ordered = gpumpi_victim_sort(&priced, args->choosable, order);
+            if (ordered == GPUMP_NONE) ordered = gpumpi_victim_sort(&priced, args->choosable, groups ? gpumpi_victim_closure(args->sm, priced.late) : priced.late, order);
             for (rest = open; rest; rest &= rest - 1) {
                 uint32_t p = gpump_bits_lowest64(rest);
                 uint64_t set = candidates[p].victims;
@@ -255,6 +273,7 @@ GPUMP_API void gpump_victim_plan_greedy(const gpump_victim_policy *policy, const
             after = room;
             gpumpi_victim_release(args->sm->blocks, best->victims, &after);
         }
+        in_time &= !best->late;
         plan->positions |= (uint64_t)1 << best->position;
         plan->victims |= best->victims;
         open &= ~((uint64_t)1 << best->position);
@@ -267,6 +286,22 @@ GPUMP_API void gpump_victim_plan_greedy(const gpump_victim_policy *policy, const
         uint32_t i = gpump_bits_lowest64(rest);
         plan->technique[i] = priced.technique[i];
     }
+    return in_time;
+}
+
+GPUMP_API void gpump_victim_plan_greedy(const gpump_victim_policy *policy, const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
+    if (args->leaving && !(policy->flags & GPUMP_VICTIM_EVICTED)) {
+        /* First without the room of those that leave too late; that is better unless it gives fewer positions. */
+        gpump_victim_plan_args within = gpumpi_victim_args_within(args, args->left);
+        gpump_victim_plan sure;
+        if (gpumpi_victim_greedy(policy, &within, &sure)) {
+            uint32_t positions = gpump_bits_count64(sure.positions);
+            if (positions < args->want) gpumpi_victim_greedy(policy, args, plan);
+            if (positions == args->want || gpump_bits_count64(plan->positions) <= positions) *plan = sure;
+            return;
+        }
+    }
+    gpumpi_victim_greedy(policy, args, plan);
 }
 
 /* Chimera and its kin: all blocks or none, positions from the lowest. */

@@ -95,12 +95,25 @@ GPUMP_INLINE void gpumpi_victim_release(const gpump_block_view *blocks, uint64_t
     }
 }
 
+/* What is free when the leaving blocks of `staying` do not leave. */
+GPUMP_INLINE gpumpi_victim_room gpumpi_victim_room_without(const gpump_victim_plan_args *args, uint64_t staying) {
+    gpumpi_victim_room room, held = {0, 0, 0};
+    gpumpi_victim_release(args->sm->blocks, staying, &held);
+    room.warps = args->free_warps > held.warps ? args->free_warps - held.warps : 0;
+    room.threads = args->free_threads > held.threads ? args->free_threads - held.threads : 0;
+    room.slots = args->free_slots > held.slots ? args->free_slots - held.slots : 0;
+    return room;
+}
+
 /* Whether `positions` more blocks fit. */
 GPUMP_INLINE int gpumpi_victim_suffices(const gpump_victim_geometry *geometry, const gpumpi_victim_room *room, uint32_t positions) {
     return room->warps >= geometry->warps * positions && room->threads >= geometry->threads * positions && room->slots >= positions;
 }
 
-/* Adds whoever must leave with a block of the set. */
+/* The same SM when whoever leaves by himself, but later than `limit`, stays. */
+GPUMP_API gpump_victim_plan_args gpumpi_victim_args_within(const gpump_victim_plan_args *args, uint64_t limit);
+
+/* Adds whoever must leave with a block of the set and is not on the way out. */
 GPUMP_API uint64_t gpumpi_victim_closure(const gpump_victim_sm *sm, uint64_t set);
 
 /* ---- positions ---- */
@@ -133,11 +146,11 @@ GPUMP_INLINE uint64_t gpumpi_victim_take_out(uint64_t own, uint32_t positions, u
 /* Chimera and its kin: all blocks or none, positions from the lowest. */
 GPUMP_API void gpumpi_victim_plan_whole(const gpump_victim_policy *policy, const gpump_victim_plan_args *args, gpump_victim_plan *plan);
 
-/* Positions and victims of least overhead in which every block leaves within the limit; where that cannot be, within the least
- * latency that can. Every block takes its cheapest technique within that latency, which is returned.
- * `nodes` bounds the search; plan->positions is 0 when it ends without an answer. */
-GPUMP_API uint64_t gpumpi_victim_exact(const gpump_victim_plan_args *args, const gpump_cost_estimate *estimates, uint32_t nodes,
-                                       gpump_victim_plan *plan);
+/* Positions and victims of least overhead such that every victim, and whoever leaves by himself and is in the way, is out within the
+ * limit; where that cannot be, within the least latency that can. Every victim takes its cheapest technique within that latency. `most`
+ * bounds the overhead, `nodes` the search; plan->positions is 0 when it ends without an answer. */
+GPUMP_API void gpumpi_victim_exact(const gpump_victim_plan_args *args, const gpump_cost_estimate *estimates, uint64_t most, uint32_t nodes,
+                                   gpump_victim_plan *plan);
 
 GPUMP_END
 #endif

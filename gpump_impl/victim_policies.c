@@ -5,11 +5,13 @@
 #define GPUMPI_VICTIM_NODES 200000u
 
 static void gpumpi_victim_plan_exact(const gpump_victim_policy *policy, const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
-    gpumpi_victim_exact(args, args->sm->estimates, GPUMPI_VICTIM_NODES, plan);
+    gpumpi_victim_exact(args, args->sm->estimates, GPUMP_UNKNOWN, GPUMPI_VICTIM_NODES, plan);
     if (!plan->positions && args->want) gpump_victim_plan_greedy(policy, args, plan);
 }
 
 /* ---- joint: ours ---- */
+
+#define GPUMPI_VICTIM_JOINT_NODES 2000u
 
 /* The cheapest technique of a block within `limit`, without those in `avoid`; GPUMP_TECHNIQUES when there is none. */
 static uint32_t gpumpi_victim_within(const gpump_cost_estimate *estimate, uint32_t allowed, uint32_t avoid, uint64_t limit) {
@@ -58,11 +60,12 @@ static void gpumpi_victim_assign(const gpump_victim_plan_args *args, uint64_t vi
             uint64_t more, won;
             if (!gpumpi_victim_uses_port(was)) continue;
             t = gpumpi_victim_within(&estimates[i], args->allowed[i], GPUMPI_VICTIM_PORT, limit);
-            if (t == GPUMP_TECHNIQUES && was == GPUMP_TECHNIQUE_SWITCH && (args->allowed[i] >> GPUMP_TECHNIQUE_REWIND & 1u) &&
-                estimates[i].latency[GPUMP_TECHNIQUE_REWIND] < estimates[i].latency[was])
-                t = GPUMP_TECHNIQUE_REWIND;
-            if (t == GPUMP_TECHNIQUES) continue;
-            won = estimates[i].latency[was] - (t == GPUMP_TECHNIQUE_REWIND ? estimates[i].latency[t] : 0);
+            won = estimates[i].latency[was];
+            if (t == GPUMP_TECHNIQUES) { /* the other way to save it, where that is shorter */
+                t = was == GPUMP_TECHNIQUE_SWITCH ? (uint32_t)GPUMP_TECHNIQUE_REWIND : (uint32_t)GPUMP_TECHNIQUE_SWITCH;
+                if (!(args->allowed[i] >> t & 1u) || estimates[i].latency[t] >= won) continue;
+                won -= estimates[i].latency[t];
+            }
             more = estimates[i].overhead[t] > estimates[i].overhead[was] ? estimates[i].overhead[t] - estimates[i].overhead[was] : 0;
             if (who == GPUMP_NONE || gpump_compare_products(more, best_won, best_more, won) < 0) {
                 who = i;
@@ -88,11 +91,42 @@ static uint64_t gpumpi_victim_next_look(const gpump_victim_request *request, uin
     return request->now + (until > last ? until / 2 : until);
 }
 
+/* Cycles until the last victim of a plan is out. */
+static uint64_t gpumpi_victim_last_out(const gpump_victim_plan_args *args, const gpump_victim_plan *plan) {
+    uint64_t last = 0, port = 0, rest;
+    for (rest = plan->victims; rest; rest &= rest - 1) {
+        uint32_t i = gpump_bits_lowest64(rest), t = plan->technique[i];
+        uint64_t latency = args->sm->estimates[i].latency[t];
+        if (gpumpi_victim_uses_port(t) && (args->request->flags & GPUMP_VICTIM_SERIAL_PORT)) latency = port = gpump_add_saturated(port, latency);
+        if (latency > last) last = latency;
+    }
+    return last;
+}
+
+/* The same search for the victims that need the port least. */
+static void gpumpi_victim_spare_port(const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
+    gpump_cost_estimate port[GPUMP_VICTIM_BLOCKS];
+    uint32_t i, t;
+    for (i = 0; i < args->sm->count; i++)
+        for (t = 0; t < GPUMP_TECHNIQUES; t++) {
+            port[i].latency[t] = args->sm->estimates[i].latency[t];
+            port[i].overhead[t] = gpumpi_victim_uses_port(t) ? port[i].latency[t] : 0;
+        }
+    gpumpi_victim_exact(args, port, args->left, GPUMPI_VICTIM_JOINT_NODES, plan);
+    gpumpi_victim_assign(args, plan->victims, plan);
+}
+
 static void gpumpi_victim_plan_joint(const gpump_victim_policy *policy, const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
-    uint64_t rest;
-    gpumpi_victim_exact(args, args->sm->estimates, 2000, plan);
+    uint64_t rest, last;
+    gpumpi_victim_exact(args, args->sm->estimates, GPUMP_UNKNOWN, GPUMPI_VICTIM_JOINT_NODES, plan);
     if (!plan->positions && args->want) gpump_victim_plan_greedy(policy, args, plan);
     gpumpi_victim_assign(args, plan->victims, plan);
+    last = gpumpi_victim_last_out(args, plan);
+    if (last > args->left) { /* only where saves follow each other can other victims be earlier */
+        gpump_victim_plan other;
+        gpumpi_victim_spare_port(args, &other);
+        if (gpump_bits_count64(other.positions) >= gpump_bits_count64(plan->positions) && gpumpi_victim_last_out(args, &other) < last) *plan = other;
+    }
     plan->ask_again = GPUMP_UNKNOWN;
     /* Where the deadline is lost anyway, nobody is hurried later either. */
     for (rest = args->left == gpumpi_victim_left(args->request) ? plan->victims : 0; rest; rest &= rest - 1)

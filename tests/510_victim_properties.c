@@ -85,12 +85,20 @@ static void rules(void **state) {
     }
 }
 
+/* When the last choice is out and the last place is free. */
+static uint64_t latency_of(const gpump_victim_decision *d, const gpump_victim_choice *choices) {
+    uint64_t latency = d->latency;
+    uint32_t k;
+    for (k = 0; k < d->choices; k++)
+        if (choices[k].latency > latency) latency = choices[k].latency;
+    return latency;
+}
+
 /* The exact policy against every set of victims and every assignment. Greedy ones are measured: never better, often equal. */
 static void brute_force(void **state) {
     static const char *greedy[] = {"dual", "rewind", "joint"};
-    uint64_t seed = test_seed(), random = seed, number, cases = test_cases(6000), tried = 0, same[3] = {0, 0, 0}, lost_limit[3] = {0, 0, 0};
+    uint64_t seed = test_seed(), random = seed, number, cases = test_cases(6000), tried = 0, same[3] = {0, 0, 0}, compared[3] = {0, 0, 0};
     double gap[3] = {0, 0, 0};
-    uint64_t compared[3] = {0, 0, 0};
     (void)state;
     for (number = 0; number < cases; number++) {
         victim_case c;
@@ -99,50 +107,134 @@ static void brute_force(void **state) {
         gpump_victim_decision d;
         oracle_sm o;
         oracle_answer best;
+        uint64_t limit;
         uint32_t k;
         if (!victim_case_make(&c, &random, 5, (uint32_t)(number % 64))) continue;
         tried++;
+        limit = c.request.limit_cycles;
         o = oracle_of(&c, gpump_victim_find("exact"));
-        best = oracle_best(&o, c.request.limit_cycles, c.request.positions);
+        best = oracle_best(&o, limit, c.request.positions);
         test_check(gpump_victim_decide(gpump_victim_find("exact"), &c.request, &c.geometry, &c.sm, 1, NULL, 0, places, 64, choices, 64, &d, NULL) ==
                        GPUMP_OK, seed, number);
         test_check(d.places == best.positions, seed, number);
         if (best.positions) {
-            uint64_t latency = 0, a, b;
-            for (k = 0; k < d.choices; k++)
-                if (choices[k].latency > latency) latency = choices[k].latency;
-            a = latency > c.request.limit_cycles ? latency : c.request.limit_cycles;
-            b = best.latency > c.request.limit_cycles ? best.latency : c.request.limit_cycles;
-            test_check(a == b, seed, number); /* meets the limit whenever brute force can, else misses it by as little */
+            uint64_t latency = latency_of(&d, choices);
+            /* Meets the limit whenever brute force can, else misses it by as little. */
+            test_check((latency > limit ? latency : limit) == (best.latency > limit ? best.latency : limit), seed, number);
             test_check(d.overhead == best.overhead, seed, number);
         }
         for (k = 0; k < 3; k++) {
             const gpump_victim_policy *policy = gpump_victim_find(greedy[k]);
-            uint64_t latency = 0;
-            uint32_t i, leaving;
+            uint64_t latency;
             o = oracle_of(&c, policy);
-            best = oracle_best(&o, c.request.limit_cycles, c.request.positions);
+            best = oracle_best(&o, limit, c.request.positions);
             gpump_victim_decide(policy, &c.request, &c.geometry, &c.sm, 1, NULL, 0, places, 64, choices, 64, &d, NULL);
             test_check(d.places <= best.positions, seed, number);
             if (d.places < best.positions || !d.places) continue;
-            for (i = 0; i < d.choices; i++)
-                if (choices[i].latency > latency) latency = choices[i].latency;
-            test_check(!oracle_better(c.request.limit_cycles, latency, d.overhead, best.latency, best.overhead), seed, number);
+            latency = latency_of(&d, choices);
+            test_check(!oracle_better(limit, latency, d.overhead, best.latency, best.overhead), seed, number);
             compared[k]++;
-            same[k] += !oracle_better(c.request.limit_cycles, best.latency, best.overhead, latency, d.overhead);
-            /* Blocks that drain already may make a position late whatever is chosen; brute force here does not wait for them. */
-            for (i = 0, leaving = 0; i < c.sm.count; i++) leaving |= (uint32_t)oracle_is_leaving(&c.blocks[i]);
-            lost_limit[k] += !leaving && best.latency <= c.request.limit_cycles && latency > c.request.limit_cycles;
-            if (best.latency <= c.request.limit_cycles && latency <= c.request.limit_cycles && best.overhead > 0 && d.overhead != GPUMP_UNKNOWN)
+            same[k] += !oracle_better(limit, best.latency, best.overhead, latency, d.overhead);
+            if (best.latency <= limit && latency <= limit && best.overhead > 0 && d.overhead != GPUMP_UNKNOWN)
                 gap[k] += (double)d.overhead / (double)best.overhead - 1;
         }
     }
     for (number = 0; number < 3; number++)
-        printf("%s: as good as brute force in %.2f%% of %llu decisions, missed a limit that could be met in %llu, overhead above the best by %.2f%% on average\n",
-               greedy[number], 100.0 * (double)same[number] / (double)compared[number], (unsigned long long)compared[number],
-               (unsigned long long)lost_limit[number], 100 * gap[number] / (double)compared[number]);
+        printf("%s: as good as brute force in %.2f%% of %llu decisions, overhead above the best by %.2f%% on average\n", greedy[number],
+               100.0 * (double)same[number] / (double)compared[number], (unsigned long long)compared[number],
+               100 * gap[number] / (double)compared[number]);
     assert_true(tried > cases / 3);
-    assert_int_equal(lost_limit[2], 0);
+}
+
+/* What a decision promises is so: by the limit the blocks that are out leave room for all places, unless some are said to be late. */
+static int in_time(const victim_case *c, const oracle_sm *o, const gpump_victim_decision *d, const gpump_victim_place *places,
+                   const gpump_victim_choice *choices) {
+    uint64_t gone = oracle_leaving(o, c->request.limit_cycles);
+    uint32_t i, k;
+    for (k = 0; k < d->choices; k++)
+        for (i = 0; i < c->sm.count; i++)
+            if (c->blocks[i].slot == choices[k].slot && choices[k].latency <= c->request.limit_cycles) gone |= (uint64_t)1 << i;
+    for (k = 0; k < d->places; k++)
+        for (i = 0; i < c->sm.count; i++)
+            if (!(gone >> i & 1u) && (oracle_overlap(places[k].register_base, c->need.registers, c->blocks[i].register_base, c->blocks[i].registers) ||
+                                      oracle_overlap(places[k].shared_base, c->need.shared_bytes, c->blocks[i].shared_base, c->blocks[i].shared_bytes)))
+                return 0;
+    return d->places == 0 || oracle_positions(o, gone) >= d->places;
+}
+
+/* The limit is met whenever any set of victims, each leaving in any way, meets it: by the exact search, by joint also when saves follow
+ * each other, and by Algorithm 1 repeated. The dual-kernel scheme takes blocks that leave already for gone (Fig 3.9), however
+ * late they are: it is held to it where nobody leaves, and without GPUMP_VICTIM_EVICTED everywhere. */
+static void the_limit_is_met(void **state) {
+    uint64_t seed = test_seed(), random = seed, number, cases = test_cases(20000), possible = 0, missed = 0;
+    gpump_victim_policy waits = *gpump_victim_find("dual");
+    const gpump_victim_policy *policies[5];
+    (void)state;
+    waits.flags &= ~GPUMP_VICTIM_EVICTED;
+    policies[0] = gpump_victim_find("dual");
+    policies[1] = gpump_victim_find("rewind");
+    policies[2] = &waits;
+    policies[3] = gpump_victim_find("exact");
+    policies[4] = gpump_victim_find("joint");
+    for (number = 0; number < cases; number++) {
+        victim_case c;
+        uint32_t k;
+        if (!victim_case_make(&c, &random, 6, (uint32_t)(number % 64))) continue;
+        for (k = 0; k < 6; k++) { /* the last once more, with one port */
+            const gpump_victim_policy *policy = policies[k < 5 ? k : 4];
+            gpump_victim_place places[64];
+            gpump_victim_choice choices[64];
+            gpump_victim_decision d;
+            oracle_sm o = oracle_of(&c, policy);
+            c.request.flags = k == 5 ? GPUMP_VICTIM_SERIAL_PORT : 0;
+            test_check(gpump_victim_decide(policy, &c.request, &c.geometry, &c.sm, 1, NULL, 0, places, 64, choices, 64, &d, NULL) == GPUMP_OK, seed, number);
+            test_check(in_time(&c, &o, &d, places, choices) == (d.late == 0), seed, number);
+            if (!d.places || oracle_positions_in_time(&o, c.request.limit_cycles, k == 5) < d.places) continue;
+            if (k < 2 && oracle_leaving(&o, UINT64_MAX)) {
+                possible += k == 0;
+                missed += k == 0 && d.late;
+                continue;
+            }
+            test_check(d.late == 0, seed, number);
+        }
+    }
+    printf("dual: where blocks leave already, missed a limit that could be met in %llu of %llu decisions\n", (unsigned long long)missed,
+           (unsigned long long)possible);
+    assert_true(missed > 0 || cases < 2000);
+}
+
+/* The same over SMs: as many positions as all SMs together can have in time are had in time. */
+static void the_limit_is_met_by_many(void **state) {
+    uint64_t seed = test_seed(), random = seed, number, cases = test_cases(4000), possible = 0;
+    (void)state;
+    for (number = 0; number < cases; number++) {
+        victim_case c;
+        gpump_victim_sm sms[3];
+        gpump_cost_estimate estimates[3][64];
+        gpump_victim_place places[192];
+        gpump_victim_choice choices[192];
+        gpump_victim_decision d;
+        uint32_t s, i, have = 0;
+        if (!victim_case_make(&c, &random, 5, (uint32_t)(number % 64))) continue;
+        c.request.flags = number & 1 ? GPUMP_VICTIM_SERIAL_PORT : 0;
+        c.request.positions = 1 + gpump_random_below(&random, 3 * c.geometry.blocks);
+        for (s = 0; s < 3; s++) {
+            oracle_sm o = oracle_of(&c, gpump_victim_find("joint"));
+            for (i = 0; i < c.sm.count; i++) {
+                estimates[s][i] = c.estimates[i];
+                if (s) estimates[s][i].latency[GPUMP_TECHNIQUE_DRAIN] = gpump_random_below(&random, 6000);
+            }
+            sms[s] = c.sm;
+            sms[s].estimates = o.estimates = estimates[s];
+            have += oracle_positions_in_time(&o, c.request.limit_cycles, number & 1);
+        }
+        test_check(gpump_victim_decide(gpump_victim_find("joint"), &c.request, &c.geometry, sms, 3, NULL, 0, places, 192, choices, 192, &d, NULL) ==
+                       GPUMP_OK, seed, number);
+        if (have < c.request.positions) continue;
+        possible++;
+        test_check(d.places == c.request.positions && d.late == 0, seed, number);
+    }
+    assert_true(possible > cases / 10);
 }
 
 /* One position, blocks of one size, no groups, nobody leaving: there Algorithm 1 is optimal. */
@@ -175,35 +267,13 @@ static void one_position_is_optimal(void **state) {
     }
 }
 
-/* With blocks of one kernel, Algorithm 1 repeated meets the limit whenever any set of victims can. */
-static void repeated_meets_the_limit(void **state) {
-    uint64_t seed = test_seed(), random = seed, number, cases = test_cases(4000), possible = 0;
-    (void)state;
-    for (number = 0; number < cases; number++) {
-        victim_case c;
-        gpump_victim_place places[64];
-        gpump_victim_choice choices[64];
-        gpump_victim_decision d;
-        oracle_sm o;
-        oracle_answer best;
-        if (!victim_case_make(&c, &random, 5, VICTIM_STUCK)) continue;
-        o = oracle_of(&c, gpump_victim_find("dual"));
-        best = oracle_best(&o, c.request.limit_cycles, c.request.positions);
-        if (!best.positions || best.latency > c.request.limit_cycles) continue;
-        possible++;
-        test_check(gpump_victim_decide(gpump_victim_find("dual"), &c.request, &c.geometry, &c.sm, 1, NULL, 0, places, 64, choices, 64, &d, NULL) ==
-                       GPUMP_OK, seed, number);
-        test_check(d.places == best.positions && d.late == 0, seed, number);
-    }
-    assert_true(possible > 100 || cases < 1000);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rules),
         cmocka_unit_test(brute_force),
+        cmocka_unit_test(the_limit_is_met),
+        cmocka_unit_test(the_limit_is_met_by_many),
         cmocka_unit_test(one_position_is_optimal),
-        cmocka_unit_test(repeated_meets_the_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
