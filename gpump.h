@@ -3172,12 +3172,25 @@ GPUMP_INLINE void gpumpi_victim_release(const gpump_block_view *blocks, uint64_t
     }
 }
 
+/* What is free when the leaving blocks of `staying` do not leave. */
+GPUMP_INLINE gpumpi_victim_room gpumpi_victim_room_without(const gpump_victim_plan_args *args, uint64_t staying) {
+    gpumpi_victim_room room, held = {0, 0, 0};
+    gpumpi_victim_release(args->sm->blocks, staying, &held);
+    room.warps = args->free_warps > held.warps ? args->free_warps - held.warps : 0;
+    room.threads = args->free_threads > held.threads ? args->free_threads - held.threads : 0;
+    room.slots = args->free_slots > held.slots ? args->free_slots - held.slots : 0;
+    return room;
+}
+
 /* Whether `positions` more blocks fit. */
 GPUMP_INLINE int gpumpi_victim_suffices(const gpump_victim_geometry *geometry, const gpumpi_victim_room *room, uint32_t positions) {
     return room->warps >= geometry->warps * positions && room->threads >= geometry->threads * positions && room->slots >= positions;
 }
 
-/* Adds whoever must leave with a block of the set. */
+/* The same SM when whoever leaves by himself, but later than `limit`, stays. */
+GPUMP_API gpump_victim_plan_args gpumpi_victim_args_within(const gpump_victim_plan_args *args, uint64_t limit);
+
+/* Adds whoever must leave with a block of the set and is not on the way out. */
 GPUMP_API uint64_t gpumpi_victim_closure(const gpump_victim_sm *sm, uint64_t set);
 
 /* ---- positions ---- */
@@ -3210,11 +3223,11 @@ GPUMP_INLINE uint64_t gpumpi_victim_take_out(uint64_t own, uint32_t positions, u
 /* Chimera and its kin: all blocks or none, positions from the lowest. */
 GPUMP_API void gpumpi_victim_plan_whole(const gpump_victim_policy *policy, const gpump_victim_plan_args *args, gpump_victim_plan *plan);
 
-/* Positions and victims of least overhead in which every block leaves within the limit; where that cannot be, within the least
- * latency that can. Every block takes its cheapest technique within that latency, which is returned.
- * `nodes` bounds the search; plan->positions is 0 when it ends without an answer. */
-GPUMP_API uint64_t gpumpi_victim_exact(const gpump_victim_plan_args *args, const gpump_cost_estimate *estimates, uint32_t nodes,
-                                       gpump_victim_plan *plan);
+/* Positions and victims of least overhead such that every victim, and whoever leaves by himself and is in the way, is out within the
+ * limit; where that cannot be, within the least latency that can. Every victim takes its cheapest technique within that latency. `most`
+ * bounds the overhead, `nodes` the search; plan->positions is 0 when it ends without an answer. */
+GPUMP_API void gpumpi_victim_exact(const gpump_victim_plan_args *args, const gpump_cost_estimate *estimates, uint64_t most, uint32_t nodes,
+                                   gpump_victim_plan *plan);
 
 GPUMP_END
 #endif
@@ -12458,21 +12471,38 @@ GPUMP_API uint64_t gpumpi_victim_closure(const gpump_victim_sm *sm, uint64_t set
         uint32_t group = sm->blocks[gpump_bits_lowest64(rest)].group;
         if (group)
             for (i = 0; i < sm->count; i++)
-                if (sm->blocks[i].group == group) all |= (uint64_t)1 << i;
+                if (sm->blocks[i].group == group && !gpumpi_victim_is_leaving(&sm->blocks[i])) all |= (uint64_t)1 << i;
     }
     return all;
 }
 
-/* Blocks that a policy may choose, best first under Algorithm 1's rule. */
-static uint32_t gpumpi_victim_sort(const gpumpi_victim_priced *priced, uint64_t which, uint8_t *order) {
+GPUMP_API gpump_victim_plan_args gpumpi_victim_args_within(const gpump_victim_plan_args *args, uint64_t limit) {
+    gpump_victim_plan_args within = *args;
+    gpumpi_victim_room room;
+    uint64_t rest, late = 0;
+    for (rest = args->leaving; rest; rest &= rest - 1) {
+        uint32_t i = gpump_bits_lowest64(rest);
+        if (gpumpi_victim_leaving_latency(&args->sm->blocks[i], &args->sm->estimates[i]) > limit) late |= (uint64_t)1 << i;
+    }
+    room = gpumpi_victim_room_without(args, late);
+    within.free_warps = room.warps;
+    within.free_threads = room.threads;
+    within.free_slots = room.slots;
+    within.leaving &= ~late;
+    within.fixed |= late;
+    return within;
+}
+
+/* Blocks that a policy may choose, best first under Algorithm 1's rule; `late` are those that are late themselves or must leave
+ * together with one that is. */
+static uint32_t gpumpi_victim_sort(const gpumpi_victim_priced *priced, uint64_t which, uint64_t late, uint8_t *order) {
     uint32_t n = 0, j;
     for (; which; which &= which - 1) {
         uint32_t i = gpump_bits_lowest64(which);
+        uint64_t rank = gpumpi_victim_rank(!(late >> i & 1u), priced->latency[i], priced->overhead[i]);
         for (j = n++; j > 0; j--) {
             uint32_t o = order[j - 1];
-            uint64_t late_i = priced->late >> i & 1u, late_o = priced->late >> o & 1u;
-            uint64_t key_i = late_i ? priced->latency[i] : priced->overhead[i], key_o = late_o ? priced->latency[o] : priced->overhead[o];
-            if (late_o < late_i || (late_o == late_i && key_o <= key_i)) break;
+            if (gpumpi_victim_rank(!(late >> o & 1u), priced->latency[o], priced->overhead[o]) <= rank) break;
             order[j] = (uint8_t)o;
         }
         order[j] = (uint8_t)i;
@@ -12512,7 +12542,8 @@ static uint64_t gpumpi_victim_fill(const gpump_victim_plan_args *args, const uin
     return set | added;
 }
 
-GPUMP_API void gpump_victim_plan_greedy(const gpump_victim_policy *policy, const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
+/* Returns 1 when all positions that it takes are free in time. */
+static int gpumpi_victim_greedy(const gpump_victim_policy *policy, const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
     gpumpi_victim_priced priced;
     gpump_victim_candidate candidates[GPUMP_VICTIM_POSITIONS]; /* by position */
     uint8_t order[GPUMP_VICTIM_BLOCKS];
@@ -12520,7 +12551,7 @@ GPUMP_API void gpump_victim_plan_greedy(const gpump_victim_policy *policy, const
     const uint64_t *sets = args->sets;
     uint64_t gone = args->leaving, open = args->open, waiting = ~(uint64_t)0, rest;
     uint32_t ordered = GPUMP_NONE, taken;
-    int groups = args->groups != 0;
+    int groups = args->groups != 0, in_time = 1;
     gpumpi_victim_price(policy, args->request, args->sm, args->choosable, args->allowed, args->left, &priced);
     plan->positions = plan->victims = 0;
     plan->ask_again = priced.ask_again;
@@ -12564,7 +12595,7 @@ GPUMP_API void gpump_victim_plan_greedy(const gpump_victim_policy *policy, const
             /* What a position does not hold of warps, threads or slots costs further victims: that may change the order. */
             gpump_victim_candidate shown[GPUMP_VICTIM_POSITIONS];
             uint32_t count = 0, pick = 0;
-            if (ordered == GPUMP_NONE) ordered = gpumpi_victim_sort(&priced, args->choosable, order);
+            if (ordered == GPUMP_NONE) ordered = gpumpi_victim_sort(&priced, args->choosable, groups ? gpumpi_victim_closure(args->sm, priced.late) : priced.late, order);
             for (rest = open; rest; rest &= rest - 1) {
                 uint32_t p = gpump_bits_lowest64(rest);
                 uint64_t set = candidates[p].victims;
@@ -12589,6 +12620,7 @@ GPUMP_API void gpump_victim_plan_greedy(const gpump_victim_policy *policy, const
             after = room;
             gpumpi_victim_release(args->sm->blocks, best->victims, &after);
         }
+        in_time &= !best->late;
         plan->positions |= (uint64_t)1 << best->position;
         plan->victims |= best->victims;
         open &= ~((uint64_t)1 << best->position);
@@ -12601,6 +12633,22 @@ GPUMP_API void gpump_victim_plan_greedy(const gpump_victim_policy *policy, const
         uint32_t i = gpump_bits_lowest64(rest);
         plan->technique[i] = priced.technique[i];
     }
+    return in_time;
+}
+
+GPUMP_API void gpump_victim_plan_greedy(const gpump_victim_policy *policy, const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
+    if (args->leaving && !(policy->flags & GPUMP_VICTIM_EVICTED)) {
+        /* First without the room of those that leave too late; that is better unless it gives fewer positions. */
+        gpump_victim_plan_args within = gpumpi_victim_args_within(args, args->left);
+        gpump_victim_plan sure;
+        if (gpumpi_victim_greedy(policy, &within, &sure)) {
+            uint32_t positions = gpump_bits_count64(sure.positions);
+            if (positions < args->want) gpumpi_victim_greedy(policy, args, plan);
+            if (positions == args->want || gpump_bits_count64(plan->positions) <= positions) *plan = sure;
+            return;
+        }
+    }
+    gpumpi_victim_greedy(policy, args, plan);
 }
 
 /* Chimera and its kin: all blocks or none, positions from the lowest. */
@@ -12642,6 +12690,7 @@ typedef struct gpumpi_victim_search {
     uint32_t positions, items, want;
     uint32_t nodes;
     int groups;
+    uint64_t most;             /* overhead at most */
     uint64_t best_overhead, best_positions, best_victims;
     int found;
 } gpumpi_victim_search;
@@ -12656,7 +12705,7 @@ static uint64_t gpumpi_victim_total(const gpumpi_victim_search *search, uint64_t
 static void gpumpi_victim_search_fill(gpumpi_victim_search *search, uint64_t positions, uint64_t victims, uint64_t overhead, uint32_t k) {
     const gpump_victim_plan_args *args = search->args;
     gpumpi_victim_room room;
-    if (search->found && overhead >= search->best_overhead) return;
+    if (overhead > search->most || (search->found && overhead >= search->best_overhead)) return;
     room.warps = args->free_warps;
     room.threads = args->free_threads;
     room.slots = args->free_slots;
@@ -12703,7 +12752,7 @@ static void gpumpi_victim_search_positions(gpumpi_victim_search *search, uint32_
     if (search->positions - k < missing) return;
     /* Positions are sorted by what only they cost: the next `missing` ones are the least that can still come. */
     for (i = k; i < k + missing; i++) bound = gpump_add_saturated(bound, search->alone[i]);
-    if (search->found && bound >= search->best_overhead) return;
+    if (bound > search->most || (search->found && bound >= search->best_overhead)) return;
     gpumpi_victim_search_positions(search, k + 1, chosen + 1, positions | (uint64_t)1 << search->position[k],
                                    victims | search->sets[k]);
     /* Positions with the same victims are as good as each other: who leaves one out leaves all of them out. */
@@ -12711,14 +12760,15 @@ static void gpumpi_victim_search_positions(gpumpi_victim_search *search, uint32_
     gpumpi_victim_search_positions(search, i, chosen, positions, victims);
 }
 
-GPUMP_API uint64_t gpumpi_victim_exact(const gpump_victim_plan_args *args, const gpump_cost_estimate *estimates, uint32_t nodes,
-                                       gpump_victim_plan *plan) {
+GPUMP_API void gpumpi_victim_exact(const gpump_victim_plan_args *args, const gpump_cost_estimate *estimates, uint64_t most, uint32_t nodes,
+                                   gpump_victim_plan *plan) {
     gpumpi_victim_search search;
+    gpump_victim_plan_args within = *args; /* as of the limit in question */
     uint64_t fastest[GPUMP_VICTIM_BLOCKS], overhead[GPUMP_VICTIM_BLOCKS], choosable = args->choosable, rest, limit = args->left;
     uint32_t want, p, i, j;
     plan->positions = plan->victims = 0;
     plan->ask_again = GPUMP_UNKNOWN;
-    search.args = args;
+    search.args = &within;
     search.overhead = overhead;
     search.groups = args->groups != 0;
     for (rest = choosable; rest; rest &= rest - 1) {
@@ -12733,22 +12783,23 @@ GPUMP_API uint64_t gpumpi_victim_exact(const gpump_victim_plan_args *args, const
         for (;;) {
             gpumpi_victim_room room;
             uint64_t next = GPUMP_UNKNOWN, bad;
+            if (args->leaving) within = gpumpi_victim_args_within(args, limit);
             uint32_t positions = 0, more = 0;
             search.usable = 0;
             for (rest = choosable; rest; rest &= rest - 1) {
                 i = gpump_bits_lowest64(rest);
                 if (fastest[i] <= limit) search.usable |= (uint64_t)1 << i;
             }
-            bad = ~search.usable & ~args->leaving;
+            bad = ~search.usable & ~within.leaving;
             for (rest = search.groups ? search.usable : 0; rest; rest &= rest - 1) {
                 uint64_t one = rest & (0 - rest);
                 if (gpumpi_victim_closure(args->sm, one) & bad) search.usable &= ~one;
             }
             for (p = 0; p < args->geometry->positions; p++)
-                if ((args->open >> p & 1u) && !(args->sets[p] & ~args->leaving & ~search.usable)) positions++;
-            room.warps = args->free_warps;
-            room.threads = args->free_threads;
-            room.slots = args->free_slots;
+                if ((args->open >> p & 1u) && !(args->sets[p] & ~within.leaving & ~search.usable)) positions++;
+            room.warps = within.free_warps;
+            room.threads = within.free_threads;
+            room.slots = within.free_slots;
             gpumpi_victim_release(args->sm->blocks, search.usable, &room);
             if (positions >= want && gpumpi_victim_suffices(args->geometry, &room, want)) goto possible;
             for (rest = choosable & ~search.usable; rest; rest &= rest - 1) {
@@ -12758,11 +12809,18 @@ GPUMP_API uint64_t gpumpi_victim_exact(const gpump_victim_plan_args *args, const
                     more = 1;
                 }
             }
+            for (rest = args->leaving & ~within.leaving; rest; rest &= rest - 1) {
+                uint64_t latency;
+                i = gpump_bits_lowest64(rest);
+                latency = gpumpi_victim_leaving_latency(&args->sm->blocks[i], &args->sm->estimates[i]);
+                if (!more || latency < next) next = latency;
+                more = 1;
+            }
             if (!more) break;
             limit = next;
         }
     }
-    return limit;
+    return;
 possible:
     for (rest = search.usable; rest; rest &= rest - 1) {
         i = gpump_bits_lowest64(rest);
@@ -12770,6 +12828,7 @@ possible:
         overhead[i] = estimates[i].overhead[plan->technique[i]];
     }
     search.want = want;
+    search.most = most;
     search.nodes = nodes;
     search.found = 0;
     search.best_overhead = GPUMP_UNKNOWN;
@@ -12781,9 +12840,9 @@ possible:
         search.item[j] = (uint8_t)i;
     }
     for (p = 0; p < args->geometry->positions; p++) {
-        uint64_t set = args->sets[p] & ~args->leaving, others = 0, alone;
+        uint64_t set = args->sets[p] & ~within.leaving, others = 0, alone;
         uint32_t q;
-        if (search.groups) set = gpumpi_victim_closure(args->sm, set) & ~args->leaving;
+        if (search.groups) set = gpumpi_victim_closure(args->sm, set) & ~within.leaving;
         if (!(args->open >> p & 1u) || (set & ~search.usable)) continue;
         for (q = 0; q < args->geometry->positions; q++)
             if (q != p && (args->open >> q & 1u)) others |= args->sets[q];
@@ -12799,10 +12858,8 @@ possible:
         search.position[j] = (uint8_t)p;
     }
     gpumpi_victim_search_positions(&search, 0, 0, 0, 0);
-    if (!search.found) return GPUMP_UNKNOWN - 1; /* overheads unknown throughout, or the node budget: the caller falls back */
-    plan->positions = search.best_positions;
+    plan->positions = search.best_positions; /* 0: nothing below `most`, or the node budget */
     plan->victims = search.best_victims;
-    return limit;
 }
 
 /* ---- gpump_impl/victim_policies.c ---- */
@@ -12813,11 +12870,13 @@ possible:
 #define GPUMPI_VICTIM_NODES 200000u
 
 static void gpumpi_victim_plan_exact(const gpump_victim_policy *policy, const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
-    gpumpi_victim_exact(args, args->sm->estimates, GPUMPI_VICTIM_NODES, plan);
+    gpumpi_victim_exact(args, args->sm->estimates, GPUMP_UNKNOWN, GPUMPI_VICTIM_NODES, plan);
     if (!plan->positions && args->want) gpump_victim_plan_greedy(policy, args, plan);
 }
 
 /* ---- joint: ours ---- */
+
+#define GPUMPI_VICTIM_JOINT_NODES 2000u
 
 /* The cheapest technique of a block within `limit`, without those in `avoid`; GPUMP_TECHNIQUES when there is none. */
 static uint32_t gpumpi_victim_within(const gpump_cost_estimate *estimate, uint32_t allowed, uint32_t avoid, uint64_t limit) {
@@ -12866,11 +12925,12 @@ static void gpumpi_victim_assign(const gpump_victim_plan_args *args, uint64_t vi
             uint64_t more, won;
             if (!gpumpi_victim_uses_port(was)) continue;
             t = gpumpi_victim_within(&estimates[i], args->allowed[i], GPUMPI_VICTIM_PORT, limit);
-            if (t == GPUMP_TECHNIQUES && was == GPUMP_TECHNIQUE_SWITCH && (args->allowed[i] >> GPUMP_TECHNIQUE_REWIND & 1u) &&
-                estimates[i].latency[GPUMP_TECHNIQUE_REWIND] < estimates[i].latency[was])
-                t = GPUMP_TECHNIQUE_REWIND;
-            if (t == GPUMP_TECHNIQUES) continue;
-            won = estimates[i].latency[was] - (t == GPUMP_TECHNIQUE_REWIND ? estimates[i].latency[t] : 0);
+            won = estimates[i].latency[was];
+            if (t == GPUMP_TECHNIQUES) { /* the other way to save it, where that is shorter */
+                t = was == GPUMP_TECHNIQUE_SWITCH ? (uint32_t)GPUMP_TECHNIQUE_REWIND : (uint32_t)GPUMP_TECHNIQUE_SWITCH;
+                if (!(args->allowed[i] >> t & 1u) || estimates[i].latency[t] >= won) continue;
+                won -= estimates[i].latency[t];
+            }
             more = estimates[i].overhead[t] > estimates[i].overhead[was] ? estimates[i].overhead[t] - estimates[i].overhead[was] : 0;
             if (who == GPUMP_NONE || gpump_compare_products(more, best_won, best_more, won) < 0) {
                 who = i;
@@ -12896,11 +12956,42 @@ static uint64_t gpumpi_victim_next_look(const gpump_victim_request *request, uin
     return request->now + (until > last ? until / 2 : until);
 }
 
+/* Cycles until the last victim of a plan is out. */
+static uint64_t gpumpi_victim_last_out(const gpump_victim_plan_args *args, const gpump_victim_plan *plan) {
+    uint64_t last = 0, port = 0, rest;
+    for (rest = plan->victims; rest; rest &= rest - 1) {
+        uint32_t i = gpump_bits_lowest64(rest), t = plan->technique[i];
+        uint64_t latency = args->sm->estimates[i].latency[t];
+        if (gpumpi_victim_uses_port(t) && (args->request->flags & GPUMP_VICTIM_SERIAL_PORT)) latency = port = gpump_add_saturated(port, latency);
+        if (latency > last) last = latency;
+    }
+    return last;
+}
+
+/* The same search for the victims that need the port least. */
+static void gpumpi_victim_spare_port(const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
+    gpump_cost_estimate port[GPUMP_VICTIM_BLOCKS];
+    uint32_t i, t;
+    for (i = 0; i < args->sm->count; i++)
+        for (t = 0; t < GPUMP_TECHNIQUES; t++) {
+            port[i].latency[t] = args->sm->estimates[i].latency[t];
+            port[i].overhead[t] = gpumpi_victim_uses_port(t) ? port[i].latency[t] : 0;
+        }
+    gpumpi_victim_exact(args, port, args->left, GPUMPI_VICTIM_JOINT_NODES, plan);
+    gpumpi_victim_assign(args, plan->victims, plan);
+}
+
 static void gpumpi_victim_plan_joint(const gpump_victim_policy *policy, const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
-    uint64_t rest;
-    gpumpi_victim_exact(args, args->sm->estimates, 2000, plan);
+    uint64_t rest, last;
+    gpumpi_victim_exact(args, args->sm->estimates, GPUMP_UNKNOWN, GPUMPI_VICTIM_JOINT_NODES, plan);
     if (!plan->positions && args->want) gpump_victim_plan_greedy(policy, args, plan);
     gpumpi_victim_assign(args, plan->victims, plan);
+    last = gpumpi_victim_last_out(args, plan);
+    if (last > args->left) { /* only where saves follow each other can other victims be earlier */
+        gpump_victim_plan other;
+        gpumpi_victim_spare_port(args, &other);
+        if (gpump_bits_count64(other.positions) >= gpump_bits_count64(plan->positions) && gpumpi_victim_last_out(args, &other) < last) *plan = other;
+    }
     plan->ask_again = GPUMP_UNKNOWN;
     /* Where the deadline is lost anyway, nobody is hurried later either. */
     for (rest = args->left == gpumpi_victim_left(args->request) ? plan->victims : 0; rest; rest &= rest - 1)
@@ -13107,12 +13198,39 @@ static gpump_reason gpumpi_victim_why(const gpump_victim_plan_args *args, uint32
     return GPUMP_REASON_WARPS;
 }
 
+/* Sorts the blocks of `which` by latency; returns how many there are. */
+static uint32_t gpumpi_victim_by_latency(uint64_t which, const uint64_t *latency, uint8_t *order) {
+    uint32_t n = 0, j;
+    for (; which; which &= which - 1) {
+        uint32_t i = gpump_bits_lowest64(which);
+        for (j = n++; j > 0 && latency[order[j - 1]] > latency[i]; j--) order[j] = order[j - 1];
+        order[j] = (uint8_t)i;
+    }
+    return n;
+}
+
+/* The k-th of the positions to be free needs warps, threads and slots for k, from whichever blocks are out by then. */
+static void gpumpi_victim_wait_for_room(const gpump_victim_plan_args *args, const gpump_victim_plan *plan, const uint64_t *latency, uint64_t *wait) {
+    uint8_t blocks[GPUMP_VICTIM_BLOCKS], positions[GPUMP_VICTIM_POSITIONS];
+    uint32_t block_count = gpumpi_victim_by_latency(plan->victims | args->leaving, latency, blocks), k, out = 0;
+    uint32_t count = gpumpi_victim_by_latency(plan->positions, wait, positions);
+    gpumpi_victim_room room = gpumpi_victim_room_without(args, args->leaving);
+    uint64_t last = 0;
+    for (k = 0; k < count; k++) {
+        while (!gpumpi_victim_suffices(args->geometry, &room, k + 1) && out < block_count) {
+            last = latency[blocks[out]];
+            gpumpi_victim_release(args->sm->blocks, (uint64_t)1 << blocks[out++], &room);
+        }
+        if (wait[positions[k]] < last) wait[positions[k]] = last;
+    }
+}
+
 /* Adds one SM's plan to the decision. */
 static void gpumpi_victim_emit(const gpumpi_victim_context *context, const gpump_victim_plan_args *args, const gpump_victim_plan *plan,
                                gpumpi_victim_out *out) {
     const gpump_victim_sm *sm = args->sm;
     gpump_victim_decision *decision = out->decision;
-    uint64_t latency[GPUMP_VICTIM_BLOCKS], rest, everyone = 0, on_positions = 0, port = 0;
+    uint64_t latency[GPUMP_VICTIM_BLOCKS], wait[GPUMP_VICTIM_POSITIONS], rest, last = 0, on_positions = 0, port = 0;
     uint8_t order[GPUMP_VICTIM_BLOCKS];
     uint32_t n = 0, j;
     int whole = (context->policy->flags & GPUMP_VICTIM_WHOLE_SM) != 0, serial = (context->request->flags & GPUMP_VICTIM_SERIAL_PORT) != 0;
@@ -13120,6 +13238,7 @@ static void gpumpi_victim_emit(const gpumpi_victim_context *context, const gpump
     for (rest = args->leaving; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest);
         latency[i] = gpumpi_victim_leaving_latency(&sm->blocks[i], &sm->estimates[i]);
+        if (latency[i] > last) last = latency[i];
     }
     /* Saves go shortest first, behind everything that needs no port. */
     for (rest = plan->victims; rest; rest &= rest - 1) {
@@ -13148,27 +13267,22 @@ static void gpumpi_victim_emit(const gpumpi_victim_context *context, const gpump
         }
         decision->choices++;
         decision->overhead = gpump_add_saturated(decision->overhead, sm->estimates[i].overhead[t]);
-        if (latency[i] > everyone) everyone = latency[i];
+        if (latency[i] > last) last = latency[i];
     }
-    for (rest = plan->positions; rest; rest &= rest - 1) on_positions |= args->sets[gpump_bits_lowest64(rest)];
     for (rest = plan->positions; rest; rest &= rest - 1) {
-        uint32_t p = gpump_bits_lowest64(rest), late;
-        uint64_t wait = 0, who;
-        /* With victims outside every position (for their warps, threads or slot), and whenever the SM goes as a whole, it is the
-         * last of all that counts for a position that is not simply free. */
-        if (whole || (plan->victims & ~on_positions)) {
-            wait = (whole && !plan->victims) ? 0 : everyone;
-            for (who = whole ? args->leaving : args->sets[p] & args->leaving; who; who &= who - 1)
-                if (latency[gpump_bits_lowest64(who)] > wait) wait = latency[gpump_bits_lowest64(who)];
-        } else {
-            for (who = args->sets[p] & (plan->victims | args->leaving); who; who &= who - 1)
-                if (latency[gpump_bits_lowest64(who)] > wait) wait = latency[gpump_bits_lowest64(who)];
-        }
-        late = wait > context->left || wait == GPUMP_UNKNOWN;
-        if (context->left == GPUMP_UNKNOWN) late = 0;
+        uint32_t p = gpump_bits_lowest64(rest);
+        uint64_t who = args->sets[p] & (plan->victims | args->leaving);
+        on_positions |= args->sets[p];
+        wait[p] = whole ? last : 0; /* an SM that goes as a whole waits for its last block */
+        for (; who; who &= who - 1)
+            if (latency[gpump_bits_lowest64(who)] > wait[p]) wait[p] = latency[gpump_bits_lowest64(who)];
+    }
+    if (args->leaving || (plan->victims & ~on_positions)) gpumpi_victim_wait_for_room(args, plan, latency, wait);
+    for (rest = plan->positions; rest; rest &= rest - 1) {
+        uint32_t p = gpump_bits_lowest64(rest), late = context->left != GPUMP_UNKNOWN && wait[p] > context->left;
         if (out->places) {
             gpump_victim_place *place = &out->places[decision->places];
-            place->latency = wait;
+            place->latency = wait[p];
             place->sm = sm->sm;
             place->position = p;
             place->register_base = p * context->geometry->registers;
@@ -13178,7 +13292,7 @@ static void gpumpi_victim_emit(const gpumpi_victim_context *context, const gpump
         }
         decision->places++;
         decision->late += late;
-        if (wait > decision->latency) decision->latency = wait;
+        if (wait[p] > decision->latency) decision->latency = wait[p];
     }
     decision->sms++;
     if (plan->ask_again < decision->ask_again) decision->ask_again = plan->ask_again;
