@@ -28,6 +28,24 @@ static void muldiv_agrees_with_128_bits(void **state) {
 }
 #endif
 
+static void products_are_compared_exactly(void **state) {
+    (void)state;
+    assert_int_equal(gpump_compare_products(UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX), 0);
+    assert_int_equal(gpump_compare_products(UINT64_MAX, UINT64_MAX - 1, UINT64_MAX - 1, UINT64_MAX), 0);
+    assert_int_equal(gpump_compare_products(UINT64_MAX, UINT64_MAX - 2, UINT64_MAX - 1, UINT64_MAX - 1), -1); /* by one in 2^128 */
+    assert_int_equal(gpump_compare_products(UINT64_C(1) << 33, UINT64_C(1) << 33, 1, 7), 1); /* the low word is 0 */
+    assert_int_equal(gpump_compare_products(0, UINT64_MAX, 0, 1), 0);
+}
+
+static void a_hash_feeds_field_by_field(void **state) {
+    const uint64_t words[3] = {1, UINT64_MAX, 5};
+    uint64_t hash = GPUMP_HASH_SEED;
+    (void)state;
+    for (int i = 0; i < 3; i++) hash = gpump_hash_u64(hash, words[i]);
+    assert_true(gpump_hash_u64s(GPUMP_HASH_SEED, words, 3) == hash);
+    assert_true(gpump_hash_u64s(GPUMP_HASH_SEED, words, 2) != hash);
+}
+
 static void a_diagnostic_is_a_sentence(void **state) {
     static const struct {
         gpump_diag diag;
@@ -112,6 +130,8 @@ int main(void) {
 #if defined(__SIZEOF_INT128__)
         cmocka_unit_test(muldiv_agrees_with_128_bits),
 #endif
+        cmocka_unit_test(products_are_compared_exactly),
+        cmocka_unit_test(a_hash_feeds_field_by_field),
         cmocka_unit_test(a_diagnostic_is_a_sentence),
         cmocka_unit_test(map_agrees_with_an_array),
         cmocka_unit_test(every_reason_has_words),

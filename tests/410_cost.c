@@ -123,14 +123,15 @@ static void chimera_charges_drains(void **state) {
 }
 
 static void ring_of_64(void **state) {
-    gpump_cost_history ring;
-    uint64_t random = test_seed(), lengths[200], cycles[200];
+    gpump_cost_history ring, copy;
+    uint64_t hash, random = test_seed(), lengths[200], cycles[200];
     uint32_t n, i;
     (void)state;
     memset(&ring, 0, sizeof ring);
     assert_true(gpump_cost_history_instructions(&ring) == GPUMP_UNKNOWN);
     gpump_cost_history_record(&ring, 0, 100); /* nothing executed: not noted */
     assert_int_equal(gpump_cost_history_count(&ring), 0);
+    hash = gpump_cost_history_hash(&ring);
     for (n = 0; n < 200; n++) {
         uint64_t sum = 0, cpi = 0, steps = 0, squares = 0;
         uint32_t from = n < 63 ? 0 : n - 63;
@@ -153,6 +154,10 @@ static void ring_of_64(void **state) {
         assert_int_equal(ring.deviation_sum, steps);
         assert_int_equal(ring.deviation_squares, squares);
         assert_int_equal(gpump_cost_history_instructions(&ring), (sum + n - from) / (n + 1 - from));
+        copy = ring;
+        assert_true(gpump_cost_history_hash(&copy) == gpump_cost_history_hash(&ring));
+        assert_true(gpump_cost_history_hash(&ring) != hash);
+        hash = gpump_cost_history_hash(&ring);
     }
     assert_int_equal(gpump_cost_history_bits(), 64 * 64 + 5 * 64);
 }

@@ -601,6 +601,33 @@ static void hooks_are_checked(void **state) {
                      GPUMP_ERROR_ARGUMENT);
 }
 
+/* The greedy plan as a hook is the plan that a policy without a hook gets. */
+static void a_hook_may_be_the_greedy_plan(void **state) {
+    const gpump_victim_policy *dual = gpump_victim_find("dual");
+    gpump_victim_policy hooked = *dual;
+    scene s;
+    (void)state;
+    hooked.plan = gpump_victim_plan_greedy;
+    for (uint32_t positions = 1; positions <= 6; positions++) {
+        gpump_victim_decision decision[2];
+        gpump_victim_choice choices[2][8];
+        gpump_victim_place places[8];
+        scene_init(&s);
+        s.request.positions = positions;
+        for (int i = 0; i < 2; i++) {
+            memset(choices[i], 0, sizeof choices[i]);
+            assert_int_equal(gpump_victim_decide(i ? &hooked : dual, &s.request, &s.geometry, &s.sm, 1, NULL, 0, places, 8, choices[i], 8, &decision[i], &s.diag),
+                             GPUMP_OK);
+        }
+        assert_int_equal(decision[0].choices, decision[1].choices);
+        assert_int_equal(decision[0].overhead, decision[1].overhead);
+        for (uint32_t i = 0; i < decision[0].choices; i++) {
+            assert_int_equal(choices[0][i].slot, choices[1][i].slot);
+            assert_int_equal(choices[0][i].technique, choices[1][i].technique);
+        }
+    }
+}
+
 static void policies_by_name(void **state) {
     static const char *names[] = {"dual",  "chimera",           "chimera+", "switch", "drain",  "flush",
                                   "drain-then-switch", "oracle", "exact", "rewind", "joint"};
@@ -620,7 +647,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(candidate_sets),  cmocka_unit_test(all_four_resources), cmocka_unit_test(storage),      cmocka_unit_test(algorithm_1),
         cmocka_unit_test(whole_decisions), cmocka_unit_test(cannot_preempt),     cmocka_unit_test(over_sms),     cmocka_unit_test(asking_again),
-        cmocka_unit_test(rewind_is_a_technique), cmocka_unit_test(hooks_are_checked), cmocka_unit_test(policies_by_name),
+        cmocka_unit_test(rewind_is_a_technique), cmocka_unit_test(hooks_are_checked), cmocka_unit_test(a_hook_may_be_the_greedy_plan), cmocka_unit_test(policies_by_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -323,8 +323,16 @@ static void time_slices_take_turns(void **state) {
 
 static void statistics_have_names(void **state) {
     const char *name, *unit, *text;
+    gpump_scheduler_statistics before, after;
     uint32_t i = 0;
     (void)state;
+    for (; i < sizeof before / 8; i++) {
+        (&before.submitted)[i] = i;
+        (&after.submitted)[i] = 3 * i + 1;
+    }
+    before = gpump_scheduler_statistics_diff(&after, &before);
+    for (i = 0; i < sizeof before / 8; i++) assert_int_equal((&before.submitted)[i], 2 * i + 1);
+    i = 0;
     for (; gpump_scheduler_statistics_field(i, &name, &unit, &text) == GPUMP_OK; i++) assert_true(*name && *unit && *text);
     assert_int_equal(i, sizeof(gpump_scheduler_statistics) / 8);
     for (i = 0; gpump_scheduler_policy_name(i); i++)

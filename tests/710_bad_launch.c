@@ -1,25 +1,11 @@
 /* labels: command unit link: minigpu_core */
 /* Every file of tests/bad_launch names the message it must cause on its first line ("# expect: line:column: text"); the
  * program must print exactly that place and exit with 2. "# expect-in-ptx: ..." stands for a place in a PTX file. */
-#include "test.h"
+#include "run_command.h"
 
 #include <dirent.h>
-#include <sys/wait.h>
 
 #define FOLDER GPUMP_SOURCE_DIR "/tests/bad_launch"
-
-/* Runs a command; returns its exit status and what it printed. */
-static int run(const char *command, char *output, size_t bytes) {
-    FILE *stream = popen(command, "r");
-    size_t length;
-    int status;
-    assert_non_null(stream);
-    length = fread(output, 1, bytes - 1, stream);
-    output[length] = 0;
-    status = pclose(stream);
-    assert_true(WIFEXITED(status));
-    return WEXITSTATUS(status);
-}
 
 static void check_file(const char *name) {
     char path[512], line[512], command[1200], output[8192], expected[1200];
@@ -32,7 +18,7 @@ static void check_file(const char *name) {
     fclose(file);
     line[strcspn(line, "\n")] = 0;
     snprintf(command, sizeof command, "%s/examples/minigpu/minigpu run '%s' 2>&1 >/dev/null", GPUMP_BINARY_DIR, path);
-    status = run(command, output, sizeof output);
+    status = run_command(command, output, sizeof output);
     if (strncmp(line, "# expect-in-ptx: ", 17) == 0) {
         snprintf(expected, sizeof expected, "%s", line + 17);
     } else {
@@ -84,7 +70,7 @@ static void test_every_bad_run(void **state) {
         line[strcspn(line, "\n")] = 0;
         assert_true(strncmp(line, "# expect: ", 10) == 0);
         snprintf(command, sizeof command, "%s/examples/minigpu/minigpu run '%s' 2>&1", GPUMP_BINARY_DIR, path);
-        status = run(command, output, sizeof output);
+        status = run_command(command, output, sizeof output);
         if (status != 1 || !strstr(output, line + 10))
             fail_msg("%s: exit status %d, printed: %s", entry->d_name, status, output);
         files++;
@@ -108,7 +94,7 @@ static void test_usage(void **state) {
     (void)state;
     for (i = 0; i < sizeof bad / sizeof *bad; i++) {
         snprintf(command, sizeof command, "%s/examples/minigpu/minigpu %s 2>&1", GPUMP_BINARY_DIR, bad[i]);
-        if (run(command, output, sizeof output) != 2) fail_msg("minigpu %s: %s", bad[i], output);
+        if (run_command(command, output, sizeof output) != 2) fail_msg("minigpu %s: %s", bad[i], output);
         assert_true(strlen(output) > 10);
     }
 }

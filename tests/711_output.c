@@ -1,26 +1,13 @@
 /* labels: command unit link: minigpu_core */
 /* What minigpu writes: reports that parse and agree with themselves, traces that Perfetto can draw, a demo that is right. */
-#include "test.h"
+#include "run_command.h"
 
 #include <jansson.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define PROGRAM GPUMP_BINARY_DIR "/examples/minigpu/minigpu"
 #define DEMO GPUMP_SOURCE_DIR "/examples/minigpu/demo.yaml"
 #define TRACE GPUMP_BINARY_DIR "/test_711_trace.json"
-
-static int run(const char *command, char *output, size_t bytes) {
-    FILE *stream = popen(command, "r");
-    size_t length;
-    int status;
-    assert_non_null(stream);
-    length = fread(output, 1, bytes - 1, stream);
-    output[length] = 0;
-    status = pclose(stream);
-    assert_true(WIFEXITED(status));
-    return WEXITSTATUS(status);
-}
 
 static char output[1 << 20];
 
@@ -29,7 +16,7 @@ static json_t *run_json(const char *options) {
     json_error_t error;
     json_t *root;
     snprintf(command, sizeof command, "%s run %s --json %s", PROGRAM, DEMO, options);
-    assert_int_equal(run(command, output, sizeof output), 0);
+    assert_int_equal(run_command(command, output, sizeof output), 0);
     root = json_loads(output, 0, &error);
     if (!root) fail_msg("line %d: %s", error.line, error.text);
     return root;
@@ -87,7 +74,7 @@ static void trace_of(const char *technique, const char *expected) {
     double ends[64][16];
     memset(ends, 0, sizeof ends);
     snprintf(command, sizeof command, "%s run %s --preempt 20000:%s --trace %s", PROGRAM, DEMO, technique, TRACE);
-    assert_int_equal(run(command, output, sizeof output), 0);
+    assert_int_equal(run_command(command, output, sizeof output), 0);
     root = json_load_file(TRACE, 0, &error);
     if (!root) fail_msg("line %d: %s", error.line, error.text);
     json_array_foreach(root, i, event) {
@@ -132,7 +119,7 @@ static void test_demo(void **state) {
     const char *at;
     int right = 0;
     (void)state;
-    assert_int_equal(run(PROGRAM " demo --traces " GPUMP_BINARY_DIR, output, sizeof output), 0);
+    assert_int_equal(run_command(PROGRAM " demo --traces " GPUMP_BINARY_DIR, output, sizeof output), 0);
     for (at = output; (at = strstr(at, "both right")); at++) right++;
     assert_int_equal(right, 3);
     assert_non_null(strstr(output, "perfetto"));

@@ -1,20 +1,12 @@
 /* labels: command unit link: minigpu_core */
 /* minigpu analyze: text, CSV, survey, exit statuses. */
-#include "test.h"
-#include <sys/wait.h>
+#include "run_command.h"
 
 /* Runs a command of minigpu and captures what it prints on both streams; returns its exit status. */
 static int run(const char *arguments, char *output, size_t bytes) {
     char command[2048];
-    size_t length = 0, got;
-    FILE *pipe;
     snprintf(command, sizeof command, "cd '%s' && '%s/examples/minigpu/minigpu' analyze %s 2>&1", GPUMP_SOURCE_DIR, GPUMP_BINARY_DIR, arguments);
-    pipe = popen(command, "r");
-    assert_non_null(pipe);
-    while (length + 1 < bytes && (got = fread(output + length, 1, bytes - 1 - length, pipe)) > 0) length += got;
-    output[length] = 0;
-    int status = pclose(pipe);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    return run_command(command, output, bytes);
 }
 
 static char text[262144];

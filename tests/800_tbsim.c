@@ -1,6 +1,6 @@
 /* labels: unit command link: tbsim_core */
 #include <math.h>
-#include "test.h"
+#include "run_command.h"
 #include "tbsim.h"
 
 static tb_library *open_library(int class_end, int exact) {
@@ -142,17 +142,8 @@ static void figure_5_1(void **state) {
 
 static int command(const char *arguments, char *output, size_t bytes) {
     char line[1200];
-    size_t length;
-    FILE *pipe;
-    int status;
     snprintf(line, sizeof line, "%s/examples/tbsim/tbsim %s 2>&1", GPUMP_BINARY_DIR, arguments);
-    pipe = popen(line, "r");
-    assert_non_null(pipe);
-    length = fread(output, 1, bytes - 1, pipe);
-    output[length] = 0;
-    while (fgetc(pipe) != EOF) continue;
-    status = pclose(pipe);
-    return status < 0 ? -1 : (status >> 8) & 255;
+    return run_command(line, output, bytes);
 }
 
 static void bad_input_is_named_with_line_and_column(void **state) {

@@ -164,7 +164,6 @@ void context_view_free(context_view *view) {
     free(view);
 }
 
-uint32_t context_view_points(const context_view *view) { return view->point_count; }
 int context_view_is_point(const context_view *view, uint32_t pc) { return pc < view->instructions && gpump_bits_get(view->points, pc); }
 
 /* ==== live registers ==== */

@@ -22,8 +22,7 @@ typedef struct context_view context_view;
  * Returns NULL with the reason in error. */
 context_view *context_view_create(const kernel_program *program, uint32_t interval, char error[LAUNCH_ERROR_BYTES]);
 void context_view_free(context_view *view);
-/* How many preemption points it has, and whether instruction `pc` is one (a warp may stop before it). */
-uint32_t context_view_points(const context_view *view);
+/* Whether instruction `pc` is a preemption point (a warp may stop before it). */
 int context_view_is_point(const context_view *view, uint32_t pc);
 
 /* At the preemption signal: 1 when this warp should run on to its next point, 0 when it had better stop where it is (gpump_spill_run_on).

@@ -45,11 +45,6 @@ const char *space_name(uint32_t space) {
     return space < sizeof names / sizeof *names ? names[space] : "?";
 }
 
-const char *unit_name(uint32_t unit) {
-    static const char *const names[] = {"ALU", "SFU", "double", "memory", "control"};
-    return unit < UNIT_COUNT ? names[unit] : "?";
-}
-
 const char *special_name(uint32_t special) {
     static const char *const names[] = {
 #define SPECIAL_TEXT(name, text, words) text,

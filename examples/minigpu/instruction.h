@@ -238,7 +238,6 @@ static inline memory_space generic_space(uint64_t address, uint64_t *offset) {
 const char *opcode_name(uint32_t opcode);
 const char *type_name(uint32_t type);
 const char *space_name(uint32_t space);
-const char *unit_name(uint32_t unit);
 const char *special_name(uint32_t special);
 /* Size of a type in bytes (predicates 0), and how many 32-bit registers a value of it takes (predicates 0). */
 uint32_t type_bytes(uint32_t type);
