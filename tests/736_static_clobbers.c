@@ -196,11 +196,55 @@ static void buffers_that_alias_are_marked(void **state) {
     ptx_free(&module);
 }
 
+/* A kernel whose threads each read and write one element of their own, with one buffer for the two parameters: blocks that have written may
+ * not be flushed any more, although nothing is wrong with their addresses. Flushed throughout the run, its results stay those of a run that
+ * nobody disturbs. */
+static uint64_t run_with_one_buffer(int one_buffer, uint64_t flush_at, uint64_t *cycles, uint32_t *refused, uint32_t *flushed) {
+    char error[LAUNCH_ERROR_BYTES];
+    machine_options options;
+    launch_file launch;
+    uint64_t hash;
+    uint32_t i;
+    machine *m;
+    if (launch_file_read(&launch, KERNELS "cfd_step_factor/small.yaml", error)) fail_msg("%s", error);
+    if (one_buffer) launch.kernels[0].arguments[2].buffer = launch.kernels[0].arguments[1].buffer;
+    machine_options_default(&options);
+    options.technique = GPUMP_TECHNIQUE_FLUSH;
+    options.preempt_cycle = flush_at;
+    m = machine_build(&launch, &options, error);
+    if (!m) fail_msg("%s", error);
+    if (machine_run(m, NEVER) != 1) fail_msg("%s", m->error);
+    for (i = 0; i < m->preemption_count; i++) {
+        *refused += m->preemptions[i].refused == GPUMP_REASON_CLOBBERED ? m->preemptions[i].refused_blocks : 0;
+        *flushed += m->preemptions[i].wasted_warp_instructions != 0;
+    }
+    if (cycles) *cycles = m->now;
+    hash = machine_result_hash(m, &launch);
+    machine_free(m);
+    launch_file_free(&launch);
+    return hash;
+}
+
+static void one_buffer_for_two_parameters_is_flushed_right(void **state) {
+    uint32_t one, place;
+    (void)state;
+    for (one = 0; one < 2; one++) {
+        uint32_t refused = 0, flushed = 0, n = 0;
+        uint64_t cycles = 0;
+        const uint64_t expected = run_with_one_buffer((int)one, NEVER, &cycles, &n, &n);
+        for (place = 1; place < 100; place++)
+            assert_true(run_with_one_buffer((int)one, cycles * place / 100, NULL, &refused, &flushed) == expected);
+        print_message("%s: %u flushes, %u blocks refused\n", one ? "one buffer" : "two buffers", flushed, refused);
+        assert_true(flushed && (one ? refused > 0 : refused == 0));
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_seen_was_marked),
         cmocka_unit_test(the_marks_refuse_no_less),
         cmocka_unit_test(buffers_that_alias_are_marked),
+        cmocka_unit_test(one_buffer_for_two_parameters_is_flushed_right),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
