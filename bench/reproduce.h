@@ -34,7 +34,7 @@ typedef struct reproduce_result {
     int holds;                         /* and every call said yes */
     int failed;                        /* reproduce_failed was called */
     char ours[512];                    /* printed as "ours" */
-    char note[1024];                   /* why it is outside, how many samples, ... */
+    char note[2048];                   /* why it is outside, how many samples, ... */
 } reproduce_result;
 
 typedef struct reproduce_row {

@@ -175,7 +175,7 @@ static double mean_overhead(uint32_t way, double *most) {
 static void regions(const reproduce_context *context, const char *id, reproduce_result *result) {
     double values[REGION_KERNELS], exact = 0, whole = 0, most;
     uint64_t samples = 0;
-    uint32_t i, count = 0, bare = 0;
+    uint32_t i, count = 0, bare = 0, alike = 0;
     measure_all(context);
     for (i = 0; i < kernels; i++) {
         const outcome *o = &outcomes[i];
@@ -208,9 +208,18 @@ static void regions(const reproduce_context *context, const char *id, reproduce_
         reproduce_note(result,
                        "beside it, without regions: a diverged warp keeps %.1f registers (%.0f B) by Lin's union over all "
                        "enclosing divergences, %.1f (%.0f B) by its "
-                       "SIMT stack, which is exact: %.0f %% less; %llu samples; per kernel: docs/regions.md",
+                       "SIMT stack, which is exact: %.0f %% less; %llu samples",
                        whole / (double)samples, 128 * whole / (double)samples, exact / (double)samples,
                        128 * exact / (double)samples, 100 * (1 - exact / whole), (unsigned long long)samples);
+    for (i = 0; i < kernels && !strcmp(id, "I.livein"); i++) {
+        const outcome *o = &outcomes[i];
+        const double n = (double)o->diverged;
+        if (!o->diverged || o->error[0]) continue;
+        if (o->exact < o->whole) reproduce_note(result, "%s saves %.1f registers of %.1f, %.0f B", names[i], (double)(o->whole - o->exact) / n, (double)o->whole / n,
+                                                128 * (double)(o->whole - o->exact) / n);
+        alike += o->exact == o->whole;
+    }
+    if (alike) reproduce_note(result, "%u more kernels diverge and save nothing", alike);
     reproduce_note(result, "%u kernels, %u of them one region", count, bare);
 }
 
