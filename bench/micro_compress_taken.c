@@ -20,7 +20,7 @@ static void *taken(const char *kernel_name, uint64_t size, uint32_t flags, int r
     machine_options_default(&options);
     options.context_form = CONTEXT_LIVE;
     if (!(m = machine_build(&launch, &options, error))) return NULL;
-    if (machine_run(m, 5000) != 0 || !(view = context_view_create(m->kernels[0].program, 0, error))) return NULL;
+    if (machine_run(m, 5000) != 0 || !(view = context_view_create(m->kernels[0].program, error))) return NULL;
     k = &m->kernels[0];
     if (gpump_compress_layout_init(&s->layout, k->need.threads, k->registers, LANES, launch.kernels[0].block[0], NULL) != GPUMP_OK) return NULL;
     s->flags = flags;

@@ -124,7 +124,7 @@ static void page_checks(const reproduce_context *context, const char *id, reprod
     reproduce_note(result,
                    "warp instructions of %s that check (or may call), and cycles, all pages being there; %llu cycles without checks; when all %llu "
                    "pages are absent at first %llu cycles against %llu; the printed forms are caught in "
-                   "tests/737_page_checks_run.c",
+                   "tests/738_page_checks_run.c",
                    name, (unsigned long long)without.cycles, (unsigned long long)kim_absent.absent, (unsigned long long)kim_absent.cycles,
                    (unsigned long long)every_absent.cycles);
 }

@@ -354,7 +354,7 @@ static inline uint64_t run_once(experiment *e, const kernel_program *kernel, con
     e->limit = limit;
     e->restarts = 0;
     e->missing = 0;
-    if (!(e->view = context_view_create(kernel, 0, error))) fail_msg("%s", error);
+    if (!(e->view = context_view_create(kernel, error))) fail_msg("%s", error);
     e->taken = (uint32_t *)interpret_zeroed((uint64_t)kernel->count * kernel->count * sizeof *e->taken);
     interpret_open(&e->run, kernel, launch);
     hash = run_all(e) && !e->missing ? memory_hash(&e->run) : 0;

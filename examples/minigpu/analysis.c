@@ -328,8 +328,10 @@ static int make_instruction(const target_file *file, const gpump_instruction *fr
         to->variant = from->immediate == GPUMP_BOUNDARY_SHORT ? VARIANT_SHORT : VARIANT_NONE;
         to->destination_count = to->source_count = 0;
         return 0;
+    case GPUMP_OP_PP:
+    case GPUMP_OP_PP_DIVERGED:
     case GPUMP_OP_START_MARKER:
-        to->opcode = OPCODE_START_MARKER;
+        to->opcode = from->operation == GPUMP_OP_PP ? OPCODE_PP : from->operation == GPUMP_OP_PP_DIVERGED ? OPCODE_PP_DIVERGED : OPCODE_START_MARKER;
         to->type = TYPE_NONE;
         to->destination_count = to->source_count = 0;
         return 0;
@@ -418,6 +420,7 @@ static gpump_result rewrite(const kernel_program *kernel, const gpump_program *p
                 if (to->sources[k].kind == OPERAND_REGISTER || to->sources[k].kind == OPERAND_PREDICATE || to->sources[k].kind == OPERAND_PARAM)
                     replace_operand(file, &to->sources[k], from.uses[number++]);
             if (from.target != GPUMP_NONE) to->target = from.target;
+            if (from.operation == GPUMP_OP_BARRIER_PP) to->flags |= FLAG_POINT;
             if (from.flags & GPUMP_FLAG_CHECKED) to->check = from.defs[from.def_count - 1] - file->registers;
         }
         if (from.guard != GPUMP_NONE) {
@@ -513,13 +516,27 @@ static gpump_result insert_page_checks(const gpump_program *program, const analy
     return result == GPUMP_OK ? gpump_page_checks_insert(program, &config, checked, report, diag) : result;
 }
 
+/* What the points say of live registers is not asked: the host knows the SIMT stack, which says more (context_forms.h). */
+static gpump_result place_points(const gpump_program *program, uint32_t interval, gpump_program **placed, uint32_t *count, gpump_diag *diag) {
+    const uint32_t capacity = gpump_program_instructions(program);
+    gpump_preempt_points_config config;
+    gpump_preempt_point *points = (gpump_preempt_point *)calloc(capacity + 1u, sizeof *points);
+    gpump_result result = points ? gpump_preempt_points_config_preset(&config, "lin") : GPUMP_ERROR_MEMORY;
+    if (result == GPUMP_OK) {
+        config.interval = interval;
+        result = gpump_preempt_points_place(program, &config, placed, points, capacity, count, diag);
+    }
+    free(points);
+    return result;
+}
+
 const char *page_check_form_name(uint32_t form) {
     static const char *const names[PAGE_CHECK_FORMS] = {"none", "every", "array", "pointer", "kim"};
     return form < PAGE_CHECK_FORMS ? names[form] : NULL;
 }
 
 /* A program and what it has become, one transform after the other. */
-#define TRANSFORMS_MAX 3u
+#define TRANSFORMS_MAX 4u
 typedef struct transform_chain {
     gpump_program *programs[TRANSFORMS_MAX + 1u];
     uint32_t last;
@@ -568,6 +585,10 @@ gpump_result analysis_lower(const kernel_program *kernel, const analysis_lowerin
         config.registers = how->registers;
         config.predicates = 64; /* lane masks are no part of the register file here, so there is no reason to spill one */
         result = gpump_registers_allocate(chain.programs[chain.last], &config, next_program(&chain), &report->registers, diag);
+        chain.last += result == GPUMP_OK;
+    }
+    if (result == GPUMP_OK && how->point_interval) {
+        result = place_points(chain.programs[chain.last], how->point_interval, next_program(&chain), &report->points, diag);
         chain.last += result == GPUMP_OK;
     }
     if (result == GPUMP_OK && !(origins = origins_of(&chain))) result = GPUMP_ERROR_MEMORY;

@@ -55,6 +55,7 @@ typedef struct analysis_lowering {
     const gpump_regions_config *regions_config; /* how regions are formed; NULL: as the presets igpu and igpu_short have it */
     uint32_t page_checks;        /* page_check_form */
     uint32_t page_bytes;         /* with page_checks: a power of two */
+    uint32_t point_interval;     /* K: preemption points (Lin 2.4.1), one for every K instructions outside loops; 0: none */
     const uint32_t *block;       /* threads of the launch's blocks in x, y and z; NULL: unknown */
     const uint32_t *alias_class; /* as for analysis_create_launch; NULL */
     const uint8_t *clobbers;     /* of analysis_clobbers: marked instructions get FLAG_CLOBBERS; NULL */
@@ -65,12 +66,14 @@ typedef struct analysis_lowered {
     gpump_registers_report registers;
     gpump_regions_report regions;
     gpump_page_checks_report page_checks;
+    uint32_t points; /* preemption points, barriers included */
 } analysis_lowered;
 
 /* Makes a kernel into what a real machine executes: page checks, if how->page_checks says so; idempotent regions with their boundaries as
- * instructions and their live-ins kept (OPCODE_BOUNDARY; if how->regions says so); then real registers, the rest spilled to local memory. *lowered is a copy of *kernel with
- * other instructions (free with analysis_free_kernel); names and parameters are shared with *kernel, which must live longer. A module has
- * to be linked before (ptx_link): instructions have other numbers afterwards. report may be NULL. Returns GPUMP_OK, or what gpump said. */
+ * instructions and their live-ins kept (OPCODE_BOUNDARY; if how->regions says so); real registers, the rest spilled to local memory;
+ * preemption points (how->point_interval). *lowered is a copy of *kernel with other instructions (free with analysis_free_kernel); names and
+ * parameters are shared with *kernel, which must live longer. A module has to be linked before (ptx_link): instructions have other numbers
+ * afterwards. report may be NULL. Returns GPUMP_OK, or what gpump said. */
 gpump_result analysis_lower(const kernel_program *kernel, const analysis_lowering *how, kernel_program *lowered, analysis_lowered *report,
                             gpump_diag *diag);
 /* The same without regions: only registers. */

@@ -33,7 +33,7 @@ typedef struct kernel_report {
     double live_mean;
     gpump_registers_report allocation;
     uint32_t scheduled;          /* registers allocated when loads are started early, as compilers for real GPUs do */
-    uint32_t points;             /* preemption points */
+    uint32_t points, at_barriers;/* preemption points, and how many of them are barriers */
     double live_at_points;       /* mean share of the allocated registers that is live there */
     double live_diverged;        /* the same for a diverged warp */
     gpump_regions_report regions;
@@ -84,6 +84,7 @@ static gpump_result count_points(const gpump_program *allocated, kernel_report *
         for (i = 0; i < count; i++) {
             report->live_at_points += (double)points[i].live_registers / registers / count;
             report->live_diverged += (double)points[i].live_diverged / registers / count;
+            report->at_barriers += points[i].kind != GPUMP_PREEMPT_PP;
         }
     }
     gpump_program_destroy(placed);
@@ -193,7 +194,8 @@ static void print_text(const kernel_program *kernel, const kernel_report *r, uin
     printf("  with early loads   %u registers\n", r->scheduled);
     printf("  memory             %u bytes shared%s, %u local, %u of parameters\n", kernel->shared_bytes, kernel->uses_extern_shared ? " and more" : "",
            kernel->local_bytes, kernel->parameter_bytes);
-    printf("  preemption points  %u; %.0f%% of the registers live there, %.0f%% when diverged\n", r->points, 100 * r->live_at_points, 100 * r->live_diverged);
+    printf("  preemption points  %u, %u of them barriers, the others two instructions each; %.0f%% of the registers live there, %.0f%% when diverged\n",
+           r->points, r->at_barriers, 100 * r->live_at_points, 100 * r->live_diverged);
     printf("  regions            %u boundaries between idempotent regions (%u cut memory, %u at barriers and atomics, %u in loops, %u where warps diverge), %u moves\n",
            r->regions.sparse, r->regions.cuts[GPUMP_CUT_CLOBBER], r->regions.cuts[GPUMP_CUT_FORCED], r->regions.cuts[GPUMP_CUT_LOOP],
            r->regions.cuts[GPUMP_CUT_DIVERGENCE], r->regions.moves);

@@ -14,10 +14,9 @@ const char *context_form_name(uint32_t form) {
 struct context_view {
     gpump_program *program;
     gpump_liveness *liveness;
-    uint64_t *points;      /* one bit per instruction */
     uint32_t *distance;    /* instructions from here to the nearest point; NONE: there is none ahead */
     uint32_t *live_there;  /* registers live at that point */
-    uint32_t point_count, instructions, registers;
+    uint32_t instructions, registers;
 };
 
 /* Register r of the program is 32-bit register r of the kernel, predicates follow; a pair is two registers. So the live sets need no
@@ -43,9 +42,6 @@ static gpump_result describe_instruction(const kernel_program *kernel, gpump_pro
     for (i = 0; i < in->destination_count; i++) out.def_count += list_operand(kernel, &in->destinations[i], &defs[out.def_count]);
     for (i = 0; i < in->source_count; i++) out.use_count += list_operand(kernel, &in->sources[i], &uses[out.use_count]);
     if (in->check != INSTRUCTION_NONE) defs[out.def_count++] = uses[out.use_count++] = kernel->registers + in->check;
-    /* gpump's barrier neither reads nor writes; one that reduces is described as what it does to registers. Warps that wait at either
-     * count as stopped (preemption.c). */
-    if (in->opcode == OPCODE_BAR && in->variant != VARIANT_ARRIVE && !out.def_count && !out.use_count) out.operation = GPUMP_OP_BARRIER;
     out.defs = defs;
     out.uses = uses;
     out.tag = index;
@@ -69,29 +65,6 @@ static gpump_result describe(const kernel_program *kernel, gpump_program **progr
     return result == GPUMP_OK ? gpump_program_finish(*program, diag) : result;
 }
 
-/* Points stand before instructions of the kernel: the one that follows the point in the new program. */
-static gpump_result place_points(context_view *view, uint32_t interval, gpump_diag *diag) {
-    gpump_preempt_points_config config;
-    gpump_preempt_point *points = (gpump_preempt_point *)calloc(view->instructions + 1u, sizeof *points);
-    gpump_program *placed = NULL;
-    gpump_result result = points ? gpump_preempt_points_config_preset(&config, "lin") : GPUMP_ERROR_MEMORY;
-    uint32_t i, count = 0;
-    if (result == GPUMP_OK) {
-        config.interval = interval;
-        result = gpump_preempt_points_place(view->program, &config, &placed, points, view->instructions + 1u, &count, diag);
-    }
-    for (i = 0; result == GPUMP_OK && i < count; i++) {
-        const uint32_t *origin = gpump_program_origin(placed);
-        uint32_t at = points[i].instruction, end = gpump_program_instructions(placed);
-        while (at < end && origin[at] == GPUMP_NONE) at++;
-        if (at < end) gpump_bits_set(view->points, origin[at]);
-    }
-    view->point_count = count;
-    gpump_program_destroy(placed);
-    free(points);
-    return result;
-}
-
 /* Distances against the direction of control: an instruction is one further than the nearest of those that follow it. Rounds until
  * nothing changes; loops make them few. */
 static gpump_result measure_distances(const kernel_program *kernel, context_view *view) {
@@ -105,7 +78,7 @@ static gpump_result measure_distances(const kernel_program *kernel, context_view
     }
     for (i = 0; i <= kernel->count; i++) view->distance[i] = NONE;
     for (i = 0; i < kernel->count; i++) {
-        if (!gpump_bits_get(view->points, i)) continue;
+        if (!instruction_is_point(&kernel->instructions[i])) continue;
         view->distance[i] = 0;
         gpump_liveness_before(view->liveness, i, live);
         gpump_liveness_count(view->liveness, live, &view->live_there[i], NULL);
@@ -129,19 +102,18 @@ static gpump_result measure_distances(const kernel_program *kernel, context_view
     return GPUMP_OK;
 }
 
-context_view *context_view_create(const kernel_program *program, uint32_t interval, char error[LAUNCH_ERROR_BYTES]) {
+context_view *context_view_create(const kernel_program *program, char error[LAUNCH_ERROR_BYTES]) {
     context_view *view = (context_view *)calloc(1, sizeof *view);
     gpump_result result = GPUMP_ERROR_MEMORY;
     gpump_diag diag;
     memset(&diag, 0, sizeof diag);
     diag.code = GPUMP_ERROR_MEMORY;
-    if (view && (view->points = (uint64_t *)calloc(gpump_bits_words(program->count) + 1u, sizeof(uint64_t)))) {
+    if (view) {
         view->instructions = program->count;
         view->registers = program->registers;
         result = describe(program, &view->program, &diag);
         if (result == GPUMP_OK) result = gpump_liveness_create(view->program, NULL, &view->liveness);
-        if (result == GPUMP_OK && interval) result = place_points(view, interval, &diag);
-        if (result == GPUMP_OK && interval) result = measure_distances(program, view);
+        if (result == GPUMP_OK) result = measure_distances(program, view);
     }
     if (result == GPUMP_OK) return view;
     {
@@ -158,13 +130,10 @@ void context_view_free(context_view *view) {
     if (!view) return;
     gpump_liveness_destroy(view->liveness);
     gpump_program_destroy(view->program);
-    free(view->points);
     free(view->distance);
     free(view->live_there);
     free(view);
 }
-
-int context_view_is_point(const context_view *view, uint32_t pc) { return pc < view->instructions && gpump_bits_get(view->points, pc); }
 
 /* ==== live registers ==== */
 

@@ -1,5 +1,5 @@
-/* context_forms: what of a block's registers is saved, and where its warps may be stopped: the part of a switch that needs to know the
- * kernel (Lin 2.3.2, 2.3.3, 2.4.1). preemption.c asks; everything here rests on gpump's analyses. */
+/* context_forms: what of a block's registers is saved, and whether a warp had better stop at once: the part of a switch that needs to
+ * know the kernel (Lin 2.3.2, 2.3.3, 2.4.1). preemption.c asks; everything here rests on gpump's analyses. */
 #ifndef MINIGPU_CONTEXT_FORMS_H
 #define MINIGPU_CONTEXT_FORMS_H
 
@@ -18,12 +18,9 @@ const char *context_form_name(uint32_t form);
 
 /* What is known of one kernel. Never changes once it is made. */
 typedef struct context_view context_view;
-/* Analyses a kernel: liveness, and preemption points with one for every `interval` instructions outside loops (0: no points).
- * Returns NULL with the reason in error. */
-context_view *context_view_create(const kernel_program *program, uint32_t interval, char error[LAUNCH_ERROR_BYTES]);
+/* Analyses a kernel: liveness, and from everywhere the way to the next preemption point. Returns NULL with the reason in error. */
+context_view *context_view_create(const kernel_program *program, char error[LAUNCH_ERROR_BYTES]);
 void context_view_free(context_view *view);
-/* Whether instruction `pc` is a preemption point (a warp may stop before it). */
-int context_view_is_point(const context_view *view, uint32_t pc);
 
 /* At the preemption signal: 1 when this warp should run on to its next point, 0 when it had better stop where it is (gpump_spill_run_on).
  * The way to the point is the shortest one in its kernel, its speed that of its block so far, and what it would write there is

@@ -135,6 +135,7 @@ void instruction_text(const instruction *i, char *text, uint32_t bytes) {
     text[0] = 0;
     if (i->guard != INSTRUCTION_NONE) append(&buffer, "@%sp%u ", i->guard_negated ? "!" : "", i->guard);
     append(&buffer, "%s", opcode_name(i->opcode));
+    if (i->flags & FLAG_POINT) append(&buffer, ".pp");
     if (i->check != INSTRUCTION_NONE && i->opcode != OPCODE_CHECK) append(&buffer, ".pfchk");
     if (i->flags & FLAG_VOLATILE) append(&buffer, ".volatile");
     if (i->space != SPACE_NONE && i->space != SPACE_GENERIC && i->opcode != OPCODE_TEX) append(&buffer, ".%s", space_name(i->space));

@@ -37,7 +37,9 @@ typedef enum functional_unit { UNIT_ALU, UNIT_SFU, UNIT_DOUBLE, UNIT_MEMORY, UNI
     X(START_MARKER, "start_marker", ALU) /* page checks (Kim 2012): where a call goes on */                            \
     X(CHECK, "pfchk", MEMORY)            /* would an access fault? touches no memory */                                \
     X(PAGE_ENTERED, "page.entered", ALU) /* does an address lie in the first bytes of a page? */                       \
-    X(GUARDED_CALL, "sw_call", CONTROL)  /* serialises; lanes whose guard is true call the fault handler and go on at the marker */
+    X(GUARDED_CALL, "sw_call", CONTROL)  /* serialises; lanes whose guard is true call the fault handler and go on at the marker */ \
+    X(PP, "pp", ALU)                     /* a preemption point (Lin 2.4.1): a warp of a block that is to leave stops before it */ \
+    X(PP_DIVERGED, "pp.diverged", ALU)   /* behind every pp: carries the live vector of a diverged warp */
 
 typedef enum opcode {
 #define OPCODE_ENUM(name, text, unit) OPCODE_##name,
@@ -105,6 +107,7 @@ typedef enum instruction_variant {
 #define FLAG_CACHE_GLOBAL 64u  /* .cg, .cv: not cached in L1 */
 #define FLAG_READ_ONLY 128u    /* ld.global.nc, ldu */
 #define FLAG_CLOBBERS 256u     /* not PTX: analysis says that a block which has executed it may not be flushed (analysis_clobbers) */
+#define FLAG_POINT 512u        /* not PTX: a barrier that is a preemption point too (bar.pp) */
 
 typedef enum operand_kind {
     OPERAND_NONE,
@@ -251,6 +254,8 @@ void instruction_text(const instruction *instruction, char *text, uint32_t bytes
 uint32_t instruction_access_bytes(const instruction *instruction);
 /* 1: ld, tex, or pfchk of a load; 0: other memory instructions. */
 int instruction_only_reads(const instruction *instruction);
+/* 1 for preemption points: pp, bar.pp. */
+static inline int instruction_is_point(const instruction *i) { return i->opcode == OPCODE_PP || (i->flags & FLAG_POINT) != 0; }
 /* 1 for what can go on elsewhere than at the next instruction: bra, sw_call. */
 static inline int instruction_branches(const instruction *i) { return i->opcode == OPCODE_BRA || i->opcode == OPCODE_GUARDED_CALL; }
 #endif

@@ -142,7 +142,7 @@ void lanes_compute(const instruction *i, uint32_t active, const lanes_operand *s
     case OPCODE_SHFL: case OPCODE_VOTE: case OPCODE_MATCH: case OPCODE_ACTIVEMASK: case OPCODE_ELECT: case OPCODE_REDUX:
         lanes_warp(i, active, s, d);
         break;
-    case OPCODE_BOUNDARY: case OPCODE_START_MARKER: break;
+    case OPCODE_BOUNDARY: case OPCODE_START_MARKER: case OPCODE_PP: case OPCODE_PP_DIVERGED: break;
     default:
         if (!lanes_bits(i, active, s, d)) lanes_float(i, s, d);
     }

@@ -117,9 +117,10 @@ static int lower_kernel(const minigpu_config *config, const launch_file *launch,
     how.regions_config = options->regions_config;
     how.page_checks = options->page_checks;
     how.page_bytes = PAGE_BYTES;
+    how.point_interval = options->point_interval;
     how.block = k->block;
     how.clobbers = clobbers;
-    if ((!registers && !how.regions && !how.page_checks) || threads > 1024) return 0; /* as named; or the launch is refused further on */
+    if ((!registers && !how.regions && !how.page_checks && !how.point_interval) || threads > 1024) return 0; /* as named; or the launch is refused further on */
     if (!registers) registers = 1024;
     if (room < registers) registers = (uint32_t)room;
     how.registers = registers;
@@ -645,7 +646,7 @@ static int analyse_kernels(machine *m, const machine_options *options, char erro
         return -1;
     }
     for (i = 0; i < m->kernel_count; i++) {
-        if (!(m->views[i] = context_view_create(m->kernels[i].program, options->point_interval, error))) return -1;
+        if (!(m->views[i] = context_view_create(m->kernels[i].program, error))) return -1;
     }
     return 0;
 }

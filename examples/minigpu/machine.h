@@ -66,6 +66,7 @@ typedef struct issue_info {
     uint8_t serialises;        /* waits for everything of its warp in flight: boundaries, calls of the fault handler */
     uint8_t is_checked;        /* finds absent pages instead of failing on them */
     uint8_t clobbers;          /* clobber_rule */
+    uint8_t is_point;          /* a preemption point */
     uint8_t counted;           /* counted_kind */
 } issue_info;
 
@@ -74,6 +75,7 @@ typedef enum counted_kind {
     COUNTED_NOT,
     COUNTED_CHECK, /* pfchk, checked loads */
     COUNTED_CALL,  /* sw_call, taken or not */
+    COUNTED_POINT, /* pp and the instruction behind it; bar.pp is a barrier all the same */
     COUNTED
 } counted_kind;
 
@@ -474,8 +476,8 @@ typedef struct machine_options {
     uint32_t technique;         /* gpump_technique; GPUMP_TECHNIQUES: the launch file's, or switch */
     uint32_t skip_idle;         /* 1, or 0 to tick every cycle */
     uint32_t context_form;      /* context_form: how registers are saved */
-    uint32_t point_interval;    /* K: blocks that are switched stop at preemption points, one for every K instructions outside loops;
-                                   0: they stop anywhere */
+    uint32_t point_interval;    /* K: blocks that are switched stop at preemption points, instructions that the compiler puts in, one for
+                                   every K others outside loops; 0: they stop anywhere */
     uint32_t regions;           /* idempotent regions: REGIONS_NONE, REGIONS_SPARSE, or N: short ones of at most N instructions too (analysis.h) */
     uint32_t spilling;          /* with regions, what sparse boundaries store: SPILLING_NONE, _ALL or _CHANGED (analysis.h) */
     const gpump_regions_config *regions_config; /* experiments: other regions than the presets'; NULL */

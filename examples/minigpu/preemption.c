@@ -671,7 +671,7 @@ static void stop_at_points(machine *m, sm *s, block *b) {
     for (i = 0; i < b->warp_count; i++) {
         const warp *w = &m->warps[b->warps[i]];
         if (!w->stack.depth || (s->stopped & BIT(w->slot))) continue;
-        if (w->barrier != NONE || (s->calling & BIT(w->slot)) || (!w->control && context_view_is_point(m->views[b->kernel], simt_top(&w->stack)->pc))) s->stopped |= BIT(w->slot);
+        if (w->barrier != NONE || (s->calling & BIT(w->slot)) || (!w->control && m->kernels[b->kernel].info[simt_top(&w->stack)->pc].is_point)) s->stopped |= BIT(w->slot);
         else running++;
     }
     if (!running) b->to_point = 0;

@@ -118,6 +118,19 @@ static void report_requests(const machine *m, FILE *file) {
     }
 }
 
+/* What preemption points cost while nobody preempts. */
+static void report_points(const machine *m, FILE *file) {
+    uint64_t points = 0, all = 0;
+    uint32_t i;
+    for (i = 0; i < m->kernel_count; i++) {
+        points += m->kernels[i].counted[COUNTED_POINT];
+        all += m->kernels[i].warp_instructions;
+    }
+    if (m->stop_at_points)
+        fprintf(file, "preemption points: %" PRIu64 " of %" PRIu64 " warp instructions (%.2f%%) are there for them\n", points, all,
+                all ? 100 * (double)points / (double)all : 0);
+}
+
 /* What page checks cost, and what they found. */
 static void report_page_faults(const machine *m, FILE *file) {
     uint64_t checks = 0, calls = 0, all = 0;
@@ -160,6 +173,7 @@ void report_text(const run_result *result, FILE *file) {
             " misses, L2 %" PRIu64 " hits %" PRIu64 " misses, DRAM %" PRIu64 " bytes\n",
             t.cycles, microseconds(m, t.cycles), t.cycles ? (double)t.warp_instructions / (double)t.cycles : 0, t.l1_hits,
             t.l1_misses, t.l2_hits, t.l2_misses, t.dram_bytes);
+    report_points(m, file);
     report_page_faults(m, file);
     for (i = 0; i < m->preemption_count && i < 32; i++) {
         const preemption_entry *entry = &m->preemptions[i];
@@ -196,14 +210,15 @@ static json_t *kernel_json(const run_result *result, uint32_t index) {
     const machine *m = result->machine;
     const kernel *k = &m->kernels[index];
     json_t *object = json_pack(
-        "{s:s,s:s,s:i,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:i,s:i,s:i,s:o,s:o,s:o}", "name", k->program->name, "process",
+        "{s:s,s:s,s:i,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:i,s:i,s:i,s:o,s:o,s:o,s:o}", "name", k->program->name, "process",
         result->launch->processes[k->process].name, "priority", (int)k->priority, "arrival_cycle", number(k->arrival_cycle),
         "ready_cycle", number(k->ready_cycle), "start_cycle", number(k->start_cycle), "end_cycle", number(k->end_cycle),
         "blocks", number(k->blocks), "warp_instructions", number(k->warp_instructions), "thread_instructions",
         number(k->thread_instructions), "wasted_warp_instructions", number(k->wasted_warp_instructions), "resident_cycles",
         number(k->resident_cycles), "registers_per_thread", (int)k->registers, "registers_per_block", (int)k->need.registers,
         "shared_bytes_per_block", (int)k->need.shared_bytes, "context_bytes_at_most", number(k->context_bytes), "page_checks",
-        number(k->counted[COUNTED_CHECK]), "page_calls", number(k->counted[COUNTED_CALL]));
+        number(k->counted[COUNTED_CHECK]), "page_calls", number(k->counted[COUNTED_CALL]), "point_instructions",
+        number(k->counted[COUNTED_POINT]));
     if (!object) return NULL;
     if (result->checks) {
         json_object_set_new(object, "result", json_string(check_name(result->checks[index].result)));

@@ -42,6 +42,15 @@ static uint8_t pipe_of(const instruction *instruction) {
     }
 }
 
+static uint8_t counted_as(const instruction *instruction) {
+    switch (instruction->opcode) {
+    case OPCODE_GUARDED_CALL: return COUNTED_CALL;
+    case OPCODE_PP:
+    case OPCODE_PP_DIVERGED: return COUNTED_POINT;
+    default: return instruction->check != INSTRUCTION_NONE ? COUNTED_CHECK : COUNTED_NOT;
+    }
+}
+
 int scoreboard_prepare(const kernel_program *program, issue_info *info) {
     uint32_t i, k;
     if (program->registers + program->predicates > SCOREBOARD_IDS) return -1;
@@ -55,7 +64,8 @@ int scoreboard_prepare(const kernel_program *program, issue_info *info) {
         row->is_boundary = instruction->opcode == OPCODE_BOUNDARY;
         row->serialises = row->is_boundary || instruction->opcode == OPCODE_GUARDED_CALL;
         row->is_checked = instruction->check != INSTRUCTION_NONE;
-        row->counted = row->is_checked ? COUNTED_CHECK : instruction->opcode == OPCODE_GUARDED_CALL ? COUNTED_CALL : COUNTED_NOT;
+        row->is_point = (uint8_t)instruction_is_point(instruction);
+        row->counted = counted_as(instruction);
         row->is_global = instruction->unit == UNIT_MEMORY && instruction->space != SPACE_SHARED && instruction->space != SPACE_PARAM;
         for (k = 0; k < instruction->source_count; k++) {
             const operand *o = &instruction->sources[k];
