@@ -289,7 +289,7 @@ static uint64_t longest_wait(uint32_t l2_queue, uint32_t output_flits, uint32_t 
     char error[LAUNCH_ERROR_BYTES];
     machine_options options;
     machine *m = NULL;
-    uint64_t longest = 0;
+    uint64_t longest = 0, issued[SCHEDULERS_MAX] = {0};
     uint32_t i, n;
     machine_options_default(&options);
     options.skip_idle = 0;
@@ -310,6 +310,9 @@ static uint64_t longest_wait(uint32_t l2_queue, uint32_t output_flits, uint32_t 
         }
     }
     assert_false(m->failed);
+    for (i = 0; i < m->warp_count; i++) /* the schedulers of an SM share the load-store unit */
+        if (m->warps[i].sm != NONE) issued[m->warps[i].slot % m->config.gpu.schedulers] += m->warps[i].sequence;
+    if (issued[0] > 2 * issued[1] || issued[1] > 2 * issued[0]) fail_msg("%u and %u instructions", (uint32_t)issued[0], (uint32_t)issued[1]);
     machine_free(m);
     launch_file_free(&launch);
     return longest;

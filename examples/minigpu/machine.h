@@ -340,6 +340,7 @@ typedef struct sm {
     uint64_t slot_age[WARP_SLOTS_MAX]; /* when the warp came: smaller is older */
     uint64_t scheduler_slots[SCHEDULERS_MAX];
     uint32_t scheduler_last[SCHEDULERS_MAX];
+    uint32_t first_scheduler; /* who issues first: the one after that which had the load-store unit last */
     uint64_t scheduler_free[SCHEDULERS_MAX]; /* when it may issue again */
     uint64_t alu_free[SCHEDULERS_MAX]; /* each scheduler has its own lanes for arithmetic */
     uint64_t unit_free[UNIT_COUNT];

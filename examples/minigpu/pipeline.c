@@ -415,6 +415,7 @@ static void issue(machine *m, sm *s, uint32_t scheduler, uint32_t slot) {
     refresh_clear(m, s, w);
     pipe_put(&s->pipes[PIPE_OPERANDS], m->now, record);
     s->scheduler_last[scheduler] = slot;
+    if (info->unit == UNIT_MEMORY) s->first_scheduler = scheduler + 1 < m->config.gpu.schedulers ? scheduler + 1 : 0; /* the unit serves them in turn */
     s->scheduler_free[scheduler] = m->now + m->config.issue_interval;
     s->statistics.issued++;
     m->progress_cycle = m->now;
@@ -423,8 +424,9 @@ static void issue(machine *m, sm *s, uint32_t scheduler, uint32_t slot) {
 /* Returns the warp slots that nothing but room for their memory instruction keeps back: it comes with an event of its own. */
 static uint64_t issue_stage(machine *m, sm *s) {
     uint64_t ready = warp_scheduler_ready(s), wait = 0;
-    uint32_t scheduler;
-    for (scheduler = 0; scheduler < m->config.gpu.schedulers; scheduler++) {
+    uint32_t first = s->first_scheduler, i;
+    for (i = 0; i < m->config.gpu.schedulers; i++) {
+        uint32_t scheduler = first + i < m->config.gpu.schedulers ? first + i : first + i - m->config.gpu.schedulers;
         uint64_t candidates = s->scheduler_free[scheduler] > m->now ? 0 : ready & s->scheduler_slots[scheduler];
         while (candidates) {
             uint32_t slot = warp_scheduler_pick(m, s, scheduler, candidates);
