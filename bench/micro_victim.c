@@ -1,8 +1,9 @@
 /* Victim selection: nanoseconds per decision of every policy. One decision is everything between an SM's report and the answer:
  * cost estimates of all blocks, candidate sets, Algorithm 1 or what the policy has instead.
  *   victim_<policy>_blocks      one position on an SM with `size` resident blocks; as many positions as blocks
- *   victim_<policy>_candidates  one position on an SM with 16 resident blocks and `size` positions
+ *   victim_<policy>_candidates  one position on an SM with 32 resident blocks and `size` positions
  *   victim_<policy>_sms         every position of `size` SMs of 8 blocks
+ *   victim_dual_spread          as many positions as SMs of 8 blocks: each goes where it costs least
  *   victim_dual_round           what the paper repeats: cost estimates and Algorithm 1, the candidate sets at hand (they are determined
  *                               once per request)
  * victim_hurry_... is the policy of examples/my_policy.c: change that file to get a row of your own. */
@@ -148,11 +149,11 @@ static const uint64_t sm_sizes[] = {1, 16, 128, 1024, 0};
 
 #define POLICY(name, get)                                                                                                           \
     static void *name##_blocks(uint64_t size) { return scene_make(get, 1, (uint32_t)size, (uint32_t)size, 1); }                     \
-    static void *name##_candidates(uint64_t size) { return scene_make(get, 1, 16, (uint32_t)size, 1); }                             \
+    static void *name##_candidates(uint64_t size) { return scene_make(get, 1, 32, (uint32_t)size, 1); }                             \
     static void *name##_sms(uint64_t size) { return scene_make(get, (uint32_t)size, 8, 8, (uint32_t)size * 8); }
 #define ROWS(name, text)                                                                                                            \
     {"victim_" text "_blocks", "one position among n blocks", NULL, block_sizes, name##_blocks, scene_run, NULL, scene_free},       \
-    {"victim_" text "_candidates", "one position among n, 16 blocks", NULL, candidate_sizes, name##_candidates, scene_run, NULL, scene_free}, \
+    {"victim_" text "_candidates", "one position among n, 32 blocks", NULL, candidate_sizes, name##_candidates, scene_run, NULL, scene_free}, \
     {"victim_" text "_sms", "all positions of n SMs of 8 blocks", NULL, sm_sizes, name##_sms, scene_run, NULL, scene_free}
 
 POLICY(dual, gpump_victim_find("dual"))
@@ -168,7 +169,10 @@ POLICY(joint, gpump_victim_find("joint"))
 POLICY(exact, gpump_victim_find("exact"))
 POLICY(mine, &my_policy)
 
+static void *dual_spread(uint64_t size) { return scene_make(gpump_victim_find("dual"), (uint32_t)size, 8, 8, (uint32_t)size); }
+
 const micro_case micro_victim[] = {
+    {"victim_dual_spread", "n positions on n SMs of 8 blocks", NULL, sm_sizes, dual_spread, scene_run, NULL, scene_free},
     {"victim_dual_round", "estimates and Algorithm 1, n blocks", NULL, block_sizes, dual_blocks, scene_round, NULL, scene_free},
     ROWS(dual, "dual"),        ROWS(chimera, "chimera"),   ROWS(chimera_plus, "chimera+"), ROWS(only_switch, "switch"),
     ROWS(only_drain, "drain"), ROWS(only_flush, "flush"),  ROWS(timeout, "drain-then-switch"), ROWS(oracle, "oracle"),

@@ -33,15 +33,16 @@ static void gpumpi_victim_assign(const gpump_victim_plan_args *args, uint64_t vi
     int serial = (args->request->flags & GPUMP_VICTIM_SERIAL_PORT) != 0;
     /* The least time in which all can be out: those that can neither be flushed nor drained in time must be saved. */
     for (rest = victims; rest; rest &= rest - 1) {
-        uint32_t i = gpump_bits_lowest64(rest), t = gpumpi_victim_within(&estimates[i], args->allowed[i], GPUMPI_VICTIM_PORT, limit);
-        uint64_t saved = GPUMP_UNKNOWN;
-        if (t < GPUMP_TECHNIQUES) continue;
-        for (t = GPUMP_TECHNIQUE_SWITCH; t <= GPUMP_TECHNIQUE_REWIND; t += GPUMP_TECHNIQUE_REWIND - GPUMP_TECHNIQUE_SWITCH)
-            if ((args->allowed[i] >> t & 1u) && estimates[i].latency[t] < saved) saved = estimates[i].latency[t];
-        if (saved == GPUMP_UNKNOWN) saved = estimates[i].latency[GPUMP_TECHNIQUE_DRAIN]; /* nothing but the drain */
-        if (saved != GPUMP_UNKNOWN && serial) forced = gpump_add_saturated(forced, saved);
-        if (saved != GPUMP_UNKNOWN && !serial && saved > forced) forced = saved;
-        if (saved == GPUMP_UNKNOWN) forced = GPUMP_UNKNOWN - 1;
+        uint32_t i = gpump_bits_lowest64(rest), t;
+        uint32_t ways = serial ? args->allowed[i] & GPUMPI_VICTIM_PORT : args->allowed[i];
+        uint64_t soonest = GPUMP_UNKNOWN;
+        if (gpumpi_victim_within(&estimates[i], args->allowed[i], GPUMPI_VICTIM_PORT, limit) < GPUMP_TECHNIQUES) continue;
+        if (!ways) ways = args->allowed[i]; /* nothing but the drain */
+        for (t = 0; t < GPUMP_TECHNIQUES; t++)
+            if ((ways >> t & 1u) && estimates[i].latency[t] < soonest) soonest = estimates[i].latency[t];
+        if (soonest == GPUMP_UNKNOWN) forced = GPUMP_UNKNOWN - 1;
+        else if (serial) forced = gpump_add_saturated(forced, soonest);
+        else if (soonest > forced) forced = soonest;
     }
     if (limit != GPUMP_UNKNOWN && forced > limit) limit = forced;
     port = 0;
