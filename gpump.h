@@ -2186,7 +2186,7 @@ typedef struct gpump_victim_choice {
 
 /* A position that the incoming kernel gets. */
 typedef struct gpump_victim_place {
-    uint64_t latency;       /* estimated cycles until a block can start; 0: at once; GPUMP_UNKNOWN */
+    uint64_t latency;       /* estimated cycles until registers, shared memory, warps, threads and a slot are free; 0: at once; GPUMP_UNKNOWN */
     uint32_t sm;
     uint32_t position;
     uint32_t register_base;
@@ -2213,7 +2213,7 @@ typedef struct gpump_victim_decision {
 #define GPUMP_VICTIM_WHOLE_SM 1u   /* an SM is handed over when all its blocks are out (Chimera, Tanasic) */
 #define GPUMP_VICTIM_TRUE_COSTS 2u /* estimates should be true costs (the host forks, or knows) */
 #define GPUMP_VICTIM_COMMON_DEADLINE 8u /* when some position is bound to be late, nobody else hurries: the request ends with its last position */
-#define GPUMP_VICTIM_EVICTED 4u    /* a block chosen for one position no longer counts for the latency of another (Shieh Fig 3.9) */
+#define GPUMP_VICTIM_EVICTED 4u    /* who leaves already, or for another position, does not count for a position's latency (Shieh Fig 3.9) */
 
 struct gpump_victim_policy;
 
