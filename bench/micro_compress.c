@@ -14,6 +14,7 @@ static void *mix(uint64_t size, int random_half, uint32_t flags, int rival) {
     scene *s = (scene *)calloc(1, sizeof *s);
     uint64_t random = 11;
     if (!s || gpump_compress_layout_init(&s->layout, WARPS * LANES, REGISTERS, LANES, 256, NULL) != GPUMP_OK) return NULL;
+    s->allow = GPUMP_COMPRESS_ALLOW_RAW | GPUMP_COMPRESS_ALLOW_WARP;
     s->flags = flags;
     s->name = random_half ? "random mix" : "live mix";
     s->blocks = (size_t)size / (BLOCK_WORDS * 4);

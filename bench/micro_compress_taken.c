@@ -23,6 +23,7 @@ static void *taken(const char *kernel_name, uint64_t size, uint32_t flags, int r
     if (machine_run(m, 5000) != 0 || !(view = context_view_create(m->kernels[0].program, error))) return NULL;
     k = &m->kernels[0];
     if (gpump_compress_layout_init(&s->layout, k->need.threads, k->registers, LANES, launch.kernels[0].block[0], NULL) != GPUMP_OK) return NULL;
+    s->allow = GPUMP_COMPRESS_ALLOW_RAW | GPUMP_COMPRESS_ALLOW_WARP;
     s->flags = flags;
     s->name = kernel_name;
     block_bytes = (size_t)s->layout.warps * s->layout.warp_stride * 4;

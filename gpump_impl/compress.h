@@ -57,8 +57,11 @@ typedef enum gpump_compress_form {
 #define GPUMP_COMPRESS_ALLOW_ALL 15u
 /* Only what the paper has: no tags in WARP, no GRID and no MIXED in BLOCK. */
 #define GPUMP_COMPRESS_PAPER 256u
-/* Use no vector instructions. The bytes are the same either way. */
+/* Use no AVX2 (which is otherwise taken where the processor has it, unless GPUMP_NO_SIMD is defined). The bytes are the same. */
 #define GPUMP_COMPRESS_PLAIN 512u
+/* Restore: write the registers around the caches, where AVX2 is taken, values is aligned to 32 bytes and strides are multiples of 8
+ * words: faster when more is restored at once than the last-level cache holds, slower when it fits. */
+#define GPUMP_COMPRESS_AROUND 1024u
 
 #define GPUMP_COMPRESS_MAX_WARPS 64
 #define GPUMP_COMPRESS_MAX_REGISTERS 256
@@ -127,7 +130,7 @@ GPUMP_API gpump_result gpump_compress_save(const gpump_compress_layout *layout, 
  * buffer that does not have exactly the length its own patterns imply is GPUMP_ERROR_FORMAT, and nothing is written.
  *   layout   as in gpump_compress_save, though the strides may differ
  *   form     the form that gpump_compress_save reported
- *   flags    0 or GPUMP_COMPRESS_PLAIN
+ *   flags    0, or GPUMP_COMPRESS_PLAIN and GPUMP_COMPRESS_AROUND added up
  *   in       `bytes` bytes, any alignment
  *   values   out: the registers, laid out as *layout says
  * Cost: linear. */
