@@ -912,8 +912,11 @@ typedef enum gpump_compress_form {
 #define GPUMP_COMPRESS_ALLOW_ALL 15u
 /* Only what the paper has: no tags in WARP, no GRID and no MIXED in BLOCK. */
 #define GPUMP_COMPRESS_PAPER 256u
-/* Use no vector instructions. The bytes are the same either way. */
+/* Use no AVX2 (which is otherwise taken where the processor has it, unless GPUMP_NO_SIMD is defined). The bytes are the same. */
 #define GPUMP_COMPRESS_PLAIN 512u
+/* Restore: write the registers around the caches, where AVX2 is taken, values is aligned to 32 bytes and strides are multiples of 8
+ * words: faster when more is restored at once than the last-level cache holds, slower when it fits. */
+#define GPUMP_COMPRESS_AROUND 1024u
 
 #define GPUMP_COMPRESS_MAX_WARPS 64
 #define GPUMP_COMPRESS_MAX_REGISTERS 256
@@ -982,7 +985,7 @@ GPUMP_API gpump_result gpump_compress_save(const gpump_compress_layout *layout, 
  * buffer that does not have exactly the length its own patterns imply is GPUMP_ERROR_FORMAT, and nothing is written.
  *   layout   as in gpump_compress_save, though the strides may differ
  *   form     the form that gpump_compress_save reported
- *   flags    0 or GPUMP_COMPRESS_PLAIN
+ *   flags    0, or GPUMP_COMPRESS_PLAIN and GPUMP_COMPRESS_AROUND added up
  *   in       `bytes` bytes, any alignment
  *   values   out: the registers, laid out as *layout says
  * Cost: linear. */
@@ -6190,7 +6193,7 @@ GPUMP_API gpump_result gpump_registers_allocate(const gpump_program *program, co
 #endif
 
 /* ---- gpump_impl/compress.c ---- */
-/* compress: the code behind compress.h. The vector path and the plain path write the same bytes; tests/400_compress.c holds
+/* compress: the code behind compress.h. The AVX2 path and the plain path write the same bytes; tests/400_compress.c holds
  * them against each other and against a bit-by-bit reading of the format. */
 
 
@@ -6207,6 +6210,14 @@ GPUMP_API gpump_result gpump_registers_allocate(const gpump_program *program, co
 #define GPUMPI_COMPRESS_ALWAYS __attribute__((always_inline)) static inline
 #else
 #define GPUMPI_COMPRESS_ALWAYS static inline
+#endif
+/* Before a loop of eight steps or fewer. */
+#if defined(__clang__)
+#define GPUMPI_COMPRESS_UNROLL _Pragma("clang loop unroll(full)")
+#elif defined(__GNUC__)
+#define GPUMPI_COMPRESS_UNROLL _Pragma("GCC unroll 8")
+#else
+#define GPUMPI_COMPRESS_UNROLL
 #endif
 
 /* Groups of a block at most: 64 warps of 64 lanes in groups of 8. */
@@ -6253,280 +6264,6 @@ GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compress_get_words(const unsi
     for (i = 0; i < count; i++) words[i] = gpumpi_compress_get(in + (size_t)i * 4);
 #endif
     return in + (size_t)count * 4;
-}
-
-/* ---- one vector register, plain C ---- */
-
-/* 1 when v[i + 1] - v[i] is d for all i in the group. The group is at least 2 lanes. Written in blocks of four so that
- * compilers turn constant sizes into vector code. */
-GPUMPI_COMPRESS_ALWAYS int gpumpi_compress_steady(const uint32_t *v, uint32_t lanes, uint32_t d) {
-    uint32_t i, differs = 0;
-    if (lanes >= 8 && lanes % 4 == 0) {
-        for (i = 0; i < lanes - 4; i++) differs |= (v[i + 1] - v[i]) ^ d;
-        for (i = lanes - 5; i < lanes - 1; i++) differs |= (v[i + 1] - v[i]) ^ d;
-    } else {
-        for (i = 0; i + 1 < lanes; i++) differs |= (v[i + 1] - v[i]) ^ d;
-    }
-    return differs == 0;
-}
-
-/* Fills base and stride of every group; returns the pattern. On RANDOM the two arrays are not complete. A group of a single
- * lane takes the stride of the group before it, so that it never spoils a pattern. */
-GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_analyse(const uint32_t *v, uint32_t lanes, uint32_t group, uint32_t *base,
-                                                        uint32_t *stride) {
-    uint32_t at, g = 0, any = 0;
-    for (at = 0; at < lanes; at += group, g++) {
-        uint32_t count = lanes - at < group ? lanes - at : group;
-        uint32_t d = g ? stride[g - 1] : 0;
-        if (count > 1) {
-            d = v[at + 1] - v[at];
-            if (count > 2 && v[at + count - 1] - v[at + count - 2] != d) return GPUMP_COMPRESS_RANDOM;
-            if (!gpumpi_compress_steady(v + at, count, d)) return GPUMP_COMPRESS_RANDOM;
-        }
-        base[g] = v[at];
-        stride[g] = d;
-        any |= d;
-    }
-    return any ? GPUMP_COMPRESS_STRIDED : GPUMP_COMPRESS_UNIFORM;
-}
-
-GPUMPI_COMPRESS_ALWAYS int gpumpi_compress_live(const uint64_t *live, uint32_t r) { return !live || gpump_bits_get(live, r); }
-
-/* Writes pattern vector and data of one warp; returns the end. */
-GPUMPI_COMPRESS_ALWAYS unsigned char *gpumpi_compress_warp_plain(const uint32_t *values, uint32_t registers, uint32_t step,
-                                                                 const uint64_t *live, uint32_t lanes, uint32_t group,
-                                                                 unsigned char *out) {
-    uint32_t base[8], stride[8], r, groups = (lanes + group - 1) / group, code = 0;
-    unsigned char *codes = out;
-    out += (registers + 3) / 4;
-    for (r = 0; r < registers; r++) {
-        uint32_t pattern = GPUMP_COMPRESS_DEAD;
-        if (gpumpi_compress_live(live, r)) {
-            const uint32_t *v = values + (size_t)r * step;
-            pattern = gpumpi_compress_analyse(v, lanes, group, base, stride);
-            if (pattern == GPUMP_COMPRESS_RANDOM) {
-                out = gpumpi_compress_put_words(out, v, lanes);
-            } else {
-                out = gpumpi_compress_put_words(out, base, groups);
-                if (pattern == GPUMP_COMPRESS_STRIDED) out = gpumpi_compress_put_words(out, stride, groups);
-            }
-        }
-        code |= pattern << (2 * (r & 3));
-        if ((r & 3) == 3) {
-            codes[r >> 2] = (unsigned char)code;
-            code = 0;
-        }
-    }
-    if (registers & 3) codes[registers >> 2] = (unsigned char)code;
-    return out;
-}
-
-/* Fills one vector register from bases and strides (little-endian words; strides NULL: uniform). */
-GPUMPI_COMPRESS_ALWAYS void gpumpi_compress_expand(uint32_t *v, uint32_t lanes, uint32_t group, const unsigned char *bases,
-                                                   const unsigned char *strides) {
-    uint32_t at, g = 0, i;
-    for (at = 0; at < lanes; at += group, g++) {
-        uint32_t count = lanes - at < group ? lanes - at : group;
-        uint32_t base = gpumpi_compress_get(bases + (size_t)g * 4), d = strides ? gpumpi_compress_get(strides + (size_t)g * 4) : 0;
-        if (count % 4 == 0) {
-            uint32_t d2 = d * 2, d3 = d * 3, d4 = d * 4;
-            for (i = 0; i < count; i += 4) {
-                v[at + i] = base;
-                v[at + i + 1] = base + d;
-                v[at + i + 2] = base + d2;
-                v[at + i + 3] = base + d3;
-                base += d4;
-            }
-        } else {
-            for (i = 0; i < count; i++) v[at + i] = base + i * d;
-        }
-    }
-}
-
-/* Reads pattern vector and data of one warp that has been checked; returns the end. */
-GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compress_unwarp_plain(uint32_t *values, uint32_t registers, uint32_t step,
-                                                                         uint32_t lanes, uint32_t group, const unsigned char *in) {
-    uint32_t r, groups = (lanes + group - 1) / group;
-    const unsigned char *codes = in;
-    in += (registers + 3) / 4;
-    for (r = 0; r < registers; r++) {
-        uint32_t pattern = ((uint32_t)codes[r >> 2] >> (2 * (r & 3))) & 3u;
-        uint32_t *v = values + (size_t)r * step;
-        if (pattern == GPUMP_COMPRESS_RANDOM) {
-            in = gpumpi_compress_get_words(in, v, lanes);
-        } else if (pattern == GPUMP_COMPRESS_UNIFORM) {
-            gpumpi_compress_expand(v, lanes, group, in, NULL);
-            in += (size_t)groups * 4;
-        } else if (pattern == GPUMP_COMPRESS_STRIDED) {
-            gpumpi_compress_expand(v, lanes, group, in, in + (size_t)groups * 4);
-            in += (size_t)groups * 8;
-        }
-    }
-    return in;
-}
-
-/* ---- the same for 32 lanes with AVX2 ---- */
-
-#ifdef GPUMPI_COMPRESS_AVX2
-#define GPUMPI_COMPRESS_TARGET __attribute__((target("avx2")))
-
-/* Everything below is one function per direction, with the group width a constant at each call. */
-#define GPUMPI_COMPRESS_LOAD(p) _mm256_loadu_si256((const __m256i *)(const void *)(p))
-#define GPUMPI_COMPRESS_STORE(p, x) _mm256_storeu_si256((__m256i *)(void *)(p), (x))
-/* The stride at p, and the eight words that a stride gives from p on. */
-#define GPUMPI_COMPRESS_ALL(p) _mm256_set1_epi32((int)*(p))
-#define GPUMPI_COMPRESS_STRIDE(p) _mm256_sub_epi32(GPUMPI_COMPRESS_ALL((p) + 1), GPUMPI_COMPRESS_ALL(p))
-#define GPUMPI_COMPRESS_LANES(p, d) _mm256_add_epi32(GPUMPI_COMPRESS_ALL(p), _mm256_mullo_epi32(lane, (d)))
-
-GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS unsigned char *gpumpi_compress_warp_vector(const uint32_t *values, uint32_t registers,
-                                                                                         uint32_t step, const uint64_t *live,
-                                                                                         uint32_t group, unsigned char *out) {
-    const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-    unsigned char *codes = out;
-    uint32_t r, code = 0, g;
-    out += (registers + 3) / 4;
-    for (r = 0; r < registers; r++) {
-        uint32_t pattern = GPUMP_COMPRESS_DEAD;
-        if (gpumpi_compress_live(live, r)) {
-            const uint32_t *v = values + (size_t)r * step;
-            __m256i x0 = GPUMPI_COMPRESS_LOAD(v), x1 = GPUMPI_COMPRESS_LOAD(v + 8), x2 = GPUMPI_COMPRESS_LOAD(v + 16),
-                    x3 = GPUMPI_COMPRESS_LOAD(v + 24), differs;
-            uint32_t any = 0;
-            __m256i d = GPUMPI_COMPRESS_STRIDE(v), e = GPUMPI_COMPRESS_LANES(v, d);
-            if (group == 32) { /* strides and bases stay in vector registers: going through general ones costs more than the sums */
-                __m256i e1 = _mm256_add_epi32(e, _mm256_slli_epi32(d, 3)), d16 = _mm256_slli_epi32(d, 4);
-                differs = _mm256_or_si256(_mm256_or_si256(_mm256_xor_si256(x0, e), _mm256_xor_si256(x1, e1)),
-                                          _mm256_or_si256(_mm256_xor_si256(x2, _mm256_add_epi32(e, d16)),
-                                                          _mm256_xor_si256(x3, _mm256_add_epi32(e1, d16))));
-                any = v[1] - v[0];
-            } else if (group == 16) {
-                __m256i f = GPUMPI_COMPRESS_STRIDE(v + 16), h = GPUMPI_COMPRESS_LANES(v + 16, f);
-                __m256i e1 = _mm256_add_epi32(e, _mm256_slli_epi32(d, 3)), h1 = _mm256_add_epi32(h, _mm256_slli_epi32(f, 3));
-                differs = _mm256_or_si256(_mm256_or_si256(_mm256_xor_si256(x0, e), _mm256_xor_si256(x1, e1)),
-                                          _mm256_or_si256(_mm256_xor_si256(x2, h), _mm256_xor_si256(x3, h1)));
-                any = (v[1] - v[0]) | (v[17] - v[16]);
-            } else {
-                __m256i d1 = GPUMPI_COMPRESS_STRIDE(v + 8), d2 = GPUMPI_COMPRESS_STRIDE(v + 16), d3 = GPUMPI_COMPRESS_STRIDE(v + 24);
-                differs = _mm256_or_si256(_mm256_or_si256(_mm256_xor_si256(x0, e), _mm256_xor_si256(x1, GPUMPI_COMPRESS_LANES(v + 8, d1))),
-                                          _mm256_or_si256(_mm256_xor_si256(x2, GPUMPI_COMPRESS_LANES(v + 16, d2)),
-                                                          _mm256_xor_si256(x3, GPUMPI_COMPRESS_LANES(v + 24, d3))));
-                any = (v[1] - v[0]) | (v[9] - v[8]) | (v[17] - v[16]) | (v[25] - v[24]);
-            }
-            if (!_mm256_testz_si256(differs, differs)) {
-                pattern = GPUMP_COMPRESS_RANDOM;
-                GPUMPI_COMPRESS_STORE(out, x0);
-                GPUMPI_COMPRESS_STORE(out + 32, x1);
-                GPUMPI_COMPRESS_STORE(out + 64, x2);
-                GPUMPI_COMPRESS_STORE(out + 96, x3);
-                out += 128;
-            } else {
-                pattern = any ? GPUMP_COMPRESS_STRIDED : GPUMP_COMPRESS_UNIFORM;
-                for (g = 0; g < 32; g += group) gpumpi_compress_put(out + g / group * 4, v[g]);
-                out += 32 / group * 4;
-                if (any) {
-                    for (g = 0; g < 32; g += group) gpumpi_compress_put(out + g / group * 4, v[g + 1] - v[g]);
-                    out += 32 / group * 4;
-                }
-            }
-        }
-        code |= pattern << (2 * (r & 3));
-        if ((r & 3) == 3) {
-            codes[r >> 2] = (unsigned char)code;
-            code = 0;
-        }
-    }
-    if (registers & 3) codes[registers >> 2] = (unsigned char)code;
-    return out;
-}
-
-GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compress_unwarp_vector(uint32_t *values, uint32_t registers,
-                                                                                                 uint32_t step, uint32_t group,
-                                                                                                 const unsigned char *in) {
-    const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-    const unsigned char *codes = in;
-    const uint32_t groups = 32 / group;
-    uint32_t r, g, i;
-    in += (registers + 3) / 4;
-    for (r = 0; r < registers; r++) {
-        uint32_t pattern = ((uint32_t)codes[r >> 2] >> (2 * (r & 3))) & 3u;
-        uint32_t *v = values + (size_t)r * step;
-        if (pattern == GPUMP_COMPRESS_RANDOM) {
-            __m256i x0 = GPUMPI_COMPRESS_LOAD(in), x1 = GPUMPI_COMPRESS_LOAD(in + 32), x2 = GPUMPI_COMPRESS_LOAD(in + 64),
-                    x3 = GPUMPI_COMPRESS_LOAD(in + 96);
-            GPUMPI_COMPRESS_STORE(v, x0);
-            GPUMPI_COMPRESS_STORE(v + 8, x1);
-            GPUMPI_COMPRESS_STORE(v + 16, x2);
-            GPUMPI_COMPRESS_STORE(v + 24, x3);
-            in += 128;
-        } else if (pattern == GPUMP_COMPRESS_UNIFORM) {
-            for (g = 0; g < groups; g++) {
-                __m256i x = _mm256_set1_epi32((int)gpumpi_compress_get(in + g * 4));
-                for (i = 0; i < group; i += 8) GPUMPI_COMPRESS_STORE(v + g * group + i, x);
-            }
-            in += groups * 4;
-        } else if (pattern == GPUMP_COMPRESS_STRIDED) {
-            for (g = 0; g < groups; g++) {
-                __m256i d = _mm256_set1_epi32((int)gpumpi_compress_get(in + (groups + g) * 4)), d8 = _mm256_slli_epi32(d, 3);
-                __m256i x = _mm256_add_epi32(_mm256_set1_epi32((int)gpumpi_compress_get(in + g * 4)), _mm256_mullo_epi32(lane, d));
-                for (i = 0; i < group; i += 8, x = _mm256_add_epi32(x, d8)) GPUMPI_COMPRESS_STORE(v + g * group + i, x);
-            }
-            in += groups * 8;
-        }
-    }
-    return in;
-}
-
-GPUMPI_COMPRESS_TARGET static unsigned char *gpumpi_compress_warp_avx2(const uint32_t *values, uint32_t registers, uint32_t step,
-                                                                       const uint64_t *live, uint32_t group, unsigned char *out) {
-    if (group == 32) return gpumpi_compress_warp_vector(values, registers, step, live, 32, out);
-    if (group == 16) return gpumpi_compress_warp_vector(values, registers, step, live, 16, out);
-    return gpumpi_compress_warp_vector(values, registers, step, live, 8, out);
-}
-
-GPUMPI_COMPRESS_TARGET static const unsigned char *gpumpi_compress_unwarp_avx2(uint32_t *values, uint32_t registers, uint32_t step,
-                                                                               uint32_t group, const unsigned char *in) {
-    if (group == 32) return gpumpi_compress_unwarp_vector(values, registers, step, 32, in);
-    if (group == 16) return gpumpi_compress_unwarp_vector(values, registers, step, 16, in);
-    return gpumpi_compress_unwarp_vector(values, registers, step, 8, in);
-}
-#endif
-
-/* 1: the vector path can be taken. */
-static int gpumpi_compress_vector(uint32_t flags) {
-#ifdef GPUMPI_COMPRESS_AVX2
-    return !(flags & GPUMP_COMPRESS_PLAIN) && __builtin_cpu_supports("avx2");
-#else
-    (void)flags;
-    return 0;
-#endif
-}
-
-static unsigned char *gpumpi_compress_warp(const uint32_t *values, uint32_t registers, uint32_t step, const uint64_t *live,
-                                           uint32_t lanes, uint32_t group, int vector, unsigned char *out) {
-    if (lanes == 32 && (group == 32 || group == 16 || group == 8)) {
-#ifdef GPUMPI_COMPRESS_AVX2
-        if (vector) return gpumpi_compress_warp_avx2(values, registers, step, live, group, out);
-#endif
-        if (group == 32) return gpumpi_compress_warp_plain(values, registers, step, live, 32, 32, out);
-        if (group == 16) return gpumpi_compress_warp_plain(values, registers, step, live, 32, 16, out);
-        return gpumpi_compress_warp_plain(values, registers, step, live, 32, 8, out);
-    }
-    (void)vector;
-    return gpumpi_compress_warp_plain(values, registers, step, live, lanes, group, out);
-}
-
-static const unsigned char *gpumpi_compress_unwarp(uint32_t *values, uint32_t registers, uint32_t step, uint32_t lanes,
-                                                   uint32_t group, int vector, const unsigned char *in) {
-    if (lanes == 32 && (group == 32 || group == 16 || group == 8)) {
-#ifdef GPUMPI_COMPRESS_AVX2
-        if (vector) return gpumpi_compress_unwarp_avx2(values, registers, step, group, in);
-#endif
-        if (group == 32) return gpumpi_compress_unwarp_plain(values, registers, step, 32, 32, in);
-        if (group == 16) return gpumpi_compress_unwarp_plain(values, registers, step, 32, 16, in);
-        return gpumpi_compress_unwarp_plain(values, registers, step, 32, 8, in);
-    }
-    (void)vector;
-    return gpumpi_compress_unwarp_plain(values, registers, step, lanes, group, in);
 }
 
 /* ---- geometry ---- */
@@ -6580,7 +6317,7 @@ GPUMP_API gpump_result gpump_compress_layout_init(gpump_compress_layout *layout,
     return result;
 }
 
-static uint32_t gpumpi_compress_lanes(const gpump_compress_layout *layout, uint32_t warp) {
+GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_lanes(const gpump_compress_layout *layout, uint32_t warp) {
     return warp + 1 == layout->warps ? layout->last_lanes : layout->lanes;
 }
 
@@ -6622,20 +6359,548 @@ static size_t gpumpi_compress_live_bytes(const gpump_compress_layout *layout, co
 
 GPUMP_API gpump_result gpump_compress_bound(const gpump_compress_layout *layout, size_t *bytes, gpump_diag *diag) {
     gpump_result result = gpumpi_compress_check(layout, diag);
-    uint32_t groups = 0, lanes = 0, w;
+    uint32_t groups, lanes;
     size_t excess = 0;
     if (result != GPUMP_OK) return result;
     if (!bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, 0, 1, UINT64_MAX);
     /* WARP: tags, two bits per register and warp; BLOCK: three bits per register, and mixed never beats random when larger. As the
      * paper classifies, a register may take base and stride of every group, which is more than its lanes where groups are tiny. */
-    for (w = 0; w < layout->warps; w++) {
-        groups += gpumpi_compress_groups(layout, w);
-        lanes += gpumpi_compress_lanes(layout, w);
-    }
+    groups = gpumpi_compress_block_groups(layout);
+    lanes = gpumpi_compress_words(layout);
     if (2 * groups > lanes) excess = (size_t)(2 * groups - lanes) * 4 * layout->registers;
     *bytes = gpumpi_compress_raw_bytes(layout) + excess + (layout->warps + 7) / 8 + (size_t)layout->warps * ((layout->registers + 3) / 4) +
              3 * ((layout->registers + 7) / 8);
     return GPUMP_OK;
+}
+
+/* ---- live registers as they are ---- */
+
+GPUMPI_COMPRESS_ALWAYS int gpumpi_compress_live(const uint64_t *live, uint32_t r) { return !live || gpump_bits_get(live, r); }
+
+static unsigned char *gpumpi_compress_write_live(const gpump_compress_layout *layout, const uint32_t *values, const uint64_t *live,
+                                                 uint32_t warp, int mask, unsigned char *out) {
+    const uint32_t *v = values + (size_t)warp * layout->warp_stride;
+    const uint64_t *set = gpumpi_compress_mask(layout, live, warp);
+    uint32_t r, lanes = gpumpi_compress_lanes(layout, warp);
+    if (mask) {
+        memset(out, 0, (layout->registers + 7) / 8);
+        for (r = 0; r < layout->registers; r++)
+            if (gpumpi_compress_live(set, r)) out[r >> 3] = (unsigned char)(out[r >> 3] | 1u << (r & 7));
+        out += (layout->registers + 7) / 8;
+    }
+    for (r = 0; r < layout->registers; r++)
+        if (!mask || gpumpi_compress_live(set, r))
+            out = gpumpi_compress_put_words(out, v + (size_t)r * layout->register_stride, lanes);
+    return out;
+}
+
+static const unsigned char *gpumpi_compress_read_live(const gpump_compress_layout *layout, uint32_t warp, int mask, const unsigned char *in,
+                                                      uint32_t *values) {
+    uint32_t *v = values + (size_t)warp * layout->warp_stride;
+    const unsigned char *set = in;
+    uint32_t r, lanes = gpumpi_compress_lanes(layout, warp);
+    if (mask) in += (layout->registers + 7) / 8;
+    for (r = 0; r < layout->registers; r++)
+        if (!mask || ((uint32_t)set[r >> 3] >> (r & 7) & 1u)) in = gpumpi_compress_get_words(in, v + (size_t)r * layout->register_stride, lanes);
+    return in;
+}
+
+/* Ends a warp of the WARP form that went to out ... end: where its patterns do not pay it is written again as in LIVE. tags NULL: never. */
+GPUMPI_COMPRESS_ALWAYS unsigned char *gpumpi_compress_settle(const gpump_compress_layout *layout, const uint32_t *values,
+                                                             const uint64_t *live, uint32_t warp, unsigned char *tags,
+                                                             unsigned char *out, unsigned char *end) {
+    if (!tags || (size_t)(end - out) <= gpumpi_compress_live_bytes(layout, live, warp)) return end;
+    tags[warp >> 3] = (unsigned char)(tags[warp >> 3] | 1u << (warp & 7));
+    return gpumpi_compress_write_live(layout, values, live, warp, 1, out);
+}
+
+/* 0: the patterns of a full warp of 32 lanes have paid; 1: perhaps not. Pattern vectors are a bit per register longer than live masks, so
+ * registers must have shrunk by less than that, and a live register that does not shrink is 128 bytes. Quicker than counting. */
+GPUMPI_COMPRESS_ALWAYS int gpumpi_compress_doubtful(uint32_t registers, size_t bytes) {
+    uint32_t patterns = (registers + 3) / 4;
+    return ((0u - (uint32_t)(bytes - patterns)) & 127u) < patterns - (registers + 7) / 8;
+}
+
+/* ---- one vector register, plain C ---- */
+
+/* Fills base and stride of every group; returns the pattern. A group of a single lane takes the stride of the group before it, so that
+ * it never spoils a pattern. */
+GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_analyse(const uint32_t *v, uint32_t lanes, uint32_t group, uint32_t *base,
+                                                        uint32_t *stride) {
+    uint32_t at, g = 0, i, any = 0, differs = 0;
+    for (at = 0; at < lanes; at += group, g++) {
+        base[g] = v[at];
+        stride[g] = lanes - at > 1 && group > 1 ? v[at + 1] - v[at] : g ? stride[g - 1] : 0;
+        any |= stride[g];
+    }
+    for (at = 0, g = 0; at < lanes; at += group, g++) {
+        uint32_t count = lanes - at < group ? lanes - at : group, expected = base[g], d = stride[g];
+        if (!any) {
+            for (i = 0; i < count; i++) differs |= v[at + i] ^ expected;
+        } else {
+            for (i = 0; i < count; i++, expected += d) differs |= v[at + i] ^ expected;
+        }
+    }
+    return differs ? GPUMP_COMPRESS_RANDOM : any ? GPUMP_COMPRESS_STRIDED : GPUMP_COMPRESS_UNIFORM;
+}
+
+
+/* The same for 32 lanes in groups of 8, 16 or 32, four words at a time, which compilers for GNU C turn into the vector instructions that
+ * every machine of the kind has. */
+#if defined(__GNUC__)
+typedef uint32_t gpumpi_compress_four __attribute__((vector_size(16)));
+typedef uint32_t gpumpi_compress_four_anywhere __attribute__((vector_size(16), aligned(4), may_alias));
+typedef uint64_t gpumpi_compress_two __attribute__((vector_size(16)));
+
+/* base, base + d, base + 2d, base + 3d */
+GPUMPI_COMPRESS_ALWAYS gpumpi_compress_four gpumpi_compress_ramp(uint32_t base, uint32_t d) {
+    const gpumpi_compress_four odd = {0, UINT32_MAX, 0, UINT32_MAX}, upper = {0, 0, UINT32_MAX, UINT32_MAX};
+    gpumpi_compress_four b = {base, base, base, base}, once = {d, d, d, d};
+    return b + (once & odd) + ((once + once) & upper);
+}
+
+GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_analyse32(const uint32_t *v, uint32_t group, uint32_t *base, uint32_t *stride) {
+    gpumpi_compress_four wrong = {0, 0, 0, 0};
+    gpumpi_compress_two halves;
+    uint32_t g, i, any = 0;
+    GPUMPI_COMPRESS_UNROLL
+    for (g = 0; g < 32 / group; g++) {
+        base[g] = v[g * group];
+        stride[g] = v[g * group + 1] - v[g * group];
+        any |= stride[g];
+    }
+    if (any && v[31] - v[30] != stride[32 / group - 1]) return GPUMP_COMPRESS_RANDOM; /* most are found here */
+    GPUMPI_COMPRESS_UNROLL
+    for (g = 0; g < 32 / group; g++, v += group) {
+        gpumpi_compress_four expected = {base[g], base[g], base[g], base[g]}, d = {stride[g], stride[g], stride[g], stride[g]};
+        if (!any) {
+            GPUMPI_COMPRESS_UNROLL
+            for (i = 0; i < group; i += 4) wrong |= *(const gpumpi_compress_four_anywhere *)(const void *)(v + i) ^ expected;
+        } else {
+            expected = gpumpi_compress_ramp(base[g], stride[g]);
+            d = d + d;
+            d = d + d;
+            GPUMPI_COMPRESS_UNROLL
+            for (i = 0; i < group; i += 4, expected += d) wrong |= *(const gpumpi_compress_four_anywhere *)(const void *)(v + i) ^ expected;
+        }
+    }
+    memcpy(&halves, &wrong, sizeof halves);
+    return halves[0] | halves[1] ? GPUMP_COMPRESS_RANDOM : any ? GPUMP_COMPRESS_STRIDED : GPUMP_COMPRESS_UNIFORM;
+}
+#else
+#define gpumpi_compress_analyse32(v, group, base, stride) gpumpi_compress_analyse(v, 32, group, base, stride)
+#endif
+
+/* 1: warps of that many lanes have code of their own. */
+GPUMPI_COMPRESS_ALWAYS int gpumpi_compress_common(uint32_t lanes, uint32_t group) {
+    return lanes == 32 && (group == 32 || group == 16 || group == 8);
+}
+
+#if defined(__GNUC__)
+#define GPUMPI_COMPRESS_POPCNT(x) ((uint32_t)__builtin_popcountll(x))
+#else
+#define GPUMPI_COMPRESS_POPCNT(x) gpump_bits_count64(x)
+#endif
+
+/* ---- pattern vectors: two bits per register, taken 32 registers at a time as one word ---- */
+
+#define GPUMPI_COMPRESS_LOW_BITS UINT64_C(0x5555555555555555)
+/* Where the register lies whose pattern starts at the lowest bit of `todo`. */
+#define GPUMPI_COMPRESS_REGISTER(values, todo, step) ((values) + (size_t)gpump_bits_lowest64(todo) / 2 * (step))
+
+/* The live registers of `first` to `first` + 31. */
+GPUMPI_COMPRESS_ALWAYS uint64_t gpumpi_compress_alive(const uint64_t *live, uint32_t registers, uint32_t first) {
+    uint64_t alive = live ? (uint32_t)(live[first >> 6] >> (first & 32u)) : UINT32_MAX;
+    return registers - first < 32 ? alive & ((UINT64_C(1) << (registers - first)) - 1u) : alive;
+}
+
+GPUMPI_COMPRESS_ALWAYS void gpumpi_compress_put_patterns(unsigned char *codes, uint32_t registers, uint32_t first, uint64_t word) {
+    uint32_t bytes = registers - first < 32 ? (registers - first + 3) / 4 : 8;
+    codes += first / 4;
+    if (bytes >= 4) {
+        gpumpi_compress_put(codes, (uint32_t)word);
+        codes += 4;
+        bytes -= 4;
+        word >>= 32;
+    }
+    if (bytes == 4) {
+        gpumpi_compress_put(codes, (uint32_t)word);
+        return;
+    }
+    for (; bytes; bytes--, word >>= 8) *codes++ = (unsigned char)word;
+}
+
+/* `left` bytes can be read. */
+GPUMPI_COMPRESS_ALWAYS uint64_t gpumpi_compress_get_patterns(const unsigned char *codes, uint32_t registers, uint32_t first, size_t left) {
+    uint32_t bytes = registers - first < 32 ? (registers - first + 3) / 4 : 8, shift;
+    uint64_t word = 0;
+    codes += first / 4;
+    left -= first / 4;
+#ifdef GPUMPI_COMPRESS_LITTLE
+    if (left >= 8) {
+        memcpy(&word, codes, 8);
+        return bytes < 8 ? word & ((UINT64_C(1) << bytes * 8) - 1u) : word;
+    }
+#endif
+    for (shift = 0; bytes; bytes--, shift += 8) word |= (uint64_t)*codes++ << shift;
+    return word;
+}
+
+/* Writes pattern vector and data of one warp; returns the end. */
+GPUMPI_COMPRESS_ALWAYS unsigned char *gpumpi_compress_warp_plain(const uint32_t *values, uint32_t registers, uint32_t step,
+                                                                 const uint64_t *live, uint32_t lanes, uint32_t group,
+                                                                 unsigned char *out) {
+    uint32_t base[8], stride[8], first, groups = (lanes + group - 1) / group;
+    unsigned char *codes = out;
+    out += (registers + 3) / 4;
+    for (first = 0; first < registers; first += 32, values += (size_t)32 * step) {
+        uint64_t todo = gpumpi_compress_alive(live, registers, first), patterns = 0;
+        for (; todo; todo &= todo - 1) {
+            uint32_t r = gpump_bits_lowest64(todo), pattern;
+            const uint32_t *v = values + (size_t)r * step;
+            pattern = gpumpi_compress_common(lanes, group) ? gpumpi_compress_analyse32(v, group, base, stride)
+                                                           : gpumpi_compress_analyse(v, lanes, group, base, stride);
+            patterns |= (uint64_t)pattern << (2 * r);
+            if (pattern == GPUMP_COMPRESS_RANDOM) {
+                out = gpumpi_compress_put_words(out, v, lanes);
+                continue;
+            }
+            out = gpumpi_compress_put_words(out, base, groups);
+            if (pattern == GPUMP_COMPRESS_STRIDED) out = gpumpi_compress_put_words(out, stride, groups);
+        }
+        gpumpi_compress_put_patterns(codes, registers, first, patterns);
+    }
+    return out;
+}
+
+/* Fills one vector register from bases and strides (little-endian words; strides NULL: uniform). */
+GPUMPI_COMPRESS_ALWAYS void gpumpi_compress_expand(uint32_t *v, uint32_t lanes, uint32_t group, const unsigned char *bases,
+                                                   const unsigned char *strides) {
+    uint32_t at, g = 0, i;
+    GPUMPI_COMPRESS_UNROLL
+    for (at = 0; at < lanes; at += group, g++) {
+        uint32_t count = lanes - at < group ? lanes - at : group;
+        uint32_t base = gpumpi_compress_get(bases + (size_t)g * 4), d = strides ? gpumpi_compress_get(strides + (size_t)g * 4) : 0;
+#if defined(__GNUC__)
+        if (lanes == 32 && count % 8 == 0) {
+            gpumpi_compress_four four = gpumpi_compress_ramp(base, d), step = {d, d, d, d};
+            step = step + step;
+            step = step + step;
+            GPUMPI_COMPRESS_UNROLL
+            for (i = 0; i < count; i += 4, four += step) *(gpumpi_compress_four_anywhere *)(void *)(v + at + i) = four;
+            continue;
+        }
+#endif
+        for (i = 0; i < count; i++, base += d) v[at + i] = base;
+    }
+}
+
+/* Reads pattern vector and data of one warp that has been checked; returns the end. */
+GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compress_unwarp_plain(uint32_t *values, uint32_t registers, uint32_t step,
+                                                                         uint32_t lanes, uint32_t group, const unsigned char *in) {
+    const uint32_t groups = (lanes + group - 1) / group;
+    const unsigned char *codes = in;
+    uint32_t first;
+    in += (registers + 3) / 4;
+    for (first = 0; first < registers; first += 32, values += (size_t)32 * step) {
+        uint64_t patterns = gpumpi_compress_get_patterns(codes, registers, first, (registers + 3) / 4);
+        uint64_t todo = (patterns | patterns >> 1) & GPUMPI_COMPRESS_LOW_BITS;
+        for (; todo; todo &= todo - 1) {
+            uint32_t pattern = (uint32_t)(patterns >> gpump_bits_lowest64(todo)) & 3u;
+            uint32_t *v = GPUMPI_COMPRESS_REGISTER(values, todo, step);
+            if (pattern == GPUMP_COMPRESS_RANDOM) {
+                in = gpumpi_compress_get_words(in, v, lanes);
+            } else if (pattern == GPUMP_COMPRESS_STRIDED) {
+                gpumpi_compress_expand(v, lanes, group, in, in + (size_t)groups * 4);
+                in += (size_t)groups * 8;
+            } else {
+                gpumpi_compress_expand(v, lanes, group, in, NULL);
+                in += (size_t)groups * 4;
+            }
+        }
+    }
+    return in;
+}
+
+/* ---- the same for 32 lanes with AVX2 ---- */
+
+#ifdef GPUMPI_COMPRESS_AVX2
+#define GPUMPI_COMPRESS_TARGET __attribute__((target("avx2,bmi,bmi2,popcnt")))
+#define GPUMPI_COMPRESS_LOAD(p) _mm256_loadu_si256((const __m256i *)(const void *)(p))
+#define GPUMPI_COMPRESS_ALL(word) _mm256_set1_epi32((int)(word))
+/* The compiler forgets what it knows of what p points to. */
+#define GPUMPI_COMPRESS_OPAQUE(p) __asm__("" : "+r"(p))
+/* Differences between neighbours, from lane `at` on: eight of them. */
+#define GPUMPI_COMPRESS_STEPS(v, at) _mm256_sub_epi32(GPUMPI_COMPRESS_LOAD((v) + (at) + 1), GPUMPI_COMPRESS_LOAD((v) + (at)))
+#define GPUMPI_COMPRESS_FIRST(x) _mm256_broadcastd_epi32(_mm256_castsi256_si128(x))
+#define GPUMPI_COMPRESS_OR4(a, b, c, d) _mm256_or_si256(_mm256_or_si256(a, b), _mm256_or_si256(c, d))
+#define GPUMPI_COMPRESS_XOR(a, b) _mm256_xor_si256(a, b)
+
+/* One function per direction, with the group width a constant at each call. What limits them is the number of instructions, not
+ * branches: a register has the same pattern in nearly all warps of a kernel. */
+
+/* 0 when 32 lanes have one value. */
+GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS __m256i gpumpi_compress_not_uniform(const uint32_t *v) {
+    __m256i b = GPUMPI_COMPRESS_ALL(v[0]);
+    return GPUMPI_COMPRESS_OR4(GPUMPI_COMPRESS_XOR(b, GPUMPI_COMPRESS_LOAD(v)), GPUMPI_COMPRESS_XOR(b, GPUMPI_COMPRESS_LOAD(v + 8)),
+                               GPUMPI_COMPRESS_XOR(b, GPUMPI_COMPRESS_LOAD(v + 16)), GPUMPI_COMPRESS_XOR(b, GPUMPI_COMPRESS_LOAD(v + 24)));
+}
+
+/* 0 when the differences between neighbours are equal in each group of 32 lanes; the strides are the first lanes of *s. Windows of eight
+ * differences overlap where a group ends; with groups of eight the last of a window belongs to no group. */
+GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS __m256i gpumpi_compress_not_strided(const uint32_t *v, uint32_t group, __m256i s[4]) {
+    if (group == 8) {
+        const __m256i next = _mm256_setr_epi32(1, 2, 3, 4, 5, 6, 7, 7);
+        __m256i differs;
+        s[0] = _mm256_sub_epi32(_mm256_permutevar8x32_epi32(GPUMPI_COMPRESS_LOAD(v), next), GPUMPI_COMPRESS_LOAD(v));
+        s[1] = _mm256_sub_epi32(_mm256_permutevar8x32_epi32(GPUMPI_COMPRESS_LOAD(v + 8), next), GPUMPI_COMPRESS_LOAD(v + 8));
+        s[2] = _mm256_sub_epi32(_mm256_permutevar8x32_epi32(GPUMPI_COMPRESS_LOAD(v + 16), next), GPUMPI_COMPRESS_LOAD(v + 16));
+        s[3] = _mm256_sub_epi32(_mm256_permutevar8x32_epi32(GPUMPI_COMPRESS_LOAD(v + 24), next), GPUMPI_COMPRESS_LOAD(v + 24));
+        differs = GPUMPI_COMPRESS_OR4(
+            GPUMPI_COMPRESS_XOR(s[0], GPUMPI_COMPRESS_FIRST(s[0])), GPUMPI_COMPRESS_XOR(s[1], GPUMPI_COMPRESS_FIRST(s[1])),
+            GPUMPI_COMPRESS_XOR(s[2], GPUMPI_COMPRESS_FIRST(s[2])), GPUMPI_COMPRESS_XOR(s[3], GPUMPI_COMPRESS_FIRST(s[3])));
+        return _mm256_blend_epi32(differs, _mm256_setzero_si256(), 0x80);
+    }
+    s[0] = GPUMPI_COMPRESS_STEPS(v, 0);
+    s[1] = GPUMPI_COMPRESS_STEPS(v, 16); /* the second group's first */
+    s[2] = GPUMPI_COMPRESS_STEPS(v, group == 16 ? 7 : 8);
+    s[3] = GPUMPI_COMPRESS_STEPS(v, 23);
+    return GPUMPI_COMPRESS_OR4(GPUMPI_COMPRESS_XOR(s[0], GPUMPI_COMPRESS_FIRST(s[0])), GPUMPI_COMPRESS_XOR(s[0], s[2]),
+                               GPUMPI_COMPRESS_XOR(s[1], GPUMPI_COMPRESS_FIRST(group == 16 ? s[1] : s[0])), GPUMPI_COMPRESS_XOR(s[1], s[3]));
+}
+
+/* How far ahead registers are fetched, bytes: enough for memory, and no matter to caches. It may be past the end, which does no harm. */
+#define GPUMPI_COMPRESS_AHEAD 8192
+
+/* Writes one register of 32 lanes; returns its pattern. Strides are written even when all are 0: what follows goes over them. */
+GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_one_vector(const uint32_t *v, uint32_t group, unsigned char **to) {
+    const uint32_t groups = 32 / group;
+    unsigned char *out = *to;
+    __m256i s[4], differs, any;
+    uint32_t g, i;
+    _mm_prefetch((const char *)v + GPUMPI_COMPRESS_AHEAD, _MM_HINT_T0);
+    _mm_prefetch((const char *)v + GPUMPI_COMPRESS_AHEAD + 64, _MM_HINT_T0);
+    if (group == 32 && v[0] == v[1]) { /* with one group this is quicker than a stride of 0 */
+        differs = gpumpi_compress_not_uniform(v);
+        if (_mm256_testz_si256(differs, differs)) {
+            gpumpi_compress_put(out, v[0]);
+            *to = out + 4;
+            return GPUMP_COMPRESS_UNIFORM;
+        }
+    } else {
+        GPUMPI_COMPRESS_OPAQUE(v); /* so that loads are part of the differences, not shared with the branch above */
+        differs = gpumpi_compress_not_strided(v, group, s);
+        if (_mm256_testz_si256(differs, differs)) {
+            GPUMPI_COMPRESS_UNROLL
+            for (g = 0; g < groups; g++) gpumpi_compress_put(out + g * 4, v[g * group]);
+            GPUMPI_COMPRESS_UNROLL
+            for (g = 0; g < groups; g++) gpumpi_compress_put(out + (groups + g) * 4, (uint32_t)_mm_cvtsi128_si32(_mm256_castsi256_si128(s[g])));
+            any = group == 32 ? s[0] : group == 16 ? _mm256_or_si256(s[0], s[1]) : GPUMPI_COMPRESS_OR4(s[0], s[1], s[2], s[3]);
+            any = group == 8 ? _mm256_blend_epi32(any, _mm256_setzero_si256(), 0x80) : any;
+            if (group < 32 && _mm256_testz_si256(any, any)) {
+                *to = out + groups * 4;
+                return GPUMP_COMPRESS_UNIFORM;
+            }
+            *to = out + groups * 8;
+            return GPUMP_COMPRESS_STRIDED;
+        }
+    }
+    GPUMPI_COMPRESS_UNROLL
+    for (i = 0; i < 32; i += 8) _mm256_storeu_si256((__m256i *)(void *)(out + i * 4), GPUMPI_COMPRESS_LOAD(v + i));
+    *to = out + 128;
+    return GPUMP_COMPRESS_RANDOM;
+}
+
+/* Four registers at a time, which is a byte of the pattern vector. */
+GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS unsigned char *gpumpi_compress_warp_vector(const uint32_t *values, uint32_t registers,
+                                                                                         uint32_t step, const uint64_t *live,
+                                                                                         uint32_t group, unsigned char *out) {
+    unsigned char *codes = out;
+    uint32_t first, k;
+    out += (registers + 3) / 4;
+    for (first = 0; first < registers; first += 4, values += (size_t)4 * step) {
+        uint32_t code = 0, alive = live ? (uint32_t)(live[first >> 6] >> (first & 60u)) & 15u : 15u;
+        if (registers - first < 4) alive &= (1u << (registers - first)) - 1u;
+        GPUMPI_COMPRESS_UNROLL
+        for (k = 0; k < 4; k++)
+            if (alive >> k & 1u) code |= gpumpi_compress_one_vector(values + (size_t)k * step, group, &out) << (2 * k);
+        *codes++ = (unsigned char)code;
+    }
+    return out;
+}
+
+/* `around` goes around the caches, for values that will not be read soon. */
+#define GPUMPI_COMPRESS_STORE(p, x)                                                                                                \
+    (around ? _mm256_stream_si256((__m256i *)(void *)(p), x) : _mm256_storeu_si256((__m256i *)(void *)(p), x))
+
+/* Reads one register that is not dead; returns what follows it. */
+GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compress_unone_vector(uint32_t *v, uint32_t group, uint32_t pattern,
+                                                                                                int around, const unsigned char *in) {
+    const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    const uint32_t groups = 32 / group;
+    uint32_t g, i;
+    if (pattern == GPUMP_COMPRESS_UNIFORM) {
+        GPUMPI_COMPRESS_UNROLL
+        for (g = 0; g < groups; g++) {
+            __m256i x = GPUMPI_COMPRESS_ALL(gpumpi_compress_get(in + g * 4));
+            GPUMPI_COMPRESS_UNROLL
+            for (i = 0; i < group; i += 8) GPUMPI_COMPRESS_STORE(v + g * group + i, x);
+        }
+        return in + groups * 4;
+    }
+    if (pattern == GPUMP_COMPRESS_STRIDED) {
+        GPUMPI_COMPRESS_UNROLL
+        for (g = 0; g < groups; g++) {
+            __m256i d = GPUMPI_COMPRESS_ALL(gpumpi_compress_get(in + (groups + g) * 4)), d8 = _mm256_slli_epi32(d, 3);
+            __m256i x = _mm256_add_epi32(GPUMPI_COMPRESS_ALL(gpumpi_compress_get(in + g * 4)), _mm256_mullo_epi32(lane, d));
+            GPUMPI_COMPRESS_UNROLL
+            for (i = 0; i < group; i += 8, x = _mm256_add_epi32(x, d8)) GPUMPI_COMPRESS_STORE(v + g * group + i, x);
+        }
+        return in + groups * 8;
+    }
+    _mm_prefetch((const char *)in + GPUMPI_COMPRESS_AHEAD / 4, _MM_HINT_T0);
+    _mm_prefetch((const char *)in + GPUMPI_COMPRESS_AHEAD / 4 + 64, _MM_HINT_T0);
+    GPUMPI_COMPRESS_UNROLL
+    for (i = 0; i < 32; i += 8) GPUMPI_COMPRESS_STORE(v + i, GPUMPI_COMPRESS_LOAD(in + i * 4));
+    return in + 128;
+}
+
+GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compress_unwarp_vector(uint32_t *values, uint32_t registers,
+                                                                                                 uint32_t step, uint32_t group, int around,
+                                                                                                 const unsigned char *in) {
+    const unsigned char *codes = in;
+    uint32_t first, k;
+    in += (registers + 3) / 4;
+    for (first = 0; first < registers; first += 4, values += (size_t)4 * step) {
+        uint32_t code = *codes++;
+        GPUMPI_COMPRESS_UNROLL
+        for (k = 0; k < 4; k++)
+            if (code >> (2 * k) & 3u) in = gpumpi_compress_unone_vector(values + (size_t)k * step, group, code >> (2 * k) & 3u, around, in);
+    }
+    return in;
+}
+
+/* The first `warps` warps, which are full. */
+#define GPUMPI_COMPRESS_EACH(group)                                                                                                \
+    for (; w < warps; w++) {                                                                                                       \
+        unsigned char *end = gpumpi_compress_warp_vector(values + (size_t)w * layout->warp_stride, layout->registers,              \
+                                                         layout->register_stride, gpumpi_compress_mask(layout, live, w), group, out); \
+        out = gpumpi_compress_doubtful(layout->registers, (size_t)(end - out))                                                     \
+                  ? gpumpi_compress_settle(layout, values, live, w, tags, out, end)                                                \
+                  : end;                                                                                                           \
+    }
+GPUMPI_COMPRESS_TARGET static unsigned char *gpumpi_compress_warps_avx2(const gpump_compress_layout *layout, const uint32_t *values,
+                                                                        const uint64_t *live, uint32_t warps, unsigned char *tags,
+                                                                        unsigned char *out) {
+    uint32_t w = 0;
+    if (layout->group == 32) {
+        GPUMPI_COMPRESS_EACH(32)
+    } else if (layout->group == 16) {
+        GPUMPI_COMPRESS_EACH(16)
+    } else {
+        GPUMPI_COMPRESS_EACH(8)
+    }
+    return out;
+}
+#undef GPUMPI_COMPRESS_EACH
+
+/* The first `warps` warps, which are full, back. The fence makes stores around the caches visible before any that follow. */
+#define GPUMPI_COMPRESS_EACH(group, around)                                                                                        \
+    for (; w < warps; w++, v += layout->warp_stride)                                                                               \
+        in = (uint32_t)tags[w >> 3] >> (w & 7) & 1u                                                                                \
+                 ? gpumpi_compress_read_live(layout, w, 1, in, values)                                                             \
+                 : gpumpi_compress_unwarp_vector(v, layout->registers, layout->register_stride, group, around, in);
+GPUMPI_COMPRESS_TARGET static const unsigned char *gpumpi_compress_unwarps_avx2(const gpump_compress_layout *layout, uint32_t *values,
+                                                                                uint32_t warps, const unsigned char *tags,
+                                                                                const unsigned char *in) {
+    uint32_t w = 0, *v = values;
+    if (layout->group == 32) {
+        GPUMPI_COMPRESS_EACH(32, 0)
+    } else if (layout->group == 16) {
+        GPUMPI_COMPRESS_EACH(16, 0)
+    } else {
+        GPUMPI_COMPRESS_EACH(8, 0)
+    }
+    return in;
+}
+GPUMPI_COMPRESS_TARGET static const unsigned char *gpumpi_compress_unwarps_around(const gpump_compress_layout *layout, uint32_t *values,
+                                                                                  uint32_t warps, const unsigned char *tags,
+                                                                                  const unsigned char *in) {
+    uint32_t w = 0, *v = values;
+    if (layout->group == 32) {
+        GPUMPI_COMPRESS_EACH(32, 1)
+    } else if (layout->group == 16) {
+        GPUMPI_COMPRESS_EACH(16, 1)
+    } else {
+        GPUMPI_COMPRESS_EACH(8, 1)
+    }
+    _mm_sfence();
+    return in;
+}
+#undef GPUMPI_COMPRESS_EACH
+#endif
+
+/* 1: the vector path can be taken. */
+static int gpumpi_compress_vector(uint32_t flags) {
+#ifdef GPUMPI_COMPRESS_AVX2
+    return !(flags & GPUMP_COMPRESS_PLAIN) && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
+           __builtin_cpu_supports("popcnt");
+#else
+    (void)flags;
+    return 0;
+#endif
+}
+
+/* WARP; without PAPER, a warp whose patterns do not pay is written as in LIVE. */
+static unsigned char *gpumpi_compress_write_warps(const gpump_compress_layout *layout, const uint32_t *values, const uint64_t *live,
+                                                  uint32_t allow, unsigned char *out) {
+    unsigned char *tags = allow & GPUMP_COMPRESS_PAPER ? NULL : out, *end;
+    uint32_t w = 0;
+    memset(out, 0, (layout->warps + 7) / 8);
+    out += (layout->warps + 7) / 8;
+#ifdef GPUMPI_COMPRESS_AVX2
+    if (gpumpi_compress_common(layout->lanes, layout->group) && gpumpi_compress_vector(allow)) {
+        w = layout->warps - (layout->last_lanes < 32);
+        out = gpumpi_compress_warps_avx2(layout, values, live, w, tags, out);
+    }
+#endif
+    for (; w < layout->warps; w++) {
+        const uint32_t *v = values + (size_t)w * layout->warp_stride;
+        const uint64_t *set = gpumpi_compress_mask(layout, live, w);
+        uint32_t lanes = gpumpi_compress_lanes(layout, w), group = layout->group, registers = layout->registers;
+        uint32_t step = layout->register_stride, common = (uint32_t)gpumpi_compress_common(lanes, group);
+        if (common && group == 32) end = gpumpi_compress_warp_plain(v, registers, step, set, 32, 32, out);
+        else if (common && group == 16) end = gpumpi_compress_warp_plain(v, registers, step, set, 32, 16, out);
+        else if (common) end = gpumpi_compress_warp_plain(v, registers, step, set, 32, 8, out);
+        else end = gpumpi_compress_warp_plain(v, registers, step, set, lanes, group, out);
+        out = gpumpi_compress_settle(layout, values, live, w, tags, out, end);
+    }
+    return out;
+}
+
+/* WARP back, checked before. */
+static void gpumpi_compress_read_warps(const gpump_compress_layout *layout, uint32_t flags, const unsigned char *in, uint32_t *values) {
+    const unsigned char *tags = in;
+    uint32_t w = 0, group = layout->group, registers = layout->registers, step = layout->register_stride;
+    in += (layout->warps + 7) / 8;
+#ifdef GPUMPI_COMPRESS_AVX2
+    if (gpumpi_compress_common(layout->lanes, group) && gpumpi_compress_vector(flags)) {
+        int aligned = (uintptr_t)values % 32 == 0 && step % 8 == 0 && layout->warp_stride % 8 == 0;
+        w = layout->warps - (layout->last_lanes < 32);
+        in = flags & GPUMP_COMPRESS_AROUND && aligned ? gpumpi_compress_unwarps_around(layout, values, w, tags, in)
+                                                      : gpumpi_compress_unwarps_avx2(layout, values, w, tags, in);
+    }
+#endif
+    (void)flags;
+    for (; w < layout->warps; w++) {
+        uint32_t *v = values + (size_t)w * layout->warp_stride, lanes = gpumpi_compress_lanes(layout, w);
+        uint32_t common = (uint32_t)gpumpi_compress_common(lanes, group);
+        if ((uint32_t)tags[w >> 3] >> (w & 7) & 1u) in = gpumpi_compress_read_live(layout, w, 1, in, values);
+        else if (common && group == 32) in = gpumpi_compress_unwarp_plain(v, registers, step, 32, 32, in);
+        else if (common && group == 16) in = gpumpi_compress_unwarp_plain(v, registers, step, 32, 16, in);
+        else if (common) in = gpumpi_compress_unwarp_plain(v, registers, step, 32, 8, in);
+        else in = gpumpi_compress_unwarp_plain(v, registers, step, lanes, group, in);
+    }
 }
 
 /* ---- classification ---- */
@@ -6747,44 +7012,6 @@ static size_t gpumpi_compress_block_bytes(const gpump_compress_layout *layout, c
 }
 
 /* ---- writing ---- */
-
-static unsigned char *gpumpi_compress_write_live(const gpump_compress_layout *layout, const uint32_t *values, const uint64_t *live,
-                                                 uint32_t warp, int mask, unsigned char *out) {
-    const uint32_t *v = values + (size_t)warp * layout->warp_stride;
-    const uint64_t *set = gpumpi_compress_mask(layout, live, warp);
-    uint32_t r, lanes = gpumpi_compress_lanes(layout, warp);
-    if (mask) {
-        memset(out, 0, (layout->registers + 7) / 8);
-        for (r = 0; r < layout->registers; r++)
-            if (gpumpi_compress_live(set, r)) out[r >> 3] = (unsigned char)(out[r >> 3] | 1u << (r & 7));
-        out += (layout->registers + 7) / 8;
-    }
-    for (r = 0; r < layout->registers; r++)
-        if (!mask || gpumpi_compress_live(set, r))
-            out = gpumpi_compress_put_words(out, v + (size_t)r * layout->register_stride, lanes);
-    return out;
-}
-
-/* WARP; where LIVE is allowed as well, a warp whose patterns do not pay is written as in LIVE. */
-static unsigned char *gpumpi_compress_write_warps(const gpump_compress_layout *layout, const uint32_t *values, const uint64_t *live,
-                                                  uint32_t allow, unsigned char *out) {
-    unsigned char *tags = out;
-    uint32_t w, may_tag = !(allow & GPUMP_COMPRESS_PAPER);
-    int vector = gpumpi_compress_vector(allow);
-    memset(out, 0, (layout->warps + 7) / 8);
-    out += (layout->warps + 7) / 8;
-    for (w = 0; w < layout->warps; w++) {
-        const uint64_t *set = gpumpi_compress_mask(layout, live, w);
-        unsigned char *end = gpumpi_compress_warp(values + (size_t)w * layout->warp_stride, layout->registers, layout->register_stride,
-                                                  set, gpumpi_compress_lanes(layout, w), layout->group, vector, out);
-        if (may_tag && (size_t)(end - out) > gpumpi_compress_live_bytes(layout, live, w)) {
-            tags[w >> 3] = (unsigned char)(tags[w >> 3] | 1u << (w & 7));
-            end = gpumpi_compress_write_live(layout, values, live, w, 1, out);
-        }
-        out = end;
-    }
-    return out;
-}
 
 static unsigned char *gpumpi_compress_write_block(const gpump_compress_layout *layout, const uint32_t *values, const uint64_t *live,
                                                   uint32_t flags, unsigned char *out) {
@@ -6948,27 +7175,64 @@ static gpump_result gpumpi_compress_bad(gpump_diag *diag, const char *field, uin
     return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, field, index, value, wanted, wanted);
 }
 
-/* Sets *length to the bytes that one warp takes, reading only its patterns; `left` bytes are there. */
-static gpump_result gpumpi_compress_warp_length(const gpump_compress_layout *layout, uint32_t warp, int tagged, const unsigned char *in,
-                                                size_t left, size_t *length, gpump_diag *diag) {
-    uint32_t r, head = tagged ? (layout->registers + 7) / 8 : (layout->registers + 3) / 4, uniform = 0, random = 0, strided = 0, live = 0;
-    uint32_t per_byte = tagged ? 8 : 4, spare = layout->registers % per_byte;
-    if (left < head) return gpumpi_compress_bad(diag, "bytes", warp, left, head);
-    if (spare && in[head - 1] >> (spare * (8 / per_byte))) return gpumpi_compress_bad(diag, "patterns", warp, in[head - 1], 0);
-    for (r = 0; r < head; r++) {
-        uint32_t byte = in[r];
-        if (tagged) {
-            live += gpump_bits_count64(byte);
-        } else {
-            uint32_t high = byte >> 1 & 0x55u, low = byte & 0x55u;
-            uniform += gpump_bits_count64(low & ~high);
-            random += gpump_bits_count64(high & ~low);
-            strided += gpump_bits_count64(high & low);
+/* Sum of 32 fields of two bits, none of which is 3. */
+GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_sum(uint64_t fields) {
+    fields = (fields & UINT64_C(0x3333333333333333)) + (fields >> 2 & UINT64_C(0x3333333333333333));
+    fields = (fields & UINT64_C(0x0f0f0f0f0f0f0f0f)) + (fields >> 4 & UINT64_C(0x0f0f0f0f0f0f0f0f));
+    return (uint32_t)((fields * UINT64_C(0x0101010101010101)) >> 56);
+}
+
+/* Checks that the warps of a LIVE (tags NULL) or WARP buffer take exactly its bytes, reading only masks and patterns. Where one warp ends
+ * is where the next begins, so what counts here is how soon a length is known. `popcnt`: there is an instruction that counts bits. */
+GPUMPI_COMPRESS_ALWAYS gpump_result gpumpi_compress_check_each(const gpump_compress_layout *layout, const unsigned char *tags,
+                                                               const unsigned char *in, size_t left, int popcnt, gpump_diag *diag) {
+    const size_t all = left;
+    const uint32_t registers = layout->registers;
+    uint32_t w, i, words, lanes = layout->lanes, groups = gpumpi_compress_groups(layout, 0);
+    for (w = 0; w < layout->warps; w++) {
+        uint32_t per_byte = !tags || ((uint32_t)tags[w >> 3] >> (w & 7) & 1u) ? 8 : 4;
+        uint32_t head = (registers + per_byte - 1) / per_byte, spare = registers % per_byte;
+        if (w + 1 == layout->warps) {
+            lanes = layout->last_lanes;
+            groups = gpumpi_compress_groups(layout, w);
         }
+        if (left < head) return gpumpi_compress_bad(diag, "bytes", w, left, head);
+        if (spare && in[head - 1] >> (spare * (8 / per_byte))) return gpumpi_compress_bad(diag, "patterns", w, in[head - 1], 0);
+        words = 0;
+        if (per_byte == 8) {
+            for (i = 0; i < head; i++) words += gpump_bits_count64(in[i]) * lanes;
+        } else {
+            for (i = 0; i < registers; i += 32) {
+                uint64_t patterns = gpumpi_compress_get_patterns(in, registers, i, left);
+                uint64_t low = patterns & GPUMPI_COMPRESS_LOW_BITS, high = patterns >> 1 & GPUMPI_COMPRESS_LOW_BITS;
+                if (popcnt)
+                    words += GPUMPI_COMPRESS_POPCNT(high & ~low) * lanes +
+                             (GPUMPI_COMPRESS_POPCNT(low) + GPUMPI_COMPRESS_POPCNT(low & high)) * groups;
+                else
+                    words += gpumpi_compress_sum(high & ~low) * lanes + gpumpi_compress_sum(low + (low & high)) * groups;
+            }
+        }
+        if (left - head < (size_t)words * 4) return gpumpi_compress_bad(diag, "bytes", w, left, head + (size_t)words * 4);
+        in += head + (size_t)words * 4;
+        left -= head + (size_t)words * 4;
     }
-    *length = head + ((size_t)gpumpi_compress_lanes(layout, warp) * (random + live) +
-                      (size_t)gpumpi_compress_groups(layout, warp) * (uniform + 2 * (size_t)strided)) * 4;
-    return left < *length ? gpumpi_compress_bad(diag, "bytes", warp, left, *length) : GPUMP_OK;
+    return left ? gpumpi_compress_bad(diag, "bytes", 0, all, all - left) : GPUMP_OK;
+}
+
+#ifdef GPUMPI_COMPRESS_AVX2
+GPUMPI_COMPRESS_TARGET static gpump_result gpumpi_compress_check_popcnt(const gpump_compress_layout *layout, const unsigned char *tags,
+                                                                        const unsigned char *in, size_t left, gpump_diag *diag) {
+    return gpumpi_compress_check_each(layout, tags, in, left, 1, diag);
+}
+#endif
+
+static gpump_result gpumpi_compress_check_warps(const gpump_compress_layout *layout, uint32_t flags, const unsigned char *tags,
+                                                const unsigned char *in, size_t left, gpump_diag *diag) {
+#ifdef GPUMPI_COMPRESS_AVX2
+    if (gpumpi_compress_vector(flags)) return gpumpi_compress_check_popcnt(layout, tags, in, left, diag);
+#endif
+    (void)flags;
+    return gpumpi_compress_check_each(layout, tags, in, left, 0, diag);
 }
 
 static uint32_t gpumpi_compress_plane_code(const unsigned char *planes, uint32_t plane, uint32_t r) {
@@ -7003,17 +7267,6 @@ static gpump_result gpumpi_compress_block_length(const gpump_compress_layout *la
     }
     *length = head + words * 4;
     return left < *length ? gpumpi_compress_bad(diag, "bytes", r, left, *length) : GPUMP_OK;
-}
-
-static const unsigned char *gpumpi_compress_read_live(const gpump_compress_layout *layout, uint32_t warp, int mask, const unsigned char *in,
-                                                      uint32_t *values) {
-    uint32_t *v = values + (size_t)warp * layout->warp_stride;
-    const unsigned char *set = in;
-    uint32_t r, lanes = gpumpi_compress_lanes(layout, warp);
-    if (mask) in += (layout->registers + 7) / 8;
-    for (r = 0; r < layout->registers; r++)
-        if (!mask || ((uint32_t)set[r >> 3] >> (r & 7) & 1u)) in = gpumpi_compress_get_words(in, v + (size_t)r * layout->register_stride, lanes);
-    return in;
 }
 
 /* One register of the BLOCK form, checked before. */
@@ -7059,7 +7312,6 @@ GPUMP_API gpump_result gpump_compress_restore(const gpump_compress_layout *layou
     const unsigned char *from = (const unsigned char *)in, *at = from;
     uint32_t w, r, plane;
     size_t length = 0, head;
-    int vector;
     gpump_result result = gpumpi_compress_check(layout, diag);
     if (result != GPUMP_OK) return result;
     if (!in || !values) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "in or values", 0, 0, 1, UINT64_MAX);
@@ -7069,24 +7321,17 @@ GPUMP_API gpump_result gpump_compress_restore(const gpump_compress_layout *layou
         for (w = 0; w < layout->warps; w++) at = gpumpi_compress_read_live(layout, w, 0, at, values);
         return GPUMP_OK;
     case GPUMP_COMPRESS_FORM_LIVE:
+        result = gpumpi_compress_check_warps(layout, flags, NULL, from, bytes, diag);
+        if (result != GPUMP_OK) return result;
+        for (w = 0; w < layout->warps; w++) at = gpumpi_compress_read_live(layout, w, 1, at, values);
+        return GPUMP_OK;
     case GPUMP_COMPRESS_FORM_WARP:
-        head = form == GPUMP_COMPRESS_FORM_WARP ? (layout->warps + 7) / 8 : 0;
+        head = (layout->warps + 7) / 8;
         if (bytes < head) return gpumpi_compress_bad(diag, "bytes", 0, bytes, head);
-        if (head && layout->warps % 8 && from[head - 1] >> layout->warps % 8)
-            return gpumpi_compress_bad(diag, "tags", 0, from[head - 1], 0);
-        for (at = from + head, w = 0; w < layout->warps; w++, at += length) {
-            result = gpumpi_compress_warp_length(layout, w, !head || ((uint32_t)from[w >> 3] >> (w & 7) & 1u), at, bytes - (size_t)(at - from), &length, diag);
-            if (result != GPUMP_OK) return result;
-        }
-        if ((size_t)(at - from) != bytes) return gpumpi_compress_bad(diag, "bytes", 0, bytes, (size_t)(at - from));
-        vector = gpumpi_compress_vector(flags);
-        for (at = from + head, w = 0; w < layout->warps; w++) {
-            if (!head || ((uint32_t)from[w >> 3] >> (w & 7) & 1u))
-                at = gpumpi_compress_read_live(layout, w, 1, at, values);
-            else
-                at = gpumpi_compress_unwarp(values + (size_t)w * layout->warp_stride, layout->registers, layout->register_stride,
-                                            gpumpi_compress_lanes(layout, w), layout->group, vector, at);
-        }
+        if (layout->warps % 8 && from[head - 1] >> layout->warps % 8) return gpumpi_compress_bad(diag, "tags", 0, from[head - 1], 0);
+        result = gpumpi_compress_check_warps(layout, flags, from, from + head, bytes - head, diag);
+        if (result != GPUMP_OK) return result;
+        gpumpi_compress_read_warps(layout, flags, from, values);
         return GPUMP_OK;
     case GPUMP_COMPRESS_FORM_BLOCK:
         plane = (layout->registers + 7) / 8;
