@@ -137,15 +137,10 @@ static int measure(const reproduce_context *context, reproduce_result *result) {
     return all.done > 0;
 }
 
-/* kmeans_invert_mapping's accesses are not coalesced: whole queues of its stores stand before memory, and a block can be saved, and the
- * newcomer's loads served, only behind them. It is late under every policy and limit. */
-static int is_saturated(int k) { return strcmp(victim_experiment_kernel((uint32_t)k), "kmeans_invert_mapping") == 0; }
-
 /* Violations in % of all requests. */
-static double violations_of(int c, int with_saturated, double *low, double *high, double *warm) {
+static double violations(int c, double *low, double *high, double *warm) {
     double violated = 0, n = 0, warm_violated = 0, warm_n = 0, p, z = 1.96, middle, half;
     for (int k = 0; k < VICTIM_EXPERIMENT_KERNELS; k++) {
-        if (!with_saturated && is_saturated(k)) continue;
         violated += all.cells[k][c].violated;
         n += all.cells[k][c].requests;
         warm_violated += all.cells[k][c].warm_violated;
@@ -159,8 +154,6 @@ static double violations_of(int c, int with_saturated, double *low, double *high
     if (warm) *warm = warm_n > 0 ? 100 * warm_violated / warm_n : 0;
     return 100 * p;
 }
-
-static double violations(int c, double *low, double *high, double *warm) { return violations_of(c, 1, low, high, warm); }
 
 /* Wasted instructions in % of what flushing the same blocks wastes: the mean of the kernels, which is what a bar chart's average is. */
 static double overhead(int c, int with_idle) {
@@ -195,8 +188,7 @@ static void viol(const reproduce_context *context, const char *id, reproduce_res
     if (!measure(context, result)) return;
     value = violations(c, &low, &high, &warm);
     reproduce_number(result, value, 2);
-    reproduce_note(result, "%u requests, 95%% interval %.1f to %.1f; after warm-up alone %.1f; %.1f without kmeans_invert_mapping, whose queues before memory make every policy late (docs/victims.md)",
-                   all.requests, low, high, warm, violations_of(c, 0, NULL, NULL, NULL));
+    reproduce_note(result, "%u requests, 95%% interval %.1f to %.1f; after warm-up alone %.1f", all.requests, low, high, warm);
     note_beside(policy_of(id), us, result);
 }
 
@@ -210,7 +202,7 @@ static void viol_order(const reproduce_context *context, const char *id, reprodu
         for (int p = 0; p <= ORACLE && us > 2; p++) falls &= violations(case_of(p, us), NULL, NULL, NULL) <= violations(case_of(p, us - 1), NULL, NULL, NULL);
         reproduce_holds(result, o <= d && d <= h && falls, "%d us: %.1f %.1f %.1f", us, o, d, h);
     }
-    reproduce_note(result, "oracle, dual-kernel, Chimera; the oracle lets blocks drain up to the very limit, which leaves nothing for the newcomer's cold start among them");
+    reproduce_note(result, "oracle, dual-kernel, Chimera");
 }
 
 static void over(const reproduce_context *context, const char *id, reproduce_result *result) {

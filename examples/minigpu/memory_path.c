@@ -79,12 +79,12 @@ void memory_path_build(machine *m) {
     }
 }
 
-/* Occupies a memory channel for one line that comes at `from`; returns when the line has passed. *waits grows by the cycles until the channel's
- * queue has room for it. */
+/* Occupies a memory channel for one line that comes at `from`; returns when the line has passed. *waits becomes at least the cycles until the
+ * channel's queue has room for it. */
 static uint64_t occupy_dram(machine *m, uint64_t line, uint64_t from, uint64_t *waits) {
     uint64_t *free_at = &m->dram_free_q16[line % m->config.dram_channels], queue = m->dram_interval_q16 * m->config.dram_queue_entries;
     uint64_t start = from << 16 > *free_at ? from << 16 : *free_at;
-    if (start > (from << 16) + queue) *waits += (start - queue - (from << 16)) >> 16;
+    if (start > (from << 16) + queue + (*waits << 16)) *waits = (start - queue - (from << 16)) >> 16;
     *free_at = start + m->dram_interval_q16;
     m->dram_bytes += SEGMENT_BYTES;
     return (*free_at + 0xffff) >> 16;
