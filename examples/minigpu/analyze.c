@@ -37,6 +37,8 @@ typedef struct kernel_report {
     double live_at_points;       /* mean share of the allocated registers that is live there */
     double live_diverged;        /* the same for a diverged warp */
     gpump_regions_report regions;
+    gpump_page_checks_report checks;
+    int can_check;               /* 0: an access has no address register, so page checks cannot be put in */
     uint32_t clobbers;           /* instructions after which a block can no longer be started anew */
 } kernel_report;
 
@@ -105,6 +107,17 @@ static gpump_result count_regions(const gpump_program *program, kernel_report *r
     return result;
 }
 
+/* Where page checks would go (Kim). */
+static gpump_result count_checks(const gpump_program *program, kernel_report *report, gpump_diag *diag) {
+    gpump_page_checks_config config;
+    gpump_program *checked = NULL;
+    gpump_result result = gpump_page_checks_config_preset(&config, "kim");
+    if (result == GPUMP_OK) result = gpump_page_checks_insert(program, &config, &checked, &report->checks, diag);
+    gpump_program_destroy(checked);
+    report->can_check = result == GPUMP_OK;
+    return result == GPUMP_ERROR_ARGUMENT ? GPUMP_OK : result;
+}
+
 /* Allocation of the same kernel with its loads moved up, for comparison with counts of a real GPU's compiler. */
 #define SCHEDULE_WINDOW 32u
 static gpump_result count_scheduled(const kernel_program *kernel, const gpump_registers_config *config, uint32_t *registers) {
@@ -154,6 +167,7 @@ static gpump_result report_kernel(const kernel_program *kernel, uint32_t registe
     if (result == GPUMP_OK) result = count_points(allocated, report);
     if (result == GPUMP_OK) result = count_scheduled(kernel, &config, &report->scheduled);
     if (result == GPUMP_OK) result = count_regions(a.program, report, diag);
+    if (result == GPUMP_OK) result = count_checks(a.program, report, diag);
     gpump_program_destroy(allocated);
     gpump_liveness_destroy(liveness);
     analysis_destroy(&a);
@@ -199,6 +213,10 @@ static void print_text(const kernel_program *kernel, const kernel_report *r, uin
     printf("  regions            %u boundaries between idempotent regions (%u cut memory, %u at barriers and atomics, %u in loops, %u where warps diverge), %u moves\n",
            r->regions.sparse, r->regions.cuts[GPUMP_CUT_CLOBBER], r->regions.cuts[GPUMP_CUT_FORCED], r->regions.cuts[GPUMP_CUT_LOOP],
            r->regions.cuts[GPUMP_CUT_DIVERGENCE], r->regions.moves);
+    if (r->can_check)
+        printf("  page checks        %u accesses to global memory: %u checked once per page, %u by themselves in loops that follow pointers, %u one by one\n",
+               r->checks.accesses, r->checks.walks, r->checks.predicated, r->checks.plain);
+    else printf("  page checks        not possible: an access has no address register\n");
     if (r->clobbers) printf("  flush              refused once a block has executed one of %u instructions\n", r->clobbers);
     else printf("  flush              at any time: no block overwrites what it has read\n");
     if (r->uninitialised) printf("  note               %u registers may be read before they are written\n", r->uninitialised);
