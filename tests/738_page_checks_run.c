@@ -234,6 +234,23 @@ static void preempted_anywhere(void **state) {
     assert_true(preempted > n / 2);
 }
 
+/* Turns shorter than a page's way: the handler goes on while its block is off the SM, or nobody would get anywhere. */
+static void turns_shorter_than_a_page(void **state) {
+    char error[LAUNCH_ERROR_BYTES];
+    kernel_check checks[8];
+    trial t = trial_of(PAGE_CHECKS_KIM, "all");
+    (void)state;
+    t.options.schedule = "time_slice";
+    t.options.slice_ns = 5000;
+    if (launch_file_read(&t.launch, GPUMP_SOURCE_DIR "/examples/minigpu/demo.yaml", error)) fail_msg("%s", error);
+    assert_true(t.launch.kernel_count <= 8);
+    if (!(t.m = machine_build(&t.launch, &t.options, error))) fail_msg("%s", error);
+    assert_true(gpump_gpu_cycles_from_ns(&t.m->config.gpu, t.options.slice_ns) < t.m->config.page_service_cycles);
+    if (machine_run(t.m, NEVER) != 1 || check_results(t.m, &t.launch, checks)) fail_msg("%s", t.m->failed ? t.m->error : checks[0].text);
+    assert_true(t.m->page_faults.served > 0 && t.m->preemption_count > 0);
+    close_trial(&t);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_kernel_without_pages),
@@ -243,6 +260,7 @@ int main(void) {
         cmocka_unit_test(printed_forms_are_caught),
         cmocka_unit_test(every_cycle_is_the_same),
         cmocka_unit_test(preempted_anywhere),
+        cmocka_unit_test(turns_shorter_than_a_page),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
