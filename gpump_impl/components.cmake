@@ -23,6 +23,7 @@ set(GPUMP_COMPONENTS
   victim_positions
   victim_greedy
   victim_exact
+  victim_joint
   victim_policies
   victim
   scheduler_tables

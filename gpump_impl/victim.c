@@ -18,6 +18,7 @@ typedef struct gpumpi_victim_out {
     gpump_victim_place *places;   /* NULL: only count */
     gpump_victim_choice *choices;
     gpump_victim_decision *decision;
+    uint64_t soonest;             /* when the last victim could be out if everybody began now */
     uint32_t blocked;             /* gpump_reason that stood in the way first */
 } gpumpi_victim_out;
 
@@ -60,6 +61,7 @@ static uint32_t gpumpi_victim_prepare(const gpumpi_victim_context *context, cons
     args->leaving = leaving;
     args->fixed = fixed;
     args->choosable = choosable;
+    args->draining = 0;
     args->groups = groups;
     args->open = all & ~(gpumpi_victim_take_out(own, geometry->positions, sets) | sm->reserved);
     /* Promised positions will take their share. */
@@ -78,6 +80,7 @@ static uint32_t gpumpi_victim_prepare(const gpumpi_victim_context *context, cons
 }
 
 static void gpumpi_victim_plan(const gpump_victim_policy *policy, const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
+    plan->later = 0;
     if (policy->flags & GPUMP_VICTIM_WHOLE_SM) gpumpi_victim_plan_whole(policy, args, plan);
     else if (policy->plan) policy->plan(policy, args, plan);
     else gpump_victim_plan_greedy(policy, args, plan);
@@ -148,7 +151,7 @@ static void gpumpi_victim_emit(const gpumpi_victim_context *context, const gpump
                                gpumpi_victim_out *out) {
     const gpump_victim_sm *sm = args->sm;
     gpump_victim_decision *decision = out->decision;
-    uint64_t latency[GPUMP_VICTIM_BLOCKS], wait[GPUMP_VICTIM_POSITIONS], rest, last = 0, on_positions = 0, port = 0;
+    uint64_t latency[GPUMP_VICTIM_BLOCKS], wait[GPUMP_VICTIM_POSITIONS], rest, last = 0, on_positions = 0, port = 0, later = 0;
     uint8_t order[GPUMP_VICTIM_BLOCKS];
     uint32_t n = 0, j;
     int whole = (context->policy->flags & GPUMP_VICTIM_WHOLE_SM) != 0, serial = (context->request->flags & GPUMP_VICTIM_SERIAL_PORT) != 0;
@@ -173,15 +176,16 @@ static void gpumpi_victim_emit(const gpumpi_victim_context *context, const gpump
     for (j = 0; j < n; j++) {
         uint32_t i = order[j], t = plan->technique[i];
         if (serial && gpumpi_victim_uses_port(t)) latency[i] = port = gpump_add_saturated(port, latency[i]);
+        if ((plan->later >> i & 1u) && t != GPUMP_TECHNIQUE_DRAIN) later |= (uint64_t)1 << i;
         if (out->choices) {
             gpump_victim_choice *choice = &out->choices[decision->choices];
             choice->cookie = sm->blocks[i].cookie;
-            choice->latency = latency[i];
+            choice->latency = (later >> i & 1u) && latency[i] < args->left ? args->left : latency[i]; /* it runs on, and is out by then */
             choice->overhead = sm->estimates[i].overhead[t];
             choice->sm = sm->sm;
             choice->slot = sm->blocks[i].slot;
             choice->generation = sm->blocks[i].generation;
-            choice->technique = t;
+            choice->technique = plan->later >> i & 1u ? (uint32_t)GPUMP_TECHNIQUE_DRAIN : t;
         }
         decision->choices++;
         decision->overhead = gpump_add_saturated(decision->overhead, sm->estimates[i].overhead[t]);
@@ -197,7 +201,10 @@ static void gpumpi_victim_emit(const gpumpi_victim_context *context, const gpump
     }
     if (args->leaving || (plan->victims & ~on_positions)) gpumpi_victim_wait_for_room(args, plan, latency, wait);
     for (rest = plan->positions; rest; rest &= rest - 1) {
-        uint32_t p = gpump_bits_lowest64(rest), late = context->left != GPUMP_UNKNOWN && wait[p] > context->left;
+        uint32_t p = gpump_bits_lowest64(rest), late;
+        if (wait[p] > out->soonest) out->soonest = wait[p];
+        if ((later & (args->sets[p] | ~on_positions)) && wait[p] < args->left) wait[p] = args->left;
+        late = context->left != GPUMP_UNKNOWN && wait[p] > context->left;
         if (out->places) {
             gpump_victim_place *place = &out->places[decision->places];
             place->latency = wait[p];
@@ -312,6 +319,7 @@ static gpump_result gpumpi_victim_run(const gpumpi_victim_context *context, cons
     uint32_t s, wanted = context->request->positions;
     memset(out->decision, 0, sizeof *out->decision);
     out->decision->ask_again = GPUMP_UNKNOWN;
+    out->soonest = 0;
     out->blocked = 0;
     for (s = 0; s < sm_count && out->decision->places < wanted; s++) {
         uint32_t want = wanted - out->decision->places;
@@ -358,6 +366,104 @@ static void gpumpi_victim_share(const gpumpi_victim_context *context, const gpum
     }
 }
 
+/* ---- a second look at blocks that drain ---- */
+
+/* Asks the plan hook about the draining blocks of every SM. Writes up to `capacity` choices and counts them all. */
+static gpump_result gpumpi_victim_look_again(const gpumpi_victim_context *context, const gpump_victim_sm *sms, uint32_t sm_count,
+                                             uint32_t capacity, gpumpi_victim_out *out, gpump_diag *diag) {
+    const gpump_victim_request *request = context->request;
+    gpump_victim_decision *decision = out->decision;
+    uint32_t s, i;
+    memset(decision, 0, sizeof *decision);
+    decision->ask_again = GPUMP_UNKNOWN;
+    out->soonest = 0;
+    for (s = 0; s < sm_count; s++) {
+        const gpump_victim_sm *sm = &sms[s];
+        gpump_victim_plan_args args;
+        gpump_victim_plan plan;
+        uint64_t rest, port = 0;
+        uint32_t before = decision->choices;
+        memset(&args, 0, sizeof args);
+        args.request = request;
+        args.sm = sm;
+        args.left = context->relaxed;
+        for (i = 0; i < sm->count; i++) {
+            const gpump_block_view *block = &sm->blocks[i];
+            if (block->state != GPUMP_BLOCK_DRAINING || block->kernel == request->kernel) continue;
+            args.allowed[i] = (uint8_t)((block->may & context->policy->techniques) | GPUMPI_VICTIM_D);
+            args.draining |= (uint64_t)1 << i;
+        }
+        if (!args.draining) continue;
+        gpumpi_victim_plan(context->policy, &args, &plan);
+        for (rest = plan.victims & args.draining; rest; rest &= rest - 1) {
+            const gpump_block_view *block = &sm->blocks[i = gpump_bits_lowest64(rest)];
+            uint32_t t = plan.technique[i];
+            uint64_t latency;
+            if (t >= GPUMP_TECHNIQUES || !(args.allowed[i] >> t & 1u)) return gpumpi_refuse(diag, GPUMP_REASON_NO_TECHNIQUE, "policy's plan for sm", s);
+            latency = sm->estimates[i].latency[t];
+            if ((request->flags & GPUMP_VICTIM_SERIAL_PORT) && gpumpi_victim_uses_port(t)) latency = port = gpump_add_saturated(port, latency);
+            if (latency > out->soonest) out->soonest = latency;
+            decision->overhead = gpump_add_saturated(decision->overhead, sm->estimates[i].overhead[t]);
+            if (t == GPUMP_TECHNIQUE_DRAIN || (plan.later >> i & 1u)) continue;
+            if (decision->choices < capacity) {
+                gpump_victim_choice *choice = &out->choices[decision->choices];
+                choice->cookie = block->cookie;
+                choice->latency = latency;
+                choice->overhead = sm->estimates[i].overhead[t];
+                choice->sm = sm->sm;
+                choice->slot = block->slot;
+                choice->generation = block->generation;
+                choice->technique = t;
+            }
+            decision->choices++;
+            if (latency > decision->latency) decision->latency = latency;
+        }
+        decision->sms += decision->choices != before;
+        if (plan.ask_again < decision->ask_again) decision->ask_again = plan.ask_again;
+    }
+    return GPUMP_OK;
+}
+
+/* ---- one deadline for all ---- */
+
+/* What a plan costs: what it wastes, and what its lateness is worth. */
+static uint64_t gpumpi_victim_bill(const gpumpi_victim_context *context, const gpumpi_victim_out *out) {
+    uint64_t late = out->soonest > context->left ? out->soonest - context->left : 0, price = context->request->late_price;
+    if (price && late > UINT64_MAX / price) return UINT64_MAX;
+    return gpump_add_saturated(out->decision->overhead, late * price);
+}
+
+/* The request ends with its last position. So nobody hurries before the one who must be late; and where lateness is worth less than what it
+ * would take to avoid it, all may take longer. `first` is what came of a plan within context->left. Sets context->relaxed. */
+static gpump_result gpumpi_victim_settle(gpumpi_victim_context *context, const gpump_victim_sm *sms, uint32_t sm_count,
+                                         const gpumpi_victim_state *states, int again, const gpumpi_victim_out *first, gpump_diag *diag) {
+    static const uint8_t eighths[] = {1, 2, 4, 8, 16, 24, 40, 80}; /* of the limit, beyond it */
+    uint64_t price = context->request->late_price, best, until = context->left;
+    uint32_t k;
+    if (first->soonest > until && first->soonest != GPUMP_UNKNOWN) until = first->soonest;
+    best = gpumpi_victim_bill(context, first);
+    for (k = 0; price && k < sizeof eighths; k++) {
+        gpump_victim_decision decision;
+        gpumpi_victim_out out;
+        gpump_result result;
+        uint64_t more = context->request->limit_cycles / 8 * eighths[k], bill;
+        if (more > best / price) break; /* so late, nothing can be cheaper */
+        context->relaxed = gpump_add_saturated(context->left, more);
+        if (context->relaxed <= until) continue;
+        out.places = NULL;
+        out.choices = NULL;
+        out.decision = &decision;
+        result = again ? gpumpi_victim_look_again(context, sms, sm_count, 0, &out, diag) : gpumpi_victim_run(context, sms, sm_count, states, &out, diag);
+        if (result != GPUMP_OK) return result;
+        bill = gpumpi_victim_bill(context, &out);
+        if (bill >= best) continue;
+        best = bill;
+        until = out.soonest > context->left ? out.soonest : context->left;
+    }
+    context->relaxed = until;
+    return GPUMP_OK;
+}
+
 GPUMP_API gpump_result gpump_victim_decide(const gpump_victim_policy *policy, const gpump_victim_request *request,
                                            const gpump_victim_geometry *geometry, const gpump_victim_sm *sms, uint32_t sm_count,
                                            void *scratch, size_t scratch_bytes, gpump_victim_place *places, uint32_t place_capacity,
@@ -392,9 +498,9 @@ GPUMP_API gpump_result gpump_victim_decide(const gpump_victim_policy *policy, co
     out.choices = enough ? choices : NULL;
     out.decision = decision;
     result = gpumpi_victim_run(&context, sms, sm_count, states, &out, diag);
-    if (result == GPUMP_OK && (policy->flags & GPUMP_VICTIM_COMMON_DEADLINE) && decision->latency > context.left && decision->latency != GPUMP_UNKNOWN) {
-        context.relaxed = decision->latency;
-        result = gpumpi_victim_run(&context, sms, sm_count, states, &out, diag);
+    if (result == GPUMP_OK && (policy->flags & GPUMP_VICTIM_COMMON_DEADLINE) && context.left != GPUMP_UNKNOWN) {
+        result = gpumpi_victim_settle(&context, sms, sm_count, states, 0, &out, diag);
+        if (result == GPUMP_OK && context.relaxed != context.left) result = gpumpi_victim_run(&context, sms, sm_count, states, &out, diag);
     }
     if (result == GPUMP_OK && !enough) { /* counted so far */
         if (decision->places > place_capacity || decision->choices > choice_capacity)
@@ -419,7 +525,22 @@ GPUMP_API gpump_result gpump_victim_reconsider(const gpump_victim_policy *policy
     memset(&made, 0, sizeof made);
     made.ask_again = GPUMP_UNKNOWN;
     left = gpumpi_victim_left(request);
-    for (s = 0; s < sm_count && policy->technique; s++) {
+    if (policy->plan && (policy->flags & GPUMP_VICTIM_COMMON_DEADLINE)) {
+        gpumpi_victim_context context;
+        gpumpi_victim_out out;
+        context.policy = policy;
+        context.request = request;
+        context.geometry = NULL;
+        context.left = context.relaxed = left;
+        out.places = NULL;
+        out.choices = choices;
+        out.decision = &made;
+        result = gpumpi_victim_look_again(&context, sms, sm_count, choice_capacity, &out, diag);
+        if (result == GPUMP_OK && left != GPUMP_UNKNOWN) result = gpumpi_victim_settle(&context, sms, sm_count, NULL, 1, &out, diag);
+        if (result == GPUMP_OK && context.relaxed != left) result = gpumpi_victim_look_again(&context, sms, sm_count, choice_capacity, &out, diag);
+        if (result != GPUMP_OK) return result;
+        changed = made.choices;
+    } else for (s = 0; s < sm_count && policy->technique; s++) {
         const gpump_victim_sm *sm = &sms[s];
         uint32_t before = changed;
         for (i = 0; i < sm->count; i++) {

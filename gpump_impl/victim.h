@@ -54,6 +54,7 @@ typedef struct gpump_victim_request {
     uint64_t now;            /* cycle of the decision: at first the same */
     uint64_t limit_cycles;   /* from `since` until the last position should be free; GPUMP_UNKNOWN: none */
     uint64_t timeout_cycles; /* drain-then-switch: from `since` until the switch; GPUMP_UNKNOWN: as late as the limit allows */
+    uint64_t late_price;     /* joint: what a cycle of a request that is late is worth, warp instructions; 0: the limit comes first, whatever it costs */
 } gpump_victim_request;
 
 /* One block's way out. */
@@ -134,6 +135,7 @@ typedef struct gpump_victim_plan_args {
     uint32_t free_warps;        /* not held by anyone, or by leaving blocks */
     uint32_t free_threads;
     uint32_t free_slots;
+    uint64_t draining;          /* 0 in a decision. In a second look: blocks that drain for the request, all to be answered as victims; want is 0 */
     uint32_t groups;            /* not 0: some blocks leave together only */
     uint8_t allowed[GPUMP_VICTIM_BLOCKS]; /* technique bits per block */
 } gpump_victim_plan_args;
@@ -142,6 +144,7 @@ typedef struct gpump_victim_plan_args {
 typedef struct gpump_victim_plan {
     uint64_t positions;  /* taken */
     uint64_t victims;    /* blocks that leave */
+    uint64_t later;      /* of the victims, those that run on for now, and may end: their technique is what is meant for them when asked again */
     uint64_t ask_again;  /* cycle, GPUMP_UNKNOWN: never */
     uint8_t technique[GPUMP_VICTIM_BLOCKS]; /* of each victim */
 } gpump_victim_plan;

@@ -152,5 +152,8 @@ GPUMP_API void gpumpi_victim_plan_whole(const gpump_victim_policy *policy, const
 GPUMP_API void gpumpi_victim_exact(const gpump_victim_plan_args *args, const gpump_cost_estimate *estimates, uint64_t most, uint32_t nodes,
                                    gpump_victim_plan *plan);
 
+/* Ours: all victims at once (victim_joint.c). */
+GPUMP_API void gpumpi_victim_plan_joint(const gpump_victim_policy *policy, const gpump_victim_plan_args *args, gpump_victim_plan *plan);
+
 GPUMP_END
 #endif

@@ -454,6 +454,7 @@ typedef struct machine {
     const gpump_victim_policy *policy; /* who makes room for a kernel that arrives; NULL: whole SMs by `technique` */
     struct schedule *schedule;  /* the scheduler decides which kernel gets which SM (preemption_schedule.c); NULL: priorities do */
     uint64_t limit_cycles;      /* its latency limit; NEVER: none */
+    uint64_t late_price;        /* of the policy's requests, warp instructions per cycle */
     uint64_t ask_again;         /* the policy wants to be asked again at this cycle; NEVER: not */
     gpump_cost_history *histories; /* of finished blocks, by kernel number */
     struct victim_request *victim_requests; /* one per kernel (victims.h) */

@@ -22,13 +22,16 @@ static const char usage[] =
     "  policy meets every request in a copy of the same machine. Prints a table over all kernels and one per kernel, in Markdown.\n"
     "  --requests N       per kernel (default 16)\n"
     "  --kernel NAME      only this one, as its folder is called; may be repeated\n"
-    "  --policy NAME      only these policies; may be repeated (default: dual, chimera, chimera+, joint, oracle, switch, drain, drain-then-switch)\n"
+    "  --policy NAME[@P]  only these policies; may be repeated (default: dual, chimera, chimera+, joint, oracle, switch, drain, drain-then-switch);\n"
+    "                     joint@P: a cycle of a late request is worth P warp instructions (without P the limit comes first, whatever it costs)\n"
     "  --limit US         only these limits, whole microseconds; may be repeated (default: 2, 3, 4, 5)\n"
     "  --switch MODEL     stall: a switched block stalls for its estimate, as in the paper (default); naive, live, live+compress, tb: its context\n"
     "                     travels through the memory path in that form\n"
     "  --regions R        sparse, or the most instructions of a short region: kernels have idempotent regions, and the policy rewind may use them\n"
     "  --in-place         switched blocks keep in place what the incoming kernel's positions do not reach, and move only the rest\n"
     "  --seed N           of the request times (default 1)\n"
+    "  --processes N      at the same time (default: one per processor)\n"
+    "  --csv FILE         also one row per kernel, request, policy and limit\n"
     "exit status: 0 done, 1 a run failed, 2 bad input\n";
 
 /* Sums over requests. */
@@ -80,6 +83,13 @@ static void print_row(const cell *c) {
     printf(" |\n");
 }
 
+static void print_csv(FILE *csv, const victim_experiment *e, const victim_outcome *o, uint32_t limit, uint32_t c) {
+    fprintf(csv, "%s,%llu,%s,%u,%u,%u,%llu,%llu,%llu,%llu,%llu,%u,%u,%u,%u,%llu\n", victim_experiment_kernel(e->kernel), (unsigned long long)o->request_cycle,
+            e->cases[c].label, limit, o->violated, o->warm, (unsigned long long)o->end_cycles, (unsigned long long)o->start_cycles,
+            (unsigned long long)o->wasted, (unsigned long long)o->idle, (unsigned long long)o->flush_waste, o->by[0], o->by[1], o->by[2], o->by[3],
+            (unsigned long long)o->bytes_saved);
+}
+
 #define COLUMNS                                                                                                                                  \
     " violations % | after warm-up | last start late % | wasted, % of flushing | idle until the SM is empty, % | in use % | last start, us | flush / switch / drain % |\n"
 #define RULE "---|---|---|---|---|---|---|---|\n"
@@ -88,22 +98,27 @@ int policies_command(int argc, char **argv, const char *kernels_dir) {
     static const struct option longs[] = {{"requests", required_argument, NULL, 'r'}, {"kernel", required_argument, NULL, 'k'}, {"policy", required_argument, NULL, 'p'},
                                           {"limit", required_argument, NULL, 'l'},    {"switch", required_argument, NULL, 's'}, {"seed", required_argument, NULL, 'S'},
                                           {"regions", required_argument, NULL, 'R'},  {"in-place", no_argument, NULL, 'i'},
-                                          {"help", no_argument, NULL, 'h'},           {NULL, 0, NULL, 0}};
+                                          {"processes", required_argument, NULL, 'P'},
+                                          {"csv", required_argument, NULL, 'c'},      {"help", no_argument, NULL, 'h'},     {NULL, 0, NULL, 0}};
     static const char *const usual[] = {"dual", "chimera", "chimera+", "joint", "oracle", "switch", "drain", "drain-then-switch"};
     static cell per_kernel[VICTIM_EXPERIMENT_KERNELS][POLICIES_MAX * LIMITS_MAX];
     cell total[POLICIES_MAX * LIMITS_MAX];
-    const char *policies[POLICIES_MAX], *model = "stall";
+    const char *policies[POLICIES_MAX], *labels[POLICIES_MAX], *at, *model = "stall";
+    char names[POLICIES_MAX][32];
+    uint64_t prices[POLICIES_MAX] = {0};
     uint32_t policy_count = 0, limit_count = 0, limits[LIMITS_MAX], only[VICTIM_EXPERIMENT_KERNELS] = {0}, some = 0, p, l, c, k, r, form = 0, stalls = 1, oracle = GPUMP_NONE;
     victim_experiment e;
     victim_outcome *outcomes;
     victim_drain_error *errors;
     uint64_t own = 0;
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    FILE *csv = NULL;
     int option, status = 0;
     double drain[2] = {0, 0}, drain_blocks = 0;
     memset(&e, 0, sizeof e);
     e.requests = 16;
     e.seed = 1;
+    e.parallel = processors > 1 ? (uint32_t)processors : 1;
     while ((option = getopt_long(argc, argv, "", longs, NULL)) != -1) {
         uint64_t number;
         switch (option) {
@@ -121,8 +136,13 @@ int policies_command(int argc, char **argv, const char *kernels_dir) {
             break;
         case 'p':
             if (policy_count == POLICIES_MAX) return option_misuse("policies", "too many --policy; the last is", optarg);
-            if (option_choice("--policy", optarg, option_victim_policy, &k)) return 2;
-            policies[policy_count++] = optarg;
+            labels[policy_count] = optarg;
+            if ((at = strchr(optarg, '@')) != NULL) {
+                if (option_number("--policy NAME@", at + 1, 1, 1000000, &prices[policy_count])) return 2;
+                snprintf(names[policy_count], sizeof names[0], "%.*s", (int)(at - optarg), optarg);
+            } else snprintf(names[policy_count], sizeof names[0], "%s", optarg);
+            policies[policy_count] = names[policy_count];
+            if (option_choice("--policy", policies[policy_count++], option_victim_policy, &k)) return 2;
             break;
         case 'k':
             if (option_choice("--kernel", optarg, victim_experiment_kernel, &k)) return 2;
@@ -141,6 +161,14 @@ int policies_command(int argc, char **argv, const char *kernels_dir) {
             }
             break;
         case 'i': e.in_place = 1; break;
+        case 'P':
+            if (option_number("--processes", optarg, 1, 1024, &number)) return 2;
+            e.parallel = (uint32_t)number;
+            break;
+        case 'c':
+            if (csv || !(csv = fopen(optarg, "w"))) return option_misuse("policies", "--csv wants one file that can be written, not", optarg);
+            fputs("kernel,request_cycle,policy,limit_us,violated,warm,end_cycles,start_cycles,wasted,idle,of_flushing,flushed,switched,drained,rewound,bytes_saved\n", csv);
+            break;
         case 'h': fputs(usage, stdout); return 0;
         default: return option_misuse("policies", NULL, NULL);
         }
@@ -149,13 +177,12 @@ int policies_command(int argc, char **argv, const char *kernels_dir) {
     if (!limit_count)
         for (l = 2; l <= 5; l++) limits[limit_count++] = l;
     if (!policy_count)
-        for (p = 0; p < sizeof usual / sizeof *usual; p++) policies[policy_count++] = usual[p];
+        for (p = 0; p < sizeof usual / sizeof *usual; p++) policies[policy_count] = labels[policy_count] = usual[p], policy_count++;
     if (policy_count * limit_count > VICTIM_EXPERIMENT_CASES) {
         fprintf(stderr, "minigpu: policies: at most %d policies and limits together\n", VICTIM_EXPERIMENT_CASES);
         return 2;
     }
     e.kernels_dir = kernels_dir;
-    e.parallel = processors > 1 ? (uint32_t)processors : 1;
     e.case_count = policy_count * limit_count;
     for (p = 0; p < policy_count; p++) {
         if (strcmp(policies[p], "oracle") == 0) oracle = p;
@@ -163,6 +190,8 @@ int policies_command(int argc, char **argv, const char *kernels_dir) {
             victim_case *one = &e.cases[p * limit_count + l];
             one->policy = policies[p];
             one->limit_cycles = (uint64_t)limits[l] * CLOCK_MHZ;
+            one->label = labels[p];
+            one->late_price = prices[p];
             one->switch_stalls = stalls;
             one->context_form = form;
         }
@@ -187,6 +216,7 @@ int policies_command(int argc, char **argv, const char *kernels_dir) {
             for (c = 0; c < e.case_count; c++) {
                 const victim_outcome *row = outcomes + (size_t)r * e.case_count;
                 if (row[c].failed) status = 1;
+                if (csv) print_csv(csv, &e, &row[c], limits[c % limit_count], c);
                 add(&per_kernel[k][c], &row[c], oracle == GPUMP_NONE ? NULL : &row[oracle * limit_count + c % limit_count], e.cases[c].limit_cycles);
                 add(&total[c], &row[c], oracle == GPUMP_NONE ? NULL : &row[oracle * limit_count + c % limit_count], e.cases[c].limit_cycles);
             }
@@ -200,7 +230,7 @@ int policies_command(int argc, char **argv, const char *kernels_dir) {
            (double)own / CLOCK_MHZ);
     fputs("| policy | limit, us |" COLUMNS "|---|---|" RULE, stdout);
     for (c = 0; c < e.case_count; c++) {
-        printf("| %s | %u |", e.cases[c].policy, limits[c % limit_count]);
+        printf("| %s | %u |", e.cases[c].label, limits[c % limit_count]);
         print_row(&total[c]);
     }
     if (drain_blocks > 0)
@@ -211,7 +241,7 @@ int policies_command(int argc, char **argv, const char *kernels_dir) {
            "|---|---|---|---|---|---|---|---|---|\n");
     for (c = 0; c < e.case_count; c++) {
         const cell *t = &total[c];
-        printf("| %s | %u |", e.cases[c].policy, limits[c % limit_count]);
+        printf("| %s | %u |", e.cases[c].label, limits[c % limit_count]);
         printf(" %.0f | %.0f | %.0f | %.0f | %.0f |", t->error_blocks[2] > 0 ? t->error[2] / t->error_blocks[2] : 0, t->error_blocks[2] > 0 ? t->truth[2] / t->error_blocks[2] : 0,
                t->error_blocks[1] > 0 ? t->error[1] / t->error_blocks[1] : 0, t->error_blocks[1] > 0 ? t->truth[1] / t->error_blocks[1] : 0,
                t->requests ? t->bytes / t->requests / 1024 : 0);
@@ -220,7 +250,7 @@ int policies_command(int argc, char **argv, const char *kernels_dir) {
     }
     for (l = 0; l < limit_count && l < 1; l++) {
         printf("\nPer kernel at %u us: violations %% / wasted, %% of flushing (with the idle slots of whole SMs)\n\n| kernel |", limits[l]);
-        for (p = 0; p < policy_count; p++) printf(" %s |", policies[p]);
+        for (p = 0; p < policy_count; p++) printf(" %s |", labels[p]);
         printf("\n|---|");
         for (p = 0; p < policy_count; p++) printf("---|");
         printf("\n");
@@ -234,6 +264,7 @@ int policies_command(int argc, char **argv, const char *kernels_dir) {
             printf("\n");
         }
     }
+    if (csv && fclose(csv)) status = 1;
     free(outcomes);
     free(errors);
     return status;

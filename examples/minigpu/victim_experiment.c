@@ -138,6 +138,7 @@ static void try_case(machine *m, const victim_case *one, uint64_t policy_limit, 
     memset(out, 0, sizeof *out);
     m->policy = gpump_victim_find(one->policy);
     m->limit_cycles = policy_limit;
+    m->late_price = one->late_price;
     m->config.switch_stalls = one->switch_stalls;
     m->context_form = one->context_form;
     k->arrival_cycle = m->now;
@@ -161,7 +162,7 @@ static void try_case(machine *m, const victim_case *one, uint64_t policy_limit, 
         const victim_entry *entry = &r->entries[i];
         uint64_t last = 0;
         out->wasted += entry->wasted;
-        out->flush_waste += entry->executed;
+        out->flush_waste += entry->executed_at_request;
         out->by[entry->technique]++;
         if (entry->technique == entry->first_technique && entry->estimate_cycles != NEVER && entry->end_cycle != NEVER) {
             uint64_t truth = entry->end_cycle - since;

@@ -16,7 +16,9 @@
 /* One thing to try at every request. */
 typedef struct victim_case {
     const char *policy;      /* of gpump_victim_find */
+    const char *label;       /* what tables call it */
     uint64_t limit_cycles;
+    uint64_t late_price;     /* of gpump_victim_request */
     uint32_t switch_stalls;  /* 1: the paper's model of a switch; 0: real save traffic */
     uint32_t context_form;   /* context_form, with real traffic */
 } victim_case;

@@ -169,8 +169,10 @@ static void note(machine *m, victim_request *r, const gpump_victim_choice *choic
         entry->first_technique = choice->technique;
         entry->estimate_cycles = choice->latency;
         entry->estimate_overhead = choice->overhead;
+        entry->executed_at_request = GPUMP_UNKNOWN;
     }
     gpump_sm_block(m->sms[choice->sm]->gpump, m->now, b->ref, &view);
+    if (entry->executed_at_request == GPUMP_UNKNOWN) entry->executed_at_request = view.executed;
     entry->technique = choice->technique;
     entry->linear = b->linear;
     entry->kernel = b->kernel;
@@ -232,6 +234,7 @@ void victims_decide(machine *m, uint32_t index) {
     r->request.since = r->request.now = m->now;
     r->request.limit_cycles = m->limit_cycles;
     r->request.timeout_cycles = NEVER;
+    r->request.late_price = m->late_price;
     r->account_cycle = m->now;
     r->account_end = NEVER;
     if (gpump_victim_geometry_init(&geometry, &m->config.gpu, &k->need, m->config.gpu.shared_bytes[m->config.gpu.shared_options - 1], &diag) != GPUMP_OK) {

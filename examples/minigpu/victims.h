@@ -10,7 +10,8 @@
 /* One block that was told to leave. */
 typedef struct victim_entry {
     uint64_t linear;             /* in its kernel's grid */
-    uint64_t executed, cycles;   /* at the request, in this launch */
+    uint64_t executed_at_request;
+    uint64_t executed, cycles;   /* when it was told last, in this launch */
     uint64_t estimate_cycles, estimate_overhead;
     uint64_t end_cycle;          /* its room was free; NEVER: not yet */
     uint64_t wasted;             /* warp instructions: of a flush what it had executed, of a switch IPC x (stall until saved, and as long again) */
