@@ -186,6 +186,8 @@ static void gpumpi_victim_emit(const gpumpi_victim_context *context, const gpump
             choice->slot = sm->blocks[i].slot;
             choice->generation = sm->blocks[i].generation;
             choice->technique = plan->later >> i & 1u ? (uint32_t)GPUMP_TECHNIQUE_DRAIN : t;
+            choice->otherwise = t;
+            choice->unused = 0;
         }
         decision->choices++;
         decision->overhead = gpump_add_saturated(decision->overhead, sm->estimates[i].overhead[t]);
@@ -413,7 +415,8 @@ static gpump_result gpumpi_victim_look_again(const gpumpi_victim_context *contex
                 choice->sm = sm->sm;
                 choice->slot = block->slot;
                 choice->generation = block->generation;
-                choice->technique = t;
+                choice->technique = choice->otherwise = t;
+                choice->unused = 0;
             }
             decision->choices++;
             if (latency > decision->latency) decision->latency = latency;
@@ -566,7 +569,8 @@ GPUMP_API gpump_result gpump_victim_reconsider(const gpump_victim_policy *policy
                 choice->sm = sm->sm;
                 choice->slot = block->slot;
                 choice->generation = block->generation;
-                choice->technique = t;
+                choice->technique = choice->otherwise = t;
+                choice->unused = 0;
             }
             changed++;
             made.overhead = gpump_add_saturated(made.overhead, sm->estimates[i].overhead[t]);

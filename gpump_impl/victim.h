@@ -65,6 +65,8 @@ typedef struct gpump_victim_choice {
     uint32_t sm;
     uint32_t slot, generation;
     uint32_t technique;  /* gpump_technique */
+    uint32_t otherwise;  /* what it is meant to be told when asked again, if it has not ended by then; the same as technique: nothing else */
+    uint32_t unused;
 } gpump_victim_choice;
 
 /* A position that the incoming kernel gets. */

@@ -2,6 +2,7 @@
 #include "policies_command.h"
 
 #include <getopt.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,10 +41,19 @@ typedef struct cell {
     double late_truth; /* last block began past the limit */
     uint32_t requests, waits, kernels;
     double regret_violations, regret_waste; /* beyond the oracle's at the same request */
+    double beside[3][2]; /* beyond the first policy's at the same request, and squares: violations, late starts, waste with idle slots */
 } cell;
 
-static void add(cell *sum, const victim_outcome *o, const victim_outcome *oracle, uint64_t limit) {
+static void add(cell *sum, const victim_outcome *o, const victim_outcome *first, const victim_outcome *oracle, uint64_t limit) {
+    double beside[3];
     uint32_t t;
+    beside[0] = (double)o->violated - (double)first->violated;
+    beside[1] = (double)(o->start_cycles > limit) - (double)(first->start_cycles > limit);
+    beside[2] = (double)(o->wasted + o->idle) - (double)(first->wasted + first->idle);
+    for (t = 0; t < 3; t++) {
+        sum->beside[t][0] += beside[t];
+        sum->beside[t][1] += beside[t] * beside[t];
+    }
     sum->requests++;
     sum->violated += o->violated;
     sum->warm += o->warm;
@@ -81,6 +91,12 @@ static void print_row(const cell *c) {
            c->requests ? c->start / c->requests / CLOCK_MHZ : 0, percent(c->by[0], blocks), percent(c->by[1], blocks), percent(c->by[2], blocks));
     if (c->by[3] > 0) printf(" / rewind %.0f", percent(c->by[3], blocks));
     printf(" |\n");
+}
+
+/* A mean difference over n requests, as a percentage of `whole` per request, and half the width of its 95% interval. */
+static void print_difference(const double sums[2], double n, double whole) {
+    double mean = sums[0] / n, variance = n > 1 ? (sums[1] - n * mean * mean) / (n - 1) : 0;
+    printf(" %+.1f +- %.1f |", percent(mean, whole), percent(1.96 * sqrt(variance > 0 ? variance / n : 0), whole));
 }
 
 static void print_csv(FILE *csv, const victim_experiment *e, const victim_outcome *o, uint32_t limit, uint32_t c) {
@@ -217,8 +233,8 @@ int policies_command(int argc, char **argv, const char *kernels_dir) {
                 const victim_outcome *row = outcomes + (size_t)r * e.case_count;
                 if (row[c].failed) status = 1;
                 if (csv) print_csv(csv, &e, &row[c], limits[c % limit_count], c);
-                add(&per_kernel[k][c], &row[c], oracle == GPUMP_NONE ? NULL : &row[oracle * limit_count + c % limit_count], e.cases[c].limit_cycles);
-                add(&total[c], &row[c], oracle == GPUMP_NONE ? NULL : &row[oracle * limit_count + c % limit_count], e.cases[c].limit_cycles);
+                add(&per_kernel[k][c], &row[c], &row[c % limit_count], oracle == GPUMP_NONE ? NULL : &row[oracle * limit_count + c % limit_count], e.cases[c].limit_cycles);
+                add(&total[c], &row[c], &row[c % limit_count], oracle == GPUMP_NONE ? NULL : &row[oracle * limit_count + c % limit_count], e.cases[c].limit_cycles);
             }
             drain[0] += errors[r].relative[0];
             drain[1] += errors[r].relative[1];
@@ -248,7 +264,21 @@ int policies_command(int argc, char **argv, const char *kernels_dir) {
         if (oracle == GPUMP_NONE) printf(" - | - |\n");
         else printf(" %+.1f | %+.1f |\n", percent(t->regret_violations, t->requests), percent(t->regret_waste, t->flush));
     }
-    for (l = 0; l < limit_count && l < 1; l++) {
+    if (policy_count > 1) {
+        printf("\nBeside %s at the same requests, with 95%% intervals:\n\n"
+               "| policy | limit, us | violations, points | last start late, points | wasted, idle slots included, %% of what %s would have flushed |\n|---|---|---|---|---|\n",
+               labels[0], labels[0]);
+        for (c = limit_count; c < e.case_count; c++) {
+            const cell *t = &total[c];
+            if (!t->requests) continue;
+            printf("| %s | %u |", e.cases[c].label, limits[c % limit_count]);
+            print_difference(t->beside[0], t->requests, 1);
+            print_difference(t->beside[1], t->requests, 1);
+            print_difference(t->beside[2], t->requests, total[c % limit_count].flush / t->requests);
+            printf("\n");
+        }
+    }
+    for (l = 0; l < limit_count; l++) {
         printf("\nPer kernel at %u us: violations %% / wasted, %% of flushing (with the idle slots of whole SMs)\n\n| kernel |", limits[l]);
         for (p = 0; p < policy_count; p++) printf(" %s |", labels[p]);
         printf("\n|---|");

@@ -167,7 +167,7 @@ static void note(machine *m, victim_request *r, const gpump_victim_choice *choic
         entry = &r->entries[r->count++];
         memset(entry, 0, sizeof *entry);
         entry->first_technique = choice->technique;
-        entry->estimate_cycles = choice->latency;
+        entry->estimate_cycles = choice->otherwise == choice->technique ? choice->latency : NEVER; /* until it is asked again there is no estimate */
         entry->estimate_overhead = choice->overhead;
         entry->executed_at_request = GPUMP_UNKNOWN;
     }
