@@ -531,6 +531,90 @@ static void asking_again(void **state) {
     assert_int_equal(scene_decide(&s, "dual"), GPUMP_ERROR_TIME);
 }
 
+static const gpump_victim_choice *choice_of(const scene *s, uint64_t cookie) {
+    uint32_t i;
+    for (i = 0; i < s->decision.choices; i++)
+        if (s->choices[i].cookie == cookie) return &s->choices[i];
+    return NULL;
+}
+
+static void joint_lets_run_on_who_may(void **state) {
+    const gpump_victim_policy *joint = gpump_victim_find("joint");
+    scene s;
+    uint32_t i;
+    (void)state;
+    /* 0 and 1 are expected to end in time. The others are to be saved within 2182 cycles, a fifth of the limit early: at 2298. 2 and 3 may have
+     * ended by then, so they run on; 4 and 5 will not, and go at once. */
+    scene_init(&s);
+    s.request.limit_cycles = 5600;
+    assert_int_equal(scene_decide(&s, "joint"), GPUMP_OK);
+    assert_int_equal(s.decision.choices, 6);
+    for (i = 0; i < 6; i++) {
+        const gpump_victim_choice *choice = choice_of(&s, 100 + i);
+        assert_int_equal(choice->technique, i < 4 ? GPUMP_TECHNIQUE_DRAIN : GPUMP_TECHNIQUE_SWITCH);
+        assert_int_equal(choice->otherwise, i < 2 ? GPUMP_TECHNIQUE_DRAIN : GPUMP_TECHNIQUE_SWITCH);
+        assert_int_equal(choice->latency, i < 2 ? 1000 * (i + 1) : i < 4 ? 5600 : 2182);
+    }
+    assert_int_equal(s.decision.late, 0);
+    assert_int_equal(s.decision.overhead, 4 * 50);
+    assert_int_equal(s.decision.ask_again, 4480 - 2182);
+    /* Asked again: 2 is nearly done, 3 is not. */
+    for (i = 0; i < 6; i++) s.blocks[i].state = i < 4 ? GPUMP_BLOCK_DRAINING : GPUMP_BLOCK_SAVING;
+    s.request.now = s.decision.ask_again;
+    s.estimates[0].latency[GPUMP_TECHNIQUE_DRAIN] = s.estimates[1].latency[GPUMP_TECHNIQUE_DRAIN] = 100;
+    s.estimates[2].latency[GPUMP_TECHNIQUE_DRAIN] = 700;
+    s.estimates[3].latency[GPUMP_TECHNIQUE_DRAIN] = 3000;
+    assert_int_equal(gpump_victim_reconsider(joint, &s.request, &s.sm, 1, s.choices, 64, &s.decision, &s.diag), GPUMP_OK);
+    assert_int_equal(s.decision.choices, 1);
+    assert_int_equal(s.choices[0].cookie, 103);
+    assert_int_equal(s.choices[0].technique, GPUMP_TECHNIQUE_SWITCH);
+    assert_int_equal(s.decision.ask_again, 5600 - 5600 / 32); /* the last moment to flush the others */
+    /* With one port the saves follow each other backwards from there, those that will end soonest last: now, at 116 and at 2298. */
+    scene_init(&s);
+    s.request.limit_cycles = 8400;
+    s.request.flags = GPUMP_VICTIM_SERIAL_PORT;
+    for (i = 0; i < 6; i++) cost(&s.estimates[i], 10000, 2182, 50, GPUMP_UNKNOWN);
+    for (i = 3; i < 6; i++) cost(&s.estimates[i], 100, 9000, 50, GPUMP_UNKNOWN);
+    for (i = 0; i < 3; i++) s.blocks[i].cycles = 1000 * (i + 1);
+    assert_int_equal(scene_decide(&s, "joint"), GPUMP_OK);
+    for (i = 0; i < 6; i++) {
+        const gpump_victim_choice *choice = choice_of(&s, 100 + i);
+        assert_int_equal(choice->technique, i > 2 ? GPUMP_TECHNIQUE_FLUSH : i < 2 ? GPUMP_TECHNIQUE_DRAIN : GPUMP_TECHNIQUE_SWITCH);
+    }
+    assert_int_equal(s.decision.ask_again, 6720 - 2 * 2182);
+}
+
+static void lateness_may_have_a_price(void **state) {
+    scene s;
+    uint32_t i;
+    (void)state;
+    /* Six blocks, each of which could be saved 182 cycles late for 50 instructions, or flushed in time for 10000. */
+    scene_init(&s);
+    s.request.limit_cycles = 2000;
+    for (i = 0; i < 6; i++) cost(&s.estimates[i], 10000, 2182, 50, GPUMP_UNKNOWN);
+    assert_int_equal(scene_decide(&s, "joint"), GPUMP_OK);
+    assert_int_equal(s.decision.late, 0);
+    assert_int_equal(s.decision.overhead, 60000);
+    s.request.late_price = 8;
+    assert_int_equal(scene_decide(&s, "joint"), GPUMP_OK);
+    assert_int_equal(s.decision.late, 6);
+    assert_int_equal(s.decision.latency, 2182);
+    assert_int_equal(s.decision.overhead, 300);
+    s.request.late_price = 1000;
+    assert_int_equal(scene_decide(&s, "joint"), GPUMP_OK);
+    assert_int_equal(s.decision.late, 0);
+    /* In a second look the blocks that still drain are billed likewise. */
+    for (i = 0; i < 6; i++) s.blocks[i].state = GPUMP_BLOCK_DRAINING;
+    s.request.now = 100;
+    assert_int_equal(gpump_victim_reconsider(gpump_victim_find("joint"), &s.request, &s.sm, 1, s.choices, 64, &s.decision, &s.diag), GPUMP_OK);
+    assert_int_equal(s.decision.choices, 6);
+    assert_int_equal(s.choices[0].technique, GPUMP_TECHNIQUE_FLUSH);
+    s.request.late_price = 8;
+    assert_int_equal(gpump_victim_reconsider(gpump_victim_find("joint"), &s.request, &s.sm, 1, s.choices, 64, &s.decision, &s.diag), GPUMP_OK);
+    assert_int_equal(s.decision.choices, 6);
+    assert_int_equal(s.choices[0].technique, GPUMP_TECHNIQUE_SWITCH);
+}
+
 static void rewind_is_a_technique(void **state) {
     scene s;
     uint32_t i;
@@ -647,6 +731,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(candidate_sets),  cmocka_unit_test(all_four_resources), cmocka_unit_test(storage),      cmocka_unit_test(algorithm_1),
         cmocka_unit_test(whole_decisions), cmocka_unit_test(cannot_preempt),     cmocka_unit_test(over_sms),     cmocka_unit_test(asking_again),
+        cmocka_unit_test(joint_lets_run_on_who_may), cmocka_unit_test(lateness_may_have_a_price),
         cmocka_unit_test(rewind_is_a_technique), cmocka_unit_test(hooks_are_checked), cmocka_unit_test(a_hook_may_be_the_greedy_plan), cmocka_unit_test(policies_by_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
