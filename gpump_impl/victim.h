@@ -97,7 +97,8 @@ typedef struct gpump_victim_decision {
 /* Bits of gpump_victim_policy.flags. */
 #define GPUMP_VICTIM_WHOLE_SM 1u   /* an SM is handed over when all its blocks are out (Chimera, Tanasic) */
 #define GPUMP_VICTIM_TRUE_COSTS 2u /* estimates should be true costs (the host forks, or knows) */
-#define GPUMP_VICTIM_COMMON_DEADLINE 8u /* when some position is bound to be late, nobody else hurries: the request ends with its last position */
+#define GPUMP_VICTIM_COMMON_DEADLINE 8u /* when some position is bound to be late, nobody else hurries: the request ends with its last position.
+                                         * The plan hook is asked as often as it takes to find the time that all may take, and in second looks */
 #define GPUMP_VICTIM_EVICTED 4u    /* who leaves already, or for another position, does not count for a position's latency (Shieh Fig 3.9) */
 
 struct gpump_victim_policy;
@@ -167,7 +168,8 @@ typedef struct gpump_victim_policy {
      * latency (15-26). Candidates without victims are taken before it is asked. */
     uint32_t (*candidate)(const struct gpump_victim_policy *policy, const gpump_victim_request *request,
                           const gpump_victim_candidate *candidates, uint32_t count);
-    /* Everything about one SM; NULL: gpump_victim_plan_greedy. */
+    /* Everything about one SM; NULL: gpump_victim_plan_greedy. With GPUMP_VICTIM_COMMON_DEADLINE also about blocks that drain: then
+     * args->draining is not 0, geometry and sets are NULL, and each of those blocks gets the technique that is meant for it. */
     void (*plan)(const struct gpump_victim_policy *policy, const gpump_victim_plan_args *args, gpump_victim_plan *plan);
 } gpump_victim_policy;
 
