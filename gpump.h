@@ -2175,6 +2175,7 @@ typedef struct gpump_victim_request {
     uint64_t now;            /* cycle of the decision: at first the same */
     uint64_t limit_cycles;   /* from `since` until the last position should be free; GPUMP_UNKNOWN: none */
     uint64_t timeout_cycles; /* drain-then-switch: from `since` until the switch; GPUMP_UNKNOWN: as late as the limit allows */
+    uint64_t late_price;     /* joint: what a cycle of a request that is late is worth, warp instructions; 0: the limit comes first, whatever it costs */
 } gpump_victim_request;
 
 /* One block's way out. */
@@ -2185,6 +2186,8 @@ typedef struct gpump_victim_choice {
     uint32_t sm;
     uint32_t slot, generation;
     uint32_t technique;  /* gpump_technique */
+    uint32_t otherwise;  /* what it is meant to be told when asked again, if it has not ended by then; the same as technique: nothing else */
+    uint32_t unused;
 } gpump_victim_choice;
 
 /* A position that the incoming kernel gets. */
@@ -2215,7 +2218,8 @@ typedef struct gpump_victim_decision {
 /* Bits of gpump_victim_policy.flags. */
 #define GPUMP_VICTIM_WHOLE_SM 1u   /* an SM is handed over when all its blocks are out (Chimera, Tanasic) */
 #define GPUMP_VICTIM_TRUE_COSTS 2u /* estimates should be true costs (the host forks, or knows) */
-#define GPUMP_VICTIM_COMMON_DEADLINE 8u /* when some position is bound to be late, nobody else hurries: the request ends with its last position */
+#define GPUMP_VICTIM_COMMON_DEADLINE 8u /* when some position is bound to be late, nobody else hurries: the request ends with its last position.
+                                         * The plan hook is asked as often as it takes to find the time that all may take, and in second looks */
 #define GPUMP_VICTIM_EVICTED 4u    /* who leaves already, or for another position, does not count for a position's latency (Shieh Fig 3.9) */
 
 struct gpump_victim_policy;
@@ -2255,6 +2259,7 @@ typedef struct gpump_victim_plan_args {
     uint32_t free_warps;        /* not held by anyone, or by leaving blocks */
     uint32_t free_threads;
     uint32_t free_slots;
+    uint64_t draining;          /* 0 in a decision. In a second look: blocks that drain for the request, all to be answered as victims; want is 0 */
     uint32_t groups;            /* not 0: some blocks leave together only */
     uint8_t allowed[GPUMP_VICTIM_BLOCKS]; /* technique bits per block */
 } gpump_victim_plan_args;
@@ -2263,6 +2268,7 @@ typedef struct gpump_victim_plan_args {
 typedef struct gpump_victim_plan {
     uint64_t positions;  /* taken */
     uint64_t victims;    /* blocks that leave */
+    uint64_t later;      /* of the victims, those that run on for now, and may end: their technique is what is meant for them when asked again */
     uint64_t ask_again;  /* cycle, GPUMP_UNKNOWN: never */
     uint8_t technique[GPUMP_VICTIM_BLOCKS]; /* of each victim */
 } gpump_victim_plan;
@@ -2283,7 +2289,8 @@ typedef struct gpump_victim_policy {
      * latency (15-26). Candidates without victims are taken before it is asked. */
     uint32_t (*candidate)(const struct gpump_victim_policy *policy, const gpump_victim_request *request,
                           const gpump_victim_candidate *candidates, uint32_t count);
-    /* Everything about one SM; NULL: gpump_victim_plan_greedy. */
+    /* Everything about one SM; NULL: gpump_victim_plan_greedy. With GPUMP_VICTIM_COMMON_DEADLINE also about blocks that drain: then
+     * args->draining is not 0, geometry and sets are NULL, and each of those blocks gets the technique that is meant for it. */
     void (*plan)(const struct gpump_victim_policy *policy, const gpump_victim_plan_args *args, gpump_victim_plan *plan);
 } gpump_victim_policy;
 
@@ -3231,6 +3238,9 @@ GPUMP_API void gpumpi_victim_plan_whole(const gpump_victim_policy *policy, const
  * bounds the overhead, `nodes` the search; plan->positions is 0 when it ends without an answer. */
 GPUMP_API void gpumpi_victim_exact(const gpump_victim_plan_args *args, const gpump_cost_estimate *estimates, uint64_t most, uint32_t nodes,
                                    gpump_victim_plan *plan);
+
+/* Ours: all victims at once (victim_joint.c). */
+GPUMP_API void gpumpi_victim_plan_joint(const gpump_victim_policy *policy, const gpump_victim_plan_args *args, gpump_victim_plan *plan);
 
 GPUMP_END
 #endif
@@ -13107,20 +13117,13 @@ possible:
     plan->victims = search.best_victims;
 }
 
-/* ---- gpump_impl/victim_policies.c ---- */
+/* ---- gpump_impl/victim_joint.c ---- */
+/* joint, ours: all victims of a request at once. docs/victims.md says what it adds to Algorithm 1 and what each part is worth. */
 
 
-/* ---- exact ---- */
-
-#define GPUMPI_VICTIM_NODES 200000u
-
-static void gpumpi_victim_plan_exact(const gpump_victim_policy *policy, const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
-    gpumpi_victim_exact(args, args->sm->estimates, GPUMP_UNKNOWN, GPUMPI_VICTIM_NODES, plan);
-    if (!plan->positions && args->want) gpump_victim_plan_greedy(policy, args, plan);
-}
-
-/* ---- joint: ours ---- */
-
+#define GPUMPI_VICTIM_PORT (GPUMPI_VICTIM_S | GPUMPI_VICTIM_R)
+#define GPUMPI_VICTIM_SAVE_MARGIN 5  /* saves are planned to end a fifth of the limit early: what is in flight has to end first */
+#define GPUMPI_VICTIM_DROP_MARGIN 32 /* flushes take next to no time */
 #define GPUMPI_VICTIM_JOINT_NODES 2000u
 
 /* The cheapest technique of a block within `limit`, without those in `avoid`; GPUMP_TECHNIQUES when there is none. */
@@ -13132,13 +13135,28 @@ static uint32_t gpumpi_victim_within(const gpump_cost_estimate *estimate, uint32
     return t;
 }
 
-#define GPUMPI_VICTIM_PORT (1u << GPUMP_TECHNIQUE_SWITCH | 1u << GPUMP_TECHNIQUE_REWIND)
+/* A drain that turns out too long ends in a flush. How likely that is: at most estimate / time (Markov's inequality), taken as half of it. */
+static void gpumpi_victim_charge_drains(const gpump_victim_plan_args *args, uint64_t blocks, gpump_cost_estimate *estimates) {
+    for (; blocks; blocks &= blocks - 1) {
+        uint32_t i = gpump_bits_lowest64(blocks);
+        uint64_t drain;
+        estimates[i] = args->sm->estimates[i];
+        drain = estimates[i].latency[GPUMP_TECHNIQUE_DRAIN];
+        if (drain == GPUMP_UNKNOWN || args->left == GPUMP_UNKNOWN || args->left == 0 || !(args->allowed[i] & GPUMPI_VICTIM_F)) continue;
+        if (drain == 0 && args->draining && !args->request->late_price && args->left <= args->request->limit_cycles / GPUMPI_VICTIM_DROP_MARGIN) {
+            estimates[i].latency[GPUMP_TECHNIQUE_DRAIN] = GPUMP_UNKNOWN; /* past its expected end, and this is the last look: it may run for long */
+            continue;
+        }
+        if (drain > args->left) drain = args->left;
+        estimates[i].overhead[GPUMP_TECHNIQUE_DRAIN] = gpump_muldiv_up(estimates[i].overhead[GPUMP_TECHNIQUE_FLUSH], drain, args->left) / 2;
+    }
+}
 
-/* Gives the victims techniques such that all are out within the limit or, where that cannot be, within the least latency that can:
- * the saves of an SM follow each other, so their times add up, and whoever is past the limit anyway frees the others to take
- * whatever is cheapest up to the same moment. */
-static void gpumpi_victim_assign(const gpump_victim_plan_args *args, uint64_t victims, gpump_victim_plan *plan) {
-    const gpump_cost_estimate *estimates = args->sm->estimates;
+/* Gives the victims techniques such that all are out within the limit or, where that cannot be, within the least latency that can,
+ * which is returned: the saves of an SM follow each other, so their times add up, and whoever is past the limit anyway frees the
+ * others to take whatever is cheapest up to the same moment. */
+static uint64_t gpumpi_victim_assign(const gpump_victim_plan_args *args, const gpump_cost_estimate *estimates, uint64_t victims,
+                                     gpump_victim_plan *plan) {
     uint64_t rest, forced = 0, limit = args->left, port;
     int serial = (args->request->flags & GPUMP_VICTIM_SERIAL_PORT) != 0;
     /* The least time in which all can be out: those that can neither be flushed nor drained in time must be saved. */
@@ -13189,17 +13207,52 @@ static void gpumpi_victim_assign(const gpump_victim_plan_args *args, uint64_t vi
         port -= best_won;
         plan->technique[who] = (uint8_t)how;
     }
+    return limit;
 }
 
-/* The last look at blocks that drain: an eighth of the limit before the deadline. */
-static uint64_t gpumpi_victim_last_look(const gpump_victim_request *request) { return request->limit_cycles / 8; }
-
-/* When to look again: after half of the time until the last look, then at the last look. */
-static uint64_t gpumpi_victim_next_look(const gpump_victim_request *request, uint64_t left) {
-    uint64_t last = gpumpi_victim_last_look(request), until;
-    if (left == GPUMP_UNKNOWN || left <= last) return GPUMP_UNKNOWN;
-    until = left - last;
-    return request->now + (until > last ? until / 2 : until);
+/* Nobody stops before they have to: a block that is to be saved runs on until its save must begin, and may end before; one that is
+ * expected to end is looked at again when the last moment for another way out has come. */
+static void gpumpi_victim_run_on(const gpump_victim_plan_args *args, uint64_t victims, uint64_t limit, gpump_victim_plan *plan) {
+    const gpump_victim_request *request = args->request;
+    const gpump_cost_estimate *estimates = args->sm->estimates;
+    uint64_t rest, step, save_by, drop_by, next = GPUMP_UNKNOWN, guess[GPUMP_VICTIM_BLOCKS];
+    uint32_t n = 0, j;
+    uint8_t order[GPUMP_VICTIM_BLOCKS];
+    int serial = (request->flags & GPUMP_VICTIM_SERIAL_PORT) != 0;
+    if (limit >= GPUMP_UNKNOWN - 1) return;
+    step = request->limit_cycles / 32 + 1; /* looks closer than this are not worth it */
+    save_by = request->limit_cycles / GPUMPI_VICTIM_SAVE_MARGIN;
+    save_by = limit > save_by ? limit - save_by : 0;
+    drop_by = request->limit_cycles / GPUMPI_VICTIM_DROP_MARGIN;
+    drop_by = limit > drop_by ? limit - drop_by : 0;
+    for (rest = victims; rest; rest &= rest - 1) {
+        uint32_t i = gpump_bits_lowest64(rest), t = plan->technique[i];
+        uint64_t drain = estimates[i].latency[GPUMP_TECHNIQUE_DRAIN], save = estimates[i].latency[GPUMP_TECHNIQUE_SWITCH];
+        if (!(args->allowed[i] & GPUMPI_VICTIM_D)) continue;
+        if (gpumpi_victim_uses_port(t)) {
+            /* Of whom nothing is known, half live on as long as they have lived. */
+            guess[i] = drain == GPUMP_UNKNOWN ? args->sm->blocks[i].cycles : drain;
+            for (j = n++; j > 0 && guess[order[j - 1]] > guess[i]; j--) order[j] = order[j - 1];
+            order[j] = (uint8_t)i;
+            continue;
+        }
+        if (t == GPUMP_TECHNIQUE_FLUSH && (drain > limit || drop_by <= step)) continue; /* it will not end, or there is no time */
+        plan->later |= (uint64_t)1 << i;
+        if ((args->allowed[i] & GPUMPI_VICTIM_F) && drop_by > step && drop_by < next) next = drop_by;
+        if (t == GPUMP_TECHNIQUE_DRAIN && (args->allowed[i] & GPUMPI_VICTIM_S) && save < save_by && save_by - save > step && save_by - save < next)
+            next = save_by - save;
+    }
+    /* Saves that share the port follow each other, so that the last ends in time; those likeliest to end before go last. With a port of its
+     * own, a block that will hardly end before its save has nothing to wait for. */
+    for (j = 0, rest = save_by; j < n; j++) {
+        uint32_t i = order[j];
+        uint64_t cycles = estimates[i].latency[plan->technique[i]], start = rest > cycles ? rest - cycles : 0;
+        if (serial) rest = start;
+        if (start <= step || (!serial && guess[i] / 2 > start)) continue;
+        plan->later |= (uint64_t)1 << i;
+        if (start < next) next = start;
+    }
+    if (next != GPUMP_UNKNOWN) plan->ask_again = gpump_add_saturated(request->now, next);
 }
 
 /* Cycles until the last victim of a plan is out. */
@@ -13214,8 +13267,8 @@ static uint64_t gpumpi_victim_last_out(const gpump_victim_plan_args *args, const
     return last;
 }
 
-/* The same search for the victims that need the port least. */
-static void gpumpi_victim_spare_port(const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
+/* The same search for the victims that need the port least. Returns as gpumpi_victim_assign. */
+static uint64_t gpumpi_victim_spare_port(const gpump_victim_plan_args *args, const gpump_cost_estimate *estimates, gpump_victim_plan *plan) {
     gpump_cost_estimate port[GPUMP_VICTIM_BLOCKS];
     uint32_t i, t;
     for (i = 0; i < args->sm->count; i++)
@@ -13224,42 +13277,45 @@ static void gpumpi_victim_spare_port(const gpump_victim_plan_args *args, gpump_v
             port[i].overhead[t] = gpumpi_victim_uses_port(t) ? port[i].latency[t] : 0;
         }
     gpumpi_victim_exact(args, port, args->left, GPUMPI_VICTIM_JOINT_NODES, plan);
-    gpumpi_victim_assign(args, plan->victims, plan);
+    return gpumpi_victim_assign(args, estimates, plan->victims, plan);
 }
 
-static void gpumpi_victim_plan_joint(const gpump_victim_policy *policy, const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
-    uint64_t rest, last;
-    gpumpi_victim_exact(args, args->sm->estimates, GPUMP_UNKNOWN, GPUMPI_VICTIM_JOINT_NODES, plan);
-    if (!plan->positions && args->want) gpump_victim_plan_greedy(policy, args, plan);
-    gpumpi_victim_assign(args, plan->victims, plan);
-    last = gpumpi_victim_last_out(args, plan);
+GPUMP_API void gpumpi_victim_plan_joint(const gpump_victim_policy *policy, const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
+    gpump_cost_estimate estimates[GPUMP_VICTIM_BLOCKS];
+    uint64_t limit, last;
+    gpumpi_victim_charge_drains(args, args->draining | args->choosable, estimates);
+    plan->victims = args->draining;
+    plan->positions = 0;
+    if (!args->draining) {
+        gpumpi_victim_exact(args, estimates, GPUMP_UNKNOWN, GPUMPI_VICTIM_JOINT_NODES, plan);
+        if (!plan->positions && args->want) gpump_victim_plan_greedy(policy, args, plan);
+    }
+    limit = gpumpi_victim_assign(args, estimates, plan->victims, plan);
+    last = args->draining ? 0 : gpumpi_victim_last_out(args, plan);
     if (last > args->left) { /* only where saves follow each other can other victims be earlier */
         gpump_victim_plan other;
-        gpumpi_victim_spare_port(args, &other);
-        if (gpump_bits_count64(other.positions) >= gpump_bits_count64(plan->positions) && gpumpi_victim_last_out(args, &other) < last) *plan = other;
+        uint64_t other_limit;
+        other.later = 0;
+        other_limit = gpumpi_victim_spare_port(args, estimates, &other);
+        if (gpump_bits_count64(other.positions) >= gpump_bits_count64(plan->positions) && gpumpi_victim_last_out(args, &other) < last) {
+            *plan = other;
+            limit = other_limit;
+        }
     }
     plan->ask_again = GPUMP_UNKNOWN;
-    /* Where the deadline is lost anyway, nobody is hurried later either. */
-    for (rest = args->left == gpumpi_victim_left(args->request) ? plan->victims : 0; rest; rest &= rest - 1)
-        if (plan->technique[gpump_bits_lowest64(rest)] == GPUMP_TECHNIQUE_DRAIN)
-            plan->ask_again = gpumpi_victim_next_look(args->request, args->left);
+    gpumpi_victim_run_on(args, plan->victims, limit, plan);
 }
 
-/* A block that was to drain is looked at again: it goes on while it is expected to end in time; else it leaves in the cheapest way
- * that is still in time. At the last look a block that is past its expected end is no longer believed to end at all. */
-static uint32_t gpumpi_victim_technique_joint(const gpump_victim_policy *policy, const gpump_victim_block_args *args) {
-    uint64_t drain = args->estimate->latency[GPUMP_TECHNIQUE_DRAIN];
-    uint32_t others = args->allowed & ~(1u << GPUMP_TECHNIQUE_DRAIN), t;
-    (void)policy;
-    if (!args->draining) return gpumpi_victim_cheapest(args->estimate, args->allowed, args->left);
-    if (args->left == 0) return GPUMP_TECHNIQUE_DRAIN; /* too late to win anything */
-    if (drain > args->left || (drain == 0 && args->left <= gpumpi_victim_last_look(args->request))) {
-        t = gpumpi_victim_within(args->estimate, others, 0, args->left);
-        if (t < GPUMP_TECHNIQUES) return t;
-    }
-    if (gpumpi_victim_next_look(args->request, args->left) < *args->ask_again)
-        *args->ask_again = gpumpi_victim_next_look(args->request, args->left);
-    return GPUMP_TECHNIQUE_DRAIN;
+/* ---- gpump_impl/victim_policies.c ---- */
+
+
+/* ---- exact ---- */
+
+#define GPUMPI_VICTIM_NODES 200000u
+
+static void gpumpi_victim_plan_exact(const gpump_victim_policy *policy, const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
+    gpumpi_victim_exact(args, args->sm->estimates, GPUMP_UNKNOWN, GPUMPI_VICTIM_NODES, plan);
+    if (!plan->positions && args->want) gpump_victim_plan_greedy(policy, args, plan);
 }
 
 /* ---- drain, then switch (Tanasic 7.2.1) ---- */
@@ -13311,7 +13367,7 @@ static const gpump_victim_policy gpumpi_victim_policies[] = {
     {GPUMPI_VICTIM_SIZE, GPUMP_VICTIM_COMMON_DEADLINE, GPUMPI_VICTIM_F | GPUMPI_VICTIM_S | GPUMPI_VICTIM_D | GPUMPI_VICTIM_R, 0,
      {GPUMP_COST_CPI_SMALLER_DEVIATION, GPUMP_COST_DRAIN_CAREFUL, 0}, "joint",
      "All victims at once: exact sets, one port per SM, one common deadline, drains that are looked at again.", NULL,
-     gpumpi_victim_technique_joint, NULL, gpumpi_victim_plan_joint},
+     NULL, NULL, gpumpi_victim_plan_joint},
 };
 
 GPUMP_API const gpump_victim_policy *gpump_victim_policy_at(uint32_t index) {
@@ -13346,6 +13402,7 @@ typedef struct gpumpi_victim_out {
     gpump_victim_place *places;   /* NULL: only count */
     gpump_victim_choice *choices;
     gpump_victim_decision *decision;
+    uint64_t soonest;             /* when the last victim could be out if everybody began now */
     uint32_t blocked;             /* gpump_reason that stood in the way first */
 } gpumpi_victim_out;
 
@@ -13388,6 +13445,7 @@ static uint32_t gpumpi_victim_prepare(const gpumpi_victim_context *context, cons
     args->leaving = leaving;
     args->fixed = fixed;
     args->choosable = choosable;
+    args->draining = 0;
     args->groups = groups;
     args->open = all & ~(gpumpi_victim_take_out(own, geometry->positions, sets) | sm->reserved);
     /* Promised positions will take their share. */
@@ -13406,6 +13464,7 @@ static uint32_t gpumpi_victim_prepare(const gpumpi_victim_context *context, cons
 }
 
 static void gpumpi_victim_plan(const gpump_victim_policy *policy, const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
+    plan->later = 0;
     if (policy->flags & GPUMP_VICTIM_WHOLE_SM) gpumpi_victim_plan_whole(policy, args, plan);
     else if (policy->plan) policy->plan(policy, args, plan);
     else gpump_victim_plan_greedy(policy, args, plan);
@@ -13476,7 +13535,7 @@ static void gpumpi_victim_emit(const gpumpi_victim_context *context, const gpump
                                gpumpi_victim_out *out) {
     const gpump_victim_sm *sm = args->sm;
     gpump_victim_decision *decision = out->decision;
-    uint64_t latency[GPUMP_VICTIM_BLOCKS], wait[GPUMP_VICTIM_POSITIONS], rest, last = 0, on_positions = 0, port = 0;
+    uint64_t latency[GPUMP_VICTIM_BLOCKS], wait[GPUMP_VICTIM_POSITIONS], rest, last = 0, on_positions = 0, port = 0, later = 0;
     uint8_t order[GPUMP_VICTIM_BLOCKS];
     uint32_t n = 0, j;
     int whole = (context->policy->flags & GPUMP_VICTIM_WHOLE_SM) != 0, serial = (context->request->flags & GPUMP_VICTIM_SERIAL_PORT) != 0;
@@ -13501,15 +13560,18 @@ static void gpumpi_victim_emit(const gpumpi_victim_context *context, const gpump
     for (j = 0; j < n; j++) {
         uint32_t i = order[j], t = plan->technique[i];
         if (serial && gpumpi_victim_uses_port(t)) latency[i] = port = gpump_add_saturated(port, latency[i]);
+        if ((plan->later >> i & 1u) && t != GPUMP_TECHNIQUE_DRAIN) later |= (uint64_t)1 << i;
         if (out->choices) {
             gpump_victim_choice *choice = &out->choices[decision->choices];
             choice->cookie = sm->blocks[i].cookie;
-            choice->latency = latency[i];
+            choice->latency = (later >> i & 1u) && latency[i] < args->left ? args->left : latency[i]; /* it runs on, and is out by then */
             choice->overhead = sm->estimates[i].overhead[t];
             choice->sm = sm->sm;
             choice->slot = sm->blocks[i].slot;
             choice->generation = sm->blocks[i].generation;
-            choice->technique = t;
+            choice->technique = plan->later >> i & 1u ? (uint32_t)GPUMP_TECHNIQUE_DRAIN : t;
+            choice->otherwise = t;
+            choice->unused = 0;
         }
         decision->choices++;
         decision->overhead = gpump_add_saturated(decision->overhead, sm->estimates[i].overhead[t]);
@@ -13525,7 +13587,10 @@ static void gpumpi_victim_emit(const gpumpi_victim_context *context, const gpump
     }
     if (args->leaving || (plan->victims & ~on_positions)) gpumpi_victim_wait_for_room(args, plan, latency, wait);
     for (rest = plan->positions; rest; rest &= rest - 1) {
-        uint32_t p = gpump_bits_lowest64(rest), late = context->left != GPUMP_UNKNOWN && wait[p] > context->left;
+        uint32_t p = gpump_bits_lowest64(rest), late;
+        if (wait[p] > out->soonest) out->soonest = wait[p];
+        if ((later & (args->sets[p] | ~on_positions)) && wait[p] < args->left) wait[p] = args->left;
+        late = context->left != GPUMP_UNKNOWN && wait[p] > context->left;
         if (out->places) {
             gpump_victim_place *place = &out->places[decision->places];
             place->latency = wait[p];
@@ -13640,6 +13705,7 @@ static gpump_result gpumpi_victim_run(const gpumpi_victim_context *context, cons
     uint32_t s, wanted = context->request->positions;
     memset(out->decision, 0, sizeof *out->decision);
     out->decision->ask_again = GPUMP_UNKNOWN;
+    out->soonest = 0;
     out->blocked = 0;
     for (s = 0; s < sm_count && out->decision->places < wanted; s++) {
         uint32_t want = wanted - out->decision->places;
@@ -13686,6 +13752,105 @@ static void gpumpi_victim_share(const gpumpi_victim_context *context, const gpum
     }
 }
 
+/* ---- a second look at blocks that drain ---- */
+
+/* Asks the plan hook about the draining blocks of every SM. Writes up to `capacity` choices and counts them all. */
+static gpump_result gpumpi_victim_look_again(const gpumpi_victim_context *context, const gpump_victim_sm *sms, uint32_t sm_count,
+                                             uint32_t capacity, gpumpi_victim_out *out, gpump_diag *diag) {
+    const gpump_victim_request *request = context->request;
+    gpump_victim_decision *decision = out->decision;
+    uint32_t s, i;
+    memset(decision, 0, sizeof *decision);
+    decision->ask_again = GPUMP_UNKNOWN;
+    out->soonest = 0;
+    for (s = 0; s < sm_count; s++) {
+        const gpump_victim_sm *sm = &sms[s];
+        gpump_victim_plan_args args;
+        gpump_victim_plan plan;
+        uint64_t rest, port = 0;
+        uint32_t before = decision->choices;
+        memset(&args, 0, sizeof args);
+        args.request = request;
+        args.sm = sm;
+        args.left = context->relaxed;
+        for (i = 0; i < sm->count; i++) {
+            const gpump_block_view *block = &sm->blocks[i];
+            if (block->state != GPUMP_BLOCK_DRAINING || block->kernel == request->kernel) continue;
+            args.allowed[i] = (uint8_t)((block->may & context->policy->techniques) | GPUMPI_VICTIM_D);
+            args.draining |= (uint64_t)1 << i;
+        }
+        if (!args.draining) continue;
+        gpumpi_victim_plan(context->policy, &args, &plan);
+        for (rest = plan.victims & args.draining; rest; rest &= rest - 1) {
+            const gpump_block_view *block = &sm->blocks[i = gpump_bits_lowest64(rest)];
+            uint32_t t = plan.technique[i];
+            uint64_t latency;
+            if (t >= GPUMP_TECHNIQUES || !(args.allowed[i] >> t & 1u)) return gpumpi_refuse(diag, GPUMP_REASON_NO_TECHNIQUE, "policy's plan for sm", s);
+            latency = sm->estimates[i].latency[t];
+            if ((request->flags & GPUMP_VICTIM_SERIAL_PORT) && gpumpi_victim_uses_port(t)) latency = port = gpump_add_saturated(port, latency);
+            if (latency > out->soonest) out->soonest = latency;
+            decision->overhead = gpump_add_saturated(decision->overhead, sm->estimates[i].overhead[t]);
+            if (t == GPUMP_TECHNIQUE_DRAIN || (plan.later >> i & 1u)) continue;
+            if (decision->choices < capacity) {
+                gpump_victim_choice *choice = &out->choices[decision->choices];
+                choice->cookie = block->cookie;
+                choice->latency = latency;
+                choice->overhead = sm->estimates[i].overhead[t];
+                choice->sm = sm->sm;
+                choice->slot = block->slot;
+                choice->generation = block->generation;
+                choice->technique = choice->otherwise = t;
+                choice->unused = 0;
+            }
+            decision->choices++;
+            if (latency > decision->latency) decision->latency = latency;
+        }
+        decision->sms += decision->choices != before;
+        if (plan.ask_again < decision->ask_again) decision->ask_again = plan.ask_again;
+    }
+    return GPUMP_OK;
+}
+
+/* ---- one deadline for all ---- */
+
+/* What a plan costs: what it wastes, and what its lateness is worth. */
+static uint64_t gpumpi_victim_bill(const gpumpi_victim_context *context, const gpumpi_victim_out *out) {
+    uint64_t late = out->soonest > context->left ? out->soonest - context->left : 0, price = context->request->late_price;
+    if (price && late > UINT64_MAX / price) return UINT64_MAX;
+    return gpump_add_saturated(out->decision->overhead, late * price);
+}
+
+/* The request ends with its last position. So nobody hurries before the one who must be late; and where lateness is worth less than what it
+ * would take to avoid it, all may take longer. `first` is what came of a plan within context->left. Sets context->relaxed. */
+static gpump_result gpumpi_victim_settle(gpumpi_victim_context *context, const gpump_victim_sm *sms, uint32_t sm_count,
+                                         const gpumpi_victim_state *states, int again, const gpumpi_victim_out *first, gpump_diag *diag) {
+    static const uint8_t eighths[] = {1, 2, 4, 8, 16, 24, 40, 80}; /* of the limit, beyond it */
+    uint64_t price = context->request->late_price, best, until = context->left;
+    uint32_t k;
+    if (first->soonest > until && first->soonest != GPUMP_UNKNOWN) until = first->soonest;
+    best = gpumpi_victim_bill(context, first);
+    for (k = 0; price && k < sizeof eighths; k++) {
+        gpump_victim_decision decision;
+        gpumpi_victim_out out;
+        gpump_result result;
+        uint64_t more = context->request->limit_cycles / 8 * eighths[k], bill;
+        if (more > best / price) break; /* so late, nothing can be cheaper */
+        context->relaxed = gpump_add_saturated(context->left, more);
+        if (context->relaxed <= until) continue;
+        out.places = NULL;
+        out.choices = NULL;
+        out.decision = &decision;
+        result = again ? gpumpi_victim_look_again(context, sms, sm_count, 0, &out, diag) : gpumpi_victim_run(context, sms, sm_count, states, &out, diag);
+        if (result != GPUMP_OK) return result;
+        bill = gpumpi_victim_bill(context, &out);
+        if (bill >= best) continue;
+        best = bill;
+        until = out.soonest > context->left ? out.soonest : context->left;
+    }
+    context->relaxed = until;
+    return GPUMP_OK;
+}
+
 GPUMP_API gpump_result gpump_victim_decide(const gpump_victim_policy *policy, const gpump_victim_request *request,
                                            const gpump_victim_geometry *geometry, const gpump_victim_sm *sms, uint32_t sm_count,
                                            void *scratch, size_t scratch_bytes, gpump_victim_place *places, uint32_t place_capacity,
@@ -13720,9 +13885,9 @@ GPUMP_API gpump_result gpump_victim_decide(const gpump_victim_policy *policy, co
     out.choices = enough ? choices : NULL;
     out.decision = decision;
     result = gpumpi_victim_run(&context, sms, sm_count, states, &out, diag);
-    if (result == GPUMP_OK && (policy->flags & GPUMP_VICTIM_COMMON_DEADLINE) && decision->latency > context.left && decision->latency != GPUMP_UNKNOWN) {
-        context.relaxed = decision->latency;
-        result = gpumpi_victim_run(&context, sms, sm_count, states, &out, diag);
+    if (result == GPUMP_OK && (policy->flags & GPUMP_VICTIM_COMMON_DEADLINE) && context.left != GPUMP_UNKNOWN) {
+        result = gpumpi_victim_settle(&context, sms, sm_count, states, 0, &out, diag);
+        if (result == GPUMP_OK && context.relaxed != context.left) result = gpumpi_victim_run(&context, sms, sm_count, states, &out, diag);
     }
     if (result == GPUMP_OK && !enough) { /* counted so far */
         if (decision->places > place_capacity || decision->choices > choice_capacity)
@@ -13747,7 +13912,22 @@ GPUMP_API gpump_result gpump_victim_reconsider(const gpump_victim_policy *policy
     memset(&made, 0, sizeof made);
     made.ask_again = GPUMP_UNKNOWN;
     left = gpumpi_victim_left(request);
-    for (s = 0; s < sm_count && policy->technique; s++) {
+    if (policy->plan && (policy->flags & GPUMP_VICTIM_COMMON_DEADLINE)) {
+        gpumpi_victim_context context;
+        gpumpi_victim_out out;
+        context.policy = policy;
+        context.request = request;
+        context.geometry = NULL;
+        context.left = context.relaxed = left;
+        out.places = NULL;
+        out.choices = choices;
+        out.decision = &made;
+        result = gpumpi_victim_look_again(&context, sms, sm_count, choice_capacity, &out, diag);
+        if (result == GPUMP_OK && left != GPUMP_UNKNOWN) result = gpumpi_victim_settle(&context, sms, sm_count, NULL, 1, &out, diag);
+        if (result == GPUMP_OK && context.relaxed != left) result = gpumpi_victim_look_again(&context, sms, sm_count, choice_capacity, &out, diag);
+        if (result != GPUMP_OK) return result;
+        changed = made.choices;
+    } else for (s = 0; s < sm_count && policy->technique; s++) {
         const gpump_victim_sm *sm = &sms[s];
         uint32_t before = changed;
         for (i = 0; i < sm->count; i++) {
@@ -13773,7 +13953,8 @@ GPUMP_API gpump_result gpump_victim_reconsider(const gpump_victim_policy *policy
                 choice->sm = sm->sm;
                 choice->slot = block->slot;
                 choice->generation = block->generation;
-                choice->technique = t;
+                choice->technique = choice->otherwise = t;
+                choice->unused = 0;
             }
             changed++;
             made.overhead = gpump_add_saturated(made.overhead, sm->estimates[i].overhead[t]);
