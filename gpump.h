@@ -2256,9 +2256,9 @@ typedef struct gpump_victim_plan_args {
     uint64_t choosable;         /* the others, without those of the incoming kernel: victims are taken from these */
     uint64_t left;              /* cycles until the deadline; GPUMP_UNKNOWN: no limit. With GPUMP_VICTIM_COMMON_DEADLINE perhaps more */
     uint32_t want;              /* positions to take, at most */
-    uint32_t free_warps;        /* not held by anyone, or by leaving blocks */
-    uint32_t free_threads;
-    uint32_t free_slots;
+    int64_t free_warps;         /* held neither by a block that stays nor by a promised position */
+    int64_t free_threads;
+    int64_t free_slots;
     uint64_t draining;          /* 0 in a decision. In a second look: blocks that drain for the request, all to be answered as victims; want is 0 */
     uint32_t groups;            /* not 0: some blocks leave together only */
     uint8_t allowed[GPUMP_VICTIM_BLOCKS]; /* technique bits per block */
@@ -3168,9 +3168,9 @@ GPUMP_INLINE uint32_t gpumpi_victim_cheapest(const gpump_cost_estimate *estimate
 
 /* ---- warps, threads and slots of one SM ---- */
 
-/* What is free of the resources that positions do not cover. */
+/* What is free of the resources that positions do not cover; negative when a promised position waits for a block that does not go. */
 typedef struct gpumpi_victim_room {
-    uint32_t warps, threads, slots; /* free */
+    int64_t warps, threads, slots;
 } gpumpi_victim_room;
 
 GPUMP_INLINE void gpumpi_victim_release(const gpump_block_view *blocks, uint64_t set, gpumpi_victim_room *room) {
@@ -3186,15 +3186,15 @@ GPUMP_INLINE void gpumpi_victim_release(const gpump_block_view *blocks, uint64_t
 GPUMP_INLINE gpumpi_victim_room gpumpi_victim_room_without(const gpump_victim_plan_args *args, uint64_t staying) {
     gpumpi_victim_room room, held = {0, 0, 0};
     gpumpi_victim_release(args->sm->blocks, staying, &held);
-    room.warps = args->free_warps > held.warps ? args->free_warps - held.warps : 0;
-    room.threads = args->free_threads > held.threads ? args->free_threads - held.threads : 0;
-    room.slots = args->free_slots > held.slots ? args->free_slots - held.slots : 0;
+    room.warps = args->free_warps - held.warps;
+    room.threads = args->free_threads - held.threads;
+    room.slots = args->free_slots - held.slots;
     return room;
 }
 
 /* Whether `positions` more blocks fit. */
 GPUMP_INLINE int gpumpi_victim_suffices(const gpump_victim_geometry *geometry, const gpumpi_victim_room *room, uint32_t positions) {
-    return room->warps >= geometry->warps * positions && room->threads >= geometry->threads * positions && room->slots >= positions;
+    return room->warps >= (int64_t)geometry->warps * positions && room->threads >= (int64_t)geometry->threads * positions && room->slots >= positions;
 }
 
 /* The same SM when whoever leaves by himself, but later than `limit`, stays. */
@@ -12816,9 +12816,7 @@ static int gpumpi_victim_greedy(const gpump_victim_policy *policy, const gpump_v
         priced.latency[i] = gpumpi_victim_leaving_latency(&args->sm->blocks[i], &args->sm->estimates[i]);
         if (priced.latency[i] > args->left || priced.latency[i] == GPUMP_UNKNOWN) priced.late |= (uint64_t)1 << i;
     }
-    room.warps = args->free_warps;
-    room.threads = args->free_threads;
-    room.slots = args->free_slots;
+    room = gpumpi_victim_room_without(args, 0);
     for (taken = 0; taken < args->want; taken++) {
         const gpump_victim_candidate *best = NULL;
         gpumpi_victim_room after = room;
@@ -12961,9 +12959,7 @@ static void gpumpi_victim_search_fill(gpumpi_victim_search *search, uint64_t pos
     const gpump_victim_plan_args *args = search->args;
     gpumpi_victim_room room;
     if (overhead > search->most || (search->found && overhead >= search->best_overhead)) return;
-    room.warps = args->free_warps;
-    room.threads = args->free_threads;
-    room.slots = args->free_slots;
+    room = gpumpi_victim_room_without(args, 0);
     gpumpi_victim_release(args->sm->blocks, victims, &room);
     if (gpumpi_victim_suffices(args->geometry, &room, search->want)) {
         search->found = 1;
@@ -13038,8 +13034,8 @@ GPUMP_API void gpumpi_victim_exact(const gpump_victim_plan_args *args, const gpu
         for (;;) {
             gpumpi_victim_room room;
             uint64_t next = GPUMP_UNKNOWN, bad;
-            if (args->leaving) within = gpumpi_victim_args_within(args, limit);
             uint32_t positions = 0, more = 0;
+            if (args->leaving) within = gpumpi_victim_args_within(args, limit);
             search.usable = 0;
             for (rest = choosable; rest; rest &= rest - 1) {
                 i = gpump_bits_lowest64(rest);
@@ -13052,9 +13048,7 @@ GPUMP_API void gpumpi_victim_exact(const gpump_victim_plan_args *args, const gpu
             }
             for (p = 0; p < args->geometry->positions; p++)
                 if ((args->open >> p & 1u) && !(args->sets[p] & ~within.leaving & ~search.usable)) positions++;
-            room.warps = within.free_warps;
-            room.threads = within.free_threads;
-            room.slots = within.free_slots;
+            room = gpumpi_victim_room_without(&within, 0);
             gpumpi_victim_release(args->sm->blocks, search.usable, &room);
             if (positions >= want && gpumpi_victim_suffices(args->geometry, &room, want)) goto possible;
             for (rest = choosable & ~search.usable; rest; rest &= rest - 1) {
@@ -13454,9 +13448,9 @@ static uint32_t gpumpi_victim_prepare(const gpumpi_victim_context *context, cons
     if (leaving) slots -= gpump_bits_count64(leaving);
     warps += promised * geometry->warps;
     threads += promised * geometry->threads;
-    args->free_warps = geometry->warp_slots > warps ? geometry->warp_slots - warps : 0;
-    args->free_threads = geometry->thread_slots > threads ? geometry->thread_slots - threads : 0;
-    args->free_slots = geometry->block_slots > slots ? geometry->block_slots - slots : 0;
+    args->free_warps = (int64_t)geometry->warp_slots - warps;
+    args->free_threads = (int64_t)geometry->thread_slots - threads;
+    args->free_slots = (int64_t)geometry->block_slots - slots;
     most = promised + (own ? gpump_bits_count64(own) : 0);
     most = geometry->blocks > most ? geometry->blocks - most : 0;
     i = args->open == all ? geometry->positions : gpump_bits_count64(args->open);
@@ -13485,9 +13479,7 @@ static gpump_reason gpumpi_victim_check(const gpump_victim_plan_args *args, cons
     for (rest = plan->positions; rest; rest &= rest - 1)
         if (args->sets[gpump_bits_lowest64(rest)] & ~covered) return GPUMP_REASON_REGISTERS;
     if (args->groups && (gpumpi_victim_closure(args->sm, plan->victims) & ~covered)) return GPUMP_REASON_GROUP;
-    room.warps = args->free_warps;
-    room.threads = args->free_threads;
-    room.slots = args->free_slots;
+    room = gpumpi_victim_room_without(args, 0);
     gpumpi_victim_release(args->sm->blocks, plan->victims, &room);
     return gpumpi_victim_suffices(args->geometry, &room, positions) ? GPUMP_REASON_YES : GPUMP_REASON_WARPS;
 }

@@ -70,9 +70,9 @@ static uint32_t gpumpi_victim_prepare(const gpumpi_victim_context *context, cons
     if (leaving) slots -= gpump_bits_count64(leaving);
     warps += promised * geometry->warps;
     threads += promised * geometry->threads;
-    args->free_warps = geometry->warp_slots > warps ? geometry->warp_slots - warps : 0;
-    args->free_threads = geometry->thread_slots > threads ? geometry->thread_slots - threads : 0;
-    args->free_slots = geometry->block_slots > slots ? geometry->block_slots - slots : 0;
+    args->free_warps = (int64_t)geometry->warp_slots - warps;
+    args->free_threads = (int64_t)geometry->thread_slots - threads;
+    args->free_slots = (int64_t)geometry->block_slots - slots;
     most = promised + (own ? gpump_bits_count64(own) : 0);
     most = geometry->blocks > most ? geometry->blocks - most : 0;
     i = args->open == all ? geometry->positions : gpump_bits_count64(args->open);
@@ -101,9 +101,7 @@ static gpump_reason gpumpi_victim_check(const gpump_victim_plan_args *args, cons
     for (rest = plan->positions; rest; rest &= rest - 1)
         if (args->sets[gpump_bits_lowest64(rest)] & ~covered) return GPUMP_REASON_REGISTERS;
     if (args->groups && (gpumpi_victim_closure(args->sm, plan->victims) & ~covered)) return GPUMP_REASON_GROUP;
-    room.warps = args->free_warps;
-    room.threads = args->free_threads;
-    room.slots = args->free_slots;
+    room = gpumpi_victim_room_without(args, 0);
     gpumpi_victim_release(args->sm->blocks, plan->victims, &room);
     return gpumpi_victim_suffices(args->geometry, &room, positions) ? GPUMP_REASON_YES : GPUMP_REASON_WARPS;
 }

@@ -135,9 +135,9 @@ typedef struct gpump_victim_plan_args {
     uint64_t choosable;         /* the others, without those of the incoming kernel: victims are taken from these */
     uint64_t left;              /* cycles until the deadline; GPUMP_UNKNOWN: no limit. With GPUMP_VICTIM_COMMON_DEADLINE perhaps more */
     uint32_t want;              /* positions to take, at most */
-    uint32_t free_warps;        /* not held by anyone, or by leaving blocks */
-    uint32_t free_threads;
-    uint32_t free_slots;
+    int64_t free_warps;         /* held neither by a block that stays nor by a promised position */
+    int64_t free_threads;
+    int64_t free_slots;
     uint64_t draining;          /* 0 in a decision. In a second look: blocks that drain for the request, all to be answered as victims; want is 0 */
     uint32_t groups;            /* not 0: some blocks leave together only */
     uint8_t allowed[GPUMP_VICTIM_BLOCKS]; /* technique bits per block */

@@ -29,9 +29,7 @@ static void gpumpi_victim_search_fill(gpumpi_victim_search *search, uint64_t pos
     const gpump_victim_plan_args *args = search->args;
     gpumpi_victim_room room;
     if (overhead > search->most || (search->found && overhead >= search->best_overhead)) return;
-    room.warps = args->free_warps;
-    room.threads = args->free_threads;
-    room.slots = args->free_slots;
+    room = gpumpi_victim_room_without(args, 0);
     gpumpi_victim_release(args->sm->blocks, victims, &room);
     if (gpumpi_victim_suffices(args->geometry, &room, search->want)) {
         search->found = 1;
@@ -106,8 +104,8 @@ GPUMP_API void gpumpi_victim_exact(const gpump_victim_plan_args *args, const gpu
         for (;;) {
             gpumpi_victim_room room;
             uint64_t next = GPUMP_UNKNOWN, bad;
-            if (args->leaving) within = gpumpi_victim_args_within(args, limit);
             uint32_t positions = 0, more = 0;
+            if (args->leaving) within = gpumpi_victim_args_within(args, limit);
             search.usable = 0;
             for (rest = choosable; rest; rest &= rest - 1) {
                 i = gpump_bits_lowest64(rest);
@@ -120,9 +118,7 @@ GPUMP_API void gpumpi_victim_exact(const gpump_victim_plan_args *args, const gpu
             }
             for (p = 0; p < args->geometry->positions; p++)
                 if ((args->open >> p & 1u) && !(args->sets[p] & ~within.leaving & ~search.usable)) positions++;
-            room.warps = within.free_warps;
-            room.threads = within.free_threads;
-            room.slots = within.free_slots;
+            room = gpumpi_victim_room_without(&within, 0);
             gpumpi_victim_release(args->sm->blocks, search.usable, &room);
             if (positions >= want && gpumpi_victim_suffices(args->geometry, &room, want)) goto possible;
             for (rest = choosable & ~search.usable; rest; rest &= rest - 1) {

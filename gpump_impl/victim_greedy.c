@@ -214,9 +214,7 @@ static int gpumpi_victim_greedy(const gpump_victim_policy *policy, const gpump_v
         priced.latency[i] = gpumpi_victim_leaving_latency(&args->sm->blocks[i], &args->sm->estimates[i]);
         if (priced.latency[i] > args->left || priced.latency[i] == GPUMP_UNKNOWN) priced.late |= (uint64_t)1 << i;
     }
-    room.warps = args->free_warps;
-    room.threads = args->free_threads;
-    room.slots = args->free_slots;
+    room = gpumpi_victim_room_without(args, 0);
     for (taken = 0; taken < args->want; taken++) {
         const gpump_victim_candidate *best = NULL;
         gpumpi_victim_room after = room;

@@ -81,9 +81,9 @@ GPUMP_INLINE uint32_t gpumpi_victim_cheapest(const gpump_cost_estimate *estimate
 
 /* ---- warps, threads and slots of one SM ---- */
 
-/* What is free of the resources that positions do not cover. */
+/* What is free of the resources that positions do not cover; negative when a promised position waits for a block that does not go. */
 typedef struct gpumpi_victim_room {
-    uint32_t warps, threads, slots; /* free */
+    int64_t warps, threads, slots;
 } gpumpi_victim_room;
 
 GPUMP_INLINE void gpumpi_victim_release(const gpump_block_view *blocks, uint64_t set, gpumpi_victim_room *room) {
@@ -99,15 +99,15 @@ GPUMP_INLINE void gpumpi_victim_release(const gpump_block_view *blocks, uint64_t
 GPUMP_INLINE gpumpi_victim_room gpumpi_victim_room_without(const gpump_victim_plan_args *args, uint64_t staying) {
     gpumpi_victim_room room, held = {0, 0, 0};
     gpumpi_victim_release(args->sm->blocks, staying, &held);
-    room.warps = args->free_warps > held.warps ? args->free_warps - held.warps : 0;
-    room.threads = args->free_threads > held.threads ? args->free_threads - held.threads : 0;
-    room.slots = args->free_slots > held.slots ? args->free_slots - held.slots : 0;
+    room.warps = args->free_warps - held.warps;
+    room.threads = args->free_threads - held.threads;
+    room.slots = args->free_slots - held.slots;
     return room;
 }
 
 /* Whether `positions` more blocks fit. */
 GPUMP_INLINE int gpumpi_victim_suffices(const gpump_victim_geometry *geometry, const gpumpi_victim_room *room, uint32_t positions) {
-    return room->warps >= geometry->warps * positions && room->threads >= geometry->threads * positions && room->slots >= positions;
+    return room->warps >= (int64_t)geometry->warps * positions && room->threads >= (int64_t)geometry->threads * positions && room->slots >= positions;
 }
 
 /* The same SM when whoever leaves by himself, but later than `limit`, stays. */

@@ -15,6 +15,7 @@ typedef struct oracle_sm {
     uint32_t registers, shared_bytes, threads, warps; /* of one incoming block */
     uint32_t all_registers, all_shared_bytes, all_threads, all_warps, all_slots; /* of the SM */
     uint32_t most;           /* incoming blocks on an SM at most */
+    uint64_t reserved;       /* positions promised already: their blocks will come */
 } oracle_sm;
 
 typedef struct oracle_answer {
@@ -56,7 +57,7 @@ static uint32_t oracle_positions(const oracle_sm *sm, uint64_t gone) {
     }
     for (p = 0; p < 64; p++) {
         uint64_t r = (uint64_t)p * sm->registers, s = (uint64_t)p * sm->shared_bytes;
-        int is_free = r + sm->registers <= sm->all_registers && s + sm->shared_bytes <= sm->all_shared_bytes;
+        int is_free = !(sm->reserved >> p & 1u) && r + sm->registers <= sm->all_registers && s + sm->shared_bytes <= sm->all_shared_bytes;
         if (!sm->registers && !sm->shared_bytes && p >= sm->most) break;
         for (i = 0; i < sm->count && is_free; i++) {
             const gpump_block_view *b = &sm->blocks[i];
@@ -65,6 +66,13 @@ static uint32_t oracle_positions(const oracle_sm *sm, uint64_t gone) {
                 is_free = 0;
         }
         free_positions += (uint32_t)is_free;
+    }
+    for (p = 0; p < 64; p++) {
+        if (!(sm->reserved >> p & 1u)) continue;
+        own++;
+        threads += sm->threads;
+        warps += sm->warps;
+        slots++;
     }
     for (n = 0; n < free_positions; n++)
         if (own + n + 1 > sm->most || threads + (n + 1) * sm->threads > sm->all_threads || warps + (n + 1) * sm->warps > sm->all_warps ||

@@ -16,7 +16,7 @@ typedef struct victim_case {
 enum { VICTIM_INCOMING = 9 };
 
 /* What a case may hold; bits. */
-enum { VICTIM_MIXED = 1, VICTIM_GROUPS = 2, VICTIM_LEAVING = 4, VICTIM_OWN = 8, VICTIM_UNKNOWN = 16, VICTIM_STUCK = 32 };
+enum { VICTIM_MIXED = 1, VICTIM_GROUPS = 2, VICTIM_LEAVING = 4, VICTIM_OWN = 8, VICTIM_UNKNOWN = 16, VICTIM_STUCK = 32, VICTIM_RESERVED = 64, VICTIM_KINDS = 128 };
 
 static inline uint64_t victim_case_number(uint64_t *random, uint32_t below) { return gpump_random_below(random, below); }
 
@@ -90,6 +90,30 @@ static inline int victim_case_make(victim_case *c, uint64_t *random, uint32_t mo
                 c->estimates[c->sm.count].latency[t] = c->estimates[c->sm.count].overhead[t] = GPUMP_UNKNOWN;
         }
         c->sm.count++;
+    }
+    /* Promises are kept: on a promised position nobody stays, and there is room for all of them when those that leave are out. */
+    for (i = 0; what & VICTIM_RESERVED && i < 2; i++) {
+        uint32_t p = gpump_random_below(random, c->geometry.positions), stay = c->geometry.blocks, staying_warps = 0, staying_threads = 0, count = 0;
+        uint64_t promised = c->sm.reserved | (uint64_t)1 << p, rest;
+        int possible = !(c->sm.reserved >> p & 1u);
+        for (rest = promised; rest; rest &= rest - 1) {
+            stay = stay ? stay - 1 : 0;
+            staying_warps += c->geometry.warps;
+            staying_threads += c->need.threads;
+            count++;
+        }
+        for (k = 0; k < c->sm.count; k++) {
+            const gpump_block_view *b = &c->blocks[k];
+            uint64_t r = (uint64_t)p * c->geometry.registers, s = (uint64_t)p * c->geometry.shared_bytes;
+            if (b->state == GPUMP_BLOCK_DRAINING) continue;
+            staying_warps += b->warps;
+            staying_threads += b->threads;
+            count++;
+            if (b->kernel == VICTIM_INCOMING) possible &= stay-- > 0;
+            if (r < b->register_base + b->registers && b->register_base < r + c->geometry.registers) possible = 0;
+            if (s < b->shared_base + b->shared_bytes && b->shared_base < s + c->geometry.shared_bytes) possible = 0;
+        }
+        if (possible && staying_warps <= gpu->warp_slots && staying_threads <= gpu->thread_slots && count <= gpu->block_slots) c->sm.reserved = promised;
     }
     c->sm.blocks = c->blocks;
     c->sm.estimates = c->estimates;
