@@ -12,9 +12,9 @@
 #include <sys/stat.h>
 
 #include "analysis.h"
-#include "latency_schedule.h"
 #include "options.h"
 #include "ptx_reader.h"
+#include "sm75_registers.h"
 
 #define STATUS_RIGHT 0
 #define STATUS_BAD_INPUT 2
@@ -32,7 +32,7 @@ typedef struct kernel_report {
     uint32_t live_peak, uninitialised;
     double live_mean;
     gpump_registers_report allocation;
-    uint32_t scheduled;          /* registers allocated when loads are started early, as compilers for real GPUs do */
+    uint32_t sm75;               /* registers that ptxas would give a thread of sm_75 (sm75_registers.h); 0: not known */
     uint32_t points, at_barriers;/* preemption points, and how many of them are barriers */
     double live_at_points;       /* mean share of the allocated registers that is live there */
     double live_diverged;        /* the same for a diverged warp */
@@ -118,29 +118,6 @@ static gpump_result count_checks(const gpump_program *program, kernel_report *re
     return result == GPUMP_ERROR_ARGUMENT ? GPUMP_OK : result;
 }
 
-/* Allocation of the same kernel with its loads moved up, for comparison with counts of a real GPU's compiler. */
-#define SCHEDULE_WINDOW 32u
-static gpump_result count_scheduled(const kernel_program *kernel, const gpump_registers_config *config, uint32_t *registers) {
-    kernel_program moved = *kernel;
-    gpump_registers_report report;
-    gpump_program *allocated = NULL;
-    gpump_diag diag;
-    analysis a;
-    gpump_result result = GPUMP_ERROR_MEMORY;
-    moved.instructions = (instruction *)malloc(kernel->count * sizeof *moved.instructions);
-    if (!moved.instructions) return result;
-    memcpy(moved.instructions, kernel->instructions, kernel->count * sizeof *moved.instructions);
-    if (latency_schedule(&moved, SCHEDULE_WINDOW) == 0) result = analysis_create(&moved, &a, &diag);
-    if (result == GPUMP_OK) {
-        result = gpump_registers_allocate(a.program, config, &allocated, &report, &diag);
-        if (result == GPUMP_OK) *registers = report.registers;
-        gpump_program_destroy(allocated);
-        analysis_destroy(&a);
-    }
-    free(moved.instructions);
-    return result;
-}
-
 static gpump_result report_kernel(const kernel_program *kernel, uint32_t registers, kernel_report *report, gpump_diag *diag) {
     gpump_registers_config config;
     gpump_liveness *liveness = NULL;
@@ -165,7 +142,7 @@ static gpump_result report_kernel(const kernel_program *kernel, uint32_t registe
     config.predicates = 64;
     if (result == GPUMP_OK) result = gpump_registers_allocate(a.program, &config, &allocated, &report->allocation, diag);
     if (result == GPUMP_OK) result = count_points(allocated, report);
-    if (result == GPUMP_OK) result = count_scheduled(kernel, &config, &report->scheduled);
+    if (result == GPUMP_OK && sm75_registers(kernel, &report->sm75)) report->sm75 = 0;
     if (result == GPUMP_OK) result = count_regions(a.program, report, diag);
     if (result == GPUMP_OK) result = count_checks(a.program, report, diag);
     gpump_program_destroy(allocated);
@@ -205,7 +182,7 @@ static void print_text(const kernel_program *kernel, const kernel_report *r, uin
            r->live_peak, r->live_mean);
     printf("  allocated          %u of %u, %u predicates; %u bytes spilled, %u parameters read in place\n", r->allocation.registers, file,
            r->allocation.predicates, r->allocation.spill_bytes, r->allocation.folded);
-    printf("  with early loads   %u registers\n", r->scheduled);
+    if (r->sm75) printf("  on sm_75           %u registers by the model of docs/registers.md\n", r->sm75);
     printf("  memory             %u bytes shared%s, %u local, %u of parameters\n", kernel->shared_bytes, kernel->uses_extern_shared ? " and more" : "",
            kernel->local_bytes, kernel->parameter_bytes);
     printf("  preemption points  %u, %u of them barriers, the others two instructions each; %.0f%% of the registers live there, %.0f%% when diverged\n",
@@ -237,7 +214,7 @@ static void print_field(const char *text, char end) {
 }
 
 static void print_csv_header(void) {
-    puts("file,kernel,status,instructions,basic_blocks,loops,ptx_registers,predicates,live_peak,live_mean,registers,registers_early_loads,spill_bytes,shared_bytes,local_bytes,"
+    puts("file,kernel,status,instructions,basic_blocks,loops,ptx_registers,predicates,live_peak,live_mean,registers,registers_sm75,spill_bytes,shared_bytes,local_bytes,"
          "parameter_bytes,preemption_points,live_at_points,live_diverged,region_boundaries,region_moves,clobbers,uninitialised,why");
 }
 
@@ -245,7 +222,7 @@ static void print_csv(const kernel_program *kernel, const kernel_report *r) {
     print_field(kernel->file_name, ',');
     print_field(kernel->name, ',');
     printf("read,%u,%u,%u,%u,%u,%u,%.2f,%u,%u,%u,%u,%u,%u,%u,%.4f,%.4f,%u,%u,%u,%u,\n", kernel->count, r->basic_blocks, r->loops, kernel->ptx_registers, kernel->predicates,
-           r->live_peak, r->live_mean, r->allocation.registers, r->scheduled, r->allocation.spill_bytes, kernel->shared_bytes, kernel->local_bytes, kernel->parameter_bytes,
+           r->live_peak, r->live_mean, r->allocation.registers, r->sm75, r->allocation.spill_bytes, kernel->shared_bytes, kernel->local_bytes, kernel->parameter_bytes,
            r->points, r->live_at_points, r->live_diverged, r->regions.sparse, r->regions.moves, r->clobbers, r->uninitialised);
 }
 

@@ -19,8 +19,28 @@ static uint32_t latency_of(const instruction *in) {
     }
 }
 
+/* The pipe an instruction goes through, and for how many cycles it keeps the next one of its kind out: as ptxas spaces them for sm_75. */
+enum { PIPE_INTEGER, PIPE_FMA, PIPE_SFU, PIPE_DOUBLE, PIPE_MEMORY, PIPE_CONTROL, PIPES };
+static const uint32_t pipe_cycles[PIPES] = {2, 2, 8, 8, 4, 1};
+static uint32_t pipe_of(const instruction *in) {
+    switch (in->unit) {
+    case UNIT_ALU: return type_is_float(in->type) || in->opcode == OPCODE_MUL || in->opcode == OPCODE_MAD ? PIPE_FMA : PIPE_INTEGER;
+    case UNIT_SFU: return PIPE_SFU;
+    case UNIT_DOUBLE: return PIPE_DOUBLE;
+    case UNIT_MEMORY: return PIPE_MEMORY;
+    default: return PIPE_CONTROL;
+    }
+}
+
+int is_routine_call(const instruction *in) {
+    if (in->variant == VARIANT_APPROX || in->variant == VARIANT_FULL) return 0;
+    if (in->opcode == OPCODE_SQRT || in->opcode == OPCODE_RCP) return 1;
+    return (in->opcode == OPCODE_DIV || in->opcode == OPCODE_REM) && (type_is_float(in->type) || type_bytes(in->type) == 8);
+}
+
 /* Instructions that nothing moves across. */
 static int is_fixed(const instruction *in) {
+    if (is_routine_call(in)) return 1;
     switch (in->opcode) {
     case OPCODE_BRA: case OPCODE_RET: case OPCODE_EXIT: case OPCODE_TRAP: case OPCODE_BAR: case OPCODE_WARPSYNC: case OPCODE_MEMBAR:
     case OPCODE_ATOM: case OPCODE_RED: case OPCODE_VOTE: case OPCODE_MATCH: case OPCODE_ACTIVEMASK: case OPCODE_ELECT: case OPCODE_REDUX: return 1;
@@ -89,8 +109,21 @@ static int add_edge(segment *s, uint32_t from, uint32_t to, uint32_t wait) {
     return 0;
 }
 
+/* A constant costs nothing to set, so it is set no sooner than a reader waits for nothing else. */
+static int sets_constant(const instruction *in) {
+    return in->opcode == OPCODE_MOV && in->source_count == 1 && in->guard == INSTRUCTION_NONE &&
+           (in->sources[0].kind == OPERAND_IMMEDIATE ||
+            (in->sources[0].kind == OPERAND_SPECIAL && in->sources[0].index >= SPECIAL_NTID_X && in->sources[0].index <= SPECIAL_NTID_Z));
+}
+static int is_awaited(const segment *s, uint32_t i, uint32_t now) {
+    uint32_t k = s->heads[i];
+    for (; k != INSTRUCTION_NONE; k = s->edges[k].next)
+        if (s->waiting[s->edges[k].to] == 1 && s->start[s->edges[k].to] <= now + s->edges[k].wait) return 1;
+    return s->heads[i] == INSTRUCTION_NONE;
+}
+
 static int schedule_segment(segment *s, instruction *code, uint32_t count, uint32_t window) {
-    uint32_t i, k, placed = 0, oldest = 0, now = 0;
+    uint32_t i, k, placed = 0, oldest = 0, now = 0, pipe_free[PIPES] = {0, 0, 0, 0, 0, 0};
     s->edge_count = 0;
     for (i = 0; i < count; i++) {
         s->heads[i] = INSTRUCTION_NONE;
@@ -107,20 +140,27 @@ static int schedule_segment(segment *s, instruction *code, uint32_t count, uint3
             if (s->path[s->edges[k].to] + s->edges[k].wait > s->path[i]) s->path[i] = s->path[s->edges[k].to] + s->edges[k].wait;
     }
     while (placed < count) {
-        uint32_t best = INSTRUCTION_NONE, soonest = UINT32_MAX;
+        uint32_t best = INSTRUCTION_NONE, soonest = UINT32_MAX, early = INSTRUCTION_NONE;
         while (s->done[oldest]) oldest++;
         for (i = oldest; i < count && i - oldest < window; i++) {
             if (s->done[i] || s->waiting[i]) continue;
-            if (s->start[i] > now) {
-                if (s->start[i] < soonest) soonest = s->start[i];
+            if (sets_constant(&code[i]) && !is_awaited(s, i, now)) {
+                if (early == INSTRUCTION_NONE) early = i;
+                continue;
+            }
+            uint32_t ready = s->start[i] > pipe_free[pipe_of(&code[i])] ? s->start[i] : pipe_free[pipe_of(&code[i])];
+            if (ready > now) {
+                if (ready < soonest) soonest = ready;
             } else if (best == INSTRUCTION_NONE || s->path[i] > s->path[best])
                 best = i;
         }
-        if (best == INSTRUCTION_NONE) {
+        if (best == INSTRUCTION_NONE && soonest != UINT32_MAX) {
             now = soonest;
             continue;
         }
+        if (best == INSTRUCTION_NONE) best = early;
         s->done[best] = 1;
+        pipe_free[pipe_of(&code[best])] = now + pipe_cycles[pipe_of(&code[best])];
         s->order[placed++] = code[best];
         for (k = s->heads[best]; k != INSTRUCTION_NONE; k = s->edges[k].next) {
             edge *e = &s->edges[k];
