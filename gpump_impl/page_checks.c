@@ -44,7 +44,7 @@ typedef struct gpumpi_pages {
 } gpumpi_pages;
 
 static int gpumpi_pages_is_access(const gpump_instruction *in) {
-    return in->operation == GPUMP_OP_COMPUTE && in->access &&
+    return in->operation == GPUMP_OP_COMPUTE && in->access && !(in->flags & GPUMP_FLAG_RESIDENT) &&
            (in->space == GPUMP_SPACE_GLOBAL || in->space == GPUMP_SPACE_GENERIC);
 }
 static int gpumpi_pages_register(gpumpi_pages *pages, uint32_t width, uint32_t *reg) {
@@ -164,7 +164,7 @@ static int gpumpi_pages_can_predicate(const gpumpi_pages *pages, uint32_t b) {
         return 0;
     for (i = block.first; i + 1 < block.first + block.count; i++) {
         gpump_program_instruction(program, i, &in);
-        if (in.guard != GPUMP_NONE || in.flags & ~(uint32_t)GPUMP_FLAG_UNIFORM || in.access & GPUMP_ACCESS_WRITE ||
+        if (in.guard != GPUMP_NONE || in.flags & ~(uint32_t)(GPUMP_FLAG_UNIFORM | GPUMP_FLAG_RESIDENT) || in.access & GPUMP_ACCESS_WRITE ||
             in.def_count > 14)
             return 0;
         if (in.operation != GPUMP_OP_COMPUTE && in.operation != GPUMP_OP_MOVE && in.operation != GPUMP_OP_CONSTANT &&
@@ -215,7 +215,8 @@ static int gpumpi_pages_predicate(gpumpi_pages *pages, uint32_t b, uint8_t *load
             pages->load_bit[i] = bit + 1;
             pages->report->predicated++;
             depends = 1;
-        }
+        } else if (in.access) /* of what was not loaded it would make an address out of nothing */
+            pages->load_guard[i] = (uint32_t)depends;
         for (k = 0; k < in.def_count; k++) loaded[in.defs[k]] = (uint8_t)depends;
     }
     if (!used) used = 1;
@@ -300,10 +301,10 @@ static int gpumpi_pages_rewrite(void *user, uint32_t index, gpump_instruction *i
         in->flags |= GPUMP_FLAG_CHECKED;
         scratch[in->def_count++] = bit;
         scratch[16 + in->use_count++] = bit;
-        if (pages->load_guard[index]) {
-            in->guard = loop->bit[0];
-            in->flags |= GPUMP_FLAG_GUARD_NEGATED;
-        }
+    }
+    if (pages->load_guard[index]) {
+        in->guard = loop->bit[0];
+        in->flags |= GPUMP_FLAG_GUARD_NEGATED;
     }
     in->defs = scratch;
     in->uses = scratch + 16;

@@ -35,9 +35,9 @@ typedef struct gpump_page_checks_report {
  * one ADD of less than a page, also in every iteration. A *predicated loop* is one basic block without stores, atomics or
  * guarded instructions that loads from addresses it has loaded: loads check themselves, carried registers change only behind
  * the last check, and a fault leaves the loop. (Departures from Kim's printed figures: docs/papers.md.) Everything else is
- * checked one by one; atomics too, as writes. Accesses have their address in uses[0] and displacement, and are aligned to
- * their size. GPUMP_ERROR_STATE, GPUMP_ERROR_CONFIG, GPUMP_ERROR_ARGUMENT (an access without an address register),
- * GPUMP_ERROR_MEMORY. Cost: near-linear. */
+ * checked one by one; atomics too, as writes. What has GPUMP_FLAG_RESIDENT is left alone. Accesses have their address in
+ * uses[0] and displacement, and are aligned to their size. GPUMP_ERROR_STATE, GPUMP_ERROR_CONFIG, GPUMP_ERROR_ARGUMENT (an access without an address
+ * register), GPUMP_ERROR_MEMORY. Cost: near-linear. */
 GPUMP_API gpump_result gpump_page_checks_insert(const gpump_program *program, const gpump_page_checks_config *config,
                                                 gpump_program **checked, gpump_page_checks_report *report, gpump_diag *diag);
 

@@ -133,7 +133,7 @@ static gpump_result gpumpi_program_check(const gpump_program *program, const gpu
     for (i = 0; i < in->use_count; i++)
         GPUMPI_CHECK(gpumpi_program_operand_width(program, in->uses[i]) != GPUMP_NONE, "uses", in->uses[i], 0,
                      stbds_arrlenu(program->widths));
-    GPUMPI_CHECK(!(in->flags & ~127u), "flags", in->flags, 0, 127);
+    GPUMPI_CHECK(!(in->flags & ~255u), "flags", in->flags, 0, 255);
     if (in->guard != GPUMP_NONE)
         GPUMPI_CHECK(in->guard < stbds_arrlenu(program->widths) && program->widths[in->guard] == GPUMP_WIDTH_PREDICATE,
                      "guard", in->guard, 0, stbds_arrlenu(program->widths));
@@ -142,7 +142,7 @@ static gpump_result gpumpi_program_check(const gpump_program *program, const gpu
     GPUMPI_CHECK((in->target != GPUMP_NONE) == (form->target != 0), "target", in->target, 0, 0);
     GPUMPI_CHECK(form->memory ? in->access <= 3 : !in->access, "access", in->access, 0, form->memory ? 3 : 0);
     GPUMPI_CHECK(form->memory != 2 || in->access, "access", in->access, 1, 3);
-    GPUMPI_CHECK(!(in->flags & (GPUMP_FLAG_ATOMIC | GPUMP_FLAG_VOLATILE | GPUMP_FLAG_CHECKED)) || in->access, "access",
+    GPUMPI_CHECK(!(in->flags & (GPUMP_FLAG_ATOMIC | GPUMP_FLAG_VOLATILE | GPUMP_FLAG_CHECKED | GPUMP_FLAG_RESIDENT)) || in->access, "access",
                  in->access, 1, 3);
     if (in->access) {
         GPUMPI_CHECK(in->space < GPUMP_SPACES, "space", in->space, 0, GPUMP_SPACES - 1);

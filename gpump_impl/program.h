@@ -67,6 +67,7 @@ typedef enum gpump_operation {
 #define GPUMP_FLAG_CHECKED                                                                            \
     64u /* its last def and last use are one predicate: where the access would fault, nothing is done \
            but that the predicate becomes true */
+#define GPUMP_FLAG_RESIDENT 128u    /* accesses only pages that are never absent: page_checks leaves it alone */
 
 typedef enum gpump_space {
     GPUMP_SPACE_GLOBAL = 0,

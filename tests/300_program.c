@@ -205,6 +205,7 @@ static void nonsense_is_refused_by_index(void **state) {
     REFUSED(in.guard = x, "guard");
     REFUSED(in.flags = GPUMP_FLAG_GUARD_NEGATED, "guard");
     REFUSED(in.flags = 1u << 20, "flags");
+    REFUSED(in.flags = GPUMP_FLAG_RESIDENT, "access");
     REFUSED(in.flags = GPUMP_FLAG_ATOMIC, "access");
     REFUSED(in.target = 0, "target");
     REFUSED(in.access = 4, "access");

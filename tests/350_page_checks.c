@@ -17,7 +17,8 @@ enum {
     TAG_STORE = 7,
     TAG_MODULO = 8,
     TAG_MIX = 9,
-    TAG_PLACE = 10
+    TAG_PLACE = 10,
+    TAG_TABLE = 11
 };
 enum { ABSENT, READABLE, WRITABLE };
 typedef struct thread {
@@ -101,6 +102,10 @@ static int run(thread *t, const gpump_program *program) {
             case TAG_SUM: result = (value(t, in.uses[0]) + value(t, in.uses[1])) & UINT32_MAX; break;
             case TAG_NOT_ZERO: result = value(t, in.uses[0]) != 0; break;
             case TAG_MODULO: result = value(t, in.uses[1]) ? value(t, in.uses[0]) % value(t, in.uses[1]) != 0 : 1; break;
+            case TAG_TABLE: /* shared memory: 64 bytes, and the run ends outside */
+                if (value(t, in.uses[0]) >= 64) t->uncaught++;
+                result = value(t, in.uses[0]) / 4;
+                break;
             case TAG_PLACE:
                 result = value(t, in.uses[0]) % ((PAGES - 2) * PAGE / 4) * 4;
                 break; /* an address out of anything */
@@ -408,6 +413,81 @@ static void kim_figure_2(void **state) {
     gpump_program_destroy(program);
 }
 
+/* In a predicated loop, what has not been loaded leads nowhere, in no memory. */
+static void nothing_follows_a_fault(void **state) {
+    enum { PP, SUM, INDEX, ENTRY, MORE, COUNTED_REGISTERS };
+    test_builder b = test_build(NULL);
+    gpump_program *checked;
+    gpump_page_checks_config config = kim("kim");
+    gpump_page_checks_report report;
+    gpump_instruction in;
+    uint32_t n, use, def, top;
+    uint64_t random = test_seed();
+    (void)state;
+    for (n = 0; n < COUNTED_REGISTERS; n++) test_register(&b, n == MORE ? GPUMP_WIDTH_PREDICATE : GPUMP_WIDTH_32);
+    test_constant(&b, SUM, 0);
+    top = gpump_program_instructions(b.program);
+    load(&b, TAG_LOAD, INDEX, PP, NO, 0);
+    in = gpump_instruction_make(GPUMP_OP_COMPUTE); /* entry = table[index] */
+    use = INDEX;
+    def = ENTRY;
+    in.tag = TAG_TABLE;
+    in.uses = &use;
+    in.defs = &def;
+    in.use_count = in.def_count = 1;
+    in.access = GPUMP_ACCESS_READ;
+    in.space = GPUMP_SPACE_SHARED;
+    in.bytes = 4;
+    test_add(&b, &in);
+    test_op(&b, TAG_SUM, SUM, SUM, ENTRY, NO);
+    load(&b, TAG_LOAD, PP, PP, NO, 4);
+    test_op(&b, TAG_NOT_ZERO, MORE, PP, NO, NO);
+    test_branch(&b, MORE, 0, top);
+    done(&b);
+    assert_int_equal(gpump_page_checks_insert(b.program, &config, &checked, &report, NULL), GPUMP_OK);
+    assert_int_equal(report.accesses, 2);
+    assert_int_equal(report.predicated, 2);
+    for (n = 0; n < 50; n++) {
+        thread t;
+        uint32_t head, sum = 0, at, index;
+        list_start(&t, &random, 20, &head, &sum);
+        for (at = head, sum = 0; at; at = t.word[at / 4 + 1]) { /* the values become places in the table */
+            index = gpump_random_below(&random, 16);
+            t.word[at / 4] = index * 4;
+            sum += index;
+        }
+        for (index = 0; index < COUNTED_REGISTERS; index++) t.reg[index] = 1u << 20;
+        memset(t.page, ABSENT, sizeof t.page);
+        t.reg[PP] = head;
+        assert_true(run(&t, checked));
+        assert_true(t.faults > 0 && t.reg[SUM] == sum);
+    }
+    gpump_program_destroy(checked);
+    gpump_program_destroy(b.program);
+}
+
+static void resident_memory_is_not_checked(void **state) {
+    test_builder b = test_build(NULL);
+    gpump_page_checks_config config = kim("kim_plain");
+    gpump_page_checks_report report;
+    gpump_program *checked;
+    gpump_instruction in = gpump_instruction_make(GPUMP_OP_COMPUTE);
+    uint32_t reg = test_register(&b, GPUMP_WIDTH_32);
+    (void)state;
+    in.defs = &reg; /* the variable's address is in the instruction */
+    in.def_count = 1;
+    in.access = GPUMP_ACCESS_READ;
+    in.bytes = 4;
+    in.flags = GPUMP_FLAG_RESIDENT;
+    test_add(&b, &in);
+    done(&b);
+    assert_int_equal(gpump_page_checks_insert(b.program, &config, &checked, &report, NULL), GPUMP_OK);
+    assert_int_equal(report.accesses, 0);
+    assert_int_equal(gpump_program_instructions(checked), 2);
+    gpump_program_destroy(checked);
+    gpump_program_destroy(b.program);
+}
+
 /* The optimised code as printed: the value load unchecked; and, were it checked for free, the sum added twice after a
  * restart. */
 static void kim_figure_2_as_printed(void **state) {
@@ -604,6 +684,8 @@ int main(void) {
         cmocka_unit_test(kim_figure_1_as_printed),
         cmocka_unit_test(kim_figure_2),
         cmocka_unit_test(kim_figure_2_as_printed),
+        cmocka_unit_test(nothing_follows_a_fault),
+        cmocka_unit_test(resident_memory_is_not_checked),
         cmocka_unit_test(nothing_faults_uncaught),
         cmocka_unit_test(out_of_memory_is_a_value),
     };

@@ -90,6 +90,7 @@ static void describe_access(const analysis *a, const instruction *in, const acce
     out->bytes = in->opcode == OPCODE_TEX ? 16 : instruction_access_bytes(in);
     out->displacement = in->offset;
     if (in->flags & FLAG_VOLATILE) out->flags |= GPUMP_FLAG_VOLATILE;
+    if (in->opcode != OPCODE_TEX && in->sources[0].kind != OPERAND_REGISTER) out->flags |= GPUMP_FLAG_RESIDENT; /* a module's variable: only buffers are absent */
     out->object = object_of(a, out->space, access);
     if (out->object == INSTRUCTION_NONE) return;
     out->address = access->address;

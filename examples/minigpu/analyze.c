@@ -38,7 +38,6 @@ typedef struct kernel_report {
     double live_diverged;        /* the same for a diverged warp */
     gpump_regions_report regions;
     gpump_page_checks_report checks;
-    int can_check;               /* 0: an access has no address register, so page checks cannot be put in */
     uint32_t clobbers;           /* instructions after which a block can no longer be started anew */
 } kernel_report;
 
@@ -114,8 +113,7 @@ static gpump_result count_checks(const gpump_program *program, kernel_report *re
     gpump_result result = gpump_page_checks_config_preset(&config, "kim");
     if (result == GPUMP_OK) result = gpump_page_checks_insert(program, &config, &checked, &report->checks, diag);
     gpump_program_destroy(checked);
-    report->can_check = result == GPUMP_OK;
-    return result == GPUMP_ERROR_ARGUMENT ? GPUMP_OK : result;
+    return result;
 }
 
 static gpump_result report_kernel(const kernel_program *kernel, uint32_t registers, kernel_report *report, gpump_diag *diag) {
@@ -190,10 +188,8 @@ static void print_text(const kernel_program *kernel, const kernel_report *r, uin
     printf("  regions            %u boundaries between idempotent regions (%u cut memory, %u at barriers and atomics, %u in loops, %u where warps diverge), %u moves\n",
            r->regions.sparse, r->regions.cuts[GPUMP_CUT_CLOBBER], r->regions.cuts[GPUMP_CUT_FORCED], r->regions.cuts[GPUMP_CUT_LOOP],
            r->regions.cuts[GPUMP_CUT_DIVERGENCE], r->regions.moves);
-    if (r->can_check)
-        printf("  page checks        %u accesses to global memory: %u checked once per page, %u by themselves in loops that follow pointers, %u one by one\n",
-               r->checks.accesses, r->checks.walks, r->checks.predicated, r->checks.plain);
-    else printf("  page checks        not possible: an access has no address register\n");
+    printf("  page checks        %u accesses to buffers: %u checked once per page, %u by themselves in loops that follow pointers, %u one by one\n",
+           r->checks.accesses, r->checks.walks, r->checks.predicated, r->checks.plain);
     if (r->clobbers) printf("  flush              refused once a block has executed one of %u instructions\n", r->clobbers);
     else printf("  flush              at any time: no block overwrites what it has read\n");
     if (r->uninitialised) printf("  note               %u registers may be read before they are written\n", r->uninitialised);
