@@ -530,6 +530,7 @@ typedef enum gpump_operation {
 #define GPUMP_FLAG_CHECKED                                                                            \
     64u /* its last def and last use are one predicate: where the access would fault, nothing is done \
            but that the predicate becomes true */
+#define GPUMP_FLAG_RESIDENT 128u    /* accesses only pages that are never absent: page_checks leaves it alone */
 
 typedef enum gpump_space {
     GPUMP_SPACE_GLOBAL = 0,
@@ -1655,9 +1656,9 @@ typedef struct gpump_page_checks_report {
  * one ADD of less than a page, also in every iteration. A *predicated loop* is one basic block without stores, atomics or
  * guarded instructions that loads from addresses it has loaded: loads check themselves, carried registers change only behind
  * the last check, and a fault leaves the loop. (Departures from Kim's printed figures: docs/papers.md.) Everything else is
- * checked one by one; atomics too, as writes. Accesses have their address in uses[0] and displacement, and are aligned to
- * their size. GPUMP_ERROR_STATE, GPUMP_ERROR_CONFIG, GPUMP_ERROR_ARGUMENT (an access without an address register),
- * GPUMP_ERROR_MEMORY. Cost: near-linear. */
+ * checked one by one; atomics too, as writes. What has GPUMP_FLAG_RESIDENT is left alone. Accesses have their address in
+ * uses[0] and displacement, and are aligned to their size. GPUMP_ERROR_STATE, GPUMP_ERROR_CONFIG, GPUMP_ERROR_ARGUMENT (an access without an address
+ * register), GPUMP_ERROR_MEMORY. Cost: near-linear. */
 GPUMP_API gpump_result gpump_page_checks_insert(const gpump_program *program, const gpump_page_checks_config *config,
                                                 gpump_program **checked, gpump_page_checks_report *report, gpump_diag *diag);
 
@@ -4140,7 +4141,7 @@ static gpump_result gpumpi_program_check(const gpump_program *program, const gpu
     for (i = 0; i < in->use_count; i++)
         GPUMPI_CHECK(gpumpi_program_operand_width(program, in->uses[i]) != GPUMP_NONE, "uses", in->uses[i], 0,
                      stbds_arrlenu(program->widths));
-    GPUMPI_CHECK(!(in->flags & ~127u), "flags", in->flags, 0, 127);
+    GPUMPI_CHECK(!(in->flags & ~255u), "flags", in->flags, 0, 255);
     if (in->guard != GPUMP_NONE)
         GPUMPI_CHECK(in->guard < stbds_arrlenu(program->widths) && program->widths[in->guard] == GPUMP_WIDTH_PREDICATE,
                      "guard", in->guard, 0, stbds_arrlenu(program->widths));
@@ -4149,7 +4150,7 @@ static gpump_result gpumpi_program_check(const gpump_program *program, const gpu
     GPUMPI_CHECK((in->target != GPUMP_NONE) == (form->target != 0), "target", in->target, 0, 0);
     GPUMPI_CHECK(form->memory ? in->access <= 3 : !in->access, "access", in->access, 0, form->memory ? 3 : 0);
     GPUMPI_CHECK(form->memory != 2 || in->access, "access", in->access, 1, 3);
-    GPUMPI_CHECK(!(in->flags & (GPUMP_FLAG_ATOMIC | GPUMP_FLAG_VOLATILE | GPUMP_FLAG_CHECKED)) || in->access, "access",
+    GPUMPI_CHECK(!(in->flags & (GPUMP_FLAG_ATOMIC | GPUMP_FLAG_VOLATILE | GPUMP_FLAG_CHECKED | GPUMP_FLAG_RESIDENT)) || in->access, "access",
                  in->access, 1, 3);
     if (in->access) {
         GPUMPI_CHECK(in->space < GPUMP_SPACES, "space", in->space, 0, GPUMP_SPACES - 1);
@@ -10705,7 +10706,7 @@ typedef struct gpumpi_pages {
 } gpumpi_pages;
 
 static int gpumpi_pages_is_access(const gpump_instruction *in) {
-    return in->operation == GPUMP_OP_COMPUTE && in->access &&
+    return in->operation == GPUMP_OP_COMPUTE && in->access && !(in->flags & GPUMP_FLAG_RESIDENT) &&
            (in->space == GPUMP_SPACE_GLOBAL || in->space == GPUMP_SPACE_GENERIC);
 }
 static int gpumpi_pages_register(gpumpi_pages *pages, uint32_t width, uint32_t *reg) {
@@ -10825,7 +10826,7 @@ static int gpumpi_pages_can_predicate(const gpumpi_pages *pages, uint32_t b) {
         return 0;
     for (i = block.first; i + 1 < block.first + block.count; i++) {
         gpump_program_instruction(program, i, &in);
-        if (in.guard != GPUMP_NONE || in.flags & ~(uint32_t)GPUMP_FLAG_UNIFORM || in.access & GPUMP_ACCESS_WRITE ||
+        if (in.guard != GPUMP_NONE || in.flags & ~(uint32_t)(GPUMP_FLAG_UNIFORM | GPUMP_FLAG_RESIDENT) || in.access & GPUMP_ACCESS_WRITE ||
             in.def_count > 14)
             return 0;
         if (in.operation != GPUMP_OP_COMPUTE && in.operation != GPUMP_OP_MOVE && in.operation != GPUMP_OP_CONSTANT &&
@@ -10876,7 +10877,8 @@ static int gpumpi_pages_predicate(gpumpi_pages *pages, uint32_t b, uint8_t *load
             pages->load_bit[i] = bit + 1;
             pages->report->predicated++;
             depends = 1;
-        }
+        } else if (in.access) /* of what was not loaded it would make an address out of nothing */
+            pages->load_guard[i] = (uint32_t)depends;
         for (k = 0; k < in.def_count; k++) loaded[in.defs[k]] = (uint8_t)depends;
     }
     if (!used) used = 1;
@@ -10961,10 +10963,10 @@ static int gpumpi_pages_rewrite(void *user, uint32_t index, gpump_instruction *i
         in->flags |= GPUMP_FLAG_CHECKED;
         scratch[in->def_count++] = bit;
         scratch[16 + in->use_count++] = bit;
-        if (pages->load_guard[index]) {
-            in->guard = loop->bit[0];
-            in->flags |= GPUMP_FLAG_GUARD_NEGATED;
-        }
+    }
+    if (pages->load_guard[index]) {
+        in->guard = loop->bit[0];
+        in->flags |= GPUMP_FLAG_GUARD_NEGATED;
     }
     in->defs = scratch;
     in->uses = scratch + 16;
