@@ -3087,7 +3087,7 @@ GPUMP_API gpump_result gpumpi_registers_prepare(const gpump_program *program, co
 
 /* ---- gpump_impl/victim_parts.h ---- */
 /* victim_parts (private): what the parts of victim share. victim_positions.c lays positions out, victim_greedy.c is Algorithm 1,
- * victim_exact.c the search, victim_policies.c the table of policies, victim.c the decision over SMs. */
+ * victim_exact.c the search, victim_joint.c our policy, victim_policies.c the table, victim.c the decision over SMs. */
 #ifndef GPUMPI_VICTIM_PARTS_H
 #define GPUMPI_VICTIM_PARTS_H
 
