@@ -71,6 +71,23 @@ static void every_kernel_without_pages(void **state) {
     print_message("%llu faults served\n", (unsigned long long)served);
 }
 
+/* Regions formed over page checks: what checks write keeps its name across boundaries. */
+static void with_regions(void **state) {
+    static const char *const names[] = {"pointer_chase", "spmv", "histogram", "kmeans_point", "bfs_1", "array_walk"};
+    static const uint32_t forms[] = {PAGE_CHECKS_EVERY, PAGE_CHECKS_KIM}, regions[] = {REGIONS_SPARSE, 2, 16};
+    uint32_t i, k;
+    (void)state;
+    for (i = 0; i < sizeof names / sizeof *names; i++) {
+        for (k = 0; k < 6; k++) {
+            trial t = trial_of(forms[k % 2], "all");
+            t.options.regions = regions[k / 2];
+            build(&t, names[i]);
+            if (!run(&t)) fail_msg("%s, %s, regions %u: %s", names[i], page_check_form_name(forms[k % 2]), regions[k / 2], why(&t));
+            close_trial(&t);
+        }
+    }
+}
+
 /* A load or store without a check to a page that is absent ends the run with a message that says which. */
 static void unchecked_accesses_are_caught(void **state) {
     const reference_entry *entry;
@@ -253,7 +270,7 @@ static void turns_shorter_than_a_page(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_kernel_without_pages),
+        cmocka_unit_test(every_kernel_without_pages), cmocka_unit_test(with_regions),
         cmocka_unit_test(unchecked_accesses_are_caught),
         cmocka_unit_test(only_absent_pages_fault),
         cmocka_unit_test(checks_cost_less_than_one_per_access),

@@ -376,7 +376,7 @@ static int make_instruction(const target_file *file, const gpump_instruction *fr
         to->unit = UNIT_MEMORY;
         to->space = from->operation == GPUMP_OP_PARAMETER ? SPACE_PARAM : SPACE_LOCAL;
         to->offset = from->immediate + (from->operation == GPUMP_OP_PARAMETER ? 0 : (int64_t)file->spill_base);
-        return value.kind == OPERAND_REGISTER ? 0 : -1;
+        return 0;
     case GPUMP_OP_SPILL_STORE:
         to->opcode = OPCODE_ST;
         to->unit = UNIT_MEMORY;
@@ -386,7 +386,7 @@ static int make_instruction(const target_file *file, const gpump_instruction *fr
         to->destination_count = 0;
         to->sources[1] = value;
         to->source_count = 2;
-        return value.kind == OPERAND_REGISTER ? 0 : -1;
+        return 0;
     default: return -1;
     }
 }

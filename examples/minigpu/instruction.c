@@ -58,6 +58,8 @@ uint32_t instruction_access_bytes(const instruction *instruction) {
     switch (instruction->opcode) {
     case OPCODE_LD:
     case OPCODE_ST:
+        if (instruction->type == TYPE_PRED) return 4; /* a spilled predicate: 0 or 1 */
+        return type_bytes(instruction->type) * instruction->vector;
     case OPCODE_CHECK:
         return type_bytes(instruction->type) * instruction->vector;
     case OPCODE_ATOM:

@@ -168,6 +168,11 @@ static inline uint64_t read_bytes(const uint8_t *bytes, uint32_t count) {
 void lanes_from_memory(const instruction *i, uint32_t active, const uint8_t *bytes, uint32_t stride, lanes_operand *d) {
     uint32_t size = type_bytes(i->type), is_signed = (uint32_t)type_is_signed(i->type);
     (void)active;
+    if (i->type == TYPE_PRED) { /* a spilled predicate */
+        d[0].word[0][0] = 0;
+        EACH_LANE d[0].word[0][0] |= (uint32_t)(bytes[(size_t)l * stride] & 1) << l;
+        return;
+    }
     for (uint32_t k = 0; k < i->vector; k++) {
         const uint8_t *from = bytes + k * size;
         if (size == 4 && i->destinations[k].words <= 1) {
@@ -189,6 +194,13 @@ void lanes_from_memory(const instruction *i, uint32_t active, const uint8_t *byt
 void lanes_to_memory(const instruction *i, uint32_t active, const lanes_operand *s, uint8_t *bytes, uint32_t stride) {
     uint32_t size = type_bytes(i->type);
     (void)active;
+    if (i->type == TYPE_PRED) {
+        EACH_LANE {
+            memset(bytes + (size_t)l * stride, 0, 4);
+            bytes[(size_t)l * stride] = (uint8_t)(s[1].word[0][0] >> l & 1);
+        }
+        return;
+    }
     for (uint32_t k = 0; k < i->vector; k++) {
         uint8_t *to = bytes + k * size;
         if (size == 4) {

@@ -140,7 +140,7 @@ static int lower_kernel(const minigpu_config *config, const launch_file *launch,
         char text[256];
         gpump_diag_text(&diag, text, sizeof text);
         return launch_file_error(launch, k->name_place, error, "kernel %s: lowering to real registers failed: %s", k->name,
-                                 result == GPUMP_ERROR_MEMORY ? "out of memory" : text);
+                                 diag.code == result ? text : gpump_result_text(result));
     }
     *program = allocated;
     return 0;
