@@ -10261,6 +10261,12 @@ static void gpumpi_preserve_touch(const gpump_instruction *in, uint32_t reg, int
         });
 }
 
+/* 1 when a write of `reg` leaves nothing of its old value. A check's predicate is one operand, read and written: it keeps one name. */
+static int gpumpi_preserve_kills(const gpump_instruction *in, uint32_t reg) {
+    int is_check = in->operation == GPUMP_OP_CHECK || (in->flags & GPUMP_FLAG_CHECKED);
+    return gpumpi_kills(in) && !(is_check && in->defs[in->def_count - 1] == reg);
+}
+
 /* The webs of one register. 0: it takes part in pairs and stays as it is. */
 static int gpumpi_preserve_webs(gpumpi_preserve *p, uint32_t reg) {
     uint32_t at, k, e, top = 0, last = GPUMP_NONE;
@@ -10281,7 +10287,7 @@ static int gpumpi_preserve_webs(gpumpi_preserve *p, uint32_t reg) {
             p->mention[piece] = at;
         }
         if (reads && p->kills[piece] != p->mark && p->enters[piece] != p->mark) p->enters[p->stack[top++] = piece] = p->mark;
-        if (writes && gpumpi_kills(&in)) p->kills[piece] = p->mark;
+        if (writes && gpumpi_preserve_kills(&in, reg)) p->kills[piece] = p->mark;
     }
     while (top) { /* live ranges, upwards; a guarded write lets the old value through */
         uint32_t piece = p->stack[--top];
@@ -10324,7 +10330,7 @@ static int gpumpi_preserve_conflicts(gpumpi_preserve *p, uint32_t reg, uint32_t 
                 gpump_program_instruction(p->program, last, &in);
                 gpumpi_preserve_touch(&in, reg, &reads, &writes, &alone);
                 if (!writes) continue;
-                killed |= gpumpi_kills(&in);
+                killed |= gpumpi_preserve_kills(&in, reg);
                 conflict.web = gpumpi_preserve_find(p, gpumpi_preserve_node(from, GPUMPI_ARRIVES));
                 conflict.other = gpumpi_preserve_find(p, gpumpi_preserve_node(piece, killed ? GPUMPI_LEAVES : GPUMPI_ENTERS));
                 if (conflict.web == conflict.other) continue; /* left to the copies below */
@@ -10411,7 +10417,7 @@ static int gpumpi_preserve_rename(gpumpi_preserve *p, uint32_t reg, gpump_region
         gpumpi_preserve_touch(&in, reg, &reads, &writes, &alone);
         use = gpumpi_preserve_name(p, reg, fresh, colors,
                                    gpumpi_preserve_node(piece, p->region[piece] ? GPUMPI_LEAVES : GPUMPI_ENTERS));
-        if (writes && gpumpi_kills(&in)) p->region[piece] = 1;
+        if (writes && gpumpi_preserve_kills(&in, reg)) p->region[piece] = 1;
         def = gpumpi_preserve_name(p, reg, fresh, colors,
                                    gpumpi_preserve_node(piece, p->region[piece] ? GPUMPI_LEAVES : GPUMPI_ENTERS));
         ok = GPUMPI_ARRAY_PUSH(allocator, p->name_at, i) && GPUMPI_ARRAY_PUSH(allocator, p->name_reg, reg) &&
