@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "analysis.h"
 #include "check.h"
 #include "preemption.h"
 
@@ -36,6 +37,7 @@ static const uint32_t techniques[] = {GPUMP_TECHNIQUE_SWITCH, GPUMP_TECHNIQUE_FL
 
 /* How registers are saved, and whether warps run on to preemption points: 722_context_forms.c tries them all. */
 static uint32_t form_used, point_interval, choose, in_place;
+static const char *absent; /* buffers whose pages are not there at first; page checks find them. NULL: none */
 
 static machine *build(launch_file *launch, const char *name) {
     char path[512], error[LAUNCH_ERROR_BYTES];
@@ -46,6 +48,8 @@ static machine *build(launch_file *launch, const char *name) {
     options.point_interval = point_interval;
     options.choose = choose;
     options.in_place = in_place;
+    options.absent = absent;
+    options.page_checks = absent ? PAGE_CHECKS_KIM : PAGE_CHECKS_NONE;
     snprintf(path, sizeof path, "%s/tests/preempt/%s.yaml", GPUMP_SOURCE_DIR, name);
     if (launch_file_read(launch, path, error)) fail_msg("%s", error);
     m = machine_build(launch, &options, error);
@@ -175,7 +179,7 @@ static void preempt_anywhere(const char *name, int expects_refusals) {
     uint64_t end, expected = undisturbed(m, &launch, name, &end), count[3][CHILD_ANSWERS], step, cycle, n = 0;
     uint32_t t;
     memset(count, 0, sizeof count);
-    step = end * 3 / children_per_kernel();
+    step = end * 3 / (absent ? test_cases(600) : children_per_kernel()); /* waiting for pages is long, and one cycle of it like another */
     if (!step) step = 1;
     for (cycle = 0; cycle < end; cycle += step, n++) {
         if (machine_run(m, cycle) != 0) break;
@@ -221,6 +225,18 @@ static void test_backprop(void **state) {
 static void test_bfs(void **state) {
     (void)state;
     preempt_anywhere("bfs_1", 1);
+}
+static void test_array_walk(void **state) {
+    (void)state;
+    absent = "a,b";
+    preempt_anywhere("array_walk", 0);
+    absent = NULL;
+}
+static void test_pointer_chase(void **state) {
+    (void)state;
+    absent = "nodes,heads,sums";
+    preempt_anywhere("pointer_chase", 0);
+    absent = NULL;
 }
 static void test_everything(void **state) {
     (void)state;
@@ -287,6 +303,8 @@ int main(void) {
         cmocka_unit_test(test_hotspot),
         cmocka_unit_test(test_backprop),
         cmocka_unit_test(test_bfs),
+        cmocka_unit_test(test_array_walk),
+        cmocka_unit_test(test_pointer_chase),
         cmocka_unit_test(test_everything),
         cmocka_unit_test(test_every_section_is_needed),
         cmocka_unit_test(test_vacated_storage_is_overwritten),
