@@ -123,8 +123,8 @@ cat <<'TEXT'
 ## What restarts find
 
 tests/734_restart.c goes back once from every instruction that any warp of any kernel executes, to the start of its region: sparse regions and short ones of 16, 32 and 64
-instructions, registers enough and so few that kernels spill, live-ins stored and not, and some kernels with one buffer for two parameters. Memory at the end is
-compared. On the mini-GPU half of all warps go back at thirty places of each run; `GPUMP_TEST_CASES=80 build/tests/test_734_restart` takes
+instructions, registers enough and so few that kernels spill, and some kernels with one buffer for two parameters. With continuous spilling, of either kind, lanes that go
+back have lost all their registers, which come from memory. Memory at the end is compared. On the mini-GPU half of all warps go back at thirty places of each run; `GPUMP_TEST_CASES=80 build/tests/test_734_restart` takes
 2,400 places, 700,000 warps sent back, in some ten seconds.
 
 TEXT

@@ -38,6 +38,7 @@ static int restart_every_region(const char *name, int one_buffer) {
                 memset(&e, 0, sizeof e);
                 e.removed = e.removed_move = NONE;
                 e.level = level;
+                e.spilling = one_buffer ? SPILLING_NONE : spilling[k];
                 if (run_once(&e, &lowered, &s.launch, places()) != expected)
                     fail_msg("%s, regions %u, %s registers, level %u: %s", name, kinds[k], few ? "few" : "many", level,
                              e.missing ? "an instruction that must not be done twice has no boundary behind it" : "other memory at the end");

@@ -188,6 +188,7 @@ static inline void watch_after(region_watch *w, const interpreter *t, uint32_t i
 
 typedef struct position {
     simt_stack start[2];  /* of the sparse and of the short region */
+    uint32_t crossed;     /* lanes that have crossed the sparse boundary; others may have waited behind it */
     uint32_t must_go_on;  /* an atomic, volatile access or barrier has taken effect, and the boundary behind it not */
     uint64_t steps, farthest; /* since its region's start: now, and when it has last gone back: from each place only once */
 } position;
@@ -199,6 +200,7 @@ typedef struct experiment {
     position at[32];
     uint32_t *taken;      /* [start][instruction]: restarts so far */
     uint64_t restarts, limit, most;
+    uint32_t spilling;    /* as the kernel was lowered */
     uint32_t level, removed; /* of this boundary nobody knows; NONE */
     uint32_t removed_move;   /* this move copies nothing: from there on its two registers are one; NONE */
     uint32_t lasts;          /* that holds for so many more regions behind the one where it stands; NONE: for good */
@@ -209,25 +211,43 @@ typedef struct experiment {
     uint32_t found;       /* FOUND_... of all warps */
 } experiment;
 
-static inline void record(experiment *e, uint32_t w, int is_short) {
+static inline void record(experiment *e, uint32_t w, int is_short, uint32_t lanes) {
     position *p = &e->at[w];
     restart_copy_stack(&p->start[1], &e->run.warps[w].stack);
     if (!is_short) restart_copy_stack(&p->start[0], &e->run.warps[w].stack);
+    if (!is_short) p->crossed = lanes;
     p->must_go_on = 0;
     if (e->level || !is_short) p->steps = p->farthest = 0;
 }
 
-static inline void overwrite_dead(const experiment *e, const interpret_warp *w) {
+static inline void live_at_stack(const experiment *e, const simt_stack *stack, uint64_t *live) {
     static warp there;
     static kernel k;
-    uint64_t live[CONTEXT_LIVE_WORDS];
-    uint32_t r, lane;
-    there.stack = w->stack;
+    there.stack = *stack;
     there.barrier = NONE;
     k.registers = e->kernel->registers;
     context_live(e->view, &k, &there, live);
+}
+
+/* A warp has gone back. Registers that are not live there hold nothing any more. With continuous spilling, the lanes that have
+ * crossed the boundary find none of their registers: the region loads them, or, when only changes are stored, who brings the warp back, which
+ * is done here. Lanes that waited keep theirs. Predicates stay. */
+static inline void overwrite_dead(const experiment *e, const interpret_warp *w, uint32_t index) {
+    const uint32_t base = e->kernel->local_bytes - e->kernel->registers * 4, crossed = e->spilling && !e->level ? e->at[index].crossed : 0;
+    uint64_t live[CONTEXT_LIVE_WORDS], here[CONTEXT_LIVE_WORDS];
+    simt_stack top;
+    uint32_t r, lane;
+    live_at_stack(e, &w->stack, live);
+    top.depth = 1;
+    top.entries[0] = *simt_top(&w->stack);
+    live_at_stack(e, &top, here);
     for (r = 0; r < e->kernel->registers; r++)
-        for (lane = 0; lane < LANES && !gpump_bits_get(live, r); lane++) w->registers[r * LANES + lane] = 0xdeadbeefu ^ r;
+        for (lane = 0; lane < LANES; lane++) {
+            uint32_t *place = &w->registers[r * LANES + lane];
+            if (!gpump_bits_get(live, r) || crossed >> lane & 1) *place = 0xdeadbeefu ^ r;
+            if (crossed >> lane & 1 && e->spilling == SPILLING_CHANGED && gpump_bits_get(here, r))
+                memcpy(place, e->run.local + (uint64_t)(index * LANES + lane) * e->kernel->local_bytes + base + r * 4, 4);
+        }
 }
 
 /* The two registers of the removed move are one: what an instruction has written to one is in the other, too. */
@@ -278,7 +298,7 @@ static inline int restarts(experiment *e, uint32_t index) {
     if (!e->level) restart_copy_stack(&p->start[1], &p->start[0]);
     p->must_go_on = 0;
     if (e->left[index] == e->lasts && e->lasts != NONE) e->renamed[index] = 0; /* it will be executed again */
-    overwrite_dead(e, w);
+    overwrite_dead(e, w, index);
     return 1;
 }
 
@@ -296,7 +316,7 @@ static inline void step(experiment *e, uint64_t block, uint32_t index) {
         e->left[index] = e->lasts;
     }
     undo_move(e, index, in, active);
-    if (boundary) record(e, index, in->variant == VARIANT_SHORT);
+    if (boundary) record(e, index, in->variant == VARIANT_SHORT, active);
     if (ends && e->lasts != NONE) {
         if (!e->left[index]) e->renamed[index] = 0;
         else e->left[index]--;
@@ -317,7 +337,7 @@ static inline int run_all(experiment *e) {
         memset(e->renamed, 0, sizeof e->renamed);
         memset(e->left, 0, sizeof e->left);
         for (i = 0; i < e->run.warp_count; i++) {
-            record(e, i, 0);
+            record(e, i, 0, UINT32_MAX);
             if (!e->watch) continue;
             e->watch[i].longer = 0;
             watch_region(&e->watch[i], e->kernel);
