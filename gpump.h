@@ -13530,12 +13530,30 @@ static void gpumpi_victim_wait_for_room(const gpump_victim_plan_args *args, cons
     }
 }
 
+/* When each position of a plan is free: registers and shared memory when whoever lies on it is out, or the whole SM. Returns the last. */
+static uint64_t gpumpi_victim_waits(const gpump_victim_plan_args *args, const gpump_victim_plan *plan, const uint64_t *latency, int whole,
+                                    uint64_t *wait) {
+    uint64_t leaving = plan->victims | args->leaving, on_positions = 0, last = 0, rest;
+    for (rest = plan->positions; rest; rest &= rest - 1) {
+        uint32_t p = gpump_bits_lowest64(rest);
+        uint64_t who = whole ? leaving : args->sets[p] & leaving;
+        on_positions |= args->sets[p];
+        wait[p] = 0;
+        for (; who; who &= who - 1)
+            if (latency[gpump_bits_lowest64(who)] > wait[p]) wait[p] = latency[gpump_bits_lowest64(who)];
+    }
+    if (args->leaving || (plan->victims & ~on_positions)) gpumpi_victim_wait_for_room(args, plan, latency, wait);
+    for (rest = plan->positions; rest; rest &= rest - 1)
+        if (wait[gpump_bits_lowest64(rest)] > last) last = wait[gpump_bits_lowest64(rest)];
+    return last;
+}
+
 /* Adds one SM's plan to the decision. */
 static void gpumpi_victim_emit(const gpumpi_victim_context *context, const gpump_victim_plan_args *args, const gpump_victim_plan *plan,
                                gpumpi_victim_out *out) {
     const gpump_victim_sm *sm = args->sm;
     gpump_victim_decision *decision = out->decision;
-    uint64_t latency[GPUMP_VICTIM_BLOCKS], wait[GPUMP_VICTIM_POSITIONS], rest, last = 0, on_positions = 0, port = 0, later = 0;
+    uint64_t latency[GPUMP_VICTIM_BLOCKS], wait[GPUMP_VICTIM_POSITIONS], rest, last, port = 0, later = 0;
     uint8_t order[GPUMP_VICTIM_BLOCKS];
     uint32_t n = 0, j;
     int whole = (context->policy->flags & GPUMP_VICTIM_WHOLE_SM) != 0, serial = (context->request->flags & GPUMP_VICTIM_SERIAL_PORT) != 0;
@@ -13543,7 +13561,6 @@ static void gpumpi_victim_emit(const gpumpi_victim_context *context, const gpump
     for (rest = args->leaving; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest);
         latency[i] = gpumpi_victim_leaving_latency(&sm->blocks[i], &sm->estimates[i]);
-        if (latency[i] > last) last = latency[i];
     }
     /* Saves go shortest first, behind everything that needs no port. */
     for (rest = plan->victims; rest; rest &= rest - 1) {
@@ -13575,22 +13592,14 @@ static void gpumpi_victim_emit(const gpumpi_victim_context *context, const gpump
         }
         decision->choices++;
         decision->overhead = gpump_add_saturated(decision->overhead, sm->estimates[i].overhead[t]);
-        if (latency[i] > last) last = latency[i];
     }
+    last = gpumpi_victim_waits(args, plan, latency, whole, wait);
+    if (last > out->soonest) out->soonest = last;
+    for (rest = later; rest; rest &= rest - 1) /* they run on, and are out by then */
+        if (latency[gpump_bits_lowest64(rest)] < args->left) latency[gpump_bits_lowest64(rest)] = args->left;
+    if (later) gpumpi_victim_waits(args, plan, latency, whole, wait);
     for (rest = plan->positions; rest; rest &= rest - 1) {
-        uint32_t p = gpump_bits_lowest64(rest);
-        uint64_t who = args->sets[p] & (plan->victims | args->leaving);
-        on_positions |= args->sets[p];
-        wait[p] = whole ? last : 0; /* an SM that goes as a whole waits for its last block */
-        for (; who; who &= who - 1)
-            if (latency[gpump_bits_lowest64(who)] > wait[p]) wait[p] = latency[gpump_bits_lowest64(who)];
-    }
-    if (args->leaving || (plan->victims & ~on_positions)) gpumpi_victim_wait_for_room(args, plan, latency, wait);
-    for (rest = plan->positions; rest; rest &= rest - 1) {
-        uint32_t p = gpump_bits_lowest64(rest), late;
-        if (wait[p] > out->soonest) out->soonest = wait[p];
-        if ((later & (args->sets[p] | ~on_positions)) && wait[p] < args->left) wait[p] = args->left;
-        late = context->left != GPUMP_UNKNOWN && wait[p] > context->left;
+        uint32_t p = gpump_bits_lowest64(rest), late = context->left != GPUMP_UNKNOWN && wait[p] > context->left;
         if (out->places) {
             gpump_victim_place *place = &out->places[decision->places];
             place->latency = wait[p];
