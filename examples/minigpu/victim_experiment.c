@@ -249,8 +249,8 @@ static int wait_for(pid_t child) {
 }
 
 /* How long a block drains depends on what else is decided: beside the newcomer's blocks it takes longer than where all drain and nobody comes.
- * So an oracle that is late decides again, in another copy: with the drain times it has just seen, and, when these were as it thought, with
- * its limit shortened by what it was late, or to less than the last of them took. Returns 0, or -1 when a copy failed. */
+ * So an oracle that is late decides again, in another copy: with the drain times it has just seen, and, when that is not enough, with its
+ * limit shortened by what it was late, or to less than the last of them took. Returns 0, or -1 when a copy failed. */
 static int try_oracle(machine *m, const victim_case *one, uint64_t own_cycles, uint64_t blocks, victim_outcome *out) {
     const uint64_t table_bytes = blocks * sizeof(uint64_t);
     uint64_t *known = (uint64_t *)malloc(table_bytes), *seen = (uint64_t *)share(table_bytes), limit = one->limit_cycles;
@@ -274,10 +274,8 @@ static int try_oracle(machine *m, const victim_case *one, uint64_t own_cycles, u
         if (wait_for(child)) return -1;
         if (n == 0 || !outcome->violated) *out = *outcome;
         if (!outcome->violated || outcome->failed || !limit || !outcome->by[GPUMP_TECHNIQUE_DRAIN]) return 0;
-        if (memcmp(known, seen, table_bytes)) {
-            memcpy(known, seen, table_bytes);
-            continue;
-        }
+        memcpy(known, seen, table_bytes);
+        if (!n) continue;
         late = outcome->end_cycles - one->limit_cycles - own_cycles;
         limit -= late < limit ? late : limit;
         if (limit && limit >= outcome->start_cycles) limit = outcome->start_cycles ? outcome->start_cycles - 1 : 0;
