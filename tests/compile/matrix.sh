@@ -38,6 +38,7 @@ printf '#include "gpump.h"\n' >public.$suffix
 printf '#define GPUMP_STATIC\n#define GPUMP_IMPLEMENTATION\n#include "gpump.h"\n' >static.$suffix
 # No -I: gpump.h stands beside the file.
 check "strict" $cc $strict -O2 -c all.$suffix -o all.o
+for level in -O3 -Os; do check "strict $level" $cc $strict $level -c all.$suffix -o level.o; done
 check "strict without assertions" $cc $strict -O1 -DNDEBUG -c all.$suffix -o ndebug.o
 check "strict, stb_ds.h beside" $cc $strict -O1 -Iflat -c all.$suffix -o flat.o
 check "strict, inside one file" $cc $strict -O1 -c static.$suffix -o static.o
