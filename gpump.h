@@ -11715,13 +11715,10 @@ typedef struct gpumpi_in_place_range {
 
 /* How many blocks of `size` fit between start and end; the first one's base in *first. */
 static uint32_t gpumpi_in_place_fit(uint32_t start, uint32_t end, uint32_t size, uint32_t placement, uint32_t *first) {
-    if (placement == GPUMP_IN_PLACE_ALIGNED) {
-        uint64_t aligned = ((uint64_t)start + size - 1u) / size * size;
-        if (aligned >= end) return 0;
-        start = (uint32_t)aligned;
-    }
-    *first = start;
-    return start < end ? (end - start) / size : 0;
+    uint64_t at = start;
+    if (placement == GPUMP_IN_PLACE_ALIGNED) at = (at + size - 1u) / size * size;
+    *first = (uint32_t)at;
+    return at < end ? (end - (uint32_t)at) / size : 0;
 }
 
 /* One resource. Ranges ascend. Marks those that go, writes the bases. 0: impossible. */
