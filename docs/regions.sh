@@ -22,7 +22,7 @@ awk -F, '
     END {
         print "# Idempotent regions, kernel by kernel"
         print ""
-        print "Made by `sh docs/regions.sh build` from `build/bench/region_cuts`: every kernel of examples/minigpu/kernels with the inputs of its launch.yaml"
+        print "Made by `sh docs/regions.sh build` from `build/bench/region_cuts`: the kernels of examples/minigpu/kernels (but array_walk and pointer_chase) with the inputs of their launch.yaml"
         print "on igpu4, the machine of iGPU 5.1 (4 SMs, pipelines 8 wide, 256 KB of L1 each), sparse regions. *Length*: median warp instructions of a region"
         print "as it ran; *mean*: their mean. *Live*: median 32-bit registers live at the boundaries that were crossed. *Overhead*: cycles against the kernel without"
         print "regions, of boundaries and moves alone; with all live-ins stored and loaded again at every boundary (continuous spilling as the paper"
