@@ -40,13 +40,18 @@ typedef enum gpump_compress_block_pattern {
  *   BLOCK  three bit planes of ceil(R/8) bytes (bit p of the block pattern in plane p); then per register: global uniform: 1
  *          word; global strided: base, stride; local uniform: G words; local strided: G bases, G strides; random: all warps
  *          raw; grid: base, x stride, y stride; mixed: ceil(W/4) bytes of patterns, then each warp as in WARP. A register
- *          that is live in any warp is saved for all. */
+ *          that is live in any warp is saved for all.
+ *   NEAR   per warp: ceil(R/2) bytes of codes (4 bits each, register 0 lowest), then per register: 0 dead; 1 uniform, 2 random,
+ *          3 strided: as in WARP; 4: every lane is that of the warp before, in which the register must not be dead, plus the
+ *          constant that code 5 last gave this register (0 when none has): no data; 5: the same with that constant: a word;
+ *          6, 7, 8: a word, then per lane how far it is above that word, wrapping, in 1, 2, 3 bytes. */
 typedef enum gpump_compress_form {
     GPUMP_COMPRESS_FORM_RAW = 0,
     GPUMP_COMPRESS_FORM_LIVE = 1,
     GPUMP_COMPRESS_FORM_WARP = 2,
     GPUMP_COMPRESS_FORM_BLOCK = 3, /* for warps at one barrier: the block's base and stride vectors are themselves compressed */
-    GPUMP_COMPRESS_FORMS = 4
+    GPUMP_COMPRESS_FORM_NEAR = 4,  /* ours, the smallest as a rule: each warp beside the one before */
+    GPUMP_COMPRESS_FORMS = 5
 } gpump_compress_form;
 
 /* Which forms gpump_compress_save may choose from: any of these added up. The smallest is taken, ties to the lower form. */
@@ -54,13 +59,16 @@ typedef enum gpump_compress_form {
 #define GPUMP_COMPRESS_ALLOW_LIVE 2u
 #define GPUMP_COMPRESS_ALLOW_WARP 4u
 #define GPUMP_COMPRESS_ALLOW_BLOCK 8u
-#define GPUMP_COMPRESS_ALLOW_ALL 15u
-/* Only what the paper has: no tags in WARP, no GRID and no MIXED in BLOCK. */
+#define GPUMP_COMPRESS_ALLOW_NEAR 16u
+#define GPUMP_COMPRESS_ALLOW_ALL 31u
+/* Only what the paper has: no tags in WARP, no GRID and no MIXED in BLOCK, no NEAR. */
 #define GPUMP_COMPRESS_PAPER 256u
-/* Use no AVX2 (which is otherwise taken where the processor has it, unless GPUMP_NO_SIMD is defined). The bytes are the same. */
+/* AVX2, and AVX-512 to save WARP, is taken where the processor has it, unless GPUMP_NO_SIMD is defined. PLAIN: use neither; AVX2: no
+ * AVX-512. The bytes are the same either way. */
 #define GPUMP_COMPRESS_PLAIN 512u
-/* Restore: write the registers around the caches, where AVX2 is taken, values is aligned to 32 bytes and strides are multiples of 8
- * words: faster when more is restored at once than the last-level cache holds, slower when it fits. */
+#define GPUMP_COMPRESS_AVX2 2048u
+/* Restore of WARP: write the registers around the caches, where AVX2 is taken, values is aligned to 32 bytes and strides are multiples
+ * of 8 words: faster when more is restored at once than the last-level cache holds, slower when it fits. */
 #define GPUMP_COMPRESS_AROUND 1024u
 
 #define GPUMP_COMPRESS_MAX_WARPS 64
@@ -120,8 +128,8 @@ GPUMP_API gpump_result gpump_compress_bound(const gpump_compress_layout *layout,
  *   out      room for gpump_compress_bound bytes (capacity), any alignment; must not overlap values
  *   bytes    bytes written; with GPUMP_ERROR_CAPACITY the bound
  *   form     the form chosen
- * Every bit pattern survives, NaNs and wrapping strides included. Cost: linear; one pass when RAW, LIVE and WARP are allowed
- * and WARP is smallest, three with BLOCK. */
+ * Every bit pattern survives, NaNs and wrapping strides included. Cost: linear; one pass with RAW, LIVE and one of WARP and NEAR,
+ * another with both, two more with BLOCK, which is slow. */
 GPUMP_API gpump_result gpump_compress_save(const gpump_compress_layout *layout, const uint32_t *values, const uint64_t *live,
                                            uint32_t allow, void *out, size_t capacity, size_t *bytes, uint32_t *form,
                                            gpump_diag *diag);
@@ -130,7 +138,7 @@ GPUMP_API gpump_result gpump_compress_save(const gpump_compress_layout *layout, 
  * buffer that does not have exactly the length its own patterns imply is GPUMP_ERROR_FORMAT, and nothing is written.
  *   layout   as in gpump_compress_save, though the strides may differ
  *   form     the form that gpump_compress_save reported
- *   flags    0, or GPUMP_COMPRESS_PLAIN and GPUMP_COMPRESS_AROUND added up
+ *   flags    0, or GPUMP_COMPRESS_PLAIN, _AVX2 and _AROUND added up
  *   in       `bytes` bytes, any alignment
  *   values   out: the registers, laid out as *layout says
  * Cost: linear. */

@@ -43,7 +43,7 @@ static inline uint32_t compress_case_word(uint64_t *random) {
 /* Fills one register of the whole block. */
 static inline void compress_case_register(compress_case *c, uint32_t r, uint64_t *random) {
     const gpump_compress_layout *l = &c->layout;
-    uint32_t kind = gpump_random_below(random, 14), base = compress_case_word(random), x = compress_case_word(random),
+    uint32_t kind = gpump_random_below(random, 17), base = compress_case_word(random), x = compress_case_word(random),
              y = compress_case_word(random), w, i;
     for (w = 0; w < l->warps; w++) {
         uint32_t *v = c->values + (size_t)w * l->warp_stride + (size_t)r * l->register_stride;
@@ -64,6 +64,9 @@ static inline void compress_case_register(compress_case *c, uint32_t r, uint64_t
             case 10: v[i] = base + in * 0x80000000u; break;                               /* wraps at every step */
             case 11: v[i] = base + in * 0x40000001u; break;
             case 12: v[i] = i == 0 ? bw : base + in * x; break;                           /* the first lane differs */
+            case 13: v[i] = base + gpump_random_below(random, 1u << (8 + 8 * (r & 1))) - (i & 1); break; /* near each other, or just not */
+            case 14: v[i] = base + gpump_random_below(random, 1u << 24); break;
+            case 15: v[i] = w ? (v - l->warp_stride)[i] + (w & 2 ? x : y) : compress_case_word(random); break; /* as in the warp before */
             default: v[i] = compress_case_word(random); break;
             }
         }
@@ -137,14 +140,15 @@ static inline int compress_case_same(const compress_case *c, uint32_t form, uint
 static inline void compress_case_round_trips(uint64_t count) {
     static const uint32_t allowed[] = {GPUMP_COMPRESS_ALLOW_RAW,  GPUMP_COMPRESS_ALLOW_LIVE, GPUMP_COMPRESS_ALLOW_WARP,
                                        GPUMP_COMPRESS_ALLOW_BLOCK, GPUMP_COMPRESS_ALLOW_ALL, GPUMP_COMPRESS_ALLOW_WARP | GPUMP_COMPRESS_PAPER,
-                                       GPUMP_COMPRESS_ALLOW_BLOCK | GPUMP_COMPRESS_PAPER};
-    static const uint32_t paths[] = {0, GPUMP_COMPRESS_PLAIN, GPUMP_COMPRESS_AROUND};
+                                       GPUMP_COMPRESS_ALLOW_BLOCK | GPUMP_COMPRESS_PAPER, GPUMP_COMPRESS_ALLOW_NEAR,
+                                       GPUMP_COMPRESS_ALLOW_ALL | GPUMP_COMPRESS_PAPER};
+    static const uint32_t paths[] = {0, GPUMP_COMPRESS_PLAIN, GPUMP_COMPRESS_AVX2, GPUMP_COMPRESS_AROUND, GPUMP_COMPRESS_AROUND | GPUMP_COMPRESS_AVX2};
     uint64_t seed = test_seed(), random = seed, done = 0, number = 0;
     compress_case c;
     compress_case_init(&c);
     while (done < count) {
         uint64_t start = random;
-        uint32_t allow = allowed[number % 7], form, plain_form, w, r;
+        uint32_t allow = allowed[number % 9], form, plain_form, w, r;
         size_t bytes, plain_bytes, bound, raw = 0;
         uint64_t registers = compress_case_make(&c, &random);
         size_t words = (size_t)c.layout.warps * c.layout.warp_stride;
@@ -156,8 +160,11 @@ static inline void compress_case_round_trips(uint64_t count) {
         test_check(gpump_compress_save(&c.layout, c.values, c.live, allow | GPUMP_COMPRESS_PLAIN, c.other, bound, &plain_bytes, &plain_form,
                                        NULL) == GPUMP_OK, seed, start);
         test_check(plain_form == form && plain_bytes == bytes && !memcmp(c.out, c.other, bytes), seed, start);
+        test_check(gpump_compress_save(&c.layout, c.values, c.live, allow | GPUMP_COMPRESS_AVX2, c.other, bound, &plain_bytes, &plain_form,
+                                       NULL) == GPUMP_OK, seed, start);
+        test_check(plain_form == form && plain_bytes == bytes && !memcmp(c.out, c.other, bytes), seed, start);
         memset(c.restored, 0xa5, words * 4);
-        test_check(gpump_compress_restore(&c.layout, form, paths[number % 3], c.out, bytes, c.restored, NULL) == GPUMP_OK, seed, start);
+        test_check(gpump_compress_restore(&c.layout, form, paths[number / 9 % 5], c.out, bytes, c.restored, NULL) == GPUMP_OK, seed, start);
         test_check(compress_case_same(&c, form, 0xa5a5a5a5u), seed, start);
         if (allow == GPUMP_COMPRESS_ALLOW_ALL) {
             for (w = 0; w < c.layout.warps; w++)
