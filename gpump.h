@@ -896,13 +896,18 @@ typedef enum gpump_compress_block_pattern {
  *   BLOCK  three bit planes of ceil(R/8) bytes (bit p of the block pattern in plane p); then per register: global uniform: 1
  *          word; global strided: base, stride; local uniform: G words; local strided: G bases, G strides; random: all warps
  *          raw; grid: base, x stride, y stride; mixed: ceil(W/4) bytes of patterns, then each warp as in WARP. A register
- *          that is live in any warp is saved for all. */
+ *          that is live in any warp is saved for all.
+ *   NEAR   per warp: ceil(R/2) bytes of codes (4 bits each, register 0 lowest), then per register: 0 dead; 1 uniform, 2 random,
+ *          3 strided: as in WARP; 4: every lane is that of the warp before, in which the register must not be dead, plus the
+ *          constant that code 5 last gave this register (0 when none has): no data; 5: the same with that constant: a word;
+ *          6, 7, 8: a word, then per lane how far it is above that word, wrapping, in 1, 2, 3 bytes. */
 typedef enum gpump_compress_form {
     GPUMP_COMPRESS_FORM_RAW = 0,
     GPUMP_COMPRESS_FORM_LIVE = 1,
     GPUMP_COMPRESS_FORM_WARP = 2,
     GPUMP_COMPRESS_FORM_BLOCK = 3, /* for warps at one barrier: the block's base and stride vectors are themselves compressed */
-    GPUMP_COMPRESS_FORMS = 4
+    GPUMP_COMPRESS_FORM_NEAR = 4,  /* ours, the smallest as a rule: each warp beside the one before */
+    GPUMP_COMPRESS_FORMS = 5
 } gpump_compress_form;
 
 /* Which forms gpump_compress_save may choose from: any of these added up. The smallest is taken, ties to the lower form. */
@@ -910,13 +915,16 @@ typedef enum gpump_compress_form {
 #define GPUMP_COMPRESS_ALLOW_LIVE 2u
 #define GPUMP_COMPRESS_ALLOW_WARP 4u
 #define GPUMP_COMPRESS_ALLOW_BLOCK 8u
-#define GPUMP_COMPRESS_ALLOW_ALL 15u
-/* Only what the paper has: no tags in WARP, no GRID and no MIXED in BLOCK. */
+#define GPUMP_COMPRESS_ALLOW_NEAR 16u
+#define GPUMP_COMPRESS_ALLOW_ALL 31u
+/* Only what the paper has: no tags in WARP, no GRID and no MIXED in BLOCK, no NEAR. */
 #define GPUMP_COMPRESS_PAPER 256u
-/* Use no AVX2 (which is otherwise taken where the processor has it, unless GPUMP_NO_SIMD is defined). The bytes are the same. */
+/* AVX2, and AVX-512 to save WARP, is taken where the processor has it, unless GPUMP_NO_SIMD is defined. PLAIN: use neither; AVX2: no
+ * AVX-512. The bytes are the same either way. */
 #define GPUMP_COMPRESS_PLAIN 512u
-/* Restore: write the registers around the caches, where AVX2 is taken, values is aligned to 32 bytes and strides are multiples of 8
- * words: faster when more is restored at once than the last-level cache holds, slower when it fits. */
+#define GPUMP_COMPRESS_AVX2 2048u
+/* Restore of WARP: write the registers around the caches, where AVX2 is taken, values is aligned to 32 bytes and strides are multiples
+ * of 8 words: faster when more is restored at once than the last-level cache holds, slower when it fits. */
 #define GPUMP_COMPRESS_AROUND 1024u
 
 #define GPUMP_COMPRESS_MAX_WARPS 64
@@ -976,8 +984,8 @@ GPUMP_API gpump_result gpump_compress_bound(const gpump_compress_layout *layout,
  *   out      room for gpump_compress_bound bytes (capacity), any alignment; must not overlap values
  *   bytes    bytes written; with GPUMP_ERROR_CAPACITY the bound
  *   form     the form chosen
- * Every bit pattern survives, NaNs and wrapping strides included. Cost: linear; one pass when RAW, LIVE and WARP are allowed
- * and WARP is smallest, three with BLOCK. */
+ * Every bit pattern survives, NaNs and wrapping strides included. Cost: linear; one pass with RAW, LIVE and one of WARP and NEAR,
+ * another with both, two more with BLOCK, which is slow. */
 GPUMP_API gpump_result gpump_compress_save(const gpump_compress_layout *layout, const uint32_t *values, const uint64_t *live,
                                            uint32_t allow, void *out, size_t capacity, size_t *bytes, uint32_t *form,
                                            gpump_diag *diag);
@@ -986,7 +994,7 @@ GPUMP_API gpump_result gpump_compress_save(const gpump_compress_layout *layout, 
  * buffer that does not have exactly the length its own patterns imply is GPUMP_ERROR_FORMAT, and nothing is written.
  *   layout   as in gpump_compress_save, though the strides may differ
  *   form     the form that gpump_compress_save reported
- *   flags    0, or GPUMP_COMPRESS_PLAIN and GPUMP_COMPRESS_AROUND added up
+ *   flags    0, or GPUMP_COMPRESS_PLAIN, _AVX2 and _AROUND added up
  *   in       `bytes` bytes, any alignment
  *   values   out: the registers, laid out as *layout says
  * Cost: linear. */
@@ -6204,7 +6212,7 @@ GPUMP_API gpump_result gpump_registers_allocate(const gpump_program *program, co
 #endif
 
 /* ---- gpump_impl/compress.c ---- */
-/* compress: the code behind compress.h. The AVX2 path and the plain path write the same bytes; tests/400_compress.c holds
+/* compress: the code behind compress.h. The three paths write the same bytes; tests/400_compress.c holds
  * them against each other and against a bit-by-bit reading of the format. */
 
 
@@ -6222,10 +6230,8 @@ GPUMP_API gpump_result gpump_registers_allocate(const gpump_program *program, co
 #else
 #define GPUMPI_COMPRESS_ALWAYS static inline
 #endif
-/* Before a loop of eight steps or fewer. */
-#if defined(__clang__)
-#define GPUMPI_COMPRESS_UNROLL _Pragma("clang loop unroll(full)")
-#elif defined(__GNUC__)
+/* Before a loop of eight constant steps or fewer, which clang unrolls by itself. */
+#if defined(__GNUC__) && !defined(__clang__)
 #define GPUMPI_COMPRESS_UNROLL _Pragma("GCC unroll 8")
 #else
 #define GPUMPI_COMPRESS_UNROLL
@@ -6233,6 +6239,16 @@ GPUMP_API gpump_result gpump_registers_allocate(const gpump_program *program, co
 
 /* Groups of a block at most: 64 warps of 64 lanes in groups of 8. */
 #define GPUMPI_COMPRESS_GROUPS (GPUMP_COMPRESS_MAX_WARPS * GPUMP_COMPRESS_MAX_LANES / 8)
+
+/* Codes of the NEAR form beyond those of gpump_compress_pattern. */
+enum {
+    GPUMPI_COMPRESS_AGAIN = 4, /* every lane is that of the warp before plus the constant last written for this register */
+    GPUMPI_COMPRESS_MOVED = 5, /* the same, with a constant of its own */
+    GPUMPI_COMPRESS_BYTES1 = 6, /* a base, then how far each lane is above it in 1, 2 or 3 bytes */
+    GPUMPI_COMPRESS_BYTES2 = 7,
+    GPUMPI_COMPRESS_BYTES3 = 8,
+    GPUMPI_COMPRESS_NEAR_CODES = 9
+};
 
 /* ---- words, little endian ---- */
 
@@ -6374,14 +6390,18 @@ GPUMP_API gpump_result gpump_compress_bound(const gpump_compress_layout *layout,
     size_t excess = 0;
     if (result != GPUMP_OK) return result;
     if (!bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, 0, 1, UINT64_MAX);
-    /* WARP: tags, two bits per register and warp; BLOCK: three bits per register, and mixed never beats random when larger. As the
+    /* WARP: tags, two bits per register and warp (NEAR: four); BLOCK: three bits per register, and mixed never beats random when larger. As the
      * paper classifies, a register may take base and stride of every group, which is more than its lanes where groups are tiny. */
     groups = gpumpi_compress_block_groups(layout);
     lanes = gpumpi_compress_words(layout);
     if (2 * groups > lanes) excess = (size_t)(2 * groups - lanes) * 4 * layout->registers;
-    *bytes = gpumpi_compress_raw_bytes(layout) + excess + (layout->warps + 7) / 8 + (size_t)layout->warps * ((layout->registers + 3) / 4) +
+    *bytes = gpumpi_compress_raw_bytes(layout) + excess + (layout->warps + 7) / 8 + (size_t)layout->warps * ((layout->registers + 1) / 2) +
              3 * ((layout->registers + 7) / 8);
     return GPUMP_OK;
+}
+
+static gpump_result gpumpi_compress_bad(gpump_diag *diag, const char *field, uint64_t index, uint64_t value, uint64_t wanted) {
+    return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, field, index, value, wanted, wanted);
 }
 
 /* ---- live registers as they are ---- */
@@ -6633,9 +6653,117 @@ GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compress_unwarp_plain(uint32_
     return in;
 }
 
+/* ---- the NEAR form, one register ---- */
+
+/* Bytes that hold `range`: 1 to 4. */
+GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_width(uint32_t range) { return range < 256 ? 1 : range < 65536 ? 2 : range < 16777216 ? 3 : 4; }
+
+/* Writes how far each lane is above base. */
+static unsigned char *gpumpi_compress_put_bytes(unsigned char *out, const uint32_t *v, uint32_t lanes, uint32_t base, uint32_t width) {
+    uint32_t i, k;
+    gpumpi_compress_put(out, base);
+    out += 4;
+    for (i = 0; i < lanes; i++) {
+        uint32_t above = v[i] - base;
+        for (k = 0; k < width; k++, above >>= 8) *out++ = (unsigned char)above;
+    }
+    return out;
+}
+
+static const unsigned char *gpumpi_compress_get_bytes(const unsigned char *in, uint32_t *v, uint32_t lanes, uint32_t width) {
+    uint32_t i, k, base = gpumpi_compress_get(in);
+    in += 4;
+    for (i = 0; i < lanes; i++, in += width) {
+        uint32_t above = 0;
+        for (k = 0; k < width; k++) above |= (uint32_t)in[k] << (8 * k);
+        v[i] = base + above;
+    }
+    return in;
+}
+
+/* Sets *base to the lowest lane, seen from the first lane as a signed distance, and returns the bytes that hold the range: 1 to 4. */
+GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_range(const uint32_t *v, uint32_t lanes, uint32_t *base) {
+    uint32_t i, low = 0x80000000u, high = 0x80000000u; /* distances with the sign bit turned: they compare as unsigned */
+    for (i = 1; i < lanes; i++) {
+        uint32_t distance = (v[i] - v[0]) ^ 0x80000000u;
+        low = distance < low ? distance : low;
+        high = distance > high ? distance : high;
+    }
+    *base = v[0] + (low ^ 0x80000000u);
+    return gpumpi_compress_width(high - low);
+}
+
+/* Returns the code of a register and sets *bytes to its data bytes; out NULL: only that. before: the same register of the warp before
+ * when that is saved, else NULL; *step: the constant last written. */
+GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_near(const uint32_t *v, const uint32_t *before, uint32_t lanes, uint32_t group,
+                                                     uint32_t *step, unsigned char *out, size_t *bytes) {
+    uint32_t base[8], stride[8], groups = (lanes + group - 1) / group, i, differs = 1, code, lowest, width;
+    if (before) {
+        uint32_t moved = v[0] - before[0];
+        for (differs = 0, i = 0; i < lanes; i++) differs |= (v[i] - before[i]) ^ moved;
+        if (!differs) {
+            code = moved == *step ? GPUMPI_COMPRESS_AGAIN : GPUMPI_COMPRESS_MOVED;
+            *bytes = moved == *step ? 0 : 4;
+            if (out && *bytes) gpumpi_compress_put(out, moved);
+            *step = moved;
+            return code;
+        }
+    }
+    code = gpumpi_compress_common(lanes, group) ? gpumpi_compress_analyse32(v, group, base, stride)
+                                                : gpumpi_compress_analyse(v, lanes, group, base, stride);
+    if (code == GPUMP_COMPRESS_RANDOM) {
+        *bytes = (size_t)lanes * 4;
+        width = gpumpi_compress_range(v, lanes, &lowest);
+        if (4 + (size_t)lanes * width < *bytes) {
+            *bytes = 4 + (size_t)lanes * width;
+            code = GPUMPI_COMPRESS_BYTES1 - 1 + width;
+            if (out) gpumpi_compress_put_bytes(out, v, lanes, lowest, width);
+        } else if (out) {
+            gpumpi_compress_put_words(out, v, lanes);
+        }
+        return code;
+    }
+    *bytes = (size_t)groups * (code == GPUMP_COMPRESS_STRIDED ? 8 : 4);
+    if (out) {
+        out = gpumpi_compress_put_words(out, base, groups);
+        if (code == GPUMP_COMPRESS_STRIDED) gpumpi_compress_put_words(out, stride, groups);
+    }
+    return code;
+}
+
+/* Reads one register whose code is not 0; v - back is that of the warp before. Returns what follows. */
+GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compress_unnear(uint32_t *v, size_t back, uint32_t lanes, uint32_t group,
+                                                                   uint32_t code, uint32_t *step, const unsigned char *in) {
+    uint32_t groups = (lanes + group - 1) / group, i;
+    switch (code) {
+    case GPUMP_COMPRESS_UNIFORM: gpumpi_compress_expand(v, lanes, group, in, NULL); return in + (size_t)groups * 4;
+    case GPUMP_COMPRESS_STRIDED: gpumpi_compress_expand(v, lanes, group, in, in + (size_t)groups * 4); return in + (size_t)groups * 8;
+    case GPUMP_COMPRESS_RANDOM: return gpumpi_compress_get_words(in, v, lanes);
+    case GPUMPI_COMPRESS_AGAIN:
+    case GPUMPI_COMPRESS_MOVED:
+        if (code == GPUMPI_COMPRESS_MOVED) {
+            *step = gpumpi_compress_get(in);
+            in += 4;
+        }
+#if defined(__GNUC__)
+        if (lanes == 32) {
+            gpumpi_compress_four moved = {*step, *step, *step, *step};
+            GPUMPI_COMPRESS_UNROLL
+            for (i = 0; i < 32; i += 4)
+                *(gpumpi_compress_four_anywhere *)(void *)(v + i) = *(const gpumpi_compress_four_anywhere *)(const void *)(v - back + i) + moved;
+            return in;
+        }
+#endif
+        for (i = 0; i < lanes; i++) v[i] = (v - back)[i] + *step;
+        return in;
+    default: return gpumpi_compress_get_bytes(in, v, lanes, code - GPUMPI_COMPRESS_BYTES1 + 1);
+    }
+}
+
 /* ---- the same for 32 lanes with AVX2 ---- */
 
 #ifdef GPUMPI_COMPRESS_AVX2
+#define GPUMPI_COMPRESS_TARGET_WIDE __attribute__((target("avx512f,avx2,bmi,bmi2,popcnt")))
 #define GPUMPI_COMPRESS_TARGET __attribute__((target("avx2,bmi,bmi2,popcnt")))
 #define GPUMPI_COMPRESS_LOAD(p) _mm256_loadu_si256((const __m256i *)(const void *)(p))
 #define GPUMPI_COMPRESS_ALL(word) _mm256_set1_epi32((int)(word))
@@ -6722,23 +6850,97 @@ GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_one_vecto
     return GPUMP_COMPRESS_RANDOM;
 }
 
-/* Four registers at a time, which is a byte of the pattern vector. */
-GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS unsigned char *gpumpi_compress_warp_vector(const uint32_t *values, uint32_t registers,
-                                                                                         uint32_t step, const uint64_t *live,
-                                                                                         uint32_t group, unsigned char *out) {
-    unsigned char *codes = out;
-    uint32_t first, k;
-    out += (registers + 3) / 4;
-    for (first = 0; first < registers; first += 4, values += (size_t)4 * step) {
-        uint32_t code = 0, alive = live ? (uint32_t)(live[first >> 6] >> (first & 60u)) & 15u : 15u;
-        if (registers - first < 4) alive &= (1u << (registers - first)) - 1u;
-        GPUMPI_COMPRESS_UNROLL
-        for (k = 0; k < 4; k++)
-            if (alive >> k & 1u) code |= gpumpi_compress_one_vector(values + (size_t)k * step, group, &out) << (2 * k);
-        *codes++ = (unsigned char)code;
+/* The same with AVX-512, where a register is two vectors and a comparison is one instruction. */
+GPUMPI_COMPRESS_TARGET_WIDE GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_one_wide(const uint32_t *v, uint32_t group, unsigned char **to) {
+    const uint32_t groups = 32 / group;
+    const __mmask16 ends = group == 8 ? 0x7f7f : 0x7fff; /* differences within a group */
+    unsigned char *out = *to;
+    __m512i x0 = _mm512_loadu_si512(v), x1 = _mm512_loadu_si512(v + 16), s0, s1, m0, m1;
+    __mmask16 differs0, differs1;
+    uint32_t g;
+    _mm_prefetch((const char *)v + GPUMPI_COMPRESS_AHEAD, _MM_HINT_T0);
+    _mm_prefetch((const char *)v + GPUMPI_COMPRESS_AHEAD + 64, _MM_HINT_T0);
+    if (group == 32 && v[0] == v[1]) {
+        m0 = _mm512_set1_epi32((int)v[0]);
+        differs0 = _mm512_cmpneq_epi32_mask(x0, m0);
+        differs1 = _mm512_cmpneq_epi32_mask(x1, m0);
+        if (_mm512_kortestz(differs0, differs1)) {
+            gpumpi_compress_put(out, v[0]);
+            *to = out + 4;
+            return GPUMP_COMPRESS_UNIFORM;
+        }
+    } else {
+        s0 = _mm512_sub_epi32(_mm512_alignr_epi32(group == 32 ? x1 : x0, x0, 1), x0);
+        s1 = _mm512_sub_epi32(_mm512_alignr_epi32(x1, x1, 1), x1);
+        if (group == 8) {
+            const __m512i halves = _mm512_setr_epi32(0, 0, 0, 0, 0, 0, 0, 0, 8, 8, 8, 8, 8, 8, 8, 8);
+            m0 = _mm512_permutexvar_epi32(halves, s0);
+            m1 = _mm512_permutexvar_epi32(halves, s1);
+        } else {
+            m0 = _mm512_broadcastd_epi32(_mm512_castsi512_si128(s0));
+            m1 = group == 16 ? _mm512_broadcastd_epi32(_mm512_castsi512_si128(s1)) : m0;
+        }
+        differs0 = group == 32 ? _mm512_cmpneq_epi32_mask(s0, m0) : _mm512_mask_cmpneq_epi32_mask(ends, s0, m0);
+        differs1 = _mm512_mask_cmpneq_epi32_mask(ends, s1, m1);
+        if (_mm512_kortestz(differs0, differs1)) {
+            GPUMPI_COMPRESS_UNROLL
+            for (g = 0; g < groups; g++) gpumpi_compress_put(out + g * 4, v[g * group]);
+            if (group == 8) {
+                for (g = 0; g < groups; g++) gpumpi_compress_put(out + (groups + g) * 4, v[g * group + 1] - v[g * group]);
+            } else {
+                gpumpi_compress_put(out + groups * 4, (uint32_t)_mm_cvtsi128_si32(_mm512_castsi512_si128(s0)));
+                if (group == 16) gpumpi_compress_put(out + 12, (uint32_t)_mm_cvtsi128_si32(_mm512_castsi512_si128(s1)));
+            }
+            m0 = _mm512_or_si512(m0, m1);
+            if (group < 32 && !_mm512_test_epi32_mask(m0, m0)) {
+                *to = out + groups * 4;
+                return GPUMP_COMPRESS_UNIFORM;
+            }
+            *to = out + groups * 8;
+            return GPUMP_COMPRESS_STRIDED;
+        }
     }
-    return out;
+    _mm512_storeu_si512(out, x0);
+    _mm512_storeu_si512(out + 64, x1);
+    *to = out + 128;
+    return GPUMP_COMPRESS_RANDOM;
 }
+
+/* The first `warps` warps, which are full; four registers at a time, which is a byte of the pattern vector. */
+#define GPUMPI_COMPRESS_EACH(one, group)                                                                                           \
+    for (; w < warps; w++) {                                                                                                       \
+        const uint32_t *v = values + (size_t)w * layout->warp_stride;                                                              \
+        const uint64_t *set = gpumpi_compress_mask(layout, live, w);                                                               \
+        unsigned char *codes = out, *end = out + (registers + 3) / 4;                                                              \
+        for (first = 0; first < registers; first += 4, v += (size_t)4 * step) {                                                    \
+            uint32_t code = 0, alive = set ? (uint32_t)(set[first >> 6] >> (first & 60u)) & 15u : 15u;                             \
+            if (registers - first < 4) alive &= (1u << (registers - first)) - 1u;                                                  \
+            GPUMPI_COMPRESS_UNROLL                                                                                                 \
+            for (k = 0; k < 4; k++)                                                                                                \
+                if (alive >> k & 1u) code |= one(v + (size_t)k * step, group, &end) << (2 * k);                                    \
+            *codes++ = (unsigned char)code;                                                                                        \
+        }                                                                                                                          \
+        out = gpumpi_compress_doubtful(registers, (size_t)(end - out)) ? gpumpi_compress_settle(layout, values, live, w, tags, out, end) \
+                                                                       : end;                                                      \
+    }
+#define GPUMPI_COMPRESS_WARPS(name, one)                                                                                           \
+    static unsigned char *name(const gpump_compress_layout *layout, const uint32_t *values, const uint64_t *live, uint32_t warps,  \
+                               unsigned char *tags, unsigned char *out) {                                                          \
+        const uint32_t registers = layout->registers, step = layout->register_stride;                                              \
+        uint32_t w = 0, first, k;                                                                                                  \
+        if (layout->group == 32) {                                                                                                 \
+            GPUMPI_COMPRESS_EACH(one, 32)                                                                                          \
+        } else if (layout->group == 16) {                                                                                          \
+            GPUMPI_COMPRESS_EACH(one, 16)                                                                                          \
+        } else {                                                                                                                   \
+            GPUMPI_COMPRESS_EACH(one, 8)                                                                                           \
+        }                                                                                                                          \
+        return out;                                                                                                                \
+    }
+GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_WARPS(gpumpi_compress_warps_avx2, gpumpi_compress_one_vector)
+GPUMPI_COMPRESS_TARGET_WIDE GPUMPI_COMPRESS_WARPS(gpumpi_compress_warps_wide, gpumpi_compress_one_wide)
+#undef GPUMPI_COMPRESS_WARPS
+#undef GPUMPI_COMPRESS_EACH
 
 /* `around` goes around the caches, for values that will not be read soon. */
 #define GPUMPI_COMPRESS_STORE(p, x)                                                                                                \
@@ -6776,34 +6978,118 @@ GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compre
     return in + 128;
 }
 
-GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compress_unwarp_vector(uint32_t *values, uint32_t registers,
-                                                                                                 uint32_t step, uint32_t group, int around,
-                                                                                                 const unsigned char *in) {
-    const unsigned char *codes = in;
-    uint32_t first, k;
-    in += (registers + 3) / 4;
-    for (first = 0; first < registers; first += 4, values += (size_t)4 * step) {
-        uint32_t code = *codes++;
-        GPUMPI_COMPRESS_UNROLL
-        for (k = 0; k < 4; k++)
-            if (code >> (2 * k) & 3u) in = gpumpi_compress_unone_vector(values + (size_t)k * step, group, code >> (2 * k) & 3u, around, in);
+/* The first `warps` warps, which are full, back. The fence makes stores around the caches visible before any that follow. */
+#define GPUMPI_COMPRESS_EACH(group, around)                                                                                        \
+    for (; w < warps; w++) {                                                                                                       \
+        uint32_t *v = values + (size_t)w * layout->warp_stride;                                                                    \
+        const unsigned char *codes = in;                                                                                           \
+        if ((uint32_t)tags[w >> 3] >> (w & 7) & 1u) {                                                                              \
+            in = gpumpi_compress_read_live(layout, w, 1, in, values);                                                              \
+            continue;                                                                                                              \
+        }                                                                                                                          \
+        for (in += (registers + 3) / 4, first = 0; first < registers; first += 4, v += (size_t)4 * step) {                         \
+            uint32_t code = *codes++;                                                                                              \
+            GPUMPI_COMPRESS_UNROLL                                                                                                 \
+            for (k = 0; k < 4; k++)                                                                                                \
+                if (code >> (2 * k) & 3u)                                                                                          \
+                    in = gpumpi_compress_unone_vector(v + (size_t)k * step, group, code >> (2 * k) & 3u, around, in);              \
+        }                                                                                                                          \
     }
-    return in;
+#define GPUMPI_COMPRESS_UNWARPS(name, around)                                                                                      \
+    static const unsigned char *name(const gpump_compress_layout *layout, uint32_t *values, uint32_t warps, const unsigned char *tags, \
+                                     const unsigned char *in) {                                                                    \
+        const uint32_t registers = layout->registers, step = layout->register_stride;                                              \
+        uint32_t w = 0, first, k;                                                                                                  \
+        if (layout->group == 32) {                                                                                                 \
+            GPUMPI_COMPRESS_EACH(32, around)                                                                                  \
+        } else if (layout->group == 16) {                                                                                          \
+            GPUMPI_COMPRESS_EACH(16, around)                                                                                  \
+        } else {                                                                                                                   \
+            GPUMPI_COMPRESS_EACH(8, around)                                                                                   \
+        }                                                                                                                          \
+        if (around) _mm_sfence();                                                                                                  \
+        return in;                                                                                                                 \
+    }
+GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_UNWARPS(gpumpi_compress_unwarps_avx2, 0)
+GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_UNWARPS(gpumpi_compress_unwarps_around, 1)
+#undef GPUMPI_COMPRESS_UNWARPS
+#undef GPUMPI_COMPRESS_EACH
+
+/* ---- NEAR ---- */
+
+/* As gpumpi_compress_near, for 32 lanes. */
+GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_near_vector(const uint32_t *v, const uint32_t *before, uint32_t group,
+                                                                                   uint32_t *step, unsigned char **to) {
+    unsigned char *out = *to;
+    uint32_t code;
+    if (before) {
+        __m256i s0 = _mm256_sub_epi32(GPUMPI_COMPRESS_LOAD(v), GPUMPI_COMPRESS_LOAD(before)), m = GPUMPI_COMPRESS_FIRST(s0), differs;
+        differs = GPUMPI_COMPRESS_OR4(
+            GPUMPI_COMPRESS_XOR(m, s0), GPUMPI_COMPRESS_XOR(m, _mm256_sub_epi32(GPUMPI_COMPRESS_LOAD(v + 8), GPUMPI_COMPRESS_LOAD(before + 8))),
+            GPUMPI_COMPRESS_XOR(m, _mm256_sub_epi32(GPUMPI_COMPRESS_LOAD(v + 16), GPUMPI_COMPRESS_LOAD(before + 16))),
+            GPUMPI_COMPRESS_XOR(m, _mm256_sub_epi32(GPUMPI_COMPRESS_LOAD(v + 24), GPUMPI_COMPRESS_LOAD(before + 24))));
+        if (_mm256_testz_si256(differs, differs)) {
+            uint32_t moved = (uint32_t)_mm_cvtsi128_si32(_mm256_castsi256_si128(m));
+            if (moved == *step) return GPUMPI_COMPRESS_AGAIN;
+            *step = moved;
+            gpumpi_compress_put(out, moved);
+            *to = out + 4;
+            return GPUMPI_COMPRESS_MOVED;
+        }
+    }
+    code = gpumpi_compress_one_vector(v, group, to);
+    if (code == GPUMP_COMPRESS_RANDOM) {
+        __m256i b = GPUMPI_COMPRESS_ALL(v[0]), x0 = _mm256_sub_epi32(GPUMPI_COMPRESS_LOAD(v), b), x1 = _mm256_sub_epi32(GPUMPI_COMPRESS_LOAD(v + 8), b),
+                x2 = _mm256_sub_epi32(GPUMPI_COMPRESS_LOAD(v + 16), b), x3 = _mm256_sub_epi32(GPUMPI_COMPRESS_LOAD(v + 24), b);
+        __m256i low = _mm256_min_epi32(_mm256_min_epi32(x0, x1), _mm256_min_epi32(x2, x3));
+        __m256i high = _mm256_max_epi32(_mm256_max_epi32(x0, x1), _mm256_max_epi32(x2, x3));
+        __m128i l = _mm_min_epi32(_mm256_castsi256_si128(low), _mm256_extracti128_si256(low, 1));
+        __m128i h = _mm_max_epi32(_mm256_castsi256_si128(high), _mm256_extracti128_si256(high, 1));
+        uint32_t lowest, width;
+        l = _mm_min_epi32(l, _mm_shuffle_epi32(l, 0x4e));
+        h = _mm_max_epi32(h, _mm_shuffle_epi32(h, 0x4e));
+        l = _mm_min_epi32(l, _mm_shuffle_epi32(l, 0xb1));
+        h = _mm_max_epi32(h, _mm_shuffle_epi32(h, 0xb1));
+        lowest = (uint32_t)_mm_cvtsi128_si32(l);
+        width = gpumpi_compress_width((uint32_t)_mm_cvtsi128_si32(h) - lowest);
+        if (width < 4) {
+            *to = gpumpi_compress_put_bytes(out, v, 32, v[0] + lowest, width);
+            return GPUMPI_COMPRESS_BYTES1 - 1 + width;
+        }
+    }
+    return code;
 }
 
-/* The first `warps` warps, which are full. */
-#define GPUMPI_COMPRESS_EACH(group)                                                                                                \
-    for (; w < warps; w++) {                                                                                                       \
-        unsigned char *end = gpumpi_compress_warp_vector(values + (size_t)w * layout->warp_stride, layout->registers,              \
-                                                         layout->register_stride, gpumpi_compress_mask(layout, live, w), group, out); \
-        out = gpumpi_compress_doubtful(layout->registers, (size_t)(end - out))                                                     \
-                  ? gpumpi_compress_settle(layout, values, live, w, tags, out, end)                                                \
-                  : end;                                                                                                           \
+GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compress_unnear_vector(uint32_t *v, size_t back, uint32_t group,
+                                                                                                 uint32_t code, uint32_t *step,
+                                                                                                 const unsigned char *in) {
+    uint32_t i;
+    if (code == GPUMPI_COMPRESS_AGAIN || code == GPUMPI_COMPRESS_MOVED) {
+        __m256i m;
+        if (code == GPUMPI_COMPRESS_MOVED) {
+            *step = gpumpi_compress_get(in);
+            in += 4;
+        }
+        m = GPUMPI_COMPRESS_ALL(*step);
+        GPUMPI_COMPRESS_UNROLL
+        for (i = 0; i < 32; i += 8) _mm256_storeu_si256((__m256i *)(void *)(v + i), _mm256_add_epi32(m, GPUMPI_COMPRESS_LOAD(v - back + i)));
+        return in;
     }
-GPUMPI_COMPRESS_TARGET static unsigned char *gpumpi_compress_warps_avx2(const gpump_compress_layout *layout, const uint32_t *values,
-                                                                        const uint64_t *live, uint32_t warps, unsigned char *tags,
-                                                                        unsigned char *out) {
-    uint32_t w = 0;
+    if (code >= GPUMPI_COMPRESS_BYTES1) return gpumpi_compress_get_bytes(in, v, 32, code - GPUMPI_COMPRESS_BYTES1 + 1);
+    return gpumpi_compress_unone_vector(v, group, code, 0, in);
+}
+
+/* One full warp; `live_before` as gpumpi_compress_nears has it. */
+#define GPUMPI_COMPRESS_EACH(group)                                                                                                \
+    for (r = 0; r < layout->registers; r++, v += layout->register_stride) {                                                        \
+        if (!gpumpi_compress_live(live, r)) continue;                                                                              \
+        code = gpumpi_compress_near_vector(v, back && gpumpi_compress_live(live_before, r) ? v - back : NULL, group, steps + r, &out); \
+        codes[r >> 1] = (unsigned char)(codes[r >> 1] | code << (r & 1) * 4);                                                      \
+    }
+GPUMPI_COMPRESS_TARGET static unsigned char *gpumpi_compress_near_avx2(const gpump_compress_layout *layout, const uint32_t *v, size_t back,
+                                                                       const uint64_t *live, const uint64_t *live_before, uint32_t *steps,
+                                                                       unsigned char *codes, unsigned char *out) {
+    uint32_t r, code;
     if (layout->group == 32) {
         GPUMPI_COMPRESS_EACH(32)
     } else if (layout->group == 16) {
@@ -6815,47 +7101,34 @@ GPUMPI_COMPRESS_TARGET static unsigned char *gpumpi_compress_warps_avx2(const gp
 }
 #undef GPUMPI_COMPRESS_EACH
 
-/* The first `warps` warps, which are full, back. The fence makes stores around the caches visible before any that follow. */
-#define GPUMPI_COMPRESS_EACH(group, around)                                                                                        \
-    for (; w < warps; w++, v += layout->warp_stride)                                                                               \
-        in = (uint32_t)tags[w >> 3] >> (w & 7) & 1u                                                                                \
-                 ? gpumpi_compress_read_live(layout, w, 1, in, values)                                                             \
-                 : gpumpi_compress_unwarp_vector(v, layout->registers, layout->register_stride, group, around, in);
-GPUMPI_COMPRESS_TARGET static const unsigned char *gpumpi_compress_unwarps_avx2(const gpump_compress_layout *layout, uint32_t *values,
-                                                                                uint32_t warps, const unsigned char *tags,
-                                                                                const unsigned char *in) {
-    uint32_t w = 0, *v = values;
-    if (layout->group == 32) {
-        GPUMPI_COMPRESS_EACH(32, 0)
-    } else if (layout->group == 16) {
-        GPUMPI_COMPRESS_EACH(16, 0)
-    } else {
-        GPUMPI_COMPRESS_EACH(8, 0)
+#define GPUMPI_COMPRESS_EACH(group)                                                                                                \
+    for (r = 0; r < layout->registers; r++, v += layout->register_stride) {                                                        \
+        code = (uint32_t)codes[r >> 1] >> (r & 1) * 4 & 15u;                                                                       \
+        if (code) in = gpumpi_compress_unnear_vector(v, back, group, code, steps + r, in);                                         \
     }
-    return in;
-}
-GPUMPI_COMPRESS_TARGET static const unsigned char *gpumpi_compress_unwarps_around(const gpump_compress_layout *layout, uint32_t *values,
-                                                                                  uint32_t warps, const unsigned char *tags,
-                                                                                  const unsigned char *in) {
-    uint32_t w = 0, *v = values;
+GPUMPI_COMPRESS_TARGET static const unsigned char *gpumpi_compress_unnear_avx2(const gpump_compress_layout *layout, uint32_t *v, size_t back,
+                                                                               uint32_t *steps, const unsigned char *codes,
+                                                                               const unsigned char *in) {
+    uint32_t r, code;
     if (layout->group == 32) {
-        GPUMPI_COMPRESS_EACH(32, 1)
+        GPUMPI_COMPRESS_EACH(32)
     } else if (layout->group == 16) {
-        GPUMPI_COMPRESS_EACH(16, 1)
+        GPUMPI_COMPRESS_EACH(16)
     } else {
-        GPUMPI_COMPRESS_EACH(8, 1)
+        GPUMPI_COMPRESS_EACH(8)
     }
-    _mm_sfence();
     return in;
 }
 #undef GPUMPI_COMPRESS_EACH
 #endif
 
-/* 1: the vector path can be taken. */
+/* The vector instructions to use: 0 none, 1 AVX2, 2 AVX-512. */
 static int gpumpi_compress_vector(uint32_t flags) {
 #ifdef GPUMPI_COMPRESS_AVX2
-    return !(flags & GPUMP_COMPRESS_PLAIN) && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
-           __builtin_cpu_supports("popcnt");
+    if (flags & GPUMP_COMPRESS_PLAIN || !__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("bmi") || !__builtin_cpu_supports("bmi2") ||
+        !__builtin_cpu_supports("popcnt"))
+        return 0;
+    return flags & GPUMP_COMPRESS_AVX2 || !__builtin_cpu_supports("avx512f") ? 1 : 2;
 #else
     (void)flags;
     return 0;
@@ -6872,7 +7145,8 @@ static unsigned char *gpumpi_compress_write_warps(const gpump_compress_layout *l
 #ifdef GPUMPI_COMPRESS_AVX2
     if (gpumpi_compress_common(layout->lanes, layout->group) && gpumpi_compress_vector(allow)) {
         w = layout->warps - (layout->last_lanes < 32);
-        out = gpumpi_compress_warps_avx2(layout, values, live, w, tags, out);
+        out = gpumpi_compress_vector(allow) == 2 ? gpumpi_compress_warps_wide(layout, values, live, w, tags, out)
+                                                 : gpumpi_compress_warps_avx2(layout, values, live, w, tags, out);
     }
 #endif
     for (; w < layout->warps; w++) {
@@ -6914,7 +7188,125 @@ static void gpumpi_compress_read_warps(const gpump_compress_layout *layout, uint
     }
 }
 
+#define GPUMPI_COMPRESS_EACH(lanes, group)                                                                                         \
+    for (r = 0; r < layout->registers; r++, v += layout->register_stride) {                                                        \
+        uint32_t code;                                                                                                             \
+        if (!gpumpi_compress_live(set, r)) continue;                                                                               \
+        code = gpumpi_compress_near(v, back && gpumpi_compress_live(set_before, r) ? v - back : NULL, lanes, group, steps + r, out, &bytes); \
+        total += bytes;                                                                                                            \
+        if (!out) continue;                                                                                                        \
+        codes[r >> 1] = (unsigned char)(codes[r >> 1] | code << (r & 1) * 4);                                                      \
+        out += bytes;                                                                                                              \
+    }
+/* NEAR; returns its length. out NULL: only that, by the plain path. */
+static size_t gpumpi_compress_nears(const gpump_compress_layout *layout, const uint32_t *values, const uint64_t *live, uint32_t flags,
+                                    unsigned char *out) {
+    uint32_t steps[GPUMP_COMPRESS_MAX_REGISTERS] = {0}, w, r, head = (layout->registers + 1) / 2, group = layout->group;
+    size_t total = 0;
+    int vector = out && gpumpi_compress_common(layout->lanes, group) && gpumpi_compress_vector(flags);
+    (void)vector;
+    for (w = 0; w < layout->warps; w++) {
+        const uint64_t *set = gpumpi_compress_mask(layout, live, w), *set_before = w ? gpumpi_compress_mask(layout, live, w - 1) : set;
+        const uint32_t *v = values + (size_t)w * layout->warp_stride;
+        unsigned char *codes = out;
+        uint32_t lanes = gpumpi_compress_lanes(layout, w);
+        size_t back = w ? layout->warp_stride : 0, bytes;
+        total += head;
+        if (out) {
+            memset(out, 0, head);
+            out += head;
+        }
+#ifdef GPUMPI_COMPRESS_AVX2
+        if (vector && lanes == 32) {
+            unsigned char *end = gpumpi_compress_near_avx2(layout, v, back, set, set_before, steps, codes, out);
+            total += (size_t)(end - out);
+            out = end;
+            continue;
+        }
+#endif
+        if (gpumpi_compress_common(lanes, group) && group == 32) {
+            GPUMPI_COMPRESS_EACH(32, 32)
+        } else if (gpumpi_compress_common(lanes, group) && group == 16) {
+            GPUMPI_COMPRESS_EACH(32, 16)
+        } else {
+            GPUMPI_COMPRESS_EACH(lanes, group)
+        }
+    }
+    return total;
+}
+#undef GPUMPI_COMPRESS_EACH
+
+/* Checks NEAR: known codes, a warp before where one refers to it, and exactly `left` bytes. */
+static gpump_result gpumpi_compress_check_nears(const gpump_compress_layout *layout, const unsigned char *in, size_t left, gpump_diag *diag) {
+    static const unsigned char none[GPUMP_COMPRESS_MAX_REGISTERS / 2] = {0};
+    const unsigned char *before = none;
+    const size_t all = left;
+    uint32_t w, r, head = (layout->registers + 1) / 2, lengths[16] = {0};
+    for (w = 0; w < layout->warps; w++) {
+        uint32_t lanes = gpumpi_compress_lanes(layout, w), wrong = 0, bytes = head;
+        if (w == 0 || w + 1 == layout->warps) {
+            lengths[GPUMP_COMPRESS_UNIFORM] = gpumpi_compress_groups(layout, w) * 4;
+            lengths[GPUMP_COMPRESS_RANDOM] = lanes * 4;
+            lengths[GPUMP_COMPRESS_STRIDED] = gpumpi_compress_groups(layout, w) * 8;
+            lengths[GPUMPI_COMPRESS_MOVED] = 4;
+            for (r = 1; r <= 3; r++) lengths[GPUMPI_COMPRESS_BYTES1 - 1 + r] = 4 + lanes * r;
+        }
+        if (left < head) return gpumpi_compress_bad(diag, "bytes", w, left, head);
+        if (layout->registers & 1 && in[head - 1] >> 4) return gpumpi_compress_bad(diag, "patterns", w, in[head - 1], 0);
+        for (r = 0; r < head; r++) {
+            uint32_t low = in[r] & 15u, high = (uint32_t)in[r] >> 4, alone_low = !(before[r] & 15u), alone_high = !(before[r] >> 4);
+            bytes += lengths[low] + lengths[high];
+            wrong |= (uint32_t)(low >= GPUMPI_COMPRESS_NEAR_CODES) | (uint32_t)(high >= GPUMPI_COMPRESS_NEAR_CODES) |
+                     ((uint32_t)(low - GPUMPI_COMPRESS_AGAIN < 2) & alone_low) | ((uint32_t)(high - GPUMPI_COMPRESS_AGAIN < 2) & alone_high);
+        }
+        if (wrong) return gpumpi_compress_bad(diag, "patterns", w, 0, GPUMPI_COMPRESS_NEAR_CODES - 1);
+        if (left < bytes) return gpumpi_compress_bad(diag, "bytes", w, left, bytes);
+        before = in;
+        in += bytes;
+        left -= bytes;
+    }
+    return left ? gpumpi_compress_bad(diag, "bytes", 0, all, all - left) : GPUMP_OK;
+}
+
+#define GPUMPI_COMPRESS_EACH(lanes, group)                                                                                         \
+    for (r = 0; r < layout->registers; r++, v += layout->register_stride) {                                                        \
+        uint32_t code = (uint32_t)codes[r >> 1] >> (r & 1) * 4 & 15u;                                                              \
+        if (code) in = gpumpi_compress_unnear(v, layout->warp_stride, lanes, group, code, steps + r, in);                          \
+    }
+/* NEAR back, checked before. */
+static void gpumpi_compress_read_nears(const gpump_compress_layout *layout, uint32_t flags, const unsigned char *in, uint32_t *values) {
+    uint32_t steps[GPUMP_COMPRESS_MAX_REGISTERS] = {0}, w, r, head = (layout->registers + 1) / 2;
+    int vector = gpumpi_compress_common(layout->lanes, layout->group) && gpumpi_compress_vector(flags);
+    (void)vector;
+    for (w = 0; w < layout->warps; w++) {
+        const unsigned char *codes = in;
+        uint32_t *v = values + (size_t)w * layout->warp_stride, lanes = gpumpi_compress_lanes(layout, w);
+        in += head;
+#ifdef GPUMPI_COMPRESS_AVX2
+        if (vector && lanes == 32) {
+            in = gpumpi_compress_unnear_avx2(layout, v, layout->warp_stride, steps, codes, in);
+            continue;
+        }
+#endif
+        if (gpumpi_compress_common(lanes, layout->group) && layout->group == 32) {
+            GPUMPI_COMPRESS_EACH(32, 32)
+        } else if (gpumpi_compress_common(lanes, layout->group) && layout->group == 16) {
+            GPUMPI_COMPRESS_EACH(32, 16)
+        } else {
+            GPUMPI_COMPRESS_EACH(lanes, layout->group)
+        }
+    }
+}
+#undef GPUMPI_COMPRESS_EACH
+
 /* ---- classification ---- */
+
+static uint32_t gpumpi_compress_analyse_any(const uint32_t *v, uint32_t lanes, uint32_t group, uint32_t *base, uint32_t *stride) {
+    if (!gpumpi_compress_common(lanes, group)) return gpumpi_compress_analyse(v, lanes, group, base, stride);
+    if (group == 32) return gpumpi_compress_analyse32(v, 32, base, stride);
+    if (group == 16) return gpumpi_compress_analyse32(v, 16, base, stride);
+    return gpumpi_compress_analyse32(v, 8, base, stride);
+}
 
 GPUMP_API gpump_compress_pattern gpump_compress_classify(const uint32_t *values, uint32_t lanes, uint32_t group) {
     uint32_t base[GPUMP_COMPRESS_MAX_LANES], stride[GPUMP_COMPRESS_MAX_LANES];
@@ -6941,9 +7333,7 @@ static uint32_t gpumpi_compress_block(const gpump_compress_layout *layout, const
     for (w = 0; w < layout->warps; w++) {
         const uint32_t *v = values + (size_t)w * layout->warp_stride + (size_t)number * layout->register_stride;
         uint32_t lanes = gpumpi_compress_lanes(layout, w);
-        uint32_t pattern = lanes == 32 && layout->group == 32
-                               ? gpumpi_compress_analyse(v, 32, 32, vectors->base + g, vectors->stride + g)
-                               : gpumpi_compress_analyse(v, lanes, layout->group, vectors->base + g, vectors->stride + g);
+        uint32_t pattern = gpumpi_compress_analyse_any(v, lanes, layout->group, vectors->base + g, vectors->stride + g);
         uint32_t here = w + 1 < layout->warps ? per_warp : gpumpi_compress_groups(layout, w);
         /* A last group of one lane has no stride of its own: in a warp of a single lane it takes the block's. */
         if (lanes == 1 && g) vectors->stride[g] = vectors->stride[g - 1];
@@ -7086,17 +7476,18 @@ static unsigned char *gpumpi_compress_write_block(const gpump_compress_layout *l
 GPUMP_API gpump_result gpump_compress_save(const gpump_compress_layout *layout, const uint32_t *values, const uint64_t *live, uint32_t allow,
                                  void *out, size_t capacity, size_t *bytes, uint32_t *form, gpump_diag *diag) {
     unsigned char *to = (unsigned char *)out;
-    size_t bound, best, size;
+    size_t bound, best, size, near;
     uint32_t w, chosen;
     gpump_result result = gpump_compress_bound(layout, &bound, diag);
     if (result != GPUMP_OK) return result;
     if (!values || !out || !bytes || !form) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "values, out, bytes or form", 0, 0, 1, UINT64_MAX);
+    if (allow & GPUMP_COMPRESS_PAPER) allow &= ~GPUMP_COMPRESS_ALLOW_NEAR;
     if (!(allow & GPUMP_COMPRESS_ALLOW_ALL)) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "allow", 0, allow, 1, GPUMP_COMPRESS_ALLOW_ALL);
     if (capacity < bound) {
         *bytes = bound;
         return gpumpi_fail(diag, GPUMP_ERROR_CAPACITY, "capacity", 0, capacity, bound, UINT64_MAX);
     }
-    /* The sizes of RAW and LIVE follow from the masks alone; WARP is written at once, because it nearly always stays. */
+    /* The sizes of RAW and LIVE follow from the masks alone; NEAR and WARP are written at once, because one of them nearly always stays. */
     best = SIZE_MAX;
     chosen = GPUMP_COMPRESS_FORMS;
     if (allow & GPUMP_COMPRESS_ALLOW_RAW) {
@@ -7110,6 +7501,7 @@ GPUMP_API gpump_result gpump_compress_save(const gpump_compress_layout *layout, 
             chosen = GPUMP_COMPRESS_FORM_LIVE;
         }
     }
+    near = allow & GPUMP_COMPRESS_ALLOW_NEAR ? gpumpi_compress_nears(layout, values, live, allow, to) : SIZE_MAX;
     if (allow & GPUMP_COMPRESS_ALLOW_WARP) {
         size = (size_t)(gpumpi_compress_write_warps(layout, values, live, allow, to) - to);
         if (size < best) {
@@ -7124,7 +7516,11 @@ GPUMP_API gpump_result gpump_compress_save(const gpump_compress_layout *layout, 
             chosen = GPUMP_COMPRESS_FORM_BLOCK;
         }
     }
-    if (chosen == GPUMP_COMPRESS_FORM_BLOCK) {
+    if (near < best) {
+        best = near;
+        chosen = GPUMP_COMPRESS_FORM_NEAR;
+        if (allow & GPUMP_COMPRESS_ALLOW_WARP) gpumpi_compress_nears(layout, values, live, allow, to); /* WARP is there now */
+    } else if (chosen == GPUMP_COMPRESS_FORM_BLOCK) {
         gpumpi_compress_write_block(layout, values, live, allow, to);
     } else if (chosen != GPUMP_COMPRESS_FORM_WARP) {
         for (w = 0; w < layout->warps; w++)
@@ -7157,6 +7553,7 @@ GPUMP_API gpump_result gpump_compress_count(const gpump_compress_layout *layout,
         (void)gpumpi_compress_block_code(layout, pattern, &vectors, flags, &data);
         counts->bytes[GPUMP_COMPRESS_FORM_BLOCK] += data;
     }
+    counts->bytes[GPUMP_COMPRESS_FORM_NEAR] = gpumpi_compress_nears(layout, values, live, flags, NULL);
     counts->bytes[GPUMP_COMPRESS_FORM_WARP] = (layout->warps + 7) / 8;
     for (w = 0; w < layout->warps; w++) {
         const uint64_t *set = gpumpi_compress_mask(layout, live, w);
@@ -7165,7 +7562,7 @@ GPUMP_API gpump_result gpump_compress_count(const gpump_compress_layout *layout,
         for (r = 0; r < layout->registers; r++) {
             uint32_t pattern = GPUMP_COMPRESS_DEAD;
             if (gpumpi_compress_live(set, r))
-                pattern = gpumpi_compress_analyse(values + (size_t)w * layout->warp_stride + (size_t)r * layout->register_stride, lanes,
+                pattern = gpumpi_compress_analyse_any(values + (size_t)w * layout->warp_stride + (size_t)r * layout->register_stride, lanes,
                                                   layout->group, vectors.base, vectors.stride);
             counts->warp[pattern]++;
             as_patterns += pattern == GPUMP_COMPRESS_RANDOM    ? (size_t)lanes * 4
@@ -7181,10 +7578,6 @@ GPUMP_API gpump_result gpump_compress_count(const gpump_compress_layout *layout,
 }
 
 /* ---- reading ---- */
-
-static gpump_result gpumpi_compress_bad(gpump_diag *diag, const char *field, uint64_t index, uint64_t value, uint64_t wanted) {
-    return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, field, index, value, wanted, wanted);
-}
 
 /* Sum of 32 fields of two bits, none of which is 3. */
 GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_sum(uint64_t fields) {
@@ -7295,8 +7688,9 @@ static void gpumpi_compress_read_block(const gpump_compress_layout *layout, uint
         case GPUMP_COMPRESS_BLOCK_GLOBAL_STRIDED:
         case GPUMP_COMPRESS_BLOCK_GRID: {
             uint32_t base = gpumpi_compress_get(in), x = code == GPUMP_COMPRESS_BLOCK_GLOBAL_UNIFORM ? 0 : gpumpi_compress_get(in + 4);
-            uint32_t y = code == GPUMP_COMPRESS_BLOCK_GRID ? gpumpi_compress_get(in + 8) : x * layout->group;
-            for (i = 0; i < lanes; i++) v[i] = base + (g + i / layout->group) * y + i % layout->group * x;
+            uint32_t y = code == GPUMP_COMPRESS_BLOCK_GRID ? gpumpi_compress_get(in + 8) : x * layout->group, at, value;
+            for (base += g * y, at = 0; at < lanes; at += layout->group, base += y)
+                for (value = base, i = at; i < lanes && i < at + layout->group; i++, value += x) v[i] = value;
             break;
         }
         case GPUMP_COMPRESS_BLOCK_LOCAL_UNIFORM: gpumpi_compress_expand(v, lanes, layout->group, in + (size_t)g * 4, NULL); break;
@@ -7344,6 +7738,10 @@ GPUMP_API gpump_result gpump_compress_restore(const gpump_compress_layout *layou
         if (result != GPUMP_OK) return result;
         gpumpi_compress_read_warps(layout, flags, from, values);
         return GPUMP_OK;
+    case GPUMP_COMPRESS_FORM_NEAR:
+        result = gpumpi_compress_check_nears(layout, from, bytes, diag);
+        if (result == GPUMP_OK) gpumpi_compress_read_nears(layout, flags, from, values);
+        return result;
     case GPUMP_COMPRESS_FORM_BLOCK:
         plane = (layout->registers + 7) / 8;
         if (bytes < (size_t)plane * 3) return gpumpi_compress_bad(diag, "bytes", 0, bytes, (size_t)plane * 3);
