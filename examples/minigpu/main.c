@@ -92,6 +92,7 @@ static const char run_usage[] =
     "switch, drain, flush,\n"
     "                        drain-then-switch, oracle, exact, joint, rewind (it wants --regions)\n"
     "  --limit US            with --policy: within how many microseconds (default: no limit)\n"
+    "  --late-price N        with --limit and policy joint: a cycle beyond it is worth N warp instructions (default: the limit comes first)\n"
     "  --schedule NAME       processes share the GPU as gpump's scheduler says: fcfs, npq, ppq, ppq_shared, dss, equal, "
     "weighted, time_slice\n"
     "  --vacate NAME         with --schedule: how SMs change hands: switch (default), drain, or select (block by block)\n"
@@ -129,13 +130,14 @@ static const char *mechanism_name(uint32_t mechanism) {
 }
 
 /* An option without the one that gives it a meaning, or two that exclude each other: what is wrong, or NULL. */
-static const char *contradiction(const machine_options *o, uint64_t limit_ns, int vacate) {
+static const char *contradiction(const machine_options *o, uint64_t limit_ns, uint64_t late_price, int vacate) {
     if (o->schedule && o->policy) return "--schedule and --policy exclude each other";
     if ((o->schedule || o->policy) && o->technique != GPUMP_TECHNIQUES)
         return "--preempt CYCLE:TECHNIQUE with --policy or --schedule: these choose the technique; give the cycle only";
     if (o->choose && !o->point_interval) return "--choose needs --points: there is nothing to run on to";
     if (o->spilling && !o->regions) return "--spilling needs --regions sparse";
     if (limit_ns != NEVER && !o->policy) return "--limit needs --policy NAME";
+    if (late_price && limit_ns == NEVER) return "--late-price needs --limit US";
     if (vacate && !o->schedule) return "--vacate needs --schedule NAME";
     if (o->slice_ns && !(o->schedule && strcmp(o->schedule, "time_slice") == 0)) return "--slice needs --schedule time_slice";
     return NULL;
@@ -158,12 +160,13 @@ static int command_run(int argc, char **argv) {
                                           {"help", no_argument, NULL, 'h'},
                                           {"policy", required_argument, NULL, 'o'},
                                           {"limit", required_argument, NULL, 'l'},
+                                          {"late-price", required_argument, NULL, 'E'},
                                           {"schedule", required_argument, NULL, 's'},
                                           {"vacate", required_argument, NULL, 'v'},
                                           {"slice", required_argument, NULL, 'S'},
                                           {NULL, 0, NULL, 0}};
     machine_options options;
-    uint64_t limit_ns = NEVER, number;
+    uint64_t limit_ns = NEVER, late_price = 0, number;
     launch_file launch;
     char error[LAUNCH_ERROR_BYTES];
     const char *trace_path = NULL, *why;
@@ -187,6 +190,9 @@ static int command_run(int argc, char **argv) {
             break;
         case 'l':
             if (option_microseconds("--limit", optarg, 0, &limit_ns)) return EXIT_BAD_INPUT;
+            break;
+        case 'E':
+            if (option_number("--late-price", optarg, 1, 1000000, &late_price)) return EXIT_BAD_INPUT;
             break;
         case 's':
             if (option_choice("--schedule", optarg, gpump_scheduler_policy_name, &which)) return EXIT_BAD_INPUT;
@@ -232,7 +238,7 @@ static int command_run(int argc, char **argv) {
     }
     if (optind == argc) return option_misuse("run", "which launch FILE?", NULL);
     if (optind < argc - 1) return option_misuse("run", "one launch FILE, and values of --points follow a =; one too many is", argv[optind + 1]);
-    if ((why = contradiction(&options, limit_ns, vacate))) return option_misuse("run", why, NULL);
+    if ((why = contradiction(&options, limit_ns, late_price, vacate))) return option_misuse("run", why, NULL);
     if (launch_file_read(&launch, argv[optind], error)) {
         fprintf(stderr, "%s\n", error);
         return EXIT_BAD_INPUT;
@@ -243,6 +249,7 @@ static int command_run(int argc, char **argv) {
         return EXIT_BAD_INPUT;
     }
     if (limit_ns != NEVER) m->limit_cycles = gpump_gpu_cycles_from_ns(&m->config.gpu, limit_ns);
+    m->late_price = late_price;
     if (options.technique == GPUMP_TECHNIQUE_REWIND && !m->regions) {
         fprintf(stderr, "minigpu: blocks can only go back to the start of a region where there are regions: add --regions sparse\n");
         machine_free(m);
