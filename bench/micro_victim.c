@@ -27,6 +27,7 @@ typedef struct scene {
     gpump_victim_choice *choices;
     void *scratch;
     size_t scratch_bytes;
+    uint64_t late_price;
     uint32_t sm_count, per_sm, positions;
 } scene;
 
@@ -108,6 +109,7 @@ static uint64_t scene_run(void *state, uint64_t operations) {
     request.kernel = 2;
     request.positions = s->positions;
     request.timeout_cycles = GPUMP_UNKNOWN;
+    request.late_price = s->late_price;
     while (operations--) {
         request.limit_cycles = 2800 + (operations & 1023); /* no two decisions alike */
         for (i = 0; i < s->sm_count; i++)
@@ -169,10 +171,18 @@ POLICY(joint, gpump_victim_find("joint"))
 POLICY(exact, gpump_victim_find("exact"))
 POLICY(mine, &my_policy)
 
+static void *priced(scene *s) {
+    if (s) s->late_price = 24;
+    return s;
+}
+static void *joint_priced_blocks(uint64_t size) { return priced((scene *)joint_blocks(size)); }
+static void *joint_priced_sms(uint64_t size) { return priced((scene *)joint_sms(size)); }
 static void *dual_spread(uint64_t size) { return scene_make(gpump_victim_find("dual"), (uint32_t)size, 8, 8, (uint32_t)size); }
 
 const micro_case micro_victim[] = {
     {"victim_dual_spread", "n positions on n SMs of 8 blocks", NULL, sm_sizes, dual_spread, scene_run, NULL, scene_free},
+    {"victim_joint@24_blocks", "one position among n blocks, lateness has a price", NULL, block_sizes, joint_priced_blocks, scene_run, NULL, scene_free},
+    {"victim_joint@24_sms", "all positions of n SMs of 8 blocks, likewise", NULL, sm_sizes, joint_priced_sms, scene_run, NULL, scene_free},
     {"victim_dual_round", "estimates and Algorithm 1, n blocks", NULL, block_sizes, dual_blocks, scene_round, NULL, scene_free},
     ROWS(dual, "dual"),        ROWS(chimera, "chimera"),   ROWS(chimera_plus, "chimera+"), ROWS(only_switch, "switch"),
     ROWS(only_drain, "drain"), ROWS(only_flush, "flush"),  ROWS(timeout, "drain-then-switch"), ROWS(oracle, "oracle"),
