@@ -13607,12 +13607,12 @@ static uint64_t gpumpi_victim_assign(const gpump_victim_plan_args *args, const g
     return limit;
 }
 
-/* Nobody stops before they have to: a block that is to be saved runs on until its save must begin, and may end before; one that is
+/* Nobody stops before they have to: a block that is to be saved runs on until its save begins, and may end before; one that is
  * expected to end is looked at again when the last moment for another way out has come. */
 static void gpumpi_victim_run_on(const gpump_victim_plan_args *args, uint64_t victims, uint64_t limit, gpump_victim_plan *plan) {
     const gpump_victim_request *request = args->request;
     const gpump_cost_estimate *estimates = args->sm->estimates;
-    uint64_t rest, step, save_by, drop_by, next = GPUMP_UNKNOWN, guess[GPUMP_VICTIM_BLOCKS];
+    uint64_t rest, step, save_by, drop_by, port = 0, next = GPUMP_UNKNOWN, guess[GPUMP_VICTIM_BLOCKS];
     uint32_t n = 0, j;
     uint8_t order[GPUMP_VICTIM_BLOCKS];
     int serial = (request->flags & GPUMP_VICTIM_SERIAL_PORT) != 0;
@@ -13639,13 +13639,15 @@ static void gpumpi_victim_run_on(const gpump_victim_plan_args *args, uint64_t vi
         if (t == GPUMP_TECHNIQUE_DRAIN && (args->allowed[i] & GPUMPI_VICTIM_S) && save < save_by && save_by - save > step && save_by - save < next)
             next = save_by - save;
     }
-    /* Saves that share the port follow each other, so that the last ends in time; those likeliest to end before go last. With a port of its
-     * own, a block that will hardly end before its save has nothing to wait for. */
-    for (j = 0, rest = save_by; j < n; j++) {
+    /* Those likeliest to end are saved last. With one port a save begins when the one before it is expected to end, so that the port is never
+     * idle; with a port of its own, at the last moment, unless the block will hardly have ended by then. */
+    for (j = n; j-- > 0;) {
         uint32_t i = order[j];
-        uint64_t cycles = estimates[i].latency[plan->technique[i]], start = rest > cycles ? rest - cycles : 0;
-        if (serial) rest = start;
-        if (start <= step || (!serial && guess[i] / 2 > start)) continue;
+        uint64_t cycles = estimates[i].latency[plan->technique[i]], start = save_by > cycles ? save_by - cycles : 0;
+        if (serial) start = port;
+        else if (guess[i] / 2 > start) start = 0;
+        port = gpump_add_saturated(port, cycles);
+        if (start <= step) continue;
         plan->later |= (uint64_t)1 << i;
         if (start < next) next = start;
     }
