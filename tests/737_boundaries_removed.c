@@ -9,6 +9,7 @@
  * miss what was taken away, or else prove that nothing comes of the change: the kernel's own algorithm does not mind. */
 #include "restarts.h"
 
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,13 +17,14 @@
 static int is_caught(const subject *s, const kernel_program *mutant, uint32_t removed, uint32_t removed_move, uint32_t lasts, uint32_t level, uint64_t limit, uint64_t expected,
                      uint64_t instructions) {
     static experiment e;
+    const struct rlimit seconds = {60, 60}; /* of processor time: others may need the machine, too */
     int status;
     pid_t pid = fork();
     if (pid < 0) fail_msg("fork failed");
     if (!pid) {
         setenv("CMOCKA_TEST_ABORT", "1", 1);
         if (!freopen("/dev/null", "w", stderr) || !freopen("/dev/null", "w", stdout)) _exit(2);
-        alarm(20);
+        (void)setrlimit(RLIMIT_CPU, &seconds);
         memset(&e, 0, sizeof e);
         e.removed = removed;
         e.removed_move = removed_move;
