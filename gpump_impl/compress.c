@@ -279,16 +279,17 @@ GPUMPI_COMPRESS_ALWAYS gpumpi_compress_four gpumpi_compress_ramp(uint32_t base, 
 GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_analyse32(const uint32_t *v, uint32_t group, uint32_t *base, uint32_t *stride) {
     gpumpi_compress_four wrong = {0, 0, 0, 0};
     gpumpi_compress_two halves;
+    const uint32_t groups = 32 / group; /* a division in the loops' heads keeps gcc's sanitizer from unrolling them */
     uint32_t g, i, any = 0;
     GPUMPI_COMPRESS_UNROLL
-    for (g = 0; g < 32 / group; g++) {
+    for (g = 0; g < groups; g++) {
         base[g] = v[g * group];
         stride[g] = v[g * group + 1] - v[g * group];
         any |= stride[g];
     }
-    if (any && v[31] - v[30] != stride[32 / group - 1]) return GPUMP_COMPRESS_RANDOM; /* most are found here */
+    if (any && v[31] - v[30] != stride[groups - 1]) return GPUMP_COMPRESS_RANDOM; /* most are found here */
     GPUMPI_COMPRESS_UNROLL
-    for (g = 0; g < 32 / group; g++, v += group) {
+    for (g = 0; g < groups; g++, v += group) {
         gpumpi_compress_four expected = {base[g], base[g], base[g], base[g]}, d = {stride[g], stride[g], stride[g], stride[g]};
         if (!any) {
             GPUMPI_COMPRESS_UNROLL

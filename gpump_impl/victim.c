@@ -408,7 +408,7 @@ static gpump_result gpumpi_victim_look_again(const gpumpi_victim_context *contex
             const gpump_block_view *block = &sm->blocks[i = gpump_bits_lowest64(rest)];
             uint32_t t = plan.technique[i];
             uint64_t latency;
-            if (t >= GPUMP_TECHNIQUES || !(args.allowed[i] >> t & 1u)) return gpumpi_refuse(diag, GPUMP_REASON_NO_TECHNIQUE, "policy's plan for sm", s);
+            if (t >= GPUMP_TECHNIQUES || !((uint32_t)args.allowed[i] >> t & 1u)) return gpumpi_refuse(diag, GPUMP_REASON_NO_TECHNIQUE, "policy's plan for sm", s);
             latency = sm->estimates[i].latency[t];
             if ((request->flags & GPUMP_VICTIM_SERIAL_PORT) && gpumpi_victim_uses_port(t)) latency = port = gpump_add_saturated(port, latency);
             if (latency > out->soonest) out->soonest = latency;
