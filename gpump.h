@@ -6937,6 +6937,11 @@ GPUMPI_COMPRESS_TARGET_WIDE GPUMPI_COMPRESS_WARPS(gpumpi_compress_warps_wide, gp
 #undef GPUMPI_COMPRESS_EACH
 
 /* `around` goes around the caches, for values that will not be read soon. */
+/* The words of group g, or of groups g and g + 1 of 8 lanes, each in the lanes of its group. */
+#define GPUMPI_COMPRESS_SPREAD(in, g)                                                                                              \
+    (group == 8 ? _mm512_mask_set1_epi32(_mm512_set1_epi32((int)gpumpi_compress_get((in) + (g) * 4)), 0xff00,                      \
+                                         (int)gpumpi_compress_get((in) + (g) * 4 + 4))                                             \
+                : _mm512_set1_epi32((int)gpumpi_compress_get((in) + (g) * 4)))
 #define GPUMPI_COMPRESS_STORE(p, x)                                                                                                \
     (around ? _mm256_stream_si256((__m256i *)(void *)(p), x) : _mm256_storeu_si256((__m256i *)(void *)(p), x))
 
@@ -6972,8 +6977,39 @@ GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compre
     return in + 128;
 }
 
+/* The same with AVX-512. */
+GPUMPI_COMPRESS_TARGET_WIDE GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compress_unone_wide(uint32_t *v, uint32_t group, uint32_t pattern,
+                                                                                                   int around, const unsigned char *in) {
+    const uint32_t groups = 32 / group, second = group == 32 ? 0 : groups / 2; /* the group of lane 16 */
+    __m512i x0, x1;
+    (void)around;
+    if (pattern == GPUMP_COMPRESS_RANDOM) {
+        _mm_prefetch((const char *)in + GPUMPI_COMPRESS_AHEAD / 4, _MM_HINT_T0);
+        _mm_prefetch((const char *)in + GPUMPI_COMPRESS_AHEAD / 4 + 64, _MM_HINT_T0);
+        x0 = _mm512_loadu_si512(in);
+        x1 = _mm512_loadu_si512(in + 64);
+        in += 128;
+    } else {
+        x0 = GPUMPI_COMPRESS_SPREAD(in, 0);
+        x1 = GPUMPI_COMPRESS_SPREAD(in, second);
+        in += groups * 4;
+        if (pattern == GPUMP_COMPRESS_STRIDED) {
+            const __m512i lane = group == 8 ? _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7)
+                                            : _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+            __m512i d = GPUMPI_COMPRESS_SPREAD(in, 0);
+            x0 = _mm512_add_epi32(x0, _mm512_mullo_epi32(lane, d));
+            x1 = group == 32 ? _mm512_add_epi32(x0, _mm512_maskz_slli_epi32(0xffff, d, 4))
+                             : _mm512_add_epi32(x1, _mm512_mullo_epi32(lane, GPUMPI_COMPRESS_SPREAD(in, second)));
+            in += groups * 4;
+        }
+    }
+    _mm512_storeu_si512(v, x0);
+    _mm512_storeu_si512(v + 16, x1);
+    return in;
+}
+
 /* The first `warps` warps, which are full, back. The fence makes stores around the caches visible before any that follow. */
-#define GPUMPI_COMPRESS_EACH(group, around)                                                                                        \
+#define GPUMPI_COMPRESS_EACH(one, group, around)                                                                                        \
     for (; w < warps; w++) {                                                                                                       \
         uint32_t *v = values + (size_t)w * layout->warp_stride;                                                                    \
         const unsigned char *codes = in;                                                                                           \
@@ -6986,27 +7022,29 @@ GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compre
             GPUMPI_COMPRESS_UNROLL                                                                                                 \
             for (k = 0; k < 4; k++)                                                                                                \
                 if (code >> (2 * k) & 3u)                                                                                          \
-                    in = gpumpi_compress_unone_vector(v + (size_t)k * step, group, code >> (2 * k) & 3u, around, in);              \
+                    in = one(v + (size_t)k * step, group, code >> (2 * k) & 3u, around, in);                                       \
         }                                                                                                                          \
     }
-#define GPUMPI_COMPRESS_UNWARPS(name, around)                                                                                      \
+#define GPUMPI_COMPRESS_UNWARPS(name, one, around)                                                                                      \
     static const unsigned char *name(const gpump_compress_layout *layout, uint32_t *values, uint32_t warps, const unsigned char *tags, \
                                      const unsigned char *in) {                                                                    \
         const uint32_t registers = layout->registers, step = layout->register_stride;                                              \
         uint32_t w = 0, first, k;                                                                                                  \
         if (layout->group == 32) {                                                                                                 \
-            GPUMPI_COMPRESS_EACH(32, around)                                                                                  \
+            GPUMPI_COMPRESS_EACH(one, 32, around)                                                                                  \
         } else if (layout->group == 16) {                                                                                          \
-            GPUMPI_COMPRESS_EACH(16, around)                                                                                  \
+            GPUMPI_COMPRESS_EACH(one, 16, around)                                                                                  \
         } else {                                                                                                                   \
-            GPUMPI_COMPRESS_EACH(8, around)                                                                                   \
+            GPUMPI_COMPRESS_EACH(one, 8, around)                                                                                   \
         }                                                                                                                          \
         if (around) _mm_sfence();                                                                                                  \
         return in;                                                                                                                 \
     }
-GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_UNWARPS(gpumpi_compress_unwarps_avx2, 0)
-GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_UNWARPS(gpumpi_compress_unwarps_around, 1)
+GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_UNWARPS(gpumpi_compress_unwarps_avx2, gpumpi_compress_unone_vector, 0)
+GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_UNWARPS(gpumpi_compress_unwarps_around, gpumpi_compress_unone_vector, 1)
+GPUMPI_COMPRESS_TARGET_WIDE GPUMPI_COMPRESS_UNWARPS(gpumpi_compress_unwarps_wide, gpumpi_compress_unone_wide, 0)
 #undef GPUMPI_COMPRESS_UNWARPS
+#undef GPUMPI_COMPRESS_SPREAD
 #undef GPUMPI_COMPRESS_EACH
 
 /* ---- NEAR ---- */
@@ -7166,8 +7204,9 @@ static void gpumpi_compress_read_warps(const gpump_compress_layout *layout, uint
     if (gpumpi_compress_common(layout->lanes, group) && gpumpi_compress_vector(flags)) {
         int aligned = (uintptr_t)values % 32 == 0 && step % 8 == 0 && layout->warp_stride % 8 == 0;
         w = layout->warps - (layout->last_lanes < 32);
-        in = flags & GPUMP_COMPRESS_AROUND && aligned ? gpumpi_compress_unwarps_around(layout, values, w, tags, in)
-                                                      : gpumpi_compress_unwarps_avx2(layout, values, w, tags, in);
+        if (flags & GPUMP_COMPRESS_AROUND && aligned) in = gpumpi_compress_unwarps_around(layout, values, w, tags, in);
+        else if (gpumpi_compress_vector(flags) == 2) in = gpumpi_compress_unwarps_wide(layout, values, w, tags, in);
+        else in = gpumpi_compress_unwarps_avx2(layout, values, w, tags, in);
     }
 #endif
     (void)flags;
