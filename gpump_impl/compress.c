@@ -637,13 +637,17 @@ GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_one_vecto
     return GPUMP_COMPRESS_RANDOM;
 }
 
-/* The same with AVX-512, where a register is two vectors and a comparison is one instruction. Full masks are given to the instructions
- * whose unmasked forms g++ 12 warns of: their headers leave the operand uninitialised that a mask would keep. */
+/* g++ 12 warns of operands that its own headers leave uninitialised under a full mask. */
+#if !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+/* The same with AVX-512, where a register is two vectors and a comparison is one instruction. */
 GPUMPI_COMPRESS_TARGET_WIDE GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_one_wide(const uint32_t *v, uint32_t group, unsigned char **to) {
     const uint32_t groups = 32 / group;
     const __mmask16 ends = group == 8 ? 0x7f7f : 0x7fff; /* differences within a group */
     unsigned char *out = *to;
-    __m512i x0 = _mm512_loadu_si512(v), x1 = _mm512_loadu_si512(v + 16), s0, s1, m0, m1, first;
+    __m512i x0 = _mm512_loadu_si512(v), x1 = _mm512_loadu_si512(v + 16), s0, s1, m0, m1;
     __mmask16 differs0, differs1;
     uint32_t g;
     _mm_prefetch((const char *)v + GPUMPI_COMPRESS_AHEAD, _MM_HINT_T0);
@@ -658,18 +662,26 @@ GPUMPI_COMPRESS_TARGET_WIDE GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_one_
             return GPUMP_COMPRESS_UNIFORM;
         }
     } else {
-        s0 = _mm512_sub_epi32(_mm512_maskz_alignr_epi32(0xffff, group == 32 ? x1 : x0, x0, 1), x0);
-        s1 = _mm512_sub_epi32(_mm512_maskz_alignr_epi32(0xffff, x1, x1, 1), x1);
-        first = group == 8 ? _mm512_setr_epi32(0, 0, 0, 0, 0, 0, 0, 0, 8, 8, 8, 8, 8, 8, 8, 8) : _mm512_setzero_si512();
-        m0 = _mm512_maskz_permutexvar_epi32(0xffff, first, s0);
-        m1 = group == 32 ? m0 : _mm512_maskz_permutexvar_epi32(0xffff, first, s1);
+        s0 = _mm512_sub_epi32(_mm512_alignr_epi32(group == 32 ? x1 : x0, x0, 1), x0);
+        s1 = _mm512_sub_epi32(_mm512_alignr_epi32(x1, x1, 1), x1);
+        if (group == 8) {
+            const __m512i halves = _mm512_setr_epi32(0, 0, 0, 0, 0, 0, 0, 0, 8, 8, 8, 8, 8, 8, 8, 8);
+            m0 = _mm512_permutexvar_epi32(halves, s0);
+            m1 = _mm512_permutexvar_epi32(halves, s1);
+        } else {
+            m0 = _mm512_broadcastd_epi32(_mm512_castsi512_si128(s0));
+            m1 = group == 16 ? _mm512_broadcastd_epi32(_mm512_castsi512_si128(s1)) : m0;
+        }
         differs0 = group == 32 ? _mm512_cmpneq_epi32_mask(s0, m0) : _mm512_mask_cmpneq_epi32_mask(ends, s0, m0);
         differs1 = _mm512_mask_cmpneq_epi32_mask(ends, s1, m1);
         if (_mm512_kortestz(differs0, differs1)) {
             GPUMPI_COMPRESS_UNROLL
-            for (g = 0; g < groups; g++) {
-                gpumpi_compress_put(out + g * 4, v[g * group]);
-                gpumpi_compress_put(out + (groups + g) * 4, v[g * group + 1] - v[g * group]);
+            for (g = 0; g < groups; g++) gpumpi_compress_put(out + g * 4, v[g * group]);
+            if (group == 8) {
+                for (g = 0; g < groups; g++) gpumpi_compress_put(out + (groups + g) * 4, v[g * group + 1] - v[g * group]);
+            } else {
+                gpumpi_compress_put(out + groups * 4, (uint32_t)_mm_cvtsi128_si32(_mm512_castsi512_si128(s0)));
+                if (group == 16) gpumpi_compress_put(out + 12, (uint32_t)_mm_cvtsi128_si32(_mm512_castsi512_si128(s1)));
             }
             m0 = _mm512_or_si512(m0, m1);
             if (group < 32 && !_mm512_test_epi32_mask(m0, m0)) {
@@ -721,6 +733,9 @@ GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_WARPS(gpumpi_compress_warps_avx2, gpumpi_
 GPUMPI_COMPRESS_TARGET_WIDE GPUMPI_COMPRESS_WARPS(gpumpi_compress_warps_wide, gpumpi_compress_one_wide)
 #undef GPUMPI_COMPRESS_WARPS
 #undef GPUMPI_COMPRESS_EACH
+#if !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
 
 /* `around` goes around the caches, for values that will not be read soon. */
 /* The words of group g, or of groups g and g + 1 of 8 lanes, each in the lanes of its group. */
