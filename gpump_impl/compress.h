@@ -63,7 +63,7 @@ typedef enum gpump_compress_form {
 #define GPUMP_COMPRESS_ALLOW_ALL 31u
 /* Only what the paper has: no tags in WARP, no GRID and no MIXED in BLOCK, no NEAR. */
 #define GPUMP_COMPRESS_PAPER 256u
-/* AVX2, and AVX-512 to save WARP, is taken where the processor has it, unless GPUMP_NO_SIMD is defined. PLAIN: use neither; AVX2: no
+/* AVX2, and AVX-512 for WARP, is taken where the processor has it, unless GPUMP_NO_SIMD is defined. PLAIN: use neither; AVX2: no
  * AVX-512. The bytes are the same either way. */
 #define GPUMP_COMPRESS_PLAIN 512u
 #define GPUMP_COMPRESS_AVX2 2048u
