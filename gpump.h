@@ -63,7 +63,7 @@
 #pragma clang diagnostic ignored "-Wold-style-cast"
 #endif
 
-/* ---- gpump_impl/base.h ---- */
+/* ---- gpump_impl/base/base.h ---- */
 /* base: results, reasons, diagnostics, allocator, bit sets, stable hash, prng, wide arithmetic, sparse map (floor 0) */
 #ifndef GPUMP_BASE_H
 #define GPUMP_BASE_H
@@ -309,7 +309,7 @@ GPUMP_API uint32_t gpump_map_count(const gpump_map *map);
 GPUMP_END
 #endif
 
-/* ---- gpump_impl/gpu.h ---- */
+/* ---- gpump_impl/gpu/gpu.h ---- */
 /* gpu: geometry, presets, occupancy, context sizes and save times (floor 1, calculation) */
 #ifndef GPUMP_GPU_H
 #define GPUMP_GPU_H
@@ -460,7 +460,62 @@ GPUMP_API gpump_result gpump_gpu_cwsr_area(uint32_t gfx_version, uint32_t comput
 GPUMP_END
 #endif
 
-/* ---- gpump_impl/program.h ---- */
+/* ---- gpump_impl/gpu/metrics.h ---- */
+/* metrics: what running together costs and gains: NTT, ANTT, STP, fairness, speedups, violation rate (floor 1, calculation) */
+#ifndef GPUMP_METRICS_H
+#define GPUMP_METRICS_H
+
+
+
+GPUMP_BEGIN
+
+/* One program: its turnaround time alone and in the workload, in any one unit; both at least 1. */
+typedef struct gpump_metrics_run {
+    uint64_t alone;  /* turnaround time when it has the machine to itself */
+    uint64_t shared; /* turnaround time in the workload */
+} gpump_metrics_run;
+
+/* The system-level metrics of a workload (Eyerman and Eeckhout, IEEE Micro 2008; Tanasic 5.3.1; Lin 4.5). With NTT the normalised
+ * turnaround time shared / alone of a program and NP = 1 / NTT its normalised progress: */
+typedef struct gpump_metrics {
+    double antt;             /* arithmetic mean of NTT; 1 is no slowdown, lower is better */
+    double stp;              /* system throughput: sum of NP; up to the number of programs, higher is better */
+    double fairness;         /* smallest NP / largest NP; 1 all slowed equally, towards 0 one starves */
+    double harmonic_speedup; /* programs / sum of NTT = 1 / ANTT; balances throughput and fairness */
+    double weighted_speedup; /* sum of NP; equals STP here, and is Lin's WSpeedup when built from rates */
+    double best_ntt;         /* smallest NTT */
+    double worst_ntt;        /* largest NTT */
+} gpump_metrics;
+
+/* Returns the normalised turnaround time shared / alone of one program; 0 when alone is 0. Above 1: slowed down. */
+GPUMP_API double gpump_metrics_ntt(const gpump_metrics_run *run);
+
+/* Computes the metrics of a workload. runs: one per program; count: 1 or more. Returned in *metrics. GPUMP_ERROR_ARGUMENT names the
+ * program whose time is 0. Cost: linear in count, no allocation. */
+GPUMP_API gpump_result gpump_metrics_compute(const gpump_metrics_run *runs, uint32_t count, gpump_metrics *metrics, gpump_diag *diag);
+
+/* One program by its rate of work (instructions per cycle, blocks per second, ...), alone and in the workload; both above 0. */
+typedef struct gpump_metrics_rate {
+    double alone;
+    double shared;
+} gpump_metrics_rate;
+
+/* The same from `rates`, one per program: NP = shared / alone (Lin 4.5: HSpeedup and WSpeedup over IPC). GPUMP_ERROR_ARGUMENT names
+ * the program whose rate is not above 0. Returned in *metrics. Cost: linear in count. */
+GPUMP_API gpump_result gpump_metrics_compute_rates(const gpump_metrics_rate *rates, uint32_t count, gpump_metrics *metrics, gpump_diag *diag);
+
+/* Returns the share of latencies above limit, 0 to 1: the violation rate of a latency constraint (Chimera; Shieh 5.2). 0 for no
+ * latencies. An unknown latency (GPUMP_UNKNOWN) is a violation. Cost: linear in count. */
+GPUMP_API double gpump_metrics_violation_rate(const uint64_t *latencies, uint32_t count, uint64_t limit);
+
+/* Returns part / whole, 0 when whole is 0: wasted work (instructions or cycles thrown away or spent moving contexts over all of
+ * them) and utilisation (busy over available cycles) are both such shares. */
+GPUMP_API double gpump_metrics_share(uint64_t part, uint64_t whole);
+
+GPUMP_END
+#endif
+
+/* ---- gpump_impl/program/program.h ---- */
 /* program: a kernel's instructions as analyses see them, its control flow, dominators and loops (floor 1, program) */
 #ifndef GPUMP_PROGRAM_H
 #define GPUMP_PROGRAM_H
@@ -677,62 +732,7 @@ GPUMP_END
 #endif
 #endif
 
-/* ---- gpump_impl/metrics.h ---- */
-/* metrics: what running together costs and gains: NTT, ANTT, STP, fairness, speedups, violation rate (floor 1, calculation) */
-#ifndef GPUMP_METRICS_H
-#define GPUMP_METRICS_H
-
-
-
-GPUMP_BEGIN
-
-/* One program: its turnaround time alone and in the workload, in any one unit; both at least 1. */
-typedef struct gpump_metrics_run {
-    uint64_t alone;  /* turnaround time when it has the machine to itself */
-    uint64_t shared; /* turnaround time in the workload */
-} gpump_metrics_run;
-
-/* The system-level metrics of a workload (Eyerman and Eeckhout, IEEE Micro 2008; Tanasic 5.3.1; Lin 4.5). With NTT the normalised
- * turnaround time shared / alone of a program and NP = 1 / NTT its normalised progress: */
-typedef struct gpump_metrics {
-    double antt;             /* arithmetic mean of NTT; 1 is no slowdown, lower is better */
-    double stp;              /* system throughput: sum of NP; up to the number of programs, higher is better */
-    double fairness;         /* smallest NP / largest NP; 1 all slowed equally, towards 0 one starves */
-    double harmonic_speedup; /* programs / sum of NTT = 1 / ANTT; balances throughput and fairness */
-    double weighted_speedup; /* sum of NP; equals STP here, and is Lin's WSpeedup when built from rates */
-    double best_ntt;         /* smallest NTT */
-    double worst_ntt;        /* largest NTT */
-} gpump_metrics;
-
-/* Returns the normalised turnaround time shared / alone of one program; 0 when alone is 0. Above 1: slowed down. */
-GPUMP_API double gpump_metrics_ntt(const gpump_metrics_run *run);
-
-/* Computes the metrics of a workload. runs: one per program; count: 1 or more. Returned in *metrics. GPUMP_ERROR_ARGUMENT names the
- * program whose time is 0. Cost: linear in count, no allocation. */
-GPUMP_API gpump_result gpump_metrics_compute(const gpump_metrics_run *runs, uint32_t count, gpump_metrics *metrics, gpump_diag *diag);
-
-/* One program by its rate of work (instructions per cycle, blocks per second, ...), alone and in the workload; both above 0. */
-typedef struct gpump_metrics_rate {
-    double alone;
-    double shared;
-} gpump_metrics_rate;
-
-/* The same from `rates`, one per program: NP = shared / alone (Lin 4.5: HSpeedup and WSpeedup over IPC). GPUMP_ERROR_ARGUMENT names
- * the program whose rate is not above 0. Returned in *metrics. Cost: linear in count. */
-GPUMP_API gpump_result gpump_metrics_compute_rates(const gpump_metrics_rate *rates, uint32_t count, gpump_metrics *metrics, gpump_diag *diag);
-
-/* Returns the share of latencies above limit, 0 to 1: the violation rate of a latency constraint (Chimera; Shieh 5.2). 0 for no
- * latencies. An unknown latency (GPUMP_UNKNOWN) is a violation. Cost: linear in count. */
-GPUMP_API double gpump_metrics_violation_rate(const uint64_t *latencies, uint32_t count, uint64_t limit);
-
-/* Returns part / whole, 0 when whole is 0: wasted work (instructions or cycles thrown away or spent moving contexts over all of
- * them) and utilisation (busy over available cycles) are both such shares. */
-GPUMP_API double gpump_metrics_share(uint64_t part, uint64_t whole);
-
-GPUMP_END
-#endif
-
-/* ---- gpump_impl/liveness.h ---- */
+/* ---- gpump_impl/program/liveness.h ---- */
 /* liveness: live registers at every point, and of a diverged warp (floor 2, program) */
 #ifndef GPUMP_LIVENESS_H
 #define GPUMP_LIVENESS_H
@@ -802,7 +802,7 @@ GPUMP_END
 #endif
 #endif
 
-/* ---- gpump_impl/registers.h ---- */
+/* ---- gpump_impl/program/registers.h ---- */
 /* registers: register allocation onto a machine's file (floor 2, program) */
 #ifndef GPUMP_REGISTERS_H
 #define GPUMP_REGISTERS_H
@@ -853,7 +853,258 @@ GPUMP_END
 #endif
 #endif
 
-/* ---- gpump_impl/compress.h ---- */
+/* ---- gpump_impl/program/preempt_points.h ---- */
+/* preempt_points: where a kernel may be preempted, and what is live there (floor 3, program) */
+#ifndef GPUMP_PREEMPT_POINTS_H
+#define GPUMP_PREEMPT_POINTS_H
+
+
+
+#ifndef GPUMP_NO_PROGRAM
+GPUMP_BEGIN
+
+/* Filled by gpump_preempt_points_config_preset only. */
+typedef struct gpump_preempt_points_config {
+    uint32_t struct_size; /* sizeof(gpump_preempt_points_config) */
+    uint32_t interval;    /* K: one point for every so many instructions outside innermost loops; at least 1 */
+} gpump_preempt_points_config;
+/* Fills *config with "lin": K = 100 (published: 100 to 1000 makes no great difference, Lin 2.4.1). GPUMP_ERROR_UNKNOWN_NAME. */
+GPUMP_API gpump_result gpump_preempt_points_config_preset(gpump_preempt_points_config *config, const char *preset);
+
+/* The live vector of an instruction word: 54 bits beside a 10-bit opcode (Lin 2.4.1). Bit r, 0 to 52, is 32-bit register r;
+ * bit 53 stands for all from 53 up. */
+#define GPUMP_LIVE_VECTOR_REGISTERS 53u
+#define GPUMP_LIVE_VECTOR_REST (UINT64_C(1) << 53)
+/* Returns how many 32-bit registers a vector makes a switch save, of a thread that has `registers`. */
+GPUMP_API uint32_t gpump_live_vector_count(uint64_t vector, uint32_t registers);
+/* Returns 1 when the vector covers register `reg`. */
+GPUMP_INLINE int gpump_live_vector_has(uint64_t vector, uint32_t reg) {
+    return (int)(vector >> (reg < GPUMP_LIVE_VECTOR_REGISTERS ? reg : GPUMP_LIVE_VECTOR_REGISTERS) & 1u);
+}
+
+typedef enum gpump_preempt_kind {
+    GPUMP_PREEMPT_PP = 0,      /* a pp, followed by the instruction that carries the diverged vector */
+    GPUMP_PREEMPT_BARRIER,     /* a barrier chosen as a point: bar.pp */
+    GPUMP_PREEMPT_BARRIER_WAIT /* a barrier that was not chosen. It carries its vector too, because a warp that waits there
+                                  while others stop at points elsewhere would otherwise never stop */
+} gpump_preempt_kind;
+
+typedef struct gpump_preempt_point {
+    uint64_t vector;              /* live when the warp stops before the point's instruction, not diverged */
+    uint64_t vector_diverged;     /* live when it is diverged; barriers: the same as vector */
+    uint64_t predicates;          /* live predicate registers, bit 0 the first of them */
+    uint64_t predicates_diverged;
+    uint32_t instruction;         /* of the new program: PP or BARRIER_PP, whose immediate is this point's index */
+    uint32_t kind;                /* gpump_preempt_kind */
+    uint32_t loop;                /* the innermost loop it is for, in the old program; GPUMP_NONE: outside */
+    uint32_t live_registers;      /* 32-bit registers live there */
+    uint32_t live_diverged;
+} gpump_preempt_point;
+
+/* Places preemption points (Lin 2.4.1): one in each innermost loop, where its barrier is that has the fewest live registers,
+ * else at the place with the fewest live registers among those every iteration passes; and one for every K instructions
+ * outside innermost loops, by the same choice. Every barrier becomes a BARRIER_PP with its vector. Sets *placed to a new program and
+ * points[capacity] to the points in the order of its instructions. The program must be allocated (32-bit registers first, then at most 64
+ * predicates; gpump_registers_allocate gives that), at most one point per instruction. GPUMP_ERROR_CAPACITY with *count =
+ * needed, and no program; GPUMP_ERROR_STATE before _finish; GPUMP_ERROR_ARGUMENT; GPUMP_ERROR_MEMORY. Cost: liveness, plus
+ * for each point its enclosing divergences. */
+GPUMP_API gpump_result gpump_preempt_points_place(const gpump_program *program, const gpump_preempt_points_config *config,
+                                                  gpump_program **placed, gpump_preempt_point *points, uint32_t capacity,
+                                                  uint32_t *count, gpump_diag *diag);
+
+GPUMP_END
+#endif
+#endif
+
+/* ---- gpump_impl/program/clobbers.h ---- */
+/* clobbers: what re-execution would get wrong: clobber antidependences in regions and in whole blocks (floor 3, program) */
+#ifndef GPUMP_CLOBBERS_H
+#define GPUMP_CLOBBERS_H
+
+
+
+#ifndef GPUMP_NO_PROGRAM
+GPUMP_BEGIN
+
+/* The immediate of a BOUNDARY. */
+typedef enum gpump_boundary {
+    GPUMP_BOUNDARY_SPARSE = 0, /* starts a sparse region, and a short one */
+    GPUMP_BOUNDARY_SHORT = 1   /* starts a short region only */
+} gpump_boundary;
+
+/* A read whose source is overwritten before the region ends, and was not written in the region first (iGPU 3.1). Executing the
+ * region again would read the new value. */
+typedef struct gpump_clobber {
+    uint32_t start; /* registers: the BOUNDARY whose region it is; memory: GPUMP_NONE */
+    uint32_t read;  /* memory: the instruction that reads; registers: GPUMP_NONE */
+    uint32_t write; /* the instruction that overwrites it */
+    uint32_t reg;   /* the register; GPUMP_NONE: memory */
+} gpump_clobber;
+
+/* Lists the clobber antidependences left in a program with BOUNDARY instructions, memory first. level GPUMP_BOUNDARY_SPARSE
+ * looks at sparse regions, GPUMP_BOUNDARY_SHORT at short ones. unit GPUMP_UNIT_WARP or _THREAD: whose accesses can meet,
+ * and, for a warp, that its diverged sides run one after the other. The kernel's start is a boundary too; registers never
+ * written before are not counted there. An empty list means that a warp may go back to its last boundary at any time, except
+ * between an atomic, a volatile access or a barrier and the BOUNDARY behind it: those two must commit together.
+ * GPUMP_ERROR_CAPACITY with *count = needed; GPUMP_ERROR_STATE; GPUMP_ERROR_MEMORY. Cost: the sum of region sizes. */
+GPUMP_API gpump_result gpump_clobbers_find(const gpump_program *program, uint32_t unit, uint32_t level, gpump_clobber *list,
+                                           uint32_t capacity, uint32_t *count);
+
+/* Sets clobbers[i] (one byte per instruction) to 1 where instruction i may make its block unfit to be started again from the
+ * beginning: an atomic, a volatile write, or a write to global memory that some thread of the block may have read before. A
+ * block that has executed none of them can be flushed (Chimera's relaxed idempotence). Shared and local memory do not count:
+ * a fresh start finds them undefined anyway. *count (may be NULL): how many. GPUMP_ERROR_MEMORY. Cost: near-linear. */
+GPUMP_API gpump_result gpump_clobbers_block(const gpump_program *program, uint8_t *clobbers, uint32_t *count);
+
+GPUMP_END
+#endif
+#endif
+
+/* ---- gpump_impl/program/regions.h ---- */
+/* regions: idempotent regions: where boundaries go, and what keeps their live-ins (floor 3, program) */
+#ifndef GPUMP_REGIONS_H
+#define GPUMP_REGIONS_H
+
+
+
+#ifndef GPUMP_NO_PROGRAM
+GPUMP_BEGIN
+
+/* Cuts that can be left out, to see what each kind costs. Regions without one of them are not safe to go back in. */
+typedef enum gpump_regions_without {
+    GPUMP_REGIONS_WITHOUT_BARRIERS = 1,   /* behind barriers */
+    GPUMP_REGIONS_WITHOUT_ATOMICS = 2,    /* behind atomics, volatile accesses and fences */
+    GPUMP_REGIONS_WITHOUT_LOOPS = 4,      /* the second one on a way round a loop */
+    GPUMP_REGIONS_WITHOUT_DIVERGENCE = 8, /* where lanes wait while others cross a boundary */
+    GPUMP_REGIONS_WITHOUT_CLOBBERS = 16   /* the hitting set over memory antidependences */
+} gpump_regions_without;
+
+/* Filled by gpump_regions_config_preset, then changed at will. */
+typedef struct gpump_regions_config {
+    uint32_t struct_size;      /* sizeof(gpump_regions_config) */
+    uint32_t unit;             /* GPUMP_UNIT_WARP; GPUMP_UNIT_THREAD: aliasing within a thread only, as the papers have it */
+    uint32_t few_live; /* 1: at equal loop depth prefer cuts with few live registers (iGPU); 0: cuts that cover most (de
+                          Kruijf) */
+    uint32_t max_instructions; /* longest way through a short region; 0: no short regions; else at least 2 (published: 16,
+                                  32, 64) */
+    uint32_t preserve;         /* 1: keep live-ins by renaming and moves; 0: boundaries only, registers are left to the host */
+    uint32_t without;          /* GPUMP_REGIONS_WITHOUT_... bits; 0 */
+    /* A host that knows more of aliases: 1 when instruction `write` may overwrite what instruction `read` has read before, in one `unit`.
+     * Asked only where gpump_program_may_alias says yes. NULL: that is all there is to know. */
+    int (*may_clobber)(void *user, uint32_t read, uint32_t write);
+    void *user;
+} gpump_regions_config;
+/* Presets: "igpu" (sparse regions), "igpu_short" (and short ones of 32), "dekruijf". */
+GPUMP_API gpump_result gpump_regions_config_preset(gpump_regions_config *config, const char *preset);
+
+/* Why a boundary stands where it does: the tag of a BOUNDARY. */
+typedef enum gpump_cut {
+    GPUMP_CUT_NONE = 0,
+    GPUMP_CUT_CLOBBER,    /* parts a memory read from a write that may overwrite its source (hitting set) */
+    GPUMP_CUT_FORCED,     /* behind a barrier, an atomic, a volatile access or a fence */
+    GPUMP_CUT_LOOP,       /* second boundary on a way round a loop */
+    GPUMP_CUT_DIVERGENCE, /* where lanes may wait while others cross a boundary */
+    GPUMP_CUT_LENGTH,     /* keeps a short region short */
+    GPUMP_CUT_COPY,       /* second half of a copy that keeps a live-in register */
+    GPUMP_CUTS
+} gpump_cut;
+
+typedef struct gpump_regions_report {
+    uint32_t pairs;              /* memory antidependences cut by the hitting set */
+    uint32_t cuts[GPUMP_CUTS];   /* boundaries by reason */
+    uint32_t sparse;             /* boundaries in all, the kernel's start not counted */
+    uint32_t shorts;
+    uint32_t moves;              /* put in to keep live-ins */
+    uint32_t copies;             /* of them, those through a second boundary */
+} gpump_regions_report;
+
+/* Divides a program into idempotent regions and sets *formed to it with a BOUNDARY at the start of each (the kernel's own start
+ * apart) and with what keeps their live-in registers. Best before register allocation, which then honours the boundaries;
+ * allowed after it.
+ *
+ * Cuts (facts: de Kruijf's compiler; iGPU 3.2): forced ones; a greedy hitting set over memory antidependences; at least two
+ * on every way round a loop that has any; where a warp may be diverged at a boundary, one at every place its other lanes can
+ * wait. A warp at a BOUNDARY waits for its own instructions in flight, then records the PC behind it *and* its SIMT stack.
+ * At a barrier it waits for those that could still fault. A branch that decides whether a barrier is reached is taken for
+ * uniform. *report (may be NULL) gets the counts. GPUMP_ERROR_STATE, GPUMP_ERROR_ARGUMENT (config; program with
+ * boundaries), GPUMP_ERROR_MEMORY. Cost: liveness, and the sum of region sizes a few times over. */
+GPUMP_API gpump_result gpump_regions_form(const gpump_program *program, const gpump_regions_config *config,
+                                          gpump_program **formed, gpump_regions_report *report, gpump_diag *diag);
+
+/* Keeps the live-ins of the regions of a program that has boundaries: gpump_regions_form's second half, for hosts that place
+ * their own. Sets *preserved to a new program; adds to *report (may be NULL). GPUMP_ERROR_STATE, GPUMP_ERROR_MEMORY. Cost: the sum of region sizes, a few
+ * times over. */
+GPUMP_API gpump_result gpump_regions_preserve(const gpump_program *program, gpump_program **preserved,
+                                              gpump_regions_report *report, gpump_diag *diag);
+
+/* What a thread stores whenever it crosses a sparse boundary, so that it can be taken off at any time afterwards and restart from
+ * memory (continuous spilling, iGPU 4.2). Just-in-time spilling needs no code: who takes a warp off saves what is live where its
+ * SIMT stack says it would restart (gpump_liveness_stack). */
+typedef enum gpump_spilling {
+    GPUMP_SPILLING_ALL = 0,    /* every live-in, which the region then loads again: the paper's */
+    GPUMP_SPILLING_CHANGED = 1 /* live-ins that may have changed since they were last stored; only who was taken off loads them */
+} gpump_spilling;
+
+/* Sets sets[b * words], words = gpump_liveness_words, to the registers that the b-th sparse BOUNDARY of a program, in layout order,
+ * stores under `spilling` (gpump_spilling), and *count to how many there are. `liveness` is that of the program. Every register has one place, which no other one shares. Call with capacity (in
+ * boundaries) 0 to learn the count. GPUMP_ERROR_CAPACITY, GPUMP_ERROR_ARGUMENT, GPUMP_ERROR_STATE, GPUMP_ERROR_MEMORY. Cost:
+ * near-linear in instructions, times words. */
+GPUMP_API gpump_result gpump_regions_stored(const gpump_program *program, const gpump_liveness *liveness, uint32_t spilling,
+                                            uint64_t *sets, uint32_t capacity, uint32_t *count);
+
+GPUMP_END
+#endif
+#endif
+
+/* ---- gpump_impl/program/page_checks.h ---- */
+/* page_checks: page faults without precise exceptions: checks that the compiler puts in (floor 3, program) */
+#ifndef GPUMP_PAGE_CHECKS_H
+#define GPUMP_PAGE_CHECKS_H
+
+
+
+#ifndef GPUMP_NO_PROGRAM
+GPUMP_BEGIN
+
+/* Filled by gpump_page_checks_config_preset only. */
+typedef struct gpump_page_checks_config {
+    uint32_t struct_size; /* sizeof(gpump_page_checks_config) */
+    uint32_t page_bytes;  /* a power of two */
+    uint32_t bits;        /* check predicates a loop may use; 1 to 8 (Kim 2.6) */
+    uint32_t walks;       /* 1: an array walked at a fixed step is checked once per page (Kim 2.3) */
+    uint32_t predicated;  /* 1: loops that follow pointers are predicated on the check and call behind the loop (Kim 2.5) */
+} gpump_page_checks_config;
+/* Preset "kim": pages of 4 KB, 4 bits, both on; "kim_plain": a check and a call for every access. */
+GPUMP_API gpump_result gpump_page_checks_config_preset(gpump_page_checks_config *config, const char *preset);
+
+typedef struct gpump_page_checks_report {
+    uint32_t accesses;   /* to global or generic memory */
+    uint32_t walks;      /* of them, checked once per page */
+    uint32_t predicated; /* of them, checked by the access itself in a predicated loop */
+    uint32_t plain;      /* of them, checked one by one */
+    uint32_t loops;      /* predicated loops */
+} gpump_page_checks_report;
+
+/* Puts page checks before (or into) every access to global or generic memory, so that no unchecked access can fault, and
+ * sets *checked to the new program and *report to what became of them. The host carries out START_MARKER, CLEAR_CHECK, CHECK, PAGE_ENTERED, GUARDED_CALL and
+ * GPUMP_FLAG_CHECKED as gpump_operation says; after the call has served the fault, lanes go on at the marker, and everything
+ * between marker and call may be done again.
+ *
+ * A *walk* is an access that every iteration of an innermost loop makes through a register whose only change in the loop is
+ * one ADD of less than a page, also in every iteration. A *predicated loop* is one basic block without stores, atomics or
+ * guarded instructions that loads from addresses it has loaded: loads check themselves, carried registers change only behind
+ * the last check, and a fault leaves the loop. (Departures from Kim's printed figures: docs/papers.md.) Everything else is
+ * checked one by one; atomics too, as writes. What has GPUMP_FLAG_RESIDENT is left alone. Accesses have their address in
+ * uses[0] and displacement, and are aligned to their size. GPUMP_ERROR_STATE, GPUMP_ERROR_CONFIG, GPUMP_ERROR_ARGUMENT (an access without an address
+ * register), GPUMP_ERROR_MEMORY. Cost: near-linear. */
+GPUMP_API gpump_result gpump_page_checks_insert(const gpump_program *program, const gpump_page_checks_config *config,
+                                                gpump_program **checked, gpump_page_checks_report *report, gpump_diag *diag);
+
+GPUMP_END
+#endif
+#endif
+
+/* ---- gpump_impl/context/compress.h ---- */
 /* compress: vector registers as values, bases and strides, and back, exactly (floor 2, calculation; Lin 2.3.3) */
 #ifndef GPUMP_COMPRESS_H
 #define GPUMP_COMPRESS_H
@@ -1009,107 +1260,460 @@ GPUMP_API gpump_result gpump_compress_count(const gpump_compress_layout *layout,
 GPUMP_END
 #endif
 
-/* ---- gpump_impl/cost.h ---- */
-/* cost: what it takes to get a block off its SM by each technique (floor 2, calculation and one small table; Shieh 3.3.2) */
-#ifndef GPUMP_COST_H
-#define GPUMP_COST_H
+/* ---- gpump_impl/context/context.h ---- */
+/* context: the saved state of a block as bytes, and the space such contexts live in (floor 3)
+ *
+ * One layout for everything a block needs to go on elsewhere (Lin 2.3, 2.4.2; Tanasic 5.2.2). All numbers little-endian.
+ *
+ *   header, 40 bytes                              then sections, each 8-byte aligned
+ *     0  8  the letters "gpumpctx"                  0  4  type (gpump_context_type; from 2^30 on the host's own)
+ *     8  4  version (GPUMP_CONTEXT_VERSION)         4  4  index: the warp, or 0 for the block as a whole
+ *    12  4  number of sections                      8  8  payload length n, bytes
+ *    16  8  length of everything, bytes            16  n  payload
+ *    24  8  checksum of everything but this field   ..  .  zeros up to the next multiple of 8
+ *    32  8  zero
+ *
+ * A reader refuses what is truncated, altered or foreign, and says at which offset. Sections of unknown type pass through and
+ * count. Version 1 readers read every version 1 file: new kinds of state become new types, never new meanings of old ones. */
+#ifndef GPUMP_CONTEXT_H
+#define GPUMP_CONTEXT_H
+
 
 
 
 
 GPUMP_BEGIN
 
-/* How many finished blocks of a kernel the estimates rest on. */
-#define GPUMP_COST_WINDOW 64
+#define GPUMP_CONTEXT_VERSION 1
+#define GPUMP_CONTEXT_HEADER_BYTES 40
+#define GPUMP_CONTEXT_SECTION_BYTES 16
 
-/* What is known about the finished blocks of one kernel: hardware kind, held by value, without pointers, copied by
- * assignment. A zeroed struct is an empty history. CPI: cycles per warp instruction of one block, Q16.16. */
-typedef struct gpump_cost_history {
-    uint64_t finished;                        /* blocks ever recorded */
-    uint64_t instructions_sum;                /* over the window */
-    uint64_t cpi_sum;                         /* over the window, Q16.16 */
-    uint64_t deviation_sum;                   /* the same in steps of 1/256 cycle, at most 2^24 each: for the deviation */
-    uint64_t deviation_squares;               /* and its squares */
-    uint64_t instructions[GPUMP_COST_WINDOW]; /* ring of the last blocks */
-    uint32_t cpi[GPUMP_COST_WINDOW];          /* Q16.16, saturated */
-} gpump_cost_history;
+typedef enum gpump_context_type {
+    GPUMP_CONTEXT_BLOCK = 1,       /* which block this is: 96 bytes, gpump_context_block in order */
+    GPUMP_CONTEXT_REGISTERS = 2,   /* per warp: u32 registers, u32 lanes, then u32 values [register][lane] */
+    GPUMP_CONTEXT_PREDICATES = 3,  /* per warp: u64 per predicate, bit = lane */
+    GPUMP_CONTEXT_SHARED = 4,      /* the block's shared memory as bytes */
+    GPUMP_CONTEXT_STACK = 5,       /* per warp: SIMT stack, bottom first; 16 bytes per entry: u32 pc, u32 reconvergence pc, u64 lanes */
+    GPUMP_CONTEXT_BARRIERS = 6,    /* per block: u64 words as the host arranges them (arrival marks by warp, ...) */
+    GPUMP_CONTEXT_EXITS = 7,       /* per block: u64 per warp, bit = lane that has exited */
+    GPUMP_CONTEXT_LOCAL = 8,       /* per block: u64 words, where its threads' local memory lies */
+    GPUMP_CONTEXT_CONTROL = 9,     /* the block's entry of the context control block (Lin Fig. 2.12): 32 bytes, gpump_context_control
+                                      in order: what has stayed in place, and where */
+    GPUMP_CONTEXT_COMPRESSED = 10, /* per warp, or for all warps together at index GPUMP_NONE: u32 form, warps, registers, lanes,
+                                      lanes of the last warp, lanes of a pattern group, length; u32 zero; then that many bytes:
+                                      pattern vectors and registers as compress.h lays them out */
+    GPUMP_CONTEXT_REPLAY = 11,     /* reserved: replay queue */
+    GPUMP_CONTEXT_LOG = 12,        /* reserved: operand log */
+    GPUMP_CONTEXT_RESTART = 13,    /* reserved: restart PCs */
+    GPUMP_CONTEXT_TYPES = 14,      /* the first type this version does not know */
+    GPUMP_CONTEXT_HOST = 0x40000000 /* from here on the host's own */
+} gpump_context_type;
 
-/* Where the drain estimate takes its CPI from. */
-typedef enum gpump_cost_cpi {
-    GPUMP_COST_CPI_SMALLER_DEVIATION = 0, /* Shieh: of the two below the one whose standard deviation is smaller; a tie is running */
-    GPUMP_COST_CPI_RUNNING = 1,           /* the block's own so far (Chimera, as recalled: docs/papers.md) */
-    GPUMP_COST_CPI_FINISHED = 2,          /* mean of the last finished blocks */
-    GPUMP_COST_CPI_SOURCES = 3
-} gpump_cost_cpi;
+/* Which block it is and how far it was. */
+typedef struct gpump_context_block {
+    uint64_t cookie;           /* the host's name for the block */
+    uint64_t linear;           /* linear block index in the grid */
+    uint64_t executed;         /* warp instructions since its launch */
+    uint64_t cycles;           /* cycles on an SM since its launch */
+    uint32_t kernel;           /* kernel number, from 1 */
+    uint32_t process;          /* process or address space */
+    uint32_t block[3];         /* block index x, y, z: values, so that nothing has to be looked up */
+    uint32_t grid[3];          /* grid size in blocks x, y, z */
+    uint32_t block_threads[3]; /* block size in threads x, y, z */
+    uint32_t warps;
+    uint32_t lanes;            /* threads of a warp; 1 to 64 */
+    uint32_t registers;        /* 32-bit registers per thread */
+    uint32_t clobbered;        /* 1: must never be flushed */
+    uint32_t unused;
+} gpump_context_block;
 
-/* Bits of gpump_cost_options.flags. */
-#define GPUMP_COST_DRAIN_LOSES 1u   /* drain costs the issue slots that idle until the SM's last block is out (Chimera) */
-#define GPUMP_COST_DRAIN_CAREFUL 2u /* a block that may not be flushed runs as long as the longest of the window, not the mean one (ours) */
+/* One entry of a SIMT stack. */
+typedef struct gpump_context_stack_entry {
+    uint32_t pc;
+    uint32_t reconvergence_pc;
+    uint64_t lanes;
+} gpump_context_stack_entry;
 
-typedef struct gpump_cost_options {
-    uint32_t cpi;          /* gpump_cost_cpi */
-    uint32_t flags;        /* GPUMP_COST_... */
-    uint64_t limit_cycles; /* only with GPUMP_COST_DRAIN_LOSES: blocks that drain within it are taken to be drained */
-} gpump_cost_options;
+/* Parts of a block's state; bits. The first two are also gpump_sm_part. */
+typedef enum gpump_context_part {
+    GPUMP_CONTEXT_PART_REGISTERS = 1,
+    GPUMP_CONTEXT_PART_SHARED = 2,
+    GPUMP_CONTEXT_PART_STACKS = 4,
+    GPUMP_CONTEXT_PART_BLOCK = 8
+} gpump_context_part;
 
-/* What a rewind of one block would save and lose. */
-typedef struct gpump_cost_rewind {
-    uint64_t bytes;    /* live-ins of its warps' last region boundaries and its shared memory */
-    uint64_t executed; /* warp instructions since those boundaries */
-} gpump_cost_rewind;
+/* What of a block is not in this context but still on an SM (Lin 2.3.1, 2.4.2: the pointer that is NULL). */
+typedef struct gpump_context_control {
+    uint32_t in_place;      /* GPUMP_CONTEXT_PART_REGISTERS, _SHARED or both; 0: everything is here */
+    uint32_t sm;            /* where those are */
+    uint32_t slot;          /* block slot and generation there */
+    uint32_t generation;
+    uint32_t register_base; /* first 32-bit register, and how many; 0 and 0 when they are here */
+    uint32_t registers;
+    uint32_t shared_base;   /* first byte, and how many */
+    uint32_t shared_bytes;
+} gpump_context_control;
 
-/* One block's cost by each gpump_technique. */
-typedef struct gpump_cost_estimate {
-    uint64_t latency[GPUMP_TECHNIQUES];  /* cycles until its room is free; GPUMP_UNKNOWN: cannot be told */
-    uint64_t overhead[GPUMP_TECHNIQUES]; /* warp instructions lost; GPUMP_UNKNOWN likewise */
-} gpump_cost_estimate;
+/* ---- writing ---- */
 
-/* Notes a block that has ended: warp instructions of its whole life and the cycles it ran (stalls for a switch not counted).
- * A block without instructions is not noted. Cost: a division. */
-GPUMP_API void gpump_cost_history_record(gpump_cost_history *history, uint64_t instructions, uint64_t cycles);
-/* Returns how many blocks the window holds, 0 to GPUMP_COST_WINDOW. */
-GPUMP_API uint32_t gpump_cost_history_count(const gpump_cost_history *history);
-/* Returns the mean instructions of a finished block, rounded up; GPUMP_UNKNOWN when none has finished. */
-GPUMP_API uint64_t gpump_cost_history_instructions(const gpump_cost_history *history);
-/* Returns a hash of the table, the same on every machine. Cost: linear in the window. */
-GPUMP_API uint64_t gpump_cost_history_hash(const gpump_cost_history *history);
-/* Returns the table's size, bits: per entry instructions and CPI, 32 bits each, and the five sums. */
-GPUMP_API uint64_t gpump_cost_history_bits(void);
+/* Writes a context into the caller's memory. Private members; plain data. */
+typedef struct gpump_context_writer {
+    unsigned char *memory;
+    uint64_t capacity, used;
+    uint32_t sections;
+    uint32_t failed;
+} gpump_context_writer;
 
-/* Returns the cycles per warp instruction of a block so far, Q16.16, rounded up; GPUMP_UNKNOWN when it has executed nothing. */
-GPUMP_API uint64_t gpump_cost_cpi_of(uint64_t executed, uint64_t cycles);
+/* Starts a context in `memory` of `capacity` bytes, any alignment. NULL and 0 only measure: gpump_context_end then says how much. */
+GPUMP_API gpump_result gpump_context_begin(gpump_context_writer *writer, void *memory, uint64_t capacity);
+/* Appends a section of `type` (gpump_context_type) and `index` (the warp, or 0) and returns its payload of `bytes` zero bytes to be
+ * filled, or NULL when only measuring or out of room (which gpump_context_end then says). Cost: linear in bytes. */
+GPUMP_API void *gpump_context_reserve(gpump_context_writer *writer, uint32_t type, uint32_t index, uint64_t bytes);
+/* Appends a section of `type` and `index` with a copy of data[bytes]: shared memory, host-private state, sections passed through. Here
+ * and below gpump_context_end reports what went wrong. Cost: linear. */
+GPUMP_API void gpump_context_put(gpump_context_writer *writer, uint32_t type, uint32_t index, const void *data, uint64_t bytes);
+/* Appends which block it is and how far, *block. */
+GPUMP_API void gpump_context_put_block(gpump_context_writer *writer, const gpump_context_block *block);
+/* Appends the registers of a warp: values[registers][lanes], 32-bit words; 64-bit registers are two of them. Cost: linear. */
+GPUMP_API void gpump_context_put_registers(gpump_context_writer *writer, uint32_t warp, const uint32_t *values, uint32_t registers,
+                                           uint32_t lanes);
+/* Appends the SIMT stack of a warp: entries[count], bottom first; count 0: all its threads have ended. Cost: linear. */
+GPUMP_API void gpump_context_put_stack(gpump_context_writer *writer, uint32_t warp, const gpump_context_stack_entry *entries, uint32_t count);
+/* Appends words[count], u64, as `type` and `index`: predicates, exits, barriers, local memory pointers. Cost: linear. */
+GPUMP_API void gpump_context_put_words(gpump_context_writer *writer, uint32_t type, uint32_t index, const uint64_t *words, uint32_t count);
+/* Appends the control entry of a block of which a part stays in place. */
+GPUMP_API void gpump_context_put_control(gpump_context_writer *writer, const gpump_context_control *control);
+/* Appends registers in the smallest form that `allow` (GPUMP_COMPRESS_ALLOW_...) permits: those of warp `index`, or of all warps at
+ * index GPUMP_NONE. layout, values and live as in gpump_compress_save, errors and cost too. Until gpump_context_end the writer needs
+ * room for gpump_compress_bound; measuring counts that bound, so a context may turn out shorter than measured. */
+GPUMP_API gpump_result gpump_context_put_compressed(gpump_context_writer *writer, uint32_t index, const gpump_compress_layout *layout,
+                                                    const uint32_t *values, const uint64_t *live, uint32_t allow, gpump_diag *diag);
+/* Ends the context: writes header and checksum. Sets *bytes to its length, or with GPUMP_ERROR_CAPACITY (also when only measuring) to
+ * the length needed. Cost: linear. */
+GPUMP_API gpump_result gpump_context_end(gpump_context_writer *writer, uint64_t *bytes);
 
-/* Estimates every block of one SM by every technique (Shieh 3.3.2).
- *   gpu        clock and bandwidth: a switch moves context_bytes at the SM's share (1/sms)
- *   histories  indexed by kernel number; entries past history_count, or NULL, know nothing
- *   blocks     the SM's resident blocks, count up to 64
- *   rewind     parallel to blocks, or NULL: no rewind
- *   options    NULL: Shieh's
- *   estimates  out, parallel to blocks
- * flush: 0 cycles, all executed instructions. switch: bytes over bandwidth; the kernel's mean IPC of a block on this SM x 2
- * latencies (saved and restored). drain: (mean instructions of finished blocks - executed) x CPI, at least 0; nothing lost.
- * rewind: its bytes over bandwidth; the instructions since the boundary and the two stalls as in switch. Whether a technique
- * is allowed is not its business (gpump_block_view.may). What cannot be told for lack of samples is GPUMP_UNKNOWN: a
- * deviation needs two, an average one. Estimates take blocks one by one; see gpump_cost_port for what the SM's one port makes
- * of several. Cost: a few divisions per block. Errors: GPUMP_ERROR_ARGUMENT. */
-GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gpump_cost_history *histories, uint32_t history_count,
-                                                  const gpump_block_view *blocks, uint32_t count, const gpump_cost_rewind *rewind,
-                                                  const gpump_cost_options *options, gpump_cost_estimate *estimates, gpump_diag *diag);
+/* ---- reading ---- */
 
-/* Returns which source (gpump_cost_cpi) the drain estimate of `kernel` takes on the SM of blocks[count] under
- * GPUMP_COST_CPI_SMALLER_DEVIATION; with neither deviation known, GPUMP_COST_CPI_SOURCES. Cost: linear in count. */
-GPUMP_API gpump_cost_cpi gpump_cost_cpi_source(const gpump_cost_history *history, const gpump_block_view *blocks, uint32_t count,
-                                               uint32_t kernel);
+/* One section of a context that has been opened. */
+typedef struct gpump_context_section {
+    uint32_t type;                /* gpump_context_type, or the host's own */
+    uint32_t index;               /* the warp, or 0 */
+    uint64_t bytes;               /* payload length */
+    uint64_t offset;              /* of the payload in the context */
+    const unsigned char *payload; /* inside the caller's memory */
+} gpump_context_section;
 
-/* The exact latency of several saves, which share the one port of their SM: orders them shortest first, which frees each
- * as early as can be. `cycles` are the saves' own latencies (count up to 64); order[i] is the index of the i-th to be saved and
- * finish[k] the cycle when save k is done. Returns when the last is done. The paper's estimate is the longest alone. */
-GPUMP_API uint64_t gpump_cost_port(const uint64_t *cycles, uint32_t count, uint32_t *order, uint64_t *finish);
+/* Walks a context. Private members; plain data that points into the caller's memory. */
+typedef struct gpump_context_reader {
+    const unsigned char *memory;
+    uint64_t bytes, next;
+    uint32_t sections, unused;
+} gpump_context_reader;
+
+/* Opens a context: checks magic, version, lengths, every section's bounds, padding and the checksum. GPUMP_ERROR_FORMAT with the
+ * field, and its offset in diag.index. Memory may be longer than the context. Cost: linear, about the speed of reading. */
+GPUMP_API gpump_result gpump_context_open(gpump_context_reader *reader, const void *memory, uint64_t bytes, gpump_diag *diag);
+/* Gets the next section into *section; GPUMP_EMPTY after the last, and the walk starts again. */
+GPUMP_API gpump_result gpump_context_next(gpump_context_reader *reader, gpump_context_section *section);
+/* Finds a section by type and index; GPUMP_EMPTY when there is none. Searches from behind the one found last, so reading in order
+ * costs a step each. */
+GPUMP_API gpump_result gpump_context_find(gpump_context_reader *reader, uint32_t type, uint32_t index, gpump_context_section *section);
+/* Reads the block's section into *block. This and the typed reads below: GPUMP_EMPTY when the section is absent, GPUMP_ERROR_FORMAT when its
+ * length contradicts its content, GPUMP_ERROR_CAPACITY when the array is too small. Cost: as gpump_context_find, and linear. */
+GPUMP_API gpump_result gpump_context_get_block(gpump_context_reader *reader, gpump_context_block *block);
+/* Reads the registers of a warp into values[registers][lanes]; GPUMP_ERROR_FORMAT unless they were written as just so many. */
+GPUMP_API gpump_result gpump_context_get_registers(gpump_context_reader *reader, uint32_t warp, uint32_t *values, uint32_t registers,
+                                                   uint32_t lanes);
+/* Reads the SIMT stack of a warp into entries[capacity], bottom first, and sets *count. */
+GPUMP_API gpump_result gpump_context_get_stack(gpump_context_reader *reader, uint32_t warp, gpump_context_stack_entry *entries,
+                                               uint32_t capacity, uint32_t *count);
+/* Reads the section of `type` and `index` into words[capacity] and sets *count. */
+GPUMP_API gpump_result gpump_context_get_words(gpump_context_reader *reader, uint32_t type, uint32_t index, uint64_t *words,
+                                               uint32_t capacity, uint32_t *count);
+/* Reads the control entry into *control: which part of the block is still on an SM. */
+GPUMP_API gpump_result gpump_context_get_control(gpump_context_reader *reader, gpump_context_control *control);
+/* Reads compressed registers back, those of warp `index` or GPUMP_NONE as they were written; those that were dead are left as they
+ * are. `layout` must have the shape they were written with, its strides may differ: values[] lies as it says. GPUMP_ERROR_FORMAT. */
+GPUMP_API gpump_result gpump_context_get_compressed(gpump_context_reader *reader, uint32_t index, const gpump_compress_layout *layout,
+                                                    uint32_t *values, gpump_diag *diag);
+/* Returns what a block cannot be restored without and this context neither has nor says to be in place: gpump_context_part bits, 0
+ * for a whole context. shared_bytes is the block's; registers and stacks are missing if any warp's are, though a warp whose stack is
+ * empty has ended and needs no registers. Blocks of over 1024 warps are
+ * not believed. Cost: one walk. */
+GPUMP_API uint32_t gpump_context_missing(gpump_context_reader *reader, uint32_t shared_bytes);
+/* Counts sections whose type this version does not know; the host's own do not count. Cost: one walk. */
+GPUMP_API uint32_t gpump_context_unknown_sections(const gpump_context_reader *reader);
+
+/* ---- space for saved contexts, preallocated per kernel (Tanasic 5.2.2; hardware) ---- */
+
+typedef struct gpump_context_pool gpump_context_pool;
+/* Filled by the caller; every field counts. */
+typedef struct gpump_context_pool_config {
+    uint32_t struct_size; /* sizeof(gpump_context_pool_config) */
+    uint32_t kernels;     /* kernels that own space at the same time; 1 to 4096 */
+    uint32_t contexts;    /* contexts per kernel; 1 to 65536 */
+    uint32_t unused;
+    uint64_t context_bytes; /* bytes of each; at least 1 */
+} gpump_context_pool_config;
+
+/* Sets *bytes to the memory of the pool's bookkeeping (the contexts themselves are elsewhere: kernels x contexts x context_bytes). */
+GPUMP_API gpump_result gpump_context_pool_bytes(const gpump_context_pool_config *config, size_t *bytes, gpump_diag *diag);
+/* Makes an empty pool in `memory` and sets *pool. */
+GPUMP_API gpump_result gpump_context_pool_init(void *memory, size_t bytes, const gpump_context_pool_config *config,
+                                               gpump_context_pool **pool, gpump_diag *diag);
+/* Takes over a byte copy of a pool and sets *pool. */
+GPUMP_API gpump_result gpump_context_pool_adopt(void *memory, size_t bytes, const gpump_context_pool_config *config,
+                                                gpump_context_pool **pool, gpump_diag *diag);
+/* Returns a hash of the whole state, the same on every machine. Cost: linear. */
+GPUMP_API uint64_t gpump_context_pool_hash(const gpump_context_pool *pool);
+/* Sets *bits to the storage of the bookkeeping: a 15-bit owner and a bit per context. */
+GPUMP_API gpump_result gpump_context_pool_bits(const gpump_context_pool_config *config, uint64_t *bits, gpump_diag *diag);
+/* Gives `kernel` (from 1) its space; GPUMP_ERROR_FULL when all spaces are taken, GPUMP_ERROR_STATE when it has one. Cost of this and
+ * the calls below: linear in config.kernels and in contexts / 64. */
+GPUMP_API gpump_result gpump_context_pool_open(gpump_context_pool *pool, uint32_t kernel);
+/* Takes the space of `kernel` back; GPUMP_ERROR_STATE while contexts are in it, or when it has none. */
+GPUMP_API gpump_result gpump_context_pool_close(gpump_context_pool *pool, uint32_t kernel);
+/* Takes room for one context of a kernel: sets *context, its offset being *context x context_bytes. GPUMP_ERROR_FULL when the
+ * kernel's space is used up, GPUMP_ERROR_CAPACITY when `bytes` exceeds context_bytes, GPUMP_ERROR_STATE without an open space. */
+GPUMP_API gpump_result gpump_context_pool_take(gpump_context_pool *pool, uint32_t kernel, uint64_t bytes, uint64_t *context);
+/* Gives the room of `context` back; GPUMP_ERROR_STATE when it is not taken. */
+GPUMP_API gpump_result gpump_context_pool_give(gpump_context_pool *pool, uint64_t context);
+/* Returns how many more contexts of a kernel fit; 0 without an open space. */
+GPUMP_API uint32_t gpump_context_pool_room(const gpump_context_pool *pool, uint32_t kernel);
 
 GPUMP_END
 #endif
 
-/* ---- gpump_impl/sm.h ---- */
+/* ---- gpump_impl/context/in_place.h ---- */
+/* in_place: which blocks must give up registers or shared memory so that another kernel fits (floor 3, calculation; Lin 2.3.1)
+ *
+ * A preempted block may leave its registers, its shared memory or both where they are: only what the incoming kernel needs is
+ * written to memory. This finds the smallest such set; gpump_sm_preempt carries it out (gpump_sm_choice.keep). */
+#ifndef GPUMP_IN_PLACE_H
+#define GPUMP_IN_PLACE_H
+
+
+
+
+GPUMP_BEGIN
+
+/* Where blocks of the incoming kernel may stand. */
+typedef enum gpump_in_place_placement {
+    GPUMP_IN_PLACE_FROM_ZERO = 0, /* at 0, size, 2 x size ...: one beside the other from the start (Lin Fig. 2.4's registers) */
+    GPUMP_IN_PLACE_ALIGNED = 1,   /* at multiples of size, whichever cost least (the positions of Shieh 3.2) */
+    GPUMP_IN_PLACE_BEST = 2       /* anywhere: the least over all placements */
+} gpump_in_place_placement;
+
+/* What the incoming kernel needs on this SM. */
+typedef struct gpump_in_place_need {
+    uint32_t blocks;             /* how many blocks must fit at the same time; 1 to 64 */
+    uint32_t registers;          /* 32-bit registers of one block, rounded to the granule */
+    uint32_t shared_bytes;       /* shared memory of one block, rounded, bytes */
+    uint32_t register_placement; /* gpump_in_place_placement */
+    uint32_t shared_placement;   /* gpump_in_place_placement */
+} gpump_in_place_need;
+
+/* The plan in numbers. */
+typedef struct gpump_in_place_plan {
+    uint64_t register_bytes;  /* allocated bytes of registers given up */
+    uint64_t shared_bytes;    /* bytes of shared memory given up */
+    uint32_t register_blocks; /* blocks that give up registers: the fewest possible */
+    uint32_t shared_blocks;   /* blocks that give up shared memory: the fewest possible */
+    uint32_t blocks;          /* blocks that give up either */
+    uint32_t unused;
+} gpump_in_place_plan;
+
+/* Finds the fewest blocks that must give up registers, and the fewest that must give up shared memory, so that need->blocks
+ * blocks fit. Each is a minimum of its own; among equals, blocks that give up the other part already, then fewer bytes.
+ *   blocks         the SM's blocks, at most 64 (gpump_sm_blocks); a block whose `may` lacks switch stays whole
+ *   registers      size of the register file, 32-bit registers;  shared_bytes: of shared memory
+ *   give_up        count entries: gpump_sm_part bits (1 registers, 2 shared memory); 0: all of the block stays
+ *   register_bases, shared_bases   need->blocks entries, ascending; may be NULL
+ * GPUMP_ERROR_REFUSED with REGISTERS or SHARED_MEMORY when no plan exists. Cost: at most (blocks squared x need->blocks) steps;
+ * about 45 KB of stack. */
+GPUMP_API gpump_result gpump_in_place_find(const gpump_block_view *blocks, uint32_t count, uint32_t registers, uint32_t shared_bytes,
+                                           const gpump_in_place_need *need, gpump_in_place_plan *plan, uint32_t *give_up,
+                                           uint32_t *register_bases, uint32_t *shared_bases, gpump_diag *diag);
+
+GPUMP_END
+#endif
+
+/* ---- gpump_impl/context/spill.h ---- */
+/* spill: the pipelines that write and read contexts, as timing (floor 3, hardware and calculation; Lin 2.4.3, Fig. 2.13)
+ *
+ * Saving: each warp runs to its preemption point and drains; its live registers pass the compressor and fill a buffer of the
+ * block; every full segment goes to memory; behind the last warp's registers comes the block's shared memory, then the metadata
+ * (pattern vectors, SIMT stacks, control entry). Restoring is the reverse: metadata, shared memory, then the registers warp by
+ * warp through the decompressor, so that a warp may run as soon as its own registers are there.
+ *
+ * The host owns the memory: it pulls a segment only when no normal request wants the port (segments have lower priority), and
+ * reports when segments have arrived. Values are nowhere here, only counts: trace-driven hosts use it as well.
+ * gpump_spill_save_time runs the same pipeline against a port of fixed bandwidth, for hosts without cycles. */
+#ifndef GPUMP_SPILL_H
+#define GPUMP_SPILL_H
+
+
+
+
+GPUMP_BEGIN
+
+typedef struct gpump_spill gpump_spill;
+
+/* Filled by gpump_spill_config_preset only; every field may then be changed. */
+typedef struct gpump_spill_config {
+    uint32_t struct_size;            /* sizeof(gpump_spill_config) */
+    uint32_t jobs;                   /* blocks on their way at the same time; 1 to 64 */
+    uint32_t warps;                  /* warps of all of them; 1 to 256 */
+    uint32_t segment_bytes;          /* bytes of one memory access; 128 (Lin 2.4.3); 8 to 4096 */
+    uint32_t compress_cycles;        /* latency of compressor and decompressor, cycles; 2 (Lin 2.3.3); 0: there is none */
+    uint32_t registers_per_cycle;    /* vector registers that pass it per cycle; 1 (fully pipelined, Lin 2.3.3) */
+    uint32_t shared_bytes_per_cycle; /* shared memory read or written per cycle; 128 (assumed: 32 banks of 4 bytes) */
+    uint32_t outstanding;            /* segments under way at most; 64 (assumed); 1 to 65536 */
+} gpump_spill_config;
+
+/* What one warp has to move. */
+typedef struct gpump_spill_warp {
+    uint64_t point_cycle;   /* when it reached its preemption point (the signal itself when it stops anywhere) */
+    uint64_t drained_cycle; /* when nothing of it was in flight any more; at least point_cycle */
+    uint32_t registers;     /* vector registers to move: the live ones */
+    uint32_t bytes;         /* bytes they take as written */
+} gpump_spill_warp;
+
+typedef enum gpump_spill_action_kind {
+    GPUMP_SPILL_WRITE = 1, /* write this segment; then gpump_spill_report_moved */
+    GPUMP_SPILL_READ,      /* read it; likewise */
+    GPUMP_SPILL_WARP,      /* restore: this warp's registers are in place */
+    GPUMP_SPILL_DONE       /* the block is saved, or back; the job number is free again */
+} gpump_spill_action_kind;
+typedef enum gpump_spill_part {
+    GPUMP_SPILL_REGISTERS = 0,
+    GPUMP_SPILL_SHARED = 1,
+    GPUMP_SPILL_METADATA = 2
+} gpump_spill_part;
+
+typedef struct gpump_spill_action {
+    uint64_t cookie; /* as given with the job */
+    uint64_t cycle;  /* when it was ready; at most `now` */
+    uint64_t offset; /* WRITE, READ: first byte within the part */
+    uint32_t bytes;  /* WRITE, READ: length, at most a segment */
+    uint32_t kind;   /* gpump_spill_action_kind */
+    uint32_t part;   /* WRITE, READ: gpump_spill_part */
+    uint32_t job;
+    uint32_t warp;   /* WARP: its index */
+    uint32_t unused;
+} gpump_spill_action;
+
+#define GPUMP_SPILL_STATISTICS(X)                                                                                \
+    X(saves, "blocks", "blocks saved")                                                                           \
+    X(restores, "blocks", "blocks restored")                                                                     \
+    X(segments, "segments", "segments handed over")                                                              \
+    X(bytes, "bytes", "bytes in them")                                                                           \
+    X(warps, "warps", "warps whose registers went out")                                                          \
+    X(drain_cycles, "cycles", "summed over warps: from preemption point to drained")                             \
+    X(spill_cycles, "cycles", "summed over warps: from preemption point to its last register handed over (Lin 2.5.2)") \
+    X(save_cycles, "cycles", "summed over blocks: from job to done")                                             \
+    X(restore_cycles, "cycles", "summed over blocks: from job to done")
+typedef struct gpump_spill_statistics {
+#define GPUMPI_FIELD(name, unit, description) uint64_t name;
+    GPUMP_SPILL_STATISTICS(GPUMPI_FIELD)
+#undef GPUMPI_FIELD
+} gpump_spill_statistics;
+
+/* Fills *config for a preset of gpump_gpu_config_preset: a job per block slot, its warp slots, and Lin's pipeline. */
+GPUMP_API gpump_result gpump_spill_config_preset(gpump_spill_config *config, const char *preset);
+/* Sets *bytes to the memory that a pipeline needs. GPUMP_ERROR_CONFIG. */
+GPUMP_API gpump_result gpump_spill_bytes(const gpump_spill_config *config, size_t *bytes, gpump_diag *diag);
+/* Makes a pipeline without jobs in `memory` and sets *spill. */
+GPUMP_API gpump_result gpump_spill_init(void *memory, size_t bytes, const gpump_spill_config *config, gpump_spill **spill, gpump_diag *diag);
+/* Takes over a byte copy of a pipeline and sets *spill. */
+GPUMP_API gpump_result gpump_spill_adopt(void *memory, size_t bytes, const gpump_spill_config *config, gpump_spill **spill, gpump_diag *diag);
+/* Returns a hash of the whole state, the same on every machine. Cost: linear in jobs and warps. */
+GPUMP_API uint64_t gpump_spill_hash(const gpump_spill *spill);
+
+/* Begins to save a block of `warps` warps, shared_bytes of shared memory and metadata_bytes of metadata (an estimate at first:
+ * gpump_spill_report_metadata); `cookie` comes back with its actions. Sets *job. GPUMP_BUSY when jobs or warps are used up. */
+GPUMP_API gpump_result gpump_spill_save(gpump_spill *spill, uint64_t now, uint64_t cookie, uint32_t warps, uint32_t shared_bytes,
+                                        uint32_t metadata_bytes, uint32_t *job);
+/* Says that a warp of the block that `job` saves (any order, each once) has drained, and in *warp what it has to move. drained_cycle
+ * counts as now, point_cycle as given. GPUMP_ERROR_STATE when all its warps are in. */
+GPUMP_API gpump_result gpump_spill_report_drained(gpump_spill *spill, uint64_t now, uint32_t job, const gpump_spill_warp *warp);
+/* Says that the block of `job` really has metadata_bytes of metadata, as soon as that is known. GPUMP_ERROR_STATE once metadata is on
+ * its way, and for restores. */
+GPUMP_API gpump_result gpump_spill_report_metadata(gpump_spill *spill, uint32_t job, uint32_t metadata_bytes);
+/* Begins to restore a block and sets *job; warps[count] come back in this order (cycles in them count for nothing). cookie,
+ * shared_bytes and metadata_bytes as in gpump_spill_save. GPUMP_BUSY likewise. Cost: linear in count. */
+GPUMP_API gpump_result gpump_spill_restore(gpump_spill *spill, uint64_t now, uint64_t cookie, const gpump_spill_warp *warps, uint32_t count,
+                                           uint32_t shared_bytes, uint32_t metadata_bytes, uint32_t *job);
+/* Says that the oldest `segments` segments of a job that are under way have been written, or have arrived. GPUMP_ERROR_STATE when there
+ * are not so many. */
+GPUMP_API gpump_result gpump_spill_report_moved(gpump_spill *spill, uint64_t now, uint32_t job, uint32_t segments);
+/* Forgets a job: its block has ended before it was saved. Segments under way are no longer waited for; do not report them.
+ * GPUMP_ERROR_STATE when there is no such job. */
+GPUMP_API gpump_result gpump_spill_cancel(gpump_spill *spill, uint64_t now, uint32_t job);
+/* Hands over the next *action that is ready: WARP and DONE before segments, then segments of the block whose job began first (of several, the
+ * lower job), so that blocks end one after the other and the first room is free early; another block's go only while it has none ready.
+ * GPUMP_EMPTY when none is, or when `outstanding` segments are under way and only segments are ready. */
+GPUMP_API gpump_result gpump_spill_next(gpump_spill *spill, uint64_t now, gpump_spill_action *action);
+/* Hands over the next *action that is no segment, for a host whose port is taken: after gpump_spill_report_moved a block may be done. */
+GPUMP_API gpump_result gpump_spill_next_event(gpump_spill *spill, uint64_t now, gpump_spill_action *action);
+/* Returns the cycle at which the next action is ready without further facts; GPUMP_UNKNOWN: only a fact brings one. */
+GPUMP_API uint64_t gpump_spill_next_cycle(const gpump_spill *spill);
+/* Copies the counters into *statistics. */
+GPUMP_API void gpump_spill_get_statistics(const gpump_spill *spill, gpump_spill_statistics *statistics);
+/* Sets *name, *unit and *description of the index-th counter and *value, its value in *statistics; GPUMP_EMPTY past the last. Any
+ * pointer may be NULL but statistics. */
+GPUMP_API gpump_result gpump_spill_statistics_field(const gpump_spill_statistics *statistics, uint32_t index, const char **name,
+                                                    const char **unit, const char **description, uint64_t *value);
+
+/* Sets *difference to later - earlier, field by field. */
+GPUMP_API void gpump_spill_statistics_diff(const gpump_spill_statistics *earlier, const gpump_spill_statistics *later, gpump_spill_statistics *difference);
+/* Sets *bits to the storage the pipeline needs: per warp its job, registers, bytes and progress; per job its part, progress and counts;
+ * and one segment buffer per job. GPUMP_ERROR_CONFIG. */
+GPUMP_API gpump_result gpump_spill_bits(const gpump_spill_config *config, uint64_t *bits, gpump_diag *diag);
+
+/* ---- calculations ---- */
+
+/* How long a save or restore takes. Cycles count from `start`. */
+typedef struct gpump_spill_times {
+    uint64_t end;          /* when the last byte has passed the port (save), or the last warp may run (restore) */
+    uint64_t first_warp;   /* restore: when the first warp may run; save: when the first warp's registers have left */
+    uint64_t bytes;        /* registers, shared memory, metadata */
+    uint64_t segments;
+    uint64_t drain_cycles; /* summed over warps, point to drained */
+    uint64_t spill_cycles; /* summed over warps, point to last register handed to the port */
+} gpump_spill_times;
+/* Computes into *times how long it takes to save one block through a port that moves b bytes in ceil(b x port_cycles / port_bytes)
+ * cycles, from cycle `start`, one segment after the other; a write is done `latency` cycles after it has passed.
+ *   warps[count]     what each warp has to move and when it has drained; at most 256
+ *   shared_bytes, metadata_bytes   what follows the registers
+ * GPUMP_ERROR_CONFIG, GPUMP_ERROR_ARGUMENT. Cost: segments x warps at worst. */
+GPUMP_API gpump_result gpump_spill_save_time(const gpump_spill_config *config, uint64_t port_cycles, uint64_t port_bytes, uint64_t latency,
+                                             uint64_t start, const gpump_spill_warp *warps, uint32_t count, uint32_t shared_bytes,
+                                             uint32_t metadata_bytes, gpump_spill_times *times, gpump_diag *diag);
+/* Computes into *times how long a restore takes; a segment arrives `latency` cycles after it has passed the port. config, port_cycles,
+ * port_bytes, start, warps[count], shared_bytes and metadata_bytes, errors and cost as in gpump_spill_save_time. */
+GPUMP_API gpump_result gpump_spill_restore_time(const gpump_spill_config *config, uint64_t port_cycles, uint64_t port_bytes, uint64_t latency,
+                                                uint64_t start, const gpump_spill_warp *warps, uint32_t count, uint32_t shared_bytes,
+                                                uint32_t metadata_bytes, gpump_spill_times *times, gpump_diag *diag);
+
+/* One warp at the preemption signal: stop here, or run to the next point? */
+typedef struct gpump_spill_decision {
+    uint64_t here_bytes;    /* what stopping here would write: the set live here, as written */
+    uint64_t there_bytes;   /* what stopping at the point would write */
+    uint64_t distance;      /* warp instructions to that point; GPUMP_UNKNOWN: not known, or no point ahead */
+    uint64_t cpi_q16;       /* cycles per warp instruction of this warp, Q16.16 */
+    uint64_t port_cycles;   /* the port, as above */
+    uint64_t port_bytes;
+    uint64_t byte_weight_q16; /* what a byte written costs beside its time, cycles, Q16.16; 0: latency alone decides */
+} gpump_spill_decision;
+/* Returns 1 to run on, 0 to stop now: whichever leaves earlier, bytes weighed in; a tie stops. Unknown distance stops. Sets
+ * *here_cycles and *there_cycles to what either would take (may be NULL). Ours, beyond Lin 2.4.1, where every warp runs on. */
+GPUMP_API int gpump_spill_run_on(const gpump_spill_decision *decision, uint64_t *here_cycles, uint64_t *there_cycles);
+
+GPUMP_END
+#endif
+
+/* ---- gpump_impl/sm/sm.h ---- */
 /* sm: slots, register and shared-memory allocation tables, block life cycle, preemption (floor 2, hardware)
  *
  * One streaming multiprocessor as preemption sees it (Lin 2.3.1, Tanasic 5.2.2, Shieh 3.2 and 3.4.4). The host executes; the
@@ -1423,711 +2027,107 @@ GPUMP_API gpump_result gpump_sm_statistics_field(const gpump_sm_statistics *stat
 GPUMP_END
 #endif
 
-/* ---- gpump_impl/preempt_points.h ---- */
-/* preempt_points: where a kernel may be preempted, and what is live there (floor 3, program) */
-#ifndef GPUMP_PREEMPT_POINTS_H
-#define GPUMP_PREEMPT_POINTS_H
-
-
-
-#ifndef GPUMP_NO_PROGRAM
-GPUMP_BEGIN
-
-/* Filled by gpump_preempt_points_config_preset only. */
-typedef struct gpump_preempt_points_config {
-    uint32_t struct_size; /* sizeof(gpump_preempt_points_config) */
-    uint32_t interval;    /* K: one point for every so many instructions outside innermost loops; at least 1 */
-} gpump_preempt_points_config;
-/* Fills *config with "lin": K = 100 (published: 100 to 1000 makes no great difference, Lin 2.4.1). GPUMP_ERROR_UNKNOWN_NAME. */
-GPUMP_API gpump_result gpump_preempt_points_config_preset(gpump_preempt_points_config *config, const char *preset);
-
-/* The live vector of an instruction word: 54 bits beside a 10-bit opcode (Lin 2.4.1). Bit r, 0 to 52, is 32-bit register r;
- * bit 53 stands for all from 53 up. */
-#define GPUMP_LIVE_VECTOR_REGISTERS 53u
-#define GPUMP_LIVE_VECTOR_REST (UINT64_C(1) << 53)
-/* Returns how many 32-bit registers a vector makes a switch save, of a thread that has `registers`. */
-GPUMP_API uint32_t gpump_live_vector_count(uint64_t vector, uint32_t registers);
-/* Returns 1 when the vector covers register `reg`. */
-GPUMP_INLINE int gpump_live_vector_has(uint64_t vector, uint32_t reg) {
-    return (int)(vector >> (reg < GPUMP_LIVE_VECTOR_REGISTERS ? reg : GPUMP_LIVE_VECTOR_REGISTERS) & 1u);
-}
-
-typedef enum gpump_preempt_kind {
-    GPUMP_PREEMPT_PP = 0,      /* a pp, followed by the instruction that carries the diverged vector */
-    GPUMP_PREEMPT_BARRIER,     /* a barrier chosen as a point: bar.pp */
-    GPUMP_PREEMPT_BARRIER_WAIT /* a barrier that was not chosen. It carries its vector too, because a warp that waits there
-                                  while others stop at points elsewhere would otherwise never stop */
-} gpump_preempt_kind;
-
-typedef struct gpump_preempt_point {
-    uint64_t vector;              /* live when the warp stops before the point's instruction, not diverged */
-    uint64_t vector_diverged;     /* live when it is diverged; barriers: the same as vector */
-    uint64_t predicates;          /* live predicate registers, bit 0 the first of them */
-    uint64_t predicates_diverged;
-    uint32_t instruction;         /* of the new program: PP or BARRIER_PP, whose immediate is this point's index */
-    uint32_t kind;                /* gpump_preempt_kind */
-    uint32_t loop;                /* the innermost loop it is for, in the old program; GPUMP_NONE: outside */
-    uint32_t live_registers;      /* 32-bit registers live there */
-    uint32_t live_diverged;
-} gpump_preempt_point;
-
-/* Places preemption points (Lin 2.4.1): one in each innermost loop, where its barrier is that has the fewest live registers,
- * else at the place with the fewest live registers among those every iteration passes; and one for every K instructions
- * outside innermost loops, by the same choice. Every barrier becomes a BARRIER_PP with its vector. Sets *placed to a new program and
- * points[capacity] to the points in the order of its instructions. The program must be allocated (32-bit registers first, then at most 64
- * predicates; gpump_registers_allocate gives that), at most one point per instruction. GPUMP_ERROR_CAPACITY with *count =
- * needed, and no program; GPUMP_ERROR_STATE before _finish; GPUMP_ERROR_ARGUMENT; GPUMP_ERROR_MEMORY. Cost: liveness, plus
- * for each point its enclosing divergences. */
-GPUMP_API gpump_result gpump_preempt_points_place(const gpump_program *program, const gpump_preempt_points_config *config,
-                                                  gpump_program **placed, gpump_preempt_point *points, uint32_t capacity,
-                                                  uint32_t *count, gpump_diag *diag);
-
-GPUMP_END
-#endif
-#endif
-
-/* ---- gpump_impl/clobbers.h ---- */
-/* clobbers: what re-execution would get wrong: clobber antidependences in regions and in whole blocks (floor 3, program) */
-#ifndef GPUMP_CLOBBERS_H
-#define GPUMP_CLOBBERS_H
-
-
-
-#ifndef GPUMP_NO_PROGRAM
-GPUMP_BEGIN
-
-/* The immediate of a BOUNDARY. */
-typedef enum gpump_boundary {
-    GPUMP_BOUNDARY_SPARSE = 0, /* starts a sparse region, and a short one */
-    GPUMP_BOUNDARY_SHORT = 1   /* starts a short region only */
-} gpump_boundary;
-
-/* A read whose source is overwritten before the region ends, and was not written in the region first (iGPU 3.1). Executing the
- * region again would read the new value. */
-typedef struct gpump_clobber {
-    uint32_t start; /* registers: the BOUNDARY whose region it is; memory: GPUMP_NONE */
-    uint32_t read;  /* memory: the instruction that reads; registers: GPUMP_NONE */
-    uint32_t write; /* the instruction that overwrites it */
-    uint32_t reg;   /* the register; GPUMP_NONE: memory */
-} gpump_clobber;
-
-/* Lists the clobber antidependences left in a program with BOUNDARY instructions, memory first. level GPUMP_BOUNDARY_SPARSE
- * looks at sparse regions, GPUMP_BOUNDARY_SHORT at short ones. unit GPUMP_UNIT_WARP or _THREAD: whose accesses can meet,
- * and, for a warp, that its diverged sides run one after the other. The kernel's start is a boundary too; registers never
- * written before are not counted there. An empty list means that a warp may go back to its last boundary at any time, except
- * between an atomic, a volatile access or a barrier and the BOUNDARY behind it: those two must commit together.
- * GPUMP_ERROR_CAPACITY with *count = needed; GPUMP_ERROR_STATE; GPUMP_ERROR_MEMORY. Cost: the sum of region sizes. */
-GPUMP_API gpump_result gpump_clobbers_find(const gpump_program *program, uint32_t unit, uint32_t level, gpump_clobber *list,
-                                           uint32_t capacity, uint32_t *count);
-
-/* Sets clobbers[i] (one byte per instruction) to 1 where instruction i may make its block unfit to be started again from the
- * beginning: an atomic, a volatile write, or a write to global memory that some thread of the block may have read before. A
- * block that has executed none of them can be flushed (Chimera's relaxed idempotence). Shared and local memory do not count:
- * a fresh start finds them undefined anyway. *count (may be NULL): how many. GPUMP_ERROR_MEMORY. Cost: near-linear. */
-GPUMP_API gpump_result gpump_clobbers_block(const gpump_program *program, uint8_t *clobbers, uint32_t *count);
-
-GPUMP_END
-#endif
-#endif
-
-/* ---- gpump_impl/regions.h ---- */
-/* regions: idempotent regions: where boundaries go, and what keeps their live-ins (floor 3, program) */
-#ifndef GPUMP_REGIONS_H
-#define GPUMP_REGIONS_H
-
-
-
-#ifndef GPUMP_NO_PROGRAM
-GPUMP_BEGIN
-
-/* Cuts that can be left out, to see what each kind costs. Regions without one of them are not safe to go back in. */
-typedef enum gpump_regions_without {
-    GPUMP_REGIONS_WITHOUT_BARRIERS = 1,   /* behind barriers */
-    GPUMP_REGIONS_WITHOUT_ATOMICS = 2,    /* behind atomics, volatile accesses and fences */
-    GPUMP_REGIONS_WITHOUT_LOOPS = 4,      /* the second one on a way round a loop */
-    GPUMP_REGIONS_WITHOUT_DIVERGENCE = 8, /* where lanes wait while others cross a boundary */
-    GPUMP_REGIONS_WITHOUT_CLOBBERS = 16   /* the hitting set over memory antidependences */
-} gpump_regions_without;
-
-/* Filled by gpump_regions_config_preset, then changed at will. */
-typedef struct gpump_regions_config {
-    uint32_t struct_size;      /* sizeof(gpump_regions_config) */
-    uint32_t unit;             /* GPUMP_UNIT_WARP; GPUMP_UNIT_THREAD: aliasing within a thread only, as the papers have it */
-    uint32_t few_live; /* 1: at equal loop depth prefer cuts with few live registers (iGPU); 0: cuts that cover most (de
-                          Kruijf) */
-    uint32_t max_instructions; /* longest way through a short region; 0: no short regions; else at least 2 (published: 16,
-                                  32, 64) */
-    uint32_t preserve;         /* 1: keep live-ins by renaming and moves; 0: boundaries only, registers are left to the host */
-    uint32_t without;          /* GPUMP_REGIONS_WITHOUT_... bits; 0 */
-    /* A host that knows more of aliases: 1 when instruction `write` may overwrite what instruction `read` has read before, in one `unit`.
-     * Asked only where gpump_program_may_alias says yes. NULL: that is all there is to know. */
-    int (*may_clobber)(void *user, uint32_t read, uint32_t write);
-    void *user;
-} gpump_regions_config;
-/* Presets: "igpu" (sparse regions), "igpu_short" (and short ones of 32), "dekruijf". */
-GPUMP_API gpump_result gpump_regions_config_preset(gpump_regions_config *config, const char *preset);
-
-/* Why a boundary stands where it does: the tag of a BOUNDARY. */
-typedef enum gpump_cut {
-    GPUMP_CUT_NONE = 0,
-    GPUMP_CUT_CLOBBER,    /* parts a memory read from a write that may overwrite its source (hitting set) */
-    GPUMP_CUT_FORCED,     /* behind a barrier, an atomic, a volatile access or a fence */
-    GPUMP_CUT_LOOP,       /* second boundary on a way round a loop */
-    GPUMP_CUT_DIVERGENCE, /* where lanes may wait while others cross a boundary */
-    GPUMP_CUT_LENGTH,     /* keeps a short region short */
-    GPUMP_CUT_COPY,       /* second half of a copy that keeps a live-in register */
-    GPUMP_CUTS
-} gpump_cut;
-
-typedef struct gpump_regions_report {
-    uint32_t pairs;              /* memory antidependences cut by the hitting set */
-    uint32_t cuts[GPUMP_CUTS];   /* boundaries by reason */
-    uint32_t sparse;             /* boundaries in all, the kernel's start not counted */
-    uint32_t shorts;
-    uint32_t moves;              /* put in to keep live-ins */
-    uint32_t copies;             /* of them, those through a second boundary */
-} gpump_regions_report;
-
-/* Divides a program into idempotent regions and sets *formed to it with a BOUNDARY at the start of each (the kernel's own start
- * apart) and with what keeps their live-in registers. Best before register allocation, which then honours the boundaries;
- * allowed after it.
- *
- * Cuts (facts: de Kruijf's compiler; iGPU 3.2): forced ones; a greedy hitting set over memory antidependences; at least two
- * on every way round a loop that has any; where a warp may be diverged at a boundary, one at every place its other lanes can
- * wait. A warp at a BOUNDARY waits for its own instructions in flight, then records the PC behind it *and* its SIMT stack.
- * At a barrier it waits for those that could still fault. A branch that decides whether a barrier is reached is taken for
- * uniform. *report (may be NULL) gets the counts. GPUMP_ERROR_STATE, GPUMP_ERROR_ARGUMENT (config; program with
- * boundaries), GPUMP_ERROR_MEMORY. Cost: liveness, and the sum of region sizes a few times over. */
-GPUMP_API gpump_result gpump_regions_form(const gpump_program *program, const gpump_regions_config *config,
-                                          gpump_program **formed, gpump_regions_report *report, gpump_diag *diag);
-
-/* Keeps the live-ins of the regions of a program that has boundaries: gpump_regions_form's second half, for hosts that place
- * their own. Sets *preserved to a new program; adds to *report (may be NULL). GPUMP_ERROR_STATE, GPUMP_ERROR_MEMORY. Cost: the sum of region sizes, a few
- * times over. */
-GPUMP_API gpump_result gpump_regions_preserve(const gpump_program *program, gpump_program **preserved,
-                                              gpump_regions_report *report, gpump_diag *diag);
-
-/* What a thread stores whenever it crosses a sparse boundary, so that it can be taken off at any time afterwards and restart from
- * memory (continuous spilling, iGPU 4.2). Just-in-time spilling needs no code: who takes a warp off saves what is live where its
- * SIMT stack says it would restart (gpump_liveness_stack). */
-typedef enum gpump_spilling {
-    GPUMP_SPILLING_ALL = 0,    /* every live-in, which the region then loads again: the paper's */
-    GPUMP_SPILLING_CHANGED = 1 /* live-ins that may have changed since they were last stored; only who was taken off loads them */
-} gpump_spilling;
-
-/* Sets sets[b * words], words = gpump_liveness_words, to the registers that the b-th sparse BOUNDARY of a program, in layout order,
- * stores under `spilling` (gpump_spilling), and *count to how many there are. `liveness` is that of the program. Every register has one place, which no other one shares. Call with capacity (in
- * boundaries) 0 to learn the count. GPUMP_ERROR_CAPACITY, GPUMP_ERROR_ARGUMENT, GPUMP_ERROR_STATE, GPUMP_ERROR_MEMORY. Cost:
- * near-linear in instructions, times words. */
-GPUMP_API gpump_result gpump_regions_stored(const gpump_program *program, const gpump_liveness *liveness, uint32_t spilling,
-                                            uint64_t *sets, uint32_t capacity, uint32_t *count);
-
-GPUMP_END
-#endif
-#endif
-
-/* ---- gpump_impl/page_checks.h ---- */
-/* page_checks: page faults without precise exceptions: checks that the compiler puts in (floor 3, program) */
-#ifndef GPUMP_PAGE_CHECKS_H
-#define GPUMP_PAGE_CHECKS_H
-
-
-
-#ifndef GPUMP_NO_PROGRAM
-GPUMP_BEGIN
-
-/* Filled by gpump_page_checks_config_preset only. */
-typedef struct gpump_page_checks_config {
-    uint32_t struct_size; /* sizeof(gpump_page_checks_config) */
-    uint32_t page_bytes;  /* a power of two */
-    uint32_t bits;        /* check predicates a loop may use; 1 to 8 (Kim 2.6) */
-    uint32_t walks;       /* 1: an array walked at a fixed step is checked once per page (Kim 2.3) */
-    uint32_t predicated;  /* 1: loops that follow pointers are predicated on the check and call behind the loop (Kim 2.5) */
-} gpump_page_checks_config;
-/* Preset "kim": pages of 4 KB, 4 bits, both on; "kim_plain": a check and a call for every access. */
-GPUMP_API gpump_result gpump_page_checks_config_preset(gpump_page_checks_config *config, const char *preset);
-
-typedef struct gpump_page_checks_report {
-    uint32_t accesses;   /* to global or generic memory */
-    uint32_t walks;      /* of them, checked once per page */
-    uint32_t predicated; /* of them, checked by the access itself in a predicated loop */
-    uint32_t plain;      /* of them, checked one by one */
-    uint32_t loops;      /* predicated loops */
-} gpump_page_checks_report;
-
-/* Puts page checks before (or into) every access to global or generic memory, so that no unchecked access can fault, and
- * sets *checked to the new program and *report to what became of them. The host carries out START_MARKER, CLEAR_CHECK, CHECK, PAGE_ENTERED, GUARDED_CALL and
- * GPUMP_FLAG_CHECKED as gpump_operation says; after the call has served the fault, lanes go on at the marker, and everything
- * between marker and call may be done again.
- *
- * A *walk* is an access that every iteration of an innermost loop makes through a register whose only change in the loop is
- * one ADD of less than a page, also in every iteration. A *predicated loop* is one basic block without stores, atomics or
- * guarded instructions that loads from addresses it has loaded: loads check themselves, carried registers change only behind
- * the last check, and a fault leaves the loop. (Departures from Kim's printed figures: docs/papers.md.) Everything else is
- * checked one by one; atomics too, as writes. What has GPUMP_FLAG_RESIDENT is left alone. Accesses have their address in
- * uses[0] and displacement, and are aligned to their size. GPUMP_ERROR_STATE, GPUMP_ERROR_CONFIG, GPUMP_ERROR_ARGUMENT (an access without an address
- * register), GPUMP_ERROR_MEMORY. Cost: near-linear. */
-GPUMP_API gpump_result gpump_page_checks_insert(const gpump_program *program, const gpump_page_checks_config *config,
-                                                gpump_program **checked, gpump_page_checks_report *report, gpump_diag *diag);
-
-GPUMP_END
-#endif
-#endif
-
-/* ---- gpump_impl/context.h ---- */
-/* context: the saved state of a block as bytes, and the space such contexts live in (floor 3)
- *
- * One layout for everything a block needs to go on elsewhere (Lin 2.3, 2.4.2; Tanasic 5.2.2). All numbers little-endian.
- *
- *   header, 40 bytes                              then sections, each 8-byte aligned
- *     0  8  the letters "gpumpctx"                  0  4  type (gpump_context_type; from 2^30 on the host's own)
- *     8  4  version (GPUMP_CONTEXT_VERSION)         4  4  index: the warp, or 0 for the block as a whole
- *    12  4  number of sections                      8  8  payload length n, bytes
- *    16  8  length of everything, bytes            16  n  payload
- *    24  8  checksum of everything but this field   ..  .  zeros up to the next multiple of 8
- *    32  8  zero
- *
- * A reader refuses what is truncated, altered or foreign, and says at which offset. Sections of unknown type pass through and
- * count. Version 1 readers read every version 1 file: new kinds of state become new types, never new meanings of old ones. */
-#ifndef GPUMP_CONTEXT_H
-#define GPUMP_CONTEXT_H
-
+/* ---- gpump_impl/victim/cost.h ---- */
+/* cost: what it takes to get a block off its SM by each technique (floor 2, calculation and one small table; Shieh 3.3.2) */
+#ifndef GPUMP_COST_H
+#define GPUMP_COST_H
 
 
 
 
 GPUMP_BEGIN
 
-#define GPUMP_CONTEXT_VERSION 1
-#define GPUMP_CONTEXT_HEADER_BYTES 40
-#define GPUMP_CONTEXT_SECTION_BYTES 16
+/* How many finished blocks of a kernel the estimates rest on. */
+#define GPUMP_COST_WINDOW 64
 
-typedef enum gpump_context_type {
-    GPUMP_CONTEXT_BLOCK = 1,       /* which block this is: 96 bytes, gpump_context_block in order */
-    GPUMP_CONTEXT_REGISTERS = 2,   /* per warp: u32 registers, u32 lanes, then u32 values [register][lane] */
-    GPUMP_CONTEXT_PREDICATES = 3,  /* per warp: u64 per predicate, bit = lane */
-    GPUMP_CONTEXT_SHARED = 4,      /* the block's shared memory as bytes */
-    GPUMP_CONTEXT_STACK = 5,       /* per warp: SIMT stack, bottom first; 16 bytes per entry: u32 pc, u32 reconvergence pc, u64 lanes */
-    GPUMP_CONTEXT_BARRIERS = 6,    /* per block: u64 words as the host arranges them (arrival marks by warp, ...) */
-    GPUMP_CONTEXT_EXITS = 7,       /* per block: u64 per warp, bit = lane that has exited */
-    GPUMP_CONTEXT_LOCAL = 8,       /* per block: u64 words, where its threads' local memory lies */
-    GPUMP_CONTEXT_CONTROL = 9,     /* the block's entry of the context control block (Lin Fig. 2.12): 32 bytes, gpump_context_control
-                                      in order: what has stayed in place, and where */
-    GPUMP_CONTEXT_COMPRESSED = 10, /* per warp, or for all warps together at index GPUMP_NONE: u32 form, warps, registers, lanes,
-                                      lanes of the last warp, lanes of a pattern group, length; u32 zero; then that many bytes:
-                                      pattern vectors and registers as compress.h lays them out */
-    GPUMP_CONTEXT_REPLAY = 11,     /* reserved: replay queue */
-    GPUMP_CONTEXT_LOG = 12,        /* reserved: operand log */
-    GPUMP_CONTEXT_RESTART = 13,    /* reserved: restart PCs */
-    GPUMP_CONTEXT_TYPES = 14,      /* the first type this version does not know */
-    GPUMP_CONTEXT_HOST = 0x40000000 /* from here on the host's own */
-} gpump_context_type;
+/* What is known about the finished blocks of one kernel: hardware kind, held by value, without pointers, copied by
+ * assignment. A zeroed struct is an empty history. CPI: cycles per warp instruction of one block, Q16.16. */
+typedef struct gpump_cost_history {
+    uint64_t finished;                        /* blocks ever recorded */
+    uint64_t instructions_sum;                /* over the window */
+    uint64_t cpi_sum;                         /* over the window, Q16.16 */
+    uint64_t deviation_sum;                   /* the same in steps of 1/256 cycle, at most 2^24 each: for the deviation */
+    uint64_t deviation_squares;               /* and its squares */
+    uint64_t instructions[GPUMP_COST_WINDOW]; /* ring of the last blocks */
+    uint32_t cpi[GPUMP_COST_WINDOW];          /* Q16.16, saturated */
+} gpump_cost_history;
 
-/* Which block it is and how far it was. */
-typedef struct gpump_context_block {
-    uint64_t cookie;           /* the host's name for the block */
-    uint64_t linear;           /* linear block index in the grid */
-    uint64_t executed;         /* warp instructions since its launch */
-    uint64_t cycles;           /* cycles on an SM since its launch */
-    uint32_t kernel;           /* kernel number, from 1 */
-    uint32_t process;          /* process or address space */
-    uint32_t block[3];         /* block index x, y, z: values, so that nothing has to be looked up */
-    uint32_t grid[3];          /* grid size in blocks x, y, z */
-    uint32_t block_threads[3]; /* block size in threads x, y, z */
-    uint32_t warps;
-    uint32_t lanes;            /* threads of a warp; 1 to 64 */
-    uint32_t registers;        /* 32-bit registers per thread */
-    uint32_t clobbered;        /* 1: must never be flushed */
-    uint32_t unused;
-} gpump_context_block;
+/* Where the drain estimate takes its CPI from. */
+typedef enum gpump_cost_cpi {
+    GPUMP_COST_CPI_SMALLER_DEVIATION = 0, /* Shieh: of the two below the one whose standard deviation is smaller; a tie is running */
+    GPUMP_COST_CPI_RUNNING = 1,           /* the block's own so far (Chimera, as recalled: docs/papers.md) */
+    GPUMP_COST_CPI_FINISHED = 2,          /* mean of the last finished blocks */
+    GPUMP_COST_CPI_SOURCES = 3
+} gpump_cost_cpi;
 
-/* One entry of a SIMT stack. */
-typedef struct gpump_context_stack_entry {
-    uint32_t pc;
-    uint32_t reconvergence_pc;
-    uint64_t lanes;
-} gpump_context_stack_entry;
+/* Bits of gpump_cost_options.flags. */
+#define GPUMP_COST_DRAIN_LOSES 1u   /* drain costs the issue slots that idle until the SM's last block is out (Chimera) */
+#define GPUMP_COST_DRAIN_CAREFUL 2u /* a block that may not be flushed runs as long as the longest of the window, not the mean one (ours) */
 
-/* Parts of a block's state; bits. The first two are also gpump_sm_part. */
-typedef enum gpump_context_part {
-    GPUMP_CONTEXT_PART_REGISTERS = 1,
-    GPUMP_CONTEXT_PART_SHARED = 2,
-    GPUMP_CONTEXT_PART_STACKS = 4,
-    GPUMP_CONTEXT_PART_BLOCK = 8
-} gpump_context_part;
+typedef struct gpump_cost_options {
+    uint32_t cpi;          /* gpump_cost_cpi */
+    uint32_t flags;        /* GPUMP_COST_... */
+    uint64_t limit_cycles; /* only with GPUMP_COST_DRAIN_LOSES: blocks that drain within it are taken to be drained */
+} gpump_cost_options;
 
-/* What of a block is not in this context but still on an SM (Lin 2.3.1, 2.4.2: the pointer that is NULL). */
-typedef struct gpump_context_control {
-    uint32_t in_place;      /* GPUMP_CONTEXT_PART_REGISTERS, _SHARED or both; 0: everything is here */
-    uint32_t sm;            /* where those are */
-    uint32_t slot;          /* block slot and generation there */
-    uint32_t generation;
-    uint32_t register_base; /* first 32-bit register, and how many; 0 and 0 when they are here */
-    uint32_t registers;
-    uint32_t shared_base;   /* first byte, and how many */
-    uint32_t shared_bytes;
-} gpump_context_control;
+/* What a rewind of one block would save and lose. */
+typedef struct gpump_cost_rewind {
+    uint64_t bytes;    /* live-ins of its warps' last region boundaries and its shared memory */
+    uint64_t executed; /* warp instructions since those boundaries */
+} gpump_cost_rewind;
 
-/* ---- writing ---- */
+/* One block's cost by each gpump_technique. */
+typedef struct gpump_cost_estimate {
+    uint64_t latency[GPUMP_TECHNIQUES];  /* cycles until its room is free; GPUMP_UNKNOWN: cannot be told */
+    uint64_t overhead[GPUMP_TECHNIQUES]; /* warp instructions lost; GPUMP_UNKNOWN likewise */
+} gpump_cost_estimate;
 
-/* Writes a context into the caller's memory. Private members; plain data. */
-typedef struct gpump_context_writer {
-    unsigned char *memory;
-    uint64_t capacity, used;
-    uint32_t sections;
-    uint32_t failed;
-} gpump_context_writer;
+/* Notes a block that has ended: warp instructions of its whole life and the cycles it ran (stalls for a switch not counted).
+ * A block without instructions is not noted. Cost: a division. */
+GPUMP_API void gpump_cost_history_record(gpump_cost_history *history, uint64_t instructions, uint64_t cycles);
+/* Returns how many blocks the window holds, 0 to GPUMP_COST_WINDOW. */
+GPUMP_API uint32_t gpump_cost_history_count(const gpump_cost_history *history);
+/* Returns the mean instructions of a finished block, rounded up; GPUMP_UNKNOWN when none has finished. */
+GPUMP_API uint64_t gpump_cost_history_instructions(const gpump_cost_history *history);
+/* Returns a hash of the table, the same on every machine. Cost: linear in the window. */
+GPUMP_API uint64_t gpump_cost_history_hash(const gpump_cost_history *history);
+/* Returns the table's size, bits: per entry instructions and CPI, 32 bits each, and the five sums. */
+GPUMP_API uint64_t gpump_cost_history_bits(void);
 
-/* Starts a context in `memory` of `capacity` bytes, any alignment. NULL and 0 only measure: gpump_context_end then says how much. */
-GPUMP_API gpump_result gpump_context_begin(gpump_context_writer *writer, void *memory, uint64_t capacity);
-/* Appends a section of `type` (gpump_context_type) and `index` (the warp, or 0) and returns its payload of `bytes` zero bytes to be
- * filled, or NULL when only measuring or out of room (which gpump_context_end then says). Cost: linear in bytes. */
-GPUMP_API void *gpump_context_reserve(gpump_context_writer *writer, uint32_t type, uint32_t index, uint64_t bytes);
-/* Appends a section of `type` and `index` with a copy of data[bytes]: shared memory, host-private state, sections passed through. Here
- * and below gpump_context_end reports what went wrong. Cost: linear. */
-GPUMP_API void gpump_context_put(gpump_context_writer *writer, uint32_t type, uint32_t index, const void *data, uint64_t bytes);
-/* Appends which block it is and how far, *block. */
-GPUMP_API void gpump_context_put_block(gpump_context_writer *writer, const gpump_context_block *block);
-/* Appends the registers of a warp: values[registers][lanes], 32-bit words; 64-bit registers are two of them. Cost: linear. */
-GPUMP_API void gpump_context_put_registers(gpump_context_writer *writer, uint32_t warp, const uint32_t *values, uint32_t registers,
-                                           uint32_t lanes);
-/* Appends the SIMT stack of a warp: entries[count], bottom first; count 0: all its threads have ended. Cost: linear. */
-GPUMP_API void gpump_context_put_stack(gpump_context_writer *writer, uint32_t warp, const gpump_context_stack_entry *entries, uint32_t count);
-/* Appends words[count], u64, as `type` and `index`: predicates, exits, barriers, local memory pointers. Cost: linear. */
-GPUMP_API void gpump_context_put_words(gpump_context_writer *writer, uint32_t type, uint32_t index, const uint64_t *words, uint32_t count);
-/* Appends the control entry of a block of which a part stays in place. */
-GPUMP_API void gpump_context_put_control(gpump_context_writer *writer, const gpump_context_control *control);
-/* Appends registers in the smallest form that `allow` (GPUMP_COMPRESS_ALLOW_...) permits: those of warp `index`, or of all warps at
- * index GPUMP_NONE. layout, values and live as in gpump_compress_save, errors and cost too. Until gpump_context_end the writer needs
- * room for gpump_compress_bound; measuring counts that bound, so a context may turn out shorter than measured. */
-GPUMP_API gpump_result gpump_context_put_compressed(gpump_context_writer *writer, uint32_t index, const gpump_compress_layout *layout,
-                                                    const uint32_t *values, const uint64_t *live, uint32_t allow, gpump_diag *diag);
-/* Ends the context: writes header and checksum. Sets *bytes to its length, or with GPUMP_ERROR_CAPACITY (also when only measuring) to
- * the length needed. Cost: linear. */
-GPUMP_API gpump_result gpump_context_end(gpump_context_writer *writer, uint64_t *bytes);
+/* Returns the cycles per warp instruction of a block so far, Q16.16, rounded up; GPUMP_UNKNOWN when it has executed nothing. */
+GPUMP_API uint64_t gpump_cost_cpi_of(uint64_t executed, uint64_t cycles);
 
-/* ---- reading ---- */
+/* Estimates every block of one SM by every technique (Shieh 3.3.2).
+ *   gpu        clock and bandwidth: a switch moves context_bytes at the SM's share (1/sms)
+ *   histories  indexed by kernel number; entries past history_count, or NULL, know nothing
+ *   blocks     the SM's resident blocks, count up to 64
+ *   rewind     parallel to blocks, or NULL: no rewind
+ *   options    NULL: Shieh's
+ *   estimates  out, parallel to blocks
+ * flush: 0 cycles, all executed instructions. switch: bytes over bandwidth; the kernel's mean IPC of a block on this SM x 2
+ * latencies (saved and restored). drain: (mean instructions of finished blocks - executed) x CPI, at least 0; nothing lost.
+ * rewind: its bytes over bandwidth; the instructions since the boundary and the two stalls as in switch. Whether a technique
+ * is allowed is not its business (gpump_block_view.may). What cannot be told for lack of samples is GPUMP_UNKNOWN: a
+ * deviation needs two, an average one. Estimates take blocks one by one; see gpump_cost_port for what the SM's one port makes
+ * of several. Cost: a few divisions per block. Errors: GPUMP_ERROR_ARGUMENT. */
+GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gpump_cost_history *histories, uint32_t history_count,
+                                                  const gpump_block_view *blocks, uint32_t count, const gpump_cost_rewind *rewind,
+                                                  const gpump_cost_options *options, gpump_cost_estimate *estimates, gpump_diag *diag);
 
-/* One section of a context that has been opened. */
-typedef struct gpump_context_section {
-    uint32_t type;                /* gpump_context_type, or the host's own */
-    uint32_t index;               /* the warp, or 0 */
-    uint64_t bytes;               /* payload length */
-    uint64_t offset;              /* of the payload in the context */
-    const unsigned char *payload; /* inside the caller's memory */
-} gpump_context_section;
+/* Returns which source (gpump_cost_cpi) the drain estimate of `kernel` takes on the SM of blocks[count] under
+ * GPUMP_COST_CPI_SMALLER_DEVIATION; with neither deviation known, GPUMP_COST_CPI_SOURCES. Cost: linear in count. */
+GPUMP_API gpump_cost_cpi gpump_cost_cpi_source(const gpump_cost_history *history, const gpump_block_view *blocks, uint32_t count,
+                                               uint32_t kernel);
 
-/* Walks a context. Private members; plain data that points into the caller's memory. */
-typedef struct gpump_context_reader {
-    const unsigned char *memory;
-    uint64_t bytes, next;
-    uint32_t sections, unused;
-} gpump_context_reader;
-
-/* Opens a context: checks magic, version, lengths, every section's bounds, padding and the checksum. GPUMP_ERROR_FORMAT with the
- * field, and its offset in diag.index. Memory may be longer than the context. Cost: linear, about the speed of reading. */
-GPUMP_API gpump_result gpump_context_open(gpump_context_reader *reader, const void *memory, uint64_t bytes, gpump_diag *diag);
-/* Gets the next section into *section; GPUMP_EMPTY after the last, and the walk starts again. */
-GPUMP_API gpump_result gpump_context_next(gpump_context_reader *reader, gpump_context_section *section);
-/* Finds a section by type and index; GPUMP_EMPTY when there is none. Searches from behind the one found last, so reading in order
- * costs a step each. */
-GPUMP_API gpump_result gpump_context_find(gpump_context_reader *reader, uint32_t type, uint32_t index, gpump_context_section *section);
-/* Reads the block's section into *block. This and the typed reads below: GPUMP_EMPTY when the section is absent, GPUMP_ERROR_FORMAT when its
- * length contradicts its content, GPUMP_ERROR_CAPACITY when the array is too small. Cost: as gpump_context_find, and linear. */
-GPUMP_API gpump_result gpump_context_get_block(gpump_context_reader *reader, gpump_context_block *block);
-/* Reads the registers of a warp into values[registers][lanes]; GPUMP_ERROR_FORMAT unless they were written as just so many. */
-GPUMP_API gpump_result gpump_context_get_registers(gpump_context_reader *reader, uint32_t warp, uint32_t *values, uint32_t registers,
-                                                   uint32_t lanes);
-/* Reads the SIMT stack of a warp into entries[capacity], bottom first, and sets *count. */
-GPUMP_API gpump_result gpump_context_get_stack(gpump_context_reader *reader, uint32_t warp, gpump_context_stack_entry *entries,
-                                               uint32_t capacity, uint32_t *count);
-/* Reads the section of `type` and `index` into words[capacity] and sets *count. */
-GPUMP_API gpump_result gpump_context_get_words(gpump_context_reader *reader, uint32_t type, uint32_t index, uint64_t *words,
-                                               uint32_t capacity, uint32_t *count);
-/* Reads the control entry into *control: which part of the block is still on an SM. */
-GPUMP_API gpump_result gpump_context_get_control(gpump_context_reader *reader, gpump_context_control *control);
-/* Reads compressed registers back, those of warp `index` or GPUMP_NONE as they were written; those that were dead are left as they
- * are. `layout` must have the shape they were written with, its strides may differ: values[] lies as it says. GPUMP_ERROR_FORMAT. */
-GPUMP_API gpump_result gpump_context_get_compressed(gpump_context_reader *reader, uint32_t index, const gpump_compress_layout *layout,
-                                                    uint32_t *values, gpump_diag *diag);
-/* Returns what a block cannot be restored without and this context neither has nor says to be in place: gpump_context_part bits, 0
- * for a whole context. shared_bytes is the block's; registers and stacks are missing if any warp's are, though a warp whose stack is
- * empty has ended and needs no registers. Blocks of over 1024 warps are
- * not believed. Cost: one walk. */
-GPUMP_API uint32_t gpump_context_missing(gpump_context_reader *reader, uint32_t shared_bytes);
-/* Counts sections whose type this version does not know; the host's own do not count. Cost: one walk. */
-GPUMP_API uint32_t gpump_context_unknown_sections(const gpump_context_reader *reader);
-
-/* ---- space for saved contexts, preallocated per kernel (Tanasic 5.2.2; hardware) ---- */
-
-typedef struct gpump_context_pool gpump_context_pool;
-/* Filled by the caller; every field counts. */
-typedef struct gpump_context_pool_config {
-    uint32_t struct_size; /* sizeof(gpump_context_pool_config) */
-    uint32_t kernels;     /* kernels that own space at the same time; 1 to 4096 */
-    uint32_t contexts;    /* contexts per kernel; 1 to 65536 */
-    uint32_t unused;
-    uint64_t context_bytes; /* bytes of each; at least 1 */
-} gpump_context_pool_config;
-
-/* Sets *bytes to the memory of the pool's bookkeeping (the contexts themselves are elsewhere: kernels x contexts x context_bytes). */
-GPUMP_API gpump_result gpump_context_pool_bytes(const gpump_context_pool_config *config, size_t *bytes, gpump_diag *diag);
-/* Makes an empty pool in `memory` and sets *pool. */
-GPUMP_API gpump_result gpump_context_pool_init(void *memory, size_t bytes, const gpump_context_pool_config *config,
-                                               gpump_context_pool **pool, gpump_diag *diag);
-/* Takes over a byte copy of a pool and sets *pool. */
-GPUMP_API gpump_result gpump_context_pool_adopt(void *memory, size_t bytes, const gpump_context_pool_config *config,
-                                                gpump_context_pool **pool, gpump_diag *diag);
-/* Returns a hash of the whole state, the same on every machine. Cost: linear. */
-GPUMP_API uint64_t gpump_context_pool_hash(const gpump_context_pool *pool);
-/* Sets *bits to the storage of the bookkeeping: a 15-bit owner and a bit per context. */
-GPUMP_API gpump_result gpump_context_pool_bits(const gpump_context_pool_config *config, uint64_t *bits, gpump_diag *diag);
-/* Gives `kernel` (from 1) its space; GPUMP_ERROR_FULL when all spaces are taken, GPUMP_ERROR_STATE when it has one. Cost of this and
- * the calls below: linear in config.kernels and in contexts / 64. */
-GPUMP_API gpump_result gpump_context_pool_open(gpump_context_pool *pool, uint32_t kernel);
-/* Takes the space of `kernel` back; GPUMP_ERROR_STATE while contexts are in it, or when it has none. */
-GPUMP_API gpump_result gpump_context_pool_close(gpump_context_pool *pool, uint32_t kernel);
-/* Takes room for one context of a kernel: sets *context, its offset being *context x context_bytes. GPUMP_ERROR_FULL when the
- * kernel's space is used up, GPUMP_ERROR_CAPACITY when `bytes` exceeds context_bytes, GPUMP_ERROR_STATE without an open space. */
-GPUMP_API gpump_result gpump_context_pool_take(gpump_context_pool *pool, uint32_t kernel, uint64_t bytes, uint64_t *context);
-/* Gives the room of `context` back; GPUMP_ERROR_STATE when it is not taken. */
-GPUMP_API gpump_result gpump_context_pool_give(gpump_context_pool *pool, uint64_t context);
-/* Returns how many more contexts of a kernel fit; 0 without an open space. */
-GPUMP_API uint32_t gpump_context_pool_room(const gpump_context_pool *pool, uint32_t kernel);
+/* The exact latency of several saves, which share the one port of their SM: orders them shortest first, which frees each
+ * as early as can be. `cycles` are the saves' own latencies (count up to 64); order[i] is the index of the i-th to be saved and
+ * finish[k] the cycle when save k is done. Returns when the last is done. The paper's estimate is the longest alone. */
+GPUMP_API uint64_t gpump_cost_port(const uint64_t *cycles, uint32_t count, uint32_t *order, uint64_t *finish);
 
 GPUMP_END
 #endif
 
-/* ---- gpump_impl/in_place.h ---- */
-/* in_place: which blocks must give up registers or shared memory so that another kernel fits (floor 3, calculation; Lin 2.3.1)
- *
- * A preempted block may leave its registers, its shared memory or both where they are: only what the incoming kernel needs is
- * written to memory. This finds the smallest such set; gpump_sm_preempt carries it out (gpump_sm_choice.keep). */
-#ifndef GPUMP_IN_PLACE_H
-#define GPUMP_IN_PLACE_H
-
-
-
-
-GPUMP_BEGIN
-
-/* Where blocks of the incoming kernel may stand. */
-typedef enum gpump_in_place_placement {
-    GPUMP_IN_PLACE_FROM_ZERO = 0, /* at 0, size, 2 x size ...: one beside the other from the start (Lin Fig. 2.4's registers) */
-    GPUMP_IN_PLACE_ALIGNED = 1,   /* at multiples of size, whichever cost least (the positions of Shieh 3.2) */
-    GPUMP_IN_PLACE_BEST = 2       /* anywhere: the least over all placements */
-} gpump_in_place_placement;
-
-/* What the incoming kernel needs on this SM. */
-typedef struct gpump_in_place_need {
-    uint32_t blocks;             /* how many blocks must fit at the same time; 1 to 64 */
-    uint32_t registers;          /* 32-bit registers of one block, rounded to the granule */
-    uint32_t shared_bytes;       /* shared memory of one block, rounded, bytes */
-    uint32_t register_placement; /* gpump_in_place_placement */
-    uint32_t shared_placement;   /* gpump_in_place_placement */
-} gpump_in_place_need;
-
-/* The plan in numbers. */
-typedef struct gpump_in_place_plan {
-    uint64_t register_bytes;  /* allocated bytes of registers given up */
-    uint64_t shared_bytes;    /* bytes of shared memory given up */
-    uint32_t register_blocks; /* blocks that give up registers: the fewest possible */
-    uint32_t shared_blocks;   /* blocks that give up shared memory: the fewest possible */
-    uint32_t blocks;          /* blocks that give up either */
-    uint32_t unused;
-} gpump_in_place_plan;
-
-/* Finds the fewest blocks that must give up registers, and the fewest that must give up shared memory, so that need->blocks
- * blocks fit. Each is a minimum of its own; among equals, blocks that give up the other part already, then fewer bytes.
- *   blocks         the SM's blocks, at most 64 (gpump_sm_blocks); a block whose `may` lacks switch stays whole
- *   registers      size of the register file, 32-bit registers;  shared_bytes: of shared memory
- *   give_up        count entries: gpump_sm_part bits (1 registers, 2 shared memory); 0: all of the block stays
- *   register_bases, shared_bases   need->blocks entries, ascending; may be NULL
- * GPUMP_ERROR_REFUSED with REGISTERS or SHARED_MEMORY when no plan exists. Cost: at most (blocks squared x need->blocks) steps;
- * about 45 KB of stack. */
-GPUMP_API gpump_result gpump_in_place_find(const gpump_block_view *blocks, uint32_t count, uint32_t registers, uint32_t shared_bytes,
-                                           const gpump_in_place_need *need, gpump_in_place_plan *plan, uint32_t *give_up,
-                                           uint32_t *register_bases, uint32_t *shared_bases, gpump_diag *diag);
-
-GPUMP_END
-#endif
-
-/* ---- gpump_impl/spill.h ---- */
-/* spill: the pipelines that write and read contexts, as timing (floor 3, hardware and calculation; Lin 2.4.3, Fig. 2.13)
- *
- * Saving: each warp runs to its preemption point and drains; its live registers pass the compressor and fill a buffer of the
- * block; every full segment goes to memory; behind the last warp's registers comes the block's shared memory, then the metadata
- * (pattern vectors, SIMT stacks, control entry). Restoring is the reverse: metadata, shared memory, then the registers warp by
- * warp through the decompressor, so that a warp may run as soon as its own registers are there.
- *
- * The host owns the memory: it pulls a segment only when no normal request wants the port (segments have lower priority), and
- * reports when segments have arrived. Values are nowhere here, only counts: trace-driven hosts use it as well.
- * gpump_spill_save_time runs the same pipeline against a port of fixed bandwidth, for hosts without cycles. */
-#ifndef GPUMP_SPILL_H
-#define GPUMP_SPILL_H
-
-
-
-
-GPUMP_BEGIN
-
-typedef struct gpump_spill gpump_spill;
-
-/* Filled by gpump_spill_config_preset only; every field may then be changed. */
-typedef struct gpump_spill_config {
-    uint32_t struct_size;            /* sizeof(gpump_spill_config) */
-    uint32_t jobs;                   /* blocks on their way at the same time; 1 to 64 */
-    uint32_t warps;                  /* warps of all of them; 1 to 256 */
-    uint32_t segment_bytes;          /* bytes of one memory access; 128 (Lin 2.4.3); 8 to 4096 */
-    uint32_t compress_cycles;        /* latency of compressor and decompressor, cycles; 2 (Lin 2.3.3); 0: there is none */
-    uint32_t registers_per_cycle;    /* vector registers that pass it per cycle; 1 (fully pipelined, Lin 2.3.3) */
-    uint32_t shared_bytes_per_cycle; /* shared memory read or written per cycle; 128 (assumed: 32 banks of 4 bytes) */
-    uint32_t outstanding;            /* segments under way at most; 64 (assumed); 1 to 65536 */
-} gpump_spill_config;
-
-/* What one warp has to move. */
-typedef struct gpump_spill_warp {
-    uint64_t point_cycle;   /* when it reached its preemption point (the signal itself when it stops anywhere) */
-    uint64_t drained_cycle; /* when nothing of it was in flight any more; at least point_cycle */
-    uint32_t registers;     /* vector registers to move: the live ones */
-    uint32_t bytes;         /* bytes they take as written */
-} gpump_spill_warp;
-
-typedef enum gpump_spill_action_kind {
-    GPUMP_SPILL_WRITE = 1, /* write this segment; then gpump_spill_report_moved */
-    GPUMP_SPILL_READ,      /* read it; likewise */
-    GPUMP_SPILL_WARP,      /* restore: this warp's registers are in place */
-    GPUMP_SPILL_DONE       /* the block is saved, or back; the job number is free again */
-} gpump_spill_action_kind;
-typedef enum gpump_spill_part {
-    GPUMP_SPILL_REGISTERS = 0,
-    GPUMP_SPILL_SHARED = 1,
-    GPUMP_SPILL_METADATA = 2
-} gpump_spill_part;
-
-typedef struct gpump_spill_action {
-    uint64_t cookie; /* as given with the job */
-    uint64_t cycle;  /* when it was ready; at most `now` */
-    uint64_t offset; /* WRITE, READ: first byte within the part */
-    uint32_t bytes;  /* WRITE, READ: length, at most a segment */
-    uint32_t kind;   /* gpump_spill_action_kind */
-    uint32_t part;   /* WRITE, READ: gpump_spill_part */
-    uint32_t job;
-    uint32_t warp;   /* WARP: its index */
-    uint32_t unused;
-} gpump_spill_action;
-
-#define GPUMP_SPILL_STATISTICS(X)                                                                                \
-    X(saves, "blocks", "blocks saved")                                                                           \
-    X(restores, "blocks", "blocks restored")                                                                     \
-    X(segments, "segments", "segments handed over")                                                              \
-    X(bytes, "bytes", "bytes in them")                                                                           \
-    X(warps, "warps", "warps whose registers went out")                                                          \
-    X(drain_cycles, "cycles", "summed over warps: from preemption point to drained")                             \
-    X(spill_cycles, "cycles", "summed over warps: from preemption point to its last register handed over (Lin 2.5.2)") \
-    X(save_cycles, "cycles", "summed over blocks: from job to done")                                             \
-    X(restore_cycles, "cycles", "summed over blocks: from job to done")
-typedef struct gpump_spill_statistics {
-#define GPUMPI_FIELD(name, unit, description) uint64_t name;
-    GPUMP_SPILL_STATISTICS(GPUMPI_FIELD)
-#undef GPUMPI_FIELD
-} gpump_spill_statistics;
-
-/* Fills *config for a preset of gpump_gpu_config_preset: a job per block slot, its warp slots, and Lin's pipeline. */
-GPUMP_API gpump_result gpump_spill_config_preset(gpump_spill_config *config, const char *preset);
-/* Sets *bytes to the memory that a pipeline needs. GPUMP_ERROR_CONFIG. */
-GPUMP_API gpump_result gpump_spill_bytes(const gpump_spill_config *config, size_t *bytes, gpump_diag *diag);
-/* Makes a pipeline without jobs in `memory` and sets *spill. */
-GPUMP_API gpump_result gpump_spill_init(void *memory, size_t bytes, const gpump_spill_config *config, gpump_spill **spill, gpump_diag *diag);
-/* Takes over a byte copy of a pipeline and sets *spill. */
-GPUMP_API gpump_result gpump_spill_adopt(void *memory, size_t bytes, const gpump_spill_config *config, gpump_spill **spill, gpump_diag *diag);
-/* Returns a hash of the whole state, the same on every machine. Cost: linear in jobs and warps. */
-GPUMP_API uint64_t gpump_spill_hash(const gpump_spill *spill);
-
-/* Begins to save a block of `warps` warps, shared_bytes of shared memory and metadata_bytes of metadata (an estimate at first:
- * gpump_spill_report_metadata); `cookie` comes back with its actions. Sets *job. GPUMP_BUSY when jobs or warps are used up. */
-GPUMP_API gpump_result gpump_spill_save(gpump_spill *spill, uint64_t now, uint64_t cookie, uint32_t warps, uint32_t shared_bytes,
-                                        uint32_t metadata_bytes, uint32_t *job);
-/* Says that a warp of the block that `job` saves (any order, each once) has drained, and in *warp what it has to move. drained_cycle
- * counts as now, point_cycle as given. GPUMP_ERROR_STATE when all its warps are in. */
-GPUMP_API gpump_result gpump_spill_report_drained(gpump_spill *spill, uint64_t now, uint32_t job, const gpump_spill_warp *warp);
-/* Says that the block of `job` really has metadata_bytes of metadata, as soon as that is known. GPUMP_ERROR_STATE once metadata is on
- * its way, and for restores. */
-GPUMP_API gpump_result gpump_spill_report_metadata(gpump_spill *spill, uint32_t job, uint32_t metadata_bytes);
-/* Begins to restore a block and sets *job; warps[count] come back in this order (cycles in them count for nothing). cookie,
- * shared_bytes and metadata_bytes as in gpump_spill_save. GPUMP_BUSY likewise. Cost: linear in count. */
-GPUMP_API gpump_result gpump_spill_restore(gpump_spill *spill, uint64_t now, uint64_t cookie, const gpump_spill_warp *warps, uint32_t count,
-                                           uint32_t shared_bytes, uint32_t metadata_bytes, uint32_t *job);
-/* Says that the oldest `segments` segments of a job that are under way have been written, or have arrived. GPUMP_ERROR_STATE when there
- * are not so many. */
-GPUMP_API gpump_result gpump_spill_report_moved(gpump_spill *spill, uint64_t now, uint32_t job, uint32_t segments);
-/* Forgets a job: its block has ended before it was saved. Segments under way are no longer waited for; do not report them.
- * GPUMP_ERROR_STATE when there is no such job. */
-GPUMP_API gpump_result gpump_spill_cancel(gpump_spill *spill, uint64_t now, uint32_t job);
-/* Hands over the next *action that is ready: WARP and DONE before segments, then segments of the block whose job began first (of several, the
- * lower job), so that blocks end one after the other and the first room is free early; another block's go only while it has none ready.
- * GPUMP_EMPTY when none is, or when `outstanding` segments are under way and only segments are ready. */
-GPUMP_API gpump_result gpump_spill_next(gpump_spill *spill, uint64_t now, gpump_spill_action *action);
-/* Hands over the next *action that is no segment, for a host whose port is taken: after gpump_spill_report_moved a block may be done. */
-GPUMP_API gpump_result gpump_spill_next_event(gpump_spill *spill, uint64_t now, gpump_spill_action *action);
-/* Returns the cycle at which the next action is ready without further facts; GPUMP_UNKNOWN: only a fact brings one. */
-GPUMP_API uint64_t gpump_spill_next_cycle(const gpump_spill *spill);
-/* Copies the counters into *statistics. */
-GPUMP_API void gpump_spill_get_statistics(const gpump_spill *spill, gpump_spill_statistics *statistics);
-/* Sets *name, *unit and *description of the index-th counter and *value, its value in *statistics; GPUMP_EMPTY past the last. Any
- * pointer may be NULL but statistics. */
-GPUMP_API gpump_result gpump_spill_statistics_field(const gpump_spill_statistics *statistics, uint32_t index, const char **name,
-                                                    const char **unit, const char **description, uint64_t *value);
-
-/* Sets *difference to later - earlier, field by field. */
-GPUMP_API void gpump_spill_statistics_diff(const gpump_spill_statistics *earlier, const gpump_spill_statistics *later, gpump_spill_statistics *difference);
-/* Sets *bits to the storage the pipeline needs: per warp its job, registers, bytes and progress; per job its part, progress and counts;
- * and one segment buffer per job. GPUMP_ERROR_CONFIG. */
-GPUMP_API gpump_result gpump_spill_bits(const gpump_spill_config *config, uint64_t *bits, gpump_diag *diag);
-
-/* ---- calculations ---- */
-
-/* How long a save or restore takes. Cycles count from `start`. */
-typedef struct gpump_spill_times {
-    uint64_t end;          /* when the last byte has passed the port (save), or the last warp may run (restore) */
-    uint64_t first_warp;   /* restore: when the first warp may run; save: when the first warp's registers have left */
-    uint64_t bytes;        /* registers, shared memory, metadata */
-    uint64_t segments;
-    uint64_t drain_cycles; /* summed over warps, point to drained */
-    uint64_t spill_cycles; /* summed over warps, point to last register handed to the port */
-} gpump_spill_times;
-/* Computes into *times how long it takes to save one block through a port that moves b bytes in ceil(b x port_cycles / port_bytes)
- * cycles, from cycle `start`, one segment after the other; a write is done `latency` cycles after it has passed.
- *   warps[count]     what each warp has to move and when it has drained; at most 256
- *   shared_bytes, metadata_bytes   what follows the registers
- * GPUMP_ERROR_CONFIG, GPUMP_ERROR_ARGUMENT. Cost: segments x warps at worst. */
-GPUMP_API gpump_result gpump_spill_save_time(const gpump_spill_config *config, uint64_t port_cycles, uint64_t port_bytes, uint64_t latency,
-                                             uint64_t start, const gpump_spill_warp *warps, uint32_t count, uint32_t shared_bytes,
-                                             uint32_t metadata_bytes, gpump_spill_times *times, gpump_diag *diag);
-/* Computes into *times how long a restore takes; a segment arrives `latency` cycles after it has passed the port. config, port_cycles,
- * port_bytes, start, warps[count], shared_bytes and metadata_bytes, errors and cost as in gpump_spill_save_time. */
-GPUMP_API gpump_result gpump_spill_restore_time(const gpump_spill_config *config, uint64_t port_cycles, uint64_t port_bytes, uint64_t latency,
-                                                uint64_t start, const gpump_spill_warp *warps, uint32_t count, uint32_t shared_bytes,
-                                                uint32_t metadata_bytes, gpump_spill_times *times, gpump_diag *diag);
-
-/* One warp at the preemption signal: stop here, or run to the next point? */
-typedef struct gpump_spill_decision {
-    uint64_t here_bytes;    /* what stopping here would write: the set live here, as written */
-    uint64_t there_bytes;   /* what stopping at the point would write */
-    uint64_t distance;      /* warp instructions to that point; GPUMP_UNKNOWN: not known, or no point ahead */
-    uint64_t cpi_q16;       /* cycles per warp instruction of this warp, Q16.16 */
-    uint64_t port_cycles;   /* the port, as above */
-    uint64_t port_bytes;
-    uint64_t byte_weight_q16; /* what a byte written costs beside its time, cycles, Q16.16; 0: latency alone decides */
-} gpump_spill_decision;
-/* Returns 1 to run on, 0 to stop now: whichever leaves earlier, bytes weighed in; a tie stops. Unknown distance stops. Sets
- * *here_cycles and *there_cycles to what either would take (may be NULL). Ours, beyond Lin 2.4.1, where every warp runs on. */
-GPUMP_API int gpump_spill_run_on(const gpump_spill_decision *decision, uint64_t *here_cycles, uint64_t *there_cycles);
-
-GPUMP_END
-#endif
-
-/* ---- gpump_impl/victim.h ---- */
+/* ---- gpump_impl/victim/victim.h ---- */
 /* victim: which blocks of which SM leave, each by which technique (floor 3, calculation; Shieh chapter 3, Chimera, Tanasic 7.2.1)
  *
  * Views in, decision out. A kernel that comes in gets predetermined positions on each SM (Shieh 3.2, Fig 3.7); the blocks that
@@ -2394,7 +2394,7 @@ GPUMP_API gpump_result gpump_victim_bits(const gpump_victim_config *config, uint
 GPUMP_END
 #endif
 
-/* ---- gpump_impl/scheduler.h ---- */
+/* ---- gpump_impl/scheduler/scheduler.h ---- */
 /* scheduler: command buffers, active queue, kernel and SM status tables, preempted-block queues, SM driver (floor 4, hardware)
  *
  * Many processes on one GPU (Tanasic 5.2). The host reports facts (a command was submitted, an SM is set up, a block finished or
@@ -2737,7 +2737,7 @@ GPUMP_API const char *gpump_scheduler_check(const gpump_scheduler *scheduler);
 GPUMP_END
 #endif
 
-/* ---- gpump_impl/scheduler_policies.h ---- */
+/* ---- gpump_impl/scheduler/scheduler_policies.h ---- */
 /* scheduler_policies: FCFS, NPQ, PPQ, DSS, equal and weighted sharing, time slices (floor 4, const tables) */
 #ifndef GPUMP_SCHEDULER_POLICIES_H
 #define GPUMP_SCHEDULER_POLICIES_H
@@ -2777,7 +2777,7 @@ GPUMP_END
 #pragma clang diagnostic ignored "-Wold-style-cast"
 #endif
 
-/* ---- gpump_impl/array.h ---- */
+/* ---- gpump_impl/base/array.h ---- */
 /* array (private): growing arrays of the program kind, over a copy of stb_ds that the host never sees.
  *
  * stb_ds can neither report failure nor take an allocator, so it never grows anything here: gpumpi_array_reserve lays
@@ -2899,7 +2899,7 @@ GPUMP_END
 #endif
 #endif
 
-/* ---- gpump_impl/program_parts.h ---- */
+/* ---- gpump_impl/program/program_parts.h ---- */
 /* program_parts (private): what the analyses share: memory, graphs, and the one way to make a changed copy of a program. */
 #ifndef GPUMPI_PROGRAM_PARTS_H
 #define GPUMPI_PROGRAM_PARTS_H
@@ -3093,7 +3093,7 @@ GPUMP_API gpump_result gpumpi_registers_prepare(const gpump_program *program, co
 #endif
 #endif
 
-/* ---- gpump_impl/victim_parts.h ---- */
+/* ---- gpump_impl/victim/victim_parts.h ---- */
 /* victim_parts (private): what the parts of victim share. victim_positions.c lays positions out, victim_greedy.c is Algorithm 1,
  * victim_exact.c the search, victim_joint.c our policy, victim_policies.c the table, victim.c the decision over SMs. */
 #ifndef GPUMPI_VICTIM_PARTS_H
@@ -3254,7 +3254,7 @@ GPUMP_API void gpumpi_victim_plan_joint(const gpump_victim_policy *policy, const
 GPUMP_END
 #endif
 
-/* ---- gpump_impl/scheduler_parts.h ---- */
+/* ---- gpump_impl/scheduler/scheduler_parts.h ---- */
 /* scheduler_parts (private): the scheduler's block of memory, for scheduler.c, which changes it, and scheduler_tables.c, which lays it
  * out, shows and checks it. */
 #ifndef GPUMPI_SCHEDULER_PARTS_H
@@ -3335,7 +3335,7 @@ GPUMP_INLINE uint32_t gpumpi_scheduler_lowest_idle(const gpump_scheduler *s) {
 GPUMP_END
 #endif
 
-/* ---- gpump_impl/base.c ---- */
+/* ---- gpump_impl/base/base.c ---- */
 
 
 
@@ -3631,7 +3631,7 @@ GPUMP_API void gpumpi_array_free(const gpump_allocator *allocator, void *array, 
 }
 #endif
 
-/* ---- gpump_impl/gpu.c ---- */
+/* ---- gpump_impl/gpu/gpu.c ---- */
 
 
 #include <string.h>
@@ -3840,180 +3840,70 @@ GPUMP_API gpump_result gpump_gpu_cwsr_area(uint32_t gfx_version, uint32_t comput
     return GPUMP_OK;
 }
 
-/* ---- gpump_impl/graph.c ---- */
-/* graph (private): memory of the analyses, depth-first search, dominators; see program_parts.h */
+/* ---- gpump_impl/gpu/metrics.c ---- */
 
 
-#ifndef GPUMP_NO_PROGRAM
-
-struct gpumpi_arena_chunk {
-    gpumpi_arena_chunk *next;
-    uint64_t bytes; /* keeps what follows 16-aligned on 64-bit machines, 8-aligned elsewhere */
-};
-
-GPUMP_API gpumpi_arena gpumpi_arena_make(const gpump_allocator *allocator) {
-    gpumpi_arena arena;
-    arena.allocator = allocator ? *allocator : gpump_allocator_default();
-    arena.chunks = NULL;
-    return arena;
+GPUMP_API double gpump_metrics_ntt(const gpump_metrics_run *run) {
+    return run->alone ? (double)run->shared / (double)run->alone : 0.0;
 }
 
-GPUMP_API void *gpumpi_arena_new(gpumpi_arena *arena, size_t element_bytes, size_t count) {
-    size_t bytes;
-    gpumpi_arena_chunk *chunk;
-    if (!count) count = 1;
-    if (count > (SIZE_MAX - sizeof *chunk) / element_bytes) return NULL;
-    bytes = sizeof *chunk + count * element_bytes;
-    chunk = (gpumpi_arena_chunk *)arena->allocator.reallocate(arena->allocator.user, NULL, 0, bytes);
-    if (!chunk) return NULL;
-    memset(chunk, 0, bytes);
-    chunk->next = arena->chunks;
-    chunk->bytes = bytes;
-    arena->chunks = chunk;
-    return chunk + 1;
+/* What one more program adds; the sums are finished by gpumpi_metrics_finish. */
+static void gpumpi_metrics_add(gpump_metrics *sums, double ntt, int first) {
+    sums->antt += ntt;
+    sums->stp += 1.0 / ntt;
+    if (first || ntt < sums->best_ntt) sums->best_ntt = ntt;
+    if (first || ntt > sums->worst_ntt) sums->worst_ntt = ntt;
 }
 
-GPUMP_API void gpumpi_arena_free(gpumpi_arena *arena) {
-    while (arena->chunks) {
-        gpumpi_arena_chunk *chunk = arena->chunks;
-        arena->chunks = chunk->next;
-        arena->allocator.reallocate(arena->allocator.user, chunk, (size_t)chunk->bytes, 0);
+static void gpumpi_metrics_finish(gpump_metrics *sums, uint32_t count) {
+    sums->antt /= (double)count;
+    sums->harmonic_speedup = 1.0 / sums->antt;
+    sums->weighted_speedup = sums->stp;
+    sums->fairness = sums->best_ntt / sums->worst_ntt;
+}
+
+static gpump_metrics gpumpi_metrics_zero(void) {
+    gpump_metrics zero;
+    zero.antt = zero.stp = zero.fairness = zero.harmonic_speedup = zero.weighted_speedup = zero.best_ntt = zero.worst_ntt = 0.0;
+    return zero;
+}
+
+GPUMP_API gpump_result gpump_metrics_compute(const gpump_metrics_run *runs, uint32_t count, gpump_metrics *metrics, gpump_diag *diag) {
+    gpump_metrics sums = gpumpi_metrics_zero();
+    if (!runs || !metrics || count == 0) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, count, 1, UINT32_MAX);
+    for (uint32_t i = 0; i < count; i++) {
+        if (runs[i].alone == 0) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "alone", i, 0, 1, UINT64_MAX);
+        if (runs[i].shared == 0) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "shared", i, 0, 1, UINT64_MAX);
+        gpumpi_metrics_add(&sums, gpump_metrics_ntt(&runs[i]), i == 0);
     }
+    gpumpi_metrics_finish(&sums, count);
+    *metrics = sums;
+    return GPUMP_OK;
 }
 
-GPUMP_API int gpumpi_group(gpumpi_arena *arena, uint32_t keys, const uint32_t *key, const uint32_t *value, size_t count,
-                           uint32_t **start_out, uint32_t **out) {
-    uint32_t n, *start;
-    size_t i;
-    if (!GPUMPI_ARENA_NEW(arena, start, (size_t)keys + 1) || !GPUMPI_ARENA_NEW(arena, *out, count)) return 0;
-    for (i = 0; i < count; i++) start[key[i] + 1]++;
-    for (n = 0; n < keys; n++) start[n + 1] += start[n];
-    for (i = 0; i < count; i++) (*out)[start[key[i]]++] = value[i];
-    for (n = keys; n > 0; n--) start[n] = start[n - 1];
-    start[0] = 0;
-    *start_out = start;
-    return 1;
+GPUMP_API gpump_result gpump_metrics_compute_rates(const gpump_metrics_rate *rates, uint32_t count, gpump_metrics *metrics,
+                                                   gpump_diag *diag) {
+    gpump_metrics sums = gpumpi_metrics_zero();
+    if (!rates || !metrics || count == 0) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, count, 1, UINT32_MAX);
+    for (uint32_t i = 0; i < count; i++) {
+        if (!(rates[i].alone > 0.0)) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "alone", i, 0, 1, UINT64_MAX);
+        if (!(rates[i].shared > 0.0)) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "shared", i, 0, 1, UINT64_MAX);
+        gpumpi_metrics_add(&sums, rates[i].alone / rates[i].shared, i == 0);
+    }
+    gpumpi_metrics_finish(&sums, count);
+    *metrics = sums;
+    return GPUMP_OK;
 }
 
-GPUMP_API int gpumpi_graph_build(gpumpi_arena *arena, gpumpi_graph *graph, uint32_t nodes, const uint32_t *from,
-                                 const uint32_t *to, size_t count) {
-    graph->nodes = nodes;
-    return gpumpi_group(arena, nodes, from, to, count, &graph->succ_start, &graph->succ) &&
-           gpumpi_group(arena, nodes, to, from, count, &graph->pred_start, &graph->pred);
+GPUMP_API double gpump_metrics_violation_rate(const uint64_t *latencies, uint32_t count, uint64_t limit) {
+    uint32_t violations = 0;
+    for (uint32_t i = 0; i < count; i++) violations += latencies[i] > limit || latencies[i] == GPUMP_UNKNOWN;
+    return count ? (double)violations / (double)count : 0.0;
 }
 
-GPUMP_API uint32_t gpumpi_graph_search(gpumpi_arena *arena, const gpumpi_graph *graph, uint32_t root, uint32_t *preorder,
-                                       uint32_t *postorder, uint32_t *number, uint32_t *parent) {
-    gpumpi_arena scratch = gpumpi_arena_make(&arena->allocator);
-    uint32_t n, reached = 0, done = 0, top = 0, *stack, *next;
-    if (!GPUMPI_ARENA_NEW(&scratch, stack, graph->nodes) || !GPUMPI_ARENA_NEW(&scratch, next, graph->nodes)) {
-        gpumpi_arena_free(&scratch);
-        return GPUMP_NONE;
-    }
-    for (n = 0; n < graph->nodes; n++) number[n] = parent[n] = GPUMP_NONE;
-    preorder[reached] = root;
-    number[root] = reached++;
-    next[root] = graph->succ_start[root];
-    stack[top++] = root;
-    while (top) {
-        uint32_t at = stack[top - 1], to;
-        if (next[at] == graph->succ_start[at + 1]) {
-            if (postorder) postorder[done++] = at;
-            top--;
-            continue;
-        }
-        to = graph->succ[next[at]++];
-        if (number[to] != GPUMP_NONE) continue;
-        preorder[reached] = to;
-        number[to] = reached++;
-        parent[to] = at;
-        next[to] = graph->succ_start[to];
-        stack[top++] = to;
-    }
-    gpumpi_arena_free(&scratch);
-    return reached;
-}
+GPUMP_API double gpump_metrics_share(uint64_t part, uint64_t whole) { return whole ? (double)part / (double)whole : 0.0; }
 
-/* Semi-dominators with path compression, then the nearest common ancestor in the tree under construction (Georgiadis). All
- * numbers below are places in preorder. */
-GPUMP_API int gpumpi_graph_dominators(gpumpi_arena *arena, const gpumpi_graph *graph, uint32_t root, uint32_t *idom) {
-    gpumpi_arena scratch = gpumpi_arena_make(&arena->allocator);
-    uint32_t n, i, reached, *preorder, *number, *parent, *semi, *label, *ancestor, *dominator, *path;
-    int ok = 0;
-    if (!GPUMPI_ARENA_NEW(&scratch, preorder, graph->nodes) || !GPUMPI_ARENA_NEW(&scratch, number, graph->nodes) ||
-        !GPUMPI_ARENA_NEW(&scratch, parent, graph->nodes) || !GPUMPI_ARENA_NEW(&scratch, semi, graph->nodes) ||
-        !GPUMPI_ARENA_NEW(&scratch, label, graph->nodes) || !GPUMPI_ARENA_NEW(&scratch, ancestor, graph->nodes) ||
-        !GPUMPI_ARENA_NEW(&scratch, dominator, graph->nodes) || !GPUMPI_ARENA_NEW(&scratch, path, graph->nodes))
-        goto end;
-    reached = gpumpi_graph_search(&scratch, graph, root, preorder, NULL, number, parent);
-    if (reached == GPUMP_NONE) goto end;
-    for (i = 0; i < reached; i++) {
-        semi[i] = label[i] = i;
-        ancestor[i] = dominator[i] = i ? number[parent[preorder[i]]] : 0;
-    }
-    for (i = reached; i-- > 1;) { /* nodes above i are linked to their ancestors */
-        uint32_t e, best = dominator[i];
-        for (e = graph->pred_start[preorder[i]]; e < graph->pred_start[preorder[i] + 1]; e++) {
-            uint32_t v = number[graph->pred[e]], length = 0, u;
-            if (v == GPUMP_NONE) continue;
-            if (v > i) {
-                for (u = v; ancestor[u] > i; u = ancestor[u]) path[length++] = u;
-                while (length--) { /* from the top down: take over the ancestor's smaller label and skip it */
-                    uint32_t w = path[length], up = ancestor[w];
-                    if (semi[label[up]] < semi[label[w]]) label[w] = label[up];
-                    ancestor[w] = ancestor[up];
-                }
-                v = semi[label[v]];
-            }
-            if (v < best) best = v;
-        }
-        semi[i] = best;
-        label[i] = i;
-    }
-    for (i = 1; i < reached; i++)
-        while (dominator[i] > semi[i]) dominator[i] = dominator[dominator[i]];
-    for (n = 0; n < graph->nodes; n++) idom[n] = GPUMP_NONE;
-    for (i = 1; i < reached; i++) idom[preorder[i]] = preorder[dominator[i]];
-    ok = 1;
-end:
-    gpumpi_arena_free(&scratch);
-    return ok;
-}
-
-GPUMP_API int gpumpi_graph_intervals(gpumpi_arena *arena, uint32_t nodes, const uint32_t *idom, uint32_t root,
-                                     uint32_t *enter, uint32_t *leave) {
-    gpumpi_arena scratch = gpumpi_arena_make(&arena->allocator);
-    uint32_t n, edges = 0, reached, *from, *to, *preorder, *number, *parent, *size;
-    gpumpi_graph tree;
-    int ok = 0;
-    if (!GPUMPI_ARENA_NEW(&scratch, from, nodes) || !GPUMPI_ARENA_NEW(&scratch, to, nodes) ||
-        !GPUMPI_ARENA_NEW(&scratch, preorder, nodes) || !GPUMPI_ARENA_NEW(&scratch, number, nodes) ||
-        !GPUMPI_ARENA_NEW(&scratch, parent, nodes) || !GPUMPI_ARENA_NEW(&scratch, size, nodes))
-        goto end;
-    for (n = 0; n < nodes; n++)
-        if (idom[n] != GPUMP_NONE) {
-            from[edges] = idom[n];
-            to[edges++] = n;
-        }
-    if (!gpumpi_graph_build(&scratch, &tree, nodes, from, to, edges)) goto end;
-    reached = gpumpi_graph_search(&scratch, &tree, root, preorder, NULL, number, parent);
-    if (reached == GPUMP_NONE) goto end;
-    for (n = reached; n-- > 0;) {
-        size[preorder[n]]++;
-        if (n) size[parent[preorder[n]]] += size[preorder[n]];
-    }
-    for (n = 0; n < nodes; n++) {
-        enter[n] = number[n] == GPUMP_NONE ? 1 : number[n];
-        leave[n] = number[n] == GPUMP_NONE ? 0 : number[n] + size[n] - 1;
-    }
-    ok = 1;
-end:
-    gpumpi_arena_free(&scratch);
-    return ok;
-}
-#endif
-
-/* ---- gpump_impl/program.c ---- */
+/* ---- gpump_impl/program/program.c ---- */
 /* program: building, checking, basic blocks, loops, aliasing */
 
 
@@ -4737,70 +4627,180 @@ fail:
 }
 #endif
 
-/* ---- gpump_impl/metrics.c ---- */
+/* ---- gpump_impl/program/graph.c ---- */
+/* graph (private): memory of the analyses, depth-first search, dominators; see program_parts.h */
 
 
-GPUMP_API double gpump_metrics_ntt(const gpump_metrics_run *run) {
-    return run->alone ? (double)run->shared / (double)run->alone : 0.0;
+#ifndef GPUMP_NO_PROGRAM
+
+struct gpumpi_arena_chunk {
+    gpumpi_arena_chunk *next;
+    uint64_t bytes; /* keeps what follows 16-aligned on 64-bit machines, 8-aligned elsewhere */
+};
+
+GPUMP_API gpumpi_arena gpumpi_arena_make(const gpump_allocator *allocator) {
+    gpumpi_arena arena;
+    arena.allocator = allocator ? *allocator : gpump_allocator_default();
+    arena.chunks = NULL;
+    return arena;
 }
 
-/* What one more program adds; the sums are finished by gpumpi_metrics_finish. */
-static void gpumpi_metrics_add(gpump_metrics *sums, double ntt, int first) {
-    sums->antt += ntt;
-    sums->stp += 1.0 / ntt;
-    if (first || ntt < sums->best_ntt) sums->best_ntt = ntt;
-    if (first || ntt > sums->worst_ntt) sums->worst_ntt = ntt;
+GPUMP_API void *gpumpi_arena_new(gpumpi_arena *arena, size_t element_bytes, size_t count) {
+    size_t bytes;
+    gpumpi_arena_chunk *chunk;
+    if (!count) count = 1;
+    if (count > (SIZE_MAX - sizeof *chunk) / element_bytes) return NULL;
+    bytes = sizeof *chunk + count * element_bytes;
+    chunk = (gpumpi_arena_chunk *)arena->allocator.reallocate(arena->allocator.user, NULL, 0, bytes);
+    if (!chunk) return NULL;
+    memset(chunk, 0, bytes);
+    chunk->next = arena->chunks;
+    chunk->bytes = bytes;
+    arena->chunks = chunk;
+    return chunk + 1;
 }
 
-static void gpumpi_metrics_finish(gpump_metrics *sums, uint32_t count) {
-    sums->antt /= (double)count;
-    sums->harmonic_speedup = 1.0 / sums->antt;
-    sums->weighted_speedup = sums->stp;
-    sums->fairness = sums->best_ntt / sums->worst_ntt;
-}
-
-static gpump_metrics gpumpi_metrics_zero(void) {
-    gpump_metrics zero;
-    zero.antt = zero.stp = zero.fairness = zero.harmonic_speedup = zero.weighted_speedup = zero.best_ntt = zero.worst_ntt = 0.0;
-    return zero;
-}
-
-GPUMP_API gpump_result gpump_metrics_compute(const gpump_metrics_run *runs, uint32_t count, gpump_metrics *metrics, gpump_diag *diag) {
-    gpump_metrics sums = gpumpi_metrics_zero();
-    if (!runs || !metrics || count == 0) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, count, 1, UINT32_MAX);
-    for (uint32_t i = 0; i < count; i++) {
-        if (runs[i].alone == 0) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "alone", i, 0, 1, UINT64_MAX);
-        if (runs[i].shared == 0) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "shared", i, 0, 1, UINT64_MAX);
-        gpumpi_metrics_add(&sums, gpump_metrics_ntt(&runs[i]), i == 0);
+GPUMP_API void gpumpi_arena_free(gpumpi_arena *arena) {
+    while (arena->chunks) {
+        gpumpi_arena_chunk *chunk = arena->chunks;
+        arena->chunks = chunk->next;
+        arena->allocator.reallocate(arena->allocator.user, chunk, (size_t)chunk->bytes, 0);
     }
-    gpumpi_metrics_finish(&sums, count);
-    *metrics = sums;
-    return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_metrics_compute_rates(const gpump_metrics_rate *rates, uint32_t count, gpump_metrics *metrics,
-                                                   gpump_diag *diag) {
-    gpump_metrics sums = gpumpi_metrics_zero();
-    if (!rates || !metrics || count == 0) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, count, 1, UINT32_MAX);
-    for (uint32_t i = 0; i < count; i++) {
-        if (!(rates[i].alone > 0.0)) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "alone", i, 0, 1, UINT64_MAX);
-        if (!(rates[i].shared > 0.0)) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "shared", i, 0, 1, UINT64_MAX);
-        gpumpi_metrics_add(&sums, rates[i].alone / rates[i].shared, i == 0);
+GPUMP_API int gpumpi_group(gpumpi_arena *arena, uint32_t keys, const uint32_t *key, const uint32_t *value, size_t count,
+                           uint32_t **start_out, uint32_t **out) {
+    uint32_t n, *start;
+    size_t i;
+    if (!GPUMPI_ARENA_NEW(arena, start, (size_t)keys + 1) || !GPUMPI_ARENA_NEW(arena, *out, count)) return 0;
+    for (i = 0; i < count; i++) start[key[i] + 1]++;
+    for (n = 0; n < keys; n++) start[n + 1] += start[n];
+    for (i = 0; i < count; i++) (*out)[start[key[i]]++] = value[i];
+    for (n = keys; n > 0; n--) start[n] = start[n - 1];
+    start[0] = 0;
+    *start_out = start;
+    return 1;
+}
+
+GPUMP_API int gpumpi_graph_build(gpumpi_arena *arena, gpumpi_graph *graph, uint32_t nodes, const uint32_t *from,
+                                 const uint32_t *to, size_t count) {
+    graph->nodes = nodes;
+    return gpumpi_group(arena, nodes, from, to, count, &graph->succ_start, &graph->succ) &&
+           gpumpi_group(arena, nodes, to, from, count, &graph->pred_start, &graph->pred);
+}
+
+GPUMP_API uint32_t gpumpi_graph_search(gpumpi_arena *arena, const gpumpi_graph *graph, uint32_t root, uint32_t *preorder,
+                                       uint32_t *postorder, uint32_t *number, uint32_t *parent) {
+    gpumpi_arena scratch = gpumpi_arena_make(&arena->allocator);
+    uint32_t n, reached = 0, done = 0, top = 0, *stack, *next;
+    if (!GPUMPI_ARENA_NEW(&scratch, stack, graph->nodes) || !GPUMPI_ARENA_NEW(&scratch, next, graph->nodes)) {
+        gpumpi_arena_free(&scratch);
+        return GPUMP_NONE;
     }
-    gpumpi_metrics_finish(&sums, count);
-    *metrics = sums;
-    return GPUMP_OK;
+    for (n = 0; n < graph->nodes; n++) number[n] = parent[n] = GPUMP_NONE;
+    preorder[reached] = root;
+    number[root] = reached++;
+    next[root] = graph->succ_start[root];
+    stack[top++] = root;
+    while (top) {
+        uint32_t at = stack[top - 1], to;
+        if (next[at] == graph->succ_start[at + 1]) {
+            if (postorder) postorder[done++] = at;
+            top--;
+            continue;
+        }
+        to = graph->succ[next[at]++];
+        if (number[to] != GPUMP_NONE) continue;
+        preorder[reached] = to;
+        number[to] = reached++;
+        parent[to] = at;
+        next[to] = graph->succ_start[to];
+        stack[top++] = to;
+    }
+    gpumpi_arena_free(&scratch);
+    return reached;
 }
 
-GPUMP_API double gpump_metrics_violation_rate(const uint64_t *latencies, uint32_t count, uint64_t limit) {
-    uint32_t violations = 0;
-    for (uint32_t i = 0; i < count; i++) violations += latencies[i] > limit || latencies[i] == GPUMP_UNKNOWN;
-    return count ? (double)violations / (double)count : 0.0;
+/* Semi-dominators with path compression, then the nearest common ancestor in the tree under construction (Georgiadis). All
+ * numbers below are places in preorder. */
+GPUMP_API int gpumpi_graph_dominators(gpumpi_arena *arena, const gpumpi_graph *graph, uint32_t root, uint32_t *idom) {
+    gpumpi_arena scratch = gpumpi_arena_make(&arena->allocator);
+    uint32_t n, i, reached, *preorder, *number, *parent, *semi, *label, *ancestor, *dominator, *path;
+    int ok = 0;
+    if (!GPUMPI_ARENA_NEW(&scratch, preorder, graph->nodes) || !GPUMPI_ARENA_NEW(&scratch, number, graph->nodes) ||
+        !GPUMPI_ARENA_NEW(&scratch, parent, graph->nodes) || !GPUMPI_ARENA_NEW(&scratch, semi, graph->nodes) ||
+        !GPUMPI_ARENA_NEW(&scratch, label, graph->nodes) || !GPUMPI_ARENA_NEW(&scratch, ancestor, graph->nodes) ||
+        !GPUMPI_ARENA_NEW(&scratch, dominator, graph->nodes) || !GPUMPI_ARENA_NEW(&scratch, path, graph->nodes))
+        goto end;
+    reached = gpumpi_graph_search(&scratch, graph, root, preorder, NULL, number, parent);
+    if (reached == GPUMP_NONE) goto end;
+    for (i = 0; i < reached; i++) {
+        semi[i] = label[i] = i;
+        ancestor[i] = dominator[i] = i ? number[parent[preorder[i]]] : 0;
+    }
+    for (i = reached; i-- > 1;) { /* nodes above i are linked to their ancestors */
+        uint32_t e, best = dominator[i];
+        for (e = graph->pred_start[preorder[i]]; e < graph->pred_start[preorder[i] + 1]; e++) {
+            uint32_t v = number[graph->pred[e]], length = 0, u;
+            if (v == GPUMP_NONE) continue;
+            if (v > i) {
+                for (u = v; ancestor[u] > i; u = ancestor[u]) path[length++] = u;
+                while (length--) { /* from the top down: take over the ancestor's smaller label and skip it */
+                    uint32_t w = path[length], up = ancestor[w];
+                    if (semi[label[up]] < semi[label[w]]) label[w] = label[up];
+                    ancestor[w] = ancestor[up];
+                }
+                v = semi[label[v]];
+            }
+            if (v < best) best = v;
+        }
+        semi[i] = best;
+        label[i] = i;
+    }
+    for (i = 1; i < reached; i++)
+        while (dominator[i] > semi[i]) dominator[i] = dominator[dominator[i]];
+    for (n = 0; n < graph->nodes; n++) idom[n] = GPUMP_NONE;
+    for (i = 1; i < reached; i++) idom[preorder[i]] = preorder[dominator[i]];
+    ok = 1;
+end:
+    gpumpi_arena_free(&scratch);
+    return ok;
 }
 
-GPUMP_API double gpump_metrics_share(uint64_t part, uint64_t whole) { return whole ? (double)part / (double)whole : 0.0; }
+GPUMP_API int gpumpi_graph_intervals(gpumpi_arena *arena, uint32_t nodes, const uint32_t *idom, uint32_t root,
+                                     uint32_t *enter, uint32_t *leave) {
+    gpumpi_arena scratch = gpumpi_arena_make(&arena->allocator);
+    uint32_t n, edges = 0, reached, *from, *to, *preorder, *number, *parent, *size;
+    gpumpi_graph tree;
+    int ok = 0;
+    if (!GPUMPI_ARENA_NEW(&scratch, from, nodes) || !GPUMPI_ARENA_NEW(&scratch, to, nodes) ||
+        !GPUMPI_ARENA_NEW(&scratch, preorder, nodes) || !GPUMPI_ARENA_NEW(&scratch, number, nodes) ||
+        !GPUMPI_ARENA_NEW(&scratch, parent, nodes) || !GPUMPI_ARENA_NEW(&scratch, size, nodes))
+        goto end;
+    for (n = 0; n < nodes; n++)
+        if (idom[n] != GPUMP_NONE) {
+            from[edges] = idom[n];
+            to[edges++] = n;
+        }
+    if (!gpumpi_graph_build(&scratch, &tree, nodes, from, to, edges)) goto end;
+    reached = gpumpi_graph_search(&scratch, &tree, root, preorder, NULL, number, parent);
+    if (reached == GPUMP_NONE) goto end;
+    for (n = reached; n-- > 0;) {
+        size[preorder[n]]++;
+        if (n) size[parent[preorder[n]]] += size[preorder[n]];
+    }
+    for (n = 0; n < nodes; n++) {
+        enter[n] = number[n] == GPUMP_NONE ? 1 : number[n];
+        leave[n] = number[n] == GPUMP_NONE ? 0 : number[n] + size[n] - 1;
+    }
+    ok = 1;
+end:
+    gpumpi_arena_free(&scratch);
+    return ok;
+}
+#endif
 
-/* ---- gpump_impl/liveness.c ---- */
+/* ---- gpump_impl/program/liveness.c ---- */
 /* liveness: one walk per register, up from its uses; control dependences for divergence */
 
 
@@ -5277,7 +5277,7 @@ GPUMP_API gpump_result gpump_liveness_uninitialised(const gpump_liveness *livene
 }
 #endif
 
-/* ---- gpump_impl/constants.c ---- */
+/* ---- gpump_impl/program/constants.c ---- */
 /* constants (private): before allocation, parameters become constant-bank reads, and constants are set where they are first needed */
 
 
@@ -5557,7 +5557,7 @@ end:
 }
 #endif
 
-/* ---- gpump_impl/registers.c ---- */
+/* ---- gpump_impl/program/registers.c ---- */
 /* registers: intervals with holes, first fit, spilling; what comes before stands in constants.c */
 
 
@@ -6211,8 +6211,2663 @@ GPUMP_API gpump_result gpump_registers_allocate(const gpump_program *program, co
 }
 #endif
 
-/* ---- gpump_impl/compress.c ---- */
-/* compress: the code behind compress.h. The three paths write the same bytes; tests/400_compress.c holds
+/* ---- gpump_impl/program/preempt_points.c ---- */
+/* preempt_points: selective preemption */
+
+
+
+#ifndef GPUMP_NO_PROGRAM
+
+GPUMP_API gpump_result gpump_preempt_points_config_preset(gpump_preempt_points_config *config, const char *preset) {
+    if (!config || !preset) return GPUMP_ERROR_ARGUMENT;
+    if (strcmp(preset, "lin")) return GPUMP_ERROR_UNKNOWN_NAME;
+    memset(config, 0, sizeof *config);
+    config->struct_size = (uint32_t)sizeof *config;
+    config->interval = 100;
+    return GPUMP_OK;
+}
+
+GPUMP_API uint32_t gpump_live_vector_count(uint64_t vector, uint32_t registers) {
+    uint32_t count = gpump_bits_count64(vector & (GPUMP_LIVE_VECTOR_REST - 1));
+    return vector & GPUMP_LIVE_VECTOR_REST && registers > GPUMP_LIVE_VECTOR_REGISTERS
+               ? count + registers - GPUMP_LIVE_VECTOR_REGISTERS
+               : count;
+}
+
+/* What is chosen before each instruction. */
+typedef struct gpumpi_preempt_plan {
+    const gpump_program *program;
+    uint32_t *live;   /* 32-bit registers live before each instruction */
+    uint8_t *pp;      /* 1: a pp goes before it; 2: it is a barrier and chosen */
+    uint32_t *loop;   /* for which loop */
+    uint32_t *number; /* of the barrier at this instruction, in the order of points */
+} gpumpi_preempt_plan;
+
+static int gpumpi_preempt_is_barrier(const gpump_program *program, uint32_t i) {
+    gpump_instruction in;
+    gpump_program_instruction(program, i, &in);
+    return in.operation == GPUMP_OP_BARRIER;
+}
+/* Something that must stay right behind the instruction before it. */
+static int gpumpi_preempt_is_glued(const gpump_program *program, uint32_t i) {
+    gpump_instruction in;
+    gpump_program_instruction(program, i, &in);
+    return in.operation == GPUMP_OP_BOUNDARY || in.operation == GPUMP_OP_GUARDED_CALL;
+}
+
+/* A better place than *best? Barriers beat everything, then fewer live registers, then the earlier place. */
+static void gpumpi_preempt_consider(const gpumpi_preempt_plan *plan, uint32_t i, uint32_t *best, int *best_is_barrier) {
+    int barrier = gpumpi_preempt_is_barrier(plan->program, i);
+    if (!barrier && (*best_is_barrier || gpumpi_preempt_is_glued(plan->program, i))) return;
+    if (*best != GPUMP_NONE && barrier == *best_is_barrier && plan->live[i] >= plan->live[*best]) return;
+    *best = i;
+    *best_is_barrier = barrier;
+}
+
+static void gpumpi_preempt_choose(gpumpi_preempt_plan *plan, uint32_t best, int barrier, uint32_t loop) {
+    if (best == GPUMP_NONE) return;
+    plan->pp[best] = barrier ? 2 : 1;
+    plan->loop[best] = loop;
+}
+
+/* One point for each innermost loop: its blocks are visited once, all loops together. */
+static int gpumpi_preempt_loops(gpumpi_preempt_plan *plan, gpumpi_arena *scratch) {
+    const gpump_program *program = plan->program;
+    uint32_t loops = gpump_program_loops(program), b, i, l, *best;
+    int *barrier;
+    if (!GPUMPI_ARENA_NEW(scratch, best, loops) || !GPUMPI_ARENA_NEW(scratch, barrier, loops)) return 0;
+    for (l = 0; l < loops; l++) best[l] = GPUMP_NONE;
+    for (b = 0; b < gpump_program_basic_blocks(program); b++) {
+        gpump_basic_block block, header;
+        gpump_loop loop;
+        int always = 1;
+        gpump_program_basic_block(program, b, &block);
+        if (block.loop == GPUMP_NONE) continue;
+        gpump_program_loop(program, block.loop, &loop);
+        if (!loop.innermost) continue;
+        gpump_program_basic_block(program, loop.header, &header);
+        for (i = 0; i < header.predecessor_count && b != loop.header; i++) /* does every way round pass b? */
+            if (gpump_program_in_loop(program, block.loop, header.predecessors[i]))
+                always &= gpump_program_dominates(program, b, header.predecessors[i]);
+        for (i = block.first; i < block.first + block.count; i++)
+            if (always || gpumpi_preempt_is_barrier(program, i))
+                gpumpi_preempt_consider(plan, i, &best[block.loop], &barrier[block.loop]);
+    }
+    for (l = 0; l < loops; l++) gpumpi_preempt_choose(plan, best[l], barrier[l], l);
+    return 1;
+}
+
+/* One point for each K instructions outside innermost loops. */
+static void gpumpi_preempt_rest(gpumpi_preempt_plan *plan, uint32_t interval) {
+    const gpump_program *program = plan->program;
+    uint32_t i, seen = 0, best = GPUMP_NONE;
+    int barrier = 0;
+    for (i = 0; i < gpump_program_instructions(program); i++) {
+        gpump_basic_block block;
+        gpump_program_basic_block(program, gpump_program_basic_block_of(program, i), &block);
+        if (!block.reachable) continue;
+        if (block.loop != GPUMP_NONE) {
+            gpump_loop loop;
+            gpump_program_loop(program, block.loop, &loop);
+            if (loop.innermost) continue;
+        }
+        gpumpi_preempt_consider(plan, i, &best, &barrier);
+        if (++seen < interval) continue;
+        gpumpi_preempt_choose(plan, best, barrier, GPUMP_NONE);
+        best = GPUMP_NONE;
+        seen = 0;
+        barrier = 0;
+    }
+}
+
+/* A live set as the instruction word has it: registers in vector and count, predicates apart. */
+static void gpumpi_preempt_vector(const gpump_program *program, const uint64_t *set, uint64_t *vector, uint64_t *predicates,
+                                  uint32_t *count) {
+    uint32_t r, first = 0, registers = gpump_program_registers(program);
+    *vector = *predicates = 0;
+    *count = 0;
+    while (first < registers && gpump_program_width(program, first) == GPUMP_WIDTH_32) first++;
+    for (r = 0; r < registers; r++) {
+        if (!gpump_bits_get(set, r)) continue;
+        if (r >= first) {
+            *predicates |= UINT64_C(1) << (r - first);
+            continue;
+        }
+        ++*count;
+        *vector |= UINT64_C(1) << (r < GPUMP_LIVE_VECTOR_REGISTERS ? r : GPUMP_LIVE_VECTOR_REGISTERS);
+    }
+}
+
+static int gpumpi_preempt_rewrite(void *user, uint32_t index, gpump_instruction *in, uint32_t *scratch) {
+    const gpumpi_preempt_plan *plan = (const gpumpi_preempt_plan *)user;
+    (void)scratch;
+    if (in->operation == GPUMP_OP_BARRIER) {
+        in->operation = GPUMP_OP_BARRIER_PP;
+        in->immediate = plan->number[index];
+    }
+    return 1;
+}
+
+/* Registers must be 32-bit ones first, then predicates. */
+static gpump_result gpumpi_preempt_check(const gpump_program *program, gpump_diag *diag) {
+    uint32_t r, first = 0, registers = gpump_program_registers(program), i;
+    while (first < registers && gpump_program_width(program, first) == GPUMP_WIDTH_32) first++;
+    for (r = first; r < registers; r++)
+        if (gpump_program_width(program, r) != GPUMP_WIDTH_PREDICATE || r - first >= 64)
+            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "registers", r, gpump_program_width(program, r), 0, 0);
+    for (i = 0; i < gpump_program_instructions(program); i++) {
+        gpump_instruction in;
+        gpump_program_instruction(program, i, &in);
+        if (in.operation == GPUMP_OP_PP || in.operation == GPUMP_OP_BARRIER_PP)
+            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "operation", i, in.operation, 0, GPUMP_OP_BARRIER);
+    }
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_preempt_points_place(const gpump_program *program, const gpump_preempt_points_config *config,
+                                                  gpump_program **placed, gpump_preempt_point *points, uint32_t capacity,
+                                                  uint32_t *count, gpump_diag *diag) {
+    gpumpi_arena scratch;
+    gpumpi_preempt_plan plan;
+    gpumpi_insertion *insertions;
+    gpump_preempt_point *list;
+    gpump_liveness *liveness = NULL;
+    gpumpi_edit edit;
+    uint64_t *set;
+    uint32_t i, n, at, instructions = gpump_program_instructions(program);
+    gpumpi_liveness_search search = {NULL, NULL, 0};
+    gpump_result result;
+    if (!program || !config || !placed || !count || (!points && capacity))
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
+    if (!gpump_program_basic_blocks(program)) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 0, 1, 1);
+    if (config->struct_size != sizeof *config)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "struct_size", 0, config->struct_size, sizeof *config, sizeof *config);
+    if (!config->interval) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "interval", 0, 0, 1, UINT32_MAX);
+    result = gpumpi_preempt_check(program, diag);
+    if (result != GPUMP_OK) return result;
+    scratch = gpumpi_arena_make(gpumpi_program_allocator(program));
+    result = gpump_liveness_create(program, gpumpi_program_allocator(program), &liveness);
+    if (result != GPUMP_OK) goto end;
+    result = GPUMP_ERROR_MEMORY;
+    plan.program = program;
+    if (!GPUMPI_ARENA_NEW(&scratch, plan.live, instructions) || !GPUMPI_ARENA_NEW(&scratch, plan.pp, instructions) ||
+        !GPUMPI_ARENA_NEW(&scratch, plan.loop, instructions) || !GPUMPI_ARENA_NEW(&scratch, plan.number, instructions) ||
+        !GPUMPI_ARENA_NEW(&scratch, set, gpump_liveness_words(liveness)) ||
+        gpump_liveness_pressure(liveness, plan.live, NULL, NULL, NULL) != GPUMP_OK || !gpumpi_preempt_loops(&plan, &scratch))
+        goto end;
+    gpumpi_preempt_rest(&plan, config->interval);
+    for (i = n = at = 0; i < instructions; i++) {
+        at += plan.pp[i] == 1;
+        n += plan.pp[i] == 1 || gpumpi_preempt_is_barrier(program, i);
+    }
+    if (n > capacity) {
+        *count = n;
+        result = gpumpi_fail(diag, GPUMP_ERROR_CAPACITY, "points", 0, capacity, n, UINT32_MAX);
+        goto end;
+    }
+    if (!GPUMPI_ARENA_NEW(&scratch, list, n) || !GPUMPI_ARENA_NEW(&scratch, insertions, (size_t)at * 2)) goto end;
+    for (i = n = at = 0; i < instructions; i++) {
+        gpump_preempt_point *point = &list[n];
+        int barrier = gpumpi_preempt_is_barrier(program, i);
+        if (plan.pp[i] != 1 && !barrier) continue;
+        point->kind = barrier ? plan.pp[i] == 2 ? GPUMP_PREEMPT_BARRIER : GPUMP_PREEMPT_BARRIER_WAIT : GPUMP_PREEMPT_PP;
+        point->loop = plan.pp[i] ? plan.loop[i] : (uint32_t)GPUMP_NONE;
+        gpump_liveness_before(liveness, i, set);
+        gpumpi_preempt_vector(program, set, &point->vector, &point->predicates, &point->live_registers);
+        if (!barrier && !gpumpi_liveness_diverged(liveness, i, &search, &scratch, set)) goto end;
+        gpumpi_preempt_vector(program, set, &point->vector_diverged, &point->predicates_diverged, &point->live_diverged);
+        if (barrier)
+            plan.number[i] = n;
+        else {
+            insertions[at] = gpumpi_insertion_make(GPUMP_OP_PP, i);
+            insertions[at++].instruction.immediate = n;
+            insertions[at] = gpumpi_insertion_make(GPUMP_OP_PP_DIVERGED, i);
+            insertions[at++].instruction.immediate = n;
+        }
+        n++;
+    }
+    memset(&edit, 0, sizeof edit);
+    edit.program = program;
+    edit.insertions = insertions;
+    edit.insertion_count = at;
+    edit.rewrite = gpumpi_preempt_rewrite;
+    edit.user = &plan;
+    result = gpumpi_program_edit(&edit, placed, diag);
+    if (result != GPUMP_OK) goto end;
+    for (i = 0; i < gpump_program_instructions(*placed); i++) {
+        gpump_instruction in;
+        gpump_program_instruction(*placed, i, &in);
+        if (in.operation == GPUMP_OP_PP || in.operation == GPUMP_OP_BARRIER_PP) list[in.immediate].instruction = i;
+    }
+    if (n) memcpy(points, list, n * sizeof *points);
+    *count = n;
+end:
+    if (result == GPUMP_ERROR_MEMORY) gpumpi_fail(diag, result, "program", 0, 0, 0, 0);
+    gpump_liveness_destroy(liveness);
+    gpumpi_arena_free(&scratch);
+    return result;
+}
+#endif
+
+/* ---- gpump_impl/program/clobbers.c ---- */
+/* clobbers: reads that re-execution would repeat with another value */
+
+
+
+#ifndef GPUMP_NO_PROGRAM
+
+GPUMP_API int gpumpi_memory_writes(const gpump_instruction *in) {
+    return in->operation == GPUMP_OP_SPILL_STORE || (in->operation != GPUMP_OP_CHECK && in->access & GPUMP_ACCESS_WRITE);
+}
+GPUMP_API int gpumpi_memory_reads(const gpump_instruction *in) {
+    return in->operation == GPUMP_OP_SPILL_LOAD || (in->operation != GPUMP_OP_CHECK && in->access & GPUMP_ACCESS_READ);
+}
+GPUMP_API int gpumpi_memory_ends_region(const gpumpi_memory *memory, uint32_t i, const gpump_instruction *in) {
+    return in->flags & (GPUMP_FLAG_ATOMIC | GPUMP_FLAG_VOLATILE) && memory->start[i + 1];
+}
+static uint32_t gpumpi_memory_spill_bytes(const gpump_program *program, const gpump_instruction *in) {
+    uint32_t operand = in->def_count ? in->defs[0] : in->uses[0];
+    return operand & GPUMP_OPERAND_PAIR || gpump_program_width(program, operand & GPUMP_OPERAND_INDEX) == GPUMP_WIDTH_64 ? 8
+                                                                                                                         : 4;
+}
+/* May b overwrite what a has read? The spill area is a place of its own that no other access reaches. */
+static int gpumpi_memory_may_alias(const gpumpi_memory *memory, uint32_t a, uint32_t b) {
+    gpump_instruction x, y;
+    int spill_x, spill_y;
+    gpump_program_instruction(memory->program, a, &x);
+    gpump_program_instruction(memory->program, b, &y);
+    spill_x = x.operation == GPUMP_OP_SPILL_LOAD || x.operation == GPUMP_OP_SPILL_STORE;
+    spill_y = y.operation == GPUMP_OP_SPILL_LOAD || y.operation == GPUMP_OP_SPILL_STORE;
+    if (spill_x != spill_y) return 0;
+    if (!spill_x)
+        return gpump_program_may_alias(memory->program, a, b, memory->unit) &&
+               (!memory->may_clobber || memory->may_clobber(memory->user, memory->origin[a], memory->origin[b]));
+    return x.immediate < y.immediate + (int64_t)gpumpi_memory_spill_bytes(memory->program, &y) &&
+           y.immediate < x.immediate + (int64_t)gpumpi_memory_spill_bytes(memory->program, &x);
+}
+
+GPUMP_API void gpumpi_boundary_starts(const gpump_program *program, uint32_t level, uint8_t *start) {
+    uint32_t i;
+    for (i = 0; i < gpump_program_instructions(program); i++) {
+        gpump_instruction in;
+        gpump_program_instruction(program, i, &in);
+        start[i] = in.operation == GPUMP_OP_BOUNDARY && in.immediate <= (int64_t)level;
+    }
+}
+
+/* ---- the order in which a warp's instructions can follow each other ---- */
+
+typedef struct gpumpi_memory_edges {
+    uint32_t *from, *to;
+} gpumpi_memory_edges;
+static int gpumpi_memory_edge(const gpump_allocator *allocator, gpumpi_memory_edges *edges, uint32_t from, uint32_t to) {
+    if (!GPUMPI_ARRAY_RESERVE(allocator, edges->from, 1) || !GPUMPI_ARRAY_RESERVE(allocator, edges->to, 1)) return 0;
+    stbds_arrput(edges->from, from);
+    stbds_arrput(edges->to, to);
+    return 1;
+}
+
+/* Lanes that took `side` at a divergent branch run until they meet the others at `meet` or end; then the other side starts. */
+static int gpumpi_memory_side(gpumpi_memory *memory, uint32_t side, uint32_t meet, uint32_t other, uint32_t mark,
+                              const gpump_allocator *allocator, gpumpi_memory_edges *edges) {
+    uint32_t top = 0, i;
+    memory->seen[memory->stack[top++] = side] = mark;
+    while (top) {
+        uint32_t b = memory->stack[--top];
+        gpump_basic_block block;
+        gpump_instruction last;
+        int ends;
+        gpump_program_basic_block(memory->program, b, &block);
+        gpump_program_instruction(memory->program, block.first + block.count - 1, &last);
+        ends = last.operation == GPUMP_OP_EXIT;
+        for (i = 0; i < block.successor_count; i++) {
+            uint32_t to = block.successors[i];
+            if (to == meet) ends = 1;
+            else if (memory->seen[to] != mark) memory->seen[memory->stack[top++] = to] = mark;
+        }
+        if (ends && !gpumpi_memory_edge(allocator, edges, b, other)) return 0;
+    }
+    return 1;
+}
+
+static int gpumpi_memory_build_graph(gpumpi_arena *arena, gpumpi_memory *memory) {
+    const gpump_program *program = memory->program;
+    uint32_t blocks = memory->blocks, b, i, mark = 0;
+    gpumpi_memory_edges edges = {NULL, NULL};
+    int ok = 1;
+    for (b = 0; b < blocks && ok; b++) {
+        gpump_basic_block block;
+        gpump_program_basic_block(program, b, &block);
+        for (i = 0; i < block.successor_count && ok; i++)
+            ok = gpumpi_memory_edge(&arena->allocator, &edges, b, block.successors[i]);
+        if (!ok || memory->unit == GPUMP_UNIT_THREAD || !gpumpi_program_diverges(program, b) ||
+            block.successors[0] == block.post_dominator || block.successors[1] == block.post_dominator)
+            continue;
+        for (i = 0; i < 2 && ok; i++)
+            ok = gpumpi_memory_side(memory, block.successors[i], block.post_dominator, block.successors[!i], ++mark,
+                                    &arena->allocator, &edges);
+    }
+    ok = ok && gpumpi_graph_build(arena, &memory->graph, blocks, edges.from, edges.to, stbds_arrlenu(edges.from));
+    GPUMPI_ARRAY_FREE(&arena->allocator, edges.from);
+    GPUMPI_ARRAY_FREE(&arena->allocator, edges.to);
+    memset(memory->seen, 0, blocks * sizeof *memory->seen);
+    return ok;
+}
+
+/* ---- exactly known places ---- */
+
+typedef struct gpumpi_memory_place {
+    uint32_t spill, object, address, value, bytes, slot;
+    int64_t offset;
+} gpumpi_memory_place;
+static int gpumpi_memory_place_of(const gpump_program *program, const gpump_instruction *in, gpumpi_memory_place *place) {
+    memset(place, 0, sizeof *place);
+    place->slot = GPUMP_NONE;
+    if (in->operation == GPUMP_OP_SPILL_LOAD || in->operation == GPUMP_OP_SPILL_STORE) {
+        place->spill = 1;
+        place->offset = in->immediate;
+        place->bytes = gpumpi_memory_spill_bytes(program, in);
+        return 1;
+    }
+    if (!in->access || in->object == GPUMP_NONE || in->address == GPUMP_ADDRESS_ANYWHERE || in->operation == GPUMP_OP_CHECK)
+        return 0;
+    place->object = in->object;
+    place->address = in->address;
+    place->value = in->address == GPUMP_ADDRESS_VALUE ? in->value : 0;
+    place->offset = in->offset;
+    place->bytes = in->bytes;
+    return 1;
+}
+static int gpumpi_memory_compare_places(const void *a, const void *b) {
+    const gpumpi_memory_place *x = (const gpumpi_memory_place *)a, *y = (const gpumpi_memory_place *)b;
+    if (x->spill != y->spill) return x->spill < y->spill ? -1 : 1;
+    if (x->object != y->object) return x->object < y->object ? -1 : 1;
+    if (x->address != y->address) return x->address < y->address ? -1 : 1;
+    if (x->value != y->value) return x->value < y->value ? -1 : 1;
+    if (x->bytes != y->bytes) return x->bytes < y->bytes ? -1 : 1;
+    return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+/* Numbers the places that some unguarded store writes exactly and some read reads exactly. */
+static int gpumpi_memory_number_places(gpumpi_arena *arena, gpumpi_memory *memory) {
+    const gpump_program *program = memory->program;
+    uint32_t count = gpump_program_instructions(program), i, n = 0, k;
+    gpumpi_arena scratch = gpumpi_arena_make(&arena->allocator);
+    gpumpi_memory_place *places, place;
+    if (!GPUMPI_ARENA_NEW(arena, memory->slot, count) || !GPUMPI_ARENA_NEW(&scratch, places, count)) {
+        gpumpi_arena_free(&scratch);
+        return 0;
+    }
+    for (i = 0; i < count; i++) {
+        gpump_instruction in;
+        memory->slot[i] = GPUMP_NONE;
+        gpump_program_instruction(program, i, &in);
+        if (gpumpi_memory_writes(&in) && in.guard == GPUMP_NONE && gpumpi_memory_place_of(program, &in, &place))
+            places[n++] = place;
+    }
+    qsort(places, n, sizeof *places, gpumpi_memory_compare_places);
+    for (i = k = 0; i < n; i++)
+        if (!k || gpumpi_memory_compare_places(&places[i], &places[k - 1])) places[k++] = places[i];
+    memory->slots = k;
+    for (i = 0; i < k; i++) places[i].slot = i;
+    for (i = 0; i < count && k; i++) {
+        gpump_instruction in;
+        const gpumpi_memory_place *found;
+        gpump_program_instruction(program, i, &in);
+        if ((!gpumpi_memory_writes(&in) && !gpumpi_memory_reads(&in)) || !gpumpi_memory_place_of(program, &in, &place))
+            continue;
+        found = (const gpumpi_memory_place *)bsearch(&place, places, k, sizeof *places, gpumpi_memory_compare_places);
+        if (found) memory->slot[i] = found->slot;
+    }
+    gpumpi_arena_free(&scratch);
+    return 1;
+}
+
+static int gpumpi_memory_compare_classes(const void *a, const void *b) {
+    const uint32_t *x = (const uint32_t *)a, *y = (const uint32_t *)b;
+    return *x < *y ? -1 : *x > *y;
+}
+
+/* Finds kind[]: most writes go to objects that nothing reads, and need no search for reads. */
+static int gpumpi_memory_find_kinds(gpumpi_arena *arena, gpumpi_memory *memory) {
+    const gpump_program *program = memory->program;
+    uint32_t count = gpump_program_instructions(program), objects = gpump_program_objects(program), i, classes = 0, *class_read;
+    uint8_t *is_read, anywhere = 0, spills = 0;
+    gpumpi_arena scratch = gpumpi_arena_make(&arena->allocator);
+    gpump_instruction in;
+    if (!GPUMPI_ARENA_NEW(arena, memory->kind, count) || !GPUMPI_ARENA_NEW(&scratch, is_read, objects) ||
+        !GPUMPI_ARENA_NEW(&scratch, class_read, objects)) {
+        gpumpi_arena_free(&scratch);
+        return 0;
+    }
+    for (i = 0; i < count; i++) {
+        gpump_program_instruction(program, i, &in);
+        if (!gpumpi_memory_reads(&in)) continue;
+        memory->kind[i] = GPUMPI_MEMORY_READS;
+        if (in.operation == GPUMP_OP_SPILL_LOAD) spills = 1;
+        else if (in.object == GPUMP_NONE) anywhere = 1;
+        else is_read[in.object] = 1;
+    }
+    for (i = 0; i < objects; i++)
+        if (is_read[i]) class_read[classes++] = gpump_program_object(program, i).alias_class;
+    qsort(class_read, classes, sizeof *class_read, gpumpi_memory_compare_classes);
+    for (i = 0; i < count; i++) {
+        int meets = anywhere;
+        gpump_program_instruction(program, i, &in);
+        if (!gpumpi_memory_writes(&in)) continue;
+        if (in.operation == GPUMP_OP_SPILL_STORE) meets = spills;
+        else if (in.object == GPUMP_NONE) meets = anywhere || classes;
+        else {
+            uint32_t alias_class = gpump_program_object(program, in.object).alias_class;
+            meets |= is_read[in.object] ||
+                     (alias_class != GPUMP_NONE &&
+                      bsearch(&alias_class, class_read, classes, sizeof *class_read, gpumpi_memory_compare_classes) != NULL);
+        }
+        if (meets) memory->kind[i] |= GPUMPI_MEMORY_MEETS_READ;
+    }
+    gpumpi_arena_free(&scratch);
+    return 1;
+}
+
+GPUMP_API int gpumpi_memory_make(gpumpi_arena *arena, const gpump_program *program, uint32_t unit, gpumpi_memory *memory) {
+    uint32_t count = gpump_program_instructions(program), blocks = gpump_program_basic_blocks(program), i, k, reached,
+             *preorder, *number, *parent;
+    gpumpi_graph flow;
+    gpumpi_arena scratch = gpumpi_arena_make(&arena->allocator);
+    uint32_t *from, *to, edges = 0;
+    int ok = 0;
+    memset(memory, 0, sizeof *memory);
+    memory->program = program;
+    memory->unit = unit;
+    memory->blocks = blocks;
+    if (!GPUMPI_ARENA_NEW(arena, memory->start, (size_t)count + 1) || !GPUMPI_ARENA_NEW(arena, memory->is_protected, count) ||
+        !GPUMPI_ARENA_NEW(arena, memory->stack, (size_t)blocks + 1) || !GPUMPI_ARENA_NEW(arena, memory->seen, blocks) ||
+        !GPUMPI_ARENA_NEW(arena, memory->order, blocks) || !GPUMPI_ARENA_NEW(&scratch, preorder, blocks) ||
+        !GPUMPI_ARENA_NEW(&scratch, number, blocks) || !GPUMPI_ARENA_NEW(&scratch, parent, blocks) ||
+        !GPUMPI_ARENA_NEW(&scratch, from, (size_t)blocks * 2) || !GPUMPI_ARENA_NEW(&scratch, to, (size_t)blocks * 2))
+        goto end;
+    for (i = 0; i < blocks; i++) {
+        gpump_basic_block block;
+        gpump_program_basic_block(program, i, &block);
+        for (k = 0; k < block.successor_count; k++) {
+            from[edges] = i;
+            to[edges++] = block.successors[k];
+        }
+    }
+    if (!gpumpi_graph_build(&scratch, &flow, blocks, from, to, edges)) goto end;
+    reached = gpumpi_graph_search(&scratch, &flow, 0, preorder, memory->order, number, parent);
+    if (reached == GPUMP_NONE) goto end;
+    for (i = 0; i < reached / 2; i++) {
+        k = memory->order[i];
+        memory->order[i] = memory->order[reached - 1 - i];
+        memory->order[reached - 1 - i] = k;
+    }
+    ok = gpumpi_memory_build_graph(arena, memory) && gpumpi_memory_number_places(arena, memory) &&
+         gpumpi_memory_find_kinds(arena, memory);
+    memory->blocks = reached; /* as many as order[] has */
+end:
+    gpumpi_arena_free(&scratch);
+    return ok;
+}
+
+GPUMP_API int gpumpi_memory_protect(gpumpi_arena *arena, gpumpi_memory *memory) {
+    const gpump_program *program = memory->program;
+    uint32_t words = gpump_bits_words(memory->slots), blocks = gpump_program_basic_blocks(program), k, n, i, w;
+    gpumpi_arena scratch = gpumpi_arena_make(&arena->allocator);
+    uint64_t *out, *set; /* out: what is surely written at the end of each block; all ones until it was visited */
+    int changed = 1, last = 0;
+    memset(memory->is_protected, 0, gpump_program_instructions(program));
+    if (!memory->slots) return 1;
+    if (!GPUMPI_ARENA_NEW(&scratch, out, (size_t)blocks * words) || !GPUMPI_ARENA_NEW(&scratch, set, words)) {
+        gpumpi_arena_free(&scratch);
+        return 0;
+    }
+    memset(out, 0xff, (size_t)blocks * words * sizeof *out);
+    while (changed || !last) {
+        last = !changed; /* one more round with the final sets marks the reads */
+        changed = 0;
+        for (n = 0; n < memory->blocks; n++) {
+            uint32_t b = memory->order[n];
+            gpump_basic_block block;
+            gpump_program_basic_block(program, b, &block);
+            memset(set, b ? 0xff : 0, words * sizeof *set);
+            for (k = 0; k < block.predecessor_count && b; k++)
+                for (w = 0; w < words; w++) set[w] &= out[(size_t)block.predecessors[k] * words + w];
+            for (i = block.first; i < block.first + block.count; i++) {
+                gpump_instruction in;
+                if (memory->start[i]) memset(set, 0, words * sizeof *set);
+                if (memory->slot[i] == GPUMP_NONE) continue;
+                gpump_program_instruction(program, i, &in);
+                if (last && gpumpi_memory_reads(&in)) memory->is_protected[i] = (uint8_t)gpump_bits_get(set, memory->slot[i]);
+                if (gpumpi_memory_writes(&in) && in.guard == GPUMP_NONE) gpump_bits_set(set, memory->slot[i]);
+            }
+            if (memcmp(out + (size_t)b * words, set, words * sizeof *set)) {
+                memcpy(out + (size_t)b * words, set, words * sizeof *set);
+                changed = 1;
+            }
+        }
+    }
+    gpumpi_arena_free(&scratch);
+    return 1;
+}
+
+/* Walks up in block b from position `at`. 1: the way on leads to the predecessors; 0: it ended at a region's start or at a
+ * read; -1: out of memory. */
+static int gpumpi_memory_scan(gpumpi_memory *memory, uint32_t b, uint32_t at, uint32_t write,
+                              const gpump_allocator *allocator, uint32_t **reads) {
+    gpump_basic_block block;
+    gpump_program_basic_block(memory->program, b, &block);
+    for (;;) {
+        if (at < block.first + block.count && memory->start[at]) return 0;
+        if (at-- == block.first) return 1;
+        if (memory->kind[at] & GPUMPI_MEMORY_READS && !memory->is_protected[at] && gpumpi_memory_may_alias(memory, at, write))
+            return GPUMPI_ARRAY_PUSH(allocator, *reads, at) ? 0 : -1;
+    }
+}
+
+GPUMP_API int gpumpi_memory_walk(gpumpi_memory *memory, uint32_t write, uint32_t mark, const gpump_allocator *allocator,
+                                 uint32_t **reads) {
+    uint32_t top = 0, b = gpump_program_basic_block_of(memory->program, write), at = write, e;
+    gpump_instruction in;
+    int own; /* a place of the thread's own: what other lanes do in between does not matter */
+    if (!(memory->kind[write] & GPUMPI_MEMORY_MEETS_READ)) return 1;
+    gpump_program_instruction(memory->program, write, &in);
+    own = in.operation == GPUMP_OP_SPILL_STORE || in.space == GPUMP_SPACE_LOCAL;
+    for (;;) {
+        gpump_basic_block block;
+        const uint32_t *from;
+        uint32_t count;
+        int open = gpumpi_memory_scan(memory, b, at, write, allocator, reads);
+        if (open < 0) return 0;
+        gpump_program_basic_block(memory->program, b, &block);
+        from = own ? block.predecessors : memory->graph.pred + memory->graph.pred_start[b];
+        count = own ? block.predecessor_count : memory->graph.pred_start[b + 1] - memory->graph.pred_start[b];
+        for (e = 0; open && e < count; e++)
+            if (memory->seen[from[e]] != mark) memory->seen[memory->stack[top++] = from[e]] = mark;
+        if (!top) return 1;
+        b = memory->stack[--top];
+        gpump_program_basic_block(memory->program, b, &block);
+        at = block.first + block.count;
+    }
+}
+
+/* ---- registers ---- */
+
+/* What the walk through one region knows at the start of each block: live-ins not yet written on some path, and those read
+ * so. */
+typedef struct gpumpi_clobbers_region {
+    const gpump_program *program;
+    const uint8_t *start;
+    uint32_t count, words;      /* live-ins, words of a set of them */
+    uint32_t *local;            /* register -> its number among them, GPUMP_NONE */
+    uint32_t *where, *visited;  /* block -> its place in pool (where visited says this region) */
+    uint64_t *pool, *now;       /* sets: unwritten, read; two per block */
+    uint8_t *reported;
+} gpumpi_clobbers_region;
+
+/* Runs block b from instruction `at`. 1: it goes on to the successors with region->now; 0: it ends; -1: out of memory. */
+static int gpumpi_clobbers_run(gpumpi_clobbers_region *region, uint32_t b, uint32_t at, uint32_t start,
+                               const gpump_allocator *allocator, gpumpi_register_clobber **list) {
+    uint64_t *unwritten = region->now, *read = region->now + region->words;
+    gpump_basic_block block;
+    uint32_t i, k, w;
+    gpump_program_basic_block(region->program, b, &block);
+    for (i = at; i < block.first + block.count; i++) {
+        gpump_instruction in;
+        if (region->start[i] && i != at) return 0;
+        gpump_program_instruction(region->program, i, &in);
+        for (k = 0; k <= in.use_count; k++) {
+            uint32_t operand = k < in.use_count ? in.uses[k] : in.guard;
+            if (operand == GPUMP_NONE) continue;
+            GPUMPI_OPERAND_REGISTERS(operand, reg, {
+                uint32_t n = region->local[reg];
+                if (n != GPUMP_NONE && gpump_bits_get(unwritten, n)) gpump_bits_set(read, n);
+            });
+        }
+        for (k = 0; k < in.def_count; k++) {
+            int ok = 1;
+            GPUMPI_OPERAND_REGISTERS(in.defs[k], reg, {
+                uint32_t n = region->local[reg];
+                if (n != GPUMP_NONE) {
+                    if (gpump_bits_get(read, n) && !region->reported[n]) {
+                        gpumpi_register_clobber found;
+                        found.start = start;
+                        found.reg = reg;
+                        found.write = i;
+                        region->reported[n] = 1;
+                        ok = ok && GPUMPI_ARRAY_PUSH(allocator, *list, found);
+                    }
+                    if (gpumpi_kills(&in)) gpump_bits_clear(unwritten, n);
+                }
+            });
+            if (!ok) return -1;
+        }
+    }
+    for (w = 0; w < 2 * region->words; w++)
+        if (region->now[w]) return 1;
+    return 0;
+}
+
+/* Follows one region from its start to the next boundaries, until nothing new is learnt. */
+static int gpumpi_clobbers_follow(gpumpi_clobbers_region *region, uint32_t start, uint32_t *stack, uint32_t *queued,
+                                  uint32_t mark, const gpump_allocator *allocator, gpumpi_register_clobber **list) {
+    uint32_t b = gpump_program_basic_block_of(region->program, start), at = start, top = 0, k, w, sets = 2 * region->words;
+    for (;;) {
+        gpump_basic_block block;
+        int goes_on = gpumpi_clobbers_run(region, b, at, start, allocator, list);
+        if (goes_on < 0) return 0;
+        gpump_program_basic_block(region->program, b, &block);
+        for (k = 0; k < block.successor_count && goes_on; k++) {
+            uint32_t to = block.successors[k];
+            int fresh = 0;
+            gpump_basic_block next;
+            gpump_program_basic_block(region->program, to, &next);
+            if (region->start[next.first]) continue;
+            if (region->visited[to] != mark) {
+                region->visited[to] = mark;
+                region->where[to] = (uint32_t)(stbds_arrlenu(region->pool) / sets);
+                if (!GPUMPI_ARRAY_RESERVE(allocator, region->pool, sets)) return 0;
+                for (w = 0; w < sets; w++) stbds_arrput(region->pool, 0);
+                fresh = 1;
+            }
+            for (w = 0; w < sets; w++) {
+                uint64_t *old = &region->pool[(size_t)region->where[to] * sets + w];
+                fresh |= (region->now[w] & ~*old) != 0;
+                *old |= region->now[w];
+            }
+            if (fresh && queued[to] != mark) queued[stack[top++] = to] = mark;
+        }
+        if (!top) return 1;
+        b = stack[--top];
+        queued[b] = 0;
+        gpump_program_basic_block(region->program, b, &block);
+        at = block.first;
+        memcpy(region->now, region->pool + (size_t)region->where[b] * sets, sets * sizeof *region->now);
+    }
+}
+
+GPUMP_API int gpumpi_register_clobbers(gpumpi_arena *arena, const gpump_program *program, const gpump_liveness *liveness,
+                                       const uint8_t *start, const gpump_allocator *allocator,
+                                       gpumpi_register_clobber **list) {
+    uint32_t registers = gpump_program_registers(program), blocks = gpump_program_basic_blocks(program), i, w, mark = 0,
+             *stack, *queued, *live, *stamp;
+    gpumpi_arena scratch = gpumpi_arena_make(&arena->allocator);
+    gpumpi_clobbers_region region;
+    int ok = 0;
+    memset(&region, 0, sizeof region);
+    region.program = program;
+    region.start = start;
+    if (!GPUMPI_ARENA_NEW(&scratch, region.local, registers) || !GPUMPI_ARENA_NEW(&scratch, region.where, blocks) ||
+        !GPUMPI_ARENA_NEW(&scratch, region.visited, blocks) ||
+        !GPUMPI_ARENA_NEW(&scratch, region.now, 2 * ((size_t)gpump_bits_words(registers) + 1)) ||
+        !GPUMPI_ARENA_NEW(&scratch, region.reported, registers) || !GPUMPI_ARENA_NEW(&scratch, stack, blocks) ||
+        !GPUMPI_ARENA_NEW(&scratch, queued, blocks) || !GPUMPI_ARENA_NEW(&scratch, live, registers) ||
+        !GPUMPI_ARENA_NEW(&scratch, stamp, registers))
+        goto end;
+    for (i = 0; i < registers; i++) region.local[i] = GPUMP_NONE;
+    for (i = 0; i < gpump_program_instructions(program); i++) {
+        if (!start[i]) continue;
+        region.count = gpumpi_liveness_list(liveness, i, 0, stamp, 2 * (i + 1), live);
+        if (!region.count) continue;
+        for (w = 0; w < region.count; w++) region.local[live[w]] = w;
+        region.words = gpump_bits_words(region.count);
+        memset(region.now, 0, 2 * region.words * sizeof *region.now);
+        for (w = 0; w < region.count; w++) {
+            gpump_bits_set(region.now, w);
+            region.reported[w] = 0;
+        }
+        if (region.pool) stbds_header(region.pool)->length = 0;
+        ok = gpumpi_clobbers_follow(&region, i, stack, queued, ++mark, allocator, list);
+        for (w = 0; w < region.count; w++) region.local[live[w]] = GPUMP_NONE;
+        if (!ok) goto end;
+    }
+    ok = 1;
+end:
+    GPUMPI_ARRAY_FREE(allocator, region.pool);
+    gpumpi_arena_free(&scratch);
+    return ok;
+}
+
+/* ---- the public questions ---- */
+
+GPUMP_API gpump_result gpump_clobbers_find(const gpump_program *program, uint32_t unit, uint32_t level, gpump_clobber *out,
+                                           uint32_t capacity, uint32_t *count) {
+    gpumpi_arena scratch;
+    const gpump_allocator *allocator;
+    gpumpi_memory memory;
+    gpump_liveness *liveness = NULL;
+    gpumpi_register_clobber *registers = NULL;
+    uint32_t *reads = NULL, i, k, found = 0;
+    gpump_result result = GPUMP_ERROR_MEMORY;
+    if (!program || !count || (!out && capacity) || unit > GPUMP_UNIT_WARP || level > GPUMP_BOUNDARY_SHORT)
+        return GPUMP_ERROR_ARGUMENT;
+    if (!gpump_program_basic_blocks(program)) return GPUMP_ERROR_STATE;
+    allocator = gpumpi_program_allocator(program);
+    scratch = gpumpi_arena_make(allocator);
+    if (!gpumpi_memory_make(&scratch, program, unit, &memory)) goto end;
+    gpumpi_boundary_starts(program, level, memory.start);
+    if (!gpumpi_memory_protect(&scratch, &memory)) goto end;
+    for (i = 0; i < gpump_program_instructions(program); i++) {
+        gpump_instruction in;
+        gpump_program_instruction(program, i, &in);
+        if (!gpumpi_memory_writes(&in) || gpumpi_memory_ends_region(&memory, i, &in)) continue;
+        if (reads) stbds_header(reads)->length = 0;
+        if (!gpumpi_memory_walk(&memory, i, i + 1, allocator, &reads)) goto end;
+        for (k = 0; k < stbds_arrlenu(reads); k++, found++)
+            if (found < capacity) {
+                out[found].start = out[found].reg = GPUMP_NONE;
+                out[found].read = reads[k];
+                out[found].write = i;
+            }
+    }
+    result = gpump_liveness_create(program, allocator, &liveness);
+    if (result != GPUMP_OK) goto end;
+    result = GPUMP_ERROR_MEMORY;
+    if (!gpumpi_register_clobbers(&scratch, program, liveness, memory.start, allocator, &registers)) goto end;
+    for (k = 0; k < stbds_arrlenu(registers); k++, found++)
+        if (found < capacity) {
+            out[found].start = registers[k].start;
+            out[found].read = GPUMP_NONE;
+            out[found].write = registers[k].write;
+            out[found].reg = registers[k].reg;
+        }
+    *count = found;
+    result = found <= capacity ? GPUMP_OK : GPUMP_ERROR_CAPACITY;
+end:
+    GPUMPI_ARRAY_FREE(allocator, reads);
+    GPUMPI_ARRAY_FREE(allocator, registers);
+    gpump_liveness_destroy(liveness);
+    gpumpi_arena_free(&scratch);
+    return result;
+}
+
+/* A read and the place it reads, as gpump_program_may_alias looks at it. */
+typedef struct gpumpi_clobbers_read {
+    uint32_t instruction, space, object, address, value, bytes, thread_stride;
+    int64_t offset;
+} gpumpi_clobbers_read;
+static int gpumpi_clobbers_compare_places(const gpumpi_clobbers_read *x, const gpumpi_clobbers_read *y) {
+    if (x->space != y->space) return x->space < y->space ? -1 : 1;
+    if (x->object != y->object) return x->object < y->object ? -1 : 1;
+    if (x->address != y->address) return x->address < y->address ? -1 : 1;
+    if (x->value != y->value) return x->value < y->value ? -1 : 1;
+    if (x->bytes != y->bytes) return x->bytes < y->bytes ? -1 : 1;
+    if (x->thread_stride != y->thread_stride) return x->thread_stride < y->thread_stride ? -1 : 1;
+    return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+static int gpumpi_clobbers_compare_reads(const void *a, const void *b) {
+    const gpumpi_clobbers_read *x = (const gpumpi_clobbers_read *)a, *y = (const gpumpi_clobbers_read *)b;
+    int order = gpumpi_clobbers_compare_places(x, y);
+    return order ? order : x->instruction < y->instruction ? -1 : x->instruction > y->instruction;
+}
+
+static uint32_t gpumpi_clobbers_root(uint32_t *set, uint32_t x) {
+    while (set[x] != x) x = set[x] = set[set[x]];
+    return x;
+}
+
+/* Other warps run at other places of the program, held together only by barriers. Parts of the program connected without
+ * crossing a barrier may run at the same time; beyond that, a read comes before a write only where the flow of control leads
+ * from its part to the write's. Parts are kept by their halves of blocks: node i stands before instruction i, a barrier cuts
+ * i from i + 1. */
+GPUMP_API gpump_result gpump_clobbers_block(const gpump_program *program, uint8_t *clobbers, uint32_t *count) {
+    gpumpi_arena scratch;
+    const gpump_allocator *allocator;
+    gpumpi_memory memory;
+    gpumpi_graph parts;
+    gpumpi_clobbers_read read, *reads = NULL;
+    uint32_t instructions, i, k, b, found = 0, top, *set, *from, *to, edges = 0, *stack, *seen, *writes, write_count = 0;
+    gpump_result result = GPUMP_ERROR_MEMORY;
+    if (!program || !clobbers) return GPUMP_ERROR_ARGUMENT;
+    if (!gpump_program_basic_blocks(program)) return GPUMP_ERROR_STATE;
+    allocator = gpumpi_program_allocator(program);
+    scratch = gpumpi_arena_make(allocator);
+    instructions = gpump_program_instructions(program);
+    if (!gpumpi_memory_make(&scratch, program, GPUMP_UNIT_BLOCK, &memory) || !gpumpi_memory_protect(&scratch, &memory) ||
+        !GPUMPI_ARENA_NEW(&scratch, set, instructions) || !GPUMPI_ARENA_NEW(&scratch, from, instructions) ||
+        !GPUMPI_ARENA_NEW(&scratch, to, instructions) || !GPUMPI_ARENA_NEW(&scratch, stack, instructions) ||
+        !GPUMPI_ARENA_NEW(&scratch, writes, instructions) ||
+        !GPUMPI_ARENA_NEW(&scratch, seen, instructions))
+        goto end;
+    for (i = 0; i < instructions; i++) set[i] = i;
+    for (b = 0; b < gpump_program_basic_blocks(program); b++) {
+        gpump_basic_block block;
+        gpump_program_basic_block(program, b, &block);
+        for (i = block.first; i < block.first + block.count; i++) {
+            gpump_instruction in;
+            int last = i + 1 == block.first + block.count;
+            gpump_program_instruction(program, i, &in);
+            for (k = 0; k < (last ? block.successor_count : 1u); k++) {
+                gpump_basic_block next;
+                uint32_t target = i + 1;
+                if (last) {
+                    gpump_program_basic_block(program, block.successors[k], &next);
+                    target = next.first;
+                }
+                if (in.operation == GPUMP_OP_BARRIER || in.operation == GPUMP_OP_BARRIER_PP) {
+                    from[edges] = i;
+                    to[edges++] = target;
+                } else
+                    set[gpumpi_clobbers_root(set, i)] = gpumpi_clobbers_root(set, target);
+            }
+        }
+    }
+    for (k = 0; k < edges; k++) {
+        from[k] = gpumpi_clobbers_root(set, from[k]);
+        to[k] = gpumpi_clobbers_root(set, to[k]);
+    }
+    if (!gpumpi_graph_build(&scratch, &parts, instructions, from, to, edges)) goto end;
+    for (i = 0; i < instructions; i++) {
+        gpump_instruction in;
+        gpump_program_instruction(program, i, &in);
+        clobbers[i] = gpumpi_memory_writes(&in) && in.flags & (GPUMP_FLAG_ATOMIC | GPUMP_FLAG_VOLATILE);
+        if (in.space != GPUMP_SPACE_GLOBAL && in.space != GPUMP_SPACE_GENERIC) continue;
+        if (in.operation == GPUMP_OP_SPILL_LOAD || in.operation == GPUMP_OP_SPILL_STORE) continue;
+        if (memory.kind[i] & GPUMPI_MEMORY_MEETS_READ && !clobbers[i]) writes[write_count++] = i;
+        if (!(memory.kind[i] & GPUMPI_MEMORY_READS) || memory.is_protected[i]) continue;
+        read.instruction = i;
+        read.space = in.space;
+        read.object = in.object;
+        read.address = in.address;
+        read.value = in.value;
+        read.bytes = in.bytes;
+        read.thread_stride = in.thread_stride;
+        read.offset = in.offset;
+        if (!GPUMPI_ARRAY_PUSH(allocator, reads, read)) goto end;
+    }
+    /* from all reads of one place, forward through the parts; then the writes there that may meet it */
+    if (reads) qsort(reads, stbds_arrlenu(reads), sizeof *reads, gpumpi_clobbers_compare_reads);
+    for (k = 0; k < stbds_arrlenu(reads) && write_count;) {
+        uint32_t first = k, kept = 0;
+        for (top = 0; k < stbds_arrlenu(reads) && !gpumpi_clobbers_compare_places(&reads[k], &reads[first]); k++) {
+            uint32_t root = gpumpi_clobbers_root(set, reads[k].instruction);
+            if (seen[root] != first + 1) seen[stack[top++] = root] = first + 1;
+        }
+        while (top) {
+            uint32_t at = stack[--top], e;
+            for (e = parts.succ_start[at]; e < parts.succ_start[at + 1]; e++)
+                if (seen[parts.succ[e]] != first + 1) seen[stack[top++] = parts.succ[e]] = first + 1;
+        }
+        for (i = 0; i < write_count; i++) {
+            uint32_t w = writes[i];
+            clobbers[w] = seen[gpumpi_clobbers_root(set, w)] == first + 1 &&
+                          gpump_program_may_alias(program, reads[first].instruction, w, GPUMP_UNIT_BLOCK);
+            if (!clobbers[w]) writes[kept++] = w;
+        }
+        write_count = kept;
+    }
+    for (i = 0; i < instructions; i++) found += clobbers[i];
+    if (count) *count = found;
+    result = GPUMP_OK;
+end:
+    GPUMPI_ARRAY_FREE(allocator, reads);
+    gpumpi_arena_free(&scratch);
+    return result;
+}
+#endif
+
+/* ---- gpump_impl/program/regions.c ---- */
+/* regions: where the boundaries of idempotent regions go */
+
+
+
+#ifndef GPUMP_NO_PROGRAM
+
+GPUMP_API gpump_result gpump_regions_config_preset(gpump_regions_config *config, const char *preset) {
+    if (!config || !preset) return GPUMP_ERROR_ARGUMENT;
+    if (strcmp(preset, "igpu") && strcmp(preset, "igpu_short") && strcmp(preset, "dekruijf")) return GPUMP_ERROR_UNKNOWN_NAME;
+    memset(config, 0, sizeof *config);
+    config->struct_size = (uint32_t)sizeof *config;
+    config->unit = preset[0] == 'i' ? GPUMP_UNIT_WARP : GPUMP_UNIT_THREAD;
+    config->few_live = preset[0] == 'i';
+    config->max_instructions = strcmp(preset, "igpu_short") ? 0 : 32;
+    config->preserve = 1;
+    return GPUMP_OK;
+}
+
+/* The cuts under construction: before each instruction why one stands there, and whether it is short. */
+typedef struct gpumpi_regions_plan {
+    const gpump_program *program;
+    const gpump_liveness *liveness;
+    const gpump_regions_config *config;
+    gpumpi_memory memory; /* memory.start[i] is set with every cut */
+    uint8_t *why, *is_short;
+    uint32_t *live;  /* 32-bit registers live before each instruction */
+    uint32_t *idom, *enter, *leave; /* of memory.graph */
+    uint8_t *cut_in; /* basic block -> how many cuts, 2 at most */
+    uint8_t *parted; /* basic block -> 1: a warp may be diverged there */
+    uint32_t mark, pairs;
+    int making_short;
+} gpumpi_regions_plan;
+
+static void gpumpi_regions_cut(gpumpi_regions_plan *plan, uint32_t i, uint32_t why) {
+    uint32_t b;
+    if (plan->why[i]) return;
+    plan->why[i] = (uint8_t)why;
+    plan->is_short[i] = (uint8_t)plan->making_short;
+    plan->memory.start[i] = 1;
+    b = gpump_program_basic_block_of(plan->program, i);
+    if (plan->cut_in[b] < 2) plan->cut_in[b]++;
+}
+
+static int gpumpi_regions_is_boundary(const gpump_program *program, uint32_t i) {
+    gpump_instruction in;
+    gpump_program_instruction(program, i, &in);
+    return in.operation == GPUMP_OP_BOUNDARY;
+}
+
+/* The first step puts boundaries behind barriers and whatever else must not be done twice. They belong to the instruction
+ * before them, not to the place behind it: where that is a meeting point of diverged lanes, the first to arrive would wait
+ * without crossing it. */
+static gpump_result gpumpi_regions_forced(const gpump_program *program, uint32_t without, gpump_program **out,
+                                          gpump_diag *diag) {
+    const gpump_allocator *allocator = gpumpi_program_allocator(program);
+    gpumpi_insertion *insertions = NULL;
+    gpumpi_edit edit;
+    uint32_t i;
+    gpump_result result = GPUMP_ERROR_MEMORY;
+    for (i = 0; i < gpump_program_instructions(program); i++) {
+        gpump_instruction in;
+        gpumpi_insertion behind = gpumpi_insertion_make(GPUMP_OP_BOUNDARY, i + 1);
+        uint32_t kind = 0;
+        gpump_program_instruction(program, i, &in);
+        if (in.operation == GPUMP_OP_BARRIER || in.operation == GPUMP_OP_BARRIER_PP) kind = GPUMP_REGIONS_WITHOUT_BARRIERS;
+        else if (in.flags & (GPUMP_FLAG_ATOMIC | GPUMP_FLAG_VOLATILE | GPUMP_FLAG_FENCE) ||
+                 (gpumpi_memory_reads(&in) && gpumpi_memory_writes(&in)))
+            kind = GPUMP_REGIONS_WITHOUT_ATOMICS;
+        if (!kind || without & kind) continue;
+        behind.instruction.tag = GPUMP_CUT_FORCED;
+        behind.after_previous = 1;
+        if (!GPUMPI_ARRAY_PUSH(allocator, insertions, behind)) goto end;
+    }
+    memset(&edit, 0, sizeof edit);
+    edit.program = program;
+    edit.insertions = insertions;
+    edit.insertion_count = (uint32_t)stbds_arrlenu(insertions);
+    result = gpumpi_program_edit(&edit, out, diag);
+end:
+    GPUMPI_ARRAY_FREE(allocator, insertions);
+    return result;
+}
+
+/* ---- the hitting set ---- */
+
+typedef struct gpumpi_regions_pairs {
+    uint32_t *pair, *place; /* which pair could be cut before which instruction */
+    uint32_t count;
+    uint32_t *write; /* of each pair */
+} gpumpi_regions_pairs;
+
+static int gpumpi_regions_candidate(const gpump_allocator *allocator, gpumpi_regions_pairs *pairs, uint32_t pair,
+                                    uint32_t place) {
+    if (!GPUMPI_ARRAY_RESERVE(allocator, pairs->pair, 1) || !GPUMPI_ARRAY_RESERVE(allocator, pairs->place, 1)) return 0;
+    stbds_arrput(pairs->pair, pair);
+    stbds_arrput(pairs->place, place);
+    return 1;
+}
+
+/* Places from `first` to `end` - 1 of one block: its writes, and the place with the fewest live registers. */
+static int gpumpi_regions_candidates_in(gpumpi_regions_plan *plan, gpumpi_regions_pairs *pairs, uint32_t pair,
+                                        uint32_t first, uint32_t end) {
+    uint32_t i, best = GPUMP_NONE;
+    int best_writes = 0;
+    const gpump_allocator *allocator = gpumpi_program_allocator(plan->program);
+    for (i = first; i < end; i++) {
+        gpump_instruction in;
+        gpump_program_instruction(plan->program, i, &in);
+        if (gpumpi_memory_writes(&in) && !gpumpi_regions_candidate(allocator, pairs, pair, i)) return 0;
+        if (!plan->config->few_live || (best != GPUMP_NONE && plan->live[i] >= plan->live[best])) continue;
+        best = i;
+        best_writes = gpumpi_memory_writes(&in);
+    }
+    return best == GPUMP_NONE || best_writes || gpumpi_regions_candidate(allocator, pairs, pair, best);
+}
+
+/* A place separates a read from a write when it stands on every way from one to the other: the write itself; what stands
+ * before it in its block; and what dominates it but not the read. */
+static int gpumpi_regions_candidates(gpumpi_regions_plan *plan, gpumpi_regions_pairs *pairs, uint32_t read, uint32_t write) {
+    const gpump_program *program = plan->program;
+    uint32_t pair = pairs->count++, home = gpump_program_basic_block_of(program, read),
+             b = gpump_program_basic_block_of(program, write), at;
+    gpump_basic_block block;
+    if (!GPUMPI_ARRAY_PUSH(gpumpi_program_allocator(program), pairs->write, write)) return 0;
+    gpump_program_basic_block(program, b, &block);
+    if (b == home && read < write) return gpumpi_regions_candidates_in(plan, pairs, pair, read + 1, write + 1);
+    if (!gpumpi_regions_candidates_in(plan, pairs, pair, block.first, write + 1)) return 0;
+    for (at = b; b != home && plan->idom[at] != GPUMP_NONE;) {
+        at = plan->idom[at];
+        gpump_program_basic_block(program, at, &block);
+        if (at == home) return gpumpi_regions_candidates_in(plan, pairs, pair, read + 1, block.first + block.count);
+        if ((home == 0 || plan->idom[home] != GPUMP_NONE) && plan->enter[at] <= plan->enter[home] &&
+            plan->leave[home] <= plan->leave[at])
+            break; /* dominates the read too */
+        if (!gpumpi_regions_candidates_in(plan, pairs, pair, block.first, block.first + block.count)) return 0;
+    }
+    return 1;
+}
+
+/* A place's worth, better ones smaller; compared in this order. */
+enum { GPUMPI_REGIONS_KEYS = 7 };
+typedef struct gpumpi_regions_key {
+    uint32_t key[GPUMPI_REGIONS_KEYS], place;
+} gpumpi_regions_key;
+static int gpumpi_regions_less(const gpumpi_regions_key *a, const gpumpi_regions_key *b) {
+    uint32_t k;
+    for (k = 0; k < GPUMPI_REGIONS_KEYS; k++)
+        if (a->key[k] != b->key[k]) return a->key[k] < b->key[k];
+    return a->place < b->place;
+}
+static void gpumpi_regions_sift(gpumpi_regions_key *heap, uint32_t count, uint32_t at) {
+    for (;;) {
+        uint32_t child = 2 * at + 1;
+        gpumpi_regions_key moved;
+        if (child >= count) return;
+        if (child + 1 < count && gpumpi_regions_less(&heap[child + 1], &heap[child])) child++;
+        if (!gpumpi_regions_less(&heap[child], &heap[at])) return;
+        moved = heap[at];
+        heap[at] = heap[child];
+        heap[child] = moved;
+        at = child;
+    }
+}
+static int gpumpi_regions_before_loop(const gpump_program *program, uint32_t b, const gpump_basic_block *block) {
+    uint32_t k;
+    for (k = 0; k < block->successor_count; k++) {
+        gpump_basic_block next;
+        gpump_loop loop;
+        gpump_program_basic_block(program, block->successors[k], &next);
+        if (next.loop == GPUMP_NONE) continue;
+        gpump_program_loop(program, next.loop, &loop);
+        if (loop.header == block->successors[k] && !gpump_program_in_loop(program, next.loop, b)) return 1;
+    }
+    return 0;
+}
+static void gpumpi_regions_make_key(const gpumpi_regions_plan *plan, gpumpi_regions_key *key, uint32_t covers, uint32_t of,
+                                    int ends_pair) {
+    gpump_basic_block block;
+    uint32_t b = gpump_program_basic_block_of(plan->program, key->place), live = plan->live[key->place];
+    gpump_program_basic_block(plan->program, b, &block);
+    key->key[0] = block.loop_depth;
+    key->key[1] = plan->parted[b]; /* a boundary there brings others, where lanes wait */
+    key->key[2] = plan->config->few_live ? live : 0u - covers;
+    key->key[3] = plan->config->few_live ? 0u - covers : 0;
+    /* de Kruijf prefers a write that ends a pair to a place before a loop; iGPU's figure 4 takes the place before the loop */
+    key->key[plan->config->few_live ? 5 : 4] = !ends_pair;
+    key->key[plan->config->few_live ? 4 : 5] = !gpumpi_regions_before_loop(plan->program, b, &block);
+    key->key[6] = 0u - of;
+}
+
+/* Chooses places until every pair is cut: the best first, its worth looked at again when it comes up, since it can only have
+ * sunk. */
+static int gpumpi_regions_hit(gpumpi_regions_plan *plan, const gpumpi_regions_pairs *pairs) {
+    const gpump_program *program = plan->program;
+    gpumpi_arena scratch = gpumpi_arena_make(gpumpi_program_allocator(program));
+    uint32_t instructions = gpump_program_instructions(program), n = (uint32_t)stbds_arrlenu(pairs->pair), i, k, count = 0,
+             *place_start, *place_pair, *pair_start, *pair_place;
+    gpumpi_regions_key *heap;
+    uint8_t *hit, *ends_pair;
+    int ok = 0;
+    if (!gpumpi_group(&scratch, instructions, pairs->place, pairs->pair, n, &place_start, &place_pair) ||
+        !gpumpi_group(&scratch, pairs->count, pairs->pair, pairs->place, n, &pair_start, &pair_place) ||
+        !GPUMPI_ARENA_NEW(&scratch, heap, instructions) || !GPUMPI_ARENA_NEW(&scratch, hit, pairs->count) ||
+        !GPUMPI_ARENA_NEW(&scratch, ends_pair, instructions))
+        goto end;
+    for (i = 0; i < pairs->count; i++) ends_pair[pairs->write[i]] = 1;
+    for (i = 0; i < instructions; i++) {
+        if (place_start[i] == place_start[i + 1]) continue;
+        heap[count].place = i;
+        gpumpi_regions_make_key(plan, &heap[count++], place_start[i + 1] - place_start[i],
+                                place_start[i + 1] - place_start[i], ends_pair[i]);
+    }
+    for (i = count / 2; i-- > 0;) gpumpi_regions_sift(heap, count, i);
+    while (count) {
+        gpumpi_regions_key key = heap[0];
+        uint32_t covers = 0;
+        for (i = place_start[key.place]; i < place_start[key.place + 1]; i++) covers += !hit[place_pair[i]];
+        if (covers) {
+            gpumpi_regions_make_key(plan, &key, covers, place_start[key.place + 1] - place_start[key.place],
+                                    ends_pair[key.place]);
+            if (gpumpi_regions_less(&heap[0], &key)) {
+                heap[0] = key;
+                gpumpi_regions_sift(heap, count, 0);
+                continue;
+            }
+            gpumpi_regions_cut(plan, key.place, GPUMP_CUT_CLOBBER);
+            for (k = place_start[key.place]; k < place_start[key.place + 1]; k++) hit[place_pair[k]] = 1;
+        }
+        heap[0] = heap[--count];
+        gpumpi_regions_sift(heap, count, 0);
+    }
+    ok = 1;
+end:
+    gpumpi_arena_free(&scratch);
+    return ok;
+}
+
+/* Cuts every memory antidependence that is left; *changed when there was one. */
+static int gpumpi_regions_memory(gpumpi_regions_plan *plan, gpumpi_arena *arena, int *changed) {
+    const gpump_program *program = plan->program;
+    const gpump_allocator *allocator = gpumpi_program_allocator(program);
+    gpumpi_regions_pairs pairs = {NULL, NULL, 0, NULL};
+    uint32_t i, k, *reads = NULL;
+    int ok = gpumpi_memory_protect(arena, &plan->memory);
+    for (i = 0; i < gpump_program_instructions(program) && ok; i++) {
+        gpump_instruction in;
+        gpump_program_instruction(program, i, &in);
+        if (!gpumpi_memory_writes(&in) || gpumpi_memory_ends_region(&plan->memory, i, &in)) continue;
+        if (reads) stbds_header(reads)->length = 0;
+        ok = gpumpi_memory_walk(&plan->memory, i, ++plan->mark, allocator, &reads);
+        for (k = 0; ok && k < stbds_arrlenu(reads); k++)
+            if (reads[k] != i) ok = gpumpi_regions_candidates(plan, &pairs, reads[k], i);
+    }
+    if (ok && pairs.count) {
+        *changed = 1;
+        plan->pairs += pairs.count;
+        ok = gpumpi_regions_hit(plan, &pairs);
+    }
+    GPUMPI_ARRAY_FREE(allocator, reads);
+    GPUMPI_ARRAY_FREE(allocator, pairs.pair);
+    GPUMPI_ARRAY_FREE(allocator, pairs.place);
+    GPUMPI_ARRAY_FREE(allocator, pairs.write);
+    return ok;
+}
+
+/* ---- divergence: lanes that wait while others cross a boundary go on from a boundary of their own ---- */
+
+static int gpumpi_regions_only_exits(const gpump_program *program, uint32_t b) {
+    gpump_basic_block block;
+    gpump_instruction in;
+    gpump_program_basic_block(program, b, &block);
+    gpump_program_instruction(program, block.first, &in);
+    return in.operation == GPUMP_OP_EXIT && in.guard == GPUMP_NONE;
+}
+/* From the start of block b to a cut in it, is there nothing that could go wrong when it alone is done again? */
+static int gpumpi_regions_bare(const gpumpi_regions_plan *plan, uint32_t b) {
+    gpump_basic_block block;
+    uint32_t i;
+    gpump_program_basic_block(plan->program, b, &block);
+    for (i = block.first; i < block.first + block.count; i++) {
+        gpump_instruction in;
+        gpump_program_instruction(plan->program, i, &in);
+        if (plan->why[i]) return 1;
+        if (in.def_count || in.access) return 0;
+    }
+    return 0;
+}
+static void gpumpi_regions_cut_block(gpumpi_regions_plan *plan, uint32_t b, uint32_t why, int *changed) {
+    gpump_basic_block block;
+    gpump_program_basic_block(plan->program, b, &block);
+    if (plan->why[block.first] || gpumpi_regions_only_exits(plan->program, b)) return;
+    gpumpi_regions_cut(plan, block.first, why);
+    *changed = 1;
+}
+
+/* Marks every branch that decides, directly or not, whether a block in stack[] runs; found branches go on the stack. */
+static void gpumpi_regions_deciders(const gpumpi_regions_plan *plan, uint32_t *stack, uint32_t top, uint8_t *seen) {
+    while (top) {
+        const uint32_t *list;
+        uint32_t count, k;
+        gpumpi_liveness_control_of(plan->liveness, stack[--top], &list, &count);
+        for (k = 0; k < count; k++)
+            if (!seen[list[k]]) seen[stack[top++] = list[k]] = 1;
+    }
+}
+
+/* Marks blocks that decide whether a barrier is reached. stack[]: room for twice as many as there are blocks. */
+static void gpumpi_regions_before_barriers(const gpumpi_regions_plan *plan, uint32_t *stack, uint8_t *to_barrier) {
+    const gpump_program *program = plan->program;
+    uint32_t b, i, top = 0;
+    for (b = 0; b < gpump_program_basic_blocks(program); b++) {
+        gpump_basic_block block;
+        int barrier = 0;
+        gpump_program_basic_block(program, b, &block);
+        for (i = block.first; i < block.first + block.count; i++) {
+            gpump_instruction in;
+            gpump_program_instruction(program, i, &in);
+            barrier |= in.operation == GPUMP_OP_BARRIER || in.operation == GPUMP_OP_BARRIER_PP;
+        }
+        if (barrier) stack[top++] = b;
+    }
+    gpumpi_regions_deciders(plan, stack, top, to_barrier);
+}
+
+/* Does the warp count as diverged behind block b, which ends in a branch? */
+static int gpumpi_regions_parts(const gpumpi_regions_plan *plan, uint32_t b, const uint8_t *to_barrier) {
+    gpump_basic_block block;
+    if (!gpumpi_program_diverges(plan->program, b)) return 0;
+    gpump_program_basic_block(plan->program, b, &block);
+    return !to_barrier[b] || block.post_dominator == GPUMP_NONE || gpumpi_regions_only_exits(plan->program, block.post_dominator);
+}
+
+/* Fills parted[]: decided, directly or not, by a branch at which the warp may part. */
+static int gpumpi_regions_find_parted(gpumpi_regions_plan *plan) {
+    const gpump_program *program = plan->program;
+    gpumpi_arena scratch = gpumpi_arena_make(gpumpi_program_allocator(program));
+    uint32_t blocks = gpump_program_basic_blocks(program), b, k, *stack;
+    uint8_t *to_barrier;
+    int changed = plan->config->unit == GPUMP_UNIT_WARP && !(plan->config->without & GPUMP_REGIONS_WITHOUT_DIVERGENCE);
+    if (!GPUMPI_ARENA_NEW(&scratch, stack, (size_t)blocks * 2) || !GPUMPI_ARENA_NEW(&scratch, to_barrier, blocks)) {
+        gpumpi_arena_free(&scratch);
+        return 0;
+    }
+    if (changed) gpumpi_regions_before_barriers(plan, stack, to_barrier);
+    while (changed) {
+        changed = 0;
+        for (b = 0; b < blocks; b++) {
+            const uint32_t *list;
+            uint32_t count;
+            if (plan->parted[b]) continue;
+            gpumpi_liveness_control_of(plan->liveness, b, &list, &count);
+            for (k = 0; k < count && !plan->parted[b]; k++)
+                plan->parted[b] = (uint8_t)(plan->parted[list[k]] || gpumpi_regions_parts(plan, list[k], to_barrier));
+            changed |= plan->parted[b];
+        }
+    }
+    gpumpi_arena_free(&scratch);
+    return 1;
+}
+
+/* Is there a cut on the way from block `side` to `meet`? */
+static int gpumpi_regions_side_has_cut(const gpumpi_regions_plan *plan, uint32_t side, uint32_t meet, uint32_t *stack,
+                                       uint32_t *visited, uint32_t mark) {
+    uint32_t top = 0, k;
+    if (side == meet) return 0;
+    visited[stack[top++] = side] = mark;
+    while (top) {
+        gpump_basic_block block;
+        uint32_t b = stack[--top];
+        if (plan->cut_in[b]) return 1;
+        gpump_program_basic_block(plan->program, b, &block);
+        for (k = 0; k < block.successor_count; k++)
+            if (block.successors[k] != meet && visited[block.successors[k]] != mark)
+                visited[stack[top++] = block.successors[k]] = mark;
+    }
+    return 0;
+}
+
+/* Lanes wait at the start of one side while the other runs, and at the meeting point while either does. A branch that
+ * decides whether a barrier is reached, and behind which code goes on, does not diverge: all threads of a block must come to
+ * a barrier. */
+static int gpumpi_regions_divergence(gpumpi_regions_plan *plan, int *changed) {
+    const gpump_program *program = plan->program;
+    gpumpi_arena scratch = gpumpi_arena_make(gpumpi_program_allocator(program));
+    uint32_t blocks = gpump_program_basic_blocks(program), b, k, top = 0, mark = 0, *stack, *visited;
+    uint8_t *seen, *to_barrier;
+    if (!GPUMPI_ARENA_NEW(&scratch, stack, (size_t)blocks * 2) || !GPUMPI_ARENA_NEW(&scratch, seen, blocks) ||
+        !GPUMPI_ARENA_NEW(&scratch, to_barrier, blocks) || !GPUMPI_ARENA_NEW(&scratch, visited, blocks)) {
+        gpumpi_arena_free(&scratch);
+        return 0;
+    }
+    for (b = 0; b < blocks; b++)
+        if (plan->cut_in[b]) stack[top++] = b;
+    gpumpi_regions_deciders(plan, stack, top, seen);
+    gpumpi_regions_before_barriers(plan, stack, to_barrier);
+    for (b = 0; b < blocks; b++) {
+        gpump_basic_block block;
+        int has[2];
+        if (!seen[b] || !gpumpi_regions_parts(plan, b, to_barrier)) continue;
+        gpump_program_basic_block(program, b, &block);
+        for (k = 0; k < 2; k++)
+            has[k] = gpumpi_regions_side_has_cut(plan, block.successors[k], block.post_dominator, stack, visited, ++mark);
+        for (k = 0; k < 2; k++)
+            if (has[!k] && block.successors[k] != block.post_dominator && !gpumpi_regions_bare(plan, block.successors[k]))
+                gpumpi_regions_cut_block(plan, block.successors[k], GPUMP_CUT_DIVERGENCE, changed);
+        if ((has[0] || has[1]) && block.post_dominator != GPUMP_NONE && !gpumpi_regions_bare(plan, block.post_dominator))
+            gpumpi_regions_cut_block(plan, block.post_dominator, GPUMP_CUT_DIVERGENCE, changed);
+    }
+    gpumpi_arena_free(&scratch);
+    return 1;
+}
+
+/* ---- loops: at least two boundaries on every way round one that has any, so that a region never runs into itself ---- */
+
+static void gpumpi_regions_latch(gpumpi_regions_plan *plan, uint32_t b, int *changed) {
+    gpump_basic_block block;
+    gpump_program_basic_block(plan->program, b, &block);
+    if (plan->why[block.first + block.count - 1]) return;
+    gpumpi_regions_cut(plan, block.first + block.count - 1, GPUMP_CUT_LOOP);
+    *changed = 1;
+}
+
+static void gpumpi_regions_back_edge(gpumpi_regions_plan *plan, uint32_t loop, uint32_t header, uint32_t latch, int *changed) {
+    const gpump_program *program = plan->program;
+    gpump_basic_block block, head;
+    uint32_t b = latch, found = 0, nearest = GPUMP_NONE;
+    gpump_program_basic_block(program, header, &head);
+    for (;; b = block.dominator) { /* blocks every way to the latch runs through */
+        gpump_program_basic_block(program, b, &block);
+        if (plan->cut_in[b] && nearest == GPUMP_NONE) nearest = b;
+        found += plan->cut_in[b];
+        if (b == header) break;
+    }
+    if (found == 0) gpumpi_regions_cut_block(plan, header, GPUMP_CUT_LOOP, changed);
+    if (found == 1 && !plan->why[head.first]) gpumpi_regions_cut_block(plan, header, GPUMP_CUT_LOOP, changed);
+    else if (found <= 1) gpumpi_regions_latch(plan, latch, changed);
+    else {
+        gpump_program_basic_block(program, nearest, &block);
+        if (block.loop != loop && block.loop_depth > head.loop_depth) gpumpi_regions_latch(plan, latch, changed);
+    }
+}
+
+static int gpumpi_regions_loops(gpumpi_regions_plan *plan, int *changed) {
+    const gpump_program *program = plan->program;
+    gpumpi_arena scratch = gpumpi_arena_make(gpumpi_program_allocator(program));
+    uint32_t loops = gpump_program_loops(program), blocks = gpump_program_basic_blocks(program), b, l, k, *place;
+    uint8_t *has;
+    if (!GPUMPI_ARENA_NEW(&scratch, has, loops) || !GPUMPI_ARENA_NEW(&scratch, place, blocks)) {
+        gpumpi_arena_free(&scratch);
+        return 0;
+    }
+    for (k = 0; k < plan->memory.blocks; k++) place[plan->memory.order[k]] = k;
+    for (b = 0; b < blocks; b++) {
+        gpump_basic_block block;
+        gpump_loop loop;
+        if (!plan->cut_in[b]) continue;
+        gpump_program_basic_block(program, b, &block);
+        for (l = block.loop; l != GPUMP_NONE && !has[l]; l = loop.parent) {
+            has[l] = 1;
+            gpump_program_loop(program, l, &loop);
+        }
+    }
+    for (l = loops; l-- > 0;) { /* inner loops have larger numbers */
+        gpump_loop loop;
+        gpump_basic_block header;
+        if (!has[l]) continue;
+        gpump_program_loop(program, l, &loop);
+        if (loop.irreducible) continue;
+        gpump_program_basic_block(program, loop.header, &header);
+        for (k = 0; k < header.predecessor_count; k++)
+            if (gpump_program_in_loop(program, l, header.predecessors[k]))
+                gpumpi_regions_back_edge(plan, l, loop.header, header.predecessors[k], changed);
+    }
+    for (b = 0; b < blocks; b++) { /* retreating edges of irreducible loops: both ends */
+        gpump_basic_block block;
+        gpump_program_basic_block(program, b, &block);
+        if (!block.reachable || block.loop == GPUMP_NONE) continue;
+        for (k = 0; k < block.successor_count; k++) {
+            uint32_t to = block.successors[k];
+            gpump_loop loop;
+            if (place[to] > place[b] || gpump_program_dominates(program, to, b)) continue;
+            for (l = block.loop; l != GPUMP_NONE; l = loop.parent) {
+                gpump_program_loop(program, l, &loop);
+                if (loop.irreducible && has[l] && gpump_program_in_loop(program, l, to)) break;
+            }
+            if (l == GPUMP_NONE) continue;
+            gpumpi_regions_latch(plan, b, changed);
+            gpumpi_regions_cut_block(plan, to, GPUMP_CUT_LOOP, changed);
+        }
+    }
+    gpumpi_arena_free(&scratch);
+    return 1;
+}
+
+/* Everything that follows from the cuts there are, until nothing does. */
+static int gpumpi_regions_settle(gpumpi_regions_plan *plan, gpumpi_arena *arena) {
+    int changed = 1;
+    const uint32_t without = plan->config->without;
+    while (changed) {
+        changed = 0;
+        if ((!(without & GPUMP_REGIONS_WITHOUT_CLOBBERS) && !gpumpi_regions_memory(plan, arena, &changed)) ||
+            (plan->config->unit == GPUMP_UNIT_WARP && !(without & GPUMP_REGIONS_WITHOUT_DIVERGENCE) &&
+             !gpumpi_regions_divergence(plan, &changed)) ||
+            (!(without & GPUMP_REGIONS_WITHOUT_LOOPS) && !gpumpi_regions_loops(plan, &changed)))
+            return 0;
+    }
+    return 1;
+}
+
+/* ---- short regions ---- */
+
+/* The longest way, in instructions, from a region's start to before each block; cuts where it would pass the limit. Loops
+ * without a cut are cut at their headers first, so that every way is finite. */
+static int gpumpi_regions_shorten(gpumpi_regions_plan *plan, gpumpi_arena *arena) {
+    const gpump_program *program = plan->program;
+    uint32_t loops = gpump_program_loops(program), limit = plan->config->max_instructions, n, i, k, l, *length;
+    int changed = 1, again = 1;
+    if (!GPUMPI_ARENA_NEW(arena, length, gpump_program_basic_blocks(program))) return 0;
+    plan->making_short = 1;
+    for (l = loops; l-- > 0;) {
+        gpump_loop loop;
+        gpump_program_loop(program, l, &loop);
+        gpumpi_regions_cut_block(plan, loop.header, GPUMP_CUT_LENGTH, &changed);
+    }
+    if (!gpumpi_regions_settle(plan, arena)) return 0;
+    while (again) {
+        again = 0;
+        memset(length, 0, gpump_program_basic_blocks(program) * sizeof *length);
+        for (changed = 1; changed;) {
+            changed = 0;
+            for (n = 0; n < plan->memory.blocks; n++) {
+                uint32_t b = plan->memory.order[n], at;
+                gpump_basic_block block;
+                gpump_program_basic_block(program, b, &block);
+                at = length[b];
+                for (i = block.first; i < block.first + block.count; i++) {
+                    if (plan->why[i]) at = 0;
+                    else if (at >= limit) {
+                        gpumpi_regions_cut(plan, i, GPUMP_CUT_LENGTH);
+                        again = 1;
+                        at = 0;
+                    }
+                    at += !gpumpi_regions_is_boundary(program, i);
+                }
+                for (k = 0; k < block.successor_count; k++)
+                    if (at > length[block.successors[k]]) {
+                        length[block.successors[k]] = at;
+                        changed = 1;
+                    }
+            }
+        }
+        if (again && !gpumpi_regions_settle(plan, arena)) return 0;
+    }
+    return 1;
+}
+
+/* ---- putting it together ---- */
+
+static gpump_result gpumpi_regions_insert(const gpumpi_regions_plan *plan, gpumpi_arena *scratch, gpump_program **out,
+                                          gpump_regions_report *report, gpump_diag *diag) {
+    uint32_t i, count = 0;
+    gpumpi_insertion *insertions;
+    gpumpi_edit edit;
+    for (i = 0; i < gpump_program_instructions(plan->program); i++) count += plan->why[i] != 0;
+    if (!GPUMPI_ARENA_NEW(scratch, insertions, count)) return GPUMP_ERROR_MEMORY;
+    for (i = count = 0; i < gpump_program_instructions(plan->program); i++) {
+        if (!plan->why[i]) continue;
+        if (!gpumpi_regions_is_boundary(plan->program, i)) { /* the forced ones are there */
+            insertions[count] = gpumpi_insertion_make(GPUMP_OP_BOUNDARY, i);
+            insertions[count].instruction.immediate = plan->is_short[i] ? GPUMP_BOUNDARY_SHORT : GPUMP_BOUNDARY_SPARSE;
+            insertions[count++].instruction.tag = plan->why[i];
+        }
+        report->cuts[plan->why[i]]++;
+        if (plan->is_short[i]) report->shorts++;
+        else report->sparse++;
+    }
+    memset(&edit, 0, sizeof edit);
+    edit.program = plan->program;
+    edit.insertions = insertions;
+    edit.insertion_count = count;
+    edit.origin = gpump_program_origin(plan->program);
+    return gpumpi_program_edit(&edit, out, diag);
+}
+
+/* All of it, on the program with the forced boundaries. */
+static gpump_result gpumpi_regions_make(const gpump_program *program, const gpump_regions_config *config,
+                                        gpump_program **formed, gpump_regions_report *report, gpump_diag *diag) {
+    gpumpi_arena scratch = gpumpi_arena_make(gpumpi_program_allocator(program));
+    gpumpi_regions_plan plan;
+    gpump_liveness *liveness = NULL;
+    gpump_program *cut = NULL, *kept = NULL;
+    uint32_t i, instructions = gpump_program_instructions(program), blocks = gpump_program_basic_blocks(program);
+    gpump_result result = gpump_liveness_create(program, gpumpi_program_allocator(program), &liveness);
+    if (result != GPUMP_OK) goto end;
+    result = GPUMP_ERROR_MEMORY;
+    memset(&plan, 0, sizeof plan);
+    plan.program = program;
+    plan.liveness = liveness;
+    plan.config = config;
+    if (!gpumpi_memory_make(&scratch, program, config->unit, &plan.memory) ||
+        !GPUMPI_ARENA_NEW(&scratch, plan.why, (size_t)instructions + 1) ||
+        !GPUMPI_ARENA_NEW(&scratch, plan.is_short, (size_t)instructions + 1) ||
+        !GPUMPI_ARENA_NEW(&scratch, plan.live, instructions) || !GPUMPI_ARENA_NEW(&scratch, plan.idom, blocks) ||
+        !GPUMPI_ARENA_NEW(&scratch, plan.enter, blocks) || !GPUMPI_ARENA_NEW(&scratch, plan.leave, blocks) ||
+        !GPUMPI_ARENA_NEW(&scratch, plan.cut_in, blocks) || !GPUMPI_ARENA_NEW(&scratch, plan.parted, blocks) ||
+        gpump_liveness_pressure(liveness, plan.live, NULL, NULL, NULL) != GPUMP_OK ||
+        !gpumpi_graph_dominators(&scratch, &plan.memory.graph, 0, plan.idom) ||
+        !gpumpi_graph_intervals(&scratch, blocks, plan.idom, 0, plan.enter, plan.leave))
+        goto end;
+    if (!gpumpi_regions_find_parted(&plan)) goto end;
+    plan.memory.may_clobber = config->may_clobber;
+    plan.memory.user = config->user;
+    plan.memory.origin = gpump_program_origin(program);
+    for (i = 0; i < instructions; i++)
+        if (gpumpi_regions_is_boundary(program, i)) gpumpi_regions_cut(&plan, i, GPUMP_CUT_FORCED);
+    if (!gpumpi_regions_settle(&plan, &scratch)) goto end;
+    if (config->max_instructions && !gpumpi_regions_shorten(&plan, &scratch)) goto end;
+    report->pairs = plan.pairs;
+    result = gpumpi_regions_insert(&plan, &scratch, &cut, report, diag);
+    if (result == GPUMP_OK && config->preserve) {
+        result = gpumpi_regions_preserve(cut, gpump_program_origin(cut), &kept, report, diag);
+        gpump_program_destroy(cut);
+        cut = kept;
+    }
+    if (result == GPUMP_OK) *formed = cut;
+end:
+    gpump_liveness_destroy(liveness);
+    gpumpi_arena_free(&scratch);
+    return result;
+}
+
+GPUMP_API gpump_result gpump_regions_form(const gpump_program *program, const gpump_regions_config *config,
+                                          gpump_program **formed, gpump_regions_report *report, gpump_diag *diag) {
+    gpump_regions_report found;
+    gpump_program *forced;
+    gpump_result result;
+    uint32_t i;
+    if (!program || !config || !formed) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
+    if (!gpump_program_basic_blocks(program)) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 0, 1, 1);
+    if (config->struct_size != sizeof *config)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "struct_size", 0, config->struct_size, sizeof *config, sizeof *config);
+    if (config->unit > GPUMP_UNIT_WARP)
+        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "unit", 0, config->unit, 0, GPUMP_UNIT_WARP);
+    if (config->without > 31) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "without", 0, config->without, 0, 31);
+    if (config->max_instructions == 1) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "max_instructions", 0, 1, 2, UINT32_MAX);
+    for (i = 0; i < gpump_program_instructions(program); i++)
+        if (gpumpi_regions_is_boundary(program, i))
+            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "operation", i, GPUMP_OP_BOUNDARY, 0, GPUMP_OP_BARRIER);
+    memset(&found, 0, sizeof found);
+    result = gpumpi_regions_forced(program, config->without, &forced, diag);
+    if (result == GPUMP_OK) {
+        result = gpumpi_regions_make(forced, config, formed, &found, diag);
+        gpump_program_destroy(forced);
+    }
+    if (result == GPUMP_ERROR_MEMORY) gpumpi_fail(diag, result, "program", 0, 0, 0, 0);
+    if (result == GPUMP_OK && report) *report = found;
+    return result;
+}
+
+/* ---- continuous spilling ---- */
+
+/* Runs basic block b from the registers whose places hold their values at its start, `held`, to its end. Writes what its boundaries
+ * store to `sets` (NULL: nowhere), from boundary `at` on; returns the next one's number. */
+static uint32_t gpumpi_regions_hold(const gpump_program *program, const gpump_liveness *liveness, uint32_t b, uint64_t *held,
+                                    uint64_t *live, uint64_t *sets, uint32_t at) {
+    uint32_t words = gpump_liveness_words(liveness), i, k, w;
+    gpump_basic_block block;
+    gpump_program_basic_block(program, b, &block);
+    for (i = block.first; i < block.first + block.count; i++) {
+        gpump_instruction in;
+        gpump_program_instruction(program, i, &in);
+        if (in.operation == GPUMP_OP_BOUNDARY && in.immediate == GPUMP_BOUNDARY_SPARSE) {
+            gpump_liveness_before(liveness, i, live);
+            for (w = 0; w < words; w++) {
+                if (sets) sets[(size_t)at * words + w] = live[w] & ~held[w];
+                held[w] |= live[w];
+            }
+            at++;
+        }
+        for (k = 0; k < in.def_count; k++) GPUMPI_OPERAND_REGISTERS(in.defs[k], reg, gpump_bits_clear(held, reg));
+    }
+    return at;
+}
+
+GPUMP_API gpump_result gpump_regions_stored(const gpump_program *program, const gpump_liveness *liveness, uint32_t spilling,
+                                            uint64_t *sets, uint32_t capacity, uint32_t *count) {
+    gpumpi_arena scratch;
+    uint32_t blocks, words, b, i, k, w, found = 0;
+    uint64_t *ends, *held, *live;
+    int changed = 1;
+    if (!program || !liveness || !count || (!sets && capacity) || spilling > GPUMP_SPILLING_CHANGED) return GPUMP_ERROR_ARGUMENT;
+    if (!(blocks = gpump_program_basic_blocks(program))) return GPUMP_ERROR_STATE;
+    for (i = 0; i < gpump_program_instructions(program); i++) {
+        gpump_instruction in;
+        gpump_program_instruction(program, i, &in);
+        found += in.operation == GPUMP_OP_BOUNDARY && in.immediate == GPUMP_BOUNDARY_SPARSE;
+    }
+    *count = found;
+    if (capacity < found) return GPUMP_ERROR_CAPACITY;
+    words = gpump_liveness_words(liveness);
+    scratch = gpumpi_arena_make(gpumpi_program_allocator(program));
+    if (!GPUMPI_ARENA_NEW(&scratch, ends, (size_t)blocks * words) || !GPUMPI_ARENA_NEW(&scratch, held, words) ||
+        !GPUMPI_ARENA_NEW(&scratch, live, words)) {
+        gpumpi_arena_free(&scratch);
+        return GPUMP_ERROR_MEMORY;
+    }
+    memset(ends, 0xff, (size_t)blocks * words * sizeof *ends); /* held on every way: everything, until a way says otherwise */
+    for (;;) {
+        uint32_t at = 0;
+        int last = !changed; /* one more round with the final sets writes the answer */
+        changed = 0;
+        for (b = 0; b < blocks; b++) {
+            uint64_t *end = ends + (size_t)b * words;
+            gpump_basic_block block;
+            gpump_program_basic_block(program, b, &block);
+            memset(held, b ? 0xff : 0, words * sizeof *held);
+            for (k = 0; k < block.predecessor_count && b; k++)
+                for (w = 0; w < words; w++) held[w] &= ends[(size_t)block.predecessors[k] * words + w];
+            at = gpumpi_regions_hold(program, liveness, b, held, live, last ? sets : NULL, at);
+            if (!memcmp(end, held, words * sizeof *held)) continue;
+            memcpy(end, held, words * sizeof *held);
+            changed = 1;
+        }
+        if (last) break;
+    }
+    if (spilling == GPUMP_SPILLING_ALL)
+        for (i = k = 0; i < gpump_program_instructions(program); i++) {
+            gpump_instruction in;
+            gpump_program_instruction(program, i, &in);
+            if (in.operation == GPUMP_OP_BOUNDARY && in.immediate == GPUMP_BOUNDARY_SPARSE)
+                gpump_liveness_before(liveness, i, sets + (size_t)k++ * words);
+        }
+    gpumpi_arena_free(&scratch);
+    return GPUMP_OK;
+}
+#endif
+
+/* ---- gpump_impl/program/preserve.c ---- */
+/* preserve: keeps the live-in registers of idempotent regions (iGPU 3.2, state preservation); declared in regions.h */
+
+
+
+#ifndef GPUMP_NO_PROGRAM
+
+/* ---- renaming: a register that is live across a boundary and written behind it becomes two, with a move behind the
+ * boundary ---- */
+
+/* Pieces: runs of instructions within one basic block, cut where a region starts, so that a BOUNDARY is always a piece's
+ * first instruction. A register's value has three nodes in piece k: as it arrives there (behind the boundary's
+ * predecessors), as it enters the piece, and as it leaves. Nodes joined by control flow within a region are one web and keep
+ * one name. */
+typedef struct gpumpi_preserve_conflict {
+    uint32_t web, other;
+} gpumpi_preserve_conflict;
+enum { GPUMPI_ARRIVES = 0, GPUMPI_ENTERS = 1, GPUMPI_LEAVES = 2 };
+typedef struct gpumpi_preserve {
+    const gpump_program *program;
+    const uint8_t *start;
+    uint32_t pieces, *first, *piece_of; /* piece -> first instruction, one more at the end; instruction -> piece */
+    gpumpi_graph graph;                 /* of pieces */
+    uint32_t *seen_start, *seen;        /* register -> instructions that mention it, ascending */
+    /* of the register at hand; entries count where their mark is mark */
+    uint32_t mark, *enters, *leaves, *kills, *region, *stack;
+    uint32_t *set;  /* union-find over 3 * piece + node */
+    uint32_t *list; /* pieces with a node, in order of piece */
+    uint32_t listed;
+    uint32_t *listed_mark, *mention; /* piece -> its first entry in seen[], where mention_mark says so */
+    uint32_t *mention_mark, *color, *color_mark;
+    gpumpi_preserve_conflict *conflicts; /* both ways round; sorted by web before names are chosen */
+    uint32_t regions;                    /* last mark in region[] */
+    /* the result */
+    gpumpi_insertion *moves;
+    uint32_t *name_at, *name_reg, *name_use, *name_def; /* instruction, register, its names as use and as def */
+    uint32_t *widths;
+} gpumpi_preserve;
+
+static uint32_t gpumpi_preserve_find(gpumpi_preserve *p, uint32_t x) {
+    while (p->set[x] != x) x = p->set[x] = p->set[p->set[x]];
+    return x;
+}
+static void gpumpi_preserve_join(gpumpi_preserve *p, uint32_t a, uint32_t b) {
+    a = gpumpi_preserve_find(p, a);
+    b = gpumpi_preserve_find(p, b);
+    if (a < b) p->set[b] = a;
+    else p->set[a] = b;
+}
+static uint32_t gpumpi_preserve_node(uint32_t piece, uint32_t kind) { return 3 * piece + kind; }
+static void gpumpi_preserve_list(gpumpi_preserve *p, uint32_t piece) {
+    uint32_t k;
+    if (p->listed_mark[piece] == p->mark) return;
+    p->listed_mark[piece] = p->mark;
+    p->list[p->listed++] = piece;
+    for (k = 0; k < 3; k++) p->set[3 * piece + k] = 3 * piece + k;
+}
+
+static int gpumpi_preserve_make_pieces(gpumpi_preserve *p, gpumpi_arena *scratch) {
+    const gpump_program *program = p->program;
+    uint32_t instructions = gpump_program_instructions(program), registers = gpump_program_registers(program), b, i, k,
+             edges = 0, *from, *to, *key = NULL, *value = NULL;
+    const gpump_allocator *allocator = &scratch->allocator;
+    int ok = 1;
+    if (!GPUMPI_ARENA_NEW(scratch, p->first, (size_t)instructions + 1) ||
+        !GPUMPI_ARENA_NEW(scratch, p->piece_of, instructions) ||
+        !GPUMPI_ARENA_NEW(scratch, from, (size_t)instructions * 2) ||
+        !GPUMPI_ARENA_NEW(scratch, to, (size_t)instructions * 2))
+        return 0;
+    for (b = 0; b < gpump_program_basic_blocks(program); b++) {
+        gpump_basic_block block;
+        gpump_program_basic_block(program, b, &block);
+        for (i = block.first; i < block.first + block.count; i++) {
+            if (i == block.first || p->start[i]) p->first[p->pieces++] = i;
+            p->piece_of[i] = p->pieces - 1;
+        }
+    }
+    p->first[p->pieces] = instructions;
+    for (b = 0; b < gpump_program_basic_blocks(program); b++) {
+        gpump_basic_block block, next;
+        gpump_program_basic_block(program, b, &block);
+        for (i = p->piece_of[block.first]; i < p->piece_of[block.first + block.count - 1]; i++) {
+            from[edges] = i;
+            to[edges++] = i + 1;
+        }
+        for (k = 0; k < block.successor_count; k++) {
+            gpump_program_basic_block(program, block.successors[k], &next);
+            from[edges] = i;
+            to[edges++] = p->piece_of[next.first];
+        }
+    }
+    if (!gpumpi_graph_build(scratch, &p->graph, p->pieces, from, to, edges)) return 0;
+    for (i = 0; i < instructions && ok; i++) {
+        gpump_instruction in;
+        gpump_program_instruction(program, i, &in);
+        for (k = 0; k <= in.def_count + in.use_count && ok; k++) {
+            uint32_t operand = k < in.def_count                  ? in.defs[k]
+                               : k < in.def_count + in.use_count ? in.uses[k - in.def_count]
+                                                                 : in.guard;
+            if (operand == GPUMP_NONE) continue;
+            GPUMPI_OPERAND_REGISTERS(
+                operand, reg, ok = ok && GPUMPI_ARRAY_PUSH(allocator, key, reg) && GPUMPI_ARRAY_PUSH(allocator, value, i));
+        }
+    }
+    ok = ok && gpumpi_group(scratch, registers, key, value, stbds_arrlenu(value), &p->seen_start, &p->seen);
+    GPUMPI_ARRAY_FREE(allocator, key);
+    GPUMPI_ARRAY_FREE(allocator, value);
+    return ok && GPUMPI_ARENA_NEW(scratch, p->enters, p->pieces) && GPUMPI_ARENA_NEW(scratch, p->leaves, p->pieces) &&
+           GPUMPI_ARENA_NEW(scratch, p->kills, p->pieces) && GPUMPI_ARENA_NEW(scratch, p->region, p->pieces) &&
+           GPUMPI_ARENA_NEW(scratch, p->stack, p->pieces) && GPUMPI_ARENA_NEW(scratch, p->set, (size_t)p->pieces * 3) &&
+           GPUMPI_ARENA_NEW(scratch, p->list, p->pieces) && GPUMPI_ARENA_NEW(scratch, p->listed_mark, p->pieces) &&
+           GPUMPI_ARENA_NEW(scratch, p->mention, p->pieces) && GPUMPI_ARENA_NEW(scratch, p->mention_mark, p->pieces) &&
+           GPUMPI_ARENA_NEW(scratch, p->color, (size_t)p->pieces * 3) &&
+           GPUMPI_ARENA_NEW(scratch, p->color_mark, (size_t)p->pieces * 3);
+}
+
+/* How an instruction touches a register: reads, writes whole, writes in part; alone: not as half of a pair. */
+static void gpumpi_preserve_touch(const gpump_instruction *in, uint32_t reg, int *reads, int *writes, int *alone) {
+    uint32_t k;
+    *reads = in->guard == reg;
+    *writes = 0;
+    for (k = 0; k < in->use_count; k++)
+        GPUMPI_OPERAND_REGISTERS(in->uses[k], r, if (r == reg) {
+            *reads = 1;
+            *alone &= !(in->uses[k] & GPUMP_OPERAND_PAIR);
+        });
+    for (k = 0; k < in->def_count; k++)
+        GPUMPI_OPERAND_REGISTERS(in->defs[k], r, if (r == reg) {
+            *writes = 1;
+            *alone &= !(in->defs[k] & GPUMP_OPERAND_PAIR);
+        });
+}
+
+/* 1 when a write of `reg` leaves nothing of its old value. A check's predicate is one operand, read and written: it keeps one name. */
+static int gpumpi_preserve_kills(const gpump_instruction *in, uint32_t reg) {
+    int is_check = in->operation == GPUMP_OP_CHECK || (in->flags & GPUMP_FLAG_CHECKED);
+    return gpumpi_kills(in) && !(is_check && in->defs[in->def_count - 1] == reg);
+}
+
+/* The webs of one register. 0: it takes part in pairs and stays as it is. */
+static int gpumpi_preserve_webs(gpumpi_preserve *p, uint32_t reg) {
+    uint32_t at, k, e, top = 0, last = GPUMP_NONE;
+    p->mark++;
+    p->listed = 0;
+    for (at = p->seen_start[reg]; at < p->seen_start[reg + 1]; at++) { /* what each piece does to it, first mention first */
+        gpump_instruction in;
+        int reads, writes, alone = 1;
+        uint32_t piece = p->piece_of[p->seen[at]];
+        if (p->seen[at] == last) continue;
+        last = p->seen[at];
+        gpump_program_instruction(p->program, last, &in);
+        gpumpi_preserve_touch(&in, reg, &reads, &writes, &alone);
+        if (!alone) return 0;
+        gpumpi_preserve_list(p, piece);
+        if (p->mention_mark[piece] != p->mark) {
+            p->mention_mark[piece] = p->mark;
+            p->mention[piece] = at;
+        }
+        if (reads && p->kills[piece] != p->mark && p->enters[piece] != p->mark) p->enters[p->stack[top++] = piece] = p->mark;
+        if (writes && gpumpi_preserve_kills(&in, reg)) p->kills[piece] = p->mark;
+    }
+    while (top) { /* live ranges, upwards; a guarded write lets the old value through */
+        uint32_t piece = p->stack[--top];
+        for (e = p->graph.pred_start[piece]; e < p->graph.pred_start[piece + 1]; e++) {
+            uint32_t from = p->graph.pred[e];
+            gpumpi_preserve_list(p, from);
+            p->leaves[from] = p->mark;
+            if (p->kills[from] != p->mark && p->enters[from] != p->mark) p->enters[p->stack[top++] = from] = p->mark;
+        }
+    }
+    for (k = 0; k < p->listed; k++) {
+        uint32_t piece = p->list[k];
+        if (p->kills[piece] != p->mark)
+            gpumpi_preserve_join(p, gpumpi_preserve_node(piece, GPUMPI_ENTERS), gpumpi_preserve_node(piece, GPUMPI_LEAVES));
+        if (p->leaves[piece] != p->mark) continue;
+        for (e = p->graph.succ_start[piece]; e < p->graph.succ_start[piece + 1]; e++) {
+            uint32_t to = p->graph.succ[e];
+            if (p->enters[to] != p->mark) continue;
+            gpumpi_preserve_join(p, gpumpi_preserve_node(piece, GPUMPI_LEAVES),
+                                 gpumpi_preserve_node(to, p->start[p->first[to]] ? GPUMPI_ARRIVES : GPUMPI_ENTERS));
+        }
+    }
+    return 1;
+}
+
+/* The webs that the region starting at piece `from` writes must not have the name that arrives there. */
+static int gpumpi_preserve_conflicts(gpumpi_preserve *p, uint32_t reg, uint32_t from, const gpump_allocator *allocator) {
+    uint32_t top = 0, e, at, last = GPUMP_NONE, mark = ++p->regions;
+    p->region[p->stack[top++] = from] = mark;
+    while (top) {
+        uint32_t piece = p->stack[--top];
+        if (p->mention_mark[piece] == p->mark) {
+            int killed = 0;
+            for (at = p->mention[piece]; at < p->seen_start[reg + 1] && p->piece_of[p->seen[at]] == piece; at++) {
+                gpump_instruction in;
+                gpumpi_preserve_conflict conflict;
+                int reads, writes, alone = 1;
+                if (p->seen[at] == last) continue;
+                last = p->seen[at];
+                gpump_program_instruction(p->program, last, &in);
+                gpumpi_preserve_touch(&in, reg, &reads, &writes, &alone);
+                if (!writes) continue;
+                killed |= gpumpi_preserve_kills(&in, reg);
+                conflict.web = gpumpi_preserve_find(p, gpumpi_preserve_node(from, GPUMPI_ARRIVES));
+                conflict.other = gpumpi_preserve_find(p, gpumpi_preserve_node(piece, killed ? GPUMPI_LEAVES : GPUMPI_ENTERS));
+                if (conflict.web == conflict.other) continue; /* left to the copies below */
+                if (!GPUMPI_ARRAY_PUSH(allocator, p->conflicts, conflict)) return 0;
+                e = conflict.web;
+                conflict.web = conflict.other;
+                conflict.other = e;
+                if (!GPUMPI_ARRAY_PUSH(allocator, p->conflicts, conflict)) return 0;
+            }
+        }
+        for (e = p->graph.succ_start[piece]; e < p->graph.succ_start[piece + 1]; e++) {
+            uint32_t to = p->graph.succ[e];
+            if (p->start[p->first[to]] || p->region[to] == mark) continue;
+            p->region[p->stack[top++] = to] = mark;
+        }
+    }
+    return 1;
+}
+
+static int gpumpi_preserve_by_web(const void *a, const void *b) {
+    const gpumpi_preserve_conflict *x = (const gpumpi_preserve_conflict *)a, *y = (const gpumpi_preserve_conflict *)b;
+    if (x->web != y->web) return x->web < y->web ? -1 : 1;
+    return x->other < y->other ? -1 : x->other > y->other;
+}
+
+/* The name of a web: color 0 is the register itself, others are fresh registers made on the way. */
+static uint32_t gpumpi_preserve_color(gpumpi_preserve *p, uint32_t web, uint32_t wanted) {
+    uint32_t color = wanted, k, tries, first = 0, end = (uint32_t)stbds_arrlenu(p->conflicts);
+    if (p->color_mark[web] == p->mark) return p->color[web];
+    while (first < end) { /* its conflicts begin at first */
+        k = first + (end - first) / 2;
+        if (p->conflicts[k].web < web) first = k + 1;
+        else end = k;
+    }
+    for (tries = 0;; tries++) { /* the wanted one first, then 0, 1, ... */
+        int taken = 0;
+        if (tries) color = tries - 1;
+        for (k = first; k < stbds_arrlenu(p->conflicts) && p->conflicts[k].web == web; k++) {
+            uint32_t other = p->conflicts[k].other;
+            taken |= p->color_mark[other] == p->mark && p->color[other] == color;
+        }
+        if (!taken) break;
+    }
+    p->color_mark[web] = p->mark;
+    return p->color[web] = color;
+}
+
+static uint32_t gpumpi_preserve_name(gpumpi_preserve *p, uint32_t reg, uint32_t *fresh, uint32_t fresh_count, uint32_t web) {
+    uint32_t color = gpumpi_preserve_color(p, gpumpi_preserve_find(p, web), 0);
+    (void)fresh_count;
+    return color ? fresh[color - 1] : reg;
+}
+
+/* Renames one register: colors its webs, notes the names and the moves. */
+static int gpumpi_preserve_rename(gpumpi_preserve *p, uint32_t reg, gpump_regions_report *report,
+                                  const gpump_allocator *allocator) {
+    uint32_t k, i, last = GPUMP_NONE, colors = 0, *fresh = NULL;
+    int ok = 1;
+    for (k = 0; k < p->listed; k++) { /* in the order of the list, which begins with the first mention */
+        uint32_t piece = p->list[k], node, web;
+        for (node = 0; node < 3; node++) {
+            uint32_t wanted = 0;
+            web = gpumpi_preserve_find(p, gpumpi_preserve_node(piece, node));
+            if (node == GPUMPI_ENTERS && p->start[p->first[piece]] && p->enters[piece] == p->mark)
+                wanted = gpumpi_preserve_color(p, gpumpi_preserve_find(p, gpumpi_preserve_node(piece, GPUMPI_ARRIVES)), 0);
+            web = gpumpi_preserve_color(p, web, wanted);
+            if (web > colors) colors = web;
+        }
+    }
+    for (i = 0; i < colors && ok; i++) {
+        ok = GPUMPI_ARRAY_PUSH(allocator, fresh, (uint32_t)stbds_arrlenu(p->widths)) &&
+             GPUMPI_ARRAY_PUSH(allocator, p->widths, gpump_program_width(p->program, reg));
+    }
+    for (k = p->seen_start[reg]; k < p->seen_start[reg + 1] && ok && colors; k++) {
+        gpump_instruction in;
+        int reads, writes, alone = 1;
+        uint32_t piece, use, def;
+        i = p->seen[k];
+        if (i == last) continue;
+        piece = p->piece_of[i];
+        if (last == GPUMP_NONE || p->piece_of[last] != piece) p->region[piece] = 0; /* now: killed yet in this piece? */
+        last = i;
+        gpump_program_instruction(p->program, i, &in);
+        gpumpi_preserve_touch(&in, reg, &reads, &writes, &alone);
+        use = gpumpi_preserve_name(p, reg, fresh, colors,
+                                   gpumpi_preserve_node(piece, p->region[piece] ? GPUMPI_LEAVES : GPUMPI_ENTERS));
+        if (writes && gpumpi_preserve_kills(&in, reg)) p->region[piece] = 1;
+        def = gpumpi_preserve_name(p, reg, fresh, colors,
+                                   gpumpi_preserve_node(piece, p->region[piece] ? GPUMPI_LEAVES : GPUMPI_ENTERS));
+        ok = GPUMPI_ARRAY_PUSH(allocator, p->name_at, i) && GPUMPI_ARRAY_PUSH(allocator, p->name_reg, reg) &&
+             GPUMPI_ARRAY_PUSH(allocator, p->name_use, use) && GPUMPI_ARRAY_PUSH(allocator, p->name_def, def);
+    }
+    for (k = 0; k < p->listed && ok && colors; k++) {
+        uint32_t piece = p->list[k], arrives, enters;
+        gpumpi_insertion move;
+        if (!p->start[p->first[piece]] || p->enters[piece] != p->mark) continue;
+        arrives = gpumpi_preserve_name(p, reg, fresh, colors, gpumpi_preserve_node(piece, GPUMPI_ARRIVES));
+        enters = gpumpi_preserve_name(p, reg, fresh, colors, gpumpi_preserve_node(piece, GPUMPI_ENTERS));
+        if (arrives == enters) continue;
+        move = gpumpi_insertion_make(GPUMP_OP_MOVE, p->first[piece] + 1);
+        move.after_previous = 1;
+        move.instruction.def_count = move.instruction.use_count = 1;
+        move.defs[0] = enters;
+        move.uses[0] = arrives;
+        report->moves++;
+        ok = GPUMPI_ARRAY_PUSH(allocator, p->moves, move);
+    }
+    GPUMPI_ARRAY_FREE(allocator, fresh);
+    return ok;
+}
+
+typedef struct gpumpi_preserve_names {
+    uint32_t *start, *order; /* instruction -> entries */
+    const gpumpi_preserve *preserve;
+} gpumpi_preserve_names;
+static int gpumpi_preserve_rewrite(void *user, uint32_t index, gpump_instruction *in, uint32_t *scratch) {
+    const gpumpi_preserve_names *names = (const gpumpi_preserve_names *)user;
+    const gpumpi_preserve *p = names->preserve;
+    uint32_t e, k;
+    if (names->start[index] == names->start[index + 1]) return 1;
+    for (k = 0; k < in->def_count; k++) scratch[k] = in->defs[k];
+    for (k = 0; k < in->use_count; k++) scratch[16 + k] = in->uses[k];
+    for (e = names->start[index]; e < names->start[index + 1]; e++) {
+        uint32_t entry = names->order[e], guard = in->guard;
+        for (k = 0; k < in->def_count; k++)
+            if (in->defs[k] == p->name_reg[entry]) scratch[k] = p->name_def[entry];
+        for (k = 0; k < in->use_count; k++)
+            if (in->uses[k] == p->name_reg[entry]) scratch[16 + k] = p->name_use[entry];
+        if (guard == p->name_reg[entry] && guard != GPUMP_NONE) scratch[16 + in->use_count] = p->name_use[entry];
+        else if (e == names->start[index]) scratch[16 + in->use_count] = guard;
+    }
+    in->defs = scratch;
+    in->uses = scratch + 16;
+    in->guard = scratch[16 + in->use_count];
+    return 1;
+}
+
+static int gpumpi_preserve_compare(const void *a, const void *b) {
+    const gpumpi_insertion *x = (const gpumpi_insertion *)a, *y = (const gpumpi_insertion *)b;
+    if (x->before != y->before) return x->before < y->before ? -1 : 1;
+    return x->defs[0] < y->defs[0] ? -1 : x->defs[0] > y->defs[0];
+}
+static int gpumpi_preserve_by_register(const void *a, const void *b) {
+    const gpumpi_register_clobber *x = (const gpumpi_register_clobber *)a, *y = (const gpumpi_register_clobber *)b;
+    if (x->reg != y->reg) return x->reg < y->reg ? -1 : 1;
+    return x->start < y->start ? -1 : x->start > y->start;
+}
+static int gpumpi_preserve_by_start(const void *a, const void *b) {
+    const gpumpi_register_clobber *x = (const gpumpi_register_clobber *)a, *y = (const gpumpi_register_clobber *)b;
+    if (x->start != y->start) return x->start < y->start ? -1 : 1;
+    return x->reg < y->reg ? -1 : x->reg > y->reg;
+}
+
+/* The register clobbers of a program at a level. */
+static gpump_result gpumpi_preserve_clobbers(const gpump_program *program, uint32_t level, uint8_t *start,
+                                             gpumpi_arena *scratch, gpumpi_register_clobber **list) {
+    const gpump_allocator *allocator = &scratch->allocator;
+    gpump_liveness *liveness;
+    gpump_result result = gpump_liveness_create(program, allocator, &liveness);
+    if (result != GPUMP_OK) return result;
+    gpumpi_boundary_starts(program, level, start);
+    if (!gpumpi_register_clobbers(scratch, program, liveness, start, allocator, list)) result = GPUMP_ERROR_MEMORY;
+    gpump_liveness_destroy(liveness);
+    return result;
+}
+
+/* One level's renaming: *out stays NULL when nothing needs it. */
+static gpump_result gpumpi_preserve_level(const gpump_program *program, const uint32_t *origin, uint32_t level,
+                                          gpump_program **out, gpump_regions_report *report, gpump_diag *diag) {
+    const gpump_allocator *allocator = gpumpi_program_allocator(program);
+    gpumpi_arena scratch = gpumpi_arena_make(allocator);
+    gpumpi_register_clobber *list = NULL;
+    gpumpi_preserve p;
+    gpumpi_preserve_names names;
+    gpumpi_edit edit;
+    uint8_t *start;
+    uint32_t i, k, *identity;
+    gpump_result result = GPUMP_ERROR_MEMORY;
+    memset(&p, 0, sizeof p);
+    p.program = program;
+    p.regions = 1; /* 0 and 1 in region[] are renaming's */
+    if (!GPUMPI_ARENA_NEW(&scratch, start, gpump_program_instructions(program))) goto end;
+    p.start = start;
+    result = gpumpi_preserve_clobbers(program, level, start, &scratch, &list);
+    if (result != GPUMP_OK || !stbds_arrlenu(list)) goto end;
+    result = GPUMP_ERROR_MEMORY;
+    if (!gpumpi_preserve_make_pieces(&p, &scratch)) goto end;
+    for (i = 0; i < gpump_program_registers(program); i++)
+        if (!GPUMPI_ARRAY_PUSH(allocator, p.widths, gpump_program_width(program, i))) goto end;
+    qsort(list, stbds_arrlenu(list), sizeof *list, gpumpi_preserve_by_register);
+    for (i = 0; i < stbds_arrlenu(list); i = k) {
+        int alone = gpumpi_preserve_webs(&p, list[i].reg);
+        if (p.conflicts) stbds_header(p.conflicts)->length = 0;
+        for (k = i; k < stbds_arrlenu(list) && list[k].reg == list[i].reg; k++)
+            if (alone && !gpumpi_preserve_conflicts(&p, list[k].reg, p.piece_of[list[k].start], allocator)) goto end;
+        if (p.conflicts) qsort(p.conflicts, stbds_arrlenu(p.conflicts), sizeof *p.conflicts, gpumpi_preserve_by_web);
+        if (alone && !gpumpi_preserve_rename(&p, list[i].reg, report, allocator)) goto end;
+    }
+    names.preserve = &p;
+    k = (uint32_t)stbds_arrlenu(p.name_at);
+    if (!GPUMPI_ARENA_NEW(&scratch, identity, k)) goto end;
+    for (i = 0; i < k; i++) identity[i] = i;
+    if (!gpumpi_group(&scratch, gpump_program_instructions(program), p.name_at, identity, k, &names.start, &names.order))
+        goto end;
+    if (p.moves) qsort(p.moves, stbds_arrlenu(p.moves), sizeof *p.moves, gpumpi_preserve_compare);
+    memset(&edit, 0, sizeof edit);
+    edit.program = program;
+    edit.insertions = p.moves;
+    edit.insertion_count = (uint32_t)stbds_arrlenu(p.moves);
+    edit.rewrite = gpumpi_preserve_rewrite;
+    edit.user = &names;
+    edit.widths = p.widths;
+    edit.registers = (uint32_t)stbds_arrlenu(p.widths);
+    edit.origin = origin;
+    result = gpumpi_program_edit(&edit, out, diag);
+end:
+    GPUMPI_ARRAY_FREE(allocator, list);
+    GPUMPI_ARRAY_FREE(allocator, p.moves);
+    GPUMPI_ARRAY_FREE(allocator, p.name_at);
+    GPUMPI_ARRAY_FREE(allocator, p.name_reg);
+    GPUMPI_ARRAY_FREE(allocator, p.name_use);
+    GPUMPI_ARRAY_FREE(allocator, p.name_def);
+    GPUMPI_ARRAY_FREE(allocator, p.widths);
+    GPUMPI_ARRAY_FREE(allocator, p.conflicts);
+    gpumpi_arena_free(&scratch);
+    return result;
+}
+
+/* ---- copying through a second boundary: boundary; t = v; boundary; v = t. The first region only reads v, the second writes it
+ * first, so this always works; renaming leaves it little to do. *out stays NULL when nothing is left. ---- */
+static gpump_result gpumpi_preserve_copy(const gpump_program *program, const uint32_t *origin, uint32_t level,
+                                         gpump_program **out, gpump_regions_report *report, gpump_diag *diag) {
+    const gpump_allocator *allocator = gpumpi_program_allocator(program);
+    gpumpi_arena scratch = gpumpi_arena_make(allocator);
+    gpumpi_register_clobber *list = NULL;
+    gpumpi_insertion *insertions = NULL;
+    gpumpi_edit edit;
+    uint32_t *widths = NULL, i, k, n;
+    uint8_t *start;
+    gpump_result result = GPUMP_ERROR_MEMORY;
+    if (!GPUMPI_ARENA_NEW(&scratch, start, gpump_program_instructions(program))) goto end;
+    result = gpumpi_preserve_clobbers(program, level, start, &scratch, &list);
+    if (result != GPUMP_OK || !stbds_arrlenu(list)) goto end;
+    result = GPUMP_ERROR_MEMORY;
+    for (i = 0; i < gpump_program_registers(program); i++)
+        if (!GPUMPI_ARRAY_PUSH(allocator, widths, gpump_program_width(program, i))) goto end;
+    qsort(list, stbds_arrlenu(list), sizeof *list, gpumpi_preserve_by_start);
+    for (i = 0; i < stbds_arrlenu(list); i = k) {
+        uint32_t first = (uint32_t)stbds_arrlenu(widths), half;
+        gpump_instruction boundary;
+        gpump_program_instruction(program, list[i].start, &boundary);
+        for (half = 0; half < 2; half++) {
+            for (k = i, n = 0; k < stbds_arrlenu(list) && list[k].start == list[i].start; k++, n++) {
+                gpumpi_insertion move = gpumpi_insertion_make(GPUMP_OP_MOVE, list[i].start + 1);
+                move.after_previous = 1;
+                move.instruction.def_count = move.instruction.use_count = 1;
+                move.defs[0] = half ? list[k].reg : first + n;
+                move.uses[0] = half ? first + n : list[k].reg;
+                report->moves++;
+                if ((!half && !GPUMPI_ARRAY_PUSH(allocator, widths, gpump_program_width(program, list[k].reg))) ||
+                    !GPUMPI_ARRAY_PUSH(allocator, insertions, move))
+                    goto end;
+            }
+            if (!half) {
+                gpumpi_insertion second = gpumpi_insertion_make(GPUMP_OP_BOUNDARY, list[i].start + 1);
+                second.after_previous = 1;
+                second.instruction.immediate = boundary.immediate;
+                second.instruction.tag = GPUMP_CUT_COPY;
+                if (!GPUMPI_ARRAY_PUSH(allocator, insertions, second)) goto end;
+                report->copies += n;
+                report->cuts[GPUMP_CUT_COPY]++;
+                if (boundary.immediate == GPUMP_BOUNDARY_SHORT) report->shorts++;
+                else report->sparse++;
+            }
+        }
+    }
+    memset(&edit, 0, sizeof edit);
+    edit.program = program;
+    edit.insertions = insertions;
+    edit.insertion_count = (uint32_t)stbds_arrlenu(insertions);
+    edit.widths = widths;
+    edit.registers = (uint32_t)stbds_arrlenu(widths);
+    edit.origin = origin;
+    result = gpumpi_program_edit(&edit, out, diag);
+end:
+    GPUMPI_ARRAY_FREE(allocator, list);
+    GPUMPI_ARRAY_FREE(allocator, insertions);
+    GPUMPI_ARRAY_FREE(allocator, widths);
+    gpumpi_arena_free(&scratch);
+    return result;
+}
+
+GPUMP_API gpump_result gpumpi_regions_preserve(const gpump_program *program, const uint32_t *origin, gpump_program **preserved,
+                                               gpump_regions_report *report, gpump_diag *diag) {
+    gpump_regions_report found;
+    gpump_program *at = NULL, *next;
+    gpumpi_edit copy;
+    gpump_result result;
+    uint32_t step, quiet = 0;
+    if (report) found = *report;
+    else memset(&found, 0, sizeof found);
+    memset(&copy, 0, sizeof copy);
+    copy.program = program;
+    copy.origin = origin;
+    result = gpumpi_program_edit(&copy, &at, diag);
+    /* rename for sparse regions, then for short ones; then copy what is left, looking at both again until both are quiet */
+    for (step = 0; result == GPUMP_OK && quiet < 2; step++) {
+        next = NULL;
+        result = step < 2 ? gpumpi_preserve_level(at, gpump_program_origin(at), step, &next, &found, diag)
+                          : gpumpi_preserve_copy(at, gpump_program_origin(at), !(step % 2), &next, &found, diag);
+        if (result != GPUMP_OK) break;
+        quiet = next || step < 2 ? 0 : quiet + 1;
+        if (!next) continue;
+        gpump_program_destroy(at);
+        at = next;
+    }
+    if (result != GPUMP_OK) {
+        if (result == GPUMP_ERROR_MEMORY) gpumpi_fail(diag, result, "program", 0, 0, 0, 0);
+        gpump_program_destroy(at);
+        return result;
+    }
+    if (report) *report = found;
+    *preserved = at;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_regions_preserve(const gpump_program *program, gpump_program **preserved,
+                                              gpump_regions_report *report, gpump_diag *diag) {
+    if (!program || !preserved) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
+    if (!gpump_program_basic_blocks(program)) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 0, 1, 1);
+    return gpumpi_regions_preserve(program, NULL, preserved, report, diag);
+}
+#endif
+
+/* ---- gpump_impl/program/page_checks.c ---- */
+/* page_checks: walks, predicated loops, and single checks */
+
+
+
+#ifndef GPUMP_NO_PROGRAM
+
+GPUMP_API gpump_result gpump_page_checks_config_preset(gpump_page_checks_config *config, const char *preset) {
+    if (!config || !preset) return GPUMP_ERROR_ARGUMENT;
+    if (strcmp(preset, "kim") && strcmp(preset, "kim_plain")) return GPUMP_ERROR_UNKNOWN_NAME;
+    memset(config, 0, sizeof *config);
+    config->struct_size = (uint32_t)sizeof *config;
+    config->page_bytes = 4096;
+    config->bits = 4;
+    config->walks = config->predicated = !preset[3];
+    return GPUMP_OK;
+}
+
+enum { GPUMPI_PAGES_BITS = 8 };
+/* A predicated loop: one basic block. */
+typedef struct gpumpi_pages_loop {
+    uint32_t block, marker;          /* marker: index of its insertion */
+    uint32_t bit[GPUMPI_PAGES_BITS]; /* check predicates; bit 0 holds for all at the end */
+    uint32_t bits;
+} gpumpi_pages_loop;
+
+typedef struct gpumpi_pages {
+    const gpump_program *program;
+    const gpump_liveness *liveness;
+    const gpump_page_checks_config *config;
+    gpump_page_checks_report *report;
+    const gpump_allocator *allocator;
+    gpumpi_insertion *insertions;
+    uint32_t *widths;
+    uint32_t check;      /* the predicate of single checks and walks; GPUMP_NONE until needed */
+    uint32_t *in_loop;   /* basic block -> predicated loop + 1, or 0 */
+    gpumpi_pages_loop *loops;
+    /* per instruction of predicated loops */
+    uint32_t *load_bit;   /* loads: which bit they set, + 1 */
+    uint32_t *load_guard; /* loads: 1 when an earlier check decides whether they run */
+    uint32_t *temporary;  /* register -> where a predicated loop keeps its next value, GPUMP_NONE; of the block at hand */
+    uint32_t *temporary_at; /* instruction -> index of its first entry in renames; one more at the end */
+    uint32_t *rename_from, *rename_to; /* pairs; a def is renamed when rename_def */
+    uint8_t *rename_def;
+} gpumpi_pages;
+
+static int gpumpi_pages_is_access(const gpump_instruction *in) {
+    return in->operation == GPUMP_OP_COMPUTE && in->access && !(in->flags & GPUMP_FLAG_RESIDENT) &&
+           (in->space == GPUMP_SPACE_GLOBAL || in->space == GPUMP_SPACE_GENERIC);
+}
+static int gpumpi_pages_register(gpumpi_pages *pages, uint32_t width, uint32_t *reg) {
+    *reg = (uint32_t)stbds_arrlenu(pages->widths);
+    return GPUMPI_ARRAY_PUSH(pages->allocator, pages->widths, width);
+}
+static int gpumpi_pages_put(gpumpi_pages *pages, const gpumpi_insertion *insertion) {
+    return GPUMPI_ARRAY_PUSH(pages->allocator, pages->insertions, *insertion);
+}
+/* defs[0] = immediate, under a guard unless GPUMP_NONE. */
+static int gpumpi_pages_set(gpumpi_pages *pages, uint32_t before, uint32_t predicate, int64_t value, uint32_t guard) {
+    gpumpi_insertion set = gpumpi_insertion_make(GPUMP_OP_CONSTANT, before);
+    set.instruction.def_count = 1;
+    set.defs[0] = predicate;
+    set.instruction.immediate = value;
+    set.instruction.guard = guard;
+    return gpumpi_pages_put(pages, &set);
+}
+
+/* start_marker; clear; check; call: what stands before access i. */
+static int gpumpi_pages_single(gpumpi_pages *pages, uint32_t i, const gpump_instruction *in) {
+    gpumpi_insertion marker = gpumpi_insertion_make(GPUMP_OP_START_MARKER, i),
+                     clear = gpumpi_insertion_make(GPUMP_OP_CLEAR_CHECK, i),
+                     check = gpumpi_insertion_make(GPUMP_OP_CHECK, i),
+                     call = gpumpi_insertion_make(GPUMP_OP_GUARDED_CALL, i);
+    if (pages->check == GPUMP_NONE && !gpumpi_pages_register(pages, GPUMP_WIDTH_PREDICATE, &pages->check)) return 0;
+    clear.instruction.def_count = 1;
+    clear.defs[0] = pages->check;
+    check.instruction.access = in->access;
+    check.instruction.space = in->space;
+    check.instruction.bytes = in->bytes;
+    check.instruction.displacement = in->displacement;
+    check.instruction.guard = in->guard;
+    check.instruction.flags = in->flags & GPUMP_FLAG_GUARD_NEGATED;
+    check.instruction.def_count = 1;
+    check.instruction.use_count = 2;
+    check.defs[0] = check.uses[1] = pages->check;
+    check.uses[0] = in->uses[0];
+    call.instruction.guard = pages->check;
+    call.instruction.target = GPUMPI_NEW | (uint32_t)stbds_arrlenu(pages->insertions);
+    return gpumpi_pages_put(pages, &marker) && gpumpi_pages_put(pages, &clear) && gpumpi_pages_put(pages, &check) &&
+           gpumpi_pages_put(pages, &call);
+}
+
+/* 1 when every iteration of `loop` runs through basic block b. */
+static int gpumpi_pages_always(const gpump_program *program, uint32_t loop, uint32_t b) {
+    gpump_loop l;
+    gpump_basic_block header;
+    uint32_t k;
+    gpump_program_loop(program, loop, &l);
+    gpump_program_basic_block(program, l.header, &header);
+    for (k = 0; k < header.predecessor_count; k++)
+        if (gpump_program_in_loop(program, loop, header.predecessors[k]) &&
+            !gpump_program_dominates(program, b, header.predecessors[k]))
+            return 0;
+    return 1;
+}
+
+/* Does access i walk? *step: how far in each iteration. changes: register -> its ADD when that is all that writes it in its
+ * innermost loop, GPUMP_NONE when there is more. */
+static int gpumpi_pages_walks(const gpumpi_pages *pages, uint32_t i, const gpump_instruction *in, const uint32_t *writes,
+                              const uint32_t *add, int64_t *step) {
+    const gpump_program *program = pages->program;
+    uint32_t b = gpump_program_basic_block_of(program, i), reg = in->uses[0];
+    gpump_basic_block block, where;
+    gpump_loop loop;
+    gpump_instruction change;
+    if (!pages->config->walks || in->guard != GPUMP_NONE || reg & (GPUMP_OPERAND_PARAMETER | GPUMP_OPERAND_PAIR)) return 0;
+    gpump_program_basic_block(program, b, &block);
+    if (block.loop == GPUMP_NONE || add[reg] == GPUMP_NONE) return 0;
+    gpump_program_loop(program, block.loop, &loop);
+    gpump_program_basic_block(program, gpump_program_basic_block_of(program, add[reg]), &where);
+    if (!loop.innermost || loop.irreducible || where.loop != block.loop) return 0;
+    if (writes[2 * reg] != block.loop || writes[2 * reg + 1] != 1) return 0; /* written elsewhere in this loop */
+    gpump_program_instruction(program, add[reg], &change);
+    *step = change.immediate;
+    return change.guard == GPUMP_NONE && change.immediate && change.immediate > -(int64_t)pages->config->page_bytes &&
+           change.immediate < (int64_t)pages->config->page_bytes && gpumpi_pages_always(program, block.loop, b) &&
+           gpumpi_pages_always(program, block.loop, gpump_program_basic_block_of(program, add[reg]));
+}
+
+/* Before the loop: q = 1. Before the access: unless q, q = a page was entered; unless q, go on; q = 0; a single check. */
+static int gpumpi_pages_walk(gpumpi_pages *pages, uint32_t i, const gpump_instruction *in, int64_t step, uint32_t q) {
+    gpumpi_insertion entered = gpumpi_insertion_make(GPUMP_OP_PAGE_ENTERED, i),
+                     skip = gpumpi_insertion_make(GPUMP_OP_BRANCH, i);
+    entered.instruction.def_count = entered.instruction.use_count = 1;
+    entered.defs[0] = q;
+    entered.uses[0] = in->uses[0];
+    entered.instruction.guard = q;
+    entered.instruction.flags = GPUMP_FLAG_GUARD_NEGATED;
+    entered.instruction.immediate = pages->config->page_bytes;
+    entered.instruction.bytes = (uint32_t)(step < 0 ? -step : step);
+    entered.instruction.displacement =
+        in->displacement + (step < 0 ? -step : 0); /* downwards: the last bytes of a page, seen from above */
+    skip.instruction.guard = q;
+    skip.instruction.flags = GPUMP_FLAG_GUARD_NEGATED;
+    skip.instruction.target = i | GPUMPI_NEW_BODY;
+    return gpumpi_pages_put(pages, &entered) && gpumpi_pages_put(pages, &skip) &&
+           gpumpi_pages_set(pages, i, q, 0, GPUMP_NONE) && gpumpi_pages_single(pages, i, in);
+}
+
+/* ---- predicated loops ---- */
+
+/* Can basic block b be one? It branches to itself, touches memory only by loading, guards nothing, and its condition is not
+ * carried. */
+static int gpumpi_pages_can_predicate(const gpumpi_pages *pages, uint32_t b) {
+    const gpump_program *program = pages->program;
+    gpump_basic_block block;
+    gpump_instruction in, last;
+    const uint32_t *live;
+    uint32_t i, k, count, loads = 0;
+    if (!pages->config->predicated) return 0;
+    gpump_program_basic_block(program, b, &block);
+    gpump_program_instruction(program, block.first + block.count - 1, &last);
+    if (last.operation != GPUMP_OP_BRANCH || last.guard == GPUMP_NONE || last.target != block.first ||
+        block.successor_count < 2)
+        return 0;
+    for (i = block.first; i + 1 < block.first + block.count; i++) {
+        gpump_program_instruction(program, i, &in);
+        if (in.guard != GPUMP_NONE || in.flags & ~(uint32_t)(GPUMP_FLAG_UNIFORM | GPUMP_FLAG_RESIDENT) || in.access & GPUMP_ACCESS_WRITE ||
+            in.def_count > 14)
+            return 0;
+        if (in.operation != GPUMP_OP_COMPUTE && in.operation != GPUMP_OP_MOVE && in.operation != GPUMP_OP_CONSTANT &&
+            in.operation != GPUMP_OP_PARAMETER && in.operation != GPUMP_OP_ADD)
+            return 0;
+        for (k = 0; k < in.def_count + in.use_count; k++)
+            if ((k < in.def_count ? in.defs[k] : in.uses[k - in.def_count]) & GPUMP_OPERAND_PAIR &&
+                !((k < in.def_count ? in.defs[k] : in.uses[k - in.def_count]) & GPUMP_OPERAND_PARAMETER))
+                return 0;
+        loads += (uint32_t)gpumpi_pages_is_access(&in);
+    }
+    gpump_liveness_block_in(pages->liveness, b, &live, &count);
+    for (k = 0; k < count; k++)
+        if (live[k] == last.guard) return 0;
+    for (i = block.first, k = 0; i < block.first + block.count; i++) { /* the condition must be made in the block */
+        gpump_program_instruction(program, i, &in);
+        k |= in.def_count && in.defs[0] == last.guard;
+    }
+    return loads && k;
+}
+
+/* Marks, for each register, whether it holds something loaded in this iteration. */
+static int gpumpi_pages_predicate(gpumpi_pages *pages, uint32_t b, uint8_t *loaded, const uint8_t *is_walk) {
+    const gpump_program *program = pages->program;
+    gpumpi_pages_loop loop;
+    gpumpi_insertion marker, clear, call;
+    gpump_basic_block block;
+    gpump_instruction in, last;
+    const uint32_t *live;
+    uint32_t i, k, count, used = 0, entry_loop;
+    gpump_program_basic_block(program, b, &block);
+    entry_loop = block.loop;
+    gpump_program_instruction(program, block.first + block.count - 1, &last);
+    memset(&loop, 0, sizeof loop);
+    loop.block = b;
+    loop.marker = (uint32_t)stbds_arrlenu(pages->insertions);
+    memset(loaded, 0, gpump_program_registers(program));
+    for (i = block.first; i < block.first + block.count;
+         i++) { /* bits: one for each load whose address is not loaded, while they last */
+        int depends = 0;
+        gpump_program_instruction(program, i, &in);
+        for (k = 0; k < in.use_count; k++) depends |= !(in.uses[k] & GPUMP_OPERAND_PARAMETER) && loaded[in.uses[k]];
+        if (gpumpi_pages_is_access(&in) && !is_walk[i]) {
+            uint32_t address = in.uses[0], bit = used < pages->config->bits ? used : 0;
+            pages->load_guard[i] = used && !(address & GPUMP_OPERAND_PARAMETER) && loaded[address];
+            if (pages->load_guard[i]) bit = 0;
+            if (used < pages->config->bits && !pages->load_guard[i]) used++;
+            pages->load_bit[i] = bit + 1;
+            pages->report->predicated++;
+            depends = 1;
+        } else if (in.access) /* of what was not loaded it would make an address out of nothing */
+            pages->load_guard[i] = (uint32_t)depends;
+        for (k = 0; k < in.def_count; k++) loaded[in.defs[k]] = (uint8_t)depends;
+    }
+    if (!used) used = 1;
+    for (loop.bits = 0; loop.bits < used; loop.bits++)
+        if (!gpumpi_pages_register(pages, GPUMP_WIDTH_PREDICATE, &loop.bit[loop.bits])) return 0;
+    marker = gpumpi_insertion_make(GPUMP_OP_START_MARKER, block.first);
+    marker.entry_loop = entry_loop;
+    if (!gpumpi_pages_put(pages, &marker)) return 0;
+    for (k = 0; k < loop.bits; k++) {
+        clear = gpumpi_insertion_make(GPUMP_OP_CLEAR_CHECK, block.first);
+        clear.entry_loop = entry_loop;
+        clear.instruction.def_count = 1;
+        clear.defs[0] = loop.bit[k];
+        if (!gpumpi_pages_put(pages, &clear)) return 0;
+    }
+    gpump_liveness_block_in(pages->liveness, b, &live, &count);
+    for (k = 0; k < gpump_program_registers(program); k++) pages->temporary[k] = GPUMP_NONE;
+    for (i = block.first; i < block.first + block.count; i++) {
+        uint32_t n;
+        pages->temporary_at[i] = (uint32_t)stbds_arrlenu(pages->rename_from);
+        gpump_program_instruction(program, i, &in);
+        if (pages->load_guard[i]) /* it follows what was loaded: all earlier checks count */
+            for (k = 1; k < loop.bits; k++)
+                if (!gpumpi_pages_set(pages, i, loop.bit[0], 1, loop.bit[k])) return 0;
+        for (k = 0; k < in.use_count; k++)
+            if (!(in.uses[k] & GPUMP_OPERAND_PARAMETER) && pages->temporary[in.uses[k]] != GPUMP_NONE &&
+                (!GPUMPI_ARRAY_PUSH(pages->allocator, pages->rename_from, in.uses[k]) ||
+                 !GPUMPI_ARRAY_PUSH(pages->allocator, pages->rename_to, pages->temporary[in.uses[k]]) ||
+                 !GPUMPI_ARRAY_PUSH(pages->allocator, pages->rename_def, 0)))
+                return 0;
+        for (k = 0; k < in.def_count; k++) {
+            for (n = 0; n < count && live[n] != in.defs[k]; n++) {}
+            if (n == count) continue; /* not carried into the next iteration */
+            if (pages->temporary[in.defs[k]] == GPUMP_NONE &&
+                !gpumpi_pages_register(pages, gpump_program_width(program, in.defs[k]), &pages->temporary[in.defs[k]]))
+                return 0;
+            if (!GPUMPI_ARRAY_PUSH(pages->allocator, pages->rename_from, in.defs[k]) ||
+                !GPUMPI_ARRAY_PUSH(pages->allocator, pages->rename_to, pages->temporary[in.defs[k]]) ||
+                !GPUMPI_ARRAY_PUSH(pages->allocator, pages->rename_def, 1))
+                return 0;
+        }
+    }
+    i = block.first + block.count - 1;
+    for (k = 1; k < loop.bits; k++)
+        if (!gpumpi_pages_set(pages, i, loop.bit[0], 1, loop.bit[k])) return 0;
+    for (k = 0; k < count; k++) { /* nothing faulted: the iteration counts */
+        gpumpi_insertion move = gpumpi_insertion_make(GPUMP_OP_MOVE, i);
+        if (pages->temporary[live[k]] == GPUMP_NONE) continue;
+        move.instruction.def_count = move.instruction.use_count = 1;
+        move.defs[0] = live[k];
+        move.uses[0] = pages->temporary[live[k]];
+        move.instruction.guard = loop.bit[0];
+        move.instruction.flags = GPUMP_FLAG_GUARD_NEGATED;
+        if (!gpumpi_pages_put(pages, &move)) return 0;
+    }
+    if (!gpumpi_pages_set(pages, i, last.guard, (last.flags & GPUMP_FLAG_GUARD_NEGATED) != 0, loop.bit[0])) return 0;
+    call = gpumpi_insertion_make(GPUMP_OP_GUARDED_CALL, i + 1);
+    call.after_previous = 1;
+    call.instruction.guard = loop.bit[0];
+    call.instruction.target = GPUMPI_NEW | loop.marker;
+    pages->report->loops++;
+    return gpumpi_pages_put(pages, &call) && GPUMPI_ARRAY_PUSH(pages->allocator, pages->loops, loop) &&
+           ((pages->in_loop[b] = (uint32_t)stbds_arrlenu(pages->loops)) != 0);
+}
+
+static int gpumpi_pages_rewrite(void *user, uint32_t index, gpump_instruction *in, uint32_t *scratch) {
+    const gpumpi_pages *pages = (const gpumpi_pages *)user;
+    uint32_t b = gpump_program_basic_block_of(pages->program, index), k, e;
+    const gpumpi_pages_loop *loop;
+    if (!pages->in_loop[b]) return 1;
+    loop = &pages->loops[pages->in_loop[b] - 1];
+    for (k = 0; k < in->def_count; k++) scratch[k] = in->defs[k];
+    for (k = 0; k < in->use_count; k++) scratch[16 + k] = in->uses[k];
+    for (e = pages->temporary_at[index]; e < pages->temporary_at[index + 1]; e++) {
+        for (k = 0; k < in->def_count && pages->rename_def[e]; k++)
+            if (in->defs[k] == pages->rename_from[e]) scratch[k] = pages->rename_to[e];
+        for (k = 0; k < in->use_count && !pages->rename_def[e]; k++)
+            if (in->uses[k] == pages->rename_from[e]) scratch[16 + k] = pages->rename_to[e];
+    }
+    if (pages->load_bit[index]) {
+        uint32_t bit = loop->bit[pages->load_bit[index] - 1];
+        in->flags |= GPUMP_FLAG_CHECKED;
+        scratch[in->def_count++] = bit;
+        scratch[16 + in->use_count++] = bit;
+    }
+    if (pages->load_guard[index]) {
+        in->guard = loop->bit[0];
+        in->flags |= GPUMP_FLAG_GUARD_NEGATED;
+    }
+    in->defs = scratch;
+    in->uses = scratch + 16;
+    return 1;
+}
+
+/* Writes of each register per innermost loop: writes[2r] the loop last seen, writes[2r + 1] how often; add[r]: an ADD r = r
+ * + step. */
+static void gpumpi_pages_changes(const gpump_program *program, uint32_t *writes, uint32_t *add) {
+    uint32_t i, k, r;
+    for (r = 0; r < gpump_program_registers(program); r++) {
+        add[r] = writes[2 * r] = GPUMP_NONE;
+        writes[2 * r + 1] = 0;
+    }
+    for (i = 0; i < gpump_program_instructions(program); i++) {
+        gpump_instruction in;
+        gpump_basic_block block;
+        gpump_loop loop;
+        gpump_program_instruction(program, i, &in);
+        gpump_program_basic_block(program, gpump_program_basic_block_of(program, i), &block);
+        if (block.loop == GPUMP_NONE) continue;
+        gpump_program_loop(program, block.loop, &loop);
+        if (!loop.innermost) continue;
+        for (k = 0; k < in.def_count; k++)
+            GPUMPI_OPERAND_REGISTERS(in.defs[k], reg, {
+                if (writes[2 * reg] == GPUMP_NONE || writes[2 * reg] == block.loop) {
+                    writes[2 * reg] = block.loop;
+                    writes[2 * reg + 1]++;
+                } else
+                    writes[2 * reg + 1] = 1000; /* several innermost loops change it */
+                if (in.operation == GPUMP_OP_ADD && in.uses[0] == in.defs[k]) add[reg] = i;
+            });
+    }
+}
+
+static int gpumpi_pages_compare(const void *a, const void *b) {
+    const uint32_t *x = (const uint32_t *)a, *y = (const uint32_t *)b;
+    return x[0] != y[0] ? (x[0] < y[0] ? -1 : 1) : x[1] < y[1] ? -1 : x[1] > y[1];
+}
+
+GPUMP_API gpump_result gpump_page_checks_insert(const gpump_program *program, const gpump_page_checks_config *config,
+                                                gpump_program **checked, gpump_page_checks_report *report,
+                                                gpump_diag *diag) {
+    gpumpi_arena scratch;
+    gpumpi_pages pages;
+    gpumpi_edit edit;
+    gpump_liveness *liveness = NULL;
+    gpump_page_checks_report found;
+    gpumpi_insertion *sorted;
+    uint32_t instructions = gpump_program_instructions(program), registers = gpump_program_registers(program), i, k, b,
+             *writes, *add, *keys, *place;
+    uint8_t *loaded, *is_walk;
+    gpump_result result;
+    if (!program || !config || !checked) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
+    if (!gpump_program_basic_blocks(program)) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 0, 1, 1);
+    if (config->struct_size != sizeof *config)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "struct_size", 0, config->struct_size, sizeof *config, sizeof *config);
+    if (config->page_bytes < 16 || config->page_bytes & (config->page_bytes - 1) || config->page_bytes > UINT32_C(1) << 30)
+        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "page_bytes", 0, config->page_bytes, 16, UINT32_C(1) << 30);
+    if (config->bits < 1 || config->bits > GPUMPI_PAGES_BITS)
+        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "bits", 0, config->bits, 1, GPUMPI_PAGES_BITS);
+    for (i = 0; i < instructions; i++) {
+        gpump_instruction in;
+        gpump_program_instruction(program, i, &in);
+        if (gpumpi_pages_is_access(&in) && (!in.use_count || (in.flags & GPUMP_FLAG_CHECKED)))
+            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "uses", i, in.use_count, 1, 64);
+    }
+    scratch = gpumpi_arena_make(gpumpi_program_allocator(program));
+    memset(&pages, 0, sizeof pages);
+    memset(&found, 0, sizeof found);
+    result = gpump_liveness_create(program, gpumpi_program_allocator(program), &liveness);
+    if (result != GPUMP_OK) goto end;
+    result = GPUMP_ERROR_MEMORY;
+    pages.program = program;
+    pages.liveness = liveness;
+    pages.config = config;
+    pages.report = &found;
+    pages.allocator = gpumpi_program_allocator(program);
+    pages.check = GPUMP_NONE;
+    if (!GPUMPI_ARENA_NEW(&scratch, pages.in_loop, gpump_program_basic_blocks(program)) ||
+        !GPUMPI_ARENA_NEW(&scratch, pages.load_bit, instructions) ||
+        !GPUMPI_ARENA_NEW(&scratch, pages.load_guard, instructions) ||
+        !GPUMPI_ARENA_NEW(&scratch, pages.temporary, registers) ||
+        !GPUMPI_ARENA_NEW(&scratch, pages.temporary_at, (size_t)instructions + 1) ||
+        !GPUMPI_ARENA_NEW(&scratch, writes, (size_t)registers * 2) || !GPUMPI_ARENA_NEW(&scratch, add, registers) ||
+        !GPUMPI_ARENA_NEW(&scratch, loaded, registers) || !GPUMPI_ARENA_NEW(&scratch, is_walk, instructions))
+        goto end;
+    for (i = 0; i < registers; i++)
+        if (!GPUMPI_ARRAY_PUSH(pages.allocator, pages.widths, gpump_program_width(program, i))) goto end;
+    gpumpi_pages_changes(program, writes, add);
+    for (b = 0; b < gpump_program_basic_blocks(program); b++) {
+        gpump_basic_block block;
+        int any = 0, predicate;
+        gpump_program_basic_block(program, b, &block);
+        for (i = block.first; i < block.first + block.count; i++) {
+            gpump_instruction in;
+            int64_t step;
+            pages.temporary_at[i] = (uint32_t)stbds_arrlenu(pages.rename_from);
+            gpump_program_instruction(program, i, &in);
+            if (!gpumpi_pages_is_access(&in)) continue;
+            found.accesses++;
+            is_walk[i] = (uint8_t)gpumpi_pages_walks(&pages, i, &in, writes, add, &step);
+            any |= !is_walk[i];
+        }
+        predicate = any && gpumpi_pages_can_predicate(&pages, b);
+        if (predicate) /* walks in it check themselves as well: a call within would break the block */
+            for (i = block.first; i < block.first + block.count; i++) is_walk[i] = 0;
+        if (predicate && !gpumpi_pages_predicate(&pages, b, loaded, is_walk)) goto end;
+        for (i = block.first; i < block.first + block.count && !predicate; i++) {
+            gpump_instruction in;
+            int64_t step = 0;
+            gpump_program_instruction(program, i, &in);
+            if (!gpumpi_pages_is_access(&in)) continue;
+            if (gpumpi_pages_walks(&pages, i, &in, writes, add, &step)) {
+                gpumpi_insertion entry;
+                gpump_loop loop;
+                gpump_basic_block header;
+                uint32_t q;
+                gpump_program_loop(program, block.loop, &loop);
+                gpump_program_basic_block(program, loop.header, &header);
+                entry = gpumpi_insertion_make(GPUMP_OP_CONSTANT, header.first);
+                entry.entry_loop = block.loop;
+                if (!gpumpi_pages_register(&pages, GPUMP_WIDTH_PREDICATE, &q)) goto end;
+                entry.instruction.def_count = 1;
+                entry.instruction.immediate = 1;
+                entry.defs[0] = q;
+                found.walks++;
+                if (!gpumpi_pages_put(&pages, &entry) || !gpumpi_pages_walk(&pages, i, &in, step, q)) goto end;
+            } else {
+                found.plain++;
+                if (!gpumpi_pages_single(&pages, i, &in)) goto end;
+            }
+        }
+    }
+    pages.temporary_at[instructions] = (uint32_t)stbds_arrlenu(pages.rename_from);
+    { /* sort by place: behind the previous instruction, at a loop's entry, the rest; targets among insertions follow */
+        uint32_t n = (uint32_t)stbds_arrlenu(pages.insertions);
+        if (!GPUMPI_ARENA_NEW(&scratch, keys, (size_t)n * 2) || !GPUMPI_ARENA_NEW(&scratch, place, n) ||
+            !GPUMPI_ARENA_NEW(&scratch, sorted, n))
+            goto end;
+        for (i = 0; i < n; i++) {
+            const gpumpi_insertion *x = &pages.insertions[i];
+            keys[2 * i] = 3 * x->before + (x->after_previous ? 0 : x->entry_loop != GPUMP_NONE ? 1u : 2u);
+            keys[2 * i + 1] = i;
+        }
+        qsort(keys, n, 2 * sizeof *keys, gpumpi_pages_compare);
+        for (i = 0; i < n; i++) place[keys[2 * i + 1]] = i;
+        for (i = 0; i < n; i++) {
+            sorted[i] = pages.insertions[keys[2 * i + 1]];
+            k = sorted[i].instruction.target;
+            if (k != GPUMP_NONE && k & GPUMPI_NEW) sorted[i].instruction.target = GPUMPI_NEW | place[k & ~GPUMPI_NEW];
+        }
+        memset(&edit, 0, sizeof edit);
+        edit.program = program;
+        edit.insertions = sorted;
+        edit.insertion_count = n;
+        edit.rewrite = gpumpi_pages_rewrite;
+        edit.user = &pages;
+        edit.widths = pages.widths;
+        edit.registers = (uint32_t)stbds_arrlenu(pages.widths);
+        result = gpumpi_program_edit(&edit, checked, diag);
+    }
+    if (result == GPUMP_OK && report) *report = found;
+end:
+    if (result == GPUMP_ERROR_MEMORY) gpumpi_fail(diag, result, "program", 0, 0, 0, 0);
+    GPUMPI_ARRAY_FREE(pages.allocator, pages.insertions);
+    GPUMPI_ARRAY_FREE(pages.allocator, pages.widths);
+    GPUMPI_ARRAY_FREE(pages.allocator, pages.loops);
+    GPUMPI_ARRAY_FREE(pages.allocator, pages.rename_from);
+    GPUMPI_ARRAY_FREE(pages.allocator, pages.rename_to);
+    GPUMPI_ARRAY_FREE(pages.allocator, pages.rename_def);
+    gpump_liveness_destroy(liveness);
+    gpumpi_arena_free(&scratch);
+    return result;
+}
+#endif
+
+/* ---- gpump_impl/context/compress.c ---- */
+/* compress: the code behind compress.h. The three paths write the same bytes; tests/context/compress.c holds
  * them against each other and against a bit-by-bit reading of the format. */
 
 
@@ -7811,237 +10466,1356 @@ GPUMP_API gpump_result gpump_compress_restore(const gpump_compress_layout *layou
     }
 }
 
-/* ---- gpump_impl/cost.c ---- */
-/* cost: the code behind cost.h */
+/* ---- gpump_impl/context/context.c ---- */
 
 
-#define GPUMPI_COST_CPI_MAX UINT32_MAX
-#define GPUMPI_COST_STEPS_MAX ((uint64_t)1 << 24)
+#include <string.h>
 
-static uint64_t gpumpi_cost_cpi_of_long(uint64_t executed, uint64_t cycles) {
-    if (executed == 0) return GPUMP_UNKNOWN;
-    if (cycles < (uint64_t)1 << 47) return (cycles << 16) / executed + ((cycles << 16) % executed != 0);
-    return gpump_muldiv_up(cycles, 65536, executed);
+/* ---- little-endian words ---- */
+
+static void gpumpi_context_store32(unsigned char *at, uint32_t value) {
+    at[0] = (unsigned char)value;
+    at[1] = (unsigned char)(value >> 8);
+    at[2] = (unsigned char)(value >> 16);
+    at[3] = (unsigned char)(value >> 24);
 }
-/* Most blocks fit 32-bit division, which is several times faster. */
-GPUMP_INLINE uint64_t gpumpi_cost_cpi(uint64_t executed, uint64_t cycles) {
-    uint32_t a = (uint32_t)cycles << 16, b = (uint32_t)executed;
-    if (cycles >= 65536 || executed - 1 >= UINT32_MAX) return gpumpi_cost_cpi_of_long(executed, cycles);
-    return (uint64_t)(a / b) + (a % b != 0);
+static void gpumpi_context_store64(unsigned char *at, uint64_t value) {
+    gpumpi_context_store32(at, (uint32_t)value);
+    gpumpi_context_store32(at + 4, (uint32_t)(value >> 32));
 }
-
-GPUMP_API uint64_t gpump_cost_cpi_of(uint64_t executed, uint64_t cycles) { return gpumpi_cost_cpi(executed, cycles); }
-
-/* CPI in steps of 1/256 cycle, limited so that 64 squares and their products fit 64 bits. */
-static uint64_t gpumpi_cost_steps(uint64_t cpi) { return (cpi >> 8) < GPUMPI_COST_STEPS_MAX ? cpi >> 8 : GPUMPI_COST_STEPS_MAX; }
-
-GPUMP_API uint32_t gpump_cost_history_count(const gpump_cost_history *history) {
-    return history->finished < GPUMP_COST_WINDOW ? (uint32_t)history->finished : GPUMP_COST_WINDOW;
+static uint32_t gpumpi_context_load32(const unsigned char *at) {
+    return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
 }
-
-GPUMP_API void gpump_cost_history_record(gpump_cost_history *history, uint64_t instructions, uint64_t cycles) {
-    uint32_t at = (uint32_t)(history->finished % GPUMP_COST_WINDOW);
-    uint64_t cpi = gpump_cost_cpi_of(instructions, cycles), steps;
-    if (instructions == 0) return;
-    if (instructions > (uint64_t)1 << 56) instructions = (uint64_t)1 << 56; /* so that the sum cannot wrap */
-    if (cpi > GPUMPI_COST_CPI_MAX) cpi = GPUMPI_COST_CPI_MAX;
-    if (history->finished >= GPUMP_COST_WINDOW) {
-        steps = gpumpi_cost_steps(history->cpi[at]);
-        history->instructions_sum -= history->instructions[at];
-        history->cpi_sum -= history->cpi[at];
-        history->deviation_sum -= steps;
-        history->deviation_squares -= steps * steps;
-    }
-    steps = gpumpi_cost_steps(cpi);
-    history->instructions[at] = instructions;
-    history->cpi[at] = (uint32_t)cpi;
-    history->instructions_sum += instructions;
-    history->cpi_sum += cpi;
-    history->deviation_sum += steps;
-    history->deviation_squares += steps * steps;
-    history->finished++;
+static uint64_t gpumpi_context_load64(const unsigned char *at) {
+    return gpumpi_context_load32(at) | (uint64_t)gpumpi_context_load32(at + 4) << 32;
+}
+/* Arrays: a plain copy where memory already has the format's byte order. */
+static int gpumpi_context_is_little(void) {
+    const uint32_t one = 1;
+    unsigned char first;
+    memcpy(&first, &one, 1);
+    return first == 1;
+}
+static void gpumpi_context_store32s(unsigned char *at, const uint32_t *values, uint64_t count) {
+    if (gpumpi_context_is_little())
+        memcpy(at, values, (size_t)count * 4);
+    else
+        for (uint64_t i = 0; i < count; i++) gpumpi_context_store32(at + i * 4, values[i]);
+}
+static void gpumpi_context_load32s(const unsigned char *at, uint32_t *values, uint64_t count) {
+    if (gpumpi_context_is_little())
+        memcpy(values, at, (size_t)count * 4);
+    else
+        for (uint64_t i = 0; i < count; i++) values[i] = gpumpi_context_load32(at + i * 4);
 }
 
-/* Rounded up. The window is mostly full: no division then. */
-static uint64_t gpumpi_cost_mean(uint64_t sum, uint32_t n) {
-    return n == GPUMP_COST_WINDOW ? (sum + GPUMP_COST_WINDOW - 1) / GPUMP_COST_WINDOW : (sum + n - 1) / n;
-}
-
-GPUMP_API uint64_t gpump_cost_history_instructions(const gpump_cost_history *history) {
-    return history->finished ? gpumpi_cost_mean(history->instructions_sum, gpump_cost_history_count(history)) : GPUMP_UNKNOWN;
-}
-
-GPUMP_API uint64_t gpump_cost_history_hash(const gpump_cost_history *history) {
-    uint32_t n = gpump_cost_history_count(history);
-    uint64_t hash = gpump_hash_u64(GPUMP_HASH_SEED, history->finished);
-    hash = gpump_hash_u64s(hash, history->instructions, n);
-    return gpump_hash_u32s(hash, history->cpi, n);
-}
-
-GPUMP_API uint64_t gpump_cost_history_bits(void) { return GPUMP_COST_WINDOW * (32 + 32) + 5 * 64; }
-
-/* Sums over the blocks of one kernel that are on one SM. */
-typedef struct gpumpi_cost_running {
-    uint64_t count, executed, cycles, deviation_sum, deviation_squares;
-} gpumpi_cost_running;
-
-/* Compares the sample variances of two sets of 2 to 64 steps by cross-multiplication: (n S2 - S1^2) / (n (n - 1)). */
-static int gpumpi_cost_compare_variance(uint64_t na, uint64_t a1, uint64_t a2, uint64_t nb, uint64_t b1, uint64_t b2) {
-    uint64_t a = na * a2 - a1 * a1, b = nb * b2 - b1 * b1;
-    if ((a | b) >> 52) return gpump_compare_products(a, nb * (nb - 1), b, na * (na - 1));
-    a *= nb * (nb - 1);
-    b *= na * (na - 1);
-    return a < b ? -1 : a > b;
-}
-
-static gpump_cost_cpi gpumpi_cost_source(const gpump_cost_history *history, const gpumpi_cost_running *running) {
-    uint32_t finished = history ? gpump_cost_history_count(history) : 0;
-    if (running->count < 2) return finished < 2 ? GPUMP_COST_CPI_SOURCES : GPUMP_COST_CPI_FINISHED;
-    if (finished < 2) return GPUMP_COST_CPI_RUNNING;
-    return gpumpi_cost_compare_variance(running->count, running->deviation_sum, running->deviation_squares, finished,
-                                        history->deviation_sum, history->deviation_squares) <= 0
-               ? GPUMP_COST_CPI_RUNNING
-               : GPUMP_COST_CPI_FINISHED;
-}
-
-/* Sums over those blocks of `which` that run `kernel`, and their CPIs. Returns these blocks. */
-static uint64_t gpumpi_cost_survey(const gpump_block_view *blocks, uint64_t which, uint32_t kernel, uint64_t *cpi, gpumpi_cost_running *running) {
-    uint64_t mine = which, idle = 0, executed = 0, cycles = 0, sum = 0, squares = 0, rest;
-    for (rest = which; rest; rest &= rest - 1) {
-        uint32_t i = gpump_bits_lowest64(rest);
-        uint64_t steps;
-        if (blocks[i].kernel != kernel) {
-            mine &= ~(rest & (0 - rest));
-            continue;
-        }
-        cpi[i] = gpumpi_cost_cpi(blocks[i].executed, blocks[i].cycles);
-        executed += blocks[i].executed;
-        cycles += blocks[i].cycles;
-        steps = cpi[i] >> 8;
-        if (steps >= GPUMPI_COST_STEPS_MAX) {
-            steps = cpi[i] == GPUMP_UNKNOWN ? 0 : GPUMPI_COST_STEPS_MAX;
-            idle += cpi[i] == GPUMP_UNKNOWN;
-        }
-        sum += steps;
-        squares += steps * steps;
-    }
-    running->count = gpump_bits_count64(mine) - idle;
-    running->executed = executed;
-    running->cycles = cycles;
-    running->deviation_sum = sum;
-    running->deviation_squares = squares;
-    return mine;
-}
-
-static uint64_t gpumpi_cost_all(uint32_t count) { return count ? ~(uint64_t)0 >> (64 - (count < 64 ? count : 64)) : 0; }
-
-GPUMP_API gpump_cost_cpi gpump_cost_cpi_source(const gpump_cost_history *history, const gpump_block_view *blocks, uint32_t count,
-                                               uint32_t kernel) {
-    gpumpi_cost_running running;
-    uint64_t cpi[64];
-    gpumpi_cost_survey(blocks, gpumpi_cost_all(count), kernel, cpi, &running);
-    return gpumpi_cost_source(history, &running);
-}
-
-/* a x Q16.16, rounded up, saturated; GPUMP_UNKNOWN stays unknown. */
-static uint64_t gpumpi_cost_times(uint64_t a, uint64_t q) {
-    if ((a | q) <= UINT32_MAX) return (a * q + 65535) >> 16;
-    if (a == GPUMP_UNKNOWN || q == GPUMP_UNKNOWN) return GPUMP_UNKNOWN;
-    return gpump_muldiv_up(a, q, 65536);
-}
-
-/* The last of the blocks that can be drained in time ends the wait (Chimera); until then the slots of the others are idle. */
-static void gpumpi_cost_charge_drains(uint64_t blocks, uint64_t limit, uint64_t ipc, gpump_cost_estimate *estimates) {
-    uint64_t last = 0, rest;
-    for (rest = blocks; rest; rest &= rest - 1) {
-        uint64_t latency = estimates[gpump_bits_lowest64(rest)].latency[GPUMP_TECHNIQUE_DRAIN];
-        if (latency != GPUMP_UNKNOWN && latency <= limit && latency > last) last = latency;
-    }
-    for (rest = blocks; rest; rest &= rest - 1) {
-        gpump_cost_estimate *e = &estimates[gpump_bits_lowest64(rest)];
-        if (e->latency[GPUMP_TECHNIQUE_DRAIN] < last)
-            e->overhead[GPUMP_TECHNIQUE_DRAIN] = gpumpi_cost_times(last - e->latency[GPUMP_TECHNIQUE_DRAIN], ipc);
-    }
-}
-
-GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gpump_cost_history *histories, uint32_t history_count,
-                                                  const gpump_block_view *blocks, uint32_t count, const gpump_cost_rewind *rewind,
-                                                  const gpump_cost_options *options, gpump_cost_estimate *estimates, gpump_diag *diag) {
-    static const gpump_cost_options published = {GPUMP_COST_CPI_SMALLER_DEVIATION, 0, 0};
-    uint64_t cpi[64], todo;
-    if (!options) options = &published;
-    if (!gpu || (count && (!blocks || !estimates))) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "gpu, blocks or estimates", 0, 0, 1, UINT64_MAX);
-    if (count > 64) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, count, 0, 64);
-    if (options->cpi >= GPUMP_COST_CPI_SOURCES)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "options.cpi", 0, options->cpi, 0, GPUMP_COST_CPI_SOURCES - 1);
-    /* Kernel by kernel: all that is averaged is averaged over the blocks of one kernel on this SM. */
-    for (todo = gpumpi_cost_all(count); todo;) {
-        const gpump_cost_history *history;
-        gpumpi_cost_running running;
-        uint32_t kernel = blocks[gpump_bits_lowest64(todo)].kernel, source = options->cpi, i;
-        uint64_t mean_length = GPUMP_UNKNOWN, longest, pace = GPUMP_UNKNOWN, ipc, mine, rest, bytes, save, save_overhead;
-        mine = gpumpi_cost_survey(blocks, todo, kernel, cpi, &running);
-        todo &= ~mine;
-        history = histories && kernel < history_count && histories[kernel].finished ? &histories[kernel] : NULL;
-        if (source == GPUMP_COST_CPI_SMALLER_DEVIATION) source = gpumpi_cost_source(history, &running);
-        if (history) {
-            mean_length = gpump_cost_history_instructions(history);
-            if (source == GPUMP_COST_CPI_FINISHED) pace = gpumpi_cost_mean(history->cpi_sum, gpump_cost_history_count(history));
-        }
-        longest = mean_length;
-        for (i = 0; history && (options->flags & GPUMP_COST_DRAIN_CAREFUL) && i < gpump_cost_history_count(history); i++)
-            if (history->instructions[i] > longest) longest = history->instructions[i];
-        ipc = gpumpi_cost_cpi(running.cycles, running.executed); /* Q16.16; warp instructions per cycle of a block: the mean here */
-        bytes = blocks[gpump_bits_lowest64(mine)].context_bytes;
-        save = gpump_gpu_save_cycles(gpu, bytes);
-        save_overhead = gpumpi_cost_times(gpump_add_saturated(save, save), ipc);
-        for (rest = mine; rest; rest &= rest - 1) {
-            uint32_t at = gpump_bits_lowest64(rest);
-            const gpump_block_view *block = &blocks[at];
-            gpump_cost_estimate *e = &estimates[at];
-            uint64_t length = block->may >> GPUMP_TECHNIQUE_FLUSH & 1u ? mean_length : longest;
-            uint64_t each = source == GPUMP_COST_CPI_RUNNING ? cpi[at] : pace, executed = block->executed;
-            if (block->context_bytes != bytes) { /* a kernel's blocks mostly have contexts of the same size */
-                bytes = block->context_bytes;
-                save = gpump_gpu_save_cycles(gpu, bytes);
-                save_overhead = gpumpi_cost_times(gpump_add_saturated(save, save), ipc);
+/* The checksum: word k of 64 bits goes into chain k mod 8, so that it runs at memory speed; each step is a bijection of the chain, so any
+ * change within one word is seen. Word 3, the checksum itself, counts as 0. */
+static uint64_t gpumpi_context_checksum(const unsigned char *memory, uint64_t bytes) {
+    const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15);
+    const int little = gpumpi_context_is_little();
+    uint64_t chain[8] = {1, 2, 3, 4, 5, 6, 7, 8}, word[8], words = bytes / 8;
+    for (uint64_t i = 0; i < words; i += 8) {
+        uint64_t here = words - i < 8 ? words - i : 8;
+        if (little && here == 8)
+            memcpy(word, memory + i * 8, 64);
+        else
+            for (uint64_t k = 0; k < here; k++) word[k] = gpumpi_context_load64(memory + (i + k) * 8);
+        if (!i && here > 3) word[3] = 0;
+        if (here == 8) {
+#define GPUMPI_STEP(k)                          \
+    chain[k] = (chain[k] ^ word[k]) * odd;      \
+    chain[k] ^= chain[k] >> 32
+            GPUMPI_STEP(0);
+            GPUMPI_STEP(1);
+            GPUMPI_STEP(2);
+            GPUMPI_STEP(3);
+            GPUMPI_STEP(4);
+            GPUMPI_STEP(5);
+            GPUMPI_STEP(6);
+            GPUMPI_STEP(7);
+        } else {
+            for (uint64_t k = 0; k < here; k++) {
+                GPUMPI_STEP(k);
             }
-            e->latency[GPUMP_TECHNIQUE_FLUSH] = 0;
-            e->overhead[GPUMP_TECHNIQUE_FLUSH] = executed;
-            e->latency[GPUMP_TECHNIQUE_SWITCH] = save;
-            e->overhead[GPUMP_TECHNIQUE_SWITCH] = save_overhead;
-            e->latency[GPUMP_TECHNIQUE_DRAIN] =
-                length == GPUMP_UNKNOWN ? GPUMP_UNKNOWN : gpumpi_cost_times(length > executed ? length - executed : 0, each);
-            e->overhead[GPUMP_TECHNIQUE_DRAIN] = e->latency[GPUMP_TECHNIQUE_DRAIN] == GPUMP_UNKNOWN ? GPUMP_UNKNOWN : 0;
-            e->latency[GPUMP_TECHNIQUE_REWIND] = e->overhead[GPUMP_TECHNIQUE_REWIND] = GPUMP_UNKNOWN;
+#undef GPUMPI_STEP
         }
-        for (rest = rewind ? mine : 0; rest; rest &= rest - 1) {
-            uint32_t at = gpump_bits_lowest64(rest);
-            uint64_t cycles = gpump_gpu_save_cycles(gpu, rewind[at].bytes);
-            estimates[at].latency[GPUMP_TECHNIQUE_REWIND] = cycles;
-            estimates[at].overhead[GPUMP_TECHNIQUE_REWIND] =
-                gpump_add_saturated(rewind[at].executed, gpumpi_cost_times(gpump_add_saturated(cycles, cycles), ipc));
+    }
+    return gpump_hash_u64s(GPUMP_HASH_SEED, chain, 8);
+}
+
+static const unsigned char gpumpi_context_magic[8] = {'g', 'p', 'u', 'm', 'p', 'c', 't', 'x'};
+
+/* ---- writing ---- */
+
+GPUMP_API gpump_result gpump_context_begin(gpump_context_writer *writer, void *memory, uint64_t capacity) {
+    if (!writer || (!memory && capacity)) return GPUMP_ERROR_ARGUMENT;
+    memset(writer, 0, sizeof *writer);
+    writer->memory = (unsigned char *)memory;
+    writer->capacity = capacity;
+    writer->used = GPUMP_CONTEXT_HEADER_BYTES;
+    return GPUMP_OK;
+}
+
+/* Opens a section; its payload is not cleared, its padding is. */
+static unsigned char *gpumpi_context_section(gpump_context_writer *writer, uint32_t type, uint32_t index, uint64_t bytes) {
+    uint64_t room = bytes > UINT64_MAX - 7u ? UINT64_MAX : (bytes + 7u) & ~UINT64_C(7);
+    uint64_t start = writer->used;
+    unsigned char *section;
+    writer->used = gpump_add_saturated(gpump_add_saturated(start, GPUMP_CONTEXT_SECTION_BYTES), room);
+    writer->sections++;
+    if (writer->used > writer->capacity) {
+        writer->failed = 1; /* goes on counting what is needed */
+        return NULL;
+    }
+    section = writer->memory + start;
+    gpumpi_context_store32(section, type);
+    gpumpi_context_store32(section + 4, index);
+    gpumpi_context_store64(section + 8, bytes);
+    memset(section + GPUMP_CONTEXT_SECTION_BYTES + bytes, 0, (size_t)(room - bytes));
+    return section + GPUMP_CONTEXT_SECTION_BYTES;
+}
+
+GPUMP_API void *gpump_context_reserve(gpump_context_writer *writer, uint32_t type, uint32_t index, uint64_t bytes) {
+    unsigned char *payload = gpumpi_context_section(writer, type, index, bytes);
+    if (payload) memset(payload, 0, (size_t)bytes);
+    return payload;
+}
+
+GPUMP_API void gpump_context_put(gpump_context_writer *writer, uint32_t type, uint32_t index, const void *data, uint64_t bytes) {
+    unsigned char *payload = gpumpi_context_section(writer, type, index, bytes);
+    if (payload && bytes) memcpy(payload, data, (size_t)bytes);
+}
+
+GPUMP_API void gpump_context_put_block(gpump_context_writer *writer, const gpump_context_block *block) {
+    unsigned char *at = gpumpi_context_section(writer, GPUMP_CONTEXT_BLOCK, 0, 96);
+    if (!at) return;
+    for (uint32_t i = 0; i < 4; i++) gpumpi_context_store64(at + i * 8, (&block->cookie)[i]);
+    gpumpi_context_store32s(at + 32, &block->kernel, 16);
+}
+
+GPUMP_API void gpump_context_put_registers(gpump_context_writer *writer, uint32_t warp, const uint32_t *values, uint32_t registers,
+                                           uint32_t lanes) {
+    uint64_t count = (uint64_t)registers * lanes;
+    unsigned char *at = gpumpi_context_section(writer, GPUMP_CONTEXT_REGISTERS, warp, 8 + count * 4);
+    if (!at) return;
+    gpumpi_context_store32(at, registers);
+    gpumpi_context_store32(at + 4, lanes);
+    if (count) gpumpi_context_store32s(at + 8, values, count);
+}
+
+GPUMP_API void gpump_context_put_stack(gpump_context_writer *writer, uint32_t warp, const gpump_context_stack_entry *entries, uint32_t count) {
+    unsigned char *at = gpumpi_context_section(writer, GPUMP_CONTEXT_STACK, warp, (uint64_t)count * 16);
+    for (uint32_t i = 0; at && i < count; i++, at += 16) {
+        gpumpi_context_store32(at, entries[i].pc);
+        gpumpi_context_store32(at + 4, entries[i].reconvergence_pc);
+        gpumpi_context_store64(at + 8, entries[i].lanes);
+    }
+}
+
+GPUMP_API void gpump_context_put_words(gpump_context_writer *writer, uint32_t type, uint32_t index, const uint64_t *words, uint32_t count) {
+    unsigned char *at = gpumpi_context_section(writer, type, index, (uint64_t)count * 8);
+    for (uint32_t i = 0; at && i < count; i++) gpumpi_context_store64(at + i * 8u, words[i]);
+}
+
+GPUMP_API void gpump_context_put_control(gpump_context_writer *writer, const gpump_context_control *control) {
+    unsigned char *at = gpumpi_context_section(writer, GPUMP_CONTEXT_CONTROL, 0, 32);
+    if (at) gpumpi_context_store32s(at, &control->in_place, 8);
+}
+
+enum { GPUMPI_CONTEXT_COMPRESSED_BYTES = 32 };
+
+GPUMP_API gpump_result gpump_context_put_compressed(gpump_context_writer *writer, uint32_t index, const gpump_compress_layout *layout,
+                                                    const uint32_t *values, const uint64_t *live, uint32_t allow, gpump_diag *diag) {
+    size_t bound, bytes;
+    uint32_t form;
+    uint64_t start;
+    unsigned char *at;
+    gpump_result result = writer ? gpump_compress_bound(layout, &bound, diag) : GPUMP_ERROR_ARGUMENT;
+    if (result) return result;
+    start = writer->used;
+    at = gpumpi_context_section(writer, GPUMP_CONTEXT_COMPRESSED, index, GPUMPI_CONTEXT_COMPRESSED_BYTES + (uint64_t)bound);
+    if (!at) return GPUMP_OK; /* gpump_context_end says how much was needed */
+    result = gpump_compress_save(layout, values, live, allow, at + GPUMPI_CONTEXT_COMPRESSED_BYTES, bound, &bytes, &form, diag);
+    if (result) { /* as if it had not been asked for */
+        writer->used = start;
+        writer->sections--;
+        return result;
+    }
+    memset(at, 0, GPUMPI_CONTEXT_COMPRESSED_BYTES);
+    gpumpi_context_store32(at, form);
+    gpumpi_context_store32(at + 4, layout->warps);
+    gpumpi_context_store32(at + 8, layout->registers);
+    gpumpi_context_store32(at + 12, layout->lanes);
+    gpumpi_context_store32(at + 16, layout->last_lanes);
+    gpumpi_context_store32(at + 20, layout->group);
+    gpumpi_context_store32(at + 24, (uint32_t)bytes);
+    gpumpi_context_store64(at - 8, GPUMPI_CONTEXT_COMPRESSED_BYTES + (uint64_t)bytes);
+    writer->used = start + GPUMP_CONTEXT_SECTION_BYTES + ((GPUMPI_CONTEXT_COMPRESSED_BYTES + (uint64_t)bytes + 7u) & ~UINT64_C(7));
+    /* the saver may have used the room behind what it kept: padding is zero */
+    memset(at + GPUMPI_CONTEXT_COMPRESSED_BYTES + bytes, 0, (size_t)(writer->used - start - GPUMP_CONTEXT_SECTION_BYTES) -
+                                                                GPUMPI_CONTEXT_COMPRESSED_BYTES - bytes);
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_context_end(gpump_context_writer *writer, uint64_t *bytes) {
+    if (!writer || !bytes) return GPUMP_ERROR_ARGUMENT;
+    *bytes = writer->used;
+    if (writer->failed || writer->used > writer->capacity) return GPUMP_ERROR_CAPACITY;
+    memset(writer->memory, 0, GPUMP_CONTEXT_HEADER_BYTES);
+    memcpy(writer->memory, gpumpi_context_magic, 8);
+    gpumpi_context_store32(writer->memory + 8, GPUMP_CONTEXT_VERSION);
+    gpumpi_context_store32(writer->memory + 12, writer->sections);
+    gpumpi_context_store64(writer->memory + 16, writer->used);
+    gpumpi_context_store64(writer->memory + 24, gpumpi_context_checksum(writer->memory, writer->used));
+    return GPUMP_OK;
+}
+
+/* ---- reading ---- */
+
+GPUMP_API gpump_result gpump_context_open(gpump_context_reader *reader, const void *memory, uint64_t bytes, gpump_diag *diag) {
+    const unsigned char *at = (const unsigned char *)memory;
+    uint64_t total, checksum, offset = GPUMP_CONTEXT_HEADER_BYTES;
+    uint32_t sections;
+    if (!reader || !memory) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, reader ? "memory" : "reader", 0, 0, 1, UINT64_MAX);
+    if (bytes < GPUMP_CONTEXT_HEADER_BYTES)
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "truncated header", bytes, bytes, GPUMP_CONTEXT_HEADER_BYTES, UINT64_MAX);
+    for (uint32_t i = 0; i < 8; i++)
+        if (at[i] != gpumpi_context_magic[i]) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "magic", i, at[i], gpumpi_context_magic[i], gpumpi_context_magic[i]);
+    if (gpumpi_context_load32(at + 8) != GPUMP_CONTEXT_VERSION)
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "version", 8, gpumpi_context_load32(at + 8), GPUMP_CONTEXT_VERSION, GPUMP_CONTEXT_VERSION);
+    sections = gpumpi_context_load32(at + 12);
+    total = gpumpi_context_load64(at + 16);
+    if (total < GPUMP_CONTEXT_HEADER_BYTES || total % 8u)
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "length", 16, total, GPUMP_CONTEXT_HEADER_BYTES, bytes);
+    if (total > bytes) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "truncated", bytes, bytes, total, UINT64_MAX);
+    if (gpumpi_context_load64(at + 32)) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "reserved", 32, gpumpi_context_load64(at + 32), 0, 0);
+    for (uint32_t i = 0; i < sections; i++) {
+        uint64_t length, padded;
+        if (total - offset < GPUMP_CONTEXT_SECTION_BYTES)
+            return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "truncated section", offset, total - offset, GPUMP_CONTEXT_SECTION_BYTES, UINT64_MAX);
+        length = gpumpi_context_load64(at + offset + 8);
+        if (length > total - offset - GPUMP_CONTEXT_SECTION_BYTES)
+            return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "section length", offset + 8, length, 0, total - offset - GPUMP_CONTEXT_SECTION_BYTES);
+        padded = (length + 7u) & ~UINT64_C(7); /* the rest is a multiple of 8: this fits too */
+        for (uint64_t k = length; k < padded; k++)
+            if (at[offset + GPUMP_CONTEXT_SECTION_BYTES + k])
+                return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "padding", offset + GPUMP_CONTEXT_SECTION_BYTES + k, at[offset + GPUMP_CONTEXT_SECTION_BYTES + k], 0, 0);
+        offset += GPUMP_CONTEXT_SECTION_BYTES + padded;
+    }
+    if (offset != total) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "sections", 12, sections, 0, total - offset);
+    checksum = gpumpi_context_checksum(at, total);
+    if (checksum != gpumpi_context_load64(at + 24))
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "checksum", 24, gpumpi_context_load64(at + 24), checksum, checksum);
+    reader->memory = at;
+    reader->bytes = total;
+    reader->next = GPUMP_CONTEXT_HEADER_BYTES;
+    reader->sections = sections;
+    reader->unused = 0;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_context_next(gpump_context_reader *reader, gpump_context_section *section) {
+    const unsigned char *at;
+    if (!reader || !section) return GPUMP_ERROR_ARGUMENT;
+    if (reader->next >= reader->bytes) {
+        reader->next = GPUMP_CONTEXT_HEADER_BYTES;
+        return GPUMP_EMPTY;
+    }
+    at = reader->memory + reader->next;
+    section->type = gpumpi_context_load32(at);
+    section->index = gpumpi_context_load32(at + 4);
+    section->bytes = gpumpi_context_load64(at + 8);
+    section->offset = reader->next + GPUMP_CONTEXT_SECTION_BYTES;
+    section->payload = at + GPUMP_CONTEXT_SECTION_BYTES;
+    reader->next = section->offset + ((section->bytes + 7u) & ~UINT64_C(7));
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_context_find(gpump_context_reader *reader, uint32_t type, uint32_t index, gpump_context_section *section) {
+    gpump_context_section found;
+    if (!reader || !section) return GPUMP_ERROR_ARGUMENT;
+    for (uint32_t steps = 0; steps <= reader->sections; steps++) { /* once around, the end of the walk included */
+        if (gpump_context_next(reader, &found)) continue;
+        if (found.type == type && found.index == index) {
+            *section = found;
+            return GPUMP_OK;
         }
-        if (options->flags & GPUMP_COST_DRAIN_LOSES) gpumpi_cost_charge_drains(mine, options->limit_cycles, ipc, estimates);
+    }
+    return GPUMP_EMPTY;
+}
+
+GPUMP_API gpump_result gpump_context_get_block(gpump_context_reader *reader, gpump_context_block *block) {
+    gpump_context_section section;
+    gpump_result result = block ? gpump_context_find(reader, GPUMP_CONTEXT_BLOCK, 0, &section) : GPUMP_ERROR_ARGUMENT;
+    if (result) return result;
+    if (section.bytes != 96) return GPUMP_ERROR_FORMAT;
+    for (uint32_t i = 0; i < 4; i++) (&block->cookie)[i] = gpumpi_context_load64(section.payload + i * 8);
+    gpumpi_context_load32s(section.payload + 32, &block->kernel, 16);
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_context_get_registers(gpump_context_reader *reader, uint32_t warp, uint32_t *values, uint32_t registers,
+                                                   uint32_t lanes) {
+    gpump_context_section section;
+    uint64_t count = (uint64_t)registers * lanes;
+    gpump_result result = gpump_context_find(reader, GPUMP_CONTEXT_REGISTERS, warp, &section);
+    if (result) return result;
+    if (count && !values) return GPUMP_ERROR_ARGUMENT;
+    if (section.bytes < 8 || gpumpi_context_load32(section.payload) != registers || gpumpi_context_load32(section.payload + 4) != lanes ||
+        section.bytes != 8 + count * 4)
+        return GPUMP_ERROR_FORMAT;
+    if (count) gpumpi_context_load32s(section.payload + 8, values, count);
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_context_get_stack(gpump_context_reader *reader, uint32_t warp, gpump_context_stack_entry *entries,
+                                               uint32_t capacity, uint32_t *count) {
+    gpump_context_section section;
+    gpump_result result = count ? gpump_context_find(reader, GPUMP_CONTEXT_STACK, warp, &section) : GPUMP_ERROR_ARGUMENT;
+    if (result) return result;
+    if (section.bytes % 16 || section.bytes / 16 > UINT32_MAX) return GPUMP_ERROR_FORMAT;
+    *count = (uint32_t)(section.bytes / 16);
+    if (*count > capacity || (*count && !entries)) return GPUMP_ERROR_CAPACITY;
+    for (uint32_t i = 0; i < *count; i++) {
+        entries[i].pc = gpumpi_context_load32(section.payload + i * 16u);
+        entries[i].reconvergence_pc = gpumpi_context_load32(section.payload + i * 16u + 4);
+        entries[i].lanes = gpumpi_context_load64(section.payload + i * 16u + 8);
     }
     return GPUMP_OK;
 }
 
-GPUMP_API uint64_t gpump_cost_port(const uint64_t *cycles, uint32_t count, uint32_t *order, uint64_t *finish) {
-    uint64_t now = 0;
-    uint32_t i, j;
-    for (i = 0; i < count; i++) {
-        for (j = i; j > 0 && cycles[order[j - 1]] > cycles[i]; j--) order[j] = order[j - 1];
-        order[j] = i;
-    }
-    for (i = 0; i < count; i++) {
-        now = gpump_add_saturated(now, cycles[order[i]]);
-        finish[order[i]] = now;
-    }
-    return now;
+GPUMP_API gpump_result gpump_context_get_words(gpump_context_reader *reader, uint32_t type, uint32_t index, uint64_t *words,
+                                               uint32_t capacity, uint32_t *count) {
+    gpump_context_section section;
+    gpump_result result = count ? gpump_context_find(reader, type, index, &section) : GPUMP_ERROR_ARGUMENT;
+    if (result) return result;
+    if (section.bytes % 8 || section.bytes / 8 > UINT32_MAX) return GPUMP_ERROR_FORMAT;
+    *count = (uint32_t)(section.bytes / 8);
+    if (*count > capacity || (*count && !words)) return GPUMP_ERROR_CAPACITY;
+    for (uint32_t i = 0; i < *count; i++) words[i] = gpumpi_context_load64(section.payload + i * 8u);
+    return GPUMP_OK;
 }
 
-/* ---- gpump_impl/sm.c ---- */
+GPUMP_API gpump_result gpump_context_get_control(gpump_context_reader *reader, gpump_context_control *control) {
+    gpump_context_section section;
+    gpump_result result = control ? gpump_context_find(reader, GPUMP_CONTEXT_CONTROL, 0, &section) : GPUMP_ERROR_ARGUMENT;
+    if (result) return result;
+    if (section.bytes != 32 || gpumpi_context_load32(section.payload) > (GPUMP_CONTEXT_PART_REGISTERS | GPUMP_CONTEXT_PART_SHARED))
+        return GPUMP_ERROR_FORMAT;
+    gpumpi_context_load32s(section.payload, &control->in_place, 8);
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_context_get_compressed(gpump_context_reader *reader, uint32_t index, const gpump_compress_layout *layout,
+                                                    uint32_t *values, gpump_diag *diag) {
+    gpump_context_section section;
+    const uint32_t *shape;
+    gpump_result result = layout && values ? gpump_context_find(reader, GPUMP_CONTEXT_COMPRESSED, index, &section) : GPUMP_ERROR_ARGUMENT;
+    if (result < 0) return gpumpi_fail(diag, result, "arguments", 0, 0, 0, 0);
+    if (result) return result;
+    if (section.bytes < GPUMPI_CONTEXT_COMPRESSED_BYTES ||
+        gpumpi_context_load32(section.payload + 24) != section.bytes - GPUMPI_CONTEXT_COMPRESSED_BYTES)
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "compressed length", section.offset + 24, section.bytes, GPUMPI_CONTEXT_COMPRESSED_BYTES, UINT32_MAX);
+    shape = &layout->warps; /* warps, registers, lanes, last_lanes, group stand in the same order in both */
+    for (uint32_t i = 0; i < 5; i++) {
+        uint32_t written = gpumpi_context_load32(section.payload + 4 + i * 4);
+        if (written != shape[i]) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "compressed shape", section.offset + 4 + i * 4, written, shape[i], shape[i]);
+    }
+    return gpump_compress_restore(layout, gpumpi_context_load32(section.payload), 0, section.payload + GPUMPI_CONTEXT_COMPRESSED_BYTES,
+                                  (size_t)(section.bytes - GPUMPI_CONTEXT_COMPRESSED_BYTES), values, diag);
+}
+
+GPUMP_API uint32_t gpump_context_missing(gpump_context_reader *reader, uint32_t shared_bytes) {
+    enum { WARPS = 1024 };
+    uint64_t registers[WARPS / 64], stacks[WARPS / 64];
+    gpump_context_reader walk = *reader;
+    gpump_context_block block;
+    gpump_context_control control;
+    gpump_context_section section;
+    uint32_t missing = 0, in_place = 0;
+    int shared = !shared_bytes, together = 0;
+    if (gpump_context_get_block(&walk, &block) || block.warps > WARPS) return GPUMP_CONTEXT_PART_BLOCK;
+    if (!gpump_context_get_control(&walk, &control)) in_place = control.in_place;
+    memset(registers, 0, sizeof registers);
+    memset(stacks, 0, sizeof stacks);
+    walk.next = GPUMP_CONTEXT_HEADER_BYTES;
+    while (!gpump_context_next(&walk, &section)) {
+        shared |= section.type == GPUMP_CONTEXT_SHARED && section.bytes == shared_bytes;
+        together |= section.type == GPUMP_CONTEXT_COMPRESSED && section.index == GPUMP_NONE;
+        if (section.index >= WARPS) continue;
+        if (section.type == GPUMP_CONTEXT_REGISTERS || section.type == GPUMP_CONTEXT_COMPRESSED) gpump_bits_set(registers, section.index);
+        if (section.type == GPUMP_CONTEXT_STACK) {
+            gpump_bits_set(stacks, section.index);
+            if (!section.bytes) gpump_bits_set(registers, section.index); /* has ended: needs none */
+        }
+    }
+    if (!shared && !(in_place & GPUMP_CONTEXT_PART_SHARED)) missing |= GPUMP_CONTEXT_PART_SHARED;
+    if (!block.registers || together) in_place |= GPUMP_CONTEXT_PART_REGISTERS;
+    for (uint32_t warp = 0; warp < block.warps; warp++) {
+        if (!(in_place & GPUMP_CONTEXT_PART_REGISTERS) && !gpump_bits_get(registers, warp)) missing |= GPUMP_CONTEXT_PART_REGISTERS;
+        if (!gpump_bits_get(stacks, warp)) missing |= GPUMP_CONTEXT_PART_STACKS;
+    }
+    return missing;
+}
+
+GPUMP_API uint32_t gpump_context_unknown_sections(const gpump_context_reader *reader) {
+    gpump_context_reader walk = *reader;
+    gpump_context_section section;
+    uint32_t unknown = 0;
+    walk.next = GPUMP_CONTEXT_HEADER_BYTES;
+    while (!gpump_context_next(&walk, &section))
+        unknown += section.type == 0 || (section.type >= GPUMP_CONTEXT_TYPES && section.type < GPUMP_CONTEXT_HOST);
+    return unknown;
+}
+
+/* ---- the pool ---- */
+
+#define GPUMPI_CONTEXT_POOL_MAGIC UINT64_C(0x67706d70706f6f6c) /* "gpmppool" */
+
+struct gpump_context_pool {
+    gpumpi_head head;
+    uint64_t context_bytes;
+    uint32_t kernels, contexts, words, unused;
+    /* then per kernel: owner (0: none), taken; then per kernel: `words` words of taken contexts */
+};
+typedef struct gpumpi_context_space {
+    uint64_t owner;
+    uint64_t taken;
+} gpumpi_context_space;
+
+static gpumpi_context_space *gpumpi_context_spaces(gpump_context_pool *pool) { return (gpumpi_context_space *)(void *)(pool + 1); }
+static const gpumpi_context_space *gpumpi_context_spaces_const(const gpump_context_pool *pool) {
+    return (const gpumpi_context_space *)(const void *)(pool + 1);
+}
+static uint64_t *gpumpi_context_bits(gpump_context_pool *pool, uint32_t space) {
+    return (uint64_t *)(void *)(gpumpi_context_spaces(pool) + pool->kernels) + (size_t)space * pool->words;
+}
+
+static gpump_result gpumpi_context_pool_check(const gpump_context_pool_config *config, gpump_diag *diag) {
+    if (!config) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config", 0, 0, 1, UINT64_MAX);
+    if (config->struct_size != sizeof *config)
+        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "struct_size", 0, config->struct_size, sizeof *config, sizeof *config);
+    if (!config->kernels || config->kernels > 4096) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "kernels", 0, config->kernels, 1, 4096);
+    if (!config->contexts || config->contexts > 65536) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "contexts", 0, config->contexts, 1, 65536);
+    if (!config->context_bytes) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "context_bytes", 0, 0, 1, UINT64_MAX);
+    return GPUMP_OK;
+}
+static uint64_t gpumpi_context_pool_layout(const gpump_context_pool_config *config) {
+    return gpump_hash_u64(gpump_hash_u64(gpump_hash_u64(GPUMP_HASH_SEED, config->kernels), config->contexts), config->context_bytes);
+}
+
+GPUMP_API gpump_result gpump_context_pool_bytes(const gpump_context_pool_config *config, size_t *bytes, gpump_diag *diag) {
+    gpump_result result = gpumpi_context_pool_check(config, diag);
+    if (result) return result;
+    if (!bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, 0, 1, UINT64_MAX);
+    *bytes = sizeof(gpump_context_pool) + (size_t)config->kernels * (sizeof(gpumpi_context_space) + 8u * gpump_bits_words(config->contexts));
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_context_pool_init(void *memory, size_t bytes, const gpump_context_pool_config *config,
+                                               gpump_context_pool **pool, gpump_diag *diag) {
+    size_t needed;
+    gpump_context_pool *fresh = (gpump_context_pool *)memory;
+    gpump_result result = gpump_context_pool_bytes(config, &needed, diag);
+    if (result) return result;
+    if (!pool) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "pool", 0, 0, 1, UINT64_MAX);
+    result = gpumpi_head_check_memory(memory, bytes, needed, diag);
+    if (result) return result;
+    memset(memory, 0, needed);
+    fresh->head.magic = GPUMPI_CONTEXT_POOL_MAGIC;
+    fresh->head.layout = gpumpi_context_pool_layout(config);
+    fresh->head.bytes = needed;
+    fresh->context_bytes = config->context_bytes;
+    fresh->kernels = config->kernels;
+    fresh->contexts = config->contexts;
+    fresh->words = gpump_bits_words(config->contexts);
+    *pool = fresh;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_context_pool_adopt(void *memory, size_t bytes, const gpump_context_pool_config *config,
+                                                gpump_context_pool **pool, gpump_diag *diag) {
+    gpump_result result = gpumpi_context_pool_check(config, diag);
+    if (result) return result;
+    if (!pool) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "pool", 0, 0, 1, UINT64_MAX);
+    result = gpumpi_head_adopt(memory, bytes, GPUMPI_CONTEXT_POOL_MAGIC, gpumpi_context_pool_layout(config), diag);
+    if (!result) *pool = (gpump_context_pool *)memory;
+    return result;
+}
+
+GPUMP_API uint64_t gpump_context_pool_hash(const gpump_context_pool *pool) {
+    const uint64_t *words = (const uint64_t *)(const void *)(gpumpi_context_spaces_const(pool) + pool->kernels);
+    uint64_t hash = gpump_hash_u64s(gpump_hash_u64(GPUMP_HASH_SEED, pool->context_bytes), words, (size_t)pool->kernels * pool->words);
+    hash = gpump_hash_u32s(hash, &pool->kernels, 3);
+    for (uint32_t i = 0; i < pool->kernels; i++)
+        hash = gpump_hash_u64(gpump_hash_u64(hash, gpumpi_context_spaces_const(pool)[i].owner), gpumpi_context_spaces_const(pool)[i].taken);
+    return hash;
+}
+
+GPUMP_API gpump_result gpump_context_pool_bits(const gpump_context_pool_config *config, uint64_t *bits, gpump_diag *diag) {
+    gpump_result result = gpumpi_context_pool_check(config, diag);
+    if (result) return result;
+    if (!bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bits", 0, 0, 1, UINT64_MAX);
+    *bits = config->kernels * (15 + (uint64_t)config->contexts);
+    return GPUMP_OK;
+}
+
+static uint32_t gpumpi_context_space_of(const gpump_context_pool *pool, uint64_t owner) {
+    for (uint32_t i = 0; i < pool->kernels; i++)
+        if (gpumpi_context_spaces_const(pool)[i].owner == owner) return i;
+    return GPUMP_NONE;
+}
+
+GPUMP_API gpump_result gpump_context_pool_open(gpump_context_pool *pool, uint32_t kernel) {
+    uint32_t space;
+    if (!pool || !kernel) return GPUMP_ERROR_ARGUMENT;
+    if (gpumpi_context_space_of(pool, kernel) != GPUMP_NONE) return GPUMP_ERROR_STATE;
+    space = gpumpi_context_space_of(pool, 0);
+    if (space == GPUMP_NONE) return GPUMP_ERROR_FULL;
+    gpumpi_context_spaces(pool)[space].owner = kernel;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_context_pool_close(gpump_context_pool *pool, uint32_t kernel) {
+    uint32_t space;
+    if (!pool || !kernel) return GPUMP_ERROR_ARGUMENT;
+    space = gpumpi_context_space_of(pool, kernel);
+    if (space == GPUMP_NONE || gpumpi_context_spaces(pool)[space].taken) return GPUMP_ERROR_STATE;
+    gpumpi_context_spaces(pool)[space].owner = 0;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_context_pool_take(gpump_context_pool *pool, uint32_t kernel, uint64_t bytes, uint64_t *context) {
+    uint32_t space, word = 0, bit;
+    uint64_t *bits;
+    if (!pool || !kernel || !context) return GPUMP_ERROR_ARGUMENT;
+    space = gpumpi_context_space_of(pool, kernel);
+    if (space == GPUMP_NONE) return GPUMP_ERROR_STATE;
+    if (bytes > pool->context_bytes) return GPUMP_ERROR_CAPACITY;
+    if (gpumpi_context_spaces(pool)[space].taken == pool->contexts) return GPUMP_ERROR_FULL;
+    bits = gpumpi_context_bits(pool, space);
+    while (bits[word] == UINT64_MAX) word++;
+    bit = word * 64u + gpump_bits_lowest64(~bits[word]);
+    gpump_bits_set(bits, bit);
+    gpumpi_context_spaces(pool)[space].taken++;
+    *context = (uint64_t)space * pool->contexts + bit;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_context_pool_give(gpump_context_pool *pool, uint64_t context) {
+    uint32_t space, bit;
+    if (!pool || context >= (uint64_t)pool->kernels * pool->contexts) return GPUMP_ERROR_ARGUMENT;
+    space = (uint32_t)(context / pool->contexts);
+    bit = (uint32_t)(context % pool->contexts);
+    if (!gpump_bits_get(gpumpi_context_bits(pool, space), bit)) return GPUMP_ERROR_STATE;
+    gpump_bits_clear(gpumpi_context_bits(pool, space), bit);
+    gpumpi_context_spaces(pool)[space].taken--;
+    return GPUMP_OK;
+}
+
+GPUMP_API uint32_t gpump_context_pool_room(const gpump_context_pool *pool, uint32_t kernel) {
+    uint32_t space = kernel ? gpumpi_context_space_of(pool, kernel) : GPUMP_NONE;
+    return space == GPUMP_NONE ? 0 : pool->contexts - (uint32_t)gpumpi_context_spaces_const(pool)[space].taken;
+}
+
+/* ---- gpump_impl/context/in_place.c ---- */
+
+
+#include <string.h>
+
+typedef struct gpumpi_in_place_range {
+    uint32_t base, length, block;
+    uint64_t cost; /* of giving it up: one block, whether the block is untouched so far, bytes; UINT64_MAX: never */
+} gpumpi_in_place_range;
+
+/* How many blocks of `size` fit between start and end; the first one's base in *first. */
+static uint32_t gpumpi_in_place_fit(uint32_t start, uint32_t end, uint32_t size, uint32_t placement, uint32_t *first) {
+    uint64_t at = start;
+    if (placement == GPUMP_IN_PLACE_ALIGNED) at = (at + size - 1u) / size * size;
+    *first = (uint32_t)at;
+    return at < end ? (end - (uint32_t)at) / size : 0;
+}
+
+/* One resource. Ranges ascend. Marks those that go, writes the bases. 0: impossible. */
+static int gpumpi_in_place_solve(const gpumpi_in_place_range *ranges, uint32_t count, uint32_t capacity, uint32_t size, uint32_t wanted,
+                                 uint32_t placement, unsigned char *goes, uint32_t *bases) {
+    /* best[j][q]: the least cost of giving up ranges before j, j itself staying (j = count: the end), with q blocks of the newcomer
+     * placed below j. from and had lead back. */
+    uint64_t best[65][65];
+    unsigned char from[65][65], had[65][65];
+    uint32_t j, q, first, left;
+    memset(goes, 0, count);
+    if (!size) {
+        for (q = 0; q < wanted && bases; q++) bases[q] = 0;
+        return 1;
+    }
+    if (placement == GPUMP_IN_PLACE_FROM_ZERO) {
+        uint64_t end = (uint64_t)size * wanted;
+        if (end > capacity) return 0;
+        for (j = 0; j < count; j++) {
+            goes[j] = ranges[j].base < end;
+            if (goes[j] && ranges[j].cost == UINT64_MAX) return 0;
+        }
+        for (q = 0; q < wanted && bases; q++) bases[q] = q * size;
+        return 1;
+    }
+    memset(best, 0xff, sizeof best);
+    for (j = 0; j <= count; j++) {
+        uint32_t end = j < count ? ranges[j].base : capacity;
+        uint64_t cost = 0; /* of all ranges strictly between the last that stays and j */
+        for (uint32_t i = j + 1; i-- > 0 && cost != UINT64_MAX;) { /* i - 1 is the last that stays; 0: none */
+            uint32_t start = i ? ranges[i - 1].base + ranges[i - 1].length : 0, fits;
+            fits = gpumpi_in_place_fit(start, end, size, placement, &first);
+            for (q = 0; q <= wanted; q++) {
+                uint64_t before = i ? best[i - 1][q] : q ? UINT64_MAX : 0, total = gpump_add_saturated(before, cost);
+                uint32_t now = fits < wanted - q ? q + fits : wanted;
+                if (before != UINT64_MAX && total < best[j][now]) {
+                    best[j][now] = total;
+                    from[j][now] = (unsigned char)i;
+                    had[j][now] = (unsigned char)q;
+                }
+            }
+            if (i) cost = gpump_add_saturated(cost, ranges[i - 1].cost);
+        }
+    }
+    if (best[count][wanted] == UINT64_MAX) return 0;
+    left = wanted;
+    for (j = count, q = wanted;;) {
+        uint32_t i = from[j][q], before = had[j][q];
+        uint32_t start = i ? ranges[i - 1].base + ranges[i - 1].length : 0, end = j < count ? ranges[j].base : capacity;
+        uint32_t fits = gpumpi_in_place_fit(start, end, size, placement, &first), here = q - before < fits ? q - before : fits;
+        for (uint32_t k = i; k < j; k++) goes[k] = 1;
+        while (here--) {
+            left--;
+            if (bases) bases[left] = first + here * size;
+        }
+        if (!i) break;
+        j = i - 1;
+        q = before;
+    }
+    GPUMP_ASSERT(left == 0);
+    return 1;
+}
+
+static void gpumpi_in_place_collect(const gpump_block_view *blocks, uint32_t count, int shared, const uint32_t *give_up,
+                                    gpumpi_in_place_range *ranges, uint32_t *found) {
+    *found = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        gpumpi_in_place_range range;
+        uint32_t at;
+        range.base = shared ? blocks[i].shared_base : blocks[i].register_base;
+        range.length = shared ? blocks[i].shared_bytes : blocks[i].registers;
+        range.block = i;
+        range.cost = !(blocks[i].may & (1u << GPUMP_TECHNIQUE_SWITCH)) ? UINT64_MAX
+                     : ((uint64_t)1 << 56) + (give_up[i] ? 0 : (uint64_t)1 << 48) + (uint64_t)range.length * (shared ? 1u : 4u);
+        if (!range.length) continue;
+        for (at = (*found)++; at > 0 && ranges[at - 1].base > range.base; at--) ranges[at] = ranges[at - 1];
+        ranges[at] = range;
+    }
+}
+
+GPUMP_API gpump_result gpump_in_place_find(const gpump_block_view *blocks, uint32_t count, uint32_t registers, uint32_t shared_bytes,
+                                           const gpump_in_place_need *need, gpump_in_place_plan *plan, uint32_t *give_up,
+                                           uint32_t *register_bases, uint32_t *shared_bases, gpump_diag *diag) {
+    gpumpi_in_place_range ranges[64];
+    unsigned char goes[64];
+    uint32_t parts[64], found, bases[2][64];
+    gpump_in_place_plan result;
+    if (count > 64) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, count, 0, 64);
+    if ((count && (!blocks || !give_up)) || !need || !plan)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, !need ? "need" : !plan ? "plan" : "blocks", 0, 0, 1, UINT64_MAX);
+    if (!need->blocks || need->blocks > 64) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "need.blocks", 0, need->blocks, 1, 64);
+    if (need->register_placement > GPUMP_IN_PLACE_BEST)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "need.register_placement", 0, need->register_placement, 0, GPUMP_IN_PLACE_BEST);
+    if (need->shared_placement > GPUMP_IN_PLACE_BEST)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "need.shared_placement", 0, need->shared_placement, 0, GPUMP_IN_PLACE_BEST);
+    memset(parts, 0, sizeof parts);
+    memset(&result, 0, sizeof result);
+    for (int shared = 0; shared < 2; shared++) {
+        uint32_t capacity = shared ? shared_bytes : registers, size = shared ? need->shared_bytes : need->registers;
+        gpumpi_in_place_collect(blocks, count, shared, parts, ranges, &found);
+        for (uint32_t i = 0; i < found; i++)
+            if (ranges[i].length > capacity || ranges[i].base > capacity - ranges[i].length || (i && ranges[i].base < ranges[i - 1].base + ranges[i - 1].length))
+                return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, shared ? "blocks.shared_base" : "blocks.register_base", ranges[i].block, ranges[i].base,
+                                   i ? (uint64_t)ranges[i - 1].base + ranges[i - 1].length : 0, capacity - (ranges[i].length < capacity ? ranges[i].length : capacity));
+        if (!gpumpi_in_place_solve(ranges, found, capacity, size, need->blocks, shared ? need->shared_placement : need->register_placement, goes, bases[shared]))
+            return gpumpi_refuse(diag, shared ? GPUMP_REASON_SHARED_MEMORY : GPUMP_REASON_REGISTERS, "need", 0);
+        for (uint32_t i = 0; i < found; i++) {
+            if (!goes[i]) continue;
+            if (!parts[ranges[i].block]) result.blocks++;
+            parts[ranges[i].block] |= shared ? 2u : 1u;
+            if (shared) {
+                result.shared_blocks++;
+                result.shared_bytes += ranges[i].length;
+            } else {
+                result.register_blocks++;
+                result.register_bytes += (uint64_t)ranges[i].length * 4u;
+            }
+        }
+    }
+    *plan = result;
+    if (count) memcpy(give_up, parts, count * sizeof *parts);
+    if (register_bases) memcpy(register_bases, bases[0], need->blocks * sizeof(uint32_t));
+    if (shared_bases) memcpy(shared_bases, bases[1], need->blocks * sizeof(uint32_t));
+    return GPUMP_OK;
+}
+
+/* ---- gpump_impl/context/spill.c ---- */
+
+
+#include <string.h>
+
+#define GPUMPI_SPILL_MAGIC UINT64_C(0x67706d707370696c) /* "gpmpspil" */
+#define GPUMPI_SPILL_JOBS 64
+#define GPUMPI_SPILL_WARPS 256
+
+enum { GPUMPI_SPILL_FREE = 0, GPUMPI_SPILL_SAVING = 1, GPUMPI_SPILL_RESTORING = 2 };
+
+/* A block on its way. `part` is the one whose segments come next, `at` how many of its bytes have been handed over. */
+typedef struct gpumpi_spill_job {
+    uint64_t cookie, start;
+    uint64_t part_start;     /* from when on the current part's bytes can be read (save: shared memory, metadata) */
+    uint64_t register_bytes; /* of all warps known so far */
+    uint64_t at, arrived;    /* bytes of the part handed over; restore: bytes of registers arrived */
+    uint32_t state, part, shared_bytes, metadata_bytes;
+    uint32_t warps, warps_in, warps_out, segments_out; /* warps expected, reported, passed; segments under way */
+    uint32_t buffered, gate;                           /* save: register bytes that wait for a full segment; restore: segments to wait for */
+    uint64_t under_way_bytes[2];                       /* restore: handed over and arrived bytes of registers */
+} gpumpi_spill_job;
+/* A warp in the queue of its engine. */
+typedef struct gpumpi_spill_entry {
+    uint64_t point, ready; /* save: when the compressor takes its first register; restore: when it may run, UNKNOWN before */
+    uint64_t offset;       /* first byte within the block's registers */
+    uint32_t job, registers, bytes, taken; /* taken: bytes that have gone into segments or the buffer */
+    uint32_t index, done;
+} gpumpi_spill_entry;
+
+struct gpump_spill {
+    gpumpi_head head;
+    uint64_t now, engine_free; /* when the compressor can take another register */
+    gpump_spill_statistics statistics;
+    gpump_spill_config config;
+    uint32_t queued, warps_used, under_way, unused; /* entries in the queue (oldest first), warps promised, segments under way */
+};
+typedef char gpumpi_spill_job_has_no_padding[sizeof(gpumpi_spill_job) == 8 * 8 + 10 * 4 ? 1 : -1];
+typedef char gpumpi_spill_entry_has_no_padding[sizeof(gpumpi_spill_entry) == 3 * 8 + 6 * 4 ? 1 : -1];
+typedef char gpumpi_spill_has_no_padding[sizeof(gpump_spill) == sizeof(gpumpi_head) + 2 * 8 + sizeof(gpump_spill_statistics) +
+                                                                   sizeof(gpump_spill_config) + 4 * 4 ? 1 : -1];
+
+static gpumpi_spill_job *gpumpi_spill_jobs(gpump_spill *spill) { return (gpumpi_spill_job *)(void *)(spill + 1); }
+static const gpumpi_spill_job *gpumpi_spill_jobs_const(const gpump_spill *spill) { return (const gpumpi_spill_job *)(const void *)(spill + 1); }
+static gpumpi_spill_entry *gpumpi_spill_queue(gpump_spill *spill) {
+    return (gpumpi_spill_entry *)(void *)(gpumpi_spill_jobs(spill) + spill->config.jobs);
+}
+static const gpumpi_spill_entry *gpumpi_spill_queue_const(const gpump_spill *spill) {
+    return (const gpumpi_spill_entry *)(const void *)(gpumpi_spill_jobs_const(spill) + spill->config.jobs);
+}
+
+/* ---- configuration, birth, copies ---- */
+
+GPUMP_API gpump_result gpump_spill_config_preset(gpump_spill_config *config, const char *preset) {
+    gpump_gpu gpu;
+    gpump_result result = config ? gpump_gpu_config_preset(&gpu, preset) : GPUMP_ERROR_ARGUMENT;
+    if (result) return result;
+    memset(config, 0, sizeof *config);
+    config->struct_size = (uint32_t)sizeof *config;
+    config->jobs = gpu.block_slots;
+    config->warps = gpu.warp_slots;
+    config->segment_bytes = 128;
+    config->compress_cycles = 2;
+    config->registers_per_cycle = 1;
+    config->shared_bytes_per_cycle = 128;
+    config->outstanding = 64;
+    return GPUMP_OK;
+}
+
+static gpump_result gpumpi_spill_check(const gpump_spill_config *config, gpump_diag *diag) {
+    if (!config) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config", 0, 0, 1, UINT64_MAX);
+#define GPUMPI_RANGE(field, minimum, maximum)                                \
+    if (config->field < (minimum) || config->field > (maximum))              \
+    return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, #field, 0, config->field, (minimum), (maximum))
+    GPUMPI_RANGE(struct_size, (uint32_t)sizeof *config, (uint32_t)sizeof *config);
+    GPUMPI_RANGE(jobs, 1u, (uint32_t)GPUMPI_SPILL_JOBS);
+    GPUMPI_RANGE(warps, 1u, (uint32_t)GPUMPI_SPILL_WARPS);
+    GPUMPI_RANGE(segment_bytes, 8u, 4096u);
+    if (config->compress_cycles > 1000) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "compress_cycles", 0, config->compress_cycles, 0, 1000);
+    GPUMPI_RANGE(registers_per_cycle, 1u, 1024u);
+    GPUMPI_RANGE(shared_bytes_per_cycle, 1u, 1u << 20);
+    GPUMPI_RANGE(outstanding, 1u, 65536u);
+#undef GPUMPI_RANGE
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_spill_bytes(const gpump_spill_config *config, size_t *bytes, gpump_diag *diag) {
+    gpump_result result = gpumpi_spill_check(config, diag);
+    if (result) return result;
+    if (!bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, 0, 1, UINT64_MAX);
+    *bytes = sizeof(gpump_spill) + config->jobs * sizeof(gpumpi_spill_job) + config->warps * sizeof(gpumpi_spill_entry);
+    return GPUMP_OK;
+}
+
+static uint64_t gpumpi_spill_layout(const gpump_spill_config *config) {
+    return gpump_hash_u32s(gpump_hash_u64(GPUMP_HASH_SEED, sizeof(gpumpi_spill_job)), &config->struct_size, 8);
+}
+
+GPUMP_API gpump_result gpump_spill_init(void *memory, size_t bytes, const gpump_spill_config *config, gpump_spill **spill, gpump_diag *diag) {
+    size_t needed;
+    gpump_spill *fresh = (gpump_spill *)memory;
+    gpump_result result = gpump_spill_bytes(config, &needed, diag);
+    if (result) return result;
+    if (!spill) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "spill", 0, 0, 1, UINT64_MAX);
+    result = gpumpi_head_check_memory(memory, bytes, needed, diag);
+    if (result) return result;
+    memset(memory, 0, needed);
+    fresh->head.magic = GPUMPI_SPILL_MAGIC;
+    fresh->head.layout = gpumpi_spill_layout(config);
+    fresh->head.bytes = needed;
+    fresh->config = *config;
+    *spill = fresh;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_spill_adopt(void *memory, size_t bytes, const gpump_spill_config *config, gpump_spill **spill, gpump_diag *diag) {
+    gpump_result result = gpumpi_spill_check(config, diag);
+    if (result) return result;
+    if (!spill) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "spill", 0, 0, 1, UINT64_MAX);
+    result = gpumpi_head_adopt(memory, bytes, GPUMPI_SPILL_MAGIC, gpumpi_spill_layout(config), diag);
+    if (!result) *spill = (gpump_spill *)memory;
+    return result;
+}
+
+GPUMP_API uint64_t gpump_spill_hash(const gpump_spill *spill) {
+    uint64_t hash = gpump_hash_u64s(GPUMP_HASH_SEED, &spill->now, 2);
+    hash = gpump_hash_u64s(hash, &spill->statistics.saves, sizeof spill->statistics / 8);
+    hash = gpump_hash_u32s(hash, &spill->config.struct_size, 8);
+    hash = gpump_hash_u32s(hash, &spill->queued, 3);
+    for (uint32_t i = 0; i < spill->config.jobs; i++) {
+        const gpumpi_spill_job *job = &gpumpi_spill_jobs_const(spill)[i];
+        hash = gpump_hash_u32s(gpump_hash_u64s(hash, &job->cookie, 6), &job->state, 10);
+        hash = gpump_hash_u64s(hash, job->under_way_bytes, 2);
+    }
+    for (uint32_t i = 0; i < spill->queued; i++) {
+        const gpumpi_spill_entry *entry = &gpumpi_spill_queue_const(spill)[i];
+        hash = gpump_hash_u32s(gpump_hash_u64s(hash, &entry->point, 3), &entry->job, 6);
+    }
+    return hash;
+}
+
+/* ---- facts ---- */
+
+static uint64_t gpumpi_spill_ceil(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
+
+static gpump_result gpumpi_spill_begin(gpump_spill *spill, uint64_t now, uint64_t cookie, uint32_t warps, uint32_t shared_bytes,
+                                       uint32_t metadata_bytes, uint32_t state, uint32_t *job) {
+    gpumpi_spill_job *fresh;
+    uint32_t index = 0;
+    if (!spill || !job || !warps || warps > spill->config.warps) return GPUMP_ERROR_ARGUMENT;
+    if (now < spill->now) return GPUMP_ERROR_TIME;
+    while (index < spill->config.jobs && gpumpi_spill_jobs(spill)[index].state != GPUMPI_SPILL_FREE) index++;
+    if (index == spill->config.jobs || warps > spill->config.warps - spill->warps_used) return GPUMP_BUSY;
+    spill->now = now;
+    spill->warps_used += warps;
+    fresh = &gpumpi_spill_jobs(spill)[index];
+    memset(fresh, 0, sizeof *fresh);
+    fresh->cookie = cookie;
+    fresh->start = fresh->part_start = now;
+    fresh->state = state;
+    fresh->shared_bytes = shared_bytes;
+    fresh->metadata_bytes = metadata_bytes;
+    fresh->warps = warps;
+    *job = index;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_spill_save(gpump_spill *spill, uint64_t now, uint64_t cookie, uint32_t warps, uint32_t shared_bytes,
+                                        uint32_t metadata_bytes, uint32_t *job) {
+    gpump_result result = gpumpi_spill_begin(spill, now, cookie, warps, shared_bytes, metadata_bytes, GPUMPI_SPILL_SAVING, job);
+    if (!result) gpumpi_spill_jobs(spill)[*job].part = GPUMP_SPILL_REGISTERS;
+    return result;
+}
+
+GPUMP_API gpump_result gpump_spill_report_drained(gpump_spill *spill, uint64_t now, uint32_t job, const gpump_spill_warp *warp) {
+    gpumpi_spill_entry *entry;
+    gpumpi_spill_job *to;
+    if (!spill || !warp || job >= spill->config.jobs || (warp->bytes && !warp->registers) || warp->point_cycle > now) return GPUMP_ERROR_ARGUMENT;
+    if (now < spill->now) return GPUMP_ERROR_TIME;
+    to = &gpumpi_spill_jobs(spill)[job];
+    if (to->state != GPUMPI_SPILL_SAVING || to->warps_in == to->warps) return GPUMP_ERROR_STATE;
+    spill->now = now;
+    entry = &gpumpi_spill_queue(spill)[spill->queued++]; /* warps_used has kept room for it */
+    memset(entry, 0, sizeof *entry);
+    entry->point = warp->point_cycle;
+    entry->ready = spill->engine_free > now ? spill->engine_free : now;
+    spill->engine_free = entry->ready + gpumpi_spill_ceil(warp->registers, spill->config.registers_per_cycle);
+    entry->job = job;
+    entry->registers = warp->registers;
+    entry->bytes = warp->bytes;
+    entry->index = to->warps_in++;
+    entry->offset = to->register_bytes;
+    to->register_bytes += warp->bytes;
+    spill->statistics.warps++;
+    spill->statistics.drain_cycles += now - warp->point_cycle;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_spill_report_metadata(gpump_spill *spill, uint32_t job, uint32_t metadata_bytes) {
+    gpumpi_spill_job *of;
+    if (!spill || job >= spill->config.jobs) return GPUMP_ERROR_ARGUMENT;
+    of = &gpumpi_spill_jobs(spill)[job];
+    if (of->state != GPUMPI_SPILL_SAVING || of->part == GPUMP_SPILL_METADATA) return GPUMP_ERROR_STATE;
+    of->metadata_bytes = metadata_bytes;
+    return GPUMP_OK;
+}
+
+/* Restore: registers of warps that have arrived whole enter the decompressor, in order. */
+static void gpumpi_spill_decompress(gpump_spill *spill, uint32_t job, uint64_t now) {
+    const gpumpi_spill_job *from = &gpumpi_spill_jobs(spill)[job];
+    if (from->part != GPUMP_SPILL_REGISTERS || from->gate) return;
+    for (uint32_t i = 0; i < spill->queued; i++) {
+        gpumpi_spill_entry *entry = &gpumpi_spill_queue(spill)[i];
+        uint64_t start = spill->engine_free > now ? spill->engine_free : now;
+        if (entry->job != job || entry->ready != GPUMP_UNKNOWN) continue;
+        if (entry->offset + entry->bytes > from->under_way_bytes[1]) break;
+        spill->engine_free = start + gpumpi_spill_ceil(entry->registers, spill->config.registers_per_cycle);
+        entry->ready = spill->engine_free + spill->config.compress_cycles;
+    }
+}
+
+/* Restore: parts that are complete, or empty, give way to the next: metadata first has to arrive, the rest may overlap. */
+static void gpumpi_spill_advance_restore(gpump_spill *spill, uint32_t job, uint64_t now) {
+    gpumpi_spill_job *to = &gpumpi_spill_jobs(spill)[job];
+    if (to->part == GPUMP_SPILL_METADATA && to->at == to->metadata_bytes && !to->segments_out) {
+        to->part = GPUMP_SPILL_SHARED;
+        to->at = 0;
+        to->part_start = now;
+    }
+    if (to->part == GPUMP_SPILL_SHARED && to->at == to->shared_bytes) {
+        to->part = GPUMP_SPILL_REGISTERS;
+        to->at = 0;
+        to->gate = to->segments_out; /* shared memory still under way stands before the registers */
+        to->part_start = now;
+    }
+    gpumpi_spill_decompress(spill, job, now);
+}
+
+GPUMP_API gpump_result gpump_spill_restore(gpump_spill *spill, uint64_t now, uint64_t cookie, const gpump_spill_warp *warps, uint32_t count,
+                                           uint32_t shared_bytes, uint32_t metadata_bytes, uint32_t *job) {
+    gpump_result result;
+    if (!warps) return GPUMP_ERROR_ARGUMENT;
+    for (uint32_t i = 0; i < count; i++)
+        if (warps[i].bytes && !warps[i].registers) return GPUMP_ERROR_ARGUMENT;
+    result = gpumpi_spill_begin(spill, now, cookie, count, shared_bytes, metadata_bytes, GPUMPI_SPILL_RESTORING, job);
+    if (result) return result;
+    for (uint32_t i = 0; i < count; i++) {
+        gpumpi_spill_entry *entry = &gpumpi_spill_queue(spill)[spill->queued++];
+        gpumpi_spill_job *to = &gpumpi_spill_jobs(spill)[*job];
+        memset(entry, 0, sizeof *entry);
+        entry->job = *job;
+        entry->registers = warps[i].registers;
+        entry->bytes = warps[i].bytes;
+        entry->index = i;
+        entry->offset = to->register_bytes;
+        entry->ready = GPUMP_UNKNOWN;
+        to->register_bytes += warps[i].bytes;
+        to->warps_in++;
+    }
+    gpumpi_spill_jobs(spill)[*job].part = GPUMP_SPILL_METADATA;
+    gpumpi_spill_advance_restore(spill, *job, now);
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_spill_report_moved(gpump_spill *spill, uint64_t now, uint32_t job, uint32_t segments) {
+    gpumpi_spill_job *of;
+    if (!spill || job >= spill->config.jobs) return GPUMP_ERROR_ARGUMENT;
+    if (now < spill->now) return GPUMP_ERROR_TIME;
+    of = &gpumpi_spill_jobs(spill)[job];
+    if (of->state == GPUMPI_SPILL_FREE || segments > of->segments_out) return GPUMP_ERROR_STATE;
+    spill->now = now;
+    spill->under_way -= segments;
+    of->segments_out -= segments;
+    if (of->state == GPUMPI_SPILL_RESTORING) {
+        while (segments--) {
+            uint64_t left;
+            if (of->gate) {
+                of->gate--;
+                continue;
+            }
+            if (of->part != GPUMP_SPILL_REGISTERS) continue;
+            left = of->under_way_bytes[0] - of->under_way_bytes[1];
+            of->under_way_bytes[1] += left < spill->config.segment_bytes ? left : spill->config.segment_bytes;
+        }
+        gpumpi_spill_advance_restore(spill, job, now);
+    }
+    return GPUMP_OK;
+}
+
+/* ---- what is ready, and when ---- */
+
+/* The oldest warp of a job that is not done with. */
+static uint32_t gpumpi_spill_head(const gpump_spill *spill, uint32_t job) {
+    for (uint32_t i = 0; i < spill->queued; i++) {
+        const gpumpi_spill_entry *entry = &gpumpi_spill_queue_const(spill)[i];
+        if (entry->job == job && !entry->done) return i;
+    }
+    return GPUMP_NONE;
+}
+
+/* When byte number `bytes` (from 1) of a warp's registers has left the compressor; spread evenly over its registers. */
+static uint64_t gpumpi_spill_out(const gpump_spill *spill, const gpumpi_spill_entry *entry, uint32_t bytes) {
+    uint64_t registers = entry->bytes ? gpumpi_spill_ceil((uint64_t)bytes * entry->registers, entry->bytes) : entry->registers;
+    return entry->ready + gpumpi_spill_ceil(registers, spill->config.registers_per_cycle) + spill->config.compress_cycles;
+}
+
+/* What a job can hand over next: its kind, size and the cycle; UNKNOWN when nothing without a fact. */
+typedef struct gpumpi_spill_offer {
+    uint64_t cycle;
+    uint32_t kind, bytes, entry;
+} gpumpi_spill_offer;
+
+/* WARP or DONE, which need no port. */
+static gpumpi_spill_offer gpumpi_spill_event(const gpump_spill *spill, uint32_t index) {
+    const gpumpi_spill_job *job = &gpumpi_spill_jobs_const(spill)[index];
+    gpumpi_spill_offer offer = {GPUMP_UNKNOWN, 0, 0, GPUMP_NONE};
+    if (job->state == GPUMPI_SPILL_FREE || (job->state == GPUMPI_SPILL_RESTORING && job->part != GPUMP_SPILL_REGISTERS)) return offer;
+    if (job->state == GPUMPI_SPILL_RESTORING && job->warps_out < job->warps) {
+        offer.entry = gpumpi_spill_head(spill, index);
+        offer.cycle = gpumpi_spill_queue_const(spill)[offer.entry].ready;
+        offer.kind = GPUMP_SPILL_WARP;
+    } else if (!job->segments_out && (job->state == GPUMPI_SPILL_RESTORING ? job->at == job->register_bytes
+                                                                            : job->part == GPUMP_SPILL_METADATA && job->at == job->metadata_bytes)) {
+        offer.cycle = spill->now;
+        offer.kind = GPUMP_SPILL_DONE;
+    }
+    return offer;
+}
+
+/* READ or WRITE; of a save also, with 0 bytes, what only goes into the buffer. */
+static gpumpi_spill_offer gpumpi_spill_segment(const gpump_spill *spill, uint32_t index) {
+    const gpumpi_spill_job *job = &gpumpi_spill_jobs_const(spill)[index];
+    uint32_t segment = spill->config.segment_bytes;
+    uint64_t whole = job->part == GPUMP_SPILL_SHARED ? job->shared_bytes : job->part == GPUMP_SPILL_METADATA ? job->metadata_bytes : job->register_bytes;
+    uint64_t left = whole - job->at;
+    gpumpi_spill_offer offer = {GPUMP_UNKNOWN, 0, 0, GPUMP_NONE};
+    if (job->state == GPUMPI_SPILL_FREE) return offer;
+    offer.kind = job->state == GPUMPI_SPILL_RESTORING ? GPUMP_SPILL_READ : GPUMP_SPILL_WRITE;
+    if (job->state == GPUMPI_SPILL_SAVING && job->part == GPUMP_SPILL_REGISTERS) {
+        const uint32_t head = gpumpi_spill_head(spill, index);
+        const gpumpi_spill_entry *entry;
+        const uint32_t needed = segment - job->buffered; /* more bytes of this warp fill a segment */
+        if (head == GPUMP_NONE) return offer;
+        entry = &gpumpi_spill_queue_const(spill)[head];
+        offer.entry = head;
+        if (entry->bytes - entry->taken >= needed) {
+            offer.bytes = segment;
+            offer.cycle = gpumpi_spill_out(spill, entry, entry->taken + needed);
+        } else { /* the rest of the warp goes into the buffer; behind the last warp the buffer goes out as it is */
+            offer.bytes = entry->index + 1u == job->warps ? job->buffered + entry->bytes - entry->taken : 0;
+            offer.cycle = gpumpi_spill_out(spill, entry, entry->bytes);
+        }
+        return offer;
+    }
+    if (!left) return offer;
+    offer.bytes = left < segment ? (uint32_t)left : segment;
+    offer.cycle = job->part_start;
+    if (job->state == GPUMPI_SPILL_SAVING && job->part == GPUMP_SPILL_SHARED)
+        offer.cycle += gpumpi_spill_ceil(job->at + offer.bytes, spill->config.shared_bytes_per_cycle);
+    return offer;
+}
+
+/* Save: a part that is out gives way to the next. */
+static void gpumpi_spill_advance_save(gpumpi_spill_job *job, uint64_t now) {
+    if (job->part == GPUMP_SPILL_REGISTERS && job->warps_out == job->warps) {
+        job->part = GPUMP_SPILL_SHARED;
+        job->at = 0;
+        job->part_start = now;
+    }
+    if (job->part == GPUMP_SPILL_SHARED && job->at == job->shared_bytes) {
+        job->part = GPUMP_SPILL_METADATA;
+        job->at = 0;
+        job->part_start = now;
+    }
+}
+
+static void gpumpi_spill_forget(gpump_spill *spill, uint32_t job) {
+    gpumpi_spill_entry *queue = gpumpi_spill_queue(spill);
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < spill->queued; i++)
+        if (queue[i].job != job) queue[kept++] = queue[i];
+    spill->queued = kept;
+    spill->warps_used -= gpumpi_spill_jobs(spill)[job].warps;
+    memset(&gpumpi_spill_jobs(spill)[job], 0, sizeof(gpumpi_spill_job));
+}
+
+GPUMP_API gpump_result gpump_spill_cancel(gpump_spill *spill, uint64_t now, uint32_t job) {
+    if (!spill || job >= spill->config.jobs) return GPUMP_ERROR_ARGUMENT;
+    if (now < spill->now) return GPUMP_ERROR_TIME;
+    if (gpumpi_spill_jobs(spill)[job].state == GPUMPI_SPILL_FREE) return GPUMP_ERROR_STATE;
+    spill->now = now;
+    spill->under_way -= gpumpi_spill_jobs(spill)[job].segments_out;
+    gpumpi_spill_forget(spill, job);
+    return GPUMP_OK;
+}
+
+/* Hands over what is ready: WARP and DONE first, then, where segments are wanted, those of the job that began first. */
+static gpump_result gpumpi_spill_take(gpump_spill *spill, uint64_t now, int segments, gpump_spill_action *action) {
+    if (!spill || !action) return GPUMP_ERROR_ARGUMENT;
+    if (now < spill->now) return GPUMP_ERROR_TIME;
+    spill->now = now;
+    for (;;) {
+        gpumpi_spill_offer best = {GPUMP_UNKNOWN, 0, 0, GPUMP_NONE};
+        uint32_t chosen = GPUMP_NONE;
+        gpumpi_spill_job *job;
+        for (uint32_t i = 0; i < spill->config.jobs; i++) {
+            gpumpi_spill_offer offer = gpumpi_spill_event(spill, i);
+            if (offer.cycle > now || offer.cycle >= best.cycle) continue;
+            best = offer;
+            chosen = i;
+        }
+        for (uint32_t i = 0; segments && !(best.kind == GPUMP_SPILL_WARP || best.kind == GPUMP_SPILL_DONE) && i < spill->config.jobs; i++) {
+            gpumpi_spill_offer offer;
+            if (chosen != GPUMP_NONE && gpumpi_spill_jobs(spill)[i].start >= gpumpi_spill_jobs(spill)[chosen].start) continue;
+            offer = gpumpi_spill_segment(spill, i);
+            if (offer.cycle > now || (offer.bytes && spill->under_way >= spill->config.outstanding)) continue;
+            best = offer;
+            chosen = i;
+        }
+        if (chosen == GPUMP_NONE) return GPUMP_EMPTY;
+        job = &gpumpi_spill_jobs(spill)[chosen];
+        memset(action, 0, sizeof *action);
+        action->cookie = job->cookie;
+        action->cycle = best.cycle;
+        action->kind = best.kind;
+        action->bytes = best.bytes;
+        action->part = job->part;
+        action->job = chosen;
+        if (best.kind == GPUMP_SPILL_DONE) {
+            if (job->state == GPUMPI_SPILL_SAVING) {
+                spill->statistics.saves++;
+                spill->statistics.save_cycles += now - job->start;
+            } else {
+                spill->statistics.restores++;
+                spill->statistics.restore_cycles += now - job->start;
+            }
+            gpumpi_spill_forget(spill, chosen);
+            return GPUMP_OK;
+        }
+        if (best.kind == GPUMP_SPILL_WARP) {
+            gpumpi_spill_entry *entry = &gpumpi_spill_queue(spill)[best.entry];
+            entry->done = 1;
+            job->warps_out++;
+            action->warp = entry->index;
+            return GPUMP_OK;
+        }
+        action->offset = job->at;
+        job->at += best.bytes;
+        if (best.bytes) {
+            job->segments_out++;
+            spill->under_way++;
+            spill->statistics.segments++;
+            spill->statistics.bytes += best.bytes;
+        }
+        if (job->state == GPUMPI_SPILL_RESTORING) {
+            if (job->part == GPUMP_SPILL_REGISTERS) job->under_way_bytes[0] += best.bytes;
+            gpumpi_spill_advance_restore(spill, chosen, now);
+            return GPUMP_OK;
+        }
+        if (best.entry != GPUMP_NONE) {
+            gpumpi_spill_entry *entry = &gpumpi_spill_queue(spill)[best.entry];
+            if (best.bytes == spill->config.segment_bytes && entry->bytes - entry->taken >= best.bytes - job->buffered) {
+                entry->taken += best.bytes - job->buffered;
+                job->buffered = 0;
+                /* nothing is left of the warp, or only what the buffer takes: seen at the next look */
+                entry->done = entry->taken == entry->bytes;
+            } else {
+                job->buffered = best.bytes ? 0 : job->buffered + entry->bytes - entry->taken;
+                entry->taken = entry->bytes;
+                entry->done = 1;
+            }
+            if (entry->done) {
+                job->warps_out++;
+                spill->statistics.spill_cycles += now - entry->point;
+                gpumpi_spill_advance_save(job, best.cycle > now ? now : best.cycle);
+            }
+            if (!best.bytes) continue; /* went into the buffer: nothing to hand over */
+        } else {
+            gpumpi_spill_advance_save(job, now);
+        }
+        return GPUMP_OK;
+    }
+}
+
+GPUMP_API gpump_result gpump_spill_next(gpump_spill *spill, uint64_t now, gpump_spill_action *action) { return gpumpi_spill_take(spill, now, 1, action); }
+
+GPUMP_API gpump_result gpump_spill_next_event(gpump_spill *spill, uint64_t now, gpump_spill_action *action) { return gpumpi_spill_take(spill, now, 0, action); }
+
+GPUMP_API uint64_t gpump_spill_next_cycle(const gpump_spill *spill) {
+    uint64_t cycle = GPUMP_UNKNOWN;
+    for (uint32_t i = 0; i < spill->config.jobs; i++) {
+        gpumpi_spill_offer event = gpumpi_spill_event(spill, i), segment = gpumpi_spill_segment(spill, i);
+        if (event.cycle < cycle) cycle = event.cycle;
+        if (segment.cycle < cycle && !(segment.bytes && spill->under_way >= spill->config.outstanding)) cycle = segment.cycle;
+    }
+    return cycle < spill->now ? spill->now : cycle;
+}
+
+GPUMP_API void gpump_spill_get_statistics(const gpump_spill *spill, gpump_spill_statistics *statistics) { *statistics = spill->statistics; }
+
+GPUMP_API gpump_result gpump_spill_statistics_field(const gpump_spill_statistics *statistics, uint32_t index, const char **name,
+                                                    const char **unit, const char **description, uint64_t *value) {
+    static const char *const words[][3] = {
+#define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
+        GPUMP_SPILL_STATISTICS(GPUMPI_FIELD)
+#undef GPUMPI_FIELD
+    };
+    if (!statistics) return GPUMP_ERROR_ARGUMENT;
+    if (index >= sizeof words / sizeof words[0]) return GPUMP_EMPTY;
+    if (name) *name = words[index][0];
+    if (unit) *unit = words[index][1];
+    if (description) *description = words[index][2];
+    if (value) *value = (&statistics->saves)[index];
+    return GPUMP_OK;
+}
+
+GPUMP_API void gpump_spill_statistics_diff(const gpump_spill_statistics *earlier, const gpump_spill_statistics *later, gpump_spill_statistics *difference) {
+#define GPUMPI_FIELD(name, unit, description) difference->name = later->name - earlier->name;
+    GPUMP_SPILL_STATISTICS(GPUMPI_FIELD)
+#undef GPUMPI_FIELD
+}
+
+GPUMP_API gpump_result gpump_spill_bits(const gpump_spill_config *config, uint64_t *bits, gpump_diag *diag) {
+    gpump_result result = gpumpi_spill_check(config, diag);
+    uint64_t job_width = 0, warp_width = 0;
+    if (result) return result;
+    if (!bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bits", 0, 0, 1, UINT64_MAX);
+    while (((uint64_t)1 << job_width) < config->jobs) job_width++;
+    while (((uint64_t)1 << warp_width) < config->warps) warp_width++;
+    /* a warp: its job, 8 bits of registers, 16 of bytes, 16 of bytes gone, done; 16-bit counts in bytes reach 64 KB of registers */
+    *bits = config->warps * (job_width + 8 + 16 + 16 + 1) +
+            /* a job: saving or restoring, part, 20 bits each of bytes gone, shared memory and metadata, warps awaited, in and out, segments out */
+            config->jobs * (2 + 2 + 20 + 20 + 20 + 3 * (warp_width + 1) + 16 + (uint64_t)config->segment_bytes * 8);
+    return GPUMP_OK;
+}
+
+/* ---- calculations: the same pipeline against a port of fixed bandwidth ---- */
+
+/* The port takes one segment after the other; its rate is exact over a busy stretch, not rounded per segment. */
+typedef struct gpumpi_spill_port {
+    uint64_t cycles, bytes, since, moved;
+} gpumpi_spill_port;
+static uint64_t gpumpi_spill_pass(gpumpi_spill_port *port, uint64_t now, uint64_t bytes) {
+    uint64_t free = gpump_add_saturated(port->since, gpump_muldiv_up(port->moved, port->cycles, port->bytes));
+    if (now > free || !port->moved) {
+        port->since = now;
+        port->moved = 0;
+    }
+    port->moved += bytes;
+    return gpump_add_saturated(port->since, gpump_muldiv_up(port->moved, port->cycles, port->bytes));
+}
+
+static gpump_result gpumpi_spill_time(const gpump_spill_config *config, uint64_t port_cycles, uint64_t port_bytes, uint64_t latency,
+                                      uint64_t start, const gpump_spill_warp *warps, uint32_t count, uint32_t shared_bytes,
+                                      uint32_t metadata_bytes, int restores, gpump_spill_times *times, gpump_diag *diag) {
+    uint64_t memory[(sizeof(gpump_spill) + sizeof(gpumpi_spill_job) + GPUMPI_SPILL_WARPS * sizeof(gpumpi_spill_entry)) / 8 + 1];
+    uint64_t now = start, next_port = start, arrivals[64], end = start, first = GPUMP_UNKNOWN;
+    uint32_t order[GPUMPI_SPILL_WARPS], reported = 0, job, in = 0, out = 0;
+    gpump_spill_config own;
+    gpump_spill_action action;
+    gpump_spill *spill;
+    gpumpi_spill_port port;
+    gpump_result result = gpumpi_spill_check(config, diag);
+    if (result) return result;
+    memset(&action, 0, sizeof action);
+    if (!times || !warps || !count || count > GPUMPI_SPILL_WARPS)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, !times ? "times" : !warps ? "warps" : "count", 0, count, 1, GPUMPI_SPILL_WARPS);
+    if (!port_cycles || !port_bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, port_cycles ? "port_bytes" : "port_cycles", 0, 0, 1, UINT64_MAX);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t at = i;
+        if (warps[i].bytes && !warps[i].registers) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "warps.registers", i, 0, 1, UINT32_MAX);
+        if (!restores && (warps[i].point_cycle > warps[i].drained_cycle || warps[i].drained_cycle < start))
+            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "warps.drained_cycle", i, warps[i].drained_cycle,
+                               warps[i].point_cycle > start ? warps[i].point_cycle : start, UINT64_MAX);
+        for (; at > 0 && warps[order[at - 1]].drained_cycle > warps[i].drained_cycle; at--) order[at] = order[at - 1];
+        order[at] = i;
+    }
+    own = *config;
+    own.jobs = 1;
+    own.warps = count;
+    if (own.outstanding > 64) own.outstanding = 64;
+    gpump_spill_init(memory, sizeof memory, &own, &spill, NULL);
+    if (restores) gpump_spill_restore(spill, start, 0, warps, count, shared_bytes, metadata_bytes, &job);
+    else gpump_spill_save(spill, start, 0, count, shared_bytes, metadata_bytes, &job);
+    memset(times, 0, sizeof *times);
+    port.cycles = port_cycles;
+    port.bytes = port_bytes;
+    port.since = start;
+    port.moved = 0;
+    for (;;) {
+        uint64_t soonest = GPUMP_UNKNOWN, own_cycle;
+        while (!restores && reported < count && warps[order[reported]].drained_cycle <= now)
+            gpump_spill_report_drained(spill, now, job, &warps[order[reported++]]);
+        while (out < in && arrivals[out % 64] <= now) {
+            gpump_spill_report_moved(spill, now, job, 1);
+            out++;
+        }
+        while (next_port <= now && (result = gpump_spill_next(spill, now, &action)) == GPUMP_OK) {
+            if (action.kind == GPUMP_SPILL_DONE) break;
+            if (action.kind == GPUMP_SPILL_WARP) {
+                end = now;
+                if (first == GPUMP_UNKNOWN) first = now;
+                continue;
+            }
+            next_port = gpumpi_spill_pass(&port, now, action.bytes);
+            if (!restores) {
+                end = next_port;
+                if (first == GPUMP_UNKNOWN && gpumpi_spill_jobs(spill)[job].warps_out) first = next_port;
+            }
+            arrivals[in++ % 64] = gpump_add_saturated(next_port, latency);
+        }
+        if (result == GPUMP_OK && action.kind == GPUMP_SPILL_DONE && gpumpi_spill_jobs(spill)[job].state == GPUMPI_SPILL_FREE) break;
+        if (!restores && reported < count) soonest = warps[order[reported]].drained_cycle;
+        if (out < in && arrivals[out % 64] < soonest) soonest = arrivals[out % 64];
+        own_cycle = gpump_spill_next_cycle(spill);
+        if (own_cycle < next_port) own_cycle = next_port;
+        if (own_cycle < soonest) soonest = own_cycle;
+        if (soonest <= now) soonest = now + 1u;
+        GPUMP_ASSERT(soonest != GPUMP_UNKNOWN);
+        if (soonest == GPUMP_UNKNOWN) break;
+        now = soonest;
+    }
+    times->end = end - start;
+    times->first_warp = first == GPUMP_UNKNOWN ? end - start : first - start;
+    times->bytes = spill->statistics.bytes;
+    times->segments = spill->statistics.segments;
+    times->drain_cycles = spill->statistics.drain_cycles;
+    times->spill_cycles = spill->statistics.spill_cycles;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_spill_save_time(const gpump_spill_config *config, uint64_t port_cycles, uint64_t port_bytes, uint64_t latency,
+                                             uint64_t start, const gpump_spill_warp *warps, uint32_t count, uint32_t shared_bytes,
+                                             uint32_t metadata_bytes, gpump_spill_times *times, gpump_diag *diag) {
+    return gpumpi_spill_time(config, port_cycles, port_bytes, latency, start, warps, count, shared_bytes, metadata_bytes, 0, times, diag);
+}
+
+GPUMP_API gpump_result gpump_spill_restore_time(const gpump_spill_config *config, uint64_t port_cycles, uint64_t port_bytes, uint64_t latency,
+                                                uint64_t start, const gpump_spill_warp *warps, uint32_t count, uint32_t shared_bytes,
+                                                uint32_t metadata_bytes, gpump_spill_times *times, gpump_diag *diag) {
+    return gpumpi_spill_time(config, port_cycles, port_bytes, latency, start, warps, count, shared_bytes, metadata_bytes, 1, times, diag);
+}
+
+GPUMP_API int gpump_spill_run_on(const gpump_spill_decision *decision, uint64_t *here_cycles, uint64_t *there_cycles) {
+    uint64_t here = gpump_muldiv_up(decision->here_bytes, decision->port_cycles, decision->port_bytes);
+    uint64_t there = gpump_muldiv_up(decision->there_bytes, decision->port_cycles, decision->port_bytes);
+    there = gpump_add_saturated(there, decision->distance == GPUMP_UNKNOWN ? GPUMP_UNKNOWN : gpump_muldiv_up(decision->distance, decision->cpi_q16, 65536));
+    if (here_cycles) *here_cycles = here;
+    if (there_cycles) *there_cycles = there;
+    here = gpump_add_saturated(here, gpump_muldiv_up(decision->here_bytes, decision->byte_weight_q16, 65536));
+    there = gpump_add_saturated(there, gpump_muldiv_up(decision->there_bytes, decision->byte_weight_q16, 65536));
+    return there < here;
+}
+
+/* ---- gpump_impl/sm/sm.c ---- */
 
 
 #include <string.h>
@@ -8941,4011 +12715,237 @@ GPUMP_API gpump_result gpump_sm_statistics_field(const gpump_sm_statistics *stat
     return GPUMP_OK;
 }
 
-/* ---- gpump_impl/preempt_points.c ---- */
-/* preempt_points: selective preemption */
+/* ---- gpump_impl/victim/cost.c ---- */
+/* cost: the code behind cost.h */
 
 
+#define GPUMPI_COST_CPI_MAX UINT32_MAX
+#define GPUMPI_COST_STEPS_MAX ((uint64_t)1 << 24)
 
-#ifndef GPUMP_NO_PROGRAM
-
-GPUMP_API gpump_result gpump_preempt_points_config_preset(gpump_preempt_points_config *config, const char *preset) {
-    if (!config || !preset) return GPUMP_ERROR_ARGUMENT;
-    if (strcmp(preset, "lin")) return GPUMP_ERROR_UNKNOWN_NAME;
-    memset(config, 0, sizeof *config);
-    config->struct_size = (uint32_t)sizeof *config;
-    config->interval = 100;
-    return GPUMP_OK;
+static uint64_t gpumpi_cost_cpi_of_long(uint64_t executed, uint64_t cycles) {
+    if (executed == 0) return GPUMP_UNKNOWN;
+    if (cycles < (uint64_t)1 << 47) return (cycles << 16) / executed + ((cycles << 16) % executed != 0);
+    return gpump_muldiv_up(cycles, 65536, executed);
+}
+/* Most blocks fit 32-bit division, which is several times faster. */
+GPUMP_INLINE uint64_t gpumpi_cost_cpi(uint64_t executed, uint64_t cycles) {
+    uint32_t a = (uint32_t)cycles << 16, b = (uint32_t)executed;
+    if (cycles >= 65536 || executed - 1 >= UINT32_MAX) return gpumpi_cost_cpi_of_long(executed, cycles);
+    return (uint64_t)(a / b) + (a % b != 0);
 }
 
-GPUMP_API uint32_t gpump_live_vector_count(uint64_t vector, uint32_t registers) {
-    uint32_t count = gpump_bits_count64(vector & (GPUMP_LIVE_VECTOR_REST - 1));
-    return vector & GPUMP_LIVE_VECTOR_REST && registers > GPUMP_LIVE_VECTOR_REGISTERS
-               ? count + registers - GPUMP_LIVE_VECTOR_REGISTERS
-               : count;
+GPUMP_API uint64_t gpump_cost_cpi_of(uint64_t executed, uint64_t cycles) { return gpumpi_cost_cpi(executed, cycles); }
+
+/* CPI in steps of 1/256 cycle, limited so that 64 squares and their products fit 64 bits. */
+static uint64_t gpumpi_cost_steps(uint64_t cpi) { return (cpi >> 8) < GPUMPI_COST_STEPS_MAX ? cpi >> 8 : GPUMPI_COST_STEPS_MAX; }
+
+GPUMP_API uint32_t gpump_cost_history_count(const gpump_cost_history *history) {
+    return history->finished < GPUMP_COST_WINDOW ? (uint32_t)history->finished : GPUMP_COST_WINDOW;
 }
 
-/* What is chosen before each instruction. */
-typedef struct gpumpi_preempt_plan {
-    const gpump_program *program;
-    uint32_t *live;   /* 32-bit registers live before each instruction */
-    uint8_t *pp;      /* 1: a pp goes before it; 2: it is a barrier and chosen */
-    uint32_t *loop;   /* for which loop */
-    uint32_t *number; /* of the barrier at this instruction, in the order of points */
-} gpumpi_preempt_plan;
-
-static int gpumpi_preempt_is_barrier(const gpump_program *program, uint32_t i) {
-    gpump_instruction in;
-    gpump_program_instruction(program, i, &in);
-    return in.operation == GPUMP_OP_BARRIER;
-}
-/* Something that must stay right behind the instruction before it. */
-static int gpumpi_preempt_is_glued(const gpump_program *program, uint32_t i) {
-    gpump_instruction in;
-    gpump_program_instruction(program, i, &in);
-    return in.operation == GPUMP_OP_BOUNDARY || in.operation == GPUMP_OP_GUARDED_CALL;
-}
-
-/* A better place than *best? Barriers beat everything, then fewer live registers, then the earlier place. */
-static void gpumpi_preempt_consider(const gpumpi_preempt_plan *plan, uint32_t i, uint32_t *best, int *best_is_barrier) {
-    int barrier = gpumpi_preempt_is_barrier(plan->program, i);
-    if (!barrier && (*best_is_barrier || gpumpi_preempt_is_glued(plan->program, i))) return;
-    if (*best != GPUMP_NONE && barrier == *best_is_barrier && plan->live[i] >= plan->live[*best]) return;
-    *best = i;
-    *best_is_barrier = barrier;
-}
-
-static void gpumpi_preempt_choose(gpumpi_preempt_plan *plan, uint32_t best, int barrier, uint32_t loop) {
-    if (best == GPUMP_NONE) return;
-    plan->pp[best] = barrier ? 2 : 1;
-    plan->loop[best] = loop;
-}
-
-/* One point for each innermost loop: its blocks are visited once, all loops together. */
-static int gpumpi_preempt_loops(gpumpi_preempt_plan *plan, gpumpi_arena *scratch) {
-    const gpump_program *program = plan->program;
-    uint32_t loops = gpump_program_loops(program), b, i, l, *best;
-    int *barrier;
-    if (!GPUMPI_ARENA_NEW(scratch, best, loops) || !GPUMPI_ARENA_NEW(scratch, barrier, loops)) return 0;
-    for (l = 0; l < loops; l++) best[l] = GPUMP_NONE;
-    for (b = 0; b < gpump_program_basic_blocks(program); b++) {
-        gpump_basic_block block, header;
-        gpump_loop loop;
-        int always = 1;
-        gpump_program_basic_block(program, b, &block);
-        if (block.loop == GPUMP_NONE) continue;
-        gpump_program_loop(program, block.loop, &loop);
-        if (!loop.innermost) continue;
-        gpump_program_basic_block(program, loop.header, &header);
-        for (i = 0; i < header.predecessor_count && b != loop.header; i++) /* does every way round pass b? */
-            if (gpump_program_in_loop(program, block.loop, header.predecessors[i]))
-                always &= gpump_program_dominates(program, b, header.predecessors[i]);
-        for (i = block.first; i < block.first + block.count; i++)
-            if (always || gpumpi_preempt_is_barrier(program, i))
-                gpumpi_preempt_consider(plan, i, &best[block.loop], &barrier[block.loop]);
+GPUMP_API void gpump_cost_history_record(gpump_cost_history *history, uint64_t instructions, uint64_t cycles) {
+    uint32_t at = (uint32_t)(history->finished % GPUMP_COST_WINDOW);
+    uint64_t cpi = gpump_cost_cpi_of(instructions, cycles), steps;
+    if (instructions == 0) return;
+    if (instructions > (uint64_t)1 << 56) instructions = (uint64_t)1 << 56; /* so that the sum cannot wrap */
+    if (cpi > GPUMPI_COST_CPI_MAX) cpi = GPUMPI_COST_CPI_MAX;
+    if (history->finished >= GPUMP_COST_WINDOW) {
+        steps = gpumpi_cost_steps(history->cpi[at]);
+        history->instructions_sum -= history->instructions[at];
+        history->cpi_sum -= history->cpi[at];
+        history->deviation_sum -= steps;
+        history->deviation_squares -= steps * steps;
     }
-    for (l = 0; l < loops; l++) gpumpi_preempt_choose(plan, best[l], barrier[l], l);
-    return 1;
+    steps = gpumpi_cost_steps(cpi);
+    history->instructions[at] = instructions;
+    history->cpi[at] = (uint32_t)cpi;
+    history->instructions_sum += instructions;
+    history->cpi_sum += cpi;
+    history->deviation_sum += steps;
+    history->deviation_squares += steps * steps;
+    history->finished++;
 }
 
-/* One point for each K instructions outside innermost loops. */
-static void gpumpi_preempt_rest(gpumpi_preempt_plan *plan, uint32_t interval) {
-    const gpump_program *program = plan->program;
-    uint32_t i, seen = 0, best = GPUMP_NONE;
-    int barrier = 0;
-    for (i = 0; i < gpump_program_instructions(program); i++) {
-        gpump_basic_block block;
-        gpump_program_basic_block(program, gpump_program_basic_block_of(program, i), &block);
-        if (!block.reachable) continue;
-        if (block.loop != GPUMP_NONE) {
-            gpump_loop loop;
-            gpump_program_loop(program, block.loop, &loop);
-            if (loop.innermost) continue;
-        }
-        gpumpi_preempt_consider(plan, i, &best, &barrier);
-        if (++seen < interval) continue;
-        gpumpi_preempt_choose(plan, best, barrier, GPUMP_NONE);
-        best = GPUMP_NONE;
-        seen = 0;
-        barrier = 0;
-    }
+/* Rounded up. The window is mostly full: no division then. */
+static uint64_t gpumpi_cost_mean(uint64_t sum, uint32_t n) {
+    return n == GPUMP_COST_WINDOW ? (sum + GPUMP_COST_WINDOW - 1) / GPUMP_COST_WINDOW : (sum + n - 1) / n;
 }
 
-/* A live set as the instruction word has it: registers in vector and count, predicates apart. */
-static void gpumpi_preempt_vector(const gpump_program *program, const uint64_t *set, uint64_t *vector, uint64_t *predicates,
-                                  uint32_t *count) {
-    uint32_t r, first = 0, registers = gpump_program_registers(program);
-    *vector = *predicates = 0;
-    *count = 0;
-    while (first < registers && gpump_program_width(program, first) == GPUMP_WIDTH_32) first++;
-    for (r = 0; r < registers; r++) {
-        if (!gpump_bits_get(set, r)) continue;
-        if (r >= first) {
-            *predicates |= UINT64_C(1) << (r - first);
+GPUMP_API uint64_t gpump_cost_history_instructions(const gpump_cost_history *history) {
+    return history->finished ? gpumpi_cost_mean(history->instructions_sum, gpump_cost_history_count(history)) : GPUMP_UNKNOWN;
+}
+
+GPUMP_API uint64_t gpump_cost_history_hash(const gpump_cost_history *history) {
+    uint32_t n = gpump_cost_history_count(history);
+    uint64_t hash = gpump_hash_u64(GPUMP_HASH_SEED, history->finished);
+    hash = gpump_hash_u64s(hash, history->instructions, n);
+    return gpump_hash_u32s(hash, history->cpi, n);
+}
+
+GPUMP_API uint64_t gpump_cost_history_bits(void) { return GPUMP_COST_WINDOW * (32 + 32) + 5 * 64; }
+
+/* Sums over the blocks of one kernel that are on one SM. */
+typedef struct gpumpi_cost_running {
+    uint64_t count, executed, cycles, deviation_sum, deviation_squares;
+} gpumpi_cost_running;
+
+/* Compares the sample variances of two sets of 2 to 64 steps by cross-multiplication: (n S2 - S1^2) / (n (n - 1)). */
+static int gpumpi_cost_compare_variance(uint64_t na, uint64_t a1, uint64_t a2, uint64_t nb, uint64_t b1, uint64_t b2) {
+    uint64_t a = na * a2 - a1 * a1, b = nb * b2 - b1 * b1;
+    if ((a | b) >> 52) return gpump_compare_products(a, nb * (nb - 1), b, na * (na - 1));
+    a *= nb * (nb - 1);
+    b *= na * (na - 1);
+    return a < b ? -1 : a > b;
+}
+
+static gpump_cost_cpi gpumpi_cost_source(const gpump_cost_history *history, const gpumpi_cost_running *running) {
+    uint32_t finished = history ? gpump_cost_history_count(history) : 0;
+    if (running->count < 2) return finished < 2 ? GPUMP_COST_CPI_SOURCES : GPUMP_COST_CPI_FINISHED;
+    if (finished < 2) return GPUMP_COST_CPI_RUNNING;
+    return gpumpi_cost_compare_variance(running->count, running->deviation_sum, running->deviation_squares, finished,
+                                        history->deviation_sum, history->deviation_squares) <= 0
+               ? GPUMP_COST_CPI_RUNNING
+               : GPUMP_COST_CPI_FINISHED;
+}
+
+/* Sums over those blocks of `which` that run `kernel`, and their CPIs. Returns these blocks. */
+static uint64_t gpumpi_cost_survey(const gpump_block_view *blocks, uint64_t which, uint32_t kernel, uint64_t *cpi, gpumpi_cost_running *running) {
+    uint64_t mine = which, idle = 0, executed = 0, cycles = 0, sum = 0, squares = 0, rest;
+    for (rest = which; rest; rest &= rest - 1) {
+        uint32_t i = gpump_bits_lowest64(rest);
+        uint64_t steps;
+        if (blocks[i].kernel != kernel) {
+            mine &= ~(rest & (0 - rest));
             continue;
         }
-        ++*count;
-        *vector |= UINT64_C(1) << (r < GPUMP_LIVE_VECTOR_REGISTERS ? r : GPUMP_LIVE_VECTOR_REGISTERS);
-    }
-}
-
-static int gpumpi_preempt_rewrite(void *user, uint32_t index, gpump_instruction *in, uint32_t *scratch) {
-    const gpumpi_preempt_plan *plan = (const gpumpi_preempt_plan *)user;
-    (void)scratch;
-    if (in->operation == GPUMP_OP_BARRIER) {
-        in->operation = GPUMP_OP_BARRIER_PP;
-        in->immediate = plan->number[index];
-    }
-    return 1;
-}
-
-/* Registers must be 32-bit ones first, then predicates. */
-static gpump_result gpumpi_preempt_check(const gpump_program *program, gpump_diag *diag) {
-    uint32_t r, first = 0, registers = gpump_program_registers(program), i;
-    while (first < registers && gpump_program_width(program, first) == GPUMP_WIDTH_32) first++;
-    for (r = first; r < registers; r++)
-        if (gpump_program_width(program, r) != GPUMP_WIDTH_PREDICATE || r - first >= 64)
-            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "registers", r, gpump_program_width(program, r), 0, 0);
-    for (i = 0; i < gpump_program_instructions(program); i++) {
-        gpump_instruction in;
-        gpump_program_instruction(program, i, &in);
-        if (in.operation == GPUMP_OP_PP || in.operation == GPUMP_OP_BARRIER_PP)
-            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "operation", i, in.operation, 0, GPUMP_OP_BARRIER);
-    }
-    return GPUMP_OK;
-}
-
-GPUMP_API gpump_result gpump_preempt_points_place(const gpump_program *program, const gpump_preempt_points_config *config,
-                                                  gpump_program **placed, gpump_preempt_point *points, uint32_t capacity,
-                                                  uint32_t *count, gpump_diag *diag) {
-    gpumpi_arena scratch;
-    gpumpi_preempt_plan plan;
-    gpumpi_insertion *insertions;
-    gpump_preempt_point *list;
-    gpump_liveness *liveness = NULL;
-    gpumpi_edit edit;
-    uint64_t *set;
-    uint32_t i, n, at, instructions = gpump_program_instructions(program);
-    gpumpi_liveness_search search = {NULL, NULL, 0};
-    gpump_result result;
-    if (!program || !config || !placed || !count || (!points && capacity))
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
-    if (!gpump_program_basic_blocks(program)) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 0, 1, 1);
-    if (config->struct_size != sizeof *config)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "struct_size", 0, config->struct_size, sizeof *config, sizeof *config);
-    if (!config->interval) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "interval", 0, 0, 1, UINT32_MAX);
-    result = gpumpi_preempt_check(program, diag);
-    if (result != GPUMP_OK) return result;
-    scratch = gpumpi_arena_make(gpumpi_program_allocator(program));
-    result = gpump_liveness_create(program, gpumpi_program_allocator(program), &liveness);
-    if (result != GPUMP_OK) goto end;
-    result = GPUMP_ERROR_MEMORY;
-    plan.program = program;
-    if (!GPUMPI_ARENA_NEW(&scratch, plan.live, instructions) || !GPUMPI_ARENA_NEW(&scratch, plan.pp, instructions) ||
-        !GPUMPI_ARENA_NEW(&scratch, plan.loop, instructions) || !GPUMPI_ARENA_NEW(&scratch, plan.number, instructions) ||
-        !GPUMPI_ARENA_NEW(&scratch, set, gpump_liveness_words(liveness)) ||
-        gpump_liveness_pressure(liveness, plan.live, NULL, NULL, NULL) != GPUMP_OK || !gpumpi_preempt_loops(&plan, &scratch))
-        goto end;
-    gpumpi_preempt_rest(&plan, config->interval);
-    for (i = n = at = 0; i < instructions; i++) {
-        at += plan.pp[i] == 1;
-        n += plan.pp[i] == 1 || gpumpi_preempt_is_barrier(program, i);
-    }
-    if (n > capacity) {
-        *count = n;
-        result = gpumpi_fail(diag, GPUMP_ERROR_CAPACITY, "points", 0, capacity, n, UINT32_MAX);
-        goto end;
-    }
-    if (!GPUMPI_ARENA_NEW(&scratch, list, n) || !GPUMPI_ARENA_NEW(&scratch, insertions, (size_t)at * 2)) goto end;
-    for (i = n = at = 0; i < instructions; i++) {
-        gpump_preempt_point *point = &list[n];
-        int barrier = gpumpi_preempt_is_barrier(program, i);
-        if (plan.pp[i] != 1 && !barrier) continue;
-        point->kind = barrier ? plan.pp[i] == 2 ? GPUMP_PREEMPT_BARRIER : GPUMP_PREEMPT_BARRIER_WAIT : GPUMP_PREEMPT_PP;
-        point->loop = plan.pp[i] ? plan.loop[i] : (uint32_t)GPUMP_NONE;
-        gpump_liveness_before(liveness, i, set);
-        gpumpi_preempt_vector(program, set, &point->vector, &point->predicates, &point->live_registers);
-        if (!barrier && !gpumpi_liveness_diverged(liveness, i, &search, &scratch, set)) goto end;
-        gpumpi_preempt_vector(program, set, &point->vector_diverged, &point->predicates_diverged, &point->live_diverged);
-        if (barrier)
-            plan.number[i] = n;
-        else {
-            insertions[at] = gpumpi_insertion_make(GPUMP_OP_PP, i);
-            insertions[at++].instruction.immediate = n;
-            insertions[at] = gpumpi_insertion_make(GPUMP_OP_PP_DIVERGED, i);
-            insertions[at++].instruction.immediate = n;
+        cpi[i] = gpumpi_cost_cpi(blocks[i].executed, blocks[i].cycles);
+        executed += blocks[i].executed;
+        cycles += blocks[i].cycles;
+        steps = cpi[i] >> 8;
+        if (steps >= GPUMPI_COST_STEPS_MAX) {
+            steps = cpi[i] == GPUMP_UNKNOWN ? 0 : GPUMPI_COST_STEPS_MAX;
+            idle += cpi[i] == GPUMP_UNKNOWN;
         }
-        n++;
-    }
-    memset(&edit, 0, sizeof edit);
-    edit.program = program;
-    edit.insertions = insertions;
-    edit.insertion_count = at;
-    edit.rewrite = gpumpi_preempt_rewrite;
-    edit.user = &plan;
-    result = gpumpi_program_edit(&edit, placed, diag);
-    if (result != GPUMP_OK) goto end;
-    for (i = 0; i < gpump_program_instructions(*placed); i++) {
-        gpump_instruction in;
-        gpump_program_instruction(*placed, i, &in);
-        if (in.operation == GPUMP_OP_PP || in.operation == GPUMP_OP_BARRIER_PP) list[in.immediate].instruction = i;
-    }
-    if (n) memcpy(points, list, n * sizeof *points);
-    *count = n;
-end:
-    if (result == GPUMP_ERROR_MEMORY) gpumpi_fail(diag, result, "program", 0, 0, 0, 0);
-    gpump_liveness_destroy(liveness);
-    gpumpi_arena_free(&scratch);
-    return result;
-}
-#endif
-
-/* ---- gpump_impl/clobbers.c ---- */
-/* clobbers: reads that re-execution would repeat with another value */
-
-
-
-#ifndef GPUMP_NO_PROGRAM
-
-GPUMP_API int gpumpi_memory_writes(const gpump_instruction *in) {
-    return in->operation == GPUMP_OP_SPILL_STORE || (in->operation != GPUMP_OP_CHECK && in->access & GPUMP_ACCESS_WRITE);
-}
-GPUMP_API int gpumpi_memory_reads(const gpump_instruction *in) {
-    return in->operation == GPUMP_OP_SPILL_LOAD || (in->operation != GPUMP_OP_CHECK && in->access & GPUMP_ACCESS_READ);
-}
-GPUMP_API int gpumpi_memory_ends_region(const gpumpi_memory *memory, uint32_t i, const gpump_instruction *in) {
-    return in->flags & (GPUMP_FLAG_ATOMIC | GPUMP_FLAG_VOLATILE) && memory->start[i + 1];
-}
-static uint32_t gpumpi_memory_spill_bytes(const gpump_program *program, const gpump_instruction *in) {
-    uint32_t operand = in->def_count ? in->defs[0] : in->uses[0];
-    return operand & GPUMP_OPERAND_PAIR || gpump_program_width(program, operand & GPUMP_OPERAND_INDEX) == GPUMP_WIDTH_64 ? 8
-                                                                                                                         : 4;
-}
-/* May b overwrite what a has read? The spill area is a place of its own that no other access reaches. */
-static int gpumpi_memory_may_alias(const gpumpi_memory *memory, uint32_t a, uint32_t b) {
-    gpump_instruction x, y;
-    int spill_x, spill_y;
-    gpump_program_instruction(memory->program, a, &x);
-    gpump_program_instruction(memory->program, b, &y);
-    spill_x = x.operation == GPUMP_OP_SPILL_LOAD || x.operation == GPUMP_OP_SPILL_STORE;
-    spill_y = y.operation == GPUMP_OP_SPILL_LOAD || y.operation == GPUMP_OP_SPILL_STORE;
-    if (spill_x != spill_y) return 0;
-    if (!spill_x)
-        return gpump_program_may_alias(memory->program, a, b, memory->unit) &&
-               (!memory->may_clobber || memory->may_clobber(memory->user, memory->origin[a], memory->origin[b]));
-    return x.immediate < y.immediate + (int64_t)gpumpi_memory_spill_bytes(memory->program, &y) &&
-           y.immediate < x.immediate + (int64_t)gpumpi_memory_spill_bytes(memory->program, &x);
-}
-
-GPUMP_API void gpumpi_boundary_starts(const gpump_program *program, uint32_t level, uint8_t *start) {
-    uint32_t i;
-    for (i = 0; i < gpump_program_instructions(program); i++) {
-        gpump_instruction in;
-        gpump_program_instruction(program, i, &in);
-        start[i] = in.operation == GPUMP_OP_BOUNDARY && in.immediate <= (int64_t)level;
-    }
-}
-
-/* ---- the order in which a warp's instructions can follow each other ---- */
-
-typedef struct gpumpi_memory_edges {
-    uint32_t *from, *to;
-} gpumpi_memory_edges;
-static int gpumpi_memory_edge(const gpump_allocator *allocator, gpumpi_memory_edges *edges, uint32_t from, uint32_t to) {
-    if (!GPUMPI_ARRAY_RESERVE(allocator, edges->from, 1) || !GPUMPI_ARRAY_RESERVE(allocator, edges->to, 1)) return 0;
-    stbds_arrput(edges->from, from);
-    stbds_arrput(edges->to, to);
-    return 1;
-}
-
-/* Lanes that took `side` at a divergent branch run until they meet the others at `meet` or end; then the other side starts. */
-static int gpumpi_memory_side(gpumpi_memory *memory, uint32_t side, uint32_t meet, uint32_t other, uint32_t mark,
-                              const gpump_allocator *allocator, gpumpi_memory_edges *edges) {
-    uint32_t top = 0, i;
-    memory->seen[memory->stack[top++] = side] = mark;
-    while (top) {
-        uint32_t b = memory->stack[--top];
-        gpump_basic_block block;
-        gpump_instruction last;
-        int ends;
-        gpump_program_basic_block(memory->program, b, &block);
-        gpump_program_instruction(memory->program, block.first + block.count - 1, &last);
-        ends = last.operation == GPUMP_OP_EXIT;
-        for (i = 0; i < block.successor_count; i++) {
-            uint32_t to = block.successors[i];
-            if (to == meet) ends = 1;
-            else if (memory->seen[to] != mark) memory->seen[memory->stack[top++] = to] = mark;
-        }
-        if (ends && !gpumpi_memory_edge(allocator, edges, b, other)) return 0;
-    }
-    return 1;
-}
-
-static int gpumpi_memory_build_graph(gpumpi_arena *arena, gpumpi_memory *memory) {
-    const gpump_program *program = memory->program;
-    uint32_t blocks = memory->blocks, b, i, mark = 0;
-    gpumpi_memory_edges edges = {NULL, NULL};
-    int ok = 1;
-    for (b = 0; b < blocks && ok; b++) {
-        gpump_basic_block block;
-        gpump_program_basic_block(program, b, &block);
-        for (i = 0; i < block.successor_count && ok; i++)
-            ok = gpumpi_memory_edge(&arena->allocator, &edges, b, block.successors[i]);
-        if (!ok || memory->unit == GPUMP_UNIT_THREAD || !gpumpi_program_diverges(program, b) ||
-            block.successors[0] == block.post_dominator || block.successors[1] == block.post_dominator)
-            continue;
-        for (i = 0; i < 2 && ok; i++)
-            ok = gpumpi_memory_side(memory, block.successors[i], block.post_dominator, block.successors[!i], ++mark,
-                                    &arena->allocator, &edges);
-    }
-    ok = ok && gpumpi_graph_build(arena, &memory->graph, blocks, edges.from, edges.to, stbds_arrlenu(edges.from));
-    GPUMPI_ARRAY_FREE(&arena->allocator, edges.from);
-    GPUMPI_ARRAY_FREE(&arena->allocator, edges.to);
-    memset(memory->seen, 0, blocks * sizeof *memory->seen);
-    return ok;
-}
-
-/* ---- exactly known places ---- */
-
-typedef struct gpumpi_memory_place {
-    uint32_t spill, object, address, value, bytes, slot;
-    int64_t offset;
-} gpumpi_memory_place;
-static int gpumpi_memory_place_of(const gpump_program *program, const gpump_instruction *in, gpumpi_memory_place *place) {
-    memset(place, 0, sizeof *place);
-    place->slot = GPUMP_NONE;
-    if (in->operation == GPUMP_OP_SPILL_LOAD || in->operation == GPUMP_OP_SPILL_STORE) {
-        place->spill = 1;
-        place->offset = in->immediate;
-        place->bytes = gpumpi_memory_spill_bytes(program, in);
-        return 1;
-    }
-    if (!in->access || in->object == GPUMP_NONE || in->address == GPUMP_ADDRESS_ANYWHERE || in->operation == GPUMP_OP_CHECK)
-        return 0;
-    place->object = in->object;
-    place->address = in->address;
-    place->value = in->address == GPUMP_ADDRESS_VALUE ? in->value : 0;
-    place->offset = in->offset;
-    place->bytes = in->bytes;
-    return 1;
-}
-static int gpumpi_memory_compare_places(const void *a, const void *b) {
-    const gpumpi_memory_place *x = (const gpumpi_memory_place *)a, *y = (const gpumpi_memory_place *)b;
-    if (x->spill != y->spill) return x->spill < y->spill ? -1 : 1;
-    if (x->object != y->object) return x->object < y->object ? -1 : 1;
-    if (x->address != y->address) return x->address < y->address ? -1 : 1;
-    if (x->value != y->value) return x->value < y->value ? -1 : 1;
-    if (x->bytes != y->bytes) return x->bytes < y->bytes ? -1 : 1;
-    return x->offset < y->offset ? -1 : x->offset > y->offset;
-}
-
-/* Numbers the places that some unguarded store writes exactly and some read reads exactly. */
-static int gpumpi_memory_number_places(gpumpi_arena *arena, gpumpi_memory *memory) {
-    const gpump_program *program = memory->program;
-    uint32_t count = gpump_program_instructions(program), i, n = 0, k;
-    gpumpi_arena scratch = gpumpi_arena_make(&arena->allocator);
-    gpumpi_memory_place *places, place;
-    if (!GPUMPI_ARENA_NEW(arena, memory->slot, count) || !GPUMPI_ARENA_NEW(&scratch, places, count)) {
-        gpumpi_arena_free(&scratch);
-        return 0;
-    }
-    for (i = 0; i < count; i++) {
-        gpump_instruction in;
-        memory->slot[i] = GPUMP_NONE;
-        gpump_program_instruction(program, i, &in);
-        if (gpumpi_memory_writes(&in) && in.guard == GPUMP_NONE && gpumpi_memory_place_of(program, &in, &place))
-            places[n++] = place;
-    }
-    qsort(places, n, sizeof *places, gpumpi_memory_compare_places);
-    for (i = k = 0; i < n; i++)
-        if (!k || gpumpi_memory_compare_places(&places[i], &places[k - 1])) places[k++] = places[i];
-    memory->slots = k;
-    for (i = 0; i < k; i++) places[i].slot = i;
-    for (i = 0; i < count && k; i++) {
-        gpump_instruction in;
-        const gpumpi_memory_place *found;
-        gpump_program_instruction(program, i, &in);
-        if ((!gpumpi_memory_writes(&in) && !gpumpi_memory_reads(&in)) || !gpumpi_memory_place_of(program, &in, &place))
-            continue;
-        found = (const gpumpi_memory_place *)bsearch(&place, places, k, sizeof *places, gpumpi_memory_compare_places);
-        if (found) memory->slot[i] = found->slot;
-    }
-    gpumpi_arena_free(&scratch);
-    return 1;
-}
-
-static int gpumpi_memory_compare_classes(const void *a, const void *b) {
-    const uint32_t *x = (const uint32_t *)a, *y = (const uint32_t *)b;
-    return *x < *y ? -1 : *x > *y;
-}
-
-/* Finds kind[]: most writes go to objects that nothing reads, and need no search for reads. */
-static int gpumpi_memory_find_kinds(gpumpi_arena *arena, gpumpi_memory *memory) {
-    const gpump_program *program = memory->program;
-    uint32_t count = gpump_program_instructions(program), objects = gpump_program_objects(program), i, classes = 0, *class_read;
-    uint8_t *is_read, anywhere = 0, spills = 0;
-    gpumpi_arena scratch = gpumpi_arena_make(&arena->allocator);
-    gpump_instruction in;
-    if (!GPUMPI_ARENA_NEW(arena, memory->kind, count) || !GPUMPI_ARENA_NEW(&scratch, is_read, objects) ||
-        !GPUMPI_ARENA_NEW(&scratch, class_read, objects)) {
-        gpumpi_arena_free(&scratch);
-        return 0;
-    }
-    for (i = 0; i < count; i++) {
-        gpump_program_instruction(program, i, &in);
-        if (!gpumpi_memory_reads(&in)) continue;
-        memory->kind[i] = GPUMPI_MEMORY_READS;
-        if (in.operation == GPUMP_OP_SPILL_LOAD) spills = 1;
-        else if (in.object == GPUMP_NONE) anywhere = 1;
-        else is_read[in.object] = 1;
-    }
-    for (i = 0; i < objects; i++)
-        if (is_read[i]) class_read[classes++] = gpump_program_object(program, i).alias_class;
-    qsort(class_read, classes, sizeof *class_read, gpumpi_memory_compare_classes);
-    for (i = 0; i < count; i++) {
-        int meets = anywhere;
-        gpump_program_instruction(program, i, &in);
-        if (!gpumpi_memory_writes(&in)) continue;
-        if (in.operation == GPUMP_OP_SPILL_STORE) meets = spills;
-        else if (in.object == GPUMP_NONE) meets = anywhere || classes;
-        else {
-            uint32_t alias_class = gpump_program_object(program, in.object).alias_class;
-            meets |= is_read[in.object] ||
-                     (alias_class != GPUMP_NONE &&
-                      bsearch(&alias_class, class_read, classes, sizeof *class_read, gpumpi_memory_compare_classes) != NULL);
-        }
-        if (meets) memory->kind[i] |= GPUMPI_MEMORY_MEETS_READ;
-    }
-    gpumpi_arena_free(&scratch);
-    return 1;
-}
-
-GPUMP_API int gpumpi_memory_make(gpumpi_arena *arena, const gpump_program *program, uint32_t unit, gpumpi_memory *memory) {
-    uint32_t count = gpump_program_instructions(program), blocks = gpump_program_basic_blocks(program), i, k, reached,
-             *preorder, *number, *parent;
-    gpumpi_graph flow;
-    gpumpi_arena scratch = gpumpi_arena_make(&arena->allocator);
-    uint32_t *from, *to, edges = 0;
-    int ok = 0;
-    memset(memory, 0, sizeof *memory);
-    memory->program = program;
-    memory->unit = unit;
-    memory->blocks = blocks;
-    if (!GPUMPI_ARENA_NEW(arena, memory->start, (size_t)count + 1) || !GPUMPI_ARENA_NEW(arena, memory->is_protected, count) ||
-        !GPUMPI_ARENA_NEW(arena, memory->stack, (size_t)blocks + 1) || !GPUMPI_ARENA_NEW(arena, memory->seen, blocks) ||
-        !GPUMPI_ARENA_NEW(arena, memory->order, blocks) || !GPUMPI_ARENA_NEW(&scratch, preorder, blocks) ||
-        !GPUMPI_ARENA_NEW(&scratch, number, blocks) || !GPUMPI_ARENA_NEW(&scratch, parent, blocks) ||
-        !GPUMPI_ARENA_NEW(&scratch, from, (size_t)blocks * 2) || !GPUMPI_ARENA_NEW(&scratch, to, (size_t)blocks * 2))
-        goto end;
-    for (i = 0; i < blocks; i++) {
-        gpump_basic_block block;
-        gpump_program_basic_block(program, i, &block);
-        for (k = 0; k < block.successor_count; k++) {
-            from[edges] = i;
-            to[edges++] = block.successors[k];
-        }
-    }
-    if (!gpumpi_graph_build(&scratch, &flow, blocks, from, to, edges)) goto end;
-    reached = gpumpi_graph_search(&scratch, &flow, 0, preorder, memory->order, number, parent);
-    if (reached == GPUMP_NONE) goto end;
-    for (i = 0; i < reached / 2; i++) {
-        k = memory->order[i];
-        memory->order[i] = memory->order[reached - 1 - i];
-        memory->order[reached - 1 - i] = k;
-    }
-    ok = gpumpi_memory_build_graph(arena, memory) && gpumpi_memory_number_places(arena, memory) &&
-         gpumpi_memory_find_kinds(arena, memory);
-    memory->blocks = reached; /* as many as order[] has */
-end:
-    gpumpi_arena_free(&scratch);
-    return ok;
-}
-
-GPUMP_API int gpumpi_memory_protect(gpumpi_arena *arena, gpumpi_memory *memory) {
-    const gpump_program *program = memory->program;
-    uint32_t words = gpump_bits_words(memory->slots), blocks = gpump_program_basic_blocks(program), k, n, i, w;
-    gpumpi_arena scratch = gpumpi_arena_make(&arena->allocator);
-    uint64_t *out, *set; /* out: what is surely written at the end of each block; all ones until it was visited */
-    int changed = 1, last = 0;
-    memset(memory->is_protected, 0, gpump_program_instructions(program));
-    if (!memory->slots) return 1;
-    if (!GPUMPI_ARENA_NEW(&scratch, out, (size_t)blocks * words) || !GPUMPI_ARENA_NEW(&scratch, set, words)) {
-        gpumpi_arena_free(&scratch);
-        return 0;
-    }
-    memset(out, 0xff, (size_t)blocks * words * sizeof *out);
-    while (changed || !last) {
-        last = !changed; /* one more round with the final sets marks the reads */
-        changed = 0;
-        for (n = 0; n < memory->blocks; n++) {
-            uint32_t b = memory->order[n];
-            gpump_basic_block block;
-            gpump_program_basic_block(program, b, &block);
-            memset(set, b ? 0xff : 0, words * sizeof *set);
-            for (k = 0; k < block.predecessor_count && b; k++)
-                for (w = 0; w < words; w++) set[w] &= out[(size_t)block.predecessors[k] * words + w];
-            for (i = block.first; i < block.first + block.count; i++) {
-                gpump_instruction in;
-                if (memory->start[i]) memset(set, 0, words * sizeof *set);
-                if (memory->slot[i] == GPUMP_NONE) continue;
-                gpump_program_instruction(program, i, &in);
-                if (last && gpumpi_memory_reads(&in)) memory->is_protected[i] = (uint8_t)gpump_bits_get(set, memory->slot[i]);
-                if (gpumpi_memory_writes(&in) && in.guard == GPUMP_NONE) gpump_bits_set(set, memory->slot[i]);
-            }
-            if (memcmp(out + (size_t)b * words, set, words * sizeof *set)) {
-                memcpy(out + (size_t)b * words, set, words * sizeof *set);
-                changed = 1;
-            }
-        }
-    }
-    gpumpi_arena_free(&scratch);
-    return 1;
-}
-
-/* Walks up in block b from position `at`. 1: the way on leads to the predecessors; 0: it ended at a region's start or at a
- * read; -1: out of memory. */
-static int gpumpi_memory_scan(gpumpi_memory *memory, uint32_t b, uint32_t at, uint32_t write,
-                              const gpump_allocator *allocator, uint32_t **reads) {
-    gpump_basic_block block;
-    gpump_program_basic_block(memory->program, b, &block);
-    for (;;) {
-        if (at < block.first + block.count && memory->start[at]) return 0;
-        if (at-- == block.first) return 1;
-        if (memory->kind[at] & GPUMPI_MEMORY_READS && !memory->is_protected[at] && gpumpi_memory_may_alias(memory, at, write))
-            return GPUMPI_ARRAY_PUSH(allocator, *reads, at) ? 0 : -1;
-    }
-}
-
-GPUMP_API int gpumpi_memory_walk(gpumpi_memory *memory, uint32_t write, uint32_t mark, const gpump_allocator *allocator,
-                                 uint32_t **reads) {
-    uint32_t top = 0, b = gpump_program_basic_block_of(memory->program, write), at = write, e;
-    gpump_instruction in;
-    int own; /* a place of the thread's own: what other lanes do in between does not matter */
-    if (!(memory->kind[write] & GPUMPI_MEMORY_MEETS_READ)) return 1;
-    gpump_program_instruction(memory->program, write, &in);
-    own = in.operation == GPUMP_OP_SPILL_STORE || in.space == GPUMP_SPACE_LOCAL;
-    for (;;) {
-        gpump_basic_block block;
-        const uint32_t *from;
-        uint32_t count;
-        int open = gpumpi_memory_scan(memory, b, at, write, allocator, reads);
-        if (open < 0) return 0;
-        gpump_program_basic_block(memory->program, b, &block);
-        from = own ? block.predecessors : memory->graph.pred + memory->graph.pred_start[b];
-        count = own ? block.predecessor_count : memory->graph.pred_start[b + 1] - memory->graph.pred_start[b];
-        for (e = 0; open && e < count; e++)
-            if (memory->seen[from[e]] != mark) memory->seen[memory->stack[top++] = from[e]] = mark;
-        if (!top) return 1;
-        b = memory->stack[--top];
-        gpump_program_basic_block(memory->program, b, &block);
-        at = block.first + block.count;
-    }
-}
-
-/* ---- registers ---- */
-
-/* What the walk through one region knows at the start of each block: live-ins not yet written on some path, and those read
- * so. */
-typedef struct gpumpi_clobbers_region {
-    const gpump_program *program;
-    const uint8_t *start;
-    uint32_t count, words;      /* live-ins, words of a set of them */
-    uint32_t *local;            /* register -> its number among them, GPUMP_NONE */
-    uint32_t *where, *visited;  /* block -> its place in pool (where visited says this region) */
-    uint64_t *pool, *now;       /* sets: unwritten, read; two per block */
-    uint8_t *reported;
-} gpumpi_clobbers_region;
-
-/* Runs block b from instruction `at`. 1: it goes on to the successors with region->now; 0: it ends; -1: out of memory. */
-static int gpumpi_clobbers_run(gpumpi_clobbers_region *region, uint32_t b, uint32_t at, uint32_t start,
-                               const gpump_allocator *allocator, gpumpi_register_clobber **list) {
-    uint64_t *unwritten = region->now, *read = region->now + region->words;
-    gpump_basic_block block;
-    uint32_t i, k, w;
-    gpump_program_basic_block(region->program, b, &block);
-    for (i = at; i < block.first + block.count; i++) {
-        gpump_instruction in;
-        if (region->start[i] && i != at) return 0;
-        gpump_program_instruction(region->program, i, &in);
-        for (k = 0; k <= in.use_count; k++) {
-            uint32_t operand = k < in.use_count ? in.uses[k] : in.guard;
-            if (operand == GPUMP_NONE) continue;
-            GPUMPI_OPERAND_REGISTERS(operand, reg, {
-                uint32_t n = region->local[reg];
-                if (n != GPUMP_NONE && gpump_bits_get(unwritten, n)) gpump_bits_set(read, n);
-            });
-        }
-        for (k = 0; k < in.def_count; k++) {
-            int ok = 1;
-            GPUMPI_OPERAND_REGISTERS(in.defs[k], reg, {
-                uint32_t n = region->local[reg];
-                if (n != GPUMP_NONE) {
-                    if (gpump_bits_get(read, n) && !region->reported[n]) {
-                        gpumpi_register_clobber found;
-                        found.start = start;
-                        found.reg = reg;
-                        found.write = i;
-                        region->reported[n] = 1;
-                        ok = ok && GPUMPI_ARRAY_PUSH(allocator, *list, found);
-                    }
-                    if (gpumpi_kills(&in)) gpump_bits_clear(unwritten, n);
-                }
-            });
-            if (!ok) return -1;
-        }
-    }
-    for (w = 0; w < 2 * region->words; w++)
-        if (region->now[w]) return 1;
-    return 0;
-}
-
-/* Follows one region from its start to the next boundaries, until nothing new is learnt. */
-static int gpumpi_clobbers_follow(gpumpi_clobbers_region *region, uint32_t start, uint32_t *stack, uint32_t *queued,
-                                  uint32_t mark, const gpump_allocator *allocator, gpumpi_register_clobber **list) {
-    uint32_t b = gpump_program_basic_block_of(region->program, start), at = start, top = 0, k, w, sets = 2 * region->words;
-    for (;;) {
-        gpump_basic_block block;
-        int goes_on = gpumpi_clobbers_run(region, b, at, start, allocator, list);
-        if (goes_on < 0) return 0;
-        gpump_program_basic_block(region->program, b, &block);
-        for (k = 0; k < block.successor_count && goes_on; k++) {
-            uint32_t to = block.successors[k];
-            int fresh = 0;
-            gpump_basic_block next;
-            gpump_program_basic_block(region->program, to, &next);
-            if (region->start[next.first]) continue;
-            if (region->visited[to] != mark) {
-                region->visited[to] = mark;
-                region->where[to] = (uint32_t)(stbds_arrlenu(region->pool) / sets);
-                if (!GPUMPI_ARRAY_RESERVE(allocator, region->pool, sets)) return 0;
-                for (w = 0; w < sets; w++) stbds_arrput(region->pool, 0);
-                fresh = 1;
-            }
-            for (w = 0; w < sets; w++) {
-                uint64_t *old = &region->pool[(size_t)region->where[to] * sets + w];
-                fresh |= (region->now[w] & ~*old) != 0;
-                *old |= region->now[w];
-            }
-            if (fresh && queued[to] != mark) queued[stack[top++] = to] = mark;
-        }
-        if (!top) return 1;
-        b = stack[--top];
-        queued[b] = 0;
-        gpump_program_basic_block(region->program, b, &block);
-        at = block.first;
-        memcpy(region->now, region->pool + (size_t)region->where[b] * sets, sets * sizeof *region->now);
-    }
-}
-
-GPUMP_API int gpumpi_register_clobbers(gpumpi_arena *arena, const gpump_program *program, const gpump_liveness *liveness,
-                                       const uint8_t *start, const gpump_allocator *allocator,
-                                       gpumpi_register_clobber **list) {
-    uint32_t registers = gpump_program_registers(program), blocks = gpump_program_basic_blocks(program), i, w, mark = 0,
-             *stack, *queued, *live, *stamp;
-    gpumpi_arena scratch = gpumpi_arena_make(&arena->allocator);
-    gpumpi_clobbers_region region;
-    int ok = 0;
-    memset(&region, 0, sizeof region);
-    region.program = program;
-    region.start = start;
-    if (!GPUMPI_ARENA_NEW(&scratch, region.local, registers) || !GPUMPI_ARENA_NEW(&scratch, region.where, blocks) ||
-        !GPUMPI_ARENA_NEW(&scratch, region.visited, blocks) ||
-        !GPUMPI_ARENA_NEW(&scratch, region.now, 2 * ((size_t)gpump_bits_words(registers) + 1)) ||
-        !GPUMPI_ARENA_NEW(&scratch, region.reported, registers) || !GPUMPI_ARENA_NEW(&scratch, stack, blocks) ||
-        !GPUMPI_ARENA_NEW(&scratch, queued, blocks) || !GPUMPI_ARENA_NEW(&scratch, live, registers) ||
-        !GPUMPI_ARENA_NEW(&scratch, stamp, registers))
-        goto end;
-    for (i = 0; i < registers; i++) region.local[i] = GPUMP_NONE;
-    for (i = 0; i < gpump_program_instructions(program); i++) {
-        if (!start[i]) continue;
-        region.count = gpumpi_liveness_list(liveness, i, 0, stamp, 2 * (i + 1), live);
-        if (!region.count) continue;
-        for (w = 0; w < region.count; w++) region.local[live[w]] = w;
-        region.words = gpump_bits_words(region.count);
-        memset(region.now, 0, 2 * region.words * sizeof *region.now);
-        for (w = 0; w < region.count; w++) {
-            gpump_bits_set(region.now, w);
-            region.reported[w] = 0;
-        }
-        if (region.pool) stbds_header(region.pool)->length = 0;
-        ok = gpumpi_clobbers_follow(&region, i, stack, queued, ++mark, allocator, list);
-        for (w = 0; w < region.count; w++) region.local[live[w]] = GPUMP_NONE;
-        if (!ok) goto end;
-    }
-    ok = 1;
-end:
-    GPUMPI_ARRAY_FREE(allocator, region.pool);
-    gpumpi_arena_free(&scratch);
-    return ok;
-}
-
-/* ---- the public questions ---- */
-
-GPUMP_API gpump_result gpump_clobbers_find(const gpump_program *program, uint32_t unit, uint32_t level, gpump_clobber *out,
-                                           uint32_t capacity, uint32_t *count) {
-    gpumpi_arena scratch;
-    const gpump_allocator *allocator;
-    gpumpi_memory memory;
-    gpump_liveness *liveness = NULL;
-    gpumpi_register_clobber *registers = NULL;
-    uint32_t *reads = NULL, i, k, found = 0;
-    gpump_result result = GPUMP_ERROR_MEMORY;
-    if (!program || !count || (!out && capacity) || unit > GPUMP_UNIT_WARP || level > GPUMP_BOUNDARY_SHORT)
-        return GPUMP_ERROR_ARGUMENT;
-    if (!gpump_program_basic_blocks(program)) return GPUMP_ERROR_STATE;
-    allocator = gpumpi_program_allocator(program);
-    scratch = gpumpi_arena_make(allocator);
-    if (!gpumpi_memory_make(&scratch, program, unit, &memory)) goto end;
-    gpumpi_boundary_starts(program, level, memory.start);
-    if (!gpumpi_memory_protect(&scratch, &memory)) goto end;
-    for (i = 0; i < gpump_program_instructions(program); i++) {
-        gpump_instruction in;
-        gpump_program_instruction(program, i, &in);
-        if (!gpumpi_memory_writes(&in) || gpumpi_memory_ends_region(&memory, i, &in)) continue;
-        if (reads) stbds_header(reads)->length = 0;
-        if (!gpumpi_memory_walk(&memory, i, i + 1, allocator, &reads)) goto end;
-        for (k = 0; k < stbds_arrlenu(reads); k++, found++)
-            if (found < capacity) {
-                out[found].start = out[found].reg = GPUMP_NONE;
-                out[found].read = reads[k];
-                out[found].write = i;
-            }
-    }
-    result = gpump_liveness_create(program, allocator, &liveness);
-    if (result != GPUMP_OK) goto end;
-    result = GPUMP_ERROR_MEMORY;
-    if (!gpumpi_register_clobbers(&scratch, program, liveness, memory.start, allocator, &registers)) goto end;
-    for (k = 0; k < stbds_arrlenu(registers); k++, found++)
-        if (found < capacity) {
-            out[found].start = registers[k].start;
-            out[found].read = GPUMP_NONE;
-            out[found].write = registers[k].write;
-            out[found].reg = registers[k].reg;
-        }
-    *count = found;
-    result = found <= capacity ? GPUMP_OK : GPUMP_ERROR_CAPACITY;
-end:
-    GPUMPI_ARRAY_FREE(allocator, reads);
-    GPUMPI_ARRAY_FREE(allocator, registers);
-    gpump_liveness_destroy(liveness);
-    gpumpi_arena_free(&scratch);
-    return result;
-}
-
-/* A read and the place it reads, as gpump_program_may_alias looks at it. */
-typedef struct gpumpi_clobbers_read {
-    uint32_t instruction, space, object, address, value, bytes, thread_stride;
-    int64_t offset;
-} gpumpi_clobbers_read;
-static int gpumpi_clobbers_compare_places(const gpumpi_clobbers_read *x, const gpumpi_clobbers_read *y) {
-    if (x->space != y->space) return x->space < y->space ? -1 : 1;
-    if (x->object != y->object) return x->object < y->object ? -1 : 1;
-    if (x->address != y->address) return x->address < y->address ? -1 : 1;
-    if (x->value != y->value) return x->value < y->value ? -1 : 1;
-    if (x->bytes != y->bytes) return x->bytes < y->bytes ? -1 : 1;
-    if (x->thread_stride != y->thread_stride) return x->thread_stride < y->thread_stride ? -1 : 1;
-    return x->offset < y->offset ? -1 : x->offset > y->offset;
-}
-static int gpumpi_clobbers_compare_reads(const void *a, const void *b) {
-    const gpumpi_clobbers_read *x = (const gpumpi_clobbers_read *)a, *y = (const gpumpi_clobbers_read *)b;
-    int order = gpumpi_clobbers_compare_places(x, y);
-    return order ? order : x->instruction < y->instruction ? -1 : x->instruction > y->instruction;
-}
-
-static uint32_t gpumpi_clobbers_root(uint32_t *set, uint32_t x) {
-    while (set[x] != x) x = set[x] = set[set[x]];
-    return x;
-}
-
-/* Other warps run at other places of the program, held together only by barriers. Parts of the program connected without
- * crossing a barrier may run at the same time; beyond that, a read comes before a write only where the flow of control leads
- * from its part to the write's. Parts are kept by their halves of blocks: node i stands before instruction i, a barrier cuts
- * i from i + 1. */
-GPUMP_API gpump_result gpump_clobbers_block(const gpump_program *program, uint8_t *clobbers, uint32_t *count) {
-    gpumpi_arena scratch;
-    const gpump_allocator *allocator;
-    gpumpi_memory memory;
-    gpumpi_graph parts;
-    gpumpi_clobbers_read read, *reads = NULL;
-    uint32_t instructions, i, k, b, found = 0, top, *set, *from, *to, edges = 0, *stack, *seen, *writes, write_count = 0;
-    gpump_result result = GPUMP_ERROR_MEMORY;
-    if (!program || !clobbers) return GPUMP_ERROR_ARGUMENT;
-    if (!gpump_program_basic_blocks(program)) return GPUMP_ERROR_STATE;
-    allocator = gpumpi_program_allocator(program);
-    scratch = gpumpi_arena_make(allocator);
-    instructions = gpump_program_instructions(program);
-    if (!gpumpi_memory_make(&scratch, program, GPUMP_UNIT_BLOCK, &memory) || !gpumpi_memory_protect(&scratch, &memory) ||
-        !GPUMPI_ARENA_NEW(&scratch, set, instructions) || !GPUMPI_ARENA_NEW(&scratch, from, instructions) ||
-        !GPUMPI_ARENA_NEW(&scratch, to, instructions) || !GPUMPI_ARENA_NEW(&scratch, stack, instructions) ||
-        !GPUMPI_ARENA_NEW(&scratch, writes, instructions) ||
-        !GPUMPI_ARENA_NEW(&scratch, seen, instructions))
-        goto end;
-    for (i = 0; i < instructions; i++) set[i] = i;
-    for (b = 0; b < gpump_program_basic_blocks(program); b++) {
-        gpump_basic_block block;
-        gpump_program_basic_block(program, b, &block);
-        for (i = block.first; i < block.first + block.count; i++) {
-            gpump_instruction in;
-            int last = i + 1 == block.first + block.count;
-            gpump_program_instruction(program, i, &in);
-            for (k = 0; k < (last ? block.successor_count : 1u); k++) {
-                gpump_basic_block next;
-                uint32_t target = i + 1;
-                if (last) {
-                    gpump_program_basic_block(program, block.successors[k], &next);
-                    target = next.first;
-                }
-                if (in.operation == GPUMP_OP_BARRIER || in.operation == GPUMP_OP_BARRIER_PP) {
-                    from[edges] = i;
-                    to[edges++] = target;
-                } else
-                    set[gpumpi_clobbers_root(set, i)] = gpumpi_clobbers_root(set, target);
-            }
-        }
-    }
-    for (k = 0; k < edges; k++) {
-        from[k] = gpumpi_clobbers_root(set, from[k]);
-        to[k] = gpumpi_clobbers_root(set, to[k]);
-    }
-    if (!gpumpi_graph_build(&scratch, &parts, instructions, from, to, edges)) goto end;
-    for (i = 0; i < instructions; i++) {
-        gpump_instruction in;
-        gpump_program_instruction(program, i, &in);
-        clobbers[i] = gpumpi_memory_writes(&in) && in.flags & (GPUMP_FLAG_ATOMIC | GPUMP_FLAG_VOLATILE);
-        if (in.space != GPUMP_SPACE_GLOBAL && in.space != GPUMP_SPACE_GENERIC) continue;
-        if (in.operation == GPUMP_OP_SPILL_LOAD || in.operation == GPUMP_OP_SPILL_STORE) continue;
-        if (memory.kind[i] & GPUMPI_MEMORY_MEETS_READ && !clobbers[i]) writes[write_count++] = i;
-        if (!(memory.kind[i] & GPUMPI_MEMORY_READS) || memory.is_protected[i]) continue;
-        read.instruction = i;
-        read.space = in.space;
-        read.object = in.object;
-        read.address = in.address;
-        read.value = in.value;
-        read.bytes = in.bytes;
-        read.thread_stride = in.thread_stride;
-        read.offset = in.offset;
-        if (!GPUMPI_ARRAY_PUSH(allocator, reads, read)) goto end;
-    }
-    /* from all reads of one place, forward through the parts; then the writes there that may meet it */
-    if (reads) qsort(reads, stbds_arrlenu(reads), sizeof *reads, gpumpi_clobbers_compare_reads);
-    for (k = 0; k < stbds_arrlenu(reads) && write_count;) {
-        uint32_t first = k, kept = 0;
-        for (top = 0; k < stbds_arrlenu(reads) && !gpumpi_clobbers_compare_places(&reads[k], &reads[first]); k++) {
-            uint32_t root = gpumpi_clobbers_root(set, reads[k].instruction);
-            if (seen[root] != first + 1) seen[stack[top++] = root] = first + 1;
-        }
-        while (top) {
-            uint32_t at = stack[--top], e;
-            for (e = parts.succ_start[at]; e < parts.succ_start[at + 1]; e++)
-                if (seen[parts.succ[e]] != first + 1) seen[stack[top++] = parts.succ[e]] = first + 1;
-        }
-        for (i = 0; i < write_count; i++) {
-            uint32_t w = writes[i];
-            clobbers[w] = seen[gpumpi_clobbers_root(set, w)] == first + 1 &&
-                          gpump_program_may_alias(program, reads[first].instruction, w, GPUMP_UNIT_BLOCK);
-            if (!clobbers[w]) writes[kept++] = w;
-        }
-        write_count = kept;
-    }
-    for (i = 0; i < instructions; i++) found += clobbers[i];
-    if (count) *count = found;
-    result = GPUMP_OK;
-end:
-    GPUMPI_ARRAY_FREE(allocator, reads);
-    gpumpi_arena_free(&scratch);
-    return result;
-}
-#endif
-
-/* ---- gpump_impl/regions.c ---- */
-/* regions: where the boundaries of idempotent regions go */
-
-
-
-#ifndef GPUMP_NO_PROGRAM
-
-GPUMP_API gpump_result gpump_regions_config_preset(gpump_regions_config *config, const char *preset) {
-    if (!config || !preset) return GPUMP_ERROR_ARGUMENT;
-    if (strcmp(preset, "igpu") && strcmp(preset, "igpu_short") && strcmp(preset, "dekruijf")) return GPUMP_ERROR_UNKNOWN_NAME;
-    memset(config, 0, sizeof *config);
-    config->struct_size = (uint32_t)sizeof *config;
-    config->unit = preset[0] == 'i' ? GPUMP_UNIT_WARP : GPUMP_UNIT_THREAD;
-    config->few_live = preset[0] == 'i';
-    config->max_instructions = strcmp(preset, "igpu_short") ? 0 : 32;
-    config->preserve = 1;
-    return GPUMP_OK;
-}
-
-/* The cuts under construction: before each instruction why one stands there, and whether it is short. */
-typedef struct gpumpi_regions_plan {
-    const gpump_program *program;
-    const gpump_liveness *liveness;
-    const gpump_regions_config *config;
-    gpumpi_memory memory; /* memory.start[i] is set with every cut */
-    uint8_t *why, *is_short;
-    uint32_t *live;  /* 32-bit registers live before each instruction */
-    uint32_t *idom, *enter, *leave; /* of memory.graph */
-    uint8_t *cut_in; /* basic block -> how many cuts, 2 at most */
-    uint8_t *parted; /* basic block -> 1: a warp may be diverged there */
-    uint32_t mark, pairs;
-    int making_short;
-} gpumpi_regions_plan;
-
-static void gpumpi_regions_cut(gpumpi_regions_plan *plan, uint32_t i, uint32_t why) {
-    uint32_t b;
-    if (plan->why[i]) return;
-    plan->why[i] = (uint8_t)why;
-    plan->is_short[i] = (uint8_t)plan->making_short;
-    plan->memory.start[i] = 1;
-    b = gpump_program_basic_block_of(plan->program, i);
-    if (plan->cut_in[b] < 2) plan->cut_in[b]++;
-}
-
-static int gpumpi_regions_is_boundary(const gpump_program *program, uint32_t i) {
-    gpump_instruction in;
-    gpump_program_instruction(program, i, &in);
-    return in.operation == GPUMP_OP_BOUNDARY;
-}
-
-/* The first step puts boundaries behind barriers and whatever else must not be done twice. They belong to the instruction
- * before them, not to the place behind it: where that is a meeting point of diverged lanes, the first to arrive would wait
- * without crossing it. */
-static gpump_result gpumpi_regions_forced(const gpump_program *program, uint32_t without, gpump_program **out,
-                                          gpump_diag *diag) {
-    const gpump_allocator *allocator = gpumpi_program_allocator(program);
-    gpumpi_insertion *insertions = NULL;
-    gpumpi_edit edit;
-    uint32_t i;
-    gpump_result result = GPUMP_ERROR_MEMORY;
-    for (i = 0; i < gpump_program_instructions(program); i++) {
-        gpump_instruction in;
-        gpumpi_insertion behind = gpumpi_insertion_make(GPUMP_OP_BOUNDARY, i + 1);
-        uint32_t kind = 0;
-        gpump_program_instruction(program, i, &in);
-        if (in.operation == GPUMP_OP_BARRIER || in.operation == GPUMP_OP_BARRIER_PP) kind = GPUMP_REGIONS_WITHOUT_BARRIERS;
-        else if (in.flags & (GPUMP_FLAG_ATOMIC | GPUMP_FLAG_VOLATILE | GPUMP_FLAG_FENCE) ||
-                 (gpumpi_memory_reads(&in) && gpumpi_memory_writes(&in)))
-            kind = GPUMP_REGIONS_WITHOUT_ATOMICS;
-        if (!kind || without & kind) continue;
-        behind.instruction.tag = GPUMP_CUT_FORCED;
-        behind.after_previous = 1;
-        if (!GPUMPI_ARRAY_PUSH(allocator, insertions, behind)) goto end;
-    }
-    memset(&edit, 0, sizeof edit);
-    edit.program = program;
-    edit.insertions = insertions;
-    edit.insertion_count = (uint32_t)stbds_arrlenu(insertions);
-    result = gpumpi_program_edit(&edit, out, diag);
-end:
-    GPUMPI_ARRAY_FREE(allocator, insertions);
-    return result;
-}
-
-/* ---- the hitting set ---- */
-
-typedef struct gpumpi_regions_pairs {
-    uint32_t *pair, *place; /* which pair could be cut before which instruction */
-    uint32_t count;
-    uint32_t *write; /* of each pair */
-} gpumpi_regions_pairs;
-
-static int gpumpi_regions_candidate(const gpump_allocator *allocator, gpumpi_regions_pairs *pairs, uint32_t pair,
-                                    uint32_t place) {
-    if (!GPUMPI_ARRAY_RESERVE(allocator, pairs->pair, 1) || !GPUMPI_ARRAY_RESERVE(allocator, pairs->place, 1)) return 0;
-    stbds_arrput(pairs->pair, pair);
-    stbds_arrput(pairs->place, place);
-    return 1;
-}
-
-/* Places from `first` to `end` - 1 of one block: its writes, and the place with the fewest live registers. */
-static int gpumpi_regions_candidates_in(gpumpi_regions_plan *plan, gpumpi_regions_pairs *pairs, uint32_t pair,
-                                        uint32_t first, uint32_t end) {
-    uint32_t i, best = GPUMP_NONE;
-    int best_writes = 0;
-    const gpump_allocator *allocator = gpumpi_program_allocator(plan->program);
-    for (i = first; i < end; i++) {
-        gpump_instruction in;
-        gpump_program_instruction(plan->program, i, &in);
-        if (gpumpi_memory_writes(&in) && !gpumpi_regions_candidate(allocator, pairs, pair, i)) return 0;
-        if (!plan->config->few_live || (best != GPUMP_NONE && plan->live[i] >= plan->live[best])) continue;
-        best = i;
-        best_writes = gpumpi_memory_writes(&in);
-    }
-    return best == GPUMP_NONE || best_writes || gpumpi_regions_candidate(allocator, pairs, pair, best);
-}
-
-/* A place separates a read from a write when it stands on every way from one to the other: the write itself; what stands
- * before it in its block; and what dominates it but not the read. */
-static int gpumpi_regions_candidates(gpumpi_regions_plan *plan, gpumpi_regions_pairs *pairs, uint32_t read, uint32_t write) {
-    const gpump_program *program = plan->program;
-    uint32_t pair = pairs->count++, home = gpump_program_basic_block_of(program, read),
-             b = gpump_program_basic_block_of(program, write), at;
-    gpump_basic_block block;
-    if (!GPUMPI_ARRAY_PUSH(gpumpi_program_allocator(program), pairs->write, write)) return 0;
-    gpump_program_basic_block(program, b, &block);
-    if (b == home && read < write) return gpumpi_regions_candidates_in(plan, pairs, pair, read + 1, write + 1);
-    if (!gpumpi_regions_candidates_in(plan, pairs, pair, block.first, write + 1)) return 0;
-    for (at = b; b != home && plan->idom[at] != GPUMP_NONE;) {
-        at = plan->idom[at];
-        gpump_program_basic_block(program, at, &block);
-        if (at == home) return gpumpi_regions_candidates_in(plan, pairs, pair, read + 1, block.first + block.count);
-        if ((home == 0 || plan->idom[home] != GPUMP_NONE) && plan->enter[at] <= plan->enter[home] &&
-            plan->leave[home] <= plan->leave[at])
-            break; /* dominates the read too */
-        if (!gpumpi_regions_candidates_in(plan, pairs, pair, block.first, block.first + block.count)) return 0;
-    }
-    return 1;
-}
-
-/* A place's worth, better ones smaller; compared in this order. */
-enum { GPUMPI_REGIONS_KEYS = 7 };
-typedef struct gpumpi_regions_key {
-    uint32_t key[GPUMPI_REGIONS_KEYS], place;
-} gpumpi_regions_key;
-static int gpumpi_regions_less(const gpumpi_regions_key *a, const gpumpi_regions_key *b) {
-    uint32_t k;
-    for (k = 0; k < GPUMPI_REGIONS_KEYS; k++)
-        if (a->key[k] != b->key[k]) return a->key[k] < b->key[k];
-    return a->place < b->place;
-}
-static void gpumpi_regions_sift(gpumpi_regions_key *heap, uint32_t count, uint32_t at) {
-    for (;;) {
-        uint32_t child = 2 * at + 1;
-        gpumpi_regions_key moved;
-        if (child >= count) return;
-        if (child + 1 < count && gpumpi_regions_less(&heap[child + 1], &heap[child])) child++;
-        if (!gpumpi_regions_less(&heap[child], &heap[at])) return;
-        moved = heap[at];
-        heap[at] = heap[child];
-        heap[child] = moved;
-        at = child;
-    }
-}
-static int gpumpi_regions_before_loop(const gpump_program *program, uint32_t b, const gpump_basic_block *block) {
-    uint32_t k;
-    for (k = 0; k < block->successor_count; k++) {
-        gpump_basic_block next;
-        gpump_loop loop;
-        gpump_program_basic_block(program, block->successors[k], &next);
-        if (next.loop == GPUMP_NONE) continue;
-        gpump_program_loop(program, next.loop, &loop);
-        if (loop.header == block->successors[k] && !gpump_program_in_loop(program, next.loop, b)) return 1;
-    }
-    return 0;
-}
-static void gpumpi_regions_make_key(const gpumpi_regions_plan *plan, gpumpi_regions_key *key, uint32_t covers, uint32_t of,
-                                    int ends_pair) {
-    gpump_basic_block block;
-    uint32_t b = gpump_program_basic_block_of(plan->program, key->place), live = plan->live[key->place];
-    gpump_program_basic_block(plan->program, b, &block);
-    key->key[0] = block.loop_depth;
-    key->key[1] = plan->parted[b]; /* a boundary there brings others, where lanes wait */
-    key->key[2] = plan->config->few_live ? live : 0u - covers;
-    key->key[3] = plan->config->few_live ? 0u - covers : 0;
-    /* de Kruijf prefers a write that ends a pair to a place before a loop; iGPU's figure 4 takes the place before the loop */
-    key->key[plan->config->few_live ? 5 : 4] = !ends_pair;
-    key->key[plan->config->few_live ? 4 : 5] = !gpumpi_regions_before_loop(plan->program, b, &block);
-    key->key[6] = 0u - of;
-}
-
-/* Chooses places until every pair is cut: the best first, its worth looked at again when it comes up, since it can only have
- * sunk. */
-static int gpumpi_regions_hit(gpumpi_regions_plan *plan, const gpumpi_regions_pairs *pairs) {
-    const gpump_program *program = plan->program;
-    gpumpi_arena scratch = gpumpi_arena_make(gpumpi_program_allocator(program));
-    uint32_t instructions = gpump_program_instructions(program), n = (uint32_t)stbds_arrlenu(pairs->pair), i, k, count = 0,
-             *place_start, *place_pair, *pair_start, *pair_place;
-    gpumpi_regions_key *heap;
-    uint8_t *hit, *ends_pair;
-    int ok = 0;
-    if (!gpumpi_group(&scratch, instructions, pairs->place, pairs->pair, n, &place_start, &place_pair) ||
-        !gpumpi_group(&scratch, pairs->count, pairs->pair, pairs->place, n, &pair_start, &pair_place) ||
-        !GPUMPI_ARENA_NEW(&scratch, heap, instructions) || !GPUMPI_ARENA_NEW(&scratch, hit, pairs->count) ||
-        !GPUMPI_ARENA_NEW(&scratch, ends_pair, instructions))
-        goto end;
-    for (i = 0; i < pairs->count; i++) ends_pair[pairs->write[i]] = 1;
-    for (i = 0; i < instructions; i++) {
-        if (place_start[i] == place_start[i + 1]) continue;
-        heap[count].place = i;
-        gpumpi_regions_make_key(plan, &heap[count++], place_start[i + 1] - place_start[i],
-                                place_start[i + 1] - place_start[i], ends_pair[i]);
-    }
-    for (i = count / 2; i-- > 0;) gpumpi_regions_sift(heap, count, i);
-    while (count) {
-        gpumpi_regions_key key = heap[0];
-        uint32_t covers = 0;
-        for (i = place_start[key.place]; i < place_start[key.place + 1]; i++) covers += !hit[place_pair[i]];
-        if (covers) {
-            gpumpi_regions_make_key(plan, &key, covers, place_start[key.place + 1] - place_start[key.place],
-                                    ends_pair[key.place]);
-            if (gpumpi_regions_less(&heap[0], &key)) {
-                heap[0] = key;
-                gpumpi_regions_sift(heap, count, 0);
-                continue;
-            }
-            gpumpi_regions_cut(plan, key.place, GPUMP_CUT_CLOBBER);
-            for (k = place_start[key.place]; k < place_start[key.place + 1]; k++) hit[place_pair[k]] = 1;
-        }
-        heap[0] = heap[--count];
-        gpumpi_regions_sift(heap, count, 0);
-    }
-    ok = 1;
-end:
-    gpumpi_arena_free(&scratch);
-    return ok;
-}
-
-/* Cuts every memory antidependence that is left; *changed when there was one. */
-static int gpumpi_regions_memory(gpumpi_regions_plan *plan, gpumpi_arena *arena, int *changed) {
-    const gpump_program *program = plan->program;
-    const gpump_allocator *allocator = gpumpi_program_allocator(program);
-    gpumpi_regions_pairs pairs = {NULL, NULL, 0, NULL};
-    uint32_t i, k, *reads = NULL;
-    int ok = gpumpi_memory_protect(arena, &plan->memory);
-    for (i = 0; i < gpump_program_instructions(program) && ok; i++) {
-        gpump_instruction in;
-        gpump_program_instruction(program, i, &in);
-        if (!gpumpi_memory_writes(&in) || gpumpi_memory_ends_region(&plan->memory, i, &in)) continue;
-        if (reads) stbds_header(reads)->length = 0;
-        ok = gpumpi_memory_walk(&plan->memory, i, ++plan->mark, allocator, &reads);
-        for (k = 0; ok && k < stbds_arrlenu(reads); k++)
-            if (reads[k] != i) ok = gpumpi_regions_candidates(plan, &pairs, reads[k], i);
-    }
-    if (ok && pairs.count) {
-        *changed = 1;
-        plan->pairs += pairs.count;
-        ok = gpumpi_regions_hit(plan, &pairs);
-    }
-    GPUMPI_ARRAY_FREE(allocator, reads);
-    GPUMPI_ARRAY_FREE(allocator, pairs.pair);
-    GPUMPI_ARRAY_FREE(allocator, pairs.place);
-    GPUMPI_ARRAY_FREE(allocator, pairs.write);
-    return ok;
-}
-
-/* ---- divergence: lanes that wait while others cross a boundary go on from a boundary of their own ---- */
-
-static int gpumpi_regions_only_exits(const gpump_program *program, uint32_t b) {
-    gpump_basic_block block;
-    gpump_instruction in;
-    gpump_program_basic_block(program, b, &block);
-    gpump_program_instruction(program, block.first, &in);
-    return in.operation == GPUMP_OP_EXIT && in.guard == GPUMP_NONE;
-}
-/* From the start of block b to a cut in it, is there nothing that could go wrong when it alone is done again? */
-static int gpumpi_regions_bare(const gpumpi_regions_plan *plan, uint32_t b) {
-    gpump_basic_block block;
-    uint32_t i;
-    gpump_program_basic_block(plan->program, b, &block);
-    for (i = block.first; i < block.first + block.count; i++) {
-        gpump_instruction in;
-        gpump_program_instruction(plan->program, i, &in);
-        if (plan->why[i]) return 1;
-        if (in.def_count || in.access) return 0;
-    }
-    return 0;
-}
-static void gpumpi_regions_cut_block(gpumpi_regions_plan *plan, uint32_t b, uint32_t why, int *changed) {
-    gpump_basic_block block;
-    gpump_program_basic_block(plan->program, b, &block);
-    if (plan->why[block.first] || gpumpi_regions_only_exits(plan->program, b)) return;
-    gpumpi_regions_cut(plan, block.first, why);
-    *changed = 1;
-}
-
-/* Marks every branch that decides, directly or not, whether a block in stack[] runs; found branches go on the stack. */
-static void gpumpi_regions_deciders(const gpumpi_regions_plan *plan, uint32_t *stack, uint32_t top, uint8_t *seen) {
-    while (top) {
-        const uint32_t *list;
-        uint32_t count, k;
-        gpumpi_liveness_control_of(plan->liveness, stack[--top], &list, &count);
-        for (k = 0; k < count; k++)
-            if (!seen[list[k]]) seen[stack[top++] = list[k]] = 1;
-    }
-}
-
-/* Marks blocks that decide whether a barrier is reached. stack[]: room for twice as many as there are blocks. */
-static void gpumpi_regions_before_barriers(const gpumpi_regions_plan *plan, uint32_t *stack, uint8_t *to_barrier) {
-    const gpump_program *program = plan->program;
-    uint32_t b, i, top = 0;
-    for (b = 0; b < gpump_program_basic_blocks(program); b++) {
-        gpump_basic_block block;
-        int barrier = 0;
-        gpump_program_basic_block(program, b, &block);
-        for (i = block.first; i < block.first + block.count; i++) {
-            gpump_instruction in;
-            gpump_program_instruction(program, i, &in);
-            barrier |= in.operation == GPUMP_OP_BARRIER || in.operation == GPUMP_OP_BARRIER_PP;
-        }
-        if (barrier) stack[top++] = b;
-    }
-    gpumpi_regions_deciders(plan, stack, top, to_barrier);
-}
-
-/* Does the warp count as diverged behind block b, which ends in a branch? */
-static int gpumpi_regions_parts(const gpumpi_regions_plan *plan, uint32_t b, const uint8_t *to_barrier) {
-    gpump_basic_block block;
-    if (!gpumpi_program_diverges(plan->program, b)) return 0;
-    gpump_program_basic_block(plan->program, b, &block);
-    return !to_barrier[b] || block.post_dominator == GPUMP_NONE || gpumpi_regions_only_exits(plan->program, block.post_dominator);
-}
-
-/* Fills parted[]: decided, directly or not, by a branch at which the warp may part. */
-static int gpumpi_regions_find_parted(gpumpi_regions_plan *plan) {
-    const gpump_program *program = plan->program;
-    gpumpi_arena scratch = gpumpi_arena_make(gpumpi_program_allocator(program));
-    uint32_t blocks = gpump_program_basic_blocks(program), b, k, *stack;
-    uint8_t *to_barrier;
-    int changed = plan->config->unit == GPUMP_UNIT_WARP && !(plan->config->without & GPUMP_REGIONS_WITHOUT_DIVERGENCE);
-    if (!GPUMPI_ARENA_NEW(&scratch, stack, (size_t)blocks * 2) || !GPUMPI_ARENA_NEW(&scratch, to_barrier, blocks)) {
-        gpumpi_arena_free(&scratch);
-        return 0;
-    }
-    if (changed) gpumpi_regions_before_barriers(plan, stack, to_barrier);
-    while (changed) {
-        changed = 0;
-        for (b = 0; b < blocks; b++) {
-            const uint32_t *list;
-            uint32_t count;
-            if (plan->parted[b]) continue;
-            gpumpi_liveness_control_of(plan->liveness, b, &list, &count);
-            for (k = 0; k < count && !plan->parted[b]; k++)
-                plan->parted[b] = (uint8_t)(plan->parted[list[k]] || gpumpi_regions_parts(plan, list[k], to_barrier));
-            changed |= plan->parted[b];
-        }
-    }
-    gpumpi_arena_free(&scratch);
-    return 1;
-}
-
-/* Is there a cut on the way from block `side` to `meet`? */
-static int gpumpi_regions_side_has_cut(const gpumpi_regions_plan *plan, uint32_t side, uint32_t meet, uint32_t *stack,
-                                       uint32_t *visited, uint32_t mark) {
-    uint32_t top = 0, k;
-    if (side == meet) return 0;
-    visited[stack[top++] = side] = mark;
-    while (top) {
-        gpump_basic_block block;
-        uint32_t b = stack[--top];
-        if (plan->cut_in[b]) return 1;
-        gpump_program_basic_block(plan->program, b, &block);
-        for (k = 0; k < block.successor_count; k++)
-            if (block.successors[k] != meet && visited[block.successors[k]] != mark)
-                visited[stack[top++] = block.successors[k]] = mark;
-    }
-    return 0;
-}
-
-/* Lanes wait at the start of one side while the other runs, and at the meeting point while either does. A branch that
- * decides whether a barrier is reached, and behind which code goes on, does not diverge: all threads of a block must come to
- * a barrier. */
-static int gpumpi_regions_divergence(gpumpi_regions_plan *plan, int *changed) {
-    const gpump_program *program = plan->program;
-    gpumpi_arena scratch = gpumpi_arena_make(gpumpi_program_allocator(program));
-    uint32_t blocks = gpump_program_basic_blocks(program), b, k, top = 0, mark = 0, *stack, *visited;
-    uint8_t *seen, *to_barrier;
-    if (!GPUMPI_ARENA_NEW(&scratch, stack, (size_t)blocks * 2) || !GPUMPI_ARENA_NEW(&scratch, seen, blocks) ||
-        !GPUMPI_ARENA_NEW(&scratch, to_barrier, blocks) || !GPUMPI_ARENA_NEW(&scratch, visited, blocks)) {
-        gpumpi_arena_free(&scratch);
-        return 0;
-    }
-    for (b = 0; b < blocks; b++)
-        if (plan->cut_in[b]) stack[top++] = b;
-    gpumpi_regions_deciders(plan, stack, top, seen);
-    gpumpi_regions_before_barriers(plan, stack, to_barrier);
-    for (b = 0; b < blocks; b++) {
-        gpump_basic_block block;
-        int has[2];
-        if (!seen[b] || !gpumpi_regions_parts(plan, b, to_barrier)) continue;
-        gpump_program_basic_block(program, b, &block);
-        for (k = 0; k < 2; k++)
-            has[k] = gpumpi_regions_side_has_cut(plan, block.successors[k], block.post_dominator, stack, visited, ++mark);
-        for (k = 0; k < 2; k++)
-            if (has[!k] && block.successors[k] != block.post_dominator && !gpumpi_regions_bare(plan, block.successors[k]))
-                gpumpi_regions_cut_block(plan, block.successors[k], GPUMP_CUT_DIVERGENCE, changed);
-        if ((has[0] || has[1]) && block.post_dominator != GPUMP_NONE && !gpumpi_regions_bare(plan, block.post_dominator))
-            gpumpi_regions_cut_block(plan, block.post_dominator, GPUMP_CUT_DIVERGENCE, changed);
-    }
-    gpumpi_arena_free(&scratch);
-    return 1;
-}
-
-/* ---- loops: at least two boundaries on every way round one that has any, so that a region never runs into itself ---- */
-
-static void gpumpi_regions_latch(gpumpi_regions_plan *plan, uint32_t b, int *changed) {
-    gpump_basic_block block;
-    gpump_program_basic_block(plan->program, b, &block);
-    if (plan->why[block.first + block.count - 1]) return;
-    gpumpi_regions_cut(plan, block.first + block.count - 1, GPUMP_CUT_LOOP);
-    *changed = 1;
-}
-
-static void gpumpi_regions_back_edge(gpumpi_regions_plan *plan, uint32_t loop, uint32_t header, uint32_t latch, int *changed) {
-    const gpump_program *program = plan->program;
-    gpump_basic_block block, head;
-    uint32_t b = latch, found = 0, nearest = GPUMP_NONE;
-    gpump_program_basic_block(program, header, &head);
-    for (;; b = block.dominator) { /* blocks every way to the latch runs through */
-        gpump_program_basic_block(program, b, &block);
-        if (plan->cut_in[b] && nearest == GPUMP_NONE) nearest = b;
-        found += plan->cut_in[b];
-        if (b == header) break;
-    }
-    if (found == 0) gpumpi_regions_cut_block(plan, header, GPUMP_CUT_LOOP, changed);
-    if (found == 1 && !plan->why[head.first]) gpumpi_regions_cut_block(plan, header, GPUMP_CUT_LOOP, changed);
-    else if (found <= 1) gpumpi_regions_latch(plan, latch, changed);
-    else {
-        gpump_program_basic_block(program, nearest, &block);
-        if (block.loop != loop && block.loop_depth > head.loop_depth) gpumpi_regions_latch(plan, latch, changed);
-    }
-}
-
-static int gpumpi_regions_loops(gpumpi_regions_plan *plan, int *changed) {
-    const gpump_program *program = plan->program;
-    gpumpi_arena scratch = gpumpi_arena_make(gpumpi_program_allocator(program));
-    uint32_t loops = gpump_program_loops(program), blocks = gpump_program_basic_blocks(program), b, l, k, *place;
-    uint8_t *has;
-    if (!GPUMPI_ARENA_NEW(&scratch, has, loops) || !GPUMPI_ARENA_NEW(&scratch, place, blocks)) {
-        gpumpi_arena_free(&scratch);
-        return 0;
-    }
-    for (k = 0; k < plan->memory.blocks; k++) place[plan->memory.order[k]] = k;
-    for (b = 0; b < blocks; b++) {
-        gpump_basic_block block;
-        gpump_loop loop;
-        if (!plan->cut_in[b]) continue;
-        gpump_program_basic_block(program, b, &block);
-        for (l = block.loop; l != GPUMP_NONE && !has[l]; l = loop.parent) {
-            has[l] = 1;
-            gpump_program_loop(program, l, &loop);
-        }
-    }
-    for (l = loops; l-- > 0;) { /* inner loops have larger numbers */
-        gpump_loop loop;
-        gpump_basic_block header;
-        if (!has[l]) continue;
-        gpump_program_loop(program, l, &loop);
-        if (loop.irreducible) continue;
-        gpump_program_basic_block(program, loop.header, &header);
-        for (k = 0; k < header.predecessor_count; k++)
-            if (gpump_program_in_loop(program, l, header.predecessors[k]))
-                gpumpi_regions_back_edge(plan, l, loop.header, header.predecessors[k], changed);
-    }
-    for (b = 0; b < blocks; b++) { /* retreating edges of irreducible loops: both ends */
-        gpump_basic_block block;
-        gpump_program_basic_block(program, b, &block);
-        if (!block.reachable || block.loop == GPUMP_NONE) continue;
-        for (k = 0; k < block.successor_count; k++) {
-            uint32_t to = block.successors[k];
-            gpump_loop loop;
-            if (place[to] > place[b] || gpump_program_dominates(program, to, b)) continue;
-            for (l = block.loop; l != GPUMP_NONE; l = loop.parent) {
-                gpump_program_loop(program, l, &loop);
-                if (loop.irreducible && has[l] && gpump_program_in_loop(program, l, to)) break;
-            }
-            if (l == GPUMP_NONE) continue;
-            gpumpi_regions_latch(plan, b, changed);
-            gpumpi_regions_cut_block(plan, to, GPUMP_CUT_LOOP, changed);
-        }
-    }
-    gpumpi_arena_free(&scratch);
-    return 1;
-}
-
-/* Everything that follows from the cuts there are, until nothing does. */
-static int gpumpi_regions_settle(gpumpi_regions_plan *plan, gpumpi_arena *arena) {
-    int changed = 1;
-    const uint32_t without = plan->config->without;
-    while (changed) {
-        changed = 0;
-        if ((!(without & GPUMP_REGIONS_WITHOUT_CLOBBERS) && !gpumpi_regions_memory(plan, arena, &changed)) ||
-            (plan->config->unit == GPUMP_UNIT_WARP && !(without & GPUMP_REGIONS_WITHOUT_DIVERGENCE) &&
-             !gpumpi_regions_divergence(plan, &changed)) ||
-            (!(without & GPUMP_REGIONS_WITHOUT_LOOPS) && !gpumpi_regions_loops(plan, &changed)))
-            return 0;
-    }
-    return 1;
-}
-
-/* ---- short regions ---- */
-
-/* The longest way, in instructions, from a region's start to before each block; cuts where it would pass the limit. Loops
- * without a cut are cut at their headers first, so that every way is finite. */
-static int gpumpi_regions_shorten(gpumpi_regions_plan *plan, gpumpi_arena *arena) {
-    const gpump_program *program = plan->program;
-    uint32_t loops = gpump_program_loops(program), limit = plan->config->max_instructions, n, i, k, l, *length;
-    int changed = 1, again = 1;
-    if (!GPUMPI_ARENA_NEW(arena, length, gpump_program_basic_blocks(program))) return 0;
-    plan->making_short = 1;
-    for (l = loops; l-- > 0;) {
-        gpump_loop loop;
-        gpump_program_loop(program, l, &loop);
-        gpumpi_regions_cut_block(plan, loop.header, GPUMP_CUT_LENGTH, &changed);
-    }
-    if (!gpumpi_regions_settle(plan, arena)) return 0;
-    while (again) {
-        again = 0;
-        memset(length, 0, gpump_program_basic_blocks(program) * sizeof *length);
-        for (changed = 1; changed;) {
-            changed = 0;
-            for (n = 0; n < plan->memory.blocks; n++) {
-                uint32_t b = plan->memory.order[n], at;
-                gpump_basic_block block;
-                gpump_program_basic_block(program, b, &block);
-                at = length[b];
-                for (i = block.first; i < block.first + block.count; i++) {
-                    if (plan->why[i]) at = 0;
-                    else if (at >= limit) {
-                        gpumpi_regions_cut(plan, i, GPUMP_CUT_LENGTH);
-                        again = 1;
-                        at = 0;
-                    }
-                    at += !gpumpi_regions_is_boundary(program, i);
-                }
-                for (k = 0; k < block.successor_count; k++)
-                    if (at > length[block.successors[k]]) {
-                        length[block.successors[k]] = at;
-                        changed = 1;
-                    }
-            }
-        }
-        if (again && !gpumpi_regions_settle(plan, arena)) return 0;
-    }
-    return 1;
-}
-
-/* ---- putting it together ---- */
-
-static gpump_result gpumpi_regions_insert(const gpumpi_regions_plan *plan, gpumpi_arena *scratch, gpump_program **out,
-                                          gpump_regions_report *report, gpump_diag *diag) {
-    uint32_t i, count = 0;
-    gpumpi_insertion *insertions;
-    gpumpi_edit edit;
-    for (i = 0; i < gpump_program_instructions(plan->program); i++) count += plan->why[i] != 0;
-    if (!GPUMPI_ARENA_NEW(scratch, insertions, count)) return GPUMP_ERROR_MEMORY;
-    for (i = count = 0; i < gpump_program_instructions(plan->program); i++) {
-        if (!plan->why[i]) continue;
-        if (!gpumpi_regions_is_boundary(plan->program, i)) { /* the forced ones are there */
-            insertions[count] = gpumpi_insertion_make(GPUMP_OP_BOUNDARY, i);
-            insertions[count].instruction.immediate = plan->is_short[i] ? GPUMP_BOUNDARY_SHORT : GPUMP_BOUNDARY_SPARSE;
-            insertions[count++].instruction.tag = plan->why[i];
-        }
-        report->cuts[plan->why[i]]++;
-        if (plan->is_short[i]) report->shorts++;
-        else report->sparse++;
-    }
-    memset(&edit, 0, sizeof edit);
-    edit.program = plan->program;
-    edit.insertions = insertions;
-    edit.insertion_count = count;
-    edit.origin = gpump_program_origin(plan->program);
-    return gpumpi_program_edit(&edit, out, diag);
-}
-
-/* All of it, on the program with the forced boundaries. */
-static gpump_result gpumpi_regions_make(const gpump_program *program, const gpump_regions_config *config,
-                                        gpump_program **formed, gpump_regions_report *report, gpump_diag *diag) {
-    gpumpi_arena scratch = gpumpi_arena_make(gpumpi_program_allocator(program));
-    gpumpi_regions_plan plan;
-    gpump_liveness *liveness = NULL;
-    gpump_program *cut = NULL, *kept = NULL;
-    uint32_t i, instructions = gpump_program_instructions(program), blocks = gpump_program_basic_blocks(program);
-    gpump_result result = gpump_liveness_create(program, gpumpi_program_allocator(program), &liveness);
-    if (result != GPUMP_OK) goto end;
-    result = GPUMP_ERROR_MEMORY;
-    memset(&plan, 0, sizeof plan);
-    plan.program = program;
-    plan.liveness = liveness;
-    plan.config = config;
-    if (!gpumpi_memory_make(&scratch, program, config->unit, &plan.memory) ||
-        !GPUMPI_ARENA_NEW(&scratch, plan.why, (size_t)instructions + 1) ||
-        !GPUMPI_ARENA_NEW(&scratch, plan.is_short, (size_t)instructions + 1) ||
-        !GPUMPI_ARENA_NEW(&scratch, plan.live, instructions) || !GPUMPI_ARENA_NEW(&scratch, plan.idom, blocks) ||
-        !GPUMPI_ARENA_NEW(&scratch, plan.enter, blocks) || !GPUMPI_ARENA_NEW(&scratch, plan.leave, blocks) ||
-        !GPUMPI_ARENA_NEW(&scratch, plan.cut_in, blocks) || !GPUMPI_ARENA_NEW(&scratch, plan.parted, blocks) ||
-        gpump_liveness_pressure(liveness, plan.live, NULL, NULL, NULL) != GPUMP_OK ||
-        !gpumpi_graph_dominators(&scratch, &plan.memory.graph, 0, plan.idom) ||
-        !gpumpi_graph_intervals(&scratch, blocks, plan.idom, 0, plan.enter, plan.leave))
-        goto end;
-    if (!gpumpi_regions_find_parted(&plan)) goto end;
-    plan.memory.may_clobber = config->may_clobber;
-    plan.memory.user = config->user;
-    plan.memory.origin = gpump_program_origin(program);
-    for (i = 0; i < instructions; i++)
-        if (gpumpi_regions_is_boundary(program, i)) gpumpi_regions_cut(&plan, i, GPUMP_CUT_FORCED);
-    if (!gpumpi_regions_settle(&plan, &scratch)) goto end;
-    if (config->max_instructions && !gpumpi_regions_shorten(&plan, &scratch)) goto end;
-    report->pairs = plan.pairs;
-    result = gpumpi_regions_insert(&plan, &scratch, &cut, report, diag);
-    if (result == GPUMP_OK && config->preserve) {
-        result = gpumpi_regions_preserve(cut, gpump_program_origin(cut), &kept, report, diag);
-        gpump_program_destroy(cut);
-        cut = kept;
-    }
-    if (result == GPUMP_OK) *formed = cut;
-end:
-    gpump_liveness_destroy(liveness);
-    gpumpi_arena_free(&scratch);
-    return result;
-}
-
-GPUMP_API gpump_result gpump_regions_form(const gpump_program *program, const gpump_regions_config *config,
-                                          gpump_program **formed, gpump_regions_report *report, gpump_diag *diag) {
-    gpump_regions_report found;
-    gpump_program *forced;
-    gpump_result result;
-    uint32_t i;
-    if (!program || !config || !formed) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
-    if (!gpump_program_basic_blocks(program)) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 0, 1, 1);
-    if (config->struct_size != sizeof *config)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "struct_size", 0, config->struct_size, sizeof *config, sizeof *config);
-    if (config->unit > GPUMP_UNIT_WARP)
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "unit", 0, config->unit, 0, GPUMP_UNIT_WARP);
-    if (config->without > 31) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "without", 0, config->without, 0, 31);
-    if (config->max_instructions == 1) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "max_instructions", 0, 1, 2, UINT32_MAX);
-    for (i = 0; i < gpump_program_instructions(program); i++)
-        if (gpumpi_regions_is_boundary(program, i))
-            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "operation", i, GPUMP_OP_BOUNDARY, 0, GPUMP_OP_BARRIER);
-    memset(&found, 0, sizeof found);
-    result = gpumpi_regions_forced(program, config->without, &forced, diag);
-    if (result == GPUMP_OK) {
-        result = gpumpi_regions_make(forced, config, formed, &found, diag);
-        gpump_program_destroy(forced);
-    }
-    if (result == GPUMP_ERROR_MEMORY) gpumpi_fail(diag, result, "program", 0, 0, 0, 0);
-    if (result == GPUMP_OK && report) *report = found;
-    return result;
-}
-
-/* ---- continuous spilling ---- */
-
-/* Runs basic block b from the registers whose places hold their values at its start, `held`, to its end. Writes what its boundaries
- * store to `sets` (NULL: nowhere), from boundary `at` on; returns the next one's number. */
-static uint32_t gpumpi_regions_hold(const gpump_program *program, const gpump_liveness *liveness, uint32_t b, uint64_t *held,
-                                    uint64_t *live, uint64_t *sets, uint32_t at) {
-    uint32_t words = gpump_liveness_words(liveness), i, k, w;
-    gpump_basic_block block;
-    gpump_program_basic_block(program, b, &block);
-    for (i = block.first; i < block.first + block.count; i++) {
-        gpump_instruction in;
-        gpump_program_instruction(program, i, &in);
-        if (in.operation == GPUMP_OP_BOUNDARY && in.immediate == GPUMP_BOUNDARY_SPARSE) {
-            gpump_liveness_before(liveness, i, live);
-            for (w = 0; w < words; w++) {
-                if (sets) sets[(size_t)at * words + w] = live[w] & ~held[w];
-                held[w] |= live[w];
-            }
-            at++;
-        }
-        for (k = 0; k < in.def_count; k++) GPUMPI_OPERAND_REGISTERS(in.defs[k], reg, gpump_bits_clear(held, reg));
-    }
-    return at;
-}
-
-GPUMP_API gpump_result gpump_regions_stored(const gpump_program *program, const gpump_liveness *liveness, uint32_t spilling,
-                                            uint64_t *sets, uint32_t capacity, uint32_t *count) {
-    gpumpi_arena scratch;
-    uint32_t blocks, words, b, i, k, w, found = 0;
-    uint64_t *ends, *held, *live;
-    int changed = 1;
-    if (!program || !liveness || !count || (!sets && capacity) || spilling > GPUMP_SPILLING_CHANGED) return GPUMP_ERROR_ARGUMENT;
-    if (!(blocks = gpump_program_basic_blocks(program))) return GPUMP_ERROR_STATE;
-    for (i = 0; i < gpump_program_instructions(program); i++) {
-        gpump_instruction in;
-        gpump_program_instruction(program, i, &in);
-        found += in.operation == GPUMP_OP_BOUNDARY && in.immediate == GPUMP_BOUNDARY_SPARSE;
-    }
-    *count = found;
-    if (capacity < found) return GPUMP_ERROR_CAPACITY;
-    words = gpump_liveness_words(liveness);
-    scratch = gpumpi_arena_make(gpumpi_program_allocator(program));
-    if (!GPUMPI_ARENA_NEW(&scratch, ends, (size_t)blocks * words) || !GPUMPI_ARENA_NEW(&scratch, held, words) ||
-        !GPUMPI_ARENA_NEW(&scratch, live, words)) {
-        gpumpi_arena_free(&scratch);
-        return GPUMP_ERROR_MEMORY;
-    }
-    memset(ends, 0xff, (size_t)blocks * words * sizeof *ends); /* held on every way: everything, until a way says otherwise */
-    for (;;) {
-        uint32_t at = 0;
-        int last = !changed; /* one more round with the final sets writes the answer */
-        changed = 0;
-        for (b = 0; b < blocks; b++) {
-            uint64_t *end = ends + (size_t)b * words;
-            gpump_basic_block block;
-            gpump_program_basic_block(program, b, &block);
-            memset(held, b ? 0xff : 0, words * sizeof *held);
-            for (k = 0; k < block.predecessor_count && b; k++)
-                for (w = 0; w < words; w++) held[w] &= ends[(size_t)block.predecessors[k] * words + w];
-            at = gpumpi_regions_hold(program, liveness, b, held, live, last ? sets : NULL, at);
-            if (!memcmp(end, held, words * sizeof *held)) continue;
-            memcpy(end, held, words * sizeof *held);
-            changed = 1;
-        }
-        if (last) break;
-    }
-    if (spilling == GPUMP_SPILLING_ALL)
-        for (i = k = 0; i < gpump_program_instructions(program); i++) {
-            gpump_instruction in;
-            gpump_program_instruction(program, i, &in);
-            if (in.operation == GPUMP_OP_BOUNDARY && in.immediate == GPUMP_BOUNDARY_SPARSE)
-                gpump_liveness_before(liveness, i, sets + (size_t)k++ * words);
-        }
-    gpumpi_arena_free(&scratch);
-    return GPUMP_OK;
-}
-#endif
-
-/* ---- gpump_impl/preserve.c ---- */
-/* preserve: keeps the live-in registers of idempotent regions (iGPU 3.2, state preservation); declared in regions.h */
-
-
-
-#ifndef GPUMP_NO_PROGRAM
-
-/* ---- renaming: a register that is live across a boundary and written behind it becomes two, with a move behind the
- * boundary ---- */
-
-/* Pieces: runs of instructions within one basic block, cut where a region starts, so that a BOUNDARY is always a piece's
- * first instruction. A register's value has three nodes in piece k: as it arrives there (behind the boundary's
- * predecessors), as it enters the piece, and as it leaves. Nodes joined by control flow within a region are one web and keep
- * one name. */
-typedef struct gpumpi_preserve_conflict {
-    uint32_t web, other;
-} gpumpi_preserve_conflict;
-enum { GPUMPI_ARRIVES = 0, GPUMPI_ENTERS = 1, GPUMPI_LEAVES = 2 };
-typedef struct gpumpi_preserve {
-    const gpump_program *program;
-    const uint8_t *start;
-    uint32_t pieces, *first, *piece_of; /* piece -> first instruction, one more at the end; instruction -> piece */
-    gpumpi_graph graph;                 /* of pieces */
-    uint32_t *seen_start, *seen;        /* register -> instructions that mention it, ascending */
-    /* of the register at hand; entries count where their mark is mark */
-    uint32_t mark, *enters, *leaves, *kills, *region, *stack;
-    uint32_t *set;  /* union-find over 3 * piece + node */
-    uint32_t *list; /* pieces with a node, in order of piece */
-    uint32_t listed;
-    uint32_t *listed_mark, *mention; /* piece -> its first entry in seen[], where mention_mark says so */
-    uint32_t *mention_mark, *color, *color_mark;
-    gpumpi_preserve_conflict *conflicts; /* both ways round; sorted by web before names are chosen */
-    uint32_t regions;                    /* last mark in region[] */
-    /* the result */
-    gpumpi_insertion *moves;
-    uint32_t *name_at, *name_reg, *name_use, *name_def; /* instruction, register, its names as use and as def */
-    uint32_t *widths;
-} gpumpi_preserve;
-
-static uint32_t gpumpi_preserve_find(gpumpi_preserve *p, uint32_t x) {
-    while (p->set[x] != x) x = p->set[x] = p->set[p->set[x]];
-    return x;
-}
-static void gpumpi_preserve_join(gpumpi_preserve *p, uint32_t a, uint32_t b) {
-    a = gpumpi_preserve_find(p, a);
-    b = gpumpi_preserve_find(p, b);
-    if (a < b) p->set[b] = a;
-    else p->set[a] = b;
-}
-static uint32_t gpumpi_preserve_node(uint32_t piece, uint32_t kind) { return 3 * piece + kind; }
-static void gpumpi_preserve_list(gpumpi_preserve *p, uint32_t piece) {
-    uint32_t k;
-    if (p->listed_mark[piece] == p->mark) return;
-    p->listed_mark[piece] = p->mark;
-    p->list[p->listed++] = piece;
-    for (k = 0; k < 3; k++) p->set[3 * piece + k] = 3 * piece + k;
-}
-
-static int gpumpi_preserve_make_pieces(gpumpi_preserve *p, gpumpi_arena *scratch) {
-    const gpump_program *program = p->program;
-    uint32_t instructions = gpump_program_instructions(program), registers = gpump_program_registers(program), b, i, k,
-             edges = 0, *from, *to, *key = NULL, *value = NULL;
-    const gpump_allocator *allocator = &scratch->allocator;
-    int ok = 1;
-    if (!GPUMPI_ARENA_NEW(scratch, p->first, (size_t)instructions + 1) ||
-        !GPUMPI_ARENA_NEW(scratch, p->piece_of, instructions) ||
-        !GPUMPI_ARENA_NEW(scratch, from, (size_t)instructions * 2) ||
-        !GPUMPI_ARENA_NEW(scratch, to, (size_t)instructions * 2))
-        return 0;
-    for (b = 0; b < gpump_program_basic_blocks(program); b++) {
-        gpump_basic_block block;
-        gpump_program_basic_block(program, b, &block);
-        for (i = block.first; i < block.first + block.count; i++) {
-            if (i == block.first || p->start[i]) p->first[p->pieces++] = i;
-            p->piece_of[i] = p->pieces - 1;
-        }
-    }
-    p->first[p->pieces] = instructions;
-    for (b = 0; b < gpump_program_basic_blocks(program); b++) {
-        gpump_basic_block block, next;
-        gpump_program_basic_block(program, b, &block);
-        for (i = p->piece_of[block.first]; i < p->piece_of[block.first + block.count - 1]; i++) {
-            from[edges] = i;
-            to[edges++] = i + 1;
-        }
-        for (k = 0; k < block.successor_count; k++) {
-            gpump_program_basic_block(program, block.successors[k], &next);
-            from[edges] = i;
-            to[edges++] = p->piece_of[next.first];
-        }
-    }
-    if (!gpumpi_graph_build(scratch, &p->graph, p->pieces, from, to, edges)) return 0;
-    for (i = 0; i < instructions && ok; i++) {
-        gpump_instruction in;
-        gpump_program_instruction(program, i, &in);
-        for (k = 0; k <= in.def_count + in.use_count && ok; k++) {
-            uint32_t operand = k < in.def_count                  ? in.defs[k]
-                               : k < in.def_count + in.use_count ? in.uses[k - in.def_count]
-                                                                 : in.guard;
-            if (operand == GPUMP_NONE) continue;
-            GPUMPI_OPERAND_REGISTERS(
-                operand, reg, ok = ok && GPUMPI_ARRAY_PUSH(allocator, key, reg) && GPUMPI_ARRAY_PUSH(allocator, value, i));
-        }
-    }
-    ok = ok && gpumpi_group(scratch, registers, key, value, stbds_arrlenu(value), &p->seen_start, &p->seen);
-    GPUMPI_ARRAY_FREE(allocator, key);
-    GPUMPI_ARRAY_FREE(allocator, value);
-    return ok && GPUMPI_ARENA_NEW(scratch, p->enters, p->pieces) && GPUMPI_ARENA_NEW(scratch, p->leaves, p->pieces) &&
-           GPUMPI_ARENA_NEW(scratch, p->kills, p->pieces) && GPUMPI_ARENA_NEW(scratch, p->region, p->pieces) &&
-           GPUMPI_ARENA_NEW(scratch, p->stack, p->pieces) && GPUMPI_ARENA_NEW(scratch, p->set, (size_t)p->pieces * 3) &&
-           GPUMPI_ARENA_NEW(scratch, p->list, p->pieces) && GPUMPI_ARENA_NEW(scratch, p->listed_mark, p->pieces) &&
-           GPUMPI_ARENA_NEW(scratch, p->mention, p->pieces) && GPUMPI_ARENA_NEW(scratch, p->mention_mark, p->pieces) &&
-           GPUMPI_ARENA_NEW(scratch, p->color, (size_t)p->pieces * 3) &&
-           GPUMPI_ARENA_NEW(scratch, p->color_mark, (size_t)p->pieces * 3);
-}
-
-/* How an instruction touches a register: reads, writes whole, writes in part; alone: not as half of a pair. */
-static void gpumpi_preserve_touch(const gpump_instruction *in, uint32_t reg, int *reads, int *writes, int *alone) {
-    uint32_t k;
-    *reads = in->guard == reg;
-    *writes = 0;
-    for (k = 0; k < in->use_count; k++)
-        GPUMPI_OPERAND_REGISTERS(in->uses[k], r, if (r == reg) {
-            *reads = 1;
-            *alone &= !(in->uses[k] & GPUMP_OPERAND_PAIR);
-        });
-    for (k = 0; k < in->def_count; k++)
-        GPUMPI_OPERAND_REGISTERS(in->defs[k], r, if (r == reg) {
-            *writes = 1;
-            *alone &= !(in->defs[k] & GPUMP_OPERAND_PAIR);
-        });
-}
-
-/* 1 when a write of `reg` leaves nothing of its old value. A check's predicate is one operand, read and written: it keeps one name. */
-static int gpumpi_preserve_kills(const gpump_instruction *in, uint32_t reg) {
-    int is_check = in->operation == GPUMP_OP_CHECK || (in->flags & GPUMP_FLAG_CHECKED);
-    return gpumpi_kills(in) && !(is_check && in->defs[in->def_count - 1] == reg);
-}
-
-/* The webs of one register. 0: it takes part in pairs and stays as it is. */
-static int gpumpi_preserve_webs(gpumpi_preserve *p, uint32_t reg) {
-    uint32_t at, k, e, top = 0, last = GPUMP_NONE;
-    p->mark++;
-    p->listed = 0;
-    for (at = p->seen_start[reg]; at < p->seen_start[reg + 1]; at++) { /* what each piece does to it, first mention first */
-        gpump_instruction in;
-        int reads, writes, alone = 1;
-        uint32_t piece = p->piece_of[p->seen[at]];
-        if (p->seen[at] == last) continue;
-        last = p->seen[at];
-        gpump_program_instruction(p->program, last, &in);
-        gpumpi_preserve_touch(&in, reg, &reads, &writes, &alone);
-        if (!alone) return 0;
-        gpumpi_preserve_list(p, piece);
-        if (p->mention_mark[piece] != p->mark) {
-            p->mention_mark[piece] = p->mark;
-            p->mention[piece] = at;
-        }
-        if (reads && p->kills[piece] != p->mark && p->enters[piece] != p->mark) p->enters[p->stack[top++] = piece] = p->mark;
-        if (writes && gpumpi_preserve_kills(&in, reg)) p->kills[piece] = p->mark;
-    }
-    while (top) { /* live ranges, upwards; a guarded write lets the old value through */
-        uint32_t piece = p->stack[--top];
-        for (e = p->graph.pred_start[piece]; e < p->graph.pred_start[piece + 1]; e++) {
-            uint32_t from = p->graph.pred[e];
-            gpumpi_preserve_list(p, from);
-            p->leaves[from] = p->mark;
-            if (p->kills[from] != p->mark && p->enters[from] != p->mark) p->enters[p->stack[top++] = from] = p->mark;
-        }
-    }
-    for (k = 0; k < p->listed; k++) {
-        uint32_t piece = p->list[k];
-        if (p->kills[piece] != p->mark)
-            gpumpi_preserve_join(p, gpumpi_preserve_node(piece, GPUMPI_ENTERS), gpumpi_preserve_node(piece, GPUMPI_LEAVES));
-        if (p->leaves[piece] != p->mark) continue;
-        for (e = p->graph.succ_start[piece]; e < p->graph.succ_start[piece + 1]; e++) {
-            uint32_t to = p->graph.succ[e];
-            if (p->enters[to] != p->mark) continue;
-            gpumpi_preserve_join(p, gpumpi_preserve_node(piece, GPUMPI_LEAVES),
-                                 gpumpi_preserve_node(to, p->start[p->first[to]] ? GPUMPI_ARRIVES : GPUMPI_ENTERS));
-        }
-    }
-    return 1;
-}
-
-/* The webs that the region starting at piece `from` writes must not have the name that arrives there. */
-static int gpumpi_preserve_conflicts(gpumpi_preserve *p, uint32_t reg, uint32_t from, const gpump_allocator *allocator) {
-    uint32_t top = 0, e, at, last = GPUMP_NONE, mark = ++p->regions;
-    p->region[p->stack[top++] = from] = mark;
-    while (top) {
-        uint32_t piece = p->stack[--top];
-        if (p->mention_mark[piece] == p->mark) {
-            int killed = 0;
-            for (at = p->mention[piece]; at < p->seen_start[reg + 1] && p->piece_of[p->seen[at]] == piece; at++) {
-                gpump_instruction in;
-                gpumpi_preserve_conflict conflict;
-                int reads, writes, alone = 1;
-                if (p->seen[at] == last) continue;
-                last = p->seen[at];
-                gpump_program_instruction(p->program, last, &in);
-                gpumpi_preserve_touch(&in, reg, &reads, &writes, &alone);
-                if (!writes) continue;
-                killed |= gpumpi_preserve_kills(&in, reg);
-                conflict.web = gpumpi_preserve_find(p, gpumpi_preserve_node(from, GPUMPI_ARRIVES));
-                conflict.other = gpumpi_preserve_find(p, gpumpi_preserve_node(piece, killed ? GPUMPI_LEAVES : GPUMPI_ENTERS));
-                if (conflict.web == conflict.other) continue; /* left to the copies below */
-                if (!GPUMPI_ARRAY_PUSH(allocator, p->conflicts, conflict)) return 0;
-                e = conflict.web;
-                conflict.web = conflict.other;
-                conflict.other = e;
-                if (!GPUMPI_ARRAY_PUSH(allocator, p->conflicts, conflict)) return 0;
-            }
-        }
-        for (e = p->graph.succ_start[piece]; e < p->graph.succ_start[piece + 1]; e++) {
-            uint32_t to = p->graph.succ[e];
-            if (p->start[p->first[to]] || p->region[to] == mark) continue;
-            p->region[p->stack[top++] = to] = mark;
-        }
-    }
-    return 1;
-}
-
-static int gpumpi_preserve_by_web(const void *a, const void *b) {
-    const gpumpi_preserve_conflict *x = (const gpumpi_preserve_conflict *)a, *y = (const gpumpi_preserve_conflict *)b;
-    if (x->web != y->web) return x->web < y->web ? -1 : 1;
-    return x->other < y->other ? -1 : x->other > y->other;
-}
-
-/* The name of a web: color 0 is the register itself, others are fresh registers made on the way. */
-static uint32_t gpumpi_preserve_color(gpumpi_preserve *p, uint32_t web, uint32_t wanted) {
-    uint32_t color = wanted, k, tries, first = 0, end = (uint32_t)stbds_arrlenu(p->conflicts);
-    if (p->color_mark[web] == p->mark) return p->color[web];
-    while (first < end) { /* its conflicts begin at first */
-        k = first + (end - first) / 2;
-        if (p->conflicts[k].web < web) first = k + 1;
-        else end = k;
-    }
-    for (tries = 0;; tries++) { /* the wanted one first, then 0, 1, ... */
-        int taken = 0;
-        if (tries) color = tries - 1;
-        for (k = first; k < stbds_arrlenu(p->conflicts) && p->conflicts[k].web == web; k++) {
-            uint32_t other = p->conflicts[k].other;
-            taken |= p->color_mark[other] == p->mark && p->color[other] == color;
-        }
-        if (!taken) break;
-    }
-    p->color_mark[web] = p->mark;
-    return p->color[web] = color;
-}
-
-static uint32_t gpumpi_preserve_name(gpumpi_preserve *p, uint32_t reg, uint32_t *fresh, uint32_t fresh_count, uint32_t web) {
-    uint32_t color = gpumpi_preserve_color(p, gpumpi_preserve_find(p, web), 0);
-    (void)fresh_count;
-    return color ? fresh[color - 1] : reg;
-}
-
-/* Renames one register: colors its webs, notes the names and the moves. */
-static int gpumpi_preserve_rename(gpumpi_preserve *p, uint32_t reg, gpump_regions_report *report,
-                                  const gpump_allocator *allocator) {
-    uint32_t k, i, last = GPUMP_NONE, colors = 0, *fresh = NULL;
-    int ok = 1;
-    for (k = 0; k < p->listed; k++) { /* in the order of the list, which begins with the first mention */
-        uint32_t piece = p->list[k], node, web;
-        for (node = 0; node < 3; node++) {
-            uint32_t wanted = 0;
-            web = gpumpi_preserve_find(p, gpumpi_preserve_node(piece, node));
-            if (node == GPUMPI_ENTERS && p->start[p->first[piece]] && p->enters[piece] == p->mark)
-                wanted = gpumpi_preserve_color(p, gpumpi_preserve_find(p, gpumpi_preserve_node(piece, GPUMPI_ARRIVES)), 0);
-            web = gpumpi_preserve_color(p, web, wanted);
-            if (web > colors) colors = web;
-        }
-    }
-    for (i = 0; i < colors && ok; i++) {
-        ok = GPUMPI_ARRAY_PUSH(allocator, fresh, (uint32_t)stbds_arrlenu(p->widths)) &&
-             GPUMPI_ARRAY_PUSH(allocator, p->widths, gpump_program_width(p->program, reg));
-    }
-    for (k = p->seen_start[reg]; k < p->seen_start[reg + 1] && ok && colors; k++) {
-        gpump_instruction in;
-        int reads, writes, alone = 1;
-        uint32_t piece, use, def;
-        i = p->seen[k];
-        if (i == last) continue;
-        piece = p->piece_of[i];
-        if (last == GPUMP_NONE || p->piece_of[last] != piece) p->region[piece] = 0; /* now: killed yet in this piece? */
-        last = i;
-        gpump_program_instruction(p->program, i, &in);
-        gpumpi_preserve_touch(&in, reg, &reads, &writes, &alone);
-        use = gpumpi_preserve_name(p, reg, fresh, colors,
-                                   gpumpi_preserve_node(piece, p->region[piece] ? GPUMPI_LEAVES : GPUMPI_ENTERS));
-        if (writes && gpumpi_preserve_kills(&in, reg)) p->region[piece] = 1;
-        def = gpumpi_preserve_name(p, reg, fresh, colors,
-                                   gpumpi_preserve_node(piece, p->region[piece] ? GPUMPI_LEAVES : GPUMPI_ENTERS));
-        ok = GPUMPI_ARRAY_PUSH(allocator, p->name_at, i) && GPUMPI_ARRAY_PUSH(allocator, p->name_reg, reg) &&
-             GPUMPI_ARRAY_PUSH(allocator, p->name_use, use) && GPUMPI_ARRAY_PUSH(allocator, p->name_def, def);
-    }
-    for (k = 0; k < p->listed && ok && colors; k++) {
-        uint32_t piece = p->list[k], arrives, enters;
-        gpumpi_insertion move;
-        if (!p->start[p->first[piece]] || p->enters[piece] != p->mark) continue;
-        arrives = gpumpi_preserve_name(p, reg, fresh, colors, gpumpi_preserve_node(piece, GPUMPI_ARRIVES));
-        enters = gpumpi_preserve_name(p, reg, fresh, colors, gpumpi_preserve_node(piece, GPUMPI_ENTERS));
-        if (arrives == enters) continue;
-        move = gpumpi_insertion_make(GPUMP_OP_MOVE, p->first[piece] + 1);
-        move.after_previous = 1;
-        move.instruction.def_count = move.instruction.use_count = 1;
-        move.defs[0] = enters;
-        move.uses[0] = arrives;
-        report->moves++;
-        ok = GPUMPI_ARRAY_PUSH(allocator, p->moves, move);
-    }
-    GPUMPI_ARRAY_FREE(allocator, fresh);
-    return ok;
-}
-
-typedef struct gpumpi_preserve_names {
-    uint32_t *start, *order; /* instruction -> entries */
-    const gpumpi_preserve *preserve;
-} gpumpi_preserve_names;
-static int gpumpi_preserve_rewrite(void *user, uint32_t index, gpump_instruction *in, uint32_t *scratch) {
-    const gpumpi_preserve_names *names = (const gpumpi_preserve_names *)user;
-    const gpumpi_preserve *p = names->preserve;
-    uint32_t e, k;
-    if (names->start[index] == names->start[index + 1]) return 1;
-    for (k = 0; k < in->def_count; k++) scratch[k] = in->defs[k];
-    for (k = 0; k < in->use_count; k++) scratch[16 + k] = in->uses[k];
-    for (e = names->start[index]; e < names->start[index + 1]; e++) {
-        uint32_t entry = names->order[e], guard = in->guard;
-        for (k = 0; k < in->def_count; k++)
-            if (in->defs[k] == p->name_reg[entry]) scratch[k] = p->name_def[entry];
-        for (k = 0; k < in->use_count; k++)
-            if (in->uses[k] == p->name_reg[entry]) scratch[16 + k] = p->name_use[entry];
-        if (guard == p->name_reg[entry] && guard != GPUMP_NONE) scratch[16 + in->use_count] = p->name_use[entry];
-        else if (e == names->start[index]) scratch[16 + in->use_count] = guard;
-    }
-    in->defs = scratch;
-    in->uses = scratch + 16;
-    in->guard = scratch[16 + in->use_count];
-    return 1;
-}
-
-static int gpumpi_preserve_compare(const void *a, const void *b) {
-    const gpumpi_insertion *x = (const gpumpi_insertion *)a, *y = (const gpumpi_insertion *)b;
-    if (x->before != y->before) return x->before < y->before ? -1 : 1;
-    return x->defs[0] < y->defs[0] ? -1 : x->defs[0] > y->defs[0];
-}
-static int gpumpi_preserve_by_register(const void *a, const void *b) {
-    const gpumpi_register_clobber *x = (const gpumpi_register_clobber *)a, *y = (const gpumpi_register_clobber *)b;
-    if (x->reg != y->reg) return x->reg < y->reg ? -1 : 1;
-    return x->start < y->start ? -1 : x->start > y->start;
-}
-static int gpumpi_preserve_by_start(const void *a, const void *b) {
-    const gpumpi_register_clobber *x = (const gpumpi_register_clobber *)a, *y = (const gpumpi_register_clobber *)b;
-    if (x->start != y->start) return x->start < y->start ? -1 : 1;
-    return x->reg < y->reg ? -1 : x->reg > y->reg;
-}
-
-/* The register clobbers of a program at a level. */
-static gpump_result gpumpi_preserve_clobbers(const gpump_program *program, uint32_t level, uint8_t *start,
-                                             gpumpi_arena *scratch, gpumpi_register_clobber **list) {
-    const gpump_allocator *allocator = &scratch->allocator;
-    gpump_liveness *liveness;
-    gpump_result result = gpump_liveness_create(program, allocator, &liveness);
-    if (result != GPUMP_OK) return result;
-    gpumpi_boundary_starts(program, level, start);
-    if (!gpumpi_register_clobbers(scratch, program, liveness, start, allocator, list)) result = GPUMP_ERROR_MEMORY;
-    gpump_liveness_destroy(liveness);
-    return result;
-}
-
-/* One level's renaming: *out stays NULL when nothing needs it. */
-static gpump_result gpumpi_preserve_level(const gpump_program *program, const uint32_t *origin, uint32_t level,
-                                          gpump_program **out, gpump_regions_report *report, gpump_diag *diag) {
-    const gpump_allocator *allocator = gpumpi_program_allocator(program);
-    gpumpi_arena scratch = gpumpi_arena_make(allocator);
-    gpumpi_register_clobber *list = NULL;
-    gpumpi_preserve p;
-    gpumpi_preserve_names names;
-    gpumpi_edit edit;
-    uint8_t *start;
-    uint32_t i, k, *identity;
-    gpump_result result = GPUMP_ERROR_MEMORY;
-    memset(&p, 0, sizeof p);
-    p.program = program;
-    p.regions = 1; /* 0 and 1 in region[] are renaming's */
-    if (!GPUMPI_ARENA_NEW(&scratch, start, gpump_program_instructions(program))) goto end;
-    p.start = start;
-    result = gpumpi_preserve_clobbers(program, level, start, &scratch, &list);
-    if (result != GPUMP_OK || !stbds_arrlenu(list)) goto end;
-    result = GPUMP_ERROR_MEMORY;
-    if (!gpumpi_preserve_make_pieces(&p, &scratch)) goto end;
-    for (i = 0; i < gpump_program_registers(program); i++)
-        if (!GPUMPI_ARRAY_PUSH(allocator, p.widths, gpump_program_width(program, i))) goto end;
-    qsort(list, stbds_arrlenu(list), sizeof *list, gpumpi_preserve_by_register);
-    for (i = 0; i < stbds_arrlenu(list); i = k) {
-        int alone = gpumpi_preserve_webs(&p, list[i].reg);
-        if (p.conflicts) stbds_header(p.conflicts)->length = 0;
-        for (k = i; k < stbds_arrlenu(list) && list[k].reg == list[i].reg; k++)
-            if (alone && !gpumpi_preserve_conflicts(&p, list[k].reg, p.piece_of[list[k].start], allocator)) goto end;
-        if (p.conflicts) qsort(p.conflicts, stbds_arrlenu(p.conflicts), sizeof *p.conflicts, gpumpi_preserve_by_web);
-        if (alone && !gpumpi_preserve_rename(&p, list[i].reg, report, allocator)) goto end;
-    }
-    names.preserve = &p;
-    k = (uint32_t)stbds_arrlenu(p.name_at);
-    if (!GPUMPI_ARENA_NEW(&scratch, identity, k)) goto end;
-    for (i = 0; i < k; i++) identity[i] = i;
-    if (!gpumpi_group(&scratch, gpump_program_instructions(program), p.name_at, identity, k, &names.start, &names.order))
-        goto end;
-    if (p.moves) qsort(p.moves, stbds_arrlenu(p.moves), sizeof *p.moves, gpumpi_preserve_compare);
-    memset(&edit, 0, sizeof edit);
-    edit.program = program;
-    edit.insertions = p.moves;
-    edit.insertion_count = (uint32_t)stbds_arrlenu(p.moves);
-    edit.rewrite = gpumpi_preserve_rewrite;
-    edit.user = &names;
-    edit.widths = p.widths;
-    edit.registers = (uint32_t)stbds_arrlenu(p.widths);
-    edit.origin = origin;
-    result = gpumpi_program_edit(&edit, out, diag);
-end:
-    GPUMPI_ARRAY_FREE(allocator, list);
-    GPUMPI_ARRAY_FREE(allocator, p.moves);
-    GPUMPI_ARRAY_FREE(allocator, p.name_at);
-    GPUMPI_ARRAY_FREE(allocator, p.name_reg);
-    GPUMPI_ARRAY_FREE(allocator, p.name_use);
-    GPUMPI_ARRAY_FREE(allocator, p.name_def);
-    GPUMPI_ARRAY_FREE(allocator, p.widths);
-    GPUMPI_ARRAY_FREE(allocator, p.conflicts);
-    gpumpi_arena_free(&scratch);
-    return result;
-}
-
-/* ---- copying through a second boundary: boundary; t = v; boundary; v = t. The first region only reads v, the second writes it
- * first, so this always works; renaming leaves it little to do. *out stays NULL when nothing is left. ---- */
-static gpump_result gpumpi_preserve_copy(const gpump_program *program, const uint32_t *origin, uint32_t level,
-                                         gpump_program **out, gpump_regions_report *report, gpump_diag *diag) {
-    const gpump_allocator *allocator = gpumpi_program_allocator(program);
-    gpumpi_arena scratch = gpumpi_arena_make(allocator);
-    gpumpi_register_clobber *list = NULL;
-    gpumpi_insertion *insertions = NULL;
-    gpumpi_edit edit;
-    uint32_t *widths = NULL, i, k, n;
-    uint8_t *start;
-    gpump_result result = GPUMP_ERROR_MEMORY;
-    if (!GPUMPI_ARENA_NEW(&scratch, start, gpump_program_instructions(program))) goto end;
-    result = gpumpi_preserve_clobbers(program, level, start, &scratch, &list);
-    if (result != GPUMP_OK || !stbds_arrlenu(list)) goto end;
-    result = GPUMP_ERROR_MEMORY;
-    for (i = 0; i < gpump_program_registers(program); i++)
-        if (!GPUMPI_ARRAY_PUSH(allocator, widths, gpump_program_width(program, i))) goto end;
-    qsort(list, stbds_arrlenu(list), sizeof *list, gpumpi_preserve_by_start);
-    for (i = 0; i < stbds_arrlenu(list); i = k) {
-        uint32_t first = (uint32_t)stbds_arrlenu(widths), half;
-        gpump_instruction boundary;
-        gpump_program_instruction(program, list[i].start, &boundary);
-        for (half = 0; half < 2; half++) {
-            for (k = i, n = 0; k < stbds_arrlenu(list) && list[k].start == list[i].start; k++, n++) {
-                gpumpi_insertion move = gpumpi_insertion_make(GPUMP_OP_MOVE, list[i].start + 1);
-                move.after_previous = 1;
-                move.instruction.def_count = move.instruction.use_count = 1;
-                move.defs[0] = half ? list[k].reg : first + n;
-                move.uses[0] = half ? first + n : list[k].reg;
-                report->moves++;
-                if ((!half && !GPUMPI_ARRAY_PUSH(allocator, widths, gpump_program_width(program, list[k].reg))) ||
-                    !GPUMPI_ARRAY_PUSH(allocator, insertions, move))
-                    goto end;
-            }
-            if (!half) {
-                gpumpi_insertion second = gpumpi_insertion_make(GPUMP_OP_BOUNDARY, list[i].start + 1);
-                second.after_previous = 1;
-                second.instruction.immediate = boundary.immediate;
-                second.instruction.tag = GPUMP_CUT_COPY;
-                if (!GPUMPI_ARRAY_PUSH(allocator, insertions, second)) goto end;
-                report->copies += n;
-                report->cuts[GPUMP_CUT_COPY]++;
-                if (boundary.immediate == GPUMP_BOUNDARY_SHORT) report->shorts++;
-                else report->sparse++;
-            }
-        }
-    }
-    memset(&edit, 0, sizeof edit);
-    edit.program = program;
-    edit.insertions = insertions;
-    edit.insertion_count = (uint32_t)stbds_arrlenu(insertions);
-    edit.widths = widths;
-    edit.registers = (uint32_t)stbds_arrlenu(widths);
-    edit.origin = origin;
-    result = gpumpi_program_edit(&edit, out, diag);
-end:
-    GPUMPI_ARRAY_FREE(allocator, list);
-    GPUMPI_ARRAY_FREE(allocator, insertions);
-    GPUMPI_ARRAY_FREE(allocator, widths);
-    gpumpi_arena_free(&scratch);
-    return result;
-}
-
-GPUMP_API gpump_result gpumpi_regions_preserve(const gpump_program *program, const uint32_t *origin, gpump_program **preserved,
-                                               gpump_regions_report *report, gpump_diag *diag) {
-    gpump_regions_report found;
-    gpump_program *at = NULL, *next;
-    gpumpi_edit copy;
-    gpump_result result;
-    uint32_t step, quiet = 0;
-    if (report) found = *report;
-    else memset(&found, 0, sizeof found);
-    memset(&copy, 0, sizeof copy);
-    copy.program = program;
-    copy.origin = origin;
-    result = gpumpi_program_edit(&copy, &at, diag);
-    /* rename for sparse regions, then for short ones; then copy what is left, looking at both again until both are quiet */
-    for (step = 0; result == GPUMP_OK && quiet < 2; step++) {
-        next = NULL;
-        result = step < 2 ? gpumpi_preserve_level(at, gpump_program_origin(at), step, &next, &found, diag)
-                          : gpumpi_preserve_copy(at, gpump_program_origin(at), !(step % 2), &next, &found, diag);
-        if (result != GPUMP_OK) break;
-        quiet = next || step < 2 ? 0 : quiet + 1;
-        if (!next) continue;
-        gpump_program_destroy(at);
-        at = next;
-    }
-    if (result != GPUMP_OK) {
-        if (result == GPUMP_ERROR_MEMORY) gpumpi_fail(diag, result, "program", 0, 0, 0, 0);
-        gpump_program_destroy(at);
-        return result;
-    }
-    if (report) *report = found;
-    *preserved = at;
-    return GPUMP_OK;
-}
-
-GPUMP_API gpump_result gpump_regions_preserve(const gpump_program *program, gpump_program **preserved,
-                                              gpump_regions_report *report, gpump_diag *diag) {
-    if (!program || !preserved) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
-    if (!gpump_program_basic_blocks(program)) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 0, 1, 1);
-    return gpumpi_regions_preserve(program, NULL, preserved, report, diag);
-}
-#endif
-
-/* ---- gpump_impl/page_checks.c ---- */
-/* page_checks: walks, predicated loops, and single checks */
-
-
-
-#ifndef GPUMP_NO_PROGRAM
-
-GPUMP_API gpump_result gpump_page_checks_config_preset(gpump_page_checks_config *config, const char *preset) {
-    if (!config || !preset) return GPUMP_ERROR_ARGUMENT;
-    if (strcmp(preset, "kim") && strcmp(preset, "kim_plain")) return GPUMP_ERROR_UNKNOWN_NAME;
-    memset(config, 0, sizeof *config);
-    config->struct_size = (uint32_t)sizeof *config;
-    config->page_bytes = 4096;
-    config->bits = 4;
-    config->walks = config->predicated = !preset[3];
-    return GPUMP_OK;
-}
-
-enum { GPUMPI_PAGES_BITS = 8 };
-/* A predicated loop: one basic block. */
-typedef struct gpumpi_pages_loop {
-    uint32_t block, marker;          /* marker: index of its insertion */
-    uint32_t bit[GPUMPI_PAGES_BITS]; /* check predicates; bit 0 holds for all at the end */
-    uint32_t bits;
-} gpumpi_pages_loop;
-
-typedef struct gpumpi_pages {
-    const gpump_program *program;
-    const gpump_liveness *liveness;
-    const gpump_page_checks_config *config;
-    gpump_page_checks_report *report;
-    const gpump_allocator *allocator;
-    gpumpi_insertion *insertions;
-    uint32_t *widths;
-    uint32_t check;      /* the predicate of single checks and walks; GPUMP_NONE until needed */
-    uint32_t *in_loop;   /* basic block -> predicated loop + 1, or 0 */
-    gpumpi_pages_loop *loops;
-    /* per instruction of predicated loops */
-    uint32_t *load_bit;   /* loads: which bit they set, + 1 */
-    uint32_t *load_guard; /* loads: 1 when an earlier check decides whether they run */
-    uint32_t *temporary;  /* register -> where a predicated loop keeps its next value, GPUMP_NONE; of the block at hand */
-    uint32_t *temporary_at; /* instruction -> index of its first entry in renames; one more at the end */
-    uint32_t *rename_from, *rename_to; /* pairs; a def is renamed when rename_def */
-    uint8_t *rename_def;
-} gpumpi_pages;
-
-static int gpumpi_pages_is_access(const gpump_instruction *in) {
-    return in->operation == GPUMP_OP_COMPUTE && in->access && !(in->flags & GPUMP_FLAG_RESIDENT) &&
-           (in->space == GPUMP_SPACE_GLOBAL || in->space == GPUMP_SPACE_GENERIC);
-}
-static int gpumpi_pages_register(gpumpi_pages *pages, uint32_t width, uint32_t *reg) {
-    *reg = (uint32_t)stbds_arrlenu(pages->widths);
-    return GPUMPI_ARRAY_PUSH(pages->allocator, pages->widths, width);
-}
-static int gpumpi_pages_put(gpumpi_pages *pages, const gpumpi_insertion *insertion) {
-    return GPUMPI_ARRAY_PUSH(pages->allocator, pages->insertions, *insertion);
-}
-/* defs[0] = immediate, under a guard unless GPUMP_NONE. */
-static int gpumpi_pages_set(gpumpi_pages *pages, uint32_t before, uint32_t predicate, int64_t value, uint32_t guard) {
-    gpumpi_insertion set = gpumpi_insertion_make(GPUMP_OP_CONSTANT, before);
-    set.instruction.def_count = 1;
-    set.defs[0] = predicate;
-    set.instruction.immediate = value;
-    set.instruction.guard = guard;
-    return gpumpi_pages_put(pages, &set);
-}
-
-/* start_marker; clear; check; call: what stands before access i. */
-static int gpumpi_pages_single(gpumpi_pages *pages, uint32_t i, const gpump_instruction *in) {
-    gpumpi_insertion marker = gpumpi_insertion_make(GPUMP_OP_START_MARKER, i),
-                     clear = gpumpi_insertion_make(GPUMP_OP_CLEAR_CHECK, i),
-                     check = gpumpi_insertion_make(GPUMP_OP_CHECK, i),
-                     call = gpumpi_insertion_make(GPUMP_OP_GUARDED_CALL, i);
-    if (pages->check == GPUMP_NONE && !gpumpi_pages_register(pages, GPUMP_WIDTH_PREDICATE, &pages->check)) return 0;
-    clear.instruction.def_count = 1;
-    clear.defs[0] = pages->check;
-    check.instruction.access = in->access;
-    check.instruction.space = in->space;
-    check.instruction.bytes = in->bytes;
-    check.instruction.displacement = in->displacement;
-    check.instruction.guard = in->guard;
-    check.instruction.flags = in->flags & GPUMP_FLAG_GUARD_NEGATED;
-    check.instruction.def_count = 1;
-    check.instruction.use_count = 2;
-    check.defs[0] = check.uses[1] = pages->check;
-    check.uses[0] = in->uses[0];
-    call.instruction.guard = pages->check;
-    call.instruction.target = GPUMPI_NEW | (uint32_t)stbds_arrlenu(pages->insertions);
-    return gpumpi_pages_put(pages, &marker) && gpumpi_pages_put(pages, &clear) && gpumpi_pages_put(pages, &check) &&
-           gpumpi_pages_put(pages, &call);
-}
-
-/* 1 when every iteration of `loop` runs through basic block b. */
-static int gpumpi_pages_always(const gpump_program *program, uint32_t loop, uint32_t b) {
-    gpump_loop l;
-    gpump_basic_block header;
-    uint32_t k;
-    gpump_program_loop(program, loop, &l);
-    gpump_program_basic_block(program, l.header, &header);
-    for (k = 0; k < header.predecessor_count; k++)
-        if (gpump_program_in_loop(program, loop, header.predecessors[k]) &&
-            !gpump_program_dominates(program, b, header.predecessors[k]))
-            return 0;
-    return 1;
-}
-
-/* Does access i walk? *step: how far in each iteration. changes: register -> its ADD when that is all that writes it in its
- * innermost loop, GPUMP_NONE when there is more. */
-static int gpumpi_pages_walks(const gpumpi_pages *pages, uint32_t i, const gpump_instruction *in, const uint32_t *writes,
-                              const uint32_t *add, int64_t *step) {
-    const gpump_program *program = pages->program;
-    uint32_t b = gpump_program_basic_block_of(program, i), reg = in->uses[0];
-    gpump_basic_block block, where;
-    gpump_loop loop;
-    gpump_instruction change;
-    if (!pages->config->walks || in->guard != GPUMP_NONE || reg & (GPUMP_OPERAND_PARAMETER | GPUMP_OPERAND_PAIR)) return 0;
-    gpump_program_basic_block(program, b, &block);
-    if (block.loop == GPUMP_NONE || add[reg] == GPUMP_NONE) return 0;
-    gpump_program_loop(program, block.loop, &loop);
-    gpump_program_basic_block(program, gpump_program_basic_block_of(program, add[reg]), &where);
-    if (!loop.innermost || loop.irreducible || where.loop != block.loop) return 0;
-    if (writes[2 * reg] != block.loop || writes[2 * reg + 1] != 1) return 0; /* written elsewhere in this loop */
-    gpump_program_instruction(program, add[reg], &change);
-    *step = change.immediate;
-    return change.guard == GPUMP_NONE && change.immediate && change.immediate > -(int64_t)pages->config->page_bytes &&
-           change.immediate < (int64_t)pages->config->page_bytes && gpumpi_pages_always(program, block.loop, b) &&
-           gpumpi_pages_always(program, block.loop, gpump_program_basic_block_of(program, add[reg]));
-}
-
-/* Before the loop: q = 1. Before the access: unless q, q = a page was entered; unless q, go on; q = 0; a single check. */
-static int gpumpi_pages_walk(gpumpi_pages *pages, uint32_t i, const gpump_instruction *in, int64_t step, uint32_t q) {
-    gpumpi_insertion entered = gpumpi_insertion_make(GPUMP_OP_PAGE_ENTERED, i),
-                     skip = gpumpi_insertion_make(GPUMP_OP_BRANCH, i);
-    entered.instruction.def_count = entered.instruction.use_count = 1;
-    entered.defs[0] = q;
-    entered.uses[0] = in->uses[0];
-    entered.instruction.guard = q;
-    entered.instruction.flags = GPUMP_FLAG_GUARD_NEGATED;
-    entered.instruction.immediate = pages->config->page_bytes;
-    entered.instruction.bytes = (uint32_t)(step < 0 ? -step : step);
-    entered.instruction.displacement =
-        in->displacement + (step < 0 ? -step : 0); /* downwards: the last bytes of a page, seen from above */
-    skip.instruction.guard = q;
-    skip.instruction.flags = GPUMP_FLAG_GUARD_NEGATED;
-    skip.instruction.target = i | GPUMPI_NEW_BODY;
-    return gpumpi_pages_put(pages, &entered) && gpumpi_pages_put(pages, &skip) &&
-           gpumpi_pages_set(pages, i, q, 0, GPUMP_NONE) && gpumpi_pages_single(pages, i, in);
-}
-
-/* ---- predicated loops ---- */
-
-/* Can basic block b be one? It branches to itself, touches memory only by loading, guards nothing, and its condition is not
- * carried. */
-static int gpumpi_pages_can_predicate(const gpumpi_pages *pages, uint32_t b) {
-    const gpump_program *program = pages->program;
-    gpump_basic_block block;
-    gpump_instruction in, last;
-    const uint32_t *live;
-    uint32_t i, k, count, loads = 0;
-    if (!pages->config->predicated) return 0;
-    gpump_program_basic_block(program, b, &block);
-    gpump_program_instruction(program, block.first + block.count - 1, &last);
-    if (last.operation != GPUMP_OP_BRANCH || last.guard == GPUMP_NONE || last.target != block.first ||
-        block.successor_count < 2)
-        return 0;
-    for (i = block.first; i + 1 < block.first + block.count; i++) {
-        gpump_program_instruction(program, i, &in);
-        if (in.guard != GPUMP_NONE || in.flags & ~(uint32_t)(GPUMP_FLAG_UNIFORM | GPUMP_FLAG_RESIDENT) || in.access & GPUMP_ACCESS_WRITE ||
-            in.def_count > 14)
-            return 0;
-        if (in.operation != GPUMP_OP_COMPUTE && in.operation != GPUMP_OP_MOVE && in.operation != GPUMP_OP_CONSTANT &&
-            in.operation != GPUMP_OP_PARAMETER && in.operation != GPUMP_OP_ADD)
-            return 0;
-        for (k = 0; k < in.def_count + in.use_count; k++)
-            if ((k < in.def_count ? in.defs[k] : in.uses[k - in.def_count]) & GPUMP_OPERAND_PAIR &&
-                !((k < in.def_count ? in.defs[k] : in.uses[k - in.def_count]) & GPUMP_OPERAND_PARAMETER))
-                return 0;
-        loads += (uint32_t)gpumpi_pages_is_access(&in);
-    }
-    gpump_liveness_block_in(pages->liveness, b, &live, &count);
-    for (k = 0; k < count; k++)
-        if (live[k] == last.guard) return 0;
-    for (i = block.first, k = 0; i < block.first + block.count; i++) { /* the condition must be made in the block */
-        gpump_program_instruction(program, i, &in);
-        k |= in.def_count && in.defs[0] == last.guard;
-    }
-    return loads && k;
-}
-
-/* Marks, for each register, whether it holds something loaded in this iteration. */
-static int gpumpi_pages_predicate(gpumpi_pages *pages, uint32_t b, uint8_t *loaded, const uint8_t *is_walk) {
-    const gpump_program *program = pages->program;
-    gpumpi_pages_loop loop;
-    gpumpi_insertion marker, clear, call;
-    gpump_basic_block block;
-    gpump_instruction in, last;
-    const uint32_t *live;
-    uint32_t i, k, count, used = 0, entry_loop;
-    gpump_program_basic_block(program, b, &block);
-    entry_loop = block.loop;
-    gpump_program_instruction(program, block.first + block.count - 1, &last);
-    memset(&loop, 0, sizeof loop);
-    loop.block = b;
-    loop.marker = (uint32_t)stbds_arrlenu(pages->insertions);
-    memset(loaded, 0, gpump_program_registers(program));
-    for (i = block.first; i < block.first + block.count;
-         i++) { /* bits: one for each load whose address is not loaded, while they last */
-        int depends = 0;
-        gpump_program_instruction(program, i, &in);
-        for (k = 0; k < in.use_count; k++) depends |= !(in.uses[k] & GPUMP_OPERAND_PARAMETER) && loaded[in.uses[k]];
-        if (gpumpi_pages_is_access(&in) && !is_walk[i]) {
-            uint32_t address = in.uses[0], bit = used < pages->config->bits ? used : 0;
-            pages->load_guard[i] = used && !(address & GPUMP_OPERAND_PARAMETER) && loaded[address];
-            if (pages->load_guard[i]) bit = 0;
-            if (used < pages->config->bits && !pages->load_guard[i]) used++;
-            pages->load_bit[i] = bit + 1;
-            pages->report->predicated++;
-            depends = 1;
-        } else if (in.access) /* of what was not loaded it would make an address out of nothing */
-            pages->load_guard[i] = (uint32_t)depends;
-        for (k = 0; k < in.def_count; k++) loaded[in.defs[k]] = (uint8_t)depends;
-    }
-    if (!used) used = 1;
-    for (loop.bits = 0; loop.bits < used; loop.bits++)
-        if (!gpumpi_pages_register(pages, GPUMP_WIDTH_PREDICATE, &loop.bit[loop.bits])) return 0;
-    marker = gpumpi_insertion_make(GPUMP_OP_START_MARKER, block.first);
-    marker.entry_loop = entry_loop;
-    if (!gpumpi_pages_put(pages, &marker)) return 0;
-    for (k = 0; k < loop.bits; k++) {
-        clear = gpumpi_insertion_make(GPUMP_OP_CLEAR_CHECK, block.first);
-        clear.entry_loop = entry_loop;
-        clear.instruction.def_count = 1;
-        clear.defs[0] = loop.bit[k];
-        if (!gpumpi_pages_put(pages, &clear)) return 0;
-    }
-    gpump_liveness_block_in(pages->liveness, b, &live, &count);
-    for (k = 0; k < gpump_program_registers(program); k++) pages->temporary[k] = GPUMP_NONE;
-    for (i = block.first; i < block.first + block.count; i++) {
-        uint32_t n;
-        pages->temporary_at[i] = (uint32_t)stbds_arrlenu(pages->rename_from);
-        gpump_program_instruction(program, i, &in);
-        if (pages->load_guard[i]) /* it follows what was loaded: all earlier checks count */
-            for (k = 1; k < loop.bits; k++)
-                if (!gpumpi_pages_set(pages, i, loop.bit[0], 1, loop.bit[k])) return 0;
-        for (k = 0; k < in.use_count; k++)
-            if (!(in.uses[k] & GPUMP_OPERAND_PARAMETER) && pages->temporary[in.uses[k]] != GPUMP_NONE &&
-                (!GPUMPI_ARRAY_PUSH(pages->allocator, pages->rename_from, in.uses[k]) ||
-                 !GPUMPI_ARRAY_PUSH(pages->allocator, pages->rename_to, pages->temporary[in.uses[k]]) ||
-                 !GPUMPI_ARRAY_PUSH(pages->allocator, pages->rename_def, 0)))
-                return 0;
-        for (k = 0; k < in.def_count; k++) {
-            for (n = 0; n < count && live[n] != in.defs[k]; n++) {}
-            if (n == count) continue; /* not carried into the next iteration */
-            if (pages->temporary[in.defs[k]] == GPUMP_NONE &&
-                !gpumpi_pages_register(pages, gpump_program_width(program, in.defs[k]), &pages->temporary[in.defs[k]]))
-                return 0;
-            if (!GPUMPI_ARRAY_PUSH(pages->allocator, pages->rename_from, in.defs[k]) ||
-                !GPUMPI_ARRAY_PUSH(pages->allocator, pages->rename_to, pages->temporary[in.defs[k]]) ||
-                !GPUMPI_ARRAY_PUSH(pages->allocator, pages->rename_def, 1))
-                return 0;
-        }
-    }
-    i = block.first + block.count - 1;
-    for (k = 1; k < loop.bits; k++)
-        if (!gpumpi_pages_set(pages, i, loop.bit[0], 1, loop.bit[k])) return 0;
-    for (k = 0; k < count; k++) { /* nothing faulted: the iteration counts */
-        gpumpi_insertion move = gpumpi_insertion_make(GPUMP_OP_MOVE, i);
-        if (pages->temporary[live[k]] == GPUMP_NONE) continue;
-        move.instruction.def_count = move.instruction.use_count = 1;
-        move.defs[0] = live[k];
-        move.uses[0] = pages->temporary[live[k]];
-        move.instruction.guard = loop.bit[0];
-        move.instruction.flags = GPUMP_FLAG_GUARD_NEGATED;
-        if (!gpumpi_pages_put(pages, &move)) return 0;
-    }
-    if (!gpumpi_pages_set(pages, i, last.guard, (last.flags & GPUMP_FLAG_GUARD_NEGATED) != 0, loop.bit[0])) return 0;
-    call = gpumpi_insertion_make(GPUMP_OP_GUARDED_CALL, i + 1);
-    call.after_previous = 1;
-    call.instruction.guard = loop.bit[0];
-    call.instruction.target = GPUMPI_NEW | loop.marker;
-    pages->report->loops++;
-    return gpumpi_pages_put(pages, &call) && GPUMPI_ARRAY_PUSH(pages->allocator, pages->loops, loop) &&
-           ((pages->in_loop[b] = (uint32_t)stbds_arrlenu(pages->loops)) != 0);
-}
-
-static int gpumpi_pages_rewrite(void *user, uint32_t index, gpump_instruction *in, uint32_t *scratch) {
-    const gpumpi_pages *pages = (const gpumpi_pages *)user;
-    uint32_t b = gpump_program_basic_block_of(pages->program, index), k, e;
-    const gpumpi_pages_loop *loop;
-    if (!pages->in_loop[b]) return 1;
-    loop = &pages->loops[pages->in_loop[b] - 1];
-    for (k = 0; k < in->def_count; k++) scratch[k] = in->defs[k];
-    for (k = 0; k < in->use_count; k++) scratch[16 + k] = in->uses[k];
-    for (e = pages->temporary_at[index]; e < pages->temporary_at[index + 1]; e++) {
-        for (k = 0; k < in->def_count && pages->rename_def[e]; k++)
-            if (in->defs[k] == pages->rename_from[e]) scratch[k] = pages->rename_to[e];
-        for (k = 0; k < in->use_count && !pages->rename_def[e]; k++)
-            if (in->uses[k] == pages->rename_from[e]) scratch[16 + k] = pages->rename_to[e];
-    }
-    if (pages->load_bit[index]) {
-        uint32_t bit = loop->bit[pages->load_bit[index] - 1];
-        in->flags |= GPUMP_FLAG_CHECKED;
-        scratch[in->def_count++] = bit;
-        scratch[16 + in->use_count++] = bit;
-    }
-    if (pages->load_guard[index]) {
-        in->guard = loop->bit[0];
-        in->flags |= GPUMP_FLAG_GUARD_NEGATED;
-    }
-    in->defs = scratch;
-    in->uses = scratch + 16;
-    return 1;
-}
-
-/* Writes of each register per innermost loop: writes[2r] the loop last seen, writes[2r + 1] how often; add[r]: an ADD r = r
- * + step. */
-static void gpumpi_pages_changes(const gpump_program *program, uint32_t *writes, uint32_t *add) {
-    uint32_t i, k, r;
-    for (r = 0; r < gpump_program_registers(program); r++) {
-        add[r] = writes[2 * r] = GPUMP_NONE;
-        writes[2 * r + 1] = 0;
-    }
-    for (i = 0; i < gpump_program_instructions(program); i++) {
-        gpump_instruction in;
-        gpump_basic_block block;
-        gpump_loop loop;
-        gpump_program_instruction(program, i, &in);
-        gpump_program_basic_block(program, gpump_program_basic_block_of(program, i), &block);
-        if (block.loop == GPUMP_NONE) continue;
-        gpump_program_loop(program, block.loop, &loop);
-        if (!loop.innermost) continue;
-        for (k = 0; k < in.def_count; k++)
-            GPUMPI_OPERAND_REGISTERS(in.defs[k], reg, {
-                if (writes[2 * reg] == GPUMP_NONE || writes[2 * reg] == block.loop) {
-                    writes[2 * reg] = block.loop;
-                    writes[2 * reg + 1]++;
-                } else
-                    writes[2 * reg + 1] = 1000; /* several innermost loops change it */
-                if (in.operation == GPUMP_OP_ADD && in.uses[0] == in.defs[k]) add[reg] = i;
-            });
-    }
-}
-
-static int gpumpi_pages_compare(const void *a, const void *b) {
-    const uint32_t *x = (const uint32_t *)a, *y = (const uint32_t *)b;
-    return x[0] != y[0] ? (x[0] < y[0] ? -1 : 1) : x[1] < y[1] ? -1 : x[1] > y[1];
-}
-
-GPUMP_API gpump_result gpump_page_checks_insert(const gpump_program *program, const gpump_page_checks_config *config,
-                                                gpump_program **checked, gpump_page_checks_report *report,
-                                                gpump_diag *diag) {
-    gpumpi_arena scratch;
-    gpumpi_pages pages;
-    gpumpi_edit edit;
-    gpump_liveness *liveness = NULL;
-    gpump_page_checks_report found;
-    gpumpi_insertion *sorted;
-    uint32_t instructions = gpump_program_instructions(program), registers = gpump_program_registers(program), i, k, b,
-             *writes, *add, *keys, *place;
-    uint8_t *loaded, *is_walk;
-    gpump_result result;
-    if (!program || !config || !checked) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
-    if (!gpump_program_basic_blocks(program)) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 0, 1, 1);
-    if (config->struct_size != sizeof *config)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "struct_size", 0, config->struct_size, sizeof *config, sizeof *config);
-    if (config->page_bytes < 16 || config->page_bytes & (config->page_bytes - 1) || config->page_bytes > UINT32_C(1) << 30)
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "page_bytes", 0, config->page_bytes, 16, UINT32_C(1) << 30);
-    if (config->bits < 1 || config->bits > GPUMPI_PAGES_BITS)
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "bits", 0, config->bits, 1, GPUMPI_PAGES_BITS);
-    for (i = 0; i < instructions; i++) {
-        gpump_instruction in;
-        gpump_program_instruction(program, i, &in);
-        if (gpumpi_pages_is_access(&in) && (!in.use_count || (in.flags & GPUMP_FLAG_CHECKED)))
-            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "uses", i, in.use_count, 1, 64);
-    }
-    scratch = gpumpi_arena_make(gpumpi_program_allocator(program));
-    memset(&pages, 0, sizeof pages);
-    memset(&found, 0, sizeof found);
-    result = gpump_liveness_create(program, gpumpi_program_allocator(program), &liveness);
-    if (result != GPUMP_OK) goto end;
-    result = GPUMP_ERROR_MEMORY;
-    pages.program = program;
-    pages.liveness = liveness;
-    pages.config = config;
-    pages.report = &found;
-    pages.allocator = gpumpi_program_allocator(program);
-    pages.check = GPUMP_NONE;
-    if (!GPUMPI_ARENA_NEW(&scratch, pages.in_loop, gpump_program_basic_blocks(program)) ||
-        !GPUMPI_ARENA_NEW(&scratch, pages.load_bit, instructions) ||
-        !GPUMPI_ARENA_NEW(&scratch, pages.load_guard, instructions) ||
-        !GPUMPI_ARENA_NEW(&scratch, pages.temporary, registers) ||
-        !GPUMPI_ARENA_NEW(&scratch, pages.temporary_at, (size_t)instructions + 1) ||
-        !GPUMPI_ARENA_NEW(&scratch, writes, (size_t)registers * 2) || !GPUMPI_ARENA_NEW(&scratch, add, registers) ||
-        !GPUMPI_ARENA_NEW(&scratch, loaded, registers) || !GPUMPI_ARENA_NEW(&scratch, is_walk, instructions))
-        goto end;
-    for (i = 0; i < registers; i++)
-        if (!GPUMPI_ARRAY_PUSH(pages.allocator, pages.widths, gpump_program_width(program, i))) goto end;
-    gpumpi_pages_changes(program, writes, add);
-    for (b = 0; b < gpump_program_basic_blocks(program); b++) {
-        gpump_basic_block block;
-        int any = 0, predicate;
-        gpump_program_basic_block(program, b, &block);
-        for (i = block.first; i < block.first + block.count; i++) {
-            gpump_instruction in;
-            int64_t step;
-            pages.temporary_at[i] = (uint32_t)stbds_arrlenu(pages.rename_from);
-            gpump_program_instruction(program, i, &in);
-            if (!gpumpi_pages_is_access(&in)) continue;
-            found.accesses++;
-            is_walk[i] = (uint8_t)gpumpi_pages_walks(&pages, i, &in, writes, add, &step);
-            any |= !is_walk[i];
-        }
-        predicate = any && gpumpi_pages_can_predicate(&pages, b);
-        if (predicate) /* walks in it check themselves as well: a call within would break the block */
-            for (i = block.first; i < block.first + block.count; i++) is_walk[i] = 0;
-        if (predicate && !gpumpi_pages_predicate(&pages, b, loaded, is_walk)) goto end;
-        for (i = block.first; i < block.first + block.count && !predicate; i++) {
-            gpump_instruction in;
-            int64_t step = 0;
-            gpump_program_instruction(program, i, &in);
-            if (!gpumpi_pages_is_access(&in)) continue;
-            if (gpumpi_pages_walks(&pages, i, &in, writes, add, &step)) {
-                gpumpi_insertion entry;
-                gpump_loop loop;
-                gpump_basic_block header;
-                uint32_t q;
-                gpump_program_loop(program, block.loop, &loop);
-                gpump_program_basic_block(program, loop.header, &header);
-                entry = gpumpi_insertion_make(GPUMP_OP_CONSTANT, header.first);
-                entry.entry_loop = block.loop;
-                if (!gpumpi_pages_register(&pages, GPUMP_WIDTH_PREDICATE, &q)) goto end;
-                entry.instruction.def_count = 1;
-                entry.instruction.immediate = 1;
-                entry.defs[0] = q;
-                found.walks++;
-                if (!gpumpi_pages_put(&pages, &entry) || !gpumpi_pages_walk(&pages, i, &in, step, q)) goto end;
-            } else {
-                found.plain++;
-                if (!gpumpi_pages_single(&pages, i, &in)) goto end;
-            }
-        }
-    }
-    pages.temporary_at[instructions] = (uint32_t)stbds_arrlenu(pages.rename_from);
-    { /* sort by place: behind the previous instruction, at a loop's entry, the rest; targets among insertions follow */
-        uint32_t n = (uint32_t)stbds_arrlenu(pages.insertions);
-        if (!GPUMPI_ARENA_NEW(&scratch, keys, (size_t)n * 2) || !GPUMPI_ARENA_NEW(&scratch, place, n) ||
-            !GPUMPI_ARENA_NEW(&scratch, sorted, n))
-            goto end;
-        for (i = 0; i < n; i++) {
-            const gpumpi_insertion *x = &pages.insertions[i];
-            keys[2 * i] = 3 * x->before + (x->after_previous ? 0 : x->entry_loop != GPUMP_NONE ? 1u : 2u);
-            keys[2 * i + 1] = i;
-        }
-        qsort(keys, n, 2 * sizeof *keys, gpumpi_pages_compare);
-        for (i = 0; i < n; i++) place[keys[2 * i + 1]] = i;
-        for (i = 0; i < n; i++) {
-            sorted[i] = pages.insertions[keys[2 * i + 1]];
-            k = sorted[i].instruction.target;
-            if (k != GPUMP_NONE && k & GPUMPI_NEW) sorted[i].instruction.target = GPUMPI_NEW | place[k & ~GPUMPI_NEW];
-        }
-        memset(&edit, 0, sizeof edit);
-        edit.program = program;
-        edit.insertions = sorted;
-        edit.insertion_count = n;
-        edit.rewrite = gpumpi_pages_rewrite;
-        edit.user = &pages;
-        edit.widths = pages.widths;
-        edit.registers = (uint32_t)stbds_arrlenu(pages.widths);
-        result = gpumpi_program_edit(&edit, checked, diag);
-    }
-    if (result == GPUMP_OK && report) *report = found;
-end:
-    if (result == GPUMP_ERROR_MEMORY) gpumpi_fail(diag, result, "program", 0, 0, 0, 0);
-    GPUMPI_ARRAY_FREE(pages.allocator, pages.insertions);
-    GPUMPI_ARRAY_FREE(pages.allocator, pages.widths);
-    GPUMPI_ARRAY_FREE(pages.allocator, pages.loops);
-    GPUMPI_ARRAY_FREE(pages.allocator, pages.rename_from);
-    GPUMPI_ARRAY_FREE(pages.allocator, pages.rename_to);
-    GPUMPI_ARRAY_FREE(pages.allocator, pages.rename_def);
-    gpump_liveness_destroy(liveness);
-    gpumpi_arena_free(&scratch);
-    return result;
-}
-#endif
-
-/* ---- gpump_impl/context.c ---- */
-
-
-#include <string.h>
-
-/* ---- little-endian words ---- */
-
-static void gpumpi_context_store32(unsigned char *at, uint32_t value) {
-    at[0] = (unsigned char)value;
-    at[1] = (unsigned char)(value >> 8);
-    at[2] = (unsigned char)(value >> 16);
-    at[3] = (unsigned char)(value >> 24);
-}
-static void gpumpi_context_store64(unsigned char *at, uint64_t value) {
-    gpumpi_context_store32(at, (uint32_t)value);
-    gpumpi_context_store32(at + 4, (uint32_t)(value >> 32));
-}
-static uint32_t gpumpi_context_load32(const unsigned char *at) {
-    return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
-}
-static uint64_t gpumpi_context_load64(const unsigned char *at) {
-    return gpumpi_context_load32(at) | (uint64_t)gpumpi_context_load32(at + 4) << 32;
-}
-/* Arrays: a plain copy where memory already has the format's byte order. */
-static int gpumpi_context_is_little(void) {
-    const uint32_t one = 1;
-    unsigned char first;
-    memcpy(&first, &one, 1);
-    return first == 1;
-}
-static void gpumpi_context_store32s(unsigned char *at, const uint32_t *values, uint64_t count) {
-    if (gpumpi_context_is_little())
-        memcpy(at, values, (size_t)count * 4);
-    else
-        for (uint64_t i = 0; i < count; i++) gpumpi_context_store32(at + i * 4, values[i]);
-}
-static void gpumpi_context_load32s(const unsigned char *at, uint32_t *values, uint64_t count) {
-    if (gpumpi_context_is_little())
-        memcpy(values, at, (size_t)count * 4);
-    else
-        for (uint64_t i = 0; i < count; i++) values[i] = gpumpi_context_load32(at + i * 4);
-}
-
-/* The checksum: word k of 64 bits goes into chain k mod 8, so that it runs at memory speed; each step is a bijection of the chain, so any
- * change within one word is seen. Word 3, the checksum itself, counts as 0. */
-static uint64_t gpumpi_context_checksum(const unsigned char *memory, uint64_t bytes) {
-    const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15);
-    const int little = gpumpi_context_is_little();
-    uint64_t chain[8] = {1, 2, 3, 4, 5, 6, 7, 8}, word[8], words = bytes / 8;
-    for (uint64_t i = 0; i < words; i += 8) {
-        uint64_t here = words - i < 8 ? words - i : 8;
-        if (little && here == 8)
-            memcpy(word, memory + i * 8, 64);
-        else
-            for (uint64_t k = 0; k < here; k++) word[k] = gpumpi_context_load64(memory + (i + k) * 8);
-        if (!i && here > 3) word[3] = 0;
-        if (here == 8) {
-#define GPUMPI_STEP(k)                          \
-    chain[k] = (chain[k] ^ word[k]) * odd;      \
-    chain[k] ^= chain[k] >> 32
-            GPUMPI_STEP(0);
-            GPUMPI_STEP(1);
-            GPUMPI_STEP(2);
-            GPUMPI_STEP(3);
-            GPUMPI_STEP(4);
-            GPUMPI_STEP(5);
-            GPUMPI_STEP(6);
-            GPUMPI_STEP(7);
-        } else {
-            for (uint64_t k = 0; k < here; k++) {
-                GPUMPI_STEP(k);
-            }
-#undef GPUMPI_STEP
-        }
-    }
-    return gpump_hash_u64s(GPUMP_HASH_SEED, chain, 8);
-}
-
-static const unsigned char gpumpi_context_magic[8] = {'g', 'p', 'u', 'm', 'p', 'c', 't', 'x'};
-
-/* ---- writing ---- */
-
-GPUMP_API gpump_result gpump_context_begin(gpump_context_writer *writer, void *memory, uint64_t capacity) {
-    if (!writer || (!memory && capacity)) return GPUMP_ERROR_ARGUMENT;
-    memset(writer, 0, sizeof *writer);
-    writer->memory = (unsigned char *)memory;
-    writer->capacity = capacity;
-    writer->used = GPUMP_CONTEXT_HEADER_BYTES;
-    return GPUMP_OK;
-}
-
-/* Opens a section; its payload is not cleared, its padding is. */
-static unsigned char *gpumpi_context_section(gpump_context_writer *writer, uint32_t type, uint32_t index, uint64_t bytes) {
-    uint64_t room = bytes > UINT64_MAX - 7u ? UINT64_MAX : (bytes + 7u) & ~UINT64_C(7);
-    uint64_t start = writer->used;
-    unsigned char *section;
-    writer->used = gpump_add_saturated(gpump_add_saturated(start, GPUMP_CONTEXT_SECTION_BYTES), room);
-    writer->sections++;
-    if (writer->used > writer->capacity) {
-        writer->failed = 1; /* goes on counting what is needed */
-        return NULL;
-    }
-    section = writer->memory + start;
-    gpumpi_context_store32(section, type);
-    gpumpi_context_store32(section + 4, index);
-    gpumpi_context_store64(section + 8, bytes);
-    memset(section + GPUMP_CONTEXT_SECTION_BYTES + bytes, 0, (size_t)(room - bytes));
-    return section + GPUMP_CONTEXT_SECTION_BYTES;
-}
-
-GPUMP_API void *gpump_context_reserve(gpump_context_writer *writer, uint32_t type, uint32_t index, uint64_t bytes) {
-    unsigned char *payload = gpumpi_context_section(writer, type, index, bytes);
-    if (payload) memset(payload, 0, (size_t)bytes);
-    return payload;
-}
-
-GPUMP_API void gpump_context_put(gpump_context_writer *writer, uint32_t type, uint32_t index, const void *data, uint64_t bytes) {
-    unsigned char *payload = gpumpi_context_section(writer, type, index, bytes);
-    if (payload && bytes) memcpy(payload, data, (size_t)bytes);
-}
-
-GPUMP_API void gpump_context_put_block(gpump_context_writer *writer, const gpump_context_block *block) {
-    unsigned char *at = gpumpi_context_section(writer, GPUMP_CONTEXT_BLOCK, 0, 96);
-    if (!at) return;
-    for (uint32_t i = 0; i < 4; i++) gpumpi_context_store64(at + i * 8, (&block->cookie)[i]);
-    gpumpi_context_store32s(at + 32, &block->kernel, 16);
-}
-
-GPUMP_API void gpump_context_put_registers(gpump_context_writer *writer, uint32_t warp, const uint32_t *values, uint32_t registers,
-                                           uint32_t lanes) {
-    uint64_t count = (uint64_t)registers * lanes;
-    unsigned char *at = gpumpi_context_section(writer, GPUMP_CONTEXT_REGISTERS, warp, 8 + count * 4);
-    if (!at) return;
-    gpumpi_context_store32(at, registers);
-    gpumpi_context_store32(at + 4, lanes);
-    if (count) gpumpi_context_store32s(at + 8, values, count);
-}
-
-GPUMP_API void gpump_context_put_stack(gpump_context_writer *writer, uint32_t warp, const gpump_context_stack_entry *entries, uint32_t count) {
-    unsigned char *at = gpumpi_context_section(writer, GPUMP_CONTEXT_STACK, warp, (uint64_t)count * 16);
-    for (uint32_t i = 0; at && i < count; i++, at += 16) {
-        gpumpi_context_store32(at, entries[i].pc);
-        gpumpi_context_store32(at + 4, entries[i].reconvergence_pc);
-        gpumpi_context_store64(at + 8, entries[i].lanes);
-    }
-}
-
-GPUMP_API void gpump_context_put_words(gpump_context_writer *writer, uint32_t type, uint32_t index, const uint64_t *words, uint32_t count) {
-    unsigned char *at = gpumpi_context_section(writer, type, index, (uint64_t)count * 8);
-    for (uint32_t i = 0; at && i < count; i++) gpumpi_context_store64(at + i * 8u, words[i]);
-}
-
-GPUMP_API void gpump_context_put_control(gpump_context_writer *writer, const gpump_context_control *control) {
-    unsigned char *at = gpumpi_context_section(writer, GPUMP_CONTEXT_CONTROL, 0, 32);
-    if (at) gpumpi_context_store32s(at, &control->in_place, 8);
-}
-
-enum { GPUMPI_CONTEXT_COMPRESSED_BYTES = 32 };
-
-GPUMP_API gpump_result gpump_context_put_compressed(gpump_context_writer *writer, uint32_t index, const gpump_compress_layout *layout,
-                                                    const uint32_t *values, const uint64_t *live, uint32_t allow, gpump_diag *diag) {
-    size_t bound, bytes;
-    uint32_t form;
-    uint64_t start;
-    unsigned char *at;
-    gpump_result result = writer ? gpump_compress_bound(layout, &bound, diag) : GPUMP_ERROR_ARGUMENT;
-    if (result) return result;
-    start = writer->used;
-    at = gpumpi_context_section(writer, GPUMP_CONTEXT_COMPRESSED, index, GPUMPI_CONTEXT_COMPRESSED_BYTES + (uint64_t)bound);
-    if (!at) return GPUMP_OK; /* gpump_context_end says how much was needed */
-    result = gpump_compress_save(layout, values, live, allow, at + GPUMPI_CONTEXT_COMPRESSED_BYTES, bound, &bytes, &form, diag);
-    if (result) { /* as if it had not been asked for */
-        writer->used = start;
-        writer->sections--;
-        return result;
-    }
-    memset(at, 0, GPUMPI_CONTEXT_COMPRESSED_BYTES);
-    gpumpi_context_store32(at, form);
-    gpumpi_context_store32(at + 4, layout->warps);
-    gpumpi_context_store32(at + 8, layout->registers);
-    gpumpi_context_store32(at + 12, layout->lanes);
-    gpumpi_context_store32(at + 16, layout->last_lanes);
-    gpumpi_context_store32(at + 20, layout->group);
-    gpumpi_context_store32(at + 24, (uint32_t)bytes);
-    gpumpi_context_store64(at - 8, GPUMPI_CONTEXT_COMPRESSED_BYTES + (uint64_t)bytes);
-    writer->used = start + GPUMP_CONTEXT_SECTION_BYTES + ((GPUMPI_CONTEXT_COMPRESSED_BYTES + (uint64_t)bytes + 7u) & ~UINT64_C(7));
-    /* the saver may have used the room behind what it kept: padding is zero */
-    memset(at + GPUMPI_CONTEXT_COMPRESSED_BYTES + bytes, 0, (size_t)(writer->used - start - GPUMP_CONTEXT_SECTION_BYTES) -
-                                                                GPUMPI_CONTEXT_COMPRESSED_BYTES - bytes);
-    return GPUMP_OK;
-}
-
-GPUMP_API gpump_result gpump_context_end(gpump_context_writer *writer, uint64_t *bytes) {
-    if (!writer || !bytes) return GPUMP_ERROR_ARGUMENT;
-    *bytes = writer->used;
-    if (writer->failed || writer->used > writer->capacity) return GPUMP_ERROR_CAPACITY;
-    memset(writer->memory, 0, GPUMP_CONTEXT_HEADER_BYTES);
-    memcpy(writer->memory, gpumpi_context_magic, 8);
-    gpumpi_context_store32(writer->memory + 8, GPUMP_CONTEXT_VERSION);
-    gpumpi_context_store32(writer->memory + 12, writer->sections);
-    gpumpi_context_store64(writer->memory + 16, writer->used);
-    gpumpi_context_store64(writer->memory + 24, gpumpi_context_checksum(writer->memory, writer->used));
-    return GPUMP_OK;
-}
-
-/* ---- reading ---- */
-
-GPUMP_API gpump_result gpump_context_open(gpump_context_reader *reader, const void *memory, uint64_t bytes, gpump_diag *diag) {
-    const unsigned char *at = (const unsigned char *)memory;
-    uint64_t total, checksum, offset = GPUMP_CONTEXT_HEADER_BYTES;
-    uint32_t sections;
-    if (!reader || !memory) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, reader ? "memory" : "reader", 0, 0, 1, UINT64_MAX);
-    if (bytes < GPUMP_CONTEXT_HEADER_BYTES)
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "truncated header", bytes, bytes, GPUMP_CONTEXT_HEADER_BYTES, UINT64_MAX);
-    for (uint32_t i = 0; i < 8; i++)
-        if (at[i] != gpumpi_context_magic[i]) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "magic", i, at[i], gpumpi_context_magic[i], gpumpi_context_magic[i]);
-    if (gpumpi_context_load32(at + 8) != GPUMP_CONTEXT_VERSION)
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "version", 8, gpumpi_context_load32(at + 8), GPUMP_CONTEXT_VERSION, GPUMP_CONTEXT_VERSION);
-    sections = gpumpi_context_load32(at + 12);
-    total = gpumpi_context_load64(at + 16);
-    if (total < GPUMP_CONTEXT_HEADER_BYTES || total % 8u)
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "length", 16, total, GPUMP_CONTEXT_HEADER_BYTES, bytes);
-    if (total > bytes) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "truncated", bytes, bytes, total, UINT64_MAX);
-    if (gpumpi_context_load64(at + 32)) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "reserved", 32, gpumpi_context_load64(at + 32), 0, 0);
-    for (uint32_t i = 0; i < sections; i++) {
-        uint64_t length, padded;
-        if (total - offset < GPUMP_CONTEXT_SECTION_BYTES)
-            return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "truncated section", offset, total - offset, GPUMP_CONTEXT_SECTION_BYTES, UINT64_MAX);
-        length = gpumpi_context_load64(at + offset + 8);
-        if (length > total - offset - GPUMP_CONTEXT_SECTION_BYTES)
-            return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "section length", offset + 8, length, 0, total - offset - GPUMP_CONTEXT_SECTION_BYTES);
-        padded = (length + 7u) & ~UINT64_C(7); /* the rest is a multiple of 8: this fits too */
-        for (uint64_t k = length; k < padded; k++)
-            if (at[offset + GPUMP_CONTEXT_SECTION_BYTES + k])
-                return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "padding", offset + GPUMP_CONTEXT_SECTION_BYTES + k, at[offset + GPUMP_CONTEXT_SECTION_BYTES + k], 0, 0);
-        offset += GPUMP_CONTEXT_SECTION_BYTES + padded;
-    }
-    if (offset != total) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "sections", 12, sections, 0, total - offset);
-    checksum = gpumpi_context_checksum(at, total);
-    if (checksum != gpumpi_context_load64(at + 24))
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "checksum", 24, gpumpi_context_load64(at + 24), checksum, checksum);
-    reader->memory = at;
-    reader->bytes = total;
-    reader->next = GPUMP_CONTEXT_HEADER_BYTES;
-    reader->sections = sections;
-    reader->unused = 0;
-    return GPUMP_OK;
-}
-
-GPUMP_API gpump_result gpump_context_next(gpump_context_reader *reader, gpump_context_section *section) {
-    const unsigned char *at;
-    if (!reader || !section) return GPUMP_ERROR_ARGUMENT;
-    if (reader->next >= reader->bytes) {
-        reader->next = GPUMP_CONTEXT_HEADER_BYTES;
-        return GPUMP_EMPTY;
-    }
-    at = reader->memory + reader->next;
-    section->type = gpumpi_context_load32(at);
-    section->index = gpumpi_context_load32(at + 4);
-    section->bytes = gpumpi_context_load64(at + 8);
-    section->offset = reader->next + GPUMP_CONTEXT_SECTION_BYTES;
-    section->payload = at + GPUMP_CONTEXT_SECTION_BYTES;
-    reader->next = section->offset + ((section->bytes + 7u) & ~UINT64_C(7));
-    return GPUMP_OK;
-}
-
-GPUMP_API gpump_result gpump_context_find(gpump_context_reader *reader, uint32_t type, uint32_t index, gpump_context_section *section) {
-    gpump_context_section found;
-    if (!reader || !section) return GPUMP_ERROR_ARGUMENT;
-    for (uint32_t steps = 0; steps <= reader->sections; steps++) { /* once around, the end of the walk included */
-        if (gpump_context_next(reader, &found)) continue;
-        if (found.type == type && found.index == index) {
-            *section = found;
-            return GPUMP_OK;
-        }
-    }
-    return GPUMP_EMPTY;
-}
-
-GPUMP_API gpump_result gpump_context_get_block(gpump_context_reader *reader, gpump_context_block *block) {
-    gpump_context_section section;
-    gpump_result result = block ? gpump_context_find(reader, GPUMP_CONTEXT_BLOCK, 0, &section) : GPUMP_ERROR_ARGUMENT;
-    if (result) return result;
-    if (section.bytes != 96) return GPUMP_ERROR_FORMAT;
-    for (uint32_t i = 0; i < 4; i++) (&block->cookie)[i] = gpumpi_context_load64(section.payload + i * 8);
-    gpumpi_context_load32s(section.payload + 32, &block->kernel, 16);
-    return GPUMP_OK;
-}
-
-GPUMP_API gpump_result gpump_context_get_registers(gpump_context_reader *reader, uint32_t warp, uint32_t *values, uint32_t registers,
-                                                   uint32_t lanes) {
-    gpump_context_section section;
-    uint64_t count = (uint64_t)registers * lanes;
-    gpump_result result = gpump_context_find(reader, GPUMP_CONTEXT_REGISTERS, warp, &section);
-    if (result) return result;
-    if (count && !values) return GPUMP_ERROR_ARGUMENT;
-    if (section.bytes < 8 || gpumpi_context_load32(section.payload) != registers || gpumpi_context_load32(section.payload + 4) != lanes ||
-        section.bytes != 8 + count * 4)
-        return GPUMP_ERROR_FORMAT;
-    if (count) gpumpi_context_load32s(section.payload + 8, values, count);
-    return GPUMP_OK;
-}
-
-GPUMP_API gpump_result gpump_context_get_stack(gpump_context_reader *reader, uint32_t warp, gpump_context_stack_entry *entries,
-                                               uint32_t capacity, uint32_t *count) {
-    gpump_context_section section;
-    gpump_result result = count ? gpump_context_find(reader, GPUMP_CONTEXT_STACK, warp, &section) : GPUMP_ERROR_ARGUMENT;
-    if (result) return result;
-    if (section.bytes % 16 || section.bytes / 16 > UINT32_MAX) return GPUMP_ERROR_FORMAT;
-    *count = (uint32_t)(section.bytes / 16);
-    if (*count > capacity || (*count && !entries)) return GPUMP_ERROR_CAPACITY;
-    for (uint32_t i = 0; i < *count; i++) {
-        entries[i].pc = gpumpi_context_load32(section.payload + i * 16u);
-        entries[i].reconvergence_pc = gpumpi_context_load32(section.payload + i * 16u + 4);
-        entries[i].lanes = gpumpi_context_load64(section.payload + i * 16u + 8);
-    }
-    return GPUMP_OK;
-}
-
-GPUMP_API gpump_result gpump_context_get_words(gpump_context_reader *reader, uint32_t type, uint32_t index, uint64_t *words,
-                                               uint32_t capacity, uint32_t *count) {
-    gpump_context_section section;
-    gpump_result result = count ? gpump_context_find(reader, type, index, &section) : GPUMP_ERROR_ARGUMENT;
-    if (result) return result;
-    if (section.bytes % 8 || section.bytes / 8 > UINT32_MAX) return GPUMP_ERROR_FORMAT;
-    *count = (uint32_t)(section.bytes / 8);
-    if (*count > capacity || (*count && !words)) return GPUMP_ERROR_CAPACITY;
-    for (uint32_t i = 0; i < *count; i++) words[i] = gpumpi_context_load64(section.payload + i * 8u);
-    return GPUMP_OK;
-}
-
-GPUMP_API gpump_result gpump_context_get_control(gpump_context_reader *reader, gpump_context_control *control) {
-    gpump_context_section section;
-    gpump_result result = control ? gpump_context_find(reader, GPUMP_CONTEXT_CONTROL, 0, &section) : GPUMP_ERROR_ARGUMENT;
-    if (result) return result;
-    if (section.bytes != 32 || gpumpi_context_load32(section.payload) > (GPUMP_CONTEXT_PART_REGISTERS | GPUMP_CONTEXT_PART_SHARED))
-        return GPUMP_ERROR_FORMAT;
-    gpumpi_context_load32s(section.payload, &control->in_place, 8);
-    return GPUMP_OK;
-}
-
-GPUMP_API gpump_result gpump_context_get_compressed(gpump_context_reader *reader, uint32_t index, const gpump_compress_layout *layout,
-                                                    uint32_t *values, gpump_diag *diag) {
-    gpump_context_section section;
-    const uint32_t *shape;
-    gpump_result result = layout && values ? gpump_context_find(reader, GPUMP_CONTEXT_COMPRESSED, index, &section) : GPUMP_ERROR_ARGUMENT;
-    if (result < 0) return gpumpi_fail(diag, result, "arguments", 0, 0, 0, 0);
-    if (result) return result;
-    if (section.bytes < GPUMPI_CONTEXT_COMPRESSED_BYTES ||
-        gpumpi_context_load32(section.payload + 24) != section.bytes - GPUMPI_CONTEXT_COMPRESSED_BYTES)
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "compressed length", section.offset + 24, section.bytes, GPUMPI_CONTEXT_COMPRESSED_BYTES, UINT32_MAX);
-    shape = &layout->warps; /* warps, registers, lanes, last_lanes, group stand in the same order in both */
-    for (uint32_t i = 0; i < 5; i++) {
-        uint32_t written = gpumpi_context_load32(section.payload + 4 + i * 4);
-        if (written != shape[i]) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "compressed shape", section.offset + 4 + i * 4, written, shape[i], shape[i]);
-    }
-    return gpump_compress_restore(layout, gpumpi_context_load32(section.payload), 0, section.payload + GPUMPI_CONTEXT_COMPRESSED_BYTES,
-                                  (size_t)(section.bytes - GPUMPI_CONTEXT_COMPRESSED_BYTES), values, diag);
-}
-
-GPUMP_API uint32_t gpump_context_missing(gpump_context_reader *reader, uint32_t shared_bytes) {
-    enum { WARPS = 1024 };
-    uint64_t registers[WARPS / 64], stacks[WARPS / 64];
-    gpump_context_reader walk = *reader;
-    gpump_context_block block;
-    gpump_context_control control;
-    gpump_context_section section;
-    uint32_t missing = 0, in_place = 0;
-    int shared = !shared_bytes, together = 0;
-    if (gpump_context_get_block(&walk, &block) || block.warps > WARPS) return GPUMP_CONTEXT_PART_BLOCK;
-    if (!gpump_context_get_control(&walk, &control)) in_place = control.in_place;
-    memset(registers, 0, sizeof registers);
-    memset(stacks, 0, sizeof stacks);
-    walk.next = GPUMP_CONTEXT_HEADER_BYTES;
-    while (!gpump_context_next(&walk, &section)) {
-        shared |= section.type == GPUMP_CONTEXT_SHARED && section.bytes == shared_bytes;
-        together |= section.type == GPUMP_CONTEXT_COMPRESSED && section.index == GPUMP_NONE;
-        if (section.index >= WARPS) continue;
-        if (section.type == GPUMP_CONTEXT_REGISTERS || section.type == GPUMP_CONTEXT_COMPRESSED) gpump_bits_set(registers, section.index);
-        if (section.type == GPUMP_CONTEXT_STACK) {
-            gpump_bits_set(stacks, section.index);
-            if (!section.bytes) gpump_bits_set(registers, section.index); /* has ended: needs none */
-        }
-    }
-    if (!shared && !(in_place & GPUMP_CONTEXT_PART_SHARED)) missing |= GPUMP_CONTEXT_PART_SHARED;
-    if (!block.registers || together) in_place |= GPUMP_CONTEXT_PART_REGISTERS;
-    for (uint32_t warp = 0; warp < block.warps; warp++) {
-        if (!(in_place & GPUMP_CONTEXT_PART_REGISTERS) && !gpump_bits_get(registers, warp)) missing |= GPUMP_CONTEXT_PART_REGISTERS;
-        if (!gpump_bits_get(stacks, warp)) missing |= GPUMP_CONTEXT_PART_STACKS;
-    }
-    return missing;
-}
-
-GPUMP_API uint32_t gpump_context_unknown_sections(const gpump_context_reader *reader) {
-    gpump_context_reader walk = *reader;
-    gpump_context_section section;
-    uint32_t unknown = 0;
-    walk.next = GPUMP_CONTEXT_HEADER_BYTES;
-    while (!gpump_context_next(&walk, &section))
-        unknown += section.type == 0 || (section.type >= GPUMP_CONTEXT_TYPES && section.type < GPUMP_CONTEXT_HOST);
-    return unknown;
-}
-
-/* ---- the pool ---- */
-
-#define GPUMPI_CONTEXT_POOL_MAGIC UINT64_C(0x67706d70706f6f6c) /* "gpmppool" */
-
-struct gpump_context_pool {
-    gpumpi_head head;
-    uint64_t context_bytes;
-    uint32_t kernels, contexts, words, unused;
-    /* then per kernel: owner (0: none), taken; then per kernel: `words` words of taken contexts */
-};
-typedef struct gpumpi_context_space {
-    uint64_t owner;
-    uint64_t taken;
-} gpumpi_context_space;
-
-static gpumpi_context_space *gpumpi_context_spaces(gpump_context_pool *pool) { return (gpumpi_context_space *)(void *)(pool + 1); }
-static const gpumpi_context_space *gpumpi_context_spaces_const(const gpump_context_pool *pool) {
-    return (const gpumpi_context_space *)(const void *)(pool + 1);
-}
-static uint64_t *gpumpi_context_bits(gpump_context_pool *pool, uint32_t space) {
-    return (uint64_t *)(void *)(gpumpi_context_spaces(pool) + pool->kernels) + (size_t)space * pool->words;
-}
-
-static gpump_result gpumpi_context_pool_check(const gpump_context_pool_config *config, gpump_diag *diag) {
-    if (!config) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config", 0, 0, 1, UINT64_MAX);
-    if (config->struct_size != sizeof *config)
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "struct_size", 0, config->struct_size, sizeof *config, sizeof *config);
-    if (!config->kernels || config->kernels > 4096) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "kernels", 0, config->kernels, 1, 4096);
-    if (!config->contexts || config->contexts > 65536) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "contexts", 0, config->contexts, 1, 65536);
-    if (!config->context_bytes) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "context_bytes", 0, 0, 1, UINT64_MAX);
-    return GPUMP_OK;
-}
-static uint64_t gpumpi_context_pool_layout(const gpump_context_pool_config *config) {
-    return gpump_hash_u64(gpump_hash_u64(gpump_hash_u64(GPUMP_HASH_SEED, config->kernels), config->contexts), config->context_bytes);
-}
-
-GPUMP_API gpump_result gpump_context_pool_bytes(const gpump_context_pool_config *config, size_t *bytes, gpump_diag *diag) {
-    gpump_result result = gpumpi_context_pool_check(config, diag);
-    if (result) return result;
-    if (!bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, 0, 1, UINT64_MAX);
-    *bytes = sizeof(gpump_context_pool) + (size_t)config->kernels * (sizeof(gpumpi_context_space) + 8u * gpump_bits_words(config->contexts));
-    return GPUMP_OK;
-}
-
-GPUMP_API gpump_result gpump_context_pool_init(void *memory, size_t bytes, const gpump_context_pool_config *config,
-                                               gpump_context_pool **pool, gpump_diag *diag) {
-    size_t needed;
-    gpump_context_pool *fresh = (gpump_context_pool *)memory;
-    gpump_result result = gpump_context_pool_bytes(config, &needed, diag);
-    if (result) return result;
-    if (!pool) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "pool", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_check_memory(memory, bytes, needed, diag);
-    if (result) return result;
-    memset(memory, 0, needed);
-    fresh->head.magic = GPUMPI_CONTEXT_POOL_MAGIC;
-    fresh->head.layout = gpumpi_context_pool_layout(config);
-    fresh->head.bytes = needed;
-    fresh->context_bytes = config->context_bytes;
-    fresh->kernels = config->kernels;
-    fresh->contexts = config->contexts;
-    fresh->words = gpump_bits_words(config->contexts);
-    *pool = fresh;
-    return GPUMP_OK;
-}
-
-GPUMP_API gpump_result gpump_context_pool_adopt(void *memory, size_t bytes, const gpump_context_pool_config *config,
-                                                gpump_context_pool **pool, gpump_diag *diag) {
-    gpump_result result = gpumpi_context_pool_check(config, diag);
-    if (result) return result;
-    if (!pool) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "pool", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_adopt(memory, bytes, GPUMPI_CONTEXT_POOL_MAGIC, gpumpi_context_pool_layout(config), diag);
-    if (!result) *pool = (gpump_context_pool *)memory;
-    return result;
-}
-
-GPUMP_API uint64_t gpump_context_pool_hash(const gpump_context_pool *pool) {
-    const uint64_t *words = (const uint64_t *)(const void *)(gpumpi_context_spaces_const(pool) + pool->kernels);
-    uint64_t hash = gpump_hash_u64s(gpump_hash_u64(GPUMP_HASH_SEED, pool->context_bytes), words, (size_t)pool->kernels * pool->words);
-    hash = gpump_hash_u32s(hash, &pool->kernels, 3);
-    for (uint32_t i = 0; i < pool->kernels; i++)
-        hash = gpump_hash_u64(gpump_hash_u64(hash, gpumpi_context_spaces_const(pool)[i].owner), gpumpi_context_spaces_const(pool)[i].taken);
-    return hash;
-}
-
-GPUMP_API gpump_result gpump_context_pool_bits(const gpump_context_pool_config *config, uint64_t *bits, gpump_diag *diag) {
-    gpump_result result = gpumpi_context_pool_check(config, diag);
-    if (result) return result;
-    if (!bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bits", 0, 0, 1, UINT64_MAX);
-    *bits = config->kernels * (15 + (uint64_t)config->contexts);
-    return GPUMP_OK;
-}
-
-static uint32_t gpumpi_context_space_of(const gpump_context_pool *pool, uint64_t owner) {
-    for (uint32_t i = 0; i < pool->kernels; i++)
-        if (gpumpi_context_spaces_const(pool)[i].owner == owner) return i;
-    return GPUMP_NONE;
-}
-
-GPUMP_API gpump_result gpump_context_pool_open(gpump_context_pool *pool, uint32_t kernel) {
-    uint32_t space;
-    if (!pool || !kernel) return GPUMP_ERROR_ARGUMENT;
-    if (gpumpi_context_space_of(pool, kernel) != GPUMP_NONE) return GPUMP_ERROR_STATE;
-    space = gpumpi_context_space_of(pool, 0);
-    if (space == GPUMP_NONE) return GPUMP_ERROR_FULL;
-    gpumpi_context_spaces(pool)[space].owner = kernel;
-    return GPUMP_OK;
-}
-
-GPUMP_API gpump_result gpump_context_pool_close(gpump_context_pool *pool, uint32_t kernel) {
-    uint32_t space;
-    if (!pool || !kernel) return GPUMP_ERROR_ARGUMENT;
-    space = gpumpi_context_space_of(pool, kernel);
-    if (space == GPUMP_NONE || gpumpi_context_spaces(pool)[space].taken) return GPUMP_ERROR_STATE;
-    gpumpi_context_spaces(pool)[space].owner = 0;
-    return GPUMP_OK;
-}
-
-GPUMP_API gpump_result gpump_context_pool_take(gpump_context_pool *pool, uint32_t kernel, uint64_t bytes, uint64_t *context) {
-    uint32_t space, word = 0, bit;
-    uint64_t *bits;
-    if (!pool || !kernel || !context) return GPUMP_ERROR_ARGUMENT;
-    space = gpumpi_context_space_of(pool, kernel);
-    if (space == GPUMP_NONE) return GPUMP_ERROR_STATE;
-    if (bytes > pool->context_bytes) return GPUMP_ERROR_CAPACITY;
-    if (gpumpi_context_spaces(pool)[space].taken == pool->contexts) return GPUMP_ERROR_FULL;
-    bits = gpumpi_context_bits(pool, space);
-    while (bits[word] == UINT64_MAX) word++;
-    bit = word * 64u + gpump_bits_lowest64(~bits[word]);
-    gpump_bits_set(bits, bit);
-    gpumpi_context_spaces(pool)[space].taken++;
-    *context = (uint64_t)space * pool->contexts + bit;
-    return GPUMP_OK;
-}
-
-GPUMP_API gpump_result gpump_context_pool_give(gpump_context_pool *pool, uint64_t context) {
-    uint32_t space, bit;
-    if (!pool || context >= (uint64_t)pool->kernels * pool->contexts) return GPUMP_ERROR_ARGUMENT;
-    space = (uint32_t)(context / pool->contexts);
-    bit = (uint32_t)(context % pool->contexts);
-    if (!gpump_bits_get(gpumpi_context_bits(pool, space), bit)) return GPUMP_ERROR_STATE;
-    gpump_bits_clear(gpumpi_context_bits(pool, space), bit);
-    gpumpi_context_spaces(pool)[space].taken--;
-    return GPUMP_OK;
-}
-
-GPUMP_API uint32_t gpump_context_pool_room(const gpump_context_pool *pool, uint32_t kernel) {
-    uint32_t space = kernel ? gpumpi_context_space_of(pool, kernel) : GPUMP_NONE;
-    return space == GPUMP_NONE ? 0 : pool->contexts - (uint32_t)gpumpi_context_spaces_const(pool)[space].taken;
-}
-
-/* ---- gpump_impl/in_place.c ---- */
-
-
-#include <string.h>
-
-typedef struct gpumpi_in_place_range {
-    uint32_t base, length, block;
-    uint64_t cost; /* of giving it up: one block, whether the block is untouched so far, bytes; UINT64_MAX: never */
-} gpumpi_in_place_range;
-
-/* How many blocks of `size` fit between start and end; the first one's base in *first. */
-static uint32_t gpumpi_in_place_fit(uint32_t start, uint32_t end, uint32_t size, uint32_t placement, uint32_t *first) {
-    uint64_t at = start;
-    if (placement == GPUMP_IN_PLACE_ALIGNED) at = (at + size - 1u) / size * size;
-    *first = (uint32_t)at;
-    return at < end ? (end - (uint32_t)at) / size : 0;
-}
-
-/* One resource. Ranges ascend. Marks those that go, writes the bases. 0: impossible. */
-static int gpumpi_in_place_solve(const gpumpi_in_place_range *ranges, uint32_t count, uint32_t capacity, uint32_t size, uint32_t wanted,
-                                 uint32_t placement, unsigned char *goes, uint32_t *bases) {
-    /* best[j][q]: the least cost of giving up ranges before j, j itself staying (j = count: the end), with q blocks of the newcomer
-     * placed below j. from and had lead back. */
-    uint64_t best[65][65];
-    unsigned char from[65][65], had[65][65];
-    uint32_t j, q, first, left;
-    memset(goes, 0, count);
-    if (!size) {
-        for (q = 0; q < wanted && bases; q++) bases[q] = 0;
-        return 1;
-    }
-    if (placement == GPUMP_IN_PLACE_FROM_ZERO) {
-        uint64_t end = (uint64_t)size * wanted;
-        if (end > capacity) return 0;
-        for (j = 0; j < count; j++) {
-            goes[j] = ranges[j].base < end;
-            if (goes[j] && ranges[j].cost == UINT64_MAX) return 0;
-        }
-        for (q = 0; q < wanted && bases; q++) bases[q] = q * size;
-        return 1;
-    }
-    memset(best, 0xff, sizeof best);
-    for (j = 0; j <= count; j++) {
-        uint32_t end = j < count ? ranges[j].base : capacity;
-        uint64_t cost = 0; /* of all ranges strictly between the last that stays and j */
-        for (uint32_t i = j + 1; i-- > 0 && cost != UINT64_MAX;) { /* i - 1 is the last that stays; 0: none */
-            uint32_t start = i ? ranges[i - 1].base + ranges[i - 1].length : 0, fits;
-            fits = gpumpi_in_place_fit(start, end, size, placement, &first);
-            for (q = 0; q <= wanted; q++) {
-                uint64_t before = i ? best[i - 1][q] : q ? UINT64_MAX : 0, total = gpump_add_saturated(before, cost);
-                uint32_t now = fits < wanted - q ? q + fits : wanted;
-                if (before != UINT64_MAX && total < best[j][now]) {
-                    best[j][now] = total;
-                    from[j][now] = (unsigned char)i;
-                    had[j][now] = (unsigned char)q;
-                }
-            }
-            if (i) cost = gpump_add_saturated(cost, ranges[i - 1].cost);
-        }
-    }
-    if (best[count][wanted] == UINT64_MAX) return 0;
-    left = wanted;
-    for (j = count, q = wanted;;) {
-        uint32_t i = from[j][q], before = had[j][q];
-        uint32_t start = i ? ranges[i - 1].base + ranges[i - 1].length : 0, end = j < count ? ranges[j].base : capacity;
-        uint32_t fits = gpumpi_in_place_fit(start, end, size, placement, &first), here = q - before < fits ? q - before : fits;
-        for (uint32_t k = i; k < j; k++) goes[k] = 1;
-        while (here--) {
-            left--;
-            if (bases) bases[left] = first + here * size;
-        }
-        if (!i) break;
-        j = i - 1;
-        q = before;
-    }
-    GPUMP_ASSERT(left == 0);
-    return 1;
-}
-
-static void gpumpi_in_place_collect(const gpump_block_view *blocks, uint32_t count, int shared, const uint32_t *give_up,
-                                    gpumpi_in_place_range *ranges, uint32_t *found) {
-    *found = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        gpumpi_in_place_range range;
-        uint32_t at;
-        range.base = shared ? blocks[i].shared_base : blocks[i].register_base;
-        range.length = shared ? blocks[i].shared_bytes : blocks[i].registers;
-        range.block = i;
-        range.cost = !(blocks[i].may & (1u << GPUMP_TECHNIQUE_SWITCH)) ? UINT64_MAX
-                     : ((uint64_t)1 << 56) + (give_up[i] ? 0 : (uint64_t)1 << 48) + (uint64_t)range.length * (shared ? 1u : 4u);
-        if (!range.length) continue;
-        for (at = (*found)++; at > 0 && ranges[at - 1].base > range.base; at--) ranges[at] = ranges[at - 1];
-        ranges[at] = range;
-    }
-}
-
-GPUMP_API gpump_result gpump_in_place_find(const gpump_block_view *blocks, uint32_t count, uint32_t registers, uint32_t shared_bytes,
-                                           const gpump_in_place_need *need, gpump_in_place_plan *plan, uint32_t *give_up,
-                                           uint32_t *register_bases, uint32_t *shared_bases, gpump_diag *diag) {
-    gpumpi_in_place_range ranges[64];
-    unsigned char goes[64];
-    uint32_t parts[64], found, bases[2][64];
-    gpump_in_place_plan result;
+        sum += steps;
+        squares += steps * steps;
+    }
+    running->count = gpump_bits_count64(mine) - idle;
+    running->executed = executed;
+    running->cycles = cycles;
+    running->deviation_sum = sum;
+    running->deviation_squares = squares;
+    return mine;
+}
+
+static uint64_t gpumpi_cost_all(uint32_t count) { return count ? ~(uint64_t)0 >> (64 - (count < 64 ? count : 64)) : 0; }
+
+GPUMP_API gpump_cost_cpi gpump_cost_cpi_source(const gpump_cost_history *history, const gpump_block_view *blocks, uint32_t count,
+                                               uint32_t kernel) {
+    gpumpi_cost_running running;
+    uint64_t cpi[64];
+    gpumpi_cost_survey(blocks, gpumpi_cost_all(count), kernel, cpi, &running);
+    return gpumpi_cost_source(history, &running);
+}
+
+/* a x Q16.16, rounded up, saturated; GPUMP_UNKNOWN stays unknown. */
+static uint64_t gpumpi_cost_times(uint64_t a, uint64_t q) {
+    if ((a | q) <= UINT32_MAX) return (a * q + 65535) >> 16;
+    if (a == GPUMP_UNKNOWN || q == GPUMP_UNKNOWN) return GPUMP_UNKNOWN;
+    return gpump_muldiv_up(a, q, 65536);
+}
+
+/* The last of the blocks that can be drained in time ends the wait (Chimera); until then the slots of the others are idle. */
+static void gpumpi_cost_charge_drains(uint64_t blocks, uint64_t limit, uint64_t ipc, gpump_cost_estimate *estimates) {
+    uint64_t last = 0, rest;
+    for (rest = blocks; rest; rest &= rest - 1) {
+        uint64_t latency = estimates[gpump_bits_lowest64(rest)].latency[GPUMP_TECHNIQUE_DRAIN];
+        if (latency != GPUMP_UNKNOWN && latency <= limit && latency > last) last = latency;
+    }
+    for (rest = blocks; rest; rest &= rest - 1) {
+        gpump_cost_estimate *e = &estimates[gpump_bits_lowest64(rest)];
+        if (e->latency[GPUMP_TECHNIQUE_DRAIN] < last)
+            e->overhead[GPUMP_TECHNIQUE_DRAIN] = gpumpi_cost_times(last - e->latency[GPUMP_TECHNIQUE_DRAIN], ipc);
+    }
+}
+
+GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gpump_cost_history *histories, uint32_t history_count,
+                                                  const gpump_block_view *blocks, uint32_t count, const gpump_cost_rewind *rewind,
+                                                  const gpump_cost_options *options, gpump_cost_estimate *estimates, gpump_diag *diag) {
+    static const gpump_cost_options published = {GPUMP_COST_CPI_SMALLER_DEVIATION, 0, 0};
+    uint64_t cpi[64], todo;
+    if (!options) options = &published;
+    if (!gpu || (count && (!blocks || !estimates))) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "gpu, blocks or estimates", 0, 0, 1, UINT64_MAX);
     if (count > 64) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, count, 0, 64);
-    if ((count && (!blocks || !give_up)) || !need || !plan)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, !need ? "need" : !plan ? "plan" : "blocks", 0, 0, 1, UINT64_MAX);
-    if (!need->blocks || need->blocks > 64) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "need.blocks", 0, need->blocks, 1, 64);
-    if (need->register_placement > GPUMP_IN_PLACE_BEST)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "need.register_placement", 0, need->register_placement, 0, GPUMP_IN_PLACE_BEST);
-    if (need->shared_placement > GPUMP_IN_PLACE_BEST)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "need.shared_placement", 0, need->shared_placement, 0, GPUMP_IN_PLACE_BEST);
-    memset(parts, 0, sizeof parts);
-    memset(&result, 0, sizeof result);
-    for (int shared = 0; shared < 2; shared++) {
-        uint32_t capacity = shared ? shared_bytes : registers, size = shared ? need->shared_bytes : need->registers;
-        gpumpi_in_place_collect(blocks, count, shared, parts, ranges, &found);
-        for (uint32_t i = 0; i < found; i++)
-            if (ranges[i].length > capacity || ranges[i].base > capacity - ranges[i].length || (i && ranges[i].base < ranges[i - 1].base + ranges[i - 1].length))
-                return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, shared ? "blocks.shared_base" : "blocks.register_base", ranges[i].block, ranges[i].base,
-                                   i ? (uint64_t)ranges[i - 1].base + ranges[i - 1].length : 0, capacity - (ranges[i].length < capacity ? ranges[i].length : capacity));
-        if (!gpumpi_in_place_solve(ranges, found, capacity, size, need->blocks, shared ? need->shared_placement : need->register_placement, goes, bases[shared]))
-            return gpumpi_refuse(diag, shared ? GPUMP_REASON_SHARED_MEMORY : GPUMP_REASON_REGISTERS, "need", 0);
-        for (uint32_t i = 0; i < found; i++) {
-            if (!goes[i]) continue;
-            if (!parts[ranges[i].block]) result.blocks++;
-            parts[ranges[i].block] |= shared ? 2u : 1u;
-            if (shared) {
-                result.shared_blocks++;
-                result.shared_bytes += ranges[i].length;
-            } else {
-                result.register_blocks++;
-                result.register_bytes += (uint64_t)ranges[i].length * 4u;
+    if (options->cpi >= GPUMP_COST_CPI_SOURCES)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "options.cpi", 0, options->cpi, 0, GPUMP_COST_CPI_SOURCES - 1);
+    /* Kernel by kernel: all that is averaged is averaged over the blocks of one kernel on this SM. */
+    for (todo = gpumpi_cost_all(count); todo;) {
+        const gpump_cost_history *history;
+        gpumpi_cost_running running;
+        uint32_t kernel = blocks[gpump_bits_lowest64(todo)].kernel, source = options->cpi, i;
+        uint64_t mean_length = GPUMP_UNKNOWN, longest, pace = GPUMP_UNKNOWN, ipc, mine, rest, bytes, save, save_overhead;
+        mine = gpumpi_cost_survey(blocks, todo, kernel, cpi, &running);
+        todo &= ~mine;
+        history = histories && kernel < history_count && histories[kernel].finished ? &histories[kernel] : NULL;
+        if (source == GPUMP_COST_CPI_SMALLER_DEVIATION) source = gpumpi_cost_source(history, &running);
+        if (history) {
+            mean_length = gpump_cost_history_instructions(history);
+            if (source == GPUMP_COST_CPI_FINISHED) pace = gpumpi_cost_mean(history->cpi_sum, gpump_cost_history_count(history));
+        }
+        longest = mean_length;
+        for (i = 0; history && (options->flags & GPUMP_COST_DRAIN_CAREFUL) && i < gpump_cost_history_count(history); i++)
+            if (history->instructions[i] > longest) longest = history->instructions[i];
+        ipc = gpumpi_cost_cpi(running.cycles, running.executed); /* Q16.16; warp instructions per cycle of a block: the mean here */
+        bytes = blocks[gpump_bits_lowest64(mine)].context_bytes;
+        save = gpump_gpu_save_cycles(gpu, bytes);
+        save_overhead = gpumpi_cost_times(gpump_add_saturated(save, save), ipc);
+        for (rest = mine; rest; rest &= rest - 1) {
+            uint32_t at = gpump_bits_lowest64(rest);
+            const gpump_block_view *block = &blocks[at];
+            gpump_cost_estimate *e = &estimates[at];
+            uint64_t length = block->may >> GPUMP_TECHNIQUE_FLUSH & 1u ? mean_length : longest;
+            uint64_t each = source == GPUMP_COST_CPI_RUNNING ? cpi[at] : pace, executed = block->executed;
+            if (block->context_bytes != bytes) { /* a kernel's blocks mostly have contexts of the same size */
+                bytes = block->context_bytes;
+                save = gpump_gpu_save_cycles(gpu, bytes);
+                save_overhead = gpumpi_cost_times(gpump_add_saturated(save, save), ipc);
             }
+            e->latency[GPUMP_TECHNIQUE_FLUSH] = 0;
+            e->overhead[GPUMP_TECHNIQUE_FLUSH] = executed;
+            e->latency[GPUMP_TECHNIQUE_SWITCH] = save;
+            e->overhead[GPUMP_TECHNIQUE_SWITCH] = save_overhead;
+            e->latency[GPUMP_TECHNIQUE_DRAIN] =
+                length == GPUMP_UNKNOWN ? GPUMP_UNKNOWN : gpumpi_cost_times(length > executed ? length - executed : 0, each);
+            e->overhead[GPUMP_TECHNIQUE_DRAIN] = e->latency[GPUMP_TECHNIQUE_DRAIN] == GPUMP_UNKNOWN ? GPUMP_UNKNOWN : 0;
+            e->latency[GPUMP_TECHNIQUE_REWIND] = e->overhead[GPUMP_TECHNIQUE_REWIND] = GPUMP_UNKNOWN;
         }
-    }
-    *plan = result;
-    if (count) memcpy(give_up, parts, count * sizeof *parts);
-    if (register_bases) memcpy(register_bases, bases[0], need->blocks * sizeof(uint32_t));
-    if (shared_bases) memcpy(shared_bases, bases[1], need->blocks * sizeof(uint32_t));
-    return GPUMP_OK;
-}
-
-/* ---- gpump_impl/spill.c ---- */
-
-
-#include <string.h>
-
-#define GPUMPI_SPILL_MAGIC UINT64_C(0x67706d707370696c) /* "gpmpspil" */
-#define GPUMPI_SPILL_JOBS 64
-#define GPUMPI_SPILL_WARPS 256
-
-enum { GPUMPI_SPILL_FREE = 0, GPUMPI_SPILL_SAVING = 1, GPUMPI_SPILL_RESTORING = 2 };
-
-/* A block on its way. `part` is the one whose segments come next, `at` how many of its bytes have been handed over. */
-typedef struct gpumpi_spill_job {
-    uint64_t cookie, start;
-    uint64_t part_start;     /* from when on the current part's bytes can be read (save: shared memory, metadata) */
-    uint64_t register_bytes; /* of all warps known so far */
-    uint64_t at, arrived;    /* bytes of the part handed over; restore: bytes of registers arrived */
-    uint32_t state, part, shared_bytes, metadata_bytes;
-    uint32_t warps, warps_in, warps_out, segments_out; /* warps expected, reported, passed; segments under way */
-    uint32_t buffered, gate;                           /* save: register bytes that wait for a full segment; restore: segments to wait for */
-    uint64_t under_way_bytes[2];                       /* restore: handed over and arrived bytes of registers */
-} gpumpi_spill_job;
-/* A warp in the queue of its engine. */
-typedef struct gpumpi_spill_entry {
-    uint64_t point, ready; /* save: when the compressor takes its first register; restore: when it may run, UNKNOWN before */
-    uint64_t offset;       /* first byte within the block's registers */
-    uint32_t job, registers, bytes, taken; /* taken: bytes that have gone into segments or the buffer */
-    uint32_t index, done;
-} gpumpi_spill_entry;
-
-struct gpump_spill {
-    gpumpi_head head;
-    uint64_t now, engine_free; /* when the compressor can take another register */
-    gpump_spill_statistics statistics;
-    gpump_spill_config config;
-    uint32_t queued, warps_used, under_way, unused; /* entries in the queue (oldest first), warps promised, segments under way */
-};
-typedef char gpumpi_spill_job_has_no_padding[sizeof(gpumpi_spill_job) == 8 * 8 + 10 * 4 ? 1 : -1];
-typedef char gpumpi_spill_entry_has_no_padding[sizeof(gpumpi_spill_entry) == 3 * 8 + 6 * 4 ? 1 : -1];
-typedef char gpumpi_spill_has_no_padding[sizeof(gpump_spill) == sizeof(gpumpi_head) + 2 * 8 + sizeof(gpump_spill_statistics) +
-                                                                   sizeof(gpump_spill_config) + 4 * 4 ? 1 : -1];
-
-static gpumpi_spill_job *gpumpi_spill_jobs(gpump_spill *spill) { return (gpumpi_spill_job *)(void *)(spill + 1); }
-static const gpumpi_spill_job *gpumpi_spill_jobs_const(const gpump_spill *spill) { return (const gpumpi_spill_job *)(const void *)(spill + 1); }
-static gpumpi_spill_entry *gpumpi_spill_queue(gpump_spill *spill) {
-    return (gpumpi_spill_entry *)(void *)(gpumpi_spill_jobs(spill) + spill->config.jobs);
-}
-static const gpumpi_spill_entry *gpumpi_spill_queue_const(const gpump_spill *spill) {
-    return (const gpumpi_spill_entry *)(const void *)(gpumpi_spill_jobs_const(spill) + spill->config.jobs);
-}
-
-/* ---- configuration, birth, copies ---- */
-
-GPUMP_API gpump_result gpump_spill_config_preset(gpump_spill_config *config, const char *preset) {
-    gpump_gpu gpu;
-    gpump_result result = config ? gpump_gpu_config_preset(&gpu, preset) : GPUMP_ERROR_ARGUMENT;
-    if (result) return result;
-    memset(config, 0, sizeof *config);
-    config->struct_size = (uint32_t)sizeof *config;
-    config->jobs = gpu.block_slots;
-    config->warps = gpu.warp_slots;
-    config->segment_bytes = 128;
-    config->compress_cycles = 2;
-    config->registers_per_cycle = 1;
-    config->shared_bytes_per_cycle = 128;
-    config->outstanding = 64;
-    return GPUMP_OK;
-}
-
-static gpump_result gpumpi_spill_check(const gpump_spill_config *config, gpump_diag *diag) {
-    if (!config) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config", 0, 0, 1, UINT64_MAX);
-#define GPUMPI_RANGE(field, minimum, maximum)                                \
-    if (config->field < (minimum) || config->field > (maximum))              \
-    return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, #field, 0, config->field, (minimum), (maximum))
-    GPUMPI_RANGE(struct_size, (uint32_t)sizeof *config, (uint32_t)sizeof *config);
-    GPUMPI_RANGE(jobs, 1u, (uint32_t)GPUMPI_SPILL_JOBS);
-    GPUMPI_RANGE(warps, 1u, (uint32_t)GPUMPI_SPILL_WARPS);
-    GPUMPI_RANGE(segment_bytes, 8u, 4096u);
-    if (config->compress_cycles > 1000) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "compress_cycles", 0, config->compress_cycles, 0, 1000);
-    GPUMPI_RANGE(registers_per_cycle, 1u, 1024u);
-    GPUMPI_RANGE(shared_bytes_per_cycle, 1u, 1u << 20);
-    GPUMPI_RANGE(outstanding, 1u, 65536u);
-#undef GPUMPI_RANGE
-    return GPUMP_OK;
-}
-
-GPUMP_API gpump_result gpump_spill_bytes(const gpump_spill_config *config, size_t *bytes, gpump_diag *diag) {
-    gpump_result result = gpumpi_spill_check(config, diag);
-    if (result) return result;
-    if (!bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, 0, 1, UINT64_MAX);
-    *bytes = sizeof(gpump_spill) + config->jobs * sizeof(gpumpi_spill_job) + config->warps * sizeof(gpumpi_spill_entry);
-    return GPUMP_OK;
-}
-
-static uint64_t gpumpi_spill_layout(const gpump_spill_config *config) {
-    return gpump_hash_u32s(gpump_hash_u64(GPUMP_HASH_SEED, sizeof(gpumpi_spill_job)), &config->struct_size, 8);
-}
-
-GPUMP_API gpump_result gpump_spill_init(void *memory, size_t bytes, const gpump_spill_config *config, gpump_spill **spill, gpump_diag *diag) {
-    size_t needed;
-    gpump_spill *fresh = (gpump_spill *)memory;
-    gpump_result result = gpump_spill_bytes(config, &needed, diag);
-    if (result) return result;
-    if (!spill) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "spill", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_check_memory(memory, bytes, needed, diag);
-    if (result) return result;
-    memset(memory, 0, needed);
-    fresh->head.magic = GPUMPI_SPILL_MAGIC;
-    fresh->head.layout = gpumpi_spill_layout(config);
-    fresh->head.bytes = needed;
-    fresh->config = *config;
-    *spill = fresh;
-    return GPUMP_OK;
-}
-
-GPUMP_API gpump_result gpump_spill_adopt(void *memory, size_t bytes, const gpump_spill_config *config, gpump_spill **spill, gpump_diag *diag) {
-    gpump_result result = gpumpi_spill_check(config, diag);
-    if (result) return result;
-    if (!spill) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "spill", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_adopt(memory, bytes, GPUMPI_SPILL_MAGIC, gpumpi_spill_layout(config), diag);
-    if (!result) *spill = (gpump_spill *)memory;
-    return result;
-}
-
-GPUMP_API uint64_t gpump_spill_hash(const gpump_spill *spill) {
-    uint64_t hash = gpump_hash_u64s(GPUMP_HASH_SEED, &spill->now, 2);
-    hash = gpump_hash_u64s(hash, &spill->statistics.saves, sizeof spill->statistics / 8);
-    hash = gpump_hash_u32s(hash, &spill->config.struct_size, 8);
-    hash = gpump_hash_u32s(hash, &spill->queued, 3);
-    for (uint32_t i = 0; i < spill->config.jobs; i++) {
-        const gpumpi_spill_job *job = &gpumpi_spill_jobs_const(spill)[i];
-        hash = gpump_hash_u32s(gpump_hash_u64s(hash, &job->cookie, 6), &job->state, 10);
-        hash = gpump_hash_u64s(hash, job->under_way_bytes, 2);
-    }
-    for (uint32_t i = 0; i < spill->queued; i++) {
-        const gpumpi_spill_entry *entry = &gpumpi_spill_queue_const(spill)[i];
-        hash = gpump_hash_u32s(gpump_hash_u64s(hash, &entry->point, 3), &entry->job, 6);
-    }
-    return hash;
-}
-
-/* ---- facts ---- */
-
-static uint64_t gpumpi_spill_ceil(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
-
-static gpump_result gpumpi_spill_begin(gpump_spill *spill, uint64_t now, uint64_t cookie, uint32_t warps, uint32_t shared_bytes,
-                                       uint32_t metadata_bytes, uint32_t state, uint32_t *job) {
-    gpumpi_spill_job *fresh;
-    uint32_t index = 0;
-    if (!spill || !job || !warps || warps > spill->config.warps) return GPUMP_ERROR_ARGUMENT;
-    if (now < spill->now) return GPUMP_ERROR_TIME;
-    while (index < spill->config.jobs && gpumpi_spill_jobs(spill)[index].state != GPUMPI_SPILL_FREE) index++;
-    if (index == spill->config.jobs || warps > spill->config.warps - spill->warps_used) return GPUMP_BUSY;
-    spill->now = now;
-    spill->warps_used += warps;
-    fresh = &gpumpi_spill_jobs(spill)[index];
-    memset(fresh, 0, sizeof *fresh);
-    fresh->cookie = cookie;
-    fresh->start = fresh->part_start = now;
-    fresh->state = state;
-    fresh->shared_bytes = shared_bytes;
-    fresh->metadata_bytes = metadata_bytes;
-    fresh->warps = warps;
-    *job = index;
-    return GPUMP_OK;
-}
-
-GPUMP_API gpump_result gpump_spill_save(gpump_spill *spill, uint64_t now, uint64_t cookie, uint32_t warps, uint32_t shared_bytes,
-                                        uint32_t metadata_bytes, uint32_t *job) {
-    gpump_result result = gpumpi_spill_begin(spill, now, cookie, warps, shared_bytes, metadata_bytes, GPUMPI_SPILL_SAVING, job);
-    if (!result) gpumpi_spill_jobs(spill)[*job].part = GPUMP_SPILL_REGISTERS;
-    return result;
-}
-
-GPUMP_API gpump_result gpump_spill_report_drained(gpump_spill *spill, uint64_t now, uint32_t job, const gpump_spill_warp *warp) {
-    gpumpi_spill_entry *entry;
-    gpumpi_spill_job *to;
-    if (!spill || !warp || job >= spill->config.jobs || (warp->bytes && !warp->registers) || warp->point_cycle > now) return GPUMP_ERROR_ARGUMENT;
-    if (now < spill->now) return GPUMP_ERROR_TIME;
-    to = &gpumpi_spill_jobs(spill)[job];
-    if (to->state != GPUMPI_SPILL_SAVING || to->warps_in == to->warps) return GPUMP_ERROR_STATE;
-    spill->now = now;
-    entry = &gpumpi_spill_queue(spill)[spill->queued++]; /* warps_used has kept room for it */
-    memset(entry, 0, sizeof *entry);
-    entry->point = warp->point_cycle;
-    entry->ready = spill->engine_free > now ? spill->engine_free : now;
-    spill->engine_free = entry->ready + gpumpi_spill_ceil(warp->registers, spill->config.registers_per_cycle);
-    entry->job = job;
-    entry->registers = warp->registers;
-    entry->bytes = warp->bytes;
-    entry->index = to->warps_in++;
-    entry->offset = to->register_bytes;
-    to->register_bytes += warp->bytes;
-    spill->statistics.warps++;
-    spill->statistics.drain_cycles += now - warp->point_cycle;
-    return GPUMP_OK;
-}
-
-GPUMP_API gpump_result gpump_spill_report_metadata(gpump_spill *spill, uint32_t job, uint32_t metadata_bytes) {
-    gpumpi_spill_job *of;
-    if (!spill || job >= spill->config.jobs) return GPUMP_ERROR_ARGUMENT;
-    of = &gpumpi_spill_jobs(spill)[job];
-    if (of->state != GPUMPI_SPILL_SAVING || of->part == GPUMP_SPILL_METADATA) return GPUMP_ERROR_STATE;
-    of->metadata_bytes = metadata_bytes;
-    return GPUMP_OK;
-}
-
-/* Restore: registers of warps that have arrived whole enter the decompressor, in order. */
-static void gpumpi_spill_decompress(gpump_spill *spill, uint32_t job, uint64_t now) {
-    const gpumpi_spill_job *from = &gpumpi_spill_jobs(spill)[job];
-    if (from->part != GPUMP_SPILL_REGISTERS || from->gate) return;
-    for (uint32_t i = 0; i < spill->queued; i++) {
-        gpumpi_spill_entry *entry = &gpumpi_spill_queue(spill)[i];
-        uint64_t start = spill->engine_free > now ? spill->engine_free : now;
-        if (entry->job != job || entry->ready != GPUMP_UNKNOWN) continue;
-        if (entry->offset + entry->bytes > from->under_way_bytes[1]) break;
-        spill->engine_free = start + gpumpi_spill_ceil(entry->registers, spill->config.registers_per_cycle);
-        entry->ready = spill->engine_free + spill->config.compress_cycles;
-    }
-}
-
-/* Restore: parts that are complete, or empty, give way to the next: metadata first has to arrive, the rest may overlap. */
-static void gpumpi_spill_advance_restore(gpump_spill *spill, uint32_t job, uint64_t now) {
-    gpumpi_spill_job *to = &gpumpi_spill_jobs(spill)[job];
-    if (to->part == GPUMP_SPILL_METADATA && to->at == to->metadata_bytes && !to->segments_out) {
-        to->part = GPUMP_SPILL_SHARED;
-        to->at = 0;
-        to->part_start = now;
-    }
-    if (to->part == GPUMP_SPILL_SHARED && to->at == to->shared_bytes) {
-        to->part = GPUMP_SPILL_REGISTERS;
-        to->at = 0;
-        to->gate = to->segments_out; /* shared memory still under way stands before the registers */
-        to->part_start = now;
-    }
-    gpumpi_spill_decompress(spill, job, now);
-}
-
-GPUMP_API gpump_result gpump_spill_restore(gpump_spill *spill, uint64_t now, uint64_t cookie, const gpump_spill_warp *warps, uint32_t count,
-                                           uint32_t shared_bytes, uint32_t metadata_bytes, uint32_t *job) {
-    gpump_result result;
-    if (!warps) return GPUMP_ERROR_ARGUMENT;
-    for (uint32_t i = 0; i < count; i++)
-        if (warps[i].bytes && !warps[i].registers) return GPUMP_ERROR_ARGUMENT;
-    result = gpumpi_spill_begin(spill, now, cookie, count, shared_bytes, metadata_bytes, GPUMPI_SPILL_RESTORING, job);
-    if (result) return result;
-    for (uint32_t i = 0; i < count; i++) {
-        gpumpi_spill_entry *entry = &gpumpi_spill_queue(spill)[spill->queued++];
-        gpumpi_spill_job *to = &gpumpi_spill_jobs(spill)[*job];
-        memset(entry, 0, sizeof *entry);
-        entry->job = *job;
-        entry->registers = warps[i].registers;
-        entry->bytes = warps[i].bytes;
-        entry->index = i;
-        entry->offset = to->register_bytes;
-        entry->ready = GPUMP_UNKNOWN;
-        to->register_bytes += warps[i].bytes;
-        to->warps_in++;
-    }
-    gpumpi_spill_jobs(spill)[*job].part = GPUMP_SPILL_METADATA;
-    gpumpi_spill_advance_restore(spill, *job, now);
-    return GPUMP_OK;
-}
-
-GPUMP_API gpump_result gpump_spill_report_moved(gpump_spill *spill, uint64_t now, uint32_t job, uint32_t segments) {
-    gpumpi_spill_job *of;
-    if (!spill || job >= spill->config.jobs) return GPUMP_ERROR_ARGUMENT;
-    if (now < spill->now) return GPUMP_ERROR_TIME;
-    of = &gpumpi_spill_jobs(spill)[job];
-    if (of->state == GPUMPI_SPILL_FREE || segments > of->segments_out) return GPUMP_ERROR_STATE;
-    spill->now = now;
-    spill->under_way -= segments;
-    of->segments_out -= segments;
-    if (of->state == GPUMPI_SPILL_RESTORING) {
-        while (segments--) {
-            uint64_t left;
-            if (of->gate) {
-                of->gate--;
-                continue;
-            }
-            if (of->part != GPUMP_SPILL_REGISTERS) continue;
-            left = of->under_way_bytes[0] - of->under_way_bytes[1];
-            of->under_way_bytes[1] += left < spill->config.segment_bytes ? left : spill->config.segment_bytes;
+        for (rest = rewind ? mine : 0; rest; rest &= rest - 1) {
+            uint32_t at = gpump_bits_lowest64(rest);
+            uint64_t cycles = gpump_gpu_save_cycles(gpu, rewind[at].bytes);
+            estimates[at].latency[GPUMP_TECHNIQUE_REWIND] = cycles;
+            estimates[at].overhead[GPUMP_TECHNIQUE_REWIND] =
+                gpump_add_saturated(rewind[at].executed, gpumpi_cost_times(gpump_add_saturated(cycles, cycles), ipc));
         }
-        gpumpi_spill_advance_restore(spill, job, now);
+        if (options->flags & GPUMP_COST_DRAIN_LOSES) gpumpi_cost_charge_drains(mine, options->limit_cycles, ipc, estimates);
     }
     return GPUMP_OK;
 }
 
-/* ---- what is ready, and when ---- */
-
-/* The oldest warp of a job that is not done with. */
-static uint32_t gpumpi_spill_head(const gpump_spill *spill, uint32_t job) {
-    for (uint32_t i = 0; i < spill->queued; i++) {
-        const gpumpi_spill_entry *entry = &gpumpi_spill_queue_const(spill)[i];
-        if (entry->job == job && !entry->done) return i;
+GPUMP_API uint64_t gpump_cost_port(const uint64_t *cycles, uint32_t count, uint32_t *order, uint64_t *finish) {
+    uint64_t now = 0;
+    uint32_t i, j;
+    for (i = 0; i < count; i++) {
+        for (j = i; j > 0 && cycles[order[j - 1]] > cycles[i]; j--) order[j] = order[j - 1];
+        order[j] = i;
     }
-    return GPUMP_NONE;
-}
-
-/* When byte number `bytes` (from 1) of a warp's registers has left the compressor; spread evenly over its registers. */
-static uint64_t gpumpi_spill_out(const gpump_spill *spill, const gpumpi_spill_entry *entry, uint32_t bytes) {
-    uint64_t registers = entry->bytes ? gpumpi_spill_ceil((uint64_t)bytes * entry->registers, entry->bytes) : entry->registers;
-    return entry->ready + gpumpi_spill_ceil(registers, spill->config.registers_per_cycle) + spill->config.compress_cycles;
-}
-
-/* What a job can hand over next: its kind, size and the cycle; UNKNOWN when nothing without a fact. */
-typedef struct gpumpi_spill_offer {
-    uint64_t cycle;
-    uint32_t kind, bytes, entry;
-} gpumpi_spill_offer;
-
-/* WARP or DONE, which need no port. */
-static gpumpi_spill_offer gpumpi_spill_event(const gpump_spill *spill, uint32_t index) {
-    const gpumpi_spill_job *job = &gpumpi_spill_jobs_const(spill)[index];
-    gpumpi_spill_offer offer = {GPUMP_UNKNOWN, 0, 0, GPUMP_NONE};
-    if (job->state == GPUMPI_SPILL_FREE || (job->state == GPUMPI_SPILL_RESTORING && job->part != GPUMP_SPILL_REGISTERS)) return offer;
-    if (job->state == GPUMPI_SPILL_RESTORING && job->warps_out < job->warps) {
-        offer.entry = gpumpi_spill_head(spill, index);
-        offer.cycle = gpumpi_spill_queue_const(spill)[offer.entry].ready;
-        offer.kind = GPUMP_SPILL_WARP;
-    } else if (!job->segments_out && (job->state == GPUMPI_SPILL_RESTORING ? job->at == job->register_bytes
-                                                                            : job->part == GPUMP_SPILL_METADATA && job->at == job->metadata_bytes)) {
-        offer.cycle = spill->now;
-        offer.kind = GPUMP_SPILL_DONE;
+    for (i = 0; i < count; i++) {
+        now = gpump_add_saturated(now, cycles[order[i]]);
+        finish[order[i]] = now;
     }
-    return offer;
+    return now;
 }
 
-/* READ or WRITE; of a save also, with 0 bytes, what only goes into the buffer. */
-static gpumpi_spill_offer gpumpi_spill_segment(const gpump_spill *spill, uint32_t index) {
-    const gpumpi_spill_job *job = &gpumpi_spill_jobs_const(spill)[index];
-    uint32_t segment = spill->config.segment_bytes;
-    uint64_t whole = job->part == GPUMP_SPILL_SHARED ? job->shared_bytes : job->part == GPUMP_SPILL_METADATA ? job->metadata_bytes : job->register_bytes;
-    uint64_t left = whole - job->at;
-    gpumpi_spill_offer offer = {GPUMP_UNKNOWN, 0, 0, GPUMP_NONE};
-    if (job->state == GPUMPI_SPILL_FREE) return offer;
-    offer.kind = job->state == GPUMPI_SPILL_RESTORING ? GPUMP_SPILL_READ : GPUMP_SPILL_WRITE;
-    if (job->state == GPUMPI_SPILL_SAVING && job->part == GPUMP_SPILL_REGISTERS) {
-        const uint32_t head = gpumpi_spill_head(spill, index);
-        const gpumpi_spill_entry *entry;
-        const uint32_t needed = segment - job->buffered; /* more bytes of this warp fill a segment */
-        if (head == GPUMP_NONE) return offer;
-        entry = &gpumpi_spill_queue_const(spill)[head];
-        offer.entry = head;
-        if (entry->bytes - entry->taken >= needed) {
-            offer.bytes = segment;
-            offer.cycle = gpumpi_spill_out(spill, entry, entry->taken + needed);
-        } else { /* the rest of the warp goes into the buffer; behind the last warp the buffer goes out as it is */
-            offer.bytes = entry->index + 1u == job->warps ? job->buffered + entry->bytes - entry->taken : 0;
-            offer.cycle = gpumpi_spill_out(spill, entry, entry->bytes);
-        }
-        return offer;
-    }
-    if (!left) return offer;
-    offer.bytes = left < segment ? (uint32_t)left : segment;
-    offer.cycle = job->part_start;
-    if (job->state == GPUMPI_SPILL_SAVING && job->part == GPUMP_SPILL_SHARED)
-        offer.cycle += gpumpi_spill_ceil(job->at + offer.bytes, spill->config.shared_bytes_per_cycle);
-    return offer;
-}
-
-/* Save: a part that is out gives way to the next. */
-static void gpumpi_spill_advance_save(gpumpi_spill_job *job, uint64_t now) {
-    if (job->part == GPUMP_SPILL_REGISTERS && job->warps_out == job->warps) {
-        job->part = GPUMP_SPILL_SHARED;
-        job->at = 0;
-        job->part_start = now;
-    }
-    if (job->part == GPUMP_SPILL_SHARED && job->at == job->shared_bytes) {
-        job->part = GPUMP_SPILL_METADATA;
-        job->at = 0;
-        job->part_start = now;
-    }
-}
-
-static void gpumpi_spill_forget(gpump_spill *spill, uint32_t job) {
-    gpumpi_spill_entry *queue = gpumpi_spill_queue(spill);
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < spill->queued; i++)
-        if (queue[i].job != job) queue[kept++] = queue[i];
-    spill->queued = kept;
-    spill->warps_used -= gpumpi_spill_jobs(spill)[job].warps;
-    memset(&gpumpi_spill_jobs(spill)[job], 0, sizeof(gpumpi_spill_job));
-}
-
-GPUMP_API gpump_result gpump_spill_cancel(gpump_spill *spill, uint64_t now, uint32_t job) {
-    if (!spill || job >= spill->config.jobs) return GPUMP_ERROR_ARGUMENT;
-    if (now < spill->now) return GPUMP_ERROR_TIME;
-    if (gpumpi_spill_jobs(spill)[job].state == GPUMPI_SPILL_FREE) return GPUMP_ERROR_STATE;
-    spill->now = now;
-    spill->under_way -= gpumpi_spill_jobs(spill)[job].segments_out;
-    gpumpi_spill_forget(spill, job);
-    return GPUMP_OK;
-}
-
-/* Hands over what is ready: WARP and DONE first, then, where segments are wanted, those of the job that began first. */
-static gpump_result gpumpi_spill_take(gpump_spill *spill, uint64_t now, int segments, gpump_spill_action *action) {
-    if (!spill || !action) return GPUMP_ERROR_ARGUMENT;
-    if (now < spill->now) return GPUMP_ERROR_TIME;
-    spill->now = now;
-    for (;;) {
-        gpumpi_spill_offer best = {GPUMP_UNKNOWN, 0, 0, GPUMP_NONE};
-        uint32_t chosen = GPUMP_NONE;
-        gpumpi_spill_job *job;
-        for (uint32_t i = 0; i < spill->config.jobs; i++) {
-            gpumpi_spill_offer offer = gpumpi_spill_event(spill, i);
-            if (offer.cycle > now || offer.cycle >= best.cycle) continue;
-            best = offer;
-            chosen = i;
-        }
-        for (uint32_t i = 0; segments && !(best.kind == GPUMP_SPILL_WARP || best.kind == GPUMP_SPILL_DONE) && i < spill->config.jobs; i++) {
-            gpumpi_spill_offer offer;
-            if (chosen != GPUMP_NONE && gpumpi_spill_jobs(spill)[i].start >= gpumpi_spill_jobs(spill)[chosen].start) continue;
-            offer = gpumpi_spill_segment(spill, i);
-            if (offer.cycle > now || (offer.bytes && spill->under_way >= spill->config.outstanding)) continue;
-            best = offer;
-            chosen = i;
-        }
-        if (chosen == GPUMP_NONE) return GPUMP_EMPTY;
-        job = &gpumpi_spill_jobs(spill)[chosen];
-        memset(action, 0, sizeof *action);
-        action->cookie = job->cookie;
-        action->cycle = best.cycle;
-        action->kind = best.kind;
-        action->bytes = best.bytes;
-        action->part = job->part;
-        action->job = chosen;
-        if (best.kind == GPUMP_SPILL_DONE) {
-            if (job->state == GPUMPI_SPILL_SAVING) {
-                spill->statistics.saves++;
-                spill->statistics.save_cycles += now - job->start;
-            } else {
-                spill->statistics.restores++;
-                spill->statistics.restore_cycles += now - job->start;
-            }
-            gpumpi_spill_forget(spill, chosen);
-            return GPUMP_OK;
-        }
-        if (best.kind == GPUMP_SPILL_WARP) {
-            gpumpi_spill_entry *entry = &gpumpi_spill_queue(spill)[best.entry];
-            entry->done = 1;
-            job->warps_out++;
-            action->warp = entry->index;
-            return GPUMP_OK;
-        }
-        action->offset = job->at;
-        job->at += best.bytes;
-        if (best.bytes) {
-            job->segments_out++;
-            spill->under_way++;
-            spill->statistics.segments++;
-            spill->statistics.bytes += best.bytes;
-        }
-        if (job->state == GPUMPI_SPILL_RESTORING) {
-            if (job->part == GPUMP_SPILL_REGISTERS) job->under_way_bytes[0] += best.bytes;
-            gpumpi_spill_advance_restore(spill, chosen, now);
-            return GPUMP_OK;
-        }
-        if (best.entry != GPUMP_NONE) {
-            gpumpi_spill_entry *entry = &gpumpi_spill_queue(spill)[best.entry];
-            if (best.bytes == spill->config.segment_bytes && entry->bytes - entry->taken >= best.bytes - job->buffered) {
-                entry->taken += best.bytes - job->buffered;
-                job->buffered = 0;
-                /* nothing is left of the warp, or only what the buffer takes: seen at the next look */
-                entry->done = entry->taken == entry->bytes;
-            } else {
-                job->buffered = best.bytes ? 0 : job->buffered + entry->bytes - entry->taken;
-                entry->taken = entry->bytes;
-                entry->done = 1;
-            }
-            if (entry->done) {
-                job->warps_out++;
-                spill->statistics.spill_cycles += now - entry->point;
-                gpumpi_spill_advance_save(job, best.cycle > now ? now : best.cycle);
-            }
-            if (!best.bytes) continue; /* went into the buffer: nothing to hand over */
-        } else {
-            gpumpi_spill_advance_save(job, now);
-        }
-        return GPUMP_OK;
-    }
-}
-
-GPUMP_API gpump_result gpump_spill_next(gpump_spill *spill, uint64_t now, gpump_spill_action *action) { return gpumpi_spill_take(spill, now, 1, action); }
-
-GPUMP_API gpump_result gpump_spill_next_event(gpump_spill *spill, uint64_t now, gpump_spill_action *action) { return gpumpi_spill_take(spill, now, 0, action); }
-
-GPUMP_API uint64_t gpump_spill_next_cycle(const gpump_spill *spill) {
-    uint64_t cycle = GPUMP_UNKNOWN;
-    for (uint32_t i = 0; i < spill->config.jobs; i++) {
-        gpumpi_spill_offer event = gpumpi_spill_event(spill, i), segment = gpumpi_spill_segment(spill, i);
-        if (event.cycle < cycle) cycle = event.cycle;
-        if (segment.cycle < cycle && !(segment.bytes && spill->under_way >= spill->config.outstanding)) cycle = segment.cycle;
-    }
-    return cycle < spill->now ? spill->now : cycle;
-}
-
-GPUMP_API void gpump_spill_get_statistics(const gpump_spill *spill, gpump_spill_statistics *statistics) { *statistics = spill->statistics; }
-
-GPUMP_API gpump_result gpump_spill_statistics_field(const gpump_spill_statistics *statistics, uint32_t index, const char **name,
-                                                    const char **unit, const char **description, uint64_t *value) {
-    static const char *const words[][3] = {
-#define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
-        GPUMP_SPILL_STATISTICS(GPUMPI_FIELD)
-#undef GPUMPI_FIELD
-    };
-    if (!statistics) return GPUMP_ERROR_ARGUMENT;
-    if (index >= sizeof words / sizeof words[0]) return GPUMP_EMPTY;
-    if (name) *name = words[index][0];
-    if (unit) *unit = words[index][1];
-    if (description) *description = words[index][2];
-    if (value) *value = (&statistics->saves)[index];
-    return GPUMP_OK;
-}
-
-GPUMP_API void gpump_spill_statistics_diff(const gpump_spill_statistics *earlier, const gpump_spill_statistics *later, gpump_spill_statistics *difference) {
-#define GPUMPI_FIELD(name, unit, description) difference->name = later->name - earlier->name;
-    GPUMP_SPILL_STATISTICS(GPUMPI_FIELD)
-#undef GPUMPI_FIELD
-}
-
-GPUMP_API gpump_result gpump_spill_bits(const gpump_spill_config *config, uint64_t *bits, gpump_diag *diag) {
-    gpump_result result = gpumpi_spill_check(config, diag);
-    uint64_t job_width = 0, warp_width = 0;
-    if (result) return result;
-    if (!bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bits", 0, 0, 1, UINT64_MAX);
-    while (((uint64_t)1 << job_width) < config->jobs) job_width++;
-    while (((uint64_t)1 << warp_width) < config->warps) warp_width++;
-    /* a warp: its job, 8 bits of registers, 16 of bytes, 16 of bytes gone, done; 16-bit counts in bytes reach 64 KB of registers */
-    *bits = config->warps * (job_width + 8 + 16 + 16 + 1) +
-            /* a job: saving or restoring, part, 20 bits each of bytes gone, shared memory and metadata, warps awaited, in and out, segments out */
-            config->jobs * (2 + 2 + 20 + 20 + 20 + 3 * (warp_width + 1) + 16 + (uint64_t)config->segment_bytes * 8);
-    return GPUMP_OK;
-}
-
-/* ---- calculations: the same pipeline against a port of fixed bandwidth ---- */
-
-/* The port takes one segment after the other; its rate is exact over a busy stretch, not rounded per segment. */
-typedef struct gpumpi_spill_port {
-    uint64_t cycles, bytes, since, moved;
-} gpumpi_spill_port;
-static uint64_t gpumpi_spill_pass(gpumpi_spill_port *port, uint64_t now, uint64_t bytes) {
-    uint64_t free = gpump_add_saturated(port->since, gpump_muldiv_up(port->moved, port->cycles, port->bytes));
-    if (now > free || !port->moved) {
-        port->since = now;
-        port->moved = 0;
-    }
-    port->moved += bytes;
-    return gpump_add_saturated(port->since, gpump_muldiv_up(port->moved, port->cycles, port->bytes));
-}
-
-static gpump_result gpumpi_spill_time(const gpump_spill_config *config, uint64_t port_cycles, uint64_t port_bytes, uint64_t latency,
-                                      uint64_t start, const gpump_spill_warp *warps, uint32_t count, uint32_t shared_bytes,
-                                      uint32_t metadata_bytes, int restores, gpump_spill_times *times, gpump_diag *diag) {
-    uint64_t memory[(sizeof(gpump_spill) + sizeof(gpumpi_spill_job) + GPUMPI_SPILL_WARPS * sizeof(gpumpi_spill_entry)) / 8 + 1];
-    uint64_t now = start, next_port = start, arrivals[64], end = start, first = GPUMP_UNKNOWN;
-    uint32_t order[GPUMPI_SPILL_WARPS], reported = 0, job, in = 0, out = 0;
-    gpump_spill_config own;
-    gpump_spill_action action;
-    gpump_spill *spill;
-    gpumpi_spill_port port;
-    gpump_result result = gpumpi_spill_check(config, diag);
-    if (result) return result;
-    memset(&action, 0, sizeof action);
-    if (!times || !warps || !count || count > GPUMPI_SPILL_WARPS)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, !times ? "times" : !warps ? "warps" : "count", 0, count, 1, GPUMPI_SPILL_WARPS);
-    if (!port_cycles || !port_bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, port_cycles ? "port_bytes" : "port_cycles", 0, 0, 1, UINT64_MAX);
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t at = i;
-        if (warps[i].bytes && !warps[i].registers) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "warps.registers", i, 0, 1, UINT32_MAX);
-        if (!restores && (warps[i].point_cycle > warps[i].drained_cycle || warps[i].drained_cycle < start))
-            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "warps.drained_cycle", i, warps[i].drained_cycle,
-                               warps[i].point_cycle > start ? warps[i].point_cycle : start, UINT64_MAX);
-        for (; at > 0 && warps[order[at - 1]].drained_cycle > warps[i].drained_cycle; at--) order[at] = order[at - 1];
-        order[at] = i;
-    }
-    own = *config;
-    own.jobs = 1;
-    own.warps = count;
-    if (own.outstanding > 64) own.outstanding = 64;
-    gpump_spill_init(memory, sizeof memory, &own, &spill, NULL);
-    if (restores) gpump_spill_restore(spill, start, 0, warps, count, shared_bytes, metadata_bytes, &job);
-    else gpump_spill_save(spill, start, 0, count, shared_bytes, metadata_bytes, &job);
-    memset(times, 0, sizeof *times);
-    port.cycles = port_cycles;
-    port.bytes = port_bytes;
-    port.since = start;
-    port.moved = 0;
-    for (;;) {
-        uint64_t soonest = GPUMP_UNKNOWN, own_cycle;
-        while (!restores && reported < count && warps[order[reported]].drained_cycle <= now)
-            gpump_spill_report_drained(spill, now, job, &warps[order[reported++]]);
-        while (out < in && arrivals[out % 64] <= now) {
-            gpump_spill_report_moved(spill, now, job, 1);
-            out++;
-        }
-        while (next_port <= now && (result = gpump_spill_next(spill, now, &action)) == GPUMP_OK) {
-            if (action.kind == GPUMP_SPILL_DONE) break;
-            if (action.kind == GPUMP_SPILL_WARP) {
-                end = now;
-                if (first == GPUMP_UNKNOWN) first = now;
-                continue;
-            }
-            next_port = gpumpi_spill_pass(&port, now, action.bytes);
-            if (!restores) {
-                end = next_port;
-                if (first == GPUMP_UNKNOWN && gpumpi_spill_jobs(spill)[job].warps_out) first = next_port;
-            }
-            arrivals[in++ % 64] = gpump_add_saturated(next_port, latency);
-        }
-        if (result == GPUMP_OK && action.kind == GPUMP_SPILL_DONE && gpumpi_spill_jobs(spill)[job].state == GPUMPI_SPILL_FREE) break;
-        if (!restores && reported < count) soonest = warps[order[reported]].drained_cycle;
-        if (out < in && arrivals[out % 64] < soonest) soonest = arrivals[out % 64];
-        own_cycle = gpump_spill_next_cycle(spill);
-        if (own_cycle < next_port) own_cycle = next_port;
-        if (own_cycle < soonest) soonest = own_cycle;
-        if (soonest <= now) soonest = now + 1u;
-        GPUMP_ASSERT(soonest != GPUMP_UNKNOWN);
-        if (soonest == GPUMP_UNKNOWN) break;
-        now = soonest;
-    }
-    times->end = end - start;
-    times->first_warp = first == GPUMP_UNKNOWN ? end - start : first - start;
-    times->bytes = spill->statistics.bytes;
-    times->segments = spill->statistics.segments;
-    times->drain_cycles = spill->statistics.drain_cycles;
-    times->spill_cycles = spill->statistics.spill_cycles;
-    return GPUMP_OK;
-}
-
-GPUMP_API gpump_result gpump_spill_save_time(const gpump_spill_config *config, uint64_t port_cycles, uint64_t port_bytes, uint64_t latency,
-                                             uint64_t start, const gpump_spill_warp *warps, uint32_t count, uint32_t shared_bytes,
-                                             uint32_t metadata_bytes, gpump_spill_times *times, gpump_diag *diag) {
-    return gpumpi_spill_time(config, port_cycles, port_bytes, latency, start, warps, count, shared_bytes, metadata_bytes, 0, times, diag);
-}
-
-GPUMP_API gpump_result gpump_spill_restore_time(const gpump_spill_config *config, uint64_t port_cycles, uint64_t port_bytes, uint64_t latency,
-                                                uint64_t start, const gpump_spill_warp *warps, uint32_t count, uint32_t shared_bytes,
-                                                uint32_t metadata_bytes, gpump_spill_times *times, gpump_diag *diag) {
-    return gpumpi_spill_time(config, port_cycles, port_bytes, latency, start, warps, count, shared_bytes, metadata_bytes, 1, times, diag);
-}
-
-GPUMP_API int gpump_spill_run_on(const gpump_spill_decision *decision, uint64_t *here_cycles, uint64_t *there_cycles) {
-    uint64_t here = gpump_muldiv_up(decision->here_bytes, decision->port_cycles, decision->port_bytes);
-    uint64_t there = gpump_muldiv_up(decision->there_bytes, decision->port_cycles, decision->port_bytes);
-    there = gpump_add_saturated(there, decision->distance == GPUMP_UNKNOWN ? GPUMP_UNKNOWN : gpump_muldiv_up(decision->distance, decision->cpi_q16, 65536));
-    if (here_cycles) *here_cycles = here;
-    if (there_cycles) *there_cycles = there;
-    here = gpump_add_saturated(here, gpump_muldiv_up(decision->here_bytes, decision->byte_weight_q16, 65536));
-    there = gpump_add_saturated(there, gpump_muldiv_up(decision->there_bytes, decision->byte_weight_q16, 65536));
-    return there < here;
-}
-
-/* ---- gpump_impl/victim_positions.c ---- */
+/* ---- gpump_impl/victim/victim_positions.c ---- */
 
 
 /* ---- geometry and candidate sets ---- */
@@ -13050,7 +13050,7 @@ GPUMP_API gpump_result gpump_victim_bits(const gpump_victim_config *config, uint
     return GPUMP_OK;
 }
 
-/* ---- gpump_impl/victim_greedy.c ---- */
+/* ---- gpump_impl/victim/victim_greedy.c ---- */
 
 
 /* Blocks of one SM after every one has been given its way out. */
@@ -13378,7 +13378,7 @@ GPUMP_API void gpumpi_victim_plan_whole(const gpump_victim_policy *policy, const
     }
 }
 
-/* ---- gpump_impl/victim_exact.c ---- */
+/* ---- gpump_impl/victim/victim_exact.c ---- */
 
 
 /* ---- the exact plan ---- */
@@ -13562,7 +13562,7 @@ possible:
     plan->victims = search.best_victims;
 }
 
-/* ---- gpump_impl/victim_joint.c ---- */
+/* ---- gpump_impl/victim/victim_joint.c ---- */
 /* joint, ours: all victims of a request at once. docs/victims.md says what it adds to Algorithm 1 and what each part is worth. */
 
 
@@ -13753,7 +13753,7 @@ GPUMP_API void gpumpi_victim_plan_joint(const gpump_victim_policy *policy, const
     gpumpi_victim_run_on(args, plan->victims, limit, plan);
 }
 
-/* ---- gpump_impl/victim_policies.c ---- */
+/* ---- gpump_impl/victim/victim_policies.c ---- */
 
 
 /* ---- exact ---- */
@@ -13828,7 +13828,7 @@ GPUMP_API const gpump_victim_policy *gpump_victim_find(const char *name) {
     return NULL;
 }
 
-/* ---- gpump_impl/victim.c ---- */
+/* ---- gpump_impl/victim/victim.c ---- */
 
 
 /* An SM in a decision over many. */
@@ -14425,7 +14425,7 @@ GPUMP_API gpump_result gpump_victim_reconsider(const gpump_victim_policy *policy
     return GPUMP_OK;
 }
 
-/* ---- gpump_impl/scheduler_tables.c ---- */
+/* ---- gpump_impl/scheduler/scheduler_tables.c ---- */
 
 
 
@@ -14751,7 +14751,7 @@ GPUMP_API const char *gpump_scheduler_check(const gpump_scheduler *s) {
     return wrong;
 }
 
-/* ---- gpump_impl/scheduler.c ---- */
+/* ---- gpump_impl/scheduler/scheduler.c ---- */
 
 
 /* ---- small state changes ---- */
@@ -15466,7 +15466,7 @@ GPUMP_API uint64_t gpump_scheduler_next_cycle(const gpump_scheduler *s) {
     return due;
 }
 
-/* ---- gpump_impl/scheduler_policies.c ---- */
+/* ---- gpump_impl/scheduler/scheduler_policies.c ---- */
 
 
 #include <string.h>
@@ -15692,7 +15692,7 @@ GPUMP_API const char *gpump_scheduler_policy_name(uint32_t index) {
     return index < sizeof gpumpi_policies / sizeof *gpumpi_policies ? gpumpi_policies[index].name : NULL;
 }
 
-/* ---- gpump_impl/array_end.h ---- */
+/* ---- gpump_impl/base/array_end.h ---- */
 /* array_end (private): gives the host its stb_ds back; the last thing in gpump.h, never included by hand. */
 #ifndef GPUMP_NO_PROGRAM
 #undef stbds_arrgrowf

@@ -8,9 +8,9 @@ case $build in /*) ;; *) build=$(pwd)/$build ;; esac
 csv=$(mktemp)
 trap 'rm -f "$csv" "$csv.removed" "$csv.hits" "$csv.restarts"' EXIT
 "$build/bench/region_cuts" >"$csv"
-"$build/tests/test_737_boundaries_removed" 2>/dev/null | grep -v '^\[' >"$csv.removed"
-"$build/tests/test_734_restart" 2>/dev/null | grep -E '^[0-9]+ (restarts|warps|kernels)' >"$csv.restarts"
-"$build/tests/test_340_regions" 2>/dev/null | grep -E '^[0-9]+ sets' >"$csv.hits"
+"$build/tests/test_minigpu_boundaries_removed" 2>/dev/null | grep -v '^\[' >"$csv.removed"
+"$build/tests/test_minigpu_restart" 2>/dev/null | grep -E '^[0-9]+ (restarts|warps|kernels)' >"$csv.restarts"
+"$build/tests/test_program_regions" 2>/dev/null | grep -E '^[0-9]+ sets' >"$csv.hits"
 {
 awk -F, '
     NR == 1 { next }
@@ -112,7 +112,7 @@ What the tables say about the distance:
 
 ## Where cuts go
 
-At the lowest loop depth, then outside of code in which a warp is diverged, then where few registers are live. Against the least possible (brute force, tests/340_regions.c):
+At the lowest loop depth, then outside of code in which a warp is diverged, then where few registers are live. Against the least possible (brute force, tests/program/regions.c):
 
 TEXT
 echo '```'
@@ -122,9 +122,9 @@ cat <<'TEXT'
 
 ## What restarts find
 
-tests/734_restart.c goes back once from every instruction that any warp of any kernel executes, to the start of its region: sparse regions and short ones of 16, 32 and 64
+tests/minigpu/restart.c goes back once from every instruction that any warp of any kernel executes, to the start of its region: sparse regions and short ones of 16, 32 and 64
 instructions, registers enough and so few that kernels spill, and some kernels with one buffer for two parameters. With continuous spilling, of either kind, lanes that go
-back have lost all their registers, which come from memory. Memory at the end is compared. On the mini-GPU half of all warps go back at thirty places of each run; `GPUMP_TEST_CASES=80 build/tests/test_734_restart` takes
+back have lost all their registers, which come from memory. Memory at the end is compared. On the mini-GPU half of all warps go back at thirty places of each run; `GPUMP_TEST_CASES=80 build/tests/test_minigpu_restart` takes
 2,400 places, 700,000 warps sent back, in some ten seconds.
 
 TEXT
@@ -133,7 +133,7 @@ cat "$csv.restarts"
 echo '```'
 cat <<'TEXT'
 
-tests/737_boundaries_removed.c takes away every boundary, alone, and every move, and asks three parties: the analysis (may something be overwritten now?), a watcher of a run
+tests/minigpu/boundaries_removed.c takes away every boundary, alone, and every move, and asks three parties: the analysis (may something be overwritten now?), a watcher of a run
 without restarts (is it, and with another value?), and restarts from everywhere. Restarts never miss what the watcher has nothing against. Where a value changes
 they miss what was taken away, or prove, having gone back from every place of the run, that nothing comes of it with these inputs: bfs_2 clears a flag last, after all that
 depends on it is done; a loop that runs once ends even if its counter is advanced twice.

@@ -7,7 +7,7 @@ case $build in /*) ;; *) build=$(pwd)/$build ;; esac
 counts=$(mktemp)
 trap 'rm -f "$counts"' EXIT
 "$build/examples/minigpu/minigpu" analyze --survey examples/minigpu/kernels --csv >"$counts"
-for file in tests/ptxas_unseen/unseen.ptx tests/ptxas_unseen/unseen_2.ptx tests/ptxas_unseen/unseen_3.ptx; do
+for file in tests/minigpu/ptxas_unseen/unseen.ptx tests/minigpu/ptxas_unseen/unseen_2.ptx tests/minigpu/ptxas_unseen/unseen_3.ptx; do
     "$build/examples/minigpu/minigpu" analyze "$file" --csv | sed 1d
 done >>"$counts"
 cat >docs/registers.md <<'END'
@@ -28,7 +28,7 @@ of sm_75 no longer full of warps.
 
 Each rule was read off ptxas' machine code and holds for every kernel; no number in it was fitted to the tables.
 
-Selecting instructions (`examples/minigpu/sm75_select.c`):
+Selecting instructions (`examples/minigpu/analysis/sm75_select.c`):
 
 - Parameters and the sizes of block and grid are operands in the constant bank; constants are immediates, zero is RZ. An instruction takes one such
   operand, the rest is moved into registers: a constant once for all that it dominates, what is in the constant bank each time.
@@ -43,7 +43,7 @@ Scheduling (`latency_schedule`): the instruction on which the longest chain wait
 A pipe takes the next instruction after 2 cycles (integer, floating point), 4 (memory) or 8 (MUFU, double), the distances at which ptxas places
 them. Constants are set last. Divisions and roots that are routines end a basic block.
 
-Colouring (`examples/minigpu/sm75_registers.c`), in the order of the code, the lowest register that is free:
+Colouring (`examples/minigpu/analysis/sm75_registers.c`), in the order of the code, the lowest register that is free:
 
 - What an instruction behind a scoreboard reads (a load's address, a store's data) is not given out again before its result is waited for, a store's
   not in the same block; the result itself may take its place (`LDG.E R2, [R2.64]`).
@@ -87,7 +87,7 @@ awk -F, '
         printf "%s\n", rows
         print "## Kernels that were not looked at"
         print ""
-        print "tests/ptxas_unseen holds three sets of kernels, each written before anyone looked how the rules do on it. After looking at the first two,"
+        print "tests/minigpu/ptxas_unseen holds three sets of kernels, each written before anyone looked how the rules do on it. After looking at the first two,"
         print "rules were added that their machine code showed (a routine ends a block, a widened value shares its register, values of vector stores stand"
         print "side by side, packed bytes, constants late), after the third one two (stores hold their operands, equal sums are computed once over blocks,"
         print "the second of them for hotspot). *First look* is before that."
@@ -105,4 +105,4 @@ awk -F, '
         print ""
         print "| kernel | fewest | default | model |\n|---|---|---|---|"
         printf "%s", missed
-    }' examples/minigpu/kernels/ptxas_registers.csv tests/ptxas_unseen/unseen.csv tests/ptxas_unseen/unseen_2.csv tests/ptxas_unseen/unseen_3.csv "$counts" >>docs/registers.md
+    }' examples/minigpu/kernels/ptxas_registers.csv tests/minigpu/ptxas_unseen/unseen.csv tests/minigpu/ptxas_unseen/unseen_2.csv tests/minigpu/ptxas_unseen/unseen_3.csv "$counts" >>docs/registers.md

@@ -3,7 +3,7 @@
 #   build-test       gcc, RelWithDebInfo, the library from gpump_impl/
 #   build-sanitize   assertions, address and undefined behaviour sanitizers (clang's where they are installed, else gcc's), the library
 #                    from gpump.h, property tests with fewer cases
-# Options are handed to ctest in both: sh tests/run.sh -R 010. Exit status: 0 all passed, 1 not, 2 something is missing.
+# Options are handed to ctest in both: sh tests/run.sh -R base_. Exit status: 0 all passed, 1 not, 2 something is missing.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 . tests/packages.sh
@@ -19,7 +19,7 @@ stage() { # stage NAME COMMAND...: runs it and says how long it took
 }
 jobs=$(nproc 2>/dev/null || echo 2)
 stage "packages" need_packages "run the tests" $TEST_PACKAGES
-stage "gpump.h is fresh" cmake -DIMPL=gpump_impl -DHEADER=gpump.h -DFRESH="${TMPDIR:-/tmp}/gpump.fresh.$$.h" -P tests/header_is_fresh.cmake || exit 1
+stage "gpump.h is fresh" cmake -DIMPL=gpump_impl -DHEADER=gpump.h -DFRESH="${TMPDIR:-/tmp}/gpump.fresh.$$.h" -P tests/project/header_is_fresh.cmake || exit 1
 rm -f "${TMPDIR:-/tmp}/gpump.fresh.$$.h"
 
 sanitizer=gcc

@@ -1,0 +1,130 @@
+/* Runs a kernel of examples/minigpu/kernels on igpu4 (Menon 5.1) with idempotent regions made in some way: what rows_program.c and
+ * region_cuts.c share. */
+#ifndef BENCH_REGION_RUNS_H
+#define BENCH_REGION_RUNS_H
+#include <dirent.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analysis/analysis.h"
+#include "preemption/context_forms.h"
+#include "machine/machine.h"
+#include "ptx/ptx_reader.h"
+#include "machine/restart.h"
+
+enum { REGION_KERNELS = 64, REGION_LOG = 4000000 };
+
+typedef struct region_way {
+    uint32_t regions, spilling;         /* as in machine_options */
+    const gpump_regions_config *config; /* NULL: the preset */
+    int lengths;                        /* 1: measure the regions, not only the time */
+    int (*run)(machine *m, void *user); /* NULL: machine_run to the end; the same result */
+    void *user;
+} region_way;
+
+typedef struct region_run {
+    char error[LAUNCH_ERROR_BYTES];
+    uint64_t cycles, instructions, regions;
+    double median_length, mean_length; /* of regions that ended, in instructions */
+    double median_live;                /* 32-bit registers, of boundaries that were crossed */
+    uint32_t boundaries;               /* in the program */
+} region_run;
+
+static inline int region_by_name(const void *a, const void *b) { return strcmp((const char *)a, (const char *)b); }
+/* Fills names with those of all kernel folders, sorted, but for Kim's two figures, which are there for page checks. */
+static inline uint32_t region_kernels(char names[REGION_KERNELS][64]) {
+    DIR *folder = opendir(MINIGPU_SOURCE_DIR "/kernels");
+    struct dirent *entry;
+    uint32_t count = 0;
+    while (folder && (entry = readdir(folder)) && count < REGION_KERNELS) {
+        char path[1024];
+        if (!strcmp(entry->d_name, "array_walk") || !strcmp(entry->d_name, "pointer_chase")) continue;
+        if (entry->d_name[0] == '.' || strlen(entry->d_name) >= 64) continue;
+        snprintf(path, sizeof path, "%s/kernels/%s/small.yaml", MINIGPU_SOURCE_DIR, entry->d_name);
+        if (access(path, R_OK) == 0) snprintf(names[count++], 64, "%s", entry->d_name);
+    }
+    if (folder) closedir(folder);
+    qsort(names, count, sizeof *names, region_by_name);
+    return count;
+}
+
+static inline int region_by_value(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+static inline double region_median(double *values, size_t count) {
+    if (!count) return NAN;
+    qsort(values, count, sizeof *values, region_by_value);
+    return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
+}
+
+/* 32-bit registers live at a boundary, undiverged. */
+static inline double region_live_at(const machine *m, uint32_t pc) {
+    static warp there;
+    uint64_t live[CONTEXT_LIVE_WORDS];
+    memset(&there, 0, sizeof there);
+    there.stack.depth = 1;
+    there.stack.entries[0].pc = pc;
+    there.stack.entries[0].reconvergence = SIMT_NEVER;
+    there.barrier = NONE;
+    context_live(m->views[0], &m->kernels[0], &there, live);
+    return gpump_bits_count(live, CONTEXT_LIVE_WORDS);
+}
+
+static inline void region_measure(const machine *m, const region_log *log, region_run *out) {
+    const kernel_program *program = m->kernels[0].program;
+    double *values = (double *)malloc((log->count + 1) * sizeof *values), *live = (double *)malloc((program->count + 1u) * sizeof *live);
+    uint64_t i, n = 0;
+    if (!values || !live || !m->views || !m->views[0]) snprintf(out->error, sizeof out->error, "out of memory");
+    else {
+        for (i = 0; i < program->count; i++)
+            if (program->instructions[i].opcode == OPCODE_BOUNDARY) live[i] = region_live_at(m, (uint32_t)i), out->boundaries++;
+        for (i = 0; i < log->count; i++) values[i] = (double)log->entries[i].instructions;
+        out->regions = log->count + log->dropped;
+        for (i = 0; i < log->count; i++) out->mean_length += values[i] / (double)log->count;
+        out->median_length = region_median(values, log->count);
+        for (i = 0; i < log->count; i++)
+            if (log->entries[i].pc != NONE && program->instructions[log->entries[i].pc].opcode == OPCODE_BOUNDARY) values[n++] = live[log->entries[i].pc];
+        out->median_live = n ? region_median(values, n) : 0;
+    }
+    free(values);
+    free(live);
+}
+
+static inline void region_run_kernel(const char *name, int is_short, const region_way *way, region_run *out) {
+    static region_log_entry *entries;
+    char path[1024];
+    machine_options options;
+    launch_file launch;
+    machine *m;
+    region_log log;
+    memset(out, 0, sizeof *out);
+    snprintf(path, sizeof path, "%s/kernels/%.63s/%s.yaml", MINIGPU_SOURCE_DIR, name, is_short ? "small" : "launch");
+    if (launch_file_read(&launch, path, out->error)) return;
+    machine_options_default(&options);
+    options.gpu = "igpu4";
+    options.regions = way->regions;
+    options.spilling = way->spilling;
+    options.regions_config = way->config;
+    options.context_form = CONTEXT_LIVE; /* nothing is preempted; it makes the live sets available */
+    if (!(m = machine_build(&launch, &options, out->error))) {
+        launch_file_free(&launch);
+        return;
+    }
+    memset(&log, 0, sizeof log);
+    if (!entries) entries = (region_log_entry *)malloc(REGION_LOG * sizeof *entries);
+    log.entries = entries;
+    log.capacity = entries ? REGION_LOG : 0;
+    if (way->lengths) m->region_log = &log;
+    if ((way->run ? way->run(m, way->user) : machine_run(m, NEVER)) != 1)
+        snprintf(out->error, sizeof out->error, "%s", m->failed ? m->error : "its run did not end");
+    out->cycles = m->now;
+    out->instructions = m->kernels[0].warp_instructions;
+    if (way->lengths && !out->error[0]) region_measure(m, &log, out);
+    machine_free(m);
+    launch_file_free(&launch);
+}
+#endif

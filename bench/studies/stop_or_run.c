@@ -1,0 +1,97 @@
+/* bench/stop_or_run [--short]: stop now, or run on to the next preemption point? Latency against bytes for K = 20 to 1000, as CSV.
+ *
+ * The experiment is that of rows_lin_contexts.c: every 10,000 cycles one SM is preempted, in forked copies of the machine; the registers
+ * saved are the live ones, compressed. Three ways to stop a warp at the signal:
+ *   stop    where it is
+ *   point   at its next preemption point (Lin 2.4.1)
+ *   choose  whichever gpump_spill_run_on expects to be over earlier, warp by warp
+ * latency_pct is the geometric mean over kernels of the ratio to saving everything occupied, bytes_pct the plain mean: a kernel whose
+ * blocks end before they come to a point writes nothing. docs/pictures/stop_or_run.gnuplot draws it. */
+#define STOP_OR_RUN
+#include "rows/rows_lin_contexts.c"
+
+typedef struct strategy {
+    const char *name;
+    uint32_t way;
+} strategy;
+
+static void sweep(uint32_t interval, uint32_t signals) {
+    static const strategy strategies[] = {{"stop", WAY_NAIVE}, {"point", WAY_SELECTIVE}, {"choose", WAY_CHOOSE}};
+    enum { STRATEGIES = 3 };
+    double latency[STRATEGIES][SUBJECTS], bytes[STRATEGIES] = {0, 0, 0}, us[STRATEGIES] = {0, 0, 0}, kilobytes[STRATEGIES] = {0, 0, 0};
+    uint32_t i, t, n, kernels = 0, taken = 0;
+    shot *naive = (shot *)malloc(sizeof *naive), *other = (shot *)malloc(sizeof *other);
+    if (!naive || !other) exit(2);
+    for (i = 0; i < SUBJECTS; i++) {
+        char path[1024], error[LAUNCH_ERROR_BYTES];
+        machine_options options;
+        launch_file launch;
+        machine *m;
+        uint64_t length, times[SIGNALS];
+        double all_latency = 0, all_bytes = 0, sum_latency[STRATEGIES] = {0, 0, 0}, sum_bytes[STRATEGIES] = {0, 0, 0};
+        uint32_t here = 0;
+        subject_path(&subjects[i], path, sizeof path);
+        machine_options_default(&options);
+        options.gpu = "gtx480_lin";
+        options.point_interval = interval;
+        if (launch_file_read(&launch, path, error) || !(m = machine_build(&launch, &options, error))) {
+            fprintf(stderr, "%s: %s\n", subjects[i].label, error);
+            continue;
+        }
+        length = signal_times(m, times, signals);
+        for (n = 0; length && n < signals && machine_run(m, times[n]) == 0; n++) {
+            sm *s = resident_sm(m, n);
+            timing result[STRATEGIES], all;
+            int whole = s != NULL && take_shot(m, s, WAY_NAIVE, naive);
+            if (!whole) continue;
+            all = spill_time(&gpu, naive, SAVE_ALL, NULL);
+            if (all.bytes <= 0) continue;
+            for (t = 0; t < STRATEGIES && whole; t++) {
+                whole = strategies[t].way == WAY_NAIVE || take_shot(m, s, strategies[t].way, other);
+                if (whole) result[t] = spill_time(&gpu, strategies[t].way == WAY_NAIVE ? naive : other, SAVE_PACKED, NULL);
+            }
+            if (!whole) continue;
+            here++;
+            all_latency += all.latency;
+            all_bytes += all.bytes;
+            for (t = 0; t < STRATEGIES; t++) {
+                sum_latency[t] += result[t].latency;
+                sum_bytes[t] += result[t].bytes;
+            }
+        }
+        machine_free(m);
+        launch_file_free(&launch);
+        if (!here) continue;
+        for (t = 0; t < STRATEGIES; t++) {
+            latency[t][kernels] = sum_latency[t] / all_latency;
+            bytes[t] += sum_bytes[t] / all_bytes;
+            us[t] += sum_latency[t] / here * 1e3 / gpu.clock_khz;
+            kilobytes[t] += sum_bytes[t] / here / 1024;
+        }
+        kernels++;
+        taken += here;
+    }
+    for (t = 0; t < STRATEGIES && kernels; t++)
+        printf("%u,%s,%u,%u,%.2f,%.1f,%.2f,%.1f\n", interval, strategies[t].name, kernels, taken, us[t] / kernels, 100 * geomean(latency[t], kernels),
+               kilobytes[t] / kernels, 100 * bytes[t] / kernels);
+    free(naive);
+    free(other);
+}
+
+int main(int argc, char **argv) {
+    static const uint32_t intervals[] = {20, 50, 100, 200, 500, 1000};
+    const int is_short = argc == 2 && strcmp(argv[1], "--short") == 0;
+    uint32_t i;
+    if (argc > 2 || (argc == 2 && !is_short)) {
+        fprintf(stderr, "usage: stop_or_run [--short]\n");
+        return 2;
+    }
+    (void)gpump_gpu_config_preset(&gpu, "gtx480_lin");
+    printf("k,strategy,kernels,signals,latency_us,latency_pct,kilobytes,bytes_pct\n");
+    for (i = 0; i < sizeof intervals / sizeof *intervals; i++) {
+        if (is_short && i % 5) continue;
+        sweep(intervals[i], is_short ? 2 : 12);
+        fflush(stdout);
+    }
+    return 0;
+}

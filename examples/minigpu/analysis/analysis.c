@@ -1,0 +1,633 @@
+#include "analysis/analysis.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/addresses.h"
+#include "ptx/ptx_internal.h" /* control_flow_resolve */
+
+#define OPERANDS_MAX 16u
+
+/* ---- which registers there are ---- */
+
+static void note_register(const operand *o, uint8_t *words) {
+    if (o->kind == OPERAND_REGISTER && o->words > words[o->index]) words[o->index] = o->words;
+}
+
+static gpump_result add_registers(const kernel_program *kernel, analysis *a, gpump_diag *diag) {
+    gpump_result result = GPUMP_OK;
+    uint8_t *words = (uint8_t *)calloc(kernel->registers + 1, 1);
+    uint32_t i, k, reg = 0;
+    if (!words) return GPUMP_ERROR_MEMORY;
+    for (i = 0; i < kernel->count; i++) {
+        const instruction *in = &kernel->instructions[i];
+        for (k = 0; k < in->destination_count; k++) note_register(&in->destinations[k], words);
+        for (k = 0; k < in->source_count; k++) note_register(&in->sources[k], words);
+    }
+    for (i = 0; i < kernel->registers; i++) a->vector_register[i] = INSTRUCTION_NONE;
+    for (i = 0; i < kernel->registers && result == GPUMP_OK; i++) {
+        if (!words[i]) continue;
+        result = gpump_program_add_register(a->program, words[i] == 2 ? GPUMP_WIDTH_64 : GPUMP_WIDTH_32, &reg, diag);
+        a->vector_register[i] = reg;
+        a->kernel_register[reg] = i;
+    }
+    for (i = 0; i < kernel->predicates && result == GPUMP_OK; i++) {
+        result = gpump_program_add_register(a->program, GPUMP_WIDTH_PREDICATE, &reg, diag);
+        a->predicate_register[i] = reg;
+        a->kernel_register[reg] = i;
+    }
+    free(words);
+    return result;
+}
+
+/* Returns 1 when the operand is something an analysis sees, and its number. */
+static int seen(const analysis *a, const operand *o, uint32_t *number) {
+    switch (o->kind) {
+    case OPERAND_REGISTER: *number = a->vector_register[o->index]; return 1;
+    case OPERAND_PREDICATE: *number = a->predicate_register[o->index]; return 1;
+    case OPERAND_PARAM: *number = o->index | GPUMP_OPERAND_PARAMETER; return 1;
+    default: return 0;
+    }
+}
+
+/* ---- memory ---- */
+
+static uint32_t space_of(uint32_t space) {
+    switch (space) {
+    case SPACE_SHARED: return GPUMP_SPACE_SHARED;
+    case SPACE_LOCAL: return GPUMP_SPACE_LOCAL;
+    case SPACE_CONST:
+    case SPACE_PARAM: return GPUMP_SPACE_CONSTANT;
+    case SPACE_TEXTURE: return GPUMP_SPACE_TEXTURE;
+    case SPACE_GENERIC: return GPUMP_SPACE_GENERIC;
+    default: return GPUMP_SPACE_GLOBAL;
+    }
+}
+
+/* Returns the object that an access goes to, INSTRUCTION_NONE where nobody knows. */
+static uint32_t object_of(const analysis *a, uint32_t space, const access_address *access) {
+    uint32_t i;
+    if (access->kind == PLACE_PARAMETER) return a->parameter_object[access->number];
+    if (access->kind == PLACE_SHARED)
+        for (i = 0; i < a->shared_count; i++)
+            if (a->shared_number[i] == access->number) return a->shared_object[i];
+    return a->space_object[space];
+}
+
+static void describe_access(const analysis *a, const instruction *in, const access_address *access, gpump_instruction *out) {
+    switch (in->opcode) {
+    case OPCODE_LD: out->access = GPUMP_ACCESS_READ; break;
+    case OPCODE_TEX: out->access = GPUMP_ACCESS_READ; break;
+    case OPCODE_ST: out->access = GPUMP_ACCESS_WRITE; break;
+    case OPCODE_ATOM:
+    case OPCODE_RED:
+        out->access = GPUMP_ACCESS_READ | GPUMP_ACCESS_WRITE;
+        out->flags |= GPUMP_FLAG_ATOMIC;
+        break;
+    default: return;
+    }
+    out->space = in->opcode == OPCODE_TEX ? (uint32_t)GPUMP_SPACE_TEXTURE : space_of(in->space);
+    out->bytes = in->opcode == OPCODE_TEX ? 16 : instruction_access_bytes(in);
+    out->displacement = in->offset;
+    if (in->flags & FLAG_VOLATILE) out->flags |= GPUMP_FLAG_VOLATILE;
+    if (in->opcode != OPCODE_TEX && in->sources[0].kind != OPERAND_REGISTER) out->flags |= GPUMP_FLAG_RESIDENT; /* a module's variable: only buffers are absent */
+    out->object = object_of(a, out->space, access);
+    if (out->object == INSTRUCTION_NONE) return;
+    out->address = access->address;
+    out->value = access->value;
+    out->offset = access->offset;
+    out->thread_stride = access->thread_stride;
+    if (in->opcode != OPCODE_TEX && access->kind == PLACE_ANYWHERE && in->sources[0].kind == OPERAND_NONE) { /* local and constant memory */
+        out->address = GPUMP_ADDRESS_FIXED;
+        out->offset = in->offset;
+    }
+}
+
+/* ---- one instruction ---- */
+
+static int is_plain_move(const instruction *in) {
+    const operand *to = &in->destinations[0], *from = &in->sources[0];
+    if (in->destination_count != 1 || in->source_count != 1 || in->vector > 1 || from->kind != to->kind || from->words != to->words) return 0;
+    if (in->opcode == OPCODE_CVTA) return in->space == SPACE_GLOBAL || in->space == SPACE_CONST; /* global addresses are generic ones */
+    return in->opcode == OPCODE_MOV && !from->negated && (to->kind == OPERAND_REGISTER || to->kind == OPERAND_PREDICATE) && from->bytes == to->bytes;
+}
+
+static uint32_t operation_of(const instruction *in) {
+    const operand *to = &in->destinations[0];
+    switch (in->opcode) {
+    case OPCODE_BRA: return GPUMP_OP_BRANCH;
+    case OPCODE_RET:
+    case OPCODE_EXIT:
+    case OPCODE_TRAP: return GPUMP_OP_EXIT;
+    case OPCODE_BAR: return in->variant == VARIANT_ARRIVE || in->destination_count ? GPUMP_OP_COMPUTE : GPUMP_OP_BARRIER; /* the others: fences */
+    case OPCODE_LD:
+        /* A whole register from a fixed place of the parameters. */
+        if (in->space == SPACE_PARAM && in->sources[0].kind == OPERAND_NONE && in->vector == 1 && to->kind == OPERAND_REGISTER &&
+            type_bytes(in->type) == 4u * to->words && in->offset >= 0)
+            return GPUMP_OP_PARAMETER;
+        return GPUMP_OP_COMPUTE;
+    case OPCODE_MOV:
+        if (in->vector <= 1 && in->source_count == 1 && in->sources[0].kind == OPERAND_IMMEDIATE && to->kind == OPERAND_REGISTER && to->bytes >= 4)
+            return GPUMP_OP_CONSTANT;
+        return is_plain_move(in) ? GPUMP_OP_MOVE : GPUMP_OP_COMPUTE;
+    case OPCODE_CVTA: return is_plain_move(in) ? GPUMP_OP_MOVE : GPUMP_OP_COMPUTE;
+    default: return GPUMP_OP_COMPUTE;
+    }
+}
+
+/* accesses NULL: memory is left out. */
+static gpump_result add_instruction(const kernel_program *kernel, analysis *a, const access_address *accesses, uint32_t index, gpump_diag *diag) {
+    const instruction *in = &kernel->instructions[index];
+    gpump_instruction out = gpump_instruction_make(operation_of(in));
+    uint32_t defs[OPERANDS_MAX], uses[OPERANDS_MAX], k;
+    for (k = 0; k < in->destination_count; k++) out.def_count += (uint32_t)seen(a, &in->destinations[k], &defs[out.def_count]);
+    for (k = 0; k < in->source_count; k++) out.use_count += (uint32_t)seen(a, &in->sources[k], &uses[out.use_count]);
+    out.defs = defs;
+    out.uses = uses;
+    out.tag = index;
+    if (in->guard != INSTRUCTION_NONE) {
+        out.guard = a->predicate_register[in->guard];
+        if (in->guard_negated) out.flags |= GPUMP_FLAG_GUARD_NEGATED;
+    }
+    switch (out.operation) {
+    case GPUMP_OP_BRANCH:
+        out.target = in->target;
+        if (in->flags & FLAG_UNIFORM) out.flags |= GPUMP_FLAG_UNIFORM;
+        break;
+    case GPUMP_OP_PARAMETER: out.immediate = in->offset; break;
+    case GPUMP_OP_CONSTANT: out.immediate = (int64_t)in->sources[0].immediate; break;
+    case GPUMP_OP_COMPUTE:
+        if (accesses) describe_access(a, in, &accesses[index], &out);
+        if (in->opcode == OPCODE_ADD && out.def_count == 1 && out.use_count == 1 && in->sources[0].kind == OPERAND_REGISTER &&
+            in->sources[1].kind == OPERAND_IMMEDIATE && in->sources[0].words == in->destinations[0].words && in->destinations[0].bytes >= 4 &&
+            !type_is_float(in->type)) {
+            out.operation = GPUMP_OP_ADD;
+            out.immediate = in->destinations[0].words == 2 ? (int64_t)in->sources[1].immediate : (int64_t)(int32_t)in->sources[1].immediate;
+        }
+        if (in->opcode == OPCODE_MEMBAR || in->opcode == OPCODE_BAR) out.flags |= GPUMP_FLAG_FENCE;
+        if (in->opcode == OPCODE_SHFL || in->opcode == OPCODE_VOTE || in->opcode == OPCODE_MATCH || in->opcode == OPCODE_ACTIVEMASK ||
+            in->opcode == OPCODE_ELECT || in->opcode == OPCODE_REDUX || in->opcode == OPCODE_WARPSYNC)
+            out.flags |= GPUMP_FLAG_CONVERGENT;
+        break;
+    default: break;
+    }
+    return gpump_program_add(a->program, &out, NULL, diag);
+}
+
+/* Each pointer parameter is a buffer of its own, unless the launch says otherwise, each shared variable an object; local and constant memory are one each. */
+static gpump_result add_objects(const kernel_program *kernel, analysis *a, const access_address *accesses, const uint32_t *alias_class, gpump_diag *diag) {
+    gpump_result result = GPUMP_OK;
+    gpump_memory_object object;
+    uint32_t i, k;
+    for (i = 0; i < GPUMP_SPACES && result == GPUMP_OK; i++) {
+        a->space_object[i] = INSTRUCTION_NONE;
+        object.space = i;
+        object.alias_class = GPUMP_NONE;
+        if (i == GPUMP_SPACE_LOCAL || i == GPUMP_SPACE_CONSTANT) result = gpump_program_add_object(a->program, &object, &a->space_object[i], diag);
+    }
+    for (i = 0; i < kernel->parameter_count && result == GPUMP_OK; i++) {
+        a->parameter_object[i] = INSTRUCTION_NONE;
+        object.space = GPUMP_SPACE_GLOBAL;
+        object.alias_class = alias_class ? alias_class[i] : GPUMP_NONE;
+        if (kernel->parameters[i].is_pointer) result = gpump_program_add_object(a->program, &object, &a->parameter_object[i], diag);
+    }
+    a->shared_count = 0;
+    for (i = 0; accesses && i < kernel->count && result == GPUMP_OK; i++) {
+        if (accesses[i].kind != PLACE_SHARED) continue;
+        for (k = 0; k < a->shared_count && a->shared_number[k] != accesses[i].number; k++) {}
+        if (k < a->shared_count) continue;
+        object.space = GPUMP_SPACE_SHARED;
+        object.alias_class = GPUMP_NONE;
+        a->shared_number[k] = accesses[i].number;
+        result = gpump_program_add_object(a->program, &object, &a->shared_object[k], diag);
+        a->shared_count++;
+    }
+    return result;
+}
+
+static gpump_result build(const kernel_program *kernel, analysis *a, const access_address *accesses, const uint32_t *alias_class, gpump_diag *diag) {
+    gpump_result result = gpump_program_create(NULL, &a->program);
+    uint32_t i;
+    if (result == GPUMP_OK) result = add_registers(kernel, a, diag);
+    if (result == GPUMP_OK) result = add_objects(kernel, a, accesses, alias_class, diag);
+    for (i = 0; i < kernel->count && result == GPUMP_OK; i++) result = add_instruction(kernel, a, accesses, i, diag);
+    return result == GPUMP_OK ? gpump_program_finish(a->program, diag) : result;
+}
+
+/* Twice: where accesses go depends on loops and dominators, which the first program finds. */
+gpump_result analysis_create_launch(const kernel_program *kernel, const uint32_t block[3], const uint32_t *alias_class, analysis *a, gpump_diag *diag) {
+    access_address *accesses = (access_address *)calloc(kernel->count + 1, sizeof *accesses);
+    gpump_result result = GPUMP_ERROR_MEMORY;
+    memset(a, 0, sizeof *a);
+    a->vector_register = (uint32_t *)calloc(kernel->registers + 1, sizeof(uint32_t));
+    a->predicate_register = (uint32_t *)calloc(kernel->predicates + 1, sizeof(uint32_t));
+    a->kernel_register = (uint32_t *)calloc((size_t)kernel->registers + kernel->predicates + 1, sizeof(uint32_t));
+    a->parameter_object = (uint32_t *)calloc(kernel->parameter_count + 1, sizeof(uint32_t));
+    a->shared_number = (uint32_t *)calloc(kernel->count + 1, sizeof(uint32_t));
+    a->shared_object = (uint32_t *)calloc(kernel->count + 1, sizeof(uint32_t));
+    if (accesses && a->vector_register && a->predicate_register && a->kernel_register && a->parameter_object && a->shared_number && a->shared_object) {
+        result = build(kernel, a, NULL, alias_class, diag);
+        if (result == GPUMP_OK) result = addresses_trace(kernel, a->program, block, accesses);
+        if (result == GPUMP_OK) {
+            gpump_program_destroy(a->program);
+            a->program = NULL;
+            result = build(kernel, a, accesses, alias_class, diag);
+        }
+    }
+    free(accesses);
+    if (result != GPUMP_OK) analysis_destroy(a);
+    return result;
+}
+
+gpump_result analysis_create_for(const kernel_program *kernel, const uint32_t block[3], analysis *a, gpump_diag *diag) {
+    return analysis_create_launch(kernel, block, NULL, a, diag);
+}
+
+gpump_result analysis_create(const kernel_program *kernel, analysis *a, gpump_diag *diag) { return analysis_create_for(kernel, NULL, a, diag); }
+
+void analysis_destroy(analysis *a) {
+    gpump_program_destroy(a->program);
+    free(a->vector_register);
+    free(a->predicate_register);
+    free(a->kernel_register);
+    free(a->parameter_object);
+    free(a->shared_number);
+    free(a->shared_object);
+    memset(a, 0, sizeof *a);
+}
+
+gpump_result analysis_clobbers(const kernel_program *kernel, const uint32_t block[3], const uint32_t *alias_class, uint8_t *clobbers,
+                               gpump_diag *diag) {
+    gpump_result result;
+    analysis a;
+    if (kernel->uses_textures) return GPUMP_ERROR_ARGUMENT;
+    if ((result = analysis_create_launch(kernel, block, alias_class, &a, diag)) != GPUMP_OK) return result;
+    result = gpump_clobbers_block(a.program, clobbers, NULL);
+    analysis_destroy(&a);
+    return result;
+}
+
+/* ---- the way back ---- */
+
+/* Where the allocated program's registers stand in the kernel: vector registers first, predicates behind them. */
+typedef struct target_file {
+    uint32_t registers;    /* vector registers in use */
+    uint64_t spill_base;   /* of the spill area in local memory */
+} target_file;
+
+static operand new_operand(const target_file *file, uint32_t number) {
+    operand o;
+    memset(&o, 0, sizeof o);
+    o.index = number & GPUMP_OPERAND_INDEX;
+    o.words = number & GPUMP_OPERAND_PAIR ? 2 : 1;
+    o.bytes = (uint8_t)(4 * o.words);
+    o.kind = OPERAND_REGISTER;
+    if (number & GPUMP_OPERAND_PARAMETER) {
+        o.kind = OPERAND_PARAM;
+    } else if (o.index >= file->registers) {
+        o.kind = OPERAND_PREDICATE;
+        o.index -= file->registers;
+        o.words = o.bytes = 0;
+    }
+    return o;
+}
+
+static operand immediate_operand(uint64_t value, uint8_t words) {
+    operand o;
+    memset(&o, 0, sizeof o);
+    o.kind = OPERAND_IMMEDIATE;
+    o.words = words;
+    o.immediate = value;
+    return o;
+}
+
+/* An operand that was there before, in its new place; keeps its declared size and whether it is complemented. */
+static void replace_operand(const target_file *file, operand *o, uint32_t number) {
+    operand now = new_operand(file, number);
+    now.bytes = o->bytes;
+    now.negated = o->negated;
+    *o = now;
+}
+
+/* An instruction that a transform put in, or a constant or parameter set once more. Returns 0, or -1 for one that cannot be. */
+static int make_instruction(const target_file *file, const gpump_instruction *from, instruction *to) {
+    const operand none = {0, 0, OPERAND_NONE, 0, 0, 0};
+    operand value = from->def_count ? new_operand(file, from->defs[0]) : from->use_count ? new_operand(file, from->uses[0]) : none;
+    memset(to, 0, sizeof *to);
+    to->target = to->reconvergence = to->guard = to->check = INSTRUCTION_NONE;
+    to->vector = 1;
+    to->type = value.kind == OPERAND_PREDICATE ? TYPE_PRED : value.words == 2 ? TYPE_B64 : TYPE_B32;
+    to->destination_count = to->source_count = 1;
+    to->opcode = OPCODE_MOV;
+    to->unit = UNIT_ALU;
+    to->destinations[0] = value;
+    switch (from->operation) {
+    case GPUMP_OP_MOVE: to->sources[0] = new_operand(file, from->uses[0]); return 0;
+    case GPUMP_OP_BOUNDARY:
+        to->opcode = OPCODE_BOUNDARY;
+        to->type = TYPE_NONE;
+        to->variant = from->immediate == GPUMP_BOUNDARY_SHORT ? VARIANT_SHORT : VARIANT_NONE;
+        to->destination_count = to->source_count = 0;
+        return 0;
+    case GPUMP_OP_PP:
+    case GPUMP_OP_PP_DIVERGED:
+    case GPUMP_OP_START_MARKER:
+        to->opcode = from->operation == GPUMP_OP_PP ? OPCODE_PP : from->operation == GPUMP_OP_PP_DIVERGED ? OPCODE_PP_DIVERGED : OPCODE_START_MARKER;
+        to->type = TYPE_NONE;
+        to->destination_count = to->source_count = 0;
+        return 0;
+    case GPUMP_OP_CONSTANT:
+    case GPUMP_OP_CLEAR_CHECK:
+        to->sources[0] = immediate_operand(from->operation == GPUMP_OP_CONSTANT ? (uint64_t)from->immediate : 0, value.words);
+        return 0;
+    case GPUMP_OP_PAGE_ENTERED:
+        to->opcode = OPCODE_PAGE_ENTERED;
+        to->type = TYPE_NONE;
+        to->offset = from->displacement;
+        to->sources[0] = new_operand(file, from->uses[0]);
+        to->sources[1] = immediate_operand((uint64_t)from->immediate, 2);
+        to->sources[2] = immediate_operand(from->bytes, 2);
+        to->source_count = 3;
+        return 0;
+    case GPUMP_OP_CHECK: /* its type is as wide as the access */
+        to->opcode = OPCODE_CHECK;
+        to->unit = UNIT_MEMORY;
+        to->variant = from->access & GPUMP_ACCESS_WRITE ? VARIANT_WRITE : VARIANT_NONE;
+        to->space = from->space == GPUMP_SPACE_GENERIC ? SPACE_GENERIC : SPACE_GLOBAL;
+        to->type = from->bytes == 1 ? TYPE_B8 : from->bytes == 2 ? TYPE_B16 : from->bytes == 4 ? TYPE_B32 : TYPE_B64;
+        to->vector = (uint8_t)(from->bytes / type_bytes(to->type));
+        to->offset = from->displacement;
+        to->check = value.index;
+        to->destinations[0] = none;
+        to->destination_count = 0;
+        to->sources[0] = new_operand(file, from->uses[0]);
+        return 0;
+    case GPUMP_OP_BRANCH:
+    case GPUMP_OP_GUARDED_CALL:
+        to->opcode = from->operation == GPUMP_OP_BRANCH ? OPCODE_BRA : OPCODE_GUARDED_CALL;
+        to->unit = UNIT_CONTROL;
+        to->type = TYPE_NONE;
+        to->target = from->target;
+        to->destination_count = to->source_count = 0;
+        return 0;
+    case GPUMP_OP_PARAMETER:
+    case GPUMP_OP_SPILL_LOAD:
+        to->opcode = OPCODE_LD;
+        to->unit = UNIT_MEMORY;
+        to->space = from->operation == GPUMP_OP_PARAMETER ? SPACE_PARAM : SPACE_LOCAL;
+        to->offset = from->immediate + (from->operation == GPUMP_OP_PARAMETER ? 0 : (int64_t)file->spill_base);
+        return 0;
+    case GPUMP_OP_SPILL_STORE:
+        to->opcode = OPCODE_ST;
+        to->unit = UNIT_MEMORY;
+        to->space = SPACE_LOCAL;
+        to->offset = from->immediate + (int64_t)file->spill_base;
+        to->destinations[0] = none;
+        to->destination_count = 0;
+        to->sources[1] = value;
+        to->source_count = 2;
+        return 0;
+    default: return -1;
+    }
+}
+
+/* origins: of each instruction, its number in the kernel; GPUMP_NONE for those put in. */
+static gpump_result rewrite(const kernel_program *kernel, const gpump_program *program, const uint32_t *origins, const target_file *file,
+                            kernel_program *allocated) {
+    uint32_t i, k, number, count = gpump_program_instructions(program);
+    allocated->instructions = (instruction *)calloc(count ? count : 1, sizeof(instruction));
+    if (!allocated->instructions) return GPUMP_ERROR_MEMORY;
+    allocated->count = count;
+    for (i = 0; i < count; i++) {
+        instruction *to = &allocated->instructions[i];
+        const uint32_t origin = origins[i];
+        gpump_instruction from;
+        gpump_program_instruction(program, i, &from);
+        if (origin == GPUMP_NONE || from.operation == GPUMP_OP_CONSTANT || from.operation == GPUMP_OP_PARAMETER) {
+            if (make_instruction(file, &from, to)) return GPUMP_ERROR_STATE;
+            if (origin != GPUMP_NONE) {
+                to->line = kernel->instructions[origin].line;
+                to->column = kernel->instructions[origin].column;
+            } else if (i > 0) {
+                to->line = to[-1].line;
+                to->column = to[-1].column;
+            }
+        } else {
+            *to = kernel->instructions[origin];
+            for (k = number = 0; k < to->destination_count; k++)
+                if (to->destinations[k].kind == OPERAND_REGISTER || to->destinations[k].kind == OPERAND_PREDICATE)
+                    replace_operand(file, &to->destinations[k], from.defs[number++]);
+            for (k = number = 0; k < to->source_count; k++)
+                if (to->sources[k].kind == OPERAND_REGISTER || to->sources[k].kind == OPERAND_PREDICATE || to->sources[k].kind == OPERAND_PARAM)
+                    replace_operand(file, &to->sources[k], from.uses[number++]);
+            if (from.target != GPUMP_NONE) to->target = from.target;
+            if (from.operation == GPUMP_OP_BARRIER_PP) to->flags |= FLAG_POINT;
+            if (from.flags & GPUMP_FLAG_CHECKED) to->check = from.defs[from.def_count - 1] - file->registers;
+        }
+        if (from.guard != GPUMP_NONE) {
+            to->guard = from.guard - file->registers;
+            to->guard_negated = (from.flags & GPUMP_FLAG_GUARD_NEGATED) != 0;
+        }
+    }
+    return control_flow_resolve(allocated->instructions, count) ? GPUMP_ERROR_MEMORY : GPUMP_OK;
+}
+
+/* ---- continuous spilling: what is live at a sparse boundary goes to local memory before it, and comes back behind it (iGPU 4.2) ---- */
+
+/* Appends a store (or load) of each vector register in a set; returns how many there are. */
+static uint32_t move_registers(const target_file *file, const uint64_t *set, uint32_t operation, const instruction *place, instruction *code) {
+    uint32_t reg, count = 0;
+    for (reg = 0; reg < file->registers; reg++) {
+        gpump_instruction from = gpump_instruction_make(operation);
+        if (!gpump_bits_get(set, reg)) continue;
+        from.defs = from.uses = &reg;
+        from.def_count = operation == GPUMP_OP_SPILL_LOAD;
+        from.use_count = operation == GPUMP_OP_SPILL_STORE;
+        from.immediate = (int64_t)reg * 4;
+        (void)make_instruction(file, &from, &code[count]);
+        code[count].line = place->line;
+        code[count++].column = place->column;
+    }
+    return count;
+}
+
+/* Puts stores before every sparse boundary of a lowered kernel, and, when all live-ins are stored, loads behind it. Predicates are no part
+ * of it. */
+static gpump_result spill_at_boundaries(kernel_program *lowered, const gpump_program *program, const target_file *file, uint32_t spilling) {
+    const uint32_t count = lowered->count;
+    const int all = spilling == SPILLING_ALL;
+    target_file at_base = *file;
+    gpump_liveness *liveness = NULL;
+    gpump_result result = gpump_liveness_create(program, NULL, &liveness);
+    const uint32_t words = result == GPUMP_OK ? gpump_liveness_words(liveness) : 0;
+    uint32_t *place = (uint32_t *)calloc(count + 1u, sizeof *place), i, at = 0, boundary = 0, boundaries = 0;
+    uint64_t *sets = (uint64_t *)calloc((size_t)count * words + 1u, sizeof *sets);
+    instruction *code = NULL;
+    if (result == GPUMP_OK && (!place || !sets)) result = GPUMP_ERROR_MEMORY;
+    if (result == GPUMP_OK)
+        result = gpump_regions_stored(program, liveness, all ? GPUMP_SPILLING_ALL : GPUMP_SPILLING_CHANGED, sets, count, &boundaries);
+    if (result == GPUMP_OK) {
+        const uint32_t moved = gpump_bits_count(sets, boundaries * words) * 2u;
+        if (!(code = (instruction *)calloc(count + moved + 1u, sizeof *code))) result = GPUMP_ERROR_MEMORY;
+    }
+    at_base.spill_base = (lowered->local_bytes + 7u) / 8u * 8u;
+    for (i = 0; result == GPUMP_OK && i < count; i++) {
+        const instruction *in = &lowered->instructions[i];
+        const uint64_t *set = in->opcode == OPCODE_BOUNDARY && in->variant != VARIANT_SHORT ? sets + (size_t)boundary++ * words : NULL;
+        place[i] = at; /* who branches to a boundary stores first */
+        if (set) at += move_registers(&at_base, set, GPUMP_OP_SPILL_STORE, in, code + at);
+        code[at++] = *in;
+        if (set && all) at += move_registers(&at_base, set, GPUMP_OP_SPILL_LOAD, in, code + at);
+    }
+    if (result == GPUMP_OK) {
+        for (i = 0; i < at; i++)
+            if (code[i].target != INSTRUCTION_NONE) code[i].target = place[code[i].target];
+        free(lowered->instructions);
+        lowered->instructions = code;
+        lowered->count = at;
+        lowered->local_bytes = (uint32_t)at_base.spill_base + file->registers * 4;
+        code = NULL;
+        if (control_flow_resolve(lowered->instructions, at)) result = GPUMP_ERROR_MEMORY;
+    }
+    free(code);
+    free(place);
+    free(sets);
+    gpump_liveness_destroy(liveness);
+    return result;
+}
+
+/* ---- the whole way ---- */
+
+static gpump_result form_regions(gpump_program *program, const analysis_lowering *how, gpump_program **formed, gpump_regions_report *report,
+                                 gpump_diag *diag) {
+    gpump_regions_config config;
+    gpump_result result = gpump_regions_config_preset(&config, how->regions == REGIONS_SPARSE ? "igpu" : "igpu_short");
+    if (how->regions_config) config = *how->regions_config;
+    if (how->regions != REGIONS_SPARSE) config.max_instructions = how->regions;
+    return result == GPUMP_OK ? gpump_regions_form(program, &config, formed, report, diag) : result;
+}
+
+static gpump_result insert_page_checks(const gpump_program *program, const analysis_lowering *how, gpump_program **checked,
+                                       gpump_page_checks_report *report, gpump_diag *diag) {
+    gpump_page_checks_config config;
+    gpump_result result = gpump_page_checks_config_preset(&config, "kim");
+    config.page_bytes = how->page_bytes;
+    config.walks = how->page_checks == PAGE_CHECKS_ARRAY || how->page_checks == PAGE_CHECKS_KIM;
+    config.predicated = how->page_checks == PAGE_CHECKS_POINTER || how->page_checks == PAGE_CHECKS_KIM;
+    return result == GPUMP_OK ? gpump_page_checks_insert(program, &config, checked, report, diag) : result;
+}
+
+/* What the points say of live registers is not asked: the host knows the SIMT stack, which says more (context_forms.h). */
+static gpump_result place_points(const gpump_program *program, uint32_t interval, gpump_program **placed, uint32_t *count, gpump_diag *diag) {
+    const uint32_t capacity = gpump_program_instructions(program);
+    gpump_preempt_points_config config;
+    gpump_preempt_point *points = (gpump_preempt_point *)calloc(capacity + 1u, sizeof *points);
+    gpump_result result = points ? gpump_preempt_points_config_preset(&config, "lin") : GPUMP_ERROR_MEMORY;
+    if (result == GPUMP_OK) {
+        config.interval = interval;
+        result = gpump_preempt_points_place(program, &config, placed, points, capacity, count, diag);
+    }
+    free(points);
+    return result;
+}
+
+const char *page_check_form_name(uint32_t form) {
+    static const char *const names[PAGE_CHECK_FORMS] = {"none", "every", "array", "pointer", "kim"};
+    return form < PAGE_CHECK_FORMS ? names[form] : NULL;
+}
+
+/* A program and what it has become, one transform after the other. */
+#define TRANSFORMS_MAX 4u
+typedef struct transform_chain {
+    gpump_program *programs[TRANSFORMS_MAX + 1u];
+    uint32_t last;
+} transform_chain;
+
+/* Where the last transform's result goes when there is one more. */
+static gpump_program **next_program(transform_chain *chain) { return &chain->programs[chain->last + 1u]; }
+
+/* Where each instruction of the last program came from, through all transforms. */
+static uint32_t *origins_of(const transform_chain *chain) {
+    const uint32_t count = gpump_program_instructions(chain->programs[chain->last]);
+    uint32_t *origins = (uint32_t *)calloc(count + 1u, sizeof *origins), i, step;
+    for (i = 0; origins && i < count; i++) {
+        origins[i] = i;
+        for (step = chain->last; step && origins[i] != GPUMP_NONE; step--) origins[i] = gpump_program_origin(chain->programs[step])[origins[i]];
+    }
+    return origins;
+}
+
+gpump_result analysis_lower(const kernel_program *kernel, const analysis_lowering *how, kernel_program *lowered, analysis_lowered *report,
+                            gpump_diag *diag) {
+    gpump_registers_config config;
+    transform_chain chain;
+    analysis_lowered ignored;
+    gpump_result result;
+    target_file file;
+    uint32_t *origins = NULL, i;
+    analysis a;
+    if (!report) report = &ignored;
+    memset(report, 0, sizeof *report);
+    memset(&chain, 0, sizeof chain);
+    *lowered = *kernel;
+    lowered->instructions = NULL;
+    if ((result = analysis_create_launch(kernel, how->block, how->alias_class, &a, diag)) != GPUMP_OK) return result;
+    chain.programs[0] = a.program;
+    if (how->page_checks != PAGE_CHECKS_NONE) {
+        result = insert_page_checks(chain.programs[chain.last], how, next_program(&chain), &report->page_checks, diag);
+        chain.last += result == GPUMP_OK;
+    }
+    if (result == GPUMP_OK && how->regions != REGIONS_NONE) {
+        result = form_regions(chain.programs[chain.last], how, next_program(&chain), &report->regions, diag);
+        chain.last += result == GPUMP_OK;
+    }
+    if (result == GPUMP_OK) result = gpump_registers_config_preset(&config, "fermi");
+    if (result == GPUMP_OK) {
+        config.registers = how->registers;
+        config.predicates = 64; /* lane masks are no part of the register file here, so there is no reason to spill one */
+        result = gpump_registers_allocate(chain.programs[chain.last], &config, next_program(&chain), &report->registers, diag);
+        chain.last += result == GPUMP_OK;
+    }
+    if (result == GPUMP_OK && how->point_interval) {
+        result = place_points(chain.programs[chain.last], how->point_interval, next_program(&chain), &report->points, diag);
+        chain.last += result == GPUMP_OK;
+    }
+    if (result == GPUMP_OK && !(origins = origins_of(&chain))) result = GPUMP_ERROR_MEMORY;
+    if (result == GPUMP_OK) {
+        const gpump_registers_report *r = &report->registers;
+        const gpump_program *program = chain.programs[chain.last];
+        file.registers = r->registers;
+        file.spill_base = (kernel->local_bytes + 7u) / 8u * 8u;
+        result = rewrite(kernel, program, origins, &file, lowered);
+        for (i = 0; how->clobbers && result == GPUMP_OK && i < lowered->count; i++)
+            if (origins[i] != GPUMP_NONE && how->clobbers[origins[i]]) lowered->instructions[i].flags |= FLAG_CLOBBERS;
+        lowered->registers = r->registers;
+        lowered->predicates = r->predicates;
+        lowered->ptx_registers = kernel->registers;
+        lowered->spill_bytes = r->spill_bytes;
+        if (r->spill_bytes) lowered->local_bytes = (uint32_t)file.spill_base + r->spill_bytes;
+        if (result == GPUMP_OK && how->regions != REGIONS_NONE && how->spilling) result = spill_at_boundaries(lowered, program, &file, how->spilling);
+    }
+    if (result != GPUMP_OK) analysis_free_kernel(lowered);
+    free(origins);
+    for (i = chain.last; i > 0; i--) gpump_program_destroy(chain.programs[i]);
+    analysis_destroy(&a);
+    return result;
+}
+
+gpump_result analysis_allocate(const kernel_program *kernel, uint32_t registers, kernel_program *allocated, gpump_registers_report *report,
+                               gpump_diag *diag) {
+    analysis_lowering how;
+    analysis_lowered lowered;
+    gpump_result result;
+    memset(&how, 0, sizeof how);
+    how.registers = registers;
+    result = analysis_lower(kernel, &how, allocated, &lowered, diag);
+    *report = lowered.registers;
+    return result;
+}
+
+void analysis_free_kernel(kernel_program *allocated) {
+    free(allocated->instructions);
+    memset(allocated, 0, sizeof *allocated);
+}

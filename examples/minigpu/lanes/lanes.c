@@ -1,0 +1,239 @@
+/* lanes: capturing operands, writing results, addresses, memory values, and the way to the right computation. */
+#include "lanes/lanes_internal.h"
+
+uint32_t lanes_guard(const instruction *i, uint32_t mask, const uint32_t *predicates) {
+    if (i->guard == INSTRUCTION_NONE) return mask;
+    uint32_t value = predicates[i->guard];
+    return mask & (i->guard_negated ? ~value : value);
+}
+
+static void fill(lanes_operand *value, uint64_t bits, uint32_t words) {
+    EACH_LANE value->word[0][l] = (uint32_t)bits;
+    if (words == 2) EACH_LANE value->word[1][l] = (uint32_t)(bits >> 32);
+}
+
+/* Thread coordinates of a warp's lanes: lane 0 by division, the others by counting on. */
+static void fill_thread(const lanes_environment *e, uint32_t axis, lanes_operand *value) {
+    uint32_t width = e->block_threads[0] ? e->block_threads[0] : 1, height = e->block_threads[1] ? e->block_threads[1] : 1;
+    uint32_t linear = e->warp * LANES, at[3];
+    at[0] = linear % width;
+    at[1] = linear / width % height;
+    at[2] = linear / width / height;
+    EACH_LANE {
+        value->word[0][l] = at[axis];
+        if (++at[0] == width) {
+            at[0] = 0;
+            if (++at[1] == height) {
+                at[1] = 0;
+                at[2]++;
+            }
+        }
+    }
+}
+
+static void read_special(const operand *o, const lanes_environment *e, lanes_operand *value) {
+    uint64_t v = 0;
+    switch (o->index) {
+    case SPECIAL_TID_X:
+    case SPECIAL_TID_Y:
+    case SPECIAL_TID_Z:
+        fill_thread(e, o->index - SPECIAL_TID_X, value);
+        if (o->words == 2) memset(value->word[1], 0, sizeof value->word[1]);
+        return;
+    case SPECIAL_NTID_X: case SPECIAL_NTID_Y: case SPECIAL_NTID_Z: v = e->block_threads[o->index - SPECIAL_NTID_X]; break;
+    case SPECIAL_CTAID_X: case SPECIAL_CTAID_Y: case SPECIAL_CTAID_Z: v = e->block[o->index - SPECIAL_CTAID_X]; break;
+    case SPECIAL_NCTAID_X: case SPECIAL_NCTAID_Y: case SPECIAL_NCTAID_Z: v = e->grid[o->index - SPECIAL_NCTAID_X]; break;
+    case SPECIAL_WARPID: v = e->warp; break;
+    case SPECIAL_NWARPID: v = ((uint64_t)e->block_threads[0] * e->block_threads[1] * e->block_threads[2] + LANES - 1) / LANES; break;
+    case SPECIAL_SMID: v = e->sm; break;
+    case SPECIAL_NSMID: v = e->sm_count; break;
+    case SPECIAL_GRIDID: v = e->grid_id; break;
+    case SPECIAL_CLOCK: v = (uint32_t)e->clock; break;
+    case SPECIAL_CLOCK_HI: v = e->clock >> 32; break;
+    case SPECIAL_CLOCK64: v = e->clock; break;
+    case SPECIAL_GLOBALTIMER: v = e->nanoseconds; break;
+    case SPECIAL_GLOBALTIMER_LO: v = (uint32_t)e->nanoseconds; break;
+    case SPECIAL_GLOBALTIMER_HI: v = e->nanoseconds >> 32; break;
+    case SPECIAL_DYNAMIC_SMEM_SIZE: v = e->dynamic_shared_bytes; break;
+    case SPECIAL_TOTAL_SMEM_SIZE: v = e->total_shared_bytes; break;
+    default:
+        EACH_LANE {
+            uint32_t own = 1u << l, x = l;
+            switch (o->index) {
+            case SPECIAL_LANEMASK_EQ: x = own; break;
+            case SPECIAL_LANEMASK_LE: x = own | (own - 1); break;
+            case SPECIAL_LANEMASK_LT: x = own - 1; break;
+            case SPECIAL_LANEMASK_GE: x = ~(own - 1); break;
+            case SPECIAL_LANEMASK_GT: x = ~(own | (own - 1)); break;
+            default: break; /* laneid */
+            }
+            value->word[0][l] = x;
+        }
+        if (o->words == 2) memset(value->word[1], 0, sizeof value->word[1]);
+        return;
+    }
+    fill(value, v, o->words);
+}
+
+void lanes_read(const operand *o, const uint32_t *registers, const uint32_t *predicates, const lanes_environment *e, lanes_operand *value) {
+    switch (o->kind) {
+    case OPERAND_REGISTER:
+        memcpy(value->word, registers + (size_t)o->index * LANES, (size_t)o->words * sizeof value->word[0]);
+        break;
+    case OPERAND_PREDICATE:
+        value->word[0][0] = o->negated ? ~predicates[o->index] : predicates[o->index];
+        break;
+    case OPERAND_IMMEDIATE:
+        if (o->words == 0) value->word[0][0] = o->immediate ? UINT32_MAX : 0; /* a predicate */
+        else fill(value, o->immediate, o->words);
+        break;
+    case OPERAND_SPECIAL:
+        read_special(o, e, value);
+        break;
+    case OPERAND_PARAM: {
+        uint64_t bits = 0;
+        for (uint32_t b = 0; b < 4u * o->words && o->index + b < e->parameter_bytes; b++) bits |= (uint64_t)e->parameters[o->index + b] << (8 * b);
+        fill(value, bits, o->words);
+        break;
+    }
+    default:
+        fill(value, 0, 2);
+    }
+}
+
+void lanes_read_sources(const instruction *i, const uint32_t *registers, const uint32_t *predicates, const lanes_environment *e,
+                        lanes_operand *sources) {
+    for (uint32_t k = 0; k < i->source_count; k++) lanes_read(&i->sources[k], registers, predicates, e, &sources[k]);
+}
+
+void lanes_write(const operand *o, uint32_t mask, const lanes_operand *value, uint32_t *registers, uint32_t *predicates) {
+    if (o->kind == OPERAND_PREDICATE) {
+        predicates[o->index] = (predicates[o->index] & ~mask) | (value->word[0][0] & mask);
+    } else if (o->kind == OPERAND_REGISTER) {
+        uint32_t *to = registers + (size_t)o->index * LANES;
+        if (mask == UINT32_MAX) {
+            memcpy(to, value->word, (size_t)o->words * sizeof value->word[0]);
+        } else {
+            for (uint32_t w = 0; w < o->words; w++, to += LANES)
+                EACH_LANE {
+                    uint32_t take = 0u - (mask >> l & 1);
+                    to[l] = (to[l] & ~take) | (value->word[w][l] & take);
+                }
+        }
+    }
+}
+
+void lanes_compute(const instruction *i, uint32_t active, const lanes_operand *s, lanes_operand *d) {
+    switch (i->opcode) {
+    case OPCODE_ADD: case OPCODE_SUB: case OPCODE_MUL: case OPCODE_DIV: case OPCODE_ABS: case OPCODE_NEG: case OPCODE_MIN: case OPCODE_MAX:
+        if (type_is_float(i->type)) lanes_float(i, s, d);
+        else lanes_integer(i, active, s, d);
+        break;
+    case OPCODE_MAD: case OPCODE_ADDC: case OPCODE_SUBC: case OPCODE_MADC: case OPCODE_MUL24: case OPCODE_MAD24: case OPCODE_SAD:
+    case OPCODE_REM: case OPCODE_DP4A: case OPCODE_DP2A:
+        lanes_integer(i, active, s, d);
+        break;
+    case OPCODE_SETP: case OPCODE_SET: case OPCODE_SELP: case OPCODE_SLCT: case OPCODE_TESTP: case OPCODE_ISSPACEP: case OPCODE_PAGE_ENTERED:
+        lanes_compare(i, active, s, d);
+        break;
+    case OPCODE_CVT: case OPCODE_CVTA:
+        lanes_convert(i, s, d);
+        break;
+    case OPCODE_SHFL: case OPCODE_VOTE: case OPCODE_MATCH: case OPCODE_ACTIVEMASK: case OPCODE_ELECT: case OPCODE_REDUX:
+        lanes_warp(i, active, s, d);
+        break;
+    case OPCODE_BOUNDARY: case OPCODE_START_MARKER: case OPCODE_PP: case OPCODE_PP_DIVERGED: break;
+    default:
+        if (!lanes_bits(i, active, s, d)) lanes_float(i, s, d);
+    }
+}
+
+void lanes_address(const instruction *i, uint32_t active, const lanes_operand *s, uint64_t addresses[LANES]) {
+    uint64_t offset = (uint64_t)i->offset;
+    (void)active;
+    if (i->sources[0].kind == OPERAND_NONE) {
+        EACH_LANE addresses[l] = offset;
+    } else if (i->sources[0].words == 2) {
+        EACH_LANE addresses[l] = lane64(&s[0], l) + offset;
+    } else
+        EACH_LANE addresses[l] = s[0].word[0][l] + offset;
+}
+
+static inline uint64_t read_bytes(const uint8_t *bytes, uint32_t count) {
+    uint64_t value = 0;
+    for (uint32_t b = 0; b < count; b++) value |= (uint64_t)bytes[b] << (8 * b);
+    return value;
+}
+
+void lanes_from_memory(const instruction *i, uint32_t active, const uint8_t *bytes, uint32_t stride, lanes_operand *d) {
+    uint32_t size = type_bytes(i->type), is_signed = (uint32_t)type_is_signed(i->type);
+    (void)active;
+    if (i->type == TYPE_PRED) { /* a spilled predicate */
+        d[0].word[0][0] = 0;
+        EACH_LANE d[0].word[0][0] |= (uint32_t)(bytes[(size_t)l * stride] & 1) << l;
+        return;
+    }
+    for (uint32_t k = 0; k < i->vector; k++) {
+        const uint8_t *from = bytes + k * size;
+        if (size == 4 && i->destinations[k].words <= 1) {
+            EACH_LANE d[k].word[0][l] = (uint32_t)read_bytes(from + (size_t)l * stride, 4);
+        } else if (size == 8) {
+            EACH_LANE set_lane64(&d[k], l, read_bytes(from + (size_t)l * stride, 8));
+        } else {
+            uint32_t keep = i->destinations[k].bytes == 2 ? 0xffff : i->destinations[k].bytes == 1 ? 0xff : UINT32_MAX, shift = 64 - 8 * size;
+            EACH_LANE {
+                uint64_t value = read_bytes(from + (size_t)l * stride, size);
+                if (is_signed) value = (uint64_t)((int64_t)(value << shift) >> shift);
+                d[k].word[0][l] = (uint32_t)value & keep;
+                d[k].word[1][l] = (uint32_t)(value >> 32);
+            }
+        }
+    }
+}
+
+void lanes_to_memory(const instruction *i, uint32_t active, const lanes_operand *s, uint8_t *bytes, uint32_t stride) {
+    uint32_t size = type_bytes(i->type);
+    (void)active;
+    if (i->type == TYPE_PRED) {
+        EACH_LANE {
+            memset(bytes + (size_t)l * stride, 0, 4);
+            bytes[(size_t)l * stride] = (uint8_t)(s[1].word[0][0] >> l & 1);
+        }
+        return;
+    }
+    for (uint32_t k = 0; k < i->vector; k++) {
+        uint8_t *to = bytes + k * size;
+        if (size == 4) {
+            EACH_LANE for (uint32_t b = 0; b < 4; b++) to[(size_t)l * stride + b] = (uint8_t)(s[k + 1].word[0][l] >> (8 * b));
+        } else {
+            EACH_LANE for (uint32_t b = 0; b < size; b++) to[(size_t)l * stride + b] = (uint8_t)(s[k + 1].word[b / 4][l] >> (8 * (b % 4)));
+        }
+    }
+}
+
+uint64_t lanes_get(const lanes_operand *source, uint32_t lane) { return lane64(source, lane); }
+void lanes_set(lanes_operand *destination, uint32_t lane, uint64_t value) { set_lane64(destination, lane, value); }
+
+uint64_t lanes_atomic(const instruction *i, uint32_t lane, const lanes_operand *s, uint64_t old) {
+    uint32_t bytes = type_bytes(i->type);
+    uint64_t keep = bytes == 8 ? UINT64_MAX : (UINT64_C(1) << (8 * bytes)) - 1, b = lane64(&s[1], lane) & keep;
+    int is_signed = type_is_signed(i->type), shift = (int)(64 - 8 * bytes);
+    int64_t x = (int64_t)(old << shift) >> shift, y = (int64_t)(b << shift) >> shift; /* sign-extended */
+    old &= keep;
+    switch (i->variant) {
+    case VARIANT_ADD:
+        if (i->type == TYPE_F32) return result_f32(bits_f32((uint32_t)old) + bits_f32((uint32_t)b));
+        if (i->type == TYPE_F64) return result_f64(bits_f64(old) + bits_f64(b));
+        return (old + b) & keep;
+    case VARIANT_MIN: return is_signed ? (x < y ? old : b) : old < b ? old : b;
+    case VARIANT_MAX: return is_signed ? (x > y ? old : b) : old > b ? old : b;
+    case VARIANT_AND: return old & b;
+    case VARIANT_OR: return old | b;
+    case VARIANT_XOR: return old ^ b;
+    case VARIANT_EXCH: return b;
+    case VARIANT_CAS: return old == b ? lane64(&s[2], lane) & keep : old;
+    case VARIANT_INC: return old >= b ? 0 : old + 1;
+    case VARIANT_DEC: return old == 0 || old > b ? b : old - 1;
+    default: return old;
+    }
+}

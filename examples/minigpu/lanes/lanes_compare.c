@@ -1,0 +1,131 @@
+/* lanes_compare: set, setp, selp, slct, testp, isspacep. */
+#include "lanes/lanes_internal.h"
+
+#define FLAGS(T, t, expression)                                                    \
+    {                                                                              \
+        EACH_LANE {                                                                \
+            T a = READ_##t(&s[0], l), b = READ_##t(&s[1], l);                      \
+            flags[l] = (uint8_t)(expression);                                      \
+        }                                                                          \
+        break;                                                                     \
+    }
+#define BY_OPERATOR(T, t)                                                          \
+    switch (i->compare) {                                                          \
+    case COMPARE_EQ: FLAGS(T, t, a == b)                                           \
+    case COMPARE_NE: FLAGS(T, t, (a < b) | (a > b))                                \
+    case COMPARE_LT: FLAGS(T, t, a < b)                                            \
+    case COMPARE_LE: FLAGS(T, t, a <= b)                                           \
+    case COMPARE_GT: FLAGS(T, t, a > b)                                            \
+    case COMPARE_GE: FLAGS(T, t, a >= b)                                           \
+    case COMPARE_EQU: FLAGS(T, t, !((a < b) | (a > b)))                            \
+    case COMPARE_NEU: FLAGS(T, t, a != b)                                          \
+    case COMPARE_LTU: FLAGS(T, t, !(a >= b))                                       \
+    case COMPARE_LEU: FLAGS(T, t, !(a > b))                                        \
+    case COMPARE_GTU: FLAGS(T, t, !(a <= b))                                       \
+    case COMPARE_GEU: FLAGS(T, t, !(a < b))                                        \
+    case COMPARE_NUM: FLAGS(T, t, (a == a) & (b == b))                             \
+    default: FLAGS(T, t, (a != a) | (b != b))                                      \
+    }                                                                              \
+    break
+
+static uint32_t compare(const instruction *i, uint32_t type, const lanes_operand *s) {
+    uint8_t flags[LANES];
+    lanes_operand copy[2];
+    if (type == TYPE_F32 && (i->flags & FLAG_FTZ)) {
+        for (uint32_t k = 0; k < 2; k++) EACH_LANE copy[k].word[0][l] = flush_bits(s[k].word[0][l]);
+        s = copy;
+    }
+    switch (integer_type(type)) {
+    case TYPE_U16: BY_OPERATOR(uint16_t, u16);
+    case TYPE_S16: BY_OPERATOR(int16_t, s16);
+    case TYPE_U32: BY_OPERATOR(uint32_t, u32);
+    case TYPE_S32: BY_OPERATOR(int32_t, s32);
+    case TYPE_U64: BY_OPERATOR(uint64_t, u64);
+    case TYPE_S64: BY_OPERATOR(int64_t, s64);
+    case TYPE_F32: BY_OPERATOR(float, f32);
+    default: BY_OPERATOR(double, f64);
+    }
+    return pack_flags(flags);
+}
+
+static uint32_t combine(const instruction *i, uint32_t result, const lanes_operand *s) {
+    switch (i->variant) {
+    case VARIANT_AND: return result & s[2].word[0][0];
+    case VARIANT_OR: return result | s[2].word[0][0];
+    case VARIANT_XOR: return result ^ s[2].word[0][0];
+    default: return result;
+    }
+}
+
+static uint32_t test_property(const instruction *i, const lanes_operand *s) {
+    uint32_t mask = 0;
+    EACH_LANE {
+        uint64_t bits = i->type == TYPE_F32 ? s->word[0][l] : lane64(s, l), shift = i->type == TYPE_F32 ? 23 : 52;
+        uint64_t top = i->type == TYPE_F32 ? 0xff : 0x7ff, exponent = bits >> shift & top, fraction = bits & ((UINT64_C(1) << shift) - 1);
+        uint64_t holds;
+        switch (i->variant) {
+        case VARIANT_FINITE: holds = exponent != top; break;
+        case VARIANT_INFINITE: holds = exponent == top && !fraction; break;
+        case VARIANT_NUMBER: holds = exponent != top || !fraction; break;
+        case VARIANT_NOTANUMBER: holds = exponent == top && fraction; break;
+        case VARIANT_NORMAL: holds = exponent != top && exponent; break;
+        default: holds = !exponent && fraction;
+        }
+        mask |= (uint32_t)holds << l;
+    }
+    return mask;
+}
+
+int lanes_compare(const instruction *i, uint32_t active, const lanes_operand *s, lanes_operand *d) {
+    switch (i->opcode) {
+    case OPCODE_SETP: {
+        uint32_t result = compare(i, i->type, s);
+        d[0].word[0][0] = combine(i, result, s) & active;
+        if (i->destination_count > 1) d[1].word[0][0] = combine(i, ~result, s) & active; /* p|q: q is of the complement */
+        return 1;
+    }
+    case OPCODE_SET: {
+        uint32_t result = combine(i, compare(i, i->source_type, s), s), yes = i->type == TYPE_F32 ? 0x3f800000u : UINT32_MAX;
+        EACH_LANE d->word[0][l] = result >> l & 1 ? yes : 0;
+        return 1;
+    }
+    case OPCODE_SELP:
+        EACH_LANE {
+            uint32_t first = 0u - (s[2].word[0][0] >> l & 1);
+            d->word[0][l] = (s[0].word[0][l] & first) | (s[1].word[0][l] & ~first);
+        }
+        if (type_bytes(i->type) == 8)
+            EACH_LANE {
+                uint32_t first = 0u - (s[2].word[0][0] >> l & 1);
+                d->word[1][l] = (s[0].word[1][l] & first) | (s[1].word[1][l] & ~first);
+            }
+        return 1;
+    case OPCODE_SLCT:
+        EACH_LANE {
+            uint32_t c = s[2].word[0][l];
+            if (i->source_type == TYPE_F32 && (i->flags & FLAG_FTZ)) c = flush_bits(c);
+            int first = i->source_type == TYPE_F32 ? bits_f32(c) >= 0.0f : (int32_t)c >= 0;
+            set_lane64(d, l, lane64(first ? &s[0] : &s[1], l));
+        }
+        return 1;
+    case OPCODE_TESTP: d->word[0][0] = test_property(i, s) & active; return 1;
+    case OPCODE_PAGE_ENTERED: {
+        uint64_t addresses[LANES];
+        uint32_t mask = 0;
+        lanes_address(i, active, s, addresses);
+        EACH_LANE mask |= (uint32_t)((addresses[l] & (lane64(&s[1], 0) - 1)) < lane64(&s[2], 0)) << l;
+        d[0].word[0][0] = mask & active;
+        return 1;
+    }
+    case OPCODE_ISSPACEP: {
+        uint32_t mask = 0;
+        EACH_LANE {
+            uint64_t offset, space = generic_space(lane64(s, l), &offset);
+            mask |= (uint32_t)(space == i->space) << l;
+        }
+        d->word[0][0] = mask & active;
+        return 1;
+    }
+    default: return 0;
+    }
+}

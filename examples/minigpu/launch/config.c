@@ -1,0 +1,87 @@
+#include "launch/config.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+int minigpu_config_preset(minigpu_config *config, const char *preset) {
+    memset(config, 0, sizeof *config);
+    if (gpump_gpu_config_preset(&config->gpu, preset) != GPUMP_OK) return -1;
+    snprintf(config->preset, sizeof config->preset, "%s", preset);
+#define MINIGPU_DEFAULT(name, value, unit, provenance, source) config->name = value;
+    MINIGPU_NUMBERS(MINIGPU_DEFAULT)
+#undef MINIGPU_DEFAULT
+    if (strncmp(preset, "gtx480", 6) != 0 && strcmp(preset, "igpu4") != 0) config->thread_registers = 255;
+    if (config->thread_registers == 255) {
+        /* GPGPU-Sim's SM3_KEPLER_TITAN: dl1 A:256:8,16; 8 collectors; partition queues 32:32:32:32; 64 in the memory scheduler. */
+        config->l1_misses = 256;
+        config->miss_queue_entries = 16;
+        config->memory_queue_entries = 11;
+        config->l2_queue_entries = 32;
+        config->dram_queue_entries = 128;
+    }
+    if (strncmp(preset, "maxwell", 7) == 0) config->miss_queue_entries = 128; /* Lin 2019, Table 4.1, which also has 256 misses */
+    if (strcmp(preset, "gtx480_lin") == 0) config->scheduler = SCHEDULER_LRR;
+    if (strcmp(preset, "gtx480_shieh") == 0) config->network_bytes_per_cycle = 16; /* 32 bytes at 700 MHz */
+    if (strcmp(preset, "igpu4") == 0) { /* Menon 5.1 */
+        config->l1_bytes = 262144;
+        config->issue_interval = 4;
+    }
+    return 0;
+}
+
+const char *minigpu_config_check(const minigpu_config *config) {
+    const gpump_gpu *gpu = &config->gpu;
+    if (gpump_gpu_check(gpu, NULL) != GPUMP_OK) return "the GPU's numbers contradict each other";
+    if (gpu->lanes != 32) return "the mini-GPU has warps of 32 lanes";
+    if (gpu->warp_slots > WARP_SLOTS_MAX) return "the mini-GPU has at most 64 warp slots per SM";
+    if (gpu->sms > 1024) return "the mini-GPU has at most 1024 SMs";
+    if (!config->kernels_per_sm || !config->l1_ways || !config->l2_ways || !config->l2_banks || !config->dram_channels ||
+        !config->network_bytes_per_cycle || !config->network_flit_bytes || !config->network_input_flits || !config->network_output_flits ||
+        !config->l1_misses || !config->l1_merges || !config->miss_queue_entries || !config->memory_queue_entries || !config->l2_queue_entries || !config->dram_queue_entries ||
+        !config->saved_blocks_per_slot || !config->watchdog_cycles || !config->issue_interval) return "a number that must be at least 1 is 0";
+    if (config->l1_bytes / SEGMENT_BYTES / config->l1_ways == 0 || config->l2_bytes / SEGMENT_BYTES / config->l2_ways == 0) {
+        return "a cache is smaller than one set";
+    }
+    if (config->kernels_per_sm > 64 || config->scheduler > SCHEDULER_LRR || config->sources_released > RELEASE_AT_COMMIT || config->l1_bytes > 1u << 28 ||
+        config->l2_bytes > 1u << 28 || config->l1_misses > 65536 || config->miss_queue_entries > 65536 || config->memory_queue_entries > 65536 ||
+        config->l2_banks > 65536 || config->dram_channels > 65536 || config->network_bytes_per_cycle > 65536 || config->network_flit_bytes > 65536 ||
+        config->network_input_flits > 65536 || config->network_output_flits > 65536 || config->l2_queue_entries > 65536 || config->dram_queue_entries > 65536 || config->read_set_segments > 1u << 20 ||
+        config->saved_blocks_per_slot > 64 || config->issue_interval > 64) return "a number is beyond its range";
+    if (config->read_set_segments < 16 || (config->read_set_segments & (config->read_set_segments - 1))) {
+        return "read_set_segments must be a power of two, at least 16";
+    }
+    if (config->in_flight_records < 2 * gpu->schedulers || config->in_flight_records > 4096) return "in_flight_records must be 2 per scheduler to 4096";
+    if (!config->operand_read_cycles || !config->alu_cycles || !config->control_cycles || !config->fetch_cycles) return "a stage takes at least one cycle";
+    return NULL;
+}
+
+int minigpu_config_set(minigpu_config *config, const char *name, uint32_t value) {
+#define MINIGPU_SET(number, default_value, unit, provenance, source) \
+    if (strcmp(name, #number) == 0) {                                \
+        config->number = value;                                      \
+        return 0;                                                    \
+    }
+    MINIGPU_NUMBERS(MINIGPU_SET)
+#undef MINIGPU_SET
+    return -1;
+}
+
+int minigpu_config_number(const minigpu_config *config, uint32_t index, minigpu_number *number) {
+    static const minigpu_number numbers[] = {
+#define MINIGPU_ROW(name, value, unit, provenance, source) {#name, unit, source, GPUMP_PROVENANCE_##provenance, 0},
+        MINIGPU_NUMBERS(MINIGPU_ROW)
+#undef MINIGPU_ROW
+    };
+    static const size_t offsets[] = {
+#define MINIGPU_OFFSET(name, value, unit, provenance, source) offsetof(minigpu_config, name),
+        MINIGPU_NUMBERS(MINIGPU_OFFSET)
+#undef MINIGPU_OFFSET
+    };
+    uint32_t value;
+    if (index >= sizeof numbers / sizeof *numbers) return -1;
+    *number = numbers[index];
+    memcpy(&value, (const char *)config + offsets[index], sizeof value);
+    number->value = value;
+    return 0;
+}

@@ -1,0 +1,53 @@
+#define _GNU_SOURCE
+#include "machine/arena.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define ARENA_ALIGNMENT 64
+/* Far from the heap, the stack, libraries and the shadow memory of the sanitizers. */
+#define ARENA_PREFERRED_ADDRESS ((void *)0x300000000000)
+
+int arena_open(arena *a, size_t bytes) {
+    size_t page = 4096;
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    void *base = MAP_FAILED;
+    bytes = (bytes + page - 1) / page * page;
+#ifdef MAP_FIXED_NOREPLACE
+    base = mmap(ARENA_PREFERRED_ADDRESS, bytes, PROT_READ | PROT_WRITE, flags | MAP_FIXED_NOREPLACE, -1, 0);
+#endif
+    if (base == MAP_FAILED) base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+    if (base == MAP_FAILED) return -1;
+    a->base = (uint8_t *)base;
+    a->bytes = bytes;
+    a->used = 0;
+    return 0;
+}
+
+void arena_close(arena *a) {
+    if (a->base) munmap(a->base, a->bytes);
+    memset(a, 0, sizeof *a);
+}
+
+void *arena_take(arena *a, size_t bytes) {
+    size_t rounded = (bytes + ARENA_ALIGNMENT - 1) & ~(size_t)(ARENA_ALIGNMENT - 1);
+    void *taken;
+    if (rounded < bytes || rounded > a->bytes - a->used) return NULL;
+    taken = a->base + a->used;
+    a->used += rounded;
+    return taken;
+}
+
+void *arena_take_array(arena *a, size_t count, size_t element_bytes) {
+    if (element_bytes != 0 && count > SIZE_MAX / element_bytes) return NULL;
+    return arena_take(a, count * element_bytes);
+}
+
+void *arena_checkpoint(const arena *a) {
+    void *copy = malloc(a->used ? a->used : 1);
+    if (copy) memcpy(copy, a->base, a->used);
+    return copy;
+}
+
+void arena_restore(arena *a, const void *checkpoint) { memcpy(a->base, checkpoint, a->used); }

@@ -1,0 +1,136 @@
+#include "machine/dispatcher.h"
+
+#include "preemption/preemption.h"
+#include "preemption/preemption_schedule.h"
+#include "machine/trace.h"
+
+static int has_blocks(const kernel *k) { return k->next_block < k->blocks || k->preempted; }
+
+/* Kernels of one process are ordered: one starts when those before it in the file are done. */
+static int its_turn(const machine *m, uint32_t index) {
+    uint32_t i;
+    for (i = 0; i < index; i++) {
+        if (m->kernels[i].process == m->kernels[index].process && m->kernels[i].state != KERNEL_DONE) return 0;
+    }
+    return 1;
+}
+
+uint64_t dispatcher_kernels(machine *m) {
+    uint64_t next = NEVER;
+    uint32_t i;
+    if (m->schedule) preemption_schedule_pump(m); /* ended kernels leave their queues first */
+    for (i = 0; i < m->kernel_count; i++) {
+        kernel *k = &m->kernels[i];
+        if (k->state == KERNEL_ACTIVE && k->done_blocks == k->blocks) {
+            k->state = KERNEL_DONE;
+            k->end_cycle = m->now;
+            m->kernels_done++;
+            if (m->trace) trace_kernel(m->trace, k->ready_cycle, m->now, k->process, k->program->name);
+            preemption_kernel_ends(m, i);
+            m->dispatch_needed = 1;
+        }
+    }
+    for (i = 0; i < m->kernel_count; i++) {
+        uint32_t index = m->kernel_order[i];
+        kernel *k = &m->kernels[index];
+        if (k->state != KERNEL_WAITING || !its_turn(m, index)) continue;
+        if (k->arrival_cycle > m->now) {
+            if (k->arrival_cycle < next) next = k->arrival_cycle;
+            continue;
+        }
+        k->state = KERNEL_ACTIVE;
+        k->ready_cycle = m->now;
+        if (m->trace) trace_instant(m->trace, m->now, 0, NONE, "arrives", k->program->name);
+        preemption_kernel_starts(m, index);
+        if (m->schedule)
+            preemption_schedule_submit(m, index);
+        else
+            preemption_make_room(m, index);
+        m->dispatch_needed = 1;
+    }
+    return next;
+}
+
+/* Takes a preempted block that may go to this SM off its kernel's list; NULL when there is none. The entry stays valid until
+ * give_preempted. */
+static preempted_block *find_preempted(machine *m, kernel *k, const sm *s, int own, uint32_t *previous) {
+    uint32_t index = k->first_preempted;
+    *previous = NONE;
+    while (index != NONE) {
+        preempted_block *entry = &m->preempted[index];
+        int elsewhere = m->config.resume_elsewhere && m->sm_count > 1 && entry->left_sm == s->index;
+        if (own ? entry->home_sm == s->index : entry->home_sm == NONE && !elsewhere) return entry;
+        *previous = index;
+        index = entry->next;
+    }
+    return NULL;
+}
+
+static void remove_preempted(machine *m, kernel *k, preempted_block *entry, uint32_t previous) {
+    uint32_t index = (uint32_t)(entry - m->preempted);
+    if (previous == NONE)
+        k->first_preempted = entry->next;
+    else
+        m->preempted[previous].next = entry->next;
+    if (k->last_preempted == index) k->last_preempted = previous;
+    k->preempted--;
+    entry->next = m->free_preempted;
+    m->free_preempted = index;
+}
+
+/* With blocks parked, gpump_sm knows more kernels than may run on an SM: is there room for one more that runs? */
+static int may_run_here(const machine *m, const sm *s, uint32_t index) {
+    uint32_t i, kernels = 0;
+    if (!m->in_place || s->kernel_resident[index]) return 1;
+    for (i = 0; i < m->kernel_count; i++) kernels += s->kernel_resident[i] != 0;
+    return kernels < m->config.kernels_per_sm;
+}
+
+/* Places one block of a kernel on an SM; 1 when it did. */
+static int place_one(machine *m, sm *s, uint32_t index, int own) {
+    kernel *k = &m->kernels[index];
+    preempted_block *entry;
+    uint32_t previous;
+    if (k->block_cap && s->kernel_resident[index] >= k->block_cap) return 0;
+    if (!may_run_here(m, s, index)) return 0;
+    if (s->whole && s->resident > s->kernel_resident[index]) return 0; /* the SM changes hands as a whole */
+    if ((entry = find_preempted(m, k, s, own, &previous))) {
+        preempted_block copy = *entry;
+        if (preemption_place(m, s, index, copy.linear, &copy) != GPUMP_REASON_YES) return 0;
+        remove_preempted(m, k, entry, previous);
+        return 1;
+    }
+    if (own || k->next_block == k->blocks) return 0;
+    if (preemption_place(m, s, index, k->next_block, NULL) != GPUMP_REASON_YES) return 0;
+    k->next_block++;
+    return 1;
+}
+
+/* An SM that was taken for a kernel is everybody's again when that kernel has no blocks left to place; under a policy, where
+ * it has a deadline to meet, when it has ended (Shieh chapter 1: who was preempted resumes after it). */
+static int may_go_back(const machine *m, const kernel *k) { return m->policy ? k->state == KERNEL_DONE : !has_blocks(k); }
+
+void dispatcher_place(machine *m) {
+    uint32_t i, n, placed = 0;
+    int own;
+    if (m->schedule) { /* which block goes where is not this file's business then */
+        preemption_schedule_pump(m);
+        return;
+    }
+    if (!m->dispatch_needed) return;
+    for (i = 0; i < m->sm_count; i++) {
+        sm *s = m->sms[i];
+        int done = 0;
+        if (s->reserved_for && may_go_back(m, &m->kernels[s->reserved_for - 1])) preemption_unreserve(m, s);
+        for (own = 1; own >= 0 && !done; own--) {
+            for (n = 0; n < m->kernel_count && !done; n++) {
+                uint32_t index = m->kernel_order[n];
+                if (m->kernels[index].state != KERNEL_ACTIVE || !has_blocks(&m->kernels[index])) continue;
+                if (s->reserved_for ? s->reserved_for != index + 1 : m->kernels[index].only_reserved) continue;
+                done = place_one(m, s, index, own);
+            }
+        }
+        placed += (uint32_t)done;
+    }
+    m->dispatch_needed = placed != 0;
+}

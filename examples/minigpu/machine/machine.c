@@ -1,0 +1,880 @@
+#include "machine/machine.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/analysis.h"
+#include "preemption/context_forms.h"
+#include "machine/dispatcher.h"
+#include "memory/memory_path.h"
+#include "machine/page_faults.h"
+#include "machine/pipeline.h"
+#include "preemption/preemption.h"
+#include "preemption/preemption_schedule.h"
+#include "ptx/ptx_reader.h"
+#include "machine/scoreboard.h"
+#include "preemption/victims.h"
+#include "machine/warp_scheduler.h"
+
+#define DEVICE_ALIGNMENT 256u
+
+void machine_fail(machine *m, const char *format, ...) {
+    va_list arguments;
+    if (m->failed) return;
+    m->failed = 1;
+    va_start(arguments, format);
+    vsnprintf(m->error, sizeof m->error, format, arguments);
+    va_end(arguments);
+}
+
+void machine_options_default(machine_options *options) {
+    memset(options, 0, sizeof *options);
+    options->preempt_cycle = NEVER;
+    options->technique = GPUMP_TECHNIQUES;
+    options->skip_idle = 1;
+    options->limit_cycles = NEVER;
+}
+
+/* ==== building ==== */
+
+/* What lives outside the arena because it never changes once the machine is built. */
+typedef struct machine_programs {
+    ptx_module *modules;
+    char **paths;
+    uint32_t module_count;
+    uint64_t *const_bases, *global_bases; /* of each module's variables */
+    uint64_t end_of_variables;
+    uint32_t *module_of_kernel;
+    kernel_program *allocated; /* with a machine's registers; no instructions: not allocated, the module's is used */
+    issue_info **infos;
+    uint32_t kernel_count;
+} machine_programs;
+
+static void free_programs(machine_programs *p) {
+    uint32_t i;
+    for (i = 0; i < p->module_count; i++) {
+        ptx_free(&p->modules[i]);
+        free(p->paths[i]);
+    }
+    for (i = 0; p->infos && i < p->kernel_count; i++) free(p->infos[i]);
+    for (i = 0; p->allocated && i < p->kernel_count; i++) analysis_free_kernel(&p->allocated[i]);
+    free(p->allocated);
+    free(p->const_bases);
+    free(p->global_bases);
+    free(p->modules);
+    free(p->paths);
+    free(p->module_of_kernel);
+    free(p->infos);
+    free(p);
+}
+
+static uint64_t align_up(uint64_t value, uint64_t alignment) { return (value + alignment - 1) / alignment * alignment; }
+
+/* Gives every module's variables their addresses: they stand first in device memory, each image on pages of its own. */
+static void link_modules(machine_programs *p) {
+    uint64_t address = DEVICE_BASE;
+    uint32_t i;
+    for (i = 0; i < p->module_count; i++) {
+        p->const_bases[i] = address;
+        address = align_up(address + p->modules[i].constant_bytes, PAGE_BYTES) + PAGE_BYTES;
+        p->global_bases[i] = address;
+        address = align_up(address + p->modules[i].global_bytes, PAGE_BYTES) + PAGE_BYTES;
+        ptx_link(&p->modules[i], p->const_bases[i], p->global_bases[i]);
+    }
+    p->end_of_variables = address;
+}
+
+static uint32_t choose_regions(const launch_file *launch, const machine_options *options) { return options->regions ? options->regions : launch->regions; }
+
+/* Parameters that get the same buffer may alias: they share a class. NULL: out of memory. */
+static uint32_t *alias_classes(const launch_kernel *k) {
+    uint32_t *classes = (uint32_t *)calloc(k->argument_count + 1u, sizeof *classes), i, n;
+    for (i = 0; classes && i < k->argument_count; i++) {
+        classes[i] = GPUMP_NONE;
+        for (n = 0; n < k->argument_count && k->arguments[i].is_buffer; n++)
+            if (n != i && k->arguments[n].is_buffer && k->arguments[n].buffer == k->arguments[i].buffer) classes[i] = k->arguments[i].buffer;
+    }
+    return classes;
+}
+
+/* PTX has as many registers as it likes. A real thread has thread_registers, and no more than its block's share of the footprint
+ * or of the register file: the rest is spilled to local memory. Before that, idempotent regions are formed, when they are wanted. */
+static int lower_kernel(const minigpu_config *config, const launch_file *launch, const machine_options *options, const launch_kernel *k,
+                        const uint8_t *clobbers, const kernel_program **program, kernel_program *allocated, char error[LAUNCH_ERROR_BYTES]) {
+    const uint64_t threads = align_up((uint64_t)k->block[0] * k->block[1] * k->block[2], LANES);
+    const uint64_t room = (k->override_registers ? k->override_registers : config->gpu.registers) / (threads ? threads : LANES);
+    uint32_t registers = config->thread_registers, *classes = NULL;
+    analysis_lowering how;
+    gpump_diag diag;
+    gpump_result result;
+    memset(&diag, 0, sizeof diag);
+    memset(&how, 0, sizeof how);
+    how.regions = choose_regions(launch, options);
+    how.spilling = options->spilling;
+    how.regions_config = options->regions_config;
+    how.page_checks = options->page_checks;
+    how.page_bytes = PAGE_BYTES;
+    how.point_interval = options->point_interval;
+    how.block = k->block;
+    how.clobbers = clobbers;
+    if ((!registers && !how.regions && !how.page_checks && !how.point_interval) || threads > 1024) return 0; /* as named; or the launch is refused further on */
+    if (!registers) registers = 1024;
+    if (room < registers) registers = (uint32_t)room;
+    how.registers = registers;
+    if (registers < 2) result = GPUMP_ERROR_FULL;
+    else if ((*program)->parameter_count != k->argument_count) result = analysis_lower(*program, &how, allocated, NULL, &diag); /* refused later */
+    else {
+        how.alias_class = classes = alias_classes(k);
+        result = classes ? analysis_lower(*program, &how, allocated, NULL, &diag) : GPUMP_ERROR_MEMORY;
+        free(classes);
+    }
+    if (result == GPUMP_ERROR_FULL) {
+        return launch_file_error(launch, k->override_registers ? k->footprint_place : k->block_place, error,
+                                 "kernel %s cannot do with %u registers per thread, which is all that a block of %" PRIu64 " threads leaves", k->name,
+                                 registers, threads);
+    }
+    if (result != GPUMP_OK) {
+        char text[256];
+        gpump_diag_text(&diag, text, sizeof text);
+        return launch_file_error(launch, k->name_place, error, "kernel %s: lowering to real registers failed: %s", k->name,
+                                 diag.code == result ? text : gpump_result_text(result));
+    }
+    *program = allocated;
+    return 0;
+}
+
+/* Which instructions of a kernel, as it is written, end a block's chance to be flushed; NULL where blocks have to be watched instead: by
+ * configuration, or because the analysis cannot tell. */
+static uint8_t *static_clobbers(const minigpu_config *config, const kernel_program *program, const launch_kernel *k) {
+    uint8_t *clobbers;
+    uint32_t *classes;
+    gpump_diag diag;
+    if (!config->static_flush || program->parameter_count != k->argument_count) return NULL;
+    memset(&diag, 0, sizeof diag);
+    classes = alias_classes(k);
+    clobbers = (uint8_t *)calloc(program->count + 1u, 1);
+    if (!classes || !clobbers || analysis_clobbers(program, k->block, classes, clobbers, &diag) != GPUMP_OK) {
+        free(clobbers);
+        clobbers = NULL;
+    }
+    free(classes);
+    return clobbers;
+}
+
+static const launch_texture_reference *texture_reference(const launch_kernel *k, const char *name) {
+    uint32_t i;
+    for (i = 0; i < k->texture_reference_count; i++) {
+        if (strcmp(k->texture_references[i].name, name) == 0) return &k->texture_references[i];
+    }
+    return NULL;
+}
+
+/* Returns the name of a texture reference (.texref) that the kernel reads and the launch does not give; NULL when there is none. */
+static const char *missing_texture_reference(const ptx_module *module, const kernel_program *program, const launch_kernel *k) {
+    uint32_t i;
+    for (i = 0; program->uses_textures && i < program->count; i++) {
+        const instruction *in = &program->instructions[i];
+        const char *name;
+        if (in->opcode != OPCODE_TEX || in->sources[0].kind != OPERAND_IMMEDIATE) continue;
+        name = in->sources[0].immediate < module->texture_count ? module->textures[in->sources[0].immediate].name : "?";
+        if (!texture_reference(k, name)) return name;
+    }
+    return NULL;
+}
+
+/* Reads the PTX files of all kernels, each file once. */
+static machine_programs *read_programs(const minigpu_config *config, launch_file *launch, const machine_options *options, const kernel_program **found,
+                                       char error[LAUNCH_ERROR_BYTES]) {
+    machine_programs *p = (machine_programs *)calloc(1, sizeof *p);
+    uint32_t i, n;
+    launch_place nowhere = {1, 1};
+    if (p) {
+        p->modules = (ptx_module *)calloc(launch->kernel_count, sizeof *p->modules);
+        p->paths = (char **)calloc(launch->kernel_count, sizeof *p->paths);
+        p->module_of_kernel = (uint32_t *)calloc(launch->kernel_count, sizeof *p->module_of_kernel);
+        p->infos = (issue_info **)calloc(launch->kernel_count, sizeof *p->infos);
+        p->allocated = (kernel_program *)calloc(launch->kernel_count, sizeof *p->allocated);
+        p->const_bases = (uint64_t *)calloc(launch->kernel_count, sizeof *p->const_bases);
+        p->global_bases = (uint64_t *)calloc(launch->kernel_count, sizeof *p->global_bases);
+        p->kernel_count = launch->kernel_count;
+    }
+    if (!p || !p->modules || !p->paths || !p->module_of_kernel || !p->infos || !p->allocated || !p->const_bases || !p->global_bases) {
+        launch_file_error(launch, nowhere, error, "out of memory");
+        if (p) free_programs(p);
+        return NULL;
+    }
+    for (i = 0; i < launch->kernel_count; i++) {
+        launch_kernel *k = &launch->kernels[i];
+        for (n = 0; n < p->module_count && strcmp(p->paths[n], k->ptx_path) != 0; n++) {}
+        if (n == p->module_count) {
+            ptx_error wrong;
+            FILE *file = fopen(k->ptx_path, "rb");
+            if (!file) {
+                launch_file_error(launch, k->ptx_place, error, "cannot open %s", k->ptx_path);
+                free_programs(p);
+                return NULL;
+            }
+            fclose(file);
+            memset(&wrong, 0, sizeof wrong);
+            if (ptx_read_file(k->ptx_path, &p->modules[n], &wrong)) {
+                snprintf(error, LAUNCH_ERROR_BYTES, "%s", wrong.text);
+                free_programs(p);
+                return NULL;
+            }
+            p->paths[n] = strdup(k->ptx_path);
+            p->module_count++;
+        }
+        p->module_of_kernel[i] = n;
+        found[i] = ptx_find_kernel(&p->modules[n], k->name);
+        if (!found[i]) {
+            const ptx_refusal *refusal = ptx_find_refusal(&p->modules[n], k->name);
+            if (refusal) snprintf(error, LAUNCH_ERROR_BYTES, "%s", refusal->text);
+            else launch_file_error(launch, k->name_place, error, "%s has no kernel named \"%s\"", k->ptx_path, k->name);
+            free_programs(p);
+            return NULL;
+        }
+        if (missing_texture_reference(&p->modules[n], found[i], k)) {
+            launch_file_error(launch, k->name_place, error, "kernel %s reads texture %s, which the launch does not give (textures: ...)", k->name,
+                              missing_texture_reference(&p->modules[n], found[i], k));
+            free_programs(p);
+            return NULL;
+        }
+    }
+    link_modules(p);
+    for (i = 0; i < launch->kernel_count; i++) {
+        launch_kernel *k = &launch->kernels[i];
+        uint8_t *clobbers = static_clobbers(config, found[i], k);
+        if (lower_kernel(config, launch, options, k, clobbers, &found[i], &p->allocated[i], error)) {
+            free(clobbers);
+            free_programs(p);
+            return NULL;
+        }
+        p->infos[i] = (issue_info *)calloc(found[i]->count ? found[i]->count : 1, sizeof **p->infos);
+        if (!p->infos[i]) {
+            free(clobbers);
+            launch_file_error(launch, nowhere, error, "out of memory");
+            free_programs(p);
+            return NULL;
+        }
+        if (scoreboard_prepare(found[i], p->infos[i])) {
+            free(clobbers);
+            launch_file_error(launch, k->name_place, error, "kernel %s has %u registers and %u predicates, more than %u in all", k->name,
+                              found[i]->registers, found[i]->predicates, SCOREBOARD_IDS);
+            free_programs(p);
+            return NULL;
+        }
+        for (n = 0; clobbers && n < found[i]->count; n++) {
+            const int marked = found[i] == &p->allocated[i] ? (found[i]->instructions[n].flags & FLAG_CLOBBERS) != 0 : clobbers[n];
+            p->infos[i][n].clobbers = marked ? CLOBBERS_ALWAYS : CLOBBERS_NEVER;
+        }
+        free(clobbers);
+    }
+    return p;
+}
+
+/* Checks one kernel against its launch and the SM, and fills in what a launch fixes. */
+static int prepare_kernel(machine *m, launch_file *launch, uint32_t index, const kernel_program *program, char error[LAUNCH_ERROR_BYTES]) {
+    launch_kernel *l = &launch->kernels[index];
+    kernel *k = &m->kernels[index];
+    gpump_occupancy occupancy;
+    uint64_t threads = (uint64_t)l->block[0] * l->block[1] * l->block[2], registers, blocks;
+    uint32_t i;
+    k->program = program;
+    k->launch = l;
+    k->process = l->process;
+    k->priority = l->priority;
+    k->arrival_cycle = l->arrival_cycle;
+    k->ready_cycle = k->start_cycle = k->end_cycle = NEVER;
+    k->first_preempted = k->last_preempted = NONE;
+    k->block_cap = l->block_cap;
+    k->registers = program->registers;
+    if (threads > 1024 || l->block[2] > 64) {
+        return launch_file_error(launch, l->block_place, error, "a block of %" PRIu64 " threads is too large: at most 1024, and 64 in z", threads);
+    }
+    for (i = 0; i < 3; i++) {
+        if (program->required_threads[i] && program->required_threads[i] != l->block[i]) {
+            return launch_file_error(launch, l->block_place, error, "kernel %s requires blocks of %u x %u x %u threads (.reqntid)", l->name,
+                                     program->required_threads[0], program->required_threads[1], program->required_threads[2]);
+        }
+    }
+    if (program->max_threads[0]) {
+        uint64_t most = (uint64_t)program->max_threads[0] * (program->max_threads[1] ? program->max_threads[1] : 1) * (program->max_threads[2] ? program->max_threads[2] : 1);
+        if (threads > most) return launch_file_error(launch, l->block_place, error, "kernel %s allows blocks of at most %" PRIu64 " threads (.maxntid)", l->name, most);
+    }
+    blocks = (uint64_t)l->grid[0] * l->grid[1];
+    if (blocks > (UINT64_C(1) << 40) / l->grid[2]) return launch_file_error(launch, l->grid_place, error, "a grid of %u x %u x %u blocks is too large: at most 2^40", l->grid[0], l->grid[1], l->grid[2]);
+    k->blocks = blocks * l->grid[2];
+    k->warps = (uint32_t)((threads + LANES - 1) / LANES);
+    k->shared_bytes = program->shared_bytes + l->dynamic_shared_bytes;
+    registers = (uint64_t)k->registers * k->warps * LANES;
+    if (l->override_registers) {
+        if (l->override_registers < registers) {
+            return launch_file_error(launch, l->footprint_place, error, "footprint: kernel %s holds %" PRIu64 " registers per block, so %u are not enough",
+                                     l->name, registers, l->override_registers);
+        }
+        registers = l->override_registers;
+    }
+    if (l->override_shared_bytes && l->override_shared_bytes < k->shared_bytes) {
+        return launch_file_error(launch, l->footprint_place, error, "footprint: kernel %s uses %u bytes of shared memory per block, so %u are not enough",
+                                 l->name, k->shared_bytes, l->override_shared_bytes);
+    }
+    k->need.threads = (uint32_t)threads;
+    k->need.registers = (uint32_t)registers;
+    k->need.shared_bytes = l->override_shared_bytes ? l->override_shared_bytes : k->shared_bytes;
+    if (registers > UINT32_MAX || gpump_gpu_occupancy(&m->config.gpu, &k->need, &occupancy, NULL) != GPUMP_OK) {
+        return launch_file_error(launch, l->block_place, error, "kernel %s: a block of %" PRIu64 " threads and %" PRIu64 " registers fits no SM", l->name, threads, registers);
+    }
+    if (!occupancy.blocks) {
+        const gpump_gpu *gpu = &m->config.gpu;
+        return launch_file_error(launch, l->block_place, error,
+                                 "kernel %s does not fit an SM of %s: a block takes %" PRIu64 " threads of %u, %" PRIu64 " registers of %u, %u bytes of shared memory of %u",
+                                 l->name, m->config.preset, threads, gpu->thread_slots, registers, gpu->registers, k->need.shared_bytes,
+                                 gpu->shared_bytes[gpu->shared_options - 1]);
+    }
+    if (l->argument_count != program->parameter_count) {
+        return launch_file_error(launch, l->arguments_place, error, "kernel %s takes %u arguments, the launch gives %u", l->name, program->parameter_count, l->argument_count);
+    }
+    for (i = 0; i < l->argument_count; i++) {
+        const launch_argument *argument = &l->arguments[i];
+        const kernel_parameter *parameter = &program->parameters[i];
+        uint32_t bytes = argument->is_buffer ? 8 : launch_type_bytes(argument->type);
+        if (argument->structure) {
+            if (argument->structure_bytes == parameter->bytes) continue;
+            return launch_file_error(launch, argument->place, error, "parameter %s of kernel %s takes %u bytes, the struct has %u", parameter->name, l->name,
+                                     parameter->bytes, argument->structure_bytes);
+        }
+        if (argument->is_buffer && parameter->bytes != 8) {
+            return launch_file_error(launch, argument->place, error, "parameter %s of kernel %s is a %u-byte value, not a buffer", parameter->name, l->name, parameter->bytes);
+        }
+        if (argument->is_texture && parameter->is_pointer) {
+            return launch_file_error(launch, argument->place, error, "parameter %s of kernel %s is a pointer, not a texture object", parameter->name, l->name);
+        }
+        if (!argument->is_buffer && parameter->is_pointer) {
+            return launch_file_error(launch, argument->place, error, "parameter %s of kernel %s is a pointer: it needs a buffer, not a scalar", parameter->name, l->name);
+        }
+        if (bytes != parameter->bytes) {
+            return launch_file_error(launch, argument->place, error, "parameter %s of kernel %s takes %u bytes, a %s has %u", parameter->name, l->name, parameter->bytes,
+                                     launch_type_name(argument->type), bytes);
+        }
+    }
+    return 0;
+}
+
+static void fill_texture_references(const launch_file *launch, const ptx_module *module, kernel *k) {
+    uint32_t i;
+    for (i = 0; i < module->texture_count; i++) {
+        const launch_texture_reference *reference = texture_reference(k->launch, module->textures[i].name);
+        if (!reference) continue;
+        k->texture_references[i] = reference->texture.texture;
+        k->texture_references[i].address = launch->buffers[reference->texture.buffer].address;
+    }
+}
+
+static void fill_parameters(const launch_file *launch, kernel *k) {
+    uint32_t i;
+    for (i = 0; i < k->launch->argument_count; i++) {
+        const launch_argument *argument = &k->launch->arguments[i];
+        uint64_t bits = argument->is_buffer ? launch->buffers[argument->buffer].address : argument->scalar;
+        if (argument->structure) {
+            memcpy(k->parameters + k->program->parameters[i].offset, argument->structure, argument->structure_bytes);
+            continue;
+        }
+        if (argument->is_texture) {
+            k->textures[i] = argument->texture;
+            k->textures[i].address = bits;
+            bits = i + 1;
+        }
+        memcpy(k->parameters + k->program->parameters[i].offset, &bits, k->program->parameters[i].bytes <= 8 ? k->program->parameters[i].bytes : 8);
+    }
+}
+
+static void map_pages(machine *m, uint64_t address, uint64_t bytes, uint8_t access) {
+    uint64_t page, first = (address - DEVICE_BASE) / PAGE_BYTES, last = (address + bytes - 1 - DEVICE_BASE) / PAGE_BYTES;
+    if (!bytes) return;
+    for (page = first; page <= last; page++) m->page_table[page] = access;
+}
+
+static uint32_t power_of_two(uint32_t at_least) {
+    uint32_t power = 1;
+    while (power < at_least) power *= 2;
+    return power;
+}
+
+static int make_cache(machine *m, cache *c, uint32_t bytes, uint32_t ways) {
+    c->ways = ways;
+    c->sets = bytes / SEGMENT_BYTES / ways;
+    c->lines = (cache_line *)arena_take_array(&m->arena, (size_t)c->sets * ways, sizeof *c->lines);
+    return c->lines ? 0 : -1;
+}
+
+static int make_sm(machine *m, uint32_t index, uint32_t shared_bytes, char error[LAUNCH_ERROR_BYTES]) {
+    const minigpu_config *c = &m->config;
+    const uint32_t lengths[PIPES] = {c->fetch_cycles, c->operand_read_cycles, c->alu_cycles, c->sfu_cycles, c->divide_cycles, c->double_cycles,
+                                     c->control_cycles, c->constant_cycles, c->shared_cycles, c->l1_cycles};
+    uint32_t i, records = c->in_flight_records;
+    sm *s = (sm *)arena_take(&m->arena, sizeof *s + m->kernel_count * sizeof(uint32_t));
+    if (!s) goto memory;
+    m->sms[index] = s;
+    s->index = index;
+    s->wake = NEVER;
+    s->registers = (uint32_t *)arena_take_array(&m->arena, c->gpu.registers, sizeof(uint32_t));
+    s->shared = (uint8_t *)arena_take(&m->arena, shared_bytes ? shared_bytes : 1);
+    s->read_sets = (read_set_entry *)arena_take_array(&m->arena, (size_t)c->gpu.block_slots * (m->in_place ? 2 : 1) * c->read_set_segments, sizeof(read_set_entry));
+    s->read_set_used = (uint32_t *)arena_take_array(&m->arena, BLOCK_ENTRIES_MAX, sizeof(uint32_t));
+    s->records = (in_flight *)arena_take_array(&m->arena, records, sizeof(in_flight));
+    s->waiters = (uint32_t *)arena_take_array(&m->arena, (size_t)records * LANES, sizeof(uint32_t));
+    s->check_queue = (uint32_t *)arena_take_array(&m->arena, records, sizeof(uint32_t));
+    s->access_queue = (uint32_t *)arena_take_array(&m->arena, records, sizeof(uint32_t));
+    s->miss_queues = (miss_queue *)arena_take_array(&m->arena, c->kernels_per_sm + 1, sizeof(miss_queue));
+    s->requests = (memory_request *)arena_take_array(&m->arena, REQUESTS_PER_SM, sizeof(memory_request));
+    s->replies = (reply_entry *)arena_take_array(&m->arena, REQUESTS_PER_SM, sizeof(reply_entry));
+    s->network_queue = (uint32_t *)arena_take_array(&m->arena, c->network_input_flits, sizeof(uint32_t)); /* each request has at least one flit */
+    if (!s->registers || !s->shared || !s->read_sets || !s->read_set_used || !s->records || !s->waiters || !s->check_queue || !s->access_queue ||
+        !s->miss_queues || !s->requests || !s->replies || !s->network_queue || make_cache(m, &s->l1, c->l1_bytes, c->l1_ways)) goto memory;
+    for (i = 0; i <= c->kernels_per_sm; i++) {
+        s->miss_queues[i].requests = (uint32_t *)arena_take_array(&m->arena, c->miss_queue_entries, sizeof(uint32_t));
+        if (!s->miss_queues[i].requests) goto memory;
+    }
+    for (i = 0; i < PIPES; i++) {
+        /* Records, or segments of them (L1 hits), or warps (fetch). */
+        uint32_t entries = power_of_two(records * 2 + c->l1_cycles + c->fetch_cycles + 2 * WARP_SLOTS_MAX);
+        s->pipes[i].entries = (pipe_entry *)arena_take_array(&m->arena, entries, sizeof(pipe_entry));
+        if (!s->pipes[i].entries) goto memory;
+        s->pipes[i].mask = entries - 1;
+        s->pipes[i].length = lengths[i] ? lengths[i] : 1;
+    }
+    for (i = 0; i < records; i++) s->records[i].next_free = i + 1 < records ? i + 1 : NONE;
+    for (i = 0; i < REQUESTS_PER_SM; i++) s->requests[i].next_free = i + 1 < REQUESTS_PER_SM ? i + 1 : NONE;
+    for (i = 0; i < BLOCK_ENTRIES_MAX; i++) s->block_of_entry[i] = NONE;
+    for (i = 0; i < c->gpu.warp_slots; i++) s->scheduler_slots[i % c->gpu.schedulers] |= UINT64_C(1) << i;
+    if (c->gpu.warp_slots < 64) s->occupied = ~((UINT64_C(1) << c->gpu.warp_slots) - 1); /* slots that do not exist are never free */
+    return preemption_make_sm(m, s, shared_bytes, error);
+memory:
+    snprintf(error, LAUNCH_ERROR_BYTES, "out of memory for SM %u", index);
+    return -1;
+}
+
+/* Higher priority first, then the order of the file. */
+static void order_kernels(machine *m) {
+    uint32_t i, n;
+    for (i = 0; i < m->kernel_count; i++) {
+        for (n = i; n > 0 && m->kernels[m->kernel_order[n - 1]].priority < m->kernels[i].priority; n--) m->kernel_order[n] = m->kernel_order[n - 1];
+        m->kernel_order[n] = i;
+    }
+}
+
+static int choose_config(minigpu_config *config, launch_file *launch, const machine_options *options, char error[LAUNCH_ERROR_BYTES]) {
+    const char *preset = options->gpu ? options->gpu : launch->gpu ? launch->gpu : "gtx480_shieh", *why;
+    uint32_t i;
+    if (minigpu_config_preset(config, preset)) {
+        char names[200] = "";
+        const char *name;
+        for (i = 0; (name = gpump_gpu_preset_name(i)); i++)
+            snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", i ? ", " : "", name);
+        if (!options->gpu && launch->gpu)
+            return launch_file_error(launch, launch->gpu_place, error, "no GPU preset is named \"%s\"; there are %s", preset, names);
+        snprintf(error, LAUNCH_ERROR_BYTES, "minigpu: --gpu wants one of %s, not \"%s\"", names, preset);
+        return -1;
+    }
+    for (i = 0; i < launch->number_count; i++) {
+        const launch_number *number = &launch->numbers[i];
+        if (minigpu_config_set(config, number->name, number->value)) {
+            return launch_file_error(launch, number->place, error, "the machine has no number \"%s\" (config.h and --json list them)", number->name);
+        }
+    }
+    if (launch->sms) {
+        /* A part of the GPU gets its part of the memory bandwidth, so that an SM sees the machine it knows. */
+        config->gpu.memory_mb_per_s = (uint32_t)gpump_muldiv_up(config->gpu.memory_mb_per_s, launch->sms, config->gpu.sms);
+        config->gpu.sms = launch->sms;
+    }
+    if (launch->kernels_per_sm) config->kernels_per_sm = launch->kernels_per_sm;
+    if (launch->scheduler) config->scheduler = strcmp(launch->scheduler, "lrr") == 0 ? SCHEDULER_LRR : SCHEDULER_GTO;
+    config->skip_idle = options->skip_idle;
+    config->switch_stalls = options->switch_stalls;
+    /* A policy decides block by block, so blocks of two kernels meet on an SM. */
+    if (options->policy && config->kernels_per_sm < 2) config->kernels_per_sm = 2;
+    if ((why = minigpu_config_check(config))) {
+        snprintf(error, LAUNCH_ERROR_BYTES, "%s: GPU %s: %s", launch->path, preset, why);
+        return -1;
+    }
+    return 0;
+}
+
+static uint32_t choose_technique(const launch_file *launch, const machine_options *options) {
+    if (options->technique != GPUMP_TECHNIQUES) return options->technique;
+    if (launch->technique && strcmp(launch->technique, "drain") == 0) return GPUMP_TECHNIQUE_DRAIN;
+    if (launch->technique && strcmp(launch->technique, "flush") == 0) return GPUMP_TECHNIQUE_FLUSH;
+    return GPUMP_TECHNIQUE_SWITCH;
+}
+
+/* Fills an opened arena with the machine. */
+static int build(machine *m, launch_file *launch, const kernel_program **programs, machine_programs *p, char error[LAUNCH_ERROR_BYTES]) {
+    minigpu_config *c = &m->config;
+    uint64_t address = p->end_of_variables, context_bytes = 0, contexts = 0;
+    uint32_t i, resident, shared_bytes = 0, local_needed = 0;
+    int result = -1;
+    m->kernel_count = launch->kernel_count;
+    m->kernels = (kernel *)arena_take_array(&m->arena, m->kernel_count, sizeof(kernel));
+    m->kernel_order = (uint32_t *)arena_take_array(&m->arena, m->kernel_count, sizeof(uint32_t));
+    if (!m->kernels || !m->kernel_order) goto memory;
+    for (i = 0; i < m->kernel_count; i++) {
+        gpump_occupancy occupancy;
+        kernel *k = &m->kernels[i];
+        uint64_t per_kernel;
+        if (prepare_kernel(m, launch, i, programs[i], error)) goto done;
+        k->info = p->infos[i];
+        k->parameters = (uint8_t *)arena_take(&m->arena, align_up(k->program->parameter_bytes + 8, 8));
+        k->textures = (lanes_texture *)arena_take_array(&m->arena, k->launch->argument_count + 1, sizeof *k->textures);
+        k->texture_references = (lanes_texture *)arena_take_array(&m->arena, p->modules[p->module_of_kernel[i]].texture_count + 1, sizeof *k->texture_references);
+        if (!k->parameters || !k->textures || !k->texture_references) goto memory;
+        k->context_bytes = preemption_context_bytes(k);
+        if (k->context_bytes > context_bytes) context_bytes = k->context_bytes;
+        gpump_gpu_occupancy(&c->gpu, &k->need, &occupancy, NULL);
+        if (occupancy.shared_bytes > shared_bytes) shared_bytes = occupancy.shared_bytes;
+        per_kernel = (uint64_t)occupancy.blocks * c->gpu.sms * c->saved_blocks_per_slot;
+        if (per_kernel > k->blocks) per_kernel = k->blocks;
+        if (per_kernel > contexts) contexts = per_kernel;
+        if (k->program->local_bytes) {
+            uint64_t frame = align_up((uint64_t)k->program->local_bytes * k->warps * LANES, PAGE_BYTES);
+            if (frame > m->local_stride) m->local_stride = frame;
+            local_needed = 1;
+        }
+        if (k->program->predicates > m->predicate_stride) m->predicate_stride = k->program->predicates;
+    }
+    order_kernels(m);
+    if (contexts > 65536) contexts = 65536;
+
+    /* Device memory: module variables, buffers, local memory, saved contexts; each on pages of its own, with an empty page behind it, so that
+     * an access beyond its end is seen. */
+    for (i = 0; i < launch->buffer_count; i++) {
+        launch->buffers[i].address = address;
+        address = align_up(address + launch->buffers[i].bytes, PAGE_BYTES) + PAGE_BYTES;
+    }
+    resident = c->gpu.sms * c->gpu.block_slots;
+    m->local_base = address;
+    if (local_needed) {
+        m->local_count = m->local_count_free = resident + (uint32_t)contexts * m->kernel_count;
+        address += m->local_stride * m->local_count + PAGE_BYTES;
+    }
+    m->context_base = address;
+    m->context_stride = align_up(context_bytes, DEVICE_ALIGNMENT);
+    address = align_up(address + m->context_stride * contexts * m->kernel_count, PAGE_BYTES) + PAGE_BYTES;
+    m->memory_bytes = address - DEVICE_BASE;
+    m->memory = (uint8_t *)arena_take(&m->arena, m->memory_bytes);
+    m->page_table = (uint8_t *)arena_take(&m->arena, m->memory_bytes / PAGE_BYTES + 1);
+    if (!m->memory || !m->page_table) goto memory;
+    for (i = 0; i < p->module_count; i++) {
+        if (p->modules[i].constant_bytes) memcpy(device_memory(m, p->const_bases[i]), p->modules[i].constant_image, p->modules[i].constant_bytes);
+        if (p->modules[i].global_bytes) memcpy(device_memory(m, p->global_bases[i]), p->modules[i].global_image, p->modules[i].global_bytes);
+        map_pages(m, p->const_bases[i], p->modules[i].constant_bytes, PAGE_READ);
+        map_pages(m, p->global_bases[i], p->modules[i].global_bytes, PAGE_READ | PAGE_WRITE);
+    }
+    for (i = 0; i < launch->buffer_count; i++) {
+        memcpy(device_memory(m, launch->buffers[i].address), launch->buffers[i].contents, launch->buffers[i].bytes);
+        map_pages(m, launch->buffers[i].address, launch->buffers[i].bytes, PAGE_READ | PAGE_WRITE);
+    }
+    if (local_needed) {
+        map_pages(m, m->local_base, m->local_stride * m->local_count, PAGE_READ | PAGE_WRITE);
+        m->local_free = (uint32_t *)arena_take_array(&m->arena, m->local_count, sizeof(uint32_t));
+        if (!m->local_free) goto memory;
+        for (i = 0; i < m->local_count; i++) m->local_free[i] = i;
+    }
+    for (i = 0; i < m->kernel_count; i++) {
+        fill_parameters(launch, &m->kernels[i]);
+        fill_texture_references(launch, &p->modules[p->module_of_kernel[i]], &m->kernels[i]);
+    }
+
+    /* Pools. */
+    m->block_count = resident;
+    m->warp_count = c->gpu.sms * c->gpu.warp_slots;
+    m->preempted_count = resident + (uint32_t)contexts * m->kernel_count;
+    m->blocks = (block *)arena_take_array(&m->arena, m->block_count, sizeof(block));
+    m->warps = (warp *)arena_take_array(&m->arena, m->warp_count, sizeof(warp));
+    m->predicates = (uint32_t *)arena_take_array(&m->arena, (size_t)m->warp_count * (m->predicate_stride + 1), sizeof(uint32_t));
+    m->preempted = (preempted_block *)arena_take_array(&m->arena, m->preempted_count, sizeof(preempted_block));
+    m->sms = (sm **)arena_take_array(&m->arena, c->gpu.sms, sizeof(sm *));
+    m->banks = (l2_bank *)arena_take_array(&m->arena, c->l2_banks, sizeof(l2_bank));
+    m->dram_free_q16 = (uint64_t *)arena_take_array(&m->arena, c->dram_channels, sizeof(uint64_t));
+    if (!m->blocks || !m->warps || !m->predicates || !m->preempted || !m->sms || !m->banks || !m->dram_free_q16 ||
+        make_cache(m, &m->l2, c->l2_bytes, c->l2_ways)) goto memory;
+    for (i = 0; i < c->l2_banks; i++) {
+        m->banks[i].starts = (uint64_t *)arena_take_array(&m->arena, c->l2_queue_entries, sizeof(uint64_t));
+        m->banks[i].flit_ends = (uint64_t *)arena_take_array(&m->arena, c->network_output_flits, sizeof(uint64_t));
+        if (!m->banks[i].starts || !m->banks[i].flit_ends) goto memory;
+    }
+    for (i = 0; i < m->block_count; i++) m->blocks[i].next_free = i + 1 < m->block_count ? i + 1 : NONE;
+    for (i = 0; i < m->warp_count; i++) {
+        m->warps[i].block = i + 1 < m->warp_count ? i + 1 : NONE;
+        m->warps[i].sm = NONE;
+    }
+    for (i = 0; i < m->preempted_count; i++) m->preempted[i].next = i + 1 < m->preempted_count ? i + 1 : NONE;
+    /* One line takes this long on one of the channels, in 1/65536 cycles. */
+    m->dram_interval_q16 = gpump_muldiv_up((uint64_t)SEGMENT_BYTES * c->dram_channels << 16, c->gpu.clock_khz, (uint64_t)c->gpu.memory_mb_per_s * 1000);
+    memory_path_build(m);
+    m->sm_count = c->gpu.sms;
+    for (i = 0; i < m->sm_count; i++) {
+        if (make_sm(m, i, shared_bytes, error)) goto done;
+    }
+    if (preemption_make_context_pool(m, (uint32_t)contexts, error)) goto done;
+    if (victims_build(m)) goto memory;
+    result = 0;
+    goto done;
+memory:
+    snprintf(error, LAUNCH_ERROR_BYTES, "%s: out of memory for the machine", launch->path);
+done:
+    return result;
+}
+
+/* The arena is larger than any launch can need; pages that are not written cost nothing. */
+static size_t arena_bytes_for(const launch_file *launch) {
+    uint64_t bytes = UINT64_C(16) << 30;
+    uint32_t i;
+    for (i = 0; i < launch->buffer_count; i++) bytes += launch->buffers[i].bytes + 2 * PAGE_BYTES;
+    return (size_t)bytes;
+}
+
+/* What saving less than everything, stopping at points, and going back need to know of every kernel. */
+static int analyse_kernels(machine *m, const machine_options *options, char error[LAUNCH_ERROR_BYTES]) {
+    uint32_t i;
+    m->stop_at_points = options->point_interval ? 1u + (options->choose != 0) : 0;
+    if (m->context_form == CONTEXT_NAIVE && !m->stop_at_points && !m->regions) return 0;
+    if (!(m->views = (context_view **)calloc(m->kernel_count, sizeof *m->views))) {
+        snprintf(error, LAUNCH_ERROR_BYTES, "out of memory");
+        return -1;
+    }
+    for (i = 0; i < m->kernel_count; i++) {
+        if (!(m->views[i] = context_view_create(m->kernels[i].program, error))) return -1;
+    }
+    return 0;
+}
+
+machine *machine_build(launch_file *launch, const machine_options *options, char error[LAUNCH_ERROR_BYTES]) {
+    minigpu_config config;
+    const kernel_program **programs;
+    machine_programs *p;
+    arena a;
+    machine *m;
+    if (choose_config(&config, launch, options, error)) return NULL;
+    programs = (const kernel_program **)calloc(launch->kernel_count, sizeof *programs);
+    if (!programs) {
+        snprintf(error, LAUNCH_ERROR_BYTES, "%s: out of memory", launch->path);
+        return NULL;
+    }
+    p = read_programs(&config, launch, options, programs, error);
+    if (!p) {
+        free(programs);
+        return NULL;
+    }
+    if (arena_open(&a, arena_bytes_for(launch))) {
+        snprintf(error, LAUNCH_ERROR_BYTES, "%s: the system gives no address space for the machine", launch->path);
+        free(programs);
+        free_programs(p);
+        return NULL;
+    }
+    m = (machine *)arena_take(&a, sizeof *m);
+    m->arena = a;
+    m->config = config;
+    m->programs = p;
+    m->preempt_cycle = options->preempt_cycle;
+    m->policy = options->policy;
+    m->limit_cycles = options->limit_cycles;
+    m->ask_again = NEVER;
+    m->technique = choose_technique(launch, options);
+    m->context_form = options->context_form;
+    m->in_place = options->in_place;
+    m->regions = choose_regions(launch, options) != REGIONS_NONE;
+    if (build(m, launch, programs, p, error)) {
+        free(programs);
+        machine_free(m);
+        return NULL;
+    }
+    free(programs);
+    if (analyse_kernels(m, options, error)) {
+        machine_free(m);
+        return NULL;
+    }
+    if (options->absent && page_faults_make(m, launch, options->absent, error)) {
+        machine_free(m);
+        return NULL;
+    }
+    if (options->schedule && preemption_schedule_make(m, launch, options->schedule, options->mechanism, options->slice_ns, error)) {
+        machine_free(m);
+        return NULL;
+    }
+    m->dispatch_needed = 1;
+    return m;
+}
+
+void machine_free(machine *m) {
+    arena a;
+    uint32_t i;
+    if (!m) return;
+    for (i = 0; m->views && i < m->kernel_count; i++) context_view_free(m->views[i]);
+    free(m->views);
+    free_programs(m->programs);
+    a = m->arena;
+    arena_close(&a);
+}
+
+/* ==== running ==== */
+
+/* --preempt: a kernel of higher priority that has not come yet arrives now; when there is none, every SM is emptied. */
+static void preempt_now(machine *m) {
+    uint32_t i, running = 0;
+    int arrived = 0;
+    m->preempt_cycle = NEVER;
+    for (i = 0; i < m->kernel_count; i++) {
+        if (m->kernels[i].state == KERNEL_ACTIVE && m->kernels[i].priority > running) running = m->kernels[i].priority;
+    }
+    for (i = 0; i < m->kernel_count; i++) {
+        kernel *k = &m->kernels[i];
+        if (k->state != KERNEL_WAITING || k->priority <= running) continue;
+        k->arrival_cycle = m->now;
+        arrived = 1;
+    }
+    if (m->schedule) return; /* then nobody else empties SMs */
+    for (i = 0; i < m->sm_count && !arrived; i++) preemption_request(m, m->sms[i], m->technique, 0, 0);
+}
+
+static int deadlock(machine *m) {
+    char text[LAUNCH_ERROR_BYTES] = "";
+    snprintf(text, sizeof text, "no instruction has been issued since cycle %" PRIu64 " (now %" PRIu64 "): %u of %u kernels done", m->progress_cycle, m->now, m->kernels_done,
+             m->kernel_count);
+    machine_fail(m, "%s", text);
+    m->deadlocked = 1;
+    return -1;
+}
+
+static int is_active(const machine *m) {
+    uint32_t i;
+    for (i = 0; i < m->kernel_count; i++) {
+        if (m->kernels[i].state == KERNEL_ACTIVE) return 1;
+    }
+    return 0;
+}
+
+int machine_run(machine *m, uint64_t until) {
+    uint32_t i;
+    while (!m->failed) {
+        uint64_t next = NEVER, arrival;
+        if (m->now >= until) return 0;
+        if (m->preempt_cycle <= m->now) preempt_now(m);
+        if (m->ask_again <= m->now) victims_reconsider(m);
+        if (page_faults_next(m) <= m->now) page_faults_serve(m);
+        arrival = dispatcher_kernels(m);
+        if (m->kernels_done == m->kernel_count) return 1;
+        dispatcher_place(m);
+        for (i = 0; i < m->sm_count; i++) {
+            sm *s = m->sms[i];
+            if (s->wake <= m->now) pipeline_tick(m, s);
+            if (s->wake < next) next = s->wake;
+        }
+        if (arrival < next) next = arrival;
+        if (m->preempt_cycle < next) next = m->preempt_cycle;
+        if (m->ask_again < next) next = m->ask_again;
+        if (page_faults_next(m) < next) next = page_faults_next(m);
+        if (m->schedule && preemption_schedule_wake(m) < next) next = preemption_schedule_wake(m);
+        if (m->dispatch_needed || !m->config.skip_idle) next = m->now + 1;
+        if (next == NEVER) return deadlock(m);
+        if (next - m->progress_cycle > m->config.watchdog_cycles) {
+            if (is_active(m)) return deadlock(m);
+            m->progress_cycle = next; /* everybody has ended, or is still to come */
+        }
+        m->now = next < until ? next : until;
+    }
+    return -1;
+}
+
+void machine_dump(const machine *m, void *output) {
+    FILE *file = (FILE *)output;
+    uint32_t i, n, e;
+    for (i = 0; i < m->kernel_count; i++) {
+        const kernel *k = &m->kernels[i];
+        fprintf(file, "kernel %u %s: %" PRIu64 " of %" PRIu64 " blocks done, %" PRIu64 " started, %u on SMs, %u preempted\n", i + 1, k->program->name, k->done_blocks,
+                k->blocks, k->next_block, k->resident, k->preempted);
+    }
+    for (i = 0; i < m->sm_count; i++) {
+        const sm *s = m->sms[i];
+        if (!s->resident) continue;
+        fprintf(file, "SM %u: %u blocks, %u instructions before their last check, %u accesses, %u misses outstanding, %u replies, %u contexts moving\n", i, s->resident, s->check_count,
+                s->access_count, s->outstanding_misses, s->reply_count, s->contexts_moving);
+        for (e = 0; e < BLOCK_ENTRIES_MAX; e++) {
+            const block *b;
+            if (s->block_of_entry[e] == NONE) continue;
+            b = &m->blocks[s->block_of_entry[e]];
+            fprintf(file, "  block %" PRIu64 " of kernel %u: state %u, %u of %u warps live, %u in flight, %u stores, %u atomics, %u transfers\n", b->linear, b->kernel + 1,
+                    gpump_sm_state(s->gpump, e), b->live_warps, b->warp_count, b->in_flight, b->stores, b->atomics, b->transfers);
+            for (n = 0; n < b->warp_count; n++) {
+                const warp *w = &m->warps[b->warps[n]];
+                uint64_t bit = UINT64_C(1) << w->slot;
+                uint32_t pc;
+                if (!w->stack.depth) continue;
+                pc = simt_top(&w->stack)->pc;
+                fprintf(file, "    warp %u: instruction %u (line %u), lanes %08x,%s%s%s%s %u in flight\n", n, pc,
+                        pc < m->kernels[b->kernel].program->count ? m->kernels[b->kernel].program->instructions[pc].line : 0, simt_top(&w->stack)->mask,
+                        s->waiting & bit ? " at a barrier," : s->calling & bit ? " its pages are fetched," : "", s->stopped & bit ? " stopped," : "", s->fetched & bit ? "" : " not fetched,",
+                        s->clear & bit ? "" : " waits for registers,", w->in_flight);
+            }
+        }
+    }
+}
+
+/* ==== results ==== */
+
+uint64_t machine_result_hash(const machine *m, const launch_file *launch) {
+    uint64_t hash = GPUMP_HASH_SEED;
+    uint32_t i;
+    for (i = 0; i < launch->buffer_count; i++) {
+        hash = gpump_hash_bytes(hash, m->memory + (launch->buffers[i].address - DEVICE_BASE), launch->buffers[i].bytes);
+    }
+    return hash;
+}
+
+static uint64_t hash_cache(uint64_t hash, const cache *c) {
+    uint32_t i;
+    for (i = 0; i < c->sets * c->ways; i++) {
+        hash = gpump_hash_u64(hash, c->lines[i].line);
+        hash = gpump_hash_u64(hash, c->lines[i].stamp);
+    }
+    return hash;
+}
+
+uint64_t machine_hash(const machine *m) {
+    uint64_t hash = gpump_hash_u64(GPUMP_HASH_SEED, m->now);
+    uint32_t i, n;
+    hash = gpump_hash_bytes(hash, m->memory, m->memory_bytes);
+    hash = gpump_hash_bytes(hash, m->page_table, m->memory_bytes / PAGE_BYTES);
+    hash = gpump_hash_u64(hash, m->page_faults.served ^ (uint64_t)m->page_faults.buffer.count << 32);
+    hash = gpump_hash_u64(hash, gpump_context_pool_hash(m->context_pool));
+    if (m->schedule) hash = preemption_schedule_hash(m, hash);
+    hash = hash_cache(hash, &m->l2);
+    for (i = 0; i < m->kernel_count; i++) {
+        hash = gpump_hash_u64(hash, m->kernels[i].done_blocks);
+        hash = gpump_hash_u64(hash, m->kernels[i].warp_instructions);
+        hash = gpump_hash_u64(hash, m->kernels[i].end_cycle);
+    }
+    for (i = 0; i < m->sm_count; i++) {
+        const sm *s = m->sms[i];
+        hash = gpump_hash_u64(hash, gpump_sm_hash(s->gpump));
+        hash = gpump_hash_u64(hash, gpump_spill_hash(s->spill));
+        hash = gpump_hash_u32s(hash, s->registers, m->config.gpu.registers);
+        hash = hash_cache(hash, &s->l1);
+        hash = gpump_hash_u64(hash, s->present ^ s->fetched << 1);
+        hash = gpump_hash_u64(hash, s->statistics.issued);
+        hash = gpump_hash_u64(hash, s->reply_order);
+        for (n = 0; n < s->reply_count; n++) hash = gpump_hash_u64(hash, s->replies[n].cycle);
+    }
+    for (i = 0; i < m->warp_count; i++) {
+        const warp *w = &m->warps[i];
+        if (w->sm == NONE) continue;
+        hash = gpump_hash_u64(hash, w->sequence);
+        for (n = 0; n < w->stack.depth; n++) {
+            hash = gpump_hash_u64(hash, (uint64_t)w->stack.entries[n].pc << 32 | w->stack.entries[n].mask);
+        }
+        for (n = 0; n < m->predicate_stride; n++) hash = gpump_hash_u64(hash, m->predicates[(size_t)i * m->predicate_stride + n]);
+    }
+    return hash;
+}

@@ -1,0 +1,92 @@
+#include "machine/page_faults.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* An entry of the fault buffer: page * 2, + 1 for writing. The last `reported` ones have not been asked for: their cycle is NEVER. */
+
+static void absent_buffer(machine *m, const launch_buffer *buffer) {
+    const uint64_t first = (buffer->address - DEVICE_BASE) / PAGE_BYTES;
+    uint64_t page;
+    for (page = first; page * PAGE_BYTES < buffer->address - DEVICE_BASE + buffer->bytes; page++)
+        m->page_table[page] |= PAGE_ABSENT_READ | PAGE_ABSENT_WRITE;
+}
+
+/* Does a texture read it? Its accesses are not checked. */
+static int is_texture(const launch_file *launch, uint32_t buffer) {
+    uint32_t k, i;
+    for (k = 0; k < launch->kernel_count; k++) {
+        const launch_kernel *l = &launch->kernels[k];
+        for (i = 0; i < l->argument_count; i++)
+            if (l->arguments[i].is_texture && l->arguments[i].buffer == buffer) return 1;
+        for (i = 0; i < l->texture_reference_count; i++)
+            if (l->texture_references[i].texture.buffer == buffer) return 1;
+    }
+    return 0;
+}
+
+int page_faults_make(machine *m, const launch_file *launch, const char *what, char error[LAUNCH_ERROR_BYTES]) {
+    pipe_stage *faults = &m->page_faults.buffer;
+    uint64_t pages = 0, entries = 1, i;
+    uint32_t n;
+    if (!strcmp(what, "all")) {
+        for (n = 0; n < launch->buffer_count; n++)
+            if (!is_texture(launch, n)) absent_buffer(m, &launch->buffers[n]);
+    } else {
+        while (*what) {
+            const size_t length = strcspn(what, ",");
+            uint32_t found = 0;
+            for (n = 0; n < launch->buffer_count; n++) {
+                const char *name = launch->buffers[n].name;
+                if (!name || strlen(name) != length || strncmp(name, what, length)) continue;
+                absent_buffer(m, &launch->buffers[n]);
+                found = 1;
+            }
+            if (!found) {
+                snprintf(error, LAUNCH_ERROR_BYTES, "%s: no buffer is named \"%.*s\" (buffers get names by name: ...)", launch->path, (int)length, what);
+                return -1;
+            }
+            what += length + (what[length] == ',');
+        }
+    }
+    for (i = 0; i < m->memory_bytes / PAGE_BYTES; i++) pages += (m->page_table[i] & PAGE_ABSENT_READ) != 0;
+    while (entries < 2 * pages) entries *= 2; /* each page at most twice: to be read, and to be written */
+    if (entries > UINT32_MAX / 2 || !(faults->entries = (pipe_entry *)arena_take_array(&m->arena, entries, sizeof(pipe_entry)))) {
+        snprintf(error, LAUNCH_ERROR_BYTES, "out of memory for the fault buffer");
+        return -1;
+    }
+    faults->mask = (uint32_t)entries - 1;
+    faults->length = m->config.page_service_cycles;
+    m->page_faults.absent = pages;
+    return 0;
+}
+
+void page_faults_report(machine *m, uint64_t address, int write) {
+    const uint64_t page = (address - DEVICE_BASE) / PAGE_BYTES;
+    const uint8_t reported = write ? PAGE_REPORTED_WRITE : PAGE_REPORTED_READ;
+    pipe_stage *faults = &m->page_faults.buffer;
+    pipe_entry *entry;
+    if (m->page_table[page] & reported) return;
+    m->page_table[page] |= reported;
+    entry = &faults->entries[(faults->head + faults->count++) & faults->mask];
+    entry->cycle = NEVER;
+    entry->item = (uint32_t)page * 2 + (write != 0);
+    m->page_faults.reported++;
+}
+
+uint64_t page_faults_call(machine *m) {
+    pipe_stage *faults = &m->page_faults.buffer;
+    m->page_faults.calls++;
+    for (; m->page_faults.reported; m->page_faults.reported--)
+        faults->entries[(faults->head + faults->count - m->page_faults.reported) & faults->mask].cycle = m->now + faults->length;
+    /* In order, so the last one comes last. None: others have brought the page meanwhile. */
+    return faults->count ? faults->entries[(faults->head + faults->count - 1) & faults->mask].cycle : m->now + 1;
+}
+
+void page_faults_serve(machine *m) {
+    uint32_t item;
+    while ((item = pipe_take(&m->page_faults.buffer, m->now)) != NONE) {
+        m->page_table[item / 2] &= (uint8_t)~(item & 1u ? PAGE_ABSENT_READ | PAGE_ABSENT_WRITE : PAGE_ABSENT_READ);
+        m->page_faults.served++;
+    }
+}

@@ -1,0 +1,477 @@
+#include "machine/pipeline.h"
+
+#include <string.h>
+
+#include "memory/memory_path.h"
+#include "machine/page_faults.h"
+#include "preemption/preemption.h"
+#include "machine/restart.h"
+#include "machine/scoreboard.h"
+#include "machine/warp_scheduler.h"
+
+#define BIT(slot) (UINT64_C(1) << (slot))
+
+/* ---- what the masks say about a warp ---- */
+
+/* The scoreboard's and the memory order's word on a warp's next instruction. */
+static void refresh_clear(machine *m, sm *s, warp *w) {
+    const kernel *k;
+    const issue_info *info;
+    uint32_t pc;
+    if (!w->stack.depth) return;
+    k = &m->kernels[m->blocks[w->block].kernel];
+    pc = simt_top(&w->stack)->pc;
+    if (pc >= k->program->count) {
+        machine_fail(m, "kernel %s: warp %u runs past the last instruction", k->program->name, w->index);
+        return;
+    }
+    info = &k->info[pc];
+    /* A barrier orders memory: what the warp sent before it must be past its last check, and so in effect. A region's boundary waits
+     * until nothing of the region before can fail any more, a call of the fault handler is an execution barrier (Kim 2.1). */
+    if (scoreboard_clear(w, info) && !(info->is_barrier && w->unchecked) && !(info->serialises && w->in_flight)) s->clear |= BIT(w->slot);
+    else s->clear &= ~BIT(w->slot);
+}
+
+void pipeline_refresh_warp(machine *m, sm *s, warp *w) {
+    uint64_t bit = BIT(w->slot);
+    if (w->stack.depth)
+        s->present |= bit;
+    else
+        s->present &= ~bit;
+    if (w->barrier != NONE)
+        s->waiting |= bit;
+    else
+        s->waiting &= ~bit;
+    refresh_clear(m, s, w);
+}
+
+void pipeline_enable_fetch(machine *m, sm *s, uint32_t warp_index, int enabled) {
+    warp *w = &m->warps[warp_index];
+    int waits = !w->fetch_enabled && w->stack.depth && !w->control && !(s->fetched >> w->slot & 1) && !(s->calling >> w->slot & 1);
+    w->fetch_enabled = enabled != 0;
+    if (!enabled || !waits) return;
+    pipe_put(&s->pipes[PIPE_FETCH], m->now, warp_index);
+    if (s->wake > m->now + 1) s->wake = m->now + 1;
+}
+
+/* ---- records ---- */
+
+static void wrong(machine *m, const in_flight *r, const char *what) {
+    const block *b = &m->blocks[r->block];
+    const kernel_program *program = m->kernels[b->kernel].program;
+    machine_fail(m, "%s:%u:%u: kernel %s: %s; block %llu warp %u", program->file_name, r->instruction->line,
+                 r->instruction->column, program->name, what, (unsigned long long)b->linear, m->warps[r->warp].index);
+}
+
+static uint32_t take_record(sm *s) {
+    uint32_t record = s->free_record;
+    s->free_record = s->records[record].next_free;
+    return record;
+}
+
+static void free_record(sm *s, uint32_t record) {
+    s->records[record].stage = RECORD_FREE;
+    s->records[record].next_free = s->free_record;
+    s->free_record = record;
+}
+
+void pipeline_squash_block(machine *m, sm *s, uint32_t block_index) {
+    uint32_t i;
+    for (i = 0; i < m->config.in_flight_records; i++) {
+        if (s->records[i].stage != RECORD_FREE && s->records[i].block == block_index) s->records[i].squashed = 1;
+    }
+}
+
+void pipeline_squash_warp(machine *m, sm *s, uint32_t warp_index) {
+    warp *w = &m->warps[warp_index];
+    block *b = &m->blocks[w->block];
+    uint32_t i;
+    for (i = 0; i < m->config.in_flight_records && w->in_flight; i++) {
+        in_flight *r = &s->records[i];
+        if (r->stage == RECORD_FREE || r->squashed || r->warp != warp_index) continue;
+        r->squashed = 1;
+        w->in_flight--;
+        b->in_flight--;
+        if (r->info->destinations) b->registers_pending--;
+    }
+    memset(w->pending, 0, sizeof w->pending);
+    memset(w->held, 0, sizeof w->held);
+    memset(w->held_any, 0, sizeof w->held_any);
+    w->unchecked = 0;
+    w->control = 0;
+}
+
+static void release_sources(warp *w, in_flight *r) {
+    if (r->sources_held) {
+        r->sources_held = 0;
+        scoreboard_release_sources(w, r->info);
+    }
+}
+
+/* The instruction has ended: its places in scoreboard and counters go, and whoever waited may look again. */
+static void retire(machine *m, sm *s, uint32_t record) {
+    in_flight *r = &s->records[record];
+    block *b = &m->blocks[r->block];
+    warp *w = &m->warps[r->warp];
+    kernel *k = &m->kernels[b->kernel];
+    release_sources(w, r);
+    scoreboard_release_destinations(w, r->info);
+    w->in_flight--;
+    b->in_flight--;
+    if (r->info->destinations) b->registers_pending--;
+    k->warp_instructions++;
+    k->thread_instructions += gpump_bits_count64(r->active);
+    k->counted[r->info->counted]++;
+    w->executed_since[0]++;
+    w->executed_since[1]++;
+    preemption_executed(m, s, b);
+    free_record(s, record);
+    refresh_clear(m, s, w);
+}
+
+/* ---- blocks end ---- */
+
+void pipeline_block_may_be_done(machine *m, sm *s, block *b) {
+    if (b->life && !b->live_warps && !b->in_flight && !b->stores) preemption_block_done(m, s, b);
+}
+
+static void warp_ended(machine *m, sm *s, block *b, warp *w) {
+    s->present &= ~BIT(w->slot);
+    b->live_warps--;
+    pipeline_check_barriers(m, s, b);
+}
+
+/* ---- barriers ---- */
+
+/* Writes bar.red's result in the lanes that execute it. */
+static void write_reduction(machine *m, const block *b, warp *w, const barrier *bar, const instruction *instruction) {
+    lanes_operand result;
+    uint32_t lane, value = bar->population;
+    memset(&result, 0, sizeof result);
+    if (instruction->variant == VARIANT_RED_AND) value = bar->all ? ~0u : 0;
+    if (instruction->variant == VARIANT_RED_OR) value = bar->any ? ~0u : 0;
+    for (lane = 0; lane < LANES; lane++) result.word[0][lane] = value;
+    lanes_write(&instruction->destinations[0], w->barrier_lanes, &result, warp_registers(m, b, w), warp_predicates(m, w));
+}
+
+void pipeline_check_barriers(machine *m, sm *s, block *b) {
+    uint32_t id, i;
+    for (id = 0; id < BARRIERS; id++) {
+        barrier *bar = &b->barriers[id];
+        uint32_t expected;
+        if (!bar->threads) continue;
+        expected = bar->expected ? bar->expected : b->live_warps * LANES;
+        if (bar->threads < expected) continue;
+        for (i = 0; i < b->warp_count; i++) {
+            warp *w = &m->warps[b->warps[i]];
+            const instruction *instruction;
+            if (w->barrier != id) continue;
+            instruction = &block_kernel(m, b)->program->instructions[w->barrier_pc];
+            if (instruction->destination_count) write_reduction(m, b, w, bar, instruction);
+            w->barrier = NONE;
+            s->waiting &= ~BIT(w->slot);
+        }
+        memset(bar, 0, sizeof *bar);
+    }
+}
+
+static void arrive(machine *m, sm *s, block *b, warp *w, const in_flight *r) {
+    const instruction *instruction = r->instruction;
+    uint32_t id = instruction->source_count && instruction->sources[0].kind != OPERAND_NONE
+                      ? r->sources[0].word[0][gpump_bits_lowest64(r->active)]
+                      : 0;
+    barrier *bar;
+    if (id >= BARRIERS) {
+        wrong(m, r, "there is no such barrier");
+        return;
+    }
+    bar = &b->barriers[id];
+    if (!bar->threads) bar->all = 1;
+    bar->arrived |= BIT(w->index);
+    bar->threads += LANES; /* barriers count whole warps */
+    if (instruction->source_count > 1 && instruction->sources[1].kind != OPERAND_NONE) {
+        bar->expected = r->sources[1].word[0][gpump_bits_lowest64(r->active)];
+    }
+    if (instruction->source_count > 2 && instruction->sources[2].kind == OPERAND_PREDICATE) {
+        uint32_t holds = r->sources[2].word[0][0] & r->active;
+        bar->population += gpump_bits_count64(holds);
+        bar->all &= holds == r->active;
+        bar->any |= holds != 0;
+    }
+    if (instruction->variant != VARIANT_ARRIVE) {
+        w->barrier = id;
+        w->barrier_pc = r->pc;
+        w->barrier_lanes = r->active;
+        s->waiting |= BIT(w->slot);
+    }
+    pipeline_check_barriers(m, s, b);
+}
+
+/* ---- commit ---- */
+
+void pipeline_commit(machine *m, sm *s, uint32_t record) {
+    in_flight *r = &s->records[record];
+    block *b;
+    if (r->squashed) {
+        free_record(s, record);
+        return;
+    }
+    b = &m->blocks[r->block];
+    if (r->info->destinations) {
+        const instruction *instruction = r->instruction;
+        warp *w = &m->warps[r->warp];
+        uint32_t *registers = warp_registers(m, b, w), *predicates = warp_predicates(m, w);
+        uint32_t i;
+        for (i = 0; i < instruction->destination_count; i++)
+            lanes_write(&instruction->destinations[i], r->active, &r->results[i], registers, predicates);
+        if (r->info->is_checked) predicates[instruction->check] |= r->faulted;
+    }
+    retire(m, s, record);
+    pipeline_block_may_be_done(m, s, b);
+}
+
+static void commit_arithmetic(machine *m, sm *s, uint32_t record) {
+    in_flight *r = &s->records[record];
+    if (!r->squashed && r->active) lanes_compute(r->instruction, r->active, r->sources, r->results);
+    pipeline_commit(m, s, record);
+}
+
+/* Control instructions take effect here: until now the warp's fetch has waited. */
+static void commit_control(machine *m, sm *s, uint32_t record) {
+    in_flight *r = &s->records[record];
+    const instruction *instruction = r->instruction;
+    block *b;
+    warp *w;
+    uint32_t next = r->pc + 1, warp_index = r->warp;
+    if (r->squashed) {
+        free_record(s, record);
+        return;
+    }
+    b = &m->blocks[r->block];
+    w = &m->warps[r->warp];
+    w->control = 0;
+    switch (instruction->opcode) {
+    case OPCODE_BRA:
+        if (simt_branch(&w->stack, r->active, instruction->target, instruction->reconvergence)) {
+            wrong(m, r, "branches nest deeper than the SIMT stack");
+        }
+        break;
+    case OPCODE_GUARDED_CALL: /* who is called for goes on at the marker, once the handler is back; until then nobody of the warp */
+        if (simt_branch(&w->stack, r->active, instruction->target, instruction->reconvergence))
+            wrong(m, r, "branches nest deeper than the SIMT stack");
+        if (!r->active) break;
+        w->called_until = page_faults_call(m);
+        s->calling |= BIT(w->slot);
+        break;
+    case OPCODE_RET:
+    case OPCODE_EXIT:
+        w->stack.entries[w->stack.depth - 1].pc = next;
+        simt_exit(&w->stack, r->active);
+        if (m->region_log && !w->stack.depth) region_log_add(m->region_log, m->blocks[r->block].kernel, NONE, w->executed_since[0] + 1);
+        break;
+    case OPCODE_TRAP:
+        if (r->active) wrong(m, r, "trap");
+        simt_go(&w->stack, next);
+        break;
+    case OPCODE_BAR:
+        simt_go(&w->stack, next);
+        if (r->active) restart_forbid(w);
+        if (r->active) arrive(m, s, b, w, r);
+        break;
+    default: simt_go(&w->stack, next); break;
+    }
+    retire(m, s, record);
+    if (!w->stack.depth)
+        warp_ended(m, s, b, w);
+    else if (!(s->calling & BIT(w->slot)))
+        pipe_put(&s->pipes[PIPE_FETCH], m->now, warp_index);
+    pipeline_block_may_be_done(m, s, b);
+}
+
+/* Warps whose fault handler is back go on. Returns the next cycle at which one is; NEVER. */
+static uint64_t end_calls(machine *m, sm *s) {
+    uint64_t left = s->calling, next = NEVER;
+    while (left) {
+        const uint32_t slot = gpump_bits_lowest64(left);
+        const warp *w = &m->warps[s->slot_warp[slot]];
+        left &= left - 1;
+        if (w->called_until > m->now) {
+            if (w->called_until < next) next = w->called_until;
+            continue;
+        }
+        s->calling &= ~BIT(slot);
+        if (w->fetch_enabled) s->fetched |= BIT(slot);
+    }
+    return next;
+}
+
+void pipeline_checked(machine *m, sm *s, in_flight *r) {
+    warp *w = &m->warps[r->warp];
+    w->unchecked--;
+    if (m->config.sources_released == RELEASE_AT_LAST_CHECK) release_sources(w, r);
+    refresh_clear(m, s, w);
+}
+
+/* ---- operand read ---- */
+
+static void read_operands(machine *m, sm *s, uint32_t record) {
+    in_flight *r = &s->records[record];
+    const instruction *instruction = r->instruction;
+    block *b;
+    warp *w;
+    uint32_t *predicates;
+    if (r->squashed) {
+        if (r->info->unit == UNIT_MEMORY) s->memory_reserved--;
+        free_record(s, record);
+        return;
+    }
+    b = &m->blocks[r->block];
+    w = &m->warps[r->warp];
+    predicates = warp_predicates(m, w);
+    r->active = lanes_guard(instruction, r->mask, predicates);
+    if (instruction->source_count) {
+        if (r->info->needs_environment) {
+            b->environment.warp = w->index;
+            b->environment.sm = s->index;
+            b->environment.clock = m->now;
+            b->environment.nanoseconds = gpump_muldiv_down(m->now, 1000000, m->config.gpu.clock_khz);
+        }
+        lanes_read_sources(instruction, warp_registers(m, b, w), predicates, &b->environment, r->sources);
+    }
+    if (m->config.sources_released == RELEASE_AT_OPERAND_READ) {
+        release_sources(w, r);
+        refresh_clear(m, s, w);
+    }
+    if (r->info->unit == UNIT_MEMORY) {
+        r->stage = RECORD_CHECKING;
+        memory_path_accept(m, s, record);
+    } else {
+        r->stage = RECORD_EXECUTING;
+        pipe_put(&s->pipes[r->info->pipe], m->now, record);
+    }
+}
+
+/* ---- issue ---- */
+
+/* Is there a place for this instruction behind the issue stage? */
+static int unit_free(const machine *m, const sm *s, uint32_t scheduler, const issue_info *info) {
+    switch (info->unit) {
+    case UNIT_ALU: return s->alu_free[scheduler] <= m->now;
+    case UNIT_MEMORY: return s->unit_free[UNIT_MEMORY] <= m->now && memory_path_has_room(m, s);
+    default: return s->unit_free[info->unit] <= m->now;
+    }
+}
+
+static void occupy_unit(const machine *m, sm *s, uint32_t scheduler, const issue_info *info) {
+    uint64_t *free_at = info->unit == UNIT_ALU ? &s->alu_free[scheduler] : &s->unit_free[info->unit];
+    uint32_t interval = 1;
+    if (info->unit == UNIT_SFU) interval = m->config.sfu_interval;
+    if (info->unit == UNIT_DOUBLE) interval = m->config.double_interval;
+    if (info->pipe == PIPE_DIVIDE && info->unit != UNIT_MEMORY) interval = m->config.divide_interval;
+    *free_at = m->now + interval;
+}
+
+static void issue(machine *m, sm *s, uint32_t scheduler, uint32_t slot) {
+    warp *w = &m->warps[s->slot_warp[slot]];
+    block *b = &m->blocks[w->block];
+    const kernel *k = &m->kernels[b->kernel];
+    const simt_entry *top = simt_top(&w->stack);
+    uint32_t pc = top->pc, record = take_record(s);
+    in_flight *r = &s->records[record];
+    const issue_info *info = &k->info[pc];
+    r->instruction = &k->program->instructions[pc];
+    r->info = info;
+    r->block = w->block;
+    r->warp = s->slot_warp[slot];
+    r->pc = pc;
+    r->mask = top->mask;
+    r->sequence = w->sequence++;
+    r->issue_cycle = m->now;
+    r->stage = RECORD_ISSUED;
+    r->squashed = 0;
+    r->sources_held = 1;
+    r->outstanding = 0;
+    scoreboard_reserve(w, info);
+    occupy_unit(m, s, scheduler, info);
+    w->in_flight++;
+    b->in_flight++;
+    if (info->destinations) b->registers_pending++;
+    if (info->unit == UNIT_MEMORY) {
+        w->unchecked++;
+        memory_path_reserve(s);
+    }
+    if (info->unit == UNIT_CONTROL) { /* what comes next is known when it commits */
+        s->fetched &= ~BIT(slot);
+        w->control = 1;
+    } else {
+        simt_go(&w->stack, pc + 1);
+    }
+    if (info->is_boundary) {
+        const int is_short = r->instruction->variant == VARIANT_SHORT;
+        if (m->region_log && !is_short) region_log_add(m->region_log, b->kernel, pc, w->executed_since[0]);
+        restart_record(w, is_short);
+    }
+    if (!w->fetch_enabled) s->fetched &= ~BIT(slot);
+    refresh_clear(m, s, w);
+    pipe_put(&s->pipes[PIPE_OPERANDS], m->now, record);
+    s->scheduler_last[scheduler] = slot;
+    if (info->unit == UNIT_MEMORY) s->first_scheduler = scheduler + 1 < m->config.gpu.schedulers ? scheduler + 1 : 0; /* the unit serves them in turn */
+    s->scheduler_free[scheduler] = m->now + m->config.issue_interval;
+    s->statistics.issued++;
+    m->progress_cycle = m->now;
+}
+
+/* Returns the warp slots that nothing but room for their memory instruction keeps back: it comes with an event of its own. */
+static uint64_t issue_stage(machine *m, sm *s) {
+    uint64_t ready = warp_scheduler_ready(s), wait = 0;
+    uint32_t first = s->first_scheduler, i;
+    for (i = 0; i < m->config.gpu.schedulers; i++) {
+        uint32_t scheduler = first + i < m->config.gpu.schedulers ? first + i : first + i - m->config.gpu.schedulers;
+        uint64_t candidates = s->scheduler_free[scheduler] > m->now ? 0 : ready & s->scheduler_slots[scheduler];
+        while (candidates) {
+            uint32_t slot = warp_scheduler_pick(m, s, scheduler, candidates);
+            const warp *w = &m->warps[s->slot_warp[slot]];
+            const issue_info *info = &m->kernels[m->blocks[w->block].kernel].info[simt_top(&w->stack)->pc];
+            if (s->free_record != NONE && unit_free(m, s, scheduler, info)) {
+                issue(m, s, scheduler, slot);
+                break;
+            }
+            if (info->unit == UNIT_MEMORY && !memory_path_has_room(m, s)) wait |= BIT(slot);
+            candidates &= ~BIT(slot);
+        }
+    }
+    return wait;
+}
+
+/* ---- one cycle ---- */
+
+void pipeline_tick(machine *m, sm *s) {
+    uint64_t now = m->now, wake, wait, called = NEVER;
+    uint32_t record, fetched, p;
+    s->now = now;
+    /* From the back to the front, so that nothing passes two stages in one cycle. */
+    memory_path_replies(m, s);
+    while ((record = pipe_take(&s->pipes[PIPE_CONTROL], now)) != NONE) commit_control(m, s, record);
+    for (p = PIPE_ALU; p <= PIPE_DOUBLE; p++) {
+        while ((record = pipe_take(&s->pipes[p], now)) != NONE) commit_arithmetic(m, s, record);
+    }
+    memory_path_tick(m, s);
+    while ((record = pipe_take(&s->pipes[PIPE_OPERANDS], now)) != NONE) read_operands(m, s, record);
+    while ((fetched = pipe_take(&s->pipes[PIPE_FETCH], now)) != NONE) {
+        const warp *w = &m->warps[fetched];
+        if (w->sm == s->index && w->fetch_enabled && !w->control && !(s->calling & BIT(w->slot))) s->fetched |= BIT(w->slot);
+    }
+    if (s->calling) called = end_calls(m, s);
+    wait = issue_stage(m, s);
+    if (s->stopping) preemption_report_waits(m, s);
+
+    /* When does anything happen here again? */
+    wake = memory_path_next(m, s);
+    if (called < wake) wake = called;
+    if (warp_scheduler_ready(s) & ~wait) wake = now + 1;
+    for (p = 0; p < PIPES; p++) {
+        uint64_t next = pipe_next(&s->pipes[p]);
+        if (next < wake) wake = next;
+    }
+    s->wake = wake <= now ? now + 1 : wake;
+}

@@ -1,0 +1,30 @@
+/* pipeline: the stages of an SM. fetch -> issue -> operand read -> execute -> commit.
+ *
+ * Issue takes one instruction per scheduler and cycle, in order within a warp. Operand read captures what the instruction needs into
+ * its in-flight record. Execution computes from the record alone. Commit writes registers. Memory instructions go from operand read to
+ * the load-store unit (memory_path) and come back to commit when their last reply is there. */
+#ifndef MINIGPU_PIPELINE_H
+#define MINIGPU_PIPELINE_H
+
+#include "machine/machine.h"
+
+/* Lets cycle m->now happen on one SM, and sets s->wake to the next cycle in which something can happen there. */
+void pipeline_tick(machine *m, sm *s);
+/* A memory instruction has everything it waited for: writes its registers and ends it. */
+void pipeline_commit(machine *m, sm *s, uint32_t record);
+/* A memory instruction has passed its last translation check: its warp may pass barriers, sources may be released. */
+void pipeline_checked(machine *m, sm *s, in_flight *r);
+/* Reports a block's end once its warps have ended and nothing of it is on the way. */
+void pipeline_block_may_be_done(machine *m, sm *s, block *b);
+/* Makes everything in flight of a block vanish without effect. */
+void pipeline_squash_block(machine *m, sm *s, uint32_t block_index);
+/* Makes everything in flight of a warp vanish without effect, and forgets what its scoreboard and counters knew of it. */
+void pipeline_squash_warp(machine *m, sm *s, uint32_t warp_index);
+/* Sets a warp's bits in the SM's masks from its state: after it was placed, restored, or woken. */
+void pipeline_refresh_warp(machine *m, sm *s, warp *w);
+/* Lets a warp's fetch go on, or holds it: what has been fetched still issues, nothing more is fetched. */
+void pipeline_enable_fetch(machine *m, sm *s, uint32_t warp_index, int enabled);
+/* Releases whoever waits at barriers that are now complete. */
+void pipeline_check_barriers(machine *m, sm *s, block *b);
+
+#endif

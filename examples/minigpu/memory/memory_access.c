@@ -1,0 +1,330 @@
+#include "memory/memory_access.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "preemption/preemption.h"
+#include "machine/read_set.h"
+#include "machine/restart.h"
+
+#define ACCESS_BYTES_MAX 32u
+#define BANKS 32u
+
+static void wrong_address(machine *m, const in_flight *r, uint32_t lane, uint64_t address, const char *why) {
+    const block *b = &m->blocks[r->block];
+    machine_fail(m, "%s:%u:%u: kernel %s: %s at %s address 0x%" PRIx64 ", block %" PRIu64 " warp %u lane %u",
+                 m->kernels[b->kernel].program->file_name, r->instruction->line, r->instruction->column,
+                 m->kernels[b->kernel].program->name, why, space_name(r->instruction->space), address, b->linear,
+                 m->warps[r->warp].index, lane);
+}
+
+/* The space a lane's address lies in; *offset is the address inside it. */
+static memory_space space_of(const instruction *instruction, uint64_t address, uint64_t *offset) {
+    *offset = address;
+    if (instruction->space == SPACE_GENERIC) return generic_space(address, offset);
+    if (instruction->space == SPACE_SHARED || instruction->space == SPACE_LOCAL)
+        *offset = (uint32_t)address; /* small windows: register and offset wrap together */
+    return (memory_space)instruction->space;
+}
+
+static uint32_t thread_of(const machine *m, const in_flight *r, uint32_t lane) {
+    return m->warps[r->warp].index * LANES + lane;
+}
+
+static uint8_t *host_pointer(machine *m, sm *s, const in_flight *r, uint32_t lane) {
+    const block *b = &m->blocks[r->block];
+    uint64_t offset;
+    switch (space_of(r->instruction, r->addresses[lane], &offset)) {
+    case SPACE_SHARED: return s->shared + b->shared_base + offset;
+    case SPACE_LOCAL:
+        return device_memory(m, b->local_base + (uint64_t)thread_of(m, r, lane) * m->kernels[b->kernel].program->local_bytes +
+                                    offset);
+    case SPACE_PARAM: return m->kernels[b->kernel].parameters + offset;
+    default: return device_memory(m, offset);
+    }
+}
+
+static void add_segment(in_flight *r, uint64_t address, uint32_t bytes) {
+    uint64_t segment = address & ~(uint64_t)(SEGMENT_BYTES - 1);
+    uint32_t first = (uint32_t)(address % SEGMENT_BYTES) / 4, last = (uint32_t)((address % SEGMENT_BYTES) + bytes - 1) / 4;
+    uint32_t words = (uint32_t)((UINT64_C(2) << last) - (UINT64_C(1) << first)), i;
+    /* Neighbouring lanes mostly share a segment: look at the newest first. */
+    for (i = r->segment_count; i > 0; i--) {
+        if (r->segments[i - 1] == segment) {
+            r->words[i - 1] |= words;
+            return;
+        }
+    }
+    r->segments[r->segment_count] = segment;
+    r->words[r->segment_count++] = words;
+}
+
+/* The most different words that one bank has to deliver: lanes that read the same word share it. */
+static uint32_t bank_conflicts(const in_flight *r, uint32_t lanes, uint32_t bytes) {
+    uint64_t words[BANKS];
+    uint8_t degree[BANKS];
+    uint32_t lane, worst = 1, rows = (bytes + 3) / 4;
+    uint64_t more[LANES];
+    uint32_t more_count = 0, i;
+    memset(degree, 0, sizeof degree);
+    for (lane = 0; lane < LANES; lane++) {
+        uint64_t word;
+        uint32_t bank;
+        if (!(lanes >> lane & 1)) continue;
+        word = r->addresses[lane] / 4;
+        bank = (uint32_t)(word % BANKS);
+        if (!degree[bank]) {
+            degree[bank] = 1;
+            words[bank] = word;
+            continue;
+        }
+        if (words[bank] == word) continue;
+        for (i = 0; i < more_count && more[i] != word; i++) {}
+        if (i < more_count) continue;
+        more[more_count++] = word;
+        if (++degree[bank] > worst) worst = degree[bank];
+    }
+    return worst * rows;
+}
+
+/* ---- textures ---- */
+
+/* The texture of a tex instruction: all its lanes must name the same. */
+static const lanes_texture *texture_of(machine *m, in_flight *r) {
+    const kernel *k = &m->kernels[m->blocks[r->block].kernel];
+    uint32_t lane = gpump_bits_lowest64(r->active), other;
+    uint64_t handle = lanes_get(&r->sources[0], lane);
+    if (r->instruction->sources[0].kind == OPERAND_IMMEDIATE) return &k->texture_references[handle]; /* that they are given was checked */
+    for (other = lane; other < LANES; other++) {
+        if ((r->active >> other & 1) && lanes_get(&r->sources[0], other) != handle) {
+            wrong_address(m, r, other, lanes_get(&r->sources[0], other), "different textures in one warp, here");
+            return NULL;
+        }
+    }
+    if (handle == 0 || handle > k->launch->argument_count || !k->textures[handle - 1].width) {
+        wrong_address(m, r, lane, handle, "no texture was given: handle");
+        return NULL;
+    }
+    return &k->textures[handle - 1];
+}
+
+/* Texels never straddle segments. A warp instruction of bilinear reads may touch more segments than a record holds: those
+ * beyond are read but take no time. */
+static void coalesce_texture(machine *m, in_flight *r) {
+    uint64_t addresses[TEXTURE_TEXELS][LANES];
+    const lanes_texture *texture = texture_of(m, r);
+    uint32_t texels, i, n, lane;
+    if (!texture) {
+        r->active = 0;
+        return;
+    }
+    texels = lanes_texture_addresses(r->instruction, r->active, r->sources, texture, addresses);
+    for (i = 0; i < texels; i++) {
+        for (lane = 0; lane < LANES; lane++) {
+            uint64_t address = addresses[i][lane], segment = address & ~(uint64_t)(SEGMENT_BYTES - 1);
+            if (!(r->active >> lane & 1) || address == TEXTURE_NO_TEXEL) continue;
+            for (n = 0; n < r->segment_count && r->segments[n] != segment; n++) {}
+            if (n < r->segment_count || r->segment_count < LANES)
+                add_segment(r, address, type_bytes(texture->type) * texture->channels);
+        }
+    }
+}
+
+static void read_texture(machine *m, in_flight *r) {
+    uint64_t addresses[TEXTURE_TEXELS][LANES];
+    uint8_t texels[TEXTURE_TEXELS * LANES * 16];
+    const lanes_texture *texture = texture_of(m, r);
+    uint32_t count, i, lane;
+    if (!texture) return;
+    count = lanes_texture_addresses(r->instruction, r->active, r->sources, texture, addresses);
+    memset(texels, 0, sizeof texels);
+    for (i = 0; i < count; i++) {
+        for (lane = 0; lane < LANES; lane++) {
+            if (!(r->active >> lane & 1) || addresses[i][lane] == TEXTURE_NO_TEXEL) continue;
+            memcpy(texels + (i * LANES + lane) * 16, device_memory(m, addresses[i][lane]),
+                   type_bytes(texture->type) * texture->channels);
+        }
+    }
+    lanes_texture_filter(r->instruction, r->active, r->sources, texture, texels, r->results);
+}
+
+void memory_access_coalesce(machine *m, sm *s, in_flight *r) {
+    const instruction *instruction = r->instruction;
+    const block *b = &m->blocks[r->block];
+    const kernel *k = &m->kernels[b->kernel];
+    uint32_t bytes = instruction_access_bytes(instruction), lane, shared_lanes = 0, alignment = bytes;
+    (void)s;
+    r->segment_count = 0;
+    r->conflict_cycles = 0;
+    if (r->active && instruction->opcode == OPCODE_TEX) coalesce_texture(m, r);
+    if (!r->active || !bytes) return;
+    lanes_address(instruction, r->active, r->sources, r->addresses);
+    for (lane = 0; lane < LANES; lane++) {
+        uint64_t address = r->addresses[lane], offset;
+        if (!(r->active >> lane & 1)) continue;
+        if (address & (alignment - 1)) {
+            wrong_address(m, r, lane, address, "misaligned access");
+            break;
+        }
+        switch (space_of(instruction, address, &offset)) {
+        case SPACE_SHARED:
+            if (offset > k->shared_bytes || bytes > k->shared_bytes - offset) {
+                wrong_address(m, r, lane, address, "access outside the block's shared memory");
+                r->active = 0;
+                return;
+            }
+            shared_lanes |= 1u << lane;
+            break;
+        case SPACE_PARAM: /* by a generic address (cvta.param): as fast as its constant cache */
+            if (!instruction_only_reads(instruction) || offset > k->program->parameter_bytes || bytes > k->program->parameter_bytes - offset) {
+                wrong_address(m, r, lane, address, "access outside the parameters");
+                r->active = 0;
+                return;
+            }
+            break;
+        case SPACE_LOCAL:
+            if (offset > k->program->local_bytes || bytes > k->program->local_bytes - offset) {
+                wrong_address(m, r, lane, address, "access outside the thread's local memory");
+                r->active = 0;
+                return;
+            }
+            /* Local memory is interleaved: the same word of neighbouring lanes shares a segment. */
+            add_segment(r,
+                        b->local_base +
+                            ((uint64_t)m->warps[r->warp].index * k->program->local_bytes + offset / 4 * 4) * LANES + lane * 4,
+                        4);
+            break;
+        default: add_segment(r, offset, bytes); break;
+        }
+    }
+    if (shared_lanes) r->conflict_cycles = bank_conflicts(r, shared_lanes, bytes);
+}
+
+translation memory_access_translate(machine *m, uint64_t segment, int write) {
+    uint64_t page = (segment - DEVICE_BASE) / PAGE_BYTES;
+    if (segment < DEVICE_BASE || segment - DEVICE_BASE >= m->memory_bytes || !(m->page_table[page] & (write ? PAGE_WRITE : PAGE_READ)))
+        return TRANSLATION_FAULT;
+    return m->page_table[page] & (write ? PAGE_ABSENT_WRITE : PAGE_ABSENT_READ) ? TRANSLATION_ABSENT : TRANSLATION_HIT;
+}
+
+/* Which lanes want a page that is absent? (A page may have come since its segment was looked at; none goes.) */
+void memory_access_checked(machine *m, in_flight *r) {
+    const int write = !instruction_only_reads(r->instruction);
+    uint32_t lane, i, kept = 0;
+    uint64_t offset;
+    for (lane = 0; lane < LANES; lane++) {
+        if (!(r->active >> lane & 1) || space_of(r->instruction, r->addresses[lane], &offset) != SPACE_GLOBAL) continue;
+        if (memory_access_translate(m, offset, write) == TRANSLATION_ABSENT) r->faulted |= 1u << lane;
+    }
+    r->active &= ~r->faulted;
+    for (i = 0; i < r->segment_count; i++) {
+        if (r->instruction->opcode == OPCODE_CHECK || memory_access_translate(m, r->segments[i], write) == TRANSLATION_ABSENT) continue;
+        r->words[kept] = r->words[i];
+        r->segments[kept++] = r->segments[i];
+    }
+    r->segment_count = kept;
+}
+
+/* ---- taking effect ---- */
+
+static void load(machine *m, sm *s, in_flight *r) {
+    uint8_t bytes[LANES * ACCESS_BYTES_MAX];
+    uint32_t size = instruction_access_bytes(r->instruction), stride = size, lanes = r->active;
+    while (lanes) {
+        uint32_t lane = gpump_bits_lowest64(lanes);
+        const uint8_t *from = host_pointer(m, s, r, lane);
+        lanes &= lanes - 1;
+        if (size == 4)
+            memcpy(bytes + lane * 4, from, 4);
+        else
+            memcpy(bytes + lane * stride, from, size);
+    }
+    lanes_from_memory(r->instruction, r->active, bytes, stride, r->results);
+}
+
+static void store(machine *m, sm *s, in_flight *r) {
+    uint8_t bytes[LANES * ACCESS_BYTES_MAX];
+    uint32_t size = instruction_access_bytes(r->instruction), lanes = r->active;
+    lanes_to_memory(r->instruction, r->active, r->sources, bytes, size);
+    /* In lane order: of lanes that store to the same place, the highest wins. */
+    while (lanes) {
+        uint32_t lane = gpump_bits_lowest64(lanes);
+        lanes &= lanes - 1;
+        memcpy(host_pointer(m, s, r, lane), bytes + lane * size, size);
+    }
+}
+
+static void atomic(machine *m, sm *s, in_flight *r) {
+    uint32_t size = type_bytes(r->instruction->type), lanes = r->active;
+    while (lanes) {
+        uint32_t lane = gpump_bits_lowest64(lanes);
+        uint8_t *place = host_pointer(m, s, r, lane);
+        uint64_t old = 0, new;
+        lanes &= lanes - 1;
+        memcpy(&old, place, size);
+        new = lanes_atomic(r->instruction, lane, r->sources, old);
+        memcpy(place, &new, size);
+        if (r->instruction->destination_count) lanes_set(&r->results[0], lane, old);
+    }
+}
+
+/* The flush bit: the block may be started anew as long as it has overwritten nothing that it has read, or as long as it has executed
+ * nothing that might do so. */
+static void track(machine *m, sm *s, in_flight *r) {
+    block *b = &m->blocks[r->block];
+    uint32_t entry = b->ref.slot, i;
+    int clobbered = 0;
+    if (r->instruction->space == SPACE_LOCAL) return;
+    if (r->info->clobbers != CLOBBERS_WATCHED) {
+        clobbered = r->info->clobbers == CLOBBERS_ALWAYS;
+    } else if (r->instruction->opcode == OPCODE_ATOM || r->instruction->opcode == OPCODE_RED) {
+        clobbered = r->segment_count != 0;
+    } else {
+        for (i = 0; i < r->segment_count; i++) {
+            uint64_t segment = r->segments[i];
+            if (m->local_count && segment >= m->local_base && segment < m->local_base + m->local_stride * m->local_count)
+                continue;
+            if (!instruction_only_reads(r->instruction))
+                clobbered |= read_set_store(m, s, entry, b->life, segment, r->words[i]);
+            else
+                read_set_load(m, s, entry, b->life, segment, r->words[i]);
+        }
+    }
+    if (clobbered) preemption_clobbered(m, s, b);
+    if (clobbered && m->clobbered_at) m->clobbered_at[r->pc] = 1;
+}
+
+void memory_access_effect(machine *m, sm *s, in_flight *r) {
+    if (!r->active || (!instruction_access_bytes(r->instruction) && r->instruction->opcode != OPCODE_TEX)) return;
+    if (m->on_access) m->on_access(m, r);
+    switch (r->instruction->opcode) {
+    case OPCODE_TEX: read_texture(m, r); break;
+    case OPCODE_LD: load(m, s, r); break;
+    case OPCODE_ST: store(m, s, r); break;
+    case OPCODE_ATOM:
+    case OPCODE_RED: atomic(m, s, r); break;
+    default: return; /* checks among them */
+    }
+    if (r->instruction->opcode == OPCODE_ATOM || r->instruction->opcode == OPCODE_RED || (r->instruction->flags & FLAG_VOLATILE)) restart_forbid(&m->warps[r->warp]);
+    if (r->segment_count) track(m, s, r);
+}
+
+void memory_access_constant(machine *m, sm *s, in_flight *r) {
+    const block *b = &m->blocks[r->block];
+    uint32_t size = instruction_access_bytes(r->instruction), lane;
+    if (!r->active) return;
+    lanes_address(r->instruction, r->active, r->sources, r->addresses);
+    for (lane = 0; lane < LANES; lane++) {
+        uint64_t address = r->addresses[lane];
+        if (!(r->active >> lane & 1)) continue;
+        if (r->instruction->space == SPACE_PARAM
+                ? address > m->kernels[b->kernel].program->parameter_bytes ||
+                      size > m->kernels[b->kernel].program->parameter_bytes - address
+                : address & (size - 1) || memory_access_translate(m, address, 0) != TRANSLATION_HIT) {
+            wrong_address(m, r, lane, address, "access outside constants and parameters");
+            r->active = 0;
+            return;
+        }
+    }
+    load(m, s, r);
+}

@@ -1,0 +1,164 @@
+#include "preemption/context_pipeline.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "preemption/context_forms.h"
+#include "memory/memory_path.h"
+#include "preemption/preemption.h"
+
+/* What the block has beside registers, stacks, predicates and shared memory: heads, coordinates, barriers. Only a first guess. */
+#define BLOCK_BYTES 256u
+
+static void must(machine *m, const char *what, gpump_result result) {
+    if (result != GPUMP_OK) machine_fail(m, "cycle %llu: %s: %s", (unsigned long long)m->now, what, gpump_result_name(result));
+}
+
+int context_pipeline_make(machine *m, sm *s, char error[LAUNCH_ERROR_BYTES]) {
+    gpump_spill_config config;
+    gpump_diag diag;
+    size_t bytes;
+    void *memory;
+    char text[256];
+    memset(&diag, 0, sizeof diag);
+    if (gpump_spill_config_preset(&config, m->config.preset) != GPUMP_OK) {
+        snprintf(error, LAUNCH_ERROR_BYTES, "gpump: no pipeline for %s", m->config.preset);
+        return -1;
+    }
+    config.jobs = m->config.gpu.block_slots;
+    config.warps = m->config.gpu.warp_slots;
+    config.segment_bytes = SEGMENT_BYTES;
+    config.outstanding = REQUESTS_PER_SM / 2; /* the other half is for loads and stores */
+    if (m->context_form < CONTEXT_LIVE_COMPRESS) config.compress_cycles = 0;
+    if (gpump_spill_bytes(&config, &bytes, &diag) == GPUMP_OK && (memory = arena_take(&m->arena, bytes)) != NULL &&
+        gpump_spill_init(memory, bytes, &config, &s->spill, &diag) == GPUMP_OK)
+        return 0;
+    gpump_diag_text(&diag, text, sizeof text);
+    snprintf(error, LAUNCH_ERROR_BYTES, "gpump: %s", diag.field ? text : "out of memory");
+    return -1;
+}
+
+/* Shared memory that does not stay in place. */
+static uint32_t moved_shared(const machine *m, const block *b) { return b->keep & GPUMP_SM_SHARED_MEMORY ? 0 : m->kernels[b->kernel].shared_bytes; }
+
+/* ---- saving ---- */
+
+void context_pipeline_stop(machine *m, sm *s, block *b) {
+    must(m, "gpump_spill_save", gpump_spill_save(s->spill, m->now, (uint64_t)(b - m->blocks), b->warp_count, moved_shared(m, b), BLOCK_BYTES, &b->job));
+    b->reported = 0;
+    b->moved_bytes = 0;
+    b->sent_bytes = 0;
+    s->contexts_moving++;
+}
+
+static void report_warp(machine *m, sm *s, block *b, uint32_t index, uint32_t registers, uint64_t bytes) {
+    gpump_spill_warp warp;
+    warp.point_cycle = warp.drained_cycle = m->now;
+    warp.registers = registers ? registers : 1;
+    warp.bytes = (uint32_t)bytes;
+    must(m, "gpump_spill_report_drained", gpump_spill_report_drained(s->spill, m->now, b->job, &warp));
+    b->reported |= UINT64_C(1) << index;
+    b->moved_bytes += bytes;
+}
+
+void context_pipeline_watch(machine *m, sm *s, block *b) {
+    const kernel *k = &m->kernels[b->kernel];
+    uint32_t i, left = 0;
+    if (b->job == NONE || m->context_form == CONTEXT_TB || b->atomics) return; /* over the whole block: only when all of it is there */
+    for (i = 0; i < b->warp_count; i++) left += !(b->reported >> i & 1);
+    for (i = 0; i < b->warp_count && left > 1; i++) {
+        const warp *w = &m->warps[b->warps[i]];
+        uint32_t registers = 0;
+        uint64_t bytes;
+        if (b->reported >> i & 1 || (w->stack.depth && (!(s->stopped >> w->slot & 1) || w->in_flight || w->stores))) continue;
+        bytes = w->stack.depth ? context_forms_warp_bytes(m, k, b, w, &registers) : 0;
+        report_warp(m, s, b, i, registers, bytes);
+        left--;
+    }
+}
+
+void context_pipeline_save(machine *m, sm *s, block *b, uint64_t bytes) {
+    const kernel *k = &m->kernels[b->kernel];
+    uint64_t rest, shared = moved_shared(m, b);
+    uint32_t i, registers;
+    for (i = 0; i < b->warp_count; i++) {
+        const warp *w = &m->warps[b->warps[i]];
+        if (b->reported >> i & 1) continue;
+        registers = 0;
+        if (m->context_form == CONTEXT_TB) {
+            rest = bytes > shared + BLOCK_BYTES ? bytes - shared - BLOCK_BYTES : 0;
+            report_warp(m, s, b, i, b->keep & GPUMP_SM_REGISTERS ? 0 : k->registers, rest / b->warp_count);
+        } else {
+            report_warp(m, s, b, i, registers, w->stack.depth ? context_forms_warp_bytes(m, k, b, w, &registers) : 0);
+        }
+    }
+    rest = b->moved_bytes + shared;
+    must(m, "gpump_spill_report_metadata", gpump_spill_report_metadata(s->spill, b->job, bytes > rest ? (uint32_t)(bytes - rest) : 0));
+    b->moving = REQUEST_SAVE;
+    if (s->wake > m->now + 1) s->wake = m->now + 1;
+}
+
+void context_pipeline_cancel(machine *m, sm *s, block *b) {
+    if (b->job == NONE) return;
+    must(m, "gpump_spill_cancel", gpump_spill_cancel(s->spill, m->now, b->job));
+    b->job = NONE;
+    s->contexts_moving--;
+}
+
+/* ---- restoring ---- */
+
+void context_pipeline_restore(machine *m, sm *s, block *b, uint64_t bytes) {
+    const kernel *k = &m->kernels[b->kernel];
+    gpump_spill_warp warps[BLOCK_WARPS_MAX];
+    uint64_t shared = moved_shared(m, b) < bytes ? moved_shared(m, b) : bytes, metadata = bytes - shared < BLOCK_BYTES ? bytes - shared : BLOCK_BYTES;
+    uint32_t i;
+    memset(warps, 0, sizeof warps);
+    for (i = 0; i < b->warp_count; i++) { /* how they share the rest is not written down: evenly */
+        warps[i].registers = k->registers ? k->registers : 1;
+        warps[i].bytes = (uint32_t)((bytes - shared - metadata) / b->warp_count);
+    }
+    metadata += (bytes - shared - metadata) % b->warp_count;
+    must(m, "gpump_spill_restore", gpump_spill_restore(s->spill, m->now, (uint64_t)(b - m->blocks), warps, b->warp_count, (uint32_t)shared, (uint32_t)metadata, &b->job));
+    b->moving = REQUEST_RESTORE;
+    b->sent_bytes = 0;
+    s->contexts_moving++;
+    if (s->wake > m->now + 1) s->wake = m->now + 1;
+}
+
+/* ---- segments ---- */
+
+/* A block is saved, or back. */
+static void done(machine *m, sm *s, block *b) {
+    b->job = NONE;
+    s->contexts_moving--;
+    preemption_transfer_done(m, s, b, b->moving);
+}
+
+void context_pipeline_moved(machine *m, sm *s, block *b) {
+    gpump_spill_action action;
+    if (b->job == NONE) return;
+    b->transfers--;
+    must(m, "gpump_spill_report_moved", gpump_spill_report_moved(s->spill, m->now, b->job, 1));
+    while (s->contexts_moving && !m->failed && gpump_spill_next_event(s->spill, m->now, &action) == GPUMP_OK)
+        if (action.kind == GPUMP_SPILL_DONE) done(m, s, &m->blocks[action.cookie]);
+}
+
+int context_pipeline_next(machine *m, sm *s, uint32_t *block_index, uint32_t *kind, uint64_t *address) {
+    gpump_spill_action action;
+    while (s->contexts_moving && !m->failed && gpump_spill_next(s->spill, m->now, &action) == GPUMP_OK) {
+        block *b = &m->blocks[action.cookie];
+        switch (action.kind) {
+        case GPUMP_SPILL_WRITE:
+        case GPUMP_SPILL_READ:
+            *block_index = (uint32_t)action.cookie;
+            *kind = action.kind == GPUMP_SPILL_WRITE ? REQUEST_SAVE : REQUEST_RESTORE;
+            *address = m->context_base + b->context * m->context_stride + b->sent_bytes;
+            b->sent_bytes += SEGMENT_BYTES;
+            b->transfers++;
+            return 1;
+        case GPUMP_SPILL_DONE: done(m, s, b); break;
+        default: break; /* a warp's registers are there; its block waits for the others */
+        }
+    }
+    return 0;
+}

@@ -1,0 +1,245 @@
+/* How the scheduler drives the machine:
+ *
+ *   1. Each process gets a context (its page table base goes to the SMs) and a command queue.
+ *   2. A kernel whose turn it is in its process is submitted (gpump_scheduler_submit). One is in flight per queue.
+ *   3. gpump_scheduler_next hands over what is to be done:
+ *        SETUP    the SM gets the process's context; what a change of process makes stale in its L1 is dropped; then it is ready
+ *        ISSUE    a block starts there, a preempted one by its entry, a new one by its index (preemption_place)
+ *        PREEMPT  the SM's blocks leave (preemption_carry_out): by switch or drain, or each as gpump_victim_select says
+ *        KERNEL_DONE, KERNEL_START  for the record
+ *   4. A block that has left its SM is reported: finished, or preempted with the entry that it waits in.
+ * A block counts as gone when its place is free (FREED), so a block that is issued always finds room. */
+#include "preemption/preemption_schedule.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "preemption/preemption.h"
+
+struct schedule {
+    gpump_scheduler *scheduler;
+    const gpump_scheduler_policy *policy;
+    gpump_cost_history *histories; /* mechanism select: of finished blocks, by kernel number */
+    uint32_t *vacating;            /* per SM: gpump_scheduler_mechanism + 1 while its blocks have to leave; 0 otherwise */
+    uint32_t *contexts;            /* per process: row of the context table */
+    uint64_t *names;               /* per block of the machine: what the scheduler calls it */
+};
+
+static void must(machine *m, const char *what, gpump_result result) {
+    if (result != GPUMP_OK) machine_fail(m, "cycle %llu: %s: %s", (unsigned long long)m->now, what, gpump_result_name(result));
+}
+
+int preemption_schedule_make(machine *m, const launch_file *launch, const char *policy, uint32_t mechanism, uint64_t slice_ns, char error[LAUNCH_ERROR_BYTES]) {
+    struct schedule *c = (struct schedule *)arena_take(&m->arena, sizeof *c);
+    gpump_scheduler_config config;
+    gpump_diag diag;
+    size_t bytes;
+    void *memory;
+    uint32_t i;
+    if (!c) goto memory;
+    c->policy = gpump_scheduler_find(policy);
+    if (!c->policy) {
+        snprintf(error, LAUNCH_ERROR_BYTES, "no scheduling policy is named \"%s\"", policy);
+        return -1;
+    }
+    gpump_scheduler_config_preset(&config, "k20c");
+    config.sms = config.decision_cycles = m->config.gpu.sms;
+    config.blocks_per_sm = m->config.gpu.block_slots;
+    config.contexts = config.queues = launch->process_count;
+    config.active_kernels = launch->process_count > m->config.gpu.sms ? launch->process_count : m->config.gpu.sms;
+    config.saved_blocks = config.sms * config.blocks_per_sm;
+    config.mechanism = mechanism;
+    if (slice_ns) config.slice_cycles = (uint32_t)gpump_gpu_cycles_from_ns(&m->config.gpu, slice_ns);
+    if (gpump_scheduler_bytes(&config, &bytes, &diag) != GPUMP_OK) {
+        size_t length = (size_t)snprintf(error, LAUNCH_ERROR_BYTES, "gpump_scheduler: ");
+        gpump_diag_text(&diag, error + length, LAUNCH_ERROR_BYTES - length);
+        return -1;
+    }
+    memory = arena_take(&m->arena, bytes);
+    c->vacating = (uint32_t *)arena_take_array(&m->arena, m->sm_count, sizeof *c->vacating);
+    c->contexts = (uint32_t *)arena_take_array(&m->arena, launch->process_count, sizeof *c->contexts);
+    c->names = (uint64_t *)arena_take_array(&m->arena, m->block_count, sizeof *c->names);
+    c->histories = (gpump_cost_history *)arena_take_array(&m->arena, m->kernel_count + 1, sizeof *c->histories);
+    if (!memory || !c->vacating || !c->contexts || !c->names || !c->histories) goto memory;
+    if (gpump_scheduler_init(memory, bytes, &config, &c->scheduler, &diag) != GPUMP_OK) goto memory;
+    for (i = 0; i < launch->process_count; i++) {
+        gpump_scheduler_context context;
+        memset(&context, 0, sizeof context);
+        context.cookie = i;
+        context.page_table_base = DEVICE_BASE; /* one address space today; the register is there */
+        context.priority = launch->processes[i].priority;
+        context.weight = 1;
+        if (gpump_scheduler_open(c->scheduler, 0, &context, &c->contexts[i], &diag) != GPUMP_OK) goto memory;
+    }
+    m->schedule = c;
+    return 0;
+memory:
+    snprintf(error, LAUNCH_ERROR_BYTES, "out of memory");
+    return -1;
+}
+
+/* ==== facts ==== */
+
+void preemption_schedule_submit(machine *m, uint32_t kernel_index) {
+    const kernel *k = &m->kernels[kernel_index];
+    gpump_scheduler_command command;
+    gpump_occupancy occupancy;
+    memset(&command, 0, sizeof command);
+    if (gpump_gpu_occupancy(&m->config.gpu, &k->need, &occupancy, NULL) != GPUMP_OK) return;
+    command.cookie = kernel_index;
+    command.blocks = k->blocks;
+    command.context = m->schedule->contexts[k->process];
+    command.blocks_per_sm = k->block_cap && k->block_cap < occupancy.blocks ? k->block_cap : occupancy.blocks;
+    command.saved_limit = UINT32_MAX;
+    must(m, "gpump_scheduler_submit", gpump_scheduler_submit(m->schedule->scheduler, m->now, k->process, &command, NULL));
+    m->dispatch_needed = 1;
+}
+
+void preemption_schedule_left(machine *m, const block *b, const gpump_sm_action *action, uint32_t entry) {
+    struct schedule *c = m->schedule;
+    uint64_t name = c->names[b - m->blocks];
+    if (entry == NONE) {
+        gpump_cost_history_record(&c->histories[b->kernel + 1], action->history.executed, action->history.cycles);
+        must(m, "gpump_scheduler_report_finished", gpump_scheduler_report_finished(c->scheduler, m->now, name));
+    } else {
+        must(m, "gpump_scheduler_report_preempted", gpump_scheduler_report_preempted(c->scheduler, m->now, name, entry));
+    }
+}
+
+/* ==== actions ==== */
+
+/* Takes one preempted block off its kernel's list. */
+static preempted_block take_preempted(machine *m, kernel *k, uint32_t entry) {
+    preempted_block copy = m->preempted[entry];
+    uint32_t at = k->first_preempted, previous = NONE;
+    while (at != entry) {
+        previous = at;
+        at = m->preempted[at].next;
+    }
+    if (previous == NONE) k->first_preempted = copy.next;
+    else m->preempted[previous].next = copy.next;
+    if (k->last_preempted == entry) k->last_preempted = previous;
+    k->preempted--;
+    m->preempted[entry].next = m->free_preempted;
+    m->free_preempted = entry;
+    return copy;
+}
+
+static void issue(machine *m, const gpump_scheduler_action *action) {
+    uint32_t kernel_index = (uint32_t)action->kernel_cookie, i;
+    kernel *k = &m->kernels[kernel_index];
+    sm *s = m->sms[action->sm];
+    gpump_reason reason;
+    if (action->saved) {
+        preempted_block saved = take_preempted(m, k, (uint32_t)action->handle);
+        reason = preemption_place(m, s, kernel_index, saved.linear, &saved);
+    } else {
+        reason = preemption_place(m, s, kernel_index, action->index, NULL);
+        k->next_block++;
+    }
+    if (reason != GPUMP_REASON_YES) {
+        machine_fail(m, "cycle %llu: SM %u has no room for a block of kernel %u: %s", (unsigned long long)m->now, action->sm, kernel_index + 1,
+                     gpump_reason_text(reason));
+        return;
+    }
+    for (i = 0; i < BLOCK_ENTRIES_MAX; i++) { /* the block that has just been placed */
+        uint32_t index = s->block_of_entry[i];
+        if (index != NONE && m->blocks[index].life == m->lives) m->schedule->names[index] = action->block;
+    }
+}
+
+/* Which way each of an SM's blocks goes, from what each way would cost (Algorithm 1 of Shieh over the whole SM). */
+static uint32_t select_choices(machine *m, sm *s, gpump_sm_choice *choices) {
+    const gpump_victim_policy *policy = gpump_victim_find("chimera");
+    gpump_block_view views[GPUMP_VICTIM_BLOCKS];
+    gpump_cost_estimate estimates[GPUMP_VICTIM_BLOCKS];
+    uint8_t technique[GPUMP_VICTIM_BLOCKS];
+    gpump_victim_request request;
+    gpump_victim_sm view;
+    gpump_victim_candidate chosen;
+    uint32_t count = GPUMP_VICTIM_BLOCKS, i, leaving = 0;
+    uint64_t set = 0;
+    if (gpump_sm_blocks(s->gpump, m->now, views, GPUMP_VICTIM_BLOCKS, &count) != GPUMP_OK) return 0;
+    for (i = 0; i < count; i++)
+        if (views[i].state == GPUMP_BLOCK_RUNNING || views[i].state == GPUMP_BLOCK_BLOCKED) views[leaving++] = views[i];
+    for (i = 0; i < leaving; i++) {
+        set |= UINT64_C(1) << i;
+        /* Flushed once at most: turns shorter than a block would else start it for ever. */
+        if (m->blocks[s->block_of_entry[views[i].slot]].flushes) views[i].may &= ~(1u << GPUMP_TECHNIQUE_FLUSH);
+    }
+    memset(&request, 0, sizeof request);
+    request.struct_size = sizeof request;
+    request.kernel = m->kernel_count + 1;
+    request.positions = 1;
+    request.flags = GPUMP_VICTIM_SERIAL_PORT;
+    request.since = request.now = m->now;
+    request.limit_cycles = gpump_gpu_cycles_from_ns(&m->config.gpu, 15000);
+    request.timeout_cycles = GPUMP_UNKNOWN;
+    memset(&view, 0, sizeof view);
+    view.blocks = views;
+    view.estimates = estimates;
+    view.count = leaving;
+    view.sm = s->index;
+    memset(technique, GPUMP_TECHNIQUE_SWITCH, sizeof technique);
+    if (leaving && gpump_cost_estimate_blocks(&m->config.gpu, m->schedule->histories, m->kernel_count + 1, views, leaving, NULL, &policy->cost, estimates,
+                                              NULL) == GPUMP_OK)
+        (void)gpump_victim_select(policy, &request, &view, &set, 1, 1, technique, &chosen);
+    for (i = 0; i < leaving; i++) {
+        choices[i].block.slot = views[i].slot;
+        choices[i].block.generation = views[i].generation;
+        choices[i].technique = technique[i] < GPUMP_TECHNIQUES ? technique[i] : GPUMP_TECHNIQUE_SWITCH;
+    }
+    return leaving;
+}
+
+/* Makes whoever runs on an SM that is being vacated leave; blocks that were just coming back are told when they have arrived. */
+static void vacate(machine *m, sm *s) {
+    gpump_sm_choice choices[BLOCK_ENTRIES_MAX];
+    uint32_t mechanism = m->schedule->vacating[s->index] - 1, count;
+    memset(choices, 0, sizeof choices);
+    if (mechanism != GPUMP_SCHEDULER_SELECT) {
+        preemption_request(m, s, mechanism == GPUMP_SCHEDULER_DRAIN ? GPUMP_TECHNIQUE_DRAIN : GPUMP_TECHNIQUE_SWITCH, 0, 0);
+        return;
+    }
+    count = select_choices(m, s, choices);
+    if (count) preemption_carry_out(m, s, choices, count, 0);
+}
+
+static void set_up(machine *m, const gpump_scheduler_action *action) {
+    sm *s = m->sms[action->sm];
+    uint32_t i;
+    m->schedule->vacating[action->sm] = 0;
+    if (action->invalidate & GPUMP_SCHEDULER_INVALIDATE_L1)
+        for (i = 0; i < s->l1.sets * s->l1.ways; i++)
+            if (!s->l1.lines[i].pending) s->l1.lines[i].line = 0; /* it writes through, so nothing is lost */
+    must(m, "gpump_scheduler_report_ready", gpump_scheduler_report_ready(m->schedule->scheduler, m->now, action->sm));
+}
+
+void preemption_schedule_pump(machine *m) {
+    struct schedule *c = m->schedule;
+    gpump_scheduler_action action;
+    gpump_result result = GPUMP_EMPTY;
+    uint32_t i;
+    for (i = 0; i < m->sm_count; i++)
+        if (c->vacating[i] && m->sms[i]->resident) vacate(m, m->sms[i]);
+    while (!m->failed && (result = gpump_scheduler_next(c->scheduler, c->policy, m->now, &action)) == GPUMP_OK) {
+        switch (action.kind) {
+        case GPUMP_SCHEDULER_SETUP: set_up(m, &action); break;
+        case GPUMP_SCHEDULER_ISSUE: issue(m, &action); break;
+        case GPUMP_SCHEDULER_PREEMPT:
+            c->vacating[action.sm] = action.mechanism + 1;
+            vacate(m, m->sms[action.sm]);
+            break;
+        default: break;
+        }
+    }
+    if (!m->failed && result != GPUMP_EMPTY) must(m, "gpump_scheduler_next", result);
+    m->dispatch_needed = 0;
+}
+
+uint64_t preemption_schedule_wake(const machine *m) {
+    uint64_t next = gpump_scheduler_next_cycle(m->schedule->scheduler);
+    return next == GPUMP_UNKNOWN ? NEVER : next <= m->now ? m->now + 1 : next;
+}
+
+uint64_t preemption_schedule_hash(const machine *m, uint64_t hash) { return gpump_hash_u64(hash, gpump_scheduler_hash(m->schedule->scheduler)); }

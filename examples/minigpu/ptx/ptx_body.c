@@ -1,0 +1,723 @@
+/* ptx_body: the statements of a kernel or function: labels, declarations, instructions. Calls are read in place: the called function's text
+ * is read again at every call, with its parameters bound to the arguments. */
+#include "ptx/ptx_operands.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_INSTRUCTIONS (1u << 20)
+#define MAX_MODIFIERS 16
+
+static int read_statement(ptx_reader *reader);
+
+void ptx_blank(instruction *out, const ptx_token *token) {
+    memset(out, 0, sizeof *out);
+    out->target = out->reconvergence = out->guard = out->check = INSTRUCTION_NONE;
+    out->line = token->line;
+    out->column = token->column;
+    out->vector = 1;
+}
+
+static uint32_t unit_of(const instruction *i) {
+    static const uint8_t units[] = {
+#define OPCODE_UNIT(name, text, unit) UNIT_##unit,
+        OPCODES(OPCODE_UNIT)
+#undef OPCODE_UNIT
+    };
+    uint32_t unit = units[i->opcode];
+    if ((unit == UNIT_ALU || unit == UNIT_SFU) && (i->type == TYPE_F64 || i->source_type == TYPE_F64) && i->opcode != OPCODE_MOV &&
+        i->opcode != OPCODE_SELP)
+        return UNIT_DOUBLE;
+    return unit;
+}
+
+int ptx_emit(ptx_reader *reader, const instruction *instruction) {
+    if (reader->count >= MAX_INSTRUCTIONS)
+        return ptx_refuse(reader, &reader->token, "", "more than %u instructions after calls are expanded", MAX_INSTRUCTIONS);
+    if (PTX_GROW(reader, reader->code, reader->count, reader->capacity)) return -1;
+    reader->code[reader->count] = *instruction;
+    reader->code[reader->count].unit = (uint8_t)unit_of(instruction);
+    reader->count++;
+    return 0;
+}
+
+static int add_pending(ptx_reader *reader, ptx_name name, const ptx_token *token, uint32_t instruction) {
+    if (PTX_GROW(reader, reader->pending, reader->pending_count, reader->pending_capacity)) return -1;
+    pending_branch *pending = &reader->pending[reader->pending_count++];
+    pending->name = name;
+    pending->instruction = instruction;
+    pending->line = token->line;
+    pending->column = token->column;
+    return 0;
+}
+
+/* Branches that no label answers: the first of them is the error. */
+static int check_labels(ptx_reader *reader, uint32_t first) {
+    if (reader->pending_count <= first) return 0;
+    pending_branch *pending = &reader->pending[first];
+    ptx_token token = reader->token;
+    token.line = pending->line;
+    token.column = pending->column;
+    return ptx_fail(reader, &token, "label '%.*s' is not defined", (int)(pending->name.length < 80 ? pending->name.length : 80),
+                    pending->name.text);
+}
+
+/* ---- modifiers ---- */
+typedef struct modifier_list {
+    ptx_token tokens[MAX_MODIFIERS];
+    uint32_t count;
+    char written[128]; /* the opcode with all of them */
+} modifier_list;
+
+static int read_modifiers(ptx_reader *reader, const ptx_token *name, modifier_list *list) {
+    size_t length = (size_t)snprintf(list->written, sizeof list->written, "%.*s", (int)(name->length < 40 ? name->length : 40), name->start);
+    list->count = 0;
+    while (reader->token.kind == TOKEN_DOT) {
+        if (list->count == MAX_MODIFIERS) return ptx_fail(reader, &reader->token, "more than %d modifiers", MAX_MODIFIERS);
+        if (length < sizeof list->written)
+            length += (size_t)snprintf(list->written + length, sizeof list->written - length, "%.*s",
+                                       (int)(reader->token.length < 60 ? reader->token.length : 60), reader->token.start);
+        list->tokens[list->count++] = reader->token;
+        ptx_next(reader);
+    }
+    return 0;
+}
+
+static int refuse_opcode(ptx_reader *reader, const ptx_token *token, const modifier_list *list, const char *why) {
+    return ptx_refuse(reader, token, list->written, "unsupported %s %s", why, list->written);
+}
+
+static void apply_modifier(instruction *out, const ptx_modifier *modifier, int *clamp) {
+    uint8_t value = (uint8_t)modifier->value;
+    switch (modifier->group) {
+    case GROUP_ROUND:
+    case GROUP_ROUND_INTEGER: out->rounding = value; break;
+    case GROUP_FTZ:
+    case GROUP_SATURATE:
+    case GROUP_CARRY:
+    case GROUP_NAN:
+    case GROUP_MEMORY:
+    case GROUP_UNIFORM: out->flags |= modifier->value; break;
+    case GROUP_COMPARE: out->compare = value; break;
+    case GROUP_SPACE: out->space = value; break;
+    case GROUP_VECTOR: out->vector = value; break;
+    case GROUP_CLAMP: *clamp = (int)modifier->value; break;
+    case GROUP_SYNC:
+    case GROUP_FENCE: break;
+    default: out->variant = value;
+    }
+}
+
+static int apply_modifiers(ptx_reader *reader, const ptx_token *name, const ptx_opcode *row, const modifier_list *list, instruction *out) {
+    uint32_t seen = 0, types = 0;
+    int clamp = 0;
+    for (uint32_t i = 0; i < list->count; i++) {
+        const ptx_token *token = &list->tokens[i];
+        uint32_t type = ptx_type_find(token->start, token->length);
+        const ptx_modifier *modifier = ptx_modifier_find(token->start, token->length, row->allowed);
+        if (type != TYPE_NONE) {
+            uint32_t allowed = types == 0 ? row->types : row->second_types;
+            if (types == 2 || (types == 1 && !row->second_types) || !(allowed & TYPE_SET(type)))
+                return refuse_opcode(reader, name, list, "opcode");
+            if (types++ == 0) out->type = (uint8_t)type;
+            else out->source_type = (uint8_t)type;
+        } else if (modifier) {
+            seen |= modifier->group;
+            apply_modifier(out, modifier, &clamp);
+        } else
+            return refuse_opcode(reader, name, list, "opcode");
+    }
+    if (types < (row->types ? 1u : 0u) + (row->second_types ? 1u : 0u) && row->opcode != OPCODE_BAR)
+        return ptx_fail(reader, name, "%s needs %s", list->written, row->second_types ? "two types" : "a type");
+    if ((row->required & ~seen))
+        return ptx_fail(reader, name, "%s lacks a modifier that %s needs", list->written, row->name);
+    if (clamp && (seen & GROUP_CLAMP))
+        out->variant = out->variant == VARIANT_RIGHT ? VARIANT_RIGHT_CLAMP : VARIANT_LEFT_CLAMP;
+    else if ((seen & GROUP_CLAMP) && out->variant == VARIANT_NONE)
+        out->variant = VARIANT_LEFT;
+    int is_float = type_is_float(out->type);
+    if ((out->opcode == OPCODE_MUL || out->opcode == OPCODE_MAD) && !is_float && !(seen & GROUP_HALF))
+        return ptx_fail(reader, name, "%s needs .lo, .hi or .wide", list->written);
+    if ((seen & GROUP_HALF) && is_float) return ptx_fail(reader, name, "%s cannot have .lo, .hi or .wide", list->written);
+    if (out->variant == VARIANT_WIDE && (type_bytes(out->type) == 8 || out->opcode == OPCODE_MADC || (out->flags & FLAG_CARRY_OUT)))
+        return ptx_fail(reader, name, "%s cannot be .wide", list->written);
+    if (((out->flags & FLAG_FTZ) && !is_float && !type_is_float(out->source_type)) || ((seen & GROUP_ROUND) && !is_float && row->opcode != OPCODE_CVT))
+        return ptx_fail(reader, name, "%s has a modifier for floating point only", list->written);
+    if ((out->flags & FLAG_CARRY_OUT) && (is_float || type_bytes(out->type) < 4))
+        return ptx_fail(reader, name, "%s cannot have .cc", list->written);
+    if (is_float == 0 && out->compare >= COMPARE_EQU && out->opcode == OPCODE_SETP)
+        return ptx_fail(reader, name, "%s compares for unordered operands, which integers never are", list->written);
+    return 0;
+}
+
+/* Rules that do not fit into the table. */
+static int check_atomic(ptx_reader *reader, const ptx_token *name, const modifier_list *list, const instruction *out) {
+    uint32_t type = out->type, allowed = TYPES_32_64;
+    switch (out->variant) {
+    case VARIANT_ADD: allowed = TYPES_32_64 | TYPES_FLOAT; break;
+    case VARIANT_MIN:
+    case VARIANT_MAX: break;
+    case VARIANT_INC:
+    case VARIANT_DEC: allowed = TYPE_SET(TYPE_U32); break;
+    default: allowed = TYPES_32_64 | TYPE_SET(TYPE_B32) | TYPE_SET(TYPE_B64) | TYPE_SET(TYPE_B16); break;
+    }
+    if (!(allowed & TYPE_SET(type)) || (type == TYPE_B16 && out->variant != VARIANT_CAS)) return refuse_opcode(reader, name, list, "opcode");
+    if (out->space != SPACE_GENERIC && out->space != SPACE_GLOBAL && out->space != SPACE_SHARED)
+        return ptx_fail(reader, name, "%s: atomics are for global and shared memory", list->written);
+    return 0;
+}
+
+/* ---- operands by shape ---- */
+static int read_predicate_pair(ptx_reader *reader, instruction *out) {
+    raw_operand raw;
+    if (ptx_raw_operand(reader, &raw) || ptx_destination(reader, &raw, TYPE_PRED, 0, out, 0)) return -1;
+    if (!ptx_take(reader, '|')) return 0;
+    return ptx_raw_operand(reader, &raw) || ptx_destination(reader, &raw, TYPE_PRED, 0, out, 1) ? -1 : 0;
+}
+
+static uint32_t wide_type(const instruction *i) {
+    if (i->variant != VARIANT_WIDE) return i->type;
+    switch (i->type) {
+    case TYPE_U16: return TYPE_U32;
+    case TYPE_S16: return TYPE_S32;
+    case TYPE_U32: return TYPE_U64;
+    default: return TYPE_S64;
+    }
+}
+
+static uint32_t element_type(uint32_t type, uint32_t count) {
+    uint32_t bytes = type_bytes(type) / count;
+    return bytes == 4 ? TYPE_B32 : bytes == 2 ? TYPE_B16 : bytes == 1 ? TYPE_B8 : TYPE_NONE;
+}
+
+/* mov: plain, packing {a, b} into one register, or unpacking one into {a, b}. */
+static int read_mov(ptx_reader *reader, instruction *out) {
+    raw_operand raws[4];
+    uint32_t count, braces = (uint32_t)ptx_at(reader, '{');
+    ptx_token token = reader->token;
+    if (ptx_vector(reader, raws, &count)) return -1;
+    if (braces) {
+        uint32_t element = element_type(out->type, count);
+        if (element == TYPE_NONE || count == 1 || count == 3) return ptx_fail(reader, &token, "cannot unpack .%s into %u elements", type_name(out->type), count);
+        for (uint32_t i = 0; i < count; i++)
+            if (ptx_destination(reader, &raws[i], element, 0, out, i)) return -1;
+        out->vector = (uint8_t)count;
+        if (ptx_expect(reader, ',', "between the operands") || ptx_raw_operand(reader, &raws[0])) return -1;
+        return ptx_source(reader, &raws[0], out->type, 0, out, 0);
+    }
+    if (ptx_destination(reader, &raws[0], out->type, 0, out, 0)) return -1;
+    if (ptx_expect(reader, ',', "between the operands")) return -1;
+    braces = (uint32_t)ptx_at(reader, '{');
+    token = reader->token;
+    if (ptx_vector(reader, raws, &count)) return -1;
+    if (!braces) return ptx_source(reader, &raws[0], out->type, 0, out, 0);
+    uint32_t element = element_type(out->type, count);
+    if (element == TYPE_NONE || count == 1 || count == 3) return ptx_fail(reader, &token, "cannot pack %u elements into .%s", count, type_name(out->type));
+    out->vector = (uint8_t)count;
+    for (uint32_t i = 0; i < count; i++)
+        if (ptx_source(reader, &raws[i], element, 0, out, i)) return -1;
+    return 0;
+}
+
+/* [texture, {x, y}] or [texture, x] */
+static int read_texture(ptx_reader *reader, instruction *out) {
+    raw_operand raw, raws[4];
+    uint32_t count, wanted = out->variant == VARIANT_1D ? 1 : 2;
+    if (ptx_expect(reader, '[', "before the texture") || ptx_raw_operand(reader, &raw)) return -1;
+    if (raw.kind != RAW_TEXTURE && raw.kind != RAW_REGISTER) return ptx_fail(reader, &raw.token, "expected a texture");
+    if (ptx_source(reader, &raw, TYPE_B64, 0, out, 0)) return -1;
+    if (ptx_expect(reader, ',', "before the coordinates")) return -1;
+    ptx_token token = reader->token;
+    if (ptx_vector(reader, raws, &count)) return -1;
+    if (ptx_at(reader, ',')) return ptx_refuse(reader, &token, "tex", "a sampler apart from the texture is not supported");
+    if (count < wanted) return ptx_fail(reader, &token, "the texture needs %u coordinates", wanted);
+    for (uint32_t i = 0; i < wanted; i++)
+        if (ptx_source(reader, &raws[i], out->source_type, 0, out, i + 1)) return -1;
+    return ptx_expect(reader, ']', "after the coordinates");
+}
+
+/* bar.sync a{, b}   bar.arrive a, b   bar.red.popc.u32 d, a{, b}, c   bar.red.and.pred p, a{, b}, c */
+static int read_barrier(ptx_reader *reader, const ptx_token *name, instruction *out) {
+    raw_operand raws[4];
+    uint32_t count = 0, at = 0;
+    int reduces = out->variant >= VARIANT_RED_POPC;
+    if (out->variant == VARIANT_NONE) return ptx_fail(reader, name, "%s needs .sync, .arrive or .red", "bar");
+    do {
+        if (count == 4) return ptx_fail(reader, &reader->token, "too many operands");
+        if (ptx_raw_operand(reader, &raws[count])) return -1;
+        count++;
+    } while (ptx_take(reader, ','));
+    if (reduces) {
+        uint32_t type = out->variant == VARIANT_RED_POPC ? TYPE_U32 : TYPE_PRED;
+        if (count < 3) return ptx_fail(reader, name, "bar.red needs a result, a barrier and a predicate");
+        if (out->type != type) return ptx_fail(reader, name, "bar.red here needs type .%s", type_name(type));
+        if (ptx_destination(reader, &raws[at++], type, 0, out, 0)) return -1;
+        if (ptx_source(reader, &raws[--count], TYPE_PRED, 0, out, 2)) return -1;
+    }
+    if (count - at > 2 || (out->variant == VARIANT_ARRIVE && count - at != 2))
+        return ptx_fail(reader, name, "wrong number of operands for a barrier");
+    for (uint32_t i = 0; at < count; i++, at++)
+        if (ptx_source(reader, &raws[at], TYPE_U32, 0, out, i)) return -1;
+    return 0;
+}
+
+static int read_operands(ptx_reader *reader, const ptx_token *name, const ptx_opcode *row, const modifier_list *list, instruction *out) {
+    raw_operand raw, raws[4];
+    uint32_t source = 0, count;
+    int first = 1, optional = 0;
+    for (const char *shape = row->shape; *shape; shape++) {
+        if (*shape == '?') {
+            optional = 1;
+            continue;
+        }
+        if (!first && (optional || ptx_at(reader, ';'))) {
+            if (ptx_at(reader, ';')) {
+                if (!optional) return ptx_fail(reader, &reader->token, "%s needs more operands", list->written);
+                optional = 0;
+                continue;
+            }
+        }
+        optional = 0;
+        if (!first && ptx_expect(reader, ',', "between the operands")) return -1;
+        first = 0;
+        if (*shape == 'm') {
+            if (ptx_address(reader, out)) return -1;
+            source = 1;
+        } else if (*shape == 't') {
+            if (read_texture(reader, out)) return -1;
+        } else if (*shape == 'x') {
+            if (read_mov(reader, out)) return -1;
+        } else if (*shape == 'B') {
+            if (read_barrier(reader, name, out)) return -1;
+        } else if (*shape == 'p') {
+            if (read_predicate_pair(reader, out)) return -1;
+        } else if (*shape == 'l') {
+            ptx_name label;
+            ptx_token token = reader->token;
+            if (ptx_expect_name(reader, &label, "a label") || add_pending(reader, label, &token, reader->count)) return -1;
+        } else if (*shape == 'v' || *shape == 'V') {
+            ptx_token token = reader->token;
+            int relaxed = out->opcode != OPCODE_TEX;
+            if (ptx_vector(reader, raws, &count)) return -1;
+            if (count != out->vector) return ptx_fail(reader, &token, "%s needs %u elements, found %u", list->written, out->vector, count);
+            for (uint32_t i = 0; i < count; i++)
+                if (*shape == 'v' ? ptx_destination(reader, &raws[i], out->type, relaxed, out, i)
+                                  : ptx_source(reader, &raws[i], out->type, relaxed, out, i + 1))
+                    return -1;
+        } else {
+            if (ptx_raw_operand(reader, &raw)) return -1;
+            int status = 0;
+            switch (*shape) {
+            case 'd': status = ptx_destination(reader, &raw, out->type, 0, out, 0); break;
+            case 'w': status = ptx_destination(reader, &raw, wide_type(out), 0, out, 0); break;
+            case 'r': status = ptx_destination(reader, &raw, TYPE_U32, 0, out, 0); break;
+            case 'c': status = ptx_destination(reader, &raw, out->type, 1, out, 0); break;
+            case 'o':
+                status = ptx_destination(reader, &raw, out->opcode == OPCODE_MATCH || out->opcode == OPCODE_ELECT ? TYPE_B32 : out->type, 0, out, 0);
+                if (!status && ptx_take(reader, '|'))
+                    status = ptx_raw_operand(reader, &raw) || ptx_destination(reader, &raw, TYPE_PRED, 0, out, 1) ? -1 : 0;
+                break;
+            case 'a': status = ptx_source(reader, &raw, out->type == TYPE_NONE ? TYPE_U64 : out->type, 0, out, source++); break;
+            case 'b': status = ptx_source(reader, &raw, out->source_type, 0, out, source++); break;
+            case 'C': status = ptx_source(reader, &raw, out->source_type, 1, out, source++); break;
+            case 'u': status = ptx_source(reader, &raw, TYPE_U32, 0, out, source++); break;
+            case 'W': status = ptx_source(reader, &raw, wide_type(out), 0, out, source++); break;
+            case 'P': status = ptx_source(reader, &raw, TYPE_PRED, 0, out, source++); break;
+            case 'i':
+                if (raw.kind != RAW_INTEGER || raw.bits > 255) return ptx_fail(reader, &raw.token, "lop3's truth table is 0 to 255");
+                out->lookup = (uint8_t)raw.bits;
+                break;
+            default: status = ptx_fail(reader, name, "no such shape");
+            }
+            if (status) return -1;
+        }
+    }
+    return 0;
+}
+
+/* Carry: one predicate register of the kernel, an operand like any other from here on. */
+static void add_carry(ptx_reader *reader, instruction *out) {
+    int reads = out->opcode == OPCODE_ADDC || out->opcode == OPCODE_SUBC || out->opcode == OPCODE_MADC;
+    operand carry;
+    if (!reads && !(out->flags & FLAG_CARRY_OUT)) return;
+    if (reader->carry == INSTRUCTION_NONE) reader->carry = ptx_new_register(reader, TYPE_PRED);
+    memset(&carry, 0, sizeof carry);
+    carry.kind = OPERAND_PREDICATE;
+    carry.index = reader->carry;
+    if (reads) out->sources[out->source_count++] = carry;
+    if (out->flags & FLAG_CARRY_OUT) out->destinations[out->destination_count++] = carry;
+}
+
+static int check_operands(ptx_reader *reader, const ptx_token *name, const modifier_list *list, instruction *out) {
+    switch (out->opcode) {
+    case OPCODE_SETP:
+    case OPCODE_SET:
+        if ((out->variant != VARIANT_NONE) != (out->source_count == 3))
+            return ptx_fail(reader, name, "%s: .and, .or, .xor go with a third source, a predicate", list->written);
+        break;
+    case OPCODE_ATOM:
+        if ((out->variant == VARIANT_CAS) != (out->source_count == 3)) return ptx_fail(reader, name, "%s: wrong number of operands", list->written);
+        break;
+    case OPCODE_MAD:
+        if (type_is_float(out->type)) out->opcode = OPCODE_FMA;
+        break;
+    default:
+        break;
+    }
+    return 0;
+}
+
+/* ---- calls ---- */
+#define MAX_ARGUMENTS 64
+
+/* `(a, b, c)` of a call; arguments are names of .param variables, registers or literals. */
+static int read_arguments(ptx_reader *reader, raw_operand *arguments, uint32_t *count) {
+    *count = 0;
+    if (ptx_expect(reader, '(', "before the arguments")) return -1;
+    if (ptx_take(reader, ')')) return 0;
+    do {
+        if (*count == MAX_ARGUMENTS) return ptx_fail(reader, &reader->token, "more than %d arguments", MAX_ARGUMENTS);
+        if (ptx_raw_operand(reader, &arguments[*count])) return -1;
+        (*count)++;
+    } while (ptx_take(reader, ','));
+    return ptx_expect(reader, ')', "after the arguments");
+}
+
+static void plain_mov(instruction *out, const ptx_token *token, uint32_t type) {
+    ptx_blank(out, token);
+    out->opcode = OPCODE_MOV;
+    out->type = (uint8_t)type;
+}
+
+/* Binds one formal parameter: .param ones to local memory, .reg ones to registers; values given otherwise are copied there. */
+static int bind_formal(ptx_reader *reader, const ptx_formal *formal, const raw_operand *actual, int is_result, const ptx_token *token) {
+    instruction copy;
+    symbol *fresh;
+    if (formal->is_register) {
+        fresh = ptx_declare_once(reader, token, formal->name, SYMBOL_REGISTER);
+        if (!fresh) return -1;
+        fresh->type = formal->type;
+        if (actual->kind == RAW_REGISTER && is_result) {
+            if (type_bytes(actual->type) != type_bytes(formal->type) || (actual->type == TYPE_PRED) != (formal->type == TYPE_PRED))
+                return ptx_fail(reader, token, "the argument and the parameter '%.*s' differ in size", (int)formal->name.length, formal->name.text);
+            fresh->index = actual->index;
+            return 0;
+        }
+        raw_operand target;
+        memset(&target, 0, sizeof target);
+        target.kind = RAW_REGISTER;
+        target.type = formal->type;
+        target.index = fresh->index = ptx_new_register(reader, formal->type);
+        target.token = *token;
+        if (is_result) return ptx_fail(reader, token, "the call's result needs a register");
+        plain_mov(&copy, token, formal->type);
+        if (ptx_destination(reader, &target, formal->type, 0, &copy, 0) || ptx_source(reader, actual, formal->type, 0, &copy, 0)) return -1;
+        return ptx_emit(reader, &copy);
+    }
+    fresh = ptx_declare_once(reader, token, formal->name, SYMBOL_VARIABLE);
+    if (!fresh) return -1;
+    fresh->space = SPACE_LOCAL;
+    fresh->type = formal->type;
+    fresh->bytes = formal->bytes;
+    if (actual->kind == RAW_VARIABLE && actual->space == SPACE_LOCAL) {
+        fresh->offset = actual->bits;
+        return 0;
+    }
+    if (is_result || formal->is_array) return ptx_fail(reader, token, "the call's argument for '%.*s' must be a .param variable", (int)formal->name.length, formal->name.text);
+    if (ptx_new_local(reader, formal->bytes, formal->alignment, &fresh->offset)) return -1;
+    ptx_blank(&copy, token);
+    copy.opcode = OPCODE_ST;
+    copy.space = SPACE_LOCAL;
+    copy.type = (uint8_t)formal->type;
+    copy.source_count = 1;
+    copy.offset = (int64_t)fresh->offset;
+    if (ptx_source(reader, actual, formal->type, 0, &copy, 1)) return -1;
+    return ptx_emit(reader, &copy);
+}
+
+static int bind_formals(ptx_reader *reader, const raw_operand *actuals, uint32_t count, int is_result, const ptx_token *token) {
+    uint32_t bound = 0;
+    ptx_formal formal;
+    if (ptx_expect(reader, '(', "before the parameters")) return -1;
+    if (!ptx_at(reader, ')')) {
+        do {
+            if (ptx_formal_parameter(reader, &formal)) return -1;
+            if (bound == count) return ptx_fail(reader, token, "the call has too few arguments");
+            if (bind_formal(reader, &formal, &actuals[bound++], is_result, token)) return -1;
+        } while (ptx_take(reader, ','));
+    }
+    if (bound != count) return ptx_fail(reader, token, "the call has too many arguments");
+    return ptx_expect(reader, ')', "after the parameters");
+}
+
+/* A return that stands last would jump to the next instruction: leave it out, unless a label stands behind it. */
+static void drop_last_return(ptx_reader *reader, uint32_t first_code, uint32_t first_return) {
+    uint32_t last = reader->count - 1;
+    if (reader->return_count == first_return || reader->returns[reader->return_count - 1] != last || reader->code[last].guard != INSTRUCTION_NONE) return;
+    for (uint32_t i = first_code; i < reader->count; i++)
+        if (reader->code[i].opcode == OPCODE_BRA && reader->code[i].target == reader->count) return;
+    reader->return_count--;
+    reader->count--;
+}
+
+/* Reads the function's text with its names bound; its returns jump behind it. A guarded call jumps over it. */
+static int expand_call(ptx_reader *reader, const ptx_token *name, uint32_t function, const raw_operand *results, uint32_t result_count,
+                       const raw_operand *arguments, uint32_t argument_count, const instruction *guard) {
+    ptx_lexer back = ptx_here(reader), place = reader->symbols[function].place;
+    uint32_t first_return = reader->return_count, first_code, skip = INSTRUCTION_NONE;
+    for (uint32_t i = 0; i < reader->inline_depth; i++)
+        if (reader->inline_symbols[i] == function) return ptx_refuse(reader, name, "call", "recursive calls are not supported");
+    if (reader->inline_depth == PTX_INLINE_DEPTH) return ptx_refuse(reader, name, "call", "calls are nested more than %d deep", PTX_INLINE_DEPTH);
+    if (guard->guard != INSTRUCTION_NONE) {
+        instruction jump;
+        ptx_blank(&jump, name);
+        jump.opcode = OPCODE_BRA;
+        jump.guard = guard->guard;
+        jump.guard_negated = !guard->guard_negated;
+        skip = reader->count;
+        if (ptx_emit(reader, &jump)) return -1;
+    }
+    first_code = reader->count;
+    if (ptx_scope_open(reader)) return -1;
+    uint32_t first_pending = reader->scopes[reader->depth].first_pending;
+    reader->inline_symbols[reader->inline_depth++] = function;
+    ptx_go_to(reader, &place);
+    if (ptx_at(reader, '(')) {
+        if (bind_formals(reader, results, result_count, 1, name)) return -1;
+    } else if (result_count)
+        return ptx_fail(reader, name, "the function returns nothing");
+    while (!ptx_at(reader, '(') && !ptx_at(reader, '{') && reader->token.kind != TOKEN_END) ptx_next(reader);
+    if (ptx_at(reader, '(')) {
+        if (bind_formals(reader, arguments, argument_count, 0, name)) return -1;
+    } else if (argument_count)
+        return ptx_fail(reader, name, "the function takes no arguments");
+    while (!ptx_at(reader, '{') && reader->token.kind != TOKEN_END) ptx_next(reader);
+    if (ptx_expect(reader, '{', "before the function's body") || ptx_body(reader)) return -1;
+    if (ptx_scope_close(reader) || check_labels(reader, first_pending)) return -1;
+    drop_last_return(reader, first_code, first_return);
+    for (uint32_t i = first_return; i < reader->return_count; i++) reader->code[reader->returns[i]].target = reader->count;
+    reader->return_count = first_return;
+    if (skip != INSTRUCTION_NONE) reader->code[skip].target = reader->count;
+    reader->inline_depth--;
+    ptx_go_to(reader, &back);
+    return 0;
+}
+
+/* call{.uni} {(results),} function {, (arguments)} {, prototype}; */
+static int read_call(ptx_reader *reader, const ptx_token *name, const modifier_list *list, const instruction *guard) {
+    raw_operand results[MAX_ARGUMENTS], arguments[MAX_ARGUMENTS];
+    uint32_t result_count = 0, argument_count = 0;
+    ptx_name called;
+    ptx_token token;
+    if (ptx_at(reader, '(')) {
+        if (read_arguments(reader, results, &result_count) || ptx_expect(reader, ',', "after the results")) return -1;
+    }
+    token = reader->token;
+    if (ptx_expect_name(reader, &called, "the function's name")) return -1;
+    int shown = (int)(called.length < 80 ? called.length : 80);
+    symbol *function = ptx_lookup(reader, called);
+    if (!function || function->kind != SYMBOL_FUNCTION) {
+        uint32_t index, type;
+        int found = ptx_lookup_register(reader, called, &index, &type);
+        if (found < 0) return -1;
+        if (found) return refuse_opcode(reader, name, list, "indirect");
+        return ptx_fail(reader, &token, "function '%.*s' is not declared", shown, called.text);
+    }
+    if (!function->has_body) return ptx_refuse(reader, name, list->written, "unsupported %s of '%.*s', which is not in this file", list->written, shown, called.text);
+    uint32_t index = (uint32_t)(function - reader->symbols);
+    if (ptx_take(reader, ',') && read_arguments(reader, arguments, &argument_count)) return -1;
+    if (ptx_take(reader, ',') && ptx_expect_name(reader, &called, "a prototype")) return -1;
+    if (!ptx_at(reader, ';')) return ptx_expect(reader, ';', "after the call");
+    return expand_call(reader, name, index, results, result_count, arguments, argument_count, guard);
+}
+
+/* brx.idx r, table: a comparison and a branch for every entry but the last. */
+static int read_indexed_branch(ptx_reader *reader, const ptx_token *name, const instruction *guard) {
+    raw_operand raw;
+    ptx_name table_name, label;
+    ptx_token token;
+    instruction compare, branch;
+    uint32_t number = 0, skip = INSTRUCTION_NONE, predicate = ptx_new_register(reader, TYPE_PRED);
+    if (ptx_raw_operand(reader, &raw) || ptx_expect(reader, ',', "before the table")) return -1;
+    token = reader->token;
+    if (ptx_expect_name(reader, &table_name, "a table of branch targets")) return -1;
+    symbol *table = ptx_lookup(reader, table_name);
+    if (!table || table->kind != SYMBOL_TABLE)
+        return ptx_fail(reader, &token, "'%.*s' is not a table of branch targets", (int)(table_name.length < 80 ? table_name.length : 80), table_name.text);
+    ptx_lexer back = ptx_here(reader), place = table->place;
+    if (guard->guard != INSTRUCTION_NONE) {
+        ptx_blank(&branch, name);
+        branch.opcode = OPCODE_BRA;
+        branch.guard = guard->guard;
+        branch.guard_negated = !guard->guard_negated;
+        skip = reader->count;
+        if (ptx_emit(reader, &branch)) return -1;
+    }
+    ptx_go_to(reader, &place);
+    do {
+        token = reader->token;
+        if (ptx_expect_name(reader, &label, "a label")) return -1;
+        ptx_blank(&branch, name);
+        branch.opcode = OPCODE_BRA;
+        if (!ptx_at(reader, ';')) {
+            ptx_blank(&compare, name);
+            compare.opcode = OPCODE_SETP;
+            compare.type = TYPE_U32;
+            compare.compare = COMPARE_EQ;
+            compare.destination_count = 1;
+            compare.destinations[0].kind = OPERAND_PREDICATE;
+            compare.destinations[0].index = predicate;
+            if (ptx_source(reader, &raw, TYPE_U32, 0, &compare, 0)) return -1;
+            compare.sources[1].kind = OPERAND_IMMEDIATE;
+            compare.sources[1].immediate = number;
+            compare.sources[1].words = 1;
+            compare.source_count = 2;
+            branch.guard = predicate;
+            if (ptx_emit(reader, &compare)) return -1;
+        } else
+            branch.flags |= FLAG_UNIFORM;
+        if (add_pending(reader, label, &token, reader->count) || ptx_emit(reader, &branch)) return -1;
+        number++;
+    } while (ptx_take(reader, ','));
+    if (!ptx_at(reader, ';')) return ptx_expect(reader, ';', "after the table");
+    if (skip != INSTRUCTION_NONE) reader->code[skip].target = reader->count;
+    ptx_go_to(reader, &back);
+    return 0;
+}
+
+static int add_return(ptx_reader *reader, const instruction *out) {
+    instruction jump = *out;
+    if (PTX_GROW(reader, reader->returns, reader->return_count, reader->return_capacity)) return -1;
+    reader->returns[reader->return_count++] = reader->count;
+    jump.opcode = OPCODE_BRA;
+    return ptx_emit(reader, &jump);
+}
+
+/* ---- one instruction, its guard read already ---- */
+static int read_instruction(ptx_reader *reader, const ptx_token *name, instruction *out) {
+    modifier_list list;
+    if (read_modifiers(reader, name, &list)) return -1;
+    if (ptx_token_is(name, "call")) {
+        for (uint32_t i = 0; i < list.count; i++)
+            if (!ptx_token_is(&list.tokens[i], ".uni")) return refuse_opcode(reader, name, &list, "opcode");
+        if (read_call(reader, name, &list, out)) return -1;
+        return ptx_expect(reader, ';', "after the call");
+    }
+    if (ptx_token_is(name, "brx") && list.count && ptx_token_is(&list.tokens[0], ".idx")) {
+        if (read_indexed_branch(reader, name, out)) return -1;
+        return ptx_expect(reader, ';', "after the branch");
+    }
+    if (ptx_token_is(name, "bar") && list.count && ptx_token_is(&list.tokens[0], ".warp")) {
+        raw_operand raw;
+        out->opcode = OPCODE_WARPSYNC;
+        if (ptx_raw_operand(reader, &raw) || ptx_source(reader, &raw, TYPE_U32, 0, out, 0) || ptx_expect(reader, ';', "after the operands")) return -1;
+        return ptx_emit(reader, out);
+    }
+    if (ptx_token_is(name, "pmevent") || ptx_token_is(name, "brkpt")) return refuse_opcode(reader, name, &list, "opcode");
+    const ptx_opcode *row = ptx_opcode_find(name->start, name->length);
+    if (!row) return refuse_opcode(reader, name, &list, "opcode");
+    out->opcode = (uint8_t)row->opcode;
+    if (row->allowed & GROUP_SPACE) out->space = SPACE_GENERIC;
+    if (apply_modifiers(reader, name, row, &list, out)) return -1;
+    if ((out->opcode == OPCODE_ATOM || out->opcode == OPCODE_RED) && check_atomic(reader, name, &list, out)) return -1;
+    if (out->opcode == OPCODE_TEX) out->space = SPACE_TEXTURE;
+    if (out->opcode == OPCODE_ELECT) out->type = TYPE_B32;
+    if (out->opcode == OPCODE_ISSPACEP) out->type = TYPE_U64;
+    if (ptx_token_is(name, "ldu")) out->flags |= FLAG_READ_ONLY;
+    if (read_operands(reader, name, row, &list, out)) return -1;
+    if (!ptx_at(reader, ';')) return ptx_expect(reader, ';', "after the operands");
+    if (check_operands(reader, name, &list, out)) return -1;
+    add_carry(reader, out);
+    if (out->opcode == OPCODE_NOP) { /* a hint: what it names is not used */
+        ptx_blank(out, name);
+        out->opcode = OPCODE_NOP;
+    }
+    if (out->opcode == OPCODE_RET && reader->inline_depth ? add_return(reader, out) : ptx_emit(reader, out)) return -1;
+    ptx_next(reader);
+    return 0;
+}
+
+/* ---- statements ---- */
+static int skip_to_semicolon(ptx_reader *reader) {
+    while (!ptx_at(reader, ';')) {
+        if (reader->token.kind == TOKEN_END) return ptx_expect(reader, ';', "after the directive");
+        ptx_next(reader);
+    }
+    ptx_next(reader);
+    return 0;
+}
+
+/* Rest of a line that .loc or .file started: they end without a semicolon. */
+static void skip_line(ptx_reader *reader, uint32_t line) {
+    while (reader->token.kind != TOKEN_END && reader->token.line == line) ptx_next(reader);
+}
+
+static int read_directive(ptx_reader *reader) {
+    ptx_token token = reader->token;
+    if (ptx_token_is(&token, ".loc") || ptx_token_is(&token, ".file")) {
+        skip_line(reader, token.line);
+        return 0;
+    }
+    if (ptx_token_is(&token, ".pragma")) return skip_to_semicolon(reader);
+    if (ptx_token_is(&token, ".callprototype") || ptx_token_is(&token, ".calltargets")) return skip_to_semicolon(reader);
+    if (ptx_token_is(&token, ".extern")) {
+        ptx_next(reader);
+        return ptx_declaration(reader, 1);
+    }
+    return ptx_declaration(reader, 0);
+}
+
+/* `name:` has been read: a label, a table of branch targets, or a prototype. */
+static int read_label(ptx_reader *reader, const ptx_token *token) {
+    ptx_name name = {token->start, token->length};
+    symbol *fresh = ptx_declare_once(reader, token, name, SYMBOL_LABEL);
+    if (!fresh) return -1;
+    fresh->index = reader->count;
+    if (ptx_token_is(&reader->token, ".branchtargets")) {
+        fresh->kind = SYMBOL_TABLE;
+        ptx_next(reader);
+        fresh->place = ptx_here(reader);
+        return skip_to_semicolon(reader);
+    }
+    if (ptx_token_is(&reader->token, ".callprototype") || ptx_token_is(&reader->token, ".calltargets")) return skip_to_semicolon(reader);
+    return 0;
+}
+
+static int read_statement(ptx_reader *reader) {
+    instruction out;
+    ptx_token token = reader->token;
+    if (token.kind == TOKEN_DOT) return read_directive(reader);
+    if (ptx_take(reader, ';')) return 0;
+    ptx_blank(&out, &token);
+    if (ptx_take(reader, '@')) {
+        raw_operand raw;
+        int negated = ptx_take(reader, '!');
+        if (ptx_raw_operand(reader, &raw)) return -1;
+        if (raw.kind != RAW_REGISTER || raw.type != TYPE_PRED || raw.negated) return ptx_fail(reader, &raw.token, "the guard must be a predicate");
+        out.guard = raw.index;
+        out.guard_negated = (uint8_t)negated;
+        token = reader->token;
+        out.line = token.line;
+        out.column = token.column;
+    }
+    ptx_name name;
+    if (ptx_expect_name(reader, &name, "an instruction")) return -1;
+    if (out.guard == INSTRUCTION_NONE && ptx_take(reader, ':')) return read_label(reader, &token);
+    return read_instruction(reader, &token, &out);
+}
+
+int ptx_body(ptx_reader *reader) {
+    uint32_t outside = reader->depth;
+    if (ptx_scope_open(reader)) return -1;
+    while (reader->depth > outside) {
+        if (reader->token.kind == TOKEN_END) return ptx_expect(reader, '}', "at the end of the body");
+        if (ptx_take(reader, '{')) {
+            if (ptx_scope_open(reader)) return -1;
+        } else if (ptx_at(reader, '}')) {
+            if (ptx_scope_close(reader)) return -1;
+            if (reader->depth > outside) ptx_next(reader);
+        } else if (read_statement(reader))
+            return -1;
+    }
+    return 0;
+}

@@ -1,0 +1,78 @@
+/* ptx_reader: PTX text in, decoded kernels out. */
+#ifndef MINIGPU_PTX_READER_H
+#define MINIGPU_PTX_READER_H
+#include <stddef.h>
+#include "ptx/instruction.h"
+
+/* What was wrong with the text. `text` is the whole sentence, "file:line:column: ...". */
+typedef struct ptx_error {
+    uint32_t line, column;
+    char text[512];
+} ptx_error;
+
+/* A kernel of the file that cannot be run, and why. The other kernels are not affected. */
+typedef struct ptx_refusal {
+    const char *kernel;
+    const char *opcode; /* the instruction at fault as written, such as "wmma.load.a.sync..."; "" when it is something else */
+    const char *text;   /* "file:line:column: kernel k: unsupported opcode wmma" */
+    uint32_t line, column;
+} ptx_refusal;
+
+/* A variable at module scope. */
+typedef struct ptx_symbol {
+    const char *name;
+    uint64_t offset;  /* in the image of its space */
+    uint64_t address; /* base + offset; set by ptx_link */
+    uint64_t bytes;
+    uint32_t alignment;
+    uint8_t space;    /* SPACE_GLOBAL or SPACE_CONST */
+    uint8_t type;
+} ptx_symbol;
+
+/* A texture reference (.texref) at module scope; tex names it by its index here. Texture objects are handles and need none. */
+typedef struct ptx_texture {
+    const char *name;
+} ptx_texture;
+
+/* A place that holds the address of a variable; filled in by ptx_link. */
+typedef struct ptx_relocation {
+    uint32_t kernel;      /* INSTRUCTION_NONE: in an image */
+    uint32_t instruction; /* of the kernel; for an image: its space */
+    uint32_t slot;        /* source index, or INSTRUCTION_SOURCES for the instruction's offset */
+    uint32_t symbol;
+    uint64_t place;       /* byte in the image */
+    int64_t addend;
+} ptx_relocation;
+
+typedef struct ptx_module {
+    const char *file_name;
+    kernel_program *kernels;
+    ptx_refusal *refusals;
+    ptx_symbol *symbols;
+    ptx_texture *textures;
+    ptx_relocation *relocations;
+    uint8_t *constant_image; /* initial contents of constant memory, constant_bytes long */
+    uint8_t *global_image;   /* initial contents of module-scope global memory, global_bytes long */
+    uint64_t constant_bytes, global_bytes;
+    uint32_t kernel_count, refusal_count, symbol_count, texture_count, relocation_count;
+    uint32_t version_major, version_minor; /* .version */
+    uint32_t target;                       /* the number in .target sm_NN */
+    uint32_t address_bits;                 /* 32 or 64 */
+    void *memory;                          /* everything above lives in it */
+} ptx_module;
+
+/* Reads `length` bytes of PTX text (need not be terminated; file_name is used in messages). Returns 0 and fills *module, or -1 with *error
+ * (never NULL) where the text is not PTX. Kernels that use something this reader does not know are in module->refusals.
+ * Cost: linear in the text. Free with ptx_free. */
+int ptx_read(const char *text, size_t length, const char *file_name, ptx_module *module, ptx_error *error);
+/* The same for a file. */
+int ptx_read_file(const char *path, ptx_module *module, ptx_error *error);
+/* Gives module-scope variables their addresses and fills them in wherever they are used; may be called again with other bases. The images
+ * must then be copied to those addresses (both 256-byte aligned). Constants are read at const_base + offset. */
+void ptx_link(ptx_module *module, uint64_t const_base, uint64_t global_base);
+void ptx_free(ptx_module *module);
+/* Finds a kernel, refusal or symbol by name; NULL when absent. */
+const kernel_program *ptx_find_kernel(const ptx_module *module, const char *name);
+const ptx_refusal *ptx_find_refusal(const ptx_module *module, const char *name);
+const ptx_symbol *ptx_find_symbol(const ptx_module *module, const char *name);
+#endif

@@ -1,0 +1,408 @@
+/* analyze: see analyze.h. One kernel is read, described to gpump (analysis.h), given a machine's registers and preemption points; what comes
+ * out on the way is the report. */
+#define _GNU_SOURCE
+#include "tools/analyze.h"
+
+#include <dirent.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "analysis/analysis.h"
+#include "tools/options.h"
+#include "ptx/ptx_reader.h"
+#include "analysis/sm75_registers.h"
+
+#define STATUS_RIGHT 0
+#define STATUS_BAD_INPUT 2
+#define MAX_DEPTH 16
+
+typedef struct analyze_options {
+    const char *kernel;  /* only this one; NULL: all */
+    uint32_t registers;  /* of the file to allocate onto */
+    int csv, survey, listing;
+} analyze_options;
+
+/* What is reported of one kernel. */
+typedef struct kernel_report {
+    uint32_t basic_blocks, loops, innermost_loops;
+    uint32_t live_peak, uninitialised;
+    double live_mean;
+    gpump_registers_report allocation;
+    uint32_t sm75;               /* registers that ptxas would give a thread of sm_75 (sm75_registers.h); 0: not known */
+    uint32_t points, at_barriers;/* preemption points, and how many of them are barriers */
+    double live_at_points;       /* mean share of the allocated registers that is live there */
+    double live_diverged;        /* the same for a diverged warp */
+    gpump_regions_report regions;
+    gpump_page_checks_report checks;
+    uint32_t clobbers;           /* instructions after which a block can no longer be started anew */
+} kernel_report;
+
+typedef struct totals {
+    uint32_t files, unreadable, read, refused, failed;
+    char (*opcodes)[64]; /* of refusals, first word only */
+    uint32_t *counts;
+    uint32_t kinds, capacity;
+} totals;
+
+/* ---- one kernel ---- */
+
+static gpump_result count_live(const gpump_program *program, const gpump_liveness *liveness, kernel_report *report) {
+    uint32_t instructions = gpump_program_instructions(program), i, *live = (uint32_t *)calloc(instructions, sizeof *live), needed = 0;
+    uint64_t sum = 0;
+    gpump_result result = live ? gpump_liveness_pressure(liveness, live, NULL, &report->live_peak, NULL) : GPUMP_ERROR_MEMORY;
+    for (i = 0; i < instructions && result == GPUMP_OK; i++) sum += live[i];
+    report->live_mean = (double)sum / instructions;
+    free(live);
+    if (result == GPUMP_OK) {
+        result = gpump_liveness_uninitialised(liveness, NULL, 0, &needed);
+        report->uninitialised = needed;
+        if (result == GPUMP_ERROR_CAPACITY) result = GPUMP_OK;
+    }
+    return result;
+}
+
+/* Preemption points want allocated registers: they name them by number. */
+static gpump_result count_points(const gpump_program *allocated, kernel_report *report) {
+    gpump_preempt_points_config config;
+    gpump_preempt_point *points = NULL;
+    gpump_program *placed = NULL;
+    uint32_t count = 0, i, registers = report->allocation.registers ? report->allocation.registers : 1;
+    gpump_diag diag;
+    gpump_result result = gpump_preempt_points_config_preset(&config, "lin");
+    if (result != GPUMP_OK) return result;
+    result = gpump_preempt_points_place(allocated, &config, &placed, NULL, 0, &count, &diag);
+    if (result == GPUMP_ERROR_CAPACITY) {
+        points = (gpump_preempt_point *)calloc(count, sizeof *points);
+        if (!points) return GPUMP_ERROR_MEMORY;
+        result = gpump_preempt_points_place(allocated, &config, &placed, points, count, &count, &diag);
+    }
+    if (result == GPUMP_OK) {
+        report->points = count;
+        for (i = 0; i < count; i++) {
+            report->live_at_points += (double)points[i].live_registers / registers / count;
+            report->live_diverged += (double)points[i].live_diverged / registers / count;
+            report->at_barriers += points[i].kind != GPUMP_PREEMPT_PP;
+        }
+    }
+    gpump_program_destroy(placed);
+    free(points);
+    return result;
+}
+
+/* Idempotent regions of a warp (iGPU), and whether the whole block may be flushed. */
+static gpump_result count_regions(const gpump_program *program, kernel_report *report, gpump_diag *diag) {
+    gpump_regions_config config;
+    gpump_program *formed = NULL;
+    uint8_t *clobbers = (uint8_t *)calloc(gpump_program_instructions(program), 1);
+    gpump_result result = clobbers ? gpump_regions_config_preset(&config, "igpu") : GPUMP_ERROR_MEMORY;
+    if (result == GPUMP_OK) result = gpump_regions_form(program, &config, &formed, &report->regions, diag);
+    if (result == GPUMP_OK) result = gpump_clobbers_block(program, clobbers, &report->clobbers);
+    gpump_program_destroy(formed);
+    free(clobbers);
+    return result;
+}
+
+/* Where page checks would go (Kim). */
+static gpump_result count_checks(const gpump_program *program, kernel_report *report, gpump_diag *diag) {
+    gpump_page_checks_config config;
+    gpump_program *checked = NULL;
+    gpump_result result = gpump_page_checks_config_preset(&config, "kim");
+    if (result == GPUMP_OK) result = gpump_page_checks_insert(program, &config, &checked, &report->checks, diag);
+    gpump_program_destroy(checked);
+    return result;
+}
+
+static gpump_result report_kernel(const kernel_program *kernel, uint32_t registers, kernel_report *report, gpump_diag *diag) {
+    gpump_registers_config config;
+    gpump_liveness *liveness = NULL;
+    gpump_program *allocated = NULL;
+    gpump_loop loop;
+    analysis a;
+    uint32_t i;
+    gpump_result result;
+    memset(report, 0, sizeof *report);
+    memset(diag, 0, sizeof *diag);
+    if ((result = analysis_create(kernel, &a, diag)) != GPUMP_OK) return result;
+    report->basic_blocks = gpump_program_basic_blocks(a.program);
+    report->loops = gpump_program_loops(a.program);
+    for (i = 0; i < report->loops; i++) {
+        gpump_program_loop(a.program, i, &loop);
+        report->innermost_loops += loop.innermost;
+    }
+    result = gpump_liveness_create(a.program, NULL, &liveness);
+    if (result == GPUMP_OK) result = count_live(a.program, liveness, report);
+    if (result == GPUMP_OK) result = gpump_registers_config_preset(&config, "kepler");
+    config.registers = registers;
+    config.predicates = 64;
+    if (result == GPUMP_OK) result = gpump_registers_allocate(a.program, &config, &allocated, &report->allocation, diag);
+    if (result == GPUMP_OK) result = count_points(allocated, report);
+    if (result == GPUMP_OK && sm75_registers(kernel, &report->sm75)) report->sm75 = 0;
+    if (result == GPUMP_OK) result = count_regions(a.program, report, diag);
+    if (result == GPUMP_OK) result = count_checks(a.program, report, diag);
+    gpump_program_destroy(allocated);
+    gpump_liveness_destroy(liveness);
+    analysis_destroy(&a);
+    return result;
+}
+
+static void print_listing(const kernel_program *kernel) {
+    gpump_diag diag;
+    gpump_liveness *liveness = NULL;
+    uint32_t *live = (uint32_t *)calloc(kernel->count, sizeof *live), i;
+    analysis a;
+    char text[256];
+    if (analysis_create(kernel, &a, &diag) != GPUMP_OK) {
+        free(live);
+        return;
+    }
+    if (live && gpump_liveness_create(a.program, NULL, &liveness) == GPUMP_OK &&
+        gpump_liveness_pressure(liveness, live, NULL, NULL, NULL) == GPUMP_OK) {
+        printf("  %6s %6s %5s  %s\n", "number", "line", "live", "instruction");
+        for (i = 0; i < kernel->count; i++) {
+            instruction_text(&kernel->instructions[i], text, sizeof text);
+            if (i && gpump_program_basic_block_of(a.program, i) != gpump_program_basic_block_of(a.program, i - 1)) printf("\n");
+            printf("  %6u %6u %5u  %s\n", i, kernel->instructions[i].line, live[i], text);
+        }
+    }
+    gpump_liveness_destroy(liveness);
+    analysis_destroy(&a);
+    free(live);
+}
+
+static void print_text(const kernel_program *kernel, const kernel_report *r, uint32_t file) {
+    printf("%s (%s)\n", kernel->name, kernel->file_name);
+    printf("  instructions       %u in %u basic blocks, %u loops (%u innermost)\n", kernel->count, r->basic_blocks, r->loops, r->innermost_loops);
+    printf("  registers          %u in PTX and %u predicates; at most %u live at once, %.1f in the mean\n", kernel->ptx_registers, kernel->predicates,
+           r->live_peak, r->live_mean);
+    printf("  allocated          %u of %u, %u predicates; %u bytes spilled, %u parameters read in place\n", r->allocation.registers, file,
+           r->allocation.predicates, r->allocation.spill_bytes, r->allocation.folded);
+    if (r->sm75) printf("  on sm_75           %u registers by the model of docs/registers.md\n", r->sm75);
+    printf("  memory             %u bytes shared%s, %u local, %u of parameters\n", kernel->shared_bytes, kernel->uses_extern_shared ? " and more" : "",
+           kernel->local_bytes, kernel->parameter_bytes);
+    printf("  preemption points  %u, %u of them barriers, the others two instructions each; %.0f%% of the registers live there, %.0f%% when diverged\n",
+           r->points, r->at_barriers, 100 * r->live_at_points, 100 * r->live_diverged);
+    printf("  regions            %u boundaries between idempotent regions (%u cut memory, %u at barriers and atomics, %u in loops, %u where warps diverge), %u moves\n",
+           r->regions.sparse, r->regions.cuts[GPUMP_CUT_CLOBBER], r->regions.cuts[GPUMP_CUT_FORCED], r->regions.cuts[GPUMP_CUT_LOOP],
+           r->regions.cuts[GPUMP_CUT_DIVERGENCE], r->regions.moves);
+    printf("  page checks        %u accesses to buffers: %u checked once per page, %u by themselves in loops that follow pointers, %u one by one\n",
+           r->checks.accesses, r->checks.walks, r->checks.predicated, r->checks.plain);
+    if (r->clobbers) printf("  flush              refused once a block has executed one of %u instructions\n", r->clobbers);
+    else printf("  flush              at any time: no block overwrites what it has read\n");
+    if (r->uninitialised) printf("  note               %u registers may be read before they are written\n", r->uninitialised);
+}
+
+/* A CSV field: quoted where it must be. */
+static void print_field(const char *text, char end) {
+    if (strpbrk(text, ",\"\n")) {
+        putchar('"');
+        for (; *text; text++) {
+            if (*text == '"') putchar('"');
+            putchar(*text);
+        }
+        putchar('"');
+    } else
+        fputs(text, stdout);
+    putchar(end);
+}
+
+static void print_csv_header(void) {
+    puts("file,kernel,status,instructions,basic_blocks,loops,ptx_registers,predicates,live_peak,live_mean,registers,registers_sm75,spill_bytes,shared_bytes,local_bytes,"
+         "parameter_bytes,preemption_points,live_at_points,live_diverged,region_boundaries,region_moves,clobbers,uninitialised,why");
+}
+
+static void print_csv(const kernel_program *kernel, const kernel_report *r) {
+    print_field(kernel->file_name, ',');
+    print_field(kernel->name, ',');
+    printf("read,%u,%u,%u,%u,%u,%u,%.2f,%u,%u,%u,%u,%u,%u,%u,%.4f,%.4f,%u,%u,%u,%u,\n", kernel->count, r->basic_blocks, r->loops, kernel->ptx_registers, kernel->predicates,
+           r->live_peak, r->live_mean, r->allocation.registers, r->sm75, r->allocation.spill_bytes, kernel->shared_bytes, kernel->local_bytes, kernel->parameter_bytes,
+           r->points, r->live_at_points, r->live_diverged, r->regions.sparse, r->regions.moves, r->clobbers, r->uninitialised);
+}
+
+static void print_csv_refused(const char *file, const char *kernel, const char *status, const char *why) {
+    print_field(file, ',');
+    print_field(kernel, ',');
+    printf("%s,,,,,,,,,,,,,,,,,,,,,", status);
+    print_field(why, '\n');
+}
+
+/* ---- files and folders ---- */
+
+/* Counts refusals by what is missing: the opcode without its modifiers, or the first words of the message. */
+static void count_refusal(totals *all, const ptx_refusal *refusal) {
+    char kind[64];
+    uint32_t i;
+    const char *words = refusal->opcode[0] ? refusal->opcode : "(other)";
+    snprintf(kind, sizeof kind, "%.*s", (int)strcspn(words, "."), words);
+    for (i = 0; i < all->kinds && strcmp(all->opcodes[i], kind) != 0; i++) {
+    }
+    if (i == all->kinds) {
+        if (all->kinds == all->capacity) {
+            uint32_t larger = all->capacity ? all->capacity * 2 : 16;
+            void *names = realloc(all->opcodes, larger * sizeof *all->opcodes), *counts;
+            if (!names) return;
+            all->opcodes = (char(*)[64])names;
+            counts = realloc(all->counts, larger * sizeof *all->counts);
+            if (!counts) return;
+            all->counts = (uint32_t *)counts;
+            all->capacity = larger;
+        }
+        memcpy(all->opcodes[i], kind, sizeof kind);
+        all->counts[i] = 0;
+        all->kinds++;
+    }
+    all->counts[i]++;
+}
+
+static void analyze_kernel(const kernel_program *kernel, const analyze_options *options, totals *all) {
+    kernel_report report;
+    gpump_diag diag;
+    char text[256];
+    gpump_result result = report_kernel(kernel, options->registers, &report, &diag);
+    if (result != GPUMP_OK) {
+        gpump_diag_text(&diag, text, sizeof text);
+        all->failed++;
+        if (options->csv) print_csv_refused(kernel->file_name, kernel->name, "failed", text);
+        else printf("%s (%s)\n  cannot be analysed: %s\n", kernel->name, kernel->file_name, text);
+        return;
+    }
+    all->read++;
+    if (options->csv) print_csv(kernel, &report);
+    else if (!options->survey) print_text(kernel, &report, options->registers);
+    if (options->listing && !options->csv) print_listing(kernel);
+}
+
+/* Returns STATUS_BAD_INPUT when the file is not PTX, or no kernel of it (of that name) could be read. */
+static int analyze_file(const char *path, const analyze_options *options, totals *all) {
+    ptx_module module;
+    ptx_error error;
+    uint32_t i, found = 0;
+    all->files++;
+    if (ptx_read_file(path, &module, &error)) {
+        all->unreadable++;
+        if (options->survey && options->csv) print_csv_refused(path, "", "malformed", error.text);
+        else fprintf(options->survey ? stdout : stderr, "%s\n", error.text);
+        return STATUS_BAD_INPUT;
+    }
+    for (i = 0; i < module.kernel_count; i++) {
+        if (options->kernel && strcmp(module.kernels[i].name, options->kernel) != 0) continue;
+        if (found++ && !options->csv && !options->survey) printf("\n");
+        analyze_kernel(&module.kernels[i], options, all);
+    }
+    for (i = 0; i < module.refusal_count; i++) {
+        if (options->kernel && strcmp(module.refusals[i].kernel, options->kernel) != 0) continue;
+        found++;
+        all->refused++;
+        count_refusal(all, &module.refusals[i]);
+        if (options->csv) print_csv_refused(path, module.refusals[i].kernel, "refused", module.refusals[i].text);
+        else printf("%s%s\n", options->survey ? "" : "refused: ", module.refusals[i].text);
+    }
+    if (!found && !options->survey) {
+        if (options->kernel) fprintf(stderr, "%s: no kernel is named \"%s\"\n", path, options->kernel);
+        else fprintf(stderr, "%s: no kernel in it\n", path);
+    }
+    ptx_free(&module);
+    return all->read ? STATUS_RIGHT : STATUS_BAD_INPUT;
+}
+
+static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+
+/* A folder's entries in the order of their names. */
+static void survey_folder(const char *root, const analyze_options *options, totals *all, int depth) {
+    DIR *folder = depth < MAX_DEPTH ? opendir(root) : NULL;
+    struct dirent *entry;
+    char **names = NULL;
+    size_t count = 0, i;
+    if (!folder) return;
+    while ((entry = readdir(folder))) {
+        char **grown, *name;
+        if (entry->d_name[0] == '.') continue;
+        grown = (char **)realloc(names, (count + 1) * sizeof *names);
+        if (!grown) break;
+        names = grown;
+        if (asprintf(&name, "%s/%s", root, entry->d_name) < 0) break;
+        names[count++] = name;
+    }
+    closedir(folder);
+    if (count) qsort(names, count, sizeof *names, by_name);
+    for (i = 0; i < count; i++) {
+        struct stat status;
+        size_t length = strlen(names[i]);
+        if (lstat(names[i], &status) == 0 && S_ISDIR(status.st_mode)) survey_folder(names[i], options, all, depth + 1);
+        else if (length > 4 && strcmp(names[i] + length - 4, ".ptx") == 0) analyze_file(names[i], options, all);
+        free(names[i]);
+    }
+    free(names);
+}
+
+static void print_totals(const totals *all) {
+    uint32_t kernels = all->read + all->refused + all->failed, i;
+    printf("%u files, %u of them malformed; %u kernels: %u read", all->files, all->unreadable, kernels, all->read);
+    if (kernels) printf(" (%.1f%%)", 100.0 * all->read / kernels);
+    printf(", %u refused, %u not analysed\n", all->refused, all->failed);
+    for (i = 0; i < all->kinds; i++) printf("  refused for %-12s %u\n", all->opcodes[i], all->counts[i]);
+}
+
+static const char usage[] =
+    "usage: minigpu analyze FILE.ptx [options]\n"
+    "       minigpu analyze --survey FOLDER [--csv]\n"
+    "  --kernel NAME    only this kernel\n"
+    "  --registers N    32-bit registers per thread to allocate onto (2 to 1024; default 255)\n"
+    "  --listing        the decoded instructions too, with the registers live before each\n"
+    "  --csv            one line per kernel\n"
+    "  --survey FOLDER  every .ptx file in it and below: which kernels are read, which refused and why\n"
+    "exit status: 0 done, 2 bad input, or no kernel could be read\n";
+
+int command_analyze(int argc, char **argv) {
+    static const struct option longs[] = {{"kernel", required_argument, NULL, 'k'}, {"registers", required_argument, NULL, 'r'},
+                                          {"survey", required_argument, NULL, 's'}, {"csv", no_argument, NULL, 'c'},
+                                          {"listing", no_argument, NULL, 'l'},      {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
+    analyze_options options;
+    totals all;
+    const char *folder = NULL;
+    struct stat state;
+    uint64_t number;
+    int option, status = STATUS_RIGHT;
+    memset(&options, 0, sizeof options);
+    memset(&all, 0, sizeof all);
+    options.registers = 255;
+    while ((option = getopt_long(argc, argv, "", longs, NULL)) != -1) {
+        switch (option) {
+        case 'k': options.kernel = optarg; break;
+        case 'r':
+            if (option_number("--registers", optarg, 2, 1024, &number)) return STATUS_BAD_INPUT;
+            options.registers = (uint32_t)number;
+            break;
+        case 's':
+            folder = optarg;
+            options.survey = 1;
+            break;
+        case 'c': options.csv = 1; break;
+        case 'l': options.listing = 1; break;
+        case 'h': fputs(usage, stdout); return STATUS_RIGHT;
+        default: return option_misuse("analyze", NULL, NULL);
+        }
+    }
+    if (folder && optind < argc) return option_misuse("analyze", "--survey FOLDER stands alone; one too many is", argv[optind]);
+    if (!folder && optind == argc) return option_misuse("analyze", "which FILE.ptx, or --survey FOLDER?", NULL);
+    if (!folder && optind < argc - 1) return option_misuse("analyze", "one FILE.ptx; one too many is", argv[optind + 1]);
+    if (folder && (stat(folder, &state) != 0 || !S_ISDIR(state.st_mode))) {
+        fprintf(stderr, "%s: not a folder\n", folder);
+        return STATUS_BAD_INPUT;
+    }
+    if (options.csv) print_csv_header();
+    if (folder) survey_folder(folder, &options, &all, 0);
+    else status = analyze_file(argv[optind], &options, &all);
+    if (folder && !options.csv) print_totals(&all);
+    if (folder && !all.files) {
+        fprintf(stderr, "%s: no .ptx file in it or below\n", folder);
+        status = STATUS_BAD_INPUT;
+    }
+    free(all.opcodes);
+    free(all.counts);
+    return status;
+}

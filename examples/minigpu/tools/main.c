@@ -1,0 +1,440 @@
+/* minigpu: a small GPU that runs PTX and can be preempted. README.md says how. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "analysis/analysis.h"
+#include "tools/analyze.h"
+#include "preemption/context_forms.h"
+#include "machine/machine.h"
+#include "tools/options.h"
+#include "tools/policies_command.h"
+#include "tools/report.h"
+#include "machine/trace.h"
+
+#define EXIT_RIGHT 0
+#define EXIT_WRONG 1
+#define EXIT_BAD_INPUT 2
+
+#ifndef MINIGPU_SOURCE_DIR
+#define MINIGPU_SOURCE_DIR "."
+#endif
+
+static double processor_seconds(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* Runs a built machine to its end and checks it. Returns the exit status; *result points into the machine and to *checks
+ * (free it). */
+static int run_machine(machine *m, const launch_file *launch, const char *trace_path, run_result *result,
+                       kernel_check **checks) {
+    double start;
+    int ended, wrong = 0;
+    memset(result, 0, sizeof *result);
+    result->machine = m;
+    result->launch = launch;
+    *checks = NULL;
+    if (trace_path && !(m->trace = trace_open(trace_path, m->sm_count, m->config.gpu.block_slots, m->config.gpu.clock_khz))) {
+        fprintf(stderr, "minigpu: cannot write %s: %s\n", trace_path, strerror(errno));
+        return EXIT_BAD_INPUT;
+    }
+    start = processor_seconds();
+    ended = machine_run(m, NEVER);
+    result->seconds = processor_seconds() - start;
+    if (m->trace && trace_close(m->trace, m->now)) {
+        fprintf(stderr, "minigpu: cannot write %s\n", trace_path);
+        wrong = 1;
+    }
+    m->trace = NULL;
+    if (ended < 0) {
+        result->error = m->error;
+        fprintf(stderr, "minigpu: cycle %" PRIu64 ": %s\n", m->now, m->error);
+        if (m->deadlocked) machine_dump(m, stderr);
+        return EXIT_WRONG;
+    }
+    *checks = (kernel_check *)calloc(launch->kernel_count, sizeof **checks);
+    if (!*checks || check_results(m, launch, *checks) != 0) wrong = 1;
+    result->checks = *checks;
+    return wrong ? EXIT_WRONG : EXIT_RIGHT;
+}
+
+/* ==== minigpu run ==== */
+
+static const char run_usage[] =
+    "usage: minigpu run FILE [options]\n"
+    "  FILE                  launch file (YAML; examples/minigpu/README.md describes it)\n"
+    "  --gpu PRESET          the GPU, such as gtx480_shieh, k20c, v100 (default: the launch file's, or gtx480_shieh)\n"
+    "  --preempt CYCLE[:T]   at that cycle a kernel of higher priority that has not come yet arrives; where the file has "
+    "none, every SM\n"
+    "                        is emptied; T is switch (default), drain, flush or, with --regions, rewind\n"
+    "  --context FORM        what a switch saves of the registers: naive (all, the default), live (those still needed), "
+    "live+compress\n"
+    "                        (and those in patterns), tb (and patterns over the whole block)\n"
+    "  --points[=K]          blocks that are switched stop at preemption points only, instructions that the compiler puts in: in loops, at\n"
+    "                        barriers, and one for every K (100) instructions elsewhere; without it they stop anywhere\n"
+    "  --in-place            a switch leaves registers and shared memory in place that the next kernel does not need\n"
+    "  --choose              with --points: each warp stops at once or runs on, whichever is estimated to be over earlier\n"
+    "  --regions sparse|N    the compiler forms idempotent regions (iGPU), or short ones of at most N instructions too; their boundaries\n"
+    "                        are instructions\n"
+    "  --spilling all|changed  with --regions: what is live at a sparse region's start is stored there whenever it is crossed, all of it and\n"
+    "                        loaded again, or what has changed; without it nothing is, until somebody preempts\n"
+    "  --page-checks FORM    the compiler puts page checks in (Kim): every (before each access), array (walks through arrays: where they enter\n"
+    "                        a page), pointer (loops that follow pointers: by the loads themselves), kim (array and pointer), none (default)\n"
+    "  --absent all|NAMES    pages of all buffers, or of those named (a,b,...), are absent at first\n"
+    "  --policy NAME         who makes room for a kernel of higher priority, block by block: dual, chimera, chimera+, "
+    "switch, drain, flush,\n"
+    "                        drain-then-switch, oracle, exact, joint, rewind (it wants --regions)\n"
+    "  --limit US            with --policy: within how many microseconds (default: no limit)\n"
+    "  --late-price N        with --limit and policy joint: a cycle beyond it is worth N warp instructions (default: the limit comes first)\n"
+    "  --schedule NAME       processes share the GPU as gpump's scheduler says: fcfs, npq, ppq, ppq_shared, dss, equal, "
+    "weighted, time_slice\n"
+    "  --vacate NAME         with --schedule: how SMs change hands: switch (default), drain, or select (block by block)\n"
+    "  --slice US            with --schedule time_slice: how long a turn lasts (1000)\n"
+    "  --trace OUT.json      write a Chrome trace-event file: open it at https://ui.perfetto.dev\n"
+    "  --json                print the report as JSON\n"
+    "  --every-cycle         idle cycles are simulated one by one, not skipped: slower, the same result\n"
+    "exit status: 0 done and right, 1 something is wrong, 2 bad input\n";
+
+static int technique_of(const char *name, uint32_t *technique) {
+    uint32_t i;
+    for (i = GPUMP_TECHNIQUE_FLUSH; i <= GPUMP_TECHNIQUE_REWIND; i++) {
+        if (strcmp(technique_name(i), name) == 0) {
+            *technique = i;
+            return 0;
+        }
+    }
+    return -1;
+}
+
+static int read_preempt(const char *text, machine_options *options) {
+    char *end;
+    errno = 0;
+    options->preempt_cycle = strtoull(text, &end, 10);
+    if (end == text || errno || *text == '-' || (*end && *end != ':') ||
+        (*end == ':' && technique_of(end + 1, &options->technique))) {
+        fprintf(stderr, "minigpu: --preempt wants CYCLE, CYCLE:switch, CYCLE:drain, CYCLE:flush or CYCLE:rewind, not \"%s\"\n", text);
+        return -1;
+    }
+    return 0;
+}
+
+static const char *mechanism_name(uint32_t mechanism) {
+    return mechanism == GPUMP_SCHEDULER_SWITCH ? "switch" : mechanism == GPUMP_SCHEDULER_DRAIN ? "drain" : mechanism == GPUMP_SCHEDULER_SELECT ? "select" : NULL;
+}
+
+/* An option without the one that gives it a meaning, or two that exclude each other: what is wrong, or NULL. */
+static const char *contradiction(const machine_options *o, uint64_t limit_ns, uint64_t late_price, int vacate) {
+    if (o->schedule && o->policy) return "--schedule and --policy exclude each other";
+    if ((o->schedule || o->policy) && o->technique != GPUMP_TECHNIQUES)
+        return "--preempt CYCLE:TECHNIQUE with --policy or --schedule: these choose the technique; give the cycle only";
+    if (o->choose && !o->point_interval) return "--choose needs --points: there is nothing to run on to";
+    if (o->spilling && !o->regions) return "--spilling needs --regions sparse";
+    if (limit_ns != NEVER && !o->policy) return "--limit needs --policy NAME";
+    if (late_price && limit_ns == NEVER) return "--late-price needs --limit US";
+    if (vacate && !o->schedule) return "--vacate needs --schedule NAME";
+    if (o->slice_ns && !(o->schedule && strcmp(o->schedule, "time_slice") == 0)) return "--slice needs --schedule time_slice";
+    return NULL;
+}
+
+static int command_run(int argc, char **argv) {
+    static const struct option longs[] = {{"gpu", required_argument, NULL, 'g'},
+                                          {"preempt", required_argument, NULL, 'p'},
+                                          {"trace", required_argument, NULL, 't'},
+                                          {"json", no_argument, NULL, 'j'},
+                                          {"every-cycle", no_argument, NULL, 'e'},
+                                          {"context", required_argument, NULL, 'c'},
+                                          {"points", optional_argument, NULL, 'P'},
+                                          {"choose", no_argument, NULL, 'C'},
+                                          {"in-place", no_argument, NULL, 'I'},
+                                          {"regions", required_argument, NULL, 'r'},
+                                          {"spilling", required_argument, NULL, 'K'},
+                                          {"page-checks", required_argument, NULL, 'k'},
+                                          {"absent", required_argument, NULL, 'a'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {"policy", required_argument, NULL, 'o'},
+                                          {"limit", required_argument, NULL, 'l'},
+                                          {"late-price", required_argument, NULL, 'E'},
+                                          {"schedule", required_argument, NULL, 's'},
+                                          {"vacate", required_argument, NULL, 'v'},
+                                          {"slice", required_argument, NULL, 'S'},
+                                          {NULL, 0, NULL, 0}};
+    machine_options options;
+    uint64_t limit_ns = NEVER, late_price = 0, number;
+    launch_file launch;
+    char error[LAUNCH_ERROR_BYTES];
+    const char *trace_path = NULL, *why;
+    kernel_check *checks;
+    run_result result;
+    machine *m;
+    uint32_t which;
+    int json = 0, vacate = 0, option, status;
+    machine_options_default(&options);
+    while ((option = getopt_long(argc, argv, "", longs, NULL)) != -1) {
+        switch (option) {
+        case 'g': options.gpu = optarg; break;
+        case 'p':
+            if (read_preempt(optarg, &options)) return EXIT_BAD_INPUT;
+            break;
+        case 't': trace_path = optarg; break;
+        case 'j': json = 1; break;
+        case 'o':
+            if (option_choice("--policy", optarg, option_victim_policy, &which)) return EXIT_BAD_INPUT;
+            options.policy = gpump_victim_policy_at(which);
+            break;
+        case 'l':
+            if (option_microseconds("--limit", optarg, 0, &limit_ns)) return EXIT_BAD_INPUT;
+            break;
+        case 'E':
+            if (option_number("--late-price", optarg, 1, 1000000, &late_price)) return EXIT_BAD_INPUT;
+            break;
+        case 's':
+            if (option_choice("--schedule", optarg, gpump_scheduler_policy_name, &which)) return EXIT_BAD_INPUT;
+            options.schedule = optarg;
+            break;
+        case 'v':
+            if (option_choice("--vacate", optarg, mechanism_name, &options.mechanism)) return EXIT_BAD_INPUT;
+            vacate = 1;
+            break;
+        case 'S':
+            if (option_microseconds("--slice", optarg, 0.001, &options.slice_ns)) return EXIT_BAD_INPUT;
+            break;
+        case 'e': options.skip_idle = 0; break;
+        case 'c':
+            if (option_choice("--context", optarg, context_form_name, &options.context_form)) return EXIT_BAD_INPUT;
+            break;
+        case 'k':
+            if (option_choice("--page-checks", optarg, page_check_form_name, &options.page_checks)) return EXIT_BAD_INPUT;
+            break;
+        case 'a': options.absent = optarg; break;
+        case 'C': options.choose = 1; break;
+        case 'I': options.in_place = 1; break;
+        case 'K':
+            options.spilling = !strcmp(optarg, "all") ? SPILLING_ALL : !strcmp(optarg, "changed") ? SPILLING_CHANGED : SPILLING_NONE;
+            if (options.spilling == SPILLING_NONE) {
+                fprintf(stderr, "minigpu: --spilling wants all or changed, not \"%s\"\n", optarg);
+                return EXIT_BAD_INPUT;
+            }
+            break;
+        case 'r':
+            if (launch_regions(optarg, &options.regions)) {
+                fprintf(stderr, "minigpu: --regions wants sparse or a number of instructions from 2 to 4096, not \"%s\"\n", optarg);
+                return EXIT_BAD_INPUT;
+            }
+            break;
+        case 'P':
+            if (option_number("--points", optarg ? optarg : "100", 1, 1000000, &number)) return EXIT_BAD_INPUT;
+            options.point_interval = (uint32_t)number;
+            break;
+        case 'h': fputs(run_usage, stdout); return EXIT_RIGHT;
+        default: return option_misuse("run", NULL, NULL);
+        }
+    }
+    if (optind == argc) return option_misuse("run", "which launch FILE?", NULL);
+    if (optind < argc - 1) return option_misuse("run", "one launch FILE, and values of --points follow a =; one too many is", argv[optind + 1]);
+    if ((why = contradiction(&options, limit_ns, late_price, vacate))) return option_misuse("run", why, NULL);
+    if (launch_file_read(&launch, argv[optind], error)) {
+        fprintf(stderr, "%s\n", error);
+        return EXIT_BAD_INPUT;
+    }
+    if (!(m = machine_build(&launch, &options, error))) {
+        fprintf(stderr, "%s\n", error);
+        launch_file_free(&launch);
+        return EXIT_BAD_INPUT;
+    }
+    if (limit_ns != NEVER) m->limit_cycles = gpump_gpu_cycles_from_ns(&m->config.gpu, limit_ns);
+    m->late_price = late_price;
+    if (options.technique == GPUMP_TECHNIQUE_REWIND && !m->regions) {
+        fprintf(stderr, "minigpu: blocks can only go back to the start of a region where there are regions: add --regions sparse\n");
+        machine_free(m);
+        launch_file_free(&launch);
+        return EXIT_BAD_INPUT;
+    }
+    status = run_machine(m, &launch, trace_path, &result, &checks);
+    if (status == EXIT_BAD_INPUT) {
+        /* nothing has run */
+    } else if (json) {
+        if (report_json(&result, stdout)) status = EXIT_WRONG;
+    } else {
+        report_text(&result, stdout);
+        if (trace_path) printf("trace: %s (open it at https://ui.perfetto.dev)\n", trace_path);
+    }
+    free(checks);
+    machine_free(m);
+    launch_file_free(&launch);
+    return status;
+}
+
+/* ==== minigpu demo ==== */
+
+static const char *program = "minigpu"; /* as it was called, for lines that can be typed again */
+
+static const char demo_usage[] = "usage: minigpu demo [FILE] [--gpu PRESET] [--traces FOLDER]\n"
+                                 "  runs a launch file of two kernels (examples/minigpu/demo.yaml) once for each way of "
+                                 "preempting the first for the second\n";
+
+typedef struct demo_row {
+    preemption_summary summary;
+    uint64_t urgent_cycles, other_cycles;
+    int status;
+} demo_row;
+
+/* The kernel of the highest priority. */
+static uint32_t urgent_kernel(const launch_file *launch) {
+    uint32_t i, urgent = 0;
+    for (i = 1; i < launch->kernel_count; i++) {
+        if (launch->kernels[i].priority > launch->kernels[urgent].priority) urgent = i;
+    }
+    return urgent;
+}
+
+static int demo_run(launch_file *launch, machine_options options, const char *trace_path, demo_row *row, machine **kept) {
+    char error[LAUNCH_ERROR_BYTES];
+    kernel_check *checks;
+    run_result result;
+    uint32_t urgent = urgent_kernel(launch), i;
+    machine *m = machine_build(launch, &options, error);
+    if (!m) {
+        fprintf(stderr, "%s\n", error);
+        return EXIT_BAD_INPUT;
+    }
+    row->status = run_machine(m, launch, trace_path, &result, &checks);
+    if (row->status == EXIT_BAD_INPUT) {
+        machine_free(m);
+        return row->status;
+    }
+    report_preemptions(m, &row->summary);
+    for (i = 0; i < m->kernel_count; i++) {
+        uint64_t cycles = m->kernels[i].end_cycle == NEVER ? 0 : m->kernels[i].end_cycle - m->kernels[i].ready_cycle;
+        if (i == urgent)
+            row->urgent_cycles = cycles;
+        else if (cycles > row->other_cycles)
+            row->other_cycles = cycles;
+        if (checks && checks[i].result == CHECK_WRONG) fprintf(stderr, "WRONG: %s\n", checks[i].text);
+    }
+    free(checks);
+    *kept = m;
+    return row->status;
+}
+
+static int command_demo(int argc, char **argv) {
+    static const struct option longs[] = {{"gpu", required_argument, NULL, 'g'},
+                                          {"traces", required_argument, NULL, 't'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
+    static const uint32_t techniques[] = {GPUMP_TECHNIQUE_DRAIN, GPUMP_TECHNIQUE_SWITCH, GPUMP_TECHNIQUE_FLUSH};
+    const char *path = MINIGPU_SOURCE_DIR "/demo.yaml", *folder = ".";
+    machine_options options;
+    launch_file launch;
+    char error[LAUNCH_ERROR_BYTES];
+    uint32_t i, urgent;
+    int option, status = EXIT_RIGHT;
+    machine_options_default(&options);
+    while ((option = getopt_long(argc, argv, "", longs, NULL)) != -1) {
+        switch (option) {
+        case 'g': options.gpu = optarg; break;
+        case 't': folder = optarg; break;
+        case 'h': fputs(demo_usage, stdout); return EXIT_RIGHT;
+        default: return option_misuse("demo", NULL, NULL);
+        }
+    }
+    if (optind < argc - 1) return option_misuse("demo", "one launch FILE; one too many is", argv[optind + 1]);
+    if (optind < argc) path = argv[optind];
+    if (launch_file_read(&launch, path, error)) {
+        fprintf(stderr, "%s\n", error);
+        return EXIT_BAD_INPUT;
+    }
+    if (launch.kernel_count < 2) {
+        fprintf(stderr, "%s: the demo needs two kernels\n", path);
+        launch_file_free(&launch);
+        return EXIT_BAD_INPUT;
+    }
+    urgent = urgent_kernel(&launch);
+    printf("%s runs on the whole GPU. At cycle %" PRIu64 " %s arrives with a higher priority and needs SMs at once.\n\n",
+           launch.kernels[urgent == 0].name, launch.kernels[urgent].arrival_cycle, launch.kernels[urgent].name);
+    for (i = 0; i < sizeof techniques / sizeof *techniques; i++) {
+        demo_row row;
+        machine *m = NULL;
+        char trace_path[512];
+        double us;
+        int ended;
+        memset(&row, 0, sizeof row);
+        options.technique = techniques[i];
+        snprintf(trace_path, sizeof trace_path, "%s/demo-%s.json", folder, technique_name(techniques[i]));
+        ended = demo_run(&launch, options, trace_path, &row, &m);
+        if (!m) {
+            launch_file_free(&launch);
+            return ended;
+        }
+        us = 1000.0 / (double)m->config.gpu.clock_khz;
+        if (i == 0) {
+            printf("%-8s %6s %7s %18s %12s %14s %14s %14s  %s\n", "", "", "", "preemption latency", "bytes saved",
+                   "work wasted", launch.kernels[urgent].name, launch.kernels[urgent == 0].name, "results");
+            printf("%-8s %6s %7s %18s %12s %14s %14s %14s\n", "", "SMs", "blocks", "mean / worst, us", "", "warp instr.",
+                   "us", "us");
+        }
+        printf("%-8s %6" PRIu64 " %7" PRIu64 " %10.2f / %5.2f %12" PRIu64 " %14" PRIu64 " %14.2f %14.2f  %s\n",
+               technique_name(techniques[i]), row.summary.count, row.summary.blocks,
+               row.summary.count ? (double)row.summary.latency_sum / (double)row.summary.count * us : 0,
+               (double)row.summary.latency_max * us, row.summary.bytes_saved, row.summary.wasted_warp_instructions,
+               (double)row.urgent_cycles * us, (double)row.other_cycles * us,
+               row.status == EXIT_RIGHT ? "both right" : "WRONG");
+        if (row.summary.refused_blocks) {
+            printf("         %" PRIu64 " blocks were switched instead: %s\n", row.summary.refused_blocks,
+                   gpump_reason_text((gpump_reason)row.summary.refused));
+        }
+        if (row.status != EXIT_RIGHT) status = row.status;
+        machine_free(m);
+    }
+    printf(
+        "\nDraining saves and wastes nothing but waits for the longest block; switching moves every block's registers and "
+        "shared memory; flushing is\n"
+        "immediate and does the work again. Each run is drawn in demo-drain.json, demo-switch.json and demo-flush.json "
+        "(%s):\n"
+        "open https://ui.perfetto.dev and drop one of them into the window; every SM is a group, every block slot a line.\n"
+        "Next: change the grids, priorities or arrival in %s, or preempt at a moment of your choice:\n"
+        "  %s run %s --preempt 5000:flush\n",
+        folder, path, program, path);
+    launch_file_free(&launch);
+    return status;
+}
+
+/* ==== minigpu policies ==== */
+
+static int command_policies(int argc, char **argv) { return policies_command(argc, argv, MINIGPU_SOURCE_DIR "/kernels"); }
+
+/* ==== commands ==== */
+
+static const struct {
+    const char *name, *what;
+    int (*run)(int argc, char **argv);
+} commands[] = {
+    {"run", "run a launch file, check the result, report", command_run},
+    {"analyze", "what the analyses find in PTX files", command_analyze},
+    {"policies", "victim-selection policies at the same requests: the tables of Shieh chapter 4", command_policies},
+    {"demo", "two kernels, three ways of preempting one for the other", command_demo},
+};
+
+int main(int argc, char **argv) {
+    size_t i;
+    FILE *out = stderr;
+    if (argc > 0) program = argv[0];
+    if (argc > 1) {
+        for (i = 0; i < sizeof commands / sizeof *commands; i++) {
+            if (strcmp(argv[1], commands[i].name) == 0) return commands[i].run(argc - 1, argv + 1);
+        }
+        if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0)
+            out = stdout;
+        else
+            fprintf(stderr, "minigpu: no command is named \"%s\"\n", argv[1]);
+    }
+    fputs("usage: minigpu COMMAND ... (minigpu COMMAND --help says more)\n", out);
+    for (i = 0; i < sizeof commands / sizeof *commands; i++) fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].what);
+    return out == stdout ? EXIT_RIGHT : EXIT_BAD_INPUT;
+}

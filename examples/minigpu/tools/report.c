@@ -1,0 +1,281 @@
+#include "tools/report.h"
+
+#include "preemption/victims.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <string.h>
+
+#include "machine/warp_scheduler.h"
+
+const char *technique_name(uint32_t technique) {
+    static const char *const names[] = {"flush", "switch", "drain", "rewind"};
+    return technique < GPUMP_TECHNIQUES ? names[technique] : "none";
+}
+
+static const char *check_name(check_result result) {
+    static const char *const names[] = {"nothing expected", "right", "wrong"};
+    return names[result];
+}
+
+void report_totals(const machine *m, machine_totals *totals) {
+    uint32_t i;
+    memset(totals, 0, sizeof *totals);
+    totals->cycles = m->now;
+    for (i = 0; i < m->kernel_count; i++) {
+        totals->warp_instructions += m->kernels[i].warp_instructions;
+        totals->thread_instructions += m->kernels[i].thread_instructions;
+        totals->wasted_warp_instructions += m->kernels[i].wasted_warp_instructions;
+    }
+    for (i = 0; i < m->sm_count; i++) {
+        const sm_statistics *s = &m->sms[i]->statistics;
+        totals->l1_hits += s->l1_hits;
+        totals->l1_misses += s->l1_misses;
+        totals->requests += s->requests;
+        totals->transfer_requests += s->transfer_requests;
+        totals->saved_bytes += s->saved_bytes;
+        totals->restored_bytes += s->restored_bytes;
+    }
+    totals->l2_hits = m->l2.hits;
+    totals->l2_misses = m->l2.misses;
+    totals->dram_bytes = m->dram_bytes;
+    totals->network_bytes = m->network_bytes;
+}
+
+void report_preemptions(const machine *m, preemption_summary *summary) {
+    uint32_t i;
+    memset(summary, 0, sizeof *summary);
+    for (i = 0; i < m->preemption_count; i++) {
+        const preemption_entry *entry = &m->preemptions[i];
+        uint64_t latency = entry->end_cycle == NEVER ? 0 : entry->end_cycle - entry->request_cycle;
+        summary->count++;
+        summary->blocks += entry->blocks;
+        summary->bytes_saved += entry->bytes_saved;
+        summary->wasted_warp_instructions += entry->wasted_warp_instructions;
+        summary->refused_blocks += entry->refused_blocks;
+        if (!summary->refused) summary->refused = entry->refused;
+        summary->latency_sum += latency;
+        if (latency > summary->latency_max) summary->latency_max = latency;
+    }
+}
+
+static double microseconds(const machine *m, uint64_t cycles) {
+    return (double)cycles * 1000.0 / (double)m->config.gpu.clock_khz;
+}
+
+static double rate(double amount, double seconds) { return seconds > 0 ? amount / seconds : 0; }
+
+/* One line per request to a policy: the limit, whether it was met, who left how, what was estimated and what came of it. */
+static void report_requests(const machine *m, FILE *file) {
+    uint32_t k, i, t;
+    for (k = 0; m->victim_requests && k < m->kernel_count; k++) {
+        const victim_request *r = &m->victim_requests[k];
+        uint64_t wasted = 0, length;
+        uint32_t by[GPUMP_TECHNIQUES] = {0, 0, 0, 0};
+        double sm_cycles;
+        if (r->request.since == NEVER) continue;
+        for (i = 0; i < r->count; i++) {
+            wasted += r->entries[i].wasted;
+            by[r->entries[i].technique]++;
+        }
+        length = r->last_start_cycle - r->request.since;
+        fprintf(file, "request of %s at cycle %" PRIu64 ", policy %s: %u places", m->kernels[k].program->name,
+                r->request.since, m->policy->name, r->decision.places);
+        if (r->decision.missing)
+            fprintf(file, " (%u more cannot be had: %s)", r->decision.missing, gpump_reason_text(r->decision.reason));
+        fprintf(file, ", last block began after %" PRIu64 " cycles (%.2f us)", length, microseconds(m, length));
+        if (r->request.limit_cycles != NEVER) {
+            if (length <= r->request.limit_cycles)
+                fprintf(file, ", limit %" PRIu64 " met", r->request.limit_cycles);
+            else
+                fprintf(file, ", limit %" PRIu64 " missed by %" PRIu64, r->request.limit_cycles,
+                        length - r->request.limit_cycles);
+        }
+        fprintf(file,
+                "; blocks leave by flush %u, switch %u, drain %u (%u changed later); estimated %" PRIu64
+                " cycles and %" PRIu64 " warp instructions, wasted %" PRIu64 "\n",
+                by[0], by[1], by[2], r->reconsidered, r->decision.latency, r->decision.overhead, wasted);
+        sm_cycles = (double)(length ? length : 1) * m->sm_count;
+        fprintf(file, "  in use meanwhile: registers %.1f%%, shared memory %.1f%%, threads %.1f%%\n",
+                100 * (double)r->register_cycles / sm_cycles / m->config.gpu.registers,
+                100 * (double)r->shared_cycles / sm_cycles / m->config.gpu.shared_bytes[m->config.gpu.shared_options - 1],
+                100 * (double)r->thread_cycles / sm_cycles / m->config.gpu.thread_slots);
+        for (t = 0; t < GPUMP_TECHNIQUES; t++) {
+            uint64_t estimate = 0, truth = 0;
+            uint32_t n = 0;
+            for (i = 0; i < r->count; i++) {
+                const victim_entry *e = &r->entries[i];
+                if (e->first_technique != t || e->technique != t || e->estimate_cycles == NEVER || e->end_cycle == NEVER)
+                    continue;
+                estimate += e->estimate_cycles;
+                truth += e->end_cycle - r->request.since;
+                n++;
+            }
+            if (n)
+                fprintf(file, "  %s: %u blocks, estimated %.0f cycles on average, took %.0f\n", technique_name(t), n,
+                        (double)estimate / n, (double)truth / n);
+        }
+    }
+}
+
+/* What preemption points cost while nobody preempts. */
+static void report_points(const machine *m, FILE *file) {
+    uint64_t points = 0, all = 0;
+    uint32_t i;
+    for (i = 0; i < m->kernel_count; i++) {
+        points += m->kernels[i].counted[COUNTED_POINT];
+        all += m->kernels[i].warp_instructions;
+    }
+    if (m->stop_at_points)
+        fprintf(file, "preemption points: %" PRIu64 " of %" PRIu64 " warp instructions (%.2f%%) are there for them\n", points, all,
+                all ? 100 * (double)points / (double)all : 0);
+}
+
+/* What page checks cost, and what they found. */
+static void report_page_faults(const machine *m, FILE *file) {
+    uint64_t checks = 0, calls = 0, all = 0;
+    uint32_t i;
+    for (i = 0; i < m->kernel_count; i++) {
+        checks += m->kernels[i].counted[COUNTED_CHECK];
+        calls += m->kernels[i].counted[COUNTED_CALL];
+        all += m->kernels[i].warp_instructions;
+    }
+    if (!checks && !m->page_faults.absent) return;
+    fprintf(file,
+            "page faults: %" PRIu64 " pages absent at first, %" PRIu64 " faults served in %" PRIu64 " calls; of %" PRIu64
+            " warp instructions %" PRIu64 " check and %" PRIu64 " would call\n",
+            m->page_faults.absent, m->page_faults.served, m->page_faults.calls, all, checks, calls);
+}
+
+void report_text(const run_result *result, FILE *file) {
+    const machine *m = result->machine;
+    machine_totals t;
+    uint32_t i;
+    report_totals(m, &t);
+    fprintf(file, "%s: %u SMs at %.3f GHz, scheduler %s, model version %d\n", m->config.preset, m->sm_count,
+            (double)m->config.gpu.clock_khz / 1e6, warp_scheduler_name(m->config.scheduler), GPUMP_MODEL_VERSION);
+    fprintf(file, "%-26s %4s %9s %12s %12s %14s %10s  %s\n", "kernel", "prio", "blocks", "start", "cycles", "thread instr.",
+            "wasted w.", "result");
+    for (i = 0; i < m->kernel_count; i++) {
+        const kernel *k = &m->kernels[i];
+        fprintf(file, "%-26s %4u %9" PRIu64 " ", k->program->name, k->priority, k->blocks);
+        if (k->start_cycle == NEVER)
+            fprintf(file, "%12s %12s ", "-", "-");
+        else if (k->end_cycle == NEVER)
+            fprintf(file, "%12" PRIu64 " %12s ", k->start_cycle, "-");
+        else
+            fprintf(file, "%12" PRIu64 " %12" PRIu64 " ", k->start_cycle, k->end_cycle - k->ready_cycle);
+        fprintf(file, "%14" PRIu64 " %10" PRIu64 "  %s\n", k->thread_instructions, k->wasted_warp_instructions,
+                result->checks ? check_name(result->checks[i].result) : "not ended");
+    }
+    fprintf(file,
+            "%" PRIu64 " cycles (%.2f us), %.2f warp instructions per cycle; L1 %" PRIu64 " hits %" PRIu64
+            " misses, L2 %" PRIu64 " hits %" PRIu64 " misses, DRAM %" PRIu64 " bytes\n",
+            t.cycles, microseconds(m, t.cycles), t.cycles ? (double)t.warp_instructions / (double)t.cycles : 0, t.l1_hits,
+            t.l1_misses, t.l2_hits, t.l2_misses, t.dram_bytes);
+    report_points(m, file);
+    report_page_faults(m, file);
+    for (i = 0; i < m->preemption_count && i < 32; i++) {
+        const preemption_entry *entry = &m->preemptions[i];
+        fprintf(file, "cycle %" PRIu64 ": SM %u gives up %u blocks of %s by %s: ", entry->request_cycle, entry->sm,
+                entry->blocks, m->kernels[entry->kernel - 1].program->name, technique_name(entry->technique));
+        if (entry->end_cycle == NEVER)
+            fprintf(file, "not ended");
+        else
+            fprintf(file, "%" PRIu64 " cycles (%.2f us)", entry->end_cycle - entry->request_cycle,
+                    microseconds(m, entry->end_cycle - entry->request_cycle));
+        fprintf(file, ", %" PRIu64 " bytes saved, %" PRIu64 " warp instructions wasted", entry->bytes_saved,
+                entry->wasted_warp_instructions);
+        if (entry->refused_blocks) {
+            fprintf(file, "; %u otherwise: %s (%s)", entry->refused_blocks, gpump_reason_text((gpump_reason)entry->refused),
+                    gpump_reason_remedy((gpump_reason)entry->refused));
+        }
+        fprintf(file, "\n");
+    }
+    if (m->preemption_count > 32)
+        fprintf(file, "... and %u more preemptions (--json lists them)\n", m->preemption_count - 32);
+    report_requests(m, file);
+    fprintf(file, "simulated in %.3f s: %.1f million thread instructions per second\n", result->seconds,
+            rate((double)t.thread_instructions / 1e6, result->seconds));
+    for (i = 0; result->checks && i < m->kernel_count; i++) {
+        if (result->checks[i].result == CHECK_WRONG) fprintf(file, "WRONG: %s\n", result->checks[i].text);
+    }
+}
+
+/* ---- JSON ---- */
+
+static json_t *number(uint64_t value) { return value == NEVER ? json_null() : json_integer((json_int_t)value); }
+
+static json_t *kernel_json(const run_result *result, uint32_t index) {
+    const machine *m = result->machine;
+    const kernel *k = &m->kernels[index];
+    json_t *object = json_pack(
+        "{s:s,s:s,s:i,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:i,s:i,s:i,s:o,s:o,s:o,s:o}", "name", k->program->name, "process",
+        result->launch->processes[k->process].name, "priority", (int)k->priority, "arrival_cycle", number(k->arrival_cycle),
+        "ready_cycle", number(k->ready_cycle), "start_cycle", number(k->start_cycle), "end_cycle", number(k->end_cycle),
+        "blocks", number(k->blocks), "warp_instructions", number(k->warp_instructions), "thread_instructions",
+        number(k->thread_instructions), "wasted_warp_instructions", number(k->wasted_warp_instructions), "resident_cycles",
+        number(k->resident_cycles), "registers_per_thread", (int)k->registers, "registers_per_block", (int)k->need.registers,
+        "shared_bytes_per_block", (int)k->need.shared_bytes, "context_bytes_at_most", number(k->context_bytes), "page_checks",
+        number(k->counted[COUNTED_CHECK]), "page_calls", number(k->counted[COUNTED_CALL]), "point_instructions",
+        number(k->counted[COUNTED_POINT]));
+    if (!object) return NULL;
+    if (result->checks) {
+        json_object_set_new(object, "result", json_string(check_name(result->checks[index].result)));
+        if (result->checks[index].text[0]) json_object_set_new(object, "difference", json_string(result->checks[index].text));
+        json_object_set_new(object, "checksum", json_sprintf("0x%016" PRIx64, check_sum(m, result->launch, k->launch)));
+    }
+    return object;
+}
+
+static json_t *preemption_json(const machine *m, const preemption_entry *entry) {
+    json_t *object = json_pack(
+        "{s:o,s:o,s:i,s:s,s:s,s:i,s:i,s:o,s:o}", "request_cycle", number(entry->request_cycle), "end_cycle",
+        number(entry->end_cycle), "sm", (int)entry->sm, "technique", technique_name(entry->technique), "kernel",
+        m->kernels[entry->kernel - 1].program->name, "blocks", (int)entry->blocks, "otherwise", (int)entry->refused_blocks,
+        "bytes_saved", number(entry->bytes_saved), "wasted_warp_instructions", number(entry->wasted_warp_instructions));
+    if (object && entry->refused_blocks)
+        json_object_set_new(object, "reason", json_string(gpump_reason_text((gpump_reason)entry->refused)));
+    if (object && entry->for_kernel)
+        json_object_set_new(object, "for_kernel", json_string(m->kernels[entry->for_kernel - 1].program->name));
+    return object;
+}
+
+int report_json(const run_result *result, FILE *file) {
+    const machine *m = result->machine;
+    machine_totals t;
+    json_t *root = json_object(), *kernels = json_array(), *preemptions = json_array(), *config = json_object(), *totals;
+    minigpu_number n;
+    uint32_t i;
+    int failed;
+    report_totals(m, &t);
+    for (i = 0; i < m->kernel_count; i++) json_array_append_new(kernels, kernel_json(result, i));
+    for (i = 0; i < m->preemption_count; i++) json_array_append_new(preemptions, preemption_json(m, &m->preemptions[i]));
+    for (i = 0; minigpu_config_number(&m->config, i, &n) == 0; i++) json_object_set_new(config, n.name, number(n.value));
+    totals = json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "cycles", number(t.cycles),
+                       "warp_instructions", number(t.warp_instructions), "thread_instructions", number(t.thread_instructions),
+                       "wasted_warp_instructions", number(t.wasted_warp_instructions), "l1_hits", number(t.l1_hits),
+                       "l1_misses", number(t.l1_misses), "l2_hits", number(t.l2_hits), "l2_misses", number(t.l2_misses),
+                       "requests", number(t.requests), "context_requests", number(t.transfer_requests), "saved_bytes",
+                       number(t.saved_bytes), "restored_bytes", number(t.restored_bytes), "dram_bytes", number(t.dram_bytes),
+                       "network_bytes", number(t.network_bytes));
+    json_object_set_new(root, "page_faults", json_pack("{s:o,s:o,s:o}", "absent_pages", number(m->page_faults.absent), "served",
+                                                       number(m->page_faults.served), "calls", number(m->page_faults.calls)));
+    json_object_set_new(root, "model_version", json_integer(GPUMP_MODEL_VERSION));
+    json_object_set_new(root, "launch_file", json_string(result->launch->path));
+    json_object_set_new(root, "gpu", json_string(m->config.preset));
+    json_object_set_new(root, "sms", json_integer(m->sm_count));
+    json_object_set_new(root, "clock_khz", json_integer(m->config.gpu.clock_khz));
+    json_object_set_new(root, "scheduler", json_string(warp_scheduler_name(m->config.scheduler)));
+    json_object_set_new(root, "config", config);
+    json_object_set_new(root, "kernels", kernels);
+    json_object_set_new(root, "preemptions", preemptions);
+    json_object_set_new(root, "totals", totals);
+    json_object_set_new(root, "error", result->error ? json_string(result->error) : json_null());
+    json_object_set_new(root, "seconds", json_real(result->seconds));
+    json_object_set_new(root, "thread_instructions_per_second",
+                        json_real(rate((double)t.thread_instructions, result->seconds)));
+    failed = json_dumpf(root, file, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) || fputc('\n', file) == EOF;
+    json_decref(root);
+    return failed ? -1 : 0;
+}

@@ -1,0 +1,38 @@
+/* report: what a run has measured, as text or JSON. */
+#ifndef MINIGPU_REPORT_H
+#define MINIGPU_REPORT_H
+
+#include <stdio.h>
+
+#include "tools/check.h"
+#include "machine/machine.h"
+
+typedef struct run_result {
+    const machine *machine;
+    const launch_file *launch;
+    const kernel_check *checks; /* one per kernel; NULL: the run did not end */
+    const char *error;          /* NULL: the run ended */
+    double seconds;             /* of processor time the simulation took */
+} run_result;
+
+/* Totals over all SMs and kernels. */
+typedef struct machine_totals {
+    uint64_t cycles, warp_instructions, thread_instructions, wasted_warp_instructions;
+    uint64_t l1_hits, l1_misses, l2_hits, l2_misses, requests, transfer_requests, saved_bytes, restored_bytes, dram_bytes, network_bytes;
+} machine_totals;
+void report_totals(const machine *m, machine_totals *totals);
+
+/* One technique's preemptions taken together. Latency: from the request until the last block's room is free. */
+typedef struct preemption_summary {
+    uint64_t count, blocks, bytes_saved, wasted_warp_instructions, refused_blocks;
+    uint64_t latency_sum, latency_max; /* cycles */
+    uint32_t refused;                  /* gpump_reason of the first block that had to leave otherwise */
+} preemption_summary;
+void report_preemptions(const machine *m, preemption_summary *summary);
+
+void report_text(const run_result *result, FILE *file);
+/* Returns 0, or -1 when it could not be written. */
+int report_json(const run_result *result, FILE *file);
+const char *technique_name(uint32_t technique);
+
+#endif

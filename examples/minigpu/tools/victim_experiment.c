@@ -1,0 +1,394 @@
+#define _GNU_SOURCE
+#include "tools/victim_experiment.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "machine/machine.h"
+#include "preemption/preemption.h"
+#include "preemption/victims.h"
+
+/* Table 4.2: registers and shared memory per block; 0: what the kernel needs. Ours needs more shared memory than printed in two places. */
+static const struct {
+    const char *folder;
+    uint32_t registers, shared_bytes;
+} table[VICTIM_EXPERIMENT_KERNELS] = {
+    {"pathfinder", 4096, 2048},           {"hotspot", 9216, 3072},           {"streamcluster", 6144, 0},          {"dwt2d_copy", 3584, 3096},
+    {"dwt2d_fdwt53", 3072, 4900},         {"kmeans_invert_mapping", 3072, 3072}, {"kmeans_point", 3072, 3072},    {"stencil", 3584, 0},
+    {"srad_1", 5120, 6144},               {"srad_2", 5120, 5120},            {"btree_find_range_k", 5120, 0},     {"btree_find_k", 4096, 0},
+    {"nw_1", 1536, 2180},                 {"nw_2", 1536, 2180},              {"bfs_1", 8192, 0},                  {"bfs_2", 6144, 0},
+    {"backprop_layer_forward", 3072, 1088}, {"backprop_adjust_weights", 6144, 0}, {"heartwall", 8192, 11908},
+};
+
+const char *victim_experiment_kernel(uint32_t index) { return index < VICTIM_EXPERIMENT_KERNELS ? table[index].folder : NULL; }
+
+static int read_launch(launch_file *launch, const char *dir, const char *folder, const char *name, char error[LAUNCH_ERROR_BYTES]) {
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s/%s", dir, folder, name);
+    if (access(path, R_OK) != 0) snprintf(path, sizeof path, "%s/%s/launch.yaml", dir, folder);
+    return launch_file_read(launch, path, error);
+}
+
+/* Puts the kernels of `second` behind those of `first`, in a process of their own and with a higher priority; empties `second`. */
+static int append_launch(launch_file *first, launch_file *second) {
+    launch_kernel *kernels = (launch_kernel *)realloc(first->kernels, (first->kernel_count + second->kernel_count) * sizeof *kernels);
+    launch_buffer *buffers;
+    launch_process *processes;
+    uint32_t i, a;
+    if (!kernels) return -1;
+    first->kernels = kernels;
+    buffers = (launch_buffer *)realloc(first->buffers, (first->buffer_count + second->buffer_count) * sizeof *buffers);
+    if (!buffers) return -1;
+    first->buffers = buffers;
+    processes = (launch_process *)realloc(first->processes, (first->process_count + second->process_count) * sizeof *processes);
+    if (!processes) return -1;
+    first->processes = processes;
+    for (i = 0; i < second->kernel_count; i++) {
+        launch_kernel *k = &first->kernels[first->kernel_count + i];
+        *k = second->kernels[i];
+        k->process += first->process_count;
+        k->priority = 1;
+        k->arrival_cycle = NEVER;
+        for (a = 0; a < k->argument_count; a++)
+            if (k->arguments[a].is_buffer) k->arguments[a].buffer += first->buffer_count;
+        for (a = 0; a < k->texture_reference_count; a++) k->texture_references[a].texture.buffer += first->buffer_count;
+    }
+    for (i = 0; i < second->buffer_count; i++) {
+        first->buffers[first->buffer_count + i] = second->buffers[i];
+        first->buffers[first->buffer_count + i].process += first->process_count;
+    }
+    for (i = 0; i < second->process_count; i++) {
+        first->processes[first->process_count + i] = second->processes[i];
+        first->processes[first->process_count + i].priority = 1;
+    }
+    first->kernel_count += second->kernel_count;
+    first->buffer_count += second->buffer_count;
+    first->process_count += second->process_count;
+    free(second->kernels);
+    free(second->buffers);
+    free(second->processes);
+    second->kernels = NULL;
+    second->buffers = NULL;
+    second->processes = NULL;
+    second->kernel_count = second->buffer_count = second->process_count = 0;
+    launch_file_free(second);
+    return 0;
+}
+
+/* The synthetic kernel's length is not printed. Ours computes this many rows of pathfinder's 20 and takes about 5 us alone, of the order of
+ * the limits, so that a late start shows in its end. */
+#define SYNTHETIC_ROWS 6
+
+/* The machine before its first cycle: the kernel of Table 4.2, and the synthetic one waiting. With `alone` only the latter, from cycle 0. */
+static machine *build(const victim_experiment *e, int alone, launch_file *launch, char error[LAUNCH_ERROR_BYTES]) {
+    launch_file synthetic;
+    machine_options options;
+    uint32_t c;
+    if (read_launch(alone ? launch : &synthetic, e->kernels_dir, "synthetic", "launch.yaml", error)) return NULL;
+    if (!alone) {
+        if (read_launch(launch, e->kernels_dir, table[e->kernel].folder, "measure.yaml", error)) {
+            launch_file_free(&synthetic);
+            return NULL;
+        }
+        launch->kernels[0].override_registers = table[e->kernel].registers;
+        launch->kernels[0].override_shared_bytes = table[e->kernel].shared_bytes;
+        launch->kernels[0].priority = 0;
+        if (launch->kernel_count != 1 || append_launch(launch, &synthetic)) {
+            snprintf(error, LAUNCH_ERROR_BYTES, "%s: not a single kernel, or out of memory", launch->path);
+            launch_file_free(launch);
+            return NULL;
+        }
+    }
+    launch->kernels[launch->kernel_count - 1].arguments[0].scalar = SYNTHETIC_ROWS;
+    machine_options_default(&options);
+    options.gpu = "gtx480_shieh";
+    for (c = 0; c < e->case_count && !alone; c++)
+        if (e->cases[c].context_form) options.context_form = e->cases[c].context_form; /* so that the analyses are there */
+    options.regions = e->regions;
+    options.in_place = e->in_place;
+    options.policy = gpump_victim_find("dual"); /* the machine keeps the records that policies need; each copy sets its own */
+    {
+        machine *m = machine_build(launch, &options, error);
+        if (!m) launch_file_free(launch);
+        return m;
+    }
+}
+
+/* ---- one copy: the synthetic kernel arrives now ---- */
+
+/* Past the deadline, everybody out who was told to leave, and every block begun: nothing more can change in what is measured. */
+static int is_settled(const machine *m, const victim_request *r, uint64_t deadline) {
+    uint32_t i;
+    if (m->now <= deadline || r->request.since == NEVER || r->account_end == NEVER) return 0;
+    for (i = 0; i < r->count; i++)
+        if (r->entries[i].end_cycle == NEVER) return 0;
+    return 1;
+}
+
+static void try_case(machine *m, const victim_case *one, uint64_t policy_limit, uint64_t own_cycles, victim_outcome *out) {
+    kernel *k = &m->kernels[1];
+    victim_request *r = &m->victim_requests[1];
+    uint64_t since = m->now, wait;
+    uint32_t i, j;
+    memset(out, 0, sizeof *out);
+    m->policy = gpump_victim_find(one->policy);
+    m->limit_cycles = policy_limit;
+    m->late_price = one->late_price;
+    m->config.switch_stalls = one->switch_stalls;
+    m->context_form = one->context_form;
+    k->arrival_cycle = m->now;
+    out->request_cycle = since;
+    out->warm = m->kernels[0].done_blocks >= m->sm_count;
+    while (k->state != KERNEL_DONE && !m->failed && !is_settled(m, r, since + one->limit_cycles + own_cycles))
+        if (machine_run(m, m->now + 1000) != 0) break;
+    if (m->failed || !m->policy) {
+        out->failed = 1;
+        if (m->failed) fprintf(stderr, "%s, request at %llu: %s\n", one->policy, (unsigned long long)since, m->error);
+        return;
+    }
+    out->end_cycles = (k->state == KERNEL_DONE ? k->end_cycle : m->now) - since;
+    out->violated = out->end_cycles > one->limit_cycles + own_cycles;
+    if (r->request.since == NEVER) return; /* nobody was there to make room */
+    out->start_cycles = wait = r->last_start_cycle - since;
+    out->late_estimate = r->decision.late;
+    out->missing = r->decision.missing;
+    out->reconsidered = r->reconsidered;
+    for (i = 0; i < r->count; i++) {
+        const victim_entry *entry = &r->entries[i];
+        uint64_t last = 0;
+        out->wasted += entry->wasted;
+        out->flush_waste += entry->executed_at_request;
+        out->by[entry->technique]++;
+        if (entry->technique == entry->first_technique && entry->estimate_cycles != NEVER && entry->end_cycle != NEVER) {
+            uint64_t truth = entry->end_cycle - since;
+            out->error_cycles[entry->technique] += entry->estimate_cycles > truth ? entry->estimate_cycles - truth : truth - entry->estimate_cycles;
+            out->true_cycles[entry->technique] += truth;
+            out->error_blocks[entry->technique]++;
+        }
+        if (!(m->policy->flags & GPUMP_VICTIM_WHOLE_SM) || !entry->cycles) continue;
+        for (j = 0; j < r->count; j++)
+            if (r->entries[j].sm == entry->sm && r->entries[j].end_cycle != NEVER && r->entries[j].end_cycle > last) last = r->entries[j].end_cycle;
+        if (entry->end_cycle < last && entry->technique == GPUMP_TECHNIQUE_DRAIN)
+            out->idle += gpump_muldiv_up(last - entry->end_cycle, entry->executed, entry->cycles);
+    }
+    out->in_use = -1;
+    if (wait) {
+        double sm_cycles = (double)wait * m->sm_count;
+        out->in_use = ((double)r->register_cycles / m->config.gpu.registers + (double)r->thread_cycles / m->config.gpu.thread_slots +
+                       (double)r->shared_cycles / m->config.gpu.shared_bytes[m->config.gpu.shared_options - 1]) / (3 * sm_cycles);
+    }
+    for (i = 0; i < m->sm_count; i++) out->bytes_saved += m->sms[i]->statistics.saved_bytes;
+}
+
+/* ---- another copy: nobody comes, no new block starts, every block runs to its end ---- */
+
+static void find_truth(machine *m, uint64_t *ends, victim_drain_error *error) {
+    gpump_block_view blocks[BLOCK_ENTRIES_MAX];
+    gpump_cost_estimate estimates[2][BLOCK_ENTRIES_MAX];
+    struct { uint64_t linear, estimate[2]; } asked[1024];
+    uint64_t since = m->now;
+    uint32_t i, n, source, count, total = 0;
+    memset(error, 0, sizeof *error);
+    for (i = 0; i < m->sm_count; i++) {
+        sm *s = m->sms[i];
+        count = BLOCK_ENTRIES_MAX;
+        if (gpump_sm_blocks(s->gpump, m->now, blocks, BLOCK_ENTRIES_MAX, &count) != GPUMP_OK) return;
+        for (source = 0; source < 2; source++) {
+            gpump_cost_options options = {GPUMP_COST_CPI_RUNNING, 0, 0};
+            if (source) options.cpi = GPUMP_COST_CPI_SMALLER_DEVIATION;
+            if (gpump_cost_estimate_blocks(&m->config.gpu, m->histories, m->kernel_count + 1, blocks, count, NULL, &options, estimates[source], NULL) != GPUMP_OK) return;
+        }
+        for (n = 0; n < count && total < 1024; n++) {
+            asked[total].linear = m->blocks[s->block_of_entry[blocks[n].slot]].linear;
+            asked[total].estimate[0] = estimates[0][n].latency[GPUMP_TECHNIQUE_DRAIN];
+            asked[total++].estimate[1] = estimates[1][n].latency[GPUMP_TECHNIQUE_DRAIN];
+        }
+        if (preemption_carry_out(m, s, NULL, 0, 2) != GPUMP_REASON_YES) return; /* reserved: no new blocks */
+        s->whole = 1;
+    }
+    m->kernels[1].arrival_cycle = m->now; /* it is there, and waits until all are out */
+    m->policy = NULL;
+    m->technique = GPUMP_TECHNIQUE_DRAIN;
+    m->ends = ends;
+    while (m->kernels[0].resident && !m->failed)
+        if (machine_run(m, m->now + 1000) != 0) break;
+    for (i = 0; i < total; i++) {
+        uint64_t end = ends[asked[i].linear], truth;
+        if (end == NEVER || end <= since || asked[i].estimate[0] == NEVER || asked[i].estimate[1] == NEVER) continue;
+        truth = end - since;
+        for (source = 0; source < 2; source++) {
+            uint64_t estimate = asked[i].estimate[source];
+            error->cycles[source] += (double)(estimate > truth ? estimate - truth : truth - estimate);
+            error->relative[source] += (double)(estimate > truth ? estimate - truth : truth - estimate) / (double)truth;
+        }
+        error->truth += (double)truth;
+        error->blocks++;
+    }
+}
+
+/* ---- the oracle, which knows what comes of its decisions ---- */
+
+#define ORACLE_TRIES 10
+
+static void *share(size_t bytes) {
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+/* Waits for that child. Returns 0, or -1 when it has crashed. */
+static int wait_for(pid_t child) {
+    int status;
+    while (waitpid(child, &status, 0) < 0)
+        if (errno != EINTR) return -1;
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -1;
+}
+
+/* How long a block drains depends on what else is decided: beside the newcomer's blocks it takes longer than where all drain and nobody comes.
+ * So an oracle that is late decides again, in another copy: with the drain times it has just seen, and, when that is not enough, with its
+ * limit shortened by what it was late, or to less than the last of them took. Returns 0, or -1 when a copy failed. */
+static int try_oracle(machine *m, const victim_case *one, uint64_t own_cycles, uint64_t blocks, victim_outcome *out) {
+    const uint64_t table_bytes = blocks * sizeof(uint64_t);
+    uint64_t *known = (uint64_t *)malloc(table_bytes), *seen = (uint64_t *)share(table_bytes), limit = one->limit_cycles;
+    victim_outcome *outcome = (victim_outcome *)share(sizeof *outcome);
+    uint32_t n, i;
+    if (!known || !seen || !outcome) return -1;
+    memcpy(known, m->true_ends, table_bytes);
+    m->true_ends = known;
+    for (n = 0; n < ORACLE_TRIES; n++) {
+        pid_t child = fork();
+        uint64_t late;
+        if (child < 0) return -1;
+        if (!child) {
+            const victim_request *r = &m->victim_requests[1];
+            memcpy(seen, known, table_bytes);
+            try_case(m, one, limit, own_cycles, outcome);
+            for (i = 0; i < r->count; i++)
+                if (r->entries[i].technique == GPUMP_TECHNIQUE_DRAIN && r->entries[i].kernel == 0) seen[r->entries[i].linear] = r->entries[i].end_cycle;
+            _exit(0);
+        }
+        if (wait_for(child)) return -1;
+        if (n == 0 || !outcome->violated) *out = *outcome;
+        if (!outcome->violated || outcome->failed || !limit || !outcome->by[GPUMP_TECHNIQUE_DRAIN]) return 0;
+        memcpy(known, seen, table_bytes);
+        if (!n) continue;
+        late = outcome->end_cycles - one->limit_cycles - own_cycles;
+        limit -= late < limit ? late : limit;
+        if (limit && limit >= outcome->start_cycles) limit = outcome->start_cycles ? outcome->start_cycles - 1 : 0;
+    }
+    return 0;
+}
+
+/* ---- all of it ---- */
+
+/* Waits until fewer than `most` children run. Returns 0, or -1 when one of them has crashed. */
+static int wait_below(uint32_t *running, uint32_t most) {
+    while (*running >= most && *running > 0) {
+        int status;
+        if (waitpid(-1, &status, 0) < 0) {
+            if (errno == EINTR) continue;
+            return -1;
+        }
+        (*running)--;
+        if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) return -1;
+    }
+    return 0;
+}
+
+static int compare_cycles(const void *a, const void *b) {
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+int victim_experiment_run(const victim_experiment *e, victim_outcome *outcomes, victim_drain_error *errors, uint64_t *own_cycles,
+                          char error[LAUNCH_ERROR_BYTES]) {
+    launch_file launch;
+    machine *m;
+    uint64_t total, random = e->seed * UINT64_C(1000003) + e->kernel, *times, *ends = NULL, blocks;
+    size_t outcome_bytes = (size_t)e->requests * e->case_count * sizeof *outcomes, error_bytes = e->requests * sizeof *errors;
+    victim_outcome *shared_outcomes = NULL;
+    victim_drain_error *shared_errors = NULL;
+    uint32_t i, c, running = 0;
+    int result = -1;
+    /* The synthetic kernel alone. */
+    if (!(m = build(e, 1, &launch, error))) return -1;
+    if (machine_run(m, NEVER) != 1) {
+        snprintf(error, LAUNCH_ERROR_BYTES, "the synthetic kernel alone: %.400s", m->error);
+        machine_free(m);
+        launch_file_free(&launch);
+        return -1;
+    }
+    *own_cycles = m->kernels[0].end_cycle - m->kernels[0].ready_cycle;
+    machine_free(m);
+    launch_file_free(&launch);
+    /* How long the other one runs alone. */
+    if (!(m = build(e, 0, &launch, error))) return -1;
+    while (m->kernels[0].state != KERNEL_DONE && !m->failed)
+        if (machine_run(m, m->now + 1000) != 0) break;
+    total = m->kernels[0].end_cycle;
+    blocks = m->kernels[0].blocks;
+    if (total == NEVER) {
+        snprintf(error, LAUNCH_ERROR_BYTES, "%s alone: %.400s", table[e->kernel].folder, m->error);
+        machine_free(m);
+        launch_file_free(&launch);
+        return -1;
+    }
+    machine_free(m);
+    launch_file_free(&launch);
+    if (!(m = build(e, 0, &launch, error))) return -1;
+    times = (uint64_t *)malloc(e->requests * sizeof *times);
+    shared_outcomes = (victim_outcome *)share(outcome_bytes);
+    shared_errors = (victim_drain_error *)share(error_bytes);
+    ends = (uint64_t *)share(blocks * sizeof *ends);
+    snprintf(error, LAUNCH_ERROR_BYTES, "out of memory, or a copy of the machine failed");
+    if (!times || !shared_outcomes || !shared_errors || !ends) goto done;
+    for (i = 0; i < e->requests; i++) times[i] = gpump_random_next(&random) % total;
+    qsort(times, e->requests, sizeof *times, compare_cycles);
+    for (i = 0; i < e->requests; i++) {
+        pid_t child;
+        if (machine_run(m, times[i]) != 0) {
+            snprintf(error, LAUNCH_ERROR_BYTES, "%s: %.400s", table[e->kernel].folder, m->error);
+            goto done;
+        }
+        if (wait_below(&running, 1)) goto done; /* the table of the last request is still being read */
+        memset(ends, 0xff, blocks * sizeof *ends);
+        fflush(NULL);
+        if ((child = fork()) == 0) {
+            find_truth(m, ends, &shared_errors[i]);
+            _exit(0);
+        }
+        if (child < 0) goto done;
+        running++;
+        if (wait_below(&running, 1)) goto done;
+        m->true_ends = ends;
+        for (c = 0; c < e->case_count; c++) {
+            if (wait_below(&running, e->parallel ? e->parallel : 1)) goto done;
+            if ((child = fork()) == 0) {
+                victim_outcome *out = &shared_outcomes[(size_t)i * e->case_count + c];
+                const gpump_victim_policy *policy = gpump_victim_find(e->cases[c].policy);
+                if (policy && (policy->flags & GPUMP_VICTIM_TRUE_COSTS)) _exit(try_oracle(m, &e->cases[c], *own_cycles, blocks, out) != 0);
+                try_case(m, &e->cases[c], e->cases[c].limit_cycles, *own_cycles, out);
+                _exit(0);
+            }
+            if (child < 0) goto done;
+            running++;
+        }
+    }
+    if (wait_below(&running, 1)) goto done;
+    memcpy(outcomes, shared_outcomes, outcome_bytes);
+    memcpy(errors, shared_errors, error_bytes);
+    result = 0;
+done:
+    while (running && wait_below(&running, 1)) {}
+    if (shared_outcomes) munmap(shared_outcomes, outcome_bytes);
+    if (shared_errors) munmap(shared_errors, error_bytes);
+    if (ends) munmap(ends, blocks * sizeof *ends);
+    free(times);
+    machine_free(m);
+    launch_file_free(&launch);
+    return result;
+}

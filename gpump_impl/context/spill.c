@@ -1,0 +1,652 @@
+#include "context/spill.h"
+
+#include <string.h>
+
+#define GPUMPI_SPILL_MAGIC UINT64_C(0x67706d707370696c) /* "gpmpspil" */
+#define GPUMPI_SPILL_JOBS 64
+#define GPUMPI_SPILL_WARPS 256
+
+enum { GPUMPI_SPILL_FREE = 0, GPUMPI_SPILL_SAVING = 1, GPUMPI_SPILL_RESTORING = 2 };
+
+/* A block on its way. `part` is the one whose segments come next, `at` how many of its bytes have been handed over. */
+typedef struct gpumpi_spill_job {
+    uint64_t cookie, start;
+    uint64_t part_start;     /* from when on the current part's bytes can be read (save: shared memory, metadata) */
+    uint64_t register_bytes; /* of all warps known so far */
+    uint64_t at, arrived;    /* bytes of the part handed over; restore: bytes of registers arrived */
+    uint32_t state, part, shared_bytes, metadata_bytes;
+    uint32_t warps, warps_in, warps_out, segments_out; /* warps expected, reported, passed; segments under way */
+    uint32_t buffered, gate;                           /* save: register bytes that wait for a full segment; restore: segments to wait for */
+    uint64_t under_way_bytes[2];                       /* restore: handed over and arrived bytes of registers */
+} gpumpi_spill_job;
+/* A warp in the queue of its engine. */
+typedef struct gpumpi_spill_entry {
+    uint64_t point, ready; /* save: when the compressor takes its first register; restore: when it may run, UNKNOWN before */
+    uint64_t offset;       /* first byte within the block's registers */
+    uint32_t job, registers, bytes, taken; /* taken: bytes that have gone into segments or the buffer */
+    uint32_t index, done;
+} gpumpi_spill_entry;
+
+struct gpump_spill {
+    gpumpi_head head;
+    uint64_t now, engine_free; /* when the compressor can take another register */
+    gpump_spill_statistics statistics;
+    gpump_spill_config config;
+    uint32_t queued, warps_used, under_way, unused; /* entries in the queue (oldest first), warps promised, segments under way */
+};
+typedef char gpumpi_spill_job_has_no_padding[sizeof(gpumpi_spill_job) == 8 * 8 + 10 * 4 ? 1 : -1];
+typedef char gpumpi_spill_entry_has_no_padding[sizeof(gpumpi_spill_entry) == 3 * 8 + 6 * 4 ? 1 : -1];
+typedef char gpumpi_spill_has_no_padding[sizeof(gpump_spill) == sizeof(gpumpi_head) + 2 * 8 + sizeof(gpump_spill_statistics) +
+                                                                   sizeof(gpump_spill_config) + 4 * 4 ? 1 : -1];
+
+static gpumpi_spill_job *gpumpi_spill_jobs(gpump_spill *spill) { return (gpumpi_spill_job *)(void *)(spill + 1); }
+static const gpumpi_spill_job *gpumpi_spill_jobs_const(const gpump_spill *spill) { return (const gpumpi_spill_job *)(const void *)(spill + 1); }
+static gpumpi_spill_entry *gpumpi_spill_queue(gpump_spill *spill) {
+    return (gpumpi_spill_entry *)(void *)(gpumpi_spill_jobs(spill) + spill->config.jobs);
+}
+static const gpumpi_spill_entry *gpumpi_spill_queue_const(const gpump_spill *spill) {
+    return (const gpumpi_spill_entry *)(const void *)(gpumpi_spill_jobs_const(spill) + spill->config.jobs);
+}
+
+/* ---- configuration, birth, copies ---- */
+
+GPUMP_API gpump_result gpump_spill_config_preset(gpump_spill_config *config, const char *preset) {
+    gpump_gpu gpu;
+    gpump_result result = config ? gpump_gpu_config_preset(&gpu, preset) : GPUMP_ERROR_ARGUMENT;
+    if (result) return result;
+    memset(config, 0, sizeof *config);
+    config->struct_size = (uint32_t)sizeof *config;
+    config->jobs = gpu.block_slots;
+    config->warps = gpu.warp_slots;
+    config->segment_bytes = 128;
+    config->compress_cycles = 2;
+    config->registers_per_cycle = 1;
+    config->shared_bytes_per_cycle = 128;
+    config->outstanding = 64;
+    return GPUMP_OK;
+}
+
+static gpump_result gpumpi_spill_check(const gpump_spill_config *config, gpump_diag *diag) {
+    if (!config) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config", 0, 0, 1, UINT64_MAX);
+#define GPUMPI_RANGE(field, minimum, maximum)                                \
+    if (config->field < (minimum) || config->field > (maximum))              \
+    return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, #field, 0, config->field, (minimum), (maximum))
+    GPUMPI_RANGE(struct_size, (uint32_t)sizeof *config, (uint32_t)sizeof *config);
+    GPUMPI_RANGE(jobs, 1u, (uint32_t)GPUMPI_SPILL_JOBS);
+    GPUMPI_RANGE(warps, 1u, (uint32_t)GPUMPI_SPILL_WARPS);
+    GPUMPI_RANGE(segment_bytes, 8u, 4096u);
+    if (config->compress_cycles > 1000) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "compress_cycles", 0, config->compress_cycles, 0, 1000);
+    GPUMPI_RANGE(registers_per_cycle, 1u, 1024u);
+    GPUMPI_RANGE(shared_bytes_per_cycle, 1u, 1u << 20);
+    GPUMPI_RANGE(outstanding, 1u, 65536u);
+#undef GPUMPI_RANGE
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_spill_bytes(const gpump_spill_config *config, size_t *bytes, gpump_diag *diag) {
+    gpump_result result = gpumpi_spill_check(config, diag);
+    if (result) return result;
+    if (!bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, 0, 1, UINT64_MAX);
+    *bytes = sizeof(gpump_spill) + config->jobs * sizeof(gpumpi_spill_job) + config->warps * sizeof(gpumpi_spill_entry);
+    return GPUMP_OK;
+}
+
+static uint64_t gpumpi_spill_layout(const gpump_spill_config *config) {
+    return gpump_hash_u32s(gpump_hash_u64(GPUMP_HASH_SEED, sizeof(gpumpi_spill_job)), &config->struct_size, 8);
+}
+
+GPUMP_API gpump_result gpump_spill_init(void *memory, size_t bytes, const gpump_spill_config *config, gpump_spill **spill, gpump_diag *diag) {
+    size_t needed;
+    gpump_spill *fresh = (gpump_spill *)memory;
+    gpump_result result = gpump_spill_bytes(config, &needed, diag);
+    if (result) return result;
+    if (!spill) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "spill", 0, 0, 1, UINT64_MAX);
+    result = gpumpi_head_check_memory(memory, bytes, needed, diag);
+    if (result) return result;
+    memset(memory, 0, needed);
+    fresh->head.magic = GPUMPI_SPILL_MAGIC;
+    fresh->head.layout = gpumpi_spill_layout(config);
+    fresh->head.bytes = needed;
+    fresh->config = *config;
+    *spill = fresh;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_spill_adopt(void *memory, size_t bytes, const gpump_spill_config *config, gpump_spill **spill, gpump_diag *diag) {
+    gpump_result result = gpumpi_spill_check(config, diag);
+    if (result) return result;
+    if (!spill) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "spill", 0, 0, 1, UINT64_MAX);
+    result = gpumpi_head_adopt(memory, bytes, GPUMPI_SPILL_MAGIC, gpumpi_spill_layout(config), diag);
+    if (!result) *spill = (gpump_spill *)memory;
+    return result;
+}
+
+GPUMP_API uint64_t gpump_spill_hash(const gpump_spill *spill) {
+    uint64_t hash = gpump_hash_u64s(GPUMP_HASH_SEED, &spill->now, 2);
+    hash = gpump_hash_u64s(hash, &spill->statistics.saves, sizeof spill->statistics / 8);
+    hash = gpump_hash_u32s(hash, &spill->config.struct_size, 8);
+    hash = gpump_hash_u32s(hash, &spill->queued, 3);
+    for (uint32_t i = 0; i < spill->config.jobs; i++) {
+        const gpumpi_spill_job *job = &gpumpi_spill_jobs_const(spill)[i];
+        hash = gpump_hash_u32s(gpump_hash_u64s(hash, &job->cookie, 6), &job->state, 10);
+        hash = gpump_hash_u64s(hash, job->under_way_bytes, 2);
+    }
+    for (uint32_t i = 0; i < spill->queued; i++) {
+        const gpumpi_spill_entry *entry = &gpumpi_spill_queue_const(spill)[i];
+        hash = gpump_hash_u32s(gpump_hash_u64s(hash, &entry->point, 3), &entry->job, 6);
+    }
+    return hash;
+}
+
+/* ---- facts ---- */
+
+static uint64_t gpumpi_spill_ceil(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
+
+static gpump_result gpumpi_spill_begin(gpump_spill *spill, uint64_t now, uint64_t cookie, uint32_t warps, uint32_t shared_bytes,
+                                       uint32_t metadata_bytes, uint32_t state, uint32_t *job) {
+    gpumpi_spill_job *fresh;
+    uint32_t index = 0;
+    if (!spill || !job || !warps || warps > spill->config.warps) return GPUMP_ERROR_ARGUMENT;
+    if (now < spill->now) return GPUMP_ERROR_TIME;
+    while (index < spill->config.jobs && gpumpi_spill_jobs(spill)[index].state != GPUMPI_SPILL_FREE) index++;
+    if (index == spill->config.jobs || warps > spill->config.warps - spill->warps_used) return GPUMP_BUSY;
+    spill->now = now;
+    spill->warps_used += warps;
+    fresh = &gpumpi_spill_jobs(spill)[index];
+    memset(fresh, 0, sizeof *fresh);
+    fresh->cookie = cookie;
+    fresh->start = fresh->part_start = now;
+    fresh->state = state;
+    fresh->shared_bytes = shared_bytes;
+    fresh->metadata_bytes = metadata_bytes;
+    fresh->warps = warps;
+    *job = index;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_spill_save(gpump_spill *spill, uint64_t now, uint64_t cookie, uint32_t warps, uint32_t shared_bytes,
+                                        uint32_t metadata_bytes, uint32_t *job) {
+    gpump_result result = gpumpi_spill_begin(spill, now, cookie, warps, shared_bytes, metadata_bytes, GPUMPI_SPILL_SAVING, job);
+    if (!result) gpumpi_spill_jobs(spill)[*job].part = GPUMP_SPILL_REGISTERS;
+    return result;
+}
+
+GPUMP_API gpump_result gpump_spill_report_drained(gpump_spill *spill, uint64_t now, uint32_t job, const gpump_spill_warp *warp) {
+    gpumpi_spill_entry *entry;
+    gpumpi_spill_job *to;
+    if (!spill || !warp || job >= spill->config.jobs || (warp->bytes && !warp->registers) || warp->point_cycle > now) return GPUMP_ERROR_ARGUMENT;
+    if (now < spill->now) return GPUMP_ERROR_TIME;
+    to = &gpumpi_spill_jobs(spill)[job];
+    if (to->state != GPUMPI_SPILL_SAVING || to->warps_in == to->warps) return GPUMP_ERROR_STATE;
+    spill->now = now;
+    entry = &gpumpi_spill_queue(spill)[spill->queued++]; /* warps_used has kept room for it */
+    memset(entry, 0, sizeof *entry);
+    entry->point = warp->point_cycle;
+    entry->ready = spill->engine_free > now ? spill->engine_free : now;
+    spill->engine_free = entry->ready + gpumpi_spill_ceil(warp->registers, spill->config.registers_per_cycle);
+    entry->job = job;
+    entry->registers = warp->registers;
+    entry->bytes = warp->bytes;
+    entry->index = to->warps_in++;
+    entry->offset = to->register_bytes;
+    to->register_bytes += warp->bytes;
+    spill->statistics.warps++;
+    spill->statistics.drain_cycles += now - warp->point_cycle;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_spill_report_metadata(gpump_spill *spill, uint32_t job, uint32_t metadata_bytes) {
+    gpumpi_spill_job *of;
+    if (!spill || job >= spill->config.jobs) return GPUMP_ERROR_ARGUMENT;
+    of = &gpumpi_spill_jobs(spill)[job];
+    if (of->state != GPUMPI_SPILL_SAVING || of->part == GPUMP_SPILL_METADATA) return GPUMP_ERROR_STATE;
+    of->metadata_bytes = metadata_bytes;
+    return GPUMP_OK;
+}
+
+/* Restore: registers of warps that have arrived whole enter the decompressor, in order. */
+static void gpumpi_spill_decompress(gpump_spill *spill, uint32_t job, uint64_t now) {
+    const gpumpi_spill_job *from = &gpumpi_spill_jobs(spill)[job];
+    if (from->part != GPUMP_SPILL_REGISTERS || from->gate) return;
+    for (uint32_t i = 0; i < spill->queued; i++) {
+        gpumpi_spill_entry *entry = &gpumpi_spill_queue(spill)[i];
+        uint64_t start = spill->engine_free > now ? spill->engine_free : now;
+        if (entry->job != job || entry->ready != GPUMP_UNKNOWN) continue;
+        if (entry->offset + entry->bytes > from->under_way_bytes[1]) break;
+        spill->engine_free = start + gpumpi_spill_ceil(entry->registers, spill->config.registers_per_cycle);
+        entry->ready = spill->engine_free + spill->config.compress_cycles;
+    }
+}
+
+/* Restore: parts that are complete, or empty, give way to the next: metadata first has to arrive, the rest may overlap. */
+static void gpumpi_spill_advance_restore(gpump_spill *spill, uint32_t job, uint64_t now) {
+    gpumpi_spill_job *to = &gpumpi_spill_jobs(spill)[job];
+    if (to->part == GPUMP_SPILL_METADATA && to->at == to->metadata_bytes && !to->segments_out) {
+        to->part = GPUMP_SPILL_SHARED;
+        to->at = 0;
+        to->part_start = now;
+    }
+    if (to->part == GPUMP_SPILL_SHARED && to->at == to->shared_bytes) {
+        to->part = GPUMP_SPILL_REGISTERS;
+        to->at = 0;
+        to->gate = to->segments_out; /* shared memory still under way stands before the registers */
+        to->part_start = now;
+    }
+    gpumpi_spill_decompress(spill, job, now);
+}
+
+GPUMP_API gpump_result gpump_spill_restore(gpump_spill *spill, uint64_t now, uint64_t cookie, const gpump_spill_warp *warps, uint32_t count,
+                                           uint32_t shared_bytes, uint32_t metadata_bytes, uint32_t *job) {
+    gpump_result result;
+    if (!warps) return GPUMP_ERROR_ARGUMENT;
+    for (uint32_t i = 0; i < count; i++)
+        if (warps[i].bytes && !warps[i].registers) return GPUMP_ERROR_ARGUMENT;
+    result = gpumpi_spill_begin(spill, now, cookie, count, shared_bytes, metadata_bytes, GPUMPI_SPILL_RESTORING, job);
+    if (result) return result;
+    for (uint32_t i = 0; i < count; i++) {
+        gpumpi_spill_entry *entry = &gpumpi_spill_queue(spill)[spill->queued++];
+        gpumpi_spill_job *to = &gpumpi_spill_jobs(spill)[*job];
+        memset(entry, 0, sizeof *entry);
+        entry->job = *job;
+        entry->registers = warps[i].registers;
+        entry->bytes = warps[i].bytes;
+        entry->index = i;
+        entry->offset = to->register_bytes;
+        entry->ready = GPUMP_UNKNOWN;
+        to->register_bytes += warps[i].bytes;
+        to->warps_in++;
+    }
+    gpumpi_spill_jobs(spill)[*job].part = GPUMP_SPILL_METADATA;
+    gpumpi_spill_advance_restore(spill, *job, now);
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_spill_report_moved(gpump_spill *spill, uint64_t now, uint32_t job, uint32_t segments) {
+    gpumpi_spill_job *of;
+    if (!spill || job >= spill->config.jobs) return GPUMP_ERROR_ARGUMENT;
+    if (now < spill->now) return GPUMP_ERROR_TIME;
+    of = &gpumpi_spill_jobs(spill)[job];
+    if (of->state == GPUMPI_SPILL_FREE || segments > of->segments_out) return GPUMP_ERROR_STATE;
+    spill->now = now;
+    spill->under_way -= segments;
+    of->segments_out -= segments;
+    if (of->state == GPUMPI_SPILL_RESTORING) {
+        while (segments--) {
+            uint64_t left;
+            if (of->gate) {
+                of->gate--;
+                continue;
+            }
+            if (of->part != GPUMP_SPILL_REGISTERS) continue;
+            left = of->under_way_bytes[0] - of->under_way_bytes[1];
+            of->under_way_bytes[1] += left < spill->config.segment_bytes ? left : spill->config.segment_bytes;
+        }
+        gpumpi_spill_advance_restore(spill, job, now);
+    }
+    return GPUMP_OK;
+}
+
+/* ---- what is ready, and when ---- */
+
+/* The oldest warp of a job that is not done with. */
+static uint32_t gpumpi_spill_head(const gpump_spill *spill, uint32_t job) {
+    for (uint32_t i = 0; i < spill->queued; i++) {
+        const gpumpi_spill_entry *entry = &gpumpi_spill_queue_const(spill)[i];
+        if (entry->job == job && !entry->done) return i;
+    }
+    return GPUMP_NONE;
+}
+
+/* When byte number `bytes` (from 1) of a warp's registers has left the compressor; spread evenly over its registers. */
+static uint64_t gpumpi_spill_out(const gpump_spill *spill, const gpumpi_spill_entry *entry, uint32_t bytes) {
+    uint64_t registers = entry->bytes ? gpumpi_spill_ceil((uint64_t)bytes * entry->registers, entry->bytes) : entry->registers;
+    return entry->ready + gpumpi_spill_ceil(registers, spill->config.registers_per_cycle) + spill->config.compress_cycles;
+}
+
+/* What a job can hand over next: its kind, size and the cycle; UNKNOWN when nothing without a fact. */
+typedef struct gpumpi_spill_offer {
+    uint64_t cycle;
+    uint32_t kind, bytes, entry;
+} gpumpi_spill_offer;
+
+/* WARP or DONE, which need no port. */
+static gpumpi_spill_offer gpumpi_spill_event(const gpump_spill *spill, uint32_t index) {
+    const gpumpi_spill_job *job = &gpumpi_spill_jobs_const(spill)[index];
+    gpumpi_spill_offer offer = {GPUMP_UNKNOWN, 0, 0, GPUMP_NONE};
+    if (job->state == GPUMPI_SPILL_FREE || (job->state == GPUMPI_SPILL_RESTORING && job->part != GPUMP_SPILL_REGISTERS)) return offer;
+    if (job->state == GPUMPI_SPILL_RESTORING && job->warps_out < job->warps) {
+        offer.entry = gpumpi_spill_head(spill, index);
+        offer.cycle = gpumpi_spill_queue_const(spill)[offer.entry].ready;
+        offer.kind = GPUMP_SPILL_WARP;
+    } else if (!job->segments_out && (job->state == GPUMPI_SPILL_RESTORING ? job->at == job->register_bytes
+                                                                            : job->part == GPUMP_SPILL_METADATA && job->at == job->metadata_bytes)) {
+        offer.cycle = spill->now;
+        offer.kind = GPUMP_SPILL_DONE;
+    }
+    return offer;
+}
+
+/* READ or WRITE; of a save also, with 0 bytes, what only goes into the buffer. */
+static gpumpi_spill_offer gpumpi_spill_segment(const gpump_spill *spill, uint32_t index) {
+    const gpumpi_spill_job *job = &gpumpi_spill_jobs_const(spill)[index];
+    uint32_t segment = spill->config.segment_bytes;
+    uint64_t whole = job->part == GPUMP_SPILL_SHARED ? job->shared_bytes : job->part == GPUMP_SPILL_METADATA ? job->metadata_bytes : job->register_bytes;
+    uint64_t left = whole - job->at;
+    gpumpi_spill_offer offer = {GPUMP_UNKNOWN, 0, 0, GPUMP_NONE};
+    if (job->state == GPUMPI_SPILL_FREE) return offer;
+    offer.kind = job->state == GPUMPI_SPILL_RESTORING ? GPUMP_SPILL_READ : GPUMP_SPILL_WRITE;
+    if (job->state == GPUMPI_SPILL_SAVING && job->part == GPUMP_SPILL_REGISTERS) {
+        const uint32_t head = gpumpi_spill_head(spill, index);
+        const gpumpi_spill_entry *entry;
+        const uint32_t needed = segment - job->buffered; /* more bytes of this warp fill a segment */
+        if (head == GPUMP_NONE) return offer;
+        entry = &gpumpi_spill_queue_const(spill)[head];
+        offer.entry = head;
+        if (entry->bytes - entry->taken >= needed) {
+            offer.bytes = segment;
+            offer.cycle = gpumpi_spill_out(spill, entry, entry->taken + needed);
+        } else { /* the rest of the warp goes into the buffer; behind the last warp the buffer goes out as it is */
+            offer.bytes = entry->index + 1u == job->warps ? job->buffered + entry->bytes - entry->taken : 0;
+            offer.cycle = gpumpi_spill_out(spill, entry, entry->bytes);
+        }
+        return offer;
+    }
+    if (!left) return offer;
+    offer.bytes = left < segment ? (uint32_t)left : segment;
+    offer.cycle = job->part_start;
+    if (job->state == GPUMPI_SPILL_SAVING && job->part == GPUMP_SPILL_SHARED)
+        offer.cycle += gpumpi_spill_ceil(job->at + offer.bytes, spill->config.shared_bytes_per_cycle);
+    return offer;
+}
+
+/* Save: a part that is out gives way to the next. */
+static void gpumpi_spill_advance_save(gpumpi_spill_job *job, uint64_t now) {
+    if (job->part == GPUMP_SPILL_REGISTERS && job->warps_out == job->warps) {
+        job->part = GPUMP_SPILL_SHARED;
+        job->at = 0;
+        job->part_start = now;
+    }
+    if (job->part == GPUMP_SPILL_SHARED && job->at == job->shared_bytes) {
+        job->part = GPUMP_SPILL_METADATA;
+        job->at = 0;
+        job->part_start = now;
+    }
+}
+
+static void gpumpi_spill_forget(gpump_spill *spill, uint32_t job) {
+    gpumpi_spill_entry *queue = gpumpi_spill_queue(spill);
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < spill->queued; i++)
+        if (queue[i].job != job) queue[kept++] = queue[i];
+    spill->queued = kept;
+    spill->warps_used -= gpumpi_spill_jobs(spill)[job].warps;
+    memset(&gpumpi_spill_jobs(spill)[job], 0, sizeof(gpumpi_spill_job));
+}
+
+GPUMP_API gpump_result gpump_spill_cancel(gpump_spill *spill, uint64_t now, uint32_t job) {
+    if (!spill || job >= spill->config.jobs) return GPUMP_ERROR_ARGUMENT;
+    if (now < spill->now) return GPUMP_ERROR_TIME;
+    if (gpumpi_spill_jobs(spill)[job].state == GPUMPI_SPILL_FREE) return GPUMP_ERROR_STATE;
+    spill->now = now;
+    spill->under_way -= gpumpi_spill_jobs(spill)[job].segments_out;
+    gpumpi_spill_forget(spill, job);
+    return GPUMP_OK;
+}
+
+/* Hands over what is ready: WARP and DONE first, then, where segments are wanted, those of the job that began first. */
+static gpump_result gpumpi_spill_take(gpump_spill *spill, uint64_t now, int segments, gpump_spill_action *action) {
+    if (!spill || !action) return GPUMP_ERROR_ARGUMENT;
+    if (now < spill->now) return GPUMP_ERROR_TIME;
+    spill->now = now;
+    for (;;) {
+        gpumpi_spill_offer best = {GPUMP_UNKNOWN, 0, 0, GPUMP_NONE};
+        uint32_t chosen = GPUMP_NONE;
+        gpumpi_spill_job *job;
+        for (uint32_t i = 0; i < spill->config.jobs; i++) {
+            gpumpi_spill_offer offer = gpumpi_spill_event(spill, i);
+            if (offer.cycle > now || offer.cycle >= best.cycle) continue;
+            best = offer;
+            chosen = i;
+        }
+        for (uint32_t i = 0; segments && !(best.kind == GPUMP_SPILL_WARP || best.kind == GPUMP_SPILL_DONE) && i < spill->config.jobs; i++) {
+            gpumpi_spill_offer offer;
+            if (chosen != GPUMP_NONE && gpumpi_spill_jobs(spill)[i].start >= gpumpi_spill_jobs(spill)[chosen].start) continue;
+            offer = gpumpi_spill_segment(spill, i);
+            if (offer.cycle > now || (offer.bytes && spill->under_way >= spill->config.outstanding)) continue;
+            best = offer;
+            chosen = i;
+        }
+        if (chosen == GPUMP_NONE) return GPUMP_EMPTY;
+        job = &gpumpi_spill_jobs(spill)[chosen];
+        memset(action, 0, sizeof *action);
+        action->cookie = job->cookie;
+        action->cycle = best.cycle;
+        action->kind = best.kind;
+        action->bytes = best.bytes;
+        action->part = job->part;
+        action->job = chosen;
+        if (best.kind == GPUMP_SPILL_DONE) {
+            if (job->state == GPUMPI_SPILL_SAVING) {
+                spill->statistics.saves++;
+                spill->statistics.save_cycles += now - job->start;
+            } else {
+                spill->statistics.restores++;
+                spill->statistics.restore_cycles += now - job->start;
+            }
+            gpumpi_spill_forget(spill, chosen);
+            return GPUMP_OK;
+        }
+        if (best.kind == GPUMP_SPILL_WARP) {
+            gpumpi_spill_entry *entry = &gpumpi_spill_queue(spill)[best.entry];
+            entry->done = 1;
+            job->warps_out++;
+            action->warp = entry->index;
+            return GPUMP_OK;
+        }
+        action->offset = job->at;
+        job->at += best.bytes;
+        if (best.bytes) {
+            job->segments_out++;
+            spill->under_way++;
+            spill->statistics.segments++;
+            spill->statistics.bytes += best.bytes;
+        }
+        if (job->state == GPUMPI_SPILL_RESTORING) {
+            if (job->part == GPUMP_SPILL_REGISTERS) job->under_way_bytes[0] += best.bytes;
+            gpumpi_spill_advance_restore(spill, chosen, now);
+            return GPUMP_OK;
+        }
+        if (best.entry != GPUMP_NONE) {
+            gpumpi_spill_entry *entry = &gpumpi_spill_queue(spill)[best.entry];
+            if (best.bytes == spill->config.segment_bytes && entry->bytes - entry->taken >= best.bytes - job->buffered) {
+                entry->taken += best.bytes - job->buffered;
+                job->buffered = 0;
+                /* nothing is left of the warp, or only what the buffer takes: seen at the next look */
+                entry->done = entry->taken == entry->bytes;
+            } else {
+                job->buffered = best.bytes ? 0 : job->buffered + entry->bytes - entry->taken;
+                entry->taken = entry->bytes;
+                entry->done = 1;
+            }
+            if (entry->done) {
+                job->warps_out++;
+                spill->statistics.spill_cycles += now - entry->point;
+                gpumpi_spill_advance_save(job, best.cycle > now ? now : best.cycle);
+            }
+            if (!best.bytes) continue; /* went into the buffer: nothing to hand over */
+        } else {
+            gpumpi_spill_advance_save(job, now);
+        }
+        return GPUMP_OK;
+    }
+}
+
+GPUMP_API gpump_result gpump_spill_next(gpump_spill *spill, uint64_t now, gpump_spill_action *action) { return gpumpi_spill_take(spill, now, 1, action); }
+
+GPUMP_API gpump_result gpump_spill_next_event(gpump_spill *spill, uint64_t now, gpump_spill_action *action) { return gpumpi_spill_take(spill, now, 0, action); }
+
+GPUMP_API uint64_t gpump_spill_next_cycle(const gpump_spill *spill) {
+    uint64_t cycle = GPUMP_UNKNOWN;
+    for (uint32_t i = 0; i < spill->config.jobs; i++) {
+        gpumpi_spill_offer event = gpumpi_spill_event(spill, i), segment = gpumpi_spill_segment(spill, i);
+        if (event.cycle < cycle) cycle = event.cycle;
+        if (segment.cycle < cycle && !(segment.bytes && spill->under_way >= spill->config.outstanding)) cycle = segment.cycle;
+    }
+    return cycle < spill->now ? spill->now : cycle;
+}
+
+GPUMP_API void gpump_spill_get_statistics(const gpump_spill *spill, gpump_spill_statistics *statistics) { *statistics = spill->statistics; }
+
+GPUMP_API gpump_result gpump_spill_statistics_field(const gpump_spill_statistics *statistics, uint32_t index, const char **name,
+                                                    const char **unit, const char **description, uint64_t *value) {
+    static const char *const words[][3] = {
+#define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
+        GPUMP_SPILL_STATISTICS(GPUMPI_FIELD)
+#undef GPUMPI_FIELD
+    };
+    if (!statistics) return GPUMP_ERROR_ARGUMENT;
+    if (index >= sizeof words / sizeof words[0]) return GPUMP_EMPTY;
+    if (name) *name = words[index][0];
+    if (unit) *unit = words[index][1];
+    if (description) *description = words[index][2];
+    if (value) *value = (&statistics->saves)[index];
+    return GPUMP_OK;
+}
+
+GPUMP_API void gpump_spill_statistics_diff(const gpump_spill_statistics *earlier, const gpump_spill_statistics *later, gpump_spill_statistics *difference) {
+#define GPUMPI_FIELD(name, unit, description) difference->name = later->name - earlier->name;
+    GPUMP_SPILL_STATISTICS(GPUMPI_FIELD)
+#undef GPUMPI_FIELD
+}
+
+GPUMP_API gpump_result gpump_spill_bits(const gpump_spill_config *config, uint64_t *bits, gpump_diag *diag) {
+    gpump_result result = gpumpi_spill_check(config, diag);
+    uint64_t job_width = 0, warp_width = 0;
+    if (result) return result;
+    if (!bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bits", 0, 0, 1, UINT64_MAX);
+    while (((uint64_t)1 << job_width) < config->jobs) job_width++;
+    while (((uint64_t)1 << warp_width) < config->warps) warp_width++;
+    /* a warp: its job, 8 bits of registers, 16 of bytes, 16 of bytes gone, done; 16-bit counts in bytes reach 64 KB of registers */
+    *bits = config->warps * (job_width + 8 + 16 + 16 + 1) +
+            /* a job: saving or restoring, part, 20 bits each of bytes gone, shared memory and metadata, warps awaited, in and out, segments out */
+            config->jobs * (2 + 2 + 20 + 20 + 20 + 3 * (warp_width + 1) + 16 + (uint64_t)config->segment_bytes * 8);
+    return GPUMP_OK;
+}
+
+/* ---- calculations: the same pipeline against a port of fixed bandwidth ---- */
+
+/* The port takes one segment after the other; its rate is exact over a busy stretch, not rounded per segment. */
+typedef struct gpumpi_spill_port {
+    uint64_t cycles, bytes, since, moved;
+} gpumpi_spill_port;
+static uint64_t gpumpi_spill_pass(gpumpi_spill_port *port, uint64_t now, uint64_t bytes) {
+    uint64_t free = gpump_add_saturated(port->since, gpump_muldiv_up(port->moved, port->cycles, port->bytes));
+    if (now > free || !port->moved) {
+        port->since = now;
+        port->moved = 0;
+    }
+    port->moved += bytes;
+    return gpump_add_saturated(port->since, gpump_muldiv_up(port->moved, port->cycles, port->bytes));
+}
+
+static gpump_result gpumpi_spill_time(const gpump_spill_config *config, uint64_t port_cycles, uint64_t port_bytes, uint64_t latency,
+                                      uint64_t start, const gpump_spill_warp *warps, uint32_t count, uint32_t shared_bytes,
+                                      uint32_t metadata_bytes, int restores, gpump_spill_times *times, gpump_diag *diag) {
+    uint64_t memory[(sizeof(gpump_spill) + sizeof(gpumpi_spill_job) + GPUMPI_SPILL_WARPS * sizeof(gpumpi_spill_entry)) / 8 + 1];
+    uint64_t now = start, next_port = start, arrivals[64], end = start, first = GPUMP_UNKNOWN;
+    uint32_t order[GPUMPI_SPILL_WARPS], reported = 0, job, in = 0, out = 0;
+    gpump_spill_config own;
+    gpump_spill_action action;
+    gpump_spill *spill;
+    gpumpi_spill_port port;
+    gpump_result result = gpumpi_spill_check(config, diag);
+    if (result) return result;
+    memset(&action, 0, sizeof action);
+    if (!times || !warps || !count || count > GPUMPI_SPILL_WARPS)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, !times ? "times" : !warps ? "warps" : "count", 0, count, 1, GPUMPI_SPILL_WARPS);
+    if (!port_cycles || !port_bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, port_cycles ? "port_bytes" : "port_cycles", 0, 0, 1, UINT64_MAX);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t at = i;
+        if (warps[i].bytes && !warps[i].registers) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "warps.registers", i, 0, 1, UINT32_MAX);
+        if (!restores && (warps[i].point_cycle > warps[i].drained_cycle || warps[i].drained_cycle < start))
+            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "warps.drained_cycle", i, warps[i].drained_cycle,
+                               warps[i].point_cycle > start ? warps[i].point_cycle : start, UINT64_MAX);
+        for (; at > 0 && warps[order[at - 1]].drained_cycle > warps[i].drained_cycle; at--) order[at] = order[at - 1];
+        order[at] = i;
+    }
+    own = *config;
+    own.jobs = 1;
+    own.warps = count;
+    if (own.outstanding > 64) own.outstanding = 64;
+    gpump_spill_init(memory, sizeof memory, &own, &spill, NULL);
+    if (restores) gpump_spill_restore(spill, start, 0, warps, count, shared_bytes, metadata_bytes, &job);
+    else gpump_spill_save(spill, start, 0, count, shared_bytes, metadata_bytes, &job);
+    memset(times, 0, sizeof *times);
+    port.cycles = port_cycles;
+    port.bytes = port_bytes;
+    port.since = start;
+    port.moved = 0;
+    for (;;) {
+        uint64_t soonest = GPUMP_UNKNOWN, own_cycle;
+        while (!restores && reported < count && warps[order[reported]].drained_cycle <= now)
+            gpump_spill_report_drained(spill, now, job, &warps[order[reported++]]);
+        while (out < in && arrivals[out % 64] <= now) {
+            gpump_spill_report_moved(spill, now, job, 1);
+            out++;
+        }
+        while (next_port <= now && (result = gpump_spill_next(spill, now, &action)) == GPUMP_OK) {
+            if (action.kind == GPUMP_SPILL_DONE) break;
+            if (action.kind == GPUMP_SPILL_WARP) {
+                end = now;
+                if (first == GPUMP_UNKNOWN) first = now;
+                continue;
+            }
+            next_port = gpumpi_spill_pass(&port, now, action.bytes);
+            if (!restores) {
+                end = next_port;
+                if (first == GPUMP_UNKNOWN && gpumpi_spill_jobs(spill)[job].warps_out) first = next_port;
+            }
+            arrivals[in++ % 64] = gpump_add_saturated(next_port, latency);
+        }
+        if (result == GPUMP_OK && action.kind == GPUMP_SPILL_DONE && gpumpi_spill_jobs(spill)[job].state == GPUMPI_SPILL_FREE) break;
+        if (!restores && reported < count) soonest = warps[order[reported]].drained_cycle;
+        if (out < in && arrivals[out % 64] < soonest) soonest = arrivals[out % 64];
+        own_cycle = gpump_spill_next_cycle(spill);
+        if (own_cycle < next_port) own_cycle = next_port;
+        if (own_cycle < soonest) soonest = own_cycle;
+        if (soonest <= now) soonest = now + 1u;
+        GPUMP_ASSERT(soonest != GPUMP_UNKNOWN);
+        if (soonest == GPUMP_UNKNOWN) break;
+        now = soonest;
+    }
+    times->end = end - start;
+    times->first_warp = first == GPUMP_UNKNOWN ? end - start : first - start;
+    times->bytes = spill->statistics.bytes;
+    times->segments = spill->statistics.segments;
+    times->drain_cycles = spill->statistics.drain_cycles;
+    times->spill_cycles = spill->statistics.spill_cycles;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_spill_save_time(const gpump_spill_config *config, uint64_t port_cycles, uint64_t port_bytes, uint64_t latency,
+                                             uint64_t start, const gpump_spill_warp *warps, uint32_t count, uint32_t shared_bytes,
+                                             uint32_t metadata_bytes, gpump_spill_times *times, gpump_diag *diag) {
+    return gpumpi_spill_time(config, port_cycles, port_bytes, latency, start, warps, count, shared_bytes, metadata_bytes, 0, times, diag);
+}
+
+GPUMP_API gpump_result gpump_spill_restore_time(const gpump_spill_config *config, uint64_t port_cycles, uint64_t port_bytes, uint64_t latency,
+                                                uint64_t start, const gpump_spill_warp *warps, uint32_t count, uint32_t shared_bytes,
+                                                uint32_t metadata_bytes, gpump_spill_times *times, gpump_diag *diag) {
+    return gpumpi_spill_time(config, port_cycles, port_bytes, latency, start, warps, count, shared_bytes, metadata_bytes, 1, times, diag);
+}
+
+GPUMP_API int gpump_spill_run_on(const gpump_spill_decision *decision, uint64_t *here_cycles, uint64_t *there_cycles) {
+    uint64_t here = gpump_muldiv_up(decision->here_bytes, decision->port_cycles, decision->port_bytes);
+    uint64_t there = gpump_muldiv_up(decision->there_bytes, decision->port_cycles, decision->port_bytes);
+    there = gpump_add_saturated(there, decision->distance == GPUMP_UNKNOWN ? GPUMP_UNKNOWN : gpump_muldiv_up(decision->distance, decision->cpi_q16, 65536));
+    if (here_cycles) *here_cycles = here;
+    if (there_cycles) *there_cycles = there;
+    here = gpump_add_saturated(here, gpump_muldiv_up(decision->here_bytes, decision->byte_weight_q16, 65536));
+    there = gpump_add_saturated(there, gpump_muldiv_up(decision->there_bytes, decision->byte_weight_q16, 65536));
+    return there < here;
+}

@@ -1,0 +1,61 @@
+#include "gpu/metrics.h"
+
+GPUMP_API double gpump_metrics_ntt(const gpump_metrics_run *run) {
+    return run->alone ? (double)run->shared / (double)run->alone : 0.0;
+}
+
+/* What one more program adds; the sums are finished by gpumpi_metrics_finish. */
+static void gpumpi_metrics_add(gpump_metrics *sums, double ntt, int first) {
+    sums->antt += ntt;
+    sums->stp += 1.0 / ntt;
+    if (first || ntt < sums->best_ntt) sums->best_ntt = ntt;
+    if (first || ntt > sums->worst_ntt) sums->worst_ntt = ntt;
+}
+
+static void gpumpi_metrics_finish(gpump_metrics *sums, uint32_t count) {
+    sums->antt /= (double)count;
+    sums->harmonic_speedup = 1.0 / sums->antt;
+    sums->weighted_speedup = sums->stp;
+    sums->fairness = sums->best_ntt / sums->worst_ntt;
+}
+
+static gpump_metrics gpumpi_metrics_zero(void) {
+    gpump_metrics zero;
+    zero.antt = zero.stp = zero.fairness = zero.harmonic_speedup = zero.weighted_speedup = zero.best_ntt = zero.worst_ntt = 0.0;
+    return zero;
+}
+
+GPUMP_API gpump_result gpump_metrics_compute(const gpump_metrics_run *runs, uint32_t count, gpump_metrics *metrics, gpump_diag *diag) {
+    gpump_metrics sums = gpumpi_metrics_zero();
+    if (!runs || !metrics || count == 0) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, count, 1, UINT32_MAX);
+    for (uint32_t i = 0; i < count; i++) {
+        if (runs[i].alone == 0) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "alone", i, 0, 1, UINT64_MAX);
+        if (runs[i].shared == 0) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "shared", i, 0, 1, UINT64_MAX);
+        gpumpi_metrics_add(&sums, gpump_metrics_ntt(&runs[i]), i == 0);
+    }
+    gpumpi_metrics_finish(&sums, count);
+    *metrics = sums;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_metrics_compute_rates(const gpump_metrics_rate *rates, uint32_t count, gpump_metrics *metrics,
+                                                   gpump_diag *diag) {
+    gpump_metrics sums = gpumpi_metrics_zero();
+    if (!rates || !metrics || count == 0) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, count, 1, UINT32_MAX);
+    for (uint32_t i = 0; i < count; i++) {
+        if (!(rates[i].alone > 0.0)) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "alone", i, 0, 1, UINT64_MAX);
+        if (!(rates[i].shared > 0.0)) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "shared", i, 0, 1, UINT64_MAX);
+        gpumpi_metrics_add(&sums, rates[i].alone / rates[i].shared, i == 0);
+    }
+    gpumpi_metrics_finish(&sums, count);
+    *metrics = sums;
+    return GPUMP_OK;
+}
+
+GPUMP_API double gpump_metrics_violation_rate(const uint64_t *latencies, uint32_t count, uint64_t limit) {
+    uint32_t violations = 0;
+    for (uint32_t i = 0; i < count; i++) violations += latencies[i] > limit || latencies[i] == GPUMP_UNKNOWN;
+    return count ? (double)violations / (double)count : 0.0;
+}
+
+GPUMP_API double gpump_metrics_share(uint64_t part, uint64_t whole) { return whole ? (double)part / (double)whole : 0.0; }

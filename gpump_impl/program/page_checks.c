@@ -1,0 +1,483 @@
+/* page_checks: walks, predicated loops, and single checks */
+#include "program/program_parts.h"
+#include "program/page_checks.h"
+
+#ifndef GPUMP_NO_PROGRAM
+
+GPUMP_API gpump_result gpump_page_checks_config_preset(gpump_page_checks_config *config, const char *preset) {
+    if (!config || !preset) return GPUMP_ERROR_ARGUMENT;
+    if (strcmp(preset, "kim") && strcmp(preset, "kim_plain")) return GPUMP_ERROR_UNKNOWN_NAME;
+    memset(config, 0, sizeof *config);
+    config->struct_size = (uint32_t)sizeof *config;
+    config->page_bytes = 4096;
+    config->bits = 4;
+    config->walks = config->predicated = !preset[3];
+    return GPUMP_OK;
+}
+
+enum { GPUMPI_PAGES_BITS = 8 };
+/* A predicated loop: one basic block. */
+typedef struct gpumpi_pages_loop {
+    uint32_t block, marker;          /* marker: index of its insertion */
+    uint32_t bit[GPUMPI_PAGES_BITS]; /* check predicates; bit 0 holds for all at the end */
+    uint32_t bits;
+} gpumpi_pages_loop;
+
+typedef struct gpumpi_pages {
+    const gpump_program *program;
+    const gpump_liveness *liveness;
+    const gpump_page_checks_config *config;
+    gpump_page_checks_report *report;
+    const gpump_allocator *allocator;
+    gpumpi_insertion *insertions;
+    uint32_t *widths;
+    uint32_t check;      /* the predicate of single checks and walks; GPUMP_NONE until needed */
+    uint32_t *in_loop;   /* basic block -> predicated loop + 1, or 0 */
+    gpumpi_pages_loop *loops;
+    /* per instruction of predicated loops */
+    uint32_t *load_bit;   /* loads: which bit they set, + 1 */
+    uint32_t *load_guard; /* loads: 1 when an earlier check decides whether they run */
+    uint32_t *temporary;  /* register -> where a predicated loop keeps its next value, GPUMP_NONE; of the block at hand */
+    uint32_t *temporary_at; /* instruction -> index of its first entry in renames; one more at the end */
+    uint32_t *rename_from, *rename_to; /* pairs; a def is renamed when rename_def */
+    uint8_t *rename_def;
+} gpumpi_pages;
+
+static int gpumpi_pages_is_access(const gpump_instruction *in) {
+    return in->operation == GPUMP_OP_COMPUTE && in->access && !(in->flags & GPUMP_FLAG_RESIDENT) &&
+           (in->space == GPUMP_SPACE_GLOBAL || in->space == GPUMP_SPACE_GENERIC);
+}
+static int gpumpi_pages_register(gpumpi_pages *pages, uint32_t width, uint32_t *reg) {
+    *reg = (uint32_t)stbds_arrlenu(pages->widths);
+    return GPUMPI_ARRAY_PUSH(pages->allocator, pages->widths, width);
+}
+static int gpumpi_pages_put(gpumpi_pages *pages, const gpumpi_insertion *insertion) {
+    return GPUMPI_ARRAY_PUSH(pages->allocator, pages->insertions, *insertion);
+}
+/* defs[0] = immediate, under a guard unless GPUMP_NONE. */
+static int gpumpi_pages_set(gpumpi_pages *pages, uint32_t before, uint32_t predicate, int64_t value, uint32_t guard) {
+    gpumpi_insertion set = gpumpi_insertion_make(GPUMP_OP_CONSTANT, before);
+    set.instruction.def_count = 1;
+    set.defs[0] = predicate;
+    set.instruction.immediate = value;
+    set.instruction.guard = guard;
+    return gpumpi_pages_put(pages, &set);
+}
+
+/* start_marker; clear; check; call: what stands before access i. */
+static int gpumpi_pages_single(gpumpi_pages *pages, uint32_t i, const gpump_instruction *in) {
+    gpumpi_insertion marker = gpumpi_insertion_make(GPUMP_OP_START_MARKER, i),
+                     clear = gpumpi_insertion_make(GPUMP_OP_CLEAR_CHECK, i),
+                     check = gpumpi_insertion_make(GPUMP_OP_CHECK, i),
+                     call = gpumpi_insertion_make(GPUMP_OP_GUARDED_CALL, i);
+    if (pages->check == GPUMP_NONE && !gpumpi_pages_register(pages, GPUMP_WIDTH_PREDICATE, &pages->check)) return 0;
+    clear.instruction.def_count = 1;
+    clear.defs[0] = pages->check;
+    check.instruction.access = in->access;
+    check.instruction.space = in->space;
+    check.instruction.bytes = in->bytes;
+    check.instruction.displacement = in->displacement;
+    check.instruction.guard = in->guard;
+    check.instruction.flags = in->flags & GPUMP_FLAG_GUARD_NEGATED;
+    check.instruction.def_count = 1;
+    check.instruction.use_count = 2;
+    check.defs[0] = check.uses[1] = pages->check;
+    check.uses[0] = in->uses[0];
+    call.instruction.guard = pages->check;
+    call.instruction.target = GPUMPI_NEW | (uint32_t)stbds_arrlenu(pages->insertions);
+    return gpumpi_pages_put(pages, &marker) && gpumpi_pages_put(pages, &clear) && gpumpi_pages_put(pages, &check) &&
+           gpumpi_pages_put(pages, &call);
+}
+
+/* 1 when every iteration of `loop` runs through basic block b. */
+static int gpumpi_pages_always(const gpump_program *program, uint32_t loop, uint32_t b) {
+    gpump_loop l;
+    gpump_basic_block header;
+    uint32_t k;
+    gpump_program_loop(program, loop, &l);
+    gpump_program_basic_block(program, l.header, &header);
+    for (k = 0; k < header.predecessor_count; k++)
+        if (gpump_program_in_loop(program, loop, header.predecessors[k]) &&
+            !gpump_program_dominates(program, b, header.predecessors[k]))
+            return 0;
+    return 1;
+}
+
+/* Does access i walk? *step: how far in each iteration. changes: register -> its ADD when that is all that writes it in its
+ * innermost loop, GPUMP_NONE when there is more. */
+static int gpumpi_pages_walks(const gpumpi_pages *pages, uint32_t i, const gpump_instruction *in, const uint32_t *writes,
+                              const uint32_t *add, int64_t *step) {
+    const gpump_program *program = pages->program;
+    uint32_t b = gpump_program_basic_block_of(program, i), reg = in->uses[0];
+    gpump_basic_block block, where;
+    gpump_loop loop;
+    gpump_instruction change;
+    if (!pages->config->walks || in->guard != GPUMP_NONE || reg & (GPUMP_OPERAND_PARAMETER | GPUMP_OPERAND_PAIR)) return 0;
+    gpump_program_basic_block(program, b, &block);
+    if (block.loop == GPUMP_NONE || add[reg] == GPUMP_NONE) return 0;
+    gpump_program_loop(program, block.loop, &loop);
+    gpump_program_basic_block(program, gpump_program_basic_block_of(program, add[reg]), &where);
+    if (!loop.innermost || loop.irreducible || where.loop != block.loop) return 0;
+    if (writes[2 * reg] != block.loop || writes[2 * reg + 1] != 1) return 0; /* written elsewhere in this loop */
+    gpump_program_instruction(program, add[reg], &change);
+    *step = change.immediate;
+    return change.guard == GPUMP_NONE && change.immediate && change.immediate > -(int64_t)pages->config->page_bytes &&
+           change.immediate < (int64_t)pages->config->page_bytes && gpumpi_pages_always(program, block.loop, b) &&
+           gpumpi_pages_always(program, block.loop, gpump_program_basic_block_of(program, add[reg]));
+}
+
+/* Before the loop: q = 1. Before the access: unless q, q = a page was entered; unless q, go on; q = 0; a single check. */
+static int gpumpi_pages_walk(gpumpi_pages *pages, uint32_t i, const gpump_instruction *in, int64_t step, uint32_t q) {
+    gpumpi_insertion entered = gpumpi_insertion_make(GPUMP_OP_PAGE_ENTERED, i),
+                     skip = gpumpi_insertion_make(GPUMP_OP_BRANCH, i);
+    entered.instruction.def_count = entered.instruction.use_count = 1;
+    entered.defs[0] = q;
+    entered.uses[0] = in->uses[0];
+    entered.instruction.guard = q;
+    entered.instruction.flags = GPUMP_FLAG_GUARD_NEGATED;
+    entered.instruction.immediate = pages->config->page_bytes;
+    entered.instruction.bytes = (uint32_t)(step < 0 ? -step : step);
+    entered.instruction.displacement =
+        in->displacement + (step < 0 ? -step : 0); /* downwards: the last bytes of a page, seen from above */
+    skip.instruction.guard = q;
+    skip.instruction.flags = GPUMP_FLAG_GUARD_NEGATED;
+    skip.instruction.target = i | GPUMPI_NEW_BODY;
+    return gpumpi_pages_put(pages, &entered) && gpumpi_pages_put(pages, &skip) &&
+           gpumpi_pages_set(pages, i, q, 0, GPUMP_NONE) && gpumpi_pages_single(pages, i, in);
+}
+
+/* ---- predicated loops ---- */
+
+/* Can basic block b be one? It branches to itself, touches memory only by loading, guards nothing, and its condition is not
+ * carried. */
+static int gpumpi_pages_can_predicate(const gpumpi_pages *pages, uint32_t b) {
+    const gpump_program *program = pages->program;
+    gpump_basic_block block;
+    gpump_instruction in, last;
+    const uint32_t *live;
+    uint32_t i, k, count, loads = 0;
+    if (!pages->config->predicated) return 0;
+    gpump_program_basic_block(program, b, &block);
+    gpump_program_instruction(program, block.first + block.count - 1, &last);
+    if (last.operation != GPUMP_OP_BRANCH || last.guard == GPUMP_NONE || last.target != block.first ||
+        block.successor_count < 2)
+        return 0;
+    for (i = block.first; i + 1 < block.first + block.count; i++) {
+        gpump_program_instruction(program, i, &in);
+        if (in.guard != GPUMP_NONE || in.flags & ~(uint32_t)(GPUMP_FLAG_UNIFORM | GPUMP_FLAG_RESIDENT) || in.access & GPUMP_ACCESS_WRITE ||
+            in.def_count > 14)
+            return 0;
+        if (in.operation != GPUMP_OP_COMPUTE && in.operation != GPUMP_OP_MOVE && in.operation != GPUMP_OP_CONSTANT &&
+            in.operation != GPUMP_OP_PARAMETER && in.operation != GPUMP_OP_ADD)
+            return 0;
+        for (k = 0; k < in.def_count + in.use_count; k++)
+            if ((k < in.def_count ? in.defs[k] : in.uses[k - in.def_count]) & GPUMP_OPERAND_PAIR &&
+                !((k < in.def_count ? in.defs[k] : in.uses[k - in.def_count]) & GPUMP_OPERAND_PARAMETER))
+                return 0;
+        loads += (uint32_t)gpumpi_pages_is_access(&in);
+    }
+    gpump_liveness_block_in(pages->liveness, b, &live, &count);
+    for (k = 0; k < count; k++)
+        if (live[k] == last.guard) return 0;
+    for (i = block.first, k = 0; i < block.first + block.count; i++) { /* the condition must be made in the block */
+        gpump_program_instruction(program, i, &in);
+        k |= in.def_count && in.defs[0] == last.guard;
+    }
+    return loads && k;
+}
+
+/* Marks, for each register, whether it holds something loaded in this iteration. */
+static int gpumpi_pages_predicate(gpumpi_pages *pages, uint32_t b, uint8_t *loaded, const uint8_t *is_walk) {
+    const gpump_program *program = pages->program;
+    gpumpi_pages_loop loop;
+    gpumpi_insertion marker, clear, call;
+    gpump_basic_block block;
+    gpump_instruction in, last;
+    const uint32_t *live;
+    uint32_t i, k, count, used = 0, entry_loop;
+    gpump_program_basic_block(program, b, &block);
+    entry_loop = block.loop;
+    gpump_program_instruction(program, block.first + block.count - 1, &last);
+    memset(&loop, 0, sizeof loop);
+    loop.block = b;
+    loop.marker = (uint32_t)stbds_arrlenu(pages->insertions);
+    memset(loaded, 0, gpump_program_registers(program));
+    for (i = block.first; i < block.first + block.count;
+         i++) { /* bits: one for each load whose address is not loaded, while they last */
+        int depends = 0;
+        gpump_program_instruction(program, i, &in);
+        for (k = 0; k < in.use_count; k++) depends |= !(in.uses[k] & GPUMP_OPERAND_PARAMETER) && loaded[in.uses[k]];
+        if (gpumpi_pages_is_access(&in) && !is_walk[i]) {
+            uint32_t address = in.uses[0], bit = used < pages->config->bits ? used : 0;
+            pages->load_guard[i] = used && !(address & GPUMP_OPERAND_PARAMETER) && loaded[address];
+            if (pages->load_guard[i]) bit = 0;
+            if (used < pages->config->bits && !pages->load_guard[i]) used++;
+            pages->load_bit[i] = bit + 1;
+            pages->report->predicated++;
+            depends = 1;
+        } else if (in.access) /* of what was not loaded it would make an address out of nothing */
+            pages->load_guard[i] = (uint32_t)depends;
+        for (k = 0; k < in.def_count; k++) loaded[in.defs[k]] = (uint8_t)depends;
+    }
+    if (!used) used = 1;
+    for (loop.bits = 0; loop.bits < used; loop.bits++)
+        if (!gpumpi_pages_register(pages, GPUMP_WIDTH_PREDICATE, &loop.bit[loop.bits])) return 0;
+    marker = gpumpi_insertion_make(GPUMP_OP_START_MARKER, block.first);
+    marker.entry_loop = entry_loop;
+    if (!gpumpi_pages_put(pages, &marker)) return 0;
+    for (k = 0; k < loop.bits; k++) {
+        clear = gpumpi_insertion_make(GPUMP_OP_CLEAR_CHECK, block.first);
+        clear.entry_loop = entry_loop;
+        clear.instruction.def_count = 1;
+        clear.defs[0] = loop.bit[k];
+        if (!gpumpi_pages_put(pages, &clear)) return 0;
+    }
+    gpump_liveness_block_in(pages->liveness, b, &live, &count);
+    for (k = 0; k < gpump_program_registers(program); k++) pages->temporary[k] = GPUMP_NONE;
+    for (i = block.first; i < block.first + block.count; i++) {
+        uint32_t n;
+        pages->temporary_at[i] = (uint32_t)stbds_arrlenu(pages->rename_from);
+        gpump_program_instruction(program, i, &in);
+        if (pages->load_guard[i]) /* it follows what was loaded: all earlier checks count */
+            for (k = 1; k < loop.bits; k++)
+                if (!gpumpi_pages_set(pages, i, loop.bit[0], 1, loop.bit[k])) return 0;
+        for (k = 0; k < in.use_count; k++)
+            if (!(in.uses[k] & GPUMP_OPERAND_PARAMETER) && pages->temporary[in.uses[k]] != GPUMP_NONE &&
+                (!GPUMPI_ARRAY_PUSH(pages->allocator, pages->rename_from, in.uses[k]) ||
+                 !GPUMPI_ARRAY_PUSH(pages->allocator, pages->rename_to, pages->temporary[in.uses[k]]) ||
+                 !GPUMPI_ARRAY_PUSH(pages->allocator, pages->rename_def, 0)))
+                return 0;
+        for (k = 0; k < in.def_count; k++) {
+            for (n = 0; n < count && live[n] != in.defs[k]; n++) {}
+            if (n == count) continue; /* not carried into the next iteration */
+            if (pages->temporary[in.defs[k]] == GPUMP_NONE &&
+                !gpumpi_pages_register(pages, gpump_program_width(program, in.defs[k]), &pages->temporary[in.defs[k]]))
+                return 0;
+            if (!GPUMPI_ARRAY_PUSH(pages->allocator, pages->rename_from, in.defs[k]) ||
+                !GPUMPI_ARRAY_PUSH(pages->allocator, pages->rename_to, pages->temporary[in.defs[k]]) ||
+                !GPUMPI_ARRAY_PUSH(pages->allocator, pages->rename_def, 1))
+                return 0;
+        }
+    }
+    i = block.first + block.count - 1;
+    for (k = 1; k < loop.bits; k++)
+        if (!gpumpi_pages_set(pages, i, loop.bit[0], 1, loop.bit[k])) return 0;
+    for (k = 0; k < count; k++) { /* nothing faulted: the iteration counts */
+        gpumpi_insertion move = gpumpi_insertion_make(GPUMP_OP_MOVE, i);
+        if (pages->temporary[live[k]] == GPUMP_NONE) continue;
+        move.instruction.def_count = move.instruction.use_count = 1;
+        move.defs[0] = live[k];
+        move.uses[0] = pages->temporary[live[k]];
+        move.instruction.guard = loop.bit[0];
+        move.instruction.flags = GPUMP_FLAG_GUARD_NEGATED;
+        if (!gpumpi_pages_put(pages, &move)) return 0;
+    }
+    if (!gpumpi_pages_set(pages, i, last.guard, (last.flags & GPUMP_FLAG_GUARD_NEGATED) != 0, loop.bit[0])) return 0;
+    call = gpumpi_insertion_make(GPUMP_OP_GUARDED_CALL, i + 1);
+    call.after_previous = 1;
+    call.instruction.guard = loop.bit[0];
+    call.instruction.target = GPUMPI_NEW | loop.marker;
+    pages->report->loops++;
+    return gpumpi_pages_put(pages, &call) && GPUMPI_ARRAY_PUSH(pages->allocator, pages->loops, loop) &&
+           ((pages->in_loop[b] = (uint32_t)stbds_arrlenu(pages->loops)) != 0);
+}
+
+static int gpumpi_pages_rewrite(void *user, uint32_t index, gpump_instruction *in, uint32_t *scratch) {
+    const gpumpi_pages *pages = (const gpumpi_pages *)user;
+    uint32_t b = gpump_program_basic_block_of(pages->program, index), k, e;
+    const gpumpi_pages_loop *loop;
+    if (!pages->in_loop[b]) return 1;
+    loop = &pages->loops[pages->in_loop[b] - 1];
+    for (k = 0; k < in->def_count; k++) scratch[k] = in->defs[k];
+    for (k = 0; k < in->use_count; k++) scratch[16 + k] = in->uses[k];
+    for (e = pages->temporary_at[index]; e < pages->temporary_at[index + 1]; e++) {
+        for (k = 0; k < in->def_count && pages->rename_def[e]; k++)
+            if (in->defs[k] == pages->rename_from[e]) scratch[k] = pages->rename_to[e];
+        for (k = 0; k < in->use_count && !pages->rename_def[e]; k++)
+            if (in->uses[k] == pages->rename_from[e]) scratch[16 + k] = pages->rename_to[e];
+    }
+    if (pages->load_bit[index]) {
+        uint32_t bit = loop->bit[pages->load_bit[index] - 1];
+        in->flags |= GPUMP_FLAG_CHECKED;
+        scratch[in->def_count++] = bit;
+        scratch[16 + in->use_count++] = bit;
+    }
+    if (pages->load_guard[index]) {
+        in->guard = loop->bit[0];
+        in->flags |= GPUMP_FLAG_GUARD_NEGATED;
+    }
+    in->defs = scratch;
+    in->uses = scratch + 16;
+    return 1;
+}
+
+/* Writes of each register per innermost loop: writes[2r] the loop last seen, writes[2r + 1] how often; add[r]: an ADD r = r
+ * + step. */
+static void gpumpi_pages_changes(const gpump_program *program, uint32_t *writes, uint32_t *add) {
+    uint32_t i, k, r;
+    for (r = 0; r < gpump_program_registers(program); r++) {
+        add[r] = writes[2 * r] = GPUMP_NONE;
+        writes[2 * r + 1] = 0;
+    }
+    for (i = 0; i < gpump_program_instructions(program); i++) {
+        gpump_instruction in;
+        gpump_basic_block block;
+        gpump_loop loop;
+        gpump_program_instruction(program, i, &in);
+        gpump_program_basic_block(program, gpump_program_basic_block_of(program, i), &block);
+        if (block.loop == GPUMP_NONE) continue;
+        gpump_program_loop(program, block.loop, &loop);
+        if (!loop.innermost) continue;
+        for (k = 0; k < in.def_count; k++)
+            GPUMPI_OPERAND_REGISTERS(in.defs[k], reg, {
+                if (writes[2 * reg] == GPUMP_NONE || writes[2 * reg] == block.loop) {
+                    writes[2 * reg] = block.loop;
+                    writes[2 * reg + 1]++;
+                } else
+                    writes[2 * reg + 1] = 1000; /* several innermost loops change it */
+                if (in.operation == GPUMP_OP_ADD && in.uses[0] == in.defs[k]) add[reg] = i;
+            });
+    }
+}
+
+static int gpumpi_pages_compare(const void *a, const void *b) {
+    const uint32_t *x = (const uint32_t *)a, *y = (const uint32_t *)b;
+    return x[0] != y[0] ? (x[0] < y[0] ? -1 : 1) : x[1] < y[1] ? -1 : x[1] > y[1];
+}
+
+GPUMP_API gpump_result gpump_page_checks_insert(const gpump_program *program, const gpump_page_checks_config *config,
+                                                gpump_program **checked, gpump_page_checks_report *report,
+                                                gpump_diag *diag) {
+    gpumpi_arena scratch;
+    gpumpi_pages pages;
+    gpumpi_edit edit;
+    gpump_liveness *liveness = NULL;
+    gpump_page_checks_report found;
+    gpumpi_insertion *sorted;
+    uint32_t instructions = gpump_program_instructions(program), registers = gpump_program_registers(program), i, k, b,
+             *writes, *add, *keys, *place;
+    uint8_t *loaded, *is_walk;
+    gpump_result result;
+    if (!program || !config || !checked) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
+    if (!gpump_program_basic_blocks(program)) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 0, 1, 1);
+    if (config->struct_size != sizeof *config)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "struct_size", 0, config->struct_size, sizeof *config, sizeof *config);
+    if (config->page_bytes < 16 || config->page_bytes & (config->page_bytes - 1) || config->page_bytes > UINT32_C(1) << 30)
+        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "page_bytes", 0, config->page_bytes, 16, UINT32_C(1) << 30);
+    if (config->bits < 1 || config->bits > GPUMPI_PAGES_BITS)
+        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "bits", 0, config->bits, 1, GPUMPI_PAGES_BITS);
+    for (i = 0; i < instructions; i++) {
+        gpump_instruction in;
+        gpump_program_instruction(program, i, &in);
+        if (gpumpi_pages_is_access(&in) && (!in.use_count || (in.flags & GPUMP_FLAG_CHECKED)))
+            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "uses", i, in.use_count, 1, 64);
+    }
+    scratch = gpumpi_arena_make(gpumpi_program_allocator(program));
+    memset(&pages, 0, sizeof pages);
+    memset(&found, 0, sizeof found);
+    result = gpump_liveness_create(program, gpumpi_program_allocator(program), &liveness);
+    if (result != GPUMP_OK) goto end;
+    result = GPUMP_ERROR_MEMORY;
+    pages.program = program;
+    pages.liveness = liveness;
+    pages.config = config;
+    pages.report = &found;
+    pages.allocator = gpumpi_program_allocator(program);
+    pages.check = GPUMP_NONE;
+    if (!GPUMPI_ARENA_NEW(&scratch, pages.in_loop, gpump_program_basic_blocks(program)) ||
+        !GPUMPI_ARENA_NEW(&scratch, pages.load_bit, instructions) ||
+        !GPUMPI_ARENA_NEW(&scratch, pages.load_guard, instructions) ||
+        !GPUMPI_ARENA_NEW(&scratch, pages.temporary, registers) ||
+        !GPUMPI_ARENA_NEW(&scratch, pages.temporary_at, (size_t)instructions + 1) ||
+        !GPUMPI_ARENA_NEW(&scratch, writes, (size_t)registers * 2) || !GPUMPI_ARENA_NEW(&scratch, add, registers) ||
+        !GPUMPI_ARENA_NEW(&scratch, loaded, registers) || !GPUMPI_ARENA_NEW(&scratch, is_walk, instructions))
+        goto end;
+    for (i = 0; i < registers; i++)
+        if (!GPUMPI_ARRAY_PUSH(pages.allocator, pages.widths, gpump_program_width(program, i))) goto end;
+    gpumpi_pages_changes(program, writes, add);
+    for (b = 0; b < gpump_program_basic_blocks(program); b++) {
+        gpump_basic_block block;
+        int any = 0, predicate;
+        gpump_program_basic_block(program, b, &block);
+        for (i = block.first; i < block.first + block.count; i++) {
+            gpump_instruction in;
+            int64_t step;
+            pages.temporary_at[i] = (uint32_t)stbds_arrlenu(pages.rename_from);
+            gpump_program_instruction(program, i, &in);
+            if (!gpumpi_pages_is_access(&in)) continue;
+            found.accesses++;
+            is_walk[i] = (uint8_t)gpumpi_pages_walks(&pages, i, &in, writes, add, &step);
+            any |= !is_walk[i];
+        }
+        predicate = any && gpumpi_pages_can_predicate(&pages, b);
+        if (predicate) /* walks in it check themselves as well: a call within would break the block */
+            for (i = block.first; i < block.first + block.count; i++) is_walk[i] = 0;
+        if (predicate && !gpumpi_pages_predicate(&pages, b, loaded, is_walk)) goto end;
+        for (i = block.first; i < block.first + block.count && !predicate; i++) {
+            gpump_instruction in;
+            int64_t step = 0;
+            gpump_program_instruction(program, i, &in);
+            if (!gpumpi_pages_is_access(&in)) continue;
+            if (gpumpi_pages_walks(&pages, i, &in, writes, add, &step)) {
+                gpumpi_insertion entry;
+                gpump_loop loop;
+                gpump_basic_block header;
+                uint32_t q;
+                gpump_program_loop(program, block.loop, &loop);
+                gpump_program_basic_block(program, loop.header, &header);
+                entry = gpumpi_insertion_make(GPUMP_OP_CONSTANT, header.first);
+                entry.entry_loop = block.loop;
+                if (!gpumpi_pages_register(&pages, GPUMP_WIDTH_PREDICATE, &q)) goto end;
+                entry.instruction.def_count = 1;
+                entry.instruction.immediate = 1;
+                entry.defs[0] = q;
+                found.walks++;
+                if (!gpumpi_pages_put(&pages, &entry) || !gpumpi_pages_walk(&pages, i, &in, step, q)) goto end;
+            } else {
+                found.plain++;
+                if (!gpumpi_pages_single(&pages, i, &in)) goto end;
+            }
+        }
+    }
+    pages.temporary_at[instructions] = (uint32_t)stbds_arrlenu(pages.rename_from);
+    { /* sort by place: behind the previous instruction, at a loop's entry, the rest; targets among insertions follow */
+        uint32_t n = (uint32_t)stbds_arrlenu(pages.insertions);
+        if (!GPUMPI_ARENA_NEW(&scratch, keys, (size_t)n * 2) || !GPUMPI_ARENA_NEW(&scratch, place, n) ||
+            !GPUMPI_ARENA_NEW(&scratch, sorted, n))
+            goto end;
+        for (i = 0; i < n; i++) {
+            const gpumpi_insertion *x = &pages.insertions[i];
+            keys[2 * i] = 3 * x->before + (x->after_previous ? 0 : x->entry_loop != GPUMP_NONE ? 1u : 2u);
+            keys[2 * i + 1] = i;
+        }
+        qsort(keys, n, 2 * sizeof *keys, gpumpi_pages_compare);
+        for (i = 0; i < n; i++) place[keys[2 * i + 1]] = i;
+        for (i = 0; i < n; i++) {
+            sorted[i] = pages.insertions[keys[2 * i + 1]];
+            k = sorted[i].instruction.target;
+            if (k != GPUMP_NONE && k & GPUMPI_NEW) sorted[i].instruction.target = GPUMPI_NEW | place[k & ~GPUMPI_NEW];
+        }
+        memset(&edit, 0, sizeof edit);
+        edit.program = program;
+        edit.insertions = sorted;
+        edit.insertion_count = n;
+        edit.rewrite = gpumpi_pages_rewrite;
+        edit.user = &pages;
+        edit.widths = pages.widths;
+        edit.registers = (uint32_t)stbds_arrlenu(pages.widths);
+        result = gpumpi_program_edit(&edit, checked, diag);
+    }
+    if (result == GPUMP_OK && report) *report = found;
+end:
+    if (result == GPUMP_ERROR_MEMORY) gpumpi_fail(diag, result, "program", 0, 0, 0, 0);
+    GPUMPI_ARRAY_FREE(pages.allocator, pages.insertions);
+    GPUMPI_ARRAY_FREE(pages.allocator, pages.widths);
+    GPUMPI_ARRAY_FREE(pages.allocator, pages.loops);
+    GPUMPI_ARRAY_FREE(pages.allocator, pages.rename_from);
+    GPUMPI_ARRAY_FREE(pages.allocator, pages.rename_to);
+    GPUMPI_ARRAY_FREE(pages.allocator, pages.rename_def);
+    gpump_liveness_destroy(liveness);
+    gpumpi_arena_free(&scratch);
+    return result;
+}
+#endif

@@ -1,0 +1,236 @@
+/* preempt_points: selective preemption */
+#include "program/program_parts.h"
+#include "program/preempt_points.h"
+
+#ifndef GPUMP_NO_PROGRAM
+
+GPUMP_API gpump_result gpump_preempt_points_config_preset(gpump_preempt_points_config *config, const char *preset) {
+    if (!config || !preset) return GPUMP_ERROR_ARGUMENT;
+    if (strcmp(preset, "lin")) return GPUMP_ERROR_UNKNOWN_NAME;
+    memset(config, 0, sizeof *config);
+    config->struct_size = (uint32_t)sizeof *config;
+    config->interval = 100;
+    return GPUMP_OK;
+}
+
+GPUMP_API uint32_t gpump_live_vector_count(uint64_t vector, uint32_t registers) {
+    uint32_t count = gpump_bits_count64(vector & (GPUMP_LIVE_VECTOR_REST - 1));
+    return vector & GPUMP_LIVE_VECTOR_REST && registers > GPUMP_LIVE_VECTOR_REGISTERS
+               ? count + registers - GPUMP_LIVE_VECTOR_REGISTERS
+               : count;
+}
+
+/* What is chosen before each instruction. */
+typedef struct gpumpi_preempt_plan {
+    const gpump_program *program;
+    uint32_t *live;   /* 32-bit registers live before each instruction */
+    uint8_t *pp;      /* 1: a pp goes before it; 2: it is a barrier and chosen */
+    uint32_t *loop;   /* for which loop */
+    uint32_t *number; /* of the barrier at this instruction, in the order of points */
+} gpumpi_preempt_plan;
+
+static int gpumpi_preempt_is_barrier(const gpump_program *program, uint32_t i) {
+    gpump_instruction in;
+    gpump_program_instruction(program, i, &in);
+    return in.operation == GPUMP_OP_BARRIER;
+}
+/* Something that must stay right behind the instruction before it. */
+static int gpumpi_preempt_is_glued(const gpump_program *program, uint32_t i) {
+    gpump_instruction in;
+    gpump_program_instruction(program, i, &in);
+    return in.operation == GPUMP_OP_BOUNDARY || in.operation == GPUMP_OP_GUARDED_CALL;
+}
+
+/* A better place than *best? Barriers beat everything, then fewer live registers, then the earlier place. */
+static void gpumpi_preempt_consider(const gpumpi_preempt_plan *plan, uint32_t i, uint32_t *best, int *best_is_barrier) {
+    int barrier = gpumpi_preempt_is_barrier(plan->program, i);
+    if (!barrier && (*best_is_barrier || gpumpi_preempt_is_glued(plan->program, i))) return;
+    if (*best != GPUMP_NONE && barrier == *best_is_barrier && plan->live[i] >= plan->live[*best]) return;
+    *best = i;
+    *best_is_barrier = barrier;
+}
+
+static void gpumpi_preempt_choose(gpumpi_preempt_plan *plan, uint32_t best, int barrier, uint32_t loop) {
+    if (best == GPUMP_NONE) return;
+    plan->pp[best] = barrier ? 2 : 1;
+    plan->loop[best] = loop;
+}
+
+/* One point for each innermost loop: its blocks are visited once, all loops together. */
+static int gpumpi_preempt_loops(gpumpi_preempt_plan *plan, gpumpi_arena *scratch) {
+    const gpump_program *program = plan->program;
+    uint32_t loops = gpump_program_loops(program), b, i, l, *best;
+    int *barrier;
+    if (!GPUMPI_ARENA_NEW(scratch, best, loops) || !GPUMPI_ARENA_NEW(scratch, barrier, loops)) return 0;
+    for (l = 0; l < loops; l++) best[l] = GPUMP_NONE;
+    for (b = 0; b < gpump_program_basic_blocks(program); b++) {
+        gpump_basic_block block, header;
+        gpump_loop loop;
+        int always = 1;
+        gpump_program_basic_block(program, b, &block);
+        if (block.loop == GPUMP_NONE) continue;
+        gpump_program_loop(program, block.loop, &loop);
+        if (!loop.innermost) continue;
+        gpump_program_basic_block(program, loop.header, &header);
+        for (i = 0; i < header.predecessor_count && b != loop.header; i++) /* does every way round pass b? */
+            if (gpump_program_in_loop(program, block.loop, header.predecessors[i]))
+                always &= gpump_program_dominates(program, b, header.predecessors[i]);
+        for (i = block.first; i < block.first + block.count; i++)
+            if (always || gpumpi_preempt_is_barrier(program, i))
+                gpumpi_preempt_consider(plan, i, &best[block.loop], &barrier[block.loop]);
+    }
+    for (l = 0; l < loops; l++) gpumpi_preempt_choose(plan, best[l], barrier[l], l);
+    return 1;
+}
+
+/* One point for each K instructions outside innermost loops. */
+static void gpumpi_preempt_rest(gpumpi_preempt_plan *plan, uint32_t interval) {
+    const gpump_program *program = plan->program;
+    uint32_t i, seen = 0, best = GPUMP_NONE;
+    int barrier = 0;
+    for (i = 0; i < gpump_program_instructions(program); i++) {
+        gpump_basic_block block;
+        gpump_program_basic_block(program, gpump_program_basic_block_of(program, i), &block);
+        if (!block.reachable) continue;
+        if (block.loop != GPUMP_NONE) {
+            gpump_loop loop;
+            gpump_program_loop(program, block.loop, &loop);
+            if (loop.innermost) continue;
+        }
+        gpumpi_preempt_consider(plan, i, &best, &barrier);
+        if (++seen < interval) continue;
+        gpumpi_preempt_choose(plan, best, barrier, GPUMP_NONE);
+        best = GPUMP_NONE;
+        seen = 0;
+        barrier = 0;
+    }
+}
+
+/* A live set as the instruction word has it: registers in vector and count, predicates apart. */
+static void gpumpi_preempt_vector(const gpump_program *program, const uint64_t *set, uint64_t *vector, uint64_t *predicates,
+                                  uint32_t *count) {
+    uint32_t r, first = 0, registers = gpump_program_registers(program);
+    *vector = *predicates = 0;
+    *count = 0;
+    while (first < registers && gpump_program_width(program, first) == GPUMP_WIDTH_32) first++;
+    for (r = 0; r < registers; r++) {
+        if (!gpump_bits_get(set, r)) continue;
+        if (r >= first) {
+            *predicates |= UINT64_C(1) << (r - first);
+            continue;
+        }
+        ++*count;
+        *vector |= UINT64_C(1) << (r < GPUMP_LIVE_VECTOR_REGISTERS ? r : GPUMP_LIVE_VECTOR_REGISTERS);
+    }
+}
+
+static int gpumpi_preempt_rewrite(void *user, uint32_t index, gpump_instruction *in, uint32_t *scratch) {
+    const gpumpi_preempt_plan *plan = (const gpumpi_preempt_plan *)user;
+    (void)scratch;
+    if (in->operation == GPUMP_OP_BARRIER) {
+        in->operation = GPUMP_OP_BARRIER_PP;
+        in->immediate = plan->number[index];
+    }
+    return 1;
+}
+
+/* Registers must be 32-bit ones first, then predicates. */
+static gpump_result gpumpi_preempt_check(const gpump_program *program, gpump_diag *diag) {
+    uint32_t r, first = 0, registers = gpump_program_registers(program), i;
+    while (first < registers && gpump_program_width(program, first) == GPUMP_WIDTH_32) first++;
+    for (r = first; r < registers; r++)
+        if (gpump_program_width(program, r) != GPUMP_WIDTH_PREDICATE || r - first >= 64)
+            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "registers", r, gpump_program_width(program, r), 0, 0);
+    for (i = 0; i < gpump_program_instructions(program); i++) {
+        gpump_instruction in;
+        gpump_program_instruction(program, i, &in);
+        if (in.operation == GPUMP_OP_PP || in.operation == GPUMP_OP_BARRIER_PP)
+            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "operation", i, in.operation, 0, GPUMP_OP_BARRIER);
+    }
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_preempt_points_place(const gpump_program *program, const gpump_preempt_points_config *config,
+                                                  gpump_program **placed, gpump_preempt_point *points, uint32_t capacity,
+                                                  uint32_t *count, gpump_diag *diag) {
+    gpumpi_arena scratch;
+    gpumpi_preempt_plan plan;
+    gpumpi_insertion *insertions;
+    gpump_preempt_point *list;
+    gpump_liveness *liveness = NULL;
+    gpumpi_edit edit;
+    uint64_t *set;
+    uint32_t i, n, at, instructions = gpump_program_instructions(program);
+    gpumpi_liveness_search search = {NULL, NULL, 0};
+    gpump_result result;
+    if (!program || !config || !placed || !count || (!points && capacity))
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
+    if (!gpump_program_basic_blocks(program)) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 0, 1, 1);
+    if (config->struct_size != sizeof *config)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "struct_size", 0, config->struct_size, sizeof *config, sizeof *config);
+    if (!config->interval) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "interval", 0, 0, 1, UINT32_MAX);
+    result = gpumpi_preempt_check(program, diag);
+    if (result != GPUMP_OK) return result;
+    scratch = gpumpi_arena_make(gpumpi_program_allocator(program));
+    result = gpump_liveness_create(program, gpumpi_program_allocator(program), &liveness);
+    if (result != GPUMP_OK) goto end;
+    result = GPUMP_ERROR_MEMORY;
+    plan.program = program;
+    if (!GPUMPI_ARENA_NEW(&scratch, plan.live, instructions) || !GPUMPI_ARENA_NEW(&scratch, plan.pp, instructions) ||
+        !GPUMPI_ARENA_NEW(&scratch, plan.loop, instructions) || !GPUMPI_ARENA_NEW(&scratch, plan.number, instructions) ||
+        !GPUMPI_ARENA_NEW(&scratch, set, gpump_liveness_words(liveness)) ||
+        gpump_liveness_pressure(liveness, plan.live, NULL, NULL, NULL) != GPUMP_OK || !gpumpi_preempt_loops(&plan, &scratch))
+        goto end;
+    gpumpi_preempt_rest(&plan, config->interval);
+    for (i = n = at = 0; i < instructions; i++) {
+        at += plan.pp[i] == 1;
+        n += plan.pp[i] == 1 || gpumpi_preempt_is_barrier(program, i);
+    }
+    if (n > capacity) {
+        *count = n;
+        result = gpumpi_fail(diag, GPUMP_ERROR_CAPACITY, "points", 0, capacity, n, UINT32_MAX);
+        goto end;
+    }
+    if (!GPUMPI_ARENA_NEW(&scratch, list, n) || !GPUMPI_ARENA_NEW(&scratch, insertions, (size_t)at * 2)) goto end;
+    for (i = n = at = 0; i < instructions; i++) {
+        gpump_preempt_point *point = &list[n];
+        int barrier = gpumpi_preempt_is_barrier(program, i);
+        if (plan.pp[i] != 1 && !barrier) continue;
+        point->kind = barrier ? plan.pp[i] == 2 ? GPUMP_PREEMPT_BARRIER : GPUMP_PREEMPT_BARRIER_WAIT : GPUMP_PREEMPT_PP;
+        point->loop = plan.pp[i] ? plan.loop[i] : (uint32_t)GPUMP_NONE;
+        gpump_liveness_before(liveness, i, set);
+        gpumpi_preempt_vector(program, set, &point->vector, &point->predicates, &point->live_registers);
+        if (!barrier && !gpumpi_liveness_diverged(liveness, i, &search, &scratch, set)) goto end;
+        gpumpi_preempt_vector(program, set, &point->vector_diverged, &point->predicates_diverged, &point->live_diverged);
+        if (barrier)
+            plan.number[i] = n;
+        else {
+            insertions[at] = gpumpi_insertion_make(GPUMP_OP_PP, i);
+            insertions[at++].instruction.immediate = n;
+            insertions[at] = gpumpi_insertion_make(GPUMP_OP_PP_DIVERGED, i);
+            insertions[at++].instruction.immediate = n;
+        }
+        n++;
+    }
+    memset(&edit, 0, sizeof edit);
+    edit.program = program;
+    edit.insertions = insertions;
+    edit.insertion_count = at;
+    edit.rewrite = gpumpi_preempt_rewrite;
+    edit.user = &plan;
+    result = gpumpi_program_edit(&edit, placed, diag);
+    if (result != GPUMP_OK) goto end;
+    for (i = 0; i < gpump_program_instructions(*placed); i++) {
+        gpump_instruction in;
+        gpump_program_instruction(*placed, i, &in);
+        if (in.operation == GPUMP_OP_PP || in.operation == GPUMP_OP_BARRIER_PP) list[in.immediate].instruction = i;
+    }
+    if (n) memcpy(points, list, n * sizeof *points);
+    *count = n;
+end:
+    if (result == GPUMP_ERROR_MEMORY) gpumpi_fail(diag, result, "program", 0, 0, 0, 0);
+    gpump_liveness_destroy(liveness);
+    gpumpi_arena_free(&scratch);
+    return result;
+}
+#endif

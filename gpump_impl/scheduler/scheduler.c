@@ -1,0 +1,713 @@
+#include "scheduler/scheduler_parts.h"
+
+/* ---- small state changes ---- */
+
+static void gpumpi_scheduler_policy_event(gpump_scheduler *s) {
+    if (s->policy_due == GPUMP_UNKNOWN) s->policy_due = gpump_add_saturated(s->now, s->config.decision_cycles);
+}
+
+static void gpumpi_scheduler_attend(gpump_scheduler *s, uint32_t sm) {
+    gpump_bits_set(gpumpi_scheduler_words(s, s->attention_at), sm);
+    gpump_bits_set(gpumpi_scheduler_words(s, s->attention_summary_at), sm >> 6);
+}
+static void gpumpi_scheduler_ignore(gpump_scheduler *s, uint32_t sm) {
+    uint64_t *words = gpumpi_scheduler_words(s, s->attention_at);
+    gpump_bits_clear(words, sm);
+    if (!words[sm >> 6]) gpump_bits_clear(gpumpi_scheduler_words(s, s->attention_summary_at), sm >> 6);
+}
+
+/* Puts an SM at the head of its owner's list and charges a token. */
+static void gpumpi_scheduler_own(gpump_scheduler *s, uint32_t index, uint32_t kernel) {
+    gpump_scheduler_sm *sms = gpumpi_scheduler_sms(s), *sm = &sms[index];
+    gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[kernel];
+    sm->kernel = kernel;
+    sm->previous_sm = GPUMP_NONE;
+    sm->next_sm = k->first_sm;
+    if (k->first_sm != GPUMP_NONE) sms[k->first_sm].previous_sm = index;
+    k->first_sm = index;
+    k->owned++;
+    k->tokens--;
+}
+static void gpumpi_scheduler_disown(gpump_scheduler *s, uint32_t index) {
+    gpump_scheduler_sm *sms = gpumpi_scheduler_sms(s), *sm = &sms[index];
+    gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[sm->kernel];
+    if (sm->previous_sm != GPUMP_NONE) sms[sm->previous_sm].next_sm = sm->next_sm;
+    else k->first_sm = sm->next_sm;
+    if (sm->next_sm != GPUMP_NONE) sms[sm->next_sm].previous_sm = sm->previous_sm;
+    sm->previous_sm = sm->next_sm = GPUMP_NONE;
+    k->owned--;
+    k->tokens++;
+}
+/* Reserves for a kernel, or gives up: the SM's `next`, with its token. */
+static void gpumpi_scheduler_promise(gpump_scheduler *s, gpump_scheduler_sm *sm, uint32_t kernel) {
+    gpump_scheduler_kernel *kernels = gpumpi_scheduler_kernels(s);
+    if (sm->next != GPUMP_NONE) {
+        kernels[sm->next].reserved--;
+        kernels[sm->next].tokens++;
+    }
+    sm->next = kernel;
+    if (kernel != GPUMP_NONE) {
+        kernels[kernel].reserved++;
+        kernels[kernel].tokens--;
+    }
+}
+
+static void gpumpi_scheduler_idle(gpump_scheduler *s, uint32_t index) {
+    gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[index];
+    sm->state = GPUMP_SCHEDULER_SM_IDLE;
+    sm->flags = 0;
+    sm->kernel = sm->next = GPUMP_NONE;
+    gpump_bits_set(gpumpi_scheduler_words(s, s->idle_at), index);
+    s->idle_sms++;
+    gpumpi_scheduler_ignore(s, index);
+    gpumpi_scheduler_policy_event(s); /* event 2: an SM becomes idle */
+}
+
+/* An owned SM that runs nothing and has nothing to issue. */
+static void gpumpi_scheduler_release(gpump_scheduler *s, uint32_t index) {
+    gpumpi_scheduler_disown(s, index);
+    gpumpi_scheduler_idle(s, index);
+}
+
+static void gpumpi_scheduler_setup(gpump_scheduler *s, uint32_t index, uint32_t kernel) {
+    gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[index];
+    gpumpi_scheduler_own(s, index, kernel);
+    gpumpi_scheduler_kernels(s)[kernel].setting_up++;
+    sm->state = GPUMP_SCHEDULER_SM_RUNNING;
+    sm->flags = GPUMP_SCHEDULER_SM_SETUP_DUE;
+    gpumpi_scheduler_attend(s, index);
+}
+
+/* A reserved SM has lost its last block of the old kernel. */
+static void gpumpi_scheduler_vacate(gpump_scheduler *s, uint32_t index) {
+    gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[index];
+    uint32_t next = sm->next, flags = sm->flags;
+    GPUMP_ASSERT(sm->blocks == 0 && sm->leaving == 0);
+    if (flags & GPUMP_SCHEDULER_SM_SETUP_STALE) { /* report_ready comes back here */
+        sm->kernel = GPUMP_NONE;
+        return;
+    }
+    s->reserved_sms--;
+    if (next == GPUMP_NONE || (gpump_scheduler_to_issue(&gpumpi_scheduler_kernels(s)[next]) == 0 && sm->next_blocks == 0)) {
+        gpumpi_scheduler_promise(s, sm, GPUMP_NONE);
+        if (flags & GPUMP_SCHEDULER_SM_SETUP_RUNNING) { /* set up beside the old kernel for one that has nothing left */
+            s->reserved_sms++;
+            sm->kernel = GPUMP_NONE;
+            sm->flags = GPUMP_SCHEDULER_SM_SETUP_RUNNING | GPUMP_SCHEDULER_SM_SETUP_STALE;
+            return;
+        }
+        gpumpi_scheduler_idle(s, index);
+        return;
+    }
+    gpumpi_scheduler_promise(s, sm, GPUMP_NONE);
+    if (flags & (GPUMP_SCHEDULER_SM_NEXT_READY | GPUMP_SCHEDULER_SM_SETUP_RUNNING)) { /* kernels_per_sm 2 */
+        gpumpi_scheduler_own(s, index, next);
+        sm->state = GPUMP_SCHEDULER_SM_RUNNING;
+        sm->flags = flags & GPUMP_SCHEDULER_SM_SETUP_RUNNING;
+        if (sm->flags) gpumpi_scheduler_kernels(s)[next].setting_up++;
+        sm->blocks = sm->next_blocks;
+        sm->next_blocks = sm->room = 0;
+        gpumpi_scheduler_attend(s, index);
+        return;
+    }
+    gpumpi_scheduler_setup(s, index, next);
+}
+
+/* A kernel has no block left: its row, its place in the active queue and its SMs become free. */
+static void gpumpi_scheduler_end_kernel(gpump_scheduler *s, uint32_t kernel) {
+    gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[kernel];
+    gpump_scheduler_buffer *buffer = &gpumpi_scheduler_buffers(s)[k->queue];
+    gpump_scheduler_sm *sms = gpumpi_scheduler_sms(s);
+    uint32_t *active = gpumpi_scheduler_halves(s, s->active_at), at = 0;
+    for (uint32_t i = k->first_sm; i != GPUMP_NONE;) { /* SMs set up for it, or about to be, that it no longer needs */
+        uint32_t after = sms[i].next_sm;
+        GPUMP_ASSERT(sms[i].blocks == 0);
+        gpumpi_scheduler_disown(s, i);
+        if (sms[i].flags & GPUMP_SCHEDULER_SM_SETUP_RUNNING) { /* idle once that is over */
+            sms[i].state = GPUMP_SCHEDULER_SM_RESERVED;
+            sms[i].kernel = GPUMP_NONE;
+            sms[i].flags = GPUMP_SCHEDULER_SM_SETUP_RUNNING | GPUMP_SCHEDULER_SM_SETUP_STALE;
+            s->reserved_sms++;
+        } else
+            gpumpi_scheduler_idle(s, i);
+        i = after;
+    }
+    if (k->reserved)
+        for (uint32_t i = 0; i < s->config.sms; i++)
+            if (sms[i].next == kernel) {
+                gpumpi_scheduler_promise(s, &sms[i], GPUMP_NONE);
+                sms[i].room = 0;
+                if (sms[i].flags & GPUMP_SCHEDULER_SM_SETUP_RUNNING) sms[i].flags |= GPUMP_SCHEDULER_SM_SETUP_STALE;
+                sms[i].flags &= ~(uint32_t)(GPUMP_SCHEDULER_SM_NEXT_READY | GPUMP_SCHEDULER_SM_SETUP_DUE);
+            }
+    while (active[at] != kernel) at++;
+    s->active_count--;
+    memmove(active + at, active + at + 1, (s->active_count - at) * sizeof *active);
+    k->in_use = 0;
+    buffer->state = GPUMP_SCHEDULER_BUFFER_DONE;
+    gpump_bits_set(gpumpi_scheduler_words(s, s->done_at), k->queue);
+    s->done_count++;
+    s->admission_due = 1;
+    s->statistics.kernels_done++;
+}
+
+/* Ends a kernel that has run out of blocks. */
+static void gpumpi_scheduler_settle(gpump_scheduler *s, uint32_t kernel) {
+    const gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[kernel];
+    if (k->resident == 0 && k->saved == 0 && k->next_block == k->blocks) gpumpi_scheduler_end_kernel(s, kernel);
+}
+
+/* ---- facts ---- */
+
+static gpump_result gpumpi_scheduler_time(gpump_scheduler *s, uint64_t now) {
+    if (now < s->now) return GPUMP_ERROR_TIME;
+    s->now = now;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_scheduler_open(gpump_scheduler *s, uint64_t now, const gpump_scheduler_context *context, uint32_t *row,
+                                            gpump_diag *diag) {
+    gpump_scheduler_context_row *rows;
+    uint32_t i = 0;
+    if (!s || !context || !row) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "context", 0, 0, 1, UINT64_MAX);
+    if (context->weight > GPUMP_SCHEDULER_MAX_BUDGET)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "weight", 0, context->weight, 0, GPUMP_SCHEDULER_MAX_BUDGET);
+    if (now < s->now) return gpumpi_fail(diag, GPUMP_ERROR_TIME, "now", 0, now, s->now, UINT64_MAX);
+    rows = gpumpi_scheduler_contexts(s);
+    while (i < s->config.contexts && rows[i].serial) i++;
+    if (i == s->config.contexts) return gpumpi_fail(diag, GPUMP_ERROR_FULL, "contexts", 0, i + UINT64_C(1), 0, i);
+    s->now = now;
+    memset(&rows[i], 0, sizeof rows[i]);
+    rows[i].cookie = context->cookie;
+    rows[i].page_table_base = context->page_table_base;
+    rows[i].priority = context->priority;
+    rows[i].weight = context->weight;
+    rows[i].serial = s->serials++;
+    s->open_contexts++;
+    *row = i;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_scheduler_set_priority(gpump_scheduler *s, uint64_t now, uint32_t context, uint32_t priority,
+                                                    uint32_t weight) {
+    if (!s || context >= s->config.contexts || weight > GPUMP_SCHEDULER_MAX_BUDGET) return GPUMP_ERROR_ARGUMENT;
+    if (!gpumpi_scheduler_contexts(s)[context].serial) return GPUMP_ERROR_STATE;
+    if (gpumpi_scheduler_time(s, now)) return GPUMP_ERROR_TIME;
+    gpumpi_scheduler_contexts(s)[context].priority = priority;
+    gpumpi_scheduler_contexts(s)[context].weight = weight;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_scheduler_close(gpump_scheduler *s, uint64_t now, uint32_t context) {
+    gpump_scheduler_context_row *row;
+    if (!s || context >= s->config.contexts) return GPUMP_ERROR_ARGUMENT;
+    row = &gpumpi_scheduler_contexts(s)[context];
+    if (!row->serial || row->commands) return GPUMP_ERROR_STATE;
+    if (gpumpi_scheduler_time(s, now)) return GPUMP_ERROR_TIME;
+    memset(row, 0, sizeof *row);
+    s->open_contexts--;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_scheduler_submit(gpump_scheduler *s, uint64_t now, uint32_t queue, const gpump_scheduler_command *command,
+                                              gpump_diag *diag) {
+    gpump_scheduler_buffer *buffer;
+    if (!s || !command) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "command", 0, 0, 1, UINT64_MAX);
+    if (queue >= s->config.queues) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "queue", 0, queue, 0, s->config.queues - 1);
+    if (command->context >= s->config.contexts)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "context", 0, command->context, 0, s->config.contexts - 1);
+    if (!gpumpi_scheduler_contexts(s)[command->context].serial)
+        return gpumpi_fail(diag, GPUMP_ERROR_STATE, "context", command->context, 0, 1, 1);
+    if (command->blocks < 1 || command->blocks > GPUMP_SCHEDULER_MAX_BLOCKS)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks", 0, command->blocks, 1, GPUMP_SCHEDULER_MAX_BLOCKS);
+    if (command->blocks_per_sm < 1 || command->blocks_per_sm > s->config.blocks_per_sm)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks_per_sm", 0, command->blocks_per_sm, 1, s->config.blocks_per_sm);
+    if (now < s->now) return gpumpi_fail(diag, GPUMP_ERROR_TIME, "now", 0, now, s->now, UINT64_MAX);
+    buffer = &gpumpi_scheduler_buffers(s)[queue];
+    if (buffer->state != GPUMP_SCHEDULER_BUFFER_EMPTY) return gpumpi_fail(diag, GPUMP_BUSY, "queue", queue, buffer->state, 0, 0);
+    s->now = now;
+    buffer->cookie = command->cookie;
+    buffer->blocks = command->blocks;
+    buffer->arrival = s->arrivals++;
+    buffer->context = command->context;
+    buffer->blocks_per_sm = command->blocks_per_sm;
+    buffer->saved_limit = command->saved_limit < s->config.saved_blocks ? command->saved_limit : s->config.saved_blocks;
+    buffer->state = GPUMP_SCHEDULER_BUFFER_WAITING;
+    buffer->kernel = GPUMP_NONE;
+    gpumpi_scheduler_halves(s, s->waiting_at)[s->waiting_count++] = queue;
+    gpumpi_scheduler_contexts(s)[command->context].commands++;
+    s->admission_due = 1;
+    s->statistics.submitted++;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_scheduler_report_ready(gpump_scheduler *s, uint64_t now, uint32_t index) {
+    gpump_scheduler_sm *sm;
+    if (!s || index >= s->config.sms) return GPUMP_ERROR_ARGUMENT;
+    sm = &gpumpi_scheduler_sms(s)[index];
+    if (!(sm->flags & GPUMP_SCHEDULER_SM_SETUP_RUNNING)) return GPUMP_ERROR_STATE;
+    if (gpumpi_scheduler_time(s, now)) return GPUMP_ERROR_TIME;
+    sm->flags &= ~(uint32_t)GPUMP_SCHEDULER_SM_SETUP_RUNNING;
+    if (sm->flags & GPUMP_SCHEDULER_SM_SETUP_STALE) {
+        sm->flags &= ~(uint32_t)GPUMP_SCHEDULER_SM_SETUP_STALE;
+        if (sm->blocks == 0) gpumpi_scheduler_vacate(s, index);
+        else if (sm->next != GPUMP_NONE) { /* beside a leaving kernel, and `next` has changed meanwhile */
+            sm->flags |= GPUMP_SCHEDULER_SM_SETUP_DUE;
+            gpumpi_scheduler_attend(s, index);
+        }
+    } else if (sm->state == GPUMP_SCHEDULER_SM_RESERVED)
+        sm->flags |= GPUMP_SCHEDULER_SM_NEXT_READY;
+    else {
+        gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[sm->kernel];
+        k->setting_up--;
+        if (gpump_scheduler_to_issue(k)) gpumpi_scheduler_attend(s, index);
+        else if (sm->blocks == 0) gpumpi_scheduler_release(s, index);
+    }
+    return GPUMP_OK;
+}
+
+/* Takes a block's name apart and checks it; returns the SM's row, NULL when it names no resident block. */
+static gpump_scheduler_sm *gpumpi_scheduler_find_block(const gpump_scheduler *s, uint64_t block, uint32_t *index, uint32_t *slot) {
+    uint32_t place = (uint32_t)(block & 0x3fffffu), at;
+    gpump_scheduler_sm *sm;
+    *index = place >> 6;
+    *slot = place & 63u;
+    if (*index >= s->config.sms || *slot >= s->config.blocks_per_sm) return NULL;
+    sm = &gpumpi_scheduler_sms(s)[*index];
+    at = *index * s->config.blocks_per_sm + *slot;
+    if (!((sm->slots >> *slot) & 1u) || gpumpi_scheduler_halves(s, s->generations_at)[at] != (uint32_t)(block >> 22) || block >> 54)
+        return NULL;
+    return sm;
+}
+
+/* A block leaves its slot, finished or saved. */
+static void gpumpi_scheduler_leave(gpump_scheduler *s, uint32_t index, uint32_t slot, uint32_t kernel) {
+    gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[index];
+    gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[kernel];
+    sm->slots &= ~((uint64_t)1 << slot);
+    k->resident--;
+    if (kernel != sm->kernel) {
+        sm->next_blocks--;
+        return;
+    }
+    sm->blocks--;
+    if (sm->leaving) { /* it was told to switch; the room kept for its context is used, or no longer needed */
+        sm->leaving--;
+        k->leaving--;
+    }
+}
+
+/* After a block has left: is its SM free, its kernel over? */
+static void gpumpi_scheduler_after_leave(gpump_scheduler *s, uint32_t index, uint32_t kernel) {
+    gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[index];
+    if (sm->state == GPUMP_SCHEDULER_SM_RESERVED) {
+        if (sm->blocks == 0 && sm->kernel == kernel) gpumpi_scheduler_vacate(s, index);
+    } else if (gpump_scheduler_to_issue(&gpumpi_scheduler_kernels(s)[kernel]))
+        gpumpi_scheduler_attend(s, index);
+    else if (sm->blocks == 0)
+        gpumpi_scheduler_release(s, index);
+    gpumpi_scheduler_settle(s, kernel);
+}
+
+GPUMP_API gpump_result gpump_scheduler_report_finished(gpump_scheduler *s, uint64_t now, uint64_t block) {
+    uint32_t index, slot, kernel;
+    if (!s) return GPUMP_ERROR_ARGUMENT;
+    if (!gpumpi_scheduler_find_block(s, block, &index, &slot)) return GPUMP_ERROR_STALE;
+    if (gpumpi_scheduler_time(s, now)) return GPUMP_ERROR_TIME;
+    kernel = gpumpi_scheduler_halves(s, s->owners_at)[index * s->config.blocks_per_sm + slot];
+    s->statistics.blocks_finished++;
+    gpumpi_scheduler_leave(s, index, slot, kernel);
+    gpumpi_scheduler_after_leave(s, index, kernel);
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_scheduler_report_preempted(gpump_scheduler *s, uint64_t now, uint64_t block, uint64_t handle) {
+    uint32_t index, slot, kernel, had;
+    gpump_scheduler_kernel *k;
+    gpump_scheduler_sm *sm;
+    if (!s) return GPUMP_ERROR_ARGUMENT;
+    sm = gpumpi_scheduler_find_block(s, block, &index, &slot);
+    if (!sm) return GPUMP_ERROR_STALE;
+    kernel = gpumpi_scheduler_halves(s, s->owners_at)[index * s->config.blocks_per_sm + slot];
+    if (sm->state != GPUMP_SCHEDULER_SM_RESERVED || sm->flags & GPUMP_SCHEDULER_SM_PREEMPT_DUE || kernel != sm->kernel)
+        return GPUMP_ERROR_STATE;
+    k = &gpumpi_scheduler_kernels(s)[kernel];
+    if (k->saved + k->leaving - (sm->leaving ? 1u : 0u) >= k->saved_limit) return GPUMP_ERROR_FULL;
+    if (gpumpi_scheduler_time(s, now)) return GPUMP_ERROR_TIME;
+    had = gpump_scheduler_to_issue(k) != 0;
+    gpumpi_scheduler_words(s, s->ptbqs_at)[(uint64_t)kernel * s->config.saved_blocks +
+                                           (k->saved_first + k->saved) % s->config.saved_blocks] = handle;
+    k->saved++;
+    s->statistics.blocks_preempted++;
+    gpumpi_scheduler_leave(s, index, slot, kernel);
+    gpumpi_scheduler_after_leave(s, index, kernel);
+    if (!had) { /* the kernel had nothing to issue, so its SMs may have room, and idle SMs may now be of use to it */
+        for (uint32_t i = k->first_sm; i != GPUMP_NONE; i = gpumpi_scheduler_sms(s)[i].next_sm)
+            if (!(gpumpi_scheduler_sms(s)[i].flags & GPUMP_SCHEDULER_SM_SETUP_RUNNING)) gpumpi_scheduler_attend(s, i);
+        if (s->idle_sms) gpumpi_scheduler_policy_event(s);
+    }
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_scheduler_report_room(gpump_scheduler *s, uint64_t now, uint32_t index, uint32_t blocks) {
+    gpump_scheduler_sm *sm;
+    if (!s || index >= s->config.sms || blocks > s->config.blocks_per_sm) return GPUMP_ERROR_ARGUMENT;
+    sm = &gpumpi_scheduler_sms(s)[index];
+    if (sm->state != GPUMP_SCHEDULER_SM_RESERVED || !(sm->flags & GPUMP_SCHEDULER_SM_NEXT_READY) || sm->next == GPUMP_NONE)
+        return GPUMP_ERROR_STATE;
+    if (gpumpi_scheduler_time(s, now)) return GPUMP_ERROR_TIME;
+    sm->room = blocks;
+    if (blocks) gpumpi_scheduler_attend(s, index);
+    return GPUMP_OK;
+}
+
+/* ---- decisions ---- */
+
+/* Moves the command of `queue` into the active queue. */
+static void gpumpi_scheduler_admit(gpump_scheduler *s, const gpump_scheduler_policy *policy, gpump_scheduler_view *view, uint32_t queue,
+                                   uint32_t position, gpump_scheduler_action *action) {
+    gpump_scheduler_buffer *buffer = &gpumpi_scheduler_buffers(s)[queue];
+    gpump_scheduler_kernel *kernels = gpumpi_scheduler_kernels(s), *k;
+    uint32_t *waiting = gpumpi_scheduler_halves(s, s->waiting_at), row = 0, budget = 0;
+    view->queue = queue;
+    if (policy->tokens) budget = policy->tokens(view);
+    if (budget > GPUMP_SCHEDULER_MAX_BUDGET) {
+        s->statistics.policy_errors++;
+        budget = GPUMP_SCHEDULER_MAX_BUDGET;
+    }
+    s->waiting_count--;
+    memmove(waiting + position, waiting + position + 1, (s->waiting_count - position) * sizeof *waiting);
+    while (kernels[row].in_use) row++;
+    k = &kernels[row];
+    memset(k, 0, sizeof *k);
+    k->cookie = buffer->cookie;
+    k->blocks = buffer->blocks;
+    k->start_cycle = s->now;
+    k->arrival = buffer->arrival;
+    k->queue = queue;
+    k->context = buffer->context;
+    k->blocks_per_sm = buffer->blocks_per_sm;
+    k->saved_limit = buffer->saved_limit;
+    k->budget = budget;
+    k->tokens = GPUMP_SCHEDULER_TOKEN_ZERO + budget;
+    k->first_sm = GPUMP_NONE;
+    k->in_use = 1;
+    buffer->state = GPUMP_SCHEDULER_BUFFER_ACTIVE;
+    buffer->kernel = row;
+    gpumpi_scheduler_halves(s, s->active_at)[s->active_count++] = row;
+    s->statistics.kernels_started++;
+    gpumpi_scheduler_policy_event(s); /* event 1: a kernel is inserted in the active queue */
+    action->kind = GPUMP_SCHEDULER_KERNEL_START;
+    action->kernel = row;
+    action->queue = queue;
+    action->context = k->context;
+    action->kernel_cookie = k->cookie;
+    action->context_cookie = gpumpi_scheduler_contexts(s)[k->context].cookie;
+}
+
+/* Asks the policy for a command; 1 when one was taken. */
+static gpump_result gpumpi_scheduler_try_admit(gpump_scheduler *s, const gpump_scheduler_policy *policy, gpump_scheduler_action *action) {
+    gpump_scheduler_view view;
+    uint32_t queue, position = 0;
+    if (!s->admission_due || !s->waiting_count || s->active_count == s->config.active_kernels) {
+        s->admission_due = 0;
+        return GPUMP_EMPTY;
+    }
+    view = gpump_scheduler_look(s);
+    view.user = policy->user;
+    queue = policy->admit ? policy->admit(&view) : view.waiting[0];
+    if (queue == GPUMP_NONE) {
+        s->admission_due = 0;
+        return GPUMP_EMPTY;
+    }
+    while (position < s->waiting_count && view.waiting[position] != queue) position++;
+    if (position == s->waiting_count) {
+        s->statistics.policy_errors++;
+        s->admission_due = 0;
+        return GPUMP_ERROR_REFUSED;
+    }
+    gpumpi_scheduler_admit(s, policy, &view, queue, position, action);
+    return GPUMP_OK;
+}
+
+static void gpumpi_scheduler_reserve(gpump_scheduler *s, uint32_t index, uint32_t kernel) {
+    gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[index];
+    gpump_scheduler_kernel *owner = &gpumpi_scheduler_kernels(s)[sm->kernel];
+    uint32_t flags = sm->flags;
+    if (flags & (GPUMP_SCHEDULER_SM_SETUP_DUE | GPUMP_SCHEDULER_SM_SETUP_RUNNING)) owner->setting_up--;
+    gpumpi_scheduler_disown(s, index);
+    sm->state = GPUMP_SCHEDULER_SM_RESERVED;
+    sm->flags = 0;
+    sm->room = 0;
+    s->reserved_sms++;
+    s->statistics.preemptions++;
+    gpumpi_scheduler_promise(s, sm, kernel);
+    if (sm->blocks) {
+        /* blocks of a kernel that took the SM over beside another one (kernels_per_sm 2) may run while its setup is not yet over */
+        GPUMP_ASSERT(!(flags & GPUMP_SCHEDULER_SM_SETUP_RUNNING));
+        sm->flags = GPUMP_SCHEDULER_SM_PREEMPT_DUE;
+        gpumpi_scheduler_attend(s, index);
+    } else if (flags & GPUMP_SCHEDULER_SM_SETUP_RUNNING) {
+        sm->flags = GPUMP_SCHEDULER_SM_SETUP_RUNNING | GPUMP_SCHEDULER_SM_SETUP_STALE;
+        sm->kernel = GPUMP_NONE;
+    } else {
+        gpumpi_scheduler_ignore(s, index);
+        gpumpi_scheduler_vacate(s, index);
+    }
+}
+
+static void gpumpi_scheduler_change_next(gpump_scheduler *s, uint32_t index, uint32_t kernel) {
+    gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[index];
+    gpumpi_scheduler_promise(s, sm, kernel);
+    s->statistics.next_changes++;
+    sm->room = 0;
+    if (s->config.kernels_per_sm == 2 && sm->blocks && !(sm->flags & GPUMP_SCHEDULER_SM_PREEMPT_DUE)) {
+        sm->flags &= ~(uint32_t)GPUMP_SCHEDULER_SM_NEXT_READY;
+        if (sm->flags & GPUMP_SCHEDULER_SM_SETUP_RUNNING) sm->flags |= GPUMP_SCHEDULER_SM_SETUP_STALE;
+        else {
+            sm->flags |= GPUMP_SCHEDULER_SM_SETUP_DUE;
+            gpumpi_scheduler_attend(s, index);
+        }
+    }
+}
+
+/* Checks a step of the policy against the tables and carries it out; 0 when it makes no sense. */
+static int gpumpi_scheduler_apply(gpump_scheduler *s, const gpump_scheduler_step *step) {
+    gpump_scheduler_sm *sm;
+    if (step->sm >= s->config.sms || step->kernel >= s->config.active_kernels) return 0;
+    if (!gpumpi_scheduler_kernels(s)[step->kernel].in_use) return 0;
+    if (!(step->kind == GPUMP_SCHEDULER_STEP_ASSIGN ? gpump_scheduler_wants_idle : gpump_scheduler_wants_more)(
+            &gpumpi_scheduler_kernels(s)[step->kernel]))
+        return 0;
+    sm = &gpumpi_scheduler_sms(s)[step->sm];
+    switch (step->kind) {
+    case GPUMP_SCHEDULER_STEP_ASSIGN:
+        if (sm->state != GPUMP_SCHEDULER_SM_IDLE) return 0;
+        gpump_bits_clear(gpumpi_scheduler_words(s, s->idle_at), step->sm);
+        s->idle_sms--;
+        gpumpi_scheduler_setup(s, step->sm, step->kernel);
+        return 1;
+    case GPUMP_SCHEDULER_STEP_RESERVE:
+        if (sm->state != GPUMP_SCHEDULER_SM_RUNNING || sm->kernel == step->kernel) return 0;
+        if (sm->blocks && sm->flags & GPUMP_SCHEDULER_SM_SETUP_RUNNING) return 0;
+        gpumpi_scheduler_reserve(s, step->sm, step->kernel);
+        return 1;
+    case GPUMP_SCHEDULER_STEP_CHANGE_NEXT:
+        if (sm->state != GPUMP_SCHEDULER_SM_RESERVED || sm->next == step->kernel || sm->next_blocks) return 0;
+        if (s->config.kernels_per_sm == 2 && sm->kernel == step->kernel) return 0;
+        gpumpi_scheduler_change_next(s, step->sm, step->kernel);
+        return 1;
+    default: return 0;
+    }
+}
+
+/* The default step: idle SMs to the first kernel in active-queue order that can use one. */
+static gpump_result gpumpi_scheduler_default_step(const gpump_scheduler_view *view, gpump_scheduler_step *step) {
+    if (view->idle_sm == GPUMP_NONE) return GPUMP_EMPTY;
+    for (uint32_t i = 0; i < view->active_count; i++)
+        if (gpump_scheduler_wants_idle(&view->kernels[view->active[i]])) {
+            step->kind = GPUMP_SCHEDULER_STEP_ASSIGN;
+            step->sm = view->idle_sm;
+            step->kernel = view->active[i];
+            return GPUMP_OK;
+        }
+    return GPUMP_EMPTY;
+}
+
+/* One whole run of the policy. A policy that never comes to an end is stopped: in a sound run every SM changes hands, or its next
+ * kernel, less often than there are SMs and kernels together. */
+static gpump_result gpumpi_scheduler_run_policy(gpump_scheduler *s, const gpump_scheduler_policy *policy) {
+    uint64_t limit = ((uint64_t)s->config.sms + s->config.active_kernels) * 4 + 16;
+    gpump_result result = GPUMP_OK;
+    gpump_scheduler_view view = gpump_scheduler_look(s);
+    view.user = policy->user;
+    s->policy_due = s->policy_wake = GPUMP_UNKNOWN;
+    s->statistics.policy_runs++;
+    for (;;) {
+        gpump_scheduler_step step;
+        view.idle_sm = gpumpi_scheduler_lowest_idle(s);
+        view.reserved_sms = s->reserved_sms;
+        step.kind = step.sm = step.kernel = GPUMP_NONE;
+        if ((policy->step ? policy->step(&view, &step) : gpumpi_scheduler_default_step(&view, &step)) != GPUMP_OK) break;
+        if (limit-- == 0 || !gpumpi_scheduler_apply(s, &step)) {
+            s->statistics.policy_errors++;
+            result = GPUMP_ERROR_REFUSED;
+            break;
+        }
+        s->statistics.policy_steps++;
+    }
+    if (policy->wake) s->policy_wake = policy->wake(&view);
+    if (s->policy_wake <= s->now) s->policy_wake = s->now + 1;
+    if (s->waiting_count) s->admission_due = 1; /* a policy that declined may have changed its mind */
+    return result;
+}
+
+/* ---- actions ---- */
+
+static void gpumpi_scheduler_hand_preempt(gpump_scheduler *s, uint32_t index, gpump_scheduler_action *action) {
+    gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[index];
+    gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[sm->kernel];
+    sm->flags &= ~(uint32_t)GPUMP_SCHEDULER_SM_PREEMPT_DUE;
+    action->kind = GPUMP_SCHEDULER_PREEMPT;
+    action->kernel = sm->kernel;
+    action->kernel_cookie = k->cookie;
+    action->context = k->context;
+    action->queue = k->queue;
+    action->next = sm->next;
+    action->mechanism = s->config.mechanism;
+    if (s->config.mechanism != GPUMP_SCHEDULER_DRAIN) {
+        if ((uint64_t)k->saved + k->leaving + sm->blocks <= k->saved_limit) {
+            sm->leaving = sm->blocks;
+            k->leaving += sm->blocks;
+            sm->flags |= GPUMP_SCHEDULER_SM_SWITCHING;
+        } else {
+            action->mechanism = GPUMP_SCHEDULER_DRAIN;
+            action->reason = GPUMP_REASON_NO_CONTEXT_SPACE;
+            s->statistics.drained_instead++;
+        }
+    }
+    if (s->config.kernels_per_sm == 2 && sm->next != GPUMP_NONE) sm->flags |= GPUMP_SCHEDULER_SM_SETUP_DUE;
+}
+
+static void gpumpi_scheduler_hand_setup(gpump_scheduler *s, uint32_t index, gpump_scheduler_action *action) {
+    gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[index];
+    uint32_t kernel = sm->state == GPUMP_SCHEDULER_SM_RESERVED ? sm->next : sm->kernel;
+    const gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[kernel];
+    const gpump_scheduler_context_row *context = &gpumpi_scheduler_contexts(s)[k->context];
+    sm->flags = (sm->flags & ~(uint32_t)GPUMP_SCHEDULER_SM_SETUP_DUE) | GPUMP_SCHEDULER_SM_SETUP_RUNNING;
+    action->kind = GPUMP_SCHEDULER_SETUP;
+    action->kernel = kernel;
+    action->kernel_cookie = k->cookie;
+    action->context = k->context;
+    action->queue = k->queue;
+    action->context_cookie = context->cookie;
+    action->page_table_base = context->page_table_base;
+    action->beside = sm->state == GPUMP_SCHEDULER_SM_RESERVED;
+    s->statistics.setups++;
+    if (sm->context_serial != context->serial) {
+        if (sm->context_serial)
+            action->invalidate = GPUMP_SCHEDULER_INVALIDATE_TLB | GPUMP_SCHEDULER_INVALIDATE_L1 | GPUMP_SCHEDULER_INVALIDATE_INSTRUCTIONS;
+        sm->context_serial = context->serial;
+        s->statistics.context_changes++;
+    }
+}
+
+static void gpumpi_scheduler_hand_issue(gpump_scheduler *s, uint32_t index, uint32_t kernel, gpump_scheduler_action *action) {
+    gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[index];
+    gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[kernel];
+    uint32_t slot = gpump_bits_lowest64(~sm->slots), at = index * s->config.blocks_per_sm + slot;
+    uint32_t *generation = &gpumpi_scheduler_halves(s, s->generations_at)[at];
+    sm->slots |= (uint64_t)1 << slot;
+    if (kernel == sm->kernel) sm->blocks++;
+    else sm->next_blocks++, sm->room--;
+    k->resident++;
+    gpumpi_scheduler_halves(s, s->owners_at)[at] = kernel;
+    ++*generation;
+    action->kind = GPUMP_SCHEDULER_ISSUE;
+    action->block = (uint64_t)*generation << 22 | (uint64_t)index << 6 | slot;
+    action->slot = slot;
+    action->kernel = kernel;
+    action->kernel_cookie = k->cookie;
+    action->context = k->context;
+    action->queue = k->queue;
+    action->context_cookie = gpumpi_scheduler_contexts(s)[k->context].cookie;
+    if (k->saved) {
+        action->saved = 1;
+        action->handle = gpumpi_scheduler_words(s, s->ptbqs_at)[(uint64_t)kernel * s->config.saved_blocks + k->saved_first];
+        k->saved_first = (k->saved_first + 1) % s->config.saved_blocks;
+        k->saved--;
+        s->statistics.blocks_resumed++;
+    } else {
+        action->index = k->next_block++;
+        s->statistics.blocks_new++;
+    }
+}
+
+/* The next thing to do about one SM; 0 when there is none, and the SM is taken off the list. */
+static int gpumpi_scheduler_hand_sm(gpump_scheduler *s, uint32_t index, gpump_scheduler_action *action) {
+    gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[index];
+    const gpump_scheduler_kernel *kernels = gpumpi_scheduler_kernels(s);
+    action->sm = index;
+    if (sm->flags & GPUMP_SCHEDULER_SM_PREEMPT_DUE) {
+        gpumpi_scheduler_hand_preempt(s, index, action);
+        return 1;
+    }
+    if (sm->flags & GPUMP_SCHEDULER_SM_SETUP_DUE) {
+        gpumpi_scheduler_hand_setup(s, index, action);
+        return 1;
+    }
+    if (sm->state == GPUMP_SCHEDULER_SM_RUNNING && !(sm->flags & GPUMP_SCHEDULER_SM_SETUP_RUNNING)) {
+        if (sm->blocks < kernels[sm->kernel].blocks_per_sm && gpump_scheduler_to_issue(&kernels[sm->kernel])) {
+            gpumpi_scheduler_hand_issue(s, index, sm->kernel, action);
+            return 1;
+        }
+        gpumpi_scheduler_ignore(s, index);
+        if (sm->blocks == 0) gpumpi_scheduler_release(s, index); /* other SMs have taken what there was to issue */
+        return 0;
+    }
+    if (sm->state == GPUMP_SCHEDULER_SM_RESERVED && sm->flags & GPUMP_SCHEDULER_SM_NEXT_READY && sm->room && sm->next != GPUMP_NONE &&
+        sm->blocks + sm->next_blocks < s->config.blocks_per_sm && sm->next_blocks < kernels[sm->next].blocks_per_sm &&
+        gpump_scheduler_to_issue(&kernels[sm->next])) {
+        gpumpi_scheduler_hand_issue(s, index, sm->next, action);
+        return 1;
+    }
+    gpumpi_scheduler_ignore(s, index);
+    return 0;
+}
+
+static void gpumpi_scheduler_hand_done(gpump_scheduler *s, gpump_scheduler_action *action) {
+    uint64_t *done = gpumpi_scheduler_words(s, s->done_at);
+    gpump_scheduler_buffer *buffer;
+    uint32_t queue = 0;
+    while (!done[queue >> 6]) queue += 64;
+    queue += gpump_bits_lowest64(done[queue >> 6]);
+    gpump_bits_clear(done, queue);
+    s->done_count--;
+    buffer = &gpumpi_scheduler_buffers(s)[queue];
+    action->kind = GPUMP_SCHEDULER_KERNEL_DONE;
+    action->kernel = buffer->kernel;
+    action->queue = queue;
+    action->context = buffer->context;
+    action->kernel_cookie = buffer->cookie;
+    gpumpi_scheduler_contexts(s)[buffer->context].commands--;
+    memset(buffer, 0, sizeof *buffer);
+}
+
+GPUMP_API gpump_result gpump_scheduler_next(gpump_scheduler *s, const gpump_scheduler_policy *policy, uint64_t now,
+                                            gpump_scheduler_action *action) {
+    gpump_scheduler_action next;
+    uint32_t sm;
+    if (!s || !policy || !action || policy->struct_size != sizeof *policy) return GPUMP_ERROR_ARGUMENT;
+    if (gpumpi_scheduler_time(s, now)) return GPUMP_ERROR_TIME;
+    memset(&next, 0, sizeof next);
+    next.sm = next.next = GPUMP_NONE;
+    for (;;) {
+        gpump_result result;
+        if (s->done_count) {
+            gpumpi_scheduler_hand_done(s, &next);
+            break;
+        }
+        if (s->admission_due) {
+            result = gpumpi_scheduler_try_admit(s, policy, &next);
+            if (result == GPUMP_OK) break;
+            if (result != GPUMP_EMPTY) return result;
+        }
+        sm = gpumpi_scheduler_attended(s);
+        if (sm != GPUMP_NONE) {
+            if (gpumpi_scheduler_hand_sm(s, sm, &next)) break;
+            next.sm = GPUMP_NONE;
+            continue;
+        }
+        if (now < s->policy_due && now < s->policy_wake) return GPUMP_EMPTY;
+        result = gpumpi_scheduler_run_policy(s, policy);
+        if (result != GPUMP_OK) return result;
+    }
+    *action = next;
+    return GPUMP_OK;
+}
+
+GPUMP_API uint64_t gpump_scheduler_next_cycle(const gpump_scheduler *s) {
+    uint64_t due = s->policy_due < s->policy_wake ? s->policy_due : s->policy_wake;
+    if (s->done_count || s->admission_due || gpumpi_scheduler_attended(s) != GPUMP_NONE || due <= s->now) return s->now;
+    return due;
+}

@@ -1,0 +1,898 @@
+#include "sm/sm.h"
+
+#include <string.h>
+
+#define GPUMPI_SM_MAGIC UINT64_C(0x67706d70736d3031) /* "gpmpsm01" */
+
+/* Blocks are copied byte by byte and hashed field by field: nothing may hide in padding. */
+typedef char gpumpi_sm_slot_has_no_padding[sizeof(gpumpi_sm_slot) == 12 * 8 + 20 * 4 ? 1 : -1];
+typedef char gpumpi_sm_config_has_no_padding[sizeof(gpump_sm_config) == 14 * 4 + 3 * 8 ? 1 : -1];
+typedef char gpumpi_sm_has_no_padding[sizeof(gpump_sm) == sizeof(gpumpi_head) + 3 * 8 + sizeof(gpump_sm_config) +
+                                                             sizeof(gpump_sm_statistics) + 6 * 4 ? 1 : -1];
+
+static gpumpi_sm_kernel *gpumpi_sm_kernels(gpump_sm *sm) {
+    return (gpumpi_sm_kernel *)(void *)(gpumpi_sm_slots(sm) + sm->config.entries);
+}
+static const gpumpi_sm_kernel *gpumpi_sm_kernels_const(const gpump_sm *sm) {
+    return (const gpumpi_sm_kernel *)(const void *)(gpumpi_sm_slots_const(sm) + sm->config.entries);
+}
+/* The table entry of a kernel with blocks here; GPUMP_NONE without one. kernel 0 finds a free entry. */
+static uint32_t gpumpi_sm_find_kernel(const gpump_sm *sm, uint32_t kernel) {
+    const gpumpi_sm_kernel *kernels = gpumpi_sm_kernels_const(sm);
+    for (uint32_t i = 0; i < sm->config.kernels; i++)
+        if (kernels[i].kernel == kernel) return i;
+    return GPUMP_NONE;
+}
+
+/* ---- configuration, birth, copies ---- */
+
+GPUMP_API gpump_result gpump_sm_config_from_gpu(gpump_sm_config *config, const gpump_gpu *gpu, uint32_t shared_bytes) {
+    if (!config || gpump_gpu_check(gpu, NULL)) return GPUMP_ERROR_ARGUMENT;
+    memset(config, 0, sizeof *config);
+    config->struct_size = (uint32_t)sizeof *config;
+    config->lanes = gpu->lanes;
+    config->block_slots = gpu->block_slots;
+    config->entries = gpu->block_slots > 32 ? 64 : gpu->block_slots * 2;
+    config->warp_slots = gpu->warp_slots;
+    config->thread_slots = gpu->thread_slots;
+    config->registers = gpu->registers;
+    config->register_granule = gpu->register_granule;
+    config->shared_bytes = shared_bytes;
+    config->shared_granule_bytes = gpu->shared_granule_bytes;
+    config->kernels = 1;
+    config->placement = GPUMP_SM_FIRST_FIT;
+    config->waits = GPUMP_SM_WAIT_ALL;
+    config->timing = GPUMP_SM_TIMING_HOST;
+    config->port_cycles = (uint64_t)gpu->clock_khz * gpu->sms;
+    config->port_bytes = (uint64_t)gpu->memory_mb_per_s * 1000u;
+    config->context_bytes = UINT64_MAX;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_sm_config_preset(gpump_sm_config *config, const char *preset) {
+    gpump_gpu gpu;
+    gpump_result result = gpump_gpu_config_preset(&gpu, preset);
+    return result ? result : gpump_sm_config_from_gpu(config, &gpu, gpu.shared_bytes[gpu.shared_options - 1]);
+}
+
+static gpump_result gpumpi_sm_check(const gpump_sm_config *config, gpump_diag *diag) {
+    if (!config) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config", 0, 0, 1, UINT64_MAX);
+#define GPUMPI_RANGE(field, minimum, maximum)                                 \
+    if (config->field < (minimum) || config->field > (maximum))               \
+    return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, #field, 0, config->field, (minimum), (maximum))
+    GPUMPI_RANGE(struct_size, (uint32_t)sizeof *config, (uint32_t)sizeof *config);
+    GPUMPI_RANGE(lanes, 1u, 64u);
+    GPUMPI_RANGE(block_slots, 1u, 64u);
+    GPUMPI_RANGE(entries, config->block_slots, 64u);
+    GPUMPI_RANGE(warp_slots, 1u, 256u);
+    GPUMPI_RANGE(thread_slots, 1u, UINT32_MAX);
+    GPUMPI_RANGE(register_granule, 1u, 1u << 20);
+    GPUMPI_RANGE(registers, 1u, 1u << 30);
+    GPUMPI_RANGE(shared_granule_bytes, 1u, 1u << 20);
+    if (config->shared_bytes > 1u << 30) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "shared_bytes", 0, config->shared_bytes, 0, 1u << 30);
+    GPUMPI_RANGE(kernels, 1u, 64u);
+    if (config->placement > GPUMP_SM_ALIGNED) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "placement", 0, config->placement, 0, GPUMP_SM_ALIGNED);
+    if (config->waits > GPUMP_SM_WAIT_ALL) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "waits", 0, config->waits, 0, GPUMP_SM_WAIT_ALL);
+    if (config->timing > GPUMP_SM_TIMING_PORT)
+        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "timing", 0, config->timing, 0, GPUMP_SM_TIMING_PORT);
+    GPUMPI_RANGE(port_cycles, 1u, UINT64_MAX);
+    GPUMPI_RANGE(port_bytes, 1u, UINT64_MAX);
+#undef GPUMPI_RANGE
+    return GPUMP_OK;
+}
+
+static uint64_t gpumpi_sm_hash_config(uint64_t hash, const gpump_sm_config *config) {
+    hash = gpump_hash_u32s(hash, &config->struct_size, 14);
+    return gpump_hash_u64s(hash, &config->port_cycles, 3);
+}
+
+GPUMP_API gpump_result gpump_sm_bytes(const gpump_sm_config *config, size_t *bytes, gpump_diag *diag) {
+    gpump_result result = gpumpi_sm_check(config, diag);
+    if (result) return result;
+    if (!bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, 0, 1, UINT64_MAX);
+    *bytes = sizeof(gpump_sm) + config->entries * sizeof(gpumpi_sm_slot) + config->kernels * sizeof(gpumpi_sm_kernel);
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_sm_init(void *memory, size_t bytes, const gpump_sm_config *config, gpump_sm **sm, gpump_diag *diag) {
+    size_t needed;
+    gpump_result result = gpump_sm_bytes(config, &needed, diag);
+    gpump_sm *fresh = (gpump_sm *)memory;
+    if (result) return result;
+    if (!sm) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sm", 0, 0, 1, UINT64_MAX);
+    result = gpumpi_head_check_memory(memory, bytes, needed, diag);
+    if (result) return result;
+    memset(memory, 0, needed);
+    fresh->head.magic = GPUMPI_SM_MAGIC;
+    fresh->head.layout = gpumpi_sm_hash_config(gpump_hash_u64(GPUMP_HASH_SEED, sizeof(gpumpi_sm_slot)), config);
+    fresh->head.bytes = needed;
+    fresh->config = *config;
+    fresh->shared_bytes = config->shared_bytes;
+    for (uint32_t i = 0; i < config->entries; i++) gpumpi_sm_slots(fresh)[i].generation = 1;
+    *sm = fresh;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_sm_adopt(void *memory, size_t bytes, const gpump_sm_config *config, gpump_sm **sm, gpump_diag *diag) {
+    gpump_result result = gpumpi_sm_check(config, diag);
+    if (result) return result;
+    if (!sm) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sm", 0, 0, 1, UINT64_MAX);
+    result = gpumpi_head_adopt(memory, bytes, GPUMPI_SM_MAGIC,
+                               gpumpi_sm_hash_config(gpump_hash_u64(GPUMP_HASH_SEED, sizeof(gpumpi_sm_slot)), config), diag);
+    if (result) return result;
+    *sm = (gpump_sm *)memory;
+    return GPUMP_OK;
+}
+
+GPUMP_API uint64_t gpump_sm_hash(const gpump_sm *sm) {
+    uint64_t hash = gpumpi_sm_hash_config(GPUMP_HASH_SEED, &sm->config);
+    hash = gpump_hash_u64s(hash, &sm->now, 3);
+    hash = gpump_hash_u64s(hash, &sm->statistics.placed, sizeof sm->statistics / 8);
+    hash = gpump_hash_u32s(hash, &sm->blocks, 6);
+    for (uint32_t i = 0; i < sm->config.entries; i++) {
+        const gpumpi_sm_slot *slot = &gpumpi_sm_slots_const(sm)[i];
+        hash = gpump_hash_u64s(hash, &slot->cookie, 12);
+        hash = gpump_hash_u32s(hash, &slot->generation, 20);
+    }
+    for (uint32_t i = 0; i < sm->config.kernels; i++) {
+        const gpumpi_sm_kernel *kernel = &gpumpi_sm_kernels_const(sm)[i];
+        hash = gpump_hash_u64(gpump_hash_u64(gpump_hash_u64(hash, kernel->room), kernel->kernel), kernel->blocks);
+    }
+    return hash;
+}
+
+/* Bits that hold 0 .. values-1. */
+static uint64_t gpumpi_sm_width(uint64_t values) {
+    uint64_t bits = 0;
+    while (((uint64_t)1 << bits) < values) bits++;
+    return bits;
+}
+
+GPUMP_API gpump_result gpump_sm_bits(const gpump_sm_config *config, gpump_sm_storage *storage, gpump_diag *diag) {
+    gpump_result result = gpumpi_sm_check(config, diag);
+    uint64_t owner, registers, shared;
+    if (result) return result;
+    if (!storage) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "storage", 0, 0, 1, UINT64_MAX);
+    owner = gpumpi_sm_width(config->block_slots) + 5; /* 32 kernels at once (Shieh 3.4.5) */
+    registers = gpumpi_sm_width((uint64_t)config->registers + 1u);
+    shared = gpumpi_sm_width((uint64_t)config->shared_bytes + 1u);
+    storage->allocation_bits = config->entries * (2 * registers + 2 * shared + 2 * owner);
+    storage->status_bits = config->block_slots * (uint64_t)(32 + 32 + 1);
+    storage->life_bits = config->entries * (gpumpi_sm_width(GPUMP_BLOCK_STATES) + 2 + 2 + 6 + gpumpi_sm_width(config->warp_slots + 1u) +
+                                            gpumpi_sm_width((uint64_t)config->thread_slots + 1u));
+    storage->total_bits = storage->allocation_bits + storage->status_bits + storage->life_bits;
+    return GPUMP_OK;
+}
+
+/* ---- time and the memory port ---- */
+
+static void gpumpi_sm_post(gpump_sm *sm, uint32_t index, uint32_t kind) {
+    gpumpi_sm_slots(sm)[index].pending |= 1u << kind;
+    sm->pending |= (uint64_t)1 << index;
+}
+
+/* Reserves the port for `bytes` from cycle `from` on. Nothing to move needs no port. */
+static void gpumpi_sm_transfer(gpump_sm *sm, gpumpi_sm_slot *slot, uint64_t from, uint64_t bytes) {
+    uint64_t cycles = gpump_muldiv_up(bytes, sm->config.port_cycles, sm->config.port_bytes);
+    slot->moved = bytes;
+    slot->port_start = cycles && sm->port_free > from ? sm->port_free : from;
+    slot->port_end = gpump_add_saturated(slot->port_start, cycles);
+    if (cycles) sm->port_free = slot->port_end;
+    sm->statistics.port_cycles += cycles;
+}
+
+static uint64_t gpumpi_sm_part_bytes(const gpumpi_sm_slot *slot, uint32_t parts) {
+    return (parts & GPUMP_SM_REGISTERS ? slot->register_bytes : 0) + (parts & GPUMP_SM_SHARED_MEMORY ? slot->shared_context_bytes : 0);
+}
+
+static void gpumpi_sm_give_room(gpump_sm *sm, gpumpi_sm_slot *slot) {
+    uint32_t entry = gpumpi_sm_find_kernel(sm, slot->kernel);
+    if (entry != GPUMP_NONE) {
+        gpumpi_sm_kernel *kernel = &gpumpi_sm_kernels(sm)[entry];
+        if (kernel->room != UINT64_MAX) {
+            kernel->room = gpump_add_saturated(kernel->room, slot->taken);
+            if (kernel->room > sm->config.context_bytes) kernel->room = sm->config.context_bytes;
+        }
+    }
+    slot->taken = 0;
+}
+
+/* The state of a stopped (or parked) block is complete: what it does not keep goes out. */
+static void gpumpi_sm_start_saving(gpump_sm *sm, uint32_t index, uint64_t now) {
+    gpumpi_sm_slot *slot = &gpumpi_sm_slots(sm)[index];
+    slot->parts = slot->held & ~slot->keep;
+    if (slot->state == GPUMP_BLOCK_STOPPING) {
+        sm->statistics.stop_cycles += now - slot->since;
+        slot->cycles += now - slot->start_cycle;
+    }
+    slot->state = GPUMP_BLOCK_SAVING;
+    slot->since = now;
+    gpumpi_sm_transfer(sm, slot, now, gpumpi_sm_part_bytes(slot, slot->parts));
+    gpumpi_sm_post(sm, index, GPUMP_SM_ACTION_SAVE);
+}
+
+static void gpumpi_sm_end_saving(gpump_sm *sm, uint32_t index, uint64_t now) {
+    gpumpi_sm_slot *slot = &gpumpi_sm_slots(sm)[index];
+    sm->statistics.save_cycles += now - slot->since;
+    sm->statistics.bytes_saved += slot->moved;
+    slot->since = now;
+    if (slot->keep) {
+        sm->statistics.parked++;
+        slot->state = GPUMP_BLOCK_PARKED;
+        gpumpi_sm_post(sm, index, GPUMP_SM_ACTION_PARKED);
+    } else {
+        sm->statistics.saved++;
+        slot->state = GPUMP_BLOCK_SAVED;
+        slot->why = GPUMP_BLOCK_SAVED;
+        gpumpi_sm_post(sm, index, GPUMP_SM_ACTION_FREED);
+    }
+}
+
+static void gpumpi_sm_end_restoring(gpump_sm *sm, uint32_t index, uint64_t now) {
+    gpumpi_sm_slot *slot = &gpumpi_sm_slots(sm)[index];
+    sm->statistics.restore_cycles += now - slot->since;
+    sm->statistics.bytes_restored += slot->moved;
+    slot->state = GPUMP_BLOCK_RUNNING;
+    slot->since = slot->start_cycle = now;
+    slot->technique = GPUMP_NONE;
+    gpumpi_sm_give_room(sm, slot);
+    if (sm->config.timing == GPUMP_SM_TIMING_PORT) gpumpi_sm_post(sm, index, GPUMP_SM_ACTION_RESUME);
+}
+
+/* Time passes: under port timing, transfers that have been handed over and have ended take effect. */
+GPUMP_API gpump_result gpump_sm_advance(gpump_sm *sm, uint64_t now) {
+    if (!sm) return GPUMP_ERROR_ARGUMENT;
+    if (now < sm->now) return GPUMP_ERROR_TIME;
+    sm->now = now;
+    if (sm->config.timing == GPUMP_SM_TIMING_PORT)
+        for (uint32_t i = 0; i < sm->config.entries; i++) {
+            gpumpi_sm_slot *slot = &gpumpi_sm_slots(sm)[i];
+            if (slot->port_end > now) continue;
+            if (slot->state == GPUMP_BLOCK_SAVING && !(slot->pending & (1u << GPUMP_SM_ACTION_SAVE)))
+                gpumpi_sm_end_saving(sm, i, slot->port_end);
+            else if (slot->state == GPUMP_BLOCK_RESTORING && !(slot->pending & (1u << GPUMP_SM_ACTION_RESTORE)))
+                gpumpi_sm_end_restoring(sm, i, slot->port_end);
+        }
+    return GPUMP_OK;
+}
+
+/* ---- room ---- */
+
+static int gpumpi_sm_overlap(uint32_t a, uint32_t a_length, uint32_t b, uint32_t b_length) {
+    return a_length && b_length && a < b + b_length && b < a + a_length;
+}
+/* The end of a range of `part` that overlaps [base, base + length), 0 for none. */
+static uint32_t gpumpi_sm_obstacle(const gpump_sm *sm, uint32_t part, uint32_t base, uint32_t length) {
+    for (uint32_t i = 0; i < sm->config.entries; i++) {
+        const gpumpi_sm_slot *slot = &gpumpi_sm_slots_const(sm)[i];
+        uint32_t other = part == GPUMP_SM_REGISTERS ? slot->register_base : slot->shared_base;
+        uint32_t other_length = part == GPUMP_SM_REGISTERS ? slot->registers : slot->shared_bytes;
+        if ((slot->held & part) && gpumpi_sm_overlap(base, length, other, other_length)) return other + other_length;
+    }
+    return 0;
+}
+/* Finds the lowest free range of one part; the bases tried are multiples of `step` (0: any). 1 found. */
+static int gpumpi_sm_find_range(const gpump_sm *sm, uint32_t part, uint32_t length, uint32_t step, uint32_t *base) {
+    uint32_t capacity = part == GPUMP_SM_REGISTERS ? sm->config.registers : sm->shared_bytes, at = 0, end;
+    for (;;) {
+        if (length > capacity || at > capacity - length) return 0;
+        end = gpumpi_sm_obstacle(sm, part, at, length);
+        if (!end) break;
+        at = step ? (end + step - 1u) / step * step : end;
+    }
+    *base = at;
+    return 1;
+}
+
+static uint32_t gpumpi_sm_rounded(uint32_t value, uint32_t granule) {
+    uint64_t rounded = ((uint64_t)value + granule - 1u) / granule * granule;
+    return rounded > UINT32_MAX ? UINT32_MAX : (uint32_t)rounded;
+}
+
+/* Finds room for the parts asked for; YES with the bases, else what is short. */
+static gpump_reason gpumpi_sm_find_ranges(const gpump_sm *sm, uint32_t parts, uint32_t registers, uint32_t shared, uint32_t *register_base,
+                                          uint32_t *shared_base) {
+    int aligned = sm->config.placement == GPUMP_SM_ALIGNED;
+    uint32_t position = 0, ends[2];
+    *register_base = *shared_base = 0;
+    if ((parts & GPUMP_SM_REGISTERS) && !gpumpi_sm_find_range(sm, GPUMP_SM_REGISTERS, registers, aligned ? registers : 0, register_base))
+        return GPUMP_REASON_REGISTERS;
+    if ((parts & GPUMP_SM_SHARED_MEMORY) && !gpumpi_sm_find_range(sm, GPUMP_SM_SHARED_MEMORY, shared, aligned ? shared : 0, shared_base))
+        return GPUMP_REASON_SHARED_MEMORY;
+    if (!aligned || parts != (GPUMP_SM_REGISTERS | GPUMP_SM_SHARED_MEMORY) || !registers || !shared) return GPUMP_REASON_YES;
+    for (;;) { /* both at the same position; every step passes an obstacle */
+        uint64_t at_registers = (uint64_t)position * registers, at_shared = (uint64_t)position * shared;
+        uint32_t next = position;
+        if (at_registers + registers > sm->config.registers) return GPUMP_REASON_REGISTERS;
+        if (at_shared + shared > sm->shared_bytes) return GPUMP_REASON_SHARED_MEMORY;
+        ends[0] = gpumpi_sm_obstacle(sm, GPUMP_SM_REGISTERS, (uint32_t)at_registers, registers);
+        ends[1] = gpumpi_sm_obstacle(sm, GPUMP_SM_SHARED_MEMORY, (uint32_t)at_shared, shared);
+        if (!ends[0] && !ends[1]) {
+            *register_base = (uint32_t)at_registers;
+            *shared_base = (uint32_t)at_shared;
+            return GPUMP_REASON_YES;
+        }
+        if (ends[0]) next = (uint32_t)(((uint64_t)ends[0] + registers - 1u) / registers);
+        if (ends[1] && ((uint64_t)ends[1] + shared - 1u) / shared > next) next = (uint32_t)(((uint64_t)ends[1] + shared - 1u) / shared);
+        position = next;
+    }
+}
+
+static uint32_t gpumpi_sm_warps(const gpump_sm *sm, uint32_t threads) {
+    return (uint32_t)(((uint64_t)threads + sm->config.lanes - 1u) / sm->config.lanes);
+}
+
+/* Room among slots, warps and threads for a block that becomes active. */
+static gpump_reason gpumpi_sm_active_room(const gpump_sm *sm, uint32_t threads) {
+    if (sm->blocks >= sm->config.block_slots) return GPUMP_REASON_BLOCK_SLOTS;
+    if (gpumpi_sm_warps(sm, threads) > sm->config.warp_slots - sm->warps) return GPUMP_REASON_WARPS;
+    if (threads > sm->config.thread_slots - sm->threads) return GPUMP_REASON_THREADS;
+    return GPUMP_REASON_YES;
+}
+
+static uint32_t gpumpi_sm_free_slot(const gpump_sm *sm) {
+    for (uint32_t i = 0; i < sm->config.entries; i++)
+        if (gpumpi_sm_slots_const(sm)[i].state == GPUMP_BLOCK_FREE) return i;
+    return GPUMP_NONE;
+}
+
+static gpump_reason gpumpi_sm_find_room(const gpump_sm *sm, uint32_t kernel, const gpump_footprint *need, uint32_t *register_base,
+                                        uint32_t *shared_base) {
+    uint32_t registers = gpumpi_sm_rounded(need->registers, sm->config.register_granule);
+    uint32_t shared = gpumpi_sm_rounded(need->shared_bytes, sm->config.shared_granule_bytes);
+    gpump_reason reason;
+    if (registers > sm->config.registers || shared > sm->config.shared_bytes || need->threads > sm->config.thread_slots ||
+        gpumpi_sm_warps(sm, need->threads) > sm->config.warp_slots)
+        return GPUMP_REASON_NEVER_FITS;
+    if (sm->reserved_for && sm->reserved_for != kernel) return GPUMP_REASON_RESERVED;
+    if (gpumpi_sm_find_kernel(sm, kernel) == GPUMP_NONE && gpumpi_sm_find_kernel(sm, 0) == GPUMP_NONE) return GPUMP_REASON_KERNELS;
+    reason = gpumpi_sm_active_room(sm, need->threads);
+    if (reason) return reason;
+    if (gpumpi_sm_free_slot(sm) == GPUMP_NONE) return GPUMP_REASON_BLOCK_SLOTS;
+    return gpumpi_sm_find_ranges(sm, GPUMP_SM_REGISTERS | GPUMP_SM_SHARED_MEMORY, registers, shared, register_base, shared_base);
+}
+
+GPUMP_API gpump_reason gpump_sm_room(const gpump_sm *sm, uint32_t kernel, const gpump_footprint *need) {
+    uint32_t register_base, shared_base;
+    return gpumpi_sm_find_room(sm, kernel, need, &register_base, &shared_base);
+}
+
+static gpump_result gpumpi_sm_no_room(gpump_reason reason, gpump_diag *diag) {
+    gpumpi_fail(diag, reason == GPUMP_REASON_NEVER_FITS ? GPUMP_ERROR_REFUSED : GPUMP_BUSY, "need", 0, 0, 0, 0);
+    if (diag) diag->reason = reason;
+    return reason == GPUMP_REASON_NEVER_FITS ? GPUMP_ERROR_REFUSED : GPUMP_BUSY;
+}
+
+GPUMP_API gpump_result gpump_sm_place(gpump_sm *sm, uint64_t now, const gpump_sm_request *request, const gpump_sm_history *saved,
+                                      gpump_block_ref *block, gpump_diag *diag) {
+    uint32_t register_base, shared_base, index, entry;
+    gpump_reason reason;
+    gpump_result result;
+    gpumpi_sm_slot *slot;
+    gpumpi_sm_kernel *kernel;
+    if (!sm || !request || !block) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, !sm ? "sm" : !request ? "request" : "block", 0, 0, 1, UINT64_MAX);
+    if (!request->kernel) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "kernel", 0, 0, 1, UINT32_MAX);
+    if (!request->need.threads) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "threads", 0, 0, 1, sm->config.thread_slots);
+    if (now < sm->now) return gpumpi_fail(diag, GPUMP_ERROR_TIME, "now", 0, now, sm->now, UINT64_MAX);
+    reason = gpumpi_sm_find_room(sm, request->kernel, &request->need, &register_base, &shared_base);
+    if (reason == GPUMP_REASON_NEVER_FITS) return gpumpi_sm_no_room(reason, diag);
+    result = gpump_sm_advance(sm, now); /* frees nothing by itself: room comes with FREED and PARKED */
+    if (result) return result;
+    if (reason) return gpumpi_sm_no_room(reason, diag);
+    index = gpumpi_sm_free_slot(sm);
+    slot = &gpumpi_sm_slots(sm)[index];
+    entry = gpumpi_sm_find_kernel(sm, request->kernel);
+    if (entry == GPUMP_NONE) {
+        entry = gpumpi_sm_find_kernel(sm, 0);
+        gpumpi_sm_kernels(sm)[entry].kernel = request->kernel;
+        gpumpi_sm_kernels(sm)[entry].room = sm->config.context_bytes;
+    }
+    kernel = &gpumpi_sm_kernels(sm)[entry];
+    kernel->blocks++;
+    slot->cookie = request->cookie;
+    slot->kernel = request->kernel;
+    slot->group = request->group;
+    slot->registers = gpumpi_sm_rounded(request->need.registers, sm->config.register_granule);
+    slot->shared_bytes = gpumpi_sm_rounded(request->need.shared_bytes, sm->config.shared_granule_bytes);
+    slot->register_base = register_base;
+    slot->shared_base = shared_base;
+    slot->threads = request->need.threads;
+    slot->warps = gpumpi_sm_warps(sm, request->need.threads);
+    slot->held = GPUMP_SM_REGISTERS | GPUMP_SM_SHARED_MEMORY;
+    slot->active = 1;
+    slot->technique = GPUMP_NONE;
+    slot->since = slot->start_cycle = now;
+    slot->register_bytes = (uint64_t)slot->registers * 4u;
+    slot->shared_context_bytes = slot->shared_bytes;
+    sm->blocks++;
+    sm->warps += slot->warps;
+    sm->threads += slot->threads;
+    if (saved) {
+        sm->statistics.restored++;
+        slot->executed = slot->brought = saved->executed;
+        slot->cycles = saved->cycles;
+        slot->clobbered = saved->clobbered != 0;
+        slot->state = GPUMP_BLOCK_RESTORING;
+        slot->parts = GPUMP_SM_REGISTERS | GPUMP_SM_SHARED_MEMORY;
+        slot->taken = gpump_add_saturated(saved->register_bytes, saved->shared_bytes);
+        gpumpi_sm_transfer(sm, slot, now, slot->taken);
+        gpumpi_sm_post(sm, index, GPUMP_SM_ACTION_RESTORE);
+    } else {
+        sm->statistics.placed++;
+        slot->state = GPUMP_BLOCK_RUNNING;
+    }
+    block->slot = index;
+    block->generation = slot->generation;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_sm_reserve(gpump_sm *sm, uint32_t kernel) {
+    if (!sm) return GPUMP_ERROR_ARGUMENT;
+    sm->reserved_for = kernel;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_sm_set_context_room(gpump_sm *sm, uint32_t kernel, uint64_t bytes) {
+    uint32_t entry = sm && kernel ? gpumpi_sm_find_kernel(sm, kernel) : GPUMP_NONE;
+    if (entry == GPUMP_NONE) return GPUMP_ERROR_ARGUMENT;
+    gpumpi_sm_kernels(sm)[entry].room = bytes;
+    return GPUMP_OK;
+}
+
+GPUMP_API uint64_t gpump_sm_context_room(const gpump_sm *sm, uint32_t kernel) {
+    uint32_t entry = kernel ? gpumpi_sm_find_kernel(sm, kernel) : GPUMP_NONE;
+    return entry == GPUMP_NONE ? UINT64_MAX : gpumpi_sm_kernels_const(sm)[entry].room;
+}
+
+GPUMP_API gpump_result gpump_sm_set_shared_bytes(gpump_sm *sm, uint32_t bytes, gpump_diag *diag) {
+    if (!sm) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sm", 0, 0, 1, UINT64_MAX);
+    if (bytes > sm->config.shared_bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, bytes, 0, sm->config.shared_bytes);
+    for (uint32_t i = 0; i < sm->config.entries; i++) {
+        const gpumpi_sm_slot *slot = &gpumpi_sm_slots(sm)[i];
+        if ((slot->held & GPUMP_SM_SHARED_MEMORY) && slot->shared_bytes && slot->shared_base + slot->shared_bytes > bytes)
+            return gpumpi_fail(diag, GPUMP_ERROR_STATE, "bytes", i, bytes, slot->shared_base + slot->shared_bytes, sm->config.shared_bytes);
+    }
+    sm->shared_bytes = bytes;
+    return GPUMP_OK;
+}
+
+/* ---- facts ---- */
+
+/* The state a block has once time has passed to `now`. */
+static uint32_t gpumpi_sm_state_at(const gpump_sm *sm, const gpumpi_sm_slot *slot, uint64_t now) {
+    if (sm->config.timing == GPUMP_SM_TIMING_PORT && slot->state == GPUMP_BLOCK_RESTORING && slot->port_end <= now &&
+        !(slot->pending & (1u << GPUMP_SM_ACTION_RESTORE)))
+        return GPUMP_BLOCK_RUNNING;
+    return slot->state;
+}
+
+/* Every timed fact begins here: arguments, time, name, state (bits); only then time passes, so that errors change nothing. */
+static gpump_result gpumpi_sm_enter(gpump_sm *sm, uint64_t now, gpump_block_ref block, uint32_t states, gpumpi_sm_slot **slot) {
+    if (!sm) return GPUMP_ERROR_ARGUMENT;
+    if (now < sm->now) return GPUMP_ERROR_TIME;
+    if (!gpumpi_sm_names(sm, block)) return GPUMP_ERROR_STALE;
+    *slot = &gpumpi_sm_slots(sm)[block.slot];
+    if (!(states & (1u << gpumpi_sm_state_at(sm, *slot, now)))) return GPUMP_ERROR_STATE;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_sm_report_waits(gpump_sm *sm, uint64_t now, gpump_block_ref block, uint32_t waits) {
+    gpumpi_sm_slot *slot;
+    gpump_result result;
+    if (!sm || (waits & ~(sm->config.waits))) return GPUMP_ERROR_ARGUMENT;
+    result = gpumpi_sm_enter(sm, now, block, 1u << GPUMP_BLOCK_STOPPING, &slot);
+    if (result) return result;
+    gpump_sm_advance(sm, now);
+    slot->waits = waits;
+    if (!waits) gpumpi_sm_start_saving(sm, block.slot, now);
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_sm_report_context_bytes(gpump_sm *sm, gpump_block_ref block, uint64_t register_bytes, uint64_t shared_bytes) {
+    gpumpi_sm_slot *slot, probe;
+    if (!sm) return GPUMP_ERROR_ARGUMENT;
+    if (!gpumpi_sm_names(sm, block)) return GPUMP_ERROR_STALE;
+    slot = &gpumpi_sm_slots(sm)[block.slot];
+    if (slot->state != GPUMP_BLOCK_RUNNING && slot->state != GPUMP_BLOCK_BLOCKED && slot->state != GPUMP_BLOCK_DRAINING &&
+        slot->state != GPUMP_BLOCK_STOPPING)
+        return GPUMP_ERROR_STATE;
+    probe = *slot;
+    probe.register_bytes = register_bytes;
+    probe.shared_context_bytes = shared_bytes;
+    if (slot->state == GPUMP_BLOCK_STOPPING) { /* room has been taken for the old size */
+        gpumpi_sm_kernel *kernel = &gpumpi_sm_kernels(sm)[gpumpi_sm_find_kernel(sm, slot->kernel)];
+        uint64_t bytes = gpumpi_sm_part_bytes(&probe, slot->held & ~slot->keep);
+        if (kernel->room != UINT64_MAX) {
+            if (bytes > gpump_add_saturated(kernel->room, slot->taken)) return GPUMP_ERROR_FULL;
+            kernel->room = kernel->room + slot->taken - bytes;
+        }
+        probe.taken = bytes;
+    }
+    *slot = probe;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_sm_report_blocked(gpump_sm *sm, uint64_t now, gpump_block_ref block, uint32_t blocked) {
+    gpumpi_sm_slot *slot;
+    gpump_result result = gpumpi_sm_enter(sm, now, block, 1u << (blocked ? GPUMP_BLOCK_RUNNING : GPUMP_BLOCK_BLOCKED), &slot);
+    if (result) return result;
+    gpump_sm_advance(sm, now);
+    slot->state = blocked ? GPUMP_BLOCK_BLOCKED : GPUMP_BLOCK_RUNNING;
+    return GPUMP_OK;
+}
+
+/* The real end of a transfer corrects the port's plan when it is the last one planned. */
+static void gpumpi_sm_correct_port(gpump_sm *sm, const gpumpi_sm_slot *slot, uint64_t now) {
+    if (slot->moved && slot->port_end == sm->port_free) sm->port_free = now;
+}
+
+GPUMP_API gpump_result gpump_sm_report_saved(gpump_sm *sm, uint64_t now, gpump_block_ref block) {
+    gpumpi_sm_slot *slot;
+    gpump_result result = gpumpi_sm_enter(sm, now, block, 1u << GPUMP_BLOCK_SAVING, &slot);
+    if (result) return result;
+    if (sm->config.timing != GPUMP_SM_TIMING_HOST || (slot->pending & (1u << GPUMP_SM_ACTION_SAVE))) return GPUMP_ERROR_STATE;
+    gpump_sm_advance(sm, now);
+    gpumpi_sm_correct_port(sm, slot, now);
+    gpumpi_sm_end_saving(sm, block.slot, now);
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_sm_report_restored(gpump_sm *sm, uint64_t now, gpump_block_ref block) {
+    gpumpi_sm_slot *slot;
+    gpump_result result = gpumpi_sm_enter(sm, now, block, 1u << GPUMP_BLOCK_RESTORING, &slot);
+    if (result) return result;
+    if (sm->config.timing != GPUMP_SM_TIMING_HOST || (slot->pending & (1u << GPUMP_SM_ACTION_RESTORE))) return GPUMP_ERROR_STATE;
+    gpump_sm_advance(sm, now);
+    gpumpi_sm_correct_port(sm, slot, now);
+    gpumpi_sm_end_restoring(sm, block.slot, now);
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_sm_report_done(gpump_sm *sm, uint64_t now, gpump_block_ref block) {
+    gpumpi_sm_slot *slot;
+    gpump_result result = gpumpi_sm_enter(sm, now, block, 1u << GPUMP_BLOCK_RUNNING | 1u << GPUMP_BLOCK_BLOCKED |
+                                                              1u << GPUMP_BLOCK_DRAINING | 1u << GPUMP_BLOCK_STOPPING, &slot);
+    if (result) return result;
+    gpump_sm_advance(sm, now);
+    if (slot->state == GPUMP_BLOCK_STOPPING) sm->statistics.stop_cycles += now - slot->since;
+    if (slot->state == GPUMP_BLOCK_DRAINING) {
+        sm->statistics.drained++;
+        sm->statistics.drain_cycles += now - slot->since;
+    }
+    sm->statistics.done++;
+    slot->cycles += now - slot->start_cycle;
+    slot->pending = 0;
+    gpumpi_sm_give_room(sm, slot);
+    slot->state = slot->why = GPUMP_BLOCK_DONE;
+    slot->since = now;
+    gpumpi_sm_post(sm, block.slot, GPUMP_SM_ACTION_FREED);
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_sm_report_dropped(gpump_sm *sm, uint64_t now, gpump_block_ref block) {
+    gpumpi_sm_slot *slot;
+    gpump_result result = gpumpi_sm_enter(sm, now, block, 1u << GPUMP_BLOCK_FLUSHED, &slot);
+    if (result) return result;
+    if (slot->pending) return GPUMP_ERROR_STATE; /* DROP comes first, and this only once */
+    gpump_sm_advance(sm, now);
+    sm->statistics.flushed++;
+    sm->statistics.wasted += slot->executed;
+    sm->statistics.drop_cycles += now - slot->since;
+    slot->why = GPUMP_BLOCK_FLUSHED;
+    slot->since = now;
+    gpumpi_sm_post(sm, block.slot, GPUMP_SM_ACTION_FREED);
+    return GPUMP_OK;
+}
+
+/* ---- questions ---- */
+
+GPUMP_API gpump_reason gpump_sm_may(const gpump_sm *sm, gpump_block_ref block, uint32_t technique) {
+    const gpumpi_sm_slot *slot;
+    int running;
+    if (!sm || !gpumpi_sm_names(sm, block)) return GPUMP_REASON_NO_SUCH_BLOCK;
+    if (technique > GPUMP_TECHNIQUE_DRAIN) return GPUMP_REASON_TECHNIQUE;
+    slot = &gpumpi_sm_slots_const(sm)[block.slot];
+    running = slot->state == GPUMP_BLOCK_RUNNING || slot->state == GPUMP_BLOCK_BLOCKED || slot->state == GPUMP_BLOCK_DRAINING;
+    if (slot->state == GPUMP_BLOCK_PARKED && !slot->pending) running = technique != GPUMP_TECHNIQUE_DRAIN;
+    if (slot->state == GPUMP_BLOCK_STOPPING) running = technique == GPUMP_TECHNIQUE_FLUSH;
+    if (slot->state == GPUMP_BLOCK_DRAINING && technique == GPUMP_TECHNIQUE_DRAIN) running = 0;
+    if (!running) return GPUMP_REASON_NOT_RUNNING;
+    if (technique == GPUMP_TECHNIQUE_FLUSH && slot->clobbered) return GPUMP_REASON_CLOBBERED;
+    if (technique == GPUMP_TECHNIQUE_SWITCH && gpumpi_sm_part_bytes(slot, slot->held) > gpump_sm_context_room(sm, slot->kernel))
+        return GPUMP_REASON_NO_CONTEXT_SPACE;
+    return GPUMP_REASON_YES;
+}
+
+GPUMP_API gpump_reason gpump_sm_waits_for(const gpump_sm *sm, gpump_block_ref block, uint32_t *waits, uint64_t *since) {
+    static const gpump_reason reasons[6] = {GPUMP_REASON_PIPELINE, GPUMP_REASON_STORES, GPUMP_REASON_ATOMICS,
+                                            GPUMP_REASON_INSTRUCTION_MISSES, GPUMP_REASON_SCOREBOARD, GPUMP_REASON_PREEMPTION_POINT};
+    const gpumpi_sm_slot *slot;
+    if (!sm || !gpumpi_sm_names(sm, block)) return GPUMP_REASON_NO_SUCH_BLOCK;
+    slot = &gpumpi_sm_slots_const(sm)[block.slot];
+    if (slot->state != GPUMP_BLOCK_STOPPING) return GPUMP_REASON_NOT_RUNNING;
+    if (waits) *waits = slot->waits;
+    if (since) *since = slot->since;
+    for (uint32_t i = 0; i < 6; i++)
+        if (slot->waits & (1u << i)) return reasons[i];
+    return GPUMP_REASON_YES;
+}
+
+static void gpumpi_sm_view(const gpump_sm *sm, uint64_t now, uint32_t index, gpump_block_view *view) {
+    const gpumpi_sm_slot *slot = &gpumpi_sm_slots_const(sm)[index];
+    gpump_block_ref ref;
+    ref.slot = index;
+    ref.generation = slot->generation;
+    memset(view, 0, sizeof *view);
+    view->cookie = slot->cookie;
+    view->executed = slot->executed;
+    view->start_cycle = slot->start_cycle;
+    view->cycles = slot->cycles;
+    if (slot->state >= GPUMP_BLOCK_RUNNING && slot->state <= GPUMP_BLOCK_STOPPING && now > slot->start_cycle)
+        view->cycles += now - slot->start_cycle;
+    view->context_bytes = gpumpi_sm_part_bytes(slot, slot->held);
+    view->slot = index;
+    view->generation = slot->generation;
+    view->kernel = slot->kernel;
+    view->state = slot->state;
+    if (slot->held & GPUMP_SM_REGISTERS) {
+        view->register_base = slot->register_base;
+        view->registers = slot->registers;
+    }
+    if (slot->held & GPUMP_SM_SHARED_MEMORY) {
+        view->shared_base = slot->shared_base;
+        view->shared_bytes = slot->shared_bytes;
+    }
+    if (slot->active) { /* a parked block has left its warp slots */
+        view->threads = slot->threads;
+        view->warps = slot->warps;
+    }
+    for (uint32_t technique = 0; technique <= GPUMP_TECHNIQUE_DRAIN; technique++)
+        if (gpump_sm_may(sm, ref, technique) == GPUMP_REASON_YES) view->may |= 1u << technique;
+    view->group = slot->group;
+}
+
+GPUMP_API gpump_result gpump_sm_block(const gpump_sm *sm, uint64_t now, gpump_block_ref block, gpump_block_view *view) {
+    if (!sm || !view) return GPUMP_ERROR_ARGUMENT;
+    if (!gpumpi_sm_names(sm, block)) return GPUMP_ERROR_STALE;
+    gpumpi_sm_view(sm, now, block.slot, view);
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_sm_blocks(const gpump_sm *sm, uint64_t now, gpump_block_view *blocks, uint32_t capacity, uint32_t *count) {
+    uint32_t here = 0;
+    if (!sm || !count || (capacity && !blocks)) return GPUMP_ERROR_ARGUMENT;
+    for (uint32_t i = 0; i < sm->config.entries; i++) here += gpumpi_sm_slots_const(sm)[i].state != GPUMP_BLOCK_FREE;
+    *count = here;
+    if (here > capacity) return GPUMP_ERROR_CAPACITY;
+    here = 0;
+    for (uint32_t i = 0; i < sm->config.entries; i++)
+        if (gpumpi_sm_slots_const(sm)[i].state != GPUMP_BLOCK_FREE) gpumpi_sm_view(sm, now, i, &blocks[here++]);
+    return GPUMP_OK;
+}
+
+/* ---- decisions ---- */
+
+GPUMP_API gpump_result gpump_sm_preempt(gpump_sm *sm, uint64_t now, const gpump_sm_choice *choices, uint32_t count, gpump_diag *diag) {
+    /* Whether a choice is allowed may depend on transfers that end by `now`, and an error must change nothing: so time passes
+     * in a copy first when there is such a transfer. */
+    uint64_t chosen = 0, needed[64], scratch[(sizeof(gpump_sm) + 64 * sizeof(gpumpi_sm_slot) + 64 * sizeof(gpumpi_sm_kernel)) / 8];
+    gpump_sm *real = sm;
+    if (!sm || (count && !choices)) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, sm ? "choices" : "sm", 0, 0, 1, UINT64_MAX);
+    if (now < sm->now) return gpumpi_fail(diag, GPUMP_ERROR_TIME, "now", 0, now, sm->now, UINT64_MAX);
+    if (count > sm->config.entries) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, count, 0, sm->config.entries);
+    if (sm->config.timing == GPUMP_SM_TIMING_PORT) {
+        memcpy(scratch, sm, (size_t)sm->head.bytes);
+        sm = (gpump_sm *)(void *)scratch;
+        gpump_sm_advance(sm, now);
+    }
+    memset(needed, 0, sizeof needed);
+    for (uint32_t i = 0; i < count; i++) { /* nothing changes in this pass */
+        const gpump_sm_choice *choice = &choices[i];
+        const gpumpi_sm_slot *slot;
+        gpump_reason reason;
+        if (!gpumpi_sm_names(sm, choice->block)) {
+            gpumpi_fail(diag, GPUMP_ERROR_STALE, "choices", i, choice->block.generation, 0, 0);
+            if (diag) diag->reason = GPUMP_REASON_NO_SUCH_BLOCK;
+            return GPUMP_ERROR_STALE;
+        }
+        slot = &gpumpi_sm_slots(sm)[choice->block.slot];
+        if (chosen & ((uint64_t)1 << choice->block.slot))
+            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices (same block twice)", i, choice->block.slot, 0, 0);
+        chosen |= (uint64_t)1 << choice->block.slot;
+        if (choice->technique >= GPUMP_TECHNIQUES)
+            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.technique", i, choice->technique, 0, GPUMP_TECHNIQUES - 1);
+        if (choice->keep > (GPUMP_SM_REGISTERS | GPUMP_SM_SHARED_MEMORY) || (choice->keep && choice->technique != GPUMP_TECHNIQUE_SWITCH))
+            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.keep", i, choice->keep, 0,
+                               choice->technique == GPUMP_TECHNIQUE_SWITCH ? 3 : 0);
+        if (choice->to_point > 1 || (choice->to_point && (choice->technique != GPUMP_TECHNIQUE_SWITCH ||
+                                                           !(sm->config.waits & GPUMP_SM_WAIT_PREEMPTION_POINT))))
+            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.to_point", i, choice->to_point, 0,
+                               choice->technique == GPUMP_TECHNIQUE_SWITCH);
+        reason = gpump_sm_may(sm, choice->block, choice->technique);
+        if (reason == GPUMP_REASON_NO_CONTEXT_SPACE && choice->keep) reason = GPUMP_REASON_YES; /* counted below */
+        if (reason) return gpumpi_refuse(diag, reason, "choices", i);
+        if (choice->technique == GPUMP_TECHNIQUE_SWITCH) {
+            uint32_t entry = gpumpi_sm_find_kernel(sm, slot->kernel);
+            if (slot->state == GPUMP_BLOCK_PARKED && ((choice->keep & ~slot->held) || choice->keep == slot->held || choice->to_point))
+                return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.keep", i, choice->keep, 0, slot->held);
+            needed[entry] = gpump_add_saturated(needed[entry], gpumpi_sm_part_bytes(slot, slot->held & ~choice->keep));
+            if (needed[entry] > gpumpi_sm_kernels(sm)[entry].room) return gpumpi_refuse(diag, GPUMP_REASON_NO_CONTEXT_SPACE, "choices", i);
+        }
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const gpumpi_sm_slot *slot = &gpumpi_sm_slots(sm)[choices[i].block.slot];
+        for (uint32_t other = 0; slot->group && other < sm->config.entries; other++) {
+            const gpumpi_sm_slot *mate = &gpumpi_sm_slots(sm)[other];
+            int staying = mate->state == GPUMP_BLOCK_RUNNING || mate->state == GPUMP_BLOCK_BLOCKED || mate->state == GPUMP_BLOCK_RESTORING;
+            if (staying && mate->group == slot->group && mate->kernel == slot->kernel && !(chosen & ((uint64_t)1 << other)))
+                return gpumpi_refuse(diag, GPUMP_REASON_GROUP, "choices", i);
+        }
+    }
+    sm = real;
+    gpump_sm_advance(sm, now);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t index = choices[i].block.slot;
+        gpumpi_sm_slot *slot = &gpumpi_sm_slots(sm)[index];
+        int parked = slot->state == GPUMP_BLOCK_PARKED;
+        if (slot->state == GPUMP_BLOCK_DRAINING) sm->statistics.drain_cycles += now - slot->since;
+        if (slot->state == GPUMP_BLOCK_STOPPING) sm->statistics.stop_cycles += now - slot->since;
+        slot->technique = choices[i].technique;
+        slot->since = now;
+        slot->pending = 0; /* an unread STOP or RESUME is overtaken */
+        sm->pending &= ~((uint64_t)1 << index);
+        if (choices[i].technique == GPUMP_TECHNIQUE_FLUSH) {
+            if (!parked) slot->cycles += now - slot->start_cycle;
+            gpumpi_sm_give_room(sm, slot);
+            slot->state = GPUMP_BLOCK_FLUSHED;
+            gpumpi_sm_post(sm, index, GPUMP_SM_ACTION_DROP);
+        } else if (choices[i].technique == GPUMP_TECHNIQUE_DRAIN) {
+            slot->state = GPUMP_BLOCK_DRAINING;
+        } else {
+            gpumpi_sm_kernel *kernel = &gpumpi_sm_kernels(sm)[gpumpi_sm_find_kernel(sm, slot->kernel)];
+            uint64_t bytes = gpumpi_sm_part_bytes(slot, slot->held & ~choices[i].keep);
+            if (kernel->room != UINT64_MAX) kernel->room -= bytes;
+            slot->taken += bytes;
+            slot->keep = choices[i].keep;
+            slot->to_point = choices[i].to_point;
+            if (parked) {
+                gpumpi_sm_start_saving(sm, index, now);
+                continue;
+            }
+            slot->state = GPUMP_BLOCK_STOPPING;
+            slot->waits = sm->config.waits;
+            if (!slot->to_point) slot->waits &= ~(uint32_t)GPUMP_SM_WAIT_PREEMPTION_POINT;
+            gpumpi_sm_post(sm, index, GPUMP_SM_ACTION_STOP);
+            if (!slot->waits) gpumpi_sm_start_saving(sm, index, now);
+        }
+    }
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_sm_unpark(gpump_sm *sm, uint64_t now, gpump_block_ref block, gpump_diag *diag) {
+    gpumpi_sm_slot *slot;
+    gpump_reason reason;
+    uint32_t register_base, shared_base, missing;
+    gpump_result result = gpumpi_sm_enter(sm, now, block, 1u << GPUMP_BLOCK_PARKED, &slot);
+    if (!result && slot->pending) result = GPUMP_ERROR_STATE;
+    if (result) return gpumpi_fail(diag, result, result == GPUMP_ERROR_TIME ? "now" : "block", block.slot, now, 0, 0);
+    gpump_sm_advance(sm, now);
+    if (sm->reserved_for && sm->reserved_for != slot->kernel) return gpumpi_sm_no_room(GPUMP_REASON_RESERVED, diag);
+    missing = (GPUMP_SM_REGISTERS | GPUMP_SM_SHARED_MEMORY) & ~slot->held;
+    reason = gpumpi_sm_active_room(sm, slot->threads);
+    if (!reason) reason = gpumpi_sm_find_ranges(sm, missing, slot->registers, slot->shared_bytes, &register_base, &shared_base);
+    if (reason) return gpumpi_sm_no_room(reason, diag);
+    if (missing & GPUMP_SM_REGISTERS) slot->register_base = register_base;
+    if (missing & GPUMP_SM_SHARED_MEMORY) slot->shared_base = shared_base;
+    slot->held = GPUMP_SM_REGISTERS | GPUMP_SM_SHARED_MEMORY;
+    slot->parts = missing;
+    slot->state = GPUMP_BLOCK_RESTORING;
+    slot->since = now;
+    slot->active = 1;
+    sm->blocks++;
+    sm->warps += slot->warps;
+    sm->threads += slot->threads;
+    sm->statistics.unparked++;
+    gpumpi_sm_transfer(sm, slot, now, gpumpi_sm_part_bytes(slot, missing));
+    gpumpi_sm_post(sm, block.slot, GPUMP_SM_ACTION_RESTORE);
+    return GPUMP_OK;
+}
+
+/* ---- actions ---- */
+
+/* Out of the warp slots, at the latest when parked. */
+static void gpumpi_sm_leave(gpump_sm *sm, gpumpi_sm_slot *slot) {
+    if (!slot->active) return;
+    slot->active = 0;
+    sm->blocks--;
+    sm->warps -= slot->warps;
+    sm->threads -= slot->threads;
+}
+
+GPUMP_API gpump_result gpump_sm_next(gpump_sm *sm, uint64_t now, gpump_sm_action *action) {
+    gpump_result result = action ? gpump_sm_advance(sm, now) : GPUMP_ERROR_ARGUMENT;
+    gpumpi_sm_slot *slot;
+    uint32_t index, kind;
+    if (result) return result;
+    if (!sm->pending) return GPUMP_EMPTY;
+    index = gpump_bits_lowest64(sm->pending);
+    slot = &gpumpi_sm_slots(sm)[index];
+    kind = gpump_bits_lowest64(slot->pending);
+    slot->pending &= ~(1u << kind);
+    if (!slot->pending) sm->pending &= ~((uint64_t)1 << index);
+    memset(action, 0, sizeof *action);
+    action->kind = kind;
+    action->cookie = slot->cookie;
+    action->block.slot = index;
+    action->block.generation = slot->generation;
+    action->technique = slot->technique;
+    action->kernel = slot->kernel;
+    action->register_base = slot->register_base;
+    action->registers = slot->registers;
+    action->shared_base = slot->shared_base;
+    action->shared_bytes = slot->shared_bytes;
+    action->threads = slot->threads;
+    action->warps = slot->warps;
+    action->history.executed = slot->executed;
+    action->history.cycles = slot->cycles;
+    action->history.register_bytes = slot->register_bytes;
+    action->history.shared_bytes = slot->shared_context_bytes;
+    action->history.clobbered = slot->clobbered;
+    if (kind == GPUMP_SM_ACTION_SAVE || kind == GPUMP_SM_ACTION_RESTORE) {
+        action->parts = slot->parts;
+        action->bytes = slot->moved;
+        action->start_cycle = slot->port_start;
+        action->end_cycle = slot->port_end;
+    } else if (kind == GPUMP_SM_ACTION_PARKED) {
+        action->parts = slot->keep;
+        gpumpi_sm_leave(sm, slot);
+        slot->held = slot->keep;
+    } else if (kind == GPUMP_SM_ACTION_FREED) {
+        gpumpi_sm_kernel *kernel = &gpumpi_sm_kernels(sm)[gpumpi_sm_find_kernel(sm, slot->kernel)];
+        uint32_t generation = slot->generation;
+        action->why = slot->why;
+        sm->statistics.executed += slot->executed - slot->brought;
+        gpumpi_sm_leave(sm, slot);
+        if (!--kernel->blocks) memset(kernel, 0, sizeof *kernel);
+        memset(slot, 0, sizeof *slot);
+        slot->generation = generation + 1u;
+    }
+    return GPUMP_OK;
+}
+
+GPUMP_API uint64_t gpump_sm_next_cycle(const gpump_sm *sm) {
+    uint64_t cycle = GPUMP_UNKNOWN;
+    if (sm->pending) return sm->now;
+    if (sm->config.timing == GPUMP_SM_TIMING_PORT)
+        for (uint32_t i = 0; i < sm->config.entries; i++) {
+            const gpumpi_sm_slot *slot = &gpumpi_sm_slots_const(sm)[i];
+            if ((slot->state == GPUMP_BLOCK_SAVING || slot->state == GPUMP_BLOCK_RESTORING) && slot->port_end < cycle)
+                cycle = slot->port_end;
+        }
+    return cycle;
+}
+
+/* ---- statistics ---- */
+
+GPUMP_API void gpump_sm_get_statistics(const gpump_sm *sm, gpump_sm_statistics *statistics) { *statistics = sm->statistics; }
+
+GPUMP_API void gpump_sm_statistics_diff(const gpump_sm_statistics *earlier, const gpump_sm_statistics *later, gpump_sm_statistics *difference) {
+#define GPUMPI_FIELD(name, unit, description) difference->name = later->name - earlier->name;
+    GPUMP_SM_STATISTICS(GPUMPI_FIELD)
+#undef GPUMPI_FIELD
+}
+
+GPUMP_API gpump_result gpump_sm_statistics_field(const gpump_sm_statistics *statistics, uint32_t index, const char **name,
+                                                 const char **unit, const char **description, uint64_t *value) {
+    static const char *const words[][3] = {
+#define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
+        GPUMP_SM_STATISTICS(GPUMPI_FIELD)
+#undef GPUMPI_FIELD
+    };
+    if (!statistics) return GPUMP_ERROR_ARGUMENT;
+    if (index >= sizeof words / sizeof words[0]) return GPUMP_EMPTY;
+    if (name) *name = words[index][0];
+    if (unit) *unit = words[index][1];
+    if (description) *description = words[index][2];
+    if (value) *value = (&statistics->placed)[index];
+    return GPUMP_OK;
+}

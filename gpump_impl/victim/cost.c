@@ -1,0 +1,228 @@
+/* cost: the code behind cost.h */
+#include "victim/cost.h"
+
+#define GPUMPI_COST_CPI_MAX UINT32_MAX
+#define GPUMPI_COST_STEPS_MAX ((uint64_t)1 << 24)
+
+static uint64_t gpumpi_cost_cpi_of_long(uint64_t executed, uint64_t cycles) {
+    if (executed == 0) return GPUMP_UNKNOWN;
+    if (cycles < (uint64_t)1 << 47) return (cycles << 16) / executed + ((cycles << 16) % executed != 0);
+    return gpump_muldiv_up(cycles, 65536, executed);
+}
+/* Most blocks fit 32-bit division, which is several times faster. */
+GPUMP_INLINE uint64_t gpumpi_cost_cpi(uint64_t executed, uint64_t cycles) {
+    uint32_t a = (uint32_t)cycles << 16, b = (uint32_t)executed;
+    if (cycles >= 65536 || executed - 1 >= UINT32_MAX) return gpumpi_cost_cpi_of_long(executed, cycles);
+    return (uint64_t)(a / b) + (a % b != 0);
+}
+
+GPUMP_API uint64_t gpump_cost_cpi_of(uint64_t executed, uint64_t cycles) { return gpumpi_cost_cpi(executed, cycles); }
+
+/* CPI in steps of 1/256 cycle, limited so that 64 squares and their products fit 64 bits. */
+static uint64_t gpumpi_cost_steps(uint64_t cpi) { return (cpi >> 8) < GPUMPI_COST_STEPS_MAX ? cpi >> 8 : GPUMPI_COST_STEPS_MAX; }
+
+GPUMP_API uint32_t gpump_cost_history_count(const gpump_cost_history *history) {
+    return history->finished < GPUMP_COST_WINDOW ? (uint32_t)history->finished : GPUMP_COST_WINDOW;
+}
+
+GPUMP_API void gpump_cost_history_record(gpump_cost_history *history, uint64_t instructions, uint64_t cycles) {
+    uint32_t at = (uint32_t)(history->finished % GPUMP_COST_WINDOW);
+    uint64_t cpi = gpump_cost_cpi_of(instructions, cycles), steps;
+    if (instructions == 0) return;
+    if (instructions > (uint64_t)1 << 56) instructions = (uint64_t)1 << 56; /* so that the sum cannot wrap */
+    if (cpi > GPUMPI_COST_CPI_MAX) cpi = GPUMPI_COST_CPI_MAX;
+    if (history->finished >= GPUMP_COST_WINDOW) {
+        steps = gpumpi_cost_steps(history->cpi[at]);
+        history->instructions_sum -= history->instructions[at];
+        history->cpi_sum -= history->cpi[at];
+        history->deviation_sum -= steps;
+        history->deviation_squares -= steps * steps;
+    }
+    steps = gpumpi_cost_steps(cpi);
+    history->instructions[at] = instructions;
+    history->cpi[at] = (uint32_t)cpi;
+    history->instructions_sum += instructions;
+    history->cpi_sum += cpi;
+    history->deviation_sum += steps;
+    history->deviation_squares += steps * steps;
+    history->finished++;
+}
+
+/* Rounded up. The window is mostly full: no division then. */
+static uint64_t gpumpi_cost_mean(uint64_t sum, uint32_t n) {
+    return n == GPUMP_COST_WINDOW ? (sum + GPUMP_COST_WINDOW - 1) / GPUMP_COST_WINDOW : (sum + n - 1) / n;
+}
+
+GPUMP_API uint64_t gpump_cost_history_instructions(const gpump_cost_history *history) {
+    return history->finished ? gpumpi_cost_mean(history->instructions_sum, gpump_cost_history_count(history)) : GPUMP_UNKNOWN;
+}
+
+GPUMP_API uint64_t gpump_cost_history_hash(const gpump_cost_history *history) {
+    uint32_t n = gpump_cost_history_count(history);
+    uint64_t hash = gpump_hash_u64(GPUMP_HASH_SEED, history->finished);
+    hash = gpump_hash_u64s(hash, history->instructions, n);
+    return gpump_hash_u32s(hash, history->cpi, n);
+}
+
+GPUMP_API uint64_t gpump_cost_history_bits(void) { return GPUMP_COST_WINDOW * (32 + 32) + 5 * 64; }
+
+/* Sums over the blocks of one kernel that are on one SM. */
+typedef struct gpumpi_cost_running {
+    uint64_t count, executed, cycles, deviation_sum, deviation_squares;
+} gpumpi_cost_running;
+
+/* Compares the sample variances of two sets of 2 to 64 steps by cross-multiplication: (n S2 - S1^2) / (n (n - 1)). */
+static int gpumpi_cost_compare_variance(uint64_t na, uint64_t a1, uint64_t a2, uint64_t nb, uint64_t b1, uint64_t b2) {
+    uint64_t a = na * a2 - a1 * a1, b = nb * b2 - b1 * b1;
+    if ((a | b) >> 52) return gpump_compare_products(a, nb * (nb - 1), b, na * (na - 1));
+    a *= nb * (nb - 1);
+    b *= na * (na - 1);
+    return a < b ? -1 : a > b;
+}
+
+static gpump_cost_cpi gpumpi_cost_source(const gpump_cost_history *history, const gpumpi_cost_running *running) {
+    uint32_t finished = history ? gpump_cost_history_count(history) : 0;
+    if (running->count < 2) return finished < 2 ? GPUMP_COST_CPI_SOURCES : GPUMP_COST_CPI_FINISHED;
+    if (finished < 2) return GPUMP_COST_CPI_RUNNING;
+    return gpumpi_cost_compare_variance(running->count, running->deviation_sum, running->deviation_squares, finished,
+                                        history->deviation_sum, history->deviation_squares) <= 0
+               ? GPUMP_COST_CPI_RUNNING
+               : GPUMP_COST_CPI_FINISHED;
+}
+
+/* Sums over those blocks of `which` that run `kernel`, and their CPIs. Returns these blocks. */
+static uint64_t gpumpi_cost_survey(const gpump_block_view *blocks, uint64_t which, uint32_t kernel, uint64_t *cpi, gpumpi_cost_running *running) {
+    uint64_t mine = which, idle = 0, executed = 0, cycles = 0, sum = 0, squares = 0, rest;
+    for (rest = which; rest; rest &= rest - 1) {
+        uint32_t i = gpump_bits_lowest64(rest);
+        uint64_t steps;
+        if (blocks[i].kernel != kernel) {
+            mine &= ~(rest & (0 - rest));
+            continue;
+        }
+        cpi[i] = gpumpi_cost_cpi(blocks[i].executed, blocks[i].cycles);
+        executed += blocks[i].executed;
+        cycles += blocks[i].cycles;
+        steps = cpi[i] >> 8;
+        if (steps >= GPUMPI_COST_STEPS_MAX) {
+            steps = cpi[i] == GPUMP_UNKNOWN ? 0 : GPUMPI_COST_STEPS_MAX;
+            idle += cpi[i] == GPUMP_UNKNOWN;
+        }
+        sum += steps;
+        squares += steps * steps;
+    }
+    running->count = gpump_bits_count64(mine) - idle;
+    running->executed = executed;
+    running->cycles = cycles;
+    running->deviation_sum = sum;
+    running->deviation_squares = squares;
+    return mine;
+}
+
+static uint64_t gpumpi_cost_all(uint32_t count) { return count ? ~(uint64_t)0 >> (64 - (count < 64 ? count : 64)) : 0; }
+
+GPUMP_API gpump_cost_cpi gpump_cost_cpi_source(const gpump_cost_history *history, const gpump_block_view *blocks, uint32_t count,
+                                               uint32_t kernel) {
+    gpumpi_cost_running running;
+    uint64_t cpi[64];
+    gpumpi_cost_survey(blocks, gpumpi_cost_all(count), kernel, cpi, &running);
+    return gpumpi_cost_source(history, &running);
+}
+
+/* a x Q16.16, rounded up, saturated; GPUMP_UNKNOWN stays unknown. */
+static uint64_t gpumpi_cost_times(uint64_t a, uint64_t q) {
+    if ((a | q) <= UINT32_MAX) return (a * q + 65535) >> 16;
+    if (a == GPUMP_UNKNOWN || q == GPUMP_UNKNOWN) return GPUMP_UNKNOWN;
+    return gpump_muldiv_up(a, q, 65536);
+}
+
+/* The last of the blocks that can be drained in time ends the wait (Chimera); until then the slots of the others are idle. */
+static void gpumpi_cost_charge_drains(uint64_t blocks, uint64_t limit, uint64_t ipc, gpump_cost_estimate *estimates) {
+    uint64_t last = 0, rest;
+    for (rest = blocks; rest; rest &= rest - 1) {
+        uint64_t latency = estimates[gpump_bits_lowest64(rest)].latency[GPUMP_TECHNIQUE_DRAIN];
+        if (latency != GPUMP_UNKNOWN && latency <= limit && latency > last) last = latency;
+    }
+    for (rest = blocks; rest; rest &= rest - 1) {
+        gpump_cost_estimate *e = &estimates[gpump_bits_lowest64(rest)];
+        if (e->latency[GPUMP_TECHNIQUE_DRAIN] < last)
+            e->overhead[GPUMP_TECHNIQUE_DRAIN] = gpumpi_cost_times(last - e->latency[GPUMP_TECHNIQUE_DRAIN], ipc);
+    }
+}
+
+GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gpump_cost_history *histories, uint32_t history_count,
+                                                  const gpump_block_view *blocks, uint32_t count, const gpump_cost_rewind *rewind,
+                                                  const gpump_cost_options *options, gpump_cost_estimate *estimates, gpump_diag *diag) {
+    static const gpump_cost_options published = {GPUMP_COST_CPI_SMALLER_DEVIATION, 0, 0};
+    uint64_t cpi[64], todo;
+    if (!options) options = &published;
+    if (!gpu || (count && (!blocks || !estimates))) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "gpu, blocks or estimates", 0, 0, 1, UINT64_MAX);
+    if (count > 64) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, count, 0, 64);
+    if (options->cpi >= GPUMP_COST_CPI_SOURCES)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "options.cpi", 0, options->cpi, 0, GPUMP_COST_CPI_SOURCES - 1);
+    /* Kernel by kernel: all that is averaged is averaged over the blocks of one kernel on this SM. */
+    for (todo = gpumpi_cost_all(count); todo;) {
+        const gpump_cost_history *history;
+        gpumpi_cost_running running;
+        uint32_t kernel = blocks[gpump_bits_lowest64(todo)].kernel, source = options->cpi, i;
+        uint64_t mean_length = GPUMP_UNKNOWN, longest, pace = GPUMP_UNKNOWN, ipc, mine, rest, bytes, save, save_overhead;
+        mine = gpumpi_cost_survey(blocks, todo, kernel, cpi, &running);
+        todo &= ~mine;
+        history = histories && kernel < history_count && histories[kernel].finished ? &histories[kernel] : NULL;
+        if (source == GPUMP_COST_CPI_SMALLER_DEVIATION) source = gpumpi_cost_source(history, &running);
+        if (history) {
+            mean_length = gpump_cost_history_instructions(history);
+            if (source == GPUMP_COST_CPI_FINISHED) pace = gpumpi_cost_mean(history->cpi_sum, gpump_cost_history_count(history));
+        }
+        longest = mean_length;
+        for (i = 0; history && (options->flags & GPUMP_COST_DRAIN_CAREFUL) && i < gpump_cost_history_count(history); i++)
+            if (history->instructions[i] > longest) longest = history->instructions[i];
+        ipc = gpumpi_cost_cpi(running.cycles, running.executed); /* Q16.16; warp instructions per cycle of a block: the mean here */
+        bytes = blocks[gpump_bits_lowest64(mine)].context_bytes;
+        save = gpump_gpu_save_cycles(gpu, bytes);
+        save_overhead = gpumpi_cost_times(gpump_add_saturated(save, save), ipc);
+        for (rest = mine; rest; rest &= rest - 1) {
+            uint32_t at = gpump_bits_lowest64(rest);
+            const gpump_block_view *block = &blocks[at];
+            gpump_cost_estimate *e = &estimates[at];
+            uint64_t length = block->may >> GPUMP_TECHNIQUE_FLUSH & 1u ? mean_length : longest;
+            uint64_t each = source == GPUMP_COST_CPI_RUNNING ? cpi[at] : pace, executed = block->executed;
+            if (block->context_bytes != bytes) { /* a kernel's blocks mostly have contexts of the same size */
+                bytes = block->context_bytes;
+                save = gpump_gpu_save_cycles(gpu, bytes);
+                save_overhead = gpumpi_cost_times(gpump_add_saturated(save, save), ipc);
+            }
+            e->latency[GPUMP_TECHNIQUE_FLUSH] = 0;
+            e->overhead[GPUMP_TECHNIQUE_FLUSH] = executed;
+            e->latency[GPUMP_TECHNIQUE_SWITCH] = save;
+            e->overhead[GPUMP_TECHNIQUE_SWITCH] = save_overhead;
+            e->latency[GPUMP_TECHNIQUE_DRAIN] =
+                length == GPUMP_UNKNOWN ? GPUMP_UNKNOWN : gpumpi_cost_times(length > executed ? length - executed : 0, each);
+            e->overhead[GPUMP_TECHNIQUE_DRAIN] = e->latency[GPUMP_TECHNIQUE_DRAIN] == GPUMP_UNKNOWN ? GPUMP_UNKNOWN : 0;
+            e->latency[GPUMP_TECHNIQUE_REWIND] = e->overhead[GPUMP_TECHNIQUE_REWIND] = GPUMP_UNKNOWN;
+        }
+        for (rest = rewind ? mine : 0; rest; rest &= rest - 1) {
+            uint32_t at = gpump_bits_lowest64(rest);
+            uint64_t cycles = gpump_gpu_save_cycles(gpu, rewind[at].bytes);
+            estimates[at].latency[GPUMP_TECHNIQUE_REWIND] = cycles;
+            estimates[at].overhead[GPUMP_TECHNIQUE_REWIND] =
+                gpump_add_saturated(rewind[at].executed, gpumpi_cost_times(gpump_add_saturated(cycles, cycles), ipc));
+        }
+        if (options->flags & GPUMP_COST_DRAIN_LOSES) gpumpi_cost_charge_drains(mine, options->limit_cycles, ipc, estimates);
+    }
+    return GPUMP_OK;
+}
+
+GPUMP_API uint64_t gpump_cost_port(const uint64_t *cycles, uint32_t count, uint32_t *order, uint64_t *finish) {
+    uint64_t now = 0;
+    uint32_t i, j;
+    for (i = 0; i < count; i++) {
+        for (j = i; j > 0 && cycles[order[j - 1]] > cycles[i]; j--) order[j] = order[j - 1];
+        order[j] = i;
+    }
+    for (i = 0; i < count; i++) {
+        now = gpump_add_saturated(now, cycles[order[i]]);
+        finish[order[i]] = now;
+    }
+    return now;
+}

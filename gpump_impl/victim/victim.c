@@ -1,0 +1,595 @@
+#include "victim/victim_parts.h"
+
+/* An SM in a decision over many. */
+typedef struct gpumpi_victim_state {
+    uint64_t overhead; /* of one position more */
+    uint64_t latency;
+    uint64_t total;    /* overhead of the plan so far */
+    uint32_t late;
+    uint32_t quota;    /* positions given to this SM */
+    uint32_t heap;     /* the heap of SM indices is spread over these */
+    uint32_t unused;
+} gpumpi_victim_state;
+
+/* ---- the decision ---- */
+
+/* Where a decision writes, and what it has counted. */
+typedef struct gpumpi_victim_out {
+    gpump_victim_place *places;   /* NULL: only count */
+    gpump_victim_choice *choices;
+    gpump_victim_decision *decision;
+    uint64_t soonest;             /* when the last victim could be out if everybody began now */
+    uint32_t blocked;             /* gpump_reason that stood in the way first */
+} gpumpi_victim_out;
+
+typedef struct gpumpi_victim_context {
+    const gpump_victim_policy *policy;
+    const gpump_victim_request *request;
+    const gpump_victim_geometry *geometry;
+    uint64_t left;
+    uint64_t relaxed; /* what plans are given: left, or the latency that cannot be avoided somewhere */
+} gpumpi_victim_context;
+
+/* Fills everything but `want`. Returns how many positions the SM can have at most. */
+static uint32_t gpumpi_victim_prepare(const gpumpi_victim_context *context, const gpump_victim_sm *sm, uint64_t *sets,
+                                      gpump_victim_plan_args *args) {
+    const gpump_victim_geometry *geometry = context->geometry;
+    uint64_t all = ~(uint64_t)0 >> (64 - geometry->positions), own = 0, leaving = 0, fixed = 0, choosable = 0;
+    uint32_t techniques = context->policy->techniques & ((1u << GPUMP_TECHNIQUES) - 1), kernel = context->request->kernel, i;
+    uint32_t warps = 0, threads = 0, groups = 0, slots, promised, most;
+    for (i = 0; i < geometry->positions; i++) sets[i] = 0;
+    for (i = 0; i < sm->count; i++) {
+        const gpump_block_view *block = &sm->blocks[i];
+        uint64_t one = (uint64_t)1 << i;
+        uint32_t allowed = 0;
+        gpumpi_victim_mark(geometry, block, one, sets);
+        groups |= block->group;
+        if (block->kernel == kernel) own |= one;
+        else if (gpumpi_victim_is_leaving(block)) leaving |= one;
+        else if ((allowed = block->may & techniques) != 0) choosable |= one;
+        else fixed |= one;
+        args->allowed[i] = (uint8_t)allowed;
+        if (leaving & one) continue; /* what leaves counts as free */
+        warps += block->warps;
+        threads += block->threads;
+    }
+    args->request = context->request;
+    args->geometry = geometry;
+    args->sm = sm;
+    args->sets = sets;
+    args->left = context->relaxed;
+    args->leaving = leaving;
+    args->fixed = fixed;
+    args->choosable = choosable;
+    args->draining = 0;
+    args->groups = groups;
+    args->open = all & ~(gpumpi_victim_take_out(own, geometry->positions, sets) | sm->reserved);
+    /* Promised positions will take their share. */
+    promised = sm->reserved & all ? gpump_bits_count64(sm->reserved & all) : 0;
+    slots = sm->count + promised;
+    if (leaving) slots -= gpump_bits_count64(leaving);
+    warps += promised * geometry->warps;
+    threads += promised * geometry->threads;
+    args->free_warps = (int64_t)geometry->warp_slots - warps;
+    args->free_threads = (int64_t)geometry->thread_slots - threads;
+    args->free_slots = (int64_t)geometry->block_slots - slots;
+    most = promised + (own ? gpump_bits_count64(own) : 0);
+    most = geometry->blocks > most ? geometry->blocks - most : 0;
+    i = args->open == all ? geometry->positions : gpump_bits_count64(args->open);
+    return most < i ? most : i;
+}
+
+static void gpumpi_victim_plan(const gpump_victim_policy *policy, const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
+    plan->later = 0;
+    if (policy->flags & GPUMP_VICTIM_WHOLE_SM) gpumpi_victim_plan_whole(policy, args, plan);
+    else if (policy->plan) policy->plan(policy, args, plan);
+    else gpump_victim_plan_greedy(policy, args, plan);
+}
+
+/* Holds a plan against the rules: GPUMP_REASON_YES, or what it breaks. */
+static gpump_reason gpumpi_victim_check(const gpump_victim_plan_args *args, const gpump_victim_plan *plan) {
+    uint64_t choosable = args->choosable, rest, covered = plan->victims | args->leaving;
+    uint32_t positions = gpump_bits_count64(plan->positions);
+    gpumpi_victim_room room;
+    if (plan->victims & ~choosable) return GPUMP_REASON_NOT_RUNNING;
+    for (rest = plan->victims; rest; rest &= rest - 1) {
+        uint32_t i = gpump_bits_lowest64(rest), t = plan->technique[i];
+        if (t >= GPUMP_TECHNIQUES || !(args->allowed[i] >> t & 1u))
+            return t == GPUMP_TECHNIQUE_FLUSH ? GPUMP_REASON_CLOBBERED : GPUMP_REASON_NO_TECHNIQUE;
+    }
+    if ((plan->positions & ~args->open) || positions > args->want) return GPUMP_REASON_POSITIONS;
+    for (rest = plan->positions; rest; rest &= rest - 1)
+        if (args->sets[gpump_bits_lowest64(rest)] & ~covered) return GPUMP_REASON_REGISTERS;
+    if (args->groups && (gpumpi_victim_closure(args->sm, plan->victims) & ~covered)) return GPUMP_REASON_GROUP;
+    room = gpumpi_victim_room_without(args, 0);
+    gpumpi_victim_release(args->sm->blocks, plan->victims, &room);
+    return gpumpi_victim_suffices(args->geometry, &room, positions) ? GPUMP_REASON_YES : GPUMP_REASON_WARPS;
+}
+
+/* What stands in the way of a further position on this SM. */
+static gpump_reason gpumpi_victim_why(const gpump_victim_plan_args *args, uint32_t got, uint32_t most) {
+    if (got >= most) return GPUMP_REASON_POSITIONS;
+    if (args->fixed) {
+        uint32_t may = args->sm->blocks[gpump_bits_lowest64(args->fixed)].may;
+        if (args->groups) return GPUMP_REASON_GROUP;
+        return may ? GPUMP_REASON_CLOBBERED : GPUMP_REASON_NO_TECHNIQUE;
+    }
+    return GPUMP_REASON_WARPS;
+}
+
+/* Sorts the blocks of `which` by latency; returns how many there are. */
+static uint32_t gpumpi_victim_by_latency(uint64_t which, const uint64_t *latency, uint8_t *order) {
+    uint32_t n = 0, j;
+    for (; which; which &= which - 1) {
+        uint32_t i = gpump_bits_lowest64(which);
+        for (j = n++; j > 0 && latency[order[j - 1]] > latency[i]; j--) order[j] = order[j - 1];
+        order[j] = (uint8_t)i;
+    }
+    return n;
+}
+
+/* The k-th of the positions to be free needs warps, threads and slots for k, from whichever blocks are out by then. */
+static void gpumpi_victim_wait_for_room(const gpump_victim_plan_args *args, const gpump_victim_plan *plan, const uint64_t *latency, uint64_t *wait) {
+    uint8_t blocks[GPUMP_VICTIM_BLOCKS], positions[GPUMP_VICTIM_POSITIONS];
+    uint32_t block_count = gpumpi_victim_by_latency(plan->victims | args->leaving, latency, blocks), k, out = 0;
+    uint32_t count = gpumpi_victim_by_latency(plan->positions, wait, positions);
+    gpumpi_victim_room room = gpumpi_victim_room_without(args, args->leaving);
+    uint64_t last = 0;
+    for (k = 0; k < count; k++) {
+        while (!gpumpi_victim_suffices(args->geometry, &room, k + 1) && out < block_count) {
+            last = latency[blocks[out]];
+            gpumpi_victim_release(args->sm->blocks, (uint64_t)1 << blocks[out++], &room);
+        }
+        if (wait[positions[k]] < last) wait[positions[k]] = last;
+    }
+}
+
+/* When each position of a plan is free: registers and shared memory when whoever lies on it is out, or the whole SM. Returns the last. */
+static uint64_t gpumpi_victim_waits(const gpump_victim_plan_args *args, const gpump_victim_plan *plan, const uint64_t *latency, int whole,
+                                    uint64_t *wait) {
+    uint64_t leaving = plan->victims | args->leaving, on_positions = 0, last = 0, rest;
+    for (rest = plan->positions; rest; rest &= rest - 1) {
+        uint32_t p = gpump_bits_lowest64(rest);
+        uint64_t who = whole ? leaving : args->sets[p] & leaving;
+        on_positions |= args->sets[p];
+        wait[p] = 0;
+        for (; who; who &= who - 1)
+            if (latency[gpump_bits_lowest64(who)] > wait[p]) wait[p] = latency[gpump_bits_lowest64(who)];
+    }
+    if (args->leaving || (plan->victims & ~on_positions)) gpumpi_victim_wait_for_room(args, plan, latency, wait);
+    for (rest = plan->positions; rest; rest &= rest - 1)
+        if (wait[gpump_bits_lowest64(rest)] > last) last = wait[gpump_bits_lowest64(rest)];
+    return last;
+}
+
+/* Adds one SM's plan to the decision. */
+static void gpumpi_victim_emit(const gpumpi_victim_context *context, const gpump_victim_plan_args *args, const gpump_victim_plan *plan,
+                               gpumpi_victim_out *out) {
+    const gpump_victim_sm *sm = args->sm;
+    gpump_victim_decision *decision = out->decision;
+    uint64_t latency[GPUMP_VICTIM_BLOCKS], wait[GPUMP_VICTIM_POSITIONS], rest, last, port = 0, later = 0;
+    uint8_t order[GPUMP_VICTIM_BLOCKS];
+    uint32_t n = 0, j;
+    int whole = (context->policy->flags & GPUMP_VICTIM_WHOLE_SM) != 0, serial = (context->request->flags & GPUMP_VICTIM_SERIAL_PORT) != 0;
+    if (!plan->positions) return;
+    for (rest = args->leaving; rest; rest &= rest - 1) {
+        uint32_t i = gpump_bits_lowest64(rest);
+        latency[i] = gpumpi_victim_leaving_latency(&sm->blocks[i], &sm->estimates[i]);
+    }
+    /* Saves go shortest first, behind everything that needs no port. */
+    for (rest = plan->victims; rest; rest &= rest - 1) {
+        uint32_t i = gpump_bits_lowest64(rest);
+        uint32_t key_port = (uint32_t)gpumpi_victim_uses_port(plan->technique[i]);
+        latency[i] = sm->estimates[i].latency[plan->technique[i]];
+        for (j = n++; j > 0; j--) {
+            uint32_t o = order[j - 1], o_port = (uint32_t)gpumpi_victim_uses_port(plan->technique[o]);
+            if (o_port < key_port || (o_port == key_port && (!key_port || latency[o] <= latency[i]))) break;
+            order[j] = (uint8_t)o;
+        }
+        order[j] = (uint8_t)i;
+    }
+    for (j = 0; j < n; j++) {
+        uint32_t i = order[j], t = plan->technique[i];
+        if (serial && gpumpi_victim_uses_port(t)) latency[i] = port = gpump_add_saturated(port, latency[i]);
+        if ((plan->later >> i & 1u) && t != GPUMP_TECHNIQUE_DRAIN) later |= (uint64_t)1 << i;
+        if (out->choices) {
+            gpump_victim_choice *choice = &out->choices[decision->choices];
+            choice->cookie = sm->blocks[i].cookie;
+            choice->latency = (later >> i & 1u) && latency[i] < args->left ? args->left : latency[i]; /* it runs on, and is out by then */
+            choice->overhead = sm->estimates[i].overhead[t];
+            choice->sm = sm->sm;
+            choice->slot = sm->blocks[i].slot;
+            choice->generation = sm->blocks[i].generation;
+            choice->technique = plan->later >> i & 1u ? (uint32_t)GPUMP_TECHNIQUE_DRAIN : t;
+            choice->otherwise = t;
+            choice->unused = 0;
+        }
+        decision->choices++;
+        decision->overhead = gpump_add_saturated(decision->overhead, sm->estimates[i].overhead[t]);
+    }
+    last = gpumpi_victim_waits(args, plan, latency, whole, wait);
+    if (last > out->soonest) out->soonest = last;
+    for (rest = later; rest; rest &= rest - 1) /* they run on, and are out by then */
+        if (latency[gpump_bits_lowest64(rest)] < args->left) latency[gpump_bits_lowest64(rest)] = args->left;
+    if (later) gpumpi_victim_waits(args, plan, latency, whole, wait);
+    for (rest = plan->positions; rest; rest &= rest - 1) {
+        uint32_t p = gpump_bits_lowest64(rest), late = context->left != GPUMP_UNKNOWN && wait[p] > context->left;
+        if (out->places) {
+            gpump_victim_place *place = &out->places[decision->places];
+            place->latency = wait[p];
+            place->sm = sm->sm;
+            place->position = p;
+            place->register_base = p * context->geometry->registers;
+            place->shared_base = p * context->geometry->shared_bytes;
+            place->victims = gpump_bits_count64(args->sets[p] & plan->victims);
+            place->late = late;
+        }
+        decision->places++;
+        decision->late += late;
+        if (wait[p] > decision->latency) decision->latency = wait[p];
+    }
+    decision->sms++;
+    if (plan->ask_again < decision->ask_again) decision->ask_again = plan->ask_again;
+}
+
+/* ---- heap of SMs: the best next position on top ---- */
+
+static int gpumpi_victim_before(const gpumpi_victim_state *states, uint32_t a, uint32_t b) {
+    const gpumpi_victim_state *x = &states[a], *y = &states[b];
+    if (x->late != y->late) return x->late < y->late;
+    if (!x->late) {
+        if (x->overhead != y->overhead) return x->overhead < y->overhead;
+        if (x->latency != y->latency) return x->latency < y->latency;
+    } else {
+        if (x->latency != y->latency) return x->latency < y->latency;
+        if (x->overhead != y->overhead) return x->overhead < y->overhead;
+    }
+    return a < b;
+}
+
+static void gpumpi_victim_sift(gpumpi_victim_state *states, uint32_t count, uint32_t at) {
+    for (;;) {
+        uint32_t child = 2 * at + 1, swap;
+        if (child >= count) return;
+        if (child + 1 < count && gpumpi_victim_before(states, states[child + 1].heap, states[child].heap)) child++;
+        if (!gpumpi_victim_before(states, states[child].heap, states[at].heap)) return;
+        swap = states[at].heap;
+        states[at].heap = states[child].heap;
+        states[child].heap = swap;
+        at = child;
+    }
+}
+
+/* What one position more (with WHOLE_SM: the SM) costs. Returns 0 when there is none. */
+static uint32_t gpumpi_victim_rate(const gpumpi_victim_context *context, const gpump_victim_sm *sm, gpumpi_victim_state *state) {
+    uint64_t sets[GPUMP_VICTIM_POSITIONS];
+    gpump_victim_plan_args args;
+    gpump_victim_plan plan;
+    gpump_victim_decision decision;
+    gpumpi_victim_out out;
+    uint32_t most = gpumpi_victim_prepare(context, sm, sets, &args);
+    int whole = (context->policy->flags & GPUMP_VICTIM_WHOLE_SM) != 0;
+    if (whole ? state->quota > 0 : state->quota >= most) return 0;
+    args.want = whole ? most : state->quota + 1;
+    gpumpi_victim_plan(context->policy, &args, &plan);
+    if (gpump_bits_count64(plan.positions) <= state->quota || gpumpi_victim_check(&args, &plan) != GPUMP_REASON_YES) return 0;
+    memset(&out, 0, sizeof out);
+    memset(&decision, 0, sizeof decision);
+    out.decision = &decision;
+    gpumpi_victim_emit(context, &args, &plan, &out);
+    state->overhead = decision.overhead > state->total ? decision.overhead - state->total : 0;
+    state->latency = decision.latency;
+    state->late = decision.late != 0;
+    state->total = decision.overhead;
+    return gpump_bits_count64(plan.positions) - state->quota;
+}
+
+GPUMP_API size_t gpump_victim_scratch_bytes(uint32_t sm_count) { return sm_count <= 64 ? 0 : sm_count * sizeof(gpumpi_victim_state); }
+
+static gpump_result gpumpi_victim_check_input(const gpump_victim_policy *policy, const gpump_victim_request *request,
+                                              const gpump_victim_sm *sms, uint32_t sm_count, gpump_diag *diag) {
+    uint32_t s;
+    if (!policy || policy->struct_size != sizeof *policy || !policy->name)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "policy.struct_size", 0, policy ? policy->struct_size : 0, sizeof *policy, sizeof *policy);
+    if (!request || request->struct_size != sizeof *request)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "request.struct_size", 0, request ? request->struct_size : 0, sizeof *request, sizeof *request);
+    if (request->now < request->since) return gpumpi_fail(diag, GPUMP_ERROR_TIME, "request.now", 0, request->now, request->since, UINT64_MAX);
+    if (sm_count && !sms) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sms", 0, 0, 1, UINT64_MAX);
+    for (s = 0; s < sm_count; s++) {
+        if (sms[s].count > GPUMP_VICTIM_BLOCKS) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sms.count", s, sms[s].count, 0, GPUMP_VICTIM_BLOCKS);
+        if (sms[s].count && (!sms[s].blocks || !sms[s].estimates))
+            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sms.blocks or estimates", s, 0, 1, UINT64_MAX);
+    }
+    return GPUMP_OK;
+}
+
+/* Plans one SM and adds it. */
+static gpump_result gpumpi_victim_take(const gpumpi_victim_context *context, const gpump_victim_sm *sm, uint32_t index, uint32_t want,
+                                       gpumpi_victim_out *out, gpump_diag *diag) {
+    uint64_t sets[GPUMP_VICTIM_POSITIONS];
+    gpump_victim_plan_args args;
+    gpump_victim_plan plan;
+    gpump_reason reason;
+    uint32_t most = gpumpi_victim_prepare(context, sm, sets, &args);
+    args.want = want < most ? want : most;
+    if (args.want) gpumpi_victim_plan(context->policy, &args, &plan);
+    else plan.positions = plan.victims = 0;
+    reason = args.want ? gpumpi_victim_check(&args, &plan) : GPUMP_REASON_YES;
+    if (reason != GPUMP_REASON_YES) return gpumpi_refuse(diag, reason, "policy's plan for sm", index);
+    if (gpump_bits_count64(plan.positions) < want && !out->blocked) 
+        out->blocked = (uint32_t)gpumpi_victim_why(&args, gpump_bits_count64(plan.positions), most);
+    gpumpi_victim_emit(context, &args, &plan, out);
+    return GPUMP_OK;
+}
+
+/* The decision itself, in one pass over the SMs once quotas stand. */
+static gpump_result gpumpi_victim_run(const gpumpi_victim_context *context, const gpump_victim_sm *sms, uint32_t sm_count,
+                                      const gpumpi_victim_state *states, gpumpi_victim_out *out, gpump_diag *diag) {
+    uint32_t s, wanted = context->request->positions;
+    memset(out->decision, 0, sizeof *out->decision);
+    out->decision->ask_again = GPUMP_UNKNOWN;
+    out->soonest = 0;
+    out->blocked = 0;
+    for (s = 0; s < sm_count && out->decision->places < wanted; s++) {
+        uint32_t want = wanted - out->decision->places;
+        gpump_result result;
+        if (states && states[s].quota < want) want = states[s].quota;
+        if (!want) continue;
+        result = gpumpi_victim_take(context, &sms[s], s, want, out, diag);
+        if (result != GPUMP_OK) return result;
+    }
+    out->decision->missing = wanted - out->decision->places;
+    out->decision->reason = GPUMP_REASON_YES;
+    /* SMs that got no quota have not been asked why. */
+    for (s = 0; s < sm_count && states && out->decision->missing && !out->blocked; s++) {
+        uint64_t sets[GPUMP_VICTIM_POSITIONS];
+        gpump_victim_plan_args args;
+        uint32_t most = gpumpi_victim_prepare(context, &sms[s], sets, &args);
+        if (states[s].quota < most) out->blocked = (uint32_t)gpumpi_victim_why(&args, states[s].quota, most);
+    }
+    if (out->decision->missing) out->decision->reason = out->blocked ? (gpump_reason)out->blocked : GPUMP_REASON_POSITIONS;
+    return GPUMP_OK;
+}
+
+/* Fewer positions than the SMs could have: gives them out one by one, where the next is best. */
+static void gpumpi_victim_share(const gpumpi_victim_context *context, const gpump_victim_sm *sms, uint32_t sm_count, gpumpi_victim_state *states) {
+    uint32_t count = 0, given = 0, s;
+    memset(states, 0, sm_count * sizeof *states);
+    for (s = 0; s < sm_count; s++)
+        if (gpumpi_victim_rate(context, &sms[s], &states[s])) states[count++].heap = s;
+    for (s = count; s-- > 0;) gpumpi_victim_sift(states, count, s);
+    while (count && given < context->request->positions) {
+        const gpump_victim_sm *sm = &sms[states[0].heap];
+        gpumpi_victim_state *top = &states[states[0].heap];
+        if (context->policy->flags & GPUMP_VICTIM_WHOLE_SM) {
+            uint64_t sets[GPUMP_VICTIM_POSITIONS];
+            gpump_victim_plan_args args;
+            top->quota = gpumpi_victim_prepare(context, sm, sets, &args);
+            given += top->quota;
+        } else {
+            top->quota++;
+            given++;
+        }
+        if (!gpumpi_victim_rate(context, sm, top)) states[0].heap = states[--count].heap;
+        gpumpi_victim_sift(states, count, 0);
+    }
+}
+
+/* ---- a second look at blocks that drain ---- */
+
+/* Asks the plan hook about the draining blocks of every SM. Writes up to `capacity` choices and counts them all. */
+static gpump_result gpumpi_victim_look_again(const gpumpi_victim_context *context, const gpump_victim_sm *sms, uint32_t sm_count,
+                                             uint32_t capacity, gpumpi_victim_out *out, gpump_diag *diag) {
+    const gpump_victim_request *request = context->request;
+    gpump_victim_decision *decision = out->decision;
+    uint32_t s, i;
+    memset(decision, 0, sizeof *decision);
+    decision->ask_again = GPUMP_UNKNOWN;
+    out->soonest = 0;
+    for (s = 0; s < sm_count; s++) {
+        const gpump_victim_sm *sm = &sms[s];
+        gpump_victim_plan_args args;
+        gpump_victim_plan plan;
+        uint64_t rest, port = 0;
+        uint32_t before = decision->choices;
+        memset(&args, 0, sizeof args);
+        args.request = request;
+        args.sm = sm;
+        args.left = context->relaxed;
+        for (i = 0; i < sm->count; i++) {
+            const gpump_block_view *block = &sm->blocks[i];
+            if (block->state != GPUMP_BLOCK_DRAINING || block->kernel == request->kernel) continue;
+            args.allowed[i] = (uint8_t)((block->may & context->policy->techniques) | GPUMPI_VICTIM_D);
+            args.draining |= (uint64_t)1 << i;
+        }
+        if (!args.draining) continue;
+        gpumpi_victim_plan(context->policy, &args, &plan);
+        for (rest = plan.victims & args.draining; rest; rest &= rest - 1) {
+            const gpump_block_view *block = &sm->blocks[i = gpump_bits_lowest64(rest)];
+            uint32_t t = plan.technique[i];
+            uint64_t latency;
+            if (t >= GPUMP_TECHNIQUES || !((uint32_t)args.allowed[i] >> t & 1u)) return gpumpi_refuse(diag, GPUMP_REASON_NO_TECHNIQUE, "policy's plan for sm", s);
+            latency = sm->estimates[i].latency[t];
+            if ((request->flags & GPUMP_VICTIM_SERIAL_PORT) && gpumpi_victim_uses_port(t)) latency = port = gpump_add_saturated(port, latency);
+            if (latency > out->soonest) out->soonest = latency;
+            decision->overhead = gpump_add_saturated(decision->overhead, sm->estimates[i].overhead[t]);
+            if (t == GPUMP_TECHNIQUE_DRAIN || (plan.later >> i & 1u)) continue;
+            if (decision->choices < capacity) {
+                gpump_victim_choice *choice = &out->choices[decision->choices];
+                choice->cookie = block->cookie;
+                choice->latency = latency;
+                choice->overhead = sm->estimates[i].overhead[t];
+                choice->sm = sm->sm;
+                choice->slot = block->slot;
+                choice->generation = block->generation;
+                choice->technique = choice->otherwise = t;
+                choice->unused = 0;
+            }
+            decision->choices++;
+            if (latency > decision->latency) decision->latency = latency;
+        }
+        decision->sms += decision->choices != before;
+        if (plan.ask_again < decision->ask_again) decision->ask_again = plan.ask_again;
+    }
+    return GPUMP_OK;
+}
+
+/* ---- one deadline for all ---- */
+
+/* What a plan costs: what it wastes, and what its lateness is worth. */
+static uint64_t gpumpi_victim_bill(const gpumpi_victim_context *context, const gpumpi_victim_out *out) {
+    uint64_t late = out->soonest > context->left ? out->soonest - context->left : 0, price = context->request->late_price;
+    if (price && late > UINT64_MAX / price) return UINT64_MAX;
+    return gpump_add_saturated(out->decision->overhead, late * price);
+}
+
+/* The request ends with its last position. So nobody hurries before the one who must be late; and where lateness is worth less than what it
+ * would take to avoid it, all may take longer. `first` is what came of a plan within context->left. Sets context->relaxed. */
+static gpump_result gpumpi_victim_settle(gpumpi_victim_context *context, const gpump_victim_sm *sms, uint32_t sm_count,
+                                         const gpumpi_victim_state *states, int again, const gpumpi_victim_out *first, gpump_diag *diag) {
+    static const uint8_t eighths[] = {1, 2, 4, 8, 16, 24, 40, 80}; /* of the limit, beyond it */
+    uint64_t price = context->request->late_price, best, until = context->left;
+    uint32_t k;
+    if (first->soonest > until && first->soonest != GPUMP_UNKNOWN) until = first->soonest;
+    best = gpumpi_victim_bill(context, first);
+    for (k = 0; price && k < sizeof eighths; k++) {
+        gpump_victim_decision decision;
+        gpumpi_victim_out out;
+        gpump_result result;
+        uint64_t more = context->request->limit_cycles / 8 * eighths[k], bill;
+        if (more > best / price) break; /* so late, nothing can be cheaper */
+        context->relaxed = gpump_add_saturated(context->left, more);
+        if (context->relaxed <= until) continue;
+        out.places = NULL;
+        out.choices = NULL;
+        out.decision = &decision;
+        result = again ? gpumpi_victim_look_again(context, sms, sm_count, 0, &out, diag) : gpumpi_victim_run(context, sms, sm_count, states, &out, diag);
+        if (result != GPUMP_OK) return result;
+        bill = gpumpi_victim_bill(context, &out);
+        if (bill >= best) continue;
+        best = bill;
+        until = out.soonest > context->left ? out.soonest : context->left;
+    }
+    context->relaxed = until;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_victim_decide(const gpump_victim_policy *policy, const gpump_victim_request *request,
+                                           const gpump_victim_geometry *geometry, const gpump_victim_sm *sms, uint32_t sm_count,
+                                           void *scratch, size_t scratch_bytes, gpump_victim_place *places, uint32_t place_capacity,
+                                           gpump_victim_choice *choices, uint32_t choice_capacity, gpump_victim_decision *decision,
+                                           gpump_diag *diag) {
+    gpumpi_victim_state stack[64], *states = NULL;
+    gpumpi_victim_context context;
+    gpumpi_victim_out out;
+    uint64_t most_choices = 0;
+    uint32_t s;
+    int enough;
+    gpump_result result = gpumpi_victim_check_input(policy, request, sms, sm_count, diag);
+    if (result != GPUMP_OK) return result;
+    if (!geometry || !decision) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "geometry or decision", 0, 0, 1, UINT64_MAX);
+    if (geometry->positions < 1 || geometry->positions > GPUMP_VICTIM_POSITIONS)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "geometry.positions", 0, geometry->positions, 1, GPUMP_VICTIM_POSITIONS);
+    if ((place_capacity && !places) || (choice_capacity && !choices))
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "places or choices", 0, 0, 1, UINT64_MAX);
+    context.policy = policy;
+    context.request = request;
+    context.geometry = geometry;
+    context.left = context.relaxed = gpumpi_victim_left(request);
+    if (sm_count > 1 && request->positions < (uint64_t)sm_count * geometry->blocks) {
+        if (gpump_victim_scratch_bytes(sm_count) > 0 && (!scratch || scratch_bytes < gpump_victim_scratch_bytes(sm_count)))
+            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "scratch_bytes", 0, scratch_bytes, gpump_victim_scratch_bytes(sm_count), UINT64_MAX);
+        states = sm_count <= 64 ? stack : (gpumpi_victim_state *)scratch;
+        gpumpi_victim_share(&context, sms, sm_count, states);
+    }
+    for (s = 0; s < sm_count; s++) most_choices += sms[s].count;
+    enough = place_capacity >= request->positions && choice_capacity >= most_choices;
+    out.places = enough ? places : NULL;
+    out.choices = enough ? choices : NULL;
+    out.decision = decision;
+    result = gpumpi_victim_run(&context, sms, sm_count, states, &out, diag);
+    if (result == GPUMP_OK && (policy->flags & GPUMP_VICTIM_COMMON_DEADLINE) && context.left != GPUMP_UNKNOWN) {
+        result = gpumpi_victim_settle(&context, sms, sm_count, states, 0, &out, diag);
+        if (result == GPUMP_OK && context.relaxed != context.left) result = gpumpi_victim_run(&context, sms, sm_count, states, &out, diag);
+    }
+    if (result == GPUMP_OK && !enough) { /* counted so far */
+        if (decision->places > place_capacity || decision->choices > choice_capacity)
+            return gpumpi_fail(diag, GPUMP_ERROR_CAPACITY, "place_capacity or choice_capacity", 0, place_capacity, decision->places,
+                               decision->choices);
+        out.places = places;
+        out.choices = choices;
+        result = gpumpi_victim_run(&context, sms, sm_count, states, &out, diag);
+    }
+    return result;
+}
+
+GPUMP_API gpump_result gpump_victim_reconsider(const gpump_victim_policy *policy, const gpump_victim_request *request,
+                                               const gpump_victim_sm *sms, uint32_t sm_count, gpump_victim_choice *choices,
+                                               uint32_t choice_capacity, gpump_victim_decision *decision, gpump_diag *diag) {
+    gpump_victim_decision made;
+    uint64_t left;
+    uint32_t s, i, changed = 0;
+    gpump_result result = gpumpi_victim_check_input(policy, request, sms, sm_count, diag);
+    if (result != GPUMP_OK) return result;
+    if (!decision || (choice_capacity && !choices)) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices or decision", 0, 0, 1, UINT64_MAX);
+    memset(&made, 0, sizeof made);
+    made.ask_again = GPUMP_UNKNOWN;
+    left = gpumpi_victim_left(request);
+    if (policy->plan && (policy->flags & GPUMP_VICTIM_COMMON_DEADLINE)) {
+        gpumpi_victim_context context;
+        gpumpi_victim_out out;
+        context.policy = policy;
+        context.request = request;
+        context.geometry = NULL;
+        context.left = context.relaxed = left;
+        out.places = NULL;
+        out.choices = choices;
+        out.decision = &made;
+        result = gpumpi_victim_look_again(&context, sms, sm_count, choice_capacity, &out, diag);
+        if (result == GPUMP_OK && left != GPUMP_UNKNOWN) result = gpumpi_victim_settle(&context, sms, sm_count, NULL, 1, &out, diag);
+        if (result == GPUMP_OK && context.relaxed != left) result = gpumpi_victim_look_again(&context, sms, sm_count, choice_capacity, &out, diag);
+        if (result != GPUMP_OK) return result;
+        changed = made.choices;
+    } else for (s = 0; s < sm_count && policy->technique; s++) {
+        const gpump_victim_sm *sm = &sms[s];
+        uint32_t before = changed;
+        for (i = 0; i < sm->count; i++) {
+            const gpump_block_view *block = &sm->blocks[i];
+            gpump_victim_block_args args;
+            uint32_t t;
+            if (block->state != GPUMP_BLOCK_DRAINING || block->kernel == request->kernel) continue;
+            args.request = request;
+            args.block = block;
+            args.estimate = &sm->estimates[i];
+            args.allowed = (block->may & policy->techniques) | GPUMPI_VICTIM_D;
+            args.draining = 1;
+            args.left = left;
+            args.ask_again = &made.ask_again;
+            t = policy->technique(policy, &args);
+            if (t == GPUMP_TECHNIQUE_DRAIN) continue;
+            if (t >= GPUMP_TECHNIQUES || !(args.allowed >> t & 1u)) return gpumpi_refuse(diag, GPUMP_REASON_NO_TECHNIQUE, "policy's technique for sm", s);
+            if (changed < choice_capacity) {
+                gpump_victim_choice *choice = &choices[changed];
+                choice->cookie = block->cookie;
+                choice->latency = sm->estimates[i].latency[t];
+                choice->overhead = sm->estimates[i].overhead[t];
+                choice->sm = sm->sm;
+                choice->slot = block->slot;
+                choice->generation = block->generation;
+                choice->technique = choice->otherwise = t;
+                choice->unused = 0;
+            }
+            changed++;
+            made.overhead = gpump_add_saturated(made.overhead, sm->estimates[i].overhead[t]);
+            if (sm->estimates[i].latency[t] > made.latency) made.latency = sm->estimates[i].latency[t];
+        }
+        made.sms += changed != before;
+    }
+    made.choices = changed;
+    if (changed > choice_capacity) {
+        decision->choices = changed;
+        return gpumpi_fail(diag, GPUMP_ERROR_CAPACITY, "choice_capacity", 0, choice_capacity, changed, UINT64_MAX);
+    }
+    *decision = made;
+    return GPUMP_OK;
+}

@@ -1,0 +1,182 @@
+#include "victim/victim_parts.h"
+
+/* ---- the exact plan ---- */
+
+typedef struct gpumpi_victim_search {
+    const gpump_victim_plan_args *args;
+    const uint64_t *overhead;  /* per block */
+    uint64_t usable;           /* blocks that may be chosen */
+    uint64_t sets[GPUMP_VICTIM_POSITIONS];
+    uint64_t alone[GPUMP_VICTIM_POSITIONS]; /* overhead of the blocks that lie on this position only */
+    uint8_t position[GPUMP_VICTIM_POSITIONS];
+    uint8_t item[GPUMP_VICTIM_BLOCKS];      /* usable blocks, cheapest first */
+    uint32_t positions, items, want;
+    uint32_t nodes;
+    int groups;
+    uint64_t most;             /* overhead at most */
+    uint64_t best_overhead, best_positions, best_victims;
+    int found;
+} gpumpi_victim_search;
+
+static uint64_t gpumpi_victim_total(const gpumpi_victim_search *search, uint64_t set) {
+    uint64_t sum = 0;
+    for (; set; set &= set - 1) sum = gpump_add_saturated(sum, search->overhead[gpump_bits_lowest64(set)]);
+    return sum;
+}
+
+/* Fills up warps, threads and slots at least overhead, from item k on. */
+static void gpumpi_victim_search_fill(gpumpi_victim_search *search, uint64_t positions, uint64_t victims, uint64_t overhead, uint32_t k) {
+    const gpump_victim_plan_args *args = search->args;
+    gpumpi_victim_room room;
+    if (overhead > search->most || (search->found && overhead >= search->best_overhead)) return;
+    room = gpumpi_victim_room_without(args, 0);
+    gpumpi_victim_release(args->sm->blocks, victims, &room);
+    if (gpumpi_victim_suffices(args->geometry, &room, search->want)) {
+        search->found = 1;
+        search->best_overhead = overhead;
+        search->best_positions = positions;
+        search->best_victims = victims;
+        return;
+    }
+    for (; k < search->items && search->nodes > 0; k++) {
+        uint64_t more = (uint64_t)1 << search->item[k];
+        if (more & victims) continue;
+        if (search->groups) {
+            more = gpumpi_victim_closure(args->sm, more) & ~args->leaving;
+            if (more & ~search->usable) continue;
+            more &= ~victims;
+        }
+        search->nodes--;
+        gpumpi_victim_search_fill(search, positions, victims | more, gpump_add_saturated(overhead, gpumpi_victim_total(search, more)), k + 1);
+        /* Blocks of the same size are as good as each other: the cheapest first is enough. */
+        {
+            const gpump_block_view *a = &args->sm->blocks[search->item[k]];
+            uint32_t j, alike = !search->groups;
+            for (j = k + 1; j < search->items && alike; j++) {
+                const gpump_block_view *b = &args->sm->blocks[search->item[j]];
+                alike = b->warps == a->warps && b->threads == a->threads;
+            }
+            if (alike) return;
+        }
+    }
+}
+
+static void gpumpi_victim_search_positions(gpumpi_victim_search *search, uint32_t k, uint32_t chosen, uint64_t positions, uint64_t victims) {
+    uint64_t overhead = gpumpi_victim_total(search, victims), bound = overhead;
+    uint32_t i, missing = search->want - chosen;
+    if (search->nodes == 0) return;
+    search->nodes--;
+    if (missing == 0) {
+        gpumpi_victim_search_fill(search, positions, victims, overhead, 0);
+        return;
+    }
+    if (search->positions - k < missing) return;
+    /* Positions are sorted by what only they cost: the next `missing` ones are the least that can still come. */
+    for (i = k; i < k + missing; i++) bound = gpump_add_saturated(bound, search->alone[i]);
+    if (bound > search->most || (search->found && bound >= search->best_overhead)) return;
+    gpumpi_victim_search_positions(search, k + 1, chosen + 1, positions | (uint64_t)1 << search->position[k],
+                                   victims | search->sets[k]);
+    /* Positions with the same victims are as good as each other: who leaves one out leaves all of them out. */
+    for (i = k + 1; i < search->positions && search->sets[i] == search->sets[k]; i++) {}
+    gpumpi_victim_search_positions(search, i, chosen, positions, victims);
+}
+
+GPUMP_API void gpumpi_victim_exact(const gpump_victim_plan_args *args, const gpump_cost_estimate *estimates, uint64_t most, uint32_t nodes,
+                                   gpump_victim_plan *plan) {
+    gpumpi_victim_search search;
+    gpump_victim_plan_args within = *args; /* as of the limit in question */
+    uint64_t fastest[GPUMP_VICTIM_BLOCKS], overhead[GPUMP_VICTIM_BLOCKS], choosable = args->choosable, rest, limit = args->left;
+    uint32_t want, p, i, j;
+    plan->positions = plan->victims = 0;
+    plan->ask_again = GPUMP_UNKNOWN;
+    search.args = &within;
+    search.overhead = overhead;
+    search.groups = args->groups != 0;
+    for (rest = choosable; rest; rest &= rest - 1) {
+        i = gpump_bits_lowest64(rest);
+        fastest[i] = GPUMP_UNKNOWN;
+        for (p = 0; p < GPUMP_TECHNIQUES; p++)
+            if ((args->allowed[i] >> p & 1u) && estimates[i].latency[p] < fastest[i]) fastest[i] = estimates[i].latency[p];
+    }
+    /* The fewest cycles in which `want` positions can be had: whether they can depends only on which blocks may be chosen. */
+    for (want = args->want; want > 0; want--) {
+        limit = args->left;
+        for (;;) {
+            gpumpi_victim_room room;
+            uint64_t next = GPUMP_UNKNOWN, bad;
+            uint32_t positions = 0, more = 0;
+            if (args->leaving) within = gpumpi_victim_args_within(args, limit);
+            search.usable = 0;
+            for (rest = choosable; rest; rest &= rest - 1) {
+                i = gpump_bits_lowest64(rest);
+                if (fastest[i] <= limit) search.usable |= (uint64_t)1 << i;
+            }
+            bad = ~search.usable & ~within.leaving;
+            for (rest = search.groups ? search.usable : 0; rest; rest &= rest - 1) {
+                uint64_t one = rest & (0 - rest);
+                if (gpumpi_victim_closure(args->sm, one) & bad) search.usable &= ~one;
+            }
+            for (p = 0; p < args->geometry->positions; p++)
+                if ((args->open >> p & 1u) && !(args->sets[p] & ~within.leaving & ~search.usable)) positions++;
+            room = gpumpi_victim_room_without(&within, 0);
+            gpumpi_victim_release(args->sm->blocks, search.usable, &room);
+            if (positions >= want && gpumpi_victim_suffices(args->geometry, &room, want)) goto possible;
+            for (rest = choosable & ~search.usable; rest; rest &= rest - 1) {
+                i = gpump_bits_lowest64(rest);
+                if (fastest[i] > limit && (!more || fastest[i] < next)) {
+                    next = fastest[i];
+                    more = 1;
+                }
+            }
+            for (rest = args->leaving & ~within.leaving; rest; rest &= rest - 1) {
+                uint64_t latency;
+                i = gpump_bits_lowest64(rest);
+                latency = gpumpi_victim_leaving_latency(&args->sm->blocks[i], &args->sm->estimates[i]);
+                if (!more || latency < next) next = latency;
+                more = 1;
+            }
+            if (!more) break;
+            limit = next;
+        }
+    }
+    return;
+possible:
+    for (rest = search.usable; rest; rest &= rest - 1) {
+        i = gpump_bits_lowest64(rest);
+        plan->technique[i] = (uint8_t)gpumpi_victim_cheapest(&estimates[i], args->allowed[i], limit);
+        overhead[i] = estimates[i].overhead[plan->technique[i]];
+    }
+    search.want = want;
+    search.most = most;
+    search.nodes = nodes;
+    search.found = 0;
+    search.best_overhead = GPUMP_UNKNOWN;
+    search.best_positions = search.best_victims = 0;
+    search.positions = search.items = 0;
+    for (rest = search.usable; rest; rest &= rest - 1) {
+        i = gpump_bits_lowest64(rest);
+        for (j = search.items++; j > 0 && overhead[search.item[j - 1]] > overhead[i]; j--) search.item[j] = search.item[j - 1];
+        search.item[j] = (uint8_t)i;
+    }
+    for (p = 0; p < args->geometry->positions; p++) {
+        uint64_t set = args->sets[p] & ~within.leaving, others = 0, alone;
+        uint32_t q;
+        if (search.groups) set = gpumpi_victim_closure(args->sm, set) & ~within.leaving;
+        if (!(args->open >> p & 1u) || (set & ~search.usable)) continue;
+        for (q = 0; q < args->geometry->positions; q++)
+            if (q != p && (args->open >> q & 1u)) others |= args->sets[q];
+        if (search.groups) others = gpumpi_victim_closure(args->sm, others);
+        alone = gpumpi_victim_total(&search, set & ~others);
+        for (j = search.positions++; j > 0 && (search.alone[j - 1] > alone || (search.alone[j - 1] == alone && search.sets[j - 1] > set)); j--) {
+            search.alone[j] = search.alone[j - 1];
+            search.sets[j] = search.sets[j - 1];
+            search.position[j] = search.position[j - 1];
+        }
+        search.alone[j] = alone;
+        search.sets[j] = set;
+        search.position[j] = (uint8_t)p;
+    }
+    gpumpi_victim_search_positions(&search, 0, 0, 0, 0);
+    plan->positions = search.best_positions; /* 0: nothing below `most`, or the node budget */
+    plan->victims = search.best_victims;
+}

@@ -1,0 +1,326 @@
+#include "victim/victim_parts.h"
+
+/* Blocks of one SM after every one has been given its way out. */
+typedef struct gpumpi_victim_priced {
+    uint64_t latency[GPUMP_VICTIM_BLOCKS];
+    uint64_t overhead[GPUMP_VICTIM_BLOCKS];
+    uint64_t late; /* blocks that no technique gets out in time */
+    uint64_t ask_again;
+    uint8_t technique[GPUMP_VICTIM_BLOCKS];
+} gpumpi_victim_priced;
+
+/* Prices every block of `which`. A hook's answer outside `allowed` makes the block NO_TECHNIQUE; the check of the plan names it. */
+static void gpumpi_victim_price(const gpump_victim_policy *policy, const gpump_victim_request *request, const gpump_victim_sm *sm,
+                                uint64_t which, const uint8_t *allowed, uint64_t left, gpumpi_victim_priced *priced) {
+    const gpump_cost_estimate *estimates = sm->estimates;
+    uint64_t late = 0, rest;
+    priced->ask_again = GPUMP_UNKNOWN;
+    for (rest = policy->technique ? 0 : which; rest; rest &= rest - 1) {
+        uint32_t i = gpump_bits_lowest64(rest);
+        gpumpi_victim_pick pick = gpumpi_victim_pick_technique(&estimates[i], allowed[i], left);
+        priced->technique[i] = (uint8_t)pick.technique;
+        priced->latency[i] = estimates[i].latency[pick.technique];
+        priced->overhead[i] = estimates[i].overhead[pick.technique];
+        late |= pick.rank >> 63 << i;
+    }
+    for (rest = policy->technique ? which : 0; rest; rest &= rest - 1) {
+        uint32_t i = gpump_bits_lowest64(rest), t;
+        gpump_victim_block_args args;
+        args.request = request;
+        args.block = &sm->blocks[i];
+        args.estimate = &estimates[i];
+        args.allowed = allowed[i];
+        args.draining = 0;
+        args.left = left;
+        args.ask_again = &priced->ask_again;
+        t = policy->technique(policy, &args);
+        priced->technique[i] = (uint8_t)(t < GPUMP_TECHNIQUES ? t : GPUMP_VICTIM_NO_TECHNIQUE);
+        priced->latency[i] = t < GPUMP_TECHNIQUES ? estimates[i].latency[t] : GPUMP_UNKNOWN;
+        priced->overhead[i] = t < GPUMP_TECHNIQUES ? estimates[i].overhead[t] : GPUMP_UNKNOWN;
+        if (priced->latency[i] > left || priced->latency[i] == GPUMP_UNKNOWN) late |= (uint64_t)1 << i;
+    }
+    priced->late = late;
+}
+
+/* ---- one candidate: Algorithm 1 ---- */
+
+/* The rank of a candidate (Algorithm 1, lines 21 to 26). */
+GPUMP_INLINE uint64_t gpumpi_victim_rank_of(const gpump_victim_candidate *c) { return gpumpi_victim_rank(!c->late, c->latency, c->overhead); }
+
+/* 1 when a is to be preferred to b of the same rank; what is still equal is left to the lower position. */
+static int gpumpi_victim_breaks_tie(const gpump_victim_candidate *a, const gpump_victim_candidate *b) {
+    if (a->late) return a->overhead < b->overhead;
+    return a->latency != b->latency ? a->latency < b->latency : !a->victims && b->victims;
+}
+
+static int gpumpi_victim_better(const gpump_victim_candidate *a, const gpump_victim_candidate *b) {
+    uint64_t x = gpumpi_victim_rank_of(a), y = gpumpi_victim_rank_of(b);
+    return x != y ? x < y : gpumpi_victim_breaks_tie(a, b);
+}
+
+/* Sums up a set of victims; those of `waits` leave anyway, but the position is not free before they are out. */
+GPUMP_INLINE void gpumpi_victim_sum(const gpumpi_victim_priced *priced, uint64_t set, uint64_t waits, gpump_victim_candidate *candidate) {
+    uint64_t latency = 0, overhead = 0, late = (set | waits) & priced->late;
+    candidate->victims = set;
+    candidate->late = late ? gpump_bits_count64(late) : 0;
+    for (; set; set &= set - 1) {
+        uint32_t i = gpump_bits_lowest64(set);
+        if (priced->latency[i] > latency) latency = priced->latency[i];
+        overhead = gpump_add_saturated(overhead, priced->overhead[i]);
+    }
+    for (; waits; waits &= waits - 1) {
+        uint32_t i = gpump_bits_lowest64(waits);
+        if (priced->latency[i] > latency) latency = priced->latency[i];
+    }
+    candidate->latency = latency;
+    candidate->overhead = overhead;
+}
+
+GPUMP_API gpump_result gpump_victim_select(const gpump_victim_policy *policy, const gpump_victim_request *request,
+                                           const gpump_victim_sm *sm, const uint64_t *sets, uint32_t positions, uint64_t open,
+                                           uint8_t *technique, gpump_victim_candidate *chosen) {
+    gpumpi_victim_priced priced;
+    gpump_victim_candidate candidates[GPUMP_VICTIM_POSITIONS];
+    uint8_t allowed[GPUMP_VICTIM_BLOCKS];
+    uint64_t all = 0, fixed = 0, left = gpumpi_victim_left(request), rest;
+    uint32_t p, i, count = 0, best = 0;
+    memset(allowed, 0, sizeof allowed);
+    for (p = 0; p < positions; p++)
+        if (open >> p & 1u) all |= sets[p];
+    for (rest = all; rest; rest &= rest - 1) {
+        i = gpump_bits_lowest64(rest);
+        allowed[i] = (uint8_t)(sm->blocks[i].may & policy->techniques);
+        if (!allowed[i]) fixed |= (uint64_t)1 << i;
+    }
+    memset(technique, (int)GPUMP_VICTIM_NO_TECHNIQUE, sm->count);
+    gpumpi_victim_price(policy, request, sm, all & ~fixed, allowed, left, &priced);
+    for (rest = all & ~fixed; rest; rest &= rest - 1) {
+        i = gpump_bits_lowest64(rest);
+        technique[i] = priced.technique[i];
+    }
+    for (p = 0; p < positions; p++) {
+        gpump_victim_candidate *c = &candidates[count];
+        if (!(open >> p & 1u) || (sets[p] & fixed)) continue;
+        gpumpi_victim_sum(&priced, sets[p], 0, c);
+        c->position = p;
+        if (count == 0 || gpumpi_victim_better(c, &candidates[best])) best = count;
+        count++;
+    }
+    if (count == 0) return GPUMP_EMPTY;
+    if (policy->candidate) {
+        best = policy->candidate(policy, request, candidates, count);
+        if (best >= count) return GPUMP_ERROR_REFUSED;
+    }
+    *chosen = candidates[best];
+    return GPUMP_OK;
+}
+
+/* ---- positions until the request is met ---- */
+
+GPUMP_API uint64_t gpumpi_victim_closure(const gpump_victim_sm *sm, uint64_t set) {
+    uint64_t all = set, rest;
+    uint32_t i;
+    for (rest = set; rest; rest &= rest - 1) {
+        uint32_t group = sm->blocks[gpump_bits_lowest64(rest)].group;
+        if (group)
+            for (i = 0; i < sm->count; i++)
+                if (sm->blocks[i].group == group && !gpumpi_victim_is_leaving(&sm->blocks[i])) all |= (uint64_t)1 << i;
+    }
+    return all;
+}
+
+GPUMP_API gpump_victim_plan_args gpumpi_victim_args_within(const gpump_victim_plan_args *args, uint64_t limit) {
+    gpump_victim_plan_args within = *args;
+    gpumpi_victim_room room;
+    uint64_t rest, late = 0;
+    for (rest = args->leaving; rest; rest &= rest - 1) {
+        uint32_t i = gpump_bits_lowest64(rest);
+        if (gpumpi_victim_leaving_latency(&args->sm->blocks[i], &args->sm->estimates[i]) > limit) late |= (uint64_t)1 << i;
+    }
+    room = gpumpi_victim_room_without(args, late);
+    within.free_warps = room.warps;
+    within.free_threads = room.threads;
+    within.free_slots = room.slots;
+    within.leaving &= ~late;
+    within.fixed |= late;
+    return within;
+}
+
+/* Blocks that a policy may choose, best first under Algorithm 1's rule; `late` are those that are late themselves or must leave
+ * together with one that is. */
+static uint32_t gpumpi_victim_sort(const gpumpi_victim_priced *priced, uint64_t which, uint64_t late, uint8_t *order) {
+    uint32_t n = 0, j;
+    for (; which; which &= which - 1) {
+        uint32_t i = gpump_bits_lowest64(which);
+        uint64_t rank = gpumpi_victim_rank(!(late >> i & 1u), priced->latency[i], priced->overhead[i]);
+        for (j = n++; j > 0; j--) {
+            uint32_t o = order[j - 1];
+            if (gpumpi_victim_rank(!(late >> o & 1u), priced->latency[o], priced->overhead[o]) <= rank) break;
+            order[j] = (uint8_t)o;
+        }
+        order[j] = (uint8_t)i;
+    }
+    return n;
+}
+
+/* Adds the best blocks of `order` to a set until `positions` more fit; drops those that turn out not to be needed. Returns the
+ * extended set, or 0 when it cannot be done. */
+static uint64_t gpumpi_victim_fill(const gpump_victim_plan_args *args, const uint8_t *order, uint32_t n, uint64_t gone, int groups,
+                                   uint64_t set, gpumpi_victim_room room, uint32_t positions) {
+    uint64_t added = 0, rest;
+    uint32_t k;
+    for (k = 0; k < n && !gpumpi_victim_suffices(args->geometry, &room, positions); k++) {
+        uint64_t more = (uint64_t)1 << order[k];
+        if (more & (gone | set | added)) continue;
+        if (groups) {
+            more = gpumpi_victim_closure(args->sm, more) & ~args->leaving;
+            if (more & args->fixed) continue;
+            more &= ~(set | added | gone);
+        }
+        added |= more;
+        gpumpi_victim_release(args->sm->blocks, more, &room);
+    }
+    if (!gpumpi_victim_suffices(args->geometry, &room, positions)) return 0;
+    for (rest = groups ? 0 : added; rest && gpump_bits_count64(added) > 1; rest &= rest - 1) {
+        const gpump_block_view *block = &args->sm->blocks[gpump_bits_lowest64(rest)];
+        gpumpi_victim_room without = room;
+        without.warps -= block->warps;
+        without.threads -= block->threads;
+        without.slots--;
+        if (gpumpi_victim_suffices(args->geometry, &without, positions)) {
+            room = without;
+            added &= ~(rest & (0 - rest));
+        }
+    }
+    return set | added;
+}
+
+/* Returns 1 when all positions that it takes are free in time. */
+static int gpumpi_victim_greedy(const gpump_victim_policy *policy, const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
+    gpumpi_victim_priced priced;
+    gpump_victim_candidate candidates[GPUMP_VICTIM_POSITIONS]; /* by position */
+    uint8_t order[GPUMP_VICTIM_BLOCKS];
+    gpumpi_victim_room room;
+    const uint64_t *sets = args->sets;
+    uint64_t gone = args->leaving, open = args->open, waiting = ~(uint64_t)0, rest;
+    uint32_t ordered = GPUMP_NONE, taken;
+    int groups = args->groups != 0, in_time = 1;
+    gpumpi_victim_price(policy, args->request, args->sm, args->choosable, args->allowed, args->left, &priced);
+    plan->positions = plan->victims = 0;
+    plan->ask_again = priced.ask_again;
+    if (policy->flags & GPUMP_VICTIM_EVICTED) waiting = 0;
+    for (rest = args->leaving & waiting; rest; rest &= rest - 1) {
+        uint32_t i = gpump_bits_lowest64(rest);
+        priced.latency[i] = gpumpi_victim_leaving_latency(&args->sm->blocks[i], &args->sm->estimates[i]);
+        if (priced.latency[i] > args->left || priced.latency[i] == GPUMP_UNKNOWN) priced.late |= (uint64_t)1 << i;
+    }
+    room = gpumpi_victim_room_without(args, 0);
+    for (taken = 0; taken < args->want; taken++) {
+        const gpump_victim_candidate *best = NULL;
+        gpumpi_victim_room after = room;
+        uint64_t best_rank = GPUMP_UNKNOWN;
+        int fits;
+        for (rest = open; rest; rest &= rest - 1) {
+            uint32_t p = gpump_bits_lowest64(rest);
+            gpump_victim_candidate *c = &candidates[p];
+            uint64_t rank;
+            if (taken == 0 || (c->victims & gone)) { /* only those that the last choice has changed */
+                uint64_t set = sets[p] & ~gone;
+                if (groups) set = gpumpi_victim_closure(args->sm, set) & ~gone;
+                if (set & args->fixed) {
+                    open &= ~((uint64_t)1 << p);
+                    continue;
+                }
+                gpumpi_victim_sum(&priced, set, sets[p] & gone & waiting, c);
+                c->position = p;
+            }
+            rank = gpumpi_victim_rank_of(c);
+            if (rank > best_rank || (rank == best_rank && best && !gpumpi_victim_breaks_tie(c, best))) continue;
+            best = c;
+            best_rank = rank;
+        }
+        if (!best) break;
+        gpumpi_victim_release(args->sm->blocks, best->victims, &after);
+        fits = gpumpi_victim_suffices(args->geometry, &after, 1);
+        if (!fits || (policy->candidate && (best->victims || best->latency))) {
+            /* What a position does not hold of warps, threads or slots costs further victims: that may change the order. */
+            gpump_victim_candidate shown[GPUMP_VICTIM_POSITIONS];
+            uint32_t count = 0, pick = 0;
+            if (ordered == GPUMP_NONE) ordered = gpumpi_victim_sort(&priced, args->choosable, groups ? gpumpi_victim_closure(args->sm, priced.late) : priced.late, order);
+            for (rest = open; rest; rest &= rest - 1) {
+                uint32_t p = gpump_bits_lowest64(rest);
+                uint64_t set = candidates[p].victims;
+                after = room;
+                gpumpi_victim_release(args->sm->blocks, set, &after);
+                shown[count] = candidates[p];
+                if (!gpumpi_victim_suffices(args->geometry, &after, 1)) {
+                    set = gpumpi_victim_fill(args, order, ordered, gone, groups, set, after, 1);
+                    if (!set) { /* not even with everyone out */
+                        open &= ~((uint64_t)1 << p);
+                        continue;
+                    }
+                    gpumpi_victim_sum(&priced, set, sets[p] & gone & waiting, &shown[count]);
+                }
+                if (gpumpi_victim_better(&shown[count], &shown[pick])) pick = count;
+                count++;
+            }
+            if (policy->candidate && count) pick = policy->candidate(policy, args->request, shown, count);
+            if (pick >= count) break;
+            candidates[shown[pick].position] = shown[pick];
+            best = &candidates[shown[pick].position];
+            after = room;
+            gpumpi_victim_release(args->sm->blocks, best->victims, &after);
+        }
+        in_time &= !best->late;
+        plan->positions |= (uint64_t)1 << best->position;
+        plan->victims |= best->victims;
+        open &= ~((uint64_t)1 << best->position);
+        gone |= best->victims;
+        room.warps = after.warps - args->geometry->warps;
+        room.threads = after.threads - args->geometry->threads;
+        room.slots = after.slots - 1;
+    }
+    for (rest = plan->victims; rest; rest &= rest - 1) {
+        uint32_t i = gpump_bits_lowest64(rest);
+        plan->technique[i] = priced.technique[i];
+    }
+    return in_time;
+}
+
+GPUMP_API void gpump_victim_plan_greedy(const gpump_victim_policy *policy, const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
+    if (args->leaving && !(policy->flags & GPUMP_VICTIM_EVICTED)) {
+        /* First without the room of those that leave too late; that is better unless it gives fewer positions. */
+        gpump_victim_plan_args within = gpumpi_victim_args_within(args, args->left);
+        gpump_victim_plan sure;
+        if (gpumpi_victim_greedy(policy, &within, &sure)) {
+            uint32_t positions = gpump_bits_count64(sure.positions);
+            if (positions < args->want) gpumpi_victim_greedy(policy, args, plan);
+            if (positions == args->want || gpump_bits_count64(plan->positions) <= positions) *plan = sure;
+            return;
+        }
+    }
+    gpumpi_victim_greedy(policy, args, plan);
+}
+
+/* Chimera and its kin: all blocks or none, positions from the lowest. */
+GPUMP_API void gpumpi_victim_plan_whole(const gpump_victim_policy *policy, const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
+    gpumpi_victim_priced priced;
+    uint64_t rest, victims = args->choosable;
+    uint32_t taken;
+    plan->positions = plan->victims = 0;
+    plan->ask_again = GPUMP_UNKNOWN;
+    if (args->fixed) return;
+    if (policy->plan) {
+        policy->plan(policy, args, plan);
+        return;
+    }
+    gpumpi_victim_price(policy, args->request, args->sm, victims, args->allowed, args->left, &priced);
+    for (rest = args->open, taken = 0; rest && taken < args->want; rest &= rest - 1, taken++) plan->positions |= rest & (0 - rest);
+    if (!plan->positions) return;
+    plan->victims = victims;
+    plan->ask_again = priced.ask_again;
+    for (rest = victims; rest; rest &= rest - 1) {
+        uint32_t i = gpump_bits_lowest64(rest);
+        plan->technique[i] = priced.technique[i];
+    }
+}

@@ -1,0 +1,159 @@
+/* victim_parts (private): what the parts of victim share. victim_positions.c lays positions out, victim_greedy.c is Algorithm 1,
+ * victim_exact.c the search, victim_joint.c our policy, victim_policies.c the table, victim.c the decision over SMs. */
+#ifndef GPUMPI_VICTIM_PARTS_H
+#define GPUMPI_VICTIM_PARTS_H
+
+#include "victim/victim.h"
+
+#include <string.h>
+
+GPUMP_BEGIN
+
+#define GPUMPI_VICTIM_F (1u << GPUMP_TECHNIQUE_FLUSH)
+#define GPUMPI_VICTIM_S (1u << GPUMP_TECHNIQUE_SWITCH)
+#define GPUMPI_VICTIM_D (1u << GPUMP_TECHNIQUE_DRAIN)
+#define GPUMPI_VICTIM_R (1u << GPUMP_TECHNIQUE_REWIND)
+
+/* ---- one block ---- */
+
+/* Cycles until the deadline of a request. */
+GPUMP_INLINE uint64_t gpumpi_victim_left(const gpump_victim_request *request) {
+    uint64_t deadline = gpump_add_saturated(request->since, request->limit_cycles);
+    if (request->limit_cycles == GPUMP_UNKNOWN) return GPUMP_UNKNOWN;
+    return deadline > request->now ? deadline - request->now : 0;
+}
+
+/* A block that frees its room without being told to. */
+GPUMP_INLINE int gpumpi_victim_is_leaving(const gpump_block_view *block) {
+    return block->state >= GPUMP_BLOCK_DRAINING && block->state != GPUMP_BLOCK_RESTORING;
+}
+
+GPUMP_INLINE uint64_t gpumpi_victim_leaving_latency(const gpump_block_view *block, const gpump_cost_estimate *estimate) {
+    if (block->state == GPUMP_BLOCK_DRAINING) return estimate->latency[GPUMP_TECHNIQUE_DRAIN];
+    if (block->state == GPUMP_BLOCK_STOPPING || block->state == GPUMP_BLOCK_SAVING) return estimate->latency[GPUMP_TECHNIQUE_SWITCH];
+    return 0;
+}
+
+/* Whether a technique moves bytes through the port that the blocks of an SM share. */
+GPUMP_INLINE int gpumpi_victim_uses_port(uint32_t technique) {
+    return technique == GPUMP_TECHNIQUE_SWITCH || technique == GPUMP_TECHNIQUE_REWIND;
+}
+
+/* One number that orders as Algorithm 1 does (lines 3 to 13 techniques, 15 to 26 candidates): the smaller the better; what is in time
+ * by overhead, before what is late by latency. GPUMP_UNKNOWN is larger than anything, and costs are below 2^63. */
+#define GPUMPI_VICTIM_LATE ((uint64_t)1 << 63)
+GPUMP_INLINE uint64_t gpumpi_victim_rank(int in_time, uint64_t latency, uint64_t overhead) {
+    return in_time ? overhead & ~GPUMPI_VICTIM_LATE : latency | GPUMPI_VICTIM_LATE;
+}
+/* The best technique so far. */
+typedef struct gpumpi_victim_pick {
+    uint64_t rank;
+    uint32_t technique;
+} gpumpi_victim_pick;
+
+GPUMP_INLINE gpumpi_victim_pick gpumpi_victim_consider(gpumpi_victim_pick best, const gpump_cost_estimate *estimate, uint32_t allowed, uint32_t t,
+                                                       uint64_t left) {
+    uint64_t rank;
+    if (!(allowed >> t & 1u)) return best;
+    rank = gpumpi_victim_rank(estimate->latency[t] <= left, estimate->latency[t], estimate->overhead[t]);
+    if (rank > best.rank) return best;
+    if (rank == best.rank && best.technique < GPUMP_TECHNIQUES) { /* equals: the other of the two numbers */
+        const uint64_t *second = rank & GPUMPI_VICTIM_LATE ? estimate->overhead : estimate->latency;
+        if (second[t] >= second[best.technique]) return best;
+    }
+    best.rank = rank;
+    best.technique = t;
+    return best;
+}
+
+/* Algorithm 1, lines 3 to 13. `allowed` is not 0. Unknown is never in time. */
+GPUMP_INLINE gpumpi_victim_pick gpumpi_victim_pick_technique(const gpump_cost_estimate *estimate, uint32_t allowed, uint64_t left) {
+    gpumpi_victim_pick best = {GPUMP_UNKNOWN, GPUMP_TECHNIQUES};
+    if (left == GPUMP_UNKNOWN) left--;
+    best = gpumpi_victim_consider(best, estimate, allowed, GPUMP_TECHNIQUE_FLUSH, left);
+    best = gpumpi_victim_consider(best, estimate, allowed, GPUMP_TECHNIQUE_SWITCH, left);
+    best = gpumpi_victim_consider(best, estimate, allowed, GPUMP_TECHNIQUE_DRAIN, left);
+    return gpumpi_victim_consider(best, estimate, allowed, GPUMP_TECHNIQUE_REWIND, left);
+}
+GPUMP_INLINE uint32_t gpumpi_victim_cheapest(const gpump_cost_estimate *estimate, uint32_t allowed, uint64_t left) {
+    return gpumpi_victim_pick_technique(estimate, allowed, left).technique;
+}
+
+/* ---- warps, threads and slots of one SM ---- */
+
+/* What is free of the resources that positions do not cover; negative when a promised position waits for a block that does not go. */
+typedef struct gpumpi_victim_room {
+    int64_t warps, threads, slots;
+} gpumpi_victim_room;
+
+GPUMP_INLINE void gpumpi_victim_release(const gpump_block_view *blocks, uint64_t set, gpumpi_victim_room *room) {
+    for (; set; set &= set - 1) {
+        const gpump_block_view *block = &blocks[gpump_bits_lowest64(set)];
+        room->warps += block->warps;
+        room->threads += block->threads;
+        room->slots++;
+    }
+}
+
+/* What is free when the leaving blocks of `staying` do not leave. */
+GPUMP_INLINE gpumpi_victim_room gpumpi_victim_room_without(const gpump_victim_plan_args *args, uint64_t staying) {
+    gpumpi_victim_room room, held = {0, 0, 0};
+    gpumpi_victim_release(args->sm->blocks, staying, &held);
+    room.warps = args->free_warps - held.warps;
+    room.threads = args->free_threads - held.threads;
+    room.slots = args->free_slots - held.slots;
+    return room;
+}
+
+/* Whether `positions` more blocks fit. */
+GPUMP_INLINE int gpumpi_victim_suffices(const gpump_victim_geometry *geometry, const gpumpi_victim_room *room, uint32_t positions) {
+    return room->warps >= (int64_t)geometry->warps * positions && room->threads >= (int64_t)geometry->threads * positions && room->slots >= positions;
+}
+
+/* The same SM when whoever leaves by himself, but later than `limit`, stays. */
+GPUMP_API gpump_victim_plan_args gpumpi_victim_args_within(const gpump_victim_plan_args *args, uint64_t limit);
+
+/* Adds whoever must leave with a block of the set and is not on the way out. */
+GPUMP_API uint64_t gpumpi_victim_closure(const gpump_victim_sm *sm, uint64_t set);
+
+/* ---- positions ---- */
+
+/* Marks the positions that a range reaches into. base * factor >> 40 is base / position (gpumpi_victim_factor). */
+GPUMP_INLINE void gpumpi_victim_mark_range(uint32_t base, uint32_t length, uint64_t factor, uint32_t positions, uint64_t mark, uint64_t *sets) {
+    uint32_t p, last;
+    if (!factor || !length) return;
+    p = (uint32_t)(base * factor >> 40);
+    last = (uint32_t)((base + length - 1) * factor >> 40);
+    for (; p <= last && p < positions; p++) sets[p] |= mark;
+}
+GPUMP_INLINE void gpumpi_victim_mark(const gpump_victim_geometry *geometry, const gpump_block_view *block, uint64_t mark, uint64_t *sets) {
+    gpumpi_victim_mark_range(block->register_base, block->registers, geometry->register_factor, geometry->positions, mark, sets);
+    gpumpi_victim_mark_range(block->shared_base, block->shared_bytes, geometry->shared_factor, geometry->positions, mark, sets);
+}
+/* Takes the blocks of `own` out of all sets. Returns the positions that they lie on. */
+GPUMP_INLINE uint64_t gpumpi_victim_take_out(uint64_t own, uint32_t positions, uint64_t *sets) {
+    uint64_t taken = 0;
+    uint32_t p;
+    for (p = 0; p < positions && own; p++) {
+        if (sets[p] & own) taken |= (uint64_t)1 << p;
+        sets[p] &= ~own;
+    }
+    return taken;
+}
+
+/* ---- plans ---- */
+
+/* Chimera and its kin: all blocks or none, positions from the lowest. */
+GPUMP_API void gpumpi_victim_plan_whole(const gpump_victim_policy *policy, const gpump_victim_plan_args *args, gpump_victim_plan *plan);
+
+/* Positions and victims of least overhead such that every victim, and whoever leaves by himself and is in the way, is out within the
+ * limit; where that cannot be, within the least latency that can. Every victim takes its cheapest technique within that latency. `most`
+ * bounds the overhead, `nodes` the search; plan->positions is 0 when it ends without an answer. */
+GPUMP_API void gpumpi_victim_exact(const gpump_victim_plan_args *args, const gpump_cost_estimate *estimates, uint64_t most, uint32_t nodes,
+                                   gpump_victim_plan *plan);
+
+/* Ours: all victims at once (victim_joint.c). */
+GPUMP_API void gpumpi_victim_plan_joint(const gpump_victim_policy *policy, const gpump_victim_plan_args *args, gpump_victim_plan *plan);
+
+GPUMP_END
+#endif

@@ -1,0 +1,103 @@
+#include "victim/victim_parts.h"
+
+/* ---- geometry and candidate sets ---- */
+
+/* x * factor >> 40 is x / divisor, for x and divisor below 2^20. */
+static uint64_t gpumpi_victim_factor(uint32_t divisor) { return divisor ? (((uint64_t)1 << 40) + divisor - 1) / divisor : 0; }
+
+GPUMP_API gpump_result gpump_victim_geometry_init(gpump_victim_geometry *geometry, const gpump_gpu *gpu, const gpump_footprint *need,
+                                                  uint32_t shared_bytes, gpump_diag *diag) {
+    gpump_gpu fixed;
+    gpump_occupancy occupancy;
+    gpump_result result;
+    uint32_t positions = GPUMP_VICTIM_POSITIONS;
+    if (!geometry || !gpu || !need) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "geometry, gpu or need", 0, 0, 1, UINT64_MAX);
+    if (gpu->registers >= 1u << 20) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "registers", 0, gpu->registers, 0, (1u << 20) - 1);
+    if (shared_bytes >= 1u << 20) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "shared_bytes", 0, shared_bytes, 0, (1u << 20) - 1);
+    fixed = *gpu;
+    fixed.shared_options = 1;
+    fixed.shared_bytes[0] = shared_bytes;
+    result = gpump_gpu_occupancy(&fixed, need, &occupancy, diag);
+    if (result != GPUMP_OK) return result;
+    if (occupancy.blocks == 0) return gpumpi_refuse(diag, GPUMP_REASON_NEVER_FITS, "need", 0);
+    if (occupancy.registers && gpu->registers / occupancy.registers < positions) positions = gpu->registers / occupancy.registers;
+    if (occupancy.block_shared_bytes && shared_bytes / occupancy.block_shared_bytes < positions)
+        positions = shared_bytes / occupancy.block_shared_bytes;
+    if (!occupancy.registers && !occupancy.block_shared_bytes) positions = occupancy.blocks;
+    geometry->register_factor = gpumpi_victim_factor(occupancy.registers);
+    geometry->shared_factor = gpumpi_victim_factor(occupancy.block_shared_bytes);
+    geometry->positions = positions;
+    geometry->registers = occupancy.registers;
+    geometry->shared_bytes = occupancy.block_shared_bytes;
+    geometry->warps = occupancy.warps;
+    geometry->threads = need->threads;
+    geometry->blocks = occupancy.blocks;
+    geometry->warp_slots = gpu->warp_slots;
+    geometry->thread_slots = gpu->thread_slots;
+    geometry->block_slots = gpu->block_slots;
+    geometry->unused = 0;
+    return GPUMP_OK;
+}
+
+GPUMP_API void gpump_victim_candidates(const gpump_victim_geometry *geometry, const gpump_block_view *blocks, uint32_t count,
+                                       uint32_t kernel, uint64_t *sets, uint64_t *taken) {
+    uint64_t own = 0;
+    uint32_t i;
+    memset(sets, 0, geometry->positions * sizeof *sets);
+    for (i = 0; i < count; i++) {
+        gpumpi_victim_mark(geometry, &blocks[i], (uint64_t)1 << i, sets);
+        if (blocks[i].kernel == kernel) own |= (uint64_t)1 << i;
+    }
+    *taken = gpumpi_victim_take_out(own, geometry->positions, sets);
+}
+
+GPUMP_API void gpump_victim_candidates_update(uint64_t *sets, uint32_t positions, uint64_t preempted) {
+    uint32_t p;
+    for (p = 0; p < positions; p++) sets[p] &= ~preempted;
+}
+
+/* ---- storage ---- */
+
+static uint32_t gpumpi_victim_width(uint32_t values) {
+    uint32_t bits = 0;
+    while (values > 1 && bits < 32 && (uint64_t)1 << bits < values) bits++;
+    return bits;
+}
+
+GPUMP_API gpump_result gpump_victim_config_preset(gpump_victim_config *config, const char *preset) {
+    gpump_gpu gpu;
+    gpump_result result;
+    uint32_t largest, i;
+    if (!config) return GPUMP_ERROR_ARGUMENT;
+    result = gpump_gpu_config_preset(&gpu, preset);
+    if (result != GPUMP_OK) return result;
+    memset(config, 0, sizeof *config);
+    config->struct_size = (uint32_t)sizeof *config;
+    config->sms = gpu.sms;
+    config->counter_bits = 32;
+    if (!strcmp(preset, "gtx480_shieh")) {
+        config->positions = 64;
+        config->address_bits = 16;
+        config->candidates = config->blocks = 16;
+        return GPUMP_OK;
+    }
+    largest = gpu.registers;
+    for (i = 0; i < gpu.shared_options; i++)
+        if (gpu.shared_bytes[i] > largest) largest = gpu.shared_bytes[i];
+    config->positions = GPUMP_VICTIM_POSITIONS;
+    config->address_bits = gpumpi_victim_width(largest);
+    config->candidates = config->blocks = gpu.block_slots;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_victim_bits(const gpump_victim_config *config, uint64_t *sm_bits, uint64_t *gpu_bits, gpump_diag *diag) {
+    uint64_t id;
+    if (!config || !sm_bits || !gpu_bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config, sm_bits or gpu_bits", 0, 0, 1, UINT64_MAX);
+    if (config->struct_size != sizeof *config)
+        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "struct_size", 0, config->struct_size, sizeof *config, sizeof *config);
+    id = gpumpi_victim_width(config->blocks);
+    *sm_bits = (uint64_t)2 * config->address_bits * config->positions + id * config->blocks * config->candidates +
+               (uint64_t)(2 * config->counter_bits + 1) * config->blocks;
+    *gpu_bits = id * config->blocks * config->sms;
+    return GPUMP_OK;
+}

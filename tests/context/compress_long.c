@@ -1,0 +1,13 @@
+/* labels: property long */
+/* The long form of the round trips of tests/context/compress.c: 100 million vector registers. */
+#include "context/compress_cases.h"
+
+static void round_trips(void **state) {
+    (void)state;
+    compress_case_round_trips(test_cases(100000000));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(round_trips)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

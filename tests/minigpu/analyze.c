@@ -1,0 +1,121 @@
+/* labels: command unit link: minigpu_core */
+/* minigpu analyze: text, CSV, survey, exit statuses. */
+#include "run_command.h"
+
+/* Runs a command of minigpu and captures what it prints on both streams; returns its exit status. */
+static int run(const char *arguments, char *output, size_t bytes) {
+    char command[2048];
+    snprintf(command, sizeof command, "cd '%s' && '%s/examples/minigpu/minigpu' analyze %s 2>&1", GPUMP_SOURCE_DIR, GPUMP_BINARY_DIR, arguments);
+    return run_command(command, output, bytes);
+}
+
+static char text[262144];
+
+static void test_one_file(void **state) {
+    (void)state;
+    assert_int_equal(run("examples/minigpu/kernels/saxpy/saxpy.ptx", text, sizeof text), 0);
+    assert_non_null(strstr(text, "saxpy (examples/minigpu/kernels/saxpy/saxpy.ptx)"));
+    assert_non_null(strstr(text, "instructions       20 in 3 basic blocks, 0 loops"));
+    assert_int_equal(run("--listing examples/minigpu/kernels/saxpy/saxpy.ptx", text, sizeof text), 0);
+    assert_non_null(strstr(text, "fma.rn.f32"));
+    assert_int_equal(run("tests/ptx/ptx_corpus/control.ptx --kernel switches --csv", text, sizeof text), 0);
+    assert_non_null(strstr(text, "tests/ptx/ptx_corpus/control.ptx,switches,read,"));
+    assert_null(strstr(text, "calls"));
+}
+
+static void test_bad_input(void **state) {
+    (void)state;
+    assert_int_equal(run("", text, sizeof text), 2);
+    assert_int_equal(run("no_such_file.ptx", text, sizeof text), 2);
+    assert_non_null(strstr(text, "no_such_file.ptx: No such file"));
+    assert_int_equal(run("tests/ptx/bad_ptx/missing_operand.ptx", text, sizeof text), 2);
+    assert_non_null(strstr(text, "tests/ptx/bad_ptx/missing_operand.ptx:11:18: add.s32 needs more operands"));
+    assert_int_equal(run("examples/minigpu/kernels/saxpy/saxpy.ptx --kernel other", text, sizeof text), 2);
+    assert_non_null(strstr(text, "no kernel is named \"other\""));
+    assert_int_equal(run("examples/minigpu/kernels/saxpy/saxpy.ptx --registers 1", text, sizeof text), 2);
+    assert_int_equal(run("--survey no_such_folder", text, sizeof text), 2);
+    assert_int_equal(run("--survey docs", text, sizeof text), 2);
+    assert_non_null(strstr(text, "docs: no .ptx file in it or below"));
+    assert_int_equal(run("--help", text, sizeof text), 0);
+    assert_int_equal(run("--frobnicate", text, sizeof text), 2);
+}
+
+static void test_survey(void **state) {
+    (void)state;
+    assert_int_equal(run("--survey tests/ptx/ptx_corpus", text, sizeof text), 0);
+    assert_non_null(strstr(text, "(100.0%), 0 refused, 0 not analysed"));
+    assert_int_equal(run("--survey tests/ptx/bad_ptx", text, sizeof text), 0);
+    assert_non_null(strstr(text, "refused for wmma         1"));
+    assert_non_null(strstr(text, "kernel k: unsupported opcode wmma.load.a.sync"));
+    assert_int_equal(run("--survey tests/ptx/bad_ptx --csv", text, sizeof text), 0);
+    assert_non_null(strstr(text, ",refused,"));
+    assert_non_null(strstr(text, ",malformed,"));
+    /* every line has as many fields as the header; quoted ones hold no line breaks */
+    uint32_t want = 0;
+    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+        uint32_t fields = 1, quoted = 0;
+        for (char *c = line; *c; c++) {
+            quoted ^= *c == '"';
+            fields += *c == ',' && !quoted;
+        }
+        if (!want) want = fields;
+        assert_int_equal(fields, want);
+    }
+}
+
+/* The nth field of a CSV line, as a number. */
+static double field(const char *line, uint32_t number) {
+    for (; number && line; number--) line = (line = strchr(line, ',')) ? line + 1 : NULL;
+    return line ? atof(line) : -1;
+}
+
+/* How many kernels of a CSV from ptxas agree with the counts in text[], as docs/registers.md says when they do: the distance to what ptxas
+ * takes, or to anything between that and the fewest it can do with, is at most max(2, 15%). */
+static void count_agreeing(const char *ptxas_csv, uint32_t *agreeing, uint32_t *kernels) {
+    char path[1024], line[512];
+    FILE *file;
+    snprintf(path, sizeof path, "%s/%s", GPUMP_SOURCE_DIR, ptxas_csv);
+    file = fopen(path, "r");
+    assert_non_null(file);
+    assert_non_null(fgets(line, sizeof line, file));
+    assert_non_null(strstr(line, "kernel,registers_default,registers_fewest"));
+    while (fgets(line, sizeof line, file)) {
+        char name[128];
+        const char *row;
+        double most = field(line, 1), fewest = field(line, 2), ours, off;
+        snprintf(name, sizeof name, ".ptx,%.*s,read,", (int)strcspn(line, ","), line);
+        row = strstr(text, name);
+        assert_non_null(row);
+        ours = field(row, 11);
+        assert_true(ours > 0);
+        off = ours < fewest ? fewest - ours : ours > most ? ours - most : 0;
+        *kernels += 1;
+        *agreeing += off <= (most * 0.15 > 2 ? most * 0.15 : 2);
+    }
+    fclose(file);
+}
+static void test_registers_beside_ptxas(void **state) {
+    static const char *const unseen[] = {"unseen", "unseen_2", "unseen_3"};
+    uint32_t kernels = 0, agreeing = 0;
+    (void)state;
+    assert_int_equal(run("--survey examples/minigpu/kernels --csv", text, sizeof text), 0);
+    count_agreeing("examples/minigpu/kernels/ptxas_registers.csv", &agreeing, &kernels);
+    print_message("%u of %u kernels agree with ptxas\n", agreeing, kernels);
+    assert_true(kernels >= 30 && agreeing * 10 >= kernels * 8);
+    kernels = agreeing = 0;
+    for (uint32_t i = 0; i < 3; i++) {
+        char path[256];
+        snprintf(path, sizeof path, "tests/minigpu/ptxas_unseen/%s.ptx --csv", unseen[i]);
+        assert_int_equal(run(path, text, sizeof text), 0);
+        snprintf(path, sizeof path, "tests/minigpu/ptxas_unseen/%s.csv", unseen[i]);
+        count_agreeing(path, &agreeing, &kernels);
+    }
+    print_message("and %u of %u others\n", agreeing, kernels);
+    assert_true(kernels >= 60 && agreeing * 4 >= kernels * 3);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_one_file), cmocka_unit_test(test_bad_input), cmocka_unit_test(test_survey),
+                                       cmocka_unit_test(test_registers_beside_ptxas)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,125 @@
+/* labels: property unit link: minigpu_core */
+/* Whatever the machine's numbers are - latencies, queue lengths, cache sizes, schedulers, when sources are released, how many
+ * kernels share an SM - results stay those of the C references, and nothing gets stuck. Seed and case are printed on failure.
+ */
+#include "test.h"
+
+#include "tools/check.h"
+#include "machine/machine.h"
+#include "preemption/preemption.h"
+
+static const struct {
+    const char *name;
+    uint32_t low, high;
+} numbers[] = {
+    {"scheduler", 0, 1},
+    {"sources_released", 0, 2},
+    {"fetch_cycles", 1, 9},
+    {"operand_read_cycles", 1, 9},
+    {"alu_cycles", 1, 30},
+    {"sfu_cycles", 1, 40},
+    {"divide_cycles", 1, 90},
+    {"double_cycles", 1, 40},
+    {"control_cycles", 1, 12},
+    {"sfu_interval", 1, 16},
+    {"divide_interval", 1, 40},
+    {"double_interval", 1, 16},
+    {"shared_cycles", 1, 60},
+    {"constant_cycles", 1, 40},
+    {"l1_cycles", 1, 60},
+    {"l1_misses", 1, 40},
+    {"l1_merges", 1, 9},
+    {"miss_queue_entries", 1, 9},
+    {"network_cycles", 0, 200},
+    {"network_bytes_per_cycle", 1, 256},
+    {"network_flit_bytes", 1, 64},
+    {"network_input_flits", 1, 20},
+    {"network_output_flits", 1, 30},
+    {"l2_cycles", 0, 200},
+    {"l2_banks", 1, 20},
+    {"l2_queue_entries", 1, 9},
+    {"dram_channels", 1, 12},
+    {"dram_queue_entries", 1, 40},
+    {"dram_cycles", 0, 500},
+    {"memory_queue_entries", 1, 20},
+    {"l1_ways", 1, 8},
+    {"l2_ways", 1, 16},
+    {"saved_blocks_per_slot", 1, 3},
+    {"resume_elsewhere", 0, 1},
+    {"kernels_per_sm", 1, 3},
+};
+
+static void set(launch_file *launch, const char *name, uint32_t value) {
+    launch_number *grown = (launch_number *)realloc(launch->numbers, (launch->number_count + 1) * sizeof *grown);
+    assert_non_null(grown);
+    launch->numbers = grown;
+    memset(&grown[launch->number_count], 0, sizeof *grown);
+    grown[launch->number_count].name = strdup(name);
+    grown[launch->number_count++].value = value;
+}
+
+static const char *const files[] = {"saxpy", "pathfinder", "hotspot", "backprop_layer_forward", "bfs_1", "processes"};
+
+/* Returns how many blocks came back after a preemption. */
+static uint64_t one(uint64_t seed, uint64_t number) {
+    uint64_t state = seed * 1000003 + number, step, cycle, resumed = 0;
+    const char *name = files[gpump_random_below(&state, sizeof files / sizeof *files)];
+    char path[512], error[LAUNCH_ERROR_BYTES];
+    machine_options options;
+    launch_file launch;
+    kernel_check checks[16];
+    machine *m;
+    uint32_t i;
+    int ended = 0;
+    machine_options_default(&options);
+    snprintf(path, sizeof path, "%s/tests/minigpu/preempt/%s.yaml", GPUMP_SOURCE_DIR, name);
+    if (launch_file_read(&launch, path, error)) fail_msg("%s", error);
+    for (i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        if (gpump_random_below(&state, 3) == 0)
+            set(&launch, numbers[i].name, numbers[i].low + gpump_random_below(&state, numbers[i].high - numbers[i].low + 1));
+    }
+    set(&launch, "l1_bytes", 1024u << gpump_random_below(&state, 6));
+    set(&launch, "l2_bytes", 2048u << gpump_random_below(&state, 9));
+    set(&launch, "read_set_segments", 16u << gpump_random_below(&state, 8));
+    set(&launch, "static_flush", gpump_random_below(&state, 2));
+    set(&launch, "in_flight_records", 4 + gpump_random_below(&state, 200));
+    launch.sms = 1 + gpump_random_below(&state, 5);
+    if (!(m = machine_build(&launch, &options, error)))
+        fail_msg("%s (seed %llu, case %llu)", error, (unsigned long long)seed, (unsigned long long)number);
+    for (i = 1; i < m->kernel_count; i++) m->kernels[i].arrival_cycle = gpump_random_below(&state, 3000);
+    m->technique = gpump_random_below(&state, 3);
+    step = 200 + gpump_random_below(&state, 3000);
+    for (cycle = step; !ended; cycle += step) { /* and every now and then somebody has to go */
+        ended = machine_run(m, cycle);
+        if (!ended && gpump_random_below(&state, 2))
+            preemption_request(m, m->sms[gpump_random_below(&state, m->sm_count)], gpump_random_below(&state, 3), 0, 0);
+    }
+    if (ended < 0) {
+        machine_dump(m, stderr);
+        fail_msg("%s: %s (seed %llu, case %llu)", name, m->error, (unsigned long long)seed, (unsigned long long)number);
+    }
+    if (check_results(m, &launch, checks) > 0) {
+        for (i = 0; i < m->kernel_count; i++) {
+            if (checks[i].result == CHECK_WRONG)
+                fail_msg("%s: %s (seed %llu, case %llu)", name, checks[i].text, (unsigned long long)seed,
+                         (unsigned long long)number);
+        }
+    }
+    for (i = 0; i < m->kernel_count; i++) resumed += m->kernels[i].resumed;
+    machine_free(m);
+    launch_file_free(&launch);
+    return resumed;
+}
+
+static void test_any_numbers(void **state) {
+    uint64_t seed = test_seed(), cases = test_cases(300), number, resumed = 0;
+    (void)state;
+    for (number = 0; number < cases; number++) resumed += one(seed, number);
+    printf("%llu machines, %llu blocks preempted and resumed\n", (unsigned long long)cases, (unsigned long long)resumed);
+    assert_true(resumed > cases / 2);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_any_numbers)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,133 @@
+/* labels: command unit link: minigpu_core */
+/* What minigpu writes: reports that parse and agree with themselves, traces that Perfetto can draw, a demo that is right. */
+#include "run_command.h"
+
+#include <jansson.h>
+#include <unistd.h>
+
+#define PROGRAM GPUMP_BINARY_DIR "/examples/minigpu/minigpu"
+#define DEMO GPUMP_SOURCE_DIR "/examples/minigpu/demo.yaml"
+#define TRACE GPUMP_BINARY_DIR "/test_minigpu_output_trace.json"
+
+static char output[1 << 20];
+
+static json_t *run_json(const char *options) {
+    char command[1024];
+    json_error_t error;
+    json_t *root;
+    snprintf(command, sizeof command, "%s run %s --json %s", PROGRAM, DEMO, options);
+    assert_int_equal(run_command(command, output, sizeof output), 0);
+    root = json_loads(output, 0, &error);
+    if (!root) fail_msg("line %d: %s", error.line, error.text);
+    return root;
+}
+
+static json_int_t integer(const json_t *object, const char *name) {
+    const json_t *value = json_object_get(object, name);
+    if (!json_is_integer(value)) fail_msg("%s is missing", name);
+    return json_integer_value(value);
+}
+
+static void test_report(void **state) {
+    json_t *root = run_json("--preempt 9000:switch"), *kernels = json_object_get(root, "kernels"),
+           *totals = json_object_get(root, "totals"), *preemptions;
+    json_int_t warp_instructions = 0, bytes_saved = 0;
+    size_t i;
+    (void)state;
+    assert_int_equal(integer(root, "model_version"), GPUMP_MODEL_VERSION);
+    assert_int_equal(json_array_size(kernels), 2);
+    for (i = 0; i < 2; i++) {
+        const json_t *kernel = json_array_get(kernels, i);
+        assert_string_equal(json_string_value(json_object_get(kernel, "result")), "right");
+        assert_true(integer(kernel, "end_cycle") > integer(kernel, "start_cycle"));
+        assert_true(integer(kernel, "thread_instructions") <= 32 * integer(kernel, "warp_instructions"));
+        warp_instructions += integer(kernel, "warp_instructions");
+    }
+    assert_int_equal(warp_instructions, integer(totals, "warp_instructions"));
+    assert_true(json_real_value(json_object_get(root, "thread_instructions_per_second")) > 0);
+    preemptions = json_object_get(root, "preemptions");
+    assert_true(json_array_size(preemptions) > 0);
+    for (i = 0; i < json_array_size(preemptions); i++) bytes_saved += integer(json_array_get(preemptions, i), "bytes_saved");
+    assert_int_equal(bytes_saved, integer(totals, "saved_bytes"));
+    assert_int_equal(integer(totals, "saved_bytes"), integer(totals, "restored_bytes"));
+    json_decref(root);
+}
+
+/* The same run gives the same report, but for the time it took. */
+static void test_reports_repeat(void **state) {
+    json_t *first = run_json(""), *second = run_json("");
+    (void)state;
+    json_object_del(first, "seconds");
+    json_object_del(first, "thread_instructions_per_second");
+    json_object_del(second, "seconds");
+    json_object_del(second, "thread_instructions_per_second");
+    assert_true(json_equal(first, second));
+    json_decref(first);
+    json_decref(second);
+}
+
+static void trace_of(const char *technique, const char *expected) {
+    char command[1024];
+    json_error_t error;
+    json_t *root, *event;
+    size_t i, found = 0, runs = 0, names = 0;
+    double ends[64][16];
+    memset(ends, 0, sizeof ends);
+    snprintf(command, sizeof command, "%s run %s --preempt 20000:%s --trace %s", PROGRAM, DEMO, technique, TRACE);
+    assert_int_equal(run_command(command, output, sizeof output), 0);
+    root = json_load_file(TRACE, 0, &error);
+    if (!root) fail_msg("line %d: %s", error.line, error.text);
+    json_array_foreach(root, i, event) {
+        const char *phase = json_string_value(json_object_get(event, "ph")),
+                   *category = json_string_value(json_object_get(event, "cat"));
+        json_int_t pid = integer(event, "pid"), tid = integer(event, "tid");
+        assert_non_null(phase);
+        assert_non_null(json_string_value(json_object_get(event, "name")));
+        if (strcmp(phase, "M") == 0) {
+            names++;
+            continue;
+        }
+        if (strcmp(category, expected) == 0) found++;
+        if (strcmp(phase, "X") != 0 || pid == 0) continue;
+        /* One slot is in one phase at a time: what begins has to begin after the last one's end. */
+        {
+            double start = json_number_value(json_object_get(event, "ts")),
+                   duration = json_number_value(json_object_get(event, "dur"));
+            assert_true(pid < 64 && tid < 16);
+            assert_true(start >= ends[pid][tid] - 1e-6);
+            assert_true(duration > 0);
+            ends[pid][tid] = start + duration;
+        }
+        if (strcmp(category, "run") == 0) runs++;
+    }
+    assert_true(found > 0);
+    assert_true(runs >= 1196); /* every block of both kernels */
+    assert_true(names > 15 * 8);
+    json_decref(root);
+    unlink(TRACE);
+}
+
+static void test_traces(void **state) {
+    (void)state;
+    trace_of("switch", "save");
+    trace_of("switch", "restore");
+    trace_of("drain", "drain");
+    trace_of("flush", "flush");
+}
+
+static void test_demo(void **state) {
+    const char *at;
+    int right = 0;
+    (void)state;
+    assert_int_equal(run_command(PROGRAM " demo --traces " GPUMP_BINARY_DIR, output, sizeof output), 0);
+    for (at = output; (at = strstr(at, "both right")); at++) right++;
+    assert_int_equal(right, 3);
+    assert_non_null(strstr(output, "perfetto"));
+    assert_int_equal(access(GPUMP_BINARY_DIR "/demo-switch.json", R_OK), 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_report), cmocka_unit_test(test_reports_repeat),
+                                       cmocka_unit_test(test_traces), cmocka_unit_test(test_demo)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

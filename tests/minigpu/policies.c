@@ -1,0 +1,132 @@
+/* labels: equivalence slow link: minigpu_core */
+/* Every policy of gpump's victim selector may choose who leaves, and how, at any cycle and with any limit: the results stay
+ * those of the undisturbed run. Choices mix techniques on one SM, and blocks of two kernels share SMs. */
+#include "test.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tools/check.h"
+#include "machine/machine.h"
+#include "preemption/context_forms.h"
+#include "preemption/victims.h"
+
+enum { CHILD_RIGHT, CHILD_WRONG, CHILD_STOPPED, CHILD_NO_REQUEST, CHILD_RIGHT_PARKED };
+
+static int child(machine *m, const launch_file *launch, const gpump_victim_policy *policy, uint64_t limit,
+                 uint64_t expected) {
+    gpump_sm_statistics statistics;
+    uint64_t parked = 0;
+    uint32_t i;
+    m->policy = policy;
+    m->limit_cycles = limit;
+    m->kernels[1].arrival_cycle = m->now;
+    if (machine_run(m, NEVER) != 1) {
+        fprintf(stderr, "%s\n", m->error);
+        return CHILD_STOPPED;
+    }
+    if (machine_result_hash(m, launch) != expected) return CHILD_WRONG;
+    for (i = 0; i < m->sm_count; i++) {
+        gpump_sm_get_statistics(m->sms[i]->gpump, &statistics);
+        if (statistics.parked != statistics.unparked) return CHILD_STOPPED;
+        parked += statistics.parked;
+    }
+    if (parked) return CHILD_RIGHT_PARKED;
+    return m->victim_requests[1].request.since != NEVER ? CHILD_RIGHT : CHILD_NO_REQUEST;
+}
+
+/* Returns in how many runs parts of blocks stayed in place. */
+static uint64_t policies_on(const char *name, uint32_t in_place, uint32_t form, uint32_t regions) {
+    static const uint64_t limits[] = {0, 700, 1400, 4200, NEVER};
+    char path[512], error[LAUNCH_ERROR_BYTES];
+    machine_options options;
+    launch_file launch;
+    machine *m;
+    void *start;
+    uint64_t expected, end, cycle, step, requests = 0, children = 0, parked = 0;
+    uint32_t i, seed = 0;
+    const gpump_victim_policy *policy;
+    machine_options_default(&options);
+    options.policy = gpump_victim_find("dual");
+    options.in_place = in_place;
+    options.context_form = form;
+    options.regions = regions;
+    snprintf(path, sizeof path, "%s/tests/minigpu/preempt/%s.yaml", GPUMP_SOURCE_DIR, name);
+    if (launch_file_read(&launch, path, error) || !(m = machine_build(&launch, &options, error))) fail_msg("%s", error);
+    start = arena_checkpoint(&m->arena);
+    assert_int_equal(machine_run(m, NEVER), 1);
+    expected = machine_result_hash(m, &launch);
+    end = m->kernels[0].end_cycle;
+    arena_restore(&m->arena, start);
+    free(start);
+    step = end / test_cases(20) + 1;
+    for (cycle = step / 2; cycle < end; cycle += step) {
+        if (machine_run(m, cycle) != 0) break;
+        for (i = 0; (policy = gpump_victim_policy_at(i)); i++) {
+            int status;
+            pid_t pid = fork();
+            assert_true(pid >= 0);
+            if (pid == 0) _exit(child(m, &launch, policy, limits[seed % 5], expected));
+            assert_int_equal(waitpid(pid, &status, 0), pid);
+            if (!WIFEXITED(status) || WEXITSTATUS(status) == CHILD_WRONG || WEXITSTATUS(status) == CHILD_STOPPED) {
+                fail_msg("%s, cycle %llu, policy %s, limit %llu: status %d", name, (unsigned long long)cycle, policy->name,
+                         (unsigned long long)limits[seed % 5], status);
+            }
+            requests += WEXITSTATUS(status) != CHILD_NO_REQUEST;
+            parked += WEXITSTATUS(status) == CHILD_RIGHT_PARKED;
+            children++;
+            seed++;
+        }
+    }
+    printf("%s%s: %llu runs, %llu of them with a request, %llu with parts kept in place, all right\n", name, in_place ? ", in place" : "",
+           (unsigned long long)children, (unsigned long long)requests, (unsigned long long)parked);
+    assert_true(requests > children / 2);
+    machine_free(m);
+    launch_file_free(&launch);
+    return parked;
+}
+
+static void test_saxpy(void **state) {
+    (void)state;
+    policies_on("saxpy", 0, CONTEXT_NAIVE, 0);
+}
+static void test_pathfinder(void **state) {
+    (void)state;
+    policies_on("pathfinder", 0, CONTEXT_NAIVE, 0);
+}
+static void test_hotspot(void **state) {
+    (void)state;
+    policies_on("hotspot", 0, CONTEXT_NAIVE, 0);
+}
+static void test_backprop(void **state) {
+    (void)state;
+    policies_on("backprop_layer_forward", 0, CONTEXT_NAIVE, 0);
+}
+static void test_bfs(void **state) {
+    (void)state;
+    policies_on("bfs_1", 0, CONTEXT_NAIVE, 0);
+}
+static void test_everything(void **state) {
+    (void)state;
+    policies_on("everything", 0, CONTEXT_NAIVE, 0);
+}
+
+/* What no position of the incoming kernel needs stays where it is, and its block comes back to it. */
+static void test_in_place(void **state) {
+    uint64_t parked = 0;
+    (void)state;
+    parked += policies_on("in_place", 1, CONTEXT_NAIVE, 0);
+    parked += policies_on("in_place", 1, CONTEXT_LIVE_COMPRESS, 0);
+    parked += policies_on("in_place", 1, CONTEXT_LIVE, 1); /* sparse regions: a rewind too may leave parts in place */
+    assert_true(parked > 5 * test_cases(20));
+    policies_on("everything", 1, CONTEXT_LIVE_COMPRESS, 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_saxpy),    cmocka_unit_test(test_pathfinder), cmocka_unit_test(test_hotspot),
+        cmocka_unit_test(test_backprop), cmocka_unit_test(test_bfs),        cmocka_unit_test(test_everything),
+        cmocka_unit_test(test_in_place),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

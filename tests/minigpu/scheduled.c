@@ -1,0 +1,149 @@
+/* labels: equivalence link: minigpu_core */
+/* The scheduler that tbsim drives, unchanged, drives the mini-GPU: several PTX processes under every policy and mechanism. Whatever gets
+ * which SM when, results are those of the undisturbed run, bit for bit, and each kernel's own reference agrees. */
+#include "test.h"
+
+#include "tools/check.h"
+#include "machine/machine.h"
+
+static const char *const policies[] = {"fcfs", "npq", "ppq", "ppq_shared", "dss", "equal", "weighted", "time_slice"};
+static const char *const mechanisms[] = {"switch", "drain", "select"};
+
+static machine *build(launch_file *launch, const char *path, const machine_options *options) {
+    char error[LAUNCH_ERROR_BYTES];
+    machine *m;
+    if (launch_file_read(launch, path, error)) fail_msg("%s", error);
+    m = machine_build(launch, options, error);
+    if (!m) fail_msg("%s", error);
+    return m;
+}
+
+static uint64_t run(machine *m, const launch_file *launch, const char *what) {
+    if (machine_run(m, NEVER) != 1) fail_msg("%s: %s", what, m->error);
+    return machine_result_hash(m, launch);
+}
+
+static uint64_t alone(const char *path) {
+    machine_options options;
+    launch_file launch;
+    kernel_check checks[8];
+    uint64_t hash;
+    machine *m;
+    machine_options_default(&options);
+    m = build(&launch, path, &options);
+    hash = run(m, &launch, path);
+    assert_int_equal(check_results(m, &launch, checks), 0);
+    machine_free(m);
+    launch_file_free(&launch);
+    return hash;
+}
+
+static void three_processes_under_every_policy(void **state) {
+    static const char *const files[] = {GPUMP_SOURCE_DIR "/tests/minigpu/schedule/three.yaml"};
+    (void)state;
+    for (size_t f = 0; f < sizeof files / sizeof *files; f++) {
+        uint64_t expected = alone(files[f]);
+        for (uint32_t p = 0; p < sizeof policies / sizeof *policies; p++)
+            for (uint32_t mechanism = 0; mechanism < 3; mechanism++) {
+                machine_options options;
+                launch_file launch;
+                kernel_check checks[8];
+                machine *m;
+                char what[100];
+                snprintf(what, sizeof what, "%s by %s", policies[p], mechanisms[mechanism]);
+                machine_options_default(&options);
+                options.schedule = policies[p];
+                options.mechanism = mechanism;
+                options.slice_ns = 3000;
+                m = build(&launch, files[f], &options);
+                if (run(m, &launch, what) != expected) fail_msg("%s: another result", what);
+                assert_int_equal(check_results(m, &launch, checks), 0);
+                if (p == 2 || p == 5) assert_true(m->preemption_count > 0); /* ppq and equal sharing do preempt here */
+                machine_free(m);
+                launch_file_free(&launch);
+            }
+    }
+}
+
+/* A kernel of another process arrives at any cycle of the first one's run. */
+static void arrive_anywhere(const char *name) {
+    static const char *const used[] = {"ppq", "equal"};
+    uint64_t expected, end = 0, preempted = 0, resumed = 0, steps = test_cases(30);
+    char path[300];
+    snprintf(path, sizeof path, "%s/tests/minigpu/preempt/%s.yaml", GPUMP_SOURCE_DIR, name);
+    expected = alone(path);
+    for (uint32_t p = 0; p < 2; p++)
+        for (uint32_t mechanism = 0; mechanism < 3; mechanism++) {
+            machine_options options;
+            launch_file launch;
+            void *start;
+            machine *m;
+            machine_options_default(&options);
+            options.schedule = used[p];
+            options.mechanism = mechanism;
+            m = build(&launch, path, &options);
+            m->kernels[0].block_cap = m->kernels[1].block_cap = 1; /* few blocks fill the machine, so the second has to take SMs away */
+            start = arena_checkpoint(&m->arena);
+            assert_non_null(start);
+            if (!end) {
+                run(m, &launch, name);
+                end = m->kernels[0].end_cycle;
+                arena_restore(&m->arena, start);
+            }
+            for (uint64_t i = 0; i < steps; i++) {
+                m->kernels[1].arrival_cycle = end * i / steps;
+                if (run(m, &launch, name) != expected)
+                    fail_msg("%s, %s by %s: another result when the second kernel comes at cycle %llu", name, used[p], mechanisms[mechanism],
+                             (unsigned long long)(end * i / steps));
+                preempted += m->preemption_count;
+                resumed += m->kernels[0].resumed;
+                arena_restore(&m->arena, start);
+            }
+            free(start);
+            machine_free(m);
+            launch_file_free(&launch);
+        }
+    assert_true(preempted > steps && resumed > steps); /* it was preempted, and its blocks came back */
+}
+
+static void arrive_anywhere_everything(void **state) { (void)state, arrive_anywhere("everything"); }
+static void arrive_anywhere_pathfinder(void **state) { (void)state, arrive_anywhere("pathfinder"); }
+static void arrive_anywhere_backprop(void **state) { (void)state, arrive_anywhere("backprop_layer_forward"); }
+
+/* Both ways of stepping, and a copy of the whole machine, give the same run. */
+static void the_same_in_every_way(void **state) {
+    uint64_t hash[3];
+    (void)state;
+    for (uint32_t way = 0; way < 3; way++) {
+        machine_options options;
+        launch_file launch;
+        machine *m;
+        machine_options_default(&options);
+        options.schedule = "equal";
+        options.skip_idle = way != 1;
+        m = build(&launch, GPUMP_SOURCE_DIR "/tests/minigpu/schedule/three.yaml", &options);
+        if (way == 2) { /* go on from a checkpoint in the middle */
+            void *middle;
+            assert_int_equal(machine_run(m, 5000), 0);
+            middle = arena_checkpoint(&m->arena);
+            run(m, &launch, "first time");
+            arena_restore(&m->arena, middle);
+            free(middle);
+        }
+        run(m, &launch, "equal");
+        hash[way] = machine_hash(m);
+        machine_free(m);
+        launch_file_free(&launch);
+    }
+    assert_true(hash[0] == hash[2]);
+    assert_true(hash[0] == hash[1]);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(three_processes_under_every_policy), cmocka_unit_test(arrive_anywhere_everything),
+        cmocka_unit_test(arrive_anywhere_pathfinder),         cmocka_unit_test(arrive_anywhere_backprop),
+        cmocka_unit_test(the_same_in_every_way),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

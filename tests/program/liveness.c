@@ -1,0 +1,187 @@
+/* labels: unit property */
+#include "program/program_tools.h"
+
+enum { REGISTERS = 6, MAX_CODE = 40 };
+
+/* The oracle knows instructions only as it drew them: what each reads, writes whole, writes in part, and where it can go. */
+typedef struct oracle_row {
+    uint32_t reads, writes, partly, next[2], nexts, diverges;
+} oracle_row;
+
+static gpump_program *random_code(uint64_t *random, oracle_row *rows, uint32_t *count) {
+    test_builder b = test_build(NULL);
+    uint32_t width[REGISTERS], i, r, n = 2 + gpump_random_below(random, MAX_CODE - 2);
+    for (r = 0; r < REGISTERS; r++) {
+        width[r] = r == 0 ? GPUMP_WIDTH_PREDICATE : r < 4 ? GPUMP_WIDTH_32 : GPUMP_WIDTH_64;
+        test_register(&b, width[r]);
+    }
+    memset(rows, 0, MAX_CODE * sizeof *rows);
+    for (i = 0; i < n; i++) {
+        gpump_instruction in = gpump_instruction_make(GPUMP_OP_COMPUTE);
+        uint32_t def = gpump_random_below(random, REGISTERS), uses[2], kind = gpump_random_below(random, 10);
+        oracle_row *row = &rows[i];
+        if (i + 1 == n) kind = 9;
+        if (gpump_random_below(random, 4) == 0 && kind != 9) in.guard = 0;
+        if (kind < 7) {
+            in.defs = &def;
+            in.def_count = gpump_random_below(random, 4) != 0;
+            in.uses = uses;
+            in.use_count = gpump_random_below(random, 3);
+            for (r = 0; r < in.use_count; r++) row->reads |= 1u << (uses[r] = gpump_random_below(random, REGISTERS));
+            if (in.def_count) {
+                if (in.guard == GPUMP_NONE) row->writes |= 1u << def;
+                else row->partly |= 1u << def;
+            }
+            row->next[row->nexts++] = i + 1;
+        } else if (kind < 9) {
+            in = gpump_instruction_make(GPUMP_OP_BRANCH);
+            in.target = gpump_random_below(random, n);
+            if (gpump_random_below(random, 4)) in.guard = 0;
+            if (gpump_random_below(random, 4) == 0) in.flags = GPUMP_FLAG_UNIFORM;
+            if (in.guard != GPUMP_NONE) row->next[row->nexts++] = i + 1;
+            if (in.guard == GPUMP_NONE || in.target != i + 1) row->next[row->nexts++] = in.target;
+            row->diverges = row->nexts == 2 && !in.flags;
+        } else {
+            in = gpump_instruction_make(GPUMP_OP_EXIT);
+            if (i + 1 < n && gpump_random_below(random, 2)) {
+                in.guard = 0;
+                row->next[row->nexts++] = i + 1;
+            }
+        }
+        if (in.guard != GPUMP_NONE) row->reads |= 1;
+        test_add(&b, &in);
+    }
+    test_finish(&b);
+    *count = n;
+    return b.program;
+}
+
+/* Is there a path from `at` that reads r before writing it whole? Tried by walking all of them. */
+static int oracle_live(const oracle_row *rows, uint32_t at, uint32_t r, uint8_t *seen) {
+    if (seen[at]) return 0;
+    seen[at] = 1;
+    if (rows[at].reads >> r & 1) return 1;
+    if (rows[at].writes >> r & 1) return 0;
+    for (uint32_t i = 0; i < rows[at].nexts; i++)
+        if (oracle_live(rows, rows[at].next[i], r, seen)) return 1;
+    return 0;
+}
+static uint32_t oracle_set(const oracle_row *rows, uint32_t at) {
+    uint32_t set = 0;
+    for (uint32_t r = 0; r < REGISTERS; r++) {
+        uint8_t seen[MAX_CODE] = {0};
+        set |= (uint32_t)oracle_live(rows, at, r, seen) << r;
+    }
+    return set;
+}
+static int oracle_path(const oracle_row *rows, uint32_t at, uint32_t to, uint32_t without, uint8_t *seen) {
+    if (at == without || seen[at]) return 0;
+    if (at == to) return 1;
+    seen[at] = 1;
+    for (uint32_t i = 0; i < rows[at].nexts; i++)
+        if (oracle_path(rows, rows[at].next[i], to, without, seen)) return 1;
+    return 0;
+}
+
+static void sets_agree_with_all_paths(void **state) {
+    static const uint32_t units[REGISTERS] = {0, 1, 1, 1, 2, 2};
+    uint64_t seed = test_seed(), random = seed;
+    (void)state;
+    for (uint64_t n = 0; n < test_cases(4000); n++) {
+        oracle_row rows[MAX_CODE];
+        uint32_t count, i, r, k, counts[MAX_CODE], predicates[MAX_CODE], branches[MAX_CODE], found,
+            uninitialised = 0, peak = 0, expected_peak = 0;
+        gpump_program *program = random_code(&random, rows, &count);
+        gpump_liveness *liveness;
+        gpump_uninitialised list[REGISTERS];
+        uint64_t set, after, diverged;
+        test_check(gpump_liveness_create(program, NULL, &liveness) == GPUMP_OK && gpump_liveness_words(liveness) == 1, seed, n);
+        test_check(gpump_liveness_pressure(liveness, counts, predicates, &peak, NULL) == GPUMP_OK, seed, n);
+        for (i = 0; i < count; i++) {
+            uint32_t expected = oracle_set(rows, i), behind = 0, lin, pcs[3], need = 0, wide = 0;
+            gpump_liveness_before(liveness, i, &set);
+            test_check(set == expected, seed, n);
+            for (k = 0; k < rows[i].nexts; k++) behind |= oracle_set(rows, rows[i].next[k]);
+            gpump_liveness_after(liveness, i, &after);
+            test_check(after == behind, seed, n);
+            for (r = 0; r < REGISTERS; r++) {
+                need += expected >> r & 1 ? units[r] : 0;
+                wide += (behind | rows[i].writes | rows[i].partly) >> r & 1 ? units[r] : 0;
+            }
+            test_check(counts[i] == need && predicates[i] == (expected & 1), seed, n);
+            if (need > expected_peak) expected_peak = need;
+            if (wide > expected_peak) expected_peak = wide;
+            /* Lin's union over every enclosing divergence, by the definition */
+            test_check(gpump_liveness_enclosing(liveness, i, branches, MAX_CODE, &found) == GPUMP_OK, seed, n);
+            lin = expected;
+            for (k = r = 0; k < count; k++) {
+                uint32_t meet = gpump_program_reconvergence(program, k), inside = 0, s;
+                if (!rows[k].diverges) continue;
+                for (s = 0; s < 2; s++) {
+                    uint8_t seen[MAX_CODE] = {0};
+                    inside |= (uint32_t)oracle_path(rows, rows[k].next[s], i, meet, seen);
+                }
+                if (!inside) continue;
+                test_check(r < found && branches[r] == k, seed, n);
+                r++;
+                lin |= oracle_set(rows, rows[k].next[0]) | oracle_set(rows, rows[k].next[1]);
+                if (meet != GPUMP_NONE) lin |= oracle_set(rows, meet);
+            }
+            test_check(r == found, seed, n);
+            test_check(gpump_liveness_diverged(liveness, i, &diverged) == GPUMP_OK && diverged == lin, seed, n);
+            pcs[0] = i;
+            pcs[1] = gpump_random_below(&random, count);
+            pcs[2] = GPUMP_NONE;
+            gpump_liveness_stack(liveness, pcs, 3, &set);
+            test_check(set == (expected | oracle_set(rows, pcs[1])), seed, n);
+        }
+        test_check(peak == expected_peak, seed, n);
+        test_check(gpump_liveness_uninitialised(liveness, list, REGISTERS, &uninitialised) == GPUMP_OK, seed, n);
+        for (r = k = 0; r < REGISTERS; r++) {
+            if (!(oracle_set(rows, 0) >> r & 1)) continue;
+            test_check(k < uninitialised && list[k].reg == r && rows[list[k].instruction].reads >> r & 1, seed, n);
+            k++;
+        }
+        test_check(k == uninitialised, seed, n);
+        gpump_liveness_destroy(liveness);
+        gpump_program_destroy(program);
+    }
+}
+
+/* Lin Fig. 2.5: T1 and T2 part at the end of A; T2 stops in C while T1 waits at the end of A or at the start of D. */
+static void lin_figure_2_5(void **state) {
+    test_builder b = test_build(NULL);
+    uint32_t p = test_register(&b, GPUMP_WIDTH_PREDICATE), only_b = test_register(&b, GPUMP_WIDTH_32),
+             only_c = test_register(&b, GPUMP_WIDTH_32), only_d = test_register(&b, GPUMP_WIDTH_64), pc_b, pcs[2], registers;
+    gpump_liveness *liveness;
+    uint64_t set;
+    (void)state;
+    test_branch(&b, p, 0, 3);                                    /* A */
+    test_op(&b, 0, only_d, only_b, GPUMP_NONE, GPUMP_NONE);      /* B: writes what D reads */
+    test_branch(&b, GPUMP_NONE, 0, 4);
+    pc_b = test_op(&b, 0, only_d, only_c, GPUMP_NONE, GPUMP_NONE); /* C */
+    test_op(&b, 0, only_d, only_d, GPUMP_NONE, GPUMP_NONE);      /* D */
+    test_exit(&b, GPUMP_NONE);
+    test_finish(&b);
+    assert_int_equal(gpump_liveness_create(b.program, NULL, &liveness), GPUMP_OK);
+    gpump_liveness_before(liveness, pc_b, &set);
+    assert_int_equal(set, 1u << only_c);
+    assert_int_equal(gpump_liveness_diverged(liveness, pc_b, &set), GPUMP_OK);
+    assert_int_equal(set, 1u << only_b | 1u << only_c | 1u << only_d);
+    gpump_liveness_count(liveness, &set, &registers, NULL);
+    assert_int_equal(registers, 4);
+    pcs[0] = pc_b;
+    pcs[1] = 4; /* T1 has been through B and waits at D: B's source is dead */
+    gpump_liveness_stack(liveness, pcs, 2, &set);
+    assert_int_equal(set, 1u << only_c | 1u << only_d);
+    gpump_liveness_destroy(liveness);
+    gpump_program_destroy(b.program);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lin_figure_2_5),
+        cmocka_unit_test(sets_agree_with_all_paths),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,693 @@
+/* labels: unit property */
+#include "program/program_tools.h"
+
+/* ---- one thread on paged memory ----
+ * Registers hold byte addresses into PAGES pages of PAGE bytes. An access to a page that is not there (or a write to one
+ * that may only be read) is an uncaught fault: the machine of the paper cannot resume behind it. A call serves what the
+ * checks since the last call found. Operations by tag. */
+enum {
+    PAGE = 64,
+    PAGES = 64,
+    TAG_DOUBLE = 1,
+    TAG_LESS = 2,
+    TAG_SUM = 3,
+    TAG_NOT_ZERO = 4,
+    TAG_SUM_LOAD = 5,
+    TAG_LOAD = 6,
+    TAG_STORE = 7,
+    TAG_MODULO = 8,
+    TAG_MIX = 9,
+    TAG_PLACE = 10,
+    TAG_TABLE = 11
+};
+enum { ABSENT, READABLE, WRITABLE };
+typedef struct thread {
+    uint64_t reg[80];
+    uint32_t word[PAGES * PAGE / 4];
+    uint8_t page[PAGES];
+    uint64_t wanted[16];
+    uint32_t wanted_write[16], wants, faults, uncaught, executed, checks, serialised;
+} thread;
+
+static uint64_t value(const thread *t, uint32_t operand) {
+    return operand & GPUMP_OPERAND_PARAMETER ? operand & GPUMP_OPERAND_INDEX : t->reg[operand];
+}
+static int would_fault(const thread *t, uint64_t address, uint32_t access) {
+    uint64_t page = address / PAGE;
+    return page >= PAGES || t->page[page] == ABSENT || (access & GPUMP_ACCESS_WRITE && t->page[page] != WRITABLE);
+}
+static int run(thread *t, const gpump_program *program) {
+    uint32_t pc = 0;
+    while (t->executed < 200000 && !t->uncaught) {
+        gpump_instruction in;
+        uint32_t at = pc++;
+        uint64_t address, result = 0;
+        gpump_program_instruction(program, at, &in);
+        t->executed++;
+        t->serialised += in.operation == GPUMP_OP_GUARDED_CALL; /* an execution barrier as soon as it is fetched (Kim 2.1) */
+        if (in.guard != GPUMP_NONE && (t->reg[in.guard] != 0) == ((in.flags & GPUMP_FLAG_GUARD_NEGATED) != 0)) continue;
+        address = in.access || in.operation == GPUMP_OP_PAGE_ENTERED ? value(t, in.uses[0]) + (uint64_t)in.displacement : 0;
+        switch (in.operation) {
+        case GPUMP_OP_EXIT: return 1;
+        case GPUMP_OP_BRANCH: pc = in.target; continue;
+        case GPUMP_OP_MOVE: result = value(t, in.uses[0]); break;
+        case GPUMP_OP_CONSTANT: case GPUMP_OP_PARAMETER: result = (uint64_t)in.immediate; break;
+        case GPUMP_OP_ADD: result = value(t, in.uses[0]) + (uint64_t)in.immediate; break;
+        case GPUMP_OP_START_MARKER: continue;
+        case GPUMP_OP_CLEAR_CHECK: result = 0; break;
+        case GPUMP_OP_PAGE_ENTERED: result = address % (uint64_t)in.immediate < in.bytes; break;
+        case GPUMP_OP_CHECK:
+            t->checks++;
+            result = value(t, in.uses[1]);
+            if (would_fault(t, address, in.access)) {
+                t->wanted[t->wants] = address;
+                t->wanted_write[t->wants++] = in.access;
+                result = 1;
+            }
+            break;
+        case GPUMP_OP_GUARDED_CALL:
+            if (!t->wants) return 0; /* a call for nothing */
+            for (; t->wants; t->wants--) {
+                if (t->wanted[t->wants - 1] / PAGE >= PAGES) return 0;
+                t->page[t->wanted[t->wants - 1] / PAGE] =
+                    t->wanted_write[t->wants - 1] & GPUMP_ACCESS_WRITE ? WRITABLE : READABLE;
+                t->faults++;
+            }
+            pc = in.target;
+            continue;
+        default:
+            if (in.access && (in.space == GPUMP_SPACE_GLOBAL || in.space == GPUMP_SPACE_GENERIC)) {
+                if (in.flags & GPUMP_FLAG_CHECKED) t->checks++;
+                if (would_fault(t, address, in.access)) {
+                    if (!(in.flags & GPUMP_FLAG_CHECKED)) {
+                        t->uncaught++;
+                        continue;
+                    }
+                    t->wanted[t->wants] = address;
+                    t->wanted_write[t->wants++] = in.access;
+                    t->reg[in.defs[in.def_count - 1]] = 1;
+                    continue;
+                }
+                if (in.access & GPUMP_ACCESS_WRITE) {
+                    t->word[address / 4] = (uint32_t)value(t, in.uses[1]);
+                    continue;
+                }
+                result = t->word[address / 4];
+                if (in.tag == TAG_SUM_LOAD) result += value(t, in.uses[1]);
+                break;
+            }
+            switch (in.tag) {
+            case TAG_DOUBLE: result = value(t, in.uses[0]) * 2; break;
+            case TAG_LESS: result = value(t, in.uses[0]) < value(t, in.uses[1]); break;
+            case TAG_SUM: result = (value(t, in.uses[0]) + value(t, in.uses[1])) & UINT32_MAX; break;
+            case TAG_NOT_ZERO: result = value(t, in.uses[0]) != 0; break;
+            case TAG_MODULO: result = value(t, in.uses[1]) ? value(t, in.uses[0]) % value(t, in.uses[1]) != 0 : 1; break;
+            case TAG_TABLE: /* shared memory: 64 bytes, and the run ends outside */
+                if (value(t, in.uses[0]) >= 64) t->uncaught++;
+                result = value(t, in.uses[0]) / 4;
+                break;
+            case TAG_PLACE:
+                result = value(t, in.uses[0]) % ((PAGES - 2) * PAGE / 4) * 4;
+                break; /* an address out of anything */
+            default: result = (value(t, in.uses[0]) * 2654435761u + in.tag) & UINT32_MAX; break;
+            }
+        }
+        if (in.def_count) t->reg[in.defs[0]] = result;
+    }
+    return 0;
+}
+
+/* Pages start absent except by chance; the memory holds `words`. */
+static void start(thread *t, uint64_t *random, uint32_t present_in_8) {
+    memset(t, 0, sizeof *t);
+    for (uint32_t i = 0; i < PAGES * PAGE / 4; i++) t->word[i] = i * 7 + 3;
+    for (uint32_t i = 0; i < PAGES; i++)
+        t->page[i] = gpump_random_below(random, 8) < present_in_8 ? 1 + gpump_random_below(random, 2) : ABSENT;
+}
+
+static gpump_page_checks_config kim(const char *preset) {
+    gpump_page_checks_config config;
+    assert_int_equal(gpump_page_checks_config_preset(&config, preset), GPUMP_OK);
+    config.page_bytes = PAGE;
+    return config;
+}
+static uint32_t load(test_builder *b, uint64_t tag, uint32_t def, uint32_t address, uint32_t other, int64_t displacement) {
+    gpump_instruction in = gpump_instruction_make(GPUMP_OP_COMPUTE);
+    uint32_t uses[2];
+    uses[0] = address;
+    uses[1] = other;
+    in.defs = &def;
+    in.def_count = 1;
+    in.uses = uses;
+    in.use_count = other == GPUMP_NONE ? 1 : 2;
+    in.tag = tag;
+    in.access = GPUMP_ACCESS_READ;
+    in.bytes = 4;
+    in.displacement = displacement;
+    return test_add(b, &in);
+}
+static uint32_t store(test_builder *b, uint32_t address, uint32_t data, int64_t displacement) {
+    gpump_instruction in = gpump_instruction_make(GPUMP_OP_COMPUTE);
+    uint32_t uses[2];
+    uses[0] = address;
+    uses[1] = data;
+    in.uses = uses;
+    in.use_count = 2;
+    in.tag = TAG_STORE;
+    in.access = GPUMP_ACCESS_WRITE;
+    in.bytes = 4;
+    in.displacement = displacement;
+    return test_add(b, &in);
+}
+static uint32_t add(test_builder *b, uint32_t reg, int64_t step) {
+    gpump_instruction in = gpump_instruction_make(GPUMP_OP_ADD);
+    in.defs = in.uses = &reg;
+    in.def_count = in.use_count = 1;
+    in.immediate = step;
+    return test_add(b, &in);
+}
+static gpump_program *done(test_builder *b) {
+    test_exit(b, GPUMP_NONE);
+    test_finish(b);
+    return b->program;
+}
+
+/* What an instruction should be. */
+typedef struct listing {
+    uint32_t operation, guard, negated, def, use0, use1, target;
+} listing;
+static void compare(const gpump_program *program, const listing *expected, uint32_t count) {
+    assert_int_equal(gpump_program_instructions(program), count);
+    for (uint32_t i = 0; i < count; i++) {
+        gpump_instruction in;
+        gpump_program_instruction(program, i, &in);
+        if (in.operation != expected[i].operation || in.guard != expected[i].guard ||
+            (in.flags & GPUMP_FLAG_GUARD_NEGATED) != expected[i].negated ||
+            (in.def_count ? in.defs[0] : GPUMP_NONE) != expected[i].def ||
+            (in.use_count ? in.uses[0] : GPUMP_NONE) != expected[i].use0 ||
+            (in.use_count > 1 ? in.uses[1] : GPUMP_NONE) != expected[i].use1 || in.target != expected[i].target) {
+            test_print_program(program);
+            fail_msg("instruction %u is not as listed", i);
+        }
+    }
+}
+#define NO GPUMP_NONE
+
+/* ---- Kim, Fig. 1: for (ii = 0; ii < N; ii++) a[ii] = b[ii] * 2 ---- */
+enum { A, B, II, N, V, W, P, ARRAY_REGISTERS };
+static test_builder array_start(uint32_t a, uint32_t bb, uint32_t n) {
+    test_builder b = test_build(NULL);
+    for (uint32_t i = 0; i < ARRAY_REGISTERS; i++) test_register(&b, i == P ? GPUMP_WIDTH_PREDICATE : GPUMP_WIDTH_32);
+    test_parameter(&b, A, a);
+    test_parameter(&b, B, bb);
+    test_constant(&b, II, 0);
+    test_parameter(&b, N, n);
+    return b;
+}
+static gpump_program *array_kernel(uint32_t a, uint32_t bb, uint32_t n) {
+    test_builder b = array_start(a, bb, n);
+    load(&b, TAG_LOAD, V, B, NO, 0); /* 4 */
+    test_op(&b, TAG_DOUBLE, W, V, NO, NO);
+    store(&b, A, W, 0);
+    add(&b, A, 4);
+    add(&b, B, 4);
+    add(&b, II, 1);
+    test_op(&b, TAG_LESS, P, II, N, NO);
+    test_branch(&b, P, 0, 4);
+    return done(&b);
+}
+
+static void kim_figure_1(void **state) {
+    gpump_program *program = array_kernel(20 * PAGE + 8, 4 * PAGE + 24, 200), *checked;
+    gpump_page_checks_config config = kim("kim");
+    gpump_page_checks_report report;
+    /* r7, r9: a new page of b, of a; r8: the check */
+    const listing expected[] = {{GPUMP_OP_PARAMETER, NO, 0, A, NO, NO, NO},
+                                {GPUMP_OP_PARAMETER, NO, 0, B, NO, NO, NO},
+                                {GPUMP_OP_CONSTANT, NO, 0, II, NO, NO, NO},
+                                {GPUMP_OP_PARAMETER, NO, 0, N, NO, NO, NO},
+                                {GPUMP_OP_CONSTANT, NO, 0, 7, NO, NO, NO}, /* the first iteration checks */
+                                {GPUMP_OP_CONSTANT, NO, 0, 9, NO, NO, NO},
+                                {GPUMP_OP_PAGE_ENTERED, 7, 1, 7, B, NO, NO}, /* 6: loop */
+                                {GPUMP_OP_BRANCH, 7, 1, NO, NO, NO, 13},
+                                {GPUMP_OP_CONSTANT, NO, 0, 7, NO, NO, NO},
+                                {GPUMP_OP_START_MARKER, NO, 0, NO, NO, NO, NO}, /* 9 */
+                                {GPUMP_OP_CLEAR_CHECK, NO, 0, 8, NO, NO, NO},
+                                {GPUMP_OP_CHECK, NO, 0, 8, B, 8, NO},
+                                {GPUMP_OP_GUARDED_CALL, 8, 0, NO, NO, NO, 9},
+                                {GPUMP_OP_COMPUTE, NO, 0, V, B, NO, NO}, /* 13 */
+                                {GPUMP_OP_COMPUTE, NO, 0, W, V, NO, NO},
+                                {GPUMP_OP_PAGE_ENTERED, 9, 1, 9, A, NO, NO},
+                                {GPUMP_OP_BRANCH, 9, 1, NO, NO, NO, 22},
+                                {GPUMP_OP_CONSTANT, NO, 0, 9, NO, NO, NO},
+                                {GPUMP_OP_START_MARKER, NO, 0, NO, NO, NO, NO}, /* 18 */
+                                {GPUMP_OP_CLEAR_CHECK, NO, 0, 8, NO, NO, NO},
+                                {GPUMP_OP_CHECK, NO, 0, 8, A, 8, NO},
+                                {GPUMP_OP_GUARDED_CALL, 8, 0, NO, NO, NO, 18},
+                                {GPUMP_OP_COMPUTE, NO, 0, NO, A, W, NO}, /* 22 */
+                                {GPUMP_OP_ADD, NO, 0, A, A, NO, NO},
+                                {GPUMP_OP_ADD, NO, 0, B, B, NO, NO},
+                                {GPUMP_OP_ADD, NO, 0, II, II, NO, NO},
+                                {GPUMP_OP_COMPUTE, NO, 0, P, II, N, NO},
+                                {GPUMP_OP_BRANCH, P, 0, NO, NO, NO, 6},
+                                {GPUMP_OP_EXIT, NO, 0, NO, NO, NO, NO}};
+    thread t;
+    gpump_instruction in;
+    uint64_t random = 1;
+    uint32_t walk_checks, i;
+    (void)state;
+    assert_int_equal(gpump_page_checks_insert(program, &config, &checked, &report, NULL), GPUMP_OK);
+    assert_int_equal(report.walks, 2);
+    assert_int_equal(report.plain, 0);
+    compare(checked, expected, sizeof expected / sizeof *expected);
+    gpump_program_instruction(checked, 11, &in);
+    assert_int_equal(in.access, GPUMP_ACCESS_READ);
+    gpump_program_instruction(checked, 20, &in);
+    assert_int_equal(in.access, GPUMP_ACCESS_WRITE); /* the printed figure checks the store as a load */
+    start(&t, &random, 0);
+    assert_true(run(&t, checked));
+    for (i = 0; i < 200; i++) assert_int_equal(t.word[20 * PAGE / 4 + 2 + i], 2 * t.word[4 * PAGE / 4 + 6 + i]);
+    assert_int_equal(t.faults, 13 + 13); /* 200 words from bytes 24 and 8 of a page of 16: each spans 13 pages */
+    walk_checks = t.checks;
+    gpump_program_destroy(checked);
+    config = kim("kim_plain");
+    assert_int_equal(gpump_page_checks_insert(program, &config, &checked, &report, NULL), GPUMP_OK);
+    assert_int_equal(report.plain, 2);
+    start(&t, &random, 0);
+    assert_true(run(&t, checked));
+    assert_true(walk_checks * 5 < t.checks); /* boundary checks < a check per access */
+    gpump_program_destroy(checked);
+    gpump_program_destroy(program);
+}
+
+/* The figure as printed: kk = page size % element size = 0, so no iteration checks; and, with kk put right, a check that
+ * only loads, at an address that walks kk times too far. Each is caught. */
+static void kim_figure_1_as_printed(void **state) {
+    (void)state;
+    for (uint32_t variant = 0; variant < 2; variant++) {
+        test_builder b = array_start(20 * PAGE, 4 * PAGE, 64);
+        uint32_t q = test_register(&b, GPUMP_WIDTH_PREDICATE), pf = test_register(&b, GPUMP_WIDTH_PREDICATE), uses[2],
+                 kk = (variant ? PAGE / 4 : PAGE % 4) | GPUMP_OPERAND_PARAMETER, which, top, marker = 0;
+        gpump_instruction in;
+        thread t;
+        uint64_t random = 3;
+        top = test_op(&b, TAG_MODULO, q, II, kk, NO);
+        test_branch(&b, q, 0, top + 2 + 8);
+        for (which = 0; which < 2; which++) { /* pfchk(&a[0] + ii * kk), then b: all of it loads */
+            marker = gpump_program_instructions(b.program);
+            in = gpump_instruction_make(GPUMP_OP_START_MARKER);
+            test_add(&b, &in);
+            in = gpump_instruction_make(GPUMP_OP_CLEAR_CHECK);
+            in.defs = &pf;
+            in.def_count = 1;
+            test_add(&b, &in);
+            in = gpump_instruction_make(GPUMP_OP_CHECK);
+            uses[0] = which ? B : A;
+            uses[1] = pf;
+            in.defs = &pf;
+            in.uses = uses;
+            in.def_count = 1;
+            in.use_count = 2;
+            in.access = GPUMP_ACCESS_READ;
+            in.bytes = 4;
+            test_add(&b, &in);
+            in = gpump_instruction_make(GPUMP_OP_GUARDED_CALL);
+            in.guard = pf;
+            in.target = marker;
+            test_add(&b, &in);
+        }
+        load(&b, TAG_LOAD, V, B, NO, 0);
+        test_op(&b, TAG_DOUBLE, W, V, NO, NO);
+        store(&b, A, W, 0);
+        add(&b, A, 4);
+        add(&b, B, 4);
+        add(&b, II, 1);
+        test_op(&b, TAG_LESS, P, II, N, NO);
+        test_branch(&b, P, 0, top);
+        done(&b);
+        start(&t, &random, 0);
+        assert_false(run(&t, b.program));
+        assert_int_equal(t.uncaught, 1);
+        gpump_program_destroy(b.program);
+    }
+}
+
+/* ---- Kim, Fig. 2: while (p) { sum += p->value; p = p->next; } ---- */
+enum { R1, R2, C, POINTER_REGISTERS };
+static void list_start(thread *t, uint64_t *random, uint32_t nodes, uint32_t *head, uint32_t *sum) {
+    uint32_t at[40], i;
+    start(t, random, 3);
+    *sum = 0;
+    for (i = 0; i < nodes; i++)
+        at[i] = (1 + gpump_random_below(random, PAGES - 1)) * PAGE + 8 * gpump_random_below(random, PAGE / 8);
+    for (i = 0; i < nodes; i++) /* 8-byte nodes: value, next; all different places */
+        for (uint32_t k = 0; k < i; k++)
+            if (at[k] == at[i]) at[i] = at[i] + 8 < PAGES * PAGE ? at[i] + 8 : PAGE, k = GPUMP_NONE;
+    for (i = 0; i < nodes; i++) {
+        t->word[at[i] / 4] = gpump_random_below(random, 1000);
+        *sum += t->word[at[i] / 4];
+        t->word[at[i] / 4 + 1] = i + 1 < nodes ? at[i + 1] : 0;
+    }
+    *head = at[0];
+}
+static gpump_program *chase(void) {
+    test_builder b = test_build(NULL);
+    for (uint32_t i = 0; i < POINTER_REGISTERS; i++) test_register(&b, i == C ? GPUMP_WIDTH_PREDICATE : GPUMP_WIDTH_32);
+    test_constant(&b, R2, 0);
+    load(&b, TAG_SUM_LOAD, R2, R1, R2, 0);    /* 1: ADD R2 R2 MEM[R1 + offset1] */
+    load(&b, TAG_LOAD, R1, R1, NO, 4);        /* 2: LD R1 MEM[R1 + offset2] */
+    test_op(&b, TAG_NOT_ZERO, C, R1, NO, NO); /* 3: CMPNZ R1, LOOP_START */
+    test_branch(&b, C, 0, 1);
+    test_exit(&b, NO);
+    test_finish(&b);
+    return b.program;
+}
+
+static void kim_figure_2(void **state) {
+    gpump_program *program = chase(), *checked, *plain;
+    gpump_page_checks_config config = kim("kim");
+    gpump_page_checks_report report;
+    const listing one_bit[] = {{GPUMP_OP_CONSTANT, NO, 0, R2, NO, NO, NO},
+                               {GPUMP_OP_START_MARKER, NO, 0, NO, NO, NO, NO}, /* 1 */
+                               {GPUMP_OP_CLEAR_CHECK, NO, 0, 3, NO, NO, NO},
+                               {GPUMP_OP_COMPUTE, NO, 0, 4, R1, R2, NO},   /* 3: loop: sum' = sum + [p], checked */
+                               {GPUMP_OP_COMPUTE, NO, 0, 5, R1, 3, NO},    /* p' = [p + 4], checked */
+                               {GPUMP_OP_COMPUTE, NO, 0, C, 5, NO, NO},    /* c = p' != 0 */
+                               {GPUMP_OP_MOVE, 3, 1, R1, 5, NO, NO},       /* no fault: the iteration counts */
+                               {GPUMP_OP_MOVE, 3, 1, R2, 4, NO, NO},
+                               {GPUMP_OP_CONSTANT, 3, 0, C, NO, NO, NO},   /* a fault: leave */
+                               {GPUMP_OP_BRANCH, C, 0, NO, NO, NO, 3},
+                               {GPUMP_OP_GUARDED_CALL, 3, 0, NO, NO, NO, 1},
+                               {GPUMP_OP_EXIT, NO, 0, NO, NO, NO, NO}};
+    uint64_t random = test_seed();
+    uint32_t n, calls = 0;
+    (void)state;
+    config.bits = 1;
+    assert_int_equal(gpump_page_checks_insert(program, &config, &checked, &report, NULL), GPUMP_OK);
+    assert_int_equal(report.predicated, 2);
+    assert_int_equal(report.loops, 1);
+    compare(checked, one_bit, sizeof one_bit / sizeof *one_bit);
+    gpump_program_destroy(checked);
+    config.bits = 4; /* each load its own bit, joined behind them */
+    assert_int_equal(gpump_page_checks_insert(program, &config, &checked, &report, NULL), GPUMP_OK);
+    assert_int_equal(gpump_program_registers(checked), POINTER_REGISTERS + 4);
+    config = kim("kim_plain");
+    assert_int_equal(gpump_page_checks_insert(program, &config, &plain, &report, NULL), GPUMP_OK);
+    for (n = 0; n < 200; n++) {
+        thread t, u;
+        uint32_t head, sum, nodes = 1 + gpump_random_below(&random, 30);
+        list_start(&t, &random, nodes, &head, &sum);
+        t.reg[R1] = head;
+        u = t;
+        assert_true(run(&t, checked));
+        assert_int_equal(t.reg[R2], sum);
+        calls += t.faults;
+        assert_true(run(&u, plain));
+        assert_int_equal(u.reg[R2], sum);
+        /* faster than one serialising check per load: a call waits for what is in flight, at least a load of 20 cycles */
+        assert_true(t.executed + 20 * t.serialised < u.executed + 20 * u.serialised);
+    }
+    assert_true(calls > 1000);
+    gpump_program_destroy(plain);
+    gpump_program_destroy(checked);
+    gpump_program_destroy(program);
+}
+
+/* In a predicated loop, what has not been loaded leads nowhere, in no memory. */
+static void nothing_follows_a_fault(void **state) {
+    enum { PP, SUM, INDEX, ENTRY, MORE, COUNTED_REGISTERS };
+    test_builder b = test_build(NULL);
+    gpump_program *checked;
+    gpump_page_checks_config config = kim("kim");
+    gpump_page_checks_report report;
+    gpump_instruction in;
+    uint32_t n, use, def, top;
+    uint64_t random = test_seed();
+    (void)state;
+    for (n = 0; n < COUNTED_REGISTERS; n++) test_register(&b, n == MORE ? GPUMP_WIDTH_PREDICATE : GPUMP_WIDTH_32);
+    test_constant(&b, SUM, 0);
+    top = gpump_program_instructions(b.program);
+    load(&b, TAG_LOAD, INDEX, PP, NO, 0);
+    in = gpump_instruction_make(GPUMP_OP_COMPUTE); /* entry = table[index] */
+    use = INDEX;
+    def = ENTRY;
+    in.tag = TAG_TABLE;
+    in.uses = &use;
+    in.defs = &def;
+    in.use_count = in.def_count = 1;
+    in.access = GPUMP_ACCESS_READ;
+    in.space = GPUMP_SPACE_SHARED;
+    in.bytes = 4;
+    test_add(&b, &in);
+    test_op(&b, TAG_SUM, SUM, SUM, ENTRY, NO);
+    load(&b, TAG_LOAD, PP, PP, NO, 4);
+    test_op(&b, TAG_NOT_ZERO, MORE, PP, NO, NO);
+    test_branch(&b, MORE, 0, top);
+    done(&b);
+    assert_int_equal(gpump_page_checks_insert(b.program, &config, &checked, &report, NULL), GPUMP_OK);
+    assert_int_equal(report.accesses, 2);
+    assert_int_equal(report.predicated, 2);
+    for (n = 0; n < 50; n++) {
+        thread t;
+        uint32_t head, sum = 0, at, index;
+        list_start(&t, &random, 20, &head, &sum);
+        for (at = head, sum = 0; at; at = t.word[at / 4 + 1]) { /* the values become places in the table */
+            index = gpump_random_below(&random, 16);
+            t.word[at / 4] = index * 4;
+            sum += index;
+        }
+        for (index = 0; index < COUNTED_REGISTERS; index++) t.reg[index] = 1u << 20;
+        memset(t.page, ABSENT, sizeof t.page);
+        t.reg[PP] = head;
+        assert_true(run(&t, checked));
+        assert_true(t.faults > 0 && t.reg[SUM] == sum);
+    }
+    gpump_program_destroy(checked);
+    gpump_program_destroy(b.program);
+}
+
+static void resident_memory_is_not_checked(void **state) {
+    test_builder b = test_build(NULL);
+    gpump_page_checks_config config = kim("kim_plain");
+    gpump_page_checks_report report;
+    gpump_program *checked;
+    gpump_instruction in = gpump_instruction_make(GPUMP_OP_COMPUTE);
+    uint32_t reg = test_register(&b, GPUMP_WIDTH_32);
+    (void)state;
+    in.defs = &reg; /* the variable's address is in the instruction */
+    in.def_count = 1;
+    in.access = GPUMP_ACCESS_READ;
+    in.bytes = 4;
+    in.flags = GPUMP_FLAG_RESIDENT;
+    test_add(&b, &in);
+    done(&b);
+    assert_int_equal(gpump_page_checks_insert(b.program, &config, &checked, &report, NULL), GPUMP_OK);
+    assert_int_equal(report.accesses, 0);
+    assert_int_equal(gpump_program_instructions(checked), 2);
+    gpump_program_destroy(checked);
+    gpump_program_destroy(b.program);
+}
+
+/* The optimised code as printed: the value load unchecked; and, were it checked for free, the sum added twice after a
+ * restart. */
+static void kim_figure_2_as_printed(void **state) {
+    uint64_t random = 5;
+    uint32_t uncaught = 0, wrong = 0, n, variant;
+    (void)state;
+    for (variant = 0; variant < 2; variant++) {
+        test_builder b = test_build(NULL);
+        gpump_instruction in;
+        uint32_t pf, uses[2] = {R1, 3}, defs[2] = {R1, 3}, i;
+        for (i = 0; i < POINTER_REGISTERS; i++) test_register(&b, i == C ? GPUMP_WIDTH_PREDICATE : GPUMP_WIDTH_32);
+        pf = test_register(&b, GPUMP_WIDTH_PREDICATE);
+        test_constant(&b, R2, 0);
+        in = gpump_instruction_make(GPUMP_OP_START_MARKER);
+        test_add(&b, &in); /* 1 */
+        in = gpump_instruction_make(GPUMP_OP_CLEAR_CHECK);
+        in.defs = &pf;
+        in.def_count = 1;
+        test_add(&b, &in);
+        in = gpump_instruction_make(GPUMP_OP_COMPUTE); /* 3: LOOP_START: (!pfbt) ADD R2 R2 MEM[R1 + offset1] */
+        in.tag = TAG_SUM_LOAD;
+        in.guard = pf;
+        in.flags = GPUMP_FLAG_GUARD_NEGATED;
+        {
+            uint32_t r2 = R2, operands[2] = {R1, R2};
+            in.defs = &r2;
+            in.uses = operands;
+            in.def_count = 1;
+            in.use_count = 2;
+            in.access = GPUMP_ACCESS_READ;
+            in.bytes = 4;
+            test_add(&b, &in);
+        }
+        in = gpump_instruction_make(GPUMP_OP_COMPUTE); /* (!pfbt) LD.pfchk R1 MEM[R1 + offset2] */
+        in.tag = TAG_LOAD;
+        in.guard = pf;
+        in.flags = GPUMP_FLAG_GUARD_NEGATED | GPUMP_FLAG_CHECKED;
+        in.defs = defs;
+        in.uses = uses;
+        in.def_count = in.use_count = 2;
+        in.access = GPUMP_ACCESS_READ;
+        in.bytes = 4;
+        /* variant 1: the next pointers lie on pages of their own, the values' pages are present: only the restart is on
+         * trial */
+        in.displacement = variant ? 32 * PAGE : 4;
+        test_add(&b, &in);
+        test_constant(&b, C, 0);
+        in = gpump_instruction_make(GPUMP_OP_COMPUTE); /* (!pfbt) CMPNZ R1, LOOP_START */
+        in.tag = TAG_NOT_ZERO;
+        in.guard = pf;
+        in.flags = GPUMP_FLAG_GUARD_NEGATED;
+        {
+            uint32_t c = C, r1 = R1;
+            in.defs = &c;
+            in.uses = &r1;
+            in.def_count = in.use_count = 1;
+            test_add(&b, &in);
+        }
+        test_branch(&b, C, 0, 3);
+        in = gpump_instruction_make(GPUMP_OP_GUARDED_CALL); /* (pfbt) sw_call(start_marker) */
+        in.guard = pf;
+        in.target = 1;
+        test_add(&b, &in);
+        done(&b);
+        for (n = 0; n < 50; n++) {
+            thread t;
+            uint32_t head, sum = 0;
+            if (!variant) list_start(&t, &random, 20, &head, &sum);
+            else { /* 20 nodes, the i-th at word i of pages 1 to 31 */
+                start(&t, &random, 0);
+                head = PAGE;
+                for (i = 0; i < 20; i++) {
+                    t.page[1 + i] = WRITABLE;
+                    t.word[(PAGE + PAGE * i) / 4] = i + 1;
+                    sum += i + 1;
+                    t.word[(PAGE + PAGE * i + 32 * PAGE) / 4] = i < 19 ? PAGE + PAGE * (i + 1) : 0;
+                }
+            }
+            t.reg[R1] = head;
+            run(&t, b.program);
+            if (t.uncaught) uncaught++;
+            else if (variant && t.reg[R2] != sum) wrong++;
+        }
+        gpump_program_destroy(b.program);
+    }
+    assert_true(uncaught > 40 && wrong == 50);
+}
+
+/* ---- random programs: walks up and down, guarded accesses, chases, straight code; every page may be missing ---- */
+static gpump_program *random_program(uint64_t *random, const gpump_allocator *allocator) {
+    test_builder b = test_build(allocator);
+    uint32_t r[8], p[3], i, k, loops = 1 + gpump_random_below(random, 3);
+    for (i = 0; i < 8; i++) r[i] = test_register(&b, GPUMP_WIDTH_32);
+    for (i = 0; i < 3; i++) p[i] = test_register(&b, GPUMP_WIDTH_PREDICATE);
+    test_constant(&b, r[6], 0);
+    for (i = 0; i < loops && b.result == GPUMP_OK; i++) {
+        uint32_t top, count = 1 + gpump_random_below(random, 40), chases = gpump_random_below(random, 3) == 0,
+                      first = gpump_random_below(random, 2);
+        int64_t step = 4 * (1 + (int64_t)gpump_random_below(random, 12));
+        if (gpump_random_below(random, 2)) step = -step;
+        test_constant(&b, r[0], step < 0 ? (PAGES - 1) * PAGE : PAGE + 4 * (int64_t)gpump_random_below(random, 16));
+        test_constant(&b, r[1], 0);
+        test_constant(&b, r[2], (int64_t)count);
+        test_constant(&b, r[7], 30 * PAGE);
+        top = gpump_program_instructions(b.program);
+        if (first && !chases) add(&b, r[0], step);
+        for (k = 0; k < 1 + gpump_random_below(random, 3); k++) {
+            if (chases) {
+                load(&b, TAG_LOAD, r[3], r[7], NO, 4 * (int64_t)gpump_random_below(random, 3));
+                test_op(&b, TAG_MIX, r[4], r[3], NO, NO);
+                test_op(&b, TAG_SUM, r[6], r[6], r[4], NO);
+                {
+                    gpump_instruction in =
+                        gpump_instruction_make(GPUMP_OP_COMPUTE); /* the next address: some word of some page */
+                    uint32_t use = r[4];
+                    in.tag = TAG_PLACE;
+                    in.defs = &r[7];
+                    in.uses = &use;
+                    in.def_count = in.use_count = 1;
+                    test_add(&b, &in);
+                }
+            } else if (gpump_random_below(random, 2)) {
+                load(&b, TAG_LOAD, r[3], r[0], NO, 4 * (int64_t)gpump_random_below(random, 3));
+                test_op(&b, TAG_SUM, r[6], r[6], r[3], NO);
+            } else
+                store(&b, r[0], r[6], 0);
+        }
+        if (!first && !chases) add(&b, r[0], step);
+        add(&b, r[1], 1);
+        test_op(&b, TAG_LESS, p[0], r[1], r[2], NO);
+        test_branch(&b, p[0], 0, top);
+    }
+    store(&b, r[7], r[6], 0);
+    test_exit(&b, NO);
+    if (test_finish(&b) != GPUMP_OK) {
+        gpump_program_destroy(b.program);
+        return NULL;
+    }
+    return b.program;
+}
+static void nothing_faults_uncaught(void **state) {
+    uint64_t seed = test_seed(), random = seed, walks = 0, predicated = 0, plain = 0, faults = 0, ran = 0;
+    (void)state;
+    for (uint64_t n = 0; n < test_cases(3000); n++) {
+        gpump_program *program = random_program(&random, NULL), *checked;
+        gpump_page_checks_config config = kim(gpump_random_below(&random, 4) ? "kim" : "kim_plain");
+        gpump_page_checks_report report;
+        thread t, u;
+        int clean;
+        config.bits = 1 + gpump_random_below(&random, 4);
+        test_check(gpump_page_checks_insert(program, &config, &checked, &report, NULL) == GPUMP_OK, seed, n);
+        test_check(report.accesses == report.walks + report.predicated + report.plain, seed, n);
+        walks += report.walks;
+        predicated += report.predicated;
+        plain += report.plain;
+        start(&t, &random, 8);
+        memset(t.page, WRITABLE, sizeof t.page);
+        clean = run(&t, program); /* all there: the result to compare with; programs that leave the memory are skipped */
+        if (clean) {
+            start(&u, &random, gpump_random_below(&random, 8));
+            test_check(run(&u, checked) && !u.uncaught, seed, n);
+            test_check(!memcmp(t.word, u.word, sizeof t.word) && t.reg[6] == u.reg[6], seed, n);
+            faults += u.faults;
+            ran++;
+        }
+        gpump_program_destroy(checked);
+        gpump_program_destroy(program);
+    }
+    print_message("%llu programs run, %llu faults served; accesses: %llu walks, %llu predicated, %llu one by one\n",
+                  (unsigned long long)ran, (unsigned long long)faults, (unsigned long long)walks,
+                  (unsigned long long)predicated, (unsigned long long)plain);
+    assert_true(ran > test_cases(3000) / 3 && walks && predicated && plain && faults);
+}
+
+static gpump_result insert_once(const gpump_allocator *allocator, void *user) {
+    uint64_t random = *(uint64_t *)user;
+    gpump_program *program = random_program(&random, allocator), *checked;
+    gpump_page_checks_config config = kim("kim");
+    gpump_result result;
+    if (!program) return GPUMP_ERROR_MEMORY;
+    result = gpump_page_checks_insert(program, &config, &checked, NULL, NULL);
+    if (result == GPUMP_OK) gpump_program_destroy(checked);
+    gpump_program_destroy(program);
+    return result;
+}
+static void out_of_memory_is_a_value(void **state) {
+    (void)state;
+    for (uint64_t random = 1; random < 4; random++) test_every_allocation_failing(insert_once, &random);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(kim_figure_1),
+        cmocka_unit_test(kim_figure_1_as_printed),
+        cmocka_unit_test(kim_figure_2),
+        cmocka_unit_test(kim_figure_2_as_printed),
+        cmocka_unit_test(nothing_follows_a_fault),
+        cmocka_unit_test(resident_memory_is_not_checked),
+        cmocka_unit_test(nothing_faults_uncaught),
+        cmocka_unit_test(out_of_memory_is_a_value),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

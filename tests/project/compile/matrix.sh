@@ -1,0 +1,127 @@
+#!/bin/sh
+# Compiles gpump.h in every way a host may: matrix.sh SOURCE_DIR WORK_DIR COMPILER c|c++
+# Prints one line for each check that fails, and how many there were.
+set -u
+source=$1 work=$2 compiler=$3 language=$4
+command -v "$compiler" >/dev/null || { echo "$compiler is not installed: skipped"; exit 77; }
+case $language in
+c) first=c99 others="gnu99 c11 c17" suffix=c ;;
+*) first=c++11 others="gnu++11 c++17 c++20" suffix=cc ;;
+esac
+strict="-Wall -Wextra -pedantic -Wconversion -Wsign-conversion -Werror"
+rm -rf "$work" && mkdir -p "$work/flat" && cd "$work" || exit 1
+checks=0 failures=0
+check() { # check NAME COMMAND...: one check, silent when it passes
+    name=$1
+    shift
+    checks=$((checks + 1))
+    "$@" >log 2>&1 && return 0
+    failures=$((failures + 1))
+    echo "FAILED: $name: $*"
+    sed 's/^/    /' log | head -20
+    return 1
+}
+fails() { ! "$@"; }
+cc="$compiler -x $language -std=$first"
+stb=
+for path in /usr/include /usr/local/include /opt/homebrew/include; do
+    [ -f "$path/stb/stb_ds.h" ] && stb=$path/stb/stb_ds.h && break
+done
+[ -n "$stb" ] || stb=$(echo '#include <stb_ds.h>' | $cc -M - 2>/dev/null | tr ' ' '\n' | grep stb_ds.h | head -1)
+[ -n "$stb" ] || { echo "stb_ds.h is not installed: skipped"; exit 77; }
+cp "$stb" flat/stb_ds.h
+
+# The implementation as one file, in each of its forms, at the strict flags.
+cp "$source/gpump.h" .
+printf '#define GPUMP_IMPLEMENTATION\n#include "gpump.h"\n' >all.$suffix
+printf '#include "gpump.h"\n' >public.$suffix
+printf '#define GPUMP_STATIC\n#define GPUMP_IMPLEMENTATION\n#include "gpump.h"\n' >static.$suffix
+# No -I: gpump.h stands beside the file.
+check "strict" $cc $strict -O2 -c all.$suffix -o all.o
+for level in -O3 -Os; do check "strict $level" $cc $strict $level -c all.$suffix -o level.o; done
+check "strict without assertions" $cc $strict -O1 -DNDEBUG -c all.$suffix -o ndebug.o
+check "strict, stb_ds.h beside" $cc $strict -O1 -Iflat -c all.$suffix -o flat.o
+check "strict, inside one file" $cc $strict -O1 -c static.$suffix -o static.o
+check "strict, inside one file, without programs" $cc $strict -O1 -DGPUMP_NO_PROGRAM -c static.$suffix -o static_no_program.o
+check "strict, sanitizers" $cc $strict -O1 -fsanitize=undefined -c all.$suffix -o sanitized.o
+check "strict, declarations only" $cc $strict -c public.$suffix -o public.o
+# What strict hosts add, for the part that every file of theirs sees.
+more="-Wshadow -Wundef -Wcast-align -Wcast-qual -Wswitch-enum -Wfloat-equal -Wredundant-decls -Wwrite-strings"
+[ "$language" = c ] && more="$more -Wstrict-prototypes -Wmissing-prototypes" || more="$more -Wold-style-cast"
+check "stricter, declarations only" $cc $strict $more -fsyntax-only public.$suffix
+for standard in $others; do
+    check "strict $standard" $compiler -x $language -std=$standard $strict -fsyntax-only all.$suffix
+done
+
+# Without programs gpump needs no stb_ds.h: here including one is an error.
+mkdir -p trap && echo '#error "stb_ds.h was included"' >trap/stb_ds.h
+check "without programs" $cc $strict -O1 -DGPUMP_NO_PROGRAM -Itrap -c all.$suffix -o no_program.o
+check "the trap works" fails $cc -Itrap -fsyntax-only all.$suffix
+check "declarations include no stb_ds.h" $cc $strict -Itrap -fsyntax-only public.$suffix
+
+# No stb_ds.h anywhere: the message names the package. The other headers are empty stand-ins.
+mkdir -p empty
+for header in $(sed -n 's/^ *# *include *<\([a-z_/.0-9]*\)>.*/\1/p' gpump.h | grep -v stb_ds | sort -u); do
+    mkdir -p "empty/$(dirname "$header")" && : >"empty/$header"
+done
+check "a missing stb_ds.h is an error" fails $cc -nostdinc -Iempty -E all.$suffix -o /dev/null
+cp log missing
+check "the message names the package" grep -q 'error.*libstb-dev.*GPUMP_NO_PROGRAM' missing
+
+# Symbols: only gpump*; nothing at all when static.
+names() { nm -g --defined-only "$1" | awk '{print $NF}' | sed 's/^_Z[A-Z]*[0-9]*//; s/^_ZL*[0-9]*//'; }
+for object in all.o flat.o no_program.o; do
+    check "$object exports something" test -n "$(names $object)"
+    check "$object exports only gpump*: $(names $object | grep -v '^gpump' | head -3)" test -z "$(names $object | grep -v '^gpump')"
+done
+for object in static.o static_no_program.o public.o; do
+    check "$object exports nothing: $(names $object | head -3)" test -z "$(names $object)"
+done
+check "no reference to stb_ds" test -z "$(nm -u all.o | grep stbds)"
+
+# Each public header alone, and what it includes.
+for header in "$source"/gpump_impl/*/*.h; do
+    case $header in */array.h | */array_end.h) continue ;; esac
+    printf '#include "%s"\n' "$header" >alone.$suffix
+    check "$(basename "$header") alone" $cc $strict -I"$source/gpump_impl" -fsyntax-only alone.$suffix
+done
+
+# Hosts with an stb_ds of their own.
+host() { # host NAME FLAGS... [-- LINK...]: compiles host.c, links and runs it
+    arrangement=$1
+    shift
+    flags= link=
+    while [ $# -gt 0 ]; do
+        [ "$1" = -- ] && { shift; link=$*; break; }
+        flags="$flags $1"
+        shift
+    done
+    check "host: $arrangement: compile" $cc -I"$source" -I"$source/tests/project/compile" -DSTB_DS_PATH="\"$stb\"" $flags -c "$source/tests/project/compile/host.c" -o host.o &&
+        check "host: $arrangement: link" $compiler host.o $link -o host && check "host: $arrangement: run" ./host
+}
+check "an stb_ds implementation" $compiler -x $language -std=$first -w -DNO_GPUMP -DSTB_DS_PATH="\"$stb\"" -c "$source/tests/project/compile/host.c" -o stb.o
+host "no stb_ds of its own"
+host "implemented before" -DBEFORE=2
+host "implemented after" -DAFTER=2
+host "included before, implemented after" -DBEFORE=1 -DAFTER=2
+host "included before, implemented in another file" -DBEFORE=1 -- stb.o
+host "included after, implemented in another file" -DAFTER=1 -- stb.o
+host "included twice" -DBEFORE=1 -DAFTER=1 -- stb.o
+host "no short names" -DSTBDS_NO_SHORT_NAMES -DBEFORE=1 -DAFTER=1 -- stb.o
+host "own allocator, before" -DOWN_ALLOCATOR -DBEFORE=2
+host "own allocator, after" -DOWN_ALLOCATOR -DAFTER=2
+host "inside one file" -DGPUMP_STATIC -DBEFORE=2 -DAFTER=1
+host "without programs" -DGPUMP_NO_PROGRAM -DBEFORE=2
+if echo 'int main(void){return 0;}' | $compiler -x $language - -lstb -o lstb 2>/dev/null && [ "$language" = c ]; then
+    host "implemented in libstb" -DBEFORE=1 -- -lstb
+fi
+
+# Two files: one implements, both include, each of them twice.
+printf '#include "gpump.h"\n#include "gpump.h"\n#include "use_gpump.h"\nint main(void) { return use_gpump(); }\n' >user.$suffix
+printf '#include "gpump.h"\n#define GPUMP_IMPLEMENTATION\n#include "gpump.h"\n#include "gpump.h"\n' >twice.$suffix
+check "two files: user" $cc $strict -I"$source/tests/project/compile" -c user.$suffix -o user.o
+check "two files: implementer" $cc $strict -c twice.$suffix -o twice.o
+check "two files: link" $compiler user.o twice.o -o two && check "two files: run" ./two
+
+echo "$compiler as $language: $checks checks, $failures failed"
+[ $failures -eq 0 ]

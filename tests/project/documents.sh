@@ -1,0 +1,36 @@
+#!/bin/sh
+# The documents name only what is there: documents.sh SOURCE_DIR
+# Every gpump_... and GPUMP_... in README.md, docs/ and the map must be in gpump.h (or be a CMake option), every path in
+# backquotes or links must exist, and the map must name every component.
+set -u
+cd "$1" || exit 1
+status=0
+complain() { echo "$*"; status=1; }
+documents="README.md gpump_impl/map.txt $(find docs examples -name '*.md' | sort)"
+
+words() { tr -c 'A-Za-z0-9_' '\n' | sort -u; }
+words <gpump.h >/tmp/gpump.words.$$
+cat CMakeLists.txt tests/CMakeLists.txt tests/test.h cmake/* gpump_impl/*/*.h examples/*/*.h examples/*/*/*.h 2>/dev/null | words >>/tmp/gpump.words.$$
+sort -u -o /tmp/gpump.words.$$ /tmp/gpump.words.$$
+for document in $documents; do
+    for word in $(tr -c 'A-Za-z0-9_' '\n' <"$document" | grep -E '^(gpump|GPUMP)_[A-Za-z0-9_]*[A-Za-z0-9]$' | grep -v '^gpump_x_' | sort -u); do
+        grep -qx "$word" /tmp/gpump.words.$$ || [ -e "$word" ] || complain "$document: $word is not in gpump.h"
+    done
+    # Links, relative to the document; and `paths/with/slashes` relative to the top.
+    directory=$(dirname "$document")
+    for link in $(grep -o '](\([^)#]*\)' "$document" | sed 's/](//' | grep -v '^https*:' | sort -u); do
+        [ -e "$directory/$link" ] || complain "$document: the link $link leads nowhere"
+    done
+    for path in $(grep -o '`[A-Za-z_.][A-Za-z0-9_./-]*/[A-Za-z0-9_.-]*`' "$document" | tr -d '`' | grep -v '^build' | grep -v '<' | sort -u); do
+        [ -e "$path" ] || [ -e "$directory/$path" ] || [ -e "${path%.c}.c" ] || case $path in bench/micro | bench/reproduce | stb/* | examples/minigpu/minigpu | examples/tbsim/tbsim) true ;; *) false ;; esac ||
+            complain "$document: there is no $path"
+    done
+done
+rm -f /tmp/gpump.words.$$
+
+for component in $(sed -n 's/^set(GPUMP_ROOM_[a-z]* \(.*\))$/\1/p' gpump_impl/components.cmake); do
+    ls gpump_impl/*/"$component.h" >/dev/null 2>&1 || continue
+    grep -q "^ \*   $component " gpump_impl/map.txt || complain "gpump_impl/map.txt does not name $component"
+done
+[ $status -eq 0 ] && echo "the documents name only what is there"
+exit $status

@@ -1,0 +1,186 @@
+/* labels: unit equivalence link: minigpu_core */
+/* Kernels of ptx_corpus on the whole machine, against C: warps that diverge, look across lanes, meet at barriers with a reduction, mix address
+ * spaces in one instruction, update memory atomically, call functions. */
+#include <stdarg.h>
+#include "test.h"
+#include <math.h>
+#include "tools/check.h"
+#include "machine/machine.h"
+
+static launch_file launch;
+static machine *m;
+
+static void run(const char *name) {
+    char path[512], error[LAUNCH_ERROR_BYTES];
+    machine_options options;
+    snprintf(path, sizeof path, "%s/tests/ptx/corpus_launches/%s.yaml", GPUMP_SOURCE_DIR, name);
+    if (launch_file_read(&launch, path, error)) fail_msg("%s", error);
+    machine_options_default(&options);
+    m = machine_build(&launch, &options, error);
+    if (!m) fail_msg("%s", error);
+    if (machine_run(m, NEVER) != 1) fail_msg("%s: %s", name, m->error);
+}
+static void end(void) {
+    machine_free(m);
+    launch_file_free(&launch);
+}
+static const void *before(uint32_t buffer) { return launch.buffers[buffer].contents; }
+static const void *after(uint32_t buffer) { return device_memory(m, launch.buffers[buffer].address); }
+
+static void test_shuffles(void **state) {
+    (void)state;
+    run("warp_sum");
+    const float *in = before(0), *out = after(1);
+    for (int w = 0; w < 15; w++) {
+        float v[32], next[32];
+        memcpy(v, in + 32 * w, sizeof v);
+        for (int offset = 16; offset; offset >>= 1) {
+            for (int l = 0; l < 32; l++) next[l] = v[l] + v[l + offset < 32 ? l + offset : l];
+            memcpy(v, next, sizeof v);
+        }
+        for (int l = 0; l < 32; l++) assert_true(out[32 * w + l] == v[0] + (v[0] + v[0]));
+    }
+    end();
+}
+
+static void test_votes(void **state) {
+    int odd = 0, nine = 0, no_eleven = 1;
+    (void)state;
+    run("votes");
+    const int *in = before(0);
+    const uint32_t *out = after(1);
+    for (int i = 0; i < 96; i++) odd += in[i] & 1, nine |= in[i] == 9, no_eleven &= in[i] != 11;
+    for (int i = 0; i < 96; i++) {
+        const int *w = in + i / 32 * 32;
+        uint32_t all = 0, same = 0, seven = 0;
+        for (int l = 0; l < 32; l++) all |= (uint32_t)(w[l] > 3) << l, same += w[l] == in[i], seven |= w[l] == 7;
+        all = ((all ^ seven) ^ 2) + same + 0xffffffffu;
+        assert_int_equal(out[i], all + (uint32_t)(odd + nine + 2 * no_eleven));
+    }
+    end();
+}
+
+static void test_atomics(void **state) {
+    uint32_t chain = 100;
+    (void)state;
+    run("atomics");
+    const int *i = after(0);
+    const uint32_t *u = after(1);
+    const uint64_t *l = after(4);
+    for (int k = 0; k < 192; k++) chain = chain * 3 + 1;
+    assert_int_equal(i[0], 192);
+    assert_int_equal(i[1], -63);
+    assert_int_equal(i[2], 63);
+    assert_int_equal(i[3], 2016);
+    static const uint32_t want[6] = {0, 100, 11, 6, 0, 100};
+    for (int k = 0; k < 6; k++) assert_int_equal(u[k], want[k]);
+    assert_int_equal(u[7], chain);
+    assert_int_equal(u[8], 0xffffffffu);
+    assert_true(*(const float *)after(2) == 288.0f && *(const double *)after(3) == 48.0);
+    assert_true(l[0] == 576 && l[1] == 63);
+    end();
+}
+
+static void test_shared_memory(void **state) {
+    (void)state;
+    run("dynamic_shared");
+    const float *in = before(0), *out = after(1);
+    for (int b = 0; b < 4; b++)
+        for (int t = 0; t < 128; t++) assert_true(out[128 * b + t] == in[128 * b + 127 - t] + 2 * in[128 * b + (t & 31)]);
+    end();
+    run("generic");
+    const int *g = after(0);
+    for (int t = 0; t < 64; t++) assert_int_equal(g[t], t + !(0x0f0f00ffu >> (t & 31) & 1));
+    end();
+}
+
+static void test_local_memory(void **state) {
+    (void)state;
+    run("local_array");
+    const int *in = before(0), *out = after(1);
+    for (int t = 0; t < 40; t++) {
+        unsigned bins[24], sum = 0;
+        for (unsigned k = 0; k < 24; k++) bins[k] = k;
+        for (unsigned k = 0; k < 40; k++) bins[in[t * 40 + (int)k] % 24] += k;
+        for (int k = 0; k < 24; k++) sum = sum * 3 + bins[k * 7 % 24];
+        assert_int_equal((unsigned)out[t], sum);
+    }
+    end();
+}
+
+static void test_structures_by_value(void **state) {
+    static const int members[5] = {5, -7, 11, 13, 1000};
+    (void)state;
+    run("by_value");
+    const double *out = after(0);
+    for (int t = 0; t < 64; t++) assert_true(out[t] == members[t % 5] + 0.25 - 3);
+    end();
+    run("parameter_address");
+    const float *weights = after(0);
+    for (int t = 0; t < 64; t++) assert_true(weights[t] == (float)(1 << (t * 3 & 7)) + 1.0f);
+    end();
+}
+
+static float helper(float x, int k) {
+    for (int i = 0; i < k; i++) x = fmaf(x, 0.5f, 1.0f);
+    return x;
+}
+
+static void test_control(void **state) {
+    (void)state;
+    run("calls");
+    const float *in = before(0), *out = after(1);
+    for (int i = 0; i < 200; i++) {
+        float a = in[i], b = in[i] + 1.0f;
+        if (i & 1) {
+            float first = b * 0.25f;
+            b = helper(a, 2);
+            a = first;
+        }
+        assert_true(out[i] == helper(a, i & 7) + b);
+    }
+    end();
+    run("switches");
+    const int *v = before(0), *r = after(1);
+    for (int i = 0; i < 60; i++) {
+        int x = 0, stored = 1;
+        for (int k = 0; k < 60; k++) {
+            int c = v[(i + k) % 60];
+            if (c == 4 && x > 1000) break;
+            switch (c) {
+            case 0: x += 3; break;
+            case 1: x ^= 0x55; break;
+            case 2: x = (int)((unsigned)x * 7u) - k; break;
+            case 3: x -= k; break;
+            case 4: x = (int)((unsigned)x << 1); break;
+            case 5: x = __builtin_popcount((unsigned)x); break;
+            case 6: break;
+            case 7: x /= 3; break;
+            case 8: x = -x; break;
+            default: x++;
+            }
+            if (c != 6 && x < -100000) {
+                stored = 0;
+                break;
+            }
+        }
+        assert_int_equal(r[i], stored ? x : 12345);
+    }
+    end();
+    run("nested");
+    const int *n = before(0), *sums = after(1);
+    int sum = 0;
+    for (int i = 0; i < n[0]; i++)
+        for (int j = i; j < n[1]; j++) {
+            if (n[j % 9] == i) break;
+            while (sum < n[i % 9]) sum += j + 1;
+        }
+    for (int t = 0; t < 64; t++) assert_int_equal(sums[t], sum);
+    end();
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_shuffles), cmocka_unit_test(test_votes), cmocka_unit_test(test_atomics),
+                                       cmocka_unit_test(test_shared_memory), cmocka_unit_test(test_local_memory), cmocka_unit_test(test_structures_by_value), cmocka_unit_test(test_control)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

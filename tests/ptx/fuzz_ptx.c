@@ -1,0 +1,57 @@
+/* A libFuzzer target for the PTX reader. To build and run it from the project's root:
+ *   clang -g -O1 -fsanitize=fuzzer,address,undefined -Iexamples/minigpu -Igpump_impl -I. tests/ptx/fuzz_ptx.c examples/minigpu/ptx/ptx_*.c \
+ *         examples/minigpu/control_flow.c examples/minigpu/ptx/instruction.c build/libgpump.a -o build/fuzz_ptx
+ *   mkdir -p build/fuzz_corpus
+ *   build/fuzz_ptx -dict=tests/ptx/fuzz_ptx.dict -max_total_time=300 build/fuzz_corpus tests/ptx/bad_ptx tests/ptx/ptx_corpus
+ * What it finds goes to tests/ptx/bad_ptx, which tests/ptx/fuzz_replay.c replays. Compiled with -DREPLAY it needs no libFuzzer and
+ * reads the files named on the command line. */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "ptx/ptx_reader.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    ptx_module module;
+    ptx_error error;
+    char text[256];
+    if (ptx_read((const char *)data, size, "fuzz.ptx", &module, &error)) {
+        if (!error.text[0]) abort();
+        return 0;
+    }
+    ptx_link(&module, 0x100000, 0x200000);
+    for (uint32_t k = 0; k < module.kernel_count; k++) {
+        const kernel_program *kernel = &module.kernels[k];
+        for (uint32_t i = 0; i < kernel->count; i++) {
+            const instruction *in = &kernel->instructions[i];
+            instruction_text(in, text, sizeof text);
+            /* What the machine relies on without looking. */
+            if (in->opcode >= OPCODE_COUNT || in->unit >= UNIT_COUNT || in->type >= TYPE_COUNT) abort();
+            if (in->source_count > INSTRUCTION_SOURCES || in->destination_count > INSTRUCTION_DESTINATIONS) abort();
+            if (in->opcode == OPCODE_BRA && in->target >= kernel->count) abort();
+            if (in->reconvergence != INSTRUCTION_NONE && in->reconvergence >= kernel->count) abort();
+            if (in->guard != INSTRUCTION_NONE && in->guard >= kernel->predicates) abort();
+            for (uint32_t o = 0; o < INSTRUCTION_SOURCES + INSTRUCTION_DESTINATIONS; o++) {
+                const operand *op = o < INSTRUCTION_SOURCES ? &in->sources[o] : &in->destinations[o - INSTRUCTION_SOURCES];
+                if (op->kind == OPERAND_REGISTER && (op->words == 0 || op->index + op->words > kernel->registers)) abort();
+                if (op->kind == OPERAND_PREDICATE && op->index >= kernel->predicates) abort();
+            }
+        }
+    }
+    ptx_free(&module);
+    return 0;
+}
+
+#ifdef REPLAY
+int main(int count, char **names) {
+    for (int i = 1; i < count; i++) {
+        FILE *file = fopen(names[i], "rb");
+        static uint8_t text[1 << 20];
+        if (!file) return 2;
+        size_t length = fread(text, 1, sizeof text, file);
+        fclose(file);
+        LLVMFuzzerTestOneInput(text, length);
+    }
+    return 0;
+}
+#endif

@@ -1,0 +1,127 @@
+/* labels: unit equivalence link: minigpu_core */
+/* Textures end to end: launch file, tex instructions, memory path; also when the kernel is preempted at any time. */
+#include <stdarg.h>
+#include "test.h"
+#include <math.h>
+#include "tools/check.h"
+#include "machine/machine.h"
+
+static machine *build(launch_file *launch, const char *name, uint64_t preempt) {
+    char path[512], error[LAUNCH_ERROR_BYTES];
+    machine_options options;
+    machine *m;
+    snprintf(path, sizeof path, "%s/tests/ptx/textures/%s.yaml", GPUMP_SOURCE_DIR, name);
+    if (launch_file_read(launch, path, error)) fail_msg("%s", error);
+    machine_options_default(&options);
+    if (preempt) options.preempt_cycle = preempt;
+    m = machine_build(launch, &options, error);
+    if (!m) fail_msg("%s", error);
+    if (machine_run(m, NEVER) != 1) fail_msg("%s: %s", name, m->error);
+    return m;
+}
+
+static const void *output(machine *m, const launch_file *launch) { return device_memory(m, launch->buffers[1].address); }
+
+static void test_fetch(void **state) {
+    launch_file launch;
+    machine *m = build(&launch, "fetch", 0);
+    const float *out = output(m, &launch);
+    (void)state;
+    for (int i = 0; i < 288; i++) assert_true(out[i] == 2 * (0.5f + 0.25f * (float)(i < 250 ? i : 249)));
+    machine_free(m);
+    launch_file_free(&launch);
+}
+
+static void test_bilinear(void **state) {
+    launch_file launch;
+    machine *m = build(&launch, "bilinear", 0);
+    const float *out = output(m, &launch);
+    const uint8_t *in = launch.buffers[0].contents;
+    (void)state;
+    /* a texel's centre is that texel alone */
+    for (int i = 0; i < 40 * 33 * 4; i++) assert_true(out[i] == (float)(in[i] / 255.0));
+    assert_true(m->sms[0]->statistics.l1_hits > 0);
+    machine_free(m);
+    launch_file_free(&launch);
+}
+
+static void test_integers(void **state) {
+    launch_file launch;
+    machine *m = build(&launch, "integers", 0);
+    const int32_t *out = output(m, &launch);
+    const uint8_t *in = launch.buffers[0].contents;
+    (void)state;
+    for (int y = 0; y < 20; y++)
+        for (int x = 0; x < 32; x++) {
+            int16_t want;
+            memcpy(&want, in + 2 * ((y < 16 ? y : 15) * 24 + (x < 24 ? x : 23)), 2);
+            assert_int_equal(out[y * 32 + x], want);
+        }
+    machine_free(m);
+    launch_file_free(&launch);
+}
+
+static void test_references(void **state) {
+    launch_file launch;
+    machine *m = build(&launch, "references", 0);
+    const float *out = (const float *)device_memory(m, launch.buffers[0].address);
+    (void)state;
+    for (int i = 0; i < 240; i++) assert_true(out[i] == (float)(100 + i) + (float)(3 * (i % 40) - 7));
+    machine_free(m);
+    launch_file_free(&launch);
+}
+
+static void test_preempted(void **state) {
+    launch_file launch;
+    machine *whole = build(&launch, "bilinear", 0);
+    uint64_t cycles = whole->now, hash = gpump_hash_bytes(GPUMP_HASH_SEED, output(whole, &launch), 5280 * 4), step = cycles / 40 + 1, resumed = 0;
+    (void)state;
+    machine_free(whole);
+    launch_file_free(&launch);
+    for (uint64_t at = 1; at < cycles; at += step) {
+        machine *m = build(&launch, "bilinear", at);
+        resumed += m->kernels[0].resumed;
+        if (gpump_hash_bytes(GPUMP_HASH_SEED, output(m, &launch), 5280 * 4) != hash) fail_msg("preempted at cycle %llu", (unsigned long long)at);
+        machine_free(m);
+        launch_file_free(&launch);
+    }
+    assert_true(resumed > 100);
+}
+
+static void refuse(const char *argument, const char *expected) {
+    char path[512], error[LAUNCH_ERROR_BYTES];
+    launch_file launch;
+    machine_options options;
+    machine *m = NULL;
+    FILE *file;
+    snprintf(path, sizeof path, "%s/bad_texture.yaml", GPUMP_BINARY_DIR);
+    file = fopen(path, "w");
+    assert_non_null(file);
+    fprintf(file, "kernels:\n  - ptx: %s/tests/ptx/ptx_corpus/textures.ptx\n    kernel: texture_1d\n    grid: 1\n    block: 32\n    arguments:\n%s"
+                  "      - buffer: {type: f32, count: 32}\n      - scalar: {type: s32, value: 32}\n", GPUMP_SOURCE_DIR, argument);
+    fclose(file);
+    machine_options_default(&options);
+    if (launch_file_read(&launch, path, error) == 0) {
+        m = machine_build(&launch, &options, error);
+        if (m && machine_run(m, NEVER) != 1) snprintf(error, sizeof error, "%s", m->error);
+        if (m) machine_free(m);
+        launch_file_free(&launch);
+    }
+    if (!strstr(error, expected)) fail_msg("expected \"%s\", got \"%s\"", expected, error);
+}
+
+static void test_refusals(void **state) {
+    (void)state;
+    refuse("      - texture: {width: 33}\n        buffer: {type: f32, count: 32}\n", "bad_texture.yaml:7:18: a texture of 33 x 1 texels takes 132 bytes, the buffer has 128");
+    refuse("      - texture: {width: 4, channels: 3}\n        buffer: {type: f32, count: 32}\n", "a texture has 1, 2 or 4 channels");
+    refuse("      - texture: {width: 4, filter: cubic}\n        buffer: {type: f32, count: 32}\n", "filter is \"cubic\", must be nearest, linear or the like");
+    refuse("      - texture: {width: 4}\n        buffer: {type: f64, count: 32}\n", "a texture of f64 is not possible");
+    refuse("      - texture: {width: 4}\n        scalar: {type: u64, value: 1}\n", "a texture needs a buffer, not a scalar");
+    refuse("      - scalar: {type: u64, value: 1}\n", "no texture was given: handle at texture address 0x1");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_fetch), cmocka_unit_test(test_bilinear), cmocka_unit_test(test_integers), cmocka_unit_test(test_references),
+                                       cmocka_unit_test(test_preempted), cmocka_unit_test(test_refusals)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,174 @@
+/* Brute force for victim selection: every set of victims and every assignment of techniques, tried one by one. Knows only the
+ * view structs; how positions and rooms work is written here a second time. Included by the tests that use it. */
+#include "victim/cost.h"
+#include "gpu/gpu.h"
+
+#include <stdint.h>
+#include <string.h>
+
+typedef struct oracle_sm {
+    const gpump_block_view *blocks;
+    const gpump_cost_estimate *estimates;
+    uint32_t count;
+    uint32_t incoming;       /* kernel number */
+    uint32_t techniques;     /* bits */
+    uint32_t registers, shared_bytes, threads, warps; /* of one incoming block */
+    uint32_t all_registers, all_shared_bytes, all_threads, all_warps, all_slots; /* of the SM */
+    uint32_t most;           /* incoming blocks on an SM at most */
+    uint64_t reserved;       /* positions promised already: their blocks will come */
+} oracle_sm;
+
+typedef struct oracle_answer {
+    uint64_t latency, overhead;
+    uint32_t positions;
+} oracle_answer;
+
+static int oracle_is_leaving(const gpump_block_view *b) { return b->state >= GPUMP_BLOCK_DRAINING && b->state != GPUMP_BLOCK_RESTORING; }
+
+static int oracle_overlap(uint64_t a, uint64_t a_length, uint64_t b, uint64_t b_length) {
+    return a_length && b_length && a < b + b_length && b < a + a_length;
+}
+
+/* When a block that leaves by itself is out. */
+static uint64_t oracle_leaving_latency(const oracle_sm *sm, uint32_t i) {
+    uint32_t state = sm->blocks[i].state;
+    if (state == GPUMP_BLOCK_DRAINING) return sm->estimates[i].latency[GPUMP_TECHNIQUE_DRAIN];
+    return state == GPUMP_BLOCK_STOPPING || state == GPUMP_BLOCK_SAVING ? sm->estimates[i].latency[GPUMP_TECHNIQUE_SWITCH] : 0;
+}
+
+/* Blocks of other kernels that leave by themselves and are out by `limit`. */
+static uint64_t oracle_leaving(const oracle_sm *sm, uint64_t limit) {
+    uint64_t leaving = 0;
+    uint32_t i;
+    for (i = 0; i < sm->count; i++)
+        if (oracle_is_leaving(&sm->blocks[i]) && sm->blocks[i].kernel != sm->incoming && oracle_leaving_latency(sm, i) <= limit) leaving |= (uint64_t)1 << i;
+    return leaving;
+}
+
+/* How many positions are free when exactly the blocks of `gone` are gone. */
+static uint32_t oracle_positions(const oracle_sm *sm, uint64_t gone) {
+    uint32_t p, i, free_positions = 0, own = 0, threads = 0, warps = 0, slots = 0, n;
+    for (i = 0; i < sm->count; i++) {
+        if (gone >> i & 1u) continue;
+        if (sm->blocks[i].kernel == sm->incoming) own++;
+        threads += sm->blocks[i].threads;
+        warps += sm->blocks[i].warps;
+        slots++;
+    }
+    for (p = 0; p < 64; p++) {
+        uint64_t r = (uint64_t)p * sm->registers, s = (uint64_t)p * sm->shared_bytes;
+        int is_free = !(sm->reserved >> p & 1u) && r + sm->registers <= sm->all_registers && s + sm->shared_bytes <= sm->all_shared_bytes;
+        if (!sm->registers && !sm->shared_bytes && p >= sm->most) break;
+        for (i = 0; i < sm->count && is_free; i++) {
+            const gpump_block_view *b = &sm->blocks[i];
+            if (gone >> i & 1u) continue;
+            if (oracle_overlap(r, sm->registers, b->register_base, b->registers) || oracle_overlap(s, sm->shared_bytes, b->shared_base, b->shared_bytes))
+                is_free = 0;
+        }
+        free_positions += (uint32_t)is_free;
+    }
+    for (p = 0; p < 64; p++) {
+        if (!(sm->reserved >> p & 1u)) continue;
+        own++;
+        threads += sm->threads;
+        warps += sm->warps;
+        slots++;
+    }
+    for (n = 0; n < free_positions; n++)
+        if (own + n + 1 > sm->most || threads + (n + 1) * sm->threads > sm->all_threads || warps + (n + 1) * sm->warps > sm->all_warps ||
+            slots + n + 1 > sm->all_slots)
+            break;
+    return n;
+}
+
+static int oracle_groups_complete(const oracle_sm *sm, uint64_t victims, uint64_t leaving) {
+    uint32_t i, j;
+    for (i = 0; i < sm->count; i++)
+        for (j = 0; j < sm->count; j++)
+            if (sm->blocks[i].group && sm->blocks[i].group == sm->blocks[j].group && (victims >> i & 1u) && !((victims | leaving) >> j & 1u)) return 0;
+    return 1;
+}
+
+/* The most positions that can be free by `limit`: all sets of victims, each in whatever way is in time. With one port (`serial`) saves
+ * follow each other, so only those are saved that can leave in no other way. */
+static uint32_t oracle_positions_in_time(const oracle_sm *sm, uint64_t limit, int serial) {
+    uint64_t set, all = oracle_leaving(sm, UINT64_MAX), in_time = oracle_leaving(sm, limit), last = (uint64_t)1 << sm->count;
+    uint32_t i, most = 0, positions;
+    for (set = 0; set < last; set++) {
+        uint64_t port = 0;
+        int possible = !(set & all) && oracle_groups_complete(sm, set, all);
+        for (i = 0; i < sm->count && possible; i++) {
+            const uint64_t *latency = sm->estimates[i].latency;
+            uint32_t allowed = sm->blocks[i].may & sm->techniques & 15u;
+            uint64_t save = UINT64_MAX;
+            if (!(set >> i & 1u)) continue;
+            possible = sm->blocks[i].kernel != sm->incoming;
+            if ((allowed >> GPUMP_TECHNIQUE_FLUSH & 1u) && latency[GPUMP_TECHNIQUE_FLUSH] <= limit) continue;
+            if ((allowed >> GPUMP_TECHNIQUE_DRAIN & 1u) && latency[GPUMP_TECHNIQUE_DRAIN] <= limit) continue;
+            if (allowed >> GPUMP_TECHNIQUE_SWITCH & 1u) save = latency[GPUMP_TECHNIQUE_SWITCH];
+            if ((allowed >> GPUMP_TECHNIQUE_REWIND & 1u) && latency[GPUMP_TECHNIQUE_REWIND] < save) save = latency[GPUMP_TECHNIQUE_REWIND];
+            possible &= save <= limit;
+            port += serial && possible ? save : 0;
+            possible &= port <= limit;
+        }
+        if (!possible) continue;
+        positions = oracle_positions(sm, set | in_time);
+        if (positions > most) most = positions;
+    }
+    return most;
+}
+
+/* Which is better: first past the limit by less, then the smaller overhead. */
+static int oracle_better(uint64_t limit, uint64_t la, uint64_t oa, uint64_t lb, uint64_t ob) {
+    if (la < limit) la = limit;
+    if (lb < limit) lb = limit;
+    return la != lb ? la < lb : oa < ob;
+}
+
+/* The best way to get `want` positions, or as many as can be had: all subsets; in each, all assignments (an odometer). The latency is
+ * that of the last victim, or of the last block that leaves by itself and is in the way. */
+static oracle_answer oracle_best(const oracle_sm *sm, uint64_t limit, uint32_t want) {
+    oracle_answer best;
+    uint64_t leaving = oracle_leaving(sm, UINT64_MAX), set, last = (uint64_t)1 << sm->count;
+    uint32_t i;
+    memset(&best, 0, sizeof best);
+    for (set = 0; set < last; set++) {
+        uint32_t who[64], n = 0, technique[64], positions, possible = 1;
+        uint64_t others = 0;
+        for (i = 0; i < sm->count; i++)
+            if (set >> i & 1u) {
+                who[n++] = i;
+                possible &= !(leaving >> i & 1u) && sm->blocks[i].kernel != sm->incoming && (sm->blocks[i].may & sm->techniques & 15u);
+            }
+        if (!possible || !oracle_groups_complete(sm, set, leaving)) continue;
+        positions = oracle_positions(sm, set | leaving);
+        if (positions > want) positions = want;
+        if (positions == 0 || positions < best.positions) continue;
+        if (leaving && oracle_positions(sm, set) < positions) { /* the earliest of them that is late enough for all */
+            others = UINT64_MAX;
+            for (i = 0; i < sm->count; i++)
+                if ((leaving >> i & 1u) && oracle_leaving_latency(sm, i) < others &&
+                    oracle_positions(sm, set | oracle_leaving(sm, oracle_leaving_latency(sm, i))) >= positions)
+                    others = oracle_leaving_latency(sm, i);
+        }
+        memset(technique, 0, sizeof technique);
+        for (;;) {
+            uint64_t latency = others, overhead = 0;
+            int allowed = 1;
+            for (i = 0; i < n; i++) {
+                const gpump_cost_estimate *e = &sm->estimates[who[i]];
+                allowed &= (int)(sm->blocks[who[i]].may & sm->techniques) >> technique[i] & 1;
+                if (e->latency[technique[i]] > latency) latency = e->latency[technique[i]];
+                overhead = overhead + e->overhead[technique[i]] < overhead ? UINT64_MAX : overhead + e->overhead[technique[i]];
+            }
+            if (allowed && (positions > best.positions || oracle_better(limit, latency, overhead, best.latency, best.overhead))) {
+                best.positions = positions;
+                best.latency = latency;
+                best.overhead = overhead;
+            }
+            for (i = 0; i < n && ++technique[i] == GPUMP_TECHNIQUES; i++) technique[i] = 0;
+            if (i == n) break;
+        }
+    }
+    return best;
+}
