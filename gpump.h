@@ -118,21 +118,23 @@
 GPUMP_BEGIN
 
 /* What a call returns: 0 done; above 0 "not now"; below 0 an error that left state and outputs as they were. */
-#define GPUMP_RESULTS(X)                                                                                              \
-    X(OK, 0, "done")                                                                                                  \
-    X(EMPTY, 1, "nothing to hand over now")                                                                           \
-    X(BUSY, 2, "a finite resource is taken; ask again after the state has changed")                                   \
-    X(ERROR_ARGUMENT, -1, "a null pointer, or a value outside its range")                                             \
-    X(ERROR_CONFIG, -2, "a configuration that contradicts itself")                                                    \
-    X(ERROR_UNKNOWN_NAME, -3, "no preset, policy or kernel of that name")                                             \
-    X(ERROR_CAPACITY, -4, "the caller's array or memory is too small; the count says how much is needed")             \
-    X(ERROR_MEMORY, -5, "the allocator returned NULL")                                                                \
-    X(ERROR_TIME, -6, "time went back")                                                                               \
-    X(ERROR_STALE, -7, "the (slot, generation) no longer names a block")                                              \
-    X(ERROR_STATE, -8, "the call is not allowed in this state")                                                       \
-    X(ERROR_FORMAT, -9, "a buffer that is truncated, altered or foreign")                                             \
-    X(ERROR_REFUSED, -10, "the mechanism says no; the diagnostic carries the gpump_reason")                           \
+/* clang-format off */
+#define GPUMP_RESULTS(X) \
+    X(OK, 0, "done") \
+    X(EMPTY, 1, "nothing to hand over now") \
+    X(BUSY, 2, "a finite resource is taken; ask again after the state has changed") \
+    X(ERROR_ARGUMENT, -1, "a null pointer, or a value outside its range") \
+    X(ERROR_CONFIG, -2, "a configuration that contradicts itself") \
+    X(ERROR_UNKNOWN_NAME, -3, "no preset, policy or kernel of that name") \
+    X(ERROR_CAPACITY, -4, "the caller's array or memory is too small; the count says how much is needed") \
+    X(ERROR_MEMORY, -5, "the allocator returned NULL") \
+    X(ERROR_TIME, -6, "time went back") \
+    X(ERROR_STALE, -7, "the (slot, generation) no longer names a block") \
+    X(ERROR_STATE, -8, "the call is not allowed in this state") \
+    X(ERROR_FORMAT, -9, "a buffer that is truncated, altered or foreign") \
+    X(ERROR_REFUSED, -10, "the mechanism says no; the diagnostic carries the gpump_reason") \
     X(ERROR_FULL, -11, "preallocated space is used up")
+/* clang-format on */
 
 typedef enum gpump_result {
 #define GPUMPI_RESULT(name, value, text) GPUMP_##name = (value),
@@ -146,37 +148,40 @@ GPUMP_API const char *gpump_result_name(gpump_result result);
 GPUMP_API const char *gpump_result_text(gpump_result result);
 
 /* Why the answer to a question is no: code, what holds it back, what the host can do. 0 is yes. */
-#define GPUMP_REASONS(X)                                                                                              \
-    X(YES, "yes", "nothing to do")                                                                                    \
-    X(NO_SUCH_BLOCK, "the (slot, generation) does not name a resident block", "use a reference of a resident block")  \
+/* clang-format off */
+#define GPUMP_REASONS(X) \
+    X(YES, "yes", "nothing to do") \
+    X(NO_SUCH_BLOCK, "the (slot, generation) does not name a resident block", "use a reference of a resident block") \
     X(NOT_RUNNING, "the block is already leaving, being restored, or done", "wait for its present transition to end") \
-    X(CLOBBERED, "the block has overwritten something its launch has read, or done an atomic",                        \
-      "switch or drain it")                                                                                           \
-    X(PIPELINE, "instructions of the block are in the pipeline", "wait for them to commit")                           \
-    X(STORES, "stores of the block are not acknowledged", "wait for the acknowledgements")                            \
-    X(ATOMICS, "atomics of the block are pending", "wait for their replies")                                          \
-    X(INSTRUCTION_MISSES, "instruction misses of the block are pending", "wait for the fetches")                      \
-    X(SCOREBOARD, "registers of the block are reserved in the scoreboard", "wait for the write-backs")                \
-    X(PREEMPTION_POINT, "a warp of the block has not reached a preemption point", "let its warps run on")             \
-    X(NO_CONTEXT_SPACE, "the space preallocated for contexts of this kernel is full", "drain, flush, or give more")   \
-    X(THREADS, "not enough thread slots", "wait for blocks to leave, or use a smaller block")                         \
-    X(WARPS, "not enough warp slots", "wait for blocks to leave, or use a smaller block")                             \
-    X(BLOCK_SLOTS, "no block slot is free", "wait for a block to leave")                                              \
-    X(REGISTERS, "not enough contiguous registers", "wait for blocks to leave, or use fewer registers")               \
-    X(SHARED_MEMORY, "not enough contiguous shared memory", "wait for blocks to leave, or use less of it")            \
-    X(KERNELS, "as many kernels as the configuration allows are resident", "wait for one to leave")                   \
-    X(RESERVED, "the SM is being vacated for another kernel", "wait until its next kernel is set up")                 \
-    X(NEVER_FITS, "the block is larger than an empty SM", "use fewer threads, registers or shared memory per block")  \
-    X(GROUP, "the block must leave together with others", "choose the whole group")                                   \
-    X(TECHNIQUE, "the component does not know this technique", "flush, switch or drain it")                           \
-    X(NO_TECHNIQUE, "the block may leave by none of the policy's techniques", "wait, or use a policy with more of them") \
+    X(CLOBBERED, "the block has overwritten something its launch has read, or done an atomic", \
+      "switch or drain it") \
+    X(PIPELINE, "instructions of the block are in the pipeline", "wait for them to commit") \
+    X(STORES, "stores of the block are not acknowledged", "wait for the acknowledgements") \
+    X(ATOMICS, "atomics of the block are pending", "wait for their replies") \
+    X(INSTRUCTION_MISSES, "instruction misses of the block are pending", "wait for the fetches") \
+    X(SCOREBOARD, "registers of the block are reserved in the scoreboard", "wait for the write-backs") \
+    X(PREEMPTION_POINT, "a warp of the block has not reached a preemption point", "let its warps run on") \
+    X(NO_CONTEXT_SPACE, "the space preallocated for contexts of this kernel is full", "drain, flush, or give more") \
+    X(THREADS, "not enough thread slots", "wait for blocks to leave, or use a smaller block") \
+    X(WARPS, "not enough warp slots", "wait for blocks to leave, or use a smaller block") \
+    X(BLOCK_SLOTS, "no block slot is free", "wait for a block to leave") \
+    X(REGISTERS, "not enough contiguous registers", "wait for blocks to leave, or use fewer registers") \
+    X(SHARED_MEMORY, "not enough contiguous shared memory", "wait for blocks to leave, or use less of it") \
+    X(KERNELS, "as many kernels as the configuration allows are resident", "wait for one to leave") \
+    X(RESERVED, "the SM is being vacated for another kernel", "wait until its next kernel is set up") \
+    X(NEVER_FITS, "the block is larger than an empty SM", "use fewer threads, registers or shared memory per block") \
+    X(GROUP, "the block must leave together with others", "choose the whole group") \
+    X(TECHNIQUE, "the component does not know this technique", "flush, switch or drain it") \
+    X(NO_TECHNIQUE, "the block may leave by none of the policy's techniques", \
+      "wait, or use a policy with more of them") \
     X(POSITIONS, "every position of the SM is taken or promised", "wait for blocks of the incoming kernel to end")
+/* clang-format on */
 
 typedef enum gpump_reason {
 #define GPUMPI_REASON(name, text, remedy) GPUMP_REASON_##name,
     GPUMP_REASONS(GPUMPI_REASON)
 #undef GPUMPI_REASON
-    GPUMP_REASON_COUNT
+        GPUMP_REASON_COUNT
 } gpump_reason;
 
 /* Returns what `reason` says holds a request back, in words; never NULL. */
@@ -189,16 +194,16 @@ typedef struct gpump_diag {
     gpump_result code;
     gpump_reason reason; /* set with GPUMP_ERROR_REFUSED, and with GPUMP_BUSY where that is said */
     const char *field;   /* the member or argument at fault; a string constant */
-    uint64_t index;      /* which element of an array; with GPUMP_ERROR_FORMAT, which byte of the buffer; 0 for scalars */
-    uint64_t value;      /* what it was */
-    uint64_t minimum;    /* the smallest value allowed */
-    uint64_t maximum;    /* the largest value allowed */
+    uint64_t index;   /* which element of an array; with GPUMP_ERROR_FORMAT, which byte of the buffer; 0 for scalars */
+    uint64_t value;   /* what it was */
+    uint64_t minimum; /* the smallest value allowed */
+    uint64_t maximum; /* the largest value allowed */
 } gpump_diag;
 
 /* Writes a diagnostic as a sentence into text (at most `bytes` bytes, always terminated), such as
  *   GPUMP_ERROR_ARGUMENT: warps is 0, must be 1 to 64
- *   GPUMP_ERROR_REFUSED: need: the block is larger than an empty SM; use fewer threads, registers or shared memory per block
- * Returns the length of the whole sentence, as snprintf does. */
+ *   GPUMP_ERROR_REFUSED: need: the block is larger than an empty SM; use fewer threads, registers or shared memory per
+ * block Returns the length of the whole sentence, as snprintf does. */
 GPUMP_API size_t gpump_diag_text(const gpump_diag *diag, char *text, size_t bytes);
 
 /* Memory for the growing kind of object (programs and analyses). reallocate(user, NULL, 0, n) allocates,
@@ -214,8 +219,11 @@ GPUMP_API gpump_allocator gpump_allocator_default(void);
 /* ---- bit sets: arrays of 64-bit words ---- */
 /* Returns how many words a set of `bits` bits takes. */
 GPUMP_INLINE uint32_t gpump_bits_words(uint32_t bits) { return (bits + 63u) / 64u; }
-/* Returns 1 when `bit` (from 0, within the set) is in `set`. The same rule for _set and _clear, which put it in and take it out. */
-GPUMP_INLINE int gpump_bits_get(const uint64_t *set, uint32_t bit) { return (int)((set[bit >> 6] >> (bit & 63u)) & 1u); }
+/* Returns 1 when `bit` (from 0, within the set) is in `set`. The same rule for _set and _clear, which put it in and
+ * take it out. */
+GPUMP_INLINE int gpump_bits_get(const uint64_t *set, uint32_t bit) {
+    return (int)((set[bit >> 6] >> (bit & 63u)) & 1u);
+}
 GPUMP_INLINE void gpump_bits_set(uint64_t *set, uint32_t bit) { set[bit >> 6] |= (uint64_t)1 << (bit & 63u); }
 GPUMP_INLINE void gpump_bits_clear(uint64_t *set, uint32_t bit) { set[bit >> 6] &= ~((uint64_t)1 << (bit & 63u)); }
 /* Returns the number of one bits in a word. */
@@ -260,7 +268,8 @@ GPUMP_INLINE uint64_t gpump_random_next(uint64_t *state) {
     z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
     return z ^ (z >> 31);
 }
-/* Returns a number in 0 to limit-1 without bias worth speaking of (below 2^-32) and moves *state on; limit at least 1. */
+/* Returns a number in 0 to limit-1 without bias worth speaking of (below 2^-32) and moves *state on; limit at least 1.
+ */
 GPUMP_INLINE uint32_t gpump_random_below(uint64_t *state, uint32_t limit) {
     return (uint32_t)(((gpump_random_next(state) >> 32) * limit) >> 32);
 }
@@ -284,14 +293,16 @@ typedef struct gpumpi_head {
 /* Checks memory before gpump_x_init writes to it: not NULL, 8-byte aligned, large enough. */
 GPUMP_API gpump_result gpumpi_head_check_memory(const void *memory, size_t bytes, uint64_t needed, gpump_diag *diag);
 /* Checks a block before gpump_x_adopt hands it out: alignment, magic, layout, size. */
-GPUMP_API gpump_result gpumpi_head_adopt(const void *memory, size_t bytes, uint64_t magic, uint64_t layout, gpump_diag *diag);
+GPUMP_API gpump_result gpumpi_head_adopt(const void *memory, size_t bytes, uint64_t magic, uint64_t layout,
+                                         gpump_diag *diag);
 /* Fills diag when it is there; returns code, so that callers can `return gpumpi_fail(...)`. */
-GPUMP_API gpump_result gpumpi_fail(gpump_diag *diag, gpump_result code, const char *field, uint64_t index, uint64_t value,
-                                   uint64_t minimum, uint64_t maximum);
+GPUMP_API gpump_result gpumpi_fail(gpump_diag *diag, gpump_result code, const char *field, uint64_t index,
+                                   uint64_t value, uint64_t minimum, uint64_t maximum);
 /* The same for a refusal with a reason. */
 GPUMP_API gpump_result gpumpi_refuse(gpump_diag *diag, gpump_reason reason, const char *field, uint64_t index);
 
-/* ---- sparse map: u64 key to u64 value, open addressing, fixed capacity, in the caller's memory; no pointers inside ---- */
+/* ---- sparse map: u64 key to u64 value, open addressing, fixed capacity, in the caller's memory; no pointers inside
+ * ---- */
 typedef struct gpump_map gpump_map;
 /* Sets *bytes to the memory that a map of `capacity` entries (1 to 2^30) needs. */
 GPUMP_API gpump_result gpump_map_bytes(uint32_t capacity, size_t *bytes);
@@ -330,20 +341,22 @@ typedef enum gpump_provenance {
 /* A GPU as far as preemption sees it. Filled by gpump_gpu_config_preset only; every field may then be changed.
  * 0 is a value, never "default". Registers are 32-bit registers of one thread unless a name says otherwise. */
 typedef struct gpump_gpu {
-    uint32_t struct_size;            /* sizeof(gpump_gpu) */
-    uint32_t sms;                    /* streaming multiprocessors; 1 to 65536 */
-    uint32_t clock_khz;              /* SM clock, kHz; at least 1 */
-    uint32_t lanes;                  /* threads of a warp; 1 to 64 */
-    uint32_t schedulers;             /* warp schedulers of an SM; 1 to 8 */
-    uint32_t block_slots;            /* blocks resident on an SM at most; 1 to 64 */
-    uint32_t warp_slots;             /* warps resident on an SM at most; 1 to 256 */
-    uint32_t thread_slots;           /* threads resident on an SM at most */
-    uint32_t registers;              /* 32-bit registers of an SM's register file */
-    uint32_t register_granule;       /* registers are given to a block in multiples of this; 1 = none (as in the papers' tables) */
-    uint32_t shared_granule_bytes;   /* shared memory likewise, bytes; 1 = none */
-    uint32_t shared_options;         /* how many sizes shared memory can be set to; 1 to GPUMP_GPU_SHARED_OPTIONS */
-    uint32_t shared_bytes[GPUMP_GPU_SHARED_OPTIONS]; /* those sizes, bytes per SM, ascending; the smallest that holds one block is used */
-    uint32_t memory_mb_per_s;        /* memory bandwidth of the whole GPU, 10^6 bytes per second */
+    uint32_t struct_size;  /* sizeof(gpump_gpu) */
+    uint32_t sms;          /* streaming multiprocessors; 1 to 65536 */
+    uint32_t clock_khz;    /* SM clock, kHz; at least 1 */
+    uint32_t lanes;        /* threads of a warp; 1 to 64 */
+    uint32_t schedulers;   /* warp schedulers of an SM; 1 to 8 */
+    uint32_t block_slots;  /* blocks resident on an SM at most; 1 to 64 */
+    uint32_t warp_slots;   /* warps resident on an SM at most; 1 to 256 */
+    uint32_t thread_slots; /* threads resident on an SM at most */
+    uint32_t registers;    /* 32-bit registers of an SM's register file */
+    uint32_t
+        register_granule; /* registers are given to a block in multiples of this; 1 = none (as in the papers' tables) */
+    uint32_t shared_granule_bytes; /* shared memory likewise, bytes; 1 = none */
+    uint32_t shared_options;       /* how many sizes shared memory can be set to; 1 to GPUMP_GPU_SHARED_OPTIONS */
+    uint32_t shared_bytes[GPUMP_GPU_SHARED_OPTIONS]; /* those sizes, bytes per SM, ascending; the smallest that holds
+                                                        one block is used */
+    uint32_t memory_mb_per_s;                        /* memory bandwidth of the whole GPU, 10^6 bytes per second */
 } gpump_gpu;
 
 /* What one thread block takes on an SM. */
@@ -363,33 +376,33 @@ typedef enum gpump_resource {
 } gpump_resource;
 
 typedef struct gpump_occupancy {
-    uint32_t blocks;          /* blocks of this footprint on an otherwise empty SM; 0: it never fits */
-    uint32_t limits;          /* every gpump_resource that alone would stop one more block */
-    uint32_t shared_bytes;    /* the shared-memory size chosen for it, bytes per SM */
-    uint32_t registers;       /* registers of one block after rounding to the granule */
+    uint32_t blocks;             /* blocks of this footprint on an otherwise empty SM; 0: it never fits */
+    uint32_t limits;             /* every gpump_resource that alone would stop one more block */
+    uint32_t shared_bytes;       /* the shared-memory size chosen for it, bytes per SM */
+    uint32_t registers;          /* registers of one block after rounding to the granule */
     uint32_t block_shared_bytes; /* shared memory of one block after rounding to the granule, bytes */
-    uint32_t warps;           /* warps of one block */
+    uint32_t warps;              /* warps of one block */
 } gpump_occupancy;
 
 /* One resident block as decisions see it: the view that gpump_sm_blocks produces and any host can fill itself. */
 typedef struct gpump_block_view {
-    uint64_t cookie;               /* the host's name for the block's whole life */
-    uint64_t executed;             /* warp instructions executed in this launch of the block */
-    uint64_t start_cycle;          /* when it began (or was restored) on this SM */
-    uint64_t cycles;               /* cycles it has run, earlier residences included */
-    uint64_t context_bytes;        /* what a switch would save; registers and shared memory unless the host knows better */
-    uint32_t slot;                 /* block slot on the SM */
-    uint32_t generation;           /* of that slot; (slot, generation) names the block */
-    uint32_t kernel;               /* kernel number, from 1 */
-    uint32_t state;                /* gpump_block_state */
-    uint32_t register_base;        /* first 32-bit register of its range */
-    uint32_t registers;            /* length of that range */
-    uint32_t shared_base;          /* first byte of its shared memory */
-    uint32_t shared_bytes;         /* length of that range */
-    uint32_t threads;              /* thread slots it takes */
-    uint32_t warps;                /* warp slots it takes */
-    uint32_t may;                  /* bit t set: technique t is allowed now or after a bounded wait (see gpump_technique) */
-    uint32_t group;                /* blocks of one group leave together; 0: no group */
+    uint64_t cookie;        /* the host's name for the block's whole life */
+    uint64_t executed;      /* warp instructions executed in this launch of the block */
+    uint64_t start_cycle;   /* when it began (or was restored) on this SM */
+    uint64_t cycles;        /* cycles it has run, earlier residences included */
+    uint64_t context_bytes; /* what a switch would save; registers and shared memory unless the host knows better */
+    uint32_t slot;          /* block slot on the SM */
+    uint32_t generation;    /* of that slot; (slot, generation) names the block */
+    uint32_t kernel;        /* kernel number, from 1 */
+    uint32_t state;         /* gpump_block_state */
+    uint32_t register_base; /* first 32-bit register of its range */
+    uint32_t registers;     /* length of that range */
+    uint32_t shared_base;   /* first byte of its shared memory */
+    uint32_t shared_bytes;  /* length of that range */
+    uint32_t threads;       /* thread slots it takes */
+    uint32_t warps;         /* warp slots it takes */
+    uint32_t may;           /* bit t set: technique t is allowed now or after a bounded wait (see gpump_technique) */
+    uint32_t group;         /* blocks of one group leave together; 0: no group */
 } gpump_block_view;
 
 /* How a block leaves an SM. */
@@ -403,43 +416,48 @@ typedef enum gpump_technique {
 
 /* The life of a block on an SM. */
 typedef enum gpump_block_state {
-    GPUMP_BLOCK_FREE = 0,    /* no block in this slot */
-    GPUMP_BLOCK_RUNNING,     /* may issue */
-    GPUMP_BLOCK_BLOCKED,     /* resident, waits for something the host names */
-    GPUMP_BLOCK_DRAINING,    /* issues to its end, then leaves */
-    GPUMP_BLOCK_STOPPING,    /* issues no more, waits for what is in flight before it can be saved */
-    GPUMP_BLOCK_SAVING,      /* its context is being written */
-    GPUMP_BLOCK_SAVED,       /* saved, its storage about to be freed */
-    GPUMP_BLOCK_RESTORING,   /* its context is being read */
-    GPUMP_BLOCK_FLUSHED,     /* dropped, its storage about to be freed */
-    GPUMP_BLOCK_DONE,        /* ended, its storage about to be freed */
-    GPUMP_BLOCK_PARKED,      /* preempted, its registers, its shared memory or both still in place */
+    GPUMP_BLOCK_FREE = 0,  /* no block in this slot */
+    GPUMP_BLOCK_RUNNING,   /* may issue */
+    GPUMP_BLOCK_BLOCKED,   /* resident, waits for something the host names */
+    GPUMP_BLOCK_DRAINING,  /* issues to its end, then leaves */
+    GPUMP_BLOCK_STOPPING,  /* issues no more, waits for what is in flight before it can be saved */
+    GPUMP_BLOCK_SAVING,    /* its context is being written */
+    GPUMP_BLOCK_SAVED,     /* saved, its storage about to be freed */
+    GPUMP_BLOCK_RESTORING, /* its context is being read */
+    GPUMP_BLOCK_FLUSHED,   /* dropped, its storage about to be freed */
+    GPUMP_BLOCK_DONE,      /* ended, its storage about to be freed */
+    GPUMP_BLOCK_PARKED,    /* preempted, its registers, its shared memory or both still in place */
     GPUMP_BLOCK_STATES
 } gpump_block_state;
 
-/* Fills *gpu with a machine of the papers: gtx480_lin, gtx480_shieh, k20c, table61, maxwell_duet, maxwell_ccbp, igpu4, p100,
- * v100, a100, h100, gfx1012, gfx1100. GPUMP_ERROR_UNKNOWN_NAME otherwise. Cost: a table look-up. */
+/* Fills *gpu with a machine of the papers: gtx480_lin, gtx480_shieh, k20c, table61, maxwell_duet, maxwell_ccbp, igpu4,
+ * p100, v100, a100, h100, gfx1012, gfx1100. GPUMP_ERROR_UNKNOWN_NAME otherwise. Cost: a table look-up. */
 GPUMP_API gpump_result gpump_gpu_config_preset(gpump_gpu *gpu, const char *preset);
 /* Returns the name of the index-th preset (from 0), NULL past the last. */
 GPUMP_API const char *gpump_gpu_preset_name(uint32_t index);
-/* Says where a preset's field comes from: *provenance and *source (a string constant: paper and table). `field` is the member's
- * name. GPUMP_ERROR_UNKNOWN_NAME for an unknown preset or field. */
-GPUMP_API gpump_result gpump_gpu_provenance(const char *preset, const char *field, gpump_provenance *provenance, const char **source);
-/* Checks every field of a GPU against its range and the others: GPUMP_ERROR_CONFIG, and diag names the first at fault. */
+/* Says where a preset's field comes from: *provenance and *source (a string constant: paper and table). `field` is the
+ * member's name. GPUMP_ERROR_UNKNOWN_NAME for an unknown preset or field. */
+GPUMP_API gpump_result gpump_gpu_provenance(const char *preset, const char *field, gpump_provenance *provenance,
+                                            const char **source);
+/* Checks every field of a GPU against its range and the others: GPUMP_ERROR_CONFIG, and diag names the first at fault.
+ */
 GPUMP_API gpump_result gpump_gpu_check(const gpump_gpu *gpu, gpump_diag *diag);
 
-/* Computes how many blocks of the footprint *need (threads at least 1) fit on an empty SM and which resources stop one more (Shieh
- * Table 4.2, Lin Table 2.2, Tanasic Table 5.2). A block that never fits gives GPUMP_OK with occupancy->blocks = 0. Errors: those of
- * gpump_gpu_check; GPUMP_ERROR_ARGUMENT. Cost: a few divisions. */
-GPUMP_API gpump_result gpump_gpu_occupancy(const gpump_gpu *gpu, const gpump_footprint *need, gpump_occupancy *occupancy, gpump_diag *diag);
-/* Returns the bytes of one block's registers and shared memory as allocated (*need rounded to the granules): what a raw switch saves
- * (Lin 2.3, Tanasic 5.1). */
+/* Computes how many blocks of the footprint *need (threads at least 1) fit on an empty SM and which resources stop one
+ * more (Shieh Table 4.2, Lin Table 2.2, Tanasic Table 5.2). A block that never fits gives GPUMP_OK with
+ * occupancy->blocks = 0. Errors: those of gpump_gpu_check; GPUMP_ERROR_ARGUMENT. Cost: a few divisions. */
+GPUMP_API gpump_result gpump_gpu_occupancy(const gpump_gpu *gpu, const gpump_footprint *need,
+                                           gpump_occupancy *occupancy, gpump_diag *diag);
+/* Returns the bytes of one block's registers and shared memory as allocated (*need rounded to the granules): what a raw
+ * switch saves (Lin 2.3, Tanasic 5.1). */
 GPUMP_API uint64_t gpump_gpu_context_bytes(const gpump_gpu *gpu, const gpump_footprint *need);
-/* Returns the cycles to move `bytes` between one SM and memory at the SM's share of the bandwidth, rounded up (Tanasic 5.1, Table 5.2). */
+/* Returns the cycles to move `bytes` between one SM and memory at the SM's share of the bandwidth, rounded up
+ * (Tanasic 5.1, Table 5.2). */
 GPUMP_API uint64_t gpump_gpu_save_cycles(const gpump_gpu *gpu, uint64_t bytes);
 /* Returns the time to move `bytes` in picoseconds, rounded up, without going through the clock. */
 GPUMP_API uint64_t gpump_gpu_save_ps(const gpump_gpu *gpu, uint64_t bytes);
-/* Convert `ns` nanoseconds into cycles of the SM clock and `cycles` into nanoseconds, rounded up, saturated at UINT64_MAX. */
+/* Convert `ns` nanoseconds into cycles of the SM clock and `cycles` into nanoseconds, rounded up, saturated at
+ * UINT64_MAX. */
 GPUMP_API uint64_t gpump_gpu_cycles_from_ns(const gpump_gpu *gpu, uint64_t ns);
 GPUMP_API uint64_t gpump_gpu_ns_from_cycles(const gpump_gpu *gpu, uint64_t cycles);
 
@@ -451,17 +469,19 @@ typedef struct gpump_gpu_cwsr {
     uint64_t debugger_bytes;      /* D */
     uint64_t total_bytes;         /* XCCs * (S + D), aligned to the page */
 } gpump_gpu_cwsr;
-/* Computes the save area of a queue on `compute_units` CUs of one of `xccs` dies. `gfx_version` is major x 100 + minor x 10 + stepping:
- * 900, 1012, 1100, ... as in gfx1012; gfx90a is 910. The local memory of gfx950 (160 KB) and gfx125x (320 KB) is assumed;
- * simd_arrays and arrays_per_engine bound the waves before gfx10.1 and are ignored later. */
-GPUMP_API gpump_result gpump_gpu_cwsr_area(uint32_t gfx_version, uint32_t compute_units, uint32_t xccs, uint32_t simd_arrays,
-                                           uint32_t arrays_per_engine, gpump_gpu_cwsr *area, gpump_diag *diag);
+/* Computes the save area of a queue on `compute_units` CUs of one of `xccs` dies. `gfx_version` is major x 100 + minor
+ * x 10 + stepping: 900, 1012, 1100, ... as in gfx1012; gfx90a is 910. The local memory of gfx950 (160 KB) and gfx125x
+ * (320 KB) is assumed; simd_arrays and arrays_per_engine bound the waves before gfx10.1 and are ignored later. */
+GPUMP_API gpump_result gpump_gpu_cwsr_area(uint32_t gfx_version, uint32_t compute_units, uint32_t xccs,
+                                           uint32_t simd_arrays, uint32_t arrays_per_engine, gpump_gpu_cwsr *area,
+                                           gpump_diag *diag);
 
 GPUMP_END
 #endif
 
 /* ---- gpump_impl/gpu/metrics.h ---- */
-/* metrics: what running together costs and gains: NTT, ANTT, STP, fairness, speedups, violation rate (floor 1, calculation) */
+/* metrics: what running together costs and gains: NTT, ANTT, STP, fairness, speedups, violation rate (floor 1,
+ * calculation) */
 #ifndef GPUMP_METRICS_H
 #define GPUMP_METRICS_H
 
@@ -475,8 +495,8 @@ typedef struct gpump_metrics_run {
     uint64_t shared; /* turnaround time in the workload */
 } gpump_metrics_run;
 
-/* The system-level metrics of a workload (Eyerman and Eeckhout, IEEE Micro 2008; Tanasic 5.3.1; Lin 4.5). With NTT the normalised
- * turnaround time shared / alone of a program and NP = 1 / NTT its normalised progress: */
+/* The system-level metrics of a workload (Eyerman and Eeckhout, IEEE Micro 2008; Tanasic 5.3.1; Lin 4.5). With NTT the
+ * normalised turnaround time shared / alone of a program and NP = 1 / NTT its normalised progress: */
 typedef struct gpump_metrics {
     double antt;             /* arithmetic mean of NTT; 1 is no slowdown, lower is better */
     double stp;              /* system throughput: sum of NP; up to the number of programs, higher is better */
@@ -490,26 +510,29 @@ typedef struct gpump_metrics {
 /* Returns the normalised turnaround time shared / alone of one program; 0 when alone is 0. Above 1: slowed down. */
 GPUMP_API double gpump_metrics_ntt(const gpump_metrics_run *run);
 
-/* Computes the metrics of a workload. runs: one per program; count: 1 or more. Returned in *metrics. GPUMP_ERROR_ARGUMENT names the
- * program whose time is 0. Cost: linear in count, no allocation. */
-GPUMP_API gpump_result gpump_metrics_compute(const gpump_metrics_run *runs, uint32_t count, gpump_metrics *metrics, gpump_diag *diag);
+/* Computes the metrics of a workload. runs: one per program; count: 1 or more. Returned in *metrics.
+ * GPUMP_ERROR_ARGUMENT names the program whose time is 0. Cost: linear in count, no allocation. */
+GPUMP_API gpump_result gpump_metrics_compute(const gpump_metrics_run *runs, uint32_t count, gpump_metrics *metrics,
+                                             gpump_diag *diag);
 
-/* One program by its rate of work (instructions per cycle, blocks per second, ...), alone and in the workload; both above 0. */
+/* One program by its rate of work (instructions per cycle, blocks per second, ...), alone and in the workload; both
+ * above 0. */
 typedef struct gpump_metrics_rate {
     double alone;
     double shared;
 } gpump_metrics_rate;
 
-/* The same from `rates`, one per program: NP = shared / alone (Lin 4.5: HSpeedup and WSpeedup over IPC). GPUMP_ERROR_ARGUMENT names
- * the program whose rate is not above 0. Returned in *metrics. Cost: linear in count. */
-GPUMP_API gpump_result gpump_metrics_compute_rates(const gpump_metrics_rate *rates, uint32_t count, gpump_metrics *metrics, gpump_diag *diag);
+/* The same from `rates`, one per program: NP = shared / alone (Lin 4.5: HSpeedup and WSpeedup over IPC).
+ * GPUMP_ERROR_ARGUMENT names the program whose rate is not above 0. Returned in *metrics. Cost: linear in count. */
+GPUMP_API gpump_result gpump_metrics_compute_rates(const gpump_metrics_rate *rates, uint32_t count,
+                                                   gpump_metrics *metrics, gpump_diag *diag);
 
-/* Returns the share of latencies above limit, 0 to 1: the violation rate of a latency constraint (Chimera; Shieh 5.2). 0 for no
- * latencies. An unknown latency (GPUMP_UNKNOWN) is a violation. Cost: linear in count. */
+/* Returns the share of latencies above limit, 0 to 1: the violation rate of a latency constraint (Chimera; Shieh 5.2).
+ * 0 for no latencies. An unknown latency (GPUMP_UNKNOWN) is a violation. Cost: linear in count. */
 GPUMP_API double gpump_metrics_violation_rate(const uint64_t *latencies, uint32_t count, uint64_t limit);
 
-/* Returns part / whole, 0 when whole is 0: wasted work (instructions or cycles thrown away or spent moving contexts over all of
- * them) and utilisation (busy over available cycles) are both such shares. */
+/* Returns part / whole, 0 when whole is 0: wasted work (instructions or cycles thrown away or spent moving contexts
+ * over all of them) and utilisation (busy over available cycles) are both such shares. */
 GPUMP_API double gpump_metrics_share(uint64_t part, uint64_t whole);
 
 GPUMP_END
@@ -525,12 +548,12 @@ GPUMP_END
 #ifndef GPUMP_NO_PROGRAM
 GPUMP_BEGIN
 
-/* A kernel as a list of instructions of one thread. Built with gpump_program_create, _add_register, _add_object, _add and
- * _finish; from then on it never changes. Analyses return objects of their own; transforms return a new program and
+/* A kernel as a list of instructions of one thread. Built with gpump_program_create, _add_register, _add_object, _add
+ * and _finish; from then on it never changes. Analyses return objects of their own; transforms return a new program and
  * origin[].
  *
- * Instructions are numbered from 0 in layout order; instruction i falls through to i + 1. A *basic block* is a maximal run
- * without branches into or out of it ("block" alone always means a thread block). */
+ * Instructions are numbered from 0 in layout order; instruction i falls through to i + 1. A *basic block* is a maximal
+ * run without branches into or out of it ("block" alone always means a thread block). */
 typedef struct gpump_program gpump_program;
 
 /* How wide a register is. 16-bit registers count as 32-bit ones. */
@@ -543,21 +566,24 @@ typedef enum gpump_width {
 /* Operands are register numbers, with two marks in the high bits. */
 #define GPUMP_OPERAND_PAIR \
     UINT32_C(0x80000000) /* registers r and r + 1, both 32-bit, r even: a 64-bit value after allocation */
-#define GPUMP_OPERAND_PARAMETER UINT32_C(0x40000000) /* not a register: the kernel parameter at this byte offset (uses only) */
-#define GPUMP_OPERAND_INDEX UINT32_C(0x3fffffff)     /* the register number or byte offset without the marks */
+#define GPUMP_OPERAND_PARAMETER \
+    UINT32_C(0x40000000) /* not a register: the kernel parameter at this byte offset (uses only) */
+#define GPUMP_OPERAND_INDEX UINT32_C(0x3fffffff) /* the register number or byte offset without the marks */
 
 /* What the library must know about an instruction. Everything that is not special is GPUMP_OP_COMPUTE. */
 typedef enum gpump_operation {
-    GPUMP_OP_COMPUTE = 0, /* the host's own: reads uses and, with access, memory; writes defs and, with access, memory */
-    GPUMP_OP_MOVE,        /* defs[0] = uses[0], same width */
-    GPUMP_OP_CONSTANT,    /* defs[0] = immediate; needs no operand, so it can be done again anywhere */
-    GPUMP_OP_PARAMETER,   /* defs[0] = the kernel parameter at byte `immediate`; constant for the whole launch */
-    GPUMP_OP_ADD,         /* defs[0] = uses[0] + immediate; lets page_checks see how an address walks */
-    GPUMP_OP_BRANCH,      /* goes to target; falls through for lanes whose guard is false */
-    GPUMP_OP_EXIT,        /* ends the lanes whose guard is true */
-    GPUMP_OP_BARRIER,     /* waits for all warps of the block */
+    GPUMP_OP_COMPUTE =
+        0,              /* the host's own: reads uses and, with access, memory; writes defs and, with access, memory */
+    GPUMP_OP_MOVE,      /* defs[0] = uses[0], same width */
+    GPUMP_OP_CONSTANT,  /* defs[0] = immediate; needs no operand, so it can be done again anywhere */
+    GPUMP_OP_PARAMETER, /* defs[0] = the kernel parameter at byte `immediate`; constant for the whole launch */
+    GPUMP_OP_ADD,       /* defs[0] = uses[0] + immediate; lets page_checks see how an address walks */
+    GPUMP_OP_BRANCH,    /* goes to target; falls through for lanes whose guard is false */
+    GPUMP_OP_EXIT,      /* ends the lanes whose guard is true */
+    GPUMP_OP_BARRIER,   /* waits for all warps of the block */
     /* Put in by transforms; hosts carry them out as written here. */
-    GPUMP_OP_SPILL_STORE,  /* local memory at byte `immediate` of the spill area = uses[0] (a predicate as 0 or 1 in 4 bytes)
+    GPUMP_OP_SPILL_STORE,  /* local memory at byte `immediate` of the spill area = uses[0] (a predicate as 0 or 1 in 4
+                            * bytes)
                             */
     GPUMP_OP_SPILL_LOAD,   /* defs[0] = that */
     GPUMP_OP_BOUNDARY,     /* starts an idempotent region; immediate is a gpump_boundary */
@@ -566,10 +592,10 @@ typedef enum gpump_operation {
     GPUMP_OP_BARRIER_PP,   /* a barrier that is a preemption point too; immediate as for PP */
     GPUMP_OP_START_MARKER, /* a fault found by a check goes on from here */
     GPUMP_OP_CLEAR_CHECK,  /* defs[0] (a predicate) = false */
-    GPUMP_OP_CHECK, /* defs[0] (a predicate, also uses[1]) becomes true when an access as in `access`, `space`, `bytes` at
-                       uses[0] + displacement would fault, else stays; touches no memory */
-    GPUMP_OP_PAGE_ENTERED, /* defs[0] (a predicate) = uses[0] + displacement lies in the first `bytes` bytes of a page of
-                              `immediate` bytes */
+    GPUMP_OP_CHECK, /* defs[0] (a predicate, also uses[1]) becomes true when an access as in `access`, `space`, `bytes`
+                       at uses[0] + displacement would fault, else stays; touches no memory */
+    GPUMP_OP_PAGE_ENTERED, /* defs[0] (a predicate) = uses[0] + displacement lies in the first `bytes` bytes of a page
+                              of `immediate` bytes */
     GPUMP_OP_GUARDED_CALL, /* lanes whose guard is true: serialise, call the fault handler, go on at `target` (a
                               START_MARKER, or what other transforms have put right before one) */
     GPUMP_OP_COUNT
@@ -585,7 +611,7 @@ typedef enum gpump_operation {
 #define GPUMP_FLAG_CHECKED                                                                            \
     64u /* its last def and last use are one predicate: where the access would fault, nothing is done \
            but that the predicate becomes true */
-#define GPUMP_FLAG_RESIDENT 128u    /* accesses only pages that are never absent: page_checks leaves it alone */
+#define GPUMP_FLAG_RESIDENT 128u /* accesses only pages that are never absent: page_checks leaves it alone */
 
 typedef enum gpump_space {
     GPUMP_SPACE_GLOBAL = 0,
@@ -604,8 +630,9 @@ typedef enum gpump_space {
 typedef enum gpump_address {
     GPUMP_ADDRESS_ANYWHERE = 0, /* nothing */
     GPUMP_ADDRESS_FIXED,        /* byte `offset`, the same for every thread */
-    GPUMP_ADDRESS_VALUE         /* byte `offset` past a value that each thread computes once and that is named by `value`;
-                                   with thread_stride != 0 the values of two threads of a block differ by a multiple of it, not 0 */
+    GPUMP_ADDRESS_VALUE /* byte `offset` past a value that each thread computes once and that is named by `value`;
+                           with thread_stride != 0 the values of two threads of a block differ by a multiple of it, not
+                           0 */
 } gpump_address;
 
 /* One instruction. Start from gpump_instruction_make; the pointers need live only during gpump_program_add. */
@@ -644,19 +671,22 @@ typedef struct gpump_memory_object {
 GPUMP_API gpump_result gpump_program_create(const gpump_allocator *allocator, gpump_program **program);
 /* Frees a program; NULL is allowed. Analyses made from it must be destroyed first. */
 GPUMP_API void gpump_program_destroy(gpump_program *program);
-/* Adds a register of `width` (gpump_width) and sets *reg to its number (0, 1, ...). GPUMP_ERROR_STATE after _finish, GPUMP_ERROR_FULL
- * beyond 2^30, GPUMP_ERROR_MEMORY. Cost: constant on average. */
-GPUMP_API gpump_result gpump_program_add_register(gpump_program *program, uint32_t width, uint32_t *reg, gpump_diag *diag);
-/* Adds a memory object as *what describes it and sets *object to its number. GPUMP_ERROR_STATE after _finish, GPUMP_ERROR_MEMORY.
- * Cost: constant on average. */
-GPUMP_API gpump_result gpump_program_add_object(gpump_program *program, const gpump_memory_object *what, uint32_t *object,
-                                                gpump_diag *diag);
-/* Appends an instruction and sets *index (may be NULL) to its number. Branch targets may lie ahead. Nonsense is refused with
- * the field at fault and, in diag->index, the number the instruction would have had; the program is then unchanged. */
+/* Adds a register of `width` (gpump_width) and sets *reg to its number (0, 1, ...). GPUMP_ERROR_STATE after _finish,
+ * GPUMP_ERROR_FULL beyond 2^30, GPUMP_ERROR_MEMORY. Cost: constant on average. */
+GPUMP_API gpump_result gpump_program_add_register(gpump_program *program, uint32_t width, uint32_t *reg,
+                                                  gpump_diag *diag);
+/* Adds a memory object as *what describes it and sets *object to its number. GPUMP_ERROR_STATE after _finish,
+ * GPUMP_ERROR_MEMORY. Cost: constant on average. */
+GPUMP_API gpump_result gpump_program_add_object(gpump_program *program, const gpump_memory_object *what,
+                                                uint32_t *object, gpump_diag *diag);
+/* Appends an instruction and sets *index (may be NULL) to its number. Branch targets may lie ahead. Nonsense is refused
+ * with the field at fault and, in diag->index, the number the instruction would have had; the program is then
+ * unchanged. */
 GPUMP_API gpump_result gpump_program_add(gpump_program *program, const gpump_instruction *instruction, uint32_t *index,
                                          gpump_diag *diag);
-/* Ends building: checks branch targets and that no path runs off the end, finds basic blocks, dominators, post-dominators and
- * loops. On failure diag->index is the instruction at fault and building may go on. Cost: near-linear. */
+/* Ends building: checks branch targets and that no path runs off the end, finds basic blocks, dominators,
+ * post-dominators and loops. On failure diag->index is the instruction at fault and building may go on. Cost:
+ * near-linear. */
 GPUMP_API gpump_result gpump_program_finish(gpump_program *program, gpump_diag *diag);
 
 /* Counts; 0 for NULL. Blocks and loops are 0 before _finish. */
@@ -669,36 +699,38 @@ GPUMP_API uint32_t gpump_program_loops(const gpump_program *program);
 GPUMP_API uint32_t gpump_program_width(const gpump_program *program, uint32_t reg);
 /* Returns memory object `object`, below gpump_program_objects. */
 GPUMP_API gpump_memory_object gpump_program_object(const gpump_program *program, uint32_t object);
-/* Reads instruction `index` (below gpump_program_instructions) into *instruction; its pointers live as long as the program. */
+/* Reads instruction `index` (below gpump_program_instructions) into *instruction; its pointers live as long as the
+ * program. */
 GPUMP_API void gpump_program_instruction(const gpump_program *program, uint32_t index, gpump_instruction *instruction);
 
-/* Returns, for a program made by a transform, the array that gives each instruction's number in the program it was made from
- * (GPUMP_NONE for instructions put in); NULL for a program built by hand. */
+/* Returns, for a program made by a transform, the array that gives each instruction's number in the program it was made
+ * from (GPUMP_NONE for instructions put in); NULL for a program built by hand. */
 GPUMP_API const uint32_t *gpump_program_origin(const gpump_program *program);
 
 /* A basic block and its place in the graph. Numbers are basic-block numbers unless said otherwise. */
 typedef struct gpump_basic_block {
     const uint32_t *successors;
     const uint32_t *predecessors;
-    uint32_t successor_count;   /* 0 to 2 */
+    uint32_t successor_count; /* 0 to 2 */
     uint32_t predecessor_count;
-    uint32_t first;             /* instruction */
-    uint32_t count;             /* instructions */
-    uint32_t dominator;         /* immediate; GPUMP_NONE for the entry and for unreachable blocks */
-    uint32_t post_dominator;    /* immediate; GPUMP_NONE: only the end of the thread. Guarded exits do not count as paths to the
-                                   end here, because lanes that exit never come back to wait for */
-    uint32_t loop;              /* innermost loop; GPUMP_NONE */
-    uint32_t loop_depth;        /* 0 outside loops */
-    uint32_t reachable;         /* 0: no path from the entry */
+    uint32_t first;          /* instruction */
+    uint32_t count;          /* instructions */
+    uint32_t dominator;      /* immediate; GPUMP_NONE for the entry and for unreachable blocks */
+    uint32_t post_dominator; /* immediate; GPUMP_NONE: only the end of the thread. Guarded exits do not count as paths
+                                to the end here, because lanes that exit never come back to wait for */
+    uint32_t loop;           /* innermost loop; GPUMP_NONE */
+    uint32_t loop_depth;     /* 0 outside loops */
+    uint32_t reachable;      /* 0: no path from the entry */
 } gpump_basic_block;
-/* Fills *block with basic block `basic_block`, below gpump_program_basic_blocks; its arrays live as long as the program. */
+/* Fills *block with basic block `basic_block`, below gpump_program_basic_blocks; its arrays live as long as the
+ * program. */
 GPUMP_API void gpump_program_basic_block(const gpump_program *program, uint32_t basic_block, gpump_basic_block *block);
 /* Returns the basic block of an instruction. */
 GPUMP_API uint32_t gpump_program_basic_block_of(const gpump_program *program, uint32_t instruction);
 /* Returns 1 when every path from the entry to basic block b runs through a (a itself included). Cost: constant. */
 GPUMP_API int gpump_program_dominates(const gpump_program *program, uint32_t a, uint32_t b);
-/* Returns the instruction where lanes that diverge at `branch` meet again: the first one of the immediate post-dominator
- * (Fung; Lin 2.3.2). GPUMP_NONE: they meet only at the end. Cost: constant. */
+/* Returns the instruction where lanes that diverge at `branch` meet again: the first one of the immediate
+ * post-dominator (Fung; Lin 2.3.2). GPUMP_NONE: they meet only at the end. Cost: constant. */
 GPUMP_API uint32_t gpump_program_reconvergence(const gpump_program *program, uint32_t branch);
 
 /* A loop of the nest (Havlak): for an irreducible one, `header` is its entry reached first by depth-first search. */
@@ -715,17 +747,15 @@ GPUMP_API void gpump_program_loop(const gpump_program *program, uint32_t loop, g
 /* Returns 1 when basic block b lies in `loop` or in a loop inside it. Cost: the depth of b. */
 GPUMP_API int gpump_program_in_loop(const gpump_program *program, uint32_t loop, uint32_t b);
 
-/* Whose accesses count when two accesses are compared: one thread's own, or any two threads' of a warp or of a block. */
-typedef enum gpump_unit {
-    GPUMP_UNIT_THREAD = 0,
-    GPUMP_UNIT_WARP,
-    GPUMP_UNIT_BLOCK
-} gpump_unit;
-/* Returns 1 unless the accesses of instructions a and b, done by threads of one such unit (gpump_unit), can never touch the same byte. */
+/* Whose accesses count when two accesses are compared: one thread's own, or any two threads' of a warp or of a block.
+ */
+typedef enum gpump_unit { GPUMP_UNIT_THREAD = 0, GPUMP_UNIT_WARP, GPUMP_UNIT_BLOCK } gpump_unit;
+/* Returns 1 unless the accesses of instructions a and b, done by threads of one such unit (gpump_unit), can never touch
+ * the same byte. */
 GPUMP_API int gpump_program_may_alias(const gpump_program *program, uint32_t a, uint32_t b, uint32_t unit);
 
-/* Writes a listing line of instruction `index` into text (at most bytes, always terminated); returns its whole length, as
- * snprintf does. The host's own operations are shown as "op<tag>". */
+/* Writes a listing line of instruction `index` into text (at most bytes, always terminated); returns its whole length,
+ * as snprintf does. The host's own operations are shown as "op<tag>". */
 GPUMP_API size_t gpump_program_text(const gpump_program *program, uint32_t index, char *text, size_t bytes);
 
 GPUMP_END
@@ -742,13 +772,14 @@ GPUMP_END
 #ifndef GPUMP_NO_PROGRAM
 GPUMP_BEGIN
 
-/* A register is live at a point when some path from there reads it before it is written whole (a guarded write is not whole).
- * Sets are arrays of gpump_liveness_words words, one bit per register of the program. The object refers to the program, which
- * must outlive it. */
+/* A register is live at a point when some path from there reads it before it is written whole (a guarded write is not
+ * whole). Sets are arrays of gpump_liveness_words words, one bit per register of the program. The object refers to the
+ * program, which must outlive it. */
 typedef struct gpump_liveness gpump_liveness;
 
 /* Analyses a finished program and sets *liveness. allocator NULL: the C library's. GPUMP_ERROR_STATE before _finish,
- * GPUMP_ERROR_MEMORY. Cost: near-linear in instructions plus live ranges (one walk up from its uses per register). Source: Lin 2.3.2. */
+ * GPUMP_ERROR_MEMORY. Cost: near-linear in instructions plus live ranges (one walk up from its uses per register).
+ * Source: Lin 2.3.2. */
 GPUMP_API gpump_result gpump_liveness_create(const gpump_program *program, const gpump_allocator *allocator,
                                              gpump_liveness **liveness);
 /* Frees the analysis. */
@@ -759,42 +790,45 @@ GPUMP_API uint32_t gpump_liveness_words(const gpump_liveness *liveness);
 GPUMP_API void gpump_liveness_before(const gpump_liveness *liveness, uint32_t index, uint64_t *set);
 /* Sets set[] to the registers live behind instruction `index`. Cost: the length of its basic block. */
 GPUMP_API void gpump_liveness_after(const gpump_liveness *liveness, uint32_t index, uint64_t *set);
-/* Set *registers to the *count registers live at the start (or end) of basic block `basic_block`, ascending; the array lives as long as
- * the object. */
+/* Set *registers to the *count registers live at the start (or end) of basic block `basic_block`, ascending; the array
+ * lives as long as the object. */
 GPUMP_API void gpump_liveness_block_in(const gpump_liveness *liveness, uint32_t basic_block, const uint32_t **registers,
                                        uint32_t *count);
-GPUMP_API void gpump_liveness_block_out(const gpump_liveness *liveness, uint32_t basic_block, const uint32_t **registers,
-                                        uint32_t *count);
+GPUMP_API void gpump_liveness_block_out(const gpump_liveness *liveness, uint32_t basic_block,
+                                        const uint32_t **registers, uint32_t *count);
 
-/* Lists in branches[] those that can have a warp diverged when some of its lanes stand at instruction `index`: those with a path to it
- * that has not yet met their reconvergence point, UNIFORM ones left out; ascending. GPUMP_ERROR_CAPACITY; GPUMP_ERROR_MEMORY. Cost: the
- * branches found (transitive control dependence). */
+/* Lists in branches[] those that can have a warp diverged when some of its lanes stand at instruction `index`: those
+ * with a path to it that has not yet met their reconvergence point, UNIFORM ones left out; ascending.
+ * GPUMP_ERROR_CAPACITY; GPUMP_ERROR_MEMORY. Cost: the branches found (transitive control dependence). */
 GPUMP_API gpump_result gpump_liveness_enclosing(const gpump_liveness *liveness, uint32_t index, uint32_t *branches,
                                                 uint32_t capacity, uint32_t *count);
-/* Sets set[] to what must be kept when a diverged warp stops before instruction `index` and nothing more is known: live there,
- * behind every enclosing divergence, and at every one's reconvergence point (Lin 2.3.2, Fig. 2.5, for all enclosing divergences
- * instead of one). GPUMP_ERROR_MEMORY. Cost: the branches found, a set each. */
+/* Sets set[] to what must be kept when a diverged warp stops before instruction `index` and nothing more is known: live
+ * there, behind every enclosing divergence, and at every one's reconvergence point (Lin 2.3.2, Fig. 2.5, for all
+ * enclosing divergences instead of one). GPUMP_ERROR_MEMORY. Cost: the branches found, a set each. */
 GPUMP_API gpump_result gpump_liveness_diverged(const gpump_liveness *liveness, uint32_t index, uint64_t *set);
-/* Sets set[] to what must be kept when the SIMT stack is known: pcs[count] are the instructions at which lanes of the warp stand or
- * wait (active, other side, reconvergence). Exact: the union of what is live before each. PCs beyond the program are ignored. Cost: the
- * length of their basic blocks. */
+/* Sets set[] to what must be kept when the SIMT stack is known: pcs[count] are the instructions at which lanes of the
+ * warp stand or wait (active, other side, reconvergence). Exact: the union of what is live before each. PCs beyond the
+ * program are ignored. Cost: the length of their basic blocks. */
 GPUMP_API void gpump_liveness_stack(const gpump_liveness *liveness, const uint32_t *pcs, uint32_t count, uint64_t *set);
 
 /* Counts a set: *registers in 32-bit registers (64-bit ones count twice), *predicates apart. Either may be NULL. */
 GPUMP_API void gpump_liveness_count(const gpump_liveness *liveness, const uint64_t *set, uint32_t *registers,
                                     uint32_t *predicates);
 /* Fills registers[i] and predicates[i] (either may be NULL), one per instruction, with the counts live before it, and
- * *peak_registers and *peak_predicates (may be NULL) with the most that are live or being written anywhere: what a file must
- * hold at least. GPUMP_ERROR_MEMORY. Cost: linear. */
-GPUMP_API gpump_result gpump_liveness_pressure(const gpump_liveness *liveness, uint32_t *registers, uint32_t *predicates,
-                                               uint32_t *peak_registers, uint32_t *peak_predicates);
+ * *peak_registers and *peak_predicates (may be NULL) with the most that are live or being written anywhere: what a file
+ * must hold at least. GPUMP_ERROR_MEMORY. Cost: linear. */
+GPUMP_API gpump_result gpump_liveness_pressure(const gpump_liveness *liveness, uint32_t *registers,
+                                               uint32_t *predicates, uint32_t *peak_registers,
+                                               uint32_t *peak_predicates);
 
-/* A register that some path reads before anything was written to it. Real PTX has them; they count as live from the entry. */
+/* A register that some path reads before anything was written to it. Real PTX has them; they count as live from the
+ * entry. */
 typedef struct gpump_uninitialised {
     uint32_t reg;
     uint32_t instruction; /* the first in layout order that reads it so */
 } gpump_uninitialised;
-/* Lists them by register in list[]. GPUMP_ERROR_CAPACITY, GPUMP_ERROR_MEMORY. Cost: the basic blocks between the entry and their uses. */
+/* Lists them by register in list[]. GPUMP_ERROR_CAPACITY, GPUMP_ERROR_MEMORY. Cost: the basic blocks between the entry
+ * and their uses. */
 GPUMP_API gpump_result gpump_liveness_uninitialised(const gpump_liveness *liveness, gpump_uninitialised *list,
                                                     uint32_t capacity, uint32_t *count);
 
@@ -814,23 +848,24 @@ GPUMP_BEGIN
 
 /* The file to allocate onto. Filled by gpump_registers_config_preset only. */
 typedef struct gpump_registers_config {
-    uint32_t struct_size;      /* sizeof(gpump_registers_config) */
-    uint32_t registers;        /* 32-bit registers of a thread; 2 to 1024 */
-    uint32_t predicates;       /* predicate registers of a thread; 1 to 64 */
-    uint32_t
-        fold_parameters; /* 1: an instruction without memory access may read one kernel parameter from the constant bank */
-    uint32_t sink;       /* 1: constants and parameters are set where they are first needed, not where the source does it */
+    uint32_t struct_size;     /* sizeof(gpump_registers_config) */
+    uint32_t registers;       /* 32-bit registers of a thread; 2 to 1024 */
+    uint32_t predicates;      /* predicate registers of a thread; 1 to 64 */
+    uint32_t fold_parameters; /* 1: an instruction without memory access may read one kernel parameter from the constant
+                                 bank */
+    uint32_t sink; /* 1: constants and parameters are set where they are first needed, not where the source does it */
 } gpump_registers_config;
-/* Fills *config with "fermi" (63 registers, 7 predicates: gtx480) or "kepler" (255, 7: k20c and later). GPUMP_ERROR_UNKNOWN_NAME. */
+/* Fills *config with "fermi" (63 registers, 7 predicates: gtx480) or "kepler" (255, 7: k20c and later).
+ * GPUMP_ERROR_UNKNOWN_NAME. */
 GPUMP_API gpump_result gpump_registers_config_preset(gpump_registers_config *config, const char *preset);
 
 /* What allocation came to. */
 typedef struct gpump_registers_report {
-    uint32_t registers;      /* 32-bit registers used: the highest number + 1 */
-    uint32_t predicates;     /* predicate registers used */
-    uint32_t peak;           /* most 32-bit registers live at once before spilling: no allocation without spills needs fewer */
-    uint32_t spilled;        /* registers of the input kept in local memory */
-    uint32_t spill_loads;    /* instructions put in */
+    uint32_t registers;  /* 32-bit registers used: the highest number + 1 */
+    uint32_t predicates; /* predicate registers used */
+    uint32_t peak;    /* most 32-bit registers live at once before spilling: no allocation without spills needs fewer */
+    uint32_t spilled; /* registers of the input kept in local memory */
+    uint32_t spill_loads; /* instructions put in */
     uint32_t spill_stores;
     uint32_t spill_bytes;    /* of local memory per thread */
     uint32_t folded;         /* uses turned into constant-bank reads */
@@ -838,16 +873,17 @@ typedef struct gpump_registers_report {
     uint32_t moves_removed;  /* moves whose two sides got the same register */
 } gpump_registers_report;
 
-/* Allocates the registers of a finished program (without PAIR operands) and sets *allocated to a new program whose registers 0 to
- * report->registers - 1 are 32-bit ones and whose predicates follow; 64-bit values are aligned pairs, written as PAIR operands.
- * Intervals with holes are placed first-fit (two orders tried, the better kept); when the file is full the cheapest ones are
- * spilled, or set again where they are constants or parameters. Where the program has region boundaries, a value live into
- * a region keeps its register to the region's end, so that allocation makes no new antidependence (iGPU 3.2).
- * gpump_program_origin tells where each instruction came from. GPUMP_ERROR_STATE before _finish, GPUMP_ERROR_ARGUMENT (PAIR
- * operands, config), GPUMP_ERROR_FULL (one instruction needs more than the file), GPUMP_ERROR_MEMORY.
- * Cost: near-linear without spills; every round of spilling costs about the same again. */
+/* Allocates the registers of a finished program (without PAIR operands) and sets *allocated to a new program whose
+ * registers 0 to report->registers - 1 are 32-bit ones and whose predicates follow; 64-bit values are aligned pairs,
+ * written as PAIR operands. Intervals with holes are placed first-fit (two orders tried, the better kept); when the
+ * file is full the cheapest ones are spilled, or set again where they are constants or parameters. Where the program
+ * has region boundaries, a value live into a region keeps its register to the region's end, so that allocation makes no
+ * new antidependence (iGPU 3.2). gpump_program_origin tells where each instruction came from. GPUMP_ERROR_STATE before
+ * _finish, GPUMP_ERROR_ARGUMENT (PAIR operands, config), GPUMP_ERROR_FULL (one instruction needs more than the file),
+ * GPUMP_ERROR_MEMORY. Cost: near-linear without spills; every round of spilling costs about the same again. */
 GPUMP_API gpump_result gpump_registers_allocate(const gpump_program *program, const gpump_registers_config *config,
-                                                gpump_program **allocated, gpump_registers_report *report, gpump_diag *diag);
+                                                gpump_program **allocated, gpump_registers_report *report,
+                                                gpump_diag *diag);
 
 GPUMP_END
 #endif
@@ -868,11 +904,12 @@ typedef struct gpump_preempt_points_config {
     uint32_t struct_size; /* sizeof(gpump_preempt_points_config) */
     uint32_t interval;    /* K: one point for every so many instructions outside innermost loops; at least 1 */
 } gpump_preempt_points_config;
-/* Fills *config with "lin": K = 100 (published: 100 to 1000 makes no great difference, Lin 2.4.1). GPUMP_ERROR_UNKNOWN_NAME. */
+/* Fills *config with "lin": K = 100 (published: 100 to 1000 makes no great difference, Lin 2.4.1).
+ * GPUMP_ERROR_UNKNOWN_NAME. */
 GPUMP_API gpump_result gpump_preempt_points_config_preset(gpump_preempt_points_config *config, const char *preset);
 
-/* The live vector of an instruction word: 54 bits beside a 10-bit opcode (Lin 2.4.1). Bit r, 0 to 52, is 32-bit register r;
- * bit 53 stands for all from 53 up. */
+/* The live vector of an instruction word: 54 bits beside a 10-bit opcode (Lin 2.4.1). Bit r, 0 to 52, is 32-bit
+ * register r; bit 53 stands for all from 53 up. */
 #define GPUMP_LIVE_VECTOR_REGISTERS 53u
 #define GPUMP_LIVE_VECTOR_REST (UINT64_C(1) << 53)
 /* Returns how many 32-bit registers a vector makes a switch save, of a thread that has `registers`. */
@@ -885,39 +922,41 @@ GPUMP_INLINE int gpump_live_vector_has(uint64_t vector, uint32_t reg) {
 typedef enum gpump_preempt_kind {
     GPUMP_PREEMPT_PP = 0,      /* a pp, followed by the instruction that carries the diverged vector */
     GPUMP_PREEMPT_BARRIER,     /* a barrier chosen as a point: bar.pp */
-    GPUMP_PREEMPT_BARRIER_WAIT /* a barrier that was not chosen. It carries its vector too, because a warp that waits there
-                                  while others stop at points elsewhere would otherwise never stop */
+    GPUMP_PREEMPT_BARRIER_WAIT /* a barrier that was not chosen. It carries its vector too, because a warp that waits
+                                  there while others stop at points elsewhere would otherwise never stop */
 } gpump_preempt_kind;
 
 typedef struct gpump_preempt_point {
-    uint64_t vector;              /* live when the warp stops before the point's instruction, not diverged */
-    uint64_t vector_diverged;     /* live when it is diverged; barriers: the same as vector */
-    uint64_t predicates;          /* live predicate registers, bit 0 the first of them */
+    uint64_t vector;          /* live when the warp stops before the point's instruction, not diverged */
+    uint64_t vector_diverged; /* live when it is diverged; barriers: the same as vector */
+    uint64_t predicates;      /* live predicate registers, bit 0 the first of them */
     uint64_t predicates_diverged;
-    uint32_t instruction;         /* of the new program: PP or BARRIER_PP, whose immediate is this point's index */
-    uint32_t kind;                /* gpump_preempt_kind */
-    uint32_t loop;                /* the innermost loop it is for, in the old program; GPUMP_NONE: outside */
-    uint32_t live_registers;      /* 32-bit registers live there */
+    uint32_t instruction;    /* of the new program: PP or BARRIER_PP, whose immediate is this point's index */
+    uint32_t kind;           /* gpump_preempt_kind */
+    uint32_t loop;           /* the innermost loop it is for, in the old program; GPUMP_NONE: outside */
+    uint32_t live_registers; /* 32-bit registers live there */
     uint32_t live_diverged;
 } gpump_preempt_point;
 
-/* Places preemption points (Lin 2.4.1): one in each innermost loop, where its barrier is that has the fewest live registers,
- * else at the place with the fewest live registers among those every iteration passes; and one for every K instructions
- * outside innermost loops, by the same choice. Every barrier becomes a BARRIER_PP with its vector. Sets *placed to a new program and
- * points[capacity] to the points in the order of its instructions. The program must be allocated (32-bit registers first, then at most 64
- * predicates; gpump_registers_allocate gives that), at most one point per instruction. GPUMP_ERROR_CAPACITY with *count =
- * needed, and no program; GPUMP_ERROR_STATE before _finish; GPUMP_ERROR_ARGUMENT; GPUMP_ERROR_MEMORY. Cost: liveness, plus
- * for each point its enclosing divergences. */
-GPUMP_API gpump_result gpump_preempt_points_place(const gpump_program *program, const gpump_preempt_points_config *config,
-                                                  gpump_program **placed, gpump_preempt_point *points, uint32_t capacity,
-                                                  uint32_t *count, gpump_diag *diag);
+/* Places preemption points (Lin 2.4.1): one in each innermost loop, where its barrier is that has the fewest live
+ * registers, else at the place with the fewest live registers among those every iteration passes; and one for every K
+ * instructions outside innermost loops, by the same choice. Every barrier becomes a BARRIER_PP with its vector. Sets
+ * *placed to a new program and points[capacity] to the points in the order of its instructions. The program must be
+ * allocated (32-bit registers first, then at most 64 predicates; gpump_registers_allocate gives that), at most one
+ * point per instruction. GPUMP_ERROR_CAPACITY with *count = needed, and no program; GPUMP_ERROR_STATE before _finish;
+ * GPUMP_ERROR_ARGUMENT; GPUMP_ERROR_MEMORY. Cost: liveness, plus for each point its enclosing divergences. */
+GPUMP_API gpump_result gpump_preempt_points_place(const gpump_program *program,
+                                                  const gpump_preempt_points_config *config, gpump_program **placed,
+                                                  gpump_preempt_point *points, uint32_t capacity, uint32_t *count,
+                                                  gpump_diag *diag);
 
 GPUMP_END
 #endif
 #endif
 
 /* ---- gpump_impl/program/clobbers.h ---- */
-/* clobbers: what re-execution would get wrong: clobber antidependences in regions and in whole blocks (floor 3, program) */
+/* clobbers: what re-execution would get wrong: clobber antidependences in regions and in whole blocks (floor 3,
+ * program) */
 #ifndef GPUMP_CLOBBERS_H
 #define GPUMP_CLOBBERS_H
 
@@ -932,8 +971,8 @@ typedef enum gpump_boundary {
     GPUMP_BOUNDARY_SHORT = 1   /* starts a short region only */
 } gpump_boundary;
 
-/* A read whose source is overwritten before the region ends, and was not written in the region first (iGPU 3.1). Executing the
- * region again would read the new value. */
+/* A read whose source is overwritten before the region ends, and was not written in the region first (iGPU 3.1).
+ * Executing the region again would read the new value. */
 typedef struct gpump_clobber {
     uint32_t start; /* registers: the BOUNDARY whose region it is; memory: GPUMP_NONE */
     uint32_t read;  /* memory: the instruction that reads; registers: GPUMP_NONE */
@@ -941,19 +980,21 @@ typedef struct gpump_clobber {
     uint32_t reg;   /* the register; GPUMP_NONE: memory */
 } gpump_clobber;
 
-/* Lists the clobber antidependences left in a program with BOUNDARY instructions, memory first. level GPUMP_BOUNDARY_SPARSE
- * looks at sparse regions, GPUMP_BOUNDARY_SHORT at short ones. unit GPUMP_UNIT_WARP or _THREAD: whose accesses can meet,
- * and, for a warp, that its diverged sides run one after the other. The kernel's start is a boundary too; registers never
- * written before are not counted there. An empty list means that a warp may go back to its last boundary at any time, except
- * between an atomic, a volatile access or a barrier and the BOUNDARY behind it: those two must commit together.
- * GPUMP_ERROR_CAPACITY with *count = needed; GPUMP_ERROR_STATE; GPUMP_ERROR_MEMORY. Cost: the sum of region sizes. */
-GPUMP_API gpump_result gpump_clobbers_find(const gpump_program *program, uint32_t unit, uint32_t level, gpump_clobber *list,
-                                           uint32_t capacity, uint32_t *count);
+/* Lists the clobber antidependences left in a program with BOUNDARY instructions, memory first. level
+ * GPUMP_BOUNDARY_SPARSE looks at sparse regions, GPUMP_BOUNDARY_SHORT at short ones. unit GPUMP_UNIT_WARP or _THREAD:
+ * whose accesses can meet, and, for a warp, that its diverged sides run one after the other. The kernel's start is a
+ * boundary too; registers never written before are not counted there. An empty list means that a warp may go back to
+ * its last boundary at any time, except between an atomic, a volatile access or a barrier and the BOUNDARY behind it:
+ * those two must commit together. GPUMP_ERROR_CAPACITY with *count = needed; GPUMP_ERROR_STATE; GPUMP_ERROR_MEMORY.
+ * Cost: the sum of region sizes. */
+GPUMP_API gpump_result gpump_clobbers_find(const gpump_program *program, uint32_t unit, uint32_t level,
+                                           gpump_clobber *list, uint32_t capacity, uint32_t *count);
 
-/* Sets clobbers[i] (one byte per instruction) to 1 where instruction i may make its block unfit to be started again from the
- * beginning: an atomic, a volatile write, or a write to global memory that some thread of the block may have read before. A
- * block that has executed none of them can be flushed (Chimera's relaxed idempotence). Shared and local memory do not count:
- * a fresh start finds them undefined anyway. *count (may be NULL): how many. GPUMP_ERROR_MEMORY. Cost: near-linear. */
+/* Sets clobbers[i] (one byte per instruction) to 1 where instruction i may make its block unfit to be started again
+ * from the beginning: an atomic, a volatile write, or a write to global memory that some thread of the block may have
+ * read before. A block that has executed none of them can be flushed (Chimera's relaxed idempotence). Shared and local
+ * memory do not count: a fresh start finds them undefined anyway. *count (may be NULL): how many. GPUMP_ERROR_MEMORY.
+ * Cost: near-linear. */
 GPUMP_API gpump_result gpump_clobbers_block(const gpump_program *program, uint8_t *clobbers, uint32_t *count);
 
 GPUMP_END
@@ -981,16 +1022,16 @@ typedef enum gpump_regions_without {
 
 /* Filled by gpump_regions_config_preset, then changed at will. */
 typedef struct gpump_regions_config {
-    uint32_t struct_size;      /* sizeof(gpump_regions_config) */
-    uint32_t unit;             /* GPUMP_UNIT_WARP; GPUMP_UNIT_THREAD: aliasing within a thread only, as the papers have it */
+    uint32_t struct_size; /* sizeof(gpump_regions_config) */
+    uint32_t unit;        /* GPUMP_UNIT_WARP; GPUMP_UNIT_THREAD: aliasing within a thread only, as the papers have it */
     uint32_t few_live; /* 1: at equal loop depth prefer cuts with few live registers (iGPU); 0: cuts that cover most (de
                           Kruijf) */
-    uint32_t max_instructions; /* longest way through a short region; 0: no short regions; else at least 2 (published: 16,
-                                  32, 64) */
-    uint32_t preserve;         /* 1: keep live-ins by renaming and moves; 0: boundaries only, registers are left to the host */
-    uint32_t without;          /* GPUMP_REGIONS_WITHOUT_... bits; 0 */
-    /* A host that knows more of aliases: 1 when instruction `write` may overwrite what instruction `read` has read before, in one `unit`.
-     * Asked only where gpump_program_may_alias says yes. NULL: that is all there is to know. */
+    uint32_t max_instructions; /* longest way through a short region; 0: no short regions; else at least 2 (published:
+                                  16, 32, 64) */
+    uint32_t preserve; /* 1: keep live-ins by renaming and moves; 0: boundaries only, registers are left to the host */
+    uint32_t without;  /* GPUMP_REGIONS_WITHOUT_... bits; 0 */
+    /* A host that knows more of aliases: 1 when instruction `write` may overwrite what instruction `read` has read
+     * before, in one `unit`. Asked only where gpump_program_may_alias says yes. NULL: that is all there is to know. */
     int (*may_clobber)(void *user, uint32_t read, uint32_t write);
     void *user;
 } gpump_regions_config;
@@ -1010,47 +1051,49 @@ typedef enum gpump_cut {
 } gpump_cut;
 
 typedef struct gpump_regions_report {
-    uint32_t pairs;              /* memory antidependences cut by the hitting set */
-    uint32_t cuts[GPUMP_CUTS];   /* boundaries by reason */
-    uint32_t sparse;             /* boundaries in all, the kernel's start not counted */
+    uint32_t pairs;            /* memory antidependences cut by the hitting set */
+    uint32_t cuts[GPUMP_CUTS]; /* boundaries by reason */
+    uint32_t sparse;           /* boundaries in all, the kernel's start not counted */
     uint32_t shorts;
-    uint32_t moves;              /* put in to keep live-ins */
-    uint32_t copies;             /* of them, those through a second boundary */
+    uint32_t moves;  /* put in to keep live-ins */
+    uint32_t copies; /* of them, those through a second boundary */
 } gpump_regions_report;
 
-/* Divides a program into idempotent regions and sets *formed to it with a BOUNDARY at the start of each (the kernel's own start
- * apart) and with what keeps their live-in registers. Best before register allocation, which then honours the boundaries;
- * allowed after it.
+/* Divides a program into idempotent regions and sets *formed to it with a BOUNDARY at the start of each (the kernel's
+ * own start apart) and with what keeps their live-in registers. Best before register allocation, which then honours the
+ * boundaries; allowed after it.
  *
- * Cuts (facts: de Kruijf's compiler; iGPU 3.2): forced ones; a greedy hitting set over memory antidependences; at least two
- * on every way round a loop that has any; where a warp may be diverged at a boundary, one at every place its other lanes can
- * wait. A warp at a BOUNDARY waits for its own instructions in flight, then records the PC behind it *and* its SIMT stack.
- * At a barrier it waits for those that could still fault. A branch that decides whether a barrier is reached is taken for
- * uniform. *report (may be NULL) gets the counts. GPUMP_ERROR_STATE, GPUMP_ERROR_ARGUMENT (config; program with
- * boundaries), GPUMP_ERROR_MEMORY. Cost: liveness, and the sum of region sizes a few times over. */
+ * Cuts (facts: de Kruijf's compiler; iGPU 3.2): forced ones; a greedy hitting set over memory antidependences; at least
+ * two on every way round a loop that has any; where a warp may be diverged at a boundary, one at every place its other
+ * lanes can wait. A warp at a BOUNDARY waits for its own instructions in flight, then records the PC behind it *and*
+ * its SIMT stack. At a barrier it waits for those that could still fault. A branch that decides whether a barrier is
+ * reached is taken for uniform. *report (may be NULL) gets the counts. GPUMP_ERROR_STATE, GPUMP_ERROR_ARGUMENT (config;
+ * program with boundaries), GPUMP_ERROR_MEMORY. Cost: liveness, and the sum of region sizes a few times over. */
 GPUMP_API gpump_result gpump_regions_form(const gpump_program *program, const gpump_regions_config *config,
                                           gpump_program **formed, gpump_regions_report *report, gpump_diag *diag);
 
-/* Keeps the live-ins of the regions of a program that has boundaries: gpump_regions_form's second half, for hosts that place
- * their own. Sets *preserved to a new program; adds to *report (may be NULL). GPUMP_ERROR_STATE, GPUMP_ERROR_MEMORY. Cost: the sum of region sizes, a few
- * times over. */
+/* Keeps the live-ins of the regions of a program that has boundaries: gpump_regions_form's second half, for hosts that
+ * place their own. Sets *preserved to a new program; adds to *report (may be NULL). GPUMP_ERROR_STATE,
+ * GPUMP_ERROR_MEMORY. Cost: the sum of region sizes, a few times over. */
 GPUMP_API gpump_result gpump_regions_preserve(const gpump_program *program, gpump_program **preserved,
                                               gpump_regions_report *report, gpump_diag *diag);
 
-/* What a thread stores whenever it crosses a sparse boundary, so that it can be taken off at any time afterwards and restart from
- * memory (continuous spilling, iGPU 4.2). Just-in-time spilling needs no code: who takes a warp off saves what is live where its
- * SIMT stack says it would restart (gpump_liveness_stack). */
+/* What a thread stores whenever it crosses a sparse boundary, so that it can be taken off at any time afterwards and
+ * restart from memory (continuous spilling, iGPU 4.2). Just-in-time spilling needs no code: who takes a warp off saves
+ * what is live where its SIMT stack says it would restart (gpump_liveness_stack). */
 typedef enum gpump_spilling {
-    GPUMP_SPILLING_ALL = 0,    /* every live-in, which the region then loads again: the paper's */
-    GPUMP_SPILLING_CHANGED = 1 /* live-ins that may have changed since they were last stored; only who was taken off loads them */
+    GPUMP_SPILLING_ALL = 0, /* every live-in, which the region then loads again: the paper's */
+    GPUMP_SPILLING_CHANGED =
+        1 /* live-ins that may have changed since they were last stored; only who was taken off loads them */
 } gpump_spilling;
 
-/* Sets sets[b * words], words = gpump_liveness_words, to the registers that the b-th sparse BOUNDARY of a program, in layout order,
- * stores under `spilling` (gpump_spilling), and *count to how many there are. `liveness` is that of the program. Every register has one place, which no other one shares. Call with capacity (in
- * boundaries) 0 to learn the count. GPUMP_ERROR_CAPACITY, GPUMP_ERROR_ARGUMENT, GPUMP_ERROR_STATE, GPUMP_ERROR_MEMORY. Cost:
- * near-linear in instructions, times words. */
-GPUMP_API gpump_result gpump_regions_stored(const gpump_program *program, const gpump_liveness *liveness, uint32_t spilling,
-                                            uint64_t *sets, uint32_t capacity, uint32_t *count);
+/* Sets sets[b * words], words = gpump_liveness_words, to the registers that the b-th sparse BOUNDARY of a program, in
+ * layout order, stores under `spilling` (gpump_spilling), and *count to how many there are. `liveness` is that of the
+ * program. Every register has one place, which no other one shares. Call with capacity (in boundaries) 0 to learn the
+ * count. GPUMP_ERROR_CAPACITY, GPUMP_ERROR_ARGUMENT, GPUMP_ERROR_STATE, GPUMP_ERROR_MEMORY. Cost: near-linear in
+ * instructions, times words. */
+GPUMP_API gpump_result gpump_regions_stored(const gpump_program *program, const gpump_liveness *liveness,
+                                            uint32_t spilling, uint64_t *sets, uint32_t capacity, uint32_t *count);
 
 GPUMP_END
 #endif
@@ -1072,7 +1115,8 @@ typedef struct gpump_page_checks_config {
     uint32_t page_bytes;  /* a power of two */
     uint32_t bits;        /* check predicates a loop may use; 1 to 8 (Kim 2.6) */
     uint32_t walks;       /* 1: an array walked at a fixed step is checked once per page (Kim 2.3) */
-    uint32_t predicated;  /* 1: loops that follow pointers are predicated on the check and call behind the loop (Kim 2.5) */
+    uint32_t
+        predicated; /* 1: loops that follow pointers are predicated on the check and call behind the loop (Kim 2.5) */
 } gpump_page_checks_config;
 /* Preset "kim": pages of 4 KB, 4 bits, both on; "kim_plain": a check and a call for every access. */
 GPUMP_API gpump_result gpump_page_checks_config_preset(gpump_page_checks_config *config, const char *preset);
@@ -1085,20 +1129,22 @@ typedef struct gpump_page_checks_report {
     uint32_t loops;      /* predicated loops */
 } gpump_page_checks_report;
 
-/* Puts page checks before (or into) every access to global or generic memory, so that no unchecked access can fault, and
- * sets *checked to the new program and *report to what became of them. The host carries out START_MARKER, CLEAR_CHECK, CHECK, PAGE_ENTERED, GUARDED_CALL and
- * GPUMP_FLAG_CHECKED as gpump_operation says; after the call has served the fault, lanes go on at the marker, and everything
- * between marker and call may be done again.
+/* Puts page checks before (or into) every access to global or generic memory, so that no unchecked access can fault,
+ * and sets *checked to the new program and *report to what became of them. The host carries out START_MARKER,
+ * CLEAR_CHECK, CHECK, PAGE_ENTERED, GUARDED_CALL and GPUMP_FLAG_CHECKED as gpump_operation says; after the call has
+ * served the fault, lanes go on at the marker, and everything between marker and call may be done again.
  *
- * A *walk* is an access that every iteration of an innermost loop makes through a register whose only change in the loop is
- * one ADD of less than a page, also in every iteration. A *predicated loop* is one basic block without stores, atomics or
- * guarded instructions that loads from addresses it has loaded: loads check themselves, carried registers change only behind
- * the last check, and a fault leaves the loop. (Departures from Kim's printed figures: docs/papers.md.) Everything else is
- * checked one by one; atomics too, as writes. What has GPUMP_FLAG_RESIDENT is left alone. Accesses have their address in
- * uses[0] and displacement, and are aligned to their size. GPUMP_ERROR_STATE, GPUMP_ERROR_CONFIG, GPUMP_ERROR_ARGUMENT (an access without an address
- * register), GPUMP_ERROR_MEMORY. Cost: near-linear. */
+ * A *walk* is an access that every iteration of an innermost loop makes through a register whose only change in the
+ * loop is one ADD of less than a page, also in every iteration. A *predicated loop* is one basic block without stores,
+ * atomics or guarded instructions that loads from addresses it has loaded: loads check themselves, carried registers
+ * change only behind the last check, and a fault leaves the loop. (Departures from Kim's printed figures:
+ * docs/papers.md.) Everything else is checked one by one; atomics too, as writes. What has GPUMP_FLAG_RESIDENT is left
+ * alone. Accesses have their address in uses[0] and displacement, and are aligned to their size. GPUMP_ERROR_STATE,
+ * GPUMP_ERROR_CONFIG, GPUMP_ERROR_ARGUMENT (an access without an address register), GPUMP_ERROR_MEMORY. Cost:
+ * near-linear. */
 GPUMP_API gpump_result gpump_page_checks_insert(const gpump_program *program, const gpump_page_checks_config *config,
-                                                gpump_program **checked, gpump_page_checks_report *report, gpump_diag *diag);
+                                                gpump_program **checked, gpump_page_checks_report *report,
+                                                gpump_diag *diag);
 
 GPUMP_END
 #endif
@@ -1113,8 +1159,9 @@ GPUMP_END
 
 GPUMP_BEGIN
 
-/* What one vector register of one warp looks like, group of lanes by group of lanes (Lin 2.3.3). The codes are the two bits
- * of the pattern vector: b = "all differences between neighbours are equal" is bit 0, and a = "and they are not 0" is bit 1. */
+/* What one vector register of one warp looks like, group of lanes by group of lanes (Lin 2.3.3). The codes are the two
+ * bits of the pattern vector: b = "all differences between neighbours are equal" is bit 0, and a = "and they are not 0"
+ * is bit 1. */
 typedef enum gpump_compress_pattern {
     GPUMP_COMPRESS_DEAD = 0,    /* not live: not saved */
     GPUMP_COMPRESS_UNIFORM = 1, /* every group holds one value; saved as one word per group */
@@ -1131,37 +1178,39 @@ typedef enum gpump_compress_block_pattern {
     GPUMP_COMPRESS_BLOCK_LOCAL_UNIFORM = 3,  /* one value per group, not the same in all */
     GPUMP_COMPRESS_BLOCK_LOCAL_STRIDED = 4,  /* base and stride per group, none of the above */
     GPUMP_COMPRESS_BLOCK_RANDOM = 5,         /* some group is neither uniform nor strided */
-    GPUMP_COMPRESS_BLOCK_GRID = 6,           /* base + lane in group * x stride + group * y stride: 3 words; tx, ty and y * width + x */
-    GPUMP_COMPRESS_BLOCK_MIXED = 7           /* each warp in its own warp-level pattern */
+    GPUMP_COMPRESS_BLOCK_GRID =
+        6, /* base + lane in group * x stride + group * y stride: 3 words; tx, ty and y * width + x */
+    GPUMP_COMPRESS_BLOCK_MIXED = 7 /* each warp in its own warp-level pattern */
 } gpump_compress_block_pattern;
 
-/* How the registers of a block are written. The form is not part of the bytes: whoever keeps them keeps it (a context has a
- * field for it in any case), so the smallest form is never larger than the raw registers.
+/* How the registers of a block are written. The form is not part of the bytes: whoever keeps them keeps it (a context
+ * has a field for it in any case), so the smallest form is never larger than the raw registers.
  *
- * All words are 32 bits, little endian, without padding. W warps, R registers, G groups in the block; a register of a warp
- * has `lanes` words (the last warp: last_lanes), in groups of `group` lanes, the last group of a warp perhaps shorter.
- *   RAW    every register of every warp, warp by warp.
- *   LIVE   per warp: ceil(R/8) bytes of live mask (register 0 is bit 0 of byte 0), then the live registers, raw.
- *   WARP   ceil(W/8) bytes of tags; then per warp, tag 1: as in LIVE; tag 0: ceil(R/4) bytes of patterns (2 bits each, register
- *          0 lowest), then per register: uniform: a word per group; strided: a base per group, then a stride per group; random: raw.
- *   BLOCK  three bit planes of ceil(R/8) bytes (bit p of the block pattern in plane p); then per register: global uniform: 1
- *          word; global strided: base, stride; local uniform: G words; local strided: G bases, G strides; random: all warps
- *          raw; grid: base, x stride, y stride; mixed: ceil(W/4) bytes of patterns, then each warp as in WARP. A register
- *          that is live in any warp is saved for all.
- *   NEAR   per warp: ceil(R/2) bytes of codes (4 bits each, register 0 lowest), then per register: 0 dead; 1 uniform, 2 random,
- *          3 strided: as in WARP; 4: every lane is that of the warp before, in which the register must not be dead, plus the
- *          constant that code 5 last gave this register (0 when none has): no data; 5: the same with that constant: a word;
- *          6, 7, 8: a word, then per lane how far it is above that word, wrapping, in 1, 2, 3 bytes. */
+ * All words are 32 bits, little endian, without padding. W warps, R registers, G groups in the block; a register of a
+ * warp has `lanes` words (the last warp: last_lanes), in groups of `group` lanes, the last group of a warp perhaps
+ * shorter. RAW    every register of every warp, warp by warp. LIVE   per warp: ceil(R/8) bytes of live mask (register 0
+ * is bit 0 of byte 0), then the live registers, raw. WARP   ceil(W/8) bytes of tags; then per warp, tag 1: as in LIVE;
+ * tag 0: ceil(R/4) bytes of patterns (2 bits each, register 0 lowest), then per register: uniform: a word per group;
+ * strided: a base per group, then a stride per group; random: raw. BLOCK  three bit planes of ceil(R/8) bytes (bit p of
+ * the block pattern in plane p); then per register: global uniform: 1 word; global strided: base, stride; local
+ * uniform: G words; local strided: G bases, G strides; random: all warps raw; grid: base, x stride, y stride; mixed:
+ * ceil(W/4) bytes of patterns, then each warp as in WARP. A register that is live in any warp is saved for all. NEAR
+ * per warp: ceil(R/2) bytes of codes (4 bits each, register 0 lowest), then per register: 0 dead; 1 uniform, 2 random,
+ *          3 strided: as in WARP; 4: every lane is that of the warp before, in which the register must not be dead,
+ * plus the constant that code 5 last gave this register (0 when none has): no data; 5: the same with that constant: a
+ * word; 6, 7, 8: a word, then per lane how far it is above that word, wrapping, in 1, 2, 3 bytes. */
 typedef enum gpump_compress_form {
     GPUMP_COMPRESS_FORM_RAW = 0,
     GPUMP_COMPRESS_FORM_LIVE = 1,
     GPUMP_COMPRESS_FORM_WARP = 2,
-    GPUMP_COMPRESS_FORM_BLOCK = 3, /* for warps at one barrier: the block's base and stride vectors are themselves compressed */
-    GPUMP_COMPRESS_FORM_NEAR = 4,  /* ours, the smallest as a rule: each warp beside the one before */
+    GPUMP_COMPRESS_FORM_BLOCK =
+        3, /* for warps at one barrier: the block's base and stride vectors are themselves compressed */
+    GPUMP_COMPRESS_FORM_NEAR = 4, /* ours, the smallest as a rule: each warp beside the one before */
     GPUMP_COMPRESS_FORMS = 5
 } gpump_compress_form;
 
-/* Which forms gpump_compress_save may choose from: any of these added up. The smallest is taken, ties to the lower form. */
+/* Which forms gpump_compress_save may choose from: any of these added up. The smallest is taken, ties to the lower
+ * form. */
 #define GPUMP_COMPRESS_ALLOW_RAW 1u
 #define GPUMP_COMPRESS_ALLOW_LIVE 2u
 #define GPUMP_COMPRESS_ALLOW_WARP 4u
@@ -1170,19 +1219,21 @@ typedef enum gpump_compress_form {
 #define GPUMP_COMPRESS_ALLOW_ALL 31u
 /* Only what the paper has: no tags in WARP, no GRID and no MIXED in BLOCK, no NEAR. */
 #define GPUMP_COMPRESS_PAPER 256u
-/* AVX2, and AVX-512 for WARP, is taken where the processor has it, unless GPUMP_NO_SIMD is defined. PLAIN: use neither; AVX2: no
- * AVX-512. The bytes are the same either way. */
+/* AVX2, and AVX-512 for WARP, is taken where the processor has it, unless GPUMP_NO_SIMD is defined. PLAIN: use neither;
+ * AVX2: no AVX-512. The bytes are the same either way. */
 #define GPUMP_COMPRESS_PLAIN 512u
 #define GPUMP_COMPRESS_AVX2 2048u
-/* Restore of WARP: write the registers around the caches, where AVX2 is taken, values is aligned to 32 bytes and strides are multiples
- * of 8 words: faster when more is restored at once than the last-level cache holds, slower when it fits. */
+/* Restore of WARP: write the registers around the caches, where AVX2 is taken, values is aligned to 32 bytes and
+ * strides are multiples of 8 words: faster when more is restored at once than the last-level cache holds, slower when
+ * it fits. */
 #define GPUMP_COMPRESS_AROUND 1024u
 
 #define GPUMP_COMPRESS_MAX_WARPS 64
 #define GPUMP_COMPRESS_MAX_REGISTERS 256
 #define GPUMP_COMPRESS_MAX_LANES 64
 
-/* Where the registers of a block lie: lane l of register r of warp w is values[w * warp_stride + r * register_stride + l]. */
+/* Where the registers of a block lie: lane l of register r of warp w is values[w * warp_stride + r * register_stride +
+ * l]. */
 typedef struct gpump_compress_layout {
     uint32_t warps;           /* 1 to GPUMP_COMPRESS_MAX_WARPS; 1 to compress a warp alone */
     uint32_t registers;       /* registers of a warp, 1 to GPUMP_COMPRESS_MAX_REGISTERS */
@@ -1190,42 +1241,44 @@ typedef struct gpump_compress_layout {
     uint32_t last_lanes;      /* the same in the last warp, when the block does not fill it; 1 to lanes */
     uint32_t group;           /* lanes of a pattern group: 8 to lanes, or lanes itself; see gpump_compress_group */
     uint32_t register_stride; /* words from one register to the next; at least lanes */
-    uint32_t warp_stride;     /* words from one warp to the next; at least registers * register_stride (unless warps is 1) */
-    uint32_t live_stride;     /* 64-bit words from the live mask of one warp to that of the next; 0: all warps share one */
+    uint32_t
+        warp_stride; /* words from one warp to the next; at least registers * register_stride (unless warps is 1) */
+    uint32_t live_stride; /* 64-bit words from the live mask of one warp to that of the next; 0: all warps share one */
 } gpump_compress_layout;
 
 /* How many registers had which pattern, and what each form costs. */
 typedef struct gpump_compress_counts {
     uint64_t bytes[GPUMP_COMPRESS_FORMS]; /* size in each form */
     uint32_t warp[4];                     /* vector registers by gpump_compress_pattern */
-    uint32_t block[8];                    /* registers of the block by gpump_compress_block_pattern, classified as the paper does */
+    uint32_t block[8]; /* registers of the block by gpump_compress_block_pattern, classified as the paper does */
 } gpump_compress_counts;
 
-/* Returns the lanes of a pattern group: block_x, the x dimension of the block (1 or more), where that is at least 8 and divides
- * `lanes`, else `lanes` (Lin 2.3.3 takes the lowest dimension, which is 1 for a 256 x 1 block). */
+/* Returns the lanes of a pattern group: block_x, the x dimension of the block (1 or more), where that is at least 8 and
+ * divides `lanes`, else `lanes` (Lin 2.3.3 takes the lowest dimension, which is 1 for a 256 x 1 block). */
 GPUMP_API uint32_t gpump_compress_group(uint32_t lanes, uint32_t block_x);
 
 /* Returns the size of one warp's pattern vector of so many `registers`, bits (Lin 2.4.2: 128 for 64 registers). */
 GPUMP_API uint32_t gpump_compress_pattern_bits(uint32_t registers);
 
-/* Fills *layout for registers packed without gaps: `lanes` words per register, warp after warp; last_lanes from `threads` (threads of
- * the block, 1 or more), the group from block_x (the block's x dimension) by gpump_compress_group; all warps share one live mask.
- * GPUMP_ERROR_ARGUMENT when a field would leave its range. */
-GPUMP_API gpump_result gpump_compress_layout_init(gpump_compress_layout *layout, uint32_t threads, uint32_t registers, uint32_t lanes,
-                                                  uint32_t block_x, gpump_diag *diag);
+/* Fills *layout for registers packed without gaps: `lanes` words per register, warp after warp; last_lanes from
+ * `threads` (threads of the block, 1 or more), the group from block_x (the block's x dimension) by
+ * gpump_compress_group; all warps share one live mask. GPUMP_ERROR_ARGUMENT when a field would leave its range. */
+GPUMP_API gpump_result gpump_compress_layout_init(gpump_compress_layout *layout, uint32_t threads, uint32_t registers,
+                                                  uint32_t lanes, uint32_t block_x, gpump_diag *diag);
 
-/* Returns the pattern of one vector register values[lanes] (1 to 64) in groups of `group` lanes (1 to lanes); never DEAD. A single lane
- * is uniform. Cost: linear. Source: Lin 2.3.3, Fig 2.10. */
+/* Returns the pattern of one vector register values[lanes] (1 to 64) in groups of `group` lanes (1 to lanes); never
+ * DEAD. A single lane is uniform. Cost: linear. Source: Lin 2.3.3, Fig 2.10. */
 GPUMP_API gpump_compress_pattern gpump_compress_classify(const uint32_t *values, uint32_t lanes, uint32_t group);
 
-/* Returns the pattern of register `number` over the whole block whose registers are values[], as *layout says (both must be right);
- * never DEAD, GRID or MIXED. Lin 2.3.3 with two corrections: a global stride needs the base vector's stride to equal the lane stride
- * times `group` (the paper: the lane stride), and local uniform asks that the base vector, not the stride vector, be not uniform.
- * Cost: linear. */
-GPUMP_API gpump_compress_block_pattern gpump_compress_classify_block(const gpump_compress_layout *layout, const uint32_t *values,
-                                                                     uint32_t number);
+/* Returns the pattern of register `number` over the whole block whose registers are values[], as *layout says (both
+ * must be right); never DEAD, GRID or MIXED. Lin 2.3.3 with two corrections: a global stride needs the base vector's
+ * stride to equal the lane stride times `group` (the paper: the lane stride), and local uniform asks that the base
+ * vector, not the stride vector, be not uniform. Cost: linear. */
+GPUMP_API gpump_compress_block_pattern gpump_compress_classify_block(const gpump_compress_layout *layout,
+                                                                     const uint32_t *values, uint32_t number);
 
-/* Sets *bytes to the room that gpump_compress_save asks for: at most a few bytes per warp above the raw registers. GPUMP_ERROR_ARGUMENT. */
+/* Sets *bytes to the room that gpump_compress_save asks for: at most a few bytes per warp above the raw registers.
+ * GPUMP_ERROR_ARGUMENT. */
 GPUMP_API gpump_result gpump_compress_bound(const gpump_compress_layout *layout, size_t *bytes, gpump_diag *diag);
 
 /* Writes the registers of a block.
@@ -1235,27 +1288,25 @@ GPUMP_API gpump_result gpump_compress_bound(const gpump_compress_layout *layout,
  *   out      room for gpump_compress_bound bytes (capacity), any alignment; must not overlap values
  *   bytes    bytes written; with GPUMP_ERROR_CAPACITY the bound
  *   form     the form chosen
- * Every bit pattern survives, NaNs and wrapping strides included. Cost: linear; one pass with RAW, LIVE and one of WARP and NEAR,
- * another with both, two more with BLOCK, which is slow. */
-GPUMP_API gpump_result gpump_compress_save(const gpump_compress_layout *layout, const uint32_t *values, const uint64_t *live,
-                                           uint32_t allow, void *out, size_t capacity, size_t *bytes, uint32_t *form,
-                                           gpump_diag *diag);
+ * Every bit pattern survives, NaNs and wrapping strides included. Cost: linear; one pass with RAW, LIVE and one of WARP
+ * and NEAR, another with both, two more with BLOCK, which is slow. */
+GPUMP_API gpump_result gpump_compress_save(const gpump_compress_layout *layout, const uint32_t *values,
+                                           const uint64_t *live, uint32_t allow, void *out, size_t capacity,
+                                           size_t *bytes, uint32_t *form, gpump_diag *diag);
 
-/* Reads the registers of a block back. Registers that were dead are left as they are (in RAW none is). Safe on any bytes: a
- * buffer that does not have exactly the length its own patterns imply is GPUMP_ERROR_FORMAT, and nothing is written.
- *   layout   as in gpump_compress_save, though the strides may differ
- *   form     the form that gpump_compress_save reported
- *   flags    0, or GPUMP_COMPRESS_PLAIN, _AVX2 and _AROUND added up
- *   in       `bytes` bytes, any alignment
- *   values   out: the registers, laid out as *layout says
- * Cost: linear. */
-GPUMP_API gpump_result gpump_compress_restore(const gpump_compress_layout *layout, uint32_t form, uint32_t flags, const void *in,
-                                              size_t bytes, uint32_t *values, gpump_diag *diag);
+/* Reads the registers of a block back. Registers that were dead are left as they are (in RAW none is). Safe on any
+ * bytes: a buffer that does not have exactly the length its own patterns imply is GPUMP_ERROR_FORMAT, and nothing is
+ * written. layout   as in gpump_compress_save, though the strides may differ form     the form that gpump_compress_save
+ * reported flags    0, or GPUMP_COMPRESS_PLAIN, _AVX2 and _AROUND added up in       `bytes` bytes, any alignment values
+ * out: the registers, laid out as *layout says Cost: linear. */
+GPUMP_API gpump_result gpump_compress_restore(const gpump_compress_layout *layout, uint32_t form, uint32_t flags,
+                                              const void *in, size_t bytes, uint32_t *values, gpump_diag *diag);
 
-/* Counts patterns and the size in every form into *counts, writing nothing; layout, values and live as in gpump_compress_save. `flags`:
- * 0, GPUMP_COMPRESS_PAPER. Errors: GPUMP_ERROR_ARGUMENT. Cost: two passes. */
-GPUMP_API gpump_result gpump_compress_count(const gpump_compress_layout *layout, const uint32_t *values, const uint64_t *live,
-                                            uint32_t flags, gpump_compress_counts *counts, gpump_diag *diag);
+/* Counts patterns and the size in every form into *counts, writing nothing; layout, values and live as in
+ * gpump_compress_save. `flags`: 0, GPUMP_COMPRESS_PAPER. Errors: GPUMP_ERROR_ARGUMENT. Cost: two passes. */
+GPUMP_API gpump_result gpump_compress_count(const gpump_compress_layout *layout, const uint32_t *values,
+                                            const uint64_t *live, uint32_t flags, gpump_compress_counts *counts,
+                                            gpump_diag *diag);
 
 GPUMP_END
 #endif
@@ -1263,7 +1314,8 @@ GPUMP_END
 /* ---- gpump_impl/context/context.h ---- */
 /* context: the saved state of a block as bytes, and the space such contexts live in (floor 3)
  *
- * One layout for everything a block needs to go on elsewhere (Lin 2.3, 2.4.2; Tanasic 5.2.2). All numbers little-endian.
+ * One layout for everything a block needs to go on elsewhere (Lin 2.3, 2.4.2; Tanasic 5.2.2). All numbers
+ * little-endian.
  *
  *   header, 40 bytes                              then sections, each 8-byte aligned
  *     0  8  the letters "gpumpctx"                  0  4  type (gpump_context_type; from 2^30 on the host's own)
@@ -1273,8 +1325,9 @@ GPUMP_END
  *    24  8  checksum of everything but this field   ..  .  zeros up to the next multiple of 8
  *    32  8  zero
  *
- * A reader refuses what is truncated, altered or foreign, and says at which offset. Sections of unknown type pass through and
- * count. Version 1 readers read every version 1 file: new kinds of state become new types, never new meanings of old ones. */
+ * A reader refuses what is truncated, altered or foreign, and says at which offset. Sections of unknown type pass
+ * through and count. Version 1 readers read every version 1 file: new kinds of state become new types, never new
+ * meanings of old ones. */
 #ifndef GPUMP_CONTEXT_H
 #define GPUMP_CONTEXT_H
 
@@ -1289,23 +1342,25 @@ GPUMP_BEGIN
 #define GPUMP_CONTEXT_SECTION_BYTES 16
 
 typedef enum gpump_context_type {
-    GPUMP_CONTEXT_BLOCK = 1,       /* which block this is: 96 bytes, gpump_context_block in order */
-    GPUMP_CONTEXT_REGISTERS = 2,   /* per warp: u32 registers, u32 lanes, then u32 values [register][lane] */
-    GPUMP_CONTEXT_PREDICATES = 3,  /* per warp: u64 per predicate, bit = lane */
-    GPUMP_CONTEXT_SHARED = 4,      /* the block's shared memory as bytes */
-    GPUMP_CONTEXT_STACK = 5,       /* per warp: SIMT stack, bottom first; 16 bytes per entry: u32 pc, u32 reconvergence pc, u64 lanes */
-    GPUMP_CONTEXT_BARRIERS = 6,    /* per block: u64 words as the host arranges them (arrival marks by warp, ...) */
-    GPUMP_CONTEXT_EXITS = 7,       /* per block: u64 per warp, bit = lane that has exited */
-    GPUMP_CONTEXT_LOCAL = 8,       /* per block: u64 words, where its threads' local memory lies */
-    GPUMP_CONTEXT_CONTROL = 9,     /* the block's entry of the context control block (Lin Fig. 2.12): 32 bytes, gpump_context_control
-                                      in order: what has stayed in place, and where */
-    GPUMP_CONTEXT_COMPRESSED = 10, /* per warp, or for all warps together at index GPUMP_NONE: u32 form, warps, registers, lanes,
-                                      lanes of the last warp, lanes of a pattern group, length; u32 zero; then that many bytes:
-                                      pattern vectors and registers as compress.h lays them out */
-    GPUMP_CONTEXT_REPLAY = 11,     /* reserved: replay queue */
-    GPUMP_CONTEXT_LOG = 12,        /* reserved: operand log */
-    GPUMP_CONTEXT_RESTART = 13,    /* reserved: restart PCs */
-    GPUMP_CONTEXT_TYPES = 14,      /* the first type this version does not know */
+    GPUMP_CONTEXT_BLOCK = 1,      /* which block this is: 96 bytes, gpump_context_block in order */
+    GPUMP_CONTEXT_REGISTERS = 2,  /* per warp: u32 registers, u32 lanes, then u32 values [register][lane] */
+    GPUMP_CONTEXT_PREDICATES = 3, /* per warp: u64 per predicate, bit = lane */
+    GPUMP_CONTEXT_SHARED = 4,     /* the block's shared memory as bytes */
+    GPUMP_CONTEXT_STACK =
+        5, /* per warp: SIMT stack, bottom first; 16 bytes per entry: u32 pc, u32 reconvergence pc, u64 lanes */
+    GPUMP_CONTEXT_BARRIERS = 6, /* per block: u64 words as the host arranges them (arrival marks by warp, ...) */
+    GPUMP_CONTEXT_EXITS = 7,    /* per block: u64 per warp, bit = lane that has exited */
+    GPUMP_CONTEXT_LOCAL = 8,    /* per block: u64 words, where its threads' local memory lies */
+    GPUMP_CONTEXT_CONTROL = 9,  /* the block's entry of the context control block (Lin Fig. 2.12): 32 bytes,
+                                   gpump_context_control  in order: what has stayed in place, and where */
+    GPUMP_CONTEXT_COMPRESSED =
+        10, /* per warp, or for all warps together at index GPUMP_NONE: u32 form, warps, registers, lanes,
+               lanes of the last warp, lanes of a pattern group, length; u32 zero; then that many bytes:
+               pattern vectors and registers as compress.h lays them out */
+    GPUMP_CONTEXT_REPLAY = 11,      /* reserved: replay queue */
+    GPUMP_CONTEXT_LOG = 12,         /* reserved: operand log */
+    GPUMP_CONTEXT_RESTART = 13,     /* reserved: restart PCs */
+    GPUMP_CONTEXT_TYPES = 14,       /* the first type this version does not know */
     GPUMP_CONTEXT_HOST = 0x40000000 /* from here on the host's own */
 } gpump_context_type;
 
@@ -1321,9 +1376,9 @@ typedef struct gpump_context_block {
     uint32_t grid[3];          /* grid size in blocks x, y, z */
     uint32_t block_threads[3]; /* block size in threads x, y, z */
     uint32_t warps;
-    uint32_t lanes;            /* threads of a warp; 1 to 64 */
-    uint32_t registers;        /* 32-bit registers per thread */
-    uint32_t clobbered;        /* 1: must never be flushed */
+    uint32_t lanes;     /* threads of a warp; 1 to 64 */
+    uint32_t registers; /* 32-bit registers per thread */
+    uint32_t clobbered; /* 1: must never be flushed */
     uint32_t unused;
 } gpump_context_block;
 
@@ -1344,13 +1399,13 @@ typedef enum gpump_context_part {
 
 /* What of a block is not in this context but still on an SM (Lin 2.3.1, 2.4.2: the pointer that is NULL). */
 typedef struct gpump_context_control {
-    uint32_t in_place;      /* GPUMP_CONTEXT_PART_REGISTERS, _SHARED or both; 0: everything is here */
-    uint32_t sm;            /* where those are */
-    uint32_t slot;          /* block slot and generation there */
+    uint32_t in_place; /* GPUMP_CONTEXT_PART_REGISTERS, _SHARED or both; 0: everything is here */
+    uint32_t sm;       /* where those are */
+    uint32_t slot;     /* block slot and generation there */
     uint32_t generation;
     uint32_t register_base; /* first 32-bit register, and how many; 0 and 0 when they are here */
     uint32_t registers;
-    uint32_t shared_base;   /* first byte, and how many */
+    uint32_t shared_base; /* first byte, and how many */
     uint32_t shared_bytes;
 } gpump_context_control;
 
@@ -1364,32 +1419,41 @@ typedef struct gpump_context_writer {
     uint32_t failed;
 } gpump_context_writer;
 
-/* Starts a context in `memory` of `capacity` bytes, any alignment. NULL and 0 only measure: gpump_context_end then says how much. */
+/* Starts a context in `memory` of `capacity` bytes, any alignment. NULL and 0 only measure: gpump_context_end then says
+ * how much. */
 GPUMP_API gpump_result gpump_context_begin(gpump_context_writer *writer, void *memory, uint64_t capacity);
-/* Appends a section of `type` (gpump_context_type) and `index` (the warp, or 0) and returns its payload of `bytes` zero bytes to be
- * filled, or NULL when only measuring or out of room (which gpump_context_end then says). Cost: linear in bytes. */
+/* Appends a section of `type` (gpump_context_type) and `index` (the warp, or 0) and returns its payload of `bytes` zero
+ * bytes to be filled, or NULL when only measuring or out of room (which gpump_context_end then says). Cost: linear in
+ * bytes. */
 GPUMP_API void *gpump_context_reserve(gpump_context_writer *writer, uint32_t type, uint32_t index, uint64_t bytes);
-/* Appends a section of `type` and `index` with a copy of data[bytes]: shared memory, host-private state, sections passed through. Here
- * and below gpump_context_end reports what went wrong. Cost: linear. */
-GPUMP_API void gpump_context_put(gpump_context_writer *writer, uint32_t type, uint32_t index, const void *data, uint64_t bytes);
+/* Appends a section of `type` and `index` with a copy of data[bytes]: shared memory, host-private state, sections
+ * passed through. Here and below gpump_context_end reports what went wrong. Cost: linear. */
+GPUMP_API void gpump_context_put(gpump_context_writer *writer, uint32_t type, uint32_t index, const void *data,
+                                 uint64_t bytes);
 /* Appends which block it is and how far, *block. */
 GPUMP_API void gpump_context_put_block(gpump_context_writer *writer, const gpump_context_block *block);
-/* Appends the registers of a warp: values[registers][lanes], 32-bit words; 64-bit registers are two of them. Cost: linear. */
-GPUMP_API void gpump_context_put_registers(gpump_context_writer *writer, uint32_t warp, const uint32_t *values, uint32_t registers,
-                                           uint32_t lanes);
+/* Appends the registers of a warp: values[registers][lanes], 32-bit words; 64-bit registers are two of them. Cost:
+ * linear. */
+GPUMP_API void gpump_context_put_registers(gpump_context_writer *writer, uint32_t warp, const uint32_t *values,
+                                           uint32_t registers, uint32_t lanes);
 /* Appends the SIMT stack of a warp: entries[count], bottom first; count 0: all its threads have ended. Cost: linear. */
-GPUMP_API void gpump_context_put_stack(gpump_context_writer *writer, uint32_t warp, const gpump_context_stack_entry *entries, uint32_t count);
-/* Appends words[count], u64, as `type` and `index`: predicates, exits, barriers, local memory pointers. Cost: linear. */
-GPUMP_API void gpump_context_put_words(gpump_context_writer *writer, uint32_t type, uint32_t index, const uint64_t *words, uint32_t count);
+GPUMP_API void gpump_context_put_stack(gpump_context_writer *writer, uint32_t warp,
+                                       const gpump_context_stack_entry *entries, uint32_t count);
+/* Appends words[count], u64, as `type` and `index`: predicates, exits, barriers, local memory pointers. Cost: linear.
+ */
+GPUMP_API void gpump_context_put_words(gpump_context_writer *writer, uint32_t type, uint32_t index,
+                                       const uint64_t *words, uint32_t count);
 /* Appends the control entry of a block of which a part stays in place. */
 GPUMP_API void gpump_context_put_control(gpump_context_writer *writer, const gpump_context_control *control);
-/* Appends registers in the smallest form that `allow` (GPUMP_COMPRESS_ALLOW_...) permits: those of warp `index`, or of all warps at
- * index GPUMP_NONE. layout, values and live as in gpump_compress_save, errors and cost too. Until gpump_context_end the writer needs
- * room for gpump_compress_bound; measuring counts that bound, so a context may turn out shorter than measured. */
-GPUMP_API gpump_result gpump_context_put_compressed(gpump_context_writer *writer, uint32_t index, const gpump_compress_layout *layout,
-                                                    const uint32_t *values, const uint64_t *live, uint32_t allow, gpump_diag *diag);
-/* Ends the context: writes header and checksum. Sets *bytes to its length, or with GPUMP_ERROR_CAPACITY (also when only measuring) to
- * the length needed. Cost: linear. */
+/* Appends registers in the smallest form that `allow` (GPUMP_COMPRESS_ALLOW_...) permits: those of warp `index`, or of
+ * all warps at index GPUMP_NONE. layout, values and live as in gpump_compress_save, errors and cost too. Until
+ * gpump_context_end the writer needs room for gpump_compress_bound; measuring counts that bound, so a context may turn
+ * out shorter than measured. */
+GPUMP_API gpump_result gpump_context_put_compressed(gpump_context_writer *writer, uint32_t index,
+                                                    const gpump_compress_layout *layout, const uint32_t *values,
+                                                    const uint64_t *live, uint32_t allow, gpump_diag *diag);
+/* Ends the context: writes header and checksum. Sets *bytes to its length, or with GPUMP_ERROR_CAPACITY (also when only
+ * measuring) to the length needed. Cost: linear. */
 GPUMP_API gpump_result gpump_context_end(gpump_context_writer *writer, uint64_t *bytes);
 
 /* ---- reading ---- */
@@ -1410,36 +1474,43 @@ typedef struct gpump_context_reader {
     uint32_t sections, unused;
 } gpump_context_reader;
 
-/* Opens a context: checks magic, version, lengths, every section's bounds, padding and the checksum. GPUMP_ERROR_FORMAT with the
- * field, and its offset in diag.index. Memory may be longer than the context. Cost: linear, about the speed of reading. */
-GPUMP_API gpump_result gpump_context_open(gpump_context_reader *reader, const void *memory, uint64_t bytes, gpump_diag *diag);
+/* Opens a context: checks magic, version, lengths, every section's bounds, padding and the checksum. GPUMP_ERROR_FORMAT
+ * with the field, and its offset in diag.index. Memory may be longer than the context. Cost: linear, about the speed of
+ * reading. */
+GPUMP_API gpump_result gpump_context_open(gpump_context_reader *reader, const void *memory, uint64_t bytes,
+                                          gpump_diag *diag);
 /* Gets the next section into *section; GPUMP_EMPTY after the last, and the walk starts again. */
 GPUMP_API gpump_result gpump_context_next(gpump_context_reader *reader, gpump_context_section *section);
-/* Finds a section by type and index; GPUMP_EMPTY when there is none. Searches from behind the one found last, so reading in order
- * costs a step each. */
-GPUMP_API gpump_result gpump_context_find(gpump_context_reader *reader, uint32_t type, uint32_t index, gpump_context_section *section);
-/* Reads the block's section into *block. This and the typed reads below: GPUMP_EMPTY when the section is absent, GPUMP_ERROR_FORMAT when its
- * length contradicts its content, GPUMP_ERROR_CAPACITY when the array is too small. Cost: as gpump_context_find, and linear. */
+/* Finds a section by type and index; GPUMP_EMPTY when there is none. Searches from behind the one found last, so
+ * reading in order costs a step each. */
+GPUMP_API gpump_result gpump_context_find(gpump_context_reader *reader, uint32_t type, uint32_t index,
+                                          gpump_context_section *section);
+/* Reads the block's section into *block. This and the typed reads below: GPUMP_EMPTY when the section is absent,
+ * GPUMP_ERROR_FORMAT when its length contradicts its content, GPUMP_ERROR_CAPACITY when the array is too small. Cost:
+ * as gpump_context_find, and linear. */
 GPUMP_API gpump_result gpump_context_get_block(gpump_context_reader *reader, gpump_context_block *block);
-/* Reads the registers of a warp into values[registers][lanes]; GPUMP_ERROR_FORMAT unless they were written as just so many. */
-GPUMP_API gpump_result gpump_context_get_registers(gpump_context_reader *reader, uint32_t warp, uint32_t *values, uint32_t registers,
-                                                   uint32_t lanes);
+/* Reads the registers of a warp into values[registers][lanes]; GPUMP_ERROR_FORMAT unless they were written as just so
+ * many. */
+GPUMP_API gpump_result gpump_context_get_registers(gpump_context_reader *reader, uint32_t warp, uint32_t *values,
+                                                   uint32_t registers, uint32_t lanes);
 /* Reads the SIMT stack of a warp into entries[capacity], bottom first, and sets *count. */
-GPUMP_API gpump_result gpump_context_get_stack(gpump_context_reader *reader, uint32_t warp, gpump_context_stack_entry *entries,
-                                               uint32_t capacity, uint32_t *count);
+GPUMP_API gpump_result gpump_context_get_stack(gpump_context_reader *reader, uint32_t warp,
+                                               gpump_context_stack_entry *entries, uint32_t capacity, uint32_t *count);
 /* Reads the section of `type` and `index` into words[capacity] and sets *count. */
-GPUMP_API gpump_result gpump_context_get_words(gpump_context_reader *reader, uint32_t type, uint32_t index, uint64_t *words,
-                                               uint32_t capacity, uint32_t *count);
+GPUMP_API gpump_result gpump_context_get_words(gpump_context_reader *reader, uint32_t type, uint32_t index,
+                                               uint64_t *words, uint32_t capacity, uint32_t *count);
 /* Reads the control entry into *control: which part of the block is still on an SM. */
 GPUMP_API gpump_result gpump_context_get_control(gpump_context_reader *reader, gpump_context_control *control);
-/* Reads compressed registers back, those of warp `index` or GPUMP_NONE as they were written; those that were dead are left as they
- * are. `layout` must have the shape they were written with, its strides may differ: values[] lies as it says. GPUMP_ERROR_FORMAT. */
-GPUMP_API gpump_result gpump_context_get_compressed(gpump_context_reader *reader, uint32_t index, const gpump_compress_layout *layout,
-                                                    uint32_t *values, gpump_diag *diag);
-/* Returns what a block cannot be restored without and this context neither has nor says to be in place: gpump_context_part bits, 0
- * for a whole context. shared_bytes is the block's; registers and stacks are missing if any warp's are, though a warp whose stack is
- * empty has ended and needs no registers. Blocks of over 1024 warps are
- * not believed. Cost: one walk. */
+/* Reads compressed registers back, those of warp `index` or GPUMP_NONE as they were written; those that were dead are
+ * left as they are. `layout` must have the shape they were written with, its strides may differ: values[] lies as it
+ * says. GPUMP_ERROR_FORMAT. */
+GPUMP_API gpump_result gpump_context_get_compressed(gpump_context_reader *reader, uint32_t index,
+                                                    const gpump_compress_layout *layout, uint32_t *values,
+                                                    gpump_diag *diag);
+/* Returns what a block cannot be restored without and this context neither has nor says to be in place:
+ * gpump_context_part bits, 0 for a whole context. shared_bytes is the block's; registers and stacks are missing if any
+ * warp's are, though a warp whose stack is empty has ended and needs no registers. Blocks of over 1024 warps are not
+ * believed. Cost: one walk. */
 GPUMP_API uint32_t gpump_context_missing(gpump_context_reader *reader, uint32_t shared_bytes);
 /* Counts sections whose type this version does not know; the host's own do not count. Cost: one walk. */
 GPUMP_API uint32_t gpump_context_unknown_sections(const gpump_context_reader *reader);
@@ -1456,8 +1527,10 @@ typedef struct gpump_context_pool_config {
     uint64_t context_bytes; /* bytes of each; at least 1 */
 } gpump_context_pool_config;
 
-/* Sets *bytes to the memory of the pool's bookkeeping (the contexts themselves are elsewhere: kernels x contexts x context_bytes). */
-GPUMP_API gpump_result gpump_context_pool_bytes(const gpump_context_pool_config *config, size_t *bytes, gpump_diag *diag);
+/* Sets *bytes to the memory of the pool's bookkeeping (the contexts themselves are elsewhere: kernels x contexts x
+ * context_bytes). */
+GPUMP_API gpump_result gpump_context_pool_bytes(const gpump_context_pool_config *config, size_t *bytes,
+                                                gpump_diag *diag);
 /* Makes an empty pool in `memory` and sets *pool. */
 GPUMP_API gpump_result gpump_context_pool_init(void *memory, size_t bytes, const gpump_context_pool_config *config,
                                                gpump_context_pool **pool, gpump_diag *diag);
@@ -1467,15 +1540,18 @@ GPUMP_API gpump_result gpump_context_pool_adopt(void *memory, size_t bytes, cons
 /* Returns a hash of the whole state, the same on every machine. Cost: linear. */
 GPUMP_API uint64_t gpump_context_pool_hash(const gpump_context_pool *pool);
 /* Sets *bits to the storage of the bookkeeping: a 15-bit owner and a bit per context. */
-GPUMP_API gpump_result gpump_context_pool_bits(const gpump_context_pool_config *config, uint64_t *bits, gpump_diag *diag);
-/* Gives `kernel` (from 1) its space; GPUMP_ERROR_FULL when all spaces are taken, GPUMP_ERROR_STATE when it has one. Cost of this and
- * the calls below: linear in config.kernels and in contexts / 64. */
+GPUMP_API gpump_result gpump_context_pool_bits(const gpump_context_pool_config *config, uint64_t *bits,
+                                               gpump_diag *diag);
+/* Gives `kernel` (from 1) its space; GPUMP_ERROR_FULL when all spaces are taken, GPUMP_ERROR_STATE when it has one.
+ * Cost of this and the calls below: linear in config.kernels and in contexts / 64. */
 GPUMP_API gpump_result gpump_context_pool_open(gpump_context_pool *pool, uint32_t kernel);
 /* Takes the space of `kernel` back; GPUMP_ERROR_STATE while contexts are in it, or when it has none. */
 GPUMP_API gpump_result gpump_context_pool_close(gpump_context_pool *pool, uint32_t kernel);
-/* Takes room for one context of a kernel: sets *context, its offset being *context x context_bytes. GPUMP_ERROR_FULL when the
- * kernel's space is used up, GPUMP_ERROR_CAPACITY when `bytes` exceeds context_bytes, GPUMP_ERROR_STATE without an open space. */
-GPUMP_API gpump_result gpump_context_pool_take(gpump_context_pool *pool, uint32_t kernel, uint64_t bytes, uint64_t *context);
+/* Takes room for one context of a kernel: sets *context, its offset being *context x context_bytes. GPUMP_ERROR_FULL
+ * when the kernel's space is used up, GPUMP_ERROR_CAPACITY when `bytes` exceeds context_bytes, GPUMP_ERROR_STATE
+ * without an open space. */
+GPUMP_API gpump_result gpump_context_pool_take(gpump_context_pool *pool, uint32_t kernel, uint64_t bytes,
+                                               uint64_t *context);
 /* Gives the room of `context` back; GPUMP_ERROR_STATE when it is not taken. */
 GPUMP_API gpump_result gpump_context_pool_give(gpump_context_pool *pool, uint64_t context);
 /* Returns how many more contexts of a kernel fit; 0 without an open space. */
@@ -1485,10 +1561,12 @@ GPUMP_END
 #endif
 
 /* ---- gpump_impl/context/in_place.h ---- */
-/* in_place: which blocks must give up registers or shared memory so that another kernel fits (floor 3, calculation; Lin 2.3.1)
+/* in_place: which blocks must give up registers or shared memory so that another kernel fits (floor 3, calculation;
+ * Lin 2.3.1)
  *
- * A preempted block may leave its registers, its shared memory or both where they are: only what the incoming kernel needs is
- * written to memory. This finds the smallest such set; gpump_sm_preempt carries it out (gpump_sm_choice.keep). */
+ * A preempted block may leave its registers, its shared memory or both where they are: only what the incoming kernel
+ * needs is written to memory. This finds the smallest such set; gpump_sm_preempt carries it out (gpump_sm_choice.keep).
+ */
 #ifndef GPUMP_IN_PLACE_H
 #define GPUMP_IN_PLACE_H
 
@@ -1499,9 +1577,10 @@ GPUMP_BEGIN
 
 /* Where blocks of the incoming kernel may stand. */
 typedef enum gpump_in_place_placement {
-    GPUMP_IN_PLACE_FROM_ZERO = 0, /* at 0, size, 2 x size ...: one beside the other from the start (Lin Fig. 2.4's registers) */
-    GPUMP_IN_PLACE_ALIGNED = 1,   /* at multiples of size, whichever cost least (the positions of Shieh 3.2) */
-    GPUMP_IN_PLACE_BEST = 2       /* anywhere: the least over all placements */
+    GPUMP_IN_PLACE_FROM_ZERO =
+        0, /* at 0, size, 2 x size ...: one beside the other from the start (Lin Fig. 2.4's registers) */
+    GPUMP_IN_PLACE_ALIGNED = 1, /* at multiples of size, whichever cost least (the positions of Shieh 3.2) */
+    GPUMP_IN_PLACE_BEST = 2     /* anywhere: the least over all placements */
 } gpump_in_place_placement;
 
 /* What the incoming kernel needs on this SM. */
@@ -1523,32 +1602,34 @@ typedef struct gpump_in_place_plan {
     uint32_t unused;
 } gpump_in_place_plan;
 
-/* Finds the fewest blocks that must give up registers, and the fewest that must give up shared memory, so that need->blocks
- * blocks fit. Each is a minimum of its own; among equals, blocks that give up the other part already, then fewer bytes.
- *   blocks         the SM's blocks, at most 64 (gpump_sm_blocks); a block whose `may` lacks switch stays whole
- *   registers      size of the register file, 32-bit registers;  shared_bytes: of shared memory
- *   give_up        count entries: gpump_sm_part bits (1 registers, 2 shared memory); 0: all of the block stays
- *   register_bases, shared_bases   need->blocks entries, ascending; may be NULL
- * GPUMP_ERROR_REFUSED with REGISTERS or SHARED_MEMORY when no plan exists. Cost: at most (blocks squared x need->blocks) steps;
- * about 45 KB of stack. */
-GPUMP_API gpump_result gpump_in_place_find(const gpump_block_view *blocks, uint32_t count, uint32_t registers, uint32_t shared_bytes,
-                                           const gpump_in_place_need *need, gpump_in_place_plan *plan, uint32_t *give_up,
-                                           uint32_t *register_bases, uint32_t *shared_bases, gpump_diag *diag);
+/* Finds the fewest blocks that must give up registers, and the fewest that must give up shared memory, so that
+ * need->blocks blocks fit. Each is a minimum of its own; among equals, blocks that give up the other part already, then
+ * fewer bytes. blocks         the SM's blocks, at most 64 (gpump_sm_blocks); a block whose `may` lacks switch stays
+ * whole registers      size of the register file, 32-bit registers;  shared_bytes: of shared memory give_up count
+ * entries: gpump_sm_part bits (1 registers, 2 shared memory); 0: all of the block stays register_bases, shared_bases
+ * need->blocks entries, ascending; may be NULL GPUMP_ERROR_REFUSED with REGISTERS or SHARED_MEMORY when no plan exists.
+ * Cost: at most (blocks squared x need->blocks) steps; about 45 KB of stack. */
+GPUMP_API gpump_result gpump_in_place_find(const gpump_block_view *blocks, uint32_t count, uint32_t registers,
+                                           uint32_t shared_bytes, const gpump_in_place_need *need,
+                                           gpump_in_place_plan *plan, uint32_t *give_up, uint32_t *register_bases,
+                                           uint32_t *shared_bases, gpump_diag *diag);
 
 GPUMP_END
 #endif
 
 /* ---- gpump_impl/context/spill.h ---- */
-/* spill: the pipelines that write and read contexts, as timing (floor 3, hardware and calculation; Lin 2.4.3, Fig. 2.13)
+/* spill: the pipelines that write and read contexts, as timing (floor 3, hardware and calculation; Lin 2.4.3,
+ * Fig. 2.13)
  *
- * Saving: each warp runs to its preemption point and drains; its live registers pass the compressor and fill a buffer of the
- * block; every full segment goes to memory; behind the last warp's registers comes the block's shared memory, then the metadata
- * (pattern vectors, SIMT stacks, control entry). Restoring is the reverse: metadata, shared memory, then the registers warp by
- * warp through the decompressor, so that a warp may run as soon as its own registers are there.
+ * Saving: each warp runs to its preemption point and drains; its live registers pass the compressor and fill a buffer
+ * of the block; every full segment goes to memory; behind the last warp's registers comes the block's shared memory,
+ * then the metadata (pattern vectors, SIMT stacks, control entry). Restoring is the reverse: metadata, shared memory,
+ * then the registers warp by warp through the decompressor, so that a warp may run as soon as its own registers are
+ * there.
  *
- * The host owns the memory: it pulls a segment only when no normal request wants the port (segments have lower priority), and
- * reports when segments have arrived. Values are nowhere here, only counts: trace-driven hosts use it as well.
- * gpump_spill_save_time runs the same pipeline against a port of fixed bandwidth, for hosts without cycles. */
+ * The host owns the memory: it pulls a segment only when no normal request wants the port (segments have lower
+ * priority), and reports when segments have arrived. Values are nowhere here, only counts: trace-driven hosts use it as
+ * well. gpump_spill_save_time runs the same pipeline against a port of fixed bandwidth, for hosts without cycles. */
 #ifndef GPUMP_SPILL_H
 #define GPUMP_SPILL_H
 
@@ -1561,12 +1642,12 @@ typedef struct gpump_spill gpump_spill;
 
 /* Filled by gpump_spill_config_preset only; every field may then be changed. */
 typedef struct gpump_spill_config {
-    uint32_t struct_size;            /* sizeof(gpump_spill_config) */
-    uint32_t jobs;                   /* blocks on their way at the same time; 1 to 64 */
-    uint32_t warps;                  /* warps of all of them; 1 to 256 */
-    uint32_t segment_bytes;          /* bytes of one memory access; 128 (Lin 2.4.3); 8 to 4096 */
-    uint32_t compress_cycles;        /* latency of compressor and decompressor, cycles; 2 (Lin 2.3.3); 0: there is none */
-    uint32_t registers_per_cycle;    /* vector registers that pass it per cycle; 1 (fully pipelined, Lin 2.3.3) */
+    uint32_t struct_size;         /* sizeof(gpump_spill_config) */
+    uint32_t jobs;                /* blocks on their way at the same time; 1 to 64 */
+    uint32_t warps;               /* warps of all of them; 1 to 256 */
+    uint32_t segment_bytes;       /* bytes of one memory access; 128 (Lin 2.4.3); 8 to 4096 */
+    uint32_t compress_cycles;     /* latency of compressor and decompressor, cycles; 2 (Lin 2.3.3); 0: there is none */
+    uint32_t registers_per_cycle; /* vector registers that pass it per cycle; 1 (fully pipelined, Lin 2.3.3) */
     uint32_t shared_bytes_per_cycle; /* shared memory read or written per cycle; 128 (assumed: 32 banks of 4 bytes) */
     uint32_t outstanding;            /* segments under way at most; 64 (assumed); 1 to 65536 */
 } gpump_spill_config;
@@ -1599,10 +1680,11 @@ typedef struct gpump_spill_action {
     uint32_t kind;   /* gpump_spill_action_kind */
     uint32_t part;   /* WRITE, READ: gpump_spill_part */
     uint32_t job;
-    uint32_t warp;   /* WARP: its index */
+    uint32_t warp; /* WARP: its index */
     uint32_t unused;
 } gpump_spill_action;
 
+/* clang-format off */
 #define GPUMP_SPILL_STATISTICS(X)                                                                                \
     X(saves, "blocks", "blocks saved")                                                                           \
     X(restores, "blocks", "blocks restored")                                                                     \
@@ -1613,6 +1695,7 @@ typedef struct gpump_spill_action {
     X(spill_cycles, "cycles", "summed over warps: from preemption point to its last register handed over (Lin 2.5.2)") \
     X(save_cycles, "cycles", "summed over blocks: from job to done")                                             \
     X(restore_cycles, "cycles", "summed over blocks: from job to done")
+/* clang-format on */
 typedef struct gpump_spill_statistics {
 #define GPUMPI_FIELD(name, unit, description) uint64_t name;
     GPUMP_SPILL_STATISTICS(GPUMPI_FIELD)
@@ -1624,90 +1707,102 @@ GPUMP_API gpump_result gpump_spill_config_preset(gpump_spill_config *config, con
 /* Sets *bytes to the memory that a pipeline needs. GPUMP_ERROR_CONFIG. */
 GPUMP_API gpump_result gpump_spill_bytes(const gpump_spill_config *config, size_t *bytes, gpump_diag *diag);
 /* Makes a pipeline without jobs in `memory` and sets *spill. */
-GPUMP_API gpump_result gpump_spill_init(void *memory, size_t bytes, const gpump_spill_config *config, gpump_spill **spill, gpump_diag *diag);
+GPUMP_API gpump_result gpump_spill_init(void *memory, size_t bytes, const gpump_spill_config *config,
+                                        gpump_spill **spill, gpump_diag *diag);
 /* Takes over a byte copy of a pipeline and sets *spill. */
-GPUMP_API gpump_result gpump_spill_adopt(void *memory, size_t bytes, const gpump_spill_config *config, gpump_spill **spill, gpump_diag *diag);
+GPUMP_API gpump_result gpump_spill_adopt(void *memory, size_t bytes, const gpump_spill_config *config,
+                                         gpump_spill **spill, gpump_diag *diag);
 /* Returns a hash of the whole state, the same on every machine. Cost: linear in jobs and warps. */
 GPUMP_API uint64_t gpump_spill_hash(const gpump_spill *spill);
 
-/* Begins to save a block of `warps` warps, shared_bytes of shared memory and metadata_bytes of metadata (an estimate at first:
- * gpump_spill_report_metadata); `cookie` comes back with its actions. Sets *job. GPUMP_BUSY when jobs or warps are used up. */
-GPUMP_API gpump_result gpump_spill_save(gpump_spill *spill, uint64_t now, uint64_t cookie, uint32_t warps, uint32_t shared_bytes,
-                                        uint32_t metadata_bytes, uint32_t *job);
-/* Says that a warp of the block that `job` saves (any order, each once) has drained, and in *warp what it has to move. drained_cycle
- * counts as now, point_cycle as given. GPUMP_ERROR_STATE when all its warps are in. */
-GPUMP_API gpump_result gpump_spill_report_drained(gpump_spill *spill, uint64_t now, uint32_t job, const gpump_spill_warp *warp);
-/* Says that the block of `job` really has metadata_bytes of metadata, as soon as that is known. GPUMP_ERROR_STATE once metadata is on
- * its way, and for restores. */
+/* Begins to save a block of `warps` warps, shared_bytes of shared memory and metadata_bytes of metadata (an estimate at
+ * first: gpump_spill_report_metadata); `cookie` comes back with its actions. Sets *job. GPUMP_BUSY when jobs or warps
+ * are used up. */
+GPUMP_API gpump_result gpump_spill_save(gpump_spill *spill, uint64_t now, uint64_t cookie, uint32_t warps,
+                                        uint32_t shared_bytes, uint32_t metadata_bytes, uint32_t *job);
+/* Says that a warp of the block that `job` saves (any order, each once) has drained, and in *warp what it has to move.
+ * drained_cycle counts as now, point_cycle as given. GPUMP_ERROR_STATE when all its warps are in. */
+GPUMP_API gpump_result gpump_spill_report_drained(gpump_spill *spill, uint64_t now, uint32_t job,
+                                                  const gpump_spill_warp *warp);
+/* Says that the block of `job` really has metadata_bytes of metadata, as soon as that is known. GPUMP_ERROR_STATE once
+ * metadata is on its way, and for restores. */
 GPUMP_API gpump_result gpump_spill_report_metadata(gpump_spill *spill, uint32_t job, uint32_t metadata_bytes);
-/* Begins to restore a block and sets *job; warps[count] come back in this order (cycles in them count for nothing). cookie,
- * shared_bytes and metadata_bytes as in gpump_spill_save. GPUMP_BUSY likewise. Cost: linear in count. */
-GPUMP_API gpump_result gpump_spill_restore(gpump_spill *spill, uint64_t now, uint64_t cookie, const gpump_spill_warp *warps, uint32_t count,
-                                           uint32_t shared_bytes, uint32_t metadata_bytes, uint32_t *job);
-/* Says that the oldest `segments` segments of a job that are under way have been written, or have arrived. GPUMP_ERROR_STATE when there
- * are not so many. */
+/* Begins to restore a block and sets *job; warps[count] come back in this order (cycles in them count for nothing).
+ * cookie, shared_bytes and metadata_bytes as in gpump_spill_save. GPUMP_BUSY likewise. Cost: linear in count. */
+GPUMP_API gpump_result gpump_spill_restore(gpump_spill *spill, uint64_t now, uint64_t cookie,
+                                           const gpump_spill_warp *warps, uint32_t count, uint32_t shared_bytes,
+                                           uint32_t metadata_bytes, uint32_t *job);
+/* Says that the oldest `segments` segments of a job that are under way have been written, or have arrived.
+ * GPUMP_ERROR_STATE when there are not so many. */
 GPUMP_API gpump_result gpump_spill_report_moved(gpump_spill *spill, uint64_t now, uint32_t job, uint32_t segments);
-/* Forgets a job: its block has ended before it was saved. Segments under way are no longer waited for; do not report them.
- * GPUMP_ERROR_STATE when there is no such job. */
+/* Forgets a job: its block has ended before it was saved. Segments under way are no longer waited for; do not report
+ * them. GPUMP_ERROR_STATE when there is no such job. */
 GPUMP_API gpump_result gpump_spill_cancel(gpump_spill *spill, uint64_t now, uint32_t job);
-/* Hands over the next *action that is ready: WARP and DONE before segments, then segments of the block whose job began first (of several, the
- * lower job), so that blocks end one after the other and the first room is free early; another block's go only while it has none ready.
- * GPUMP_EMPTY when none is, or when `outstanding` segments are under way and only segments are ready. */
+/* Hands over the next *action that is ready: WARP and DONE before segments, then segments of the block whose job began
+ * first (of several, the lower job), so that blocks end one after the other and the first room is free early; another
+ * block's go only while it has none ready. GPUMP_EMPTY when none is, or when `outstanding` segments are under way and
+ * only segments are ready. */
 GPUMP_API gpump_result gpump_spill_next(gpump_spill *spill, uint64_t now, gpump_spill_action *action);
-/* Hands over the next *action that is no segment, for a host whose port is taken: after gpump_spill_report_moved a block may be done. */
+/* Hands over the next *action that is no segment, for a host whose port is taken: after gpump_spill_report_moved a
+ * block may be done. */
 GPUMP_API gpump_result gpump_spill_next_event(gpump_spill *spill, uint64_t now, gpump_spill_action *action);
 /* Returns the cycle at which the next action is ready without further facts; GPUMP_UNKNOWN: only a fact brings one. */
 GPUMP_API uint64_t gpump_spill_next_cycle(const gpump_spill *spill);
 /* Copies the counters into *statistics. */
 GPUMP_API void gpump_spill_get_statistics(const gpump_spill *spill, gpump_spill_statistics *statistics);
-/* Sets *name, *unit and *description of the index-th counter and *value, its value in *statistics; GPUMP_EMPTY past the last. Any
- * pointer may be NULL but statistics. */
-GPUMP_API gpump_result gpump_spill_statistics_field(const gpump_spill_statistics *statistics, uint32_t index, const char **name,
-                                                    const char **unit, const char **description, uint64_t *value);
+/* Sets *name, *unit and *description of the index-th counter and *value, its value in *statistics; GPUMP_EMPTY past the
+ * last. Any pointer may be NULL but statistics. */
+GPUMP_API gpump_result gpump_spill_statistics_field(const gpump_spill_statistics *statistics, uint32_t index,
+                                                    const char **name, const char **unit, const char **description,
+                                                    uint64_t *value);
 
 /* Sets *difference to later - earlier, field by field. */
-GPUMP_API void gpump_spill_statistics_diff(const gpump_spill_statistics *earlier, const gpump_spill_statistics *later, gpump_spill_statistics *difference);
-/* Sets *bits to the storage the pipeline needs: per warp its job, registers, bytes and progress; per job its part, progress and counts;
- * and one segment buffer per job. GPUMP_ERROR_CONFIG. */
+GPUMP_API void gpump_spill_statistics_diff(const gpump_spill_statistics *earlier, const gpump_spill_statistics *later,
+                                           gpump_spill_statistics *difference);
+/* Sets *bits to the storage the pipeline needs: per warp its job, registers, bytes and progress; per job its part,
+ * progress and counts; and one segment buffer per job. GPUMP_ERROR_CONFIG. */
 GPUMP_API gpump_result gpump_spill_bits(const gpump_spill_config *config, uint64_t *bits, gpump_diag *diag);
 
 /* ---- calculations ---- */
 
 /* How long a save or restore takes. Cycles count from `start`. */
 typedef struct gpump_spill_times {
-    uint64_t end;          /* when the last byte has passed the port (save), or the last warp may run (restore) */
-    uint64_t first_warp;   /* restore: when the first warp may run; save: when the first warp's registers have left */
-    uint64_t bytes;        /* registers, shared memory, metadata */
+    uint64_t end;        /* when the last byte has passed the port (save), or the last warp may run (restore) */
+    uint64_t first_warp; /* restore: when the first warp may run; save: when the first warp's registers have left */
+    uint64_t bytes;      /* registers, shared memory, metadata */
     uint64_t segments;
     uint64_t drain_cycles; /* summed over warps, point to drained */
     uint64_t spill_cycles; /* summed over warps, point to last register handed to the port */
 } gpump_spill_times;
-/* Computes into *times how long it takes to save one block through a port that moves b bytes in ceil(b x port_cycles / port_bytes)
- * cycles, from cycle `start`, one segment after the other; a write is done `latency` cycles after it has passed.
- *   warps[count]     what each warp has to move and when it has drained; at most 256
- *   shared_bytes, metadata_bytes   what follows the registers
- * GPUMP_ERROR_CONFIG, GPUMP_ERROR_ARGUMENT. Cost: segments x warps at worst. */
-GPUMP_API gpump_result gpump_spill_save_time(const gpump_spill_config *config, uint64_t port_cycles, uint64_t port_bytes, uint64_t latency,
-                                             uint64_t start, const gpump_spill_warp *warps, uint32_t count, uint32_t shared_bytes,
+/* Computes into *times how long it takes to save one block through a port that moves b bytes in ceil(b x port_cycles /
+ * port_bytes) cycles, from cycle `start`, one segment after the other; a write is done `latency` cycles after it has
+ * passed. warps[count]     what each warp has to move and when it has drained; at most 256 shared_bytes, metadata_bytes
+ * what follows the registers GPUMP_ERROR_CONFIG, GPUMP_ERROR_ARGUMENT. Cost: segments x warps at worst. */
+GPUMP_API gpump_result gpump_spill_save_time(const gpump_spill_config *config, uint64_t port_cycles,
+                                             uint64_t port_bytes, uint64_t latency, uint64_t start,
+                                             const gpump_spill_warp *warps, uint32_t count, uint32_t shared_bytes,
                                              uint32_t metadata_bytes, gpump_spill_times *times, gpump_diag *diag);
-/* Computes into *times how long a restore takes; a segment arrives `latency` cycles after it has passed the port. config, port_cycles,
- * port_bytes, start, warps[count], shared_bytes and metadata_bytes, errors and cost as in gpump_spill_save_time. */
-GPUMP_API gpump_result gpump_spill_restore_time(const gpump_spill_config *config, uint64_t port_cycles, uint64_t port_bytes, uint64_t latency,
-                                                uint64_t start, const gpump_spill_warp *warps, uint32_t count, uint32_t shared_bytes,
+/* Computes into *times how long a restore takes; a segment arrives `latency` cycles after it has passed the port.
+ * config, port_cycles, port_bytes, start, warps[count], shared_bytes and metadata_bytes, errors and cost as in
+ * gpump_spill_save_time. */
+GPUMP_API gpump_result gpump_spill_restore_time(const gpump_spill_config *config, uint64_t port_cycles,
+                                                uint64_t port_bytes, uint64_t latency, uint64_t start,
+                                                const gpump_spill_warp *warps, uint32_t count, uint32_t shared_bytes,
                                                 uint32_t metadata_bytes, gpump_spill_times *times, gpump_diag *diag);
 
 /* One warp at the preemption signal: stop here, or run to the next point? */
 typedef struct gpump_spill_decision {
-    uint64_t here_bytes;    /* what stopping here would write: the set live here, as written */
-    uint64_t there_bytes;   /* what stopping at the point would write */
-    uint64_t distance;      /* warp instructions to that point; GPUMP_UNKNOWN: not known, or no point ahead */
-    uint64_t cpi_q16;       /* cycles per warp instruction of this warp, Q16.16 */
-    uint64_t port_cycles;   /* the port, as above */
+    uint64_t here_bytes;  /* what stopping here would write: the set live here, as written */
+    uint64_t there_bytes; /* what stopping at the point would write */
+    uint64_t distance;    /* warp instructions to that point; GPUMP_UNKNOWN: not known, or no point ahead */
+    uint64_t cpi_q16;     /* cycles per warp instruction of this warp, Q16.16 */
+    uint64_t port_cycles; /* the port, as above */
     uint64_t port_bytes;
     uint64_t byte_weight_q16; /* what a byte written costs beside its time, cycles, Q16.16; 0: latency alone decides */
 } gpump_spill_decision;
-/* Returns 1 to run on, 0 to stop now: whichever leaves earlier, bytes weighed in; a tie stops. Unknown distance stops. Sets
- * *here_cycles and *there_cycles to what either would take (may be NULL). Ours, beyond Lin 2.4.1, where every warp runs on. */
+/* Returns 1 to run on, 0 to stop now: whichever leaves earlier, bytes weighed in; a tie stops. Unknown distance stops.
+ * Sets *here_cycles and *there_cycles to what either would take (may be NULL). Ours, beyond Lin 2.4.1, where every warp
+ * runs on. */
 GPUMP_API int gpump_spill_run_on(const gpump_spill_decision *decision, uint64_t *here_cycles, uint64_t *there_cycles);
 
 GPUMP_END
@@ -1716,14 +1811,16 @@ GPUMP_END
 /* ---- gpump_impl/sm/sm.h ---- */
 /* sm: slots, register and shared-memory allocation tables, block life cycle, preemption (floor 2, hardware)
  *
- * One streaming multiprocessor as preemption sees it (Lin 2.3.1, Tanasic 5.2.2, Shieh 3.2 and 3.4.4). The host executes; the
- * SM keeps which block holds which registers and shared memory, how far each block is, and what must happen next:
+ * One streaming multiprocessor as preemption sees it (Lin 2.3.1, Tanasic 5.2.2, Shieh 3.2 and 3.4.4). The host
+ * executes; the SM keeps which block holds which registers and shared memory, how far each block is, and what must
+ * happen next:
  *
  *   place            -> RUNNING, or RESTORING and a RESTORE action for a block that comes back
  *   preempt, flush   -> FLUSHED, DROP action;  report_dropped -> FREED action
  *   preempt, drain   -> DRAINING;              report_done    -> FREED action
  *   preempt, switch  -> STOPPING, STOP action; report_waits 0 -> SAVING, SAVE action; report_saved -> FREED action
- *   the same, keeping registers, shared memory or both in place -> PARKED action instead of FREED; unpark brings it back
+ *   the same, keeping registers, shared memory or both in place -> PARKED action instead of FREED; unpark brings it
+ * back
  *
  * A block's room is free, and its slot can be given out again, from the moment gpump_sm_next hands over FREED. */
 #ifndef GPUMP_SM_H
@@ -1743,14 +1840,14 @@ typedef struct gpump_block_ref {
 /* How ranges of registers and shared memory are found. */
 typedef enum gpump_sm_placement {
     GPUMP_SM_FIRST_FIT = 0, /* the lowest free range, registers and shared memory each for themselves */
-    GPUMP_SM_ALIGNED = 1    /* position i: registers at i x registers per block, shared memory at i x shared bytes per block;
-                               the lowest position with both free (Shieh 3.2) */
+    GPUMP_SM_ALIGNED = 1    /* position i: registers at i x registers per block, shared memory at i x shared bytes per
+                               block;    the lowest position with both free (Shieh 3.2) */
 } gpump_sm_placement;
 
 /* Who times the moving of contexts. */
 typedef enum gpump_sm_timing {
     GPUMP_SM_TIMING_HOST = 0, /* the host moves the bytes through its own memory model and reports saved and restored */
-    GPUMP_SM_TIMING_PORT = 1  /* the SM's memory port does at its share of the bandwidth, one transfer after the other */
+    GPUMP_SM_TIMING_PORT = 1 /* the SM's memory port does at its share of the bandwidth, one transfer after the other */
 } gpump_sm_timing;
 
 /* What a stopped block may have to wait for before its state is complete; bits. A host reports the ones it knows. */
@@ -1765,17 +1862,15 @@ typedef enum gpump_sm_wait {
 } gpump_sm_wait;
 
 /* Parts of a context; bits. */
-typedef enum gpump_sm_part {
-    GPUMP_SM_REGISTERS = 1,
-    GPUMP_SM_SHARED_MEMORY = 2
-} gpump_sm_part;
+typedef enum gpump_sm_part { GPUMP_SM_REGISTERS = 1, GPUMP_SM_SHARED_MEMORY = 2 } gpump_sm_part;
 
 /* An SM. Filled by gpump_sm_config_preset or gpump_sm_config_from_gpu only; every field may then be changed. */
 typedef struct gpump_sm_config {
-    uint32_t struct_size;          /* sizeof(gpump_sm_config) */
-    uint32_t lanes;                /* threads of a warp; 1 to 64 */
-    uint32_t block_slots;          /* blocks that hold warps at the same time; 1 to 64 */
-    uint32_t entries;              /* blocks the allocation tables can name, parked ones included; block_slots to 64 (Lin 2.3.1: 16) */
+    uint32_t struct_size; /* sizeof(gpump_sm_config) */
+    uint32_t lanes;       /* threads of a warp; 1 to 64 */
+    uint32_t block_slots; /* blocks that hold warps at the same time; 1 to 64 */
+    uint32_t
+        entries; /* blocks the allocation tables can name, parked ones included; block_slots to 64 (Lin 2.3.1: 16) */
     uint32_t warp_slots;           /* warps at the same time; 1 to 256 */
     uint32_t thread_slots;         /* threads at the same time; at least 1 */
     uint32_t registers;            /* 32-bit registers of the register file */
@@ -1784,12 +1879,12 @@ typedef struct gpump_sm_config {
     uint32_t shared_granule_bytes; /* shared memory is allocated in multiples of this; at least 1 */
     uint32_t kernels;              /* kernels with blocks here at the same time, parked ones included; 1 to 64 */
     uint32_t placement;            /* gpump_sm_placement */
-    uint32_t waits;                /* the gpump_sm_wait bits this host reports; 0: a stopped block is complete at once */
-    uint32_t timing;               /* gpump_sm_timing */
-    uint64_t port_cycles;          /* a context of b bytes takes ceil(b x port_cycles / port_bytes) cycles; both at least 1 */
+    uint32_t waits;       /* the gpump_sm_wait bits this host reports; 0: a stopped block is complete at once */
+    uint32_t timing;      /* gpump_sm_timing */
+    uint64_t port_cycles; /* a context of b bytes takes ceil(b x port_cycles / port_bytes) cycles; both at least 1 */
     uint64_t port_bytes;
-    uint64_t context_bytes;        /* space preallocated for the saved contexts of each kernel, bytes (Tanasic 5.2.2);
-                                      UINT64_MAX: as much as is needed. gpump_sm_set_context_room says what is left of it */
+    uint64_t context_bytes; /* space preallocated for the saved contexts of each kernel, bytes (Tanasic 5.2.2);
+                               UINT64_MAX: as much as is needed. gpump_sm_set_context_room says what is left of it */
 } gpump_sm_config;
 
 /* What happened to a block before it came here; goes out with SAVE and FREED, comes back with gpump_sm_place. */
@@ -1815,31 +1910,33 @@ typedef struct gpump_sm_choice {
     gpump_block_ref block;
     uint32_t technique; /* gpump_technique: flush, switch or drain */
     uint32_t keep;      /* with switch: gpump_sm_part bits that stay in place (Lin 2.3.1); 0: the block leaves */
-    uint32_t to_point;  /* with switch: 1: warps go on issuing until the host reports that none waits for a preemption point */
+    uint32_t to_point;  /* with switch: 1: warps go on issuing until the host reports that none waits for a preemption
+                           point */
 } gpump_sm_choice;
 
 typedef enum gpump_sm_action_kind {
-    GPUMP_SM_ACTION_STOP = 1, /* issue no more for this block (with to_point: stop each warp at its preemption point), then report waits */
-    GPUMP_SM_ACTION_SAVE,     /* write `parts` of the context; report saved (timing HOST) */
-    GPUMP_SM_ACTION_RESTORE,  /* read `parts` of the context into the ranges given; report restored (timing HOST) */
-    GPUMP_SM_ACTION_RESUME,   /* the restore is over, the block may issue (timing PORT; under HOST the host knows) */
-    GPUMP_SM_ACTION_DROP,     /* squash what is in flight, forget the block; report dropped */
-    GPUMP_SM_ACTION_PARKED,   /* the block is out of its warp slots; `parts` stay in place */
-    GPUMP_SM_ACTION_FREED     /* the room is free; `why` and the history say how the block left */
+    GPUMP_SM_ACTION_STOP =
+        1, /* issue no more for this block (with to_point: stop each warp at its preemption point), then report waits */
+    GPUMP_SM_ACTION_SAVE,    /* write `parts` of the context; report saved (timing HOST) */
+    GPUMP_SM_ACTION_RESTORE, /* read `parts` of the context into the ranges given; report restored (timing HOST) */
+    GPUMP_SM_ACTION_RESUME,  /* the restore is over, the block may issue (timing PORT; under HOST the host knows) */
+    GPUMP_SM_ACTION_DROP,    /* squash what is in flight, forget the block; report dropped */
+    GPUMP_SM_ACTION_PARKED,  /* the block is out of its warp slots; `parts` stay in place */
+    GPUMP_SM_ACTION_FREED    /* the room is free; `why` and the history say how the block left */
 } gpump_sm_action_kind;
 
 /* What the host has to do, or to know. Ranges are those the block has (SAVE, DROP, FREED: had). */
 typedef struct gpump_sm_action {
     uint64_t cookie;
-    uint64_t bytes;        /* SAVE, RESTORE: bytes to move */
-    uint64_t start_cycle;  /* SAVE, RESTORE: when the SM's memory port is free for it */
-    uint64_t end_cycle;    /* SAVE, RESTORE: when the last byte has passed, at the SM's share of the bandwidth */
+    uint64_t bytes;       /* SAVE, RESTORE: bytes to move */
+    uint64_t start_cycle; /* SAVE, RESTORE: when the SM's memory port is free for it */
+    uint64_t end_cycle;   /* SAVE, RESTORE: when the last byte has passed, at the SM's share of the bandwidth */
     gpump_sm_history history;
     gpump_block_ref block;
-    uint32_t kind;         /* gpump_sm_action_kind */
-    uint32_t why;          /* gpump_block_state: SAVED, FLUSHED or DONE with FREED */
-    uint32_t technique;    /* gpump_technique it was told to leave by; GPUMP_NONE: none */
-    uint32_t parts;        /* gpump_sm_part bits: what to move (SAVE, RESTORE), what stays (PARKED) */
+    uint32_t kind;      /* gpump_sm_action_kind */
+    uint32_t why;       /* gpump_block_state: SAVED, FLUSHED or DONE with FREED */
+    uint32_t technique; /* gpump_technique it was told to leave by; GPUMP_NONE: none */
+    uint32_t parts;     /* gpump_sm_part bits: what to move (SAVE, RESTORE), what stays (PARKED) */
     uint32_t kernel;
     uint32_t register_base, registers;
     uint32_t shared_base, shared_bytes;
@@ -1848,6 +1945,7 @@ typedef struct gpump_sm_action {
 } gpump_sm_action;
 
 /* Counters since gpump_sm_init; names, units and descriptions by gpump_sm_statistics_field. */
+/* clang-format off */
 #define GPUMP_SM_STATISTICS(X)                                                                          \
     X(placed, "blocks", "new blocks placed")                                                            \
     X(restored, "blocks", "saved blocks placed again")                                                  \
@@ -1857,7 +1955,8 @@ typedef struct gpump_sm_action {
     X(flushed, "blocks", "blocks dropped")                                                              \
     X(saved, "blocks", "blocks whose context was written")                                              \
     X(parked, "blocks", "blocks of which a part stayed in place")                                       \
-    X(executed, "warp instructions", "instructions executed here by blocks that have left; those before a restore not again")                  \
+    X(executed, "warp instructions", "instructions executed here by blocks that have left; " \
+      "those before a restore not again") \
     X(wasted, "warp instructions", "instructions thrown away by flushes")                               \
     X(bytes_saved, "bytes", "context bytes written")                                                    \
     X(bytes_restored, "bytes", "context bytes read")                                                    \
@@ -1867,6 +1966,7 @@ typedef struct gpump_sm_action {
     X(drain_cycles, "cycles", "summed over blocks: from being told to drain to done")                   \
     X(drop_cycles, "cycles", "summed over blocks: from being told to flush to dropped")                 \
     X(port_cycles, "cycles", "cycles the memory port was reserved for contexts")
+/* clang-format on */
 typedef struct gpump_sm_statistics {
 #define GPUMPI_FIELD(name, unit, description) uint64_t name;
     GPUMP_SM_STATISTICS(GPUMPI_FIELD)
@@ -1875,7 +1975,8 @@ typedef struct gpump_sm_statistics {
 
 /* ---- private, here so that hot facts and questions can be inline ---- */
 typedef struct gpumpi_sm_slot {
-    uint64_t cookie, executed, start_cycle, cycles, register_bytes, shared_context_bytes, port_start, port_end, since, moved, taken, brought;
+    uint64_t cookie, executed, start_cycle, cycles, register_bytes, shared_context_bytes, port_start, port_end, since,
+        moved, taken, brought;
     uint32_t generation, kernel, state, group, register_base, registers, shared_base, shared_bytes, threads, warps;
     uint32_t waits, clobbered, technique, keep, to_point, pending, held, parts, why, active;
 } gpumpi_sm_slot;
@@ -1891,32 +1992,38 @@ typedef struct gpump_sm {
     uint32_t blocks, warps, threads, reserved_for, shared_bytes, unused;
 } gpump_sm;
 GPUMP_INLINE gpumpi_sm_slot *gpumpi_sm_slots(gpump_sm *sm) { return (gpumpi_sm_slot *)(void *)(sm + 1); }
-GPUMP_INLINE const gpumpi_sm_slot *gpumpi_sm_slots_const(const gpump_sm *sm) { return (const gpumpi_sm_slot *)(const void *)(sm + 1); }
+GPUMP_INLINE const gpumpi_sm_slot *gpumpi_sm_slots_const(const gpump_sm *sm) {
+    return (const gpumpi_sm_slot *)(const void *)(sm + 1);
+}
 GPUMP_INLINE int gpumpi_sm_names(const gpump_sm *sm, gpump_block_ref block) {
     return block.slot < sm->config.entries && gpumpi_sm_slots_const(sm)[block.slot].generation == block.generation &&
            gpumpi_sm_slots_const(sm)[block.slot].state != GPUMP_BLOCK_FREE;
 }
 /* ---- end of the private part ---- */
 
-/* Fills *config for an SM of a preset of gpump_gpu_config_preset: its largest shared-memory size, one kernel at a time, first
- * fit, all waits, host timing, unlimited context space. GPUMP_ERROR_UNKNOWN_NAME otherwise. */
+/* Fills *config for an SM of a preset of gpump_gpu_config_preset: its largest shared-memory size, one kernel at a time,
+ * first fit, all waits, host timing, unlimited context space. GPUMP_ERROR_UNKNOWN_NAME otherwise. */
 GPUMP_API gpump_result gpump_sm_config_preset(gpump_sm_config *config, const char *preset);
-/* Fills *config for an SM of any valid *gpu in the same way; shared_bytes is one of its options (gpump_occupancy.shared_bytes).
- * GPUMP_ERROR_ARGUMENT. */
+/* Fills *config for an SM of any valid *gpu in the same way; shared_bytes is one of its options
+ * (gpump_occupancy.shared_bytes). GPUMP_ERROR_ARGUMENT. */
 GPUMP_API gpump_result gpump_sm_config_from_gpu(gpump_sm_config *config, const gpump_gpu *gpu, uint32_t shared_bytes);
 /* Sets *bytes to the memory an SM of this configuration needs. GPUMP_ERROR_CONFIG names the field at fault in diag. */
 GPUMP_API gpump_result gpump_sm_bytes(const gpump_sm_config *config, size_t *bytes, gpump_diag *diag);
-/* Makes an empty SM in `memory` (8-byte aligned, at least gpump_sm_bytes) and sets *sm. Nothing is allocated, then or later.
- * GPUMP_ERROR_CONFIG, GPUMP_ERROR_CAPACITY. Cost: linear in the memory. */
-GPUMP_API gpump_result gpump_sm_init(void *memory, size_t bytes, const gpump_sm_config *config, gpump_sm **sm, gpump_diag *diag);
-/* Takes over a byte copy of an SM of the same configuration and build and sets *sm. GPUMP_ERROR_FORMAT for anything else. */
-GPUMP_API gpump_result gpump_sm_adopt(void *memory, size_t bytes, const gpump_sm_config *config, gpump_sm **sm, gpump_diag *diag);
+/* Makes an empty SM in `memory` (8-byte aligned, at least gpump_sm_bytes) and sets *sm. Nothing is allocated, then or
+ * later. GPUMP_ERROR_CONFIG, GPUMP_ERROR_CAPACITY. Cost: linear in the memory. */
+GPUMP_API gpump_result gpump_sm_init(void *memory, size_t bytes, const gpump_sm_config *config, gpump_sm **sm,
+                                     gpump_diag *diag);
+/* Takes over a byte copy of an SM of the same configuration and build and sets *sm. GPUMP_ERROR_FORMAT for anything
+ * else. */
+GPUMP_API gpump_result gpump_sm_adopt(void *memory, size_t bytes, const gpump_sm_config *config, gpump_sm **sm,
+                                      gpump_diag *diag);
 /* Returns a hash of the whole state, the same on every machine. Cost: linear in the slots. */
 GPUMP_API uint64_t gpump_sm_hash(const gpump_sm *sm);
 
 /* The SRAM an SM of this configuration needs, bits. */
 typedef struct gpump_sm_storage {
-    uint64_t allocation_bits; /* register and shared-memory tables: start, length, slot, 5-bit kernel per entry (Lin 2.3.1: 160 B) */
+    uint64_t allocation_bits; /* register and shared-memory tables: start, length, slot, 5-bit kernel per entry
+                                 (Lin 2.3.1: 160 B) */
     uint64_t status_bits;     /* executed (32), issue cycle (32), flush bit per block slot (Shieh 3.4.4) */
     uint64_t life_bits;       /* state, technique, parts kept, waits per entry; warps and threads per entry */
     uint64_t total_bits;
@@ -1926,13 +2033,14 @@ GPUMP_API gpump_result gpump_sm_bits(const gpump_sm_config *config, gpump_sm_sto
 
 /* ---- facts ---- */
 
-/* Gives a block (*request) its room at cycle `now`. `saved` is NULL for a block that starts, else the history that came with its SAVE
- * or FREED: then it is RESTORING and a RESTORE action follows. Sets *block. GPUMP_BUSY when there is no room now, with the reason in
- * diag (threads, warps, slots, registers, shared memory, kernels, reserved); GPUMP_ERROR_REFUSED with NEVER_FITS when there never
- * will be. Cost: slots squared at worst. */
-GPUMP_API gpump_result gpump_sm_place(gpump_sm *sm, uint64_t now, const gpump_sm_request *request, const gpump_sm_history *saved,
-                                      gpump_block_ref *block, gpump_diag *diag);
-/* Counts `warp_instructions` more warp instructions of a block. Hot: no time, no search. GPUMP_ERROR_STALE if it is not here. */
+/* Gives a block (*request) its room at cycle `now`. `saved` is NULL for a block that starts, else the history that came
+ * with its SAVE or FREED: then it is RESTORING and a RESTORE action follows. Sets *block. GPUMP_BUSY when there is no
+ * room now, with the reason in diag (threads, warps, slots, registers, shared memory, kernels, reserved);
+ * GPUMP_ERROR_REFUSED with NEVER_FITS when there never will be. Cost: slots squared at worst. */
+GPUMP_API gpump_result gpump_sm_place(gpump_sm *sm, uint64_t now, const gpump_sm_request *request,
+                                      const gpump_sm_history *saved, gpump_block_ref *block, gpump_diag *diag);
+/* Counts `warp_instructions` more warp instructions of a block. Hot: no time, no search. GPUMP_ERROR_STALE if it is not
+ * here. */
 GPUMP_INLINE gpump_result gpump_sm_report_executed(gpump_sm *sm, gpump_block_ref block, uint32_t warp_instructions) {
     if (!gpumpi_sm_names(sm, block)) return GPUMP_ERROR_STALE;
     gpumpi_sm_slots(sm)[block.slot].executed += warp_instructions;
@@ -1944,57 +2052,66 @@ GPUMP_INLINE gpump_result gpump_sm_report_clobber(gpump_sm *sm, gpump_block_ref 
     gpumpi_sm_slots(sm)[block.slot].clobbered = 1;
     return GPUMP_OK;
 }
-/* Says what a STOPPING block still waits for, all its warps together: `waits`, gpump_sm_wait bits among config.waits; 0: its state is
- * complete, and SAVE follows. GPUMP_ERROR_STATE in other states. */
+/* Says what a STOPPING block still waits for, all its warps together: `waits`, gpump_sm_wait bits among config.waits;
+ * 0: its state is complete, and SAVE follows. GPUMP_ERROR_STATE in other states. */
 GPUMP_API gpump_result gpump_sm_report_waits(gpump_sm *sm, uint64_t now, gpump_block_ref block, uint32_t waits);
-/* Says how many bytes a switch of this block would move, register_bytes and shared_bytes (what is live, compressed ...); until then,
- * what is allocated. GPUMP_ERROR_STATE once the block is SAVING. */
-GPUMP_API gpump_result gpump_sm_report_context_bytes(gpump_sm *sm, gpump_block_ref block, uint64_t register_bytes, uint64_t shared_bytes);
-/* Says that a running block as a whole waits for something (blocked = 1), or no longer does (0). GPUMP_ERROR_STATE when that is no
- * change. */
+/* Says how many bytes a switch of this block would move, register_bytes and shared_bytes (what is live, compressed
+ * ...); until then, what is allocated. GPUMP_ERROR_STATE once the block is SAVING. */
+GPUMP_API gpump_result gpump_sm_report_context_bytes(gpump_sm *sm, gpump_block_ref block, uint64_t register_bytes,
+                                                     uint64_t shared_bytes);
+/* Says that a running block as a whole waits for something (blocked = 1), or no longer does (0). GPUMP_ERROR_STATE when
+ * that is no change. */
 GPUMP_API gpump_result gpump_sm_report_blocked(gpump_sm *sm, uint64_t now, gpump_block_ref block, uint32_t blocked);
 /* Says that the context of a block whose SAVE was handed over has been written (timing HOST). GPUMP_ERROR_STATE. */
 GPUMP_API gpump_result gpump_sm_report_saved(gpump_sm *sm, uint64_t now, gpump_block_ref block);
-/* Says that the context of a block whose RESTORE was handed over has been read: it runs (timing HOST). GPUMP_ERROR_STATE. */
+/* Says that the context of a block whose RESTORE was handed over has been read: it runs (timing HOST).
+ * GPUMP_ERROR_STATE. */
 GPUMP_API gpump_result gpump_sm_report_restored(gpump_sm *sm, uint64_t now, gpump_block_ref block);
-/* Says that the block has run to its end: allowed while it runs, is blocked, drains or stops, else GPUMP_ERROR_STATE. */
+/* Says that the block has run to its end: allowed while it runs, is blocked, drains or stops, else GPUMP_ERROR_STATE.
+ */
 GPUMP_API gpump_result gpump_sm_report_done(gpump_sm *sm, uint64_t now, gpump_block_ref block);
 /* Says that nothing of a flushed block whose DROP was handed over is in flight any more. GPUMP_ERROR_STATE. */
 GPUMP_API gpump_result gpump_sm_report_dropped(gpump_sm *sm, uint64_t now, gpump_block_ref block);
-/* Lets time pass; only needed under timing PORT by hosts that ask questions before they pull actions. Cost: linear in the slots. */
+/* Lets time pass; only needed under timing PORT by hosts that ask questions before they pull actions. Cost: linear in
+ * the slots. */
 GPUMP_API gpump_result gpump_sm_advance(gpump_sm *sm, uint64_t now);
 
 /* Reserves the SM for one kernel (Tanasic 5.2.2): only blocks of `kernel` are placed; 0 lifts it. */
 GPUMP_API gpump_result gpump_sm_reserve(gpump_sm *sm, uint32_t kernel);
-/* Says how many `bytes` are left of the space preallocated for contexts of a kernel that has blocks here (GPUMP_ERROR_ARGUMENT for
- * others). It starts at config.context_bytes with the kernel's first block; switching takes from it, a restore that has ended gives
- * back, up to config.context_bytes. Where several SMs share the space (gpump_context_pool), say what is left before asking or
- * preempting. */
+/* Says how many `bytes` are left of the space preallocated for contexts of a kernel that has blocks here
+ * (GPUMP_ERROR_ARGUMENT for others). It starts at config.context_bytes with the kernel's first block; switching takes
+ * from it, a restore that has ended gives back, up to config.context_bytes. Where several SMs share the space
+ * (gpump_context_pool), say what is left before asking or preempting. */
 GPUMP_API gpump_result gpump_sm_set_context_room(gpump_sm *sm, uint32_t kernel, uint64_t bytes);
-/* Changes the size of shared memory to `bytes`, at most what gpump_sm_init got (GPUMP_ERROR_ARGUMENT): nothing may lie beyond the new
- * end (GPUMP_ERROR_STATE). Cost: linear in the slots. */
+/* Changes the size of shared memory to `bytes`, at most what gpump_sm_init got (GPUMP_ERROR_ARGUMENT): nothing may lie
+ * beyond the new end (GPUMP_ERROR_STATE). Cost: linear in the slots. */
 GPUMP_API gpump_result gpump_sm_set_shared_bytes(gpump_sm *sm, uint32_t bytes, gpump_diag *diag);
 
 /* ---- questions ---- */
 
-/* Returns 1 when warps of the block in `slot` may issue: running, draining, or stopping on the way to a preemption point. Hot. */
+/* Returns 1 when warps of the block in `slot` may issue: running, draining, or stopping on the way to a preemption
+ * point. Hot. */
 GPUMP_INLINE int gpump_sm_may_issue(const gpump_sm *sm, uint32_t slot) {
     const gpumpi_sm_slot *block = &gpumpi_sm_slots_const(sm)[slot];
     return block->state == GPUMP_BLOCK_RUNNING || block->state == GPUMP_BLOCK_DRAINING ||
            (block->state == GPUMP_BLOCK_STOPPING && block->to_point && (block->waits & GPUMP_SM_WAIT_PREEMPTION_POINT));
 }
 /* Returns the state of the block in `slot` (gpump_block_state). Hot. */
-GPUMP_INLINE uint32_t gpump_sm_state(const gpump_sm *sm, uint32_t slot) { return gpumpi_sm_slots_const(sm)[slot].state; }
+GPUMP_INLINE uint32_t gpump_sm_state(const gpump_sm *sm, uint32_t slot) {
+    return gpumpi_sm_slots_const(sm)[slot].state;
+}
 /* Returns whether a block may leave by a technique now, or after a wait that ends by itself; else why not. */
 GPUMP_API gpump_reason gpump_sm_may(const gpump_sm *sm, gpump_block_ref block, uint32_t technique);
-/* Returns the first thing a STOPPING block waits for, YES for nothing; *waits gets all of them, *since when it was stopped (both
- * may be NULL). NOT_RUNNING in other states. */
+/* Returns the first thing a STOPPING block waits for, YES for nothing; *waits gets all of them, *since when it was
+ * stopped (both may be NULL). NOT_RUNNING in other states. */
 GPUMP_API gpump_reason gpump_sm_waits_for(const gpump_sm *sm, gpump_block_ref block, uint32_t *waits, uint64_t *since);
-/* Returns whether a block of this kernel and footprint *need finds room now; else which resource is short. Cost: slots squared at worst. */
+/* Returns whether a block of this kernel and footprint *need finds room now; else which resource is short. Cost: slots
+ * squared at worst. */
 GPUMP_API gpump_reason gpump_sm_room(const gpump_sm *sm, uint32_t kernel, const gpump_footprint *need);
-/* Lists the blocks here, by slot, as decisions see them, in blocks[capacity] (64 always suffice) and sets *count. `now` dates .cycles.
- * GPUMP_ERROR_CAPACITY. Cost: linear in the slots. */
-GPUMP_API gpump_result gpump_sm_blocks(const gpump_sm *sm, uint64_t now, gpump_block_view *blocks, uint32_t capacity, uint32_t *count);
+/* Lists the blocks here, by slot, as decisions see them, in blocks[capacity] (64 always suffice) and sets *count. `now`
+ * dates .cycles. GPUMP_ERROR_CAPACITY. Cost: linear in the slots. */
+GPUMP_API gpump_result gpump_sm_blocks(const gpump_sm *sm, uint64_t now, gpump_block_view *blocks, uint32_t capacity,
+                                       uint32_t *count);
 /* Fills the view of one block. GPUMP_ERROR_STALE. */
 GPUMP_API gpump_result gpump_sm_block(const gpump_sm *sm, uint64_t now, gpump_block_ref block, gpump_block_view *view);
 /* Returns the bytes that are left for contexts of a kernel; UINT64_MAX when unlimited or when it has no blocks here. */
@@ -2002,33 +2119,39 @@ GPUMP_API uint64_t gpump_sm_context_room(const gpump_sm *sm, uint32_t kernel);
 
 /* ---- decisions carried out ---- */
 
-/* Makes the blocks of choices[count] leave, each by its own technique: all of them or, on an error, none; diag.index is the choice at
- * fault and diag.reason why (GPUMP_ERROR_REFUSED). Blocks may be running, blocked or draining; a stopping or parked one may be flushed,
- * and a parked one switched again to give up more. Groups must be complete. Cost: linear in the slots and choices. */
-GPUMP_API gpump_result gpump_sm_preempt(gpump_sm *sm, uint64_t now, const gpump_sm_choice *choices, uint32_t count, gpump_diag *diag);
-/* Brings a parked block back: takes warp slots and the ranges it gave up, then RESTORE (0 bytes when all stayed in place). GPUMP_BUSY
- * with the reason when there is no room, GPUMP_ERROR_STATE when it is not parked. */
+/* Makes the blocks of choices[count] leave, each by its own technique: all of them or, on an error, none; diag.index is
+ * the choice at fault and diag.reason why (GPUMP_ERROR_REFUSED). Blocks may be running, blocked or draining; a stopping
+ * or parked one may be flushed, and a parked one switched again to give up more. Groups must be complete. Cost: linear
+ * in the slots and choices. */
+GPUMP_API gpump_result gpump_sm_preempt(gpump_sm *sm, uint64_t now, const gpump_sm_choice *choices, uint32_t count,
+                                        gpump_diag *diag);
+/* Brings a parked block back: takes warp slots and the ranges it gave up, then RESTORE (0 bytes when all stayed in
+ * place). GPUMP_BUSY with the reason when there is no room, GPUMP_ERROR_STATE when it is not parked. */
 GPUMP_API gpump_result gpump_sm_unpark(gpump_sm *sm, uint64_t now, gpump_block_ref block, gpump_diag *diag);
-/* Hands over the next action, by slot, in each slot in the order of its life. GPUMP_EMPTY when there is none. Cost: constant. */
+/* Hands over the next action, by slot, in each slot in the order of its life. GPUMP_EMPTY when there is none. Cost:
+ * constant. */
 GPUMP_API gpump_result gpump_sm_next(gpump_sm *sm, uint64_t now, gpump_sm_action *action);
-/* Returns the cycle of the next action that comes by itself: the present one when one is ready, GPUMP_UNKNOWN when only a fact can
- * bring one. Cost: linear in the slots. */
+/* Returns the cycle of the next action that comes by itself: the present one when one is ready, GPUMP_UNKNOWN when only
+ * a fact can bring one. Cost: linear in the slots. */
 GPUMP_API uint64_t gpump_sm_next_cycle(const gpump_sm *sm);
 
 /* Copies the counters into *statistics; residents' instructions are in gpump_sm_blocks. */
 GPUMP_API void gpump_sm_get_statistics(const gpump_sm *sm, gpump_sm_statistics *statistics);
 /* Sets *difference to later - earlier, field by field: a region of interest. */
-GPUMP_API void gpump_sm_statistics_diff(const gpump_sm_statistics *earlier, const gpump_sm_statistics *later, gpump_sm_statistics *difference);
-/* Sets *name, *unit and *description of the index-th counter and *value, its value in *statistics; GPUMP_EMPTY past the last. Any
- * pointer may be NULL but statistics. */
-GPUMP_API gpump_result gpump_sm_statistics_field(const gpump_sm_statistics *statistics, uint32_t index, const char **name,
-                                                 const char **unit, const char **description, uint64_t *value);
+GPUMP_API void gpump_sm_statistics_diff(const gpump_sm_statistics *earlier, const gpump_sm_statistics *later,
+                                        gpump_sm_statistics *difference);
+/* Sets *name, *unit and *description of the index-th counter and *value, its value in *statistics; GPUMP_EMPTY past the
+ * last. Any pointer may be NULL but statistics. */
+GPUMP_API gpump_result gpump_sm_statistics_field(const gpump_sm_statistics *statistics, uint32_t index,
+                                                 const char **name, const char **unit, const char **description,
+                                                 uint64_t *value);
 
 GPUMP_END
 #endif
 
 /* ---- gpump_impl/victim/cost.h ---- */
-/* cost: what it takes to get a block off its SM by each technique (floor 2, calculation and one small table; Shieh 3.3.2) */
+/* cost: what it takes to get a block off its SM by each technique (floor 2, calculation and one small table;
+ * Shieh 3.3.2) */
 #ifndef GPUMP_COST_H
 #define GPUMP_COST_H
 
@@ -2043,26 +2166,30 @@ GPUMP_BEGIN
 /* What is known about the finished blocks of one kernel: hardware kind, held by value, without pointers, copied by
  * assignment. A zeroed struct is an empty history. CPI: cycles per warp instruction of one block, Q16.16. */
 typedef struct gpump_cost_history {
-    uint64_t finished;                        /* blocks ever recorded */
-    uint64_t instructions_sum;                /* over the window */
-    uint64_t cpi_sum;                         /* over the window, Q16.16 */
-    uint64_t deviation_sum;                   /* the same in steps of 1/256 cycle, at most 2^24 each: for the deviation */
-    uint64_t deviation_squares;               /* and its squares */
+    uint64_t finished;          /* blocks ever recorded */
+    uint64_t instructions_sum;  /* over the window */
+    uint64_t cpi_sum;           /* over the window, Q16.16 */
+    uint64_t deviation_sum;     /* the same in steps of 1/256 cycle, at most 2^24 each: for the deviation */
+    uint64_t deviation_squares; /* and its squares */
     uint64_t instructions[GPUMP_COST_WINDOW]; /* ring of the last blocks */
     uint32_t cpi[GPUMP_COST_WINDOW];          /* Q16.16, saturated */
 } gpump_cost_history;
 
 /* Where the drain estimate takes its CPI from. */
 typedef enum gpump_cost_cpi {
-    GPUMP_COST_CPI_SMALLER_DEVIATION = 0, /* Shieh: of the two below the one whose standard deviation is smaller; a tie is running */
-    GPUMP_COST_CPI_RUNNING = 1,           /* the block's own so far (Chimera, as recalled: docs/papers.md) */
-    GPUMP_COST_CPI_FINISHED = 2,          /* mean of the last finished blocks */
+    GPUMP_COST_CPI_SMALLER_DEVIATION =
+        0, /* Shieh: of the two below the one whose standard deviation is smaller; a tie is running */
+    GPUMP_COST_CPI_RUNNING = 1,  /* the block's own so far (Chimera, as recalled: docs/papers.md) */
+    GPUMP_COST_CPI_FINISHED = 2, /* mean of the last finished blocks */
     GPUMP_COST_CPI_SOURCES = 3
 } gpump_cost_cpi;
 
 /* Bits of gpump_cost_options.flags. */
-#define GPUMP_COST_DRAIN_LOSES 1u   /* drain costs the issue slots that idle until the SM's last block is out (Chimera) */
-#define GPUMP_COST_DRAIN_CAREFUL 2u /* a block that may not be flushed runs as long as the longest of the window, not the mean one (ours) */
+#define GPUMP_COST_DRAIN_LOSES                                                             \
+    1u /* drain costs the issue slots that idle until the SM's last block is out (Chimera) \
+        */
+#define GPUMP_COST_DRAIN_CAREFUL \
+    2u /* a block that may not be flushed runs as long as the longest of the window, not the mean one (ours) */
 
 typedef struct gpump_cost_options {
     uint32_t cpi;          /* gpump_cost_cpi */
@@ -2082,8 +2209,8 @@ typedef struct gpump_cost_estimate {
     uint64_t overhead[GPUMP_TECHNIQUES]; /* warp instructions lost; GPUMP_UNKNOWN likewise */
 } gpump_cost_estimate;
 
-/* Notes a block that has ended: warp instructions of its whole life and the cycles it ran (stalls for a switch not counted).
- * A block without instructions is not noted. Cost: a division. */
+/* Notes a block that has ended: warp instructions of its whole life and the cycles it ran (stalls for a switch not
+ * counted). A block without instructions is not noted. Cost: a division. */
 GPUMP_API void gpump_cost_history_record(gpump_cost_history *history, uint64_t instructions, uint64_t cycles);
 /* Returns how many blocks the window holds, 0 to GPUMP_COST_WINDOW. */
 GPUMP_API uint32_t gpump_cost_history_count(const gpump_cost_history *history);
@@ -2094,7 +2221,8 @@ GPUMP_API uint64_t gpump_cost_history_hash(const gpump_cost_history *history);
 /* Returns the table's size, bits: per entry instructions and CPI, 32 bits each, and the five sums. */
 GPUMP_API uint64_t gpump_cost_history_bits(void);
 
-/* Returns the cycles per warp instruction of a block so far, Q16.16, rounded up; GPUMP_UNKNOWN when it has executed nothing. */
+/* Returns the cycles per warp instruction of a block so far, Q16.16, rounded up; GPUMP_UNKNOWN when it has executed
+ * nothing. */
 GPUMP_API uint64_t gpump_cost_cpi_of(uint64_t executed, uint64_t cycles);
 
 /* Estimates every block of one SM by every technique (Shieh 3.3.2).
@@ -2104,35 +2232,40 @@ GPUMP_API uint64_t gpump_cost_cpi_of(uint64_t executed, uint64_t cycles);
  *   rewind     parallel to blocks, or NULL: no rewind
  *   options    NULL: Shieh's
  *   estimates  out, parallel to blocks
- * flush: 0 cycles, all executed instructions. switch: bytes over bandwidth; the kernel's mean IPC of a block on this SM x 2
- * latencies (saved and restored). drain: (mean instructions of finished blocks - executed) x CPI, at least 0; nothing lost.
- * rewind: its bytes over bandwidth; the instructions since the boundary and the two stalls as in switch. Whether a technique
- * is allowed is not its business (gpump_block_view.may). What cannot be told for lack of samples is GPUMP_UNKNOWN: a
- * deviation needs two, an average one. Estimates take blocks one by one; see gpump_cost_port for what the SM's one port makes
- * of several. Cost: a few divisions per block. Errors: GPUMP_ERROR_ARGUMENT. */
-GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gpump_cost_history *histories, uint32_t history_count,
-                                                  const gpump_block_view *blocks, uint32_t count, const gpump_cost_rewind *rewind,
-                                                  const gpump_cost_options *options, gpump_cost_estimate *estimates, gpump_diag *diag);
+ * flush: 0 cycles, all executed instructions. switch: bytes over bandwidth; the kernel's mean IPC of a block on this SM
+ * x 2 latencies (saved and restored). drain: (mean instructions of finished blocks - executed) x CPI, at least 0;
+ * nothing lost. rewind: its bytes over bandwidth; the instructions since the boundary and the two stalls as in switch.
+ * Whether a technique is allowed is not its business (gpump_block_view.may). What cannot be told for lack of samples is
+ * GPUMP_UNKNOWN: a deviation needs two, an average one. Estimates take blocks one by one; see gpump_cost_port for what
+ * the SM's one port makes of several. Cost: a few divisions per block. Errors: GPUMP_ERROR_ARGUMENT. */
+GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gpump_cost_history *histories,
+                                                  uint32_t history_count, const gpump_block_view *blocks,
+                                                  uint32_t count, const gpump_cost_rewind *rewind,
+                                                  const gpump_cost_options *options, gpump_cost_estimate *estimates,
+                                                  gpump_diag *diag);
 
 /* Returns which source (gpump_cost_cpi) the drain estimate of `kernel` takes on the SM of blocks[count] under
  * GPUMP_COST_CPI_SMALLER_DEVIATION; with neither deviation known, GPUMP_COST_CPI_SOURCES. Cost: linear in count. */
-GPUMP_API gpump_cost_cpi gpump_cost_cpi_source(const gpump_cost_history *history, const gpump_block_view *blocks, uint32_t count,
-                                               uint32_t kernel);
+GPUMP_API gpump_cost_cpi gpump_cost_cpi_source(const gpump_cost_history *history, const gpump_block_view *blocks,
+                                               uint32_t count, uint32_t kernel);
 
-/* The exact latency of several saves, which share the one port of their SM: orders them shortest first, which frees each
- * as early as can be. `cycles` are the saves' own latencies (count up to 64); order[i] is the index of the i-th to be saved and
- * finish[k] the cycle when save k is done. Returns when the last is done. The paper's estimate is the longest alone. */
+/* The exact latency of several saves, which share the one port of their SM: orders them shortest first, which frees
+ * each as early as can be. `cycles` are the saves' own latencies (count up to 64); order[i] is the index of the i-th to
+ * be saved and finish[k] the cycle when save k is done. Returns when the last is done. The paper's estimate is the
+ * longest alone. */
 GPUMP_API uint64_t gpump_cost_port(const uint64_t *cycles, uint32_t count, uint32_t *order, uint64_t *finish);
 
 GPUMP_END
 #endif
 
 /* ---- gpump_impl/victim/victim.h ---- */
-/* victim: which blocks of which SM leave, each by which technique (floor 3, calculation; Shieh chapter 3, Chimera, Tanasic 7.2.1)
+/* victim: which blocks of which SM leave, each by which technique (floor 3, calculation; Shieh chapter 3, Chimera,
+ * Tanasic 7.2.1)
  *
- * Views in, decision out. A kernel that comes in gets predetermined positions on each SM (Shieh 3.2, Fig 3.7); the blocks that
- * lie on a position are its candidate victim set (3.3.1); a policy prices every block by every technique it may leave by and
- * picks candidates until the request is met (Algorithm 1). Nothing is kept between calls and nothing is allocated. */
+ * Views in, decision out. A kernel that comes in gets predetermined positions on each SM (Shieh 3.2, Fig 3.7); the
+ * blocks that lie on a position are its candidate victim set (3.3.1); a policy prices every block by every technique it
+ * may leave by and picks candidates until the request is met (Algorithm 1). Nothing is kept between calls and nothing
+ * is allocated. */
 #ifndef GPUMP_VICTIM_H
 #define GPUMP_VICTIM_H
 
@@ -2146,18 +2279,18 @@ GPUMP_BEGIN
 #define GPUMP_VICTIM_POSITIONS 64 /* positions of an SM at most */
 #define GPUMP_VICTIM_NO_TECHNIQUE 255u
 
-/* The positions of an incoming kernel on an SM. Position p: registers p * registers up, shared memory p * shared_bytes up, and one
- * block slot, `warps` warp slots and `threads` threads wherever they are free. */
+/* The positions of an incoming kernel on an SM. Position p: registers p * registers up, shared memory p * shared_bytes
+ * up, and one block slot, `warps` warp slots and `threads` threads wherever they are free. */
 typedef struct gpump_victim_geometry {
     uint64_t register_factor; /* ceil(2^40 / registers), 0 without registers: divisions by multiplication */
     uint64_t shared_factor;
-    uint32_t positions;       /* 0 to GPUMP_VICTIM_POSITIONS; 0: a block never fits */
-    uint32_t registers;       /* of a position: the block's, rounded to the granule */
+    uint32_t positions; /* 0 to GPUMP_VICTIM_POSITIONS; 0: a block never fits */
+    uint32_t registers; /* of a position: the block's, rounded to the granule */
     uint32_t shared_bytes;
     uint32_t warps;
     uint32_t threads;
-    uint32_t blocks;          /* how many fit on an empty SM: at most so many positions are taken at once */
-    uint32_t warp_slots;      /* of the SM */
+    uint32_t blocks;     /* how many fit on an empty SM: at most so many positions are taken at once */
+    uint32_t warp_slots; /* of the SM */
     uint32_t thread_slots;
     uint32_t block_slots;
     uint32_t unused;
@@ -2165,15 +2298,17 @@ typedef struct gpump_victim_geometry {
 
 /* One SM as a decision sees it. */
 typedef struct gpump_victim_sm {
-    const gpump_block_view *blocks;       /* every block that holds room there, those of the incoming kernel included */
-    const gpump_cost_estimate *estimates; /* parallel to blocks; from gpump_cost_estimate_blocks, or true costs for an oracle */
-    uint64_t reserved;                    /* positions already promised to the incoming kernel and not yet filled */
-    uint32_t count;                       /* 0 to GPUMP_VICTIM_BLOCKS */
-    uint32_t sm;                          /* its number, copied to the decision */
+    const gpump_block_view *blocks; /* every block that holds room there, those of the incoming kernel included */
+    const gpump_cost_estimate
+        *estimates;    /* parallel to blocks; from gpump_cost_estimate_blocks, or true costs for an oracle */
+    uint64_t reserved; /* positions already promised to the incoming kernel and not yet filled */
+    uint32_t count;    /* 0 to GPUMP_VICTIM_BLOCKS */
+    uint32_t sm;       /* its number, copied to the decision */
 } gpump_victim_sm;
 
 /* Bits of gpump_victim_request.flags. */
-#define GPUMP_VICTIM_SERIAL_PORT 1u /* saves of one SM follow each other: latencies of switch and rewind add up (policies that can) */
+#define GPUMP_VICTIM_SERIAL_PORT \
+    1u /* saves of one SM follow each other: latencies of switch and rewind add up (policies that can) */
 
 typedef struct gpump_victim_request {
     uint32_t struct_size;    /* sizeof(gpump_victim_request) */
@@ -2183,43 +2318,47 @@ typedef struct gpump_victim_request {
     uint64_t since;          /* cycle of the request */
     uint64_t now;            /* cycle of the decision: at first the same */
     uint64_t limit_cycles;   /* from `since` until the last position should be free; GPUMP_UNKNOWN: none */
-    uint64_t timeout_cycles; /* drain-then-switch: from `since` until the switch; GPUMP_UNKNOWN: as late as the limit allows */
-    uint64_t late_price;     /* joint: what a cycle of a request that is late is worth, warp instructions; 0: the limit comes first, whatever it costs */
+    uint64_t timeout_cycles; /* drain-then-switch: from `since` until the switch; GPUMP_UNKNOWN: as late as the limit
+                                allows */
+    uint64_t late_price;     /* joint: what a cycle of a request that is late is worth, warp instructions; 0: the limit
+                                comes first, whatever it costs */
 } gpump_victim_request;
 
 /* One block's way out. */
 typedef struct gpump_victim_choice {
     uint64_t cookie;
-    uint64_t latency;    /* estimated, cycles from now; GPUMP_UNKNOWN */
-    uint64_t overhead;   /* estimated, warp instructions; GPUMP_UNKNOWN */
+    uint64_t latency;  /* estimated, cycles from now; GPUMP_UNKNOWN */
+    uint64_t overhead; /* estimated, warp instructions; GPUMP_UNKNOWN */
     uint32_t sm;
     uint32_t slot, generation;
-    uint32_t technique;  /* gpump_technique */
-    uint32_t otherwise;  /* what it is meant to be told when asked again, if it has not ended by then; the same as technique: nothing else */
+    uint32_t technique; /* gpump_technique */
+    uint32_t otherwise; /* what it is meant to be told when asked again, if it has not ended by then; the same as
+                           technique: nothing else */
     uint32_t unused;
 } gpump_victim_choice;
 
 /* A position that the incoming kernel gets. */
 typedef struct gpump_victim_place {
-    uint64_t latency;       /* estimated cycles until registers, shared memory, warps, threads and a slot are free; 0: at once; GPUMP_UNKNOWN */
+    uint64_t latency; /* estimated cycles until registers, shared memory, warps, threads and a slot are free; 0: at
+                         once; GPUMP_UNKNOWN */
     uint32_t sm;
     uint32_t position;
     uint32_t register_base;
     uint32_t shared_base;
-    uint32_t victims;       /* how many of the SM's victims lie on it */
-    uint32_t late;          /* 1: the estimate is past the limit */
+    uint32_t victims; /* how many of the SM's victims lie on it */
+    uint32_t late;    /* 1: the estimate is past the limit */
 } gpump_victim_place;
 
 typedef struct gpump_victim_decision {
-    uint64_t latency;     /* the largest of the places */
-    uint64_t overhead;    /* the sum of the choices, saturated */
-    uint64_t ask_again;   /* cycle at which to call gpump_victim_reconsider; GPUMP_UNKNOWN: not at all */
-    uint32_t places;      /* entries written */
+    uint64_t latency;   /* the largest of the places */
+    uint64_t overhead;  /* the sum of the choices, saturated */
+    uint64_t ask_again; /* cycle at which to call gpump_victim_reconsider; GPUMP_UNKNOWN: not at all */
+    uint32_t places;    /* entries written */
     uint32_t choices;
-    uint32_t late;        /* places past the limit */
-    uint32_t missing;     /* positions asked for that cannot be had by preemption now */
-    gpump_reason reason;  /* with missing > 0: why */
-    uint32_t sms;         /* SMs touched */
+    uint32_t late;       /* places past the limit */
+    uint32_t missing;    /* positions asked for that cannot be had by preemption now */
+    gpump_reason reason; /* with missing > 0: why */
+    uint32_t sms;        /* SMs touched */
 } gpump_victim_decision;
 
 /* ---- policies ---- */
@@ -2227,9 +2366,11 @@ typedef struct gpump_victim_decision {
 /* Bits of gpump_victim_policy.flags. */
 #define GPUMP_VICTIM_WHOLE_SM 1u   /* an SM is handed over when all its blocks are out (Chimera, Tanasic) */
 #define GPUMP_VICTIM_TRUE_COSTS 2u /* estimates should be true costs (the host forks, or knows) */
-#define GPUMP_VICTIM_COMMON_DEADLINE 8u /* when some position is bound to be late, nobody else hurries: the request ends with its last position.
-                                         * The plan hook is asked as often as it takes to find the time that all may take, and in second looks */
-#define GPUMP_VICTIM_EVICTED 4u    /* who leaves already, or for another position, does not count for a position's latency (Shieh Fig 3.9) */
+#define GPUMP_VICTIM_COMMON_DEADLINE                                                                            \
+    8u /* when some position is bound to be late, nobody else hurries: the request ends with its last position. \
+        * The plan hook is asked as often as it takes to find the time that all may take, and in second looks */
+#define GPUMP_VICTIM_EVICTED \
+    4u /* who leaves already, or for another position, does not count for a position's latency (Shieh Fig 3.9) */
 
 struct gpump_victim_policy;
 
@@ -2238,9 +2379,9 @@ typedef struct gpump_victim_block_args {
     const gpump_victim_request *request;
     const gpump_block_view *block;
     const gpump_cost_estimate *estimate;
-    uint32_t allowed;   /* techniques the block may leave by and the policy uses, as bits; not 0 */
-    uint32_t draining;  /* 1: it is draining already, the question is whether it goes on */
-    uint64_t left;      /* cycles until the deadline; GPUMP_UNKNOWN: no limit */
+    uint32_t allowed;    /* techniques the block may leave by and the policy uses, as bits; not 0 */
+    uint32_t draining;   /* 1: it is draining already, the question is whether it goes on */
+    uint64_t left;       /* cycles until the deadline; GPUMP_UNKNOWN: no limit */
     uint64_t *ask_again; /* lower it to a cycle after request->now to be asked again about blocks that drain */
 } gpump_victim_block_args;
 
@@ -2250,7 +2391,7 @@ typedef struct gpump_victim_candidate {
     uint64_t latency;  /* of the slowest (3.1) */
     uint64_t overhead; /* sum (3.2) */
     uint32_t position;
-    uint32_t late;     /* victims past the limit */
+    uint32_t late; /* victims past the limit */
 } gpump_victim_candidate;
 
 /* What a plan hook sees of an SM. */
@@ -2258,69 +2399,74 @@ typedef struct gpump_victim_plan_args {
     const gpump_victim_request *request;
     const gpump_victim_geometry *geometry;
     const gpump_victim_sm *sm;
-    const uint64_t *sets;       /* candidate sets by position (blocks on its registers or shared memory) */
-    uint64_t open;              /* positions that may be taken */
-    uint64_t leaving;           /* blocks on their way out: their room comes without a choice */
-    uint64_t fixed;             /* blocks that may leave by no technique of the policy */
-    uint64_t choosable;         /* the others, without those of the incoming kernel: victims are taken from these */
-    uint64_t left;              /* cycles until the deadline; GPUMP_UNKNOWN: no limit. With GPUMP_VICTIM_COMMON_DEADLINE perhaps more */
-    uint32_t want;              /* positions to take, at most */
-    int64_t free_warps;         /* held neither by a block that stays nor by a promised position */
+    const uint64_t *sets; /* candidate sets by position (blocks on its registers or shared memory) */
+    uint64_t open;        /* positions that may be taken */
+    uint64_t leaving;     /* blocks on their way out: their room comes without a choice */
+    uint64_t fixed;       /* blocks that may leave by no technique of the policy */
+    uint64_t choosable;   /* the others, without those of the incoming kernel: victims are taken from these */
+    uint64_t
+        left; /* cycles until the deadline; GPUMP_UNKNOWN: no limit. With GPUMP_VICTIM_COMMON_DEADLINE perhaps more */
+    uint32_t want;      /* positions to take, at most */
+    int64_t free_warps; /* held neither by a block that stays nor by a promised position */
     int64_t free_threads;
     int64_t free_slots;
-    uint64_t draining;          /* 0 in a decision. In a second look: blocks that drain for the request, all to be answered as victims; want is 0 */
-    uint32_t groups;            /* not 0: some blocks leave together only */
+    uint64_t draining; /* 0 in a decision. In a second look: blocks that drain for the request, all to be answered as
+                          victims; want is 0 */
+    uint32_t groups;   /* not 0: some blocks leave together only */
     uint8_t allowed[GPUMP_VICTIM_BLOCKS]; /* technique bits per block */
 } gpump_victim_plan_args;
 
 /* What a plan hook answers. */
 typedef struct gpump_victim_plan {
-    uint64_t positions;  /* taken */
-    uint64_t victims;    /* blocks that leave */
-    uint64_t later;      /* of the victims, those that run on for now, and may end: their technique is what is meant for them when asked again */
-    uint64_t ask_again;  /* cycle, GPUMP_UNKNOWN: never */
+    uint64_t positions; /* taken */
+    uint64_t victims;   /* blocks that leave */
+    uint64_t later; /* of the victims, those that run on for now, and may end: their technique is what is meant for them
+                       when asked again */
+    uint64_t ask_again;                     /* cycle, GPUMP_UNKNOWN: never */
     uint8_t technique[GPUMP_VICTIM_BLOCKS]; /* of each victim */
 } gpump_victim_plan;
 
 /* A policy: constant, with any hook NULL. What the hooks answer is checked. */
 typedef struct gpump_victim_policy {
-    uint32_t struct_size;       /* sizeof(gpump_victim_policy) */
-    uint32_t flags;             /* GPUMP_VICTIM_... */
-    uint32_t techniques;        /* those it uses, as bits 1 << gpump_technique */
+    uint32_t struct_size; /* sizeof(gpump_victim_policy) */
+    uint32_t flags;       /* GPUMP_VICTIM_... */
+    uint32_t techniques;  /* those it uses, as bits 1 << gpump_technique */
     uint32_t unused;
-    gpump_cost_options cost;    /* how its estimates are to be made */
+    gpump_cost_options cost; /* how its estimates are to be made */
     const char *name;
-    const char *description;    /* one sentence */
+    const char *description; /* one sentence */
     void *user;
-    /* Which way one block goes; NULL: of those within the limit the least overhead, else the least latency (Algorithm 1, 1-14). */
+    /* Which way one block goes; NULL: of those within the limit the least overhead, else the least latency (Algorithm
+     * 1, 1-14). */
     uint32_t (*technique)(const struct gpump_victim_policy *policy, const gpump_victim_block_args *args);
-    /* Which of `count` candidates with victims goes next; NULL: of those within the limit the least overhead, else the least
-     * latency (15-26). Candidates without victims are taken before it is asked. */
+    /* Which of `count` candidates with victims goes next; NULL: of those within the limit the least overhead, else the
+     * least latency (15-26). Candidates without victims are taken before it is asked. */
     uint32_t (*candidate)(const struct gpump_victim_policy *policy, const gpump_victim_request *request,
                           const gpump_victim_candidate *candidates, uint32_t count);
-    /* Everything about one SM; NULL: gpump_victim_plan_greedy. With GPUMP_VICTIM_COMMON_DEADLINE also about blocks that drain: then
-     * args->draining is not 0, geometry and sets are NULL, and each of those blocks gets the technique that is meant for it. */
+    /* Everything about one SM; NULL: gpump_victim_plan_greedy. With GPUMP_VICTIM_COMMON_DEADLINE also about blocks that
+     * drain: then args->draining is not 0, geometry and sets are NULL, and each of those blocks gets the technique that
+     * is meant for it. */
     void (*plan)(const struct gpump_victim_policy *policy, const gpump_victim_plan_args *args, gpump_victim_plan *plan);
 } gpump_victim_policy;
 
-/* Returns a built-in policy by name, NULL if there is none: dual, chimera, chimera+, switch, drain, flush, drain-then-switch, oracle,
- * exact, rewind, joint. docs/papers.md says what each does. */
+/* Returns a built-in policy by name, NULL if there is none: dual, chimera, chimera+, switch, drain, flush,
+ * drain-then-switch, oracle, exact, rewind, joint. docs/papers.md says what each does. */
 GPUMP_API const gpump_victim_policy *gpump_victim_find(const char *name);
 /* Returns the index-th built-in policy, NULL past the last. */
 GPUMP_API const gpump_victim_policy *gpump_victim_policy_at(uint32_t index);
 
 /* ---- the parts ---- */
 
-/* Lays out the positions of an incoming footprint *need on SMs of *gpu with `shared_bytes` of shared memory. GPUMP_ERROR_REFUSED with
- * NEVER_FITS when one block is larger than an SM. */
-GPUMP_API gpump_result gpump_victim_geometry_init(gpump_victim_geometry *geometry, const gpump_gpu *gpu, const gpump_footprint *need,
-                                                  uint32_t shared_bytes, gpump_diag *diag);
+/* Lays out the positions of an incoming footprint *need on SMs of *gpu with `shared_bytes` of shared memory.
+ * GPUMP_ERROR_REFUSED with NEVER_FITS when one block is larger than an SM. */
+GPUMP_API gpump_result gpump_victim_geometry_init(gpump_victim_geometry *geometry, const gpump_gpu *gpu,
+                                                  const gpump_footprint *need, uint32_t shared_bytes, gpump_diag *diag);
 
-/* Determines the candidate victim sets of one SM (Shieh Fig 3.3): sets[p] gets the blocks (mask over the view) whose registers or
- * shared memory reach into position p. *taken gets the positions that blocks of `kernel` lie on; those blocks are in no set.
- * Cost: linear in blocks. */
-GPUMP_API void gpump_victim_candidates(const gpump_victim_geometry *geometry, const gpump_block_view *blocks, uint32_t count,
-                                       uint32_t kernel, uint64_t *sets, uint64_t *taken);
+/* Determines the candidate victim sets of one SM (Shieh Fig 3.3): sets[p] gets the blocks (mask over the view) whose
+ * registers or shared memory reach into position p. *taken gets the positions that blocks of `kernel` lie on; those
+ * blocks are in no set. Cost: linear in blocks. */
+GPUMP_API void gpump_victim_candidates(const gpump_victim_geometry *geometry, const gpump_block_view *blocks,
+                                       uint32_t count, uint32_t kernel, uint64_t *sets, uint64_t *taken);
 /* Evicts `preempted` blocks (mask) from sets[positions] (Shieh Fig 3.9). Cost: linear in positions. */
 GPUMP_API void gpump_victim_candidates_update(uint64_t *sets, uint32_t positions, uint64_t preempted);
 
@@ -2329,82 +2475,86 @@ GPUMP_API void gpump_victim_candidates_update(uint64_t *sets, uint32_t positions
  *   sets, positions  candidate sets as above; `open` masks those that take part
  *   technique        out, per block of the view; GPUMP_VICTIM_NO_TECHNIQUE for blocks in no set or with none allowed
  *   chosen           out: position, victims, latency, overhead, late
- * Returns GPUMP_EMPTY when no candidate can leave. Looks at registers and shared memory only; gpump_victim_decide at all four.
- * Cost: linear in blocks x positions. */
+ * Returns GPUMP_EMPTY when no candidate can leave. Looks at registers and shared memory only; gpump_victim_decide at
+ * all four. Cost: linear in blocks x positions. */
 GPUMP_API gpump_result gpump_victim_select(const gpump_victim_policy *policy, const gpump_victim_request *request,
-                                           const gpump_victim_sm *sm, const uint64_t *sets, uint32_t positions, uint64_t open,
-                                           uint8_t *technique, gpump_victim_candidate *chosen);
+                                           const gpump_victim_sm *sm, const uint64_t *sets, uint32_t positions,
+                                           uint64_t open, uint8_t *technique, gpump_victim_candidate *chosen);
 
-/* Fills *plan from *args as policies without a plan hook do: Algorithm 1 repeated. For hooks that want to start from it. Cost: as
- * gpump_victim_decide on one SM. */
-GPUMP_API void gpump_victim_plan_greedy(const gpump_victim_policy *policy, const gpump_victim_plan_args *args, gpump_victim_plan *plan);
+/* Fills *plan from *args as policies without a plan hook do: Algorithm 1 repeated. For hooks that want to start from
+ * it. Cost: as gpump_victim_decide on one SM. */
+GPUMP_API void gpump_victim_plan_greedy(const gpump_victim_policy *policy, const gpump_victim_plan_args *args,
+                                        gpump_victim_plan *plan);
 
 /* ---- the decision ---- */
 
-/* Returns the scratch memory that gpump_victim_decide needs for sm_count SMs, bytes: 0 up to 64 of them (it then uses the stack). */
+/* Returns the scratch memory that gpump_victim_decide needs for sm_count SMs, bytes: 0 up to 64 of them (it then uses
+ * the stack). */
 GPUMP_API size_t gpump_victim_scratch_bytes(uint32_t sm_count);
 
-/* Decides a whole request over SMs (Shieh 3.1 to 3.3): positions that are empty are taken first, then Algorithm 1 until the request
- * is met or nothing is left; where fewer positions are wanted than SMs have, the SM whose next position is best goes next. A
- * position whose registers and shared memory are free but for which warp slots, threads or a block slot are short gets further
- * victims, best first.
- *   policy    of gpump_victim_find, or the caller's
- *   geometry  of gpump_victim_geometry_init, the same for all SMs
- *   sms       sm_count views; estimates made with policy->cost
- *   scratch   scratch_bytes, at least gpump_victim_scratch_bytes(sm_count), 8-byte aligned; NULL when that is 0
- *   places    out: what the incoming kernel gets, SM by SM; room for place_capacity
- *   choices   out: who leaves how, SM by SM; saves of an SM in the order in which they should be done;
- *             room for choice_capacity
- * The host dispatches at places with latency 0 at once, at the others when their victims are out, and sends no new blocks of other
- * kernels to SMs that have a place open. decision->missing and reason say what could not be had. Errors: GPUMP_ERROR_ARGUMENT;
- * GPUMP_ERROR_CAPACITY (decision->places and choices say how many; nothing is written to the arrays); GPUMP_ERROR_REFUSED when a
- * hook's answer breaks the rules, with the reason. Cost: linear in SMs. */
+/* Decides a whole request over SMs (Shieh 3.1 to 3.3): positions that are empty are taken first, then Algorithm 1 until
+ * the request is met or nothing is left; where fewer positions are wanted than SMs have, the SM whose next position is
+ * best goes next. A position whose registers and shared memory are free but for which warp slots, threads or a block
+ * slot are short gets further victims, best first. policy    of gpump_victim_find, or the caller's geometry  of
+ * gpump_victim_geometry_init, the same for all SMs sms       sm_count views; estimates made with policy->cost scratch
+ * scratch_bytes, at least gpump_victim_scratch_bytes(sm_count), 8-byte aligned; NULL when that is 0 places    out: what
+ * the incoming kernel gets, SM by SM; room for place_capacity choices   out: who leaves how, SM by SM; saves of an SM
+ * in the order in which they should be done; room for choice_capacity The host dispatches at places with latency 0 at
+ * once, at the others when their victims are out, and sends no new blocks of other kernels to SMs that have a place
+ * open. decision->missing and reason say what could not be had. Errors: GPUMP_ERROR_ARGUMENT; GPUMP_ERROR_CAPACITY
+ * (decision->places and choices say how many; nothing is written to the arrays); GPUMP_ERROR_REFUSED when a hook's
+ * answer breaks the rules, with the reason. Cost: linear in SMs. */
 GPUMP_API gpump_result gpump_victim_decide(const gpump_victim_policy *policy, const gpump_victim_request *request,
-                                           const gpump_victim_geometry *geometry, const gpump_victim_sm *sms, uint32_t sm_count,
-                                           void *scratch, size_t scratch_bytes, gpump_victim_place *places, uint32_t place_capacity,
-                                           gpump_victim_choice *choices, uint32_t choice_capacity, gpump_victim_decision *decision,
-                                           gpump_diag *diag);
+                                           const gpump_victim_geometry *geometry, const gpump_victim_sm *sms,
+                                           uint32_t sm_count, void *scratch, size_t scratch_bytes,
+                                           gpump_victim_place *places, uint32_t place_capacity,
+                                           gpump_victim_choice *choices, uint32_t choice_capacity,
+                                           gpump_victim_decision *decision, gpump_diag *diag);
 
-/* Looks again at blocks that drain, when the cycle that a decision named has come: who is now to leave in another way. Policies that
- * never ask again change nothing. sms[sm_count] hold fresh views and estimates, *request is the old one with a new `now`. Fills choices
- * (room for choice_capacity); decision->ask_again may name a further cycle. Errors and cost as gpump_victim_decide. */
+/* Looks again at blocks that drain, when the cycle that a decision named has come: who is now to leave in another way.
+ * Policies that never ask again change nothing. sms[sm_count] hold fresh views and estimates, *request is the old one
+ * with a new `now`. Fills choices (room for choice_capacity); decision->ask_again may name a further cycle. Errors and
+ * cost as gpump_victim_decide. */
 GPUMP_API gpump_result gpump_victim_reconsider(const gpump_victim_policy *policy, const gpump_victim_request *request,
-                                               const gpump_victim_sm *sms, uint32_t sm_count, gpump_victim_choice *choices,
-                                               uint32_t choice_capacity, gpump_victim_decision *decision, gpump_diag *diag);
+                                               const gpump_victim_sm *sms, uint32_t sm_count,
+                                               gpump_victim_choice *choices, uint32_t choice_capacity,
+                                               gpump_victim_decision *decision, gpump_diag *diag);
 
 /* ---- what it costs in hardware (Shieh Table 3.1) ---- */
 
 typedef struct gpump_victim_config {
-    uint32_t struct_size;    /* sizeof(gpump_victim_config) */
-    uint32_t sms;            /* SMs; published: 15 */
-    uint32_t positions;      /* position registers per SM, each for registers and shared memory; published: 64 */
-    uint32_t address_bits;   /* of a position; published: 16 */
-    uint32_t candidates;     /* candidate sets per SM; published: 16 */
-    uint32_t blocks;         /* blocks of an SM that can be named; published: 16 */
-    uint32_t counter_bits;   /* executed instructions, and issue cycle, per block; published: 32 each */
+    uint32_t struct_size;  /* sizeof(gpump_victim_config) */
+    uint32_t sms;          /* SMs; published: 15 */
+    uint32_t positions;    /* position registers per SM, each for registers and shared memory; published: 64 */
+    uint32_t address_bits; /* of a position; published: 16 */
+    uint32_t candidates;   /* candidate sets per SM; published: 16 */
+    uint32_t blocks;       /* blocks of an SM that can be named; published: 16 */
+    uint32_t counter_bits; /* executed instructions, and issue cycle, per block; published: 32 each */
 } gpump_victim_config;
 
-/* Fills *config for a preset of gpump_gpu_config_preset: the paper's table for gtx480_shieh; elsewhere the preset's SMs, block slots and
- * address widths (derived). */
+/* Fills *config for a preset of gpump_gpu_config_preset: the paper's table for gtx480_shieh; elsewhere the preset's
+ * SMs, block slots and address widths (derived). */
 GPUMP_API gpump_result gpump_victim_config_preset(gpump_victim_config *config, const char *preset);
-/* Sets *sm_bits to the storage added to each SM (positions, candidate sets, block status) and *gpu_bits to that of the GPU (which
- * block of the incoming kernel is where). */
-GPUMP_API gpump_result gpump_victim_bits(const gpump_victim_config *config, uint64_t *sm_bits, uint64_t *gpu_bits, gpump_diag *diag);
+/* Sets *sm_bits to the storage added to each SM (positions, candidate sets, block status) and *gpu_bits to that of the
+ * GPU (which block of the incoming kernel is where). */
+GPUMP_API gpump_result gpump_victim_bits(const gpump_victim_config *config, uint64_t *sm_bits, uint64_t *gpu_bits,
+                                         gpump_diag *diag);
 
 GPUMP_END
 #endif
 
 /* ---- gpump_impl/scheduler/scheduler.h ---- */
-/* scheduler: command buffers, active queue, kernel and SM status tables, preempted-block queues, SM driver (floor 4, hardware)
+/* scheduler: command buffers, active queue, kernel and SM status tables, preempted-block queues, SM driver (floor 4,
+ * hardware)
  *
- * Many processes on one GPU (Tanasic 5.2). The host reports facts (a command was submitted, an SM is set up, a block finished or
- * left with its context saved) and pulls actions (set up an SM, issue a block, preempt an SM). Between the two stands a policy, a
- * const struct of hooks that says which kernel gets which SM; how an SM is vacated (switch, drain, or per block as the victim
- * component chooses) is the configuration's `mechanism`, and no policy knows it.
+ * Many processes on one GPU (Tanasic 5.2). The host reports facts (a command was submitted, an SM is set up, a block
+ * finished or left with its context saved) and pulls actions (set up an SM, issue a block, preempt an SM). Between the
+ * two stands a policy, a const struct of hooks that says which kernel gets which SM; how an SM is vacated (switch,
+ * drain, or per block as the victim component chooses) is the configuration's `mechanism`, and no policy knows it.
  *
- *   submit -> command buffer -> KERNEL_START (policy: admit) -> policy: step -> SETUP -> report_ready -> ISSUE ... report_finished
- *   policy: reserve -> PREEMPT -> report_preempted / report_finished until the SM is empty -> SETUP for the next kernel
- *   last block of a kernel -> KERNEL_DONE, and its queue may submit again */
+ *   submit -> command buffer -> KERNEL_START (policy: admit) -> policy: step -> SETUP -> report_ready -> ISSUE ...
+ * report_finished policy: reserve -> PREEMPT -> report_preempted / report_finished until the SM is empty -> SETUP for
+ * the next kernel last block of a kernel -> KERNEL_DONE, and its queue may submit again */
 #ifndef GPUMP_SCHEDULER_H
 #define GPUMP_SCHEDULER_H
 
@@ -2426,15 +2576,18 @@ typedef enum gpump_scheduler_mechanism {
 
 /* The scheduling hardware. Filled by gpump_scheduler_config_preset only; every field may then be changed. */
 typedef struct gpump_scheduler_config {
-    uint32_t struct_size;     /* sizeof(gpump_scheduler_config) */
-    uint32_t sms;             /* SMs; 1 to 65536; preset: the machine's (published) */
-    uint32_t blocks_per_sm;   /* blocks on an SM at most (Tmax); 1 to 64; preset: the machine's (published) */
-    uint32_t contexts;        /* rows of the context table; 1 to 4096; preset 32 (assumed) */
-    uint32_t queues;          /* command queues, each with a buffer of one command; 1 to 4096; preset 32 (assumed: Hyper-Q) */
-    uint32_t active_kernels;  /* rows of the active queue and the KSRT; 1 to 4096; preset: the SM count (Tanasic 5.2.3) */
-    uint32_t saved_blocks;    /* entries of each kernel's PTBQ; 0 to sms x blocks_per_sm; preset: that product (Tanasic 5.2.3) */
-    uint32_t mechanism;       /* gpump_scheduler_mechanism; preset SWITCH */
-    uint32_t kernels_per_sm;  /* 1; or 2: a reserved SM may take blocks of its next kernel beside those leaving (Shieh 3.2); preset 1 */
+    uint32_t struct_size;   /* sizeof(gpump_scheduler_config) */
+    uint32_t sms;           /* SMs; 1 to 65536; preset: the machine's (published) */
+    uint32_t blocks_per_sm; /* blocks on an SM at most (Tmax); 1 to 64; preset: the machine's (published) */
+    uint32_t contexts;      /* rows of the context table; 1 to 4096; preset 32 (assumed) */
+    uint32_t queues; /* command queues, each with a buffer of one command; 1 to 4096; preset 32 (assumed: Hyper-Q) */
+    uint32_t
+        active_kernels;    /* rows of the active queue and the KSRT; 1 to 4096; preset: the SM count (Tanasic 5.2.3) */
+    uint32_t saved_blocks; /* entries of each kernel's PTBQ; 0 to sms x blocks_per_sm; preset: that product
+                              (Tanasic 5.2.3) */
+    uint32_t mechanism;    /* gpump_scheduler_mechanism; preset SWITCH */
+    uint32_t kernels_per_sm;  /* 1; or 2: a reserved SM may take blocks of its next kernel beside those leaving
+                                 (Shieh 3.2); preset 1 */
     uint32_t decision_cycles; /* cycles from an event to the policy's decision; preset: one per SM (Tanasic 5.2.4) */
     uint32_t slice_cycles;    /* time slice of the `time_slice` policy, cycles; at least 1; preset 1 ms (assumed) */
     uint32_t reserved;        /* 0 */
@@ -2445,7 +2598,7 @@ typedef struct gpump_scheduler_context {
     uint64_t cookie;          /* the host's name for it */
     uint64_t page_table_base; /* goes to an SM's base page table register */
     uint32_t priority;        /* higher goes first under npq, ppq and ppq_shared */
-    uint32_t weight;          /* share under `weighted`, SM budget in tokens under `dss`; 0 to GPUMP_SCHEDULER_MAX_BUDGET */
+    uint32_t weight; /* share under `weighted`, SM budget in tokens under `dss`; 0 to GPUMP_SCHEDULER_MAX_BUDGET */
 } gpump_scheduler_context;
 
 /* A kernel launch. */
@@ -2463,7 +2616,7 @@ typedef struct gpump_scheduler_command {
 /* Context table. */
 typedef struct gpump_scheduler_context_row {
     uint64_t cookie, page_table_base;
-    uint64_t serial;   /* tells contexts apart that had this row at different times; 0: the row is free */
+    uint64_t serial; /* tells contexts apart that had this row at different times; 0: the row is free */
     uint32_t priority, weight;
     uint32_t commands; /* commands of it that are buffered or active */
     uint32_t unused;
@@ -2478,33 +2631,34 @@ typedef enum gpump_scheduler_buffer_state {
 /* Command buffer, one per queue. */
 typedef struct gpump_scheduler_buffer {
     uint64_t cookie, blocks;
-    uint64_t arrival;  /* sequence number of the submission */
+    uint64_t arrival; /* sequence number of the submission */
     uint32_t context, blocks_per_sm, saved_limit;
-    uint32_t state;    /* gpump_scheduler_buffer_state */
-    uint32_t kernel;   /* row of the KSRT when ACTIVE */
+    uint32_t state;  /* gpump_scheduler_buffer_state */
+    uint32_t kernel; /* row of the KSRT when ACTIVE */
     uint32_t unused;
 } gpump_scheduler_buffer;
 
 /* Kernel status register table. Only rows named by the active queue are in use. */
 typedef struct gpump_scheduler_kernel {
     uint64_t cookie;
-    uint64_t blocks;        /* blocks of the grid */
-    uint64_t next_block;    /* the first block never issued */
-    uint64_t start_cycle;   /* when it entered the active queue */
-    uint64_t arrival;       /* sequence number of its submission */
+    uint64_t blocks;      /* blocks of the grid */
+    uint64_t next_block;  /* the first block never issued */
+    uint64_t start_cycle; /* when it entered the active queue */
+    uint64_t arrival;     /* sequence number of its submission */
     uint32_t queue, context;
     uint32_t blocks_per_sm, saved_limit;
-    uint32_t resident;      /* blocks on SMs now, leaving ones included */
-    uint32_t saved;         /* blocks in its PTBQ */
-    uint32_t saved_first;   /* ring position of the next one to come back */
-    uint32_t leaving;       /* blocks that have been told to switch: room in the PTBQ is kept for them */
-    uint32_t budget;        /* tokens it was given */
-    uint32_t tokens;        /* GPUMP_SCHEDULER_TOKEN_ZERO + budget - owned - reserved */
-    uint32_t owned;         /* SMs that run it or are being set up for it, reserved ones not counted */
-    uint32_t reserved;      /* SMs being vacated for it */
-    uint32_t setting_up;    /* of `owned`: SMs not ready yet */
-    uint32_t first_sm;      /* the SM it was given last, head of a list through previous_sm and next_sm; GPUMP_NONE: owns none */
-    uint32_t in_use;        /* 1: the row belongs to a kernel of the active queue */
+    uint32_t resident;    /* blocks on SMs now, leaving ones included */
+    uint32_t saved;       /* blocks in its PTBQ */
+    uint32_t saved_first; /* ring position of the next one to come back */
+    uint32_t leaving;     /* blocks that have been told to switch: room in the PTBQ is kept for them */
+    uint32_t budget;      /* tokens it was given */
+    uint32_t tokens;      /* GPUMP_SCHEDULER_TOKEN_ZERO + budget - owned - reserved */
+    uint32_t owned;       /* SMs that run it or are being set up for it, reserved ones not counted */
+    uint32_t reserved;    /* SMs being vacated for it */
+    uint32_t setting_up;  /* of `owned`: SMs not ready yet */
+    uint32_t
+        first_sm; /* the SM it was given last, head of a list through previous_sm and next_sm; GPUMP_NONE: owns none */
+    uint32_t in_use; /* 1: the row belongs to a kernel of the active queue */
     uint32_t unused;
 } gpump_scheduler_kernel;
 
@@ -2515,12 +2669,12 @@ typedef enum gpump_scheduler_sm_state {
 } gpump_scheduler_sm_state;
 /* Bits of gpump_scheduler_sm.flags. */
 typedef enum gpump_scheduler_sm_flag {
-    GPUMP_SCHEDULER_SM_PREEMPT_DUE = 1,    /* PREEMPT is about to be handed over */
-    GPUMP_SCHEDULER_SM_SETUP_DUE = 2,      /* SETUP is about to be handed over */
-    GPUMP_SCHEDULER_SM_SETUP_RUNNING = 4,  /* SETUP handed over, report_ready awaited */
-    GPUMP_SCHEDULER_SM_SETUP_STALE = 8,    /* ... for a kernel that no longer gets the SM */
-    GPUMP_SCHEDULER_SM_NEXT_READY = 16,    /* kernels_per_sm 2: set up for its next kernel beside the leaving one */
-    GPUMP_SCHEDULER_SM_SWITCHING = 32      /* its blocks were told to switch (or to leave as selected), not to drain */
+    GPUMP_SCHEDULER_SM_PREEMPT_DUE = 1,   /* PREEMPT is about to be handed over */
+    GPUMP_SCHEDULER_SM_SETUP_DUE = 2,     /* SETUP is about to be handed over */
+    GPUMP_SCHEDULER_SM_SETUP_RUNNING = 4, /* SETUP handed over, report_ready awaited */
+    GPUMP_SCHEDULER_SM_SETUP_STALE = 8,   /* ... for a kernel that no longer gets the SM */
+    GPUMP_SCHEDULER_SM_NEXT_READY = 16,   /* kernels_per_sm 2: set up for its next kernel beside the leaving one */
+    GPUMP_SCHEDULER_SM_SWITCHING = 32     /* its blocks were told to switch (or to leave as selected), not to drain */
 } gpump_scheduler_sm_flag;
 /* SM status table. */
 typedef struct gpump_scheduler_sm {
@@ -2550,10 +2704,10 @@ typedef struct gpump_scheduler_view {
     const void *user;                            /* the policy's `user` */
     uint64_t now;
     uint32_t waiting_count, active_count;
-    uint32_t open_contexts;                      /* contexts open now */
-    uint32_t idle_sm;                            /* the lowest idle SM; GPUMP_NONE: none is idle */
-    uint32_t reserved_sms;                       /* SMs in state reserved */
-    uint32_t queue;                              /* tokens: whose command enters; otherwise GPUMP_NONE */
+    uint32_t open_contexts; /* contexts open now */
+    uint32_t idle_sm;       /* the lowest idle SM; GPUMP_NONE: none is idle */
+    uint32_t reserved_sms;  /* SMs in state reserved */
+    uint32_t queue;         /* tokens: whose command enters; otherwise GPUMP_NONE */
 } gpump_scheduler_view;
 
 #define GPUMP_SCHEDULER_STATE_WORDS 16
@@ -2569,21 +2723,23 @@ typedef struct gpump_scheduler_step {
     uint32_t kernel; /* KSRT row, of the active queue */
 } gpump_scheduler_step;
 
-/* A scheduling policy. Hooks decide from the view alone, so that the same state always gives the same decision; every answer is
- * checked, and a wrong one ends the run of the policy (statistics: policy_errors). NULL hooks mean the default stated. */
+/* A scheduling policy. Hooks decide from the view alone, so that the same state always gives the same decision; every
+ * answer is checked, and a wrong one ends the run of the policy (statistics: policy_errors). NULL hooks mean the
+ * default stated. */
 typedef struct gpump_scheduler_policy {
     uint32_t struct_size; /* sizeof(gpump_scheduler_policy) */
     const char *name;
     const void *user;
-    /* Which waiting command enters the active queue next: a queue number, GPUMP_NONE for none. Asked while there is a free row.
-     * Default: in order of arrival. */
+    /* Which waiting command enters the active queue next: a queue number, GPUMP_NONE for none. Asked while there is a
+     * free row. Default: in order of arrival. */
     uint32_t (*admit)(const gpump_scheduler_view *view);
     /* How many tokens the kernel of view->queue starts with, 0 to GPUMP_SCHEDULER_MAX_BUDGET. Default: 0. */
     uint32_t (*tokens)(const gpump_scheduler_view *view);
-    /* The next step of a repartitioning: GPUMP_OK and *step, or GPUMP_EMPTY when all is as it should be. Called until it is.
-     * Default: idle SMs go to the first kernel in active-queue order that has blocks to issue. */
+    /* The next step of a repartitioning: GPUMP_OK and *step, or GPUMP_EMPTY when all is as it should be. Called until
+     * it is. Default: idle SMs go to the first kernel in active-queue order that has blocks to issue. */
     gpump_result (*step)(const gpump_scheduler_view *view, gpump_scheduler_step *step);
-    /* When the policy wants to run although nothing happens: a cycle, GPUMP_UNKNOWN for never. Asked after every run. Default: never. */
+    /* When the policy wants to run although nothing happens: a cycle, GPUMP_UNKNOWN for never. Asked after every run.
+     * Default: never. */
     uint64_t (*wake)(const gpump_scheduler_view *view);
 } gpump_scheduler_policy;
 
@@ -2591,11 +2747,13 @@ typedef struct gpump_scheduler_policy {
 GPUMP_INLINE uint64_t gpump_scheduler_to_issue(const gpump_scheduler_kernel *kernel) {
     return kernel->blocks - kernel->next_block + kernel->saved;
 }
-/* Returns 1 when a kernel has blocks to issue beyond what the SMs being set up for it will take: it can use an idle SM. */
+/* Returns 1 when a kernel has blocks to issue beyond what the SMs being set up for it will take: it can use an idle SM.
+ */
 GPUMP_INLINE int gpump_scheduler_wants_idle(const gpump_scheduler_kernel *kernel) {
     return gpump_scheduler_to_issue(kernel) > (uint64_t)kernel->setting_up * kernel->blocks_per_sm;
 }
-/* Returns 1 when it has some even beyond what the SMs being vacated for it will take: one more may be reserved for it. */
+/* Returns 1 when it has some even beyond what the SMs being vacated for it will take: one more may be reserved for it.
+ */
 GPUMP_INLINE int gpump_scheduler_wants_more(const gpump_scheduler_kernel *kernel) {
     return gpump_scheduler_to_issue(kernel) > (uint64_t)(kernel->setting_up + kernel->reserved) * kernel->blocks_per_sm;
 }
@@ -2608,11 +2766,12 @@ GPUMP_INLINE int32_t gpump_scheduler_tokens(const gpump_scheduler_kernel *kernel
 typedef enum gpump_scheduler_action_kind {
     GPUMP_SCHEDULER_KERNEL_START = 1, /* `kernel` entered the active queue */
     GPUMP_SCHEDULER_KERNEL_DONE,      /* the kernel of `queue` has ended; the queue may submit again */
-    GPUMP_SCHEDULER_PREEMPT,          /* vacate `sm`: as `mechanism` says, each of its blocks of `kernel` must be reported
-                                         preempted or finished; `next` is the kernel it is for as things stand */
-    GPUMP_SCHEDULER_SETUP,            /* set `sm` up for `kernel`: context id, page table base, and invalidate what is named; then
-                                         report_ready */
-    GPUMP_SCHEDULER_ISSUE             /* start a block of `kernel` on `sm`: a saved one by its handle, else the block of that index */
+    GPUMP_SCHEDULER_PREEMPT, /* vacate `sm`: as `mechanism` says, each of its blocks of `kernel` must be reported
+                                preempted or finished; `next` is the kernel it is for as things stand */
+    GPUMP_SCHEDULER_SETUP, /* set `sm` up for `kernel`: context id, page table base, and invalidate what is named; then
+                              report_ready */
+    GPUMP_SCHEDULER_ISSUE  /* start a block of `kernel` on `sm`: a saved one by its handle, else the block of that index
+                            */
 } gpump_scheduler_action_kind;
 
 /* What a change of process makes stale on an SM; bits of gpump_scheduler_action.invalidate. */
@@ -2634,14 +2793,16 @@ typedef struct gpump_scheduler_action {
     uint32_t kernel;          /* KSRT row */
     uint32_t next;            /* PREEMPT: KSRT row of the next kernel */
     uint32_t queue, context;
-    uint32_t mechanism;       /* PREEMPT: gpump_scheduler_mechanism; DRAIN when the context memory or the PTBQ could not take all blocks */
-    uint32_t reason;          /* PREEMPT: gpump_reason why it is DRAIN after all; 0 */
-    uint32_t invalidate;      /* SETUP: gpump_scheduler_invalidate bits; 0 within one process */
-    uint32_t beside;          /* SETUP: 1: the blocks of another kernel are still leaving (kernels_per_sm 2) */
-    uint32_t saved;           /* ISSUE: 1: a saved block */
-    uint32_t slot;            /* ISSUE: its slot on the SM, 0 to blocks_per_sm - 1 */
+    uint32_t mechanism;  /* PREEMPT: gpump_scheduler_mechanism; DRAIN when the context memory or the PTBQ could not take
+                            all blocks */
+    uint32_t reason;     /* PREEMPT: gpump_reason why it is DRAIN after all; 0 */
+    uint32_t invalidate; /* SETUP: gpump_scheduler_invalidate bits; 0 within one process */
+    uint32_t beside;     /* SETUP: 1: the blocks of another kernel are still leaving (kernels_per_sm 2) */
+    uint32_t saved;      /* ISSUE: 1: a saved block */
+    uint32_t slot;       /* ISSUE: its slot on the SM, 0 to blocks_per_sm - 1 */
 } gpump_scheduler_action;
 
+/* clang-format off */
 #define GPUMP_SCHEDULER_STATISTICS(X)                                                                             \
     X(submitted, "commands", "commands taken into a buffer")                                                      \
     X(kernels_started, "kernels", "kernels that entered the active queue")                                        \
@@ -2658,6 +2819,7 @@ typedef struct gpump_scheduler_action {
     X(policy_runs, "runs", "runs of the policy")                                                                  \
     X(policy_steps, "steps", "steps it took")                                                                     \
     X(policy_errors, "steps", "steps refused because the policy's answer made no sense")
+/* clang-format on */
 typedef struct gpump_scheduler_statistics {
 #define GPUMPI_FIELD(name, unit, description) uint64_t name;
     GPUMP_SCHEDULER_STATISTICS(GPUMPI_FIELD)
@@ -2670,8 +2832,8 @@ typedef struct gpump_scheduler gpump_scheduler;
 GPUMP_API gpump_result gpump_scheduler_config_preset(gpump_scheduler_config *config, const char *preset);
 /* Sets *bytes to the memory it needs. GPUMP_ERROR_CONFIG names the field at fault. */
 GPUMP_API gpump_result gpump_scheduler_bytes(const gpump_scheduler_config *config, size_t *bytes, gpump_diag *diag);
-/* Makes a scheduler with all SMs idle in `memory` (8-byte aligned, at least that size). Nothing is allocated, then or later.
- * GPUMP_ERROR_CONFIG, GPUMP_ERROR_CAPACITY. Cost: linear in the memory. */
+/* Makes a scheduler with all SMs idle in `memory` (8-byte aligned, at least that size). Nothing is allocated, then or
+ * later. GPUMP_ERROR_CONFIG, GPUMP_ERROR_CAPACITY. Cost: linear in the memory. */
 GPUMP_API gpump_result gpump_scheduler_init(void *memory, size_t bytes, const gpump_scheduler_config *config,
                                             gpump_scheduler **scheduler, gpump_diag *diag);
 /* Takes over a byte copy of a scheduler of the same configuration and build. GPUMP_ERROR_FORMAT for anything else. */
@@ -2687,37 +2849,43 @@ typedef struct gpump_scheduler_storage {
     uint64_t context_table;
 } gpump_scheduler_storage;
 /* Computes it into *storage. GPUMP_ERROR_CONFIG. */
-GPUMP_API gpump_result gpump_scheduler_bits(const gpump_scheduler_config *config, gpump_scheduler_storage *storage, gpump_diag *diag);
+GPUMP_API gpump_result gpump_scheduler_bits(const gpump_scheduler_config *config, gpump_scheduler_storage *storage,
+                                            gpump_diag *diag);
 
 /* ---- facts; an error leaves the state as it was ---- */
 
 /* Opens a context (a process) and sets *row. GPUMP_ERROR_FULL: the context table has no free row. */
-GPUMP_API gpump_result gpump_scheduler_open(gpump_scheduler *scheduler, uint64_t now, const gpump_scheduler_context *context,
-                                            uint32_t *row, gpump_diag *diag);
-/* Changes priority and weight of an open context, from the next run of the policy on (weights: from the next kernel). */
-GPUMP_API gpump_result gpump_scheduler_set_priority(gpump_scheduler *scheduler, uint64_t now, uint32_t context, uint32_t priority,
-                                                    uint32_t weight);
+GPUMP_API gpump_result gpump_scheduler_open(gpump_scheduler *scheduler, uint64_t now,
+                                            const gpump_scheduler_context *context, uint32_t *row, gpump_diag *diag);
+/* Changes priority and weight of an open context, from the next run of the policy on (weights: from the next kernel).
+ */
+GPUMP_API gpump_result gpump_scheduler_set_priority(gpump_scheduler *scheduler, uint64_t now, uint32_t context,
+                                                    uint32_t priority, uint32_t weight);
 /* Closes a context. GPUMP_ERROR_STATE while it has commands. */
 GPUMP_API gpump_result gpump_scheduler_close(gpump_scheduler *scheduler, uint64_t now, uint32_t context);
-/* Puts a kernel launch into the buffer of `queue`. GPUMP_BUSY while the queue's last command has not been reported done. */
+/* Puts a kernel launch into the buffer of `queue`. GPUMP_BUSY while the queue's last command has not been reported
+ * done. */
 GPUMP_API gpump_result gpump_scheduler_submit(gpump_scheduler *scheduler, uint64_t now, uint32_t queue,
                                               const gpump_scheduler_command *command, gpump_diag *diag);
 /* Says that the SETUP of `sm` is finished. GPUMP_ERROR_STATE when none was under way. */
 GPUMP_API gpump_result gpump_scheduler_report_ready(gpump_scheduler *scheduler, uint64_t now, uint32_t sm);
 /* Says that a block ran to its end; block: from ISSUE. GPUMP_ERROR_STALE when it does not name a resident block. */
 GPUMP_API gpump_result gpump_scheduler_report_finished(gpump_scheduler *scheduler, uint64_t now, uint64_t block);
-/* A block of an SM under preemption has left; `handle` (id and where its context lies) comes back with the ISSUE that resumes
- * it. A flushed block is one whose handle names no context. GPUMP_ERROR_STATE when the SM is not being preempted, GPUMP_ERROR_FULL
- * when its kernel can hold no more saved blocks. */
-GPUMP_API gpump_result gpump_scheduler_report_preempted(gpump_scheduler *scheduler, uint64_t now, uint64_t block, uint64_t handle);
-/* kernels_per_sm 2: so many blocks of the next kernel fit beside what is still leaving `sm`. GPUMP_ERROR_STATE when it is not
- * reserved and ready for one. */
-GPUMP_API gpump_result gpump_scheduler_report_room(gpump_scheduler *scheduler, uint64_t now, uint32_t sm, uint32_t blocks);
+/* A block of an SM under preemption has left; `handle` (id and where its context lies) comes back with the ISSUE that
+ * resumes it. A flushed block is one whose handle names no context. GPUMP_ERROR_STATE when the SM is not being
+ * preempted, GPUMP_ERROR_FULL when its kernel can hold no more saved blocks. */
+GPUMP_API gpump_result gpump_scheduler_report_preempted(gpump_scheduler *scheduler, uint64_t now, uint64_t block,
+                                                        uint64_t handle);
+/* kernels_per_sm 2: so many blocks of the next kernel fit beside what is still leaving `sm`. GPUMP_ERROR_STATE when it
+ * is not reserved and ready for one. */
+GPUMP_API gpump_result gpump_scheduler_report_room(gpump_scheduler *scheduler, uint64_t now, uint32_t sm,
+                                                   uint32_t blocks);
 
-/* Hands over the next action: ended kernels, then starting ones, then SM by SM, then whatever the policy decides, once its time
- * has come. GPUMP_EMPTY: none now. GPUMP_ERROR_REFUSED: the policy gave an impossible answer, which was dropped. */
-GPUMP_API gpump_result gpump_scheduler_next(gpump_scheduler *scheduler, const gpump_scheduler_policy *policy, uint64_t now,
-                                            gpump_scheduler_action *action);
+/* Hands over the next action: ended kernels, then starting ones, then SM by SM, then whatever the policy decides, once
+ * its time has come. GPUMP_EMPTY: none now. GPUMP_ERROR_REFUSED: the policy gave an impossible answer, which was
+ * dropped. */
+GPUMP_API gpump_result gpump_scheduler_next(gpump_scheduler *scheduler, const gpump_scheduler_policy *policy,
+                                            uint64_t now, gpump_scheduler_action *action);
 /* Returns when the next action may come if nothing is reported: a cycle, GPUMP_UNKNOWN for never. */
 GPUMP_API uint64_t gpump_scheduler_next_cycle(const gpump_scheduler *scheduler);
 
@@ -2730,8 +2898,10 @@ GPUMP_API const gpump_scheduler_statistics *gpump_scheduler_count(const gpump_sc
 GPUMP_API gpump_scheduler_statistics gpump_scheduler_statistics_diff(const gpump_scheduler_statistics *after,
                                                                      const gpump_scheduler_statistics *before);
 /* Sets *name, *unit and *description (each may be NULL) of the index-th counter; GPUMP_EMPTY past the last. */
-GPUMP_API gpump_result gpump_scheduler_statistics_field(uint32_t index, const char **name, const char **unit, const char **description);
-/* Checks every invariant of the tables against each other (tests, debugging). Returns NULL, or what is wrong. Cost: quadratic at worst. */
+GPUMP_API gpump_result gpump_scheduler_statistics_field(uint32_t index, const char **name, const char **unit,
+                                                        const char **description);
+/* Checks every invariant of the tables against each other (tests, debugging). Returns NULL, or what is wrong. Cost:
+ * quadratic at worst. */
 GPUMP_API const char *gpump_scheduler_check(const gpump_scheduler *scheduler);
 
 GPUMP_END
@@ -2748,14 +2918,14 @@ GPUMP_END
 GPUMP_BEGIN
 
 /* Returns a built-in policy, NULL when there is none of that name:
- *   fcfs        commands in order of arrival, one process at a time; kernels of that process run back to back (Tanasic 2.3)
- *   npq         the same, but at each change of process the waiting command of highest priority goes first (5.1, 5.3.2)
- *   ppq         preemptive priority: SMs of lower priority are vacated for a higher one; exclusive access (5.3.3, Fig. 5.5a)
- *   ppq_shared  the same, but SMs that the highest priority leaves free go to lower ones (5.3.3, Fig. 5.5b)
- *   dss         dynamic spatial sharing: tokens from the context's weight (5.2.4)
- *   equal       dss with floor(SMs / processes) tokens each, the remainder one by one to the kernels that come first (5.3.4)
- *   weighted    dss with SMs x weight / sum of weights tokens
- *   time_slice  the whole GPU to one process after the other, slice_cycles each (5.2.3 names it; ours) */
+ *   fcfs        commands in order of arrival, one process at a time; kernels of that process run back to back
+ * (Tanasic 2.3) npq         the same, but at each change of process the waiting command of highest priority goes first
+ * (5.1, 5.3.2) ppq         preemptive priority: SMs of lower priority are vacated for a higher one; exclusive access
+ * (5.3.3, Fig. 5.5a) ppq_shared  the same, but SMs that the highest priority leaves free go to lower ones (5.3.3,
+ * Fig. 5.5b) dss         dynamic spatial sharing: tokens from the context's weight (5.2.4) equal       dss with
+ * floor(SMs / processes) tokens each, the remainder one by one to the kernels that come first (5.3.4) weighted    dss
+ * with SMs x weight / sum of weights tokens time_slice  the whole GPU to one process after the other, slice_cycles each
+ * (5.2.3 names it; ours) */
 GPUMP_API const gpump_scheduler_policy *gpump_scheduler_find(const char *name);
 /* Returns the name of the index-th built-in policy, NULL past the last. */
 GPUMP_API const char *gpump_scheduler_policy_name(uint32_t index);
@@ -2781,10 +2951,10 @@ GPUMP_END
 /* array (private): growing arrays of the program kind, over a copy of stb_ds that the host never sees.
  *
  * stb_ds can neither report failure nor take an allocator, so it never grows anything here: gpumpi_array_reserve lays
- * an array out in stb_ds's format through the instance's own allocator, checked, and the stbds_arr macros then find room.
- * Only the macros of stb_ds are used, never its functions, so its implementation is not compiled in at all. Every name it
- * declares is renamed to gpumpi_stbds_... and its switches are put back afterwards (array_end.h): a host may implement
- * stb_ds before, after, elsewhere, in a library, or not at all. */
+ * an array out in stb_ds's format through the instance's own allocator, checked, and the stbds_arr macros then find
+ * room. Only the macros of stb_ds are used, never its functions, so its implementation is not compiled in at all. Every
+ * name it declares is renamed to gpumpi_stbds_... and its switches are put back afterwards (array_end.h): a host may
+ * implement stb_ds before, after, elsewhere, in a library, or not at all. */
 #ifndef GPUMPI_ARRAY_H
 #define GPUMPI_ARRAY_H
 #ifndef GPUMP_NO_PROGRAM
@@ -2850,14 +3020,15 @@ GPUMP_END
 /* Indented: the generator drops local includes that start at the margin, and this one must stay. */
 #if defined(__has_include)
 #if __has_include("stb_ds.h")
-  #include "stb_ds.h"
+
 #elif __has_include(<stb/stb_ds.h>)
-  #include <stb/stb_ds.h>
+#include <stb/stb_ds.h>
 #else
-#error "gpump needs stb_ds.h: install libstb-dev (Debian, Ubuntu), put stb_ds.h beside gpump.h, or define GPUMP_NO_PROGRAM"
+#error \
+    "gpump needs stb_ds.h: install libstb-dev (Debian, Ubuntu), put stb_ds.h beside gpump.h, or define GPUMP_NO_PROGRAM"
 #endif
 #else
-  #include "stb_ds.h"
+
 #endif
 #if defined(__GNUC__)
 #pragma GCC diagnostic pop
@@ -2877,11 +3048,12 @@ GPUMP_API void *gpumpi_array_grow(const gpump_allocator *allocator, void *array,
 /* Frees an array of gpumpi_array_grow; NULL is allowed. */
 GPUMP_API void gpumpi_array_free(const gpump_allocator *allocator, void *array, size_t element_bytes);
 
-/* 1 when `array` (an lvalue) has room for `more` further elements, grown if need be; 0 when out of memory, array unchanged. */
-#define GPUMPI_ARRAY_RESERVE(allocator, array, more)                                                               \
-    (stbds_arrlenu(array) + (size_t)(more) <= stbds_arrcap(array) ||                                               \
-     gpumpi_array_replace((void *)&(array),                                                                        \
-                          gpumpi_array_grow((allocator), (array), sizeof *(array), stbds_arrlenu(array) + (size_t)(more))))
+/* 1 when `array` (an lvalue) has room for `more` further elements, grown if need be; 0 when out of memory, array
+ * unchanged. */
+#define GPUMPI_ARRAY_RESERVE(allocator, array, more)                                                 \
+    (stbds_arrlenu(array) + (size_t)(more) <= stbds_arrcap(array) ||                                 \
+     gpumpi_array_replace((void *)&(array), gpumpi_array_grow((allocator), (array), sizeof *(array), \
+                                                              stbds_arrlenu(array) + (size_t)(more))))
 /* Appends one value; 1 done, 0 out of memory. */
 #define GPUMPI_ARRAY_PUSH(allocator, array, value) \
     (GPUMPI_ARRAY_RESERVE((allocator), (array), 1) ? (stbds_arrput((array), (value)), 1) : 0)
@@ -2900,7 +3072,8 @@ GPUMP_END
 #endif
 
 /* ---- gpump_impl/program/program_parts.h ---- */
-/* program_parts (private): what the analyses share: memory, graphs, and the one way to make a changed copy of a program. */
+/* program_parts (private): what the analyses share: memory, graphs, and the one way to make a changed copy of a
+ * program. */
 #ifndef GPUMPI_PROGRAM_PARTS_H
 #define GPUMPI_PROGRAM_PARTS_H
 #ifndef GPUMP_NO_PROGRAM
@@ -2923,7 +3096,8 @@ GPUMP_API void gpumpi_arena_free(gpumpi_arena *arena);
 #define GPUMPI_ARENA_NEW(arena, array, count) \
     gpumpi_array_replace((void *)&(array), gpumpi_arena_new((arena), sizeof *(array), (size_t)(count)))
 
-/* Groups `count` values by key (0 to keys - 1), in their order: those of key k are (*out)[(*start)[k]] to (*out)[(*start)[k
+/* Groups `count` values by key (0 to keys - 1), in their order: those of key k are (*out)[(*start)[k]] to
+ * (*out)[(*start)[k
  * + 1] - 1]. 1 done, 0 out of memory. */
 GPUMP_API int gpumpi_group(gpumpi_arena *arena, uint32_t keys, const uint32_t *key, const uint32_t *value, size_t count,
                            uint32_t **start, uint32_t **out);
@@ -2936,43 +3110,47 @@ typedef struct gpumpi_graph {
 /* Builds a graph of `count` edges from[i] -> to[i], kept in that order. 1 done, 0 out of memory. */
 GPUMP_API int gpumpi_graph_build(gpumpi_arena *arena, gpumpi_graph *graph, uint32_t nodes, const uint32_t *from,
                                  const uint32_t *to, size_t count);
-/* Depth-first search from root: preorder[] and, unless NULL, postorder[] of the nodes reached; returns how many, or GPUMP_NONE
- * when out of memory. number[n] is n's place in preorder, GPUMP_NONE when not reached; parent[n] likewise a node. */
-GPUMP_API uint32_t gpumpi_graph_search(gpumpi_arena *arena, const gpumpi_graph *graph, uint32_t root, uint32_t *preorder,
-                                       uint32_t *postorder, uint32_t *number, uint32_t *parent);
-/* Immediate dominators (semi-NCA): idom[n] is GPUMP_NONE for the root and for nodes not reached. 1 done, 0 out of memory. */
+/* Depth-first search from root: preorder[] and, unless NULL, postorder[] of the nodes reached; returns how many, or
+ * GPUMP_NONE when out of memory. number[n] is n's place in preorder, GPUMP_NONE when not reached; parent[n] likewise a
+ * node. */
+GPUMP_API uint32_t gpumpi_graph_search(gpumpi_arena *arena, const gpumpi_graph *graph, uint32_t root,
+                                       uint32_t *preorder, uint32_t *postorder, uint32_t *number, uint32_t *parent);
+/* Immediate dominators (semi-NCA): idom[n] is GPUMP_NONE for the root and for nodes not reached. 1 done, 0 out of
+ * memory. */
 GPUMP_API int gpumpi_graph_dominators(gpumpi_arena *arena, const gpumpi_graph *graph, uint32_t root, uint32_t *idom);
-/* Numbers the tree of idom so that a dominates b when enter[a] <= enter[b] and leave[b] <= leave[a]; nodes outside the tree
- * get enter 1, leave 0. 1 done, 0 out of memory. */
+/* Numbers the tree of idom so that a dominates b when enter[a] <= enter[b] and leave[b] <= leave[a]; nodes outside the
+ * tree get enter 1, leave 0. 1 done, 0 out of memory. */
 GPUMP_API int gpumpi_graph_intervals(gpumpi_arena *arena, uint32_t nodes, const uint32_t *idom, uint32_t root,
                                      uint32_t *enter, uint32_t *leave);
 
 /* 1 when a definition leaves nothing of the old value: no guard. */
 GPUMP_INLINE int gpumpi_kills(const gpump_instruction *instruction) { return instruction->guard == GPUMP_NONE; }
 /* Calls body with `reg` for each register number that an operand covers; none for a parameter. */
-#define GPUMPI_OPERAND_REGISTERS(operand, reg, body)                                                              \
-    do {                                                                                                          \
-        if (!((operand)&GPUMP_OPERAND_PARAMETER)) {                                                               \
-            uint32_t reg = (operand)&GPUMP_OPERAND_INDEX;                                                         \
-            body;                                                                                                 \
-            if ((operand)&GPUMP_OPERAND_PAIR) {                                                                   \
-                reg++;                                                                                            \
-                body;                                                                                             \
-            }                                                                                                     \
-        }                                                                                                         \
+#define GPUMPI_OPERAND_REGISTERS(operand, reg, body)      \
+    do {                                                  \
+        if (!((operand)&GPUMP_OPERAND_PARAMETER)) {       \
+            uint32_t reg = (operand)&GPUMP_OPERAND_INDEX; \
+            body;                                         \
+            if ((operand)&GPUMP_OPERAND_PAIR) {           \
+                reg++;                                    \
+                body;                                     \
+            }                                             \
+        }                                                 \
     } while (0)
 
 /* One instruction to put in before instruction `before` (or at the end). Several at one place keep their order. */
 typedef struct gpumpi_insertion {
-    gpump_instruction instruction; /* target, when used, is an old instruction number, or GPUMPI_NEW | index of an insertion */
-    uint32_t defs[2], uses[3];     /* where its operands live: the pointers are set from here */
+    gpump_instruction
+        instruction; /* target, when used, is an old instruction number, or GPUMPI_NEW | index of an insertion */
+    uint32_t defs[2], uses[3]; /* where its operands live: the pointers are set from here */
     uint32_t before;
-    uint32_t after_previous;       /* 1: belongs to instruction before - 1, so branches to `before` do not take it */
-    uint32_t entry_loop;           /* GPUMP_NONE: every path to `before` takes it; else only paths from outside that loop */
-    uint32_t origin;               /* GPUMP_NONE, or the old instruction it is a copy of */
+    uint32_t after_previous; /* 1: belongs to instruction before - 1, so branches to `before` do not take it */
+    uint32_t entry_loop;     /* GPUMP_NONE: every path to `before` takes it; else only paths from outside that loop */
+    uint32_t origin;         /* GPUMP_NONE, or the old instruction it is a copy of */
 } gpumpi_insertion;
 #define GPUMPI_NEW UINT32_C(0x80000000)
-#define GPUMPI_NEW_BODY UINT32_C(0x40000000) /* in a target: the old instruction itself, past what is put in before it */
+#define GPUMPI_NEW_BODY \
+    UINT32_C(0x40000000) /* in a target: the old instruction itself, past what is put in before it */
 GPUMP_INLINE gpumpi_insertion gpumpi_insertion_make(uint32_t operation, uint32_t before) {
     gpumpi_insertion insertion;
     memset(&insertion, 0, sizeof insertion);
@@ -2990,13 +3168,14 @@ GPUMP_INLINE gpumpi_insertion gpumpi_insertion_copy(const gpump_program *program
     insertion.origin = index;
     return insertion;
 }
-/* Makes the changed copy. Insertions are sorted by `before`; at one place those after the previous instruction come first, then
- * those of a loop's entry, then the rest. The new program knows its origin[]. */
+/* Makes the changed copy. Insertions are sorted by `before`; at one place those after the previous instruction come
+ * first, then those of a loop's entry, then the rest. The new program knows its origin[]. */
 typedef struct gpumpi_edit {
     const gpump_program *program;
     const gpumpi_insertion *insertions;
     uint32_t insertion_count;
-    /* Changes *instruction in place (operands into scratch of 80 entries); returns 0 to drop it. NULL: nothing changes. */
+    /* Changes *instruction in place (operands into scratch of 80 entries); returns 0 to drop it. NULL: nothing changes.
+     */
     int (*rewrite)(void *user, uint32_t index, gpump_instruction *instruction, uint32_t *scratch);
     void *user;
     /* The registers of the new program; widths NULL: those of the old one. */
@@ -3009,29 +3188,33 @@ GPUMP_API gpump_result gpumpi_program_edit(const gpumpi_edit *edit, gpump_progra
 /* The allocator a program was made with. */
 GPUMP_API const gpump_allocator *gpumpi_program_allocator(const gpump_program *program);
 
-/* Memory as re-execution sees it. start[i] (the caller's to set, one per instruction): a region starts before instruction i. */
+/* Memory as re-execution sees it. start[i] (the caller's to set, one per instruction): a region starts before
+ * instruction i. */
 typedef struct gpumpi_memory {
     const gpump_program *program;
     uint32_t unit, slots;
-    gpumpi_graph graph; /* control flow, and for a warp also from the end of one diverged side to the start of the other */
+    gpumpi_graph
+        graph; /* control flow, and for a warp also from the end of one diverged side to the start of the other */
     uint8_t *start;
-    uint8_t *is_protected;    /* reads whose source the thread wrote itself since its region's start, on every path */
-    uint32_t
-        *slot; /* instruction -> the exactly known place it accesses, GPUMP_NONE: not exactly known or never written so */
-    uint32_t *stack, *seen;   /* for walks: one per block */
-    uint32_t *order, blocks;  /* reverse postorder of control flow */
-    uint8_t *kind;            /* GPUMPI_MEMORY_... bits of each instruction */
-    int (*may_clobber)(void *user, uint32_t read, uint32_t write); /* as in gpump_regions_config, after origin[]; NULL */
+    uint8_t *is_protected; /* reads whose source the thread wrote itself since its region's start, on every path */
+    uint32_t *slot;        /* instruction -> the exactly known place it accesses, GPUMP_NONE: not exactly known or never
+                              written so */
+    uint32_t *stack, *seen;  /* for walks: one per block */
+    uint32_t *order, blocks; /* reverse postorder of control flow */
+    uint8_t *kind;           /* GPUMPI_MEMORY_... bits of each instruction */
+    int (*may_clobber)(void *user, uint32_t read,
+                       uint32_t write); /* as in gpump_regions_config, after origin[]; NULL */
     void *user;
     const uint32_t *origin;
 } gpumpi_memory;
 #define GPUMPI_MEMORY_READS 1u
 #define GPUMPI_MEMORY_MEETS_READ 2u /* a write of an object that something reads */
-GPUMP_API int gpumpi_memory_make(gpumpi_arena *arena, const gpump_program *program, uint32_t unit, gpumpi_memory *memory);
+GPUMP_API int gpumpi_memory_make(gpumpi_arena *arena, const gpump_program *program, uint32_t unit,
+                                 gpumpi_memory *memory);
 /* Finds is_protected[] for start[] as it is now. 1 done, 0 out of memory. */
 GPUMP_API int gpumpi_memory_protect(gpumpi_arena *arena, gpumpi_memory *memory);
-/* The unprotected reads nearest before `write` that may touch what it writes, walking up from it to region starts; `mark` is
- * a number not used before. Appends to *reads (an array.h array). 1 done, 0 out of memory. */
+/* The unprotected reads nearest before `write` that may touch what it writes, walking up from it to region starts;
+ * `mark` is a number not used before. Appends to *reads (an array.h array). 1 done, 0 out of memory. */
 GPUMP_API int gpumpi_memory_walk(gpumpi_memory *memory, uint32_t write, uint32_t mark, const gpump_allocator *allocator,
                                  uint32_t **reads);
 /* 1 when the instruction writes (reads) memory or a spill slot. */
@@ -3041,18 +3224,18 @@ GPUMP_API int gpumpi_memory_reads(const gpump_instruction *in);
  * region. */
 GPUMP_API int gpumpi_memory_ends_region(const gpumpi_memory *memory, uint32_t i, const gpump_instruction *in);
 struct gpump_liveness;
-/* The registers live before instruction `index`, or behind it when `behind` is 1, in no order; returns how many stand in
- * list[], which has room for all. stamp: one per register, zero at first; mark: an even number above 0 not used with it
- * before. Cost: what is live at the end of the basic block, and the instructions in between; unlike that of a set, not the
- * number of registers. */
-GPUMP_API uint32_t gpumpi_liveness_list(const struct gpump_liveness *liveness, uint32_t index, int behind, uint32_t *stamp,
-                                        uint32_t mark, uint32_t *list);
+/* The registers live before instruction `index`, or behind it when `behind` is 1, in no order; returns how many stand
+ * in list[], which has room for all. stamp: one per register, zero at first; mark: an even number above 0 not used with
+ * it before. Cost: what is live at the end of the basic block, and the instructions in between; unlike that of a set,
+ * not the number of registers. */
+GPUMP_API uint32_t gpumpi_liveness_list(const struct gpump_liveness *liveness, uint32_t index, int behind,
+                                        uint32_t *stamp, uint32_t mark, uint32_t *list);
 /* gpump_liveness_diverged many times over with the same room; search starts as zeros. 1 done, 0 out of memory. */
 typedef struct gpumpi_liveness_search {
     uint32_t *found, *seen, mark;
 } gpumpi_liveness_search;
-GPUMP_API int gpumpi_liveness_diverged(const struct gpump_liveness *liveness, uint32_t index, gpumpi_liveness_search *search,
-                                       gpumpi_arena *scratch, uint64_t *set);
+GPUMP_API int gpumpi_liveness_diverged(const struct gpump_liveness *liveness, uint32_t index,
+                                       gpumpi_liveness_search *search, gpumpi_arena *scratch, uint64_t *set);
 /* The blocks whose last instruction decides whether basic block b runs; see liveness.c. */
 GPUMP_API void gpumpi_liveness_control_of(const struct gpump_liveness *liveness, uint32_t b, const uint32_t **blocks,
                                           uint32_t *count);
@@ -3069,33 +3252,37 @@ GPUMP_API int gpumpi_register_clobbers(gpumpi_arena *arena, const gpump_program 
                                        const gpump_allocator *allocator, gpumpi_register_clobber **list);
 /* gpump_regions_preserve for a program that is itself a step of a transform: origin is its own origin[], or NULL. */
 struct gpump_regions_report;
-GPUMP_API gpump_result gpumpi_regions_preserve(const gpump_program *program, const uint32_t *origin, gpump_program **preserved,
-                                               struct gpump_regions_report *report, gpump_diag *diag);
+GPUMP_API gpump_result gpumpi_regions_preserve(const gpump_program *program, const uint32_t *origin,
+                                               gpump_program **preserved, struct gpump_regions_report *report,
+                                               gpump_diag *diag);
 /* Sets start[] from the BOUNDARY instructions that count at `level`. */
 GPUMP_API void gpumpi_boundary_starts(const gpump_program *program, uint32_t level, uint8_t *start);
 
 /* What is known of each register before allocation (constants.c). */
 typedef struct gpumpi_registers_facts {
     uint32_t *defs, *def_at; /* how many instructions write it, and one that does */
-    uint8_t *fixed;          /* 1: one unguarded CONSTANT or PARAMETER, directly or through moves, is all that writes it */
-    int64_t *offset;         /* of the parameter */
-    uint8_t *parameter;      /* fixed, by a parameter */
+    uint8_t *fixed;     /* 1: one unguarded CONSTANT or PARAMETER, directly or through moves, is all that writes it */
+    int64_t *offset;    /* of the parameter */
+    uint8_t *parameter; /* fixed, by a parameter */
 } gpumpi_registers_facts;
-GPUMP_API int gpumpi_registers_find_facts(const gpump_program *program, gpumpi_arena *arena, gpumpi_registers_facts *facts);
+GPUMP_API int gpumpi_registers_find_facts(const gpump_program *program, gpumpi_arena *arena,
+                                          gpumpi_registers_facts *facts);
 /* 1 when nothing may come between instruction i and the boundary behind it. */
 GPUMP_API int gpumpi_registers_commits_with_next(const gpump_program *program, uint32_t i);
 /* Folds and sinks, as the configuration says, and returns the new program. */
 struct gpump_registers_config;
 struct gpump_registers_report;
-GPUMP_API gpump_result gpumpi_registers_prepare(const gpump_program *program, const struct gpump_registers_config *config,
-                                                gpump_program **out, struct gpump_registers_report *report, gpump_diag *diag);
+GPUMP_API gpump_result gpumpi_registers_prepare(const gpump_program *program,
+                                                const struct gpump_registers_config *config, gpump_program **out,
+                                                struct gpump_registers_report *report, gpump_diag *diag);
 
 #endif
 #endif
 
 /* ---- gpump_impl/victim/victim_parts.h ---- */
-/* victim_parts (private): what the parts of victim share. victim_positions.c lays positions out, victim_greedy.c is Algorithm 1,
- * victim_exact.c the search, victim_joint.c our policy, victim_policies.c the table, victim.c the decision over SMs. */
+/* victim_parts (private): what the parts of victim share. victim_positions.c lays positions out, victim_greedy.c is
+ * Algorithm 1, victim_exact.c the search, victim_joint.c our policy, victim_policies.c the table, victim.c the decision
+ * over SMs. */
 #ifndef GPUMPI_VICTIM_PARTS_H
 #define GPUMPI_VICTIM_PARTS_H
 
@@ -3124,9 +3311,11 @@ GPUMP_INLINE int gpumpi_victim_is_leaving(const gpump_block_view *block) {
     return block->state >= GPUMP_BLOCK_DRAINING && block->state != GPUMP_BLOCK_RESTORING;
 }
 
-GPUMP_INLINE uint64_t gpumpi_victim_leaving_latency(const gpump_block_view *block, const gpump_cost_estimate *estimate) {
+GPUMP_INLINE uint64_t gpumpi_victim_leaving_latency(const gpump_block_view *block,
+                                                    const gpump_cost_estimate *estimate) {
     if (block->state == GPUMP_BLOCK_DRAINING) return estimate->latency[GPUMP_TECHNIQUE_DRAIN];
-    if (block->state == GPUMP_BLOCK_STOPPING || block->state == GPUMP_BLOCK_SAVING) return estimate->latency[GPUMP_TECHNIQUE_SWITCH];
+    if (block->state == GPUMP_BLOCK_STOPPING || block->state == GPUMP_BLOCK_SAVING)
+        return estimate->latency[GPUMP_TECHNIQUE_SWITCH];
     return 0;
 }
 
@@ -3135,8 +3324,9 @@ GPUMP_INLINE int gpumpi_victim_uses_port(uint32_t technique) {
     return technique == GPUMP_TECHNIQUE_SWITCH || technique == GPUMP_TECHNIQUE_REWIND;
 }
 
-/* One number that orders as Algorithm 1 does (lines 3 to 13 techniques, 15 to 26 candidates): the smaller the better; what is in time
- * by overhead, before what is late by latency. GPUMP_UNKNOWN is larger than anything, and costs are below 2^63. */
+/* One number that orders as Algorithm 1 does (lines 3 to 13 techniques, 15 to 26 candidates): the smaller the better;
+ * what is in time by overhead, before what is late by latency. GPUMP_UNKNOWN is larger than anything, and costs are
+ * below 2^63. */
 #define GPUMPI_VICTIM_LATE ((uint64_t)1 << 63)
 GPUMP_INLINE uint64_t gpumpi_victim_rank(int in_time, uint64_t latency, uint64_t overhead) {
     return in_time ? overhead & ~GPUMPI_VICTIM_LATE : latency | GPUMPI_VICTIM_LATE;
@@ -3147,8 +3337,8 @@ typedef struct gpumpi_victim_pick {
     uint32_t technique;
 } gpumpi_victim_pick;
 
-GPUMP_INLINE gpumpi_victim_pick gpumpi_victim_consider(gpumpi_victim_pick best, const gpump_cost_estimate *estimate, uint32_t allowed, uint32_t t,
-                                                       uint64_t left) {
+GPUMP_INLINE gpumpi_victim_pick gpumpi_victim_consider(gpumpi_victim_pick best, const gpump_cost_estimate *estimate,
+                                                       uint32_t allowed, uint32_t t, uint64_t left) {
     uint64_t rank;
     if (!(allowed >> t & 1u)) return best;
     rank = gpumpi_victim_rank(estimate->latency[t] <= left, estimate->latency[t], estimate->overhead[t]);
@@ -3163,7 +3353,8 @@ GPUMP_INLINE gpumpi_victim_pick gpumpi_victim_consider(gpumpi_victim_pick best, 
 }
 
 /* Algorithm 1, lines 3 to 13. `allowed` is not 0. Unknown is never in time. */
-GPUMP_INLINE gpumpi_victim_pick gpumpi_victim_pick_technique(const gpump_cost_estimate *estimate, uint32_t allowed, uint64_t left) {
+GPUMP_INLINE gpumpi_victim_pick gpumpi_victim_pick_technique(const gpump_cost_estimate *estimate, uint32_t allowed,
+                                                             uint64_t left) {
     gpumpi_victim_pick best = {GPUMP_UNKNOWN, GPUMP_TECHNIQUES};
     if (left == GPUMP_UNKNOWN) left--;
     best = gpumpi_victim_consider(best, estimate, allowed, GPUMP_TECHNIQUE_FLUSH, left);
@@ -3177,7 +3368,8 @@ GPUMP_INLINE uint32_t gpumpi_victim_cheapest(const gpump_cost_estimate *estimate
 
 /* ---- warps, threads and slots of one SM ---- */
 
-/* What is free of the resources that positions do not cover; negative when a promised position waits for a block that does not go. */
+/* What is free of the resources that positions do not cover; negative when a promised position waits for a block that
+ * does not go. */
 typedef struct gpumpi_victim_room {
     int64_t warps, threads, slots;
 } gpumpi_victim_room;
@@ -3202,8 +3394,10 @@ GPUMP_INLINE gpumpi_victim_room gpumpi_victim_room_without(const gpump_victim_pl
 }
 
 /* Whether `positions` more blocks fit. */
-GPUMP_INLINE int gpumpi_victim_suffices(const gpump_victim_geometry *geometry, const gpumpi_victim_room *room, uint32_t positions) {
-    return room->warps >= (int64_t)geometry->warps * positions && room->threads >= (int64_t)geometry->threads * positions && room->slots >= positions;
+GPUMP_INLINE int gpumpi_victim_suffices(const gpump_victim_geometry *geometry, const gpumpi_victim_room *room,
+                                        uint32_t positions) {
+    return room->warps >= (int64_t)geometry->warps * positions &&
+           room->threads >= (int64_t)geometry->threads * positions && room->slots >= positions;
 }
 
 /* The same SM when whoever leaves by himself, but later than `limit`, stays. */
@@ -3215,16 +3409,20 @@ GPUMP_API uint64_t gpumpi_victim_closure(const gpump_victim_sm *sm, uint64_t set
 /* ---- positions ---- */
 
 /* Marks the positions that a range reaches into. base * factor >> 40 is base / position (gpumpi_victim_factor). */
-GPUMP_INLINE void gpumpi_victim_mark_range(uint32_t base, uint32_t length, uint64_t factor, uint32_t positions, uint64_t mark, uint64_t *sets) {
+GPUMP_INLINE void gpumpi_victim_mark_range(uint32_t base, uint32_t length, uint64_t factor, uint32_t positions,
+                                           uint64_t mark, uint64_t *sets) {
     uint32_t p, last;
     if (!factor || !length) return;
     p = (uint32_t)(base * factor >> 40);
     last = (uint32_t)((base + length - 1) * factor >> 40);
     for (; p <= last && p < positions; p++) sets[p] |= mark;
 }
-GPUMP_INLINE void gpumpi_victim_mark(const gpump_victim_geometry *geometry, const gpump_block_view *block, uint64_t mark, uint64_t *sets) {
-    gpumpi_victim_mark_range(block->register_base, block->registers, geometry->register_factor, geometry->positions, mark, sets);
-    gpumpi_victim_mark_range(block->shared_base, block->shared_bytes, geometry->shared_factor, geometry->positions, mark, sets);
+GPUMP_INLINE void gpumpi_victim_mark(const gpump_victim_geometry *geometry, const gpump_block_view *block,
+                                     uint64_t mark, uint64_t *sets) {
+    gpumpi_victim_mark_range(block->register_base, block->registers, geometry->register_factor, geometry->positions,
+                             mark, sets);
+    gpumpi_victim_mark_range(block->shared_base, block->shared_bytes, geometry->shared_factor, geometry->positions,
+                             mark, sets);
 }
 /* Takes the blocks of `own` out of all sets. Returns the positions that they lie on. */
 GPUMP_INLINE uint64_t gpumpi_victim_take_out(uint64_t own, uint32_t positions, uint64_t *sets) {
@@ -3240,23 +3438,26 @@ GPUMP_INLINE uint64_t gpumpi_victim_take_out(uint64_t own, uint32_t positions, u
 /* ---- plans ---- */
 
 /* Chimera and its kin: all blocks or none, positions from the lowest. */
-GPUMP_API void gpumpi_victim_plan_whole(const gpump_victim_policy *policy, const gpump_victim_plan_args *args, gpump_victim_plan *plan);
+GPUMP_API void gpumpi_victim_plan_whole(const gpump_victim_policy *policy, const gpump_victim_plan_args *args,
+                                        gpump_victim_plan *plan);
 
-/* Positions and victims of least overhead such that every victim, and whoever leaves by himself and is in the way, is out within the
- * limit; where that cannot be, within the least latency that can. Every victim takes its cheapest technique within that latency. `most`
- * bounds the overhead, `nodes` the search; plan->positions is 0 when it ends without an answer. */
-GPUMP_API void gpumpi_victim_exact(const gpump_victim_plan_args *args, const gpump_cost_estimate *estimates, uint64_t most, uint32_t nodes,
-                                   gpump_victim_plan *plan);
+/* Positions and victims of least overhead such that every victim, and whoever leaves by himself and is in the way, is
+ * out within the limit; where that cannot be, within the least latency that can. Every victim takes its cheapest
+ * technique within that latency. `most` bounds the overhead, `nodes` the search; plan->positions is 0 when it ends
+ * without an answer. */
+GPUMP_API void gpumpi_victim_exact(const gpump_victim_plan_args *args, const gpump_cost_estimate *estimates,
+                                   uint64_t most, uint32_t nodes, gpump_victim_plan *plan);
 
 /* Ours: all victims at once (victim_joint.c). */
-GPUMP_API void gpumpi_victim_plan_joint(const gpump_victim_policy *policy, const gpump_victim_plan_args *args, gpump_victim_plan *plan);
+GPUMP_API void gpumpi_victim_plan_joint(const gpump_victim_policy *policy, const gpump_victim_plan_args *args,
+                                        gpump_victim_plan *plan);
 
 GPUMP_END
 #endif
 
 /* ---- gpump_impl/scheduler/scheduler_parts.h ---- */
-/* scheduler_parts (private): the scheduler's block of memory, for scheduler.c, which changes it, and scheduler_tables.c, which lays it
- * out, shows and checks it. */
+/* scheduler_parts (private): the scheduler's block of memory, for scheduler.c, which changes it, and
+ * scheduler_tables.c, which lays it out, shows and checks it. */
 #ifndef GPUMPI_SCHEDULER_PARTS_H
 #define GPUMPI_SCHEDULER_PARTS_H
 
@@ -3271,14 +3472,15 @@ struct gpump_scheduler {
     gpumpi_head head;
     gpump_scheduler_statistics statistics;
     uint64_t now;
-    uint64_t policy_due;     /* when the policy decides; GPUMP_UNKNOWN: nothing has happened since it last did */
-    uint64_t policy_wake;    /* when it wants to run by itself */
-    uint64_t arrivals;       /* sequence number of the next submission */
-    uint64_t serials;        /* serial of the next context */
+    uint64_t policy_due;  /* when the policy decides; GPUMP_UNKNOWN: nothing has happened since it last did */
+    uint64_t policy_wake; /* when it wants to run by itself */
+    uint64_t arrivals;    /* sequence number of the next submission */
+    uint64_t serials;     /* serial of the next context */
     uint64_t policy_state[GPUMP_SCHEDULER_STATE_WORDS];
     uint64_t contexts_at, buffers_at, kernels_at, sms_at; /* offsets in bytes from the start of the block */
-    uint64_t idle_at, attention_at, attention_summary_at; /* sets of SMs: idle; with an action to hand over; words of that not 0 */
-    uint64_t done_at;                                     /* set of queues with KERNEL_DONE to hand over */
+    uint64_t idle_at, attention_at,
+        attention_summary_at; /* sets of SMs: idle; with an action to hand over; words of that not 0 */
+    uint64_t done_at;         /* set of queues with KERNEL_DONE to hand over */
     uint64_t ptbqs_at, generations_at, waiting_at, active_at, owners_at;
     gpump_scheduler_config config;
     uint32_t waiting_count, active_count, open_contexts, idle_sms, reserved_sms;
@@ -3379,26 +3581,35 @@ GPUMP_API const char *gpump_reason_remedy(gpump_reason reason) {
 
 GPUMP_API size_t gpump_diag_text(const gpump_diag *diag, char *text, size_t bytes) {
     const char *name = gpump_result_name(diag->code), *field = diag->field ? diag->field : "argument";
-    const char *meaning = diag->code == GPUMP_ERROR_ARGUMENT ? "" : gpump_result_text(diag->code); /* there the range says it all */
+    const char *meaning =
+        diag->code == GPUMP_ERROR_ARGUMENT ? "" : gpump_result_text(diag->code); /* there the range says it all */
     char place[40] = "", range[64];
     int length;
-    if (diag->code == GPUMP_ERROR_FORMAT) snprintf(place, sizeof place, " at byte %llu", (unsigned long long)diag->index);
-    else if (diag->index) snprintf(place, sizeof place, "[%llu]", (unsigned long long)diag->index);
-    if (diag->minimum == diag->maximum) snprintf(range, sizeof range, "%llu", (unsigned long long)diag->minimum);
-    else if (diag->maximum == UINT64_MAX) snprintf(range, sizeof range, "at least %llu", (unsigned long long)diag->minimum);
-    else snprintf(range, sizeof range, "%llu to %llu", (unsigned long long)diag->minimum, (unsigned long long)diag->maximum);
+    if (diag->code == GPUMP_ERROR_FORMAT)
+        snprintf(place, sizeof place, " at byte %llu", (unsigned long long)diag->index);
+    else if (diag->index)
+        snprintf(place, sizeof place, "[%llu]", (unsigned long long)diag->index);
+    if (diag->minimum == diag->maximum)
+        snprintf(range, sizeof range, "%llu", (unsigned long long)diag->minimum);
+    else if (diag->maximum == UINT64_MAX)
+        snprintf(range, sizeof range, "at least %llu", (unsigned long long)diag->minimum);
+    else
+        snprintf(range, sizeof range, "%llu to %llu", (unsigned long long)diag->minimum,
+                 (unsigned long long)diag->maximum);
     if (diag->reason != GPUMP_REASON_YES)
-        length = snprintf(text, bytes, "%s: %s%s: %s; %s", name, field, place, gpump_reason_text(diag->reason), gpump_reason_remedy(diag->reason));
-    else if (diag->minimum == diag->maximum && (diag->code == GPUMP_ERROR_STATE || diag->code == GPUMP_ERROR_STALE || diag->code == GPUMP_ERROR_MEMORY))
+        length = snprintf(text, bytes, "%s: %s%s: %s; %s", name, field, place, gpump_reason_text(diag->reason),
+                          gpump_reason_remedy(diag->reason));
+    else if (diag->minimum == diag->maximum &&
+             (diag->code == GPUMP_ERROR_STATE || diag->code == GPUMP_ERROR_STALE || diag->code == GPUMP_ERROR_MEMORY))
         length = snprintf(text, bytes, "%s: %s%s: %s", name, field, place, meaning);
     else
-        length = snprintf(text, bytes, "%s: %s%s is %llu, must be %s%s%s", name, field, place, (unsigned long long)diag->value, range,
-                          *meaning ? "; " : "", meaning);
+        length = snprintf(text, bytes, "%s: %s%s is %llu, must be %s%s%s", name, field, place,
+                          (unsigned long long)diag->value, range, *meaning ? "; " : "", meaning);
     return length < 0 ? 0 : (size_t)length;
 }
 
-GPUMP_API gpump_result gpumpi_fail(gpump_diag *diag, gpump_result code, const char *field, uint64_t index, uint64_t value,
-                                   uint64_t minimum, uint64_t maximum) {
+GPUMP_API gpump_result gpumpi_fail(gpump_diag *diag, gpump_result code, const char *field, uint64_t index,
+                                   uint64_t value, uint64_t minimum, uint64_t maximum) {
     if (diag) {
         diag->code = code;
         diag->reason = GPUMP_REASON_YES;
@@ -3501,12 +3712,14 @@ GPUMP_API int gpump_compare_products(uint64_t a, uint64_t b, uint64_t c, uint64_
 
 GPUMP_API gpump_result gpumpi_head_check_memory(const void *memory, size_t bytes, uint64_t needed, gpump_diag *diag) {
     if (!memory) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "memory", 0, 0, 1, UINT64_MAX);
-    if ((uintptr_t)memory % 8u) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "memory alignment", 0, (uintptr_t)memory % 8u, 0, 0);
+    if ((uintptr_t)memory % 8u)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "memory alignment", 0, (uintptr_t)memory % 8u, 0, 0);
     if (bytes < needed) return gpumpi_fail(diag, GPUMP_ERROR_CAPACITY, "bytes", 0, bytes, needed, UINT64_MAX);
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpumpi_head_adopt(const void *memory, size_t bytes, uint64_t magic, uint64_t layout, gpump_diag *diag) {
+GPUMP_API gpump_result gpumpi_head_adopt(const void *memory, size_t bytes, uint64_t magic, uint64_t layout,
+                                         gpump_diag *diag) {
     gpump_result result = gpumpi_head_check_memory(memory, bytes, sizeof(gpumpi_head), diag);
     const gpumpi_head *head = (const gpumpi_head *)memory;
     if (result) return result;
@@ -3529,8 +3742,12 @@ static uint64_t gpumpi_map_slots(uint32_t capacity) {
     while (slots < (uint64_t)capacity * 2u) slots *= 2;
     return slots;
 }
-static uint64_t *gpumpi_map_entries(gpump_map *map) { return (uint64_t *)(void *)(map + 1); } /* per slot: key, value, used */
-static const uint64_t *gpumpi_map_entries_const(const gpump_map *map) { return (const uint64_t *)(const void *)(map + 1); }
+static uint64_t *gpumpi_map_entries(gpump_map *map) {
+    return (uint64_t *)(void *)(map + 1);
+} /* per slot: key, value, used */
+static const uint64_t *gpumpi_map_entries_const(const gpump_map *map) {
+    return (const uint64_t *)(const void *)(map + 1);
+}
 static uint64_t gpumpi_map_home(const gpump_map *map, uint64_t key) {
     return gpump_hash_u64(GPUMP_HASH_SEED, key) & (map->slots - 1);
 }
@@ -3616,8 +3833,8 @@ GPUMP_API void *gpumpi_array_grow(const gpump_allocator *allocator, void *array,
     }
     if (capacity > (SIZE_MAX - sizeof *header) / element_bytes) return NULL;
     bytes = sizeof *header + capacity * element_bytes;
-    header = (stbds_array_header *)allocator->reallocate(allocator->user, header,
-                                                         is_new ? 0 : sizeof *header + old_capacity * element_bytes, bytes);
+    header = (stbds_array_header *)allocator->reallocate(
+        allocator->user, header, is_new ? 0 : sizeof *header + old_capacity * element_bytes, bytes);
     if (!header) return NULL;
     if (is_new) memset(header, 0, sizeof *header);
     header->capacity = capacity;
@@ -3636,8 +3853,8 @@ GPUMP_API void gpumpi_array_free(const gpump_allocator *allocator, void *array, 
 
 #include <string.h>
 
-/* One line per preset; `origin` has a letter per field in the order of gpumpi_gpu_fields: p published in `source`, d derived
- * from it, a assumed. Several shared-memory sizes are one field. */
+/* One line per preset; `origin` has a letter per field in the order of gpumpi_gpu_fields: p published in `source`, d
+ * derived from it, a assumed. Several shared-memory sizes are one field. */
 typedef struct gpumpi_gpu_preset {
     const char *name;
     const char *origin;
@@ -3646,25 +3863,230 @@ typedef struct gpumpi_gpu_preset {
         shared_granule_bytes, shared_options, shared_bytes[GPUMP_GPU_SHARED_OPTIONS], memory_mb_per_s;
 } gpumpi_gpu_preset;
 
-static const char *const gpumpi_gpu_fields[] = {"sms", "clock_khz", "lanes", "schedulers", "block_slots", "warp_slots",
-                                                "thread_slots", "registers", "register_granule", "shared_granule_bytes",
-                                                "shared_options", "shared_bytes", "memory_mb_per_s"};
+static const char *const gpumpi_gpu_fields[] = {"sms",
+                                                "clock_khz",
+                                                "lanes",
+                                                "schedulers",
+                                                "block_slots",
+                                                "warp_slots",
+                                                "thread_slots",
+                                                "registers",
+                                                "register_granule",
+                                                "shared_granule_bytes",
+                                                "shared_options",
+                                                "shared_bytes",
+                                                "memory_mb_per_s"};
 enum { GPUMPI_GPU_FIELDS = 13 };
 
 static const gpumpi_gpu_preset gpumpi_gpu_presets[] = {
-    {"gtx480_lin", "ppppppppddppp", "Lin 2019, Table 2.1", 15, 700000, 32, 2, 8, 48, 1536, 32768, 1, 1, 1, {49152, 0, 0, 0}, 177000},
-    {"gtx480_shieh", "pppapdppddppp", "Shieh 2016, Table 4.1", 15, 1400000, 32, 2, 8, 48, 1536, 32768, 1, 1, 1, {49152, 0, 0, 0}, 177400},
-    {"k20c", "ppaapdppddppp", "Tanasic 2016, Table 5.1", 13, 706000, 32, 4, 16, 64, 2048, 65536, 1, 1, 3, {16384, 32768, 49152, 0}, 208000},
-    {"table61", "ppappppdaappp", "Tanasic 2016, Table 6.1", 16, 1000000, 32, 2, 16, 64, 2048, 65536, 1, 1, 1, {32768, 0, 0, 0}, 250000},
-    {"maxwell_duet", "ppppppdpaappp", "Lin 2019, Table 3.1", 16, 1000000, 32, 4, 32, 64, 2048, 65536, 1, 1, 1, {98304, 0, 0, 0}, 307000},
-    {"maxwell_ccbp", "pppppdppaappp", "Lin 2019, Table 4.1", 16, 1800000, 32, 4, 32, 64, 2048, 65536, 1, 1, 1, {98304, 0, 0, 0}, 319000},
-    {"igpu4", "papaaaapaaaaa", "Menon 2012, 5.1", 4, 1300000, 32, 1, 8, 32, 1024, 16384, 1, 1, 1, {16384, 0, 0, 0}, 32000},
-    {"p100", "ppppppppppppp", "NVIDIA Tesla P100 white paper; CUDA occupancy tables", 56, 1480000, 32, 2, 32, 64, 2048, 65536, 256, 256, 1, {65536, 0, 0, 0}, 732000},
-    {"v100", "ppppppppppppp", "NVIDIA Tesla V100 white paper; CUDA occupancy tables", 80, 1530000, 32, 4, 32, 64, 2048, 65536, 256, 256, 4, {16384, 32768, 65536, 98304}, 900000},
-    {"a100", "ppppppppppppp", "NVIDIA A100 white paper; CUDA occupancy tables", 108, 1410000, 32, 4, 32, 64, 2048, 65536, 256, 128, 4, {65536, 102400, 135168, 167936}, 1555000},
-    {"h100", "ppppppppppppp", "NVIDIA H100 white paper (SXM5); CUDA occupancy tables", 132, 1830000, 32, 4, 32, 64, 2048, 65536, 256, 128, 4, {102400, 135168, 200704, 233472}, 3352000},
-    {"gfx1012", "paaadppddappa", "AMD kernel driver, queue save area", 20, 1670000, 32, 4, 32, 32, 1024, 65536, 256, 512, 1, {65536, 0, 0, 0}, 224000},
-    {"gfx1100", "paaadppddappa", "AMD kernel driver, queue save area", 96, 2500000, 32, 4, 32, 32, 1024, 98304, 256, 512, 1, {65536, 0, 0, 0}, 960000},
+    {"gtx480_lin",
+     "ppppppppddppp",
+     "Lin 2019, Table 2.1",
+     15,
+     700000,
+     32,
+     2,
+     8,
+     48,
+     1536,
+     32768,
+     1,
+     1,
+     1,
+     {49152, 0, 0, 0},
+     177000},
+    {"gtx480_shieh",
+     "pppapdppddppp",
+     "Shieh 2016, Table 4.1",
+     15,
+     1400000,
+     32,
+     2,
+     8,
+     48,
+     1536,
+     32768,
+     1,
+     1,
+     1,
+     {49152, 0, 0, 0},
+     177400},
+    {"k20c",
+     "ppaapdppddppp",
+     "Tanasic 2016, Table 5.1",
+     13,
+     706000,
+     32,
+     4,
+     16,
+     64,
+     2048,
+     65536,
+     1,
+     1,
+     3,
+     {16384, 32768, 49152, 0},
+     208000},
+    {"table61",
+     "ppappppdaappp",
+     "Tanasic 2016, Table 6.1",
+     16,
+     1000000,
+     32,
+     2,
+     16,
+     64,
+     2048,
+     65536,
+     1,
+     1,
+     1,
+     {32768, 0, 0, 0},
+     250000},
+    {"maxwell_duet",
+     "ppppppdpaappp",
+     "Lin 2019, Table 3.1",
+     16,
+     1000000,
+     32,
+     4,
+     32,
+     64,
+     2048,
+     65536,
+     1,
+     1,
+     1,
+     {98304, 0, 0, 0},
+     307000},
+    {"maxwell_ccbp",
+     "pppppdppaappp",
+     "Lin 2019, Table 4.1",
+     16,
+     1800000,
+     32,
+     4,
+     32,
+     64,
+     2048,
+     65536,
+     1,
+     1,
+     1,
+     {98304, 0, 0, 0},
+     319000},
+    {"igpu4",
+     "papaaaapaaaaa",
+     "Menon 2012, 5.1",
+     4,
+     1300000,
+     32,
+     1,
+     8,
+     32,
+     1024,
+     16384,
+     1,
+     1,
+     1,
+     {16384, 0, 0, 0},
+     32000},
+    {"p100",
+     "ppppppppppppp",
+     "NVIDIA Tesla P100 white paper; CUDA occupancy tables",
+     56,
+     1480000,
+     32,
+     2,
+     32,
+     64,
+     2048,
+     65536,
+     256,
+     256,
+     1,
+     {65536, 0, 0, 0},
+     732000},
+    {"v100",
+     "ppppppppppppp",
+     "NVIDIA Tesla V100 white paper; CUDA occupancy tables",
+     80,
+     1530000,
+     32,
+     4,
+     32,
+     64,
+     2048,
+     65536,
+     256,
+     256,
+     4,
+     {16384, 32768, 65536, 98304},
+     900000},
+    {"a100",
+     "ppppppppppppp",
+     "NVIDIA A100 white paper; CUDA occupancy tables",
+     108,
+     1410000,
+     32,
+     4,
+     32,
+     64,
+     2048,
+     65536,
+     256,
+     128,
+     4,
+     {65536, 102400, 135168, 167936},
+     1555000},
+    {"h100",
+     "ppppppppppppp",
+     "NVIDIA H100 white paper (SXM5); CUDA occupancy tables",
+     132,
+     1830000,
+     32,
+     4,
+     32,
+     64,
+     2048,
+     65536,
+     256,
+     128,
+     4,
+     {102400, 135168, 200704, 233472},
+     3352000},
+    {"gfx1012",
+     "paaadppddappa",
+     "AMD kernel driver, queue save area",
+     20,
+     1670000,
+     32,
+     4,
+     32,
+     32,
+     1024,
+     65536,
+     256,
+     512,
+     1,
+     {65536, 0, 0, 0},
+     224000},
+    {"gfx1100",
+     "paaadppddappa",
+     "AMD kernel driver, queue save area",
+     96,
+     2500000,
+     32,
+     4,
+     32,
+     32,
+     1024,
+     98304,
+     256,
+     512,
+     1,
+     {65536, 0, 0, 0},
+     960000},
 };
 enum { GPUMPI_GPU_PRESETS = (int)(sizeof gpumpi_gpu_presets / sizeof gpumpi_gpu_presets[0]) };
 
@@ -3701,7 +4123,8 @@ GPUMP_API gpump_result gpump_gpu_config_preset(gpump_gpu *gpu, const char *prese
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_gpu_provenance(const char *preset, const char *field, gpump_provenance *provenance, const char **source) {
+GPUMP_API gpump_result gpump_gpu_provenance(const char *preset, const char *field, gpump_provenance *provenance,
+                                            const char **source) {
     const gpumpi_gpu_preset *found = gpumpi_gpu_find(preset);
     if (!field || !provenance) return GPUMP_ERROR_ARGUMENT;
     for (int i = 0; found && i < GPUMPI_GPU_FIELDS; i++) {
@@ -3717,8 +4140,8 @@ GPUMP_API gpump_result gpump_gpu_provenance(const char *preset, const char *fiel
 
 GPUMP_API gpump_result gpump_gpu_check(const gpump_gpu *gpu, gpump_diag *diag) {
     if (!gpu) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "gpu", 0, 0, 1, UINT64_MAX);
-#define GPUMPI_RANGE(field, minimum, maximum)                                                                 \
-    if (gpu->field < (uint32_t)(minimum) || gpu->field > (uint32_t)(maximum))                                  \
+#define GPUMPI_RANGE(field, minimum, maximum)                                 \
+    if (gpu->field < (uint32_t)(minimum) || gpu->field > (uint32_t)(maximum)) \
     return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, #field, 0, gpu->field, (uint32_t)(minimum), (uint32_t)(maximum))
     GPUMPI_RANGE(struct_size, sizeof *gpu, sizeof *gpu);
     GPUMPI_RANGE(sms, 1, 65536);
@@ -3746,14 +4169,17 @@ static uint64_t gpumpi_gpu_round(uint32_t value, uint32_t granule) {
     return ((uint64_t)value + granule - 1u) / granule * granule;
 }
 
-GPUMP_API gpump_result gpump_gpu_occupancy(const gpump_gpu *gpu, const gpump_footprint *need, gpump_occupancy *occupancy, gpump_diag *diag) {
+GPUMP_API gpump_result gpump_gpu_occupancy(const gpump_gpu *gpu, const gpump_footprint *need,
+                                           gpump_occupancy *occupancy, gpump_diag *diag) {
     gpump_result result = gpump_gpu_check(gpu, diag);
     uint64_t bounds[5], registers, shared, warps;
     uint32_t option = 0, blocks;
-    static const uint32_t resources[5] = {GPUMP_RESOURCE_BLOCK_SLOTS, GPUMP_RESOURCE_WARP_SLOTS, GPUMP_RESOURCE_THREAD_SLOTS,
-                                          GPUMP_RESOURCE_REGISTERS, GPUMP_RESOURCE_SHARED_MEMORY};
+    static const uint32_t resources[5] = {GPUMP_RESOURCE_BLOCK_SLOTS, GPUMP_RESOURCE_WARP_SLOTS,
+                                          GPUMP_RESOURCE_THREAD_SLOTS, GPUMP_RESOURCE_REGISTERS,
+                                          GPUMP_RESOURCE_SHARED_MEMORY};
     if (result) return result;
-    if (!need || !occupancy) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, need ? "occupancy" : "need", 0, 0, 1, UINT64_MAX);
+    if (!need || !occupancy)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, need ? "occupancy" : "need", 0, 0, 1, UINT64_MAX);
     if (!need->threads) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "threads", 0, 0, 1, UINT32_MAX);
     warps = ((uint64_t)need->threads + gpu->lanes - 1u) / gpu->lanes;
     registers = gpumpi_gpu_round(need->registers, gpu->register_granule);
@@ -3791,7 +4217,9 @@ GPUMP_API uint64_t gpump_gpu_save_ps(const gpump_gpu *gpu, uint64_t bytes) {
     return gpump_muldiv_up(bytes, (uint64_t)gpu->sms * 1000000u, gpu->memory_mb_per_s);
 }
 
-GPUMP_API uint64_t gpump_gpu_cycles_from_ns(const gpump_gpu *gpu, uint64_t ns) { return gpump_muldiv_up(ns, gpu->clock_khz, 1000000u); }
+GPUMP_API uint64_t gpump_gpu_cycles_from_ns(const gpump_gpu *gpu, uint64_t ns) {
+    return gpump_muldiv_up(ns, gpu->clock_khz, 1000000u);
+}
 
 GPUMP_API uint64_t gpump_gpu_ns_from_cycles(const gpump_gpu *gpu, uint64_t cycles) {
     return gpump_muldiv_up(cycles, 1000000u, gpu->clock_khz);
@@ -3799,10 +4227,12 @@ GPUMP_API uint64_t gpump_gpu_ns_from_cycles(const gpump_gpu *gpu, uint64_t cycle
 
 static uint64_t gpumpi_gpu_align(uint64_t bytes, uint64_t to) { return (bytes + to - 1u) / to * to; }
 
-GPUMP_API gpump_result gpump_gpu_cwsr_area(uint32_t gfx_version, uint32_t compute_units, uint32_t xccs, uint32_t simd_arrays,
-                                           uint32_t arrays_per_engine, gpump_gpu_cwsr *area, gpump_diag *diag) {
+GPUMP_API gpump_result gpump_gpu_cwsr_area(uint32_t gfx_version, uint32_t compute_units, uint32_t xccs,
+                                           uint32_t simd_arrays, uint32_t arrays_per_engine, gpump_gpu_cwsr *area,
+                                           gpump_diag *diag) {
     enum { PAGE = 4096 };
-    uint64_t waves, wave_bytes = gfx_version < 1010 ? 8 : 12, vector = 256 * 1024, scalar = 16 * 1024, local = 64 * 1024, hardware = 4096;
+    uint64_t waves, wave_bytes = gfx_version < 1010 ? 8 : 12, vector = 256 * 1024, scalar = 16 * 1024,
+                    local = 64 * 1024, hardware = 4096;
     int newest = gfx_version == 1250 || gfx_version == 1251;
     if (!area) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "area", 0, 0, 1, UINT64_MAX);
     if (gfx_version < 800 || gfx_version > 1251)
@@ -3821,8 +4251,17 @@ GPUMP_API gpump_result gpump_gpu_cwsr_area(uint32_t gfx_version, uint32_t comput
         waves = (newest ? 64u : 32u) * (uint64_t)compute_units;
     }
     switch (gfx_version) {
-    case 908: case 910: case 942: case 950: case 1250: case 1251: vector = 512 * 1024; break;
-    case 1100: case 1101: case 1151: case 1200: case 1201: vector = 384 * 1024; break;
+    case 908:
+    case 910:
+    case 942:
+    case 950:
+    case 1250:
+    case 1251: vector = 512 * 1024; break;
+    case 1100:
+    case 1101:
+    case 1151:
+    case 1200:
+    case 1201: vector = 384 * 1024; break;
     default: break;
     }
     if (gfx_version == 950) local = 160 * 1024;
@@ -3833,7 +4272,8 @@ GPUMP_API gpump_result gpump_gpu_cwsr_area(uint32_t gfx_version, uint32_t comput
     }
     area->workgroup_bytes = gpumpi_gpu_align(compute_units * (vector + scalar + local + hardware), PAGE);
     area->control_stack_bytes = gpumpi_gpu_align(40 + waves * wave_bytes + 8, PAGE);
-    if (gfx_version >= 1000 && gfx_version < 1100 && area->control_stack_bytes > 0x7000) area->control_stack_bytes = 0x7000;
+    if (gfx_version >= 1000 && gfx_version < 1100 && area->control_stack_bytes > 0x7000)
+        area->control_stack_bytes = 0x7000;
     area->debugger_bytes = gpumpi_gpu_align(32 * waves, 64);
     area->save_area_bytes = gpumpi_gpu_align(area->control_stack_bytes + area->workgroup_bytes, PAGE);
     area->total_bytes = gpumpi_gpu_align(xccs * (area->save_area_bytes + area->debugger_bytes), PAGE);
@@ -3864,13 +4304,16 @@ static void gpumpi_metrics_finish(gpump_metrics *sums, uint32_t count) {
 
 static gpump_metrics gpumpi_metrics_zero(void) {
     gpump_metrics zero;
-    zero.antt = zero.stp = zero.fairness = zero.harmonic_speedup = zero.weighted_speedup = zero.best_ntt = zero.worst_ntt = 0.0;
+    zero.antt = zero.stp = zero.fairness = zero.harmonic_speedup = zero.weighted_speedup = zero.best_ntt =
+        zero.worst_ntt = 0.0;
     return zero;
 }
 
-GPUMP_API gpump_result gpump_metrics_compute(const gpump_metrics_run *runs, uint32_t count, gpump_metrics *metrics, gpump_diag *diag) {
+GPUMP_API gpump_result gpump_metrics_compute(const gpump_metrics_run *runs, uint32_t count, gpump_metrics *metrics,
+                                             gpump_diag *diag) {
     gpump_metrics sums = gpumpi_metrics_zero();
-    if (!runs || !metrics || count == 0) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, count, 1, UINT32_MAX);
+    if (!runs || !metrics || count == 0)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, count, 1, UINT32_MAX);
     for (uint32_t i = 0; i < count; i++) {
         if (runs[i].alone == 0) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "alone", i, 0, 1, UINT64_MAX);
         if (runs[i].shared == 0) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "shared", i, 0, 1, UINT64_MAX);
@@ -3881,10 +4324,11 @@ GPUMP_API gpump_result gpump_metrics_compute(const gpump_metrics_run *runs, uint
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_metrics_compute_rates(const gpump_metrics_rate *rates, uint32_t count, gpump_metrics *metrics,
-                                                   gpump_diag *diag) {
+GPUMP_API gpump_result gpump_metrics_compute_rates(const gpump_metrics_rate *rates, uint32_t count,
+                                                   gpump_metrics *metrics, gpump_diag *diag) {
     gpump_metrics sums = gpumpi_metrics_zero();
-    if (!rates || !metrics || count == 0) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, count, 1, UINT32_MAX);
+    if (!rates || !metrics || count == 0)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, count, 1, UINT32_MAX);
     for (uint32_t i = 0; i < count; i++) {
         if (!(rates[i].alone > 0.0)) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "alone", i, 0, 1, UINT64_MAX);
         if (!(rates[i].shared > 0.0)) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "shared", i, 0, 1, UINT64_MAX);
@@ -3901,7 +4345,9 @@ GPUMP_API double gpump_metrics_violation_rate(const uint64_t *latencies, uint32_
     return count ? (double)violations / (double)count : 0.0;
 }
 
-GPUMP_API double gpump_metrics_share(uint64_t part, uint64_t whole) { return whole ? (double)part / (double)whole : 0.0; }
+GPUMP_API double gpump_metrics_share(uint64_t part, uint64_t whole) {
+    return whole ? (double)part / (double)whole : 0.0;
+}
 
 /* ---- gpump_impl/program/program.c ---- */
 /* program: building, checking, basic blocks, loops, aliasing */
@@ -3965,13 +4411,17 @@ GPUMP_API void gpump_program_destroy(gpump_program *program) {
     allocator.reallocate(allocator.user, program, sizeof *program, 0);
 }
 
-GPUMP_API const gpump_allocator *gpumpi_program_allocator(const gpump_program *program) { return &program->arena.allocator; }
+GPUMP_API const gpump_allocator *gpumpi_program_allocator(const gpump_program *program) {
+    return &program->arena.allocator;
+}
 
-GPUMP_API gpump_result gpump_program_add_register(gpump_program *program, uint32_t width, uint32_t *reg, gpump_diag *diag) {
+GPUMP_API gpump_result gpump_program_add_register(gpump_program *program, uint32_t width, uint32_t *reg,
+                                                  gpump_diag *diag) {
     uint32_t count = gpump_program_registers(program);
     if (!program || !reg) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "reg", 0, 0, 1, 1);
     if (program->finished) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 1, 0, 0);
-    if (width > GPUMP_WIDTH_64) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "width", count, width, 0, GPUMP_WIDTH_64);
+    if (width > GPUMP_WIDTH_64)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "width", count, width, 0, GPUMP_WIDTH_64);
     if (count > GPUMP_OPERAND_INDEX - 1u)
         return gpumpi_fail(diag, GPUMP_ERROR_FULL, "registers", count, count, 0, GPUMP_OPERAND_INDEX - 1u);
     if (!GPUMPI_ARRAY_PUSH(&program->arena.allocator, program->widths, (uint8_t)width))
@@ -3980,8 +4430,8 @@ GPUMP_API gpump_result gpump_program_add_register(gpump_program *program, uint32
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_program_add_object(gpump_program *program, const gpump_memory_object *what, uint32_t *object,
-                                                gpump_diag *diag) {
+GPUMP_API gpump_result gpump_program_add_object(gpump_program *program, const gpump_memory_object *what,
+                                                uint32_t *object, gpump_diag *diag) {
     uint32_t count = gpump_program_objects(program);
     if (!program || !what || !object) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "object", 0, 0, 1, 1);
     if (program->finished) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 1, 0, 0);
@@ -4012,18 +4462,18 @@ typedef struct gpumpi_program_form {
 } gpumpi_program_form;
 /* What each operation looks like; memory: 1 may access, 2 must name an access it checks for; target: 1 needs one. */
 static const gpumpi_program_form gpumpi_program_forms[GPUMP_OP_COUNT] = {
-    {0, 16, 0, 64, 1, 0}, {1, 1, 1, 1, 0, 0}, {1, 1, 0, 0, 0, 0}, {1, 1, 0, 0, 0, 0}, {1, 1, 1, 1, 0, 0}, {0, 0, 0, 0, 0, 1},
-    {0, 0, 0, 0, 0, 0},   {0, 0, 0, 2, 0, 0}, {0, 0, 1, 1, 0, 0}, {1, 1, 0, 0, 0, 0}, {0, 0, 0, 0, 0, 0}, {0, 0, 0, 0, 0, 0},
-    {0, 0, 0, 0, 0, 0},   {0, 0, 0, 2, 0, 0}, {0, 0, 0, 0, 0, 0}, {1, 1, 0, 0, 0, 0}, {1, 1, 2, 2, 2, 0}, {1, 1, 1, 1, 0, 0},
-    {0, 0, 0, 0, 0, 1}};
+    {0, 16, 0, 64, 1, 0}, {1, 1, 1, 1, 0, 0}, {1, 1, 0, 0, 0, 0}, {1, 1, 0, 0, 0, 0}, {1, 1, 1, 1, 0, 0},
+    {0, 0, 0, 0, 0, 1},   {0, 0, 0, 0, 0, 0}, {0, 0, 0, 2, 0, 0}, {0, 0, 1, 1, 0, 0}, {1, 1, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0},   {0, 0, 0, 0, 0, 0}, {0, 0, 0, 0, 0, 0}, {0, 0, 0, 2, 0, 0}, {0, 0, 0, 0, 0, 0},
+    {1, 1, 0, 0, 0, 0},   {1, 1, 2, 2, 2, 0}, {1, 1, 1, 1, 0, 0}, {0, 0, 0, 0, 0, 1}};
 
 static gpump_result gpumpi_program_check(const gpump_program *program, const gpump_instruction *in, uint32_t index,
                                          gpump_diag *diag) {
     const gpumpi_program_form *form;
     uint32_t i, width;
-#define GPUMPI_CHECK(condition, field, value, minimum, maximum)                                                     \
-    do {                                                                                                            \
-        if (!(condition)) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, field, index, value, minimum, maximum);    \
+#define GPUMPI_CHECK(condition, field, value, minimum, maximum)                                                  \
+    do {                                                                                                         \
+        if (!(condition)) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, field, index, value, minimum, maximum); \
     } while (0)
     GPUMPI_CHECK(in->operation < GPUMP_OP_COUNT, "operation", in->operation, 0, GPUMP_OP_COUNT - 1);
     form = &gpumpi_program_forms[in->operation];
@@ -4048,8 +4498,9 @@ static gpump_result gpumpi_program_check(const gpump_program *program, const gpu
     GPUMPI_CHECK((in->target != GPUMP_NONE) == (form->target != 0), "target", in->target, 0, 0);
     GPUMPI_CHECK(form->memory ? in->access <= 3 : !in->access, "access", in->access, 0, form->memory ? 3 : 0);
     GPUMPI_CHECK(form->memory != 2 || in->access, "access", in->access, 1, 3);
-    GPUMPI_CHECK(!(in->flags & (GPUMP_FLAG_ATOMIC | GPUMP_FLAG_VOLATILE | GPUMP_FLAG_CHECKED | GPUMP_FLAG_RESIDENT)) || in->access, "access",
-                 in->access, 1, 3);
+    GPUMPI_CHECK(!(in->flags & (GPUMP_FLAG_ATOMIC | GPUMP_FLAG_VOLATILE | GPUMP_FLAG_CHECKED | GPUMP_FLAG_RESIDENT)) ||
+                     in->access,
+                 "access", in->access, 1, 3);
     if (in->access) {
         GPUMPI_CHECK(in->space < GPUMP_SPACES, "space", in->space, 0, GPUMP_SPACES - 1);
         GPUMPI_CHECK(!(in->access & GPUMP_ACCESS_WRITE) ||
@@ -4063,13 +4514,15 @@ static gpump_result gpumpi_program_check(const gpump_program *program, const gpu
             GPUMPI_CHECK(in->space == GPUMP_SPACE_GENERIC || program->objects[in->object].space == in->space, "space",
                          in->space, program->objects[in->object].space, program->objects[in->object].space);
         } else
-            GPUMPI_CHECK(in->address == GPUMP_ADDRESS_ANYWHERE, "object", GPUMP_NONE, 0, stbds_arrlenu(program->objects));
+            GPUMPI_CHECK(in->address == GPUMP_ADDRESS_ANYWHERE, "object", GPUMP_NONE, 0,
+                         stbds_arrlenu(program->objects));
     }
     switch (in->operation) {
     case GPUMP_OP_MOVE:
         width = gpumpi_program_operand_width(program, in->uses[0]);
         GPUMPI_CHECK(width == 3 || width == gpumpi_program_operand_width(program, in->defs[0]), "uses", width,
-                     gpumpi_program_operand_width(program, in->defs[0]), gpumpi_program_operand_width(program, in->defs[0]));
+                     gpumpi_program_operand_width(program, in->defs[0]),
+                     gpumpi_program_operand_width(program, in->defs[0]));
         break;
     case GPUMP_OP_CHECK:
         GPUMPI_CHECK(in->uses[1] == in->defs[0], "uses", in->uses[1], in->defs[0], in->defs[0]); /* fall through */
@@ -4087,8 +4540,8 @@ static gpump_result gpumpi_program_check(const gpump_program *program, const gpu
     default: break;
     }
     if (in->flags & GPUMP_FLAG_CHECKED) {
-        GPUMPI_CHECK(in->def_count && in->use_count && in->defs[in->def_count - 1] == in->uses[in->use_count - 1], "defs",
-                     in->def_count, 1, 16);
+        GPUMPI_CHECK(in->def_count && in->use_count && in->defs[in->def_count - 1] == in->uses[in->use_count - 1],
+                     "defs", in->def_count, 1, 16);
         width = gpumpi_program_operand_width(program, in->defs[in->def_count - 1]);
         GPUMPI_CHECK(width == GPUMP_WIDTH_PREDICATE, "defs", width, 0, 0);
     }
@@ -4130,13 +4583,20 @@ static int gpumpi_program_falls_through(const gpump_instruction *in) {
     return (in->operation != GPUMP_OP_BRANCH && in->operation != GPUMP_OP_EXIT) || in->guard != GPUMP_NONE;
 }
 
-/* 1 when `target` is a START_MARKER, or what other transforms have put right before one (a boundary, a point, spill code). */
+/* 1 when `target` is a START_MARKER, or what other transforms have put right before one (a boundary, a point, spill
+ * code). */
 static int gpumpi_program_leads_to_marker(const gpump_program *program, uint32_t target) {
     for (; target < gpump_program_instructions(program); target++)
         switch (program->rows[target].instruction.operation) {
         case GPUMP_OP_START_MARKER: return 1;
-        case GPUMP_OP_BOUNDARY: case GPUMP_OP_PP: case GPUMP_OP_PP_DIVERGED: case GPUMP_OP_SPILL_LOAD: case GPUMP_OP_SPILL_STORE:
-        case GPUMP_OP_MOVE: case GPUMP_OP_CONSTANT: case GPUMP_OP_PARAMETER: break;
+        case GPUMP_OP_BOUNDARY:
+        case GPUMP_OP_PP:
+        case GPUMP_OP_PP_DIVERGED:
+        case GPUMP_OP_SPILL_LOAD:
+        case GPUMP_OP_SPILL_STORE:
+        case GPUMP_OP_MOVE:
+        case GPUMP_OP_CONSTANT:
+        case GPUMP_OP_PARAMETER: break;
         default: return 0;
         }
     return 0;
@@ -4177,8 +4637,8 @@ static int gpumpi_program_build_blocks(gpump_program *program) {
     leader[count] = 0;
     for (i = b = 0; i < count; i++) b += leader[i];
     program->basic_blocks = b;
-    if (!GPUMPI_ARENA_NEW(&program->arena, program->first, (size_t)b + 1) || !GPUMPI_ARENA_NEW(&scratch, from, (size_t)b * 2) ||
-        !GPUMPI_ARENA_NEW(&scratch, to, (size_t)b * 2))
+    if (!GPUMPI_ARENA_NEW(&program->arena, program->first, (size_t)b + 1) ||
+        !GPUMPI_ARENA_NEW(&scratch, from, (size_t)b * 2) || !GPUMPI_ARENA_NEW(&scratch, to, (size_t)b * 2))
         goto end;
     for (i = b = 0; i < count; i++) {
         if (leader[i]) program->first[b++] = i;
@@ -4204,8 +4664,8 @@ end:
     return ok;
 }
 
-/* Post-dominators: dominators of the reversed graph from a node behind all ends. Parts that can never end get an edge to it
- * from their last block in depth-first order, so that every block has a post-dominator. */
+/* Post-dominators: dominators of the reversed graph from a node behind all ends. Parts that can never end get an edge
+ * to it from their last block in depth-first order, so that every block has a post-dominator. */
 static int gpumpi_program_build_post_dominators(gpump_program *program) {
     uint32_t blocks = program->basic_blocks, end = blocks, b, i, edges = 0, reached, top = 0;
     uint32_t *from, *to, *preorder, *number, *parent, *stack, *idom;
@@ -4260,7 +4720,8 @@ static uint32_t gpumpi_program_find(uint32_t *set, uint32_t x) {
     return x;
 }
 
-/* The loop nest by Havlak's algorithm ("Nesting of reducible and irreducible loops", 1997), loops found inner before outer. */
+/* The loop nest by Havlak's algorithm ("Nesting of reducible and irreducible loops", 1997), loops found inner before
+ * outer. */
 static int gpumpi_program_build_loops(gpump_program *program) {
     uint32_t blocks = program->basic_blocks, b, i, reached, found = 0, work = 0;
     uint32_t *preorder, *number, *parent, *last, *set, *header, *list, *stamp, *extra_head, *extra_next = NULL,
@@ -4344,7 +4805,8 @@ static int gpumpi_program_build_loops(gpump_program *program) {
         if (program->loop_of[b] != GPUMP_NONE) program->loop[program->loop_of[b]].blocks++;
     }
     for (i = program->loops; i-- > 0;)
-        if (program->loop[i].parent != GPUMP_NONE) program->loop[program->loop[i].parent].blocks += program->loop[i].blocks;
+        if (program->loop[i].parent != GPUMP_NONE)
+            program->loop[program->loop[i].parent].blocks += program->loop[i].blocks;
     ok = 1;
 end:
     GPUMPI_ARRAY_FREE(&scratch.allocator, extra_next);
@@ -4359,13 +4821,15 @@ GPUMP_API gpump_result gpump_program_finish(gpump_program *program, gpump_diag *
     if (program->finished) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 1, 0, 0);
     result = gpumpi_program_check_flow(program, diag);
     if (result != GPUMP_OK) return result;
-    if (!gpumpi_program_build_blocks(program) || !GPUMPI_ARENA_NEW(&program->arena, program->idom, program->basic_blocks) ||
+    if (!gpumpi_program_build_blocks(program) ||
+        !GPUMPI_ARENA_NEW(&program->arena, program->idom, program->basic_blocks) ||
         !GPUMPI_ARENA_NEW(&program->arena, program->ipdom, program->basic_blocks) ||
         !GPUMPI_ARENA_NEW(&program->arena, program->enter, program->basic_blocks) ||
         !GPUMPI_ARENA_NEW(&program->arena, program->leave, program->basic_blocks) ||
         !GPUMPI_ARENA_NEW(&program->arena, program->loop_of, program->basic_blocks) ||
         !gpumpi_graph_dominators(&program->arena, &program->graph, 0, program->idom) ||
-        !gpumpi_graph_intervals(&program->arena, program->basic_blocks, program->idom, 0, program->enter, program->leave) ||
+        !gpumpi_graph_intervals(&program->arena, program->basic_blocks, program->idom, 0, program->enter,
+                                program->leave) ||
         !gpumpi_program_build_post_dominators(program) || !gpumpi_program_build_loops(program)) {
         gpumpi_arena_free(&program->arena);
         program->basic_blocks = program->loops = 0;
@@ -4431,7 +4895,9 @@ GPUMP_API uint32_t gpump_program_reconvergence(const gpump_program *program, uin
     uint32_t b = program->ipdom[program->block_of[branch]];
     return b == GPUMP_NONE ? GPUMP_NONE : program->first[b];
 }
-GPUMP_API void gpump_program_loop(const gpump_program *program, uint32_t loop, gpump_loop *out) { *out = program->loop[loop]; }
+GPUMP_API void gpump_program_loop(const gpump_program *program, uint32_t loop, gpump_loop *out) {
+    *out = program->loop[loop];
+}
 GPUMP_API int gpump_program_in_loop(const gpump_program *program, uint32_t loop, uint32_t b) {
     uint32_t at = program->loop_of[b];
     while (at != GPUMP_NONE && at != loop) at = program->loop[at].parent;
@@ -4482,10 +4948,11 @@ GPUMP_API size_t gpump_program_text(const gpump_program *program, uint32_t index
     gpump_instruction in;
     size_t length = 0;
     uint32_t i;
-#define GPUMPI_PRINT(...)                                                                                                   \
-    do {                                                                                                                    \
-        int printed = snprintf(length < bytes ? text + length : NULL, length < bytes ? bytes - length : 0, __VA_ARGS__);    \
-        if (printed > 0) length += (size_t)printed;                                                                         \
+#define GPUMPI_PRINT(...)                                                                                      \
+    do {                                                                                                       \
+        int printed =                                                                                          \
+            snprintf(length < bytes ? text + length : NULL, length < bytes ? bytes - length : 0, __VA_ARGS__); \
+        if (printed > 0) length += (size_t)printed;                                                            \
     } while (0)
     gpump_program_instruction(program, index, &in);
     if (in.guard != GPUMP_NONE) GPUMPI_PRINT("@%sr%u ", in.flags & GPUMP_FLAG_GUARD_NEGATED ? "!" : "", in.guard);
@@ -4496,13 +4963,18 @@ GPUMP_API size_t gpump_program_text(const gpump_program *program, uint32_t index
     if (in.flags & GPUMP_FLAG_CHECKED) GPUMPI_PRINT(".check");
     for (i = 0; i < in.def_count + in.use_count; i++) {
         uint32_t operand = i < in.def_count ? in.defs[i] : in.uses[i - in.def_count];
-        GPUMPI_PRINT("%s%s%u%s", i == 0 ? " " : i == in.def_count ? " = " : ", ", operand & GPUMP_OPERAND_PARAMETER ? "c" : "r",
-                     operand & GPUMP_OPERAND_INDEX, operand & GPUMP_OPERAND_PAIR ? "d" : "");
+        GPUMPI_PRINT("%s%s%u%s",
+                     i == 0              ? " "
+                     : i == in.def_count ? " = "
+                                         : ", ",
+                     operand & GPUMP_OPERAND_PARAMETER ? "c" : "r", operand & GPUMP_OPERAND_INDEX,
+                     operand & GPUMP_OPERAND_PAIR ? "d" : "");
     }
     switch (in.operation) {
-    case GPUMP_OP_CONSTANT: case GPUMP_OP_PARAMETER: case GPUMP_OP_SPILL_STORE: case GPUMP_OP_SPILL_LOAD:
-        GPUMPI_PRINT(" [%lld]", (long long)in.immediate);
-        break;
+    case GPUMP_OP_CONSTANT:
+    case GPUMP_OP_PARAMETER:
+    case GPUMP_OP_SPILL_STORE:
+    case GPUMP_OP_SPILL_LOAD: GPUMPI_PRINT(" [%lld]", (long long)in.immediate); break;
     case GPUMP_OP_ADD: GPUMPI_PRINT(" + %lld", (long long)in.immediate); break;
     case GPUMP_OP_PAGE_ENTERED:
         GPUMPI_PRINT(" + %lld, first %u of %lld", (long long)in.displacement, in.bytes, (long long)in.immediate);
@@ -4517,15 +4989,16 @@ GPUMP_API size_t gpump_program_text(const gpump_program *program, uint32_t index
 
 /* ---- the changed copy ---- */
 
-static gpump_result gpumpi_program_emit(gpump_program *out, const gpump_instruction *in, uint32_t from, gpump_diag *diag) {
+static gpump_result gpumpi_program_emit(gpump_program *out, const gpump_instruction *in, uint32_t from,
+                                        gpump_diag *diag) {
     gpump_result result = gpump_program_add(out, in, NULL, diag);
     if (result != GPUMP_OK) return result;
     return GPUMPI_ARRAY_PUSH(&out->arena.allocator, out->origin, from) ? GPUMP_OK : GPUMP_ERROR_MEMORY;
 }
 
 static gpump_result gpumpi_program_emit_insertion(gpump_program *out, const gpumpi_edit *edit, uint32_t k,
-                                                  const uint32_t *landing, const uint32_t *self, const uint32_t *inserted,
-                                                  gpump_diag *diag) {
+                                                  const uint32_t *landing, const uint32_t *self,
+                                                  const uint32_t *inserted, gpump_diag *diag) {
     gpump_instruction in = edit->insertions[k].instruction;
     in.defs = edit->insertions[k].defs;
     in.uses = edit->insertions[k].uses;
@@ -4548,10 +5021,11 @@ GPUMP_API gpump_result gpumpi_program_edit(const gpumpi_edit *edit, gpump_progra
     gpump_result result = gpump_program_create(&old->arena.allocator, &out);
     if (result != GPUMP_OK) return gpumpi_fail(diag, result, "program", 0, 0, 0, 0);
     result = GPUMP_ERROR_MEMORY;
-    if (!GPUMPI_ARENA_NEW(&scratch, landing, (size_t)count + 1) || !GPUMPI_ARENA_NEW(&scratch, entry, (size_t)count + 1) ||
+    if (!GPUMPI_ARENA_NEW(&scratch, landing, (size_t)count + 1) ||
+        !GPUMPI_ARENA_NEW(&scratch, entry, (size_t)count + 1) ||
         !GPUMPI_ARENA_NEW(&scratch, inserted, edit->insertion_count) ||
-        !GPUMPI_ARENA_NEW(&scratch, around, (size_t)count + 1) || !GPUMPI_ARENA_NEW(&scratch, self, (size_t)count + 1) ||
-        !GPUMPI_ARENA_NEW(&scratch, dropped, count))
+        !GPUMPI_ARENA_NEW(&scratch, around, (size_t)count + 1) ||
+        !GPUMPI_ARENA_NEW(&scratch, self, (size_t)count + 1) || !GPUMPI_ARENA_NEW(&scratch, dropped, count))
         goto fail;
     registers = edit->widths ? edit->registers : gpump_program_registers(old);
     for (i = 0; i < registers; i++)
@@ -4564,7 +5038,8 @@ GPUMP_API gpump_result gpumpi_program_edit(const gpumpi_edit *edit, gpump_progra
         while (k < edit->insertion_count && edit->insertions[k].before == i && edit->insertions[k].after_previous)
             inserted[k++] = at++;
         around[i] = entry[i] = at;
-        if (k < edit->insertion_count && edit->insertions[k].before == i && edit->insertions[k].entry_loop != GPUMP_NONE) {
+        if (k < edit->insertion_count && edit->insertions[k].before == i &&
+            edit->insertions[k].entry_loop != GPUMP_NONE) {
             uint32_t loop = edit->insertions[k].entry_loop;
             /* the loop's own fall-through must get round the code for its entry */
             if (i && gpump_program_in_loop(old, loop, old->block_of[i - 1]) &&
@@ -4585,7 +5060,8 @@ GPUMP_API gpump_result gpumpi_program_edit(const gpumpi_edit *edit, gpump_progra
         }
     }
     for (i = k = 0; i <= count; i++) {
-        for (; k < edit->insertion_count && edit->insertions[k].before == i && edit->insertions[k].after_previous; k++) {
+        for (; k < edit->insertion_count && edit->insertions[k].before == i && edit->insertions[k].after_previous;
+             k++) {
             result = gpumpi_program_emit_insertion(out, edit, k, landing, self, inserted, diag);
             if (result != GPUMP_OK) goto fail;
         }
@@ -4689,8 +5165,8 @@ GPUMP_API int gpumpi_graph_build(gpumpi_arena *arena, gpumpi_graph *graph, uint3
            gpumpi_group(arena, nodes, to, from, count, &graph->pred_start, &graph->pred);
 }
 
-GPUMP_API uint32_t gpumpi_graph_search(gpumpi_arena *arena, const gpumpi_graph *graph, uint32_t root, uint32_t *preorder,
-                                       uint32_t *postorder, uint32_t *number, uint32_t *parent) {
+GPUMP_API uint32_t gpumpi_graph_search(gpumpi_arena *arena, const gpumpi_graph *graph, uint32_t root,
+                                       uint32_t *preorder, uint32_t *postorder, uint32_t *number, uint32_t *parent) {
     gpumpi_arena scratch = gpumpi_arena_make(&arena->allocator);
     uint32_t n, reached = 0, done = 0, top = 0, *stack, *next;
     if (!GPUMPI_ARENA_NEW(&scratch, stack, graph->nodes) || !GPUMPI_ARENA_NEW(&scratch, next, graph->nodes)) {
@@ -4721,8 +5197,8 @@ GPUMP_API uint32_t gpumpi_graph_search(gpumpi_arena *arena, const gpumpi_graph *
     return reached;
 }
 
-/* Semi-dominators with path compression, then the nearest common ancestor in the tree under construction (Georgiadis). All
- * numbers below are places in preorder. */
+/* Semi-dominators with path compression, then the nearest common ancestor in the tree under construction (Georgiadis).
+ * All numbers below are places in preorder. */
 GPUMP_API int gpumpi_graph_dominators(gpumpi_arena *arena, const gpumpi_graph *graph, uint32_t root, uint32_t *idom) {
     gpumpi_arena scratch = gpumpi_arena_make(&arena->allocator);
     uint32_t n, i, reached, *preorder, *number, *parent, *semi, *label, *ancestor, *dominator, *path;
@@ -4820,7 +5296,8 @@ typedef struct gpumpi_liveness_pairs {
     uint32_t *key, *value;
 } gpumpi_liveness_pairs;
 
-static int gpumpi_liveness_push(const gpump_allocator *allocator, gpumpi_liveness_pairs *pairs, uint32_t key, uint32_t value) {
+static int gpumpi_liveness_push(const gpump_allocator *allocator, gpumpi_liveness_pairs *pairs, uint32_t key,
+                                uint32_t value) {
     if (!GPUMPI_ARRAY_RESERVE(allocator, pairs->key, 1) || !GPUMPI_ARRAY_RESERVE(allocator, pairs->value, 1)) return 0;
     stbds_arrput(pairs->key, key);
     stbds_arrput(pairs->value, value);
@@ -4830,16 +5307,16 @@ static void gpumpi_liveness_free_pairs(const gpump_allocator *allocator, gpumpi_
     GPUMPI_ARRAY_FREE(allocator, pairs->key);
     GPUMPI_ARRAY_FREE(allocator, pairs->value);
 }
-static int gpumpi_liveness_group(gpumpi_arena *arena, const gpumpi_liveness_pairs *pairs, uint32_t keys, uint32_t **start,
-                                 uint32_t **out) {
+static int gpumpi_liveness_group(gpumpi_arena *arena, const gpumpi_liveness_pairs *pairs, uint32_t keys,
+                                 uint32_t **start, uint32_t **out) {
     return gpumpi_group(arena, keys, pairs->key, pairs->value, stbds_arrlenu(pairs->key), start, out);
 }
 
 /* Finds, per register, the blocks that read it before writing it and those that write it whole. */
 static int gpumpi_liveness_scan(const gpump_program *program, const gpump_allocator *allocator, gpumpi_arena *scratch,
                                 gpumpi_liveness_pairs *exposed, gpumpi_liveness_pairs *kills) {
-    uint32_t b, i, k, blocks = gpump_program_basic_blocks(program), registers = gpump_program_registers(program), *killed,
-                      *read;
+    uint32_t b, i, k, blocks = gpump_program_basic_blocks(program), registers = gpump_program_registers(program),
+                      *killed, *read;
     if (!GPUMPI_ARENA_NEW(scratch, killed, registers) || !GPUMPI_ARENA_NEW(scratch, read, registers)) return 0;
     for (i = 0; i < registers; i++) killed[i] = read[i] = GPUMP_NONE;
     for (b = 0; b < blocks; b++) {
@@ -4852,16 +5329,18 @@ static int gpumpi_liveness_scan(const gpump_program *program, const gpump_alloca
             for (k = 0; k <= in.use_count; k++) {
                 uint32_t operand = k < in.use_count ? in.uses[k] : in.guard;
                 if (operand == GPUMP_NONE) continue;
-                GPUMPI_OPERAND_REGISTERS(operand, reg, if (killed[reg] != b && read[reg] != b) {
-                    read[reg] = b;
-                    ok = ok && gpumpi_liveness_push(allocator, exposed, reg, b);
-                });
+                GPUMPI_OPERAND_REGISTERS(
+                    operand, reg, if (killed[reg] != b && read[reg] != b) {
+                        read[reg] = b;
+                        ok = ok && gpumpi_liveness_push(allocator, exposed, reg, b);
+                    });
             }
             for (k = 0; k < in.def_count && gpumpi_kills(&in); k++)
-                GPUMPI_OPERAND_REGISTERS(in.defs[k], reg, if (killed[reg] != b) {
-                    killed[reg] = b;
-                    ok = ok && gpumpi_liveness_push(allocator, kills, reg, b);
-                });
+                GPUMPI_OPERAND_REGISTERS(
+                    in.defs[k], reg, if (killed[reg] != b) {
+                        killed[reg] = b;
+                        ok = ok && gpumpi_liveness_push(allocator, kills, reg, b);
+                    });
             if (!ok) return 0;
         }
     }
@@ -4912,8 +5391,8 @@ end:
     return ok;
 }
 
-/* Block x depends on the end of block d when x post-dominates a successor of d but not d itself. (A block with one successor
- * can have such an x too, where an endless part was given an end.) */
+/* Block x depends on the end of block d when x post-dominates a successor of d but not d itself. (A block with one
+ * successor can have such an x too, where an endless part was given an end.) */
 static int gpumpi_liveness_control(gpump_liveness *liveness) {
     const gpump_program *program = liveness->program;
     const gpump_allocator *allocator = &liveness->arena.allocator;
@@ -5007,10 +5486,10 @@ GPUMP_API uint32_t gpumpi_liveness_list(const gpump_liveness *liveness, uint32_t
     uint32_t b = gpump_program_basic_block_of(liveness->program, index), i, k, touched = 0, kept = 0, count;
     const uint32_t *out;
     gpump_basic_block block;
-#define GPUMPI_TOUCH(reg, live)                                            \
-    do {                                                                   \
-        if ((stamp[reg] & ~1u) != mark) list[touched++] = reg;             \
-        stamp[reg] = mark + (live);                                        \
+#define GPUMPI_TOUCH(reg, live)                                \
+    do {                                                       \
+        if ((stamp[reg] & ~1u) != mark) list[touched++] = reg; \
+        stamp[reg] = mark + (live);                            \
     } while (0)
     gpump_liveness_block_out(liveness, b, &out, &count);
     for (i = 0; i < count; i++) GPUMPI_TOUCH(out[i], 1);
@@ -5033,14 +5512,18 @@ GPUMP_API void gpump_liveness_after(const gpump_liveness *liveness, uint32_t ind
 }
 
 /* Room for gpumpi_liveness_find_enclosing. */
-static int gpumpi_liveness_make_search(const gpump_liveness *liveness, gpumpi_arena *scratch, gpumpi_liveness_search *search) {
+static int gpumpi_liveness_make_search(const gpump_liveness *liveness, gpumpi_arena *scratch,
+                                       gpumpi_liveness_search *search) {
     uint32_t blocks = gpump_program_basic_blocks(liveness->program);
     search->mark = 0;
-    return GPUMPI_ARENA_NEW(scratch, search->found, (size_t)blocks + 1) && GPUMPI_ARENA_NEW(scratch, search->seen, blocks);
+    return GPUMPI_ARENA_NEW(scratch, search->found, (size_t)blocks + 1) &&
+           GPUMPI_ARENA_NEW(scratch, search->seen, blocks);
 }
 
-/* The blocks that end in a branch enclosing basic block b, UNIFORM ones too; returns how many stand in search->found. */
-static uint32_t gpumpi_liveness_find_enclosing(const gpump_liveness *liveness, uint32_t b, gpumpi_liveness_search *search) {
+/* The blocks that end in a branch enclosing basic block b, UNIFORM ones too; returns how many stand in search->found.
+ */
+static uint32_t gpumpi_liveness_find_enclosing(const gpump_liveness *liveness, uint32_t b,
+                                               gpumpi_liveness_search *search) {
     uint32_t i, at = 0, count = 0, *found = search->found, *seen = search->seen, mark = ++search->mark;
     for (;;) {
         for (i = liveness->control_start[b]; i < liveness->control_start[b + 1]; i++)
@@ -5074,7 +5557,8 @@ static uint32_t gpumpi_liveness_diverges(const gpump_program *program, uint32_t 
 
 GPUMP_API gpump_result gpump_liveness_enclosing(const gpump_liveness *liveness, uint32_t index, uint32_t *branches,
                                                 uint32_t capacity, uint32_t *count) {
-    if (!liveness || !count || (capacity && !branches) || index >= gpump_program_instructions(liveness->program)) return GPUMP_ERROR_ARGUMENT;
+    if (!liveness || !count || (capacity && !branches) || index >= gpump_program_instructions(liveness->program))
+        return GPUMP_ERROR_ARGUMENT;
     gpumpi_arena scratch = gpumpi_arena_make(&liveness->arena.allocator);
     gpumpi_liveness_search search;
     uint32_t *found, blocks, i, k, kept = 0;
@@ -5138,14 +5622,16 @@ static int gpumpi_liveness_is_live(const gpump_liveness *liveness, uint32_t reg,
         gpump_program_instruction(liveness->program, i, &in);
         if (in.guard == reg) return 1;
         for (k = 0; k < in.use_count; k++) GPUMPI_OPERAND_REGISTERS(in.uses[k], r, if (r == reg) return 1);
-        for (k = 0; k < in.def_count && gpumpi_kills(&in); k++) GPUMPI_OPERAND_REGISTERS(in.defs[k], r, if (r == reg) return 0);
+        for (k = 0; k < in.def_count && gpumpi_kills(&in); k++)
+            GPUMPI_OPERAND_REGISTERS(in.defs[k], r, if (r == reg) return 0);
     }
     for (i = liveness->out_start[b]; i < liveness->out_start[b + 1]; i++)
         if (liveness->out[i] == reg) return 1;
     return 0;
 }
 
-GPUMP_API void gpump_liveness_stack(const gpump_liveness *liveness, const uint32_t *pcs, uint32_t count, uint64_t *set) {
+GPUMP_API void gpump_liveness_stack(const gpump_liveness *liveness, const uint32_t *pcs, uint32_t count,
+                                    uint64_t *set) {
     uint32_t p, r, registers = gpump_program_registers(liveness->program), first = 0;
     while (first < count && pcs[first] >= gpump_program_instructions(liveness->program)) first++;
     if (first == count) {
@@ -5165,14 +5651,16 @@ GPUMP_API void gpump_liveness_count(const gpump_liveness *liveness, const uint64
     uint32_t w, counts[3] = {0, 0, 0};
     for (w = 0; w < liveness->words; w++) {
         uint64_t word = set[w];
-        for (; word; word &= word - 1) counts[gpump_program_width(liveness->program, w * 64 + gpump_bits_lowest64(word))]++;
+        for (; word; word &= word - 1)
+            counts[gpump_program_width(liveness->program, w * 64 + gpump_bits_lowest64(word))]++;
     }
     if (registers) *registers = counts[GPUMP_WIDTH_32] + 2 * counts[GPUMP_WIDTH_64];
     if (predicates) *predicates = counts[GPUMP_WIDTH_PREDICATE];
 }
 
-GPUMP_API gpump_result gpump_liveness_pressure(const gpump_liveness *liveness, uint32_t *registers, uint32_t *predicates,
-                                               uint32_t *peak_registers, uint32_t *peak_predicates) {
+GPUMP_API gpump_result gpump_liveness_pressure(const gpump_liveness *liveness, uint32_t *registers,
+                                               uint32_t *predicates, uint32_t *peak_registers,
+                                               uint32_t *peak_predicates) {
     if (!liveness) return GPUMP_ERROR_ARGUMENT;
     const gpump_program *program = liveness->program;
     gpumpi_arena scratch = gpumpi_arena_make(&liveness->arena.allocator);
@@ -5189,8 +5677,8 @@ GPUMP_API gpump_result gpump_liveness_pressure(const gpump_liveness *liveness, u
 #define GPUMPI_ADD(counts, reg, sign)                                                  \
     (GPUMPI_WIDTH(reg) == GPUMP_WIDTH_PREDICATE ? ((counts)[1] = (counts)[1] + (sign)) \
                                                 : ((counts)[0] = (counts)[0] + (sign)*GPUMPI_WIDTH(reg)))
-#define GPUMPI_PEAK(more)                                              \
-    do {                                                               \
+#define GPUMPI_PEAK(more)                                                 \
+    do {                                                                  \
         if (live[0] + (more)[0] > peak[0]) peak[0] = live[0] + (more)[0]; \
         if (live[1] + (more)[1] > peak[1]) peak[1] = live[1] + (more)[1]; \
     } while (0)
@@ -5206,17 +5694,19 @@ GPUMP_API gpump_result gpump_liveness_pressure(const gpump_liveness *liveness, u
                 GPUMPI_OPERAND_REGISTERS(in.defs[k], reg, if (!gpump_bits_get(set, reg)) GPUMPI_ADD(dead, reg, 1u));
             GPUMPI_PEAK(dead);
             for (k = 0; k < in.def_count && gpumpi_kills(&in); k++)
-                GPUMPI_OPERAND_REGISTERS(in.defs[k], reg, if (gpump_bits_get(set, reg)) {
-                    gpump_bits_clear(set, reg);
-                    GPUMPI_ADD(live, reg, 0u - 1u);
-                });
+                GPUMPI_OPERAND_REGISTERS(
+                    in.defs[k], reg, if (gpump_bits_get(set, reg)) {
+                        gpump_bits_clear(set, reg);
+                        GPUMPI_ADD(live, reg, 0u - 1u);
+                    });
             for (k = 0; k <= in.use_count; k++) {
                 uint32_t operand = k < in.use_count ? in.uses[k] : in.guard;
                 if (operand == GPUMP_NONE) continue;
-                GPUMPI_OPERAND_REGISTERS(operand, reg, if (!gpump_bits_get(set, reg)) {
-                    gpump_bits_set(set, reg);
-                    GPUMPI_ADD(live, reg, 1u);
-                });
+                GPUMPI_OPERAND_REGISTERS(
+                    operand, reg, if (!gpump_bits_get(set, reg)) {
+                        gpump_bits_set(set, reg);
+                        GPUMPI_ADD(live, reg, 1u);
+                    });
             }
             dead[0] = dead[1] = 0;
             GPUMPI_PEAK(dead);
@@ -5278,7 +5768,8 @@ GPUMP_API gpump_result gpump_liveness_uninitialised(const gpump_liveness *livene
 #endif
 
 /* ---- gpump_impl/program/constants.c ---- */
-/* constants (private): before allocation, parameters become constant-bank reads, and constants are set where they are first needed */
+/* constants (private): before allocation, parameters become constant-bank reads, and constants are set where they are
+ * first needed */
 
 
 
@@ -5286,7 +5777,8 @@ GPUMP_API gpump_result gpump_liveness_uninitialised(const gpump_liveness *livene
 
 /* ---- what is known of each register before allocation ---- */
 
-GPUMP_API int gpumpi_registers_find_facts(const gpump_program *program, gpumpi_arena *arena, gpumpi_registers_facts *facts) {
+GPUMP_API int gpumpi_registers_find_facts(const gpump_program *program, gpumpi_arena *arena,
+                                          gpumpi_registers_facts *facts) {
     uint32_t registers = gpump_program_registers(program), i, k, count = gpump_program_instructions(program);
     if (!GPUMPI_ARENA_NEW(arena, facts->defs, registers) || !GPUMPI_ARENA_NEW(arena, facts->def_at, registers) ||
         !GPUMPI_ARENA_NEW(arena, facts->fixed, registers) || !GPUMPI_ARENA_NEW(arena, facts->offset, registers) ||
@@ -5380,8 +5872,10 @@ static int gpumpi_registers_plan_fold(gpumpi_registers_fold *fold, gpumpi_arena 
             before = in;
             gpumpi_registers_rewrite_fold(fold, i, &in, scratch);
             for (k = 0; k < in.use_count; k++) {
-                if (!(in.uses[k] & GPUMP_OPERAND_PARAMETER)) left[in.uses[k]]++;
-                else if (in.uses[k] != before.uses[k]) fold->folded++;
+                if (!(in.uses[k] & GPUMP_OPERAND_PARAMETER))
+                    left[in.uses[k]]++;
+                else if (in.uses[k] != before.uses[k])
+                    fold->folded++;
             }
             if (in.guard != GPUMP_NONE) left[in.guard]++;
         }
@@ -5394,15 +5888,15 @@ static int gpumpi_registers_plan_fold(gpumpi_registers_fold *fold, gpumpi_arena 
 GPUMP_API int gpumpi_registers_commits_with_next(const gpump_program *program, uint32_t i) {
     gpump_instruction in, next;
     gpump_program_instruction(program, i, &in);
-    if (!(in.flags & (GPUMP_FLAG_ATOMIC | GPUMP_FLAG_VOLATILE | GPUMP_FLAG_FENCE)) && in.operation != GPUMP_OP_BARRIER &&
-        in.operation != GPUMP_OP_BARRIER_PP)
+    if (!(in.flags & (GPUMP_FLAG_ATOMIC | GPUMP_FLAG_VOLATILE | GPUMP_FLAG_FENCE)) &&
+        in.operation != GPUMP_OP_BARRIER && in.operation != GPUMP_OP_BARRIER_PP)
         return 0;
     gpump_program_instruction(program, i + 1, &next); /* there is one: only branches and exits end a program */
     return next.operation == GPUMP_OP_BOUNDARY;
 }
 
-/* Where a fixed register's only definition should stand: just before its first use in the nearest block that dominates all
- * of its uses, taken out of loops that the definition was not in. GPUMP_NONE: leave it. */
+/* Where a fixed register's only definition should stand: just before its first use in the nearest block that dominates
+ * all of its uses, taken out of loops that the definition was not in. GPUMP_NONE: leave it. */
 typedef struct gpumpi_registers_sink {
     const gpump_program *program;
     const gpumpi_registers_facts *facts;
@@ -5455,14 +5949,16 @@ static int gpumpi_registers_plan_sink(gpumpi_registers_sink *sink, gpumpi_arena 
         gpump_program_instruction(program, sink->facts->def_at[r], &in);
         at = gpump_program_basic_block_of(program, sink->facts->def_at[r]);
         gpump_program_basic_block(program, at, &home);
-        if (!home.reachable || !gpump_program_dominates(program, at, b)) continue; /* read before written: leave it alone */
+        if (!home.reachable || !gpump_program_dominates(program, at, b))
+            continue; /* read before written: leave it alone */
         for (;;) {
             gpump_program_basic_block(program, b, &block);
             if (b == at || block.loop == home.loop || block.loop_depth < home.loop_depth) break;
             b = block.dominator;
         }
         if (block.loop != home.loop && b != at) continue;
-        at = b == gpump_program_basic_block_of(program, sink->facts->def_at[r]) ? sink->facts->def_at[r] + 1 : block.first;
+        at = b == gpump_program_basic_block_of(program, sink->facts->def_at[r]) ? sink->facts->def_at[r] + 1
+                                                                                : block.first;
         for (; at < block.first + block.count; at++) { /* the first reader in that block, or its end */
             gpump_instruction reader;
             int reads;
@@ -5485,7 +5981,8 @@ static int gpumpi_registers_plan_sink(gpumpi_registers_sink *sink, gpumpi_arena 
                 return 0;
             }
             {
-                gpumpi_insertion insertion = gpumpi_insertion_copy(program, sink->facts->def_at[r], reads ? at : at + 1);
+                gpumpi_insertion insertion =
+                    gpumpi_insertion_copy(program, sink->facts->def_at[r], reads ? at : at + 1);
                 insertion.after_previous = !reads;
                 if (insertion.before == sink->facts->def_at[r] + 1 || insertion.before == sink->facts->def_at[r])
                     continue; /* it stands there */
@@ -5509,7 +6006,7 @@ static int gpumpi_registers_plan_sink(gpumpi_registers_sink *sink, gpumpi_arena 
 
 /* Folding, then sinking: each a step of its own. */
 GPUMP_API gpump_result gpumpi_registers_prepare(const gpump_program *program, const gpump_registers_config *config,
-                                             gpump_program **out, gpump_registers_report *report, gpump_diag *diag) {
+                                                gpump_program **out, gpump_registers_report *report, gpump_diag *diag) {
     gpumpi_arena scratch = gpumpi_arena_make(gpumpi_program_allocator(program));
     gpumpi_registers_facts facts;
     gpumpi_registers_fold fold;
@@ -5591,8 +6088,8 @@ typedef struct gpumpi_registers_raw {
     gpumpi_registers_range *range;
 } gpumpi_registers_raw;
 
-static int gpumpi_registers_push(const gpump_allocator *allocator, gpumpi_registers_raw *raw, uint32_t reg, uint32_t start,
-                                 uint32_t end) {
+static int gpumpi_registers_push(const gpump_allocator *allocator, gpumpi_registers_raw *raw, uint32_t reg,
+                                 uint32_t start, uint32_t end) {
     gpumpi_registers_range range;
     range.start = start;
     range.end = end;
@@ -5640,19 +6137,18 @@ static int gpumpi_registers_compare_ranges(const void *a, const void *b) {
     return x->end < y->end ? -1 : x->end > y->end;
 }
 
-static int gpumpi_registers_build_intervals(const gpump_program *program, const gpump_liveness *liveness, gpumpi_arena *arena,
-                                            gpumpi_registers_intervals *out) {
+static int gpumpi_registers_build_intervals(const gpump_program *program, const gpump_liveness *liveness,
+                                            gpumpi_arena *arena, gpumpi_registers_intervals *out) {
     const gpump_allocator *allocator = &arena->allocator;
-    uint32_t registers = gpump_program_registers(program), blocks = gpump_program_basic_blocks(program), b, i, k, r, n, *end,
-             *stack, *seen, *next, *stamp, *live;
+    uint32_t registers = gpump_program_registers(program), blocks = gpump_program_basic_blocks(program), b, i, k, r, n,
+             *end, *stack, *seen, *next, *stamp, *live;
     gpumpi_registers_raw raw = {NULL, NULL};
     gpumpi_arena scratch = gpumpi_arena_make(allocator);
     int ok = 0;
     if (!GPUMPI_ARENA_NEW(&scratch, end, registers) || !GPUMPI_ARENA_NEW(&scratch, stack, blocks) ||
         !GPUMPI_ARENA_NEW(&scratch, seen, blocks) || !GPUMPI_ARENA_NEW(&scratch, stamp, registers) ||
-        !GPUMPI_ARENA_NEW(&scratch, live, registers) ||
-        !GPUMPI_ARENA_NEW(arena, out->weight, registers) || !GPUMPI_ARENA_NEW(arena, out->first, (size_t)registers + 1) ||
-        !GPUMPI_ARENA_NEW(&scratch, next, registers))
+        !GPUMPI_ARENA_NEW(&scratch, live, registers) || !GPUMPI_ARENA_NEW(arena, out->weight, registers) ||
+        !GPUMPI_ARENA_NEW(arena, out->first, (size_t)registers + 1) || !GPUMPI_ARENA_NEW(&scratch, next, registers))
         goto end;
     for (b = 0; b < blocks; b++) { /* 0 in end[]: not live */
         gpump_basic_block block;
@@ -5776,8 +6272,8 @@ static void gpumpi_registers_put(gpumpi_registers_state *state, uint32_t reg, ui
     gpumpi_registers_file *file = &state->file[kind];
     for (half = 0; half < gpumpi_registers_span(state, reg); half++) {
         for (i = state->intervals->first[reg]; i < state->intervals->first[reg + 1]; i++)
-            gpumpi_registers_row(file->rows + (size_t)(physical + half) * file->words, state->intervals->ranges[i].start,
-                                 state->intervals->ranges[i].end, 1);
+            gpumpi_registers_row(file->rows + (size_t)(physical + half) * file->words,
+                                 state->intervals->ranges[i].start, state->intervals->ranges[i].end, 1);
         file->next[2 * reg + half] = file->head[physical + half];
         file->head[physical + half] = 2 * reg + half;
         if (physical + half + 1 > state->used[kind]) state->used[kind] = physical + half + 1;
@@ -5801,9 +6297,12 @@ static void gpumpi_registers_take_out(gpumpi_registers_state *state, uint32_t re
 static int gpumpi_registers_overlap(const gpumpi_registers_intervals *intervals, uint32_t a, uint32_t b) {
     uint32_t i = intervals->first[a], k = intervals->first[b];
     while (i < intervals->first[a + 1] && k < intervals->first[b + 1]) {
-        if (intervals->ranges[i].end <= intervals->ranges[k].start) i++;
-        else if (intervals->ranges[k].end <= intervals->ranges[i].start) k++;
-        else return 1;
+        if (intervals->ranges[i].end <= intervals->ranges[k].start)
+            i++;
+        else if (intervals->ranges[k].end <= intervals->ranges[i].start)
+            k++;
+        else
+            return 1;
     }
     return 0;
 }
@@ -5894,11 +6393,11 @@ static int gpumpi_registers_compare_keys(const void *a, const void *b) {
     return x->reg < y->reg ? -1 : x->reg > y->reg;
 }
 
-/* Two orders: by first position, and the same with 64-bit intervals first; the one with fewer spills, then fewer registers,
- * stays. */
+/* Two orders: by first position, and the same with 64-bit intervals first; the one with fewer spills, then fewer
+ * registers, stays. */
 static int gpumpi_registers_place_best(gpumpi_registers_state *state, gpumpi_arena *arena) {
-    uint32_t registers = gpump_program_registers(state->program), count = 0, i, n = 0, pass, wide, used, spills, impossible,
-             *order[2];
+    uint32_t registers = gpump_program_registers(state->program), count = 0, i, n = 0, pass, wide, used, spills,
+             impossible, *order[2];
     gpumpi_registers_key *keys;
     if (!GPUMPI_ARENA_NEW(arena, keys, registers) || !GPUMPI_ARENA_NEW(arena, order[0], registers) ||
         !GPUMPI_ARENA_NEW(arena, order[1], registers))
@@ -5921,7 +6420,8 @@ static int gpumpi_registers_place_best(gpumpi_registers_state *state, gpumpi_are
     impossible = state->impossible;
     gpumpi_registers_place(state, order[1], count);
     if (state->impossible > impossible ||
-        (state->impossible == impossible && (state->spills > spills || (state->spills == spills && state->used[1] >= used))))
+        (state->impossible == impossible &&
+         (state->spills > spills || (state->spills == spills && state->used[1] >= used))))
         gpumpi_registers_place(state, order[0], count);
     return 1;
 }
@@ -5955,8 +6455,8 @@ static int gpumpi_registers_rewrite_spill(void *user, uint32_t index, gpump_inst
     return 1;
 }
 
-/* 1 when the instruction is guarded and its guard still holds where its result will be stored: it does not write the guard
- * itself, and no region starts in between, to which the guard would then be live. */
+/* 1 when the instruction is guarded and its guard still holds where its result will be stored: it does not write the
+ * guard itself, and no region starts in between, to which the guard would then be live. */
 static int gpumpi_registers_keeps_guard(const gpump_program *program, uint32_t i, const gpump_instruction *in) {
     uint32_t k;
     if (in->guard == GPUMP_NONE || gpumpi_registers_commits_with_next(program, i)) return 0;
@@ -5967,8 +6467,9 @@ static int gpumpi_registers_keeps_guard(const gpump_program *program, uint32_t i
 
 /* Makes the program with spill code. */
 static gpump_result gpumpi_registers_spill_round(const gpumpi_registers_state *state, const uint32_t *origin,
-                                                 gpumpi_arena *arena, gpumpi_registers_facts *facts, gpump_program **out,
-                                                 gpump_registers_report *report, gpump_diag *diag) {
+                                                 gpumpi_arena *arena, gpumpi_registers_facts *facts,
+                                                 gpump_program **out, gpump_registers_report *report,
+                                                 gpump_diag *diag) {
     const gpump_program *program = state->program;
     const gpump_allocator *allocator = &arena->allocator;
     uint32_t registers = gpump_program_registers(program), count = gpump_program_instructions(program), i, k, n, *slot,
@@ -6001,7 +6502,9 @@ static gpump_result gpumpi_registers_spill_round(const gpumpi_registers_state *s
         spill.start[i] = (uint32_t)stbds_arrlenu(spill.reg);
         if (in.def_count == 1 && facts->fixed[in.defs[0]] && state->spilled[in.defs[0]]) continue;
         for (k = 0; k < in.def_count + in.use_count + 1; k++) {
-            uint32_t operand = k < in.use_count ? in.uses[k] : k == in.use_count ? in.guard : in.defs[k - in.use_count - 1];
+            uint32_t operand = k < in.use_count    ? in.uses[k]
+                               : k == in.use_count ? in.guard
+                                                   : in.defs[k - in.use_count - 1];
             gpumpi_insertion insertion = gpumpi_insertion_make(GPUMP_OP_SPILL_LOAD, i);
             if (operand == GPUMP_NONE || operand & GPUMP_OPERAND_PARAMETER || !state->spilled[operand]) continue;
             for (n = spill.start[i]; n < stbds_arrlenu(spill.reg) && spill.reg[n] != operand; n++) {}
@@ -6089,7 +6592,8 @@ static int gpumpi_registers_rewrite_names(void *user, uint32_t index, gpump_inst
     return !(in->operation == GPUMP_OP_MOVE && scratch[0] == scratch[16]);
 }
 
-/* One round on `program`: places its intervals; *next is the program with spill code, or the final one with *done = 1. */
+/* One round on `program`: places its intervals; *next is the program with spill code, or the final one with *done = 1.
+ */
 static gpump_result gpumpi_registers_round(const gpump_program *program, const uint32_t *origin,
                                            const gpump_registers_config *config, uint32_t first_temporary,
                                            gpump_program **next, int *done, gpump_registers_report *report,
@@ -6178,7 +6682,8 @@ GPUMP_API gpump_result gpump_registers_allocate(const gpump_program *program, co
     if (!program || !config || !allocated) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
     if (!gpump_program_basic_blocks(program)) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 0, 1, 1);
     if (config->struct_size != sizeof *config)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "struct_size", 0, config->struct_size, sizeof *config, sizeof *config);
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "struct_size", 0, config->struct_size, sizeof *config,
+                           sizeof *config);
     if (config->registers < 2 || config->registers > 1024)
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "registers", 0, config->registers, 2, 1024);
     if (config->predicates < 1 || config->predicates > 64)
@@ -6196,7 +6701,8 @@ GPUMP_API gpump_result gpump_registers_allocate(const gpump_program *program, co
     result = gpumpi_registers_prepare(program, config, &at, &found, diag);
     first_temporary = gpump_program_registers(program);
     while (result == GPUMP_OK && !done) {
-        result = gpumpi_registers_round(at, gpump_program_origin(at), config, first_temporary, &next, &done, &found, diag);
+        result =
+            gpumpi_registers_round(at, gpump_program_origin(at), config, first_temporary, &next, &done, &found, diag);
         if (result != GPUMP_OK) break;
         gpump_program_destroy(at);
         at = next;
@@ -6321,8 +6827,8 @@ static void gpumpi_preempt_rest(gpumpi_preempt_plan *plan, uint32_t interval) {
 }
 
 /* A live set as the instruction word has it: registers in vector and count, predicates apart. */
-static void gpumpi_preempt_vector(const gpump_program *program, const uint64_t *set, uint64_t *vector, uint64_t *predicates,
-                                  uint32_t *count) {
+static void gpumpi_preempt_vector(const gpump_program *program, const uint64_t *set, uint64_t *vector,
+                                  uint64_t *predicates, uint32_t *count) {
     uint32_t r, first = 0, registers = gpump_program_registers(program);
     *vector = *predicates = 0;
     *count = 0;
@@ -6364,9 +6870,10 @@ static gpump_result gpumpi_preempt_check(const gpump_program *program, gpump_dia
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_preempt_points_place(const gpump_program *program, const gpump_preempt_points_config *config,
-                                                  gpump_program **placed, gpump_preempt_point *points, uint32_t capacity,
-                                                  uint32_t *count, gpump_diag *diag) {
+GPUMP_API gpump_result gpump_preempt_points_place(const gpump_program *program,
+                                                  const gpump_preempt_points_config *config, gpump_program **placed,
+                                                  gpump_preempt_point *points, uint32_t capacity, uint32_t *count,
+                                                  gpump_diag *diag) {
     gpumpi_arena scratch;
     gpumpi_preempt_plan plan;
     gpumpi_insertion *insertions;
@@ -6381,7 +6888,8 @@ GPUMP_API gpump_result gpump_preempt_points_place(const gpump_program *program, 
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
     if (!gpump_program_basic_blocks(program)) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 0, 1, 1);
     if (config->struct_size != sizeof *config)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "struct_size", 0, config->struct_size, sizeof *config, sizeof *config);
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "struct_size", 0, config->struct_size, sizeof *config,
+                           sizeof *config);
     if (!config->interval) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "interval", 0, 0, 1, UINT32_MAX);
     result = gpumpi_preempt_check(program, diag);
     if (result != GPUMP_OK) return result;
@@ -6391,9 +6899,11 @@ GPUMP_API gpump_result gpump_preempt_points_place(const gpump_program *program, 
     result = GPUMP_ERROR_MEMORY;
     plan.program = program;
     if (!GPUMPI_ARENA_NEW(&scratch, plan.live, instructions) || !GPUMPI_ARENA_NEW(&scratch, plan.pp, instructions) ||
-        !GPUMPI_ARENA_NEW(&scratch, plan.loop, instructions) || !GPUMPI_ARENA_NEW(&scratch, plan.number, instructions) ||
+        !GPUMPI_ARENA_NEW(&scratch, plan.loop, instructions) ||
+        !GPUMPI_ARENA_NEW(&scratch, plan.number, instructions) ||
         !GPUMPI_ARENA_NEW(&scratch, set, gpump_liveness_words(liveness)) ||
-        gpump_liveness_pressure(liveness, plan.live, NULL, NULL, NULL) != GPUMP_OK || !gpumpi_preempt_loops(&plan, &scratch))
+        gpump_liveness_pressure(liveness, plan.live, NULL, NULL, NULL) != GPUMP_OK ||
+        !gpumpi_preempt_loops(&plan, &scratch))
         goto end;
     gpumpi_preempt_rest(&plan, config->interval);
     for (i = n = at = 0; i < instructions; i++) {
@@ -6415,7 +6925,8 @@ GPUMP_API gpump_result gpump_preempt_points_place(const gpump_program *program, 
         gpump_liveness_before(liveness, i, set);
         gpumpi_preempt_vector(program, set, &point->vector, &point->predicates, &point->live_registers);
         if (!barrier && !gpumpi_liveness_diverged(liveness, i, &search, &scratch, set)) goto end;
-        gpumpi_preempt_vector(program, set, &point->vector_diverged, &point->predicates_diverged, &point->live_diverged);
+        gpumpi_preempt_vector(program, set, &point->vector_diverged, &point->predicates_diverged,
+                              &point->live_diverged);
         if (barrier)
             plan.number[i] = n;
         else {
@@ -6457,7 +6968,8 @@ end:
 #ifndef GPUMP_NO_PROGRAM
 
 GPUMP_API int gpumpi_memory_writes(const gpump_instruction *in) {
-    return in->operation == GPUMP_OP_SPILL_STORE || (in->operation != GPUMP_OP_CHECK && in->access & GPUMP_ACCESS_WRITE);
+    return in->operation == GPUMP_OP_SPILL_STORE ||
+           (in->operation != GPUMP_OP_CHECK && in->access & GPUMP_ACCESS_WRITE);
 }
 GPUMP_API int gpumpi_memory_reads(const gpump_instruction *in) {
     return in->operation == GPUMP_OP_SPILL_LOAD || (in->operation != GPUMP_OP_CHECK && in->access & GPUMP_ACCESS_READ);
@@ -6467,8 +6979,9 @@ GPUMP_API int gpumpi_memory_ends_region(const gpumpi_memory *memory, uint32_t i,
 }
 static uint32_t gpumpi_memory_spill_bytes(const gpump_program *program, const gpump_instruction *in) {
     uint32_t operand = in->def_count ? in->defs[0] : in->uses[0];
-    return operand & GPUMP_OPERAND_PAIR || gpump_program_width(program, operand & GPUMP_OPERAND_INDEX) == GPUMP_WIDTH_64 ? 8
-                                                                                                                         : 4;
+    return operand & GPUMP_OPERAND_PAIR || gpump_program_width(program, operand & GPUMP_OPERAND_INDEX) == GPUMP_WIDTH_64
+               ? 8
+               : 4;
 }
 /* May b overwrite what a has read? The spill area is a place of its own that no other access reaches. */
 static int gpumpi_memory_may_alias(const gpumpi_memory *memory, uint32_t a, uint32_t b) {
@@ -6500,14 +7013,16 @@ GPUMP_API void gpumpi_boundary_starts(const gpump_program *program, uint32_t lev
 typedef struct gpumpi_memory_edges {
     uint32_t *from, *to;
 } gpumpi_memory_edges;
-static int gpumpi_memory_edge(const gpump_allocator *allocator, gpumpi_memory_edges *edges, uint32_t from, uint32_t to) {
+static int gpumpi_memory_edge(const gpump_allocator *allocator, gpumpi_memory_edges *edges, uint32_t from,
+                              uint32_t to) {
     if (!GPUMPI_ARRAY_RESERVE(allocator, edges->from, 1) || !GPUMPI_ARRAY_RESERVE(allocator, edges->to, 1)) return 0;
     stbds_arrput(edges->from, from);
     stbds_arrput(edges->to, to);
     return 1;
 }
 
-/* Lanes that took `side` at a divergent branch run until they meet the others at `meet` or end; then the other side starts. */
+/* Lanes that took `side` at a divergent branch run until they meet the others at `meet` or end; then the other side
+ * starts. */
 static int gpumpi_memory_side(gpumpi_memory *memory, uint32_t side, uint32_t meet, uint32_t other, uint32_t mark,
                               const gpump_allocator *allocator, gpumpi_memory_edges *edges) {
     uint32_t top = 0, i;
@@ -6522,8 +7037,10 @@ static int gpumpi_memory_side(gpumpi_memory *memory, uint32_t side, uint32_t mee
         ends = last.operation == GPUMP_OP_EXIT;
         for (i = 0; i < block.successor_count; i++) {
             uint32_t to = block.successors[i];
-            if (to == meet) ends = 1;
-            else if (memory->seen[to] != mark) memory->seen[memory->stack[top++] = to] = mark;
+            if (to == meet)
+                ends = 1;
+            else if (memory->seen[to] != mark)
+                memory->seen[memory->stack[top++] = to] = mark;
         }
         if (ends && !gpumpi_memory_edge(allocator, edges, b, other)) return 0;
     }
@@ -6560,7 +7077,8 @@ typedef struct gpumpi_memory_place {
     uint32_t spill, object, address, value, bytes, slot;
     int64_t offset;
 } gpumpi_memory_place;
-static int gpumpi_memory_place_of(const gpump_program *program, const gpump_instruction *in, gpumpi_memory_place *place) {
+static int gpumpi_memory_place_of(const gpump_program *program, const gpump_instruction *in,
+                                  gpumpi_memory_place *place) {
     memset(place, 0, sizeof *place);
     place->slot = GPUMP_NONE;
     if (in->operation == GPUMP_OP_SPILL_LOAD || in->operation == GPUMP_OP_SPILL_STORE) {
@@ -6569,7 +7087,8 @@ static int gpumpi_memory_place_of(const gpump_program *program, const gpump_inst
         place->bytes = gpumpi_memory_spill_bytes(program, in);
         return 1;
     }
-    if (!in->access || in->object == GPUMP_NONE || in->address == GPUMP_ADDRESS_ANYWHERE || in->operation == GPUMP_OP_CHECK)
+    if (!in->access || in->object == GPUMP_NONE || in->address == GPUMP_ADDRESS_ANYWHERE ||
+        in->operation == GPUMP_OP_CHECK)
         return 0;
     place->object = in->object;
     place->address = in->address;
@@ -6631,7 +7150,8 @@ static int gpumpi_memory_compare_classes(const void *a, const void *b) {
 /* Finds kind[]: most writes go to objects that nothing reads, and need no search for reads. */
 static int gpumpi_memory_find_kinds(gpumpi_arena *arena, gpumpi_memory *memory) {
     const gpump_program *program = memory->program;
-    uint32_t count = gpump_program_instructions(program), objects = gpump_program_objects(program), i, classes = 0, *class_read;
+    uint32_t count = gpump_program_instructions(program), objects = gpump_program_objects(program), i, classes = 0,
+             *class_read;
     uint8_t *is_read, anywhere = 0, spills = 0;
     gpumpi_arena scratch = gpumpi_arena_make(&arena->allocator);
     gpump_instruction in;
@@ -6644,9 +7164,12 @@ static int gpumpi_memory_find_kinds(gpumpi_arena *arena, gpumpi_memory *memory) 
         gpump_program_instruction(program, i, &in);
         if (!gpumpi_memory_reads(&in)) continue;
         memory->kind[i] = GPUMPI_MEMORY_READS;
-        if (in.operation == GPUMP_OP_SPILL_LOAD) spills = 1;
-        else if (in.object == GPUMP_NONE) anywhere = 1;
-        else is_read[in.object] = 1;
+        if (in.operation == GPUMP_OP_SPILL_LOAD)
+            spills = 1;
+        else if (in.object == GPUMP_NONE)
+            anywhere = 1;
+        else
+            is_read[in.object] = 1;
     }
     for (i = 0; i < objects; i++)
         if (is_read[i]) class_read[classes++] = gpump_program_object(program, i).alias_class;
@@ -6655,13 +7178,15 @@ static int gpumpi_memory_find_kinds(gpumpi_arena *arena, gpumpi_memory *memory) 
         int meets = anywhere;
         gpump_program_instruction(program, i, &in);
         if (!gpumpi_memory_writes(&in)) continue;
-        if (in.operation == GPUMP_OP_SPILL_STORE) meets = spills;
-        else if (in.object == GPUMP_NONE) meets = anywhere || classes;
+        if (in.operation == GPUMP_OP_SPILL_STORE)
+            meets = spills;
+        else if (in.object == GPUMP_NONE)
+            meets = anywhere || classes;
         else {
             uint32_t alias_class = gpump_program_object(program, in.object).alias_class;
             meets |= is_read[in.object] ||
-                     (alias_class != GPUMP_NONE &&
-                      bsearch(&alias_class, class_read, classes, sizeof *class_read, gpumpi_memory_compare_classes) != NULL);
+                     (alias_class != GPUMP_NONE && bsearch(&alias_class, class_read, classes, sizeof *class_read,
+                                                           gpumpi_memory_compare_classes) != NULL);
         }
         if (meets) memory->kind[i] |= GPUMPI_MEMORY_MEETS_READ;
     }
@@ -6669,7 +7194,8 @@ static int gpumpi_memory_find_kinds(gpumpi_arena *arena, gpumpi_memory *memory) 
     return 1;
 }
 
-GPUMP_API int gpumpi_memory_make(gpumpi_arena *arena, const gpump_program *program, uint32_t unit, gpumpi_memory *memory) {
+GPUMP_API int gpumpi_memory_make(gpumpi_arena *arena, const gpump_program *program, uint32_t unit,
+                                 gpumpi_memory *memory) {
     uint32_t count = gpump_program_instructions(program), blocks = gpump_program_basic_blocks(program), i, k, reached,
              *preorder, *number, *parent;
     gpumpi_graph flow;
@@ -6680,7 +7206,8 @@ GPUMP_API int gpumpi_memory_make(gpumpi_arena *arena, const gpump_program *progr
     memory->program = program;
     memory->unit = unit;
     memory->blocks = blocks;
-    if (!GPUMPI_ARENA_NEW(arena, memory->start, (size_t)count + 1) || !GPUMPI_ARENA_NEW(arena, memory->is_protected, count) ||
+    if (!GPUMPI_ARENA_NEW(arena, memory->start, (size_t)count + 1) ||
+        !GPUMPI_ARENA_NEW(arena, memory->is_protected, count) ||
         !GPUMPI_ARENA_NEW(arena, memory->stack, (size_t)blocks + 1) || !GPUMPI_ARENA_NEW(arena, memory->seen, blocks) ||
         !GPUMPI_ARENA_NEW(arena, memory->order, blocks) || !GPUMPI_ARENA_NEW(&scratch, preorder, blocks) ||
         !GPUMPI_ARENA_NEW(&scratch, number, blocks) || !GPUMPI_ARENA_NEW(&scratch, parent, blocks) ||
@@ -6738,7 +7265,8 @@ GPUMP_API int gpumpi_memory_protect(gpumpi_arena *arena, gpumpi_memory *memory) 
                 if (memory->start[i]) memset(set, 0, words * sizeof *set);
                 if (memory->slot[i] == GPUMP_NONE) continue;
                 gpump_program_instruction(program, i, &in);
-                if (last && gpumpi_memory_reads(&in)) memory->is_protected[i] = (uint8_t)gpump_bits_get(set, memory->slot[i]);
+                if (last && gpumpi_memory_reads(&in))
+                    memory->is_protected[i] = (uint8_t)gpump_bits_get(set, memory->slot[i]);
                 if (gpumpi_memory_writes(&in) && in.guard == GPUMP_NONE) gpump_bits_set(set, memory->slot[i]);
             }
             if (memcmp(out + (size_t)b * words, set, words * sizeof *set)) {
@@ -6751,8 +7279,8 @@ GPUMP_API int gpumpi_memory_protect(gpumpi_arena *arena, gpumpi_memory *memory) 
     return 1;
 }
 
-/* Walks up in block b from position `at`. 1: the way on leads to the predecessors; 0: it ended at a region's start or at a
- * read; -1: out of memory. */
+/* Walks up in block b from position `at`. 1: the way on leads to the predecessors; 0: it ended at a region's start or
+ * at a read; -1: out of memory. */
 static int gpumpi_memory_scan(gpumpi_memory *memory, uint32_t b, uint32_t at, uint32_t write,
                               const gpump_allocator *allocator, uint32_t **reads) {
     gpump_basic_block block;
@@ -6760,7 +7288,8 @@ static int gpumpi_memory_scan(gpumpi_memory *memory, uint32_t b, uint32_t at, ui
     for (;;) {
         if (at < block.first + block.count && memory->start[at]) return 0;
         if (at-- == block.first) return 1;
-        if (memory->kind[at] & GPUMPI_MEMORY_READS && !memory->is_protected[at] && gpumpi_memory_may_alias(memory, at, write))
+        if (memory->kind[at] & GPUMPI_MEMORY_READS && !memory->is_protected[at] &&
+            gpumpi_memory_may_alias(memory, at, write))
             return GPUMPI_ARRAY_PUSH(allocator, *reads, at) ? 0 : -1;
     }
 }
@@ -6793,19 +7322,20 @@ GPUMP_API int gpumpi_memory_walk(gpumpi_memory *memory, uint32_t write, uint32_t
 
 /* ---- registers ---- */
 
-/* What the walk through one region knows at the start of each block: live-ins not yet written on some path, and those read
- * so. */
+/* What the walk through one region knows at the start of each block: live-ins not yet written on some path, and those
+ * read so. */
 typedef struct gpumpi_clobbers_region {
     const gpump_program *program;
     const uint8_t *start;
-    uint32_t count, words;      /* live-ins, words of a set of them */
-    uint32_t *local;            /* register -> its number among them, GPUMP_NONE */
-    uint32_t *where, *visited;  /* block -> its place in pool (where visited says this region) */
-    uint64_t *pool, *now;       /* sets: unwritten, read; two per block */
+    uint32_t count, words;     /* live-ins, words of a set of them */
+    uint32_t *local;           /* register -> its number among them, GPUMP_NONE */
+    uint32_t *where, *visited; /* block -> its place in pool (where visited says this region) */
+    uint64_t *pool, *now;      /* sets: unwritten, read; two per block */
     uint8_t *reported;
 } gpumpi_clobbers_region;
 
-/* Runs block b from instruction `at`. 1: it goes on to the successors with region->now; 0: it ends; -1: out of memory. */
+/* Runs block b from instruction `at`. 1: it goes on to the successors with region->now; 0: it ends; -1: out of memory.
+ */
 static int gpumpi_clobbers_run(gpumpi_clobbers_region *region, uint32_t b, uint32_t at, uint32_t start,
                                const gpump_allocator *allocator, gpumpi_register_clobber **list) {
     uint64_t *unwritten = region->now, *read = region->now + region->words;
@@ -6851,7 +7381,8 @@ static int gpumpi_clobbers_run(gpumpi_clobbers_region *region, uint32_t b, uint3
 /* Follows one region from its start to the next boundaries, until nothing new is learnt. */
 static int gpumpi_clobbers_follow(gpumpi_clobbers_region *region, uint32_t start, uint32_t *stack, uint32_t *queued,
                                   uint32_t mark, const gpump_allocator *allocator, gpumpi_register_clobber **list) {
-    uint32_t b = gpump_program_basic_block_of(region->program, start), at = start, top = 0, k, w, sets = 2 * region->words;
+    uint32_t b = gpump_program_basic_block_of(region->program, start), at = start, top = 0, k, w,
+             sets = 2 * region->words;
     for (;;) {
         gpump_basic_block block;
         int goes_on = gpumpi_clobbers_run(region, b, at, start, allocator, list);
@@ -6886,9 +7417,9 @@ static int gpumpi_clobbers_follow(gpumpi_clobbers_region *region, uint32_t start
     }
 }
 
-GPUMP_API int gpumpi_register_clobbers(gpumpi_arena *arena, const gpump_program *program, const gpump_liveness *liveness,
-                                       const uint8_t *start, const gpump_allocator *allocator,
-                                       gpumpi_register_clobber **list) {
+GPUMP_API int gpumpi_register_clobbers(gpumpi_arena *arena, const gpump_program *program,
+                                       const gpump_liveness *liveness, const uint8_t *start,
+                                       const gpump_allocator *allocator, gpumpi_register_clobber **list) {
     uint32_t registers = gpump_program_registers(program), blocks = gpump_program_basic_blocks(program), i, w, mark = 0,
              *stack, *queued, *live, *stamp;
     gpumpi_arena scratch = gpumpi_arena_make(&arena->allocator);
@@ -6930,8 +7461,8 @@ end:
 
 /* ---- the public questions ---- */
 
-GPUMP_API gpump_result gpump_clobbers_find(const gpump_program *program, uint32_t unit, uint32_t level, gpump_clobber *out,
-                                           uint32_t capacity, uint32_t *count) {
+GPUMP_API gpump_result gpump_clobbers_find(const gpump_program *program, uint32_t unit, uint32_t level,
+                                           gpump_clobber *out, uint32_t capacity, uint32_t *count) {
     gpumpi_arena scratch;
     const gpump_allocator *allocator;
     gpumpi_memory memory;
@@ -7006,27 +7537,28 @@ static uint32_t gpumpi_clobbers_root(uint32_t *set, uint32_t x) {
     return x;
 }
 
-/* Other warps run at other places of the program, held together only by barriers. Parts of the program connected without
- * crossing a barrier may run at the same time; beyond that, a read comes before a write only where the flow of control leads
- * from its part to the write's. Parts are kept by their halves of blocks: node i stands before instruction i, a barrier cuts
- * i from i + 1. */
+/* Other warps run at other places of the program, held together only by barriers. Parts of the program connected
+ * without crossing a barrier may run at the same time; beyond that, a read comes before a write only where the flow of
+ * control leads from its part to the write's. Parts are kept by their halves of blocks: node i stands before
+ * instruction i, a barrier cuts i from i + 1. */
 GPUMP_API gpump_result gpump_clobbers_block(const gpump_program *program, uint8_t *clobbers, uint32_t *count) {
     gpumpi_arena scratch;
     const gpump_allocator *allocator;
     gpumpi_memory memory;
     gpumpi_graph parts;
     gpumpi_clobbers_read read, *reads = NULL;
-    uint32_t instructions, i, k, b, found = 0, top, *set, *from, *to, edges = 0, *stack, *seen, *writes, write_count = 0;
+    uint32_t instructions, i, k, b, found = 0, top, *set, *from, *to, edges = 0, *stack, *seen, *writes,
+                                    write_count = 0;
     gpump_result result = GPUMP_ERROR_MEMORY;
     if (!program || !clobbers) return GPUMP_ERROR_ARGUMENT;
     if (!gpump_program_basic_blocks(program)) return GPUMP_ERROR_STATE;
     allocator = gpumpi_program_allocator(program);
     scratch = gpumpi_arena_make(allocator);
     instructions = gpump_program_instructions(program);
-    if (!gpumpi_memory_make(&scratch, program, GPUMP_UNIT_BLOCK, &memory) || !gpumpi_memory_protect(&scratch, &memory) ||
-        !GPUMPI_ARENA_NEW(&scratch, set, instructions) || !GPUMPI_ARENA_NEW(&scratch, from, instructions) ||
-        !GPUMPI_ARENA_NEW(&scratch, to, instructions) || !GPUMPI_ARENA_NEW(&scratch, stack, instructions) ||
-        !GPUMPI_ARENA_NEW(&scratch, writes, instructions) ||
+    if (!gpumpi_memory_make(&scratch, program, GPUMP_UNIT_BLOCK, &memory) ||
+        !gpumpi_memory_protect(&scratch, &memory) || !GPUMPI_ARENA_NEW(&scratch, set, instructions) ||
+        !GPUMPI_ARENA_NEW(&scratch, from, instructions) || !GPUMPI_ARENA_NEW(&scratch, to, instructions) ||
+        !GPUMPI_ARENA_NEW(&scratch, stack, instructions) || !GPUMPI_ARENA_NEW(&scratch, writes, instructions) ||
         !GPUMPI_ARENA_NEW(&scratch, seen, instructions))
         goto end;
     for (i = 0; i < instructions; i++) set[i] = i;
@@ -7115,7 +7647,8 @@ end:
 
 GPUMP_API gpump_result gpump_regions_config_preset(gpump_regions_config *config, const char *preset) {
     if (!config || !preset) return GPUMP_ERROR_ARGUMENT;
-    if (strcmp(preset, "igpu") && strcmp(preset, "igpu_short") && strcmp(preset, "dekruijf")) return GPUMP_ERROR_UNKNOWN_NAME;
+    if (strcmp(preset, "igpu") && strcmp(preset, "igpu_short") && strcmp(preset, "dekruijf"))
+        return GPUMP_ERROR_UNKNOWN_NAME;
     memset(config, 0, sizeof *config);
     config->struct_size = (uint32_t)sizeof *config;
     config->unit = preset[0] == 'i' ? GPUMP_UNIT_WARP : GPUMP_UNIT_THREAD;
@@ -7132,10 +7665,10 @@ typedef struct gpumpi_regions_plan {
     const gpump_regions_config *config;
     gpumpi_memory memory; /* memory.start[i] is set with every cut */
     uint8_t *why, *is_short;
-    uint32_t *live;  /* 32-bit registers live before each instruction */
+    uint32_t *live;                 /* 32-bit registers live before each instruction */
     uint32_t *idom, *enter, *leave; /* of memory.graph */
-    uint8_t *cut_in; /* basic block -> how many cuts, 2 at most */
-    uint8_t *parted; /* basic block -> 1: a warp may be diverged there */
+    uint8_t *cut_in;                /* basic block -> how many cuts, 2 at most */
+    uint8_t *parted;                /* basic block -> 1: a warp may be diverged there */
     uint32_t mark, pairs;
     int making_short;
 } gpumpi_regions_plan;
@@ -7156,9 +7689,9 @@ static int gpumpi_regions_is_boundary(const gpump_program *program, uint32_t i) 
     return in.operation == GPUMP_OP_BOUNDARY;
 }
 
-/* The first step puts boundaries behind barriers and whatever else must not be done twice. They belong to the instruction
- * before them, not to the place behind it: where that is a meeting point of diverged lanes, the first to arrive would wait
- * without crossing it. */
+/* The first step puts boundaries behind barriers and whatever else must not be done twice. They belong to the
+ * instruction before them, not to the place behind it: where that is a meeting point of diverged lanes, the first to
+ * arrive would wait without crossing it. */
 static gpump_result gpumpi_regions_forced(const gpump_program *program, uint32_t without, gpump_program **out,
                                           gpump_diag *diag) {
     const gpump_allocator *allocator = gpumpi_program_allocator(program);
@@ -7171,7 +7704,8 @@ static gpump_result gpumpi_regions_forced(const gpump_program *program, uint32_t
         gpumpi_insertion behind = gpumpi_insertion_make(GPUMP_OP_BOUNDARY, i + 1);
         uint32_t kind = 0;
         gpump_program_instruction(program, i, &in);
-        if (in.operation == GPUMP_OP_BARRIER || in.operation == GPUMP_OP_BARRIER_PP) kind = GPUMP_REGIONS_WITHOUT_BARRIERS;
+        if (in.operation == GPUMP_OP_BARRIER || in.operation == GPUMP_OP_BARRIER_PP)
+            kind = GPUMP_REGIONS_WITHOUT_BARRIERS;
         else if (in.flags & (GPUMP_FLAG_ATOMIC | GPUMP_FLAG_VOLATILE | GPUMP_FLAG_FENCE) ||
                  (gpumpi_memory_reads(&in) && gpumpi_memory_writes(&in)))
             kind = GPUMP_REGIONS_WITHOUT_ATOMICS;
@@ -7223,9 +7757,10 @@ static int gpumpi_regions_candidates_in(gpumpi_regions_plan *plan, gpumpi_region
     return best == GPUMP_NONE || best_writes || gpumpi_regions_candidate(allocator, pairs, pair, best);
 }
 
-/* A place separates a read from a write when it stands on every way from one to the other: the write itself; what stands
- * before it in its block; and what dominates it but not the read. */
-static int gpumpi_regions_candidates(gpumpi_regions_plan *plan, gpumpi_regions_pairs *pairs, uint32_t read, uint32_t write) {
+/* A place separates a read from a write when it stands on every way from one to the other: the write itself; what
+ * stands before it in its block; and what dominates it but not the read. */
+static int gpumpi_regions_candidates(gpumpi_regions_plan *plan, gpumpi_regions_pairs *pairs, uint32_t read,
+                                     uint32_t write) {
     const gpump_program *program = plan->program;
     uint32_t pair = pairs->count++, home = gpump_program_basic_block_of(program, read),
              b = gpump_program_basic_block_of(program, write), at;
@@ -7282,8 +7817,8 @@ static int gpumpi_regions_before_loop(const gpump_program *program, uint32_t b, 
     }
     return 0;
 }
-static void gpumpi_regions_make_key(const gpumpi_regions_plan *plan, gpumpi_regions_key *key, uint32_t covers, uint32_t of,
-                                    int ends_pair) {
+static void gpumpi_regions_make_key(const gpumpi_regions_plan *plan, gpumpi_regions_key *key, uint32_t covers,
+                                    uint32_t of, int ends_pair) {
     gpump_basic_block block;
     uint32_t b = gpump_program_basic_block_of(plan->program, key->place), live = plan->live[key->place];
     gpump_program_basic_block(plan->program, b, &block);
@@ -7291,19 +7826,20 @@ static void gpumpi_regions_make_key(const gpumpi_regions_plan *plan, gpumpi_regi
     key->key[1] = plan->parted[b]; /* a boundary there brings others, where lanes wait */
     key->key[2] = plan->config->few_live ? live : 0u - covers;
     key->key[3] = plan->config->few_live ? 0u - covers : 0;
-    /* de Kruijf prefers a write that ends a pair to a place before a loop; iGPU's figure 4 takes the place before the loop */
+    /* de Kruijf prefers a write that ends a pair to a place before a loop; iGPU's figure 4 takes the place before the
+     * loop */
     key->key[plan->config->few_live ? 5 : 4] = !ends_pair;
     key->key[plan->config->few_live ? 4 : 5] = !gpumpi_regions_before_loop(plan->program, b, &block);
     key->key[6] = 0u - of;
 }
 
-/* Chooses places until every pair is cut: the best first, its worth looked at again when it comes up, since it can only have
- * sunk. */
+/* Chooses places until every pair is cut: the best first, its worth looked at again when it comes up, since it can only
+ * have sunk. */
 static int gpumpi_regions_hit(gpumpi_regions_plan *plan, const gpumpi_regions_pairs *pairs) {
     const gpump_program *program = plan->program;
     gpumpi_arena scratch = gpumpi_arena_make(gpumpi_program_allocator(program));
-    uint32_t instructions = gpump_program_instructions(program), n = (uint32_t)stbds_arrlenu(pairs->pair), i, k, count = 0,
-             *place_start, *place_pair, *pair_start, *pair_place;
+    uint32_t instructions = gpump_program_instructions(program), n = (uint32_t)stbds_arrlenu(pairs->pair), i, k,
+             count = 0, *place_start, *place_pair, *pair_start, *pair_place;
     gpumpi_regions_key *heap;
     uint8_t *hit, *ends_pair;
     int ok = 0;
@@ -7436,7 +7972,8 @@ static int gpumpi_regions_parts(const gpumpi_regions_plan *plan, uint32_t b, con
     gpump_basic_block block;
     if (!gpumpi_program_diverges(plan->program, b)) return 0;
     gpump_program_basic_block(plan->program, b, &block);
-    return !to_barrier[b] || block.post_dominator == GPUMP_NONE || gpumpi_regions_only_exits(plan->program, block.post_dominator);
+    return !to_barrier[b] || block.post_dominator == GPUMP_NONE ||
+           gpumpi_regions_only_exits(plan->program, block.post_dominator);
 }
 
 /* Fills parted[]: decided, directly or not, by a branch at which the warp may part. */
@@ -7486,8 +8023,8 @@ static int gpumpi_regions_side_has_cut(const gpumpi_regions_plan *plan, uint32_t
 }
 
 /* Lanes wait at the start of one side while the other runs, and at the meeting point while either does. A branch that
- * decides whether a barrier is reached, and behind which code goes on, does not diverge: all threads of a block must come to
- * a barrier. */
+ * decides whether a barrier is reached, and behind which code goes on, does not diverge: all threads of a block must
+ * come to a barrier. */
 static int gpumpi_regions_divergence(gpumpi_regions_plan *plan, int *changed) {
     const gpump_program *program = plan->program;
     gpumpi_arena scratch = gpumpi_arena_make(gpumpi_program_allocator(program));
@@ -7508,18 +8045,22 @@ static int gpumpi_regions_divergence(gpumpi_regions_plan *plan, int *changed) {
         if (!seen[b] || !gpumpi_regions_parts(plan, b, to_barrier)) continue;
         gpump_program_basic_block(program, b, &block);
         for (k = 0; k < 2; k++)
-            has[k] = gpumpi_regions_side_has_cut(plan, block.successors[k], block.post_dominator, stack, visited, ++mark);
+            has[k] =
+                gpumpi_regions_side_has_cut(plan, block.successors[k], block.post_dominator, stack, visited, ++mark);
         for (k = 0; k < 2; k++)
-            if (has[!k] && block.successors[k] != block.post_dominator && !gpumpi_regions_bare(plan, block.successors[k]))
+            if (has[!k] && block.successors[k] != block.post_dominator &&
+                !gpumpi_regions_bare(plan, block.successors[k]))
                 gpumpi_regions_cut_block(plan, block.successors[k], GPUMP_CUT_DIVERGENCE, changed);
-        if ((has[0] || has[1]) && block.post_dominator != GPUMP_NONE && !gpumpi_regions_bare(plan, block.post_dominator))
+        if ((has[0] || has[1]) && block.post_dominator != GPUMP_NONE &&
+            !gpumpi_regions_bare(plan, block.post_dominator))
             gpumpi_regions_cut_block(plan, block.post_dominator, GPUMP_CUT_DIVERGENCE, changed);
     }
     gpumpi_arena_free(&scratch);
     return 1;
 }
 
-/* ---- loops: at least two boundaries on every way round one that has any, so that a region never runs into itself ---- */
+/* ---- loops: at least two boundaries on every way round one that has any, so that a region never runs into itself ----
+ */
 
 static void gpumpi_regions_latch(gpumpi_regions_plan *plan, uint32_t b, int *changed) {
     gpump_basic_block block;
@@ -7529,7 +8070,8 @@ static void gpumpi_regions_latch(gpumpi_regions_plan *plan, uint32_t b, int *cha
     *changed = 1;
 }
 
-static void gpumpi_regions_back_edge(gpumpi_regions_plan *plan, uint32_t loop, uint32_t header, uint32_t latch, int *changed) {
+static void gpumpi_regions_back_edge(gpumpi_regions_plan *plan, uint32_t loop, uint32_t header, uint32_t latch,
+                                     int *changed) {
     const gpump_program *program = plan->program;
     gpump_basic_block block, head;
     uint32_t b = latch, found = 0, nearest = GPUMP_NONE;
@@ -7541,8 +8083,10 @@ static void gpumpi_regions_back_edge(gpumpi_regions_plan *plan, uint32_t loop, u
         if (b == header) break;
     }
     if (found == 0) gpumpi_regions_cut_block(plan, header, GPUMP_CUT_LOOP, changed);
-    if (found == 1 && !plan->why[head.first]) gpumpi_regions_cut_block(plan, header, GPUMP_CUT_LOOP, changed);
-    else if (found <= 1) gpumpi_regions_latch(plan, latch, changed);
+    if (found == 1 && !plan->why[head.first])
+        gpumpi_regions_cut_block(plan, header, GPUMP_CUT_LOOP, changed);
+    else if (found <= 1)
+        gpumpi_regions_latch(plan, latch, changed);
     else {
         gpump_program_basic_block(program, nearest, &block);
         if (block.loop != loop && block.loop_depth > head.loop_depth) gpumpi_regions_latch(plan, latch, changed);
@@ -7618,8 +8162,8 @@ static int gpumpi_regions_settle(gpumpi_regions_plan *plan, gpumpi_arena *arena)
 
 /* ---- short regions ---- */
 
-/* The longest way, in instructions, from a region's start to before each block; cuts where it would pass the limit. Loops
- * without a cut are cut at their headers first, so that every way is finite. */
+/* The longest way, in instructions, from a region's start to before each block; cuts where it would pass the limit.
+ * Loops without a cut are cut at their headers first, so that every way is finite. */
 static int gpumpi_regions_shorten(gpumpi_regions_plan *plan, gpumpi_arena *arena) {
     const gpump_program *program = plan->program;
     uint32_t loops = gpump_program_loops(program), limit = plan->config->max_instructions, n, i, k, l, *length;
@@ -7643,7 +8187,8 @@ static int gpumpi_regions_shorten(gpumpi_regions_plan *plan, gpumpi_arena *arena
                 gpump_program_basic_block(program, b, &block);
                 at = length[b];
                 for (i = block.first; i < block.first + block.count; i++) {
-                    if (plan->why[i]) at = 0;
+                    if (plan->why[i])
+                        at = 0;
                     else if (at >= limit) {
                         gpumpi_regions_cut(plan, i, GPUMP_CUT_LENGTH);
                         again = 1;
@@ -7680,8 +8225,10 @@ static gpump_result gpumpi_regions_insert(const gpumpi_regions_plan *plan, gpump
             insertions[count++].instruction.tag = plan->why[i];
         }
         report->cuts[plan->why[i]]++;
-        if (plan->is_short[i]) report->shorts++;
-        else report->sparse++;
+        if (plan->is_short[i])
+            report->shorts++;
+        else
+            report->sparse++;
     }
     memset(&edit, 0, sizeof edit);
     edit.program = plan->program;
@@ -7747,11 +8294,13 @@ GPUMP_API gpump_result gpump_regions_form(const gpump_program *program, const gp
     if (!program || !config || !formed) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
     if (!gpump_program_basic_blocks(program)) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 0, 1, 1);
     if (config->struct_size != sizeof *config)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "struct_size", 0, config->struct_size, sizeof *config, sizeof *config);
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "struct_size", 0, config->struct_size, sizeof *config,
+                           sizeof *config);
     if (config->unit > GPUMP_UNIT_WARP)
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "unit", 0, config->unit, 0, GPUMP_UNIT_WARP);
     if (config->without > 31) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "without", 0, config->without, 0, 31);
-    if (config->max_instructions == 1) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "max_instructions", 0, 1, 2, UINT32_MAX);
+    if (config->max_instructions == 1)
+        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "max_instructions", 0, 1, 2, UINT32_MAX);
     for (i = 0; i < gpump_program_instructions(program); i++)
         if (gpumpi_regions_is_boundary(program, i))
             return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "operation", i, GPUMP_OP_BOUNDARY, 0, GPUMP_OP_BARRIER);
@@ -7768,10 +8317,10 @@ GPUMP_API gpump_result gpump_regions_form(const gpump_program *program, const gp
 
 /* ---- continuous spilling ---- */
 
-/* Runs basic block b from the registers whose places hold their values at its start, `held`, to its end. Writes what its boundaries
- * store to `sets` (NULL: nowhere), from boundary `at` on; returns the next one's number. */
-static uint32_t gpumpi_regions_hold(const gpump_program *program, const gpump_liveness *liveness, uint32_t b, uint64_t *held,
-                                    uint64_t *live, uint64_t *sets, uint32_t at) {
+/* Runs basic block b from the registers whose places hold their values at its start, `held`, to its end. Writes what
+ * its boundaries store to `sets` (NULL: nowhere), from boundary `at` on; returns the next one's number. */
+static uint32_t gpumpi_regions_hold(const gpump_program *program, const gpump_liveness *liveness, uint32_t b,
+                                    uint64_t *held, uint64_t *live, uint64_t *sets, uint32_t at) {
     uint32_t words = gpump_liveness_words(liveness), i, k, w;
     gpump_basic_block block;
     gpump_program_basic_block(program, b, &block);
@@ -7791,13 +8340,14 @@ static uint32_t gpumpi_regions_hold(const gpump_program *program, const gpump_li
     return at;
 }
 
-GPUMP_API gpump_result gpump_regions_stored(const gpump_program *program, const gpump_liveness *liveness, uint32_t spilling,
-                                            uint64_t *sets, uint32_t capacity, uint32_t *count) {
+GPUMP_API gpump_result gpump_regions_stored(const gpump_program *program, const gpump_liveness *liveness,
+                                            uint32_t spilling, uint64_t *sets, uint32_t capacity, uint32_t *count) {
     gpumpi_arena scratch;
     uint32_t blocks, words, b, i, k, w, found = 0;
     uint64_t *ends, *held, *live;
     int changed = 1;
-    if (!program || !liveness || !count || (!sets && capacity) || spilling > GPUMP_SPILLING_CHANGED) return GPUMP_ERROR_ARGUMENT;
+    if (!program || !liveness || !count || (!sets && capacity) || spilling > GPUMP_SPILLING_CHANGED)
+        return GPUMP_ERROR_ARGUMENT;
     if (!(blocks = gpump_program_basic_blocks(program))) return GPUMP_ERROR_STATE;
     for (i = 0; i < gpump_program_instructions(program); i++) {
         gpump_instruction in;
@@ -7813,7 +8363,8 @@ GPUMP_API gpump_result gpump_regions_stored(const gpump_program *program, const 
         gpumpi_arena_free(&scratch);
         return GPUMP_ERROR_MEMORY;
     }
-    memset(ends, 0xff, (size_t)blocks * words * sizeof *ends); /* held on every way: everything, until a way says otherwise */
+    memset(ends, 0xff,
+           (size_t)blocks * words * sizeof *ends); /* held on every way: everything, until a way says otherwise */
     for (;;) {
         uint32_t at = 0;
         int last = !changed; /* one more round with the final sets writes the answer */
@@ -7854,10 +8405,10 @@ GPUMP_API gpump_result gpump_regions_stored(const gpump_program *program, const 
 /* ---- renaming: a register that is live across a boundary and written behind it becomes two, with a move behind the
  * boundary ---- */
 
-/* Pieces: runs of instructions within one basic block, cut where a region starts, so that a BOUNDARY is always a piece's
- * first instruction. A register's value has three nodes in piece k: as it arrives there (behind the boundary's
- * predecessors), as it enters the piece, and as it leaves. Nodes joined by control flow within a region are one web and keep
- * one name. */
+/* Pieces: runs of instructions within one basic block, cut where a region starts, so that a BOUNDARY is always a
+ * piece's first instruction. A register's value has three nodes in piece k: as it arrives there (behind the boundary's
+ * predecessors), as it enters the piece, and as it leaves. Nodes joined by control flow within a region are one web and
+ * keep one name. */
 typedef struct gpumpi_preserve_conflict {
     uint32_t web, other;
 } gpumpi_preserve_conflict;
@@ -7890,8 +8441,10 @@ static uint32_t gpumpi_preserve_find(gpumpi_preserve *p, uint32_t x) {
 static void gpumpi_preserve_join(gpumpi_preserve *p, uint32_t a, uint32_t b) {
     a = gpumpi_preserve_find(p, a);
     b = gpumpi_preserve_find(p, b);
-    if (a < b) p->set[b] = a;
-    else p->set[a] = b;
+    if (a < b)
+        p->set[b] = a;
+    else
+        p->set[a] = b;
 }
 static uint32_t gpumpi_preserve_node(uint32_t piece, uint32_t kind) { return 3 * piece + kind; }
 static void gpumpi_preserve_list(gpumpi_preserve *p, uint32_t piece) {
@@ -7944,8 +8497,9 @@ static int gpumpi_preserve_make_pieces(gpumpi_preserve *p, gpumpi_arena *scratch
                                : k < in.def_count + in.use_count ? in.uses[k - in.def_count]
                                                                  : in.guard;
             if (operand == GPUMP_NONE) continue;
-            GPUMPI_OPERAND_REGISTERS(
-                operand, reg, ok = ok && GPUMPI_ARRAY_PUSH(allocator, key, reg) && GPUMPI_ARRAY_PUSH(allocator, value, i));
+            GPUMPI_OPERAND_REGISTERS(operand, reg,
+                                     ok = ok && GPUMPI_ARRAY_PUSH(allocator, key, reg) &&
+                                          GPUMPI_ARRAY_PUSH(allocator, value, i));
         }
     }
     ok = ok && gpumpi_group(scratch, registers, key, value, stbds_arrlenu(value), &p->seen_start, &p->seen);
@@ -7966,18 +8520,21 @@ static void gpumpi_preserve_touch(const gpump_instruction *in, uint32_t reg, int
     *reads = in->guard == reg;
     *writes = 0;
     for (k = 0; k < in->use_count; k++)
-        GPUMPI_OPERAND_REGISTERS(in->uses[k], r, if (r == reg) {
-            *reads = 1;
-            *alone &= !(in->uses[k] & GPUMP_OPERAND_PAIR);
-        });
+        GPUMPI_OPERAND_REGISTERS(
+            in->uses[k], r, if (r == reg) {
+                *reads = 1;
+                *alone &= !(in->uses[k] & GPUMP_OPERAND_PAIR);
+            });
     for (k = 0; k < in->def_count; k++)
-        GPUMPI_OPERAND_REGISTERS(in->defs[k], r, if (r == reg) {
-            *writes = 1;
-            *alone &= !(in->defs[k] & GPUMP_OPERAND_PAIR);
-        });
+        GPUMPI_OPERAND_REGISTERS(
+            in->defs[k], r, if (r == reg) {
+                *writes = 1;
+                *alone &= !(in->defs[k] & GPUMP_OPERAND_PAIR);
+            });
 }
 
-/* 1 when a write of `reg` leaves nothing of its old value. A check's predicate is one operand, read and written: it keeps one name. */
+/* 1 when a write of `reg` leaves nothing of its old value. A check's predicate is one operand, read and written: it
+ * keeps one name. */
 static int gpumpi_preserve_kills(const gpump_instruction *in, uint32_t reg) {
     int is_check = in->operation == GPUMP_OP_CHECK || (in->flags & GPUMP_FLAG_CHECKED);
     return gpumpi_kills(in) && !(is_check && in->defs[in->def_count - 1] == reg);
@@ -7988,7 +8545,8 @@ static int gpumpi_preserve_webs(gpumpi_preserve *p, uint32_t reg) {
     uint32_t at, k, e, top = 0, last = GPUMP_NONE;
     p->mark++;
     p->listed = 0;
-    for (at = p->seen_start[reg]; at < p->seen_start[reg + 1]; at++) { /* what each piece does to it, first mention first */
+    for (at = p->seen_start[reg]; at < p->seen_start[reg + 1];
+         at++) { /* what each piece does to it, first mention first */
         gpump_instruction in;
         int reads, writes, alone = 1;
         uint32_t piece = p->piece_of[p->seen[at]];
@@ -8002,7 +8560,8 @@ static int gpumpi_preserve_webs(gpumpi_preserve *p, uint32_t reg) {
             p->mention_mark[piece] = p->mark;
             p->mention[piece] = at;
         }
-        if (reads && p->kills[piece] != p->mark && p->enters[piece] != p->mark) p->enters[p->stack[top++] = piece] = p->mark;
+        if (reads && p->kills[piece] != p->mark && p->enters[piece] != p->mark)
+            p->enters[p->stack[top++] = piece] = p->mark;
         if (writes && gpumpi_preserve_kills(&in, reg)) p->kills[piece] = p->mark;
     }
     while (top) { /* live ranges, upwards; a guarded write lets the old value through */
@@ -8017,7 +8576,8 @@ static int gpumpi_preserve_webs(gpumpi_preserve *p, uint32_t reg) {
     for (k = 0; k < p->listed; k++) {
         uint32_t piece = p->list[k];
         if (p->kills[piece] != p->mark)
-            gpumpi_preserve_join(p, gpumpi_preserve_node(piece, GPUMPI_ENTERS), gpumpi_preserve_node(piece, GPUMPI_LEAVES));
+            gpumpi_preserve_join(p, gpumpi_preserve_node(piece, GPUMPI_ENTERS),
+                                 gpumpi_preserve_node(piece, GPUMPI_LEAVES));
         if (p->leaves[piece] != p->mark) continue;
         for (e = p->graph.succ_start[piece]; e < p->graph.succ_start[piece + 1]; e++) {
             uint32_t to = p->graph.succ[e];
@@ -8030,7 +8590,8 @@ static int gpumpi_preserve_webs(gpumpi_preserve *p, uint32_t reg) {
 }
 
 /* The webs that the region starting at piece `from` writes must not have the name that arrives there. */
-static int gpumpi_preserve_conflicts(gpumpi_preserve *p, uint32_t reg, uint32_t from, const gpump_allocator *allocator) {
+static int gpumpi_preserve_conflicts(gpumpi_preserve *p, uint32_t reg, uint32_t from,
+                                     const gpump_allocator *allocator) {
     uint32_t top = 0, e, at, last = GPUMP_NONE, mark = ++p->regions;
     p->region[p->stack[top++] = from] = mark;
     while (top) {
@@ -8048,7 +8609,8 @@ static int gpumpi_preserve_conflicts(gpumpi_preserve *p, uint32_t reg, uint32_t 
                 if (!writes) continue;
                 killed |= gpumpi_preserve_kills(&in, reg);
                 conflict.web = gpumpi_preserve_find(p, gpumpi_preserve_node(from, GPUMPI_ARRIVES));
-                conflict.other = gpumpi_preserve_find(p, gpumpi_preserve_node(piece, killed ? GPUMPI_LEAVES : GPUMPI_ENTERS));
+                conflict.other =
+                    gpumpi_preserve_find(p, gpumpi_preserve_node(piece, killed ? GPUMPI_LEAVES : GPUMPI_ENTERS));
                 if (conflict.web == conflict.other) continue; /* left to the copies below */
                 if (!GPUMPI_ARRAY_PUSH(allocator, p->conflicts, conflict)) return 0;
                 e = conflict.web;
@@ -8078,8 +8640,10 @@ static uint32_t gpumpi_preserve_color(gpumpi_preserve *p, uint32_t web, uint32_t
     if (p->color_mark[web] == p->mark) return p->color[web];
     while (first < end) { /* its conflicts begin at first */
         k = first + (end - first) / 2;
-        if (p->conflicts[k].web < web) first = k + 1;
-        else end = k;
+        if (p->conflicts[k].web < web)
+            first = k + 1;
+        else
+            end = k;
     }
     for (tries = 0;; tries++) { /* the wanted one first, then 0, 1, ... */
         int taken = 0;
@@ -8094,7 +8658,8 @@ static uint32_t gpumpi_preserve_color(gpumpi_preserve *p, uint32_t web, uint32_t
     return p->color[web] = color;
 }
 
-static uint32_t gpumpi_preserve_name(gpumpi_preserve *p, uint32_t reg, uint32_t *fresh, uint32_t fresh_count, uint32_t web) {
+static uint32_t gpumpi_preserve_name(gpumpi_preserve *p, uint32_t reg, uint32_t *fresh, uint32_t fresh_count,
+                                     uint32_t web) {
     uint32_t color = gpumpi_preserve_color(p, gpumpi_preserve_find(p, web), 0);
     (void)fresh_count;
     return color ? fresh[color - 1] : reg;
@@ -8111,7 +8676,8 @@ static int gpumpi_preserve_rename(gpumpi_preserve *p, uint32_t reg, gpump_region
             uint32_t wanted = 0;
             web = gpumpi_preserve_find(p, gpumpi_preserve_node(piece, node));
             if (node == GPUMPI_ENTERS && p->start[p->first[piece]] && p->enters[piece] == p->mark)
-                wanted = gpumpi_preserve_color(p, gpumpi_preserve_find(p, gpumpi_preserve_node(piece, GPUMPI_ARRIVES)), 0);
+                wanted =
+                    gpumpi_preserve_color(p, gpumpi_preserve_find(p, gpumpi_preserve_node(piece, GPUMPI_ARRIVES)), 0);
             web = gpumpi_preserve_color(p, web, wanted);
             if (web > colors) colors = web;
         }
@@ -8175,8 +8741,10 @@ static int gpumpi_preserve_rewrite(void *user, uint32_t index, gpump_instruction
             if (in->defs[k] == p->name_reg[entry]) scratch[k] = p->name_def[entry];
         for (k = 0; k < in->use_count; k++)
             if (in->uses[k] == p->name_reg[entry]) scratch[16 + k] = p->name_use[entry];
-        if (guard == p->name_reg[entry] && guard != GPUMP_NONE) scratch[16 + in->use_count] = p->name_use[entry];
-        else if (e == names->start[index]) scratch[16 + in->use_count] = guard;
+        if (guard == p->name_reg[entry] && guard != GPUMP_NONE)
+            scratch[16 + in->use_count] = p->name_use[entry];
+        else if (e == names->start[index])
+            scratch[16 + in->use_count] = guard;
     }
     in->defs = scratch;
     in->uses = scratch + 16;
@@ -8249,7 +8817,8 @@ static gpump_result gpumpi_preserve_level(const gpump_program *program, const ui
     k = (uint32_t)stbds_arrlenu(p.name_at);
     if (!GPUMPI_ARENA_NEW(&scratch, identity, k)) goto end;
     for (i = 0; i < k; i++) identity[i] = i;
-    if (!gpumpi_group(&scratch, gpump_program_instructions(program), p.name_at, identity, k, &names.start, &names.order))
+    if (!gpumpi_group(&scratch, gpump_program_instructions(program), p.name_at, identity, k, &names.start,
+                      &names.order))
         goto end;
     if (p.moves) qsort(p.moves, stbds_arrlenu(p.moves), sizeof *p.moves, gpumpi_preserve_compare);
     memset(&edit, 0, sizeof edit);
@@ -8275,8 +8844,8 @@ end:
     return result;
 }
 
-/* ---- copying through a second boundary: boundary; t = v; boundary; v = t. The first region only reads v, the second writes it
- * first, so this always works; renaming leaves it little to do. *out stays NULL when nothing is left. ---- */
+/* ---- copying through a second boundary: boundary; t = v; boundary; v = t. The first region only reads v, the second
+ * writes it first, so this always works; renaming leaves it little to do. *out stays NULL when nothing is left. ---- */
 static gpump_result gpumpi_preserve_copy(const gpump_program *program, const uint32_t *origin, uint32_t level,
                                          gpump_program **out, gpump_regions_report *report, gpump_diag *diag) {
     const gpump_allocator *allocator = gpumpi_program_allocator(program);
@@ -8318,8 +8887,10 @@ static gpump_result gpumpi_preserve_copy(const gpump_program *program, const uin
                 if (!GPUMPI_ARRAY_PUSH(allocator, insertions, second)) goto end;
                 report->copies += n;
                 report->cuts[GPUMP_CUT_COPY]++;
-                if (boundary.immediate == GPUMP_BOUNDARY_SHORT) report->shorts++;
-                else report->sparse++;
+                if (boundary.immediate == GPUMP_BOUNDARY_SHORT)
+                    report->shorts++;
+                else
+                    report->sparse++;
             }
         }
     }
@@ -8339,20 +8910,24 @@ end:
     return result;
 }
 
-GPUMP_API gpump_result gpumpi_regions_preserve(const gpump_program *program, const uint32_t *origin, gpump_program **preserved,
-                                               gpump_regions_report *report, gpump_diag *diag) {
+GPUMP_API gpump_result gpumpi_regions_preserve(const gpump_program *program, const uint32_t *origin,
+                                               gpump_program **preserved, gpump_regions_report *report,
+                                               gpump_diag *diag) {
     gpump_regions_report found;
     gpump_program *at = NULL, *next;
     gpumpi_edit copy;
     gpump_result result;
     uint32_t step, quiet = 0;
-    if (report) found = *report;
-    else memset(&found, 0, sizeof found);
+    if (report)
+        found = *report;
+    else
+        memset(&found, 0, sizeof found);
     memset(&copy, 0, sizeof copy);
     copy.program = program;
     copy.origin = origin;
     result = gpumpi_program_edit(&copy, &at, diag);
-    /* rename for sparse regions, then for short ones; then copy what is left, looking at both again until both are quiet */
+    /* rename for sparse regions, then for short ones; then copy what is left, looking at both again until both are
+     * quiet */
     for (step = 0; result == GPUMP_OK && quiet < 2; step++) {
         next = NULL;
         result = step < 2 ? gpumpi_preserve_level(at, gpump_program_origin(at), step, &next, &found, diag)
@@ -8415,14 +8990,15 @@ typedef struct gpumpi_pages {
     const gpump_allocator *allocator;
     gpumpi_insertion *insertions;
     uint32_t *widths;
-    uint32_t check;      /* the predicate of single checks and walks; GPUMP_NONE until needed */
-    uint32_t *in_loop;   /* basic block -> predicated loop + 1, or 0 */
+    uint32_t check;    /* the predicate of single checks and walks; GPUMP_NONE until needed */
+    uint32_t *in_loop; /* basic block -> predicated loop + 1, or 0 */
     gpumpi_pages_loop *loops;
     /* per instruction of predicated loops */
     uint32_t *load_bit;   /* loads: which bit they set, + 1 */
     uint32_t *load_guard; /* loads: 1 when an earlier check decides whether they run */
-    uint32_t *temporary;  /* register -> where a predicated loop keeps its next value, GPUMP_NONE; of the block at hand */
-    uint32_t *temporary_at; /* instruction -> index of its first entry in renames; one more at the end */
+    uint32_t
+        *temporary; /* register -> where a predicated loop keeps its next value, GPUMP_NONE; of the block at hand */
+    uint32_t *temporary_at;            /* instruction -> index of its first entry in renames; one more at the end */
     uint32_t *rename_from, *rename_to; /* pairs; a def is renamed when rename_def */
     uint8_t *rename_def;
 } gpumpi_pages;
@@ -8487,16 +9063,17 @@ static int gpumpi_pages_always(const gpump_program *program, uint32_t loop, uint
     return 1;
 }
 
-/* Does access i walk? *step: how far in each iteration. changes: register -> its ADD when that is all that writes it in its
- * innermost loop, GPUMP_NONE when there is more. */
-static int gpumpi_pages_walks(const gpumpi_pages *pages, uint32_t i, const gpump_instruction *in, const uint32_t *writes,
-                              const uint32_t *add, int64_t *step) {
+/* Does access i walk? *step: how far in each iteration. changes: register -> its ADD when that is all that writes it in
+ * its innermost loop, GPUMP_NONE when there is more. */
+static int gpumpi_pages_walks(const gpumpi_pages *pages, uint32_t i, const gpump_instruction *in,
+                              const uint32_t *writes, const uint32_t *add, int64_t *step) {
     const gpump_program *program = pages->program;
     uint32_t b = gpump_program_basic_block_of(program, i), reg = in->uses[0];
     gpump_basic_block block, where;
     gpump_loop loop;
     gpump_instruction change;
-    if (!pages->config->walks || in->guard != GPUMP_NONE || reg & (GPUMP_OPERAND_PARAMETER | GPUMP_OPERAND_PAIR)) return 0;
+    if (!pages->config->walks || in->guard != GPUMP_NONE || reg & (GPUMP_OPERAND_PARAMETER | GPUMP_OPERAND_PAIR))
+        return 0;
     gpump_program_basic_block(program, b, &block);
     if (block.loop == GPUMP_NONE || add[reg] == GPUMP_NONE) return 0;
     gpump_program_loop(program, block.loop, &loop);
@@ -8510,7 +9087,8 @@ static int gpumpi_pages_walks(const gpumpi_pages *pages, uint32_t i, const gpump
            gpumpi_pages_always(program, block.loop, gpump_program_basic_block_of(program, add[reg]));
 }
 
-/* Before the loop: q = 1. Before the access: unless q, q = a page was entered; unless q, go on; q = 0; a single check. */
+/* Before the loop: q = 1. Before the access: unless q, q = a page was entered; unless q, go on; q = 0; a single check.
+ */
 static int gpumpi_pages_walk(gpumpi_pages *pages, uint32_t i, const gpump_instruction *in, int64_t step, uint32_t q) {
     gpumpi_insertion entered = gpumpi_insertion_make(GPUMP_OP_PAGE_ENTERED, i),
                      skip = gpumpi_insertion_make(GPUMP_OP_BRANCH, i);
@@ -8532,8 +9110,8 @@ static int gpumpi_pages_walk(gpumpi_pages *pages, uint32_t i, const gpump_instru
 
 /* ---- predicated loops ---- */
 
-/* Can basic block b be one? It branches to itself, touches memory only by loading, guards nothing, and its condition is not
- * carried. */
+/* Can basic block b be one? It branches to itself, touches memory only by loading, guards nothing, and its condition is
+ * not carried. */
 static int gpumpi_pages_can_predicate(const gpumpi_pages *pages, uint32_t b) {
     const gpump_program *program = pages->program;
     gpump_basic_block block;
@@ -8548,8 +9126,8 @@ static int gpumpi_pages_can_predicate(const gpumpi_pages *pages, uint32_t b) {
         return 0;
     for (i = block.first; i + 1 < block.first + block.count; i++) {
         gpump_program_instruction(program, i, &in);
-        if (in.guard != GPUMP_NONE || in.flags & ~(uint32_t)(GPUMP_FLAG_UNIFORM | GPUMP_FLAG_RESIDENT) || in.access & GPUMP_ACCESS_WRITE ||
-            in.def_count > 14)
+        if (in.guard != GPUMP_NONE || in.flags & ~(uint32_t)(GPUMP_FLAG_UNIFORM | GPUMP_FLAG_RESIDENT) ||
+            in.access & GPUMP_ACCESS_WRITE || in.def_count > 14)
             return 0;
         if (in.operation != GPUMP_OP_COMPUTE && in.operation != GPUMP_OP_MOVE && in.operation != GPUMP_OP_CONSTANT &&
             in.operation != GPUMP_OP_PARAMETER && in.operation != GPUMP_OP_ADD)
@@ -8695,7 +9273,8 @@ static int gpumpi_pages_rewrite(void *user, uint32_t index, gpump_instruction *i
     return 1;
 }
 
-/* Writes of each register per innermost loop: writes[2r] the loop last seen, writes[2r + 1] how often; add[r]: an ADD r = r
+/* Writes of each register per innermost loop: writes[2r] the loop last seen, writes[2r + 1] how often; add[r]: an ADD r
+ * = r
  * + step. */
 static void gpumpi_pages_changes(const gpump_program *program, uint32_t *writes, uint32_t *add) {
     uint32_t i, k, r;
@@ -8745,8 +9324,10 @@ GPUMP_API gpump_result gpump_page_checks_insert(const gpump_program *program, co
     if (!program || !config || !checked) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
     if (!gpump_program_basic_blocks(program)) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 0, 1, 1);
     if (config->struct_size != sizeof *config)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "struct_size", 0, config->struct_size, sizeof *config, sizeof *config);
-    if (config->page_bytes < 16 || config->page_bytes & (config->page_bytes - 1) || config->page_bytes > UINT32_C(1) << 30)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "struct_size", 0, config->struct_size, sizeof *config,
+                           sizeof *config);
+    if (config->page_bytes < 16 || config->page_bytes & (config->page_bytes - 1) ||
+        config->page_bytes > UINT32_C(1) << 30)
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "page_bytes", 0, config->page_bytes, 16, UINT32_C(1) << 30);
     if (config->bits < 1 || config->bits > GPUMPI_PAGES_BITS)
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "bits", 0, config->bits, 1, GPUMPI_PAGES_BITS);
@@ -8897,8 +9478,9 @@ end:
 
 /* Codes of the NEAR form beyond those of gpump_compress_pattern. */
 enum {
-    GPUMPI_COMPRESS_AGAIN = 4, /* every lane is that of the warp before plus the constant last written for this register */
-    GPUMPI_COMPRESS_MOVED = 5, /* the same, with a constant of its own */
+    GPUMPI_COMPRESS_AGAIN =
+        4, /* every lane is that of the warp before plus the constant last written for this register */
+    GPUMPI_COMPRESS_MOVED = 5,  /* the same, with a constant of its own */
     GPUMPI_COMPRESS_BYTES1 = 6, /* a base, then how far each lane is above it in 1, 2 or 3 bytes */
     GPUMPI_COMPRESS_BYTES2 = 7,
     GPUMPI_COMPRESS_BYTES3 = 8,
@@ -8928,7 +9510,8 @@ GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_get(const unsigned char *in) {
 #endif
 }
 
-GPUMPI_COMPRESS_ALWAYS unsigned char *gpumpi_compress_put_words(unsigned char *out, const uint32_t *words, uint32_t count) {
+GPUMPI_COMPRESS_ALWAYS unsigned char *gpumpi_compress_put_words(unsigned char *out, const uint32_t *words,
+                                                                uint32_t count) {
 #ifdef GPUMPI_COMPRESS_LITTLE
     memcpy(out, words, (size_t)count * 4);
 #else
@@ -8938,7 +9521,8 @@ GPUMPI_COMPRESS_ALWAYS unsigned char *gpumpi_compress_put_words(unsigned char *o
     return out + (size_t)count * 4;
 }
 
-GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compress_get_words(const unsigned char *in, uint32_t *words, uint32_t count) {
+GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compress_get_words(const unsigned char *in, uint32_t *words,
+                                                                      uint32_t count) {
 #ifdef GPUMPI_COMPRESS_LITTLE
     memcpy(words, in, (size_t)count * 4);
 #else
@@ -8962,7 +9546,8 @@ static gpump_result gpumpi_compress_check(const gpump_compress_layout *layout, g
     if (layout->warps < 1 || layout->warps > GPUMP_COMPRESS_MAX_WARPS)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "warps", 0, layout->warps, 1, GPUMP_COMPRESS_MAX_WARPS);
     if (layout->registers < 1 || layout->registers > GPUMP_COMPRESS_MAX_REGISTERS)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "registers", 0, layout->registers, 1, GPUMP_COMPRESS_MAX_REGISTERS);
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "registers", 0, layout->registers, 1,
+                           GPUMP_COMPRESS_MAX_REGISTERS);
     if (layout->lanes < 1 || layout->lanes > GPUMP_COMPRESS_MAX_LANES)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "lanes", 0, layout->lanes, 1, GPUMP_COMPRESS_MAX_LANES);
     if (layout->last_lanes < 1 || layout->last_lanes > layout->lanes)
@@ -8971,21 +9556,24 @@ static gpump_result gpumpi_compress_check(const gpump_compress_layout *layout, g
     if (layout->group < lowest || layout->group > layout->lanes)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "group", 0, layout->group, lowest, layout->lanes);
     if (layout->register_stride < layout->lanes)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "register_stride", 0, layout->register_stride, layout->lanes, UINT32_MAX);
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "register_stride", 0, layout->register_stride, layout->lanes,
+                           UINT32_MAX);
     if (layout->warps > 1 && layout->warp_stride < layout->lanes)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "warp_stride", 0, layout->warp_stride, layout->lanes, UINT32_MAX);
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "warp_stride", 0, layout->warp_stride, layout->lanes,
+                           UINT32_MAX);
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_compress_layout_init(gpump_compress_layout *layout, uint32_t threads, uint32_t registers, uint32_t lanes,
-                                        uint32_t block_x, gpump_diag *diag) {
+GPUMP_API gpump_result gpump_compress_layout_init(gpump_compress_layout *layout, uint32_t threads, uint32_t registers,
+                                                  uint32_t lanes, uint32_t block_x, gpump_diag *diag) {
     gpump_compress_layout made;
     gpump_result result;
     if (!layout) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "layout", 0, 0, 1, UINT64_MAX);
     if (lanes < 1 || lanes > GPUMP_COMPRESS_MAX_LANES)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "lanes", 0, lanes, 1, GPUMP_COMPRESS_MAX_LANES);
     if (threads < 1 || threads > lanes * GPUMP_COMPRESS_MAX_WARPS)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "threads", 0, threads, 1, (uint64_t)lanes * GPUMP_COMPRESS_MAX_WARPS);
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "threads", 0, threads, 1,
+                           (uint64_t)lanes * GPUMP_COMPRESS_MAX_WARPS);
     made.warps = (threads + lanes - 1) / lanes;
     made.registers = registers;
     made.lanes = lanes;
@@ -9035,8 +9623,9 @@ static uint32_t gpumpi_compress_live_count(const uint64_t *live, uint32_t regist
 
 /* Bytes of one warp as in LIVE. */
 static size_t gpumpi_compress_live_bytes(const gpump_compress_layout *layout, const uint64_t *live, uint32_t warp) {
-    return (layout->registers + 7) / 8 + (size_t)gpumpi_compress_live_count(gpumpi_compress_mask(layout, live, warp), layout->registers) *
-                                             gpumpi_compress_lanes(layout, warp) * 4;
+    return (layout->registers + 7) / 8 +
+           (size_t)gpumpi_compress_live_count(gpumpi_compress_mask(layout, live, warp), layout->registers) *
+               gpumpi_compress_lanes(layout, warp) * 4;
 }
 
 GPUMP_API gpump_result gpump_compress_bound(const gpump_compress_layout *layout, size_t *bytes, gpump_diag *diag) {
@@ -9045,26 +9634,30 @@ GPUMP_API gpump_result gpump_compress_bound(const gpump_compress_layout *layout,
     size_t excess = 0;
     if (result != GPUMP_OK) return result;
     if (!bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, 0, 1, UINT64_MAX);
-    /* WARP: tags, two bits per register and warp (NEAR: four); BLOCK: three bits per register, and mixed never beats random when larger. As the
-     * paper classifies, a register may take base and stride of every group, which is more than its lanes where groups are tiny. */
+    /* WARP: tags, two bits per register and warp (NEAR: four); BLOCK: three bits per register, and mixed never beats
+     * random when larger. As the paper classifies, a register may take base and stride of every group, which is more
+     * than its lanes where groups are tiny. */
     groups = gpumpi_compress_block_groups(layout);
     lanes = gpumpi_compress_words(layout);
     if (2 * groups > lanes) excess = (size_t)(2 * groups - lanes) * 4 * layout->registers;
-    *bytes = gpumpi_compress_raw_bytes(layout) + excess + (layout->warps + 7) / 8 + (size_t)layout->warps * ((layout->registers + 1) / 2) +
-             3 * ((layout->registers + 7) / 8);
+    *bytes = gpumpi_compress_raw_bytes(layout) + excess + (layout->warps + 7) / 8 +
+             (size_t)layout->warps * ((layout->registers + 1) / 2) + 3 * ((layout->registers + 7) / 8);
     return GPUMP_OK;
 }
 
-static gpump_result gpumpi_compress_bad(gpump_diag *diag, const char *field, uint64_t index, uint64_t value, uint64_t wanted) {
+static gpump_result gpumpi_compress_bad(gpump_diag *diag, const char *field, uint64_t index, uint64_t value,
+                                        uint64_t wanted) {
     return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, field, index, value, wanted, wanted);
 }
 
 /* ---- live registers as they are ---- */
 
-GPUMPI_COMPRESS_ALWAYS int gpumpi_compress_live(const uint64_t *live, uint32_t r) { return !live || gpump_bits_get(live, r); }
+GPUMPI_COMPRESS_ALWAYS int gpumpi_compress_live(const uint64_t *live, uint32_t r) {
+    return !live || gpump_bits_get(live, r);
+}
 
-static unsigned char *gpumpi_compress_write_live(const gpump_compress_layout *layout, const uint32_t *values, const uint64_t *live,
-                                                 uint32_t warp, int mask, unsigned char *out) {
+static unsigned char *gpumpi_compress_write_live(const gpump_compress_layout *layout, const uint32_t *values,
+                                                 const uint64_t *live, uint32_t warp, int mask, unsigned char *out) {
     const uint32_t *v = values + (size_t)warp * layout->warp_stride;
     const uint64_t *set = gpumpi_compress_mask(layout, live, warp);
     uint32_t r, lanes = gpumpi_compress_lanes(layout, warp);
@@ -9080,28 +9673,32 @@ static unsigned char *gpumpi_compress_write_live(const gpump_compress_layout *la
     return out;
 }
 
-static const unsigned char *gpumpi_compress_read_live(const gpump_compress_layout *layout, uint32_t warp, int mask, const unsigned char *in,
-                                                      uint32_t *values) {
+static const unsigned char *gpumpi_compress_read_live(const gpump_compress_layout *layout, uint32_t warp, int mask,
+                                                      const unsigned char *in, uint32_t *values) {
     uint32_t *v = values + (size_t)warp * layout->warp_stride;
     const unsigned char *set = in;
     uint32_t r, lanes = gpumpi_compress_lanes(layout, warp);
     if (mask) in += (layout->registers + 7) / 8;
     for (r = 0; r < layout->registers; r++)
-        if (!mask || ((uint32_t)set[r >> 3] >> (r & 7) & 1u)) in = gpumpi_compress_get_words(in, v + (size_t)r * layout->register_stride, lanes);
+        if (!mask || ((uint32_t)set[r >> 3] >> (r & 7) & 1u))
+            in = gpumpi_compress_get_words(in, v + (size_t)r * layout->register_stride, lanes);
     return in;
 }
 
-/* Ends a warp of the WARP form that went to out ... end: where its patterns do not pay it is written again as in LIVE. tags NULL: never. */
-GPUMPI_COMPRESS_ALWAYS unsigned char *gpumpi_compress_settle(const gpump_compress_layout *layout, const uint32_t *values,
-                                                             const uint64_t *live, uint32_t warp, unsigned char *tags,
-                                                             unsigned char *out, unsigned char *end) {
+/* Ends a warp of the WARP form that went to out ... end: where its patterns do not pay it is written again as in LIVE.
+ * tags NULL: never. */
+GPUMPI_COMPRESS_ALWAYS unsigned char *gpumpi_compress_settle(const gpump_compress_layout *layout,
+                                                             const uint32_t *values, const uint64_t *live,
+                                                             uint32_t warp, unsigned char *tags, unsigned char *out,
+                                                             unsigned char *end) {
     if (!tags || (size_t)(end - out) <= gpumpi_compress_live_bytes(layout, live, warp)) return end;
     tags[warp >> 3] = (unsigned char)(tags[warp >> 3] | 1u << (warp & 7));
     return gpumpi_compress_write_live(layout, values, live, warp, 1, out);
 }
 
-/* 0: the patterns of a full warp of 32 lanes have paid; 1: perhaps not. Pattern vectors are a bit per register longer than live masks, so
- * registers must have shrunk by less than that, and a live register that does not shrink is 128 bytes. Quicker than counting. */
+/* 0: the patterns of a full warp of 32 lanes have paid; 1: perhaps not. Pattern vectors are a bit per register longer
+ * than live masks, so registers must have shrunk by less than that, and a live register that does not shrink is 128
+ * bytes. Quicker than counting. */
 GPUMPI_COMPRESS_ALWAYS int gpumpi_compress_doubtful(uint32_t registers, size_t bytes) {
     uint32_t patterns = (registers + 3) / 4;
     return ((0u - (uint32_t)(bytes - patterns)) & 127u) < patterns - (registers + 7) / 8;
@@ -9109,10 +9706,10 @@ GPUMPI_COMPRESS_ALWAYS int gpumpi_compress_doubtful(uint32_t registers, size_t b
 
 /* ---- one vector register, plain C ---- */
 
-/* Fills base and stride of every group; returns the pattern. A group of a single lane takes the stride of the group before it, so that
- * it never spoils a pattern. */
-GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_analyse(const uint32_t *v, uint32_t lanes, uint32_t group, uint32_t *base,
-                                                        uint32_t *stride) {
+/* Fills base and stride of every group; returns the pattern. A group of a single lane takes the stride of the group
+ * before it, so that it never spoils a pattern. */
+GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_analyse(const uint32_t *v, uint32_t lanes, uint32_t group,
+                                                        uint32_t *base, uint32_t *stride) {
     uint32_t at, g = 0, i, any = 0, differs = 0;
     for (at = 0; at < lanes; at += group, g++) {
         base[g] = v[at];
@@ -9130,9 +9727,8 @@ GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_analyse(const uint32_t *v, uint3
     return differs ? GPUMP_COMPRESS_RANDOM : any ? GPUMP_COMPRESS_STRIDED : GPUMP_COMPRESS_UNIFORM;
 }
 
-
-/* The same for 32 lanes in groups of 8, 16 or 32, four words at a time, which compilers for GNU C turn into the vector instructions that
- * every machine of the kind has. */
+/* The same for 32 lanes in groups of 8, 16 or 32, four words at a time, which compilers for GNU C turn into the vector
+ * instructions that every machine of the kind has. */
 #if defined(__GNUC__)
 typedef uint32_t gpumpi_compress_four __attribute__((vector_size(16)));
 typedef uint32_t gpumpi_compress_four_anywhere __attribute__((vector_size(16), aligned(4), may_alias));
@@ -9145,7 +9741,8 @@ GPUMPI_COMPRESS_ALWAYS gpumpi_compress_four gpumpi_compress_ramp(uint32_t base, 
     return b + (once & odd) + ((once + once) & upper);
 }
 
-GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_analyse32(const uint32_t *v, uint32_t group, uint32_t *base, uint32_t *stride) {
+GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_analyse32(const uint32_t *v, uint32_t group, uint32_t *base,
+                                                          uint32_t *stride) {
     gpumpi_compress_four wrong = {0, 0, 0, 0};
     gpumpi_compress_two halves;
     const uint32_t groups = 32 / group; /* a division in the loops' heads keeps gcc's sanitizer from unrolling them */
@@ -9159,16 +9756,19 @@ GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_analyse32(const uint32_t *v, uin
     if (any && v[31] - v[30] != stride[groups - 1]) return GPUMP_COMPRESS_RANDOM; /* most are found here */
     GPUMPI_COMPRESS_UNROLL
     for (g = 0; g < groups; g++, v += group) {
-        gpumpi_compress_four expected = {base[g], base[g], base[g], base[g]}, d = {stride[g], stride[g], stride[g], stride[g]};
+        gpumpi_compress_four expected = {base[g], base[g], base[g], base[g]},
+                             d = {stride[g], stride[g], stride[g], stride[g]};
         if (!any) {
             GPUMPI_COMPRESS_UNROLL
-            for (i = 0; i < group; i += 4) wrong |= *(const gpumpi_compress_four_anywhere *)(const void *)(v + i) ^ expected;
+            for (i = 0; i < group; i += 4)
+                wrong |= *(const gpumpi_compress_four_anywhere *)(const void *)(v + i) ^ expected;
         } else {
             expected = gpumpi_compress_ramp(base[g], stride[g]);
             d = d + d;
             d = d + d;
             GPUMPI_COMPRESS_UNROLL
-            for (i = 0; i < group; i += 4, expected += d) wrong |= *(const gpumpi_compress_four_anywhere *)(const void *)(v + i) ^ expected;
+            for (i = 0; i < group; i += 4, expected += d)
+                wrong |= *(const gpumpi_compress_four_anywhere *)(const void *)(v + i) ^ expected;
         }
     }
     memcpy(&halves, &wrong, sizeof halves);
@@ -9201,7 +9801,8 @@ GPUMPI_COMPRESS_ALWAYS uint64_t gpumpi_compress_alive(const uint64_t *live, uint
     return registers - first < 32 ? alive & ((UINT64_C(1) << (registers - first)) - 1u) : alive;
 }
 
-GPUMPI_COMPRESS_ALWAYS void gpumpi_compress_put_patterns(unsigned char *codes, uint32_t registers, uint32_t first, uint64_t word) {
+GPUMPI_COMPRESS_ALWAYS void gpumpi_compress_put_patterns(unsigned char *codes, uint32_t registers, uint32_t first,
+                                                         uint64_t word) {
     uint32_t bytes = registers - first < 32 ? (registers - first + 3) / 4 : 8;
     codes += first / 4;
     if (bytes >= 4) {
@@ -9218,7 +9819,8 @@ GPUMPI_COMPRESS_ALWAYS void gpumpi_compress_put_patterns(unsigned char *codes, u
 }
 
 /* `left` bytes can be read. */
-GPUMPI_COMPRESS_ALWAYS uint64_t gpumpi_compress_get_patterns(const unsigned char *codes, uint32_t registers, uint32_t first, size_t left) {
+GPUMPI_COMPRESS_ALWAYS uint64_t gpumpi_compress_get_patterns(const unsigned char *codes, uint32_t registers,
+                                                             uint32_t first, size_t left) {
     uint32_t bytes = registers - first < 32 ? (registers - first + 3) / 4 : 8, shift;
     uint64_t word = 0;
     codes += first / 4;
@@ -9234,9 +9836,9 @@ GPUMPI_COMPRESS_ALWAYS uint64_t gpumpi_compress_get_patterns(const unsigned char
 }
 
 /* Writes pattern vector and data of one warp; returns the end. */
-GPUMPI_COMPRESS_ALWAYS unsigned char *gpumpi_compress_warp_plain(const uint32_t *values, uint32_t registers, uint32_t step,
-                                                                 const uint64_t *live, uint32_t lanes, uint32_t group,
-                                                                 unsigned char *out) {
+GPUMPI_COMPRESS_ALWAYS unsigned char *gpumpi_compress_warp_plain(const uint32_t *values, uint32_t registers,
+                                                                 uint32_t step, const uint64_t *live, uint32_t lanes,
+                                                                 uint32_t group, unsigned char *out) {
     uint32_t base[8], stride[8], first, groups = (lanes + group - 1) / group;
     unsigned char *codes = out;
     out += (registers + 3) / 4;
@@ -9261,13 +9863,14 @@ GPUMPI_COMPRESS_ALWAYS unsigned char *gpumpi_compress_warp_plain(const uint32_t 
 }
 
 /* Fills one vector register from bases and strides (little-endian words; strides NULL: uniform). */
-GPUMPI_COMPRESS_ALWAYS void gpumpi_compress_expand(uint32_t *v, uint32_t lanes, uint32_t group, const unsigned char *bases,
-                                                   const unsigned char *strides) {
+GPUMPI_COMPRESS_ALWAYS void gpumpi_compress_expand(uint32_t *v, uint32_t lanes, uint32_t group,
+                                                   const unsigned char *bases, const unsigned char *strides) {
     uint32_t at, g = 0, i;
     GPUMPI_COMPRESS_UNROLL
     for (at = 0; at < lanes; at += group, g++) {
         uint32_t count = lanes - at < group ? lanes - at : group;
-        uint32_t base = gpumpi_compress_get(bases + (size_t)g * 4), d = strides ? gpumpi_compress_get(strides + (size_t)g * 4) : 0;
+        uint32_t base = gpumpi_compress_get(bases + (size_t)g * 4),
+                 d = strides ? gpumpi_compress_get(strides + (size_t)g * 4) : 0;
 #if defined(__GNUC__)
         if (lanes == 32 && count % 8 == 0) {
             gpumpi_compress_four four = gpumpi_compress_ramp(base, d), step = {d, d, d, d};
@@ -9283,8 +9886,9 @@ GPUMPI_COMPRESS_ALWAYS void gpumpi_compress_expand(uint32_t *v, uint32_t lanes, 
 }
 
 /* Reads pattern vector and data of one warp that has been checked; returns the end. */
-GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compress_unwarp_plain(uint32_t *values, uint32_t registers, uint32_t step,
-                                                                         uint32_t lanes, uint32_t group, const unsigned char *in) {
+GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compress_unwarp_plain(uint32_t *values, uint32_t registers,
+                                                                         uint32_t step, uint32_t lanes, uint32_t group,
+                                                                         const unsigned char *in) {
     const uint32_t groups = (lanes + group - 1) / group;
     const unsigned char *codes = in;
     uint32_t first;
@@ -9312,10 +9916,13 @@ GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compress_unwarp_plain(uint32_
 /* ---- the NEAR form, one register ---- */
 
 /* Bytes that hold `range`: 1 to 4. */
-GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_width(uint32_t range) { return range < 256 ? 1 : range < 65536 ? 2 : range < 16777216 ? 3 : 4; }
+GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_width(uint32_t range) {
+    return range < 256 ? 1 : range < 65536 ? 2 : range < 16777216 ? 3 : 4;
+}
 
 /* Writes how far each lane is above base. */
-static unsigned char *gpumpi_compress_put_bytes(unsigned char *out, const uint32_t *v, uint32_t lanes, uint32_t base, uint32_t width) {
+static unsigned char *gpumpi_compress_put_bytes(unsigned char *out, const uint32_t *v, uint32_t lanes, uint32_t base,
+                                                uint32_t width) {
     uint32_t i, k;
     gpumpi_compress_put(out, base);
     out += 4;
@@ -9326,7 +9933,8 @@ static unsigned char *gpumpi_compress_put_bytes(unsigned char *out, const uint32
     return out;
 }
 
-static const unsigned char *gpumpi_compress_get_bytes(const unsigned char *in, uint32_t *v, uint32_t lanes, uint32_t width) {
+static const unsigned char *gpumpi_compress_get_bytes(const unsigned char *in, uint32_t *v, uint32_t lanes,
+                                                      uint32_t width) {
     uint32_t i, k, base = gpumpi_compress_get(in);
     in += 4;
     for (i = 0; i < lanes; i++, in += width) {
@@ -9337,9 +9945,11 @@ static const unsigned char *gpumpi_compress_get_bytes(const unsigned char *in, u
     return in;
 }
 
-/* Sets *base to the lowest lane, seen from the first lane as a signed distance, and returns the bytes that hold the range: 1 to 4. */
+/* Sets *base to the lowest lane, seen from the first lane as a signed distance, and returns the bytes that hold the
+ * range: 1 to 4. */
 GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_range(const uint32_t *v, uint32_t lanes, uint32_t *base) {
-    uint32_t i, low = 0x80000000u, high = 0x80000000u; /* distances with the sign bit turned: they compare as unsigned */
+    uint32_t i, low = 0x80000000u,
+                high = 0x80000000u; /* distances with the sign bit turned: they compare as unsigned */
     for (i = 1; i < lanes; i++) {
         uint32_t distance = (v[i] - v[0]) ^ 0x80000000u;
         low = distance < low ? distance : low;
@@ -9349,10 +9959,11 @@ GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_range(const uint32_t *v, uint32_
     return gpumpi_compress_width(high - low);
 }
 
-/* Returns the code of a register and sets *bytes to its data bytes; out NULL: only that. before: the same register of the warp before
- * when that is saved, else NULL; *step: the constant last written. */
-GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_near(const uint32_t *v, const uint32_t *before, uint32_t lanes, uint32_t group,
-                                                     uint32_t *step, unsigned char *out, size_t *bytes) {
+/* Returns the code of a register and sets *bytes to its data bytes; out NULL: only that. before: the same register of
+ * the warp before when that is saved, else NULL; *step: the constant last written. */
+GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_near(const uint32_t *v, const uint32_t *before, uint32_t lanes,
+                                                     uint32_t group, uint32_t *step, unsigned char *out,
+                                                     size_t *bytes) {
     uint32_t base[8], stride[8], groups = (lanes + group - 1) / group, i, differs = 1, code, lowest, width;
     if (before) {
         uint32_t moved = v[0] - before[0];
@@ -9388,12 +9999,15 @@ GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_near(const uint32_t *v, const ui
 }
 
 /* Reads one register whose code is not 0; v - back is that of the warp before. Returns what follows. */
-GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compress_unnear(uint32_t *v, size_t back, uint32_t lanes, uint32_t group,
-                                                                   uint32_t code, uint32_t *step, const unsigned char *in) {
+GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compress_unnear(uint32_t *v, size_t back, uint32_t lanes,
+                                                                   uint32_t group, uint32_t code, uint32_t *step,
+                                                                   const unsigned char *in) {
     uint32_t groups = (lanes + group - 1) / group, i;
     switch (code) {
     case GPUMP_COMPRESS_UNIFORM: gpumpi_compress_expand(v, lanes, group, in, NULL); return in + (size_t)groups * 4;
-    case GPUMP_COMPRESS_STRIDED: gpumpi_compress_expand(v, lanes, group, in, in + (size_t)groups * 4); return in + (size_t)groups * 8;
+    case GPUMP_COMPRESS_STRIDED:
+        gpumpi_compress_expand(v, lanes, group, in, in + (size_t)groups * 4);
+        return in + (size_t)groups * 8;
     case GPUMP_COMPRESS_RANDOM: return gpumpi_compress_get_words(in, v, lanes);
     case GPUMPI_COMPRESS_AGAIN:
     case GPUMPI_COMPRESS_MOVED:
@@ -9406,7 +10020,8 @@ GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compress_unnear(uint32_t *v, 
             gpumpi_compress_four moved = {*step, *step, *step, *step};
             GPUMPI_COMPRESS_UNROLL
             for (i = 0; i < 32; i += 4)
-                *(gpumpi_compress_four_anywhere *)(void *)(v + i) = *(const gpumpi_compress_four_anywhere *)(const void *)(v - back + i) + moved;
+                *(gpumpi_compress_four_anywhere *)(void *)(v + i) =
+                    *(const gpumpi_compress_four_anywhere *)(const void *)(v - back + i) + moved;
             return in;
         }
 #endif
@@ -9426,34 +10041,42 @@ GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compress_unnear(uint32_t *v, 
 /* The compiler forgets what it knows of what p points to. */
 #define GPUMPI_COMPRESS_OPAQUE(p) __asm__("" : "+r"(p))
 /* Differences between neighbours, from lane `at` on: eight of them. */
-#define GPUMPI_COMPRESS_STEPS(v, at) _mm256_sub_epi32(GPUMPI_COMPRESS_LOAD((v) + (at) + 1), GPUMPI_COMPRESS_LOAD((v) + (at)))
+#define GPUMPI_COMPRESS_STEPS(v, at) \
+    _mm256_sub_epi32(GPUMPI_COMPRESS_LOAD((v) + (at) + 1), GPUMPI_COMPRESS_LOAD((v) + (at)))
 #define GPUMPI_COMPRESS_FIRST(x) _mm256_broadcastd_epi32(_mm256_castsi256_si128(x))
 #define GPUMPI_COMPRESS_OR4(a, b, c, d) _mm256_or_si256(_mm256_or_si256(a, b), _mm256_or_si256(c, d))
 #define GPUMPI_COMPRESS_XOR(a, b) _mm256_xor_si256(a, b)
 
-/* One function per direction, with the group width a constant at each call. What limits them is the number of instructions, not
- * branches: a register has the same pattern in nearly all warps of a kernel. */
+/* One function per direction, with the group width a constant at each call. What limits them is the number of
+ * instructions, not branches: a register has the same pattern in nearly all warps of a kernel. */
 
 /* 0 when 32 lanes have one value. */
 GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS __m256i gpumpi_compress_not_uniform(const uint32_t *v) {
     __m256i b = GPUMPI_COMPRESS_ALL(v[0]);
-    return GPUMPI_COMPRESS_OR4(GPUMPI_COMPRESS_XOR(b, GPUMPI_COMPRESS_LOAD(v)), GPUMPI_COMPRESS_XOR(b, GPUMPI_COMPRESS_LOAD(v + 8)),
-                               GPUMPI_COMPRESS_XOR(b, GPUMPI_COMPRESS_LOAD(v + 16)), GPUMPI_COMPRESS_XOR(b, GPUMPI_COMPRESS_LOAD(v + 24)));
+    return GPUMPI_COMPRESS_OR4(
+        GPUMPI_COMPRESS_XOR(b, GPUMPI_COMPRESS_LOAD(v)), GPUMPI_COMPRESS_XOR(b, GPUMPI_COMPRESS_LOAD(v + 8)),
+        GPUMPI_COMPRESS_XOR(b, GPUMPI_COMPRESS_LOAD(v + 16)), GPUMPI_COMPRESS_XOR(b, GPUMPI_COMPRESS_LOAD(v + 24)));
 }
 
-/* 0 when the differences between neighbours are equal in each group of 32 lanes; the strides are the first lanes of *s. Windows of eight
- * differences overlap where a group ends; with groups of eight the last of a window belongs to no group. */
-GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS __m256i gpumpi_compress_not_strided(const uint32_t *v, uint32_t group, __m256i s[4]) {
+/* 0 when the differences between neighbours are equal in each group of 32 lanes; the strides are the first lanes of *s.
+ * Windows of eight differences overlap where a group ends; with groups of eight the last of a window belongs to no
+ * group. */
+GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS __m256i gpumpi_compress_not_strided(const uint32_t *v, uint32_t group,
+                                                                                  __m256i s[4]) {
     if (group == 8) {
         const __m256i next = _mm256_setr_epi32(1, 2, 3, 4, 5, 6, 7, 7);
         __m256i differs;
         s[0] = _mm256_sub_epi32(_mm256_permutevar8x32_epi32(GPUMPI_COMPRESS_LOAD(v), next), GPUMPI_COMPRESS_LOAD(v));
-        s[1] = _mm256_sub_epi32(_mm256_permutevar8x32_epi32(GPUMPI_COMPRESS_LOAD(v + 8), next), GPUMPI_COMPRESS_LOAD(v + 8));
-        s[2] = _mm256_sub_epi32(_mm256_permutevar8x32_epi32(GPUMPI_COMPRESS_LOAD(v + 16), next), GPUMPI_COMPRESS_LOAD(v + 16));
-        s[3] = _mm256_sub_epi32(_mm256_permutevar8x32_epi32(GPUMPI_COMPRESS_LOAD(v + 24), next), GPUMPI_COMPRESS_LOAD(v + 24));
-        differs = GPUMPI_COMPRESS_OR4(
-            GPUMPI_COMPRESS_XOR(s[0], GPUMPI_COMPRESS_FIRST(s[0])), GPUMPI_COMPRESS_XOR(s[1], GPUMPI_COMPRESS_FIRST(s[1])),
-            GPUMPI_COMPRESS_XOR(s[2], GPUMPI_COMPRESS_FIRST(s[2])), GPUMPI_COMPRESS_XOR(s[3], GPUMPI_COMPRESS_FIRST(s[3])));
+        s[1] = _mm256_sub_epi32(_mm256_permutevar8x32_epi32(GPUMPI_COMPRESS_LOAD(v + 8), next),
+                                GPUMPI_COMPRESS_LOAD(v + 8));
+        s[2] = _mm256_sub_epi32(_mm256_permutevar8x32_epi32(GPUMPI_COMPRESS_LOAD(v + 16), next),
+                                GPUMPI_COMPRESS_LOAD(v + 16));
+        s[3] = _mm256_sub_epi32(_mm256_permutevar8x32_epi32(GPUMPI_COMPRESS_LOAD(v + 24), next),
+                                GPUMPI_COMPRESS_LOAD(v + 24));
+        differs = GPUMPI_COMPRESS_OR4(GPUMPI_COMPRESS_XOR(s[0], GPUMPI_COMPRESS_FIRST(s[0])),
+                                      GPUMPI_COMPRESS_XOR(s[1], GPUMPI_COMPRESS_FIRST(s[1])),
+                                      GPUMPI_COMPRESS_XOR(s[2], GPUMPI_COMPRESS_FIRST(s[2])),
+                                      GPUMPI_COMPRESS_XOR(s[3], GPUMPI_COMPRESS_FIRST(s[3])));
         return _mm256_blend_epi32(differs, _mm256_setzero_si256(), 0x80);
     }
     s[0] = GPUMPI_COMPRESS_STEPS(v, 0);
@@ -9461,14 +10084,18 @@ GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS __m256i gpumpi_compress_not_stride
     s[2] = GPUMPI_COMPRESS_STEPS(v, group == 16 ? 7 : 8);
     s[3] = GPUMPI_COMPRESS_STEPS(v, 23);
     return GPUMPI_COMPRESS_OR4(GPUMPI_COMPRESS_XOR(s[0], GPUMPI_COMPRESS_FIRST(s[0])), GPUMPI_COMPRESS_XOR(s[0], s[2]),
-                               GPUMPI_COMPRESS_XOR(s[1], GPUMPI_COMPRESS_FIRST(group == 16 ? s[1] : s[0])), GPUMPI_COMPRESS_XOR(s[1], s[3]));
+                               GPUMPI_COMPRESS_XOR(s[1], GPUMPI_COMPRESS_FIRST(group == 16 ? s[1] : s[0])),
+                               GPUMPI_COMPRESS_XOR(s[1], s[3]));
 }
 
-/* How far ahead registers are fetched, bytes: enough for memory, and no matter to caches. It may be past the end, which does no harm. */
+/* How far ahead registers are fetched, bytes: enough for memory, and no matter to caches. It may be past the end, which
+ * does no harm. */
 #define GPUMPI_COMPRESS_AHEAD 8192
 
-/* Writes one register of 32 lanes; returns its pattern. Strides are written even when all are 0: what follows goes over them. */
-GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_one_vector(const uint32_t *v, uint32_t group, unsigned char **to) {
+/* Writes one register of 32 lanes; returns its pattern. Strides are written even when all are 0: what follows goes over
+ * them. */
+GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_one_vector(const uint32_t *v, uint32_t group,
+                                                                                  unsigned char **to) {
     const uint32_t groups = 32 / group;
     unsigned char *out = *to;
     __m256i s[4], differs, any;
@@ -9489,8 +10116,11 @@ GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_one_vecto
             GPUMPI_COMPRESS_UNROLL
             for (g = 0; g < groups; g++) gpumpi_compress_put(out + g * 4, v[g * group]);
             GPUMPI_COMPRESS_UNROLL
-            for (g = 0; g < groups; g++) gpumpi_compress_put(out + (groups + g) * 4, (uint32_t)_mm_cvtsi128_si32(_mm256_castsi256_si128(s[g])));
-            any = group == 32 ? s[0] : group == 16 ? _mm256_or_si256(s[0], s[1]) : GPUMPI_COMPRESS_OR4(s[0], s[1], s[2], s[3]);
+            for (g = 0; g < groups; g++)
+                gpumpi_compress_put(out + (groups + g) * 4, (uint32_t)_mm_cvtsi128_si32(_mm256_castsi256_si128(s[g])));
+            any = group == 32   ? s[0]
+                  : group == 16 ? _mm256_or_si256(s[0], s[1])
+                                : GPUMPI_COMPRESS_OR4(s[0], s[1], s[2], s[3]);
             any = group == 8 ? _mm256_blend_epi32(any, _mm256_setzero_si256(), 0x80) : any;
             if (group < 32 && _mm256_testz_si256(any, any)) {
                 *to = out + groups * 4;
@@ -9512,7 +10142,8 @@ GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_one_vecto
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
 /* The same with AVX-512, where a register is two vectors and a comparison is one instruction. */
-GPUMPI_COMPRESS_TARGET_WIDE GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_one_wide(const uint32_t *v, uint32_t group, unsigned char **to) {
+GPUMPI_COMPRESS_TARGET_WIDE GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_one_wide(const uint32_t *v, uint32_t group,
+                                                                                     unsigned char **to) {
     const uint32_t groups = 32 / group;
     const __mmask16 ends = group == 8 ? 0x7f7f : 0x7fff; /* differences within a group */
     unsigned char *out = *to;
@@ -9547,7 +10178,8 @@ GPUMPI_COMPRESS_TARGET_WIDE GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_one_
             GPUMPI_COMPRESS_UNROLL
             for (g = 0; g < groups; g++) gpumpi_compress_put(out + g * 4, v[g * group]);
             if (group == 8) {
-                for (g = 0; g < groups; g++) gpumpi_compress_put(out + (groups + g) * 4, v[g * group + 1] - v[g * group]);
+                for (g = 0; g < groups; g++)
+                    gpumpi_compress_put(out + (groups + g) * 4, v[g * group + 1] - v[g * group]);
             } else {
                 gpumpi_compress_put(out + groups * 4, (uint32_t)_mm_cvtsi128_si32(_mm512_castsi512_si128(s0)));
                 if (group == 16) gpumpi_compress_put(out + 12, (uint32_t)_mm_cvtsi128_si32(_mm512_castsi512_si128(s1)));
@@ -9568,36 +10200,39 @@ GPUMPI_COMPRESS_TARGET_WIDE GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_one_
 }
 
 /* The first `warps` warps, which are full; four registers at a time, which is a byte of the pattern vector. */
-#define GPUMPI_COMPRESS_EACH(one, group)                                                                                           \
-    for (; w < warps; w++) {                                                                                                       \
-        const uint32_t *v = values + (size_t)w * layout->warp_stride;                                                              \
-        const uint64_t *set = gpumpi_compress_mask(layout, live, w);                                                               \
-        unsigned char *codes = out, *end = out + (registers + 3) / 4;                                                              \
-        for (first = 0; first < registers; first += 4, v += (size_t)4 * step) {                                                    \
-            uint32_t code = 0, alive = set ? (uint32_t)(set[first >> 6] >> (first & 60u)) & 15u : 15u;                             \
-            if (registers - first < 4) alive &= (1u << (registers - first)) - 1u;                                                  \
-            GPUMPI_COMPRESS_UNROLL                                                                                                 \
-            for (k = 0; k < 4; k++)                                                                                                \
-                if (alive >> k & 1u) code |= one(v + (size_t)k * step, group, &end) << (2 * k);                                    \
-            *codes++ = (unsigned char)code;                                                                                        \
-        }                                                                                                                          \
-        out = gpumpi_compress_doubtful(registers, (size_t)(end - out)) ? gpumpi_compress_settle(layout, values, live, w, tags, out, end) \
-                                                                       : end;                                                      \
+#define GPUMPI_COMPRESS_EACH(one, group)                                                               \
+    for (; w < warps; w++) {                                                                           \
+        const uint32_t *v = values + (size_t)w * layout->warp_stride;                                  \
+        const uint64_t *set = gpumpi_compress_mask(layout, live, w);                                   \
+        unsigned char *codes = out, *end = out + (registers + 3) / 4;                                  \
+        for (first = 0; first < registers; first += 4, v += (size_t)4 * step) {                        \
+            uint32_t code = 0, alive = set ? (uint32_t)(set[first >> 6] >> (first & 60u)) & 15u : 15u; \
+            if (registers - first < 4) alive &= (1u << (registers - first)) - 1u;                      \
+            GPUMPI_COMPRESS_UNROLL                                                                     \
+            for (k = 0; k < 4; k++)                                                                    \
+                if (alive >> k & 1u) code |= one(v + (size_t)k * step, group, &end) << (2 * k);        \
+            *codes++ = (unsigned char)code;                                                            \
+        }                                                                                              \
+        out = gpumpi_compress_doubtful(registers, (size_t)(end - out))                                 \
+                  ? gpumpi_compress_settle(layout, values, live, w, tags, out, end)                    \
+                  : end;                                                                               \
     }
-#define GPUMPI_COMPRESS_WARPS(name, one)                                                                                           \
-    static unsigned char *name(const gpump_compress_layout *layout, const uint32_t *values, const uint64_t *live, uint32_t warps,  \
-                               unsigned char *tags, unsigned char *out) {                                                          \
-        const uint32_t registers = layout->registers, step = layout->register_stride;                                              \
-        uint32_t w = 0, first, k;                                                                                                  \
-        if (layout->group == 32) {                                                                                                 \
-            GPUMPI_COMPRESS_EACH(one, 32)                                                                                          \
-        } else if (layout->group == 16) {                                                                                          \
-            GPUMPI_COMPRESS_EACH(one, 16)                                                                                          \
-        } else {                                                                                                                   \
-            GPUMPI_COMPRESS_EACH(one, 8)                                                                                           \
-        }                                                                                                                          \
-        return out;                                                                                                                \
+/* clang-format off */
+#define GPUMPI_COMPRESS_WARPS(name, one) \
+    static unsigned char *name(const gpump_compress_layout *layout, const uint32_t *values, const uint64_t *live, \
+                               uint32_t warps, unsigned char *tags, unsigned char *out) { \
+        const uint32_t registers = layout->registers, step = layout->register_stride; \
+        uint32_t w = 0, first, k; \
+        if (layout->group == 32) { \
+            GPUMPI_COMPRESS_EACH(one, 32) \
+        } else if (layout->group == 16) { \
+            GPUMPI_COMPRESS_EACH(one, 16) \
+        } else { \
+            GPUMPI_COMPRESS_EACH(one, 8) \
+        } \
+        return out; \
     }
+/* clang-format on */
 GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_WARPS(gpumpi_compress_warps_avx2, gpumpi_compress_one_vector)
 GPUMPI_COMPRESS_TARGET_WIDE GPUMPI_COMPRESS_WARPS(gpumpi_compress_warps_wide, gpumpi_compress_one_wide)
 #undef GPUMPI_COMPRESS_WARPS
@@ -9608,16 +10243,16 @@ GPUMPI_COMPRESS_TARGET_WIDE GPUMPI_COMPRESS_WARPS(gpumpi_compress_warps_wide, gp
 
 /* `around` goes around the caches, for values that will not be read soon. */
 /* The words of group g, or of groups g and g + 1 of 8 lanes, each in the lanes of its group. */
-#define GPUMPI_COMPRESS_SPREAD(in, g)                                                                                              \
-    (group == 8 ? _mm512_mask_set1_epi32(_mm512_set1_epi32((int)gpumpi_compress_get((in) + (g) * 4)), 0xff00,                      \
-                                         (int)gpumpi_compress_get((in) + (g) * 4 + 4))                                             \
-                : _mm512_set1_epi32((int)gpumpi_compress_get((in) + (g) * 4)))
-#define GPUMPI_COMPRESS_STORE(p, x)                                                                                                \
+#define GPUMPI_COMPRESS_SPREAD(in, g)                                                                       \
+    (group == 8 ? _mm512_mask_set1_epi32(_mm512_set1_epi32((int)gpumpi_compress_get((in) + (g)*4)), 0xff00, \
+                                         (int)gpumpi_compress_get((in) + (g)*4 + 4))                        \
+                : _mm512_set1_epi32((int)gpumpi_compress_get((in) + (g)*4)))
+#define GPUMPI_COMPRESS_STORE(p, x) \
     (around ? _mm256_stream_si256((__m256i *)(void *)(p), x) : _mm256_storeu_si256((__m256i *)(void *)(p), x))
 
 /* Reads one register that is not dead; returns what follows it. */
-GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compress_unone_vector(uint32_t *v, uint32_t group, uint32_t pattern,
-                                                                                                int around, const unsigned char *in) {
+GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compress_unone_vector(
+    uint32_t *v, uint32_t group, uint32_t pattern, int around, const unsigned char *in) {
     const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
     const uint32_t groups = 32 / group;
     uint32_t g, i;
@@ -9634,7 +10269,8 @@ GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compre
         GPUMPI_COMPRESS_UNROLL
         for (g = 0; g < groups; g++) {
             __m256i d = GPUMPI_COMPRESS_ALL(gpumpi_compress_get(in + (groups + g) * 4)), d8 = _mm256_slli_epi32(d, 3);
-            __m256i x = _mm256_add_epi32(GPUMPI_COMPRESS_ALL(gpumpi_compress_get(in + g * 4)), _mm256_mullo_epi32(lane, d));
+            __m256i x =
+                _mm256_add_epi32(GPUMPI_COMPRESS_ALL(gpumpi_compress_get(in + g * 4)), _mm256_mullo_epi32(lane, d));
             GPUMPI_COMPRESS_UNROLL
             for (i = 0; i < group; i += 8, x = _mm256_add_epi32(x, d8)) GPUMPI_COMPRESS_STORE(v + g * group + i, x);
         }
@@ -9648,8 +10284,8 @@ GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compre
 }
 
 /* The same with AVX-512. */
-GPUMPI_COMPRESS_TARGET_WIDE GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compress_unone_wide(uint32_t *v, uint32_t group, uint32_t pattern,
-                                                                                                   int around, const unsigned char *in) {
+GPUMPI_COMPRESS_TARGET_WIDE GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compress_unone_wide(
+    uint32_t *v, uint32_t group, uint32_t pattern, int around, const unsigned char *in) {
     const uint32_t groups = 32 / group, second = group == 32 ? 0 : groups / 2; /* the group of lane 16 */
     __m512i x0, x1;
     (void)around;
@@ -9678,56 +10314,63 @@ GPUMPI_COMPRESS_TARGET_WIDE GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_c
     return in;
 }
 
-/* The first `warps` warps, which are full, back. The fence makes stores around the caches visible before any that follow. */
-#define GPUMPI_COMPRESS_EACH(one, group, around)                                                                                        \
-    for (; w < warps; w++) {                                                                                                       \
-        uint32_t *v = values + (size_t)w * layout->warp_stride;                                                                    \
-        const unsigned char *codes = in;                                                                                           \
-        if ((uint32_t)tags[w >> 3] >> (w & 7) & 1u) {                                                                              \
-            in = gpumpi_compress_read_live(layout, w, 1, in, values);                                                              \
-            continue;                                                                                                              \
-        }                                                                                                                          \
-        for (in += (registers + 3) / 4, first = 0; first < registers; first += 4, v += (size_t)4 * step) {                         \
-            uint32_t code = *codes++;                                                                                              \
-            GPUMPI_COMPRESS_UNROLL                                                                                                 \
-            for (k = 0; k < 4; k++)                                                                                                \
-                if (code >> (2 * k) & 3u)                                                                                          \
-                    in = one(v + (size_t)k * step, group, code >> (2 * k) & 3u, around, in);                                       \
-        }                                                                                                                          \
+/* The first `warps` warps, which are full, back. The fence makes stores around the caches visible before any that
+ * follow. */
+#define GPUMPI_COMPRESS_EACH(one, group, around)                                                                   \
+    for (; w < warps; w++) {                                                                                       \
+        uint32_t *v = values + (size_t)w * layout->warp_stride;                                                    \
+        const unsigned char *codes = in;                                                                           \
+        if ((uint32_t)tags[w >> 3] >> (w & 7) & 1u) {                                                              \
+            in = gpumpi_compress_read_live(layout, w, 1, in, values);                                              \
+            continue;                                                                                              \
+        }                                                                                                          \
+        for (in += (registers + 3) / 4, first = 0; first < registers; first += 4, v += (size_t)4 * step) {         \
+            uint32_t code = *codes++;                                                                              \
+            GPUMPI_COMPRESS_UNROLL                                                                                 \
+            for (k = 0; k < 4; k++)                                                                                \
+                if (code >> (2 * k) & 3u) in = one(v + (size_t)k * step, group, code >> (2 * k) & 3u, around, in); \
+        }                                                                                                          \
     }
-#define GPUMPI_COMPRESS_UNWARPS(name, one, around)                                                                                      \
-    static const unsigned char *name(const gpump_compress_layout *layout, uint32_t *values, uint32_t warps, const unsigned char *tags, \
-                                     const unsigned char *in) {                                                                    \
-        const uint32_t registers = layout->registers, step = layout->register_stride;                                              \
-        uint32_t w = 0, first, k;                                                                                                  \
-        if (layout->group == 32) {                                                                                                 \
-            GPUMPI_COMPRESS_EACH(one, 32, around)                                                                                  \
-        } else if (layout->group == 16) {                                                                                          \
-            GPUMPI_COMPRESS_EACH(one, 16, around)                                                                                  \
-        } else {                                                                                                                   \
-            GPUMPI_COMPRESS_EACH(one, 8, around)                                                                                   \
-        }                                                                                                                          \
-        if (around) _mm_sfence();                                                                                                  \
-        return in;                                                                                                                 \
+/* clang-format off */
+#define GPUMPI_COMPRESS_UNWARPS(name, one, around) \
+    static const unsigned char *name(const gpump_compress_layout *layout, uint32_t *values, uint32_t warps, \
+                                     const unsigned char *tags, \
+                                     const unsigned char *in) { \
+        const uint32_t registers = layout->registers, step = layout->register_stride; \
+        uint32_t w = 0, first, k; \
+        if (layout->group == 32) { \
+            GPUMPI_COMPRESS_EACH(one, 32, around) \
+        } else if (layout->group == 16) { \
+            GPUMPI_COMPRESS_EACH(one, 16, around) \
+        } else { \
+            GPUMPI_COMPRESS_EACH(one, 8, around) \
+        } \
+        if (around) _mm_sfence(); \
+        return in; \
     }
-GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_UNWARPS(gpumpi_compress_unwarps_avx2, gpumpi_compress_unone_vector, 0)
-GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_UNWARPS(gpumpi_compress_unwarps_around, gpumpi_compress_unone_vector, 1)
-GPUMPI_COMPRESS_TARGET_WIDE GPUMPI_COMPRESS_UNWARPS(gpumpi_compress_unwarps_wide, gpumpi_compress_unone_wide, 0)
+/* clang-format on */
+GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_UNWARPS(gpumpi_compress_unwarps_avx2, gpumpi_compress_unone_vector,
+                                               0) GPUMPI_COMPRESS_TARGET
+    GPUMPI_COMPRESS_UNWARPS(gpumpi_compress_unwarps_around, gpumpi_compress_unone_vector, 1) GPUMPI_COMPRESS_TARGET_WIDE
+    GPUMPI_COMPRESS_UNWARPS(gpumpi_compress_unwarps_wide, gpumpi_compress_unone_wide, 0)
 #undef GPUMPI_COMPRESS_UNWARPS
 #undef GPUMPI_COMPRESS_SPREAD
 #undef GPUMPI_COMPRESS_EACH
 
-/* ---- NEAR ---- */
+    /* ---- NEAR ---- */
 
-/* As gpumpi_compress_near, for 32 lanes. */
-GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_near_vector(const uint32_t *v, const uint32_t *before, uint32_t group,
-                                                                                   uint32_t *step, unsigned char **to) {
+    /* As gpumpi_compress_near, for 32 lanes. */
+    GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS uint32_t
+    gpumpi_compress_near_vector(const uint32_t *v, const uint32_t *before, uint32_t group, uint32_t *step,
+                                unsigned char **to) {
     unsigned char *out = *to;
     uint32_t code;
     if (before) {
-        __m256i s0 = _mm256_sub_epi32(GPUMPI_COMPRESS_LOAD(v), GPUMPI_COMPRESS_LOAD(before)), m = GPUMPI_COMPRESS_FIRST(s0), differs;
+        __m256i s0 = _mm256_sub_epi32(GPUMPI_COMPRESS_LOAD(v), GPUMPI_COMPRESS_LOAD(before)),
+                m = GPUMPI_COMPRESS_FIRST(s0), differs;
         differs = GPUMPI_COMPRESS_OR4(
-            GPUMPI_COMPRESS_XOR(m, s0), GPUMPI_COMPRESS_XOR(m, _mm256_sub_epi32(GPUMPI_COMPRESS_LOAD(v + 8), GPUMPI_COMPRESS_LOAD(before + 8))),
+            GPUMPI_COMPRESS_XOR(m, s0),
+            GPUMPI_COMPRESS_XOR(m, _mm256_sub_epi32(GPUMPI_COMPRESS_LOAD(v + 8), GPUMPI_COMPRESS_LOAD(before + 8))),
             GPUMPI_COMPRESS_XOR(m, _mm256_sub_epi32(GPUMPI_COMPRESS_LOAD(v + 16), GPUMPI_COMPRESS_LOAD(before + 16))),
             GPUMPI_COMPRESS_XOR(m, _mm256_sub_epi32(GPUMPI_COMPRESS_LOAD(v + 24), GPUMPI_COMPRESS_LOAD(before + 24))));
         if (_mm256_testz_si256(differs, differs)) {
@@ -9741,8 +10384,10 @@ GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_near_vect
     }
     code = gpumpi_compress_one_vector(v, group, to);
     if (code == GPUMP_COMPRESS_RANDOM) {
-        __m256i b = GPUMPI_COMPRESS_ALL(v[0]), x0 = _mm256_sub_epi32(GPUMPI_COMPRESS_LOAD(v), b), x1 = _mm256_sub_epi32(GPUMPI_COMPRESS_LOAD(v + 8), b),
-                x2 = _mm256_sub_epi32(GPUMPI_COMPRESS_LOAD(v + 16), b), x3 = _mm256_sub_epi32(GPUMPI_COMPRESS_LOAD(v + 24), b);
+        __m256i b = GPUMPI_COMPRESS_ALL(v[0]), x0 = _mm256_sub_epi32(GPUMPI_COMPRESS_LOAD(v), b),
+                x1 = _mm256_sub_epi32(GPUMPI_COMPRESS_LOAD(v + 8), b),
+                x2 = _mm256_sub_epi32(GPUMPI_COMPRESS_LOAD(v + 16), b),
+                x3 = _mm256_sub_epi32(GPUMPI_COMPRESS_LOAD(v + 24), b);
         __m256i low = _mm256_min_epi32(_mm256_min_epi32(x0, x1), _mm256_min_epi32(x2, x3));
         __m256i high = _mm256_max_epi32(_mm256_max_epi32(x0, x1), _mm256_max_epi32(x2, x3));
         __m128i l = _mm_min_epi32(_mm256_castsi256_si128(low), _mm256_extracti128_si256(low, 1));
@@ -9762,9 +10407,8 @@ GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_near_vect
     return code;
 }
 
-GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compress_unnear_vector(uint32_t *v, size_t back, uint32_t group,
-                                                                                                 uint32_t code, uint32_t *step,
-                                                                                                 const unsigned char *in) {
+GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compress_unnear_vector(
+    uint32_t *v, size_t back, uint32_t group, uint32_t code, uint32_t *step, const unsigned char *in) {
     uint32_t i;
     if (code == GPUMPI_COMPRESS_AGAIN || code == GPUMPI_COMPRESS_MOVED) {
         __m256i m;
@@ -9774,7 +10418,8 @@ GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compre
         }
         m = GPUMPI_COMPRESS_ALL(*step);
         GPUMPI_COMPRESS_UNROLL
-        for (i = 0; i < 32; i += 8) _mm256_storeu_si256((__m256i *)(void *)(v + i), _mm256_add_epi32(m, GPUMPI_COMPRESS_LOAD(v - back + i)));
+        for (i = 0; i < 32; i += 8)
+            _mm256_storeu_si256((__m256i *)(void *)(v + i), _mm256_add_epi32(m, GPUMPI_COMPRESS_LOAD(v - back + i)));
         return in;
     }
     if (code >= GPUMPI_COMPRESS_BYTES1) return gpumpi_compress_get_bytes(in, v, 32, code - GPUMPI_COMPRESS_BYTES1 + 1);
@@ -9782,14 +10427,17 @@ GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compre
 }
 
 /* One full warp; `live_before` as gpumpi_compress_nears has it. */
-#define GPUMPI_COMPRESS_EACH(group)                                                                                                \
-    for (r = 0; r < layout->registers; r++, v += layout->register_stride) {                                                        \
-        if (!gpumpi_compress_live(live, r)) continue;                                                                              \
-        code = gpumpi_compress_near_vector(v, back && gpumpi_compress_live(live_before, r) ? v - back : NULL, group, steps + r, &out); \
-        codes[r >> 1] = (unsigned char)(codes[r >> 1] | code << (r & 1) * 4);                                                      \
+#define GPUMPI_COMPRESS_EACH(group)                                                                                  \
+    for (r = 0; r < layout->registers; r++, v += layout->register_stride) {                                          \
+        if (!gpumpi_compress_live(live, r)) continue;                                                                \
+        code = gpumpi_compress_near_vector(v, back && gpumpi_compress_live(live_before, r) ? v - back : NULL, group, \
+                                           steps + r, &out);                                                         \
+        codes[r >> 1] = (unsigned char)(codes[r >> 1] | code << (r & 1) * 4);                                        \
     }
-GPUMPI_COMPRESS_TARGET static unsigned char *gpumpi_compress_near_avx2(const gpump_compress_layout *layout, const uint32_t *v, size_t back,
-                                                                       const uint64_t *live, const uint64_t *live_before, uint32_t *steps,
+GPUMPI_COMPRESS_TARGET static unsigned char *gpumpi_compress_near_avx2(const gpump_compress_layout *layout,
+                                                                       const uint32_t *v, size_t back,
+                                                                       const uint64_t *live,
+                                                                       const uint64_t *live_before, uint32_t *steps,
                                                                        unsigned char *codes, unsigned char *out) {
     uint32_t r, code;
     if (layout->group == 32) {
@@ -9803,13 +10451,15 @@ GPUMPI_COMPRESS_TARGET static unsigned char *gpumpi_compress_near_avx2(const gpu
 }
 #undef GPUMPI_COMPRESS_EACH
 
-#define GPUMPI_COMPRESS_EACH(group)                                                                                                \
-    for (r = 0; r < layout->registers; r++, v += layout->register_stride) {                                                        \
-        code = (uint32_t)codes[r >> 1] >> (r & 1) * 4 & 15u;                                                                       \
-        if (code) in = gpumpi_compress_unnear_vector(v, back, group, code, steps + r, in);                                         \
+#define GPUMPI_COMPRESS_EACH(group)                                                        \
+    for (r = 0; r < layout->registers; r++, v += layout->register_stride) {                \
+        code = (uint32_t)codes[r >> 1] >> (r & 1) * 4 & 15u;                               \
+        if (code) in = gpumpi_compress_unnear_vector(v, back, group, code, steps + r, in); \
     }
-GPUMPI_COMPRESS_TARGET static const unsigned char *gpumpi_compress_unnear_avx2(const gpump_compress_layout *layout, uint32_t *v, size_t back,
-                                                                               uint32_t *steps, const unsigned char *codes,
+GPUMPI_COMPRESS_TARGET static const unsigned char *gpumpi_compress_unnear_avx2(const gpump_compress_layout *layout,
+                                                                               uint32_t *v, size_t back,
+                                                                               uint32_t *steps,
+                                                                               const unsigned char *codes,
                                                                                const unsigned char *in) {
     uint32_t r, code;
     if (layout->group == 32) {
@@ -9827,8 +10477,8 @@ GPUMPI_COMPRESS_TARGET static const unsigned char *gpumpi_compress_unnear_avx2(c
 /* The vector instructions to use: 0 none, 1 AVX2, 2 AVX-512. */
 static int gpumpi_compress_vector(uint32_t flags) {
 #ifdef GPUMPI_COMPRESS_AVX2
-    if (flags & GPUMP_COMPRESS_PLAIN || !__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("bmi") || !__builtin_cpu_supports("bmi2") ||
-        !__builtin_cpu_supports("popcnt"))
+    if (flags & GPUMP_COMPRESS_PLAIN || !__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("bmi") ||
+        !__builtin_cpu_supports("bmi2") || !__builtin_cpu_supports("popcnt"))
         return 0;
     return flags & GPUMP_COMPRESS_AVX2 || !__builtin_cpu_supports("avx512f") ? 1 : 2;
 #else
@@ -9838,8 +10488,8 @@ static int gpumpi_compress_vector(uint32_t flags) {
 }
 
 /* WARP; without PAPER, a warp whose patterns do not pay is written as in LIVE. */
-static unsigned char *gpumpi_compress_write_warps(const gpump_compress_layout *layout, const uint32_t *values, const uint64_t *live,
-                                                  uint32_t allow, unsigned char *out) {
+static unsigned char *gpumpi_compress_write_warps(const gpump_compress_layout *layout, const uint32_t *values,
+                                                  const uint64_t *live, uint32_t allow, unsigned char *out) {
     unsigned char *tags = allow & GPUMP_COMPRESS_PAPER ? NULL : out, *end;
     uint32_t w = 0;
     memset(out, 0, (layout->warps + 7) / 8);
@@ -9856,17 +10506,22 @@ static unsigned char *gpumpi_compress_write_warps(const gpump_compress_layout *l
         const uint64_t *set = gpumpi_compress_mask(layout, live, w);
         uint32_t lanes = gpumpi_compress_lanes(layout, w), group = layout->group, registers = layout->registers;
         uint32_t step = layout->register_stride, common = (uint32_t)gpumpi_compress_common(lanes, group);
-        if (common && group == 32) end = gpumpi_compress_warp_plain(v, registers, step, set, 32, 32, out);
-        else if (common && group == 16) end = gpumpi_compress_warp_plain(v, registers, step, set, 32, 16, out);
-        else if (common) end = gpumpi_compress_warp_plain(v, registers, step, set, 32, 8, out);
-        else end = gpumpi_compress_warp_plain(v, registers, step, set, lanes, group, out);
+        if (common && group == 32)
+            end = gpumpi_compress_warp_plain(v, registers, step, set, 32, 32, out);
+        else if (common && group == 16)
+            end = gpumpi_compress_warp_plain(v, registers, step, set, 32, 16, out);
+        else if (common)
+            end = gpumpi_compress_warp_plain(v, registers, step, set, 32, 8, out);
+        else
+            end = gpumpi_compress_warp_plain(v, registers, step, set, lanes, group, out);
         out = gpumpi_compress_settle(layout, values, live, w, tags, out, end);
     }
     return out;
 }
 
 /* WARP back, checked before. */
-static void gpumpi_compress_read_warps(const gpump_compress_layout *layout, uint32_t flags, const unsigned char *in, uint32_t *values) {
+static void gpumpi_compress_read_warps(const gpump_compress_layout *layout, uint32_t flags, const unsigned char *in,
+                                       uint32_t *values) {
     const unsigned char *tags = in;
     uint32_t w = 0, group = layout->group, registers = layout->registers, step = layout->register_stride;
     in += (layout->warps + 7) / 8;
@@ -9874,42 +10529,52 @@ static void gpumpi_compress_read_warps(const gpump_compress_layout *layout, uint
     if (gpumpi_compress_common(layout->lanes, group) && gpumpi_compress_vector(flags)) {
         int aligned = (uintptr_t)values % 32 == 0 && step % 8 == 0 && layout->warp_stride % 8 == 0;
         w = layout->warps - (layout->last_lanes < 32);
-        if (flags & GPUMP_COMPRESS_AROUND && aligned) in = gpumpi_compress_unwarps_around(layout, values, w, tags, in);
-        else if (gpumpi_compress_vector(flags) == 2) in = gpumpi_compress_unwarps_wide(layout, values, w, tags, in);
-        else in = gpumpi_compress_unwarps_avx2(layout, values, w, tags, in);
+        if (flags & GPUMP_COMPRESS_AROUND && aligned)
+            in = gpumpi_compress_unwarps_around(layout, values, w, tags, in);
+        else if (gpumpi_compress_vector(flags) == 2)
+            in = gpumpi_compress_unwarps_wide(layout, values, w, tags, in);
+        else
+            in = gpumpi_compress_unwarps_avx2(layout, values, w, tags, in);
     }
 #endif
     (void)flags;
     for (; w < layout->warps; w++) {
         uint32_t *v = values + (size_t)w * layout->warp_stride, lanes = gpumpi_compress_lanes(layout, w);
         uint32_t common = (uint32_t)gpumpi_compress_common(lanes, group);
-        if ((uint32_t)tags[w >> 3] >> (w & 7) & 1u) in = gpumpi_compress_read_live(layout, w, 1, in, values);
-        else if (common && group == 32) in = gpumpi_compress_unwarp_plain(v, registers, step, 32, 32, in);
-        else if (common && group == 16) in = gpumpi_compress_unwarp_plain(v, registers, step, 32, 16, in);
-        else if (common) in = gpumpi_compress_unwarp_plain(v, registers, step, 32, 8, in);
-        else in = gpumpi_compress_unwarp_plain(v, registers, step, lanes, group, in);
+        if ((uint32_t)tags[w >> 3] >> (w & 7) & 1u)
+            in = gpumpi_compress_read_live(layout, w, 1, in, values);
+        else if (common && group == 32)
+            in = gpumpi_compress_unwarp_plain(v, registers, step, 32, 32, in);
+        else if (common && group == 16)
+            in = gpumpi_compress_unwarp_plain(v, registers, step, 32, 16, in);
+        else if (common)
+            in = gpumpi_compress_unwarp_plain(v, registers, step, 32, 8, in);
+        else
+            in = gpumpi_compress_unwarp_plain(v, registers, step, lanes, group, in);
     }
 }
 
-#define GPUMPI_COMPRESS_EACH(lanes, group)                                                                                         \
-    for (r = 0; r < layout->registers; r++, v += layout->register_stride) {                                                        \
-        uint32_t code;                                                                                                             \
-        if (!gpumpi_compress_live(set, r)) continue;                                                                               \
-        code = gpumpi_compress_near(v, back && gpumpi_compress_live(set_before, r) ? v - back : NULL, lanes, group, steps + r, out, &bytes); \
-        total += bytes;                                                                                                            \
-        if (!out) continue;                                                                                                        \
-        codes[r >> 1] = (unsigned char)(codes[r >> 1] | code << (r & 1) * 4);                                                      \
-        out += bytes;                                                                                                              \
+#define GPUMPI_COMPRESS_EACH(lanes, group)                                                                          \
+    for (r = 0; r < layout->registers; r++, v += layout->register_stride) {                                         \
+        uint32_t code;                                                                                              \
+        if (!gpumpi_compress_live(set, r)) continue;                                                                \
+        code = gpumpi_compress_near(v, back && gpumpi_compress_live(set_before, r) ? v - back : NULL, lanes, group, \
+                                    steps + r, out, &bytes);                                                        \
+        total += bytes;                                                                                             \
+        if (!out) continue;                                                                                         \
+        codes[r >> 1] = (unsigned char)(codes[r >> 1] | code << (r & 1) * 4);                                       \
+        out += bytes;                                                                                               \
     }
 /* NEAR; returns its length. out NULL: only that, by the plain path. */
-static size_t gpumpi_compress_nears(const gpump_compress_layout *layout, const uint32_t *values, const uint64_t *live, uint32_t flags,
-                                    unsigned char *out) {
+static size_t gpumpi_compress_nears(const gpump_compress_layout *layout, const uint32_t *values, const uint64_t *live,
+                                    uint32_t flags, unsigned char *out) {
     uint32_t steps[GPUMP_COMPRESS_MAX_REGISTERS] = {0}, w, r, head = (layout->registers + 1) / 2, group = layout->group;
     size_t total = 0;
     int vector = out && gpumpi_compress_common(layout->lanes, group) && gpumpi_compress_vector(flags);
     (void)vector;
     for (w = 0; w < layout->warps; w++) {
-        const uint64_t *set = gpumpi_compress_mask(layout, live, w), *set_before = w ? gpumpi_compress_mask(layout, live, w - 1) : set;
+        const uint64_t *set = gpumpi_compress_mask(layout, live, w),
+                       *set_before = w ? gpumpi_compress_mask(layout, live, w - 1) : set;
         const uint32_t *v = values + (size_t)w * layout->warp_stride;
         unsigned char *codes = out;
         uint32_t lanes = gpumpi_compress_lanes(layout, w);
@@ -9940,7 +10605,8 @@ static size_t gpumpi_compress_nears(const gpump_compress_layout *layout, const u
 #undef GPUMPI_COMPRESS_EACH
 
 /* Checks NEAR: known codes, a warp before where one refers to it, and exactly `left` bytes. */
-static gpump_result gpumpi_compress_check_nears(const gpump_compress_layout *layout, const unsigned char *in, size_t left, gpump_diag *diag) {
+static gpump_result gpumpi_compress_check_nears(const gpump_compress_layout *layout, const unsigned char *in,
+                                                size_t left, gpump_diag *diag) {
     static const unsigned char none[GPUMP_COMPRESS_MAX_REGISTERS / 2] = {0};
     const unsigned char *before = none;
     const size_t all = left;
@@ -9955,12 +10621,15 @@ static gpump_result gpumpi_compress_check_nears(const gpump_compress_layout *lay
             for (r = 1; r <= 3; r++) lengths[GPUMPI_COMPRESS_BYTES1 - 1 + r] = 4 + lanes * r;
         }
         if (left < head) return gpumpi_compress_bad(diag, "bytes", w, left, head);
-        if (layout->registers & 1 && in[head - 1] >> 4) return gpumpi_compress_bad(diag, "patterns", w, in[head - 1], 0);
+        if (layout->registers & 1 && in[head - 1] >> 4)
+            return gpumpi_compress_bad(diag, "patterns", w, in[head - 1], 0);
         for (r = 0; r < head; r++) {
-            uint32_t low = in[r] & 15u, high = (uint32_t)in[r] >> 4, alone_low = !(before[r] & 15u), alone_high = !(before[r] >> 4);
+            uint32_t low = in[r] & 15u, high = (uint32_t)in[r] >> 4, alone_low = !(before[r] & 15u),
+                     alone_high = !(before[r] >> 4);
             bytes += lengths[low] + lengths[high];
             wrong |= (uint32_t)(low >= GPUMPI_COMPRESS_NEAR_CODES) | (uint32_t)(high >= GPUMPI_COMPRESS_NEAR_CODES) |
-                     ((uint32_t)(low - GPUMPI_COMPRESS_AGAIN < 2) & alone_low) | ((uint32_t)(high - GPUMPI_COMPRESS_AGAIN < 2) & alone_high);
+                     ((uint32_t)(low - GPUMPI_COMPRESS_AGAIN < 2) & alone_low) |
+                     ((uint32_t)(high - GPUMPI_COMPRESS_AGAIN < 2) & alone_high);
         }
         if (wrong) return gpumpi_compress_bad(diag, "patterns", w, 0, GPUMPI_COMPRESS_NEAR_CODES - 1);
         if (left < bytes) return gpumpi_compress_bad(diag, "bytes", w, left, bytes);
@@ -9971,13 +10640,14 @@ static gpump_result gpumpi_compress_check_nears(const gpump_compress_layout *lay
     return left ? gpumpi_compress_bad(diag, "bytes", 0, all, all - left) : GPUMP_OK;
 }
 
-#define GPUMPI_COMPRESS_EACH(lanes, group)                                                                                         \
-    for (r = 0; r < layout->registers; r++, v += layout->register_stride) {                                                        \
-        uint32_t code = (uint32_t)codes[r >> 1] >> (r & 1) * 4 & 15u;                                                              \
-        if (code) in = gpumpi_compress_unnear(v, layout->warp_stride, lanes, group, code, steps + r, in);                          \
+#define GPUMPI_COMPRESS_EACH(lanes, group)                                                                \
+    for (r = 0; r < layout->registers; r++, v += layout->register_stride) {                               \
+        uint32_t code = (uint32_t)codes[r >> 1] >> (r & 1) * 4 & 15u;                                     \
+        if (code) in = gpumpi_compress_unnear(v, layout->warp_stride, lanes, group, code, steps + r, in); \
     }
 /* NEAR back, checked before. */
-static void gpumpi_compress_read_nears(const gpump_compress_layout *layout, uint32_t flags, const unsigned char *in, uint32_t *values) {
+static void gpumpi_compress_read_nears(const gpump_compress_layout *layout, uint32_t flags, const unsigned char *in,
+                                       uint32_t *values) {
     uint32_t steps[GPUMP_COMPRESS_MAX_REGISTERS] = {0}, w, r, head = (layout->registers + 1) / 2;
     int vector = gpumpi_compress_common(layout->lanes, layout->group) && gpumpi_compress_vector(flags);
     (void)vector;
@@ -10004,7 +10674,8 @@ static void gpumpi_compress_read_nears(const gpump_compress_layout *layout, uint
 
 /* ---- classification ---- */
 
-static uint32_t gpumpi_compress_analyse_any(const uint32_t *v, uint32_t lanes, uint32_t group, uint32_t *base, uint32_t *stride) {
+static uint32_t gpumpi_compress_analyse_any(const uint32_t *v, uint32_t lanes, uint32_t group, uint32_t *base,
+                                            uint32_t *stride) {
     if (!gpumpi_compress_common(lanes, group)) return gpumpi_compress_analyse(v, lanes, group, base, stride);
     if (group == 32) return gpumpi_compress_analyse32(v, 32, base, stride);
     if (group == 16) return gpumpi_compress_analyse32(v, 16, base, stride);
@@ -10023,9 +10694,9 @@ typedef struct gpumpi_compress_vectors {
     uint32_t stride[GPUMPI_COMPRESS_GROUPS];
     unsigned char pattern[GPUMP_COMPRESS_MAX_WARPS]; /* per warp */
     uint32_t groups;
-    uint32_t step;  /* stride of the base vector, when it has one */
-    size_t mixed;   /* bytes as MIXED */
-    int grid;       /* one x stride and one base stride: GRID holds it */
+    uint32_t step; /* stride of the base vector, when it has one */
+    size_t mixed;  /* bytes as MIXED */
+    int grid;      /* one x stride and one base stride: GRID holds it */
 } gpumpi_compress_vectors;
 
 static uint32_t gpumpi_compress_block(const gpump_compress_layout *layout, const uint32_t *values, uint32_t number,
@@ -10058,20 +10729,23 @@ static uint32_t gpumpi_compress_block(const gpump_compress_layout *layout, const
     }
     vectors->grid = base_steady && stride_uniform;
     if (stride_uniform && vectors->stride[0] == 0)
-        return base_steady && vectors->step == 0 ? GPUMP_COMPRESS_BLOCK_GLOBAL_UNIFORM : GPUMP_COMPRESS_BLOCK_LOCAL_UNIFORM;
-    if (vectors->grid && (groups == 1 || vectors->step == vectors->stride[0] * layout->group)) return GPUMP_COMPRESS_BLOCK_GLOBAL_STRIDED;
+        return base_steady && vectors->step == 0 ? GPUMP_COMPRESS_BLOCK_GLOBAL_UNIFORM
+                                                 : GPUMP_COMPRESS_BLOCK_LOCAL_UNIFORM;
+    if (vectors->grid && (groups == 1 || vectors->step == vectors->stride[0] * layout->group))
+        return GPUMP_COMPRESS_BLOCK_GLOBAL_STRIDED;
     return GPUMP_COMPRESS_BLOCK_LOCAL_STRIDED;
 }
 
-GPUMP_API gpump_compress_block_pattern gpump_compress_classify_block(const gpump_compress_layout *layout, const uint32_t *values, uint32_t number) {
+GPUMP_API gpump_compress_block_pattern gpump_compress_classify_block(const gpump_compress_layout *layout,
+                                                                     const uint32_t *values, uint32_t number) {
     gpumpi_compress_vectors vectors;
     GPUMP_ASSERT(gpumpi_compress_check(layout, NULL) == GPUMP_OK && number < layout->registers);
     return (gpump_compress_block_pattern)gpumpi_compress_block(layout, values, number, &vectors);
 }
 
 /* The code that register gets in the BLOCK form, and its data bytes: the smallest, ties to the lower code. */
-static uint32_t gpumpi_compress_block_code(const gpump_compress_layout *layout, uint32_t pattern, const gpumpi_compress_vectors *vectors,
-                                           uint32_t flags, size_t *bytes) {
+static uint32_t gpumpi_compress_block_code(const gpump_compress_layout *layout, uint32_t pattern,
+                                           const gpumpi_compress_vectors *vectors, uint32_t flags, size_t *bytes) {
     size_t words;
     switch (pattern) {
     case GPUMP_COMPRESS_BLOCK_GLOBAL_UNIFORM: words = 1; break;
@@ -10102,14 +10776,15 @@ static int gpumpi_compress_live_anywhere(const gpump_compress_layout *layout, co
     return 0;
 }
 
-static size_t gpumpi_compress_block_bytes(const gpump_compress_layout *layout, const uint32_t *values, const uint64_t *live,
-                                          uint32_t flags) {
+static size_t gpumpi_compress_block_bytes(const gpump_compress_layout *layout, const uint32_t *values,
+                                          const uint64_t *live, uint32_t flags) {
     gpumpi_compress_vectors vectors;
     size_t bytes = 3 * ((layout->registers + 7) / 8), data;
     uint32_t r;
     for (r = 0; r < layout->registers; r++) {
         if (!gpumpi_compress_live_anywhere(layout, live, r)) continue;
-        (void)gpumpi_compress_block_code(layout, gpumpi_compress_block(layout, values, r, &vectors), &vectors, flags, &data);
+        (void)gpumpi_compress_block_code(layout, gpumpi_compress_block(layout, values, r, &vectors), &vectors, flags,
+                                         &data);
         bytes += data;
     }
     return bytes;
@@ -10117,8 +10792,8 @@ static size_t gpumpi_compress_block_bytes(const gpump_compress_layout *layout, c
 
 /* ---- writing ---- */
 
-static unsigned char *gpumpi_compress_write_block(const gpump_compress_layout *layout, const uint32_t *values, const uint64_t *live,
-                                                  uint32_t flags, unsigned char *out) {
+static unsigned char *gpumpi_compress_write_block(const gpump_compress_layout *layout, const uint32_t *values,
+                                                  const uint64_t *live, uint32_t flags, unsigned char *out) {
     gpumpi_compress_vectors vectors;
     uint32_t r, w, i, plane = (layout->registers + 7) / 8;
     unsigned char *planes = out;
@@ -10128,16 +10803,20 @@ static unsigned char *gpumpi_compress_write_block(const gpump_compress_layout *l
         size_t data;
         uint32_t code;
         if (!gpumpi_compress_live_anywhere(layout, live, r)) continue;
-        code = gpumpi_compress_block_code(layout, gpumpi_compress_block(layout, values, r, &vectors), &vectors, flags, &data);
+        code = gpumpi_compress_block_code(layout, gpumpi_compress_block(layout, values, r, &vectors), &vectors, flags,
+                                          &data);
         for (i = 0; i < 3; i++)
-            if (code >> i & 1u) planes[i * plane + (r >> 3)] = (unsigned char)(planes[i * plane + (r >> 3)] | 1u << (r & 7));
+            if (code >> i & 1u)
+                planes[i * plane + (r >> 3)] = (unsigned char)(planes[i * plane + (r >> 3)] | 1u << (r & 7));
         switch (code) {
         case GPUMP_COMPRESS_BLOCK_GLOBAL_UNIFORM: out = gpumpi_compress_put_words(out, vectors.base, 1); break;
         case GPUMP_COMPRESS_BLOCK_GLOBAL_STRIDED:
             out = gpumpi_compress_put_words(out, vectors.base, 1);
             out = gpumpi_compress_put_words(out, vectors.stride, 1);
             break;
-        case GPUMP_COMPRESS_BLOCK_LOCAL_UNIFORM: out = gpumpi_compress_put_words(out, vectors.base, vectors.groups); break;
+        case GPUMP_COMPRESS_BLOCK_LOCAL_UNIFORM:
+            out = gpumpi_compress_put_words(out, vectors.base, vectors.groups);
+            break;
         case GPUMP_COMPRESS_BLOCK_LOCAL_STRIDED:
             out = gpumpi_compress_put_words(out, vectors.base, vectors.groups);
             out = gpumpi_compress_put_words(out, vectors.stride, vectors.groups);
@@ -10156,11 +10835,13 @@ static unsigned char *gpumpi_compress_write_block(const gpump_compress_layout *l
                 uint32_t pattern = vectors.pattern[w], groups = gpumpi_compress_groups(layout, w);
                 codes[w >> 2] = (unsigned char)(codes[w >> 2] | pattern << (2 * (w & 3)));
                 if (pattern == GPUMP_COMPRESS_RANDOM) {
-                    out = gpumpi_compress_put_words(out, values + (size_t)w * layout->warp_stride + (size_t)r * layout->register_stride,
-                                                    gpumpi_compress_lanes(layout, w));
+                    out = gpumpi_compress_put_words(
+                        out, values + (size_t)w * layout->warp_stride + (size_t)r * layout->register_stride,
+                        gpumpi_compress_lanes(layout, w));
                 } else {
                     out = gpumpi_compress_put_words(out, vectors.base + g, groups);
-                    if (pattern == GPUMP_COMPRESS_STRIDED) out = gpumpi_compress_put_words(out, vectors.stride + g, groups);
+                    if (pattern == GPUMP_COMPRESS_STRIDED)
+                        out = gpumpi_compress_put_words(out, vectors.stride + g, groups);
                 }
                 g += groups;
             }
@@ -10168,29 +10849,34 @@ static unsigned char *gpumpi_compress_write_block(const gpump_compress_layout *l
         }
         default:
             for (w = 0; w < layout->warps; w++)
-                out = gpumpi_compress_put_words(out, values + (size_t)w * layout->warp_stride + (size_t)r * layout->register_stride,
-                                                gpumpi_compress_lanes(layout, w));
+                out = gpumpi_compress_put_words(
+                    out, values + (size_t)w * layout->warp_stride + (size_t)r * layout->register_stride,
+                    gpumpi_compress_lanes(layout, w));
             break;
         }
     }
     return out;
 }
 
-GPUMP_API gpump_result gpump_compress_save(const gpump_compress_layout *layout, const uint32_t *values, const uint64_t *live, uint32_t allow,
-                                 void *out, size_t capacity, size_t *bytes, uint32_t *form, gpump_diag *diag) {
+GPUMP_API gpump_result gpump_compress_save(const gpump_compress_layout *layout, const uint32_t *values,
+                                           const uint64_t *live, uint32_t allow, void *out, size_t capacity,
+                                           size_t *bytes, uint32_t *form, gpump_diag *diag) {
     unsigned char *to = (unsigned char *)out;
     size_t bound, best, size, near;
     uint32_t w, chosen;
     gpump_result result = gpump_compress_bound(layout, &bound, diag);
     if (result != GPUMP_OK) return result;
-    if (!values || !out || !bytes || !form) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "values, out, bytes or form", 0, 0, 1, UINT64_MAX);
+    if (!values || !out || !bytes || !form)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "values, out, bytes or form", 0, 0, 1, UINT64_MAX);
     if (allow & GPUMP_COMPRESS_PAPER) allow &= ~GPUMP_COMPRESS_ALLOW_NEAR;
-    if (!(allow & GPUMP_COMPRESS_ALLOW_ALL)) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "allow", 0, allow, 1, GPUMP_COMPRESS_ALLOW_ALL);
+    if (!(allow & GPUMP_COMPRESS_ALLOW_ALL))
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "allow", 0, allow, 1, GPUMP_COMPRESS_ALLOW_ALL);
     if (capacity < bound) {
         *bytes = bound;
         return gpumpi_fail(diag, GPUMP_ERROR_CAPACITY, "capacity", 0, capacity, bound, UINT64_MAX);
     }
-    /* The sizes of RAW and LIVE follow from the masks alone; NEAR and WARP are written at once, because one of them nearly always stays. */
+    /* The sizes of RAW and LIVE follow from the masks alone; NEAR and WARP are written at once, because one of them
+     * nearly always stays. */
     best = SIZE_MAX;
     chosen = GPUMP_COMPRESS_FORMS;
     if (allow & GPUMP_COMPRESS_ALLOW_RAW) {
@@ -10222,7 +10908,8 @@ GPUMP_API gpump_result gpump_compress_save(const gpump_compress_layout *layout, 
     if (near < best) {
         best = near;
         chosen = GPUMP_COMPRESS_FORM_NEAR;
-        if (allow & GPUMP_COMPRESS_ALLOW_WARP) gpumpi_compress_nears(layout, values, live, allow, to); /* WARP is there now */
+        if (allow & GPUMP_COMPRESS_ALLOW_WARP)
+            gpumpi_compress_nears(layout, values, live, allow, to); /* WARP is there now */
     } else if (chosen == GPUMP_COMPRESS_FORM_BLOCK) {
         gpumpi_compress_write_block(layout, values, live, allow, to);
     } else if (chosen != GPUMP_COMPRESS_FORM_WARP) {
@@ -10234,8 +10921,9 @@ GPUMP_API gpump_result gpump_compress_save(const gpump_compress_layout *layout, 
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_compress_count(const gpump_compress_layout *layout, const uint32_t *values, const uint64_t *live, uint32_t flags,
-                                  gpump_compress_counts *counts, gpump_diag *diag) {
+GPUMP_API gpump_result gpump_compress_count(const gpump_compress_layout *layout, const uint32_t *values,
+                                            const uint64_t *live, uint32_t flags, gpump_compress_counts *counts,
+                                            gpump_diag *diag) {
     gpumpi_compress_vectors vectors;
     uint32_t r, w;
     gpump_result result = gpumpi_compress_check(layout, diag);
@@ -10265,8 +10953,9 @@ GPUMP_API gpump_result gpump_compress_count(const gpump_compress_layout *layout,
         for (r = 0; r < layout->registers; r++) {
             uint32_t pattern = GPUMP_COMPRESS_DEAD;
             if (gpumpi_compress_live(set, r))
-                pattern = gpumpi_compress_analyse_any(values + (size_t)w * layout->warp_stride + (size_t)r * layout->register_stride, lanes,
-                                                  layout->group, vectors.base, vectors.stride);
+                pattern = gpumpi_compress_analyse_any(values + (size_t)w * layout->warp_stride +
+                                                          (size_t)r * layout->register_stride,
+                                                      lanes, layout->group, vectors.base, vectors.stride);
             counts->warp[pattern]++;
             as_patterns += pattern == GPUMP_COMPRESS_RANDOM    ? (size_t)lanes * 4
                            : pattern == GPUMP_COMPRESS_STRIDED ? (size_t)groups * 8
@@ -10289,10 +10978,12 @@ GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_sum(uint64_t fields) {
     return (uint32_t)((fields * UINT64_C(0x0101010101010101)) >> 56);
 }
 
-/* Checks that the warps of a LIVE (tags NULL) or WARP buffer take exactly its bytes, reading only masks and patterns. Where one warp ends
- * is where the next begins, so what counts here is how soon a length is known. `popcnt`: there is an instruction that counts bits. */
-GPUMPI_COMPRESS_ALWAYS gpump_result gpumpi_compress_check_each(const gpump_compress_layout *layout, const unsigned char *tags,
-                                                               const unsigned char *in, size_t left, int popcnt, gpump_diag *diag) {
+/* Checks that the warps of a LIVE (tags NULL) or WARP buffer take exactly its bytes, reading only masks and patterns.
+ * Where one warp ends is where the next begins, so what counts here is how soon a length is known. `popcnt`: there is
+ * an instruction that counts bits. */
+GPUMPI_COMPRESS_ALWAYS gpump_result gpumpi_compress_check_each(const gpump_compress_layout *layout,
+                                                               const unsigned char *tags, const unsigned char *in,
+                                                               size_t left, int popcnt, gpump_diag *diag) {
     const size_t all = left;
     const uint32_t registers = layout->registers;
     uint32_t w, i, words, lanes = layout->lanes, groups = gpumpi_compress_groups(layout, 0);
@@ -10304,7 +10995,8 @@ GPUMPI_COMPRESS_ALWAYS gpump_result gpumpi_compress_check_each(const gpump_compr
             groups = gpumpi_compress_groups(layout, w);
         }
         if (left < head) return gpumpi_compress_bad(diag, "bytes", w, left, head);
-        if (spare && in[head - 1] >> (spare * (8 / per_byte))) return gpumpi_compress_bad(diag, "patterns", w, in[head - 1], 0);
+        if (spare && in[head - 1] >> (spare * (8 / per_byte)))
+            return gpumpi_compress_bad(diag, "patterns", w, in[head - 1], 0);
         words = 0;
         if (per_byte == 8) {
             for (i = 0; i < head; i++) words += gpump_bits_count64(in[i]) * lanes;
@@ -10316,10 +11008,12 @@ GPUMPI_COMPRESS_ALWAYS gpump_result gpumpi_compress_check_each(const gpump_compr
                     words += GPUMPI_COMPRESS_POPCNT(high & ~low) * lanes +
                              (GPUMPI_COMPRESS_POPCNT(low) + GPUMPI_COMPRESS_POPCNT(low & high)) * groups;
                 else
-                    words += gpumpi_compress_sum(high & ~low) * lanes + gpumpi_compress_sum(low + (low & high)) * groups;
+                    words +=
+                        gpumpi_compress_sum(high & ~low) * lanes + gpumpi_compress_sum(low + (low & high)) * groups;
             }
         }
-        if (left - head < (size_t)words * 4) return gpumpi_compress_bad(diag, "bytes", w, left, head + (size_t)words * 4);
+        if (left - head < (size_t)words * 4)
+            return gpumpi_compress_bad(diag, "bytes", w, left, head + (size_t)words * 4);
         in += head + (size_t)words * 4;
         left -= head + (size_t)words * 4;
     }
@@ -10327,14 +11021,17 @@ GPUMPI_COMPRESS_ALWAYS gpump_result gpumpi_compress_check_each(const gpump_compr
 }
 
 #ifdef GPUMPI_COMPRESS_AVX2
-GPUMPI_COMPRESS_TARGET static gpump_result gpumpi_compress_check_popcnt(const gpump_compress_layout *layout, const unsigned char *tags,
-                                                                        const unsigned char *in, size_t left, gpump_diag *diag) {
+GPUMPI_COMPRESS_TARGET static gpump_result gpumpi_compress_check_popcnt(const gpump_compress_layout *layout,
+                                                                        const unsigned char *tags,
+                                                                        const unsigned char *in, size_t left,
+                                                                        gpump_diag *diag) {
     return gpumpi_compress_check_each(layout, tags, in, left, 1, diag);
 }
 #endif
 
-static gpump_result gpumpi_compress_check_warps(const gpump_compress_layout *layout, uint32_t flags, const unsigned char *tags,
-                                                const unsigned char *in, size_t left, gpump_diag *diag) {
+static gpump_result gpumpi_compress_check_warps(const gpump_compress_layout *layout, uint32_t flags,
+                                                const unsigned char *tags, const unsigned char *in, size_t left,
+                                                gpump_diag *diag) {
 #ifdef GPUMPI_COMPRESS_AVX2
     if (gpumpi_compress_vector(flags)) return gpumpi_compress_check_popcnt(layout, tags, in, left, diag);
 #endif
@@ -10348,8 +11045,9 @@ static uint32_t gpumpi_compress_plane_code(const unsigned char *planes, uint32_t
 }
 
 /* Bytes that register r takes in the BLOCK form. */
-static gpump_result gpumpi_compress_block_length(const gpump_compress_layout *layout, uint32_t r, uint32_t code, const unsigned char *in,
-                                                 size_t left, size_t *length, gpump_diag *diag) {
+static gpump_result gpumpi_compress_block_length(const gpump_compress_layout *layout, uint32_t r, uint32_t code,
+                                                 const unsigned char *in, size_t left, size_t *length,
+                                                 gpump_diag *diag) {
     size_t words = 0, head = 0;
     uint32_t w;
     switch (code) {
@@ -10363,12 +11061,15 @@ static gpump_result gpumpi_compress_block_length(const gpump_compress_layout *la
     default:
         head = (layout->warps + 3) / 4;
         if (left < head) return gpumpi_compress_bad(diag, "bytes", r, left, head);
-        if (layout->warps % 4 && in[head - 1] >> (layout->warps % 4 * 2)) return gpumpi_compress_bad(diag, "patterns", r, in[head - 1], 0);
+        if (layout->warps % 4 && in[head - 1] >> (layout->warps % 4 * 2))
+            return gpumpi_compress_bad(diag, "patterns", r, in[head - 1], 0);
         for (w = 0; w < layout->warps; w++) {
             uint32_t pattern = (uint32_t)in[w >> 2] >> (2 * (w & 3)) & 3u;
-            if (pattern == GPUMP_COMPRESS_DEAD) return gpumpi_compress_bad(diag, "patterns", r, pattern, GPUMP_COMPRESS_RANDOM);
-            words += pattern == GPUMP_COMPRESS_RANDOM ? gpumpi_compress_lanes(layout, w)
-                                                      : (size_t)gpumpi_compress_groups(layout, w) * (pattern == GPUMP_COMPRESS_STRIDED ? 2 : 1);
+            if (pattern == GPUMP_COMPRESS_DEAD)
+                return gpumpi_compress_bad(diag, "patterns", r, pattern, GPUMP_COMPRESS_RANDOM);
+            words += pattern == GPUMP_COMPRESS_RANDOM
+                         ? gpumpi_compress_lanes(layout, w)
+                         : (size_t)gpumpi_compress_groups(layout, w) * (pattern == GPUMP_COMPRESS_STRIDED ? 2 : 1);
         }
         break;
     }
@@ -10377,8 +11078,8 @@ static gpump_result gpumpi_compress_block_length(const gpump_compress_layout *la
 }
 
 /* One register of the BLOCK form, checked before. */
-static void gpumpi_compress_read_block(const gpump_compress_layout *layout, uint32_t r, uint32_t code, const unsigned char *in,
-                                       uint32_t *values) {
+static void gpumpi_compress_read_block(const gpump_compress_layout *layout, uint32_t r, uint32_t code,
+                                       const unsigned char *in, uint32_t *values) {
     const unsigned char *codes = in;
     uint32_t w, i, g = 0, all = gpumpi_compress_block_groups(layout);
     if (code == GPUMP_COMPRESS_BLOCK_MIXED) in += (layout->warps + 3) / 4;
@@ -10390,13 +11091,16 @@ static void gpumpi_compress_read_block(const gpump_compress_layout *layout, uint
         case GPUMP_COMPRESS_BLOCK_GLOBAL_UNIFORM:
         case GPUMP_COMPRESS_BLOCK_GLOBAL_STRIDED:
         case GPUMP_COMPRESS_BLOCK_GRID: {
-            uint32_t base = gpumpi_compress_get(in), x = code == GPUMP_COMPRESS_BLOCK_GLOBAL_UNIFORM ? 0 : gpumpi_compress_get(in + 4);
+            uint32_t base = gpumpi_compress_get(in),
+                     x = code == GPUMP_COMPRESS_BLOCK_GLOBAL_UNIFORM ? 0 : gpumpi_compress_get(in + 4);
             uint32_t y = code == GPUMP_COMPRESS_BLOCK_GRID ? gpumpi_compress_get(in + 8) : x * layout->group, at, value;
             for (base += g * y, at = 0; at < lanes; at += layout->group, base += y)
                 for (value = base, i = at; i < lanes && i < at + layout->group; i++, value += x) v[i] = value;
             break;
         }
-        case GPUMP_COMPRESS_BLOCK_LOCAL_UNIFORM: gpumpi_compress_expand(v, lanes, layout->group, in + (size_t)g * 4, NULL); break;
+        case GPUMP_COMPRESS_BLOCK_LOCAL_UNIFORM:
+            gpumpi_compress_expand(v, lanes, layout->group, in + (size_t)g * 4, NULL);
+            break;
         case GPUMP_COMPRESS_BLOCK_LOCAL_STRIDED:
             gpumpi_compress_expand(v, lanes, layout->group, in + (size_t)g * 4, in + ((size_t)all + g) * 4);
             break;
@@ -10406,7 +11110,8 @@ static void gpumpi_compress_read_block(const gpump_compress_layout *layout, uint
             if (pattern == GPUMP_COMPRESS_RANDOM) {
                 in = gpumpi_compress_get_words(in, v, lanes);
             } else {
-                gpumpi_compress_expand(v, lanes, layout->group, in, pattern == GPUMP_COMPRESS_STRIDED ? in + (size_t)groups * 4 : NULL);
+                gpumpi_compress_expand(v, lanes, layout->group, in,
+                                       pattern == GPUMP_COMPRESS_STRIDED ? in + (size_t)groups * 4 : NULL);
                 in += (size_t)groups * (pattern == GPUMP_COMPRESS_STRIDED ? 8 : 4);
             }
             break;
@@ -10415,8 +11120,8 @@ static void gpumpi_compress_read_block(const gpump_compress_layout *layout, uint
     }
 }
 
-GPUMP_API gpump_result gpump_compress_restore(const gpump_compress_layout *layout, uint32_t form, uint32_t flags, const void *in, size_t bytes,
-                                    uint32_t *values, gpump_diag *diag) {
+GPUMP_API gpump_result gpump_compress_restore(const gpump_compress_layout *layout, uint32_t form, uint32_t flags,
+                                              const void *in, size_t bytes, uint32_t *values, gpump_diag *diag) {
     const unsigned char *from = (const unsigned char *)in, *at = from;
     uint32_t w, r, plane;
     size_t length = 0, head;
@@ -10425,7 +11130,8 @@ GPUMP_API gpump_result gpump_compress_restore(const gpump_compress_layout *layou
     if (!in || !values) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "in or values", 0, 0, 1, UINT64_MAX);
     switch (form) {
     case GPUMP_COMPRESS_FORM_RAW:
-        if (bytes != gpumpi_compress_raw_bytes(layout)) return gpumpi_compress_bad(diag, "bytes", 0, bytes, gpumpi_compress_raw_bytes(layout));
+        if (bytes != gpumpi_compress_raw_bytes(layout))
+            return gpumpi_compress_bad(diag, "bytes", 0, bytes, gpumpi_compress_raw_bytes(layout));
         for (w = 0; w < layout->warps; w++) at = gpumpi_compress_read_live(layout, w, 0, at, values);
         return GPUMP_OK;
     case GPUMP_COMPRESS_FORM_LIVE:
@@ -10436,7 +11142,8 @@ GPUMP_API gpump_result gpump_compress_restore(const gpump_compress_layout *layou
     case GPUMP_COMPRESS_FORM_WARP:
         head = (layout->warps + 7) / 8;
         if (bytes < head) return gpumpi_compress_bad(diag, "bytes", 0, bytes, head);
-        if (layout->warps % 8 && from[head - 1] >> layout->warps % 8) return gpumpi_compress_bad(diag, "tags", 0, from[head - 1], 0);
+        if (layout->warps % 8 && from[head - 1] >> layout->warps % 8)
+            return gpumpi_compress_bad(diag, "tags", 0, from[head - 1], 0);
         result = gpumpi_compress_check_warps(layout, flags, from, from + head, bytes - head, diag);
         if (result != GPUMP_OK) return result;
         gpumpi_compress_read_warps(layout, flags, from, values);
@@ -10449,10 +11156,11 @@ GPUMP_API gpump_result gpump_compress_restore(const gpump_compress_layout *layou
         plane = (layout->registers + 7) / 8;
         if (bytes < (size_t)plane * 3) return gpumpi_compress_bad(diag, "bytes", 0, bytes, (size_t)plane * 3);
         for (w = 1; layout->registers % 8 && w <= 3; w++)
-            if (from[w * plane - 1] >> layout->registers % 8) return gpumpi_compress_bad(diag, "patterns", w - 1, from[w * plane - 1], 0);
+            if (from[w * plane - 1] >> layout->registers % 8)
+                return gpumpi_compress_bad(diag, "patterns", w - 1, from[w * plane - 1], 0);
         for (at = from + (size_t)plane * 3, r = 0; r < layout->registers; r++, at += length) {
-            result = gpumpi_compress_block_length(layout, r, gpumpi_compress_plane_code(from, plane, r), at, bytes - (size_t)(at - from),
-                                                  &length, diag);
+            result = gpumpi_compress_block_length(layout, r, gpumpi_compress_plane_code(from, plane, r), at,
+                                                  bytes - (size_t)(at - from), &length, diag);
             if (result != GPUMP_OK) return result;
         }
         if ((size_t)(at - from) != bytes) return gpumpi_compress_bad(diag, "bytes", 0, bytes, (size_t)(at - from));
@@ -10509,8 +11217,8 @@ static void gpumpi_context_load32s(const unsigned char *at, uint32_t *values, ui
         for (uint64_t i = 0; i < count; i++) values[i] = gpumpi_context_load32(at + i * 4);
 }
 
-/* The checksum: word k of 64 bits goes into chain k mod 8, so that it runs at memory speed; each step is a bijection of the chain, so any
- * change within one word is seen. Word 3, the checksum itself, counts as 0. */
+/* The checksum: word k of 64 bits goes into chain k mod 8, so that it runs at memory speed; each step is a bijection of
+ * the chain, so any change within one word is seen. Word 3, the checksum itself, counts as 0. */
 static uint64_t gpumpi_context_checksum(const unsigned char *memory, uint64_t bytes) {
     const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15);
     const int little = gpumpi_context_is_little();
@@ -10523,8 +11231,8 @@ static uint64_t gpumpi_context_checksum(const unsigned char *memory, uint64_t by
             for (uint64_t k = 0; k < here; k++) word[k] = gpumpi_context_load64(memory + (i + k) * 8);
         if (!i && here > 3) word[3] = 0;
         if (here == 8) {
-#define GPUMPI_STEP(k)                          \
-    chain[k] = (chain[k] ^ word[k]) * odd;      \
+#define GPUMPI_STEP(k)                     \
+    chain[k] = (chain[k] ^ word[k]) * odd; \
     chain[k] ^= chain[k] >> 32
             GPUMPI_STEP(0);
             GPUMPI_STEP(1);
@@ -10535,9 +11243,7 @@ static uint64_t gpumpi_context_checksum(const unsigned char *memory, uint64_t by
             GPUMPI_STEP(6);
             GPUMPI_STEP(7);
         } else {
-            for (uint64_t k = 0; k < here; k++) {
-                GPUMPI_STEP(k);
-            }
+            for (uint64_t k = 0; k < here; k++) { GPUMPI_STEP(k); }
 #undef GPUMPI_STEP
         }
     }
@@ -10558,7 +11264,8 @@ GPUMP_API gpump_result gpump_context_begin(gpump_context_writer *writer, void *m
 }
 
 /* Opens a section; its payload is not cleared, its padding is. */
-static unsigned char *gpumpi_context_section(gpump_context_writer *writer, uint32_t type, uint32_t index, uint64_t bytes) {
+static unsigned char *gpumpi_context_section(gpump_context_writer *writer, uint32_t type, uint32_t index,
+                                             uint64_t bytes) {
     uint64_t room = bytes > UINT64_MAX - 7u ? UINT64_MAX : (bytes + 7u) & ~UINT64_C(7);
     uint64_t start = writer->used;
     unsigned char *section;
@@ -10582,7 +11289,8 @@ GPUMP_API void *gpump_context_reserve(gpump_context_writer *writer, uint32_t typ
     return payload;
 }
 
-GPUMP_API void gpump_context_put(gpump_context_writer *writer, uint32_t type, uint32_t index, const void *data, uint64_t bytes) {
+GPUMP_API void gpump_context_put(gpump_context_writer *writer, uint32_t type, uint32_t index, const void *data,
+                                 uint64_t bytes) {
     unsigned char *payload = gpumpi_context_section(writer, type, index, bytes);
     if (payload && bytes) memcpy(payload, data, (size_t)bytes);
 }
@@ -10594,8 +11302,8 @@ GPUMP_API void gpump_context_put_block(gpump_context_writer *writer, const gpump
     gpumpi_context_store32s(at + 32, &block->kernel, 16);
 }
 
-GPUMP_API void gpump_context_put_registers(gpump_context_writer *writer, uint32_t warp, const uint32_t *values, uint32_t registers,
-                                           uint32_t lanes) {
+GPUMP_API void gpump_context_put_registers(gpump_context_writer *writer, uint32_t warp, const uint32_t *values,
+                                           uint32_t registers, uint32_t lanes) {
     uint64_t count = (uint64_t)registers * lanes;
     unsigned char *at = gpumpi_context_section(writer, GPUMP_CONTEXT_REGISTERS, warp, 8 + count * 4);
     if (!at) return;
@@ -10604,7 +11312,8 @@ GPUMP_API void gpump_context_put_registers(gpump_context_writer *writer, uint32_
     if (count) gpumpi_context_store32s(at + 8, values, count);
 }
 
-GPUMP_API void gpump_context_put_stack(gpump_context_writer *writer, uint32_t warp, const gpump_context_stack_entry *entries, uint32_t count) {
+GPUMP_API void gpump_context_put_stack(gpump_context_writer *writer, uint32_t warp,
+                                       const gpump_context_stack_entry *entries, uint32_t count) {
     unsigned char *at = gpumpi_context_section(writer, GPUMP_CONTEXT_STACK, warp, (uint64_t)count * 16);
     for (uint32_t i = 0; at && i < count; i++, at += 16) {
         gpumpi_context_store32(at, entries[i].pc);
@@ -10613,7 +11322,8 @@ GPUMP_API void gpump_context_put_stack(gpump_context_writer *writer, uint32_t wa
     }
 }
 
-GPUMP_API void gpump_context_put_words(gpump_context_writer *writer, uint32_t type, uint32_t index, const uint64_t *words, uint32_t count) {
+GPUMP_API void gpump_context_put_words(gpump_context_writer *writer, uint32_t type, uint32_t index,
+                                       const uint64_t *words, uint32_t count) {
     unsigned char *at = gpumpi_context_section(writer, type, index, (uint64_t)count * 8);
     for (uint32_t i = 0; at && i < count; i++) gpumpi_context_store64(at + i * 8u, words[i]);
 }
@@ -10625,8 +11335,9 @@ GPUMP_API void gpump_context_put_control(gpump_context_writer *writer, const gpu
 
 enum { GPUMPI_CONTEXT_COMPRESSED_BYTES = 32 };
 
-GPUMP_API gpump_result gpump_context_put_compressed(gpump_context_writer *writer, uint32_t index, const gpump_compress_layout *layout,
-                                                    const uint32_t *values, const uint64_t *live, uint32_t allow, gpump_diag *diag) {
+GPUMP_API gpump_result gpump_context_put_compressed(gpump_context_writer *writer, uint32_t index,
+                                                    const gpump_compress_layout *layout, const uint32_t *values,
+                                                    const uint64_t *live, uint32_t allow, gpump_diag *diag) {
     size_t bound, bytes;
     uint32_t form;
     uint64_t start;
@@ -10634,9 +11345,11 @@ GPUMP_API gpump_result gpump_context_put_compressed(gpump_context_writer *writer
     gpump_result result = writer ? gpump_compress_bound(layout, &bound, diag) : GPUMP_ERROR_ARGUMENT;
     if (result) return result;
     start = writer->used;
-    at = gpumpi_context_section(writer, GPUMP_CONTEXT_COMPRESSED, index, GPUMPI_CONTEXT_COMPRESSED_BYTES + (uint64_t)bound);
+    at = gpumpi_context_section(writer, GPUMP_CONTEXT_COMPRESSED, index,
+                                GPUMPI_CONTEXT_COMPRESSED_BYTES + (uint64_t)bound);
     if (!at) return GPUMP_OK; /* gpump_context_end says how much was needed */
-    result = gpump_compress_save(layout, values, live, allow, at + GPUMPI_CONTEXT_COMPRESSED_BYTES, bound, &bytes, &form, diag);
+    result = gpump_compress_save(layout, values, live, allow, at + GPUMPI_CONTEXT_COMPRESSED_BYTES, bound, &bytes,
+                                 &form, diag);
     if (result) { /* as if it had not been asked for */
         writer->used = start;
         writer->sections--;
@@ -10651,10 +11364,11 @@ GPUMP_API gpump_result gpump_context_put_compressed(gpump_context_writer *writer
     gpumpi_context_store32(at + 20, layout->group);
     gpumpi_context_store32(at + 24, (uint32_t)bytes);
     gpumpi_context_store64(at - 8, GPUMPI_CONTEXT_COMPRESSED_BYTES + (uint64_t)bytes);
-    writer->used = start + GPUMP_CONTEXT_SECTION_BYTES + ((GPUMPI_CONTEXT_COMPRESSED_BYTES + (uint64_t)bytes + 7u) & ~UINT64_C(7));
+    writer->used =
+        start + GPUMP_CONTEXT_SECTION_BYTES + ((GPUMPI_CONTEXT_COMPRESSED_BYTES + (uint64_t)bytes + 7u) & ~UINT64_C(7));
     /* the saver may have used the room behind what it kept: padding is zero */
-    memset(at + GPUMPI_CONTEXT_COMPRESSED_BYTES + bytes, 0, (size_t)(writer->used - start - GPUMP_CONTEXT_SECTION_BYTES) -
-                                                                GPUMPI_CONTEXT_COMPRESSED_BYTES - bytes);
+    memset(at + GPUMPI_CONTEXT_COMPRESSED_BYTES + bytes, 0,
+           (size_t)(writer->used - start - GPUMP_CONTEXT_SECTION_BYTES) - GPUMPI_CONTEXT_COMPRESSED_BYTES - bytes);
     return GPUMP_OK;
 }
 
@@ -10673,40 +11387,51 @@ GPUMP_API gpump_result gpump_context_end(gpump_context_writer *writer, uint64_t 
 
 /* ---- reading ---- */
 
-GPUMP_API gpump_result gpump_context_open(gpump_context_reader *reader, const void *memory, uint64_t bytes, gpump_diag *diag) {
+GPUMP_API gpump_result gpump_context_open(gpump_context_reader *reader, const void *memory, uint64_t bytes,
+                                          gpump_diag *diag) {
     const unsigned char *at = (const unsigned char *)memory;
     uint64_t total, checksum, offset = GPUMP_CONTEXT_HEADER_BYTES;
     uint32_t sections;
-    if (!reader || !memory) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, reader ? "memory" : "reader", 0, 0, 1, UINT64_MAX);
+    if (!reader || !memory)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, reader ? "memory" : "reader", 0, 0, 1, UINT64_MAX);
     if (bytes < GPUMP_CONTEXT_HEADER_BYTES)
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "truncated header", bytes, bytes, GPUMP_CONTEXT_HEADER_BYTES, UINT64_MAX);
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "truncated header", bytes, bytes, GPUMP_CONTEXT_HEADER_BYTES,
+                           UINT64_MAX);
     for (uint32_t i = 0; i < 8; i++)
-        if (at[i] != gpumpi_context_magic[i]) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "magic", i, at[i], gpumpi_context_magic[i], gpumpi_context_magic[i]);
+        if (at[i] != gpumpi_context_magic[i])
+            return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "magic", i, at[i], gpumpi_context_magic[i],
+                               gpumpi_context_magic[i]);
     if (gpumpi_context_load32(at + 8) != GPUMP_CONTEXT_VERSION)
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "version", 8, gpumpi_context_load32(at + 8), GPUMP_CONTEXT_VERSION, GPUMP_CONTEXT_VERSION);
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "version", 8, gpumpi_context_load32(at + 8), GPUMP_CONTEXT_VERSION,
+                           GPUMP_CONTEXT_VERSION);
     sections = gpumpi_context_load32(at + 12);
     total = gpumpi_context_load64(at + 16);
     if (total < GPUMP_CONTEXT_HEADER_BYTES || total % 8u)
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "length", 16, total, GPUMP_CONTEXT_HEADER_BYTES, bytes);
     if (total > bytes) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "truncated", bytes, bytes, total, UINT64_MAX);
-    if (gpumpi_context_load64(at + 32)) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "reserved", 32, gpumpi_context_load64(at + 32), 0, 0);
+    if (gpumpi_context_load64(at + 32))
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "reserved", 32, gpumpi_context_load64(at + 32), 0, 0);
     for (uint32_t i = 0; i < sections; i++) {
         uint64_t length, padded;
         if (total - offset < GPUMP_CONTEXT_SECTION_BYTES)
-            return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "truncated section", offset, total - offset, GPUMP_CONTEXT_SECTION_BYTES, UINT64_MAX);
+            return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "truncated section", offset, total - offset,
+                               GPUMP_CONTEXT_SECTION_BYTES, UINT64_MAX);
         length = gpumpi_context_load64(at + offset + 8);
         if (length > total - offset - GPUMP_CONTEXT_SECTION_BYTES)
-            return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "section length", offset + 8, length, 0, total - offset - GPUMP_CONTEXT_SECTION_BYTES);
+            return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "section length", offset + 8, length, 0,
+                               total - offset - GPUMP_CONTEXT_SECTION_BYTES);
         padded = (length + 7u) & ~UINT64_C(7); /* the rest is a multiple of 8: this fits too */
         for (uint64_t k = length; k < padded; k++)
             if (at[offset + GPUMP_CONTEXT_SECTION_BYTES + k])
-                return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "padding", offset + GPUMP_CONTEXT_SECTION_BYTES + k, at[offset + GPUMP_CONTEXT_SECTION_BYTES + k], 0, 0);
+                return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "padding", offset + GPUMP_CONTEXT_SECTION_BYTES + k,
+                                   at[offset + GPUMP_CONTEXT_SECTION_BYTES + k], 0, 0);
         offset += GPUMP_CONTEXT_SECTION_BYTES + padded;
     }
     if (offset != total) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "sections", 12, sections, 0, total - offset);
     checksum = gpumpi_context_checksum(at, total);
     if (checksum != gpumpi_context_load64(at + 24))
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "checksum", 24, gpumpi_context_load64(at + 24), checksum, checksum);
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "checksum", 24, gpumpi_context_load64(at + 24), checksum,
+                           checksum);
     reader->memory = at;
     reader->bytes = total;
     reader->next = GPUMP_CONTEXT_HEADER_BYTES;
@@ -10732,7 +11457,8 @@ GPUMP_API gpump_result gpump_context_next(gpump_context_reader *reader, gpump_co
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_context_find(gpump_context_reader *reader, uint32_t type, uint32_t index, gpump_context_section *section) {
+GPUMP_API gpump_result gpump_context_find(gpump_context_reader *reader, uint32_t type, uint32_t index,
+                                          gpump_context_section *section) {
     gpump_context_section found;
     if (!reader || !section) return GPUMP_ERROR_ARGUMENT;
     for (uint32_t steps = 0; steps <= reader->sections; steps++) { /* once around, the end of the walk included */
@@ -10755,24 +11481,25 @@ GPUMP_API gpump_result gpump_context_get_block(gpump_context_reader *reader, gpu
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_context_get_registers(gpump_context_reader *reader, uint32_t warp, uint32_t *values, uint32_t registers,
-                                                   uint32_t lanes) {
+GPUMP_API gpump_result gpump_context_get_registers(gpump_context_reader *reader, uint32_t warp, uint32_t *values,
+                                                   uint32_t registers, uint32_t lanes) {
     gpump_context_section section;
     uint64_t count = (uint64_t)registers * lanes;
     gpump_result result = gpump_context_find(reader, GPUMP_CONTEXT_REGISTERS, warp, &section);
     if (result) return result;
     if (count && !values) return GPUMP_ERROR_ARGUMENT;
-    if (section.bytes < 8 || gpumpi_context_load32(section.payload) != registers || gpumpi_context_load32(section.payload + 4) != lanes ||
-        section.bytes != 8 + count * 4)
+    if (section.bytes < 8 || gpumpi_context_load32(section.payload) != registers ||
+        gpumpi_context_load32(section.payload + 4) != lanes || section.bytes != 8 + count * 4)
         return GPUMP_ERROR_FORMAT;
     if (count) gpumpi_context_load32s(section.payload + 8, values, count);
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_context_get_stack(gpump_context_reader *reader, uint32_t warp, gpump_context_stack_entry *entries,
-                                               uint32_t capacity, uint32_t *count) {
+GPUMP_API gpump_result gpump_context_get_stack(gpump_context_reader *reader, uint32_t warp,
+                                               gpump_context_stack_entry *entries, uint32_t capacity, uint32_t *count) {
     gpump_context_section section;
-    gpump_result result = count ? gpump_context_find(reader, GPUMP_CONTEXT_STACK, warp, &section) : GPUMP_ERROR_ARGUMENT;
+    gpump_result result =
+        count ? gpump_context_find(reader, GPUMP_CONTEXT_STACK, warp, &section) : GPUMP_ERROR_ARGUMENT;
     if (result) return result;
     if (section.bytes % 16 || section.bytes / 16 > UINT32_MAX) return GPUMP_ERROR_FORMAT;
     *count = (uint32_t)(section.bytes / 16);
@@ -10785,8 +11512,8 @@ GPUMP_API gpump_result gpump_context_get_stack(gpump_context_reader *reader, uin
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_context_get_words(gpump_context_reader *reader, uint32_t type, uint32_t index, uint64_t *words,
-                                               uint32_t capacity, uint32_t *count) {
+GPUMP_API gpump_result gpump_context_get_words(gpump_context_reader *reader, uint32_t type, uint32_t index,
+                                               uint64_t *words, uint32_t capacity, uint32_t *count) {
     gpump_context_section section;
     gpump_result result = count ? gpump_context_find(reader, type, index, &section) : GPUMP_ERROR_ARGUMENT;
     if (result) return result;
@@ -10799,30 +11526,38 @@ GPUMP_API gpump_result gpump_context_get_words(gpump_context_reader *reader, uin
 
 GPUMP_API gpump_result gpump_context_get_control(gpump_context_reader *reader, gpump_context_control *control) {
     gpump_context_section section;
-    gpump_result result = control ? gpump_context_find(reader, GPUMP_CONTEXT_CONTROL, 0, &section) : GPUMP_ERROR_ARGUMENT;
+    gpump_result result =
+        control ? gpump_context_find(reader, GPUMP_CONTEXT_CONTROL, 0, &section) : GPUMP_ERROR_ARGUMENT;
     if (result) return result;
-    if (section.bytes != 32 || gpumpi_context_load32(section.payload) > (GPUMP_CONTEXT_PART_REGISTERS | GPUMP_CONTEXT_PART_SHARED))
+    if (section.bytes != 32 ||
+        gpumpi_context_load32(section.payload) > (GPUMP_CONTEXT_PART_REGISTERS | GPUMP_CONTEXT_PART_SHARED))
         return GPUMP_ERROR_FORMAT;
     gpumpi_context_load32s(section.payload, &control->in_place, 8);
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_context_get_compressed(gpump_context_reader *reader, uint32_t index, const gpump_compress_layout *layout,
-                                                    uint32_t *values, gpump_diag *diag) {
+GPUMP_API gpump_result gpump_context_get_compressed(gpump_context_reader *reader, uint32_t index,
+                                                    const gpump_compress_layout *layout, uint32_t *values,
+                                                    gpump_diag *diag) {
     gpump_context_section section;
     const uint32_t *shape;
-    gpump_result result = layout && values ? gpump_context_find(reader, GPUMP_CONTEXT_COMPRESSED, index, &section) : GPUMP_ERROR_ARGUMENT;
+    gpump_result result =
+        layout && values ? gpump_context_find(reader, GPUMP_CONTEXT_COMPRESSED, index, &section) : GPUMP_ERROR_ARGUMENT;
     if (result < 0) return gpumpi_fail(diag, result, "arguments", 0, 0, 0, 0);
     if (result) return result;
     if (section.bytes < GPUMPI_CONTEXT_COMPRESSED_BYTES ||
         gpumpi_context_load32(section.payload + 24) != section.bytes - GPUMPI_CONTEXT_COMPRESSED_BYTES)
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "compressed length", section.offset + 24, section.bytes, GPUMPI_CONTEXT_COMPRESSED_BYTES, UINT32_MAX);
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "compressed length", section.offset + 24, section.bytes,
+                           GPUMPI_CONTEXT_COMPRESSED_BYTES, UINT32_MAX);
     shape = &layout->warps; /* warps, registers, lanes, last_lanes, group stand in the same order in both */
     for (uint32_t i = 0; i < 5; i++) {
         uint32_t written = gpumpi_context_load32(section.payload + 4 + i * 4);
-        if (written != shape[i]) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "compressed shape", section.offset + 4 + i * 4, written, shape[i], shape[i]);
+        if (written != shape[i])
+            return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "compressed shape", section.offset + 4 + i * 4, written,
+                               shape[i], shape[i]);
     }
-    return gpump_compress_restore(layout, gpumpi_context_load32(section.payload), 0, section.payload + GPUMPI_CONTEXT_COMPRESSED_BYTES,
+    return gpump_compress_restore(layout, gpumpi_context_load32(section.payload), 0,
+                                  section.payload + GPUMPI_CONTEXT_COMPRESSED_BYTES,
                                   (size_t)(section.bytes - GPUMPI_CONTEXT_COMPRESSED_BYTES), values, diag);
 }
 
@@ -10844,7 +11579,8 @@ GPUMP_API uint32_t gpump_context_missing(gpump_context_reader *reader, uint32_t 
         shared |= section.type == GPUMP_CONTEXT_SHARED && section.bytes == shared_bytes;
         together |= section.type == GPUMP_CONTEXT_COMPRESSED && section.index == GPUMP_NONE;
         if (section.index >= WARPS) continue;
-        if (section.type == GPUMP_CONTEXT_REGISTERS || section.type == GPUMP_CONTEXT_COMPRESSED) gpump_bits_set(registers, section.index);
+        if (section.type == GPUMP_CONTEXT_REGISTERS || section.type == GPUMP_CONTEXT_COMPRESSED)
+            gpump_bits_set(registers, section.index);
         if (section.type == GPUMP_CONTEXT_STACK) {
             gpump_bits_set(stacks, section.index);
             if (!section.bytes) gpump_bits_set(registers, section.index); /* has ended: needs none */
@@ -10853,7 +11589,8 @@ GPUMP_API uint32_t gpump_context_missing(gpump_context_reader *reader, uint32_t 
     if (!shared && !(in_place & GPUMP_CONTEXT_PART_SHARED)) missing |= GPUMP_CONTEXT_PART_SHARED;
     if (!block.registers || together) in_place |= GPUMP_CONTEXT_PART_REGISTERS;
     for (uint32_t warp = 0; warp < block.warps; warp++) {
-        if (!(in_place & GPUMP_CONTEXT_PART_REGISTERS) && !gpump_bits_get(registers, warp)) missing |= GPUMP_CONTEXT_PART_REGISTERS;
+        if (!(in_place & GPUMP_CONTEXT_PART_REGISTERS) && !gpump_bits_get(registers, warp))
+            missing |= GPUMP_CONTEXT_PART_REGISTERS;
         if (!gpump_bits_get(stacks, warp)) missing |= GPUMP_CONTEXT_PART_STACKS;
     }
     return missing;
@@ -10884,7 +11621,9 @@ typedef struct gpumpi_context_space {
     uint64_t taken;
 } gpumpi_context_space;
 
-static gpumpi_context_space *gpumpi_context_spaces(gpump_context_pool *pool) { return (gpumpi_context_space *)(void *)(pool + 1); }
+static gpumpi_context_space *gpumpi_context_spaces(gpump_context_pool *pool) {
+    return (gpumpi_context_space *)(void *)(pool + 1);
+}
 static const gpumpi_context_space *gpumpi_context_spaces_const(const gpump_context_pool *pool) {
     return (const gpumpi_context_space *)(const void *)(pool + 1);
 }
@@ -10895,21 +11634,27 @@ static uint64_t *gpumpi_context_bits(gpump_context_pool *pool, uint32_t space) {
 static gpump_result gpumpi_context_pool_check(const gpump_context_pool_config *config, gpump_diag *diag) {
     if (!config) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config", 0, 0, 1, UINT64_MAX);
     if (config->struct_size != sizeof *config)
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "struct_size", 0, config->struct_size, sizeof *config, sizeof *config);
-    if (!config->kernels || config->kernels > 4096) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "kernels", 0, config->kernels, 1, 4096);
-    if (!config->contexts || config->contexts > 65536) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "contexts", 0, config->contexts, 1, 65536);
+        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "struct_size", 0, config->struct_size, sizeof *config,
+                           sizeof *config);
+    if (!config->kernels || config->kernels > 4096)
+        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "kernels", 0, config->kernels, 1, 4096);
+    if (!config->contexts || config->contexts > 65536)
+        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "contexts", 0, config->contexts, 1, 65536);
     if (!config->context_bytes) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "context_bytes", 0, 0, 1, UINT64_MAX);
     return GPUMP_OK;
 }
 static uint64_t gpumpi_context_pool_layout(const gpump_context_pool_config *config) {
-    return gpump_hash_u64(gpump_hash_u64(gpump_hash_u64(GPUMP_HASH_SEED, config->kernels), config->contexts), config->context_bytes);
+    return gpump_hash_u64(gpump_hash_u64(gpump_hash_u64(GPUMP_HASH_SEED, config->kernels), config->contexts),
+                          config->context_bytes);
 }
 
-GPUMP_API gpump_result gpump_context_pool_bytes(const gpump_context_pool_config *config, size_t *bytes, gpump_diag *diag) {
+GPUMP_API gpump_result gpump_context_pool_bytes(const gpump_context_pool_config *config, size_t *bytes,
+                                                gpump_diag *diag) {
     gpump_result result = gpumpi_context_pool_check(config, diag);
     if (result) return result;
     if (!bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, 0, 1, UINT64_MAX);
-    *bytes = sizeof(gpump_context_pool) + (size_t)config->kernels * (sizeof(gpumpi_context_space) + 8u * gpump_bits_words(config->contexts));
+    *bytes = sizeof(gpump_context_pool) +
+             (size_t)config->kernels * (sizeof(gpumpi_context_space) + 8u * gpump_bits_words(config->contexts));
     return GPUMP_OK;
 }
 
@@ -10946,14 +11691,17 @@ GPUMP_API gpump_result gpump_context_pool_adopt(void *memory, size_t bytes, cons
 
 GPUMP_API uint64_t gpump_context_pool_hash(const gpump_context_pool *pool) {
     const uint64_t *words = (const uint64_t *)(const void *)(gpumpi_context_spaces_const(pool) + pool->kernels);
-    uint64_t hash = gpump_hash_u64s(gpump_hash_u64(GPUMP_HASH_SEED, pool->context_bytes), words, (size_t)pool->kernels * pool->words);
+    uint64_t hash = gpump_hash_u64s(gpump_hash_u64(GPUMP_HASH_SEED, pool->context_bytes), words,
+                                    (size_t)pool->kernels * pool->words);
     hash = gpump_hash_u32s(hash, &pool->kernels, 3);
     for (uint32_t i = 0; i < pool->kernels; i++)
-        hash = gpump_hash_u64(gpump_hash_u64(hash, gpumpi_context_spaces_const(pool)[i].owner), gpumpi_context_spaces_const(pool)[i].taken);
+        hash = gpump_hash_u64(gpump_hash_u64(hash, gpumpi_context_spaces_const(pool)[i].owner),
+                              gpumpi_context_spaces_const(pool)[i].taken);
     return hash;
 }
 
-GPUMP_API gpump_result gpump_context_pool_bits(const gpump_context_pool_config *config, uint64_t *bits, gpump_diag *diag) {
+GPUMP_API gpump_result gpump_context_pool_bits(const gpump_context_pool_config *config, uint64_t *bits,
+                                               gpump_diag *diag) {
     gpump_result result = gpumpi_context_pool_check(config, diag);
     if (result) return result;
     if (!bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bits", 0, 0, 1, UINT64_MAX);
@@ -10986,7 +11734,8 @@ GPUMP_API gpump_result gpump_context_pool_close(gpump_context_pool *pool, uint32
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_context_pool_take(gpump_context_pool *pool, uint32_t kernel, uint64_t bytes, uint64_t *context) {
+GPUMP_API gpump_result gpump_context_pool_take(gpump_context_pool *pool, uint32_t kernel, uint64_t bytes,
+                                               uint64_t *context) {
     uint32_t space, word = 0, bit;
     uint64_t *bits;
     if (!pool || !kernel || !context) return GPUMP_ERROR_ARGUMENT;
@@ -11038,10 +11787,10 @@ static uint32_t gpumpi_in_place_fit(uint32_t start, uint32_t end, uint32_t size,
 }
 
 /* One resource. Ranges ascend. Marks those that go, writes the bases. 0: impossible. */
-static int gpumpi_in_place_solve(const gpumpi_in_place_range *ranges, uint32_t count, uint32_t capacity, uint32_t size, uint32_t wanted,
-                                 uint32_t placement, unsigned char *goes, uint32_t *bases) {
-    /* best[j][q]: the least cost of giving up ranges before j, j itself staying (j = count: the end), with q blocks of the newcomer
-     * placed below j. from and had lead back. */
+static int gpumpi_in_place_solve(const gpumpi_in_place_range *ranges, uint32_t count, uint32_t capacity, uint32_t size,
+                                 uint32_t wanted, uint32_t placement, unsigned char *goes, uint32_t *bases) {
+    /* best[j][q]: the least cost of giving up ranges before j, j itself staying (j = count: the end), with q blocks of
+     * the newcomer placed below j. from and had lead back. */
     uint64_t best[65][65];
     unsigned char from[65][65], had[65][65];
     uint32_t j, q, first, left;
@@ -11084,7 +11833,8 @@ static int gpumpi_in_place_solve(const gpumpi_in_place_range *ranges, uint32_t c
     for (j = count, q = wanted;;) {
         uint32_t i = from[j][q], before = had[j][q];
         uint32_t start = i ? ranges[i - 1].base + ranges[i - 1].length : 0, end = j < count ? ranges[j].base : capacity;
-        uint32_t fits = gpumpi_in_place_fit(start, end, size, placement, &first), here = q - before < fits ? q - before : fits;
+        uint32_t fits = gpumpi_in_place_fit(start, end, size, placement, &first),
+                 here = q - before < fits ? q - before : fits;
         for (uint32_t k = i; k < j; k++) goes[k] = 1;
         while (here--) {
             left--;
@@ -11107,17 +11857,20 @@ static void gpumpi_in_place_collect(const gpump_block_view *blocks, uint32_t cou
         range.base = shared ? blocks[i].shared_base : blocks[i].register_base;
         range.length = shared ? blocks[i].shared_bytes : blocks[i].registers;
         range.block = i;
-        range.cost = !(blocks[i].may & (1u << GPUMP_TECHNIQUE_SWITCH)) ? UINT64_MAX
-                     : ((uint64_t)1 << 56) + (give_up[i] ? 0 : (uint64_t)1 << 48) + (uint64_t)range.length * (shared ? 1u : 4u);
+        range.cost = !(blocks[i].may & (1u << GPUMP_TECHNIQUE_SWITCH))
+                         ? UINT64_MAX
+                         : ((uint64_t)1 << 56) + (give_up[i] ? 0 : (uint64_t)1 << 48) +
+                               (uint64_t)range.length * (shared ? 1u : 4u);
         if (!range.length) continue;
         for (at = (*found)++; at > 0 && ranges[at - 1].base > range.base; at--) ranges[at] = ranges[at - 1];
         ranges[at] = range;
     }
 }
 
-GPUMP_API gpump_result gpump_in_place_find(const gpump_block_view *blocks, uint32_t count, uint32_t registers, uint32_t shared_bytes,
-                                           const gpump_in_place_need *need, gpump_in_place_plan *plan, uint32_t *give_up,
-                                           uint32_t *register_bases, uint32_t *shared_bases, gpump_diag *diag) {
+GPUMP_API gpump_result gpump_in_place_find(const gpump_block_view *blocks, uint32_t count, uint32_t registers,
+                                           uint32_t shared_bytes, const gpump_in_place_need *need,
+                                           gpump_in_place_plan *plan, uint32_t *give_up, uint32_t *register_bases,
+                                           uint32_t *shared_bases, gpump_diag *diag) {
     gpumpi_in_place_range ranges[64];
     unsigned char goes[64];
     uint32_t parts[64], found, bases[2][64];
@@ -11125,21 +11878,28 @@ GPUMP_API gpump_result gpump_in_place_find(const gpump_block_view *blocks, uint3
     if (count > 64) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, count, 0, 64);
     if ((count && (!blocks || !give_up)) || !need || !plan)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, !need ? "need" : !plan ? "plan" : "blocks", 0, 0, 1, UINT64_MAX);
-    if (!need->blocks || need->blocks > 64) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "need.blocks", 0, need->blocks, 1, 64);
+    if (!need->blocks || need->blocks > 64)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "need.blocks", 0, need->blocks, 1, 64);
     if (need->register_placement > GPUMP_IN_PLACE_BEST)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "need.register_placement", 0, need->register_placement, 0, GPUMP_IN_PLACE_BEST);
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "need.register_placement", 0, need->register_placement, 0,
+                           GPUMP_IN_PLACE_BEST);
     if (need->shared_placement > GPUMP_IN_PLACE_BEST)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "need.shared_placement", 0, need->shared_placement, 0, GPUMP_IN_PLACE_BEST);
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "need.shared_placement", 0, need->shared_placement, 0,
+                           GPUMP_IN_PLACE_BEST);
     memset(parts, 0, sizeof parts);
     memset(&result, 0, sizeof result);
     for (int shared = 0; shared < 2; shared++) {
         uint32_t capacity = shared ? shared_bytes : registers, size = shared ? need->shared_bytes : need->registers;
         gpumpi_in_place_collect(blocks, count, shared, parts, ranges, &found);
         for (uint32_t i = 0; i < found; i++)
-            if (ranges[i].length > capacity || ranges[i].base > capacity - ranges[i].length || (i && ranges[i].base < ranges[i - 1].base + ranges[i - 1].length))
-                return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, shared ? "blocks.shared_base" : "blocks.register_base", ranges[i].block, ranges[i].base,
-                                   i ? (uint64_t)ranges[i - 1].base + ranges[i - 1].length : 0, capacity - (ranges[i].length < capacity ? ranges[i].length : capacity));
-        if (!gpumpi_in_place_solve(ranges, found, capacity, size, need->blocks, shared ? need->shared_placement : need->register_placement, goes, bases[shared]))
+            if (ranges[i].length > capacity || ranges[i].base > capacity - ranges[i].length ||
+                (i && ranges[i].base < ranges[i - 1].base + ranges[i - 1].length))
+                return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, shared ? "blocks.shared_base" : "blocks.register_base",
+                                   ranges[i].block, ranges[i].base,
+                                   i ? (uint64_t)ranges[i - 1].base + ranges[i - 1].length : 0,
+                                   capacity - (ranges[i].length < capacity ? ranges[i].length : capacity));
+        if (!gpumpi_in_place_solve(ranges, found, capacity, size, need->blocks,
+                                   shared ? need->shared_placement : need->register_placement, goes, bases[shared]))
             return gpumpi_refuse(diag, shared ? GPUMP_REASON_SHARED_MEMORY : GPUMP_REASON_REGISTERS, "need", 0);
         for (uint32_t i = 0; i < found; i++) {
             if (!goes[i]) continue;
@@ -11180,13 +11940,14 @@ typedef struct gpumpi_spill_job {
     uint64_t at, arrived;    /* bytes of the part handed over; restore: bytes of registers arrived */
     uint32_t state, part, shared_bytes, metadata_bytes;
     uint32_t warps, warps_in, warps_out, segments_out; /* warps expected, reported, passed; segments under way */
-    uint32_t buffered, gate;                           /* save: register bytes that wait for a full segment; restore: segments to wait for */
-    uint64_t under_way_bytes[2];                       /* restore: handed over and arrived bytes of registers */
+    uint32_t buffered, gate;     /* save: register bytes that wait for a full segment; restore: segments to wait for */
+    uint64_t under_way_bytes[2]; /* restore: handed over and arrived bytes of registers */
 } gpumpi_spill_job;
 /* A warp in the queue of its engine. */
 typedef struct gpumpi_spill_entry {
-    uint64_t point, ready; /* save: when the compressor takes its first register; restore: when it may run, UNKNOWN before */
-    uint64_t offset;       /* first byte within the block's registers */
+    uint64_t point,
+        ready;       /* save: when the compressor takes its first register; restore: when it may run, UNKNOWN before */
+    uint64_t offset; /* first byte within the block's registers */
     uint32_t job, registers, bytes, taken; /* taken: bytes that have gone into segments or the buffer */
     uint32_t index, done;
 } gpumpi_spill_entry;
@@ -11196,15 +11957,21 @@ struct gpump_spill {
     uint64_t now, engine_free; /* when the compressor can take another register */
     gpump_spill_statistics statistics;
     gpump_spill_config config;
-    uint32_t queued, warps_used, under_way, unused; /* entries in the queue (oldest first), warps promised, segments under way */
+    uint32_t queued, warps_used, under_way,
+        unused; /* entries in the queue (oldest first), warps promised, segments under way */
 };
 typedef char gpumpi_spill_job_has_no_padding[sizeof(gpumpi_spill_job) == 8 * 8 + 10 * 4 ? 1 : -1];
 typedef char gpumpi_spill_entry_has_no_padding[sizeof(gpumpi_spill_entry) == 3 * 8 + 6 * 4 ? 1 : -1];
-typedef char gpumpi_spill_has_no_padding[sizeof(gpump_spill) == sizeof(gpumpi_head) + 2 * 8 + sizeof(gpump_spill_statistics) +
-                                                                   sizeof(gpump_spill_config) + 4 * 4 ? 1 : -1];
+typedef char gpumpi_spill_has_no_padding[sizeof(gpump_spill) == sizeof(gpumpi_head) + 2 * 8 +
+                                                                    sizeof(gpump_spill_statistics) +
+                                                                    sizeof(gpump_spill_config) + 4 * 4
+                                             ? 1
+                                             : -1];
 
 static gpumpi_spill_job *gpumpi_spill_jobs(gpump_spill *spill) { return (gpumpi_spill_job *)(void *)(spill + 1); }
-static const gpumpi_spill_job *gpumpi_spill_jobs_const(const gpump_spill *spill) { return (const gpumpi_spill_job *)(const void *)(spill + 1); }
+static const gpumpi_spill_job *gpumpi_spill_jobs_const(const gpump_spill *spill) {
+    return (const gpumpi_spill_job *)(const void *)(spill + 1);
+}
 static gpumpi_spill_entry *gpumpi_spill_queue(gpump_spill *spill) {
     return (gpumpi_spill_entry *)(void *)(gpumpi_spill_jobs(spill) + spill->config.jobs);
 }
@@ -11232,14 +11999,15 @@ GPUMP_API gpump_result gpump_spill_config_preset(gpump_spill_config *config, con
 
 static gpump_result gpumpi_spill_check(const gpump_spill_config *config, gpump_diag *diag) {
     if (!config) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config", 0, 0, 1, UINT64_MAX);
-#define GPUMPI_RANGE(field, minimum, maximum)                                \
-    if (config->field < (minimum) || config->field > (maximum))              \
+#define GPUMPI_RANGE(field, minimum, maximum)                   \
+    if (config->field < (minimum) || config->field > (maximum)) \
     return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, #field, 0, config->field, (minimum), (maximum))
     GPUMPI_RANGE(struct_size, (uint32_t)sizeof *config, (uint32_t)sizeof *config);
     GPUMPI_RANGE(jobs, 1u, (uint32_t)GPUMPI_SPILL_JOBS);
     GPUMPI_RANGE(warps, 1u, (uint32_t)GPUMPI_SPILL_WARPS);
     GPUMPI_RANGE(segment_bytes, 8u, 4096u);
-    if (config->compress_cycles > 1000) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "compress_cycles", 0, config->compress_cycles, 0, 1000);
+    if (config->compress_cycles > 1000)
+        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "compress_cycles", 0, config->compress_cycles, 0, 1000);
     GPUMPI_RANGE(registers_per_cycle, 1u, 1024u);
     GPUMPI_RANGE(shared_bytes_per_cycle, 1u, 1u << 20);
     GPUMPI_RANGE(outstanding, 1u, 65536u);
@@ -11259,7 +12027,8 @@ static uint64_t gpumpi_spill_layout(const gpump_spill_config *config) {
     return gpump_hash_u32s(gpump_hash_u64(GPUMP_HASH_SEED, sizeof(gpumpi_spill_job)), &config->struct_size, 8);
 }
 
-GPUMP_API gpump_result gpump_spill_init(void *memory, size_t bytes, const gpump_spill_config *config, gpump_spill **spill, gpump_diag *diag) {
+GPUMP_API gpump_result gpump_spill_init(void *memory, size_t bytes, const gpump_spill_config *config,
+                                        gpump_spill **spill, gpump_diag *diag) {
     size_t needed;
     gpump_spill *fresh = (gpump_spill *)memory;
     gpump_result result = gpump_spill_bytes(config, &needed, diag);
@@ -11276,7 +12045,8 @@ GPUMP_API gpump_result gpump_spill_init(void *memory, size_t bytes, const gpump_
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_spill_adopt(void *memory, size_t bytes, const gpump_spill_config *config, gpump_spill **spill, gpump_diag *diag) {
+GPUMP_API gpump_result gpump_spill_adopt(void *memory, size_t bytes, const gpump_spill_config *config,
+                                         gpump_spill **spill, gpump_diag *diag) {
     gpump_result result = gpumpi_spill_check(config, diag);
     if (result) return result;
     if (!spill) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "spill", 0, 0, 1, UINT64_MAX);
@@ -11306,8 +12076,8 @@ GPUMP_API uint64_t gpump_spill_hash(const gpump_spill *spill) {
 
 static uint64_t gpumpi_spill_ceil(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
 
-static gpump_result gpumpi_spill_begin(gpump_spill *spill, uint64_t now, uint64_t cookie, uint32_t warps, uint32_t shared_bytes,
-                                       uint32_t metadata_bytes, uint32_t state, uint32_t *job) {
+static gpump_result gpumpi_spill_begin(gpump_spill *spill, uint64_t now, uint64_t cookie, uint32_t warps,
+                                       uint32_t shared_bytes, uint32_t metadata_bytes, uint32_t state, uint32_t *job) {
     gpumpi_spill_job *fresh;
     uint32_t index = 0;
     if (!spill || !job || !warps || warps > spill->config.warps) return GPUMP_ERROR_ARGUMENT;
@@ -11328,17 +12098,20 @@ static gpump_result gpumpi_spill_begin(gpump_spill *spill, uint64_t now, uint64_
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_spill_save(gpump_spill *spill, uint64_t now, uint64_t cookie, uint32_t warps, uint32_t shared_bytes,
-                                        uint32_t metadata_bytes, uint32_t *job) {
-    gpump_result result = gpumpi_spill_begin(spill, now, cookie, warps, shared_bytes, metadata_bytes, GPUMPI_SPILL_SAVING, job);
+GPUMP_API gpump_result gpump_spill_save(gpump_spill *spill, uint64_t now, uint64_t cookie, uint32_t warps,
+                                        uint32_t shared_bytes, uint32_t metadata_bytes, uint32_t *job) {
+    gpump_result result =
+        gpumpi_spill_begin(spill, now, cookie, warps, shared_bytes, metadata_bytes, GPUMPI_SPILL_SAVING, job);
     if (!result) gpumpi_spill_jobs(spill)[*job].part = GPUMP_SPILL_REGISTERS;
     return result;
 }
 
-GPUMP_API gpump_result gpump_spill_report_drained(gpump_spill *spill, uint64_t now, uint32_t job, const gpump_spill_warp *warp) {
+GPUMP_API gpump_result gpump_spill_report_drained(gpump_spill *spill, uint64_t now, uint32_t job,
+                                                  const gpump_spill_warp *warp) {
     gpumpi_spill_entry *entry;
     gpumpi_spill_job *to;
-    if (!spill || !warp || job >= spill->config.jobs || (warp->bytes && !warp->registers) || warp->point_cycle > now) return GPUMP_ERROR_ARGUMENT;
+    if (!spill || !warp || job >= spill->config.jobs || (warp->bytes && !warp->registers) || warp->point_cycle > now)
+        return GPUMP_ERROR_ARGUMENT;
     if (now < spill->now) return GPUMP_ERROR_TIME;
     to = &gpumpi_spill_jobs(spill)[job];
     if (to->state != GPUMPI_SPILL_SAVING || to->warps_in == to->warps) return GPUMP_ERROR_STATE;
@@ -11382,7 +12155,8 @@ static void gpumpi_spill_decompress(gpump_spill *spill, uint32_t job, uint64_t n
     }
 }
 
-/* Restore: parts that are complete, or empty, give way to the next: metadata first has to arrive, the rest may overlap. */
+/* Restore: parts that are complete, or empty, give way to the next: metadata first has to arrive, the rest may overlap.
+ */
 static void gpumpi_spill_advance_restore(gpump_spill *spill, uint32_t job, uint64_t now) {
     gpumpi_spill_job *to = &gpumpi_spill_jobs(spill)[job];
     if (to->part == GPUMP_SPILL_METADATA && to->at == to->metadata_bytes && !to->segments_out) {
@@ -11399,8 +12173,9 @@ static void gpumpi_spill_advance_restore(gpump_spill *spill, uint32_t job, uint6
     gpumpi_spill_decompress(spill, job, now);
 }
 
-GPUMP_API gpump_result gpump_spill_restore(gpump_spill *spill, uint64_t now, uint64_t cookie, const gpump_spill_warp *warps, uint32_t count,
-                                           uint32_t shared_bytes, uint32_t metadata_bytes, uint32_t *job) {
+GPUMP_API gpump_result gpump_spill_restore(gpump_spill *spill, uint64_t now, uint64_t cookie,
+                                           const gpump_spill_warp *warps, uint32_t count, uint32_t shared_bytes,
+                                           uint32_t metadata_bytes, uint32_t *job) {
     gpump_result result;
     if (!warps) return GPUMP_ERROR_ARGUMENT;
     for (uint32_t i = 0; i < count; i++)
@@ -11463,8 +12238,10 @@ static uint32_t gpumpi_spill_head(const gpump_spill *spill, uint32_t job) {
 
 /* When byte number `bytes` (from 1) of a warp's registers has left the compressor; spread evenly over its registers. */
 static uint64_t gpumpi_spill_out(const gpump_spill *spill, const gpumpi_spill_entry *entry, uint32_t bytes) {
-    uint64_t registers = entry->bytes ? gpumpi_spill_ceil((uint64_t)bytes * entry->registers, entry->bytes) : entry->registers;
-    return entry->ready + gpumpi_spill_ceil(registers, spill->config.registers_per_cycle) + spill->config.compress_cycles;
+    uint64_t registers =
+        entry->bytes ? gpumpi_spill_ceil((uint64_t)bytes * entry->registers, entry->bytes) : entry->registers;
+    return entry->ready + gpumpi_spill_ceil(registers, spill->config.registers_per_cycle) +
+           spill->config.compress_cycles;
 }
 
 /* What a job can hand over next: its kind, size and the cycle; UNKNOWN when nothing without a fact. */
@@ -11477,13 +12254,15 @@ typedef struct gpumpi_spill_offer {
 static gpumpi_spill_offer gpumpi_spill_event(const gpump_spill *spill, uint32_t index) {
     const gpumpi_spill_job *job = &gpumpi_spill_jobs_const(spill)[index];
     gpumpi_spill_offer offer = {GPUMP_UNKNOWN, 0, 0, GPUMP_NONE};
-    if (job->state == GPUMPI_SPILL_FREE || (job->state == GPUMPI_SPILL_RESTORING && job->part != GPUMP_SPILL_REGISTERS)) return offer;
+    if (job->state == GPUMPI_SPILL_FREE || (job->state == GPUMPI_SPILL_RESTORING && job->part != GPUMP_SPILL_REGISTERS))
+        return offer;
     if (job->state == GPUMPI_SPILL_RESTORING && job->warps_out < job->warps) {
         offer.entry = gpumpi_spill_head(spill, index);
         offer.cycle = gpumpi_spill_queue_const(spill)[offer.entry].ready;
         offer.kind = GPUMP_SPILL_WARP;
-    } else if (!job->segments_out && (job->state == GPUMPI_SPILL_RESTORING ? job->at == job->register_bytes
-                                                                            : job->part == GPUMP_SPILL_METADATA && job->at == job->metadata_bytes)) {
+    } else if (!job->segments_out && (job->state == GPUMPI_SPILL_RESTORING
+                                          ? job->at == job->register_bytes
+                                          : job->part == GPUMP_SPILL_METADATA && job->at == job->metadata_bytes)) {
         offer.cycle = spill->now;
         offer.kind = GPUMP_SPILL_DONE;
     }
@@ -11494,7 +12273,9 @@ static gpumpi_spill_offer gpumpi_spill_event(const gpump_spill *spill, uint32_t 
 static gpumpi_spill_offer gpumpi_spill_segment(const gpump_spill *spill, uint32_t index) {
     const gpumpi_spill_job *job = &gpumpi_spill_jobs_const(spill)[index];
     uint32_t segment = spill->config.segment_bytes;
-    uint64_t whole = job->part == GPUMP_SPILL_SHARED ? job->shared_bytes : job->part == GPUMP_SPILL_METADATA ? job->metadata_bytes : job->register_bytes;
+    uint64_t whole = job->part == GPUMP_SPILL_SHARED     ? job->shared_bytes
+                     : job->part == GPUMP_SPILL_METADATA ? job->metadata_bytes
+                                                         : job->register_bytes;
     uint64_t left = whole - job->at;
     gpumpi_spill_offer offer = {GPUMP_UNKNOWN, 0, 0, GPUMP_NONE};
     if (job->state == GPUMPI_SPILL_FREE) return offer;
@@ -11572,9 +12353,12 @@ static gpump_result gpumpi_spill_take(gpump_spill *spill, uint64_t now, int segm
             best = offer;
             chosen = i;
         }
-        for (uint32_t i = 0; segments && !(best.kind == GPUMP_SPILL_WARP || best.kind == GPUMP_SPILL_DONE) && i < spill->config.jobs; i++) {
+        for (uint32_t i = 0;
+             segments && !(best.kind == GPUMP_SPILL_WARP || best.kind == GPUMP_SPILL_DONE) && i < spill->config.jobs;
+             i++) {
             gpumpi_spill_offer offer;
-            if (chosen != GPUMP_NONE && gpumpi_spill_jobs(spill)[i].start >= gpumpi_spill_jobs(spill)[chosen].start) continue;
+            if (chosen != GPUMP_NONE && gpumpi_spill_jobs(spill)[i].start >= gpumpi_spill_jobs(spill)[chosen].start)
+                continue;
             offer = gpumpi_spill_segment(spill, i);
             if (offer.cycle > now || (offer.bytes && spill->under_way >= spill->config.outstanding)) continue;
             best = offer;
@@ -11622,7 +12406,8 @@ static gpump_result gpumpi_spill_take(gpump_spill *spill, uint64_t now, int segm
         }
         if (best.entry != GPUMP_NONE) {
             gpumpi_spill_entry *entry = &gpumpi_spill_queue(spill)[best.entry];
-            if (best.bytes == spill->config.segment_bytes && entry->bytes - entry->taken >= best.bytes - job->buffered) {
+            if (best.bytes == spill->config.segment_bytes &&
+                entry->bytes - entry->taken >= best.bytes - job->buffered) {
                 entry->taken += best.bytes - job->buffered;
                 job->buffered = 0;
                 /* nothing is left of the warp, or only what the buffer takes: seen at the next look */
@@ -11645,24 +12430,32 @@ static gpump_result gpumpi_spill_take(gpump_spill *spill, uint64_t now, int segm
     }
 }
 
-GPUMP_API gpump_result gpump_spill_next(gpump_spill *spill, uint64_t now, gpump_spill_action *action) { return gpumpi_spill_take(spill, now, 1, action); }
+GPUMP_API gpump_result gpump_spill_next(gpump_spill *spill, uint64_t now, gpump_spill_action *action) {
+    return gpumpi_spill_take(spill, now, 1, action);
+}
 
-GPUMP_API gpump_result gpump_spill_next_event(gpump_spill *spill, uint64_t now, gpump_spill_action *action) { return gpumpi_spill_take(spill, now, 0, action); }
+GPUMP_API gpump_result gpump_spill_next_event(gpump_spill *spill, uint64_t now, gpump_spill_action *action) {
+    return gpumpi_spill_take(spill, now, 0, action);
+}
 
 GPUMP_API uint64_t gpump_spill_next_cycle(const gpump_spill *spill) {
     uint64_t cycle = GPUMP_UNKNOWN;
     for (uint32_t i = 0; i < spill->config.jobs; i++) {
         gpumpi_spill_offer event = gpumpi_spill_event(spill, i), segment = gpumpi_spill_segment(spill, i);
         if (event.cycle < cycle) cycle = event.cycle;
-        if (segment.cycle < cycle && !(segment.bytes && spill->under_way >= spill->config.outstanding)) cycle = segment.cycle;
+        if (segment.cycle < cycle && !(segment.bytes && spill->under_way >= spill->config.outstanding))
+            cycle = segment.cycle;
     }
     return cycle < spill->now ? spill->now : cycle;
 }
 
-GPUMP_API void gpump_spill_get_statistics(const gpump_spill *spill, gpump_spill_statistics *statistics) { *statistics = spill->statistics; }
+GPUMP_API void gpump_spill_get_statistics(const gpump_spill *spill, gpump_spill_statistics *statistics) {
+    *statistics = spill->statistics;
+}
 
-GPUMP_API gpump_result gpump_spill_statistics_field(const gpump_spill_statistics *statistics, uint32_t index, const char **name,
-                                                    const char **unit, const char **description, uint64_t *value) {
+GPUMP_API gpump_result gpump_spill_statistics_field(const gpump_spill_statistics *statistics, uint32_t index,
+                                                    const char **name, const char **unit, const char **description,
+                                                    uint64_t *value) {
     static const char *const words[][3] = {
 #define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
         GPUMP_SPILL_STATISTICS(GPUMPI_FIELD)
@@ -11677,7 +12470,8 @@ GPUMP_API gpump_result gpump_spill_statistics_field(const gpump_spill_statistics
     return GPUMP_OK;
 }
 
-GPUMP_API void gpump_spill_statistics_diff(const gpump_spill_statistics *earlier, const gpump_spill_statistics *later, gpump_spill_statistics *difference) {
+GPUMP_API void gpump_spill_statistics_diff(const gpump_spill_statistics *earlier, const gpump_spill_statistics *later,
+                                           gpump_spill_statistics *difference) {
 #define GPUMPI_FIELD(name, unit, description) difference->name = later->name - earlier->name;
     GPUMP_SPILL_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
@@ -11690,9 +12484,11 @@ GPUMP_API gpump_result gpump_spill_bits(const gpump_spill_config *config, uint64
     if (!bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bits", 0, 0, 1, UINT64_MAX);
     while (((uint64_t)1 << job_width) < config->jobs) job_width++;
     while (((uint64_t)1 << warp_width) < config->warps) warp_width++;
-    /* a warp: its job, 8 bits of registers, 16 of bytes, 16 of bytes gone, done; 16-bit counts in bytes reach 64 KB of registers */
+    /* a warp: its job, 8 bits of registers, 16 of bytes, 16 of bytes gone, done; 16-bit counts in bytes reach 64 KB of
+     * registers */
     *bits = config->warps * (job_width + 8 + 16 + 16 + 1) +
-            /* a job: saving or restoring, part, 20 bits each of bytes gone, shared memory and metadata, warps awaited, in and out, segments out */
+            /* a job: saving or restoring, part, 20 bits each of bytes gone, shared memory and metadata, warps awaited,
+               in and out, segments out */
             config->jobs * (2 + 2 + 20 + 20 + 20 + 3 * (warp_width + 1) + 16 + (uint64_t)config->segment_bytes * 8);
     return GPUMP_OK;
 }
@@ -11713,10 +12509,13 @@ static uint64_t gpumpi_spill_pass(gpumpi_spill_port *port, uint64_t now, uint64_
     return gpump_add_saturated(port->since, gpump_muldiv_up(port->moved, port->cycles, port->bytes));
 }
 
-static gpump_result gpumpi_spill_time(const gpump_spill_config *config, uint64_t port_cycles, uint64_t port_bytes, uint64_t latency,
-                                      uint64_t start, const gpump_spill_warp *warps, uint32_t count, uint32_t shared_bytes,
-                                      uint32_t metadata_bytes, int restores, gpump_spill_times *times, gpump_diag *diag) {
-    uint64_t memory[(sizeof(gpump_spill) + sizeof(gpumpi_spill_job) + GPUMPI_SPILL_WARPS * sizeof(gpumpi_spill_entry)) / 8 + 1];
+static gpump_result gpumpi_spill_time(const gpump_spill_config *config, uint64_t port_cycles, uint64_t port_bytes,
+                                      uint64_t latency, uint64_t start, const gpump_spill_warp *warps, uint32_t count,
+                                      uint32_t shared_bytes, uint32_t metadata_bytes, int restores,
+                                      gpump_spill_times *times, gpump_diag *diag) {
+    uint64_t
+        memory[(sizeof(gpump_spill) + sizeof(gpumpi_spill_job) + GPUMPI_SPILL_WARPS * sizeof(gpumpi_spill_entry)) / 8 +
+               1];
     uint64_t now = start, next_port = start, arrivals[64], end = start, first = GPUMP_UNKNOWN;
     uint32_t order[GPUMPI_SPILL_WARPS], reported = 0, job, in = 0, out = 0;
     gpump_spill_config own;
@@ -11727,11 +12526,17 @@ static gpump_result gpumpi_spill_time(const gpump_spill_config *config, uint64_t
     if (result) return result;
     memset(&action, 0, sizeof action);
     if (!times || !warps || !count || count > GPUMPI_SPILL_WARPS)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, !times ? "times" : !warps ? "warps" : "count", 0, count, 1, GPUMPI_SPILL_WARPS);
-    if (!port_cycles || !port_bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, port_cycles ? "port_bytes" : "port_cycles", 0, 0, 1, UINT64_MAX);
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT,
+                           !times   ? "times"
+                           : !warps ? "warps"
+                                    : "count",
+                           0, count, 1, GPUMPI_SPILL_WARPS);
+    if (!port_cycles || !port_bytes)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, port_cycles ? "port_bytes" : "port_cycles", 0, 0, 1, UINT64_MAX);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t at = i;
-        if (warps[i].bytes && !warps[i].registers) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "warps.registers", i, 0, 1, UINT32_MAX);
+        if (warps[i].bytes && !warps[i].registers)
+            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "warps.registers", i, 0, 1, UINT32_MAX);
         if (!restores && (warps[i].point_cycle > warps[i].drained_cycle || warps[i].drained_cycle < start))
             return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "warps.drained_cycle", i, warps[i].drained_cycle,
                                warps[i].point_cycle > start ? warps[i].point_cycle : start, UINT64_MAX);
@@ -11743,8 +12548,10 @@ static gpump_result gpumpi_spill_time(const gpump_spill_config *config, uint64_t
     own.warps = count;
     if (own.outstanding > 64) own.outstanding = 64;
     gpump_spill_init(memory, sizeof memory, &own, &spill, NULL);
-    if (restores) gpump_spill_restore(spill, start, 0, warps, count, shared_bytes, metadata_bytes, &job);
-    else gpump_spill_save(spill, start, 0, count, shared_bytes, metadata_bytes, &job);
+    if (restores)
+        gpump_spill_restore(spill, start, 0, warps, count, shared_bytes, metadata_bytes, &job);
+    else
+        gpump_spill_save(spill, start, 0, count, shared_bytes, metadata_bytes, &job);
     memset(times, 0, sizeof *times);
     port.cycles = port_cycles;
     port.bytes = port_bytes;
@@ -11772,7 +12579,9 @@ static gpump_result gpumpi_spill_time(const gpump_spill_config *config, uint64_t
             }
             arrivals[in++ % 64] = gpump_add_saturated(next_port, latency);
         }
-        if (result == GPUMP_OK && action.kind == GPUMP_SPILL_DONE && gpumpi_spill_jobs(spill)[job].state == GPUMPI_SPILL_FREE) break;
+        if (result == GPUMP_OK && action.kind == GPUMP_SPILL_DONE &&
+            gpumpi_spill_jobs(spill)[job].state == GPUMPI_SPILL_FREE)
+            break;
         if (!restores && reported < count) soonest = warps[order[reported]].drained_cycle;
         if (out < in && arrivals[out % 64] < soonest) soonest = arrivals[out % 64];
         own_cycle = gpump_spill_next_cycle(spill);
@@ -11792,22 +12601,28 @@ static gpump_result gpumpi_spill_time(const gpump_spill_config *config, uint64_t
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_spill_save_time(const gpump_spill_config *config, uint64_t port_cycles, uint64_t port_bytes, uint64_t latency,
-                                             uint64_t start, const gpump_spill_warp *warps, uint32_t count, uint32_t shared_bytes,
+GPUMP_API gpump_result gpump_spill_save_time(const gpump_spill_config *config, uint64_t port_cycles,
+                                             uint64_t port_bytes, uint64_t latency, uint64_t start,
+                                             const gpump_spill_warp *warps, uint32_t count, uint32_t shared_bytes,
                                              uint32_t metadata_bytes, gpump_spill_times *times, gpump_diag *diag) {
-    return gpumpi_spill_time(config, port_cycles, port_bytes, latency, start, warps, count, shared_bytes, metadata_bytes, 0, times, diag);
+    return gpumpi_spill_time(config, port_cycles, port_bytes, latency, start, warps, count, shared_bytes,
+                             metadata_bytes, 0, times, diag);
 }
 
-GPUMP_API gpump_result gpump_spill_restore_time(const gpump_spill_config *config, uint64_t port_cycles, uint64_t port_bytes, uint64_t latency,
-                                                uint64_t start, const gpump_spill_warp *warps, uint32_t count, uint32_t shared_bytes,
+GPUMP_API gpump_result gpump_spill_restore_time(const gpump_spill_config *config, uint64_t port_cycles,
+                                                uint64_t port_bytes, uint64_t latency, uint64_t start,
+                                                const gpump_spill_warp *warps, uint32_t count, uint32_t shared_bytes,
                                                 uint32_t metadata_bytes, gpump_spill_times *times, gpump_diag *diag) {
-    return gpumpi_spill_time(config, port_cycles, port_bytes, latency, start, warps, count, shared_bytes, metadata_bytes, 1, times, diag);
+    return gpumpi_spill_time(config, port_cycles, port_bytes, latency, start, warps, count, shared_bytes,
+                             metadata_bytes, 1, times, diag);
 }
 
 GPUMP_API int gpump_spill_run_on(const gpump_spill_decision *decision, uint64_t *here_cycles, uint64_t *there_cycles) {
     uint64_t here = gpump_muldiv_up(decision->here_bytes, decision->port_cycles, decision->port_bytes);
     uint64_t there = gpump_muldiv_up(decision->there_bytes, decision->port_cycles, decision->port_bytes);
-    there = gpump_add_saturated(there, decision->distance == GPUMP_UNKNOWN ? GPUMP_UNKNOWN : gpump_muldiv_up(decision->distance, decision->cpi_q16, 65536));
+    there = gpump_add_saturated(there, decision->distance == GPUMP_UNKNOWN
+                                           ? GPUMP_UNKNOWN
+                                           : gpump_muldiv_up(decision->distance, decision->cpi_q16, 65536));
     if (here_cycles) *here_cycles = here;
     if (there_cycles) *there_cycles = there;
     here = gpump_add_saturated(here, gpump_muldiv_up(decision->here_bytes, decision->byte_weight_q16, 65536));
@@ -11826,7 +12641,9 @@ GPUMP_API int gpump_spill_run_on(const gpump_spill_decision *decision, uint64_t 
 typedef char gpumpi_sm_slot_has_no_padding[sizeof(gpumpi_sm_slot) == 12 * 8 + 20 * 4 ? 1 : -1];
 typedef char gpumpi_sm_config_has_no_padding[sizeof(gpump_sm_config) == 14 * 4 + 3 * 8 ? 1 : -1];
 typedef char gpumpi_sm_has_no_padding[sizeof(gpump_sm) == sizeof(gpumpi_head) + 3 * 8 + sizeof(gpump_sm_config) +
-                                                             sizeof(gpump_sm_statistics) + 6 * 4 ? 1 : -1];
+                                                              sizeof(gpump_sm_statistics) + 6 * 4
+                                          ? 1
+                                          : -1];
 
 static gpumpi_sm_kernel *gpumpi_sm_kernels(gpump_sm *sm) {
     return (gpumpi_sm_kernel *)(void *)(gpumpi_sm_slots(sm) + sm->config.entries);
@@ -11875,8 +12692,8 @@ GPUMP_API gpump_result gpump_sm_config_preset(gpump_sm_config *config, const cha
 
 static gpump_result gpumpi_sm_check(const gpump_sm_config *config, gpump_diag *diag) {
     if (!config) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config", 0, 0, 1, UINT64_MAX);
-#define GPUMPI_RANGE(field, minimum, maximum)                                 \
-    if (config->field < (minimum) || config->field > (maximum))               \
+#define GPUMPI_RANGE(field, minimum, maximum)                   \
+    if (config->field < (minimum) || config->field > (maximum)) \
     return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, #field, 0, config->field, (minimum), (maximum))
     GPUMPI_RANGE(struct_size, (uint32_t)sizeof *config, (uint32_t)sizeof *config);
     GPUMPI_RANGE(lanes, 1u, 64u);
@@ -11887,10 +12704,13 @@ static gpump_result gpumpi_sm_check(const gpump_sm_config *config, gpump_diag *d
     GPUMPI_RANGE(register_granule, 1u, 1u << 20);
     GPUMPI_RANGE(registers, 1u, 1u << 30);
     GPUMPI_RANGE(shared_granule_bytes, 1u, 1u << 20);
-    if (config->shared_bytes > 1u << 30) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "shared_bytes", 0, config->shared_bytes, 0, 1u << 30);
+    if (config->shared_bytes > 1u << 30)
+        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "shared_bytes", 0, config->shared_bytes, 0, 1u << 30);
     GPUMPI_RANGE(kernels, 1u, 64u);
-    if (config->placement > GPUMP_SM_ALIGNED) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "placement", 0, config->placement, 0, GPUMP_SM_ALIGNED);
-    if (config->waits > GPUMP_SM_WAIT_ALL) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "waits", 0, config->waits, 0, GPUMP_SM_WAIT_ALL);
+    if (config->placement > GPUMP_SM_ALIGNED)
+        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "placement", 0, config->placement, 0, GPUMP_SM_ALIGNED);
+    if (config->waits > GPUMP_SM_WAIT_ALL)
+        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "waits", 0, config->waits, 0, GPUMP_SM_WAIT_ALL);
     if (config->timing > GPUMP_SM_TIMING_PORT)
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "timing", 0, config->timing, 0, GPUMP_SM_TIMING_PORT);
     GPUMPI_RANGE(port_cycles, 1u, UINT64_MAX);
@@ -11912,7 +12732,8 @@ GPUMP_API gpump_result gpump_sm_bytes(const gpump_sm_config *config, size_t *byt
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_sm_init(void *memory, size_t bytes, const gpump_sm_config *config, gpump_sm **sm, gpump_diag *diag) {
+GPUMP_API gpump_result gpump_sm_init(void *memory, size_t bytes, const gpump_sm_config *config, gpump_sm **sm,
+                                     gpump_diag *diag) {
     size_t needed;
     gpump_result result = gpump_sm_bytes(config, &needed, diag);
     gpump_sm *fresh = (gpump_sm *)memory;
@@ -11931,12 +12752,14 @@ GPUMP_API gpump_result gpump_sm_init(void *memory, size_t bytes, const gpump_sm_
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_sm_adopt(void *memory, size_t bytes, const gpump_sm_config *config, gpump_sm **sm, gpump_diag *diag) {
+GPUMP_API gpump_result gpump_sm_adopt(void *memory, size_t bytes, const gpump_sm_config *config, gpump_sm **sm,
+                                      gpump_diag *diag) {
     gpump_result result = gpumpi_sm_check(config, diag);
     if (result) return result;
     if (!sm) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sm", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_adopt(memory, bytes, GPUMPI_SM_MAGIC,
-                               gpumpi_sm_hash_config(gpump_hash_u64(GPUMP_HASH_SEED, sizeof(gpumpi_sm_slot)), config), diag);
+    result =
+        gpumpi_head_adopt(memory, bytes, GPUMPI_SM_MAGIC,
+                          gpumpi_sm_hash_config(gpump_hash_u64(GPUMP_HASH_SEED, sizeof(gpumpi_sm_slot)), config), diag);
     if (result) return result;
     *sm = (gpump_sm *)memory;
     return GPUMP_OK;
@@ -11976,8 +12799,9 @@ GPUMP_API gpump_result gpump_sm_bits(const gpump_sm_config *config, gpump_sm_sto
     shared = gpumpi_sm_width((uint64_t)config->shared_bytes + 1u);
     storage->allocation_bits = config->entries * (2 * registers + 2 * shared + 2 * owner);
     storage->status_bits = config->block_slots * (uint64_t)(32 + 32 + 1);
-    storage->life_bits = config->entries * (gpumpi_sm_width(GPUMP_BLOCK_STATES) + 2 + 2 + 6 + gpumpi_sm_width(config->warp_slots + 1u) +
-                                            gpumpi_sm_width((uint64_t)config->thread_slots + 1u));
+    storage->life_bits =
+        config->entries * (gpumpi_sm_width(GPUMP_BLOCK_STATES) + 2 + 2 + 6 + gpumpi_sm_width(config->warp_slots + 1u) +
+                           gpumpi_sm_width((uint64_t)config->thread_slots + 1u));
     storage->total_bits = storage->allocation_bits + storage->status_bits + storage->life_bits;
     return GPUMP_OK;
 }
@@ -12000,7 +12824,8 @@ static void gpumpi_sm_transfer(gpump_sm *sm, gpumpi_sm_slot *slot, uint64_t from
 }
 
 static uint64_t gpumpi_sm_part_bytes(const gpumpi_sm_slot *slot, uint32_t parts) {
-    return (parts & GPUMP_SM_REGISTERS ? slot->register_bytes : 0) + (parts & GPUMP_SM_SHARED_MEMORY ? slot->shared_context_bytes : 0);
+    return (parts & GPUMP_SM_REGISTERS ? slot->register_bytes : 0) +
+           (parts & GPUMP_SM_SHARED_MEMORY ? slot->shared_context_bytes : 0);
 }
 
 static void gpumpi_sm_give_room(gpump_sm *sm, gpumpi_sm_slot *slot) {
@@ -12108,16 +12933,19 @@ static uint32_t gpumpi_sm_rounded(uint32_t value, uint32_t granule) {
 }
 
 /* Finds room for the parts asked for; YES with the bases, else what is short. */
-static gpump_reason gpumpi_sm_find_ranges(const gpump_sm *sm, uint32_t parts, uint32_t registers, uint32_t shared, uint32_t *register_base,
-                                          uint32_t *shared_base) {
+static gpump_reason gpumpi_sm_find_ranges(const gpump_sm *sm, uint32_t parts, uint32_t registers, uint32_t shared,
+                                          uint32_t *register_base, uint32_t *shared_base) {
     int aligned = sm->config.placement == GPUMP_SM_ALIGNED;
     uint32_t position = 0, ends[2];
     *register_base = *shared_base = 0;
-    if ((parts & GPUMP_SM_REGISTERS) && !gpumpi_sm_find_range(sm, GPUMP_SM_REGISTERS, registers, aligned ? registers : 0, register_base))
+    if ((parts & GPUMP_SM_REGISTERS) &&
+        !gpumpi_sm_find_range(sm, GPUMP_SM_REGISTERS, registers, aligned ? registers : 0, register_base))
         return GPUMP_REASON_REGISTERS;
-    if ((parts & GPUMP_SM_SHARED_MEMORY) && !gpumpi_sm_find_range(sm, GPUMP_SM_SHARED_MEMORY, shared, aligned ? shared : 0, shared_base))
+    if ((parts & GPUMP_SM_SHARED_MEMORY) &&
+        !gpumpi_sm_find_range(sm, GPUMP_SM_SHARED_MEMORY, shared, aligned ? shared : 0, shared_base))
         return GPUMP_REASON_SHARED_MEMORY;
-    if (!aligned || parts != (GPUMP_SM_REGISTERS | GPUMP_SM_SHARED_MEMORY) || !registers || !shared) return GPUMP_REASON_YES;
+    if (!aligned || parts != (GPUMP_SM_REGISTERS | GPUMP_SM_SHARED_MEMORY) || !registers || !shared)
+        return GPUMP_REASON_YES;
     for (;;) { /* both at the same position; every step passes an obstacle */
         uint64_t at_registers = (uint64_t)position * registers, at_shared = (uint64_t)position * shared;
         uint32_t next = position;
@@ -12131,7 +12959,8 @@ static gpump_reason gpumpi_sm_find_ranges(const gpump_sm *sm, uint32_t parts, ui
             return GPUMP_REASON_YES;
         }
         if (ends[0]) next = (uint32_t)(((uint64_t)ends[0] + registers - 1u) / registers);
-        if (ends[1] && ((uint64_t)ends[1] + shared - 1u) / shared > next) next = (uint32_t)(((uint64_t)ends[1] + shared - 1u) / shared);
+        if (ends[1] && ((uint64_t)ends[1] + shared - 1u) / shared > next)
+            next = (uint32_t)(((uint64_t)ends[1] + shared - 1u) / shared);
         position = next;
     }
 }
@@ -12154,20 +12983,22 @@ static uint32_t gpumpi_sm_free_slot(const gpump_sm *sm) {
     return GPUMP_NONE;
 }
 
-static gpump_reason gpumpi_sm_find_room(const gpump_sm *sm, uint32_t kernel, const gpump_footprint *need, uint32_t *register_base,
-                                        uint32_t *shared_base) {
+static gpump_reason gpumpi_sm_find_room(const gpump_sm *sm, uint32_t kernel, const gpump_footprint *need,
+                                        uint32_t *register_base, uint32_t *shared_base) {
     uint32_t registers = gpumpi_sm_rounded(need->registers, sm->config.register_granule);
     uint32_t shared = gpumpi_sm_rounded(need->shared_bytes, sm->config.shared_granule_bytes);
     gpump_reason reason;
-    if (registers > sm->config.registers || shared > sm->config.shared_bytes || need->threads > sm->config.thread_slots ||
-        gpumpi_sm_warps(sm, need->threads) > sm->config.warp_slots)
+    if (registers > sm->config.registers || shared > sm->config.shared_bytes ||
+        need->threads > sm->config.thread_slots || gpumpi_sm_warps(sm, need->threads) > sm->config.warp_slots)
         return GPUMP_REASON_NEVER_FITS;
     if (sm->reserved_for && sm->reserved_for != kernel) return GPUMP_REASON_RESERVED;
-    if (gpumpi_sm_find_kernel(sm, kernel) == GPUMP_NONE && gpumpi_sm_find_kernel(sm, 0) == GPUMP_NONE) return GPUMP_REASON_KERNELS;
+    if (gpumpi_sm_find_kernel(sm, kernel) == GPUMP_NONE && gpumpi_sm_find_kernel(sm, 0) == GPUMP_NONE)
+        return GPUMP_REASON_KERNELS;
     reason = gpumpi_sm_active_room(sm, need->threads);
     if (reason) return reason;
     if (gpumpi_sm_free_slot(sm) == GPUMP_NONE) return GPUMP_REASON_BLOCK_SLOTS;
-    return gpumpi_sm_find_ranges(sm, GPUMP_SM_REGISTERS | GPUMP_SM_SHARED_MEMORY, registers, shared, register_base, shared_base);
+    return gpumpi_sm_find_ranges(sm, GPUMP_SM_REGISTERS | GPUMP_SM_SHARED_MEMORY, registers, shared, register_base,
+                                 shared_base);
 }
 
 GPUMP_API gpump_reason gpump_sm_room(const gpump_sm *sm, uint32_t kernel, const gpump_footprint *need) {
@@ -12181,16 +13012,22 @@ static gpump_result gpumpi_sm_no_room(gpump_reason reason, gpump_diag *diag) {
     return reason == GPUMP_REASON_NEVER_FITS ? GPUMP_ERROR_REFUSED : GPUMP_BUSY;
 }
 
-GPUMP_API gpump_result gpump_sm_place(gpump_sm *sm, uint64_t now, const gpump_sm_request *request, const gpump_sm_history *saved,
-                                      gpump_block_ref *block, gpump_diag *diag) {
+GPUMP_API gpump_result gpump_sm_place(gpump_sm *sm, uint64_t now, const gpump_sm_request *request,
+                                      const gpump_sm_history *saved, gpump_block_ref *block, gpump_diag *diag) {
     uint32_t register_base, shared_base, index, entry;
     gpump_reason reason;
     gpump_result result;
     gpumpi_sm_slot *slot;
     gpumpi_sm_kernel *kernel;
-    if (!sm || !request || !block) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, !sm ? "sm" : !request ? "request" : "block", 0, 0, 1, UINT64_MAX);
+    if (!sm || !request || !block)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT,
+                           !sm        ? "sm"
+                           : !request ? "request"
+                                      : "block",
+                           0, 0, 1, UINT64_MAX);
     if (!request->kernel) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "kernel", 0, 0, 1, UINT32_MAX);
-    if (!request->need.threads) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "threads", 0, 0, 1, sm->config.thread_slots);
+    if (!request->need.threads)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "threads", 0, 0, 1, sm->config.thread_slots);
     if (now < sm->now) return gpumpi_fail(diag, GPUMP_ERROR_TIME, "now", 0, now, sm->now, UINT64_MAX);
     reason = gpumpi_sm_find_room(sm, request->kernel, &request->need, &register_base, &shared_base);
     if (reason == GPUMP_REASON_NEVER_FITS) return gpumpi_sm_no_room(reason, diag);
@@ -12264,11 +13101,14 @@ GPUMP_API uint64_t gpump_sm_context_room(const gpump_sm *sm, uint32_t kernel) {
 
 GPUMP_API gpump_result gpump_sm_set_shared_bytes(gpump_sm *sm, uint32_t bytes, gpump_diag *diag) {
     if (!sm) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sm", 0, 0, 1, UINT64_MAX);
-    if (bytes > sm->config.shared_bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, bytes, 0, sm->config.shared_bytes);
+    if (bytes > sm->config.shared_bytes)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, bytes, 0, sm->config.shared_bytes);
     for (uint32_t i = 0; i < sm->config.entries; i++) {
         const gpumpi_sm_slot *slot = &gpumpi_sm_slots(sm)[i];
-        if ((slot->held & GPUMP_SM_SHARED_MEMORY) && slot->shared_bytes && slot->shared_base + slot->shared_bytes > bytes)
-            return gpumpi_fail(diag, GPUMP_ERROR_STATE, "bytes", i, bytes, slot->shared_base + slot->shared_bytes, sm->config.shared_bytes);
+        if ((slot->held & GPUMP_SM_SHARED_MEMORY) && slot->shared_bytes &&
+            slot->shared_base + slot->shared_bytes > bytes)
+            return gpumpi_fail(diag, GPUMP_ERROR_STATE, "bytes", i, bytes, slot->shared_base + slot->shared_bytes,
+                               sm->config.shared_bytes);
     }
     sm->shared_bytes = bytes;
     return GPUMP_OK;
@@ -12284,8 +13124,10 @@ static uint32_t gpumpi_sm_state_at(const gpump_sm *sm, const gpumpi_sm_slot *slo
     return slot->state;
 }
 
-/* Every timed fact begins here: arguments, time, name, state (bits); only then time passes, so that errors change nothing. */
-static gpump_result gpumpi_sm_enter(gpump_sm *sm, uint64_t now, gpump_block_ref block, uint32_t states, gpumpi_sm_slot **slot) {
+/* Every timed fact begins here: arguments, time, name, state (bits); only then time passes, so that errors change
+ * nothing. */
+static gpump_result gpumpi_sm_enter(gpump_sm *sm, uint64_t now, gpump_block_ref block, uint32_t states,
+                                    gpumpi_sm_slot **slot) {
     if (!sm) return GPUMP_ERROR_ARGUMENT;
     if (now < sm->now) return GPUMP_ERROR_TIME;
     if (!gpumpi_sm_names(sm, block)) return GPUMP_ERROR_STALE;
@@ -12306,13 +13148,14 @@ GPUMP_API gpump_result gpump_sm_report_waits(gpump_sm *sm, uint64_t now, gpump_b
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_sm_report_context_bytes(gpump_sm *sm, gpump_block_ref block, uint64_t register_bytes, uint64_t shared_bytes) {
+GPUMP_API gpump_result gpump_sm_report_context_bytes(gpump_sm *sm, gpump_block_ref block, uint64_t register_bytes,
+                                                     uint64_t shared_bytes) {
     gpumpi_sm_slot *slot, probe;
     if (!sm) return GPUMP_ERROR_ARGUMENT;
     if (!gpumpi_sm_names(sm, block)) return GPUMP_ERROR_STALE;
     slot = &gpumpi_sm_slots(sm)[block.slot];
-    if (slot->state != GPUMP_BLOCK_RUNNING && slot->state != GPUMP_BLOCK_BLOCKED && slot->state != GPUMP_BLOCK_DRAINING &&
-        slot->state != GPUMP_BLOCK_STOPPING)
+    if (slot->state != GPUMP_BLOCK_RUNNING && slot->state != GPUMP_BLOCK_BLOCKED &&
+        slot->state != GPUMP_BLOCK_DRAINING && slot->state != GPUMP_BLOCK_STOPPING)
         return GPUMP_ERROR_STATE;
     probe = *slot;
     probe.register_bytes = register_bytes;
@@ -12332,7 +13175,8 @@ GPUMP_API gpump_result gpump_sm_report_context_bytes(gpump_sm *sm, gpump_block_r
 
 GPUMP_API gpump_result gpump_sm_report_blocked(gpump_sm *sm, uint64_t now, gpump_block_ref block, uint32_t blocked) {
     gpumpi_sm_slot *slot;
-    gpump_result result = gpumpi_sm_enter(sm, now, block, 1u << (blocked ? GPUMP_BLOCK_RUNNING : GPUMP_BLOCK_BLOCKED), &slot);
+    gpump_result result =
+        gpumpi_sm_enter(sm, now, block, 1u << (blocked ? GPUMP_BLOCK_RUNNING : GPUMP_BLOCK_BLOCKED), &slot);
     if (result) return result;
     gpump_sm_advance(sm, now);
     slot->state = blocked ? GPUMP_BLOCK_BLOCKED : GPUMP_BLOCK_RUNNING;
@@ -12348,7 +13192,8 @@ GPUMP_API gpump_result gpump_sm_report_saved(gpump_sm *sm, uint64_t now, gpump_b
     gpumpi_sm_slot *slot;
     gpump_result result = gpumpi_sm_enter(sm, now, block, 1u << GPUMP_BLOCK_SAVING, &slot);
     if (result) return result;
-    if (sm->config.timing != GPUMP_SM_TIMING_HOST || (slot->pending & (1u << GPUMP_SM_ACTION_SAVE))) return GPUMP_ERROR_STATE;
+    if (sm->config.timing != GPUMP_SM_TIMING_HOST || (slot->pending & (1u << GPUMP_SM_ACTION_SAVE)))
+        return GPUMP_ERROR_STATE;
     gpump_sm_advance(sm, now);
     gpumpi_sm_correct_port(sm, slot, now);
     gpumpi_sm_end_saving(sm, block.slot, now);
@@ -12359,7 +13204,8 @@ GPUMP_API gpump_result gpump_sm_report_restored(gpump_sm *sm, uint64_t now, gpum
     gpumpi_sm_slot *slot;
     gpump_result result = gpumpi_sm_enter(sm, now, block, 1u << GPUMP_BLOCK_RESTORING, &slot);
     if (result) return result;
-    if (sm->config.timing != GPUMP_SM_TIMING_HOST || (slot->pending & (1u << GPUMP_SM_ACTION_RESTORE))) return GPUMP_ERROR_STATE;
+    if (sm->config.timing != GPUMP_SM_TIMING_HOST || (slot->pending & (1u << GPUMP_SM_ACTION_RESTORE)))
+        return GPUMP_ERROR_STATE;
     gpump_sm_advance(sm, now);
     gpumpi_sm_correct_port(sm, slot, now);
     gpumpi_sm_end_restoring(sm, block.slot, now);
@@ -12368,8 +13214,10 @@ GPUMP_API gpump_result gpump_sm_report_restored(gpump_sm *sm, uint64_t now, gpum
 
 GPUMP_API gpump_result gpump_sm_report_done(gpump_sm *sm, uint64_t now, gpump_block_ref block) {
     gpumpi_sm_slot *slot;
-    gpump_result result = gpumpi_sm_enter(sm, now, block, 1u << GPUMP_BLOCK_RUNNING | 1u << GPUMP_BLOCK_BLOCKED |
-                                                              1u << GPUMP_BLOCK_DRAINING | 1u << GPUMP_BLOCK_STOPPING, &slot);
+    gpump_result result = gpumpi_sm_enter(sm, now, block,
+                                          1u << GPUMP_BLOCK_RUNNING | 1u << GPUMP_BLOCK_BLOCKED |
+                                              1u << GPUMP_BLOCK_DRAINING | 1u << GPUMP_BLOCK_STOPPING,
+                                          &slot);
     if (result) return result;
     gpump_sm_advance(sm, now);
     if (slot->state == GPUMP_BLOCK_STOPPING) sm->statistics.stop_cycles += now - slot->since;
@@ -12410,20 +13258,23 @@ GPUMP_API gpump_reason gpump_sm_may(const gpump_sm *sm, gpump_block_ref block, u
     if (!sm || !gpumpi_sm_names(sm, block)) return GPUMP_REASON_NO_SUCH_BLOCK;
     if (technique > GPUMP_TECHNIQUE_DRAIN) return GPUMP_REASON_TECHNIQUE;
     slot = &gpumpi_sm_slots_const(sm)[block.slot];
-    running = slot->state == GPUMP_BLOCK_RUNNING || slot->state == GPUMP_BLOCK_BLOCKED || slot->state == GPUMP_BLOCK_DRAINING;
+    running =
+        slot->state == GPUMP_BLOCK_RUNNING || slot->state == GPUMP_BLOCK_BLOCKED || slot->state == GPUMP_BLOCK_DRAINING;
     if (slot->state == GPUMP_BLOCK_PARKED && !slot->pending) running = technique != GPUMP_TECHNIQUE_DRAIN;
     if (slot->state == GPUMP_BLOCK_STOPPING) running = technique == GPUMP_TECHNIQUE_FLUSH;
     if (slot->state == GPUMP_BLOCK_DRAINING && technique == GPUMP_TECHNIQUE_DRAIN) running = 0;
     if (!running) return GPUMP_REASON_NOT_RUNNING;
     if (technique == GPUMP_TECHNIQUE_FLUSH && slot->clobbered) return GPUMP_REASON_CLOBBERED;
-    if (technique == GPUMP_TECHNIQUE_SWITCH && gpumpi_sm_part_bytes(slot, slot->held) > gpump_sm_context_room(sm, slot->kernel))
+    if (technique == GPUMP_TECHNIQUE_SWITCH &&
+        gpumpi_sm_part_bytes(slot, slot->held) > gpump_sm_context_room(sm, slot->kernel))
         return GPUMP_REASON_NO_CONTEXT_SPACE;
     return GPUMP_REASON_YES;
 }
 
 GPUMP_API gpump_reason gpump_sm_waits_for(const gpump_sm *sm, gpump_block_ref block, uint32_t *waits, uint64_t *since) {
-    static const gpump_reason reasons[6] = {GPUMP_REASON_PIPELINE, GPUMP_REASON_STORES, GPUMP_REASON_ATOMICS,
-                                            GPUMP_REASON_INSTRUCTION_MISSES, GPUMP_REASON_SCOREBOARD, GPUMP_REASON_PREEMPTION_POINT};
+    static const gpump_reason reasons[6] = {GPUMP_REASON_PIPELINE,   GPUMP_REASON_STORES,
+                                            GPUMP_REASON_ATOMICS,    GPUMP_REASON_INSTRUCTION_MISSES,
+                                            GPUMP_REASON_SCOREBOARD, GPUMP_REASON_PREEMPTION_POINT};
     const gpumpi_sm_slot *slot;
     if (!sm || !gpumpi_sm_names(sm, block)) return GPUMP_REASON_NO_SUCH_BLOCK;
     slot = &gpumpi_sm_slots_const(sm)[block.slot];
@@ -12476,7 +13327,8 @@ GPUMP_API gpump_result gpump_sm_block(const gpump_sm *sm, uint64_t now, gpump_bl
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_sm_blocks(const gpump_sm *sm, uint64_t now, gpump_block_view *blocks, uint32_t capacity, uint32_t *count) {
+GPUMP_API gpump_result gpump_sm_blocks(const gpump_sm *sm, uint64_t now, gpump_block_view *blocks, uint32_t capacity,
+                                       uint32_t *count) {
     uint32_t here = 0;
     if (!sm || !count || (capacity && !blocks)) return GPUMP_ERROR_ARGUMENT;
     for (uint32_t i = 0; i < sm->config.entries; i++) here += gpumpi_sm_slots_const(sm)[i].state != GPUMP_BLOCK_FREE;
@@ -12490,14 +13342,18 @@ GPUMP_API gpump_result gpump_sm_blocks(const gpump_sm *sm, uint64_t now, gpump_b
 
 /* ---- decisions ---- */
 
-GPUMP_API gpump_result gpump_sm_preempt(gpump_sm *sm, uint64_t now, const gpump_sm_choice *choices, uint32_t count, gpump_diag *diag) {
-    /* Whether a choice is allowed may depend on transfers that end by `now`, and an error must change nothing: so time passes
-     * in a copy first when there is such a transfer. */
-    uint64_t chosen = 0, needed[64], scratch[(sizeof(gpump_sm) + 64 * sizeof(gpumpi_sm_slot) + 64 * sizeof(gpumpi_sm_kernel)) / 8];
+GPUMP_API gpump_result gpump_sm_preempt(gpump_sm *sm, uint64_t now, const gpump_sm_choice *choices, uint32_t count,
+                                        gpump_diag *diag) {
+    /* Whether a choice is allowed may depend on transfers that end by `now`, and an error must change nothing: so time
+     * passes in a copy first when there is such a transfer. */
+    uint64_t chosen = 0, needed[64],
+             scratch[(sizeof(gpump_sm) + 64 * sizeof(gpumpi_sm_slot) + 64 * sizeof(gpumpi_sm_kernel)) / 8];
     gpump_sm *real = sm;
-    if (!sm || (count && !choices)) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, sm ? "choices" : "sm", 0, 0, 1, UINT64_MAX);
+    if (!sm || (count && !choices))
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, sm ? "choices" : "sm", 0, 0, 1, UINT64_MAX);
     if (now < sm->now) return gpumpi_fail(diag, GPUMP_ERROR_TIME, "now", 0, now, sm->now, UINT64_MAX);
-    if (count > sm->config.entries) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, count, 0, sm->config.entries);
+    if (count > sm->config.entries)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, count, 0, sm->config.entries);
     if (sm->config.timing == GPUMP_SM_TIMING_PORT) {
         memcpy(scratch, sm, (size_t)sm->head.bytes);
         sm = (gpump_sm *)(void *)scratch;
@@ -12518,12 +13374,14 @@ GPUMP_API gpump_result gpump_sm_preempt(gpump_sm *sm, uint64_t now, const gpump_
             return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices (same block twice)", i, choice->block.slot, 0, 0);
         chosen |= (uint64_t)1 << choice->block.slot;
         if (choice->technique >= GPUMP_TECHNIQUES)
-            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.technique", i, choice->technique, 0, GPUMP_TECHNIQUES - 1);
-        if (choice->keep > (GPUMP_SM_REGISTERS | GPUMP_SM_SHARED_MEMORY) || (choice->keep && choice->technique != GPUMP_TECHNIQUE_SWITCH))
+            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.technique", i, choice->technique, 0,
+                               GPUMP_TECHNIQUES - 1);
+        if (choice->keep > (GPUMP_SM_REGISTERS | GPUMP_SM_SHARED_MEMORY) ||
+            (choice->keep && choice->technique != GPUMP_TECHNIQUE_SWITCH))
             return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.keep", i, choice->keep, 0,
                                choice->technique == GPUMP_TECHNIQUE_SWITCH ? 3 : 0);
         if (choice->to_point > 1 || (choice->to_point && (choice->technique != GPUMP_TECHNIQUE_SWITCH ||
-                                                           !(sm->config.waits & GPUMP_SM_WAIT_PREEMPTION_POINT))))
+                                                          !(sm->config.waits & GPUMP_SM_WAIT_PREEMPTION_POINT))))
             return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.to_point", i, choice->to_point, 0,
                                choice->technique == GPUMP_TECHNIQUE_SWITCH);
         reason = gpump_sm_may(sm, choice->block, choice->technique);
@@ -12531,18 +13389,22 @@ GPUMP_API gpump_result gpump_sm_preempt(gpump_sm *sm, uint64_t now, const gpump_
         if (reason) return gpumpi_refuse(diag, reason, "choices", i);
         if (choice->technique == GPUMP_TECHNIQUE_SWITCH) {
             uint32_t entry = gpumpi_sm_find_kernel(sm, slot->kernel);
-            if (slot->state == GPUMP_BLOCK_PARKED && ((choice->keep & ~slot->held) || choice->keep == slot->held || choice->to_point))
+            if (slot->state == GPUMP_BLOCK_PARKED &&
+                ((choice->keep & ~slot->held) || choice->keep == slot->held || choice->to_point))
                 return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.keep", i, choice->keep, 0, slot->held);
             needed[entry] = gpump_add_saturated(needed[entry], gpumpi_sm_part_bytes(slot, slot->held & ~choice->keep));
-            if (needed[entry] > gpumpi_sm_kernels(sm)[entry].room) return gpumpi_refuse(diag, GPUMP_REASON_NO_CONTEXT_SPACE, "choices", i);
+            if (needed[entry] > gpumpi_sm_kernels(sm)[entry].room)
+                return gpumpi_refuse(diag, GPUMP_REASON_NO_CONTEXT_SPACE, "choices", i);
         }
     }
     for (uint32_t i = 0; i < count; i++) {
         const gpumpi_sm_slot *slot = &gpumpi_sm_slots(sm)[choices[i].block.slot];
         for (uint32_t other = 0; slot->group && other < sm->config.entries; other++) {
             const gpumpi_sm_slot *mate = &gpumpi_sm_slots(sm)[other];
-            int staying = mate->state == GPUMP_BLOCK_RUNNING || mate->state == GPUMP_BLOCK_BLOCKED || mate->state == GPUMP_BLOCK_RESTORING;
-            if (staying && mate->group == slot->group && mate->kernel == slot->kernel && !(chosen & ((uint64_t)1 << other)))
+            int staying = mate->state == GPUMP_BLOCK_RUNNING || mate->state == GPUMP_BLOCK_BLOCKED ||
+                          mate->state == GPUMP_BLOCK_RESTORING;
+            if (staying && mate->group == slot->group && mate->kernel == slot->kernel &&
+                !(chosen & ((uint64_t)1 << other)))
                 return gpumpi_refuse(diag, GPUMP_REASON_GROUP, "choices", i);
         }
     }
@@ -12597,7 +13459,8 @@ GPUMP_API gpump_result gpump_sm_unpark(gpump_sm *sm, uint64_t now, gpump_block_r
     if (sm->reserved_for && sm->reserved_for != slot->kernel) return gpumpi_sm_no_room(GPUMP_REASON_RESERVED, diag);
     missing = (GPUMP_SM_REGISTERS | GPUMP_SM_SHARED_MEMORY) & ~slot->held;
     reason = gpumpi_sm_active_room(sm, slot->threads);
-    if (!reason) reason = gpumpi_sm_find_ranges(sm, missing, slot->registers, slot->shared_bytes, &register_base, &shared_base);
+    if (!reason)
+        reason = gpumpi_sm_find_ranges(sm, missing, slot->registers, slot->shared_bytes, &register_base, &shared_base);
     if (reason) return gpumpi_sm_no_room(reason, diag);
     if (missing & GPUMP_SM_REGISTERS) slot->register_base = register_base;
     if (missing & GPUMP_SM_SHARED_MEMORY) slot->shared_base = shared_base;
@@ -12691,16 +13554,20 @@ GPUMP_API uint64_t gpump_sm_next_cycle(const gpump_sm *sm) {
 
 /* ---- statistics ---- */
 
-GPUMP_API void gpump_sm_get_statistics(const gpump_sm *sm, gpump_sm_statistics *statistics) { *statistics = sm->statistics; }
+GPUMP_API void gpump_sm_get_statistics(const gpump_sm *sm, gpump_sm_statistics *statistics) {
+    *statistics = sm->statistics;
+}
 
-GPUMP_API void gpump_sm_statistics_diff(const gpump_sm_statistics *earlier, const gpump_sm_statistics *later, gpump_sm_statistics *difference) {
+GPUMP_API void gpump_sm_statistics_diff(const gpump_sm_statistics *earlier, const gpump_sm_statistics *later,
+                                        gpump_sm_statistics *difference) {
 #define GPUMPI_FIELD(name, unit, description) difference->name = later->name - earlier->name;
     GPUMP_SM_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 }
 
-GPUMP_API gpump_result gpump_sm_statistics_field(const gpump_sm_statistics *statistics, uint32_t index, const char **name,
-                                                 const char **unit, const char **description, uint64_t *value) {
+GPUMP_API gpump_result gpump_sm_statistics_field(const gpump_sm_statistics *statistics, uint32_t index,
+                                                 const char **name, const char **unit, const char **description,
+                                                 uint64_t *value) {
     static const char *const words[][3] = {
 #define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
         GPUMP_SM_STATISTICS(GPUMPI_FIELD)
@@ -12737,7 +13604,9 @@ GPUMP_INLINE uint64_t gpumpi_cost_cpi(uint64_t executed, uint64_t cycles) {
 GPUMP_API uint64_t gpump_cost_cpi_of(uint64_t executed, uint64_t cycles) { return gpumpi_cost_cpi(executed, cycles); }
 
 /* CPI in steps of 1/256 cycle, limited so that 64 squares and their products fit 64 bits. */
-static uint64_t gpumpi_cost_steps(uint64_t cpi) { return (cpi >> 8) < GPUMPI_COST_STEPS_MAX ? cpi >> 8 : GPUMPI_COST_STEPS_MAX; }
+static uint64_t gpumpi_cost_steps(uint64_t cpi) {
+    return (cpi >> 8) < GPUMPI_COST_STEPS_MAX ? cpi >> 8 : GPUMPI_COST_STEPS_MAX;
+}
 
 GPUMP_API uint32_t gpump_cost_history_count(const gpump_cost_history *history) {
     return history->finished < GPUMP_COST_WINDOW ? (uint32_t)history->finished : GPUMP_COST_WINDOW;
@@ -12772,7 +13641,8 @@ static uint64_t gpumpi_cost_mean(uint64_t sum, uint32_t n) {
 }
 
 GPUMP_API uint64_t gpump_cost_history_instructions(const gpump_cost_history *history) {
-    return history->finished ? gpumpi_cost_mean(history->instructions_sum, gpump_cost_history_count(history)) : GPUMP_UNKNOWN;
+    return history->finished ? gpumpi_cost_mean(history->instructions_sum, gpump_cost_history_count(history))
+                             : GPUMP_UNKNOWN;
 }
 
 GPUMP_API uint64_t gpump_cost_history_hash(const gpump_cost_history *history) {
@@ -12809,7 +13679,8 @@ static gpump_cost_cpi gpumpi_cost_source(const gpump_cost_history *history, cons
 }
 
 /* Sums over those blocks of `which` that run `kernel`, and their CPIs. Returns these blocks. */
-static uint64_t gpumpi_cost_survey(const gpump_block_view *blocks, uint64_t which, uint32_t kernel, uint64_t *cpi, gpumpi_cost_running *running) {
+static uint64_t gpumpi_cost_survey(const gpump_block_view *blocks, uint64_t which, uint32_t kernel, uint64_t *cpi,
+                                   gpumpi_cost_running *running) {
     uint64_t mine = which, idle = 0, executed = 0, cycles = 0, sum = 0, squares = 0, rest;
     for (rest = which; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest);
@@ -12839,8 +13710,8 @@ static uint64_t gpumpi_cost_survey(const gpump_block_view *blocks, uint64_t whic
 
 static uint64_t gpumpi_cost_all(uint32_t count) { return count ? ~(uint64_t)0 >> (64 - (count < 64 ? count : 64)) : 0; }
 
-GPUMP_API gpump_cost_cpi gpump_cost_cpi_source(const gpump_cost_history *history, const gpump_block_view *blocks, uint32_t count,
-                                               uint32_t kernel) {
+GPUMP_API gpump_cost_cpi gpump_cost_cpi_source(const gpump_cost_history *history, const gpump_block_view *blocks,
+                                               uint32_t count, uint32_t kernel) {
     gpumpi_cost_running running;
     uint64_t cpi[64];
     gpumpi_cost_survey(blocks, gpumpi_cost_all(count), kernel, cpi, &running);
@@ -12854,7 +13725,8 @@ static uint64_t gpumpi_cost_times(uint64_t a, uint64_t q) {
     return gpump_muldiv_up(a, q, 65536);
 }
 
-/* The last of the blocks that can be drained in time ends the wait (Chimera); until then the slots of the others are idle. */
+/* The last of the blocks that can be drained in time ends the wait (Chimera); until then the slots of the others are
+ * idle. */
 static void gpumpi_cost_charge_drains(uint64_t blocks, uint64_t limit, uint64_t ipc, gpump_cost_estimate *estimates) {
     uint64_t last = 0, rest;
     for (rest = blocks; rest; rest &= rest - 1) {
@@ -12868,13 +13740,16 @@ static void gpumpi_cost_charge_drains(uint64_t blocks, uint64_t limit, uint64_t 
     }
 }
 
-GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gpump_cost_history *histories, uint32_t history_count,
-                                                  const gpump_block_view *blocks, uint32_t count, const gpump_cost_rewind *rewind,
-                                                  const gpump_cost_options *options, gpump_cost_estimate *estimates, gpump_diag *diag) {
+GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gpump_cost_history *histories,
+                                                  uint32_t history_count, const gpump_block_view *blocks,
+                                                  uint32_t count, const gpump_cost_rewind *rewind,
+                                                  const gpump_cost_options *options, gpump_cost_estimate *estimates,
+                                                  gpump_diag *diag) {
     static const gpump_cost_options published = {GPUMP_COST_CPI_SMALLER_DEVIATION, 0, 0};
     uint64_t cpi[64], todo;
     if (!options) options = &published;
-    if (!gpu || (count && (!blocks || !estimates))) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "gpu, blocks or estimates", 0, 0, 1, UINT64_MAX);
+    if (!gpu || (count && (!blocks || !estimates)))
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "gpu, blocks or estimates", 0, 0, 1, UINT64_MAX);
     if (count > 64) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, count, 0, 64);
     if (options->cpi >= GPUMP_COST_CPI_SOURCES)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "options.cpi", 0, options->cpi, 0, GPUMP_COST_CPI_SOURCES - 1);
@@ -12883,19 +13758,23 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gp
         const gpump_cost_history *history;
         gpumpi_cost_running running;
         uint32_t kernel = blocks[gpump_bits_lowest64(todo)].kernel, source = options->cpi, i;
-        uint64_t mean_length = GPUMP_UNKNOWN, longest, pace = GPUMP_UNKNOWN, ipc, mine, rest, bytes, save, save_overhead;
+        uint64_t mean_length = GPUMP_UNKNOWN, longest, pace = GPUMP_UNKNOWN, ipc, mine, rest, bytes, save,
+                 save_overhead;
         mine = gpumpi_cost_survey(blocks, todo, kernel, cpi, &running);
         todo &= ~mine;
         history = histories && kernel < history_count && histories[kernel].finished ? &histories[kernel] : NULL;
         if (source == GPUMP_COST_CPI_SMALLER_DEVIATION) source = gpumpi_cost_source(history, &running);
         if (history) {
             mean_length = gpump_cost_history_instructions(history);
-            if (source == GPUMP_COST_CPI_FINISHED) pace = gpumpi_cost_mean(history->cpi_sum, gpump_cost_history_count(history));
+            if (source == GPUMP_COST_CPI_FINISHED)
+                pace = gpumpi_cost_mean(history->cpi_sum, gpump_cost_history_count(history));
         }
         longest = mean_length;
-        for (i = 0; history && (options->flags & GPUMP_COST_DRAIN_CAREFUL) && i < gpump_cost_history_count(history); i++)
+        for (i = 0; history && (options->flags & GPUMP_COST_DRAIN_CAREFUL) && i < gpump_cost_history_count(history);
+             i++)
             if (history->instructions[i] > longest) longest = history->instructions[i];
-        ipc = gpumpi_cost_cpi(running.cycles, running.executed); /* Q16.16; warp instructions per cycle of a block: the mean here */
+        ipc = gpumpi_cost_cpi(running.cycles,
+                              running.executed); /* Q16.16; warp instructions per cycle of a block: the mean here */
         bytes = blocks[gpump_bits_lowest64(mine)].context_bytes;
         save = gpump_gpu_save_cycles(gpu, bytes);
         save_overhead = gpumpi_cost_times(gpump_add_saturated(save, save), ipc);
@@ -12915,7 +13794,8 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gp
             e->latency[GPUMP_TECHNIQUE_SWITCH] = save;
             e->overhead[GPUMP_TECHNIQUE_SWITCH] = save_overhead;
             e->latency[GPUMP_TECHNIQUE_DRAIN] =
-                length == GPUMP_UNKNOWN ? GPUMP_UNKNOWN : gpumpi_cost_times(length > executed ? length - executed : 0, each);
+                length == GPUMP_UNKNOWN ? GPUMP_UNKNOWN
+                                        : gpumpi_cost_times(length > executed ? length - executed : 0, each);
             e->overhead[GPUMP_TECHNIQUE_DRAIN] = e->latency[GPUMP_TECHNIQUE_DRAIN] == GPUMP_UNKNOWN ? GPUMP_UNKNOWN : 0;
             e->latency[GPUMP_TECHNIQUE_REWIND] = e->overhead[GPUMP_TECHNIQUE_REWIND] = GPUMP_UNKNOWN;
         }
@@ -12926,7 +13806,8 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gp
             estimates[at].overhead[GPUMP_TECHNIQUE_REWIND] =
                 gpump_add_saturated(rewind[at].executed, gpumpi_cost_times(gpump_add_saturated(cycles, cycles), ipc));
         }
-        if (options->flags & GPUMP_COST_DRAIN_LOSES) gpumpi_cost_charge_drains(mine, options->limit_cycles, ipc, estimates);
+        if (options->flags & GPUMP_COST_DRAIN_LOSES)
+            gpumpi_cost_charge_drains(mine, options->limit_cycles, ipc, estimates);
     }
     return GPUMP_OK;
 }
@@ -12951,24 +13832,31 @@ GPUMP_API uint64_t gpump_cost_port(const uint64_t *cycles, uint32_t count, uint3
 /* ---- geometry and candidate sets ---- */
 
 /* x * factor >> 40 is x / divisor, for x and divisor below 2^20. */
-static uint64_t gpumpi_victim_factor(uint32_t divisor) { return divisor ? (((uint64_t)1 << 40) + divisor - 1) / divisor : 0; }
+static uint64_t gpumpi_victim_factor(uint32_t divisor) {
+    return divisor ? (((uint64_t)1 << 40) + divisor - 1) / divisor : 0;
+}
 
-GPUMP_API gpump_result gpump_victim_geometry_init(gpump_victim_geometry *geometry, const gpump_gpu *gpu, const gpump_footprint *need,
-                                                  uint32_t shared_bytes, gpump_diag *diag) {
+GPUMP_API gpump_result gpump_victim_geometry_init(gpump_victim_geometry *geometry, const gpump_gpu *gpu,
+                                                  const gpump_footprint *need, uint32_t shared_bytes,
+                                                  gpump_diag *diag) {
     gpump_gpu fixed;
     gpump_occupancy occupancy;
     gpump_result result;
     uint32_t positions = GPUMP_VICTIM_POSITIONS;
-    if (!geometry || !gpu || !need) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "geometry, gpu or need", 0, 0, 1, UINT64_MAX);
-    if (gpu->registers >= 1u << 20) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "registers", 0, gpu->registers, 0, (1u << 20) - 1);
-    if (shared_bytes >= 1u << 20) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "shared_bytes", 0, shared_bytes, 0, (1u << 20) - 1);
+    if (!geometry || !gpu || !need)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "geometry, gpu or need", 0, 0, 1, UINT64_MAX);
+    if (gpu->registers >= 1u << 20)
+        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "registers", 0, gpu->registers, 0, (1u << 20) - 1);
+    if (shared_bytes >= 1u << 20)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "shared_bytes", 0, shared_bytes, 0, (1u << 20) - 1);
     fixed = *gpu;
     fixed.shared_options = 1;
     fixed.shared_bytes[0] = shared_bytes;
     result = gpump_gpu_occupancy(&fixed, need, &occupancy, diag);
     if (result != GPUMP_OK) return result;
     if (occupancy.blocks == 0) return gpumpi_refuse(diag, GPUMP_REASON_NEVER_FITS, "need", 0);
-    if (occupancy.registers && gpu->registers / occupancy.registers < positions) positions = gpu->registers / occupancy.registers;
+    if (occupancy.registers && gpu->registers / occupancy.registers < positions)
+        positions = gpu->registers / occupancy.registers;
     if (occupancy.block_shared_bytes && shared_bytes / occupancy.block_shared_bytes < positions)
         positions = shared_bytes / occupancy.block_shared_bytes;
     if (!occupancy.registers && !occupancy.block_shared_bytes) positions = occupancy.blocks;
@@ -12987,8 +13875,8 @@ GPUMP_API gpump_result gpump_victim_geometry_init(gpump_victim_geometry *geometr
     return GPUMP_OK;
 }
 
-GPUMP_API void gpump_victim_candidates(const gpump_victim_geometry *geometry, const gpump_block_view *blocks, uint32_t count,
-                                       uint32_t kernel, uint64_t *sets, uint64_t *taken) {
+GPUMP_API void gpump_victim_candidates(const gpump_victim_geometry *geometry, const gpump_block_view *blocks,
+                                       uint32_t count, uint32_t kernel, uint64_t *sets, uint64_t *taken) {
     uint64_t own = 0;
     uint32_t i;
     memset(sets, 0, geometry->positions * sizeof *sets);
@@ -13038,11 +13926,14 @@ GPUMP_API gpump_result gpump_victim_config_preset(gpump_victim_config *config, c
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_victim_bits(const gpump_victim_config *config, uint64_t *sm_bits, uint64_t *gpu_bits, gpump_diag *diag) {
+GPUMP_API gpump_result gpump_victim_bits(const gpump_victim_config *config, uint64_t *sm_bits, uint64_t *gpu_bits,
+                                         gpump_diag *diag) {
     uint64_t id;
-    if (!config || !sm_bits || !gpu_bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config, sm_bits or gpu_bits", 0, 0, 1, UINT64_MAX);
+    if (!config || !sm_bits || !gpu_bits)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config, sm_bits or gpu_bits", 0, 0, 1, UINT64_MAX);
     if (config->struct_size != sizeof *config)
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "struct_size", 0, config->struct_size, sizeof *config, sizeof *config);
+        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "struct_size", 0, config->struct_size, sizeof *config,
+                           sizeof *config);
     id = gpumpi_victim_width(config->blocks);
     *sm_bits = (uint64_t)2 * config->address_bits * config->positions + id * config->blocks * config->candidates +
                (uint64_t)(2 * config->counter_bits + 1) * config->blocks;
@@ -13062,9 +13953,11 @@ typedef struct gpumpi_victim_priced {
     uint8_t technique[GPUMP_VICTIM_BLOCKS];
 } gpumpi_victim_priced;
 
-/* Prices every block of `which`. A hook's answer outside `allowed` makes the block NO_TECHNIQUE; the check of the plan names it. */
-static void gpumpi_victim_price(const gpump_victim_policy *policy, const gpump_victim_request *request, const gpump_victim_sm *sm,
-                                uint64_t which, const uint8_t *allowed, uint64_t left, gpumpi_victim_priced *priced) {
+/* Prices every block of `which`. A hook's answer outside `allowed` makes the block NO_TECHNIQUE; the check of the plan
+ * names it. */
+static void gpumpi_victim_price(const gpump_victim_policy *policy, const gpump_victim_request *request,
+                                const gpump_victim_sm *sm, uint64_t which, const uint8_t *allowed, uint64_t left,
+                                gpumpi_victim_priced *priced) {
     const gpump_cost_estimate *estimates = sm->estimates;
     uint64_t late = 0, rest;
     priced->ask_again = GPUMP_UNKNOWN;
@@ -13098,7 +13991,9 @@ static void gpumpi_victim_price(const gpump_victim_policy *policy, const gpump_v
 /* ---- one candidate: Algorithm 1 ---- */
 
 /* The rank of a candidate (Algorithm 1, lines 21 to 26). */
-GPUMP_INLINE uint64_t gpumpi_victim_rank_of(const gpump_victim_candidate *c) { return gpumpi_victim_rank(!c->late, c->latency, c->overhead); }
+GPUMP_INLINE uint64_t gpumpi_victim_rank_of(const gpump_victim_candidate *c) {
+    return gpumpi_victim_rank(!c->late, c->latency, c->overhead);
+}
 
 /* 1 when a is to be preferred to b of the same rank; what is still equal is left to the lower position. */
 static int gpumpi_victim_breaks_tie(const gpump_victim_candidate *a, const gpump_victim_candidate *b) {
@@ -13112,7 +14007,8 @@ static int gpumpi_victim_better(const gpump_victim_candidate *a, const gpump_vic
 }
 
 /* Sums up a set of victims; those of `waits` leave anyway, but the position is not free before they are out. */
-GPUMP_INLINE void gpumpi_victim_sum(const gpumpi_victim_priced *priced, uint64_t set, uint64_t waits, gpump_victim_candidate *candidate) {
+GPUMP_INLINE void gpumpi_victim_sum(const gpumpi_victim_priced *priced, uint64_t set, uint64_t waits,
+                                    gpump_victim_candidate *candidate) {
     uint64_t latency = 0, overhead = 0, late = (set | waits) & priced->late;
     candidate->victims = set;
     candidate->late = late ? gpump_bits_count64(late) : 0;
@@ -13130,8 +14026,8 @@ GPUMP_INLINE void gpumpi_victim_sum(const gpumpi_victim_priced *priced, uint64_t
 }
 
 GPUMP_API gpump_result gpump_victim_select(const gpump_victim_policy *policy, const gpump_victim_request *request,
-                                           const gpump_victim_sm *sm, const uint64_t *sets, uint32_t positions, uint64_t open,
-                                           uint8_t *technique, gpump_victim_candidate *chosen) {
+                                           const gpump_victim_sm *sm, const uint64_t *sets, uint32_t positions,
+                                           uint64_t open, uint8_t *technique, gpump_victim_candidate *chosen) {
     gpumpi_victim_priced priced;
     gpump_victim_candidate candidates[GPUMP_VICTIM_POSITIONS];
     uint8_t allowed[GPUMP_VICTIM_BLOCKS];
@@ -13188,7 +14084,8 @@ GPUMP_API gpump_victim_plan_args gpumpi_victim_args_within(const gpump_victim_pl
     uint64_t rest, late = 0;
     for (rest = args->leaving; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest);
-        if (gpumpi_victim_leaving_latency(&args->sm->blocks[i], &args->sm->estimates[i]) > limit) late |= (uint64_t)1 << i;
+        if (gpumpi_victim_leaving_latency(&args->sm->blocks[i], &args->sm->estimates[i]) > limit)
+            late |= (uint64_t)1 << i;
     }
     room = gpumpi_victim_room_without(args, late);
     within.free_warps = room.warps;
@@ -13199,8 +14096,8 @@ GPUMP_API gpump_victim_plan_args gpumpi_victim_args_within(const gpump_victim_pl
     return within;
 }
 
-/* Blocks that a policy may choose, best first under Algorithm 1's rule; `late` are those that are late themselves or must leave
- * together with one that is. */
+/* Blocks that a policy may choose, best first under Algorithm 1's rule; `late` are those that are late themselves or
+ * must leave together with one that is. */
 static uint32_t gpumpi_victim_sort(const gpumpi_victim_priced *priced, uint64_t which, uint64_t late, uint8_t *order) {
     uint32_t n = 0, j;
     for (; which; which &= which - 1) {
@@ -13216,10 +14113,10 @@ static uint32_t gpumpi_victim_sort(const gpumpi_victim_priced *priced, uint64_t 
     return n;
 }
 
-/* Adds the best blocks of `order` to a set until `positions` more fit; drops those that turn out not to be needed. Returns the
- * extended set, or 0 when it cannot be done. */
-static uint64_t gpumpi_victim_fill(const gpump_victim_plan_args *args, const uint8_t *order, uint32_t n, uint64_t gone, int groups,
-                                   uint64_t set, gpumpi_victim_room room, uint32_t positions) {
+/* Adds the best blocks of `order` to a set until `positions` more fit; drops those that turn out not to be needed.
+ * Returns the extended set, or 0 when it cannot be done. */
+static uint64_t gpumpi_victim_fill(const gpump_victim_plan_args *args, const uint8_t *order, uint32_t n, uint64_t gone,
+                                   int groups, uint64_t set, gpumpi_victim_room room, uint32_t positions) {
     uint64_t added = 0, rest;
     uint32_t k;
     for (k = 0; k < n && !gpumpi_victim_suffices(args->geometry, &room, positions); k++) {
@@ -13249,7 +14146,8 @@ static uint64_t gpumpi_victim_fill(const gpump_victim_plan_args *args, const uin
 }
 
 /* Returns 1 when all positions that it takes are free in time. */
-static int gpumpi_victim_greedy(const gpump_victim_policy *policy, const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
+static int gpumpi_victim_greedy(const gpump_victim_policy *policy, const gpump_victim_plan_args *args,
+                                gpump_victim_plan *plan) {
     gpumpi_victim_priced priced;
     gpump_victim_candidate candidates[GPUMP_VICTIM_POSITIONS]; /* by position */
     uint8_t order[GPUMP_VICTIM_BLOCKS];
@@ -13296,10 +14194,14 @@ static int gpumpi_victim_greedy(const gpump_victim_policy *policy, const gpump_v
         gpumpi_victim_release(args->sm->blocks, best->victims, &after);
         fits = gpumpi_victim_suffices(args->geometry, &after, 1);
         if (!fits || (policy->candidate && (best->victims || best->latency))) {
-            /* What a position does not hold of warps, threads or slots costs further victims: that may change the order. */
+            /* What a position does not hold of warps, threads or slots costs further victims: that may change the
+             * order. */
             gpump_victim_candidate shown[GPUMP_VICTIM_POSITIONS];
             uint32_t count = 0, pick = 0;
-            if (ordered == GPUMP_NONE) ordered = gpumpi_victim_sort(&priced, args->choosable, groups ? gpumpi_victim_closure(args->sm, priced.late) : priced.late, order);
+            if (ordered == GPUMP_NONE)
+                ordered =
+                    gpumpi_victim_sort(&priced, args->choosable,
+                                       groups ? gpumpi_victim_closure(args->sm, priced.late) : priced.late, order);
             for (rest = open; rest; rest &= rest - 1) {
                 uint32_t p = gpump_bits_lowest64(rest);
                 uint64_t set = candidates[p].victims;
@@ -13340,7 +14242,8 @@ static int gpumpi_victim_greedy(const gpump_victim_policy *policy, const gpump_v
     return in_time;
 }
 
-GPUMP_API void gpump_victim_plan_greedy(const gpump_victim_policy *policy, const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
+GPUMP_API void gpump_victim_plan_greedy(const gpump_victim_policy *policy, const gpump_victim_plan_args *args,
+                                        gpump_victim_plan *plan) {
     if (args->leaving && !(policy->flags & GPUMP_VICTIM_EVICTED)) {
         /* First without the room of those that leave too late; that is better unless it gives fewer positions. */
         gpump_victim_plan_args within = gpumpi_victim_args_within(args, args->left);
@@ -13356,7 +14259,8 @@ GPUMP_API void gpump_victim_plan_greedy(const gpump_victim_policy *policy, const
 }
 
 /* Chimera and its kin: all blocks or none, positions from the lowest. */
-GPUMP_API void gpumpi_victim_plan_whole(const gpump_victim_policy *policy, const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
+GPUMP_API void gpumpi_victim_plan_whole(const gpump_victim_policy *policy, const gpump_victim_plan_args *args,
+                                        gpump_victim_plan *plan) {
     gpumpi_victim_priced priced;
     uint64_t rest, victims = args->choosable;
     uint32_t taken;
@@ -13368,7 +14272,8 @@ GPUMP_API void gpumpi_victim_plan_whole(const gpump_victim_policy *policy, const
         return;
     }
     gpumpi_victim_price(policy, args->request, args->sm, victims, args->allowed, args->left, &priced);
-    for (rest = args->open, taken = 0; rest && taken < args->want; rest &= rest - 1, taken++) plan->positions |= rest & (0 - rest);
+    for (rest = args->open, taken = 0; rest && taken < args->want; rest &= rest - 1, taken++)
+        plan->positions |= rest & (0 - rest);
     if (!plan->positions) return;
     plan->victims = victims;
     plan->ask_again = priced.ask_again;
@@ -13385,16 +14290,16 @@ GPUMP_API void gpumpi_victim_plan_whole(const gpump_victim_policy *policy, const
 
 typedef struct gpumpi_victim_search {
     const gpump_victim_plan_args *args;
-    const uint64_t *overhead;  /* per block */
-    uint64_t usable;           /* blocks that may be chosen */
+    const uint64_t *overhead; /* per block */
+    uint64_t usable;          /* blocks that may be chosen */
     uint64_t sets[GPUMP_VICTIM_POSITIONS];
     uint64_t alone[GPUMP_VICTIM_POSITIONS]; /* overhead of the blocks that lie on this position only */
     uint8_t position[GPUMP_VICTIM_POSITIONS];
-    uint8_t item[GPUMP_VICTIM_BLOCKS];      /* usable blocks, cheapest first */
+    uint8_t item[GPUMP_VICTIM_BLOCKS]; /* usable blocks, cheapest first */
     uint32_t positions, items, want;
     uint32_t nodes;
     int groups;
-    uint64_t most;             /* overhead at most */
+    uint64_t most; /* overhead at most */
     uint64_t best_overhead, best_positions, best_victims;
     int found;
 } gpumpi_victim_search;
@@ -13406,7 +14311,8 @@ static uint64_t gpumpi_victim_total(const gpumpi_victim_search *search, uint64_t
 }
 
 /* Fills up warps, threads and slots at least overhead, from item k on. */
-static void gpumpi_victim_search_fill(gpumpi_victim_search *search, uint64_t positions, uint64_t victims, uint64_t overhead, uint32_t k) {
+static void gpumpi_victim_search_fill(gpumpi_victim_search *search, uint64_t positions, uint64_t victims,
+                                      uint64_t overhead, uint32_t k) {
     const gpump_victim_plan_args *args = search->args;
     gpumpi_victim_room room;
     if (overhead > search->most || (search->found && overhead >= search->best_overhead)) return;
@@ -13428,7 +14334,8 @@ static void gpumpi_victim_search_fill(gpumpi_victim_search *search, uint64_t pos
             more &= ~victims;
         }
         search->nodes--;
-        gpumpi_victim_search_fill(search, positions, victims | more, gpump_add_saturated(overhead, gpumpi_victim_total(search, more)), k + 1);
+        gpumpi_victim_search_fill(search, positions, victims | more,
+                                  gpump_add_saturated(overhead, gpumpi_victim_total(search, more)), k + 1);
         /* Blocks of the same size are as good as each other: the cheapest first is enough. */
         {
             const gpump_block_view *a = &args->sm->blocks[search->item[k]];
@@ -13442,7 +14349,8 @@ static void gpumpi_victim_search_fill(gpumpi_victim_search *search, uint64_t pos
     }
 }
 
-static void gpumpi_victim_search_positions(gpumpi_victim_search *search, uint32_t k, uint32_t chosen, uint64_t positions, uint64_t victims) {
+static void gpumpi_victim_search_positions(gpumpi_victim_search *search, uint32_t k, uint32_t chosen,
+                                           uint64_t positions, uint64_t victims) {
     uint64_t overhead = gpumpi_victim_total(search, victims), bound = overhead;
     uint32_t i, missing = search->want - chosen;
     if (search->nodes == 0) return;
@@ -13462,11 +14370,12 @@ static void gpumpi_victim_search_positions(gpumpi_victim_search *search, uint32_
     gpumpi_victim_search_positions(search, i, chosen, positions, victims);
 }
 
-GPUMP_API void gpumpi_victim_exact(const gpump_victim_plan_args *args, const gpump_cost_estimate *estimates, uint64_t most, uint32_t nodes,
-                                   gpump_victim_plan *plan) {
+GPUMP_API void gpumpi_victim_exact(const gpump_victim_plan_args *args, const gpump_cost_estimate *estimates,
+                                   uint64_t most, uint32_t nodes, gpump_victim_plan *plan) {
     gpumpi_victim_search search;
     gpump_victim_plan_args within = *args; /* as of the limit in question */
-    uint64_t fastest[GPUMP_VICTIM_BLOCKS], overhead[GPUMP_VICTIM_BLOCKS], choosable = args->choosable, rest, limit = args->left;
+    uint64_t fastest[GPUMP_VICTIM_BLOCKS], overhead[GPUMP_VICTIM_BLOCKS], choosable = args->choosable, rest,
+                                                                          limit = args->left;
     uint32_t want, p, i, j;
     plan->positions = plan->victims = 0;
     plan->ask_again = GPUMP_UNKNOWN;
@@ -13477,9 +14386,11 @@ GPUMP_API void gpumpi_victim_exact(const gpump_victim_plan_args *args, const gpu
         i = gpump_bits_lowest64(rest);
         fastest[i] = GPUMP_UNKNOWN;
         for (p = 0; p < GPUMP_TECHNIQUES; p++)
-            if ((args->allowed[i] >> p & 1u) && estimates[i].latency[p] < fastest[i]) fastest[i] = estimates[i].latency[p];
+            if ((args->allowed[i] >> p & 1u) && estimates[i].latency[p] < fastest[i])
+                fastest[i] = estimates[i].latency[p];
     }
-    /* The fewest cycles in which `want` positions can be had: whether they can depends only on which blocks may be chosen. */
+    /* The fewest cycles in which `want` positions can be had: whether they can depends only on which blocks may be
+     * chosen. */
     for (want = args->want; want > 0; want--) {
         limit = args->left;
         for (;;) {
@@ -13536,7 +14447,8 @@ possible:
     search.positions = search.items = 0;
     for (rest = search.usable; rest; rest &= rest - 1) {
         i = gpump_bits_lowest64(rest);
-        for (j = search.items++; j > 0 && overhead[search.item[j - 1]] > overhead[i]; j--) search.item[j] = search.item[j - 1];
+        for (j = search.items++; j > 0 && overhead[search.item[j - 1]] > overhead[i]; j--)
+            search.item[j] = search.item[j - 1];
         search.item[j] = (uint8_t)i;
     }
     for (p = 0; p < args->geometry->positions; p++) {
@@ -13548,7 +14460,9 @@ possible:
             if (q != p && (args->open >> q & 1u)) others |= args->sets[q];
         if (search.groups) others = gpumpi_victim_closure(args->sm, others);
         alone = gpumpi_victim_total(&search, set & ~others);
-        for (j = search.positions++; j > 0 && (search.alone[j - 1] > alone || (search.alone[j - 1] == alone && search.sets[j - 1] > set)); j--) {
+        for (j = search.positions++;
+             j > 0 && (search.alone[j - 1] > alone || (search.alone[j - 1] == alone && search.sets[j - 1] > set));
+             j--) {
             search.alone[j] = search.alone[j - 1];
             search.sets[j] = search.sets[j - 1];
             search.position[j] = search.position[j - 1];
@@ -13563,45 +14477,56 @@ possible:
 }
 
 /* ---- gpump_impl/victim/victim_joint.c ---- */
-/* joint, ours: all victims of a request at once. docs/victims.md says what it adds to Algorithm 1 and what each part is worth. */
+/* joint, ours: all victims of a request at once. docs/victims.md says what it adds to Algorithm 1 and what each part is
+ * worth. */
 
 
 #define GPUMPI_VICTIM_PORT (GPUMPI_VICTIM_S | GPUMPI_VICTIM_R)
-#define GPUMPI_VICTIM_SAVE_MARGIN 5  /* saves are planned to end a fifth of the limit early: what is in flight has to end first */
+#define GPUMPI_VICTIM_SAVE_MARGIN \
+    5 /* saves are planned to end a fifth of the limit early: what is in flight has to end first */
 #define GPUMPI_VICTIM_DROP_MARGIN 32 /* flushes take next to no time */
 #define GPUMPI_VICTIM_JOINT_NODES 2000u
 
 /* The cheapest technique of a block within `limit`, without those in `avoid`; GPUMP_TECHNIQUES when there is none. */
-static uint32_t gpumpi_victim_within(const gpump_cost_estimate *estimate, uint32_t allowed, uint32_t avoid, uint64_t limit) {
+static uint32_t gpumpi_victim_within(const gpump_cost_estimate *estimate, uint32_t allowed, uint32_t avoid,
+                                     uint64_t limit) {
     uint32_t t = GPUMP_TECHNIQUES;
     allowed &= ~avoid;
     if (allowed) t = gpumpi_victim_cheapest(estimate, allowed, limit);
-    if (t < GPUMP_TECHNIQUES && (estimate->latency[t] > limit || estimate->latency[t] == GPUMP_UNKNOWN)) t = GPUMP_TECHNIQUES;
+    if (t < GPUMP_TECHNIQUES && (estimate->latency[t] > limit || estimate->latency[t] == GPUMP_UNKNOWN))
+        t = GPUMP_TECHNIQUES;
     return t;
 }
 
-/* A drain that turns out too long ends in a flush. How likely that is: at most estimate / time (Markov's inequality), taken as half of it. */
-static void gpumpi_victim_charge_drains(const gpump_victim_plan_args *args, uint64_t blocks, gpump_cost_estimate *estimates) {
+/* A drain that turns out too long ends in a flush. How likely that is: at most estimate / time (Markov's inequality),
+ * taken as half of it. */
+static void gpumpi_victim_charge_drains(const gpump_victim_plan_args *args, uint64_t blocks,
+                                        gpump_cost_estimate *estimates) {
     for (; blocks; blocks &= blocks - 1) {
         uint32_t i = gpump_bits_lowest64(blocks);
         uint64_t drain;
         estimates[i] = args->sm->estimates[i];
         drain = estimates[i].latency[GPUMP_TECHNIQUE_DRAIN];
-        if (drain == GPUMP_UNKNOWN || args->left == GPUMP_UNKNOWN || args->left == 0 || !(args->allowed[i] & GPUMPI_VICTIM_F)) continue;
-        if (drain == 0 && args->draining && !args->request->late_price && args->left <= args->request->limit_cycles / GPUMPI_VICTIM_DROP_MARGIN) {
-            estimates[i].latency[GPUMP_TECHNIQUE_DRAIN] = GPUMP_UNKNOWN; /* past its expected end, and this is the last look: it may run for long */
+        if (drain == GPUMP_UNKNOWN || args->left == GPUMP_UNKNOWN || args->left == 0 ||
+            !(args->allowed[i] & GPUMPI_VICTIM_F))
+            continue;
+        if (drain == 0 && args->draining && !args->request->late_price &&
+            args->left <= args->request->limit_cycles / GPUMPI_VICTIM_DROP_MARGIN) {
+            estimates[i].latency[GPUMP_TECHNIQUE_DRAIN] =
+                GPUMP_UNKNOWN; /* past its expected end, and this is the last look: it may run for long */
             continue;
         }
         if (drain > args->left) drain = args->left;
-        estimates[i].overhead[GPUMP_TECHNIQUE_DRAIN] = gpump_muldiv_up(estimates[i].overhead[GPUMP_TECHNIQUE_FLUSH], drain, args->left) / 2;
+        estimates[i].overhead[GPUMP_TECHNIQUE_DRAIN] =
+            gpump_muldiv_up(estimates[i].overhead[GPUMP_TECHNIQUE_FLUSH], drain, args->left) / 2;
     }
 }
 
-/* Gives the victims techniques such that all are out within the limit or, where that cannot be, within the least latency that can,
- * which is returned: the saves of an SM follow each other, so their times add up, and whoever is past the limit anyway frees the
- * others to take whatever is cheapest up to the same moment. */
-static uint64_t gpumpi_victim_assign(const gpump_victim_plan_args *args, const gpump_cost_estimate *estimates, uint64_t victims,
-                                     gpump_victim_plan *plan) {
+/* Gives the victims techniques such that all are out within the limit or, where that cannot be, within the least
+ * latency that can, which is returned: the saves of an SM follow each other, so their times add up, and whoever is past
+ * the limit anyway frees the others to take whatever is cheapest up to the same moment. */
+static uint64_t gpumpi_victim_assign(const gpump_victim_plan_args *args, const gpump_cost_estimate *estimates,
+                                     uint64_t victims, gpump_victim_plan *plan) {
     uint64_t rest, forced = 0, limit = args->left, port;
     int serial = (args->request->flags & GPUMP_VICTIM_SERIAL_PORT) != 0;
     /* The least time in which all can be out: those that can neither be flushed nor drained in time must be saved. */
@@ -13609,13 +14534,17 @@ static uint64_t gpumpi_victim_assign(const gpump_victim_plan_args *args, const g
         uint32_t i = gpump_bits_lowest64(rest), t;
         uint32_t ways = serial ? args->allowed[i] & GPUMPI_VICTIM_PORT : args->allowed[i];
         uint64_t soonest = GPUMP_UNKNOWN;
-        if (gpumpi_victim_within(&estimates[i], args->allowed[i], GPUMPI_VICTIM_PORT, limit) < GPUMP_TECHNIQUES) continue;
+        if (gpumpi_victim_within(&estimates[i], args->allowed[i], GPUMPI_VICTIM_PORT, limit) < GPUMP_TECHNIQUES)
+            continue;
         if (!ways) ways = args->allowed[i]; /* nothing but the drain */
         for (t = 0; t < GPUMP_TECHNIQUES; t++)
             if ((ways >> t & 1u) && estimates[i].latency[t] < soonest) soonest = estimates[i].latency[t];
-        if (soonest == GPUMP_UNKNOWN) forced = GPUMP_UNKNOWN - 1;
-        else if (serial) forced = gpump_add_saturated(forced, soonest);
-        else if (soonest > forced) forced = soonest;
+        if (soonest == GPUMP_UNKNOWN)
+            forced = GPUMP_UNKNOWN - 1;
+        else if (serial)
+            forced = gpump_add_saturated(forced, soonest);
+        else if (soonest > forced)
+            forced = soonest;
     }
     if (limit != GPUMP_UNKNOWN && forced > limit) limit = forced;
     port = 0;
@@ -13640,7 +14569,9 @@ static uint64_t gpumpi_victim_assign(const gpump_victim_plan_args *args, const g
                 if (!(args->allowed[i] >> t & 1u) || estimates[i].latency[t] >= won) continue;
                 won -= estimates[i].latency[t];
             }
-            more = estimates[i].overhead[t] > estimates[i].overhead[was] ? estimates[i].overhead[t] - estimates[i].overhead[was] : 0;
+            more = estimates[i].overhead[t] > estimates[i].overhead[was]
+                       ? estimates[i].overhead[t] - estimates[i].overhead[was]
+                       : 0;
             if (who == GPUMP_NONE || gpump_compare_products(more, best_won, best_more, won) < 0) {
                 who = i;
                 how = t;
@@ -13655,9 +14586,10 @@ static uint64_t gpumpi_victim_assign(const gpump_victim_plan_args *args, const g
     return limit;
 }
 
-/* Nobody stops before they have to: a block that is to be saved runs on until its save begins, and may end before; one that is
- * expected to end is looked at again when the last moment for another way out has come. */
-static void gpumpi_victim_run_on(const gpump_victim_plan_args *args, uint64_t victims, uint64_t limit, gpump_victim_plan *plan) {
+/* Nobody stops before they have to: a block that is to be saved runs on until its save begins, and may end before; one
+ * that is expected to end is looked at again when the last moment for another way out has come. */
+static void gpumpi_victim_run_on(const gpump_victim_plan_args *args, uint64_t victims, uint64_t limit,
+                                 gpump_victim_plan *plan) {
     const gpump_victim_request *request = args->request;
     const gpump_cost_estimate *estimates = args->sm->estimates;
     uint64_t rest, step, save_by, drop_by, port = 0, next = GPUMP_UNKNOWN, guess[GPUMP_VICTIM_BLOCKS];
@@ -13672,7 +14604,8 @@ static void gpumpi_victim_run_on(const gpump_victim_plan_args *args, uint64_t vi
     drop_by = limit > drop_by ? limit - drop_by : 0;
     for (rest = victims; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest), t = plan->technique[i];
-        uint64_t drain = estimates[i].latency[GPUMP_TECHNIQUE_DRAIN], save = estimates[i].latency[GPUMP_TECHNIQUE_SWITCH];
+        uint64_t drain = estimates[i].latency[GPUMP_TECHNIQUE_DRAIN],
+                 save = estimates[i].latency[GPUMP_TECHNIQUE_SWITCH];
         if (!(args->allowed[i] & GPUMPI_VICTIM_D)) continue;
         if (gpumpi_victim_uses_port(t)) {
             /* Of whom nothing is known, half live on as long as they have lived. */
@@ -13681,19 +14614,24 @@ static void gpumpi_victim_run_on(const gpump_victim_plan_args *args, uint64_t vi
             order[j] = (uint8_t)i;
             continue;
         }
-        if (t == GPUMP_TECHNIQUE_FLUSH && (drain > limit || drop_by <= step)) continue; /* it will not end, or there is no time */
+        if (t == GPUMP_TECHNIQUE_FLUSH && (drain > limit || drop_by <= step))
+            continue; /* it will not end, or there is no time */
         plan->later |= (uint64_t)1 << i;
         if ((args->allowed[i] & GPUMPI_VICTIM_F) && drop_by > step && drop_by < next) next = drop_by;
-        if (t == GPUMP_TECHNIQUE_DRAIN && (args->allowed[i] & GPUMPI_VICTIM_S) && save < save_by && save_by - save > step && save_by - save < next)
+        if (t == GPUMP_TECHNIQUE_DRAIN && (args->allowed[i] & GPUMPI_VICTIM_S) && save < save_by &&
+            save_by - save > step && save_by - save < next)
             next = save_by - save;
     }
-    /* Those likeliest to end are saved last. With one port a save begins when the one before it is expected to end, so that the port is never
-     * idle; with a port of its own, at the last moment, unless the block will hardly have ended by then. */
+    /* Those likeliest to end are saved last. With one port a save begins when the one before it is expected to end, so
+     * that the port is never idle; with a port of its own, at the last moment, unless the block will hardly have ended
+     * by then. */
     for (j = n; j-- > 0;) {
         uint32_t i = order[j];
         uint64_t cycles = estimates[i].latency[plan->technique[i]], start = save_by > cycles ? save_by - cycles : 0;
-        if (serial) start = port;
-        else if (guess[i] / 2 > start) start = 0;
+        if (serial)
+            start = port;
+        else if (guess[i] / 2 > start)
+            start = 0;
         port = gpump_add_saturated(port, cycles);
         if (start <= step) continue;
         plan->later |= (uint64_t)1 << i;
@@ -13708,14 +14646,16 @@ static uint64_t gpumpi_victim_last_out(const gpump_victim_plan_args *args, const
     for (rest = plan->victims; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest), t = plan->technique[i];
         uint64_t latency = args->sm->estimates[i].latency[t];
-        if (gpumpi_victim_uses_port(t) && (args->request->flags & GPUMP_VICTIM_SERIAL_PORT)) latency = port = gpump_add_saturated(port, latency);
+        if (gpumpi_victim_uses_port(t) && (args->request->flags & GPUMP_VICTIM_SERIAL_PORT))
+            latency = port = gpump_add_saturated(port, latency);
         if (latency > last) last = latency;
     }
     return last;
 }
 
 /* The same search for the victims that need the port least. Returns as gpumpi_victim_assign. */
-static uint64_t gpumpi_victim_spare_port(const gpump_victim_plan_args *args, const gpump_cost_estimate *estimates, gpump_victim_plan *plan) {
+static uint64_t gpumpi_victim_spare_port(const gpump_victim_plan_args *args, const gpump_cost_estimate *estimates,
+                                         gpump_victim_plan *plan) {
     gpump_cost_estimate port[GPUMP_VICTIM_BLOCKS];
     uint32_t i, t;
     for (i = 0; i < args->sm->count; i++)
@@ -13727,7 +14667,8 @@ static uint64_t gpumpi_victim_spare_port(const gpump_victim_plan_args *args, con
     return gpumpi_victim_assign(args, estimates, plan->victims, plan);
 }
 
-GPUMP_API void gpumpi_victim_plan_joint(const gpump_victim_policy *policy, const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
+GPUMP_API void gpumpi_victim_plan_joint(const gpump_victim_policy *policy, const gpump_victim_plan_args *args,
+                                        gpump_victim_plan *plan) {
     gpump_cost_estimate estimates[GPUMP_VICTIM_BLOCKS];
     uint64_t limit, last;
     gpumpi_victim_charge_drains(args, args->draining | args->choosable, estimates);
@@ -13744,7 +14685,8 @@ GPUMP_API void gpumpi_victim_plan_joint(const gpump_victim_policy *policy, const
         uint64_t other_limit;
         other.later = 0;
         other_limit = gpumpi_victim_spare_port(args, estimates, &other);
-        if (gpump_bits_count64(other.positions) >= gpump_bits_count64(plan->positions) && gpumpi_victim_last_out(args, &other) < last) {
+        if (gpump_bits_count64(other.positions) >= gpump_bits_count64(plan->positions) &&
+            gpumpi_victim_last_out(args, &other) < last) {
             *plan = other;
             limit = other_limit;
         }
@@ -13760,14 +14702,16 @@ GPUMP_API void gpumpi_victim_plan_joint(const gpump_victim_policy *policy, const
 
 #define GPUMPI_VICTIM_NODES 200000u
 
-static void gpumpi_victim_plan_exact(const gpump_victim_policy *policy, const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
+static void gpumpi_victim_plan_exact(const gpump_victim_policy *policy, const gpump_victim_plan_args *args,
+                                     gpump_victim_plan *plan) {
     gpumpi_victim_exact(args, args->sm->estimates, GPUMP_UNKNOWN, GPUMPI_VICTIM_NODES, plan);
     if (!plan->positions && args->want) gpump_victim_plan_greedy(policy, args, plan);
 }
 
 /* ---- drain, then switch (Tanasic 7.2.1) ---- */
 
-static uint32_t gpumpi_victim_technique_timeout(const gpump_victim_policy *policy, const gpump_victim_block_args *args) {
+static uint32_t gpumpi_victim_technique_timeout(const gpump_victim_policy *policy,
+                                                const gpump_victim_block_args *args) {
     const gpump_victim_request *request = args->request;
     uint64_t timeout = request->timeout_cycles, at, save = args->estimate->latency[GPUMP_TECHNIQUE_SWITCH];
     (void)policy;
@@ -13785,40 +14729,133 @@ static uint32_t gpumpi_victim_technique_timeout(const gpump_victim_policy *polic
 #define GPUMPI_VICTIM_SIZE ((uint32_t)sizeof(gpump_victim_policy))
 
 static const gpump_victim_policy gpumpi_victim_policies[] = {
-    {GPUMPI_VICTIM_SIZE, GPUMP_VICTIM_EVICTED, GPUMPI_VICTIM_F | GPUMPI_VICTIM_S | GPUMPI_VICTIM_D, 0,
-     {GPUMP_COST_CPI_SMALLER_DEVIATION, 0, 0}, "dual",
-     "Shieh's dual-kernel scheme: position by position, Algorithm 1, CPI from the source of smaller deviation.", NULL, NULL, NULL, NULL},
-    {GPUMPI_VICTIM_SIZE, GPUMP_VICTIM_WHOLE_SM, GPUMPI_VICTIM_F | GPUMPI_VICTIM_S | GPUMPI_VICTIM_D, 0,
-     {GPUMP_COST_CPI_RUNNING, GPUMP_COST_DRAIN_LOSES, 0}, "chimera",
-     "Chimera: whole SMs, each block its cheapest technique, a block's own CPI, drains charged with the slots they leave idle.", NULL, NULL,
-     NULL, NULL},
-    {GPUMPI_VICTIM_SIZE, GPUMP_VICTIM_WHOLE_SM, GPUMPI_VICTIM_F | GPUMPI_VICTIM_S | GPUMPI_VICTIM_D, 0,
-     {GPUMP_COST_CPI_SMALLER_DEVIATION, GPUMP_COST_DRAIN_LOSES, 0}, "chimera+", "Chimera with the dual-kernel scheme's drain estimate.",
-     NULL, NULL, NULL, NULL},
-    {GPUMPI_VICTIM_SIZE, GPUMP_VICTIM_WHOLE_SM, GPUMPI_VICTIM_S, 0, {GPUMP_COST_CPI_SMALLER_DEVIATION, 0, 0}, "switch",
-     "Every block of the SM is saved.", NULL, NULL, NULL, NULL},
-    {GPUMPI_VICTIM_SIZE, GPUMP_VICTIM_WHOLE_SM, GPUMPI_VICTIM_D, 0, {GPUMP_COST_CPI_SMALLER_DEVIATION, 0, 0}, "drain",
-     "Every block of the SM runs to its end.", NULL, NULL, NULL, NULL},
-    {GPUMPI_VICTIM_SIZE, GPUMP_VICTIM_WHOLE_SM, GPUMPI_VICTIM_F, 0, {GPUMP_COST_CPI_SMALLER_DEVIATION, 0, 0}, "flush",
-     "Every block of the SM is dropped; an SM with a block that must not be is left alone.", NULL, NULL, NULL, NULL},
-    {GPUMPI_VICTIM_SIZE, GPUMP_VICTIM_WHOLE_SM, GPUMPI_VICTIM_S | GPUMPI_VICTIM_D, 0, {GPUMP_COST_CPI_SMALLER_DEVIATION, 0, 0},
-     "drain-then-switch", "Drains; what has not ended after a time-out is saved (Tanasic 7.2.1).", NULL, gpumpi_victim_technique_timeout, NULL,
+    {GPUMPI_VICTIM_SIZE,
+     GPUMP_VICTIM_EVICTED,
+     GPUMPI_VICTIM_F | GPUMPI_VICTIM_S | GPUMPI_VICTIM_D,
+     0,
+     {GPUMP_COST_CPI_SMALLER_DEVIATION, 0, 0},
+     "dual",
+     "Shieh's dual-kernel scheme: position by position, Algorithm 1, CPI from the source of smaller deviation.",
+     NULL,
+     NULL,
+     NULL,
      NULL},
-    {GPUMPI_VICTIM_SIZE, GPUMP_VICTIM_EVICTED | GPUMP_VICTIM_TRUE_COSTS, GPUMPI_VICTIM_F | GPUMPI_VICTIM_S | GPUMPI_VICTIM_D, 0,
-     {GPUMP_COST_CPI_SMALLER_DEVIATION, 0, 0}, "oracle", "The dual-kernel scheme, to be fed with true costs.", NULL, NULL, NULL, NULL},
-    {GPUMPI_VICTIM_SIZE, 0, GPUMPI_VICTIM_F | GPUMPI_VICTIM_S | GPUMPI_VICTIM_D, 0, {GPUMP_COST_CPI_SMALLER_DEVIATION, 0, 0}, "exact",
-     "Of all sets of positions and victims the one of least overhead within the limit, else within the least latency.", NULL, NULL, NULL,
+    {GPUMPI_VICTIM_SIZE,
+     GPUMP_VICTIM_WHOLE_SM,
+     GPUMPI_VICTIM_F | GPUMPI_VICTIM_S | GPUMPI_VICTIM_D,
+     0,
+     {GPUMP_COST_CPI_RUNNING, GPUMP_COST_DRAIN_LOSES, 0},
+     "chimera",
+     "Chimera: whole SMs, each block its cheapest technique, a block's own CPI, drains charged with the slots they "
+     "leave idle.",
+     NULL,
+     NULL,
+     NULL,
+     NULL},
+    {GPUMPI_VICTIM_SIZE,
+     GPUMP_VICTIM_WHOLE_SM,
+     GPUMPI_VICTIM_F | GPUMPI_VICTIM_S | GPUMPI_VICTIM_D,
+     0,
+     {GPUMP_COST_CPI_SMALLER_DEVIATION, GPUMP_COST_DRAIN_LOSES, 0},
+     "chimera+",
+     "Chimera with the dual-kernel scheme's drain estimate.",
+     NULL,
+     NULL,
+     NULL,
+     NULL},
+    {GPUMPI_VICTIM_SIZE,
+     GPUMP_VICTIM_WHOLE_SM,
+     GPUMPI_VICTIM_S,
+     0,
+     {GPUMP_COST_CPI_SMALLER_DEVIATION, 0, 0},
+     "switch",
+     "Every block of the SM is saved.",
+     NULL,
+     NULL,
+     NULL,
+     NULL},
+    {GPUMPI_VICTIM_SIZE,
+     GPUMP_VICTIM_WHOLE_SM,
+     GPUMPI_VICTIM_D,
+     0,
+     {GPUMP_COST_CPI_SMALLER_DEVIATION, 0, 0},
+     "drain",
+     "Every block of the SM runs to its end.",
+     NULL,
+     NULL,
+     NULL,
+     NULL},
+    {GPUMPI_VICTIM_SIZE,
+     GPUMP_VICTIM_WHOLE_SM,
+     GPUMPI_VICTIM_F,
+     0,
+     {GPUMP_COST_CPI_SMALLER_DEVIATION, 0, 0},
+     "flush",
+     "Every block of the SM is dropped; an SM with a block that must not be is left alone.",
+     NULL,
+     NULL,
+     NULL,
+     NULL},
+    {GPUMPI_VICTIM_SIZE,
+     GPUMP_VICTIM_WHOLE_SM,
+     GPUMPI_VICTIM_S | GPUMPI_VICTIM_D,
+     0,
+     {GPUMP_COST_CPI_SMALLER_DEVIATION, 0, 0},
+     "drain-then-switch",
+     "Drains; what has not ended after a time-out is saved (Tanasic 7.2.1).",
+     NULL,
+     gpumpi_victim_technique_timeout,
+     NULL,
+     NULL},
+    {GPUMPI_VICTIM_SIZE,
+     GPUMP_VICTIM_EVICTED | GPUMP_VICTIM_TRUE_COSTS,
+     GPUMPI_VICTIM_F | GPUMPI_VICTIM_S | GPUMPI_VICTIM_D,
+     0,
+     {GPUMP_COST_CPI_SMALLER_DEVIATION, 0, 0},
+     "oracle",
+     "The dual-kernel scheme, to be fed with true costs.",
+     NULL,
+     NULL,
+     NULL,
+     NULL},
+    {GPUMPI_VICTIM_SIZE,
+     0,
+     GPUMPI_VICTIM_F | GPUMPI_VICTIM_S | GPUMPI_VICTIM_D,
+     0,
+     {GPUMP_COST_CPI_SMALLER_DEVIATION, 0, 0},
+     "exact",
+     "Of all sets of positions and victims the one of least overhead within the limit, else within the least latency.",
+     NULL,
+     NULL,
+     NULL,
      gpumpi_victim_plan_exact},
-    {GPUMPI_VICTIM_SIZE, GPUMP_VICTIM_EVICTED, GPUMPI_VICTIM_F | GPUMPI_VICTIM_S | GPUMPI_VICTIM_D | GPUMPI_VICTIM_R, 0,
-     {GPUMP_COST_CPI_SMALLER_DEVIATION, 0, 0}, "rewind", "The dual-kernel scheme with rewind as a fourth technique.", NULL, NULL, NULL, NULL},
-    {GPUMPI_VICTIM_SIZE, GPUMP_VICTIM_COMMON_DEADLINE, GPUMPI_VICTIM_F | GPUMPI_VICTIM_S | GPUMPI_VICTIM_D | GPUMPI_VICTIM_R, 0,
-     {GPUMP_COST_CPI_SMALLER_DEVIATION, GPUMP_COST_DRAIN_CAREFUL, 0}, "joint",
-     "All victims at once: exact sets, one port per SM, one common deadline, drains that are looked at again.", NULL,
-     NULL, NULL, gpumpi_victim_plan_joint},
+    {GPUMPI_VICTIM_SIZE,
+     GPUMP_VICTIM_EVICTED,
+     GPUMPI_VICTIM_F | GPUMPI_VICTIM_S | GPUMPI_VICTIM_D | GPUMPI_VICTIM_R,
+     0,
+     {GPUMP_COST_CPI_SMALLER_DEVIATION, 0, 0},
+     "rewind",
+     "The dual-kernel scheme with rewind as a fourth technique.",
+     NULL,
+     NULL,
+     NULL,
+     NULL},
+    {GPUMPI_VICTIM_SIZE,
+     GPUMP_VICTIM_COMMON_DEADLINE,
+     GPUMPI_VICTIM_F | GPUMPI_VICTIM_S | GPUMPI_VICTIM_D | GPUMPI_VICTIM_R,
+     0,
+     {GPUMP_COST_CPI_SMALLER_DEVIATION, GPUMP_COST_DRAIN_CAREFUL, 0},
+     "joint",
+     "All victims at once: exact sets, one port per SM, one common deadline, drains that are looked at again.",
+     NULL,
+     NULL,
+     NULL,
+     gpumpi_victim_plan_joint},
 };
 
 GPUMP_API const gpump_victim_policy *gpump_victim_policy_at(uint32_t index) {
-    return index < sizeof gpumpi_victim_policies / sizeof *gpumpi_victim_policies ? &gpumpi_victim_policies[index] : NULL;
+    return index < sizeof gpumpi_victim_policies / sizeof *gpumpi_victim_policies ? &gpumpi_victim_policies[index]
+                                                                                  : NULL;
 }
 
 GPUMP_API const gpump_victim_policy *gpump_victim_find(const char *name) {
@@ -13835,10 +14872,10 @@ GPUMP_API const gpump_victim_policy *gpump_victim_find(const char *name) {
 typedef struct gpumpi_victim_state {
     uint64_t overhead; /* of one position more */
     uint64_t latency;
-    uint64_t total;    /* overhead of the plan so far */
+    uint64_t total; /* overhead of the plan so far */
     uint32_t late;
-    uint32_t quota;    /* positions given to this SM */
-    uint32_t heap;     /* the heap of SM indices is spread over these */
+    uint32_t quota; /* positions given to this SM */
+    uint32_t heap;  /* the heap of SM indices is spread over these */
     uint32_t unused;
 } gpumpi_victim_state;
 
@@ -13846,11 +14883,11 @@ typedef struct gpumpi_victim_state {
 
 /* Where a decision writes, and what it has counted. */
 typedef struct gpumpi_victim_out {
-    gpump_victim_place *places;   /* NULL: only count */
+    gpump_victim_place *places; /* NULL: only count */
     gpump_victim_choice *choices;
     gpump_victim_decision *decision;
-    uint64_t soonest;             /* when the last victim could be out if everybody began now */
-    uint32_t blocked;             /* gpump_reason that stood in the way first */
+    uint64_t soonest; /* when the last victim could be out if everybody began now */
+    uint32_t blocked; /* gpump_reason that stood in the way first */
 } gpumpi_victim_out;
 
 typedef struct gpumpi_victim_context {
@@ -13866,7 +14903,8 @@ static uint32_t gpumpi_victim_prepare(const gpumpi_victim_context *context, cons
                                       gpump_victim_plan_args *args) {
     const gpump_victim_geometry *geometry = context->geometry;
     uint64_t all = ~(uint64_t)0 >> (64 - geometry->positions), own = 0, leaving = 0, fixed = 0, choosable = 0;
-    uint32_t techniques = context->policy->techniques & ((1u << GPUMP_TECHNIQUES) - 1), kernel = context->request->kernel, i;
+    uint32_t techniques = context->policy->techniques & ((1u << GPUMP_TECHNIQUES) - 1),
+             kernel = context->request->kernel, i;
     uint32_t warps = 0, threads = 0, groups = 0, slots, promised, most;
     for (i = 0; i < geometry->positions; i++) sets[i] = 0;
     for (i = 0; i < sm->count; i++) {
@@ -13875,10 +14913,14 @@ static uint32_t gpumpi_victim_prepare(const gpumpi_victim_context *context, cons
         uint32_t allowed = 0;
         gpumpi_victim_mark(geometry, block, one, sets);
         groups |= block->group;
-        if (block->kernel == kernel) own |= one;
-        else if (gpumpi_victim_is_leaving(block)) leaving |= one;
-        else if ((allowed = block->may & techniques) != 0) choosable |= one;
-        else fixed |= one;
+        if (block->kernel == kernel)
+            own |= one;
+        else if (gpumpi_victim_is_leaving(block))
+            leaving |= one;
+        else if ((allowed = block->may & techniques) != 0)
+            choosable |= one;
+        else
+            fixed |= one;
         args->allowed[i] = (uint8_t)allowed;
         if (leaving & one) continue; /* what leaves counts as free */
         warps += block->warps;
@@ -13910,11 +14952,15 @@ static uint32_t gpumpi_victim_prepare(const gpumpi_victim_context *context, cons
     return most < i ? most : i;
 }
 
-static void gpumpi_victim_plan(const gpump_victim_policy *policy, const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
+static void gpumpi_victim_plan(const gpump_victim_policy *policy, const gpump_victim_plan_args *args,
+                               gpump_victim_plan *plan) {
     plan->later = 0;
-    if (policy->flags & GPUMP_VICTIM_WHOLE_SM) gpumpi_victim_plan_whole(policy, args, plan);
-    else if (policy->plan) policy->plan(policy, args, plan);
-    else gpump_victim_plan_greedy(policy, args, plan);
+    if (policy->flags & GPUMP_VICTIM_WHOLE_SM)
+        gpumpi_victim_plan_whole(policy, args, plan);
+    else if (policy->plan)
+        policy->plan(policy, args, plan);
+    else
+        gpump_victim_plan_greedy(policy, args, plan);
 }
 
 /* Holds a plan against the rules: GPUMP_REASON_YES, or what it breaks. */
@@ -13960,7 +15006,8 @@ static uint32_t gpumpi_victim_by_latency(uint64_t which, const uint64_t *latency
 }
 
 /* The k-th of the positions to be free needs warps, threads and slots for k, from whichever blocks are out by then. */
-static void gpumpi_victim_wait_for_room(const gpump_victim_plan_args *args, const gpump_victim_plan *plan, const uint64_t *latency, uint64_t *wait) {
+static void gpumpi_victim_wait_for_room(const gpump_victim_plan_args *args, const gpump_victim_plan *plan,
+                                        const uint64_t *latency, uint64_t *wait) {
     uint8_t blocks[GPUMP_VICTIM_BLOCKS], positions[GPUMP_VICTIM_POSITIONS];
     uint32_t block_count = gpumpi_victim_by_latency(plan->victims | args->leaving, latency, blocks), k, out = 0;
     uint32_t count = gpumpi_victim_by_latency(plan->positions, wait, positions);
@@ -13975,9 +15022,10 @@ static void gpumpi_victim_wait_for_room(const gpump_victim_plan_args *args, cons
     }
 }
 
-/* When each position of a plan is free: registers and shared memory when whoever lies on it is out, or the whole SM. Returns the last. */
-static uint64_t gpumpi_victim_waits(const gpump_victim_plan_args *args, const gpump_victim_plan *plan, const uint64_t *latency, int whole,
-                                    uint64_t *wait) {
+/* When each position of a plan is free: registers and shared memory when whoever lies on it is out, or the whole SM.
+ * Returns the last. */
+static uint64_t gpumpi_victim_waits(const gpump_victim_plan_args *args, const gpump_victim_plan *plan,
+                                    const uint64_t *latency, int whole, uint64_t *wait) {
     uint64_t leaving = plan->victims | args->leaving, on_positions = 0, last = 0, rest;
     for (rest = plan->positions; rest; rest &= rest - 1) {
         uint32_t p = gpump_bits_lowest64(rest);
@@ -13994,14 +15042,15 @@ static uint64_t gpumpi_victim_waits(const gpump_victim_plan_args *args, const gp
 }
 
 /* Adds one SM's plan to the decision. */
-static void gpumpi_victim_emit(const gpumpi_victim_context *context, const gpump_victim_plan_args *args, const gpump_victim_plan *plan,
-                               gpumpi_victim_out *out) {
+static void gpumpi_victim_emit(const gpumpi_victim_context *context, const gpump_victim_plan_args *args,
+                               const gpump_victim_plan *plan, gpumpi_victim_out *out) {
     const gpump_victim_sm *sm = args->sm;
     gpump_victim_decision *decision = out->decision;
     uint64_t latency[GPUMP_VICTIM_BLOCKS], wait[GPUMP_VICTIM_POSITIONS], rest, last, port = 0, later = 0;
     uint8_t order[GPUMP_VICTIM_BLOCKS];
     uint32_t n = 0, j;
-    int whole = (context->policy->flags & GPUMP_VICTIM_WHOLE_SM) != 0, serial = (context->request->flags & GPUMP_VICTIM_SERIAL_PORT) != 0;
+    int whole = (context->policy->flags & GPUMP_VICTIM_WHOLE_SM) != 0,
+        serial = (context->request->flags & GPUMP_VICTIM_SERIAL_PORT) != 0;
     if (!plan->positions) return;
     for (rest = args->leaving; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest);
@@ -14026,7 +15075,9 @@ static void gpumpi_victim_emit(const gpumpi_victim_context *context, const gpump
         if (out->choices) {
             gpump_victim_choice *choice = &out->choices[decision->choices];
             choice->cookie = sm->blocks[i].cookie;
-            choice->latency = (later >> i & 1u) && latency[i] < args->left ? args->left : latency[i]; /* it runs on, and is out by then */
+            choice->latency = (later >> i & 1u) && latency[i] < args->left
+                                  ? args->left
+                                  : latency[i]; /* it runs on, and is out by then */
             choice->overhead = sm->estimates[i].overhead[t];
             choice->sm = sm->sm;
             choice->slot = sm->blocks[i].slot;
@@ -14092,7 +15143,8 @@ static void gpumpi_victim_sift(gpumpi_victim_state *states, uint32_t count, uint
 }
 
 /* What one position more (with WHOLE_SM: the SM) costs. Returns 0 when there is none. */
-static uint32_t gpumpi_victim_rate(const gpumpi_victim_context *context, const gpump_victim_sm *sm, gpumpi_victim_state *state) {
+static uint32_t gpumpi_victim_rate(const gpumpi_victim_context *context, const gpump_victim_sm *sm,
+                                   gpumpi_victim_state *state) {
     uint64_t sets[GPUMP_VICTIM_POSITIONS];
     gpump_victim_plan_args args;
     gpump_victim_plan plan;
@@ -14103,7 +15155,8 @@ static uint32_t gpumpi_victim_rate(const gpumpi_victim_context *context, const g
     if (whole ? state->quota > 0 : state->quota >= most) return 0;
     args.want = whole ? most : state->quota + 1;
     gpumpi_victim_plan(context->policy, &args, &plan);
-    if (gpump_bits_count64(plan.positions) <= state->quota || gpumpi_victim_check(&args, &plan) != GPUMP_REASON_YES) return 0;
+    if (gpump_bits_count64(plan.positions) <= state->quota || gpumpi_victim_check(&args, &plan) != GPUMP_REASON_YES)
+        return 0;
     memset(&out, 0, sizeof out);
     memset(&decision, 0, sizeof decision);
     out.decision = &decision;
@@ -14115,19 +15168,25 @@ static uint32_t gpumpi_victim_rate(const gpumpi_victim_context *context, const g
     return gpump_bits_count64(plan.positions) - state->quota;
 }
 
-GPUMP_API size_t gpump_victim_scratch_bytes(uint32_t sm_count) { return sm_count <= 64 ? 0 : sm_count * sizeof(gpumpi_victim_state); }
+GPUMP_API size_t gpump_victim_scratch_bytes(uint32_t sm_count) {
+    return sm_count <= 64 ? 0 : sm_count * sizeof(gpumpi_victim_state);
+}
 
 static gpump_result gpumpi_victim_check_input(const gpump_victim_policy *policy, const gpump_victim_request *request,
                                               const gpump_victim_sm *sms, uint32_t sm_count, gpump_diag *diag) {
     uint32_t s;
     if (!policy || policy->struct_size != sizeof *policy || !policy->name)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "policy.struct_size", 0, policy ? policy->struct_size : 0, sizeof *policy, sizeof *policy);
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "policy.struct_size", 0, policy ? policy->struct_size : 0,
+                           sizeof *policy, sizeof *policy);
     if (!request || request->struct_size != sizeof *request)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "request.struct_size", 0, request ? request->struct_size : 0, sizeof *request, sizeof *request);
-    if (request->now < request->since) return gpumpi_fail(diag, GPUMP_ERROR_TIME, "request.now", 0, request->now, request->since, UINT64_MAX);
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "request.struct_size", 0, request ? request->struct_size : 0,
+                           sizeof *request, sizeof *request);
+    if (request->now < request->since)
+        return gpumpi_fail(diag, GPUMP_ERROR_TIME, "request.now", 0, request->now, request->since, UINT64_MAX);
     if (sm_count && !sms) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sms", 0, 0, 1, UINT64_MAX);
     for (s = 0; s < sm_count; s++) {
-        if (sms[s].count > GPUMP_VICTIM_BLOCKS) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sms.count", s, sms[s].count, 0, GPUMP_VICTIM_BLOCKS);
+        if (sms[s].count > GPUMP_VICTIM_BLOCKS)
+            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sms.count", s, sms[s].count, 0, GPUMP_VICTIM_BLOCKS);
         if (sms[s].count && (!sms[s].blocks || !sms[s].estimates))
             return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sms.blocks or estimates", s, 0, 1, UINT64_MAX);
     }
@@ -14135,27 +15194,30 @@ static gpump_result gpumpi_victim_check_input(const gpump_victim_policy *policy,
 }
 
 /* Plans one SM and adds it. */
-static gpump_result gpumpi_victim_take(const gpumpi_victim_context *context, const gpump_victim_sm *sm, uint32_t index, uint32_t want,
-                                       gpumpi_victim_out *out, gpump_diag *diag) {
+static gpump_result gpumpi_victim_take(const gpumpi_victim_context *context, const gpump_victim_sm *sm, uint32_t index,
+                                       uint32_t want, gpumpi_victim_out *out, gpump_diag *diag) {
     uint64_t sets[GPUMP_VICTIM_POSITIONS];
     gpump_victim_plan_args args;
     gpump_victim_plan plan;
     gpump_reason reason;
     uint32_t most = gpumpi_victim_prepare(context, sm, sets, &args);
     args.want = want < most ? want : most;
-    if (args.want) gpumpi_victim_plan(context->policy, &args, &plan);
-    else plan.positions = plan.victims = 0;
+    if (args.want)
+        gpumpi_victim_plan(context->policy, &args, &plan);
+    else
+        plan.positions = plan.victims = 0;
     reason = args.want ? gpumpi_victim_check(&args, &plan) : GPUMP_REASON_YES;
     if (reason != GPUMP_REASON_YES) return gpumpi_refuse(diag, reason, "policy's plan for sm", index);
-    if (gpump_bits_count64(plan.positions) < want && !out->blocked) 
+    if (gpump_bits_count64(plan.positions) < want && !out->blocked)
         out->blocked = (uint32_t)gpumpi_victim_why(&args, gpump_bits_count64(plan.positions), most);
     gpumpi_victim_emit(context, &args, &plan, out);
     return GPUMP_OK;
 }
 
 /* The decision itself, in one pass over the SMs once quotas stand. */
-static gpump_result gpumpi_victim_run(const gpumpi_victim_context *context, const gpump_victim_sm *sms, uint32_t sm_count,
-                                      const gpumpi_victim_state *states, gpumpi_victim_out *out, gpump_diag *diag) {
+static gpump_result gpumpi_victim_run(const gpumpi_victim_context *context, const gpump_victim_sm *sms,
+                                      uint32_t sm_count, const gpumpi_victim_state *states, gpumpi_victim_out *out,
+                                      gpump_diag *diag) {
     uint32_t s, wanted = context->request->positions;
     memset(out->decision, 0, sizeof *out->decision);
     out->decision->ask_again = GPUMP_UNKNOWN;
@@ -14178,12 +15240,14 @@ static gpump_result gpumpi_victim_run(const gpumpi_victim_context *context, cons
         uint32_t most = gpumpi_victim_prepare(context, &sms[s], sets, &args);
         if (states[s].quota < most) out->blocked = (uint32_t)gpumpi_victim_why(&args, states[s].quota, most);
     }
-    if (out->decision->missing) out->decision->reason = out->blocked ? (gpump_reason)out->blocked : GPUMP_REASON_POSITIONS;
+    if (out->decision->missing)
+        out->decision->reason = out->blocked ? (gpump_reason)out->blocked : GPUMP_REASON_POSITIONS;
     return GPUMP_OK;
 }
 
 /* Fewer positions than the SMs could have: gives them out one by one, where the next is best. */
-static void gpumpi_victim_share(const gpumpi_victim_context *context, const gpump_victim_sm *sms, uint32_t sm_count, gpumpi_victim_state *states) {
+static void gpumpi_victim_share(const gpumpi_victim_context *context, const gpump_victim_sm *sms, uint32_t sm_count,
+                                gpumpi_victim_state *states) {
     uint32_t count = 0, given = 0, s;
     memset(states, 0, sm_count * sizeof *states);
     for (s = 0; s < sm_count; s++)
@@ -14209,8 +15273,9 @@ static void gpumpi_victim_share(const gpumpi_victim_context *context, const gpum
 /* ---- a second look at blocks that drain ---- */
 
 /* Asks the plan hook about the draining blocks of every SM. Writes up to `capacity` choices and counts them all. */
-static gpump_result gpumpi_victim_look_again(const gpumpi_victim_context *context, const gpump_victim_sm *sms, uint32_t sm_count,
-                                             uint32_t capacity, gpumpi_victim_out *out, gpump_diag *diag) {
+static gpump_result gpumpi_victim_look_again(const gpumpi_victim_context *context, const gpump_victim_sm *sms,
+                                             uint32_t sm_count, uint32_t capacity, gpumpi_victim_out *out,
+                                             gpump_diag *diag) {
     const gpump_victim_request *request = context->request;
     gpump_victim_decision *decision = out->decision;
     uint32_t s, i;
@@ -14239,9 +15304,11 @@ static gpump_result gpumpi_victim_look_again(const gpumpi_victim_context *contex
             const gpump_block_view *block = &sm->blocks[i = gpump_bits_lowest64(rest)];
             uint32_t t = plan.technique[i];
             uint64_t latency;
-            if (t >= GPUMP_TECHNIQUES || !((uint32_t)args.allowed[i] >> t & 1u)) return gpumpi_refuse(diag, GPUMP_REASON_NO_TECHNIQUE, "policy's plan for sm", s);
+            if (t >= GPUMP_TECHNIQUES || !((uint32_t)args.allowed[i] >> t & 1u))
+                return gpumpi_refuse(diag, GPUMP_REASON_NO_TECHNIQUE, "policy's plan for sm", s);
             latency = sm->estimates[i].latency[t];
-            if ((request->flags & GPUMP_VICTIM_SERIAL_PORT) && gpumpi_victim_uses_port(t)) latency = port = gpump_add_saturated(port, latency);
+            if ((request->flags & GPUMP_VICTIM_SERIAL_PORT) && gpumpi_victim_uses_port(t))
+                latency = port = gpump_add_saturated(port, latency);
             if (latency > out->soonest) out->soonest = latency;
             decision->overhead = gpump_add_saturated(decision->overhead, sm->estimates[i].overhead[t]);
             if (t == GPUMP_TECHNIQUE_DRAIN || (plan.later >> i & 1u)) continue;
@@ -14269,15 +15336,18 @@ static gpump_result gpumpi_victim_look_again(const gpumpi_victim_context *contex
 
 /* What a plan costs: what it wastes, and what its lateness is worth. */
 static uint64_t gpumpi_victim_bill(const gpumpi_victim_context *context, const gpumpi_victim_out *out) {
-    uint64_t late = out->soonest > context->left ? out->soonest - context->left : 0, price = context->request->late_price;
+    uint64_t late = out->soonest > context->left ? out->soonest - context->left : 0,
+             price = context->request->late_price;
     if (price && late > UINT64_MAX / price) return UINT64_MAX;
     return gpump_add_saturated(out->decision->overhead, late * price);
 }
 
-/* The request ends with its last position. So nobody hurries before the one who must be late; and where lateness is worth less than what it
- * would take to avoid it, all may take longer. `first` is what came of a plan within context->left. Sets context->relaxed. */
+/* The request ends with its last position. So nobody hurries before the one who must be late; and where lateness is
+ * worth less than what it would take to avoid it, all may take longer. `first` is what came of a plan within
+ * context->left. Sets context->relaxed. */
 static gpump_result gpumpi_victim_settle(gpumpi_victim_context *context, const gpump_victim_sm *sms, uint32_t sm_count,
-                                         const gpumpi_victim_state *states, int again, const gpumpi_victim_out *first, gpump_diag *diag) {
+                                         const gpumpi_victim_state *states, int again, const gpumpi_victim_out *first,
+                                         gpump_diag *diag) {
     static const uint8_t eighths[] = {1, 2, 4, 8, 16, 24, 40, 80}; /* of the limit, beyond it */
     uint64_t price = context->request->late_price, best, until = context->left;
     uint32_t k;
@@ -14294,7 +15364,8 @@ static gpump_result gpumpi_victim_settle(gpumpi_victim_context *context, const g
         out.places = NULL;
         out.choices = NULL;
         out.decision = &decision;
-        result = again ? gpumpi_victim_look_again(context, sms, sm_count, 0, &out, diag) : gpumpi_victim_run(context, sms, sm_count, states, &out, diag);
+        result = again ? gpumpi_victim_look_again(context, sms, sm_count, 0, &out, diag)
+                       : gpumpi_victim_run(context, sms, sm_count, states, &out, diag);
         if (result != GPUMP_OK) return result;
         bill = gpumpi_victim_bill(context, &out);
         if (bill >= best) continue;
@@ -14306,10 +15377,11 @@ static gpump_result gpumpi_victim_settle(gpumpi_victim_context *context, const g
 }
 
 GPUMP_API gpump_result gpump_victim_decide(const gpump_victim_policy *policy, const gpump_victim_request *request,
-                                           const gpump_victim_geometry *geometry, const gpump_victim_sm *sms, uint32_t sm_count,
-                                           void *scratch, size_t scratch_bytes, gpump_victim_place *places, uint32_t place_capacity,
-                                           gpump_victim_choice *choices, uint32_t choice_capacity, gpump_victim_decision *decision,
-                                           gpump_diag *diag) {
+                                           const gpump_victim_geometry *geometry, const gpump_victim_sm *sms,
+                                           uint32_t sm_count, void *scratch, size_t scratch_bytes,
+                                           gpump_victim_place *places, uint32_t place_capacity,
+                                           gpump_victim_choice *choices, uint32_t choice_capacity,
+                                           gpump_victim_decision *decision, gpump_diag *diag) {
     gpumpi_victim_state stack[64], *states = NULL;
     gpumpi_victim_context context;
     gpumpi_victim_out out;
@@ -14318,9 +15390,11 @@ GPUMP_API gpump_result gpump_victim_decide(const gpump_victim_policy *policy, co
     int enough;
     gpump_result result = gpumpi_victim_check_input(policy, request, sms, sm_count, diag);
     if (result != GPUMP_OK) return result;
-    if (!geometry || !decision) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "geometry or decision", 0, 0, 1, UINT64_MAX);
+    if (!geometry || !decision)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "geometry or decision", 0, 0, 1, UINT64_MAX);
     if (geometry->positions < 1 || geometry->positions > GPUMP_VICTIM_POSITIONS)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "geometry.positions", 0, geometry->positions, 1, GPUMP_VICTIM_POSITIONS);
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "geometry.positions", 0, geometry->positions, 1,
+                           GPUMP_VICTIM_POSITIONS);
     if ((place_capacity && !places) || (choice_capacity && !choices))
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "places or choices", 0, 0, 1, UINT64_MAX);
     context.policy = policy;
@@ -14328,8 +15402,10 @@ GPUMP_API gpump_result gpump_victim_decide(const gpump_victim_policy *policy, co
     context.geometry = geometry;
     context.left = context.relaxed = gpumpi_victim_left(request);
     if (sm_count > 1 && request->positions < (uint64_t)sm_count * geometry->blocks) {
-        if (gpump_victim_scratch_bytes(sm_count) > 0 && (!scratch || scratch_bytes < gpump_victim_scratch_bytes(sm_count)))
-            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "scratch_bytes", 0, scratch_bytes, gpump_victim_scratch_bytes(sm_count), UINT64_MAX);
+        if (gpump_victim_scratch_bytes(sm_count) > 0 &&
+            (!scratch || scratch_bytes < gpump_victim_scratch_bytes(sm_count)))
+            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "scratch_bytes", 0, scratch_bytes,
+                               gpump_victim_scratch_bytes(sm_count), UINT64_MAX);
         states = sm_count <= 64 ? stack : (gpumpi_victim_state *)scratch;
         gpumpi_victim_share(&context, sms, sm_count, states);
     }
@@ -14341,12 +15417,13 @@ GPUMP_API gpump_result gpump_victim_decide(const gpump_victim_policy *policy, co
     result = gpumpi_victim_run(&context, sms, sm_count, states, &out, diag);
     if (result == GPUMP_OK && (policy->flags & GPUMP_VICTIM_COMMON_DEADLINE) && context.left != GPUMP_UNKNOWN) {
         result = gpumpi_victim_settle(&context, sms, sm_count, states, 0, &out, diag);
-        if (result == GPUMP_OK && context.relaxed != context.left) result = gpumpi_victim_run(&context, sms, sm_count, states, &out, diag);
+        if (result == GPUMP_OK && context.relaxed != context.left)
+            result = gpumpi_victim_run(&context, sms, sm_count, states, &out, diag);
     }
     if (result == GPUMP_OK && !enough) { /* counted so far */
         if (decision->places > place_capacity || decision->choices > choice_capacity)
-            return gpumpi_fail(diag, GPUMP_ERROR_CAPACITY, "place_capacity or choice_capacity", 0, place_capacity, decision->places,
-                               decision->choices);
+            return gpumpi_fail(diag, GPUMP_ERROR_CAPACITY, "place_capacity or choice_capacity", 0, place_capacity,
+                               decision->places, decision->choices);
         out.places = places;
         out.choices = choices;
         result = gpumpi_victim_run(&context, sms, sm_count, states, &out, diag);
@@ -14355,14 +15432,16 @@ GPUMP_API gpump_result gpump_victim_decide(const gpump_victim_policy *policy, co
 }
 
 GPUMP_API gpump_result gpump_victim_reconsider(const gpump_victim_policy *policy, const gpump_victim_request *request,
-                                               const gpump_victim_sm *sms, uint32_t sm_count, gpump_victim_choice *choices,
-                                               uint32_t choice_capacity, gpump_victim_decision *decision, gpump_diag *diag) {
+                                               const gpump_victim_sm *sms, uint32_t sm_count,
+                                               gpump_victim_choice *choices, uint32_t choice_capacity,
+                                               gpump_victim_decision *decision, gpump_diag *diag) {
     gpump_victim_decision made;
     uint64_t left;
     uint32_t s, i, changed = 0;
     gpump_result result = gpumpi_victim_check_input(policy, request, sms, sm_count, diag);
     if (result != GPUMP_OK) return result;
-    if (!decision || (choice_capacity && !choices)) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices or decision", 0, 0, 1, UINT64_MAX);
+    if (!decision || (choice_capacity && !choices))
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices or decision", 0, 0, 1, UINT64_MAX);
     memset(&made, 0, sizeof made);
     made.ask_again = GPUMP_UNKNOWN;
     left = gpumpi_victim_left(request);
@@ -14377,45 +15456,49 @@ GPUMP_API gpump_result gpump_victim_reconsider(const gpump_victim_policy *policy
         out.choices = choices;
         out.decision = &made;
         result = gpumpi_victim_look_again(&context, sms, sm_count, choice_capacity, &out, diag);
-        if (result == GPUMP_OK && left != GPUMP_UNKNOWN) result = gpumpi_victim_settle(&context, sms, sm_count, NULL, 1, &out, diag);
-        if (result == GPUMP_OK && context.relaxed != left) result = gpumpi_victim_look_again(&context, sms, sm_count, choice_capacity, &out, diag);
+        if (result == GPUMP_OK && left != GPUMP_UNKNOWN)
+            result = gpumpi_victim_settle(&context, sms, sm_count, NULL, 1, &out, diag);
+        if (result == GPUMP_OK && context.relaxed != left)
+            result = gpumpi_victim_look_again(&context, sms, sm_count, choice_capacity, &out, diag);
         if (result != GPUMP_OK) return result;
         changed = made.choices;
-    } else for (s = 0; s < sm_count && policy->technique; s++) {
-        const gpump_victim_sm *sm = &sms[s];
-        uint32_t before = changed;
-        for (i = 0; i < sm->count; i++) {
-            const gpump_block_view *block = &sm->blocks[i];
-            gpump_victim_block_args args;
-            uint32_t t;
-            if (block->state != GPUMP_BLOCK_DRAINING || block->kernel == request->kernel) continue;
-            args.request = request;
-            args.block = block;
-            args.estimate = &sm->estimates[i];
-            args.allowed = (block->may & policy->techniques) | GPUMPI_VICTIM_D;
-            args.draining = 1;
-            args.left = left;
-            args.ask_again = &made.ask_again;
-            t = policy->technique(policy, &args);
-            if (t == GPUMP_TECHNIQUE_DRAIN) continue;
-            if (t >= GPUMP_TECHNIQUES || !(args.allowed >> t & 1u)) return gpumpi_refuse(diag, GPUMP_REASON_NO_TECHNIQUE, "policy's technique for sm", s);
-            if (changed < choice_capacity) {
-                gpump_victim_choice *choice = &choices[changed];
-                choice->cookie = block->cookie;
-                choice->latency = sm->estimates[i].latency[t];
-                choice->overhead = sm->estimates[i].overhead[t];
-                choice->sm = sm->sm;
-                choice->slot = block->slot;
-                choice->generation = block->generation;
-                choice->technique = choice->otherwise = t;
-                choice->unused = 0;
+    } else
+        for (s = 0; s < sm_count && policy->technique; s++) {
+            const gpump_victim_sm *sm = &sms[s];
+            uint32_t before = changed;
+            for (i = 0; i < sm->count; i++) {
+                const gpump_block_view *block = &sm->blocks[i];
+                gpump_victim_block_args args;
+                uint32_t t;
+                if (block->state != GPUMP_BLOCK_DRAINING || block->kernel == request->kernel) continue;
+                args.request = request;
+                args.block = block;
+                args.estimate = &sm->estimates[i];
+                args.allowed = (block->may & policy->techniques) | GPUMPI_VICTIM_D;
+                args.draining = 1;
+                args.left = left;
+                args.ask_again = &made.ask_again;
+                t = policy->technique(policy, &args);
+                if (t == GPUMP_TECHNIQUE_DRAIN) continue;
+                if (t >= GPUMP_TECHNIQUES || !(args.allowed >> t & 1u))
+                    return gpumpi_refuse(diag, GPUMP_REASON_NO_TECHNIQUE, "policy's technique for sm", s);
+                if (changed < choice_capacity) {
+                    gpump_victim_choice *choice = &choices[changed];
+                    choice->cookie = block->cookie;
+                    choice->latency = sm->estimates[i].latency[t];
+                    choice->overhead = sm->estimates[i].overhead[t];
+                    choice->sm = sm->sm;
+                    choice->slot = block->slot;
+                    choice->generation = block->generation;
+                    choice->technique = choice->otherwise = t;
+                    choice->unused = 0;
+                }
+                changed++;
+                made.overhead = gpump_add_saturated(made.overhead, sm->estimates[i].overhead[t]);
+                if (sm->estimates[i].latency[t] > made.latency) made.latency = sm->estimates[i].latency[t];
             }
-            changed++;
-            made.overhead = gpump_add_saturated(made.overhead, sm->estimates[i].overhead[t]);
-            if (sm->estimates[i].latency[t] > made.latency) made.latency = sm->estimates[i].latency[t];
+            made.sms += changed != before;
         }
-        made.sms += changed != before;
-    }
     made.choices = changed;
     if (changed > choice_capacity) {
         decision->choices = changed;
@@ -14456,7 +15539,8 @@ GPUMP_API gpump_result gpump_scheduler_config_preset(gpump_scheduler_config *con
     return GPUMP_OK;
 }
 
-static gpump_result gpumpi_scheduler_range(gpump_diag *diag, const char *field, uint32_t value, uint32_t minimum, uint32_t maximum) {
+static gpump_result gpumpi_scheduler_range(gpump_diag *diag, const char *field, uint32_t value, uint32_t minimum,
+                                           uint32_t maximum) {
     if (value >= minimum && value <= maximum) return GPUMP_OK;
     return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, field, 0, value, minimum, maximum);
 }
@@ -14464,7 +15548,8 @@ static gpump_result gpumpi_scheduler_range(gpump_diag *diag, const char *field, 
 static gpump_result gpumpi_scheduler_check_config(const gpump_scheduler_config *c, gpump_diag *diag) {
     gpump_result r;
     if (!c) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config", 0, 0, 1, UINT64_MAX);
-    if ((r = gpumpi_scheduler_range(diag, "struct_size", c->struct_size, (uint32_t)sizeof *c, (uint32_t)sizeof *c))) return r;
+    if ((r = gpumpi_scheduler_range(diag, "struct_size", c->struct_size, (uint32_t)sizeof *c, (uint32_t)sizeof *c)))
+        return r;
     if ((r = gpumpi_scheduler_range(diag, "sms", c->sms, 1, 65536))) return r;
     if ((r = gpumpi_scheduler_range(diag, "blocks_per_sm", c->blocks_per_sm, 1, 64))) return r;
     if ((r = gpumpi_scheduler_range(diag, "contexts", c->contexts, 1, 4096))) return r;
@@ -14509,7 +15594,8 @@ GPUMP_API gpump_result gpump_scheduler_bytes(const gpump_scheduler_config *confi
     if (result) return result;
     if (!bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, 0, 1, UINT64_MAX);
     needed = gpumpi_scheduler_layout(&layout, config);
-    if (needed > SIZE_MAX) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "saved_blocks", 0, config->saved_blocks, 0, SIZE_MAX / 8);
+    if (needed > SIZE_MAX)
+        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "saved_blocks", 0, config->saved_blocks, 0, SIZE_MAX / 8);
     *bytes = (size_t)needed;
     return GPUMP_OK;
 }
@@ -14550,7 +15636,8 @@ GPUMP_API gpump_result gpump_scheduler_adopt(void *memory, size_t bytes, const g
     result = gpumpi_head_adopt(memory, bytes, GPUMPI_SCHEDULER_MAGIC, gpumpi_scheduler_layout_hash(config), diag);
     if (result) return result;
     if (((gpump_scheduler *)memory)->head.bytes != needed)
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "bytes", 0, ((gpump_scheduler *)memory)->head.bytes, needed, needed);
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "bytes", 0, ((gpump_scheduler *)memory)->head.bytes, needed,
+                           needed);
     if (memcmp(&((gpump_scheduler *)memory)->config, config, sizeof *config))
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
     *scheduler = (gpump_scheduler *)memory;
@@ -14593,7 +15680,8 @@ static uint64_t gpumpi_scheduler_width(uint64_t n) {
     return width;
 }
 
-GPUMP_API gpump_result gpump_scheduler_bits(const gpump_scheduler_config *c, gpump_scheduler_storage *storage, gpump_diag *diag) {
+GPUMP_API gpump_result gpump_scheduler_bits(const gpump_scheduler_config *c, gpump_scheduler_storage *storage,
+                                            gpump_diag *diag) {
     gpump_result result = gpumpi_scheduler_check_config(c, diag);
     uint64_t context, kernel, resident, grid = 40, pointer = 40;
     if (result) return result;
@@ -14604,10 +15692,11 @@ GPUMP_API gpump_result gpump_scheduler_bits(const gpump_scheduler_config *c, gpu
     /* valid, context, pointer to the launch descriptor */
     storage->command_buffers = c->queues * (1 + context + pointer);
     /* valid, context, descriptor, grid and next block, blocks per SM, resident blocks, tokens with sign */
-    storage->ksrt = c->active_kernels * (1 + context + pointer + 2 * grid + gpumpi_scheduler_width(c->blocks_per_sm) + resident +
-                                         gpumpi_scheduler_width(c->sms) + 1);
+    storage->ksrt = c->active_kernels * (1 + context + pointer + 2 * grid + gpumpi_scheduler_width(c->blocks_per_sm) +
+                                         resident + gpumpi_scheduler_width(c->sms) + 1);
     /* state, kernel, next, running blocks, and of a second kernel when it may hold one */
-    storage->smst = c->sms * (2 + 2 * kernel + c->kernels_per_sm * gpumpi_scheduler_width(c->blocks_per_sm + UINT64_C(1)));
+    storage->smst =
+        c->sms * (2 + 2 * kernel + c->kernels_per_sm * gpumpi_scheduler_width(c->blocks_per_sm + UINT64_C(1)));
     storage->active_queue = c->active_kernels * kernel;
     /* block id and stack pointer, 32 bits each */
     storage->ptbqs = (uint64_t)c->active_kernels * c->saved_blocks * 64;
@@ -14650,7 +15739,8 @@ GPUMP_API gpump_scheduler_statistics gpump_scheduler_statistics_diff(const gpump
     return difference;
 }
 
-GPUMP_API gpump_result gpump_scheduler_statistics_field(uint32_t index, const char **name, const char **unit, const char **description) {
+GPUMP_API gpump_result gpump_scheduler_statistics_field(uint32_t index, const char **name, const char **unit,
+                                                        const char **description) {
     static const char *const fields[][3] = {
 #define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
         GPUMP_SCHEDULER_STATISTICS(GPUMPI_FIELD)
@@ -14674,9 +15764,12 @@ static const char *gpumpi_scheduler_check_sm(const gpump_scheduler *s, uint32_t 
     if (s->config.blocks_per_sm < 64 && sm->slots >> s->config.blocks_per_sm) return "a slot beyond the last is taken";
     for (uint32_t slot = 0; slot < s->config.blocks_per_sm; slot++)
         if ((sm->slots >> slot) & 1u) {
-            if (owners[slot] == sm->kernel) blocks++;
-            else if (owners[slot] == sm->next) next_blocks++;
-            else return "a block of a kernel that the SM neither runs nor is reserved for";
+            if (owners[slot] == sm->kernel)
+                blocks++;
+            else if (owners[slot] == sm->next)
+                next_blocks++;
+            else
+                return "a block of a kernel that the SM neither runs nor is reserved for";
         }
     if (blocks != sm->blocks || next_blocks != sm->next_blocks) return "block counts and slots of an SM differ";
     if (next_blocks && s->config.kernels_per_sm == 1) return "two kernels on an SM";
@@ -14708,7 +15801,8 @@ static const char *gpumpi_scheduler_check_kernel(const gpump_scheduler *s, uint3
         if (sms[i].kernel == row) resident += sms[i].blocks, leaving += sms[i].leaving;
     }
     for (uint32_t i = k->first_sm; i != GPUMP_NONE && listed <= owned; i = sms[i].next_sm) {
-        if (sms[i].kernel != row || sms[i].state != GPUMP_SCHEDULER_SM_RUNNING) return "an SM in a list it does not belong to";
+        if (sms[i].kernel != row || sms[i].state != GPUMP_SCHEDULER_SM_RUNNING)
+            return "an SM in a list it does not belong to";
         listed++;
     }
     if (listed != owned || owned != k->owned) return "owned SMs and the list differ";
@@ -14725,7 +15819,8 @@ static const char *gpumpi_scheduler_check_kernel(const gpump_scheduler *s, uint3
 }
 
 GPUMP_API const char *gpump_scheduler_check(const gpump_scheduler *s) {
-    const uint32_t *active = gpumpi_scheduler_halves(s, s->active_at), *waiting = gpumpi_scheduler_halves(s, s->waiting_at);
+    const uint32_t *active = gpumpi_scheduler_halves(s, s->active_at),
+                   *waiting = gpumpi_scheduler_halves(s, s->waiting_at);
     uint32_t in_use = 0, idle = 0, reserved = 0;
     const char *wrong = NULL;
     for (uint32_t i = 0; i < s->config.sms && !wrong; i++) {
@@ -14740,13 +15835,16 @@ GPUMP_API const char *gpump_scheduler_check(const gpump_scheduler *s) {
     for (uint32_t i = 0; i < s->active_count && !wrong; i++) {
         const gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[active[i]];
         if (!k->in_use) return "the active queue names a free row";
-        if (gpumpi_scheduler_buffers(s)[k->queue].state != GPUMP_SCHEDULER_BUFFER_ACTIVE) return "an active kernel's queue is not";
+        if (gpumpi_scheduler_buffers(s)[k->queue].state != GPUMP_SCHEDULER_BUFFER_ACTIVE)
+            return "an active kernel's queue is not";
         wrong = gpumpi_scheduler_check_kernel(s, active[i]);
     }
     for (uint32_t i = 0; i < s->waiting_count && !wrong; i++) {
         const gpump_scheduler_buffer *buffer = &gpumpi_scheduler_buffers(s)[waiting[i]];
-        if (buffer->state != GPUMP_SCHEDULER_BUFFER_WAITING) wrong = "the waiting list names a buffer without a command";
-        if (i && buffer->arrival <= gpumpi_scheduler_buffers(s)[waiting[i - 1]].arrival) wrong = "the waiting list is out of order";
+        if (buffer->state != GPUMP_SCHEDULER_BUFFER_WAITING)
+            wrong = "the waiting list names a buffer without a command";
+        if (i && buffer->arrival <= gpumpi_scheduler_buffers(s)[waiting[i - 1]].arrival)
+            wrong = "the waiting list is out of order";
     }
     return wrong;
 }
@@ -14785,8 +15883,10 @@ static void gpumpi_scheduler_own(gpump_scheduler *s, uint32_t index, uint32_t ke
 static void gpumpi_scheduler_disown(gpump_scheduler *s, uint32_t index) {
     gpump_scheduler_sm *sms = gpumpi_scheduler_sms(s), *sm = &sms[index];
     gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[sm->kernel];
-    if (sm->previous_sm != GPUMP_NONE) sms[sm->previous_sm].next_sm = sm->next_sm;
-    else k->first_sm = sm->next_sm;
+    if (sm->previous_sm != GPUMP_NONE)
+        sms[sm->previous_sm].next_sm = sm->next_sm;
+    else
+        k->first_sm = sm->next_sm;
     if (sm->next_sm != GPUMP_NONE) sms[sm->next_sm].previous_sm = sm->previous_sm;
     sm->previous_sm = sm->next_sm = GPUMP_NONE;
     k->owned--;
@@ -14842,7 +15942,8 @@ static void gpumpi_scheduler_vacate(gpump_scheduler *s, uint32_t index) {
         return;
     }
     s->reserved_sms--;
-    if (next == GPUMP_NONE || (gpump_scheduler_to_issue(&gpumpi_scheduler_kernels(s)[next]) == 0 && sm->next_blocks == 0)) {
+    if (next == GPUMP_NONE ||
+        (gpump_scheduler_to_issue(&gpumpi_scheduler_kernels(s)[next]) == 0 && sm->next_blocks == 0)) {
         gpumpi_scheduler_promise(s, sm, GPUMP_NONE);
         if (flags & GPUMP_SCHEDULER_SM_SETUP_RUNNING) { /* set up beside the old kernel for one that has nothing left */
             s->reserved_sms++;
@@ -14919,8 +16020,8 @@ static gpump_result gpumpi_scheduler_time(gpump_scheduler *s, uint64_t now) {
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_scheduler_open(gpump_scheduler *s, uint64_t now, const gpump_scheduler_context *context, uint32_t *row,
-                                            gpump_diag *diag) {
+GPUMP_API gpump_result gpump_scheduler_open(gpump_scheduler *s, uint64_t now, const gpump_scheduler_context *context,
+                                            uint32_t *row, gpump_diag *diag) {
     gpump_scheduler_context_row *rows;
     uint32_t i = 0;
     if (!s || !context || !row) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "context", 0, 0, 1, UINT64_MAX);
@@ -14942,8 +16043,8 @@ GPUMP_API gpump_result gpump_scheduler_open(gpump_scheduler *s, uint64_t now, co
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_scheduler_set_priority(gpump_scheduler *s, uint64_t now, uint32_t context, uint32_t priority,
-                                                    uint32_t weight) {
+GPUMP_API gpump_result gpump_scheduler_set_priority(gpump_scheduler *s, uint64_t now, uint32_t context,
+                                                    uint32_t priority, uint32_t weight) {
     if (!s || context >= s->config.contexts || weight > GPUMP_SCHEDULER_MAX_BUDGET) return GPUMP_ERROR_ARGUMENT;
     if (!gpumpi_scheduler_contexts(s)[context].serial) return GPUMP_ERROR_STATE;
     if (gpumpi_scheduler_time(s, now)) return GPUMP_ERROR_TIME;
@@ -14963,11 +16064,12 @@ GPUMP_API gpump_result gpump_scheduler_close(gpump_scheduler *s, uint64_t now, u
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_scheduler_submit(gpump_scheduler *s, uint64_t now, uint32_t queue, const gpump_scheduler_command *command,
-                                              gpump_diag *diag) {
+GPUMP_API gpump_result gpump_scheduler_submit(gpump_scheduler *s, uint64_t now, uint32_t queue,
+                                              const gpump_scheduler_command *command, gpump_diag *diag) {
     gpump_scheduler_buffer *buffer;
     if (!s || !command) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "command", 0, 0, 1, UINT64_MAX);
-    if (queue >= s->config.queues) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "queue", 0, queue, 0, s->config.queues - 1);
+    if (queue >= s->config.queues)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "queue", 0, queue, 0, s->config.queues - 1);
     if (command->context >= s->config.contexts)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "context", 0, command->context, 0, s->config.contexts - 1);
     if (!gpumpi_scheduler_contexts(s)[command->context].serial)
@@ -14975,10 +16077,12 @@ GPUMP_API gpump_result gpump_scheduler_submit(gpump_scheduler *s, uint64_t now, 
     if (command->blocks < 1 || command->blocks > GPUMP_SCHEDULER_MAX_BLOCKS)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks", 0, command->blocks, 1, GPUMP_SCHEDULER_MAX_BLOCKS);
     if (command->blocks_per_sm < 1 || command->blocks_per_sm > s->config.blocks_per_sm)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks_per_sm", 0, command->blocks_per_sm, 1, s->config.blocks_per_sm);
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks_per_sm", 0, command->blocks_per_sm, 1,
+                           s->config.blocks_per_sm);
     if (now < s->now) return gpumpi_fail(diag, GPUMP_ERROR_TIME, "now", 0, now, s->now, UINT64_MAX);
     buffer = &gpumpi_scheduler_buffers(s)[queue];
-    if (buffer->state != GPUMP_SCHEDULER_BUFFER_EMPTY) return gpumpi_fail(diag, GPUMP_BUSY, "queue", queue, buffer->state, 0, 0);
+    if (buffer->state != GPUMP_SCHEDULER_BUFFER_EMPTY)
+        return gpumpi_fail(diag, GPUMP_BUSY, "queue", queue, buffer->state, 0, 0);
     s->now = now;
     buffer->cookie = command->cookie;
     buffer->blocks = command->blocks;
@@ -15004,7 +16108,8 @@ GPUMP_API gpump_result gpump_scheduler_report_ready(gpump_scheduler *s, uint64_t
     sm->flags &= ~(uint32_t)GPUMP_SCHEDULER_SM_SETUP_RUNNING;
     if (sm->flags & GPUMP_SCHEDULER_SM_SETUP_STALE) {
         sm->flags &= ~(uint32_t)GPUMP_SCHEDULER_SM_SETUP_STALE;
-        if (sm->blocks == 0) gpumpi_scheduler_vacate(s, index);
+        if (sm->blocks == 0)
+            gpumpi_scheduler_vacate(s, index);
         else if (sm->next != GPUMP_NONE) { /* beside a leaving kernel, and `next` has changed meanwhile */
             sm->flags |= GPUMP_SCHEDULER_SM_SETUP_DUE;
             gpumpi_scheduler_attend(s, index);
@@ -15014,14 +16119,17 @@ GPUMP_API gpump_result gpump_scheduler_report_ready(gpump_scheduler *s, uint64_t
     else {
         gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[sm->kernel];
         k->setting_up--;
-        if (gpump_scheduler_to_issue(k)) gpumpi_scheduler_attend(s, index);
-        else if (sm->blocks == 0) gpumpi_scheduler_release(s, index);
+        if (gpump_scheduler_to_issue(k))
+            gpumpi_scheduler_attend(s, index);
+        else if (sm->blocks == 0)
+            gpumpi_scheduler_release(s, index);
     }
     return GPUMP_OK;
 }
 
 /* Takes a block's name apart and checks it; returns the SM's row, NULL when it names no resident block. */
-static gpump_scheduler_sm *gpumpi_scheduler_find_block(const gpump_scheduler *s, uint64_t block, uint32_t *index, uint32_t *slot) {
+static gpump_scheduler_sm *gpumpi_scheduler_find_block(const gpump_scheduler *s, uint64_t block, uint32_t *index,
+                                                       uint32_t *slot) {
     uint32_t place = (uint32_t)(block & 0x3fffffu), at;
     gpump_scheduler_sm *sm;
     *index = place >> 6;
@@ -15029,7 +16137,8 @@ static gpump_scheduler_sm *gpumpi_scheduler_find_block(const gpump_scheduler *s,
     if (*index >= s->config.sms || *slot >= s->config.blocks_per_sm) return NULL;
     sm = &gpumpi_scheduler_sms(s)[*index];
     at = *index * s->config.blocks_per_sm + *slot;
-    if (!((sm->slots >> *slot) & 1u) || gpumpi_scheduler_halves(s, s->generations_at)[at] != (uint32_t)(block >> 22) || block >> 54)
+    if (!((sm->slots >> *slot) & 1u) || gpumpi_scheduler_halves(s, s->generations_at)[at] != (uint32_t)(block >> 22) ||
+        block >> 54)
         return NULL;
     return sm;
 }
@@ -15075,7 +16184,8 @@ GPUMP_API gpump_result gpump_scheduler_report_finished(gpump_scheduler *s, uint6
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_scheduler_report_preempted(gpump_scheduler *s, uint64_t now, uint64_t block, uint64_t handle) {
+GPUMP_API gpump_result gpump_scheduler_report_preempted(gpump_scheduler *s, uint64_t now, uint64_t block,
+                                                        uint64_t handle) {
     uint32_t index, slot, kernel, had;
     gpump_scheduler_kernel *k;
     gpump_scheduler_sm *sm;
@@ -15089,8 +16199,10 @@ GPUMP_API gpump_result gpump_scheduler_report_preempted(gpump_scheduler *s, uint
     if (k->saved + k->leaving - (sm->leaving ? 1u : 0u) >= k->saved_limit) return GPUMP_ERROR_FULL;
     if (gpumpi_scheduler_time(s, now)) return GPUMP_ERROR_TIME;
     had = gpump_scheduler_to_issue(k) != 0;
-    gpumpi_scheduler_words(s, s->ptbqs_at)[(uint64_t)kernel * s->config.saved_blocks +
-                                           (k->saved_first + k->saved) % s->config.saved_blocks] = handle;
+    gpumpi_scheduler_words(
+        s,
+        s->ptbqs_at)[(uint64_t)kernel * s->config.saved_blocks + (k->saved_first + k->saved) % s->config.saved_blocks] =
+        handle;
     k->saved++;
     s->statistics.blocks_preempted++;
     gpumpi_scheduler_leave(s, index, slot, kernel);
@@ -15107,7 +16219,8 @@ GPUMP_API gpump_result gpump_scheduler_report_room(gpump_scheduler *s, uint64_t 
     gpump_scheduler_sm *sm;
     if (!s || index >= s->config.sms || blocks > s->config.blocks_per_sm) return GPUMP_ERROR_ARGUMENT;
     sm = &gpumpi_scheduler_sms(s)[index];
-    if (sm->state != GPUMP_SCHEDULER_SM_RESERVED || !(sm->flags & GPUMP_SCHEDULER_SM_NEXT_READY) || sm->next == GPUMP_NONE)
+    if (sm->state != GPUMP_SCHEDULER_SM_RESERVED || !(sm->flags & GPUMP_SCHEDULER_SM_NEXT_READY) ||
+        sm->next == GPUMP_NONE)
         return GPUMP_ERROR_STATE;
     if (gpumpi_scheduler_time(s, now)) return GPUMP_ERROR_TIME;
     sm->room = blocks;
@@ -15118,8 +16231,8 @@ GPUMP_API gpump_result gpump_scheduler_report_room(gpump_scheduler *s, uint64_t 
 /* ---- decisions ---- */
 
 /* Moves the command of `queue` into the active queue. */
-static void gpumpi_scheduler_admit(gpump_scheduler *s, const gpump_scheduler_policy *policy, gpump_scheduler_view *view, uint32_t queue,
-                                   uint32_t position, gpump_scheduler_action *action) {
+static void gpumpi_scheduler_admit(gpump_scheduler *s, const gpump_scheduler_policy *policy, gpump_scheduler_view *view,
+                                   uint32_t queue, uint32_t position, gpump_scheduler_action *action) {
     gpump_scheduler_buffer *buffer = &gpumpi_scheduler_buffers(s)[queue];
     gpump_scheduler_kernel *kernels = gpumpi_scheduler_kernels(s), *k;
     uint32_t *waiting = gpumpi_scheduler_halves(s, s->waiting_at), row = 0, budget = 0;
@@ -15160,7 +16273,8 @@ static void gpumpi_scheduler_admit(gpump_scheduler *s, const gpump_scheduler_pol
 }
 
 /* Asks the policy for a command; 1 when one was taken. */
-static gpump_result gpumpi_scheduler_try_admit(gpump_scheduler *s, const gpump_scheduler_policy *policy, gpump_scheduler_action *action) {
+static gpump_result gpumpi_scheduler_try_admit(gpump_scheduler *s, const gpump_scheduler_policy *policy,
+                                               gpump_scheduler_action *action) {
     gpump_scheduler_view view;
     uint32_t queue, position = 0;
     if (!s->admission_due || !s->waiting_count || s->active_count == s->config.active_kernels) {
@@ -15197,7 +16311,8 @@ static void gpumpi_scheduler_reserve(gpump_scheduler *s, uint32_t index, uint32_
     s->statistics.preemptions++;
     gpumpi_scheduler_promise(s, sm, kernel);
     if (sm->blocks) {
-        /* blocks of a kernel that took the SM over beside another one (kernels_per_sm 2) may run while its setup is not yet over */
+        /* blocks of a kernel that took the SM over beside another one (kernels_per_sm 2) may run while its setup is not
+         * yet over */
         GPUMP_ASSERT(!(flags & GPUMP_SCHEDULER_SM_SETUP_RUNNING));
         sm->flags = GPUMP_SCHEDULER_SM_PREEMPT_DUE;
         gpumpi_scheduler_attend(s, index);
@@ -15217,7 +16332,8 @@ static void gpumpi_scheduler_change_next(gpump_scheduler *s, uint32_t index, uin
     sm->room = 0;
     if (s->config.kernels_per_sm == 2 && sm->blocks && !(sm->flags & GPUMP_SCHEDULER_SM_PREEMPT_DUE)) {
         sm->flags &= ~(uint32_t)GPUMP_SCHEDULER_SM_NEXT_READY;
-        if (sm->flags & GPUMP_SCHEDULER_SM_SETUP_RUNNING) sm->flags |= GPUMP_SCHEDULER_SM_SETUP_STALE;
+        if (sm->flags & GPUMP_SCHEDULER_SM_SETUP_RUNNING)
+            sm->flags |= GPUMP_SCHEDULER_SM_SETUP_STALE;
         else {
             sm->flags |= GPUMP_SCHEDULER_SM_SETUP_DUE;
             gpumpi_scheduler_attend(s, index);
@@ -15268,8 +16384,8 @@ static gpump_result gpumpi_scheduler_default_step(const gpump_scheduler_view *vi
     return GPUMP_EMPTY;
 }
 
-/* One whole run of the policy. A policy that never comes to an end is stopped: in a sound run every SM changes hands, or its next
- * kernel, less often than there are SMs and kernels together. */
+/* One whole run of the policy. A policy that never comes to an end is stopped: in a sound run every SM changes hands,
+ * or its next kernel, less often than there are SMs and kernels together. */
 static gpump_result gpumpi_scheduler_run_policy(gpump_scheduler *s, const gpump_scheduler_policy *policy) {
     uint64_t limit = ((uint64_t)s->config.sms + s->config.active_kernels) * 4 + 16;
     gpump_result result = GPUMP_OK;
@@ -15282,7 +16398,8 @@ static gpump_result gpumpi_scheduler_run_policy(gpump_scheduler *s, const gpump_
         view.idle_sm = gpumpi_scheduler_lowest_idle(s);
         view.reserved_sms = s->reserved_sms;
         step.kind = step.sm = step.kernel = GPUMP_NONE;
-        if ((policy->step ? policy->step(&view, &step) : gpumpi_scheduler_default_step(&view, &step)) != GPUMP_OK) break;
+        if ((policy->step ? policy->step(&view, &step) : gpumpi_scheduler_default_step(&view, &step)) != GPUMP_OK)
+            break;
         if (limit-- == 0 || !gpumpi_scheduler_apply(s, &step)) {
             s->statistics.policy_errors++;
             result = GPUMP_ERROR_REFUSED;
@@ -15340,20 +16457,24 @@ static void gpumpi_scheduler_hand_setup(gpump_scheduler *s, uint32_t index, gpum
     s->statistics.setups++;
     if (sm->context_serial != context->serial) {
         if (sm->context_serial)
-            action->invalidate = GPUMP_SCHEDULER_INVALIDATE_TLB | GPUMP_SCHEDULER_INVALIDATE_L1 | GPUMP_SCHEDULER_INVALIDATE_INSTRUCTIONS;
+            action->invalidate = GPUMP_SCHEDULER_INVALIDATE_TLB | GPUMP_SCHEDULER_INVALIDATE_L1 |
+                                 GPUMP_SCHEDULER_INVALIDATE_INSTRUCTIONS;
         sm->context_serial = context->serial;
         s->statistics.context_changes++;
     }
 }
 
-static void gpumpi_scheduler_hand_issue(gpump_scheduler *s, uint32_t index, uint32_t kernel, gpump_scheduler_action *action) {
+static void gpumpi_scheduler_hand_issue(gpump_scheduler *s, uint32_t index, uint32_t kernel,
+                                        gpump_scheduler_action *action) {
     gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[index];
     gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[kernel];
     uint32_t slot = gpump_bits_lowest64(~sm->slots), at = index * s->config.blocks_per_sm + slot;
     uint32_t *generation = &gpumpi_scheduler_halves(s, s->generations_at)[at];
     sm->slots |= (uint64_t)1 << slot;
-    if (kernel == sm->kernel) sm->blocks++;
-    else sm->next_blocks++, sm->room--;
+    if (kernel == sm->kernel)
+        sm->blocks++;
+    else
+        sm->next_blocks++, sm->room--;
     k->resident++;
     gpumpi_scheduler_halves(s, s->owners_at)[at] = kernel;
     ++*generation;
@@ -15367,7 +16488,8 @@ static void gpumpi_scheduler_hand_issue(gpump_scheduler *s, uint32_t index, uint
     action->context_cookie = gpumpi_scheduler_contexts(s)[k->context].cookie;
     if (k->saved) {
         action->saved = 1;
-        action->handle = gpumpi_scheduler_words(s, s->ptbqs_at)[(uint64_t)kernel * s->config.saved_blocks + k->saved_first];
+        action->handle =
+            gpumpi_scheduler_words(s, s->ptbqs_at)[(uint64_t)kernel * s->config.saved_blocks + k->saved_first];
         k->saved_first = (k->saved_first + 1) % s->config.saved_blocks;
         k->saved--;
         s->statistics.blocks_resumed++;
@@ -15399,9 +16521,9 @@ static int gpumpi_scheduler_hand_sm(gpump_scheduler *s, uint32_t index, gpump_sc
         if (sm->blocks == 0) gpumpi_scheduler_release(s, index); /* other SMs have taken what there was to issue */
         return 0;
     }
-    if (sm->state == GPUMP_SCHEDULER_SM_RESERVED && sm->flags & GPUMP_SCHEDULER_SM_NEXT_READY && sm->room && sm->next != GPUMP_NONE &&
-        sm->blocks + sm->next_blocks < s->config.blocks_per_sm && sm->next_blocks < kernels[sm->next].blocks_per_sm &&
-        gpump_scheduler_to_issue(&kernels[sm->next])) {
+    if (sm->state == GPUMP_SCHEDULER_SM_RESERVED && sm->flags & GPUMP_SCHEDULER_SM_NEXT_READY && sm->room &&
+        sm->next != GPUMP_NONE && sm->blocks + sm->next_blocks < s->config.blocks_per_sm &&
+        sm->next_blocks < kernels[sm->next].blocks_per_sm && gpump_scheduler_to_issue(&kernels[sm->next])) {
         gpumpi_scheduler_hand_issue(s, index, sm->next, action);
         return 1;
     }
@@ -15471,7 +16593,8 @@ GPUMP_API uint64_t gpump_scheduler_next_cycle(const gpump_scheduler *s) {
 
 #include <string.h>
 
-static gpump_result gpumpi_policy_step(gpump_scheduler_step *step, gpump_scheduler_step_kind kind, uint32_t sm, uint32_t kernel) {
+static gpump_result gpumpi_policy_step(gpump_scheduler_step *step, gpump_scheduler_step_kind kind, uint32_t sm,
+                                       uint32_t kernel) {
     step->kind = kind;
     step->sm = sm;
     step->kernel = kernel;
@@ -15484,11 +16607,13 @@ static uint32_t gpumpi_policy_priority(const gpump_scheduler_view *view, uint32_
 static uint32_t gpumpi_policy_first_waiting(const gpump_scheduler_view *view) {
     uint32_t best = view->waiting[0];
     for (uint32_t i = 1; i < view->waiting_count; i++)
-        if (view->contexts[view->buffers[view->waiting[i]].context].priority > view->contexts[view->buffers[best].context].priority)
+        if (view->contexts[view->buffers[view->waiting[i]].context].priority >
+            view->contexts[view->buffers[best].context].priority)
             best = view->waiting[i];
     return best;
 }
-/* One process at a time: a command of another process than the active one's has to wait until that has no kernel left. */
+/* One process at a time: a command of another process than the active one's has to wait until that has no kernel left.
+ */
 static uint32_t gpumpi_policy_one_process(const gpump_scheduler_view *view, uint32_t queue) {
     if (view->active_count && view->kernels[view->active[0]].context != view->buffers[queue].context) return GPUMP_NONE;
     return queue;
@@ -15496,7 +16621,9 @@ static uint32_t gpumpi_policy_one_process(const gpump_scheduler_view *view, uint
 
 /* ---- fcfs, npq: the step is the default one ---- */
 
-static uint32_t gpumpi_policy_fcfs_admit(const gpump_scheduler_view *view) { return gpumpi_policy_one_process(view, view->waiting[0]); }
+static uint32_t gpumpi_policy_fcfs_admit(const gpump_scheduler_view *view) {
+    return gpumpi_policy_one_process(view, view->waiting[0]);
+}
 static uint32_t gpumpi_policy_npq_admit(const gpump_scheduler_view *view) {
     return gpumpi_policy_one_process(view, gpumpi_policy_first_waiting(view));
 }
@@ -15512,7 +16639,8 @@ static uint32_t gpumpi_policy_leader(const gpump_scheduler_view *view, uint32_t 
     return GPUMP_NONE;
 }
 
-/* Vacates an SM of lower priority than `kernel`'s, the lowest first; one already being vacated is taken over before another is. */
+/* Vacates an SM of lower priority than `kernel`'s, the lowest first; one already being vacated is taken over before
+ * another is. */
 static gpump_result gpumpi_policy_take(const gpump_scheduler_view *view, uint32_t kernel, gpump_scheduler_step *step) {
     uint32_t priority = gpumpi_policy_priority(view, kernel), victim = GPUMP_NONE;
     if (!gpump_scheduler_wants_more(&view->kernels[kernel])) return GPUMP_EMPTY;
@@ -15564,7 +16692,8 @@ static gpump_result gpumpi_policy_ppq_shared_step(const gpump_scheduler_view *vi
 
 /* ---- dss, equal, weighted ---- */
 
-/* The kernel of highest token count among those that can use an idle SM, or one more reserved one; ties in active-queue order. */
+/* The kernel of highest token count among those that can use an idle SM, or one more reserved one; ties in active-queue
+ * order. */
 static uint32_t gpumpi_policy_richest(const gpump_scheduler_view *view, int more) {
     uint32_t best = GPUMP_NONE;
     for (uint32_t i = 0; i < view->active_count; i++) {
@@ -15576,8 +16705,8 @@ static uint32_t gpumpi_policy_richest(const gpump_scheduler_view *view, int more
     return best;
 }
 
-/* Algorithm 1 of Tanasic as its text means it: as printed, a kernel alone or two with equal counts never get an idle SM, and a
- * difference of one is exchanged for ever (docs/papers.md). */
+/* Algorithm 1 of Tanasic as its text means it: as printed, a kernel alone or two with equal counts never get an idle
+ * SM, and a difference of one is exchanged for ever (docs/papers.md). */
 static gpump_result gpumpi_policy_dss_step(const gpump_scheduler_view *view, gpump_scheduler_step *step) {
     uint32_t richest, poorest = GPUMP_NONE;
     if (view->idle_sm != GPUMP_NONE) {
@@ -15586,7 +16715,8 @@ static gpump_result gpumpi_policy_dss_step(const gpump_scheduler_view *view, gpu
     }
     richest = gpumpi_policy_richest(view, 1);
     if (richest == GPUMP_NONE) return GPUMP_EMPTY;
-    if (view->reserved_sms) /* an SM on its way to a kernel that has nothing left to issue: "change the decision of the next kernel" */
+    if (view->reserved_sms) /* an SM on its way to a kernel that has nothing left to issue: "change the decision of the
+                               next kernel" */
         for (uint32_t i = 0; i < view->config->sms; i++) {
             const gpump_scheduler_sm *sm = &view->sms[i];
             if (sm->state == GPUMP_SCHEDULER_SM_RESERVED && !sm->next_blocks && sm->next != richest &&
@@ -15615,7 +16745,9 @@ static uint32_t gpumpi_policy_weighted_tokens(const gpump_scheduler_view *view) 
     uint64_t sum = 0;
     for (uint32_t i = 0; i < view->config->contexts; i++)
         if (view->contexts[i].serial) sum += view->contexts[i].weight;
-    return sum ? (uint32_t)((uint64_t)view->config->sms * view->contexts[view->buffers[view->queue].context].weight / sum) : 0;
+    return sum ? (uint32_t)((uint64_t)view->config->sms * view->contexts[view->buffers[view->queue].context].weight /
+                            sum)
+               : 0;
 }
 
 /* ---- time_slice: state[0] is the context whose turn it is, plus 1; state[1] when its turn ends ---- */
@@ -15639,28 +16771,33 @@ static gpump_result gpumpi_policy_slice_step(const gpump_scheduler_view *view, g
         view->state[0] = turn + UINT64_C(1);
         view->state[1] = gpump_add_saturated(view->now, view->config->slice_cycles);
     }
-    for (uint32_t i = 0; i < view->active_count && view->idle_sm != GPUMP_NONE; i++) { /* idle SMs: whose turn it is first, then anyone */
+    for (uint32_t i = 0; i < view->active_count && view->idle_sm != GPUMP_NONE;
+         i++) { /* idle SMs: whose turn it is first, then anyone */
         uint32_t k = view->active[i];
         if (!gpump_scheduler_wants_idle(&view->kernels[k])) continue;
-        if (view->kernels[k].context == turn) return gpumpi_policy_step(step, GPUMP_SCHEDULER_STEP_ASSIGN, view->idle_sm, k);
+        if (view->kernels[k].context == turn)
+            return gpumpi_policy_step(step, GPUMP_SCHEDULER_STEP_ASSIGN, view->idle_sm, k);
         if (first == GPUMP_NONE) first = k;
     }
     if (first != GPUMP_NONE) return gpumpi_policy_step(step, GPUMP_SCHEDULER_STEP_ASSIGN, view->idle_sm, first);
     first = GPUMP_NONE;
     for (uint32_t i = 0; i < view->active_count && first == GPUMP_NONE; i++)
-        if (view->kernels[view->active[i]].context == turn && gpump_scheduler_wants_more(&view->kernels[view->active[i]]))
+        if (view->kernels[view->active[i]].context == turn &&
+            gpump_scheduler_wants_more(&view->kernels[view->active[i]]))
             first = view->active[i];
     if (first == GPUMP_NONE) return GPUMP_EMPTY;
     if (view->reserved_sms)
         for (uint32_t i = 0; i < view->config->sms; i++) {
             const gpump_scheduler_sm *sm = &view->sms[i];
-            if (sm->state == GPUMP_SCHEDULER_SM_RESERVED && !sm->next_blocks && (view->config->kernels_per_sm == 1 || sm->kernel != first) &&
+            if (sm->state == GPUMP_SCHEDULER_SM_RESERVED && !sm->next_blocks &&
+                (view->config->kernels_per_sm == 1 || sm->kernel != first) &&
                 (sm->next == GPUMP_NONE || view->kernels[sm->next].context != turn))
                 return gpumpi_policy_step(step, GPUMP_SCHEDULER_STEP_CHANGE_NEXT, i, first);
         }
     for (uint32_t i = 0; i < view->active_count; i++)
         if (view->kernels[view->active[i]].owned && view->kernels[view->active[i]].context != turn)
-            return gpumpi_policy_step(step, GPUMP_SCHEDULER_STEP_RESERVE, view->kernels[view->active[i]].first_sm, first);
+            return gpumpi_policy_step(step, GPUMP_SCHEDULER_STEP_RESERVE, view->kernels[view->active[i]].first_sm,
+                                      first);
     return GPUMP_EMPTY;
 }
 static uint64_t gpumpi_policy_slice_wake(const gpump_scheduler_view *view) {
@@ -15673,12 +16810,18 @@ static uint64_t gpumpi_policy_slice_wake(const gpump_scheduler_view *view) {
 static const gpump_scheduler_policy gpumpi_policies[] = {
     {(uint32_t)sizeof(gpump_scheduler_policy), "fcfs", NULL, gpumpi_policy_fcfs_admit, NULL, NULL, NULL},
     {(uint32_t)sizeof(gpump_scheduler_policy), "npq", NULL, gpumpi_policy_npq_admit, NULL, NULL, NULL},
-    {(uint32_t)sizeof(gpump_scheduler_policy), "ppq", NULL, gpumpi_policy_ppq_admit, NULL, gpumpi_policy_ppq_step, NULL},
-    {(uint32_t)sizeof(gpump_scheduler_policy), "ppq_shared", NULL, gpumpi_policy_ppq_admit, NULL, gpumpi_policy_ppq_shared_step, NULL},
-    {(uint32_t)sizeof(gpump_scheduler_policy), "dss", NULL, NULL, gpumpi_policy_dss_tokens, gpumpi_policy_dss_step, NULL},
-    {(uint32_t)sizeof(gpump_scheduler_policy), "equal", NULL, NULL, gpumpi_policy_equal_tokens, gpumpi_policy_dss_step, NULL},
-    {(uint32_t)sizeof(gpump_scheduler_policy), "weighted", NULL, NULL, gpumpi_policy_weighted_tokens, gpumpi_policy_dss_step, NULL},
-    {(uint32_t)sizeof(gpump_scheduler_policy), "time_slice", NULL, NULL, NULL, gpumpi_policy_slice_step, gpumpi_policy_slice_wake},
+    {(uint32_t)sizeof(gpump_scheduler_policy), "ppq", NULL, gpumpi_policy_ppq_admit, NULL, gpumpi_policy_ppq_step,
+     NULL},
+    {(uint32_t)sizeof(gpump_scheduler_policy), "ppq_shared", NULL, gpumpi_policy_ppq_admit, NULL,
+     gpumpi_policy_ppq_shared_step, NULL},
+    {(uint32_t)sizeof(gpump_scheduler_policy), "dss", NULL, NULL, gpumpi_policy_dss_tokens, gpumpi_policy_dss_step,
+     NULL},
+    {(uint32_t)sizeof(gpump_scheduler_policy), "equal", NULL, NULL, gpumpi_policy_equal_tokens, gpumpi_policy_dss_step,
+     NULL},
+    {(uint32_t)sizeof(gpump_scheduler_policy), "weighted", NULL, NULL, gpumpi_policy_weighted_tokens,
+     gpumpi_policy_dss_step, NULL},
+    {(uint32_t)sizeof(gpump_scheduler_policy), "time_slice", NULL, NULL, NULL, gpumpi_policy_slice_step,
+     gpumpi_policy_slice_wake},
 };
 
 GPUMP_API const gpump_scheduler_policy *gpump_scheduler_find(const char *name) {

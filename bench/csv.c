@@ -80,7 +80,8 @@ int csv_read(csv_table *table, const char *path, char *error, size_t error_bytes
         cut(line, table->cells + table->rows++ * table->columns);
     }
     if (*line || !table->names) {
-        snprintf(error, error_bytes, *line ? "%s:%lu: out of memory" : "%s:%lu: no line of column names", path, (unsigned long)number);
+        snprintf(error, error_bytes, *line ? "%s:%lu: out of memory" : "%s:%lu: no line of column names", path,
+                 (unsigned long)number);
         csv_free(table);
         return 0;
     }

@@ -1,4 +1,5 @@
-/* csv: reads the tables in bench/data: lines of # comments, a line of column names, rows; fields hold no commas or quotes. */
+/* csv: reads the tables in bench/data: lines of # comments, a line of column names, rows; fields hold no commas or
+ * quotes. */
 #ifndef BENCH_CSV_H
 #define BENCH_CSV_H
 #include <stddef.h>

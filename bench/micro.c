@@ -52,7 +52,8 @@ static int measure(const micro_case *one, uint64_t size, const options *options)
         if (!one->run_rival) continue;
         rivals[i] = time_run(one->run_rival, state, operations, &rival_answer);
         if (answer != rival_answer) {
-            fprintf(stderr, "micro: %s and %s disagree at size %llu\n", one->name, one->rival, (unsigned long long)size);
+            fprintf(stderr, "micro: %s and %s disagree at size %llu\n", one->name, one->rival,
+                    (unsigned long long)size);
             one->teardown(state);
             return 0;
         }
@@ -63,8 +64,10 @@ static int measure(const micro_case *one, uint64_t size, const options *options)
     if (options->csv) {
         printf("%s,%llu,%.4g,", one->name, (unsigned long long)size, ns);
         csv_write(stdout, one->rival ? one->rival : "");
-        if (one->run_rival) printf(",%.4g,%.3f\n", rival_ns, rival_ns / ns);
-        else puts(",,");
+        if (one->run_rival)
+            printf(",%.4g,%.3f\n", rival_ns, rival_ns / ns);
+        else
+            puts(",,");
     } else {
         printf("%-28s %10llu %12.4g ns %12.4g ns", one->name, (unsigned long long)size, ns, ns / (double)size);
         if (one->run_rival) printf(" %12.4g ns  %7.2f x  %s", rival_ns, rival_ns / ns, one->rival);
@@ -76,13 +79,15 @@ static int measure(const micro_case *one, uint64_t size, const options *options)
 
 static void usage(FILE *file) {
     fputs("usage: micro [--only NAME] [--short] [--csv] [--list]\n"
-          "Times the components: nanoseconds per operation, the median of several repetitions; the ratio is rival over ours,\n"
+          "Times the components: nanoseconds per operation, the median of several repetitions; the ratio is rival over "
+          "ours,\n"
           "above 1 where ours is faster. Ours over size shows growth: level where the cost is linear.\n"
           "  --only NAME  only cases whose name begins so\n"
           "  --short      shorter and fewer repetitions\n"
           "  --csv        name,size,ns,rival,rival_ns,ratio\n"
           "  --list       says what one operation of each case is\n"
-          "Exit status: 0; 1 when a rival gives another answer; 2 usage.\n", file);
+          "Exit status: 0; 1 when a rival gives another answer; 2 usage.\n",
+          file);
 }
 
 int micro_main(int argc, char **argv, const micro_case *const *topics) {
@@ -111,12 +116,15 @@ int micro_main(int argc, char **argv, const micro_case *const *topics) {
         for (const micro_case *one = *topics; one->name; one++) {
             if (options.only && strncmp(one->name, options.only, strlen(options.only)) != 0) continue;
             if (list) {
-                printf("%-28s %s%s%s\n", one->name, one->what, one->rival ? "; rival: " : "", one->rival ? one->rival : "");
+                printf("%-28s %s%s%s\n", one->name, one->what, one->rival ? "; rival: " : "",
+                       one->rival ? one->rival : "");
                 any = 1;
                 continue;
             }
-            if (!any && options.csv) puts("name,size,ns,rival,rival_ns,ratio");
-            else if (!any) printf("%-28s %10s %15s %15s %15s %10s\n", "name", "size", "ours", "ours / size", "rival", "ratio");
+            if (!any && options.csv)
+                puts("name,size,ns,rival,rival_ns,ratio");
+            else if (!any)
+                printf("%-28s %10s %15s %15s %15s %10s\n", "name", "size", "ours", "ours / size", "rival", "ratio");
             any = 1;
             for (const uint64_t *size = one->sizes; *size; size++) good = measure(one, *size, &options) && good;
         }

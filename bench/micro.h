@@ -2,29 +2,31 @@
  *
  * To add cases, add a file bench/micro_<topic>.c that exports a table (CMake finds it by name):
  *
- *     const micro_case micro_victim[] = {{"victim_select", "one choice among n blocks", NULL, sizes, setup, run, NULL, teardown},
- *                                        {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}};
+ *     const micro_case micro_victim[] = {{"victim_select", "one choice among n blocks", NULL, sizes, setup, run, NULL,
+ * teardown}, {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}};
  *
  * The frame finds how many operations take long enough to be timed, repeats that several times, ours and the rival's in
- * turn, and prints the medians. Times are processor time of the process, so other work on the machine disturbs little. */
+ * turn, and prints the medians. Times are processor time of the process, so other work on the machine disturbs little.
+ */
 #ifndef BENCH_MICRO_H
 #define BENCH_MICRO_H
 #include <stddef.h>
 #include <stdint.h>
 
 typedef struct micro_case {
-    const char *name;      /* component_operation; NULL ends the table */
-    const char *what;      /* what one operation is */
-    const char *rival;     /* what the rival is; NULL without one */
-    const uint64_t *sizes; /* growing, ended by 0 */
-    void *(*setup)(uint64_t size);                           /* NULL: could not be set up, reported, exit status 1 */
-    uint64_t (*run)(void *state, uint64_t operations);       /* does that many operations and returns a value that depends on
-                                                                all of them, the same for the same number from the same state */
+    const char *name;              /* component_operation; NULL ends the table */
+    const char *what;              /* what one operation is */
+    const char *rival;             /* what the rival is; NULL without one */
+    const uint64_t *sizes;         /* growing, ended by 0 */
+    void *(*setup)(uint64_t size); /* NULL: could not be set up, reported, exit status 1 */
+    uint64_t (*run)(void *state,
+                    uint64_t operations); /* does that many operations and returns a value that depends on
+                                             all of them, the same for the same number from the same state */
     uint64_t (*run_rival)(void *state, uint64_t operations); /* the same for the rival: must return the same value */
     void (*teardown)(void *state);
 } micro_case;
 
-/* The program: `topics` is a NULL-terminated list of tables. Returns the exit status: 0; 1 when ours and the rival's answers
- * differ or a set-up fails; 2 usage. */
+/* The program: `topics` is a NULL-terminated list of tables. Returns the exit status: 0; 1 when ours and the rival's
+ * answers differ or a set-up fails; 2 usage. */
 int micro_main(int argc, char **argv, const micro_case *const *topics);
 #endif

@@ -20,8 +20,10 @@ static void append_ours(reproduce_result *result, const char *format, ...) {
     va_end(arguments);
 }
 static void add_number(reproduce_result *result, double value) {
-    if (result->count < REPRODUCE_NUMBERS) result->numbers[result->count++] = value;
-    else result->failed = 1;
+    if (result->count < REPRODUCE_NUMBERS)
+        result->numbers[result->count++] = value;
+    else
+        result->failed = 1;
 }
 void reproduce_number(reproduce_result *result, double value, int digits) {
     add_number(result, value);
@@ -39,7 +41,8 @@ void reproduce_samples(reproduce_result *result, const double *values, size_t co
         return;
     }
     add_number(result, sum / (double)count);
-    append_ours(result, "%.*f (%.*f to %.*f of %lu)", digits, sum / (double)count, digits, lowest, digits, highest, (unsigned long)count);
+    append_ours(result, "%.*f (%.*f to %.*f of %lu)", digits, sum / (double)count, digits, lowest, digits, highest,
+                (unsigned long)count);
 }
 void reproduce_holds(reproduce_result *result, int holds, const char *format, ...) {
     va_list arguments;
@@ -93,7 +96,8 @@ static int agrees(const csv_table *targets, size_t row, reproduce_result *result
         }
     } else if (kind == EXACT && is_number && !result->said) {
         if (!result->count) reproduce_note(result, "no number was measured"), good = 0;
-        for (unsigned i = 0; i < result->count; i++) good = good && fabs(result->numbers[i] - paper) <= 1e-9 * fabs(paper);
+        for (unsigned i = 0; i < result->count; i++)
+            good = good && fabs(result->numbers[i] - paper) <= 1e-9 * fabs(paper);
     } else if (!result->said) {
         reproduce_note(result, "the row needs reproduce_holds"), good = 0;
     }
@@ -120,7 +124,8 @@ static void usage(FILE *file) {
           "  --markdown        the page docs/results.md\n"
           "  --list            says what each row is and measures nothing\n"
           "  --data DIR        where targets.csv and the papers' tables are\n"
-          "Exit status: 0; 1 when an exact row is wrong; 2 usage.\n", file);
+          "Exit status: 0; 1 when an exact row is wrong; 2 usage.\n",
+          file);
 }
 
 static int is_wanted(const options *options, const char *id) {
@@ -132,10 +137,11 @@ static int is_wanted(const options *options, const char *id) {
 
 /* Returns -1 to go on, else the exit status. */
 static int parse(options *options, int argc, char **argv) {
-    static const struct option names[] = {{"only", required_argument, NULL, 'o'}, {"short", no_argument, NULL, 's'},
-                                          {"csv", no_argument, NULL, 'c'},        {"markdown", no_argument, NULL, 'm'},
-                                          {"list", no_argument, NULL, 'l'},       {"data", required_argument, NULL, 'd'},
-                                          {"help", no_argument, NULL, 'h'},       {NULL, 0, NULL, 0}};
+    static const struct option names[] = {
+        {"only", required_argument, NULL, 'o'}, {"short", no_argument, NULL, 's'},
+        {"csv", no_argument, NULL, 'c'},        {"markdown", no_argument, NULL, 'm'},
+        {"list", no_argument, NULL, 'l'},       {"data", required_argument, NULL, 'd'},
+        {"help", no_argument, NULL, 'h'},       {NULL, 0, NULL, 0}};
     int option;
     memset(options, 0, sizeof *options);
     options->context.data_dir = BENCH_DATA_DIR;
@@ -163,7 +169,8 @@ static int parse(options *options, int argc, char **argv) {
         usage(stderr);
         return 2;
     }
-    if (snprintf(options->targets, sizeof options->targets, "%s/targets.csv", options->context.data_dir) >= (int)sizeof options->targets) {
+    if (snprintf(options->targets, sizeof options->targets, "%s/targets.csv", options->context.data_dir) >=
+        (int)sizeof options->targets) {
         fputs("reproduce: the path given to --data is too long\n", stderr);
         return 2;
     }
@@ -208,7 +215,8 @@ static int find_rows(const csv_table *targets, const reproduce_row *const *topic
             size_t i = 0;
             while (i < targets->rows && strcmp(csv_text(targets, i, "id"), row->id) != 0) i++;
             if (i == targets->rows || found[i]) {
-                fprintf(stderr, "reproduce: %s %s\n", row->id, i == targets->rows ? "is not in targets.csv" : "has two functions");
+                fprintf(stderr, "reproduce: %s %s\n", row->id,
+                        i == targets->rows ? "is not in targets.csv" : "has two functions");
                 return 0;
             }
             found[i] = row;
@@ -221,12 +229,16 @@ static void print_heading(const options *options) {
     case CSV: puts("id,paper,ours,unit,kind,verdict"); break;
     case TABLE: printf("%-22s %-8s %-8s %-20s %-24s %s\n", "id", "verdict", "kind", "paper", "ours", "unit"); break;
     case MARKDOWN:
-        printf("# Results\n\nWhat the papers print and what gpump %d.%d.%d (timing model %d) gives. This page is the output of\n\n"
+        printf("# Results\n\nWhat the papers print and what gpump %d.%d.%d (timing model %d) gives. This page is the "
+               "output of\n\n"
                "    build/bench/reproduce --markdown%s > docs/results.md\n\n"
-               "*exact*: must be equal. *band*: measured by simulation, must lie in the band of bench/data/targets.csv, which was fixed "
-               "before\nthe measurement. *order*: the relation must hold. *derived*: rests on a derivation of ours and cannot fail. A row "
+               "*exact*: must be equal. *band*: measured by simulation, must lie in the band of "
+               "bench/data/targets.csv, which was fixed "
+               "before\nthe measurement. *order*: the relation must hold. *derived*: rests on a derivation of ours and "
+               "cannot fail. A row "
                "outside is\nshown with the reason found; nothing is tuned per row. *todo*: not measured.\n\n"
-               "| id | where | what | unit | paper | ours | kind | verdict | note |\n|---|---|---|---|---|---|---|---|---|\n",
+               "| id | where | what | unit | paper | ours | kind | verdict | note "
+               "|\n|---|---|---|---|---|---|---|---|---|\n",
                GPUMP_VERSION_MAJOR, GPUMP_VERSION_MINOR, GPUMP_VERSION_PATCH, GPUMP_MODEL_VERSION,
                options->context.is_short ? " --short" : "");
     }
@@ -241,8 +253,10 @@ static void print_cell(const char *text) {
     fputs(" |", stdout);
 }
 
-static void print_row(const options *options, const csv_table *targets, size_t row, const reproduce_result *result, const char *verdict) {
-    const char *id = csv_text(targets, row, "id"), *paper = csv_text(targets, row, "paper"), *unit = csv_text(targets, row, "unit");
+static void print_row(const options *options, const csv_table *targets, size_t row, const reproduce_result *result,
+                      const char *verdict) {
+    const char *id = csv_text(targets, row, "id"), *paper = csv_text(targets, row, "paper"),
+               *unit = csv_text(targets, row, "unit");
     const char *kind = csv_text(targets, row, "kind");
     switch (options->format) {
     case CSV: {
@@ -259,7 +273,8 @@ static void print_row(const options *options, const csv_table *targets, size_t r
         break;
     case MARKDOWN: {
         char where[256];
-        const char *const fields[] = {id, where, csv_text(targets, row, "what"), unit, paper, result->ours, kind, verdict, result->note};
+        const char *const fields[] = {
+            id, where, csv_text(targets, row, "what"), unit, paper, result->ours, kind, verdict, result->note};
         snprintf(where, sizeof where, "%s %s", csv_text(targets, row, "source"), csv_text(targets, row, "where"));
         fputs("|", stdout);
         for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) print_cell(fields[i]);
@@ -293,8 +308,9 @@ static int run(const options *options, const csv_table *targets, const reproduce
         print_row(options, targets, row, &result, verdict);
     }
     if (options->format != CSV)
-        printf("\n%lu rows: %lu ok, %lu outside, %lu todo%s\n", (unsigned long)rows, (unsigned long)good, (unsigned long)outside,
-               (unsigned long)(rows - good - outside), options->context.is_short ? " (--short)" : "");
+        printf("\n%lu rows: %lu ok, %lu outside, %lu todo%s\n", (unsigned long)rows, (unsigned long)good,
+               (unsigned long)outside, (unsigned long)(rows - good - outside),
+               options->context.is_short ? " (--short)" : "");
     if (wrong) fprintf(stderr, "reproduce: %lu exact rows are wrong\n", (unsigned long)wrong);
     return wrong != 0;
 }
@@ -311,7 +327,8 @@ int reproduce_main(int argc, char **argv, const reproduce_row *const *topics) {
         fprintf(stderr, "reproduce: %s\n", error);
         return 2;
     }
-    for (size_t row = 0; row < targets.rows; row++) wanted += (size_t)is_wanted(&options, csv_text(&targets, row, "id"));
+    for (size_t row = 0; row < targets.rows; row++)
+        wanted += (size_t)is_wanted(&options, csv_text(&targets, row, "id"));
     found = (const reproduce_row **)calloc(targets.rows + 1, sizeof *found);
     if (!found || !check_targets(&targets, options.targets) || !find_rows(&targets, topics, found)) {
         status = 2;
@@ -321,8 +338,9 @@ int reproduce_main(int argc, char **argv, const reproduce_row *const *topics) {
     } else if (options.list) {
         for (size_t row = 0; row < targets.rows; row++)
             if (is_wanted(&options, csv_text(&targets, row, "id")))
-                printf("%-22s %-5s %s %s: %s\n", csv_text(&targets, row, "id"), found[row] ? "" : "todo", csv_text(&targets, row, "source"),
-                       csv_text(&targets, row, "where"), csv_text(&targets, row, "what"));
+                printf("%-22s %-5s %s %s: %s\n", csv_text(&targets, row, "id"), found[row] ? "" : "todo",
+                       csv_text(&targets, row, "source"), csv_text(&targets, row, "where"),
+                       csv_text(&targets, row, "what"));
         status = 0;
     } else {
         status = run(&options, &targets, found);

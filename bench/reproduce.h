@@ -1,6 +1,7 @@
 /* bench/reproduce: prints every row of data/targets.csv: the published value, ours, and the verdict.
  *
- * To add rows, add a file bench/rows_<topic>.c that exports a table (CMake finds it by name; run cmake again, or just build):
+ * To add rows, add a file bench/rows_<topic>.c that exports a table (CMake finds it by name; run cmake again, or just
+ * build):
  *
  *     #include "reproduce.h"
  *     static void storage(const reproduce_context *context, const char *id, reproduce_result *result) {
@@ -8,14 +9,12 @@
  *     }
  *     const reproduce_row rows_victim[] = {{"S.storage.sm", storage}, {"S.storage.gpu", storage}, {NULL, NULL}};
  *
- * A function measures and says what it found; it never sees the published value or the band, so it cannot be fitted to them.
- * The verdict comes from targets.csv:
- *     exact   a number must equal the published one; where that is not one plain number, reproduce_holds decides
- *     band    every number given must lie in low to high
- *     order   reproduce_holds decides
+ * A function measures and says what it found; it never sees the published value or the band, so it cannot be fitted to
+ * them. The verdict comes from targets.csv: exact   a number must equal the published one; where that is not one plain
+ * number, reproduce_holds decides band    every number given must lie in low to high order   reproduce_holds decides
  *     derived reproduce_holds is printed and changes nothing
- * A row without a function is todo. The functions of one topic may share an experiment through static variables in their
- * file; rows are asked in the order of targets.csv, and with --only some are not asked at all. */
+ * A row without a function is todo. The functions of one topic may share an experiment through static variables in
+ * their file; rows are asked in the order of targets.csv, and with --only some are not asked at all. */
 #ifndef BENCH_REPRODUCE_H
 #define BENCH_REPRODUCE_H
 #include <stddef.h>
@@ -47,12 +46,14 @@ void reproduce_number(reproduce_result *result, double value, int digits);
 /* Reports the mean of several runs (seeds), printed as "mean (lowest to highest of count)". The mean is compared. */
 void reproduce_samples(reproduce_result *result, const double *values, size_t count, int digits);
 /* Says whether the row's relation holds, and ours in words. Called again: all must hold. */
-void reproduce_holds(reproduce_result *result, int holds, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void reproduce_holds(reproduce_result *result, int holds, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 /* Adds a sentence to the note: the reason why a value is outside, sample count and confidence, what was left out. */
 void reproduce_note(reproduce_result *result, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Says that the row could not be measured, and why; its verdict is outside. */
 void reproduce_failed(reproduce_result *result, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The program: `topics` is a NULL-terminated list of tables. Returns the exit status: 0, 1 an exact row is wrong, 2 usage. */
+/* The program: `topics` is a NULL-terminated list of tables. Returns the exit status: 0, 1 an exact row is wrong, 2
+ * usage. */
 int reproduce_main(int argc, char **argv, const reproduce_row *const *topics);
 #endif

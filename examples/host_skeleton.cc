@@ -1,6 +1,6 @@
-// The call sites of docs/hosting.md in a host that does nothing else: two SMs whose blocks issue one instruction per cycle and
-// wait for nothing. A long kernel runs, an urgent one takes SM 0 from it, the long one comes back and ends. What is marked "host:"
-// is your simulator's own; names in parentheses are places in GPGPU-Sim.
+// The call sites of docs/hosting.md in a host that does nothing else: two SMs whose blocks issue one instruction per
+// cycle and wait for nothing. A long kernel runs, an urgent one takes SM 0 from it, the long one comes back and ends.
+// What is marked "host:" is your simulator's own; names in parentheses are places in GPGPU-Sim.
 #include <cstdio>
 #include <deque>
 #include <vector>
@@ -69,11 +69,14 @@ struct Sm {
                 block.issued++; // host: execute it
                 r.busy_until = now + 20;
                 gpump_sm_report_executed(sm, r.ref, 1);
-                if (block.issued == block.instructions / 2) gpump_sm_report_clobber(sm, r.ref); // it overwrote what it had read
+                if (block.issued == block.instructions / 2)
+                    gpump_sm_report_clobber(sm, r.ref); // it overwrote what it had read
             }
             if (now < r.busy_until) continue;
-            if (r.stopping) gpump_sm_report_waits(sm, now, r.ref, 0), r.stopping = false; // nothing is in flight any more
-            else if (block.issued == block.instructions) gpump_sm_report_done(sm, now, r.ref), r.here = false; // (set_thread_exit)
+            if (r.stopping)
+                gpump_sm_report_waits(sm, now, r.ref, 0), r.stopping = false; // nothing is in flight any more
+            else if (block.issued == block.instructions)
+                gpump_sm_report_done(sm, now, r.ref), r.here = false; // (set_thread_exit)
         }
     }
 
@@ -92,10 +95,15 @@ struct Sm {
             case GPUMP_SM_ACTION_STOP: r.stopping = true; break;
             case GPUMP_SM_ACTION_SAVE: // host: move a.bytes of the ranges at a.register_base and a.shared_base
             case GPUMP_SM_ACTION_RESTORE: r.moved_at = a.end_cycle; break; // here: at the SM's share of the bandwidth
-            case GPUMP_SM_ACTION_DROP: gpump_sm_report_dropped(sm, now, a.block); break; // host: squash what is in flight
+            case GPUMP_SM_ACTION_DROP:
+                gpump_sm_report_dropped(sm, now, a.block);
+                break; // host: squash what is in flight
             case GPUMP_SM_ACTION_FREED:
                 r.here = false;
-                if (a.why == GPUMP_BLOCK_DONE) { finished++; break; }
+                if (a.why == GPUMP_BLOCK_DONE) {
+                    finished++;
+                    break;
+                }
                 block.saved = a.why == GPUMP_BLOCK_SAVED;
                 block.history = a.history;
                 if (!block.saved) block.issued = 0; // flushed: from the start
@@ -115,10 +123,12 @@ struct Sm {
         if (gpump_sm_blocks(sm, now, view, 64, &count) != GPUMP_OK) return false;
         for (uint32_t i = 0; i < count; i++) { // host: gpump_victim, or a policy of its own like this one
             bool flush = (view[i].may >> GPUMP_TECHNIQUE_FLUSH & 1) && view[i].executed < 200;
-            gpump_sm_choice choice = {{view[i].slot, view[i].generation}, flush ? GPUMP_TECHNIQUE_FLUSH : GPUMP_TECHNIQUE_SWITCH, 0, 0};
+            gpump_sm_choice choice = {
+                {view[i].slot, view[i].generation}, flush ? GPUMP_TECHNIQUE_FLUSH : GPUMP_TECHNIQUE_SWITCH, 0, 0};
             choices[i] = choice;
         }
-        return reserved = gpump_sm_preempt(sm, now, choices, count, &diag) == GPUMP_OK && gpump_sm_reserve(sm, 2) == GPUMP_OK;
+        return reserved =
+                   gpump_sm_preempt(sm, now, choices, count, &diag) == GPUMP_OK && gpump_sm_reserve(sm, 2) == GPUMP_OK;
     }
 };
 } // namespace
@@ -127,7 +137,8 @@ int main() {
     Sm sms[2];
     uint64_t now = 0, wanted = 0, executed = 0, wasted = 0, saved = 0, flushed = 0;
     if (!sms[0].create() || !sms[1].create()) return 1;
-    for (uint64_t i = 0; i < 40; i++) { // kernels are launched: 32 long blocks, and 8 urgent ones that arrive at cycle 1000
+    for (uint64_t i = 0; i < 40;
+         i++) { // kernels are launched: 32 long blocks, and 8 urgent ones that arrive at cycle 1000
         Block block = {i < 32 ? 1u : 2u, i < 32 ? 500 + 37 * i : 300, 0, gpump_sm_history(), false};
         wanted += block.instructions;
         blocks.push_back(block);
@@ -142,7 +153,9 @@ int main() {
         gpump_sm_get_statistics(sm.sm, &s);
         executed += s.executed, wasted += s.wasted, saved += s.saved, flushed += s.flushed;
     }
-    std::printf("%d cycles; %d blocks saved, %d flushed; %d instructions, %d of them in vain\n", (int)now, (int)saved, (int)flushed,
-                (int)executed, (int)wasted);
-    return executed - wasted == wanted && saved && flushed ? 0 : 1; // each instruction counts once, whatever happened on the way
+    std::printf("%d cycles; %d blocks saved, %d flushed; %d instructions, %d of them in vain\n", (int)now, (int)saved,
+                (int)flushed, (int)executed, (int)wasted);
+    return executed - wasted == wanted && saved && flushed
+               ? 0
+               : 1; // each instruction counts once, whatever happened on the way
 }

@@ -2,8 +2,9 @@
  *
  *     cc -I. examples/my_policy.c -o my_policy && ./my_policy
  *
- * The program asks the policy and a few published ones the same question and prints what each decides. bench/micro and the
- * tests include this file as well (with MY_POLICY_NO_MAIN and GPUMP_IS_LINKED), so that a policy gets its own rows in the tables there. */
+ * The program asks the policy and a few published ones the same question and prints what each decides. bench/micro and
+ * the tests include this file as well (with MY_POLICY_NO_MAIN and GPUMP_IS_LINKED), so that a policy gets its own rows
+ * in the tables there. */
 #ifndef GPUMP_IS_LINKED /* defined where gpump is a library already */
 #define GPUMP_IMPLEMENTATION
 #endif
@@ -11,21 +12,24 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Which way a block goes. This policy is in a hurry: the fastest way out, whatever it wastes; but a block that has done most of
- * its work (drains within the limit) is left to end. args->allowed says what is permitted; the answer is checked. */
+/* Which way a block goes. This policy is in a hurry: the fastest way out, whatever it wastes; but a block that has done
+ * most of its work (drains within the limit) is left to end. args->allowed says what is permitted; the answer is
+ * checked. */
 static uint32_t my_technique(const gpump_victim_policy *policy, const gpump_victim_block_args *args) {
     uint32_t t, best = GPUMP_TECHNIQUES;
     (void)policy;
     if ((args->allowed >> GPUMP_TECHNIQUE_DRAIN & 1u) && args->estimate->latency[GPUMP_TECHNIQUE_DRAIN] <= args->left)
         return GPUMP_TECHNIQUE_DRAIN;
     for (t = 0; t < GPUMP_TECHNIQUES; t++)
-        if ((args->allowed >> t & 1u) && (best == GPUMP_TECHNIQUES || args->estimate->latency[t] < args->estimate->latency[best])) best = t;
+        if ((args->allowed >> t & 1u) &&
+            (best == GPUMP_TECHNIQUES || args->estimate->latency[t] < args->estimate->latency[best]))
+            best = t;
     return best;
 }
 
 /* Which position next: the one whose victims are fewest. */
-static uint32_t my_candidate(const gpump_victim_policy *policy, const gpump_victim_request *request, const gpump_victim_candidate *candidates,
-                             uint32_t count) {
+static uint32_t my_candidate(const gpump_victim_policy *policy, const gpump_victim_request *request,
+                             const gpump_victim_candidate *candidates, uint32_t count) {
     uint32_t i, best = 0;
     (void)policy;
     (void)request;
@@ -36,16 +40,16 @@ static uint32_t my_candidate(const gpump_victim_policy *policy, const gpump_vict
 
 static const gpump_victim_policy my_policy = {
     (uint32_t)sizeof(gpump_victim_policy),
-    0,                                                   /* no flags: position by position */
+    0, /* no flags: position by position */
     1u << GPUMP_TECHNIQUE_FLUSH | 1u << GPUMP_TECHNIQUE_SWITCH | 1u << GPUMP_TECHNIQUE_DRAIN,
     0,
-    {GPUMP_COST_CPI_SMALLER_DEVIATION, 0, 0},            /* how drains are estimated */
+    {GPUMP_COST_CPI_SMALLER_DEVIATION, 0, 0}, /* how drains are estimated */
     "hurry",
     "The fastest way out, unless a block ends by itself in time.",
     NULL,
     my_technique,
     my_candidate,
-    NULL,                                                /* no plan of its own: positions are taken one after the other */
+    NULL, /* no plan of its own: positions are taken one after the other */
 };
 
 #ifndef MY_POLICY_NO_MAIN
@@ -53,7 +57,7 @@ int main(void) {
     static const char *published[] = {"dual", "chimera", "joint", NULL};
     gpump_gpu gpu;
     gpump_cost_history histories[2];
-    gpump_footprint need = {256, 4096, 2048};            /* the incoming block: threads, registers, shared memory */
+    gpump_footprint need = {256, 4096, 2048}; /* the incoming block: threads, registers, shared memory */
     gpump_victim_geometry geometry;
     gpump_block_view blocks[6];
     gpump_cost_estimate estimates[6];
@@ -79,7 +83,7 @@ int main(void) {
         blocks[i].context_bytes = 5120 * 4 + 6144;
         blocks[i].threads = 256;
         blocks[i].warps = 8;
-        blocks[i].may = i % 2 ? 7u : 6u;                 /* every second one has overwritten its input: no flush */
+        blocks[i].may = i % 2 ? 7u : 6u; /* every second one has overwritten its input: no flush */
     }
     printf("%-10s %-8s %-8s %-9s %s\n", "policy", "places", "late", "wasted", "blocks by flush / switch / drain");
     for (p = 0;; p++) {
@@ -97,21 +101,24 @@ int main(void) {
         request.struct_size = (uint32_t)sizeof request;
         request.kernel = 2;
         request.positions = 6;
-        request.limit_cycles = 2800;                     /* 2 us */
+        request.limit_cycles = 2800; /* 2 us */
         request.timeout_cycles = GPUMP_UNKNOWN;
-        if (gpump_cost_estimate_blocks(&gpu, histories, 2, blocks, 6, NULL, &policy->cost, estimates, &diag) != GPUMP_OK) return 1;
+        if (gpump_cost_estimate_blocks(&gpu, histories, 2, blocks, 6, NULL, &policy->cost, estimates, &diag) !=
+            GPUMP_OK)
+            return 1;
         memset(&sm, 0, sizeof sm);
         sm.blocks = blocks;
         sm.estimates = estimates;
         sm.count = 6;
-        if (gpump_victim_decide(policy, &request, &geometry, &sm, 1, NULL, 0, places, 8, choices, 8, &decision, &diag) != GPUMP_OK) {
+        if (gpump_victim_decide(policy, &request, &geometry, &sm, 1, NULL, 0, places, 8, choices, 8, &decision,
+                                &diag) != GPUMP_OK) {
             gpump_diag_text(&diag, text, sizeof text);
             fprintf(stderr, "%s: %s\n", policy->name, text);
             return 1;
         }
         for (i = 0; i < decision.choices; i++) by[choices[i].technique]++;
-        printf("%-10s %-8u %-8u %-9llu %u / %u / %u\n", policy->name, decision.places, decision.late, (unsigned long long)decision.overhead, by[0],
-               by[1], by[2]);
+        printf("%-10s %-8u %-8u %-9llu %u / %u / %u\n", policy->name, decision.places, decision.late,
+               (unsigned long long)decision.overhead, by[0], by[1], by[2]);
         if (p && !published[p]) break;
     }
     return 0;

@@ -27,11 +27,14 @@ int main(void) {
     void *memory;
     char text[200];
 
-    /* 1. A block in the middle of its work: addresses run along the lanes, constants are the same everywhere, data is data. */
+    /* 1. A block in the middle of its work: addresses run along the lanes, constants are the same everywhere, data is
+     * data. */
     for (uint32_t w = 0; w < WARPS; w++)
         for (uint32_t r = 0; r < REGISTERS; r++)
             for (uint32_t l = 0; l < LANES; l++)
-                registers[w][r][l] = r < 6 ? 0x1000 * r + 4 * (w * LANES + l) : r < 12 ? 7 * r : (w * 977 + l * l * 31) * 2654435761u;
+                registers[w][r][l] = r < 6    ? 0x1000 * r + 4 * (w * LANES + l)
+                                     : r < 12 ? 7 * r
+                                              : (w * 977 + l * l * 31) * 2654435761u;
     for (uint32_t i = 0; i < SHARED; i++) shared[i] = (unsigned char)(i * 7);
     for (uint32_t w = 0; w < WARPS; w++) pc[w] = 42;
     memcpy(before, registers, sizeof before);
@@ -48,7 +51,9 @@ int main(void) {
     for (int round = 0; round < 2; round++) {
         gpump_context_begin(&writer, memory, bytes);
         gpump_context_put_block(&writer, &block);
-        if (gpump_context_put_compressed(&writer, GPUMP_NONE, &layout, &registers[0][0][0], &live, GPUMP_COMPRESS_ALLOW_ALL, &diag)) return 1;
+        if (gpump_context_put_compressed(&writer, GPUMP_NONE, &layout, &registers[0][0][0], &live,
+                                         GPUMP_COMPRESS_ALLOW_ALL, &diag))
+            return 1;
         for (uint32_t w = 0; w < WARPS; w++) {
             gpump_context_stack_entry top = {pc[w], GPUMP_NONE, 0xffffffff};
             gpump_context_put_stack(&writer, w, &top, 1);
@@ -56,8 +61,9 @@ int main(void) {
         gpump_context_put(&writer, GPUMP_CONTEXT_SHARED, 0, shared, SHARED);
         if (gpump_context_end(&writer, &bytes) == GPUMP_ERROR_CAPACITY && !(memory = malloc(bytes))) return 1;
     }
-    printf("%u registers of %u warps and %u bytes of shared memory: %u bytes raw, %u bytes saved\n", (unsigned)REGISTERS, (unsigned)WARPS,
-           (unsigned)SHARED, (unsigned)(sizeof registers + SHARED), (unsigned)bytes);
+    printf("%u registers of %u warps and %u bytes of shared memory: %u bytes raw, %u bytes saved\n",
+           (unsigned)REGISTERS, (unsigned)WARPS, (unsigned)SHARED, (unsigned)(sizeof registers + SHARED),
+           (unsigned)bytes);
 
     /* 3. The registers go to somebody else. */
     memset(registers, 0xdd, sizeof registers);

@@ -4,7 +4,8 @@
 #include <sys/wait.h>
 #include "test.h"
 
-/* Returns the exit status of a command, which must not die of a signal; output gets what it prints (at most bytes - 1, terminated). */
+/* Returns the exit status of a command, which must not die of a signal; output gets what it prints (at most bytes - 1,
+ * terminated). */
 static inline int run_command(const char *command, char *output, size_t bytes) {
     FILE *stream = popen(command, "r");
     size_t length;

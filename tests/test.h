@@ -11,7 +11,8 @@
 #include <cmocka.h>
 #include "gpump.h"
 
-/* How many cases a property test runs: `cases` times the environment's GPUMP_TEST_CASES (default 1, may be a fraction). */
+/* How many cases a property test runs: `cases` times the environment's GPUMP_TEST_CASES (default 1, may be a fraction).
+ */
 static inline uint64_t test_cases(uint64_t cases) {
     const char *text = getenv("GPUMP_TEST_CASES");
     double factor = text ? atof(text) : 1.0;
@@ -23,10 +24,10 @@ static inline uint64_t test_seed(void) {
     return text ? strtoull(text, NULL, 0) : 1;
 }
 /* Stops the test with seed and case number, so that the case can be run again alone. */
-#define test_check(condition, seed, number)                                                                       \
-    do {                                                                                                          \
-        if (!(condition))                                                                                         \
-            fail_msg("%s:%d: %s (GPUMP_TEST_SEED=%llu, case %llu)", __FILE__, __LINE__, #condition,               \
-                     (unsigned long long)(seed), (unsigned long long)(number));                                   \
+#define test_check(condition, seed, number)                                                         \
+    do {                                                                                            \
+        if (!(condition))                                                                           \
+            fail_msg("%s:%d: %s (GPUMP_TEST_SEED=%llu, case %llu)", __FILE__, __LINE__, #condition, \
+                     (unsigned long long)(seed), (unsigned long long)(number));                     \
     } while (0)
 #endif

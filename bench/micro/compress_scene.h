@@ -1,6 +1,7 @@
 /* compress_scene: register contents, and gpump, memcpy, LZ4 and zstd level 1 at work on them; for micro_compress.c and
- * micro_compress_taken.c. All blocks of a scene have one layout; values holds them one after the other, without gaps, and so does out.
- * memcpy, LZ4 and zstd get all of it in one call. Registers start at a multiple of 64 bytes, where memcpy is quickest. */
+ * micro_compress_taken.c. All blocks of a scene have one layout; values holds them one after the other, without gaps,
+ * and so does out. memcpy, LZ4 and zstd get all of it in one call. Registers start at a multiple of 64 bytes, where
+ * memcpy is quickest. */
 #ifndef BENCH_COMPRESS_SCENE_H
 #define BENCH_COMPRESS_SCENE_H
 #include <lz4.h>
@@ -17,8 +18,8 @@
 typedef struct scene {
     gpump_compress_layout layout;
     uint32_t *values, *back;
-    uint64_t *live;          /* live masks of all blocks, one after the other; NULL: all live */
-    size_t live_words;       /* of a block */
+    uint64_t *live;    /* live masks of all blocks, one after the other; NULL: all live */
+    size_t live_words; /* of a block */
     unsigned char *out, *other;
     size_t *bytes, *at; /* of each block: length, and offset in out */
     uint32_t *form;
@@ -69,7 +70,8 @@ static uint64_t run_save(void *state, uint64_t operations) {
     uint64_t sum = 0;
     while (operations--)
         for (size_t b = 0; b < s->blocks; b++) {
-            if (gpump_compress_save(&s->layout, s->values + b * s->block_words, s->live ? s->live + b * s->live_words : NULL, s->allow | s->flags,
+            if (gpump_compress_save(&s->layout, s->values + b * s->block_words,
+                                    s->live ? s->live + b * s->live_words : NULL, s->allow | s->flags,
                                     s->out + s->at[b], s->room, &s->bytes[b], &s->form[b], NULL) != GPUMP_OK)
                 return 0;
             s->at[b + 1] = s->at[b] + s->bytes[b];
@@ -82,7 +84,8 @@ static uint64_t run_restore(void *state, uint64_t operations) {
     uint64_t sum = 0;
     while (operations--)
         for (size_t b = 0; b < s->blocks; b++) {
-            if (gpump_compress_restore(&s->layout, s->form[b], s->flags, s->out + s->at[b], s->bytes[b], s->back + b * s->block_words, NULL) != GPUMP_OK)
+            if (gpump_compress_restore(&s->layout, s->form[b], s->flags, s->out + s->at[b], s->bytes[b],
+                                       s->back + b * s->block_words, NULL) != GPUMP_OK)
                 return 0;
             sum += s->block_words * 4;
         }
@@ -102,7 +105,8 @@ static uint64_t run_lz4(void *state, uint64_t operations) {
     scene *s = (scene *)state;
     uint64_t sum = 0;
     while (operations--) {
-        s->other_bytes = (size_t)LZ4_compress_default((const char *)s->values, (char *)s->other, (int)s->total, LZ4_compressBound((int)s->total));
+        s->other_bytes = (size_t)LZ4_compress_default((const char *)s->values, (char *)s->other, (int)s->total,
+                                                      LZ4_compressBound((int)s->total));
         sum += s->other_bytes ? s->total : 0;
     }
     return sum;
@@ -110,7 +114,9 @@ static uint64_t run_lz4(void *state, uint64_t operations) {
 static uint64_t run_unlz4(void *state, uint64_t operations) {
     scene *s = (scene *)state;
     uint64_t sum = 0;
-    while (operations--) sum += (uint64_t)LZ4_decompress_safe((const char *)s->other, (char *)s->back, (int)s->other_bytes, (int)s->total);
+    while (operations--)
+        sum +=
+            (uint64_t)LZ4_decompress_safe((const char *)s->other, (char *)s->back, (int)s->other_bytes, (int)s->total);
     return sum;
 }
 static uint64_t run_zstd(void *state, uint64_t operations) {
@@ -137,7 +143,8 @@ static void *scene_ready(scene *s, int rival) {
     if (rival == 1) run_lz4(s, 1);
     if (rival == 2) run_zstd(s, 1);
     if (rival)
-        fprintf(stderr, "  %s, %zu bytes: gpump %.1f%%, %s %.1f%%\n", s->name, s->total, 100.0 * (double)ours / (double)s->total, rival == 1 ? "LZ4" : "zstd -1",
+        fprintf(stderr, "  %s, %zu bytes: gpump %.1f%%, %s %.1f%%\n", s->name, s->total,
+                100.0 * (double)ours / (double)s->total, rival == 1 ? "LZ4" : "zstd -1",
                 100.0 * (double)s->other_bytes / (double)s->total);
     return s;
 }

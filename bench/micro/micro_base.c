@@ -44,7 +44,8 @@ static uint64_t run_get(void *state, uint64_t operations) {
     maps *all = (maps *)state;
     uint64_t sum = 0, random = 1, value;
     for (uint64_t i = 0; i < operations; i++)
-        if (gpump_map_get(all->ours, key_of(gpump_random_below(&random, 2 * (uint32_t)all->size)), &value) == GPUMP_OK) sum += value;
+        if (gpump_map_get(all->ours, key_of(gpump_random_below(&random, 2 * (uint32_t)all->size)), &value) == GPUMP_OK)
+            sum += value;
     return sum;
 }
 static uint64_t run_get_stb(void *state, uint64_t operations) {
@@ -81,8 +82,9 @@ static uint64_t run_churn_stb(void *state, uint64_t operations) {
 }
 
 const micro_case micro_base[] = {
-    {"base_map_get", "a look-up, half of them missing, in a map of n keys", "stb_ds hmgeti", sizes, setup, run_get, run_get_stb, teardown},
-    {"base_map_put_remove", "a new key put and removed in a map of n keys", "stb_ds hmput, hmdel", sizes, setup, run_churn, run_churn_stb,
-     teardown},
+    {"base_map_get", "a look-up, half of them missing, in a map of n keys", "stb_ds hmgeti", sizes, setup, run_get,
+     run_get_stb, teardown},
+    {"base_map_put_remove", "a new key put and removed in a map of n keys", "stb_ds hmput, hmdel", sizes, setup,
+     run_churn, run_churn_stb, teardown},
     {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL},
 };

@@ -1,5 +1,5 @@
-/* Writing and reading the raw context of a block of n warps (24 registers, 32 lanes, 4 KB of shared memory), beside copying the
- * same bytes without sections, checks or checksum. */
+/* Writing and reading the raw context of a block of n warps (24 registers, 32 lanes, 4 KB of shared memory), beside
+ * copying the same bytes without sections, checks or checksum. */
 #include <stdlib.h>
 #include <string.h>
 #include "gpump.h"
@@ -81,8 +81,10 @@ static uint64_t run_read(void *state, uint64_t operations) {
         gpump_context_section section;
         if (gpump_context_open(&reader, b->context, b->bytes, NULL) != GPUMP_OK) continue;
         for (uint32_t w = 0; w < b->warps; w++)
-            good += gpump_context_get_registers(&reader, w, b->back + w * REGISTERS * LANES, REGISTERS, LANES) == GPUMP_OK;
-        if (gpump_context_find(&reader, GPUMP_CONTEXT_SHARED, 0, &section) == GPUMP_OK) memcpy(b->shared, section.payload, SHARED);
+            good +=
+                gpump_context_get_registers(&reader, w, b->back + w * REGISTERS * LANES, REGISTERS, LANES) == GPUMP_OK;
+        if (gpump_context_find(&reader, GPUMP_CONTEXT_SHARED, 0, &section) == GPUMP_OK)
+            memcpy(b->shared, section.payload, SHARED);
     }
     return good;
 }
@@ -100,7 +102,9 @@ static uint64_t run_read_copy(void *state, uint64_t operations) {
 }
 
 const micro_case micro_context[] = {
-    {"context_write", "the raw context of a block of n warps", "memcpy of the same bytes", sizes, setup, run_write, run_write_copy, teardown},
-    {"context_read", "opened, checked and read back", "memcpy of the same bytes", sizes, setup, run_read, run_read_copy, teardown},
+    {"context_write", "the raw context of a block of n warps", "memcpy of the same bytes", sizes, setup, run_write,
+     run_write_copy, teardown},
+    {"context_read", "opened, checked and read back", "memcpy of the same bytes", sizes, setup, run_read, run_read_copy,
+     teardown},
     {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL},
 };

@@ -1,4 +1,5 @@
-/* Occupancy and save time of one kernel: what a host asks when a kernel is launched. The size is the number of kernels in turn. */
+/* Occupancy and save time of one kernel: what a host asks when a kernel is launched. The size is the number of kernels
+ * in turn. */
 #include <stdlib.h>
 #include "gpump.h"
 #include "micro.h"
@@ -47,6 +48,7 @@ static uint64_t run_save(void *state, uint64_t operations) {
 
 const micro_case micro_gpu[] = {
     {"gpu_occupancy", "blocks per SM and what limits them", NULL, sizes, setup, run_occupancy, NULL, teardown},
-    {"gpu_save_cycles", "context bytes of a block and the cycles to save them", NULL, sizes, setup, run_save, NULL, teardown},
+    {"gpu_save_cycles", "context bytes of a block and the cycles to save them", NULL, sizes, setup, run_save, NULL,
+     teardown},
     {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL},
 };

@@ -39,7 +39,8 @@ static void teardown(void *state) {
     free(s);
 }
 
-/* Goes on until that many thread instructions have been executed; starts again from the first cycle when the kernel ends. */
+/* Goes on until that many thread instructions have been executed; starts again from the first cycle when the kernel
+ * ends. */
 static uint64_t run(void *state, uint64_t operations) {
     simulation *s = (simulation *)state;
     uint64_t goal = s->m->kernels[0].thread_instructions + operations;
@@ -58,7 +59,9 @@ static uint64_t run(void *state, uint64_t operations) {
 }
 
 const micro_case micro_minigpu[] = {
-    {"minigpu_saxpy", "a thread instruction of saxpy, 7,813 blocks, timing on", NULL, sizes, setup_saxpy, run, NULL, teardown},
-    {"minigpu_hotspot", "a thread instruction of hotspot, 1,156 blocks, timing on", NULL, sizes, setup_hotspot, run, NULL, teardown},
+    {"minigpu_saxpy", "a thread instruction of saxpy, 7,813 blocks, timing on", NULL, sizes, setup_saxpy, run, NULL,
+     teardown},
+    {"minigpu_hotspot", "a thread instruction of hotspot, 1,156 blocks, timing on", NULL, sizes, setup_hotspot, run,
+     NULL, teardown},
     {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL},
 };

@@ -1,16 +1,15 @@
-/* The program analyses on generated kernels of `size` instructions: a basic block for every ten, loops two deep, divergent
- * and uniform branches, a barrier every few hundred instructions, loads and stores of eight buffers. One operation is one
- * whole analysis; ours over size is nanoseconds per instruction:
- *   program_build       building and checking it: basic blocks, dominators, post-dominators, loops
- *   program_liveness    live sets and control dependences
+/* The program analyses on generated kernels of `size` instructions: a basic block for every ten, loops two deep,
+ * divergent and uniform branches, a barrier every few hundred instructions, loads and stores of eight buffers. One
+ * operation is one whole analysis; ours over size is nanoseconds per instruction: program_build       building and
+ * checking it: basic blocks, dominators, post-dominators, loops program_liveness    live sets and control dependences
  *   program_registers   allocation onto 255 registers
  *   program_points      preemption points of the allocated program
  *   program_regions     sparse and short idempotent regions with their moves
  *   program_clobbers    which instructions make a block unfit to be flushed
  *   program_pages       page checks
  *   program_all         build, liveness, registers, regions and points, one after the other
- *   ..._long            the same where the number of values alive grows with the kernel, n / 100 and more: what is live at
- *                       the ends of basic blocks grows with n squared, and so does anything that lists it */
+ *   ..._long            the same where the number of values alive grows with the kernel, n / 100 and more: what is live
+ * at the ends of basic blocks grows with n squared, and so does anything that lists it */
 #include <stdlib.h>
 #include <string.h>
 #include "gpump.h"
@@ -27,8 +26,8 @@ typedef struct kernel {
 
 static uint32_t random_below(uint64_t *state, uint32_t limit) { return gpump_random_below(state, limit); }
 
-/* Values are made and used within a window of registers, as compilers do it: most live shortly, `live` of them through the
- * whole kernel, and those are changed now and then. What an if makes is not used behind it. */
+/* Values are made and used within a window of registers, as compilers do it: most live shortly, `live` of them through
+ * the whole kernel, and those are changed now and then. What an if makes is not used behind it. */
 static gpump_program *generate(uint32_t size, uint32_t live) {
     gpump_program *program;
     gpump_instruction in;
@@ -56,7 +55,8 @@ static gpump_program *generate(uint32_t size, uint32_t live) {
         in.uses = uses;
         in.defs = &def;
         since++;
-        if (i < live) in.def_count = 1;
+        if (i < live)
+            in.def_count = 1;
         else if (i < live + 8) { /* predicates */
             def = registers + i - live;
             in.def_count = in.use_count = 1;
@@ -127,8 +127,8 @@ static uint64_t allocate(const gpump_program *program, gpump_program **allocated
 
 static void *setup_live(uint64_t size, uint32_t live) {
     kernel *k = (kernel *)calloc(1, sizeof *k);
-    if (!k || live > LIVE_MAX || !(k->program = generate((uint32_t)size, live)) || gpump_program_finish(k->program, NULL) != GPUMP_OK ||
-        !allocate(k->program, &k->allocated))
+    if (!k || live > LIVE_MAX || !(k->program = generate((uint32_t)size, live)) ||
+        gpump_program_finish(k->program, NULL) != GPUMP_OK || !allocate(k->program, &k->allocated))
         return NULL;
     k->size = (uint32_t)size;
     k->live = live;
@@ -176,7 +176,8 @@ static uint64_t place(kernel *k, const gpump_program *allocated) {
     gpump_program *placed = NULL;
     uint32_t count = 0;
     gpump_preempt_points_config_preset(&config, "lin");
-    if (gpump_preempt_points_place(allocated, &config, &placed, k->points, k->capacity, &count, NULL) != GPUMP_OK) return 0;
+    if (gpump_preempt_points_place(allocated, &config, &placed, k->points, k->capacity, &count, NULL) != GPUMP_OK)
+        return 0;
     gpump_program_destroy(placed);
     return count;
 }
@@ -215,7 +216,8 @@ static uint64_t pages(void *state, uint64_t operations) {
         gpump_page_checks_report report;
         gpump_program *checked = NULL;
         gpump_page_checks_config_preset(&config, "kim");
-        if (gpump_page_checks_insert(((kernel *)state)->program, &config, &checked, &report, NULL) != GPUMP_OK) return 0;
+        if (gpump_page_checks_insert(((kernel *)state)->program, &config, &checked, &report, NULL) != GPUMP_OK)
+            return 0;
         gpump_program_destroy(checked);
         sum += report.walks + report.predicated + report.plain;
     }
@@ -243,8 +245,11 @@ const micro_case micro_program[] = {
     {"program_regions", "its sparse and short regions, live-ins kept", NULL, sizes, setup, regions, NULL, teardown},
     {"program_clobbers", "its instructions that may clobber found", NULL, sizes, setup, clobbers, NULL, teardown},
     {"program_pages", "its page checks put in", NULL, sizes, setup, pages, NULL, teardown},
-    {"program_liveness_long", "liveness, n / 100 values alive throughout", NULL, sizes, setup_long, liveness, NULL, teardown},
-    {"program_registers_long", "registers, n / 100 values alive throughout", NULL, sizes_long, setup_long, registers, NULL, teardown},
-    {"program_regions_long", "regions, n / 100 values alive throughout", NULL, sizes_long, setup_long, regions, NULL, teardown},
+    {"program_liveness_long", "liveness, n / 100 values alive throughout", NULL, sizes, setup_long, liveness, NULL,
+     teardown},
+    {"program_registers_long", "registers, n / 100 values alive throughout", NULL, sizes_long, setup_long, registers,
+     NULL, teardown},
+    {"program_regions_long", "regions, n / 100 values alive throughout", NULL, sizes_long, setup_long, regions, NULL,
+     teardown},
     {"program_all", "built, liveness, registers, regions, points", NULL, sizes, setup, all, NULL, teardown},
     {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}};

@@ -19,17 +19,28 @@ static void *setup_text(uint64_t size) {
     size_t room = (size_t)size * 48 + 1024;
     uint64_t i;
     if (!s || !(s->text = (char *)malloc(room))) return NULL;
-    s->length = (size_t)sprintf(s->text, ".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry k(.param .u64 k_p)\n{\n"
-                                         "\t.reg .pred %%p<%lu>;\n\t.reg .b32 %%r<%lu>;\n\t.reg .f32 %%f<4>;\n\t.reg .b64 %%rd<4>;\n"
-                                         "\tld.param.u64 %%rd1, [k_p];\n\tcvta.to.global.u64 %%rd2, %%rd1;\n",
-                                (unsigned long)size + 2, (unsigned long)size + 2);
+    s->length =
+        (size_t)sprintf(s->text,
+                        ".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry k(.param .u64 k_p)\n{\n"
+                        "\t.reg .pred %%p<%lu>;\n\t.reg .b32 %%r<%lu>;\n\t.reg .f32 %%f<4>;\n\t.reg .b64 %%rd<4>;\n"
+                        "\tld.param.u64 %%rd1, [k_p];\n\tcvta.to.global.u64 %%rd2, %%rd1;\n",
+                        (unsigned long)size + 2, (unsigned long)size + 2);
     for (i = 1; i <= size; i++) {
         unsigned long n = (unsigned long)i;
         switch (i % 10) {
-        case 0: s->length += (size_t)sprintf(s->text + s->length, "\t@%%p%lu bra $L%lu;\n$L%lu:\n", n - 1, n / 10, n / 10); break;
-        case 9: s->length += (size_t)sprintf(s->text + s->length, "\tsetp.lt.s32 %%p%lu, %%r%lu, 7;\n", n, n - 1); break;
-        case 5: s->length += (size_t)sprintf(s->text + s->length, "\tld.global.u32 %%r%lu, [%%rd2+%lu];\n", n, 4 * (n % 64)); break;
-        default: s->length += (size_t)sprintf(s->text + s->length, "\tadd.s32 %%r%lu, %%r%lu, %lu;\n", n, i > 2 && i % 10 > 1 ? n - 1 : 0ul, n % 100);
+        case 0:
+            s->length += (size_t)sprintf(s->text + s->length, "\t@%%p%lu bra $L%lu;\n$L%lu:\n", n - 1, n / 10, n / 10);
+            break;
+        case 9:
+            s->length += (size_t)sprintf(s->text + s->length, "\tsetp.lt.s32 %%p%lu, %%r%lu, 7;\n", n, n - 1);
+            break;
+        case 5:
+            s->length +=
+                (size_t)sprintf(s->text + s->length, "\tld.global.u32 %%r%lu, [%%rd2+%lu];\n", n, 4 * (n % 64));
+            break;
+        default:
+            s->length += (size_t)sprintf(s->text + s->length, "\tadd.s32 %%r%lu, %%r%lu, %lu;\n", n,
+                                         i > 2 && i % 10 > 1 ? n - 1 : 0ul, n % 100);
         }
     }
     s->length += (size_t)sprintf(s->text + s->length, "\tret;\n}\n");
@@ -68,8 +79,11 @@ static void *setup_lanes(const char *text) {
     ptx_module module;
     ptx_error error;
     uint32_t k, l;
-    int length = snprintf(whole, sizeof whole, ".version 8.0\n.target sm_75\n.address_size 64\n.entry k()\n{\n.reg .pred %%p<9>; .reg .b32 %%r<9>; .reg .f32 %%f<9>;"
-                                               " .reg .b64 %%d<9>; .reg .f64 %%g<9>;\n%s; ret;\n}\n", text);
+    int length = snprintf(whole, sizeof whole,
+                          ".version 8.0\n.target sm_75\n.address_size 64\n.entry k()\n{\n.reg .pred %%p<9>; .reg .b32 "
+                          "%%r<9>; .reg .f32 %%f<9>;"
+                          " .reg .b64 %%d<9>; .reg .f64 %%g<9>;\n%s; ret;\n}\n",
+                          text);
     if (!s || ptx_read(whole, (size_t)length, "bench.ptx", &module, &error)) return NULL;
     s->in = module.kernels[0].instructions[0];
     ptx_free(&module);
@@ -105,8 +119,18 @@ LANES_CASE(ex2, "ex2.approx.f32 %f0, %f1")
 LANES_CASE(shfl, "shfl.sync.bfly.b32 %r0, %r1, 1, 31, -1")
 
 static const uint64_t sizes[] = {100, 1000, 10000, 100000, 0}, one[] = {1, 0};
-#define ROW(name) {"lanes_" #name, "a warp instruction, 32 lanes", NULL, one, setup_##name, run_lanes, NULL, free}
+#define ROW(name) \
+    { "lanes_" #name, "a warp instruction, 32 lanes", NULL, one, setup_##name, run_lanes, NULL, free }
 const micro_case micro_ptx[] = {
     {"ptx_read", "a kernel of so many instructions read", NULL, sizes, setup_text, run_read, NULL, teardown_text},
-    ROW(add_s32), ROW(fma_f32), ROW(div_f32), ROW(mul_wide), ROW(add_f64), ROW(setp_lt), ROW(cvt_s32_f32), ROW(div_s32), ROW(ex2), ROW(shfl),
+    ROW(add_s32),
+    ROW(fma_f32),
+    ROW(div_f32),
+    ROW(mul_wide),
+    ROW(add_f64),
+    ROW(setp_lt),
+    ROW(cvt_s32_f32),
+    ROW(div_s32),
+    ROW(ex2),
+    ROW(shfl),
     {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}};

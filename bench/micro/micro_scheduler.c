@@ -1,4 +1,5 @@
-/* The scheduler under a steady stream of block events: each operation reports a finished block and pulls what follows from it. */
+/* The scheduler under a steady stream of block events: each operation reports a finished block and pulls what follows
+ * from it. */
 #include <stdlib.h>
 #include <string.h>
 #include "gpump.h"
@@ -20,8 +21,10 @@ static uint64_t pull(machine *m) {
     for (;; count++) {
         gpump_result result = gpump_scheduler_next(m->scheduler, m->policy, m->now, &a);
         if (result != GPUMP_OK) return count;
-        if (a.kind == GPUMP_SCHEDULER_ISSUE) m->resident[m->residents++] = a.block;
-        else if (a.kind == GPUMP_SCHEDULER_SETUP) (void)gpump_scheduler_report_ready(m->scheduler, m->now, a.sm);
+        if (a.kind == GPUMP_SCHEDULER_ISSUE)
+            m->resident[m->residents++] = a.block;
+        else if (a.kind == GPUMP_SCHEDULER_SETUP)
+            (void)gpump_scheduler_report_ready(m->scheduler, m->now, a.sm);
         else if (a.kind == GPUMP_SCHEDULER_KERNEL_DONE) { /* the next kernel of that process */
             memset(&command, 0, sizeof command);
             command.context = a.queue;
@@ -102,8 +105,9 @@ static const uint64_t sms[] = {13, 64, 256, 1024, 0};
 static const uint64_t kernels[] = {2, 8, 32, 128, 256, 0};
 
 const micro_case micro_scheduler[] = {
-    {"scheduler_block_event", "one block ends, the next is issued; n SMs, 4 endless kernels", NULL, sms, setup_sms, run, NULL, teardown},
-    {"scheduler_dss", "the same with kernels of 2000 blocks that end under DSS; n SMs, 8 kernels", NULL, sms, setup_sms_ending, run, NULL,
-     teardown},
+    {"scheduler_block_event", "one block ends, the next is issued; n SMs, 4 endless kernels", NULL, sms, setup_sms, run,
+     NULL, teardown},
+    {"scheduler_dss", "the same with kernels of 2000 blocks that end under DSS; n SMs, 8 kernels", NULL, sms,
+     setup_sms_ending, run, NULL, teardown},
     {"scheduler_dss_kernels", "the same; 256 SMs, n kernels", NULL, kernels, setup_kernels, run, NULL, teardown},
     {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}};

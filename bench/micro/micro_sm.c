@@ -51,7 +51,8 @@ static uint64_t run_may_issue(void *state, uint64_t operations) {
 static uint64_t run_executed(void *state, uint64_t operations) {
     machine *m = (machine *)state;
     uint64_t good = 0;
-    for (uint64_t i = 0; i < operations; i++) good += gpump_sm_report_executed(m->sm, m->refs[i % m->blocks], 1) == GPUMP_OK;
+    for (uint64_t i = 0; i < operations; i++)
+        good += gpump_sm_report_executed(m->sm, m->refs[i % m->blocks], 1) == GPUMP_OK;
     return good;
 }
 static uint64_t run_view(void *state, uint64_t operations) {
@@ -73,7 +74,8 @@ static uint64_t run_life(void *state, uint64_t operations) {
     for (uint64_t i = 0; i < operations; i++) {
         gpump_block_ref *ref = &m->refs[i % m->blocks];
         m->now++;
-        good += gpump_sm_report_done(m->sm, m->now, *ref) == GPUMP_OK && gpump_sm_next(m->sm, m->now, &action) == GPUMP_OK &&
+        good += gpump_sm_report_done(m->sm, m->now, *ref) == GPUMP_OK &&
+                gpump_sm_next(m->sm, m->now, &action) == GPUMP_OK &&
                 gpump_sm_place(m->sm, m->now, &m->request, NULL, ref, NULL) == GPUMP_OK;
     }
     return good;
@@ -90,10 +92,11 @@ static uint64_t run_switch(void *state, uint64_t operations) {
         choice.block = *ref;
         m->now++;
         if (gpump_sm_preempt(m->sm, m->now, &choice, 1, NULL) != GPUMP_OK) return 0;
-        while (!restored && gpump_sm_next(m->sm, m->now, &action) == GPUMP_OK)
-            switch (action.kind) {
+        while (!restored && gpump_sm_next(m->sm, m->now, &action) == GPUMP_OK) switch (action.kind) {
             case GPUMP_SM_ACTION_SAVE: (void)gpump_sm_report_saved(m->sm, m->now, *ref); break;
-            case GPUMP_SM_ACTION_FREED: (void)gpump_sm_place(m->sm, m->now, &m->request, &action.history, ref, NULL); break;
+            case GPUMP_SM_ACTION_FREED:
+                (void)gpump_sm_place(m->sm, m->now, &m->request, &action.history, ref, NULL);
+                break;
             case GPUMP_SM_ACTION_RESTORE: restored = gpump_sm_report_restored(m->sm, m->now, *ref) == GPUMP_OK; break;
             default: break;
             }
@@ -103,10 +106,13 @@ static uint64_t run_switch(void *state, uint64_t operations) {
 }
 
 const micro_case micro_sm[] = {
-    {"sm_may_issue", "may a warp of this slot issue, n blocks resident", NULL, sizes, setup, run_may_issue, NULL, teardown},
+    {"sm_may_issue", "may a warp of this slot issue, n blocks resident", NULL, sizes, setup, run_may_issue, NULL,
+     teardown},
     {"sm_report_executed", "one fact, n blocks resident", NULL, sizes, setup, run_executed, NULL, teardown},
     {"sm_blocks", "the view of all n blocks", NULL, sizes, setup, run_view, NULL, teardown},
-    {"sm_life", "a block ends, is freed, another is placed, n blocks resident", NULL, sizes, setup, run_life, NULL, teardown},
-    {"sm_switch", "a block is switched out and comes back, n blocks resident", NULL, sizes, setup, run_switch, NULL, teardown},
+    {"sm_life", "a block ends, is freed, another is placed, n blocks resident", NULL, sizes, setup, run_life, NULL,
+     teardown},
+    {"sm_switch", "a block is switched out and comes back, n blocks resident", NULL, sizes, setup, run_switch, NULL,
+     teardown},
     {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL},
 };

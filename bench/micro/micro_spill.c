@@ -28,7 +28,9 @@ static uint64_t run_plan(void *state, uint64_t operations) {
         gpump_in_place_plan plan;
         uint32_t give_up[64];
         need.registers = 6000 + (uint32_t)(i & 255);
-        if (gpump_in_place_find(views, views[64].slot, 65536, 98304, &need, &plan, give_up, NULL, NULL, NULL) == GPUMP_OK) sum += plan.register_bytes;
+        if (gpump_in_place_find(views, views[64].slot, 65536, 98304, &need, &plan, give_up, NULL, NULL, NULL) ==
+            GPUMP_OK)
+            sum += plan.register_bytes;
     }
     return sum;
 }
@@ -52,7 +54,8 @@ static uint64_t run_save(void *state, uint64_t operations) {
     uint64_t sum = 0;
     (void)gpump_spill_config_preset(&config, "k20c");
     for (uint64_t i = 0; i < operations; i++)
-        if (gpump_spill_save_time(&config, 13 * 706000, 208000000, 0, 0, warps, warps[64].registers, 1024 + (uint32_t)(i & 127), 256, &times, NULL) == GPUMP_OK)
+        if (gpump_spill_save_time(&config, 13 * 706000, 208000000, 0, 0, warps, warps[64].registers,
+                                  1024 + (uint32_t)(i & 127), 256, &times, NULL) == GPUMP_OK)
             sum += times.end;
     return sum;
 }

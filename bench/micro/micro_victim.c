@@ -1,12 +1,12 @@
-/* Victim selection: nanoseconds per decision of every policy. One decision is everything between an SM's report and the answer:
- * cost estimates of all blocks, candidate sets, Algorithm 1 or what the policy has instead.
+/* Victim selection: nanoseconds per decision of every policy. One decision is everything between an SM's report and the
+ * answer: cost estimates of all blocks, candidate sets, Algorithm 1 or what the policy has instead.
  *   victim_<policy>_blocks      one position on an SM with `size` resident blocks; as many positions as blocks
  *   victim_<policy>_candidates  one position on an SM with 32 resident blocks and `size` positions
  *   victim_<policy>_sms         every position of `size` SMs of 8 blocks
  *   victim_dual_spread          as many positions as SMs of 8 blocks: each goes where it costs least
- *   victim_dual_round           what the paper repeats: cost estimates and Algorithm 1, the candidate sets at hand (they are determined
- *                               once per request)
- * victim_hurry_... is the policy of examples/my_policy.c: change that file to get a row of your own. */
+ *   victim_dual_round           what the paper repeats: cost estimates and Algorithm 1, the candidate sets at hand
+ * (they are determined once per request) victim_hurry_... is the policy of examples/my_policy.c: change that file to
+ * get a row of your own. */
 #include <stdlib.h>
 #include <string.h>
 #include "gpump.h"
@@ -42,9 +42,10 @@ static void scene_free(void *state) {
     free(s);
 }
 
-/* SMs full of blocks of one kernel, side by side, each at its own stage; the incoming kernel has `candidates` positions per SM and
- * asks for `positions` of all. */
-static scene *scene_make(const gpump_victim_policy *policy, uint32_t sm_count, uint32_t per_sm, uint32_t candidates, uint32_t positions) {
+/* SMs full of blocks of one kernel, side by side, each at its own stage; the incoming kernel has `candidates` positions
+ * per SM and asks for `positions` of all. */
+static scene *scene_make(const gpump_victim_policy *policy, uint32_t sm_count, uint32_t per_sm, uint32_t candidates,
+                         uint32_t positions) {
     scene *s = (scene *)calloc(1, sizeof *s);
     gpump_footprint need;
     uint32_t all = sm_count * per_sm, i;
@@ -70,7 +71,9 @@ static scene *scene_make(const gpump_victim_policy *policy, uint32_t sm_count, u
     s->scratch_bytes = gpump_victim_scratch_bytes(sm_count);
     s->scratch = malloc(s->scratch_bytes + 8);
     if (!s->blocks || !s->estimates || !s->sms || !s->places || !s->choices || !s->scratch) return NULL;
-    for (i = 0; i < 100; i++) gpump_cost_history_record(&s->histories[1], 4000 + gpump_random_below(&random, 500), 30000 + gpump_random_below(&random, 9000));
+    for (i = 0; i < 100; i++)
+        gpump_cost_history_record(&s->histories[1], 4000 + gpump_random_below(&random, 500),
+                                  30000 + gpump_random_below(&random, 9000));
     for (i = 0; i < all; i++) {
         gpump_block_view *b = &s->blocks[i];
         uint32_t at = i % per_sm;
@@ -113,11 +116,12 @@ static uint64_t scene_run(void *state, uint64_t operations) {
     while (operations--) {
         request.limit_cycles = 2800 + (operations & 1023); /* no two decisions alike */
         for (i = 0; i < s->sm_count; i++)
-            if (gpump_cost_estimate_blocks(&s->gpu, s->histories, 2, s->blocks + (size_t)i * s->per_sm, s->per_sm, NULL, &s->policy->cost,
-                                           s->estimates + (size_t)i * s->per_sm, NULL) != GPUMP_OK)
+            if (gpump_cost_estimate_blocks(&s->gpu, s->histories, 2, s->blocks + (size_t)i * s->per_sm, s->per_sm, NULL,
+                                           &s->policy->cost, s->estimates + (size_t)i * s->per_sm, NULL) != GPUMP_OK)
                 return 0;
-        if (gpump_victim_decide(s->policy, &request, &s->geometry, s->sms, s->sm_count, s->scratch, s->scratch_bytes, s->places, s->positions, s->choices,
-                                s->sm_count * s->per_sm, &decision, NULL) != GPUMP_OK)
+        if (gpump_victim_decide(s->policy, &request, &s->geometry, s->sms, s->sm_count, s->scratch, s->scratch_bytes,
+                                s->places, s->positions, s->choices, s->sm_count * s->per_sm, &decision,
+                                NULL) != GPUMP_OK)
             return 0;
         sum += decision.overhead + decision.choices;
     }
@@ -138,8 +142,12 @@ static uint64_t scene_round(void *state, uint64_t operations) {
     gpump_victim_candidates(&s->geometry, s->blocks, s->per_sm, 2, sets, &taken);
     while (operations--) {
         request.limit_cycles = 2800 + (operations & 1023);
-        if (gpump_cost_estimate_blocks(&s->gpu, s->histories, 2, s->blocks, s->per_sm, NULL, &s->policy->cost, s->estimates, NULL) != GPUMP_OK) return 0;
-        if (gpump_victim_select(s->policy, &request, s->sms, sets, s->geometry.positions, ~(uint64_t)0, technique, &chosen) != GPUMP_OK) return 0;
+        if (gpump_cost_estimate_blocks(&s->gpu, s->histories, 2, s->blocks, s->per_sm, NULL, &s->policy->cost,
+                                       s->estimates, NULL) != GPUMP_OK)
+            return 0;
+        if (gpump_victim_select(s->policy, &request, s->sms, sets, s->geometry.positions, ~(uint64_t)0, technique,
+                                &chosen) != GPUMP_OK)
+            return 0;
         sum += chosen.overhead + chosen.position;
     }
     return sum;
@@ -149,14 +157,31 @@ static const uint64_t block_sizes[] = {4, 8, 16, 32, 0};
 static const uint64_t candidate_sizes[] = {1, 2, 4, 8, 16, 32, 0};
 static const uint64_t sm_sizes[] = {1, 16, 128, 1024, 0};
 
-#define POLICY(name, get)                                                                                                           \
-    static void *name##_blocks(uint64_t size) { return scene_make(get, 1, (uint32_t)size, (uint32_t)size, 1); }                     \
-    static void *name##_candidates(uint64_t size) { return scene_make(get, 1, 32, (uint32_t)size, 1); }                             \
+#define POLICY(name, get)                                                                                       \
+    static void *name##_blocks(uint64_t size) { return scene_make(get, 1, (uint32_t)size, (uint32_t)size, 1); } \
+    static void *name##_candidates(uint64_t size) { return scene_make(get, 1, 32, (uint32_t)size, 1); }         \
     static void *name##_sms(uint64_t size) { return scene_make(get, (uint32_t)size, 8, 8, (uint32_t)size * 8); }
-#define ROWS(name, text)                                                                                                            \
-    {"victim_" text "_blocks", "one position among n blocks", NULL, block_sizes, name##_blocks, scene_run, NULL, scene_free},       \
-    {"victim_" text "_candidates", "one position among n, 32 blocks", NULL, candidate_sizes, name##_candidates, scene_run, NULL, scene_free}, \
-    {"victim_" text "_sms", "all positions of n SMs of 8 blocks", NULL, sm_sizes, name##_sms, scene_run, NULL, scene_free}
+#define ROWS(name, text)                                                                                          \
+    {"victim_" text "_blocks",                                                                                    \
+     "one position among n blocks",                                                                               \
+     NULL,                                                                                                        \
+     block_sizes,                                                                                                 \
+     name##_blocks,                                                                                               \
+     scene_run,                                                                                                   \
+     NULL,                                                                                                        \
+     scene_free},                                                                                                 \
+        {"victim_" text "_candidates",                                                                            \
+         "one position among n, 32 blocks",                                                                       \
+         NULL,                                                                                                    \
+         candidate_sizes,                                                                                         \
+         name##_candidates,                                                                                       \
+         scene_run,                                                                                               \
+         NULL,                                                                                                    \
+         scene_free},                                                                                             \
+    {                                                                                                             \
+        "victim_" text "_sms", "all positions of n SMs of 8 blocks", NULL, sm_sizes, name##_sms, scene_run, NULL, \
+            scene_free                                                                                            \
+    }
 
 POLICY(dual, gpump_victim_find("dual"))
 POLICY(chimera, gpump_victim_find("chimera"))
@@ -177,14 +202,28 @@ static void *priced(scene *s) {
 }
 static void *joint_priced_blocks(uint64_t size) { return priced((scene *)joint_blocks(size)); }
 static void *joint_priced_sms(uint64_t size) { return priced((scene *)joint_sms(size)); }
-static void *dual_spread(uint64_t size) { return scene_make(gpump_victim_find("dual"), (uint32_t)size, 8, 8, (uint32_t)size); }
+static void *dual_spread(uint64_t size) {
+    return scene_make(gpump_victim_find("dual"), (uint32_t)size, 8, 8, (uint32_t)size);
+}
 
-const micro_case micro_victim[] = {
-    {"victim_dual_spread", "n positions on n SMs of 8 blocks", NULL, sm_sizes, dual_spread, scene_run, NULL, scene_free},
-    {"victim_joint@24_blocks", "one position among n blocks, lateness has a price", NULL, block_sizes, joint_priced_blocks, scene_run, NULL, scene_free},
-    {"victim_joint@24_sms", "all positions of n SMs of 8 blocks, likewise", NULL, sm_sizes, joint_priced_sms, scene_run, NULL, scene_free},
-    {"victim_dual_round", "estimates and Algorithm 1, n blocks", NULL, block_sizes, dual_blocks, scene_round, NULL, scene_free},
-    ROWS(dual, "dual"),        ROWS(chimera, "chimera"),   ROWS(chimera_plus, "chimera+"), ROWS(only_switch, "switch"),
-    ROWS(only_drain, "drain"), ROWS(only_flush, "flush"),  ROWS(timeout, "drain-then-switch"), ROWS(oracle, "oracle"),
-    ROWS(rewind, "rewind"),    ROWS(joint, "joint"),       ROWS(exact, "exact"),           ROWS(mine, "hurry"),
-    {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}};
+const micro_case micro_victim[] = {{"victim_dual_spread", "n positions on n SMs of 8 blocks", NULL, sm_sizes,
+                                    dual_spread, scene_run, NULL, scene_free},
+                                   {"victim_joint@24_blocks", "one position among n blocks, lateness has a price", NULL,
+                                    block_sizes, joint_priced_blocks, scene_run, NULL, scene_free},
+                                   {"victim_joint@24_sms", "all positions of n SMs of 8 blocks, likewise", NULL,
+                                    sm_sizes, joint_priced_sms, scene_run, NULL, scene_free},
+                                   {"victim_dual_round", "estimates and Algorithm 1, n blocks", NULL, block_sizes,
+                                    dual_blocks, scene_round, NULL, scene_free},
+                                   ROWS(dual, "dual"),
+                                   ROWS(chimera, "chimera"),
+                                   ROWS(chimera_plus, "chimera+"),
+                                   ROWS(only_switch, "switch"),
+                                   ROWS(only_drain, "drain"),
+                                   ROWS(only_flush, "flush"),
+                                   ROWS(timeout, "drain-then-switch"),
+                                   ROWS(oracle, "oracle"),
+                                   ROWS(rewind, "rewind"),
+                                   ROWS(joint, "joint"),
+                                   ROWS(exact, "exact"),
+                                   ROWS(mine, "hurry"),
+                                   {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}};

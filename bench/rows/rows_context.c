@@ -26,20 +26,23 @@ static void in_place_example(const reproduce_context *context, const char *id, r
     need.shared_bytes = 10240;
     need.register_placement = GPUMP_IN_PLACE_FROM_ZERO;
     need.shared_placement = GPUMP_IN_PLACE_BEST;
-    if (gpump_in_place_find(k1, 3, gpu.registers, gpu.shared_bytes[0], &need, &aligned, give_up, bases, NULL, NULL) != GPUMP_OK) {
+    if (gpump_in_place_find(k1, 3, gpu.registers, gpu.shared_bytes[0], &need, &aligned, give_up, bases, NULL, NULL) !=
+        GPUMP_OK) {
         reproduce_failed(result, "no plan");
         return;
     }
     need.register_placement = GPUMP_IN_PLACE_BEST;
-    if (gpump_in_place_find(k1, 3, gpu.registers, gpu.shared_bytes[0], &need, &best, give_up, NULL, NULL, NULL) != GPUMP_OK) {
+    if (gpump_in_place_find(k1, 3, gpu.registers, gpu.shared_bytes[0], &need, &best, give_up, NULL, NULL, NULL) !=
+        GPUMP_OK) {
         reproduce_failed(result, "no plan");
         return;
     }
     reproduce_holds(result,
-                    aligned.register_blocks == 2 && bases[0] == 0 && bases[1] == need.registers && best.register_blocks == 1 &&
-                        aligned.shared_blocks == 0 && best.shared_blocks == 0,
-                    "registers %u at positions %u and %u (minimum over placements: %u), shared memory %u", aligned.register_blocks,
-                    bases[0] / gpu.lanes, bases[1] / gpu.lanes, best.register_blocks, aligned.shared_blocks);
+                    aligned.register_blocks == 2 && bases[0] == 0 && bases[1] == need.registers &&
+                        best.register_blocks == 1 && aligned.shared_blocks == 0 && best.shared_blocks == 0,
+                    "registers %u at positions %u and %u (minimum over placements: %u), shared memory %u",
+                    aligned.register_blocks, bases[0] / gpu.lanes, bases[1] / gpu.lanes, best.register_blocks,
+                    aligned.shared_blocks);
 }
 
 static void allocation_tables(const reproduce_context *context, const char *id, reproduce_result *result) {
@@ -52,8 +55,8 @@ static void allocation_tables(const reproduce_context *context, const char *id, 
         return;
     }
     reproduce_number(result, (double)storage.allocation_bits / 8, 0);
-    reproduce_note(result, "%u entries in each of two tables; with states and block status the SM needs %u B", config.entries,
-                   (unsigned)((storage.total_bits + 7) / 8));
+    reproduce_note(result, "%u entries in each of two tables; with states and block status the SM needs %u B",
+                   config.entries, (unsigned)((storage.total_bits + 7) / 8));
 }
 
 static void pattern_vector(const reproduce_context *context, const char *id, reproduce_result *result) {

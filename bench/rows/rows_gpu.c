@@ -44,8 +44,10 @@ static void lin_occupancy(const reproduce_context *context, const char *id, repr
         if (strstr(limit, "reg")) printed |= GPUMP_RESOURCE_REGISTERS;
         if (strstr(limit, "smem")) printed |= GPUMP_RESOURCE_SHARED_MEMORY;
         if (strstr(limit, "TB")) printed |= GPUMP_RESOURCE_BLOCK_SLOTS;
-        if (printed == occupancy.limits) labels++;
-        else reproduce_note(result, "%s is labelled %s", csv_text(&table, row, "label"), limit);
+        if (printed == occupancy.limits)
+            labels++;
+        else
+            reproduce_note(result, "%s is labelled %s", csv_text(&table, row, "label"), limit);
     }
     reproduce_holds(result, equal == table.rows && table.rows == 23, "%lu/23 rows", (unsigned long)equal);
     reproduce_note(result, "the limiting factor is as printed in %lu", (unsigned long)labels);
@@ -71,8 +73,8 @@ static void shieh_occupancy(const reproduce_context *context, const char *id, re
     csv_free(&table);
 }
 
-/* Tanasic prints no thread counts: one warp stands in, so that threads never limit. A row below ours must then be one that
- * some block of whole warps, at most 1024 threads, explains on 2048 thread slots. */
+/* Tanasic prints no thread counts: one warp stands in, so that threads never limit. A row below ours must then be one
+ * that some block of whole warps, at most 1024 threads, explains on 2048 thread slots. */
 static int threads_explain(const gpump_gpu *gpu, uint32_t blocks) {
     for (uint32_t threads = gpu->lanes; threads <= 1024; threads += gpu->lanes)
         if (gpu->thread_slots / threads == blocks) return 1;
@@ -96,9 +98,12 @@ static void tanasic(const reproduce_context *context, const char *id, reproduce_
         need.registers = whole(&table, row, "regs_per_tb");
         need.shared_bytes = whole(&table, row, "smem_per_tb_b");
         blocks = blocks_of(&gpu, &need, &occupancy);
-        if (blocks == printed) equal++;
-        else if (blocks > printed && threads_explain(&gpu, printed)) threads++;
-        else below++;
+        if (blocks == printed)
+            equal++;
+        else if (blocks > printed && threads_explain(&gpu, printed))
+            threads++;
+        else
+            below++;
         bytes = printed * gpump_gpu_context_bytes(&gpu, &need);
         if (strcmp(id, "T.save") == 0) {
             (void)csv_number(&table, row, "save_us", &paper);
@@ -111,10 +116,13 @@ static void tanasic(const reproduce_context *context, const char *id, reproduce_
         close += fabs(round(100 * ours) - 100 * paper) < 1.01; /* both to two decimals, one unit apart at most */
     }
     if (strcmp(id, "T.occupancy") == 0) {
-        reproduce_holds(result, below == 0 && equal + threads == 24, "%lu equal; %lu above", (unsigned long)equal, (unsigned long)threads);
-        reproduce_note(result, "where ours is above, a thread count explains the printed number; the table prints none");
+        reproduce_holds(result, below == 0 && equal + threads == 24, "%lu equal; %lu above", (unsigned long)equal,
+                        (unsigned long)threads);
+        reproduce_note(result,
+                       "where ours is above, a thread count explains the printed number; the table prints none");
     } else {
-        reproduce_holds(result, close == table.rows && table.rows == 24, "%lu/24 rows within 0.01", (unsigned long)close);
+        reproduce_holds(result, close == table.rows && table.rows == 24, "%lu/24 rows within 0.01",
+                        (unsigned long)close);
         reproduce_note(result, "largest difference %.4f", worst);
     }
     csv_free(&table);
@@ -137,20 +145,33 @@ static void queue_save_area(const reproduce_context *context, const char *id, re
     gpump_gpu_cwsr area;
     (void)context;
     if (strcmp(id, "A.cwsr.gfx1012") == 0) {
-        if (gpump_gpu_cwsr_area(1012, 20, 1, 0, 0, &area, NULL) != GPUMP_OK) reproduce_failed(result, "refused");
-        else reproduce_holds(result, area.save_area_bytes == 0x6a6000 && area.total_bytes == 0x6ab000, "0x%llx and 0x%llx",
-                             (unsigned long long)area.save_area_bytes, (unsigned long long)area.total_bytes);
+        if (gpump_gpu_cwsr_area(1012, 20, 1, 0, 0, &area, NULL) != GPUMP_OK)
+            reproduce_failed(result, "refused");
+        else
+            reproduce_holds(result, area.save_area_bytes == 0x6a6000 && area.total_bytes == 0x6ab000,
+                            "0x%llx and 0x%llx", (unsigned long long)area.save_area_bytes,
+                            (unsigned long long)area.total_bytes);
         return;
     }
-    if (gpump_gpu_cwsr_area(1100, 96, 1, 0, 0, &area, NULL) != GPUMP_OK) reproduce_failed(result, "refused");
-    else reproduce_holds(result, area.control_stack_bytes == 40960 && area.workgroup_bytes == 46006272 && area.save_area_bytes == 46047232 &&
-                                 area.debugger_bytes == 98304,
-                         "%llu %llu %llu %llu", (unsigned long long)area.control_stack_bytes, (unsigned long long)area.workgroup_bytes,
-                         (unsigned long long)area.save_area_bytes, (unsigned long long)area.debugger_bytes);
+    if (gpump_gpu_cwsr_area(1100, 96, 1, 0, 0, &area, NULL) != GPUMP_OK)
+        reproduce_failed(result, "refused");
+    else
+        reproduce_holds(result,
+                        area.control_stack_bytes == 40960 && area.workgroup_bytes == 46006272 &&
+                            area.save_area_bytes == 46047232 && area.debugger_bytes == 98304,
+                        "%llu %llu %llu %llu", (unsigned long long)area.control_stack_bytes,
+                        (unsigned long long)area.workgroup_bytes, (unsigned long long)area.save_area_bytes,
+                        (unsigned long long)area.debugger_bytes);
 }
 
 const reproduce_row rows_gpu[] = {
-    {"L.occupancy", lin_occupancy},  {"S.occupancy", shieh_occupancy}, {"T.occupancy", tanasic},
-    {"T.save", tanasic},             {"T.resource", tanasic},          {"L.context.bp1", lin_context},
-    {"A.cwsr.gfx1012", queue_save_area}, {"A.cwsr.gfx1100", queue_save_area}, {NULL, NULL},
+    {"L.occupancy", lin_occupancy},
+    {"S.occupancy", shieh_occupancy},
+    {"T.occupancy", tanasic},
+    {"T.save", tanasic},
+    {"T.resource", tanasic},
+    {"L.context.bp1", lin_context},
+    {"A.cwsr.gfx1012", queue_save_area},
+    {"A.cwsr.gfx1100", queue_save_area},
+    {NULL, NULL},
 };

@@ -1,17 +1,18 @@
 /* link: minigpu_core */
-/* Lin 2.3 and 2.5: how small contexts get and how fast a preempted SM gives up its blocks, from real values of our kernels.
+/* Lin 2.3 and 2.5: how small contexts get and how fast a preempted SM gives up its blocks, from real values of our
+ * kernels.
  *
- * A kernel is thought to be launched again and again; every 10,000 cycles one SM is preempted (the next one each time) while the others
- * run on. That happens in forked copies of the machine, one for each way to preempt, so the run itself is never disturbed:
- *   naive      warps stop where they are; everything they occupy is written
- *   selective  warps run on to their preemption point (K = 100); what is live there is written, compressed
- *   draining   blocks run to their end
- * In the copy each warp is watched: when it comes to its point, when it has drained, which registers are live, how they compress.
- * The spilling pipeline (gpump_spill) then gives the time at the SM's share of the memory bandwidth. Following Fig. 2.15,
- * latency = spilling (the pipeline writes) + draining (it waits for warps).
+ * A kernel is thought to be launched again and again; every 10,000 cycles one SM is preempted (the next one each time)
+ * while the others run on. That happens in forked copies of the machine, one for each way to preempt, so the run itself
+ * is never disturbed: naive      warps stop where they are; everything they occupy is written selective  warps run on
+ * to their preemption point (K = 100); what is live there is written, compressed draining   blocks run to their end In
+ * the copy each warp is watched: when it comes to its point, when it has drained, which registers are live, how they
+ * compress. The spilling pipeline (gpump_spill) then gives the time at the SM's share of the memory bandwidth.
+ * Following Fig. 2.15, latency = spilling (the pipeline writes) + draining (it waits for warps).
  *
- * Every number is there twice: with the footprints of our kernels, and, where our block is as large as the paper's, with the registers and
- * shared memory of Table 2.2. Kernels that do not fit those are left out: GT200 code has 32-bit addresses, PTX 64-bit ones. */
+ * Every number is there twice: with the footprints of our kernels, and, where our block is as large as the paper's,
+ * with the registers and shared memory of Table 2.2. Kernels that do not fit those are left out: GT200 code has 32-bit
+ * addresses, PTX 64-bit ones. */
 #define _GNU_SOURCE
 #include <math.h>
 #include <stdlib.h>
@@ -24,7 +25,15 @@
 #include "preemption/preemption.h"
 #include "reproduce.h"
 
-enum { SIGNAL_CYCLES = 10000, POINT_INTERVAL = 100, BLOCKS = 8, WARPS = 32, SIGNALS = 24, SIGNALS_SHORT = 3, GIVE_UP = 2000000 };
+enum {
+    SIGNAL_CYCLES = 10000,
+    POINT_INTERVAL = 100,
+    BLOCKS = 8,
+    WARPS = 32,
+    SIGNALS = 24,
+    SIGNALS_SHORT = 3,
+    GIVE_UP = 2000000
+};
 
 /* The kernels of Lin's Table 2.2 that we have, its registers per warp and shared memory per block beside ours. */
 typedef struct subject {
@@ -32,28 +41,43 @@ typedef struct subject {
     uint32_t has_barrier;
 } subject;
 static const subject subjects[] = {
-    {"BP_1", "backprop_layer_forward", 1}, {"BP_2", "backprop_adjust_weights", 1}, {"BFS_1", "bfs_1", 0}, {"BFS_2", "bfs_2", 0},
-    {"BT_1", "btree_find_range_k", 1},     {"BT_2", "btree_find_k", 1},            {"CFD_2", "cfd_step_factor", 0}, {"CFD_3", "cfd_compute_flux", 0},
-    {"DWT_1", "dwt2d_copy", 1},            {"DWT_2", "dwt2d_fdwt53", 1},           {"HW_1", "heartwall", 1}, {"HS_1", "hotspot", 1},
-    {"HG_1", "histogram", 1},              {"KM_1", "kmeans_invert_mapping", 0},   {"LUD_1", "lud_diagonal", 1}, {"LUD_2", "lud_perimeter", 1},
-    {"LUD_3", "lud_internal", 1},          {"SR_2", "srad_1", 1},                  {"PF_1", "pathfinder", 1}, {"SC_1", "streamcluster", 0},
+    {"BP_1", "backprop_layer_forward", 1},
+    {"BP_2", "backprop_adjust_weights", 1},
+    {"BFS_1", "bfs_1", 0},
+    {"BFS_2", "bfs_2", 0},
+    {"BT_1", "btree_find_range_k", 1},
+    {"BT_2", "btree_find_k", 1},
+    {"CFD_2", "cfd_step_factor", 0},
+    {"CFD_3", "cfd_compute_flux", 0},
+    {"DWT_1", "dwt2d_copy", 1},
+    {"DWT_2", "dwt2d_fdwt53", 1},
+    {"HW_1", "heartwall", 1},
+    {"HS_1", "hotspot", 1},
+    {"HG_1", "histogram", 1},
+    {"KM_1", "kmeans_invert_mapping", 0},
+    {"LUD_1", "lud_diagonal", 1},
+    {"LUD_2", "lud_perimeter", 1},
+    {"LUD_3", "lud_internal", 1},
+    {"SR_2", "srad_1", 1},
+    {"PF_1", "pathfinder", 1},
+    {"SC_1", "streamcluster", 0},
 };
 enum { SUBJECTS = sizeof subjects / sizeof *subjects };
 
 typedef struct warp_sample {
-    uint32_t ended;         /* it ran to its end before it stopped */
-    uint32_t point, drained;/* cycles after the signal */
+    uint32_t ended;           /* it ran to its end before it stopped */
+    uint32_t point, drained;  /* cycles after the signal */
     uint32_t registers, live; /* vector registers it occupies, and live ones */
-    uint32_t packed;        /* bytes of the live ones compressed, patterns included */
-    uint32_t values;        /* the same without patterns */
-    uint32_t stack;         /* bytes of its SIMT stack, 12 per entry */
+    uint32_t packed;          /* bytes of the live ones compressed, patterns included */
+    uint32_t values;          /* the same without patterns */
+    uint32_t stack;           /* bytes of its SIMT stack, 12 per entry */
     uint32_t at_barrier;
-    uint32_t high;          /* live registers that are upper halves of 64-bit values somewhere in the kernel */
+    uint32_t high; /* live registers that are upper halves of 64-bit values somewhere in the kernel */
 } warp_sample;
 typedef struct block_sample {
     uint32_t warps;
     uint32_t register_base, registers, shared_base, shared_bytes;
-    uint32_t together;        /* 1: all its warps stand at a barrier; then: */
+    uint32_t together;              /* 1: all its warps stand at a barrier; then: */
     uint32_t warp_form, block_form; /* bytes of its registers by warp-level and by block-level compression */
     warp_sample warp[WARPS];
 } block_sample;
@@ -100,13 +124,17 @@ static void measure_warp(machine *m, const block *b, const warp *w, warp_sample 
     context_live(m->views[b->kernel], k, w, live);
     sample->live = gpump_bits_count(live, CONTEXT_LIVE_WORDS);
     sample->high = live_high(k->program, live);
-    if (gpump_compress_layout_init(&layout, k->need.threads, k->registers, LANES, k->launch->block[0], NULL) != GPUMP_OK) return;
+    if (gpump_compress_layout_init(&layout, k->need.threads, k->registers, LANES, k->launch->block[0], NULL) !=
+        GPUMP_OK)
+        return;
     if (w->index + 1u < layout.warps) layout.last_lanes = layout.lanes;
     layout.warps = 1;
-    if (gpump_compress_count(&layout, warp_registers(m, b, w), live, GPUMP_COMPRESS_PAPER, &counts, NULL) != GPUMP_OK) return;
+    if (gpump_compress_count(&layout, warp_registers(m, b, w), live, GPUMP_COMPRESS_PAPER, &counts, NULL) != GPUMP_OK)
+        return;
     groups = (layout.last_lanes + layout.group - 1) / layout.group;
     sample->packed = (uint32_t)counts.bytes[GPUMP_COMPRESS_FORM_WARP];
-    sample->values = counts.warp[GPUMP_COMPRESS_UNIFORM] * groups * 4 + counts.warp[GPUMP_COMPRESS_STRIDED] * groups * 8 +
+    sample->values = counts.warp[GPUMP_COMPRESS_UNIFORM] * groups * 4 +
+                     counts.warp[GPUMP_COMPRESS_STRIDED] * groups * 8 +
                      counts.warp[GPUMP_COMPRESS_RANDOM] * layout.last_lanes * 4;
 }
 
@@ -123,9 +151,13 @@ static void measure_block(machine *m, const block *b, block_sample *sample) {
         context_live(m->views[b->kernel], k, &m->warps[b->warps[i]], live[i]);
         for (n = 0; n < words; n++) packed[i * words + n] = live[i][n];
     }
-    if (gpump_compress_layout_init(&layout, k->need.threads, k->registers, LANES, k->launch->block[0], NULL) != GPUMP_OK) return;
+    if (gpump_compress_layout_init(&layout, k->need.threads, k->registers, LANES, k->launch->block[0], NULL) !=
+        GPUMP_OK)
+        return;
     layout.live_stride = words;
-    if (gpump_compress_count(&layout, warp_registers(m, b, &m->warps[b->warps[0]]), packed, GPUMP_COMPRESS_PAPER, &counts, NULL) != GPUMP_OK) return;
+    if (gpump_compress_count(&layout, warp_registers(m, b, &m->warps[b->warps[0]]), packed, GPUMP_COMPRESS_PAPER,
+                             &counts, NULL) != GPUMP_OK)
+        return;
     sample->together = 1;
     sample->warp_form = (uint32_t)counts.bytes[GPUMP_COMPRESS_FORM_WARP];
     sample->block_form = (uint32_t)counts.bytes[GPUMP_COMPRESS_FORM_BLOCK];
@@ -157,7 +189,9 @@ static void shoot(machine *m, sm *s, uint32_t way, shot *out) {
     if (!out->blocks) return;
     m->stop_at_points = way == WAY_SELECTIVE ? 1 : way == WAY_CHOOSE ? 2 : 0;
     m->context_form = CONTEXT_LIVE_COMPRESS;
-    if (preemption_request(m, s, way == WAY_DRAINING ? GPUMP_TECHNIQUE_DRAIN : GPUMP_TECHNIQUE_SWITCH, 0, 0) != GPUMP_REASON_YES) return;
+    if (preemption_request(m, s, way == WAY_DRAINING ? GPUMP_TECHNIQUE_DRAIN : GPUMP_TECHNIQUE_SWITCH, 0, 0) !=
+        GPUMP_REASON_YES)
+        return;
     do {
         left = 0;
         for (i = 0; i < out->blocks; i++) {
@@ -250,7 +284,9 @@ static timing spill_time(const gpump_gpu *gpu, const shot *shot, uint32_t what, 
     config.warps = 256;
     config.outstanding = 65536;
     if (what != SAVE_PACKED) config.compress_cycles = 0;
-    if (gpump_spill_bytes(&config, &size, NULL) != GPUMP_OK || gpump_spill_init(malloc(size), size, &config, &spill, NULL) != GPUMP_OK) return result;
+    if (gpump_spill_bytes(&config, &size, NULL) != GPUMP_OK ||
+        gpump_spill_init(malloc(size), size, &config, &spill, NULL) != GPUMP_OK)
+        return result;
     for (i = 0; i < shot->blocks; i++) {
         const block_sample *b = &shot->block[i];
         uint32_t parts = give_up ? give_up[i] : 3u, stopped = 0, metadata = 0;
@@ -282,7 +318,10 @@ static timing spill_time(const gpump_gpu *gpu, const shot *shot, uint32_t what, 
                     out.point_cycle = w->point;
                     out.drained_cycle = w->drained;
                     out.registers = !(parts & 1u) ? 0 : what == SAVE_ALL ? w->registers : w->live;
-                    out.bytes = !(parts & 1u) ? 0 : what == SAVE_ALL ? w->registers * 128 : what == SAVE_LIVE ? w->live * 128 : w->packed;
+                    out.bytes = !(parts & 1u)       ? 0
+                                : what == SAVE_ALL  ? w->registers * 128
+                                : what == SAVE_LIVE ? w->live * 128
+                                                    : w->packed;
                     if (out.bytes && !out.registers) out.registers = 1; /* patterns alone */
                     (void)gpump_spill_report_drained(spill, now, jobs[i], &out);
                 }
@@ -323,8 +362,8 @@ static int by_value(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
-/* When the signals come within one run of a kernel that is launched again and again. Returns the length of that run, 0 when it does
- * not end; the machine is at its beginning. */
+/* When the signals come within one run of a kernel that is launched again and again. Returns the length of that run, 0
+ * when it does not end; the machine is at its beginning. */
 static uint64_t signal_times(machine *m, uint64_t *times, uint32_t signals) {
     void *beginning = arena_checkpoint(&m->arena);
     uint64_t length = beginning && machine_run(m, NEVER) == 1 ? m->now : 0;
@@ -355,12 +394,12 @@ static gpump_gpu gpu;
 typedef struct outcome {
     uint32_t signals, barrier_blocks;
     double occupied, live, packed, values, high; /* register bytes per warp, means */
-    double busy_all, busy_live, busy_packed;   /* cycles, means over signals */
-    double naive, selective, draining;         /* latencies, means */
+    double busy_all, busy_live, busy_packed;     /* cycles, means over signals */
+    double naive, selective, draining;           /* latencies, means */
     double worst_naive, worst_selective, worst_draining;
     double drain_cycles;
-    double warp_form, block_form;              /* sums over blocks whose warps stood at a barrier */
-    shot *shots;                               /* selective ones, for pairs */
+    double warp_form, block_form; /* sums over blocks whose warps stood at a barrier */
+    shot *shots;                  /* selective ones, for pairs */
     gpump_footprint need;
     uint32_t blocks_per_sm;
     char error[LAUNCH_ERROR_BYTES];
@@ -389,7 +428,8 @@ static int papers_footprint(const reproduce_context *context, const char *label,
     if (!csv_read(&table, path, error, sizeof error)) return 0;
     for (row = 0; row < table.rows && !found; row++) {
         if (strcmp(csv_text(&table, row, "label"), label) != 0 || !csv_number(&table, row, "warps_per_tb", &value[0]) ||
-            !csv_number(&table, row, "regs_per_warp", &value[1]) || !csv_number(&table, row, "smem_per_tb_b", &value[2]) || (uint32_t)value[0] != warps)
+            !csv_number(&table, row, "regs_per_warp", &value[1]) ||
+            !csv_number(&table, row, "smem_per_tb_b", &value[2]) || (uint32_t)value[0] != warps)
             continue;
         k->override_registers = (uint32_t)value[1] * warps * LANES;
         k->override_shared_bytes = (uint32_t)value[2];
@@ -399,7 +439,8 @@ static int papers_footprint(const reproduce_context *context, const char *label,
     return found;
 }
 
-static void run_subject(const reproduce_context *context, const subject *subject, int footprint, outcome *out, uint32_t signals) {
+static void run_subject(const reproduce_context *context, const subject *subject, int footprint, outcome *out,
+                        uint32_t signals) {
     char path[1024], error[LAUNCH_ERROR_BYTES] = "";
     machine_options options;
     launch_file launch;
@@ -407,7 +448,8 @@ static void run_subject(const reproduce_context *context, const subject *subject
     uint64_t warps = 0, length, times[SIGNALS];
     uint32_t n, turn;
     gpump_occupancy occupancy;
-    shot *naive = (shot *)malloc(sizeof *naive), *selective = (shot *)malloc(sizeof *selective), *draining = (shot *)malloc(sizeof *draining);
+    shot *naive = (shot *)malloc(sizeof *naive), *selective = (shot *)malloc(sizeof *selective),
+         *draining = (shot *)malloc(sizeof *draining);
     out->shots = (shot *)calloc(signals, sizeof *out->shots);
     subject_path(subject, path, sizeof path);
     machine_options_default(&options);
@@ -433,7 +475,9 @@ static void run_subject(const reproduce_context *context, const subject *subject
         for (turn = 0; !out->error[0] && turn < signals && machine_run(m, times[turn]) == 0; turn++) {
             sm *s = resident_sm(m, turn);
             timing all, live, packed;
-            if (!s || !take_shot(m, s, WAY_NAIVE, naive) || !take_shot(m, s, WAY_SELECTIVE, selective) || !take_shot(m, s, WAY_DRAINING, draining)) continue;
+            if (!s || !take_shot(m, s, WAY_NAIVE, naive) || !take_shot(m, s, WAY_SELECTIVE, selective) ||
+                !take_shot(m, s, WAY_DRAINING, draining))
+                continue;
             all = spill_time(&gpu, naive, SAVE_ALL, NULL);
             if (all.busy <= 0) continue;
             live = spill_time(&gpu, selective, SAVE_LIVE, NULL);
@@ -476,7 +520,8 @@ static void run_subject(const reproduce_context *context, const subject *subject
     free(draining);
     if (out->signals) {
         const double by = 1.0 / out->signals;
-        out->busy_all *= by, out->busy_live *= by, out->busy_packed *= by, out->naive *= by, out->selective *= by, out->draining *= by, out->drain_cycles *= by;
+        out->busy_all *= by, out->busy_live *= by, out->busy_packed *= by, out->naive *= by, out->selective *= by,
+            out->draining *= by, out->drain_cycles *= by;
     }
     if (warps) {
         const double by = 1.0 / (double)warps;
@@ -492,7 +537,8 @@ static void measure_all(const reproduce_context *context) {
     footprints = context->is_short ? 1 : FOOTPRINTS;
     (void)gpump_gpu_config_preset(&gpu, "gtx480_lin");
     for (f = 0; f < footprints; f++)
-        for (i = 0; i < SUBJECTS; i++) run_subject(context, &subjects[i], f, &outcomes[f][i], context->is_short ? SIGNALS_SHORT : SIGNALS);
+        for (i = 0; i < SUBJECTS; i++)
+            run_subject(context, &subjects[i], f, &outcomes[f][i], context->is_short ? SIGNALS_SHORT : SIGNALS);
 }
 
 static const char *const footprint_names[FOOTPRINTS] = {"our footprints", "the paper's footprints"};
@@ -509,7 +555,9 @@ static void note_missing(reproduce_result *result, int f) {
         if (n < i) continue;
         list[0] = 0;
         for (n = i; n < SUBJECTS; n++)
-            if (strcmp(outcomes[f][n].error, error) == 0) listed += snprintf(list + listed, sizeof list - (size_t)listed, "%s%s", listed ? " " : "", subjects[n].label);
+            if (strcmp(outcomes[f][n].error, error) == 0)
+                listed +=
+                    snprintf(list + listed, sizeof list - (size_t)listed, "%s%s", listed ? " " : "", subjects[n].label);
         if (!tail) tail = strstr(error, "kernels/");
         reproduce_note(result, "left out with %s: %s (%s)", footprint_names[f], list, tail ? tail : error);
     }
@@ -517,9 +565,7 @@ static void note_missing(reproduce_result *result, int f) {
 
 static void note_samples(reproduce_result *result, int f, uint32_t kernels) {
     uint32_t i, signals = 0;
-    for (i = 0; i < SUBJECTS; i++) {
-        signals += outcomes[f][i].signals;
-    }
+    for (i = 0; i < SUBJECTS; i++) { signals += outcomes[f][i].signals; }
     reproduce_note(result, "%s: %u kernels, %u signals", footprint_names[f], kernels, signals);
 }
 
@@ -540,7 +586,9 @@ static void registers_removed(const reproduce_context *context, const char *id, 
             return;
         }
         reproduce_number(result, mean(removed, count), 1);
-        if (f == OURS) reproduce_note(result, "mean over kernels of register bytes per warp at preemption points%s", compressed ? ", pattern vectors counted" : "");
+        if (f == OURS)
+            reproduce_note(result, "mean over kernels of register bytes per warp at preemption points%s",
+                           compressed ? ", pattern vectors counted" : "");
         note_samples(result, f, count);
         if (!compressed) note_missing(result, f);
     }
@@ -558,8 +606,11 @@ static void bp1(const reproduce_context *context, const char *id, reproduce_resu
         }
         reproduce_number(result, o->live, 0);
         reproduce_number(result, o->values, 0);
-        reproduce_note(result, "%s: of %.0f B occupied; with pattern vectors %.0f B; up to %.0f B of the live ones are upper halves of 64-bit values, "
-                               "which code with 32-bit addresses does not have; %u signals", footprint_names[f], o->occupied, o->packed, o->high, o->signals);
+        reproduce_note(result,
+                       "%s: of %.0f B occupied; with pattern vectors %.0f B; up to %.0f B of the live ones are upper "
+                       "halves of 64-bit values, "
+                       "which code with 32-bit addresses does not have; %u signals",
+                       footprint_names[f], o->occupied, o->packed, o->high, o->signals);
     }
 }
 
@@ -575,14 +626,16 @@ static void block_level(const reproduce_context *context, const char *id, reprod
             if (!o->barrier_blocks || o->warp_form <= 0) continue;
             cut[count++] = 100 * (1 - o->block_form / o->warp_form);
             blocks += o->barrier_blocks;
-            if (o->block_form > o->warp_form) reproduce_note(result, "%s grows by %.0f %%", subjects[i].label, -cut[count - 1]);
+            if (o->block_form > o->warp_form)
+                reproduce_note(result, "%s grows by %.0f %%", subjects[i].label, -cut[count - 1]);
         }
         if (!count) {
             reproduce_failed(result, "no block stood at a barrier");
             return;
         }
         reproduce_number(result, mean(cut, count), 1);
-        reproduce_note(result, "%s: %u kernels, %u blocks all of whose warps stood at a barrier", footprint_names[f], count, blocks);
+        reproduce_note(result, "%s: %u kernels, %u blocks all of whose warps stood at a barrier", footprint_names[f],
+                       count, blocks);
     }
 }
 
@@ -590,7 +643,8 @@ static void latencies(const reproduce_context *context, const char *id, reproduc
     int f;
     measure_all(context);
     for (f = 0; f < footprints; f++) {
-        double spill[SUBJECTS], live[SUBJECTS], preempt[SUBJECTS], share[SUBJECTS], naive_us = 0, spill_us = 0, select_us = 0;
+        double spill[SUBJECTS], live[SUBJECTS], preempt[SUBJECTS], share[SUBJECTS], naive_us = 0, spill_us = 0,
+                                                                                    select_us = 0;
         uint32_t i, count = 0, spilled = 0;
         for (i = 0; i < SUBJECTS; i++) {
             const outcome *o = &outcomes[f][i];
@@ -611,8 +665,8 @@ static void latencies(const reproduce_context *context, const char *id, reproduc
         }
         if (strcmp(id, "L.spill") == 0) {
             reproduce_number(result, 100 * geomean(spill, spilled), 1);
-            reproduce_note(result, "%.1f us to %.1f us; liveness alone %.1f %%; %u kernels spill", naive_us / count, spill_us / count,
-                           100 * geomean(live, spilled), spilled);
+            reproduce_note(result, "%.1f us to %.1f us; liveness alone %.1f %%; %u kernels spill", naive_us / count,
+                           spill_us / count, 100 * geomean(live, spilled), spilled);
         } else if (strcmp(id, "L.preempt") == 0) {
             reproduce_number(result, 100 * geomean(preempt, count), 1);
             reproduce_note(result, "%.1f us", select_us / count);
@@ -642,15 +696,18 @@ static void worst(const reproduce_context *context, const char *id, reproduce_re
             reproduce_failed(result, "no kernel runs for %u signals", least);
             return;
         }
-        reproduce_holds(result, mean(naive, count) < mean(selective, count) && mean(selective, count) < mean(draining, count), "%.2f, %.2f, %.2f",
-                        mean(naive, count), mean(selective, count), mean(draining, count));
-        reproduce_note(result, "%s: naive, selective, draining; %u kernels with at least %u signals", footprint_names[f], count, least);
+        reproduce_holds(result,
+                        mean(naive, count) < mean(selective, count) && mean(selective, count) < mean(draining, count),
+                        "%.2f, %.2f, %.2f", mean(naive, count), mean(selective, count), mean(draining, count));
+        reproduce_note(result, "%s: naive, selective, draining; %u kernels with at least %u signals",
+                       footprint_names[f], count, least);
     }
 }
 
-/* Eight pairs: the first loses the SM to the second (Fig. 2.17 names pairs of this table; which eight is not all legible). */
+/* Eight pairs: the first loses the SM to the second (Fig. 2.17 names pairs of this table; which eight is not all
+ * legible). */
 static void in_place(const reproduce_context *context, const char *id, reproduce_result *result) {
-    static const char *const pairs[8][2] = {{"BT_1", "HG_1"}, {"BP_1", "HS_1"}, {"HS_1", "PF_1"}, {"PF_1", "BP_2"},
+    static const char *const pairs[8][2] = {{"BT_1", "HG_1"},  {"BP_1", "HS_1"}, {"HS_1", "PF_1"},  {"PF_1", "BP_2"},
                                             {"LUD_3", "SC_1"}, {"SR_2", "BT_2"}, {"HG_1", "BFS_1"}, {"BT_2", "CFD_2"}};
     int f;
     (void)id;
@@ -688,7 +745,9 @@ static void in_place(const reproduce_context *context, const char *id, reproduce
                 need.registers = second->need.registers;
                 need.shared_bytes = second->need.shared_bytes;
                 need.register_placement = need.shared_placement = GPUMP_IN_PLACE_BEST;
-                if (gpump_in_place_find(views, s->blocks, gpu.registers, gpu.shared_bytes[0], &need, &plan, give_up, NULL, NULL, NULL) != GPUMP_OK) continue;
+                if (gpump_in_place_find(views, s->blocks, gpu.registers, gpu.shared_bytes[0], &need, &plan, give_up,
+                                        NULL, NULL, NULL) != GPUMP_OK)
+                    continue;
                 complete += spill_time(&gpu, s, SAVE_PACKED, NULL).latency;
                 in_place += spill_time(&gpu, s, SAVE_PACKED, give_up).latency;
             }
@@ -700,13 +759,21 @@ static void in_place(const reproduce_context *context, const char *id, reproduce
             if (f == OURS) reproduce_failed(result, "no pair could be measured");
             continue;
         }
-        if (f == OURS || count >= 6) reproduce_number(result, mean(removed, count), 1);
-        else reproduce_note(result, "%s: %u pairs are too few to count", footprint_names[f], count);
+        if (f == OURS || count >= 6)
+            reproduce_number(result, mean(removed, count), 1);
+        else
+            reproduce_note(result, "%s: %u pairs are too few to count", footprint_names[f], count);
     }
 }
 
-const reproduce_row rows_lin_contexts[] = {{"L.context.bp1.live", bp1}, {"L.live", registers_removed}, {"L.compress", registers_removed},
-                                           {"L.tb", block_level},       {"L.spill", latencies},        {"L.preempt", latencies},
-                                           {"L.drainshare", latencies}, {"L.worst", worst},            {"L.inplace", in_place},
+const reproduce_row rows_lin_contexts[] = {{"L.context.bp1.live", bp1},
+                                           {"L.live", registers_removed},
+                                           {"L.compress", registers_removed},
+                                           {"L.tb", block_level},
+                                           {"L.spill", latencies},
+                                           {"L.preempt", latencies},
+                                           {"L.drainshare", latencies},
+                                           {"L.worst", worst},
+                                           {"L.inplace", in_place},
                                            {NULL, NULL}};
 #endif

@@ -1,7 +1,7 @@
 /* link: minigpu_core */
-/* Kim's two figures, run on the mini-GPU (launch.yaml of array_walk and pointer_chase; small.yaml with --short): the program that
- * gpump_page_checks_insert makes is compared with the figure, put right, instruction by instruction; then it runs with all pages there
- * and with none, against a check and a serialising call before every access. */
+/* Kim's two figures, run on the mini-GPU (launch.yaml of array_walk and pointer_chase; small.yaml with --short): the
+ * program that gpump_page_checks_insert makes is compared with the figure, put right, instruction by instruction; then
+ * it runs with all pages there and with none, against a check and a serialising call before every access. */
 #include <string.h>
 
 #include "analysis/analysis.h"
@@ -9,8 +9,8 @@
 #include "machine/machine.h"
 #include "reproduce.h"
 
-/* From the loop's way in to behind it. r0:r1 walks through b, r4:r5 through a; p0 and p1: still on the page checked last (false), p2: the
- * page fault bit (pfbt). */
+/* From the loop's way in to behind it. r0:r1 walks through b, r4:r5 through a; p0 and p1: still on the page checked
+ * last (false), p2: the page fault bit (pfbt). */
 static const char *const figure_1[] = {"mov.pred p0, 1", /* the first iteration checks */
                                        "mov.pred p1, 1",
                                        "@!p0 page.entered p0, [r0:r1], 0x1000, 256", /* 13: loop */
@@ -73,7 +73,8 @@ typedef struct outcome {
     uint64_t cycles, checks, calls, absent, served;
 } outcome;
 
-static outcome run(const reproduce_context *context, const char *name, uint32_t form, const char *absent, const char *const *figure) {
+static outcome run(const reproduce_context *context, const char *name, uint32_t form, const char *absent,
+                   const char *const *figure) {
     char path[1024];
     machine_options options;
     launch_file launch;
@@ -81,14 +82,17 @@ static outcome run(const reproduce_context *context, const char *name, uint32_t 
     outcome o;
     machine *m;
     memset(&o, 0, sizeof o);
-    snprintf(path, sizeof path, "%s/kernels/%s/%s.yaml", MINIGPU_SOURCE_DIR, name, context->is_short ? "small" : "launch");
+    snprintf(path, sizeof path, "%s/kernels/%s/%s.yaml", MINIGPU_SOURCE_DIR, name,
+             context->is_short ? "small" : "launch");
     if (launch_file_read(&launch, path, o.error)) return o;
     machine_options_default(&options);
     options.page_checks = form;
     options.absent = absent;
     if ((m = machine_build(&launch, &options, o.error))) {
-        if (machine_run(m, NEVER) != 1) snprintf(o.error, sizeof o.error, "%s", m->error);
-        else if (check_results(m, &launch, &check)) snprintf(o.error, sizeof o.error, "%s", check.text);
+        if (machine_run(m, NEVER) != 1)
+            snprintf(o.error, sizeof o.error, "%s", m->error);
+        else if (check_results(m, &launch, &check))
+            snprintf(o.error, sizeof o.error, "%s", check.text);
         o.as_figure = holds_figure(m->kernels[0].program, figure);
         o.cycles = m->now;
         o.checks = m->kernels[0].counted[COUNTED_CHECK];
@@ -104,8 +108,10 @@ static outcome run(const reproduce_context *context, const char *name, uint32_t 
 static void page_checks(const reproduce_context *context, const char *id, reproduce_result *result) {
     const int array = !strcmp(id, "K.array");
     const char *name = array ? "array_walk" : "pointer_chase", *const *figure = array ? figure_1 : figure_2;
-    const outcome without = run(context, name, PAGE_CHECKS_NONE, NULL, figure), every = run(context, name, PAGE_CHECKS_EVERY, NULL, figure),
-                  kim = run(context, name, PAGE_CHECKS_KIM, NULL, figure), every_absent = run(context, name, PAGE_CHECKS_EVERY, "all", figure),
+    const outcome without = run(context, name, PAGE_CHECKS_NONE, NULL, figure),
+                  every = run(context, name, PAGE_CHECKS_EVERY, NULL, figure),
+                  kim = run(context, name, PAGE_CHECKS_KIM, NULL, figure),
+                  every_absent = run(context, name, PAGE_CHECKS_EVERY, "all", figure),
                   kim_absent = run(context, name, PAGE_CHECKS_KIM, "all", figure);
     const outcome *all[5] = {&without, &every, &kim, &every_absent, &kim_absent};
     uint32_t i;
@@ -118,15 +124,17 @@ static void page_checks(const reproduce_context *context, const char *id, reprod
                     kim.as_figure && kim_absent.served && every_absent.served && kim.cycles < every.cycles &&
                         (array ? kim.checks < every.checks : kim.calls < every.calls),
                     "right; %llu faults served; %llu %s against %llu, %llu cycles against %llu",
-                    (unsigned long long)kim_absent.served, (unsigned long long)(array ? kim.checks : kim.calls), array ? "checks" : "calls",
-                    (unsigned long long)(array ? every.checks : every.calls), (unsigned long long)kim.cycles, (unsigned long long)every.cycles);
+                    (unsigned long long)kim_absent.served, (unsigned long long)(array ? kim.checks : kim.calls),
+                    array ? "checks" : "calls", (unsigned long long)(array ? every.checks : every.calls),
+                    (unsigned long long)kim.cycles, (unsigned long long)every.cycles);
     if (!kim.as_figure) reproduce_note(result, "the program differs from the figure");
     reproduce_note(result,
-                   "warp instructions of %s that check (or may call), and cycles, all pages being there; %llu cycles without checks; when all %llu "
+                   "warp instructions of %s that check (or may call), and cycles, all pages being there; %llu cycles "
+                   "without checks; when all %llu "
                    "pages are absent at first %llu cycles against %llu; the printed forms are caught in "
                    "tests/minigpu/page_checks_run.c",
-                   name, (unsigned long long)without.cycles, (unsigned long long)kim_absent.absent, (unsigned long long)kim_absent.cycles,
-                   (unsigned long long)every_absent.cycles);
+                   name, (unsigned long long)without.cycles, (unsigned long long)kim_absent.absent,
+                   (unsigned long long)kim_absent.cycles, (unsigned long long)every_absent.cycles);
 }
 
 const reproduce_row rows_page_checks[] = {{"K.array", page_checks}, {"K.pointer", page_checks}, {NULL, NULL}};

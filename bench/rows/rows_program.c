@@ -1,7 +1,8 @@
 /* link: minigpu_core */
-/* The compiler half of iGPU: the worked example (tests/340 compares it instruction by instruction) and, for the kernel folders of
- * the mini-GPU (region_runs.h), what idempotent regions look like when they run: `igpu4`, launch.yaml (small.yaml
- * with --short), without regions, with sparse regions and their moves, with continuous spilling as well, and with short regions too. */
+/* The compiler half of iGPU: the worked example (tests/340 compares it instruction by instruction) and, for the kernel
+ * folders of the mini-GPU (region_runs.h), what idempotent regions look like when they run: `igpu4`, launch.yaml
+ * (small.yaml with --short), without regions, with sparse regions and their moves, with continuous spilling as well,
+ * and with short regions too. */
 #define _GNU_SOURCE
 #include "studies/region_runs.h"
 #include "reproduce.h"
@@ -30,7 +31,8 @@ static void add(gpump_program *program, uint32_t operation, uint32_t def, uint32
     (void)gpump_program_add(program, &in, NULL, NULL);
 }
 
-/* The figure's kernel; line 7 as one store whose address is made in the instruction, since its device code is not printed. */
+/* The figure's kernel; line 7 as one store whose address is made in the instruction, since its device code is not
+ * printed. */
 static gpump_program *matrix_multiply_accumulate(void) {
     const uint32_t no = NONE_OF_THEM, width = 8 | GPUMP_OPERAND_PARAMETER, data = 16 | GPUMP_OPERAND_PARAMETER;
     gpump_memory_object object = {GPUMP_SPACE_GLOBAL, GPUMP_NONE};
@@ -46,10 +48,10 @@ static gpump_program *matrix_multiply_accumulate(void) {
     add(p, GPUMP_OP_COMPUTE, R0, R0, COL, no, 0, 0, 0);
     add(p, GPUMP_OP_COMPUTE, R0, R0, data, no, 0, 0, 0);
     add(p, GPUMP_OP_COMPUTE, R1, R0, no, no, GPUMP_ACCESS_READ, 2, 0);
-    add(p, GPUMP_OP_CONSTANT, R2, no, no, no, 0, 0, 0);    /* 6, line 5 */
+    add(p, GPUMP_OP_CONSTANT, R2, no, no, no, 0, 0, 0); /* 6, line 5 */
     add(p, GPUMP_OP_COMPUTE, P, R2, width, no, 0, 0, 0);
     add(p, GPUMP_OP_BRANCH, no, P, no, no, 0, 0, 16);
-    add(p, GPUMP_OP_COMPUTE, T, ROW, R2, no, 0, 0, 0);     /* line 6 */
+    add(p, GPUMP_OP_COMPUTE, T, ROW, R2, no, 0, 0, 0); /* line 6 */
     add(p, GPUMP_OP_COMPUTE, VA, T, no, no, GPUMP_ACCESS_READ, 0, 0);
     add(p, GPUMP_OP_COMPUTE, U, COL, R2, no, 0, 0, 0);
     add(p, GPUMP_OP_COMPUTE, VB, U, no, no, GPUMP_ACCESS_READ, 1, 0);
@@ -78,12 +80,13 @@ static void matmul(const reproduce_context *context, const char *id, reproduce_r
         gpump_regions_form(program, &config, &formed, &report, NULL) != GPUMP_OK) {
         reproduce_failed(result, "the analyses failed");
     } else if (!strcmp(id, "I.matmul.live")) {
-        reproduce_holds(result, live[place[0]] == 0 && live[place[1]] == 1 && live[place[2]] == 2 && live[place[3]] == 3,
+        reproduce_holds(result,
+                        live[place[0]] == 0 && live[place[1]] == 1 && live[place[2]] == 2 && live[place[3]] == 3,
                         "%u %u %u %u; cut %u", live[place[0]], live[place[1]], live[place[2]], live[place[3]], live[6]);
-        reproduce_note(
-            result,
-            "before line 6 %u, before line 7 %u: these depend on device code that is not printed (the paper has 8 and 5)",
-            live[9], live[16]);
+        reproduce_note(result,
+                       "before line 6 %u, before line 7 %u: these depend on device code that is not printed (the paper "
+                       "has 8 and 5)",
+                       live[9], live[16]);
     } else {
         gpump_program_instruction(formed, 6, &boundary);
         gpump_program_instruction(formed, 7, &move);
@@ -103,7 +106,8 @@ static void matmul(const reproduce_context *context, const char *id, reproduce_r
 /* How a kernel is run. The paper's total is WAY_ALL; its stacks are WAY_MOVES, WAY_ALL and WAY_SHORT_32. */
 enum { WAY_NONE, WAY_MOVES, WAY_ALL, WAY_CHANGED, WAY_SHORT_16, WAY_SHORT_32, WAY_SHORT_64, WAYS };
 static const uint32_t way_regions[WAYS] = {REGIONS_NONE, REGIONS_SPARSE, REGIONS_SPARSE, REGIONS_SPARSE, 16, 32, 64};
-static const uint32_t way_spilling[WAYS] = {SPILLING_NONE, SPILLING_NONE, SPILLING_ALL, SPILLING_CHANGED, SPILLING_ALL, SPILLING_ALL, SPILLING_ALL};
+static const uint32_t way_spilling[WAYS] = {SPILLING_NONE, SPILLING_NONE, SPILLING_ALL, SPILLING_CHANGED,
+                                            SPILLING_ALL,  SPILLING_ALL,  SPILLING_ALL};
 
 typedef struct outcome {
     char error[LAUNCH_ERROR_BYTES];
@@ -126,7 +130,8 @@ static int run_watching(machine *m, void *user) {
         for (i = 0; m->views && m->views[0] && i < m->warp_count; i++) {
             const warp *w = &m->warps[i];
             uint64_t exact[CONTEXT_LIVE_WORDS], all[CONTEXT_LIVE_WORDS];
-            if (w->stack.depth < 2 || w->sm == NONE || context_live_union(m->views[0], &m->kernels[0], w, all)) continue;
+            if (w->stack.depth < 2 || w->sm == NONE || context_live_union(m->views[0], &m->kernels[0], w, all))
+                continue;
             context_live(m->views[0], &m->kernels[0], w, exact);
             o->diverged++;
             o->exact += gpump_bits_count(exact, CONTEXT_LIVE_WORDS);
@@ -157,7 +162,9 @@ static void measure_all(const reproduce_context *context) {
     }
 }
 
-static double overhead(const outcome *o, uint32_t way) { return (double)o->ways[way].cycles / (double)o->ways[WAY_NONE].cycles; }
+static double overhead(const outcome *o, uint32_t way) {
+    return (double)o->ways[way].cycles / (double)o->ways[WAY_NONE].cycles;
+}
 /* Percent, over all kernels; *small: how many are under 4 %. */
 static double mean_overhead(uint32_t way, uint32_t *small) {
     double product = 0;
@@ -188,8 +195,10 @@ static void regions(const reproduce_context *context, const char *id, reproduce_
         exact += (double)o->exact;
         whole += (double)o->whole;
         bare += !o->ways[WAY_MOVES].boundaries;
-        if (!strcmp(id, "I.overhead")) reproduce_note(result, "%s %+.0f", names[i], 100 * (overhead(o, WAY_ALL) - 1));
-        else reproduce_note(result, "%s %g", names[i], values[count]);
+        if (!strcmp(id, "I.overhead"))
+            reproduce_note(result, "%s %+.0f", names[i], 100 * (overhead(o, WAY_ALL) - 1));
+        else
+            reproduce_note(result, "%s %g", names[i], values[count]);
         count++;
     }
     if (!count) {
@@ -198,28 +207,38 @@ static void regions(const reproduce_context *context, const char *id, reproduce_
     }
     if (!strcmp(id, "I.overhead")) {
         reproduce_number(result, mean_overhead(WAY_ALL, &small), 1);
-        reproduce_note(result, "boundaries and moves alone %+.1f %%, which is all that just-in-time spilling costs until somebody preempts, who then stores %.0f B a warp (median)",
+        reproduce_note(result,
+                       "boundaries and moves alone %+.1f %%, which is all that just-in-time spilling costs until "
+                       "somebody preempts, who then stores %.0f B a warp (median)",
                        mean_overhead(WAY_MOVES, &small), 128 * region_median(values, count));
-        reproduce_note(result, "only what has changed is stored, and loaded when needed: %+.1f %%", mean_overhead(WAY_CHANGED, &small));
+        reproduce_note(result, "only what has changed is stored, and loaded when needed: %+.1f %%",
+                       mean_overhead(WAY_CHANGED, &small));
         {
-            const double by_16 = mean_overhead(WAY_SHORT_16, &small), by_64 = mean_overhead(WAY_SHORT_64, &small), by_32 = mean_overhead(WAY_SHORT_32, &small);
-            reproduce_note(result, "all, and short regions of 16, 32, 64: %+.1f %+.1f %+.1f %%; with 32, %u kernels are under 4 %%", by_16, by_32, by_64, small);
+            const double by_16 = mean_overhead(WAY_SHORT_16, &small), by_64 = mean_overhead(WAY_SHORT_64, &small),
+                         by_32 = mean_overhead(WAY_SHORT_32, &small);
+            reproduce_note(
+                result,
+                "all, and short regions of 16, 32, 64: %+.1f %+.1f %+.1f %%; with 32, %u kernels are under 4 %%", by_16,
+                by_32, by_64, small);
         }
     } else
         reproduce_number(result, region_median(values, count), 1);
     if (samples && !strcmp(id, "I.livein"))
-        reproduce_note(result,
-                       "beside it, without regions: a diverged warp keeps %.1f registers (%.0f B) by Lin's union over all "
-                       "enclosing divergences, %.1f (%.0f B) by its "
-                       "SIMT stack, which is exact: %.0f %% less; %llu samples",
-                       whole / (double)samples, 128 * whole / (double)samples, exact / (double)samples,
-                       128 * exact / (double)samples, 100 * (1 - exact / whole), (unsigned long long)samples);
+        reproduce_note(
+            result,
+            "beside it, without regions: a diverged warp keeps %.1f registers (%.0f B) by Lin's union over all "
+            "enclosing divergences, %.1f (%.0f B) by its "
+            "SIMT stack, which is exact: %.0f %% less; %llu samples",
+            whole / (double)samples, 128 * whole / (double)samples, exact / (double)samples,
+            128 * exact / (double)samples, 100 * (1 - exact / whole), (unsigned long long)samples);
     for (i = 0; i < kernels && !strcmp(id, "I.livein"); i++) {
         const outcome *o = &outcomes[i];
         const double n = (double)o->diverged;
         if (!o->diverged || o->error[0]) continue;
-        if (o->exact < o->whole) reproduce_note(result, "%s saves %.1f registers of %.1f, %.0f B", names[i], (double)(o->whole - o->exact) / n, (double)o->whole / n,
-                                                128 * (double)(o->whole - o->exact) / n);
+        if (o->exact < o->whole)
+            reproduce_note(result, "%s saves %.1f registers of %.1f, %.0f B", names[i],
+                           (double)(o->whole - o->exact) / n, (double)o->whole / n,
+                           128 * (double)(o->whole - o->exact) / n);
         alike += o->exact == o->whole;
     }
     if (alike) reproduce_note(result, "%u more kernels diverge and save nothing", alike);
@@ -236,9 +255,15 @@ static void restart_pcs(const reproduce_context *context, const char *id, reprod
         return;
     }
     reproduce_number(result, 2.0 * 4 * gpu.warp_slots, 0);
-    reproduce_note(result, "the SIMT stack that a boundary writes down beside the PC is not counted; the paper splits warps instead");
+    reproduce_note(
+        result,
+        "the SIMT stack that a boundary writes down beside the PC is not counted; the paper splits warps instead");
 }
 
-const reproduce_row rows_program[] = {
-    {"I.rpc", restart_pcs}, {"I.matmul.live", matmul}, {"I.matmul.code", matmul},  {"I.size", regions},
-    {"I.livein", regions},  {"I.overhead", regions},   {NULL, NULL}};
+const reproduce_row rows_program[] = {{"I.rpc", restart_pcs},
+                                      {"I.matmul.live", matmul},
+                                      {"I.matmul.code", matmul},
+                                      {"I.size", regions},
+                                      {"I.livein", regions},
+                                      {"I.overhead", regions},
+                                      {NULL, NULL}};

@@ -1,5 +1,6 @@
 /* link: tbsim_core */
-/* Tanasic chapter 5: storage of the framework, kernels alone in tbsim, and the evaluation of 5.3 over random workloads. */
+/* Tanasic chapter 5: storage of the framework, kernels alone in tbsim, and the evaluation of 5.3 over random workloads.
+ */
 #include <math.h>
 #include <string.h>
 #include "gpump.h"
@@ -7,7 +8,8 @@
 #include "tbsim.h"
 
 static tb_library *library, *printed_library;
-static tb_evaluation *evaluation, *printed; /* printed: the same with the block times as Table 5.2 prints them, 13 times too short */
+static tb_evaluation *evaluation,
+    *printed; /* printed: the same with the block times as Table 5.2 prints them, 13 times too short */
 
 /* All rows share one library and one evaluation; what a row needs is run when it is first asked for. */
 static int ready(const reproduce_context *context, reproduce_result *result) {
@@ -15,8 +17,10 @@ static int ready(const reproduce_context *context, reproduce_result *result) {
     tb_machine machine;
     if (evaluation) return 1;
     snprintf(path, sizeof path, "%s/tanasic_table_5_2.csv", context->data_dir);
-    if (tb_machine_preset(&machine, "k20c") == 0) library = tb_library_tanasic(&machine, path, 1, error, sizeof error);
-    else snprintf(error, sizeof error, "no preset k20c");
+    if (tb_machine_preset(&machine, "k20c") == 0)
+        library = tb_library_tanasic(&machine, path, 1, error, sizeof error);
+    else
+        snprintf(error, sizeof error, "no preset k20c");
     machine.printed_times = 1;
     if (library) printed_library = tb_library_tanasic(&machine, path, 1, error, sizeof error);
     if (printed_library) printed = tb_evaluation_create(printed_library, context->is_short ? 20 : 200, 0, 1);
@@ -31,8 +35,8 @@ static void report(reproduce_result *result, int failed, const tb_sample *sample
         return;
     }
     reproduce_number(result, sample->mean, 2);
-    reproduce_note(result, "95%% interval +-%.2f over %u values; with printed block times %.2f +-%.2f", sample->half_width, sample->count,
-                   sensitivity->mean, sensitivity->half_width);
+    reproduce_note(result, "95%% interval +-%.2f over %u values; with printed block times %.2f +-%.2f",
+                   sample->half_width, sample->count, sensitivity->mean, sensitivity->half_width);
 }
 
 static void storage(const reproduce_context *context, const char *id, reproduce_result *result) {
@@ -66,7 +70,8 @@ static void alone(const reproduce_context *context, const char *id, reproduce_re
         within += off <= 2;
         if (off > worst) worst = off;
     }
-    reproduce_holds(result, within == library->kernel_count && library->kernel_count == 24, "%u/%u within 2", within, library->kernel_count);
+    reproduce_holds(result, within == library->kernel_count && library->kernel_count == 24, "%u/%u within 2", within,
+                    library->kernel_count);
     reproduce_note(result, "worst %.2f %%", worst);
 }
 
@@ -103,22 +108,26 @@ static void order(const reproduce_context *context, const char *id, reproduce_re
     tb_sample npq, by_switch, by_drain;
     if (!ready(context, result)) return;
     if (!strcmp(id, "T.ppq.medium.2")) {
-        if (tb_turnaround_gain(evaluation, TB_PPQ_SWITCH, 2, 1, &by_switch) || tb_turnaround_gain(evaluation, TB_PPQ_DRAIN, 2, 1, &by_drain)) {
+        if (tb_turnaround_gain(evaluation, TB_PPQ_SWITCH, 2, 1, &by_switch) ||
+            tb_turnaround_gain(evaluation, TB_PPQ_DRAIN, 2, 1, &by_drain)) {
             reproduce_failed(result, "a run failed");
             return;
         }
-        reproduce_holds(result, by_drain.mean >= by_switch.mean, "switch %.3f, drain %.3f", by_switch.mean, by_drain.mean);
-        reproduce_note(result, "95%% intervals +-%.3f and +-%.3f over %u values", by_switch.half_width, by_drain.half_width, by_drain.count);
+        reproduce_holds(result, by_drain.mean >= by_switch.mean, "switch %.3f, drain %.3f", by_switch.mean,
+                        by_drain.mean);
+        reproduce_note(result, "95%% intervals +-%.3f and +-%.3f over %u values", by_switch.half_width,
+                       by_drain.half_width, by_drain.count);
         return;
     }
     for (uint32_t count = 2; count <= 8; count += 2) {
-        if (tb_turnaround_gain(evaluation, TB_NPQ, count, -1, &npq) || tb_turnaround_gain(evaluation, TB_PPQ_SWITCH, count, -1, &by_switch) ||
+        if (tb_turnaround_gain(evaluation, TB_NPQ, count, -1, &npq) ||
+            tb_turnaround_gain(evaluation, TB_PPQ_SWITCH, count, -1, &by_switch) ||
             tb_turnaround_gain(evaluation, TB_PPQ_DRAIN, count, -1, &by_drain)) {
             reproduce_failed(result, "a run failed");
             return;
         }
-        reproduce_holds(result, by_switch.mean > by_drain.mean && by_drain.mean > npq.mean, "%u: %.2f > %.2f > %.2f", count, by_switch.mean,
-                        by_drain.mean, npq.mean);
+        reproduce_holds(result, by_switch.mean > by_drain.mean && by_drain.mean > npq.mean, "%u: %.2f > %.2f > %.2f",
+                        count, by_switch.mean, by_drain.mean, npq.mean);
     }
 }
 
@@ -156,7 +165,8 @@ static void shared(const reproduce_context *context, const char *id, reproduce_r
             exclusive += a.mean / 4;
             common += b.mean / 4;
         }
-        reproduce_holds(result, common > exclusive, "%s: shared %.3f, exclusive %.3f", drain ? "drain" : "switch", common, exclusive);
+        reproduce_holds(result, common > exclusive, "%s: shared %.3f, exclusive %.3f", drain ? "drain" : "switch",
+                        common, exclusive);
     }
     reproduce_note(result, "means over 2, 4, 6 and 8 processes");
 }
@@ -166,17 +176,37 @@ static void fairness(const reproduce_context *context, const char *id, reproduce
     uint32_t count = !strcmp(id, "T.dss.fair.2") ? 2 : 8;
     int scheme = !strcmp(id, "T.dss.fair.drain.8") ? TB_DSS_DRAIN : TB_DSS_SWITCH;
     if (!ready(context, result)) return;
-    report(result, tb_fairness_gain(evaluation, scheme, count, &sample) || tb_fairness_gain(printed, scheme, count, &other), &sample, &other);
+    report(result,
+           tb_fairness_gain(evaluation, scheme, count, &sample) || tb_fairness_gain(printed, scheme, count, &other),
+           &sample, &other);
 }
 
 const reproduce_row rows_tanasic[] = {
-    {"T.ptbq", storage},           {"T.tables", storage},           {"T.iso", alone},
-    {"T.npq.2", gain},             {"T.npq.8", gain},               {"T.ppq.switch.2", gain},
-    {"T.ppq.switch.8", gain},      {"T.ppq.drain.2", gain},         {"T.ppq.drain.8", gain},
-    {"T.ppq.order", order},        {"T.ppq.short.switch.8", gain},  {"T.ppq.short.drain.8", gain},
-    {"T.ppq.medium.2", order},     {"T.ppq.stp.switch.8", loss},    {"T.ppq.stp.drain.8", loss},
-    {"T.ppq.stp.shared", shared},  {"T.dss.ntt.switch.8", gain},    {"T.dss.ntt.drain.8", gain},
-    {"T.dss.short.8", gain},       {"T.dss.medium.8", gain},        {"T.dss.long.8", gain},
-    {"T.dss.fair.2", fairness},    {"T.dss.fair.switch.8", fairness}, {"T.dss.fair.drain.8", fairness},
-    {"T.dss.stp.switch.8", loss},  {"T.dss.stp.drain.8", loss},     {NULL, NULL},
+    {"T.ptbq", storage},
+    {"T.tables", storage},
+    {"T.iso", alone},
+    {"T.npq.2", gain},
+    {"T.npq.8", gain},
+    {"T.ppq.switch.2", gain},
+    {"T.ppq.switch.8", gain},
+    {"T.ppq.drain.2", gain},
+    {"T.ppq.drain.8", gain},
+    {"T.ppq.order", order},
+    {"T.ppq.short.switch.8", gain},
+    {"T.ppq.short.drain.8", gain},
+    {"T.ppq.medium.2", order},
+    {"T.ppq.stp.switch.8", loss},
+    {"T.ppq.stp.drain.8", loss},
+    {"T.ppq.stp.shared", shared},
+    {"T.dss.ntt.switch.8", gain},
+    {"T.dss.ntt.drain.8", gain},
+    {"T.dss.short.8", gain},
+    {"T.dss.medium.8", gain},
+    {"T.dss.long.8", gain},
+    {"T.dss.fair.2", fairness},
+    {"T.dss.fair.switch.8", fairness},
+    {"T.dss.fair.drain.8", fairness},
+    {"T.dss.stp.switch.8", loss},
+    {"T.dss.stp.drain.8", loss},
+    {NULL, NULL},
 };

@@ -1,8 +1,9 @@
 /* link: minigpu_core */
-/* Shieh: storage and candidate sets as calculations; chapter 4 on the mini-GPU (examples/minigpu/tools/victim_experiment.h): every kernel of
- * Table 4.2, request times at random, every policy at the same requests. The rows' values are with switches as the paper models them: a
- * block stalls for its estimate; their notes give what real save traffic makes of it, and switching and draining alone.
- * `minigpu policies` prints the same per kernel. */
+/* Shieh: storage and candidate sets as calculations; chapter 4 on the mini-GPU
+ * (examples/minigpu/tools/victim_experiment.h): every kernel of Table 4.2, request times at random, every policy at the
+ * same requests. The rows' values are with switches as the paper models them: a block stalls for its estimate; their
+ * notes give what real save traffic makes of it, and switching and draining alone. `minigpu policies` prints the same
+ * per kernel. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,8 @@ static void storage(const reproduce_context *context, const char *id, reproduce_
     gpump_victim_config config;
     uint64_t sm_bits, gpu_bits;
     (void)context;
-    if (gpump_victim_config_preset(&config, "gtx480_shieh") != GPUMP_OK || gpump_victim_bits(&config, &sm_bits, &gpu_bits, NULL) != GPUMP_OK) {
+    if (gpump_victim_config_preset(&config, "gtx480_shieh") != GPUMP_OK ||
+        gpump_victim_bits(&config, &sm_bits, &gpu_bits, NULL) != GPUMP_OK) {
         reproduce_failed(result, "no such preset");
         return;
     }
@@ -50,8 +52,20 @@ static void candidates(const reproduce_context *context, const char *id, reprodu
 
 /* ---- chapter 4 ---- */
 
-/* Every case once as the paper models switches and once with real save traffic; draining, which saves nothing, has no second case. */
-enum { CHIMERA, DUAL, ORACLE, SWITCH, DRAIN, POLICIES, LIMITS = 4, CASES = (2 * POLICIES - 1) * LIMITS, REQUESTS = 54, REQUESTS_SHORT = 1 };
+/* Every case once as the paper models switches and once with real save traffic; draining, which saves nothing, has no
+ * second case. */
+enum {
+    CHIMERA,
+    DUAL,
+    ORACLE,
+    SWITCH,
+    DRAIN,
+    POLICIES,
+    LIMITS = 4,
+    CASES = (2 * POLICIES - 1) * LIMITS,
+    REQUESTS = 54,
+    REQUESTS_SHORT = 1
+};
 static const char *const policy_names[POLICIES] = {"chimera", "dual", "oracle", "switch", "drain"};
 
 /* Sums over the requests of one kernel, for one policy and limit. */
@@ -64,12 +78,15 @@ static struct {
     char error[512];
     uint32_t requests;
     cell cells[VICTIM_EXPERIMENT_KERNELS][CASES];
-    double drain_error[VICTIM_EXPERIMENT_KERNELS][2], drain_relative[VICTIM_EXPERIMENT_KERNELS][2], drain_truth[VICTIM_EXPERIMENT_KERNELS];
+    double drain_error[VICTIM_EXPERIMENT_KERNELS][2], drain_relative[VICTIM_EXPERIMENT_KERNELS][2],
+        drain_truth[VICTIM_EXPERIMENT_KERNELS];
     uint32_t drain_blocks[VICTIM_EXPERIMENT_KERNELS];
 } all;
 
 static int case_of(int policy, int limit_us) { return policy * LIMITS + limit_us - 2; }
-static int case_with_traffic(int policy, int limit_us) { return policy == DRAIN ? case_of(DRAIN, limit_us) : case_of(POLICIES + policy, limit_us); }
+static int case_with_traffic(int policy, int limit_us) {
+    return policy == DRAIN ? case_of(DRAIN, limit_us) : case_of(POLICIES + policy, limit_us);
+}
 
 static int measure(const reproduce_context *context, reproduce_result *result) {
     char dir[4096];
@@ -107,7 +124,8 @@ static int measure(const reproduce_context *context, reproduce_result *result) {
                 const victim_outcome *o = &outcomes[(size_t)r * CASES + c];
                 cell *sum = &all.cells[e.kernel][c];
                 if (o->failed) {
-                    snprintf(all.error, sizeof all.error, "%s: a simulation stopped", victim_experiment_kernel(e.kernel));
+                    snprintf(all.error, sizeof all.error, "%s: a simulation stopped",
+                             victim_experiment_kernel(e.kernel));
                     all.done = -1;
                 }
                 sum->requests++;
@@ -155,7 +173,8 @@ static double violations(int c, double *low, double *high, double *warm) {
     return 100 * p;
 }
 
-/* Wasted instructions in % of what flushing the same blocks wastes: the mean of the kernels, which is what a bar chart's average is. */
+/* Wasted instructions in % of what flushing the same blocks wastes: the mean of the kernels, which is what a bar
+ * chart's average is. */
 static double overhead(int c, int with_idle) {
     double sum = 0;
     int kernels = 0;
@@ -168,12 +187,15 @@ static double overhead(int c, int with_idle) {
     return kernels ? sum / kernels : 0;
 }
 
-/* The violations of a row and what stands beside it: real save traffic, and for the dual-kernel scheme switching and draining alone. */
+/* The violations of a row and what stands beside it: real save traffic, and for the dual-kernel scheme switching and
+ * draining alone. */
 static void note_beside(int policy, int us, reproduce_result *result) {
     reproduce_note(result, "with real save traffic %.1f", violations(case_with_traffic(policy, us), NULL, NULL, NULL));
     if (policy == DUAL)
-        reproduce_note(result, "switching alone %.1f, with real save traffic %.1f; draining alone %.1f", violations(case_of(SWITCH, us), NULL, NULL, NULL),
-                       violations(case_with_traffic(SWITCH, us), NULL, NULL, NULL), violations(case_of(DRAIN, us), NULL, NULL, NULL));
+        reproduce_note(result, "switching alone %.1f, with real save traffic %.1f; draining alone %.1f",
+                       violations(case_of(SWITCH, us), NULL, NULL, NULL),
+                       violations(case_with_traffic(SWITCH, us), NULL, NULL, NULL),
+                       violations(case_of(DRAIN, us), NULL, NULL, NULL));
 }
 
 static int policy_of(const char *id) {
@@ -188,7 +210,8 @@ static void viol(const reproduce_context *context, const char *id, reproduce_res
     if (!measure(context, result)) return;
     value = violations(c, &low, &high, &warm);
     reproduce_number(result, value, 2);
-    reproduce_note(result, "%u requests, 95%% interval %.1f to %.1f; after warm-up alone %.1f", all.requests, low, high, warm);
+    reproduce_note(result, "%u requests, 95%% interval %.1f to %.1f; after warm-up alone %.1f", all.requests, low, high,
+                   warm);
     note_beside(policy_of(id), us, result);
 }
 
@@ -196,10 +219,12 @@ static void viol_order(const reproduce_context *context, const char *id, reprodu
     (void)id;
     if (!measure(context, result)) return;
     for (int us = 2; us < 2 + LIMITS; us++) {
-        double o = violations(case_of(ORACLE, us), NULL, NULL, NULL), d = violations(case_of(DUAL, us), NULL, NULL, NULL),
+        double o = violations(case_of(ORACLE, us), NULL, NULL, NULL),
+               d = violations(case_of(DUAL, us), NULL, NULL, NULL),
                h = violations(case_of(CHIMERA, us), NULL, NULL, NULL);
         int falls = 1;
-        for (int p = 0; p <= ORACLE && us > 2; p++) falls &= violations(case_of(p, us), NULL, NULL, NULL) <= violations(case_of(p, us - 1), NULL, NULL, NULL);
+        for (int p = 0; p <= ORACLE && us > 2; p++)
+            falls &= violations(case_of(p, us), NULL, NULL, NULL) <= violations(case_of(p, us - 1), NULL, NULL, NULL);
         reproduce_holds(result, o <= d && d <= h && falls, "%d us: %.1f %.1f %.1f", us, o, d, h);
     }
     reproduce_note(result, "oracle, dual-kernel, Chimera");
@@ -209,9 +234,12 @@ static void over(const reproduce_context *context, const char *id, reproduce_res
     int us = id[strlen(id) - 1] - '0', p = policy_of(id);
     if (!measure(context, result)) return;
     reproduce_number(result, overhead(case_of(p, us), p == CHIMERA), 1);
-    if (p == CHIMERA) reproduce_note(result, "without the slots that idle until an SM is empty: %.1f", overhead(case_of(p, us), 0));
+    if (p == CHIMERA)
+        reproduce_note(result, "without the slots that idle until an SM is empty: %.1f", overhead(case_of(p, us), 0));
     reproduce_note(result, "with real save traffic %.1f", overhead(case_with_traffic(p, us), p == CHIMERA));
-    if (p == DUAL) reproduce_note(result, "switching alone %.1f, draining alone %.1f", overhead(case_of(SWITCH, us), 1), overhead(case_of(DRAIN, us), 1));
+    if (p == DUAL)
+        reproduce_note(result, "switching alone %.1f, draining alone %.1f", overhead(case_of(SWITCH, us), 1),
+                       overhead(case_of(DRAIN, us), 1));
     reproduce_note(result, "mean of %d kernels", VICTIM_EXPERIMENT_KERNELS);
 }
 
@@ -232,8 +260,11 @@ static void btree(const reproduce_context *context, const char *id, reproduce_re
     }
     idle = f[0] > 0 ? 100 * idle / f[0] : 0;
     for (int p = 0; p < 2; p++) w[p] = f[p] > 0 ? 100 * w[p] / f[p] : 0;
-    reproduce_note(result, "of Chimera's overhead %.1f points are slots that idle until an SM is empty; without them %+.1f points", idle, w[1] - (w[0] - idle));
-    reproduce_holds(result, v[1] < v[0] && w[1] > w[0], "violations %+.1f points; overhead %+.1f points", 100 * (v[1] - v[0]) / n, w[1] - w[0]);
+    reproduce_note(
+        result, "of Chimera's overhead %.1f points are slots that idle until an SM is empty; without them %+.1f points",
+        idle, w[1] - (w[0] - idle));
+    reproduce_holds(result, v[1] < v[0] && w[1] > w[0], "violations %+.1f points; overhead %+.1f points",
+                    100 * (v[1] - v[0]) / n, w[1] - w[0]);
 }
 
 static void utilisation(const reproduce_context *context, const char *id, reproduce_result *result) {
@@ -249,8 +280,11 @@ static void utilisation(const reproduce_context *context, const char *id, reprod
         }
     for (int p = 0; p < 2; p++) use[p] = waits[p] ? 100 * use[p] / waits[p] : 0;
     reproduce_number(result, use[0] > 0 ? use[1] / use[0] : 0, 2);
-    reproduce_note(result, "mean of registers, shared memory and threads held by blocks that may issue, per cycle from the request to the last block's start: Chimera %.0f%%, "
-                           "dual-kernel %.0f%%", use[0], use[1]);
+    reproduce_note(result,
+                   "mean of registers, shared memory and threads held by blocks that may issue, per cycle from the "
+                   "request to the last block's start: Chimera %.0f%%, "
+                   "dual-kernel %.0f%%",
+                   use[0], use[1]);
 }
 
 static void drain_error(const reproduce_context *context, const char *id, reproduce_result *result) {
@@ -261,7 +295,8 @@ static void drain_error(const reproduce_context *context, const char *id, reprod
     for (int k = 0; k < VICTIM_EXPERIMENT_KERNELS; k++) {
         double points;
         if (!all.drain_blocks[k]) continue;
-        /* Sum of the errors over the sum of the true latencies: the relative error of a block that is about to end grows without bound. */
+        /* Sum of the errors over the sum of the true latencies: the relative error of a block that is about to end
+         * grows without bound. */
         points = 100 * (all.drain_error[k][0] - all.drain_error[k][1]) / all.drain_truth[k];
         sum_all += points;
         counted++;
@@ -275,17 +310,34 @@ static void drain_error(const reproduce_context *context, const char *id, reprod
         return;
     }
     reproduce_number(result, sum / fell, 1);
-    reproduce_note(result, "%d kernels whose violations fell; over all %d kernels %.1f; as the mean of every block's relative error %.1f", fell, counted, counted ? sum_all / counted : 0,
-                   sum_relative / fell);
+    reproduce_note(
+        result,
+        "%d kernels whose violations fell; over all %d kernels %.1f; as the mean of every block's relative error %.1f",
+        fell, counted, counted ? sum_all / counted : 0, sum_relative / fell);
 }
 
-const reproduce_row rows_victim[] = {
-    {"S.storage.sm", storage},         {"S.storage.gpu", storage},       {"S.candidates", candidates},
-    {"S.viol.chimera.2", viol},        {"S.viol.chimera.3", viol},       {"S.viol.chimera.4", viol},
-    {"S.viol.chimera.5", viol},        {"S.viol.dual.2", viol},          {"S.viol.dual.3", viol},
-    {"S.viol.dual.4", viol},           {"S.viol.dual.5", viol},          {"S.viol.oracle.2", viol},
-    {"S.viol.order", viol_order},      {"S.overhead.chimera.2", over},   {"S.overhead.chimera.3", over},
-    {"S.overhead.chimera.4", over},    {"S.overhead.chimera.5", over},   {"S.overhead.dual.2", over},
-    {"S.overhead.dual.3", over},       {"S.overhead.dual.4", over},      {"S.overhead.dual.5", over},
-    {"S.overhead.btree", btree},       {"S.utilisation", utilisation},   {"S.drainerr", drain_error},
-    {NULL, NULL}};
+const reproduce_row rows_victim[] = {{"S.storage.sm", storage},
+                                     {"S.storage.gpu", storage},
+                                     {"S.candidates", candidates},
+                                     {"S.viol.chimera.2", viol},
+                                     {"S.viol.chimera.3", viol},
+                                     {"S.viol.chimera.4", viol},
+                                     {"S.viol.chimera.5", viol},
+                                     {"S.viol.dual.2", viol},
+                                     {"S.viol.dual.3", viol},
+                                     {"S.viol.dual.4", viol},
+                                     {"S.viol.dual.5", viol},
+                                     {"S.viol.oracle.2", viol},
+                                     {"S.viol.order", viol_order},
+                                     {"S.overhead.chimera.2", over},
+                                     {"S.overhead.chimera.3", over},
+                                     {"S.overhead.chimera.4", over},
+                                     {"S.overhead.chimera.5", over},
+                                     {"S.overhead.dual.2", over},
+                                     {"S.overhead.dual.3", over},
+                                     {"S.overhead.dual.4", over},
+                                     {"S.overhead.dual.5", over},
+                                     {"S.overhead.btree", btree},
+                                     {"S.utilisation", utilisation},
+                                     {"S.drainerr", drain_error},
+                                     {NULL, NULL}};

@@ -1,8 +1,6 @@
-/* bench/region_cuts [--short] [--kernel NAME]: what cuts idempotent regions, as CSV. Every kernel of examples/minigpu/kernels on igpu4,
- * with one kind of cut left out at a time, then with several:
- *   all                 as built
- *   no-barriers         none behind barriers
- *   no-atomics          none behind atomics, volatile accesses and fences
+/* bench/region_cuts [--short] [--kernel NAME]: what cuts idempotent regions, as CSV. Every kernel of
+ * examples/minigpu/kernels on igpu4, with one kind of cut left out at a time, then with several: all                 as
+ * built no-barriers         none behind barriers no-atomics          none behind atomics, volatile accesses and fences
  *   no-loops            no second one on a way round a loop
  *   no-divergence       none where lanes wait while others cross a boundary
  *   thread              antidependences of each thread by itself, as in the paper; then none for waiting lanes either
@@ -10,40 +8,42 @@
  *   no-forced           neither barriers nor atomics
  *   paper               no-forced and thread: what the paper's text describes
  *   paper-exact         the same with exact aliases
- *   run                 no boundaries in the program: a region ends where the run overwrites what its warp has read, and not before: no
- *                       compiler can do with fewer
- *   run-thread          the same, where a thread overwrites what it has read itself
- * length: median instructions of a region that ran, mean: their mean; live: median registers at boundaries crossed; instructions and cycles: ratios to the
- * kernel without regions, of boundaries and moves alone, with all live-ins stored and loaded, with changed ones stored. Regions without
- * one of their cuts are wrong where a warp goes back, but nobody does here. */
+ *   run                 no boundaries in the program: a region ends where the run overwrites what its warp has read,
+ * and not before: no compiler can do with fewer run-thread          the same, where a thread overwrites what it has
+ * read itself length: median instructions of a region that ran, mean: their mean; live: median registers at boundaries
+ * crossed; instructions and cycles: ratios to the kernel without regions, of boundaries and moves alone, with all
+ * live-ins stored and loaded, with changed ones stored. Regions without one of their cuts are wrong where a warp goes
+ * back, but nobody does here. */
 #define _GNU_SOURCE
 #include "studies/region_runs.h"
 
 /* ---- what a run overwrites ---- */
 
-/* For each place that a warp (or thread) has read: by which instructions, and when. Places of blocks that have ended are reused. */
+/* For each place that a warp (or thread) has read: by which instructions, and when. Places of blocks that have ended
+ * are reused. */
 typedef struct cuts_place {
-    uint64_t key, life; /* word and warp or thread; of the block, 0: free */
-    uint64_t epoch;     /* of the warp, when it was last touched */
-    uint64_t readers[4];/* instructions, since the warp began */
-    uint8_t read;       /* in this epoch, before it was written */
+    uint64_t key, life;  /* word and warp or thread; of the block, 0: free */
+    uint64_t epoch;      /* of the warp, when it was last touched */
+    uint64_t readers[4]; /* instructions, since the warp began */
+    uint8_t read;        /* in this epoch, before it was written */
     uint8_t written;
 } cuts_place;
 
 enum { PLACES = 1 << 21, LINES = 4096, WARPS = 1 << 14, READERS = 256 };
 typedef struct watcher {
     cuts_place *places;
-    uint8_t *meets;            /* [reader][line]: the line's store has overwritten what the reader had read */
-    uint16_t reader[LINES];    /* of a load's line: its number, from 1 */
+    uint8_t *meets;         /* [reader][line]: the line's store has overwritten what the reader had read */
+    uint16_t reader[LINES]; /* of a load's line: its number, from 1 */
     uint32_t readers;
-    uint64_t epoch[WARPS];     /* of each of the machine's warps */
+    uint64_t epoch[WARPS]; /* of each of the machine's warps */
     int by_thread, ends_regions, full;
 } watcher;
 static watcher watching;
 
 static cuts_place *find_place(const machine *m, const in_flight *r, uint32_t lane, uint64_t word, uint32_t space) {
     const uint64_t life = m->blocks[r->block].life;
-    const uint64_t who = watching.by_thread ? (uint64_t)m->warps[r->warp].index * LANES + lane : m->warps[r->warp].index;
+    const uint64_t who =
+        watching.by_thread ? (uint64_t)m->warps[r->warp].index * LANES + lane : m->warps[r->warp].index;
     const uint64_t key = (word << 2 | space) << 11 | who, mixed = (key ^ life << 40) * UINT64_C(0x9e3779b97f4a7c15);
     uint32_t at = (uint32_t)(mixed >> 43), tries;
     cuts_place *free_place = NULL;
@@ -75,8 +75,10 @@ static void on_access(machine *m, const in_flight *r) {
     uint64_t *epoch = &watching.epoch[r->warp];
     uint32_t lane, n, k;
     int clobbers = 0;
-    if (in->opcode == OPCODE_TEX || in->space == SPACE_PARAM || in->space == SPACE_CONST || in->space == SPACE_LOCAL) return;
-    if (!writes && line && !watching.reader[line]) watching.reader[line] = (uint16_t)(watching.readers < READERS - 1 ? ++watching.readers : READERS - 1);
+    if (in->opcode == OPCODE_TEX || in->space == SPACE_PARAM || in->space == SPACE_CONST || in->space == SPACE_LOCAL)
+        return;
+    if (!writes && line && !watching.reader[line])
+        watching.reader[line] = (uint16_t)(watching.readers < READERS - 1 ? ++watching.readers : READERS - 1);
     for (lane = 0; lane < LANES; lane++) {
         for (n = 0; n < words && (r->active >> lane & 1); n++) {
             cuts_place *p = find_place(m, r, lane, r->addresses[lane] / 4 + n, in->space == SPACE_SHARED);
@@ -219,10 +221,11 @@ static void measure(uint32_t kernel, int is_short) {
         }
         r->ran = 1;
         printf("%s,%s,%g,%.1f,", ways[w].name, name, r->length, r->mean);
-        if (ways[w].bound) printf(",,,,,,\n");
+        if (ways[w].bound)
+            printf(",,,,,,\n");
         else
-            printf("%g,%.3f,%.3f,%.3f,%.3f,%.3f,%.3f\n", r->live, r->instructions[0], r->instructions[1], r->instructions[2], r->cycles[0], r->cycles[1],
-                   r->cycles[2]);
+            printf("%g,%.3f,%.3f,%.3f,%.3f,%.3f,%.3f\n", r->live, r->instructions[0], r->instructions[1],
+                   r->instructions[2], r->cycles[0], r->cycles[1], r->cycles[2]);
         fflush(stdout);
     }
     ptx_free(&module);
@@ -249,7 +252,8 @@ static void summarize(uint32_t kernels) {
         }
         if (!n) continue;
         printf("%s,(all),%g,%g,", ways[w].name, region_median(lengths, n), region_median(means, n));
-        if (ways[w].bound) printf(",,,,,,\n");
+        if (ways[w].bound)
+            printf(",,,,,,\n");
         else {
             printf("%g", region_median(live, n));
             for (c = 0; c < 2 * COSTS; c++) printf(",%.3f", exp(sums[c] / n));
@@ -263,8 +267,10 @@ int main(int argc, char **argv) {
     uint32_t kernels = region_kernels(names), k;
     int is_short = 0, i, measured = 0;
     for (i = 1; i < argc; i++) {
-        if (!strcmp(argv[i], "--short")) is_short = 1;
-        else if (!strcmp(argv[i], "--kernel") && i + 1 < argc) only = argv[++i];
+        if (!strcmp(argv[i], "--short"))
+            is_short = 1;
+        else if (!strcmp(argv[i], "--kernel") && i + 1 < argc)
+            only = argv[++i];
         else {
             fprintf(stderr, "usage: region_cuts [--short] [--kernel NAME]\n");
             return 2;
@@ -273,14 +279,17 @@ int main(int argc, char **argv) {
     watching.places = (cuts_place *)calloc(PLACES, sizeof *watching.places);
     watching.meets = (uint8_t *)calloc(READERS, LINES);
     if (!watching.places || !watching.meets) fail("all", "out of memory");
-    printf("cuts,kernel,length,mean,live,instructions,instructions_all,instructions_changed,cycles,cycles_all,cycles_changed\n");
+    printf("cuts,kernel,length,mean,live,instructions,instructions_all,instructions_changed,cycles,cycles_all,cycles_"
+           "changed\n");
     for (k = 0; k < kernels; k++)
         if (!only || !strcmp(only, names[k])) {
             measure(k, is_short);
             measured++;
         }
-    if (measured) summarize(kernels);
-    else fprintf(stderr, "region_cuts: no kernel of that name\n");
+    if (measured)
+        summarize(kernels);
+    else
+        fprintf(stderr, "region_cuts: no kernel of that name\n");
     free(watching.places);
     free(watching.meets);
     return measured ? 0 : 2;

@@ -1,5 +1,5 @@
-/* Runs a kernel of examples/minigpu/kernels on igpu4 (Menon 5.1) with idempotent regions made in some way: what rows_program.c and
- * region_cuts.c share. */
+/* Runs a kernel of examples/minigpu/kernels on igpu4 (Menon 5.1) with idempotent regions made in some way: what
+ * rows_program.c and region_cuts.c share. */
 #ifndef BENCH_REGION_RUNS_H
 #define BENCH_REGION_RUNS_H
 #include <dirent.h>
@@ -76,18 +76,22 @@ static inline double region_live_at(const machine *m, uint32_t pc) {
 
 static inline void region_measure(const machine *m, const region_log *log, region_run *out) {
     const kernel_program *program = m->kernels[0].program;
-    double *values = (double *)malloc((log->count + 1) * sizeof *values), *live = (double *)malloc((program->count + 1u) * sizeof *live);
+    double *values = (double *)malloc((log->count + 1) * sizeof *values),
+           *live = (double *)malloc((program->count + 1u) * sizeof *live);
     uint64_t i, n = 0;
-    if (!values || !live || !m->views || !m->views[0]) snprintf(out->error, sizeof out->error, "out of memory");
+    if (!values || !live || !m->views || !m->views[0])
+        snprintf(out->error, sizeof out->error, "out of memory");
     else {
         for (i = 0; i < program->count; i++)
-            if (program->instructions[i].opcode == OPCODE_BOUNDARY) live[i] = region_live_at(m, (uint32_t)i), out->boundaries++;
+            if (program->instructions[i].opcode == OPCODE_BOUNDARY)
+                live[i] = region_live_at(m, (uint32_t)i), out->boundaries++;
         for (i = 0; i < log->count; i++) values[i] = (double)log->entries[i].instructions;
         out->regions = log->count + log->dropped;
         for (i = 0; i < log->count; i++) out->mean_length += values[i] / (double)log->count;
         out->median_length = region_median(values, log->count);
         for (i = 0; i < log->count; i++)
-            if (log->entries[i].pc != NONE && program->instructions[log->entries[i].pc].opcode == OPCODE_BOUNDARY) values[n++] = live[log->entries[i].pc];
+            if (log->entries[i].pc != NONE && program->instructions[log->entries[i].pc].opcode == OPCODE_BOUNDARY)
+                values[n++] = live[log->entries[i].pc];
         out->median_live = n ? region_median(values, n) : 0;
     }
     free(values);

@@ -1,12 +1,12 @@
-/* bench/stop_or_run [--short]: stop now, or run on to the next preemption point? Latency against bytes for K = 20 to 1000, as CSV.
+/* bench/stop_or_run [--short]: stop now, or run on to the next preemption point? Latency against bytes for K = 20 to
+ * 1000, as CSV.
  *
- * The experiment is that of rows_lin_contexts.c: every 10,000 cycles one SM is preempted, in forked copies of the machine; the registers
- * saved are the live ones, compressed. Three ways to stop a warp at the signal:
- *   stop    where it is
- *   point   at its next preemption point (Lin 2.4.1)
- *   choose  whichever gpump_spill_run_on expects to be over earlier, warp by warp
- * latency_pct is the geometric mean over kernels of the ratio to saving everything occupied, bytes_pct the plain mean: a kernel whose
- * blocks end before they come to a point writes nothing. docs/pictures/stop_or_run.gnuplot draws it. */
+ * The experiment is that of rows_lin_contexts.c: every 10,000 cycles one SM is preempted, in forked copies of the
+ * machine; the registers saved are the live ones, compressed. Three ways to stop a warp at the signal: stop    where it
+ * is point   at its next preemption point (Lin 2.4.1) choose  whichever gpump_spill_run_on expects to be over earlier,
+ * warp by warp latency_pct is the geometric mean over kernels of the ratio to saving everything occupied, bytes_pct the
+ * plain mean: a kernel whose blocks end before they come to a point writes nothing. docs/pictures/stop_or_run.gnuplot
+ * draws it. */
 #define STOP_OR_RUN
 #include "rows/rows_lin_contexts.c"
 
@@ -18,7 +18,8 @@ typedef struct strategy {
 static void sweep(uint32_t interval, uint32_t signals) {
     static const strategy strategies[] = {{"stop", WAY_NAIVE}, {"point", WAY_SELECTIVE}, {"choose", WAY_CHOOSE}};
     enum { STRATEGIES = 3 };
-    double latency[STRATEGIES][SUBJECTS], bytes[STRATEGIES] = {0, 0, 0}, us[STRATEGIES] = {0, 0, 0}, kilobytes[STRATEGIES] = {0, 0, 0};
+    double latency[STRATEGIES][SUBJECTS], bytes[STRATEGIES] = {0, 0, 0}, us[STRATEGIES] = {0, 0, 0},
+                                          kilobytes[STRATEGIES] = {0, 0, 0};
     uint32_t i, t, n, kernels = 0, taken = 0;
     shot *naive = (shot *)malloc(sizeof *naive), *other = (shot *)malloc(sizeof *other);
     if (!naive || !other) exit(2);
@@ -48,7 +49,8 @@ static void sweep(uint32_t interval, uint32_t signals) {
             if (all.bytes <= 0) continue;
             for (t = 0; t < STRATEGIES && whole; t++) {
                 whole = strategies[t].way == WAY_NAIVE || take_shot(m, s, strategies[t].way, other);
-                if (whole) result[t] = spill_time(&gpu, strategies[t].way == WAY_NAIVE ? naive : other, SAVE_PACKED, NULL);
+                if (whole)
+                    result[t] = spill_time(&gpu, strategies[t].way == WAY_NAIVE ? naive : other, SAVE_PACKED, NULL);
             }
             if (!whole) continue;
             here++;
@@ -72,8 +74,8 @@ static void sweep(uint32_t interval, uint32_t signals) {
         taken += here;
     }
     for (t = 0; t < STRATEGIES && kernels; t++)
-        printf("%u,%s,%u,%u,%.2f,%.1f,%.2f,%.1f\n", interval, strategies[t].name, kernels, taken, us[t] / kernels, 100 * geomean(latency[t], kernels),
-               kilobytes[t] / kernels, 100 * bytes[t] / kernels);
+        printf("%u,%s,%u,%u,%.2f,%.1f,%.2f,%.1f\n", interval, strategies[t].name, kernels, taken, us[t] / kernels,
+               100 * geomean(latency[t], kernels), kilobytes[t] / kernels, 100 * bytes[t] / kernels);
     free(naive);
     free(other);
 }

@@ -141,12 +141,16 @@ int tb_evaluation_print(tb_evaluation *e, FILE *out) {
         for (int scheme = TB_NPQ; scheme < TB_SCHEMES; scheme++)
             for (int klass = -1; klass < (what == 0 ? 3 : 0); klass++) {
                 if (what == 2 && schemes[scheme].priority) continue;
-                fprintf(out, "| %s | %s | %s |", what == 0 ? "turnaround gain" : what == 1 ? "throughput lost" : "fairness gain",
+                fprintf(out, "| %s | %s | %s |",
+                        what == 0   ? "turnaround gain"
+                        : what == 1 ? "throughput lost"
+                                    : "fairness gain",
                         schemes[scheme].name, classes[klass + 1]);
                 for (uint32_t count = 2; count <= 8; count += 2) {
                     tb_sample sample;
                     int failed = what == 0   ? tb_turnaround_gain(e, scheme, count, klass, &sample)
-                                 : what == 1 ? tb_throughput_lost(e, schemes[scheme].priority ? TB_NPQ : TB_FCFS, scheme, count, &sample)
+                                 : what == 1 ? tb_throughput_lost(e, schemes[scheme].priority ? TB_NPQ : TB_FCFS,
+                                                                  scheme, count, &sample)
                                              : tb_fairness_gain(e, scheme, count, &sample);
                     if (failed) return -1;
                     fprintf(out, " %.2f ± %.2f |", sample.mean, sample.half_width);

@@ -41,8 +41,10 @@ static double number_of(input *in, const yaml_node_t *node, double minimum, doub
     const char *text = text_of(in, node);
     char *end;
     double value = strtod(text, &end);
-    if (!in->failed && (end == text || *end || !isfinite(value))) complain(in, node, "'%s' is not a number", text);
-    else if (!in->failed && (value < minimum || value > maximum)) complain(in, node, "%s is not between %g and %g", text, minimum, maximum);
+    if (!in->failed && (end == text || *end || !isfinite(value)))
+        complain(in, node, "'%s' is not a number", text);
+    else if (!in->failed && (value < minimum || value > maximum))
+        complain(in, node, "%s is not between %g and %g", text, minimum, maximum);
     return in->failed ? minimum : value;
 }
 static uint32_t count_of(input *in, const yaml_node_t *node, double minimum, double maximum) {
@@ -58,8 +60,10 @@ static int yes_of(input *in, const yaml_node_t *node) {
 }
 static void name_of(input *in, const yaml_node_t *node, char *name) {
     const char *text = text_of(in, node);
-    if (!*text || strlen(text) >= TB_NAME) complain(in, node, "a name of 1 to %d characters is needed here", TB_NAME - 1);
-    else memcpy(name, text, strlen(text) + 1);
+    if (!*text || strlen(text) >= TB_NAME)
+        complain(in, node, "a name of 1 to %d characters is needed here", TB_NAME - 1);
+    else
+        memcpy(name, text, strlen(text) + 1);
 }
 
 /* Walks the pairs of a mapping. */
@@ -99,7 +103,8 @@ static void read_machine(input *in, const yaml_node_t *node, tb_machine *machine
         const char *name = text_of(in, key);
         if (!strcmp(name, "gpu")) {
             tb_machine old = *machine;
-            if (tb_machine_preset(machine, text_of(in, value))) complain(in, value, "no GPU is called '%s'", text_of(in, value));
+            if (tb_machine_preset(machine, text_of(in, value)))
+                complain(in, value, "no GPU is called '%s'", text_of(in, value));
             machine->variation = old.variation;
             machine->setup_us = old.setup_us;
             machine->dispatch_us = old.dispatch_us;
@@ -112,16 +117,24 @@ static void read_machine(input *in, const yaml_node_t *node, tb_machine *machine
             uint32_t sms = count_of(in, value, 1, 1024);
             machine->gpu.memory_mb_per_s = (uint32_t)((uint64_t)machine->gpu.memory_mb_per_s * sms / machine->gpu.sms);
             machine->gpu.sms = sms;
-        }
-        else if (!strcmp(name, "variation")) machine->variation = number_of(in, value, 0, 0.9);
-        else if (!strcmp(name, "setup_us")) machine->setup_us = number_of(in, value, 0, 1e6);
-        else if (!strcmp(name, "dispatch_us")) machine->dispatch_us = number_of(in, value, 0, 1e6);
-        else if (!strcmp(name, "pcie_gb_per_s")) machine->pcie_gb_per_s = number_of(in, value, 0.001, 1e4);
-        else if (!strcmp(name, "burst_bytes")) machine->burst_bytes = count_of(in, value, 1, 1 << 30);
-        else if (!strcmp(name, "launches_per_wait")) machine->launches_per_wait = count_of(in, value, 1, 1e6);
-        else if (!strcmp(name, "exact")) machine->exact = yes_of(in, value);
-        else if (!strcmp(name, "printed_times")) machine->printed_times = yes_of(in, value);
-        else complain(in, key, "a machine has no '%s'", name);
+        } else if (!strcmp(name, "variation"))
+            machine->variation = number_of(in, value, 0, 0.9);
+        else if (!strcmp(name, "setup_us"))
+            machine->setup_us = number_of(in, value, 0, 1e6);
+        else if (!strcmp(name, "dispatch_us"))
+            machine->dispatch_us = number_of(in, value, 0, 1e6);
+        else if (!strcmp(name, "pcie_gb_per_s"))
+            machine->pcie_gb_per_s = number_of(in, value, 0.001, 1e4);
+        else if (!strcmp(name, "burst_bytes"))
+            machine->burst_bytes = count_of(in, value, 1, 1 << 30);
+        else if (!strcmp(name, "launches_per_wait"))
+            machine->launches_per_wait = count_of(in, value, 1, 1e6);
+        else if (!strcmp(name, "exact"))
+            machine->exact = yes_of(in, value);
+        else if (!strcmp(name, "printed_times"))
+            machine->printed_times = yes_of(in, value);
+        else
+            complain(in, key, "a machine has no '%s'", name);
     }
 }
 
@@ -141,15 +154,24 @@ static void read_kernel(input *in, const yaml_node_t *node, tb_library *library)
     for (; p < end && !in->failed; p++) {
         const yaml_node_t *key = node_of(in, p->key), *value = node_of(in, p->value);
         const char *name = text_of(in, key);
-        if (!strcmp(name, "name")) name_of(in, value, k->name);
-        else if (!strcmp(name, "blocks")) k->blocks = count_of(in, value, 1, 1e7);
-        else if (!strcmp(name, "block_us")) k->block_us = number_of(in, value, 0.01, 1e9);
-        else if (!strcmp(name, "alone_us")) k->alone_us = number_of(in, value, 0.01, 1e9);
-        else if (!strcmp(name, "threads")) k->threads = count_of(in, value, 1, 65536);
-        else if (!strcmp(name, "registers")) k->registers = count_of(in, value, 0, 1 << 30);
-        else if (!strcmp(name, "shared_bytes")) k->shared_bytes = count_of(in, value, 0, 1 << 30);
-        else if (!strcmp(name, "blocks_per_sm")) k->per_sm = count_of(in, value, 1, 64);
-        else complain(in, key, "a kernel has no '%s'", name);
+        if (!strcmp(name, "name"))
+            name_of(in, value, k->name);
+        else if (!strcmp(name, "blocks"))
+            k->blocks = count_of(in, value, 1, 1e7);
+        else if (!strcmp(name, "block_us"))
+            k->block_us = number_of(in, value, 0.01, 1e9);
+        else if (!strcmp(name, "alone_us"))
+            k->alone_us = number_of(in, value, 0.01, 1e9);
+        else if (!strcmp(name, "threads"))
+            k->threads = count_of(in, value, 1, 65536);
+        else if (!strcmp(name, "registers"))
+            k->registers = count_of(in, value, 0, 1 << 30);
+        else if (!strcmp(name, "shared_bytes"))
+            k->shared_bytes = count_of(in, value, 0, 1 << 30);
+        else if (!strcmp(name, "blocks_per_sm"))
+            k->per_sm = count_of(in, value, 1, 64);
+        else
+            complain(in, key, "a kernel has no '%s'", name);
     }
     if (in->failed) return;
     if (!*k->name || !k->blocks || (k->block_us > 0) == (k->alone_us > 0)) {
@@ -173,7 +195,8 @@ static void read_op(input *in, const yaml_node_t *node, const tb_library *librar
     int kinds = 0;
     memset(&op, 0, sizeof op);
     if (node->type == YAML_SCALAR_NODE) {
-        if (strcmp(text_of(in, node), "sync")) complain(in, node, "'%s' is no step; did you mean sync?", text_of(in, node));
+        if (strcmp(text_of(in, node), "sync"))
+            complain(in, node, "'%s' is no step; did you mean sync?", text_of(in, node));
         op.kind = TB_OP_SYNC;
         kinds = 1;
     } else {
@@ -181,15 +204,20 @@ static void read_op(input *in, const yaml_node_t *node, const tb_library *librar
         for (; p < end && !in->failed; p++) {
             const yaml_node_t *key = node_of(in, p->key), *value = node_of(in, p->value);
             const char *name = text_of(in, key);
-            if (!strcmp(name, "cpu_us")) op.kind = TB_OP_CPU, op.us = number_of(in, value, 0, 1e9), kinds++;
-            else if (!strcmp(name, "to_gpu_kb")) op.kind = TB_OP_TO_GPU, op.bytes = (uint64_t)(number_of(in, value, 0, 1e9) * 1024), kinds++;
-            else if (!strcmp(name, "to_cpu_kb")) op.kind = TB_OP_TO_CPU, op.bytes = (uint64_t)(number_of(in, value, 0, 1e9) * 1024), kinds++;
+            if (!strcmp(name, "cpu_us"))
+                op.kind = TB_OP_CPU, op.us = number_of(in, value, 0, 1e9), kinds++;
+            else if (!strcmp(name, "to_gpu_kb"))
+                op.kind = TB_OP_TO_GPU, op.bytes = (uint64_t)(number_of(in, value, 0, 1e9) * 1024), kinds++;
+            else if (!strcmp(name, "to_cpu_kb"))
+                op.kind = TB_OP_TO_CPU, op.bytes = (uint64_t)(number_of(in, value, 0, 1e9) * 1024), kinds++;
             else if (!strcmp(name, "launch")) {
                 op.kind = TB_OP_LAUNCH, kinds++;
                 op.kernel = find_kernel(library, text_of(in, value));
                 if (op.kernel == GPUMP_NONE) complain(in, value, "no kernel is called '%s'", text_of(in, value));
-            } else if (!strcmp(name, "stream")) op.stream = count_of(in, value, 0, TB_STREAMS - 1);
-            else complain(in, key, "a step has no '%s'", name);
+            } else if (!strcmp(name, "stream"))
+                op.stream = count_of(in, value, 0, TB_STREAMS - 1);
+            else
+                complain(in, key, "a step has no '%s'", name);
         }
     }
     if (!in->failed && kinds != 1) complain(in, node, "a step is one of cpu_us, to_gpu_kb, to_cpu_kb, launch and sync");
@@ -217,14 +245,20 @@ static void read_process(input *in, const yaml_node_t *node, tb_library *library
     for (; p < end && !in->failed; p++) {
         const yaml_node_t *key = node_of(in, p->key), *value = node_of(in, p->value);
         const char *name = text_of(in, key);
-        if (!strcmp(name, "name")) name_of(in, value, process->name);
-        else if (!strcmp(name, "priority")) process->priority = count_of(in, value, 0, 1000);
-        else if (!strcmp(name, "weight")) process->weight = count_of(in, value, 0, 1 << 20);
-        else if (!strcmp(name, "start_us")) process->start_us = number_of(in, value, 0, 1e9);
-        else if (!strcmp(name, "repeat")) process->repeat = count_of(in, value, 0, 1e6);
+        if (!strcmp(name, "name"))
+            name_of(in, value, process->name);
+        else if (!strcmp(name, "priority"))
+            process->priority = count_of(in, value, 0, 1000);
+        else if (!strcmp(name, "weight"))
+            process->weight = count_of(in, value, 0, 1 << 20);
+        else if (!strcmp(name, "start_us"))
+            process->start_us = number_of(in, value, 0, 1e9);
+        else if (!strcmp(name, "repeat"))
+            process->repeat = count_of(in, value, 0, 1e6);
         else if (!strcmp(name, "benchmark")) {
             process->application = find_application(library, text_of(in, value));
-            if (process->application == GPUMP_NONE) complain(in, value, "no benchmark is called '%s'", text_of(in, value));
+            if (process->application == GPUMP_NONE)
+                complain(in, value, "no benchmark is called '%s'", text_of(in, value));
         } else if (!strcmp(name, "script")) {
             yaml_node_item_t *last, *i = items(in, value, &last);
             tb_application *grown =
@@ -237,48 +271,68 @@ static void read_process(input *in, const yaml_node_t *node, tb_library *library
             memset(&grown[library->application_count], 0, sizeof *grown);
             grown[library->application_count].streams = 1;
             process->application = library->application_count++;
-            for (; i < last && !in->failed; i++) read_op(in, node_of(in, *i), library, &library->applications[process->application]);
-            if (!in->failed && !library->applications[process->application].op_count) complain(in, value, "a script without steps");
-        } else complain(in, key, "a process has no '%s'", name);
+            for (; i < last && !in->failed; i++)
+                read_op(in, node_of(in, *i), library, &library->applications[process->application]);
+            if (!in->failed && !library->applications[process->application].op_count)
+                complain(in, value, "a script without steps");
+        } else
+            complain(in, key, "a process has no '%s'", name);
     }
-    if (!in->failed && process->application == GPUMP_NONE) complain(in, node, "a process needs a benchmark or a script");
+    if (!in->failed && process->application == GPUMP_NONE)
+        complain(in, node, "a process needs a benchmark or a script");
     if (in->failed) return;
     if (!*process->name) {
         const char *name = library->applications[process->application].name;
-        if (*name) memcpy(process->name, name, TB_NAME);
-        else snprintf(process->name, TB_NAME, "process %u", workload->count + 1);
+        if (*name)
+            memcpy(process->name, name, TB_NAME);
+        else
+            snprintf(process->name, TB_NAME, "process %u", workload->count + 1);
     }
     if (!*library->applications[process->application].name)
         memcpy(library->applications[process->application].name, process->name, TB_NAME);
     workload->count++;
 }
 
-static void read_options(input *in, const yaml_node_t *key, const yaml_node_t *value, tb_options *options, int *class_end) {
+static void read_options(input *in, const yaml_node_t *key, const yaml_node_t *value, tb_options *options,
+                         int *class_end) {
     const char *name = text_of(in, key);
     if (!strcmp(name, "policy")) {
         options->policy = gpump_scheduler_find(text_of(in, value));
         if (!options->policy) complain(in, value, "no policy is called '%s'", text_of(in, value));
     } else if (!strcmp(name, "mechanism")) {
         int mechanism = tb_mechanism(text_of(in, value));
-        if (mechanism < 0) complain(in, value, "no mechanism is called '%s': switch, drain or select", text_of(in, value));
-        else options->mechanism = (uint32_t)mechanism;
+        if (mechanism < 0)
+            complain(in, value, "no mechanism is called '%s': switch, drain or select", text_of(in, value));
+        else
+            options->mechanism = (uint32_t)mechanism;
     } else if (!strcmp(name, "transfers")) {
         options->transfer_priority = !strcmp(text_of(in, value), "npq");
-        if (!options->transfer_priority && strcmp(text_of(in, value), "fcfs")) complain(in, value, "transfers are fcfs or npq");
-    } else if (!strcmp(name, "runs")) options->min_runs = count_of(in, value, 1, 1e6);
-    else if (!strcmp(name, "limit_us")) options->limit_us = number_of(in, value, 0, 1e12);
-    else if (!strcmp(name, "slice_us")) options->slice_us = count_of(in, value, 1, 1e6);
-    else if (!strcmp(name, "select_limit_us")) options->select_limit_us = number_of(in, value, 0, 1e6);
-    else if (!strcmp(name, "select_flush")) options->select_flush = yes_of(in, value);
+        if (!options->transfer_priority && strcmp(text_of(in, value), "fcfs"))
+            complain(in, value, "transfers are fcfs or npq");
+    } else if (!strcmp(name, "runs"))
+        options->min_runs = count_of(in, value, 1, 1e6);
+    else if (!strcmp(name, "limit_us"))
+        options->limit_us = number_of(in, value, 0, 1e12);
+    else if (!strcmp(name, "slice_us"))
+        options->slice_us = count_of(in, value, 1, 1e6);
+    else if (!strcmp(name, "select_limit_us"))
+        options->select_limit_us = number_of(in, value, 0, 1e6);
+    else if (!strcmp(name, "select_flush"))
+        options->select_flush = yes_of(in, value);
     else if (!strcmp(name, "class_end")) {
         const char *text = text_of(in, value);
-        *class_end = !strcmp(text, "low") ? 0 : !strcmp(text, "middle") ? 1 : !strcmp(text, "high") ? 2 : !strcmp(text, "none") ? 3 : -1;
+        *class_end = !strcmp(text, "low")      ? 0
+                     : !strcmp(text, "middle") ? 1
+                     : !strcmp(text, "high")   ? 2
+                     : !strcmp(text, "none")   ? 3
+                                               : -1;
         if (*class_end < 0) complain(in, value, "class_end is low, middle, high or none");
-    } else complain(in, key, "unknown key '%s'", name);
+    } else
+        complain(in, key, "unknown key '%s'", name);
 }
 
-static void read_all(input *in, const char *table, tb_machine *machine, int class_end, tb_library **library, tb_workload *workload,
-                     tb_options *options) {
+static void read_all(input *in, const char *table, tb_machine *machine, int class_end, tb_library **library,
+                     tb_workload *workload, tb_options *options) {
     yaml_node_t *root = yaml_document_get_root_node(&in->document);
     const yaml_node_t *kernels = NULL, *processes = NULL;
     yaml_node_pair_t *end, *p;
@@ -292,10 +346,14 @@ static void read_all(input *in, const char *table, tb_machine *machine, int clas
     for (p = pairs(in, root, &end); p < end && !in->failed; p++) {
         const yaml_node_t *key = node_of(in, p->key), *value = node_of(in, p->value);
         const char *name = text_of(in, key);
-        if (!strcmp(name, "machine")) read_machine(in, value, machine);
-        else if (!strcmp(name, "kernels")) kernels = value;
-        else if (!strcmp(name, "processes")) processes = value;
-        else read_options(in, key, value, options, &class_end);
+        if (!strcmp(name, "machine"))
+            read_machine(in, value, machine);
+        else if (!strcmp(name, "kernels"))
+            kernels = value;
+        else if (!strcmp(name, "processes"))
+            processes = value;
+        else
+            read_options(in, key, value, options, &class_end);
     }
     if (in->failed) return;
     if (!processes) {
@@ -329,8 +387,8 @@ static void read_all(input *in, const char *table, tb_machine *machine, int clas
     if (!in->failed && tb_library_measure(*library)) complain(in, root, "the applications could not be run alone");
 }
 
-int tb_read_workload(const char *path, const char *table, tb_machine *machine, int class_end, tb_library **library, tb_workload *workload,
-                     tb_options *options) {
+int tb_read_workload(const char *path, const char *table, tb_machine *machine, int class_end, tb_library **library,
+                     tb_workload *workload, tb_options *options) {
     input in;
     yaml_parser_t parser;
     FILE *file = fopen(path, "rb");
@@ -348,8 +406,8 @@ int tb_read_workload(const char *path, const char *table, tb_machine *machine, i
     }
     yaml_parser_set_input_file(&parser, file);
     if (!yaml_parser_load(&parser, &in.document)) {
-        fprintf(stderr, "%s:%lu:%lu: %s\n", path, (unsigned long)parser.problem_mark.line + 1, (unsigned long)parser.problem_mark.column + 1,
-                parser.problem ? parser.problem : "not YAML");
+        fprintf(stderr, "%s:%lu:%lu: %s\n", path, (unsigned long)parser.problem_mark.line + 1,
+                (unsigned long)parser.problem_mark.column + 1, parser.problem ? parser.problem : "not YAML");
         in.failed = 1;
     } else {
         read_all(&in, table, machine, class_end, library, workload, options);

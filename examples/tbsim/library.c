@@ -6,7 +6,9 @@
 
 const char *const tb_class_names[3] = {"SHORT", "MEDIUM", "LONG"};
 
-uint64_t tb_cycles(const tb_machine *machine, double us) { return (uint64_t)(us * machine->gpu.clock_khz / 1000.0 + 0.5); }
+uint64_t tb_cycles(const tb_machine *machine, double us) {
+    return (uint64_t)(us * machine->gpu.clock_khz / 1000.0 + 0.5);
+}
 double tb_us(const tb_machine *machine, uint64_t cycles) { return (double)cycles * 1000.0 / machine->gpu.clock_khz; }
 
 int tb_machine_preset(tb_machine *machine, const char *preset) {
@@ -29,7 +31,8 @@ static uint32_t group_of(const tb_machine *machine, uint32_t per_sm) {
     return 1;
 }
 
-/* Chunks: like guided self-scheduling, each a share of what is left, so that a kernel's end is as fine as its blocks. */
+/* Chunks: like guided self-scheduling, each a share of what is left, so that a kernel's end is as fine as its blocks.
+ */
 static uint32_t lay_chunks(const tb_machine *machine, const tb_kernel *k, uint32_t *first) {
     uint32_t slots = machine->gpu.sms * k->units_per_sm * 2, at = 0, count = 0;
     while (at < k->units) {
@@ -180,13 +183,15 @@ static int read_table(const char *path, table_row *rows, int capacity, char *err
         for (int i = 3; i <= 11; i++) {
             value[i] = strtod(field[i], &end);
             if (end == field[i] || *end || value[i] < 0) {
-                snprintf(error, error_bytes, "%s:%d:%d: '%s' is not a number", path, number, (int)(field[i] - line) + 1, field[i]);
+                snprintf(error, error_bytes, "%s:%d:%d: '%s' is not a number", path, number, (int)(field[i] - line) + 1,
+                         field[i]);
                 goto bad;
             }
         }
-        if (count == capacity || class_of(field[12]) < 0 || class_of(field[13]) < 0 || value[3] < 1 || value[5] < 1 || value[9] < 1) {
-            snprintf(error, error_bytes, "%s:%d:%d: unknown class, no launches, blocks or room, or too many rows", path, number,
-                     (int)(field[12] - line) + 1);
+        if (count == capacity || class_of(field[12]) < 0 || class_of(field[13]) < 0 || value[3] < 1 || value[5] < 1 ||
+            value[9] < 1) {
+            snprintf(error, error_bytes, "%s:%d:%d: unknown class, no launches, blocks or room, or too many rows", path,
+                     number, (int)(field[12] - line) + 1);
             goto bad;
         }
         snprintf(r->benchmark, sizeof r->benchmark, "%.38s", field[0]);
@@ -230,10 +235,12 @@ static int add_op(tb_application *a, tb_op_kind kind, uint32_t kernel, double us
     return 0;
 }
 
-/* Around the kernels an application computes and copies for so long that a run alone takes what its class says. Assumed: a fifth of
- * that time goes over PCIe, in by three copies and out by one; of the rest a quarter comes before, a quarter after, and half
- * between the launches, after every fourth of which it waits. Launches of several kernels take turns. */
-static int write_script(tb_application *a, const table_row *rows, uint32_t first_kernel, int count, const tb_machine *machine, int class_end) {
+/* Around the kernels an application computes and copies for so long that a run alone takes what its class says.
+ * Assumed: a fifth of that time goes over PCIe, in by three copies and out by one; of the rest a quarter comes before,
+ * a quarter after, and half between the launches, after every fourth of which it waits. Launches of several kernels
+ * take turns. */
+static int write_script(tb_application *a, const table_row *rows, uint32_t first_kernel, int count,
+                        const tb_machine *machine, int class_end) {
     static const double ends[3][3] = {{0.25, 0.5, 1.0}, {30000, 72500, 115000}, {400000, 600000, 800000}};
     double total, rest, transfer_bytes, cpu;
     uint32_t launches = 0, done = 0, given[16] = {0}, pauses;
@@ -241,7 +248,8 @@ static int write_script(tb_application *a, const table_row *rows, uint32_t first
         a->gpu_us += rows[i].launches * rows[i].alone_us;
         launches += rows[i].launches;
     }
-    if (class_end == 3) total = a->gpu_us;
+    if (class_end == 3)
+        total = a->gpu_us;
     else if (a->class2 == 0) /* under 5 ms; mri-q's kernels alone take 6.8 ms, whatever its label says */
         total = a->gpu_us < 5000 ? a->gpu_us + ends[0][class_end] * (5000 - a->gpu_us) : a->gpu_us * 1.05;
     else
@@ -268,11 +276,13 @@ static int write_script(tb_application *a, const table_row *rows, uint32_t first
     return add_op(a, TB_OP_TO_CPU, 0, 0, transfer_bytes / 4) || add_op(a, TB_OP_CPU, 0, cpu / 4, 0) ? -1 : 0;
 }
 
-tb_library *tb_library_tanasic(const tb_machine *machine, const char *path, int class_end, char *error, size_t error_bytes) {
+tb_library *tb_library_tanasic(const tb_machine *machine, const char *path, int class_end, char *error,
+                               size_t error_bytes) {
     table_row rows[64];
     int count = read_table(path, rows, 64, error, error_bytes);
     tb_library *library = count > 0 ? (tb_library *)calloc(1, sizeof *library) : NULL;
-    double scale = machine->gpu.sms / 13.0; /* a larger machine gets a grid as much larger: the same waves, the same time alone */
+    double scale =
+        machine->gpu.sms / 13.0; /* a larger machine gets a grid as much larger: the same waves, the same time alone */
     if (!library) return NULL;
     library->machine = *machine;
     library->kernels = (tb_kernel *)calloc((size_t)count, sizeof *library->kernels);
@@ -320,7 +330,8 @@ bad:
 }
 
 int tb_library_measure(tb_library *library) {
-    uint64_t *alone = (uint64_t *)realloc(library->alone, (library->application_count ? library->application_count : 1) * sizeof *alone);
+    uint64_t *alone = (uint64_t *)realloc(
+        library->alone, (library->application_count ? library->application_count : 1) * sizeof *alone);
     if (!alone) return -1;
     library->alone = alone;
     for (uint32_t i = 0; i < library->application_count; i++) {

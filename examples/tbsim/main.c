@@ -15,17 +15,21 @@ static const char *const usage_text =
     "       tbsim merge OUT.csv PART.csv...            the parts of a sharded sweep, in their order, as one file\n"
     "       tbsim evaluate [options]                   all of Tanasic 5.3 as one table\n"
     "       tbsim machines [options]                   PPQ and DSS with switch, drain and select, from k20c to h100\n"
-    "  --gpu NAME            machine (k20c)                --policy NAME          fcfs npq ppq ppq_shared dss equal weighted time_slice\n"
+    "  --gpu NAME            machine (k20c)                --policy NAME          fcfs npq ppq ppq_shared dss equal "
+    "weighted time_slice\n"
     "  --mechanism NAME      switch drain select           --transfers fcfs|npq   the transfer engine's order (fcfs)\n"
     "  --class-end NAME      low middle high none          --variation X          spread of block times (0.2)\n"
     "  --printed-times       block times as Table 5.2      --exact                every block on its own\n"
-    "  --data FILE           Table 5.2 as CSV              --launches-per-wait N  how often applications wait for the GPU (4)\n"
+    "  --data FILE           Table 5.2 as CSV              --launches-per-wait N  how often applications wait for the "
+    "GPU (4)\n"
     "  --dispatch US         from a launch, or the end of the one before it, to the engine (1)\n"
     "run:   --csv            CSV report                    --trace FILE.json      for Perfetto\n"
     "       --svg FILE.svg   picture of the timeline       --title TEXT           of the picture\n"
-    "       --limit US       stop there                    --sm                   let every SM be a gpump_sm too, and compare\n"
+    "       --limit US       stop there                    --sm                   let every SM be a gpump_sm too, and "
+    "compare\n"
     "sweep: --processes N    2                             --workloads N          10\n"
-    "       --seed N         1                             --shard I/N            only jobs i with i mod N = I, 0 <= I < N\n"
+    "       --seed N         1                             --shard I/N            only jobs i with i mod N = I, 0 <= I "
+    "< N\n"
     "       --threads N      all cores                     --prioritise           the first process has priority 1\n"
     "       --out FILE       standard output               --quiet                no progress bar\n"
     "evaluate, machines: --workloads N (per process count), --threads N, --quiet\n"
@@ -57,13 +61,34 @@ static int usage_name(const char *option, const char *value, const char *(*name)
 }
 
 static int parse(int argc, char **argv, arguments *a) {
-    static const struct option longs[] = {
-        {"gpu", 1, NULL, 'g'},       {"policy", 1, NULL, 'p'},   {"mechanism", 1, NULL, 'm'},     {"transfers", 1, NULL, 't'},
-        {"class-end", 1, NULL, 'c'}, {"variation", 1, NULL, 'v'}, {"printed-times", 0, NULL, 'P'}, {"exact", 0, NULL, 'e'},
-        {"data", 1, NULL, 'd'},      {"csv", 0, NULL, 'C'},      {"trace", 1, NULL, 'T'},         {"svg", 1, NULL, 'S'},
-        {"title", 1, NULL, 'i'},     {"limit", 1, NULL, 'l'},    {"sm", 0, NULL, 'M'},            {"processes", 1, NULL, 'n'},
-        {"workloads", 1, NULL, 'w'}, {"seed", 1, NULL, 's'},     {"shard", 1, NULL, 'h'},         {"threads", 1, NULL, 'j'},
-        {"launches-per-wait", 1, NULL, 'W'}, {"dispatch", 1, NULL, 'D'}, {"prioritise", 0, NULL, 'x'}, {"out", 1, NULL, 'o'},     {"quiet", 0, NULL, 'q'},         {"table", 1, NULL, 'b'},        {"help", 0, NULL, '?' + 256}, {NULL, 0, NULL, 0}};
+    static const struct option longs[] = {{"gpu", 1, NULL, 'g'},
+                                          {"policy", 1, NULL, 'p'},
+                                          {"mechanism", 1, NULL, 'm'},
+                                          {"transfers", 1, NULL, 't'},
+                                          {"class-end", 1, NULL, 'c'},
+                                          {"variation", 1, NULL, 'v'},
+                                          {"printed-times", 0, NULL, 'P'},
+                                          {"exact", 0, NULL, 'e'},
+                                          {"data", 1, NULL, 'd'},
+                                          {"csv", 0, NULL, 'C'},
+                                          {"trace", 1, NULL, 'T'},
+                                          {"svg", 1, NULL, 'S'},
+                                          {"title", 1, NULL, 'i'},
+                                          {"limit", 1, NULL, 'l'},
+                                          {"sm", 0, NULL, 'M'},
+                                          {"processes", 1, NULL, 'n'},
+                                          {"workloads", 1, NULL, 'w'},
+                                          {"seed", 1, NULL, 's'},
+                                          {"shard", 1, NULL, 'h'},
+                                          {"threads", 1, NULL, 'j'},
+                                          {"launches-per-wait", 1, NULL, 'W'},
+                                          {"dispatch", 1, NULL, 'D'},
+                                          {"prioritise", 0, NULL, 'x'},
+                                          {"out", 1, NULL, 'o'},
+                                          {"quiet", 0, NULL, 'q'},
+                                          {"table", 1, NULL, 'b'},
+                                          {"help", 0, NULL, '?' + 256},
+                                          {NULL, 0, NULL, 0}};
     int c;
     memset(a, 0, sizeof *a);
     tb_options_default(&a->options);
@@ -112,7 +137,11 @@ static int parse(int argc, char **argv, arguments *a) {
             a->has_transfers = 1;
             break;
         case 'c':
-            a->class_end = !strcmp(optarg, "low") ? 0 : !strcmp(optarg, "middle") ? 1 : !strcmp(optarg, "high") ? 2 : !strcmp(optarg, "none") ? 3 : -1;
+            a->class_end = !strcmp(optarg, "low")      ? 0
+                           : !strcmp(optarg, "middle") ? 1
+                           : !strcmp(optarg, "high")   ? 2
+                           : !strcmp(optarg, "none")   ? 3
+                                                       : -1;
             if (a->class_end < 0) return usage("class-end is low, middle, high or none, not", optarg);
             break;
         case 'v':
@@ -178,14 +207,18 @@ static int run(const arguments *given, const char *path) {
         fprintf(stderr, "tbsim: %s\n", result.error);
         status = 1;
     } else {
-        if (a.csv) tb_report_csv(stdout, library, &workload, &options, &result);
-        else tb_report_text(stdout, library, &workload, &options, &result);
+        if (a.csv)
+            tb_report_csv(stdout, library, &workload, &options, &result);
+        else
+            tb_report_text(stdout, library, &workload, &options, &result);
         if (options.use_sm) {
             printf("gpump_sm: %llu transfer times differ\n", (unsigned long long)result.cost_wrong);
             if (result.cost_wrong) status = 1;
         }
-        if (a.trace && tb_write_trace(a.trace, library, &workload, &recording)) status = 2, fprintf(stderr, "%s: cannot be written\n", a.trace);
-        if (a.svg && tb_write_svg(a.svg, a.title ? a.title : options.policy->name, library, &workload, &recording, result.cycles))
+        if (a.trace && tb_write_trace(a.trace, library, &workload, &recording))
+            status = 2, fprintf(stderr, "%s: cannot be written\n", a.trace);
+        if (a.svg && tb_write_svg(a.svg, a.title ? a.title : options.policy->name, library, &workload, &recording,
+                                  result.cycles))
             status = 2, fprintf(stderr, "%s: cannot be written\n", a.svg);
         if (recording.lost) fprintf(stderr, "tbsim: %u spans too many for the trace were left out\n", recording.lost);
     }
@@ -221,7 +254,8 @@ static int sweep(const arguments *a) {
         job->seed = a->seed;
     }
     failed = count ? tb_run_jobs(jobs, count, a->threads, !a->quiet) : 0;
-    fprintf(out, "workload,process,benchmark,class1,class2,priority,policy,mechanism,runs,alone_us,turnaround_us,ntt,antt,stp,fairness\n");
+    fprintf(out, "workload,process,benchmark,class1,class2,priority,policy,mechanism,runs,alone_us,turnaround_us,ntt,"
+                 "antt,stp,fairness\n");
     for (uint32_t i = 0; i < count; i++) {
         gpump_metrics metrics;
         double ntt[TB_PROCESSES];
@@ -234,12 +268,12 @@ static int sweep(const arguments *a) {
             const tb_process *process = &jobs[i].workload.processes[p];
             const tb_application *application = &library->applications[process->application];
             const tb_process_result *r = &jobs[i].result.processes[p];
-            fprintf(out, "%u,%u,%s,%s,%s,%u,%s,%s,%llu,%.3f,%.3f,%.6f,%.6f,%.6f,%.6f\n", jobs[i].number, p, application->name,
-                    tb_class_names[application->class1], tb_class_names[application->class2], process->priority, a->options.policy->name,
-                    tb_mechanism_names[a->options.mechanism], (unsigned long long)r->runs,
-                    tb_us(&library->machine, library->alone[process->application]),
-                    tb_us(&library->machine, r->runs ? r->total_cycles / r->runs : jobs[i].result.cycles), ntt[p], metrics.antt, metrics.stp,
-                    metrics.fairness);
+            fprintf(out, "%u,%u,%s,%s,%s,%u,%s,%s,%llu,%.3f,%.3f,%.6f,%.6f,%.6f,%.6f\n", jobs[i].number, p,
+                    application->name, tb_class_names[application->class1], tb_class_names[application->class2],
+                    process->priority, a->options.policy->name, tb_mechanism_names[a->options.mechanism],
+                    (unsigned long long)r->runs, tb_us(&library->machine, library->alone[process->application]),
+                    tb_us(&library->machine, r->runs ? r->total_cycles / r->runs : jobs[i].result.cycles), ntt[p],
+                    metrics.antt, metrics.stp, metrics.fairness);
         }
     }
     if (out != stdout) fclose(out);
@@ -282,7 +316,8 @@ static int merge(const char *target, char **parts, int count) {
                 continue;
             }
             if (used == capacity) {
-                merge_line *grown = (merge_line *)realloc(lines, (capacity = capacity ? capacity * 2 : 1024) * sizeof *grown);
+                merge_line *grown =
+                    (merge_line *)realloc(lines, (capacity = capacity ? capacity * 2 : 1024) * sizeof *grown);
                 if (!grown) return 1;
                 lines = grown;
             }
@@ -349,23 +384,34 @@ static int machines_svg(const char *path, double gain[MACHINES][SCHEMES], uint32
     for (int m = 0; m < MACHINES; m++)
         for (int i = 0; i < SCHEMES; i++)
             if (gain[m][i] > top) top = gain[m][i];
-    fprintf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"760\" height=\"340\" font-family=\"sans-serif\" font-size=\"11\">\n"
-                 "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n<text x=\"50\" y=\"20\" font-size=\"12\">Turnaround gain over FCFS, 8 "
-                 "processes, %u workloads (log scale; PPQ: prioritised process, DSS: mean of all)</text>\n", workloads);
+    fprintf(out,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"760\" height=\"340\" font-family=\"sans-serif\" "
+            "font-size=\"11\">\n"
+            "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n<text x=\"50\" y=\"20\" "
+            "font-size=\"12\">Turnaround gain over FCFS, 8 "
+            "processes, %u workloads (log scale; PPQ: prioritised process, DSS: mean of all)</text>\n",
+            workloads);
     for (double line = 0.5; line <= top * 1.01; line *= 2)
-        fprintf(out, "<line x1=\"50\" x2=\"750\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"#cccccc\"/><text x=\"45\" y=\"%.1f\" text-anchor=\"end\">%g</text>\n",
-                280 - 230 * log2(line * 2) / log2(top * 2), 280 - 230 * log2(line * 2) / log2(top * 2), 284 - 230 * log2(line * 2) / log2(top * 2), line);
+        fprintf(out,
+                "<line x1=\"50\" x2=\"750\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"#cccccc\"/><text x=\"45\" y=\"%.1f\" "
+                "text-anchor=\"end\">%g</text>\n",
+                280 - 230 * log2(line * 2) / log2(top * 2), 280 - 230 * log2(line * 2) / log2(top * 2),
+                284 - 230 * log2(line * 2) / log2(top * 2), line);
     for (int m = 0; m < MACHINES; m++) {
         for (int i = 0; i < SCHEMES; i++) {
             double height = gain[m][i] > 0.5 ? 230 * log2(gain[m][i] * 2) / log2(top * 2) : 0;
-            fprintf(out, "<rect x=\"%d\" y=\"%.1f\" width=\"18\" height=\"%.1f\" fill=\"%s\"><title>%s on %s: %.2f</title></rect>\n",
-                    60 + m * 138 + i * 20, 280 - height, height, fill[i], schemes[i].name, machine_names[m], gain[m][i]);
+            fprintf(out,
+                    "<rect x=\"%d\" y=\"%.1f\" width=\"18\" height=\"%.1f\" fill=\"%s\"><title>%s on %s: "
+                    "%.2f</title></rect>\n",
+                    60 + m * 138 + i * 20, 280 - height, height, fill[i], schemes[i].name, machine_names[m],
+                    gain[m][i]);
         }
         fprintf(out, "<text x=\"%d\" y=\"296\" text-anchor=\"middle\">%s</text>\n", 120 + m * 138, machine_names[m]);
     }
     for (int i = 0; i < SCHEMES; i++)
-        fprintf(out, "<rect x=\"%d\" y=\"310\" width=\"12\" height=\"12\" fill=\"%s\"/><text x=\"%d\" y=\"320\">%s</text>\n", 60 + i * 115, fill[i],
-                76 + i * 115, schemes[i].name);
+        fprintf(out,
+                "<rect x=\"%d\" y=\"310\" width=\"12\" height=\"12\" fill=\"%s\"/><text x=\"%d\" y=\"320\">%s</text>\n",
+                60 + i * 115, fill[i], 76 + i * 115, schemes[i].name);
     fprintf(out, "</svg>\n");
     return fclose(out) ? -1 : 0;
 }
@@ -402,11 +448,13 @@ static int machines(const arguments *a) {
     uint32_t workloads = a->workloads;
     if (a->table) {
         int status = read_gains(a->table, gain, &workloads);
-        if (!status && (!a->svg || machines_svg(a->svg, gain, workloads))) status = usage("the picture needs --svg FILE that can be written", NULL);
+        if (!status && (!a->svg || machines_svg(a->svg, gain, workloads)))
+            status = usage("the picture needs --svg FILE that can be written", NULL);
         return status;
     }
     printf("%u workloads of 8 processes\n\n", workloads);
-    printf("| machine | SMs | save share, GB/s per SM | scheme | turnaround gain | throughput lost | mean latency of vacating an SM, us |\n");
+    printf("| machine | SMs | save share, GB/s per SM | scheme | turnaround gain | throughput lost | mean latency of "
+           "vacating an SM, us |\n");
     printf("|---|---|---|---|---|---|---|\n");
     for (int m = 0; m < MACHINES; m++) {
         tb_machine machine = a->machine;
@@ -459,7 +507,8 @@ static int machines(const arguments *a) {
             lost[m][scheme] = losses;
             mean_us[m][scheme] = preempted > 0 ? cycles / preempted * tb_us(&machine, 1000000) / 1e6 : 0;
             printf("| %s | %u | %.1f | %s | %.2f | %.2f | %.1f |\n", machine_names[m], machine.gpu.sms,
-                   machine.gpu.memory_mb_per_s / 1000.0 / machine.gpu.sms, schemes[scheme].name, gain[m][scheme], lost[m][scheme], mean_us[m][scheme]);
+                   machine.gpu.memory_mb_per_s / 1000.0 / machine.gpu.sms, schemes[scheme].name, gain[m][scheme],
+                   lost[m][scheme], mean_us[m][scheme]);
         }
         fflush(stdout);
         free(jobs);
@@ -483,11 +532,15 @@ int main(int argc, char **argv) {
     }
     if (!strcmp(command, "run") && argc == optind + 2) return run(&a, argv[optind + 1]);
     if (!strcmp(command, "sweep") && argc == optind + 1) return sweep(&a);
-    if (!strcmp(command, "merge") && argc >= optind + 3) return merge(argv[optind + 1], argv + optind + 2, argc - optind - 2);
+    if (!strcmp(command, "merge") && argc >= optind + 3)
+        return merge(argv[optind + 1], argv + optind + 2, argc - optind - 2);
     if (!strcmp(command, "evaluate") && argc == optind + 1) return evaluate(&a);
     if (!strcmp(command, "machines") && argc == optind + 1) return machines(&a);
-    if (!strcmp(command, "run")) return argc == optind + 1 ? usage("run needs a FILE", NULL) : usage("run takes one FILE; one too many", argv[argc - 1]);
+    if (!strcmp(command, "run"))
+        return argc == optind + 1 ? usage("run needs a FILE", NULL)
+                                  : usage("run takes one FILE; one too many", argv[argc - 1]);
     if (!strcmp(command, "merge")) return usage("merge needs OUT.csv and at least one PART.csv", NULL);
-    if (!strcmp(command, "sweep") || !strcmp(command, "evaluate") || !strcmp(command, "machines")) return usage("this command takes options only, not", argv[optind + 1]);
+    if (!strcmp(command, "sweep") || !strcmp(command, "evaluate") || !strcmp(command, "machines"))
+        return usage("this command takes options only, not", argv[optind + 1]);
     return usage("there is no command", command);
 }

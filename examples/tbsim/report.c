@@ -3,33 +3,38 @@
 #include <string.h>
 #include "tbsim.h"
 
-void tb_report_text(FILE *out, const tb_library *library, const tb_workload *workload, const tb_options *options, const tb_result *result) {
+void tb_report_text(FILE *out, const tb_library *library, const tb_workload *workload, const tb_options *options,
+                    const tb_result *result) {
     gpump_metrics metrics;
     double ntt[TB_PROCESSES];
     const tb_machine *m = &library->machine;
     const uint64_t *statistic = &result->statistics.submitted;
     const char *name, *unit;
-    fprintf(out, "policy %s, mechanism %s, %u SMs at %u MHz, model %d\n", options->policy->name, tb_mechanism_names[options->mechanism],
-            m->gpu.sms, m->gpu.clock_khz / 1000, GPUMP_MODEL_VERSION);
+    fprintf(out, "policy %s, mechanism %s, %u SMs at %u MHz, model %d\n", options->policy->name,
+            tb_mechanism_names[options->mechanism], m->gpu.sms, m->gpu.clock_khz / 1000, GPUMP_MODEL_VERSION);
     fprintf(out, "%-20s %8s %6s %14s %14s %8s\n", "process", "priority", "runs", "alone us", "turnaround us", "NTT");
     if (tb_metrics(library, workload, result, &metrics, ntt)) return;
     for (uint32_t i = 0; i < workload->count; i++) {
         const tb_process_result *r = &result->processes[i];
-        fprintf(out, "%-20s %8u %6llu %14.2f ", workload->processes[i].name, workload->processes[i].priority, (unsigned long long)r->runs,
-                tb_us(m, library->alone[workload->processes[i].application]));
-        if (r->runs) fprintf(out, "%14.2f %8.3f\n", tb_us(m, r->total_cycles / r->runs), ntt[i]);
-        else fprintf(out, "%14s %8s\n", "-", "-");
+        fprintf(out, "%-20s %8u %6llu %14.2f ", workload->processes[i].name, workload->processes[i].priority,
+                (unsigned long long)r->runs, tb_us(m, library->alone[workload->processes[i].application]));
+        if (r->runs)
+            fprintf(out, "%14.2f %8.3f\n", tb_us(m, r->total_cycles / r->runs), ntt[i]);
+        else
+            fprintf(out, "%14s %8s\n", "-", "-");
     }
-    fprintf(out, "ANTT %.4f  STP %.4f  fairness %.4f  harmonic speedup %.4f\n", metrics.antt, metrics.stp, metrics.fairness,
-            metrics.harmonic_speedup);
-    fprintf(out, "simulated %.2f us, %llu events; SMs preempted %llu, mean %.2f us, worst %.2f us\n", tb_us(m, result->cycles),
-            (unsigned long long)result->events, (unsigned long long)result->preempt_count,
-            result->preempt_count ? tb_us(m, result->preempt_cycles) / (double)result->preempt_count : 0.0, tb_us(m, result->preempt_worst));
+    fprintf(out, "ANTT %.4f  STP %.4f  fairness %.4f  harmonic speedup %.4f\n", metrics.antt, metrics.stp,
+            metrics.fairness, metrics.harmonic_speedup);
+    fprintf(out, "simulated %.2f us, %llu events; SMs preempted %llu, mean %.2f us, worst %.2f us\n",
+            tb_us(m, result->cycles), (unsigned long long)result->events, (unsigned long long)result->preempt_count,
+            result->preempt_count ? tb_us(m, result->preempt_cycles) / (double)result->preempt_count : 0.0,
+            tb_us(m, result->preempt_worst));
     for (uint32_t i = 0; gpump_scheduler_statistics_field(i, &name, &unit, NULL) == GPUMP_OK; i++)
         fprintf(out, "%-20s %12llu %s\n", name, (unsigned long long)statistic[i], unit);
 }
 
-void tb_report_csv(FILE *out, const tb_library *library, const tb_workload *workload, const tb_options *options, const tb_result *result) {
+void tb_report_csv(FILE *out, const tb_library *library, const tb_workload *workload, const tb_options *options,
+                   const tb_result *result) {
     gpump_metrics metrics;
     double ntt[TB_PROCESSES];
     const tb_machine *m = &library->machine;
@@ -37,8 +42,9 @@ void tb_report_csv(FILE *out, const tb_library *library, const tb_workload *work
     fprintf(out, "process,priority,runs,alone_us,turnaround_us,ntt,policy,mechanism,antt,stp,fairness\n");
     for (uint32_t i = 0; i < workload->count; i++) {
         const tb_process_result *r = &result->processes[i];
-        fprintf(out, "%s,%u,%llu,%.3f,%.3f,%.6f,%s,%s,%.6f,%.6f,%.6f\n", workload->processes[i].name, workload->processes[i].priority,
-                (unsigned long long)r->runs, tb_us(m, library->alone[workload->processes[i].application]),
+        fprintf(out, "%s,%u,%llu,%.3f,%.3f,%.6f,%s,%s,%.6f,%.6f,%.6f\n", workload->processes[i].name,
+                workload->processes[i].priority, (unsigned long long)r->runs,
+                tb_us(m, library->alone[workload->processes[i].application]),
                 r->runs ? tb_us(m, r->total_cycles / r->runs) : tb_us(m, result->cycles), ntt[i], options->policy->name,
                 tb_mechanism_names[options->mechanism], metrics.antt, metrics.stp, metrics.fairness);
     }
@@ -55,7 +61,8 @@ static void json_text(FILE *out, const char *text) {
     fputc('"', out);
 }
 
-int tb_write_trace(const char *path, const tb_library *library, const tb_workload *workload, const tb_recording *recording) {
+int tb_write_trace(const char *path, const tb_library *library, const tb_workload *workload,
+                   const tb_recording *recording) {
     static const char *const words[] = {"runs", "kernel", "CPU", "transfer", "being vacated", "run"};
     FILE *out = fopen(path, "w");
     if (!out) return -1;
@@ -63,17 +70,20 @@ int tb_write_trace(const char *path, const tb_library *library, const tb_workloa
     fprintf(out, "{\"ph\":\"M\",\"pid\":1,\"name\":\"process_name\",\"args\":{\"name\":\"SMs\"}},\n");
     fprintf(out, "{\"ph\":\"M\",\"pid\":2,\"name\":\"process_name\",\"args\":{\"name\":\"processes\"}}");
     for (uint32_t i = 0; i < library->machine.gpu.sms; i++)
-        fprintf(out, ",\n{\"ph\":\"M\",\"pid\":1,\"tid\":%u,\"name\":\"thread_name\",\"args\":{\"name\":\"SM %u\"}}", i + 1, i);
+        fprintf(out, ",\n{\"ph\":\"M\",\"pid\":1,\"tid\":%u,\"name\":\"thread_name\",\"args\":{\"name\":\"SM %u\"}}",
+                i + 1, i);
     for (uint32_t i = 0; i < workload->count; i++)
         for (uint32_t row = 0; row < 2; row++) {
-            fprintf(out, ",\n{\"ph\":\"M\",\"pid\":2,\"tid\":%u,\"name\":\"thread_name\",\"args\":{\"name\":", i * 2 + row + 1);
+            fprintf(out, ",\n{\"ph\":\"M\",\"pid\":2,\"tid\":%u,\"name\":\"thread_name\",\"args\":{\"name\":",
+                    i * 2 + row + 1);
             json_text(out, workload->processes[i].name);
             fprintf(out, "}}");
         }
     for (uint32_t i = 0; i < recording->count; i++) {
         const tb_span *s = &recording->spans[i];
         int on_sm = s->kind == TB_SPAN_SM || s->kind == TB_SPAN_PREEMPT;
-        if (s->kind == TB_SPAN_PREEMPT) continue; /* drawn inside the SM's span by its end: the SM is the old kernel's until then */
+        if (s->kind == TB_SPAN_PREEMPT)
+            continue; /* drawn inside the SM's span by its end: the SM is the old kernel's until then */
         fprintf(out, ",\n{\"ph\":\"X\",\"pid\":%d,\"tid\":%u,\"ts\":%.4f,\"dur\":%.4f,\"name\":", on_sm ? 1 : 2,
                 on_sm ? s->track + 1 : s->track * 2 + (s->kind == TB_SPAN_RUN || s->kind == TB_SPAN_KERNEL ? 1u : 2u),
                 tb_us(&library->machine, s->start), tb_us(&library->machine, s->end - s->start));
@@ -85,8 +95,10 @@ int tb_write_trace(const char *path, const tb_library *library, const tb_workloa
     for (uint32_t i = 0; i < recording->count; i++) { /* preemptions as instant events with their latency */
         const tb_span *s = &recording->spans[i];
         if (s->kind != TB_SPAN_PREEMPT) continue;
-        fprintf(out, ",\n{\"ph\":\"i\",\"s\":\"t\",\"pid\":1,\"tid\":%u,\"ts\":%.4f,\"name\":\"preempt\",\"args\":{\"latency_us\":%.4f}}", s->track + 1,
-                tb_us(&library->machine, s->start), tb_us(&library->machine, s->end - s->start));
+        fprintf(out,
+                ",\n{\"ph\":\"i\",\"s\":\"t\",\"pid\":1,\"tid\":%u,\"ts\":%.4f,\"name\":\"preempt\",\"args\":{"
+                "\"latency_us\":%.4f}}",
+                s->track + 1, tb_us(&library->machine, s->start), tb_us(&library->machine, s->end - s->start));
     }
     fprintf(out, "\n]}\n");
     return fclose(out) ? -1 : 0;
@@ -94,18 +106,22 @@ int tb_write_trace(const char *path, const tb_library *library, const tb_workloa
 
 /* ---- a timeline as SVG: one row per SM, one per process ---- */
 
-static const char *const colours[] = {"#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#bbbbbb", "#222222"};
+static const char *const colours[] = {"#4477aa", "#ee6677", "#228833", "#ccbb44",
+                                      "#66ccee", "#aa3377", "#bbbbbb", "#222222"};
 
 static void svg_text(FILE *out, const char *text) {
     for (; *text; text++) {
-        if (*text == '<') fputs("&lt;", out);
-        else if (*text == '&') fputs("&amp;", out);
-        else fputc(*text, out);
+        if (*text == '<')
+            fputs("&lt;", out);
+        else if (*text == '&')
+            fputs("&amp;", out);
+        else
+            fputc(*text, out);
     }
 }
 
-int tb_write_svg(const char *path, const char *title, const tb_library *library, const tb_workload *workload, const tb_recording *recording,
-                 uint64_t cycles) {
+int tb_write_svg(const char *path, const char *title, const tb_library *library, const tb_workload *workload,
+                 const tb_recording *recording, uint64_t cycles) {
     const double left = 110, width = 760, row = 18, top = 40;
     uint32_t sms = library->machine.gpu.sms;
     double height = top + (sms + workload->count) * row + 60, scale = width / (double)(cycles ? cycles : 1);
@@ -113,15 +129,19 @@ int tb_write_svg(const char *path, const char *title, const tb_library *library,
     FILE *out = fopen(path, "w");
     if (!out) return -1;
     while (total_us / tick > 12) tick *= total_us / tick > 60 ? 10 : 2;
-    fprintf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" font-family=\"sans-serif\" font-size=\"11\">\n",
+    fprintf(out,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" font-family=\"sans-serif\" "
+            "font-size=\"11\">\n",
             left + width + 20, height);
-    fprintf(out, "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n<text x=\"%.0f\" y=\"20\" font-size=\"14\">", left);
+    fprintf(out, "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n<text x=\"%.0f\" y=\"20\" font-size=\"14\">",
+            left);
     svg_text(out, title);
     fprintf(out, "</text>\n");
     for (uint32_t i = 0; i < sms; i++)
         fprintf(out, "<text x=\"%.0f\" y=\"%.1f\" text-anchor=\"end\">SM %u</text>\n", left - 6, top + i * row + 13, i);
     for (uint32_t i = 0; i < workload->count; i++) {
-        fprintf(out, "<text x=\"%.0f\" y=\"%.1f\" text-anchor=\"end\" fill=\"%s\">", left - 6, top + (sms + i) * row + 23, colours[i % 8]);
+        fprintf(out, "<text x=\"%.0f\" y=\"%.1f\" text-anchor=\"end\" fill=\"%s\">", left - 6,
+                top + (sms + i) * row + 23, colours[i % 8]);
         svg_text(out, workload->processes[i].name);
         fprintf(out, "</text>\n");
     }
@@ -131,19 +151,27 @@ int tb_write_svg(const char *path, const char *title, const tb_library *library,
         int on_sm = s->kind == TB_SPAN_SM || s->kind == TB_SPAN_PREEMPT;
         double y = on_sm ? top + s->track * row : top + (sms + s->track) * row + 10;
         if (s->kind == TB_SPAN_RUN) continue;
-        fprintf(out, "<rect x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%.1f\" fill=\"%s\"", x, y + (s->kind == TB_SPAN_PREEMPT ? 5 : 1), w,
-                s->kind == TB_SPAN_PREEMPT ? 6 : row - 3, s->kind == TB_SPAN_PREEMPT ? "#000000" : colours[s->process % 8]);
-        if (s->kind == TB_SPAN_CPU || s->kind == TB_SPAN_TRANSFER) fprintf(out, " opacity=\"%s\"", s->kind == TB_SPAN_CPU ? "0.25" : "0.5");
+        fprintf(out, "<rect x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%.1f\" fill=\"%s\"", x,
+                y + (s->kind == TB_SPAN_PREEMPT ? 5 : 1), w, s->kind == TB_SPAN_PREEMPT ? 6 : row - 3,
+                s->kind == TB_SPAN_PREEMPT ? "#000000" : colours[s->process % 8]);
+        if (s->kind == TB_SPAN_CPU || s->kind == TB_SPAN_TRANSFER)
+            fprintf(out, " opacity=\"%s\"", s->kind == TB_SPAN_CPU ? "0.25" : "0.5");
         fprintf(out, "><title>");
         svg_text(out, workload->processes[s->process].name);
         if (s->kernel != GPUMP_NONE) fputs(": ", out), svg_text(out, library->kernels[s->kernel].name);
-        fprintf(out, " %.2f to %.2f us</title></rect>\n", tb_us(&library->machine, s->start), tb_us(&library->machine, s->end));
+        fprintf(out, " %.2f to %.2f us</title></rect>\n", tb_us(&library->machine, s->start),
+                tb_us(&library->machine, s->end));
     }
     for (double t = 0; t <= total_us; t += tick)
-        fprintf(out, "<line x1=\"%.2f\" x2=\"%.2f\" y1=\"%.0f\" y2=\"%.0f\" stroke=\"#cccccc\" stroke-width=\"0.5\"/><text x=\"%.2f\" y=\"%.0f\" "
-                     "text-anchor=\"middle\">%g</text>\n",
-                left + t / total_us * width, left + t / total_us * width, top - 4, height - 34, left + t / total_us * width, height - 22, t);
-    fprintf(out, "<text x=\"%.0f\" y=\"%.0f\">us; solid: kernel, half: transfer, pale: CPU, black bar: SM being vacated</text>\n</svg>\n", left,
-            height - 6);
+        fprintf(out,
+                "<line x1=\"%.2f\" x2=\"%.2f\" y1=\"%.0f\" y2=\"%.0f\" stroke=\"#cccccc\" stroke-width=\"0.5\"/><text "
+                "x=\"%.2f\" y=\"%.0f\" "
+                "text-anchor=\"middle\">%g</text>\n",
+                left + t / total_us * width, left + t / total_us * width, top - 4, height - 34,
+                left + t / total_us * width, height - 22, t);
+    fprintf(out,
+            "<text x=\"%.0f\" y=\"%.0f\">us; solid: kernel, half: transfer, pale: CPU, black bar: SM being "
+            "vacated</text>\n</svg>\n",
+            left, height - 6);
     return fclose(out) ? -1 : 0;
 }

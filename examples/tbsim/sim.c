@@ -1,9 +1,19 @@
-/* The event loop: processes, streams, transfer engine, blocks; gpump's scheduler decides, its numbers say what a context costs. */
+/* The event loop: processes, streams, transfer engine, blocks; gpump's scheduler decides, its numbers say what a
+ * context costs. */
 #include <stdlib.h>
 #include <string.h>
 #include "tbsim.h"
 
-enum { EVENT_UNIT_END, EVENT_SAVED, EVENT_READY, EVENT_CPU, EVENT_TRANSFER, EVENT_WAKE, EVENT_RESTORED, EVENT_DISPATCHED };
+enum {
+    EVENT_UNIT_END,
+    EVENT_SAVED,
+    EVENT_READY,
+    EVENT_CPU,
+    EVENT_TRANSFER,
+    EVENT_WAKE,
+    EVENT_RESTORED,
+    EVENT_DISPATCHED
+};
 typedef struct event {
     uint64_t time;
     uint32_t order;      /* events of one cycle happen in the order they were made */
@@ -19,7 +29,7 @@ typedef struct slot {
     uint64_t rest;       /* cycles that its first unit still had to go at start */
     gpump_block_ref ref; /* use_sm */
     uint32_t generation, state, kernel, process, first, last;
-    uint32_t handle;     /* what is left when it drains or is saved; GPUMP_NONE: nothing */
+    uint32_t handle; /* what is left when it drains or is saved; GPUMP_NONE: nothing */
 } slot;
 
 /* A chunk, or the rest of one, that waits in a PTBQ. */
@@ -33,12 +43,18 @@ typedef struct saved {
 
 typedef struct stream {
     uint32_t process;
-    uint32_t next_op;  /* where in the script the next launch of this stream is looked for */
+    uint32_t next_op; /* where in the script the next launch of this stream is looked for */
     uint32_t launched, submitted, done;
-    uint32_t kernel;   /* of the launch in flight */
+    uint32_t kernel; /* of the launch in flight */
     uint64_t started;
 } stream;
-typedef enum process_state { PROCESS_NOT_STARTED, PROCESS_CPU, PROCESS_TRANSFER, PROCESS_SYNC, PROCESS_ENDED } process_state;
+typedef enum process_state {
+    PROCESS_NOT_STARTED,
+    PROCESS_CPU,
+    PROCESS_TRANSFER,
+    PROCESS_SYNC,
+    PROCESS_ENDED
+} process_state;
 typedef struct process {
     const tb_application *application;
     uint32_t op, state, context, first_stream, runs;
@@ -69,7 +85,8 @@ typedef struct sim {
 } sim;
 
 static void fail(sim *s, const char *what) {
-    if (!s->failed) snprintf(s->result->error, sizeof s->result->error, "at cycle %llu: %s", (unsigned long long)s->now, what);
+    if (!s->failed)
+        snprintf(s->result->error, sizeof s->result->error, "at cycle %llu: %s", (unsigned long long)s->now, what);
     s->failed = 1;
 }
 static void expect(sim *s, gpump_result result, const char *what) {
@@ -82,7 +99,9 @@ static void expect(sim *s, gpump_result result, const char *what) {
 
 /* ---- events: a binary heap ---- */
 
-static int earlier(const event *a, const event *b) { return a->time != b->time ? a->time < b->time : a->order < b->order; }
+static int earlier(const event *a, const event *b) {
+    return a->time != b->time ? a->time < b->time : a->order < b->order;
+}
 
 static void push(sim *s, uint64_t time, uint32_t kind, uint32_t index, uint32_t generation) {
     uint32_t i = s->heap_count++;
@@ -126,7 +145,8 @@ static event pop(sim *s) {
 
 /* ---- recording ---- */
 
-static void record(sim *s, tb_span_kind kind, uint32_t track, uint32_t process, uint32_t kernel, uint64_t start, uint64_t end) {
+static void record(sim *s, tb_span_kind kind, uint32_t track, uint32_t process, uint32_t kernel, uint64_t start,
+                   uint64_t end) {
     tb_recording *r = s->options->recording;
     tb_span span = {start, end, (uint32_t)kind, track, process, kernel};
     if (!r || end <= start) return;
@@ -163,14 +183,17 @@ static uint32_t present_unit(const slot *b, const tb_kernel *k, uint64_t now, ui
     position = k->unit_start[b->first + 1] + (into - b->rest);
     while (low < high) { /* the last unit that starts at or before position */
         uint32_t middle = low + (high - low + 1) / 2;
-        if (k->unit_start[middle] <= position) low = middle;
-        else high = middle - 1;
+        if (k->unit_start[middle] <= position)
+            low = middle;
+        else
+            high = middle - 1;
     }
     *rest = k->unit_start[low + 1] > position ? k->unit_start[low + 1] - position : 0;
     return low;
 }
 
-static uint32_t save_state(sim *s, uint32_t kernel, uint32_t first, uint32_t last, uint64_t rest, uint32_t has_context) {
+static uint32_t save_state(sim *s, uint32_t kernel, uint32_t first, uint32_t last, uint64_t rest,
+                           uint32_t has_context) {
     uint32_t i = s->free_saved;
     if (i == GPUMP_NONE) {
         fail(s, "more blocks saved than the machine has slots");
@@ -200,7 +223,8 @@ static void sm_pull(sim *s, uint32_t sm, uint64_t until) {
         if (!b) continue;
         if (action.kind == GPUMP_SM_ACTION_SAVE && action.end_cycle != b->end) s->result->cost_wrong++;
         if (action.kind == GPUMP_SM_ACTION_RESTORE && action.end_cycle != b->start) s->result->cost_wrong++;
-        if (action.kind == GPUMP_SM_ACTION_FREED && b->handle != GPUMP_NONE) s->pool[b->handle].history = action.history;
+        if (action.kind == GPUMP_SM_ACTION_FREED && b->handle != GPUMP_NONE)
+            s->pool[b->handle].history = action.history;
     }
 }
 
@@ -248,7 +272,8 @@ static void issue(sim *s, const gpump_scheduler_action *action) {
         request.need.threads = k->threads * k->group;
         request.need.registers = k->registers * k->group;
         request.need.shared_bytes = k->shared_bytes * k->group;
-        expect(s, gpump_sm_place(s->sm[action->sm], s->now, &request, has_context ? &history : NULL, &b->ref, NULL), "gpump_sm_place");
+        expect(s, gpump_sm_place(s->sm[action->sm], s->now, &request, has_context ? &history : NULL, &b->ref, NULL),
+               "gpump_sm_place");
         sm_pull(s, action->sm, s->now);
     }
 }
@@ -264,7 +289,9 @@ static void unit_end(sim *s, uint32_t index) {
     uint64_t name = b->block, handle = b->handle;
     const tb_kernel *k = &s->library->kernels[b->kernel];
     s->result->busy_cycles += b->end - b->start;
-    if (s->histories) gpump_cost_history_record(&s->histories[b->kernel + 1], unit_cycles(k, b->last - 1), unit_cycles(k, b->last - 1));
+    if (s->histories)
+        gpump_cost_history_record(&s->histories[b->kernel + 1], unit_cycles(k, b->last - 1),
+                                  unit_cycles(k, b->last - 1));
     if (s->sm) {
         sm_pull(s, index / s->slots_per_sm, s->now);
         expect(s, gpump_sm_report_done(s->sm[index / s->slots_per_sm], s->now, b->ref), "gpump_sm_report_done");
@@ -304,7 +331,8 @@ static void drain_unit(sim *s, uint32_t index) {
 static void switch_unit(sim *s, uint32_t index) {
     slot *b = &s->slots[index];
     const tb_kernel *k = &s->library->kernels[b->kernel];
-    uint64_t rest, *port = &s->port_free[index / s->slots_per_sm], stopped = b->start > s->now ? b->start : s->now, begin;
+    uint64_t rest, *port = &s->port_free[index / s->slots_per_sm], stopped = b->start > s->now ? b->start : s->now,
+                   begin;
     uint32_t unit = present_unit(b, k, s->now, &rest);
     s->result->busy_cycles += stopped - b->start;
     b->handle = save_state(s, b->kernel, unit, b->last, rest, 1);
@@ -354,13 +382,14 @@ static void select_techniques(sim *s, uint32_t sm, uint8_t *technique) {
         v->slot = i;
         v->kernel = b->kernel + 1;
         v->state = GPUMP_BLOCK_RUNNING;
-        v->may = 1u << GPUMP_TECHNIQUE_SWITCH | 1u << GPUMP_TECHNIQUE_DRAIN | (s->options->select_flush ? 1u << GPUMP_TECHNIQUE_FLUSH : 0u);
+        v->may = 1u << GPUMP_TECHNIQUE_SWITCH | 1u << GPUMP_TECHNIQUE_DRAIN |
+                 (s->options->select_flush ? 1u << GPUMP_TECHNIQUE_FLUSH : 0u);
         set |= (uint64_t)1 << count;
         index[count++] = i;
     }
     if (!count || !policy) return;
-    if (gpump_cost_estimate_blocks(&s->library->machine.gpu, s->histories, s->library->kernel_count + 1, views, count, NULL, &policy->cost,
-                                   estimates, NULL))
+    if (gpump_cost_estimate_blocks(&s->library->machine.gpu, s->histories, s->library->kernel_count + 1, views, count,
+                                   NULL, &policy->cost, estimates, NULL))
         return;
     memset(&request, 0, sizeof request);
     request.struct_size = sizeof request;
@@ -398,12 +427,16 @@ static void sm_switch(sim *s, uint32_t index) {
 static void preempt_slot(sim *s, uint32_t index, uint8_t technique) {
     slot *b = &s->slots[index];
     uint64_t start = b->start;
-    if (technique == GPUMP_TECHNIQUE_DRAIN) drain_unit(s, index);
-    else if (technique == GPUMP_TECHNIQUE_FLUSH && start <= s->now) flush_unit(s, index);
+    if (technique == GPUMP_TECHNIQUE_DRAIN)
+        drain_unit(s, index);
+    else if (technique == GPUMP_TECHNIQUE_FLUSH && start <= s->now)
+        flush_unit(s, index);
     else {
         switch_unit(s, index);
-        if (s->sm && start <= s->now) sm_switch(s, index);
-        else if (s->sm) push(s, start, EVENT_RESTORED, index, b->generation);
+        if (s->sm && start <= s->now)
+            sm_switch(s, index);
+        else if (s->sm)
+            push(s, start, EVENT_RESTORED, index, b->generation);
     }
 }
 
@@ -411,11 +444,13 @@ static void preempt(sim *s, const gpump_scheduler_action *action) {
     uint8_t technique[64];
     uint32_t sm = action->sm;
     s->preempted_at[sm] = s->now;
-    memset(technique, action->mechanism == GPUMP_SCHEDULER_DRAIN ? GPUMP_TECHNIQUE_DRAIN : GPUMP_TECHNIQUE_SWITCH, sizeof technique);
+    memset(technique, action->mechanism == GPUMP_SCHEDULER_DRAIN ? GPUMP_TECHNIQUE_DRAIN : GPUMP_TECHNIQUE_SWITCH,
+           sizeof technique);
     if (action->mechanism == GPUMP_SCHEDULER_SELECT) select_techniques(s, sm, technique);
     for (uint32_t i = 0; i < s->slots_per_sm; i++) {
         const slot *b = &s->slots[sm * s->slots_per_sm + i];
-        if (b->state == SLOT_RUNNING && b->start <= s->now && b->end > s->now) preempt_slot(s, sm * s->slots_per_sm + i, technique[i]);
+        if (b->state == SLOT_RUNNING && b->start <= s->now && b->end > s->now)
+            preempt_slot(s, sm * s->slots_per_sm + i, technique[i]);
     }
     for (;;) { /* blocks whose contexts are still on their way in follow, in the order in which they arrive */
         uint32_t first = GPUMP_NONE;
@@ -458,8 +493,10 @@ static void submit(sim *s, uint32_t queue) {
         q->next_op++;
     q->kernel = application->ops[q->next_op++].kernel;
     q->submitted++;
-    if (s->dispatch_cycles) push(s, s->now + s->dispatch_cycles, EVENT_DISPATCHED, queue, 0);
-    else dispatched(s, queue);
+    if (s->dispatch_cycles)
+        push(s, s->now + s->dispatch_cycles, EVENT_DISPATCHED, queue, 0);
+    else
+        dispatched(s, queue);
 }
 
 static void start_transfer(sim *s) {
@@ -473,7 +510,8 @@ static void start_transfer(sim *s) {
                                                  s->workload->processes[s->transfer_queue[best]].priority)
             best = i;
     s->transferring = s->transfer_queue[best];
-    memmove(s->transfer_queue + best, s->transfer_queue + best + 1, (--s->transfers_waiting - best) * sizeof *s->transfer_queue);
+    memmove(s->transfer_queue + best, s->transfer_queue + best + 1,
+            (--s->transfers_waiting - best) * sizeof *s->transfer_queue);
     p = &s->processes[s->transferring];
     bytes = p->application->ops[p->op].bytes;
     bursts = (bytes + s->library->machine.burst_bytes - 1) / s->library->machine.burst_bytes;
@@ -569,7 +607,8 @@ static void kernel_done(sim *s, const gpump_scheduler_action *action) {
     record(s, TB_SPAN_KERNEL, q->process, q->process, q->kernel, q->started, s->now);
     q->done++;
     submit(s, action->queue);
-    if (s->processes[q->process].state == PROCESS_SYNC && all_done(s, &s->processes[q->process])) run_process(s, q->process);
+    if (s->processes[q->process].state == PROCESS_SYNC && all_done(s, &s->processes[q->process]))
+        run_process(s, q->process);
 }
 
 static void setup(sim *s, const gpump_scheduler_action *action) {
@@ -588,15 +627,18 @@ static void setup(sim *s, const gpump_scheduler_action *action) {
         s->owner_process[action->sm] = s->streams[action->queue].process;
         s->owner_kernel[action->sm] = s->streams[action->queue].kernel;
     }
-    if (s->setup_cycles) push(s, s->now + s->setup_cycles, EVENT_READY, action->sm, 0);
-    else expect(s, gpump_scheduler_report_ready(s->scheduler, s->now, action->sm), "report_ready");
+    if (s->setup_cycles)
+        push(s, s->now + s->setup_cycles, EVENT_READY, action->sm, 0);
+    else
+        expect(s, gpump_scheduler_report_ready(s->scheduler, s->now, action->sm), "report_ready");
 }
 
 static void pump(sim *s) {
     gpump_scheduler_action action;
     gpump_result result;
     uint64_t next;
-    while (!s->failed && (result = gpump_scheduler_next(s->scheduler, s->options->policy, s->now, &action)) != GPUMP_EMPTY) {
+    while (!s->failed &&
+           (result = gpump_scheduler_next(s->scheduler, s->options->policy, s->now, &action)) != GPUMP_EMPTY) {
         if (result != GPUMP_OK) {
             expect(s, result, "policy");
             return;
@@ -672,7 +714,8 @@ static int prepare(sim *s) {
     config.saved_blocks = gpu->sms * gpu->block_slots;
     config.mechanism = s->options->mechanism;
     config.decision_cycles = gpu->sms;
-    config.slice_cycles = s->options->slice_us ? (uint32_t)tb_cycles(&s->library->machine, (double)s->options->slice_us) : gpu->clock_khz;
+    config.slice_cycles =
+        s->options->slice_us ? (uint32_t)tb_cycles(&s->library->machine, (double)s->options->slice_us) : gpu->clock_khz;
     for (uint32_t i = 0; i < s->workload->count; i++) {
         s->processes[i].application = &s->library->applications[s->workload->processes[i].application];
         s->processes[i].first_stream = s->stream_count;
@@ -699,12 +742,14 @@ static int prepare(sim *s) {
     if (s->options->use_sm) {
         gpump_sm_config sm_config;
         s->sm = (gpump_sm **)calloc(s->sms, sizeof *s->sm);
-        if (!s->sm || gpump_sm_config_from_gpu(&sm_config, gpu, gpu->shared_bytes[gpu->shared_options - 1]) != GPUMP_OK) return -1;
+        if (!s->sm || gpump_sm_config_from_gpu(&sm_config, gpu, gpu->shared_bytes[gpu->shared_options - 1]) != GPUMP_OK)
+            return -1;
         sm_config.timing = GPUMP_SM_TIMING_PORT;
         sm_config.waits = 0;
         if (gpump_sm_bytes(&sm_config, &bytes, &diag) != GPUMP_OK) return -1;
         for (uint32_t i = 0; i < s->sms; i++)
-            if (!(memory = malloc(bytes)) || gpump_sm_init(memory, bytes, &sm_config, &s->sm[i], &diag) != GPUMP_OK) return -1;
+            if (!(memory = malloc(bytes)) || gpump_sm_init(memory, bytes, &sm_config, &s->sm[i], &diag) != GPUMP_OK)
+                return -1;
     }
     for (uint32_t i = 0; i < s->sms; i++) s->preempted_at[i] = GPUMP_UNKNOWN, s->owner_process[i] = GPUMP_NONE;
     return 0;
@@ -744,14 +789,16 @@ int tb_run(const tb_library *library, const tb_workload *workload, const tb_opti
         s->now = e.time;
         s->result->events++;
         handle(s, &e);
-        while (s->heap_count && s->heap[0].time == s->now && !s->failed) { /* everything of this cycle, then the decisions */
+        while (s->heap_count && s->heap[0].time == s->now &&
+               !s->failed) { /* everything of this cycle, then the decisions */
             e = pop(s);
             s->result->events++;
             handle(s, &e);
         }
         pump(s);
     }
-    if (!s->failed && s->unfinished && s->limit == GPUMP_UNKNOWN) fail(s, "nothing can happen any more, and processes are not done");
+    if (!s->failed && s->unfinished && s->limit == GPUMP_UNKNOWN)
+        fail(s, "nothing can happen any more, and processes are not done");
     result->cycles = s->now;
     if (options->recording) {
         for (uint32_t i = 0; i < s->sms; i++) release_sm(s, i);
@@ -770,7 +817,8 @@ int tb_run(const tb_library *library, const tb_workload *workload, const tb_opti
     return failed ? -1 : 0;
 }
 
-int tb_metrics(const tb_library *library, const tb_workload *workload, const tb_result *result, gpump_metrics *metrics, double *ntt) {
+int tb_metrics(const tb_library *library, const tb_workload *workload, const tb_result *result, gpump_metrics *metrics,
+               double *ntt) {
     gpump_metrics_run runs[TB_PROCESSES];
     for (uint32_t i = 0; i < workload->count; i++) {
         const tb_process_result *r = &result->processes[i];

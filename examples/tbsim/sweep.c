@@ -5,7 +5,8 @@
 #include <unistd.h>
 #include "tbsim.h"
 
-void tb_random_workload(const tb_library *library, uint32_t count, uint32_t number, uint64_t seed, int prioritised, tb_workload *workload) {
+void tb_random_workload(const tb_library *library, uint32_t count, uint32_t number, uint64_t seed, int prioritised,
+                        tb_workload *workload) {
     uint64_t random = gpump_hash_u64(gpump_hash_u64(gpump_hash_u64(GPUMP_HASH_SEED, seed), count), number);
     uint32_t order[64], all = library->application_count;
     memset(workload, 0, sizeof *workload);
@@ -46,8 +47,8 @@ static void *work(void *argument) {
         i = t->next < t->count ? t->next++ : GPUMP_NONE;
         pthread_mutex_unlock(&t->lock);
         if (i == GPUMP_NONE) return NULL;
-        tb_random_workload(t->jobs[i].library, t->jobs[i].count, t->jobs[i].number, t->jobs[i].seed, t->jobs[i].prioritised,
-                           &t->jobs[i].workload);
+        tb_random_workload(t->jobs[i].library, t->jobs[i].count, t->jobs[i].number, t->jobs[i].seed,
+                           t->jobs[i].prioritised, &t->jobs[i].workload);
         failed = tb_run(t->jobs[i].library, &t->jobs[i].workload, &t->jobs[i].options, &t->jobs[i].result);
         pthread_mutex_lock(&t->lock);
         t->done++;
@@ -77,7 +78,8 @@ uint32_t tb_run_jobs(tb_job *jobs, uint32_t count, uint32_t threads, int progres
     pthread_mutex_init(&t.lock, NULL);
     if (!threads) threads = cores > 0 ? (uint32_t)cores : 1;
     if (threads > 256) threads = 256;
-    while (started + 1 < threads && started + 1 < count && pthread_create(&thread[started], NULL, work, &t) == 0) started++;
+    while (started + 1 < threads && started + 1 < count && pthread_create(&thread[started], NULL, work, &t) == 0)
+        started++;
     work(&t);
     for (uint32_t i = 0; i < started; i++) pthread_join(thread[i], NULL);
     pthread_mutex_destroy(&t.lock);

@@ -1,5 +1,5 @@
-/* tbsim: a GPU whose unit is the thread block, shared by many processes. It owns time, processes, the transfer engine and block
- * times; which kernel gets which SM, and what a preemption costs, is gpump's. */
+/* tbsim: a GPU whose unit is the thread block, shared by many processes. It owns time, processes, the transfer engine
+ * and block times; which kernel gets which SM, and what a preemption costs, is gpump's. */
 #ifndef TBSIM_H
 #define TBSIM_H
 #include <stdarg.h>
@@ -14,18 +14,18 @@ enum { TB_NAME = 40, TB_PROCESSES = 32, TB_STREAMS = 8 };
 /* A kernel on one machine: what a launch of it is made of. */
 typedef struct tb_kernel {
     char name[TB_NAME];
-    uint32_t blocks, per_sm;     /* grid; blocks on one SM at most */
+    uint32_t blocks, per_sm;                   /* grid; blocks on one SM at most */
     uint32_t registers, shared_bytes, threads; /* of one block */
-    double alone_us;             /* how long a launch takes alone; block times are fitted to it; 0: block_us is given */
-    double block_us;             /* mean time of a block */
-    double printed_block_us;     /* Table 5.2's time per block, 13 times too short; 0: none */
+    double alone_us;         /* how long a launch takes alone; block times are fitted to it; 0: block_us is given */
+    double block_us;         /* mean time of a block */
+    double printed_block_us; /* Table 5.2's time per block, 13 times too short; 0: none */
     /* filled by tb_kernel_prepare */
-    uint32_t group;              /* blocks of one SM that start and end together, simulated as one unit */
+    uint32_t group; /* blocks of one SM that start and end together, simulated as one unit */
     uint32_t units, units_per_sm;
-    uint32_t chunks;             /* a chunk is what the scheduler calls a block: units that follow each other in one slot */
-    uint32_t *chunk_first;       /* chunks + 1 entries: first unit of each */
-    uint64_t *unit_start;        /* units + 1 entries: sum of the unit times before it, cycles */
-    uint64_t context_cycles;     /* to save or restore one unit */
+    uint32_t chunks;         /* a chunk is what the scheduler calls a block: units that follow each other in one slot */
+    uint32_t *chunk_first;   /* chunks + 1 entries: first unit of each */
+    uint64_t *unit_start;    /* units + 1 entries: sum of the unit times before it, cycles */
+    uint64_t context_cycles; /* to save or restore one unit */
     uint64_t context_bytes;
 } tb_kernel;
 
@@ -63,26 +63,28 @@ typedef struct tb_workload {
 /* ---- on what, and how ---- */
 typedef struct tb_machine {
     gpump_gpu gpu;
-    double variation;        /* block times spread evenly over mean x (1 - v) to (1 + v); default 0.2 (assumed) */
-    double setup_us;         /* setting an SM up for a kernel; default 1 (assumed) */
-    double dispatch_us;      /* from a launch, or the end of the command before it in its stream, until the engine has it; default 1 (assumed) */
-    double pcie_gb_per_s;    /* 16: Table 5.1's 32 lanes x 500 MHz, one byte each */
-    uint32_t burst_bytes;    /* 4096: Table 5.1 */
-    uint32_t launches_per_wait; /* Table 5.2's applications wait for the GPU after so many launches; default 4 (assumed) */
-    int exact;               /* 1: every block on its own, no units or chunks */
-    int printed_times;       /* 1: Table 5.2's block times as printed */
+    double variation;     /* block times spread evenly over mean x (1 - v) to (1 + v); default 0.2 (assumed) */
+    double setup_us;      /* setting an SM up for a kernel; default 1 (assumed) */
+    double dispatch_us;   /* from a launch, or the end of the command before it in its stream, until the engine has it;
+                             default 1 (assumed) */
+    double pcie_gb_per_s; /* 16: Table 5.1's 32 lanes x 500 MHz, one byte each */
+    uint32_t burst_bytes; /* 4096: Table 5.1 */
+    uint32_t
+        launches_per_wait; /* Table 5.2's applications wait for the GPU after so many launches; default 4 (assumed) */
+    int exact;             /* 1: every block on its own, no units or chunks */
+    int printed_times;     /* 1: Table 5.2's block times as printed */
 } tb_machine;
 
 typedef struct tb_options {
     const gpump_scheduler_policy *policy;
-    uint32_t mechanism;      /* gpump_scheduler_mechanism */
-    int transfer_priority;   /* the transfer engine takes the highest priority first (NPQ); 0: FCFS */
-    uint32_t min_runs;       /* default 3 (5.3.1) */
-    uint64_t slice_us;       /* time_slice; 0: the preset's */
-    double limit_us;         /* stop there at the latest; 0: no limit */
-    double select_limit_us;  /* mechanism select: latency allowed, default 15 */
-    int select_flush;        /* 1: kernels may be flushed */
-    int use_sm;              /* 1: every SM is a gpump_sm, which must agree with the timing used here */
+    uint32_t mechanism;             /* gpump_scheduler_mechanism */
+    int transfer_priority;          /* the transfer engine takes the highest priority first (NPQ); 0: FCFS */
+    uint32_t min_runs;              /* default 3 (5.3.1) */
+    uint64_t slice_us;              /* time_slice; 0: the preset's */
+    double limit_us;                /* stop there at the latest; 0: no limit */
+    double select_limit_us;         /* mechanism select: latency allowed, default 15 */
+    int select_flush;               /* 1: kernels may be flushed */
+    int use_sm;                     /* 1: every SM is a gpump_sm, which must agree with the timing used here */
     struct tb_recording *recording; /* NULL: nothing is recorded */
 } tb_options;
 
@@ -104,17 +106,24 @@ typedef struct tb_process_result {
 } tb_process_result;
 typedef struct tb_result {
     tb_process_result processes[TB_PROCESSES];
-    uint64_t cycles;         /* simulated time */
+    uint64_t cycles; /* simulated time */
     uint64_t events;
-    uint64_t busy_cycles;    /* SM cycles with blocks making progress */
+    uint64_t busy_cycles;                                  /* SM cycles with blocks making progress */
     uint64_t preempt_count, preempt_cycles, preempt_worst; /* from PREEMPT to the SM's next setup */
-    uint64_t cost_wrong;     /* use_sm: times at which the gpump_sm had another opinion */
+    uint64_t cost_wrong;                                   /* use_sm: times at which the gpump_sm had another opinion */
     gpump_scheduler_statistics statistics;
-    char error[200];         /* empty when all went well */
+    char error[200]; /* empty when all went well */
 } tb_result;
 
 /* What happened, for traces and pictures. */
-typedef enum tb_span_kind { TB_SPAN_SM, TB_SPAN_KERNEL, TB_SPAN_CPU, TB_SPAN_TRANSFER, TB_SPAN_PREEMPT, TB_SPAN_RUN } tb_span_kind;
+typedef enum tb_span_kind {
+    TB_SPAN_SM,
+    TB_SPAN_KERNEL,
+    TB_SPAN_CPU,
+    TB_SPAN_TRANSFER,
+    TB_SPAN_PREEMPT,
+    TB_SPAN_RUN
+} tb_span_kind;
 typedef struct tb_span {
     uint64_t start, end;
     uint32_t kind, track; /* track: SM, or process */
@@ -129,12 +138,13 @@ typedef struct tb_recording {
 /* ---- library.c: kernels and applications ---- */
 /* Sets the defaults of a machine. Returns 0, or -1 when there is no such preset. */
 int tb_machine_preset(tb_machine *machine, const char *preset);
-/* Reads Table 5.2, scales it to the machine and fits block times. class_end: 0 low, 1 middle, 2 high end of each application's
- * class; 3 none: kernels only.
- * Returns NULL and a sentence in `error` when the file is no such table. */
-tb_library *tb_library_tanasic(const tb_machine *machine, const char *path, int class_end, char *error, size_t error_bytes);
+/* Reads Table 5.2, scales it to the machine and fits block times. class_end: 0 low, 1 middle, 2 high end of each
+ * application's class; 3 none: kernels only. Returns NULL and a sentence in `error` when the file is no such table. */
+tb_library *tb_library_tanasic(const tb_machine *machine, const char *path, int class_end, char *error,
+                               size_t error_bytes);
 void tb_library_free(tb_library *library);
-/* Lays a kernel out for a machine: units, chunks, times; fits block times when alone_us is given. Returns 0, -1 out of memory. */
+/* Lays a kernel out for a machine: units, chunks, times; fits block times when alone_us is given. Returns 0, -1 out of
+ * memory. */
 int tb_kernel_prepare(tb_kernel *kernel, const tb_machine *machine);
 /* Cycles that one launch of a kernel takes alone. */
 uint64_t tb_kernel_alone(const tb_machine *machine, const tb_kernel *kernel);
@@ -149,12 +159,14 @@ extern const char *const tb_class_names[3];
 int tb_run(const tb_library *library, const tb_workload *workload, const tb_options *options, tb_result *result);
 void tb_options_default(tb_options *options);
 /* Metrics of a run against the applications alone; processes without a completed run count with the time so far. */
-int tb_metrics(const tb_library *library, const tb_workload *workload, const tb_result *result, gpump_metrics *metrics, double *ntt);
+int tb_metrics(const tb_library *library, const tb_workload *workload, const tb_result *result, gpump_metrics *metrics,
+               double *ntt);
 
 /* ---- sweep.c ---- */
-/* Draws the number-th workload of `count` processes; the first process is benchmark number mod 10 and carries priority 1 when
- * prioritised. The same for every policy, mechanism and number of threads. */
-void tb_random_workload(const tb_library *library, uint32_t count, uint32_t number, uint64_t seed, int prioritised, tb_workload *workload);
+/* Draws the number-th workload of `count` processes; the first process is benchmark number mod 10 and carries priority
+ * 1 when prioritised. The same for every policy, mechanism and number of threads. */
+void tb_random_workload(const tb_library *library, uint32_t count, uint32_t number, uint64_t seed, int prioritised,
+                        tb_workload *workload);
 typedef struct tb_job {
     uint32_t count, number;
     int prioritised;
@@ -164,23 +176,35 @@ typedef struct tb_job {
     tb_workload workload; /* drawn */
     tb_result result;
 } tb_job;
-/* Runs jobs on `threads` threads (0: one per core); results do not depend on how many. progress: a bar on standard error when that is
- * a terminal. Returns how many failed. */
+/* Runs jobs on `threads` threads (0: one per core); results do not depend on how many. progress: a bar on standard
+ * error when that is a terminal. Returns how many failed. */
 uint32_t tb_run_jobs(tb_job *jobs, uint32_t count, uint32_t threads, int progress);
 
 /* ---- evaluation.c: Tanasic 5.3 ---- */
 typedef struct tb_evaluation tb_evaluation;
 /* The schemes of 5.3: the base is FCFS; priority schemes have a prioritised process and transfers by priority. */
-enum { TB_FCFS, TB_NPQ, TB_PPQ_SWITCH, TB_PPQ_DRAIN, TB_SHARED_SWITCH, TB_SHARED_DRAIN, TB_DSS_SWITCH, TB_DSS_DRAIN, TB_SCHEMES };
+enum {
+    TB_FCFS,
+    TB_NPQ,
+    TB_PPQ_SWITCH,
+    TB_PPQ_DRAIN,
+    TB_SHARED_SWITCH,
+    TB_SHARED_DRAIN,
+    TB_DSS_SWITCH,
+    TB_DSS_DRAIN,
+    TB_SCHEMES
+};
 typedef struct tb_sample {
     double mean, half_width; /* of the 95 % confidence interval */
     uint32_t count;
 } tb_sample;
-/* Runs nothing yet: every scheme is run when it is first asked for, on `workloads` random workloads per process count. */
+/* Runs nothing yet: every scheme is run when it is first asked for, on `workloads` random workloads per process count.
+ */
 tb_evaluation *tb_evaluation_create(const tb_library *library, uint32_t workloads, uint32_t threads, int progress);
 void tb_evaluation_free(tb_evaluation *evaluation);
-/* Turnaround gain NTT(FCFS) / NTT(scheme). Priority schemes: of the prioritised process, whose class 1 is klass (-1: any); sharing
- * schemes: of every process whose class 2 is klass. count: 2, 4, 6 or 8 processes. Returns 0; -1 when a run failed. */
+/* Turnaround gain NTT(FCFS) / NTT(scheme). Priority schemes: of the prioritised process, whose class 1 is klass (-1:
+ * any); sharing schemes: of every process whose class 2 is klass. count: 2, 4, 6 or 8 processes. Returns 0; -1 when a
+ * run failed. */
 int tb_turnaround_gain(tb_evaluation *evaluation, int scheme, uint32_t count, int klass, tb_sample *sample);
 /* Throughput lost, STP(base) / STP(scheme). */
 int tb_throughput_lost(tb_evaluation *evaluation, int base, int scheme, uint32_t count, tb_sample *sample);
@@ -190,18 +214,22 @@ int tb_fairness_gain(tb_evaluation *evaluation, int scheme, uint32_t count, tb_s
 int tb_evaluation_print(tb_evaluation *evaluation, FILE *out);
 
 /* ---- input.c ---- */
-/* Reads a workload file (YAML; README.md has the keys) on top of the machine and options given, and makes the library it needs; the
- * table of the benchmarks is at `table`. Returns 0; 2 after a message on standard error that names file, line and column. */
-int tb_read_workload(const char *path, const char *table, tb_machine *machine, int class_end, tb_library **library, tb_workload *workload,
-                     tb_options *options);
+/* Reads a workload file (YAML; README.md has the keys) on top of the machine and options given, and makes the library
+ * it needs; the table of the benchmarks is at `table`. Returns 0; 2 after a message on standard error that names file,
+ * line and column. */
+int tb_read_workload(const char *path, const char *table, tb_machine *machine, int class_end, tb_library **library,
+                     tb_workload *workload, tb_options *options);
 /* Finds a mechanism by name: switch, drain, select; -1. */
 int tb_mechanism(const char *name);
 extern const char *const tb_mechanism_names[3];
 
 /* ---- report.c ---- */
-void tb_report_text(FILE *out, const tb_library *library, const tb_workload *workload, const tb_options *options, const tb_result *result);
-void tb_report_csv(FILE *out, const tb_library *library, const tb_workload *workload, const tb_options *options, const tb_result *result);
-int tb_write_trace(const char *path, const tb_library *library, const tb_workload *workload, const tb_recording *recording);
-int tb_write_svg(const char *path, const char *title, const tb_library *library, const tb_workload *workload, const tb_recording *recording,
-                 uint64_t cycles);
+void tb_report_text(FILE *out, const tb_library *library, const tb_workload *workload, const tb_options *options,
+                    const tb_result *result);
+void tb_report_csv(FILE *out, const tb_library *library, const tb_workload *workload, const tb_options *options,
+                   const tb_result *result);
+int tb_write_trace(const char *path, const tb_library *library, const tb_workload *workload,
+                   const tb_recording *recording);
+int tb_write_svg(const char *path, const char *title, const tb_library *library, const tb_workload *workload,
+                 const tb_recording *recording, uint64_t cycles);
 #endif

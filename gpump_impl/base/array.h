@@ -1,10 +1,10 @@
 /* array (private): growing arrays of the program kind, over a copy of stb_ds that the host never sees.
  *
  * stb_ds can neither report failure nor take an allocator, so it never grows anything here: gpumpi_array_reserve lays
- * an array out in stb_ds's format through the instance's own allocator, checked, and the stbds_arr macros then find room.
- * Only the macros of stb_ds are used, never its functions, so its implementation is not compiled in at all. Every name it
- * declares is renamed to gpumpi_stbds_... and its switches are put back afterwards (array_end.h): a host may implement
- * stb_ds before, after, elsewhere, in a library, or not at all. */
+ * an array out in stb_ds's format through the instance's own allocator, checked, and the stbds_arr macros then find
+ * room. Only the macros of stb_ds are used, never its functions, so its implementation is not compiled in at all. Every
+ * name it declares is renamed to gpumpi_stbds_... and its switches are put back afterwards (array_end.h): a host may
+ * implement stb_ds before, after, elsewhere, in a library, or not at all. */
 #ifndef GPUMPI_ARRAY_H
 #define GPUMPI_ARRAY_H
 #ifndef GPUMP_NO_PROGRAM
@@ -70,14 +70,15 @@
 /* Indented: the generator drops local includes that start at the margin, and this one must stay. */
 #if defined(__has_include)
 #if __has_include("stb_ds.h")
-  #include "stb_ds.h"
+#include "stb_ds.h"
 #elif __has_include(<stb/stb_ds.h>)
-  #include <stb/stb_ds.h>
+#include <stb/stb_ds.h>
 #else
-#error "gpump needs stb_ds.h: install libstb-dev (Debian, Ubuntu), put stb_ds.h beside gpump.h, or define GPUMP_NO_PROGRAM"
+#error \
+    "gpump needs stb_ds.h: install libstb-dev (Debian, Ubuntu), put stb_ds.h beside gpump.h, or define GPUMP_NO_PROGRAM"
 #endif
 #else
-  #include "stb_ds.h"
+#include "stb_ds.h"
 #endif
 #if defined(__GNUC__)
 #pragma GCC diagnostic pop
@@ -97,11 +98,12 @@ GPUMP_API void *gpumpi_array_grow(const gpump_allocator *allocator, void *array,
 /* Frees an array of gpumpi_array_grow; NULL is allowed. */
 GPUMP_API void gpumpi_array_free(const gpump_allocator *allocator, void *array, size_t element_bytes);
 
-/* 1 when `array` (an lvalue) has room for `more` further elements, grown if need be; 0 when out of memory, array unchanged. */
-#define GPUMPI_ARRAY_RESERVE(allocator, array, more)                                                               \
-    (stbds_arrlenu(array) + (size_t)(more) <= stbds_arrcap(array) ||                                               \
-     gpumpi_array_replace((void *)&(array),                                                                        \
-                          gpumpi_array_grow((allocator), (array), sizeof *(array), stbds_arrlenu(array) + (size_t)(more))))
+/* 1 when `array` (an lvalue) has room for `more` further elements, grown if need be; 0 when out of memory, array
+ * unchanged. */
+#define GPUMPI_ARRAY_RESERVE(allocator, array, more)                                                 \
+    (stbds_arrlenu(array) + (size_t)(more) <= stbds_arrcap(array) ||                                 \
+     gpumpi_array_replace((void *)&(array), gpumpi_array_grow((allocator), (array), sizeof *(array), \
+                                                              stbds_arrlenu(array) + (size_t)(more))))
 /* Appends one value; 1 done, 0 out of memory. */
 #define GPUMPI_ARRAY_PUSH(allocator, array, value) \
     (GPUMPI_ARRAY_RESERVE((allocator), (array), 1) ? (stbds_arrput((array), (value)), 1) : 0)

@@ -41,26 +41,35 @@ GPUMP_API const char *gpump_reason_remedy(gpump_reason reason) {
 
 GPUMP_API size_t gpump_diag_text(const gpump_diag *diag, char *text, size_t bytes) {
     const char *name = gpump_result_name(diag->code), *field = diag->field ? diag->field : "argument";
-    const char *meaning = diag->code == GPUMP_ERROR_ARGUMENT ? "" : gpump_result_text(diag->code); /* there the range says it all */
+    const char *meaning =
+        diag->code == GPUMP_ERROR_ARGUMENT ? "" : gpump_result_text(diag->code); /* there the range says it all */
     char place[40] = "", range[64];
     int length;
-    if (diag->code == GPUMP_ERROR_FORMAT) snprintf(place, sizeof place, " at byte %llu", (unsigned long long)diag->index);
-    else if (diag->index) snprintf(place, sizeof place, "[%llu]", (unsigned long long)diag->index);
-    if (diag->minimum == diag->maximum) snprintf(range, sizeof range, "%llu", (unsigned long long)diag->minimum);
-    else if (diag->maximum == UINT64_MAX) snprintf(range, sizeof range, "at least %llu", (unsigned long long)diag->minimum);
-    else snprintf(range, sizeof range, "%llu to %llu", (unsigned long long)diag->minimum, (unsigned long long)diag->maximum);
+    if (diag->code == GPUMP_ERROR_FORMAT)
+        snprintf(place, sizeof place, " at byte %llu", (unsigned long long)diag->index);
+    else if (diag->index)
+        snprintf(place, sizeof place, "[%llu]", (unsigned long long)diag->index);
+    if (diag->minimum == diag->maximum)
+        snprintf(range, sizeof range, "%llu", (unsigned long long)diag->minimum);
+    else if (diag->maximum == UINT64_MAX)
+        snprintf(range, sizeof range, "at least %llu", (unsigned long long)diag->minimum);
+    else
+        snprintf(range, sizeof range, "%llu to %llu", (unsigned long long)diag->minimum,
+                 (unsigned long long)diag->maximum);
     if (diag->reason != GPUMP_REASON_YES)
-        length = snprintf(text, bytes, "%s: %s%s: %s; %s", name, field, place, gpump_reason_text(diag->reason), gpump_reason_remedy(diag->reason));
-    else if (diag->minimum == diag->maximum && (diag->code == GPUMP_ERROR_STATE || diag->code == GPUMP_ERROR_STALE || diag->code == GPUMP_ERROR_MEMORY))
+        length = snprintf(text, bytes, "%s: %s%s: %s; %s", name, field, place, gpump_reason_text(diag->reason),
+                          gpump_reason_remedy(diag->reason));
+    else if (diag->minimum == diag->maximum &&
+             (diag->code == GPUMP_ERROR_STATE || diag->code == GPUMP_ERROR_STALE || diag->code == GPUMP_ERROR_MEMORY))
         length = snprintf(text, bytes, "%s: %s%s: %s", name, field, place, meaning);
     else
-        length = snprintf(text, bytes, "%s: %s%s is %llu, must be %s%s%s", name, field, place, (unsigned long long)diag->value, range,
-                          *meaning ? "; " : "", meaning);
+        length = snprintf(text, bytes, "%s: %s%s is %llu, must be %s%s%s", name, field, place,
+                          (unsigned long long)diag->value, range, *meaning ? "; " : "", meaning);
     return length < 0 ? 0 : (size_t)length;
 }
 
-GPUMP_API gpump_result gpumpi_fail(gpump_diag *diag, gpump_result code, const char *field, uint64_t index, uint64_t value,
-                                   uint64_t minimum, uint64_t maximum) {
+GPUMP_API gpump_result gpumpi_fail(gpump_diag *diag, gpump_result code, const char *field, uint64_t index,
+                                   uint64_t value, uint64_t minimum, uint64_t maximum) {
     if (diag) {
         diag->code = code;
         diag->reason = GPUMP_REASON_YES;
@@ -163,12 +172,14 @@ GPUMP_API int gpump_compare_products(uint64_t a, uint64_t b, uint64_t c, uint64_
 
 GPUMP_API gpump_result gpumpi_head_check_memory(const void *memory, size_t bytes, uint64_t needed, gpump_diag *diag) {
     if (!memory) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "memory", 0, 0, 1, UINT64_MAX);
-    if ((uintptr_t)memory % 8u) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "memory alignment", 0, (uintptr_t)memory % 8u, 0, 0);
+    if ((uintptr_t)memory % 8u)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "memory alignment", 0, (uintptr_t)memory % 8u, 0, 0);
     if (bytes < needed) return gpumpi_fail(diag, GPUMP_ERROR_CAPACITY, "bytes", 0, bytes, needed, UINT64_MAX);
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpumpi_head_adopt(const void *memory, size_t bytes, uint64_t magic, uint64_t layout, gpump_diag *diag) {
+GPUMP_API gpump_result gpumpi_head_adopt(const void *memory, size_t bytes, uint64_t magic, uint64_t layout,
+                                         gpump_diag *diag) {
     gpump_result result = gpumpi_head_check_memory(memory, bytes, sizeof(gpumpi_head), diag);
     const gpumpi_head *head = (const gpumpi_head *)memory;
     if (result) return result;
@@ -191,8 +202,12 @@ static uint64_t gpumpi_map_slots(uint32_t capacity) {
     while (slots < (uint64_t)capacity * 2u) slots *= 2;
     return slots;
 }
-static uint64_t *gpumpi_map_entries(gpump_map *map) { return (uint64_t *)(void *)(map + 1); } /* per slot: key, value, used */
-static const uint64_t *gpumpi_map_entries_const(const gpump_map *map) { return (const uint64_t *)(const void *)(map + 1); }
+static uint64_t *gpumpi_map_entries(gpump_map *map) {
+    return (uint64_t *)(void *)(map + 1);
+} /* per slot: key, value, used */
+static const uint64_t *gpumpi_map_entries_const(const gpump_map *map) {
+    return (const uint64_t *)(const void *)(map + 1);
+}
 static uint64_t gpumpi_map_home(const gpump_map *map, uint64_t key) {
     return gpump_hash_u64(GPUMP_HASH_SEED, key) & (map->slots - 1);
 }
@@ -278,8 +293,8 @@ GPUMP_API void *gpumpi_array_grow(const gpump_allocator *allocator, void *array,
     }
     if (capacity > (SIZE_MAX - sizeof *header) / element_bytes) return NULL;
     bytes = sizeof *header + capacity * element_bytes;
-    header = (stbds_array_header *)allocator->reallocate(allocator->user, header,
-                                                         is_new ? 0 : sizeof *header + old_capacity * element_bytes, bytes);
+    header = (stbds_array_header *)allocator->reallocate(
+        allocator->user, header, is_new ? 0 : sizeof *header + old_capacity * element_bytes, bytes);
     if (!header) return NULL;
     if (is_new) memset(header, 0, sizeof *header);
     header->capacity = capacity;

@@ -52,21 +52,23 @@
 GPUMP_BEGIN
 
 /* What a call returns: 0 done; above 0 "not now"; below 0 an error that left state and outputs as they were. */
-#define GPUMP_RESULTS(X)                                                                                              \
-    X(OK, 0, "done")                                                                                                  \
-    X(EMPTY, 1, "nothing to hand over now")                                                                           \
-    X(BUSY, 2, "a finite resource is taken; ask again after the state has changed")                                   \
-    X(ERROR_ARGUMENT, -1, "a null pointer, or a value outside its range")                                             \
-    X(ERROR_CONFIG, -2, "a configuration that contradicts itself")                                                    \
-    X(ERROR_UNKNOWN_NAME, -3, "no preset, policy or kernel of that name")                                             \
-    X(ERROR_CAPACITY, -4, "the caller's array or memory is too small; the count says how much is needed")             \
-    X(ERROR_MEMORY, -5, "the allocator returned NULL")                                                                \
-    X(ERROR_TIME, -6, "time went back")                                                                               \
-    X(ERROR_STALE, -7, "the (slot, generation) no longer names a block")                                              \
-    X(ERROR_STATE, -8, "the call is not allowed in this state")                                                       \
-    X(ERROR_FORMAT, -9, "a buffer that is truncated, altered or foreign")                                             \
-    X(ERROR_REFUSED, -10, "the mechanism says no; the diagnostic carries the gpump_reason")                           \
+/* clang-format off */
+#define GPUMP_RESULTS(X) \
+    X(OK, 0, "done") \
+    X(EMPTY, 1, "nothing to hand over now") \
+    X(BUSY, 2, "a finite resource is taken; ask again after the state has changed") \
+    X(ERROR_ARGUMENT, -1, "a null pointer, or a value outside its range") \
+    X(ERROR_CONFIG, -2, "a configuration that contradicts itself") \
+    X(ERROR_UNKNOWN_NAME, -3, "no preset, policy or kernel of that name") \
+    X(ERROR_CAPACITY, -4, "the caller's array or memory is too small; the count says how much is needed") \
+    X(ERROR_MEMORY, -5, "the allocator returned NULL") \
+    X(ERROR_TIME, -6, "time went back") \
+    X(ERROR_STALE, -7, "the (slot, generation) no longer names a block") \
+    X(ERROR_STATE, -8, "the call is not allowed in this state") \
+    X(ERROR_FORMAT, -9, "a buffer that is truncated, altered or foreign") \
+    X(ERROR_REFUSED, -10, "the mechanism says no; the diagnostic carries the gpump_reason") \
     X(ERROR_FULL, -11, "preallocated space is used up")
+/* clang-format on */
 
 typedef enum gpump_result {
 #define GPUMPI_RESULT(name, value, text) GPUMP_##name = (value),
@@ -80,37 +82,40 @@ GPUMP_API const char *gpump_result_name(gpump_result result);
 GPUMP_API const char *gpump_result_text(gpump_result result);
 
 /* Why the answer to a question is no: code, what holds it back, what the host can do. 0 is yes. */
-#define GPUMP_REASONS(X)                                                                                              \
-    X(YES, "yes", "nothing to do")                                                                                    \
-    X(NO_SUCH_BLOCK, "the (slot, generation) does not name a resident block", "use a reference of a resident block")  \
+/* clang-format off */
+#define GPUMP_REASONS(X) \
+    X(YES, "yes", "nothing to do") \
+    X(NO_SUCH_BLOCK, "the (slot, generation) does not name a resident block", "use a reference of a resident block") \
     X(NOT_RUNNING, "the block is already leaving, being restored, or done", "wait for its present transition to end") \
-    X(CLOBBERED, "the block has overwritten something its launch has read, or done an atomic",                        \
-      "switch or drain it")                                                                                           \
-    X(PIPELINE, "instructions of the block are in the pipeline", "wait for them to commit")                           \
-    X(STORES, "stores of the block are not acknowledged", "wait for the acknowledgements")                            \
-    X(ATOMICS, "atomics of the block are pending", "wait for their replies")                                          \
-    X(INSTRUCTION_MISSES, "instruction misses of the block are pending", "wait for the fetches")                      \
-    X(SCOREBOARD, "registers of the block are reserved in the scoreboard", "wait for the write-backs")                \
-    X(PREEMPTION_POINT, "a warp of the block has not reached a preemption point", "let its warps run on")             \
-    X(NO_CONTEXT_SPACE, "the space preallocated for contexts of this kernel is full", "drain, flush, or give more")   \
-    X(THREADS, "not enough thread slots", "wait for blocks to leave, or use a smaller block")                         \
-    X(WARPS, "not enough warp slots", "wait for blocks to leave, or use a smaller block")                             \
-    X(BLOCK_SLOTS, "no block slot is free", "wait for a block to leave")                                              \
-    X(REGISTERS, "not enough contiguous registers", "wait for blocks to leave, or use fewer registers")               \
-    X(SHARED_MEMORY, "not enough contiguous shared memory", "wait for blocks to leave, or use less of it")            \
-    X(KERNELS, "as many kernels as the configuration allows are resident", "wait for one to leave")                   \
-    X(RESERVED, "the SM is being vacated for another kernel", "wait until its next kernel is set up")                 \
-    X(NEVER_FITS, "the block is larger than an empty SM", "use fewer threads, registers or shared memory per block")  \
-    X(GROUP, "the block must leave together with others", "choose the whole group")                                   \
-    X(TECHNIQUE, "the component does not know this technique", "flush, switch or drain it")                           \
-    X(NO_TECHNIQUE, "the block may leave by none of the policy's techniques", "wait, or use a policy with more of them") \
+    X(CLOBBERED, "the block has overwritten something its launch has read, or done an atomic", \
+      "switch or drain it") \
+    X(PIPELINE, "instructions of the block are in the pipeline", "wait for them to commit") \
+    X(STORES, "stores of the block are not acknowledged", "wait for the acknowledgements") \
+    X(ATOMICS, "atomics of the block are pending", "wait for their replies") \
+    X(INSTRUCTION_MISSES, "instruction misses of the block are pending", "wait for the fetches") \
+    X(SCOREBOARD, "registers of the block are reserved in the scoreboard", "wait for the write-backs") \
+    X(PREEMPTION_POINT, "a warp of the block has not reached a preemption point", "let its warps run on") \
+    X(NO_CONTEXT_SPACE, "the space preallocated for contexts of this kernel is full", "drain, flush, or give more") \
+    X(THREADS, "not enough thread slots", "wait for blocks to leave, or use a smaller block") \
+    X(WARPS, "not enough warp slots", "wait for blocks to leave, or use a smaller block") \
+    X(BLOCK_SLOTS, "no block slot is free", "wait for a block to leave") \
+    X(REGISTERS, "not enough contiguous registers", "wait for blocks to leave, or use fewer registers") \
+    X(SHARED_MEMORY, "not enough contiguous shared memory", "wait for blocks to leave, or use less of it") \
+    X(KERNELS, "as many kernels as the configuration allows are resident", "wait for one to leave") \
+    X(RESERVED, "the SM is being vacated for another kernel", "wait until its next kernel is set up") \
+    X(NEVER_FITS, "the block is larger than an empty SM", "use fewer threads, registers or shared memory per block") \
+    X(GROUP, "the block must leave together with others", "choose the whole group") \
+    X(TECHNIQUE, "the component does not know this technique", "flush, switch or drain it") \
+    X(NO_TECHNIQUE, "the block may leave by none of the policy's techniques", \
+      "wait, or use a policy with more of them") \
     X(POSITIONS, "every position of the SM is taken or promised", "wait for blocks of the incoming kernel to end")
+/* clang-format on */
 
 typedef enum gpump_reason {
 #define GPUMPI_REASON(name, text, remedy) GPUMP_REASON_##name,
     GPUMP_REASONS(GPUMPI_REASON)
 #undef GPUMPI_REASON
-    GPUMP_REASON_COUNT
+        GPUMP_REASON_COUNT
 } gpump_reason;
 
 /* Returns what `reason` says holds a request back, in words; never NULL. */
@@ -123,16 +128,16 @@ typedef struct gpump_diag {
     gpump_result code;
     gpump_reason reason; /* set with GPUMP_ERROR_REFUSED, and with GPUMP_BUSY where that is said */
     const char *field;   /* the member or argument at fault; a string constant */
-    uint64_t index;      /* which element of an array; with GPUMP_ERROR_FORMAT, which byte of the buffer; 0 for scalars */
-    uint64_t value;      /* what it was */
-    uint64_t minimum;    /* the smallest value allowed */
-    uint64_t maximum;    /* the largest value allowed */
+    uint64_t index;   /* which element of an array; with GPUMP_ERROR_FORMAT, which byte of the buffer; 0 for scalars */
+    uint64_t value;   /* what it was */
+    uint64_t minimum; /* the smallest value allowed */
+    uint64_t maximum; /* the largest value allowed */
 } gpump_diag;
 
 /* Writes a diagnostic as a sentence into text (at most `bytes` bytes, always terminated), such as
  *   GPUMP_ERROR_ARGUMENT: warps is 0, must be 1 to 64
- *   GPUMP_ERROR_REFUSED: need: the block is larger than an empty SM; use fewer threads, registers or shared memory per block
- * Returns the length of the whole sentence, as snprintf does. */
+ *   GPUMP_ERROR_REFUSED: need: the block is larger than an empty SM; use fewer threads, registers or shared memory per
+ * block Returns the length of the whole sentence, as snprintf does. */
 GPUMP_API size_t gpump_diag_text(const gpump_diag *diag, char *text, size_t bytes);
 
 /* Memory for the growing kind of object (programs and analyses). reallocate(user, NULL, 0, n) allocates,
@@ -148,8 +153,11 @@ GPUMP_API gpump_allocator gpump_allocator_default(void);
 /* ---- bit sets: arrays of 64-bit words ---- */
 /* Returns how many words a set of `bits` bits takes. */
 GPUMP_INLINE uint32_t gpump_bits_words(uint32_t bits) { return (bits + 63u) / 64u; }
-/* Returns 1 when `bit` (from 0, within the set) is in `set`. The same rule for _set and _clear, which put it in and take it out. */
-GPUMP_INLINE int gpump_bits_get(const uint64_t *set, uint32_t bit) { return (int)((set[bit >> 6] >> (bit & 63u)) & 1u); }
+/* Returns 1 when `bit` (from 0, within the set) is in `set`. The same rule for _set and _clear, which put it in and
+ * take it out. */
+GPUMP_INLINE int gpump_bits_get(const uint64_t *set, uint32_t bit) {
+    return (int)((set[bit >> 6] >> (bit & 63u)) & 1u);
+}
 GPUMP_INLINE void gpump_bits_set(uint64_t *set, uint32_t bit) { set[bit >> 6] |= (uint64_t)1 << (bit & 63u); }
 GPUMP_INLINE void gpump_bits_clear(uint64_t *set, uint32_t bit) { set[bit >> 6] &= ~((uint64_t)1 << (bit & 63u)); }
 /* Returns the number of one bits in a word. */
@@ -194,7 +202,8 @@ GPUMP_INLINE uint64_t gpump_random_next(uint64_t *state) {
     z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
     return z ^ (z >> 31);
 }
-/* Returns a number in 0 to limit-1 without bias worth speaking of (below 2^-32) and moves *state on; limit at least 1. */
+/* Returns a number in 0 to limit-1 without bias worth speaking of (below 2^-32) and moves *state on; limit at least 1.
+ */
 GPUMP_INLINE uint32_t gpump_random_below(uint64_t *state, uint32_t limit) {
     return (uint32_t)(((gpump_random_next(state) >> 32) * limit) >> 32);
 }
@@ -218,14 +227,16 @@ typedef struct gpumpi_head {
 /* Checks memory before gpump_x_init writes to it: not NULL, 8-byte aligned, large enough. */
 GPUMP_API gpump_result gpumpi_head_check_memory(const void *memory, size_t bytes, uint64_t needed, gpump_diag *diag);
 /* Checks a block before gpump_x_adopt hands it out: alignment, magic, layout, size. */
-GPUMP_API gpump_result gpumpi_head_adopt(const void *memory, size_t bytes, uint64_t magic, uint64_t layout, gpump_diag *diag);
+GPUMP_API gpump_result gpumpi_head_adopt(const void *memory, size_t bytes, uint64_t magic, uint64_t layout,
+                                         gpump_diag *diag);
 /* Fills diag when it is there; returns code, so that callers can `return gpumpi_fail(...)`. */
-GPUMP_API gpump_result gpumpi_fail(gpump_diag *diag, gpump_result code, const char *field, uint64_t index, uint64_t value,
-                                   uint64_t minimum, uint64_t maximum);
+GPUMP_API gpump_result gpumpi_fail(gpump_diag *diag, gpump_result code, const char *field, uint64_t index,
+                                   uint64_t value, uint64_t minimum, uint64_t maximum);
 /* The same for a refusal with a reason. */
 GPUMP_API gpump_result gpumpi_refuse(gpump_diag *diag, gpump_reason reason, const char *field, uint64_t index);
 
-/* ---- sparse map: u64 key to u64 value, open addressing, fixed capacity, in the caller's memory; no pointers inside ---- */
+/* ---- sparse map: u64 key to u64 value, open addressing, fixed capacity, in the caller's memory; no pointers inside
+ * ---- */
 typedef struct gpump_map gpump_map;
 /* Sets *bytes to the memory that a map of `capacity` entries (1 to 2^30) needs. */
 GPUMP_API gpump_result gpump_map_bytes(uint32_t capacity, size_t *bytes);

@@ -28,8 +28,9 @@
 
 /* Codes of the NEAR form beyond those of gpump_compress_pattern. */
 enum {
-    GPUMPI_COMPRESS_AGAIN = 4, /* every lane is that of the warp before plus the constant last written for this register */
-    GPUMPI_COMPRESS_MOVED = 5, /* the same, with a constant of its own */
+    GPUMPI_COMPRESS_AGAIN =
+        4, /* every lane is that of the warp before plus the constant last written for this register */
+    GPUMPI_COMPRESS_MOVED = 5,  /* the same, with a constant of its own */
     GPUMPI_COMPRESS_BYTES1 = 6, /* a base, then how far each lane is above it in 1, 2 or 3 bytes */
     GPUMPI_COMPRESS_BYTES2 = 7,
     GPUMPI_COMPRESS_BYTES3 = 8,
@@ -59,7 +60,8 @@ GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_get(const unsigned char *in) {
 #endif
 }
 
-GPUMPI_COMPRESS_ALWAYS unsigned char *gpumpi_compress_put_words(unsigned char *out, const uint32_t *words, uint32_t count) {
+GPUMPI_COMPRESS_ALWAYS unsigned char *gpumpi_compress_put_words(unsigned char *out, const uint32_t *words,
+                                                                uint32_t count) {
 #ifdef GPUMPI_COMPRESS_LITTLE
     memcpy(out, words, (size_t)count * 4);
 #else
@@ -69,7 +71,8 @@ GPUMPI_COMPRESS_ALWAYS unsigned char *gpumpi_compress_put_words(unsigned char *o
     return out + (size_t)count * 4;
 }
 
-GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compress_get_words(const unsigned char *in, uint32_t *words, uint32_t count) {
+GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compress_get_words(const unsigned char *in, uint32_t *words,
+                                                                      uint32_t count) {
 #ifdef GPUMPI_COMPRESS_LITTLE
     memcpy(words, in, (size_t)count * 4);
 #else
@@ -93,7 +96,8 @@ static gpump_result gpumpi_compress_check(const gpump_compress_layout *layout, g
     if (layout->warps < 1 || layout->warps > GPUMP_COMPRESS_MAX_WARPS)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "warps", 0, layout->warps, 1, GPUMP_COMPRESS_MAX_WARPS);
     if (layout->registers < 1 || layout->registers > GPUMP_COMPRESS_MAX_REGISTERS)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "registers", 0, layout->registers, 1, GPUMP_COMPRESS_MAX_REGISTERS);
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "registers", 0, layout->registers, 1,
+                           GPUMP_COMPRESS_MAX_REGISTERS);
     if (layout->lanes < 1 || layout->lanes > GPUMP_COMPRESS_MAX_LANES)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "lanes", 0, layout->lanes, 1, GPUMP_COMPRESS_MAX_LANES);
     if (layout->last_lanes < 1 || layout->last_lanes > layout->lanes)
@@ -102,21 +106,24 @@ static gpump_result gpumpi_compress_check(const gpump_compress_layout *layout, g
     if (layout->group < lowest || layout->group > layout->lanes)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "group", 0, layout->group, lowest, layout->lanes);
     if (layout->register_stride < layout->lanes)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "register_stride", 0, layout->register_stride, layout->lanes, UINT32_MAX);
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "register_stride", 0, layout->register_stride, layout->lanes,
+                           UINT32_MAX);
     if (layout->warps > 1 && layout->warp_stride < layout->lanes)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "warp_stride", 0, layout->warp_stride, layout->lanes, UINT32_MAX);
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "warp_stride", 0, layout->warp_stride, layout->lanes,
+                           UINT32_MAX);
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_compress_layout_init(gpump_compress_layout *layout, uint32_t threads, uint32_t registers, uint32_t lanes,
-                                        uint32_t block_x, gpump_diag *diag) {
+GPUMP_API gpump_result gpump_compress_layout_init(gpump_compress_layout *layout, uint32_t threads, uint32_t registers,
+                                                  uint32_t lanes, uint32_t block_x, gpump_diag *diag) {
     gpump_compress_layout made;
     gpump_result result;
     if (!layout) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "layout", 0, 0, 1, UINT64_MAX);
     if (lanes < 1 || lanes > GPUMP_COMPRESS_MAX_LANES)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "lanes", 0, lanes, 1, GPUMP_COMPRESS_MAX_LANES);
     if (threads < 1 || threads > lanes * GPUMP_COMPRESS_MAX_WARPS)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "threads", 0, threads, 1, (uint64_t)lanes * GPUMP_COMPRESS_MAX_WARPS);
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "threads", 0, threads, 1,
+                           (uint64_t)lanes * GPUMP_COMPRESS_MAX_WARPS);
     made.warps = (threads + lanes - 1) / lanes;
     made.registers = registers;
     made.lanes = lanes;
@@ -166,8 +173,9 @@ static uint32_t gpumpi_compress_live_count(const uint64_t *live, uint32_t regist
 
 /* Bytes of one warp as in LIVE. */
 static size_t gpumpi_compress_live_bytes(const gpump_compress_layout *layout, const uint64_t *live, uint32_t warp) {
-    return (layout->registers + 7) / 8 + (size_t)gpumpi_compress_live_count(gpumpi_compress_mask(layout, live, warp), layout->registers) *
-                                             gpumpi_compress_lanes(layout, warp) * 4;
+    return (layout->registers + 7) / 8 +
+           (size_t)gpumpi_compress_live_count(gpumpi_compress_mask(layout, live, warp), layout->registers) *
+               gpumpi_compress_lanes(layout, warp) * 4;
 }
 
 GPUMP_API gpump_result gpump_compress_bound(const gpump_compress_layout *layout, size_t *bytes, gpump_diag *diag) {
@@ -176,26 +184,30 @@ GPUMP_API gpump_result gpump_compress_bound(const gpump_compress_layout *layout,
     size_t excess = 0;
     if (result != GPUMP_OK) return result;
     if (!bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, 0, 1, UINT64_MAX);
-    /* WARP: tags, two bits per register and warp (NEAR: four); BLOCK: three bits per register, and mixed never beats random when larger. As the
-     * paper classifies, a register may take base and stride of every group, which is more than its lanes where groups are tiny. */
+    /* WARP: tags, two bits per register and warp (NEAR: four); BLOCK: three bits per register, and mixed never beats
+     * random when larger. As the paper classifies, a register may take base and stride of every group, which is more
+     * than its lanes where groups are tiny. */
     groups = gpumpi_compress_block_groups(layout);
     lanes = gpumpi_compress_words(layout);
     if (2 * groups > lanes) excess = (size_t)(2 * groups - lanes) * 4 * layout->registers;
-    *bytes = gpumpi_compress_raw_bytes(layout) + excess + (layout->warps + 7) / 8 + (size_t)layout->warps * ((layout->registers + 1) / 2) +
-             3 * ((layout->registers + 7) / 8);
+    *bytes = gpumpi_compress_raw_bytes(layout) + excess + (layout->warps + 7) / 8 +
+             (size_t)layout->warps * ((layout->registers + 1) / 2) + 3 * ((layout->registers + 7) / 8);
     return GPUMP_OK;
 }
 
-static gpump_result gpumpi_compress_bad(gpump_diag *diag, const char *field, uint64_t index, uint64_t value, uint64_t wanted) {
+static gpump_result gpumpi_compress_bad(gpump_diag *diag, const char *field, uint64_t index, uint64_t value,
+                                        uint64_t wanted) {
     return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, field, index, value, wanted, wanted);
 }
 
 /* ---- live registers as they are ---- */
 
-GPUMPI_COMPRESS_ALWAYS int gpumpi_compress_live(const uint64_t *live, uint32_t r) { return !live || gpump_bits_get(live, r); }
+GPUMPI_COMPRESS_ALWAYS int gpumpi_compress_live(const uint64_t *live, uint32_t r) {
+    return !live || gpump_bits_get(live, r);
+}
 
-static unsigned char *gpumpi_compress_write_live(const gpump_compress_layout *layout, const uint32_t *values, const uint64_t *live,
-                                                 uint32_t warp, int mask, unsigned char *out) {
+static unsigned char *gpumpi_compress_write_live(const gpump_compress_layout *layout, const uint32_t *values,
+                                                 const uint64_t *live, uint32_t warp, int mask, unsigned char *out) {
     const uint32_t *v = values + (size_t)warp * layout->warp_stride;
     const uint64_t *set = gpumpi_compress_mask(layout, live, warp);
     uint32_t r, lanes = gpumpi_compress_lanes(layout, warp);
@@ -211,28 +223,32 @@ static unsigned char *gpumpi_compress_write_live(const gpump_compress_layout *la
     return out;
 }
 
-static const unsigned char *gpumpi_compress_read_live(const gpump_compress_layout *layout, uint32_t warp, int mask, const unsigned char *in,
-                                                      uint32_t *values) {
+static const unsigned char *gpumpi_compress_read_live(const gpump_compress_layout *layout, uint32_t warp, int mask,
+                                                      const unsigned char *in, uint32_t *values) {
     uint32_t *v = values + (size_t)warp * layout->warp_stride;
     const unsigned char *set = in;
     uint32_t r, lanes = gpumpi_compress_lanes(layout, warp);
     if (mask) in += (layout->registers + 7) / 8;
     for (r = 0; r < layout->registers; r++)
-        if (!mask || ((uint32_t)set[r >> 3] >> (r & 7) & 1u)) in = gpumpi_compress_get_words(in, v + (size_t)r * layout->register_stride, lanes);
+        if (!mask || ((uint32_t)set[r >> 3] >> (r & 7) & 1u))
+            in = gpumpi_compress_get_words(in, v + (size_t)r * layout->register_stride, lanes);
     return in;
 }
 
-/* Ends a warp of the WARP form that went to out ... end: where its patterns do not pay it is written again as in LIVE. tags NULL: never. */
-GPUMPI_COMPRESS_ALWAYS unsigned char *gpumpi_compress_settle(const gpump_compress_layout *layout, const uint32_t *values,
-                                                             const uint64_t *live, uint32_t warp, unsigned char *tags,
-                                                             unsigned char *out, unsigned char *end) {
+/* Ends a warp of the WARP form that went to out ... end: where its patterns do not pay it is written again as in LIVE.
+ * tags NULL: never. */
+GPUMPI_COMPRESS_ALWAYS unsigned char *gpumpi_compress_settle(const gpump_compress_layout *layout,
+                                                             const uint32_t *values, const uint64_t *live,
+                                                             uint32_t warp, unsigned char *tags, unsigned char *out,
+                                                             unsigned char *end) {
     if (!tags || (size_t)(end - out) <= gpumpi_compress_live_bytes(layout, live, warp)) return end;
     tags[warp >> 3] = (unsigned char)(tags[warp >> 3] | 1u << (warp & 7));
     return gpumpi_compress_write_live(layout, values, live, warp, 1, out);
 }
 
-/* 0: the patterns of a full warp of 32 lanes have paid; 1: perhaps not. Pattern vectors are a bit per register longer than live masks, so
- * registers must have shrunk by less than that, and a live register that does not shrink is 128 bytes. Quicker than counting. */
+/* 0: the patterns of a full warp of 32 lanes have paid; 1: perhaps not. Pattern vectors are a bit per register longer
+ * than live masks, so registers must have shrunk by less than that, and a live register that does not shrink is 128
+ * bytes. Quicker than counting. */
 GPUMPI_COMPRESS_ALWAYS int gpumpi_compress_doubtful(uint32_t registers, size_t bytes) {
     uint32_t patterns = (registers + 3) / 4;
     return ((0u - (uint32_t)(bytes - patterns)) & 127u) < patterns - (registers + 7) / 8;
@@ -240,10 +256,10 @@ GPUMPI_COMPRESS_ALWAYS int gpumpi_compress_doubtful(uint32_t registers, size_t b
 
 /* ---- one vector register, plain C ---- */
 
-/* Fills base and stride of every group; returns the pattern. A group of a single lane takes the stride of the group before it, so that
- * it never spoils a pattern. */
-GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_analyse(const uint32_t *v, uint32_t lanes, uint32_t group, uint32_t *base,
-                                                        uint32_t *stride) {
+/* Fills base and stride of every group; returns the pattern. A group of a single lane takes the stride of the group
+ * before it, so that it never spoils a pattern. */
+GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_analyse(const uint32_t *v, uint32_t lanes, uint32_t group,
+                                                        uint32_t *base, uint32_t *stride) {
     uint32_t at, g = 0, i, any = 0, differs = 0;
     for (at = 0; at < lanes; at += group, g++) {
         base[g] = v[at];
@@ -261,9 +277,8 @@ GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_analyse(const uint32_t *v, uint3
     return differs ? GPUMP_COMPRESS_RANDOM : any ? GPUMP_COMPRESS_STRIDED : GPUMP_COMPRESS_UNIFORM;
 }
 
-
-/* The same for 32 lanes in groups of 8, 16 or 32, four words at a time, which compilers for GNU C turn into the vector instructions that
- * every machine of the kind has. */
+/* The same for 32 lanes in groups of 8, 16 or 32, four words at a time, which compilers for GNU C turn into the vector
+ * instructions that every machine of the kind has. */
 #if defined(__GNUC__)
 typedef uint32_t gpumpi_compress_four __attribute__((vector_size(16)));
 typedef uint32_t gpumpi_compress_four_anywhere __attribute__((vector_size(16), aligned(4), may_alias));
@@ -276,7 +291,8 @@ GPUMPI_COMPRESS_ALWAYS gpumpi_compress_four gpumpi_compress_ramp(uint32_t base, 
     return b + (once & odd) + ((once + once) & upper);
 }
 
-GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_analyse32(const uint32_t *v, uint32_t group, uint32_t *base, uint32_t *stride) {
+GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_analyse32(const uint32_t *v, uint32_t group, uint32_t *base,
+                                                          uint32_t *stride) {
     gpumpi_compress_four wrong = {0, 0, 0, 0};
     gpumpi_compress_two halves;
     const uint32_t groups = 32 / group; /* a division in the loops' heads keeps gcc's sanitizer from unrolling them */
@@ -290,16 +306,19 @@ GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_analyse32(const uint32_t *v, uin
     if (any && v[31] - v[30] != stride[groups - 1]) return GPUMP_COMPRESS_RANDOM; /* most are found here */
     GPUMPI_COMPRESS_UNROLL
     for (g = 0; g < groups; g++, v += group) {
-        gpumpi_compress_four expected = {base[g], base[g], base[g], base[g]}, d = {stride[g], stride[g], stride[g], stride[g]};
+        gpumpi_compress_four expected = {base[g], base[g], base[g], base[g]},
+                             d = {stride[g], stride[g], stride[g], stride[g]};
         if (!any) {
             GPUMPI_COMPRESS_UNROLL
-            for (i = 0; i < group; i += 4) wrong |= *(const gpumpi_compress_four_anywhere *)(const void *)(v + i) ^ expected;
+            for (i = 0; i < group; i += 4)
+                wrong |= *(const gpumpi_compress_four_anywhere *)(const void *)(v + i) ^ expected;
         } else {
             expected = gpumpi_compress_ramp(base[g], stride[g]);
             d = d + d;
             d = d + d;
             GPUMPI_COMPRESS_UNROLL
-            for (i = 0; i < group; i += 4, expected += d) wrong |= *(const gpumpi_compress_four_anywhere *)(const void *)(v + i) ^ expected;
+            for (i = 0; i < group; i += 4, expected += d)
+                wrong |= *(const gpumpi_compress_four_anywhere *)(const void *)(v + i) ^ expected;
         }
     }
     memcpy(&halves, &wrong, sizeof halves);
@@ -332,7 +351,8 @@ GPUMPI_COMPRESS_ALWAYS uint64_t gpumpi_compress_alive(const uint64_t *live, uint
     return registers - first < 32 ? alive & ((UINT64_C(1) << (registers - first)) - 1u) : alive;
 }
 
-GPUMPI_COMPRESS_ALWAYS void gpumpi_compress_put_patterns(unsigned char *codes, uint32_t registers, uint32_t first, uint64_t word) {
+GPUMPI_COMPRESS_ALWAYS void gpumpi_compress_put_patterns(unsigned char *codes, uint32_t registers, uint32_t first,
+                                                         uint64_t word) {
     uint32_t bytes = registers - first < 32 ? (registers - first + 3) / 4 : 8;
     codes += first / 4;
     if (bytes >= 4) {
@@ -349,7 +369,8 @@ GPUMPI_COMPRESS_ALWAYS void gpumpi_compress_put_patterns(unsigned char *codes, u
 }
 
 /* `left` bytes can be read. */
-GPUMPI_COMPRESS_ALWAYS uint64_t gpumpi_compress_get_patterns(const unsigned char *codes, uint32_t registers, uint32_t first, size_t left) {
+GPUMPI_COMPRESS_ALWAYS uint64_t gpumpi_compress_get_patterns(const unsigned char *codes, uint32_t registers,
+                                                             uint32_t first, size_t left) {
     uint32_t bytes = registers - first < 32 ? (registers - first + 3) / 4 : 8, shift;
     uint64_t word = 0;
     codes += first / 4;
@@ -365,9 +386,9 @@ GPUMPI_COMPRESS_ALWAYS uint64_t gpumpi_compress_get_patterns(const unsigned char
 }
 
 /* Writes pattern vector and data of one warp; returns the end. */
-GPUMPI_COMPRESS_ALWAYS unsigned char *gpumpi_compress_warp_plain(const uint32_t *values, uint32_t registers, uint32_t step,
-                                                                 const uint64_t *live, uint32_t lanes, uint32_t group,
-                                                                 unsigned char *out) {
+GPUMPI_COMPRESS_ALWAYS unsigned char *gpumpi_compress_warp_plain(const uint32_t *values, uint32_t registers,
+                                                                 uint32_t step, const uint64_t *live, uint32_t lanes,
+                                                                 uint32_t group, unsigned char *out) {
     uint32_t base[8], stride[8], first, groups = (lanes + group - 1) / group;
     unsigned char *codes = out;
     out += (registers + 3) / 4;
@@ -392,13 +413,14 @@ GPUMPI_COMPRESS_ALWAYS unsigned char *gpumpi_compress_warp_plain(const uint32_t 
 }
 
 /* Fills one vector register from bases and strides (little-endian words; strides NULL: uniform). */
-GPUMPI_COMPRESS_ALWAYS void gpumpi_compress_expand(uint32_t *v, uint32_t lanes, uint32_t group, const unsigned char *bases,
-                                                   const unsigned char *strides) {
+GPUMPI_COMPRESS_ALWAYS void gpumpi_compress_expand(uint32_t *v, uint32_t lanes, uint32_t group,
+                                                   const unsigned char *bases, const unsigned char *strides) {
     uint32_t at, g = 0, i;
     GPUMPI_COMPRESS_UNROLL
     for (at = 0; at < lanes; at += group, g++) {
         uint32_t count = lanes - at < group ? lanes - at : group;
-        uint32_t base = gpumpi_compress_get(bases + (size_t)g * 4), d = strides ? gpumpi_compress_get(strides + (size_t)g * 4) : 0;
+        uint32_t base = gpumpi_compress_get(bases + (size_t)g * 4),
+                 d = strides ? gpumpi_compress_get(strides + (size_t)g * 4) : 0;
 #if defined(__GNUC__)
         if (lanes == 32 && count % 8 == 0) {
             gpumpi_compress_four four = gpumpi_compress_ramp(base, d), step = {d, d, d, d};
@@ -414,8 +436,9 @@ GPUMPI_COMPRESS_ALWAYS void gpumpi_compress_expand(uint32_t *v, uint32_t lanes, 
 }
 
 /* Reads pattern vector and data of one warp that has been checked; returns the end. */
-GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compress_unwarp_plain(uint32_t *values, uint32_t registers, uint32_t step,
-                                                                         uint32_t lanes, uint32_t group, const unsigned char *in) {
+GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compress_unwarp_plain(uint32_t *values, uint32_t registers,
+                                                                         uint32_t step, uint32_t lanes, uint32_t group,
+                                                                         const unsigned char *in) {
     const uint32_t groups = (lanes + group - 1) / group;
     const unsigned char *codes = in;
     uint32_t first;
@@ -443,10 +466,13 @@ GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compress_unwarp_plain(uint32_
 /* ---- the NEAR form, one register ---- */
 
 /* Bytes that hold `range`: 1 to 4. */
-GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_width(uint32_t range) { return range < 256 ? 1 : range < 65536 ? 2 : range < 16777216 ? 3 : 4; }
+GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_width(uint32_t range) {
+    return range < 256 ? 1 : range < 65536 ? 2 : range < 16777216 ? 3 : 4;
+}
 
 /* Writes how far each lane is above base. */
-static unsigned char *gpumpi_compress_put_bytes(unsigned char *out, const uint32_t *v, uint32_t lanes, uint32_t base, uint32_t width) {
+static unsigned char *gpumpi_compress_put_bytes(unsigned char *out, const uint32_t *v, uint32_t lanes, uint32_t base,
+                                                uint32_t width) {
     uint32_t i, k;
     gpumpi_compress_put(out, base);
     out += 4;
@@ -457,7 +483,8 @@ static unsigned char *gpumpi_compress_put_bytes(unsigned char *out, const uint32
     return out;
 }
 
-static const unsigned char *gpumpi_compress_get_bytes(const unsigned char *in, uint32_t *v, uint32_t lanes, uint32_t width) {
+static const unsigned char *gpumpi_compress_get_bytes(const unsigned char *in, uint32_t *v, uint32_t lanes,
+                                                      uint32_t width) {
     uint32_t i, k, base = gpumpi_compress_get(in);
     in += 4;
     for (i = 0; i < lanes; i++, in += width) {
@@ -468,9 +495,11 @@ static const unsigned char *gpumpi_compress_get_bytes(const unsigned char *in, u
     return in;
 }
 
-/* Sets *base to the lowest lane, seen from the first lane as a signed distance, and returns the bytes that hold the range: 1 to 4. */
+/* Sets *base to the lowest lane, seen from the first lane as a signed distance, and returns the bytes that hold the
+ * range: 1 to 4. */
 GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_range(const uint32_t *v, uint32_t lanes, uint32_t *base) {
-    uint32_t i, low = 0x80000000u, high = 0x80000000u; /* distances with the sign bit turned: they compare as unsigned */
+    uint32_t i, low = 0x80000000u,
+                high = 0x80000000u; /* distances with the sign bit turned: they compare as unsigned */
     for (i = 1; i < lanes; i++) {
         uint32_t distance = (v[i] - v[0]) ^ 0x80000000u;
         low = distance < low ? distance : low;
@@ -480,10 +509,11 @@ GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_range(const uint32_t *v, uint32_
     return gpumpi_compress_width(high - low);
 }
 
-/* Returns the code of a register and sets *bytes to its data bytes; out NULL: only that. before: the same register of the warp before
- * when that is saved, else NULL; *step: the constant last written. */
-GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_near(const uint32_t *v, const uint32_t *before, uint32_t lanes, uint32_t group,
-                                                     uint32_t *step, unsigned char *out, size_t *bytes) {
+/* Returns the code of a register and sets *bytes to its data bytes; out NULL: only that. before: the same register of
+ * the warp before when that is saved, else NULL; *step: the constant last written. */
+GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_near(const uint32_t *v, const uint32_t *before, uint32_t lanes,
+                                                     uint32_t group, uint32_t *step, unsigned char *out,
+                                                     size_t *bytes) {
     uint32_t base[8], stride[8], groups = (lanes + group - 1) / group, i, differs = 1, code, lowest, width;
     if (before) {
         uint32_t moved = v[0] - before[0];
@@ -519,12 +549,15 @@ GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_near(const uint32_t *v, const ui
 }
 
 /* Reads one register whose code is not 0; v - back is that of the warp before. Returns what follows. */
-GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compress_unnear(uint32_t *v, size_t back, uint32_t lanes, uint32_t group,
-                                                                   uint32_t code, uint32_t *step, const unsigned char *in) {
+GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compress_unnear(uint32_t *v, size_t back, uint32_t lanes,
+                                                                   uint32_t group, uint32_t code, uint32_t *step,
+                                                                   const unsigned char *in) {
     uint32_t groups = (lanes + group - 1) / group, i;
     switch (code) {
     case GPUMP_COMPRESS_UNIFORM: gpumpi_compress_expand(v, lanes, group, in, NULL); return in + (size_t)groups * 4;
-    case GPUMP_COMPRESS_STRIDED: gpumpi_compress_expand(v, lanes, group, in, in + (size_t)groups * 4); return in + (size_t)groups * 8;
+    case GPUMP_COMPRESS_STRIDED:
+        gpumpi_compress_expand(v, lanes, group, in, in + (size_t)groups * 4);
+        return in + (size_t)groups * 8;
     case GPUMP_COMPRESS_RANDOM: return gpumpi_compress_get_words(in, v, lanes);
     case GPUMPI_COMPRESS_AGAIN:
     case GPUMPI_COMPRESS_MOVED:
@@ -537,7 +570,8 @@ GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compress_unnear(uint32_t *v, 
             gpumpi_compress_four moved = {*step, *step, *step, *step};
             GPUMPI_COMPRESS_UNROLL
             for (i = 0; i < 32; i += 4)
-                *(gpumpi_compress_four_anywhere *)(void *)(v + i) = *(const gpumpi_compress_four_anywhere *)(const void *)(v - back + i) + moved;
+                *(gpumpi_compress_four_anywhere *)(void *)(v + i) =
+                    *(const gpumpi_compress_four_anywhere *)(const void *)(v - back + i) + moved;
             return in;
         }
 #endif
@@ -557,34 +591,42 @@ GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compress_unnear(uint32_t *v, 
 /* The compiler forgets what it knows of what p points to. */
 #define GPUMPI_COMPRESS_OPAQUE(p) __asm__("" : "+r"(p))
 /* Differences between neighbours, from lane `at` on: eight of them. */
-#define GPUMPI_COMPRESS_STEPS(v, at) _mm256_sub_epi32(GPUMPI_COMPRESS_LOAD((v) + (at) + 1), GPUMPI_COMPRESS_LOAD((v) + (at)))
+#define GPUMPI_COMPRESS_STEPS(v, at) \
+    _mm256_sub_epi32(GPUMPI_COMPRESS_LOAD((v) + (at) + 1), GPUMPI_COMPRESS_LOAD((v) + (at)))
 #define GPUMPI_COMPRESS_FIRST(x) _mm256_broadcastd_epi32(_mm256_castsi256_si128(x))
 #define GPUMPI_COMPRESS_OR4(a, b, c, d) _mm256_or_si256(_mm256_or_si256(a, b), _mm256_or_si256(c, d))
 #define GPUMPI_COMPRESS_XOR(a, b) _mm256_xor_si256(a, b)
 
-/* One function per direction, with the group width a constant at each call. What limits them is the number of instructions, not
- * branches: a register has the same pattern in nearly all warps of a kernel. */
+/* One function per direction, with the group width a constant at each call. What limits them is the number of
+ * instructions, not branches: a register has the same pattern in nearly all warps of a kernel. */
 
 /* 0 when 32 lanes have one value. */
 GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS __m256i gpumpi_compress_not_uniform(const uint32_t *v) {
     __m256i b = GPUMPI_COMPRESS_ALL(v[0]);
-    return GPUMPI_COMPRESS_OR4(GPUMPI_COMPRESS_XOR(b, GPUMPI_COMPRESS_LOAD(v)), GPUMPI_COMPRESS_XOR(b, GPUMPI_COMPRESS_LOAD(v + 8)),
-                               GPUMPI_COMPRESS_XOR(b, GPUMPI_COMPRESS_LOAD(v + 16)), GPUMPI_COMPRESS_XOR(b, GPUMPI_COMPRESS_LOAD(v + 24)));
+    return GPUMPI_COMPRESS_OR4(
+        GPUMPI_COMPRESS_XOR(b, GPUMPI_COMPRESS_LOAD(v)), GPUMPI_COMPRESS_XOR(b, GPUMPI_COMPRESS_LOAD(v + 8)),
+        GPUMPI_COMPRESS_XOR(b, GPUMPI_COMPRESS_LOAD(v + 16)), GPUMPI_COMPRESS_XOR(b, GPUMPI_COMPRESS_LOAD(v + 24)));
 }
 
-/* 0 when the differences between neighbours are equal in each group of 32 lanes; the strides are the first lanes of *s. Windows of eight
- * differences overlap where a group ends; with groups of eight the last of a window belongs to no group. */
-GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS __m256i gpumpi_compress_not_strided(const uint32_t *v, uint32_t group, __m256i s[4]) {
+/* 0 when the differences between neighbours are equal in each group of 32 lanes; the strides are the first lanes of *s.
+ * Windows of eight differences overlap where a group ends; with groups of eight the last of a window belongs to no
+ * group. */
+GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS __m256i gpumpi_compress_not_strided(const uint32_t *v, uint32_t group,
+                                                                                  __m256i s[4]) {
     if (group == 8) {
         const __m256i next = _mm256_setr_epi32(1, 2, 3, 4, 5, 6, 7, 7);
         __m256i differs;
         s[0] = _mm256_sub_epi32(_mm256_permutevar8x32_epi32(GPUMPI_COMPRESS_LOAD(v), next), GPUMPI_COMPRESS_LOAD(v));
-        s[1] = _mm256_sub_epi32(_mm256_permutevar8x32_epi32(GPUMPI_COMPRESS_LOAD(v + 8), next), GPUMPI_COMPRESS_LOAD(v + 8));
-        s[2] = _mm256_sub_epi32(_mm256_permutevar8x32_epi32(GPUMPI_COMPRESS_LOAD(v + 16), next), GPUMPI_COMPRESS_LOAD(v + 16));
-        s[3] = _mm256_sub_epi32(_mm256_permutevar8x32_epi32(GPUMPI_COMPRESS_LOAD(v + 24), next), GPUMPI_COMPRESS_LOAD(v + 24));
-        differs = GPUMPI_COMPRESS_OR4(
-            GPUMPI_COMPRESS_XOR(s[0], GPUMPI_COMPRESS_FIRST(s[0])), GPUMPI_COMPRESS_XOR(s[1], GPUMPI_COMPRESS_FIRST(s[1])),
-            GPUMPI_COMPRESS_XOR(s[2], GPUMPI_COMPRESS_FIRST(s[2])), GPUMPI_COMPRESS_XOR(s[3], GPUMPI_COMPRESS_FIRST(s[3])));
+        s[1] = _mm256_sub_epi32(_mm256_permutevar8x32_epi32(GPUMPI_COMPRESS_LOAD(v + 8), next),
+                                GPUMPI_COMPRESS_LOAD(v + 8));
+        s[2] = _mm256_sub_epi32(_mm256_permutevar8x32_epi32(GPUMPI_COMPRESS_LOAD(v + 16), next),
+                                GPUMPI_COMPRESS_LOAD(v + 16));
+        s[3] = _mm256_sub_epi32(_mm256_permutevar8x32_epi32(GPUMPI_COMPRESS_LOAD(v + 24), next),
+                                GPUMPI_COMPRESS_LOAD(v + 24));
+        differs = GPUMPI_COMPRESS_OR4(GPUMPI_COMPRESS_XOR(s[0], GPUMPI_COMPRESS_FIRST(s[0])),
+                                      GPUMPI_COMPRESS_XOR(s[1], GPUMPI_COMPRESS_FIRST(s[1])),
+                                      GPUMPI_COMPRESS_XOR(s[2], GPUMPI_COMPRESS_FIRST(s[2])),
+                                      GPUMPI_COMPRESS_XOR(s[3], GPUMPI_COMPRESS_FIRST(s[3])));
         return _mm256_blend_epi32(differs, _mm256_setzero_si256(), 0x80);
     }
     s[0] = GPUMPI_COMPRESS_STEPS(v, 0);
@@ -592,14 +634,18 @@ GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS __m256i gpumpi_compress_not_stride
     s[2] = GPUMPI_COMPRESS_STEPS(v, group == 16 ? 7 : 8);
     s[3] = GPUMPI_COMPRESS_STEPS(v, 23);
     return GPUMPI_COMPRESS_OR4(GPUMPI_COMPRESS_XOR(s[0], GPUMPI_COMPRESS_FIRST(s[0])), GPUMPI_COMPRESS_XOR(s[0], s[2]),
-                               GPUMPI_COMPRESS_XOR(s[1], GPUMPI_COMPRESS_FIRST(group == 16 ? s[1] : s[0])), GPUMPI_COMPRESS_XOR(s[1], s[3]));
+                               GPUMPI_COMPRESS_XOR(s[1], GPUMPI_COMPRESS_FIRST(group == 16 ? s[1] : s[0])),
+                               GPUMPI_COMPRESS_XOR(s[1], s[3]));
 }
 
-/* How far ahead registers are fetched, bytes: enough for memory, and no matter to caches. It may be past the end, which does no harm. */
+/* How far ahead registers are fetched, bytes: enough for memory, and no matter to caches. It may be past the end, which
+ * does no harm. */
 #define GPUMPI_COMPRESS_AHEAD 8192
 
-/* Writes one register of 32 lanes; returns its pattern. Strides are written even when all are 0: what follows goes over them. */
-GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_one_vector(const uint32_t *v, uint32_t group, unsigned char **to) {
+/* Writes one register of 32 lanes; returns its pattern. Strides are written even when all are 0: what follows goes over
+ * them. */
+GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_one_vector(const uint32_t *v, uint32_t group,
+                                                                                  unsigned char **to) {
     const uint32_t groups = 32 / group;
     unsigned char *out = *to;
     __m256i s[4], differs, any;
@@ -620,8 +666,11 @@ GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_one_vecto
             GPUMPI_COMPRESS_UNROLL
             for (g = 0; g < groups; g++) gpumpi_compress_put(out + g * 4, v[g * group]);
             GPUMPI_COMPRESS_UNROLL
-            for (g = 0; g < groups; g++) gpumpi_compress_put(out + (groups + g) * 4, (uint32_t)_mm_cvtsi128_si32(_mm256_castsi256_si128(s[g])));
-            any = group == 32 ? s[0] : group == 16 ? _mm256_or_si256(s[0], s[1]) : GPUMPI_COMPRESS_OR4(s[0], s[1], s[2], s[3]);
+            for (g = 0; g < groups; g++)
+                gpumpi_compress_put(out + (groups + g) * 4, (uint32_t)_mm_cvtsi128_si32(_mm256_castsi256_si128(s[g])));
+            any = group == 32   ? s[0]
+                  : group == 16 ? _mm256_or_si256(s[0], s[1])
+                                : GPUMPI_COMPRESS_OR4(s[0], s[1], s[2], s[3]);
             any = group == 8 ? _mm256_blend_epi32(any, _mm256_setzero_si256(), 0x80) : any;
             if (group < 32 && _mm256_testz_si256(any, any)) {
                 *to = out + groups * 4;
@@ -643,7 +692,8 @@ GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_one_vecto
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
 /* The same with AVX-512, where a register is two vectors and a comparison is one instruction. */
-GPUMPI_COMPRESS_TARGET_WIDE GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_one_wide(const uint32_t *v, uint32_t group, unsigned char **to) {
+GPUMPI_COMPRESS_TARGET_WIDE GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_one_wide(const uint32_t *v, uint32_t group,
+                                                                                     unsigned char **to) {
     const uint32_t groups = 32 / group;
     const __mmask16 ends = group == 8 ? 0x7f7f : 0x7fff; /* differences within a group */
     unsigned char *out = *to;
@@ -678,7 +728,8 @@ GPUMPI_COMPRESS_TARGET_WIDE GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_one_
             GPUMPI_COMPRESS_UNROLL
             for (g = 0; g < groups; g++) gpumpi_compress_put(out + g * 4, v[g * group]);
             if (group == 8) {
-                for (g = 0; g < groups; g++) gpumpi_compress_put(out + (groups + g) * 4, v[g * group + 1] - v[g * group]);
+                for (g = 0; g < groups; g++)
+                    gpumpi_compress_put(out + (groups + g) * 4, v[g * group + 1] - v[g * group]);
             } else {
                 gpumpi_compress_put(out + groups * 4, (uint32_t)_mm_cvtsi128_si32(_mm512_castsi512_si128(s0)));
                 if (group == 16) gpumpi_compress_put(out + 12, (uint32_t)_mm_cvtsi128_si32(_mm512_castsi512_si128(s1)));
@@ -699,36 +750,39 @@ GPUMPI_COMPRESS_TARGET_WIDE GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_one_
 }
 
 /* The first `warps` warps, which are full; four registers at a time, which is a byte of the pattern vector. */
-#define GPUMPI_COMPRESS_EACH(one, group)                                                                                           \
-    for (; w < warps; w++) {                                                                                                       \
-        const uint32_t *v = values + (size_t)w * layout->warp_stride;                                                              \
-        const uint64_t *set = gpumpi_compress_mask(layout, live, w);                                                               \
-        unsigned char *codes = out, *end = out + (registers + 3) / 4;                                                              \
-        for (first = 0; first < registers; first += 4, v += (size_t)4 * step) {                                                    \
-            uint32_t code = 0, alive = set ? (uint32_t)(set[first >> 6] >> (first & 60u)) & 15u : 15u;                             \
-            if (registers - first < 4) alive &= (1u << (registers - first)) - 1u;                                                  \
-            GPUMPI_COMPRESS_UNROLL                                                                                                 \
-            for (k = 0; k < 4; k++)                                                                                                \
-                if (alive >> k & 1u) code |= one(v + (size_t)k * step, group, &end) << (2 * k);                                    \
-            *codes++ = (unsigned char)code;                                                                                        \
-        }                                                                                                                          \
-        out = gpumpi_compress_doubtful(registers, (size_t)(end - out)) ? gpumpi_compress_settle(layout, values, live, w, tags, out, end) \
-                                                                       : end;                                                      \
+#define GPUMPI_COMPRESS_EACH(one, group)                                                               \
+    for (; w < warps; w++) {                                                                           \
+        const uint32_t *v = values + (size_t)w * layout->warp_stride;                                  \
+        const uint64_t *set = gpumpi_compress_mask(layout, live, w);                                   \
+        unsigned char *codes = out, *end = out + (registers + 3) / 4;                                  \
+        for (first = 0; first < registers; first += 4, v += (size_t)4 * step) {                        \
+            uint32_t code = 0, alive = set ? (uint32_t)(set[first >> 6] >> (first & 60u)) & 15u : 15u; \
+            if (registers - first < 4) alive &= (1u << (registers - first)) - 1u;                      \
+            GPUMPI_COMPRESS_UNROLL                                                                     \
+            for (k = 0; k < 4; k++)                                                                    \
+                if (alive >> k & 1u) code |= one(v + (size_t)k * step, group, &end) << (2 * k);        \
+            *codes++ = (unsigned char)code;                                                            \
+        }                                                                                              \
+        out = gpumpi_compress_doubtful(registers, (size_t)(end - out))                                 \
+                  ? gpumpi_compress_settle(layout, values, live, w, tags, out, end)                    \
+                  : end;                                                                               \
     }
-#define GPUMPI_COMPRESS_WARPS(name, one)                                                                                           \
-    static unsigned char *name(const gpump_compress_layout *layout, const uint32_t *values, const uint64_t *live, uint32_t warps,  \
-                               unsigned char *tags, unsigned char *out) {                                                          \
-        const uint32_t registers = layout->registers, step = layout->register_stride;                                              \
-        uint32_t w = 0, first, k;                                                                                                  \
-        if (layout->group == 32) {                                                                                                 \
-            GPUMPI_COMPRESS_EACH(one, 32)                                                                                          \
-        } else if (layout->group == 16) {                                                                                          \
-            GPUMPI_COMPRESS_EACH(one, 16)                                                                                          \
-        } else {                                                                                                                   \
-            GPUMPI_COMPRESS_EACH(one, 8)                                                                                           \
-        }                                                                                                                          \
-        return out;                                                                                                                \
+/* clang-format off */
+#define GPUMPI_COMPRESS_WARPS(name, one) \
+    static unsigned char *name(const gpump_compress_layout *layout, const uint32_t *values, const uint64_t *live, \
+                               uint32_t warps, unsigned char *tags, unsigned char *out) { \
+        const uint32_t registers = layout->registers, step = layout->register_stride; \
+        uint32_t w = 0, first, k; \
+        if (layout->group == 32) { \
+            GPUMPI_COMPRESS_EACH(one, 32) \
+        } else if (layout->group == 16) { \
+            GPUMPI_COMPRESS_EACH(one, 16) \
+        } else { \
+            GPUMPI_COMPRESS_EACH(one, 8) \
+        } \
+        return out; \
     }
+/* clang-format on */
 GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_WARPS(gpumpi_compress_warps_avx2, gpumpi_compress_one_vector)
 GPUMPI_COMPRESS_TARGET_WIDE GPUMPI_COMPRESS_WARPS(gpumpi_compress_warps_wide, gpumpi_compress_one_wide)
 #undef GPUMPI_COMPRESS_WARPS
@@ -739,16 +793,16 @@ GPUMPI_COMPRESS_TARGET_WIDE GPUMPI_COMPRESS_WARPS(gpumpi_compress_warps_wide, gp
 
 /* `around` goes around the caches, for values that will not be read soon. */
 /* The words of group g, or of groups g and g + 1 of 8 lanes, each in the lanes of its group. */
-#define GPUMPI_COMPRESS_SPREAD(in, g)                                                                                              \
-    (group == 8 ? _mm512_mask_set1_epi32(_mm512_set1_epi32((int)gpumpi_compress_get((in) + (g) * 4)), 0xff00,                      \
-                                         (int)gpumpi_compress_get((in) + (g) * 4 + 4))                                             \
-                : _mm512_set1_epi32((int)gpumpi_compress_get((in) + (g) * 4)))
-#define GPUMPI_COMPRESS_STORE(p, x)                                                                                                \
+#define GPUMPI_COMPRESS_SPREAD(in, g)                                                                       \
+    (group == 8 ? _mm512_mask_set1_epi32(_mm512_set1_epi32((int)gpumpi_compress_get((in) + (g)*4)), 0xff00, \
+                                         (int)gpumpi_compress_get((in) + (g)*4 + 4))                        \
+                : _mm512_set1_epi32((int)gpumpi_compress_get((in) + (g)*4)))
+#define GPUMPI_COMPRESS_STORE(p, x) \
     (around ? _mm256_stream_si256((__m256i *)(void *)(p), x) : _mm256_storeu_si256((__m256i *)(void *)(p), x))
 
 /* Reads one register that is not dead; returns what follows it. */
-GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compress_unone_vector(uint32_t *v, uint32_t group, uint32_t pattern,
-                                                                                                int around, const unsigned char *in) {
+GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compress_unone_vector(
+    uint32_t *v, uint32_t group, uint32_t pattern, int around, const unsigned char *in) {
     const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
     const uint32_t groups = 32 / group;
     uint32_t g, i;
@@ -765,7 +819,8 @@ GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compre
         GPUMPI_COMPRESS_UNROLL
         for (g = 0; g < groups; g++) {
             __m256i d = GPUMPI_COMPRESS_ALL(gpumpi_compress_get(in + (groups + g) * 4)), d8 = _mm256_slli_epi32(d, 3);
-            __m256i x = _mm256_add_epi32(GPUMPI_COMPRESS_ALL(gpumpi_compress_get(in + g * 4)), _mm256_mullo_epi32(lane, d));
+            __m256i x =
+                _mm256_add_epi32(GPUMPI_COMPRESS_ALL(gpumpi_compress_get(in + g * 4)), _mm256_mullo_epi32(lane, d));
             GPUMPI_COMPRESS_UNROLL
             for (i = 0; i < group; i += 8, x = _mm256_add_epi32(x, d8)) GPUMPI_COMPRESS_STORE(v + g * group + i, x);
         }
@@ -779,8 +834,8 @@ GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compre
 }
 
 /* The same with AVX-512. */
-GPUMPI_COMPRESS_TARGET_WIDE GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compress_unone_wide(uint32_t *v, uint32_t group, uint32_t pattern,
-                                                                                                   int around, const unsigned char *in) {
+GPUMPI_COMPRESS_TARGET_WIDE GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compress_unone_wide(
+    uint32_t *v, uint32_t group, uint32_t pattern, int around, const unsigned char *in) {
     const uint32_t groups = 32 / group, second = group == 32 ? 0 : groups / 2; /* the group of lane 16 */
     __m512i x0, x1;
     (void)around;
@@ -809,56 +864,63 @@ GPUMPI_COMPRESS_TARGET_WIDE GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_c
     return in;
 }
 
-/* The first `warps` warps, which are full, back. The fence makes stores around the caches visible before any that follow. */
-#define GPUMPI_COMPRESS_EACH(one, group, around)                                                                                        \
-    for (; w < warps; w++) {                                                                                                       \
-        uint32_t *v = values + (size_t)w * layout->warp_stride;                                                                    \
-        const unsigned char *codes = in;                                                                                           \
-        if ((uint32_t)tags[w >> 3] >> (w & 7) & 1u) {                                                                              \
-            in = gpumpi_compress_read_live(layout, w, 1, in, values);                                                              \
-            continue;                                                                                                              \
-        }                                                                                                                          \
-        for (in += (registers + 3) / 4, first = 0; first < registers; first += 4, v += (size_t)4 * step) {                         \
-            uint32_t code = *codes++;                                                                                              \
-            GPUMPI_COMPRESS_UNROLL                                                                                                 \
-            for (k = 0; k < 4; k++)                                                                                                \
-                if (code >> (2 * k) & 3u)                                                                                          \
-                    in = one(v + (size_t)k * step, group, code >> (2 * k) & 3u, around, in);                                       \
-        }                                                                                                                          \
+/* The first `warps` warps, which are full, back. The fence makes stores around the caches visible before any that
+ * follow. */
+#define GPUMPI_COMPRESS_EACH(one, group, around)                                                                   \
+    for (; w < warps; w++) {                                                                                       \
+        uint32_t *v = values + (size_t)w * layout->warp_stride;                                                    \
+        const unsigned char *codes = in;                                                                           \
+        if ((uint32_t)tags[w >> 3] >> (w & 7) & 1u) {                                                              \
+            in = gpumpi_compress_read_live(layout, w, 1, in, values);                                              \
+            continue;                                                                                              \
+        }                                                                                                          \
+        for (in += (registers + 3) / 4, first = 0; first < registers; first += 4, v += (size_t)4 * step) {         \
+            uint32_t code = *codes++;                                                                              \
+            GPUMPI_COMPRESS_UNROLL                                                                                 \
+            for (k = 0; k < 4; k++)                                                                                \
+                if (code >> (2 * k) & 3u) in = one(v + (size_t)k * step, group, code >> (2 * k) & 3u, around, in); \
+        }                                                                                                          \
     }
-#define GPUMPI_COMPRESS_UNWARPS(name, one, around)                                                                                      \
-    static const unsigned char *name(const gpump_compress_layout *layout, uint32_t *values, uint32_t warps, const unsigned char *tags, \
-                                     const unsigned char *in) {                                                                    \
-        const uint32_t registers = layout->registers, step = layout->register_stride;                                              \
-        uint32_t w = 0, first, k;                                                                                                  \
-        if (layout->group == 32) {                                                                                                 \
-            GPUMPI_COMPRESS_EACH(one, 32, around)                                                                                  \
-        } else if (layout->group == 16) {                                                                                          \
-            GPUMPI_COMPRESS_EACH(one, 16, around)                                                                                  \
-        } else {                                                                                                                   \
-            GPUMPI_COMPRESS_EACH(one, 8, around)                                                                                   \
-        }                                                                                                                          \
-        if (around) _mm_sfence();                                                                                                  \
-        return in;                                                                                                                 \
+/* clang-format off */
+#define GPUMPI_COMPRESS_UNWARPS(name, one, around) \
+    static const unsigned char *name(const gpump_compress_layout *layout, uint32_t *values, uint32_t warps, \
+                                     const unsigned char *tags, \
+                                     const unsigned char *in) { \
+        const uint32_t registers = layout->registers, step = layout->register_stride; \
+        uint32_t w = 0, first, k; \
+        if (layout->group == 32) { \
+            GPUMPI_COMPRESS_EACH(one, 32, around) \
+        } else if (layout->group == 16) { \
+            GPUMPI_COMPRESS_EACH(one, 16, around) \
+        } else { \
+            GPUMPI_COMPRESS_EACH(one, 8, around) \
+        } \
+        if (around) _mm_sfence(); \
+        return in; \
     }
-GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_UNWARPS(gpumpi_compress_unwarps_avx2, gpumpi_compress_unone_vector, 0)
-GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_UNWARPS(gpumpi_compress_unwarps_around, gpumpi_compress_unone_vector, 1)
-GPUMPI_COMPRESS_TARGET_WIDE GPUMPI_COMPRESS_UNWARPS(gpumpi_compress_unwarps_wide, gpumpi_compress_unone_wide, 0)
+/* clang-format on */
+GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_UNWARPS(gpumpi_compress_unwarps_avx2, gpumpi_compress_unone_vector,
+                                               0) GPUMPI_COMPRESS_TARGET
+    GPUMPI_COMPRESS_UNWARPS(gpumpi_compress_unwarps_around, gpumpi_compress_unone_vector, 1) GPUMPI_COMPRESS_TARGET_WIDE
+    GPUMPI_COMPRESS_UNWARPS(gpumpi_compress_unwarps_wide, gpumpi_compress_unone_wide, 0)
 #undef GPUMPI_COMPRESS_UNWARPS
 #undef GPUMPI_COMPRESS_SPREAD
 #undef GPUMPI_COMPRESS_EACH
 
-/* ---- NEAR ---- */
+    /* ---- NEAR ---- */
 
-/* As gpumpi_compress_near, for 32 lanes. */
-GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_near_vector(const uint32_t *v, const uint32_t *before, uint32_t group,
-                                                                                   uint32_t *step, unsigned char **to) {
+    /* As gpumpi_compress_near, for 32 lanes. */
+    GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS uint32_t
+    gpumpi_compress_near_vector(const uint32_t *v, const uint32_t *before, uint32_t group, uint32_t *step,
+                                unsigned char **to) {
     unsigned char *out = *to;
     uint32_t code;
     if (before) {
-        __m256i s0 = _mm256_sub_epi32(GPUMPI_COMPRESS_LOAD(v), GPUMPI_COMPRESS_LOAD(before)), m = GPUMPI_COMPRESS_FIRST(s0), differs;
+        __m256i s0 = _mm256_sub_epi32(GPUMPI_COMPRESS_LOAD(v), GPUMPI_COMPRESS_LOAD(before)),
+                m = GPUMPI_COMPRESS_FIRST(s0), differs;
         differs = GPUMPI_COMPRESS_OR4(
-            GPUMPI_COMPRESS_XOR(m, s0), GPUMPI_COMPRESS_XOR(m, _mm256_sub_epi32(GPUMPI_COMPRESS_LOAD(v + 8), GPUMPI_COMPRESS_LOAD(before + 8))),
+            GPUMPI_COMPRESS_XOR(m, s0),
+            GPUMPI_COMPRESS_XOR(m, _mm256_sub_epi32(GPUMPI_COMPRESS_LOAD(v + 8), GPUMPI_COMPRESS_LOAD(before + 8))),
             GPUMPI_COMPRESS_XOR(m, _mm256_sub_epi32(GPUMPI_COMPRESS_LOAD(v + 16), GPUMPI_COMPRESS_LOAD(before + 16))),
             GPUMPI_COMPRESS_XOR(m, _mm256_sub_epi32(GPUMPI_COMPRESS_LOAD(v + 24), GPUMPI_COMPRESS_LOAD(before + 24))));
         if (_mm256_testz_si256(differs, differs)) {
@@ -872,8 +934,10 @@ GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_near_vect
     }
     code = gpumpi_compress_one_vector(v, group, to);
     if (code == GPUMP_COMPRESS_RANDOM) {
-        __m256i b = GPUMPI_COMPRESS_ALL(v[0]), x0 = _mm256_sub_epi32(GPUMPI_COMPRESS_LOAD(v), b), x1 = _mm256_sub_epi32(GPUMPI_COMPRESS_LOAD(v + 8), b),
-                x2 = _mm256_sub_epi32(GPUMPI_COMPRESS_LOAD(v + 16), b), x3 = _mm256_sub_epi32(GPUMPI_COMPRESS_LOAD(v + 24), b);
+        __m256i b = GPUMPI_COMPRESS_ALL(v[0]), x0 = _mm256_sub_epi32(GPUMPI_COMPRESS_LOAD(v), b),
+                x1 = _mm256_sub_epi32(GPUMPI_COMPRESS_LOAD(v + 8), b),
+                x2 = _mm256_sub_epi32(GPUMPI_COMPRESS_LOAD(v + 16), b),
+                x3 = _mm256_sub_epi32(GPUMPI_COMPRESS_LOAD(v + 24), b);
         __m256i low = _mm256_min_epi32(_mm256_min_epi32(x0, x1), _mm256_min_epi32(x2, x3));
         __m256i high = _mm256_max_epi32(_mm256_max_epi32(x0, x1), _mm256_max_epi32(x2, x3));
         __m128i l = _mm_min_epi32(_mm256_castsi256_si128(low), _mm256_extracti128_si256(low, 1));
@@ -893,9 +957,8 @@ GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_near_vect
     return code;
 }
 
-GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compress_unnear_vector(uint32_t *v, size_t back, uint32_t group,
-                                                                                                 uint32_t code, uint32_t *step,
-                                                                                                 const unsigned char *in) {
+GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compress_unnear_vector(
+    uint32_t *v, size_t back, uint32_t group, uint32_t code, uint32_t *step, const unsigned char *in) {
     uint32_t i;
     if (code == GPUMPI_COMPRESS_AGAIN || code == GPUMPI_COMPRESS_MOVED) {
         __m256i m;
@@ -905,7 +968,8 @@ GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compre
         }
         m = GPUMPI_COMPRESS_ALL(*step);
         GPUMPI_COMPRESS_UNROLL
-        for (i = 0; i < 32; i += 8) _mm256_storeu_si256((__m256i *)(void *)(v + i), _mm256_add_epi32(m, GPUMPI_COMPRESS_LOAD(v - back + i)));
+        for (i = 0; i < 32; i += 8)
+            _mm256_storeu_si256((__m256i *)(void *)(v + i), _mm256_add_epi32(m, GPUMPI_COMPRESS_LOAD(v - back + i)));
         return in;
     }
     if (code >= GPUMPI_COMPRESS_BYTES1) return gpumpi_compress_get_bytes(in, v, 32, code - GPUMPI_COMPRESS_BYTES1 + 1);
@@ -913,14 +977,17 @@ GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compre
 }
 
 /* One full warp; `live_before` as gpumpi_compress_nears has it. */
-#define GPUMPI_COMPRESS_EACH(group)                                                                                                \
-    for (r = 0; r < layout->registers; r++, v += layout->register_stride) {                                                        \
-        if (!gpumpi_compress_live(live, r)) continue;                                                                              \
-        code = gpumpi_compress_near_vector(v, back && gpumpi_compress_live(live_before, r) ? v - back : NULL, group, steps + r, &out); \
-        codes[r >> 1] = (unsigned char)(codes[r >> 1] | code << (r & 1) * 4);                                                      \
+#define GPUMPI_COMPRESS_EACH(group)                                                                                  \
+    for (r = 0; r < layout->registers; r++, v += layout->register_stride) {                                          \
+        if (!gpumpi_compress_live(live, r)) continue;                                                                \
+        code = gpumpi_compress_near_vector(v, back && gpumpi_compress_live(live_before, r) ? v - back : NULL, group, \
+                                           steps + r, &out);                                                         \
+        codes[r >> 1] = (unsigned char)(codes[r >> 1] | code << (r & 1) * 4);                                        \
     }
-GPUMPI_COMPRESS_TARGET static unsigned char *gpumpi_compress_near_avx2(const gpump_compress_layout *layout, const uint32_t *v, size_t back,
-                                                                       const uint64_t *live, const uint64_t *live_before, uint32_t *steps,
+GPUMPI_COMPRESS_TARGET static unsigned char *gpumpi_compress_near_avx2(const gpump_compress_layout *layout,
+                                                                       const uint32_t *v, size_t back,
+                                                                       const uint64_t *live,
+                                                                       const uint64_t *live_before, uint32_t *steps,
                                                                        unsigned char *codes, unsigned char *out) {
     uint32_t r, code;
     if (layout->group == 32) {
@@ -934,13 +1001,15 @@ GPUMPI_COMPRESS_TARGET static unsigned char *gpumpi_compress_near_avx2(const gpu
 }
 #undef GPUMPI_COMPRESS_EACH
 
-#define GPUMPI_COMPRESS_EACH(group)                                                                                                \
-    for (r = 0; r < layout->registers; r++, v += layout->register_stride) {                                                        \
-        code = (uint32_t)codes[r >> 1] >> (r & 1) * 4 & 15u;                                                                       \
-        if (code) in = gpumpi_compress_unnear_vector(v, back, group, code, steps + r, in);                                         \
+#define GPUMPI_COMPRESS_EACH(group)                                                        \
+    for (r = 0; r < layout->registers; r++, v += layout->register_stride) {                \
+        code = (uint32_t)codes[r >> 1] >> (r & 1) * 4 & 15u;                               \
+        if (code) in = gpumpi_compress_unnear_vector(v, back, group, code, steps + r, in); \
     }
-GPUMPI_COMPRESS_TARGET static const unsigned char *gpumpi_compress_unnear_avx2(const gpump_compress_layout *layout, uint32_t *v, size_t back,
-                                                                               uint32_t *steps, const unsigned char *codes,
+GPUMPI_COMPRESS_TARGET static const unsigned char *gpumpi_compress_unnear_avx2(const gpump_compress_layout *layout,
+                                                                               uint32_t *v, size_t back,
+                                                                               uint32_t *steps,
+                                                                               const unsigned char *codes,
                                                                                const unsigned char *in) {
     uint32_t r, code;
     if (layout->group == 32) {
@@ -958,8 +1027,8 @@ GPUMPI_COMPRESS_TARGET static const unsigned char *gpumpi_compress_unnear_avx2(c
 /* The vector instructions to use: 0 none, 1 AVX2, 2 AVX-512. */
 static int gpumpi_compress_vector(uint32_t flags) {
 #ifdef GPUMPI_COMPRESS_AVX2
-    if (flags & GPUMP_COMPRESS_PLAIN || !__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("bmi") || !__builtin_cpu_supports("bmi2") ||
-        !__builtin_cpu_supports("popcnt"))
+    if (flags & GPUMP_COMPRESS_PLAIN || !__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("bmi") ||
+        !__builtin_cpu_supports("bmi2") || !__builtin_cpu_supports("popcnt"))
         return 0;
     return flags & GPUMP_COMPRESS_AVX2 || !__builtin_cpu_supports("avx512f") ? 1 : 2;
 #else
@@ -969,8 +1038,8 @@ static int gpumpi_compress_vector(uint32_t flags) {
 }
 
 /* WARP; without PAPER, a warp whose patterns do not pay is written as in LIVE. */
-static unsigned char *gpumpi_compress_write_warps(const gpump_compress_layout *layout, const uint32_t *values, const uint64_t *live,
-                                                  uint32_t allow, unsigned char *out) {
+static unsigned char *gpumpi_compress_write_warps(const gpump_compress_layout *layout, const uint32_t *values,
+                                                  const uint64_t *live, uint32_t allow, unsigned char *out) {
     unsigned char *tags = allow & GPUMP_COMPRESS_PAPER ? NULL : out, *end;
     uint32_t w = 0;
     memset(out, 0, (layout->warps + 7) / 8);
@@ -987,17 +1056,22 @@ static unsigned char *gpumpi_compress_write_warps(const gpump_compress_layout *l
         const uint64_t *set = gpumpi_compress_mask(layout, live, w);
         uint32_t lanes = gpumpi_compress_lanes(layout, w), group = layout->group, registers = layout->registers;
         uint32_t step = layout->register_stride, common = (uint32_t)gpumpi_compress_common(lanes, group);
-        if (common && group == 32) end = gpumpi_compress_warp_plain(v, registers, step, set, 32, 32, out);
-        else if (common && group == 16) end = gpumpi_compress_warp_plain(v, registers, step, set, 32, 16, out);
-        else if (common) end = gpumpi_compress_warp_plain(v, registers, step, set, 32, 8, out);
-        else end = gpumpi_compress_warp_plain(v, registers, step, set, lanes, group, out);
+        if (common && group == 32)
+            end = gpumpi_compress_warp_plain(v, registers, step, set, 32, 32, out);
+        else if (common && group == 16)
+            end = gpumpi_compress_warp_plain(v, registers, step, set, 32, 16, out);
+        else if (common)
+            end = gpumpi_compress_warp_plain(v, registers, step, set, 32, 8, out);
+        else
+            end = gpumpi_compress_warp_plain(v, registers, step, set, lanes, group, out);
         out = gpumpi_compress_settle(layout, values, live, w, tags, out, end);
     }
     return out;
 }
 
 /* WARP back, checked before. */
-static void gpumpi_compress_read_warps(const gpump_compress_layout *layout, uint32_t flags, const unsigned char *in, uint32_t *values) {
+static void gpumpi_compress_read_warps(const gpump_compress_layout *layout, uint32_t flags, const unsigned char *in,
+                                       uint32_t *values) {
     const unsigned char *tags = in;
     uint32_t w = 0, group = layout->group, registers = layout->registers, step = layout->register_stride;
     in += (layout->warps + 7) / 8;
@@ -1005,42 +1079,52 @@ static void gpumpi_compress_read_warps(const gpump_compress_layout *layout, uint
     if (gpumpi_compress_common(layout->lanes, group) && gpumpi_compress_vector(flags)) {
         int aligned = (uintptr_t)values % 32 == 0 && step % 8 == 0 && layout->warp_stride % 8 == 0;
         w = layout->warps - (layout->last_lanes < 32);
-        if (flags & GPUMP_COMPRESS_AROUND && aligned) in = gpumpi_compress_unwarps_around(layout, values, w, tags, in);
-        else if (gpumpi_compress_vector(flags) == 2) in = gpumpi_compress_unwarps_wide(layout, values, w, tags, in);
-        else in = gpumpi_compress_unwarps_avx2(layout, values, w, tags, in);
+        if (flags & GPUMP_COMPRESS_AROUND && aligned)
+            in = gpumpi_compress_unwarps_around(layout, values, w, tags, in);
+        else if (gpumpi_compress_vector(flags) == 2)
+            in = gpumpi_compress_unwarps_wide(layout, values, w, tags, in);
+        else
+            in = gpumpi_compress_unwarps_avx2(layout, values, w, tags, in);
     }
 #endif
     (void)flags;
     for (; w < layout->warps; w++) {
         uint32_t *v = values + (size_t)w * layout->warp_stride, lanes = gpumpi_compress_lanes(layout, w);
         uint32_t common = (uint32_t)gpumpi_compress_common(lanes, group);
-        if ((uint32_t)tags[w >> 3] >> (w & 7) & 1u) in = gpumpi_compress_read_live(layout, w, 1, in, values);
-        else if (common && group == 32) in = gpumpi_compress_unwarp_plain(v, registers, step, 32, 32, in);
-        else if (common && group == 16) in = gpumpi_compress_unwarp_plain(v, registers, step, 32, 16, in);
-        else if (common) in = gpumpi_compress_unwarp_plain(v, registers, step, 32, 8, in);
-        else in = gpumpi_compress_unwarp_plain(v, registers, step, lanes, group, in);
+        if ((uint32_t)tags[w >> 3] >> (w & 7) & 1u)
+            in = gpumpi_compress_read_live(layout, w, 1, in, values);
+        else if (common && group == 32)
+            in = gpumpi_compress_unwarp_plain(v, registers, step, 32, 32, in);
+        else if (common && group == 16)
+            in = gpumpi_compress_unwarp_plain(v, registers, step, 32, 16, in);
+        else if (common)
+            in = gpumpi_compress_unwarp_plain(v, registers, step, 32, 8, in);
+        else
+            in = gpumpi_compress_unwarp_plain(v, registers, step, lanes, group, in);
     }
 }
 
-#define GPUMPI_COMPRESS_EACH(lanes, group)                                                                                         \
-    for (r = 0; r < layout->registers; r++, v += layout->register_stride) {                                                        \
-        uint32_t code;                                                                                                             \
-        if (!gpumpi_compress_live(set, r)) continue;                                                                               \
-        code = gpumpi_compress_near(v, back && gpumpi_compress_live(set_before, r) ? v - back : NULL, lanes, group, steps + r, out, &bytes); \
-        total += bytes;                                                                                                            \
-        if (!out) continue;                                                                                                        \
-        codes[r >> 1] = (unsigned char)(codes[r >> 1] | code << (r & 1) * 4);                                                      \
-        out += bytes;                                                                                                              \
+#define GPUMPI_COMPRESS_EACH(lanes, group)                                                                          \
+    for (r = 0; r < layout->registers; r++, v += layout->register_stride) {                                         \
+        uint32_t code;                                                                                              \
+        if (!gpumpi_compress_live(set, r)) continue;                                                                \
+        code = gpumpi_compress_near(v, back && gpumpi_compress_live(set_before, r) ? v - back : NULL, lanes, group, \
+                                    steps + r, out, &bytes);                                                        \
+        total += bytes;                                                                                             \
+        if (!out) continue;                                                                                         \
+        codes[r >> 1] = (unsigned char)(codes[r >> 1] | code << (r & 1) * 4);                                       \
+        out += bytes;                                                                                               \
     }
 /* NEAR; returns its length. out NULL: only that, by the plain path. */
-static size_t gpumpi_compress_nears(const gpump_compress_layout *layout, const uint32_t *values, const uint64_t *live, uint32_t flags,
-                                    unsigned char *out) {
+static size_t gpumpi_compress_nears(const gpump_compress_layout *layout, const uint32_t *values, const uint64_t *live,
+                                    uint32_t flags, unsigned char *out) {
     uint32_t steps[GPUMP_COMPRESS_MAX_REGISTERS] = {0}, w, r, head = (layout->registers + 1) / 2, group = layout->group;
     size_t total = 0;
     int vector = out && gpumpi_compress_common(layout->lanes, group) && gpumpi_compress_vector(flags);
     (void)vector;
     for (w = 0; w < layout->warps; w++) {
-        const uint64_t *set = gpumpi_compress_mask(layout, live, w), *set_before = w ? gpumpi_compress_mask(layout, live, w - 1) : set;
+        const uint64_t *set = gpumpi_compress_mask(layout, live, w),
+                       *set_before = w ? gpumpi_compress_mask(layout, live, w - 1) : set;
         const uint32_t *v = values + (size_t)w * layout->warp_stride;
         unsigned char *codes = out;
         uint32_t lanes = gpumpi_compress_lanes(layout, w);
@@ -1071,7 +1155,8 @@ static size_t gpumpi_compress_nears(const gpump_compress_layout *layout, const u
 #undef GPUMPI_COMPRESS_EACH
 
 /* Checks NEAR: known codes, a warp before where one refers to it, and exactly `left` bytes. */
-static gpump_result gpumpi_compress_check_nears(const gpump_compress_layout *layout, const unsigned char *in, size_t left, gpump_diag *diag) {
+static gpump_result gpumpi_compress_check_nears(const gpump_compress_layout *layout, const unsigned char *in,
+                                                size_t left, gpump_diag *diag) {
     static const unsigned char none[GPUMP_COMPRESS_MAX_REGISTERS / 2] = {0};
     const unsigned char *before = none;
     const size_t all = left;
@@ -1086,12 +1171,15 @@ static gpump_result gpumpi_compress_check_nears(const gpump_compress_layout *lay
             for (r = 1; r <= 3; r++) lengths[GPUMPI_COMPRESS_BYTES1 - 1 + r] = 4 + lanes * r;
         }
         if (left < head) return gpumpi_compress_bad(diag, "bytes", w, left, head);
-        if (layout->registers & 1 && in[head - 1] >> 4) return gpumpi_compress_bad(diag, "patterns", w, in[head - 1], 0);
+        if (layout->registers & 1 && in[head - 1] >> 4)
+            return gpumpi_compress_bad(diag, "patterns", w, in[head - 1], 0);
         for (r = 0; r < head; r++) {
-            uint32_t low = in[r] & 15u, high = (uint32_t)in[r] >> 4, alone_low = !(before[r] & 15u), alone_high = !(before[r] >> 4);
+            uint32_t low = in[r] & 15u, high = (uint32_t)in[r] >> 4, alone_low = !(before[r] & 15u),
+                     alone_high = !(before[r] >> 4);
             bytes += lengths[low] + lengths[high];
             wrong |= (uint32_t)(low >= GPUMPI_COMPRESS_NEAR_CODES) | (uint32_t)(high >= GPUMPI_COMPRESS_NEAR_CODES) |
-                     ((uint32_t)(low - GPUMPI_COMPRESS_AGAIN < 2) & alone_low) | ((uint32_t)(high - GPUMPI_COMPRESS_AGAIN < 2) & alone_high);
+                     ((uint32_t)(low - GPUMPI_COMPRESS_AGAIN < 2) & alone_low) |
+                     ((uint32_t)(high - GPUMPI_COMPRESS_AGAIN < 2) & alone_high);
         }
         if (wrong) return gpumpi_compress_bad(diag, "patterns", w, 0, GPUMPI_COMPRESS_NEAR_CODES - 1);
         if (left < bytes) return gpumpi_compress_bad(diag, "bytes", w, left, bytes);
@@ -1102,13 +1190,14 @@ static gpump_result gpumpi_compress_check_nears(const gpump_compress_layout *lay
     return left ? gpumpi_compress_bad(diag, "bytes", 0, all, all - left) : GPUMP_OK;
 }
 
-#define GPUMPI_COMPRESS_EACH(lanes, group)                                                                                         \
-    for (r = 0; r < layout->registers; r++, v += layout->register_stride) {                                                        \
-        uint32_t code = (uint32_t)codes[r >> 1] >> (r & 1) * 4 & 15u;                                                              \
-        if (code) in = gpumpi_compress_unnear(v, layout->warp_stride, lanes, group, code, steps + r, in);                          \
+#define GPUMPI_COMPRESS_EACH(lanes, group)                                                                \
+    for (r = 0; r < layout->registers; r++, v += layout->register_stride) {                               \
+        uint32_t code = (uint32_t)codes[r >> 1] >> (r & 1) * 4 & 15u;                                     \
+        if (code) in = gpumpi_compress_unnear(v, layout->warp_stride, lanes, group, code, steps + r, in); \
     }
 /* NEAR back, checked before. */
-static void gpumpi_compress_read_nears(const gpump_compress_layout *layout, uint32_t flags, const unsigned char *in, uint32_t *values) {
+static void gpumpi_compress_read_nears(const gpump_compress_layout *layout, uint32_t flags, const unsigned char *in,
+                                       uint32_t *values) {
     uint32_t steps[GPUMP_COMPRESS_MAX_REGISTERS] = {0}, w, r, head = (layout->registers + 1) / 2;
     int vector = gpumpi_compress_common(layout->lanes, layout->group) && gpumpi_compress_vector(flags);
     (void)vector;
@@ -1135,7 +1224,8 @@ static void gpumpi_compress_read_nears(const gpump_compress_layout *layout, uint
 
 /* ---- classification ---- */
 
-static uint32_t gpumpi_compress_analyse_any(const uint32_t *v, uint32_t lanes, uint32_t group, uint32_t *base, uint32_t *stride) {
+static uint32_t gpumpi_compress_analyse_any(const uint32_t *v, uint32_t lanes, uint32_t group, uint32_t *base,
+                                            uint32_t *stride) {
     if (!gpumpi_compress_common(lanes, group)) return gpumpi_compress_analyse(v, lanes, group, base, stride);
     if (group == 32) return gpumpi_compress_analyse32(v, 32, base, stride);
     if (group == 16) return gpumpi_compress_analyse32(v, 16, base, stride);
@@ -1154,9 +1244,9 @@ typedef struct gpumpi_compress_vectors {
     uint32_t stride[GPUMPI_COMPRESS_GROUPS];
     unsigned char pattern[GPUMP_COMPRESS_MAX_WARPS]; /* per warp */
     uint32_t groups;
-    uint32_t step;  /* stride of the base vector, when it has one */
-    size_t mixed;   /* bytes as MIXED */
-    int grid;       /* one x stride and one base stride: GRID holds it */
+    uint32_t step; /* stride of the base vector, when it has one */
+    size_t mixed;  /* bytes as MIXED */
+    int grid;      /* one x stride and one base stride: GRID holds it */
 } gpumpi_compress_vectors;
 
 static uint32_t gpumpi_compress_block(const gpump_compress_layout *layout, const uint32_t *values, uint32_t number,
@@ -1189,20 +1279,23 @@ static uint32_t gpumpi_compress_block(const gpump_compress_layout *layout, const
     }
     vectors->grid = base_steady && stride_uniform;
     if (stride_uniform && vectors->stride[0] == 0)
-        return base_steady && vectors->step == 0 ? GPUMP_COMPRESS_BLOCK_GLOBAL_UNIFORM : GPUMP_COMPRESS_BLOCK_LOCAL_UNIFORM;
-    if (vectors->grid && (groups == 1 || vectors->step == vectors->stride[0] * layout->group)) return GPUMP_COMPRESS_BLOCK_GLOBAL_STRIDED;
+        return base_steady && vectors->step == 0 ? GPUMP_COMPRESS_BLOCK_GLOBAL_UNIFORM
+                                                 : GPUMP_COMPRESS_BLOCK_LOCAL_UNIFORM;
+    if (vectors->grid && (groups == 1 || vectors->step == vectors->stride[0] * layout->group))
+        return GPUMP_COMPRESS_BLOCK_GLOBAL_STRIDED;
     return GPUMP_COMPRESS_BLOCK_LOCAL_STRIDED;
 }
 
-GPUMP_API gpump_compress_block_pattern gpump_compress_classify_block(const gpump_compress_layout *layout, const uint32_t *values, uint32_t number) {
+GPUMP_API gpump_compress_block_pattern gpump_compress_classify_block(const gpump_compress_layout *layout,
+                                                                     const uint32_t *values, uint32_t number) {
     gpumpi_compress_vectors vectors;
     GPUMP_ASSERT(gpumpi_compress_check(layout, NULL) == GPUMP_OK && number < layout->registers);
     return (gpump_compress_block_pattern)gpumpi_compress_block(layout, values, number, &vectors);
 }
 
 /* The code that register gets in the BLOCK form, and its data bytes: the smallest, ties to the lower code. */
-static uint32_t gpumpi_compress_block_code(const gpump_compress_layout *layout, uint32_t pattern, const gpumpi_compress_vectors *vectors,
-                                           uint32_t flags, size_t *bytes) {
+static uint32_t gpumpi_compress_block_code(const gpump_compress_layout *layout, uint32_t pattern,
+                                           const gpumpi_compress_vectors *vectors, uint32_t flags, size_t *bytes) {
     size_t words;
     switch (pattern) {
     case GPUMP_COMPRESS_BLOCK_GLOBAL_UNIFORM: words = 1; break;
@@ -1233,14 +1326,15 @@ static int gpumpi_compress_live_anywhere(const gpump_compress_layout *layout, co
     return 0;
 }
 
-static size_t gpumpi_compress_block_bytes(const gpump_compress_layout *layout, const uint32_t *values, const uint64_t *live,
-                                          uint32_t flags) {
+static size_t gpumpi_compress_block_bytes(const gpump_compress_layout *layout, const uint32_t *values,
+                                          const uint64_t *live, uint32_t flags) {
     gpumpi_compress_vectors vectors;
     size_t bytes = 3 * ((layout->registers + 7) / 8), data;
     uint32_t r;
     for (r = 0; r < layout->registers; r++) {
         if (!gpumpi_compress_live_anywhere(layout, live, r)) continue;
-        (void)gpumpi_compress_block_code(layout, gpumpi_compress_block(layout, values, r, &vectors), &vectors, flags, &data);
+        (void)gpumpi_compress_block_code(layout, gpumpi_compress_block(layout, values, r, &vectors), &vectors, flags,
+                                         &data);
         bytes += data;
     }
     return bytes;
@@ -1248,8 +1342,8 @@ static size_t gpumpi_compress_block_bytes(const gpump_compress_layout *layout, c
 
 /* ---- writing ---- */
 
-static unsigned char *gpumpi_compress_write_block(const gpump_compress_layout *layout, const uint32_t *values, const uint64_t *live,
-                                                  uint32_t flags, unsigned char *out) {
+static unsigned char *gpumpi_compress_write_block(const gpump_compress_layout *layout, const uint32_t *values,
+                                                  const uint64_t *live, uint32_t flags, unsigned char *out) {
     gpumpi_compress_vectors vectors;
     uint32_t r, w, i, plane = (layout->registers + 7) / 8;
     unsigned char *planes = out;
@@ -1259,16 +1353,20 @@ static unsigned char *gpumpi_compress_write_block(const gpump_compress_layout *l
         size_t data;
         uint32_t code;
         if (!gpumpi_compress_live_anywhere(layout, live, r)) continue;
-        code = gpumpi_compress_block_code(layout, gpumpi_compress_block(layout, values, r, &vectors), &vectors, flags, &data);
+        code = gpumpi_compress_block_code(layout, gpumpi_compress_block(layout, values, r, &vectors), &vectors, flags,
+                                          &data);
         for (i = 0; i < 3; i++)
-            if (code >> i & 1u) planes[i * plane + (r >> 3)] = (unsigned char)(planes[i * plane + (r >> 3)] | 1u << (r & 7));
+            if (code >> i & 1u)
+                planes[i * plane + (r >> 3)] = (unsigned char)(planes[i * plane + (r >> 3)] | 1u << (r & 7));
         switch (code) {
         case GPUMP_COMPRESS_BLOCK_GLOBAL_UNIFORM: out = gpumpi_compress_put_words(out, vectors.base, 1); break;
         case GPUMP_COMPRESS_BLOCK_GLOBAL_STRIDED:
             out = gpumpi_compress_put_words(out, vectors.base, 1);
             out = gpumpi_compress_put_words(out, vectors.stride, 1);
             break;
-        case GPUMP_COMPRESS_BLOCK_LOCAL_UNIFORM: out = gpumpi_compress_put_words(out, vectors.base, vectors.groups); break;
+        case GPUMP_COMPRESS_BLOCK_LOCAL_UNIFORM:
+            out = gpumpi_compress_put_words(out, vectors.base, vectors.groups);
+            break;
         case GPUMP_COMPRESS_BLOCK_LOCAL_STRIDED:
             out = gpumpi_compress_put_words(out, vectors.base, vectors.groups);
             out = gpumpi_compress_put_words(out, vectors.stride, vectors.groups);
@@ -1287,11 +1385,13 @@ static unsigned char *gpumpi_compress_write_block(const gpump_compress_layout *l
                 uint32_t pattern = vectors.pattern[w], groups = gpumpi_compress_groups(layout, w);
                 codes[w >> 2] = (unsigned char)(codes[w >> 2] | pattern << (2 * (w & 3)));
                 if (pattern == GPUMP_COMPRESS_RANDOM) {
-                    out = gpumpi_compress_put_words(out, values + (size_t)w * layout->warp_stride + (size_t)r * layout->register_stride,
-                                                    gpumpi_compress_lanes(layout, w));
+                    out = gpumpi_compress_put_words(
+                        out, values + (size_t)w * layout->warp_stride + (size_t)r * layout->register_stride,
+                        gpumpi_compress_lanes(layout, w));
                 } else {
                     out = gpumpi_compress_put_words(out, vectors.base + g, groups);
-                    if (pattern == GPUMP_COMPRESS_STRIDED) out = gpumpi_compress_put_words(out, vectors.stride + g, groups);
+                    if (pattern == GPUMP_COMPRESS_STRIDED)
+                        out = gpumpi_compress_put_words(out, vectors.stride + g, groups);
                 }
                 g += groups;
             }
@@ -1299,29 +1399,34 @@ static unsigned char *gpumpi_compress_write_block(const gpump_compress_layout *l
         }
         default:
             for (w = 0; w < layout->warps; w++)
-                out = gpumpi_compress_put_words(out, values + (size_t)w * layout->warp_stride + (size_t)r * layout->register_stride,
-                                                gpumpi_compress_lanes(layout, w));
+                out = gpumpi_compress_put_words(
+                    out, values + (size_t)w * layout->warp_stride + (size_t)r * layout->register_stride,
+                    gpumpi_compress_lanes(layout, w));
             break;
         }
     }
     return out;
 }
 
-GPUMP_API gpump_result gpump_compress_save(const gpump_compress_layout *layout, const uint32_t *values, const uint64_t *live, uint32_t allow,
-                                 void *out, size_t capacity, size_t *bytes, uint32_t *form, gpump_diag *diag) {
+GPUMP_API gpump_result gpump_compress_save(const gpump_compress_layout *layout, const uint32_t *values,
+                                           const uint64_t *live, uint32_t allow, void *out, size_t capacity,
+                                           size_t *bytes, uint32_t *form, gpump_diag *diag) {
     unsigned char *to = (unsigned char *)out;
     size_t bound, best, size, near;
     uint32_t w, chosen;
     gpump_result result = gpump_compress_bound(layout, &bound, diag);
     if (result != GPUMP_OK) return result;
-    if (!values || !out || !bytes || !form) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "values, out, bytes or form", 0, 0, 1, UINT64_MAX);
+    if (!values || !out || !bytes || !form)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "values, out, bytes or form", 0, 0, 1, UINT64_MAX);
     if (allow & GPUMP_COMPRESS_PAPER) allow &= ~GPUMP_COMPRESS_ALLOW_NEAR;
-    if (!(allow & GPUMP_COMPRESS_ALLOW_ALL)) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "allow", 0, allow, 1, GPUMP_COMPRESS_ALLOW_ALL);
+    if (!(allow & GPUMP_COMPRESS_ALLOW_ALL))
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "allow", 0, allow, 1, GPUMP_COMPRESS_ALLOW_ALL);
     if (capacity < bound) {
         *bytes = bound;
         return gpumpi_fail(diag, GPUMP_ERROR_CAPACITY, "capacity", 0, capacity, bound, UINT64_MAX);
     }
-    /* The sizes of RAW and LIVE follow from the masks alone; NEAR and WARP are written at once, because one of them nearly always stays. */
+    /* The sizes of RAW and LIVE follow from the masks alone; NEAR and WARP are written at once, because one of them
+     * nearly always stays. */
     best = SIZE_MAX;
     chosen = GPUMP_COMPRESS_FORMS;
     if (allow & GPUMP_COMPRESS_ALLOW_RAW) {
@@ -1353,7 +1458,8 @@ GPUMP_API gpump_result gpump_compress_save(const gpump_compress_layout *layout, 
     if (near < best) {
         best = near;
         chosen = GPUMP_COMPRESS_FORM_NEAR;
-        if (allow & GPUMP_COMPRESS_ALLOW_WARP) gpumpi_compress_nears(layout, values, live, allow, to); /* WARP is there now */
+        if (allow & GPUMP_COMPRESS_ALLOW_WARP)
+            gpumpi_compress_nears(layout, values, live, allow, to); /* WARP is there now */
     } else if (chosen == GPUMP_COMPRESS_FORM_BLOCK) {
         gpumpi_compress_write_block(layout, values, live, allow, to);
     } else if (chosen != GPUMP_COMPRESS_FORM_WARP) {
@@ -1365,8 +1471,9 @@ GPUMP_API gpump_result gpump_compress_save(const gpump_compress_layout *layout, 
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_compress_count(const gpump_compress_layout *layout, const uint32_t *values, const uint64_t *live, uint32_t flags,
-                                  gpump_compress_counts *counts, gpump_diag *diag) {
+GPUMP_API gpump_result gpump_compress_count(const gpump_compress_layout *layout, const uint32_t *values,
+                                            const uint64_t *live, uint32_t flags, gpump_compress_counts *counts,
+                                            gpump_diag *diag) {
     gpumpi_compress_vectors vectors;
     uint32_t r, w;
     gpump_result result = gpumpi_compress_check(layout, diag);
@@ -1396,8 +1503,9 @@ GPUMP_API gpump_result gpump_compress_count(const gpump_compress_layout *layout,
         for (r = 0; r < layout->registers; r++) {
             uint32_t pattern = GPUMP_COMPRESS_DEAD;
             if (gpumpi_compress_live(set, r))
-                pattern = gpumpi_compress_analyse_any(values + (size_t)w * layout->warp_stride + (size_t)r * layout->register_stride, lanes,
-                                                  layout->group, vectors.base, vectors.stride);
+                pattern = gpumpi_compress_analyse_any(values + (size_t)w * layout->warp_stride +
+                                                          (size_t)r * layout->register_stride,
+                                                      lanes, layout->group, vectors.base, vectors.stride);
             counts->warp[pattern]++;
             as_patterns += pattern == GPUMP_COMPRESS_RANDOM    ? (size_t)lanes * 4
                            : pattern == GPUMP_COMPRESS_STRIDED ? (size_t)groups * 8
@@ -1420,10 +1528,12 @@ GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_sum(uint64_t fields) {
     return (uint32_t)((fields * UINT64_C(0x0101010101010101)) >> 56);
 }
 
-/* Checks that the warps of a LIVE (tags NULL) or WARP buffer take exactly its bytes, reading only masks and patterns. Where one warp ends
- * is where the next begins, so what counts here is how soon a length is known. `popcnt`: there is an instruction that counts bits. */
-GPUMPI_COMPRESS_ALWAYS gpump_result gpumpi_compress_check_each(const gpump_compress_layout *layout, const unsigned char *tags,
-                                                               const unsigned char *in, size_t left, int popcnt, gpump_diag *diag) {
+/* Checks that the warps of a LIVE (tags NULL) or WARP buffer take exactly its bytes, reading only masks and patterns.
+ * Where one warp ends is where the next begins, so what counts here is how soon a length is known. `popcnt`: there is
+ * an instruction that counts bits. */
+GPUMPI_COMPRESS_ALWAYS gpump_result gpumpi_compress_check_each(const gpump_compress_layout *layout,
+                                                               const unsigned char *tags, const unsigned char *in,
+                                                               size_t left, int popcnt, gpump_diag *diag) {
     const size_t all = left;
     const uint32_t registers = layout->registers;
     uint32_t w, i, words, lanes = layout->lanes, groups = gpumpi_compress_groups(layout, 0);
@@ -1435,7 +1545,8 @@ GPUMPI_COMPRESS_ALWAYS gpump_result gpumpi_compress_check_each(const gpump_compr
             groups = gpumpi_compress_groups(layout, w);
         }
         if (left < head) return gpumpi_compress_bad(diag, "bytes", w, left, head);
-        if (spare && in[head - 1] >> (spare * (8 / per_byte))) return gpumpi_compress_bad(diag, "patterns", w, in[head - 1], 0);
+        if (spare && in[head - 1] >> (spare * (8 / per_byte)))
+            return gpumpi_compress_bad(diag, "patterns", w, in[head - 1], 0);
         words = 0;
         if (per_byte == 8) {
             for (i = 0; i < head; i++) words += gpump_bits_count64(in[i]) * lanes;
@@ -1447,10 +1558,12 @@ GPUMPI_COMPRESS_ALWAYS gpump_result gpumpi_compress_check_each(const gpump_compr
                     words += GPUMPI_COMPRESS_POPCNT(high & ~low) * lanes +
                              (GPUMPI_COMPRESS_POPCNT(low) + GPUMPI_COMPRESS_POPCNT(low & high)) * groups;
                 else
-                    words += gpumpi_compress_sum(high & ~low) * lanes + gpumpi_compress_sum(low + (low & high)) * groups;
+                    words +=
+                        gpumpi_compress_sum(high & ~low) * lanes + gpumpi_compress_sum(low + (low & high)) * groups;
             }
         }
-        if (left - head < (size_t)words * 4) return gpumpi_compress_bad(diag, "bytes", w, left, head + (size_t)words * 4);
+        if (left - head < (size_t)words * 4)
+            return gpumpi_compress_bad(diag, "bytes", w, left, head + (size_t)words * 4);
         in += head + (size_t)words * 4;
         left -= head + (size_t)words * 4;
     }
@@ -1458,14 +1571,17 @@ GPUMPI_COMPRESS_ALWAYS gpump_result gpumpi_compress_check_each(const gpump_compr
 }
 
 #ifdef GPUMPI_COMPRESS_AVX2
-GPUMPI_COMPRESS_TARGET static gpump_result gpumpi_compress_check_popcnt(const gpump_compress_layout *layout, const unsigned char *tags,
-                                                                        const unsigned char *in, size_t left, gpump_diag *diag) {
+GPUMPI_COMPRESS_TARGET static gpump_result gpumpi_compress_check_popcnt(const gpump_compress_layout *layout,
+                                                                        const unsigned char *tags,
+                                                                        const unsigned char *in, size_t left,
+                                                                        gpump_diag *diag) {
     return gpumpi_compress_check_each(layout, tags, in, left, 1, diag);
 }
 #endif
 
-static gpump_result gpumpi_compress_check_warps(const gpump_compress_layout *layout, uint32_t flags, const unsigned char *tags,
-                                                const unsigned char *in, size_t left, gpump_diag *diag) {
+static gpump_result gpumpi_compress_check_warps(const gpump_compress_layout *layout, uint32_t flags,
+                                                const unsigned char *tags, const unsigned char *in, size_t left,
+                                                gpump_diag *diag) {
 #ifdef GPUMPI_COMPRESS_AVX2
     if (gpumpi_compress_vector(flags)) return gpumpi_compress_check_popcnt(layout, tags, in, left, diag);
 #endif
@@ -1479,8 +1595,9 @@ static uint32_t gpumpi_compress_plane_code(const unsigned char *planes, uint32_t
 }
 
 /* Bytes that register r takes in the BLOCK form. */
-static gpump_result gpumpi_compress_block_length(const gpump_compress_layout *layout, uint32_t r, uint32_t code, const unsigned char *in,
-                                                 size_t left, size_t *length, gpump_diag *diag) {
+static gpump_result gpumpi_compress_block_length(const gpump_compress_layout *layout, uint32_t r, uint32_t code,
+                                                 const unsigned char *in, size_t left, size_t *length,
+                                                 gpump_diag *diag) {
     size_t words = 0, head = 0;
     uint32_t w;
     switch (code) {
@@ -1494,12 +1611,15 @@ static gpump_result gpumpi_compress_block_length(const gpump_compress_layout *la
     default:
         head = (layout->warps + 3) / 4;
         if (left < head) return gpumpi_compress_bad(diag, "bytes", r, left, head);
-        if (layout->warps % 4 && in[head - 1] >> (layout->warps % 4 * 2)) return gpumpi_compress_bad(diag, "patterns", r, in[head - 1], 0);
+        if (layout->warps % 4 && in[head - 1] >> (layout->warps % 4 * 2))
+            return gpumpi_compress_bad(diag, "patterns", r, in[head - 1], 0);
         for (w = 0; w < layout->warps; w++) {
             uint32_t pattern = (uint32_t)in[w >> 2] >> (2 * (w & 3)) & 3u;
-            if (pattern == GPUMP_COMPRESS_DEAD) return gpumpi_compress_bad(diag, "patterns", r, pattern, GPUMP_COMPRESS_RANDOM);
-            words += pattern == GPUMP_COMPRESS_RANDOM ? gpumpi_compress_lanes(layout, w)
-                                                      : (size_t)gpumpi_compress_groups(layout, w) * (pattern == GPUMP_COMPRESS_STRIDED ? 2 : 1);
+            if (pattern == GPUMP_COMPRESS_DEAD)
+                return gpumpi_compress_bad(diag, "patterns", r, pattern, GPUMP_COMPRESS_RANDOM);
+            words += pattern == GPUMP_COMPRESS_RANDOM
+                         ? gpumpi_compress_lanes(layout, w)
+                         : (size_t)gpumpi_compress_groups(layout, w) * (pattern == GPUMP_COMPRESS_STRIDED ? 2 : 1);
         }
         break;
     }
@@ -1508,8 +1628,8 @@ static gpump_result gpumpi_compress_block_length(const gpump_compress_layout *la
 }
 
 /* One register of the BLOCK form, checked before. */
-static void gpumpi_compress_read_block(const gpump_compress_layout *layout, uint32_t r, uint32_t code, const unsigned char *in,
-                                       uint32_t *values) {
+static void gpumpi_compress_read_block(const gpump_compress_layout *layout, uint32_t r, uint32_t code,
+                                       const unsigned char *in, uint32_t *values) {
     const unsigned char *codes = in;
     uint32_t w, i, g = 0, all = gpumpi_compress_block_groups(layout);
     if (code == GPUMP_COMPRESS_BLOCK_MIXED) in += (layout->warps + 3) / 4;
@@ -1521,13 +1641,16 @@ static void gpumpi_compress_read_block(const gpump_compress_layout *layout, uint
         case GPUMP_COMPRESS_BLOCK_GLOBAL_UNIFORM:
         case GPUMP_COMPRESS_BLOCK_GLOBAL_STRIDED:
         case GPUMP_COMPRESS_BLOCK_GRID: {
-            uint32_t base = gpumpi_compress_get(in), x = code == GPUMP_COMPRESS_BLOCK_GLOBAL_UNIFORM ? 0 : gpumpi_compress_get(in + 4);
+            uint32_t base = gpumpi_compress_get(in),
+                     x = code == GPUMP_COMPRESS_BLOCK_GLOBAL_UNIFORM ? 0 : gpumpi_compress_get(in + 4);
             uint32_t y = code == GPUMP_COMPRESS_BLOCK_GRID ? gpumpi_compress_get(in + 8) : x * layout->group, at, value;
             for (base += g * y, at = 0; at < lanes; at += layout->group, base += y)
                 for (value = base, i = at; i < lanes && i < at + layout->group; i++, value += x) v[i] = value;
             break;
         }
-        case GPUMP_COMPRESS_BLOCK_LOCAL_UNIFORM: gpumpi_compress_expand(v, lanes, layout->group, in + (size_t)g * 4, NULL); break;
+        case GPUMP_COMPRESS_BLOCK_LOCAL_UNIFORM:
+            gpumpi_compress_expand(v, lanes, layout->group, in + (size_t)g * 4, NULL);
+            break;
         case GPUMP_COMPRESS_BLOCK_LOCAL_STRIDED:
             gpumpi_compress_expand(v, lanes, layout->group, in + (size_t)g * 4, in + ((size_t)all + g) * 4);
             break;
@@ -1537,7 +1660,8 @@ static void gpumpi_compress_read_block(const gpump_compress_layout *layout, uint
             if (pattern == GPUMP_COMPRESS_RANDOM) {
                 in = gpumpi_compress_get_words(in, v, lanes);
             } else {
-                gpumpi_compress_expand(v, lanes, layout->group, in, pattern == GPUMP_COMPRESS_STRIDED ? in + (size_t)groups * 4 : NULL);
+                gpumpi_compress_expand(v, lanes, layout->group, in,
+                                       pattern == GPUMP_COMPRESS_STRIDED ? in + (size_t)groups * 4 : NULL);
                 in += (size_t)groups * (pattern == GPUMP_COMPRESS_STRIDED ? 8 : 4);
             }
             break;
@@ -1546,8 +1670,8 @@ static void gpumpi_compress_read_block(const gpump_compress_layout *layout, uint
     }
 }
 
-GPUMP_API gpump_result gpump_compress_restore(const gpump_compress_layout *layout, uint32_t form, uint32_t flags, const void *in, size_t bytes,
-                                    uint32_t *values, gpump_diag *diag) {
+GPUMP_API gpump_result gpump_compress_restore(const gpump_compress_layout *layout, uint32_t form, uint32_t flags,
+                                              const void *in, size_t bytes, uint32_t *values, gpump_diag *diag) {
     const unsigned char *from = (const unsigned char *)in, *at = from;
     uint32_t w, r, plane;
     size_t length = 0, head;
@@ -1556,7 +1680,8 @@ GPUMP_API gpump_result gpump_compress_restore(const gpump_compress_layout *layou
     if (!in || !values) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "in or values", 0, 0, 1, UINT64_MAX);
     switch (form) {
     case GPUMP_COMPRESS_FORM_RAW:
-        if (bytes != gpumpi_compress_raw_bytes(layout)) return gpumpi_compress_bad(diag, "bytes", 0, bytes, gpumpi_compress_raw_bytes(layout));
+        if (bytes != gpumpi_compress_raw_bytes(layout))
+            return gpumpi_compress_bad(diag, "bytes", 0, bytes, gpumpi_compress_raw_bytes(layout));
         for (w = 0; w < layout->warps; w++) at = gpumpi_compress_read_live(layout, w, 0, at, values);
         return GPUMP_OK;
     case GPUMP_COMPRESS_FORM_LIVE:
@@ -1567,7 +1692,8 @@ GPUMP_API gpump_result gpump_compress_restore(const gpump_compress_layout *layou
     case GPUMP_COMPRESS_FORM_WARP:
         head = (layout->warps + 7) / 8;
         if (bytes < head) return gpumpi_compress_bad(diag, "bytes", 0, bytes, head);
-        if (layout->warps % 8 && from[head - 1] >> layout->warps % 8) return gpumpi_compress_bad(diag, "tags", 0, from[head - 1], 0);
+        if (layout->warps % 8 && from[head - 1] >> layout->warps % 8)
+            return gpumpi_compress_bad(diag, "tags", 0, from[head - 1], 0);
         result = gpumpi_compress_check_warps(layout, flags, from, from + head, bytes - head, diag);
         if (result != GPUMP_OK) return result;
         gpumpi_compress_read_warps(layout, flags, from, values);
@@ -1580,10 +1706,11 @@ GPUMP_API gpump_result gpump_compress_restore(const gpump_compress_layout *layou
         plane = (layout->registers + 7) / 8;
         if (bytes < (size_t)plane * 3) return gpumpi_compress_bad(diag, "bytes", 0, bytes, (size_t)plane * 3);
         for (w = 1; layout->registers % 8 && w <= 3; w++)
-            if (from[w * plane - 1] >> layout->registers % 8) return gpumpi_compress_bad(diag, "patterns", w - 1, from[w * plane - 1], 0);
+            if (from[w * plane - 1] >> layout->registers % 8)
+                return gpumpi_compress_bad(diag, "patterns", w - 1, from[w * plane - 1], 0);
         for (at = from + (size_t)plane * 3, r = 0; r < layout->registers; r++, at += length) {
-            result = gpumpi_compress_block_length(layout, r, gpumpi_compress_plane_code(from, plane, r), at, bytes - (size_t)(at - from),
-                                                  &length, diag);
+            result = gpumpi_compress_block_length(layout, r, gpumpi_compress_plane_code(from, plane, r), at,
+                                                  bytes - (size_t)(at - from), &length, diag);
             if (result != GPUMP_OK) return result;
         }
         if ((size_t)(at - from) != bytes) return gpumpi_compress_bad(diag, "bytes", 0, bytes, (size_t)(at - from));

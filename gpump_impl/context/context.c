@@ -40,8 +40,8 @@ static void gpumpi_context_load32s(const unsigned char *at, uint32_t *values, ui
         for (uint64_t i = 0; i < count; i++) values[i] = gpumpi_context_load32(at + i * 4);
 }
 
-/* The checksum: word k of 64 bits goes into chain k mod 8, so that it runs at memory speed; each step is a bijection of the chain, so any
- * change within one word is seen. Word 3, the checksum itself, counts as 0. */
+/* The checksum: word k of 64 bits goes into chain k mod 8, so that it runs at memory speed; each step is a bijection of
+ * the chain, so any change within one word is seen. Word 3, the checksum itself, counts as 0. */
 static uint64_t gpumpi_context_checksum(const unsigned char *memory, uint64_t bytes) {
     const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15);
     const int little = gpumpi_context_is_little();
@@ -54,8 +54,8 @@ static uint64_t gpumpi_context_checksum(const unsigned char *memory, uint64_t by
             for (uint64_t k = 0; k < here; k++) word[k] = gpumpi_context_load64(memory + (i + k) * 8);
         if (!i && here > 3) word[3] = 0;
         if (here == 8) {
-#define GPUMPI_STEP(k)                          \
-    chain[k] = (chain[k] ^ word[k]) * odd;      \
+#define GPUMPI_STEP(k)                     \
+    chain[k] = (chain[k] ^ word[k]) * odd; \
     chain[k] ^= chain[k] >> 32
             GPUMPI_STEP(0);
             GPUMPI_STEP(1);
@@ -66,9 +66,7 @@ static uint64_t gpumpi_context_checksum(const unsigned char *memory, uint64_t by
             GPUMPI_STEP(6);
             GPUMPI_STEP(7);
         } else {
-            for (uint64_t k = 0; k < here; k++) {
-                GPUMPI_STEP(k);
-            }
+            for (uint64_t k = 0; k < here; k++) { GPUMPI_STEP(k); }
 #undef GPUMPI_STEP
         }
     }
@@ -89,7 +87,8 @@ GPUMP_API gpump_result gpump_context_begin(gpump_context_writer *writer, void *m
 }
 
 /* Opens a section; its payload is not cleared, its padding is. */
-static unsigned char *gpumpi_context_section(gpump_context_writer *writer, uint32_t type, uint32_t index, uint64_t bytes) {
+static unsigned char *gpumpi_context_section(gpump_context_writer *writer, uint32_t type, uint32_t index,
+                                             uint64_t bytes) {
     uint64_t room = bytes > UINT64_MAX - 7u ? UINT64_MAX : (bytes + 7u) & ~UINT64_C(7);
     uint64_t start = writer->used;
     unsigned char *section;
@@ -113,7 +112,8 @@ GPUMP_API void *gpump_context_reserve(gpump_context_writer *writer, uint32_t typ
     return payload;
 }
 
-GPUMP_API void gpump_context_put(gpump_context_writer *writer, uint32_t type, uint32_t index, const void *data, uint64_t bytes) {
+GPUMP_API void gpump_context_put(gpump_context_writer *writer, uint32_t type, uint32_t index, const void *data,
+                                 uint64_t bytes) {
     unsigned char *payload = gpumpi_context_section(writer, type, index, bytes);
     if (payload && bytes) memcpy(payload, data, (size_t)bytes);
 }
@@ -125,8 +125,8 @@ GPUMP_API void gpump_context_put_block(gpump_context_writer *writer, const gpump
     gpumpi_context_store32s(at + 32, &block->kernel, 16);
 }
 
-GPUMP_API void gpump_context_put_registers(gpump_context_writer *writer, uint32_t warp, const uint32_t *values, uint32_t registers,
-                                           uint32_t lanes) {
+GPUMP_API void gpump_context_put_registers(gpump_context_writer *writer, uint32_t warp, const uint32_t *values,
+                                           uint32_t registers, uint32_t lanes) {
     uint64_t count = (uint64_t)registers * lanes;
     unsigned char *at = gpumpi_context_section(writer, GPUMP_CONTEXT_REGISTERS, warp, 8 + count * 4);
     if (!at) return;
@@ -135,7 +135,8 @@ GPUMP_API void gpump_context_put_registers(gpump_context_writer *writer, uint32_
     if (count) gpumpi_context_store32s(at + 8, values, count);
 }
 
-GPUMP_API void gpump_context_put_stack(gpump_context_writer *writer, uint32_t warp, const gpump_context_stack_entry *entries, uint32_t count) {
+GPUMP_API void gpump_context_put_stack(gpump_context_writer *writer, uint32_t warp,
+                                       const gpump_context_stack_entry *entries, uint32_t count) {
     unsigned char *at = gpumpi_context_section(writer, GPUMP_CONTEXT_STACK, warp, (uint64_t)count * 16);
     for (uint32_t i = 0; at && i < count; i++, at += 16) {
         gpumpi_context_store32(at, entries[i].pc);
@@ -144,7 +145,8 @@ GPUMP_API void gpump_context_put_stack(gpump_context_writer *writer, uint32_t wa
     }
 }
 
-GPUMP_API void gpump_context_put_words(gpump_context_writer *writer, uint32_t type, uint32_t index, const uint64_t *words, uint32_t count) {
+GPUMP_API void gpump_context_put_words(gpump_context_writer *writer, uint32_t type, uint32_t index,
+                                       const uint64_t *words, uint32_t count) {
     unsigned char *at = gpumpi_context_section(writer, type, index, (uint64_t)count * 8);
     for (uint32_t i = 0; at && i < count; i++) gpumpi_context_store64(at + i * 8u, words[i]);
 }
@@ -156,8 +158,9 @@ GPUMP_API void gpump_context_put_control(gpump_context_writer *writer, const gpu
 
 enum { GPUMPI_CONTEXT_COMPRESSED_BYTES = 32 };
 
-GPUMP_API gpump_result gpump_context_put_compressed(gpump_context_writer *writer, uint32_t index, const gpump_compress_layout *layout,
-                                                    const uint32_t *values, const uint64_t *live, uint32_t allow, gpump_diag *diag) {
+GPUMP_API gpump_result gpump_context_put_compressed(gpump_context_writer *writer, uint32_t index,
+                                                    const gpump_compress_layout *layout, const uint32_t *values,
+                                                    const uint64_t *live, uint32_t allow, gpump_diag *diag) {
     size_t bound, bytes;
     uint32_t form;
     uint64_t start;
@@ -165,9 +168,11 @@ GPUMP_API gpump_result gpump_context_put_compressed(gpump_context_writer *writer
     gpump_result result = writer ? gpump_compress_bound(layout, &bound, diag) : GPUMP_ERROR_ARGUMENT;
     if (result) return result;
     start = writer->used;
-    at = gpumpi_context_section(writer, GPUMP_CONTEXT_COMPRESSED, index, GPUMPI_CONTEXT_COMPRESSED_BYTES + (uint64_t)bound);
+    at = gpumpi_context_section(writer, GPUMP_CONTEXT_COMPRESSED, index,
+                                GPUMPI_CONTEXT_COMPRESSED_BYTES + (uint64_t)bound);
     if (!at) return GPUMP_OK; /* gpump_context_end says how much was needed */
-    result = gpump_compress_save(layout, values, live, allow, at + GPUMPI_CONTEXT_COMPRESSED_BYTES, bound, &bytes, &form, diag);
+    result = gpump_compress_save(layout, values, live, allow, at + GPUMPI_CONTEXT_COMPRESSED_BYTES, bound, &bytes,
+                                 &form, diag);
     if (result) { /* as if it had not been asked for */
         writer->used = start;
         writer->sections--;
@@ -182,10 +187,11 @@ GPUMP_API gpump_result gpump_context_put_compressed(gpump_context_writer *writer
     gpumpi_context_store32(at + 20, layout->group);
     gpumpi_context_store32(at + 24, (uint32_t)bytes);
     gpumpi_context_store64(at - 8, GPUMPI_CONTEXT_COMPRESSED_BYTES + (uint64_t)bytes);
-    writer->used = start + GPUMP_CONTEXT_SECTION_BYTES + ((GPUMPI_CONTEXT_COMPRESSED_BYTES + (uint64_t)bytes + 7u) & ~UINT64_C(7));
+    writer->used =
+        start + GPUMP_CONTEXT_SECTION_BYTES + ((GPUMPI_CONTEXT_COMPRESSED_BYTES + (uint64_t)bytes + 7u) & ~UINT64_C(7));
     /* the saver may have used the room behind what it kept: padding is zero */
-    memset(at + GPUMPI_CONTEXT_COMPRESSED_BYTES + bytes, 0, (size_t)(writer->used - start - GPUMP_CONTEXT_SECTION_BYTES) -
-                                                                GPUMPI_CONTEXT_COMPRESSED_BYTES - bytes);
+    memset(at + GPUMPI_CONTEXT_COMPRESSED_BYTES + bytes, 0,
+           (size_t)(writer->used - start - GPUMP_CONTEXT_SECTION_BYTES) - GPUMPI_CONTEXT_COMPRESSED_BYTES - bytes);
     return GPUMP_OK;
 }
 
@@ -204,40 +210,51 @@ GPUMP_API gpump_result gpump_context_end(gpump_context_writer *writer, uint64_t 
 
 /* ---- reading ---- */
 
-GPUMP_API gpump_result gpump_context_open(gpump_context_reader *reader, const void *memory, uint64_t bytes, gpump_diag *diag) {
+GPUMP_API gpump_result gpump_context_open(gpump_context_reader *reader, const void *memory, uint64_t bytes,
+                                          gpump_diag *diag) {
     const unsigned char *at = (const unsigned char *)memory;
     uint64_t total, checksum, offset = GPUMP_CONTEXT_HEADER_BYTES;
     uint32_t sections;
-    if (!reader || !memory) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, reader ? "memory" : "reader", 0, 0, 1, UINT64_MAX);
+    if (!reader || !memory)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, reader ? "memory" : "reader", 0, 0, 1, UINT64_MAX);
     if (bytes < GPUMP_CONTEXT_HEADER_BYTES)
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "truncated header", bytes, bytes, GPUMP_CONTEXT_HEADER_BYTES, UINT64_MAX);
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "truncated header", bytes, bytes, GPUMP_CONTEXT_HEADER_BYTES,
+                           UINT64_MAX);
     for (uint32_t i = 0; i < 8; i++)
-        if (at[i] != gpumpi_context_magic[i]) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "magic", i, at[i], gpumpi_context_magic[i], gpumpi_context_magic[i]);
+        if (at[i] != gpumpi_context_magic[i])
+            return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "magic", i, at[i], gpumpi_context_magic[i],
+                               gpumpi_context_magic[i]);
     if (gpumpi_context_load32(at + 8) != GPUMP_CONTEXT_VERSION)
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "version", 8, gpumpi_context_load32(at + 8), GPUMP_CONTEXT_VERSION, GPUMP_CONTEXT_VERSION);
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "version", 8, gpumpi_context_load32(at + 8), GPUMP_CONTEXT_VERSION,
+                           GPUMP_CONTEXT_VERSION);
     sections = gpumpi_context_load32(at + 12);
     total = gpumpi_context_load64(at + 16);
     if (total < GPUMP_CONTEXT_HEADER_BYTES || total % 8u)
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "length", 16, total, GPUMP_CONTEXT_HEADER_BYTES, bytes);
     if (total > bytes) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "truncated", bytes, bytes, total, UINT64_MAX);
-    if (gpumpi_context_load64(at + 32)) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "reserved", 32, gpumpi_context_load64(at + 32), 0, 0);
+    if (gpumpi_context_load64(at + 32))
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "reserved", 32, gpumpi_context_load64(at + 32), 0, 0);
     for (uint32_t i = 0; i < sections; i++) {
         uint64_t length, padded;
         if (total - offset < GPUMP_CONTEXT_SECTION_BYTES)
-            return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "truncated section", offset, total - offset, GPUMP_CONTEXT_SECTION_BYTES, UINT64_MAX);
+            return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "truncated section", offset, total - offset,
+                               GPUMP_CONTEXT_SECTION_BYTES, UINT64_MAX);
         length = gpumpi_context_load64(at + offset + 8);
         if (length > total - offset - GPUMP_CONTEXT_SECTION_BYTES)
-            return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "section length", offset + 8, length, 0, total - offset - GPUMP_CONTEXT_SECTION_BYTES);
+            return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "section length", offset + 8, length, 0,
+                               total - offset - GPUMP_CONTEXT_SECTION_BYTES);
         padded = (length + 7u) & ~UINT64_C(7); /* the rest is a multiple of 8: this fits too */
         for (uint64_t k = length; k < padded; k++)
             if (at[offset + GPUMP_CONTEXT_SECTION_BYTES + k])
-                return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "padding", offset + GPUMP_CONTEXT_SECTION_BYTES + k, at[offset + GPUMP_CONTEXT_SECTION_BYTES + k], 0, 0);
+                return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "padding", offset + GPUMP_CONTEXT_SECTION_BYTES + k,
+                                   at[offset + GPUMP_CONTEXT_SECTION_BYTES + k], 0, 0);
         offset += GPUMP_CONTEXT_SECTION_BYTES + padded;
     }
     if (offset != total) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "sections", 12, sections, 0, total - offset);
     checksum = gpumpi_context_checksum(at, total);
     if (checksum != gpumpi_context_load64(at + 24))
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "checksum", 24, gpumpi_context_load64(at + 24), checksum, checksum);
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "checksum", 24, gpumpi_context_load64(at + 24), checksum,
+                           checksum);
     reader->memory = at;
     reader->bytes = total;
     reader->next = GPUMP_CONTEXT_HEADER_BYTES;
@@ -263,7 +280,8 @@ GPUMP_API gpump_result gpump_context_next(gpump_context_reader *reader, gpump_co
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_context_find(gpump_context_reader *reader, uint32_t type, uint32_t index, gpump_context_section *section) {
+GPUMP_API gpump_result gpump_context_find(gpump_context_reader *reader, uint32_t type, uint32_t index,
+                                          gpump_context_section *section) {
     gpump_context_section found;
     if (!reader || !section) return GPUMP_ERROR_ARGUMENT;
     for (uint32_t steps = 0; steps <= reader->sections; steps++) { /* once around, the end of the walk included */
@@ -286,24 +304,25 @@ GPUMP_API gpump_result gpump_context_get_block(gpump_context_reader *reader, gpu
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_context_get_registers(gpump_context_reader *reader, uint32_t warp, uint32_t *values, uint32_t registers,
-                                                   uint32_t lanes) {
+GPUMP_API gpump_result gpump_context_get_registers(gpump_context_reader *reader, uint32_t warp, uint32_t *values,
+                                                   uint32_t registers, uint32_t lanes) {
     gpump_context_section section;
     uint64_t count = (uint64_t)registers * lanes;
     gpump_result result = gpump_context_find(reader, GPUMP_CONTEXT_REGISTERS, warp, &section);
     if (result) return result;
     if (count && !values) return GPUMP_ERROR_ARGUMENT;
-    if (section.bytes < 8 || gpumpi_context_load32(section.payload) != registers || gpumpi_context_load32(section.payload + 4) != lanes ||
-        section.bytes != 8 + count * 4)
+    if (section.bytes < 8 || gpumpi_context_load32(section.payload) != registers ||
+        gpumpi_context_load32(section.payload + 4) != lanes || section.bytes != 8 + count * 4)
         return GPUMP_ERROR_FORMAT;
     if (count) gpumpi_context_load32s(section.payload + 8, values, count);
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_context_get_stack(gpump_context_reader *reader, uint32_t warp, gpump_context_stack_entry *entries,
-                                               uint32_t capacity, uint32_t *count) {
+GPUMP_API gpump_result gpump_context_get_stack(gpump_context_reader *reader, uint32_t warp,
+                                               gpump_context_stack_entry *entries, uint32_t capacity, uint32_t *count) {
     gpump_context_section section;
-    gpump_result result = count ? gpump_context_find(reader, GPUMP_CONTEXT_STACK, warp, &section) : GPUMP_ERROR_ARGUMENT;
+    gpump_result result =
+        count ? gpump_context_find(reader, GPUMP_CONTEXT_STACK, warp, &section) : GPUMP_ERROR_ARGUMENT;
     if (result) return result;
     if (section.bytes % 16 || section.bytes / 16 > UINT32_MAX) return GPUMP_ERROR_FORMAT;
     *count = (uint32_t)(section.bytes / 16);
@@ -316,8 +335,8 @@ GPUMP_API gpump_result gpump_context_get_stack(gpump_context_reader *reader, uin
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_context_get_words(gpump_context_reader *reader, uint32_t type, uint32_t index, uint64_t *words,
-                                               uint32_t capacity, uint32_t *count) {
+GPUMP_API gpump_result gpump_context_get_words(gpump_context_reader *reader, uint32_t type, uint32_t index,
+                                               uint64_t *words, uint32_t capacity, uint32_t *count) {
     gpump_context_section section;
     gpump_result result = count ? gpump_context_find(reader, type, index, &section) : GPUMP_ERROR_ARGUMENT;
     if (result) return result;
@@ -330,30 +349,38 @@ GPUMP_API gpump_result gpump_context_get_words(gpump_context_reader *reader, uin
 
 GPUMP_API gpump_result gpump_context_get_control(gpump_context_reader *reader, gpump_context_control *control) {
     gpump_context_section section;
-    gpump_result result = control ? gpump_context_find(reader, GPUMP_CONTEXT_CONTROL, 0, &section) : GPUMP_ERROR_ARGUMENT;
+    gpump_result result =
+        control ? gpump_context_find(reader, GPUMP_CONTEXT_CONTROL, 0, &section) : GPUMP_ERROR_ARGUMENT;
     if (result) return result;
-    if (section.bytes != 32 || gpumpi_context_load32(section.payload) > (GPUMP_CONTEXT_PART_REGISTERS | GPUMP_CONTEXT_PART_SHARED))
+    if (section.bytes != 32 ||
+        gpumpi_context_load32(section.payload) > (GPUMP_CONTEXT_PART_REGISTERS | GPUMP_CONTEXT_PART_SHARED))
         return GPUMP_ERROR_FORMAT;
     gpumpi_context_load32s(section.payload, &control->in_place, 8);
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_context_get_compressed(gpump_context_reader *reader, uint32_t index, const gpump_compress_layout *layout,
-                                                    uint32_t *values, gpump_diag *diag) {
+GPUMP_API gpump_result gpump_context_get_compressed(gpump_context_reader *reader, uint32_t index,
+                                                    const gpump_compress_layout *layout, uint32_t *values,
+                                                    gpump_diag *diag) {
     gpump_context_section section;
     const uint32_t *shape;
-    gpump_result result = layout && values ? gpump_context_find(reader, GPUMP_CONTEXT_COMPRESSED, index, &section) : GPUMP_ERROR_ARGUMENT;
+    gpump_result result =
+        layout && values ? gpump_context_find(reader, GPUMP_CONTEXT_COMPRESSED, index, &section) : GPUMP_ERROR_ARGUMENT;
     if (result < 0) return gpumpi_fail(diag, result, "arguments", 0, 0, 0, 0);
     if (result) return result;
     if (section.bytes < GPUMPI_CONTEXT_COMPRESSED_BYTES ||
         gpumpi_context_load32(section.payload + 24) != section.bytes - GPUMPI_CONTEXT_COMPRESSED_BYTES)
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "compressed length", section.offset + 24, section.bytes, GPUMPI_CONTEXT_COMPRESSED_BYTES, UINT32_MAX);
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "compressed length", section.offset + 24, section.bytes,
+                           GPUMPI_CONTEXT_COMPRESSED_BYTES, UINT32_MAX);
     shape = &layout->warps; /* warps, registers, lanes, last_lanes, group stand in the same order in both */
     for (uint32_t i = 0; i < 5; i++) {
         uint32_t written = gpumpi_context_load32(section.payload + 4 + i * 4);
-        if (written != shape[i]) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "compressed shape", section.offset + 4 + i * 4, written, shape[i], shape[i]);
+        if (written != shape[i])
+            return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "compressed shape", section.offset + 4 + i * 4, written,
+                               shape[i], shape[i]);
     }
-    return gpump_compress_restore(layout, gpumpi_context_load32(section.payload), 0, section.payload + GPUMPI_CONTEXT_COMPRESSED_BYTES,
+    return gpump_compress_restore(layout, gpumpi_context_load32(section.payload), 0,
+                                  section.payload + GPUMPI_CONTEXT_COMPRESSED_BYTES,
                                   (size_t)(section.bytes - GPUMPI_CONTEXT_COMPRESSED_BYTES), values, diag);
 }
 
@@ -375,7 +402,8 @@ GPUMP_API uint32_t gpump_context_missing(gpump_context_reader *reader, uint32_t 
         shared |= section.type == GPUMP_CONTEXT_SHARED && section.bytes == shared_bytes;
         together |= section.type == GPUMP_CONTEXT_COMPRESSED && section.index == GPUMP_NONE;
         if (section.index >= WARPS) continue;
-        if (section.type == GPUMP_CONTEXT_REGISTERS || section.type == GPUMP_CONTEXT_COMPRESSED) gpump_bits_set(registers, section.index);
+        if (section.type == GPUMP_CONTEXT_REGISTERS || section.type == GPUMP_CONTEXT_COMPRESSED)
+            gpump_bits_set(registers, section.index);
         if (section.type == GPUMP_CONTEXT_STACK) {
             gpump_bits_set(stacks, section.index);
             if (!section.bytes) gpump_bits_set(registers, section.index); /* has ended: needs none */
@@ -384,7 +412,8 @@ GPUMP_API uint32_t gpump_context_missing(gpump_context_reader *reader, uint32_t 
     if (!shared && !(in_place & GPUMP_CONTEXT_PART_SHARED)) missing |= GPUMP_CONTEXT_PART_SHARED;
     if (!block.registers || together) in_place |= GPUMP_CONTEXT_PART_REGISTERS;
     for (uint32_t warp = 0; warp < block.warps; warp++) {
-        if (!(in_place & GPUMP_CONTEXT_PART_REGISTERS) && !gpump_bits_get(registers, warp)) missing |= GPUMP_CONTEXT_PART_REGISTERS;
+        if (!(in_place & GPUMP_CONTEXT_PART_REGISTERS) && !gpump_bits_get(registers, warp))
+            missing |= GPUMP_CONTEXT_PART_REGISTERS;
         if (!gpump_bits_get(stacks, warp)) missing |= GPUMP_CONTEXT_PART_STACKS;
     }
     return missing;
@@ -415,7 +444,9 @@ typedef struct gpumpi_context_space {
     uint64_t taken;
 } gpumpi_context_space;
 
-static gpumpi_context_space *gpumpi_context_spaces(gpump_context_pool *pool) { return (gpumpi_context_space *)(void *)(pool + 1); }
+static gpumpi_context_space *gpumpi_context_spaces(gpump_context_pool *pool) {
+    return (gpumpi_context_space *)(void *)(pool + 1);
+}
 static const gpumpi_context_space *gpumpi_context_spaces_const(const gpump_context_pool *pool) {
     return (const gpumpi_context_space *)(const void *)(pool + 1);
 }
@@ -426,21 +457,27 @@ static uint64_t *gpumpi_context_bits(gpump_context_pool *pool, uint32_t space) {
 static gpump_result gpumpi_context_pool_check(const gpump_context_pool_config *config, gpump_diag *diag) {
     if (!config) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config", 0, 0, 1, UINT64_MAX);
     if (config->struct_size != sizeof *config)
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "struct_size", 0, config->struct_size, sizeof *config, sizeof *config);
-    if (!config->kernels || config->kernels > 4096) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "kernels", 0, config->kernels, 1, 4096);
-    if (!config->contexts || config->contexts > 65536) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "contexts", 0, config->contexts, 1, 65536);
+        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "struct_size", 0, config->struct_size, sizeof *config,
+                           sizeof *config);
+    if (!config->kernels || config->kernels > 4096)
+        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "kernels", 0, config->kernels, 1, 4096);
+    if (!config->contexts || config->contexts > 65536)
+        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "contexts", 0, config->contexts, 1, 65536);
     if (!config->context_bytes) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "context_bytes", 0, 0, 1, UINT64_MAX);
     return GPUMP_OK;
 }
 static uint64_t gpumpi_context_pool_layout(const gpump_context_pool_config *config) {
-    return gpump_hash_u64(gpump_hash_u64(gpump_hash_u64(GPUMP_HASH_SEED, config->kernels), config->contexts), config->context_bytes);
+    return gpump_hash_u64(gpump_hash_u64(gpump_hash_u64(GPUMP_HASH_SEED, config->kernels), config->contexts),
+                          config->context_bytes);
 }
 
-GPUMP_API gpump_result gpump_context_pool_bytes(const gpump_context_pool_config *config, size_t *bytes, gpump_diag *diag) {
+GPUMP_API gpump_result gpump_context_pool_bytes(const gpump_context_pool_config *config, size_t *bytes,
+                                                gpump_diag *diag) {
     gpump_result result = gpumpi_context_pool_check(config, diag);
     if (result) return result;
     if (!bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, 0, 1, UINT64_MAX);
-    *bytes = sizeof(gpump_context_pool) + (size_t)config->kernels * (sizeof(gpumpi_context_space) + 8u * gpump_bits_words(config->contexts));
+    *bytes = sizeof(gpump_context_pool) +
+             (size_t)config->kernels * (sizeof(gpumpi_context_space) + 8u * gpump_bits_words(config->contexts));
     return GPUMP_OK;
 }
 
@@ -477,14 +514,17 @@ GPUMP_API gpump_result gpump_context_pool_adopt(void *memory, size_t bytes, cons
 
 GPUMP_API uint64_t gpump_context_pool_hash(const gpump_context_pool *pool) {
     const uint64_t *words = (const uint64_t *)(const void *)(gpumpi_context_spaces_const(pool) + pool->kernels);
-    uint64_t hash = gpump_hash_u64s(gpump_hash_u64(GPUMP_HASH_SEED, pool->context_bytes), words, (size_t)pool->kernels * pool->words);
+    uint64_t hash = gpump_hash_u64s(gpump_hash_u64(GPUMP_HASH_SEED, pool->context_bytes), words,
+                                    (size_t)pool->kernels * pool->words);
     hash = gpump_hash_u32s(hash, &pool->kernels, 3);
     for (uint32_t i = 0; i < pool->kernels; i++)
-        hash = gpump_hash_u64(gpump_hash_u64(hash, gpumpi_context_spaces_const(pool)[i].owner), gpumpi_context_spaces_const(pool)[i].taken);
+        hash = gpump_hash_u64(gpump_hash_u64(hash, gpumpi_context_spaces_const(pool)[i].owner),
+                              gpumpi_context_spaces_const(pool)[i].taken);
     return hash;
 }
 
-GPUMP_API gpump_result gpump_context_pool_bits(const gpump_context_pool_config *config, uint64_t *bits, gpump_diag *diag) {
+GPUMP_API gpump_result gpump_context_pool_bits(const gpump_context_pool_config *config, uint64_t *bits,
+                                               gpump_diag *diag) {
     gpump_result result = gpumpi_context_pool_check(config, diag);
     if (result) return result;
     if (!bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bits", 0, 0, 1, UINT64_MAX);
@@ -517,7 +557,8 @@ GPUMP_API gpump_result gpump_context_pool_close(gpump_context_pool *pool, uint32
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_context_pool_take(gpump_context_pool *pool, uint32_t kernel, uint64_t bytes, uint64_t *context) {
+GPUMP_API gpump_result gpump_context_pool_take(gpump_context_pool *pool, uint32_t kernel, uint64_t bytes,
+                                               uint64_t *context) {
     uint32_t space, word = 0, bit;
     uint64_t *bits;
     if (!pool || !kernel || !context) return GPUMP_ERROR_ARGUMENT;

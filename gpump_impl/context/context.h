@@ -1,6 +1,7 @@
 /* context: the saved state of a block as bytes, and the space such contexts live in (floor 3)
  *
- * One layout for everything a block needs to go on elsewhere (Lin 2.3, 2.4.2; Tanasic 5.2.2). All numbers little-endian.
+ * One layout for everything a block needs to go on elsewhere (Lin 2.3, 2.4.2; Tanasic 5.2.2). All numbers
+ * little-endian.
  *
  *   header, 40 bytes                              then sections, each 8-byte aligned
  *     0  8  the letters "gpumpctx"                  0  4  type (gpump_context_type; from 2^30 on the host's own)
@@ -10,8 +11,9 @@
  *    24  8  checksum of everything but this field   ..  .  zeros up to the next multiple of 8
  *    32  8  zero
  *
- * A reader refuses what is truncated, altered or foreign, and says at which offset. Sections of unknown type pass through and
- * count. Version 1 readers read every version 1 file: new kinds of state become new types, never new meanings of old ones. */
+ * A reader refuses what is truncated, altered or foreign, and says at which offset. Sections of unknown type pass
+ * through and count. Version 1 readers read every version 1 file: new kinds of state become new types, never new
+ * meanings of old ones. */
 #ifndef GPUMP_CONTEXT_H
 #define GPUMP_CONTEXT_H
 
@@ -26,23 +28,25 @@ GPUMP_BEGIN
 #define GPUMP_CONTEXT_SECTION_BYTES 16
 
 typedef enum gpump_context_type {
-    GPUMP_CONTEXT_BLOCK = 1,       /* which block this is: 96 bytes, gpump_context_block in order */
-    GPUMP_CONTEXT_REGISTERS = 2,   /* per warp: u32 registers, u32 lanes, then u32 values [register][lane] */
-    GPUMP_CONTEXT_PREDICATES = 3,  /* per warp: u64 per predicate, bit = lane */
-    GPUMP_CONTEXT_SHARED = 4,      /* the block's shared memory as bytes */
-    GPUMP_CONTEXT_STACK = 5,       /* per warp: SIMT stack, bottom first; 16 bytes per entry: u32 pc, u32 reconvergence pc, u64 lanes */
-    GPUMP_CONTEXT_BARRIERS = 6,    /* per block: u64 words as the host arranges them (arrival marks by warp, ...) */
-    GPUMP_CONTEXT_EXITS = 7,       /* per block: u64 per warp, bit = lane that has exited */
-    GPUMP_CONTEXT_LOCAL = 8,       /* per block: u64 words, where its threads' local memory lies */
-    GPUMP_CONTEXT_CONTROL = 9,     /* the block's entry of the context control block (Lin Fig. 2.12): 32 bytes, gpump_context_control
-                                      in order: what has stayed in place, and where */
-    GPUMP_CONTEXT_COMPRESSED = 10, /* per warp, or for all warps together at index GPUMP_NONE: u32 form, warps, registers, lanes,
-                                      lanes of the last warp, lanes of a pattern group, length; u32 zero; then that many bytes:
-                                      pattern vectors and registers as compress.h lays them out */
-    GPUMP_CONTEXT_REPLAY = 11,     /* reserved: replay queue */
-    GPUMP_CONTEXT_LOG = 12,        /* reserved: operand log */
-    GPUMP_CONTEXT_RESTART = 13,    /* reserved: restart PCs */
-    GPUMP_CONTEXT_TYPES = 14,      /* the first type this version does not know */
+    GPUMP_CONTEXT_BLOCK = 1,      /* which block this is: 96 bytes, gpump_context_block in order */
+    GPUMP_CONTEXT_REGISTERS = 2,  /* per warp: u32 registers, u32 lanes, then u32 values [register][lane] */
+    GPUMP_CONTEXT_PREDICATES = 3, /* per warp: u64 per predicate, bit = lane */
+    GPUMP_CONTEXT_SHARED = 4,     /* the block's shared memory as bytes */
+    GPUMP_CONTEXT_STACK =
+        5, /* per warp: SIMT stack, bottom first; 16 bytes per entry: u32 pc, u32 reconvergence pc, u64 lanes */
+    GPUMP_CONTEXT_BARRIERS = 6, /* per block: u64 words as the host arranges them (arrival marks by warp, ...) */
+    GPUMP_CONTEXT_EXITS = 7,    /* per block: u64 per warp, bit = lane that has exited */
+    GPUMP_CONTEXT_LOCAL = 8,    /* per block: u64 words, where its threads' local memory lies */
+    GPUMP_CONTEXT_CONTROL = 9,  /* the block's entry of the context control block (Lin Fig. 2.12): 32 bytes,
+                                   gpump_context_control  in order: what has stayed in place, and where */
+    GPUMP_CONTEXT_COMPRESSED =
+        10, /* per warp, or for all warps together at index GPUMP_NONE: u32 form, warps, registers, lanes,
+               lanes of the last warp, lanes of a pattern group, length; u32 zero; then that many bytes:
+               pattern vectors and registers as compress.h lays them out */
+    GPUMP_CONTEXT_REPLAY = 11,      /* reserved: replay queue */
+    GPUMP_CONTEXT_LOG = 12,         /* reserved: operand log */
+    GPUMP_CONTEXT_RESTART = 13,     /* reserved: restart PCs */
+    GPUMP_CONTEXT_TYPES = 14,       /* the first type this version does not know */
     GPUMP_CONTEXT_HOST = 0x40000000 /* from here on the host's own */
 } gpump_context_type;
 
@@ -58,9 +62,9 @@ typedef struct gpump_context_block {
     uint32_t grid[3];          /* grid size in blocks x, y, z */
     uint32_t block_threads[3]; /* block size in threads x, y, z */
     uint32_t warps;
-    uint32_t lanes;            /* threads of a warp; 1 to 64 */
-    uint32_t registers;        /* 32-bit registers per thread */
-    uint32_t clobbered;        /* 1: must never be flushed */
+    uint32_t lanes;     /* threads of a warp; 1 to 64 */
+    uint32_t registers; /* 32-bit registers per thread */
+    uint32_t clobbered; /* 1: must never be flushed */
     uint32_t unused;
 } gpump_context_block;
 
@@ -81,13 +85,13 @@ typedef enum gpump_context_part {
 
 /* What of a block is not in this context but still on an SM (Lin 2.3.1, 2.4.2: the pointer that is NULL). */
 typedef struct gpump_context_control {
-    uint32_t in_place;      /* GPUMP_CONTEXT_PART_REGISTERS, _SHARED or both; 0: everything is here */
-    uint32_t sm;            /* where those are */
-    uint32_t slot;          /* block slot and generation there */
+    uint32_t in_place; /* GPUMP_CONTEXT_PART_REGISTERS, _SHARED or both; 0: everything is here */
+    uint32_t sm;       /* where those are */
+    uint32_t slot;     /* block slot and generation there */
     uint32_t generation;
     uint32_t register_base; /* first 32-bit register, and how many; 0 and 0 when they are here */
     uint32_t registers;
-    uint32_t shared_base;   /* first byte, and how many */
+    uint32_t shared_base; /* first byte, and how many */
     uint32_t shared_bytes;
 } gpump_context_control;
 
@@ -101,32 +105,41 @@ typedef struct gpump_context_writer {
     uint32_t failed;
 } gpump_context_writer;
 
-/* Starts a context in `memory` of `capacity` bytes, any alignment. NULL and 0 only measure: gpump_context_end then says how much. */
+/* Starts a context in `memory` of `capacity` bytes, any alignment. NULL and 0 only measure: gpump_context_end then says
+ * how much. */
 GPUMP_API gpump_result gpump_context_begin(gpump_context_writer *writer, void *memory, uint64_t capacity);
-/* Appends a section of `type` (gpump_context_type) and `index` (the warp, or 0) and returns its payload of `bytes` zero bytes to be
- * filled, or NULL when only measuring or out of room (which gpump_context_end then says). Cost: linear in bytes. */
+/* Appends a section of `type` (gpump_context_type) and `index` (the warp, or 0) and returns its payload of `bytes` zero
+ * bytes to be filled, or NULL when only measuring or out of room (which gpump_context_end then says). Cost: linear in
+ * bytes. */
 GPUMP_API void *gpump_context_reserve(gpump_context_writer *writer, uint32_t type, uint32_t index, uint64_t bytes);
-/* Appends a section of `type` and `index` with a copy of data[bytes]: shared memory, host-private state, sections passed through. Here
- * and below gpump_context_end reports what went wrong. Cost: linear. */
-GPUMP_API void gpump_context_put(gpump_context_writer *writer, uint32_t type, uint32_t index, const void *data, uint64_t bytes);
+/* Appends a section of `type` and `index` with a copy of data[bytes]: shared memory, host-private state, sections
+ * passed through. Here and below gpump_context_end reports what went wrong. Cost: linear. */
+GPUMP_API void gpump_context_put(gpump_context_writer *writer, uint32_t type, uint32_t index, const void *data,
+                                 uint64_t bytes);
 /* Appends which block it is and how far, *block. */
 GPUMP_API void gpump_context_put_block(gpump_context_writer *writer, const gpump_context_block *block);
-/* Appends the registers of a warp: values[registers][lanes], 32-bit words; 64-bit registers are two of them. Cost: linear. */
-GPUMP_API void gpump_context_put_registers(gpump_context_writer *writer, uint32_t warp, const uint32_t *values, uint32_t registers,
-                                           uint32_t lanes);
+/* Appends the registers of a warp: values[registers][lanes], 32-bit words; 64-bit registers are two of them. Cost:
+ * linear. */
+GPUMP_API void gpump_context_put_registers(gpump_context_writer *writer, uint32_t warp, const uint32_t *values,
+                                           uint32_t registers, uint32_t lanes);
 /* Appends the SIMT stack of a warp: entries[count], bottom first; count 0: all its threads have ended. Cost: linear. */
-GPUMP_API void gpump_context_put_stack(gpump_context_writer *writer, uint32_t warp, const gpump_context_stack_entry *entries, uint32_t count);
-/* Appends words[count], u64, as `type` and `index`: predicates, exits, barriers, local memory pointers. Cost: linear. */
-GPUMP_API void gpump_context_put_words(gpump_context_writer *writer, uint32_t type, uint32_t index, const uint64_t *words, uint32_t count);
+GPUMP_API void gpump_context_put_stack(gpump_context_writer *writer, uint32_t warp,
+                                       const gpump_context_stack_entry *entries, uint32_t count);
+/* Appends words[count], u64, as `type` and `index`: predicates, exits, barriers, local memory pointers. Cost: linear.
+ */
+GPUMP_API void gpump_context_put_words(gpump_context_writer *writer, uint32_t type, uint32_t index,
+                                       const uint64_t *words, uint32_t count);
 /* Appends the control entry of a block of which a part stays in place. */
 GPUMP_API void gpump_context_put_control(gpump_context_writer *writer, const gpump_context_control *control);
-/* Appends registers in the smallest form that `allow` (GPUMP_COMPRESS_ALLOW_...) permits: those of warp `index`, or of all warps at
- * index GPUMP_NONE. layout, values and live as in gpump_compress_save, errors and cost too. Until gpump_context_end the writer needs
- * room for gpump_compress_bound; measuring counts that bound, so a context may turn out shorter than measured. */
-GPUMP_API gpump_result gpump_context_put_compressed(gpump_context_writer *writer, uint32_t index, const gpump_compress_layout *layout,
-                                                    const uint32_t *values, const uint64_t *live, uint32_t allow, gpump_diag *diag);
-/* Ends the context: writes header and checksum. Sets *bytes to its length, or with GPUMP_ERROR_CAPACITY (also when only measuring) to
- * the length needed. Cost: linear. */
+/* Appends registers in the smallest form that `allow` (GPUMP_COMPRESS_ALLOW_...) permits: those of warp `index`, or of
+ * all warps at index GPUMP_NONE. layout, values and live as in gpump_compress_save, errors and cost too. Until
+ * gpump_context_end the writer needs room for gpump_compress_bound; measuring counts that bound, so a context may turn
+ * out shorter than measured. */
+GPUMP_API gpump_result gpump_context_put_compressed(gpump_context_writer *writer, uint32_t index,
+                                                    const gpump_compress_layout *layout, const uint32_t *values,
+                                                    const uint64_t *live, uint32_t allow, gpump_diag *diag);
+/* Ends the context: writes header and checksum. Sets *bytes to its length, or with GPUMP_ERROR_CAPACITY (also when only
+ * measuring) to the length needed. Cost: linear. */
 GPUMP_API gpump_result gpump_context_end(gpump_context_writer *writer, uint64_t *bytes);
 
 /* ---- reading ---- */
@@ -147,36 +160,43 @@ typedef struct gpump_context_reader {
     uint32_t sections, unused;
 } gpump_context_reader;
 
-/* Opens a context: checks magic, version, lengths, every section's bounds, padding and the checksum. GPUMP_ERROR_FORMAT with the
- * field, and its offset in diag.index. Memory may be longer than the context. Cost: linear, about the speed of reading. */
-GPUMP_API gpump_result gpump_context_open(gpump_context_reader *reader, const void *memory, uint64_t bytes, gpump_diag *diag);
+/* Opens a context: checks magic, version, lengths, every section's bounds, padding and the checksum. GPUMP_ERROR_FORMAT
+ * with the field, and its offset in diag.index. Memory may be longer than the context. Cost: linear, about the speed of
+ * reading. */
+GPUMP_API gpump_result gpump_context_open(gpump_context_reader *reader, const void *memory, uint64_t bytes,
+                                          gpump_diag *diag);
 /* Gets the next section into *section; GPUMP_EMPTY after the last, and the walk starts again. */
 GPUMP_API gpump_result gpump_context_next(gpump_context_reader *reader, gpump_context_section *section);
-/* Finds a section by type and index; GPUMP_EMPTY when there is none. Searches from behind the one found last, so reading in order
- * costs a step each. */
-GPUMP_API gpump_result gpump_context_find(gpump_context_reader *reader, uint32_t type, uint32_t index, gpump_context_section *section);
-/* Reads the block's section into *block. This and the typed reads below: GPUMP_EMPTY when the section is absent, GPUMP_ERROR_FORMAT when its
- * length contradicts its content, GPUMP_ERROR_CAPACITY when the array is too small. Cost: as gpump_context_find, and linear. */
+/* Finds a section by type and index; GPUMP_EMPTY when there is none. Searches from behind the one found last, so
+ * reading in order costs a step each. */
+GPUMP_API gpump_result gpump_context_find(gpump_context_reader *reader, uint32_t type, uint32_t index,
+                                          gpump_context_section *section);
+/* Reads the block's section into *block. This and the typed reads below: GPUMP_EMPTY when the section is absent,
+ * GPUMP_ERROR_FORMAT when its length contradicts its content, GPUMP_ERROR_CAPACITY when the array is too small. Cost:
+ * as gpump_context_find, and linear. */
 GPUMP_API gpump_result gpump_context_get_block(gpump_context_reader *reader, gpump_context_block *block);
-/* Reads the registers of a warp into values[registers][lanes]; GPUMP_ERROR_FORMAT unless they were written as just so many. */
-GPUMP_API gpump_result gpump_context_get_registers(gpump_context_reader *reader, uint32_t warp, uint32_t *values, uint32_t registers,
-                                                   uint32_t lanes);
+/* Reads the registers of a warp into values[registers][lanes]; GPUMP_ERROR_FORMAT unless they were written as just so
+ * many. */
+GPUMP_API gpump_result gpump_context_get_registers(gpump_context_reader *reader, uint32_t warp, uint32_t *values,
+                                                   uint32_t registers, uint32_t lanes);
 /* Reads the SIMT stack of a warp into entries[capacity], bottom first, and sets *count. */
-GPUMP_API gpump_result gpump_context_get_stack(gpump_context_reader *reader, uint32_t warp, gpump_context_stack_entry *entries,
-                                               uint32_t capacity, uint32_t *count);
+GPUMP_API gpump_result gpump_context_get_stack(gpump_context_reader *reader, uint32_t warp,
+                                               gpump_context_stack_entry *entries, uint32_t capacity, uint32_t *count);
 /* Reads the section of `type` and `index` into words[capacity] and sets *count. */
-GPUMP_API gpump_result gpump_context_get_words(gpump_context_reader *reader, uint32_t type, uint32_t index, uint64_t *words,
-                                               uint32_t capacity, uint32_t *count);
+GPUMP_API gpump_result gpump_context_get_words(gpump_context_reader *reader, uint32_t type, uint32_t index,
+                                               uint64_t *words, uint32_t capacity, uint32_t *count);
 /* Reads the control entry into *control: which part of the block is still on an SM. */
 GPUMP_API gpump_result gpump_context_get_control(gpump_context_reader *reader, gpump_context_control *control);
-/* Reads compressed registers back, those of warp `index` or GPUMP_NONE as they were written; those that were dead are left as they
- * are. `layout` must have the shape they were written with, its strides may differ: values[] lies as it says. GPUMP_ERROR_FORMAT. */
-GPUMP_API gpump_result gpump_context_get_compressed(gpump_context_reader *reader, uint32_t index, const gpump_compress_layout *layout,
-                                                    uint32_t *values, gpump_diag *diag);
-/* Returns what a block cannot be restored without and this context neither has nor says to be in place: gpump_context_part bits, 0
- * for a whole context. shared_bytes is the block's; registers and stacks are missing if any warp's are, though a warp whose stack is
- * empty has ended and needs no registers. Blocks of over 1024 warps are
- * not believed. Cost: one walk. */
+/* Reads compressed registers back, those of warp `index` or GPUMP_NONE as they were written; those that were dead are
+ * left as they are. `layout` must have the shape they were written with, its strides may differ: values[] lies as it
+ * says. GPUMP_ERROR_FORMAT. */
+GPUMP_API gpump_result gpump_context_get_compressed(gpump_context_reader *reader, uint32_t index,
+                                                    const gpump_compress_layout *layout, uint32_t *values,
+                                                    gpump_diag *diag);
+/* Returns what a block cannot be restored without and this context neither has nor says to be in place:
+ * gpump_context_part bits, 0 for a whole context. shared_bytes is the block's; registers and stacks are missing if any
+ * warp's are, though a warp whose stack is empty has ended and needs no registers. Blocks of over 1024 warps are not
+ * believed. Cost: one walk. */
 GPUMP_API uint32_t gpump_context_missing(gpump_context_reader *reader, uint32_t shared_bytes);
 /* Counts sections whose type this version does not know; the host's own do not count. Cost: one walk. */
 GPUMP_API uint32_t gpump_context_unknown_sections(const gpump_context_reader *reader);
@@ -193,8 +213,10 @@ typedef struct gpump_context_pool_config {
     uint64_t context_bytes; /* bytes of each; at least 1 */
 } gpump_context_pool_config;
 
-/* Sets *bytes to the memory of the pool's bookkeeping (the contexts themselves are elsewhere: kernels x contexts x context_bytes). */
-GPUMP_API gpump_result gpump_context_pool_bytes(const gpump_context_pool_config *config, size_t *bytes, gpump_diag *diag);
+/* Sets *bytes to the memory of the pool's bookkeeping (the contexts themselves are elsewhere: kernels x contexts x
+ * context_bytes). */
+GPUMP_API gpump_result gpump_context_pool_bytes(const gpump_context_pool_config *config, size_t *bytes,
+                                                gpump_diag *diag);
 /* Makes an empty pool in `memory` and sets *pool. */
 GPUMP_API gpump_result gpump_context_pool_init(void *memory, size_t bytes, const gpump_context_pool_config *config,
                                                gpump_context_pool **pool, gpump_diag *diag);
@@ -204,15 +226,18 @@ GPUMP_API gpump_result gpump_context_pool_adopt(void *memory, size_t bytes, cons
 /* Returns a hash of the whole state, the same on every machine. Cost: linear. */
 GPUMP_API uint64_t gpump_context_pool_hash(const gpump_context_pool *pool);
 /* Sets *bits to the storage of the bookkeeping: a 15-bit owner and a bit per context. */
-GPUMP_API gpump_result gpump_context_pool_bits(const gpump_context_pool_config *config, uint64_t *bits, gpump_diag *diag);
-/* Gives `kernel` (from 1) its space; GPUMP_ERROR_FULL when all spaces are taken, GPUMP_ERROR_STATE when it has one. Cost of this and
- * the calls below: linear in config.kernels and in contexts / 64. */
+GPUMP_API gpump_result gpump_context_pool_bits(const gpump_context_pool_config *config, uint64_t *bits,
+                                               gpump_diag *diag);
+/* Gives `kernel` (from 1) its space; GPUMP_ERROR_FULL when all spaces are taken, GPUMP_ERROR_STATE when it has one.
+ * Cost of this and the calls below: linear in config.kernels and in contexts / 64. */
 GPUMP_API gpump_result gpump_context_pool_open(gpump_context_pool *pool, uint32_t kernel);
 /* Takes the space of `kernel` back; GPUMP_ERROR_STATE while contexts are in it, or when it has none. */
 GPUMP_API gpump_result gpump_context_pool_close(gpump_context_pool *pool, uint32_t kernel);
-/* Takes room for one context of a kernel: sets *context, its offset being *context x context_bytes. GPUMP_ERROR_FULL when the
- * kernel's space is used up, GPUMP_ERROR_CAPACITY when `bytes` exceeds context_bytes, GPUMP_ERROR_STATE without an open space. */
-GPUMP_API gpump_result gpump_context_pool_take(gpump_context_pool *pool, uint32_t kernel, uint64_t bytes, uint64_t *context);
+/* Takes room for one context of a kernel: sets *context, its offset being *context x context_bytes. GPUMP_ERROR_FULL
+ * when the kernel's space is used up, GPUMP_ERROR_CAPACITY when `bytes` exceeds context_bytes, GPUMP_ERROR_STATE
+ * without an open space. */
+GPUMP_API gpump_result gpump_context_pool_take(gpump_context_pool *pool, uint32_t kernel, uint64_t bytes,
+                                               uint64_t *context);
 /* Gives the room of `context` back; GPUMP_ERROR_STATE when it is not taken. */
 GPUMP_API gpump_result gpump_context_pool_give(gpump_context_pool *pool, uint64_t context);
 /* Returns how many more contexts of a kernel fit; 0 without an open space. */

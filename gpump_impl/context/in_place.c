@@ -16,10 +16,10 @@ static uint32_t gpumpi_in_place_fit(uint32_t start, uint32_t end, uint32_t size,
 }
 
 /* One resource. Ranges ascend. Marks those that go, writes the bases. 0: impossible. */
-static int gpumpi_in_place_solve(const gpumpi_in_place_range *ranges, uint32_t count, uint32_t capacity, uint32_t size, uint32_t wanted,
-                                 uint32_t placement, unsigned char *goes, uint32_t *bases) {
-    /* best[j][q]: the least cost of giving up ranges before j, j itself staying (j = count: the end), with q blocks of the newcomer
-     * placed below j. from and had lead back. */
+static int gpumpi_in_place_solve(const gpumpi_in_place_range *ranges, uint32_t count, uint32_t capacity, uint32_t size,
+                                 uint32_t wanted, uint32_t placement, unsigned char *goes, uint32_t *bases) {
+    /* best[j][q]: the least cost of giving up ranges before j, j itself staying (j = count: the end), with q blocks of
+     * the newcomer placed below j. from and had lead back. */
     uint64_t best[65][65];
     unsigned char from[65][65], had[65][65];
     uint32_t j, q, first, left;
@@ -62,7 +62,8 @@ static int gpumpi_in_place_solve(const gpumpi_in_place_range *ranges, uint32_t c
     for (j = count, q = wanted;;) {
         uint32_t i = from[j][q], before = had[j][q];
         uint32_t start = i ? ranges[i - 1].base + ranges[i - 1].length : 0, end = j < count ? ranges[j].base : capacity;
-        uint32_t fits = gpumpi_in_place_fit(start, end, size, placement, &first), here = q - before < fits ? q - before : fits;
+        uint32_t fits = gpumpi_in_place_fit(start, end, size, placement, &first),
+                 here = q - before < fits ? q - before : fits;
         for (uint32_t k = i; k < j; k++) goes[k] = 1;
         while (here--) {
             left--;
@@ -85,17 +86,20 @@ static void gpumpi_in_place_collect(const gpump_block_view *blocks, uint32_t cou
         range.base = shared ? blocks[i].shared_base : blocks[i].register_base;
         range.length = shared ? blocks[i].shared_bytes : blocks[i].registers;
         range.block = i;
-        range.cost = !(blocks[i].may & (1u << GPUMP_TECHNIQUE_SWITCH)) ? UINT64_MAX
-                     : ((uint64_t)1 << 56) + (give_up[i] ? 0 : (uint64_t)1 << 48) + (uint64_t)range.length * (shared ? 1u : 4u);
+        range.cost = !(blocks[i].may & (1u << GPUMP_TECHNIQUE_SWITCH))
+                         ? UINT64_MAX
+                         : ((uint64_t)1 << 56) + (give_up[i] ? 0 : (uint64_t)1 << 48) +
+                               (uint64_t)range.length * (shared ? 1u : 4u);
         if (!range.length) continue;
         for (at = (*found)++; at > 0 && ranges[at - 1].base > range.base; at--) ranges[at] = ranges[at - 1];
         ranges[at] = range;
     }
 }
 
-GPUMP_API gpump_result gpump_in_place_find(const gpump_block_view *blocks, uint32_t count, uint32_t registers, uint32_t shared_bytes,
-                                           const gpump_in_place_need *need, gpump_in_place_plan *plan, uint32_t *give_up,
-                                           uint32_t *register_bases, uint32_t *shared_bases, gpump_diag *diag) {
+GPUMP_API gpump_result gpump_in_place_find(const gpump_block_view *blocks, uint32_t count, uint32_t registers,
+                                           uint32_t shared_bytes, const gpump_in_place_need *need,
+                                           gpump_in_place_plan *plan, uint32_t *give_up, uint32_t *register_bases,
+                                           uint32_t *shared_bases, gpump_diag *diag) {
     gpumpi_in_place_range ranges[64];
     unsigned char goes[64];
     uint32_t parts[64], found, bases[2][64];
@@ -103,21 +107,28 @@ GPUMP_API gpump_result gpump_in_place_find(const gpump_block_view *blocks, uint3
     if (count > 64) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, count, 0, 64);
     if ((count && (!blocks || !give_up)) || !need || !plan)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, !need ? "need" : !plan ? "plan" : "blocks", 0, 0, 1, UINT64_MAX);
-    if (!need->blocks || need->blocks > 64) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "need.blocks", 0, need->blocks, 1, 64);
+    if (!need->blocks || need->blocks > 64)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "need.blocks", 0, need->blocks, 1, 64);
     if (need->register_placement > GPUMP_IN_PLACE_BEST)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "need.register_placement", 0, need->register_placement, 0, GPUMP_IN_PLACE_BEST);
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "need.register_placement", 0, need->register_placement, 0,
+                           GPUMP_IN_PLACE_BEST);
     if (need->shared_placement > GPUMP_IN_PLACE_BEST)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "need.shared_placement", 0, need->shared_placement, 0, GPUMP_IN_PLACE_BEST);
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "need.shared_placement", 0, need->shared_placement, 0,
+                           GPUMP_IN_PLACE_BEST);
     memset(parts, 0, sizeof parts);
     memset(&result, 0, sizeof result);
     for (int shared = 0; shared < 2; shared++) {
         uint32_t capacity = shared ? shared_bytes : registers, size = shared ? need->shared_bytes : need->registers;
         gpumpi_in_place_collect(blocks, count, shared, parts, ranges, &found);
         for (uint32_t i = 0; i < found; i++)
-            if (ranges[i].length > capacity || ranges[i].base > capacity - ranges[i].length || (i && ranges[i].base < ranges[i - 1].base + ranges[i - 1].length))
-                return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, shared ? "blocks.shared_base" : "blocks.register_base", ranges[i].block, ranges[i].base,
-                                   i ? (uint64_t)ranges[i - 1].base + ranges[i - 1].length : 0, capacity - (ranges[i].length < capacity ? ranges[i].length : capacity));
-        if (!gpumpi_in_place_solve(ranges, found, capacity, size, need->blocks, shared ? need->shared_placement : need->register_placement, goes, bases[shared]))
+            if (ranges[i].length > capacity || ranges[i].base > capacity - ranges[i].length ||
+                (i && ranges[i].base < ranges[i - 1].base + ranges[i - 1].length))
+                return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, shared ? "blocks.shared_base" : "blocks.register_base",
+                                   ranges[i].block, ranges[i].base,
+                                   i ? (uint64_t)ranges[i - 1].base + ranges[i - 1].length : 0,
+                                   capacity - (ranges[i].length < capacity ? ranges[i].length : capacity));
+        if (!gpumpi_in_place_solve(ranges, found, capacity, size, need->blocks,
+                                   shared ? need->shared_placement : need->register_placement, goes, bases[shared]))
             return gpumpi_refuse(diag, shared ? GPUMP_REASON_SHARED_MEMORY : GPUMP_REASON_REGISTERS, "need", 0);
         for (uint32_t i = 0; i < found; i++) {
             if (!goes[i]) continue;

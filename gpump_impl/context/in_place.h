@@ -1,7 +1,9 @@
-/* in_place: which blocks must give up registers or shared memory so that another kernel fits (floor 3, calculation; Lin 2.3.1)
+/* in_place: which blocks must give up registers or shared memory so that another kernel fits (floor 3, calculation;
+ * Lin 2.3.1)
  *
- * A preempted block may leave its registers, its shared memory or both where they are: only what the incoming kernel needs is
- * written to memory. This finds the smallest such set; gpump_sm_preempt carries it out (gpump_sm_choice.keep). */
+ * A preempted block may leave its registers, its shared memory or both where they are: only what the incoming kernel
+ * needs is written to memory. This finds the smallest such set; gpump_sm_preempt carries it out (gpump_sm_choice.keep).
+ */
 #ifndef GPUMP_IN_PLACE_H
 #define GPUMP_IN_PLACE_H
 
@@ -12,9 +14,10 @@ GPUMP_BEGIN
 
 /* Where blocks of the incoming kernel may stand. */
 typedef enum gpump_in_place_placement {
-    GPUMP_IN_PLACE_FROM_ZERO = 0, /* at 0, size, 2 x size ...: one beside the other from the start (Lin Fig. 2.4's registers) */
-    GPUMP_IN_PLACE_ALIGNED = 1,   /* at multiples of size, whichever cost least (the positions of Shieh 3.2) */
-    GPUMP_IN_PLACE_BEST = 2       /* anywhere: the least over all placements */
+    GPUMP_IN_PLACE_FROM_ZERO =
+        0, /* at 0, size, 2 x size ...: one beside the other from the start (Lin Fig. 2.4's registers) */
+    GPUMP_IN_PLACE_ALIGNED = 1, /* at multiples of size, whichever cost least (the positions of Shieh 3.2) */
+    GPUMP_IN_PLACE_BEST = 2     /* anywhere: the least over all placements */
 } gpump_in_place_placement;
 
 /* What the incoming kernel needs on this SM. */
@@ -36,17 +39,17 @@ typedef struct gpump_in_place_plan {
     uint32_t unused;
 } gpump_in_place_plan;
 
-/* Finds the fewest blocks that must give up registers, and the fewest that must give up shared memory, so that need->blocks
- * blocks fit. Each is a minimum of its own; among equals, blocks that give up the other part already, then fewer bytes.
- *   blocks         the SM's blocks, at most 64 (gpump_sm_blocks); a block whose `may` lacks switch stays whole
- *   registers      size of the register file, 32-bit registers;  shared_bytes: of shared memory
- *   give_up        count entries: gpump_sm_part bits (1 registers, 2 shared memory); 0: all of the block stays
- *   register_bases, shared_bases   need->blocks entries, ascending; may be NULL
- * GPUMP_ERROR_REFUSED with REGISTERS or SHARED_MEMORY when no plan exists. Cost: at most (blocks squared x need->blocks) steps;
- * about 45 KB of stack. */
-GPUMP_API gpump_result gpump_in_place_find(const gpump_block_view *blocks, uint32_t count, uint32_t registers, uint32_t shared_bytes,
-                                           const gpump_in_place_need *need, gpump_in_place_plan *plan, uint32_t *give_up,
-                                           uint32_t *register_bases, uint32_t *shared_bases, gpump_diag *diag);
+/* Finds the fewest blocks that must give up registers, and the fewest that must give up shared memory, so that
+ * need->blocks blocks fit. Each is a minimum of its own; among equals, blocks that give up the other part already, then
+ * fewer bytes. blocks         the SM's blocks, at most 64 (gpump_sm_blocks); a block whose `may` lacks switch stays
+ * whole registers      size of the register file, 32-bit registers;  shared_bytes: of shared memory give_up count
+ * entries: gpump_sm_part bits (1 registers, 2 shared memory); 0: all of the block stays register_bases, shared_bases
+ * need->blocks entries, ascending; may be NULL GPUMP_ERROR_REFUSED with REGISTERS or SHARED_MEMORY when no plan exists.
+ * Cost: at most (blocks squared x need->blocks) steps; about 45 KB of stack. */
+GPUMP_API gpump_result gpump_in_place_find(const gpump_block_view *blocks, uint32_t count, uint32_t registers,
+                                           uint32_t shared_bytes, const gpump_in_place_need *need,
+                                           gpump_in_place_plan *plan, uint32_t *give_up, uint32_t *register_bases,
+                                           uint32_t *shared_bases, gpump_diag *diag);
 
 GPUMP_END
 #endif

@@ -16,13 +16,14 @@ typedef struct gpumpi_spill_job {
     uint64_t at, arrived;    /* bytes of the part handed over; restore: bytes of registers arrived */
     uint32_t state, part, shared_bytes, metadata_bytes;
     uint32_t warps, warps_in, warps_out, segments_out; /* warps expected, reported, passed; segments under way */
-    uint32_t buffered, gate;                           /* save: register bytes that wait for a full segment; restore: segments to wait for */
-    uint64_t under_way_bytes[2];                       /* restore: handed over and arrived bytes of registers */
+    uint32_t buffered, gate;     /* save: register bytes that wait for a full segment; restore: segments to wait for */
+    uint64_t under_way_bytes[2]; /* restore: handed over and arrived bytes of registers */
 } gpumpi_spill_job;
 /* A warp in the queue of its engine. */
 typedef struct gpumpi_spill_entry {
-    uint64_t point, ready; /* save: when the compressor takes its first register; restore: when it may run, UNKNOWN before */
-    uint64_t offset;       /* first byte within the block's registers */
+    uint64_t point,
+        ready;       /* save: when the compressor takes its first register; restore: when it may run, UNKNOWN before */
+    uint64_t offset; /* first byte within the block's registers */
     uint32_t job, registers, bytes, taken; /* taken: bytes that have gone into segments or the buffer */
     uint32_t index, done;
 } gpumpi_spill_entry;
@@ -32,15 +33,21 @@ struct gpump_spill {
     uint64_t now, engine_free; /* when the compressor can take another register */
     gpump_spill_statistics statistics;
     gpump_spill_config config;
-    uint32_t queued, warps_used, under_way, unused; /* entries in the queue (oldest first), warps promised, segments under way */
+    uint32_t queued, warps_used, under_way,
+        unused; /* entries in the queue (oldest first), warps promised, segments under way */
 };
 typedef char gpumpi_spill_job_has_no_padding[sizeof(gpumpi_spill_job) == 8 * 8 + 10 * 4 ? 1 : -1];
 typedef char gpumpi_spill_entry_has_no_padding[sizeof(gpumpi_spill_entry) == 3 * 8 + 6 * 4 ? 1 : -1];
-typedef char gpumpi_spill_has_no_padding[sizeof(gpump_spill) == sizeof(gpumpi_head) + 2 * 8 + sizeof(gpump_spill_statistics) +
-                                                                   sizeof(gpump_spill_config) + 4 * 4 ? 1 : -1];
+typedef char gpumpi_spill_has_no_padding[sizeof(gpump_spill) == sizeof(gpumpi_head) + 2 * 8 +
+                                                                    sizeof(gpump_spill_statistics) +
+                                                                    sizeof(gpump_spill_config) + 4 * 4
+                                             ? 1
+                                             : -1];
 
 static gpumpi_spill_job *gpumpi_spill_jobs(gpump_spill *spill) { return (gpumpi_spill_job *)(void *)(spill + 1); }
-static const gpumpi_spill_job *gpumpi_spill_jobs_const(const gpump_spill *spill) { return (const gpumpi_spill_job *)(const void *)(spill + 1); }
+static const gpumpi_spill_job *gpumpi_spill_jobs_const(const gpump_spill *spill) {
+    return (const gpumpi_spill_job *)(const void *)(spill + 1);
+}
 static gpumpi_spill_entry *gpumpi_spill_queue(gpump_spill *spill) {
     return (gpumpi_spill_entry *)(void *)(gpumpi_spill_jobs(spill) + spill->config.jobs);
 }
@@ -68,14 +75,15 @@ GPUMP_API gpump_result gpump_spill_config_preset(gpump_spill_config *config, con
 
 static gpump_result gpumpi_spill_check(const gpump_spill_config *config, gpump_diag *diag) {
     if (!config) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config", 0, 0, 1, UINT64_MAX);
-#define GPUMPI_RANGE(field, minimum, maximum)                                \
-    if (config->field < (minimum) || config->field > (maximum))              \
+#define GPUMPI_RANGE(field, minimum, maximum)                   \
+    if (config->field < (minimum) || config->field > (maximum)) \
     return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, #field, 0, config->field, (minimum), (maximum))
     GPUMPI_RANGE(struct_size, (uint32_t)sizeof *config, (uint32_t)sizeof *config);
     GPUMPI_RANGE(jobs, 1u, (uint32_t)GPUMPI_SPILL_JOBS);
     GPUMPI_RANGE(warps, 1u, (uint32_t)GPUMPI_SPILL_WARPS);
     GPUMPI_RANGE(segment_bytes, 8u, 4096u);
-    if (config->compress_cycles > 1000) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "compress_cycles", 0, config->compress_cycles, 0, 1000);
+    if (config->compress_cycles > 1000)
+        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "compress_cycles", 0, config->compress_cycles, 0, 1000);
     GPUMPI_RANGE(registers_per_cycle, 1u, 1024u);
     GPUMPI_RANGE(shared_bytes_per_cycle, 1u, 1u << 20);
     GPUMPI_RANGE(outstanding, 1u, 65536u);
@@ -95,7 +103,8 @@ static uint64_t gpumpi_spill_layout(const gpump_spill_config *config) {
     return gpump_hash_u32s(gpump_hash_u64(GPUMP_HASH_SEED, sizeof(gpumpi_spill_job)), &config->struct_size, 8);
 }
 
-GPUMP_API gpump_result gpump_spill_init(void *memory, size_t bytes, const gpump_spill_config *config, gpump_spill **spill, gpump_diag *diag) {
+GPUMP_API gpump_result gpump_spill_init(void *memory, size_t bytes, const gpump_spill_config *config,
+                                        gpump_spill **spill, gpump_diag *diag) {
     size_t needed;
     gpump_spill *fresh = (gpump_spill *)memory;
     gpump_result result = gpump_spill_bytes(config, &needed, diag);
@@ -112,7 +121,8 @@ GPUMP_API gpump_result gpump_spill_init(void *memory, size_t bytes, const gpump_
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_spill_adopt(void *memory, size_t bytes, const gpump_spill_config *config, gpump_spill **spill, gpump_diag *diag) {
+GPUMP_API gpump_result gpump_spill_adopt(void *memory, size_t bytes, const gpump_spill_config *config,
+                                         gpump_spill **spill, gpump_diag *diag) {
     gpump_result result = gpumpi_spill_check(config, diag);
     if (result) return result;
     if (!spill) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "spill", 0, 0, 1, UINT64_MAX);
@@ -142,8 +152,8 @@ GPUMP_API uint64_t gpump_spill_hash(const gpump_spill *spill) {
 
 static uint64_t gpumpi_spill_ceil(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
 
-static gpump_result gpumpi_spill_begin(gpump_spill *spill, uint64_t now, uint64_t cookie, uint32_t warps, uint32_t shared_bytes,
-                                       uint32_t metadata_bytes, uint32_t state, uint32_t *job) {
+static gpump_result gpumpi_spill_begin(gpump_spill *spill, uint64_t now, uint64_t cookie, uint32_t warps,
+                                       uint32_t shared_bytes, uint32_t metadata_bytes, uint32_t state, uint32_t *job) {
     gpumpi_spill_job *fresh;
     uint32_t index = 0;
     if (!spill || !job || !warps || warps > spill->config.warps) return GPUMP_ERROR_ARGUMENT;
@@ -164,17 +174,20 @@ static gpump_result gpumpi_spill_begin(gpump_spill *spill, uint64_t now, uint64_
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_spill_save(gpump_spill *spill, uint64_t now, uint64_t cookie, uint32_t warps, uint32_t shared_bytes,
-                                        uint32_t metadata_bytes, uint32_t *job) {
-    gpump_result result = gpumpi_spill_begin(spill, now, cookie, warps, shared_bytes, metadata_bytes, GPUMPI_SPILL_SAVING, job);
+GPUMP_API gpump_result gpump_spill_save(gpump_spill *spill, uint64_t now, uint64_t cookie, uint32_t warps,
+                                        uint32_t shared_bytes, uint32_t metadata_bytes, uint32_t *job) {
+    gpump_result result =
+        gpumpi_spill_begin(spill, now, cookie, warps, shared_bytes, metadata_bytes, GPUMPI_SPILL_SAVING, job);
     if (!result) gpumpi_spill_jobs(spill)[*job].part = GPUMP_SPILL_REGISTERS;
     return result;
 }
 
-GPUMP_API gpump_result gpump_spill_report_drained(gpump_spill *spill, uint64_t now, uint32_t job, const gpump_spill_warp *warp) {
+GPUMP_API gpump_result gpump_spill_report_drained(gpump_spill *spill, uint64_t now, uint32_t job,
+                                                  const gpump_spill_warp *warp) {
     gpumpi_spill_entry *entry;
     gpumpi_spill_job *to;
-    if (!spill || !warp || job >= spill->config.jobs || (warp->bytes && !warp->registers) || warp->point_cycle > now) return GPUMP_ERROR_ARGUMENT;
+    if (!spill || !warp || job >= spill->config.jobs || (warp->bytes && !warp->registers) || warp->point_cycle > now)
+        return GPUMP_ERROR_ARGUMENT;
     if (now < spill->now) return GPUMP_ERROR_TIME;
     to = &gpumpi_spill_jobs(spill)[job];
     if (to->state != GPUMPI_SPILL_SAVING || to->warps_in == to->warps) return GPUMP_ERROR_STATE;
@@ -218,7 +231,8 @@ static void gpumpi_spill_decompress(gpump_spill *spill, uint32_t job, uint64_t n
     }
 }
 
-/* Restore: parts that are complete, or empty, give way to the next: metadata first has to arrive, the rest may overlap. */
+/* Restore: parts that are complete, or empty, give way to the next: metadata first has to arrive, the rest may overlap.
+ */
 static void gpumpi_spill_advance_restore(gpump_spill *spill, uint32_t job, uint64_t now) {
     gpumpi_spill_job *to = &gpumpi_spill_jobs(spill)[job];
     if (to->part == GPUMP_SPILL_METADATA && to->at == to->metadata_bytes && !to->segments_out) {
@@ -235,8 +249,9 @@ static void gpumpi_spill_advance_restore(gpump_spill *spill, uint32_t job, uint6
     gpumpi_spill_decompress(spill, job, now);
 }
 
-GPUMP_API gpump_result gpump_spill_restore(gpump_spill *spill, uint64_t now, uint64_t cookie, const gpump_spill_warp *warps, uint32_t count,
-                                           uint32_t shared_bytes, uint32_t metadata_bytes, uint32_t *job) {
+GPUMP_API gpump_result gpump_spill_restore(gpump_spill *spill, uint64_t now, uint64_t cookie,
+                                           const gpump_spill_warp *warps, uint32_t count, uint32_t shared_bytes,
+                                           uint32_t metadata_bytes, uint32_t *job) {
     gpump_result result;
     if (!warps) return GPUMP_ERROR_ARGUMENT;
     for (uint32_t i = 0; i < count; i++)
@@ -299,8 +314,10 @@ static uint32_t gpumpi_spill_head(const gpump_spill *spill, uint32_t job) {
 
 /* When byte number `bytes` (from 1) of a warp's registers has left the compressor; spread evenly over its registers. */
 static uint64_t gpumpi_spill_out(const gpump_spill *spill, const gpumpi_spill_entry *entry, uint32_t bytes) {
-    uint64_t registers = entry->bytes ? gpumpi_spill_ceil((uint64_t)bytes * entry->registers, entry->bytes) : entry->registers;
-    return entry->ready + gpumpi_spill_ceil(registers, spill->config.registers_per_cycle) + spill->config.compress_cycles;
+    uint64_t registers =
+        entry->bytes ? gpumpi_spill_ceil((uint64_t)bytes * entry->registers, entry->bytes) : entry->registers;
+    return entry->ready + gpumpi_spill_ceil(registers, spill->config.registers_per_cycle) +
+           spill->config.compress_cycles;
 }
 
 /* What a job can hand over next: its kind, size and the cycle; UNKNOWN when nothing without a fact. */
@@ -313,13 +330,15 @@ typedef struct gpumpi_spill_offer {
 static gpumpi_spill_offer gpumpi_spill_event(const gpump_spill *spill, uint32_t index) {
     const gpumpi_spill_job *job = &gpumpi_spill_jobs_const(spill)[index];
     gpumpi_spill_offer offer = {GPUMP_UNKNOWN, 0, 0, GPUMP_NONE};
-    if (job->state == GPUMPI_SPILL_FREE || (job->state == GPUMPI_SPILL_RESTORING && job->part != GPUMP_SPILL_REGISTERS)) return offer;
+    if (job->state == GPUMPI_SPILL_FREE || (job->state == GPUMPI_SPILL_RESTORING && job->part != GPUMP_SPILL_REGISTERS))
+        return offer;
     if (job->state == GPUMPI_SPILL_RESTORING && job->warps_out < job->warps) {
         offer.entry = gpumpi_spill_head(spill, index);
         offer.cycle = gpumpi_spill_queue_const(spill)[offer.entry].ready;
         offer.kind = GPUMP_SPILL_WARP;
-    } else if (!job->segments_out && (job->state == GPUMPI_SPILL_RESTORING ? job->at == job->register_bytes
-                                                                            : job->part == GPUMP_SPILL_METADATA && job->at == job->metadata_bytes)) {
+    } else if (!job->segments_out && (job->state == GPUMPI_SPILL_RESTORING
+                                          ? job->at == job->register_bytes
+                                          : job->part == GPUMP_SPILL_METADATA && job->at == job->metadata_bytes)) {
         offer.cycle = spill->now;
         offer.kind = GPUMP_SPILL_DONE;
     }
@@ -330,7 +349,9 @@ static gpumpi_spill_offer gpumpi_spill_event(const gpump_spill *spill, uint32_t 
 static gpumpi_spill_offer gpumpi_spill_segment(const gpump_spill *spill, uint32_t index) {
     const gpumpi_spill_job *job = &gpumpi_spill_jobs_const(spill)[index];
     uint32_t segment = spill->config.segment_bytes;
-    uint64_t whole = job->part == GPUMP_SPILL_SHARED ? job->shared_bytes : job->part == GPUMP_SPILL_METADATA ? job->metadata_bytes : job->register_bytes;
+    uint64_t whole = job->part == GPUMP_SPILL_SHARED     ? job->shared_bytes
+                     : job->part == GPUMP_SPILL_METADATA ? job->metadata_bytes
+                                                         : job->register_bytes;
     uint64_t left = whole - job->at;
     gpumpi_spill_offer offer = {GPUMP_UNKNOWN, 0, 0, GPUMP_NONE};
     if (job->state == GPUMPI_SPILL_FREE) return offer;
@@ -408,9 +429,12 @@ static gpump_result gpumpi_spill_take(gpump_spill *spill, uint64_t now, int segm
             best = offer;
             chosen = i;
         }
-        for (uint32_t i = 0; segments && !(best.kind == GPUMP_SPILL_WARP || best.kind == GPUMP_SPILL_DONE) && i < spill->config.jobs; i++) {
+        for (uint32_t i = 0;
+             segments && !(best.kind == GPUMP_SPILL_WARP || best.kind == GPUMP_SPILL_DONE) && i < spill->config.jobs;
+             i++) {
             gpumpi_spill_offer offer;
-            if (chosen != GPUMP_NONE && gpumpi_spill_jobs(spill)[i].start >= gpumpi_spill_jobs(spill)[chosen].start) continue;
+            if (chosen != GPUMP_NONE && gpumpi_spill_jobs(spill)[i].start >= gpumpi_spill_jobs(spill)[chosen].start)
+                continue;
             offer = gpumpi_spill_segment(spill, i);
             if (offer.cycle > now || (offer.bytes && spill->under_way >= spill->config.outstanding)) continue;
             best = offer;
@@ -458,7 +482,8 @@ static gpump_result gpumpi_spill_take(gpump_spill *spill, uint64_t now, int segm
         }
         if (best.entry != GPUMP_NONE) {
             gpumpi_spill_entry *entry = &gpumpi_spill_queue(spill)[best.entry];
-            if (best.bytes == spill->config.segment_bytes && entry->bytes - entry->taken >= best.bytes - job->buffered) {
+            if (best.bytes == spill->config.segment_bytes &&
+                entry->bytes - entry->taken >= best.bytes - job->buffered) {
                 entry->taken += best.bytes - job->buffered;
                 job->buffered = 0;
                 /* nothing is left of the warp, or only what the buffer takes: seen at the next look */
@@ -481,24 +506,32 @@ static gpump_result gpumpi_spill_take(gpump_spill *spill, uint64_t now, int segm
     }
 }
 
-GPUMP_API gpump_result gpump_spill_next(gpump_spill *spill, uint64_t now, gpump_spill_action *action) { return gpumpi_spill_take(spill, now, 1, action); }
+GPUMP_API gpump_result gpump_spill_next(gpump_spill *spill, uint64_t now, gpump_spill_action *action) {
+    return gpumpi_spill_take(spill, now, 1, action);
+}
 
-GPUMP_API gpump_result gpump_spill_next_event(gpump_spill *spill, uint64_t now, gpump_spill_action *action) { return gpumpi_spill_take(spill, now, 0, action); }
+GPUMP_API gpump_result gpump_spill_next_event(gpump_spill *spill, uint64_t now, gpump_spill_action *action) {
+    return gpumpi_spill_take(spill, now, 0, action);
+}
 
 GPUMP_API uint64_t gpump_spill_next_cycle(const gpump_spill *spill) {
     uint64_t cycle = GPUMP_UNKNOWN;
     for (uint32_t i = 0; i < spill->config.jobs; i++) {
         gpumpi_spill_offer event = gpumpi_spill_event(spill, i), segment = gpumpi_spill_segment(spill, i);
         if (event.cycle < cycle) cycle = event.cycle;
-        if (segment.cycle < cycle && !(segment.bytes && spill->under_way >= spill->config.outstanding)) cycle = segment.cycle;
+        if (segment.cycle < cycle && !(segment.bytes && spill->under_way >= spill->config.outstanding))
+            cycle = segment.cycle;
     }
     return cycle < spill->now ? spill->now : cycle;
 }
 
-GPUMP_API void gpump_spill_get_statistics(const gpump_spill *spill, gpump_spill_statistics *statistics) { *statistics = spill->statistics; }
+GPUMP_API void gpump_spill_get_statistics(const gpump_spill *spill, gpump_spill_statistics *statistics) {
+    *statistics = spill->statistics;
+}
 
-GPUMP_API gpump_result gpump_spill_statistics_field(const gpump_spill_statistics *statistics, uint32_t index, const char **name,
-                                                    const char **unit, const char **description, uint64_t *value) {
+GPUMP_API gpump_result gpump_spill_statistics_field(const gpump_spill_statistics *statistics, uint32_t index,
+                                                    const char **name, const char **unit, const char **description,
+                                                    uint64_t *value) {
     static const char *const words[][3] = {
 #define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
         GPUMP_SPILL_STATISTICS(GPUMPI_FIELD)
@@ -513,7 +546,8 @@ GPUMP_API gpump_result gpump_spill_statistics_field(const gpump_spill_statistics
     return GPUMP_OK;
 }
 
-GPUMP_API void gpump_spill_statistics_diff(const gpump_spill_statistics *earlier, const gpump_spill_statistics *later, gpump_spill_statistics *difference) {
+GPUMP_API void gpump_spill_statistics_diff(const gpump_spill_statistics *earlier, const gpump_spill_statistics *later,
+                                           gpump_spill_statistics *difference) {
 #define GPUMPI_FIELD(name, unit, description) difference->name = later->name - earlier->name;
     GPUMP_SPILL_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
@@ -526,9 +560,11 @@ GPUMP_API gpump_result gpump_spill_bits(const gpump_spill_config *config, uint64
     if (!bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bits", 0, 0, 1, UINT64_MAX);
     while (((uint64_t)1 << job_width) < config->jobs) job_width++;
     while (((uint64_t)1 << warp_width) < config->warps) warp_width++;
-    /* a warp: its job, 8 bits of registers, 16 of bytes, 16 of bytes gone, done; 16-bit counts in bytes reach 64 KB of registers */
+    /* a warp: its job, 8 bits of registers, 16 of bytes, 16 of bytes gone, done; 16-bit counts in bytes reach 64 KB of
+     * registers */
     *bits = config->warps * (job_width + 8 + 16 + 16 + 1) +
-            /* a job: saving or restoring, part, 20 bits each of bytes gone, shared memory and metadata, warps awaited, in and out, segments out */
+            /* a job: saving or restoring, part, 20 bits each of bytes gone, shared memory and metadata, warps awaited,
+               in and out, segments out */
             config->jobs * (2 + 2 + 20 + 20 + 20 + 3 * (warp_width + 1) + 16 + (uint64_t)config->segment_bytes * 8);
     return GPUMP_OK;
 }
@@ -549,10 +585,13 @@ static uint64_t gpumpi_spill_pass(gpumpi_spill_port *port, uint64_t now, uint64_
     return gpump_add_saturated(port->since, gpump_muldiv_up(port->moved, port->cycles, port->bytes));
 }
 
-static gpump_result gpumpi_spill_time(const gpump_spill_config *config, uint64_t port_cycles, uint64_t port_bytes, uint64_t latency,
-                                      uint64_t start, const gpump_spill_warp *warps, uint32_t count, uint32_t shared_bytes,
-                                      uint32_t metadata_bytes, int restores, gpump_spill_times *times, gpump_diag *diag) {
-    uint64_t memory[(sizeof(gpump_spill) + sizeof(gpumpi_spill_job) + GPUMPI_SPILL_WARPS * sizeof(gpumpi_spill_entry)) / 8 + 1];
+static gpump_result gpumpi_spill_time(const gpump_spill_config *config, uint64_t port_cycles, uint64_t port_bytes,
+                                      uint64_t latency, uint64_t start, const gpump_spill_warp *warps, uint32_t count,
+                                      uint32_t shared_bytes, uint32_t metadata_bytes, int restores,
+                                      gpump_spill_times *times, gpump_diag *diag) {
+    uint64_t
+        memory[(sizeof(gpump_spill) + sizeof(gpumpi_spill_job) + GPUMPI_SPILL_WARPS * sizeof(gpumpi_spill_entry)) / 8 +
+               1];
     uint64_t now = start, next_port = start, arrivals[64], end = start, first = GPUMP_UNKNOWN;
     uint32_t order[GPUMPI_SPILL_WARPS], reported = 0, job, in = 0, out = 0;
     gpump_spill_config own;
@@ -563,11 +602,17 @@ static gpump_result gpumpi_spill_time(const gpump_spill_config *config, uint64_t
     if (result) return result;
     memset(&action, 0, sizeof action);
     if (!times || !warps || !count || count > GPUMPI_SPILL_WARPS)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, !times ? "times" : !warps ? "warps" : "count", 0, count, 1, GPUMPI_SPILL_WARPS);
-    if (!port_cycles || !port_bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, port_cycles ? "port_bytes" : "port_cycles", 0, 0, 1, UINT64_MAX);
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT,
+                           !times   ? "times"
+                           : !warps ? "warps"
+                                    : "count",
+                           0, count, 1, GPUMPI_SPILL_WARPS);
+    if (!port_cycles || !port_bytes)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, port_cycles ? "port_bytes" : "port_cycles", 0, 0, 1, UINT64_MAX);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t at = i;
-        if (warps[i].bytes && !warps[i].registers) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "warps.registers", i, 0, 1, UINT32_MAX);
+        if (warps[i].bytes && !warps[i].registers)
+            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "warps.registers", i, 0, 1, UINT32_MAX);
         if (!restores && (warps[i].point_cycle > warps[i].drained_cycle || warps[i].drained_cycle < start))
             return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "warps.drained_cycle", i, warps[i].drained_cycle,
                                warps[i].point_cycle > start ? warps[i].point_cycle : start, UINT64_MAX);
@@ -579,8 +624,10 @@ static gpump_result gpumpi_spill_time(const gpump_spill_config *config, uint64_t
     own.warps = count;
     if (own.outstanding > 64) own.outstanding = 64;
     gpump_spill_init(memory, sizeof memory, &own, &spill, NULL);
-    if (restores) gpump_spill_restore(spill, start, 0, warps, count, shared_bytes, metadata_bytes, &job);
-    else gpump_spill_save(spill, start, 0, count, shared_bytes, metadata_bytes, &job);
+    if (restores)
+        gpump_spill_restore(spill, start, 0, warps, count, shared_bytes, metadata_bytes, &job);
+    else
+        gpump_spill_save(spill, start, 0, count, shared_bytes, metadata_bytes, &job);
     memset(times, 0, sizeof *times);
     port.cycles = port_cycles;
     port.bytes = port_bytes;
@@ -608,7 +655,9 @@ static gpump_result gpumpi_spill_time(const gpump_spill_config *config, uint64_t
             }
             arrivals[in++ % 64] = gpump_add_saturated(next_port, latency);
         }
-        if (result == GPUMP_OK && action.kind == GPUMP_SPILL_DONE && gpumpi_spill_jobs(spill)[job].state == GPUMPI_SPILL_FREE) break;
+        if (result == GPUMP_OK && action.kind == GPUMP_SPILL_DONE &&
+            gpumpi_spill_jobs(spill)[job].state == GPUMPI_SPILL_FREE)
+            break;
         if (!restores && reported < count) soonest = warps[order[reported]].drained_cycle;
         if (out < in && arrivals[out % 64] < soonest) soonest = arrivals[out % 64];
         own_cycle = gpump_spill_next_cycle(spill);
@@ -628,22 +677,28 @@ static gpump_result gpumpi_spill_time(const gpump_spill_config *config, uint64_t
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_spill_save_time(const gpump_spill_config *config, uint64_t port_cycles, uint64_t port_bytes, uint64_t latency,
-                                             uint64_t start, const gpump_spill_warp *warps, uint32_t count, uint32_t shared_bytes,
+GPUMP_API gpump_result gpump_spill_save_time(const gpump_spill_config *config, uint64_t port_cycles,
+                                             uint64_t port_bytes, uint64_t latency, uint64_t start,
+                                             const gpump_spill_warp *warps, uint32_t count, uint32_t shared_bytes,
                                              uint32_t metadata_bytes, gpump_spill_times *times, gpump_diag *diag) {
-    return gpumpi_spill_time(config, port_cycles, port_bytes, latency, start, warps, count, shared_bytes, metadata_bytes, 0, times, diag);
+    return gpumpi_spill_time(config, port_cycles, port_bytes, latency, start, warps, count, shared_bytes,
+                             metadata_bytes, 0, times, diag);
 }
 
-GPUMP_API gpump_result gpump_spill_restore_time(const gpump_spill_config *config, uint64_t port_cycles, uint64_t port_bytes, uint64_t latency,
-                                                uint64_t start, const gpump_spill_warp *warps, uint32_t count, uint32_t shared_bytes,
+GPUMP_API gpump_result gpump_spill_restore_time(const gpump_spill_config *config, uint64_t port_cycles,
+                                                uint64_t port_bytes, uint64_t latency, uint64_t start,
+                                                const gpump_spill_warp *warps, uint32_t count, uint32_t shared_bytes,
                                                 uint32_t metadata_bytes, gpump_spill_times *times, gpump_diag *diag) {
-    return gpumpi_spill_time(config, port_cycles, port_bytes, latency, start, warps, count, shared_bytes, metadata_bytes, 1, times, diag);
+    return gpumpi_spill_time(config, port_cycles, port_bytes, latency, start, warps, count, shared_bytes,
+                             metadata_bytes, 1, times, diag);
 }
 
 GPUMP_API int gpump_spill_run_on(const gpump_spill_decision *decision, uint64_t *here_cycles, uint64_t *there_cycles) {
     uint64_t here = gpump_muldiv_up(decision->here_bytes, decision->port_cycles, decision->port_bytes);
     uint64_t there = gpump_muldiv_up(decision->there_bytes, decision->port_cycles, decision->port_bytes);
-    there = gpump_add_saturated(there, decision->distance == GPUMP_UNKNOWN ? GPUMP_UNKNOWN : gpump_muldiv_up(decision->distance, decision->cpi_q16, 65536));
+    there = gpump_add_saturated(there, decision->distance == GPUMP_UNKNOWN
+                                           ? GPUMP_UNKNOWN
+                                           : gpump_muldiv_up(decision->distance, decision->cpi_q16, 65536));
     if (here_cycles) *here_cycles = here;
     if (there_cycles) *there_cycles = there;
     here = gpump_add_saturated(here, gpump_muldiv_up(decision->here_bytes, decision->byte_weight_q16, 65536));

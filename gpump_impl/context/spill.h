@@ -1,13 +1,15 @@
-/* spill: the pipelines that write and read contexts, as timing (floor 3, hardware and calculation; Lin 2.4.3, Fig. 2.13)
+/* spill: the pipelines that write and read contexts, as timing (floor 3, hardware and calculation; Lin 2.4.3,
+ * Fig. 2.13)
  *
- * Saving: each warp runs to its preemption point and drains; its live registers pass the compressor and fill a buffer of the
- * block; every full segment goes to memory; behind the last warp's registers comes the block's shared memory, then the metadata
- * (pattern vectors, SIMT stacks, control entry). Restoring is the reverse: metadata, shared memory, then the registers warp by
- * warp through the decompressor, so that a warp may run as soon as its own registers are there.
+ * Saving: each warp runs to its preemption point and drains; its live registers pass the compressor and fill a buffer
+ * of the block; every full segment goes to memory; behind the last warp's registers comes the block's shared memory,
+ * then the metadata (pattern vectors, SIMT stacks, control entry). Restoring is the reverse: metadata, shared memory,
+ * then the registers warp by warp through the decompressor, so that a warp may run as soon as its own registers are
+ * there.
  *
- * The host owns the memory: it pulls a segment only when no normal request wants the port (segments have lower priority), and
- * reports when segments have arrived. Values are nowhere here, only counts: trace-driven hosts use it as well.
- * gpump_spill_save_time runs the same pipeline against a port of fixed bandwidth, for hosts without cycles. */
+ * The host owns the memory: it pulls a segment only when no normal request wants the port (segments have lower
+ * priority), and reports when segments have arrived. Values are nowhere here, only counts: trace-driven hosts use it as
+ * well. gpump_spill_save_time runs the same pipeline against a port of fixed bandwidth, for hosts without cycles. */
 #ifndef GPUMP_SPILL_H
 #define GPUMP_SPILL_H
 
@@ -20,12 +22,12 @@ typedef struct gpump_spill gpump_spill;
 
 /* Filled by gpump_spill_config_preset only; every field may then be changed. */
 typedef struct gpump_spill_config {
-    uint32_t struct_size;            /* sizeof(gpump_spill_config) */
-    uint32_t jobs;                   /* blocks on their way at the same time; 1 to 64 */
-    uint32_t warps;                  /* warps of all of them; 1 to 256 */
-    uint32_t segment_bytes;          /* bytes of one memory access; 128 (Lin 2.4.3); 8 to 4096 */
-    uint32_t compress_cycles;        /* latency of compressor and decompressor, cycles; 2 (Lin 2.3.3); 0: there is none */
-    uint32_t registers_per_cycle;    /* vector registers that pass it per cycle; 1 (fully pipelined, Lin 2.3.3) */
+    uint32_t struct_size;         /* sizeof(gpump_spill_config) */
+    uint32_t jobs;                /* blocks on their way at the same time; 1 to 64 */
+    uint32_t warps;               /* warps of all of them; 1 to 256 */
+    uint32_t segment_bytes;       /* bytes of one memory access; 128 (Lin 2.4.3); 8 to 4096 */
+    uint32_t compress_cycles;     /* latency of compressor and decompressor, cycles; 2 (Lin 2.3.3); 0: there is none */
+    uint32_t registers_per_cycle; /* vector registers that pass it per cycle; 1 (fully pipelined, Lin 2.3.3) */
     uint32_t shared_bytes_per_cycle; /* shared memory read or written per cycle; 128 (assumed: 32 banks of 4 bytes) */
     uint32_t outstanding;            /* segments under way at most; 64 (assumed); 1 to 65536 */
 } gpump_spill_config;
@@ -58,10 +60,11 @@ typedef struct gpump_spill_action {
     uint32_t kind;   /* gpump_spill_action_kind */
     uint32_t part;   /* WRITE, READ: gpump_spill_part */
     uint32_t job;
-    uint32_t warp;   /* WARP: its index */
+    uint32_t warp; /* WARP: its index */
     uint32_t unused;
 } gpump_spill_action;
 
+/* clang-format off */
 #define GPUMP_SPILL_STATISTICS(X)                                                                                \
     X(saves, "blocks", "blocks saved")                                                                           \
     X(restores, "blocks", "blocks restored")                                                                     \
@@ -72,6 +75,7 @@ typedef struct gpump_spill_action {
     X(spill_cycles, "cycles", "summed over warps: from preemption point to its last register handed over (Lin 2.5.2)") \
     X(save_cycles, "cycles", "summed over blocks: from job to done")                                             \
     X(restore_cycles, "cycles", "summed over blocks: from job to done")
+/* clang-format on */
 typedef struct gpump_spill_statistics {
 #define GPUMPI_FIELD(name, unit, description) uint64_t name;
     GPUMP_SPILL_STATISTICS(GPUMPI_FIELD)
@@ -83,90 +87,102 @@ GPUMP_API gpump_result gpump_spill_config_preset(gpump_spill_config *config, con
 /* Sets *bytes to the memory that a pipeline needs. GPUMP_ERROR_CONFIG. */
 GPUMP_API gpump_result gpump_spill_bytes(const gpump_spill_config *config, size_t *bytes, gpump_diag *diag);
 /* Makes a pipeline without jobs in `memory` and sets *spill. */
-GPUMP_API gpump_result gpump_spill_init(void *memory, size_t bytes, const gpump_spill_config *config, gpump_spill **spill, gpump_diag *diag);
+GPUMP_API gpump_result gpump_spill_init(void *memory, size_t bytes, const gpump_spill_config *config,
+                                        gpump_spill **spill, gpump_diag *diag);
 /* Takes over a byte copy of a pipeline and sets *spill. */
-GPUMP_API gpump_result gpump_spill_adopt(void *memory, size_t bytes, const gpump_spill_config *config, gpump_spill **spill, gpump_diag *diag);
+GPUMP_API gpump_result gpump_spill_adopt(void *memory, size_t bytes, const gpump_spill_config *config,
+                                         gpump_spill **spill, gpump_diag *diag);
 /* Returns a hash of the whole state, the same on every machine. Cost: linear in jobs and warps. */
 GPUMP_API uint64_t gpump_spill_hash(const gpump_spill *spill);
 
-/* Begins to save a block of `warps` warps, shared_bytes of shared memory and metadata_bytes of metadata (an estimate at first:
- * gpump_spill_report_metadata); `cookie` comes back with its actions. Sets *job. GPUMP_BUSY when jobs or warps are used up. */
-GPUMP_API gpump_result gpump_spill_save(gpump_spill *spill, uint64_t now, uint64_t cookie, uint32_t warps, uint32_t shared_bytes,
-                                        uint32_t metadata_bytes, uint32_t *job);
-/* Says that a warp of the block that `job` saves (any order, each once) has drained, and in *warp what it has to move. drained_cycle
- * counts as now, point_cycle as given. GPUMP_ERROR_STATE when all its warps are in. */
-GPUMP_API gpump_result gpump_spill_report_drained(gpump_spill *spill, uint64_t now, uint32_t job, const gpump_spill_warp *warp);
-/* Says that the block of `job` really has metadata_bytes of metadata, as soon as that is known. GPUMP_ERROR_STATE once metadata is on
- * its way, and for restores. */
+/* Begins to save a block of `warps` warps, shared_bytes of shared memory and metadata_bytes of metadata (an estimate at
+ * first: gpump_spill_report_metadata); `cookie` comes back with its actions. Sets *job. GPUMP_BUSY when jobs or warps
+ * are used up. */
+GPUMP_API gpump_result gpump_spill_save(gpump_spill *spill, uint64_t now, uint64_t cookie, uint32_t warps,
+                                        uint32_t shared_bytes, uint32_t metadata_bytes, uint32_t *job);
+/* Says that a warp of the block that `job` saves (any order, each once) has drained, and in *warp what it has to move.
+ * drained_cycle counts as now, point_cycle as given. GPUMP_ERROR_STATE when all its warps are in. */
+GPUMP_API gpump_result gpump_spill_report_drained(gpump_spill *spill, uint64_t now, uint32_t job,
+                                                  const gpump_spill_warp *warp);
+/* Says that the block of `job` really has metadata_bytes of metadata, as soon as that is known. GPUMP_ERROR_STATE once
+ * metadata is on its way, and for restores. */
 GPUMP_API gpump_result gpump_spill_report_metadata(gpump_spill *spill, uint32_t job, uint32_t metadata_bytes);
-/* Begins to restore a block and sets *job; warps[count] come back in this order (cycles in them count for nothing). cookie,
- * shared_bytes and metadata_bytes as in gpump_spill_save. GPUMP_BUSY likewise. Cost: linear in count. */
-GPUMP_API gpump_result gpump_spill_restore(gpump_spill *spill, uint64_t now, uint64_t cookie, const gpump_spill_warp *warps, uint32_t count,
-                                           uint32_t shared_bytes, uint32_t metadata_bytes, uint32_t *job);
-/* Says that the oldest `segments` segments of a job that are under way have been written, or have arrived. GPUMP_ERROR_STATE when there
- * are not so many. */
+/* Begins to restore a block and sets *job; warps[count] come back in this order (cycles in them count for nothing).
+ * cookie, shared_bytes and metadata_bytes as in gpump_spill_save. GPUMP_BUSY likewise. Cost: linear in count. */
+GPUMP_API gpump_result gpump_spill_restore(gpump_spill *spill, uint64_t now, uint64_t cookie,
+                                           const gpump_spill_warp *warps, uint32_t count, uint32_t shared_bytes,
+                                           uint32_t metadata_bytes, uint32_t *job);
+/* Says that the oldest `segments` segments of a job that are under way have been written, or have arrived.
+ * GPUMP_ERROR_STATE when there are not so many. */
 GPUMP_API gpump_result gpump_spill_report_moved(gpump_spill *spill, uint64_t now, uint32_t job, uint32_t segments);
-/* Forgets a job: its block has ended before it was saved. Segments under way are no longer waited for; do not report them.
- * GPUMP_ERROR_STATE when there is no such job. */
+/* Forgets a job: its block has ended before it was saved. Segments under way are no longer waited for; do not report
+ * them. GPUMP_ERROR_STATE when there is no such job. */
 GPUMP_API gpump_result gpump_spill_cancel(gpump_spill *spill, uint64_t now, uint32_t job);
-/* Hands over the next *action that is ready: WARP and DONE before segments, then segments of the block whose job began first (of several, the
- * lower job), so that blocks end one after the other and the first room is free early; another block's go only while it has none ready.
- * GPUMP_EMPTY when none is, or when `outstanding` segments are under way and only segments are ready. */
+/* Hands over the next *action that is ready: WARP and DONE before segments, then segments of the block whose job began
+ * first (of several, the lower job), so that blocks end one after the other and the first room is free early; another
+ * block's go only while it has none ready. GPUMP_EMPTY when none is, or when `outstanding` segments are under way and
+ * only segments are ready. */
 GPUMP_API gpump_result gpump_spill_next(gpump_spill *spill, uint64_t now, gpump_spill_action *action);
-/* Hands over the next *action that is no segment, for a host whose port is taken: after gpump_spill_report_moved a block may be done. */
+/* Hands over the next *action that is no segment, for a host whose port is taken: after gpump_spill_report_moved a
+ * block may be done. */
 GPUMP_API gpump_result gpump_spill_next_event(gpump_spill *spill, uint64_t now, gpump_spill_action *action);
 /* Returns the cycle at which the next action is ready without further facts; GPUMP_UNKNOWN: only a fact brings one. */
 GPUMP_API uint64_t gpump_spill_next_cycle(const gpump_spill *spill);
 /* Copies the counters into *statistics. */
 GPUMP_API void gpump_spill_get_statistics(const gpump_spill *spill, gpump_spill_statistics *statistics);
-/* Sets *name, *unit and *description of the index-th counter and *value, its value in *statistics; GPUMP_EMPTY past the last. Any
- * pointer may be NULL but statistics. */
-GPUMP_API gpump_result gpump_spill_statistics_field(const gpump_spill_statistics *statistics, uint32_t index, const char **name,
-                                                    const char **unit, const char **description, uint64_t *value);
+/* Sets *name, *unit and *description of the index-th counter and *value, its value in *statistics; GPUMP_EMPTY past the
+ * last. Any pointer may be NULL but statistics. */
+GPUMP_API gpump_result gpump_spill_statistics_field(const gpump_spill_statistics *statistics, uint32_t index,
+                                                    const char **name, const char **unit, const char **description,
+                                                    uint64_t *value);
 
 /* Sets *difference to later - earlier, field by field. */
-GPUMP_API void gpump_spill_statistics_diff(const gpump_spill_statistics *earlier, const gpump_spill_statistics *later, gpump_spill_statistics *difference);
-/* Sets *bits to the storage the pipeline needs: per warp its job, registers, bytes and progress; per job its part, progress and counts;
- * and one segment buffer per job. GPUMP_ERROR_CONFIG. */
+GPUMP_API void gpump_spill_statistics_diff(const gpump_spill_statistics *earlier, const gpump_spill_statistics *later,
+                                           gpump_spill_statistics *difference);
+/* Sets *bits to the storage the pipeline needs: per warp its job, registers, bytes and progress; per job its part,
+ * progress and counts; and one segment buffer per job. GPUMP_ERROR_CONFIG. */
 GPUMP_API gpump_result gpump_spill_bits(const gpump_spill_config *config, uint64_t *bits, gpump_diag *diag);
 
 /* ---- calculations ---- */
 
 /* How long a save or restore takes. Cycles count from `start`. */
 typedef struct gpump_spill_times {
-    uint64_t end;          /* when the last byte has passed the port (save), or the last warp may run (restore) */
-    uint64_t first_warp;   /* restore: when the first warp may run; save: when the first warp's registers have left */
-    uint64_t bytes;        /* registers, shared memory, metadata */
+    uint64_t end;        /* when the last byte has passed the port (save), or the last warp may run (restore) */
+    uint64_t first_warp; /* restore: when the first warp may run; save: when the first warp's registers have left */
+    uint64_t bytes;      /* registers, shared memory, metadata */
     uint64_t segments;
     uint64_t drain_cycles; /* summed over warps, point to drained */
     uint64_t spill_cycles; /* summed over warps, point to last register handed to the port */
 } gpump_spill_times;
-/* Computes into *times how long it takes to save one block through a port that moves b bytes in ceil(b x port_cycles / port_bytes)
- * cycles, from cycle `start`, one segment after the other; a write is done `latency` cycles after it has passed.
- *   warps[count]     what each warp has to move and when it has drained; at most 256
- *   shared_bytes, metadata_bytes   what follows the registers
- * GPUMP_ERROR_CONFIG, GPUMP_ERROR_ARGUMENT. Cost: segments x warps at worst. */
-GPUMP_API gpump_result gpump_spill_save_time(const gpump_spill_config *config, uint64_t port_cycles, uint64_t port_bytes, uint64_t latency,
-                                             uint64_t start, const gpump_spill_warp *warps, uint32_t count, uint32_t shared_bytes,
+/* Computes into *times how long it takes to save one block through a port that moves b bytes in ceil(b x port_cycles /
+ * port_bytes) cycles, from cycle `start`, one segment after the other; a write is done `latency` cycles after it has
+ * passed. warps[count]     what each warp has to move and when it has drained; at most 256 shared_bytes, metadata_bytes
+ * what follows the registers GPUMP_ERROR_CONFIG, GPUMP_ERROR_ARGUMENT. Cost: segments x warps at worst. */
+GPUMP_API gpump_result gpump_spill_save_time(const gpump_spill_config *config, uint64_t port_cycles,
+                                             uint64_t port_bytes, uint64_t latency, uint64_t start,
+                                             const gpump_spill_warp *warps, uint32_t count, uint32_t shared_bytes,
                                              uint32_t metadata_bytes, gpump_spill_times *times, gpump_diag *diag);
-/* Computes into *times how long a restore takes; a segment arrives `latency` cycles after it has passed the port. config, port_cycles,
- * port_bytes, start, warps[count], shared_bytes and metadata_bytes, errors and cost as in gpump_spill_save_time. */
-GPUMP_API gpump_result gpump_spill_restore_time(const gpump_spill_config *config, uint64_t port_cycles, uint64_t port_bytes, uint64_t latency,
-                                                uint64_t start, const gpump_spill_warp *warps, uint32_t count, uint32_t shared_bytes,
+/* Computes into *times how long a restore takes; a segment arrives `latency` cycles after it has passed the port.
+ * config, port_cycles, port_bytes, start, warps[count], shared_bytes and metadata_bytes, errors and cost as in
+ * gpump_spill_save_time. */
+GPUMP_API gpump_result gpump_spill_restore_time(const gpump_spill_config *config, uint64_t port_cycles,
+                                                uint64_t port_bytes, uint64_t latency, uint64_t start,
+                                                const gpump_spill_warp *warps, uint32_t count, uint32_t shared_bytes,
                                                 uint32_t metadata_bytes, gpump_spill_times *times, gpump_diag *diag);
 
 /* One warp at the preemption signal: stop here, or run to the next point? */
 typedef struct gpump_spill_decision {
-    uint64_t here_bytes;    /* what stopping here would write: the set live here, as written */
-    uint64_t there_bytes;   /* what stopping at the point would write */
-    uint64_t distance;      /* warp instructions to that point; GPUMP_UNKNOWN: not known, or no point ahead */
-    uint64_t cpi_q16;       /* cycles per warp instruction of this warp, Q16.16 */
-    uint64_t port_cycles;   /* the port, as above */
+    uint64_t here_bytes;  /* what stopping here would write: the set live here, as written */
+    uint64_t there_bytes; /* what stopping at the point would write */
+    uint64_t distance;    /* warp instructions to that point; GPUMP_UNKNOWN: not known, or no point ahead */
+    uint64_t cpi_q16;     /* cycles per warp instruction of this warp, Q16.16 */
+    uint64_t port_cycles; /* the port, as above */
     uint64_t port_bytes;
     uint64_t byte_weight_q16; /* what a byte written costs beside its time, cycles, Q16.16; 0: latency alone decides */
 } gpump_spill_decision;
-/* Returns 1 to run on, 0 to stop now: whichever leaves earlier, bytes weighed in; a tie stops. Unknown distance stops. Sets
- * *here_cycles and *there_cycles to what either would take (may be NULL). Ours, beyond Lin 2.4.1, where every warp runs on. */
+/* Returns 1 to run on, 0 to stop now: whichever leaves earlier, bytes weighed in; a tie stops. Unknown distance stops.
+ * Sets *here_cycles and *there_cycles to what either would take (may be NULL). Ours, beyond Lin 2.4.1, where every warp
+ * runs on. */
 GPUMP_API int gpump_spill_run_on(const gpump_spill_decision *decision, uint64_t *here_cycles, uint64_t *there_cycles);
 
 GPUMP_END

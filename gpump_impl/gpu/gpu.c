@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-/* One line per preset; `origin` has a letter per field in the order of gpumpi_gpu_fields: p published in `source`, d derived
- * from it, a assumed. Several shared-memory sizes are one field. */
+/* One line per preset; `origin` has a letter per field in the order of gpumpi_gpu_fields: p published in `source`, d
+ * derived from it, a assumed. Several shared-memory sizes are one field. */
 typedef struct gpumpi_gpu_preset {
     const char *name;
     const char *origin;
@@ -12,25 +12,230 @@ typedef struct gpumpi_gpu_preset {
         shared_granule_bytes, shared_options, shared_bytes[GPUMP_GPU_SHARED_OPTIONS], memory_mb_per_s;
 } gpumpi_gpu_preset;
 
-static const char *const gpumpi_gpu_fields[] = {"sms", "clock_khz", "lanes", "schedulers", "block_slots", "warp_slots",
-                                                "thread_slots", "registers", "register_granule", "shared_granule_bytes",
-                                                "shared_options", "shared_bytes", "memory_mb_per_s"};
+static const char *const gpumpi_gpu_fields[] = {"sms",
+                                                "clock_khz",
+                                                "lanes",
+                                                "schedulers",
+                                                "block_slots",
+                                                "warp_slots",
+                                                "thread_slots",
+                                                "registers",
+                                                "register_granule",
+                                                "shared_granule_bytes",
+                                                "shared_options",
+                                                "shared_bytes",
+                                                "memory_mb_per_s"};
 enum { GPUMPI_GPU_FIELDS = 13 };
 
 static const gpumpi_gpu_preset gpumpi_gpu_presets[] = {
-    {"gtx480_lin", "ppppppppddppp", "Lin 2019, Table 2.1", 15, 700000, 32, 2, 8, 48, 1536, 32768, 1, 1, 1, {49152, 0, 0, 0}, 177000},
-    {"gtx480_shieh", "pppapdppddppp", "Shieh 2016, Table 4.1", 15, 1400000, 32, 2, 8, 48, 1536, 32768, 1, 1, 1, {49152, 0, 0, 0}, 177400},
-    {"k20c", "ppaapdppddppp", "Tanasic 2016, Table 5.1", 13, 706000, 32, 4, 16, 64, 2048, 65536, 1, 1, 3, {16384, 32768, 49152, 0}, 208000},
-    {"table61", "ppappppdaappp", "Tanasic 2016, Table 6.1", 16, 1000000, 32, 2, 16, 64, 2048, 65536, 1, 1, 1, {32768, 0, 0, 0}, 250000},
-    {"maxwell_duet", "ppppppdpaappp", "Lin 2019, Table 3.1", 16, 1000000, 32, 4, 32, 64, 2048, 65536, 1, 1, 1, {98304, 0, 0, 0}, 307000},
-    {"maxwell_ccbp", "pppppdppaappp", "Lin 2019, Table 4.1", 16, 1800000, 32, 4, 32, 64, 2048, 65536, 1, 1, 1, {98304, 0, 0, 0}, 319000},
-    {"igpu4", "papaaaapaaaaa", "Menon 2012, 5.1", 4, 1300000, 32, 1, 8, 32, 1024, 16384, 1, 1, 1, {16384, 0, 0, 0}, 32000},
-    {"p100", "ppppppppppppp", "NVIDIA Tesla P100 white paper; CUDA occupancy tables", 56, 1480000, 32, 2, 32, 64, 2048, 65536, 256, 256, 1, {65536, 0, 0, 0}, 732000},
-    {"v100", "ppppppppppppp", "NVIDIA Tesla V100 white paper; CUDA occupancy tables", 80, 1530000, 32, 4, 32, 64, 2048, 65536, 256, 256, 4, {16384, 32768, 65536, 98304}, 900000},
-    {"a100", "ppppppppppppp", "NVIDIA A100 white paper; CUDA occupancy tables", 108, 1410000, 32, 4, 32, 64, 2048, 65536, 256, 128, 4, {65536, 102400, 135168, 167936}, 1555000},
-    {"h100", "ppppppppppppp", "NVIDIA H100 white paper (SXM5); CUDA occupancy tables", 132, 1830000, 32, 4, 32, 64, 2048, 65536, 256, 128, 4, {102400, 135168, 200704, 233472}, 3352000},
-    {"gfx1012", "paaadppddappa", "AMD kernel driver, queue save area", 20, 1670000, 32, 4, 32, 32, 1024, 65536, 256, 512, 1, {65536, 0, 0, 0}, 224000},
-    {"gfx1100", "paaadppddappa", "AMD kernel driver, queue save area", 96, 2500000, 32, 4, 32, 32, 1024, 98304, 256, 512, 1, {65536, 0, 0, 0}, 960000},
+    {"gtx480_lin",
+     "ppppppppddppp",
+     "Lin 2019, Table 2.1",
+     15,
+     700000,
+     32,
+     2,
+     8,
+     48,
+     1536,
+     32768,
+     1,
+     1,
+     1,
+     {49152, 0, 0, 0},
+     177000},
+    {"gtx480_shieh",
+     "pppapdppddppp",
+     "Shieh 2016, Table 4.1",
+     15,
+     1400000,
+     32,
+     2,
+     8,
+     48,
+     1536,
+     32768,
+     1,
+     1,
+     1,
+     {49152, 0, 0, 0},
+     177400},
+    {"k20c",
+     "ppaapdppddppp",
+     "Tanasic 2016, Table 5.1",
+     13,
+     706000,
+     32,
+     4,
+     16,
+     64,
+     2048,
+     65536,
+     1,
+     1,
+     3,
+     {16384, 32768, 49152, 0},
+     208000},
+    {"table61",
+     "ppappppdaappp",
+     "Tanasic 2016, Table 6.1",
+     16,
+     1000000,
+     32,
+     2,
+     16,
+     64,
+     2048,
+     65536,
+     1,
+     1,
+     1,
+     {32768, 0, 0, 0},
+     250000},
+    {"maxwell_duet",
+     "ppppppdpaappp",
+     "Lin 2019, Table 3.1",
+     16,
+     1000000,
+     32,
+     4,
+     32,
+     64,
+     2048,
+     65536,
+     1,
+     1,
+     1,
+     {98304, 0, 0, 0},
+     307000},
+    {"maxwell_ccbp",
+     "pppppdppaappp",
+     "Lin 2019, Table 4.1",
+     16,
+     1800000,
+     32,
+     4,
+     32,
+     64,
+     2048,
+     65536,
+     1,
+     1,
+     1,
+     {98304, 0, 0, 0},
+     319000},
+    {"igpu4",
+     "papaaaapaaaaa",
+     "Menon 2012, 5.1",
+     4,
+     1300000,
+     32,
+     1,
+     8,
+     32,
+     1024,
+     16384,
+     1,
+     1,
+     1,
+     {16384, 0, 0, 0},
+     32000},
+    {"p100",
+     "ppppppppppppp",
+     "NVIDIA Tesla P100 white paper; CUDA occupancy tables",
+     56,
+     1480000,
+     32,
+     2,
+     32,
+     64,
+     2048,
+     65536,
+     256,
+     256,
+     1,
+     {65536, 0, 0, 0},
+     732000},
+    {"v100",
+     "ppppppppppppp",
+     "NVIDIA Tesla V100 white paper; CUDA occupancy tables",
+     80,
+     1530000,
+     32,
+     4,
+     32,
+     64,
+     2048,
+     65536,
+     256,
+     256,
+     4,
+     {16384, 32768, 65536, 98304},
+     900000},
+    {"a100",
+     "ppppppppppppp",
+     "NVIDIA A100 white paper; CUDA occupancy tables",
+     108,
+     1410000,
+     32,
+     4,
+     32,
+     64,
+     2048,
+     65536,
+     256,
+     128,
+     4,
+     {65536, 102400, 135168, 167936},
+     1555000},
+    {"h100",
+     "ppppppppppppp",
+     "NVIDIA H100 white paper (SXM5); CUDA occupancy tables",
+     132,
+     1830000,
+     32,
+     4,
+     32,
+     64,
+     2048,
+     65536,
+     256,
+     128,
+     4,
+     {102400, 135168, 200704, 233472},
+     3352000},
+    {"gfx1012",
+     "paaadppddappa",
+     "AMD kernel driver, queue save area",
+     20,
+     1670000,
+     32,
+     4,
+     32,
+     32,
+     1024,
+     65536,
+     256,
+     512,
+     1,
+     {65536, 0, 0, 0},
+     224000},
+    {"gfx1100",
+     "paaadppddappa",
+     "AMD kernel driver, queue save area",
+     96,
+     2500000,
+     32,
+     4,
+     32,
+     32,
+     1024,
+     98304,
+     256,
+     512,
+     1,
+     {65536, 0, 0, 0},
+     960000},
 };
 enum { GPUMPI_GPU_PRESETS = (int)(sizeof gpumpi_gpu_presets / sizeof gpumpi_gpu_presets[0]) };
 
@@ -67,7 +272,8 @@ GPUMP_API gpump_result gpump_gpu_config_preset(gpump_gpu *gpu, const char *prese
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_gpu_provenance(const char *preset, const char *field, gpump_provenance *provenance, const char **source) {
+GPUMP_API gpump_result gpump_gpu_provenance(const char *preset, const char *field, gpump_provenance *provenance,
+                                            const char **source) {
     const gpumpi_gpu_preset *found = gpumpi_gpu_find(preset);
     if (!field || !provenance) return GPUMP_ERROR_ARGUMENT;
     for (int i = 0; found && i < GPUMPI_GPU_FIELDS; i++) {
@@ -83,8 +289,8 @@ GPUMP_API gpump_result gpump_gpu_provenance(const char *preset, const char *fiel
 
 GPUMP_API gpump_result gpump_gpu_check(const gpump_gpu *gpu, gpump_diag *diag) {
     if (!gpu) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "gpu", 0, 0, 1, UINT64_MAX);
-#define GPUMPI_RANGE(field, minimum, maximum)                                                                 \
-    if (gpu->field < (uint32_t)(minimum) || gpu->field > (uint32_t)(maximum))                                  \
+#define GPUMPI_RANGE(field, minimum, maximum)                                 \
+    if (gpu->field < (uint32_t)(minimum) || gpu->field > (uint32_t)(maximum)) \
     return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, #field, 0, gpu->field, (uint32_t)(minimum), (uint32_t)(maximum))
     GPUMPI_RANGE(struct_size, sizeof *gpu, sizeof *gpu);
     GPUMPI_RANGE(sms, 1, 65536);
@@ -112,14 +318,17 @@ static uint64_t gpumpi_gpu_round(uint32_t value, uint32_t granule) {
     return ((uint64_t)value + granule - 1u) / granule * granule;
 }
 
-GPUMP_API gpump_result gpump_gpu_occupancy(const gpump_gpu *gpu, const gpump_footprint *need, gpump_occupancy *occupancy, gpump_diag *diag) {
+GPUMP_API gpump_result gpump_gpu_occupancy(const gpump_gpu *gpu, const gpump_footprint *need,
+                                           gpump_occupancy *occupancy, gpump_diag *diag) {
     gpump_result result = gpump_gpu_check(gpu, diag);
     uint64_t bounds[5], registers, shared, warps;
     uint32_t option = 0, blocks;
-    static const uint32_t resources[5] = {GPUMP_RESOURCE_BLOCK_SLOTS, GPUMP_RESOURCE_WARP_SLOTS, GPUMP_RESOURCE_THREAD_SLOTS,
-                                          GPUMP_RESOURCE_REGISTERS, GPUMP_RESOURCE_SHARED_MEMORY};
+    static const uint32_t resources[5] = {GPUMP_RESOURCE_BLOCK_SLOTS, GPUMP_RESOURCE_WARP_SLOTS,
+                                          GPUMP_RESOURCE_THREAD_SLOTS, GPUMP_RESOURCE_REGISTERS,
+                                          GPUMP_RESOURCE_SHARED_MEMORY};
     if (result) return result;
-    if (!need || !occupancy) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, need ? "occupancy" : "need", 0, 0, 1, UINT64_MAX);
+    if (!need || !occupancy)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, need ? "occupancy" : "need", 0, 0, 1, UINT64_MAX);
     if (!need->threads) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "threads", 0, 0, 1, UINT32_MAX);
     warps = ((uint64_t)need->threads + gpu->lanes - 1u) / gpu->lanes;
     registers = gpumpi_gpu_round(need->registers, gpu->register_granule);
@@ -157,7 +366,9 @@ GPUMP_API uint64_t gpump_gpu_save_ps(const gpump_gpu *gpu, uint64_t bytes) {
     return gpump_muldiv_up(bytes, (uint64_t)gpu->sms * 1000000u, gpu->memory_mb_per_s);
 }
 
-GPUMP_API uint64_t gpump_gpu_cycles_from_ns(const gpump_gpu *gpu, uint64_t ns) { return gpump_muldiv_up(ns, gpu->clock_khz, 1000000u); }
+GPUMP_API uint64_t gpump_gpu_cycles_from_ns(const gpump_gpu *gpu, uint64_t ns) {
+    return gpump_muldiv_up(ns, gpu->clock_khz, 1000000u);
+}
 
 GPUMP_API uint64_t gpump_gpu_ns_from_cycles(const gpump_gpu *gpu, uint64_t cycles) {
     return gpump_muldiv_up(cycles, 1000000u, gpu->clock_khz);
@@ -165,10 +376,12 @@ GPUMP_API uint64_t gpump_gpu_ns_from_cycles(const gpump_gpu *gpu, uint64_t cycle
 
 static uint64_t gpumpi_gpu_align(uint64_t bytes, uint64_t to) { return (bytes + to - 1u) / to * to; }
 
-GPUMP_API gpump_result gpump_gpu_cwsr_area(uint32_t gfx_version, uint32_t compute_units, uint32_t xccs, uint32_t simd_arrays,
-                                           uint32_t arrays_per_engine, gpump_gpu_cwsr *area, gpump_diag *diag) {
+GPUMP_API gpump_result gpump_gpu_cwsr_area(uint32_t gfx_version, uint32_t compute_units, uint32_t xccs,
+                                           uint32_t simd_arrays, uint32_t arrays_per_engine, gpump_gpu_cwsr *area,
+                                           gpump_diag *diag) {
     enum { PAGE = 4096 };
-    uint64_t waves, wave_bytes = gfx_version < 1010 ? 8 : 12, vector = 256 * 1024, scalar = 16 * 1024, local = 64 * 1024, hardware = 4096;
+    uint64_t waves, wave_bytes = gfx_version < 1010 ? 8 : 12, vector = 256 * 1024, scalar = 16 * 1024,
+                    local = 64 * 1024, hardware = 4096;
     int newest = gfx_version == 1250 || gfx_version == 1251;
     if (!area) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "area", 0, 0, 1, UINT64_MAX);
     if (gfx_version < 800 || gfx_version > 1251)
@@ -187,8 +400,17 @@ GPUMP_API gpump_result gpump_gpu_cwsr_area(uint32_t gfx_version, uint32_t comput
         waves = (newest ? 64u : 32u) * (uint64_t)compute_units;
     }
     switch (gfx_version) {
-    case 908: case 910: case 942: case 950: case 1250: case 1251: vector = 512 * 1024; break;
-    case 1100: case 1101: case 1151: case 1200: case 1201: vector = 384 * 1024; break;
+    case 908:
+    case 910:
+    case 942:
+    case 950:
+    case 1250:
+    case 1251: vector = 512 * 1024; break;
+    case 1100:
+    case 1101:
+    case 1151:
+    case 1200:
+    case 1201: vector = 384 * 1024; break;
     default: break;
     }
     if (gfx_version == 950) local = 160 * 1024;
@@ -199,7 +421,8 @@ GPUMP_API gpump_result gpump_gpu_cwsr_area(uint32_t gfx_version, uint32_t comput
     }
     area->workgroup_bytes = gpumpi_gpu_align(compute_units * (vector + scalar + local + hardware), PAGE);
     area->control_stack_bytes = gpumpi_gpu_align(40 + waves * wave_bytes + 8, PAGE);
-    if (gfx_version >= 1000 && gfx_version < 1100 && area->control_stack_bytes > 0x7000) area->control_stack_bytes = 0x7000;
+    if (gfx_version >= 1000 && gfx_version < 1100 && area->control_stack_bytes > 0x7000)
+        area->control_stack_bytes = 0x7000;
     area->debugger_bytes = gpumpi_gpu_align(32 * waves, 64);
     area->save_area_bytes = gpumpi_gpu_align(area->control_stack_bytes + area->workgroup_bytes, PAGE);
     area->total_bytes = gpumpi_gpu_align(xccs * (area->save_area_bytes + area->debugger_bytes), PAGE);

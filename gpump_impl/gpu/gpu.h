@@ -18,20 +18,22 @@ typedef enum gpump_provenance {
 /* A GPU as far as preemption sees it. Filled by gpump_gpu_config_preset only; every field may then be changed.
  * 0 is a value, never "default". Registers are 32-bit registers of one thread unless a name says otherwise. */
 typedef struct gpump_gpu {
-    uint32_t struct_size;            /* sizeof(gpump_gpu) */
-    uint32_t sms;                    /* streaming multiprocessors; 1 to 65536 */
-    uint32_t clock_khz;              /* SM clock, kHz; at least 1 */
-    uint32_t lanes;                  /* threads of a warp; 1 to 64 */
-    uint32_t schedulers;             /* warp schedulers of an SM; 1 to 8 */
-    uint32_t block_slots;            /* blocks resident on an SM at most; 1 to 64 */
-    uint32_t warp_slots;             /* warps resident on an SM at most; 1 to 256 */
-    uint32_t thread_slots;           /* threads resident on an SM at most */
-    uint32_t registers;              /* 32-bit registers of an SM's register file */
-    uint32_t register_granule;       /* registers are given to a block in multiples of this; 1 = none (as in the papers' tables) */
-    uint32_t shared_granule_bytes;   /* shared memory likewise, bytes; 1 = none */
-    uint32_t shared_options;         /* how many sizes shared memory can be set to; 1 to GPUMP_GPU_SHARED_OPTIONS */
-    uint32_t shared_bytes[GPUMP_GPU_SHARED_OPTIONS]; /* those sizes, bytes per SM, ascending; the smallest that holds one block is used */
-    uint32_t memory_mb_per_s;        /* memory bandwidth of the whole GPU, 10^6 bytes per second */
+    uint32_t struct_size;  /* sizeof(gpump_gpu) */
+    uint32_t sms;          /* streaming multiprocessors; 1 to 65536 */
+    uint32_t clock_khz;    /* SM clock, kHz; at least 1 */
+    uint32_t lanes;        /* threads of a warp; 1 to 64 */
+    uint32_t schedulers;   /* warp schedulers of an SM; 1 to 8 */
+    uint32_t block_slots;  /* blocks resident on an SM at most; 1 to 64 */
+    uint32_t warp_slots;   /* warps resident on an SM at most; 1 to 256 */
+    uint32_t thread_slots; /* threads resident on an SM at most */
+    uint32_t registers;    /* 32-bit registers of an SM's register file */
+    uint32_t
+        register_granule; /* registers are given to a block in multiples of this; 1 = none (as in the papers' tables) */
+    uint32_t shared_granule_bytes; /* shared memory likewise, bytes; 1 = none */
+    uint32_t shared_options;       /* how many sizes shared memory can be set to; 1 to GPUMP_GPU_SHARED_OPTIONS */
+    uint32_t shared_bytes[GPUMP_GPU_SHARED_OPTIONS]; /* those sizes, bytes per SM, ascending; the smallest that holds
+                                                        one block is used */
+    uint32_t memory_mb_per_s;                        /* memory bandwidth of the whole GPU, 10^6 bytes per second */
 } gpump_gpu;
 
 /* What one thread block takes on an SM. */
@@ -51,33 +53,33 @@ typedef enum gpump_resource {
 } gpump_resource;
 
 typedef struct gpump_occupancy {
-    uint32_t blocks;          /* blocks of this footprint on an otherwise empty SM; 0: it never fits */
-    uint32_t limits;          /* every gpump_resource that alone would stop one more block */
-    uint32_t shared_bytes;    /* the shared-memory size chosen for it, bytes per SM */
-    uint32_t registers;       /* registers of one block after rounding to the granule */
+    uint32_t blocks;             /* blocks of this footprint on an otherwise empty SM; 0: it never fits */
+    uint32_t limits;             /* every gpump_resource that alone would stop one more block */
+    uint32_t shared_bytes;       /* the shared-memory size chosen for it, bytes per SM */
+    uint32_t registers;          /* registers of one block after rounding to the granule */
     uint32_t block_shared_bytes; /* shared memory of one block after rounding to the granule, bytes */
-    uint32_t warps;           /* warps of one block */
+    uint32_t warps;              /* warps of one block */
 } gpump_occupancy;
 
 /* One resident block as decisions see it: the view that gpump_sm_blocks produces and any host can fill itself. */
 typedef struct gpump_block_view {
-    uint64_t cookie;               /* the host's name for the block's whole life */
-    uint64_t executed;             /* warp instructions executed in this launch of the block */
-    uint64_t start_cycle;          /* when it began (or was restored) on this SM */
-    uint64_t cycles;               /* cycles it has run, earlier residences included */
-    uint64_t context_bytes;        /* what a switch would save; registers and shared memory unless the host knows better */
-    uint32_t slot;                 /* block slot on the SM */
-    uint32_t generation;           /* of that slot; (slot, generation) names the block */
-    uint32_t kernel;               /* kernel number, from 1 */
-    uint32_t state;                /* gpump_block_state */
-    uint32_t register_base;        /* first 32-bit register of its range */
-    uint32_t registers;            /* length of that range */
-    uint32_t shared_base;          /* first byte of its shared memory */
-    uint32_t shared_bytes;         /* length of that range */
-    uint32_t threads;              /* thread slots it takes */
-    uint32_t warps;                /* warp slots it takes */
-    uint32_t may;                  /* bit t set: technique t is allowed now or after a bounded wait (see gpump_technique) */
-    uint32_t group;                /* blocks of one group leave together; 0: no group */
+    uint64_t cookie;        /* the host's name for the block's whole life */
+    uint64_t executed;      /* warp instructions executed in this launch of the block */
+    uint64_t start_cycle;   /* when it began (or was restored) on this SM */
+    uint64_t cycles;        /* cycles it has run, earlier residences included */
+    uint64_t context_bytes; /* what a switch would save; registers and shared memory unless the host knows better */
+    uint32_t slot;          /* block slot on the SM */
+    uint32_t generation;    /* of that slot; (slot, generation) names the block */
+    uint32_t kernel;        /* kernel number, from 1 */
+    uint32_t state;         /* gpump_block_state */
+    uint32_t register_base; /* first 32-bit register of its range */
+    uint32_t registers;     /* length of that range */
+    uint32_t shared_base;   /* first byte of its shared memory */
+    uint32_t shared_bytes;  /* length of that range */
+    uint32_t threads;       /* thread slots it takes */
+    uint32_t warps;         /* warp slots it takes */
+    uint32_t may;           /* bit t set: technique t is allowed now or after a bounded wait (see gpump_technique) */
+    uint32_t group;         /* blocks of one group leave together; 0: no group */
 } gpump_block_view;
 
 /* How a block leaves an SM. */
@@ -91,43 +93,48 @@ typedef enum gpump_technique {
 
 /* The life of a block on an SM. */
 typedef enum gpump_block_state {
-    GPUMP_BLOCK_FREE = 0,    /* no block in this slot */
-    GPUMP_BLOCK_RUNNING,     /* may issue */
-    GPUMP_BLOCK_BLOCKED,     /* resident, waits for something the host names */
-    GPUMP_BLOCK_DRAINING,    /* issues to its end, then leaves */
-    GPUMP_BLOCK_STOPPING,    /* issues no more, waits for what is in flight before it can be saved */
-    GPUMP_BLOCK_SAVING,      /* its context is being written */
-    GPUMP_BLOCK_SAVED,       /* saved, its storage about to be freed */
-    GPUMP_BLOCK_RESTORING,   /* its context is being read */
-    GPUMP_BLOCK_FLUSHED,     /* dropped, its storage about to be freed */
-    GPUMP_BLOCK_DONE,        /* ended, its storage about to be freed */
-    GPUMP_BLOCK_PARKED,      /* preempted, its registers, its shared memory or both still in place */
+    GPUMP_BLOCK_FREE = 0,  /* no block in this slot */
+    GPUMP_BLOCK_RUNNING,   /* may issue */
+    GPUMP_BLOCK_BLOCKED,   /* resident, waits for something the host names */
+    GPUMP_BLOCK_DRAINING,  /* issues to its end, then leaves */
+    GPUMP_BLOCK_STOPPING,  /* issues no more, waits for what is in flight before it can be saved */
+    GPUMP_BLOCK_SAVING,    /* its context is being written */
+    GPUMP_BLOCK_SAVED,     /* saved, its storage about to be freed */
+    GPUMP_BLOCK_RESTORING, /* its context is being read */
+    GPUMP_BLOCK_FLUSHED,   /* dropped, its storage about to be freed */
+    GPUMP_BLOCK_DONE,      /* ended, its storage about to be freed */
+    GPUMP_BLOCK_PARKED,    /* preempted, its registers, its shared memory or both still in place */
     GPUMP_BLOCK_STATES
 } gpump_block_state;
 
-/* Fills *gpu with a machine of the papers: gtx480_lin, gtx480_shieh, k20c, table61, maxwell_duet, maxwell_ccbp, igpu4, p100,
- * v100, a100, h100, gfx1012, gfx1100. GPUMP_ERROR_UNKNOWN_NAME otherwise. Cost: a table look-up. */
+/* Fills *gpu with a machine of the papers: gtx480_lin, gtx480_shieh, k20c, table61, maxwell_duet, maxwell_ccbp, igpu4,
+ * p100, v100, a100, h100, gfx1012, gfx1100. GPUMP_ERROR_UNKNOWN_NAME otherwise. Cost: a table look-up. */
 GPUMP_API gpump_result gpump_gpu_config_preset(gpump_gpu *gpu, const char *preset);
 /* Returns the name of the index-th preset (from 0), NULL past the last. */
 GPUMP_API const char *gpump_gpu_preset_name(uint32_t index);
-/* Says where a preset's field comes from: *provenance and *source (a string constant: paper and table). `field` is the member's
- * name. GPUMP_ERROR_UNKNOWN_NAME for an unknown preset or field. */
-GPUMP_API gpump_result gpump_gpu_provenance(const char *preset, const char *field, gpump_provenance *provenance, const char **source);
-/* Checks every field of a GPU against its range and the others: GPUMP_ERROR_CONFIG, and diag names the first at fault. */
+/* Says where a preset's field comes from: *provenance and *source (a string constant: paper and table). `field` is the
+ * member's name. GPUMP_ERROR_UNKNOWN_NAME for an unknown preset or field. */
+GPUMP_API gpump_result gpump_gpu_provenance(const char *preset, const char *field, gpump_provenance *provenance,
+                                            const char **source);
+/* Checks every field of a GPU against its range and the others: GPUMP_ERROR_CONFIG, and diag names the first at fault.
+ */
 GPUMP_API gpump_result gpump_gpu_check(const gpump_gpu *gpu, gpump_diag *diag);
 
-/* Computes how many blocks of the footprint *need (threads at least 1) fit on an empty SM and which resources stop one more (Shieh
- * Table 4.2, Lin Table 2.2, Tanasic Table 5.2). A block that never fits gives GPUMP_OK with occupancy->blocks = 0. Errors: those of
- * gpump_gpu_check; GPUMP_ERROR_ARGUMENT. Cost: a few divisions. */
-GPUMP_API gpump_result gpump_gpu_occupancy(const gpump_gpu *gpu, const gpump_footprint *need, gpump_occupancy *occupancy, gpump_diag *diag);
-/* Returns the bytes of one block's registers and shared memory as allocated (*need rounded to the granules): what a raw switch saves
- * (Lin 2.3, Tanasic 5.1). */
+/* Computes how many blocks of the footprint *need (threads at least 1) fit on an empty SM and which resources stop one
+ * more (Shieh Table 4.2, Lin Table 2.2, Tanasic Table 5.2). A block that never fits gives GPUMP_OK with
+ * occupancy->blocks = 0. Errors: those of gpump_gpu_check; GPUMP_ERROR_ARGUMENT. Cost: a few divisions. */
+GPUMP_API gpump_result gpump_gpu_occupancy(const gpump_gpu *gpu, const gpump_footprint *need,
+                                           gpump_occupancy *occupancy, gpump_diag *diag);
+/* Returns the bytes of one block's registers and shared memory as allocated (*need rounded to the granules): what a raw
+ * switch saves (Lin 2.3, Tanasic 5.1). */
 GPUMP_API uint64_t gpump_gpu_context_bytes(const gpump_gpu *gpu, const gpump_footprint *need);
-/* Returns the cycles to move `bytes` between one SM and memory at the SM's share of the bandwidth, rounded up (Tanasic 5.1, Table 5.2). */
+/* Returns the cycles to move `bytes` between one SM and memory at the SM's share of the bandwidth, rounded up
+ * (Tanasic 5.1, Table 5.2). */
 GPUMP_API uint64_t gpump_gpu_save_cycles(const gpump_gpu *gpu, uint64_t bytes);
 /* Returns the time to move `bytes` in picoseconds, rounded up, without going through the clock. */
 GPUMP_API uint64_t gpump_gpu_save_ps(const gpump_gpu *gpu, uint64_t bytes);
-/* Convert `ns` nanoseconds into cycles of the SM clock and `cycles` into nanoseconds, rounded up, saturated at UINT64_MAX. */
+/* Convert `ns` nanoseconds into cycles of the SM clock and `cycles` into nanoseconds, rounded up, saturated at
+ * UINT64_MAX. */
 GPUMP_API uint64_t gpump_gpu_cycles_from_ns(const gpump_gpu *gpu, uint64_t ns);
 GPUMP_API uint64_t gpump_gpu_ns_from_cycles(const gpump_gpu *gpu, uint64_t cycles);
 
@@ -139,11 +146,12 @@ typedef struct gpump_gpu_cwsr {
     uint64_t debugger_bytes;      /* D */
     uint64_t total_bytes;         /* XCCs * (S + D), aligned to the page */
 } gpump_gpu_cwsr;
-/* Computes the save area of a queue on `compute_units` CUs of one of `xccs` dies. `gfx_version` is major x 100 + minor x 10 + stepping:
- * 900, 1012, 1100, ... as in gfx1012; gfx90a is 910. The local memory of gfx950 (160 KB) and gfx125x (320 KB) is assumed;
- * simd_arrays and arrays_per_engine bound the waves before gfx10.1 and are ignored later. */
-GPUMP_API gpump_result gpump_gpu_cwsr_area(uint32_t gfx_version, uint32_t compute_units, uint32_t xccs, uint32_t simd_arrays,
-                                           uint32_t arrays_per_engine, gpump_gpu_cwsr *area, gpump_diag *diag);
+/* Computes the save area of a queue on `compute_units` CUs of one of `xccs` dies. `gfx_version` is major x 100 + minor
+ * x 10 + stepping: 900, 1012, 1100, ... as in gfx1012; gfx90a is 910. The local memory of gfx950 (160 KB) and gfx125x
+ * (320 KB) is assumed; simd_arrays and arrays_per_engine bound the waves before gfx10.1 and are ignored later. */
+GPUMP_API gpump_result gpump_gpu_cwsr_area(uint32_t gfx_version, uint32_t compute_units, uint32_t xccs,
+                                           uint32_t simd_arrays, uint32_t arrays_per_engine, gpump_gpu_cwsr *area,
+                                           gpump_diag *diag);
 
 GPUMP_END
 #endif

@@ -21,13 +21,16 @@ static void gpumpi_metrics_finish(gpump_metrics *sums, uint32_t count) {
 
 static gpump_metrics gpumpi_metrics_zero(void) {
     gpump_metrics zero;
-    zero.antt = zero.stp = zero.fairness = zero.harmonic_speedup = zero.weighted_speedup = zero.best_ntt = zero.worst_ntt = 0.0;
+    zero.antt = zero.stp = zero.fairness = zero.harmonic_speedup = zero.weighted_speedup = zero.best_ntt =
+        zero.worst_ntt = 0.0;
     return zero;
 }
 
-GPUMP_API gpump_result gpump_metrics_compute(const gpump_metrics_run *runs, uint32_t count, gpump_metrics *metrics, gpump_diag *diag) {
+GPUMP_API gpump_result gpump_metrics_compute(const gpump_metrics_run *runs, uint32_t count, gpump_metrics *metrics,
+                                             gpump_diag *diag) {
     gpump_metrics sums = gpumpi_metrics_zero();
-    if (!runs || !metrics || count == 0) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, count, 1, UINT32_MAX);
+    if (!runs || !metrics || count == 0)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, count, 1, UINT32_MAX);
     for (uint32_t i = 0; i < count; i++) {
         if (runs[i].alone == 0) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "alone", i, 0, 1, UINT64_MAX);
         if (runs[i].shared == 0) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "shared", i, 0, 1, UINT64_MAX);
@@ -38,10 +41,11 @@ GPUMP_API gpump_result gpump_metrics_compute(const gpump_metrics_run *runs, uint
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_metrics_compute_rates(const gpump_metrics_rate *rates, uint32_t count, gpump_metrics *metrics,
-                                                   gpump_diag *diag) {
+GPUMP_API gpump_result gpump_metrics_compute_rates(const gpump_metrics_rate *rates, uint32_t count,
+                                                   gpump_metrics *metrics, gpump_diag *diag) {
     gpump_metrics sums = gpumpi_metrics_zero();
-    if (!rates || !metrics || count == 0) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, count, 1, UINT32_MAX);
+    if (!rates || !metrics || count == 0)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, count, 1, UINT32_MAX);
     for (uint32_t i = 0; i < count; i++) {
         if (!(rates[i].alone > 0.0)) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "alone", i, 0, 1, UINT64_MAX);
         if (!(rates[i].shared > 0.0)) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "shared", i, 0, 1, UINT64_MAX);
@@ -58,4 +62,6 @@ GPUMP_API double gpump_metrics_violation_rate(const uint64_t *latencies, uint32_
     return count ? (double)violations / (double)count : 0.0;
 }
 
-GPUMP_API double gpump_metrics_share(uint64_t part, uint64_t whole) { return whole ? (double)part / (double)whole : 0.0; }
+GPUMP_API double gpump_metrics_share(uint64_t part, uint64_t whole) {
+    return whole ? (double)part / (double)whole : 0.0;
+}

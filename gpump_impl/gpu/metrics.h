@@ -1,4 +1,5 @@
-/* metrics: what running together costs and gains: NTT, ANTT, STP, fairness, speedups, violation rate (floor 1, calculation) */
+/* metrics: what running together costs and gains: NTT, ANTT, STP, fairness, speedups, violation rate (floor 1,
+ * calculation) */
 #ifndef GPUMP_METRICS_H
 #define GPUMP_METRICS_H
 
@@ -12,8 +13,8 @@ typedef struct gpump_metrics_run {
     uint64_t shared; /* turnaround time in the workload */
 } gpump_metrics_run;
 
-/* The system-level metrics of a workload (Eyerman and Eeckhout, IEEE Micro 2008; Tanasic 5.3.1; Lin 4.5). With NTT the normalised
- * turnaround time shared / alone of a program and NP = 1 / NTT its normalised progress: */
+/* The system-level metrics of a workload (Eyerman and Eeckhout, IEEE Micro 2008; Tanasic 5.3.1; Lin 4.5). With NTT the
+ * normalised turnaround time shared / alone of a program and NP = 1 / NTT its normalised progress: */
 typedef struct gpump_metrics {
     double antt;             /* arithmetic mean of NTT; 1 is no slowdown, lower is better */
     double stp;              /* system throughput: sum of NP; up to the number of programs, higher is better */
@@ -27,26 +28,29 @@ typedef struct gpump_metrics {
 /* Returns the normalised turnaround time shared / alone of one program; 0 when alone is 0. Above 1: slowed down. */
 GPUMP_API double gpump_metrics_ntt(const gpump_metrics_run *run);
 
-/* Computes the metrics of a workload. runs: one per program; count: 1 or more. Returned in *metrics. GPUMP_ERROR_ARGUMENT names the
- * program whose time is 0. Cost: linear in count, no allocation. */
-GPUMP_API gpump_result gpump_metrics_compute(const gpump_metrics_run *runs, uint32_t count, gpump_metrics *metrics, gpump_diag *diag);
+/* Computes the metrics of a workload. runs: one per program; count: 1 or more. Returned in *metrics.
+ * GPUMP_ERROR_ARGUMENT names the program whose time is 0. Cost: linear in count, no allocation. */
+GPUMP_API gpump_result gpump_metrics_compute(const gpump_metrics_run *runs, uint32_t count, gpump_metrics *metrics,
+                                             gpump_diag *diag);
 
-/* One program by its rate of work (instructions per cycle, blocks per second, ...), alone and in the workload; both above 0. */
+/* One program by its rate of work (instructions per cycle, blocks per second, ...), alone and in the workload; both
+ * above 0. */
 typedef struct gpump_metrics_rate {
     double alone;
     double shared;
 } gpump_metrics_rate;
 
-/* The same from `rates`, one per program: NP = shared / alone (Lin 4.5: HSpeedup and WSpeedup over IPC). GPUMP_ERROR_ARGUMENT names
- * the program whose rate is not above 0. Returned in *metrics. Cost: linear in count. */
-GPUMP_API gpump_result gpump_metrics_compute_rates(const gpump_metrics_rate *rates, uint32_t count, gpump_metrics *metrics, gpump_diag *diag);
+/* The same from `rates`, one per program: NP = shared / alone (Lin 4.5: HSpeedup and WSpeedup over IPC).
+ * GPUMP_ERROR_ARGUMENT names the program whose rate is not above 0. Returned in *metrics. Cost: linear in count. */
+GPUMP_API gpump_result gpump_metrics_compute_rates(const gpump_metrics_rate *rates, uint32_t count,
+                                                   gpump_metrics *metrics, gpump_diag *diag);
 
-/* Returns the share of latencies above limit, 0 to 1: the violation rate of a latency constraint (Chimera; Shieh 5.2). 0 for no
- * latencies. An unknown latency (GPUMP_UNKNOWN) is a violation. Cost: linear in count. */
+/* Returns the share of latencies above limit, 0 to 1: the violation rate of a latency constraint (Chimera; Shieh 5.2).
+ * 0 for no latencies. An unknown latency (GPUMP_UNKNOWN) is a violation. Cost: linear in count. */
 GPUMP_API double gpump_metrics_violation_rate(const uint64_t *latencies, uint32_t count, uint64_t limit);
 
-/* Returns part / whole, 0 when whole is 0: wasted work (instructions or cycles thrown away or spent moving contexts over all of
- * them) and utilisation (busy over available cycles) are both such shares. */
+/* Returns part / whole, 0 when whole is 0: wasted work (instructions or cycles thrown away or spent moving contexts
+ * over all of them) and utilisation (busy over available cycles) are both such shares. */
 GPUMP_API double gpump_metrics_share(uint64_t part, uint64_t whole);
 
 GPUMP_END

@@ -5,7 +5,8 @@
 #ifndef GPUMP_NO_PROGRAM
 
 GPUMP_API int gpumpi_memory_writes(const gpump_instruction *in) {
-    return in->operation == GPUMP_OP_SPILL_STORE || (in->operation != GPUMP_OP_CHECK && in->access & GPUMP_ACCESS_WRITE);
+    return in->operation == GPUMP_OP_SPILL_STORE ||
+           (in->operation != GPUMP_OP_CHECK && in->access & GPUMP_ACCESS_WRITE);
 }
 GPUMP_API int gpumpi_memory_reads(const gpump_instruction *in) {
     return in->operation == GPUMP_OP_SPILL_LOAD || (in->operation != GPUMP_OP_CHECK && in->access & GPUMP_ACCESS_READ);
@@ -15,8 +16,9 @@ GPUMP_API int gpumpi_memory_ends_region(const gpumpi_memory *memory, uint32_t i,
 }
 static uint32_t gpumpi_memory_spill_bytes(const gpump_program *program, const gpump_instruction *in) {
     uint32_t operand = in->def_count ? in->defs[0] : in->uses[0];
-    return operand & GPUMP_OPERAND_PAIR || gpump_program_width(program, operand & GPUMP_OPERAND_INDEX) == GPUMP_WIDTH_64 ? 8
-                                                                                                                         : 4;
+    return operand & GPUMP_OPERAND_PAIR || gpump_program_width(program, operand & GPUMP_OPERAND_INDEX) == GPUMP_WIDTH_64
+               ? 8
+               : 4;
 }
 /* May b overwrite what a has read? The spill area is a place of its own that no other access reaches. */
 static int gpumpi_memory_may_alias(const gpumpi_memory *memory, uint32_t a, uint32_t b) {
@@ -48,14 +50,16 @@ GPUMP_API void gpumpi_boundary_starts(const gpump_program *program, uint32_t lev
 typedef struct gpumpi_memory_edges {
     uint32_t *from, *to;
 } gpumpi_memory_edges;
-static int gpumpi_memory_edge(const gpump_allocator *allocator, gpumpi_memory_edges *edges, uint32_t from, uint32_t to) {
+static int gpumpi_memory_edge(const gpump_allocator *allocator, gpumpi_memory_edges *edges, uint32_t from,
+                              uint32_t to) {
     if (!GPUMPI_ARRAY_RESERVE(allocator, edges->from, 1) || !GPUMPI_ARRAY_RESERVE(allocator, edges->to, 1)) return 0;
     stbds_arrput(edges->from, from);
     stbds_arrput(edges->to, to);
     return 1;
 }
 
-/* Lanes that took `side` at a divergent branch run until they meet the others at `meet` or end; then the other side starts. */
+/* Lanes that took `side` at a divergent branch run until they meet the others at `meet` or end; then the other side
+ * starts. */
 static int gpumpi_memory_side(gpumpi_memory *memory, uint32_t side, uint32_t meet, uint32_t other, uint32_t mark,
                               const gpump_allocator *allocator, gpumpi_memory_edges *edges) {
     uint32_t top = 0, i;
@@ -70,8 +74,10 @@ static int gpumpi_memory_side(gpumpi_memory *memory, uint32_t side, uint32_t mee
         ends = last.operation == GPUMP_OP_EXIT;
         for (i = 0; i < block.successor_count; i++) {
             uint32_t to = block.successors[i];
-            if (to == meet) ends = 1;
-            else if (memory->seen[to] != mark) memory->seen[memory->stack[top++] = to] = mark;
+            if (to == meet)
+                ends = 1;
+            else if (memory->seen[to] != mark)
+                memory->seen[memory->stack[top++] = to] = mark;
         }
         if (ends && !gpumpi_memory_edge(allocator, edges, b, other)) return 0;
     }
@@ -108,7 +114,8 @@ typedef struct gpumpi_memory_place {
     uint32_t spill, object, address, value, bytes, slot;
     int64_t offset;
 } gpumpi_memory_place;
-static int gpumpi_memory_place_of(const gpump_program *program, const gpump_instruction *in, gpumpi_memory_place *place) {
+static int gpumpi_memory_place_of(const gpump_program *program, const gpump_instruction *in,
+                                  gpumpi_memory_place *place) {
     memset(place, 0, sizeof *place);
     place->slot = GPUMP_NONE;
     if (in->operation == GPUMP_OP_SPILL_LOAD || in->operation == GPUMP_OP_SPILL_STORE) {
@@ -117,7 +124,8 @@ static int gpumpi_memory_place_of(const gpump_program *program, const gpump_inst
         place->bytes = gpumpi_memory_spill_bytes(program, in);
         return 1;
     }
-    if (!in->access || in->object == GPUMP_NONE || in->address == GPUMP_ADDRESS_ANYWHERE || in->operation == GPUMP_OP_CHECK)
+    if (!in->access || in->object == GPUMP_NONE || in->address == GPUMP_ADDRESS_ANYWHERE ||
+        in->operation == GPUMP_OP_CHECK)
         return 0;
     place->object = in->object;
     place->address = in->address;
@@ -179,7 +187,8 @@ static int gpumpi_memory_compare_classes(const void *a, const void *b) {
 /* Finds kind[]: most writes go to objects that nothing reads, and need no search for reads. */
 static int gpumpi_memory_find_kinds(gpumpi_arena *arena, gpumpi_memory *memory) {
     const gpump_program *program = memory->program;
-    uint32_t count = gpump_program_instructions(program), objects = gpump_program_objects(program), i, classes = 0, *class_read;
+    uint32_t count = gpump_program_instructions(program), objects = gpump_program_objects(program), i, classes = 0,
+             *class_read;
     uint8_t *is_read, anywhere = 0, spills = 0;
     gpumpi_arena scratch = gpumpi_arena_make(&arena->allocator);
     gpump_instruction in;
@@ -192,9 +201,12 @@ static int gpumpi_memory_find_kinds(gpumpi_arena *arena, gpumpi_memory *memory) 
         gpump_program_instruction(program, i, &in);
         if (!gpumpi_memory_reads(&in)) continue;
         memory->kind[i] = GPUMPI_MEMORY_READS;
-        if (in.operation == GPUMP_OP_SPILL_LOAD) spills = 1;
-        else if (in.object == GPUMP_NONE) anywhere = 1;
-        else is_read[in.object] = 1;
+        if (in.operation == GPUMP_OP_SPILL_LOAD)
+            spills = 1;
+        else if (in.object == GPUMP_NONE)
+            anywhere = 1;
+        else
+            is_read[in.object] = 1;
     }
     for (i = 0; i < objects; i++)
         if (is_read[i]) class_read[classes++] = gpump_program_object(program, i).alias_class;
@@ -203,13 +215,15 @@ static int gpumpi_memory_find_kinds(gpumpi_arena *arena, gpumpi_memory *memory) 
         int meets = anywhere;
         gpump_program_instruction(program, i, &in);
         if (!gpumpi_memory_writes(&in)) continue;
-        if (in.operation == GPUMP_OP_SPILL_STORE) meets = spills;
-        else if (in.object == GPUMP_NONE) meets = anywhere || classes;
+        if (in.operation == GPUMP_OP_SPILL_STORE)
+            meets = spills;
+        else if (in.object == GPUMP_NONE)
+            meets = anywhere || classes;
         else {
             uint32_t alias_class = gpump_program_object(program, in.object).alias_class;
             meets |= is_read[in.object] ||
-                     (alias_class != GPUMP_NONE &&
-                      bsearch(&alias_class, class_read, classes, sizeof *class_read, gpumpi_memory_compare_classes) != NULL);
+                     (alias_class != GPUMP_NONE && bsearch(&alias_class, class_read, classes, sizeof *class_read,
+                                                           gpumpi_memory_compare_classes) != NULL);
         }
         if (meets) memory->kind[i] |= GPUMPI_MEMORY_MEETS_READ;
     }
@@ -217,7 +231,8 @@ static int gpumpi_memory_find_kinds(gpumpi_arena *arena, gpumpi_memory *memory) 
     return 1;
 }
 
-GPUMP_API int gpumpi_memory_make(gpumpi_arena *arena, const gpump_program *program, uint32_t unit, gpumpi_memory *memory) {
+GPUMP_API int gpumpi_memory_make(gpumpi_arena *arena, const gpump_program *program, uint32_t unit,
+                                 gpumpi_memory *memory) {
     uint32_t count = gpump_program_instructions(program), blocks = gpump_program_basic_blocks(program), i, k, reached,
              *preorder, *number, *parent;
     gpumpi_graph flow;
@@ -228,7 +243,8 @@ GPUMP_API int gpumpi_memory_make(gpumpi_arena *arena, const gpump_program *progr
     memory->program = program;
     memory->unit = unit;
     memory->blocks = blocks;
-    if (!GPUMPI_ARENA_NEW(arena, memory->start, (size_t)count + 1) || !GPUMPI_ARENA_NEW(arena, memory->is_protected, count) ||
+    if (!GPUMPI_ARENA_NEW(arena, memory->start, (size_t)count + 1) ||
+        !GPUMPI_ARENA_NEW(arena, memory->is_protected, count) ||
         !GPUMPI_ARENA_NEW(arena, memory->stack, (size_t)blocks + 1) || !GPUMPI_ARENA_NEW(arena, memory->seen, blocks) ||
         !GPUMPI_ARENA_NEW(arena, memory->order, blocks) || !GPUMPI_ARENA_NEW(&scratch, preorder, blocks) ||
         !GPUMPI_ARENA_NEW(&scratch, number, blocks) || !GPUMPI_ARENA_NEW(&scratch, parent, blocks) ||
@@ -286,7 +302,8 @@ GPUMP_API int gpumpi_memory_protect(gpumpi_arena *arena, gpumpi_memory *memory) 
                 if (memory->start[i]) memset(set, 0, words * sizeof *set);
                 if (memory->slot[i] == GPUMP_NONE) continue;
                 gpump_program_instruction(program, i, &in);
-                if (last && gpumpi_memory_reads(&in)) memory->is_protected[i] = (uint8_t)gpump_bits_get(set, memory->slot[i]);
+                if (last && gpumpi_memory_reads(&in))
+                    memory->is_protected[i] = (uint8_t)gpump_bits_get(set, memory->slot[i]);
                 if (gpumpi_memory_writes(&in) && in.guard == GPUMP_NONE) gpump_bits_set(set, memory->slot[i]);
             }
             if (memcmp(out + (size_t)b * words, set, words * sizeof *set)) {
@@ -299,8 +316,8 @@ GPUMP_API int gpumpi_memory_protect(gpumpi_arena *arena, gpumpi_memory *memory) 
     return 1;
 }
 
-/* Walks up in block b from position `at`. 1: the way on leads to the predecessors; 0: it ended at a region's start or at a
- * read; -1: out of memory. */
+/* Walks up in block b from position `at`. 1: the way on leads to the predecessors; 0: it ended at a region's start or
+ * at a read; -1: out of memory. */
 static int gpumpi_memory_scan(gpumpi_memory *memory, uint32_t b, uint32_t at, uint32_t write,
                               const gpump_allocator *allocator, uint32_t **reads) {
     gpump_basic_block block;
@@ -308,7 +325,8 @@ static int gpumpi_memory_scan(gpumpi_memory *memory, uint32_t b, uint32_t at, ui
     for (;;) {
         if (at < block.first + block.count && memory->start[at]) return 0;
         if (at-- == block.first) return 1;
-        if (memory->kind[at] & GPUMPI_MEMORY_READS && !memory->is_protected[at] && gpumpi_memory_may_alias(memory, at, write))
+        if (memory->kind[at] & GPUMPI_MEMORY_READS && !memory->is_protected[at] &&
+            gpumpi_memory_may_alias(memory, at, write))
             return GPUMPI_ARRAY_PUSH(allocator, *reads, at) ? 0 : -1;
     }
 }
@@ -341,19 +359,20 @@ GPUMP_API int gpumpi_memory_walk(gpumpi_memory *memory, uint32_t write, uint32_t
 
 /* ---- registers ---- */
 
-/* What the walk through one region knows at the start of each block: live-ins not yet written on some path, and those read
- * so. */
+/* What the walk through one region knows at the start of each block: live-ins not yet written on some path, and those
+ * read so. */
 typedef struct gpumpi_clobbers_region {
     const gpump_program *program;
     const uint8_t *start;
-    uint32_t count, words;      /* live-ins, words of a set of them */
-    uint32_t *local;            /* register -> its number among them, GPUMP_NONE */
-    uint32_t *where, *visited;  /* block -> its place in pool (where visited says this region) */
-    uint64_t *pool, *now;       /* sets: unwritten, read; two per block */
+    uint32_t count, words;     /* live-ins, words of a set of them */
+    uint32_t *local;           /* register -> its number among them, GPUMP_NONE */
+    uint32_t *where, *visited; /* block -> its place in pool (where visited says this region) */
+    uint64_t *pool, *now;      /* sets: unwritten, read; two per block */
     uint8_t *reported;
 } gpumpi_clobbers_region;
 
-/* Runs block b from instruction `at`. 1: it goes on to the successors with region->now; 0: it ends; -1: out of memory. */
+/* Runs block b from instruction `at`. 1: it goes on to the successors with region->now; 0: it ends; -1: out of memory.
+ */
 static int gpumpi_clobbers_run(gpumpi_clobbers_region *region, uint32_t b, uint32_t at, uint32_t start,
                                const gpump_allocator *allocator, gpumpi_register_clobber **list) {
     uint64_t *unwritten = region->now, *read = region->now + region->words;
@@ -399,7 +418,8 @@ static int gpumpi_clobbers_run(gpumpi_clobbers_region *region, uint32_t b, uint3
 /* Follows one region from its start to the next boundaries, until nothing new is learnt. */
 static int gpumpi_clobbers_follow(gpumpi_clobbers_region *region, uint32_t start, uint32_t *stack, uint32_t *queued,
                                   uint32_t mark, const gpump_allocator *allocator, gpumpi_register_clobber **list) {
-    uint32_t b = gpump_program_basic_block_of(region->program, start), at = start, top = 0, k, w, sets = 2 * region->words;
+    uint32_t b = gpump_program_basic_block_of(region->program, start), at = start, top = 0, k, w,
+             sets = 2 * region->words;
     for (;;) {
         gpump_basic_block block;
         int goes_on = gpumpi_clobbers_run(region, b, at, start, allocator, list);
@@ -434,9 +454,9 @@ static int gpumpi_clobbers_follow(gpumpi_clobbers_region *region, uint32_t start
     }
 }
 
-GPUMP_API int gpumpi_register_clobbers(gpumpi_arena *arena, const gpump_program *program, const gpump_liveness *liveness,
-                                       const uint8_t *start, const gpump_allocator *allocator,
-                                       gpumpi_register_clobber **list) {
+GPUMP_API int gpumpi_register_clobbers(gpumpi_arena *arena, const gpump_program *program,
+                                       const gpump_liveness *liveness, const uint8_t *start,
+                                       const gpump_allocator *allocator, gpumpi_register_clobber **list) {
     uint32_t registers = gpump_program_registers(program), blocks = gpump_program_basic_blocks(program), i, w, mark = 0,
              *stack, *queued, *live, *stamp;
     gpumpi_arena scratch = gpumpi_arena_make(&arena->allocator);
@@ -478,8 +498,8 @@ end:
 
 /* ---- the public questions ---- */
 
-GPUMP_API gpump_result gpump_clobbers_find(const gpump_program *program, uint32_t unit, uint32_t level, gpump_clobber *out,
-                                           uint32_t capacity, uint32_t *count) {
+GPUMP_API gpump_result gpump_clobbers_find(const gpump_program *program, uint32_t unit, uint32_t level,
+                                           gpump_clobber *out, uint32_t capacity, uint32_t *count) {
     gpumpi_arena scratch;
     const gpump_allocator *allocator;
     gpumpi_memory memory;
@@ -554,27 +574,28 @@ static uint32_t gpumpi_clobbers_root(uint32_t *set, uint32_t x) {
     return x;
 }
 
-/* Other warps run at other places of the program, held together only by barriers. Parts of the program connected without
- * crossing a barrier may run at the same time; beyond that, a read comes before a write only where the flow of control leads
- * from its part to the write's. Parts are kept by their halves of blocks: node i stands before instruction i, a barrier cuts
- * i from i + 1. */
+/* Other warps run at other places of the program, held together only by barriers. Parts of the program connected
+ * without crossing a barrier may run at the same time; beyond that, a read comes before a write only where the flow of
+ * control leads from its part to the write's. Parts are kept by their halves of blocks: node i stands before
+ * instruction i, a barrier cuts i from i + 1. */
 GPUMP_API gpump_result gpump_clobbers_block(const gpump_program *program, uint8_t *clobbers, uint32_t *count) {
     gpumpi_arena scratch;
     const gpump_allocator *allocator;
     gpumpi_memory memory;
     gpumpi_graph parts;
     gpumpi_clobbers_read read, *reads = NULL;
-    uint32_t instructions, i, k, b, found = 0, top, *set, *from, *to, edges = 0, *stack, *seen, *writes, write_count = 0;
+    uint32_t instructions, i, k, b, found = 0, top, *set, *from, *to, edges = 0, *stack, *seen, *writes,
+                                    write_count = 0;
     gpump_result result = GPUMP_ERROR_MEMORY;
     if (!program || !clobbers) return GPUMP_ERROR_ARGUMENT;
     if (!gpump_program_basic_blocks(program)) return GPUMP_ERROR_STATE;
     allocator = gpumpi_program_allocator(program);
     scratch = gpumpi_arena_make(allocator);
     instructions = gpump_program_instructions(program);
-    if (!gpumpi_memory_make(&scratch, program, GPUMP_UNIT_BLOCK, &memory) || !gpumpi_memory_protect(&scratch, &memory) ||
-        !GPUMPI_ARENA_NEW(&scratch, set, instructions) || !GPUMPI_ARENA_NEW(&scratch, from, instructions) ||
-        !GPUMPI_ARENA_NEW(&scratch, to, instructions) || !GPUMPI_ARENA_NEW(&scratch, stack, instructions) ||
-        !GPUMPI_ARENA_NEW(&scratch, writes, instructions) ||
+    if (!gpumpi_memory_make(&scratch, program, GPUMP_UNIT_BLOCK, &memory) ||
+        !gpumpi_memory_protect(&scratch, &memory) || !GPUMPI_ARENA_NEW(&scratch, set, instructions) ||
+        !GPUMPI_ARENA_NEW(&scratch, from, instructions) || !GPUMPI_ARENA_NEW(&scratch, to, instructions) ||
+        !GPUMPI_ARENA_NEW(&scratch, stack, instructions) || !GPUMPI_ARENA_NEW(&scratch, writes, instructions) ||
         !GPUMPI_ARENA_NEW(&scratch, seen, instructions))
         goto end;
     for (i = 0; i < instructions; i++) set[i] = i;

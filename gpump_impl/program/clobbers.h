@@ -1,4 +1,5 @@
-/* clobbers: what re-execution would get wrong: clobber antidependences in regions and in whole blocks (floor 3, program) */
+/* clobbers: what re-execution would get wrong: clobber antidependences in regions and in whole blocks (floor 3,
+ * program) */
 #ifndef GPUMP_CLOBBERS_H
 #define GPUMP_CLOBBERS_H
 
@@ -13,8 +14,8 @@ typedef enum gpump_boundary {
     GPUMP_BOUNDARY_SHORT = 1   /* starts a short region only */
 } gpump_boundary;
 
-/* A read whose source is overwritten before the region ends, and was not written in the region first (iGPU 3.1). Executing the
- * region again would read the new value. */
+/* A read whose source is overwritten before the region ends, and was not written in the region first (iGPU 3.1).
+ * Executing the region again would read the new value. */
 typedef struct gpump_clobber {
     uint32_t start; /* registers: the BOUNDARY whose region it is; memory: GPUMP_NONE */
     uint32_t read;  /* memory: the instruction that reads; registers: GPUMP_NONE */
@@ -22,19 +23,21 @@ typedef struct gpump_clobber {
     uint32_t reg;   /* the register; GPUMP_NONE: memory */
 } gpump_clobber;
 
-/* Lists the clobber antidependences left in a program with BOUNDARY instructions, memory first. level GPUMP_BOUNDARY_SPARSE
- * looks at sparse regions, GPUMP_BOUNDARY_SHORT at short ones. unit GPUMP_UNIT_WARP or _THREAD: whose accesses can meet,
- * and, for a warp, that its diverged sides run one after the other. The kernel's start is a boundary too; registers never
- * written before are not counted there. An empty list means that a warp may go back to its last boundary at any time, except
- * between an atomic, a volatile access or a barrier and the BOUNDARY behind it: those two must commit together.
- * GPUMP_ERROR_CAPACITY with *count = needed; GPUMP_ERROR_STATE; GPUMP_ERROR_MEMORY. Cost: the sum of region sizes. */
-GPUMP_API gpump_result gpump_clobbers_find(const gpump_program *program, uint32_t unit, uint32_t level, gpump_clobber *list,
-                                           uint32_t capacity, uint32_t *count);
+/* Lists the clobber antidependences left in a program with BOUNDARY instructions, memory first. level
+ * GPUMP_BOUNDARY_SPARSE looks at sparse regions, GPUMP_BOUNDARY_SHORT at short ones. unit GPUMP_UNIT_WARP or _THREAD:
+ * whose accesses can meet, and, for a warp, that its diverged sides run one after the other. The kernel's start is a
+ * boundary too; registers never written before are not counted there. An empty list means that a warp may go back to
+ * its last boundary at any time, except between an atomic, a volatile access or a barrier and the BOUNDARY behind it:
+ * those two must commit together. GPUMP_ERROR_CAPACITY with *count = needed; GPUMP_ERROR_STATE; GPUMP_ERROR_MEMORY.
+ * Cost: the sum of region sizes. */
+GPUMP_API gpump_result gpump_clobbers_find(const gpump_program *program, uint32_t unit, uint32_t level,
+                                           gpump_clobber *list, uint32_t capacity, uint32_t *count);
 
-/* Sets clobbers[i] (one byte per instruction) to 1 where instruction i may make its block unfit to be started again from the
- * beginning: an atomic, a volatile write, or a write to global memory that some thread of the block may have read before. A
- * block that has executed none of them can be flushed (Chimera's relaxed idempotence). Shared and local memory do not count:
- * a fresh start finds them undefined anyway. *count (may be NULL): how many. GPUMP_ERROR_MEMORY. Cost: near-linear. */
+/* Sets clobbers[i] (one byte per instruction) to 1 where instruction i may make its block unfit to be started again
+ * from the beginning: an atomic, a volatile write, or a write to global memory that some thread of the block may have
+ * read before. A block that has executed none of them can be flushed (Chimera's relaxed idempotence). Shared and local
+ * memory do not count: a fresh start finds them undefined anyway. *count (may be NULL): how many. GPUMP_ERROR_MEMORY.
+ * Cost: near-linear. */
 GPUMP_API gpump_result gpump_clobbers_block(const gpump_program *program, uint8_t *clobbers, uint32_t *count);
 
 GPUMP_END

@@ -1,4 +1,5 @@
-/* constants (private): before allocation, parameters become constant-bank reads, and constants are set where they are first needed */
+/* constants (private): before allocation, parameters become constant-bank reads, and constants are set where they are
+ * first needed */
 #include "program/program_parts.h"
 #include "program/registers.h"
 
@@ -6,7 +7,8 @@
 
 /* ---- what is known of each register before allocation ---- */
 
-GPUMP_API int gpumpi_registers_find_facts(const gpump_program *program, gpumpi_arena *arena, gpumpi_registers_facts *facts) {
+GPUMP_API int gpumpi_registers_find_facts(const gpump_program *program, gpumpi_arena *arena,
+                                          gpumpi_registers_facts *facts) {
     uint32_t registers = gpump_program_registers(program), i, k, count = gpump_program_instructions(program);
     if (!GPUMPI_ARENA_NEW(arena, facts->defs, registers) || !GPUMPI_ARENA_NEW(arena, facts->def_at, registers) ||
         !GPUMPI_ARENA_NEW(arena, facts->fixed, registers) || !GPUMPI_ARENA_NEW(arena, facts->offset, registers) ||
@@ -100,8 +102,10 @@ static int gpumpi_registers_plan_fold(gpumpi_registers_fold *fold, gpumpi_arena 
             before = in;
             gpumpi_registers_rewrite_fold(fold, i, &in, scratch);
             for (k = 0; k < in.use_count; k++) {
-                if (!(in.uses[k] & GPUMP_OPERAND_PARAMETER)) left[in.uses[k]]++;
-                else if (in.uses[k] != before.uses[k]) fold->folded++;
+                if (!(in.uses[k] & GPUMP_OPERAND_PARAMETER))
+                    left[in.uses[k]]++;
+                else if (in.uses[k] != before.uses[k])
+                    fold->folded++;
             }
             if (in.guard != GPUMP_NONE) left[in.guard]++;
         }
@@ -114,15 +118,15 @@ static int gpumpi_registers_plan_fold(gpumpi_registers_fold *fold, gpumpi_arena 
 GPUMP_API int gpumpi_registers_commits_with_next(const gpump_program *program, uint32_t i) {
     gpump_instruction in, next;
     gpump_program_instruction(program, i, &in);
-    if (!(in.flags & (GPUMP_FLAG_ATOMIC | GPUMP_FLAG_VOLATILE | GPUMP_FLAG_FENCE)) && in.operation != GPUMP_OP_BARRIER &&
-        in.operation != GPUMP_OP_BARRIER_PP)
+    if (!(in.flags & (GPUMP_FLAG_ATOMIC | GPUMP_FLAG_VOLATILE | GPUMP_FLAG_FENCE)) &&
+        in.operation != GPUMP_OP_BARRIER && in.operation != GPUMP_OP_BARRIER_PP)
         return 0;
     gpump_program_instruction(program, i + 1, &next); /* there is one: only branches and exits end a program */
     return next.operation == GPUMP_OP_BOUNDARY;
 }
 
-/* Where a fixed register's only definition should stand: just before its first use in the nearest block that dominates all
- * of its uses, taken out of loops that the definition was not in. GPUMP_NONE: leave it. */
+/* Where a fixed register's only definition should stand: just before its first use in the nearest block that dominates
+ * all of its uses, taken out of loops that the definition was not in. GPUMP_NONE: leave it. */
 typedef struct gpumpi_registers_sink {
     const gpump_program *program;
     const gpumpi_registers_facts *facts;
@@ -175,14 +179,16 @@ static int gpumpi_registers_plan_sink(gpumpi_registers_sink *sink, gpumpi_arena 
         gpump_program_instruction(program, sink->facts->def_at[r], &in);
         at = gpump_program_basic_block_of(program, sink->facts->def_at[r]);
         gpump_program_basic_block(program, at, &home);
-        if (!home.reachable || !gpump_program_dominates(program, at, b)) continue; /* read before written: leave it alone */
+        if (!home.reachable || !gpump_program_dominates(program, at, b))
+            continue; /* read before written: leave it alone */
         for (;;) {
             gpump_program_basic_block(program, b, &block);
             if (b == at || block.loop == home.loop || block.loop_depth < home.loop_depth) break;
             b = block.dominator;
         }
         if (block.loop != home.loop && b != at) continue;
-        at = b == gpump_program_basic_block_of(program, sink->facts->def_at[r]) ? sink->facts->def_at[r] + 1 : block.first;
+        at = b == gpump_program_basic_block_of(program, sink->facts->def_at[r]) ? sink->facts->def_at[r] + 1
+                                                                                : block.first;
         for (; at < block.first + block.count; at++) { /* the first reader in that block, or its end */
             gpump_instruction reader;
             int reads;
@@ -205,7 +211,8 @@ static int gpumpi_registers_plan_sink(gpumpi_registers_sink *sink, gpumpi_arena 
                 return 0;
             }
             {
-                gpumpi_insertion insertion = gpumpi_insertion_copy(program, sink->facts->def_at[r], reads ? at : at + 1);
+                gpumpi_insertion insertion =
+                    gpumpi_insertion_copy(program, sink->facts->def_at[r], reads ? at : at + 1);
                 insertion.after_previous = !reads;
                 if (insertion.before == sink->facts->def_at[r] + 1 || insertion.before == sink->facts->def_at[r])
                     continue; /* it stands there */
@@ -229,7 +236,7 @@ static int gpumpi_registers_plan_sink(gpumpi_registers_sink *sink, gpumpi_arena 
 
 /* Folding, then sinking: each a step of its own. */
 GPUMP_API gpump_result gpumpi_registers_prepare(const gpump_program *program, const gpump_registers_config *config,
-                                             gpump_program **out, gpump_registers_report *report, gpump_diag *diag) {
+                                                gpump_program **out, gpump_registers_report *report, gpump_diag *diag) {
     gpumpi_arena scratch = gpumpi_arena_make(gpumpi_program_allocator(program));
     gpumpi_registers_facts facts;
     gpumpi_registers_fold fold;

@@ -59,8 +59,8 @@ GPUMP_API int gpumpi_graph_build(gpumpi_arena *arena, gpumpi_graph *graph, uint3
            gpumpi_group(arena, nodes, to, from, count, &graph->pred_start, &graph->pred);
 }
 
-GPUMP_API uint32_t gpumpi_graph_search(gpumpi_arena *arena, const gpumpi_graph *graph, uint32_t root, uint32_t *preorder,
-                                       uint32_t *postorder, uint32_t *number, uint32_t *parent) {
+GPUMP_API uint32_t gpumpi_graph_search(gpumpi_arena *arena, const gpumpi_graph *graph, uint32_t root,
+                                       uint32_t *preorder, uint32_t *postorder, uint32_t *number, uint32_t *parent) {
     gpumpi_arena scratch = gpumpi_arena_make(&arena->allocator);
     uint32_t n, reached = 0, done = 0, top = 0, *stack, *next;
     if (!GPUMPI_ARENA_NEW(&scratch, stack, graph->nodes) || !GPUMPI_ARENA_NEW(&scratch, next, graph->nodes)) {
@@ -91,8 +91,8 @@ GPUMP_API uint32_t gpumpi_graph_search(gpumpi_arena *arena, const gpumpi_graph *
     return reached;
 }
 
-/* Semi-dominators with path compression, then the nearest common ancestor in the tree under construction (Georgiadis). All
- * numbers below are places in preorder. */
+/* Semi-dominators with path compression, then the nearest common ancestor in the tree under construction (Georgiadis).
+ * All numbers below are places in preorder. */
 GPUMP_API int gpumpi_graph_dominators(gpumpi_arena *arena, const gpumpi_graph *graph, uint32_t root, uint32_t *idom) {
     gpumpi_arena scratch = gpumpi_arena_make(&arena->allocator);
     uint32_t n, i, reached, *preorder, *number, *parent, *semi, *label, *ancestor, *dominator, *path;

@@ -17,7 +17,8 @@ typedef struct gpumpi_liveness_pairs {
     uint32_t *key, *value;
 } gpumpi_liveness_pairs;
 
-static int gpumpi_liveness_push(const gpump_allocator *allocator, gpumpi_liveness_pairs *pairs, uint32_t key, uint32_t value) {
+static int gpumpi_liveness_push(const gpump_allocator *allocator, gpumpi_liveness_pairs *pairs, uint32_t key,
+                                uint32_t value) {
     if (!GPUMPI_ARRAY_RESERVE(allocator, pairs->key, 1) || !GPUMPI_ARRAY_RESERVE(allocator, pairs->value, 1)) return 0;
     stbds_arrput(pairs->key, key);
     stbds_arrput(pairs->value, value);
@@ -27,16 +28,16 @@ static void gpumpi_liveness_free_pairs(const gpump_allocator *allocator, gpumpi_
     GPUMPI_ARRAY_FREE(allocator, pairs->key);
     GPUMPI_ARRAY_FREE(allocator, pairs->value);
 }
-static int gpumpi_liveness_group(gpumpi_arena *arena, const gpumpi_liveness_pairs *pairs, uint32_t keys, uint32_t **start,
-                                 uint32_t **out) {
+static int gpumpi_liveness_group(gpumpi_arena *arena, const gpumpi_liveness_pairs *pairs, uint32_t keys,
+                                 uint32_t **start, uint32_t **out) {
     return gpumpi_group(arena, keys, pairs->key, pairs->value, stbds_arrlenu(pairs->key), start, out);
 }
 
 /* Finds, per register, the blocks that read it before writing it and those that write it whole. */
 static int gpumpi_liveness_scan(const gpump_program *program, const gpump_allocator *allocator, gpumpi_arena *scratch,
                                 gpumpi_liveness_pairs *exposed, gpumpi_liveness_pairs *kills) {
-    uint32_t b, i, k, blocks = gpump_program_basic_blocks(program), registers = gpump_program_registers(program), *killed,
-                      *read;
+    uint32_t b, i, k, blocks = gpump_program_basic_blocks(program), registers = gpump_program_registers(program),
+                      *killed, *read;
     if (!GPUMPI_ARENA_NEW(scratch, killed, registers) || !GPUMPI_ARENA_NEW(scratch, read, registers)) return 0;
     for (i = 0; i < registers; i++) killed[i] = read[i] = GPUMP_NONE;
     for (b = 0; b < blocks; b++) {
@@ -49,16 +50,18 @@ static int gpumpi_liveness_scan(const gpump_program *program, const gpump_alloca
             for (k = 0; k <= in.use_count; k++) {
                 uint32_t operand = k < in.use_count ? in.uses[k] : in.guard;
                 if (operand == GPUMP_NONE) continue;
-                GPUMPI_OPERAND_REGISTERS(operand, reg, if (killed[reg] != b && read[reg] != b) {
-                    read[reg] = b;
-                    ok = ok && gpumpi_liveness_push(allocator, exposed, reg, b);
-                });
+                GPUMPI_OPERAND_REGISTERS(
+                    operand, reg, if (killed[reg] != b && read[reg] != b) {
+                        read[reg] = b;
+                        ok = ok && gpumpi_liveness_push(allocator, exposed, reg, b);
+                    });
             }
             for (k = 0; k < in.def_count && gpumpi_kills(&in); k++)
-                GPUMPI_OPERAND_REGISTERS(in.defs[k], reg, if (killed[reg] != b) {
-                    killed[reg] = b;
-                    ok = ok && gpumpi_liveness_push(allocator, kills, reg, b);
-                });
+                GPUMPI_OPERAND_REGISTERS(
+                    in.defs[k], reg, if (killed[reg] != b) {
+                        killed[reg] = b;
+                        ok = ok && gpumpi_liveness_push(allocator, kills, reg, b);
+                    });
             if (!ok) return 0;
         }
     }
@@ -109,8 +112,8 @@ end:
     return ok;
 }
 
-/* Block x depends on the end of block d when x post-dominates a successor of d but not d itself. (A block with one successor
- * can have such an x too, where an endless part was given an end.) */
+/* Block x depends on the end of block d when x post-dominates a successor of d but not d itself. (A block with one
+ * successor can have such an x too, where an endless part was given an end.) */
 static int gpumpi_liveness_control(gpump_liveness *liveness) {
     const gpump_program *program = liveness->program;
     const gpump_allocator *allocator = &liveness->arena.allocator;
@@ -204,10 +207,10 @@ GPUMP_API uint32_t gpumpi_liveness_list(const gpump_liveness *liveness, uint32_t
     uint32_t b = gpump_program_basic_block_of(liveness->program, index), i, k, touched = 0, kept = 0, count;
     const uint32_t *out;
     gpump_basic_block block;
-#define GPUMPI_TOUCH(reg, live)                                            \
-    do {                                                                   \
-        if ((stamp[reg] & ~1u) != mark) list[touched++] = reg;             \
-        stamp[reg] = mark + (live);                                        \
+#define GPUMPI_TOUCH(reg, live)                                \
+    do {                                                       \
+        if ((stamp[reg] & ~1u) != mark) list[touched++] = reg; \
+        stamp[reg] = mark + (live);                            \
     } while (0)
     gpump_liveness_block_out(liveness, b, &out, &count);
     for (i = 0; i < count; i++) GPUMPI_TOUCH(out[i], 1);
@@ -230,14 +233,18 @@ GPUMP_API void gpump_liveness_after(const gpump_liveness *liveness, uint32_t ind
 }
 
 /* Room for gpumpi_liveness_find_enclosing. */
-static int gpumpi_liveness_make_search(const gpump_liveness *liveness, gpumpi_arena *scratch, gpumpi_liveness_search *search) {
+static int gpumpi_liveness_make_search(const gpump_liveness *liveness, gpumpi_arena *scratch,
+                                       gpumpi_liveness_search *search) {
     uint32_t blocks = gpump_program_basic_blocks(liveness->program);
     search->mark = 0;
-    return GPUMPI_ARENA_NEW(scratch, search->found, (size_t)blocks + 1) && GPUMPI_ARENA_NEW(scratch, search->seen, blocks);
+    return GPUMPI_ARENA_NEW(scratch, search->found, (size_t)blocks + 1) &&
+           GPUMPI_ARENA_NEW(scratch, search->seen, blocks);
 }
 
-/* The blocks that end in a branch enclosing basic block b, UNIFORM ones too; returns how many stand in search->found. */
-static uint32_t gpumpi_liveness_find_enclosing(const gpump_liveness *liveness, uint32_t b, gpumpi_liveness_search *search) {
+/* The blocks that end in a branch enclosing basic block b, UNIFORM ones too; returns how many stand in search->found.
+ */
+static uint32_t gpumpi_liveness_find_enclosing(const gpump_liveness *liveness, uint32_t b,
+                                               gpumpi_liveness_search *search) {
     uint32_t i, at = 0, count = 0, *found = search->found, *seen = search->seen, mark = ++search->mark;
     for (;;) {
         for (i = liveness->control_start[b]; i < liveness->control_start[b + 1]; i++)
@@ -271,7 +278,8 @@ static uint32_t gpumpi_liveness_diverges(const gpump_program *program, uint32_t 
 
 GPUMP_API gpump_result gpump_liveness_enclosing(const gpump_liveness *liveness, uint32_t index, uint32_t *branches,
                                                 uint32_t capacity, uint32_t *count) {
-    if (!liveness || !count || (capacity && !branches) || index >= gpump_program_instructions(liveness->program)) return GPUMP_ERROR_ARGUMENT;
+    if (!liveness || !count || (capacity && !branches) || index >= gpump_program_instructions(liveness->program))
+        return GPUMP_ERROR_ARGUMENT;
     gpumpi_arena scratch = gpumpi_arena_make(&liveness->arena.allocator);
     gpumpi_liveness_search search;
     uint32_t *found, blocks, i, k, kept = 0;
@@ -335,14 +343,16 @@ static int gpumpi_liveness_is_live(const gpump_liveness *liveness, uint32_t reg,
         gpump_program_instruction(liveness->program, i, &in);
         if (in.guard == reg) return 1;
         for (k = 0; k < in.use_count; k++) GPUMPI_OPERAND_REGISTERS(in.uses[k], r, if (r == reg) return 1);
-        for (k = 0; k < in.def_count && gpumpi_kills(&in); k++) GPUMPI_OPERAND_REGISTERS(in.defs[k], r, if (r == reg) return 0);
+        for (k = 0; k < in.def_count && gpumpi_kills(&in); k++)
+            GPUMPI_OPERAND_REGISTERS(in.defs[k], r, if (r == reg) return 0);
     }
     for (i = liveness->out_start[b]; i < liveness->out_start[b + 1]; i++)
         if (liveness->out[i] == reg) return 1;
     return 0;
 }
 
-GPUMP_API void gpump_liveness_stack(const gpump_liveness *liveness, const uint32_t *pcs, uint32_t count, uint64_t *set) {
+GPUMP_API void gpump_liveness_stack(const gpump_liveness *liveness, const uint32_t *pcs, uint32_t count,
+                                    uint64_t *set) {
     uint32_t p, r, registers = gpump_program_registers(liveness->program), first = 0;
     while (first < count && pcs[first] >= gpump_program_instructions(liveness->program)) first++;
     if (first == count) {
@@ -362,14 +372,16 @@ GPUMP_API void gpump_liveness_count(const gpump_liveness *liveness, const uint64
     uint32_t w, counts[3] = {0, 0, 0};
     for (w = 0; w < liveness->words; w++) {
         uint64_t word = set[w];
-        for (; word; word &= word - 1) counts[gpump_program_width(liveness->program, w * 64 + gpump_bits_lowest64(word))]++;
+        for (; word; word &= word - 1)
+            counts[gpump_program_width(liveness->program, w * 64 + gpump_bits_lowest64(word))]++;
     }
     if (registers) *registers = counts[GPUMP_WIDTH_32] + 2 * counts[GPUMP_WIDTH_64];
     if (predicates) *predicates = counts[GPUMP_WIDTH_PREDICATE];
 }
 
-GPUMP_API gpump_result gpump_liveness_pressure(const gpump_liveness *liveness, uint32_t *registers, uint32_t *predicates,
-                                               uint32_t *peak_registers, uint32_t *peak_predicates) {
+GPUMP_API gpump_result gpump_liveness_pressure(const gpump_liveness *liveness, uint32_t *registers,
+                                               uint32_t *predicates, uint32_t *peak_registers,
+                                               uint32_t *peak_predicates) {
     if (!liveness) return GPUMP_ERROR_ARGUMENT;
     const gpump_program *program = liveness->program;
     gpumpi_arena scratch = gpumpi_arena_make(&liveness->arena.allocator);
@@ -386,8 +398,8 @@ GPUMP_API gpump_result gpump_liveness_pressure(const gpump_liveness *liveness, u
 #define GPUMPI_ADD(counts, reg, sign)                                                  \
     (GPUMPI_WIDTH(reg) == GPUMP_WIDTH_PREDICATE ? ((counts)[1] = (counts)[1] + (sign)) \
                                                 : ((counts)[0] = (counts)[0] + (sign)*GPUMPI_WIDTH(reg)))
-#define GPUMPI_PEAK(more)                                              \
-    do {                                                               \
+#define GPUMPI_PEAK(more)                                                 \
+    do {                                                                  \
         if (live[0] + (more)[0] > peak[0]) peak[0] = live[0] + (more)[0]; \
         if (live[1] + (more)[1] > peak[1]) peak[1] = live[1] + (more)[1]; \
     } while (0)
@@ -403,17 +415,19 @@ GPUMP_API gpump_result gpump_liveness_pressure(const gpump_liveness *liveness, u
                 GPUMPI_OPERAND_REGISTERS(in.defs[k], reg, if (!gpump_bits_get(set, reg)) GPUMPI_ADD(dead, reg, 1u));
             GPUMPI_PEAK(dead);
             for (k = 0; k < in.def_count && gpumpi_kills(&in); k++)
-                GPUMPI_OPERAND_REGISTERS(in.defs[k], reg, if (gpump_bits_get(set, reg)) {
-                    gpump_bits_clear(set, reg);
-                    GPUMPI_ADD(live, reg, 0u - 1u);
-                });
+                GPUMPI_OPERAND_REGISTERS(
+                    in.defs[k], reg, if (gpump_bits_get(set, reg)) {
+                        gpump_bits_clear(set, reg);
+                        GPUMPI_ADD(live, reg, 0u - 1u);
+                    });
             for (k = 0; k <= in.use_count; k++) {
                 uint32_t operand = k < in.use_count ? in.uses[k] : in.guard;
                 if (operand == GPUMP_NONE) continue;
-                GPUMPI_OPERAND_REGISTERS(operand, reg, if (!gpump_bits_get(set, reg)) {
-                    gpump_bits_set(set, reg);
-                    GPUMPI_ADD(live, reg, 1u);
-                });
+                GPUMPI_OPERAND_REGISTERS(
+                    operand, reg, if (!gpump_bits_get(set, reg)) {
+                        gpump_bits_set(set, reg);
+                        GPUMPI_ADD(live, reg, 1u);
+                    });
             }
             dead[0] = dead[1] = 0;
             GPUMPI_PEAK(dead);

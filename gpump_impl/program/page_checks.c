@@ -31,14 +31,15 @@ typedef struct gpumpi_pages {
     const gpump_allocator *allocator;
     gpumpi_insertion *insertions;
     uint32_t *widths;
-    uint32_t check;      /* the predicate of single checks and walks; GPUMP_NONE until needed */
-    uint32_t *in_loop;   /* basic block -> predicated loop + 1, or 0 */
+    uint32_t check;    /* the predicate of single checks and walks; GPUMP_NONE until needed */
+    uint32_t *in_loop; /* basic block -> predicated loop + 1, or 0 */
     gpumpi_pages_loop *loops;
     /* per instruction of predicated loops */
     uint32_t *load_bit;   /* loads: which bit they set, + 1 */
     uint32_t *load_guard; /* loads: 1 when an earlier check decides whether they run */
-    uint32_t *temporary;  /* register -> where a predicated loop keeps its next value, GPUMP_NONE; of the block at hand */
-    uint32_t *temporary_at; /* instruction -> index of its first entry in renames; one more at the end */
+    uint32_t
+        *temporary; /* register -> where a predicated loop keeps its next value, GPUMP_NONE; of the block at hand */
+    uint32_t *temporary_at;            /* instruction -> index of its first entry in renames; one more at the end */
     uint32_t *rename_from, *rename_to; /* pairs; a def is renamed when rename_def */
     uint8_t *rename_def;
 } gpumpi_pages;
@@ -103,16 +104,17 @@ static int gpumpi_pages_always(const gpump_program *program, uint32_t loop, uint
     return 1;
 }
 
-/* Does access i walk? *step: how far in each iteration. changes: register -> its ADD when that is all that writes it in its
- * innermost loop, GPUMP_NONE when there is more. */
-static int gpumpi_pages_walks(const gpumpi_pages *pages, uint32_t i, const gpump_instruction *in, const uint32_t *writes,
-                              const uint32_t *add, int64_t *step) {
+/* Does access i walk? *step: how far in each iteration. changes: register -> its ADD when that is all that writes it in
+ * its innermost loop, GPUMP_NONE when there is more. */
+static int gpumpi_pages_walks(const gpumpi_pages *pages, uint32_t i, const gpump_instruction *in,
+                              const uint32_t *writes, const uint32_t *add, int64_t *step) {
     const gpump_program *program = pages->program;
     uint32_t b = gpump_program_basic_block_of(program, i), reg = in->uses[0];
     gpump_basic_block block, where;
     gpump_loop loop;
     gpump_instruction change;
-    if (!pages->config->walks || in->guard != GPUMP_NONE || reg & (GPUMP_OPERAND_PARAMETER | GPUMP_OPERAND_PAIR)) return 0;
+    if (!pages->config->walks || in->guard != GPUMP_NONE || reg & (GPUMP_OPERAND_PARAMETER | GPUMP_OPERAND_PAIR))
+        return 0;
     gpump_program_basic_block(program, b, &block);
     if (block.loop == GPUMP_NONE || add[reg] == GPUMP_NONE) return 0;
     gpump_program_loop(program, block.loop, &loop);
@@ -126,7 +128,8 @@ static int gpumpi_pages_walks(const gpumpi_pages *pages, uint32_t i, const gpump
            gpumpi_pages_always(program, block.loop, gpump_program_basic_block_of(program, add[reg]));
 }
 
-/* Before the loop: q = 1. Before the access: unless q, q = a page was entered; unless q, go on; q = 0; a single check. */
+/* Before the loop: q = 1. Before the access: unless q, q = a page was entered; unless q, go on; q = 0; a single check.
+ */
 static int gpumpi_pages_walk(gpumpi_pages *pages, uint32_t i, const gpump_instruction *in, int64_t step, uint32_t q) {
     gpumpi_insertion entered = gpumpi_insertion_make(GPUMP_OP_PAGE_ENTERED, i),
                      skip = gpumpi_insertion_make(GPUMP_OP_BRANCH, i);
@@ -148,8 +151,8 @@ static int gpumpi_pages_walk(gpumpi_pages *pages, uint32_t i, const gpump_instru
 
 /* ---- predicated loops ---- */
 
-/* Can basic block b be one? It branches to itself, touches memory only by loading, guards nothing, and its condition is not
- * carried. */
+/* Can basic block b be one? It branches to itself, touches memory only by loading, guards nothing, and its condition is
+ * not carried. */
 static int gpumpi_pages_can_predicate(const gpumpi_pages *pages, uint32_t b) {
     const gpump_program *program = pages->program;
     gpump_basic_block block;
@@ -164,8 +167,8 @@ static int gpumpi_pages_can_predicate(const gpumpi_pages *pages, uint32_t b) {
         return 0;
     for (i = block.first; i + 1 < block.first + block.count; i++) {
         gpump_program_instruction(program, i, &in);
-        if (in.guard != GPUMP_NONE || in.flags & ~(uint32_t)(GPUMP_FLAG_UNIFORM | GPUMP_FLAG_RESIDENT) || in.access & GPUMP_ACCESS_WRITE ||
-            in.def_count > 14)
+        if (in.guard != GPUMP_NONE || in.flags & ~(uint32_t)(GPUMP_FLAG_UNIFORM | GPUMP_FLAG_RESIDENT) ||
+            in.access & GPUMP_ACCESS_WRITE || in.def_count > 14)
             return 0;
         if (in.operation != GPUMP_OP_COMPUTE && in.operation != GPUMP_OP_MOVE && in.operation != GPUMP_OP_CONSTANT &&
             in.operation != GPUMP_OP_PARAMETER && in.operation != GPUMP_OP_ADD)
@@ -311,7 +314,8 @@ static int gpumpi_pages_rewrite(void *user, uint32_t index, gpump_instruction *i
     return 1;
 }
 
-/* Writes of each register per innermost loop: writes[2r] the loop last seen, writes[2r + 1] how often; add[r]: an ADD r = r
+/* Writes of each register per innermost loop: writes[2r] the loop last seen, writes[2r + 1] how often; add[r]: an ADD r
+ * = r
  * + step. */
 static void gpumpi_pages_changes(const gpump_program *program, uint32_t *writes, uint32_t *add) {
     uint32_t i, k, r;
@@ -361,8 +365,10 @@ GPUMP_API gpump_result gpump_page_checks_insert(const gpump_program *program, co
     if (!program || !config || !checked) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
     if (!gpump_program_basic_blocks(program)) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 0, 1, 1);
     if (config->struct_size != sizeof *config)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "struct_size", 0, config->struct_size, sizeof *config, sizeof *config);
-    if (config->page_bytes < 16 || config->page_bytes & (config->page_bytes - 1) || config->page_bytes > UINT32_C(1) << 30)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "struct_size", 0, config->struct_size, sizeof *config,
+                           sizeof *config);
+    if (config->page_bytes < 16 || config->page_bytes & (config->page_bytes - 1) ||
+        config->page_bytes > UINT32_C(1) << 30)
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "page_bytes", 0, config->page_bytes, 16, UINT32_C(1) << 30);
     if (config->bits < 1 || config->bits > GPUMPI_PAGES_BITS)
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "bits", 0, config->bits, 1, GPUMPI_PAGES_BITS);

@@ -107,8 +107,8 @@ static void gpumpi_preempt_rest(gpumpi_preempt_plan *plan, uint32_t interval) {
 }
 
 /* A live set as the instruction word has it: registers in vector and count, predicates apart. */
-static void gpumpi_preempt_vector(const gpump_program *program, const uint64_t *set, uint64_t *vector, uint64_t *predicates,
-                                  uint32_t *count) {
+static void gpumpi_preempt_vector(const gpump_program *program, const uint64_t *set, uint64_t *vector,
+                                  uint64_t *predicates, uint32_t *count) {
     uint32_t r, first = 0, registers = gpump_program_registers(program);
     *vector = *predicates = 0;
     *count = 0;
@@ -150,9 +150,10 @@ static gpump_result gpumpi_preempt_check(const gpump_program *program, gpump_dia
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_preempt_points_place(const gpump_program *program, const gpump_preempt_points_config *config,
-                                                  gpump_program **placed, gpump_preempt_point *points, uint32_t capacity,
-                                                  uint32_t *count, gpump_diag *diag) {
+GPUMP_API gpump_result gpump_preempt_points_place(const gpump_program *program,
+                                                  const gpump_preempt_points_config *config, gpump_program **placed,
+                                                  gpump_preempt_point *points, uint32_t capacity, uint32_t *count,
+                                                  gpump_diag *diag) {
     gpumpi_arena scratch;
     gpumpi_preempt_plan plan;
     gpumpi_insertion *insertions;
@@ -167,7 +168,8 @@ GPUMP_API gpump_result gpump_preempt_points_place(const gpump_program *program, 
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
     if (!gpump_program_basic_blocks(program)) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 0, 1, 1);
     if (config->struct_size != sizeof *config)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "struct_size", 0, config->struct_size, sizeof *config, sizeof *config);
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "struct_size", 0, config->struct_size, sizeof *config,
+                           sizeof *config);
     if (!config->interval) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "interval", 0, 0, 1, UINT32_MAX);
     result = gpumpi_preempt_check(program, diag);
     if (result != GPUMP_OK) return result;
@@ -177,9 +179,11 @@ GPUMP_API gpump_result gpump_preempt_points_place(const gpump_program *program, 
     result = GPUMP_ERROR_MEMORY;
     plan.program = program;
     if (!GPUMPI_ARENA_NEW(&scratch, plan.live, instructions) || !GPUMPI_ARENA_NEW(&scratch, plan.pp, instructions) ||
-        !GPUMPI_ARENA_NEW(&scratch, plan.loop, instructions) || !GPUMPI_ARENA_NEW(&scratch, plan.number, instructions) ||
+        !GPUMPI_ARENA_NEW(&scratch, plan.loop, instructions) ||
+        !GPUMPI_ARENA_NEW(&scratch, plan.number, instructions) ||
         !GPUMPI_ARENA_NEW(&scratch, set, gpump_liveness_words(liveness)) ||
-        gpump_liveness_pressure(liveness, plan.live, NULL, NULL, NULL) != GPUMP_OK || !gpumpi_preempt_loops(&plan, &scratch))
+        gpump_liveness_pressure(liveness, plan.live, NULL, NULL, NULL) != GPUMP_OK ||
+        !gpumpi_preempt_loops(&plan, &scratch))
         goto end;
     gpumpi_preempt_rest(&plan, config->interval);
     for (i = n = at = 0; i < instructions; i++) {
@@ -201,7 +205,8 @@ GPUMP_API gpump_result gpump_preempt_points_place(const gpump_program *program, 
         gpump_liveness_before(liveness, i, set);
         gpumpi_preempt_vector(program, set, &point->vector, &point->predicates, &point->live_registers);
         if (!barrier && !gpumpi_liveness_diverged(liveness, i, &search, &scratch, set)) goto end;
-        gpumpi_preempt_vector(program, set, &point->vector_diverged, &point->predicates_diverged, &point->live_diverged);
+        gpumpi_preempt_vector(program, set, &point->vector_diverged, &point->predicates_diverged,
+                              &point->live_diverged);
         if (barrier)
             plan.number[i] = n;
         else {

@@ -12,11 +12,12 @@ typedef struct gpump_preempt_points_config {
     uint32_t struct_size; /* sizeof(gpump_preempt_points_config) */
     uint32_t interval;    /* K: one point for every so many instructions outside innermost loops; at least 1 */
 } gpump_preempt_points_config;
-/* Fills *config with "lin": K = 100 (published: 100 to 1000 makes no great difference, Lin 2.4.1). GPUMP_ERROR_UNKNOWN_NAME. */
+/* Fills *config with "lin": K = 100 (published: 100 to 1000 makes no great difference, Lin 2.4.1).
+ * GPUMP_ERROR_UNKNOWN_NAME. */
 GPUMP_API gpump_result gpump_preempt_points_config_preset(gpump_preempt_points_config *config, const char *preset);
 
-/* The live vector of an instruction word: 54 bits beside a 10-bit opcode (Lin 2.4.1). Bit r, 0 to 52, is 32-bit register r;
- * bit 53 stands for all from 53 up. */
+/* The live vector of an instruction word: 54 bits beside a 10-bit opcode (Lin 2.4.1). Bit r, 0 to 52, is 32-bit
+ * register r; bit 53 stands for all from 53 up. */
 #define GPUMP_LIVE_VECTOR_REGISTERS 53u
 #define GPUMP_LIVE_VECTOR_REST (UINT64_C(1) << 53)
 /* Returns how many 32-bit registers a vector makes a switch save, of a thread that has `registers`. */
@@ -29,32 +30,33 @@ GPUMP_INLINE int gpump_live_vector_has(uint64_t vector, uint32_t reg) {
 typedef enum gpump_preempt_kind {
     GPUMP_PREEMPT_PP = 0,      /* a pp, followed by the instruction that carries the diverged vector */
     GPUMP_PREEMPT_BARRIER,     /* a barrier chosen as a point: bar.pp */
-    GPUMP_PREEMPT_BARRIER_WAIT /* a barrier that was not chosen. It carries its vector too, because a warp that waits there
-                                  while others stop at points elsewhere would otherwise never stop */
+    GPUMP_PREEMPT_BARRIER_WAIT /* a barrier that was not chosen. It carries its vector too, because a warp that waits
+                                  there while others stop at points elsewhere would otherwise never stop */
 } gpump_preempt_kind;
 
 typedef struct gpump_preempt_point {
-    uint64_t vector;              /* live when the warp stops before the point's instruction, not diverged */
-    uint64_t vector_diverged;     /* live when it is diverged; barriers: the same as vector */
-    uint64_t predicates;          /* live predicate registers, bit 0 the first of them */
+    uint64_t vector;          /* live when the warp stops before the point's instruction, not diverged */
+    uint64_t vector_diverged; /* live when it is diverged; barriers: the same as vector */
+    uint64_t predicates;      /* live predicate registers, bit 0 the first of them */
     uint64_t predicates_diverged;
-    uint32_t instruction;         /* of the new program: PP or BARRIER_PP, whose immediate is this point's index */
-    uint32_t kind;                /* gpump_preempt_kind */
-    uint32_t loop;                /* the innermost loop it is for, in the old program; GPUMP_NONE: outside */
-    uint32_t live_registers;      /* 32-bit registers live there */
+    uint32_t instruction;    /* of the new program: PP or BARRIER_PP, whose immediate is this point's index */
+    uint32_t kind;           /* gpump_preempt_kind */
+    uint32_t loop;           /* the innermost loop it is for, in the old program; GPUMP_NONE: outside */
+    uint32_t live_registers; /* 32-bit registers live there */
     uint32_t live_diverged;
 } gpump_preempt_point;
 
-/* Places preemption points (Lin 2.4.1): one in each innermost loop, where its barrier is that has the fewest live registers,
- * else at the place with the fewest live registers among those every iteration passes; and one for every K instructions
- * outside innermost loops, by the same choice. Every barrier becomes a BARRIER_PP with its vector. Sets *placed to a new program and
- * points[capacity] to the points in the order of its instructions. The program must be allocated (32-bit registers first, then at most 64
- * predicates; gpump_registers_allocate gives that), at most one point per instruction. GPUMP_ERROR_CAPACITY with *count =
- * needed, and no program; GPUMP_ERROR_STATE before _finish; GPUMP_ERROR_ARGUMENT; GPUMP_ERROR_MEMORY. Cost: liveness, plus
- * for each point its enclosing divergences. */
-GPUMP_API gpump_result gpump_preempt_points_place(const gpump_program *program, const gpump_preempt_points_config *config,
-                                                  gpump_program **placed, gpump_preempt_point *points, uint32_t capacity,
-                                                  uint32_t *count, gpump_diag *diag);
+/* Places preemption points (Lin 2.4.1): one in each innermost loop, where its barrier is that has the fewest live
+ * registers, else at the place with the fewest live registers among those every iteration passes; and one for every K
+ * instructions outside innermost loops, by the same choice. Every barrier becomes a BARRIER_PP with its vector. Sets
+ * *placed to a new program and points[capacity] to the points in the order of its instructions. The program must be
+ * allocated (32-bit registers first, then at most 64 predicates; gpump_registers_allocate gives that), at most one
+ * point per instruction. GPUMP_ERROR_CAPACITY with *count = needed, and no program; GPUMP_ERROR_STATE before _finish;
+ * GPUMP_ERROR_ARGUMENT; GPUMP_ERROR_MEMORY. Cost: liveness, plus for each point its enclosing divergences. */
+GPUMP_API gpump_result gpump_preempt_points_place(const gpump_program *program,
+                                                  const gpump_preempt_points_config *config, gpump_program **placed,
+                                                  gpump_preempt_point *points, uint32_t capacity, uint32_t *count,
+                                                  gpump_diag *diag);
 
 GPUMP_END
 #endif

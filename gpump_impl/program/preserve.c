@@ -7,10 +7,10 @@
 /* ---- renaming: a register that is live across a boundary and written behind it becomes two, with a move behind the
  * boundary ---- */
 
-/* Pieces: runs of instructions within one basic block, cut where a region starts, so that a BOUNDARY is always a piece's
- * first instruction. A register's value has three nodes in piece k: as it arrives there (behind the boundary's
- * predecessors), as it enters the piece, and as it leaves. Nodes joined by control flow within a region are one web and keep
- * one name. */
+/* Pieces: runs of instructions within one basic block, cut where a region starts, so that a BOUNDARY is always a
+ * piece's first instruction. A register's value has three nodes in piece k: as it arrives there (behind the boundary's
+ * predecessors), as it enters the piece, and as it leaves. Nodes joined by control flow within a region are one web and
+ * keep one name. */
 typedef struct gpumpi_preserve_conflict {
     uint32_t web, other;
 } gpumpi_preserve_conflict;
@@ -43,8 +43,10 @@ static uint32_t gpumpi_preserve_find(gpumpi_preserve *p, uint32_t x) {
 static void gpumpi_preserve_join(gpumpi_preserve *p, uint32_t a, uint32_t b) {
     a = gpumpi_preserve_find(p, a);
     b = gpumpi_preserve_find(p, b);
-    if (a < b) p->set[b] = a;
-    else p->set[a] = b;
+    if (a < b)
+        p->set[b] = a;
+    else
+        p->set[a] = b;
 }
 static uint32_t gpumpi_preserve_node(uint32_t piece, uint32_t kind) { return 3 * piece + kind; }
 static void gpumpi_preserve_list(gpumpi_preserve *p, uint32_t piece) {
@@ -97,8 +99,9 @@ static int gpumpi_preserve_make_pieces(gpumpi_preserve *p, gpumpi_arena *scratch
                                : k < in.def_count + in.use_count ? in.uses[k - in.def_count]
                                                                  : in.guard;
             if (operand == GPUMP_NONE) continue;
-            GPUMPI_OPERAND_REGISTERS(
-                operand, reg, ok = ok && GPUMPI_ARRAY_PUSH(allocator, key, reg) && GPUMPI_ARRAY_PUSH(allocator, value, i));
+            GPUMPI_OPERAND_REGISTERS(operand, reg,
+                                     ok = ok && GPUMPI_ARRAY_PUSH(allocator, key, reg) &&
+                                          GPUMPI_ARRAY_PUSH(allocator, value, i));
         }
     }
     ok = ok && gpumpi_group(scratch, registers, key, value, stbds_arrlenu(value), &p->seen_start, &p->seen);
@@ -119,18 +122,21 @@ static void gpumpi_preserve_touch(const gpump_instruction *in, uint32_t reg, int
     *reads = in->guard == reg;
     *writes = 0;
     for (k = 0; k < in->use_count; k++)
-        GPUMPI_OPERAND_REGISTERS(in->uses[k], r, if (r == reg) {
-            *reads = 1;
-            *alone &= !(in->uses[k] & GPUMP_OPERAND_PAIR);
-        });
+        GPUMPI_OPERAND_REGISTERS(
+            in->uses[k], r, if (r == reg) {
+                *reads = 1;
+                *alone &= !(in->uses[k] & GPUMP_OPERAND_PAIR);
+            });
     for (k = 0; k < in->def_count; k++)
-        GPUMPI_OPERAND_REGISTERS(in->defs[k], r, if (r == reg) {
-            *writes = 1;
-            *alone &= !(in->defs[k] & GPUMP_OPERAND_PAIR);
-        });
+        GPUMPI_OPERAND_REGISTERS(
+            in->defs[k], r, if (r == reg) {
+                *writes = 1;
+                *alone &= !(in->defs[k] & GPUMP_OPERAND_PAIR);
+            });
 }
 
-/* 1 when a write of `reg` leaves nothing of its old value. A check's predicate is one operand, read and written: it keeps one name. */
+/* 1 when a write of `reg` leaves nothing of its old value. A check's predicate is one operand, read and written: it
+ * keeps one name. */
 static int gpumpi_preserve_kills(const gpump_instruction *in, uint32_t reg) {
     int is_check = in->operation == GPUMP_OP_CHECK || (in->flags & GPUMP_FLAG_CHECKED);
     return gpumpi_kills(in) && !(is_check && in->defs[in->def_count - 1] == reg);
@@ -141,7 +147,8 @@ static int gpumpi_preserve_webs(gpumpi_preserve *p, uint32_t reg) {
     uint32_t at, k, e, top = 0, last = GPUMP_NONE;
     p->mark++;
     p->listed = 0;
-    for (at = p->seen_start[reg]; at < p->seen_start[reg + 1]; at++) { /* what each piece does to it, first mention first */
+    for (at = p->seen_start[reg]; at < p->seen_start[reg + 1];
+         at++) { /* what each piece does to it, first mention first */
         gpump_instruction in;
         int reads, writes, alone = 1;
         uint32_t piece = p->piece_of[p->seen[at]];
@@ -155,7 +162,8 @@ static int gpumpi_preserve_webs(gpumpi_preserve *p, uint32_t reg) {
             p->mention_mark[piece] = p->mark;
             p->mention[piece] = at;
         }
-        if (reads && p->kills[piece] != p->mark && p->enters[piece] != p->mark) p->enters[p->stack[top++] = piece] = p->mark;
+        if (reads && p->kills[piece] != p->mark && p->enters[piece] != p->mark)
+            p->enters[p->stack[top++] = piece] = p->mark;
         if (writes && gpumpi_preserve_kills(&in, reg)) p->kills[piece] = p->mark;
     }
     while (top) { /* live ranges, upwards; a guarded write lets the old value through */
@@ -170,7 +178,8 @@ static int gpumpi_preserve_webs(gpumpi_preserve *p, uint32_t reg) {
     for (k = 0; k < p->listed; k++) {
         uint32_t piece = p->list[k];
         if (p->kills[piece] != p->mark)
-            gpumpi_preserve_join(p, gpumpi_preserve_node(piece, GPUMPI_ENTERS), gpumpi_preserve_node(piece, GPUMPI_LEAVES));
+            gpumpi_preserve_join(p, gpumpi_preserve_node(piece, GPUMPI_ENTERS),
+                                 gpumpi_preserve_node(piece, GPUMPI_LEAVES));
         if (p->leaves[piece] != p->mark) continue;
         for (e = p->graph.succ_start[piece]; e < p->graph.succ_start[piece + 1]; e++) {
             uint32_t to = p->graph.succ[e];
@@ -183,7 +192,8 @@ static int gpumpi_preserve_webs(gpumpi_preserve *p, uint32_t reg) {
 }
 
 /* The webs that the region starting at piece `from` writes must not have the name that arrives there. */
-static int gpumpi_preserve_conflicts(gpumpi_preserve *p, uint32_t reg, uint32_t from, const gpump_allocator *allocator) {
+static int gpumpi_preserve_conflicts(gpumpi_preserve *p, uint32_t reg, uint32_t from,
+                                     const gpump_allocator *allocator) {
     uint32_t top = 0, e, at, last = GPUMP_NONE, mark = ++p->regions;
     p->region[p->stack[top++] = from] = mark;
     while (top) {
@@ -201,7 +211,8 @@ static int gpumpi_preserve_conflicts(gpumpi_preserve *p, uint32_t reg, uint32_t 
                 if (!writes) continue;
                 killed |= gpumpi_preserve_kills(&in, reg);
                 conflict.web = gpumpi_preserve_find(p, gpumpi_preserve_node(from, GPUMPI_ARRIVES));
-                conflict.other = gpumpi_preserve_find(p, gpumpi_preserve_node(piece, killed ? GPUMPI_LEAVES : GPUMPI_ENTERS));
+                conflict.other =
+                    gpumpi_preserve_find(p, gpumpi_preserve_node(piece, killed ? GPUMPI_LEAVES : GPUMPI_ENTERS));
                 if (conflict.web == conflict.other) continue; /* left to the copies below */
                 if (!GPUMPI_ARRAY_PUSH(allocator, p->conflicts, conflict)) return 0;
                 e = conflict.web;
@@ -231,8 +242,10 @@ static uint32_t gpumpi_preserve_color(gpumpi_preserve *p, uint32_t web, uint32_t
     if (p->color_mark[web] == p->mark) return p->color[web];
     while (first < end) { /* its conflicts begin at first */
         k = first + (end - first) / 2;
-        if (p->conflicts[k].web < web) first = k + 1;
-        else end = k;
+        if (p->conflicts[k].web < web)
+            first = k + 1;
+        else
+            end = k;
     }
     for (tries = 0;; tries++) { /* the wanted one first, then 0, 1, ... */
         int taken = 0;
@@ -247,7 +260,8 @@ static uint32_t gpumpi_preserve_color(gpumpi_preserve *p, uint32_t web, uint32_t
     return p->color[web] = color;
 }
 
-static uint32_t gpumpi_preserve_name(gpumpi_preserve *p, uint32_t reg, uint32_t *fresh, uint32_t fresh_count, uint32_t web) {
+static uint32_t gpumpi_preserve_name(gpumpi_preserve *p, uint32_t reg, uint32_t *fresh, uint32_t fresh_count,
+                                     uint32_t web) {
     uint32_t color = gpumpi_preserve_color(p, gpumpi_preserve_find(p, web), 0);
     (void)fresh_count;
     return color ? fresh[color - 1] : reg;
@@ -264,7 +278,8 @@ static int gpumpi_preserve_rename(gpumpi_preserve *p, uint32_t reg, gpump_region
             uint32_t wanted = 0;
             web = gpumpi_preserve_find(p, gpumpi_preserve_node(piece, node));
             if (node == GPUMPI_ENTERS && p->start[p->first[piece]] && p->enters[piece] == p->mark)
-                wanted = gpumpi_preserve_color(p, gpumpi_preserve_find(p, gpumpi_preserve_node(piece, GPUMPI_ARRIVES)), 0);
+                wanted =
+                    gpumpi_preserve_color(p, gpumpi_preserve_find(p, gpumpi_preserve_node(piece, GPUMPI_ARRIVES)), 0);
             web = gpumpi_preserve_color(p, web, wanted);
             if (web > colors) colors = web;
         }
@@ -328,8 +343,10 @@ static int gpumpi_preserve_rewrite(void *user, uint32_t index, gpump_instruction
             if (in->defs[k] == p->name_reg[entry]) scratch[k] = p->name_def[entry];
         for (k = 0; k < in->use_count; k++)
             if (in->uses[k] == p->name_reg[entry]) scratch[16 + k] = p->name_use[entry];
-        if (guard == p->name_reg[entry] && guard != GPUMP_NONE) scratch[16 + in->use_count] = p->name_use[entry];
-        else if (e == names->start[index]) scratch[16 + in->use_count] = guard;
+        if (guard == p->name_reg[entry] && guard != GPUMP_NONE)
+            scratch[16 + in->use_count] = p->name_use[entry];
+        else if (e == names->start[index])
+            scratch[16 + in->use_count] = guard;
     }
     in->defs = scratch;
     in->uses = scratch + 16;
@@ -402,7 +419,8 @@ static gpump_result gpumpi_preserve_level(const gpump_program *program, const ui
     k = (uint32_t)stbds_arrlenu(p.name_at);
     if (!GPUMPI_ARENA_NEW(&scratch, identity, k)) goto end;
     for (i = 0; i < k; i++) identity[i] = i;
-    if (!gpumpi_group(&scratch, gpump_program_instructions(program), p.name_at, identity, k, &names.start, &names.order))
+    if (!gpumpi_group(&scratch, gpump_program_instructions(program), p.name_at, identity, k, &names.start,
+                      &names.order))
         goto end;
     if (p.moves) qsort(p.moves, stbds_arrlenu(p.moves), sizeof *p.moves, gpumpi_preserve_compare);
     memset(&edit, 0, sizeof edit);
@@ -428,8 +446,8 @@ end:
     return result;
 }
 
-/* ---- copying through a second boundary: boundary; t = v; boundary; v = t. The first region only reads v, the second writes it
- * first, so this always works; renaming leaves it little to do. *out stays NULL when nothing is left. ---- */
+/* ---- copying through a second boundary: boundary; t = v; boundary; v = t. The first region only reads v, the second
+ * writes it first, so this always works; renaming leaves it little to do. *out stays NULL when nothing is left. ---- */
 static gpump_result gpumpi_preserve_copy(const gpump_program *program, const uint32_t *origin, uint32_t level,
                                          gpump_program **out, gpump_regions_report *report, gpump_diag *diag) {
     const gpump_allocator *allocator = gpumpi_program_allocator(program);
@@ -471,8 +489,10 @@ static gpump_result gpumpi_preserve_copy(const gpump_program *program, const uin
                 if (!GPUMPI_ARRAY_PUSH(allocator, insertions, second)) goto end;
                 report->copies += n;
                 report->cuts[GPUMP_CUT_COPY]++;
-                if (boundary.immediate == GPUMP_BOUNDARY_SHORT) report->shorts++;
-                else report->sparse++;
+                if (boundary.immediate == GPUMP_BOUNDARY_SHORT)
+                    report->shorts++;
+                else
+                    report->sparse++;
             }
         }
     }
@@ -492,20 +512,24 @@ end:
     return result;
 }
 
-GPUMP_API gpump_result gpumpi_regions_preserve(const gpump_program *program, const uint32_t *origin, gpump_program **preserved,
-                                               gpump_regions_report *report, gpump_diag *diag) {
+GPUMP_API gpump_result gpumpi_regions_preserve(const gpump_program *program, const uint32_t *origin,
+                                               gpump_program **preserved, gpump_regions_report *report,
+                                               gpump_diag *diag) {
     gpump_regions_report found;
     gpump_program *at = NULL, *next;
     gpumpi_edit copy;
     gpump_result result;
     uint32_t step, quiet = 0;
-    if (report) found = *report;
-    else memset(&found, 0, sizeof found);
+    if (report)
+        found = *report;
+    else
+        memset(&found, 0, sizeof found);
     memset(&copy, 0, sizeof copy);
     copy.program = program;
     copy.origin = origin;
     result = gpumpi_program_edit(&copy, &at, diag);
-    /* rename for sparse regions, then for short ones; then copy what is left, looking at both again until both are quiet */
+    /* rename for sparse regions, then for short ones; then copy what is left, looking at both again until both are
+     * quiet */
     for (step = 0; result == GPUMP_OK && quiet < 2; step++) {
         next = NULL;
         result = step < 2 ? gpumpi_preserve_level(at, gpump_program_origin(at), step, &next, &found, diag)

@@ -59,13 +59,17 @@ GPUMP_API void gpump_program_destroy(gpump_program *program) {
     allocator.reallocate(allocator.user, program, sizeof *program, 0);
 }
 
-GPUMP_API const gpump_allocator *gpumpi_program_allocator(const gpump_program *program) { return &program->arena.allocator; }
+GPUMP_API const gpump_allocator *gpumpi_program_allocator(const gpump_program *program) {
+    return &program->arena.allocator;
+}
 
-GPUMP_API gpump_result gpump_program_add_register(gpump_program *program, uint32_t width, uint32_t *reg, gpump_diag *diag) {
+GPUMP_API gpump_result gpump_program_add_register(gpump_program *program, uint32_t width, uint32_t *reg,
+                                                  gpump_diag *diag) {
     uint32_t count = gpump_program_registers(program);
     if (!program || !reg) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "reg", 0, 0, 1, 1);
     if (program->finished) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 1, 0, 0);
-    if (width > GPUMP_WIDTH_64) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "width", count, width, 0, GPUMP_WIDTH_64);
+    if (width > GPUMP_WIDTH_64)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "width", count, width, 0, GPUMP_WIDTH_64);
     if (count > GPUMP_OPERAND_INDEX - 1u)
         return gpumpi_fail(diag, GPUMP_ERROR_FULL, "registers", count, count, 0, GPUMP_OPERAND_INDEX - 1u);
     if (!GPUMPI_ARRAY_PUSH(&program->arena.allocator, program->widths, (uint8_t)width))
@@ -74,8 +78,8 @@ GPUMP_API gpump_result gpump_program_add_register(gpump_program *program, uint32
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_program_add_object(gpump_program *program, const gpump_memory_object *what, uint32_t *object,
-                                                gpump_diag *diag) {
+GPUMP_API gpump_result gpump_program_add_object(gpump_program *program, const gpump_memory_object *what,
+                                                uint32_t *object, gpump_diag *diag) {
     uint32_t count = gpump_program_objects(program);
     if (!program || !what || !object) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "object", 0, 0, 1, 1);
     if (program->finished) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 1, 0, 0);
@@ -106,18 +110,18 @@ typedef struct gpumpi_program_form {
 } gpumpi_program_form;
 /* What each operation looks like; memory: 1 may access, 2 must name an access it checks for; target: 1 needs one. */
 static const gpumpi_program_form gpumpi_program_forms[GPUMP_OP_COUNT] = {
-    {0, 16, 0, 64, 1, 0}, {1, 1, 1, 1, 0, 0}, {1, 1, 0, 0, 0, 0}, {1, 1, 0, 0, 0, 0}, {1, 1, 1, 1, 0, 0}, {0, 0, 0, 0, 0, 1},
-    {0, 0, 0, 0, 0, 0},   {0, 0, 0, 2, 0, 0}, {0, 0, 1, 1, 0, 0}, {1, 1, 0, 0, 0, 0}, {0, 0, 0, 0, 0, 0}, {0, 0, 0, 0, 0, 0},
-    {0, 0, 0, 0, 0, 0},   {0, 0, 0, 2, 0, 0}, {0, 0, 0, 0, 0, 0}, {1, 1, 0, 0, 0, 0}, {1, 1, 2, 2, 2, 0}, {1, 1, 1, 1, 0, 0},
-    {0, 0, 0, 0, 0, 1}};
+    {0, 16, 0, 64, 1, 0}, {1, 1, 1, 1, 0, 0}, {1, 1, 0, 0, 0, 0}, {1, 1, 0, 0, 0, 0}, {1, 1, 1, 1, 0, 0},
+    {0, 0, 0, 0, 0, 1},   {0, 0, 0, 0, 0, 0}, {0, 0, 0, 2, 0, 0}, {0, 0, 1, 1, 0, 0}, {1, 1, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0},   {0, 0, 0, 0, 0, 0}, {0, 0, 0, 0, 0, 0}, {0, 0, 0, 2, 0, 0}, {0, 0, 0, 0, 0, 0},
+    {1, 1, 0, 0, 0, 0},   {1, 1, 2, 2, 2, 0}, {1, 1, 1, 1, 0, 0}, {0, 0, 0, 0, 0, 1}};
 
 static gpump_result gpumpi_program_check(const gpump_program *program, const gpump_instruction *in, uint32_t index,
                                          gpump_diag *diag) {
     const gpumpi_program_form *form;
     uint32_t i, width;
-#define GPUMPI_CHECK(condition, field, value, minimum, maximum)                                                     \
-    do {                                                                                                            \
-        if (!(condition)) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, field, index, value, minimum, maximum);    \
+#define GPUMPI_CHECK(condition, field, value, minimum, maximum)                                                  \
+    do {                                                                                                         \
+        if (!(condition)) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, field, index, value, minimum, maximum); \
     } while (0)
     GPUMPI_CHECK(in->operation < GPUMP_OP_COUNT, "operation", in->operation, 0, GPUMP_OP_COUNT - 1);
     form = &gpumpi_program_forms[in->operation];
@@ -142,8 +146,9 @@ static gpump_result gpumpi_program_check(const gpump_program *program, const gpu
     GPUMPI_CHECK((in->target != GPUMP_NONE) == (form->target != 0), "target", in->target, 0, 0);
     GPUMPI_CHECK(form->memory ? in->access <= 3 : !in->access, "access", in->access, 0, form->memory ? 3 : 0);
     GPUMPI_CHECK(form->memory != 2 || in->access, "access", in->access, 1, 3);
-    GPUMPI_CHECK(!(in->flags & (GPUMP_FLAG_ATOMIC | GPUMP_FLAG_VOLATILE | GPUMP_FLAG_CHECKED | GPUMP_FLAG_RESIDENT)) || in->access, "access",
-                 in->access, 1, 3);
+    GPUMPI_CHECK(!(in->flags & (GPUMP_FLAG_ATOMIC | GPUMP_FLAG_VOLATILE | GPUMP_FLAG_CHECKED | GPUMP_FLAG_RESIDENT)) ||
+                     in->access,
+                 "access", in->access, 1, 3);
     if (in->access) {
         GPUMPI_CHECK(in->space < GPUMP_SPACES, "space", in->space, 0, GPUMP_SPACES - 1);
         GPUMPI_CHECK(!(in->access & GPUMP_ACCESS_WRITE) ||
@@ -157,13 +162,15 @@ static gpump_result gpumpi_program_check(const gpump_program *program, const gpu
             GPUMPI_CHECK(in->space == GPUMP_SPACE_GENERIC || program->objects[in->object].space == in->space, "space",
                          in->space, program->objects[in->object].space, program->objects[in->object].space);
         } else
-            GPUMPI_CHECK(in->address == GPUMP_ADDRESS_ANYWHERE, "object", GPUMP_NONE, 0, stbds_arrlenu(program->objects));
+            GPUMPI_CHECK(in->address == GPUMP_ADDRESS_ANYWHERE, "object", GPUMP_NONE, 0,
+                         stbds_arrlenu(program->objects));
     }
     switch (in->operation) {
     case GPUMP_OP_MOVE:
         width = gpumpi_program_operand_width(program, in->uses[0]);
         GPUMPI_CHECK(width == 3 || width == gpumpi_program_operand_width(program, in->defs[0]), "uses", width,
-                     gpumpi_program_operand_width(program, in->defs[0]), gpumpi_program_operand_width(program, in->defs[0]));
+                     gpumpi_program_operand_width(program, in->defs[0]),
+                     gpumpi_program_operand_width(program, in->defs[0]));
         break;
     case GPUMP_OP_CHECK:
         GPUMPI_CHECK(in->uses[1] == in->defs[0], "uses", in->uses[1], in->defs[0], in->defs[0]); /* fall through */
@@ -181,8 +188,8 @@ static gpump_result gpumpi_program_check(const gpump_program *program, const gpu
     default: break;
     }
     if (in->flags & GPUMP_FLAG_CHECKED) {
-        GPUMPI_CHECK(in->def_count && in->use_count && in->defs[in->def_count - 1] == in->uses[in->use_count - 1], "defs",
-                     in->def_count, 1, 16);
+        GPUMPI_CHECK(in->def_count && in->use_count && in->defs[in->def_count - 1] == in->uses[in->use_count - 1],
+                     "defs", in->def_count, 1, 16);
         width = gpumpi_program_operand_width(program, in->defs[in->def_count - 1]);
         GPUMPI_CHECK(width == GPUMP_WIDTH_PREDICATE, "defs", width, 0, 0);
     }
@@ -224,13 +231,20 @@ static int gpumpi_program_falls_through(const gpump_instruction *in) {
     return (in->operation != GPUMP_OP_BRANCH && in->operation != GPUMP_OP_EXIT) || in->guard != GPUMP_NONE;
 }
 
-/* 1 when `target` is a START_MARKER, or what other transforms have put right before one (a boundary, a point, spill code). */
+/* 1 when `target` is a START_MARKER, or what other transforms have put right before one (a boundary, a point, spill
+ * code). */
 static int gpumpi_program_leads_to_marker(const gpump_program *program, uint32_t target) {
     for (; target < gpump_program_instructions(program); target++)
         switch (program->rows[target].instruction.operation) {
         case GPUMP_OP_START_MARKER: return 1;
-        case GPUMP_OP_BOUNDARY: case GPUMP_OP_PP: case GPUMP_OP_PP_DIVERGED: case GPUMP_OP_SPILL_LOAD: case GPUMP_OP_SPILL_STORE:
-        case GPUMP_OP_MOVE: case GPUMP_OP_CONSTANT: case GPUMP_OP_PARAMETER: break;
+        case GPUMP_OP_BOUNDARY:
+        case GPUMP_OP_PP:
+        case GPUMP_OP_PP_DIVERGED:
+        case GPUMP_OP_SPILL_LOAD:
+        case GPUMP_OP_SPILL_STORE:
+        case GPUMP_OP_MOVE:
+        case GPUMP_OP_CONSTANT:
+        case GPUMP_OP_PARAMETER: break;
         default: return 0;
         }
     return 0;
@@ -271,8 +285,8 @@ static int gpumpi_program_build_blocks(gpump_program *program) {
     leader[count] = 0;
     for (i = b = 0; i < count; i++) b += leader[i];
     program->basic_blocks = b;
-    if (!GPUMPI_ARENA_NEW(&program->arena, program->first, (size_t)b + 1) || !GPUMPI_ARENA_NEW(&scratch, from, (size_t)b * 2) ||
-        !GPUMPI_ARENA_NEW(&scratch, to, (size_t)b * 2))
+    if (!GPUMPI_ARENA_NEW(&program->arena, program->first, (size_t)b + 1) ||
+        !GPUMPI_ARENA_NEW(&scratch, from, (size_t)b * 2) || !GPUMPI_ARENA_NEW(&scratch, to, (size_t)b * 2))
         goto end;
     for (i = b = 0; i < count; i++) {
         if (leader[i]) program->first[b++] = i;
@@ -298,8 +312,8 @@ end:
     return ok;
 }
 
-/* Post-dominators: dominators of the reversed graph from a node behind all ends. Parts that can never end get an edge to it
- * from their last block in depth-first order, so that every block has a post-dominator. */
+/* Post-dominators: dominators of the reversed graph from a node behind all ends. Parts that can never end get an edge
+ * to it from their last block in depth-first order, so that every block has a post-dominator. */
 static int gpumpi_program_build_post_dominators(gpump_program *program) {
     uint32_t blocks = program->basic_blocks, end = blocks, b, i, edges = 0, reached, top = 0;
     uint32_t *from, *to, *preorder, *number, *parent, *stack, *idom;
@@ -354,7 +368,8 @@ static uint32_t gpumpi_program_find(uint32_t *set, uint32_t x) {
     return x;
 }
 
-/* The loop nest by Havlak's algorithm ("Nesting of reducible and irreducible loops", 1997), loops found inner before outer. */
+/* The loop nest by Havlak's algorithm ("Nesting of reducible and irreducible loops", 1997), loops found inner before
+ * outer. */
 static int gpumpi_program_build_loops(gpump_program *program) {
     uint32_t blocks = program->basic_blocks, b, i, reached, found = 0, work = 0;
     uint32_t *preorder, *number, *parent, *last, *set, *header, *list, *stamp, *extra_head, *extra_next = NULL,
@@ -438,7 +453,8 @@ static int gpumpi_program_build_loops(gpump_program *program) {
         if (program->loop_of[b] != GPUMP_NONE) program->loop[program->loop_of[b]].blocks++;
     }
     for (i = program->loops; i-- > 0;)
-        if (program->loop[i].parent != GPUMP_NONE) program->loop[program->loop[i].parent].blocks += program->loop[i].blocks;
+        if (program->loop[i].parent != GPUMP_NONE)
+            program->loop[program->loop[i].parent].blocks += program->loop[i].blocks;
     ok = 1;
 end:
     GPUMPI_ARRAY_FREE(&scratch.allocator, extra_next);
@@ -453,13 +469,15 @@ GPUMP_API gpump_result gpump_program_finish(gpump_program *program, gpump_diag *
     if (program->finished) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 1, 0, 0);
     result = gpumpi_program_check_flow(program, diag);
     if (result != GPUMP_OK) return result;
-    if (!gpumpi_program_build_blocks(program) || !GPUMPI_ARENA_NEW(&program->arena, program->idom, program->basic_blocks) ||
+    if (!gpumpi_program_build_blocks(program) ||
+        !GPUMPI_ARENA_NEW(&program->arena, program->idom, program->basic_blocks) ||
         !GPUMPI_ARENA_NEW(&program->arena, program->ipdom, program->basic_blocks) ||
         !GPUMPI_ARENA_NEW(&program->arena, program->enter, program->basic_blocks) ||
         !GPUMPI_ARENA_NEW(&program->arena, program->leave, program->basic_blocks) ||
         !GPUMPI_ARENA_NEW(&program->arena, program->loop_of, program->basic_blocks) ||
         !gpumpi_graph_dominators(&program->arena, &program->graph, 0, program->idom) ||
-        !gpumpi_graph_intervals(&program->arena, program->basic_blocks, program->idom, 0, program->enter, program->leave) ||
+        !gpumpi_graph_intervals(&program->arena, program->basic_blocks, program->idom, 0, program->enter,
+                                program->leave) ||
         !gpumpi_program_build_post_dominators(program) || !gpumpi_program_build_loops(program)) {
         gpumpi_arena_free(&program->arena);
         program->basic_blocks = program->loops = 0;
@@ -525,7 +543,9 @@ GPUMP_API uint32_t gpump_program_reconvergence(const gpump_program *program, uin
     uint32_t b = program->ipdom[program->block_of[branch]];
     return b == GPUMP_NONE ? GPUMP_NONE : program->first[b];
 }
-GPUMP_API void gpump_program_loop(const gpump_program *program, uint32_t loop, gpump_loop *out) { *out = program->loop[loop]; }
+GPUMP_API void gpump_program_loop(const gpump_program *program, uint32_t loop, gpump_loop *out) {
+    *out = program->loop[loop];
+}
 GPUMP_API int gpump_program_in_loop(const gpump_program *program, uint32_t loop, uint32_t b) {
     uint32_t at = program->loop_of[b];
     while (at != GPUMP_NONE && at != loop) at = program->loop[at].parent;
@@ -576,10 +596,11 @@ GPUMP_API size_t gpump_program_text(const gpump_program *program, uint32_t index
     gpump_instruction in;
     size_t length = 0;
     uint32_t i;
-#define GPUMPI_PRINT(...)                                                                                                   \
-    do {                                                                                                                    \
-        int printed = snprintf(length < bytes ? text + length : NULL, length < bytes ? bytes - length : 0, __VA_ARGS__);    \
-        if (printed > 0) length += (size_t)printed;                                                                         \
+#define GPUMPI_PRINT(...)                                                                                      \
+    do {                                                                                                       \
+        int printed =                                                                                          \
+            snprintf(length < bytes ? text + length : NULL, length < bytes ? bytes - length : 0, __VA_ARGS__); \
+        if (printed > 0) length += (size_t)printed;                                                            \
     } while (0)
     gpump_program_instruction(program, index, &in);
     if (in.guard != GPUMP_NONE) GPUMPI_PRINT("@%sr%u ", in.flags & GPUMP_FLAG_GUARD_NEGATED ? "!" : "", in.guard);
@@ -590,13 +611,18 @@ GPUMP_API size_t gpump_program_text(const gpump_program *program, uint32_t index
     if (in.flags & GPUMP_FLAG_CHECKED) GPUMPI_PRINT(".check");
     for (i = 0; i < in.def_count + in.use_count; i++) {
         uint32_t operand = i < in.def_count ? in.defs[i] : in.uses[i - in.def_count];
-        GPUMPI_PRINT("%s%s%u%s", i == 0 ? " " : i == in.def_count ? " = " : ", ", operand & GPUMP_OPERAND_PARAMETER ? "c" : "r",
-                     operand & GPUMP_OPERAND_INDEX, operand & GPUMP_OPERAND_PAIR ? "d" : "");
+        GPUMPI_PRINT("%s%s%u%s",
+                     i == 0              ? " "
+                     : i == in.def_count ? " = "
+                                         : ", ",
+                     operand & GPUMP_OPERAND_PARAMETER ? "c" : "r", operand & GPUMP_OPERAND_INDEX,
+                     operand & GPUMP_OPERAND_PAIR ? "d" : "");
     }
     switch (in.operation) {
-    case GPUMP_OP_CONSTANT: case GPUMP_OP_PARAMETER: case GPUMP_OP_SPILL_STORE: case GPUMP_OP_SPILL_LOAD:
-        GPUMPI_PRINT(" [%lld]", (long long)in.immediate);
-        break;
+    case GPUMP_OP_CONSTANT:
+    case GPUMP_OP_PARAMETER:
+    case GPUMP_OP_SPILL_STORE:
+    case GPUMP_OP_SPILL_LOAD: GPUMPI_PRINT(" [%lld]", (long long)in.immediate); break;
     case GPUMP_OP_ADD: GPUMPI_PRINT(" + %lld", (long long)in.immediate); break;
     case GPUMP_OP_PAGE_ENTERED:
         GPUMPI_PRINT(" + %lld, first %u of %lld", (long long)in.displacement, in.bytes, (long long)in.immediate);
@@ -611,15 +637,16 @@ GPUMP_API size_t gpump_program_text(const gpump_program *program, uint32_t index
 
 /* ---- the changed copy ---- */
 
-static gpump_result gpumpi_program_emit(gpump_program *out, const gpump_instruction *in, uint32_t from, gpump_diag *diag) {
+static gpump_result gpumpi_program_emit(gpump_program *out, const gpump_instruction *in, uint32_t from,
+                                        gpump_diag *diag) {
     gpump_result result = gpump_program_add(out, in, NULL, diag);
     if (result != GPUMP_OK) return result;
     return GPUMPI_ARRAY_PUSH(&out->arena.allocator, out->origin, from) ? GPUMP_OK : GPUMP_ERROR_MEMORY;
 }
 
 static gpump_result gpumpi_program_emit_insertion(gpump_program *out, const gpumpi_edit *edit, uint32_t k,
-                                                  const uint32_t *landing, const uint32_t *self, const uint32_t *inserted,
-                                                  gpump_diag *diag) {
+                                                  const uint32_t *landing, const uint32_t *self,
+                                                  const uint32_t *inserted, gpump_diag *diag) {
     gpump_instruction in = edit->insertions[k].instruction;
     in.defs = edit->insertions[k].defs;
     in.uses = edit->insertions[k].uses;
@@ -642,10 +669,11 @@ GPUMP_API gpump_result gpumpi_program_edit(const gpumpi_edit *edit, gpump_progra
     gpump_result result = gpump_program_create(&old->arena.allocator, &out);
     if (result != GPUMP_OK) return gpumpi_fail(diag, result, "program", 0, 0, 0, 0);
     result = GPUMP_ERROR_MEMORY;
-    if (!GPUMPI_ARENA_NEW(&scratch, landing, (size_t)count + 1) || !GPUMPI_ARENA_NEW(&scratch, entry, (size_t)count + 1) ||
+    if (!GPUMPI_ARENA_NEW(&scratch, landing, (size_t)count + 1) ||
+        !GPUMPI_ARENA_NEW(&scratch, entry, (size_t)count + 1) ||
         !GPUMPI_ARENA_NEW(&scratch, inserted, edit->insertion_count) ||
-        !GPUMPI_ARENA_NEW(&scratch, around, (size_t)count + 1) || !GPUMPI_ARENA_NEW(&scratch, self, (size_t)count + 1) ||
-        !GPUMPI_ARENA_NEW(&scratch, dropped, count))
+        !GPUMPI_ARENA_NEW(&scratch, around, (size_t)count + 1) ||
+        !GPUMPI_ARENA_NEW(&scratch, self, (size_t)count + 1) || !GPUMPI_ARENA_NEW(&scratch, dropped, count))
         goto fail;
     registers = edit->widths ? edit->registers : gpump_program_registers(old);
     for (i = 0; i < registers; i++)
@@ -658,7 +686,8 @@ GPUMP_API gpump_result gpumpi_program_edit(const gpumpi_edit *edit, gpump_progra
         while (k < edit->insertion_count && edit->insertions[k].before == i && edit->insertions[k].after_previous)
             inserted[k++] = at++;
         around[i] = entry[i] = at;
-        if (k < edit->insertion_count && edit->insertions[k].before == i && edit->insertions[k].entry_loop != GPUMP_NONE) {
+        if (k < edit->insertion_count && edit->insertions[k].before == i &&
+            edit->insertions[k].entry_loop != GPUMP_NONE) {
             uint32_t loop = edit->insertions[k].entry_loop;
             /* the loop's own fall-through must get round the code for its entry */
             if (i && gpump_program_in_loop(old, loop, old->block_of[i - 1]) &&
@@ -679,7 +708,8 @@ GPUMP_API gpump_result gpumpi_program_edit(const gpumpi_edit *edit, gpump_progra
         }
     }
     for (i = k = 0; i <= count; i++) {
-        for (; k < edit->insertion_count && edit->insertions[k].before == i && edit->insertions[k].after_previous; k++) {
+        for (; k < edit->insertion_count && edit->insertions[k].before == i && edit->insertions[k].after_previous;
+             k++) {
             result = gpumpi_program_emit_insertion(out, edit, k, landing, self, inserted, diag);
             if (result != GPUMP_OK) goto fail;
         }

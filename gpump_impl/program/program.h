@@ -7,12 +7,12 @@
 #ifndef GPUMP_NO_PROGRAM
 GPUMP_BEGIN
 
-/* A kernel as a list of instructions of one thread. Built with gpump_program_create, _add_register, _add_object, _add and
- * _finish; from then on it never changes. Analyses return objects of their own; transforms return a new program and
+/* A kernel as a list of instructions of one thread. Built with gpump_program_create, _add_register, _add_object, _add
+ * and _finish; from then on it never changes. Analyses return objects of their own; transforms return a new program and
  * origin[].
  *
- * Instructions are numbered from 0 in layout order; instruction i falls through to i + 1. A *basic block* is a maximal run
- * without branches into or out of it ("block" alone always means a thread block). */
+ * Instructions are numbered from 0 in layout order; instruction i falls through to i + 1. A *basic block* is a maximal
+ * run without branches into or out of it ("block" alone always means a thread block). */
 typedef struct gpump_program gpump_program;
 
 /* How wide a register is. 16-bit registers count as 32-bit ones. */
@@ -25,21 +25,24 @@ typedef enum gpump_width {
 /* Operands are register numbers, with two marks in the high bits. */
 #define GPUMP_OPERAND_PAIR \
     UINT32_C(0x80000000) /* registers r and r + 1, both 32-bit, r even: a 64-bit value after allocation */
-#define GPUMP_OPERAND_PARAMETER UINT32_C(0x40000000) /* not a register: the kernel parameter at this byte offset (uses only) */
-#define GPUMP_OPERAND_INDEX UINT32_C(0x3fffffff)     /* the register number or byte offset without the marks */
+#define GPUMP_OPERAND_PARAMETER \
+    UINT32_C(0x40000000) /* not a register: the kernel parameter at this byte offset (uses only) */
+#define GPUMP_OPERAND_INDEX UINT32_C(0x3fffffff) /* the register number or byte offset without the marks */
 
 /* What the library must know about an instruction. Everything that is not special is GPUMP_OP_COMPUTE. */
 typedef enum gpump_operation {
-    GPUMP_OP_COMPUTE = 0, /* the host's own: reads uses and, with access, memory; writes defs and, with access, memory */
-    GPUMP_OP_MOVE,        /* defs[0] = uses[0], same width */
-    GPUMP_OP_CONSTANT,    /* defs[0] = immediate; needs no operand, so it can be done again anywhere */
-    GPUMP_OP_PARAMETER,   /* defs[0] = the kernel parameter at byte `immediate`; constant for the whole launch */
-    GPUMP_OP_ADD,         /* defs[0] = uses[0] + immediate; lets page_checks see how an address walks */
-    GPUMP_OP_BRANCH,      /* goes to target; falls through for lanes whose guard is false */
-    GPUMP_OP_EXIT,        /* ends the lanes whose guard is true */
-    GPUMP_OP_BARRIER,     /* waits for all warps of the block */
+    GPUMP_OP_COMPUTE =
+        0,              /* the host's own: reads uses and, with access, memory; writes defs and, with access, memory */
+    GPUMP_OP_MOVE,      /* defs[0] = uses[0], same width */
+    GPUMP_OP_CONSTANT,  /* defs[0] = immediate; needs no operand, so it can be done again anywhere */
+    GPUMP_OP_PARAMETER, /* defs[0] = the kernel parameter at byte `immediate`; constant for the whole launch */
+    GPUMP_OP_ADD,       /* defs[0] = uses[0] + immediate; lets page_checks see how an address walks */
+    GPUMP_OP_BRANCH,    /* goes to target; falls through for lanes whose guard is false */
+    GPUMP_OP_EXIT,      /* ends the lanes whose guard is true */
+    GPUMP_OP_BARRIER,   /* waits for all warps of the block */
     /* Put in by transforms; hosts carry them out as written here. */
-    GPUMP_OP_SPILL_STORE,  /* local memory at byte `immediate` of the spill area = uses[0] (a predicate as 0 or 1 in 4 bytes)
+    GPUMP_OP_SPILL_STORE,  /* local memory at byte `immediate` of the spill area = uses[0] (a predicate as 0 or 1 in 4
+                            * bytes)
                             */
     GPUMP_OP_SPILL_LOAD,   /* defs[0] = that */
     GPUMP_OP_BOUNDARY,     /* starts an idempotent region; immediate is a gpump_boundary */
@@ -48,10 +51,10 @@ typedef enum gpump_operation {
     GPUMP_OP_BARRIER_PP,   /* a barrier that is a preemption point too; immediate as for PP */
     GPUMP_OP_START_MARKER, /* a fault found by a check goes on from here */
     GPUMP_OP_CLEAR_CHECK,  /* defs[0] (a predicate) = false */
-    GPUMP_OP_CHECK, /* defs[0] (a predicate, also uses[1]) becomes true when an access as in `access`, `space`, `bytes` at
-                       uses[0] + displacement would fault, else stays; touches no memory */
-    GPUMP_OP_PAGE_ENTERED, /* defs[0] (a predicate) = uses[0] + displacement lies in the first `bytes` bytes of a page of
-                              `immediate` bytes */
+    GPUMP_OP_CHECK, /* defs[0] (a predicate, also uses[1]) becomes true when an access as in `access`, `space`, `bytes`
+                       at uses[0] + displacement would fault, else stays; touches no memory */
+    GPUMP_OP_PAGE_ENTERED, /* defs[0] (a predicate) = uses[0] + displacement lies in the first `bytes` bytes of a page
+                              of `immediate` bytes */
     GPUMP_OP_GUARDED_CALL, /* lanes whose guard is true: serialise, call the fault handler, go on at `target` (a
                               START_MARKER, or what other transforms have put right before one) */
     GPUMP_OP_COUNT
@@ -67,7 +70,7 @@ typedef enum gpump_operation {
 #define GPUMP_FLAG_CHECKED                                                                            \
     64u /* its last def and last use are one predicate: where the access would fault, nothing is done \
            but that the predicate becomes true */
-#define GPUMP_FLAG_RESIDENT 128u    /* accesses only pages that are never absent: page_checks leaves it alone */
+#define GPUMP_FLAG_RESIDENT 128u /* accesses only pages that are never absent: page_checks leaves it alone */
 
 typedef enum gpump_space {
     GPUMP_SPACE_GLOBAL = 0,
@@ -86,8 +89,9 @@ typedef enum gpump_space {
 typedef enum gpump_address {
     GPUMP_ADDRESS_ANYWHERE = 0, /* nothing */
     GPUMP_ADDRESS_FIXED,        /* byte `offset`, the same for every thread */
-    GPUMP_ADDRESS_VALUE         /* byte `offset` past a value that each thread computes once and that is named by `value`;
-                                   with thread_stride != 0 the values of two threads of a block differ by a multiple of it, not 0 */
+    GPUMP_ADDRESS_VALUE /* byte `offset` past a value that each thread computes once and that is named by `value`;
+                           with thread_stride != 0 the values of two threads of a block differ by a multiple of it, not
+                           0 */
 } gpump_address;
 
 /* One instruction. Start from gpump_instruction_make; the pointers need live only during gpump_program_add. */
@@ -126,19 +130,22 @@ typedef struct gpump_memory_object {
 GPUMP_API gpump_result gpump_program_create(const gpump_allocator *allocator, gpump_program **program);
 /* Frees a program; NULL is allowed. Analyses made from it must be destroyed first. */
 GPUMP_API void gpump_program_destroy(gpump_program *program);
-/* Adds a register of `width` (gpump_width) and sets *reg to its number (0, 1, ...). GPUMP_ERROR_STATE after _finish, GPUMP_ERROR_FULL
- * beyond 2^30, GPUMP_ERROR_MEMORY. Cost: constant on average. */
-GPUMP_API gpump_result gpump_program_add_register(gpump_program *program, uint32_t width, uint32_t *reg, gpump_diag *diag);
-/* Adds a memory object as *what describes it and sets *object to its number. GPUMP_ERROR_STATE after _finish, GPUMP_ERROR_MEMORY.
- * Cost: constant on average. */
-GPUMP_API gpump_result gpump_program_add_object(gpump_program *program, const gpump_memory_object *what, uint32_t *object,
-                                                gpump_diag *diag);
-/* Appends an instruction and sets *index (may be NULL) to its number. Branch targets may lie ahead. Nonsense is refused with
- * the field at fault and, in diag->index, the number the instruction would have had; the program is then unchanged. */
+/* Adds a register of `width` (gpump_width) and sets *reg to its number (0, 1, ...). GPUMP_ERROR_STATE after _finish,
+ * GPUMP_ERROR_FULL beyond 2^30, GPUMP_ERROR_MEMORY. Cost: constant on average. */
+GPUMP_API gpump_result gpump_program_add_register(gpump_program *program, uint32_t width, uint32_t *reg,
+                                                  gpump_diag *diag);
+/* Adds a memory object as *what describes it and sets *object to its number. GPUMP_ERROR_STATE after _finish,
+ * GPUMP_ERROR_MEMORY. Cost: constant on average. */
+GPUMP_API gpump_result gpump_program_add_object(gpump_program *program, const gpump_memory_object *what,
+                                                uint32_t *object, gpump_diag *diag);
+/* Appends an instruction and sets *index (may be NULL) to its number. Branch targets may lie ahead. Nonsense is refused
+ * with the field at fault and, in diag->index, the number the instruction would have had; the program is then
+ * unchanged. */
 GPUMP_API gpump_result gpump_program_add(gpump_program *program, const gpump_instruction *instruction, uint32_t *index,
                                          gpump_diag *diag);
-/* Ends building: checks branch targets and that no path runs off the end, finds basic blocks, dominators, post-dominators and
- * loops. On failure diag->index is the instruction at fault and building may go on. Cost: near-linear. */
+/* Ends building: checks branch targets and that no path runs off the end, finds basic blocks, dominators,
+ * post-dominators and loops. On failure diag->index is the instruction at fault and building may go on. Cost:
+ * near-linear. */
 GPUMP_API gpump_result gpump_program_finish(gpump_program *program, gpump_diag *diag);
 
 /* Counts; 0 for NULL. Blocks and loops are 0 before _finish. */
@@ -151,36 +158,38 @@ GPUMP_API uint32_t gpump_program_loops(const gpump_program *program);
 GPUMP_API uint32_t gpump_program_width(const gpump_program *program, uint32_t reg);
 /* Returns memory object `object`, below gpump_program_objects. */
 GPUMP_API gpump_memory_object gpump_program_object(const gpump_program *program, uint32_t object);
-/* Reads instruction `index` (below gpump_program_instructions) into *instruction; its pointers live as long as the program. */
+/* Reads instruction `index` (below gpump_program_instructions) into *instruction; its pointers live as long as the
+ * program. */
 GPUMP_API void gpump_program_instruction(const gpump_program *program, uint32_t index, gpump_instruction *instruction);
 
-/* Returns, for a program made by a transform, the array that gives each instruction's number in the program it was made from
- * (GPUMP_NONE for instructions put in); NULL for a program built by hand. */
+/* Returns, for a program made by a transform, the array that gives each instruction's number in the program it was made
+ * from (GPUMP_NONE for instructions put in); NULL for a program built by hand. */
 GPUMP_API const uint32_t *gpump_program_origin(const gpump_program *program);
 
 /* A basic block and its place in the graph. Numbers are basic-block numbers unless said otherwise. */
 typedef struct gpump_basic_block {
     const uint32_t *successors;
     const uint32_t *predecessors;
-    uint32_t successor_count;   /* 0 to 2 */
+    uint32_t successor_count; /* 0 to 2 */
     uint32_t predecessor_count;
-    uint32_t first;             /* instruction */
-    uint32_t count;             /* instructions */
-    uint32_t dominator;         /* immediate; GPUMP_NONE for the entry and for unreachable blocks */
-    uint32_t post_dominator;    /* immediate; GPUMP_NONE: only the end of the thread. Guarded exits do not count as paths to the
-                                   end here, because lanes that exit never come back to wait for */
-    uint32_t loop;              /* innermost loop; GPUMP_NONE */
-    uint32_t loop_depth;        /* 0 outside loops */
-    uint32_t reachable;         /* 0: no path from the entry */
+    uint32_t first;          /* instruction */
+    uint32_t count;          /* instructions */
+    uint32_t dominator;      /* immediate; GPUMP_NONE for the entry and for unreachable blocks */
+    uint32_t post_dominator; /* immediate; GPUMP_NONE: only the end of the thread. Guarded exits do not count as paths
+                                to the end here, because lanes that exit never come back to wait for */
+    uint32_t loop;           /* innermost loop; GPUMP_NONE */
+    uint32_t loop_depth;     /* 0 outside loops */
+    uint32_t reachable;      /* 0: no path from the entry */
 } gpump_basic_block;
-/* Fills *block with basic block `basic_block`, below gpump_program_basic_blocks; its arrays live as long as the program. */
+/* Fills *block with basic block `basic_block`, below gpump_program_basic_blocks; its arrays live as long as the
+ * program. */
 GPUMP_API void gpump_program_basic_block(const gpump_program *program, uint32_t basic_block, gpump_basic_block *block);
 /* Returns the basic block of an instruction. */
 GPUMP_API uint32_t gpump_program_basic_block_of(const gpump_program *program, uint32_t instruction);
 /* Returns 1 when every path from the entry to basic block b runs through a (a itself included). Cost: constant. */
 GPUMP_API int gpump_program_dominates(const gpump_program *program, uint32_t a, uint32_t b);
-/* Returns the instruction where lanes that diverge at `branch` meet again: the first one of the immediate post-dominator
- * (Fung; Lin 2.3.2). GPUMP_NONE: they meet only at the end. Cost: constant. */
+/* Returns the instruction where lanes that diverge at `branch` meet again: the first one of the immediate
+ * post-dominator (Fung; Lin 2.3.2). GPUMP_NONE: they meet only at the end. Cost: constant. */
 GPUMP_API uint32_t gpump_program_reconvergence(const gpump_program *program, uint32_t branch);
 
 /* A loop of the nest (Havlak): for an irreducible one, `header` is its entry reached first by depth-first search. */
@@ -197,17 +206,15 @@ GPUMP_API void gpump_program_loop(const gpump_program *program, uint32_t loop, g
 /* Returns 1 when basic block b lies in `loop` or in a loop inside it. Cost: the depth of b. */
 GPUMP_API int gpump_program_in_loop(const gpump_program *program, uint32_t loop, uint32_t b);
 
-/* Whose accesses count when two accesses are compared: one thread's own, or any two threads' of a warp or of a block. */
-typedef enum gpump_unit {
-    GPUMP_UNIT_THREAD = 0,
-    GPUMP_UNIT_WARP,
-    GPUMP_UNIT_BLOCK
-} gpump_unit;
-/* Returns 1 unless the accesses of instructions a and b, done by threads of one such unit (gpump_unit), can never touch the same byte. */
+/* Whose accesses count when two accesses are compared: one thread's own, or any two threads' of a warp or of a block.
+ */
+typedef enum gpump_unit { GPUMP_UNIT_THREAD = 0, GPUMP_UNIT_WARP, GPUMP_UNIT_BLOCK } gpump_unit;
+/* Returns 1 unless the accesses of instructions a and b, done by threads of one such unit (gpump_unit), can never touch
+ * the same byte. */
 GPUMP_API int gpump_program_may_alias(const gpump_program *program, uint32_t a, uint32_t b, uint32_t unit);
 
-/* Writes a listing line of instruction `index` into text (at most bytes, always terminated); returns its whole length, as
- * snprintf does. The host's own operations are shown as "op<tag>". */
+/* Writes a listing line of instruction `index` into text (at most bytes, always terminated); returns its whole length,
+ * as snprintf does. The host's own operations are shown as "op<tag>". */
 GPUMP_API size_t gpump_program_text(const gpump_program *program, uint32_t index, char *text, size_t bytes);
 
 GPUMP_END

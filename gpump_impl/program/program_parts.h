@@ -1,4 +1,5 @@
-/* program_parts (private): what the analyses share: memory, graphs, and the one way to make a changed copy of a program. */
+/* program_parts (private): what the analyses share: memory, graphs, and the one way to make a changed copy of a
+ * program. */
 #ifndef GPUMPI_PROGRAM_PARTS_H
 #define GPUMPI_PROGRAM_PARTS_H
 #ifndef GPUMP_NO_PROGRAM
@@ -21,7 +22,8 @@ GPUMP_API void gpumpi_arena_free(gpumpi_arena *arena);
 #define GPUMPI_ARENA_NEW(arena, array, count) \
     gpumpi_array_replace((void *)&(array), gpumpi_arena_new((arena), sizeof *(array), (size_t)(count)))
 
-/* Groups `count` values by key (0 to keys - 1), in their order: those of key k are (*out)[(*start)[k]] to (*out)[(*start)[k
+/* Groups `count` values by key (0 to keys - 1), in their order: those of key k are (*out)[(*start)[k]] to
+ * (*out)[(*start)[k
  * + 1] - 1]. 1 done, 0 out of memory. */
 GPUMP_API int gpumpi_group(gpumpi_arena *arena, uint32_t keys, const uint32_t *key, const uint32_t *value, size_t count,
                            uint32_t **start, uint32_t **out);
@@ -34,43 +36,47 @@ typedef struct gpumpi_graph {
 /* Builds a graph of `count` edges from[i] -> to[i], kept in that order. 1 done, 0 out of memory. */
 GPUMP_API int gpumpi_graph_build(gpumpi_arena *arena, gpumpi_graph *graph, uint32_t nodes, const uint32_t *from,
                                  const uint32_t *to, size_t count);
-/* Depth-first search from root: preorder[] and, unless NULL, postorder[] of the nodes reached; returns how many, or GPUMP_NONE
- * when out of memory. number[n] is n's place in preorder, GPUMP_NONE when not reached; parent[n] likewise a node. */
-GPUMP_API uint32_t gpumpi_graph_search(gpumpi_arena *arena, const gpumpi_graph *graph, uint32_t root, uint32_t *preorder,
-                                       uint32_t *postorder, uint32_t *number, uint32_t *parent);
-/* Immediate dominators (semi-NCA): idom[n] is GPUMP_NONE for the root and for nodes not reached. 1 done, 0 out of memory. */
+/* Depth-first search from root: preorder[] and, unless NULL, postorder[] of the nodes reached; returns how many, or
+ * GPUMP_NONE when out of memory. number[n] is n's place in preorder, GPUMP_NONE when not reached; parent[n] likewise a
+ * node. */
+GPUMP_API uint32_t gpumpi_graph_search(gpumpi_arena *arena, const gpumpi_graph *graph, uint32_t root,
+                                       uint32_t *preorder, uint32_t *postorder, uint32_t *number, uint32_t *parent);
+/* Immediate dominators (semi-NCA): idom[n] is GPUMP_NONE for the root and for nodes not reached. 1 done, 0 out of
+ * memory. */
 GPUMP_API int gpumpi_graph_dominators(gpumpi_arena *arena, const gpumpi_graph *graph, uint32_t root, uint32_t *idom);
-/* Numbers the tree of idom so that a dominates b when enter[a] <= enter[b] and leave[b] <= leave[a]; nodes outside the tree
- * get enter 1, leave 0. 1 done, 0 out of memory. */
+/* Numbers the tree of idom so that a dominates b when enter[a] <= enter[b] and leave[b] <= leave[a]; nodes outside the
+ * tree get enter 1, leave 0. 1 done, 0 out of memory. */
 GPUMP_API int gpumpi_graph_intervals(gpumpi_arena *arena, uint32_t nodes, const uint32_t *idom, uint32_t root,
                                      uint32_t *enter, uint32_t *leave);
 
 /* 1 when a definition leaves nothing of the old value: no guard. */
 GPUMP_INLINE int gpumpi_kills(const gpump_instruction *instruction) { return instruction->guard == GPUMP_NONE; }
 /* Calls body with `reg` for each register number that an operand covers; none for a parameter. */
-#define GPUMPI_OPERAND_REGISTERS(operand, reg, body)                                                              \
-    do {                                                                                                          \
-        if (!((operand)&GPUMP_OPERAND_PARAMETER)) {                                                               \
-            uint32_t reg = (operand)&GPUMP_OPERAND_INDEX;                                                         \
-            body;                                                                                                 \
-            if ((operand)&GPUMP_OPERAND_PAIR) {                                                                   \
-                reg++;                                                                                            \
-                body;                                                                                             \
-            }                                                                                                     \
-        }                                                                                                         \
+#define GPUMPI_OPERAND_REGISTERS(operand, reg, body)      \
+    do {                                                  \
+        if (!((operand)&GPUMP_OPERAND_PARAMETER)) {       \
+            uint32_t reg = (operand)&GPUMP_OPERAND_INDEX; \
+            body;                                         \
+            if ((operand)&GPUMP_OPERAND_PAIR) {           \
+                reg++;                                    \
+                body;                                     \
+            }                                             \
+        }                                                 \
     } while (0)
 
 /* One instruction to put in before instruction `before` (or at the end). Several at one place keep their order. */
 typedef struct gpumpi_insertion {
-    gpump_instruction instruction; /* target, when used, is an old instruction number, or GPUMPI_NEW | index of an insertion */
-    uint32_t defs[2], uses[3];     /* where its operands live: the pointers are set from here */
+    gpump_instruction
+        instruction; /* target, when used, is an old instruction number, or GPUMPI_NEW | index of an insertion */
+    uint32_t defs[2], uses[3]; /* where its operands live: the pointers are set from here */
     uint32_t before;
-    uint32_t after_previous;       /* 1: belongs to instruction before - 1, so branches to `before` do not take it */
-    uint32_t entry_loop;           /* GPUMP_NONE: every path to `before` takes it; else only paths from outside that loop */
-    uint32_t origin;               /* GPUMP_NONE, or the old instruction it is a copy of */
+    uint32_t after_previous; /* 1: belongs to instruction before - 1, so branches to `before` do not take it */
+    uint32_t entry_loop;     /* GPUMP_NONE: every path to `before` takes it; else only paths from outside that loop */
+    uint32_t origin;         /* GPUMP_NONE, or the old instruction it is a copy of */
 } gpumpi_insertion;
 #define GPUMPI_NEW UINT32_C(0x80000000)
-#define GPUMPI_NEW_BODY UINT32_C(0x40000000) /* in a target: the old instruction itself, past what is put in before it */
+#define GPUMPI_NEW_BODY \
+    UINT32_C(0x40000000) /* in a target: the old instruction itself, past what is put in before it */
 GPUMP_INLINE gpumpi_insertion gpumpi_insertion_make(uint32_t operation, uint32_t before) {
     gpumpi_insertion insertion;
     memset(&insertion, 0, sizeof insertion);
@@ -88,13 +94,14 @@ GPUMP_INLINE gpumpi_insertion gpumpi_insertion_copy(const gpump_program *program
     insertion.origin = index;
     return insertion;
 }
-/* Makes the changed copy. Insertions are sorted by `before`; at one place those after the previous instruction come first, then
- * those of a loop's entry, then the rest. The new program knows its origin[]. */
+/* Makes the changed copy. Insertions are sorted by `before`; at one place those after the previous instruction come
+ * first, then those of a loop's entry, then the rest. The new program knows its origin[]. */
 typedef struct gpumpi_edit {
     const gpump_program *program;
     const gpumpi_insertion *insertions;
     uint32_t insertion_count;
-    /* Changes *instruction in place (operands into scratch of 80 entries); returns 0 to drop it. NULL: nothing changes. */
+    /* Changes *instruction in place (operands into scratch of 80 entries); returns 0 to drop it. NULL: nothing changes.
+     */
     int (*rewrite)(void *user, uint32_t index, gpump_instruction *instruction, uint32_t *scratch);
     void *user;
     /* The registers of the new program; widths NULL: those of the old one. */
@@ -107,29 +114,33 @@ GPUMP_API gpump_result gpumpi_program_edit(const gpumpi_edit *edit, gpump_progra
 /* The allocator a program was made with. */
 GPUMP_API const gpump_allocator *gpumpi_program_allocator(const gpump_program *program);
 
-/* Memory as re-execution sees it. start[i] (the caller's to set, one per instruction): a region starts before instruction i. */
+/* Memory as re-execution sees it. start[i] (the caller's to set, one per instruction): a region starts before
+ * instruction i. */
 typedef struct gpumpi_memory {
     const gpump_program *program;
     uint32_t unit, slots;
-    gpumpi_graph graph; /* control flow, and for a warp also from the end of one diverged side to the start of the other */
+    gpumpi_graph
+        graph; /* control flow, and for a warp also from the end of one diverged side to the start of the other */
     uint8_t *start;
-    uint8_t *is_protected;    /* reads whose source the thread wrote itself since its region's start, on every path */
-    uint32_t
-        *slot; /* instruction -> the exactly known place it accesses, GPUMP_NONE: not exactly known or never written so */
-    uint32_t *stack, *seen;   /* for walks: one per block */
-    uint32_t *order, blocks;  /* reverse postorder of control flow */
-    uint8_t *kind;            /* GPUMPI_MEMORY_... bits of each instruction */
-    int (*may_clobber)(void *user, uint32_t read, uint32_t write); /* as in gpump_regions_config, after origin[]; NULL */
+    uint8_t *is_protected; /* reads whose source the thread wrote itself since its region's start, on every path */
+    uint32_t *slot;        /* instruction -> the exactly known place it accesses, GPUMP_NONE: not exactly known or never
+                              written so */
+    uint32_t *stack, *seen;  /* for walks: one per block */
+    uint32_t *order, blocks; /* reverse postorder of control flow */
+    uint8_t *kind;           /* GPUMPI_MEMORY_... bits of each instruction */
+    int (*may_clobber)(void *user, uint32_t read,
+                       uint32_t write); /* as in gpump_regions_config, after origin[]; NULL */
     void *user;
     const uint32_t *origin;
 } gpumpi_memory;
 #define GPUMPI_MEMORY_READS 1u
 #define GPUMPI_MEMORY_MEETS_READ 2u /* a write of an object that something reads */
-GPUMP_API int gpumpi_memory_make(gpumpi_arena *arena, const gpump_program *program, uint32_t unit, gpumpi_memory *memory);
+GPUMP_API int gpumpi_memory_make(gpumpi_arena *arena, const gpump_program *program, uint32_t unit,
+                                 gpumpi_memory *memory);
 /* Finds is_protected[] for start[] as it is now. 1 done, 0 out of memory. */
 GPUMP_API int gpumpi_memory_protect(gpumpi_arena *arena, gpumpi_memory *memory);
-/* The unprotected reads nearest before `write` that may touch what it writes, walking up from it to region starts; `mark` is
- * a number not used before. Appends to *reads (an array.h array). 1 done, 0 out of memory. */
+/* The unprotected reads nearest before `write` that may touch what it writes, walking up from it to region starts;
+ * `mark` is a number not used before. Appends to *reads (an array.h array). 1 done, 0 out of memory. */
 GPUMP_API int gpumpi_memory_walk(gpumpi_memory *memory, uint32_t write, uint32_t mark, const gpump_allocator *allocator,
                                  uint32_t **reads);
 /* 1 when the instruction writes (reads) memory or a spill slot. */
@@ -139,18 +150,18 @@ GPUMP_API int gpumpi_memory_reads(const gpump_instruction *in);
  * region. */
 GPUMP_API int gpumpi_memory_ends_region(const gpumpi_memory *memory, uint32_t i, const gpump_instruction *in);
 struct gpump_liveness;
-/* The registers live before instruction `index`, or behind it when `behind` is 1, in no order; returns how many stand in
- * list[], which has room for all. stamp: one per register, zero at first; mark: an even number above 0 not used with it
- * before. Cost: what is live at the end of the basic block, and the instructions in between; unlike that of a set, not the
- * number of registers. */
-GPUMP_API uint32_t gpumpi_liveness_list(const struct gpump_liveness *liveness, uint32_t index, int behind, uint32_t *stamp,
-                                        uint32_t mark, uint32_t *list);
+/* The registers live before instruction `index`, or behind it when `behind` is 1, in no order; returns how many stand
+ * in list[], which has room for all. stamp: one per register, zero at first; mark: an even number above 0 not used with
+ * it before. Cost: what is live at the end of the basic block, and the instructions in between; unlike that of a set,
+ * not the number of registers. */
+GPUMP_API uint32_t gpumpi_liveness_list(const struct gpump_liveness *liveness, uint32_t index, int behind,
+                                        uint32_t *stamp, uint32_t mark, uint32_t *list);
 /* gpump_liveness_diverged many times over with the same room; search starts as zeros. 1 done, 0 out of memory. */
 typedef struct gpumpi_liveness_search {
     uint32_t *found, *seen, mark;
 } gpumpi_liveness_search;
-GPUMP_API int gpumpi_liveness_diverged(const struct gpump_liveness *liveness, uint32_t index, gpumpi_liveness_search *search,
-                                       gpumpi_arena *scratch, uint64_t *set);
+GPUMP_API int gpumpi_liveness_diverged(const struct gpump_liveness *liveness, uint32_t index,
+                                       gpumpi_liveness_search *search, gpumpi_arena *scratch, uint64_t *set);
 /* The blocks whose last instruction decides whether basic block b runs; see liveness.c. */
 GPUMP_API void gpumpi_liveness_control_of(const struct gpump_liveness *liveness, uint32_t b, const uint32_t **blocks,
                                           uint32_t *count);
@@ -167,26 +178,29 @@ GPUMP_API int gpumpi_register_clobbers(gpumpi_arena *arena, const gpump_program 
                                        const gpump_allocator *allocator, gpumpi_register_clobber **list);
 /* gpump_regions_preserve for a program that is itself a step of a transform: origin is its own origin[], or NULL. */
 struct gpump_regions_report;
-GPUMP_API gpump_result gpumpi_regions_preserve(const gpump_program *program, const uint32_t *origin, gpump_program **preserved,
-                                               struct gpump_regions_report *report, gpump_diag *diag);
+GPUMP_API gpump_result gpumpi_regions_preserve(const gpump_program *program, const uint32_t *origin,
+                                               gpump_program **preserved, struct gpump_regions_report *report,
+                                               gpump_diag *diag);
 /* Sets start[] from the BOUNDARY instructions that count at `level`. */
 GPUMP_API void gpumpi_boundary_starts(const gpump_program *program, uint32_t level, uint8_t *start);
 
 /* What is known of each register before allocation (constants.c). */
 typedef struct gpumpi_registers_facts {
     uint32_t *defs, *def_at; /* how many instructions write it, and one that does */
-    uint8_t *fixed;          /* 1: one unguarded CONSTANT or PARAMETER, directly or through moves, is all that writes it */
-    int64_t *offset;         /* of the parameter */
-    uint8_t *parameter;      /* fixed, by a parameter */
+    uint8_t *fixed;     /* 1: one unguarded CONSTANT or PARAMETER, directly or through moves, is all that writes it */
+    int64_t *offset;    /* of the parameter */
+    uint8_t *parameter; /* fixed, by a parameter */
 } gpumpi_registers_facts;
-GPUMP_API int gpumpi_registers_find_facts(const gpump_program *program, gpumpi_arena *arena, gpumpi_registers_facts *facts);
+GPUMP_API int gpumpi_registers_find_facts(const gpump_program *program, gpumpi_arena *arena,
+                                          gpumpi_registers_facts *facts);
 /* 1 when nothing may come between instruction i and the boundary behind it. */
 GPUMP_API int gpumpi_registers_commits_with_next(const gpump_program *program, uint32_t i);
 /* Folds and sinks, as the configuration says, and returns the new program. */
 struct gpump_registers_config;
 struct gpump_registers_report;
-GPUMP_API gpump_result gpumpi_registers_prepare(const gpump_program *program, const struct gpump_registers_config *config,
-                                                gpump_program **out, struct gpump_registers_report *report, gpump_diag *diag);
+GPUMP_API gpump_result gpumpi_registers_prepare(const gpump_program *program,
+                                                const struct gpump_registers_config *config, gpump_program **out,
+                                                struct gpump_registers_report *report, gpump_diag *diag);
 
 #endif
 #endif

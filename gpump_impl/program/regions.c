@@ -6,7 +6,8 @@
 
 GPUMP_API gpump_result gpump_regions_config_preset(gpump_regions_config *config, const char *preset) {
     if (!config || !preset) return GPUMP_ERROR_ARGUMENT;
-    if (strcmp(preset, "igpu") && strcmp(preset, "igpu_short") && strcmp(preset, "dekruijf")) return GPUMP_ERROR_UNKNOWN_NAME;
+    if (strcmp(preset, "igpu") && strcmp(preset, "igpu_short") && strcmp(preset, "dekruijf"))
+        return GPUMP_ERROR_UNKNOWN_NAME;
     memset(config, 0, sizeof *config);
     config->struct_size = (uint32_t)sizeof *config;
     config->unit = preset[0] == 'i' ? GPUMP_UNIT_WARP : GPUMP_UNIT_THREAD;
@@ -23,10 +24,10 @@ typedef struct gpumpi_regions_plan {
     const gpump_regions_config *config;
     gpumpi_memory memory; /* memory.start[i] is set with every cut */
     uint8_t *why, *is_short;
-    uint32_t *live;  /* 32-bit registers live before each instruction */
+    uint32_t *live;                 /* 32-bit registers live before each instruction */
     uint32_t *idom, *enter, *leave; /* of memory.graph */
-    uint8_t *cut_in; /* basic block -> how many cuts, 2 at most */
-    uint8_t *parted; /* basic block -> 1: a warp may be diverged there */
+    uint8_t *cut_in;                /* basic block -> how many cuts, 2 at most */
+    uint8_t *parted;                /* basic block -> 1: a warp may be diverged there */
     uint32_t mark, pairs;
     int making_short;
 } gpumpi_regions_plan;
@@ -47,9 +48,9 @@ static int gpumpi_regions_is_boundary(const gpump_program *program, uint32_t i) 
     return in.operation == GPUMP_OP_BOUNDARY;
 }
 
-/* The first step puts boundaries behind barriers and whatever else must not be done twice. They belong to the instruction
- * before them, not to the place behind it: where that is a meeting point of diverged lanes, the first to arrive would wait
- * without crossing it. */
+/* The first step puts boundaries behind barriers and whatever else must not be done twice. They belong to the
+ * instruction before them, not to the place behind it: where that is a meeting point of diverged lanes, the first to
+ * arrive would wait without crossing it. */
 static gpump_result gpumpi_regions_forced(const gpump_program *program, uint32_t without, gpump_program **out,
                                           gpump_diag *diag) {
     const gpump_allocator *allocator = gpumpi_program_allocator(program);
@@ -62,7 +63,8 @@ static gpump_result gpumpi_regions_forced(const gpump_program *program, uint32_t
         gpumpi_insertion behind = gpumpi_insertion_make(GPUMP_OP_BOUNDARY, i + 1);
         uint32_t kind = 0;
         gpump_program_instruction(program, i, &in);
-        if (in.operation == GPUMP_OP_BARRIER || in.operation == GPUMP_OP_BARRIER_PP) kind = GPUMP_REGIONS_WITHOUT_BARRIERS;
+        if (in.operation == GPUMP_OP_BARRIER || in.operation == GPUMP_OP_BARRIER_PP)
+            kind = GPUMP_REGIONS_WITHOUT_BARRIERS;
         else if (in.flags & (GPUMP_FLAG_ATOMIC | GPUMP_FLAG_VOLATILE | GPUMP_FLAG_FENCE) ||
                  (gpumpi_memory_reads(&in) && gpumpi_memory_writes(&in)))
             kind = GPUMP_REGIONS_WITHOUT_ATOMICS;
@@ -114,9 +116,10 @@ static int gpumpi_regions_candidates_in(gpumpi_regions_plan *plan, gpumpi_region
     return best == GPUMP_NONE || best_writes || gpumpi_regions_candidate(allocator, pairs, pair, best);
 }
 
-/* A place separates a read from a write when it stands on every way from one to the other: the write itself; what stands
- * before it in its block; and what dominates it but not the read. */
-static int gpumpi_regions_candidates(gpumpi_regions_plan *plan, gpumpi_regions_pairs *pairs, uint32_t read, uint32_t write) {
+/* A place separates a read from a write when it stands on every way from one to the other: the write itself; what
+ * stands before it in its block; and what dominates it but not the read. */
+static int gpumpi_regions_candidates(gpumpi_regions_plan *plan, gpumpi_regions_pairs *pairs, uint32_t read,
+                                     uint32_t write) {
     const gpump_program *program = plan->program;
     uint32_t pair = pairs->count++, home = gpump_program_basic_block_of(program, read),
              b = gpump_program_basic_block_of(program, write), at;
@@ -173,8 +176,8 @@ static int gpumpi_regions_before_loop(const gpump_program *program, uint32_t b, 
     }
     return 0;
 }
-static void gpumpi_regions_make_key(const gpumpi_regions_plan *plan, gpumpi_regions_key *key, uint32_t covers, uint32_t of,
-                                    int ends_pair) {
+static void gpumpi_regions_make_key(const gpumpi_regions_plan *plan, gpumpi_regions_key *key, uint32_t covers,
+                                    uint32_t of, int ends_pair) {
     gpump_basic_block block;
     uint32_t b = gpump_program_basic_block_of(plan->program, key->place), live = plan->live[key->place];
     gpump_program_basic_block(plan->program, b, &block);
@@ -182,19 +185,20 @@ static void gpumpi_regions_make_key(const gpumpi_regions_plan *plan, gpumpi_regi
     key->key[1] = plan->parted[b]; /* a boundary there brings others, where lanes wait */
     key->key[2] = plan->config->few_live ? live : 0u - covers;
     key->key[3] = plan->config->few_live ? 0u - covers : 0;
-    /* de Kruijf prefers a write that ends a pair to a place before a loop; iGPU's figure 4 takes the place before the loop */
+    /* de Kruijf prefers a write that ends a pair to a place before a loop; iGPU's figure 4 takes the place before the
+     * loop */
     key->key[plan->config->few_live ? 5 : 4] = !ends_pair;
     key->key[plan->config->few_live ? 4 : 5] = !gpumpi_regions_before_loop(plan->program, b, &block);
     key->key[6] = 0u - of;
 }
 
-/* Chooses places until every pair is cut: the best first, its worth looked at again when it comes up, since it can only have
- * sunk. */
+/* Chooses places until every pair is cut: the best first, its worth looked at again when it comes up, since it can only
+ * have sunk. */
 static int gpumpi_regions_hit(gpumpi_regions_plan *plan, const gpumpi_regions_pairs *pairs) {
     const gpump_program *program = plan->program;
     gpumpi_arena scratch = gpumpi_arena_make(gpumpi_program_allocator(program));
-    uint32_t instructions = gpump_program_instructions(program), n = (uint32_t)stbds_arrlenu(pairs->pair), i, k, count = 0,
-             *place_start, *place_pair, *pair_start, *pair_place;
+    uint32_t instructions = gpump_program_instructions(program), n = (uint32_t)stbds_arrlenu(pairs->pair), i, k,
+             count = 0, *place_start, *place_pair, *pair_start, *pair_place;
     gpumpi_regions_key *heap;
     uint8_t *hit, *ends_pair;
     int ok = 0;
@@ -327,7 +331,8 @@ static int gpumpi_regions_parts(const gpumpi_regions_plan *plan, uint32_t b, con
     gpump_basic_block block;
     if (!gpumpi_program_diverges(plan->program, b)) return 0;
     gpump_program_basic_block(plan->program, b, &block);
-    return !to_barrier[b] || block.post_dominator == GPUMP_NONE || gpumpi_regions_only_exits(plan->program, block.post_dominator);
+    return !to_barrier[b] || block.post_dominator == GPUMP_NONE ||
+           gpumpi_regions_only_exits(plan->program, block.post_dominator);
 }
 
 /* Fills parted[]: decided, directly or not, by a branch at which the warp may part. */
@@ -377,8 +382,8 @@ static int gpumpi_regions_side_has_cut(const gpumpi_regions_plan *plan, uint32_t
 }
 
 /* Lanes wait at the start of one side while the other runs, and at the meeting point while either does. A branch that
- * decides whether a barrier is reached, and behind which code goes on, does not diverge: all threads of a block must come to
- * a barrier. */
+ * decides whether a barrier is reached, and behind which code goes on, does not diverge: all threads of a block must
+ * come to a barrier. */
 static int gpumpi_regions_divergence(gpumpi_regions_plan *plan, int *changed) {
     const gpump_program *program = plan->program;
     gpumpi_arena scratch = gpumpi_arena_make(gpumpi_program_allocator(program));
@@ -399,18 +404,22 @@ static int gpumpi_regions_divergence(gpumpi_regions_plan *plan, int *changed) {
         if (!seen[b] || !gpumpi_regions_parts(plan, b, to_barrier)) continue;
         gpump_program_basic_block(program, b, &block);
         for (k = 0; k < 2; k++)
-            has[k] = gpumpi_regions_side_has_cut(plan, block.successors[k], block.post_dominator, stack, visited, ++mark);
+            has[k] =
+                gpumpi_regions_side_has_cut(plan, block.successors[k], block.post_dominator, stack, visited, ++mark);
         for (k = 0; k < 2; k++)
-            if (has[!k] && block.successors[k] != block.post_dominator && !gpumpi_regions_bare(plan, block.successors[k]))
+            if (has[!k] && block.successors[k] != block.post_dominator &&
+                !gpumpi_regions_bare(plan, block.successors[k]))
                 gpumpi_regions_cut_block(plan, block.successors[k], GPUMP_CUT_DIVERGENCE, changed);
-        if ((has[0] || has[1]) && block.post_dominator != GPUMP_NONE && !gpumpi_regions_bare(plan, block.post_dominator))
+        if ((has[0] || has[1]) && block.post_dominator != GPUMP_NONE &&
+            !gpumpi_regions_bare(plan, block.post_dominator))
             gpumpi_regions_cut_block(plan, block.post_dominator, GPUMP_CUT_DIVERGENCE, changed);
     }
     gpumpi_arena_free(&scratch);
     return 1;
 }
 
-/* ---- loops: at least two boundaries on every way round one that has any, so that a region never runs into itself ---- */
+/* ---- loops: at least two boundaries on every way round one that has any, so that a region never runs into itself ----
+ */
 
 static void gpumpi_regions_latch(gpumpi_regions_plan *plan, uint32_t b, int *changed) {
     gpump_basic_block block;
@@ -420,7 +429,8 @@ static void gpumpi_regions_latch(gpumpi_regions_plan *plan, uint32_t b, int *cha
     *changed = 1;
 }
 
-static void gpumpi_regions_back_edge(gpumpi_regions_plan *plan, uint32_t loop, uint32_t header, uint32_t latch, int *changed) {
+static void gpumpi_regions_back_edge(gpumpi_regions_plan *plan, uint32_t loop, uint32_t header, uint32_t latch,
+                                     int *changed) {
     const gpump_program *program = plan->program;
     gpump_basic_block block, head;
     uint32_t b = latch, found = 0, nearest = GPUMP_NONE;
@@ -432,8 +442,10 @@ static void gpumpi_regions_back_edge(gpumpi_regions_plan *plan, uint32_t loop, u
         if (b == header) break;
     }
     if (found == 0) gpumpi_regions_cut_block(plan, header, GPUMP_CUT_LOOP, changed);
-    if (found == 1 && !plan->why[head.first]) gpumpi_regions_cut_block(plan, header, GPUMP_CUT_LOOP, changed);
-    else if (found <= 1) gpumpi_regions_latch(plan, latch, changed);
+    if (found == 1 && !plan->why[head.first])
+        gpumpi_regions_cut_block(plan, header, GPUMP_CUT_LOOP, changed);
+    else if (found <= 1)
+        gpumpi_regions_latch(plan, latch, changed);
     else {
         gpump_program_basic_block(program, nearest, &block);
         if (block.loop != loop && block.loop_depth > head.loop_depth) gpumpi_regions_latch(plan, latch, changed);
@@ -509,8 +521,8 @@ static int gpumpi_regions_settle(gpumpi_regions_plan *plan, gpumpi_arena *arena)
 
 /* ---- short regions ---- */
 
-/* The longest way, in instructions, from a region's start to before each block; cuts where it would pass the limit. Loops
- * without a cut are cut at their headers first, so that every way is finite. */
+/* The longest way, in instructions, from a region's start to before each block; cuts where it would pass the limit.
+ * Loops without a cut are cut at their headers first, so that every way is finite. */
 static int gpumpi_regions_shorten(gpumpi_regions_plan *plan, gpumpi_arena *arena) {
     const gpump_program *program = plan->program;
     uint32_t loops = gpump_program_loops(program), limit = plan->config->max_instructions, n, i, k, l, *length;
@@ -534,7 +546,8 @@ static int gpumpi_regions_shorten(gpumpi_regions_plan *plan, gpumpi_arena *arena
                 gpump_program_basic_block(program, b, &block);
                 at = length[b];
                 for (i = block.first; i < block.first + block.count; i++) {
-                    if (plan->why[i]) at = 0;
+                    if (plan->why[i])
+                        at = 0;
                     else if (at >= limit) {
                         gpumpi_regions_cut(plan, i, GPUMP_CUT_LENGTH);
                         again = 1;
@@ -571,8 +584,10 @@ static gpump_result gpumpi_regions_insert(const gpumpi_regions_plan *plan, gpump
             insertions[count++].instruction.tag = plan->why[i];
         }
         report->cuts[plan->why[i]]++;
-        if (plan->is_short[i]) report->shorts++;
-        else report->sparse++;
+        if (plan->is_short[i])
+            report->shorts++;
+        else
+            report->sparse++;
     }
     memset(&edit, 0, sizeof edit);
     edit.program = plan->program;
@@ -638,11 +653,13 @@ GPUMP_API gpump_result gpump_regions_form(const gpump_program *program, const gp
     if (!program || !config || !formed) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
     if (!gpump_program_basic_blocks(program)) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 0, 1, 1);
     if (config->struct_size != sizeof *config)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "struct_size", 0, config->struct_size, sizeof *config, sizeof *config);
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "struct_size", 0, config->struct_size, sizeof *config,
+                           sizeof *config);
     if (config->unit > GPUMP_UNIT_WARP)
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "unit", 0, config->unit, 0, GPUMP_UNIT_WARP);
     if (config->without > 31) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "without", 0, config->without, 0, 31);
-    if (config->max_instructions == 1) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "max_instructions", 0, 1, 2, UINT32_MAX);
+    if (config->max_instructions == 1)
+        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "max_instructions", 0, 1, 2, UINT32_MAX);
     for (i = 0; i < gpump_program_instructions(program); i++)
         if (gpumpi_regions_is_boundary(program, i))
             return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "operation", i, GPUMP_OP_BOUNDARY, 0, GPUMP_OP_BARRIER);
@@ -659,10 +676,10 @@ GPUMP_API gpump_result gpump_regions_form(const gpump_program *program, const gp
 
 /* ---- continuous spilling ---- */
 
-/* Runs basic block b from the registers whose places hold their values at its start, `held`, to its end. Writes what its boundaries
- * store to `sets` (NULL: nowhere), from boundary `at` on; returns the next one's number. */
-static uint32_t gpumpi_regions_hold(const gpump_program *program, const gpump_liveness *liveness, uint32_t b, uint64_t *held,
-                                    uint64_t *live, uint64_t *sets, uint32_t at) {
+/* Runs basic block b from the registers whose places hold their values at its start, `held`, to its end. Writes what
+ * its boundaries store to `sets` (NULL: nowhere), from boundary `at` on; returns the next one's number. */
+static uint32_t gpumpi_regions_hold(const gpump_program *program, const gpump_liveness *liveness, uint32_t b,
+                                    uint64_t *held, uint64_t *live, uint64_t *sets, uint32_t at) {
     uint32_t words = gpump_liveness_words(liveness), i, k, w;
     gpump_basic_block block;
     gpump_program_basic_block(program, b, &block);
@@ -682,13 +699,14 @@ static uint32_t gpumpi_regions_hold(const gpump_program *program, const gpump_li
     return at;
 }
 
-GPUMP_API gpump_result gpump_regions_stored(const gpump_program *program, const gpump_liveness *liveness, uint32_t spilling,
-                                            uint64_t *sets, uint32_t capacity, uint32_t *count) {
+GPUMP_API gpump_result gpump_regions_stored(const gpump_program *program, const gpump_liveness *liveness,
+                                            uint32_t spilling, uint64_t *sets, uint32_t capacity, uint32_t *count) {
     gpumpi_arena scratch;
     uint32_t blocks, words, b, i, k, w, found = 0;
     uint64_t *ends, *held, *live;
     int changed = 1;
-    if (!program || !liveness || !count || (!sets && capacity) || spilling > GPUMP_SPILLING_CHANGED) return GPUMP_ERROR_ARGUMENT;
+    if (!program || !liveness || !count || (!sets && capacity) || spilling > GPUMP_SPILLING_CHANGED)
+        return GPUMP_ERROR_ARGUMENT;
     if (!(blocks = gpump_program_basic_blocks(program))) return GPUMP_ERROR_STATE;
     for (i = 0; i < gpump_program_instructions(program); i++) {
         gpump_instruction in;
@@ -704,7 +722,8 @@ GPUMP_API gpump_result gpump_regions_stored(const gpump_program *program, const 
         gpumpi_arena_free(&scratch);
         return GPUMP_ERROR_MEMORY;
     }
-    memset(ends, 0xff, (size_t)blocks * words * sizeof *ends); /* held on every way: everything, until a way says otherwise */
+    memset(ends, 0xff,
+           (size_t)blocks * words * sizeof *ends); /* held on every way: everything, until a way says otherwise */
     for (;;) {
         uint32_t at = 0;
         int last = !changed; /* one more round with the final sets writes the answer */

@@ -31,8 +31,8 @@ typedef struct gpumpi_registers_raw {
     gpumpi_registers_range *range;
 } gpumpi_registers_raw;
 
-static int gpumpi_registers_push(const gpump_allocator *allocator, gpumpi_registers_raw *raw, uint32_t reg, uint32_t start,
-                                 uint32_t end) {
+static int gpumpi_registers_push(const gpump_allocator *allocator, gpumpi_registers_raw *raw, uint32_t reg,
+                                 uint32_t start, uint32_t end) {
     gpumpi_registers_range range;
     range.start = start;
     range.end = end;
@@ -80,19 +80,18 @@ static int gpumpi_registers_compare_ranges(const void *a, const void *b) {
     return x->end < y->end ? -1 : x->end > y->end;
 }
 
-static int gpumpi_registers_build_intervals(const gpump_program *program, const gpump_liveness *liveness, gpumpi_arena *arena,
-                                            gpumpi_registers_intervals *out) {
+static int gpumpi_registers_build_intervals(const gpump_program *program, const gpump_liveness *liveness,
+                                            gpumpi_arena *arena, gpumpi_registers_intervals *out) {
     const gpump_allocator *allocator = &arena->allocator;
-    uint32_t registers = gpump_program_registers(program), blocks = gpump_program_basic_blocks(program), b, i, k, r, n, *end,
-             *stack, *seen, *next, *stamp, *live;
+    uint32_t registers = gpump_program_registers(program), blocks = gpump_program_basic_blocks(program), b, i, k, r, n,
+             *end, *stack, *seen, *next, *stamp, *live;
     gpumpi_registers_raw raw = {NULL, NULL};
     gpumpi_arena scratch = gpumpi_arena_make(allocator);
     int ok = 0;
     if (!GPUMPI_ARENA_NEW(&scratch, end, registers) || !GPUMPI_ARENA_NEW(&scratch, stack, blocks) ||
         !GPUMPI_ARENA_NEW(&scratch, seen, blocks) || !GPUMPI_ARENA_NEW(&scratch, stamp, registers) ||
-        !GPUMPI_ARENA_NEW(&scratch, live, registers) ||
-        !GPUMPI_ARENA_NEW(arena, out->weight, registers) || !GPUMPI_ARENA_NEW(arena, out->first, (size_t)registers + 1) ||
-        !GPUMPI_ARENA_NEW(&scratch, next, registers))
+        !GPUMPI_ARENA_NEW(&scratch, live, registers) || !GPUMPI_ARENA_NEW(arena, out->weight, registers) ||
+        !GPUMPI_ARENA_NEW(arena, out->first, (size_t)registers + 1) || !GPUMPI_ARENA_NEW(&scratch, next, registers))
         goto end;
     for (b = 0; b < blocks; b++) { /* 0 in end[]: not live */
         gpump_basic_block block;
@@ -216,8 +215,8 @@ static void gpumpi_registers_put(gpumpi_registers_state *state, uint32_t reg, ui
     gpumpi_registers_file *file = &state->file[kind];
     for (half = 0; half < gpumpi_registers_span(state, reg); half++) {
         for (i = state->intervals->first[reg]; i < state->intervals->first[reg + 1]; i++)
-            gpumpi_registers_row(file->rows + (size_t)(physical + half) * file->words, state->intervals->ranges[i].start,
-                                 state->intervals->ranges[i].end, 1);
+            gpumpi_registers_row(file->rows + (size_t)(physical + half) * file->words,
+                                 state->intervals->ranges[i].start, state->intervals->ranges[i].end, 1);
         file->next[2 * reg + half] = file->head[physical + half];
         file->head[physical + half] = 2 * reg + half;
         if (physical + half + 1 > state->used[kind]) state->used[kind] = physical + half + 1;
@@ -241,9 +240,12 @@ static void gpumpi_registers_take_out(gpumpi_registers_state *state, uint32_t re
 static int gpumpi_registers_overlap(const gpumpi_registers_intervals *intervals, uint32_t a, uint32_t b) {
     uint32_t i = intervals->first[a], k = intervals->first[b];
     while (i < intervals->first[a + 1] && k < intervals->first[b + 1]) {
-        if (intervals->ranges[i].end <= intervals->ranges[k].start) i++;
-        else if (intervals->ranges[k].end <= intervals->ranges[i].start) k++;
-        else return 1;
+        if (intervals->ranges[i].end <= intervals->ranges[k].start)
+            i++;
+        else if (intervals->ranges[k].end <= intervals->ranges[i].start)
+            k++;
+        else
+            return 1;
     }
     return 0;
 }
@@ -334,11 +336,11 @@ static int gpumpi_registers_compare_keys(const void *a, const void *b) {
     return x->reg < y->reg ? -1 : x->reg > y->reg;
 }
 
-/* Two orders: by first position, and the same with 64-bit intervals first; the one with fewer spills, then fewer registers,
- * stays. */
+/* Two orders: by first position, and the same with 64-bit intervals first; the one with fewer spills, then fewer
+ * registers, stays. */
 static int gpumpi_registers_place_best(gpumpi_registers_state *state, gpumpi_arena *arena) {
-    uint32_t registers = gpump_program_registers(state->program), count = 0, i, n = 0, pass, wide, used, spills, impossible,
-             *order[2];
+    uint32_t registers = gpump_program_registers(state->program), count = 0, i, n = 0, pass, wide, used, spills,
+             impossible, *order[2];
     gpumpi_registers_key *keys;
     if (!GPUMPI_ARENA_NEW(arena, keys, registers) || !GPUMPI_ARENA_NEW(arena, order[0], registers) ||
         !GPUMPI_ARENA_NEW(arena, order[1], registers))
@@ -361,7 +363,8 @@ static int gpumpi_registers_place_best(gpumpi_registers_state *state, gpumpi_are
     impossible = state->impossible;
     gpumpi_registers_place(state, order[1], count);
     if (state->impossible > impossible ||
-        (state->impossible == impossible && (state->spills > spills || (state->spills == spills && state->used[1] >= used))))
+        (state->impossible == impossible &&
+         (state->spills > spills || (state->spills == spills && state->used[1] >= used))))
         gpumpi_registers_place(state, order[0], count);
     return 1;
 }
@@ -395,8 +398,8 @@ static int gpumpi_registers_rewrite_spill(void *user, uint32_t index, gpump_inst
     return 1;
 }
 
-/* 1 when the instruction is guarded and its guard still holds where its result will be stored: it does not write the guard
- * itself, and no region starts in between, to which the guard would then be live. */
+/* 1 when the instruction is guarded and its guard still holds where its result will be stored: it does not write the
+ * guard itself, and no region starts in between, to which the guard would then be live. */
 static int gpumpi_registers_keeps_guard(const gpump_program *program, uint32_t i, const gpump_instruction *in) {
     uint32_t k;
     if (in->guard == GPUMP_NONE || gpumpi_registers_commits_with_next(program, i)) return 0;
@@ -407,8 +410,9 @@ static int gpumpi_registers_keeps_guard(const gpump_program *program, uint32_t i
 
 /* Makes the program with spill code. */
 static gpump_result gpumpi_registers_spill_round(const gpumpi_registers_state *state, const uint32_t *origin,
-                                                 gpumpi_arena *arena, gpumpi_registers_facts *facts, gpump_program **out,
-                                                 gpump_registers_report *report, gpump_diag *diag) {
+                                                 gpumpi_arena *arena, gpumpi_registers_facts *facts,
+                                                 gpump_program **out, gpump_registers_report *report,
+                                                 gpump_diag *diag) {
     const gpump_program *program = state->program;
     const gpump_allocator *allocator = &arena->allocator;
     uint32_t registers = gpump_program_registers(program), count = gpump_program_instructions(program), i, k, n, *slot,
@@ -441,7 +445,9 @@ static gpump_result gpumpi_registers_spill_round(const gpumpi_registers_state *s
         spill.start[i] = (uint32_t)stbds_arrlenu(spill.reg);
         if (in.def_count == 1 && facts->fixed[in.defs[0]] && state->spilled[in.defs[0]]) continue;
         for (k = 0; k < in.def_count + in.use_count + 1; k++) {
-            uint32_t operand = k < in.use_count ? in.uses[k] : k == in.use_count ? in.guard : in.defs[k - in.use_count - 1];
+            uint32_t operand = k < in.use_count    ? in.uses[k]
+                               : k == in.use_count ? in.guard
+                                                   : in.defs[k - in.use_count - 1];
             gpumpi_insertion insertion = gpumpi_insertion_make(GPUMP_OP_SPILL_LOAD, i);
             if (operand == GPUMP_NONE || operand & GPUMP_OPERAND_PARAMETER || !state->spilled[operand]) continue;
             for (n = spill.start[i]; n < stbds_arrlenu(spill.reg) && spill.reg[n] != operand; n++) {}
@@ -529,7 +535,8 @@ static int gpumpi_registers_rewrite_names(void *user, uint32_t index, gpump_inst
     return !(in->operation == GPUMP_OP_MOVE && scratch[0] == scratch[16]);
 }
 
-/* One round on `program`: places its intervals; *next is the program with spill code, or the final one with *done = 1. */
+/* One round on `program`: places its intervals; *next is the program with spill code, or the final one with *done = 1.
+ */
 static gpump_result gpumpi_registers_round(const gpump_program *program, const uint32_t *origin,
                                            const gpump_registers_config *config, uint32_t first_temporary,
                                            gpump_program **next, int *done, gpump_registers_report *report,
@@ -618,7 +625,8 @@ GPUMP_API gpump_result gpump_registers_allocate(const gpump_program *program, co
     if (!program || !config || !allocated) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
     if (!gpump_program_basic_blocks(program)) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 0, 1, 1);
     if (config->struct_size != sizeof *config)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "struct_size", 0, config->struct_size, sizeof *config, sizeof *config);
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "struct_size", 0, config->struct_size, sizeof *config,
+                           sizeof *config);
     if (config->registers < 2 || config->registers > 1024)
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "registers", 0, config->registers, 2, 1024);
     if (config->predicates < 1 || config->predicates > 64)
@@ -636,7 +644,8 @@ GPUMP_API gpump_result gpump_registers_allocate(const gpump_program *program, co
     result = gpumpi_registers_prepare(program, config, &at, &found, diag);
     first_temporary = gpump_program_registers(program);
     while (result == GPUMP_OK && !done) {
-        result = gpumpi_registers_round(at, gpump_program_origin(at), config, first_temporary, &next, &done, &found, diag);
+        result =
+            gpumpi_registers_round(at, gpump_program_origin(at), config, first_temporary, &next, &done, &found, diag);
         if (result != GPUMP_OK) break;
         gpump_program_destroy(at);
         at = next;

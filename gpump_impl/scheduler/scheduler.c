@@ -31,8 +31,10 @@ static void gpumpi_scheduler_own(gpump_scheduler *s, uint32_t index, uint32_t ke
 static void gpumpi_scheduler_disown(gpump_scheduler *s, uint32_t index) {
     gpump_scheduler_sm *sms = gpumpi_scheduler_sms(s), *sm = &sms[index];
     gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[sm->kernel];
-    if (sm->previous_sm != GPUMP_NONE) sms[sm->previous_sm].next_sm = sm->next_sm;
-    else k->first_sm = sm->next_sm;
+    if (sm->previous_sm != GPUMP_NONE)
+        sms[sm->previous_sm].next_sm = sm->next_sm;
+    else
+        k->first_sm = sm->next_sm;
     if (sm->next_sm != GPUMP_NONE) sms[sm->next_sm].previous_sm = sm->previous_sm;
     sm->previous_sm = sm->next_sm = GPUMP_NONE;
     k->owned--;
@@ -88,7 +90,8 @@ static void gpumpi_scheduler_vacate(gpump_scheduler *s, uint32_t index) {
         return;
     }
     s->reserved_sms--;
-    if (next == GPUMP_NONE || (gpump_scheduler_to_issue(&gpumpi_scheduler_kernels(s)[next]) == 0 && sm->next_blocks == 0)) {
+    if (next == GPUMP_NONE ||
+        (gpump_scheduler_to_issue(&gpumpi_scheduler_kernels(s)[next]) == 0 && sm->next_blocks == 0)) {
         gpumpi_scheduler_promise(s, sm, GPUMP_NONE);
         if (flags & GPUMP_SCHEDULER_SM_SETUP_RUNNING) { /* set up beside the old kernel for one that has nothing left */
             s->reserved_sms++;
@@ -165,8 +168,8 @@ static gpump_result gpumpi_scheduler_time(gpump_scheduler *s, uint64_t now) {
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_scheduler_open(gpump_scheduler *s, uint64_t now, const gpump_scheduler_context *context, uint32_t *row,
-                                            gpump_diag *diag) {
+GPUMP_API gpump_result gpump_scheduler_open(gpump_scheduler *s, uint64_t now, const gpump_scheduler_context *context,
+                                            uint32_t *row, gpump_diag *diag) {
     gpump_scheduler_context_row *rows;
     uint32_t i = 0;
     if (!s || !context || !row) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "context", 0, 0, 1, UINT64_MAX);
@@ -188,8 +191,8 @@ GPUMP_API gpump_result gpump_scheduler_open(gpump_scheduler *s, uint64_t now, co
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_scheduler_set_priority(gpump_scheduler *s, uint64_t now, uint32_t context, uint32_t priority,
-                                                    uint32_t weight) {
+GPUMP_API gpump_result gpump_scheduler_set_priority(gpump_scheduler *s, uint64_t now, uint32_t context,
+                                                    uint32_t priority, uint32_t weight) {
     if (!s || context >= s->config.contexts || weight > GPUMP_SCHEDULER_MAX_BUDGET) return GPUMP_ERROR_ARGUMENT;
     if (!gpumpi_scheduler_contexts(s)[context].serial) return GPUMP_ERROR_STATE;
     if (gpumpi_scheduler_time(s, now)) return GPUMP_ERROR_TIME;
@@ -209,11 +212,12 @@ GPUMP_API gpump_result gpump_scheduler_close(gpump_scheduler *s, uint64_t now, u
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_scheduler_submit(gpump_scheduler *s, uint64_t now, uint32_t queue, const gpump_scheduler_command *command,
-                                              gpump_diag *diag) {
+GPUMP_API gpump_result gpump_scheduler_submit(gpump_scheduler *s, uint64_t now, uint32_t queue,
+                                              const gpump_scheduler_command *command, gpump_diag *diag) {
     gpump_scheduler_buffer *buffer;
     if (!s || !command) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "command", 0, 0, 1, UINT64_MAX);
-    if (queue >= s->config.queues) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "queue", 0, queue, 0, s->config.queues - 1);
+    if (queue >= s->config.queues)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "queue", 0, queue, 0, s->config.queues - 1);
     if (command->context >= s->config.contexts)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "context", 0, command->context, 0, s->config.contexts - 1);
     if (!gpumpi_scheduler_contexts(s)[command->context].serial)
@@ -221,10 +225,12 @@ GPUMP_API gpump_result gpump_scheduler_submit(gpump_scheduler *s, uint64_t now, 
     if (command->blocks < 1 || command->blocks > GPUMP_SCHEDULER_MAX_BLOCKS)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks", 0, command->blocks, 1, GPUMP_SCHEDULER_MAX_BLOCKS);
     if (command->blocks_per_sm < 1 || command->blocks_per_sm > s->config.blocks_per_sm)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks_per_sm", 0, command->blocks_per_sm, 1, s->config.blocks_per_sm);
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks_per_sm", 0, command->blocks_per_sm, 1,
+                           s->config.blocks_per_sm);
     if (now < s->now) return gpumpi_fail(diag, GPUMP_ERROR_TIME, "now", 0, now, s->now, UINT64_MAX);
     buffer = &gpumpi_scheduler_buffers(s)[queue];
-    if (buffer->state != GPUMP_SCHEDULER_BUFFER_EMPTY) return gpumpi_fail(diag, GPUMP_BUSY, "queue", queue, buffer->state, 0, 0);
+    if (buffer->state != GPUMP_SCHEDULER_BUFFER_EMPTY)
+        return gpumpi_fail(diag, GPUMP_BUSY, "queue", queue, buffer->state, 0, 0);
     s->now = now;
     buffer->cookie = command->cookie;
     buffer->blocks = command->blocks;
@@ -250,7 +256,8 @@ GPUMP_API gpump_result gpump_scheduler_report_ready(gpump_scheduler *s, uint64_t
     sm->flags &= ~(uint32_t)GPUMP_SCHEDULER_SM_SETUP_RUNNING;
     if (sm->flags & GPUMP_SCHEDULER_SM_SETUP_STALE) {
         sm->flags &= ~(uint32_t)GPUMP_SCHEDULER_SM_SETUP_STALE;
-        if (sm->blocks == 0) gpumpi_scheduler_vacate(s, index);
+        if (sm->blocks == 0)
+            gpumpi_scheduler_vacate(s, index);
         else if (sm->next != GPUMP_NONE) { /* beside a leaving kernel, and `next` has changed meanwhile */
             sm->flags |= GPUMP_SCHEDULER_SM_SETUP_DUE;
             gpumpi_scheduler_attend(s, index);
@@ -260,14 +267,17 @@ GPUMP_API gpump_result gpump_scheduler_report_ready(gpump_scheduler *s, uint64_t
     else {
         gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[sm->kernel];
         k->setting_up--;
-        if (gpump_scheduler_to_issue(k)) gpumpi_scheduler_attend(s, index);
-        else if (sm->blocks == 0) gpumpi_scheduler_release(s, index);
+        if (gpump_scheduler_to_issue(k))
+            gpumpi_scheduler_attend(s, index);
+        else if (sm->blocks == 0)
+            gpumpi_scheduler_release(s, index);
     }
     return GPUMP_OK;
 }
 
 /* Takes a block's name apart and checks it; returns the SM's row, NULL when it names no resident block. */
-static gpump_scheduler_sm *gpumpi_scheduler_find_block(const gpump_scheduler *s, uint64_t block, uint32_t *index, uint32_t *slot) {
+static gpump_scheduler_sm *gpumpi_scheduler_find_block(const gpump_scheduler *s, uint64_t block, uint32_t *index,
+                                                       uint32_t *slot) {
     uint32_t place = (uint32_t)(block & 0x3fffffu), at;
     gpump_scheduler_sm *sm;
     *index = place >> 6;
@@ -275,7 +285,8 @@ static gpump_scheduler_sm *gpumpi_scheduler_find_block(const gpump_scheduler *s,
     if (*index >= s->config.sms || *slot >= s->config.blocks_per_sm) return NULL;
     sm = &gpumpi_scheduler_sms(s)[*index];
     at = *index * s->config.blocks_per_sm + *slot;
-    if (!((sm->slots >> *slot) & 1u) || gpumpi_scheduler_halves(s, s->generations_at)[at] != (uint32_t)(block >> 22) || block >> 54)
+    if (!((sm->slots >> *slot) & 1u) || gpumpi_scheduler_halves(s, s->generations_at)[at] != (uint32_t)(block >> 22) ||
+        block >> 54)
         return NULL;
     return sm;
 }
@@ -321,7 +332,8 @@ GPUMP_API gpump_result gpump_scheduler_report_finished(gpump_scheduler *s, uint6
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_scheduler_report_preempted(gpump_scheduler *s, uint64_t now, uint64_t block, uint64_t handle) {
+GPUMP_API gpump_result gpump_scheduler_report_preempted(gpump_scheduler *s, uint64_t now, uint64_t block,
+                                                        uint64_t handle) {
     uint32_t index, slot, kernel, had;
     gpump_scheduler_kernel *k;
     gpump_scheduler_sm *sm;
@@ -335,8 +347,10 @@ GPUMP_API gpump_result gpump_scheduler_report_preempted(gpump_scheduler *s, uint
     if (k->saved + k->leaving - (sm->leaving ? 1u : 0u) >= k->saved_limit) return GPUMP_ERROR_FULL;
     if (gpumpi_scheduler_time(s, now)) return GPUMP_ERROR_TIME;
     had = gpump_scheduler_to_issue(k) != 0;
-    gpumpi_scheduler_words(s, s->ptbqs_at)[(uint64_t)kernel * s->config.saved_blocks +
-                                           (k->saved_first + k->saved) % s->config.saved_blocks] = handle;
+    gpumpi_scheduler_words(
+        s,
+        s->ptbqs_at)[(uint64_t)kernel * s->config.saved_blocks + (k->saved_first + k->saved) % s->config.saved_blocks] =
+        handle;
     k->saved++;
     s->statistics.blocks_preempted++;
     gpumpi_scheduler_leave(s, index, slot, kernel);
@@ -353,7 +367,8 @@ GPUMP_API gpump_result gpump_scheduler_report_room(gpump_scheduler *s, uint64_t 
     gpump_scheduler_sm *sm;
     if (!s || index >= s->config.sms || blocks > s->config.blocks_per_sm) return GPUMP_ERROR_ARGUMENT;
     sm = &gpumpi_scheduler_sms(s)[index];
-    if (sm->state != GPUMP_SCHEDULER_SM_RESERVED || !(sm->flags & GPUMP_SCHEDULER_SM_NEXT_READY) || sm->next == GPUMP_NONE)
+    if (sm->state != GPUMP_SCHEDULER_SM_RESERVED || !(sm->flags & GPUMP_SCHEDULER_SM_NEXT_READY) ||
+        sm->next == GPUMP_NONE)
         return GPUMP_ERROR_STATE;
     if (gpumpi_scheduler_time(s, now)) return GPUMP_ERROR_TIME;
     sm->room = blocks;
@@ -364,8 +379,8 @@ GPUMP_API gpump_result gpump_scheduler_report_room(gpump_scheduler *s, uint64_t 
 /* ---- decisions ---- */
 
 /* Moves the command of `queue` into the active queue. */
-static void gpumpi_scheduler_admit(gpump_scheduler *s, const gpump_scheduler_policy *policy, gpump_scheduler_view *view, uint32_t queue,
-                                   uint32_t position, gpump_scheduler_action *action) {
+static void gpumpi_scheduler_admit(gpump_scheduler *s, const gpump_scheduler_policy *policy, gpump_scheduler_view *view,
+                                   uint32_t queue, uint32_t position, gpump_scheduler_action *action) {
     gpump_scheduler_buffer *buffer = &gpumpi_scheduler_buffers(s)[queue];
     gpump_scheduler_kernel *kernels = gpumpi_scheduler_kernels(s), *k;
     uint32_t *waiting = gpumpi_scheduler_halves(s, s->waiting_at), row = 0, budget = 0;
@@ -406,7 +421,8 @@ static void gpumpi_scheduler_admit(gpump_scheduler *s, const gpump_scheduler_pol
 }
 
 /* Asks the policy for a command; 1 when one was taken. */
-static gpump_result gpumpi_scheduler_try_admit(gpump_scheduler *s, const gpump_scheduler_policy *policy, gpump_scheduler_action *action) {
+static gpump_result gpumpi_scheduler_try_admit(gpump_scheduler *s, const gpump_scheduler_policy *policy,
+                                               gpump_scheduler_action *action) {
     gpump_scheduler_view view;
     uint32_t queue, position = 0;
     if (!s->admission_due || !s->waiting_count || s->active_count == s->config.active_kernels) {
@@ -443,7 +459,8 @@ static void gpumpi_scheduler_reserve(gpump_scheduler *s, uint32_t index, uint32_
     s->statistics.preemptions++;
     gpumpi_scheduler_promise(s, sm, kernel);
     if (sm->blocks) {
-        /* blocks of a kernel that took the SM over beside another one (kernels_per_sm 2) may run while its setup is not yet over */
+        /* blocks of a kernel that took the SM over beside another one (kernels_per_sm 2) may run while its setup is not
+         * yet over */
         GPUMP_ASSERT(!(flags & GPUMP_SCHEDULER_SM_SETUP_RUNNING));
         sm->flags = GPUMP_SCHEDULER_SM_PREEMPT_DUE;
         gpumpi_scheduler_attend(s, index);
@@ -463,7 +480,8 @@ static void gpumpi_scheduler_change_next(gpump_scheduler *s, uint32_t index, uin
     sm->room = 0;
     if (s->config.kernels_per_sm == 2 && sm->blocks && !(sm->flags & GPUMP_SCHEDULER_SM_PREEMPT_DUE)) {
         sm->flags &= ~(uint32_t)GPUMP_SCHEDULER_SM_NEXT_READY;
-        if (sm->flags & GPUMP_SCHEDULER_SM_SETUP_RUNNING) sm->flags |= GPUMP_SCHEDULER_SM_SETUP_STALE;
+        if (sm->flags & GPUMP_SCHEDULER_SM_SETUP_RUNNING)
+            sm->flags |= GPUMP_SCHEDULER_SM_SETUP_STALE;
         else {
             sm->flags |= GPUMP_SCHEDULER_SM_SETUP_DUE;
             gpumpi_scheduler_attend(s, index);
@@ -514,8 +532,8 @@ static gpump_result gpumpi_scheduler_default_step(const gpump_scheduler_view *vi
     return GPUMP_EMPTY;
 }
 
-/* One whole run of the policy. A policy that never comes to an end is stopped: in a sound run every SM changes hands, or its next
- * kernel, less often than there are SMs and kernels together. */
+/* One whole run of the policy. A policy that never comes to an end is stopped: in a sound run every SM changes hands,
+ * or its next kernel, less often than there are SMs and kernels together. */
 static gpump_result gpumpi_scheduler_run_policy(gpump_scheduler *s, const gpump_scheduler_policy *policy) {
     uint64_t limit = ((uint64_t)s->config.sms + s->config.active_kernels) * 4 + 16;
     gpump_result result = GPUMP_OK;
@@ -528,7 +546,8 @@ static gpump_result gpumpi_scheduler_run_policy(gpump_scheduler *s, const gpump_
         view.idle_sm = gpumpi_scheduler_lowest_idle(s);
         view.reserved_sms = s->reserved_sms;
         step.kind = step.sm = step.kernel = GPUMP_NONE;
-        if ((policy->step ? policy->step(&view, &step) : gpumpi_scheduler_default_step(&view, &step)) != GPUMP_OK) break;
+        if ((policy->step ? policy->step(&view, &step) : gpumpi_scheduler_default_step(&view, &step)) != GPUMP_OK)
+            break;
         if (limit-- == 0 || !gpumpi_scheduler_apply(s, &step)) {
             s->statistics.policy_errors++;
             result = GPUMP_ERROR_REFUSED;
@@ -586,20 +605,24 @@ static void gpumpi_scheduler_hand_setup(gpump_scheduler *s, uint32_t index, gpum
     s->statistics.setups++;
     if (sm->context_serial != context->serial) {
         if (sm->context_serial)
-            action->invalidate = GPUMP_SCHEDULER_INVALIDATE_TLB | GPUMP_SCHEDULER_INVALIDATE_L1 | GPUMP_SCHEDULER_INVALIDATE_INSTRUCTIONS;
+            action->invalidate = GPUMP_SCHEDULER_INVALIDATE_TLB | GPUMP_SCHEDULER_INVALIDATE_L1 |
+                                 GPUMP_SCHEDULER_INVALIDATE_INSTRUCTIONS;
         sm->context_serial = context->serial;
         s->statistics.context_changes++;
     }
 }
 
-static void gpumpi_scheduler_hand_issue(gpump_scheduler *s, uint32_t index, uint32_t kernel, gpump_scheduler_action *action) {
+static void gpumpi_scheduler_hand_issue(gpump_scheduler *s, uint32_t index, uint32_t kernel,
+                                        gpump_scheduler_action *action) {
     gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[index];
     gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[kernel];
     uint32_t slot = gpump_bits_lowest64(~sm->slots), at = index * s->config.blocks_per_sm + slot;
     uint32_t *generation = &gpumpi_scheduler_halves(s, s->generations_at)[at];
     sm->slots |= (uint64_t)1 << slot;
-    if (kernel == sm->kernel) sm->blocks++;
-    else sm->next_blocks++, sm->room--;
+    if (kernel == sm->kernel)
+        sm->blocks++;
+    else
+        sm->next_blocks++, sm->room--;
     k->resident++;
     gpumpi_scheduler_halves(s, s->owners_at)[at] = kernel;
     ++*generation;
@@ -613,7 +636,8 @@ static void gpumpi_scheduler_hand_issue(gpump_scheduler *s, uint32_t index, uint
     action->context_cookie = gpumpi_scheduler_contexts(s)[k->context].cookie;
     if (k->saved) {
         action->saved = 1;
-        action->handle = gpumpi_scheduler_words(s, s->ptbqs_at)[(uint64_t)kernel * s->config.saved_blocks + k->saved_first];
+        action->handle =
+            gpumpi_scheduler_words(s, s->ptbqs_at)[(uint64_t)kernel * s->config.saved_blocks + k->saved_first];
         k->saved_first = (k->saved_first + 1) % s->config.saved_blocks;
         k->saved--;
         s->statistics.blocks_resumed++;
@@ -645,9 +669,9 @@ static int gpumpi_scheduler_hand_sm(gpump_scheduler *s, uint32_t index, gpump_sc
         if (sm->blocks == 0) gpumpi_scheduler_release(s, index); /* other SMs have taken what there was to issue */
         return 0;
     }
-    if (sm->state == GPUMP_SCHEDULER_SM_RESERVED && sm->flags & GPUMP_SCHEDULER_SM_NEXT_READY && sm->room && sm->next != GPUMP_NONE &&
-        sm->blocks + sm->next_blocks < s->config.blocks_per_sm && sm->next_blocks < kernels[sm->next].blocks_per_sm &&
-        gpump_scheduler_to_issue(&kernels[sm->next])) {
+    if (sm->state == GPUMP_SCHEDULER_SM_RESERVED && sm->flags & GPUMP_SCHEDULER_SM_NEXT_READY && sm->room &&
+        sm->next != GPUMP_NONE && sm->blocks + sm->next_blocks < s->config.blocks_per_sm &&
+        sm->next_blocks < kernels[sm->next].blocks_per_sm && gpump_scheduler_to_issue(&kernels[sm->next])) {
         gpumpi_scheduler_hand_issue(s, index, sm->next, action);
         return 1;
     }

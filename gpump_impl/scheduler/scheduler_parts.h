@@ -1,5 +1,5 @@
-/* scheduler_parts (private): the scheduler's block of memory, for scheduler.c, which changes it, and scheduler_tables.c, which lays it
- * out, shows and checks it. */
+/* scheduler_parts (private): the scheduler's block of memory, for scheduler.c, which changes it, and
+ * scheduler_tables.c, which lays it out, shows and checks it. */
 #ifndef GPUMPI_SCHEDULER_PARTS_H
 #define GPUMPI_SCHEDULER_PARTS_H
 
@@ -14,14 +14,15 @@ struct gpump_scheduler {
     gpumpi_head head;
     gpump_scheduler_statistics statistics;
     uint64_t now;
-    uint64_t policy_due;     /* when the policy decides; GPUMP_UNKNOWN: nothing has happened since it last did */
-    uint64_t policy_wake;    /* when it wants to run by itself */
-    uint64_t arrivals;       /* sequence number of the next submission */
-    uint64_t serials;        /* serial of the next context */
+    uint64_t policy_due;  /* when the policy decides; GPUMP_UNKNOWN: nothing has happened since it last did */
+    uint64_t policy_wake; /* when it wants to run by itself */
+    uint64_t arrivals;    /* sequence number of the next submission */
+    uint64_t serials;     /* serial of the next context */
     uint64_t policy_state[GPUMP_SCHEDULER_STATE_WORDS];
     uint64_t contexts_at, buffers_at, kernels_at, sms_at; /* offsets in bytes from the start of the block */
-    uint64_t idle_at, attention_at, attention_summary_at; /* sets of SMs: idle; with an action to hand over; words of that not 0 */
-    uint64_t done_at;                                     /* set of queues with KERNEL_DONE to hand over */
+    uint64_t idle_at, attention_at,
+        attention_summary_at; /* sets of SMs: idle; with an action to hand over; words of that not 0 */
+    uint64_t done_at;         /* set of queues with KERNEL_DONE to hand over */
     uint64_t ptbqs_at, generations_at, waiting_at, active_at, owners_at;
     gpump_scheduler_config config;
     uint32_t waiting_count, active_count, open_contexts, idle_sms, reserved_sms;

@@ -2,7 +2,8 @@
 
 #include <string.h>
 
-static gpump_result gpumpi_policy_step(gpump_scheduler_step *step, gpump_scheduler_step_kind kind, uint32_t sm, uint32_t kernel) {
+static gpump_result gpumpi_policy_step(gpump_scheduler_step *step, gpump_scheduler_step_kind kind, uint32_t sm,
+                                       uint32_t kernel) {
     step->kind = kind;
     step->sm = sm;
     step->kernel = kernel;
@@ -15,11 +16,13 @@ static uint32_t gpumpi_policy_priority(const gpump_scheduler_view *view, uint32_
 static uint32_t gpumpi_policy_first_waiting(const gpump_scheduler_view *view) {
     uint32_t best = view->waiting[0];
     for (uint32_t i = 1; i < view->waiting_count; i++)
-        if (view->contexts[view->buffers[view->waiting[i]].context].priority > view->contexts[view->buffers[best].context].priority)
+        if (view->contexts[view->buffers[view->waiting[i]].context].priority >
+            view->contexts[view->buffers[best].context].priority)
             best = view->waiting[i];
     return best;
 }
-/* One process at a time: a command of another process than the active one's has to wait until that has no kernel left. */
+/* One process at a time: a command of another process than the active one's has to wait until that has no kernel left.
+ */
 static uint32_t gpumpi_policy_one_process(const gpump_scheduler_view *view, uint32_t queue) {
     if (view->active_count && view->kernels[view->active[0]].context != view->buffers[queue].context) return GPUMP_NONE;
     return queue;
@@ -27,7 +30,9 @@ static uint32_t gpumpi_policy_one_process(const gpump_scheduler_view *view, uint
 
 /* ---- fcfs, npq: the step is the default one ---- */
 
-static uint32_t gpumpi_policy_fcfs_admit(const gpump_scheduler_view *view) { return gpumpi_policy_one_process(view, view->waiting[0]); }
+static uint32_t gpumpi_policy_fcfs_admit(const gpump_scheduler_view *view) {
+    return gpumpi_policy_one_process(view, view->waiting[0]);
+}
 static uint32_t gpumpi_policy_npq_admit(const gpump_scheduler_view *view) {
     return gpumpi_policy_one_process(view, gpumpi_policy_first_waiting(view));
 }
@@ -43,7 +48,8 @@ static uint32_t gpumpi_policy_leader(const gpump_scheduler_view *view, uint32_t 
     return GPUMP_NONE;
 }
 
-/* Vacates an SM of lower priority than `kernel`'s, the lowest first; one already being vacated is taken over before another is. */
+/* Vacates an SM of lower priority than `kernel`'s, the lowest first; one already being vacated is taken over before
+ * another is. */
 static gpump_result gpumpi_policy_take(const gpump_scheduler_view *view, uint32_t kernel, gpump_scheduler_step *step) {
     uint32_t priority = gpumpi_policy_priority(view, kernel), victim = GPUMP_NONE;
     if (!gpump_scheduler_wants_more(&view->kernels[kernel])) return GPUMP_EMPTY;
@@ -95,7 +101,8 @@ static gpump_result gpumpi_policy_ppq_shared_step(const gpump_scheduler_view *vi
 
 /* ---- dss, equal, weighted ---- */
 
-/* The kernel of highest token count among those that can use an idle SM, or one more reserved one; ties in active-queue order. */
+/* The kernel of highest token count among those that can use an idle SM, or one more reserved one; ties in active-queue
+ * order. */
 static uint32_t gpumpi_policy_richest(const gpump_scheduler_view *view, int more) {
     uint32_t best = GPUMP_NONE;
     for (uint32_t i = 0; i < view->active_count; i++) {
@@ -107,8 +114,8 @@ static uint32_t gpumpi_policy_richest(const gpump_scheduler_view *view, int more
     return best;
 }
 
-/* Algorithm 1 of Tanasic as its text means it: as printed, a kernel alone or two with equal counts never get an idle SM, and a
- * difference of one is exchanged for ever (docs/papers.md). */
+/* Algorithm 1 of Tanasic as its text means it: as printed, a kernel alone or two with equal counts never get an idle
+ * SM, and a difference of one is exchanged for ever (docs/papers.md). */
 static gpump_result gpumpi_policy_dss_step(const gpump_scheduler_view *view, gpump_scheduler_step *step) {
     uint32_t richest, poorest = GPUMP_NONE;
     if (view->idle_sm != GPUMP_NONE) {
@@ -117,7 +124,8 @@ static gpump_result gpumpi_policy_dss_step(const gpump_scheduler_view *view, gpu
     }
     richest = gpumpi_policy_richest(view, 1);
     if (richest == GPUMP_NONE) return GPUMP_EMPTY;
-    if (view->reserved_sms) /* an SM on its way to a kernel that has nothing left to issue: "change the decision of the next kernel" */
+    if (view->reserved_sms) /* an SM on its way to a kernel that has nothing left to issue: "change the decision of the
+                               next kernel" */
         for (uint32_t i = 0; i < view->config->sms; i++) {
             const gpump_scheduler_sm *sm = &view->sms[i];
             if (sm->state == GPUMP_SCHEDULER_SM_RESERVED && !sm->next_blocks && sm->next != richest &&
@@ -146,7 +154,9 @@ static uint32_t gpumpi_policy_weighted_tokens(const gpump_scheduler_view *view) 
     uint64_t sum = 0;
     for (uint32_t i = 0; i < view->config->contexts; i++)
         if (view->contexts[i].serial) sum += view->contexts[i].weight;
-    return sum ? (uint32_t)((uint64_t)view->config->sms * view->contexts[view->buffers[view->queue].context].weight / sum) : 0;
+    return sum ? (uint32_t)((uint64_t)view->config->sms * view->contexts[view->buffers[view->queue].context].weight /
+                            sum)
+               : 0;
 }
 
 /* ---- time_slice: state[0] is the context whose turn it is, plus 1; state[1] when its turn ends ---- */
@@ -170,28 +180,33 @@ static gpump_result gpumpi_policy_slice_step(const gpump_scheduler_view *view, g
         view->state[0] = turn + UINT64_C(1);
         view->state[1] = gpump_add_saturated(view->now, view->config->slice_cycles);
     }
-    for (uint32_t i = 0; i < view->active_count && view->idle_sm != GPUMP_NONE; i++) { /* idle SMs: whose turn it is first, then anyone */
+    for (uint32_t i = 0; i < view->active_count && view->idle_sm != GPUMP_NONE;
+         i++) { /* idle SMs: whose turn it is first, then anyone */
         uint32_t k = view->active[i];
         if (!gpump_scheduler_wants_idle(&view->kernels[k])) continue;
-        if (view->kernels[k].context == turn) return gpumpi_policy_step(step, GPUMP_SCHEDULER_STEP_ASSIGN, view->idle_sm, k);
+        if (view->kernels[k].context == turn)
+            return gpumpi_policy_step(step, GPUMP_SCHEDULER_STEP_ASSIGN, view->idle_sm, k);
         if (first == GPUMP_NONE) first = k;
     }
     if (first != GPUMP_NONE) return gpumpi_policy_step(step, GPUMP_SCHEDULER_STEP_ASSIGN, view->idle_sm, first);
     first = GPUMP_NONE;
     for (uint32_t i = 0; i < view->active_count && first == GPUMP_NONE; i++)
-        if (view->kernels[view->active[i]].context == turn && gpump_scheduler_wants_more(&view->kernels[view->active[i]]))
+        if (view->kernels[view->active[i]].context == turn &&
+            gpump_scheduler_wants_more(&view->kernels[view->active[i]]))
             first = view->active[i];
     if (first == GPUMP_NONE) return GPUMP_EMPTY;
     if (view->reserved_sms)
         for (uint32_t i = 0; i < view->config->sms; i++) {
             const gpump_scheduler_sm *sm = &view->sms[i];
-            if (sm->state == GPUMP_SCHEDULER_SM_RESERVED && !sm->next_blocks && (view->config->kernels_per_sm == 1 || sm->kernel != first) &&
+            if (sm->state == GPUMP_SCHEDULER_SM_RESERVED && !sm->next_blocks &&
+                (view->config->kernels_per_sm == 1 || sm->kernel != first) &&
                 (sm->next == GPUMP_NONE || view->kernels[sm->next].context != turn))
                 return gpumpi_policy_step(step, GPUMP_SCHEDULER_STEP_CHANGE_NEXT, i, first);
         }
     for (uint32_t i = 0; i < view->active_count; i++)
         if (view->kernels[view->active[i]].owned && view->kernels[view->active[i]].context != turn)
-            return gpumpi_policy_step(step, GPUMP_SCHEDULER_STEP_RESERVE, view->kernels[view->active[i]].first_sm, first);
+            return gpumpi_policy_step(step, GPUMP_SCHEDULER_STEP_RESERVE, view->kernels[view->active[i]].first_sm,
+                                      first);
     return GPUMP_EMPTY;
 }
 static uint64_t gpumpi_policy_slice_wake(const gpump_scheduler_view *view) {
@@ -204,12 +219,18 @@ static uint64_t gpumpi_policy_slice_wake(const gpump_scheduler_view *view) {
 static const gpump_scheduler_policy gpumpi_policies[] = {
     {(uint32_t)sizeof(gpump_scheduler_policy), "fcfs", NULL, gpumpi_policy_fcfs_admit, NULL, NULL, NULL},
     {(uint32_t)sizeof(gpump_scheduler_policy), "npq", NULL, gpumpi_policy_npq_admit, NULL, NULL, NULL},
-    {(uint32_t)sizeof(gpump_scheduler_policy), "ppq", NULL, gpumpi_policy_ppq_admit, NULL, gpumpi_policy_ppq_step, NULL},
-    {(uint32_t)sizeof(gpump_scheduler_policy), "ppq_shared", NULL, gpumpi_policy_ppq_admit, NULL, gpumpi_policy_ppq_shared_step, NULL},
-    {(uint32_t)sizeof(gpump_scheduler_policy), "dss", NULL, NULL, gpumpi_policy_dss_tokens, gpumpi_policy_dss_step, NULL},
-    {(uint32_t)sizeof(gpump_scheduler_policy), "equal", NULL, NULL, gpumpi_policy_equal_tokens, gpumpi_policy_dss_step, NULL},
-    {(uint32_t)sizeof(gpump_scheduler_policy), "weighted", NULL, NULL, gpumpi_policy_weighted_tokens, gpumpi_policy_dss_step, NULL},
-    {(uint32_t)sizeof(gpump_scheduler_policy), "time_slice", NULL, NULL, NULL, gpumpi_policy_slice_step, gpumpi_policy_slice_wake},
+    {(uint32_t)sizeof(gpump_scheduler_policy), "ppq", NULL, gpumpi_policy_ppq_admit, NULL, gpumpi_policy_ppq_step,
+     NULL},
+    {(uint32_t)sizeof(gpump_scheduler_policy), "ppq_shared", NULL, gpumpi_policy_ppq_admit, NULL,
+     gpumpi_policy_ppq_shared_step, NULL},
+    {(uint32_t)sizeof(gpump_scheduler_policy), "dss", NULL, NULL, gpumpi_policy_dss_tokens, gpumpi_policy_dss_step,
+     NULL},
+    {(uint32_t)sizeof(gpump_scheduler_policy), "equal", NULL, NULL, gpumpi_policy_equal_tokens, gpumpi_policy_dss_step,
+     NULL},
+    {(uint32_t)sizeof(gpump_scheduler_policy), "weighted", NULL, NULL, gpumpi_policy_weighted_tokens,
+     gpumpi_policy_dss_step, NULL},
+    {(uint32_t)sizeof(gpump_scheduler_policy), "time_slice", NULL, NULL, NULL, gpumpi_policy_slice_step,
+     gpumpi_policy_slice_wake},
 };
 
 GPUMP_API const gpump_scheduler_policy *gpump_scheduler_find(const char *name) {

@@ -28,7 +28,8 @@ GPUMP_API gpump_result gpump_scheduler_config_preset(gpump_scheduler_config *con
     return GPUMP_OK;
 }
 
-static gpump_result gpumpi_scheduler_range(gpump_diag *diag, const char *field, uint32_t value, uint32_t minimum, uint32_t maximum) {
+static gpump_result gpumpi_scheduler_range(gpump_diag *diag, const char *field, uint32_t value, uint32_t minimum,
+                                           uint32_t maximum) {
     if (value >= minimum && value <= maximum) return GPUMP_OK;
     return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, field, 0, value, minimum, maximum);
 }
@@ -36,7 +37,8 @@ static gpump_result gpumpi_scheduler_range(gpump_diag *diag, const char *field, 
 static gpump_result gpumpi_scheduler_check_config(const gpump_scheduler_config *c, gpump_diag *diag) {
     gpump_result r;
     if (!c) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config", 0, 0, 1, UINT64_MAX);
-    if ((r = gpumpi_scheduler_range(diag, "struct_size", c->struct_size, (uint32_t)sizeof *c, (uint32_t)sizeof *c))) return r;
+    if ((r = gpumpi_scheduler_range(diag, "struct_size", c->struct_size, (uint32_t)sizeof *c, (uint32_t)sizeof *c)))
+        return r;
     if ((r = gpumpi_scheduler_range(diag, "sms", c->sms, 1, 65536))) return r;
     if ((r = gpumpi_scheduler_range(diag, "blocks_per_sm", c->blocks_per_sm, 1, 64))) return r;
     if ((r = gpumpi_scheduler_range(diag, "contexts", c->contexts, 1, 4096))) return r;
@@ -81,7 +83,8 @@ GPUMP_API gpump_result gpump_scheduler_bytes(const gpump_scheduler_config *confi
     if (result) return result;
     if (!bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, 0, 1, UINT64_MAX);
     needed = gpumpi_scheduler_layout(&layout, config);
-    if (needed > SIZE_MAX) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "saved_blocks", 0, config->saved_blocks, 0, SIZE_MAX / 8);
+    if (needed > SIZE_MAX)
+        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "saved_blocks", 0, config->saved_blocks, 0, SIZE_MAX / 8);
     *bytes = (size_t)needed;
     return GPUMP_OK;
 }
@@ -122,7 +125,8 @@ GPUMP_API gpump_result gpump_scheduler_adopt(void *memory, size_t bytes, const g
     result = gpumpi_head_adopt(memory, bytes, GPUMPI_SCHEDULER_MAGIC, gpumpi_scheduler_layout_hash(config), diag);
     if (result) return result;
     if (((gpump_scheduler *)memory)->head.bytes != needed)
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "bytes", 0, ((gpump_scheduler *)memory)->head.bytes, needed, needed);
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "bytes", 0, ((gpump_scheduler *)memory)->head.bytes, needed,
+                           needed);
     if (memcmp(&((gpump_scheduler *)memory)->config, config, sizeof *config))
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
     *scheduler = (gpump_scheduler *)memory;
@@ -165,7 +169,8 @@ static uint64_t gpumpi_scheduler_width(uint64_t n) {
     return width;
 }
 
-GPUMP_API gpump_result gpump_scheduler_bits(const gpump_scheduler_config *c, gpump_scheduler_storage *storage, gpump_diag *diag) {
+GPUMP_API gpump_result gpump_scheduler_bits(const gpump_scheduler_config *c, gpump_scheduler_storage *storage,
+                                            gpump_diag *diag) {
     gpump_result result = gpumpi_scheduler_check_config(c, diag);
     uint64_t context, kernel, resident, grid = 40, pointer = 40;
     if (result) return result;
@@ -176,10 +181,11 @@ GPUMP_API gpump_result gpump_scheduler_bits(const gpump_scheduler_config *c, gpu
     /* valid, context, pointer to the launch descriptor */
     storage->command_buffers = c->queues * (1 + context + pointer);
     /* valid, context, descriptor, grid and next block, blocks per SM, resident blocks, tokens with sign */
-    storage->ksrt = c->active_kernels * (1 + context + pointer + 2 * grid + gpumpi_scheduler_width(c->blocks_per_sm) + resident +
-                                         gpumpi_scheduler_width(c->sms) + 1);
+    storage->ksrt = c->active_kernels * (1 + context + pointer + 2 * grid + gpumpi_scheduler_width(c->blocks_per_sm) +
+                                         resident + gpumpi_scheduler_width(c->sms) + 1);
     /* state, kernel, next, running blocks, and of a second kernel when it may hold one */
-    storage->smst = c->sms * (2 + 2 * kernel + c->kernels_per_sm * gpumpi_scheduler_width(c->blocks_per_sm + UINT64_C(1)));
+    storage->smst =
+        c->sms * (2 + 2 * kernel + c->kernels_per_sm * gpumpi_scheduler_width(c->blocks_per_sm + UINT64_C(1)));
     storage->active_queue = c->active_kernels * kernel;
     /* block id and stack pointer, 32 bits each */
     storage->ptbqs = (uint64_t)c->active_kernels * c->saved_blocks * 64;
@@ -222,7 +228,8 @@ GPUMP_API gpump_scheduler_statistics gpump_scheduler_statistics_diff(const gpump
     return difference;
 }
 
-GPUMP_API gpump_result gpump_scheduler_statistics_field(uint32_t index, const char **name, const char **unit, const char **description) {
+GPUMP_API gpump_result gpump_scheduler_statistics_field(uint32_t index, const char **name, const char **unit,
+                                                        const char **description) {
     static const char *const fields[][3] = {
 #define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
         GPUMP_SCHEDULER_STATISTICS(GPUMPI_FIELD)
@@ -246,9 +253,12 @@ static const char *gpumpi_scheduler_check_sm(const gpump_scheduler *s, uint32_t 
     if (s->config.blocks_per_sm < 64 && sm->slots >> s->config.blocks_per_sm) return "a slot beyond the last is taken";
     for (uint32_t slot = 0; slot < s->config.blocks_per_sm; slot++)
         if ((sm->slots >> slot) & 1u) {
-            if (owners[slot] == sm->kernel) blocks++;
-            else if (owners[slot] == sm->next) next_blocks++;
-            else return "a block of a kernel that the SM neither runs nor is reserved for";
+            if (owners[slot] == sm->kernel)
+                blocks++;
+            else if (owners[slot] == sm->next)
+                next_blocks++;
+            else
+                return "a block of a kernel that the SM neither runs nor is reserved for";
         }
     if (blocks != sm->blocks || next_blocks != sm->next_blocks) return "block counts and slots of an SM differ";
     if (next_blocks && s->config.kernels_per_sm == 1) return "two kernels on an SM";
@@ -280,7 +290,8 @@ static const char *gpumpi_scheduler_check_kernel(const gpump_scheduler *s, uint3
         if (sms[i].kernel == row) resident += sms[i].blocks, leaving += sms[i].leaving;
     }
     for (uint32_t i = k->first_sm; i != GPUMP_NONE && listed <= owned; i = sms[i].next_sm) {
-        if (sms[i].kernel != row || sms[i].state != GPUMP_SCHEDULER_SM_RUNNING) return "an SM in a list it does not belong to";
+        if (sms[i].kernel != row || sms[i].state != GPUMP_SCHEDULER_SM_RUNNING)
+            return "an SM in a list it does not belong to";
         listed++;
     }
     if (listed != owned || owned != k->owned) return "owned SMs and the list differ";
@@ -297,7 +308,8 @@ static const char *gpumpi_scheduler_check_kernel(const gpump_scheduler *s, uint3
 }
 
 GPUMP_API const char *gpump_scheduler_check(const gpump_scheduler *s) {
-    const uint32_t *active = gpumpi_scheduler_halves(s, s->active_at), *waiting = gpumpi_scheduler_halves(s, s->waiting_at);
+    const uint32_t *active = gpumpi_scheduler_halves(s, s->active_at),
+                   *waiting = gpumpi_scheduler_halves(s, s->waiting_at);
     uint32_t in_use = 0, idle = 0, reserved = 0;
     const char *wrong = NULL;
     for (uint32_t i = 0; i < s->config.sms && !wrong; i++) {
@@ -312,13 +324,16 @@ GPUMP_API const char *gpump_scheduler_check(const gpump_scheduler *s) {
     for (uint32_t i = 0; i < s->active_count && !wrong; i++) {
         const gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[active[i]];
         if (!k->in_use) return "the active queue names a free row";
-        if (gpumpi_scheduler_buffers(s)[k->queue].state != GPUMP_SCHEDULER_BUFFER_ACTIVE) return "an active kernel's queue is not";
+        if (gpumpi_scheduler_buffers(s)[k->queue].state != GPUMP_SCHEDULER_BUFFER_ACTIVE)
+            return "an active kernel's queue is not";
         wrong = gpumpi_scheduler_check_kernel(s, active[i]);
     }
     for (uint32_t i = 0; i < s->waiting_count && !wrong; i++) {
         const gpump_scheduler_buffer *buffer = &gpumpi_scheduler_buffers(s)[waiting[i]];
-        if (buffer->state != GPUMP_SCHEDULER_BUFFER_WAITING) wrong = "the waiting list names a buffer without a command";
-        if (i && buffer->arrival <= gpumpi_scheduler_buffers(s)[waiting[i - 1]].arrival) wrong = "the waiting list is out of order";
+        if (buffer->state != GPUMP_SCHEDULER_BUFFER_WAITING)
+            wrong = "the waiting list names a buffer without a command";
+        if (i && buffer->arrival <= gpumpi_scheduler_buffers(s)[waiting[i - 1]].arrival)
+            wrong = "the waiting list is out of order";
     }
     return wrong;
 }

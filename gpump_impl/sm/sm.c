@@ -8,7 +8,9 @@
 typedef char gpumpi_sm_slot_has_no_padding[sizeof(gpumpi_sm_slot) == 12 * 8 + 20 * 4 ? 1 : -1];
 typedef char gpumpi_sm_config_has_no_padding[sizeof(gpump_sm_config) == 14 * 4 + 3 * 8 ? 1 : -1];
 typedef char gpumpi_sm_has_no_padding[sizeof(gpump_sm) == sizeof(gpumpi_head) + 3 * 8 + sizeof(gpump_sm_config) +
-                                                             sizeof(gpump_sm_statistics) + 6 * 4 ? 1 : -1];
+                                                              sizeof(gpump_sm_statistics) + 6 * 4
+                                          ? 1
+                                          : -1];
 
 static gpumpi_sm_kernel *gpumpi_sm_kernels(gpump_sm *sm) {
     return (gpumpi_sm_kernel *)(void *)(gpumpi_sm_slots(sm) + sm->config.entries);
@@ -57,8 +59,8 @@ GPUMP_API gpump_result gpump_sm_config_preset(gpump_sm_config *config, const cha
 
 static gpump_result gpumpi_sm_check(const gpump_sm_config *config, gpump_diag *diag) {
     if (!config) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config", 0, 0, 1, UINT64_MAX);
-#define GPUMPI_RANGE(field, minimum, maximum)                                 \
-    if (config->field < (minimum) || config->field > (maximum))               \
+#define GPUMPI_RANGE(field, minimum, maximum)                   \
+    if (config->field < (minimum) || config->field > (maximum)) \
     return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, #field, 0, config->field, (minimum), (maximum))
     GPUMPI_RANGE(struct_size, (uint32_t)sizeof *config, (uint32_t)sizeof *config);
     GPUMPI_RANGE(lanes, 1u, 64u);
@@ -69,10 +71,13 @@ static gpump_result gpumpi_sm_check(const gpump_sm_config *config, gpump_diag *d
     GPUMPI_RANGE(register_granule, 1u, 1u << 20);
     GPUMPI_RANGE(registers, 1u, 1u << 30);
     GPUMPI_RANGE(shared_granule_bytes, 1u, 1u << 20);
-    if (config->shared_bytes > 1u << 30) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "shared_bytes", 0, config->shared_bytes, 0, 1u << 30);
+    if (config->shared_bytes > 1u << 30)
+        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "shared_bytes", 0, config->shared_bytes, 0, 1u << 30);
     GPUMPI_RANGE(kernels, 1u, 64u);
-    if (config->placement > GPUMP_SM_ALIGNED) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "placement", 0, config->placement, 0, GPUMP_SM_ALIGNED);
-    if (config->waits > GPUMP_SM_WAIT_ALL) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "waits", 0, config->waits, 0, GPUMP_SM_WAIT_ALL);
+    if (config->placement > GPUMP_SM_ALIGNED)
+        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "placement", 0, config->placement, 0, GPUMP_SM_ALIGNED);
+    if (config->waits > GPUMP_SM_WAIT_ALL)
+        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "waits", 0, config->waits, 0, GPUMP_SM_WAIT_ALL);
     if (config->timing > GPUMP_SM_TIMING_PORT)
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "timing", 0, config->timing, 0, GPUMP_SM_TIMING_PORT);
     GPUMPI_RANGE(port_cycles, 1u, UINT64_MAX);
@@ -94,7 +99,8 @@ GPUMP_API gpump_result gpump_sm_bytes(const gpump_sm_config *config, size_t *byt
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_sm_init(void *memory, size_t bytes, const gpump_sm_config *config, gpump_sm **sm, gpump_diag *diag) {
+GPUMP_API gpump_result gpump_sm_init(void *memory, size_t bytes, const gpump_sm_config *config, gpump_sm **sm,
+                                     gpump_diag *diag) {
     size_t needed;
     gpump_result result = gpump_sm_bytes(config, &needed, diag);
     gpump_sm *fresh = (gpump_sm *)memory;
@@ -113,12 +119,14 @@ GPUMP_API gpump_result gpump_sm_init(void *memory, size_t bytes, const gpump_sm_
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_sm_adopt(void *memory, size_t bytes, const gpump_sm_config *config, gpump_sm **sm, gpump_diag *diag) {
+GPUMP_API gpump_result gpump_sm_adopt(void *memory, size_t bytes, const gpump_sm_config *config, gpump_sm **sm,
+                                      gpump_diag *diag) {
     gpump_result result = gpumpi_sm_check(config, diag);
     if (result) return result;
     if (!sm) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sm", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_adopt(memory, bytes, GPUMPI_SM_MAGIC,
-                               gpumpi_sm_hash_config(gpump_hash_u64(GPUMP_HASH_SEED, sizeof(gpumpi_sm_slot)), config), diag);
+    result =
+        gpumpi_head_adopt(memory, bytes, GPUMPI_SM_MAGIC,
+                          gpumpi_sm_hash_config(gpump_hash_u64(GPUMP_HASH_SEED, sizeof(gpumpi_sm_slot)), config), diag);
     if (result) return result;
     *sm = (gpump_sm *)memory;
     return GPUMP_OK;
@@ -158,8 +166,9 @@ GPUMP_API gpump_result gpump_sm_bits(const gpump_sm_config *config, gpump_sm_sto
     shared = gpumpi_sm_width((uint64_t)config->shared_bytes + 1u);
     storage->allocation_bits = config->entries * (2 * registers + 2 * shared + 2 * owner);
     storage->status_bits = config->block_slots * (uint64_t)(32 + 32 + 1);
-    storage->life_bits = config->entries * (gpumpi_sm_width(GPUMP_BLOCK_STATES) + 2 + 2 + 6 + gpumpi_sm_width(config->warp_slots + 1u) +
-                                            gpumpi_sm_width((uint64_t)config->thread_slots + 1u));
+    storage->life_bits =
+        config->entries * (gpumpi_sm_width(GPUMP_BLOCK_STATES) + 2 + 2 + 6 + gpumpi_sm_width(config->warp_slots + 1u) +
+                           gpumpi_sm_width((uint64_t)config->thread_slots + 1u));
     storage->total_bits = storage->allocation_bits + storage->status_bits + storage->life_bits;
     return GPUMP_OK;
 }
@@ -182,7 +191,8 @@ static void gpumpi_sm_transfer(gpump_sm *sm, gpumpi_sm_slot *slot, uint64_t from
 }
 
 static uint64_t gpumpi_sm_part_bytes(const gpumpi_sm_slot *slot, uint32_t parts) {
-    return (parts & GPUMP_SM_REGISTERS ? slot->register_bytes : 0) + (parts & GPUMP_SM_SHARED_MEMORY ? slot->shared_context_bytes : 0);
+    return (parts & GPUMP_SM_REGISTERS ? slot->register_bytes : 0) +
+           (parts & GPUMP_SM_SHARED_MEMORY ? slot->shared_context_bytes : 0);
 }
 
 static void gpumpi_sm_give_room(gpump_sm *sm, gpumpi_sm_slot *slot) {
@@ -290,16 +300,19 @@ static uint32_t gpumpi_sm_rounded(uint32_t value, uint32_t granule) {
 }
 
 /* Finds room for the parts asked for; YES with the bases, else what is short. */
-static gpump_reason gpumpi_sm_find_ranges(const gpump_sm *sm, uint32_t parts, uint32_t registers, uint32_t shared, uint32_t *register_base,
-                                          uint32_t *shared_base) {
+static gpump_reason gpumpi_sm_find_ranges(const gpump_sm *sm, uint32_t parts, uint32_t registers, uint32_t shared,
+                                          uint32_t *register_base, uint32_t *shared_base) {
     int aligned = sm->config.placement == GPUMP_SM_ALIGNED;
     uint32_t position = 0, ends[2];
     *register_base = *shared_base = 0;
-    if ((parts & GPUMP_SM_REGISTERS) && !gpumpi_sm_find_range(sm, GPUMP_SM_REGISTERS, registers, aligned ? registers : 0, register_base))
+    if ((parts & GPUMP_SM_REGISTERS) &&
+        !gpumpi_sm_find_range(sm, GPUMP_SM_REGISTERS, registers, aligned ? registers : 0, register_base))
         return GPUMP_REASON_REGISTERS;
-    if ((parts & GPUMP_SM_SHARED_MEMORY) && !gpumpi_sm_find_range(sm, GPUMP_SM_SHARED_MEMORY, shared, aligned ? shared : 0, shared_base))
+    if ((parts & GPUMP_SM_SHARED_MEMORY) &&
+        !gpumpi_sm_find_range(sm, GPUMP_SM_SHARED_MEMORY, shared, aligned ? shared : 0, shared_base))
         return GPUMP_REASON_SHARED_MEMORY;
-    if (!aligned || parts != (GPUMP_SM_REGISTERS | GPUMP_SM_SHARED_MEMORY) || !registers || !shared) return GPUMP_REASON_YES;
+    if (!aligned || parts != (GPUMP_SM_REGISTERS | GPUMP_SM_SHARED_MEMORY) || !registers || !shared)
+        return GPUMP_REASON_YES;
     for (;;) { /* both at the same position; every step passes an obstacle */
         uint64_t at_registers = (uint64_t)position * registers, at_shared = (uint64_t)position * shared;
         uint32_t next = position;
@@ -313,7 +326,8 @@ static gpump_reason gpumpi_sm_find_ranges(const gpump_sm *sm, uint32_t parts, ui
             return GPUMP_REASON_YES;
         }
         if (ends[0]) next = (uint32_t)(((uint64_t)ends[0] + registers - 1u) / registers);
-        if (ends[1] && ((uint64_t)ends[1] + shared - 1u) / shared > next) next = (uint32_t)(((uint64_t)ends[1] + shared - 1u) / shared);
+        if (ends[1] && ((uint64_t)ends[1] + shared - 1u) / shared > next)
+            next = (uint32_t)(((uint64_t)ends[1] + shared - 1u) / shared);
         position = next;
     }
 }
@@ -336,20 +350,22 @@ static uint32_t gpumpi_sm_free_slot(const gpump_sm *sm) {
     return GPUMP_NONE;
 }
 
-static gpump_reason gpumpi_sm_find_room(const gpump_sm *sm, uint32_t kernel, const gpump_footprint *need, uint32_t *register_base,
-                                        uint32_t *shared_base) {
+static gpump_reason gpumpi_sm_find_room(const gpump_sm *sm, uint32_t kernel, const gpump_footprint *need,
+                                        uint32_t *register_base, uint32_t *shared_base) {
     uint32_t registers = gpumpi_sm_rounded(need->registers, sm->config.register_granule);
     uint32_t shared = gpumpi_sm_rounded(need->shared_bytes, sm->config.shared_granule_bytes);
     gpump_reason reason;
-    if (registers > sm->config.registers || shared > sm->config.shared_bytes || need->threads > sm->config.thread_slots ||
-        gpumpi_sm_warps(sm, need->threads) > sm->config.warp_slots)
+    if (registers > sm->config.registers || shared > sm->config.shared_bytes ||
+        need->threads > sm->config.thread_slots || gpumpi_sm_warps(sm, need->threads) > sm->config.warp_slots)
         return GPUMP_REASON_NEVER_FITS;
     if (sm->reserved_for && sm->reserved_for != kernel) return GPUMP_REASON_RESERVED;
-    if (gpumpi_sm_find_kernel(sm, kernel) == GPUMP_NONE && gpumpi_sm_find_kernel(sm, 0) == GPUMP_NONE) return GPUMP_REASON_KERNELS;
+    if (gpumpi_sm_find_kernel(sm, kernel) == GPUMP_NONE && gpumpi_sm_find_kernel(sm, 0) == GPUMP_NONE)
+        return GPUMP_REASON_KERNELS;
     reason = gpumpi_sm_active_room(sm, need->threads);
     if (reason) return reason;
     if (gpumpi_sm_free_slot(sm) == GPUMP_NONE) return GPUMP_REASON_BLOCK_SLOTS;
-    return gpumpi_sm_find_ranges(sm, GPUMP_SM_REGISTERS | GPUMP_SM_SHARED_MEMORY, registers, shared, register_base, shared_base);
+    return gpumpi_sm_find_ranges(sm, GPUMP_SM_REGISTERS | GPUMP_SM_SHARED_MEMORY, registers, shared, register_base,
+                                 shared_base);
 }
 
 GPUMP_API gpump_reason gpump_sm_room(const gpump_sm *sm, uint32_t kernel, const gpump_footprint *need) {
@@ -363,16 +379,22 @@ static gpump_result gpumpi_sm_no_room(gpump_reason reason, gpump_diag *diag) {
     return reason == GPUMP_REASON_NEVER_FITS ? GPUMP_ERROR_REFUSED : GPUMP_BUSY;
 }
 
-GPUMP_API gpump_result gpump_sm_place(gpump_sm *sm, uint64_t now, const gpump_sm_request *request, const gpump_sm_history *saved,
-                                      gpump_block_ref *block, gpump_diag *diag) {
+GPUMP_API gpump_result gpump_sm_place(gpump_sm *sm, uint64_t now, const gpump_sm_request *request,
+                                      const gpump_sm_history *saved, gpump_block_ref *block, gpump_diag *diag) {
     uint32_t register_base, shared_base, index, entry;
     gpump_reason reason;
     gpump_result result;
     gpumpi_sm_slot *slot;
     gpumpi_sm_kernel *kernel;
-    if (!sm || !request || !block) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, !sm ? "sm" : !request ? "request" : "block", 0, 0, 1, UINT64_MAX);
+    if (!sm || !request || !block)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT,
+                           !sm        ? "sm"
+                           : !request ? "request"
+                                      : "block",
+                           0, 0, 1, UINT64_MAX);
     if (!request->kernel) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "kernel", 0, 0, 1, UINT32_MAX);
-    if (!request->need.threads) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "threads", 0, 0, 1, sm->config.thread_slots);
+    if (!request->need.threads)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "threads", 0, 0, 1, sm->config.thread_slots);
     if (now < sm->now) return gpumpi_fail(diag, GPUMP_ERROR_TIME, "now", 0, now, sm->now, UINT64_MAX);
     reason = gpumpi_sm_find_room(sm, request->kernel, &request->need, &register_base, &shared_base);
     if (reason == GPUMP_REASON_NEVER_FITS) return gpumpi_sm_no_room(reason, diag);
@@ -446,11 +468,14 @@ GPUMP_API uint64_t gpump_sm_context_room(const gpump_sm *sm, uint32_t kernel) {
 
 GPUMP_API gpump_result gpump_sm_set_shared_bytes(gpump_sm *sm, uint32_t bytes, gpump_diag *diag) {
     if (!sm) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sm", 0, 0, 1, UINT64_MAX);
-    if (bytes > sm->config.shared_bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, bytes, 0, sm->config.shared_bytes);
+    if (bytes > sm->config.shared_bytes)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, bytes, 0, sm->config.shared_bytes);
     for (uint32_t i = 0; i < sm->config.entries; i++) {
         const gpumpi_sm_slot *slot = &gpumpi_sm_slots(sm)[i];
-        if ((slot->held & GPUMP_SM_SHARED_MEMORY) && slot->shared_bytes && slot->shared_base + slot->shared_bytes > bytes)
-            return gpumpi_fail(diag, GPUMP_ERROR_STATE, "bytes", i, bytes, slot->shared_base + slot->shared_bytes, sm->config.shared_bytes);
+        if ((slot->held & GPUMP_SM_SHARED_MEMORY) && slot->shared_bytes &&
+            slot->shared_base + slot->shared_bytes > bytes)
+            return gpumpi_fail(diag, GPUMP_ERROR_STATE, "bytes", i, bytes, slot->shared_base + slot->shared_bytes,
+                               sm->config.shared_bytes);
     }
     sm->shared_bytes = bytes;
     return GPUMP_OK;
@@ -466,8 +491,10 @@ static uint32_t gpumpi_sm_state_at(const gpump_sm *sm, const gpumpi_sm_slot *slo
     return slot->state;
 }
 
-/* Every timed fact begins here: arguments, time, name, state (bits); only then time passes, so that errors change nothing. */
-static gpump_result gpumpi_sm_enter(gpump_sm *sm, uint64_t now, gpump_block_ref block, uint32_t states, gpumpi_sm_slot **slot) {
+/* Every timed fact begins here: arguments, time, name, state (bits); only then time passes, so that errors change
+ * nothing. */
+static gpump_result gpumpi_sm_enter(gpump_sm *sm, uint64_t now, gpump_block_ref block, uint32_t states,
+                                    gpumpi_sm_slot **slot) {
     if (!sm) return GPUMP_ERROR_ARGUMENT;
     if (now < sm->now) return GPUMP_ERROR_TIME;
     if (!gpumpi_sm_names(sm, block)) return GPUMP_ERROR_STALE;
@@ -488,13 +515,14 @@ GPUMP_API gpump_result gpump_sm_report_waits(gpump_sm *sm, uint64_t now, gpump_b
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_sm_report_context_bytes(gpump_sm *sm, gpump_block_ref block, uint64_t register_bytes, uint64_t shared_bytes) {
+GPUMP_API gpump_result gpump_sm_report_context_bytes(gpump_sm *sm, gpump_block_ref block, uint64_t register_bytes,
+                                                     uint64_t shared_bytes) {
     gpumpi_sm_slot *slot, probe;
     if (!sm) return GPUMP_ERROR_ARGUMENT;
     if (!gpumpi_sm_names(sm, block)) return GPUMP_ERROR_STALE;
     slot = &gpumpi_sm_slots(sm)[block.slot];
-    if (slot->state != GPUMP_BLOCK_RUNNING && slot->state != GPUMP_BLOCK_BLOCKED && slot->state != GPUMP_BLOCK_DRAINING &&
-        slot->state != GPUMP_BLOCK_STOPPING)
+    if (slot->state != GPUMP_BLOCK_RUNNING && slot->state != GPUMP_BLOCK_BLOCKED &&
+        slot->state != GPUMP_BLOCK_DRAINING && slot->state != GPUMP_BLOCK_STOPPING)
         return GPUMP_ERROR_STATE;
     probe = *slot;
     probe.register_bytes = register_bytes;
@@ -514,7 +542,8 @@ GPUMP_API gpump_result gpump_sm_report_context_bytes(gpump_sm *sm, gpump_block_r
 
 GPUMP_API gpump_result gpump_sm_report_blocked(gpump_sm *sm, uint64_t now, gpump_block_ref block, uint32_t blocked) {
     gpumpi_sm_slot *slot;
-    gpump_result result = gpumpi_sm_enter(sm, now, block, 1u << (blocked ? GPUMP_BLOCK_RUNNING : GPUMP_BLOCK_BLOCKED), &slot);
+    gpump_result result =
+        gpumpi_sm_enter(sm, now, block, 1u << (blocked ? GPUMP_BLOCK_RUNNING : GPUMP_BLOCK_BLOCKED), &slot);
     if (result) return result;
     gpump_sm_advance(sm, now);
     slot->state = blocked ? GPUMP_BLOCK_BLOCKED : GPUMP_BLOCK_RUNNING;
@@ -530,7 +559,8 @@ GPUMP_API gpump_result gpump_sm_report_saved(gpump_sm *sm, uint64_t now, gpump_b
     gpumpi_sm_slot *slot;
     gpump_result result = gpumpi_sm_enter(sm, now, block, 1u << GPUMP_BLOCK_SAVING, &slot);
     if (result) return result;
-    if (sm->config.timing != GPUMP_SM_TIMING_HOST || (slot->pending & (1u << GPUMP_SM_ACTION_SAVE))) return GPUMP_ERROR_STATE;
+    if (sm->config.timing != GPUMP_SM_TIMING_HOST || (slot->pending & (1u << GPUMP_SM_ACTION_SAVE)))
+        return GPUMP_ERROR_STATE;
     gpump_sm_advance(sm, now);
     gpumpi_sm_correct_port(sm, slot, now);
     gpumpi_sm_end_saving(sm, block.slot, now);
@@ -541,7 +571,8 @@ GPUMP_API gpump_result gpump_sm_report_restored(gpump_sm *sm, uint64_t now, gpum
     gpumpi_sm_slot *slot;
     gpump_result result = gpumpi_sm_enter(sm, now, block, 1u << GPUMP_BLOCK_RESTORING, &slot);
     if (result) return result;
-    if (sm->config.timing != GPUMP_SM_TIMING_HOST || (slot->pending & (1u << GPUMP_SM_ACTION_RESTORE))) return GPUMP_ERROR_STATE;
+    if (sm->config.timing != GPUMP_SM_TIMING_HOST || (slot->pending & (1u << GPUMP_SM_ACTION_RESTORE)))
+        return GPUMP_ERROR_STATE;
     gpump_sm_advance(sm, now);
     gpumpi_sm_correct_port(sm, slot, now);
     gpumpi_sm_end_restoring(sm, block.slot, now);
@@ -550,8 +581,10 @@ GPUMP_API gpump_result gpump_sm_report_restored(gpump_sm *sm, uint64_t now, gpum
 
 GPUMP_API gpump_result gpump_sm_report_done(gpump_sm *sm, uint64_t now, gpump_block_ref block) {
     gpumpi_sm_slot *slot;
-    gpump_result result = gpumpi_sm_enter(sm, now, block, 1u << GPUMP_BLOCK_RUNNING | 1u << GPUMP_BLOCK_BLOCKED |
-                                                              1u << GPUMP_BLOCK_DRAINING | 1u << GPUMP_BLOCK_STOPPING, &slot);
+    gpump_result result = gpumpi_sm_enter(sm, now, block,
+                                          1u << GPUMP_BLOCK_RUNNING | 1u << GPUMP_BLOCK_BLOCKED |
+                                              1u << GPUMP_BLOCK_DRAINING | 1u << GPUMP_BLOCK_STOPPING,
+                                          &slot);
     if (result) return result;
     gpump_sm_advance(sm, now);
     if (slot->state == GPUMP_BLOCK_STOPPING) sm->statistics.stop_cycles += now - slot->since;
@@ -592,20 +625,23 @@ GPUMP_API gpump_reason gpump_sm_may(const gpump_sm *sm, gpump_block_ref block, u
     if (!sm || !gpumpi_sm_names(sm, block)) return GPUMP_REASON_NO_SUCH_BLOCK;
     if (technique > GPUMP_TECHNIQUE_DRAIN) return GPUMP_REASON_TECHNIQUE;
     slot = &gpumpi_sm_slots_const(sm)[block.slot];
-    running = slot->state == GPUMP_BLOCK_RUNNING || slot->state == GPUMP_BLOCK_BLOCKED || slot->state == GPUMP_BLOCK_DRAINING;
+    running =
+        slot->state == GPUMP_BLOCK_RUNNING || slot->state == GPUMP_BLOCK_BLOCKED || slot->state == GPUMP_BLOCK_DRAINING;
     if (slot->state == GPUMP_BLOCK_PARKED && !slot->pending) running = technique != GPUMP_TECHNIQUE_DRAIN;
     if (slot->state == GPUMP_BLOCK_STOPPING) running = technique == GPUMP_TECHNIQUE_FLUSH;
     if (slot->state == GPUMP_BLOCK_DRAINING && technique == GPUMP_TECHNIQUE_DRAIN) running = 0;
     if (!running) return GPUMP_REASON_NOT_RUNNING;
     if (technique == GPUMP_TECHNIQUE_FLUSH && slot->clobbered) return GPUMP_REASON_CLOBBERED;
-    if (technique == GPUMP_TECHNIQUE_SWITCH && gpumpi_sm_part_bytes(slot, slot->held) > gpump_sm_context_room(sm, slot->kernel))
+    if (technique == GPUMP_TECHNIQUE_SWITCH &&
+        gpumpi_sm_part_bytes(slot, slot->held) > gpump_sm_context_room(sm, slot->kernel))
         return GPUMP_REASON_NO_CONTEXT_SPACE;
     return GPUMP_REASON_YES;
 }
 
 GPUMP_API gpump_reason gpump_sm_waits_for(const gpump_sm *sm, gpump_block_ref block, uint32_t *waits, uint64_t *since) {
-    static const gpump_reason reasons[6] = {GPUMP_REASON_PIPELINE, GPUMP_REASON_STORES, GPUMP_REASON_ATOMICS,
-                                            GPUMP_REASON_INSTRUCTION_MISSES, GPUMP_REASON_SCOREBOARD, GPUMP_REASON_PREEMPTION_POINT};
+    static const gpump_reason reasons[6] = {GPUMP_REASON_PIPELINE,   GPUMP_REASON_STORES,
+                                            GPUMP_REASON_ATOMICS,    GPUMP_REASON_INSTRUCTION_MISSES,
+                                            GPUMP_REASON_SCOREBOARD, GPUMP_REASON_PREEMPTION_POINT};
     const gpumpi_sm_slot *slot;
     if (!sm || !gpumpi_sm_names(sm, block)) return GPUMP_REASON_NO_SUCH_BLOCK;
     slot = &gpumpi_sm_slots_const(sm)[block.slot];
@@ -658,7 +694,8 @@ GPUMP_API gpump_result gpump_sm_block(const gpump_sm *sm, uint64_t now, gpump_bl
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_sm_blocks(const gpump_sm *sm, uint64_t now, gpump_block_view *blocks, uint32_t capacity, uint32_t *count) {
+GPUMP_API gpump_result gpump_sm_blocks(const gpump_sm *sm, uint64_t now, gpump_block_view *blocks, uint32_t capacity,
+                                       uint32_t *count) {
     uint32_t here = 0;
     if (!sm || !count || (capacity && !blocks)) return GPUMP_ERROR_ARGUMENT;
     for (uint32_t i = 0; i < sm->config.entries; i++) here += gpumpi_sm_slots_const(sm)[i].state != GPUMP_BLOCK_FREE;
@@ -672,14 +709,18 @@ GPUMP_API gpump_result gpump_sm_blocks(const gpump_sm *sm, uint64_t now, gpump_b
 
 /* ---- decisions ---- */
 
-GPUMP_API gpump_result gpump_sm_preempt(gpump_sm *sm, uint64_t now, const gpump_sm_choice *choices, uint32_t count, gpump_diag *diag) {
-    /* Whether a choice is allowed may depend on transfers that end by `now`, and an error must change nothing: so time passes
-     * in a copy first when there is such a transfer. */
-    uint64_t chosen = 0, needed[64], scratch[(sizeof(gpump_sm) + 64 * sizeof(gpumpi_sm_slot) + 64 * sizeof(gpumpi_sm_kernel)) / 8];
+GPUMP_API gpump_result gpump_sm_preempt(gpump_sm *sm, uint64_t now, const gpump_sm_choice *choices, uint32_t count,
+                                        gpump_diag *diag) {
+    /* Whether a choice is allowed may depend on transfers that end by `now`, and an error must change nothing: so time
+     * passes in a copy first when there is such a transfer. */
+    uint64_t chosen = 0, needed[64],
+             scratch[(sizeof(gpump_sm) + 64 * sizeof(gpumpi_sm_slot) + 64 * sizeof(gpumpi_sm_kernel)) / 8];
     gpump_sm *real = sm;
-    if (!sm || (count && !choices)) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, sm ? "choices" : "sm", 0, 0, 1, UINT64_MAX);
+    if (!sm || (count && !choices))
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, sm ? "choices" : "sm", 0, 0, 1, UINT64_MAX);
     if (now < sm->now) return gpumpi_fail(diag, GPUMP_ERROR_TIME, "now", 0, now, sm->now, UINT64_MAX);
-    if (count > sm->config.entries) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, count, 0, sm->config.entries);
+    if (count > sm->config.entries)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, count, 0, sm->config.entries);
     if (sm->config.timing == GPUMP_SM_TIMING_PORT) {
         memcpy(scratch, sm, (size_t)sm->head.bytes);
         sm = (gpump_sm *)(void *)scratch;
@@ -700,12 +741,14 @@ GPUMP_API gpump_result gpump_sm_preempt(gpump_sm *sm, uint64_t now, const gpump_
             return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices (same block twice)", i, choice->block.slot, 0, 0);
         chosen |= (uint64_t)1 << choice->block.slot;
         if (choice->technique >= GPUMP_TECHNIQUES)
-            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.technique", i, choice->technique, 0, GPUMP_TECHNIQUES - 1);
-        if (choice->keep > (GPUMP_SM_REGISTERS | GPUMP_SM_SHARED_MEMORY) || (choice->keep && choice->technique != GPUMP_TECHNIQUE_SWITCH))
+            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.technique", i, choice->technique, 0,
+                               GPUMP_TECHNIQUES - 1);
+        if (choice->keep > (GPUMP_SM_REGISTERS | GPUMP_SM_SHARED_MEMORY) ||
+            (choice->keep && choice->technique != GPUMP_TECHNIQUE_SWITCH))
             return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.keep", i, choice->keep, 0,
                                choice->technique == GPUMP_TECHNIQUE_SWITCH ? 3 : 0);
         if (choice->to_point > 1 || (choice->to_point && (choice->technique != GPUMP_TECHNIQUE_SWITCH ||
-                                                           !(sm->config.waits & GPUMP_SM_WAIT_PREEMPTION_POINT))))
+                                                          !(sm->config.waits & GPUMP_SM_WAIT_PREEMPTION_POINT))))
             return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.to_point", i, choice->to_point, 0,
                                choice->technique == GPUMP_TECHNIQUE_SWITCH);
         reason = gpump_sm_may(sm, choice->block, choice->technique);
@@ -713,18 +756,22 @@ GPUMP_API gpump_result gpump_sm_preempt(gpump_sm *sm, uint64_t now, const gpump_
         if (reason) return gpumpi_refuse(diag, reason, "choices", i);
         if (choice->technique == GPUMP_TECHNIQUE_SWITCH) {
             uint32_t entry = gpumpi_sm_find_kernel(sm, slot->kernel);
-            if (slot->state == GPUMP_BLOCK_PARKED && ((choice->keep & ~slot->held) || choice->keep == slot->held || choice->to_point))
+            if (slot->state == GPUMP_BLOCK_PARKED &&
+                ((choice->keep & ~slot->held) || choice->keep == slot->held || choice->to_point))
                 return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.keep", i, choice->keep, 0, slot->held);
             needed[entry] = gpump_add_saturated(needed[entry], gpumpi_sm_part_bytes(slot, slot->held & ~choice->keep));
-            if (needed[entry] > gpumpi_sm_kernels(sm)[entry].room) return gpumpi_refuse(diag, GPUMP_REASON_NO_CONTEXT_SPACE, "choices", i);
+            if (needed[entry] > gpumpi_sm_kernels(sm)[entry].room)
+                return gpumpi_refuse(diag, GPUMP_REASON_NO_CONTEXT_SPACE, "choices", i);
         }
     }
     for (uint32_t i = 0; i < count; i++) {
         const gpumpi_sm_slot *slot = &gpumpi_sm_slots(sm)[choices[i].block.slot];
         for (uint32_t other = 0; slot->group && other < sm->config.entries; other++) {
             const gpumpi_sm_slot *mate = &gpumpi_sm_slots(sm)[other];
-            int staying = mate->state == GPUMP_BLOCK_RUNNING || mate->state == GPUMP_BLOCK_BLOCKED || mate->state == GPUMP_BLOCK_RESTORING;
-            if (staying && mate->group == slot->group && mate->kernel == slot->kernel && !(chosen & ((uint64_t)1 << other)))
+            int staying = mate->state == GPUMP_BLOCK_RUNNING || mate->state == GPUMP_BLOCK_BLOCKED ||
+                          mate->state == GPUMP_BLOCK_RESTORING;
+            if (staying && mate->group == slot->group && mate->kernel == slot->kernel &&
+                !(chosen & ((uint64_t)1 << other)))
                 return gpumpi_refuse(diag, GPUMP_REASON_GROUP, "choices", i);
         }
     }
@@ -779,7 +826,8 @@ GPUMP_API gpump_result gpump_sm_unpark(gpump_sm *sm, uint64_t now, gpump_block_r
     if (sm->reserved_for && sm->reserved_for != slot->kernel) return gpumpi_sm_no_room(GPUMP_REASON_RESERVED, diag);
     missing = (GPUMP_SM_REGISTERS | GPUMP_SM_SHARED_MEMORY) & ~slot->held;
     reason = gpumpi_sm_active_room(sm, slot->threads);
-    if (!reason) reason = gpumpi_sm_find_ranges(sm, missing, slot->registers, slot->shared_bytes, &register_base, &shared_base);
+    if (!reason)
+        reason = gpumpi_sm_find_ranges(sm, missing, slot->registers, slot->shared_bytes, &register_base, &shared_base);
     if (reason) return gpumpi_sm_no_room(reason, diag);
     if (missing & GPUMP_SM_REGISTERS) slot->register_base = register_base;
     if (missing & GPUMP_SM_SHARED_MEMORY) slot->shared_base = shared_base;
@@ -873,16 +921,20 @@ GPUMP_API uint64_t gpump_sm_next_cycle(const gpump_sm *sm) {
 
 /* ---- statistics ---- */
 
-GPUMP_API void gpump_sm_get_statistics(const gpump_sm *sm, gpump_sm_statistics *statistics) { *statistics = sm->statistics; }
+GPUMP_API void gpump_sm_get_statistics(const gpump_sm *sm, gpump_sm_statistics *statistics) {
+    *statistics = sm->statistics;
+}
 
-GPUMP_API void gpump_sm_statistics_diff(const gpump_sm_statistics *earlier, const gpump_sm_statistics *later, gpump_sm_statistics *difference) {
+GPUMP_API void gpump_sm_statistics_diff(const gpump_sm_statistics *earlier, const gpump_sm_statistics *later,
+                                        gpump_sm_statistics *difference) {
 #define GPUMPI_FIELD(name, unit, description) difference->name = later->name - earlier->name;
     GPUMP_SM_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
 }
 
-GPUMP_API gpump_result gpump_sm_statistics_field(const gpump_sm_statistics *statistics, uint32_t index, const char **name,
-                                                 const char **unit, const char **description, uint64_t *value) {
+GPUMP_API gpump_result gpump_sm_statistics_field(const gpump_sm_statistics *statistics, uint32_t index,
+                                                 const char **name, const char **unit, const char **description,
+                                                 uint64_t *value) {
     static const char *const words[][3] = {
 #define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
         GPUMP_SM_STATISTICS(GPUMPI_FIELD)

@@ -1,13 +1,15 @@
 /* sm: slots, register and shared-memory allocation tables, block life cycle, preemption (floor 2, hardware)
  *
- * One streaming multiprocessor as preemption sees it (Lin 2.3.1, Tanasic 5.2.2, Shieh 3.2 and 3.4.4). The host executes; the
- * SM keeps which block holds which registers and shared memory, how far each block is, and what must happen next:
+ * One streaming multiprocessor as preemption sees it (Lin 2.3.1, Tanasic 5.2.2, Shieh 3.2 and 3.4.4). The host
+ * executes; the SM keeps which block holds which registers and shared memory, how far each block is, and what must
+ * happen next:
  *
  *   place            -> RUNNING, or RESTORING and a RESTORE action for a block that comes back
  *   preempt, flush   -> FLUSHED, DROP action;  report_dropped -> FREED action
  *   preempt, drain   -> DRAINING;              report_done    -> FREED action
  *   preempt, switch  -> STOPPING, STOP action; report_waits 0 -> SAVING, SAVE action; report_saved -> FREED action
- *   the same, keeping registers, shared memory or both in place -> PARKED action instead of FREED; unpark brings it back
+ *   the same, keeping registers, shared memory or both in place -> PARKED action instead of FREED; unpark brings it
+ * back
  *
  * A block's room is free, and its slot can be given out again, from the moment gpump_sm_next hands over FREED. */
 #ifndef GPUMP_SM_H
@@ -27,14 +29,14 @@ typedef struct gpump_block_ref {
 /* How ranges of registers and shared memory are found. */
 typedef enum gpump_sm_placement {
     GPUMP_SM_FIRST_FIT = 0, /* the lowest free range, registers and shared memory each for themselves */
-    GPUMP_SM_ALIGNED = 1    /* position i: registers at i x registers per block, shared memory at i x shared bytes per block;
-                               the lowest position with both free (Shieh 3.2) */
+    GPUMP_SM_ALIGNED = 1    /* position i: registers at i x registers per block, shared memory at i x shared bytes per
+                               block;    the lowest position with both free (Shieh 3.2) */
 } gpump_sm_placement;
 
 /* Who times the moving of contexts. */
 typedef enum gpump_sm_timing {
     GPUMP_SM_TIMING_HOST = 0, /* the host moves the bytes through its own memory model and reports saved and restored */
-    GPUMP_SM_TIMING_PORT = 1  /* the SM's memory port does at its share of the bandwidth, one transfer after the other */
+    GPUMP_SM_TIMING_PORT = 1 /* the SM's memory port does at its share of the bandwidth, one transfer after the other */
 } gpump_sm_timing;
 
 /* What a stopped block may have to wait for before its state is complete; bits. A host reports the ones it knows. */
@@ -49,17 +51,15 @@ typedef enum gpump_sm_wait {
 } gpump_sm_wait;
 
 /* Parts of a context; bits. */
-typedef enum gpump_sm_part {
-    GPUMP_SM_REGISTERS = 1,
-    GPUMP_SM_SHARED_MEMORY = 2
-} gpump_sm_part;
+typedef enum gpump_sm_part { GPUMP_SM_REGISTERS = 1, GPUMP_SM_SHARED_MEMORY = 2 } gpump_sm_part;
 
 /* An SM. Filled by gpump_sm_config_preset or gpump_sm_config_from_gpu only; every field may then be changed. */
 typedef struct gpump_sm_config {
-    uint32_t struct_size;          /* sizeof(gpump_sm_config) */
-    uint32_t lanes;                /* threads of a warp; 1 to 64 */
-    uint32_t block_slots;          /* blocks that hold warps at the same time; 1 to 64 */
-    uint32_t entries;              /* blocks the allocation tables can name, parked ones included; block_slots to 64 (Lin 2.3.1: 16) */
+    uint32_t struct_size; /* sizeof(gpump_sm_config) */
+    uint32_t lanes;       /* threads of a warp; 1 to 64 */
+    uint32_t block_slots; /* blocks that hold warps at the same time; 1 to 64 */
+    uint32_t
+        entries; /* blocks the allocation tables can name, parked ones included; block_slots to 64 (Lin 2.3.1: 16) */
     uint32_t warp_slots;           /* warps at the same time; 1 to 256 */
     uint32_t thread_slots;         /* threads at the same time; at least 1 */
     uint32_t registers;            /* 32-bit registers of the register file */
@@ -68,12 +68,12 @@ typedef struct gpump_sm_config {
     uint32_t shared_granule_bytes; /* shared memory is allocated in multiples of this; at least 1 */
     uint32_t kernels;              /* kernels with blocks here at the same time, parked ones included; 1 to 64 */
     uint32_t placement;            /* gpump_sm_placement */
-    uint32_t waits;                /* the gpump_sm_wait bits this host reports; 0: a stopped block is complete at once */
-    uint32_t timing;               /* gpump_sm_timing */
-    uint64_t port_cycles;          /* a context of b bytes takes ceil(b x port_cycles / port_bytes) cycles; both at least 1 */
+    uint32_t waits;       /* the gpump_sm_wait bits this host reports; 0: a stopped block is complete at once */
+    uint32_t timing;      /* gpump_sm_timing */
+    uint64_t port_cycles; /* a context of b bytes takes ceil(b x port_cycles / port_bytes) cycles; both at least 1 */
     uint64_t port_bytes;
-    uint64_t context_bytes;        /* space preallocated for the saved contexts of each kernel, bytes (Tanasic 5.2.2);
-                                      UINT64_MAX: as much as is needed. gpump_sm_set_context_room says what is left of it */
+    uint64_t context_bytes; /* space preallocated for the saved contexts of each kernel, bytes (Tanasic 5.2.2);
+                               UINT64_MAX: as much as is needed. gpump_sm_set_context_room says what is left of it */
 } gpump_sm_config;
 
 /* What happened to a block before it came here; goes out with SAVE and FREED, comes back with gpump_sm_place. */
@@ -99,31 +99,33 @@ typedef struct gpump_sm_choice {
     gpump_block_ref block;
     uint32_t technique; /* gpump_technique: flush, switch or drain */
     uint32_t keep;      /* with switch: gpump_sm_part bits that stay in place (Lin 2.3.1); 0: the block leaves */
-    uint32_t to_point;  /* with switch: 1: warps go on issuing until the host reports that none waits for a preemption point */
+    uint32_t to_point;  /* with switch: 1: warps go on issuing until the host reports that none waits for a preemption
+                           point */
 } gpump_sm_choice;
 
 typedef enum gpump_sm_action_kind {
-    GPUMP_SM_ACTION_STOP = 1, /* issue no more for this block (with to_point: stop each warp at its preemption point), then report waits */
-    GPUMP_SM_ACTION_SAVE,     /* write `parts` of the context; report saved (timing HOST) */
-    GPUMP_SM_ACTION_RESTORE,  /* read `parts` of the context into the ranges given; report restored (timing HOST) */
-    GPUMP_SM_ACTION_RESUME,   /* the restore is over, the block may issue (timing PORT; under HOST the host knows) */
-    GPUMP_SM_ACTION_DROP,     /* squash what is in flight, forget the block; report dropped */
-    GPUMP_SM_ACTION_PARKED,   /* the block is out of its warp slots; `parts` stay in place */
-    GPUMP_SM_ACTION_FREED     /* the room is free; `why` and the history say how the block left */
+    GPUMP_SM_ACTION_STOP =
+        1, /* issue no more for this block (with to_point: stop each warp at its preemption point), then report waits */
+    GPUMP_SM_ACTION_SAVE,    /* write `parts` of the context; report saved (timing HOST) */
+    GPUMP_SM_ACTION_RESTORE, /* read `parts` of the context into the ranges given; report restored (timing HOST) */
+    GPUMP_SM_ACTION_RESUME,  /* the restore is over, the block may issue (timing PORT; under HOST the host knows) */
+    GPUMP_SM_ACTION_DROP,    /* squash what is in flight, forget the block; report dropped */
+    GPUMP_SM_ACTION_PARKED,  /* the block is out of its warp slots; `parts` stay in place */
+    GPUMP_SM_ACTION_FREED    /* the room is free; `why` and the history say how the block left */
 } gpump_sm_action_kind;
 
 /* What the host has to do, or to know. Ranges are those the block has (SAVE, DROP, FREED: had). */
 typedef struct gpump_sm_action {
     uint64_t cookie;
-    uint64_t bytes;        /* SAVE, RESTORE: bytes to move */
-    uint64_t start_cycle;  /* SAVE, RESTORE: when the SM's memory port is free for it */
-    uint64_t end_cycle;    /* SAVE, RESTORE: when the last byte has passed, at the SM's share of the bandwidth */
+    uint64_t bytes;       /* SAVE, RESTORE: bytes to move */
+    uint64_t start_cycle; /* SAVE, RESTORE: when the SM's memory port is free for it */
+    uint64_t end_cycle;   /* SAVE, RESTORE: when the last byte has passed, at the SM's share of the bandwidth */
     gpump_sm_history history;
     gpump_block_ref block;
-    uint32_t kind;         /* gpump_sm_action_kind */
-    uint32_t why;          /* gpump_block_state: SAVED, FLUSHED or DONE with FREED */
-    uint32_t technique;    /* gpump_technique it was told to leave by; GPUMP_NONE: none */
-    uint32_t parts;        /* gpump_sm_part bits: what to move (SAVE, RESTORE), what stays (PARKED) */
+    uint32_t kind;      /* gpump_sm_action_kind */
+    uint32_t why;       /* gpump_block_state: SAVED, FLUSHED or DONE with FREED */
+    uint32_t technique; /* gpump_technique it was told to leave by; GPUMP_NONE: none */
+    uint32_t parts;     /* gpump_sm_part bits: what to move (SAVE, RESTORE), what stays (PARKED) */
     uint32_t kernel;
     uint32_t register_base, registers;
     uint32_t shared_base, shared_bytes;
@@ -132,6 +134,7 @@ typedef struct gpump_sm_action {
 } gpump_sm_action;
 
 /* Counters since gpump_sm_init; names, units and descriptions by gpump_sm_statistics_field. */
+/* clang-format off */
 #define GPUMP_SM_STATISTICS(X)                                                                          \
     X(placed, "blocks", "new blocks placed")                                                            \
     X(restored, "blocks", "saved blocks placed again")                                                  \
@@ -141,7 +144,8 @@ typedef struct gpump_sm_action {
     X(flushed, "blocks", "blocks dropped")                                                              \
     X(saved, "blocks", "blocks whose context was written")                                              \
     X(parked, "blocks", "blocks of which a part stayed in place")                                       \
-    X(executed, "warp instructions", "instructions executed here by blocks that have left; those before a restore not again")                  \
+    X(executed, "warp instructions", "instructions executed here by blocks that have left; " \
+      "those before a restore not again") \
     X(wasted, "warp instructions", "instructions thrown away by flushes")                               \
     X(bytes_saved, "bytes", "context bytes written")                                                    \
     X(bytes_restored, "bytes", "context bytes read")                                                    \
@@ -151,6 +155,7 @@ typedef struct gpump_sm_action {
     X(drain_cycles, "cycles", "summed over blocks: from being told to drain to done")                   \
     X(drop_cycles, "cycles", "summed over blocks: from being told to flush to dropped")                 \
     X(port_cycles, "cycles", "cycles the memory port was reserved for contexts")
+/* clang-format on */
 typedef struct gpump_sm_statistics {
 #define GPUMPI_FIELD(name, unit, description) uint64_t name;
     GPUMP_SM_STATISTICS(GPUMPI_FIELD)
@@ -159,7 +164,8 @@ typedef struct gpump_sm_statistics {
 
 /* ---- private, here so that hot facts and questions can be inline ---- */
 typedef struct gpumpi_sm_slot {
-    uint64_t cookie, executed, start_cycle, cycles, register_bytes, shared_context_bytes, port_start, port_end, since, moved, taken, brought;
+    uint64_t cookie, executed, start_cycle, cycles, register_bytes, shared_context_bytes, port_start, port_end, since,
+        moved, taken, brought;
     uint32_t generation, kernel, state, group, register_base, registers, shared_base, shared_bytes, threads, warps;
     uint32_t waits, clobbered, technique, keep, to_point, pending, held, parts, why, active;
 } gpumpi_sm_slot;
@@ -175,32 +181,38 @@ typedef struct gpump_sm {
     uint32_t blocks, warps, threads, reserved_for, shared_bytes, unused;
 } gpump_sm;
 GPUMP_INLINE gpumpi_sm_slot *gpumpi_sm_slots(gpump_sm *sm) { return (gpumpi_sm_slot *)(void *)(sm + 1); }
-GPUMP_INLINE const gpumpi_sm_slot *gpumpi_sm_slots_const(const gpump_sm *sm) { return (const gpumpi_sm_slot *)(const void *)(sm + 1); }
+GPUMP_INLINE const gpumpi_sm_slot *gpumpi_sm_slots_const(const gpump_sm *sm) {
+    return (const gpumpi_sm_slot *)(const void *)(sm + 1);
+}
 GPUMP_INLINE int gpumpi_sm_names(const gpump_sm *sm, gpump_block_ref block) {
     return block.slot < sm->config.entries && gpumpi_sm_slots_const(sm)[block.slot].generation == block.generation &&
            gpumpi_sm_slots_const(sm)[block.slot].state != GPUMP_BLOCK_FREE;
 }
 /* ---- end of the private part ---- */
 
-/* Fills *config for an SM of a preset of gpump_gpu_config_preset: its largest shared-memory size, one kernel at a time, first
- * fit, all waits, host timing, unlimited context space. GPUMP_ERROR_UNKNOWN_NAME otherwise. */
+/* Fills *config for an SM of a preset of gpump_gpu_config_preset: its largest shared-memory size, one kernel at a time,
+ * first fit, all waits, host timing, unlimited context space. GPUMP_ERROR_UNKNOWN_NAME otherwise. */
 GPUMP_API gpump_result gpump_sm_config_preset(gpump_sm_config *config, const char *preset);
-/* Fills *config for an SM of any valid *gpu in the same way; shared_bytes is one of its options (gpump_occupancy.shared_bytes).
- * GPUMP_ERROR_ARGUMENT. */
+/* Fills *config for an SM of any valid *gpu in the same way; shared_bytes is one of its options
+ * (gpump_occupancy.shared_bytes). GPUMP_ERROR_ARGUMENT. */
 GPUMP_API gpump_result gpump_sm_config_from_gpu(gpump_sm_config *config, const gpump_gpu *gpu, uint32_t shared_bytes);
 /* Sets *bytes to the memory an SM of this configuration needs. GPUMP_ERROR_CONFIG names the field at fault in diag. */
 GPUMP_API gpump_result gpump_sm_bytes(const gpump_sm_config *config, size_t *bytes, gpump_diag *diag);
-/* Makes an empty SM in `memory` (8-byte aligned, at least gpump_sm_bytes) and sets *sm. Nothing is allocated, then or later.
- * GPUMP_ERROR_CONFIG, GPUMP_ERROR_CAPACITY. Cost: linear in the memory. */
-GPUMP_API gpump_result gpump_sm_init(void *memory, size_t bytes, const gpump_sm_config *config, gpump_sm **sm, gpump_diag *diag);
-/* Takes over a byte copy of an SM of the same configuration and build and sets *sm. GPUMP_ERROR_FORMAT for anything else. */
-GPUMP_API gpump_result gpump_sm_adopt(void *memory, size_t bytes, const gpump_sm_config *config, gpump_sm **sm, gpump_diag *diag);
+/* Makes an empty SM in `memory` (8-byte aligned, at least gpump_sm_bytes) and sets *sm. Nothing is allocated, then or
+ * later. GPUMP_ERROR_CONFIG, GPUMP_ERROR_CAPACITY. Cost: linear in the memory. */
+GPUMP_API gpump_result gpump_sm_init(void *memory, size_t bytes, const gpump_sm_config *config, gpump_sm **sm,
+                                     gpump_diag *diag);
+/* Takes over a byte copy of an SM of the same configuration and build and sets *sm. GPUMP_ERROR_FORMAT for anything
+ * else. */
+GPUMP_API gpump_result gpump_sm_adopt(void *memory, size_t bytes, const gpump_sm_config *config, gpump_sm **sm,
+                                      gpump_diag *diag);
 /* Returns a hash of the whole state, the same on every machine. Cost: linear in the slots. */
 GPUMP_API uint64_t gpump_sm_hash(const gpump_sm *sm);
 
 /* The SRAM an SM of this configuration needs, bits. */
 typedef struct gpump_sm_storage {
-    uint64_t allocation_bits; /* register and shared-memory tables: start, length, slot, 5-bit kernel per entry (Lin 2.3.1: 160 B) */
+    uint64_t allocation_bits; /* register and shared-memory tables: start, length, slot, 5-bit kernel per entry
+                                 (Lin 2.3.1: 160 B) */
     uint64_t status_bits;     /* executed (32), issue cycle (32), flush bit per block slot (Shieh 3.4.4) */
     uint64_t life_bits;       /* state, technique, parts kept, waits per entry; warps and threads per entry */
     uint64_t total_bits;
@@ -210,13 +222,14 @@ GPUMP_API gpump_result gpump_sm_bits(const gpump_sm_config *config, gpump_sm_sto
 
 /* ---- facts ---- */
 
-/* Gives a block (*request) its room at cycle `now`. `saved` is NULL for a block that starts, else the history that came with its SAVE
- * or FREED: then it is RESTORING and a RESTORE action follows. Sets *block. GPUMP_BUSY when there is no room now, with the reason in
- * diag (threads, warps, slots, registers, shared memory, kernels, reserved); GPUMP_ERROR_REFUSED with NEVER_FITS when there never
- * will be. Cost: slots squared at worst. */
-GPUMP_API gpump_result gpump_sm_place(gpump_sm *sm, uint64_t now, const gpump_sm_request *request, const gpump_sm_history *saved,
-                                      gpump_block_ref *block, gpump_diag *diag);
-/* Counts `warp_instructions` more warp instructions of a block. Hot: no time, no search. GPUMP_ERROR_STALE if it is not here. */
+/* Gives a block (*request) its room at cycle `now`. `saved` is NULL for a block that starts, else the history that came
+ * with its SAVE or FREED: then it is RESTORING and a RESTORE action follows. Sets *block. GPUMP_BUSY when there is no
+ * room now, with the reason in diag (threads, warps, slots, registers, shared memory, kernels, reserved);
+ * GPUMP_ERROR_REFUSED with NEVER_FITS when there never will be. Cost: slots squared at worst. */
+GPUMP_API gpump_result gpump_sm_place(gpump_sm *sm, uint64_t now, const gpump_sm_request *request,
+                                      const gpump_sm_history *saved, gpump_block_ref *block, gpump_diag *diag);
+/* Counts `warp_instructions` more warp instructions of a block. Hot: no time, no search. GPUMP_ERROR_STALE if it is not
+ * here. */
 GPUMP_INLINE gpump_result gpump_sm_report_executed(gpump_sm *sm, gpump_block_ref block, uint32_t warp_instructions) {
     if (!gpumpi_sm_names(sm, block)) return GPUMP_ERROR_STALE;
     gpumpi_sm_slots(sm)[block.slot].executed += warp_instructions;
@@ -228,57 +241,66 @@ GPUMP_INLINE gpump_result gpump_sm_report_clobber(gpump_sm *sm, gpump_block_ref 
     gpumpi_sm_slots(sm)[block.slot].clobbered = 1;
     return GPUMP_OK;
 }
-/* Says what a STOPPING block still waits for, all its warps together: `waits`, gpump_sm_wait bits among config.waits; 0: its state is
- * complete, and SAVE follows. GPUMP_ERROR_STATE in other states. */
+/* Says what a STOPPING block still waits for, all its warps together: `waits`, gpump_sm_wait bits among config.waits;
+ * 0: its state is complete, and SAVE follows. GPUMP_ERROR_STATE in other states. */
 GPUMP_API gpump_result gpump_sm_report_waits(gpump_sm *sm, uint64_t now, gpump_block_ref block, uint32_t waits);
-/* Says how many bytes a switch of this block would move, register_bytes and shared_bytes (what is live, compressed ...); until then,
- * what is allocated. GPUMP_ERROR_STATE once the block is SAVING. */
-GPUMP_API gpump_result gpump_sm_report_context_bytes(gpump_sm *sm, gpump_block_ref block, uint64_t register_bytes, uint64_t shared_bytes);
-/* Says that a running block as a whole waits for something (blocked = 1), or no longer does (0). GPUMP_ERROR_STATE when that is no
- * change. */
+/* Says how many bytes a switch of this block would move, register_bytes and shared_bytes (what is live, compressed
+ * ...); until then, what is allocated. GPUMP_ERROR_STATE once the block is SAVING. */
+GPUMP_API gpump_result gpump_sm_report_context_bytes(gpump_sm *sm, gpump_block_ref block, uint64_t register_bytes,
+                                                     uint64_t shared_bytes);
+/* Says that a running block as a whole waits for something (blocked = 1), or no longer does (0). GPUMP_ERROR_STATE when
+ * that is no change. */
 GPUMP_API gpump_result gpump_sm_report_blocked(gpump_sm *sm, uint64_t now, gpump_block_ref block, uint32_t blocked);
 /* Says that the context of a block whose SAVE was handed over has been written (timing HOST). GPUMP_ERROR_STATE. */
 GPUMP_API gpump_result gpump_sm_report_saved(gpump_sm *sm, uint64_t now, gpump_block_ref block);
-/* Says that the context of a block whose RESTORE was handed over has been read: it runs (timing HOST). GPUMP_ERROR_STATE. */
+/* Says that the context of a block whose RESTORE was handed over has been read: it runs (timing HOST).
+ * GPUMP_ERROR_STATE. */
 GPUMP_API gpump_result gpump_sm_report_restored(gpump_sm *sm, uint64_t now, gpump_block_ref block);
-/* Says that the block has run to its end: allowed while it runs, is blocked, drains or stops, else GPUMP_ERROR_STATE. */
+/* Says that the block has run to its end: allowed while it runs, is blocked, drains or stops, else GPUMP_ERROR_STATE.
+ */
 GPUMP_API gpump_result gpump_sm_report_done(gpump_sm *sm, uint64_t now, gpump_block_ref block);
 /* Says that nothing of a flushed block whose DROP was handed over is in flight any more. GPUMP_ERROR_STATE. */
 GPUMP_API gpump_result gpump_sm_report_dropped(gpump_sm *sm, uint64_t now, gpump_block_ref block);
-/* Lets time pass; only needed under timing PORT by hosts that ask questions before they pull actions. Cost: linear in the slots. */
+/* Lets time pass; only needed under timing PORT by hosts that ask questions before they pull actions. Cost: linear in
+ * the slots. */
 GPUMP_API gpump_result gpump_sm_advance(gpump_sm *sm, uint64_t now);
 
 /* Reserves the SM for one kernel (Tanasic 5.2.2): only blocks of `kernel` are placed; 0 lifts it. */
 GPUMP_API gpump_result gpump_sm_reserve(gpump_sm *sm, uint32_t kernel);
-/* Says how many `bytes` are left of the space preallocated for contexts of a kernel that has blocks here (GPUMP_ERROR_ARGUMENT for
- * others). It starts at config.context_bytes with the kernel's first block; switching takes from it, a restore that has ended gives
- * back, up to config.context_bytes. Where several SMs share the space (gpump_context_pool), say what is left before asking or
- * preempting. */
+/* Says how many `bytes` are left of the space preallocated for contexts of a kernel that has blocks here
+ * (GPUMP_ERROR_ARGUMENT for others). It starts at config.context_bytes with the kernel's first block; switching takes
+ * from it, a restore that has ended gives back, up to config.context_bytes. Where several SMs share the space
+ * (gpump_context_pool), say what is left before asking or preempting. */
 GPUMP_API gpump_result gpump_sm_set_context_room(gpump_sm *sm, uint32_t kernel, uint64_t bytes);
-/* Changes the size of shared memory to `bytes`, at most what gpump_sm_init got (GPUMP_ERROR_ARGUMENT): nothing may lie beyond the new
- * end (GPUMP_ERROR_STATE). Cost: linear in the slots. */
+/* Changes the size of shared memory to `bytes`, at most what gpump_sm_init got (GPUMP_ERROR_ARGUMENT): nothing may lie
+ * beyond the new end (GPUMP_ERROR_STATE). Cost: linear in the slots. */
 GPUMP_API gpump_result gpump_sm_set_shared_bytes(gpump_sm *sm, uint32_t bytes, gpump_diag *diag);
 
 /* ---- questions ---- */
 
-/* Returns 1 when warps of the block in `slot` may issue: running, draining, or stopping on the way to a preemption point. Hot. */
+/* Returns 1 when warps of the block in `slot` may issue: running, draining, or stopping on the way to a preemption
+ * point. Hot. */
 GPUMP_INLINE int gpump_sm_may_issue(const gpump_sm *sm, uint32_t slot) {
     const gpumpi_sm_slot *block = &gpumpi_sm_slots_const(sm)[slot];
     return block->state == GPUMP_BLOCK_RUNNING || block->state == GPUMP_BLOCK_DRAINING ||
            (block->state == GPUMP_BLOCK_STOPPING && block->to_point && (block->waits & GPUMP_SM_WAIT_PREEMPTION_POINT));
 }
 /* Returns the state of the block in `slot` (gpump_block_state). Hot. */
-GPUMP_INLINE uint32_t gpump_sm_state(const gpump_sm *sm, uint32_t slot) { return gpumpi_sm_slots_const(sm)[slot].state; }
+GPUMP_INLINE uint32_t gpump_sm_state(const gpump_sm *sm, uint32_t slot) {
+    return gpumpi_sm_slots_const(sm)[slot].state;
+}
 /* Returns whether a block may leave by a technique now, or after a wait that ends by itself; else why not. */
 GPUMP_API gpump_reason gpump_sm_may(const gpump_sm *sm, gpump_block_ref block, uint32_t technique);
-/* Returns the first thing a STOPPING block waits for, YES for nothing; *waits gets all of them, *since when it was stopped (both
- * may be NULL). NOT_RUNNING in other states. */
+/* Returns the first thing a STOPPING block waits for, YES for nothing; *waits gets all of them, *since when it was
+ * stopped (both may be NULL). NOT_RUNNING in other states. */
 GPUMP_API gpump_reason gpump_sm_waits_for(const gpump_sm *sm, gpump_block_ref block, uint32_t *waits, uint64_t *since);
-/* Returns whether a block of this kernel and footprint *need finds room now; else which resource is short. Cost: slots squared at worst. */
+/* Returns whether a block of this kernel and footprint *need finds room now; else which resource is short. Cost: slots
+ * squared at worst. */
 GPUMP_API gpump_reason gpump_sm_room(const gpump_sm *sm, uint32_t kernel, const gpump_footprint *need);
-/* Lists the blocks here, by slot, as decisions see them, in blocks[capacity] (64 always suffice) and sets *count. `now` dates .cycles.
- * GPUMP_ERROR_CAPACITY. Cost: linear in the slots. */
-GPUMP_API gpump_result gpump_sm_blocks(const gpump_sm *sm, uint64_t now, gpump_block_view *blocks, uint32_t capacity, uint32_t *count);
+/* Lists the blocks here, by slot, as decisions see them, in blocks[capacity] (64 always suffice) and sets *count. `now`
+ * dates .cycles. GPUMP_ERROR_CAPACITY. Cost: linear in the slots. */
+GPUMP_API gpump_result gpump_sm_blocks(const gpump_sm *sm, uint64_t now, gpump_block_view *blocks, uint32_t capacity,
+                                       uint32_t *count);
 /* Fills the view of one block. GPUMP_ERROR_STALE. */
 GPUMP_API gpump_result gpump_sm_block(const gpump_sm *sm, uint64_t now, gpump_block_ref block, gpump_block_view *view);
 /* Returns the bytes that are left for contexts of a kernel; UINT64_MAX when unlimited or when it has no blocks here. */
@@ -286,27 +308,32 @@ GPUMP_API uint64_t gpump_sm_context_room(const gpump_sm *sm, uint32_t kernel);
 
 /* ---- decisions carried out ---- */
 
-/* Makes the blocks of choices[count] leave, each by its own technique: all of them or, on an error, none; diag.index is the choice at
- * fault and diag.reason why (GPUMP_ERROR_REFUSED). Blocks may be running, blocked or draining; a stopping or parked one may be flushed,
- * and a parked one switched again to give up more. Groups must be complete. Cost: linear in the slots and choices. */
-GPUMP_API gpump_result gpump_sm_preempt(gpump_sm *sm, uint64_t now, const gpump_sm_choice *choices, uint32_t count, gpump_diag *diag);
-/* Brings a parked block back: takes warp slots and the ranges it gave up, then RESTORE (0 bytes when all stayed in place). GPUMP_BUSY
- * with the reason when there is no room, GPUMP_ERROR_STATE when it is not parked. */
+/* Makes the blocks of choices[count] leave, each by its own technique: all of them or, on an error, none; diag.index is
+ * the choice at fault and diag.reason why (GPUMP_ERROR_REFUSED). Blocks may be running, blocked or draining; a stopping
+ * or parked one may be flushed, and a parked one switched again to give up more. Groups must be complete. Cost: linear
+ * in the slots and choices. */
+GPUMP_API gpump_result gpump_sm_preempt(gpump_sm *sm, uint64_t now, const gpump_sm_choice *choices, uint32_t count,
+                                        gpump_diag *diag);
+/* Brings a parked block back: takes warp slots and the ranges it gave up, then RESTORE (0 bytes when all stayed in
+ * place). GPUMP_BUSY with the reason when there is no room, GPUMP_ERROR_STATE when it is not parked. */
 GPUMP_API gpump_result gpump_sm_unpark(gpump_sm *sm, uint64_t now, gpump_block_ref block, gpump_diag *diag);
-/* Hands over the next action, by slot, in each slot in the order of its life. GPUMP_EMPTY when there is none. Cost: constant. */
+/* Hands over the next action, by slot, in each slot in the order of its life. GPUMP_EMPTY when there is none. Cost:
+ * constant. */
 GPUMP_API gpump_result gpump_sm_next(gpump_sm *sm, uint64_t now, gpump_sm_action *action);
-/* Returns the cycle of the next action that comes by itself: the present one when one is ready, GPUMP_UNKNOWN when only a fact can
- * bring one. Cost: linear in the slots. */
+/* Returns the cycle of the next action that comes by itself: the present one when one is ready, GPUMP_UNKNOWN when only
+ * a fact can bring one. Cost: linear in the slots. */
 GPUMP_API uint64_t gpump_sm_next_cycle(const gpump_sm *sm);
 
 /* Copies the counters into *statistics; residents' instructions are in gpump_sm_blocks. */
 GPUMP_API void gpump_sm_get_statistics(const gpump_sm *sm, gpump_sm_statistics *statistics);
 /* Sets *difference to later - earlier, field by field: a region of interest. */
-GPUMP_API void gpump_sm_statistics_diff(const gpump_sm_statistics *earlier, const gpump_sm_statistics *later, gpump_sm_statistics *difference);
-/* Sets *name, *unit and *description of the index-th counter and *value, its value in *statistics; GPUMP_EMPTY past the last. Any
- * pointer may be NULL but statistics. */
-GPUMP_API gpump_result gpump_sm_statistics_field(const gpump_sm_statistics *statistics, uint32_t index, const char **name,
-                                                 const char **unit, const char **description, uint64_t *value);
+GPUMP_API void gpump_sm_statistics_diff(const gpump_sm_statistics *earlier, const gpump_sm_statistics *later,
+                                        gpump_sm_statistics *difference);
+/* Sets *name, *unit and *description of the index-th counter and *value, its value in *statistics; GPUMP_EMPTY past the
+ * last. Any pointer may be NULL but statistics. */
+GPUMP_API gpump_result gpump_sm_statistics_field(const gpump_sm_statistics *statistics, uint32_t index,
+                                                 const char **name, const char **unit, const char **description,
+                                                 uint64_t *value);
 
 GPUMP_END
 #endif

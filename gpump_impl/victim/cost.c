@@ -19,7 +19,9 @@ GPUMP_INLINE uint64_t gpumpi_cost_cpi(uint64_t executed, uint64_t cycles) {
 GPUMP_API uint64_t gpump_cost_cpi_of(uint64_t executed, uint64_t cycles) { return gpumpi_cost_cpi(executed, cycles); }
 
 /* CPI in steps of 1/256 cycle, limited so that 64 squares and their products fit 64 bits. */
-static uint64_t gpumpi_cost_steps(uint64_t cpi) { return (cpi >> 8) < GPUMPI_COST_STEPS_MAX ? cpi >> 8 : GPUMPI_COST_STEPS_MAX; }
+static uint64_t gpumpi_cost_steps(uint64_t cpi) {
+    return (cpi >> 8) < GPUMPI_COST_STEPS_MAX ? cpi >> 8 : GPUMPI_COST_STEPS_MAX;
+}
 
 GPUMP_API uint32_t gpump_cost_history_count(const gpump_cost_history *history) {
     return history->finished < GPUMP_COST_WINDOW ? (uint32_t)history->finished : GPUMP_COST_WINDOW;
@@ -54,7 +56,8 @@ static uint64_t gpumpi_cost_mean(uint64_t sum, uint32_t n) {
 }
 
 GPUMP_API uint64_t gpump_cost_history_instructions(const gpump_cost_history *history) {
-    return history->finished ? gpumpi_cost_mean(history->instructions_sum, gpump_cost_history_count(history)) : GPUMP_UNKNOWN;
+    return history->finished ? gpumpi_cost_mean(history->instructions_sum, gpump_cost_history_count(history))
+                             : GPUMP_UNKNOWN;
 }
 
 GPUMP_API uint64_t gpump_cost_history_hash(const gpump_cost_history *history) {
@@ -91,7 +94,8 @@ static gpump_cost_cpi gpumpi_cost_source(const gpump_cost_history *history, cons
 }
 
 /* Sums over those blocks of `which` that run `kernel`, and their CPIs. Returns these blocks. */
-static uint64_t gpumpi_cost_survey(const gpump_block_view *blocks, uint64_t which, uint32_t kernel, uint64_t *cpi, gpumpi_cost_running *running) {
+static uint64_t gpumpi_cost_survey(const gpump_block_view *blocks, uint64_t which, uint32_t kernel, uint64_t *cpi,
+                                   gpumpi_cost_running *running) {
     uint64_t mine = which, idle = 0, executed = 0, cycles = 0, sum = 0, squares = 0, rest;
     for (rest = which; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest);
@@ -121,8 +125,8 @@ static uint64_t gpumpi_cost_survey(const gpump_block_view *blocks, uint64_t whic
 
 static uint64_t gpumpi_cost_all(uint32_t count) { return count ? ~(uint64_t)0 >> (64 - (count < 64 ? count : 64)) : 0; }
 
-GPUMP_API gpump_cost_cpi gpump_cost_cpi_source(const gpump_cost_history *history, const gpump_block_view *blocks, uint32_t count,
-                                               uint32_t kernel) {
+GPUMP_API gpump_cost_cpi gpump_cost_cpi_source(const gpump_cost_history *history, const gpump_block_view *blocks,
+                                               uint32_t count, uint32_t kernel) {
     gpumpi_cost_running running;
     uint64_t cpi[64];
     gpumpi_cost_survey(blocks, gpumpi_cost_all(count), kernel, cpi, &running);
@@ -136,7 +140,8 @@ static uint64_t gpumpi_cost_times(uint64_t a, uint64_t q) {
     return gpump_muldiv_up(a, q, 65536);
 }
 
-/* The last of the blocks that can be drained in time ends the wait (Chimera); until then the slots of the others are idle. */
+/* The last of the blocks that can be drained in time ends the wait (Chimera); until then the slots of the others are
+ * idle. */
 static void gpumpi_cost_charge_drains(uint64_t blocks, uint64_t limit, uint64_t ipc, gpump_cost_estimate *estimates) {
     uint64_t last = 0, rest;
     for (rest = blocks; rest; rest &= rest - 1) {
@@ -150,13 +155,16 @@ static void gpumpi_cost_charge_drains(uint64_t blocks, uint64_t limit, uint64_t 
     }
 }
 
-GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gpump_cost_history *histories, uint32_t history_count,
-                                                  const gpump_block_view *blocks, uint32_t count, const gpump_cost_rewind *rewind,
-                                                  const gpump_cost_options *options, gpump_cost_estimate *estimates, gpump_diag *diag) {
+GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gpump_cost_history *histories,
+                                                  uint32_t history_count, const gpump_block_view *blocks,
+                                                  uint32_t count, const gpump_cost_rewind *rewind,
+                                                  const gpump_cost_options *options, gpump_cost_estimate *estimates,
+                                                  gpump_diag *diag) {
     static const gpump_cost_options published = {GPUMP_COST_CPI_SMALLER_DEVIATION, 0, 0};
     uint64_t cpi[64], todo;
     if (!options) options = &published;
-    if (!gpu || (count && (!blocks || !estimates))) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "gpu, blocks or estimates", 0, 0, 1, UINT64_MAX);
+    if (!gpu || (count && (!blocks || !estimates)))
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "gpu, blocks or estimates", 0, 0, 1, UINT64_MAX);
     if (count > 64) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, count, 0, 64);
     if (options->cpi >= GPUMP_COST_CPI_SOURCES)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "options.cpi", 0, options->cpi, 0, GPUMP_COST_CPI_SOURCES - 1);
@@ -165,19 +173,23 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gp
         const gpump_cost_history *history;
         gpumpi_cost_running running;
         uint32_t kernel = blocks[gpump_bits_lowest64(todo)].kernel, source = options->cpi, i;
-        uint64_t mean_length = GPUMP_UNKNOWN, longest, pace = GPUMP_UNKNOWN, ipc, mine, rest, bytes, save, save_overhead;
+        uint64_t mean_length = GPUMP_UNKNOWN, longest, pace = GPUMP_UNKNOWN, ipc, mine, rest, bytes, save,
+                 save_overhead;
         mine = gpumpi_cost_survey(blocks, todo, kernel, cpi, &running);
         todo &= ~mine;
         history = histories && kernel < history_count && histories[kernel].finished ? &histories[kernel] : NULL;
         if (source == GPUMP_COST_CPI_SMALLER_DEVIATION) source = gpumpi_cost_source(history, &running);
         if (history) {
             mean_length = gpump_cost_history_instructions(history);
-            if (source == GPUMP_COST_CPI_FINISHED) pace = gpumpi_cost_mean(history->cpi_sum, gpump_cost_history_count(history));
+            if (source == GPUMP_COST_CPI_FINISHED)
+                pace = gpumpi_cost_mean(history->cpi_sum, gpump_cost_history_count(history));
         }
         longest = mean_length;
-        for (i = 0; history && (options->flags & GPUMP_COST_DRAIN_CAREFUL) && i < gpump_cost_history_count(history); i++)
+        for (i = 0; history && (options->flags & GPUMP_COST_DRAIN_CAREFUL) && i < gpump_cost_history_count(history);
+             i++)
             if (history->instructions[i] > longest) longest = history->instructions[i];
-        ipc = gpumpi_cost_cpi(running.cycles, running.executed); /* Q16.16; warp instructions per cycle of a block: the mean here */
+        ipc = gpumpi_cost_cpi(running.cycles,
+                              running.executed); /* Q16.16; warp instructions per cycle of a block: the mean here */
         bytes = blocks[gpump_bits_lowest64(mine)].context_bytes;
         save = gpump_gpu_save_cycles(gpu, bytes);
         save_overhead = gpumpi_cost_times(gpump_add_saturated(save, save), ipc);
@@ -197,7 +209,8 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gp
             e->latency[GPUMP_TECHNIQUE_SWITCH] = save;
             e->overhead[GPUMP_TECHNIQUE_SWITCH] = save_overhead;
             e->latency[GPUMP_TECHNIQUE_DRAIN] =
-                length == GPUMP_UNKNOWN ? GPUMP_UNKNOWN : gpumpi_cost_times(length > executed ? length - executed : 0, each);
+                length == GPUMP_UNKNOWN ? GPUMP_UNKNOWN
+                                        : gpumpi_cost_times(length > executed ? length - executed : 0, each);
             e->overhead[GPUMP_TECHNIQUE_DRAIN] = e->latency[GPUMP_TECHNIQUE_DRAIN] == GPUMP_UNKNOWN ? GPUMP_UNKNOWN : 0;
             e->latency[GPUMP_TECHNIQUE_REWIND] = e->overhead[GPUMP_TECHNIQUE_REWIND] = GPUMP_UNKNOWN;
         }
@@ -208,7 +221,8 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gp
             estimates[at].overhead[GPUMP_TECHNIQUE_REWIND] =
                 gpump_add_saturated(rewind[at].executed, gpumpi_cost_times(gpump_add_saturated(cycles, cycles), ipc));
         }
-        if (options->flags & GPUMP_COST_DRAIN_LOSES) gpumpi_cost_charge_drains(mine, options->limit_cycles, ipc, estimates);
+        if (options->flags & GPUMP_COST_DRAIN_LOSES)
+            gpumpi_cost_charge_drains(mine, options->limit_cycles, ipc, estimates);
     }
     return GPUMP_OK;
 }

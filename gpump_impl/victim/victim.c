@@ -4,10 +4,10 @@
 typedef struct gpumpi_victim_state {
     uint64_t overhead; /* of one position more */
     uint64_t latency;
-    uint64_t total;    /* overhead of the plan so far */
+    uint64_t total; /* overhead of the plan so far */
     uint32_t late;
-    uint32_t quota;    /* positions given to this SM */
-    uint32_t heap;     /* the heap of SM indices is spread over these */
+    uint32_t quota; /* positions given to this SM */
+    uint32_t heap;  /* the heap of SM indices is spread over these */
     uint32_t unused;
 } gpumpi_victim_state;
 
@@ -15,11 +15,11 @@ typedef struct gpumpi_victim_state {
 
 /* Where a decision writes, and what it has counted. */
 typedef struct gpumpi_victim_out {
-    gpump_victim_place *places;   /* NULL: only count */
+    gpump_victim_place *places; /* NULL: only count */
     gpump_victim_choice *choices;
     gpump_victim_decision *decision;
-    uint64_t soonest;             /* when the last victim could be out if everybody began now */
-    uint32_t blocked;             /* gpump_reason that stood in the way first */
+    uint64_t soonest; /* when the last victim could be out if everybody began now */
+    uint32_t blocked; /* gpump_reason that stood in the way first */
 } gpumpi_victim_out;
 
 typedef struct gpumpi_victim_context {
@@ -35,7 +35,8 @@ static uint32_t gpumpi_victim_prepare(const gpumpi_victim_context *context, cons
                                       gpump_victim_plan_args *args) {
     const gpump_victim_geometry *geometry = context->geometry;
     uint64_t all = ~(uint64_t)0 >> (64 - geometry->positions), own = 0, leaving = 0, fixed = 0, choosable = 0;
-    uint32_t techniques = context->policy->techniques & ((1u << GPUMP_TECHNIQUES) - 1), kernel = context->request->kernel, i;
+    uint32_t techniques = context->policy->techniques & ((1u << GPUMP_TECHNIQUES) - 1),
+             kernel = context->request->kernel, i;
     uint32_t warps = 0, threads = 0, groups = 0, slots, promised, most;
     for (i = 0; i < geometry->positions; i++) sets[i] = 0;
     for (i = 0; i < sm->count; i++) {
@@ -44,10 +45,14 @@ static uint32_t gpumpi_victim_prepare(const gpumpi_victim_context *context, cons
         uint32_t allowed = 0;
         gpumpi_victim_mark(geometry, block, one, sets);
         groups |= block->group;
-        if (block->kernel == kernel) own |= one;
-        else if (gpumpi_victim_is_leaving(block)) leaving |= one;
-        else if ((allowed = block->may & techniques) != 0) choosable |= one;
-        else fixed |= one;
+        if (block->kernel == kernel)
+            own |= one;
+        else if (gpumpi_victim_is_leaving(block))
+            leaving |= one;
+        else if ((allowed = block->may & techniques) != 0)
+            choosable |= one;
+        else
+            fixed |= one;
         args->allowed[i] = (uint8_t)allowed;
         if (leaving & one) continue; /* what leaves counts as free */
         warps += block->warps;
@@ -79,11 +84,15 @@ static uint32_t gpumpi_victim_prepare(const gpumpi_victim_context *context, cons
     return most < i ? most : i;
 }
 
-static void gpumpi_victim_plan(const gpump_victim_policy *policy, const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
+static void gpumpi_victim_plan(const gpump_victim_policy *policy, const gpump_victim_plan_args *args,
+                               gpump_victim_plan *plan) {
     plan->later = 0;
-    if (policy->flags & GPUMP_VICTIM_WHOLE_SM) gpumpi_victim_plan_whole(policy, args, plan);
-    else if (policy->plan) policy->plan(policy, args, plan);
-    else gpump_victim_plan_greedy(policy, args, plan);
+    if (policy->flags & GPUMP_VICTIM_WHOLE_SM)
+        gpumpi_victim_plan_whole(policy, args, plan);
+    else if (policy->plan)
+        policy->plan(policy, args, plan);
+    else
+        gpump_victim_plan_greedy(policy, args, plan);
 }
 
 /* Holds a plan against the rules: GPUMP_REASON_YES, or what it breaks. */
@@ -129,7 +138,8 @@ static uint32_t gpumpi_victim_by_latency(uint64_t which, const uint64_t *latency
 }
 
 /* The k-th of the positions to be free needs warps, threads and slots for k, from whichever blocks are out by then. */
-static void gpumpi_victim_wait_for_room(const gpump_victim_plan_args *args, const gpump_victim_plan *plan, const uint64_t *latency, uint64_t *wait) {
+static void gpumpi_victim_wait_for_room(const gpump_victim_plan_args *args, const gpump_victim_plan *plan,
+                                        const uint64_t *latency, uint64_t *wait) {
     uint8_t blocks[GPUMP_VICTIM_BLOCKS], positions[GPUMP_VICTIM_POSITIONS];
     uint32_t block_count = gpumpi_victim_by_latency(plan->victims | args->leaving, latency, blocks), k, out = 0;
     uint32_t count = gpumpi_victim_by_latency(plan->positions, wait, positions);
@@ -144,9 +154,10 @@ static void gpumpi_victim_wait_for_room(const gpump_victim_plan_args *args, cons
     }
 }
 
-/* When each position of a plan is free: registers and shared memory when whoever lies on it is out, or the whole SM. Returns the last. */
-static uint64_t gpumpi_victim_waits(const gpump_victim_plan_args *args, const gpump_victim_plan *plan, const uint64_t *latency, int whole,
-                                    uint64_t *wait) {
+/* When each position of a plan is free: registers and shared memory when whoever lies on it is out, or the whole SM.
+ * Returns the last. */
+static uint64_t gpumpi_victim_waits(const gpump_victim_plan_args *args, const gpump_victim_plan *plan,
+                                    const uint64_t *latency, int whole, uint64_t *wait) {
     uint64_t leaving = plan->victims | args->leaving, on_positions = 0, last = 0, rest;
     for (rest = plan->positions; rest; rest &= rest - 1) {
         uint32_t p = gpump_bits_lowest64(rest);
@@ -163,14 +174,15 @@ static uint64_t gpumpi_victim_waits(const gpump_victim_plan_args *args, const gp
 }
 
 /* Adds one SM's plan to the decision. */
-static void gpumpi_victim_emit(const gpumpi_victim_context *context, const gpump_victim_plan_args *args, const gpump_victim_plan *plan,
-                               gpumpi_victim_out *out) {
+static void gpumpi_victim_emit(const gpumpi_victim_context *context, const gpump_victim_plan_args *args,
+                               const gpump_victim_plan *plan, gpumpi_victim_out *out) {
     const gpump_victim_sm *sm = args->sm;
     gpump_victim_decision *decision = out->decision;
     uint64_t latency[GPUMP_VICTIM_BLOCKS], wait[GPUMP_VICTIM_POSITIONS], rest, last, port = 0, later = 0;
     uint8_t order[GPUMP_VICTIM_BLOCKS];
     uint32_t n = 0, j;
-    int whole = (context->policy->flags & GPUMP_VICTIM_WHOLE_SM) != 0, serial = (context->request->flags & GPUMP_VICTIM_SERIAL_PORT) != 0;
+    int whole = (context->policy->flags & GPUMP_VICTIM_WHOLE_SM) != 0,
+        serial = (context->request->flags & GPUMP_VICTIM_SERIAL_PORT) != 0;
     if (!plan->positions) return;
     for (rest = args->leaving; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest);
@@ -195,7 +207,9 @@ static void gpumpi_victim_emit(const gpumpi_victim_context *context, const gpump
         if (out->choices) {
             gpump_victim_choice *choice = &out->choices[decision->choices];
             choice->cookie = sm->blocks[i].cookie;
-            choice->latency = (later >> i & 1u) && latency[i] < args->left ? args->left : latency[i]; /* it runs on, and is out by then */
+            choice->latency = (later >> i & 1u) && latency[i] < args->left
+                                  ? args->left
+                                  : latency[i]; /* it runs on, and is out by then */
             choice->overhead = sm->estimates[i].overhead[t];
             choice->sm = sm->sm;
             choice->slot = sm->blocks[i].slot;
@@ -261,7 +275,8 @@ static void gpumpi_victim_sift(gpumpi_victim_state *states, uint32_t count, uint
 }
 
 /* What one position more (with WHOLE_SM: the SM) costs. Returns 0 when there is none. */
-static uint32_t gpumpi_victim_rate(const gpumpi_victim_context *context, const gpump_victim_sm *sm, gpumpi_victim_state *state) {
+static uint32_t gpumpi_victim_rate(const gpumpi_victim_context *context, const gpump_victim_sm *sm,
+                                   gpumpi_victim_state *state) {
     uint64_t sets[GPUMP_VICTIM_POSITIONS];
     gpump_victim_plan_args args;
     gpump_victim_plan plan;
@@ -272,7 +287,8 @@ static uint32_t gpumpi_victim_rate(const gpumpi_victim_context *context, const g
     if (whole ? state->quota > 0 : state->quota >= most) return 0;
     args.want = whole ? most : state->quota + 1;
     gpumpi_victim_plan(context->policy, &args, &plan);
-    if (gpump_bits_count64(plan.positions) <= state->quota || gpumpi_victim_check(&args, &plan) != GPUMP_REASON_YES) return 0;
+    if (gpump_bits_count64(plan.positions) <= state->quota || gpumpi_victim_check(&args, &plan) != GPUMP_REASON_YES)
+        return 0;
     memset(&out, 0, sizeof out);
     memset(&decision, 0, sizeof decision);
     out.decision = &decision;
@@ -284,19 +300,25 @@ static uint32_t gpumpi_victim_rate(const gpumpi_victim_context *context, const g
     return gpump_bits_count64(plan.positions) - state->quota;
 }
 
-GPUMP_API size_t gpump_victim_scratch_bytes(uint32_t sm_count) { return sm_count <= 64 ? 0 : sm_count * sizeof(gpumpi_victim_state); }
+GPUMP_API size_t gpump_victim_scratch_bytes(uint32_t sm_count) {
+    return sm_count <= 64 ? 0 : sm_count * sizeof(gpumpi_victim_state);
+}
 
 static gpump_result gpumpi_victim_check_input(const gpump_victim_policy *policy, const gpump_victim_request *request,
                                               const gpump_victim_sm *sms, uint32_t sm_count, gpump_diag *diag) {
     uint32_t s;
     if (!policy || policy->struct_size != sizeof *policy || !policy->name)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "policy.struct_size", 0, policy ? policy->struct_size : 0, sizeof *policy, sizeof *policy);
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "policy.struct_size", 0, policy ? policy->struct_size : 0,
+                           sizeof *policy, sizeof *policy);
     if (!request || request->struct_size != sizeof *request)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "request.struct_size", 0, request ? request->struct_size : 0, sizeof *request, sizeof *request);
-    if (request->now < request->since) return gpumpi_fail(diag, GPUMP_ERROR_TIME, "request.now", 0, request->now, request->since, UINT64_MAX);
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "request.struct_size", 0, request ? request->struct_size : 0,
+                           sizeof *request, sizeof *request);
+    if (request->now < request->since)
+        return gpumpi_fail(diag, GPUMP_ERROR_TIME, "request.now", 0, request->now, request->since, UINT64_MAX);
     if (sm_count && !sms) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sms", 0, 0, 1, UINT64_MAX);
     for (s = 0; s < sm_count; s++) {
-        if (sms[s].count > GPUMP_VICTIM_BLOCKS) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sms.count", s, sms[s].count, 0, GPUMP_VICTIM_BLOCKS);
+        if (sms[s].count > GPUMP_VICTIM_BLOCKS)
+            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sms.count", s, sms[s].count, 0, GPUMP_VICTIM_BLOCKS);
         if (sms[s].count && (!sms[s].blocks || !sms[s].estimates))
             return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sms.blocks or estimates", s, 0, 1, UINT64_MAX);
     }
@@ -304,27 +326,30 @@ static gpump_result gpumpi_victim_check_input(const gpump_victim_policy *policy,
 }
 
 /* Plans one SM and adds it. */
-static gpump_result gpumpi_victim_take(const gpumpi_victim_context *context, const gpump_victim_sm *sm, uint32_t index, uint32_t want,
-                                       gpumpi_victim_out *out, gpump_diag *diag) {
+static gpump_result gpumpi_victim_take(const gpumpi_victim_context *context, const gpump_victim_sm *sm, uint32_t index,
+                                       uint32_t want, gpumpi_victim_out *out, gpump_diag *diag) {
     uint64_t sets[GPUMP_VICTIM_POSITIONS];
     gpump_victim_plan_args args;
     gpump_victim_plan plan;
     gpump_reason reason;
     uint32_t most = gpumpi_victim_prepare(context, sm, sets, &args);
     args.want = want < most ? want : most;
-    if (args.want) gpumpi_victim_plan(context->policy, &args, &plan);
-    else plan.positions = plan.victims = 0;
+    if (args.want)
+        gpumpi_victim_plan(context->policy, &args, &plan);
+    else
+        plan.positions = plan.victims = 0;
     reason = args.want ? gpumpi_victim_check(&args, &plan) : GPUMP_REASON_YES;
     if (reason != GPUMP_REASON_YES) return gpumpi_refuse(diag, reason, "policy's plan for sm", index);
-    if (gpump_bits_count64(plan.positions) < want && !out->blocked) 
+    if (gpump_bits_count64(plan.positions) < want && !out->blocked)
         out->blocked = (uint32_t)gpumpi_victim_why(&args, gpump_bits_count64(plan.positions), most);
     gpumpi_victim_emit(context, &args, &plan, out);
     return GPUMP_OK;
 }
 
 /* The decision itself, in one pass over the SMs once quotas stand. */
-static gpump_result gpumpi_victim_run(const gpumpi_victim_context *context, const gpump_victim_sm *sms, uint32_t sm_count,
-                                      const gpumpi_victim_state *states, gpumpi_victim_out *out, gpump_diag *diag) {
+static gpump_result gpumpi_victim_run(const gpumpi_victim_context *context, const gpump_victim_sm *sms,
+                                      uint32_t sm_count, const gpumpi_victim_state *states, gpumpi_victim_out *out,
+                                      gpump_diag *diag) {
     uint32_t s, wanted = context->request->positions;
     memset(out->decision, 0, sizeof *out->decision);
     out->decision->ask_again = GPUMP_UNKNOWN;
@@ -347,12 +372,14 @@ static gpump_result gpumpi_victim_run(const gpumpi_victim_context *context, cons
         uint32_t most = gpumpi_victim_prepare(context, &sms[s], sets, &args);
         if (states[s].quota < most) out->blocked = (uint32_t)gpumpi_victim_why(&args, states[s].quota, most);
     }
-    if (out->decision->missing) out->decision->reason = out->blocked ? (gpump_reason)out->blocked : GPUMP_REASON_POSITIONS;
+    if (out->decision->missing)
+        out->decision->reason = out->blocked ? (gpump_reason)out->blocked : GPUMP_REASON_POSITIONS;
     return GPUMP_OK;
 }
 
 /* Fewer positions than the SMs could have: gives them out one by one, where the next is best. */
-static void gpumpi_victim_share(const gpumpi_victim_context *context, const gpump_victim_sm *sms, uint32_t sm_count, gpumpi_victim_state *states) {
+static void gpumpi_victim_share(const gpumpi_victim_context *context, const gpump_victim_sm *sms, uint32_t sm_count,
+                                gpumpi_victim_state *states) {
     uint32_t count = 0, given = 0, s;
     memset(states, 0, sm_count * sizeof *states);
     for (s = 0; s < sm_count; s++)
@@ -378,8 +405,9 @@ static void gpumpi_victim_share(const gpumpi_victim_context *context, const gpum
 /* ---- a second look at blocks that drain ---- */
 
 /* Asks the plan hook about the draining blocks of every SM. Writes up to `capacity` choices and counts them all. */
-static gpump_result gpumpi_victim_look_again(const gpumpi_victim_context *context, const gpump_victim_sm *sms, uint32_t sm_count,
-                                             uint32_t capacity, gpumpi_victim_out *out, gpump_diag *diag) {
+static gpump_result gpumpi_victim_look_again(const gpumpi_victim_context *context, const gpump_victim_sm *sms,
+                                             uint32_t sm_count, uint32_t capacity, gpumpi_victim_out *out,
+                                             gpump_diag *diag) {
     const gpump_victim_request *request = context->request;
     gpump_victim_decision *decision = out->decision;
     uint32_t s, i;
@@ -408,9 +436,11 @@ static gpump_result gpumpi_victim_look_again(const gpumpi_victim_context *contex
             const gpump_block_view *block = &sm->blocks[i = gpump_bits_lowest64(rest)];
             uint32_t t = plan.technique[i];
             uint64_t latency;
-            if (t >= GPUMP_TECHNIQUES || !((uint32_t)args.allowed[i] >> t & 1u)) return gpumpi_refuse(diag, GPUMP_REASON_NO_TECHNIQUE, "policy's plan for sm", s);
+            if (t >= GPUMP_TECHNIQUES || !((uint32_t)args.allowed[i] >> t & 1u))
+                return gpumpi_refuse(diag, GPUMP_REASON_NO_TECHNIQUE, "policy's plan for sm", s);
             latency = sm->estimates[i].latency[t];
-            if ((request->flags & GPUMP_VICTIM_SERIAL_PORT) && gpumpi_victim_uses_port(t)) latency = port = gpump_add_saturated(port, latency);
+            if ((request->flags & GPUMP_VICTIM_SERIAL_PORT) && gpumpi_victim_uses_port(t))
+                latency = port = gpump_add_saturated(port, latency);
             if (latency > out->soonest) out->soonest = latency;
             decision->overhead = gpump_add_saturated(decision->overhead, sm->estimates[i].overhead[t]);
             if (t == GPUMP_TECHNIQUE_DRAIN || (plan.later >> i & 1u)) continue;
@@ -438,15 +468,18 @@ static gpump_result gpumpi_victim_look_again(const gpumpi_victim_context *contex
 
 /* What a plan costs: what it wastes, and what its lateness is worth. */
 static uint64_t gpumpi_victim_bill(const gpumpi_victim_context *context, const gpumpi_victim_out *out) {
-    uint64_t late = out->soonest > context->left ? out->soonest - context->left : 0, price = context->request->late_price;
+    uint64_t late = out->soonest > context->left ? out->soonest - context->left : 0,
+             price = context->request->late_price;
     if (price && late > UINT64_MAX / price) return UINT64_MAX;
     return gpump_add_saturated(out->decision->overhead, late * price);
 }
 
-/* The request ends with its last position. So nobody hurries before the one who must be late; and where lateness is worth less than what it
- * would take to avoid it, all may take longer. `first` is what came of a plan within context->left. Sets context->relaxed. */
+/* The request ends with its last position. So nobody hurries before the one who must be late; and where lateness is
+ * worth less than what it would take to avoid it, all may take longer. `first` is what came of a plan within
+ * context->left. Sets context->relaxed. */
 static gpump_result gpumpi_victim_settle(gpumpi_victim_context *context, const gpump_victim_sm *sms, uint32_t sm_count,
-                                         const gpumpi_victim_state *states, int again, const gpumpi_victim_out *first, gpump_diag *diag) {
+                                         const gpumpi_victim_state *states, int again, const gpumpi_victim_out *first,
+                                         gpump_diag *diag) {
     static const uint8_t eighths[] = {1, 2, 4, 8, 16, 24, 40, 80}; /* of the limit, beyond it */
     uint64_t price = context->request->late_price, best, until = context->left;
     uint32_t k;
@@ -463,7 +496,8 @@ static gpump_result gpumpi_victim_settle(gpumpi_victim_context *context, const g
         out.places = NULL;
         out.choices = NULL;
         out.decision = &decision;
-        result = again ? gpumpi_victim_look_again(context, sms, sm_count, 0, &out, diag) : gpumpi_victim_run(context, sms, sm_count, states, &out, diag);
+        result = again ? gpumpi_victim_look_again(context, sms, sm_count, 0, &out, diag)
+                       : gpumpi_victim_run(context, sms, sm_count, states, &out, diag);
         if (result != GPUMP_OK) return result;
         bill = gpumpi_victim_bill(context, &out);
         if (bill >= best) continue;
@@ -475,10 +509,11 @@ static gpump_result gpumpi_victim_settle(gpumpi_victim_context *context, const g
 }
 
 GPUMP_API gpump_result gpump_victim_decide(const gpump_victim_policy *policy, const gpump_victim_request *request,
-                                           const gpump_victim_geometry *geometry, const gpump_victim_sm *sms, uint32_t sm_count,
-                                           void *scratch, size_t scratch_bytes, gpump_victim_place *places, uint32_t place_capacity,
-                                           gpump_victim_choice *choices, uint32_t choice_capacity, gpump_victim_decision *decision,
-                                           gpump_diag *diag) {
+                                           const gpump_victim_geometry *geometry, const gpump_victim_sm *sms,
+                                           uint32_t sm_count, void *scratch, size_t scratch_bytes,
+                                           gpump_victim_place *places, uint32_t place_capacity,
+                                           gpump_victim_choice *choices, uint32_t choice_capacity,
+                                           gpump_victim_decision *decision, gpump_diag *diag) {
     gpumpi_victim_state stack[64], *states = NULL;
     gpumpi_victim_context context;
     gpumpi_victim_out out;
@@ -487,9 +522,11 @@ GPUMP_API gpump_result gpump_victim_decide(const gpump_victim_policy *policy, co
     int enough;
     gpump_result result = gpumpi_victim_check_input(policy, request, sms, sm_count, diag);
     if (result != GPUMP_OK) return result;
-    if (!geometry || !decision) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "geometry or decision", 0, 0, 1, UINT64_MAX);
+    if (!geometry || !decision)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "geometry or decision", 0, 0, 1, UINT64_MAX);
     if (geometry->positions < 1 || geometry->positions > GPUMP_VICTIM_POSITIONS)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "geometry.positions", 0, geometry->positions, 1, GPUMP_VICTIM_POSITIONS);
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "geometry.positions", 0, geometry->positions, 1,
+                           GPUMP_VICTIM_POSITIONS);
     if ((place_capacity && !places) || (choice_capacity && !choices))
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "places or choices", 0, 0, 1, UINT64_MAX);
     context.policy = policy;
@@ -497,8 +534,10 @@ GPUMP_API gpump_result gpump_victim_decide(const gpump_victim_policy *policy, co
     context.geometry = geometry;
     context.left = context.relaxed = gpumpi_victim_left(request);
     if (sm_count > 1 && request->positions < (uint64_t)sm_count * geometry->blocks) {
-        if (gpump_victim_scratch_bytes(sm_count) > 0 && (!scratch || scratch_bytes < gpump_victim_scratch_bytes(sm_count)))
-            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "scratch_bytes", 0, scratch_bytes, gpump_victim_scratch_bytes(sm_count), UINT64_MAX);
+        if (gpump_victim_scratch_bytes(sm_count) > 0 &&
+            (!scratch || scratch_bytes < gpump_victim_scratch_bytes(sm_count)))
+            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "scratch_bytes", 0, scratch_bytes,
+                               gpump_victim_scratch_bytes(sm_count), UINT64_MAX);
         states = sm_count <= 64 ? stack : (gpumpi_victim_state *)scratch;
         gpumpi_victim_share(&context, sms, sm_count, states);
     }
@@ -510,12 +549,13 @@ GPUMP_API gpump_result gpump_victim_decide(const gpump_victim_policy *policy, co
     result = gpumpi_victim_run(&context, sms, sm_count, states, &out, diag);
     if (result == GPUMP_OK && (policy->flags & GPUMP_VICTIM_COMMON_DEADLINE) && context.left != GPUMP_UNKNOWN) {
         result = gpumpi_victim_settle(&context, sms, sm_count, states, 0, &out, diag);
-        if (result == GPUMP_OK && context.relaxed != context.left) result = gpumpi_victim_run(&context, sms, sm_count, states, &out, diag);
+        if (result == GPUMP_OK && context.relaxed != context.left)
+            result = gpumpi_victim_run(&context, sms, sm_count, states, &out, diag);
     }
     if (result == GPUMP_OK && !enough) { /* counted so far */
         if (decision->places > place_capacity || decision->choices > choice_capacity)
-            return gpumpi_fail(diag, GPUMP_ERROR_CAPACITY, "place_capacity or choice_capacity", 0, place_capacity, decision->places,
-                               decision->choices);
+            return gpumpi_fail(diag, GPUMP_ERROR_CAPACITY, "place_capacity or choice_capacity", 0, place_capacity,
+                               decision->places, decision->choices);
         out.places = places;
         out.choices = choices;
         result = gpumpi_victim_run(&context, sms, sm_count, states, &out, diag);
@@ -524,14 +564,16 @@ GPUMP_API gpump_result gpump_victim_decide(const gpump_victim_policy *policy, co
 }
 
 GPUMP_API gpump_result gpump_victim_reconsider(const gpump_victim_policy *policy, const gpump_victim_request *request,
-                                               const gpump_victim_sm *sms, uint32_t sm_count, gpump_victim_choice *choices,
-                                               uint32_t choice_capacity, gpump_victim_decision *decision, gpump_diag *diag) {
+                                               const gpump_victim_sm *sms, uint32_t sm_count,
+                                               gpump_victim_choice *choices, uint32_t choice_capacity,
+                                               gpump_victim_decision *decision, gpump_diag *diag) {
     gpump_victim_decision made;
     uint64_t left;
     uint32_t s, i, changed = 0;
     gpump_result result = gpumpi_victim_check_input(policy, request, sms, sm_count, diag);
     if (result != GPUMP_OK) return result;
-    if (!decision || (choice_capacity && !choices)) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices or decision", 0, 0, 1, UINT64_MAX);
+    if (!decision || (choice_capacity && !choices))
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices or decision", 0, 0, 1, UINT64_MAX);
     memset(&made, 0, sizeof made);
     made.ask_again = GPUMP_UNKNOWN;
     left = gpumpi_victim_left(request);
@@ -546,45 +588,49 @@ GPUMP_API gpump_result gpump_victim_reconsider(const gpump_victim_policy *policy
         out.choices = choices;
         out.decision = &made;
         result = gpumpi_victim_look_again(&context, sms, sm_count, choice_capacity, &out, diag);
-        if (result == GPUMP_OK && left != GPUMP_UNKNOWN) result = gpumpi_victim_settle(&context, sms, sm_count, NULL, 1, &out, diag);
-        if (result == GPUMP_OK && context.relaxed != left) result = gpumpi_victim_look_again(&context, sms, sm_count, choice_capacity, &out, diag);
+        if (result == GPUMP_OK && left != GPUMP_UNKNOWN)
+            result = gpumpi_victim_settle(&context, sms, sm_count, NULL, 1, &out, diag);
+        if (result == GPUMP_OK && context.relaxed != left)
+            result = gpumpi_victim_look_again(&context, sms, sm_count, choice_capacity, &out, diag);
         if (result != GPUMP_OK) return result;
         changed = made.choices;
-    } else for (s = 0; s < sm_count && policy->technique; s++) {
-        const gpump_victim_sm *sm = &sms[s];
-        uint32_t before = changed;
-        for (i = 0; i < sm->count; i++) {
-            const gpump_block_view *block = &sm->blocks[i];
-            gpump_victim_block_args args;
-            uint32_t t;
-            if (block->state != GPUMP_BLOCK_DRAINING || block->kernel == request->kernel) continue;
-            args.request = request;
-            args.block = block;
-            args.estimate = &sm->estimates[i];
-            args.allowed = (block->may & policy->techniques) | GPUMPI_VICTIM_D;
-            args.draining = 1;
-            args.left = left;
-            args.ask_again = &made.ask_again;
-            t = policy->technique(policy, &args);
-            if (t == GPUMP_TECHNIQUE_DRAIN) continue;
-            if (t >= GPUMP_TECHNIQUES || !(args.allowed >> t & 1u)) return gpumpi_refuse(diag, GPUMP_REASON_NO_TECHNIQUE, "policy's technique for sm", s);
-            if (changed < choice_capacity) {
-                gpump_victim_choice *choice = &choices[changed];
-                choice->cookie = block->cookie;
-                choice->latency = sm->estimates[i].latency[t];
-                choice->overhead = sm->estimates[i].overhead[t];
-                choice->sm = sm->sm;
-                choice->slot = block->slot;
-                choice->generation = block->generation;
-                choice->technique = choice->otherwise = t;
-                choice->unused = 0;
+    } else
+        for (s = 0; s < sm_count && policy->technique; s++) {
+            const gpump_victim_sm *sm = &sms[s];
+            uint32_t before = changed;
+            for (i = 0; i < sm->count; i++) {
+                const gpump_block_view *block = &sm->blocks[i];
+                gpump_victim_block_args args;
+                uint32_t t;
+                if (block->state != GPUMP_BLOCK_DRAINING || block->kernel == request->kernel) continue;
+                args.request = request;
+                args.block = block;
+                args.estimate = &sm->estimates[i];
+                args.allowed = (block->may & policy->techniques) | GPUMPI_VICTIM_D;
+                args.draining = 1;
+                args.left = left;
+                args.ask_again = &made.ask_again;
+                t = policy->technique(policy, &args);
+                if (t == GPUMP_TECHNIQUE_DRAIN) continue;
+                if (t >= GPUMP_TECHNIQUES || !(args.allowed >> t & 1u))
+                    return gpumpi_refuse(diag, GPUMP_REASON_NO_TECHNIQUE, "policy's technique for sm", s);
+                if (changed < choice_capacity) {
+                    gpump_victim_choice *choice = &choices[changed];
+                    choice->cookie = block->cookie;
+                    choice->latency = sm->estimates[i].latency[t];
+                    choice->overhead = sm->estimates[i].overhead[t];
+                    choice->sm = sm->sm;
+                    choice->slot = block->slot;
+                    choice->generation = block->generation;
+                    choice->technique = choice->otherwise = t;
+                    choice->unused = 0;
+                }
+                changed++;
+                made.overhead = gpump_add_saturated(made.overhead, sm->estimates[i].overhead[t]);
+                if (sm->estimates[i].latency[t] > made.latency) made.latency = sm->estimates[i].latency[t];
             }
-            changed++;
-            made.overhead = gpump_add_saturated(made.overhead, sm->estimates[i].overhead[t]);
-            if (sm->estimates[i].latency[t] > made.latency) made.latency = sm->estimates[i].latency[t];
+            made.sms += changed != before;
         }
-        made.sms += changed != before;
-    }
     made.choices = changed;
     if (changed > choice_capacity) {
         decision->choices = changed;

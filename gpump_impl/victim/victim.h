@@ -1,8 +1,10 @@
-/* victim: which blocks of which SM leave, each by which technique (floor 3, calculation; Shieh chapter 3, Chimera, Tanasic 7.2.1)
+/* victim: which blocks of which SM leave, each by which technique (floor 3, calculation; Shieh chapter 3, Chimera,
+ * Tanasic 7.2.1)
  *
- * Views in, decision out. A kernel that comes in gets predetermined positions on each SM (Shieh 3.2, Fig 3.7); the blocks that
- * lie on a position are its candidate victim set (3.3.1); a policy prices every block by every technique it may leave by and
- * picks candidates until the request is met (Algorithm 1). Nothing is kept between calls and nothing is allocated. */
+ * Views in, decision out. A kernel that comes in gets predetermined positions on each SM (Shieh 3.2, Fig 3.7); the
+ * blocks that lie on a position are its candidate victim set (3.3.1); a policy prices every block by every technique it
+ * may leave by and picks candidates until the request is met (Algorithm 1). Nothing is kept between calls and nothing
+ * is allocated. */
 #ifndef GPUMP_VICTIM_H
 #define GPUMP_VICTIM_H
 
@@ -16,18 +18,18 @@ GPUMP_BEGIN
 #define GPUMP_VICTIM_POSITIONS 64 /* positions of an SM at most */
 #define GPUMP_VICTIM_NO_TECHNIQUE 255u
 
-/* The positions of an incoming kernel on an SM. Position p: registers p * registers up, shared memory p * shared_bytes up, and one
- * block slot, `warps` warp slots and `threads` threads wherever they are free. */
+/* The positions of an incoming kernel on an SM. Position p: registers p * registers up, shared memory p * shared_bytes
+ * up, and one block slot, `warps` warp slots and `threads` threads wherever they are free. */
 typedef struct gpump_victim_geometry {
     uint64_t register_factor; /* ceil(2^40 / registers), 0 without registers: divisions by multiplication */
     uint64_t shared_factor;
-    uint32_t positions;       /* 0 to GPUMP_VICTIM_POSITIONS; 0: a block never fits */
-    uint32_t registers;       /* of a position: the block's, rounded to the granule */
+    uint32_t positions; /* 0 to GPUMP_VICTIM_POSITIONS; 0: a block never fits */
+    uint32_t registers; /* of a position: the block's, rounded to the granule */
     uint32_t shared_bytes;
     uint32_t warps;
     uint32_t threads;
-    uint32_t blocks;          /* how many fit on an empty SM: at most so many positions are taken at once */
-    uint32_t warp_slots;      /* of the SM */
+    uint32_t blocks;     /* how many fit on an empty SM: at most so many positions are taken at once */
+    uint32_t warp_slots; /* of the SM */
     uint32_t thread_slots;
     uint32_t block_slots;
     uint32_t unused;
@@ -35,15 +37,17 @@ typedef struct gpump_victim_geometry {
 
 /* One SM as a decision sees it. */
 typedef struct gpump_victim_sm {
-    const gpump_block_view *blocks;       /* every block that holds room there, those of the incoming kernel included */
-    const gpump_cost_estimate *estimates; /* parallel to blocks; from gpump_cost_estimate_blocks, or true costs for an oracle */
-    uint64_t reserved;                    /* positions already promised to the incoming kernel and not yet filled */
-    uint32_t count;                       /* 0 to GPUMP_VICTIM_BLOCKS */
-    uint32_t sm;                          /* its number, copied to the decision */
+    const gpump_block_view *blocks; /* every block that holds room there, those of the incoming kernel included */
+    const gpump_cost_estimate
+        *estimates;    /* parallel to blocks; from gpump_cost_estimate_blocks, or true costs for an oracle */
+    uint64_t reserved; /* positions already promised to the incoming kernel and not yet filled */
+    uint32_t count;    /* 0 to GPUMP_VICTIM_BLOCKS */
+    uint32_t sm;       /* its number, copied to the decision */
 } gpump_victim_sm;
 
 /* Bits of gpump_victim_request.flags. */
-#define GPUMP_VICTIM_SERIAL_PORT 1u /* saves of one SM follow each other: latencies of switch and rewind add up (policies that can) */
+#define GPUMP_VICTIM_SERIAL_PORT \
+    1u /* saves of one SM follow each other: latencies of switch and rewind add up (policies that can) */
 
 typedef struct gpump_victim_request {
     uint32_t struct_size;    /* sizeof(gpump_victim_request) */
@@ -53,43 +57,47 @@ typedef struct gpump_victim_request {
     uint64_t since;          /* cycle of the request */
     uint64_t now;            /* cycle of the decision: at first the same */
     uint64_t limit_cycles;   /* from `since` until the last position should be free; GPUMP_UNKNOWN: none */
-    uint64_t timeout_cycles; /* drain-then-switch: from `since` until the switch; GPUMP_UNKNOWN: as late as the limit allows */
-    uint64_t late_price;     /* joint: what a cycle of a request that is late is worth, warp instructions; 0: the limit comes first, whatever it costs */
+    uint64_t timeout_cycles; /* drain-then-switch: from `since` until the switch; GPUMP_UNKNOWN: as late as the limit
+                                allows */
+    uint64_t late_price;     /* joint: what a cycle of a request that is late is worth, warp instructions; 0: the limit
+                                comes first, whatever it costs */
 } gpump_victim_request;
 
 /* One block's way out. */
 typedef struct gpump_victim_choice {
     uint64_t cookie;
-    uint64_t latency;    /* estimated, cycles from now; GPUMP_UNKNOWN */
-    uint64_t overhead;   /* estimated, warp instructions; GPUMP_UNKNOWN */
+    uint64_t latency;  /* estimated, cycles from now; GPUMP_UNKNOWN */
+    uint64_t overhead; /* estimated, warp instructions; GPUMP_UNKNOWN */
     uint32_t sm;
     uint32_t slot, generation;
-    uint32_t technique;  /* gpump_technique */
-    uint32_t otherwise;  /* what it is meant to be told when asked again, if it has not ended by then; the same as technique: nothing else */
+    uint32_t technique; /* gpump_technique */
+    uint32_t otherwise; /* what it is meant to be told when asked again, if it has not ended by then; the same as
+                           technique: nothing else */
     uint32_t unused;
 } gpump_victim_choice;
 
 /* A position that the incoming kernel gets. */
 typedef struct gpump_victim_place {
-    uint64_t latency;       /* estimated cycles until registers, shared memory, warps, threads and a slot are free; 0: at once; GPUMP_UNKNOWN */
+    uint64_t latency; /* estimated cycles until registers, shared memory, warps, threads and a slot are free; 0: at
+                         once; GPUMP_UNKNOWN */
     uint32_t sm;
     uint32_t position;
     uint32_t register_base;
     uint32_t shared_base;
-    uint32_t victims;       /* how many of the SM's victims lie on it */
-    uint32_t late;          /* 1: the estimate is past the limit */
+    uint32_t victims; /* how many of the SM's victims lie on it */
+    uint32_t late;    /* 1: the estimate is past the limit */
 } gpump_victim_place;
 
 typedef struct gpump_victim_decision {
-    uint64_t latency;     /* the largest of the places */
-    uint64_t overhead;    /* the sum of the choices, saturated */
-    uint64_t ask_again;   /* cycle at which to call gpump_victim_reconsider; GPUMP_UNKNOWN: not at all */
-    uint32_t places;      /* entries written */
+    uint64_t latency;   /* the largest of the places */
+    uint64_t overhead;  /* the sum of the choices, saturated */
+    uint64_t ask_again; /* cycle at which to call gpump_victim_reconsider; GPUMP_UNKNOWN: not at all */
+    uint32_t places;    /* entries written */
     uint32_t choices;
-    uint32_t late;        /* places past the limit */
-    uint32_t missing;     /* positions asked for that cannot be had by preemption now */
-    gpump_reason reason;  /* with missing > 0: why */
-    uint32_t sms;         /* SMs touched */
+    uint32_t late;       /* places past the limit */
+    uint32_t missing;    /* positions asked for that cannot be had by preemption now */
+    gpump_reason reason; /* with missing > 0: why */
+    uint32_t sms;        /* SMs touched */
 } gpump_victim_decision;
 
 /* ---- policies ---- */
@@ -97,9 +105,11 @@ typedef struct gpump_victim_decision {
 /* Bits of gpump_victim_policy.flags. */
 #define GPUMP_VICTIM_WHOLE_SM 1u   /* an SM is handed over when all its blocks are out (Chimera, Tanasic) */
 #define GPUMP_VICTIM_TRUE_COSTS 2u /* estimates should be true costs (the host forks, or knows) */
-#define GPUMP_VICTIM_COMMON_DEADLINE 8u /* when some position is bound to be late, nobody else hurries: the request ends with its last position.
-                                         * The plan hook is asked as often as it takes to find the time that all may take, and in second looks */
-#define GPUMP_VICTIM_EVICTED 4u    /* who leaves already, or for another position, does not count for a position's latency (Shieh Fig 3.9) */
+#define GPUMP_VICTIM_COMMON_DEADLINE                                                                            \
+    8u /* when some position is bound to be late, nobody else hurries: the request ends with its last position. \
+        * The plan hook is asked as often as it takes to find the time that all may take, and in second looks */
+#define GPUMP_VICTIM_EVICTED \
+    4u /* who leaves already, or for another position, does not count for a position's latency (Shieh Fig 3.9) */
 
 struct gpump_victim_policy;
 
@@ -108,9 +118,9 @@ typedef struct gpump_victim_block_args {
     const gpump_victim_request *request;
     const gpump_block_view *block;
     const gpump_cost_estimate *estimate;
-    uint32_t allowed;   /* techniques the block may leave by and the policy uses, as bits; not 0 */
-    uint32_t draining;  /* 1: it is draining already, the question is whether it goes on */
-    uint64_t left;      /* cycles until the deadline; GPUMP_UNKNOWN: no limit */
+    uint32_t allowed;    /* techniques the block may leave by and the policy uses, as bits; not 0 */
+    uint32_t draining;   /* 1: it is draining already, the question is whether it goes on */
+    uint64_t left;       /* cycles until the deadline; GPUMP_UNKNOWN: no limit */
     uint64_t *ask_again; /* lower it to a cycle after request->now to be asked again about blocks that drain */
 } gpump_victim_block_args;
 
@@ -120,7 +130,7 @@ typedef struct gpump_victim_candidate {
     uint64_t latency;  /* of the slowest (3.1) */
     uint64_t overhead; /* sum (3.2) */
     uint32_t position;
-    uint32_t late;     /* victims past the limit */
+    uint32_t late; /* victims past the limit */
 } gpump_victim_candidate;
 
 /* What a plan hook sees of an SM. */
@@ -128,69 +138,74 @@ typedef struct gpump_victim_plan_args {
     const gpump_victim_request *request;
     const gpump_victim_geometry *geometry;
     const gpump_victim_sm *sm;
-    const uint64_t *sets;       /* candidate sets by position (blocks on its registers or shared memory) */
-    uint64_t open;              /* positions that may be taken */
-    uint64_t leaving;           /* blocks on their way out: their room comes without a choice */
-    uint64_t fixed;             /* blocks that may leave by no technique of the policy */
-    uint64_t choosable;         /* the others, without those of the incoming kernel: victims are taken from these */
-    uint64_t left;              /* cycles until the deadline; GPUMP_UNKNOWN: no limit. With GPUMP_VICTIM_COMMON_DEADLINE perhaps more */
-    uint32_t want;              /* positions to take, at most */
-    int64_t free_warps;         /* held neither by a block that stays nor by a promised position */
+    const uint64_t *sets; /* candidate sets by position (blocks on its registers or shared memory) */
+    uint64_t open;        /* positions that may be taken */
+    uint64_t leaving;     /* blocks on their way out: their room comes without a choice */
+    uint64_t fixed;       /* blocks that may leave by no technique of the policy */
+    uint64_t choosable;   /* the others, without those of the incoming kernel: victims are taken from these */
+    uint64_t
+        left; /* cycles until the deadline; GPUMP_UNKNOWN: no limit. With GPUMP_VICTIM_COMMON_DEADLINE perhaps more */
+    uint32_t want;      /* positions to take, at most */
+    int64_t free_warps; /* held neither by a block that stays nor by a promised position */
     int64_t free_threads;
     int64_t free_slots;
-    uint64_t draining;          /* 0 in a decision. In a second look: blocks that drain for the request, all to be answered as victims; want is 0 */
-    uint32_t groups;            /* not 0: some blocks leave together only */
+    uint64_t draining; /* 0 in a decision. In a second look: blocks that drain for the request, all to be answered as
+                          victims; want is 0 */
+    uint32_t groups;   /* not 0: some blocks leave together only */
     uint8_t allowed[GPUMP_VICTIM_BLOCKS]; /* technique bits per block */
 } gpump_victim_plan_args;
 
 /* What a plan hook answers. */
 typedef struct gpump_victim_plan {
-    uint64_t positions;  /* taken */
-    uint64_t victims;    /* blocks that leave */
-    uint64_t later;      /* of the victims, those that run on for now, and may end: their technique is what is meant for them when asked again */
-    uint64_t ask_again;  /* cycle, GPUMP_UNKNOWN: never */
+    uint64_t positions; /* taken */
+    uint64_t victims;   /* blocks that leave */
+    uint64_t later; /* of the victims, those that run on for now, and may end: their technique is what is meant for them
+                       when asked again */
+    uint64_t ask_again;                     /* cycle, GPUMP_UNKNOWN: never */
     uint8_t technique[GPUMP_VICTIM_BLOCKS]; /* of each victim */
 } gpump_victim_plan;
 
 /* A policy: constant, with any hook NULL. What the hooks answer is checked. */
 typedef struct gpump_victim_policy {
-    uint32_t struct_size;       /* sizeof(gpump_victim_policy) */
-    uint32_t flags;             /* GPUMP_VICTIM_... */
-    uint32_t techniques;        /* those it uses, as bits 1 << gpump_technique */
+    uint32_t struct_size; /* sizeof(gpump_victim_policy) */
+    uint32_t flags;       /* GPUMP_VICTIM_... */
+    uint32_t techniques;  /* those it uses, as bits 1 << gpump_technique */
     uint32_t unused;
-    gpump_cost_options cost;    /* how its estimates are to be made */
+    gpump_cost_options cost; /* how its estimates are to be made */
     const char *name;
-    const char *description;    /* one sentence */
+    const char *description; /* one sentence */
     void *user;
-    /* Which way one block goes; NULL: of those within the limit the least overhead, else the least latency (Algorithm 1, 1-14). */
+    /* Which way one block goes; NULL: of those within the limit the least overhead, else the least latency (Algorithm
+     * 1, 1-14). */
     uint32_t (*technique)(const struct gpump_victim_policy *policy, const gpump_victim_block_args *args);
-    /* Which of `count` candidates with victims goes next; NULL: of those within the limit the least overhead, else the least
-     * latency (15-26). Candidates without victims are taken before it is asked. */
+    /* Which of `count` candidates with victims goes next; NULL: of those within the limit the least overhead, else the
+     * least latency (15-26). Candidates without victims are taken before it is asked. */
     uint32_t (*candidate)(const struct gpump_victim_policy *policy, const gpump_victim_request *request,
                           const gpump_victim_candidate *candidates, uint32_t count);
-    /* Everything about one SM; NULL: gpump_victim_plan_greedy. With GPUMP_VICTIM_COMMON_DEADLINE also about blocks that drain: then
-     * args->draining is not 0, geometry and sets are NULL, and each of those blocks gets the technique that is meant for it. */
+    /* Everything about one SM; NULL: gpump_victim_plan_greedy. With GPUMP_VICTIM_COMMON_DEADLINE also about blocks that
+     * drain: then args->draining is not 0, geometry and sets are NULL, and each of those blocks gets the technique that
+     * is meant for it. */
     void (*plan)(const struct gpump_victim_policy *policy, const gpump_victim_plan_args *args, gpump_victim_plan *plan);
 } gpump_victim_policy;
 
-/* Returns a built-in policy by name, NULL if there is none: dual, chimera, chimera+, switch, drain, flush, drain-then-switch, oracle,
- * exact, rewind, joint. docs/papers.md says what each does. */
+/* Returns a built-in policy by name, NULL if there is none: dual, chimera, chimera+, switch, drain, flush,
+ * drain-then-switch, oracle, exact, rewind, joint. docs/papers.md says what each does. */
 GPUMP_API const gpump_victim_policy *gpump_victim_find(const char *name);
 /* Returns the index-th built-in policy, NULL past the last. */
 GPUMP_API const gpump_victim_policy *gpump_victim_policy_at(uint32_t index);
 
 /* ---- the parts ---- */
 
-/* Lays out the positions of an incoming footprint *need on SMs of *gpu with `shared_bytes` of shared memory. GPUMP_ERROR_REFUSED with
- * NEVER_FITS when one block is larger than an SM. */
-GPUMP_API gpump_result gpump_victim_geometry_init(gpump_victim_geometry *geometry, const gpump_gpu *gpu, const gpump_footprint *need,
-                                                  uint32_t shared_bytes, gpump_diag *diag);
+/* Lays out the positions of an incoming footprint *need on SMs of *gpu with `shared_bytes` of shared memory.
+ * GPUMP_ERROR_REFUSED with NEVER_FITS when one block is larger than an SM. */
+GPUMP_API gpump_result gpump_victim_geometry_init(gpump_victim_geometry *geometry, const gpump_gpu *gpu,
+                                                  const gpump_footprint *need, uint32_t shared_bytes, gpump_diag *diag);
 
-/* Determines the candidate victim sets of one SM (Shieh Fig 3.3): sets[p] gets the blocks (mask over the view) whose registers or
- * shared memory reach into position p. *taken gets the positions that blocks of `kernel` lie on; those blocks are in no set.
- * Cost: linear in blocks. */
-GPUMP_API void gpump_victim_candidates(const gpump_victim_geometry *geometry, const gpump_block_view *blocks, uint32_t count,
-                                       uint32_t kernel, uint64_t *sets, uint64_t *taken);
+/* Determines the candidate victim sets of one SM (Shieh Fig 3.3): sets[p] gets the blocks (mask over the view) whose
+ * registers or shared memory reach into position p. *taken gets the positions that blocks of `kernel` lie on; those
+ * blocks are in no set. Cost: linear in blocks. */
+GPUMP_API void gpump_victim_candidates(const gpump_victim_geometry *geometry, const gpump_block_view *blocks,
+                                       uint32_t count, uint32_t kernel, uint64_t *sets, uint64_t *taken);
 /* Evicts `preempted` blocks (mask) from sets[positions] (Shieh Fig 3.9). Cost: linear in positions. */
 GPUMP_API void gpump_victim_candidates_update(uint64_t *sets, uint32_t positions, uint64_t preempted);
 
@@ -199,67 +214,70 @@ GPUMP_API void gpump_victim_candidates_update(uint64_t *sets, uint32_t positions
  *   sets, positions  candidate sets as above; `open` masks those that take part
  *   technique        out, per block of the view; GPUMP_VICTIM_NO_TECHNIQUE for blocks in no set or with none allowed
  *   chosen           out: position, victims, latency, overhead, late
- * Returns GPUMP_EMPTY when no candidate can leave. Looks at registers and shared memory only; gpump_victim_decide at all four.
- * Cost: linear in blocks x positions. */
+ * Returns GPUMP_EMPTY when no candidate can leave. Looks at registers and shared memory only; gpump_victim_decide at
+ * all four. Cost: linear in blocks x positions. */
 GPUMP_API gpump_result gpump_victim_select(const gpump_victim_policy *policy, const gpump_victim_request *request,
-                                           const gpump_victim_sm *sm, const uint64_t *sets, uint32_t positions, uint64_t open,
-                                           uint8_t *technique, gpump_victim_candidate *chosen);
+                                           const gpump_victim_sm *sm, const uint64_t *sets, uint32_t positions,
+                                           uint64_t open, uint8_t *technique, gpump_victim_candidate *chosen);
 
-/* Fills *plan from *args as policies without a plan hook do: Algorithm 1 repeated. For hooks that want to start from it. Cost: as
- * gpump_victim_decide on one SM. */
-GPUMP_API void gpump_victim_plan_greedy(const gpump_victim_policy *policy, const gpump_victim_plan_args *args, gpump_victim_plan *plan);
+/* Fills *plan from *args as policies without a plan hook do: Algorithm 1 repeated. For hooks that want to start from
+ * it. Cost: as gpump_victim_decide on one SM. */
+GPUMP_API void gpump_victim_plan_greedy(const gpump_victim_policy *policy, const gpump_victim_plan_args *args,
+                                        gpump_victim_plan *plan);
 
 /* ---- the decision ---- */
 
-/* Returns the scratch memory that gpump_victim_decide needs for sm_count SMs, bytes: 0 up to 64 of them (it then uses the stack). */
+/* Returns the scratch memory that gpump_victim_decide needs for sm_count SMs, bytes: 0 up to 64 of them (it then uses
+ * the stack). */
 GPUMP_API size_t gpump_victim_scratch_bytes(uint32_t sm_count);
 
-/* Decides a whole request over SMs (Shieh 3.1 to 3.3): positions that are empty are taken first, then Algorithm 1 until the request
- * is met or nothing is left; where fewer positions are wanted than SMs have, the SM whose next position is best goes next. A
- * position whose registers and shared memory are free but for which warp slots, threads or a block slot are short gets further
- * victims, best first.
- *   policy    of gpump_victim_find, or the caller's
- *   geometry  of gpump_victim_geometry_init, the same for all SMs
- *   sms       sm_count views; estimates made with policy->cost
- *   scratch   scratch_bytes, at least gpump_victim_scratch_bytes(sm_count), 8-byte aligned; NULL when that is 0
- *   places    out: what the incoming kernel gets, SM by SM; room for place_capacity
- *   choices   out: who leaves how, SM by SM; saves of an SM in the order in which they should be done;
- *             room for choice_capacity
- * The host dispatches at places with latency 0 at once, at the others when their victims are out, and sends no new blocks of other
- * kernels to SMs that have a place open. decision->missing and reason say what could not be had. Errors: GPUMP_ERROR_ARGUMENT;
- * GPUMP_ERROR_CAPACITY (decision->places and choices say how many; nothing is written to the arrays); GPUMP_ERROR_REFUSED when a
- * hook's answer breaks the rules, with the reason. Cost: linear in SMs. */
+/* Decides a whole request over SMs (Shieh 3.1 to 3.3): positions that are empty are taken first, then Algorithm 1 until
+ * the request is met or nothing is left; where fewer positions are wanted than SMs have, the SM whose next position is
+ * best goes next. A position whose registers and shared memory are free but for which warp slots, threads or a block
+ * slot are short gets further victims, best first. policy    of gpump_victim_find, or the caller's geometry  of
+ * gpump_victim_geometry_init, the same for all SMs sms       sm_count views; estimates made with policy->cost scratch
+ * scratch_bytes, at least gpump_victim_scratch_bytes(sm_count), 8-byte aligned; NULL when that is 0 places    out: what
+ * the incoming kernel gets, SM by SM; room for place_capacity choices   out: who leaves how, SM by SM; saves of an SM
+ * in the order in which they should be done; room for choice_capacity The host dispatches at places with latency 0 at
+ * once, at the others when their victims are out, and sends no new blocks of other kernels to SMs that have a place
+ * open. decision->missing and reason say what could not be had. Errors: GPUMP_ERROR_ARGUMENT; GPUMP_ERROR_CAPACITY
+ * (decision->places and choices say how many; nothing is written to the arrays); GPUMP_ERROR_REFUSED when a hook's
+ * answer breaks the rules, with the reason. Cost: linear in SMs. */
 GPUMP_API gpump_result gpump_victim_decide(const gpump_victim_policy *policy, const gpump_victim_request *request,
-                                           const gpump_victim_geometry *geometry, const gpump_victim_sm *sms, uint32_t sm_count,
-                                           void *scratch, size_t scratch_bytes, gpump_victim_place *places, uint32_t place_capacity,
-                                           gpump_victim_choice *choices, uint32_t choice_capacity, gpump_victim_decision *decision,
-                                           gpump_diag *diag);
+                                           const gpump_victim_geometry *geometry, const gpump_victim_sm *sms,
+                                           uint32_t sm_count, void *scratch, size_t scratch_bytes,
+                                           gpump_victim_place *places, uint32_t place_capacity,
+                                           gpump_victim_choice *choices, uint32_t choice_capacity,
+                                           gpump_victim_decision *decision, gpump_diag *diag);
 
-/* Looks again at blocks that drain, when the cycle that a decision named has come: who is now to leave in another way. Policies that
- * never ask again change nothing. sms[sm_count] hold fresh views and estimates, *request is the old one with a new `now`. Fills choices
- * (room for choice_capacity); decision->ask_again may name a further cycle. Errors and cost as gpump_victim_decide. */
+/* Looks again at blocks that drain, when the cycle that a decision named has come: who is now to leave in another way.
+ * Policies that never ask again change nothing. sms[sm_count] hold fresh views and estimates, *request is the old one
+ * with a new `now`. Fills choices (room for choice_capacity); decision->ask_again may name a further cycle. Errors and
+ * cost as gpump_victim_decide. */
 GPUMP_API gpump_result gpump_victim_reconsider(const gpump_victim_policy *policy, const gpump_victim_request *request,
-                                               const gpump_victim_sm *sms, uint32_t sm_count, gpump_victim_choice *choices,
-                                               uint32_t choice_capacity, gpump_victim_decision *decision, gpump_diag *diag);
+                                               const gpump_victim_sm *sms, uint32_t sm_count,
+                                               gpump_victim_choice *choices, uint32_t choice_capacity,
+                                               gpump_victim_decision *decision, gpump_diag *diag);
 
 /* ---- what it costs in hardware (Shieh Table 3.1) ---- */
 
 typedef struct gpump_victim_config {
-    uint32_t struct_size;    /* sizeof(gpump_victim_config) */
-    uint32_t sms;            /* SMs; published: 15 */
-    uint32_t positions;      /* position registers per SM, each for registers and shared memory; published: 64 */
-    uint32_t address_bits;   /* of a position; published: 16 */
-    uint32_t candidates;     /* candidate sets per SM; published: 16 */
-    uint32_t blocks;         /* blocks of an SM that can be named; published: 16 */
-    uint32_t counter_bits;   /* executed instructions, and issue cycle, per block; published: 32 each */
+    uint32_t struct_size;  /* sizeof(gpump_victim_config) */
+    uint32_t sms;          /* SMs; published: 15 */
+    uint32_t positions;    /* position registers per SM, each for registers and shared memory; published: 64 */
+    uint32_t address_bits; /* of a position; published: 16 */
+    uint32_t candidates;   /* candidate sets per SM; published: 16 */
+    uint32_t blocks;       /* blocks of an SM that can be named; published: 16 */
+    uint32_t counter_bits; /* executed instructions, and issue cycle, per block; published: 32 each */
 } gpump_victim_config;
 
-/* Fills *config for a preset of gpump_gpu_config_preset: the paper's table for gtx480_shieh; elsewhere the preset's SMs, block slots and
- * address widths (derived). */
+/* Fills *config for a preset of gpump_gpu_config_preset: the paper's table for gtx480_shieh; elsewhere the preset's
+ * SMs, block slots and address widths (derived). */
 GPUMP_API gpump_result gpump_victim_config_preset(gpump_victim_config *config, const char *preset);
-/* Sets *sm_bits to the storage added to each SM (positions, candidate sets, block status) and *gpu_bits to that of the GPU (which
- * block of the incoming kernel is where). */
-GPUMP_API gpump_result gpump_victim_bits(const gpump_victim_config *config, uint64_t *sm_bits, uint64_t *gpu_bits, gpump_diag *diag);
+/* Sets *sm_bits to the storage added to each SM (positions, candidate sets, block status) and *gpu_bits to that of the
+ * GPU (which block of the incoming kernel is where). */
+GPUMP_API gpump_result gpump_victim_bits(const gpump_victim_config *config, uint64_t *sm_bits, uint64_t *gpu_bits,
+                                         gpump_diag *diag);
 
 GPUMP_END
 #endif

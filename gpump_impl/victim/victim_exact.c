@@ -4,16 +4,16 @@
 
 typedef struct gpumpi_victim_search {
     const gpump_victim_plan_args *args;
-    const uint64_t *overhead;  /* per block */
-    uint64_t usable;           /* blocks that may be chosen */
+    const uint64_t *overhead; /* per block */
+    uint64_t usable;          /* blocks that may be chosen */
     uint64_t sets[GPUMP_VICTIM_POSITIONS];
     uint64_t alone[GPUMP_VICTIM_POSITIONS]; /* overhead of the blocks that lie on this position only */
     uint8_t position[GPUMP_VICTIM_POSITIONS];
-    uint8_t item[GPUMP_VICTIM_BLOCKS];      /* usable blocks, cheapest first */
+    uint8_t item[GPUMP_VICTIM_BLOCKS]; /* usable blocks, cheapest first */
     uint32_t positions, items, want;
     uint32_t nodes;
     int groups;
-    uint64_t most;             /* overhead at most */
+    uint64_t most; /* overhead at most */
     uint64_t best_overhead, best_positions, best_victims;
     int found;
 } gpumpi_victim_search;
@@ -25,7 +25,8 @@ static uint64_t gpumpi_victim_total(const gpumpi_victim_search *search, uint64_t
 }
 
 /* Fills up warps, threads and slots at least overhead, from item k on. */
-static void gpumpi_victim_search_fill(gpumpi_victim_search *search, uint64_t positions, uint64_t victims, uint64_t overhead, uint32_t k) {
+static void gpumpi_victim_search_fill(gpumpi_victim_search *search, uint64_t positions, uint64_t victims,
+                                      uint64_t overhead, uint32_t k) {
     const gpump_victim_plan_args *args = search->args;
     gpumpi_victim_room room;
     if (overhead > search->most || (search->found && overhead >= search->best_overhead)) return;
@@ -47,7 +48,8 @@ static void gpumpi_victim_search_fill(gpumpi_victim_search *search, uint64_t pos
             more &= ~victims;
         }
         search->nodes--;
-        gpumpi_victim_search_fill(search, positions, victims | more, gpump_add_saturated(overhead, gpumpi_victim_total(search, more)), k + 1);
+        gpumpi_victim_search_fill(search, positions, victims | more,
+                                  gpump_add_saturated(overhead, gpumpi_victim_total(search, more)), k + 1);
         /* Blocks of the same size are as good as each other: the cheapest first is enough. */
         {
             const gpump_block_view *a = &args->sm->blocks[search->item[k]];
@@ -61,7 +63,8 @@ static void gpumpi_victim_search_fill(gpumpi_victim_search *search, uint64_t pos
     }
 }
 
-static void gpumpi_victim_search_positions(gpumpi_victim_search *search, uint32_t k, uint32_t chosen, uint64_t positions, uint64_t victims) {
+static void gpumpi_victim_search_positions(gpumpi_victim_search *search, uint32_t k, uint32_t chosen,
+                                           uint64_t positions, uint64_t victims) {
     uint64_t overhead = gpumpi_victim_total(search, victims), bound = overhead;
     uint32_t i, missing = search->want - chosen;
     if (search->nodes == 0) return;
@@ -81,11 +84,12 @@ static void gpumpi_victim_search_positions(gpumpi_victim_search *search, uint32_
     gpumpi_victim_search_positions(search, i, chosen, positions, victims);
 }
 
-GPUMP_API void gpumpi_victim_exact(const gpump_victim_plan_args *args, const gpump_cost_estimate *estimates, uint64_t most, uint32_t nodes,
-                                   gpump_victim_plan *plan) {
+GPUMP_API void gpumpi_victim_exact(const gpump_victim_plan_args *args, const gpump_cost_estimate *estimates,
+                                   uint64_t most, uint32_t nodes, gpump_victim_plan *plan) {
     gpumpi_victim_search search;
     gpump_victim_plan_args within = *args; /* as of the limit in question */
-    uint64_t fastest[GPUMP_VICTIM_BLOCKS], overhead[GPUMP_VICTIM_BLOCKS], choosable = args->choosable, rest, limit = args->left;
+    uint64_t fastest[GPUMP_VICTIM_BLOCKS], overhead[GPUMP_VICTIM_BLOCKS], choosable = args->choosable, rest,
+                                                                          limit = args->left;
     uint32_t want, p, i, j;
     plan->positions = plan->victims = 0;
     plan->ask_again = GPUMP_UNKNOWN;
@@ -96,9 +100,11 @@ GPUMP_API void gpumpi_victim_exact(const gpump_victim_plan_args *args, const gpu
         i = gpump_bits_lowest64(rest);
         fastest[i] = GPUMP_UNKNOWN;
         for (p = 0; p < GPUMP_TECHNIQUES; p++)
-            if ((args->allowed[i] >> p & 1u) && estimates[i].latency[p] < fastest[i]) fastest[i] = estimates[i].latency[p];
+            if ((args->allowed[i] >> p & 1u) && estimates[i].latency[p] < fastest[i])
+                fastest[i] = estimates[i].latency[p];
     }
-    /* The fewest cycles in which `want` positions can be had: whether they can depends only on which blocks may be chosen. */
+    /* The fewest cycles in which `want` positions can be had: whether they can depends only on which blocks may be
+     * chosen. */
     for (want = args->want; want > 0; want--) {
         limit = args->left;
         for (;;) {
@@ -155,7 +161,8 @@ possible:
     search.positions = search.items = 0;
     for (rest = search.usable; rest; rest &= rest - 1) {
         i = gpump_bits_lowest64(rest);
-        for (j = search.items++; j > 0 && overhead[search.item[j - 1]] > overhead[i]; j--) search.item[j] = search.item[j - 1];
+        for (j = search.items++; j > 0 && overhead[search.item[j - 1]] > overhead[i]; j--)
+            search.item[j] = search.item[j - 1];
         search.item[j] = (uint8_t)i;
     }
     for (p = 0; p < args->geometry->positions; p++) {
@@ -167,7 +174,9 @@ possible:
             if (q != p && (args->open >> q & 1u)) others |= args->sets[q];
         if (search.groups) others = gpumpi_victim_closure(args->sm, others);
         alone = gpumpi_victim_total(&search, set & ~others);
-        for (j = search.positions++; j > 0 && (search.alone[j - 1] > alone || (search.alone[j - 1] == alone && search.sets[j - 1] > set)); j--) {
+        for (j = search.positions++;
+             j > 0 && (search.alone[j - 1] > alone || (search.alone[j - 1] == alone && search.sets[j - 1] > set));
+             j--) {
             search.alone[j] = search.alone[j - 1];
             search.sets[j] = search.sets[j - 1];
             search.position[j] = search.position[j - 1];

@@ -9,9 +9,11 @@ typedef struct gpumpi_victim_priced {
     uint8_t technique[GPUMP_VICTIM_BLOCKS];
 } gpumpi_victim_priced;
 
-/* Prices every block of `which`. A hook's answer outside `allowed` makes the block NO_TECHNIQUE; the check of the plan names it. */
-static void gpumpi_victim_price(const gpump_victim_policy *policy, const gpump_victim_request *request, const gpump_victim_sm *sm,
-                                uint64_t which, const uint8_t *allowed, uint64_t left, gpumpi_victim_priced *priced) {
+/* Prices every block of `which`. A hook's answer outside `allowed` makes the block NO_TECHNIQUE; the check of the plan
+ * names it. */
+static void gpumpi_victim_price(const gpump_victim_policy *policy, const gpump_victim_request *request,
+                                const gpump_victim_sm *sm, uint64_t which, const uint8_t *allowed, uint64_t left,
+                                gpumpi_victim_priced *priced) {
     const gpump_cost_estimate *estimates = sm->estimates;
     uint64_t late = 0, rest;
     priced->ask_again = GPUMP_UNKNOWN;
@@ -45,7 +47,9 @@ static void gpumpi_victim_price(const gpump_victim_policy *policy, const gpump_v
 /* ---- one candidate: Algorithm 1 ---- */
 
 /* The rank of a candidate (Algorithm 1, lines 21 to 26). */
-GPUMP_INLINE uint64_t gpumpi_victim_rank_of(const gpump_victim_candidate *c) { return gpumpi_victim_rank(!c->late, c->latency, c->overhead); }
+GPUMP_INLINE uint64_t gpumpi_victim_rank_of(const gpump_victim_candidate *c) {
+    return gpumpi_victim_rank(!c->late, c->latency, c->overhead);
+}
 
 /* 1 when a is to be preferred to b of the same rank; what is still equal is left to the lower position. */
 static int gpumpi_victim_breaks_tie(const gpump_victim_candidate *a, const gpump_victim_candidate *b) {
@@ -59,7 +63,8 @@ static int gpumpi_victim_better(const gpump_victim_candidate *a, const gpump_vic
 }
 
 /* Sums up a set of victims; those of `waits` leave anyway, but the position is not free before they are out. */
-GPUMP_INLINE void gpumpi_victim_sum(const gpumpi_victim_priced *priced, uint64_t set, uint64_t waits, gpump_victim_candidate *candidate) {
+GPUMP_INLINE void gpumpi_victim_sum(const gpumpi_victim_priced *priced, uint64_t set, uint64_t waits,
+                                    gpump_victim_candidate *candidate) {
     uint64_t latency = 0, overhead = 0, late = (set | waits) & priced->late;
     candidate->victims = set;
     candidate->late = late ? gpump_bits_count64(late) : 0;
@@ -77,8 +82,8 @@ GPUMP_INLINE void gpumpi_victim_sum(const gpumpi_victim_priced *priced, uint64_t
 }
 
 GPUMP_API gpump_result gpump_victim_select(const gpump_victim_policy *policy, const gpump_victim_request *request,
-                                           const gpump_victim_sm *sm, const uint64_t *sets, uint32_t positions, uint64_t open,
-                                           uint8_t *technique, gpump_victim_candidate *chosen) {
+                                           const gpump_victim_sm *sm, const uint64_t *sets, uint32_t positions,
+                                           uint64_t open, uint8_t *technique, gpump_victim_candidate *chosen) {
     gpumpi_victim_priced priced;
     gpump_victim_candidate candidates[GPUMP_VICTIM_POSITIONS];
     uint8_t allowed[GPUMP_VICTIM_BLOCKS];
@@ -135,7 +140,8 @@ GPUMP_API gpump_victim_plan_args gpumpi_victim_args_within(const gpump_victim_pl
     uint64_t rest, late = 0;
     for (rest = args->leaving; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest);
-        if (gpumpi_victim_leaving_latency(&args->sm->blocks[i], &args->sm->estimates[i]) > limit) late |= (uint64_t)1 << i;
+        if (gpumpi_victim_leaving_latency(&args->sm->blocks[i], &args->sm->estimates[i]) > limit)
+            late |= (uint64_t)1 << i;
     }
     room = gpumpi_victim_room_without(args, late);
     within.free_warps = room.warps;
@@ -146,8 +152,8 @@ GPUMP_API gpump_victim_plan_args gpumpi_victim_args_within(const gpump_victim_pl
     return within;
 }
 
-/* Blocks that a policy may choose, best first under Algorithm 1's rule; `late` are those that are late themselves or must leave
- * together with one that is. */
+/* Blocks that a policy may choose, best first under Algorithm 1's rule; `late` are those that are late themselves or
+ * must leave together with one that is. */
 static uint32_t gpumpi_victim_sort(const gpumpi_victim_priced *priced, uint64_t which, uint64_t late, uint8_t *order) {
     uint32_t n = 0, j;
     for (; which; which &= which - 1) {
@@ -163,10 +169,10 @@ static uint32_t gpumpi_victim_sort(const gpumpi_victim_priced *priced, uint64_t 
     return n;
 }
 
-/* Adds the best blocks of `order` to a set until `positions` more fit; drops those that turn out not to be needed. Returns the
- * extended set, or 0 when it cannot be done. */
-static uint64_t gpumpi_victim_fill(const gpump_victim_plan_args *args, const uint8_t *order, uint32_t n, uint64_t gone, int groups,
-                                   uint64_t set, gpumpi_victim_room room, uint32_t positions) {
+/* Adds the best blocks of `order` to a set until `positions` more fit; drops those that turn out not to be needed.
+ * Returns the extended set, or 0 when it cannot be done. */
+static uint64_t gpumpi_victim_fill(const gpump_victim_plan_args *args, const uint8_t *order, uint32_t n, uint64_t gone,
+                                   int groups, uint64_t set, gpumpi_victim_room room, uint32_t positions) {
     uint64_t added = 0, rest;
     uint32_t k;
     for (k = 0; k < n && !gpumpi_victim_suffices(args->geometry, &room, positions); k++) {
@@ -196,7 +202,8 @@ static uint64_t gpumpi_victim_fill(const gpump_victim_plan_args *args, const uin
 }
 
 /* Returns 1 when all positions that it takes are free in time. */
-static int gpumpi_victim_greedy(const gpump_victim_policy *policy, const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
+static int gpumpi_victim_greedy(const gpump_victim_policy *policy, const gpump_victim_plan_args *args,
+                                gpump_victim_plan *plan) {
     gpumpi_victim_priced priced;
     gpump_victim_candidate candidates[GPUMP_VICTIM_POSITIONS]; /* by position */
     uint8_t order[GPUMP_VICTIM_BLOCKS];
@@ -243,10 +250,14 @@ static int gpumpi_victim_greedy(const gpump_victim_policy *policy, const gpump_v
         gpumpi_victim_release(args->sm->blocks, best->victims, &after);
         fits = gpumpi_victim_suffices(args->geometry, &after, 1);
         if (!fits || (policy->candidate && (best->victims || best->latency))) {
-            /* What a position does not hold of warps, threads or slots costs further victims: that may change the order. */
+            /* What a position does not hold of warps, threads or slots costs further victims: that may change the
+             * order. */
             gpump_victim_candidate shown[GPUMP_VICTIM_POSITIONS];
             uint32_t count = 0, pick = 0;
-            if (ordered == GPUMP_NONE) ordered = gpumpi_victim_sort(&priced, args->choosable, groups ? gpumpi_victim_closure(args->sm, priced.late) : priced.late, order);
+            if (ordered == GPUMP_NONE)
+                ordered =
+                    gpumpi_victim_sort(&priced, args->choosable,
+                                       groups ? gpumpi_victim_closure(args->sm, priced.late) : priced.late, order);
             for (rest = open; rest; rest &= rest - 1) {
                 uint32_t p = gpump_bits_lowest64(rest);
                 uint64_t set = candidates[p].victims;
@@ -287,7 +298,8 @@ static int gpumpi_victim_greedy(const gpump_victim_policy *policy, const gpump_v
     return in_time;
 }
 
-GPUMP_API void gpump_victim_plan_greedy(const gpump_victim_policy *policy, const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
+GPUMP_API void gpump_victim_plan_greedy(const gpump_victim_policy *policy, const gpump_victim_plan_args *args,
+                                        gpump_victim_plan *plan) {
     if (args->leaving && !(policy->flags & GPUMP_VICTIM_EVICTED)) {
         /* First without the room of those that leave too late; that is better unless it gives fewer positions. */
         gpump_victim_plan_args within = gpumpi_victim_args_within(args, args->left);
@@ -303,7 +315,8 @@ GPUMP_API void gpump_victim_plan_greedy(const gpump_victim_policy *policy, const
 }
 
 /* Chimera and its kin: all blocks or none, positions from the lowest. */
-GPUMP_API void gpumpi_victim_plan_whole(const gpump_victim_policy *policy, const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
+GPUMP_API void gpumpi_victim_plan_whole(const gpump_victim_policy *policy, const gpump_victim_plan_args *args,
+                                        gpump_victim_plan *plan) {
     gpumpi_victim_priced priced;
     uint64_t rest, victims = args->choosable;
     uint32_t taken;
@@ -315,7 +328,8 @@ GPUMP_API void gpumpi_victim_plan_whole(const gpump_victim_policy *policy, const
         return;
     }
     gpumpi_victim_price(policy, args->request, args->sm, victims, args->allowed, args->left, &priced);
-    for (rest = args->open, taken = 0; rest && taken < args->want; rest &= rest - 1, taken++) plan->positions |= rest & (0 - rest);
+    for (rest = args->open, taken = 0; rest && taken < args->want; rest &= rest - 1, taken++)
+        plan->positions |= rest & (0 - rest);
     if (!plan->positions) return;
     plan->victims = victims;
     plan->ask_again = priced.ask_again;

@@ -1,42 +1,53 @@
-/* joint, ours: all victims of a request at once. docs/victims.md says what it adds to Algorithm 1 and what each part is worth. */
+/* joint, ours: all victims of a request at once. docs/victims.md says what it adds to Algorithm 1 and what each part is
+ * worth. */
 #include "victim/victim_parts.h"
 
 #define GPUMPI_VICTIM_PORT (GPUMPI_VICTIM_S | GPUMPI_VICTIM_R)
-#define GPUMPI_VICTIM_SAVE_MARGIN 5  /* saves are planned to end a fifth of the limit early: what is in flight has to end first */
+#define GPUMPI_VICTIM_SAVE_MARGIN \
+    5 /* saves are planned to end a fifth of the limit early: what is in flight has to end first */
 #define GPUMPI_VICTIM_DROP_MARGIN 32 /* flushes take next to no time */
 #define GPUMPI_VICTIM_JOINT_NODES 2000u
 
 /* The cheapest technique of a block within `limit`, without those in `avoid`; GPUMP_TECHNIQUES when there is none. */
-static uint32_t gpumpi_victim_within(const gpump_cost_estimate *estimate, uint32_t allowed, uint32_t avoid, uint64_t limit) {
+static uint32_t gpumpi_victim_within(const gpump_cost_estimate *estimate, uint32_t allowed, uint32_t avoid,
+                                     uint64_t limit) {
     uint32_t t = GPUMP_TECHNIQUES;
     allowed &= ~avoid;
     if (allowed) t = gpumpi_victim_cheapest(estimate, allowed, limit);
-    if (t < GPUMP_TECHNIQUES && (estimate->latency[t] > limit || estimate->latency[t] == GPUMP_UNKNOWN)) t = GPUMP_TECHNIQUES;
+    if (t < GPUMP_TECHNIQUES && (estimate->latency[t] > limit || estimate->latency[t] == GPUMP_UNKNOWN))
+        t = GPUMP_TECHNIQUES;
     return t;
 }
 
-/* A drain that turns out too long ends in a flush. How likely that is: at most estimate / time (Markov's inequality), taken as half of it. */
-static void gpumpi_victim_charge_drains(const gpump_victim_plan_args *args, uint64_t blocks, gpump_cost_estimate *estimates) {
+/* A drain that turns out too long ends in a flush. How likely that is: at most estimate / time (Markov's inequality),
+ * taken as half of it. */
+static void gpumpi_victim_charge_drains(const gpump_victim_plan_args *args, uint64_t blocks,
+                                        gpump_cost_estimate *estimates) {
     for (; blocks; blocks &= blocks - 1) {
         uint32_t i = gpump_bits_lowest64(blocks);
         uint64_t drain;
         estimates[i] = args->sm->estimates[i];
         drain = estimates[i].latency[GPUMP_TECHNIQUE_DRAIN];
-        if (drain == GPUMP_UNKNOWN || args->left == GPUMP_UNKNOWN || args->left == 0 || !(args->allowed[i] & GPUMPI_VICTIM_F)) continue;
-        if (drain == 0 && args->draining && !args->request->late_price && args->left <= args->request->limit_cycles / GPUMPI_VICTIM_DROP_MARGIN) {
-            estimates[i].latency[GPUMP_TECHNIQUE_DRAIN] = GPUMP_UNKNOWN; /* past its expected end, and this is the last look: it may run for long */
+        if (drain == GPUMP_UNKNOWN || args->left == GPUMP_UNKNOWN || args->left == 0 ||
+            !(args->allowed[i] & GPUMPI_VICTIM_F))
+            continue;
+        if (drain == 0 && args->draining && !args->request->late_price &&
+            args->left <= args->request->limit_cycles / GPUMPI_VICTIM_DROP_MARGIN) {
+            estimates[i].latency[GPUMP_TECHNIQUE_DRAIN] =
+                GPUMP_UNKNOWN; /* past its expected end, and this is the last look: it may run for long */
             continue;
         }
         if (drain > args->left) drain = args->left;
-        estimates[i].overhead[GPUMP_TECHNIQUE_DRAIN] = gpump_muldiv_up(estimates[i].overhead[GPUMP_TECHNIQUE_FLUSH], drain, args->left) / 2;
+        estimates[i].overhead[GPUMP_TECHNIQUE_DRAIN] =
+            gpump_muldiv_up(estimates[i].overhead[GPUMP_TECHNIQUE_FLUSH], drain, args->left) / 2;
     }
 }
 
-/* Gives the victims techniques such that all are out within the limit or, where that cannot be, within the least latency that can,
- * which is returned: the saves of an SM follow each other, so their times add up, and whoever is past the limit anyway frees the
- * others to take whatever is cheapest up to the same moment. */
-static uint64_t gpumpi_victim_assign(const gpump_victim_plan_args *args, const gpump_cost_estimate *estimates, uint64_t victims,
-                                     gpump_victim_plan *plan) {
+/* Gives the victims techniques such that all are out within the limit or, where that cannot be, within the least
+ * latency that can, which is returned: the saves of an SM follow each other, so their times add up, and whoever is past
+ * the limit anyway frees the others to take whatever is cheapest up to the same moment. */
+static uint64_t gpumpi_victim_assign(const gpump_victim_plan_args *args, const gpump_cost_estimate *estimates,
+                                     uint64_t victims, gpump_victim_plan *plan) {
     uint64_t rest, forced = 0, limit = args->left, port;
     int serial = (args->request->flags & GPUMP_VICTIM_SERIAL_PORT) != 0;
     /* The least time in which all can be out: those that can neither be flushed nor drained in time must be saved. */
@@ -44,13 +55,17 @@ static uint64_t gpumpi_victim_assign(const gpump_victim_plan_args *args, const g
         uint32_t i = gpump_bits_lowest64(rest), t;
         uint32_t ways = serial ? args->allowed[i] & GPUMPI_VICTIM_PORT : args->allowed[i];
         uint64_t soonest = GPUMP_UNKNOWN;
-        if (gpumpi_victim_within(&estimates[i], args->allowed[i], GPUMPI_VICTIM_PORT, limit) < GPUMP_TECHNIQUES) continue;
+        if (gpumpi_victim_within(&estimates[i], args->allowed[i], GPUMPI_VICTIM_PORT, limit) < GPUMP_TECHNIQUES)
+            continue;
         if (!ways) ways = args->allowed[i]; /* nothing but the drain */
         for (t = 0; t < GPUMP_TECHNIQUES; t++)
             if ((ways >> t & 1u) && estimates[i].latency[t] < soonest) soonest = estimates[i].latency[t];
-        if (soonest == GPUMP_UNKNOWN) forced = GPUMP_UNKNOWN - 1;
-        else if (serial) forced = gpump_add_saturated(forced, soonest);
-        else if (soonest > forced) forced = soonest;
+        if (soonest == GPUMP_UNKNOWN)
+            forced = GPUMP_UNKNOWN - 1;
+        else if (serial)
+            forced = gpump_add_saturated(forced, soonest);
+        else if (soonest > forced)
+            forced = soonest;
     }
     if (limit != GPUMP_UNKNOWN && forced > limit) limit = forced;
     port = 0;
@@ -75,7 +90,9 @@ static uint64_t gpumpi_victim_assign(const gpump_victim_plan_args *args, const g
                 if (!(args->allowed[i] >> t & 1u) || estimates[i].latency[t] >= won) continue;
                 won -= estimates[i].latency[t];
             }
-            more = estimates[i].overhead[t] > estimates[i].overhead[was] ? estimates[i].overhead[t] - estimates[i].overhead[was] : 0;
+            more = estimates[i].overhead[t] > estimates[i].overhead[was]
+                       ? estimates[i].overhead[t] - estimates[i].overhead[was]
+                       : 0;
             if (who == GPUMP_NONE || gpump_compare_products(more, best_won, best_more, won) < 0) {
                 who = i;
                 how = t;
@@ -90,9 +107,10 @@ static uint64_t gpumpi_victim_assign(const gpump_victim_plan_args *args, const g
     return limit;
 }
 
-/* Nobody stops before they have to: a block that is to be saved runs on until its save begins, and may end before; one that is
- * expected to end is looked at again when the last moment for another way out has come. */
-static void gpumpi_victim_run_on(const gpump_victim_plan_args *args, uint64_t victims, uint64_t limit, gpump_victim_plan *plan) {
+/* Nobody stops before they have to: a block that is to be saved runs on until its save begins, and may end before; one
+ * that is expected to end is looked at again when the last moment for another way out has come. */
+static void gpumpi_victim_run_on(const gpump_victim_plan_args *args, uint64_t victims, uint64_t limit,
+                                 gpump_victim_plan *plan) {
     const gpump_victim_request *request = args->request;
     const gpump_cost_estimate *estimates = args->sm->estimates;
     uint64_t rest, step, save_by, drop_by, port = 0, next = GPUMP_UNKNOWN, guess[GPUMP_VICTIM_BLOCKS];
@@ -107,7 +125,8 @@ static void gpumpi_victim_run_on(const gpump_victim_plan_args *args, uint64_t vi
     drop_by = limit > drop_by ? limit - drop_by : 0;
     for (rest = victims; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest), t = plan->technique[i];
-        uint64_t drain = estimates[i].latency[GPUMP_TECHNIQUE_DRAIN], save = estimates[i].latency[GPUMP_TECHNIQUE_SWITCH];
+        uint64_t drain = estimates[i].latency[GPUMP_TECHNIQUE_DRAIN],
+                 save = estimates[i].latency[GPUMP_TECHNIQUE_SWITCH];
         if (!(args->allowed[i] & GPUMPI_VICTIM_D)) continue;
         if (gpumpi_victim_uses_port(t)) {
             /* Of whom nothing is known, half live on as long as they have lived. */
@@ -116,19 +135,24 @@ static void gpumpi_victim_run_on(const gpump_victim_plan_args *args, uint64_t vi
             order[j] = (uint8_t)i;
             continue;
         }
-        if (t == GPUMP_TECHNIQUE_FLUSH && (drain > limit || drop_by <= step)) continue; /* it will not end, or there is no time */
+        if (t == GPUMP_TECHNIQUE_FLUSH && (drain > limit || drop_by <= step))
+            continue; /* it will not end, or there is no time */
         plan->later |= (uint64_t)1 << i;
         if ((args->allowed[i] & GPUMPI_VICTIM_F) && drop_by > step && drop_by < next) next = drop_by;
-        if (t == GPUMP_TECHNIQUE_DRAIN && (args->allowed[i] & GPUMPI_VICTIM_S) && save < save_by && save_by - save > step && save_by - save < next)
+        if (t == GPUMP_TECHNIQUE_DRAIN && (args->allowed[i] & GPUMPI_VICTIM_S) && save < save_by &&
+            save_by - save > step && save_by - save < next)
             next = save_by - save;
     }
-    /* Those likeliest to end are saved last. With one port a save begins when the one before it is expected to end, so that the port is never
-     * idle; with a port of its own, at the last moment, unless the block will hardly have ended by then. */
+    /* Those likeliest to end are saved last. With one port a save begins when the one before it is expected to end, so
+     * that the port is never idle; with a port of its own, at the last moment, unless the block will hardly have ended
+     * by then. */
     for (j = n; j-- > 0;) {
         uint32_t i = order[j];
         uint64_t cycles = estimates[i].latency[plan->technique[i]], start = save_by > cycles ? save_by - cycles : 0;
-        if (serial) start = port;
-        else if (guess[i] / 2 > start) start = 0;
+        if (serial)
+            start = port;
+        else if (guess[i] / 2 > start)
+            start = 0;
         port = gpump_add_saturated(port, cycles);
         if (start <= step) continue;
         plan->later |= (uint64_t)1 << i;
@@ -143,14 +167,16 @@ static uint64_t gpumpi_victim_last_out(const gpump_victim_plan_args *args, const
     for (rest = plan->victims; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest), t = plan->technique[i];
         uint64_t latency = args->sm->estimates[i].latency[t];
-        if (gpumpi_victim_uses_port(t) && (args->request->flags & GPUMP_VICTIM_SERIAL_PORT)) latency = port = gpump_add_saturated(port, latency);
+        if (gpumpi_victim_uses_port(t) && (args->request->flags & GPUMP_VICTIM_SERIAL_PORT))
+            latency = port = gpump_add_saturated(port, latency);
         if (latency > last) last = latency;
     }
     return last;
 }
 
 /* The same search for the victims that need the port least. Returns as gpumpi_victim_assign. */
-static uint64_t gpumpi_victim_spare_port(const gpump_victim_plan_args *args, const gpump_cost_estimate *estimates, gpump_victim_plan *plan) {
+static uint64_t gpumpi_victim_spare_port(const gpump_victim_plan_args *args, const gpump_cost_estimate *estimates,
+                                         gpump_victim_plan *plan) {
     gpump_cost_estimate port[GPUMP_VICTIM_BLOCKS];
     uint32_t i, t;
     for (i = 0; i < args->sm->count; i++)
@@ -162,7 +188,8 @@ static uint64_t gpumpi_victim_spare_port(const gpump_victim_plan_args *args, con
     return gpumpi_victim_assign(args, estimates, plan->victims, plan);
 }
 
-GPUMP_API void gpumpi_victim_plan_joint(const gpump_victim_policy *policy, const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
+GPUMP_API void gpumpi_victim_plan_joint(const gpump_victim_policy *policy, const gpump_victim_plan_args *args,
+                                        gpump_victim_plan *plan) {
     gpump_cost_estimate estimates[GPUMP_VICTIM_BLOCKS];
     uint64_t limit, last;
     gpumpi_victim_charge_drains(args, args->draining | args->choosable, estimates);
@@ -179,7 +206,8 @@ GPUMP_API void gpumpi_victim_plan_joint(const gpump_victim_policy *policy, const
         uint64_t other_limit;
         other.later = 0;
         other_limit = gpumpi_victim_spare_port(args, estimates, &other);
-        if (gpump_bits_count64(other.positions) >= gpump_bits_count64(plan->positions) && gpumpi_victim_last_out(args, &other) < last) {
+        if (gpump_bits_count64(other.positions) >= gpump_bits_count64(plan->positions) &&
+            gpumpi_victim_last_out(args, &other) < last) {
             *plan = other;
             limit = other_limit;
         }

@@ -1,5 +1,6 @@
-/* victim_parts (private): what the parts of victim share. victim_positions.c lays positions out, victim_greedy.c is Algorithm 1,
- * victim_exact.c the search, victim_joint.c our policy, victim_policies.c the table, victim.c the decision over SMs. */
+/* victim_parts (private): what the parts of victim share. victim_positions.c lays positions out, victim_greedy.c is
+ * Algorithm 1, victim_exact.c the search, victim_joint.c our policy, victim_policies.c the table, victim.c the decision
+ * over SMs. */
 #ifndef GPUMPI_VICTIM_PARTS_H
 #define GPUMPI_VICTIM_PARTS_H
 
@@ -28,9 +29,11 @@ GPUMP_INLINE int gpumpi_victim_is_leaving(const gpump_block_view *block) {
     return block->state >= GPUMP_BLOCK_DRAINING && block->state != GPUMP_BLOCK_RESTORING;
 }
 
-GPUMP_INLINE uint64_t gpumpi_victim_leaving_latency(const gpump_block_view *block, const gpump_cost_estimate *estimate) {
+GPUMP_INLINE uint64_t gpumpi_victim_leaving_latency(const gpump_block_view *block,
+                                                    const gpump_cost_estimate *estimate) {
     if (block->state == GPUMP_BLOCK_DRAINING) return estimate->latency[GPUMP_TECHNIQUE_DRAIN];
-    if (block->state == GPUMP_BLOCK_STOPPING || block->state == GPUMP_BLOCK_SAVING) return estimate->latency[GPUMP_TECHNIQUE_SWITCH];
+    if (block->state == GPUMP_BLOCK_STOPPING || block->state == GPUMP_BLOCK_SAVING)
+        return estimate->latency[GPUMP_TECHNIQUE_SWITCH];
     return 0;
 }
 
@@ -39,8 +42,9 @@ GPUMP_INLINE int gpumpi_victim_uses_port(uint32_t technique) {
     return technique == GPUMP_TECHNIQUE_SWITCH || technique == GPUMP_TECHNIQUE_REWIND;
 }
 
-/* One number that orders as Algorithm 1 does (lines 3 to 13 techniques, 15 to 26 candidates): the smaller the better; what is in time
- * by overhead, before what is late by latency. GPUMP_UNKNOWN is larger than anything, and costs are below 2^63. */
+/* One number that orders as Algorithm 1 does (lines 3 to 13 techniques, 15 to 26 candidates): the smaller the better;
+ * what is in time by overhead, before what is late by latency. GPUMP_UNKNOWN is larger than anything, and costs are
+ * below 2^63. */
 #define GPUMPI_VICTIM_LATE ((uint64_t)1 << 63)
 GPUMP_INLINE uint64_t gpumpi_victim_rank(int in_time, uint64_t latency, uint64_t overhead) {
     return in_time ? overhead & ~GPUMPI_VICTIM_LATE : latency | GPUMPI_VICTIM_LATE;
@@ -51,8 +55,8 @@ typedef struct gpumpi_victim_pick {
     uint32_t technique;
 } gpumpi_victim_pick;
 
-GPUMP_INLINE gpumpi_victim_pick gpumpi_victim_consider(gpumpi_victim_pick best, const gpump_cost_estimate *estimate, uint32_t allowed, uint32_t t,
-                                                       uint64_t left) {
+GPUMP_INLINE gpumpi_victim_pick gpumpi_victim_consider(gpumpi_victim_pick best, const gpump_cost_estimate *estimate,
+                                                       uint32_t allowed, uint32_t t, uint64_t left) {
     uint64_t rank;
     if (!(allowed >> t & 1u)) return best;
     rank = gpumpi_victim_rank(estimate->latency[t] <= left, estimate->latency[t], estimate->overhead[t]);
@@ -67,7 +71,8 @@ GPUMP_INLINE gpumpi_victim_pick gpumpi_victim_consider(gpumpi_victim_pick best, 
 }
 
 /* Algorithm 1, lines 3 to 13. `allowed` is not 0. Unknown is never in time. */
-GPUMP_INLINE gpumpi_victim_pick gpumpi_victim_pick_technique(const gpump_cost_estimate *estimate, uint32_t allowed, uint64_t left) {
+GPUMP_INLINE gpumpi_victim_pick gpumpi_victim_pick_technique(const gpump_cost_estimate *estimate, uint32_t allowed,
+                                                             uint64_t left) {
     gpumpi_victim_pick best = {GPUMP_UNKNOWN, GPUMP_TECHNIQUES};
     if (left == GPUMP_UNKNOWN) left--;
     best = gpumpi_victim_consider(best, estimate, allowed, GPUMP_TECHNIQUE_FLUSH, left);
@@ -81,7 +86,8 @@ GPUMP_INLINE uint32_t gpumpi_victim_cheapest(const gpump_cost_estimate *estimate
 
 /* ---- warps, threads and slots of one SM ---- */
 
-/* What is free of the resources that positions do not cover; negative when a promised position waits for a block that does not go. */
+/* What is free of the resources that positions do not cover; negative when a promised position waits for a block that
+ * does not go. */
 typedef struct gpumpi_victim_room {
     int64_t warps, threads, slots;
 } gpumpi_victim_room;
@@ -106,8 +112,10 @@ GPUMP_INLINE gpumpi_victim_room gpumpi_victim_room_without(const gpump_victim_pl
 }
 
 /* Whether `positions` more blocks fit. */
-GPUMP_INLINE int gpumpi_victim_suffices(const gpump_victim_geometry *geometry, const gpumpi_victim_room *room, uint32_t positions) {
-    return room->warps >= (int64_t)geometry->warps * positions && room->threads >= (int64_t)geometry->threads * positions && room->slots >= positions;
+GPUMP_INLINE int gpumpi_victim_suffices(const gpump_victim_geometry *geometry, const gpumpi_victim_room *room,
+                                        uint32_t positions) {
+    return room->warps >= (int64_t)geometry->warps * positions &&
+           room->threads >= (int64_t)geometry->threads * positions && room->slots >= positions;
 }
 
 /* The same SM when whoever leaves by himself, but later than `limit`, stays. */
@@ -119,16 +127,20 @@ GPUMP_API uint64_t gpumpi_victim_closure(const gpump_victim_sm *sm, uint64_t set
 /* ---- positions ---- */
 
 /* Marks the positions that a range reaches into. base * factor >> 40 is base / position (gpumpi_victim_factor). */
-GPUMP_INLINE void gpumpi_victim_mark_range(uint32_t base, uint32_t length, uint64_t factor, uint32_t positions, uint64_t mark, uint64_t *sets) {
+GPUMP_INLINE void gpumpi_victim_mark_range(uint32_t base, uint32_t length, uint64_t factor, uint32_t positions,
+                                           uint64_t mark, uint64_t *sets) {
     uint32_t p, last;
     if (!factor || !length) return;
     p = (uint32_t)(base * factor >> 40);
     last = (uint32_t)((base + length - 1) * factor >> 40);
     for (; p <= last && p < positions; p++) sets[p] |= mark;
 }
-GPUMP_INLINE void gpumpi_victim_mark(const gpump_victim_geometry *geometry, const gpump_block_view *block, uint64_t mark, uint64_t *sets) {
-    gpumpi_victim_mark_range(block->register_base, block->registers, geometry->register_factor, geometry->positions, mark, sets);
-    gpumpi_victim_mark_range(block->shared_base, block->shared_bytes, geometry->shared_factor, geometry->positions, mark, sets);
+GPUMP_INLINE void gpumpi_victim_mark(const gpump_victim_geometry *geometry, const gpump_block_view *block,
+                                     uint64_t mark, uint64_t *sets) {
+    gpumpi_victim_mark_range(block->register_base, block->registers, geometry->register_factor, geometry->positions,
+                             mark, sets);
+    gpumpi_victim_mark_range(block->shared_base, block->shared_bytes, geometry->shared_factor, geometry->positions,
+                             mark, sets);
 }
 /* Takes the blocks of `own` out of all sets. Returns the positions that they lie on. */
 GPUMP_INLINE uint64_t gpumpi_victim_take_out(uint64_t own, uint32_t positions, uint64_t *sets) {
@@ -144,16 +156,19 @@ GPUMP_INLINE uint64_t gpumpi_victim_take_out(uint64_t own, uint32_t positions, u
 /* ---- plans ---- */
 
 /* Chimera and its kin: all blocks or none, positions from the lowest. */
-GPUMP_API void gpumpi_victim_plan_whole(const gpump_victim_policy *policy, const gpump_victim_plan_args *args, gpump_victim_plan *plan);
+GPUMP_API void gpumpi_victim_plan_whole(const gpump_victim_policy *policy, const gpump_victim_plan_args *args,
+                                        gpump_victim_plan *plan);
 
-/* Positions and victims of least overhead such that every victim, and whoever leaves by himself and is in the way, is out within the
- * limit; where that cannot be, within the least latency that can. Every victim takes its cheapest technique within that latency. `most`
- * bounds the overhead, `nodes` the search; plan->positions is 0 when it ends without an answer. */
-GPUMP_API void gpumpi_victim_exact(const gpump_victim_plan_args *args, const gpump_cost_estimate *estimates, uint64_t most, uint32_t nodes,
-                                   gpump_victim_plan *plan);
+/* Positions and victims of least overhead such that every victim, and whoever leaves by himself and is in the way, is
+ * out within the limit; where that cannot be, within the least latency that can. Every victim takes its cheapest
+ * technique within that latency. `most` bounds the overhead, `nodes` the search; plan->positions is 0 when it ends
+ * without an answer. */
+GPUMP_API void gpumpi_victim_exact(const gpump_victim_plan_args *args, const gpump_cost_estimate *estimates,
+                                   uint64_t most, uint32_t nodes, gpump_victim_plan *plan);
 
 /* Ours: all victims at once (victim_joint.c). */
-GPUMP_API void gpumpi_victim_plan_joint(const gpump_victim_policy *policy, const gpump_victim_plan_args *args, gpump_victim_plan *plan);
+GPUMP_API void gpumpi_victim_plan_joint(const gpump_victim_policy *policy, const gpump_victim_plan_args *args,
+                                        gpump_victim_plan *plan);
 
 GPUMP_END
 #endif

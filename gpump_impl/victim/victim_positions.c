@@ -3,24 +3,31 @@
 /* ---- geometry and candidate sets ---- */
 
 /* x * factor >> 40 is x / divisor, for x and divisor below 2^20. */
-static uint64_t gpumpi_victim_factor(uint32_t divisor) { return divisor ? (((uint64_t)1 << 40) + divisor - 1) / divisor : 0; }
+static uint64_t gpumpi_victim_factor(uint32_t divisor) {
+    return divisor ? (((uint64_t)1 << 40) + divisor - 1) / divisor : 0;
+}
 
-GPUMP_API gpump_result gpump_victim_geometry_init(gpump_victim_geometry *geometry, const gpump_gpu *gpu, const gpump_footprint *need,
-                                                  uint32_t shared_bytes, gpump_diag *diag) {
+GPUMP_API gpump_result gpump_victim_geometry_init(gpump_victim_geometry *geometry, const gpump_gpu *gpu,
+                                                  const gpump_footprint *need, uint32_t shared_bytes,
+                                                  gpump_diag *diag) {
     gpump_gpu fixed;
     gpump_occupancy occupancy;
     gpump_result result;
     uint32_t positions = GPUMP_VICTIM_POSITIONS;
-    if (!geometry || !gpu || !need) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "geometry, gpu or need", 0, 0, 1, UINT64_MAX);
-    if (gpu->registers >= 1u << 20) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "registers", 0, gpu->registers, 0, (1u << 20) - 1);
-    if (shared_bytes >= 1u << 20) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "shared_bytes", 0, shared_bytes, 0, (1u << 20) - 1);
+    if (!geometry || !gpu || !need)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "geometry, gpu or need", 0, 0, 1, UINT64_MAX);
+    if (gpu->registers >= 1u << 20)
+        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "registers", 0, gpu->registers, 0, (1u << 20) - 1);
+    if (shared_bytes >= 1u << 20)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "shared_bytes", 0, shared_bytes, 0, (1u << 20) - 1);
     fixed = *gpu;
     fixed.shared_options = 1;
     fixed.shared_bytes[0] = shared_bytes;
     result = gpump_gpu_occupancy(&fixed, need, &occupancy, diag);
     if (result != GPUMP_OK) return result;
     if (occupancy.blocks == 0) return gpumpi_refuse(diag, GPUMP_REASON_NEVER_FITS, "need", 0);
-    if (occupancy.registers && gpu->registers / occupancy.registers < positions) positions = gpu->registers / occupancy.registers;
+    if (occupancy.registers && gpu->registers / occupancy.registers < positions)
+        positions = gpu->registers / occupancy.registers;
     if (occupancy.block_shared_bytes && shared_bytes / occupancy.block_shared_bytes < positions)
         positions = shared_bytes / occupancy.block_shared_bytes;
     if (!occupancy.registers && !occupancy.block_shared_bytes) positions = occupancy.blocks;
@@ -39,8 +46,8 @@ GPUMP_API gpump_result gpump_victim_geometry_init(gpump_victim_geometry *geometr
     return GPUMP_OK;
 }
 
-GPUMP_API void gpump_victim_candidates(const gpump_victim_geometry *geometry, const gpump_block_view *blocks, uint32_t count,
-                                       uint32_t kernel, uint64_t *sets, uint64_t *taken) {
+GPUMP_API void gpump_victim_candidates(const gpump_victim_geometry *geometry, const gpump_block_view *blocks,
+                                       uint32_t count, uint32_t kernel, uint64_t *sets, uint64_t *taken) {
     uint64_t own = 0;
     uint32_t i;
     memset(sets, 0, geometry->positions * sizeof *sets);
@@ -90,11 +97,14 @@ GPUMP_API gpump_result gpump_victim_config_preset(gpump_victim_config *config, c
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_victim_bits(const gpump_victim_config *config, uint64_t *sm_bits, uint64_t *gpu_bits, gpump_diag *diag) {
+GPUMP_API gpump_result gpump_victim_bits(const gpump_victim_config *config, uint64_t *sm_bits, uint64_t *gpu_bits,
+                                         gpump_diag *diag) {
     uint64_t id;
-    if (!config || !sm_bits || !gpu_bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config, sm_bits or gpu_bits", 0, 0, 1, UINT64_MAX);
+    if (!config || !sm_bits || !gpu_bits)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config, sm_bits or gpu_bits", 0, 0, 1, UINT64_MAX);
     if (config->struct_size != sizeof *config)
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "struct_size", 0, config->struct_size, sizeof *config, sizeof *config);
+        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "struct_size", 0, config->struct_size, sizeof *config,
+                           sizeof *config);
     id = gpumpi_victim_width(config->blocks);
     *sm_bits = (uint64_t)2 * config->address_bits * config->positions + id * config->blocks * config->candidates +
                (uint64_t)(2 * config->counter_bits + 1) * config->blocks;

@@ -19,7 +19,8 @@ static void muldiv_agrees_with_128_bits(void **state) {
         uint64_t a = gpump_random_next(&random) >> gpump_random_below(&random, 64);
         uint64_t b = gpump_random_next(&random) >> gpump_random_below(&random, 64);
         uint64_t c = (gpump_random_next(&random) >> gpump_random_below(&random, 64)) | 1;
-        __extension__ unsigned __int128 q = (__extension__(unsigned __int128) a) * b / c, r = (__extension__(unsigned __int128) a) * b % c;
+        __extension__ unsigned __int128 q = (__extension__(unsigned __int128) a) * b / c,
+                                        r = (__extension__(unsigned __int128) a) * b % c;
         uint64_t down = q > UINT64_MAX ? UINT64_MAX : (uint64_t)q;
         uint64_t up = q + (r != 0) > UINT64_MAX ? UINT64_MAX : (uint64_t)(q + (r != 0));
         test_check(gpump_muldiv_down(a, b, c) == down, seed, i);
@@ -32,7 +33,8 @@ static void products_are_compared_exactly(void **state) {
     (void)state;
     assert_int_equal(gpump_compare_products(UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX), 0);
     assert_int_equal(gpump_compare_products(UINT64_MAX, UINT64_MAX - 1, UINT64_MAX - 1, UINT64_MAX), 0);
-    assert_int_equal(gpump_compare_products(UINT64_MAX, UINT64_MAX - 2, UINT64_MAX - 1, UINT64_MAX - 1), -1); /* by one in 2^128 */
+    assert_int_equal(gpump_compare_products(UINT64_MAX, UINT64_MAX - 2, UINT64_MAX - 1, UINT64_MAX - 1),
+                     -1);                                                                    /* by one in 2^128 */
     assert_int_equal(gpump_compare_products(UINT64_C(1) << 33, UINT64_C(1) << 33, 1, 7), 1); /* the low word is 0 */
     assert_int_equal(gpump_compare_products(0, UINT64_MAX, 0, 1), 0);
 }
@@ -51,11 +53,16 @@ static void a_diagnostic_is_a_sentence(void **state) {
         gpump_diag diag;
         const char *sentence;
     } cases[] = {
-        {{GPUMP_ERROR_ARGUMENT, GPUMP_REASON_YES, "warps", 0, 0, 1, 64}, "GPUMP_ERROR_ARGUMENT: warps is 0, must be 1 to 64"},
-        {{GPUMP_ERROR_ARGUMENT, GPUMP_REASON_YES, "uses", 3, 99, 0, 7}, "GPUMP_ERROR_ARGUMENT: uses[3] is 99, must be 0 to 7"},
-        {{GPUMP_ERROR_TIME, GPUMP_REASON_YES, "now", 0, 4, 5, UINT64_MAX}, "GPUMP_ERROR_TIME: now is 4, must be at least 5; time went back"},
-        {{GPUMP_ERROR_STATE, GPUMP_REASON_YES, "program", 0, 0, 1, 1}, "GPUMP_ERROR_STATE: program: the call is not allowed in this state"},
-        {{GPUMP_ERROR_MEMORY, GPUMP_REASON_YES, "objects", 2, 0, 0, 0}, "GPUMP_ERROR_MEMORY: objects[2]: the allocator returned NULL"},
+        {{GPUMP_ERROR_ARGUMENT, GPUMP_REASON_YES, "warps", 0, 0, 1, 64},
+         "GPUMP_ERROR_ARGUMENT: warps is 0, must be 1 to 64"},
+        {{GPUMP_ERROR_ARGUMENT, GPUMP_REASON_YES, "uses", 3, 99, 0, 7},
+         "GPUMP_ERROR_ARGUMENT: uses[3] is 99, must be 0 to 7"},
+        {{GPUMP_ERROR_TIME, GPUMP_REASON_YES, "now", 0, 4, 5, UINT64_MAX},
+         "GPUMP_ERROR_TIME: now is 4, must be at least 5; time went back"},
+        {{GPUMP_ERROR_STATE, GPUMP_REASON_YES, "program", 0, 0, 1, 1},
+         "GPUMP_ERROR_STATE: program: the call is not allowed in this state"},
+        {{GPUMP_ERROR_MEMORY, GPUMP_REASON_YES, "objects", 2, 0, 0, 0},
+         "GPUMP_ERROR_MEMORY: objects[2]: the allocator returned NULL"},
         {{GPUMP_ERROR_FORMAT, GPUMP_REASON_YES, "version", 8, 2, 1, 1},
          "GPUMP_ERROR_FORMAT: version at byte 8 is 2, must be 1; a buffer that is truncated, altered or foreign"},
         {{GPUMP_ERROR_REFUSED, GPUMP_REASON_BLOCK_SLOTS, "need", 0, 0, 0, 0},

@@ -18,7 +18,8 @@ static void write_targets(const char *rows) {
 }
 
 /* Runs the program with stdout and stderr in a file; returns the exit status and the text. */
-static int run(const reproduce_row *const *topics, const micro_case *const *cases, const char *arguments, char *text, size_t bytes) {
+static int run(const reproduce_row *const *topics, const micro_case *const *cases, const char *arguments, char *text,
+               size_t bytes) {
     char line[512], *argv[24], path[64];
     int argc = 0, status, out, err;
     FILE *file;
@@ -50,8 +51,16 @@ static int reproduce(const reproduce_row *const *topics, const char *arguments, 
     return run(topics, NULL, all, text, bytes);
 }
 
-static void give_514(const reproduce_context *c, const char *id, reproduce_result *r) { (void)c; (void)id; reproduce_number(r, 514, 0); }
-static void give_half(const reproduce_context *c, const char *id, reproduce_result *r) { (void)c; (void)id; reproduce_number(r, 0.5, 2); }
+static void give_514(const reproduce_context *c, const char *id, reproduce_result *r) {
+    (void)c;
+    (void)id;
+    reproduce_number(r, 514, 0);
+}
+static void give_half(const reproduce_context *c, const char *id, reproduce_result *r) {
+    (void)c;
+    (void)id;
+    reproduce_number(r, 0.5, 2);
+}
 static void give_two(const reproduce_context *c, const char *id, reproduce_result *r) {
     (void)c;
     (void)id;
@@ -64,10 +73,26 @@ static void give_seeds(const reproduce_context *c, const char *id, reproduce_res
     (void)id;
     reproduce_samples(r, values, 3, 1);
 }
-static void give_yes(const reproduce_context *c, const char *id, reproduce_result *r) { (void)c; (void)id; reproduce_holds(r, 1, "a > b, c"); }
-static void give_no(const reproduce_context *c, const char *id, reproduce_result *r) { (void)c; (void)id; reproduce_holds(r, 0, "a < b"); }
-static void give_nothing(const reproduce_context *c, const char *id, reproduce_result *r) { (void)c; (void)id; (void)r; }
-static void give_failure(const reproduce_context *c, const char *id, reproduce_result *r) { (void)c; (void)id; reproduce_failed(r, "no disk"); }
+static void give_yes(const reproduce_context *c, const char *id, reproduce_result *r) {
+    (void)c;
+    (void)id;
+    reproduce_holds(r, 1, "a > b, c");
+}
+static void give_no(const reproduce_context *c, const char *id, reproduce_result *r) {
+    (void)c;
+    (void)id;
+    reproduce_holds(r, 0, "a < b");
+}
+static void give_nothing(const reproduce_context *c, const char *id, reproduce_result *r) {
+    (void)c;
+    (void)id;
+    (void)r;
+}
+static void give_failure(const reproduce_context *c, const char *id, reproduce_result *r) {
+    (void)c;
+    (void)id;
+    reproduce_failed(r, "no disk");
+}
 
 /* One row of each kind with one measured answer, and the verdict it must get. */
 static void verdicts_follow_the_table(void **state) {
@@ -106,7 +131,8 @@ static void verdicts_follow_the_table(void **state) {
         const reproduce_row *const topics[] = {rows, NULL};
         snprintf(row, sizeof row, "X.row,src,1,what,u,gpu,%s,%s,calc\n", cases[i].paper, cases[i].kind_and_band);
         write_targets(row);
-        if (reproduce(topics, "--csv", text, sizeof text) != cases[i].status) fail_msg("case %lu: status; %s", (unsigned long)i, text);
+        if (reproduce(topics, "--csv", text, sizeof text) != cases[i].status)
+            fail_msg("case %lu: status; %s", (unsigned long)i, text);
         snprintf(end, sizeof end, ",%s\n", cases[i].verdict);
         if (!strstr(text, end)) fail_msg("case %lu: expected %s in %s", (unsigned long)i, cases[i].verdict, text);
     }
@@ -119,7 +145,8 @@ static void output_is_csv_table_and_page(void **state) {
     (void)state;
     write_targets("X.a,s,1,w,-,g,a > b,order,,,calc\nX.b,s,1,w,%,g,3,band,4,5,calc\nY.c,s,1,w,%,g,3,band,1,5,calc\n");
     assert_int_equal(reproduce(topics, "--csv --only X.", text, sizeof text), 0);
-    assert_string_equal(text, "id,paper,ours,unit,kind,verdict\nX.a,a > b,\"a > b, c\",-,order,ok\nX.b,3,3.0 (1.0 to 6.0 of 3),%,band,outside\n");
+    assert_string_equal(text, "id,paper,ours,unit,kind,verdict\nX.a,a > b,\"a > b, c\",-,order,ok\nX.b,3,3.0 (1.0 to "
+                              "6.0 of 3),%,band,outside\n");
     assert_int_equal(reproduce(topics, "", text, sizeof text), 0);
     assert_non_null(strstr(text, "3 is not in 4 to 5"));
     assert_non_null(strstr(text, "3 rows: 1 ok, 1 outside, 1 todo"));
@@ -132,7 +159,8 @@ static void output_is_csv_table_and_page(void **state) {
 
 static void wrong_use_is_refused(void **state) {
     const reproduce_row none[] = {{NULL, NULL}}, rows[] = {{"X.a", give_yes}, {NULL, NULL}};
-    const reproduce_row *const topics[] = {none, NULL}, *const one[] = {rows, NULL}, *const twice[] = {rows, rows, NULL};
+    const reproduce_row *const topics[] = {none, NULL}, *const one[] = {rows, NULL},
+                               *const twice[] = {rows, rows, NULL};
     char text[4096];
     (void)state;
     write_targets("X.a,s,1,w,-,g,1,exact,,,calc\n");
@@ -174,8 +202,10 @@ static void micro_times_and_compares(void **state) {
     const micro_case good[] = {{"a_hash", "one hash", "itself", small, setup_counter, work, work, free},
                                {"b_hash", "one hash", NULL, small, setup_counter, work, NULL, free},
                                {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}};
-    const micro_case bad[] = {{"a", "", "other", small, setup_counter, work, other_work, free}, {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}};
-    const micro_case full[] = {{"a", "", NULL, large, setup_counter, work, NULL, free}, {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}};
+    const micro_case bad[] = {{"a", "", "other", small, setup_counter, work, other_work, free},
+                              {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}};
+    const micro_case full[] = {{"a", "", NULL, large, setup_counter, work, NULL, free},
+                               {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}};
     const micro_case *const goods[] = {good, NULL}, *const bads[] = {bad, NULL}, *const fulls[] = {full, NULL};
     char text[4096];
     (void)state;
@@ -193,7 +223,8 @@ static void micro_times_and_compares(void **state) {
 
 /* The papers' tables are copies; where the originals are at hand, they are compared. */
 static void tables_are_the_originals(void **state) {
-    static const char *const names[] = {"targets", "lin_table_2_2", "lin_table_4_2", "shieh_table_4_2", "tanasic_table_5_2"};
+    static const char *const names[] = {"targets", "lin_table_2_2", "lin_table_4_2", "shieh_table_4_2",
+                                        "tanasic_table_5_2"};
     char error[512], path[512];
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -228,8 +259,9 @@ static int remove_directory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(verdicts_follow_the_table), cmocka_unit_test(output_is_csv_table_and_page), cmocka_unit_test(wrong_use_is_refused),
-        cmocka_unit_test(micro_times_and_compares),  cmocka_unit_test(tables_are_the_originals),
+        cmocka_unit_test(verdicts_follow_the_table), cmocka_unit_test(output_is_csv_table_and_page),
+        cmocka_unit_test(wrong_use_is_refused),      cmocka_unit_test(micro_times_and_compares),
+        cmocka_unit_test(tables_are_the_originals),
     };
     return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

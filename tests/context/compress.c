@@ -1,5 +1,6 @@
 /* labels: unit property */
-/* Register compression: the paper's own examples, the format byte by byte, round trips, both code paths, hostile bytes. */
+/* Register compression: the paper's own examples, the format byte by byte, round trips, both code paths, hostile bytes.
+ */
 #include "context/compress_cases.h"
 
 /* A 16 x 16 block in warps of 32: what the code of Lin Fig 2.7 holds in its registers. */
@@ -54,8 +55,9 @@ static void paper_examples(void **state) {
     assert_int_equal(counts.warp[GPUMP_COMPRESS_RANDOM], 8);
 }
 
-/* The block rules as the paper prints them (2.3.3): global strided asks that the base vector's stride equals the stride in the
- * stride vector; local uniform asks for a stride vector that is zero-uniform and not uniform, which nothing is. */
+/* The block rules as the paper prints them (2.3.3): global strided asks that the base vector's stride equals the stride
+ * in the stride vector; local uniform asks for a stride vector that is zero-uniform and not uniform, which nothing is.
+ */
 static uint32_t printed_rule(const uint32_t *base, const uint32_t *stride, uint32_t n) {
     uint32_t i, base_uniform = 1, base_strided = 1, stride_uniform = 1;
     for (i = 1; i < n; i++) {
@@ -65,7 +67,8 @@ static uint32_t printed_rule(const uint32_t *base, const uint32_t *stride, uint3
     }
     if (base_uniform && stride_uniform && stride[0] == 0) return GPUMP_COMPRESS_BLOCK_GLOBAL_UNIFORM;
     if (stride_uniform && stride[0] == 0 && !stride_uniform) return GPUMP_COMPRESS_BLOCK_LOCAL_UNIFORM;
-    if (base_strided && stride_uniform && stride[0] != 0 && base[1] - base[0] == stride[0]) return GPUMP_COMPRESS_BLOCK_GLOBAL_STRIDED;
+    if (base_strided && stride_uniform && stride[0] != 0 && base[1] - base[0] == stride[0])
+        return GPUMP_COMPRESS_BLOCK_GLOBAL_STRIDED;
     return GPUMP_COMPRESS_BLOCK_LOCAL_STRIDED;
 }
 
@@ -97,7 +100,7 @@ static void groups_and_sizes(void **state) {
     (void)state;
     assert_int_equal(gpump_compress_group(32, 16), 16);
     assert_int_equal(gpump_compress_group(32, 8), 8);
-    assert_int_equal(gpump_compress_group(32, 4), 32);   /* below the paper's smallest */
+    assert_int_equal(gpump_compress_group(32, 4), 32); /* below the paper's smallest */
     assert_int_equal(gpump_compress_group(32, 1), 32);
     assert_int_equal(gpump_compress_group(32, 12), 32);  /* does not divide */
     assert_int_equal(gpump_compress_group(32, 256), 32); /* the paper's "lowest dimension" of 256 x 1 would be 1 */
@@ -129,10 +132,12 @@ static void format_by_hand(void **state) {
         values[64 + i] = 77;
         values[96 + i] = i * i;
     }
-    assert_int_equal(gpump_compress_save(&layout, values, &live, GPUMP_COMPRESS_ALLOW_WARP, out, sizeof out, &bytes, &form, NULL), GPUMP_OK);
+    assert_int_equal(
+        gpump_compress_save(&layout, values, &live, GPUMP_COMPRESS_ALLOW_WARP, out, sizeof out, &bytes, &form, NULL),
+        GPUMP_OK);
     assert_int_equal(form, GPUMP_COMPRESS_FORM_WARP);
     assert_int_equal(bytes, 1 + 1 + 8 + 16 + 128);
-    assert_int_equal(out[0], 0);                           /* no warp is tagged */
+    assert_int_equal(out[0], 0);                                /* no warp is tagged */
     assert_int_equal(out[1], 1u | 3u << 2 | 0u << 4 | 2u << 6); /* uniform, strided, dead, random */
     assert_memory_equal(out + 2, "\x04\x03\x02\x01\x08\x07\x06\x05", 8);
     assert_int_equal(slow_word(out + 10), 1000);
@@ -140,14 +145,19 @@ static void format_by_hand(void **state) {
     assert_int_equal(slow_word(out + 18), 4);
     assert_int_equal(slow_word(out + 22), 0xfffffff0u);
     for (i = 0; i < 32; i++) assert_int_equal(slow_word(out + 26 + 4 * i), i * i);
-    assert_int_equal(gpump_compress_save(&layout, values, &live, GPUMP_COMPRESS_ALLOW_LIVE, out, sizeof out, &bytes, &form, NULL), GPUMP_OK);
+    assert_int_equal(
+        gpump_compress_save(&layout, values, &live, GPUMP_COMPRESS_ALLOW_LIVE, out, sizeof out, &bytes, &form, NULL),
+        GPUMP_OK);
     assert_int_equal(bytes, 1 + 3 * 128);
     assert_int_equal(out[0], 0xb);
     assert_int_equal(slow_word(out + 1 + 128 + 4), 1004);
-    /* As a block of one warp: local uniform would be 2 words, a grid 3, so local uniform stays; the second is local strided. */
-    assert_int_equal(gpump_compress_save(&layout, values, &live, GPUMP_COMPRESS_ALLOW_BLOCK, out, sizeof out, &bytes, &form, NULL), GPUMP_OK);
+    /* As a block of one warp: local uniform would be 2 words, a grid 3, so local uniform stays; the second is local
+     * strided. */
+    assert_int_equal(
+        gpump_compress_save(&layout, values, &live, GPUMP_COMPRESS_ALLOW_BLOCK, out, sizeof out, &bytes, &form, NULL),
+        GPUMP_OK);
     assert_int_equal(bytes, 3 + 8 + 16 + 128);
-    assert_int_equal(out[0], 1u | 0u | 8u);  /* plane 0: codes 3, 4, 0, 5 */
+    assert_int_equal(out[0], 1u | 0u | 8u); /* plane 0: codes 3, 4, 0, 5 */
     assert_int_equal(out[1], 1u);
     assert_int_equal(out[2], 2u | 8u);
 }
@@ -166,16 +176,19 @@ static void near_by_hand(void **state) {
     for (w = 0; w < 2; w++)
         for (i = 0; i < 32; i++) {
             uint32_t *v = values + w * 256 + i;
-            v[0] = 7;                                            /* again, by 0 */
-            v[32] = 100 + 4 * i + 1000 * w;                      /* moved by 1000 */
-            v[64] = 0x3f800000u + i * i % 200;                   /* one byte, then again */
-            v[96] = 0xfffffff0u + 256 * (i * i % 50) + w * i;    /* two bytes, wrapping; in the second warp no constant above the first */
-            v[128] = i * i * i * 500;                            /* three bytes, then again */
-            v[160] = i * 0x9e3779b1u * (i + 1);                  /* raw, then again */
-            v[192] = w ? 5 : i * 3;                              /* strided, then uniform */
-            v[224] = 9;                                          /* dead in the first warp, uniform in the second */
+            v[0] = 7;                          /* again, by 0 */
+            v[32] = 100 + 4 * i + 1000 * w;    /* moved by 1000 */
+            v[64] = 0x3f800000u + i * i % 200; /* one byte, then again */
+            v[96] = 0xfffffff0u + 256 * (i * i % 50) +
+                    w * i;            /* two bytes, wrapping; in the second warp no constant above the first */
+            v[128] = i * i * i * 500; /* three bytes, then again */
+            v[160] = i * 0x9e3779b1u * (i + 1); /* raw, then again */
+            v[192] = w ? 5 : i * 3;             /* strided, then uniform */
+            v[224] = 9;                         /* dead in the first warp, uniform in the second */
         }
-    assert_int_equal(gpump_compress_save(&layout, values, live, GPUMP_COMPRESS_ALLOW_NEAR, out, sizeof out, &bytes, &form, NULL), GPUMP_OK);
+    assert_int_equal(
+        gpump_compress_save(&layout, values, live, GPUMP_COMPRESS_ALLOW_NEAR, out, sizeof out, &bytes, &form, NULL),
+        GPUMP_OK);
     assert_int_equal(form, GPUMP_COMPRESS_FORM_NEAR);
     assert_memory_equal(out, "\x31\x76\x28\x03", 4);
     at = out + 4;
@@ -187,7 +200,8 @@ static void near_by_hand(void **state) {
     assert_int_equal(slow_word(at + 48), 0xfffffff0u);
     for (i = 0; i < 32; i++) assert_int_equal(at[52 + 2 * i] + 256 * at[53 + 2 * i], 256 * (i * i % 50));
     assert_int_equal(slow_word(at + 116), 0);
-    for (i = 0; i < 32; i++) assert_int_equal(at[120 + 3 * i] + 256 * at[121 + 3 * i] + 65536 * at[122 + 3 * i], i * i * i * 500);
+    for (i = 0; i < 32; i++)
+        assert_int_equal(at[120 + 3 * i] + 256 * at[121 + 3 * i] + 65536 * at[122 + 3 * i], i * i * i * 500);
     for (i = 0; i < 32; i++) assert_int_equal(slow_word(at + 216 + 4 * i), i * 0x9e3779b1u * (i + 1));
     assert_int_equal(slow_word(at + 344), 0);
     assert_int_equal(slow_word(at + 348), 3);
@@ -214,8 +228,9 @@ static void near_by_hand(void **state) {
     out[0] = 0x34;
     assert_int_equal(gpump_compress_restore(&layout, form, 0, out, bytes, back, NULL), GPUMP_ERROR_FORMAT);
     /* With PAPER there is no such form. */
-    assert_int_equal(gpump_compress_save(&layout, values, live, GPUMP_COMPRESS_ALLOW_NEAR | GPUMP_COMPRESS_PAPER, out, sizeof out, &bytes, &form,
-                                         NULL), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_compress_save(&layout, values, live, GPUMP_COMPRESS_ALLOW_NEAR | GPUMP_COMPRESS_PAPER, out,
+                                         sizeof out, &bytes, &form, NULL),
+                     GPUMP_ERROR_ARGUMENT);
 }
 
 static void never_larger_than_raw(void **state) {
@@ -228,15 +243,21 @@ static void never_larger_than_raw(void **state) {
     /* Seven registers of noise, as in the paper's BFS, where patterns only add bytes. */
     for (i = 0; i < 8 * 7 * 32; i++) values[i] = (uint32_t)gpump_random_next(&random);
     assert_int_equal(gpump_compress_layout_init(&layout, 256, 7, 32, 256, NULL), GPUMP_OK);
-    assert_int_equal(gpump_compress_save(&layout, values, NULL, GPUMP_COMPRESS_ALLOW_ALL, out, sizeof out, &bytes, &form, NULL), GPUMP_OK);
+    assert_int_equal(
+        gpump_compress_save(&layout, values, NULL, GPUMP_COMPRESS_ALLOW_ALL, out, sizeof out, &bytes, &form, NULL),
+        GPUMP_OK);
     assert_int_equal(form, GPUMP_COMPRESS_FORM_RAW);
     assert_int_equal(bytes, sizeof values);
-    assert_int_equal(gpump_compress_save(&layout, values, NULL, GPUMP_COMPRESS_ALLOW_WARP | GPUMP_COMPRESS_PAPER, out, sizeof out, &bytes,
-                                         &form, NULL), GPUMP_OK);
+    assert_int_equal(gpump_compress_save(&layout, values, NULL, GPUMP_COMPRESS_ALLOW_WARP | GPUMP_COMPRESS_PAPER, out,
+                                         sizeof out, &bytes, &form, NULL),
+                     GPUMP_OK);
     assert_true(bytes > sizeof values);
     /* Wrong use. */
-    assert_int_equal(gpump_compress_save(&layout, values, NULL, 0, out, sizeof out, &bytes, &form, NULL), GPUMP_ERROR_ARGUMENT);
-    assert_int_equal(gpump_compress_save(&layout, values, NULL, GPUMP_COMPRESS_ALLOW_RAW, out, 100, &bytes, &form, NULL), GPUMP_ERROR_CAPACITY);
+    assert_int_equal(gpump_compress_save(&layout, values, NULL, 0, out, sizeof out, &bytes, &form, NULL),
+                     GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(
+        gpump_compress_save(&layout, values, NULL, GPUMP_COMPRESS_ALLOW_RAW, out, 100, &bytes, &form, NULL),
+        GPUMP_ERROR_CAPACITY);
     assert_true(bytes >= sizeof values && bytes <= sizeof out);
 }
 
@@ -259,7 +280,8 @@ static void counts_agree(void **state) {
         test_check(gpump_compress_count(&c.layout, c.values, c.live, flags, &counts, NULL) == GPUMP_OK, seed, number);
         for (f = 0; f < GPUMP_COMPRESS_FORMS; f++) {
             if (f == GPUMP_COMPRESS_FORM_NEAR && flags) continue; /* the paper has no such form */
-            test_check(gpump_compress_save(&c.layout, c.values, c.live, 1u << f | flags, c.out, c.capacity, &bytes, &form, NULL) == GPUMP_OK,
+            test_check(gpump_compress_save(&c.layout, c.values, c.live, 1u << f | flags, c.out, c.capacity, &bytes,
+                                           &form, NULL) == GPUMP_OK,
                        seed, number);
             test_check(bytes == counts.bytes[f], seed, number);
         }
@@ -289,11 +311,15 @@ static void hostile_bytes(void **state) {
         compress_case_make(&c, &random);
         if (c.layout.warps > 8) c.layout.warps = 8;
         words = (size_t)c.layout.warps * c.layout.warp_stride;
-        test_check(gpump_compress_save(&c.layout, c.values, c.live, 1u << gpump_random_below(&random, GPUMP_COMPRESS_FORMS), c.out,
-                                       c.capacity, &bytes, &form, NULL) == GPUMP_OK, seed, number);
+        test_check(gpump_compress_save(&c.layout, c.values, c.live,
+                                       1u << gpump_random_below(&random, GPUMP_COMPRESS_FORMS), c.out, c.capacity,
+                                       &bytes, &form, NULL) == GPUMP_OK,
+                   seed, number);
         if (what == 0) bytes = gpump_random_below(&random, (uint32_t)bytes);
         if (what == 1) bytes += 1 + gpump_random_below(&random, 9);
-        if (what == 2) c.out[gpump_random_below(&random, (uint32_t)(bytes < 40 ? bytes : 40))] ^= (unsigned char)(1u << gpump_random_below(&random, 8));
+        if (what == 2)
+            c.out[gpump_random_below(&random, (uint32_t)(bytes < 40 ? bytes : 40))] ^=
+                (unsigned char)(1u << gpump_random_below(&random, 8));
         if (what == 3) form = gpump_random_below(&random, 7);
         /* Exact allocations, so that the address sanitizer sees a step beyond either. */
         exact = malloc(bytes + 1);
@@ -320,9 +346,10 @@ static void hostile_bytes(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(paper_examples),   cmocka_unit_test(printed_rules_fail_on_the_papers_examples),
-        cmocka_unit_test(groups_and_sizes), cmocka_unit_test(format_by_hand), cmocka_unit_test(near_by_hand),
-        cmocka_unit_test(never_larger_than_raw), cmocka_unit_test(round_trips),
-        cmocka_unit_test(counts_agree),     cmocka_unit_test(hostile_bytes),
+        cmocka_unit_test(groups_and_sizes), cmocka_unit_test(format_by_hand),
+        cmocka_unit_test(near_by_hand),     cmocka_unit_test(never_larger_than_raw),
+        cmocka_unit_test(round_trips),      cmocka_unit_test(counts_agree),
+        cmocka_unit_test(hostile_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,9 +5,9 @@
 
 typedef struct compress_case {
     gpump_compress_layout layout;
-    uint32_t *values;     /* the block as it is */
-    uint32_t *restored;   /* the block as it came back */
-    uint64_t *live;       /* NULL or masks */
+    uint32_t *values;   /* the block as it is */
+    uint32_t *restored; /* the block as it came back */
+    uint64_t *live;     /* NULL or masks */
     uint64_t masks[GPUMP_COMPRESS_MAX_WARPS * 4];
     unsigned char *out;
     unsigned char *other;
@@ -19,7 +19,8 @@ typedef struct compress_case {
 static inline void compress_case_init(compress_case *c) {
     memset(c, 0, sizeof *c);
     c->values = malloc(COMPRESS_CASE_WORDS * 4);
-    if (posix_memalign((void **)&c->restored, 64, COMPRESS_CASE_WORDS * 4)) fail_msg("out of memory"); /* AROUND wants it so */
+    if (posix_memalign((void **)&c->restored, 64, COMPRESS_CASE_WORDS * 4))
+        fail_msg("out of memory"); /* AROUND wants it so */
     c->capacity = COMPRESS_CASE_WORDS * 4 + 100000;
     c->out = malloc(c->capacity);
     c->other = malloc(c->capacity);
@@ -34,8 +35,9 @@ static inline void compress_case_free(compress_case *c) {
 
 /* A 32-bit word that a GPU program might hold, or one made to hurt. */
 static inline uint32_t compress_case_word(uint64_t *random) {
-    static const uint32_t special[] = {0, 1, 0xffffffffu, 0x7fc00000u, 0x7f800001u, 0xffc00000u, 0xff800000u, 0x80000000u,
-                                       0x7fffffffu, 0x3f800000u, 0x00000080u, 0xdeadbeefu, 0x00800000u};
+    static const uint32_t special[] = {0,           1,           0xffffffffu, 0x7fc00000u, 0x7f800001u,
+                                       0xffc00000u, 0xff800000u, 0x80000000u, 0x7fffffffu, 0x3f800000u,
+                                       0x00000080u, 0xdeadbeefu, 0x00800000u};
     uint64_t x = gpump_random_next(random);
     return x & 1 ? special[(x >> 8) % (sizeof special / sizeof *special)] : (uint32_t)(x >> 32);
 }
@@ -51,27 +53,34 @@ static inline void compress_case_register(compress_case *c, uint32_t r, uint64_t
         for (i = 0; i < l->lanes; i++) {
             uint32_t thread = w * l->lanes + i, g = thread / l->group, in = i % l->group;
             switch (kind) {
-            case 0: v[i] = base; break;                                                   /* global uniform */
-            case 1: v[i] = base + thread * x; break;                                      /* global strided */
-            case 2: v[i] = base + g * y + in * x; break;                                  /* grid */
-            case 3: v[i] = base + g * g * y; break;                                       /* local uniform */
-            case 4: v[i] = base + in * (x + (g & 1)); break;                              /* local strided */
-            case 5: v[i] = bw; break;                                                     /* uniform in each warp */
-            case 6: v[i] = bw + in * xw; break;                                           /* strided in each warp */
-            case 7: v[i] = here == 0 ? compress_case_word(random) : bw + in * xw; break;  /* mixed warps */
-            case 8: v[i] = 0x7fc00000u | (thread & 0x3fffffu); break;                     /* NaNs with a payload */
-            case 9: v[i] = (uint32_t)((0x100000000ull + (uint64_t)thread * x) >> 32); break; /* the upper half of a 64-bit pair */
-            case 10: v[i] = base + in * 0x80000000u; break;                               /* wraps at every step */
+            case 0: v[i] = base; break;                                                  /* global uniform */
+            case 1: v[i] = base + thread * x; break;                                     /* global strided */
+            case 2: v[i] = base + g * y + in * x; break;                                 /* grid */
+            case 3: v[i] = base + g * g * y; break;                                      /* local uniform */
+            case 4: v[i] = base + in * (x + (g & 1)); break;                             /* local strided */
+            case 5: v[i] = bw; break;                                                    /* uniform in each warp */
+            case 6: v[i] = bw + in * xw; break;                                          /* strided in each warp */
+            case 7: v[i] = here == 0 ? compress_case_word(random) : bw + in * xw; break; /* mixed warps */
+            case 8: v[i] = 0x7fc00000u | (thread & 0x3fffffu); break;                    /* NaNs with a payload */
+            case 9:
+                v[i] = (uint32_t)((0x100000000ull + (uint64_t)thread * x) >> 32);
+                break;                                      /* the upper half of a 64-bit pair */
+            case 10: v[i] = base + in * 0x80000000u; break; /* wraps at every step */
             case 11: v[i] = base + in * 0x40000001u; break;
-            case 12: v[i] = i == 0 ? bw : base + in * x; break;                           /* the first lane differs */
-            case 13: v[i] = base + gpump_random_below(random, 1u << (8 + 8 * (r & 1))) - (i & 1); break; /* near each other, or just not */
+            case 12: v[i] = i == 0 ? bw : base + in * x; break; /* the first lane differs */
+            case 13:
+                v[i] = base + gpump_random_below(random, 1u << (8 + 8 * (r & 1))) - (i & 1);
+                break; /* near each other, or just not */
             case 14: v[i] = base + gpump_random_below(random, 1u << 24); break;
-            case 15: v[i] = w ? (v - l->warp_stride)[i] + (w & 2 ? x : y) : compress_case_word(random); break; /* as in the warp before */
+            case 15:
+                v[i] = w ? (v - l->warp_stride)[i] + (w & 2 ? x : y) : compress_case_word(random);
+                break; /* as in the warp before */
             default: v[i] = compress_case_word(random); break;
             }
         }
         /* A near miss: one bit of one lane. */
-        if (gpump_random_below(random, 16) == 0) v[gpump_random_below(random, l->lanes)] ^= 1u << gpump_random_below(random, 32);
+        if (gpump_random_below(random, 16) == 0)
+            v[gpump_random_below(random, l->lanes)] ^= 1u << gpump_random_below(random, 32);
     }
 }
 
@@ -91,10 +100,12 @@ static inline uint64_t compress_case_make(compress_case *c, uint64_t *random) {
         l->group = lowest + gpump_random_below(random, l->lanes - lowest + 1);
         l->last_lanes = 1 + gpump_random_below(random, l->lanes);
     }
-    l->warps = gpump_random_below(random, 3) ? 1 + gpump_random_below(random, 8) : 1 + gpump_random_below(random, GPUMP_COMPRESS_MAX_WARPS);
+    l->warps = gpump_random_below(random, 3) ? 1 + gpump_random_below(random, 8)
+                                             : 1 + gpump_random_below(random, GPUMP_COMPRESS_MAX_WARPS);
     l->registers = 1 + gpump_random_below(random, l->warps > 16 ? 32 : 80);
     l->register_stride = l->lanes + (gpump_random_below(random, 4) ? 0 : gpump_random_below(random, 8));
-    l->warp_stride = l->registers * l->register_stride + (gpump_random_below(random, 4) ? 0 : gpump_random_below(random, 8));
+    l->warp_stride =
+        l->registers * l->register_stride + (gpump_random_below(random, 4) ? 0 : gpump_random_below(random, 8));
     words = (l->registers + 63) / 64;
     shape = gpump_random_below(random, 6);
     c->live = shape == 0 ? NULL : c->masks;
@@ -123,7 +134,8 @@ static inline int compress_case_same(const compress_case *c, uint32_t form, uint
         for (w = 0; w < l->warps; w++) {
             size_t at = (size_t)w * l->warp_stride + (size_t)r * l->register_stride;
             uint32_t lanes = w + 1 == l->warps ? l->last_lanes : l->lanes;
-            int saved = form == GPUMP_COMPRESS_FORM_RAW || (form == GPUMP_COMPRESS_FORM_BLOCK ? (int)any : compress_case_is_live(c, w, r));
+            int saved = form == GPUMP_COMPRESS_FORM_RAW ||
+                        (form == GPUMP_COMPRESS_FORM_BLOCK ? (int)any : compress_case_is_live(c, w, r));
             if (saved) {
                 if (memcmp(c->values + at, c->restored + at, lanes * 4u)) return 0;
             } else {
@@ -138,11 +150,17 @@ static inline int compress_case_same(const compress_case *c, uint32_t form, uint
 
 /* Round trips `count` vector registers or a few more, through every form and every code path. */
 static inline void compress_case_round_trips(uint64_t count) {
-    static const uint32_t allowed[] = {GPUMP_COMPRESS_ALLOW_RAW,  GPUMP_COMPRESS_ALLOW_LIVE, GPUMP_COMPRESS_ALLOW_WARP,
-                                       GPUMP_COMPRESS_ALLOW_BLOCK, GPUMP_COMPRESS_ALLOW_ALL, GPUMP_COMPRESS_ALLOW_WARP | GPUMP_COMPRESS_PAPER,
-                                       GPUMP_COMPRESS_ALLOW_BLOCK | GPUMP_COMPRESS_PAPER, GPUMP_COMPRESS_ALLOW_NEAR,
+    static const uint32_t allowed[] = {GPUMP_COMPRESS_ALLOW_RAW,
+                                       GPUMP_COMPRESS_ALLOW_LIVE,
+                                       GPUMP_COMPRESS_ALLOW_WARP,
+                                       GPUMP_COMPRESS_ALLOW_BLOCK,
+                                       GPUMP_COMPRESS_ALLOW_ALL,
+                                       GPUMP_COMPRESS_ALLOW_WARP | GPUMP_COMPRESS_PAPER,
+                                       GPUMP_COMPRESS_ALLOW_BLOCK | GPUMP_COMPRESS_PAPER,
+                                       GPUMP_COMPRESS_ALLOW_NEAR,
                                        GPUMP_COMPRESS_ALLOW_ALL | GPUMP_COMPRESS_PAPER};
-    static const uint32_t paths[] = {0, GPUMP_COMPRESS_PLAIN, GPUMP_COMPRESS_AVX2, GPUMP_COMPRESS_AROUND, GPUMP_COMPRESS_AROUND | GPUMP_COMPRESS_AVX2};
+    static const uint32_t paths[] = {0, GPUMP_COMPRESS_PLAIN, GPUMP_COMPRESS_AVX2, GPUMP_COMPRESS_AROUND,
+                                     GPUMP_COMPRESS_AROUND | GPUMP_COMPRESS_AVX2};
     uint64_t seed = test_seed(), random = seed, done = 0, number = 0;
     compress_case c;
     compress_case_init(&c);
@@ -155,20 +173,27 @@ static inline void compress_case_round_trips(uint64_t count) {
         done += registers;
         number++;
         test_check(gpump_compress_bound(&c.layout, &bound, NULL) == GPUMP_OK && bound <= c.capacity, seed, start);
-        test_check(gpump_compress_save(&c.layout, c.values, c.live, allow, c.out, bound, &bytes, &form, NULL) == GPUMP_OK, seed, start);
+        test_check(gpump_compress_save(&c.layout, c.values, c.live, allow, c.out, bound, &bytes, &form, NULL) ==
+                       GPUMP_OK,
+                   seed, start);
         test_check(bytes <= bound && (allow >> form & 1u), seed, start);
-        test_check(gpump_compress_save(&c.layout, c.values, c.live, allow | GPUMP_COMPRESS_PLAIN, c.other, bound, &plain_bytes, &plain_form,
-                                       NULL) == GPUMP_OK, seed, start);
+        test_check(gpump_compress_save(&c.layout, c.values, c.live, allow | GPUMP_COMPRESS_PLAIN, c.other, bound,
+                                       &plain_bytes, &plain_form, NULL) == GPUMP_OK,
+                   seed, start);
         test_check(plain_form == form && plain_bytes == bytes && !memcmp(c.out, c.other, bytes), seed, start);
-        test_check(gpump_compress_save(&c.layout, c.values, c.live, allow | GPUMP_COMPRESS_AVX2, c.other, bound, &plain_bytes, &plain_form,
-                                       NULL) == GPUMP_OK, seed, start);
+        test_check(gpump_compress_save(&c.layout, c.values, c.live, allow | GPUMP_COMPRESS_AVX2, c.other, bound,
+                                       &plain_bytes, &plain_form, NULL) == GPUMP_OK,
+                   seed, start);
         test_check(plain_form == form && plain_bytes == bytes && !memcmp(c.out, c.other, bytes), seed, start);
         memset(c.restored, 0xa5, words * 4);
-        test_check(gpump_compress_restore(&c.layout, form, paths[number / 9 % 5], c.out, bytes, c.restored, NULL) == GPUMP_OK, seed, start);
+        test_check(gpump_compress_restore(&c.layout, form, paths[number / 9 % 5], c.out, bytes, c.restored, NULL) ==
+                       GPUMP_OK,
+                   seed, start);
         test_check(compress_case_same(&c, form, 0xa5a5a5a5u), seed, start);
         if (allow == GPUMP_COMPRESS_ALLOW_ALL) {
             for (w = 0; w < c.layout.warps; w++)
-                for (r = 0; r < c.layout.registers; r++) raw += (w + 1 == c.layout.warps ? c.layout.last_lanes : c.layout.lanes) * 4u;
+                for (r = 0; r < c.layout.registers; r++)
+                    raw += (w + 1 == c.layout.warps ? c.layout.last_lanes : c.layout.lanes) * 4u;
             test_check(bytes <= raw, seed, start);
         }
     }

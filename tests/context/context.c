@@ -22,7 +22,8 @@ static sample make_sample(uint64_t *random) {
     s.block.registers = REGISTERS;
     for (uint32_t w = 0; w < WARPS; w++) {
         for (uint32_t r = 0; r < REGISTERS; r++)
-            for (uint32_t l = 0; l < LANES; l++) s.values[w][r][l] = r < 3 ? r * 100 + l * r : (uint32_t)gpump_random_next(random);
+            for (uint32_t l = 0; l < LANES; l++)
+                s.values[w][r][l] = r < 3 ? r * 100 + l * r : (uint32_t)gpump_random_next(random);
         s.depth[w] = 1 + gpump_random_below(random, 4);
         for (uint32_t i = 0; i < 4; i++) {
             s.stack[w][i].pc = (uint32_t)gpump_random_next(random);
@@ -39,7 +40,15 @@ static sample make_sample(uint64_t *random) {
     return s;
 }
 
-enum { LEAVE_BLOCK = 1, LEAVE_REGISTERS = 2, LEAVE_SHARED = 4, LEAVE_STACKS = 8, COMPRESS = 16, COMPRESS_TOGETHER = 32, IN_PLACE = 64 };
+enum {
+    LEAVE_BLOCK = 1,
+    LEAVE_REGISTERS = 2,
+    LEAVE_SHARED = 4,
+    LEAVE_STACKS = 8,
+    COMPRESS = 16,
+    COMPRESS_TOGETHER = 32,
+    IN_PLACE = 64
+};
 
 static void write_sample(gpump_context_writer *writer, const sample *s, int how) {
     gpump_compress_layout layout;
@@ -50,11 +59,15 @@ static void write_sample(gpump_context_writer *writer, const sample *s, int how)
         gpump_context_put_control(writer, &control);
     }
     if (how & COMPRESS_TOGETHER)
-        assert_int_equal(gpump_context_put_compressed(writer, GPUMP_NONE, &layout, &s->values[0][0][0], NULL, GPUMP_COMPRESS_ALLOW_ALL, NULL), GPUMP_OK);
+        assert_int_equal(gpump_context_put_compressed(writer, GPUMP_NONE, &layout, &s->values[0][0][0], NULL,
+                                                      GPUMP_COMPRESS_ALLOW_ALL, NULL),
+                         GPUMP_OK);
     layout.warps = 1;
     for (uint32_t w = 0; w < WARPS; w++) {
         if (how & COMPRESS)
-            assert_int_equal(gpump_context_put_compressed(writer, w, &layout, &s->values[w][0][0], NULL, GPUMP_COMPRESS_ALLOW_ALL, NULL), GPUMP_OK);
+            assert_int_equal(gpump_context_put_compressed(writer, w, &layout, &s->values[w][0][0], NULL,
+                                                          GPUMP_COMPRESS_ALLOW_ALL, NULL),
+                             GPUMP_OK);
         else if (!(how & (LEAVE_REGISTERS | COMPRESS_TOGETHER)) || ((how & LEAVE_REGISTERS) && w != 1))
             gpump_context_put_registers(writer, w, &s->values[w][0][0], REGISTERS, LANES);
         if (!(how & LEAVE_STACKS) || w != 2) gpump_context_put_stack(writer, w, s->stack[w], s->depth[w]);
@@ -101,24 +114,36 @@ static void everything_comes_back(void **state) {
         assert_int_equal(gpump_compress_layout_init(&layout, WARPS * LANES, REGISTERS, LANES, 32, NULL), GPUMP_OK);
         test_check(gpump_context_open(&reader, memory, bytes, NULL) == GPUMP_OK, seed, n);
         test_check(gpump_context_missing(&reader, SHARED) == 0, seed, n);
-        test_check(gpump_context_get_block(&reader, &block) == GPUMP_OK && !memcmp(&block, &s.block, sizeof block), seed, n);
+        test_check(gpump_context_get_block(&reader, &block) == GPUMP_OK && !memcmp(&block, &s.block, sizeof block),
+                   seed, n);
         if (how == COMPRESS_TOGETHER) {
-            test_check(gpump_context_get_compressed(&reader, GPUMP_NONE, &layout, &all[0][0][0], NULL) == GPUMP_OK, seed, n);
+            test_check(gpump_context_get_compressed(&reader, GPUMP_NONE, &layout, &all[0][0][0], NULL) == GPUMP_OK,
+                       seed, n);
             test_check(!memcmp(all, s.values, sizeof all), seed, n);
         }
         layout.warps = 1;
         for (uint32_t w = WARPS; w--;) { /* out of order, too */
-            if (how == 0) test_check(gpump_context_get_registers(&reader, w, &values[0][0], REGISTERS, LANES) == GPUMP_OK, seed, n);
-            if (how == COMPRESS) test_check(gpump_context_get_compressed(&reader, w, &layout, &values[0][0], NULL) == GPUMP_OK, seed, n);
+            if (how == 0)
+                test_check(gpump_context_get_registers(&reader, w, &values[0][0], REGISTERS, LANES) == GPUMP_OK, seed,
+                           n);
+            if (how == COMPRESS)
+                test_check(gpump_context_get_compressed(&reader, w, &layout, &values[0][0], NULL) == GPUMP_OK, seed, n);
             if (how != COMPRESS_TOGETHER) test_check(!memcmp(values, s.values[w], sizeof values), seed, n);
-            test_check(gpump_context_get_stack(&reader, w, stack, 4, &count) == GPUMP_OK && count == s.depth[w], seed, n);
+            test_check(gpump_context_get_stack(&reader, w, stack, 4, &count) == GPUMP_OK && count == s.depth[w], seed,
+                       n);
             test_check(!memcmp(stack, s.stack[w], count * sizeof *stack), seed, n);
         }
-        test_check(gpump_context_get_words(&reader, GPUMP_CONTEXT_EXITS, 0, words, 8, &count) == GPUMP_OK && count == WARPS, seed, n);
+        test_check(gpump_context_get_words(&reader, GPUMP_CONTEXT_EXITS, 0, words, 8, &count) == GPUMP_OK &&
+                       count == WARPS,
+                   seed, n);
         test_check(!memcmp(words, s.exits, sizeof s.exits), seed, n);
-        test_check(gpump_context_find(&reader, GPUMP_CONTEXT_SHARED, 0, &section) == GPUMP_OK && section.bytes == SHARED, seed, n);
+        test_check(gpump_context_find(&reader, GPUMP_CONTEXT_SHARED, 0, &section) == GPUMP_OK &&
+                       section.bytes == SHARED,
+                   seed, n);
         test_check(!memcmp(section.payload, s.shared, SHARED), seed, n);
-        test_check(gpump_context_find(&reader, GPUMP_CONTEXT_HOST + 7, 9, &section) == GPUMP_OK && !memcmp(section.payload, "mine", 4), seed, n);
+        test_check(gpump_context_find(&reader, GPUMP_CONTEXT_HOST + 7, 9, &section) == GPUMP_OK &&
+                       !memcmp(section.payload, "mine", 4),
+                   seed, n);
         test_check(gpump_context_unknown_sections(&reader) == 0, seed, n);
         free(memory);
     }
@@ -128,7 +153,8 @@ static void what_is_missing_is_named(void **state) {
     uint64_t random = 5, bytes;
     sample s = make_sample(&random);
     static const int how[] = {LEAVE_BLOCK, LEAVE_REGISTERS, LEAVE_SHARED, LEAVE_STACKS};
-    static const uint32_t missing[] = {GPUMP_CONTEXT_PART_BLOCK, GPUMP_CONTEXT_PART_REGISTERS, GPUMP_CONTEXT_PART_SHARED, GPUMP_CONTEXT_PART_STACKS};
+    static const uint32_t missing[] = {GPUMP_CONTEXT_PART_BLOCK, GPUMP_CONTEXT_PART_REGISTERS,
+                                       GPUMP_CONTEXT_PART_SHARED, GPUMP_CONTEXT_PART_STACKS};
     gpump_context_reader reader;
     gpump_context_control control;
     unsigned char *memory;
@@ -159,11 +185,11 @@ static void what_is_missing_is_named(void **state) {
 /* Fixed byte order and layout: these bytes must never change for version 1. */
 static void the_bytes_are_these(void **state) {
     static const unsigned char expected[] = {
-        'g', 'p', 'u', 'm', 'p', 'c', 't', 'x', 1, 0, 0, 0, 2, 0, 0, 0, 96, 0, 0, 0, 0, 0, 0, 0,
-        0x09, 0x86, 0x58, 0xb3, 0xf0, 0xe5, 0x45, 0x07, /* checksum */
-        0, 0, 0, 0, 0, 0, 0, 0,
-        2, 0, 0, 0, 5, 0, 0, 0, 16, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 0x78, 0x56, 0x34, 0x12, 0xff, 0, 0, 0x80,
-        4, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 'a', 'b', 'c', 0, 0, 0, 0, 0};
+        'g', 'p', 'u',  'm',  'p',  'c',  't',  'x',  1,    0,    0,    0,    2,    0,    0,    0, 96, 0,    0, 0, 0, 0,
+        0,   0,   0x09, 0x86, 0x58, 0xb3, 0xf0, 0xe5, 0x45, 0x07, /* checksum */
+        0,   0,   0,    0,    0,    0,    0,    0,    2,    0,    0,    0,    5,    0,    0,    0, 16, 0,    0, 0, 0, 0,
+        0,   0,   1,    0,    0,    0,    2,    0,    0,    0,    0x78, 0x56, 0x34, 0x12, 0xff, 0, 0,  0x80, 4, 0, 0, 0,
+        0,   0,   0,    0,    3,    0,    0,    0,    0,    0,    0,    0,    'a',  'b',  'c',  0, 0,  0,    0, 0};
     const uint32_t values[2] = {0x12345678, 0x800000ff};
     unsigned char memory[96];
     gpump_context_writer writer;
@@ -204,7 +230,8 @@ static void damage_is_refused(void **state) {
     assert_string_equal(diag.field, "version");
     assert_int_equal(diag.index, 8);
     assert_int_equal(gpump_context_open(&reader, NULL, 10, &diag), GPUMP_ERROR_ARGUMENT);
-    assert_int_equal(gpump_context_open(&reader, "what is this? not a context, whatever it may be", 47, &diag), GPUMP_ERROR_FORMAT);
+    assert_int_equal(gpump_context_open(&reader, "what is this? not a context, whatever it may be", 47, &diag),
+                     GPUMP_ERROR_FORMAT);
     assert_string_equal(diag.field, "magic");
     free(memory);
 }
@@ -310,12 +337,9 @@ static void the_pool_is_finite(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(everything_comes_back),
-        cmocka_unit_test(what_is_missing_is_named),
-        cmocka_unit_test(the_bytes_are_these),
-        cmocka_unit_test(damage_is_refused),
-        cmocka_unit_test(readers_say_no),
-        cmocka_unit_test(unknown_sections_pass_through),
+        cmocka_unit_test(everything_comes_back), cmocka_unit_test(what_is_missing_is_named),
+        cmocka_unit_test(the_bytes_are_these),   cmocka_unit_test(damage_is_refused),
+        cmocka_unit_test(readers_say_no),        cmocka_unit_test(unknown_sections_pass_through),
         cmocka_unit_test(the_pool_is_finite),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,11 +1,13 @@
-/* A libFuzzer target for the context loader: whatever the bytes are, it must refuse or read them, and touch nothing else.
+/* A libFuzzer target for the context loader: whatever the bytes are, it must refuse or read them, and touch nothing
+ * else.
  *
- *     clang -g -O1 -fsanitize=fuzzer,address,undefined -I. tests/context/fuzz_context.c -o fuzz_context      (from the top of the project)
+ *     clang -g -O1 -fsanitize=fuzzer,address,undefined -I. tests/context/fuzz_context.c -o fuzz_context      (from the
+ * top of the project)
  *     ./fuzz_context -max_total_time=600 tests/context/fuzz_context_corpus
  *
- * Needs libclang-rt-dev on Debian. Each input is tried three times: as it is; with header and checksum made right, so that the
- * sections are reached; and as the compressed payload of a good context. tests/context/fuzz_corpus.c replays the corpus in every
- * test run. */
+ * Needs libclang-rt-dev on Debian. Each input is tried three times: as it is; with header and checksum made right, so
+ * that the sections are reached; and as the compressed payload of a good context. tests/context/fuzz_corpus.c replays
+ * the corpus in every test run. */
 #define GPUMP_STATIC
 #define GPUMP_NO_PROGRAM
 #ifndef GPUMP_IMPLEMENTATION
@@ -42,7 +44,8 @@ static void fuzz_read(const unsigned char *memory, uint64_t bytes) {
     while (gpump_context_next(&reader, &section) == GPUMP_OK && steps++ < 40) {
         gpump_context_reader other = reader;
         gpump_compress_layout layout;
-        if (section.payload < memory || section.bytes > bytes || section.payload + section.bytes > memory + bytes) abort();
+        if (section.payload < memory || section.bytes > bytes || section.payload + section.bytes > memory + bytes)
+            abort();
         (void)gpump_context_get_stack(&other, section.index, stack, 64, &count);
         (void)gpump_context_get_words(&other, section.type, section.index, words, 64, &count);
         (void)gpump_context_get_registers(&other, section.index, values, 3, 32);
@@ -65,16 +68,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     unsigned char *copy;
     size_t rounded = size & ~(size_t)7;
     fuzz_read(data, size);
-    if (rounded >= GPUMP_CONTEXT_HEADER_BYTES && rounded < 100000) { /* the same with a good header: sections as they come */
+    if (rounded >= GPUMP_CONTEXT_HEADER_BYTES &&
+        rounded < 100000) { /* the same with a good header: sections as they come */
         uint64_t offset = GPUMP_CONTEXT_HEADER_BYTES;
         uint32_t sections = 0;
         copy = (unsigned char *)malloc(rounded);
         if (!copy) return 0;
         memcpy(copy, data, rounded);
         while (rounded - offset >= GPUMP_CONTEXT_SECTION_BYTES) {
-            uint64_t length = gpumpi_context_load64(copy + offset + 8), room = rounded - offset - GPUMP_CONTEXT_SECTION_BYTES;
+            uint64_t length = gpumpi_context_load64(copy + offset + 8),
+                     room = rounded - offset - GPUMP_CONTEXT_SECTION_BYTES;
             if (length > room) gpumpi_context_store64(copy + offset + 8, length = room);
-            for (uint64_t k = length; k < ((length + 7) & ~UINT64_C(7)); k++) copy[offset + GPUMP_CONTEXT_SECTION_BYTES + k] = 0;
+            for (uint64_t k = length; k < ((length + 7) & ~UINT64_C(7)); k++)
+                copy[offset + GPUMP_CONTEXT_SECTION_BYTES + k] = 0;
             offset += GPUMP_CONTEXT_SECTION_BYTES + ((length + 7) & ~UINT64_C(7));
             sections++;
         }

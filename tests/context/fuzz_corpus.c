@@ -31,7 +31,8 @@ static void corpus_is_read_or_refused(void **state) {
             exact = malloc(length + 1); /* so that the sanitizer sees a byte too far */
             memcpy(exact, data, length);
             for (uint32_t i = n ? gpump_random_below(&random, 4) : 0; i && length; i--)
-                exact[gpump_random_below(&random, (uint32_t)length)] ^= (unsigned char)(1u << gpump_random_below(&random, 8));
+                exact[gpump_random_below(&random, (uint32_t)length)] ^=
+                    (unsigned char)(1u << gpump_random_below(&random, 8));
             assert_int_equal(LLVMFuzzerTestOneInput(exact, length), 0);
             free(exact);
         }

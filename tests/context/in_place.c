@@ -20,7 +20,8 @@ static void lin_figure_2_4(void **state) {
     uint32_t give_up[3], registers[2], shared[2];
     (void)state;
     for (uint32_t i = 0; i < 3; i++) k1[i] = view(i * 300 * 32, 300 * 32, i * 8192, 8192);
-    assert_int_equal(gpump_in_place_find(k1, 3, 32768, 49152, &need, &plan, give_up, registers, shared, NULL), GPUMP_OK);
+    assert_int_equal(gpump_in_place_find(k1, 3, 32768, 49152, &need, &plan, give_up, registers, shared, NULL),
+                     GPUMP_OK);
     assert_int_equal(plan.register_blocks, 2);
     assert_int_equal(plan.shared_blocks, 0);
     assert_int_equal(give_up[0], 1);
@@ -30,7 +31,8 @@ static void lin_figure_2_4(void **state) {
     assert_int_equal(shared[0], 24576);
     assert_int_equal(plan.register_bytes, 2 * 300 * 128);
     need.register_placement = GPUMP_IN_PLACE_BEST; /* one is enough when positions are free */
-    assert_int_equal(gpump_in_place_find(k1, 3, 32768, 49152, &need, &plan, give_up, registers, shared, NULL), GPUMP_OK);
+    assert_int_equal(gpump_in_place_find(k1, 3, 32768, 49152, &need, &plan, give_up, registers, shared, NULL),
+                     GPUMP_OK);
     assert_int_equal(plan.register_blocks, 1);
     assert_int_equal(plan.shared_blocks, 0);
     assert_int_equal(give_up[2], 1);
@@ -39,8 +41,8 @@ static void lin_figure_2_4(void **state) {
 }
 
 /* ---- every subset, every placement: the naive answer ---- */
-static int naive_fits(const uint32_t *base, const uint32_t *length, uint32_t count, uint32_t gone, uint32_t capacity, uint32_t size,
-                      uint32_t wanted, uint32_t placement) {
+static int naive_fits(const uint32_t *base, const uint32_t *length, uint32_t count, uint32_t gone, uint32_t capacity,
+                      uint32_t size, uint32_t wanted, uint32_t placement) {
     uint32_t at = 0, placed = 0;
     if (!size) return 1;
     while (at + size <= capacity && placed < wanted) { /* greedy from the left is optimal for equal sizes */
@@ -59,7 +61,8 @@ static void agrees_with_every_subset(void **state) {
     (void)state;
     for (uint64_t n = 0; n < test_cases(3000); n++) {
         enum { CAPACITY = 60, SHARED = 40 };
-        uint32_t count = gpump_random_below(&random, 7), base[2][8], length[2][8], capacity[2] = {CAPACITY, SHARED}, size[2], at;
+        uint32_t count = gpump_random_below(&random, 7), base[2][8], length[2][8], capacity[2] = {CAPACITY, SHARED},
+                 size[2], at;
         uint32_t give_up[8], bases[2][8], fewest[2], placements[2], fixed = 0;
         gpump_block_view views[8];
         gpump_in_place_need need;
@@ -104,7 +107,8 @@ static void agrees_with_every_subset(void **state) {
         for (int part = 0; part < 2; part++) {
             fewest[part] = UINT32_MAX;
             for (uint32_t gone = 0; gone < 1u << count; gone++)
-                if (!(gone & fixed) && naive_fits(base[part], length[part], count, gone, capacity[part], size[part], need.blocks, placements[part])) {
+                if (!(gone & fixed) && naive_fits(base[part], length[part], count, gone, capacity[part], size[part],
+                                                  need.blocks, placements[part])) {
                     uint32_t blocks = 0;
                     for (uint32_t i = 0; i < count; i++) blocks += (gone >> i & 1) && length[part][i];
                     if (blocks < fewest[part]) fewest[part] = blocks;
@@ -121,7 +125,9 @@ static void agrees_with_every_subset(void **state) {
                 if (q) test_check(bases[part][q] >= bases[part][q - 1] + size[part], seed, n);
                 for (uint32_t i = 0; i < count; i++)
                     if (!(give_up[i] >> part & 1) && length[part][i])
-                        test_check(bases[part][q] >= base[part][i] + length[part][i] || base[part][i] >= bases[part][q] + size[part], seed, n);
+                        test_check(bases[part][q] >= base[part][i] + length[part][i] ||
+                                       base[part][i] >= bases[part][q] + size[part],
+                                   seed, n);
             }
             for (uint32_t i = 0; i < count; i++) test_check(!(give_up[i] && (fixed >> i & 1)), seed, n);
         }
@@ -139,16 +145,20 @@ static void sizes_at_the_limit(void **state) {
     assert_int_equal(gpump_in_place_find(views, 64, 2048, 64, &need, &plan, give_up, registers, NULL, NULL), GPUMP_OK);
     assert_int_equal(plan.register_blocks, 32);
     assert_int_equal(plan.shared_blocks, 64);
-    assert_int_equal(gpump_in_place_find(views, 65, 2048, 64, &need, &plan, give_up, NULL, NULL, &diag), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_in_place_find(views, 65, 2048, 64, &need, &plan, give_up, NULL, NULL, &diag),
+                     GPUMP_ERROR_ARGUMENT);
     need.blocks = 0;
-    assert_int_equal(gpump_in_place_find(views, 64, 2048, 64, &need, &plan, give_up, NULL, NULL, &diag), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_in_place_find(views, 64, 2048, 64, &need, &plan, give_up, NULL, NULL, &diag),
+                     GPUMP_ERROR_ARGUMENT);
     need.blocks = 64;
     need.registers = 33;
-    assert_int_equal(gpump_in_place_find(views, 64, 2048, 64, &need, &plan, give_up, NULL, NULL, &diag), GPUMP_ERROR_REFUSED);
+    assert_int_equal(gpump_in_place_find(views, 64, 2048, 64, &need, &plan, give_up, NULL, NULL, &diag),
+                     GPUMP_ERROR_REFUSED);
     assert_int_equal(diag.reason, GPUMP_REASON_REGISTERS);
     need.registers = 0;
     views[3].register_base = 2040;
-    assert_int_equal(gpump_in_place_find(views, 64, 2048, 64, &need, &plan, give_up, NULL, NULL, &diag), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_in_place_find(views, 64, 2048, 64, &need, &plan, give_up, NULL, NULL, &diag),
+                     GPUMP_ERROR_ARGUMENT);
     assert_string_equal(diag.field, "blocks.register_base");
     assert_int_equal(gpump_in_place_find(NULL, 0, 2048, 64, &need, &plan, NULL, NULL, NULL, NULL), GPUMP_OK);
     assert_int_equal(plan.blocks, 0);

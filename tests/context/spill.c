@@ -88,8 +88,9 @@ static void restore_by_hand(void **state) {
     assert_int_equal(action.bytes, 128);
     assert_int_equal(gpump_spill_next(spill, 50, &action), GPUMP_OK);
     assert_int_equal(action.bytes, 128);
-    assert_int_equal(gpump_spill_report_moved(spill, 80, job, 2), GPUMP_OK); /* shared memory and 128 of 256 bytes: warp 0 */
-    assert_int_equal(gpump_spill_next_cycle(spill), 86);                     /* four registers, two cycles */
+    assert_int_equal(gpump_spill_report_moved(spill, 80, job, 2),
+                     GPUMP_OK);                          /* shared memory and 128 of 256 bytes: warp 0 */
+    assert_int_equal(gpump_spill_next_cycle(spill), 86); /* four registers, two cycles */
     assert_int_equal(gpump_spill_next(spill, 85, &action), GPUMP_EMPTY);
     assert_int_equal(gpump_spill_next(spill, 86, &action), GPUMP_OK);
     assert_int_equal(action.kind, GPUMP_SPILL_WARP);
@@ -107,8 +108,9 @@ static void restore_by_hand(void **state) {
 typedef struct tick_result {
     uint64_t end, bytes, spill_cycles, drain_cycles;
 } tick_result;
-static tick_result tick(const gpump_spill_config *config, uint64_t port_cycles, uint64_t port_bytes, uint64_t latency, uint64_t start,
-                        const gpump_spill_warp *warps, uint32_t count, uint32_t shared, uint32_t metadata, int restores) {
+static tick_result tick(const gpump_spill_config *config, uint64_t port_cycles, uint64_t port_bytes, uint64_t latency,
+                        uint64_t start, const gpump_spill_warp *warps, uint32_t count, uint32_t shared,
+                        uint32_t metadata, int restores) {
     gpump_spill *spill = make(config);
     gpump_spill_action action;
     gpump_spill_statistics statistics;
@@ -116,13 +118,17 @@ static tick_result tick(const gpump_spill_config *config, uint64_t port_cycles, 
     uint64_t arrivals[4096], busy_since = 0, busy_bytes = 0, port_free = 0;
     uint32_t job, in = 0, out = 0;
     int done = 0;
-    if (restores) assert_int_equal(gpump_spill_restore(spill, start, 0, warps, count, shared, metadata, &job), GPUMP_OK);
-    else assert_int_equal(gpump_spill_save(spill, start, 0, count, shared, metadata, &job), GPUMP_OK);
+    if (restores)
+        assert_int_equal(gpump_spill_restore(spill, start, 0, warps, count, shared, metadata, &job), GPUMP_OK);
+    else
+        assert_int_equal(gpump_spill_save(spill, start, 0, count, shared, metadata, &job), GPUMP_OK);
     for (uint64_t now = start; !done; now++) {
         assert_true(now < start + 1000000);
         for (uint32_t i = 0; !restores && i < count; i++)
-            if (warps[i].drained_cycle == now) assert_int_equal(gpump_spill_report_drained(spill, now, job, &warps[i]), GPUMP_OK);
-        for (; out < in && arrivals[out] <= now; out++) assert_int_equal(gpump_spill_report_moved(spill, now, job, 1), GPUMP_OK);
+            if (warps[i].drained_cycle == now)
+                assert_int_equal(gpump_spill_report_drained(spill, now, job, &warps[i]), GPUMP_OK);
+        for (; out < in && arrivals[out] <= now; out++)
+            assert_int_equal(gpump_spill_report_moved(spill, now, job, 1), GPUMP_OK);
         while (port_free <= now && gpump_spill_next(spill, now, &action) == GPUMP_OK) {
             if (action.kind == GPUMP_SPILL_DONE) done = 1;
             if (action.kind == GPUMP_SPILL_WARP && restores) r.end = now - start;
@@ -150,9 +156,11 @@ static void the_calculation_is_the_machine(void **state) {
         gpump_spill_warp warps[12];
         gpump_spill_times times;
         tick_result ticked;
-        uint32_t count = 1 + gpump_random_below(&random, 12), shared = gpump_random_below(&random, 3) * gpump_random_below(&random, 2000);
+        uint32_t count = 1 + gpump_random_below(&random, 12),
+                 shared = gpump_random_below(&random, 3) * gpump_random_below(&random, 2000);
         uint32_t metadata = gpump_random_below(&random, 3) * 100;
-        uint64_t port_cycles = 1 + gpump_random_below(&random, 10), port_bytes = 1 + gpump_random_below(&random, 200), total = shared + metadata;
+        uint64_t port_cycles = 1 + gpump_random_below(&random, 10), port_bytes = 1 + gpump_random_below(&random, 200),
+                 total = shared + metadata;
         uint64_t latency = gpump_random_below(&random, 300), start = gpump_random_below(&random, 1000);
         int restores = (int)gpump_random_below(&random, 2);
         config.outstanding = 1 + gpump_random_below(&random, 64);
@@ -164,8 +172,14 @@ static void the_calculation_is_the_machine(void **state) {
             if (warps[i].registers) warps[i].bytes = gpump_random_below(&random, warps[i].registers * 130);
             total += warps[i].bytes;
         }
-        if (restores) test_check(gpump_spill_restore_time(&config, port_cycles, port_bytes, latency, start, warps, count, shared, metadata, &times, NULL) == GPUMP_OK, seed, n);
-        else test_check(gpump_spill_save_time(&config, port_cycles, port_bytes, latency, start, warps, count, shared, metadata, &times, NULL) == GPUMP_OK, seed, n);
+        if (restores)
+            test_check(gpump_spill_restore_time(&config, port_cycles, port_bytes, latency, start, warps, count, shared,
+                                                metadata, &times, NULL) == GPUMP_OK,
+                       seed, n);
+        else
+            test_check(gpump_spill_save_time(&config, port_cycles, port_bytes, latency, start, warps, count, shared,
+                                             metadata, &times, NULL) == GPUMP_OK,
+                       seed, n);
         ticked = tick(&config, port_cycles, port_bytes, latency, start, warps, count, shared, metadata, restores);
         test_check(times.bytes == total && ticked.bytes == total, seed, n);
         test_check(times.end == ticked.end, seed, n);
@@ -175,7 +189,8 @@ static void the_calculation_is_the_machine(void **state) {
     }
 }
 
-/* Lin's worked case: BP_1's 13 registers of 8 warps, raw, take the port's time; compressed to 64 bytes per warp, the drain's. */
+/* Lin's worked case: BP_1's 13 registers of 8 warps, raw, take the port's time; compressed to 64 bytes per warp, the
+ * drain's. */
 static void compression_pays(void **state) {
     gpump_spill_config config = preset();
     gpump_gpu gpu;
@@ -242,7 +257,8 @@ static void random_jobs(void **state) {
             }
             switch (gpump_random_below(&random, 6)) {
             case 0: {
-                uint32_t count = 1 + gpump_random_below(&random, 6), shared = gpump_random_below(&random, 1000), metadata = gpump_random_below(&random, 200);
+                uint32_t count = 1 + gpump_random_below(&random, 6), shared = gpump_random_below(&random, 1000),
+                         metadata = gpump_random_below(&random, 200);
                 int saving = (int)gpump_random_below(&random, 2);
                 result = saving ? gpump_spill_save(spill, now, cookie, count, shared, metadata, &index)
                                 : gpump_spill_restore(spill, now, cookie, warps, count, shared, metadata, &index);
@@ -271,7 +287,8 @@ static void random_jobs(void **state) {
                 break;
             case 3: {
                 uint32_t metadata = gpump_random_below(&random, 300);
-                if (gpump_random_below(&random, 8) == 0 && gpump_spill_report_metadata(spill, index, metadata) == GPUMP_OK) {
+                if (gpump_random_below(&random, 8) == 0 &&
+                    gpump_spill_report_metadata(spill, index, metadata) == GPUMP_OK) {
                     test_check(w->active && w->saving && w->seen[GPUMP_SPILL_METADATA] == 0, seed, n);
                     w->metadata = metadata;
                 }
@@ -288,21 +305,31 @@ static void random_jobs(void **state) {
                     test_check(w->active && w->cookie == action.cookie && action.cycle <= now, seed, n);
                     if (action.kind == GPUMP_SPILL_WARP) {
                         test_check(!w->saving && action.warp == w->out, seed, n);
-                        test_check(w->seen[GPUMP_SPILL_SHARED] == w->shared && w->seen[GPUMP_SPILL_METADATA] == w->metadata, seed, n);
+                        test_check(w->seen[GPUMP_SPILL_SHARED] == w->shared &&
+                                       w->seen[GPUMP_SPILL_METADATA] == w->metadata,
+                                   seed, n);
                         w->out++;
                     } else if (action.kind == GPUMP_SPILL_DONE) {
-                        test_check(w->seen[0] == w->registers && w->seen[1] == w->shared && w->seen[2] == w->metadata && !w->under_way, seed, n);
+                        test_check(w->seen[0] == w->registers && w->seen[1] == w->shared && w->seen[2] == w->metadata &&
+                                       !w->under_way,
+                                   seed, n);
                         test_check(w->saving ? w->drained == w->warps : w->out == w->warps, seed, n);
                         w->active = 0;
                         done++;
                     } else {
                         test_check(action.kind == (w->saving ? GPUMP_SPILL_WRITE : GPUMP_SPILL_READ), seed, n);
-                        test_check(action.bytes > 0 && action.bytes <= config.segment_bytes && action.offset == w->seen[action.part], seed, n);
+                        test_check(action.bytes > 0 && action.bytes <= config.segment_bytes &&
+                                       action.offset == w->seen[action.part],
+                                   seed, n);
                         /* the order of the parts */
-                        if (w->saving && action.part == GPUMP_SPILL_SHARED) test_check(w->drained == w->warps && w->seen[0] == w->registers, seed, n);
-                        if (w->saving && action.part == GPUMP_SPILL_METADATA) test_check(w->seen[1] == w->shared, seed, n);
-                        if (!w->saving && action.part != GPUMP_SPILL_METADATA) test_check(w->seen[2] == w->metadata, seed, n);
-                        if (!w->saving && action.part == GPUMP_SPILL_REGISTERS) test_check(w->seen[1] == w->shared, seed, n);
+                        if (w->saving && action.part == GPUMP_SPILL_SHARED)
+                            test_check(w->drained == w->warps && w->seen[0] == w->registers, seed, n);
+                        if (w->saving && action.part == GPUMP_SPILL_METADATA)
+                            test_check(w->seen[1] == w->shared, seed, n);
+                        if (!w->saving && action.part != GPUMP_SPILL_METADATA)
+                            test_check(w->seen[2] == w->metadata, seed, n);
+                        if (!w->saving && action.part == GPUMP_SPILL_REGISTERS)
+                            test_check(w->seen[1] == w->shared, seed, n);
                         w->seen[action.part] += action.bytes;
                         w->under_way++;
                     }
@@ -316,7 +343,9 @@ static void random_jobs(void **state) {
             if (result < 0) test_check(gpump_spill_hash(spill) == hash, seed, n);
             if (step % 100 == 0) {
                 memcpy(memory, spill, bytes);
-                test_check(gpump_spill_adopt(memory, bytes, &config, &copy, NULL) == GPUMP_OK && gpump_spill_hash(copy) == gpump_spill_hash(spill), seed, n);
+                test_check(gpump_spill_adopt(memory, bytes, &config, &copy, NULL) == GPUMP_OK &&
+                               gpump_spill_hash(copy) == gpump_spill_hash(spill),
+                           seed, n);
             }
         }
         /* whatever has begun ends */
@@ -328,8 +357,7 @@ static void random_jobs(void **state) {
             for (uint32_t i = 0; i < config.jobs; i++) {
                 if (!jobs[i].active) continue;
                 if (gpump_spill_report_drained(spill, now, i, &w) == GPUMP_OK) jobs[i].drained++;
-                while (gpump_spill_report_moved(spill, now, i, 1) == GPUMP_OK) {
-                }
+                while (gpump_spill_report_moved(spill, now, i, 1) == GPUMP_OK) {}
             }
             while (gpump_spill_next(spill, now, &action) == GPUMP_OK)
                 if (action.kind == GPUMP_SPILL_DONE) jobs[action.job].active = 0, done++;
@@ -343,7 +371,8 @@ static void stop_now_or_run_on(void **state) {
     gpump_spill_decision d = {1664, 64, 30, UINT64_C(4) << 16, 700000 * 15, 177000000, 0};
     uint64_t here, there;
     (void)state;
-    assert_int_equal(gpump_spill_run_on(&d, &here, &there), 0); /* 99 cycles to write all here, 120 + 4 to go there first */
+    assert_int_equal(gpump_spill_run_on(&d, &here, &there),
+                     0); /* 99 cycles to write all here, 120 + 4 to go there first */
     assert_int_equal(here, 99);
     assert_int_equal(there, 124);
     d.distance = 20;
@@ -439,7 +468,8 @@ static void blocks_leave_in_order(void **state) {
         if (++segments[current] < 2 * 8 + 1024 / 128 + 1) continue;
         assert_int_equal(gpump_spill_next_event(spill, now, &action), GPUMP_EMPTY);
         assert_int_equal(gpump_spill_report_moved(spill, now, jobs[current], segments[current]), GPUMP_OK);
-        assert_int_equal(gpump_spill_next_event(spill, now, &action), GPUMP_OK); /* the port may be taken: others' segments are ready, and stay */
+        assert_int_equal(gpump_spill_next_event(spill, now, &action),
+                         GPUMP_OK); /* the port may be taken: others' segments are ready, and stay */
         assert_int_equal(action.kind, GPUMP_SPILL_DONE);
         assert_int_equal(action.cookie, current);
         assert_int_equal(gpump_spill_next_event(spill, now, &action), GPUMP_EMPTY);
@@ -459,9 +489,14 @@ static void blocks_leave_in_order(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_warp_by_hand),   cmocka_unit_test(restore_by_hand), cmocka_unit_test(the_calculation_is_the_machine),
-        cmocka_unit_test(compression_pays),   cmocka_unit_test(random_jobs),     cmocka_unit_test(stop_now_or_run_on),
-        cmocka_unit_test(wrong_use),          cmocka_unit_test(blocks_leave_in_order),
+        cmocka_unit_test(one_warp_by_hand),
+        cmocka_unit_test(restore_by_hand),
+        cmocka_unit_test(the_calculation_is_the_machine),
+        cmocka_unit_test(compression_pays),
+        cmocka_unit_test(random_jobs),
+        cmocka_unit_test(stop_now_or_run_on),
+        cmocka_unit_test(wrong_use),
+        cmocka_unit_test(blocks_leave_in_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

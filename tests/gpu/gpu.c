@@ -171,7 +171,8 @@ static void queue_save_area(void **state) {
     assert_int_equal(area.workgroup_bytes, 46006272);
     assert_int_equal(area.save_area_bytes, 46047232);
     assert_int_equal(area.debugger_bytes, 98304);
-    assert_int_equal(gpump_gpu_cwsr_area(900, 64, 1, 4, 1, &area, NULL), GPUMP_OK); /* 2048 waves by arrays, 2560 by CUs */
+    assert_int_equal(gpump_gpu_cwsr_area(900, 64, 1, 4, 1, &area, NULL),
+                     GPUMP_OK); /* 2048 waves by arrays, 2560 by CUs */
     assert_int_equal(area.debugger_bytes, 32 * 2048);
     assert_int_equal(gpump_gpu_cwsr_area(900, 64, 1, 4, 0, &area, &diag), GPUMP_ERROR_ARGUMENT);
     assert_string_equal(diag.field, "arrays_per_engine");
@@ -181,8 +182,19 @@ static void queue_save_area(void **state) {
 }
 
 static void every_preset_is_whole(void **state) {
-    static const char *const fields[] = {"sms", "clock_khz", "lanes", "schedulers", "block_slots", "warp_slots", "thread_slots", "registers",
-                                         "register_granule", "shared_granule_bytes", "shared_options", "shared_bytes", "memory_mb_per_s"};
+    static const char *const fields[] = {"sms",
+                                         "clock_khz",
+                                         "lanes",
+                                         "schedulers",
+                                         "block_slots",
+                                         "warp_slots",
+                                         "thread_slots",
+                                         "registers",
+                                         "register_granule",
+                                         "shared_granule_bytes",
+                                         "shared_options",
+                                         "shared_bytes",
+                                         "memory_mb_per_s"};
     uint32_t presets = 0;
     gpump_gpu gpu;
     gpump_provenance provenance;
@@ -257,9 +269,10 @@ static void times_round_up(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lin_occupancy),         cmocka_unit_test(shieh_occupancy),  cmocka_unit_test(tanasic_table),
-        cmocka_unit_test(lin_context_of_bp1),    cmocka_unit_test(queue_save_area),  cmocka_unit_test(every_preset_is_whole),
-        cmocka_unit_test(granules_and_options),  cmocka_unit_test(times_round_up),
+        cmocka_unit_test(lin_occupancy),        cmocka_unit_test(shieh_occupancy),
+        cmocka_unit_test(tanasic_table),        cmocka_unit_test(lin_context_of_bp1),
+        cmocka_unit_test(queue_save_area),      cmocka_unit_test(every_preset_is_whole),
+        cmocka_unit_test(granules_and_options), cmocka_unit_test(times_round_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* labels: unit link: minigpu_core */
-/* What addresses.h says of every access of every kernel, against where the accesses go when the kernel runs: the right buffer, the right
- * variable, one value per thread, and threads of a block as far apart as was promised. */
+/* What addresses.h says of every access of every kernel, against where the accesses go when the kernel runs: the right
+ * buffer, the right variable, one value per thread, and threads of a block as far apart as was promised. */
 #include "test.h"
 #include "analysis/addresses.h"
 #include "analysis/analysis.h"
@@ -35,12 +35,16 @@ static void on_access(void *user, const interpret_access *access) {
             assert_int_equal((address >> 32) - 1, argument->buffer);
         } else if (claim->number != SHARED_VARIABLE_EXTERN) {
             if (address < claim->number - 1 || address + bytes > w->run->shared_bytes)
-                fail_msg("%s line %u: shared variable at %u, address %llu", w->run->kernel->name, in->line, claim->number - 1, (unsigned long long)address);
+                fail_msg("%s line %u: shared variable at %u, address %llu", w->run->kernel->name, in->line,
+                         claim->number - 1, (unsigned long long)address);
         }
-        if (claim->address == GPUMP_ADDRESS_FIXED) assert_int_equal(address, (int64_t)claim->number - 1 + claim->offset);
+        if (claim->address == GPUMP_ADDRESS_FIXED)
+            assert_int_equal(address, (int64_t)claim->number - 1 + claim->offset);
         if (claim->address == GPUMP_ADDRESS_VALUE) {
             uint64_t *base = &w->bases[(uint64_t)claim->value * THREADS + thread];
-            const uint64_t value = (in->space == SPACE_SHARED ? (uint32_t)(address - (uint64_t)claim->offset) : address - (uint64_t)claim->offset) + 1;
+            const uint64_t value = (in->space == SPACE_SHARED ? (uint32_t)(address - (uint64_t)claim->offset)
+                                                              : address - (uint64_t)claim->offset) +
+                                   1;
             if (*base) assert_int_equal(*base, value);
             *base = value;
             w->strides[claim->value] = claim->thread_stride;
@@ -125,7 +129,8 @@ static void claims_hold_when_the_kernel_runs(void **state) {
         view.argument_count = launch.kernels[0].argument_count;
         view.arguments = arguments;
         assert_null(entry->reference(&view));
-        for (i = 0; i < launch.buffer_count; i++) assert_memory_equal(run.memory[i], launch.buffers[i].contents, (size_t)launch.buffers[i].bytes);
+        for (i = 0; i < launch.buffer_count; i++)
+            assert_memory_equal(run.memory[i], launch.buffers[i].contents, (size_t)launch.buffers[i].bytes);
         interpret_close(&run);
         free(w.bases);
         free(w.strides);
@@ -134,7 +139,8 @@ static void claims_hold_when_the_kernel_runs(void **state) {
         ptx_free(&module);
         launch_file_free(&launch);
     }
-    assert_true(checked[GPUMP_ADDRESS_ANYWHERE] > 1000 && checked[GPUMP_ADDRESS_FIXED] > 1000 && checked[GPUMP_ADDRESS_VALUE] > 10000 && apart > 10000);
+    assert_true(checked[GPUMP_ADDRESS_ANYWHERE] > 1000 && checked[GPUMP_ADDRESS_FIXED] > 1000 &&
+                checked[GPUMP_ADDRESS_VALUE] > 10000 && apart > 10000);
     assert_true(known * 100 >= all * 98);
 }
 
@@ -149,14 +155,16 @@ static void forms_of_addresses(void **state) {
         "cvta.to.global.u64 %rd3, %rd0; cvta.to.global.u64 %rd4, %rd1;\n"
         "mov.u32 %r0, %tid.x; mul.wide.u32 %rd5, %r0, 8; add.s64 %rd6, %rd3, %rd5;\n"
         "add.s64 %rd7, %rd6, 16;\n"
-        "ld.global.u32 %r1, [%rd6+4];\n"       /* a, value %rd6, 4 */
-        "st.global.u32 [%rd7-8], %r1;\n"       /* a, value %rd6, 8 */
-        "ld.global.u64 %rd8, [%rd4];\n"        /* b */
-        "ld.global.u32 %r2, [%rd8];\n"         /* anywhere: a loaded pointer */
+        "ld.global.u32 %r1, [%rd6+4];\n" /* a, value %rd6, 4 */
+        "st.global.u32 [%rd7-8], %r1;\n" /* a, value %rd6, 8 */
+        "ld.global.u64 %rd8, [%rd4];\n"  /* b */
+        "ld.global.u32 %r2, [%rd8];\n"   /* anywhere: a loaded pointer */
         "mov.u32 %r3, second; ld.shared.u32 %r4, [first+8]; st.shared.u32 [%r3+4], %r4;\n"
-        "setp.eq.u32 %p0, %r0, 0; selp.b64 %rd9, %rd3, %rd4, %p0; st.global.u32 [%rd9], %r4;\n" /* anywhere: one or the other */
+        "setp.eq.u32 %p0, %r0, 0; selp.b64 %rd9, %rd3, %rd4, %p0; st.global.u32 [%rd9], %r4;\n" /* anywhere */
         "mov.u64 %rd10, %rd4;\n"
-        "LOOP: ld.global.u32 %r5, [%rd10]; add.s64 %rd10, %rd10, 4; setp.ne.u32 %p1, %r5, 0; @%p1 bra LOOP;\n" /* b, another place each time */
+        "LOOP: ld.global.u32 %r5, [%rd10]; add.s64 %rd10, %rd10, 4; setp.ne.u32 %p1, %r5, 0; @%p1 bra LOOP;\n" /* b,
+                                                                                                                  moving
+                                                                                                                */
         "ret;\n}\n";
     ptx_module module;
     ptx_error wrong;
@@ -172,7 +180,9 @@ static void forms_of_addresses(void **state) {
     memset(claims, 0, sizeof claims);
     assert_int_equal(addresses_trace(&module.kernels[0], a.program, flat, claims), GPUMP_OK);
     for (i = 0; i < module.kernels[0].count; i++)
-        if (instruction_access_bytes(&module.kernels[0].instructions[i]) && module.kernels[0].instructions[i].space != SPACE_PARAM) found[n++] = i;
+        if (instruction_access_bytes(&module.kernels[0].instructions[i]) &&
+            module.kernels[0].instructions[i].space != SPACE_PARAM)
+            found[n++] = i;
     assert_int_equal(n, 8);
     assert_int_equal(claims[found[0]].kind, PLACE_PARAMETER);
     assert_int_equal(claims[found[0]].number, 0);

@@ -5,7 +5,8 @@
 /* Runs a command of minigpu and captures what it prints on both streams; returns its exit status. */
 static int run(const char *arguments, char *output, size_t bytes) {
     char command[2048];
-    snprintf(command, sizeof command, "cd '%s' && '%s/examples/minigpu/minigpu' analyze %s 2>&1", GPUMP_SOURCE_DIR, GPUMP_BINARY_DIR, arguments);
+    snprintf(command, sizeof command, "cd '%s' && '%s/examples/minigpu/minigpu' analyze %s 2>&1", GPUMP_SOURCE_DIR,
+             GPUMP_BINARY_DIR, arguments);
     return run_command(command, output, bytes);
 }
 
@@ -69,8 +70,8 @@ static double field(const char *line, uint32_t number) {
     return line ? atof(line) : -1;
 }
 
-/* How many kernels of a CSV from ptxas agree with the counts in text[], as docs/registers.md says when they do: the distance to what ptxas
- * takes, or to anything between that and the fewest it can do with, is at most max(2, 15%). */
+/* How many kernels of a CSV from ptxas agree with the counts in text[], as docs/registers.md says when they do: the
+ * distance to what ptxas takes, or to anything between that and the fewest it can do with, is at most max(2, 15%). */
 static void count_agreeing(const char *ptxas_csv, uint32_t *agreeing, uint32_t *kernels) {
     char path[1024], line[512];
     FILE *file;
@@ -115,7 +116,7 @@ static void test_registers_beside_ptxas(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_one_file), cmocka_unit_test(test_bad_input), cmocka_unit_test(test_survey),
-                                       cmocka_unit_test(test_registers_beside_ptxas)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_one_file), cmocka_unit_test(test_bad_input),
+                                       cmocka_unit_test(test_survey), cmocka_unit_test(test_registers_beside_ptxas)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

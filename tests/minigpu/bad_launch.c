@@ -1,6 +1,7 @@
 /* labels: command unit link: minigpu_core */
-/* Every file of tests/minigpu/bad_launch names the message it must cause on its first line ("# expect: line:column: text"); the
- * program must print exactly that place and exit with 2. "# expect-in-ptx: ..." stands for a place in a PTX file. */
+/* Every file of tests/minigpu/bad_launch names the message it must cause on its first line ("# expect: line:column:
+ * text"); the program must print exactly that place and exit with 2. "# expect-in-ptx: ..." stands for a place in a PTX
+ * file. */
 #include "run_command.h"
 
 #include <dirent.h>
@@ -48,8 +49,8 @@ static void test_every_bad_file(void **state) {
     assert_true(files > 20);
 }
 
-/* Files of tests/minigpu/bad_run are fine, but what they run is not: exit status 1, and the first line's message among what is
- * printed. */
+/* Files of tests/minigpu/bad_run are fine, but what they run is not: exit status 1, and the first line's message among
+ * what is printed. */
 static void test_every_bad_run(void **state) {
     DIR *folder = opendir(GPUMP_SOURCE_DIR "/tests/minigpu/bad_run");
     struct dirent *entry;
@@ -84,7 +85,8 @@ static void test_usage(void **state) {
                                       "walk",
                                       "run",
                                       "run nowhere.yaml",
-                                      "run " GPUMP_SOURCE_DIR "/examples/minigpu/kernels/saxpy/small.yaml --preempt 50:rewind",
+                                      "run " GPUMP_SOURCE_DIR
+                                      "/examples/minigpu/kernels/saxpy/small.yaml --preempt 50:rewind",
                                       "run --preempt x nowhere.yaml",
                                       "run --preempt 5:push nowhere.yaml",
                                       "run --colour nowhere.yaml",

@@ -1,12 +1,12 @@
 /* labels: equivalence unit slow link: minigpu_core */
-/* What each boundary of an idempotent region is good for, and each move that keeps a live-in. Every boundary of every kernel is taken away,
- * alone, and so is every move; three parties say what they think of it:
- *   the analysis   gpump_clobbers_find: may something now be overwritten that the longer region has read?
- *   a watcher      of one run without restarts: is it overwritten, with another value, or has a barrier been passed?
- *   restarts       from every instruction: is the memory at the end another one?
- * What the analysis allows, the watcher never objects to (at boundaries that are there for memory's sake). What the watcher has nothing
- * against, restarts never miss. Where the watcher has seen a value change, restarts are taken from every place of the run, one by one; they
- * miss what was taken away, or else prove that nothing comes of the change: the kernel's own algorithm does not mind. */
+/* What each boundary of an idempotent region is good for, and each move that keeps a live-in. Every boundary of every
+ * kernel is taken away, alone, and so is every move; three parties say what they think of it: the analysis
+ * gpump_clobbers_find: may something now be overwritten that the longer region has read? a watcher      of one run
+ * without restarts: is it overwritten, with another value, or has a barrier been passed? restarts       from every
+ * instruction: is the memory at the end another one? What the analysis allows, the watcher never objects to (at
+ * boundaries that are there for memory's sake). What the watcher has nothing against, restarts never miss. Where the
+ * watcher has seen a value change, restarts are taken from every place of the run, one by one; they miss what was taken
+ * away, or else prove that nothing comes of the change: the kernel's own algorithm does not mind. */
 #include "minigpu/restarts.h"
 
 #include <sys/resource.h>
@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 /* Restarts a mutant everywhere, in a process of its own: it may run wild. 1: it was caught. */
-static int is_caught(const subject *s, const kernel_program *mutant, uint32_t removed, uint32_t removed_move, uint32_t lasts, uint32_t level, uint64_t limit, uint64_t expected,
-                     uint64_t instructions) {
+static int is_caught(const subject *s, const kernel_program *mutant, uint32_t removed, uint32_t removed_move,
+                     uint32_t lasts, uint32_t level, uint64_t limit, uint64_t expected, uint64_t instructions) {
     static experiment e;
     const struct rlimit seconds = {60, 60}; /* of processor time: others may need the machine, too */
     int status;
@@ -38,7 +38,8 @@ static int is_caught(const subject *s, const kernel_program *mutant, uint32_t re
 }
 
 /* What a watcher of a run without restarts finds; GPUMP_NONE: it computes something else. */
-static uint32_t watched(const subject *s, const kernel_program *mutant, uint32_t removed, uint32_t removed_move, uint32_t lasts, uint32_t level, uint64_t expected) {
+static uint32_t watched(const subject *s, const kernel_program *mutant, uint32_t removed, uint32_t removed_move,
+                        uint32_t lasts, uint32_t level, uint64_t expected) {
     static experiment e;
     static region_watch watches[32];
     uint32_t i;
@@ -84,13 +85,15 @@ static uint32_t clobbers_of(const gpump_program *program) {
     return count;
 }
 
-/* The kernel with sparse regions as the analysis sees it: its boundaries stand in the same order as those of what is lowered. */
+/* The kernel with sparse regions as the analysis sees it: its boundaries stand in the same order as those of what is
+ * lowered. */
 static gpump_program *formed_of(const subject *s) {
     gpump_regions_config config;
     gpump_program *formed;
     gpump_diag diag;
     analysis a;
-    assert_int_equal(analysis_create_launch(s->kernel, s->launch.kernels[0].block, s->alias_class, &a, &diag), GPUMP_OK);
+    assert_int_equal(analysis_create_launch(s->kernel, s->launch.kernels[0].block, s->alias_class, &a, &diag),
+                     GPUMP_OK);
     assert_int_equal(gpump_regions_config_preset(&config, "igpu"), GPUMP_OK);
     assert_int_equal(gpump_regions_form(a.program, &config, &formed, NULL, NULL), GPUMP_OK);
     analysis_destroy(&a);
@@ -101,15 +104,22 @@ static gpump_program *formed_of(const subject *s) {
 
 typedef enum verdict {
     CAUGHT,
-    NOT_REACHED,  /* no warp comes there in this run */
-    ALLOWED,      /* the analysis has nothing against the longer region: it is there for a rule (loops, divergence, a copy) */
-    MAY_ONLY,     /* something may be overwritten, and is not in this run */
+    NOT_REACHED, /* no warp comes there in this run */
+    ALLOWED,  /* the analysis has nothing against the longer region: it is there for a rule (loops, divergence, a copy)
+               */
+    MAY_ONLY, /* something may be overwritten, and is not in this run */
     SAME_VALUE,   /* it is, with the value it had */
     BARRIER_ONLY, /* a barrier is passed twice, and that changes nothing here */
     HARMLESS,     /* a value has changed, and from every place of the run a restart leaves the same memory */
     VERDICTS
 } verdict;
-static const char *const verdict_names[] = {"caught", "never reached", "allowed by the analysis", "not overwritten in this run", "overwritten with the same value", "a barrier passed twice, harmlessly", "a value changed, harmlessly"};
+static const char *const verdict_names[] = {"caught",
+                                            "never reached",
+                                            "allowed by the analysis",
+                                            "not overwritten in this run",
+                                            "overwritten with the same value",
+                                            "a barrier passed twice, harmlessly",
+                                            "a value changed, harmlessly"};
 static const char *const cut_names[GPUMP_CUTS] = {"none", "clobber", "forced", "loop", "divergence", "length", "copy"};
 
 typedef struct tally {
@@ -154,14 +164,24 @@ static void remove_boundaries(const char *name, int one_buffer, tally *t) {
         dynamic = found & (FOUND_REGISTER | FOUND_MEMORY);
         v = CAUGHT;
         if (!is_caught(&s, &lowered, i, NONE, 0, 0, 1, expected, instructions) &&
-            !(found & (FOUND_REGISTER | FOUND_MEMORY | FOUND_BARRIER) && is_caught(&s, &lowered, i, NONE, 0, 0, UINT32_MAX, expected, instructions)))
-            v = !(found & FOUND_REACHED) ? NOT_REACHED : dynamic ? HARMLESS : found & FOUND_BARRIER ? BARRIER_ONLY : found & FOUND_SAME ? SAME_VALUE : may ? MAY_ONLY : ALLOWED;
+            !(found & (FOUND_REGISTER | FOUND_MEMORY | FOUND_BARRIER) &&
+              is_caught(&s, &lowered, i, NONE, 0, 0, UINT32_MAX, expected, instructions)))
+            v = !(found & FOUND_REACHED) ? NOT_REACHED
+                : dynamic                ? HARMLESS
+                : found & FOUND_BARRIER  ? BARRIER_ONLY
+                : found & FOUND_SAME     ? SAME_VALUE
+                : may                    ? MAY_ONLY
+                                         : ALLOWED;
         if (dynamic && !may && in.tag != GPUMP_CUT_FORCED && in.tag != GPUMP_CUT_DIVERGENCE)
-            fail_msg("%s, boundary %u (%s): the analysis allows what the watcher has seen overwritten", name, i, cut_names[in.tag]);
+            fail_msg("%s, boundary %u (%s): the analysis allows what the watcher has seen overwritten", name, i,
+                     cut_names[in.tag]);
         if (v == CAUGHT && !(found & (FOUND_REGISTER | FOUND_MEMORY | FOUND_BARRIER)))
-            fail_msg("%s, boundary %u (%s): restarts miss it, and the watcher has seen nothing", name, i, cut_names[in.tag]);
-        if (v == HARMLESS) print_message("%s, boundary %u (%s): %s%schanges and memory at the end does not\n", name, i, cut_names[in.tag], found & FOUND_MEMORY ? "memory " : "",
-                                       found & FOUND_REGISTER ? "a register " : "");
+            fail_msg("%s, boundary %u (%s): restarts miss it, and the watcher has seen nothing", name, i,
+                     cut_names[in.tag]);
+        if (v == HARMLESS)
+            print_message("%s, boundary %u (%s): %s%schanges and memory at the end does not\n", name, i,
+                          cut_names[in.tag], found & FOUND_MEMORY ? "memory " : "",
+                          found & FOUND_REGISTER ? "a register " : "");
         t->counts[in.tag][v]++;
         t->all++;
     }
@@ -196,7 +216,8 @@ static void boundaries_are_missed_where_values_change(void **state) {
 }
 
 static void boundaries_with_one_buffer_for_two(void **state) {
-    static const char *const names[] = {"saxpy", "hotspot", "pathfinder", "stencil", "srad_1", "srad_2", "matrix_multiply_accumulate", "dwt2d_fdwt53"};
+    static const char *const names[] = {
+        "saxpy", "hotspot", "pathfinder", "stencil", "srad_1", "srad_2", "matrix_multiply_accumulate", "dwt2d_fdwt53"};
     static tally t;
     uint32_t n;
     (void)state;
@@ -220,7 +241,8 @@ static int keeps_live_in(const kernel_program *k, uint32_t i) {
 
 static void moves_are_missed_where_values_change(void **state) {
     static const uint32_t kinds[] = {REGIONS_SPARSE, 16}, lasts[] = {NONE, 2, 1, 0};
-    static const char *const how_long[] = {"for good", "for two more regions", "for one more region", "for the rest of its region"};
+    static const char *const how_long[] = {"for good", "for two more regions", "for one more region",
+                                           "for the rest of its region"};
     uint32_t counts[4][VERDICTS], caught = 0, harmless = 0, k, i;
     const reference_entry *entry;
     (void)state;
@@ -237,7 +259,8 @@ static void moves_are_missed_where_values_change(void **state) {
                 uint32_t found, dynamic, n;
                 verdict v = CAUGHT;
                 if (!keeps_live_in(&lowered, i)) continue;
-                /* for good, or, where one of the two registers is used for something else afterwards, for as long as possible */
+                /* for good, or, where one of the two registers is used for something else afterwards, for as long as
+                 * possible */
                 for (n = 0; n < 3 && is_caught(&s, &lowered, NONE, i, lasts[n], k, 0, expected, instructions); n++) {}
                 found = watched(&s, &lowered, NONE, i, lasts[n], k, expected);
                 assert_true(found != GPUMP_NONE);
@@ -245,9 +268,15 @@ static void moves_are_missed_where_values_change(void **state) {
                 dynamic = found & (FOUND_REGISTER | FOUND_MEMORY);
                 if (!is_caught(&s, &lowered, NONE, i, lasts[n], k, 1, expected, instructions) &&
                     !(dynamic && is_caught(&s, &lowered, NONE, i, lasts[n], k, UINT32_MAX, expected, instructions)))
-                    v = !(found & FOUND_REACHED) ? NOT_REACHED : dynamic ? HARMLESS : found & FOUND_SAME ? SAME_VALUE : MAY_ONLY;
-                if (v == CAUGHT && !dynamic) fail_msg("%s, move %u: restarts miss it, and the watcher has seen nothing", entry->name, i);
-                if (v == HARMLESS) print_message("%s, move %u of %s regions: the register changes and memory at the end does not\n", entry->name, i, k ? "short" : "sparse");
+                    v = !(found & FOUND_REACHED) ? NOT_REACHED
+                        : dynamic                ? HARMLESS
+                        : found & FOUND_SAME     ? SAME_VALUE
+                                                 : MAY_ONLY;
+                if (v == CAUGHT && !dynamic)
+                    fail_msg("%s, move %u: restarts miss it, and the watcher has seen nothing", entry->name, i);
+                if (v == HARMLESS)
+                    print_message("%s, move %u of %s regions: the register changes and memory at the end does not\n",
+                                  entry->name, i, k ? "short" : "sparse");
                 counts[n][v]++;
             }
             analysis_free_kernel(&lowered);

@@ -1,6 +1,6 @@
 /* labels: equivalence unit link: minigpu_core */
-/* The whole machine is copied, by memcpy of its arena and by fork, and both copies go on exactly alike; so does a machine
- * built anew, and one that ticks through idle cycles. */
+/* The whole machine is copied, by memcpy of its arena and by fork, and both copies go on exactly alike; so does a
+ * machine built anew, and one that ticks through idle cycles. */
 #include "test.h"
 
 #include <sys/wait.h>

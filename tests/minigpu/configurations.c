@@ -1,6 +1,7 @@
 /* labels: property unit link: minigpu_core */
-/* Whatever the machine's numbers are - latencies, queue lengths, cache sizes, schedulers, when sources are released, how many
- * kernels share an SM - results stay those of the C references, and nothing gets stuck. Seed and case are printed on failure.
+/* Whatever the machine's numbers are - latencies, queue lengths, cache sizes, schedulers, when sources are released,
+ * how many kernels share an SM - results stay those of the C references, and nothing gets stuck. Seed and case are
+ * printed on failure.
  */
 #include "test.h"
 
@@ -76,7 +77,8 @@ static uint64_t one(uint64_t seed, uint64_t number) {
     if (launch_file_read(&launch, path, error)) fail_msg("%s", error);
     for (i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         if (gpump_random_below(&state, 3) == 0)
-            set(&launch, numbers[i].name, numbers[i].low + gpump_random_below(&state, numbers[i].high - numbers[i].low + 1));
+            set(&launch, numbers[i].name,
+                numbers[i].low + gpump_random_below(&state, numbers[i].high - numbers[i].low + 1));
     }
     set(&launch, "l1_bytes", 1024u << gpump_random_below(&state, 6));
     set(&launch, "l2_bytes", 2048u << gpump_random_below(&state, 9));
@@ -115,7 +117,8 @@ static void test_any_numbers(void **state) {
     uint64_t seed = test_seed(), cases = test_cases(300), number, resumed = 0;
     (void)state;
     for (number = 0; number < cases; number++) resumed += one(seed, number);
-    printf("%llu machines, %llu blocks preempted and resumed\n", (unsigned long long)cases, (unsigned long long)resumed);
+    printf("%llu machines, %llu blocks preempted and resumed\n", (unsigned long long)cases,
+           (unsigned long long)resumed);
     assert_true(resumed > cases / 2);
 }
 

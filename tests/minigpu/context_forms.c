@@ -1,6 +1,7 @@
 /* labels: equivalence slow link: minigpu_core */
-/* tests/minigpu/preempt_anywhere.c for the other ways of saving a block: live registers only, compressed, compressed over the block; stopped anywhere and
- * at preemption points. The vacated storage is overwritten, so a live register that were not saved would be missed. */
+/* tests/minigpu/preempt_anywhere.c for the other ways of saving a block: live registers only, compressed, compressed
+ * over the block; stopped anywhere and at preemption points. The vacated storage is overwritten, so a live register
+ * that were not saved would be missed. */
 #define CONTEXT_FORMS_TEST
 #include "minigpu/preempt_anywhere.c"
 
@@ -16,32 +17,57 @@ static void switch_anywhere(uint32_t form, uint32_t interval) {
     for (i = 0; i < NAMES; i++) {
         launch_file launch;
         machine *m = build(&launch, names[i]);
-        uint64_t end, expected = undisturbed(m, &launch, names[i], &end), cycle, step, right = 0, n = 0, offset = form + 4 * (interval != 0);
+        uint64_t end, expected = undisturbed(m, &launch, names[i], &end), cycle, step, right = 0, n = 0,
+                      offset = form + 4 * (interval != 0);
         step = end / test_cases(40) + 1;
         for (cycle = offset; cycle < end; cycle += step, n++) {
             int answer;
             if (machine_run(m, cycle) != 0) break;
             answer = in_child(m, &launch, n, GPUMP_TECHNIQUE_SWITCH, 0, expected);
-            if (in_place && answer == CHILD_NOT_ELSEWHERE) answer = CHILD_RIGHT; /* a parked block can come back only to its place */
+            if (in_place && answer == CHILD_NOT_ELSEWHERE)
+                answer = CHILD_RIGHT; /* a parked block can come back only to its place */
             right += answer == CHILD_RIGHT;
             if (answer >= CHILD_WRONG)
-                fail_msg("%s, cycle %llu, %s%s: %s", names[i], (unsigned long long)cycle, context_form_name(form), interval ? " at points" : "", answers[answer]);
+                fail_msg("%s, cycle %llu, %s%s: %s", names[i], (unsigned long long)cycle, context_form_name(form),
+                         interval ? " at points" : "", answers[answer]);
         }
-        printf("%s, %s%s: every %llu of %llu cycles, %llu right\n", names[i], context_form_name(form), interval ? " at points" : "", (unsigned long long)step,
-               (unsigned long long)end, (unsigned long long)right);
+        printf("%s, %s%s: every %llu of %llu cycles, %llu right\n", names[i], context_form_name(form),
+               interval ? " at points" : "", (unsigned long long)step, (unsigned long long)end,
+               (unsigned long long)right);
         assert_true(right > n / 2);
         machine_free(m);
         launch_file_free(&launch);
     }
 }
 
-static void test_live(void **state) { (void)state; switch_anywhere(CONTEXT_LIVE, 0); }
-static void test_live_compress(void **state) { (void)state; switch_anywhere(CONTEXT_LIVE_COMPRESS, 0); }
-static void test_tb(void **state) { (void)state; switch_anywhere(CONTEXT_TB, 0); }
-static void test_naive_at_points(void **state) { (void)state; switch_anywhere(CONTEXT_NAIVE, 100); }
-static void test_live_at_points(void **state) { (void)state; switch_anywhere(CONTEXT_LIVE, 100); }
-static void test_live_compress_at_points(void **state) { (void)state; switch_anywhere(CONTEXT_LIVE_COMPRESS, 30); }
-static void test_tb_at_points(void **state) { (void)state; switch_anywhere(CONTEXT_TB, 100); }
+static void test_live(void **state) {
+    (void)state;
+    switch_anywhere(CONTEXT_LIVE, 0);
+}
+static void test_live_compress(void **state) {
+    (void)state;
+    switch_anywhere(CONTEXT_LIVE_COMPRESS, 0);
+}
+static void test_tb(void **state) {
+    (void)state;
+    switch_anywhere(CONTEXT_TB, 0);
+}
+static void test_naive_at_points(void **state) {
+    (void)state;
+    switch_anywhere(CONTEXT_NAIVE, 100);
+}
+static void test_live_at_points(void **state) {
+    (void)state;
+    switch_anywhere(CONTEXT_LIVE, 100);
+}
+static void test_live_compress_at_points(void **state) {
+    (void)state;
+    switch_anywhere(CONTEXT_LIVE_COMPRESS, 30);
+}
+static void test_tb_at_points(void **state) {
+    (void)state;
+    switch_anywhere(CONTEXT_TB, 100);
+}
 static void test_choosing(void **state) {
     (void)state;
     choose = 1;
@@ -75,7 +101,8 @@ static void test_parts_stay_and_parts_go(void **state) {
         options.preempt_cycle = 5000;
         options.technique = GPUMP_TECHNIQUE_SWITCH;
         snprintf(path, sizeof path, "%s/examples/minigpu/demo.yaml", GPUMP_SOURCE_DIR);
-        if (launch_file_read(&launch, path, error) || !(m = machine_build(&launch, &options, error))) fail_msg("%s", error);
+        if (launch_file_read(&launch, path, error) || !(m = machine_build(&launch, &options, error)))
+            fail_msg("%s", error);
         assert_true(launch.kernel_count <= 4);
         assert_int_equal(machine_run(m, NEVER), 1);
         assert_int_equal(check_results(m, &launch, checks), 0);
@@ -88,8 +115,10 @@ static void test_parts_stay_and_parts_go(void **state) {
             bytes += m->sms[i]->statistics.saved_bytes;
         }
         assert_int_equal(sum.parked, sum.unparked);
-        if (run) assert_true(sum.parked > 0);
-        else assert_int_equal(sum.parked, 0);
+        if (run)
+            assert_true(sum.parked > 0);
+        else
+            assert_int_equal(sum.parked, 0);
         if (!run) naive_bytes = bytes, bytes = 0;
         machine_free(m);
         launch_file_free(&launch);
@@ -122,10 +151,17 @@ static void test_registers_are_needed(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_live),           cmocka_unit_test(test_live_compress),           cmocka_unit_test(test_tb),
-        cmocka_unit_test(test_naive_at_points), cmocka_unit_test(test_live_at_points),          cmocka_unit_test(test_live_compress_at_points),
-        cmocka_unit_test(test_tb_at_points),   cmocka_unit_test(test_choosing),               cmocka_unit_test(test_in_place),
-        cmocka_unit_test(test_parts_stay_and_parts_go), cmocka_unit_test(test_registers_are_needed),
+        cmocka_unit_test(test_live),
+        cmocka_unit_test(test_live_compress),
+        cmocka_unit_test(test_tb),
+        cmocka_unit_test(test_naive_at_points),
+        cmocka_unit_test(test_live_at_points),
+        cmocka_unit_test(test_live_compress_at_points),
+        cmocka_unit_test(test_tb_at_points),
+        cmocka_unit_test(test_choosing),
+        cmocka_unit_test(test_in_place),
+        cmocka_unit_test(test_parts_stay_and_parts_go),
+        cmocka_unit_test(test_registers_are_needed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* labels: unit link: minigpu_core */
-/* Every kernel of examples/minigpu/kernels runs on the mini-GPU and comes to its reference's result, bit for bit; the references
- * and generators withstand launches that do not suit them. */
+/* Every kernel of examples/minigpu/kernels runs on the mini-GPU and comes to its reference's result, bit for bit; the
+ * references and generators withstand launches that do not suit them. */
 #include <stdarg.h>
 #include "test.h"
 #include "tools/check.h"
@@ -127,8 +127,8 @@ static void same_seed_same_inputs(void **state) {
     }
 }
 
-/* Each argument in turn missing, of the other kind, half as long, or a scalar of every bit pattern that likes to break things:
- * an answer, and (under the sanitizers) nothing read or written outside. */
+/* Each argument in turn missing, of the other kind, half as long, or a scalar of every bit pattern that likes to break
+ * things: an answer, and (under the sanitizers) nothing read or written outside. */
 static void unsuitable_launches_are_refused(void **state) {
     static const uint64_t scalars[] = {0, 1, 31, 0x7fffffff, 0x80000000, 0xffffffff, 0xfffffff0};
     const reference_entry *entry;
@@ -196,7 +196,8 @@ static void wild_contents_are_survived(void **state) {
             for (i = 0; i < view.argument_count; i++) {
                 uint8_t *bytes = (uint8_t *)arguments[i].buffer;
                 for (k = 0; k < arguments[i].bytes; k++)
-                    if (gpump_random_below(&random, (uint32_t)often) == 0) bytes[k] = (uint8_t)gpump_random_next(&random);
+                    if (gpump_random_below(&random, (uint32_t)often) == 0)
+                        bytes[k] = (uint8_t)gpump_random_next(&random);
             }
             (void)entry->reference(&view);
             free_view(&view);

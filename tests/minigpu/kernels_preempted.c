@@ -1,6 +1,7 @@
 /* labels: equivalence unit link: minigpu_core */
-/* Every kernel of examples/minigpu/kernels, preempted on all SMs at places throughout its run, by each technique, with all the registers it
- * wants and with so few that it spills: the result stays right bit for bit. (720 and 721 go through five kernels cycle by cycle.) */
+/* Every kernel of examples/minigpu/kernels, preempted on all SMs at places throughout its run, by each technique, with
+ * all the registers it wants and with so few that it spills: the result stays right bit for bit. (720 and 721 go
+ * through five kernels cycle by cycle.) */
 #include "test.h"
 #include "tools/check.h"
 #include "machine/machine.h"
@@ -35,8 +36,8 @@ static outcome run(const char *name, uint32_t registers, uint32_t technique, uin
     m = machine_build(&launch, &options, error);
     if (!m) fail_msg("%s", error);
     if (machine_run(m, NEVER) != 1 || check_results(m, &launch, &check))
-        fail_msg("%s with %u registers, %s at cycle %llu: %s", name, registers, technique_names[technique], (unsigned long long)cycle,
-                 m->failed || m->deadlocked ? m->error : check.text);
+        fail_msg("%s with %u registers, %s at cycle %llu: %s", name, registers, technique_names[technique],
+                 (unsigned long long)cycle, m->failed || m->deadlocked ? m->error : check.text);
     result.cycles = m->now;
     result.preemptions = m->preemption_count;
     result.refused = 0;
@@ -58,18 +59,22 @@ static void every_kernel_by_every_technique(void **state) {
             uint64_t place;
             for (technique = 0; technique < 3; technique++)
                 for (place = 1; place <= places; place++)
-                    preemptions[technique] += run(entry->name, registers, technique, cycles * place / (places + 1)).preemptions;
+                    preemptions[technique] +=
+                        run(entry->name, registers, technique, cycles * place / (places + 1)).preemptions;
         }
     }
     for (technique = 0; technique < 3; technique++) assert_true(preemptions[technique] > 50);
 }
 
-/* What the README says of each kernel: idempotent ones may be flushed at any time, the others no more once they have executed what may
- * overwrite something they have read. Those that are idempotent in fact only, which the analysis cannot see, count among the others. */
+/* What the README says of each kernel: idempotent ones may be flushed at any time, the others no more once they have
+ * executed what may overwrite something they have read. Those that are idempotent in fact only, which the analysis
+ * cannot see, count among the others. */
 static void only_clobbering_blocks_refuse_a_flush(void **state) {
-    static const char *const idempotent[] = {
-        "pathfinder", "hotspot", "kmeans_invert_mapping", "kmeans_point", "srad_1", "streamcluster", "lbm", "stencil",
-        "spmv", "array_walk", "pointer_chase", "dwt2d_copy", "dwt2d_fdwt53", "cfd_step_factor", "cfd_compute_flux"};
+    static const char *const idempotent[] = {"pathfinder",   "hotspot",         "kmeans_invert_mapping",
+                                             "kmeans_point", "srad_1",          "streamcluster",
+                                             "lbm",          "stencil",         "spmv",
+                                             "array_walk",   "pointer_chase",   "dwt2d_copy",
+                                             "dwt2d_fdwt53", "cfd_step_factor", "cfd_compute_flux"};
     const reference_entry *entry;
     (void)state;
     for (entry = reference_entries; entry->name; entry++) {
@@ -78,7 +83,8 @@ static void only_clobbering_blocks_refuse_a_flush(void **state) {
         uint64_t place;
         for (place = 0; place < sizeof idempotent / sizeof idempotent[0]; place++)
             if (strcmp(entry->name, idempotent[place]) == 0) expected = 0;
-        for (place = 99; place > 50 && !(expected && refused); place -= expected ? 1 : 6) refused += run(entry->name, 0, 2, cycles * place / 100).refused;
+        for (place = 99; place > 50 && !(expected && refused); place -= expected ? 1 : 6)
+            refused += run(entry->name, 0, 2, cycles * place / 100).refused;
         if ((refused > 0) != expected) fail_msg("%s: %u blocks refused the flush", entry->name, refused);
     }
 }

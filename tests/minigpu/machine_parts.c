@@ -1,6 +1,7 @@
 /* labels: unit property link: minigpu_core */
-/* The parts of the mini-GPU by themselves: the SIMT stack against lanes that run alone, scoreboard and release points, warp
- * schedulers, the read set against a plain list, fetch that is held and let go, and queues before memory that have an end. */
+/* The parts of the mini-GPU by themselves: the SIMT stack against lanes that run alone, scoreboard and release points,
+ * warp schedulers, the read set against a plain list, fetch that is held and let go, and queues before memory that have
+ * an end. */
 #include "test.h"
 
 #include "tools/check.h"
@@ -15,8 +16,8 @@
 
 #define PROGRAM_MAX 24
 
-/* A random program: instruction i either goes on to i + 1, branches to target[i], or ends. Lanes decide by a hash of lane,
- * place and visit. */
+/* A random program: instruction i either goes on to i + 1, branches to target[i], or ends. Lanes decide by a hash of
+ * lane, place and visit. */
 typedef struct program {
     uint32_t count, target[PROGRAM_MAX], is_branch[PROGRAM_MAX], reconvergence[PROGRAM_MAX];
     uint64_t seed;
@@ -96,7 +97,8 @@ static uint32_t one_program(uint64_t seed, uint64_t number) {
         for (lane = 0; lane < LANES; lane++) {
             if (!(mask >> lane & 1)) continue;
             together[lane] = gpump_hash_u64(together[lane], pc);
-            if (pc + 1 < p.count && p.is_branch[pc] && lane_takes(&p, lane, pc, visits[lane][pc]++)) taken |= 1u << lane;
+            if (pc + 1 < p.count && p.is_branch[pc] && lane_takes(&p, lane, pc, visits[lane][pc]++))
+                taken |= 1u << lane;
         }
         if (pc == p.count - 1) {
             simt_exit(&stack, mask);
@@ -293,7 +295,8 @@ static uint64_t longest_wait(uint32_t l2_queue, uint32_t output_flits, uint32_t 
     uint32_t i, n;
     machine_options_default(&options);
     options.skip_idle = 0;
-    if (launch_file_read(&launch, GPUMP_SOURCE_DIR "/examples/minigpu/kernels/kmeans_invert_mapping/launch.yaml", error) ||
+    if (launch_file_read(&launch, GPUMP_SOURCE_DIR "/examples/minigpu/kernels/kmeans_invert_mapping/launch.yaml",
+                         error) ||
         !(m = machine_build(&launch, &options, error)))
         fail_msg("%s", error);
     m->config.l1_misses = 64;
@@ -313,18 +316,20 @@ static uint64_t longest_wait(uint32_t l2_queue, uint32_t output_flits, uint32_t 
     assert_false(m->failed);
     for (i = 0; i < m->warp_count; i++) /* the schedulers of an SM share the load-store unit */
         if (m->warps[i].sm != NONE) issued[m->warps[i].slot % m->config.gpu.schedulers] += m->warps[i].sequence;
-    if (5 * issued[0] > 6 * issued[1] || 5 * issued[1] > 6 * issued[0]) fail_msg("%u and %u instructions", (uint32_t)issued[0], (uint32_t)issued[1]);
+    if (5 * issued[0] > 6 * issued[1] || 5 * issued[1] > 6 * issued[0])
+        fail_msg("%u and %u instructions", (uint32_t)issued[0], (uint32_t)issued[1]);
     machine_free(m);
     launch_file_free(&launch);
     return longest;
 }
 
 static void test_queues_before_memory_have_an_end(void **state) {
-    const uint64_t line = 7, reply = 10, idle = 2 * 60 + 60 + 200 + 20; /* cycles on a channel, at the SM's port, alone on the way */
+    const uint64_t line = 7, reply = 10,
+                   idle = 2 * 60 + 60 + 200 + 20; /* cycles on a channel, at the SM's port, alone on the way */
     uint64_t narrow = longest_wait(1, 5, 2), wide = longest_wait(8, 24, 32);
     (void)state;
-    /* Before a request stand the channel's queue, those of its two banks, and one request at the port of each SM; each may write a line back
-     * too. Before its reply stand those of all other misses of its SM. */
+    /* Before a request stand the channel's queue, those of its two banks, and one request at the port of each SM; each
+     * may write a line back too. Before its reply stand those of all other misses of its SM. */
     if (narrow > idle + (2 + 2 * (1 + 5) + 15) * 2 * line + 64 * reply) fail_msg("%u cycles", (uint32_t)narrow);
     if (wide > idle + (32 + 2 * (8 + 24) + 15) * 2 * line + 64 * reply) fail_msg("%u cycles", (uint32_t)wide);
     if (narrow >= wide) fail_msg("%u cycles, and %u with longer queues", (uint32_t)narrow, (uint32_t)wide);

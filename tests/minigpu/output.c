@@ -1,5 +1,6 @@
 /* labels: command unit link: minigpu_core */
-/* What minigpu writes: reports that parse and agree with themselves, traces that Perfetto can draw, a demo that is right. */
+/* What minigpu writes: reports that parse and agree with themselves, traces that Perfetto can draw, a demo that is
+ * right. */
 #include "run_command.h"
 
 #include <jansson.h>
@@ -47,7 +48,8 @@ static void test_report(void **state) {
     assert_true(json_real_value(json_object_get(root, "thread_instructions_per_second")) > 0);
     preemptions = json_object_get(root, "preemptions");
     assert_true(json_array_size(preemptions) > 0);
-    for (i = 0; i < json_array_size(preemptions); i++) bytes_saved += integer(json_array_get(preemptions, i), "bytes_saved");
+    for (i = 0; i < json_array_size(preemptions); i++)
+        bytes_saved += integer(json_array_get(preemptions, i), "bytes_saved");
     assert_int_equal(bytes_saved, integer(totals, "saved_bytes"));
     assert_int_equal(integer(totals, "saved_bytes"), integer(totals, "restored_bytes"));
     json_decref(root);

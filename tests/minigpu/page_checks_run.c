@@ -1,7 +1,7 @@
 /* labels: equivalence unit link: minigpu_core */
-/* Page checks as instructions of the mini-GPU: every kernel runs with all its pages absent, in every form, and comes to its result bit for
- * bit; without checks, and in the forms that Kim 2012 prints, the same run fails. Preempted anywhere, restarted, and with few registers it
- * still does. */
+/* Page checks as instructions of the mini-GPU: every kernel runs with all its pages absent, in every form, and comes to
+ * its result bit for bit; without checks, and in the forms that Kim 2012 prints, the same run fails. Preempted
+ * anywhere, restarted, and with few registers it still does. */
 #include "test.h"
 #include "analysis/analysis.h"
 #include "tools/check.h"
@@ -62,7 +62,9 @@ static void every_kernel_without_pages(void **state) {
             few = i / 4;
             t.registers = few ? 16 : 0;
             build(&t, entry->name);
-            if (!run(&t)) fail_msg("%s, %s, %u registers: %s", entry->name, page_check_form_name(forms[i % 4]), t.registers, why(&t));
+            if (!run(&t))
+                fail_msg("%s, %s, %u registers: %s", entry->name, page_check_form_name(forms[i % 4]), t.registers,
+                         why(&t));
             assert_true(t.m->page_faults.served >= 2 && t.m->page_faults.served <= 2 * t.m->page_faults.absent);
             served += t.m->page_faults.served;
             close_trial(&t);
@@ -82,7 +84,9 @@ static void with_regions(void **state) {
             trial t = trial_of(forms[k % 2], "all");
             t.options.regions = regions[k / 2];
             build(&t, names[i]);
-            if (!run(&t)) fail_msg("%s, %s, regions %u: %s", names[i], page_check_form_name(forms[k % 2]), regions[k / 2], why(&t));
+            if (!run(&t))
+                fail_msg("%s, %s, regions %u: %s", names[i], page_check_form_name(forms[k % 2]), regions[k / 2],
+                         why(&t));
             close_trial(&t);
         }
     }
@@ -96,8 +100,8 @@ static void unchecked_accesses_are_caught(void **state) {
         trial t = trial_of(PAGE_CHECKS_NONE, "all");
         build(&t, entry->name);
         assert_false(run(&t));
-        if (!strstr(t.m->error, "whose page is absent, without a check") || !strstr(t.m->error, entry->name) || !strstr(t.m->error, ".ptx:") ||
-            !strstr(t.m->error, "address 0x1"))
+        if (!strstr(t.m->error, "whose page is absent, without a check") || !strstr(t.m->error, entry->name) ||
+            !strstr(t.m->error, ".ptx:") || !strstr(t.m->error, "address 0x1"))
             fail_msg("%s: %s", entry->name, t.m->error);
         close_trial(&t);
     }
@@ -108,8 +112,9 @@ static void only_absent_pages_fault(void **state) {
     static const struct {
         const char *kernel, *absent;
         uint32_t pages, served;
-    } cases[] = {{"saxpy", "all", 2, 3}, {"array_walk", "all", 10, 10}, {"array_walk", "a", 5, 5}, {"array_walk", "b,a", 10, 10},
-                 {"pointer_chase", "nodes", 3, 3}, {"pointer_chase", "sums", 1, 1}, {"pointer_chase", NULL, 0, 0}};
+    } cases[] = {{"saxpy", "all", 2, 3},        {"array_walk", "all", 10, 10},    {"array_walk", "a", 5, 5},
+                 {"array_walk", "b,a", 10, 10}, {"pointer_chase", "nodes", 3, 3}, {"pointer_chase", "sums", 1, 1},
+                 {"pointer_chase", NULL, 0, 0}};
     char error[LAUNCH_ERROR_BYTES];
     uint32_t i;
     trial t;
@@ -130,7 +135,8 @@ static void only_absent_pages_fault(void **state) {
     launch_file_free(&t.launch);
 }
 
-/* Kim's point: fewer checks of an array, fewer calls in a loop that follows pointers; and less time, all pages being there. */
+/* Kim's point: fewer checks of an array, fewer calls in a loop that follows pointers; and less time, all pages being
+ * there. */
 static void checks_cost_less_than_one_per_access(void **state) {
     static const char *const names[] = {"array_walk", "pointer_chase"};
     uint32_t i;
@@ -142,8 +148,8 @@ static void checks_cost_less_than_one_per_access(void **state) {
         if (!run(&every) || !run(&kim)) fail_msg("%s", names[i]);
         assert_true(kim.m->kernels[0].counted[COUNTED_CALL] * 2 < every.m->kernels[0].counted[COUNTED_CALL]);
         assert_true(i || kim.m->kernels[0].counted[COUNTED_CHECK] * 2 < every.m->kernels[0].counted[COUNTED_CHECK]);
-        print_message("%s: %llu cycles with a check and a call for each access, %llu by Kim\n", names[i], (unsigned long long)every.m->now,
-                      (unsigned long long)kim.m->now);
+        print_message("%s: %llu cycles with a check and a call for each access, %llu by Kim\n", names[i],
+                      (unsigned long long)every.m->now, (unsigned long long)kim.m->now);
         assert_true(kim.m->now < every.m->now);
         close_trial(&every);
         close_trial(&kim);
@@ -164,7 +170,8 @@ static uint32_t as_printed(machine *m, uint32_t variant) {
         switch (variant) {
         case KK_IS_ZERO: /* page size % element size: no iteration checks */
             if (in->opcode == OPCODE_PAGE_ENTERED) in->sources[2].immediate = 0, changed++;
-            if (in->opcode == OPCODE_MOV && in->type == TYPE_PRED && in->sources[0].immediate) in->sources[0].immediate = 0, changed++;
+            if (in->opcode == OPCODE_MOV && in->type == TYPE_PRED && in->sources[0].immediate)
+                in->sources[0].immediate = 0, changed++;
             break;
         case STORE_CHECKED_AS_LOAD: /* LD.pfchk for both */
             if (in->opcode == OPCODE_CHECK && in->variant == VARIANT_WRITE) in->variant = VARIANT_NONE, changed++;
@@ -176,7 +183,8 @@ static uint32_t as_printed(machine *m, uint32_t variant) {
             changed++;
             break;
         default: /* it does not matter to the sum whether the next load faults */
-            if (in->opcode == OPCODE_MOV && in->guard_negated && in->sources[0].kind == OPERAND_REGISTER && in->sources[0].index == sum)
+            if (in->opcode == OPCODE_MOV && in->guard_negated && in->sources[0].kind == OPERAND_REGISTER &&
+                in->sources[0].index == sum)
                 in->guard = INSTRUCTION_NONE, changed++;
         }
     }
@@ -220,8 +228,10 @@ static void every_cycle_is_the_same(void **state) {
 
 /* All SMs are emptied somewhere, by each technique, warps stopping anywhere or at points. */
 static void preempted_anywhere(void **state) {
-    static const char *const names[] = {"array_walk", "pointer_chase", "bfs_1", "saxpy", "histogram", "spmv", "hotspot"};
-    static const uint32_t techniques[] = {GPUMP_TECHNIQUE_SWITCH, GPUMP_TECHNIQUE_DRAIN, GPUMP_TECHNIQUE_FLUSH, GPUMP_TECHNIQUE_REWIND};
+    static const char *const names[] = {"array_walk", "pointer_chase", "bfs_1",  "saxpy",
+                                        "histogram",  "spmv",          "hotspot"};
+    static const uint32_t techniques[] = {GPUMP_TECHNIQUE_SWITCH, GPUMP_TECHNIQUE_DRAIN, GPUMP_TECHNIQUE_FLUSH,
+                                          GPUMP_TECHNIQUE_REWIND};
     const uint64_t places = test_cases(12);
     uint64_t preempted = 0, seed = test_seed(), random = seed, n = 0;
     uint32_t i, k;
@@ -239,8 +249,10 @@ static void preempted_anywhere(void **state) {
                 t.options.point_interval = gpump_random_below(&random, 2) * 20;
                 t.service_cycles = 600;
                 build(&t, names[i]);
-                if (!run(&t)) fail_msg("%s, %s at cycle %llu of %llu (GPUMP_TEST_SEED=%llu): %s", names[i], page_check_form_name(form),
-                                       (unsigned long long)t.options.preempt_cycle, (unsigned long long)end, (unsigned long long)seed, why(&t));
+                if (!run(&t))
+                    fail_msg("%s, %s at cycle %llu of %llu (GPUMP_TEST_SEED=%llu): %s", names[i],
+                             page_check_form_name(form), (unsigned long long)t.options.preempt_cycle,
+                             (unsigned long long)end, (unsigned long long)seed, why(&t));
                 if (!place) end = t.m->now;
                 preempted += t.m->preemption_count != 0;
                 close_trial(&t);
@@ -263,14 +275,16 @@ static void turns_shorter_than_a_page(void **state) {
     assert_true(t.launch.kernel_count <= 8);
     if (!(t.m = machine_build(&t.launch, &t.options, error))) fail_msg("%s", error);
     assert_true(gpump_gpu_cycles_from_ns(&t.m->config.gpu, t.options.slice_ns) < t.m->config.page_service_cycles);
-    if (machine_run(t.m, NEVER) != 1 || check_results(t.m, &t.launch, checks)) fail_msg("%s", t.m->failed ? t.m->error : checks[0].text);
+    if (machine_run(t.m, NEVER) != 1 || check_results(t.m, &t.launch, checks))
+        fail_msg("%s", t.m->failed ? t.m->error : checks[0].text);
     assert_true(t.m->page_faults.served > 0 && t.m->preemption_count > 0);
     close_trial(&t);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_kernel_without_pages), cmocka_unit_test(with_regions),
+        cmocka_unit_test(every_kernel_without_pages),
+        cmocka_unit_test(with_regions),
         cmocka_unit_test(unchecked_accesses_are_caught),
         cmocka_unit_test(only_absent_pages_fault),
         cmocka_unit_test(checks_cost_less_than_one_per_access),

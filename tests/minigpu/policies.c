@@ -1,6 +1,6 @@
 /* labels: equivalence slow link: minigpu_core */
-/* Every policy of gpump's victim selector may choose who leaves, and how, at any cycle and with any limit: the results stay
- * those of the undisturbed run. Choices mix techniques on one SM, and blocks of two kernels share SMs. */
+/* Every policy of gpump's victim selector may choose who leaves, and how, at any cycle and with any limit: the results
+ * stay those of the undisturbed run. Choices mix techniques on one SM, and blocks of two kernels share SMs. */
 #include "test.h"
 
 #include <sys/wait.h>
@@ -69,8 +69,8 @@ static uint64_t policies_on(const char *name, uint32_t in_place, uint32_t form, 
             if (pid == 0) _exit(child(m, &launch, policy, limits[seed % 5], expected));
             assert_int_equal(waitpid(pid, &status, 0), pid);
             if (!WIFEXITED(status) || WEXITSTATUS(status) == CHILD_WRONG || WEXITSTATUS(status) == CHILD_STOPPED) {
-                fail_msg("%s, cycle %llu, policy %s, limit %llu: status %d", name, (unsigned long long)cycle, policy->name,
-                         (unsigned long long)limits[seed % 5], status);
+                fail_msg("%s, cycle %llu, policy %s, limit %llu: status %d", name, (unsigned long long)cycle,
+                         policy->name, (unsigned long long)limits[seed % 5], status);
             }
             requests += WEXITSTATUS(status) != CHILD_NO_REQUEST;
             parked += WEXITSTATUS(status) == CHILD_RIGHT_PARKED;
@@ -78,8 +78,9 @@ static uint64_t policies_on(const char *name, uint32_t in_place, uint32_t form, 
             seed++;
         }
     }
-    printf("%s%s: %llu runs, %llu of them with a request, %llu with parts kept in place, all right\n", name, in_place ? ", in place" : "",
-           (unsigned long long)children, (unsigned long long)requests, (unsigned long long)parked);
+    printf("%s%s: %llu runs, %llu of them with a request, %llu with parts kept in place, all right\n", name,
+           in_place ? ", in place" : "", (unsigned long long)children, (unsigned long long)requests,
+           (unsigned long long)parked);
     assert_true(requests > children / 2);
     machine_free(m);
     launch_file_free(&launch);

@@ -1,8 +1,8 @@
 /* labels: equivalence slow link: minigpu_core */
 /* A block may be preempted at any cycle, by any technique, its place used by another kernel meanwhile, and come back on
- * another SM: the result is that of the undisturbed run, bit for bit. The machine is forked at every k-th cycle of the whole
- * run; each child preempts one SM. GPUMP_TEST_CASES scales the number of children; tests/minigpu/preempt_every_cycle.c is the form with
- * k = 1. */
+ * another SM: the result is that of the undisturbed run, bit for bit. The machine is forked at every k-th cycle of the
+ * whole run; each child preempts one SM. GPUMP_TEST_CASES scales the number of children;
+ * tests/minigpu/preempt_every_cycle.c is the form with k = 1. */
 #include "test.h"
 
 #include <sys/wait.h>
@@ -35,7 +35,8 @@ static const char *const answers[] = {"right",
 
 static const uint32_t techniques[] = {GPUMP_TECHNIQUE_SWITCH, GPUMP_TECHNIQUE_FLUSH, GPUMP_TECHNIQUE_DRAIN};
 
-/* How registers are saved, and whether warps run on to preemption points: tests/minigpu/context_forms.c tries them all. */
+/* How registers are saved, and whether warps run on to preemption points: tests/minigpu/context_forms.c tries them all.
+ */
 static uint32_t form_used, point_interval, choose, in_place;
 static const char *absent; /* buffers whose pages are not there at first; page checks find them. NULL: none */
 
@@ -80,7 +81,8 @@ static void everything(uint32_t *out, uint32_t rounds) {
             }
             population = 0;
             for (thread = 0; thread < THREADS; thread++) population += (exchange[(thread + 5) % THREADS] & 4) != 0;
-            for (thread = 0; thread < THREADS; thread++) value[thread] += exchange[(thread + 5) % THREADS] * 5 + population;
+            for (thread = 0; thread < THREADS; thread++)
+                value[thread] += exchange[(thread + 5) % THREADS] * 5 + population;
         }
         for (thread = 0; thread < THREADS; thread++)
             out[block * THREADS + thread] = (thread & 1 ? value[thread] : ~value[thread]) + block % 2;
@@ -139,7 +141,8 @@ static int child(machine *m, const launch_file *launch, uint64_t n, uint32_t tec
     return CHILD_RIGHT;
 }
 
-static int in_child(machine *m, const launch_file *launch, uint64_t n, uint32_t technique, uint32_t omit, uint64_t expected) {
+static int in_child(machine *m, const launch_file *launch, uint64_t n, uint32_t technique, uint32_t omit,
+                    uint64_t expected) {
     int status;
     pid_t pid = fork();
     if (pid < 0) fail_msg("fork failed");
@@ -179,7 +182,9 @@ static void preempt_anywhere(const char *name, int expects_refusals) {
     uint64_t end, expected = undisturbed(m, &launch, name, &end), count[3][CHILD_ANSWERS], step, cycle, n = 0;
     uint32_t t;
     memset(count, 0, sizeof count);
-    step = end * 3 / (absent ? test_cases(600) : children_per_kernel()); /* waiting for pages is long, and one cycle of it like another */
+    step = end * 3 /
+           (absent ? test_cases(600)
+                   : children_per_kernel()); /* waiting for pages is long, and one cycle of it like another */
     if (!step) step = 1;
     for (cycle = 0; cycle < end; cycle += step, n++) {
         if (machine_run(m, cycle) != 0) break;

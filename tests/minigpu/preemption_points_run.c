@@ -1,6 +1,6 @@
 /* labels: equivalence unit link: minigpu_core */
-/* Preemption points as instructions of the mini-GPU: they change no result and cost what they are; a block that is switched stops with
- * every warp at one, at a barrier, or at its end. */
+/* Preemption points as instructions of the mini-GPU: they change no result and cost what they are; a block that is
+ * switched stops with every warp at one, at a barrier, or at its end. */
 #include "test.h"
 #include "tools/check.h"
 #include "preemption/context_forms.h"
@@ -40,12 +40,14 @@ static void points_cost_what_they_are(void **state) {
             machine *m = build(&launch, entry->name, i ? intervals[i - 1] : 0);
             const kernel *k = &m->kernels[0];
             kernel_check check;
-            if (machine_run(m, NEVER) != 1 || check_results(m, &launch, &check)) fail_msg("%s: %s", entry->name, m->failed ? m->error : check.text);
+            if (machine_run(m, NEVER) != 1 || check_results(m, &launch, &check))
+                fail_msg("%s: %s", entry->name, m->failed ? m->error : check.text);
             executed = k->warp_instructions - k->counted[COUNTED_POINT];
             if (!i) plain = executed;
             assert_true(executed == plain);
             assert_true(i || (!points_of(k->program) && !k->counted[COUNTED_POINT]));
-            assert_true(i != 1 || (points_of(k->program) && points_of(k->program) * 3 >= k->program->count / 4)); /* K = 1: all over the place */
+            assert_true(i != 1 || (points_of(k->program) &&
+                                   points_of(k->program) * 3 >= k->program->count / 4)); /* K = 1: all over the place */
             assert_true(!i || points_of(k->program) <= fewer);
             if (i) fewer = points_of(k->program);
             machine_free(m);
@@ -61,7 +63,8 @@ static int may_stop_there(const machine *m, const sm *s, const block *b, const w
 }
 
 static void warps_stop_at_points_only(void **state) {
-    static const char *const names[] = {"spmv", "histogram", "kmeans_point", "stencil", "pathfinder", "matrix_multiply_accumulate"};
+    static const char *const names[] = {"spmv",    "histogram",  "kmeans_point",
+                                        "stencil", "pathfinder", "matrix_multiply_accumulate"};
     const uint64_t places = test_cases(20);
     uint64_t stopped = 0, elsewhere = 0, place;
     uint32_t i, n, entry;
@@ -87,7 +90,8 @@ static void warps_stop_at_points_only(void **state) {
                     for (n = 0; n < b->warp_count; n++) {
                         stopped++;
                         elsewhere += i % 2 == 0 && !may_stop_there(m, s, b, &m->warps[b->warps[n]]);
-                        if (i % 2 && !may_stop_there(m, s, b, &m->warps[b->warps[n]])) fail_msg("%s: warp %u has stopped elsewhere", names[i / 2], n);
+                        if (i % 2 && !may_stop_there(m, s, b, &m->warps[b->warps[n]]))
+                            fail_msg("%s: warp %u has stopped elsewhere", names[i / 2], n);
                     }
                 }
             }
@@ -95,11 +99,13 @@ static void warps_stop_at_points_only(void **state) {
             launch_file_free(&launch);
         }
     }
-    print_message("%llu warps have stopped; without points %llu of them elsewhere\n", (unsigned long long)stopped, (unsigned long long)elsewhere);
+    print_message("%llu warps have stopped; without points %llu of them elsewhere\n", (unsigned long long)stopped,
+                  (unsigned long long)elsewhere);
     assert_true(stopped > 20 * places && elsewhere > places);
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(points_cost_what_they_are), cmocka_unit_test(warps_stop_at_points_only)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(points_cost_what_they_are),
+                                       cmocka_unit_test(warps_stop_at_points_only)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

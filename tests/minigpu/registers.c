@@ -1,6 +1,6 @@
 /* labels: unit property link: minigpu_core */
-/* Every kernel with fewer and fewer registers per thread comes to the same result: what does not fit is spilled, and the blocks that
- * get less of the register file still compute what they should. */
+/* Every kernel with fewer and fewer registers per thread comes to the same result: what does not fit is spilled, and
+ * the blocks that get less of the register file still compute what they should. */
 #include "test.h"
 #include "analysis/analysis.h"
 #include "tools/check.h"
@@ -51,7 +51,8 @@ static void fewer_registers_same_result(void **state) {
     assert_true(spilled > 10);
 }
 
-/* What a kernel is described as: as many instructions as before, every read register known, the same joins as the reader's own. */
+/* What a kernel is described as: as many instructions as before, every read register known, the same joins as the
+ * reader's own. */
 static void descriptions_agree_with_the_reader(void **state) {
     const reference_entry *entry;
     (void)state;
@@ -70,7 +71,8 @@ static void descriptions_agree_with_the_reader(void **state) {
         assert_int_equal(analysis_create(kernel, &a, &diag), GPUMP_OK);
         assert_int_equal(gpump_program_instructions(a.program), kernel->count);
         for (i = 0; i < kernel->count; i++) {
-            if (kernel->instructions[i].opcode != OPCODE_BRA || kernel->instructions[i].guard == INSTRUCTION_NONE) continue;
+            if (kernel->instructions[i].opcode != OPCODE_BRA || kernel->instructions[i].guard == INSTRUCTION_NONE)
+                continue;
             assert_int_equal(gpump_program_reconvergence(a.program, i), kernel->instructions[i].reconvergence);
             branches++;
         }
@@ -91,11 +93,15 @@ static void predicates_are_spilled(void **state) {
     gpump_diag diag;
     uint32_t i, stores = 0, loads = 0;
     (void)state;
-    length = (size_t)snprintf(text, sizeof text,
-                              ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry many(.param .u64 out, .param .u32 x)\n{\n"
-                              ".reg .pred %%p<80>; .reg .b32 %%r<4>; .reg .b64 %%rd<2>;\nld.param.u64 %%rd1, [out]; ld.param.u32 %%r1, [x]; mov.u32 %%r2, 0;\n");
-    for (i = 0; i < 70; i++) length += (size_t)snprintf(text + length, sizeof text - length, "setp.gt.u32 %%p%u, %%r1, %u;\n", i, 3 * i);
-    for (i = 0; i < 70; i++) length += (size_t)snprintf(text + length, sizeof text - length, "@%%p%u add.u32 %%r2, %%r2, %u;\n", i, i + 1);
+    length = (size_t)snprintf(
+        text, sizeof text,
+        ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry many(.param .u64 out, .param .u32 x)\n{\n"
+        ".reg .pred %%p<80>; .reg .b32 %%r<4>; .reg .b64 %%rd<2>;\nld.param.u64 %%rd1, [out]; ld.param.u32 %%r1, [x]; "
+        "mov.u32 %%r2, 0;\n");
+    for (i = 0; i < 70; i++)
+        length += (size_t)snprintf(text + length, sizeof text - length, "setp.gt.u32 %%p%u, %%r1, %u;\n", i, 3 * i);
+    for (i = 0; i < 70; i++)
+        length += (size_t)snprintf(text + length, sizeof text - length, "@%%p%u add.u32 %%r2, %%r2, %u;\n", i, i + 1);
     length += (size_t)snprintf(text + length, sizeof text - length, "st.global.u32 [%%rd1], %%r2; ret;\n}\n");
     if (ptx_read(text, length, "many.ptx", &module, &wrong)) fail_msg("%s", wrong.text);
     assert_int_equal(analysis_allocate(&module.kernels[0], 63, &allocated, &report, &diag), GPUMP_OK);
@@ -112,7 +118,8 @@ static void predicates_are_spilled(void **state) {
         if (in->opcode != OPCODE_ST) continue;
         sources[1].word[0][0] = 0xdeadbeef; /* a mask of lanes */
         lanes_to_memory(in, UINT32_MAX, sources, memory, 4);
-        for (lane = 0; lane < LANES; lane++) assert_int_equal(memory[4 * lane] + memory[4 * lane + 1] + memory[4 * lane + 2], 0xdeadbeef >> lane & 1);
+        for (lane = 0; lane < LANES; lane++)
+            assert_int_equal(memory[4 * lane] + memory[4 * lane + 1] + memory[4 * lane + 2], 0xdeadbeef >> lane & 1);
         lanes_from_memory(in, UINT32_MAX, memory, 4, results);
         assert_true(results[0].word[0][0] == 0xdeadbeef);
     }

@@ -1,9 +1,9 @@
 /* labels: equivalence unit slow link: minigpu_core */
-/* Every idempotent region of every kernel, started again from every instruction in it: the memory at the end is that of a run without
- * restarts. What is not live at the region's start is overwritten, so that nobody lives on it by chance. The executor of interpret.h
- * goes back once from every instruction that any warp executes; the mini-GPU confirms with restarts of half its warps at places throughout
- * the run, 30 of them, or 2,400 with GPUMP_TEST_CASES=80. tests/minigpu/boundaries_removed.c shows that these restarts miss a boundary, or a move,
- * that is taken away. */
+/* Every idempotent region of every kernel, started again from every instruction in it: the memory at the end is that of
+ * a run without restarts. What is not live at the region's start is overwritten, so that nobody lives on it by chance.
+ * The executor of interpret.h goes back once from every instruction that any warp executes; the mini-GPU confirms with
+ * restarts of half its warps at places throughout the run, 30 of them, or 2,400 with GPUMP_TEST_CASES=80.
+ * tests/minigpu/boundaries_removed.c shows that these restarts miss a boundary, or a move, that is taken away. */
 #include "minigpu/restarts.h"
 
 static const uint32_t kinds[] = {REGIONS_SPARSE, 16, 32, 64};
@@ -41,7 +41,8 @@ static int restart_every_region(const char *name, int one_buffer) {
                 e.spilling = one_buffer ? SPILLING_NONE : spilling[k];
                 if (run_once(&e, &lowered, &s.launch, places()) != expected)
                     fail_msg("%s, regions %u, %s registers, level %u: %s", name, kinds[k], few ? "few" : "many", level,
-                             e.missing ? "an instruction that must not be done twice has no boundary behind it" : "other memory at the end");
+                             e.missing ? "an instruction that must not be done twice has no boundary behind it"
+                                       : "other memory at the end");
                 assert_true(e.restarts >= lowered.count / 2);
                 restarts_taken += e.restarts;
             }
@@ -59,10 +60,11 @@ static void every_region_of_every_kernel(void **state) {
     print_message("%llu restarts\n", (unsigned long long)restarts_taken);
 }
 
-/* Kernels that mostly read one buffer and write another get one for both: then regions end where they overwrite what they have read. Those
- * whose addresses come from memory are left out, since they would run wild. */
+/* Kernels that mostly read one buffer and write another get one for both: then regions end where they overwrite what
+ * they have read. Those whose addresses come from memory are left out, since they would run wild. */
 static void every_region_with_one_buffer_for_two_parameters(void **state) {
-    static const char *const names[] = {"saxpy", "hotspot", "pathfinder", "stencil", "srad_1", "srad_2", "matrix_multiply_accumulate", "dwt2d_fdwt53"};
+    static const char *const names[] = {
+        "saxpy", "hotspot", "pathfinder", "stencil", "srad_1", "srad_2", "matrix_multiply_accumulate", "dwt2d_fdwt53"};
     uint32_t n, changed = 0;
     (void)state;
     for (n = 0; n < sizeof names / sizeof *names; n++) changed += (uint32_t)restart_every_region(names[n], 1);
@@ -91,11 +93,13 @@ static uint64_t restart_on_machine(const char *name, uint32_t regions, uint64_t 
             for (i = 0; i < m->warp_count; i++) {
                 warp *w = &m->warps[i];
                 if (w->sm == NONE || gpump_random_below(random, 2)) continue;
-                done += (uint64_t)restart_warp(m, m->sms[w->sm], w, regions != REGIONS_SPARSE && gpump_random_below(random, 2));
+                done += (uint64_t)restart_warp(m, m->sms[w->sm], w,
+                                               regions != REGIONS_SPARSE && gpump_random_below(random, 2));
             }
         }
         if (machine_run(m, NEVER) != 1 || check_results(m, &launch, &check))
-            fail_msg("%s with regions %u after %llu restarts: %s", name, regions, (unsigned long long)done, m->failed || m->deadlocked ? m->error : check.text);
+            fail_msg("%s with regions %u after %llu restarts: %s", name, regions, (unsigned long long)done,
+                     m->failed || m->deadlocked ? m->error : check.text);
         cycles = m->now;
         machine_free(m);
     }
@@ -109,7 +113,8 @@ static void every_kernel_on_the_machine(void **state) {
     uint32_t k;
     (void)state;
     for (entry = reference_entries; entry->name; entry++)
-        for (k = 0; k < sizeof kinds / sizeof *kinds; k += 2) done += restart_on_machine(entry->name, kinds[k], test_cases(30), &random);
+        for (k = 0; k < sizeof kinds / sizeof *kinds; k += 2)
+            done += restart_on_machine(entry->name, kinds[k], test_cases(30), &random);
     printf("%llu warps sent back on the machine\n", (unsigned long long)done);
     assert_true(done > 60 * test_cases(30)); /* most places find warps that can go back */
 }

@@ -1,8 +1,9 @@
-/* Restarts of idempotent regions in the executor of interpret.h: what tests/minigpu/restart.c and tests/minigpu/boundaries_removed.c share.
+/* Restarts of idempotent regions in the executor of interpret.h: what tests/minigpu/restart.c and
+ * tests/minigpu/boundaries_removed.c share.
  *
- * A warp goes back instead of executing an instruction; registers that are not live where it goes on again are overwritten, so that nobody
- * lives on them by chance. A boundary or a move can be taken away for the length of a run, and a run without restarts can be watched for
- * what a restart would get wrong. */
+ * A warp goes back instead of executing an instruction; registers that are not live where it goes on again are
+ * overwritten, so that nobody lives on them by chance. A boundary or a move can be taken away for the length of a run,
+ * and a run without restarts can be watched for what a restart would get wrong. */
 #ifndef GPUMP_TEST_RESTARTS_H
 #define GPUMP_TEST_RESTARTS_H
 #include "test.h"
@@ -19,8 +20,8 @@
 
 /* ==== what a restart would get wrong ==== */
 
-/* What a warp has read since its region began and not written before: registers lane by lane, memory byte by byte, and the values. A
- * restart is right as long as all of it is as it was. */
+/* What a warp has read since its region began and not written before: registers lane by lane, memory byte by byte, and
+ * the values. A restart is right as long as all of it is as it was. */
 enum { FOUND_REGISTER = 1, FOUND_MEMORY = 2, FOUND_BARRIER = 4, FOUND_REACHED = 8, FOUND_SAME = 16 };
 enum { WATCH_BYTES = 1 << 18 };
 typedef struct watch_byte {
@@ -29,13 +30,14 @@ typedef struct watch_byte {
     uint8_t value, written;
 } watch_byte;
 typedef struct region_watch {
-    uint32_t *read, *written, *values; /* registers' lanes, [registers][LANES]; behind them predicates' lanes, values as masks */
-    watch_byte *bytes;                 /* hash table */
-    uint32_t *list, listed;            /* of read ones in this region */
+    uint32_t *read, *written,
+        *values;            /* registers' lanes, [registers][LANES]; behind them predicates' lanes, values as masks */
+    watch_byte *bytes;      /* hash table */
+    uint32_t *list, listed; /* of read ones in this region */
     uint64_t region;
-    int longer;                        /* the region has run past where a boundary or move was taken away, or follows such a one */
-    uint32_t changed;                  /* FOUND_REGISTER, FOUND_SAME: by the last instruction */
-    uint32_t active;                   /* lanes of the instruction under way */
+    int longer;       /* the region has run past where a boundary or move was taken away, or follows such a one */
+    uint32_t changed; /* FOUND_REGISTER, FOUND_SAME: by the last instruction */
+    uint32_t active;  /* lanes of the instruction under way */
 } region_watch;
 
 static inline void watch_open(region_watch *w, const kernel_program *kernel) {
@@ -64,7 +66,8 @@ static inline void watch_region(region_watch *w, const kernel_program *kernel) {
 }
 
 static inline watch_byte *watch_place(region_watch *w, const uint8_t *place) {
-    uint32_t at = (uint32_t)(((uint64_t)(uintptr_t)place * UINT64_C(0x9e3779b97f4a7c15)) >> 40) & (WATCH_BYTES - 1), tries;
+    uint32_t at = (uint32_t)(((uint64_t)(uintptr_t)place * UINT64_C(0x9e3779b97f4a7c15)) >> 40) & (WATCH_BYTES - 1),
+             tries;
     for (tries = 0; tries < WATCH_BYTES; tries++, at = (at + 1) & (WATCH_BYTES - 1)) {
         watch_byte *b = &w->bytes[at];
         if (b->region == w->region && b->place == place) return b;
@@ -79,7 +82,8 @@ static inline watch_byte *watch_place(region_watch *w, const uint8_t *place) {
 }
 
 /* Lanes of a register (or predicate) are read, or have been written. */
-static inline void watch_operand(region_watch *w, const interpreter *t, uint32_t index, const operand *o, uint32_t lanes, int writes) {
+static inline void watch_operand(region_watch *w, const interpreter *t, uint32_t index, const operand *o,
+                                 uint32_t lanes, int writes) {
     const interpret_warp *warp = &t->warps[index];
     const uint32_t registers = t->kernel->registers;
     uint32_t i, lane;
@@ -99,7 +103,8 @@ static inline void watch_operand(region_watch *w, const interpreter *t, uint32_t
         for (lane = 0; lane < LANES; lane++) {
             const uint32_t bit = 1u << lane, now = warp->registers[i * LANES + lane];
             if (!(lanes & bit)) continue;
-            if (writes && w->read[i] & bit) w->changed |= now != w->values[i * LANES + lane] ? FOUND_REGISTER : FOUND_SAME;
+            if (writes && w->read[i] & bit)
+                w->changed |= now != w->values[i * LANES + lane] ? FOUND_REGISTER : FOUND_SAME;
             if (writes && !(w->read[i] & bit)) w->written[i] |= bit;
             if (writes || (w->read[i] | w->written[i]) & bit) continue;
             w->read[i] |= bit;
@@ -108,7 +113,8 @@ static inline void watch_operand(region_watch *w, const interpreter *t, uint32_t
     }
 }
 
-static inline void watch_memory(region_watch *w, interpreter *t, uint32_t index, const instruction *in, uint32_t active, const lanes_operand *sources) {
+static inline void watch_memory(region_watch *w, interpreter *t, uint32_t index, const instruction *in, uint32_t active,
+                                const lanes_operand *sources) {
     uint64_t addresses[LANES];
     const uint32_t bytes = instruction_access_bytes(in);
     uint32_t lane, i;
@@ -116,10 +122,13 @@ static inline void watch_memory(region_watch *w, interpreter *t, uint32_t index,
     for (lane = 0; lane < LANES; lane++) {
         const uint8_t *place;
         if (!(active >> lane & 1)) continue;
-        place = interpret_place(t, in->space, index * 32 + lane, in->space == SPACE_SHARED || in->space == SPACE_LOCAL ? (uint32_t)addresses[lane] : addresses[lane], bytes);
+        place = interpret_place(
+            t, in->space, index * 32 + lane,
+            in->space == SPACE_SHARED || in->space == SPACE_LOCAL ? (uint32_t)addresses[lane] : addresses[lane], bytes);
         for (i = 0; i < bytes; i++) {
             watch_byte *b = watch_place(w, place + i);
-            if (b->written == 0 && in->opcode != OPCODE_LD) w->changed |= FOUND_SAME; /* or FOUND_MEMORY, which shows later */
+            if (b->written == 0 && in->opcode != OPCODE_LD)
+                w->changed |= FOUND_SAME;  /* or FOUND_MEMORY, which shows later */
             if (b->written != 2) continue; /* what came first counts */
             b->written = in->opcode == OPCODE_ST;
             b->value = place[i];
@@ -128,9 +137,10 @@ static inline void watch_memory(region_watch *w, interpreter *t, uint32_t index,
     }
 }
 
-/* Before a warp's next instruction, where it might go back: what would be wrong then? removed: at the boundary taken away; boundary: at
- * another. */
-static inline uint32_t watch_before(region_watch *w, interpreter *t, uint32_t index, uint32_t pc, int removed, int must_go_on, int boundary) {
+/* Before a warp's next instruction, where it might go back: what would be wrong then? removed: at the boundary taken
+ * away; boundary: at another. */
+static inline uint32_t watch_before(region_watch *w, interpreter *t, uint32_t index, uint32_t pc, int removed,
+                                    int must_go_on, int boundary) {
     const instruction *in = &t->kernel->instructions[pc];
     const interpret_warp *warp = &t->warps[index];
     const uint32_t mask = simt_top(&warp->stack)->mask, active = lanes_guard(in, mask, warp->predicates);
@@ -167,8 +177,10 @@ static inline int watch_overlap(const operand *a, const operand *b) {
     return a->kind == OPERAND_REGISTER && a->index < b->index + b->words && b->index < a->index + a->words;
 }
 
-/* After it. ends: it was a boundary, and a region begins; move: the one taken away, or NULL; renamed: its two registers are one now. */
-static inline void watch_after(region_watch *w, const interpreter *t, uint32_t index, const instruction *in, int ends, const instruction *move, int renamed) {
+/* After it. ends: it was a boundary, and a region begins; move: the one taken away, or NULL; renamed: its two registers
+ * are one now. */
+static inline void watch_after(region_watch *w, const interpreter *t, uint32_t index, const instruction *in, int ends,
+                               const instruction *move, int renamed) {
     uint32_t i;
     if (ends) {
         watch_region(w, t->kernel);
@@ -179,18 +191,21 @@ static inline void watch_after(region_watch *w, const interpreter *t, uint32_t i
     for (i = 0; i < in->destination_count; i++) {
         watch_operand(w, t, index, &in->destinations[i], w->active, 1);
         if (!renamed || in == move) continue;
-        if (watch_overlap(&in->destinations[i], &move->destinations[0])) watch_operand(w, t, index, &move->sources[0], w->active, 1);
-        if (watch_overlap(&in->destinations[i], &move->sources[0])) watch_operand(w, t, index, &move->destinations[0], w->active, 1);
+        if (watch_overlap(&in->destinations[i], &move->destinations[0]))
+            watch_operand(w, t, index, &move->sources[0], w->active, 1);
+        if (watch_overlap(&in->destinations[i], &move->sources[0]))
+            watch_operand(w, t, index, &move->destinations[0], w->active, 1);
     }
 }
 
 /* ==== restarts in the executor ==== */
 
 typedef struct position {
-    simt_stack start[2];  /* of the sparse and of the short region */
-    uint32_t crossed;     /* lanes that have crossed the sparse boundary; others may have waited behind it */
-    uint32_t must_go_on;  /* an atomic, volatile access or barrier has taken effect, and the boundary behind it not */
-    uint64_t steps, farthest; /* since its region's start: now, and when it has last gone back: from each place only once */
+    simt_stack start[2]; /* of the sparse and of the short region */
+    uint32_t crossed;    /* lanes that have crossed the sparse boundary; others may have waited behind it */
+    uint32_t must_go_on; /* an atomic, volatile access or barrier has taken effect, and the boundary behind it not */
+    uint64_t steps,
+        farthest; /* since its region's start: now, and when it has last gone back: from each place only once */
 } position;
 
 typedef struct experiment {
@@ -198,17 +213,17 @@ typedef struct experiment {
     const kernel_program *kernel;
     context_view *view;
     position at[32];
-    uint32_t *taken;      /* [start][instruction]: restarts so far */
+    uint32_t *taken; /* [start][instruction]: restarts so far */
     uint64_t restarts, limit, most;
-    uint32_t spilling;    /* as the kernel was lowered */
+    uint32_t spilling;       /* as the kernel was lowered */
     uint32_t level, removed; /* of this boundary nobody knows; NONE */
     uint32_t removed_move;   /* this move copies nothing: from there on its two registers are one; NONE */
     uint32_t lasts;          /* that holds for so many more regions behind the one where it stands; NONE: for good */
     uint32_t renamed[32];    /* of each warp: lanes that have executed it ... */
     uint32_t left[32];       /* ... and for how many more regions that counts */
-    int missing;          /* an instruction that must not be done twice without a boundary behind it */
-    region_watch *watch;  /* one per warp; NULL: nobody looks */
-    uint32_t found;       /* FOUND_... of all warps */
+    int missing;             /* an instruction that must not be done twice without a boundary behind it */
+    region_watch *watch;     /* one per warp; NULL: nobody looks */
+    uint32_t found;          /* FOUND_... of all warps */
 } experiment;
 
 static inline void record(experiment *e, uint32_t w, int is_short, uint32_t lanes) {
@@ -229,11 +244,12 @@ static inline void live_at_stack(const experiment *e, const simt_stack *stack, u
     context_live(e->view, &k, &there, live);
 }
 
-/* A warp has gone back. Registers that are not live there hold nothing any more. With continuous spilling, the lanes that have
- * crossed the boundary find none of their registers: the region loads them, or, when only changes are stored, who brings the warp back, which
- * is done here. Lanes that waited keep theirs. Predicates stay. */
+/* A warp has gone back. Registers that are not live there hold nothing any more. With continuous spilling, the lanes
+ * that have crossed the boundary find none of their registers: the region loads them, or, when only changes are stored,
+ * who brings the warp back, which is done here. Lanes that waited keep theirs. Predicates stay. */
 static inline void overwrite_dead(const experiment *e, const interpret_warp *w, uint32_t index) {
-    const uint32_t base = e->kernel->local_bytes - e->kernel->registers * 4, crossed = e->spilling && !e->level ? e->at[index].crossed : 0;
+    const uint32_t base = e->kernel->local_bytes - e->kernel->registers * 4,
+                   crossed = e->spilling && !e->level ? e->at[index].crossed : 0;
     uint64_t live[CONTEXT_LIVE_WORDS], here[CONTEXT_LIVE_WORDS];
     simt_stack top;
     uint32_t r, lane;
@@ -246,7 +262,8 @@ static inline void overwrite_dead(const experiment *e, const interpret_warp *w, 
             uint32_t *place = &w->registers[r * LANES + lane];
             if (!gpump_bits_get(live, r) || crossed >> lane & 1) *place = 0xdeadbeefu ^ r;
             if (crossed >> lane & 1 && e->spilling == SPILLING_CHANGED && gpump_bits_get(here, r))
-                memcpy(place, e->run.local + (uint64_t)(index * LANES + lane) * e->kernel->local_bytes + base + r * 4, 4);
+                memcpy(place, e->run.local + (uint64_t)(index * LANES + lane) * e->kernel->local_bytes + base + r * 4,
+                       4);
         }
 }
 
@@ -260,8 +277,10 @@ static inline void undo_move(experiment *e, uint32_t index, const instruction *i
     to = &e->kernel->instructions[e->removed_move].destinations[0];
     from = &e->kernel->instructions[e->removed_move].sources[0];
     for (i = 0; i < in->destination_count; i++) {
-        if (watch_overlap(&in->destinations[i], to)) written = to;
-        else if (e->lasts && watch_overlap(&in->destinations[i], from)) written = from;
+        if (watch_overlap(&in->destinations[i], to))
+            written = to;
+        else if (e->lasts && watch_overlap(&in->destinations[i], from))
+            written = from;
     }
     if (!written) return;
     other = written == to ? from : to;
@@ -272,7 +291,8 @@ static inline void undo_move(experiment *e, uint32_t index, const instruction *i
     }
     for (i = 0; i < other->words; i++)
         for (lane = 0; lane < LANES; lane++)
-            if (lanes >> lane & 1) w->registers[(other->index + i) * LANES + lane] = w->registers[(written->index + i) * LANES + lane];
+            if (lanes >> lane & 1)
+                w->registers[(other->index + i) * LANES + lane] = w->registers[(written->index + i) * LANES + lane];
 }
 
 /* Goes back instead of executing, when this place has not been taken often enough. */
@@ -281,8 +301,10 @@ static inline int restarts(experiment *e, uint32_t index) {
     position *p = &e->at[index];
     const uint32_t pc = simt_top(&w->stack)->pc;
     const instruction *in = &e->kernel->instructions[pc];
-    /* what a boundary stores belongs to it: the places are there, so that nothing can go wrong between it and the barrier before it */
-    const int at_boundary = (in->opcode == OPCODE_BOUNDARY && pc != e->removed) || (in->opcode == OPCODE_ST && in->space == SPACE_LOCAL && p->must_go_on);
+    /* what a boundary stores belongs to it: the places are there, so that nothing can go wrong between it and the
+     * barrier before it */
+    const int at_boundary = (in->opcode == OPCODE_BOUNDARY && pc != e->removed) ||
+                            (in->opcode == OPCODE_ST && in->space == SPACE_LOCAL && p->must_go_on);
     uint32_t *taken;
     if (!e->limit) return 0;
     if (p->must_go_on && !at_boundary && e->removed == NONE) e->missing = 1;
@@ -306,10 +328,13 @@ static inline void step(experiment *e, uint64_t block, uint32_t index) {
     interpret_warp *w = &e->run.warps[index];
     const uint32_t pc = simt_top(&w->stack)->pc;
     const instruction *in = &e->kernel->instructions[pc];
-    const int boundary = in->opcode == OPCODE_BOUNDARY && pc != e->removed, ends = boundary && (e->level || in->variant != VARIANT_SHORT);
+    const int boundary = in->opcode == OPCODE_BOUNDARY && pc != e->removed,
+              ends = boundary && (e->level || in->variant != VARIANT_SHORT);
     const uint32_t active = lanes_guard(in, simt_top(&w->stack)->mask, w->predicates);
     if (restarts(e, index)) return;
-    if (e->watch) e->found |= watch_before(&e->watch[index], &e->run, index, pc, pc == e->removed, e->at[index].must_go_on, boundary);
+    if (e->watch)
+        e->found |=
+            watch_before(&e->watch[index], &e->run, index, pc, pc == e->removed, e->at[index].must_go_on, boundary);
     interpret_step(&e->run, block, index);
     if (pc == e->removed_move) {
         e->renamed[index] |= active;
@@ -318,12 +343,17 @@ static inline void step(experiment *e, uint64_t block, uint32_t index) {
     undo_move(e, index, in, active);
     if (boundary) record(e, index, in->variant == VARIANT_SHORT, active);
     if (ends && e->lasts != NONE) {
-        if (!e->left[index]) e->renamed[index] = 0;
-        else e->left[index]--;
+        if (!e->left[index])
+            e->renamed[index] = 0;
+        else
+            e->left[index]--;
     }
-    if (e->watch) watch_after(&e->watch[index], &e->run, index, in, ends,
-                              e->removed_move == NONE ? NULL : &e->kernel->instructions[e->removed_move], e->renamed[index] != 0);
-    if (in->opcode == OPCODE_ATOM || in->opcode == OPCODE_RED || in->opcode == OPCODE_BAR || (in->flags & FLAG_VOLATILE)) e->at[index].must_go_on = 1;
+    if (e->watch)
+        watch_after(&e->watch[index], &e->run, index, in, ends,
+                    e->removed_move == NONE ? NULL : &e->kernel->instructions[e->removed_move], e->renamed[index] != 0);
+    if (in->opcode == OPCODE_ATOM || in->opcode == OPCODE_RED || in->opcode == OPCODE_BAR ||
+        (in->flags & FLAG_VOLATILE))
+        e->at[index].must_go_on = 1;
 }
 
 /* Runs the whole launch. 1: it came to its end. */
@@ -361,12 +391,14 @@ static inline int run_all(experiment *e) {
 static inline uint64_t memory_hash(const interpreter *run) {
     uint64_t hash = GPUMP_HASH_SEED;
     uint32_t i;
-    for (i = 0; i < run->launch->buffer_count; i++) hash = gpump_hash_bytes(hash, run->memory[i], (size_t)run->launch->buffers[i].bytes);
+    for (i = 0; i < run->launch->buffer_count; i++)
+        hash = gpump_hash_bytes(hash, run->memory[i], (size_t)run->launch->buffers[i].bytes);
     return hash;
 }
 
 /* One run of a kernel with `limit` restarts at each place; returns its hash. */
-static inline uint64_t run_once(experiment *e, const kernel_program *kernel, const launch_file *launch, uint64_t limit) {
+static inline uint64_t run_once(experiment *e, const kernel_program *kernel, const launch_file *launch,
+                                uint64_t limit) {
     char error[LAUNCH_ERROR_BYTES];
     uint64_t hash;
     memset(&e->run, 0, sizeof e->run);
@@ -412,7 +444,9 @@ static inline void open_subject(subject *s, const char *name, int one_buffer) {
         uint32_t n;
         s->alias_class[i] = GPUMP_NONE;
         for (n = 0; one_buffer && a[i].is_buffer && n < i; n++) {
-            if (!a[n].is_buffer || a[n].type != a[i].type || s->launch.buffers[a[n].buffer].bytes != s->launch.buffers[a[i].buffer].bytes) continue;
+            if (!a[n].is_buffer || a[n].type != a[i].type ||
+                s->launch.buffers[a[n].buffer].bytes != s->launch.buffers[a[i].buffer].bytes)
+                continue;
             a[i].buffer = a[n].buffer;
             s->alias_class[i] = s->alias_class[n] = a[n].buffer;
             s->shared_buffers++;
@@ -426,7 +460,8 @@ static inline void close_subject(subject *s) {
     launch_file_free(&s->launch);
 }
 
-static inline kernel_program lower(const subject *s, uint32_t regions, uint32_t registers, uint32_t only_boundaries, uint32_t spilling) {
+static inline kernel_program lower(const subject *s, uint32_t regions, uint32_t registers, uint32_t only_boundaries,
+                                   uint32_t spilling) {
     analysis_lowering how;
     gpump_regions_config config;
     kernel_program lowered;
@@ -440,7 +475,8 @@ static inline kernel_program lower(const subject *s, uint32_t regions, uint32_t 
     how.spilling = spilling;
     how.alias_class = s->alias_class;
     how.block = s->launch.kernels[0].block;
-    if (analysis_lower(s->kernel, &how, &lowered, NULL, &diag) != GPUMP_OK) fail_msg("%s cannot be lowered", s->kernel->name);
+    if (analysis_lower(s->kernel, &how, &lowered, NULL, &diag) != GPUMP_OK)
+        fail_msg("%s cannot be lowered", s->kernel->name);
     return lowered;
 }
 

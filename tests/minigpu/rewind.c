@@ -1,7 +1,8 @@
 /* labels: equivalence slow link: minigpu_core */
-/* The fourth technique: warps go back to the start of their idempotent region, what is live there is saved, and the block
- * goes on from there on another SM. At any cycle, with sparse and with short regions, the result is that of the undisturbed
- * run; blocks that have clobbered, and may not be flushed, rewind too; and nobody waits for what is in flight. */
+/* The fourth technique: warps go back to the start of their idempotent region, what is live there is saved, and the
+ * block goes on from there on another SM. At any cycle, with sparse and with short regions, the result is that of the
+ * undisturbed run; blocks that have clobbered, and may not be flushed, rewind too; and nobody waits for what is in
+ * flight. */
 #include "test.h"
 
 #include <sys/wait.h>
@@ -32,8 +33,8 @@ static outcome child(machine *m, const launch_file *launch, uint64_t n, uint32_t
     if (!s) return o;
     for (i = 0; i < BLOCK_ENTRIES_MAX; i++) {
         if (s->block_of_entry[i] == NONE) continue;
-        o.clobbered |=
-            gpump_sm_may(s->gpump, m->blocks[s->block_of_entry[i]].ref, GPUMP_TECHNIQUE_FLUSH) == GPUMP_REASON_CLOBBERED;
+        o.clobbered |= gpump_sm_may(s->gpump, m->blocks[s->block_of_entry[i]].ref, GPUMP_TECHNIQUE_FLUSH) ==
+                       GPUMP_REASON_CLOBBERED;
     }
     m->technique = technique;
     o.wrong = preemption_request(m, s, technique, INTRUDER + 1, 1) != GPUMP_REASON_YES;
@@ -113,12 +114,13 @@ static void rewind_anywhere(const char *name, uint32_t regions, int clobbers) {
         wasted += rewound.wasted;
     }
     assert_true(rewinds > 0);
-    printf("%s, regions %s: %llu rewinds right, %llu of them after a clobber; latency %llu cycles (switch %llu), %llu bytes "
+    printf("%s, regions %s: %llu rewinds right, %llu of them after a clobber; latency %llu cycles (switch %llu), %llu "
+           "bytes "
            "(switch %llu), %llu warp instructions given up\n",
-           name, regions == REGIONS_SPARSE ? "sparse" : "short", (unsigned long long)rewinds, (unsigned long long)clobbered,
-           (unsigned long long)(latency[0] / rewinds), (unsigned long long)(latency[1] / rewinds),
-           (unsigned long long)(bytes[0] / rewinds), (unsigned long long)(bytes[1] / rewinds),
-           (unsigned long long)(wasted / rewinds));
+           name, regions == REGIONS_SPARSE ? "sparse" : "short", (unsigned long long)rewinds,
+           (unsigned long long)clobbered, (unsigned long long)(latency[0] / rewinds),
+           (unsigned long long)(latency[1] / rewinds), (unsigned long long)(bytes[0] / rewinds),
+           (unsigned long long)(bytes[1] / rewinds), (unsigned long long)(wasted / rewinds));
     assert_true(wasted > 0);
     assert_true(latency[0] < latency[1]);
     assert_true(!clobbers || clobbered > 0);

@@ -1,6 +1,7 @@
 /* labels: equivalence link: minigpu_core */
-/* The scheduler that tbsim drives, unchanged, drives the mini-GPU: several PTX processes under every policy and mechanism. Whatever gets
- * which SM when, results are those of the undisturbed run, bit for bit, and each kernel's own reference agrees. */
+/* The scheduler that tbsim drives, unchanged, drives the mini-GPU: several PTX processes under every policy and
+ * mechanism. Whatever gets which SM when, results are those of the undisturbed run, bit for bit, and each kernel's own
+ * reference agrees. */
 #include "test.h"
 
 #include "tools/check.h"
@@ -82,7 +83,8 @@ static void arrive_anywhere(const char *name) {
             options.schedule = used[p];
             options.mechanism = mechanism;
             m = build(&launch, path, &options);
-            m->kernels[0].block_cap = m->kernels[1].block_cap = 1; /* few blocks fill the machine, so the second has to take SMs away */
+            m->kernels[0].block_cap = m->kernels[1].block_cap =
+                1; /* few blocks fill the machine, so the second has to take SMs away */
             start = arena_checkpoint(&m->arena);
             assert_non_null(start);
             if (!end) {
@@ -93,8 +95,8 @@ static void arrive_anywhere(const char *name) {
             for (uint64_t i = 0; i < steps; i++) {
                 m->kernels[1].arrival_cycle = end * i / steps;
                 if (run(m, &launch, name) != expected)
-                    fail_msg("%s, %s by %s: another result when the second kernel comes at cycle %llu", name, used[p], mechanisms[mechanism],
-                             (unsigned long long)(end * i / steps));
+                    fail_msg("%s, %s by %s: another result when the second kernel comes at cycle %llu", name, used[p],
+                             mechanisms[mechanism], (unsigned long long)(end * i / steps));
                 preempted += m->preemption_count;
                 resumed += m->kernels[0].resumed;
                 arena_restore(&m->arena, start);
@@ -141,8 +143,10 @@ static void the_same_in_every_way(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(three_processes_under_every_policy), cmocka_unit_test(arrive_anywhere_everything),
-        cmocka_unit_test(arrive_anywhere_pathfinder),         cmocka_unit_test(arrive_anywhere_backprop),
+        cmocka_unit_test(three_processes_under_every_policy),
+        cmocka_unit_test(arrive_anywhere_everything),
+        cmocka_unit_test(arrive_anywhere_pathfinder),
+        cmocka_unit_test(arrive_anywhere_backprop),
         cmocka_unit_test(the_same_in_every_way),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,8 @@
 /* labels: equivalence unit link: minigpu_core */
-/* Whether a block may be flushed, decided by analysis and by watching: every instruction that is seen to overwrite what its block has read,
- * or to do an atomic, in any kernel of examples/minigpu/kernels, is one that gpump_clobbers_block has marked. And the machine that goes by
- * the marks (static_flush) clears flush bits no later than the one that watches, and flushes with right results. */
+/* Whether a block may be flushed, decided by analysis and by watching: every instruction that is seen to overwrite what
+ * its block has read, or to do an atomic, in any kernel of examples/minigpu/kernels, is one that gpump_clobbers_block
+ * has marked. And the machine that goes by the marks (static_flush) clears flush bits no later than the one that
+ * watches, and flushes with right results. */
 #include "test.h"
 #include "analysis/analysis.h"
 #include "tools/check.h"
@@ -20,7 +21,8 @@ static void alias_classes(const launch_kernel *k, uint32_t *classes) {
     for (i = 0; i < k->argument_count; i++) {
         classes[i] = GPUMP_NONE;
         for (n = 0; n < k->argument_count && k->arguments[i].is_buffer; n++)
-            if (n != i && k->arguments[n].is_buffer && k->arguments[n].buffer == k->arguments[i].buffer) classes[i] = k->arguments[i].buffer;
+            if (n != i && k->arguments[n].is_buffer && k->arguments[n].buffer == k->arguments[i].buffer)
+                classes[i] = k->arguments[i].buffer;
     }
 }
 
@@ -43,12 +45,14 @@ static count compare(const char *name) {
     machine_options_default(&options);
     m = machine_build(&launch, &options, error);
     if (!m) fail_msg("%s", error);
-    /* what runs has real registers and spills; what is analysed is the kernel as written. A line of PTX is one instruction. */
+    /* what runs has real registers and spills; what is analysed is the kernel as written. A line of PTX is one
+     * instruction. */
     ran = m->kernels[0].program;
     if (ptx_read_file(launch.kernels[0].ptx_path, &module, &ptx_failed)) fail_msg("%s: not read again", name);
     for (i = 0; i < module.kernel_count; i++)
         if (!strcmp(module.kernels[i].name, launch.kernels[0].name)) program = &module.kernels[i];
-    assert_true(program && ran->count <= sizeof seen && program->count <= sizeof marked && launch.kernels[0].argument_count <= 256);
+    assert_true(program && ran->count <= sizeof seen && program->count <= sizeof marked &&
+                launch.kernels[0].argument_count <= 256);
     memset(seen, 0, sizeof seen);
     m->clobbered_at = seen;
     if (machine_run(m, NEVER) != 1) fail_msg("%s: %s", name, m->error);
@@ -66,8 +70,11 @@ static count compare(const char *name) {
     }
     for (i = 0; i < ran->count; i++) {
         result.seen += seen[i];
-        for (k = 0; seen[i] && k < program->count && !(program->instructions[k].line == ran->instructions[i].line && marked[k]); k++) {}
-        if (seen[i] && k == program->count) fail_msg("%s: line %u was seen to clobber, but is not marked", name, ran->instructions[i].line);
+        for (k = 0; seen[i] && k < program->count &&
+                    !(program->instructions[k].line == ran->instructions[i].line && marked[k]);
+             k++) {}
+        if (seen[i] && k == program->count)
+            fail_msg("%s: line %u was seen to clobber, but is not marked", name, ran->instructions[i].line);
     }
     analysis_destroy(&a);
     ptx_free(&module);
@@ -89,8 +96,9 @@ static void what_is_seen_was_marked(void **state) {
         marked += c.marked;
         writes += c.writes;
     }
-    print_message("%u kernels: %u need no watching, %u more never clobber when they run; of %u global writes %u are marked, %u were seen to clobber\n", kernels, clean,
-                  never, writes, marked, seen);
+    print_message("%u kernels: %u need no watching, %u more never clobber when they run; of %u global writes %u are "
+                  "marked, %u were seen to clobber\n",
+                  kernels, clean, never, writes, marked, seen);
     assert_true(seen && clean);
 }
 
@@ -131,7 +139,8 @@ static void run_by(const char *path, uint32_t static_flush, uint64_t flush_at, o
     assert_true(m->kernels[0].program->count <= sizeof o->seen);
     m->clobbered_at = o->seen;
     if (machine_run(m, NEVER) != 1) fail_msg("%s: %s", path, m->error);
-    if (check_results(m, &launch, checks) > 0) fail_msg("%s, flushed at %llu: %s", path, (unsigned long long)flush_at, checks[0].text);
+    if (check_results(m, &launch, checks) > 0)
+        fail_msg("%s, flushed at %llu: %s", path, (unsigned long long)flush_at, checks[0].text);
     for (i = 0; i < m->preemption_count; i++) {
         o->kernel_preempted++;
         if (m->preemptions[i].refused == GPUMP_REASON_CLOBBERED) o->refused += m->preemptions[i].refused_blocks;
@@ -154,7 +163,8 @@ static void the_marks_refuse_no_less(void **state) {
         run_by(path, 1, NEVER, &marked);
         assert_int_equal(watched.cycles, marked.cycles); /* nothing was flushed: the rule is no matter of time */
         for (i = 0; i < sizeof watched.seen; i++)
-            if (watched.seen[i] > marked.seen[i]) fail_msg("%s: the instruction at %u cleared the bit only when watched", entry->name, i);
+            if (watched.seen[i] > marked.seen[i])
+                fail_msg("%s: the instruction at %u cleared the bit only when watched", entry->name, i);
         cycles = watched.cycles;
         for (place = 1; place <= 3; place++) {
             run_by(path, 0, cycles * place / 4, &watched);
@@ -172,7 +182,8 @@ static void the_marks_refuse_no_less(void **state) {
 /* A copy overwrites nothing when its buffers are two, and what it has read when they are one. */
 static void buffers_that_alias_are_marked(void **state) {
     static const char ptx[] =
-        ".version 6.0\n.target sm_30\n.address_size 64\n.visible .entry copy(.param .u64 .ptr .global from, .param .u64 .ptr .global to)\n{\n"
+        ".version 6.0\n.target sm_30\n.address_size 64\n.visible .entry copy(.param .u64 .ptr .global from, .param "
+        ".u64 .ptr .global to)\n{\n"
         ".reg .b32 %r<4>;\n.reg .b64 %d<6>;\nld.param.u64 %d1, [from];\nld.param.u64 %d2, [to];\nmov.u32 %r1, %tid.x;\n"
         "mul.wide.u32 %d3, %r1, 4;\nadd.s64 %d4, %d1, %d3;\nadd.s64 %d5, %d2, %d3;\nld.global.u32 %r2, [%d4];\n"
         "add.s32 %r2, %r2, 1;\nst.global.u32 [%d5], %r2;\nret;\n}\n";
@@ -196,10 +207,11 @@ static void buffers_that_alias_are_marked(void **state) {
     ptx_free(&module);
 }
 
-/* A kernel whose threads each read and write one element of their own, with one buffer for the two parameters: blocks that have written may
- * not be flushed any more, although nothing is wrong with their addresses. Flushed throughout the run, its results stay those of a run that
- * nobody disturbs. */
-static uint64_t run_with_one_buffer(int one_buffer, uint64_t flush_at, uint64_t *cycles, uint32_t *refused, uint32_t *flushed) {
+/* A kernel whose threads each read and write one element of their own, with one buffer for the two parameters: blocks
+ * that have written may not be flushed any more, although nothing is wrong with their addresses. Flushed throughout the
+ * run, its results stay those of a run that nobody disturbs. */
+static uint64_t run_with_one_buffer(int one_buffer, uint64_t flush_at, uint64_t *cycles, uint32_t *refused,
+                                    uint32_t *flushed) {
     char error[LAUNCH_ERROR_BYTES];
     machine_options options;
     launch_file launch;

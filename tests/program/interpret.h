@@ -1,18 +1,19 @@
-/* A second, small executor for the mini-GPU's kernels: block after block, warp after warp, without time, on the lanes' own arithmetic.
- * Tests look at what every access does, or change what happens between two instructions. Kernels of examples/minigpu/kernels only: no
- * textures, no partial barriers. */
+/* A second, small executor for the mini-GPU's kernels: block after block, warp after warp, without time, on the lanes'
+ * own arithmetic. Tests look at what every access does, or change what happens between two instructions. Kernels of
+ * examples/minigpu/kernels only: no textures, no partial barriers. */
 #ifndef GPUMP_TEST_INTERPRET_H
 #define GPUMP_TEST_INTERPRET_H
 #include "lanes/lanes.h"
 #include "launch/launch_file.h"
 #include "machine/simt_stack.h"
 
-/* What an observer is told of each memory access. Device addresses are (buffer + 1) << 32 plus the offset in that buffer. */
+/* What an observer is told of each memory access. Device addresses are (buffer + 1) << 32 plus the offset in that
+ * buffer. */
 typedef struct interpret_access {
-    uint64_t block;     /* linear index */
-    uint32_t warp;      /* in the block */
+    uint64_t block; /* linear index */
+    uint32_t warp;  /* in the block */
     uint32_t pc;
-    uint32_t active;    /* lanes */
+    uint32_t active; /* lanes */
     uint64_t addresses[LANES];
 } interpret_access;
 typedef struct interpret_observer {
@@ -23,7 +24,7 @@ typedef struct interpret_observer {
 
 typedef struct interpret_warp {
     simt_stack stack;
-    uint32_t *registers;  /* [registers][32] */
+    uint32_t *registers; /* [registers][32] */
     uint32_t *predicates;
     uint32_t at_barrier;
 } interpret_warp;
@@ -32,7 +33,7 @@ typedef struct interpreter {
     const kernel_program *kernel;
     const launch_file *launch;
     const launch_kernel *call;
-    uint8_t **memory;       /* per buffer of the launch file: a copy of its contents, changed by the run */
+    uint8_t **memory; /* per buffer of the launch file: a copy of its contents, changed by the run */
     uint8_t *parameters;
     uint8_t *shared, *local;
     uint64_t shared_bytes, instructions;
@@ -63,7 +64,8 @@ static inline void interpret_open(interpreter *t, const kernel_program *kernel, 
     for (i = 0; i < t->call->argument_count; i++) {
         const launch_argument *a = &t->call->arguments[i];
         uint64_t bits = a->is_buffer ? ((uint64_t)a->buffer + 1) << 32 : a->scalar;
-        memcpy(t->parameters + kernel->parameters[i].offset, &bits, kernel->parameters[i].bytes < 8 ? kernel->parameters[i].bytes : 8);
+        memcpy(t->parameters + kernel->parameters[i].offset, &bits,
+               kernel->parameters[i].bytes < 8 ? kernel->parameters[i].bytes : 8);
     }
     t->shared_bytes = kernel->shared_bytes + t->call->dynamic_shared_bytes;
     t->shared = (uint8_t *)interpret_zeroed(t->shared_bytes);
@@ -94,15 +96,12 @@ static inline void interpret_close(interpreter *t) {
     free(t->local);
 }
 
-static inline uint8_t *interpret_place(interpreter *t, uint32_t space, uint32_t thread, uint64_t address, uint32_t bytes) {
+static inline uint8_t *interpret_place(interpreter *t, uint32_t space, uint32_t thread, uint64_t address,
+                                       uint32_t bytes) {
     uint64_t buffer = (address >> 32) - 1, offset = address & 0xffffffffu;
     switch (space) {
-    case SPACE_PARAM:
-        assert_true(address + bytes <= t->kernel->parameter_bytes);
-        return t->parameters + address;
-    case SPACE_SHARED:
-        assert_true(address + bytes <= t->shared_bytes);
-        return t->shared + address;
+    case SPACE_PARAM: assert_true(address + bytes <= t->kernel->parameter_bytes); return t->parameters + address;
+    case SPACE_SHARED: assert_true(address + bytes <= t->shared_bytes); return t->shared + address;
     case SPACE_LOCAL:
         assert_true(address + bytes <= t->kernel->local_bytes);
         return t->local + (uint64_t)thread * t->kernel->local_bytes + address;
@@ -112,8 +111,8 @@ static inline uint8_t *interpret_place(interpreter *t, uint32_t space, uint32_t 
     }
 }
 
-static inline void interpret_memory(interpreter *t, uint64_t block, uint32_t index, const instruction *in, uint32_t pc, uint32_t active,
-                                    const lanes_operand *sources, lanes_operand *destinations) {
+static inline void interpret_memory(interpreter *t, uint64_t block, uint32_t index, const instruction *in, uint32_t pc,
+                                    uint32_t active, const lanes_operand *sources, lanes_operand *destinations) {
     uint8_t bytes[LANES * 16];
     interpret_access seen;
     uint32_t lane, size = instruction_access_bytes(in);
@@ -132,8 +131,10 @@ static inline void interpret_memory(interpreter *t, uint64_t block, uint32_t ind
         uint8_t *place;
         if (!(active >> lane & 1)) continue;
         place = interpret_place(t, in->space, index * 32 + lane, seen.addresses[lane], size);
-        if (in->opcode == OPCODE_LD) memcpy(bytes + lane * 16, place, size);
-        else if (in->opcode == OPCODE_ST) memcpy(place, bytes + lane * 16, size);
+        if (in->opcode == OPCODE_LD)
+            memcpy(bytes + lane * 16, place, size);
+        else if (in->opcode == OPCODE_ST)
+            memcpy(place, bytes + lane * 16, size);
         else {
             old = 0;
             memcpy(&old, place, size);
@@ -174,7 +175,8 @@ static inline void interpret_step(interpreter *t, uint64_t block, uint32_t index
     case OPCODE_RED: interpret_memory(t, block, index, in, pc, active, sources, destinations); break;
     default: lanes_compute(in, active, sources, destinations); break;
     }
-    for (k = 0; k < in->destination_count; k++) lanes_write(&in->destinations[k], active, &destinations[k], w->registers, w->predicates);
+    for (k = 0; k < in->destination_count; k++)
+        lanes_write(&in->destinations[k], active, &destinations[k], w->registers, w->predicates);
     simt_go(&w->stack, pc + 1);
 }
 

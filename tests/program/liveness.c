@@ -3,7 +3,8 @@
 
 enum { REGISTERS = 6, MAX_CODE = 40 };
 
-/* The oracle knows instructions only as it drew them: what each reads, writes whole, writes in part, and where it can go. */
+/* The oracle knows instructions only as it drew them: what each reads, writes whole, writes in part, and where it can
+ * go. */
 typedef struct oracle_row {
     uint32_t reads, writes, partly, next[2], nexts, diverges;
 } oracle_row;
@@ -29,8 +30,10 @@ static gpump_program *random_code(uint64_t *random, oracle_row *rows, uint32_t *
             in.use_count = gpump_random_below(random, 3);
             for (r = 0; r < in.use_count; r++) row->reads |= 1u << (uses[r] = gpump_random_below(random, REGISTERS));
             if (in.def_count) {
-                if (in.guard == GPUMP_NONE) row->writes |= 1u << def;
-                else row->partly |= 1u << def;
+                if (in.guard == GPUMP_NONE)
+                    row->writes |= 1u << def;
+                else
+                    row->partly |= 1u << def;
             }
             row->next[row->nexts++] = i + 1;
         } else if (kind < 9) {
@@ -95,7 +98,8 @@ static void sets_agree_with_all_paths(void **state) {
         gpump_liveness *liveness;
         gpump_uninitialised list[REGISTERS];
         uint64_t set, after, diverged;
-        test_check(gpump_liveness_create(program, NULL, &liveness) == GPUMP_OK && gpump_liveness_words(liveness) == 1, seed, n);
+        test_check(gpump_liveness_create(program, NULL, &liveness) == GPUMP_OK && gpump_liveness_words(liveness) == 1,
+                   seed, n);
         test_check(gpump_liveness_pressure(liveness, counts, predicates, &peak, NULL) == GPUMP_OK, seed, n);
         for (i = 0; i < count; i++) {
             uint32_t expected = oracle_set(rows, i), behind = 0, lin, pcs[3], need = 0, wide = 0;
@@ -152,15 +156,16 @@ static void sets_agree_with_all_paths(void **state) {
 static void lin_figure_2_5(void **state) {
     test_builder b = test_build(NULL);
     uint32_t p = test_register(&b, GPUMP_WIDTH_PREDICATE), only_b = test_register(&b, GPUMP_WIDTH_32),
-             only_c = test_register(&b, GPUMP_WIDTH_32), only_d = test_register(&b, GPUMP_WIDTH_64), pc_b, pcs[2], registers;
+             only_c = test_register(&b, GPUMP_WIDTH_32), only_d = test_register(&b, GPUMP_WIDTH_64), pc_b, pcs[2],
+             registers;
     gpump_liveness *liveness;
     uint64_t set;
     (void)state;
-    test_branch(&b, p, 0, 3);                                    /* A */
-    test_op(&b, 0, only_d, only_b, GPUMP_NONE, GPUMP_NONE);      /* B: writes what D reads */
+    test_branch(&b, p, 0, 3);                               /* A */
+    test_op(&b, 0, only_d, only_b, GPUMP_NONE, GPUMP_NONE); /* B: writes what D reads */
     test_branch(&b, GPUMP_NONE, 0, 4);
     pc_b = test_op(&b, 0, only_d, only_c, GPUMP_NONE, GPUMP_NONE); /* C */
-    test_op(&b, 0, only_d, only_d, GPUMP_NONE, GPUMP_NONE);      /* D */
+    test_op(&b, 0, only_d, only_d, GPUMP_NONE, GPUMP_NONE);        /* D */
     test_exit(&b, GPUMP_NONE);
     test_finish(&b);
     assert_int_equal(gpump_liveness_create(b.program, NULL, &liveness), GPUMP_OK);

@@ -1,6 +1,6 @@
-/* The oracle of tests/program: random programs and a small SIMT machine that runs them. It reads programs through the public
- * views only and shares no code with the analyses. Reconvergence comes from gpump_program_reconvergence, which tests/program/program.c
- * checks by itself. */
+/* The oracle of tests/program: random programs and a small SIMT machine that runs them. It reads programs through the
+ * public views only and shares no code with the analyses. Reconvergence comes from gpump_program_reconvergence, which
+ * tests/program/program.c checks by itself. */
 #ifndef ORACLE_PROGRAM_H
 #define ORACLE_PROGRAM_H
 #include "program/program_tools.h"
@@ -16,8 +16,8 @@ typedef struct draft {
     uint32_t count, label_at[DRAFT_LABELS], labels, widths[40], hidden[40], registers, objects, spaces[8], classes[8];
     uint64_t *random;
     uint32_t chance_barrier, chance_atomic, chance_memory, parted, together;
-    /* parted: an early way out was drawn, so no barrier may follow; together: only whole warps come here, so one may stand
-     * here */
+    /* parted: an early way out was drawn, so no barrier may follow; together: only whole warps come here, so one may
+     * stand here */
 } draft;
 
 static inline draft_row *draft_add(draft *d, uint32_t operation) {
@@ -101,15 +101,18 @@ static inline void draft_compute(draft *d) {
     }
     draft_guard(d, row, 8);
 }
-/* Statements: computations, accesses, if with and without else, loops with a counter, now and then a wild forward jump. */
+/* Statements: computations, accesses, if with and without else, loops with a counter, now and then a wild forward jump.
+ */
 static inline void draft_statements(draft *d, uint32_t budget, uint32_t depth, uint32_t escape) {
     while (budget > 0 && d->count < DRAFT_MAX - 40 && d->labels < DRAFT_LABELS - 4) {
         uint32_t kind = gpump_random_below(d->random, 16);
         draft_row *row;
         uint32_t together = d->together && !d->parted;
         budget--;
-        if (kind < 6 || depth > 3) draft_compute(d);
-        else if (kind < 11 && d->chance_memory) draft_memory(d);
+        if (kind < 6 || depth > 3)
+            draft_compute(d);
+        else if (kind < 11 && d->chance_memory)
+            draft_memory(d);
         else if (kind == 11) { /* if, perhaps else */
             uint32_t other = draft_label(d), end = draft_label(d), has_else = gpump_random_below(d->random, 2);
             row = draft_add(d, GPUMP_OP_BRANCH);
@@ -174,12 +177,14 @@ static inline void draft_statements(draft *d, uint32_t budget, uint32_t depth, u
         }
     }
 }
-/* A random program of about `size` instructions; every register is set first, so that nothing is read before it is written. */
+/* A random program of about `size` instructions; every register is set first, so that nothing is read before it is
+ * written. */
 static inline gpump_program *draft_random(draft *d, uint64_t *random, uint32_t size, uint32_t barrier, uint32_t atomic,
                                           uint32_t memory, const gpump_allocator *allocator) {
-    static const uint32_t widths[] = {GPUMP_WIDTH_PREDICATE, GPUMP_WIDTH_PREDICATE, GPUMP_WIDTH_32, GPUMP_WIDTH_32,
-                                      GPUMP_WIDTH_32,        GPUMP_WIDTH_32,        GPUMP_WIDTH_64, GPUMP_WIDTH_64,
-                                      GPUMP_WIDTH_32,        GPUMP_WIDTH_32,        GPUMP_WIDTH_64, GPUMP_WIDTH_PREDICATE};
+    static const uint32_t widths[] = {GPUMP_WIDTH_PREDICATE, GPUMP_WIDTH_PREDICATE, GPUMP_WIDTH_32,
+                                      GPUMP_WIDTH_32,        GPUMP_WIDTH_32,        GPUMP_WIDTH_32,
+                                      GPUMP_WIDTH_64,        GPUMP_WIDTH_64,        GPUMP_WIDTH_32,
+                                      GPUMP_WIDTH_32,        GPUMP_WIDTH_64,        GPUMP_WIDTH_PREDICATE};
     test_builder b;
     uint32_t i, end, drawn = 4 + gpump_random_below(random, 9);
     memset(d, 0, sizeof *d);
@@ -246,7 +251,7 @@ typedef struct oracle_entry {
 } oracle_entry;
 typedef struct oracle_warp {
     oracle_entry stack[ORACLE_STACK], saved[ORACLE_STACK]; /* saved: at the last boundary */
-    uint32_t depth, saved_depth, waiting, last; /* last: operation executed last */
+    uint32_t depth, saved_depth, waiting, last;            /* last: operation executed last */
     uint64_t reg[ORACLE_LANES][ORACLE_REGISTERS];
     uint32_t spill[ORACLE_LANES][ORACLE_SPILL];
     uint32_t local[ORACLE_LANES][ORACLE_AREA]; /* there is one local object */
@@ -254,7 +259,7 @@ typedef struct oracle_warp {
 typedef struct oracle_machine {
     const gpump_program *program;
     oracle_warp warp[ORACLE_WARPS];
-    uint32_t warps, isolated, level; /* level: boundaries with immediate <= level are kept */
+    uint32_t warps, isolated, level;                           /* level: boundaries with immediate <= level are kept */
     uint32_t memory[ORACLE_WARPS][ORACLE_AREA * ORACLE_AREAS]; /* isolated: one each; else all use the first */
     uint32_t touched[ORACLE_AREA * ORACLE_AREAS];
     uint64_t steps;
@@ -304,7 +309,8 @@ static inline uint32_t oracle_width(const oracle_machine *m, uint32_t operand) {
     return operand & GPUMP_OPERAND_PAIR ? (uint32_t)GPUMP_WIDTH_64
                                         : gpump_program_width(m->program, operand & GPUMP_OPERAND_INDEX);
 }
-static inline void oracle_write(const oracle_machine *m, oracle_warp *warp, uint32_t lane, uint32_t operand, uint64_t value) {
+static inline void oracle_write(const oracle_machine *m, oracle_warp *warp, uint32_t lane, uint32_t operand,
+                                uint64_t value) {
     uint32_t index = operand & GPUMP_OPERAND_INDEX;
     if (operand & GPUMP_OPERAND_PAIR) {
         warp->reg[lane][index] = value & UINT32_MAX;
@@ -347,12 +353,14 @@ static inline void oracle_lane(oracle_machine *m, uint32_t w, uint32_t lane, con
     case GPUMP_OP_ADD: value = oracle_read(m, warp, lane, in->uses[0]) + (uint64_t)in->immediate; break;
     case GPUMP_OP_SPILL_LOAD:
         value = warp->spill[lane][in->immediate / 4];
-        if (oracle_width(m, in->defs[0]) == GPUMP_WIDTH_64) value |= (uint64_t)warp->spill[lane][in->immediate / 4 + 1] << 32;
+        if (oracle_width(m, in->defs[0]) == GPUMP_WIDTH_64)
+            value |= (uint64_t)warp->spill[lane][in->immediate / 4 + 1] << 32;
         break;
     case GPUMP_OP_SPILL_STORE:
         value = oracle_read(m, warp, lane, in->uses[0]);
         warp->spill[lane][in->immediate / 4] = (uint32_t)value;
-        if (oracle_width(m, in->uses[0]) == GPUMP_WIDTH_64) warp->spill[lane][in->immediate / 4 + 1] = (uint32_t)(value >> 32);
+        if (oracle_width(m, in->uses[0]) == GPUMP_WIDTH_64)
+            warp->spill[lane][in->immediate / 4 + 1] = (uint32_t)(value >> 32);
         return;
     case GPUMP_OP_COMPUTE:
         if (in->access) {
@@ -366,7 +374,8 @@ static inline void oracle_lane(oracle_machine *m, uint32_t w, uint32_t lane, con
             value = oracle_read(m, warp, lane, in->uses[0]) < 3 + (in->tag - ORACLE_TAG_LOOP) * lane % 3;
         else {
             value = oracle_mix(in->tag, in->tag >= 100 ? w * ORACLE_LANES + lane : 0);
-            for (uint32_t k = 0; k < in->use_count; k++) value = oracle_mix(value, oracle_read(m, warp, lane, in->uses[k]));
+            for (uint32_t k = 0; k < in->use_count; k++)
+                value = oracle_mix(value, oracle_read(m, warp, lane, in->uses[k]));
             value >>= 7;
         }
         break;
@@ -392,7 +401,8 @@ static inline uint32_t oracle_step(oracle_machine *m, uint32_t w) {
     top->pc++;
     switch (in.operation) {
     case GPUMP_OP_BRANCH:
-        if (lanes == top->lanes) top->pc = in.target;
+        if (lanes == top->lanes)
+            top->pc = in.target;
         else if (lanes) { /* part: the top entry becomes the meeting point, both sides go above it */
             uint32_t meet = gpump_program_reconvergence(m->program, at), all = top->lanes, fall = at + 1;
             if (warp->depth + 2 > ORACLE_STACK) fail_msg("oracle: stack too deep");
@@ -409,14 +419,15 @@ static inline uint32_t oracle_step(oracle_machine *m, uint32_t w) {
     case GPUMP_OP_EXIT:
         for (l = 0; l < warp->depth; l++) warp->stack[l].lanes &= ~lanes;
         break;
-    case GPUMP_OP_BARRIER: case GPUMP_OP_BARRIER_PP: warp->waiting = 1; break;
+    case GPUMP_OP_BARRIER:
+    case GPUMP_OP_BARRIER_PP: warp->waiting = 1; break;
     case GPUMP_OP_BOUNDARY: break;
     default:
         for (l = 0; l < ORACLE_LANES; l++)
             if (lanes >> l & 1) oracle_lane(m, w, l, &in);
     }
-    while (warp->depth &&
-           (!warp->stack[warp->depth - 1].lanes || warp->stack[warp->depth - 1].pc == warp->stack[warp->depth - 1].meet))
+    while (warp->depth && (!warp->stack[warp->depth - 1].lanes ||
+                           warp->stack[warp->depth - 1].pc == warp->stack[warp->depth - 1].meet))
         warp->depth--;
     if (in.operation == GPUMP_OP_BOUNDARY && in.immediate <= (int64_t)m->level) {
         memcpy(warp->saved, warp->stack, sizeof warp->saved);
@@ -450,7 +461,8 @@ static inline uint64_t oracle_result(const oracle_machine *m) {
     for (uint32_t i = 0; i < ORACLE_AREA * ORACLE_AREAS; i++) {
         for (uint32_t w = 0; w < ORACLE_WARPS; w++) hash = oracle_mix(hash, m->memory[w][i]);
         for (uint32_t w = 0; w < m->warps; w++)
-            for (uint32_t l = 0; l < ORACLE_LANES && i < ORACLE_AREA; l++) hash = oracle_mix(hash, m->warp[w].local[l][i]);
+            for (uint32_t l = 0; l < ORACLE_LANES && i < ORACLE_AREA; l++)
+                hash = oracle_mix(hash, m->warp[w].local[l][i]);
     }
     return hash;
 }

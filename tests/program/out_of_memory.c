@@ -1,8 +1,9 @@
 /* labels: unit property */
-/* Every public function of the program components, in one table: each request that it makes for memory fails in turn, for programs of
- * many sizes. It must then return GPUMP_ERROR_MEMORY, leave every input as it was, set no output pointer, hold nothing, and do its work
- * when it is called again. Functions that are said to need no memory must not ask for any. The table is held against the headers.
- * (metrics takes no allocator and no program; graph, constants and preserve have no public functions of their own.) */
+/* Every public function of the program components, in one table: each request that it makes for memory fails in turn,
+ * for programs of many sizes. It must then return GPUMP_ERROR_MEMORY, leave every input as it was, set no output
+ * pointer, hold nothing, and do its work when it is called again. Functions that are said to need no memory must not
+ * ask for any. The table is held against the headers. (metrics takes no allocator and no program; graph, constants and
+ * preserve have no public functions of their own.) */
 #include "program/oracle_program.h"
 
 #define UNTOUCHED ((gpump_program *)(void *)&untouched)
@@ -14,9 +15,9 @@ enum { LIST = 4096 };
 typedef struct scene {
     test_allocator counter;
     gpump_allocator allocator;
-    gpump_program *program;   /* finished, as a host writes it down */
-    gpump_program *draft;     /* not finished: `size` registers, objects and instructions that no arrays have grown past */
-    gpump_program *whole;     /* not finished, fit to be */
+    gpump_program *program; /* finished, as a host writes it down */
+    gpump_program *draft; /* not finished: `size` registers, objects and instructions that no arrays have grown past */
+    gpump_program *whole; /* not finished, fit to be */
     gpump_program *allocated; /* onto registers */
     gpump_program *formed;    /* with boundaries */
     gpump_liveness *liveness; /* of formed */
@@ -34,24 +35,42 @@ static uint64_t mix_bytes(uint64_t h, const void *bytes, size_t count) {
     return oracle_mix(h, 0x100);
 }
 /* Field by field, as structs have holes. */
-static uint64_t mix_words(uint64_t h, const uint64_t *words, size_t count) { return mix_bytes(h, words, count * sizeof *words); }
+static uint64_t mix_words(uint64_t h, const uint64_t *words, size_t count) {
+    return mix_bytes(h, words, count * sizeof *words);
+}
 static uint64_t mix_instruction(uint64_t h, const gpump_instruction *in) {
-    const uint64_t words[] = {in->tag,       (uint64_t)in->immediate, (uint64_t)in->offset, (uint64_t)in->displacement, in->operation, in->def_count,
-                              in->use_count, in->flags,               in->guard,            in->target,                 in->access,    in->space,
-                              in->object,    in->address,             in->value,            in->bytes,                  in->thread_stride};
+    const uint64_t words[] = {in->tag,
+                              (uint64_t)in->immediate,
+                              (uint64_t)in->offset,
+                              (uint64_t)in->displacement,
+                              in->operation,
+                              in->def_count,
+                              in->use_count,
+                              in->flags,
+                              in->guard,
+                              in->target,
+                              in->access,
+                              in->space,
+                              in->object,
+                              in->address,
+                              in->value,
+                              in->bytes,
+                              in->thread_stride};
     h = mix_bytes(h, in->defs, in->def_count * sizeof *in->defs);
     h = mix_bytes(h, in->uses, in->use_count * sizeof *in->uses);
     return mix_words(h, words, sizeof words / sizeof words[0]);
 }
 static uint64_t mix_block(uint64_t h, const gpump_basic_block *block) {
-    const uint64_t words[] = {block->first, block->count, block->dominator, block->post_dominator, block->loop, block->loop_depth, block->reachable};
+    const uint64_t words[] = {block->first, block->count,      block->dominator, block->post_dominator,
+                              block->loop,  block->loop_depth, block->reachable};
     h = mix_bytes(h, block->successors, block->successor_count * sizeof *block->successors);
     h = mix_bytes(h, block->predecessors, block->predecessor_count * sizeof *block->predecessors);
     return mix_words(h, words, sizeof words / sizeof words[0]);
 }
 static uint64_t mix_point(uint64_t h, const gpump_preempt_point *p) {
-    const uint64_t words[] = {p->vector, p->vector_diverged, p->predicates, p->predicates_diverged, p->instruction,
-                              p->kind,   p->loop,            p->live_registers, p->live_diverged};
+    const uint64_t words[] = {
+        p->vector, p->vector_diverged, p->predicates,   p->predicates_diverged, p->instruction, p->kind,
+        p->loop,   p->live_registers,  p->live_diverged};
     return mix_words(h, words, sizeof words / sizeof words[0]);
 }
 static uint64_t digest_program(const gpump_program *program) {
@@ -73,7 +92,8 @@ static uint64_t digest_program(const gpump_program *program) {
         if (!blocks) continue;
         h = oracle_mix(h, gpump_program_basic_block_of(program, i));
         if (in.operation == GPUMP_OP_BRANCH) h = oracle_mix(h, gpump_program_reconvergence(program, i));
-        for (k = 0; k < n && in.access; k++) h = oracle_mix(h, (uint64_t)gpump_program_may_alias(program, i, k, GPUMP_UNIT_WARP));
+        for (k = 0; k < n && in.access; k++)
+            h = oracle_mix(h, (uint64_t)gpump_program_may_alias(program, i, k, GPUMP_UNIT_WARP));
     }
     for (i = 0; i < blocks; i++) {
         gpump_basic_block block;
@@ -270,7 +290,9 @@ static gpump_result call_pressure(scene *s, uint64_t *made) {
     static uint32_t registers[LIST], predicates[LIST];
     uint32_t peak = 0, peak_predicates = 0;
     gpump_result result = gpump_liveness_pressure(s->liveness, registers, predicates, &peak, &peak_predicates);
-    if (result == GPUMP_OK) *made = oracle_mix(mix_bytes(*made, registers, gpump_program_instructions(s->formed) * sizeof *registers), peak);
+    if (result == GPUMP_OK)
+        *made =
+            oracle_mix(mix_bytes(*made, registers, gpump_program_instructions(s->formed) * sizeof *registers), peak);
     return result;
 }
 static gpump_result call_uninitialised(scene *s, uint64_t *made) {
@@ -329,7 +351,8 @@ static gpump_result call_stored(scene *s, uint64_t *made) {
     static uint64_t sets[64 * 64];
     const uint32_t words = gpump_liveness_words(s->liveness);
     uint32_t count = 0;
-    gpump_result result = gpump_regions_stored(s->formed, s->liveness, GPUMP_SPILLING_CHANGED, sets, words ? 64 * 64 / words : 0, &count);
+    gpump_result result =
+        gpump_regions_stored(s->formed, s->liveness, GPUMP_SPILLING_CHANGED, sets, words ? 64 * 64 / words : 0, &count);
     if (result == GPUMP_OK) *made = mix_bytes(*made, sets, (size_t)count * words * sizeof *sets);
     return result;
 }
@@ -382,7 +405,7 @@ enum { NEEDS = 1, NEEDS_NONE = 0, CHANGES = 2 };
 typedef struct function {
     const char *names; /* spaces between them */
     gpump_result (*call)(scene *s, uint64_t *made);
-    int memory; /* NEEDS it; CHANGES: and succeeding changes an input */
+    int memory;        /* NEEDS it; CHANGES: and succeeding changes an input */
     uint64_t requests; /* made in all, over all scenes */
 } function;
 static function functions[] = {
@@ -406,21 +429,26 @@ static function functions[] = {
     {"gpump_regions_stored", call_stored, NEEDS, 0},
     {"gpump_instruction_make", call_instruction_make, NEEDS_NONE, 0},
     {"gpump_program_destroy gpump_liveness_destroy", call_destroy_nothing, NEEDS_NONE, 0},
-    {"gpump_program_instructions gpump_program_registers gpump_program_objects gpump_program_basic_blocks gpump_program_loops "
-     "gpump_program_width gpump_program_object gpump_program_instruction gpump_program_origin gpump_program_basic_block "
-     "gpump_program_basic_block_of gpump_program_dominates gpump_program_reconvergence gpump_program_loop gpump_program_in_loop "
+    {"gpump_program_instructions gpump_program_registers gpump_program_objects gpump_program_basic_blocks "
+     "gpump_program_loops "
+     "gpump_program_width gpump_program_object gpump_program_instruction gpump_program_origin "
+     "gpump_program_basic_block "
+     "gpump_program_basic_block_of gpump_program_dominates gpump_program_reconvergence gpump_program_loop "
+     "gpump_program_in_loop "
      "gpump_program_may_alias gpump_program_text",
      call_program_views, NEEDS_NONE, 0},
     {"gpump_liveness_words gpump_liveness_before gpump_liveness_after gpump_liveness_block_in gpump_liveness_block_out "
      "gpump_liveness_stack gpump_liveness_count",
      call_liveness_views, NEEDS_NONE, 0},
-    {"gpump_registers_config_preset gpump_preempt_points_config_preset gpump_regions_config_preset gpump_page_checks_config_preset "
+    {"gpump_registers_config_preset gpump_preempt_points_config_preset gpump_regions_config_preset "
+     "gpump_page_checks_config_preset "
      "gpump_live_vector_count",
      call_presets, NEEDS_NONE | CHANGES, 0},
 };
 #define FUNCTIONS (sizeof functions / sizeof functions[0])
 
-/* One call with request `fail_at` failing; returns how many requests it made. expected: what a call that succeeds makes. */
+/* One call with request `fail_at` failing; returns how many requests it made. expected: what a call that succeeds
+ * makes. */
 static uint64_t call_once(const function *f, uint32_t size, uint64_t fail_at, uint64_t *expected) {
     scene s;
     uint64_t before, made = 0, pieces, requests;
@@ -437,12 +465,19 @@ static uint64_t call_once(const function *f, uint32_t size, uint64_t fail_at, ui
     s.counter.fail_at = 0;
     if (fail_at) {
         uint64_t again = 0;
-        if (result != GPUMP_ERROR_MEMORY) fail_msg("%s, size %u: request %llu fails, the result is %d", f->names, size, (unsigned long long)fail_at, (int)result);
-        if (digest_inputs(&s) != before) fail_msg("%s, size %u: request %llu fails and an input has changed", f->names, size, (unsigned long long)fail_at);
+        if (result != GPUMP_ERROR_MEMORY)
+            fail_msg("%s, size %u: request %llu fails, the result is %d", f->names, size, (unsigned long long)fail_at,
+                     (int)result);
+        if (digest_inputs(&s) != before)
+            fail_msg("%s, size %u: request %llu fails and an input has changed", f->names, size,
+                     (unsigned long long)fail_at);
         if (!(f->memory & CHANGES) && (s.counter.live != pieces || s.counter.live_bytes != bytes))
-            fail_msg("%s, size %u: request %llu fails and %lld pieces stay", f->names, size, (unsigned long long)fail_at, (long long)(s.counter.live - pieces));
+            fail_msg("%s, size %u: request %llu fails and %lld pieces stay", f->names, size,
+                     (unsigned long long)fail_at, (long long)(s.counter.live - pieces));
         assert_int_equal(f->call(&s, &again), GPUMP_OK);
-        if (again != *expected) fail_msg("%s, size %u: after request %llu has failed the call makes something else", f->names, size, (unsigned long long)fail_at);
+        if (again != *expected)
+            fail_msg("%s, size %u: after request %llu has failed the call makes something else", f->names, size,
+                     (unsigned long long)fail_at);
     } else {
         if (result != GPUMP_OK) fail_msg("%s, size %u: result %d", f->names, size, (int)result);
         *expected = made;
@@ -468,7 +503,8 @@ static void every_request_of_every_function_fails_once(void **state) {
             if (f->memory & CHANGES && requests > 2 && size >= test_cases(8)) continue;
             for (n = 1; n <= requests; n++, failed++) call_once(f, size, n, &expected);
         }
-        if ((f->requests > 0) != (f->memory & NEEDS)) fail_msg("%s: %llu requests", f->names, (unsigned long long)f->requests);
+        if ((f->requests > 0) != (f->memory & NEEDS))
+            fail_msg("%s: %llu requests", f->names, (unsigned long long)f->requests);
     }
     print_message("%llu requests failed in turn\n", (unsigned long long)failed);
 }

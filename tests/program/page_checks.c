@@ -2,9 +2,9 @@
 #include "program/program_tools.h"
 
 /* ---- one thread on paged memory ----
- * Registers hold byte addresses into PAGES pages of PAGE bytes. An access to a page that is not there (or a write to one
- * that may only be read) is an uncaught fault: the machine of the paper cannot resume behind it. A call serves what the
- * checks since the last call found. Operations by tag. */
+ * Registers hold byte addresses into PAGES pages of PAGE bytes. An access to a page that is not there (or a write to
+ * one that may only be read) is an uncaught fault: the machine of the paper cannot resume behind it. A call serves what
+ * the checks since the last call found. Operations by tag. */
 enum {
     PAGE = 64,
     PAGES = 64,
@@ -44,14 +44,17 @@ static int run(thread *t, const gpump_program *program) {
         uint64_t address, result = 0;
         gpump_program_instruction(program, at, &in);
         t->executed++;
-        t->serialised += in.operation == GPUMP_OP_GUARDED_CALL; /* an execution barrier as soon as it is fetched (Kim 2.1) */
+        t->serialised +=
+            in.operation == GPUMP_OP_GUARDED_CALL; /* an execution barrier as soon as it is fetched (Kim 2.1) */
         if (in.guard != GPUMP_NONE && (t->reg[in.guard] != 0) == ((in.flags & GPUMP_FLAG_GUARD_NEGATED) != 0)) continue;
-        address = in.access || in.operation == GPUMP_OP_PAGE_ENTERED ? value(t, in.uses[0]) + (uint64_t)in.displacement : 0;
+        address =
+            in.access || in.operation == GPUMP_OP_PAGE_ENTERED ? value(t, in.uses[0]) + (uint64_t)in.displacement : 0;
         switch (in.operation) {
         case GPUMP_OP_EXIT: return 1;
         case GPUMP_OP_BRANCH: pc = in.target; continue;
         case GPUMP_OP_MOVE: result = value(t, in.uses[0]); break;
-        case GPUMP_OP_CONSTANT: case GPUMP_OP_PARAMETER: result = (uint64_t)in.immediate; break;
+        case GPUMP_OP_CONSTANT:
+        case GPUMP_OP_PARAMETER: result = (uint64_t)in.immediate; break;
         case GPUMP_OP_ADD: result = value(t, in.uses[0]) + (uint64_t)in.immediate; break;
         case GPUMP_OP_START_MARKER: continue;
         case GPUMP_OP_CLEAR_CHECK: result = 0; break;
@@ -101,7 +104,9 @@ static int run(thread *t, const gpump_program *program) {
             case TAG_LESS: result = value(t, in.uses[0]) < value(t, in.uses[1]); break;
             case TAG_SUM: result = (value(t, in.uses[0]) + value(t, in.uses[1])) & UINT32_MAX; break;
             case TAG_NOT_ZERO: result = value(t, in.uses[0]) != 0; break;
-            case TAG_MODULO: result = value(t, in.uses[1]) ? value(t, in.uses[0]) % value(t, in.uses[1]) != 0 : 1; break;
+            case TAG_MODULO:
+                result = value(t, in.uses[1]) ? value(t, in.uses[0]) % value(t, in.uses[1]) != 0 : 1;
+                break;
             case TAG_TABLE: /* shared memory: 64 bytes, and the run ends outside */
                 if (value(t, in.uses[0]) >= 64) t->uncaught++;
                 result = value(t, in.uses[0]) / 4;
@@ -131,7 +136,8 @@ static gpump_page_checks_config kim(const char *preset) {
     config.page_bytes = PAGE;
     return config;
 }
-static uint32_t load(test_builder *b, uint64_t tag, uint32_t def, uint32_t address, uint32_t other, int64_t displacement) {
+static uint32_t load(test_builder *b, uint64_t tag, uint32_t def, uint32_t address, uint32_t other,
+                     int64_t displacement) {
     gpump_instruction in = gpump_instruction_make(GPUMP_OP_COMPUTE);
     uint32_t uses[2];
     uses[0] = address;
@@ -280,8 +286,8 @@ static void kim_figure_1(void **state) {
     gpump_program_destroy(program);
 }
 
-/* The figure as printed: kk = page size % element size = 0, so no iteration checks; and, with kk put right, a check that
- * only loads, at an address that walks kk times too far. Each is caught. */
+/* The figure as printed: kk = page size % element size = 0, so no iteration checks; and, with kk put right, a check
+ * that only loads, at an address that walks kk times too far. Each is caught. */
 static void kim_figure_1_as_printed(void **state) {
     (void)state;
     for (uint32_t variant = 0; variant < 2; variant++) {
@@ -370,12 +376,12 @@ static void kim_figure_2(void **state) {
     const listing one_bit[] = {{GPUMP_OP_CONSTANT, NO, 0, R2, NO, NO, NO},
                                {GPUMP_OP_START_MARKER, NO, 0, NO, NO, NO, NO}, /* 1 */
                                {GPUMP_OP_CLEAR_CHECK, NO, 0, 3, NO, NO, NO},
-                               {GPUMP_OP_COMPUTE, NO, 0, 4, R1, R2, NO},   /* 3: loop: sum' = sum + [p], checked */
-                               {GPUMP_OP_COMPUTE, NO, 0, 5, R1, 3, NO},    /* p' = [p + 4], checked */
-                               {GPUMP_OP_COMPUTE, NO, 0, C, 5, NO, NO},    /* c = p' != 0 */
-                               {GPUMP_OP_MOVE, 3, 1, R1, 5, NO, NO},       /* no fault: the iteration counts */
+                               {GPUMP_OP_COMPUTE, NO, 0, 4, R1, R2, NO}, /* 3: loop: sum' = sum + [p], checked */
+                               {GPUMP_OP_COMPUTE, NO, 0, 5, R1, 3, NO},  /* p' = [p + 4], checked */
+                               {GPUMP_OP_COMPUTE, NO, 0, C, 5, NO, NO},  /* c = p' != 0 */
+                               {GPUMP_OP_MOVE, 3, 1, R1, 5, NO, NO},     /* no fault: the iteration counts */
                                {GPUMP_OP_MOVE, 3, 1, R2, 4, NO, NO},
-                               {GPUMP_OP_CONSTANT, 3, 0, C, NO, NO, NO},   /* a fault: leave */
+                               {GPUMP_OP_CONSTANT, 3, 0, C, NO, NO, NO}, /* a fault: leave */
                                {GPUMP_OP_BRANCH, C, 0, NO, NO, NO, 3},
                                {GPUMP_OP_GUARDED_CALL, 3, 0, NO, NO, NO, 1},
                                {GPUMP_OP_EXIT, NO, 0, NO, NO, NO, NO}};
@@ -404,7 +410,8 @@ static void kim_figure_2(void **state) {
         calls += t.faults;
         assert_true(run(&u, plain));
         assert_int_equal(u.reg[R2], sum);
-        /* faster than one serialising check per load: a call waits for what is in flight, at least a load of 20 cycles */
+        /* faster than one serialising check per load: a call waits for what is in flight, at least a load of 20 cycles
+         */
         assert_true(t.executed + 20 * t.serialised < u.executed + 20 * u.serialised);
     }
     assert_true(calls > 1000);
@@ -555,7 +562,8 @@ static void kim_figure_2_as_printed(void **state) {
         for (n = 0; n < 50; n++) {
             thread t;
             uint32_t head, sum = 0;
-            if (!variant) list_start(&t, &random, 20, &head, &sum);
+            if (!variant)
+                list_start(&t, &random, 20, &head, &sum);
             else { /* 20 nodes, the i-th at word i of pages 1 to 31 */
                 start(&t, &random, 0);
                 head = PAGE;
@@ -568,8 +576,10 @@ static void kim_figure_2_as_printed(void **state) {
             }
             t.reg[R1] = head;
             run(&t, b.program);
-            if (t.uncaught) uncaught++;
-            else if (variant && t.reg[R2] != sum) wrong++;
+            if (t.uncaught)
+                uncaught++;
+            else if (variant && t.reg[R2] != sum)
+                wrong++;
         }
         gpump_program_destroy(b.program);
     }
@@ -645,7 +655,8 @@ static void nothing_faults_uncaught(void **state) {
         plain += report.plain;
         start(&t, &random, 8);
         memset(t.page, WRITABLE, sizeof t.page);
-        clean = run(&t, program); /* all there: the result to compare with; programs that leave the memory are skipped */
+        clean =
+            run(&t, program); /* all there: the result to compare with; programs that leave the memory are skipped */
         if (clean) {
             start(&u, &random, gpump_random_below(&random, 8));
             test_check(run(&u, checked) && !u.uncaught, seed, n);

@@ -10,8 +10,8 @@ static gpump_preempt_points_config lin(uint32_t interval) {
     return config;
 }
 
-/* Runs a placed program; at every point passed, with a chance, throws away whatever the point's vectors do not name. broken:
- * a register taken out of every vector, to show that the test sees it. */
+/* Runs a placed program; at every point passed, with a chance, throws away whatever the point's vectors do not name.
+ * broken: a register taken out of every vector, to show that the test sees it. */
 static int run_stopping(oracle_machine *m, const gpump_preempt_point *points, uint64_t *random, uint32_t broken,
                         uint64_t *stops) {
     const gpump_program *program = m->program;
@@ -57,8 +57,8 @@ static void what_the_vectors_name_is_enough(void **state) {
     uint64_t seed = test_seed(), random = seed, stops = 0, caught = 0, ran = 0, narrower = 0, pps = 0;
     (void)state;
     for (uint64_t n = 0; n < test_cases(3000); n++) {
-        gpump_program *program = draft_random(&d, &random, 10 + gpump_random_below(&random, 60), 2, 8, 1, NULL), *allocated,
-                      *placed;
+        gpump_program *program = draft_random(&d, &random, 10 + gpump_random_below(&random, 60), 2, 8, 1, NULL),
+                      *allocated, *placed;
         gpump_registers_config file;
         gpump_registers_report report;
         gpump_preempt_points_config config = lin(1 + gpump_random_below(&random, 30));
@@ -72,7 +72,8 @@ static void what_the_vectors_name_is_enough(void **state) {
                    seed, n);
         if (!count) gpump_program_destroy(placed);
         assert_true(count <= POINTS);
-        test_check(gpump_preempt_points_place(allocated, &config, &placed, points, POINTS, &count, NULL) == GPUMP_OK, seed, n);
+        test_check(gpump_preempt_points_place(allocated, &config, &placed, points, POINTS, &count, NULL) == GPUMP_OK,
+                   seed, n);
         /* every barrier has its entry, every innermost loop one point, and a loop with a barrier has it there */
         for (i = k = 0; i < gpump_program_instructions(placed); i++) {
             gpump_instruction in, next;
@@ -131,18 +132,18 @@ static void places_by_hand(void **state) {
     for (i = 0; i < 4; i++) r[i] = test_register(&b, GPUMP_WIDTH_32);
     p = test_register(&b, GPUMP_WIDTH_PREDICATE);
     for (i = 0; i < 2; i++) test_op(&b, 1, r[i], GPUMP_NONE, GPUMP_NONE, GPUMP_NONE); /* 0, 1 */
-    test_barrier(&b);                                           /* 2: outside */
-    test_op(&b, 2, r[2], r[0], GPUMP_NONE, GPUMP_NONE);         /* 3: loop header */
-    test_barrier(&b);                                           /* 4: r0 r1 r2 live */
-    test_op(&b, 3, r[0], r[0], r[2], GPUMP_NONE);               /* 5 */
-    test_barrier(&b);                                           /* 6: r0 r1 live */
-    test_op(&b, 4, p, r[0], GPUMP_NONE, GPUMP_NONE);            /* 7 */
-    test_branch(&b, p, 0, 3);                                   /* 8 */
-    test_op(&b, 5, r[2], r[0], r[1], GPUMP_NONE);               /* 9: second loop */
-    test_op(&b, 6, r[3], r[0], r[2], GPUMP_NONE);               /* 10 */
-    test_op(&b, 7, r[0], r[3], r[2], GPUMP_NONE);               /* 11 */
-    test_op(&b, 8, p, r[0], GPUMP_NONE, GPUMP_NONE);            /* 12: r0 r1 live */
-    test_branch(&b, p, 0, 9);                                   /* 13: r0 r1 and the predicate */
+    test_barrier(&b);                                                                 /* 2: outside */
+    test_op(&b, 2, r[2], r[0], GPUMP_NONE, GPUMP_NONE);                               /* 3: loop header */
+    test_barrier(&b);                                                                 /* 4: r0 r1 r2 live */
+    test_op(&b, 3, r[0], r[0], r[2], GPUMP_NONE);                                     /* 5 */
+    test_barrier(&b);                                                                 /* 6: r0 r1 live */
+    test_op(&b, 4, p, r[0], GPUMP_NONE, GPUMP_NONE);                                  /* 7 */
+    test_branch(&b, p, 0, 3);                                                         /* 8 */
+    test_op(&b, 5, r[2], r[0], r[1], GPUMP_NONE);                                     /* 9: second loop */
+    test_op(&b, 6, r[3], r[0], r[2], GPUMP_NONE);                                     /* 10 */
+    test_op(&b, 7, r[0], r[3], r[2], GPUMP_NONE);                                     /* 11 */
+    test_op(&b, 8, p, r[0], GPUMP_NONE, GPUMP_NONE);                                  /* 12: r0 r1 live */
+    test_branch(&b, p, 0, 9);                                                         /* 13: r0 r1 and the predicate */
     test_exit(&b, GPUMP_NONE);
     test_finish(&b);
     assert_int_equal(gpump_preempt_points_place(b.program, &config, &placed, points, 10, &count, NULL), GPUMP_OK);
@@ -195,7 +196,8 @@ static void the_last_bit_stands_for_the_rest(void **state) {
     assert_int_equal(points[2].vector, 0);
     gpump_program_destroy(placed);
     config.interval = 0;
-    assert_int_equal(gpump_preempt_points_place(b.program, &config, &placed, points, 10, &count, NULL), GPUMP_ERROR_CONFIG);
+    assert_int_equal(gpump_preempt_points_place(b.program, &config, &placed, points, 10, &count, NULL),
+                     GPUMP_ERROR_CONFIG);
     gpump_program_destroy(b.program);
 }
 

@@ -71,7 +71,8 @@ static void trees_agree_with_reachability(void **state) {
         small_graph g;
         gpump_program *program = random_flow(&random, &g);
         uint32_t count = gpump_program_basic_blocks(program), a, b, library_of[MAX_BLOCKS];
-        /* the library joins a block to the one before it when only falling through leads there: map by first instruction */
+        /* the library joins a block to the one before it when only falling through leads there: map by first
+         * instruction */
         for (a = 0; a < g.blocks; a++) library_of[a] = gpump_program_basic_block_of(program, a * 2);
         for (b = 0; b < g.blocks; b++) {
             gpump_basic_block block;
@@ -92,7 +93,8 @@ static void trees_agree_with_reachability(void **state) {
             /* the immediate post-dominator is the nearest: any other post-dominator post-dominates it */
             if (block.reachable && ends_without(&g, b, GPUMP_NONE)) {
                 uint32_t all_can_end = 1;
-                for (a = 0; a < g.blocks; a++) all_can_end &= !reaches(&g, b, a, GPUMP_NONE) || ends_without(&g, a, GPUMP_NONE);
+                for (a = 0; a < g.blocks; a++)
+                    all_can_end &= !reaches(&g, b, a, GPUMP_NONE) || ends_without(&g, a, GPUMP_NONE);
                 for (a = 0; a < g.blocks && all_can_end; a++) {
                     gpump_basic_block other;
                     gpump_program_basic_block(program, library_of[a], &other);
@@ -150,14 +152,14 @@ static void a_diamond_in_a_loop(void **state) {
     gpump_loop loop;
     gpump_basic_block block;
     (void)state;
-    test_constant(&b, x, 0);          /* 0 */
+    test_constant(&b, x, 0);                      /* 0 */
     test_op(&b, 1, p, x, GPUMP_NONE, GPUMP_NONE); /* 1: loop header */
-    test_branch(&b, p, 0, 5);         /* 2 */
+    test_branch(&b, p, 0, 5);                     /* 2 */
     test_op(&b, 2, x, x, GPUMP_NONE, GPUMP_NONE); /* 3 */
-    test_branch(&b, GPUMP_NONE, 0, 6); /* 4 */
+    test_branch(&b, GPUMP_NONE, 0, 6);            /* 4 */
     test_op(&b, 3, x, x, GPUMP_NONE, GPUMP_NONE); /* 5 */
-    test_branch(&b, p, 1, 1);         /* 6: latch */
-    test_exit(&b, GPUMP_NONE);        /* 7 */
+    test_branch(&b, p, 1, 1);                     /* 6: latch */
+    test_exit(&b, GPUMP_NONE);                    /* 7 */
     test_finish(&b);
     assert_int_equal(gpump_program_basic_blocks(b.program), 6);
     assert_int_equal(gpump_program_reconvergence(b.program, 2), 6);
@@ -186,14 +188,14 @@ static void nonsense_is_refused_by_index(void **state) {
     good.def_count = good.use_count = 1;
     test_add(&b, &good);
     n = 1;
-#define REFUSED(change, expected)                                                                   \
-    do {                                                                                            \
-        in = good;                                                                                  \
-        change;                                                                                     \
-        assert_int_equal(gpump_program_add(b.program, &in, NULL, &diag), GPUMP_ERROR_ARGUMENT);     \
-        assert_int_equal(diag.index, n);                                                            \
-        assert_string_equal(diag.field, expected);                                                  \
-        assert_int_equal(gpump_program_instructions(b.program), n);                                 \
+#define REFUSED(change, expected)                                                               \
+    do {                                                                                        \
+        in = good;                                                                              \
+        change;                                                                                 \
+        assert_int_equal(gpump_program_add(b.program, &in, NULL, &diag), GPUMP_ERROR_ARGUMENT); \
+        assert_int_equal(diag.index, n);                                                        \
+        assert_string_equal(diag.field, expected);                                              \
+        assert_int_equal(gpump_program_instructions(b.program), n);                             \
     } while (0)
     REFUSED(in.operation = GPUMP_OP_COUNT, "operation");
     REFUSED(in.defs = &bad, "defs");
@@ -248,7 +250,8 @@ static void aliasing_ranges_over_the_unit(void **state) {
     test_access(&b, 2, 0, GPUMP_NONE, x, x, GPUMP_SPACE_GLOBAL, mine, GPUMP_ADDRESS_VALUE, 2, 0, 8);
     test_access(&b, 1, 0, x, x, GPUMP_NONE, GPUMP_SPACE_GLOBAL, mine, GPUMP_ADDRESS_FIXED, 0, 0, 0);
     test_access(&b, 2, 0, GPUMP_NONE, x, x, GPUMP_SPACE_GLOBAL, mine, GPUMP_ADDRESS_FIXED, 0, 4, 0);
-    /* 6, 7: two objects of one class; 8: unknown global; 9, 10: the local frame, by value; 11: generic; 12: unknown shared */
+    /* 6, 7: two objects of one class; 8: unknown global; 9, 10: the local frame, by value; 11: generic; 12: unknown
+     * shared */
     test_access(&b, 1, 0, x, x, GPUMP_NONE, GPUMP_SPACE_GLOBAL, c1, GPUMP_ADDRESS_FIXED, 0, 0, 0);
     test_access(&b, 2, 0, GPUMP_NONE, x, x, GPUMP_SPACE_GLOBAL, c2, GPUMP_ADDRESS_FIXED, 0, 64, 0);
     test_access(&b, 2, 0, GPUMP_NONE, x, x, GPUMP_SPACE_GLOBAL, GPUMP_NONE, GPUMP_ADDRESS_ANYWHERE, 0, 0, 0);
@@ -275,8 +278,10 @@ static void aliasing_ranges_over_the_unit(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_diamond_in_a_loop),          cmocka_unit_test(trees_agree_with_reachability),
-        cmocka_unit_test(nonsense_is_refused_by_index), cmocka_unit_test(aliasing_ranges_over_the_unit),
+        cmocka_unit_test(a_diamond_in_a_loop),
+        cmocka_unit_test(trees_agree_with_reachability),
+        cmocka_unit_test(nonsense_is_refused_by_index),
+        cmocka_unit_test(aliasing_ranges_over_the_unit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

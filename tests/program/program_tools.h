@@ -1,4 +1,5 @@
-/* Shared by tests/program: short ways to write programs down, random programs, and an allocator that fails on purpose. */
+/* Shared by tests/program: short ways to write programs down, random programs, and an allocator that fails on purpose.
+ */
 #ifndef PROGRAM_TOOLS_H
 #define PROGRAM_TOOLS_H
 #include "test.h"

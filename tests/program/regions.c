@@ -12,9 +12,9 @@ static gpump_regions_config preset(const char *name) {
 enum { MAC_ROW, MAC_COL, MAC_R0, MAC_R1, MAC_R2, MAC_T, MAC_A, MAC_U, MAC_B, MAC_P, MAC_OUT, MAC_REGISTERS };
 /* Figure 3's source line of each instruction, 0: none of its own. */
 static const uint32_t mac_lines[] = {2, 3, 4, 4, 4, 4, 5, 6, 6, 6, 6, 6, 6, 6, 6, 6, 7, 8};
-/* Line 7 is not printed as device code. split 0: one store whose address is made from row and col in the instruction, which
- * leaves three registers live at every place outside the loop, as the figure has it. split 1: address arithmetic in
- * instructions of its own. */
+/* Line 7 is not printed as device code. split 0: one store whose address is made from row and col in the instruction,
+ * which leaves three registers live at every place outside the loop, as the figure has it. split 1: address arithmetic
+ * in instructions of its own. */
 static gpump_program *mac_kernel(int split) {
     test_builder b = test_build(NULL);
     uint32_t a, m, c, i,
@@ -24,33 +24,33 @@ static gpump_program *mac_kernel(int split) {
     m = test_object(&b, GPUMP_SPACE_GLOBAL, GPUMP_NONE);
     c = test_object(&b, GPUMP_SPACE_GLOBAL, GPUMP_NONE);
 #define NO GPUMP_NONE
-    test_op(&b, 100, MAC_ROW, NO, NO, NO);                                  /* 0: row */
-    test_op(&b, 101, MAC_COL, NO, NO, NO);                                  /* 1: col */
-    test_op(&b, 1, MAC_R0, MAC_ROW, parameter[0], NO);                      /* 2: row * C.width */
-    test_op(&b, 2, MAC_R0, MAC_R0, MAC_COL, NO);                            /* 3: + col */
-    test_op(&b, 3, MAC_R0, MAC_R0, parameter[1], NO);                       /* 4: + C.data */
+    test_op(&b, 100, MAC_ROW, NO, NO, NO);                                        /* 0: row */
+    test_op(&b, 101, MAC_COL, NO, NO, NO);                                        /* 1: col */
+    test_op(&b, 1, MAC_R0, MAC_ROW, parameter[0], NO);                            /* 2: row * C.width */
+    test_op(&b, 2, MAC_R0, MAC_R0, MAC_COL, NO);                                  /* 3: + col */
+    test_op(&b, 3, MAC_R0, MAC_R0, parameter[1], NO);                             /* 4: + C.data */
     test_access(&b, 1, 4, MAC_R1, MAC_R0, NO, GPUMP_SPACE_GLOBAL, c, 0, 0, 0, 0); /* 5: Cvalue */
-    test_constant(&b, MAC_R2, 0);                                           /* 6: i = 0 */
-    test_op(&b, ORACLE_TAG_LOOP, MAC_P, MAC_R2, NO, NO);                    /* 7: LOOP: i < A.width */
-    test_branch(&b, MAC_P, 1, 16);                                          /* 8 */
-    test_op(&b, 6, MAC_T, MAC_ROW, MAC_R2, NO);                             /* 9 */
+    test_constant(&b, MAC_R2, 0);                                                 /* 6: i = 0 */
+    test_op(&b, ORACLE_TAG_LOOP, MAC_P, MAC_R2, NO, NO);                          /* 7: LOOP: i < A.width */
+    test_branch(&b, MAC_P, 1, 16);                                                /* 8 */
+    test_op(&b, 6, MAC_T, MAC_ROW, MAC_R2, NO);                                   /* 9 */
     test_access(&b, 1, 7, MAC_A, MAC_T, NO, GPUMP_SPACE_GLOBAL, a, 0, 0, 0, 0);   /* 10 */
-    test_op(&b, 8, MAC_U, MAC_COL, MAC_R2, NO);                             /* 11 */
+    test_op(&b, 8, MAC_U, MAC_COL, MAC_R2, NO);                                   /* 11 */
     test_access(&b, 1, 9, MAC_B, MAC_U, NO, GPUMP_SPACE_GLOBAL, m, 0, 0, 0, 0);   /* 12 */
-    test_op(&b, 10, MAC_R1, MAC_A, MAC_B, MAC_R1);                          /* 13: Cvalue += a * b */
+    test_op(&b, 10, MAC_R1, MAC_A, MAC_B, MAC_R1);                                /* 13: Cvalue += a * b */
     {
-        gpump_instruction in = gpump_instruction_make(GPUMP_OP_ADD);        /* 14: ++i */
+        gpump_instruction in = gpump_instruction_make(GPUMP_OP_ADD); /* 14: ++i */
         uint32_t r2 = MAC_R2;
         in.defs = in.uses = &r2;
         in.def_count = in.use_count = 1;
         in.immediate = 1;
         test_add(&b, &in);
     }
-    test_branch(&b, NO, 0, 7);                                              /* 15 */
+    test_branch(&b, NO, 0, 7); /* 15 */
     if (split) {
-        test_op(&b, 1, MAC_OUT, MAC_ROW, parameter[0], NO);                 /* 16 */
-        test_op(&b, 2, MAC_OUT, MAC_OUT, MAC_COL, NO);                      /* 17 */
-        test_op(&b, 3, MAC_OUT, MAC_OUT, parameter[1], NO);                 /* 18 */
+        test_op(&b, 1, MAC_OUT, MAC_ROW, parameter[0], NO);                             /* 16 */
+        test_op(&b, 2, MAC_OUT, MAC_OUT, MAC_COL, NO);                                  /* 17 */
+        test_op(&b, 3, MAC_OUT, MAC_OUT, parameter[1], NO);                             /* 18 */
         test_access(&b, 2, 11, NO, MAC_OUT, MAC_R1, GPUMP_SPACE_GLOBAL, c, 0, 0, 0, 0); /* 19 */
     } else {
         gpump_instruction in = gpump_instruction_make(GPUMP_OP_COMPUTE);
@@ -60,7 +60,7 @@ static gpump_program *mac_kernel(int split) {
         in.access = GPUMP_ACCESS_WRITE;
         in.object = c;
         in.bytes = 4;
-        test_add(&b, &in);                                                  /* 16 */
+        test_add(&b, &in); /* 16 */
     }
     test_exit(&b, NO);
 #undef NO
@@ -84,7 +84,8 @@ static void igpu_figure_3_live(void **state) {
     gpump_program_destroy(program);
 }
 
-/* Figure 4: one boundary, right before the loop variable is set; behind it one move; the loop and the store use the copy. */
+/* Figure 4: one boundary, right before the loop variable is set; behind it one move; the loop and the store use the
+ * copy. */
 static void igpu_figure_4_code(void **state) {
     gpump_program *program = mac_kernel(0), *formed;
     gpump_regions_config config = preset("igpu");
@@ -117,8 +118,10 @@ static void igpu_figure_4_code(void **state) {
         gpump_program_instruction(program, i < 6 ? i : i - 2, &old);
         assert_int_equal(gpump_program_origin(formed)[i], i < 6 ? i : i - 2);
         assert_int_equal(in.operation, old.operation);
-        for (k = 0; k < in.def_count; k++) assert_int_equal(in.defs[k], i > 7 && old.defs[k] == MAC_R1 ? fresh : old.defs[k]);
-        for (k = 0; k < in.use_count; k++) assert_int_equal(in.uses[k], i > 7 && old.uses[k] == MAC_R1 ? fresh : old.uses[k]);
+        for (k = 0; k < in.def_count; k++)
+            assert_int_equal(in.defs[k], i > 7 && old.defs[k] == MAC_R1 ? fresh : old.defs[k]);
+        for (k = 0; k < in.use_count; k++)
+            assert_int_equal(in.uses[k], i > 7 && old.uses[k] == MAC_R1 ? fresh : old.uses[k]);
     }
     assert_int_equal(gpump_liveness_create(formed, NULL, &liveness), GPUMP_OK);
     assert_int_equal(gpump_liveness_pressure(liveness, live, NULL, NULL, NULL), GPUMP_OK);
@@ -132,8 +135,8 @@ static void igpu_figure_4_code(void **state) {
     assert_int_equal(count, 1);
     gpump_program_destroy(formed);
     gpump_program_destroy(program);
-    /* the same kernel with its address arithmetic spelled out: two registers are live right before the store, so the cut
-     * goes there and nothing needs a move */
+    /* the same kernel with its address arithmetic spelled out: two registers are live right before the store, so the
+     * cut goes there and nothing needs a move */
     program = mac_kernel(1);
     assert_int_equal(gpump_regions_form(program, &config, &formed, &report, NULL), GPUMP_OK);
     assert_int_equal(report.sparse, 1);
@@ -146,8 +149,8 @@ static void igpu_figure_4_code(void **state) {
 
 /* ---- restarting ---- */
 
-/* Sends warp w back to its last boundary: PC and SIMT stack from there, registers and memory as they happen to be; whatever
- * was not live at the recorded PCs is lost. 0: not allowed now. */
+/* Sends warp w back to its last boundary: PC and SIMT stack from there, registers and memory as they happen to be;
+ * whatever was not live at the recorded PCs is lost. 0: not allowed now. */
 static int restart(oracle_machine *m, uint32_t w, uint64_t *random, const gpump_liveness *liveness) {
     oracle_warp *warp = &m->warp[w];
     gpump_instruction in;
@@ -162,9 +165,10 @@ static int restart(oracle_machine *m, uint32_t w, uint64_t *random, const gpump_
     gpump_liveness_stack(liveness, pcs, warp->depth, set);
     for (r = 0; r < gpump_program_registers(m->program); r++)
         for (uint32_t l = 0; l < ORACLE_LANES && !gpump_bits_get(set, r); l++)
-            warp->reg[l][r] = gpump_random_next(random) & (gpump_program_width(m->program, r) == GPUMP_WIDTH_64 ? UINT64_MAX
-                                                           : gpump_program_width(m->program, r)                 ? UINT32_MAX
-                                                                                                                : 1u);
+            warp->reg[l][r] =
+                gpump_random_next(random) & (gpump_program_width(m->program, r) == GPUMP_WIDTH_64 ? UINT64_MAX
+                                             : gpump_program_width(m->program, r)                 ? UINT32_MAX
+                                                                                                  : 1u);
     return 1;
 }
 
@@ -219,7 +223,8 @@ static void check_spacing(const gpump_program *program, uint32_t limit, uint64_t
             uint32_t b = gpump_program_basic_block_of(program, at = queue[head++]), next[2], nexts = 0;
             gpump_basic_block block, to;
             gpump_program_basic_block(program, b, &block);
-            if (at + 1 < block.first + block.count) next[nexts++] = at + 1;
+            if (at + 1 < block.first + block.count)
+                next[nexts++] = at + 1;
             else
                 for (k = 0; k < block.successor_count; k++) {
                     gpump_program_basic_block(program, block.successors[k], &to);
@@ -247,7 +252,8 @@ static void check_spacing(const gpump_program *program, uint32_t limit, uint64_t
             gpump_program_instruction(program, at, &in);
             here = in.operation == GPUMP_OP_BOUNDARY ? 0 : here + (gpump_program_origin(program)[at] != GPUMP_NONE);
             test_check(here <= limit, seed, n);
-            if (at + 1 < block.first + block.count) next[nexts++] = at + 1;
+            if (at + 1 < block.first + block.count)
+                next[nexts++] = at + 1;
             else
                 for (s = 0; s < block.successor_count; s++) {
                     gpump_program_basic_block(program, block.successors[s], &to);
@@ -262,14 +268,17 @@ static void check_spacing(const gpump_program *program, uint32_t limit, uint64_t
 /* A copy of a program without one BOUNDARY or MOVE that was put in: number `which` of those; NULL past the last. */
 static gpump_program *without(const gpump_program *program, uint32_t operation, uint32_t which) {
     test_builder b = test_build(NULL);
-    uint32_t i, at = 0, skip = GPUMP_NONE, *place = (uint32_t *)malloc(gpump_program_instructions(program) * sizeof *place);
+    uint32_t i, at = 0, skip = GPUMP_NONE,
+                *place = (uint32_t *)malloc(gpump_program_instructions(program) * sizeof *place);
     for (i = 0; i < gpump_program_instructions(program); i++) {
         gpump_instruction in;
         gpump_program_instruction(program, i, &in);
         place[i] = at;
-        if (in.operation == operation && gpump_program_origin(program)[i] == GPUMP_NONE && skip == GPUMP_NONE && !which--)
+        if (in.operation == operation && gpump_program_origin(program)[i] == GPUMP_NONE && skip == GPUMP_NONE &&
+            !which--)
             skip = i;
-        else at++;
+        else
+            at++;
     }
     for (i = 0; i < gpump_program_registers(program); i++) test_register(&b, gpump_program_width(program, i));
     for (i = 0; i < gpump_program_objects(program); i++) {
@@ -294,12 +303,12 @@ static gpump_program *without(const gpump_program *program, uint32_t operation, 
 static void any_restart_leaves_the_same_memory(void **state) {
     static draft d;
     static oracle_machine before, after;
-    uint64_t seed = test_seed(), random = seed, restarts = 0, ran = 0, removed[2] = {0, 0}, caught[2] = {0, 0}, moves = 0,
-             copies = 0, boundaries = 0;
+    uint64_t seed = test_seed(), random = seed, restarts = 0, ran = 0, removed[2] = {0, 0}, caught[2] = {0, 0},
+             moves = 0, copies = 0, boundaries = 0;
     (void)state;
     for (uint64_t n = 0; n < test_cases(1500); n++) {
-        gpump_program *program = draft_random(&d, &random, 8 + gpump_random_below(&random, 40), 3, 12, 1, NULL), *formed,
-                      *allocated;
+        gpump_program *program = draft_random(&d, &random, 8 + gpump_random_below(&random, 40), 3, 12, 1, NULL),
+                      *formed, *allocated;
         gpump_regions_config config = preset(gpump_random_below(&random, 2) ? "igpu" : "igpu_short");
         gpump_regions_report report;
         gpump_registers_config file;
@@ -328,14 +337,17 @@ static void any_restart_leaves_the_same_memory(void **state) {
         if (gpump_random_below(&random, 2)) file.registers = 9 + gpump_random_below(&random, 8);
         test_check(gpump_registers_allocate(formed, &file, &allocated, &fitted, NULL) == GPUMP_OK, seed, n);
         for (level = 0; level < 2; level++) {
-            test_check(gpump_clobbers_find(formed, GPUMP_UNIT_WARP, level, list, 4, &count) == GPUMP_OK && count == 0, seed, n);
+            test_check(gpump_clobbers_find(formed, GPUMP_UNIT_WARP, level, list, 4, &count) == GPUMP_OK && count == 0,
+                       seed, n);
             test_check(restart_everywhere(formed, 2, level, expected, &random, &restarts, 0) == 0, seed, n);
-            test_check(gpump_clobbers_find(allocated, GPUMP_UNIT_WARP, level, list, 4, &count) == GPUMP_OK && count == 0,
+            test_check(gpump_clobbers_find(allocated, GPUMP_UNIT_WARP, level, list, 4, &count) == GPUMP_OK &&
+                           count == 0,
                        seed, n);
             test_check(restart_everywhere(allocated, 2, level, expected, &random, &restarts, 0) == 0, seed, n);
         }
         for (level = 0; level < 2; level++) { /* a boundary, then a move, taken away */
-            gpump_program *broken = without(formed, level ? GPUMP_OP_MOVE : GPUMP_OP_BOUNDARY, gpump_random_below(&random, 4));
+            gpump_program *broken =
+                without(formed, level ? GPUMP_OP_MOVE : GPUMP_OP_BOUNDARY, gpump_random_below(&random, 4));
             if (!broken) continue;
             removed[level]++;
             caught[level] += restart_everywhere(broken, 2, 1, expected, &random, &restarts, 1) != 0;
@@ -366,9 +378,9 @@ static void what_counts_as_a_clobber(void **state) {
         switch (variant) {
         case 0: READ(0), WRITE(0), expected = 1; break;
         case 1: WRITE(0), READ(0), WRITE(0), expected = 0; break;
-        case 2: READ(4), WRITE(0), expected = 1; break;                             /* another lane's word */
+        case 2: READ(4), WRITE(0), expected = 1; break; /* another lane's word */
         case 3: READ(4), WRITE(0), unit = GPUMP_UNIT_THREAD, expected = 0; break;
-        default: WRITE(4), READ(0), WRITE(0), expected = 1; break;                  /* protected by nobody's own write */
+        default: WRITE(4), READ(0), WRITE(0), expected = 1; break; /* protected by nobody's own write */
         }
         test_exit(&b, GPUMP_NONE);
         test_finish(&b);
@@ -382,9 +394,10 @@ static void what_counts_as_a_clobber(void **state) {
 
 /* ---- the hitting set against the least possible ---- */
 
-/* All ways from a read to a write that may overwrite its source, without the places in `cuts`: is there one? By search over
- * instructions; straight from the definition, divergence left out (the programs have uniform branches). */
-static int any_antidependence(const gpump_program *program, uint64_t cuts, const uint32_t *places, uint32_t place_count) {
+/* All ways from a read to a write that may overwrite its source, without the places in `cuts`: is there one? By search
+ * over instructions; straight from the definition, divergence left out (the programs have uniform branches). */
+static int any_antidependence(const gpump_program *program, uint64_t cuts, const uint32_t *places,
+                              uint32_t place_count) {
     uint32_t count = gpump_program_instructions(program), r, k;
     for (r = 0; r < count; r++) {
         gpump_instruction read, in;
@@ -398,7 +411,8 @@ static int any_antidependence(const gpump_program *program, uint64_t cuts, const
             uint32_t at = stack[--top], b = gpump_program_basic_block_of(program, at), next[2], nexts = 0, s;
             gpump_basic_block block, to;
             gpump_program_basic_block(program, b, &block);
-            if (at + 1 < block.first + block.count) next[nexts++] = at + 1;
+            if (at + 1 < block.first + block.count)
+                next[nexts++] = at + 1;
             else
                 for (k = 0; k < block.successor_count; k++) {
                     gpump_program_basic_block(program, block.successors[k], &to);
@@ -409,7 +423,8 @@ static int any_antidependence(const gpump_program *program, uint64_t cuts, const
                 for (k = 0; k < place_count; k++) cut |= places[k] == next[s] && cuts >> k & 1;
                 if (cut || seen[next[s]]) continue;
                 gpump_program_instruction(program, next[s], &in);
-                if (in.access & GPUMP_ACCESS_WRITE && gpump_program_may_alias(program, r, next[s], GPUMP_UNIT_WARP)) return 1;
+                if (in.access & GPUMP_ACCESS_WRITE && gpump_program_may_alias(program, r, next[s], GPUMP_UNIT_WARP))
+                    return 1;
                 seen[next[s]] = 1;
                 stack[top++] = next[s];
             }
@@ -431,7 +446,8 @@ static uint32_t weight_of_clobber_cuts(const gpump_program *program, const gpump
     for (i = 0; i + 1 < gpump_program_instructions(formed); i++) {
         gpump_instruction in;
         gpump_program_instruction(formed, i, &in);
-        if (in.operation == GPUMP_OP_BOUNDARY && in.tag == GPUMP_CUT_CLOBBER) weight += cut_weight(program, gpump_program_origin(formed)[i + 1]);
+        if (in.operation == GPUMP_OP_BOUNDARY && in.tag == GPUMP_CUT_CLOBBER)
+            weight += cut_weight(program, gpump_program_origin(formed)[i + 1]);
     }
     return weight;
 }
@@ -444,8 +460,8 @@ static void hitting_sets(uint32_t loops) {
          * starts */
         test_builder b = test_build(NULL);
         uint32_t x = test_register(&b, GPUMP_WIDTH_32), p = test_register(&b, GPUMP_WIDTH_PREDICATE),
-                 o = test_object(&b, GPUMP_SPACE_SHARED, GPUMP_NONE), i, mode, count = 6 + gpump_random_below(&random, 12),
-                 places[64], place_count = 0, best = GPUMP_NONE, weight;
+                 o = test_object(&b, GPUMP_SPACE_SHARED, GPUMP_NONE), i, mode,
+                 count = 6 + gpump_random_below(&random, 12), places[64], place_count = 0, best = GPUMP_NONE, weight;
         uint64_t cuts;
         for (i = 0; i < count; i++) {
             uint32_t kind = gpump_random_below(&random, 9);
@@ -464,12 +480,12 @@ static void hitting_sets(uint32_t loops) {
                 in.offset = 4 * (int64_t)gpump_random_below(&random, 5);
                 in.bytes = 4;
                 test_add(&b, &in);
-            }
-            else {
+            } else {
                 gpump_instruction in = gpump_instruction_make(GPUMP_OP_BRANCH);
                 in.flags = GPUMP_FLAG_UNIFORM;
                 in.guard = p;
-                in.target = loops && gpump_random_below(&random, 2) ? gpump_random_below(&random, i + 1) : i + 1 + gpump_random_below(&random, count - i);
+                in.target = loops && gpump_random_below(&random, 2) ? gpump_random_below(&random, i + 1)
+                                                                    : i + 1 + gpump_random_below(&random, count - i);
                 test_add(&b, &in);
             }
         }
@@ -501,10 +517,10 @@ static void hitting_sets(uint32_t loops) {
         if (best != GPUMP_NONE) least += best, cases++;
         gpump_program_destroy(b.program);
     }
-    print_message(
-        "%llu sets%s: cuts over the least possible: %.3f covering most, %.3f with few live registers; at worst %llu more\n",
-        (unsigned long long)cases, loops ? " with loops, where cuts weigh ten times as much" : "", (double)ours[0] / (double)least, (double)ours[1] / (double)least,
-        (unsigned long long)worst);
+    print_message("%llu sets%s: cuts over the least possible: %.3f covering most, %.3f with few live registers; at "
+                  "worst %llu more\n",
+                  (unsigned long long)cases, loops ? " with loops, where cuts weigh ten times as much" : "",
+                  (double)ours[0] / (double)least, (double)ours[1] / (double)least, (unsigned long long)worst);
     assert_true(ours[0] <= least + least / 2);
 }
 static void hitting_sets_are_near_the_least(void **state) {
@@ -531,7 +547,8 @@ static void idempotent_per_thread_not_per_block(void **state) {
         } else {
             test_access(&b, 1, 0, x, x, GPUMP_NONE, space, a, GPUMP_ADDRESS_VALUE, 1, 4, 4);
             test_barrier(&b);
-            write = test_access(&b, 2, 0, GPUMP_NONE, x, x, space, variant == 2 ? other : a, GPUMP_ADDRESS_VALUE, 1, 0, 4);
+            write =
+                test_access(&b, 2, 0, GPUMP_NONE, x, x, space, variant == 2 ? other : a, GPUMP_ADDRESS_VALUE, 1, 0, 4);
         }
         test_exit(&b, GPUMP_NONE);
         test_finish(&b);
@@ -542,8 +559,9 @@ static void idempotent_per_thread_not_per_block(void **state) {
     }
 }
 
-/* Blocks of two warps on shared data, dropped and started afresh at a random time before their first marked instruction:
- * same result. The dynamic rule (an atomic, or a write to what was read before) must never find what the marks do not have.
+/* Blocks of two warps on shared data, dropped and started afresh at a random time before their first marked
+ * instruction: same result. The dynamic rule (an atomic, or a write to what was read before) must never find what the
+ * marks do not have.
  */
 static void a_block_without_clobbers_starts_afresh(void **state) {
     static draft d;
@@ -624,7 +642,8 @@ static void a_block_without_clobbers_starts_afresh(void **state) {
     assert_true(flushed > test_cases(3000) / 10 && dynamic);
 }
 
-/* iGPU 4.2: every live-in is stored at each sparse boundary, or those that may have changed since they were last stored. */
+/* iGPU 4.2: every live-in is stored at each sparse boundary, or those that may have changed since they were last
+ * stored. */
 static void live_ins_are_stored_when_they_have_changed(void **state) {
     test_builder b = test_build(NULL);
     gpump_instruction boundary = gpump_instruction_make(GPUMP_OP_BOUNDARY), brief = boundary;
@@ -636,22 +655,23 @@ static void live_ins_are_stored_when_they_have_changed(void **state) {
     p = test_register(&b, GPUMP_WIDTH_PREDICATE);
     brief.immediate = GPUMP_BOUNDARY_SHORT;
     for (i = 0; i < 3; i++) test_constant(&b, r[i], 1);
-    test_add(&b, &boundary);                       /* r0, r1, r2 */
+    test_add(&b, &boundary); /* r0, r1, r2 */
     test_op(&b, 1, r[3], r[0], r[1], GPUMP_NONE);
     test_add(&b, &brief);
     test_op(&b, 2, p, r[3], r[2], GPUMP_NONE);
     jump = test_branch(&b, p, 0, 9);
     test_op(&b, 3, r[1], r[3], GPUMP_NONE, GPUMP_NONE); /* one way writes r1 */
     assert_int_equal(jump, 7);
-    test_add(&b, &boundary);                       /* 9, where both ways meet: r0, r1, r3 are live; r0 is still in its place */
+    test_add(&b, &boundary); /* 9, where both ways meet: r0, r1, r3 are live; r0 is still in its place */
     test_op(&b, 4, r[4], r[0], r[1], GPUMP_NONE);
-    test_add(&b, &boundary);                       /* r3, r4 live; r3 is in its place */
+    test_add(&b, &boundary); /* r3, r4 live; r3 is in its place */
     test_op(&b, 5, r[4], r[4], r[3], GPUMP_NONE);
     test_exit(&b, GPUMP_NONE);
     assert_int_equal(test_finish(&b), GPUMP_OK);
     assert_int_equal(gpump_liveness_create(b.program, NULL, &liveness), GPUMP_OK);
     assert_int_equal(gpump_liveness_words(liveness), 1);
-    assert_int_equal(gpump_regions_stored(b.program, liveness, GPUMP_SPILLING_ALL, NULL, 0, &count), GPUMP_ERROR_CAPACITY);
+    assert_int_equal(gpump_regions_stored(b.program, liveness, GPUMP_SPILLING_ALL, NULL, 0, &count),
+                     GPUMP_ERROR_CAPACITY);
     assert_int_equal(count, 3);
     assert_int_equal(gpump_regions_stored(b.program, liveness, GPUMP_SPILLING_ALL, sets, 3, &count), GPUMP_OK);
     assert_true(sets[0] == 7 && sets[1] == 11 && sets[2] == 24);

@@ -1,8 +1,9 @@
 /* labels: unit property */
 #include "program/oracle_program.h"
 
-static void check_form(const gpump_program *program, const gpump_program *allocated, const gpump_registers_report *report,
-                       const gpump_registers_config *config, uint64_t seed, uint64_t n) {
+static void check_form(const gpump_program *program, const gpump_program *allocated,
+                       const gpump_registers_report *report, const gpump_registers_config *config, uint64_t seed,
+                       uint64_t n) {
     uint32_t i, loads = 0, stores = 0;
     const uint32_t *origin = gpump_program_origin(allocated);
     test_check(report->registers <= config->registers && report->predicates <= config->predicates, seed, n);
@@ -33,12 +34,14 @@ static void allocated_programs_compute_the_same(void **state) {
     uint64_t seed = test_seed(), random = seed, ran = 0, spilling = 0, folded = 0, used = 0, peaks = 0;
     (void)state;
     for (uint64_t n = 0; n < test_cases(3000); n++) {
-        gpump_program *program = draft_random(&d, &random, 10 + gpump_random_below(&random, 60), 4, 8, 1, NULL), *allocated;
+        gpump_program *program = draft_random(&d, &random, 10 + gpump_random_below(&random, 60), 4, 8, 1, NULL),
+                      *allocated;
         gpump_registers_config config;
         gpump_registers_report report;
         gpump_result result;
         gpump_diag diag;
-        test_check(gpump_registers_config_preset(&config, gpump_random_below(&random, 2) ? "fermi" : "kepler") == GPUMP_OK,
+        test_check(gpump_registers_config_preset(&config, gpump_random_below(&random, 2) ? "fermi" : "kepler") ==
+                       GPUMP_OK,
                    seed, n);
         if (gpump_random_below(&random, 2)) config.registers = 8 + gpump_random_below(&random, 8);
         if (gpump_random_below(&random, 2)) config.predicates = 2 + gpump_random_below(&random, 3);
@@ -80,12 +83,12 @@ static void a_kernel_by_hand(void **state) {
     (void)state;
     test_parameter(&b, rd1, 0);
     test_parameter(&b, n, 8);
-    test_move(&b, rd2, rd1);                                  /* cvta */
-    test_op(&b, 1, r1, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE);   /* tid */
+    test_move(&b, rd2, rd1);                                /* cvta */
+    test_op(&b, 1, r1, GPUMP_NONE, GPUMP_NONE, GPUMP_NONE); /* tid */
     test_op(&b, 2, p, r1, n, GPUMP_NONE);
     test_branch(&b, p, 0, 10);
-    test_op(&b, 3, rd3, r1, GPUMP_NONE, GPUMP_NONE);          /* mul.wide */
-    test_op(&b, 4, rd4, rd2, rd3, GPUMP_NONE);                /* add */
+    test_op(&b, 3, rd3, r1, GPUMP_NONE, GPUMP_NONE); /* mul.wide */
+    test_op(&b, 4, rd4, rd2, rd3, GPUMP_NONE);       /* add */
     test_access(&b, 1, 5, f1, rd4, GPUMP_NONE, GPUMP_SPACE_GLOBAL, GPUMP_NONE, GPUMP_ADDRESS_ANYWHERE, 0, 0, 0);
     test_access(&b, 2, 6, GPUMP_NONE, rd4, f1, GPUMP_SPACE_GLOBAL, GPUMP_NONE, GPUMP_ADDRESS_ANYWHERE, 0, 0, 0);
     test_exit(&b, GPUMP_NONE);
@@ -99,8 +102,8 @@ static void a_kernel_by_hand(void **state) {
     gpump_program_instruction(allocated, 4, &in);
     assert_int_equal(in.uses[0], 0 | GPUMP_OPERAND_PARAMETER | GPUMP_OPERAND_PAIR);
     gpump_program_destroy(allocated);
-    config.registers = 2; /* an address pair and a loaded value can share no two registers, but the pair and the store's data
-                             must coexist */
+    config.registers = 2; /* an address pair and a loaded value can share no two registers, but the pair and the store's
+                             data must coexist */
     assert_int_equal(gpump_registers_allocate(b.program, &config, &allocated, &report, NULL), GPUMP_ERROR_FULL);
     config.registers = 1;
     assert_int_equal(gpump_registers_allocate(b.program, &config, &allocated, &report, NULL), GPUMP_ERROR_CONFIG);

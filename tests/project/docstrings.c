@@ -1,6 +1,7 @@
 /* labels: compile unit */
-/* Every function of gpump.h has a comment directly above it, or above the first of a group without a blank line, that names its
- * parameters. Those that the map explains once for all need no mention: the object itself, diag, now, counts and memory. */
+/* Every function of gpump.h has a comment directly above it, or above the first of a group without a blank line, that
+ * names its parameters. Those that the map explains once for all need no mention: the object itself, diag, now, counts
+ * and memory. */
 #include "test.h"
 #include <ctype.h>
 
@@ -39,14 +40,16 @@ static int has(const char *text, const char *end, const char *part) {
 }
 
 static int explained_by_the_map(const char *word, size_t length) {
-    static const char *const words[] = {"diag", "now", "capacity", "count", "memory", "bytes", "config", "preset", "text"};
+    static const char *const words[] = {"diag",  "now",    "capacity", "count", "memory",
+                                        "bytes", "config", "preset",   "text"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strlen(words[i]) == length && memcmp(words[i], word, length) == 0) return 1;
     return 0;
 }
 
 /* Names the parameters between two brackets that the comment does not; returns how many. */
-static int check_parameters(const char *function, size_t function_length, const char *from, const char *to, const char *comment, const char *comment_end) {
+static int check_parameters(const char *function, size_t function_length, const char *from, const char *to,
+                            const char *comment, const char *comment_end) {
     int first = 1, missing = 0, is_object;
     while (from < to) {
         const char *end = (const char *)memchr(from, ',', (size_t)(to - from)), *last, *start;
@@ -54,9 +57,11 @@ static int check_parameters(const char *function, size_t function_length, const 
         for (last = end; last > from && !is_word(last[-1]); last--) {}
         for (start = last; start > from && is_word(start[-1]); start--) {}
         is_object = first && memchr(from, '*', (size_t)(start - from)) && has(from, start, "gpump_");
-        if (!is_object && !(last - start == 4 && memcmp(start, "void", 4) == 0) && !explained_by_the_map(start, (size_t)(last - start)) &&
+        if (!is_object && !(last - start == 4 && memcmp(start, "void", 4) == 0) &&
+            !explained_by_the_map(start, (size_t)(last - start)) &&
             !names(comment, comment_end, start, (size_t)(last - start))) {
-            printf("%.*s: the comment does not name %.*s\n", (int)function_length, function, (int)(last - start), start);
+            printf("%.*s: the comment does not name %.*s\n", (int)function_length, function, (int)(last - start),
+                   start);
             missing++;
         }
         first = 0;
@@ -83,18 +88,21 @@ static void every_function_is_explained(void **state) {
                 depth += (*end == '{') - (*end == '}');
                 end++;
             } while (depth);
-        } else end++;
+        } else
+            end++;
         if (strncmp(name, "gpump_", 6) == 0) {
             functions++;
             for (above = line - 1; above > header && isspace((unsigned char)above[-1]); above--) {}
             if (memcmp(above - 2, "*/", 2) == 0 && line - above == 1) {
                 comment_end = above;
                 for (comment = above; memcmp(comment, "/*", 2) != 0; comment--) {}
-            } else if (above != group_end || line - above != 1) comment = NULL;
+            } else if (above != group_end || line - above != 1)
+                comment = NULL;
             if (!comment || strncmp(comment, "/* ----", 7) == 0) {
                 printf("%.*s has no comment\n", (int)(open - name), name);
                 wrong++;
-            } else wrong += check_parameters(name, (size_t)(open - name), open + 1, close, comment, comment_end);
+            } else
+                wrong += check_parameters(name, (size_t)(open - name), open + 1, close, comment, comment_end);
         }
         group_end = end;
         at = end - 1;

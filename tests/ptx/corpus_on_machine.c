@@ -1,6 +1,6 @@
 /* labels: unit equivalence link: minigpu_core */
-/* Kernels of ptx_corpus on the whole machine, against C: warps that diverge, look across lanes, meet at barriers with a reduction, mix address
- * spaces in one instruction, update memory atomically, call functions. */
+/* Kernels of ptx_corpus on the whole machine, against C: warps that diverge, look across lanes, meet at barriers with a
+ * reduction, mix address spaces in one instruction, update memory atomically, call functions. */
 #include <stdarg.h>
 #include "test.h"
 #include <math.h>
@@ -86,7 +86,8 @@ static void test_shared_memory(void **state) {
     run("dynamic_shared");
     const float *in = before(0), *out = after(1);
     for (int b = 0; b < 4; b++)
-        for (int t = 0; t < 128; t++) assert_true(out[128 * b + t] == in[128 * b + 127 - t] + 2 * in[128 * b + (t & 31)]);
+        for (int t = 0; t < 128; t++)
+            assert_true(out[128 * b + t] == in[128 * b + 127 - t] + 2 * in[128 * b + (t & 31)]);
     end();
     run("generic");
     const int *g = after(0);
@@ -180,7 +181,9 @@ static void test_control(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_shuffles), cmocka_unit_test(test_votes), cmocka_unit_test(test_atomics),
-                                       cmocka_unit_test(test_shared_memory), cmocka_unit_test(test_local_memory), cmocka_unit_test(test_structures_by_value), cmocka_unit_test(test_control)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_shuffles),     cmocka_unit_test(test_votes),
+                                       cmocka_unit_test(test_atomics),      cmocka_unit_test(test_shared_memory),
+                                       cmocka_unit_test(test_local_memory), cmocka_unit_test(test_structures_by_value),
+                                       cmocka_unit_test(test_control)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

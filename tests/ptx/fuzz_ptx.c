@@ -1,10 +1,10 @@
 /* A libFuzzer target for the PTX reader. To build and run it from the project's root:
- *   clang -g -O1 -fsanitize=fuzzer,address,undefined -Iexamples/minigpu -Igpump_impl -I. tests/ptx/fuzz_ptx.c examples/minigpu/ptx/ptx_*.c \
- *         examples/minigpu/control_flow.c examples/minigpu/ptx/instruction.c build/libgpump.a -o build/fuzz_ptx
- *   mkdir -p build/fuzz_corpus
- *   build/fuzz_ptx -dict=tests/ptx/fuzz_ptx.dict -max_total_time=300 build/fuzz_corpus tests/ptx/bad_ptx tests/ptx/ptx_corpus
- * What it finds goes to tests/ptx/bad_ptx, which tests/ptx/fuzz_replay.c replays. Compiled with -DREPLAY it needs no libFuzzer and
- * reads the files named on the command line. */
+ *   clang -g -O1 -fsanitize=fuzzer,address,undefined -Iexamples/minigpu -Igpump_impl -I. tests/ptx/fuzz_ptx.c
+ * examples/minigpu/ptx/ptx_*.c \ examples/minigpu/control_flow.c examples/minigpu/ptx/instruction.c build/libgpump.a -o
+ * build/fuzz_ptx mkdir -p build/fuzz_corpus build/fuzz_ptx -dict=tests/ptx/fuzz_ptx.dict -max_total_time=300
+ * build/fuzz_corpus tests/ptx/bad_ptx tests/ptx/ptx_corpus What it finds goes to tests/ptx/bad_ptx, which
+ * tests/ptx/fuzz_replay.c replays. Compiled with -DREPLAY it needs no libFuzzer and reads the files named on the
+ * command line. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,8 +32,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
             if (in->reconvergence != INSTRUCTION_NONE && in->reconvergence >= kernel->count) abort();
             if (in->guard != INSTRUCTION_NONE && in->guard >= kernel->predicates) abort();
             for (uint32_t o = 0; o < INSTRUCTION_SOURCES + INSTRUCTION_DESTINATIONS; o++) {
-                const operand *op = o < INSTRUCTION_SOURCES ? &in->sources[o] : &in->destinations[o - INSTRUCTION_SOURCES];
-                if (op->kind == OPERAND_REGISTER && (op->words == 0 || op->index + op->words > kernel->registers)) abort();
+                const operand *op =
+                    o < INSTRUCTION_SOURCES ? &in->sources[o] : &in->destinations[o - INSTRUCTION_SOURCES];
+                if (op->kind == OPERAND_REGISTER && (op->words == 0 || op->index + op->words > kernel->registers))
+                    abort();
                 if (op->kind == OPERAND_PREDICATE && op->index >= kernel->predicates) abort();
             }
         }

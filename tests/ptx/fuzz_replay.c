@@ -31,8 +31,10 @@ static uint32_t replay_folder(const char *root, uint64_t *seed, uint32_t damaged
             for (uint32_t k = 0; k < places; k++) {
                 uint32_t at = gpump_random_below(seed, (uint32_t)size), from = gpump_random_below(seed, (uint32_t)size);
                 uint32_t length = 1 + gpump_random_below(seed, 24);
-                if (gpump_random_below(seed, 2)) copy[at] = (uint8_t)characters[gpump_random_below(seed, sizeof characters - 1)];
-                else if (at + length < (uint32_t)size && from + length < (uint32_t)size) memcpy(copy + at, text + from, length);
+                if (gpump_random_below(seed, 2))
+                    copy[at] = (uint8_t)characters[gpump_random_below(seed, sizeof characters - 1)];
+                else if (at + length < (uint32_t)size && from + length < (uint32_t)size)
+                    memcpy(copy + at, text + from, length);
             }
             LLVMFuzzerTestOneInput(copy, (size_t)size);
         }

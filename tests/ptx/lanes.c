@@ -1,6 +1,7 @@
 /* labels: unit property link: minigpu_core */
-/* Every opcode against plain C, on random and adversarial operands. Each row is PTX text, so the reader is in the loop; its expression sees
- * the source operands as 64-bit words a, b, c, e (truncated to their width) and gives the destination's bits. */
+/* Every opcode against plain C, on random and adversarial operands. Each row is PTX text, so the reader is in the loop;
+ * its expression sees the source operands as 64-bit words a, b, c, e (truncated to their width) and gives the
+ * destination's bits. */
 #include "test.h"
 #include <fenv.h>
 #include <math.h>
@@ -41,8 +42,12 @@ static int64_t clamp(int64_t v, int64_t low, int64_t high) { return v < low ? lo
 static uint64_t saturated_sum(int64_t v) { return u32((uint64_t)clamp(v, INT32_MIN, INT32_MAX)); }
 /* Sign-magnitude order puts -0 below +0, as min and max want it. */
 static int32_t order(uint64_t bits) { return (int32_t)(bits >> 31 ? ~(uint32_t)bits ^ 0x80000000u : (uint32_t)bits); }
-static uint64_t least(uint64_t a, uint64_t b) { return isnan(f(a)) ? F(f(b)) : isnan(f(b)) ? a : order(a) < order(b) ? a : b; }
-static uint64_t most(uint64_t a, uint64_t b) { return isnan(f(a)) ? F(f(b)) : isnan(f(b)) ? a : order(a) > order(b) ? a : b; }
+static uint64_t least(uint64_t a, uint64_t b) {
+    return isnan(f(a)) ? F(f(b)) : isnan(f(b)) ? a : order(a) < order(b) ? a : b;
+}
+static uint64_t most(uint64_t a, uint64_t b) {
+    return isnan(f(a)) ? F(f(b)) : isnan(f(b)) ? a : order(a) > order(b) ? a : b;
+}
 static uint64_t bit_field(uint64_t a, uint64_t b, uint64_t c, int width, int is_signed) {
     uint64_t position = b & 0xff, length = c & 0xff, result = 0, top = position + length - 1;
     int sign = is_signed && length && (a >> (top > (uint64_t)width - 1 ? (uint64_t)width - 1 : top) & 1);
@@ -86,13 +91,22 @@ static uint64_t high_unsigned(uint64_t a, uint64_t b) { /* by hand: 32-bit machi
     uint64_t low = u32(a) * u32(b), first = (a >> 32) * u32(b) + (low >> 32), second = u32(a) * (b >> 32) + u32(first);
     return (a >> 32) * (b >> 32) + (first >> 32) + (second >> 32);
 }
-static uint64_t high_signed(uint64_t a, uint64_t b) { return high_unsigned(a, b) - (a >> 63 ? b : 0) - (b >> 63 ? a : 0); }
-static uint64_t to_s32(double v) { return isnan(v) ? 0 : v >= 2147483647.0 ? INT32_MAX : v <= -2147483648.0 ? 0x80000000u : u32((uint64_t)(int64_t)v); }
+static uint64_t high_signed(uint64_t a, uint64_t b) {
+    return high_unsigned(a, b) - (a >> 63 ? b : 0) - (b >> 63 ? a : 0);
+}
+static uint64_t to_s32(double v) {
+    return isnan(v) ? 0 : v >= 2147483647.0 ? INT32_MAX : v <= -2147483648.0 ? 0x80000000u : u32((uint64_t)(int64_t)v);
+}
 static uint64_t to_u32(double v) { return isnan(v) ? 0 : v >= 4294967295.0 ? UINT32_MAX : v <= 0 ? 0 : (uint64_t)v; }
 static uint64_t to_s64(double v) {
-    return isnan(v) ? UINT64_C(1) << 63 : v >= 9223372036854775808.0 ? INT64_MAX : v <= -9223372036854775808.0 ? UINT64_C(1) << 63 : (uint64_t)(int64_t)v;
+    return isnan(v)                      ? UINT64_C(1) << 63
+           : v >= 9223372036854775808.0  ? INT64_MAX
+           : v <= -9223372036854775808.0 ? UINT64_C(1) << 63
+                                         : (uint64_t)(int64_t)v;
 }
-static uint64_t to_u64(double v) { return isnan(v) ? UINT64_C(1) << 63 : v >= 18446744073709551616.0 ? UINT64_MAX : v <= 0 ? 0 : (uint64_t)v; }
+static uint64_t to_u64(double v) {
+    return isnan(v) ? UINT64_C(1) << 63 : v >= 18446744073709551616.0 ? UINT64_MAX : v <= 0 ? 0 : (uint64_t)v;
+}
 static uint64_t under(int mode, int operation, uint64_t a, uint64_t b, uint64_t c) {
     volatile float x = f(a), y = f(b), w = f(c), r;
     int before = fegetround();
@@ -122,7 +136,9 @@ static uint64_t dot4(uint64_t a, uint64_t b, uint64_t c) {
 
 static uint64_t dot(uint64_t a, uint64_t b, uint64_t c, int parts, int signed_a, int signed_b, int skip) {
     for (int k = 0; k < parts; k++) {
-        int64_t x = parts == 4 ? (signed_a ? s8(a >> (8 * k)) : (int64_t)(a >> (8 * k) & 0xff)) : signed_a ? s16(a >> (16 * k)) : (int64_t)(a >> (16 * k) & 0xffff);
+        int64_t x = parts == 4 ? (signed_a ? s8(a >> (8 * k)) : (int64_t)(a >> (8 * k) & 0xff))
+                    : signed_a ? s16(a >> (16 * k))
+                               : (int64_t)(a >> (16 * k) & 0xffff);
         int64_t y = signed_b ? s8(b >> (8 * k + skip)) : (int64_t)(b >> (8 * k + skip) & 0xff);
         c += (uint64_t)(x * y);
     }
@@ -137,6 +153,7 @@ static uint64_t nth_set(uint64_t mask, uint64_t base, int64_t n) {
     return UINT32_MAX;
 }
 
+/* clang-format off */
 #define ROWS(X)                                                                                                       \
     X("add.u16 %h0, %h1, %h2", 16, u16(a + b)) X("add.s32 %r0, %r1, %r2", 32, u32(a + b))                             \
     X("add.u64 %d0, %d1, %d2", 64, a + b) X("add.sat.s32 %r0, %r1, %r2", 32, saturated_sum(s32(a) + s32(b)))          \
@@ -153,21 +170,33 @@ static uint64_t nth_set(uint64_t mask, uint64_t base, int64_t n) {
     X("mad.lo.s16 %h0, %h1, %h2, %h3", 16, u16(a * b + c)) X("mad.lo.u32 %r0, %r1, %r2, %r3", 32, u32(a * b + c))     \
     X("mad.hi.s32 %r0, %r1, %r2, %r3", 32, u32((uint64_t)(s32(a) * s32(b) >> 32) + c))                                \
     X("mad.hi.sat.s32 %r0, %r1, %r2, %r3", 32, saturated_sum((s32(a) * s32(b) >> 32) + s32(c)))                       \
-    X("mad.wide.u32 %d0, %r1, %r2, %d3", 64, a * b + c) X("mad.wide.s32 %d0, %r1, %r2, %d3", 64, (uint64_t)(s32(a) * s32(b)) + c) \
+    X(" \
+    X("mad.wide.u32 %d0, %r1, %r2, %d3", 64, a * b + c) \
+    X("mad.wide.s32 %d0, %r1, %r2, %d3", 64, (uint64_t)(s32(a) * s32(b)) + c) \
     X("mad.wide.u16 %r0, %h1, %h2, %r3", 32, u32(a * b + c)) X("mad.lo.s64 %d0, %d1, %d2, %d3", 64, a * b + c)        \
     X("mad.hi.u64 %d0, %d1, %d2, %d3", 64, high_unsigned(a, b) + c)                                                   \
-    X("mul24.lo.s32 %r0, %r1, %r2", 32, u32((uint64_t)((int64_t)(a << 40) >> 40) * (uint64_t)((int64_t)(b << 40) >> 40))) \
+    X(" \
+    X("mul24.lo.s32 %r0, %r1, %r2", 32, \
+      u32((uint64_t)((int64_t)(a << 40) >> 40) * (uint64_t)((int64_t)(b << 40) >> 40))) \
     X("mul24.hi.u32 %r0, %r1, %r2", 32, u32((a & 0xffffff) * (b & 0xffffff) >> 16))                                   \
     X("mad24.lo.u32 %r0, %r1, %r2, %r3", 32, u32((a & 0xffffff) * (b & 0xffffff) + c))                                \
     X("sad.u32 %r0, %r1, %r2, %r3", 32, u32((a > b ? a - b : b - a) + c))                                             \
     X("sad.s32 %r0, %r1, %r2, %r3", 32, u32((uint64_t)(s32(a) > s32(b) ? s32(a) - s32(b) : s32(b) - s32(a)) + c))     \
     X("sad.s64 %d0, %d1, %d2, %d3", 64, ((int64_t)a > (int64_t)b ? a - b : b - a) + c)                                \
-    X("div.u16 %h0, %h1, %h2", 16, b ? a / b : 0xffff) X("div.s16 %h0, %h1, %h2", 16, b ? u16((uint64_t)(s16(a) / s16(b))) : 0xffff) \
-    X("div.u32 %r0, %r1, %r2", 32, b ? a / b : UINT32_MAX) X("div.s32 %r0, %r1, %r2", 32, b ? u32((uint64_t)(s32(a) / s32(b))) : UINT32_MAX) \
+    X(" \
+    X("div.u16 %h0, %h1, %h2", 16, b ? a / b : 0xffff) \
+    X("div.s16 %h0, %h1, %h2", 16, b ? u16((uint64_t)(s16(a) / s16(b))) : 0xffff) \
+    X(" \
+    X("div.u32 %r0, %r1, %r2", 32, b ? a / b : UINT32_MAX) \
+    X("div.s32 %r0, %r1, %r2", 32, b ? u32((uint64_t)(s32(a) / s32(b))) : UINT32_MAX) \
     X("div.u64 %d0, %d1, %d2", 64, b ? a / b : UINT64_MAX)                                                            \
     X("div.s64 %d0, %d1, %d2", 64, !b ? UINT64_MAX : b == UINT64_MAX ? 0 - a : (uint64_t)((int64_t)a / (int64_t)b))   \
-    X("rem.u16 %h0, %h1, %h2", 16, b ? a % b : a) X("rem.s16 %h0, %h1, %h2", 16, b ? u16((uint64_t)(s16(a) % s16(b))) : a) \
-    X("rem.u32 %r0, %r1, %r2", 32, b ? a % b : a) X("rem.s32 %r0, %r1, %r2", 32, b ? u32((uint64_t)(s32(a) % s32(b))) : a) \
+    X(" \
+    X("rem.u16 %h0, %h1, %h2", 16, b ? a % b : a) \
+    X("rem.s16 %h0, %h1, %h2", 16, b ? u16((uint64_t)(s16(a) % s16(b))) : a) \
+    X(" \
+    X("rem.u32 %r0, %r1, %r2", 32, b ? a % b : a) \
+    X("rem.s32 %r0, %r1, %r2", 32, b ? u32((uint64_t)(s32(a) % s32(b))) : a) \
     X("rem.u64 %d0, %d1, %d2", 64, b ? a % b : a)                                                                     \
     X("rem.s64 %d0, %d1, %d2", 64, !b ? a : b == UINT64_MAX ? 0 : (uint64_t)((int64_t)a % (int64_t)b))                \
     X("neg.s16 %h0, %h1", 16, u16(0 - a)) X("neg.s32 %r0, %r1", 32, u32(0 - a)) X("neg.s64 %d0, %d1", 64, 0 - a)      \
@@ -183,72 +212,148 @@ static uint64_t nth_set(uint64_t mask, uint64_t base, int64_t n) {
     X("cnot.b32 %r0, %r1", 32, !a) X("cnot.b16 %h0, %h1", 16, !a) X("cnot.b64 %d0, %d1", 64, !a)                      \
     X("shl.b16 %h0, %h1, %r2", 16, b > 15 ? 0 : u16(a << b)) X("shl.b32 %r0, %r1, %r2", 32, b > 31 ? 0 : u32(a << b)) \
     X("shl.b64 %d0, %d1, %r2", 64, b > 63 ? 0 : a << b) X("shr.u16 %h0, %h1, %r2", 16, b > 15 ? 0 : a >> b)           \
-    X("shr.s16 %h0, %h1, %r2", 16, u16((uint64_t)(s16(a) >> (b > 15 ? 15 : b)))) X("shr.u32 %r0, %r1, %r2", 32, b > 31 ? 0 : a >> b) \
-    X("shr.s32 %r0, %r1, %r2", 32, u32((uint64_t)(s32(a) >> (b > 31 ? 31 : b)))) X("shr.b32 %r0, %r1, %r2", 32, b > 31 ? 0 : a >> b) \
-    X("shr.u64 %d0, %d1, %r2", 64, b > 63 ? 0 : a >> b) X("shr.s64 %d0, %d1, %r2", 64, (uint64_t)((int64_t)a >> (b > 63 ? 63 : b))) \
+    X(" \
+    X("shr.s16 %h0, %h1, %r2", 16, u16((uint64_t)(s16(a) >> (b > 15 ? 15 : b)))) \
+    X("shr.u32 %r0, %r1, %r2", 32, b > 31 ? 0 : a >> b) \
+    X(" \
+    X("shr.s32 %r0, %r1, %r2", 32, u32((uint64_t)(s32(a) >> (b > 31 ? 31 : b)))) \
+    X("shr.b32 %r0, %r1, %r2", 32, b > 31 ? 0 : a >> b) \
+    X(" \
+    X("shr.u64 %d0, %d1, %r2", 64, b > 63 ? 0 : a >> b) \
+    X("shr.s64 %d0, %d1, %r2", 64, (uint64_t)((int64_t)a >> (b > 63 ? 63 : b))) \
     X("shf.l.wrap.b32 %r0, %r1, %r2, %r3", 32, u32((a | b << 32) << (c & 31) >> 32))                                  \
     X("shf.r.wrap.b32 %r0, %r1, %r2, %r3", 32, u32((a | b << 32) >> (c & 31)))                                        \
     X("shf.l.clamp.b32 %r0, %r1, %r2, %r3", 32, u32((a | b << 32) << (c > 32 ? 32 : c) >> 32))                        \
     X("shf.r.clamp.b32 %r0, %r1, %r2, %r3", 32, u32((a | b << 32) >> (c > 32 ? 32 : c)))                              \
-    X("bfe.u32 %r0, %r1, %r2, %r3", 32, bit_field(a, b, c, 32, 0)) X("bfe.s32 %r0, %r1, %r2, %r3", 32, bit_field(a, b, c, 32, 1)) \
-    X("bfe.u64 %d0, %d1, %r2, %r3", 64, bit_field(a, b, c, 64, 0)) X("bfe.s64 %d0, %d1, %r2, %r3", 64, bit_field(a, b, c, 64, 1)) \
-    X("bfi.b32 %r0, %r1, %r2, %r3, %r4", 32, insert(a, b, c, e, 32)) X("bfi.b64 %d0, %d1, %d2, %r3, %r4", 64, insert(a, b, c, e, 64)) \
-    X("prmt.b32 %r0, %r1, %r2, %r3", 32, permuted(a, b, c)) X("prmt.b32.f4e %r0, %r1, %r2, %r3", 32, u32((a | b << 32) >> (8 * (c & 3)))) \
+    X(" \
+    X("bfe.u32 %r0, %r1, %r2, %r3", 32, bit_field(a, b, c, 32, 0)) \
+    X("bfe.s32 %r0, %r1, %r2, %r3", 32, bit_field(a, b, c, 32, 1)) \
+    X(" \
+    X("bfe.u64 %d0, %d1, %r2, %r3", 64, bit_field(a, b, c, 64, 0)) \
+    X("bfe.s64 %d0, %d1, %r2, %r3", 64, bit_field(a, b, c, 64, 1)) \
+    X(" \
+    X("bfi.b32 %r0, %r1, %r2, %r3, %r4", 32, insert(a, b, c, e, 32)) \
+    X("bfi.b64 %d0, %d1, %d2, %r3, %r4", 64, insert(a, b, c, e, 64)) \
+    X(" \
+    X("prmt.b32 %r0, %r1, %r2, %r3", 32, permuted(a, b, c)) \
+    X("prmt.b32.f4e %r0, %r1, %r2, %r3", 32, u32((a | b << 32) >> (8 * (c & 3)))) \
     X("prmt.b32.rc8 %r0, %r1, %r2, %r3", 32, (a >> (8 * (c & 3)) & 0xff) * 0x01010101u)                               \
     X("prmt.b32.rc16 %r0, %r1, %r2, %r3", 32, (a >> (16 * (c & 1)) & 0xffff) * 0x00010001u)                           \
-    X("prmt.b32.ecl %r0, %r1, %r2, %r3", 32, permuted(a, b, (c & 3) == 0 ? 0x3210 : (c & 3) == 1 ? 0x3211 : (c & 3) == 2 ? 0x3222 : 0x3333)) \
-    X("prmt.b32.b4e %r0, %r1, %r2, %r3", 32, permuted(a, b, (c & 3) == 0 ? 0x5670 : (c & 3) == 1 ? 0x6701 : (c & 3) == 2 ? 0x7012 : 0x0123)) \
+    X(" \
+    X("prmt.b32.ecl %r0, %r1, %r2, %r3", 32, \
+      permuted(a, b, (c & 3) == 0 ? 0x3210 : (c & 3) == 1 ? 0x3211 : (c & 3) == 2 ? 0x3222 : 0x3333)) \
+    X(" \
+    X("prmt.b32.b4e %r0, %r1, %r2, %r3", 32, \
+      permuted(a, b, (c & 3) == 0 ? 0x5670 : (c & 3) == 1 ? 0x6701 : (c & 3) == 2 ? 0x7012 : 0x0123)) \
     X("popc.b32 %r0, %r1", 32, ones(a)) X("popc.b64 %r0, %d1", 32, ones(a)) X("clz.b32 %r0, %r1", 32, zeros(a, 32))   \
-    X("clz.b64 %r0, %d1", 32, zeros(a, 64)) X("brev.b32 %r0, %r1", 32, reversed(a, 32)) X("brev.b64 %d0, %d1", 64, reversed(a, 64)) \
-    X("bfind.u32 %r0, %r1", 32, u32(31 - zeros(a, 32))) X("bfind.shiftamt.u32 %r0, %r1", 32, a ? zeros(a, 32) : UINT32_MAX) \
-    X("bfind.s32 %r0, %r1", 32, u32(31 - zeros(s32(a) < 0 ? u32(~a) : a, 32))) X("bfind.u64 %r0, %d1", 32, u32(63 - zeros(a, 64))) \
+    X(" \
+    X("clz.b64 %r0, %d1", 32, zeros(a, 64)) \
+    X("brev.b32 %r0, %r1", 32, reversed(a, 32)) \
+    X("brev.b64 %d0, %d1", 64, reversed(a, 64)) \
+    X(" \
+    X("bfind.u32 %r0, %r1", 32, u32(31 - zeros(a, 32))) \
+    X("bfind.shiftamt.u32 %r0, %r1", 32, a ? zeros(a, 32) : UINT32_MAX) \
+    X(" \
+    X("bfind.s32 %r0, %r1", 32, u32(31 - zeros(s32(a) < 0 ? u32(~a) : a, 32))) \
+    X("bfind.u64 %r0, %d1", 32, u32(63 - zeros(a, 64))) \
     X("bfind.s64 %r0, %d1", 32, u32(63 - zeros((int64_t)a < 0 ? ~a : a, 64)))                                         \
-    X("lop3.b32 %r0, %r1, %r2, %r3, 0x96", 32, a ^ b ^ c) X("lop3.b32 %r0, %r1, %r2, %r3, 0xe8", 32, (a & b) | (a & c) | (b & c)) \
+    X(" \
+    X("lop3.b32 %r0, %r1, %r2, %r3, 0x96", 32, a ^ b ^ c) \
+    X("lop3.b32 %r0, %r1, %r2, %r3, 0xe8", 32, (a & b) | (a & c) | (b & c)) \
     X("lop3.b32 %r0, %r1, %r2, %r3, 0x1b", 32, u32((~a & ~b & ~c) | (~a & ~b & c) | (~a & b & c) | (a & ~b & ~c)))    \
     X("szext.wrap.s32 %r0, %r1, %r2", 32, b & 31 ? bit_field(a, 0, b & 31, 32, 1) : 0)                                \
     X("szext.clamp.u32 %r0, %r1, %r2", 32, b > 31 ? a : bit_field(a, 0, b, 32, 0))                                    \
     X("bmsk.wrap.b32 %r0, %r1, %r2", 32, u32(((UINT64_C(1) << (b & 31)) - 1) << (a & 31)))                            \
-    X("dp4a.u32.s32 %r0, %r1, %r2, %r3", 32, dot(a, b, c, 4, 0, 1, 0)) X("dp2a.lo.s32.u32 %r0, %r1, %r2, %r3", 32, dot(a, b, c, 2, 1, 0, 0)) \
+    X(" \
+    X("dp4a.u32.s32 %r0, %r1, %r2, %r3", 32, dot(a, b, c, 4, 0, 1, 0)) \
+    X("dp2a.lo.s32.u32 %r0, %r1, %r2, %r3", 32, dot(a, b, c, 2, 1, 0, 0)) \
     X("dp2a.hi.u32.s32 %r0, %r1, %r2, %r3", 32, dot(a, b, c, 2, 0, 1, 16))                                            \
-    X("fns.b32 %r0, %r1, %r2, %r3", 32, nth_set(a, b, s32(c))) X("prmt.b32.ecr %r0, %r1, %r2, %r3", 32, permuted(a, b, (c & 3) == 0 ? 0 : (c & 3) == 1 ? 0x1110 : (c & 3) == 2 ? 0x2210 : 0x3210)) \
-    X("mad24.hi.sat.s32 %r0, %r1, %r2, %r3", 32, saturated_sum(s32(u32((uint64_t)(((int64_t)(a << 40) >> 40) * ((int64_t)(b << 40) >> 40)) >> 16)) + s32(c))) \
-    X("bmsk.clamp.b32 %r0, %r1, %r2", 32, a > 31 ? 0 : u32(((b > 31 ? UINT64_C(0xffffffff) : (UINT64_C(1) << b) - 1)) << a)) \
-    X("sad.u16 %h0, %h1, %h2, %h3", 16, u16((a > b ? a - b : b - a) + c)) X("min.s16 %h0, %h1, -5", 16, s16(a) < -5 ? a : 0xfffb) \
+    X(" \
+    X("fns.b32 %r0, %r1, %r2, %r3", 32, nth_set(a, b, s32(c))) \
+    X("prmt.b32.ecr %r0, %r1, %r2, %r3", 32, \
+      permuted(a, b, (c & 3) == 0 ? 0 : (c & 3) == 1 ? 0x1110 : (c & 3) == 2 ? 0x2210 : 0x3210)) \
+    X(" \
+    X("mad24.hi.sat.s32 %r0, %r1, %r2, %r3", 32, \
+      saturated_sum(s32(u32((uint64_t)(((int64_t)(a << 40) >> 40) * ((int64_t)(b << 40) >> 40)) >> 16)) + s32(c))) \
+    X(" \
+    X("bmsk.clamp.b32 %r0, %r1, %r2", 32, \
+      a > 31 ? 0 : u32(((b > 31 ? UINT64_C(0xffffffff) : (UINT64_C(1) << b) - 1)) << a)) \
+    X(" \
+    X("sad.u16 %h0, %h1, %h2, %h3", 16, u16((a > b ? a - b : b - a) + c)) \
+    X("min.s16 %h0, %h1, -5", 16, s16(a) < -5 ? a : 0xfffb) \
     X("dp4a.s32.s32 %r0, %r1, %r2, %r3", 32, dot4(a, b, c))                                                           \
-    X("slct.b32.s32 %r0, %r1, %r2, %r3", 32, s32(c) >= 0 ? a : b) X("slct.f32.f32 %f0, %f1, %f2, %f3", 32, f(c) >= 0 ? a : b) \
+    X(" \
+    X("slct.b32.s32 %r0, %r1, %r2, %r3", 32, s32(c) >= 0 ? a : b) \
+    X("slct.f32.f32 %f0, %f1, %f2, %f3", 32, f(c) >= 0 ? a : b) \
     X("slct.u64.s32 %d0, %d1, %d2, %r3", 64, s32(c) >= 0 ? a : b)                                                     \
-    X("set.lt.u32.s32 %r0, %r1, %r2", 32, s32(a) < s32(b) ? UINT32_MAX : 0) X("set.ge.f32.f32 %f0, %f1, %f2", 32, f(a) >= f(b) ? F(1) : 0) \
+    X(" \
+    X("set.lt.u32.s32 %r0, %r1, %r2", 32, s32(a) < s32(b) ? UINT32_MAX : 0) \
+    X("set.ge.f32.f32 %f0, %f1, %f2", 32, f(a) >= f(b) ? F(1) : 0) \
     X("set.gtu.u32.f32 %r0, %f1, %f2", 32, !(f(a) <= f(b)) ? UINT32_MAX : 0)                                          \
-    X("mov.b32 %r0, %f1", 32, a) X("mov.f64 %g0, %g1", 64, a) X("mov.u16 %h0, %h1", 16, a) X("mov.b64 %d0, {%r1, %r2}", 64, a | b << 32) \
-    X("mov.b32 %r0, {%h1, %h2}", 32, a | b << 16) X("mov.b64 {%r0, _}, %d1", 32, u32(a)) X("mov.b64 {_, %r0}, %d1", 32, a >> 32) \
+    X(" \
+    X("mov.b32 %r0, %f1", 32, a) \
+    X("mov.f64 %g0, %g1", 64, a) \
+    X("mov.u16 %h0, %h1", 16, a) \
+    X("mov.b64 %d0, {%r1, %r2}", 64, a | b << 32) \
+    X(" \
+    X("mov.b32 %r0, {%h1, %h2}", 32, a | b << 16) \
+    X("mov.b64 {%r0, _}, %d1", 32, u32(a)) \
+    X("mov.b64 {_, %r0}, %d1", 32, a >> 32) \
     X("mov.b32 {_, %h0}, %r1", 16, a >> 16) X("mov.b64 %d0, {%h1, %h2, %h3, %h4}", 64, a | b << 16 | c << 32 | e << 48)
+/* clang-format on */
 
+/* clang-format off */
 #define FLOAT_ROWS(X)                                                                                                 \
     X("add.f32 %f0, %f1, %f2", 32, F(f(a) + f(b))) X("add.rn.ftz.f32 %f0, %f1, %f2", 32, Z(z(a) + z(b)))              \
     X("add.sat.f32 %f0, %f1, %f2", 32, saturated(f(a) + f(b))) X("sub.rn.f32 %f0, %f1, %f2", 32, F(f(a) - f(b)))      \
     X("mul.f32 %f0, %f1, %f2", 32, F(f(a) * f(b))) X("mul.ftz.f32 %f0, %f1, %f2", 32, Z(z(a) * z(b)))                 \
-    X("fma.rn.f32 %f0, %f1, %f2, %f3", 32, F(fmaf(f(a), f(b), f(c)))) X("mad.rn.f32 %f0, %f1, %f2, %f3", 32, F(fmaf(f(a), f(b), f(c)))) \
+    X(" \
+    X("fma.rn.f32 %f0, %f1, %f2, %f3", 32, F(fmaf(f(a), f(b), f(c)))) \
+    X("mad.rn.f32 %f0, %f1, %f2, %f3", 32, F(fmaf(f(a), f(b), f(c)))) \
     X("fma.rn.sat.f32 %f0, %f1, %f2, %f3", 32, saturated(fmaf(f(a), f(b), f(c))))                                     \
-    X("add.rz.f32 %f0, %f1, %f2", 32, under(FE_TOWARDZERO, 0, a, b, 0)) X("mul.rm.f32 %f0, %f1, %f2", 32, under(FE_DOWNWARD, 1, a, b, 0)) \
-    X("fma.rm.f32 %f0, %f1, %f2, %f3", 32, under(FE_DOWNWARD, 2, a, b, c)) X("fma.rp.f32 %f0, %f1, %f2, %f3", 32, under(FE_UPWARD, 2, a, b, c)) \
-    X("div.rz.f32 %f0, %f1, %f2", 32, under(FE_TOWARDZERO, 3, a, b, 0)) X("sqrt.rp.f32 %f0, %f1", 32, under(FE_UPWARD, 4, a, 0, 0)) \
-    X("div.rn.f32 %f0, %f1, %f2", 32, F(f(a) / f(b))) X("div.approx.f32 %f0, %f1, %f2", 32, F((float)((double)f(a) / (double)f(b)))) \
+    X(" \
+    X("add.rz.f32 %f0, %f1, %f2", 32, under(FE_TOWARDZERO, 0, a, b, 0)) \
+    X("mul.rm.f32 %f0, %f1, %f2", 32, under(FE_DOWNWARD, 1, a, b, 0)) \
+    X(" \
+    X("fma.rm.f32 %f0, %f1, %f2, %f3", 32, under(FE_DOWNWARD, 2, a, b, c)) \
+    X("fma.rp.f32 %f0, %f1, %f2, %f3", 32, under(FE_UPWARD, 2, a, b, c)) \
+    X(" \
+    X("div.rz.f32 %f0, %f1, %f2", 32, under(FE_TOWARDZERO, 3, a, b, 0)) \
+    X("sqrt.rp.f32 %f0, %f1", 32, under(FE_UPWARD, 4, a, 0, 0)) \
+    X(" \
+    X("div.rn.f32 %f0, %f1, %f2", 32, F(f(a) / f(b))) \
+    X("div.approx.f32 %f0, %f1, %f2", 32, F((float)((double)f(a) / (double)f(b)))) \
     X("div.full.ftz.f32 %f0, %f1, %f2", 32, Z((float)((double)z(a) / (double)z(b))))                                  \
     X("sqrt.rn.f32 %f0, %f1", 32, F(sqrtf(f(a)))) X("sqrt.approx.f32 %f0, %f1", 32, F((float)sqrt((double)f(a))))     \
     X("rcp.rn.f32 %f0, %f1", 32, F(1.0f / f(a))) X("rcp.approx.ftz.f32 %f0, %f1", 32, Z((float)(1.0 / (double)z(a)))) \
-    X("rsqrt.approx.f32 %f0, %f1", 32, F((float)(1.0 / sqrt((double)f(a))))) X("sin.approx.f32 %f0, %f1", 32, F((float)sin((double)f(a)))) \
-    X("cos.approx.ftz.f32 %f0, %f1", 32, Z((float)cos((double)z(a)))) X("lg2.approx.f32 %f0, %f1", 32, F((float)log2((double)f(a)))) \
-    X("ex2.approx.ftz.f32 %f0, %f1", 32, Z((float)exp2((double)z(a)))) X("tanh.approx.f32 %f0, %f1", 32, F((float)tanh((double)f(a)))) \
+    X(" \
+    X("rsqrt.approx.f32 %f0, %f1", 32, F((float)(1.0 / sqrt((double)f(a))))) \
+    X("sin.approx.f32 %f0, %f1", 32, F((float)sin((double)f(a)))) \
+    X(" \
+    X("cos.approx.ftz.f32 %f0, %f1", 32, Z((float)cos((double)z(a)))) \
+    X("lg2.approx.f32 %f0, %f1", 32, F((float)log2((double)f(a)))) \
+    X(" \
+    X("ex2.approx.ftz.f32 %f0, %f1", 32, Z((float)exp2((double)z(a)))) \
+    X("tanh.approx.f32 %f0, %f1", 32, F((float)tanh((double)f(a)))) \
     X("neg.f32 %f0, %f1", 32, a ^ 0x80000000u) X("abs.f32 %f0, %f1", 32, a & 0x7fffffffu)                             \
     X("min.f32 %f0, %f1, %f2", 32, least(a, b)) X("max.f32 %f0, %f1, %f2", 32, most(a, b))                            \
     X("min.NaN.f32 %f0, %f1, %f2", 32, isnan(f(a)) || isnan(f(b)) ? 0x7fffffffu : least(a, b))                        \
     X("copysign.f32 %f0, %f1, %f2", 32, (a & 0x80000000u) | (b & 0x7fffffffu))                                        \
-    X("add.f64 %g0, %g1, %g2", 64, G(g(a) + g(b))) X("sub.f64 %g0, %g1, %g2", 64, G(g(a) - g(b))) X("mul.rn.f64 %g0, %g1, %g2", 64, G(g(a) * g(b))) \
+    X(" \
+    X("add.f64 %g0, %g1, %g2", 64, G(g(a) + g(b))) \
+    X("sub.f64 %g0, %g1, %g2", 64, G(g(a) - g(b))) \
+    X("mul.rn.f64 %g0, %g1, %g2", 64, G(g(a) * g(b))) \
     X("fma.rn.f64 %g0, %g1, %g2, %g3", 64, G(fma(g(a), g(b), g(c)))) X("div.rn.f64 %g0, %g1, %g2", 64, G(g(a) / g(b))) \
     X("sqrt.rn.f64 %g0, %g1", 64, G(sqrt(g(a)))) X("rcp.rn.f64 %g0, %g1", 64, G(1.0 / g(a)))                          \
-    X("min.f64 %g0, %g1, %g2", 64, isnan(g(a)) ? G(g(b)) : isnan(g(b)) ? a : g(a) < g(b) || (g(a) == g(b) && a >> 63) ? a : b) \
-    X("max.f64 %g0, %g1, %g2", 64, isnan(g(a)) ? G(g(b)) : isnan(g(b)) ? a : g(a) > g(b) || (g(a) == g(b) && !(a >> 63)) ? a : b) \
-    X("rsqrt.approx.f64 %g0, %g1", 64, G(1.0 / sqrt(g(a)))) X("max.ftz.f32 %f0, %f1, %f2", 32, most(Z(z(a)), Z(z(b))))  \
+    X(" \
+    X("min.f64 %g0, %g1, %g2", 64, \
+      isnan(g(a)) ? G(g(b)) : isnan(g(b)) ? a : g(a) < g(b) || (g(a) == g(b) && a >> 63) ? a : b) \
+    X(" \
+    X("max.f64 %g0, %g1, %g2", 64, \
+      isnan(g(a)) ? G(g(b)) : isnan(g(b)) ? a : g(a) > g(b) || (g(a) == g(b) && !(a >> 63)) ? a : b) \
+    X(" \
+    X("rsqrt.approx.f64 %g0, %g1", 64, G(1.0 / sqrt(g(a)))) \
+    X("max.ftz.f32 %f0, %f1, %f2", 32, most(Z(z(a)), Z(z(b)))) \
     X("set.eq.xor.u32.u64 %r0, %d1, %d2, %p3", 32, (a == b) != (c != 0) ? UINT32_MAX : 0)                             \
     X("neg.f64 %g0, %g1", 64, a ^ UINT64_C(1) << 63) X("abs.f64 %g0, %g1", 64, a & ~(UINT64_C(1) << 63))              \
     X("copysign.f64 %g0, %g1, %g2", 64, (a & UINT64_C(1) << 63) | (b & ~(UINT64_C(1) << 63)))                         \
@@ -256,50 +361,98 @@ static uint64_t nth_set(uint64_t mask, uint64_t base, int64_t n) {
     X("cvt.rmi.s32.f32 %r0, %f1", 32, to_s32(floor(f(a)))) X("cvt.rpi.u32.f32 %r0, %f1", 32, to_u32(ceil(f(a))))      \
     X("cvt.rzi.s64.f32 %d0, %f1", 64, to_s64(trunc(f(a)))) X("cvt.rzi.u64.f64 %d0, %g1", 64, to_u64(trunc(g(a))))     \
     X("cvt.rzi.s32.f64 %r0, %g1", 32, isnan(g(a)) ? 0x80000000u : to_s32(trunc(g(a))))                                \
-    X("cvt.rzi.s16.f32 %h0, %f1", 16, isnan(f(a)) ? 0 : u16((uint64_t)(int64_t)fmax(fmin(trunc(f(a)), 32767.0), -32768.0))) \
+    X(" \
+    X("cvt.rzi.s16.f32 %h0, %f1", 16, \
+      isnan(f(a)) ? 0 : u16((uint64_t)(int64_t)fmax(fmin(trunc(f(a)), 32767.0), -32768.0))) \
     X("cvt.rzi.u8.f32 %h0, %f1", 16, isnan(f(a)) ? 0 : (uint64_t)fmax(fmin(trunc(f(a)), 255.0), 0.0))                 \
     X("cvt.f64.f32 %g0, %f1", 64, G((double)f(a))) X("cvt.rn.f32.f64 %f0, %g1", 32, F((float)g(a)))                   \
-    X("cvt.rz.f32.f64 %f0, %g1", 32, narrowed(FE_TOWARDZERO, a)) X("cvt.rp.f32.f64 %f0, %g1", 32, narrowed(FE_UPWARD, a)) \
+    X(" \
+    X("cvt.rz.f32.f64 %f0, %g1", 32, narrowed(FE_TOWARDZERO, a)) \
+    X("cvt.rp.f32.f64 %f0, %g1", 32, narrowed(FE_UPWARD, a)) \
     X("cvt.rni.f32.f32 %f0, %f1", 32, F(rintf(f(a)))) X("cvt.rmi.f32.f32 %f0, %f1", 32, F(floorf(f(a))))              \
     X("cvt.rzi.f64.f64 %g0, %g1", 64, G(trunc(g(a)))) X("cvt.sat.f32.f32 %f0, %f1", 32, saturated(f(a)))              \
     X("cvt.ftz.f32.f32 %f0, %f1", 32, Z(z(a)))
+/* clang-format on */
 
+/* clang-format off */
 #define INTEGER_CONVERSIONS(X)                                                                                        \
     X("cvt.rn.f32.s32 %f0, %r1", 32, F((float)(int32_t)a)) X("cvt.rn.f32.u32 %f0, %r1", 32, F((float)(uint32_t)a))    \
     X("cvt.rn.f32.u64 %f0, %d1", 32, F((float)a)) X("cvt.rn.f32.s64 %f0, %d1", 32, F((float)(int64_t)a))              \
     X("cvt.rn.f64.s32 %g0, %r1", 64, G((double)(int32_t)a)) X("cvt.rn.f64.u64 %g0, %d1", 64, G((double)a))            \
     X("cvt.rn.f32.u8 %f0, %h1", 32, F((float)(uint8_t)a)) X("cvt.rn.f32.s16 %f0, %h1", 32, F((float)s16(a)))          \
-    X("cvt.u64.u32 %d0, %r1", 64, a) X("cvt.s64.s32 %d0, %r1", 64, (uint64_t)s32(a)) X("cvt.u32.u64 %r0, %d1", 32, u32(a)) \
-    X("cvt.u16.u32 %h0, %r1", 16, u16(a)) X("cvt.s32.s16 %r0, %h1", 32, u32((uint64_t)s16(a))) X("cvt.u32.u16 %r0, %h1", 32, a) \
+    X(" \
+    X("cvt.u64.u32 %d0, %r1", 64, a) \
+    X("cvt.s64.s32 %d0, %r1", 64, (uint64_t)s32(a)) \
+    X("cvt.u32.u64 %r0, %d1", 32, u32(a)) \
+    X(" \
+    X("cvt.u16.u32 %h0, %r1", 16, u16(a)) \
+    X("cvt.s32.s16 %r0, %h1", 32, u32((uint64_t)s16(a))) \
+    X("cvt.u32.u16 %r0, %h1", 32, a) \
     X("cvt.s16.s8 %h0, %h1", 16, u16((uint64_t)s8(a))) X("cvt.u32.u8 %r0, %r1", 32, a & 0xff)                         \
     X("cvt.s32.s8 %r0, %r1", 32, u32((uint64_t)s8(a))) X("cvt.s8.s32 %h0, %r1", 16, u16((uint64_t)s8(a)))             \
-    X("cvt.sat.u8.s32 %r0, %r1", 32, (uint64_t)clamp(s32(a), 0, 255)) X("cvt.sat.s16.u32 %h0, %r1", 16, a > 32767 ? 32767 : a) \
-    X("cvt.sat.s8.s64 %h0, %d1", 16, u16((uint64_t)clamp((int64_t)a, -128, 127))) X("cvt.sat.u32.s64 %r0, %d1", 32, (uint64_t)clamp((int64_t)a, 0, UINT32_MAX))
+    X(" \
+    X("cvt.sat.u8.s32 %r0, %r1", 32, (uint64_t)clamp(s32(a), 0, 255)) \
+    X("cvt.sat.s16.u32 %h0, %r1", 16, a > 32767 ? 32767 : a) \
+    X(" \
+    X("cvt.sat.s8.s64 %h0, %d1", 16, u16((uint64_t)clamp((int64_t)a, -128, 127))) \
+    X("cvt.sat.u32.s64 %r0, %d1", 32, (uint64_t)clamp((int64_t)a, 0, UINT32_MAX))
+/* clang-format on */
 
 /* Predicate results: the expression is the truth of one lane. */
+/* clang-format off */
 #define PREDICATE_ROWS(X)                                                                                             \
-    X("setp.eq.s32 %p0, %r1, %r2", 0, a == b) X("setp.ne.b64 %p0, %d1, %d2", 0, a != b) X("setp.lt.s32 %p0, %r1, %r2", 0, s32(a) < s32(b)) \
-    X("setp.lt.u32 %p0, %r1, %r2", 0, a < b) X("setp.hs.u32 %p0, %r1, %r2", 0, a >= b) X("setp.le.s16 %p0, %h1, %h2", 0, s16(a) <= s16(b)) \
+    X(" \
+    X("setp.eq.s32 %p0, %r1, %r2", 0, a == b) \
+    X("setp.ne.b64 %p0, %d1, %d2", 0, a != b) \
+    X("setp.lt.s32 %p0, %r1, %r2", 0, s32(a) < s32(b)) \
+    X(" \
+    X("setp.lt.u32 %p0, %r1, %r2", 0, a < b) \
+    X("setp.hs.u32 %p0, %r1, %r2", 0, a >= b) \
+    X("setp.le.s16 %p0, %h1, %h2", 0, s16(a) <= s16(b)) \
     X("setp.gt.u16 %p0, %h1, %h2", 0, a > b) X("setp.ge.s64 %p0, %d1, %d2", 0, (int64_t)a >= (int64_t)b)              \
     X("setp.eq.f32 %p0, %f1, %f2", 0, f(a) == f(b)) X("setp.ne.f32 %p0, %f1, %f2", 0, f(a) < f(b) || f(a) > f(b))     \
-    X("setp.lt.ftz.f32 %p0, %f1, %f2", 0, z(a) < z(b)) X("setp.equ.f32 %p0, %f1, %f2", 0, !(f(a) < f(b) || f(a) > f(b))) \
+    X(" \
+    X("setp.lt.ftz.f32 %p0, %f1, %f2", 0, z(a) < z(b)) \
+    X("setp.equ.f32 %p0, %f1, %f2", 0, !(f(a) < f(b) || f(a) > f(b))) \
     X("setp.neu.f32 %p0, %f1, %f2", 0, !(f(a) == f(b))) X("setp.ltu.f32 %p0, %f1, %f2", 0, !(f(a) >= f(b)))           \
     X("setp.leu.f64 %p0, %g1, %g2", 0, !(g(a) > g(b))) X("setp.gtu.f64 %p0, %g1, %g2", 0, !(g(a) <= g(b)))            \
-    X("setp.geu.f32 %p0, %f1, %f2", 0, !(f(a) < f(b))) X("setp.num.f32 %p0, %f1, %f2", 0, !isnan(f(a)) && !isnan(f(b))) \
+    X(" \
+    X("setp.geu.f32 %p0, %f1, %f2", 0, !(f(a) < f(b))) \
+    X("setp.num.f32 %p0, %f1, %f2", 0, !isnan(f(a)) && !isnan(f(b))) \
     X("setp.nan.f64 %p0, %g1, %g2", 0, isnan(g(a)) || isnan(g(b)))                                                    \
-    X("setp.lt.and.s32 %p0, %r1, %r2, %p3", 0, s32(a) < s32(b) && c) X("setp.lt.or.s32 %p0, %r1, %r2, !%p3", 0, s32(a) < s32(b) || !c) \
-    X("setp.eq.xor.u32 %p0, %r1, %r2, %p3", 0, (a == b) != (c != 0)) X("setp.lt.and.s32 _|%p0, %r1, %r2, %p3", 0, s32(a) >= s32(b) && c) \
-    X("and.pred %p0, %p1, %p2", 0, a && b) X("xor.pred %p0, %p1, !%p2", 0, (a != 0) != !b) X("not.pred %p0, %p1", 0, !a) \
+    X(" \
+    X("setp.lt.and.s32 %p0, %r1, %r2, %p3", 0, s32(a) < s32(b) && c) \
+    X("setp.lt.or.s32 %p0, %r1, %r2, !%p3", 0, s32(a) < s32(b) || !c) \
+    X(" \
+    X("setp.eq.xor.u32 %p0, %r1, %r2, %p3", 0, (a == b) != (c != 0)) \
+    X("setp.lt.and.s32 _|%p0, %r1, %r2, %p3", 0, s32(a) >= s32(b) && c) \
+    X(" \
+    X("and.pred %p0, %p1, %p2", 0, a && b) \
+    X("xor.pred %p0, %p1, !%p2", 0, (a != 0) != !b) \
+    X("not.pred %p0, %p1", 0, !a) \
     X("mov.pred %p0, %p1", 0, a) X("mov.pred %p0, 1", 0, 1)                                                           \
-    X("testp.finite.f32 %p0, %f1", 0, isfinite(f(a))) X("testp.infinite.f64 %p0, %g1", 0, isinf(g(a))) X("testp.number.f32 %p0, %f1", 0, !isnan(f(a))) \
+    X(" \
+    X("testp.finite.f32 %p0, %f1", 0, isfinite(f(a))) \
+    X("testp.infinite.f64 %p0, %g1", 0, isinf(g(a))) \
+    X("testp.number.f32 %p0, %f1", 0, !isnan(f(a))) \
     X("testp.notanumber.f32 %p0, %f1", 0, isnan(f(a))) X("testp.normal.f32 %p0, %f1", 0, isnormal(f(a)))              \
     X("testp.subnormal.f64 %p0, %g1", 0, fpclassify(g(a)) == FP_SUBNORMAL)                                            \
-    X("isspacep.shared %p0, %d1", 0, a - GENERIC_SHARED_BASE < GENERIC_WINDOW_BYTES) X("isspacep.global %p0, %d1", 0, a - GENERIC_SHARED_BASE >= 3 * GENERIC_WINDOW_BYTES)
+    X(" \
+    X("isspacep.shared %p0, %d1", 0, a - GENERIC_SHARED_BASE < GENERIC_WINDOW_BYTES) \
+    X("isspacep.global %p0, %d1", 0, a - GENERIC_SHARED_BASE >= 3 * GENERIC_WINDOW_BYTES)
+/* clang-format on */
 
+/* clang-format off */
 #define SELECTION_ROWS(X)                                                                                             \
-    X("selp.b32 %r0, %r1, %r2, %p3", 32, c ? a : b) X("selp.f64 %g0, %g1, %g2, !%p3", 64, c ? b : a) X("selp.u16 %h0, %h1, 7, %p3", 16, c ? a : 7) \
-    X("cvta.shared.u64 %d0, %d1", 64, a + GENERIC_SHARED_BASE) X("cvta.to.local.u64 %d0, %d1", 64, a - GENERIC_LOCAL_BASE) \
+    X(" \
+    X("selp.b32 %r0, %r1, %r2, %p3", 32, c ? a : b) \
+    X("selp.f64 %g0, %g1, %g2, !%p3", 64, c ? b : a) \
+    X("selp.u16 %h0, %h1, 7, %p3", 16, c ? a : 7) \
+    X(" \
+    X("cvta.shared.u64 %d0, %d1", 64, a + GENERIC_SHARED_BASE) \
+    X("cvta.to.local.u64 %d0, %d1", 64, a - GENERIC_LOCAL_BASE) \
     X("cvta.to.global.u64 %d0, %d1", 64, a)
+/* clang-format on */
 
 #define ALL_ROWS(X) ROWS(X) FLOAT_ROWS(X) INTEGER_CONVERSIONS(X) PREDICATE_ROWS(X) SELECTION_ROWS(X)
 
@@ -318,7 +471,8 @@ static const row rows[] = {
 static uint64_t expected(uint32_t number, uint64_t a, uint64_t b, uint64_t c, uint64_t e) {
     uint32_t n = 0;
     (void)e;
-#define ROW(text, bits, expression) if (number == n++) return (uint64_t)(expression);
+#define ROW(text, bits, expression) \
+    if (number == n++) return (uint64_t)(expression);
     ALL_ROWS(ROW)
 #undef ROW
     return 0;
@@ -330,9 +484,11 @@ static ptx_module read_rows(void) {
     ptx_module module;
     ptx_error error;
     size_t length = (size_t)snprintf(text, sizeof text,
-        ".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry k() {\n.reg .pred %%p<8>;\n.reg .b16 %%h<8>;\n.reg .b32 %%r<8>;\n"
-        ".reg .f32 %%f<8>;\n.reg .b64 %%d<8>;\n.reg .f64 %%g<8>;\n");
-    for (uint32_t i = 0; i < ROW_COUNT; i++) length += (size_t)snprintf(text + length, sizeof text - length, "%s;\n", rows[i].text);
+                                     ".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry k() {\n.reg .pred "
+                                     "%%p<8>;\n.reg .b16 %%h<8>;\n.reg .b32 %%r<8>;\n"
+                                     ".reg .f32 %%f<8>;\n.reg .b64 %%d<8>;\n.reg .f64 %%g<8>;\n");
+    for (uint32_t i = 0; i < ROW_COUNT; i++)
+        length += (size_t)snprintf(text + length, sizeof text - length, "%s;\n", rows[i].text);
     length += (size_t)snprintf(text + length, sizeof text - length, "ret;\n}\n");
     if (ptx_read(text, length, "rows.ptx", &module, &error)) fail_msg("%s", error.text);
     if (module.refusal_count) fail_msg("%s", module.refusals[0].text);
@@ -340,26 +496,68 @@ static ptx_module read_rows(void) {
     return module;
 }
 
-static const uint32_t words32[] = {0, 1, 2, 3, 7, 8, 15, 16, 17, 24, 31, 32, 33, 63, 64, 65, 255, 256, 0x7fff, 0x8000, 0xffff, 0x10000, 0x7fffffff,
-    0x80000000, 0x80000001, 0xffffffff, 0xfffffffe, 0x7f800000, 0xff800000, 0x7fc00000, 0x7f800001, 0xffc12345, 0x00000001, 0x007fffff, 0x00800000,
-    0x807fffff, 0x3f800000, 0xbf800000, 0x3f000000, 0x3effffff, 0x40490fdb, 0x7f7fffff, 0xff7fffff, 0x4b800000, 0x4f000000, 0xcf000000,
-    0x4f800000, 0x5f000000, 0x3fc00000, 0x40200000, 0x33800000, 0xb3800000, 0x437f0000, 0x477fffff, 0x000055aa, 0x7531, 0x3210, 0xba98};
-static const uint64_t words64[] = {0, 1, 2, 63, 64, 65, 0x7fffffff, 0x80000000, 0xffffffff, UINT64_C(0x100000000), INT64_MAX, UINT64_C(1) << 63,
-    UINT64_MAX, UINT64_C(0x7ff0000000000000), UINT64_C(0xfff0000000000000), UINT64_C(0x7ff8000000000000), UINT64_C(0x7ff0000000000001),
-    UINT64_C(0x000fffffffffffff), UINT64_C(0x0010000000000000), 1, UINT64_C(0x3ff0000000000000), UINT64_C(0xbff0000000000000),
-    UINT64_C(0x7fefffffffffffff), UINT64_C(0x41dfffffffc00000), UINT64_C(0x41e0000000000000), UINT64_C(0x43e0000000000000),
-    UINT64_C(0x43f0000000000000), UINT64_C(0xc3e0000000000000), UINT64_C(0x3690000000000000), UINT64_C(0x47efffffe0000000),
-    UINT64_C(0x47efffffefffffff), UINT64_C(0x47effffff0000000), UINT64_C(0x3ff0000010000000), UINT64_C(0x3ff0000010000001), GENERIC_SHARED_BASE,
-    GENERIC_SHARED_BASE - 1, GENERIC_SHARED_BASE + 12, GENERIC_LOCAL_BASE, UINT64_C(0x8000008000000001), UINT64_C(0xffffff7fffffffff)};
+static const uint32_t words32[] = {
+    0,          1,          2,          3,          7,          8,          15,         16,         17,
+    24,         31,         32,         33,         63,         64,         65,         255,        256,
+    0x7fff,     0x8000,     0xffff,     0x10000,    0x7fffffff, 0x80000000, 0x80000001, 0xffffffff, 0xfffffffe,
+    0x7f800000, 0xff800000, 0x7fc00000, 0x7f800001, 0xffc12345, 0x00000001, 0x007fffff, 0x00800000, 0x807fffff,
+    0x3f800000, 0xbf800000, 0x3f000000, 0x3effffff, 0x40490fdb, 0x7f7fffff, 0xff7fffff, 0x4b800000, 0x4f000000,
+    0xcf000000, 0x4f800000, 0x5f000000, 0x3fc00000, 0x40200000, 0x33800000, 0xb3800000, 0x437f0000, 0x477fffff,
+    0x000055aa, 0x7531,     0x3210,     0xba98};
+static const uint64_t words64[] = {0,
+                                   1,
+                                   2,
+                                   63,
+                                   64,
+                                   65,
+                                   0x7fffffff,
+                                   0x80000000,
+                                   0xffffffff,
+                                   UINT64_C(0x100000000),
+                                   INT64_MAX,
+                                   UINT64_C(1) << 63,
+                                   UINT64_MAX,
+                                   UINT64_C(0x7ff0000000000000),
+                                   UINT64_C(0xfff0000000000000),
+                                   UINT64_C(0x7ff8000000000000),
+                                   UINT64_C(0x7ff0000000000001),
+                                   UINT64_C(0x000fffffffffffff),
+                                   UINT64_C(0x0010000000000000),
+                                   1,
+                                   UINT64_C(0x3ff0000000000000),
+                                   UINT64_C(0xbff0000000000000),
+                                   UINT64_C(0x7fefffffffffffff),
+                                   UINT64_C(0x41dfffffffc00000),
+                                   UINT64_C(0x41e0000000000000),
+                                   UINT64_C(0x43e0000000000000),
+                                   UINT64_C(0x43f0000000000000),
+                                   UINT64_C(0xc3e0000000000000),
+                                   UINT64_C(0x3690000000000000),
+                                   UINT64_C(0x47efffffe0000000),
+                                   UINT64_C(0x47efffffefffffff),
+                                   UINT64_C(0x47effffff0000000),
+                                   UINT64_C(0x3ff0000010000000),
+                                   UINT64_C(0x3ff0000010000001),
+                                   GENERIC_SHARED_BASE,
+                                   GENERIC_SHARED_BASE - 1,
+                                   GENERIC_SHARED_BASE + 12,
+                                   GENERIC_LOCAL_BASE,
+                                   UINT64_C(0x8000008000000001),
+                                   UINT64_C(0xffffff7fffffffff)};
 
 /* A double of moderate size, which random bits seldom are. */
-static uint64_t f64_like(uint64_t any) { return (any & UINT64_C(0x800fffffffffffff)) | (UINT64_C(0x3e8) + (any >> 56 & 31)) << 52; }
+static uint64_t f64_like(uint64_t any) {
+    return (any & UINT64_C(0x800fffffffffffff)) | (UINT64_C(0x3e8) + (any >> 56 & 31)) << 52;
+}
 static uint64_t f32_like(uint64_t any) { return (any >> 32 & 0x807fffffu) | (0x78 + (any >> 5 & 15)) << 23; }
 
 static uint64_t adversarial(uint64_t *seed, uint32_t bytes) {
     uint64_t any = gpump_random_next(seed);
-    if (any & 3) any = bytes == 8 ? words64[(any >> 8) % (sizeof words64 / sizeof *words64)] : words32[(any >> 8) % (sizeof words32 / sizeof *words32)];
-    else if (any & 4) any = bytes == 8 ? f64_like(any) : f32_like(any);
+    if (any & 3)
+        any = bytes == 8 ? words64[(any >> 8) % (sizeof words64 / sizeof *words64)]
+                         : words32[(any >> 8) % (sizeof words32 / sizeof *words32)];
+    else if (any & 4)
+        any = bytes == 8 ? f64_like(any) : f32_like(any);
     return bytes == 8 ? any : bytes == 4 ? (uint32_t)any : (uint16_t)any;
 }
 
@@ -368,14 +566,16 @@ static uint64_t operand_lane(const operand *o, const uint32_t *registers, const 
     if (o->kind == OPERAND_PREDICATE) return predicates[o->index] >> lane & 1;
     if (o->kind == OPERAND_IMMEDIATE) return o->immediate;
     if (o->kind != OPERAND_REGISTER) return 0;
-    return registers[o->index * 32 + lane] | (o->words == 2 ? (uint64_t)registers[(o->index + 1) * 32 + lane] << 32 : 0);
+    return registers[o->index * 32 + lane] |
+           (o->words == 2 ? (uint64_t)registers[(o->index + 1) * 32 + lane] << 32 : 0);
 }
 
 static void test_every_opcode(void **state) {
     ptx_module module = read_rows();
     const kernel_program *kernel = &module.kernels[0];
     uint64_t seed = test_seed(), cases = test_cases(1000);
-    uint32_t *registers = malloc((kernel->registers + 1) * 32 * sizeof *registers), predicates[16], *before = malloc((kernel->registers + 1) * 32 * sizeof *before);
+    uint32_t *registers = malloc((kernel->registers + 1) * 32 * sizeof *registers), predicates[16],
+             *before = malloc((kernel->registers + 1) * 32 * sizeof *before);
     lanes_environment environment;
     (void)state;
     memset(&environment, 0, sizeof environment);
@@ -395,21 +595,25 @@ static void test_every_opcode(void **state) {
             memcpy(before, registers, kernel->registers * 32 * sizeof *registers);
             lanes_read_sources(i, registers, predicates, &environment, sources);
             lanes_compute(i, active, sources, destinations);
-            for (uint32_t k = 0; k < i->destination_count; k++) lanes_write(&i->destinations[k], active, &destinations[k], registers, predicates);
+            for (uint32_t k = 0; k < i->destination_count; k++)
+                lanes_write(&i->destinations[k], active, &destinations[k], registers, predicates);
             const operand *result = &i->destinations[0];
             while (result->kind == OPERAND_NONE) result++;
             for (uint32_t l = 0; l < 32; l++) {
                 uint64_t x[4] = {0, 0, 0, 0}, want, got = operand_lane(result, registers, predicates, l);
-                for (uint32_t k = 0; k < i->source_count && k < 4; k++) x[k] = operand_lane(&i->sources[k], before, predicates_before, l);
+                for (uint32_t k = 0; k < i->source_count && k < 4; k++)
+                    x[k] = operand_lane(&i->sources[k], before, predicates_before, l);
                 if (active >> l & 1) {
                     want = expected(r, x[0], x[1], x[2], x[3]);
                     if (rows[r].bits == 0) want = want != 0;
                 } else
                     want = operand_lane(result, before, predicates_before, l);
                 if (got != want)
-                    fail_msg("%s: lane %u (%s): a=%llx b=%llx c=%llx e=%llx: got %llx, want %llx (GPUMP_TEST_SEED=%llu, case %llu)", rows[r].text, l,
-                             active >> l & 1 ? "active" : "inactive", (unsigned long long)x[0], (unsigned long long)x[1], (unsigned long long)x[2],
-                             (unsigned long long)x[3], (unsigned long long)got, (unsigned long long)want, (unsigned long long)test_seed(),
+                    fail_msg("%s: lane %u (%s): a=%llx b=%llx c=%llx e=%llx: got %llx, want %llx "
+                             "(GPUMP_TEST_SEED=%llu, case %llu)",
+                             rows[r].text, l, active >> l & 1 ? "active" : "inactive", (unsigned long long)x[0],
+                             (unsigned long long)x[1], (unsigned long long)x[2], (unsigned long long)x[3],
+                             (unsigned long long)got, (unsigned long long)want, (unsigned long long)test_seed(),
                              (unsigned long long)number);
             }
         }
@@ -423,8 +627,10 @@ static instruction one(const char *text, ptx_module *module) {
     char whole[2048];
     ptx_error error;
     int length = snprintf(whole, sizeof whole,
-        ".version 8.0\n.target sm_75\n.address_size 64\n.global .texref t;\n.visible .entry k(.param .u64 q) {\n.reg .pred %%p<8>;\n.reg .b16 %%h<8>;\n"
-        ".reg .b32 %%r<8>;\n.reg .f32 %%f<8>;\n.reg .b64 %%d<8>;\n.reg .f64 %%g<8>;\n%s;\nret;\n}\n", text);
+                          ".version 8.0\n.target sm_75\n.address_size 64\n.global .texref t;\n.visible .entry k(.param "
+                          ".u64 q) {\n.reg .pred %%p<8>;\n.reg .b16 %%h<8>;\n"
+                          ".reg .b32 %%r<8>;\n.reg .f32 %%f<8>;\n.reg .b64 %%d<8>;\n.reg .f64 %%g<8>;\n%s;\nret;\n}\n",
+                          text);
     if (ptx_read(whole, (size_t)length, "one.ptx", module, &error)) fail_msg("%s", error.text);
     if (module->refusal_count) fail_msg("%s", module->refusals[0].text);
     return module->kernels[0].instructions[0];
@@ -433,7 +639,8 @@ static instruction one(const char *text, ptx_module *module) {
 static void test_carry_chain(void **state) {
     ptx_module modules[4];
     uint64_t seed = test_seed() + 1;
-    static const char *const texts[4] = {"add.cc.u32 %r0, %r1, %r2", "addc.cc.u32 %r0, %r1, %r2", "subc.cc.u32 %r0, %r1, %r2", "madc.hi.cc.u32 %r0, %r1, %r2, %r3"};
+    static const char *const texts[4] = {"add.cc.u32 %r0, %r1, %r2", "addc.cc.u32 %r0, %r1, %r2",
+                                         "subc.cc.u32 %r0, %r1, %r2", "madc.hi.cc.u32 %r0, %r1, %r2, %r3"};
     (void)state;
     for (uint32_t t = 0; t < 4; t++) {
         instruction i = one(texts[t], &modules[t]);
@@ -561,7 +768,8 @@ static void test_memory_values(void **state) {
     ptx_free(&module);
     i = one("ld.global.s32 %d0, [%d1]", &module);
     lanes_from_memory(&i, UINT32_MAX, bytes, 16, d);
-    assert_true(lanes_get(&d[0], 0) == (uint64_t)(int64_t)(int32_t)(bytes[0] | bytes[1] << 8 | bytes[2] << 16 | (uint32_t)bytes[3] << 24));
+    assert_true(lanes_get(&d[0], 0) ==
+                (uint64_t)(int64_t)(int32_t)(bytes[0] | bytes[1] << 8 | bytes[2] << 16 | (uint32_t)bytes[3] << 24));
     ptx_free(&module);
     i = one("ld.global.v4.f32 {%f0, %f1, _, %f3}, [%d1]", &module);
     assert_int_equal(instruction_access_bytes(&i), 16);
@@ -590,19 +798,27 @@ static void test_atomics(void **state) {
     static const struct {
         const char *text;
         uint64_t old, b, c, want;
-    } cases[] = {
-        {"atom.global.add.u32 %r0, [%d1], %r2", 0xffffffff, 2, 0, 1},
-        {"atom.shared.add.u64 %d0, [%d1], %d2", UINT64_C(0xffffffff), 2, 0, UINT64_C(0x100000001)},
-        {"atom.global.add.f32 %f0, [%d1], %f2", 0x3f800000, 0x40000000, 0, 0x40400000},
-        {"atom.global.add.f64 %g0, [%d1], %g2", UINT64_C(0x3ff0000000000000), UINT64_C(0x3ff0000000000000), 0, UINT64_C(0x4000000000000000)},
-        {"atom.global.min.s32 %r0, [%d1], %r2", 3, 0xffffffff, 0, 0xffffffff}, {"atom.global.min.u32 %r0, [%d1], %r2", 3, 0xffffffff, 0, 3},
-        {"atom.global.max.s64 %d0, [%d1], %d2", UINT64_MAX, 4, 0, 4}, {"atom.global.max.u32 %r0, [%d1], %r2", 3, 7, 0, 7},
-        {"atom.global.and.b32 %r0, [%d1], %r2", 12, 10, 0, 8}, {"atom.global.or.b32 %r0, [%d1], %r2", 12, 10, 0, 14},
-        {"atom.global.xor.b32 %r0, [%d1], %r2", 12, 10, 0, 6}, {"atom.global.exch.b64 %d0, [%d1], %d2", 12, 10, 0, 10},
-        {"atom.global.cas.b32 %r0, [%d1], %r2, %r3", 12, 12, 99, 99}, {"atom.global.cas.b32 %r0, [%d1], %r2, %r3", 12, 13, 99, 12},
-        {"atom.global.inc.u32 %r0, [%d1], %r2", 5, 5, 0, 0}, {"atom.global.inc.u32 %r0, [%d1], %r2", 4, 5, 0, 5},
-        {"atom.global.dec.u32 %r0, [%d1], %r2", 0, 5, 0, 5}, {"atom.global.dec.u32 %r0, [%d1], %r2", 9, 5, 0, 5},
-        {"atom.acquire.gpu.global.dec.u32 %r0, [%d1], %r2", 3, 5, 0, 2}, {"red.global.add.u32 [%d1], %r2", 3, 5, 0, 8}};
+    } cases[] = {{"atom.global.add.u32 %r0, [%d1], %r2", 0xffffffff, 2, 0, 1},
+                 {"atom.shared.add.u64 %d0, [%d1], %d2", UINT64_C(0xffffffff), 2, 0, UINT64_C(0x100000001)},
+                 {"atom.global.add.f32 %f0, [%d1], %f2", 0x3f800000, 0x40000000, 0, 0x40400000},
+                 {"atom.global.add.f64 %g0, [%d1], %g2", UINT64_C(0x3ff0000000000000), UINT64_C(0x3ff0000000000000), 0,
+                  UINT64_C(0x4000000000000000)},
+                 {"atom.global.min.s32 %r0, [%d1], %r2", 3, 0xffffffff, 0, 0xffffffff},
+                 {"atom.global.min.u32 %r0, [%d1], %r2", 3, 0xffffffff, 0, 3},
+                 {"atom.global.max.s64 %d0, [%d1], %d2", UINT64_MAX, 4, 0, 4},
+                 {"atom.global.max.u32 %r0, [%d1], %r2", 3, 7, 0, 7},
+                 {"atom.global.and.b32 %r0, [%d1], %r2", 12, 10, 0, 8},
+                 {"atom.global.or.b32 %r0, [%d1], %r2", 12, 10, 0, 14},
+                 {"atom.global.xor.b32 %r0, [%d1], %r2", 12, 10, 0, 6},
+                 {"atom.global.exch.b64 %d0, [%d1], %d2", 12, 10, 0, 10},
+                 {"atom.global.cas.b32 %r0, [%d1], %r2, %r3", 12, 12, 99, 99},
+                 {"atom.global.cas.b32 %r0, [%d1], %r2, %r3", 12, 13, 99, 12},
+                 {"atom.global.inc.u32 %r0, [%d1], %r2", 5, 5, 0, 0},
+                 {"atom.global.inc.u32 %r0, [%d1], %r2", 4, 5, 0, 5},
+                 {"atom.global.dec.u32 %r0, [%d1], %r2", 0, 5, 0, 5},
+                 {"atom.global.dec.u32 %r0, [%d1], %r2", 9, 5, 0, 5},
+                 {"atom.acquire.gpu.global.dec.u32 %r0, [%d1], %r2", 3, 5, 0, 2},
+                 {"red.global.add.u32 [%d1], %r2", 3, 5, 0, 8}};
     (void)state;
     for (uint32_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         ptx_module module;
@@ -668,7 +884,9 @@ static void test_half_precision(void **state) {
     static const struct {
         float value;
         uint32_t want;
-    } points[] = {{65519.0f, 0x7bff}, {65520.0f, 0x7c00}, {1.00048828125f, 0x3c00}, {1.00146484375f, 0x3c02}, {5.9604645e-8f, 1}, {2.9802322e-8f, 0}, {3.1e-8f, 1}, {-0.0f, 0x8000}};
+    } points[] = {
+        {65519.0f, 0x7bff}, {65520.0f, 0x7c00}, {1.00048828125f, 0x3c00}, {1.00146484375f, 0x3c02}, {5.9604645e-8f, 1},
+        {2.9802322e-8f, 0}, {3.1e-8f, 1},       {-0.0f, 0x8000}};
     for (uint32_t k = 0; k < sizeof points / sizeof *points; k++) {
         lanes_operand s, d;
         for (uint32_t l = 0; l < 32; l++) s.word[0][l] = (uint32_t)F(points[k].value);
@@ -715,7 +933,8 @@ static void test_textures(void **state) {
     t.linear = 1;
     s[1].word[0][0] = s[2].word[0][0] = (uint32_t)F(1.0f);
     assert_int_equal(lanes_texture_addresses(&i, UINT32_MAX, s, &t, addresses), 4);
-    assert_true(addresses[0][0] == 1000 && addresses[1][0] == 1004 && addresses[2][0] == 1064 && addresses[3][0] == 1068);
+    assert_true(addresses[0][0] == 1000 && addresses[1][0] == 1004 && addresses[2][0] == 1064 &&
+                addresses[3][0] == 1068);
     for (uint32_t k = 0; k < 4; k++) {
         uint32_t bits = (uint32_t)F((float)(k * 10));
         for (uint32_t b = 0; b < 4; b++) texels[k * 32 * 16 + b] = (uint8_t)(bits >> (8 * b));
@@ -742,9 +961,11 @@ static void test_textures(void **state) {
 
 /* Every opcode of the table that lanes_compute serves is in some row here, or has a test of its own above. */
 static void test_rows_are_complete(void **state) {
-    static const uint8_t elsewhere[] = {OPCODE_MADC, OPCODE_ADDC, OPCODE_SUBC, OPCODE_SHFL, OPCODE_VOTE, OPCODE_MATCH, OPCODE_ACTIVEMASK, OPCODE_REDUX, OPCODE_ELECT,
-                                        OPCODE_LD, OPCODE_ST, OPCODE_ATOM, OPCODE_RED, OPCODE_TEX, OPCODE_MEMBAR, OPCODE_BRA, OPCODE_BAR, OPCODE_WARPSYNC, OPCODE_RET,
-                                        OPCODE_EXIT, OPCODE_TRAP, OPCODE_NOP};
+    static const uint8_t elsewhere[] = {OPCODE_MADC,  OPCODE_ADDC,       OPCODE_SUBC,     OPCODE_SHFL,  OPCODE_VOTE,
+                                        OPCODE_MATCH, OPCODE_ACTIVEMASK, OPCODE_REDUX,    OPCODE_ELECT, OPCODE_LD,
+                                        OPCODE_ST,    OPCODE_ATOM,       OPCODE_RED,      OPCODE_TEX,   OPCODE_MEMBAR,
+                                        OPCODE_BRA,   OPCODE_BAR,        OPCODE_WARPSYNC, OPCODE_RET,   OPCODE_EXIT,
+                                        OPCODE_TRAP,  OPCODE_NOP};
     ptx_module module = read_rows();
     uint8_t seen[OPCODE_COUNT] = {0};
     (void)state;
@@ -757,9 +978,11 @@ static void test_rows_are_complete(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_opcode), cmocka_unit_test(test_rows_are_complete), cmocka_unit_test(test_carry_chain), cmocka_unit_test(test_across_lanes),
-        cmocka_unit_test(test_memory_values), cmocka_unit_test(test_atomics), cmocka_unit_test(test_special_registers),
-        cmocka_unit_test(test_half_precision), cmocka_unit_test(test_textures),
+        cmocka_unit_test(test_every_opcode),      cmocka_unit_test(test_rows_are_complete),
+        cmocka_unit_test(test_carry_chain),       cmocka_unit_test(test_across_lanes),
+        cmocka_unit_test(test_memory_values),     cmocka_unit_test(test_atomics),
+        cmocka_unit_test(test_special_registers), cmocka_unit_test(test_half_precision),
+        cmocka_unit_test(test_textures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

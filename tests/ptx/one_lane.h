@@ -1,5 +1,6 @@
-/* one_lane: runs a kernel for one thread at a time, straight from decoded instructions and lanes, without the machine: for tests of the reader
- * and the lanes on whole kernels. Addresses are the host's own. Threads run one after the other, so kernels must not need barriers. */
+/* one_lane: runs a kernel for one thread at a time, straight from decoded instructions and lanes, without the machine:
+ * for tests of the reader and the lanes on whole kernels. Addresses are the host's own. Threads run one after the
+ * other, so kernels must not need barriers. */
 #ifndef ONE_LANE_H
 #define ONE_LANE_H
 #include "lanes/lanes.h"
@@ -18,7 +19,8 @@ static uint8_t *one_lane_place(uint64_t address, uint32_t space, uint8_t *parame
 
 /* Returns 0 when the thread has ended, -1 when it has not within a million instructions. */
 static int one_lane_run(const kernel_program *kernel, lanes_environment *e, uint8_t *parameters, uint8_t *shared) {
-    uint32_t *registers = calloc((size_t)(kernel->registers + 1) * 32, 4), *predicates = calloc(kernel->predicates + 1u, 4), pc = 0;
+    uint32_t *registers = calloc((size_t)(kernel->registers + 1) * 32, 4),
+             *predicates = calloc(kernel->predicates + 1u, 4), pc = 0;
     uint8_t *local = calloc(1, kernel->local_bytes + 16u);
     lanes_operand s[INSTRUCTION_SOURCES], d[INSTRUCTION_DESTINATIONS];
     int status = -1;
@@ -60,7 +62,8 @@ static int one_lane_run(const kernel_program *kernel, lanes_environment *e, uint
             lanes_set(&d[0], 0, old);
         } else
             lanes_compute(i, 1, s, d);
-        for (uint32_t k = 0; k < i->destination_count; k++) lanes_write(&i->destinations[k], 1, &d[k], registers, predicates);
+        for (uint32_t k = 0; k < i->destination_count; k++)
+            lanes_write(&i->destinations[k], 1, &d[k], registers, predicates);
     }
     free(registers);
     free(predicates);

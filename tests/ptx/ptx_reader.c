@@ -1,11 +1,13 @@
 /* labels: unit golden link: minigpu_core */
-/* The PTX reader: forms of real PTX and what they decode to, refusals by name, errors by position (bad_ptx), our own kernels. */
+/* The PTX reader: forms of real PTX and what they decode to, refusals by name, errors by position (bad_ptx), our own
+ * kernels. */
 #include "test.h"
 #include <dirent.h>
 #include "ptx/ptx_reader.h"
 
 #define HEAD ".version 8.0\n.target sm_75\n.address_size 64\n"
-#define REGISTERS ".reg .pred %p<5>; .reg .b16 %rs<9>; .reg .b32 %r<9>; .reg .f32 %f<9>; .reg .b64 %rd<9>; .reg .f64 %fd<9>;\n"
+#define REGISTERS \
+    ".reg .pred %p<5>; .reg .b16 %rs<9>; .reg .b32 %r<9>; .reg .f32 %f<9>; .reg .b64 %rd<9>; .reg .f64 %fd<9>;\n"
 
 static ptx_module read_text(const char *text) {
     ptx_module module;
@@ -23,44 +25,83 @@ static void check_decoded(const char *text, const char *const *lines) {
     const kernel_program *kernel = &module.kernels[0];
     for (uint32_t i = 0; i < kernel->count; i++) {
         instruction_text(&kernel->instructions[i], line, sizeof line);
-        if (!lines[i] || strcmp(line, lines[i])) fail_msg("instruction %u: %s, expected %s", i, line, lines[i] ? lines[i] : "the end");
+        if (!lines[i] || strcmp(line, lines[i]))
+            fail_msg("instruction %u: %s, expected %s", i, line, lines[i] ? lines[i] : "the end");
     }
     if (lines[kernel->count]) fail_msg("missing: %s", lines[kernel->count]);
     ptx_free(&module);
 }
 
 static void test_forms(void **state) {
-    static const char *const lines[] = {
-        "ld.param.u64 r0:r1, [0]", "ld.param.f32 r2, [8]", "cvta.global.to.u64 r3:r4, r0:r1", "mov.u32 r5, %ctaid.x", "mov.u32 r6, %ntid.y",
-        "mad.lo.s32 r7, r5, r6, 0xfffffff8", "mul.wide.s32 r8:r9, r7, 4", "add.s64 r10:r11, r3:r4, r8:r9", "ld.global.f32 r12, [r10:r11+4]",
-        "ld.global.u32 r13, [r10:r11-8]", "ld.global.v2.f32 r14, r12, [r10:r11]", "st.global.v4.u32 [r10:r11+16], r5, 10, 255, 5",
-        "fma.rn.f32 r12, r12, r2, 0x3f800000", "add.f64 r15:r16, r15:r16, 0x3ff0000000000000", "setp.ge.s32 p0, r7, r5",
-        "@p0 bra 18 (joins at 18)", "@!p0 bra.uni 14 (joins at 18)", "add.s32 r5, r5, 1", "bar.sync 0", "ret", NULL};
+    static const char *const lines[] = {"ld.param.u64 r0:r1, [0]",
+                                        "ld.param.f32 r2, [8]",
+                                        "cvta.global.to.u64 r3:r4, r0:r1",
+                                        "mov.u32 r5, %ctaid.x",
+                                        "mov.u32 r6, %ntid.y",
+                                        "mad.lo.s32 r7, r5, r6, 0xfffffff8",
+                                        "mul.wide.s32 r8:r9, r7, 4",
+                                        "add.s64 r10:r11, r3:r4, r8:r9",
+                                        "ld.global.f32 r12, [r10:r11+4]",
+                                        "ld.global.u32 r13, [r10:r11-8]",
+                                        "ld.global.v2.f32 r14, r12, [r10:r11]",
+                                        "st.global.v4.u32 [r10:r11+16], r5, 10, 255, 5",
+                                        "fma.rn.f32 r12, r12, r2, 0x3f800000",
+                                        "add.f64 r15:r16, r15:r16, 0x3ff0000000000000",
+                                        "setp.ge.s32 p0, r7, r5",
+                                        "@p0 bra 18 (joins at 18)",
+                                        "@!p0 bra.uni 14 (joins at 18)",
+                                        "add.s32 r5, r5, 1",
+                                        "bar.sync 0",
+                                        "ret",
+                                        NULL};
     (void)state;
-    check_decoded(HEAD
-                  "# a preprocessor's line\n.file 1 \"a.cu\"\n.visible .entry k(.param .u64 .ptr .global .align 16 k_a, .param .f32 k_b)\n"
-                  ".maxntid 256, 1, 1\n.minnctapersm 2\n{\n" REGISTERS ".loc 1 3 4\n.pragma \"nounroll\";\n"
-                  "ld.param.u64 %rd1, [k_a]; /* a\n comment */ ld.param.f32 %f1, [k_b]; cvta.to.global.u64 %rd2, %rd1;\n"
-                  "mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.y; mad.lo.s32 %r3, %r1, %r2, -8; mul.wide.s32 %rd3, %r3, 4; add.s64 %rd4, %rd2, %rd3;\n"
-                  "ld.global.f32 %f2, [%rd4+4]; ld.global.u32 %r4, [%rd4+-8]; ld.global.v2.f32 {%f3, %f2}, [%rd4];\n"
-                  "st.global.v4.u32 [%rd4+0x10], {%r1, 012, 0xffU, 0b101};\n"
-                  "fma.rn.f32 %f2, %f2, %f1, 0f3F800000; $top:\nadd.f64 %fd1, %fd1, 0d3FF0000000000000;\n$L2: setp.ge.s32 %p1, %r3, %r1;\n"
-                  "@%p1 bra $end; @!%p1 bra.uni $L2; add.s32 %r1, %r1, 1;\n$end:\nbar.sync 0; ret;\n}\n", lines);
+    check_decoded(
+        HEAD "# a preprocessor's line\n.file 1 \"a.cu\"\n.visible .entry k(.param .u64 .ptr .global .align 16 k_a, "
+             ".param .f32 k_b)\n"
+             ".maxntid 256, 1, 1\n.minnctapersm 2\n{\n" REGISTERS ".loc 1 3 4\n.pragma \"nounroll\";\n"
+             "ld.param.u64 %rd1, [k_a]; /* a\n comment */ ld.param.f32 %f1, [k_b]; cvta.to.global.u64 %rd2, %rd1;\n"
+             "mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.y; mad.lo.s32 %r3, %r1, %r2, -8; mul.wide.s32 %rd3, %r3, 4; "
+             "add.s64 %rd4, %rd2, %rd3;\n"
+             "ld.global.f32 %f2, [%rd4+4]; ld.global.u32 %r4, [%rd4+-8]; ld.global.v2.f32 {%f3, %f2}, [%rd4];\n"
+             "st.global.v4.u32 [%rd4+0x10], {%r1, 012, 0xffU, 0b101};\n"
+             "fma.rn.f32 %f2, %f2, %f1, 0f3F800000; $top:\nadd.f64 %fd1, %fd1, 0d3FF0000000000000;\n$L2: setp.ge.s32 "
+             "%p1, %r3, %r1;\n"
+             "@%p1 bra $end; @!%p1 bra.uni $L2; add.s32 %r1, %r1, 1;\n$end:\nbar.sync 0; ret;\n}\n",
+        lines);
 }
 
 static void test_memory_forms(void **state) {
-    static const char *const lines[] = {"mov.u64 r0:r1, 0x1010", "ld.const.f32 r2, [4100]", "ld.const.u32 r3, [r0:r1+8]", "ld.global.u32 r3, [8192]",
-        "mov.u32 r4, 0", "st.shared.f32 [r4+8], r2", "st.shared.f32 [64], r2", "mov.u32 r4, 80", "ld.shared.u32 r3, [84]", "mov.u64 r5:r6, 0",
-        "cvta.local.u64 r7:r8, r5:r6", "st.local.u32 [r5:r6+4], r3", "ld.u32 r3, [r7:r8]", "atom.global.add.u32 r3, [r0:r1], 1",
-        "red.shared.max.s32 [r4], r3", "atom.global.cas.b64 r9:r10, [r0:r1+8], r9:r10, r0:r1", "ld.volatile.shared.u32 r3, [r4]", "ret", NULL};
+    static const char *const lines[] = {"mov.u64 r0:r1, 0x1010",
+                                        "ld.const.f32 r2, [4100]",
+                                        "ld.const.u32 r3, [r0:r1+8]",
+                                        "ld.global.u32 r3, [8192]",
+                                        "mov.u32 r4, 0",
+                                        "st.shared.f32 [r4+8], r2",
+                                        "st.shared.f32 [64], r2",
+                                        "mov.u32 r4, 80",
+                                        "ld.shared.u32 r3, [84]",
+                                        "mov.u64 r5:r6, 0",
+                                        "cvta.local.u64 r7:r8, r5:r6",
+                                        "st.local.u32 [r5:r6+4], r3",
+                                        "ld.u32 r3, [r7:r8]",
+                                        "atom.global.add.u32 r3, [r0:r1], 1",
+                                        "red.shared.max.s32 [r4], r3",
+                                        "atom.global.cas.b64 r9:r10, [r0:r1+8], r9:r10, r0:r1",
+                                        "ld.volatile.shared.u32 r3, [r4]",
+                                        "ret",
+                                        NULL};
     static const char text[] = HEAD
-        ".const .align 4 .f32 pad[1] = {0f3F800000};\n.const .align 4 .f32 table[4] = {1.5, 0f40000000, -2.0, 3};\n.global .align 8 .u64 counter;\n"
-        ".global .align 8 .u64 pointer = table+4;\n.shared .align 4 .b8 block[64];\n.extern .shared .align 16 .b8 dynamic[];\n"
+        ".const .align 4 .f32 pad[1] = {0f3F800000};\n.const .align 4 .f32 table[4] = {1.5, 0f40000000, -2.0, "
+        "3};\n.global .align 8 .u64 counter;\n"
+        ".global .align 8 .u64 pointer = table+4;\n.shared .align 4 .b8 block[64];\n.extern .shared .align 16 .b8 "
+        "dynamic[];\n"
         ".visible .entry k()\n{\n.local .align 8 .b8 __local_depot0[16];\n.shared .f32 one;\n" REGISTERS
         "mov.u64 %rd1, table+12; ld.const.f32 %f1, [pad+4]; ld.const.u32 %r1, [%rd1+8]; ld.global.u32 %r1, [counter];\n"
-        "mov.u32 %r2, block; st.shared.f32 [%r2+8], %f1; st.shared.f32 [one], %f1; mov.u32 %r2, dynamic; ld.shared.u32 %r1, [dynamic+4];\n"
+        "mov.u32 %r2, block; st.shared.f32 [%r2+8], %f1; st.shared.f32 [one], %f1; mov.u32 %r2, dynamic; ld.shared.u32 "
+        "%r1, [dynamic+4];\n"
         "mov.u64 %rd2, __local_depot0; cvta.local.u64 %rd3, %rd2; st.local.u32 [%rd2+4], %r1; ld.u32 %r1, [%rd3];\n"
-        "atom.global.add.u32 %r1, [%rd1], 1; red.shared.max.s32 [%r2], %r1; atom.global.cas.b64 %rd4, [%rd1+8], %rd4, %rd1;\n"
+        "atom.global.add.u32 %r1, [%rd1], 1; red.shared.max.s32 [%r2], %r1; atom.global.cas.b64 %rd4, [%rd1+8], %rd4, "
+        "%rd1;\n"
         "ld.volatile.shared.u32 %r1, [%r2]; ret;\n}\n";
     (void)state;
     ptx_module module = read_text(text);
@@ -77,7 +118,8 @@ static void test_memory_forms(void **state) {
     assert_int_equal(kernel->local_bytes, 16);
     assert_int_equal(module.constant_bytes, 20);
     assert_int_equal(module.global_bytes, 16);
-    static const uint8_t image[20] = {0, 0, 0x80, 0x3f, 0, 0, 0xc0, 0x3f, 0, 0, 0, 0x40, 0, 0, 0, 0xc0, 0, 0, 0x40, 0x40};
+    static const uint8_t image[20] = {0, 0,    0x80, 0x3f, 0, 0,    0xc0, 0x3f, 0,    0,
+                                      0, 0x40, 0,    0,    0, 0xc0, 0,    0,    0x40, 0x40};
     assert_memory_equal(module.constant_image, image, 20);
     assert_int_equal(module.global_image[8], 0x08); /* pointer = table + 4 = 0x1008 */
     assert_int_equal(module.global_image[9], 0x10);
@@ -90,12 +132,15 @@ static void test_memory_forms(void **state) {
 static void test_inline_assembly(void **state) {
     /* Registers without %, scopes that hide names, labels that repeat in scopes; operands of every kind of move. */
     (void)state;
-    ptx_module module = read_text(HEAD ".visible .entry k()\n{\n" REGISTERS
-        "{ .reg .pred p; .reg .u32 x; setp.ne.u32 p, %r1, 0; @p bra L; add.u32 x, x, 1; L: }\n"
-        "{ .reg .pred p; .reg .u32 x; setp.ne.u32 p, %r1, 0; @p bra L; add.u32 x, x, 1; L: }\n"
-        "mov.b64 %rd1, {%r1, %r2}; mov.b64 {%r3, %r4}, %rd1; mov.b32 {_, %rs1}, %r1; vote.sync.ballot.b32 %r1, %p1, -1;\n"
-        "shfl.sync.bfly.b32 %r1|%p1, %r2, 1, 31, 0xffffffff; @!%p1 mul.f32 %f1, %f2, 2.0; setp.lt.and.f32 %p1|%p2, %f1, %f2, !%p1;\n"
-        "prmt.b32 %r1, %r1, 0, 0x0123; add.cc.u32 %r1, %r1, %r2; addc.u32 %r1, %r1, 0; exit;\n}\n");
+    ptx_module module =
+        read_text(HEAD ".visible .entry k()\n{\n" REGISTERS
+                       "{ .reg .pred p; .reg .u32 x; setp.ne.u32 p, %r1, 0; @p bra L; add.u32 x, x, 1; L: }\n"
+                       "{ .reg .pred p; .reg .u32 x; setp.ne.u32 p, %r1, 0; @p bra L; add.u32 x, x, 1; L: }\n"
+                       "mov.b64 %rd1, {%r1, %r2}; mov.b64 {%r3, %r4}, %rd1; mov.b32 {_, %rs1}, %r1; "
+                       "vote.sync.ballot.b32 %r1, %p1, -1;\n"
+                       "shfl.sync.bfly.b32 %r1|%p1, %r2, 1, 31, 0xffffffff; @!%p1 mul.f32 %f1, %f2, 2.0; "
+                       "setp.lt.and.f32 %p1|%p2, %f1, %f2, !%p1;\n"
+                       "prmt.b32 %r1, %r1, 0, 0x0123; add.cc.u32 %r1, %r1, %r2; addc.u32 %r1, %r1, 0; exit;\n}\n");
     kernel_program *kernel = &module.kernels[0];
     assert_int_equal(module.refusal_count, 0);
     assert_int_equal(kernel->instructions[1].target, 3);
@@ -111,26 +156,51 @@ static void test_inline_assembly(void **state) {
 
 static void test_calls(void **state) {
     /* A call is its function's text in place: parameters through local memory, returns as branches behind it. */
-    static const char *const lines[] = {"st.local.f32 [0], r0", "ld.local.f32 r1, [0]", "setp.gt.f32 p0, r1, 0", "@p0 bra 6 (joins at 7)", "st.local.f32 [4], 0", "bra 7",
-        "st.local.f32 [4], r1", "ld.local.f32 r0, [4]", "ret", NULL};
+    static const char *const lines[] = {"st.local.f32 [0], r0",
+                                        "ld.local.f32 r1, [0]",
+                                        "setp.gt.f32 p0, r1, 0",
+                                        "@p0 bra 6 (joins at 7)",
+                                        "st.local.f32 [4], 0",
+                                        "bra 7",
+                                        "st.local.f32 [4], r1",
+                                        "ld.local.f32 r0, [4]",
+                                        "ret",
+                                        NULL};
     (void)state;
-    check_decoded(HEAD ".func (.param .b32 f_result) f(.param .b32 f_x);\n.func (.param .b32 f_result) f(.param .b32 f_x)\n{\n" REGISTERS
-                  "ld.param.f32 %f1, [f_x]; setp.gt.f32 %p1, %f1, 0f00000000; @%p1 bra $take; st.param.f32 [f_result+0], 0f00000000; ret;\n"
-                  "$take: st.param.f32 [f_result+0], %f1; ret;\n}\n"
-                  ".visible .entry k()\n{\n" REGISTERS "{ .param .b32 a; st.param.f32 [a+0], %f1; .param .b32 r; call.uni (r), f, (a); ld.param.f32 %f1, [r+0]; } ret;\n}\n", lines);
+    check_decoded(HEAD ".func (.param .b32 f_result) f(.param .b32 f_x);\n.func (.param .b32 f_result) f(.param .b32 "
+                       "f_x)\n{\n" REGISTERS "ld.param.f32 %f1, [f_x]; setp.gt.f32 %p1, %f1, 0f00000000; @%p1 bra "
+                       "$take; st.param.f32 [f_result+0], 0f00000000; ret;\n"
+                       "$take: st.param.f32 [f_result+0], %f1; ret;\n}\n"
+                       ".visible .entry k()\n{\n" REGISTERS
+                       "{ .param .b32 a; st.param.f32 [a+0], %f1; .param .b32 r; call.uni (r), f, (a); ld.param.f32 "
+                       "%f1, [r+0]; } ret;\n}\n",
+                  lines);
 }
 
 static void test_switch(void **state) {
-    static const char *const lines[] = {"setp.eq.u32 p0, r0, 0", "@p0 bra 5 (joins at 8)", "setp.eq.u32 p0, r0, 1", "@p0 bra 7 (joins at 8)", "bra.uni 8", "mov.u32 r1, 1",
-        "bra.uni 8", "mov.u32 r1, 2", "ret", NULL};
+    static const char *const lines[] = {"setp.eq.u32 p0, r0, 0",
+                                        "@p0 bra 5 (joins at 8)",
+                                        "setp.eq.u32 p0, r0, 1",
+                                        "@p0 bra 7 (joins at 8)",
+                                        "bra.uni 8",
+                                        "mov.u32 r1, 1",
+                                        "bra.uni 8",
+                                        "mov.u32 r1, 2",
+                                        "ret",
+                                        NULL};
     (void)state;
-    check_decoded(HEAD ".visible .entry k()\n{\n" REGISTERS "$T: .branchtargets $a, $b, $end;\nbrx.idx %r1, $T;\n$a: mov.u32 %r2, 1; bra.uni $end;\n$b: mov.u32 %r2, 2;\n$end: ret;\n}\n", lines);
+    check_decoded(HEAD ".visible .entry k()\n{\n" REGISTERS
+                       "$T: .branchtargets $a, $b, $end;\nbrx.idx %r1, $T;\n$a: mov.u32 %r2, 1; bra.uni $end;\n$b: "
+                       "mov.u32 %r2, 2;\n$end: ret;\n}\n",
+                  lines);
 }
 
 static void test_parameters(void **state) {
     (void)state;
-    ptx_module module = read_text(HEAD ".visible .entry k(.param .u32 n, .param .u64 in, .param .align 8 .b8 box[20], .param .f64 x, .param .u8 c)\n.reqntid 8, 4\n{\n" REGISTERS
-        "ld.param.u64 %rd1, [in]; cvta.to.global.u64 %rd2, %rd1; ld.param.v2.u32 {%r1, %r2}, [box+8]; ld.param.u8 %rs1, [c]; ret;\n}\n.entry other() { }\n");
+    ptx_module module = read_text(HEAD ".visible .entry k(.param .u32 n, .param .u64 in, .param .align 8 .b8 box[20], "
+                                       ".param .f64 x, .param .u8 c)\n.reqntid 8, 4\n{\n" REGISTERS
+                                       "ld.param.u64 %rd1, [in]; cvta.to.global.u64 %rd2, %rd1; ld.param.v2.u32 {%r1, "
+                                       "%r2}, [box+8]; ld.param.u8 %rs1, [c]; ret;\n}\n.entry other() { }\n");
     const kernel_program *kernel = ptx_find_kernel(&module, "k");
     static const uint32_t offsets[] = {0, 8, 16, 40, 48}, bytes[] = {4, 8, 20, 8, 1};
     assert_non_null(kernel);
@@ -156,8 +226,11 @@ static void test_parameters(void **state) {
 
 static void test_refusal_leaves_the_rest(void **state) {
     (void)state;
-    ptx_module module = read_text(HEAD ".global .surfref s;\n.entry a()\n{\n" REGISTERS "\twmma.mma.sync.aligned.row {%r1}, {%r2};\n{ { } }\nret;\n}\n"
-        ".entry b()\n{\n" REGISTERS "mov.u32 %r1, %r2; ret;\n}\n.entry c()\n{\n" REGISTERS "suld.b.1d.b32.trap {%r1}, [s, {%r2}]; ret;\n}\n.entry d() { .reg .b64 %rd<2>; mov.u64 %rd1, s; ret; }\n");
+    ptx_module module = read_text(
+        HEAD ".global .surfref s;\n.entry a()\n{\n" REGISTERS
+             "\twmma.mma.sync.aligned.row {%r1}, {%r2};\n{ { } }\nret;\n}\n"
+             ".entry b()\n{\n" REGISTERS "mov.u32 %r1, %r2; ret;\n}\n.entry c()\n{\n" REGISTERS
+             "suld.b.1d.b32.trap {%r1}, [s, {%r2}]; ret;\n}\n.entry d() { .reg .b64 %rd<2>; mov.u64 %rd1, s; ret; }\n");
     assert_int_equal(module.kernel_count, 1);
     assert_string_equal(module.kernels[0].name, "b");
     assert_int_equal(module.refusal_count, 3);
@@ -174,9 +247,11 @@ static void test_refusal_leaves_the_rest(void **state) {
 static void test_reconvergence(void **state) {
     /* if-else in a loop with a break, and an endless loop. */
     (void)state;
-    ptx_module module = read_text(HEAD ".entry k()\n{\n" REGISTERS
-        "$loop: @%p1 bra $out;\n@%p2 bra $else;\nadd.s32 %r1, %r1, 1;\nbra $join;\n$else: add.s32 %r1, %r1, 2;\n$join: @%p3 bra $loop;\n$out: @%p4 ret;\nadd.s32 %r1, %r1, 3; ret;\n}\n"
-        ".entry e()\n{\n" REGISTERS "$l: @%p1 bra $l; $m: bra $m;\n}\n");
+    ptx_module module =
+        read_text(HEAD ".entry k()\n{\n" REGISTERS
+                       "$loop: @%p1 bra $out;\n@%p2 bra $else;\nadd.s32 %r1, %r1, 1;\nbra $join;\n$else: add.s32 %r1, "
+                       "%r1, 2;\n$join: @%p3 bra $loop;\n$out: @%p4 ret;\nadd.s32 %r1, %r1, 3; ret;\n}\n"
+                       ".entry e()\n{\n" REGISTERS "$l: @%p1 bra $l; $m: bra $m;\n}\n");
     const instruction *i = module.kernels[0].instructions;
     assert_int_equal(i[0].reconvergence, 6);
     assert_int_equal(i[1].reconvergence, 5);
@@ -215,11 +290,15 @@ static void test_bad_files(void **state) {
         snprintf(path, sizeof path, "%s/tests/ptx/bad_ptx/%s", GPUMP_SOURCE_DIR, entry->d_name);
         text = load(path, &length);
         while (line < length && text[line] != '\n') line++;
-        snprintf(expected, sizeof expected, "%.*s", (int)(line > 11 ? line - 11 : 0), text + 11); /* behind "// expect: " */
+        snprintf(expected, sizeof expected, "%.*s", (int)(line > 11 ? line - 11 : 0),
+                 text + 11); /* behind "// expect: " */
         int status = ptx_read(text, length, entry->d_name, &module, &error);
-        if (status) got = error.text;
-        else if (module.refusal_count) got = module.refusals[0].text;
-        if (strcmp(got, expected)) fail_msg("%s: got      %s\n%s: expected %s", entry->d_name, got, entry->d_name, expected);
+        if (status)
+            got = error.text;
+        else if (module.refusal_count)
+            got = module.refusals[0].text;
+        if (strcmp(got, expected))
+            fail_msg("%s: got      %s\n%s: expected %s", entry->d_name, got, entry->d_name, expected);
         if (!status) ptx_free(&module);
         free(text);
         count++;
@@ -238,8 +317,10 @@ static void test_truncation(void **state) {
         ptx_module module;
         ptx_error error;
         memcpy(part, text, cut);
-        if (ptx_read(part, cut, "cut.ptx", &module, &error) == 0) ptx_free(&module);
-        else assert_true(error.text[0] && error.line >= 1);
+        if (ptx_read(part, cut, "cut.ptx", &module, &error) == 0)
+            ptx_free(&module);
+        else
+            assert_true(error.text[0] && error.line >= 1);
         free(part);
     }
     free(text);
@@ -282,10 +363,18 @@ static void test_corpus_reads(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_forms), cmocka_unit_test(test_memory_forms), cmocka_unit_test(test_inline_assembly), cmocka_unit_test(test_calls),
-        cmocka_unit_test(test_switch), cmocka_unit_test(test_parameters), cmocka_unit_test(test_refusal_leaves_the_rest),
-        cmocka_unit_test(test_reconvergence), cmocka_unit_test(test_bad_files), cmocka_unit_test(test_truncation),
-        cmocka_unit_test(test_own_kernels_read), cmocka_unit_test(test_corpus_reads),
+        cmocka_unit_test(test_forms),
+        cmocka_unit_test(test_memory_forms),
+        cmocka_unit_test(test_inline_assembly),
+        cmocka_unit_test(test_calls),
+        cmocka_unit_test(test_switch),
+        cmocka_unit_test(test_parameters),
+        cmocka_unit_test(test_refusal_leaves_the_rest),
+        cmocka_unit_test(test_reconvergence),
+        cmocka_unit_test(test_bad_files),
+        cmocka_unit_test(test_truncation),
+        cmocka_unit_test(test_own_kernels_read),
+        cmocka_unit_test(test_corpus_reads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* labels: unit link: minigpu_core */
-/* Whole kernels of ptx_corpus, run one thread at a time, against C: the reader's and the lanes' agreement about what PTX means. The math
- * library's code is a sharp test: a single wrong rounding shows in its results. */
+/* Whole kernels of ptx_corpus, run one thread at a time, against C: the reader's and the lanes' agreement about what
+ * PTX means. The math library's code is a sharp test: a single wrong rounding shows in its results. */
 #include "test.h"
 #include <math.h>
 #include "analysis/analysis.h"
@@ -35,7 +35,9 @@ static void run(const ptx_module *module, const char *name, uint32_t threads, co
         moved.instructions = malloc(kernel->count * sizeof *moved.instructions);
         memcpy(moved.instructions, kernel->instructions, kernel->count * sizeof *moved.instructions);
         assert_int_equal(latency_schedule(&moved, 32), 0);
-        if (kernel->count > 60) assert_memory_not_equal(moved.instructions, kernel->instructions, kernel->count * sizeof *moved.instructions);
+        if (kernel->count > 60)
+            assert_memory_not_equal(moved.instructions, kernel->instructions,
+                                    kernel->count * sizeof *moved.instructions);
         kernel = &moved;
     }
     if (registers) {
@@ -51,7 +53,8 @@ static void run(const ptx_module *module, const char *name, uint32_t threads, co
     e.grid[0] = e.grid[1] = e.grid[2] = 1;
     e.block_threads[0] = 1; /* every thread is lane 0 of a block of its own */
     e.block_threads[1] = e.block_threads[2] = 1;
-    for (uint32_t i = 0; i < count; i++) memcpy(parameters + kernel->parameters[i].offset, &values[i], kernel->parameters[i].bytes);
+    for (uint32_t i = 0; i < count; i++)
+        memcpy(parameters + kernel->parameters[i].offset, &values[i], kernel->parameters[i].bytes);
     for (uint32_t t = 0; t < threads; t++) {
         e.block[0] = t;
         if (one_lane_run(kernel, &e, parameters, shared)) fail_msg("%s does not end", name);
@@ -64,7 +67,8 @@ static uint64_t pointer(const void *p) { return (uint64_t)(uintptr_t)p; }
 static double ulps(double got, double want, int is_float) {
     if ((isnan(got) && isnan(want)) || got == want) return 0;
     if (!isfinite(got) || !isfinite(want)) return HUGE_VAL;
-    double unit = is_float ? (double)(nextafterf(fabsf((float)want), HUGE_VALF) - fabsf((float)want)) : nextafter(fabs(want), HUGE_VAL) - fabs(want);
+    double unit = is_float ? (double)(nextafterf(fabsf((float)want), HUGE_VALF) - fabsf((float)want))
+                           : nextafter(fabs(want), HUGE_VAL) - fabs(want);
     return fabs(got - want) / unit;
 }
 
@@ -73,13 +77,15 @@ static void check_mathematics(void) {
         const char *name;
         int is_float;
         double allowed, low, high; /* ulps, range of x */
-    } functions[] = {{"sin_f32", 1, 2, -1e6, 1e6}, {"exp_f32", 1, 2, -80, 80},    {"pow_f32", 1, 4, 0, 30},   {"fmod_f32", 1, 0, -1e6, 1e6},
-                     {"cos_f64", 0, 2, -1e9, 1e9}, {"pow_f64", 0, 2, 0, 30},      {"erf_f64", 0, 2, -4, 4},   {"cbrt_f64", 0, 2, -1e6, 1e6}};
+    } functions[] = {{"sin_f32", 1, 2, -1e6, 1e6},  {"exp_f32", 1, 2, -80, 80},   {"pow_f32", 1, 4, 0, 30},
+                     {"fmod_f32", 1, 0, -1e6, 1e6}, {"cos_f64", 0, 2, -1e9, 1e9}, {"pow_f64", 0, 2, 0, 30},
+                     {"erf_f64", 0, 2, -4, 4},      {"cbrt_f64", 0, 2, -1e6, 1e6}};
     ptx_module module = load_corpus("mathematics");
     uint64_t seed = test_seed();
     for (uint32_t i = 0; i < sizeof functions / sizeof *functions; i++)
         for (uint32_t n = 0; n < test_cases(60); n++) {
-            double part = (double)(gpump_random_next(&seed) >> 11) / 9007199254740992.0, x = functions[i].low + part * (functions[i].high - functions[i].low);
+            double part = (double)(gpump_random_next(&seed) >> 11) / 9007199254740992.0,
+                   x = functions[i].low + part * (functions[i].high - functions[i].low);
             double y = (double)(gpump_random_next(&seed) >> 11) / 9007199254740992.0 * 9 - 4.5, want, got;
             float in32[2], out32 = 0;
             double in64[2], out64 = 0;
@@ -87,7 +93,8 @@ static void check_mathematics(void) {
             if (functions[i].is_float) x = (double)(float)x, y = (double)(float)y;
             in32[0] = (float)x, in32[1] = (float)y;
             in64[0] = x, in64[1] = y;
-            uint64_t values[2] = {pointer(functions[i].is_float ? (void *)in32 : (void *)in64), pointer(functions[i].is_float ? (void *)&out32 : (void *)&out64)};
+            uint64_t values[2] = {pointer(functions[i].is_float ? (void *)in32 : (void *)in64),
+                                  pointer(functions[i].is_float ? (void *)&out32 : (void *)&out64)};
             run(&module, functions[i].name, 1, values, 2);
             got = functions[i].is_float ? (double)out32 : out64;
             switch (i) {
@@ -122,18 +129,27 @@ static void check_control(void) {
         int r = 0, stored = 1;
         for (int k = 0; k < N; k++) {
             int v = in[(i + k) % N], go_on = 0;
-            if (v == 0) r += 3;
-            else if (v == 1) r ^= 0x55;
-            else if (v == 2) r = (int)((unsigned)r * 7u) - k;
-            else if (v == 3) r -= k;
+            if (v == 0)
+                r += 3;
+            else if (v == 1)
+                r ^= 0x55;
+            else if (v == 2)
+                r = (int)((unsigned)r * 7u) - k;
+            else if (v == 3)
+                r -= k;
             else if (v == 4) {
                 if (r > 1000) break;
                 r = (int)((unsigned)r << 1);
-            } else if (v == 5) r = __builtin_popcount((unsigned)r);
-            else if (v == 6) go_on = 1;
-            else if (v == 7) r = r / 3;
-            else if (v == 8) r = -r;
-            else r++;
+            } else if (v == 5)
+                r = __builtin_popcount((unsigned)r);
+            else if (v == 6)
+                go_on = 1;
+            else if (v == 7)
+                r = r / 3;
+            else if (v == 8)
+                r = -r;
+            else
+                r++;
             if (!go_on && r < -100000) {
                 stored = 0;
                 break;
@@ -154,7 +170,8 @@ static void check_control(void) {
         for (int k = 0; k < (i & 7); k++) x = fmaf(x, 0.5f, 1.0f);
         assert_true(g[i] == x + b);
     }
-    unsigned pairs[2 * 5] = {0xffffffffu, 0xffffffffu, 0xffffffffu, 2, 77, 0x80000001u, 0xdeadbeefu, 0xcafebabeu, 1, 1}, sum[3];
+    unsigned pairs[2 * 5] = {0xffffffffu, 0xffffffffu, 0xffffffffu, 2, 77, 0x80000001u, 0xdeadbeefu, 0xcafebabeu, 1, 1},
+                       sum[3];
     unsigned __int128 want = 0;
     for (int i = 0; i < 5; i++) want += (unsigned __int128)pairs[2 * i] * pairs[2 * i + 1];
     uint64_t wide[3] = {pointer(pairs), pointer(sum), 5};
@@ -209,7 +226,7 @@ static void check_memory(void) {
 
 static void check_half(void) {
     ptx_module module = load_corpus("half");
-    uint16_t in[4] = {0x3c00, 0xc100, 0x7bff, 0x0001}, out[4]; /* 1, -2.5, 65504, the least */
+    uint16_t in[4] = {0x3c00, 0xc100, 0x7bff, 0x0001}, out[4];        /* 1, -2.5, 65504, the least */
     static const uint16_t want[4] = {0x3f00, 0xc300, 0x7c00, 0x3400}; /* 1.75, -3.5, infinite, 0.25 */
     uint64_t values[3] = {pointer(in), pointer(out), 4};
     run(&module, "half_storage", 4, values, 3);
@@ -217,14 +234,14 @@ static void check_half(void) {
     ptx_free(&module);
 }
 
-#define TEST(name)                                                              \
-    static void test_##name(void **state) {                                     \
-        (void)state;                                                            \
+#define TEST(name)                                                                            \
+    static void test_##name(void **state) {                                                   \
+        (void)state;                                                                          \
         for (uint32_t i = 0; i < 2 * (sizeof register_files / sizeof *register_files); i++) { \
-            registers = register_files[i / 2];                                  \
-            early_loads = i % 2;                                                \
-            check_##name();                                                     \
-        }                                                                       \
+            registers = register_files[i / 2];                                                \
+            early_loads = i % 2;                                                              \
+            check_##name();                                                                   \
+        }                                                                                     \
     }
 TEST(mathematics)
 TEST(control)
@@ -232,6 +249,7 @@ TEST(memory)
 TEST(half)
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_mathematics), cmocka_unit_test(test_control), cmocka_unit_test(test_memory), cmocka_unit_test(test_half)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_mathematics), cmocka_unit_test(test_control),
+                                       cmocka_unit_test(test_memory), cmocka_unit_test(test_half)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,7 +20,9 @@ static machine *build(launch_file *launch, const char *name, uint64_t preempt) {
     return m;
 }
 
-static const void *output(machine *m, const launch_file *launch) { return device_memory(m, launch->buffers[1].address); }
+static const void *output(machine *m, const launch_file *launch) {
+    return device_memory(m, launch->buffers[1].address);
+}
 
 static void test_fetch(void **state) {
     launch_file launch;
@@ -74,14 +76,16 @@ static void test_references(void **state) {
 static void test_preempted(void **state) {
     launch_file launch;
     machine *whole = build(&launch, "bilinear", 0);
-    uint64_t cycles = whole->now, hash = gpump_hash_bytes(GPUMP_HASH_SEED, output(whole, &launch), 5280 * 4), step = cycles / 40 + 1, resumed = 0;
+    uint64_t cycles = whole->now, hash = gpump_hash_bytes(GPUMP_HASH_SEED, output(whole, &launch), 5280 * 4),
+             step = cycles / 40 + 1, resumed = 0;
     (void)state;
     machine_free(whole);
     launch_file_free(&launch);
     for (uint64_t at = 1; at < cycles; at += step) {
         machine *m = build(&launch, "bilinear", at);
         resumed += m->kernels[0].resumed;
-        if (gpump_hash_bytes(GPUMP_HASH_SEED, output(m, &launch), 5280 * 4) != hash) fail_msg("preempted at cycle %llu", (unsigned long long)at);
+        if (gpump_hash_bytes(GPUMP_HASH_SEED, output(m, &launch), 5280 * 4) != hash)
+            fail_msg("preempted at cycle %llu", (unsigned long long)at);
         machine_free(m);
         launch_file_free(&launch);
     }
@@ -97,8 +101,11 @@ static void refuse(const char *argument, const char *expected) {
     snprintf(path, sizeof path, "%s/bad_texture.yaml", GPUMP_BINARY_DIR);
     file = fopen(path, "w");
     assert_non_null(file);
-    fprintf(file, "kernels:\n  - ptx: %s/tests/ptx/ptx_corpus/textures.ptx\n    kernel: texture_1d\n    grid: 1\n    block: 32\n    arguments:\n%s"
-                  "      - buffer: {type: f32, count: 32}\n      - scalar: {type: s32, value: 32}\n", GPUMP_SOURCE_DIR, argument);
+    fprintf(file,
+            "kernels:\n  - ptx: %s/tests/ptx/ptx_corpus/textures.ptx\n    kernel: texture_1d\n    grid: 1\n    block: "
+            "32\n    arguments:\n%s"
+            "      - buffer: {type: f32, count: 32}\n      - scalar: {type: s32, value: 32}\n",
+            GPUMP_SOURCE_DIR, argument);
     fclose(file);
     machine_options_default(&options);
     if (launch_file_read(&launch, path, error) == 0) {
@@ -112,16 +119,21 @@ static void refuse(const char *argument, const char *expected) {
 
 static void test_refusals(void **state) {
     (void)state;
-    refuse("      - texture: {width: 33}\n        buffer: {type: f32, count: 32}\n", "bad_texture.yaml:7:18: a texture of 33 x 1 texels takes 132 bytes, the buffer has 128");
-    refuse("      - texture: {width: 4, channels: 3}\n        buffer: {type: f32, count: 32}\n", "a texture has 1, 2 or 4 channels");
-    refuse("      - texture: {width: 4, filter: cubic}\n        buffer: {type: f32, count: 32}\n", "filter is \"cubic\", must be nearest, linear or the like");
+    refuse("      - texture: {width: 33}\n        buffer: {type: f32, count: 32}\n",
+           "bad_texture.yaml:7:18: a texture of 33 x 1 texels takes 132 bytes, the buffer has 128");
+    refuse("      - texture: {width: 4, channels: 3}\n        buffer: {type: f32, count: 32}\n",
+           "a texture has 1, 2 or 4 channels");
+    refuse("      - texture: {width: 4, filter: cubic}\n        buffer: {type: f32, count: 32}\n",
+           "filter is \"cubic\", must be nearest, linear or the like");
     refuse("      - texture: {width: 4}\n        buffer: {type: f64, count: 32}\n", "a texture of f64 is not possible");
-    refuse("      - texture: {width: 4}\n        scalar: {type: u64, value: 1}\n", "a texture needs a buffer, not a scalar");
+    refuse("      - texture: {width: 4}\n        scalar: {type: u64, value: 1}\n",
+           "a texture needs a buffer, not a scalar");
     refuse("      - scalar: {type: u64, value: 1}\n", "no texture was given: handle at texture address 0x1");
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_fetch), cmocka_unit_test(test_bilinear), cmocka_unit_test(test_integers), cmocka_unit_test(test_references),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_fetch),     cmocka_unit_test(test_bilinear),
+                                       cmocka_unit_test(test_integers),  cmocka_unit_test(test_references),
                                        cmocka_unit_test(test_preempted), cmocka_unit_test(test_refusals)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

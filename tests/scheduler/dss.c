@@ -1,6 +1,6 @@
 /* labels: unit property */
-/* Dynamic spatial sharing (Tanasic 5.2.4): worked examples, where the printed algorithm stalls, and a million random states against
- * the rule said in another way. */
+/* Dynamic spatial sharing (Tanasic 5.2.4): worked examples, where the printed algorithm stalls, and a million random
+ * states against the rule said in another way. */
 #include "test.h"
 
 typedef struct world {
@@ -61,7 +61,9 @@ static void pull(world *w, int vacate) {
                     w->leaving[sm] = 0;
                     for (uint32_t slot = 0; slot < 4; slot++)
                         if (w->block[sm * 64 + slot]) {
-                            assert_int_equal(gpump_scheduler_report_preempted(w->scheduler, w->now, w->block[sm * 64 + slot], 7), GPUMP_OK);
+                            assert_int_equal(
+                                gpump_scheduler_report_preempted(w->scheduler, w->now, w->block[sm * 64 + slot], 7),
+                                GPUMP_OK);
                             w->block[sm * 64 + slot] = 0;
                             any = 1;
                         }
@@ -72,7 +74,8 @@ static void pull(world *w, int vacate) {
             continue;
         }
         assert_int_equal(result, GPUMP_OK);
-        if (a.kind == GPUMP_SCHEDULER_SETUP) assert_int_equal(gpump_scheduler_report_ready(w->scheduler, w->now, a.sm), GPUMP_OK);
+        if (a.kind == GPUMP_SCHEDULER_SETUP)
+            assert_int_equal(gpump_scheduler_report_ready(w->scheduler, w->now, a.sm), GPUMP_OK);
         if (a.kind == GPUMP_SCHEDULER_PREEMPT) w->leaving[a.sm] = 1;
         if (a.kind == GPUMP_SCHEDULER_ISSUE) {
             w->block[a.sm * 64 + a.slot] = a.block;
@@ -102,7 +105,8 @@ static void steady_state_for_every_count(void **state) {
     (void)state;
     for (uint32_t sms = 1; sms <= 16; sms++)
         for (uint32_t kernels = 1; kernels <= 16; kernels++)
-            for (int later = 0; later < 2; later++) { /* all at once, or one after the other into a machine that is taken */
+            for (int later = 0; later < 2;
+                 later++) { /* all at once, or one after the other into a machine that is taken */
                 world w;
                 make(&w, sms, kernels, "equal", GPUMP_SCHEDULER_SWITCH);
                 for (uint32_t k = 0; k < kernels; k++) {
@@ -165,7 +169,7 @@ static void next_changes_when_its_kernel_has_nothing_left(void **state) {
     pull(&w, 0);
     view = gpump_scheduler_look(w.scheduler);
     assert_int_equal(view.reserved_sms, 1); /* tokens: 2 - 4 and 1: 0, -1 after one exchange */
-    finish_all(&w, 3); /* the reserved one: kernel 1 starts there, and has four blocks left */
+    finish_all(&w, 3);                      /* the reserved one: kernel 1 starts there, and has four blocks left */
     pull(&w, 0);
     assert_int_equal(owned(&w, 1), 1);
     finish_all(&w, 3);
@@ -277,7 +281,8 @@ static void the_printed_form_stalls(void **state) {
     p.count[0] = p.count[1] = 6;
     assert_int_equal(run_printed(&p, 1000), 0);
     assert_int_equal(p.sm_kernel[0], -1);
-    /* A difference of one on a full machine: the test comes after the body, so every event exchanges an SM and back again. */
+    /* A difference of one on a full machine: the test comes after the body, so every event exchanges an SM and back
+     * again. */
     p.sms = 2;
     p.sm_kernel[0] = 0, p.sm_kernel[1] = 1;
     p.count[0] = 1, p.count[1] = 0;
@@ -398,9 +403,11 @@ static void dss_ends_balanced(void **state) {
             gpump_scheduler_sm *sm = &t.sms[step.sm];
             int32_t tokens = gpump_scheduler_tokens(&t.kernels[step.kernel]);
             test_check(steps++ <= 3 * t.config.sms + t.active_count, seed, number);
-            for (uint32_t i = 0; i < t.active_count; i++) { /* the highest count; among equals the first in the active queue */
+            for (uint32_t i = 0; i < t.active_count;
+                 i++) { /* the highest count; among equals the first in the active queue */
                 const gpump_scheduler_kernel *k = &t.kernels[t.active[i]];
-                int wants = step.kind == GPUMP_SCHEDULER_STEP_ASSIGN ? gpump_scheduler_wants_idle(k) : gpump_scheduler_wants_more(k);
+                int wants = step.kind == GPUMP_SCHEDULER_STEP_ASSIGN ? gpump_scheduler_wants_idle(k)
+                                                                     : gpump_scheduler_wants_more(k);
                 if (t.active[i] == step.kernel) {
                     test_check(wants, seed, number);
                     break;
@@ -408,7 +415,8 @@ static void dss_ends_balanced(void **state) {
                 test_check(!wants || gpump_scheduler_tokens(k) < tokens, seed, number);
             }
             if (step.kind == GPUMP_SCHEDULER_STEP_ASSIGN) {
-                test_check(stage == 0 && sm->state == GPUMP_SCHEDULER_SM_IDLE, seed, number); /* idle SMs first, then exchanges */
+                test_check(stage == 0 && sm->state == GPUMP_SCHEDULER_SM_IDLE, seed,
+                           number); /* idle SMs first, then exchanges */
                 sm->state = GPUMP_SCHEDULER_SM_RUNNING;
                 own(&t, step.sm, step.kernel);
                 t.kernels[step.kernel].setting_up++;
@@ -423,7 +431,8 @@ static void dss_ends_balanced(void **state) {
                 stage = 1;
             } else {
                 gpump_scheduler_kernel *owner = &t.kernels[sm->kernel];
-                test_check(step.kind == GPUMP_SCHEDULER_STEP_RESERVE && sm->state == GPUMP_SCHEDULER_SM_RUNNING, seed, number);
+                test_check(step.kind == GPUMP_SCHEDULER_STEP_RESERVE && sm->state == GPUMP_SCHEDULER_SM_RUNNING, seed,
+                           number);
                 test_check(tokens >= gpump_scheduler_tokens(owner) + 2, seed, number);
                 for (uint32_t i = 0; i < t.active_count; i++) /* the lowest count that owns an unreserved SM */
                     test_check(!t.kernels[t.active[i]].owned ||
@@ -438,14 +447,15 @@ static void dss_ends_balanced(void **state) {
                 stage = 1;
             }
         }
-        /* The steady state, said without the algorithm: no idle SM while some kernel could use one; and no kernel that could use one
-         * more SM stands two tokens or more above one that has an SM to give. So the counts of kernels that have blocks to issue and
-         * SMs to give differ by at most one. */
+        /* The steady state, said without the algorithm: no idle SM while some kernel could use one; and no kernel that
+         * could use one more SM stands two tokens or more above one that has an SM to give. So the counts of kernels
+         * that have blocks to issue and SMs to give differ by at most one. */
         for (uint32_t i = 0; i < t.active_count; i++) {
             const gpump_scheduler_kernel *high = &t.kernels[t.active[i]];
             after += gpump_scheduler_tokens(high) + (int64_t)high->owned + high->reserved;
             for (uint32_t sm = 0; sm < t.config.sms; sm++)
-                test_check(t.sms[sm].state != GPUMP_SCHEDULER_SM_IDLE || !gpump_scheduler_wants_idle(high), seed, number);
+                test_check(t.sms[sm].state != GPUMP_SCHEDULER_SM_IDLE || !gpump_scheduler_wants_idle(high), seed,
+                           number);
             for (uint32_t k = 0; k < t.active_count; k++) {
                 const gpump_scheduler_kernel *low = &t.kernels[t.active[k]];
                 if (gpump_scheduler_wants_more(high) && low->owned)
@@ -460,7 +470,8 @@ static void nothing_starves_under_dss(void **state) {
     enum { PROCESSES = 30 };
     uint64_t seed = test_seed();
     (void)state;
-    for (uint64_t round = 0; round < test_cases(50); round++) { /* more kernels than SMs, all of them endless: each gets its turn */
+    for (uint64_t round = 0; round < test_cases(50);
+         round++) { /* more kernels than SMs, all of them endless: each gets its turn */
         uint64_t random = seed + round, issued[PROCESSES] = {0};
         world w;
         make(&w, 1 + gpump_random_below(&random, 8), PROCESSES, "equal", gpump_random_below(&random, 2));

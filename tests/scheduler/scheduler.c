@@ -27,8 +27,8 @@ static uint32_t open_context(gpump_scheduler *s, uint32_t priority) {
     assert_int_equal(gpump_scheduler_open(s, 0, &context, &row, NULL), GPUMP_OK);
     return row;
 }
-static gpump_result submit(gpump_scheduler *s, uint64_t now, uint32_t queue, uint32_t context, uint64_t blocks, uint32_t per_sm,
-                           uint32_t saved_limit) {
+static gpump_result submit(gpump_scheduler *s, uint64_t now, uint32_t queue, uint32_t context, uint64_t blocks,
+                           uint32_t per_sm, uint32_t saved_limit) {
     gpump_scheduler_command command;
     memset(&command, 0, sizeof command);
     command.context = context;
@@ -132,7 +132,8 @@ static void preempted_blocks_come_back_first(void **state) {
     assert_int_equal(gpump_scheduler_report_preempted(s, 5, low[0], 200), GPUMP_OK);
     a = expect(s, "ppq", 5, GPUMP_SCHEDULER_SETUP);
     assert_int_equal(a.context, second);
-    assert_int_equal(a.invalidate, GPUMP_SCHEDULER_INVALIDATE_TLB | GPUMP_SCHEDULER_INVALIDATE_L1 | GPUMP_SCHEDULER_INVALIDATE_INSTRUCTIONS);
+    assert_int_equal(a.invalidate, GPUMP_SCHEDULER_INVALIDATE_TLB | GPUMP_SCHEDULER_INVALIDATE_L1 |
+                                       GPUMP_SCHEDULER_INVALIDATE_INSTRUCTIONS);
     assert_true(a.page_table_base == 0x2000);
     assert_int_equal(gpump_scheduler_report_ready(s, 6, 0), GPUMP_OK);
     high = expect(s, "ppq", 6, GPUMP_SCHEDULER_ISSUE).block;
@@ -194,7 +195,8 @@ static void full_tables_refuse(void **state) {
     assert_int_equal(submit(s, 0, 1, 1, 1, 1, 1), GPUMP_OK);
     assert_int_equal(gpump_scheduler_close(s, 0, 1), GPUMP_ERROR_STATE);
     expect(s, "dss", 0, GPUMP_SCHEDULER_KERNEL_START);
-    assert_int_equal(expect(s, "dss", 0, GPUMP_SCHEDULER_SETUP).context, 0); /* the active queue is full: the other has to wait */
+    assert_int_equal(expect(s, "dss", 0, GPUMP_SCHEDULER_SETUP).context,
+                     0); /* the active queue is full: the other has to wait */
     expect_nothing(s, "dss", 0);
     config.sms = 0;
     assert_int_equal(gpump_scheduler_bytes(&config, (size_t *)&hash, &diag), GPUMP_ERROR_CONFIG);
@@ -313,7 +315,8 @@ static void time_slices_take_turns(void **state) {
                 gpump_scheduler_report_ready(s, now, 0);
             }
             if (a.kind == GPUMP_SCHEDULER_ISSUE) block = a.block;
-            if (a.kind == GPUMP_SCHEDULER_PREEMPT) assert_int_equal(gpump_scheduler_report_preempted(s, now, block, 1), GPUMP_OK);
+            if (a.kind == GPUMP_SCHEDULER_PREEMPT)
+                assert_int_equal(gpump_scheduler_report_preempted(s, now, block, 1), GPUMP_OK);
         }
         now = gpump_scheduler_next_cycle(s);
     }
@@ -333,7 +336,8 @@ static void statistics_have_names(void **state) {
     before = gpump_scheduler_statistics_diff(&after, &before);
     for (i = 0; i < sizeof before / 8; i++) assert_int_equal((&before.submitted)[i], 2 * i + 1);
     i = 0;
-    for (; gpump_scheduler_statistics_field(i, &name, &unit, &text) == GPUMP_OK; i++) assert_true(*name && *unit && *text);
+    for (; gpump_scheduler_statistics_field(i, &name, &unit, &text) == GPUMP_OK; i++)
+        assert_true(*name && *unit && *text);
     assert_int_equal(i, sizeof(gpump_scheduler_statistics) / 8);
     for (i = 0; gpump_scheduler_policy_name(i); i++)
         assert_string_equal(gpump_scheduler_find(gpump_scheduler_policy_name(i))->name, gpump_scheduler_policy_name(i));
@@ -341,7 +345,8 @@ static void statistics_have_names(void **state) {
     assert_null(gpump_scheduler_find("no such policy"));
 }
 
-static void metrics_of_a_worked_example(void **state) { /* NTT 2, 4 and 1: ANTT 7/3, STP 1/2 + 1/4 + 1, fairness (1/4) / 1 */
+static void metrics_of_a_worked_example(
+    void **state) { /* NTT 2, 4 and 1: ANTT 7/3, STP 1/2 + 1/4 + 1, fairness (1/4) / 1 */
     const gpump_metrics_run runs[] = {{10, 20}, {5, 20}, {7, 7}};
     const gpump_metrics_rate rates[] = {{1.0, 0.5}, {2.0, 0.5}, {3.0, 3.0}};
     const uint64_t latencies[] = {1, 5, 10, GPUMP_UNKNOWN};

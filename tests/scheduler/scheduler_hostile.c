@@ -1,6 +1,6 @@
 /* labels: unit property */
-/* A host that does everything in random order, lies now and then, and keeps its own books: no block lost or issued twice, no table
- * overflows, tokens are conserved, nonsense changes nothing, nothing starves. */
+/* A host that does everything in random order, lies now and then, and keeps its own books: no block lost or issued
+ * twice, no table overflows, tokens are conserved, nonsense changes nothing, nothing starves. */
 #include "test.h"
 
 enum { SMS = 24, SLOTS = 6, QUEUES = 10, CONTEXTS = 6, BLOCKS = 400, RESIDENT = SMS * SLOTS };
@@ -18,8 +18,8 @@ typedef struct host {
     uint64_t random, now, events, seed, starved_since[QUEUES], progress[QUEUES];
     host_block resident[RESIDENT];
     uint32_t residents;
-    int setup[SMS];                   /* SETUP handed over, ready not yet reported */
-    uint8_t state[QUEUES][BLOCKS];    /* 0 never issued, 1 resident, 2 saved, 3 finished */
+    int setup[SMS];                /* SETUP handed over, ready not yet reported */
+    uint8_t state[QUEUES][BLOCKS]; /* 0 never issued, 1 resident, 2 saved, 3 finished */
     uint32_t blocks[QUEUES], finished[QUEUES], busy[QUEUES];
     uint32_t context[CONTEXTS], open[CONTEXTS], in_context[CONTEXTS], queue_context[QUEUES], per_sm[QUEUES];
 } host;
@@ -53,11 +53,14 @@ static gpump_result random_step(const gpump_scheduler_view *view, gpump_schedule
     return GPUMP_EMPTY;
 }
 static uint32_t random_admit(const gpump_scheduler_view *view) {
-    return gpump_random_below(view->state, 3) ? view->waiting[gpump_random_below(view->state, view->waiting_count)] : GPUMP_NONE;
+    return gpump_random_below(view->state, 3) ? view->waiting[gpump_random_below(view->state, view->waiting_count)]
+                                              : GPUMP_NONE;
 }
-static uint64_t random_wake(const gpump_scheduler_view *view) { return view->now + 1 + gpump_random_below(view->state, 50); }
-static const gpump_scheduler_policy random_policy = {sizeof(gpump_scheduler_policy), "random", NULL, random_admit, NULL,
-                                                     random_step, random_wake};
+static uint64_t random_wake(const gpump_scheduler_view *view) {
+    return view->now + 1 + gpump_random_below(view->state, 50);
+}
+static const gpump_scheduler_policy random_policy = {
+    sizeof(gpump_scheduler_policy), "random", NULL, random_admit, NULL, random_step, random_wake};
 
 static void remove_block(host *h, uint32_t i) { h->resident[i] = h->resident[--h->residents]; }
 
@@ -74,7 +77,8 @@ static void finish(host *h, uint32_t i) {
 
 static void preempt(host *h, uint32_t i) {
     host_block *b = &h->resident[i];
-    gpump_result result = gpump_scheduler_report_preempted(h->scheduler, h->now, b->name, ((uint64_t)b->queue << 32) | b->index);
+    gpump_result result =
+        gpump_scheduler_report_preempted(h->scheduler, h->now, b->name, ((uint64_t)b->queue << 32) | b->index);
     CHECK(result == GPUMP_OK);
     h->state[b->queue][b->index] = 2;
     remove_block(h, i);
@@ -85,13 +89,17 @@ static void pull(host *h) {
     gpump_result result;
     while ((result = gpump_scheduler_next(h->scheduler, h->policy, h->now, &action)) != GPUMP_EMPTY) {
         if (result == GPUMP_ERROR_REFUSED) {
-            if (h->policy != &random_policy) fail_msg("%s gave an impossible step (GPUMP_TEST_SEED=%llu)", h->policy->name, (unsigned long long)h->seed);
+            if (h->policy != &random_policy)
+                fail_msg("%s gave an impossible step (GPUMP_TEST_SEED=%llu)", h->policy->name,
+                         (unsigned long long)h->seed);
             continue;
         }
         CHECK(result == GPUMP_OK);
         h->events++;
         switch (action.kind) {
-        case GPUMP_SCHEDULER_KERNEL_START: CHECK(h->busy[action.queue] && action.kernel_cookie == action.queue + 1); break;
+        case GPUMP_SCHEDULER_KERNEL_START:
+            CHECK(h->busy[action.queue] && action.kernel_cookie == action.queue + 1);
+            break;
         case GPUMP_SCHEDULER_KERNEL_DONE:
             CHECK(h->busy[action.queue] && h->finished[action.queue] == h->blocks[action.queue]);
             h->busy[action.queue] = 0;
@@ -101,7 +109,8 @@ static void pull(host *h) {
             for (uint32_t i = 0; i < h->residents; i++)
                 if (h->resident[i].sm == action.sm && h->resident[i].queue == action.queue)
                     h->resident[i].leaving = action.mechanism == GPUMP_SCHEDULER_DRAIN ? 2 : 1;
-            if (action.reason) CHECK(action.reason == GPUMP_REASON_NO_CONTEXT_SPACE && action.mechanism == GPUMP_SCHEDULER_DRAIN);
+            if (action.reason)
+                CHECK(action.reason == GPUMP_REASON_NO_CONTEXT_SPACE && action.mechanism == GPUMP_SCHEDULER_DRAIN);
             break;
         case GPUMP_SCHEDULER_SETUP:
             CHECK(!h->setup[action.sm]);
@@ -121,10 +130,11 @@ static void pull(host *h) {
             b->leaving = 0;
             CHECK(b->index < h->blocks[b->queue]);
             CHECK(h->state[b->queue][b->index] == (action.saved ? 2 : 0)); /* neither lost nor issued twice */
-            if (!action.saved) /* preempted blocks go first */
+            if (!action.saved)                                             /* preempted blocks go first */
                 for (uint32_t i = 0; i < h->blocks[b->queue]; i++) CHECK(h->state[b->queue][i] != 2);
             h->state[b->queue][b->index] = 1;
-            for (uint32_t i = 0; i < h->residents; i++) here += h->resident[i].sm == b->sm && h->resident[i].queue == b->queue;
+            for (uint32_t i = 0; i < h->residents; i++)
+                here += h->resident[i].sm == b->sm && h->resident[i].queue == b->queue;
             CHECK(here <= h->per_sm[b->queue]);
         }
         }
@@ -135,7 +145,8 @@ static void submit(host *h) {
     uint32_t queue = below(h, QUEUES), context = below(h, CONTEXTS);
     gpump_scheduler_command command;
     gpump_result result;
-    if (!h->open[context] && gpump_scheduler_look(h->scheduler).contexts[h->context[context]].serial) return; /* row reused */
+    if (!h->open[context] && gpump_scheduler_look(h->scheduler).contexts[h->context[context]].serial)
+        return; /* row reused */
     memset(&command, 0, sizeof command);
     command.cookie = queue + 1;
     command.blocks = 1 + below(h, below(h, 4) ? 40 : BLOCKS);
@@ -143,8 +154,10 @@ static void submit(host *h) {
     command.blocks_per_sm = 1 + below(h, SLOTS);
     command.saved_limit = below(h, 3) ? RESIDENT : below(h, 20);
     result = gpump_scheduler_submit(h->scheduler, h->now, queue, &command, NULL);
-    if (!h->open[context]) CHECK(result == GPUMP_ERROR_STATE);
-    else if (h->busy[queue]) CHECK(result == GPUMP_BUSY);
+    if (!h->open[context])
+        CHECK(result == GPUMP_ERROR_STATE);
+    else if (h->busy[queue])
+        CHECK(result == GPUMP_BUSY);
     else {
         CHECK(result == GPUMP_OK);
         h->busy[queue] = 1;
@@ -161,10 +174,12 @@ static void contexts(host *h) {
     uint32_t i = below(h, CONTEXTS);
     if (h->open[i]) {
         if (below(h, 4)) {
-            CHECK(gpump_scheduler_set_priority(h->scheduler, h->now, h->context[i], below(h, 4), below(h, 8)) == GPUMP_OK);
+            CHECK(gpump_scheduler_set_priority(h->scheduler, h->now, h->context[i], below(h, 4), below(h, 8)) ==
+                  GPUMP_OK);
             return;
         }
-        CHECK(gpump_scheduler_close(h->scheduler, h->now, h->context[i]) == (h->in_context[i] ? GPUMP_ERROR_STATE : GPUMP_OK));
+        CHECK(gpump_scheduler_close(h->scheduler, h->now, h->context[i]) ==
+              (h->in_context[i] ? GPUMP_ERROR_STATE : GPUMP_OK));
         if (!h->in_context[i]) h->open[i] = 0;
     } else {
         gpump_scheduler_context context;
@@ -188,7 +203,8 @@ static void lie(host *h) {
     uint32_t sm = below(h, h->config.sms);
     memset(&command, 0, sizeof command);
     CHECK(gpump_scheduler_report_finished(s, h->now, gpump_random_next(&h->random)) == GPUMP_ERROR_STALE);
-    CHECK(gpump_scheduler_report_finished(s, h->now, (uint64_t)1 << 22 | (uint64_t)(SMS + 5) << 6) == GPUMP_ERROR_STALE);
+    CHECK(gpump_scheduler_report_finished(s, h->now, (uint64_t)1 << 22 | (uint64_t)(SMS + 5) << 6) ==
+          GPUMP_ERROR_STALE);
     CHECK(gpump_scheduler_report_ready(s, h->now, SMS) == GPUMP_ERROR_ARGUMENT);
     if (!h->setup[sm]) CHECK(gpump_scheduler_report_ready(s, h->now, sm) == GPUMP_ERROR_STATE);
     CHECK(gpump_scheduler_submit(s, h->now, QUEUES, &command, NULL) == GPUMP_ERROR_ARGUMENT);
@@ -197,11 +213,14 @@ static void lie(host *h) {
     CHECK(gpump_scheduler_set_priority(s, h->now, CONTEXTS + 90, 0, 0) == GPUMP_ERROR_ARGUMENT);
     if (h->residents) {
         const host_block *b = &h->resident[below(h, h->residents)];
-        CHECK(gpump_scheduler_report_finished(s, h->now, b->name + ((uint64_t)1 << 22)) == GPUMP_ERROR_STALE); /* a later generation */
-        CHECK(gpump_scheduler_report_finished(s, h->now, b->name - ((uint64_t)1 << 22)) == GPUMP_ERROR_STALE); /* an earlier one */
+        CHECK(gpump_scheduler_report_finished(s, h->now, b->name + ((uint64_t)1 << 22)) ==
+              GPUMP_ERROR_STALE); /* a later generation */
+        CHECK(gpump_scheduler_report_finished(s, h->now, b->name - ((uint64_t)1 << 22)) ==
+              GPUMP_ERROR_STALE); /* an earlier one */
         if (gpump_scheduler_look(s).sms[b->sm].state == GPUMP_SCHEDULER_SM_RUNNING)
             CHECK(gpump_scheduler_report_preempted(s, h->now, b->name, 0) == GPUMP_ERROR_STATE);
-        if (h->now) CHECK(gpump_scheduler_report_finished(s, gpump_scheduler_look(s).now - 1, b->name) == GPUMP_ERROR_TIME);
+        if (h->now)
+            CHECK(gpump_scheduler_report_finished(s, gpump_scheduler_look(s).now - 1, b->name) == GPUMP_ERROR_TIME);
     }
     CHECK(gpump_scheduler_hash(s) == before);
 }
@@ -211,8 +230,10 @@ static void step(host *h) {
     h->events++;
     if (choice < 55 && h->residents) {
         uint32_t i = below(h, h->residents);
-        if (h->resident[i].leaving == 1 && below(h, 4)) preempt(h, i);
-        else finish(h, i);
+        if (h->resident[i].leaving == 1 && below(h, 4))
+            preempt(h, i);
+        else
+            finish(h, i);
     } else if (choice < 80) {
         uint32_t sm = below(h, h->config.sms);
         if (h->setup[sm]) {
@@ -243,8 +264,10 @@ static void run_out(host *h) {
         pull(h);
         for (uint32_t i = h->residents; i-- > 0;)
             if (i < h->residents) {
-                if (h->resident[i].leaving == 1 && below(h, 2)) preempt(h, i);
-                else finish(h, i);
+                if (h->resident[i].leaving == 1 && below(h, 2))
+                    preempt(h, i);
+                else
+                    finish(h, i);
             }
         for (uint32_t q = 0; q < QUEUES; q++) busy |= h->busy[q] != 0;
         if (!busy) return;
@@ -252,13 +275,14 @@ static void run_out(host *h) {
     for (uint32_t i = 0, n = gpump_scheduler_look(h->scheduler).active_count; i < n; i++) {
         gpump_scheduler_view view = gpump_scheduler_look(h->scheduler);
         const gpump_scheduler_kernel *k = &view.kernels[view.active[i]];
-        printf("kernel %u: context %u, %u to issue, %u resident, %u owned, %u setting up, %u reserved\n", view.active[i], k->context,
-               (unsigned)gpump_scheduler_to_issue(k), k->resident, k->owned, k->setting_up, k->reserved);
+        printf("kernel %u: context %u, %u to issue, %u resident, %u owned, %u setting up, %u reserved\n",
+               view.active[i], k->context, (unsigned)gpump_scheduler_to_issue(k), k->resident, k->owned, k->setting_up,
+               k->reserved);
     }
     for (uint32_t i = 0; i < h->config.sms; i++) {
         const gpump_scheduler_sm *sm = &gpump_scheduler_look(h->scheduler).sms[i];
-        printf("SM %u: state %u flags %u kernel %d next %d blocks %u + %u\n", i, sm->state, sm->flags, (int)sm->kernel, (int)sm->next,
-               sm->blocks, sm->next_blocks);
+        printf("SM %u: state %u flags %u kernel %d next %d blocks %u + %u\n", i, sm->state, sm->flags, (int)sm->kernel,
+               (int)sm->next, sm->blocks, sm->next_blocks);
     }
     fail_msg("kernels of %s never end (GPUMP_TEST_SEED=%llu)", h->policy->name, (unsigned long long)h->seed);
 }
@@ -286,7 +310,8 @@ static void one_host(uint64_t seed, uint64_t events) {
     policy = below(h, 9);
     h->policy = policy == 8 ? &random_policy : gpump_scheduler_find(gpump_scheduler_policy_name(policy));
     h->config.sms = h->config.sms < 2 ? 2 : h->config.sms;
-    h->config.saved_blocks = h->config.saved_blocks > h->config.sms * SLOTS ? h->config.sms * SLOTS : h->config.saved_blocks;
+    h->config.saved_blocks =
+        h->config.saved_blocks > h->config.sms * SLOTS ? h->config.sms * SLOTS : h->config.saved_blocks;
     assert_int_equal(gpump_scheduler_bytes(&h->config, &bytes, NULL), GPUMP_OK);
     memory = malloc(bytes);
     assert_int_equal(gpump_scheduler_init(memory, bytes, &h->config, &h->scheduler, NULL), GPUMP_OK);
@@ -295,8 +320,9 @@ static void one_host(uint64_t seed, uint64_t events) {
         step(h);
         if (i % 64 == 0) {
             wrong = gpump_scheduler_check(h->scheduler);
-            if (wrong) fail_msg("%s: %s (GPUMP_TEST_SEED=%llu, event %llu)", h->policy->name, wrong, (unsigned long long)seed,
-                                (unsigned long long)h->events);
+            if (wrong)
+                fail_msg("%s: %s (GPUMP_TEST_SEED=%llu, event %llu)", h->policy->name, wrong, (unsigned long long)seed,
+                         (unsigned long long)h->events);
         }
         if (i % 512 == 0) lie(h);
     }

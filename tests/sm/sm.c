@@ -14,7 +14,8 @@ static gpump_sm_config preset(const char *name) {
     assert_int_equal(gpump_sm_config_preset(&config, name), GPUMP_OK);
     return config;
 }
-static gpump_sm_request request(uint32_t kernel, uint32_t threads, uint32_t registers, uint32_t shared, uint64_t cookie) {
+static gpump_sm_request request(uint32_t kernel, uint32_t threads, uint32_t registers, uint32_t shared,
+                                uint64_t cookie) {
     gpump_sm_request r;
     memset(&r, 0, sizeof r);
     r.cookie = cookie;
@@ -153,7 +154,7 @@ static void life_by_flush_and_drain(void **state) {
     assert_int_equal(gpump_sm_report_dropped(sm, 15, a), GPUMP_ERROR_STATE);
     assert_int_equal(pull(sm, 15, GPUMP_SM_ACTION_FREED).why, GPUMP_BLOCK_FLUSHED);
     assert_int_equal(gpump_sm_may(sm, b, GPUMP_TECHNIQUE_DRAIN), GPUMP_REASON_NOT_RUNNING); /* drains already */
-    assert_int_equal(gpump_sm_may(sm, b, GPUMP_TECHNIQUE_SWITCH), GPUMP_REASON_YES);        /* but may still be hurried */
+    assert_int_equal(gpump_sm_may(sm, b, GPUMP_TECHNIQUE_SWITCH), GPUMP_REASON_YES); /* but may still be hurried */
     assert_int_equal(gpump_sm_report_done(sm, 60, b), GPUMP_OK);
     assert_int_equal(pull(sm, 60, GPUMP_SM_ACTION_FREED).technique, GPUMP_TECHNIQUE_DRAIN);
     gpump_sm_get_statistics(sm, &statistics);
@@ -311,14 +312,16 @@ static void aligned_positions(void **state) {
         }
         gpump_sm_report_done(sm, 40, old[3]);
         pull(sm, 40, GPUMP_SM_ACTION_FREED);
-        assert_int_equal(gpump_sm_room(sm, 2, &incoming), placement == GPUMP_SM_ALIGNED ? GPUMP_REASON_YES : GPUMP_REASON_REGISTERS);
+        assert_int_equal(gpump_sm_room(sm, 2, &incoming),
+                         placement == GPUMP_SM_ALIGNED ? GPUMP_REASON_YES : GPUMP_REASON_REGISTERS);
         free(sm);
     }
     /* registers and shared memory stand at the same position */
     config.placement = GPUMP_SM_ALIGNED;
     sm = make(&config);
     old[0] = place(sm, 0, request(1, 32, 4096, 16384, 0));
-    old[1] = place(sm, 0, request(2, 32, 8192, 8192, 0)); /* registers would fit at position 1, shared memory from 2 on */
+    old[1] =
+        place(sm, 0, request(2, 32, 8192, 8192, 0)); /* registers would fit at position 1, shared memory from 2 on */
     gpump_sm_block(sm, 0, old[1], &view);
     assert_int_equal(view.register_base, 2 * 8192);
     assert_int_equal(view.shared_base, 2 * 8192);
@@ -473,8 +476,8 @@ static void errors_change_nothing(void **state) {
     size_t bytes;
     (void)state;
     stale.generation++;
-#define REFUSED(call, result)                       \
-    assert_int_equal(call, result);                 \
+#define REFUSED(call, result)       \
+    assert_int_equal(call, result); \
     assert_true(gpump_sm_hash(sm) == hash)
     REFUSED(gpump_sm_place(sm, 49, &r, NULL, &out, &diag), GPUMP_ERROR_TIME);
     REFUSED(gpump_sm_place(sm, 60, NULL, NULL, &out, &diag), GPUMP_ERROR_ARGUMENT);
@@ -647,9 +650,12 @@ static void random_life(void **state) {
             now += gpump_random_below(&random, 3) ? 0 : gpump_random_below(&random, 500);
             size = gpump_random_below(&random, 4);
             switch (pick) {
-            case 0: case 1: case 2: {
-                gpump_sm_request r = request(1 + gpump_random_below(&random, 3), 32 * (1 + gpump_random_below(&random, 12)),
-                                             gpump_random_below(&random, 16000), gpump_random_below(&random, 20000), placed + 1000);
+            case 0:
+            case 1:
+            case 2: {
+                gpump_sm_request r =
+                    request(1 + gpump_random_below(&random, 3), 32 * (1 + gpump_random_below(&random, 12)),
+                            gpump_random_below(&random, 16000), gpump_random_below(&random, 20000), placed + 1000);
                 gpump_sm_history history;
                 gpump_block_view view;
                 memset(&history, 0, sizeof history);
@@ -672,7 +678,8 @@ static void random_life(void **state) {
                 m->shared_base = view.shared_base;
                 m->threads = r.need.threads;
                 m->held = 3;
-                test_check(view.registers >= r.need.registers && view.registers % config.register_granule == 0, seed, n);
+                test_check(view.registers >= r.need.registers && view.registers % config.register_granule == 0, seed,
+                           n);
                 placed++;
                 break;
             }
@@ -690,8 +697,10 @@ static void random_life(void **state) {
                 for (uint32_t i = 0; result == GPUMP_OK && i < count; i++) {
                     if (c[i].technique == GPUMP_TECHNIQUE_SWITCH) {
                         model[c[i].block.slot].keep = c[i].keep;
-                        model[c[i].block.slot].waits = model[c[i].block.slot].parked ? 0
-                                                       : config.waits & ~(c[i].to_point ? 0u : (uint32_t)GPUMP_SM_WAIT_PREEMPTION_POINT);
+                        model[c[i].block.slot].waits =
+                            model[c[i].block.slot].parked
+                                ? 0
+                                : config.waits & ~(c[i].to_point ? 0u : (uint32_t)GPUMP_SM_WAIT_PREEMPTION_POINT);
                     }
                     test_check(c[i].technique != GPUMP_TECHNIQUE_FLUSH || !model[c[i].block.slot].clobbered, seed, n);
                 }
@@ -724,9 +733,11 @@ static void random_life(void **state) {
             default:
                 while ((result = gpump_sm_next(sm, now, &action)) == GPUMP_OK) {
                     m = &model[action.block.slot];
-                    test_check(m->here && m->generation == action.block.generation && m->cookie == action.cookie, seed, n);
+                    test_check(m->here && m->generation == action.block.generation && m->cookie == action.cookie, seed,
+                               n);
                     test_check(action.history.clobbered == (uint32_t)m->clobbered, seed, n);
-                    if (action.kind == GPUMP_SM_ACTION_SAVE) test_check((action.parts & ~m->held) == 0 && m->waits == 0, seed, n); /* waits are respected */
+                    if (action.kind == GPUMP_SM_ACTION_SAVE)
+                        test_check((action.parts & ~m->held) == 0 && m->waits == 0, seed, n); /* waits are respected */
                     if (action.kind == GPUMP_SM_ACTION_PARKED) {
                         test_check(action.parts == m->keep, seed, n);
                         m->held = m->keep;
@@ -755,17 +766,31 @@ static void random_life(void **state) {
                     here++;
                     active += v->warps > 0;
                     warps += v->warps;
-                    test_check(w->here && v->generation == w->generation && v->cookie == w->cookie && v->kernel == (uint32_t)w->kernel, seed, n);
-                    test_check(v->registers == (w->held & 1 ? w->registers : 0) && v->shared_bytes == (w->held & 2 ? w->shared : 0), seed, n);
-                    if (v->registers) test_check(v->register_base == w->register_base && v->register_base + v->registers <= config.registers, seed, n);
-                    if (v->shared_bytes) test_check(v->shared_base == w->shared_base && v->shared_base + v->shared_bytes <= config.shared_bytes, seed, n);
+                    test_check(w->here && v->generation == w->generation && v->cookie == w->cookie &&
+                                   v->kernel == (uint32_t)w->kernel,
+                               seed, n);
+                    test_check(v->registers == (w->held & 1 ? w->registers : 0) &&
+                                   v->shared_bytes == (w->held & 2 ? w->shared : 0),
+                               seed, n);
+                    if (v->registers)
+                        test_check(v->register_base == w->register_base &&
+                                       v->register_base + v->registers <= config.registers,
+                                   seed, n);
+                    if (v->shared_bytes)
+                        test_check(v->shared_base == w->shared_base &&
+                                       v->shared_base + v->shared_bytes <= config.shared_bytes,
+                                   seed, n);
                     if (w->clobbered) test_check(!(v->may & 1), seed, n);
                     for (uint32_t j = 0; j < i; j++) {
                         const gpump_block_view *u = &views[j];
-                        test_check(v->register_base >= u->register_base + u->registers || u->register_base >= v->register_base + v->registers ||
-                                       !v->registers || !u->registers, seed, n);
-                        test_check(v->shared_base >= u->shared_base + u->shared_bytes || u->shared_base >= v->shared_base + v->shared_bytes ||
-                                       !v->shared_bytes || !u->shared_bytes, seed, n);
+                        test_check(v->register_base >= u->register_base + u->registers ||
+                                       u->register_base >= v->register_base + v->registers || !v->registers ||
+                                       !u->registers,
+                                   seed, n);
+                        test_check(v->shared_base >= u->shared_base + u->shared_bytes ||
+                                       u->shared_base >= v->shared_base + v->shared_bytes || !v->shared_bytes ||
+                                       !u->shared_bytes,
+                                   seed, n);
                     }
                 }
                 test_check(here == placed - freed, seed, n);
@@ -783,7 +808,8 @@ static void random_life(void **state) {
             gpump_sm_request r = request(1, 64, 5000, 3000, 1);
             gpump_block_ref ref;
             gpump_reason reason = gpump_sm_room(sm, 1, &r.need);
-            test_check((gpump_sm_place(sm, now, &r, NULL, &ref, NULL) == GPUMP_OK) == (reason == GPUMP_REASON_YES), seed, n);
+            test_check((gpump_sm_place(sm, now, &r, NULL, &ref, NULL) == GPUMP_OK) == (reason == GPUMP_REASON_YES),
+                       seed, n);
         }
         free(memory);
         free(sm);

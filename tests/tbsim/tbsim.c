@@ -22,16 +22,21 @@ static void kernels_alone_take_what_the_table_says(void **state) { /* T.iso */
         for (uint32_t i = 0; i < 24; i++) {
             const tb_kernel *k = &library->kernels[i];
             double alone = tb_us(&library->machine, tb_kernel_alone(&library->machine, k));
-            if (fabs(alone / k->alone_us - 1) > 0.02) fail_msg("%s takes %.2f us alone, not %.2f", k->name, alone, k->alone_us);
+            if (fabs(alone / k->alone_us - 1) > 0.02)
+                fail_msg("%s takes %.2f us alone, not %.2f", k->name, alone, k->alone_us);
         }
         assert_int_equal(library->application_count, 10);
         for (uint32_t i = 0; i < 10; i++) { /* and applications what their class says, where their kernels allow it */
             const tb_application *a = &library->applications[i];
             double us = tb_us(&library->machine, library->alone[i]);
-            if (!strcmp(a->name, "mri-q")) assert_true(us > 5000);
-            else if (a->class2 == 0) assert_true(us < 5000);
-            else if (a->class2 == 1) assert_true(us > 30000 && us < 115000);
-            else assert_true(us > 400000);
+            if (!strcmp(a->name, "mri-q"))
+                assert_true(us > 5000);
+            else if (a->class2 == 0)
+                assert_true(us < 5000);
+            else if (a->class2 == 1)
+                assert_true(us > 30000 && us < 115000);
+            else
+                assert_true(us > 400000);
         }
         tb_library_free(library);
     }
@@ -43,7 +48,8 @@ static void a_context_switch_takes_the_tables_save_time(void **state) {
     (void)state;
     for (uint32_t i = 0; i < 8; i++) {
         const tb_kernel *k = &library->kernels[i];
-        assert_true(fabs(tb_us(&library->machine, k->context_cycles * k->units_per_sm) - save_us[i]) < 0.03); /* a cycle per block */
+        assert_true(fabs(tb_us(&library->machine, k->context_cycles * k->units_per_sm) - save_us[i]) <
+                    0.03); /* a cycle per block */
     }
     tb_library_free(library);
 }
@@ -91,7 +97,8 @@ static void sweeps_do_not_depend_on_threads(void **state) {
         }
         assert_int_equal(tb_run_jobs(jobs[t], JOBS, t ? 3 : 1, 0), 0);
     }
-    for (uint32_t i = 0; i < JOBS; i++) assert_memory_equal(&jobs[0][i].result, &jobs[1][i].result, sizeof jobs[0][i].result);
+    for (uint32_t i = 0; i < JOBS; i++)
+        assert_memory_equal(&jobs[0][i].result, &jobs[1][i].result, sizeof jobs[0][i].result);
     tb_library_free(library);
 }
 
@@ -128,8 +135,9 @@ static void figure_5_1(void **state) {
         tb_result result;
         assert_int_equal(tb_machine_preset(&machine, "k20c"), 0);
         tb_options_default(&options);
-        assert_int_equal(tb_read_workload(GPUMP_SOURCE_DIR "/examples/tbsim/workloads/figure_5_1.yaml", "", &machine, 1, &library, &workload,
-                                          &options), 0);
+        assert_int_equal(tb_read_workload(GPUMP_SOURCE_DIR "/examples/tbsim/workloads/figure_5_1.yaml", "", &machine, 1,
+                                          &library, &workload, &options),
+                         0);
         options.policy = gpump_scheduler_find(policies[p]);
         assert_int_equal(tb_run(library, &workload, &options, &result), 0);
         turnaround[p] = result.processes[2].total_cycles;
@@ -183,9 +191,14 @@ static void shards_merge_into_the_whole(void **state) {
     FILE *file;
     size_t length;
     (void)state;
-    assert_int_equal(command("sweep --workloads 5 --processes 2 --limit 20000 --quiet --out whole.csv", output, sizeof output), 0);
-    assert_int_equal(command("sweep --workloads 5 --processes 2 --limit 20000 --quiet --shard 0/2 --out part0.csv", output, sizeof output), 0);
-    assert_int_equal(command("sweep --workloads 5 --processes 2 --limit 20000 --quiet --shard 1/2 --out part1.csv", output, sizeof output), 0);
+    assert_int_equal(
+        command("sweep --workloads 5 --processes 2 --limit 20000 --quiet --out whole.csv", output, sizeof output), 0);
+    assert_int_equal(command("sweep --workloads 5 --processes 2 --limit 20000 --quiet --shard 0/2 --out part0.csv",
+                             output, sizeof output),
+                     0);
+    assert_int_equal(command("sweep --workloads 5 --processes 2 --limit 20000 --quiet --shard 1/2 --out part1.csv",
+                             output, sizeof output),
+                     0);
     assert_int_equal(command("merge merged.csv part1.csv part0.csv", output, sizeof output), 0);
     file = fopen("whole.csv", "r");
     assert_non_null(file);
@@ -207,8 +220,10 @@ static void traces_and_pictures_are_written(void **state) {
     char output[8192];
     FILE *file;
     (void)state;
-    assert_int_equal(command("run " GPUMP_SOURCE_DIR "/examples/tbsim/workloads/figure_5_1.yaml --policy ppq --trace t.json --svg t.svg --csv",
-                             output, sizeof output), 0);
+    assert_int_equal(command("run " GPUMP_SOURCE_DIR
+                             "/examples/tbsim/workloads/figure_5_1.yaml --policy ppq --trace t.json --svg t.svg --csv",
+                             output, sizeof output),
+                     0);
     assert_non_null(strstr(output, "process,priority,runs"));
     file = fopen("t.json", "r");
     assert_non_null(file);

@@ -1,5 +1,6 @@
 /* labels: unit property */
-/* Cost estimates (Shieh 3.3.2): each formula by hand, the choice of the CPI source, what is unknown, the ring of finished blocks. */
+/* Cost estimates (Shieh 3.3.2): each formula by hand, the choice of the CPI source, what is unknown, the ring of
+ * finished blocks. */
 #include "test.h"
 
 static gpump_gpu fermi(void) {
@@ -29,8 +30,8 @@ static void formulas(void **state) {
     memset(histories, 0, sizeof histories);
     gpump_cost_history_record(&histories[1], 1000, 4000); /* CPI 4 */
     gpump_cost_history_record(&histories[1], 1100, 4400); /* CPI 4: no deviation */
-    blocks[0] = block(1, 300, 900, 18432);  /* CPI 3 */
-    blocks[1] = block(1, 500, 2500, 18432); /* CPI 5: deviates, so finished blocks are believed */
+    blocks[0] = block(1, 300, 900, 18432);                /* CPI 3 */
+    blocks[1] = block(1, 500, 2500, 18432);               /* CPI 5: deviates, so finished blocks are believed */
     assert_int_equal(gpump_cost_cpi_source(&histories[1], blocks, 2, 1), GPUMP_COST_CPI_FINISHED);
     assert_int_equal(gpump_cost_estimate_blocks(&gpu, histories, 2, blocks, 2, rewind, NULL, e, NULL), GPUMP_OK);
     assert_int_equal(e[0].latency[GPUMP_TECHNIQUE_FLUSH], 0);
@@ -73,7 +74,8 @@ static void sources(void **state) {
     assert_int_equal(gpump_cost_cpi_source(&histories[1], blocks, 2, 1), GPUMP_COST_CPI_RUNNING);
     gpump_cost_estimate_blocks(&gpu, histories, 2, blocks, 2, NULL, NULL, e, NULL);
     assert_int_equal(e[0].latency[GPUMP_TECHNIQUE_DRAIN], 300 * 3);
-    /* One and one: neither deviation is known, so neither is the drain. Chimera takes the block's own CPI all the same. */
+    /* One and one: neither deviation is known, so neither is the drain. Chimera takes the block's own CPI all the same.
+     */
     assert_int_equal(gpump_cost_cpi_source(&histories[1], blocks, 1, 1), GPUMP_COST_CPI_SOURCES);
     gpump_cost_estimate_blocks(&gpu, histories, 2, blocks, 1, NULL, NULL, e, NULL);
     assert_true(e[0].latency[GPUMP_TECHNIQUE_DRAIN] == GPUMP_UNKNOWN);
@@ -201,8 +203,9 @@ static void deviations(void **state) {
         for (i = 0; i < running; i++) vr += (values[i] - mean) * (values[i] - mean) / (running - 1);
         if (vf > vr * 1.0001L + 1e-6L || vr > vf * 1.0001L + 1e-6L) {
             decided++;
-            test_check(gpump_cost_cpi_source(&ring, blocks, running, 3) == (vr < vf ? GPUMP_COST_CPI_RUNNING : GPUMP_COST_CPI_FINISHED), seed,
-                       number);
+            test_check(gpump_cost_cpi_source(&ring, blocks, running, 3) ==
+                           (vr < vf ? GPUMP_COST_CPI_RUNNING : GPUMP_COST_CPI_FINISHED),
+                       seed, number);
         }
     }
     assert_true(decided > cases / 2);
@@ -233,15 +236,17 @@ static void wrong_use(void **state) {
     (void)state;
     memset(blocks, 0, sizeof blocks);
     assert_int_equal(gpump_cost_estimate_blocks(&gpu, NULL, 0, blocks, 65, NULL, NULL, e, &diag), GPUMP_ERROR_ARGUMENT);
-    assert_int_equal(gpump_cost_estimate_blocks(&gpu, NULL, 0, blocks, 1, NULL, &options, e, &diag), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_cost_estimate_blocks(&gpu, NULL, 0, blocks, 1, NULL, &options, e, &diag),
+                     GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_cost_estimate_blocks(NULL, NULL, 0, blocks, 1, NULL, NULL, e, &diag), GPUMP_ERROR_ARGUMENT);
     assert_int_equal(gpump_cost_estimate_blocks(&gpu, NULL, 0, NULL, 0, NULL, NULL, NULL, &diag), GPUMP_OK);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(formulas),       cmocka_unit_test(sources),    cmocka_unit_test(chimera_charges_drains), cmocka_unit_test(ring_of_64),
-        cmocka_unit_test(cpi_everywhere), cmocka_unit_test(deviations), cmocka_unit_test(one_port),               cmocka_unit_test(wrong_use),
+        cmocka_unit_test(formulas),   cmocka_unit_test(sources),        cmocka_unit_test(chimera_charges_drains),
+        cmocka_unit_test(ring_of_64), cmocka_unit_test(cpi_everywhere), cmocka_unit_test(deviations),
+        cmocka_unit_test(one_port),   cmocka_unit_test(wrong_use),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

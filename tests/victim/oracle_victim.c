@@ -1,5 +1,6 @@
-/* Brute force for victim selection: every set of victims and every assignment of techniques, tried one by one. Knows only the
- * view structs; how positions and rooms work is written here a second time. Included by the tests that use it. */
+/* Brute force for victim selection: every set of victims and every assignment of techniques, tried one by one. Knows
+ * only the view structs; how positions and rooms work is written here a second time. Included by the tests that use it.
+ */
 #include "victim/cost.h"
 #include "gpu/gpu.h"
 
@@ -10,12 +11,12 @@ typedef struct oracle_sm {
     const gpump_block_view *blocks;
     const gpump_cost_estimate *estimates;
     uint32_t count;
-    uint32_t incoming;       /* kernel number */
-    uint32_t techniques;     /* bits */
-    uint32_t registers, shared_bytes, threads, warps; /* of one incoming block */
+    uint32_t incoming;                                                           /* kernel number */
+    uint32_t techniques;                                                         /* bits */
+    uint32_t registers, shared_bytes, threads, warps;                            /* of one incoming block */
     uint32_t all_registers, all_shared_bytes, all_threads, all_warps, all_slots; /* of the SM */
-    uint32_t most;           /* incoming blocks on an SM at most */
-    uint64_t reserved;       /* positions promised already: their blocks will come */
+    uint32_t most;                                                               /* incoming blocks on an SM at most */
+    uint64_t reserved; /* positions promised already: their blocks will come */
 } oracle_sm;
 
 typedef struct oracle_answer {
@@ -23,7 +24,9 @@ typedef struct oracle_answer {
     uint32_t positions;
 } oracle_answer;
 
-static int oracle_is_leaving(const gpump_block_view *b) { return b->state >= GPUMP_BLOCK_DRAINING && b->state != GPUMP_BLOCK_RESTORING; }
+static int oracle_is_leaving(const gpump_block_view *b) {
+    return b->state >= GPUMP_BLOCK_DRAINING && b->state != GPUMP_BLOCK_RESTORING;
+}
 
 static int oracle_overlap(uint64_t a, uint64_t a_length, uint64_t b, uint64_t b_length) {
     return a_length && b_length && a < b + b_length && b < a + a_length;
@@ -33,7 +36,9 @@ static int oracle_overlap(uint64_t a, uint64_t a_length, uint64_t b, uint64_t b_
 static uint64_t oracle_leaving_latency(const oracle_sm *sm, uint32_t i) {
     uint32_t state = sm->blocks[i].state;
     if (state == GPUMP_BLOCK_DRAINING) return sm->estimates[i].latency[GPUMP_TECHNIQUE_DRAIN];
-    return state == GPUMP_BLOCK_STOPPING || state == GPUMP_BLOCK_SAVING ? sm->estimates[i].latency[GPUMP_TECHNIQUE_SWITCH] : 0;
+    return state == GPUMP_BLOCK_STOPPING || state == GPUMP_BLOCK_SAVING
+               ? sm->estimates[i].latency[GPUMP_TECHNIQUE_SWITCH]
+               : 0;
 }
 
 /* Blocks of other kernels that leave by themselves and are out by `limit`. */
@@ -41,7 +46,9 @@ static uint64_t oracle_leaving(const oracle_sm *sm, uint64_t limit) {
     uint64_t leaving = 0;
     uint32_t i;
     for (i = 0; i < sm->count; i++)
-        if (oracle_is_leaving(&sm->blocks[i]) && sm->blocks[i].kernel != sm->incoming && oracle_leaving_latency(sm, i) <= limit) leaving |= (uint64_t)1 << i;
+        if (oracle_is_leaving(&sm->blocks[i]) && sm->blocks[i].kernel != sm->incoming &&
+            oracle_leaving_latency(sm, i) <= limit)
+            leaving |= (uint64_t)1 << i;
     return leaving;
 }
 
@@ -57,12 +64,14 @@ static uint32_t oracle_positions(const oracle_sm *sm, uint64_t gone) {
     }
     for (p = 0; p < 64; p++) {
         uint64_t r = (uint64_t)p * sm->registers, s = (uint64_t)p * sm->shared_bytes;
-        int is_free = !(sm->reserved >> p & 1u) && r + sm->registers <= sm->all_registers && s + sm->shared_bytes <= sm->all_shared_bytes;
+        int is_free = !(sm->reserved >> p & 1u) && r + sm->registers <= sm->all_registers &&
+                      s + sm->shared_bytes <= sm->all_shared_bytes;
         if (!sm->registers && !sm->shared_bytes && p >= sm->most) break;
         for (i = 0; i < sm->count && is_free; i++) {
             const gpump_block_view *b = &sm->blocks[i];
             if (gone >> i & 1u) continue;
-            if (oracle_overlap(r, sm->registers, b->register_base, b->registers) || oracle_overlap(s, sm->shared_bytes, b->shared_base, b->shared_bytes))
+            if (oracle_overlap(r, sm->registers, b->register_base, b->registers) ||
+                oracle_overlap(s, sm->shared_bytes, b->shared_base, b->shared_bytes))
                 is_free = 0;
         }
         free_positions += (uint32_t)is_free;
@@ -75,8 +84,8 @@ static uint32_t oracle_positions(const oracle_sm *sm, uint64_t gone) {
         slots++;
     }
     for (n = 0; n < free_positions; n++)
-        if (own + n + 1 > sm->most || threads + (n + 1) * sm->threads > sm->all_threads || warps + (n + 1) * sm->warps > sm->all_warps ||
-            slots + n + 1 > sm->all_slots)
+        if (own + n + 1 > sm->most || threads + (n + 1) * sm->threads > sm->all_threads ||
+            warps + (n + 1) * sm->warps > sm->all_warps || slots + n + 1 > sm->all_slots)
             break;
     return n;
 }
@@ -85,14 +94,17 @@ static int oracle_groups_complete(const oracle_sm *sm, uint64_t victims, uint64_
     uint32_t i, j;
     for (i = 0; i < sm->count; i++)
         for (j = 0; j < sm->count; j++)
-            if (sm->blocks[i].group && sm->blocks[i].group == sm->blocks[j].group && (victims >> i & 1u) && !((victims | leaving) >> j & 1u)) return 0;
+            if (sm->blocks[i].group && sm->blocks[i].group == sm->blocks[j].group && (victims >> i & 1u) &&
+                !((victims | leaving) >> j & 1u))
+                return 0;
     return 1;
 }
 
-/* The most positions that can be free by `limit`: all sets of victims, each in whatever way is in time. With one port (`serial`) saves
- * follow each other, so only those are saved that can leave in no other way. */
+/* The most positions that can be free by `limit`: all sets of victims, each in whatever way is in time. With one port
+ * (`serial`) saves follow each other, so only those are saved that can leave in no other way. */
 static uint32_t oracle_positions_in_time(const oracle_sm *sm, uint64_t limit, int serial) {
-    uint64_t set, all = oracle_leaving(sm, UINT64_MAX), in_time = oracle_leaving(sm, limit), last = (uint64_t)1 << sm->count;
+    uint64_t set, all = oracle_leaving(sm, UINT64_MAX), in_time = oracle_leaving(sm, limit),
+                  last = (uint64_t)1 << sm->count;
     uint32_t i, most = 0, positions;
     for (set = 0; set < last; set++) {
         uint64_t port = 0;
@@ -106,7 +118,8 @@ static uint32_t oracle_positions_in_time(const oracle_sm *sm, uint64_t limit, in
             if ((allowed >> GPUMP_TECHNIQUE_FLUSH & 1u) && latency[GPUMP_TECHNIQUE_FLUSH] <= limit) continue;
             if ((allowed >> GPUMP_TECHNIQUE_DRAIN & 1u) && latency[GPUMP_TECHNIQUE_DRAIN] <= limit) continue;
             if (allowed >> GPUMP_TECHNIQUE_SWITCH & 1u) save = latency[GPUMP_TECHNIQUE_SWITCH];
-            if ((allowed >> GPUMP_TECHNIQUE_REWIND & 1u) && latency[GPUMP_TECHNIQUE_REWIND] < save) save = latency[GPUMP_TECHNIQUE_REWIND];
+            if ((allowed >> GPUMP_TECHNIQUE_REWIND & 1u) && latency[GPUMP_TECHNIQUE_REWIND] < save)
+                save = latency[GPUMP_TECHNIQUE_REWIND];
             possible &= save <= limit;
             port += serial && possible ? save : 0;
             possible &= port <= limit;
@@ -125,8 +138,8 @@ static int oracle_better(uint64_t limit, uint64_t la, uint64_t oa, uint64_t lb, 
     return la != lb ? la < lb : oa < ob;
 }
 
-/* The best way to get `want` positions, or as many as can be had: all subsets; in each, all assignments (an odometer). The latency is
- * that of the last victim, or of the last block that leaves by itself and is in the way. */
+/* The best way to get `want` positions, or as many as can be had: all subsets; in each, all assignments (an odometer).
+ * The latency is that of the last victim, or of the last block that leaves by itself and is in the way. */
 static oracle_answer oracle_best(const oracle_sm *sm, uint64_t limit, uint32_t want) {
     oracle_answer best;
     uint64_t leaving = oracle_leaving(sm, UINT64_MAX), set, last = (uint64_t)1 << sm->count;
@@ -138,7 +151,8 @@ static oracle_answer oracle_best(const oracle_sm *sm, uint64_t limit, uint32_t w
         for (i = 0; i < sm->count; i++)
             if (set >> i & 1u) {
                 who[n++] = i;
-                possible &= !(leaving >> i & 1u) && sm->blocks[i].kernel != sm->incoming && (sm->blocks[i].may & sm->techniques & 15u);
+                possible &= !(leaving >> i & 1u) && sm->blocks[i].kernel != sm->incoming &&
+                            (sm->blocks[i].may & sm->techniques & 15u);
             }
         if (!possible || !oracle_groups_complete(sm, set, leaving)) continue;
         positions = oracle_positions(sm, set | leaving);
@@ -159,9 +173,11 @@ static oracle_answer oracle_best(const oracle_sm *sm, uint64_t limit, uint32_t w
                 const gpump_cost_estimate *e = &sm->estimates[who[i]];
                 allowed &= (int)(sm->blocks[who[i]].may & sm->techniques) >> technique[i] & 1;
                 if (e->latency[technique[i]] > latency) latency = e->latency[technique[i]];
-                overhead = overhead + e->overhead[technique[i]] < overhead ? UINT64_MAX : overhead + e->overhead[technique[i]];
+                overhead =
+                    overhead + e->overhead[technique[i]] < overhead ? UINT64_MAX : overhead + e->overhead[technique[i]];
             }
-            if (allowed && (positions > best.positions || oracle_better(limit, latency, overhead, best.latency, best.overhead))) {
+            if (allowed &&
+                (positions > best.positions || oracle_better(limit, latency, overhead, best.latency, best.overhead))) {
                 best.positions = positions;
                 best.latency = latency;
                 best.overhead = overhead;

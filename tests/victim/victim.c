@@ -1,9 +1,14 @@
 /* labels: unit */
-/* Victim selection by example: the paper's candidate sets and storage, Algorithm 1 branch by branch, all four resources, groups,
- * refusals, several SMs, asking again. */
+/* Victim selection by example: the paper's candidate sets and storage, Algorithm 1 branch by branch, all four
+ * resources, groups, refusals, several SMs, asking again. */
 #include "test.h"
 
-enum { F = 1u << GPUMP_TECHNIQUE_FLUSH, S = 1u << GPUMP_TECHNIQUE_SWITCH, D = 1u << GPUMP_TECHNIQUE_DRAIN, R = 1u << GPUMP_TECHNIQUE_REWIND };
+enum {
+    F = 1u << GPUMP_TECHNIQUE_FLUSH,
+    S = 1u << GPUMP_TECHNIQUE_SWITCH,
+    D = 1u << GPUMP_TECHNIQUE_DRAIN,
+    R = 1u << GPUMP_TECHNIQUE_REWIND
+};
 enum { INCOMING = 2 };
 
 static gpump_gpu machine(uint32_t registers, uint32_t warps, uint32_t slots) {
@@ -76,7 +81,8 @@ static uint64_t bits(const char *text) {
     return set;
 }
 
-/* Fig 3.3b and 3.8: eight blocks of 4 units, positions of 9 units: blocks that straddle two positions are in both sets. */
+/* Fig 3.3b and 3.8: eight blocks of 4 units, positions of 9 units: blocks that straddle two positions are in both sets.
+ */
 static void candidate_sets(void **state) {
     gpump_gpu gpu = machine(36, 48, 8);
     gpump_victim_geometry geometry = geometry_of(&gpu, 32, 9, 0);
@@ -124,13 +130,16 @@ static void candidate_sets(void **state) {
     assert_int_equal(geometry.shared_bytes, 2048);
 }
 
-/* The eight of Table 4.2's kernels where a position has free registers and shared memory but no thread or slot is free. */
+/* The eight of Table 4.2's kernels where a position has free registers and shared memory but no thread or slot is free.
+ */
 static void all_four_resources(void **state) {
-    static const struct { uint32_t registers, shared, threads, blocks; } table[19] = {
-        {4096, 2048, 256, 6}, {9216, 3072, 256, 3}, {6144, 0, 512, 3}, {3584, 3096, 64, 8}, {3072, 768, 256, 6}, {3072, 3072, 256, 6},
-        {3072, 3072, 256, 6}, {3584, 0, 128, 8}, {5120, 6144, 256, 6}, {5120, 5120, 256, 6}, {5120, 0, 256, 6}, {4096, 0, 256, 6},
-        {1536, 2180, 32, 8}, {1536, 2180, 32, 8}, {8192, 0, 512, 3}, {6144, 0, 512, 3}, {3072, 1088, 256, 6}, {6144, 0, 256, 5},
-        {8192, 11872, 256, 4}};
+    static const struct {
+        uint32_t registers, shared, threads, blocks;
+    } table[19] = {{4096, 2048, 256, 6}, {9216, 3072, 256, 3}, {6144, 0, 512, 3},    {3584, 3096, 64, 8},
+                   {3072, 768, 256, 6},  {3072, 3072, 256, 6}, {3072, 3072, 256, 6}, {3584, 0, 128, 8},
+                   {5120, 6144, 256, 6}, {5120, 5120, 256, 6}, {5120, 0, 256, 6},    {4096, 0, 256, 6},
+                   {1536, 2180, 32, 8},  {1536, 2180, 32, 8},  {8192, 0, 512, 3},    {6144, 0, 512, 3},
+                   {3072, 1088, 256, 6}, {6144, 0, 256, 5},    {8192, 11872, 256, 4}};
     gpump_gpu gpu;
     gpump_victim_geometry geometry;
     uint32_t k, misleading = 0;
@@ -159,12 +168,13 @@ static void all_four_resources(void **state) {
         sm.blocks = blocks;
         sm.estimates = estimates;
         sm.count = n;
-        assert_int_equal(gpump_victim_decide(gpump_victim_find("dual"), &request, &geometry, &sm, 1, NULL, 0, &place, 1, choices, 8, &decision,
-                                             NULL), GPUMP_OK);
+        assert_int_equal(gpump_victim_decide(gpump_victim_find("dual"), &request, &geometry, &sm, 1, NULL, 0, &place, 1,
+                                             choices, 8, &decision, NULL),
+                         GPUMP_OK);
         assert_int_equal(decision.places, 1);
         assert_true(place.latency == 0);
-        if (empty && room) assert_int_equal(decision.choices, 0);  /* dispatched at once */
-        if (empty && !room) assert_true(decision.choices >= 1);    /* someone must leave for the threads */
+        if (empty && room) assert_int_equal(decision.choices, 0); /* dispatched at once */
+        if (empty && !room) assert_true(decision.choices >= 1);   /* someone must leave for the threads */
     }
     assert_int_equal(misleading, 8);
 }
@@ -183,7 +193,8 @@ static void storage(void **state) {
     assert_int_equal(gpump_victim_bits(&config, &sm_bits, &gpu_bits, NULL), GPUMP_ERROR_CONFIG);
 }
 
-/* Algorithm 1 on three blocks, each its own candidate. Columns: what flush, switch and drain cost, what is allowed, and the answer. */
+/* Algorithm 1 on three blocks, each its own candidate. Columns: what flush, switch and drain cost, what is allowed, and
+ * the answer. */
 static void algorithm_1(void **state) {
     enum { U = 255 };
     static const struct {
@@ -194,25 +205,138 @@ static void algorithm_1(void **state) {
         uint32_t technique[3], chosen;
         uint64_t latency, overhead;
     } t[] = {
-        {"the least overhead in time: drain costs nothing", {7, 7, 7}, {5, 6, 7}, {100, 100, 100}, {3, 3, 3}, {50, 150, 150}, 100,
-         {2, 1, 1}, 0, 50, 0},
-        {"flush where it is cheaper than a switch", {7, 7, 7}, {5, 2, 7}, {100, 100, 100}, {3, 3, 3}, {150, 150, 150}, 100, {1, 0, 1}, 1, 0, 2},
-        {"a switch one cycle past the limit is out", {7, 7, 7}, {50, 20, 70}, {101, 101, 101}, {3, 3, 3}, {150, 150, 150}, 100,
-         {0, 0, 0}, 1, 0, 20},
-        {"no technique in time: least latency", {6, 6, 6}, {0, 0, 0}, {300, 200, 400}, {3, 9, 3}, {500, 500, 350}, 100, {1, 1, 2}, 1, 200, 9},
-        {"no candidate in time: least latency, not least overhead", {6, 6, 6}, {0, 0, 0}, {300, 301, 400}, {30, 9, 3}, {500, 500, 500}, 100,
-         {1, 1, 1}, 0, 300, 30},
-        {"some candidate in time beats a cheaper late one", {6, 7, 6}, {0, 80, 0}, {300, 300, 300}, {1, 1, 1}, {500, 500, 500}, 100,
-         {1, 0, 1}, 1, 0, 80},
-        {"tie of techniques: equal overhead, less latency", {7, 7, 7}, {4, 4, 4}, {90, 90, 90}, {4, 4, 4}, {150, 150, 150}, 100,
-         {0, 0, 0}, 0, 0, 4},
-        {"tie of techniques late: equal latency, less overhead", {6, 6, 6}, {0, 0, 0}, {300, 300, 300}, {2, 2, 2}, {300, 300, 300}, 100,
-         {2, 2, 2}, 0, 300, 0},
-        {"tie of candidates: equal overhead, less latency", {7, 7, 7}, {4, 4, 4}, {90, 90, 90}, {9, 9, 9}, {80, 60, 70}, 100, {2, 2, 2}, 1, 60, 0},
-        {"tie of everything: the first", {7, 7, 7}, {4, 4, 4}, {90, 90, 90}, {9, 9, 9}, {70, 70, 70}, 100, {2, 2, 2}, 0, 70, 0},
-        {"a block without a technique takes its candidate out", {0, 1, 1}, {0, 9, 8}, {90, 90, 90}, {1, 1, 1}, {70, 70, 70}, 100,
-         {U, 0, 0}, 2, 0, 8},
-        {"limit 0: only a flush is in time", {7, 7, 7}, {9, 8, 7}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, 0, {0, 0, 0}, 2, 0, 7},
+        {"the least overhead in time: drain costs nothing",
+         {7, 7, 7},
+         {5, 6, 7},
+         {100, 100, 100},
+         {3, 3, 3},
+         {50, 150, 150},
+         100,
+         {2, 1, 1},
+         0,
+         50,
+         0},
+        {"flush where it is cheaper than a switch",
+         {7, 7, 7},
+         {5, 2, 7},
+         {100, 100, 100},
+         {3, 3, 3},
+         {150, 150, 150},
+         100,
+         {1, 0, 1},
+         1,
+         0,
+         2},
+        {"a switch one cycle past the limit is out",
+         {7, 7, 7},
+         {50, 20, 70},
+         {101, 101, 101},
+         {3, 3, 3},
+         {150, 150, 150},
+         100,
+         {0, 0, 0},
+         1,
+         0,
+         20},
+        {"no technique in time: least latency",
+         {6, 6, 6},
+         {0, 0, 0},
+         {300, 200, 400},
+         {3, 9, 3},
+         {500, 500, 350},
+         100,
+         {1, 1, 2},
+         1,
+         200,
+         9},
+        {"no candidate in time: least latency, not least overhead",
+         {6, 6, 6},
+         {0, 0, 0},
+         {300, 301, 400},
+         {30, 9, 3},
+         {500, 500, 500},
+         100,
+         {1, 1, 1},
+         0,
+         300,
+         30},
+        {"some candidate in time beats a cheaper late one",
+         {6, 7, 6},
+         {0, 80, 0},
+         {300, 300, 300},
+         {1, 1, 1},
+         {500, 500, 500},
+         100,
+         {1, 0, 1},
+         1,
+         0,
+         80},
+        {"tie of techniques: equal overhead, less latency",
+         {7, 7, 7},
+         {4, 4, 4},
+         {90, 90, 90},
+         {4, 4, 4},
+         {150, 150, 150},
+         100,
+         {0, 0, 0},
+         0,
+         0,
+         4},
+        {"tie of techniques late: equal latency, less overhead",
+         {6, 6, 6},
+         {0, 0, 0},
+         {300, 300, 300},
+         {2, 2, 2},
+         {300, 300, 300},
+         100,
+         {2, 2, 2},
+         0,
+         300,
+         0},
+        {"tie of candidates: equal overhead, less latency",
+         {7, 7, 7},
+         {4, 4, 4},
+         {90, 90, 90},
+         {9, 9, 9},
+         {80, 60, 70},
+         100,
+         {2, 2, 2},
+         1,
+         60,
+         0},
+        {"tie of everything: the first",
+         {7, 7, 7},
+         {4, 4, 4},
+         {90, 90, 90},
+         {9, 9, 9},
+         {70, 70, 70},
+         100,
+         {2, 2, 2},
+         0,
+         70,
+         0},
+        {"a block without a technique takes its candidate out",
+         {0, 1, 1},
+         {0, 9, 8},
+         {90, 90, 90},
+         {1, 1, 1},
+         {70, 70, 70},
+         100,
+         {U, 0, 0},
+         2,
+         0,
+         8},
+        {"limit 0: only a flush is in time",
+         {7, 7, 7},
+         {9, 8, 7},
+         {1, 1, 1},
+         {1, 1, 1},
+         {1, 1, 1},
+         0,
+         {0, 0, 0},
+         2,
+         0,
+         7},
     };
     uint32_t k, i;
     (void)state;
@@ -233,15 +357,17 @@ static void algorithm_1(void **state) {
         sm.blocks = blocks;
         sm.estimates = estimates;
         sm.count = 3;
-        assert_int_equal(gpump_victim_select(gpump_victim_find("dual"), &request, &sm, sets, 3, 7, technique, &chosen), GPUMP_OK);
+        assert_int_equal(gpump_victim_select(gpump_victim_find("dual"), &request, &sm, sets, 3, 7, technique, &chosen),
+                         GPUMP_OK);
         for (i = 0; i < 3; i++)
             if (technique[i] != t[k].technique[i]) fail_msg("%s: block %u by %u", t[k].what, i, technique[i]);
         if (chosen.position != t[k].chosen || chosen.latency != t[k].latency || chosen.overhead != t[k].overhead)
-            fail_msg("%s: candidate %u, latency %llu, overhead %llu", t[k].what, chosen.position, (unsigned long long)chosen.latency,
-                     (unsigned long long)chosen.overhead);
+            fail_msg("%s: candidate %u, latency %llu, overhead %llu", t[k].what, chosen.position,
+                     (unsigned long long)chosen.latency, (unsigned long long)chosen.overhead);
     }
     {
-        /* Candidates of several blocks: latency is the largest (3.1), overhead the sum (3.2). Unknown is the largest there is. */
+        /* Candidates of several blocks: latency is the largest (3.1), overhead the sum (3.2). Unknown is the largest
+         * there is. */
         gpump_block_view blocks[4];
         gpump_cost_estimate estimates[4];
         gpump_victim_sm sm;
@@ -258,16 +384,19 @@ static void algorithm_1(void **state) {
         sm.blocks = blocks;
         sm.estimates = estimates;
         sm.count = 4;
-        assert_int_equal(gpump_victim_select(gpump_victim_find("dual"), &request, &sm, sets, 2, 3, technique, &chosen), GPUMP_OK);
+        assert_int_equal(gpump_victim_select(gpump_victim_find("dual"), &request, &sm, sets, 2, 3, technique, &chosen),
+                         GPUMP_OK);
         assert_int_equal(chosen.position, 0);
         assert_int_equal(chosen.latency, 90);
         assert_int_equal(chosen.overhead, 10);
         blocks[1].may = S | D; /* may not be flushed any more: late; the other candidate is all in time */
-        assert_int_equal(gpump_victim_select(gpump_victim_find("dual"), &request, &sm, sets, 2, 3, technique, &chosen), GPUMP_OK);
+        assert_int_equal(gpump_victim_select(gpump_victim_find("dual"), &request, &sm, sets, 2, 3, technique, &chosen),
+                         GPUMP_OK);
         assert_int_equal(chosen.position, 1);
         assert_int_equal(chosen.overhead, 13);
         for (i = 0; i < 4; i++) blocks[i].may = 0;
-        assert_int_equal(gpump_victim_select(gpump_victim_find("dual"), &request, &sm, sets, 2, 3, technique, &chosen), GPUMP_EMPTY);
+        assert_int_equal(gpump_victim_select(gpump_victim_find("dual"), &request, &sm, sets, 2, 3, technique, &chosen),
+                         GPUMP_EMPTY);
     }
 }
 
@@ -299,8 +428,8 @@ static void scene_init(scene *s) {
 }
 
 static gpump_result scene_decide(scene *s, const char *policy) {
-    return gpump_victim_decide(gpump_victim_find(policy), &s->request, &s->geometry, &s->sm, 1, NULL, 0, s->places, 32, s->choices, 64, &s->decision,
-                               &s->diag);
+    return gpump_victim_decide(gpump_victim_find(policy), &s->request, &s->geometry, &s->sm, 1, NULL, 0, s->places, 32,
+                               s->choices, 64, &s->decision, &s->diag);
 }
 
 static void whole_decisions(void **state) {
@@ -326,8 +455,8 @@ static void whole_decisions(void **state) {
     assert_int_equal(s.decision.late, 0);
     assert_int_equal(s.decision.overhead, 300 + 400 + 500 + 50);
     assert_true(s.decision.ask_again > 0 && s.decision.ask_again < 2800);
-    /* One block past the limit frees the others: block 5 must be saved for 2182 cycles with 1000 allowed, so the rest may also drain
-     * up to 2182 cycles, and only three are flushed. */
+    /* One block past the limit frees the others: block 5 must be saved for 2182 cycles with 1000 allowed, so the rest
+     * may also drain up to 2182 cycles, and only three are flushed. */
     s.request.flags = GPUMP_VICTIM_SERIAL_PORT;
     s.request.limit_cycles = 1000;
     s.blocks[5].may = S | D;
@@ -447,10 +576,12 @@ static void over_sms(void **state) {
     s.request.positions = 100;
     assert_true(gpump_victim_scratch_bytes(SMS) <= sizeof scratch);
     assert_int_equal(gpump_victim_scratch_bytes(64), 0);
-    assert_int_equal(gpump_victim_decide(gpump_victim_find("dual"), &s.request, &s.geometry, sms, SMS, NULL, 0, places, SMS * 6, choices, SMS * 6,
-                                         &s.decision, &s.diag), GPUMP_ERROR_ARGUMENT);
-    assert_int_equal(gpump_victim_decide(gpump_victim_find("dual"), &s.request, &s.geometry, sms, SMS, scratch, sizeof scratch, places, SMS * 6,
-                                         choices, SMS * 6, &s.decision, &s.diag), GPUMP_OK);
+    assert_int_equal(gpump_victim_decide(gpump_victim_find("dual"), &s.request, &s.geometry, sms, SMS, NULL, 0, places,
+                                         SMS * 6, choices, SMS * 6, &s.decision, &s.diag),
+                     GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_victim_decide(gpump_victim_find("dual"), &s.request, &s.geometry, sms, SMS, scratch,
+                                         sizeof scratch, places, SMS * 6, choices, SMS * 6, &s.decision, &s.diag),
+                     GPUMP_OK);
     assert_int_equal(s.decision.places, 100);
     {
         /* The hundred cheapest of 480 blocks, found here by counting. */
@@ -465,20 +596,23 @@ static void over_sms(void **state) {
         }
         assert_int_equal(s.decision.overhead, sum);
     }
-    assert_int_equal(gpump_victim_decide(gpump_victim_find("chimera"), &s.request, &s.geometry, sms, SMS, scratch, sizeof scratch, places,
-                                         SMS * 6, choices, SMS * 6, &s.decision, &s.diag), GPUMP_OK);
+    assert_int_equal(gpump_victim_decide(gpump_victim_find("chimera"), &s.request, &s.geometry, sms, SMS, scratch,
+                                         sizeof scratch, places, SMS * 6, choices, SMS * 6, &s.decision, &s.diag),
+                     GPUMP_OK);
     assert_int_equal(s.decision.sms, 17); /* ceil(100 / 6) */
     assert_int_equal(s.decision.choices, 17 * 6);
     /* Too small arrays: the counts come back, nothing else changes. */
     {
         gpump_victim_decision decision;
         memset(places, 0x11, sizeof places);
-        assert_int_equal(gpump_victim_decide(gpump_victim_find("dual"), &s.request, &s.geometry, sms, SMS, scratch, sizeof scratch, places, 99,
-                                             choices, SMS * 6, &decision, &s.diag), GPUMP_ERROR_CAPACITY);
+        assert_int_equal(gpump_victim_decide(gpump_victim_find("dual"), &s.request, &s.geometry, sms, SMS, scratch,
+                                             sizeof scratch, places, 99, choices, SMS * 6, &decision, &s.diag),
+                         GPUMP_ERROR_CAPACITY);
         assert_int_equal(decision.places, 100);
         assert_int_equal(((unsigned char *)places)[0], 0x11);
-        assert_int_equal(gpump_victim_decide(gpump_victim_find("dual"), &s.request, &s.geometry, sms, SMS, scratch, sizeof scratch, places, 100,
-                                             choices, 100, &decision, &s.diag), GPUMP_OK);
+        assert_int_equal(gpump_victim_decide(gpump_victim_find("dual"), &s.request, &s.geometry, sms, SMS, scratch,
+                                             sizeof scratch, places, 100, choices, 100, &decision, &s.diag),
+                         GPUMP_OK);
         assert_int_equal(decision.choices, 100);
     }
 }
@@ -497,35 +631,45 @@ static void asking_again(void **state) {
     assert_int_equal(s.decision.ask_again, 300);
     for (i = 0; i < 6; i++) s.blocks[i].state = i < 2 ? GPUMP_BLOCK_RUNNING : GPUMP_BLOCK_DRAINING;
     s.request.now = 299;
-    assert_int_equal(gpump_victim_reconsider(gpump_victim_find("drain-then-switch"), &s.request, &s.sm, 1, s.choices, 64, &s.decision, &s.diag),
+    assert_int_equal(gpump_victim_reconsider(gpump_victim_find("drain-then-switch"), &s.request, &s.sm, 1, s.choices,
+                                             64, &s.decision, &s.diag),
                      GPUMP_OK);
     assert_int_equal(s.decision.choices, 0);
     assert_int_equal(s.decision.ask_again, 300);
     s.request.now = 300;
-    assert_int_equal(gpump_victim_reconsider(gpump_victim_find("drain-then-switch"), &s.request, &s.sm, 1, s.choices, 64, &s.decision, &s.diag),
+    assert_int_equal(gpump_victim_reconsider(gpump_victim_find("drain-then-switch"), &s.request, &s.sm, 1, s.choices,
+                                             64, &s.decision, &s.diag),
                      GPUMP_OK);
     assert_int_equal(s.decision.choices, 4);
     assert_int_equal(s.choices[0].technique, GPUMP_TECHNIQUE_SWITCH);
     assert_true(s.decision.ask_again == GPUMP_UNKNOWN);
-    assert_int_equal(gpump_victim_reconsider(gpump_victim_find("drain-then-switch"), &s.request, &s.sm, 1, s.choices, 3, &s.decision, &s.diag),
+    assert_int_equal(gpump_victim_reconsider(gpump_victim_find("drain-then-switch"), &s.request, &s.sm, 1, s.choices, 3,
+                                             &s.decision, &s.diag),
                      GPUMP_ERROR_CAPACITY);
     /* Joint: a drain that turns out long is given up while something else is in time; others never ask. */
     s.request.now = 700;
     s.estimates[2].latency[GPUMP_TECHNIQUE_DRAIN] = 2101;
     s.estimates[3].latency[GPUMP_TECHNIQUE_DRAIN] = 2099;
     s.estimates[4].latency[GPUMP_TECHNIQUE_DRAIN] = s.estimates[5].latency[GPUMP_TECHNIQUE_DRAIN] = 5;
-    assert_int_equal(gpump_victim_reconsider(gpump_victim_find("joint"), &s.request, &s.sm, 1, s.choices, 64, &s.decision, &s.diag), GPUMP_OK);
+    assert_int_equal(
+        gpump_victim_reconsider(gpump_victim_find("joint"), &s.request, &s.sm, 1, s.choices, 64, &s.decision, &s.diag),
+        GPUMP_OK);
     assert_int_equal(s.decision.choices, 1);
     assert_int_equal(s.choices[0].cookie, 102);
     assert_int_equal(s.choices[0].technique, GPUMP_TECHNIQUE_FLUSH);
     assert_true(s.decision.ask_again > 700 && s.decision.ask_again < 2800);
-    /* Just before the deadline a block past its expected end is not believed to end; what may not be flushed goes on draining. */
+    /* Just before the deadline a block past its expected end is not believed to end; what may not be flushed goes on
+     * draining. */
     s.request.now = 2790;
     s.estimates[4].latency[GPUMP_TECHNIQUE_DRAIN] = s.estimates[5].latency[GPUMP_TECHNIQUE_DRAIN] = 0;
     s.blocks[5].may = S | D;
-    assert_int_equal(gpump_victim_reconsider(gpump_victim_find("joint"), &s.request, &s.sm, 1, s.choices, 64, &s.decision, &s.diag), GPUMP_OK);
+    assert_int_equal(
+        gpump_victim_reconsider(gpump_victim_find("joint"), &s.request, &s.sm, 1, s.choices, 64, &s.decision, &s.diag),
+        GPUMP_OK);
     assert_int_equal(s.decision.choices, 3);
-    assert_int_equal(gpump_victim_reconsider(gpump_victim_find("dual"), &s.request, &s.sm, 1, s.choices, 64, &s.decision, &s.diag), GPUMP_OK);
+    assert_int_equal(
+        gpump_victim_reconsider(gpump_victim_find("dual"), &s.request, &s.sm, 1, s.choices, 64, &s.decision, &s.diag),
+        GPUMP_OK);
     assert_int_equal(s.decision.choices, 0);
     s.request.since = 3000;
     assert_int_equal(scene_decide(&s, "dual"), GPUMP_ERROR_TIME);
@@ -543,8 +687,8 @@ static void joint_lets_run_on_who_may(void **state) {
     scene s;
     uint32_t i;
     (void)state;
-    /* 0 and 1 are expected to end in time. The others are to be saved within 2182 cycles, a fifth of the limit early: at 2298. 2 and 3 may have
-     * ended by then, so they run on; 4 and 5 will not, and go at once. */
+    /* 0 and 1 are expected to end in time. The others are to be saved within 2182 cycles, a fifth of the limit early:
+     * at 2298. 2 and 3 may have ended by then, so they run on; 4 and 5 will not, and go at once. */
     scene_init(&s);
     s.request.limit_cycles = 5600;
     assert_int_equal(scene_decide(&s, "joint"), GPUMP_OK);
@@ -564,7 +708,8 @@ static void joint_lets_run_on_who_may(void **state) {
     s.estimates[0].latency[GPUMP_TECHNIQUE_DRAIN] = s.estimates[1].latency[GPUMP_TECHNIQUE_DRAIN] = 100;
     s.estimates[2].latency[GPUMP_TECHNIQUE_DRAIN] = 700;
     s.estimates[3].latency[GPUMP_TECHNIQUE_DRAIN] = 3000;
-    assert_int_equal(gpump_victim_reconsider(joint, &s.request, &s.sm, 1, s.choices, 64, &s.decision, &s.diag), GPUMP_OK);
+    assert_int_equal(gpump_victim_reconsider(joint, &s.request, &s.sm, 1, s.choices, 64, &s.decision, &s.diag),
+                     GPUMP_OK);
     assert_int_equal(s.decision.choices, 1);
     assert_int_equal(s.choices[0].cookie, 103);
     assert_int_equal(s.choices[0].technique, GPUMP_TECHNIQUE_SWITCH);
@@ -579,7 +724,9 @@ static void joint_lets_run_on_who_may(void **state) {
     assert_int_equal(scene_decide(&s, "joint"), GPUMP_OK);
     for (i = 0; i < 6; i++) {
         const gpump_victim_choice *choice = choice_of(&s, 100 + i);
-        assert_int_equal(choice->technique, i > 2 ? GPUMP_TECHNIQUE_FLUSH : i < 2 ? GPUMP_TECHNIQUE_DRAIN : GPUMP_TECHNIQUE_SWITCH);
+        assert_int_equal(choice->technique, i > 2   ? GPUMP_TECHNIQUE_FLUSH
+                                            : i < 2 ? GPUMP_TECHNIQUE_DRAIN
+                                                    : GPUMP_TECHNIQUE_SWITCH);
     }
     assert_int_equal(s.decision.ask_again, 2182);
 }
@@ -606,11 +753,15 @@ static void lateness_may_have_a_price(void **state) {
     /* In a second look the blocks that still drain are billed likewise. */
     for (i = 0; i < 6; i++) s.blocks[i].state = GPUMP_BLOCK_DRAINING;
     s.request.now = 100;
-    assert_int_equal(gpump_victim_reconsider(gpump_victim_find("joint"), &s.request, &s.sm, 1, s.choices, 64, &s.decision, &s.diag), GPUMP_OK);
+    assert_int_equal(
+        gpump_victim_reconsider(gpump_victim_find("joint"), &s.request, &s.sm, 1, s.choices, 64, &s.decision, &s.diag),
+        GPUMP_OK);
     assert_int_equal(s.decision.choices, 6);
     assert_int_equal(s.choices[0].technique, GPUMP_TECHNIQUE_FLUSH);
     s.request.late_price = 8;
-    assert_int_equal(gpump_victim_reconsider(gpump_victim_find("joint"), &s.request, &s.sm, 1, s.choices, 64, &s.decision, &s.diag), GPUMP_OK);
+    assert_int_equal(
+        gpump_victim_reconsider(gpump_victim_find("joint"), &s.request, &s.sm, 1, s.choices, 64, &s.decision, &s.diag),
+        GPUMP_OK);
     assert_int_equal(s.decision.choices, 6);
     assert_int_equal(s.choices[0].technique, GPUMP_TECHNIQUE_SWITCH);
 }
@@ -641,14 +792,15 @@ static uint32_t always_flush(const gpump_victim_policy *policy, const gpump_vict
     (void)args;
     return GPUMP_TECHNIQUE_FLUSH;
 }
-static uint32_t last_candidate(const gpump_victim_policy *policy, const gpump_victim_request *request, const gpump_victim_candidate *candidates,
-                               uint32_t count) {
+static uint32_t last_candidate(const gpump_victim_policy *policy, const gpump_victim_request *request,
+                               const gpump_victim_candidate *candidates, uint32_t count) {
     (void)policy;
     (void)request;
     (void)candidates;
     return count - 1;
 }
-static void greedy_position(const gpump_victim_policy *policy, const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
+static void greedy_position(const gpump_victim_policy *policy, const gpump_victim_plan_args *args,
+                            gpump_victim_plan *plan) {
     (void)policy;
     (void)args;
     plan->positions = 1;
@@ -665,23 +817,28 @@ static void hooks_are_checked(void **state) {
     mine.name = "mine";
     mine.technique = always_flush;
     mine.candidate = last_candidate;
-    assert_int_equal(gpump_victim_decide(&mine, &s.request, &s.geometry, &s.sm, 1, NULL, 0, s.places, 32, s.choices, 64, &s.decision, &s.diag), GPUMP_OK);
+    assert_int_equal(gpump_victim_decide(&mine, &s.request, &s.geometry, &s.sm, 1, NULL, 0, s.places, 32, s.choices, 64,
+                                         &s.decision, &s.diag),
+                     GPUMP_OK);
     assert_int_equal(s.choices[0].technique, GPUMP_TECHNIQUE_FLUSH);
     assert_true(s.places[0].position >= 5);
     s.request.positions = 6;
     s.blocks[2].may = S | D;
-    assert_int_equal(gpump_victim_decide(&mine, &s.request, &s.geometry, &s.sm, 1, NULL, 0, s.places, 32, s.choices, 64, &s.decision, &s.diag),
+    assert_int_equal(gpump_victim_decide(&mine, &s.request, &s.geometry, &s.sm, 1, NULL, 0, s.places, 32, s.choices, 64,
+                                         &s.decision, &s.diag),
                      GPUMP_ERROR_REFUSED);
     assert_int_equal(s.diag.reason, GPUMP_REASON_CLOBBERED);
     s.request.positions = 6;
     mine.technique = NULL;
     mine.candidate = NULL;
     mine.plan = greedy_position;
-    assert_int_equal(gpump_victim_decide(&mine, &s.request, &s.geometry, &s.sm, 1, NULL, 0, s.places, 32, s.choices, 64, &s.decision, &s.diag),
+    assert_int_equal(gpump_victim_decide(&mine, &s.request, &s.geometry, &s.sm, 1, NULL, 0, s.places, 32, s.choices, 64,
+                                         &s.decision, &s.diag),
                      GPUMP_ERROR_REFUSED);
     assert_int_equal(s.diag.reason, GPUMP_REASON_REGISTERS);
     mine.struct_size--;
-    assert_int_equal(gpump_victim_decide(&mine, &s.request, &s.geometry, &s.sm, 1, NULL, 0, s.places, 32, s.choices, 64, &s.decision, &s.diag),
+    assert_int_equal(gpump_victim_decide(&mine, &s.request, &s.geometry, &s.sm, 1, NULL, 0, s.places, 32, s.choices, 64,
+                                         &s.decision, &s.diag),
                      GPUMP_ERROR_ARGUMENT);
 }
 
@@ -700,7 +857,8 @@ static void a_hook_may_be_the_greedy_plan(void **state) {
         s.request.positions = positions;
         for (int i = 0; i < 2; i++) {
             memset(choices[i], 0, sizeof choices[i]);
-            assert_int_equal(gpump_victim_decide(i ? &hooked : dual, &s.request, &s.geometry, &s.sm, 1, NULL, 0, places, 8, choices[i], 8, &decision[i], &s.diag),
+            assert_int_equal(gpump_victim_decide(i ? &hooked : dual, &s.request, &s.geometry, &s.sm, 1, NULL, 0, places,
+                                                 8, choices[i], 8, &decision[i], &s.diag),
                              GPUMP_OK);
         }
         assert_int_equal(decision[0].choices, decision[1].choices);
@@ -713,8 +871,8 @@ static void a_hook_may_be_the_greedy_plan(void **state) {
 }
 
 static void policies_by_name(void **state) {
-    static const char *names[] = {"dual",  "chimera",           "chimera+", "switch", "drain",  "flush",
-                                  "drain-then-switch", "oracle", "exact", "rewind", "joint"};
+    static const char *names[] = {"dual",   "chimera", "chimera+", "switch", "drain", "flush", "drain-then-switch",
+                                  "oracle", "exact",   "rewind",   "joint"};
     uint32_t i;
     (void)state;
     for (i = 0; i < sizeof names / sizeof *names; i++) {
@@ -729,10 +887,20 @@ static void policies_by_name(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(candidate_sets),  cmocka_unit_test(all_four_resources), cmocka_unit_test(storage),      cmocka_unit_test(algorithm_1),
-        cmocka_unit_test(whole_decisions), cmocka_unit_test(cannot_preempt),     cmocka_unit_test(over_sms),     cmocka_unit_test(asking_again),
-        cmocka_unit_test(joint_lets_run_on_who_may), cmocka_unit_test(lateness_may_have_a_price),
-        cmocka_unit_test(rewind_is_a_technique), cmocka_unit_test(hooks_are_checked), cmocka_unit_test(a_hook_may_be_the_greedy_plan), cmocka_unit_test(policies_by_name),
+        cmocka_unit_test(candidate_sets),
+        cmocka_unit_test(all_four_resources),
+        cmocka_unit_test(storage),
+        cmocka_unit_test(algorithm_1),
+        cmocka_unit_test(whole_decisions),
+        cmocka_unit_test(cannot_preempt),
+        cmocka_unit_test(over_sms),
+        cmocka_unit_test(asking_again),
+        cmocka_unit_test(joint_lets_run_on_who_may),
+        cmocka_unit_test(lateness_may_have_a_price),
+        cmocka_unit_test(rewind_is_a_technique),
+        cmocka_unit_test(hooks_are_checked),
+        cmocka_unit_test(a_hook_may_be_the_greedy_plan),
+        cmocka_unit_test(policies_by_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

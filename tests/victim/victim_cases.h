@@ -16,14 +16,26 @@ typedef struct victim_case {
 enum { VICTIM_INCOMING = 9 };
 
 /* What a case may hold; bits. */
-enum { VICTIM_MIXED = 1, VICTIM_GROUPS = 2, VICTIM_LEAVING = 4, VICTIM_OWN = 8, VICTIM_UNKNOWN = 16, VICTIM_STUCK = 32, VICTIM_RESERVED = 64, VICTIM_KINDS = 128 };
+enum {
+    VICTIM_MIXED = 1,
+    VICTIM_GROUPS = 2,
+    VICTIM_LEAVING = 4,
+    VICTIM_OWN = 8,
+    VICTIM_UNKNOWN = 16,
+    VICTIM_STUCK = 32,
+    VICTIM_RESERVED = 64,
+    VICTIM_KINDS = 128
+};
 
-static inline uint64_t victim_case_number(uint64_t *random, uint32_t below) { return gpump_random_below(random, below); }
+static inline uint64_t victim_case_number(uint64_t *random, uint32_t below) {
+    return gpump_random_below(random, below);
+}
 
 /* Makes a case of at most `most` blocks. Returns 0 when the incoming block never fits; try again. */
 static inline int victim_case_make(victim_case *c, uint64_t *random, uint32_t most, uint32_t what) {
     gpump_gpu *gpu = &c->gpu;
-    uint32_t kernels = what & VICTIM_MIXED ? 1 + gpump_random_below(random, 2) : 1, i, k, at_register = 0, at_shared = 0, warps = 0, threads = 0;
+    uint32_t kernels = what & VICTIM_MIXED ? 1 + gpump_random_below(random, 2) : 1, i, k, at_register = 0,
+             at_shared = 0, warps = 0, threads = 0;
     gpump_footprint running[2];
     memset(c, 0, sizeof *c);
     gpump_gpu_config_preset(gpu, "gtx480_shieh");
@@ -58,8 +70,8 @@ static inline int victim_case_make(victim_case *c, uint64_t *random, uint32_t mo
             at_shared = k * c->geometry.shared_bytes;
             if (!c->geometry.registers && !c->geometry.shared_bytes) continue;
         }
-        if (at_register + f->registers > gpu->registers || at_shared + f->shared_bytes > 49152 || threads + f->threads > gpu->thread_slots ||
-            warps + (f->threads + 31) / 32 > gpu->warp_slots)
+        if (at_register + f->registers > gpu->registers || at_shared + f->shared_bytes > 49152 ||
+            threads + f->threads > gpu->thread_slots || warps + (f->threads + 31) / 32 > gpu->warp_slots)
             break;
         b->register_base = at_register;
         b->registers = f->registers;
@@ -81,7 +93,8 @@ static inline int victim_case_make(victim_case *c, uint64_t *random, uint32_t mo
         if (gpump_random_below(random, 4) == 0) b->may |= 8;
         if (what & VICTIM_STUCK && gpump_random_below(random, 8) == 0) b->may = gpump_random_below(random, 8);
         if (what & VICTIM_LEAVING && !own && gpump_random_below(random, 6) == 0) b->state = GPUMP_BLOCK_DRAINING;
-        if (what & VICTIM_GROUPS && !own && gpump_random_below(random, 3) == 0) b->group = 1 + gpump_random_below(random, 2);
+        if (what & VICTIM_GROUPS && !own && gpump_random_below(random, 3) == 0)
+            b->group = 1 + gpump_random_below(random, 2);
         b->executed = gpump_random_below(random, 1000);
         for (t = 0; t < GPUMP_TECHNIQUES; t++) {
             c->estimates[c->sm.count].latency[t] = t == GPUMP_TECHNIQUE_FLUSH ? 0 : victim_case_number(random, 6000);
@@ -91,9 +104,11 @@ static inline int victim_case_make(victim_case *c, uint64_t *random, uint32_t mo
         }
         c->sm.count++;
     }
-    /* Promises are kept: on a promised position nobody stays, and there is room for all of them when those that leave are out. */
+    /* Promises are kept: on a promised position nobody stays, and there is room for all of them when those that leave
+     * are out. */
     for (i = 0; what & VICTIM_RESERVED && i < 2; i++) {
-        uint32_t p = gpump_random_below(random, c->geometry.positions), stay = c->geometry.blocks, staying_warps = 0, staying_threads = 0, count = 0;
+        uint32_t p = gpump_random_below(random, c->geometry.positions), stay = c->geometry.blocks, staying_warps = 0,
+                 staying_threads = 0, count = 0;
         uint64_t promised = c->sm.reserved | (uint64_t)1 << p, rest;
         int possible = !(c->sm.reserved >> p & 1u);
         for (rest = promised; rest; rest &= rest - 1) {
@@ -113,7 +128,9 @@ static inline int victim_case_make(victim_case *c, uint64_t *random, uint32_t mo
             if (r < b->register_base + b->registers && b->register_base < r + c->geometry.registers) possible = 0;
             if (s < b->shared_base + b->shared_bytes && b->shared_base < s + c->geometry.shared_bytes) possible = 0;
         }
-        if (possible && staying_warps <= gpu->warp_slots && staying_threads <= gpu->thread_slots && count <= gpu->block_slots) c->sm.reserved = promised;
+        if (possible && staying_warps <= gpu->warp_slots && staying_threads <= gpu->thread_slots &&
+            count <= gpu->block_slots)
+            c->sm.reserved = promised;
     }
     c->sm.blocks = c->blocks;
     c->sm.estimates = c->estimates;

@@ -29,12 +29,14 @@ static uint64_t victims_of(const victim_case *c, const gpump_victim_choice *choi
     uint32_t i, k;
     for (k = 0; k < count; k++)
         for (i = 0; i < c->sm.count; i++)
-            if (c->blocks[i].slot == choices[k].slot && c->blocks[i].generation == choices[k].generation) set |= (uint64_t)1 << i;
+            if (c->blocks[i].slot == choices[k].slot && c->blocks[i].generation == choices[k].generation)
+                set |= (uint64_t)1 << i;
     return set;
 }
 
-/* Every policy on every kind of SM: who is named is there and may leave that way, nobody twice; the places are aligned, inside the SM,
- * clear of everyone who stays, clear of each other, and warps, threads and slots suffice for all of them at once. */
+/* Every policy on every kind of SM: who is named is there and may leave that way, nobody twice; the places are aligned,
+ * inside the SM, clear of everyone who stays, clear of each other, and warps, threads and slots suffice for all of them
+ * at once. */
 static void rules(void **state) {
     uint64_t seed = test_seed(), random = seed, number, cases = test_cases(60000);
     (void)state;
@@ -52,8 +54,9 @@ static void rules(void **state) {
             uint64_t victims, leaving = 0, overhead = 0;
             uint32_t i, k, j;
             if (!strcmp(policy->name, "exact") && number % 8) continue; /* it is slow */
-            test_check(gpump_victim_decide(policy, &c.request, &c.geometry, &c.sm, 1, NULL, 0, places, 64, choices, 64, &d, NULL) == GPUMP_OK, seed,
-                       number);
+            test_check(gpump_victim_decide(policy, &c.request, &c.geometry, &c.sm, 1, NULL, 0, places, 64, choices, 64,
+                                           &d, NULL) == GPUMP_OK,
+                       seed, number);
             test_check(d.places + d.missing == c.request.positions, seed, number);
             test_check((d.reason == GPUMP_REASON_YES) == (d.missing == 0), seed, number);
             victims = victims_of(&c, choices, d.choices);
@@ -65,22 +68,28 @@ static void rules(void **state) {
                 test_check(choices[k].sm == 3 && choices[k].cookie == c.blocks[i].cookie, seed, number);
                 test_check(c.blocks[i].kernel != VICTIM_INCOMING && !(leaving >> i & 1u), seed, number);
                 test_check(choices[k].technique < GPUMP_TECHNIQUES, seed, number);
-                test_check((c.blocks[i].may & policy->techniques) >> choices[k].technique & 1u, seed, number); /* no clobbered block is flushed */
+                test_check((c.blocks[i].may & policy->techniques) >> choices[k].technique & 1u, seed,
+                           number); /* no clobbered block is flushed */
                 overhead = gpump_add_saturated(overhead, choices[k].overhead);
             }
             test_check(overhead == d.overhead, seed, number);
             test_check(oracle_groups_complete(&o, victims, leaving), seed, number);
             test_check(d.places == 0 || oracle_positions(&o, victims | leaving) >= d.places, seed, number);
             for (k = 0; k < d.places; k++) {
-                test_check(places[k].register_base == places[k].position * c.geometry.registers && places[k].shared_base == places[k].position * c.geometry.shared_bytes,
+                test_check(places[k].register_base == places[k].position * c.geometry.registers &&
+                               places[k].shared_base == places[k].position * c.geometry.shared_bytes,
                            seed, number);
-                test_check(places[k].register_base + c.need.registers <= c.gpu.registers && places[k].shared_base + c.need.shared_bytes <= 49152, seed, number);
+                test_check(places[k].register_base + c.need.registers <= c.gpu.registers &&
+                               places[k].shared_base + c.need.shared_bytes <= 49152,
+                           seed, number);
                 test_check(!(c.sm.reserved >> places[k].position & 1u), seed, number);
                 for (j = 0; j < k; j++) test_check(places[j].position != places[k].position, seed, number);
                 for (i = 0; i < c.sm.count; i++)
                     if (!((victims | leaving) >> i & 1u))
-                        test_check(!oracle_overlap(places[k].register_base, c.need.registers, c.blocks[i].register_base, c.blocks[i].registers) &&
-                                   !oracle_overlap(places[k].shared_base, c.need.shared_bytes, c.blocks[i].shared_base, c.blocks[i].shared_bytes),
+                        test_check(!oracle_overlap(places[k].register_base, c.need.registers, c.blocks[i].register_base,
+                                                   c.blocks[i].registers) &&
+                                       !oracle_overlap(places[k].shared_base, c.need.shared_bytes,
+                                                       c.blocks[i].shared_base, c.blocks[i].shared_bytes),
                                    seed, number);
             }
         }
@@ -96,10 +105,12 @@ static uint64_t latency_of(const gpump_victim_decision *d, const gpump_victim_ch
     return latency;
 }
 
-/* The exact policy against every set of victims and every assignment. Greedy ones are measured: never better, often equal. */
+/* The exact policy against every set of victims and every assignment. Greedy ones are measured: never better, often
+ * equal. */
 static void brute_force(void **state) {
     static const char *greedy[] = {"dual", "rewind", "joint"};
-    uint64_t seed = test_seed(), random = seed, number, cases = test_cases(6000), tried = 0, same[3] = {0, 0, 0}, compared[3] = {0, 0, 0};
+    uint64_t seed = test_seed(), random = seed, number, cases = test_cases(6000), tried = 0, same[3] = {0, 0, 0},
+             compared[3] = {0, 0, 0};
     double gap[3] = {0, 0, 0};
     (void)state;
     for (number = 0; number < cases; number++) {
@@ -116,13 +127,15 @@ static void brute_force(void **state) {
         limit = c.request.limit_cycles;
         o = oracle_of(&c, gpump_victim_find("exact"));
         best = oracle_best(&o, limit, c.request.positions);
-        test_check(gpump_victim_decide(gpump_victim_find("exact"), &c.request, &c.geometry, &c.sm, 1, NULL, 0, places, 64, choices, 64, &d, NULL) ==
-                       GPUMP_OK, seed, number);
+        test_check(gpump_victim_decide(gpump_victim_find("exact"), &c.request, &c.geometry, &c.sm, 1, NULL, 0, places,
+                                       64, choices, 64, &d, NULL) == GPUMP_OK,
+                   seed, number);
         test_check(d.places == best.positions, seed, number);
         if (best.positions) {
             uint64_t latency = latency_of(&d, choices);
             /* Meets the limit whenever brute force can, else misses it by as little. */
-            test_check((latency > limit ? latency : limit) == (best.latency > limit ? best.latency : limit), seed, number);
+            test_check((latency > limit ? latency : limit) == (best.latency > limit ? best.latency : limit), seed,
+                       number);
             test_check(d.overhead == best.overhead, seed, number);
         }
         for (k = 0; k < 3; k++) {
@@ -135,7 +148,8 @@ static void brute_force(void **state) {
             if (d.places < best.positions || !d.places) continue;
             latency = latency_of(&d, choices);
             test_check(!oracle_better(limit, latency, d.overhead, best.latency, best.overhead), seed, number);
-            if (k < 2 && oracle_leaving(&o, UINT64_MAX)) continue; /* to these policies whoever leaves is gone (Fig 3.9) */
+            if (k < 2 && oracle_leaving(&o, UINT64_MAX))
+                continue; /* to these policies whoever leaves is gone (Fig 3.9) */
             compared[k]++;
             same[k] += !oracle_better(limit, best.latency, best.overhead, latency, d.overhead);
             if (best.latency <= limit && latency <= limit && best.overhead > 0 && d.overhead != GPUMP_UNKNOWN)
@@ -143,15 +157,17 @@ static void brute_force(void **state) {
         }
     }
     for (number = 0; number < 3; number++)
-        printf("%s: as good as brute force in %.2f%% of %llu decisions, overhead above the best by %.2f%% on average\n", greedy[number],
-               100.0 * (double)same[number] / (double)compared[number], (unsigned long long)compared[number],
-               100 * gap[number] / (double)compared[number]);
+        printf("%s: as good as brute force in %.2f%% of %llu decisions, overhead above the best by %.2f%% on average\n",
+               greedy[number], 100.0 * (double)same[number] / (double)compared[number],
+               (unsigned long long)compared[number], 100 * gap[number] / (double)compared[number]);
     assert_true(tried > cases / 3);
 }
 
-/* The gap of Algorithm 1 on SMs of up to 32 blocks, where only the search can tell. It is worse only where it ran out of nodes. */
+/* The gap of Algorithm 1 on SMs of up to 32 blocks, where only the search can tell. It is worse only where it ran out
+ * of nodes. */
 static void gap_on_full_sms(void **state) {
-    uint64_t seed = test_seed(), random = seed, number, cases = test_cases(2000), compared = 0, same = 0, unfinished = 0;
+    uint64_t seed = test_seed(), random = seed, number, cases = test_cases(2000), compared = 0, same = 0,
+             unfinished = 0;
     double gap = 0, worst = 0;
     (void)state;
     for (number = 0; number < cases; number++) {
@@ -161,10 +177,12 @@ static void gap_on_full_sms(void **state) {
         gpump_victim_decision greedy, exact;
         double more;
         if (!victim_case_make(&c, &random, 32, VICTIM_MIXED)) continue;
-        test_check(gpump_victim_decide(gpump_victim_find("dual"), &c.request, &c.geometry, &c.sm, 1, NULL, 0, places, 64, choices, 64, &greedy, NULL) ==
-                       GPUMP_OK, seed, number);
-        test_check(gpump_victim_decide(gpump_victim_find("exact"), &c.request, &c.geometry, &c.sm, 1, NULL, 0, places, 64, choices, 64, &exact, NULL) ==
-                       GPUMP_OK, seed, number);
+        test_check(gpump_victim_decide(gpump_victim_find("dual"), &c.request, &c.geometry, &c.sm, 1, NULL, 0, places,
+                                       64, choices, 64, &greedy, NULL) == GPUMP_OK,
+                   seed, number);
+        test_check(gpump_victim_decide(gpump_victim_find("exact"), &c.request, &c.geometry, &c.sm, 1, NULL, 0, places,
+                                       64, choices, 64, &exact, NULL) == GPUMP_OK,
+                   seed, number);
         test_check(greedy.places == exact.places && (greedy.late || !exact.late), seed, number);
         if (!exact.places || exact.late || !exact.overhead) continue;
         compared++;
@@ -174,31 +192,38 @@ static void gap_on_full_sms(void **state) {
         gap += more;
         if (more > worst) worst = more;
     }
-    printf("dual on up to 32 blocks: as good as exact in %.2f%% of %llu decisions in time, overhead above it by %.2f%% on average, %.0f%% at worst\n",
-           100.0 * (double)same / (double)compared, (unsigned long long)compared, 100 * gap / (double)compared, 100 * worst);
+    printf("dual on up to 32 blocks: as good as exact in %.2f%% of %llu decisions in time, overhead above it by %.2f%% "
+           "on average, %.0f%% at worst\n",
+           100.0 * (double)same / (double)compared, (unsigned long long)compared, 100 * gap / (double)compared,
+           100 * worst);
     assert_true(compared > cases / 10);
     assert_true(unfinished <= compared / 5000);
 }
 
-/* What a decision promises is so: by the limit the blocks that are out leave room for all places, unless some are said to be late. */
-static int in_time(const victim_case *c, const oracle_sm *o, const gpump_victim_decision *d, const gpump_victim_place *places,
-                   const gpump_victim_choice *choices) {
+/* What a decision promises is so: by the limit the blocks that are out leave room for all places, unless some are said
+ * to be late. */
+static int in_time(const victim_case *c, const oracle_sm *o, const gpump_victim_decision *d,
+                   const gpump_victim_place *places, const gpump_victim_choice *choices) {
     uint64_t gone = oracle_leaving(o, c->request.limit_cycles);
     uint32_t i, k;
     for (k = 0; k < d->choices; k++)
         for (i = 0; i < c->sm.count; i++)
-            if (c->blocks[i].slot == choices[k].slot && choices[k].latency <= c->request.limit_cycles) gone |= (uint64_t)1 << i;
+            if (c->blocks[i].slot == choices[k].slot && choices[k].latency <= c->request.limit_cycles)
+                gone |= (uint64_t)1 << i;
     for (k = 0; k < d->places; k++)
         for (i = 0; i < c->sm.count; i++)
-            if (!(gone >> i & 1u) && (oracle_overlap(places[k].register_base, c->need.registers, c->blocks[i].register_base, c->blocks[i].registers) ||
-                                      oracle_overlap(places[k].shared_base, c->need.shared_bytes, c->blocks[i].shared_base, c->blocks[i].shared_bytes)))
+            if (!(gone >> i & 1u) && (oracle_overlap(places[k].register_base, c->need.registers,
+                                                     c->blocks[i].register_base, c->blocks[i].registers) ||
+                                      oracle_overlap(places[k].shared_base, c->need.shared_bytes,
+                                                     c->blocks[i].shared_base, c->blocks[i].shared_bytes)))
                 return 0;
     return d->places == 0 || oracle_positions(o, gone) >= d->places;
 }
 
-/* The limit is met whenever any set of victims, each leaving in any way, meets it: by the exact search, by joint also when saves follow
- * each other, and by Algorithm 1 repeated. The dual-kernel scheme takes blocks that leave already for gone (Fig 3.9), however
- * late they are: it is held to it where nobody leaves, and without GPUMP_VICTIM_EVICTED everywhere. */
+/* The limit is met whenever any set of victims, each leaving in any way, meets it: by the exact search, by joint also
+ * when saves follow each other, and by Algorithm 1 repeated. The dual-kernel scheme takes blocks that leave already for
+ * gone (Fig 3.9), however late they are: it is held to it where nobody leaves, and without GPUMP_VICTIM_EVICTED
+ * everywhere. */
 static void the_limit_is_met(void **state) {
     uint64_t seed = test_seed(), random = seed, number, cases = test_cases(20000), possible = 0, missed = 0;
     gpump_victim_policy waits = *gpump_victim_find("dual");
@@ -221,7 +246,9 @@ static void the_limit_is_met(void **state) {
             gpump_victim_decision d;
             oracle_sm o = oracle_of(&c, policy);
             c.request.flags = k == 5 ? GPUMP_VICTIM_SERIAL_PORT : 0;
-            test_check(gpump_victim_decide(policy, &c.request, &c.geometry, &c.sm, 1, NULL, 0, places, 64, choices, 64, &d, NULL) == GPUMP_OK, seed, number);
+            test_check(gpump_victim_decide(policy, &c.request, &c.geometry, &c.sm, 1, NULL, 0, places, 64, choices, 64,
+                                           &d, NULL) == GPUMP_OK,
+                       seed, number);
             test_check(in_time(&c, &o, &d, places, choices) == (d.late == 0), seed, number);
             if (!d.places || oracle_positions_in_time(&o, c.request.limit_cycles, k == 5) < d.places) continue;
             if (k < 2 && oracle_leaving(&o, UINT64_MAX)) {
@@ -232,8 +259,8 @@ static void the_limit_is_met(void **state) {
             test_check(d.late == 0, seed, number);
         }
     }
-    printf("dual: where blocks leave already, missed a limit that could be met in %llu of %llu decisions\n", (unsigned long long)missed,
-           (unsigned long long)possible);
+    printf("dual: where blocks leave already, missed a limit that could be met in %llu of %llu decisions\n",
+           (unsigned long long)missed, (unsigned long long)possible);
     assert_true(missed > 0 || cases < 2000);
 }
 
@@ -262,8 +289,9 @@ static void the_limit_is_met_by_many(void **state) {
             sms[s].estimates = o.estimates = estimates[s];
             have += oracle_positions_in_time(&o, c.request.limit_cycles, number & 1);
         }
-        test_check(gpump_victim_decide(gpump_victim_find("joint"), &c.request, &c.geometry, sms, 3, NULL, 0, places, 192, choices, 192, &d, NULL) ==
-                       GPUMP_OK, seed, number);
+        test_check(gpump_victim_decide(gpump_victim_find("joint"), &c.request, &c.geometry, sms, 3, NULL, 0, places,
+                                       192, choices, 192, &d, NULL) == GPUMP_OK,
+                   seed, number);
         if (have < c.request.positions) continue;
         possible++;
         test_check(d.places == c.request.positions && d.late == 0, seed, number);
@@ -289,7 +317,9 @@ static void one_position_is_optimal(void **state) {
         c.request.positions = 1;
         o = oracle_of(&c, policy);
         best = oracle_best(&o, c.request.limit_cycles, 1);
-        test_check(gpump_victim_decide(policy, &c.request, &c.geometry, &c.sm, 1, NULL, 0, &place, 1, choices, 64, &d, NULL) == GPUMP_OK, seed, number);
+        test_check(gpump_victim_decide(policy, &c.request, &c.geometry, &c.sm, 1, NULL, 0, &place, 1, choices, 64, &d,
+                                       NULL) == GPUMP_OK,
+                   seed, number);
         test_check(d.places == best.positions, seed, number);
         for (i = 0; i < d.choices; i++)
             if (choices[i].latency > latency) latency = choices[i].latency;

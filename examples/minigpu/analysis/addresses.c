@@ -17,7 +17,8 @@ typedef struct source {
     uint32_t number;
 } source;
 
-/* A register with a single definition, as an expression: uniform + stride * tid.x, the same uniform part for the whole block. */
+/* A register with a single definition, as an expression: uniform + stride * tid.x, the same uniform part for the whole
+ * block. */
 typedef struct affine {
     uint8_t known;
     int64_t stride;
@@ -26,11 +27,11 @@ typedef struct affine {
 typedef struct tracer {
     const kernel_program *kernel;
     const gpump_program *flow;
-    source *sources;       /* per register */
-    uint32_t *definition;  /* per register: its only instruction; INSTRUCTION_NONE: several or none */
-    uint8_t *definitions;  /* 0, 1, 2: more */
-    affine *affines;       /* per register */
-    uint8_t flat;          /* tid.x alone tells the threads of a block apart */
+    source *sources;      /* per register */
+    uint32_t *definition; /* per register: its only instruction; INSTRUCTION_NONE: several or none */
+    uint8_t *definitions; /* 0, 1, 2: more */
+    affine *affines;      /* per register */
+    uint8_t flat;         /* tid.x alone tells the threads of a block apart */
 } tracer;
 
 /* ---- which buffer ---- */
@@ -82,7 +83,10 @@ static source source_of_result(const tracer *t, const instruction *in) {
     switch (in->opcode) {
     case OPCODE_MOV: return in->vector > 1 ? any : a;
     case OPCODE_CVTA: return a;
-    case OPCODE_CVT: return in->destinations[0].words == in->sources[0].words || a.kind == SOURCE_NUMBER ? a : a.kind == SOURCE_SHARED ? a : any;
+    case OPCODE_CVT:
+        return in->destinations[0].words == in->sources[0].words || a.kind == SOURCE_NUMBER ? a
+               : a.kind == SOURCE_SHARED                                                    ? a
+                                                                                            : any;
     case OPCODE_ADD: return sum(a, b);
     case OPCODE_SUB:
         /* The distance of two addresses is a number. */
@@ -90,7 +94,9 @@ static source source_of_result(const tracer *t, const instruction *in) {
         return b.kind == SOURCE_NUMBER || b.kind == SOURCE_UNSEEN ? sum(a, b) : any;
     case OPCODE_MAD: {
         source c = source_of_operand(t, &in->sources[2]);
-        source product = a.kind == SOURCE_NUMBER && b.kind == SOURCE_NUMBER ? number : a.kind == SOURCE_UNSEEN || b.kind == SOURCE_UNSEEN ? (source){SOURCE_UNSEEN, 0} : any;
+        source product = a.kind == SOURCE_NUMBER && b.kind == SOURCE_NUMBER   ? number
+                         : a.kind == SOURCE_UNSEEN || b.kind == SOURCE_UNSEEN ? (source){SOURCE_UNSEEN, 0}
+                                                                              : any;
         return sum(product, c);
     }
     case OPCODE_SELP: return join(a, b);
@@ -106,8 +112,10 @@ static source source_of_result(const tracer *t, const instruction *in) {
         source all = number;
         for (k = 0; k < in->source_count; k++) {
             source s = source_of_operand(t, &in->sources[k]);
-            if (s.kind == SOURCE_UNSEEN) all = s;
-            else if (s.kind != SOURCE_NUMBER) return any;
+            if (s.kind == SOURCE_UNSEEN)
+                all = s;
+            else if (s.kind != SOURCE_NUMBER)
+                return any;
         }
         return all;
     }
@@ -168,8 +176,10 @@ static affine affine_of_result(const tracer *t, const instruction *in) {
     case OPCODE_CVTA: return in->vector > 1 ? none : a;
     case OPCODE_CVT:
         /* Widening keeps different numbers different, and their distance while it is far below 2^31. */
-        return in->destinations[0].words >= in->sources[0].words && !type_is_float(in->type) && !type_is_float(in->source_type) &&
-                       type_bytes(in->source_type) >= 4 ? a : none;
+        return in->destinations[0].words >= in->sources[0].words && !type_is_float(in->type) &&
+                       !type_is_float(in->source_type) && type_bytes(in->source_type) >= 4
+                   ? a
+                   : none;
     case OPCODE_ADD:
     case OPCODE_SUB:
         if (!a.known || !b.known || type_is_float(in->type)) break;
@@ -186,9 +196,12 @@ static affine affine_of_result(const tracer *t, const instruction *in) {
     case OPCODE_MUL:
     case OPCODE_MAD:
         if (type_is_float(in->type) || in->variant == VARIANT_HI) break;
-        if (a.known && b.known && a.stride == 0 && b.stride == 0) result = a;
-        else if (b.known && b.stride == 0) result = affine_product(&in->sources[1], a, in->type);
-        else if (a.known && a.stride == 0) result = affine_product(&in->sources[0], b, in->type);
+        if (a.known && b.known && a.stride == 0 && b.stride == 0)
+            result = a;
+        else if (b.known && b.stride == 0)
+            result = affine_product(&in->sources[1], a, in->type);
+        else if (a.known && a.stride == 0)
+            result = affine_product(&in->sources[0], b, in->type);
         if (in->opcode == OPCODE_MAD && result.known) {
             affine c = affine_of(t, &in->sources[2]);
             result.known = c.known;
@@ -211,7 +224,8 @@ static affine affine_of_result(const tracer *t, const instruction *in) {
         }
         result.known = 1;
     }
-    if (result.stride > (INT64_C(1) << 20) || result.stride < -(INT64_C(1) << 20)) return none; /* 1024 threads stay below 2^31 */
+    if (result.stride > (INT64_C(1) << 20) || result.stride < -(INT64_C(1) << 20))
+        return none; /* 1024 threads stay below 2^31 */
     return result;
 }
 
@@ -221,7 +235,8 @@ static void find_affines(tracer *t) {
     for (i = 0; i < t->kernel->count; i++) {
         const instruction *in = &t->kernel->instructions[i];
         const operand *to = &in->destinations[0];
-        if (in->destination_count == 1 && to->kind == OPERAND_REGISTER && t->definition[to->index] == i) t->affines[to->index] = affine_of_result(t, in);
+        if (in->destination_count == 1 && to->kind == OPERAND_REGISTER && t->definition[to->index] == i)
+            t->affines[to->index] = affine_of_result(t, in);
     }
 }
 
@@ -260,9 +275,12 @@ static void describe(const tracer *t, uint32_t index, access_address *out) {
     }
     if (base->kind != OPERAND_REGISTER) return;
     s = t->sources[base->index];
-    if (s.kind == SOURCE_PARAMETER && (in->space == SPACE_GLOBAL || in->space == SPACE_GENERIC)) out->kind = PLACE_PARAMETER;
-    else if (s.kind == SOURCE_SHARED && in->space == SPACE_SHARED) out->kind = PLACE_SHARED;
-    else return;
+    if (s.kind == SOURCE_PARAMETER && (in->space == SPACE_GLOBAL || in->space == SPACE_GENERIC))
+        out->kind = PLACE_PARAMETER;
+    else if (s.kind == SOURCE_SHARED && in->space == SPACE_SHARED)
+        out->kind = PLACE_SHARED;
+    else
+        return;
     out->number = s.number;
     /* Back through additions of constants to the value that all accesses near it share. */
     reg = base->index;
@@ -273,8 +291,8 @@ static void describe(const tracer *t, uint32_t index, access_address *out) {
         int64_t add = type_bytes(def->type) == 4 ? (int64_t)(int32_t)other->immediate : (int64_t)other->immediate;
         out->address = GPUMP_ADDRESS_VALUE;
         out->value = reg;
-        if (def->opcode != OPCODE_ADD || from->kind != OPERAND_REGISTER || other->kind != OPERAND_IMMEDIATE || other->index || from->words != base->words ||
-            !computed_once(t, from->index, t->definition[reg]))
+        if (def->opcode != OPCODE_ADD || from->kind != OPERAND_REGISTER || other->kind != OPERAND_IMMEDIATE ||
+            other->index || from->words != base->words || !computed_once(t, from->index, t->definition[reg]))
             break;
         out->offset += add;
         use = t->definition[reg];
@@ -286,7 +304,8 @@ static void describe(const tracer *t, uint32_t index, access_address *out) {
     }
 }
 
-gpump_result addresses_trace(const kernel_program *kernel, const gpump_program *flow, const uint32_t block[3], access_address *accesses) {
+gpump_result addresses_trace(const kernel_program *kernel, const gpump_program *flow, const uint32_t block[3],
+                             access_address *accesses) {
     gpump_result result = GPUMP_ERROR_MEMORY;
     tracer t;
     uint32_t i, k;
@@ -312,7 +331,8 @@ gpump_result addresses_trace(const kernel_program *kernel, const gpump_program *
         find_sources(&t);
         find_affines(&t);
         for (i = 0; i < kernel->count; i++)
-            if (instruction_access_bytes(&kernel->instructions[i]) || kernel->instructions[i].opcode == OPCODE_TEX) describe(&t, i, &accesses[i]);
+            if (instruction_access_bytes(&kernel->instructions[i]) || kernel->instructions[i].opcode == OPCODE_TEX)
+                describe(&t, i, &accesses[i]);
         result = GPUMP_OK;
     }
     free(t.sources);

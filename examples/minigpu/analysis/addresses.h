@@ -1,5 +1,5 @@
-/* addresses: where a kernel's memory accesses go, as far as its instructions tell: which buffer or shared variable, and how its address
- * comes about. What analysis_create tells gpump about them. */
+/* addresses: where a kernel's memory accesses go, as far as its instructions tell: which buffer or shared variable, and
+ * how its address comes about. What analysis_create tells gpump about them. */
 #ifndef MINIGPU_ADDRESSES_H
 #define MINIGPU_ADDRESSES_H
 #include "gpump.h"
@@ -13,7 +13,7 @@ typedef enum place_kind {
 } place_kind;
 
 typedef struct access_address {
-    uint32_t kind;          /* place_kind */
+    uint32_t kind; /* place_kind */
     uint32_t number;
     uint32_t address;       /* gpump_address: PLACE_ANYWHERE has GPUMP_ADDRESS_ANYWHERE */
     uint32_t value;         /* with GPUMP_ADDRESS_VALUE: the kernel register whose value it is */
@@ -21,9 +21,11 @@ typedef struct access_address {
     uint32_t thread_stride; /* as gpump_instruction has it; 0 unless the launch's block is one-dimensional */
 } access_address;
 
-/* Fills accesses[i] for every load, store and atomic i of a kernel. flow: the kernel as a finished program, instruction for instruction
- * (its accesses may be blank): loops and dominators are taken from there. block: threads of the launch's blocks in x, y and z, or NULL when
- * nobody knows. Two assumptions stand behind it, both true of CUDA programs without undefined behaviour: pointer parameters lead to
- * different buffers, and an access by way of a buffer or variable stays inside it. GPUMP_ERROR_MEMORY. Cost: near-linear. */
-gpump_result addresses_trace(const kernel_program *kernel, const gpump_program *flow, const uint32_t block[3], access_address *accesses);
+/* Fills accesses[i] for every load, store and atomic i of a kernel. flow: the kernel as a finished program, instruction
+ * for instruction (its accesses may be blank): loops and dominators are taken from there. block: threads of the
+ * launch's blocks in x, y and z, or NULL when nobody knows. Two assumptions stand behind it, both true of CUDA programs
+ * without undefined behaviour: pointer parameters lead to different buffers, and an access by way of a buffer or
+ * variable stays inside it. GPUMP_ERROR_MEMORY. Cost: near-linear. */
+gpump_result addresses_trace(const kernel_program *kernel, const gpump_program *flow, const uint32_t block[3],
+                             access_address *accesses);
 #endif

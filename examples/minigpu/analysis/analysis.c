@@ -74,7 +74,8 @@ static uint32_t object_of(const analysis *a, uint32_t space, const access_addres
     return a->space_object[space];
 }
 
-static void describe_access(const analysis *a, const instruction *in, const access_address *access, gpump_instruction *out) {
+static void describe_access(const analysis *a, const instruction *in, const access_address *access,
+                            gpump_instruction *out) {
     switch (in->opcode) {
     case OPCODE_LD: out->access = GPUMP_ACCESS_READ; break;
     case OPCODE_TEX: out->access = GPUMP_ACCESS_READ; break;
@@ -90,14 +91,16 @@ static void describe_access(const analysis *a, const instruction *in, const acce
     out->bytes = in->opcode == OPCODE_TEX ? 16 : instruction_access_bytes(in);
     out->displacement = in->offset;
     if (in->flags & FLAG_VOLATILE) out->flags |= GPUMP_FLAG_VOLATILE;
-    if (in->opcode != OPCODE_TEX && in->sources[0].kind != OPERAND_REGISTER) out->flags |= GPUMP_FLAG_RESIDENT; /* a module's variable: only buffers are absent */
+    if (in->opcode != OPCODE_TEX && in->sources[0].kind != OPERAND_REGISTER)
+        out->flags |= GPUMP_FLAG_RESIDENT; /* a module's variable: only buffers are absent */
     out->object = object_of(a, out->space, access);
     if (out->object == INSTRUCTION_NONE) return;
     out->address = access->address;
     out->value = access->value;
     out->offset = access->offset;
     out->thread_stride = access->thread_stride;
-    if (in->opcode != OPCODE_TEX && access->kind == PLACE_ANYWHERE && in->sources[0].kind == OPERAND_NONE) { /* local and constant memory */
+    if (in->opcode != OPCODE_TEX && access->kind == PLACE_ANYWHERE &&
+        in->sources[0].kind == OPERAND_NONE) { /* local and constant memory */
         out->address = GPUMP_ADDRESS_FIXED;
         out->offset = in->offset;
     }
@@ -107,9 +110,13 @@ static void describe_access(const analysis *a, const instruction *in, const acce
 
 static int is_plain_move(const instruction *in) {
     const operand *to = &in->destinations[0], *from = &in->sources[0];
-    if (in->destination_count != 1 || in->source_count != 1 || in->vector > 1 || from->kind != to->kind || from->words != to->words) return 0;
-    if (in->opcode == OPCODE_CVTA) return in->space == SPACE_GLOBAL || in->space == SPACE_CONST; /* global addresses are generic ones */
-    return in->opcode == OPCODE_MOV && !from->negated && (to->kind == OPERAND_REGISTER || to->kind == OPERAND_PREDICATE) && from->bytes == to->bytes;
+    if (in->destination_count != 1 || in->source_count != 1 || in->vector > 1 || from->kind != to->kind ||
+        from->words != to->words)
+        return 0;
+    if (in->opcode == OPCODE_CVTA)
+        return in->space == SPACE_GLOBAL || in->space == SPACE_CONST; /* global addresses are generic ones */
+    return in->opcode == OPCODE_MOV && !from->negated &&
+           (to->kind == OPERAND_REGISTER || to->kind == OPERAND_PREDICATE) && from->bytes == to->bytes;
 }
 
 static uint32_t operation_of(const instruction *in) {
@@ -119,15 +126,18 @@ static uint32_t operation_of(const instruction *in) {
     case OPCODE_RET:
     case OPCODE_EXIT:
     case OPCODE_TRAP: return GPUMP_OP_EXIT;
-    case OPCODE_BAR: return in->variant == VARIANT_ARRIVE || in->destination_count ? GPUMP_OP_COMPUTE : GPUMP_OP_BARRIER; /* the others: fences */
+    case OPCODE_BAR:
+        return in->variant == VARIANT_ARRIVE || in->destination_count ? GPUMP_OP_COMPUTE
+                                                                      : GPUMP_OP_BARRIER; /* the others: fences */
     case OPCODE_LD:
         /* A whole register from a fixed place of the parameters. */
-        if (in->space == SPACE_PARAM && in->sources[0].kind == OPERAND_NONE && in->vector == 1 && to->kind == OPERAND_REGISTER &&
-            type_bytes(in->type) == 4u * to->words && in->offset >= 0)
+        if (in->space == SPACE_PARAM && in->sources[0].kind == OPERAND_NONE && in->vector == 1 &&
+            to->kind == OPERAND_REGISTER && type_bytes(in->type) == 4u * to->words && in->offset >= 0)
             return GPUMP_OP_PARAMETER;
         return GPUMP_OP_COMPUTE;
     case OPCODE_MOV:
-        if (in->vector <= 1 && in->source_count == 1 && in->sources[0].kind == OPERAND_IMMEDIATE && to->kind == OPERAND_REGISTER && to->bytes >= 4)
+        if (in->vector <= 1 && in->source_count == 1 && in->sources[0].kind == OPERAND_IMMEDIATE &&
+            to->kind == OPERAND_REGISTER && to->bytes >= 4)
             return GPUMP_OP_CONSTANT;
         return is_plain_move(in) ? GPUMP_OP_MOVE : GPUMP_OP_COMPUTE;
     case OPCODE_CVTA: return is_plain_move(in) ? GPUMP_OP_MOVE : GPUMP_OP_COMPUTE;
@@ -136,11 +146,13 @@ static uint32_t operation_of(const instruction *in) {
 }
 
 /* accesses NULL: memory is left out. */
-static gpump_result add_instruction(const kernel_program *kernel, analysis *a, const access_address *accesses, uint32_t index, gpump_diag *diag) {
+static gpump_result add_instruction(const kernel_program *kernel, analysis *a, const access_address *accesses,
+                                    uint32_t index, gpump_diag *diag) {
     const instruction *in = &kernel->instructions[index];
     gpump_instruction out = gpump_instruction_make(operation_of(in));
     uint32_t defs[OPERANDS_MAX], uses[OPERANDS_MAX], k;
-    for (k = 0; k < in->destination_count; k++) out.def_count += (uint32_t)seen(a, &in->destinations[k], &defs[out.def_count]);
+    for (k = 0; k < in->destination_count; k++)
+        out.def_count += (uint32_t)seen(a, &in->destinations[k], &defs[out.def_count]);
     for (k = 0; k < in->source_count; k++) out.use_count += (uint32_t)seen(a, &in->sources[k], &uses[out.use_count]);
     out.defs = defs;
     out.uses = uses;
@@ -158,15 +170,18 @@ static gpump_result add_instruction(const kernel_program *kernel, analysis *a, c
     case GPUMP_OP_CONSTANT: out.immediate = (int64_t)in->sources[0].immediate; break;
     case GPUMP_OP_COMPUTE:
         if (accesses) describe_access(a, in, &accesses[index], &out);
-        if (in->opcode == OPCODE_ADD && out.def_count == 1 && out.use_count == 1 && in->sources[0].kind == OPERAND_REGISTER &&
-            in->sources[1].kind == OPERAND_IMMEDIATE && in->sources[0].words == in->destinations[0].words && in->destinations[0].bytes >= 4 &&
+        if (in->opcode == OPCODE_ADD && out.def_count == 1 && out.use_count == 1 &&
+            in->sources[0].kind == OPERAND_REGISTER && in->sources[1].kind == OPERAND_IMMEDIATE &&
+            in->sources[0].words == in->destinations[0].words && in->destinations[0].bytes >= 4 &&
             !type_is_float(in->type)) {
             out.operation = GPUMP_OP_ADD;
-            out.immediate = in->destinations[0].words == 2 ? (int64_t)in->sources[1].immediate : (int64_t)(int32_t)in->sources[1].immediate;
+            out.immediate = in->destinations[0].words == 2 ? (int64_t)in->sources[1].immediate
+                                                           : (int64_t)(int32_t)in->sources[1].immediate;
         }
         if (in->opcode == OPCODE_MEMBAR || in->opcode == OPCODE_BAR) out.flags |= GPUMP_FLAG_FENCE;
-        if (in->opcode == OPCODE_SHFL || in->opcode == OPCODE_VOTE || in->opcode == OPCODE_MATCH || in->opcode == OPCODE_ACTIVEMASK ||
-            in->opcode == OPCODE_ELECT || in->opcode == OPCODE_REDUX || in->opcode == OPCODE_WARPSYNC)
+        if (in->opcode == OPCODE_SHFL || in->opcode == OPCODE_VOTE || in->opcode == OPCODE_MATCH ||
+            in->opcode == OPCODE_ACTIVEMASK || in->opcode == OPCODE_ELECT || in->opcode == OPCODE_REDUX ||
+            in->opcode == OPCODE_WARPSYNC)
             out.flags |= GPUMP_FLAG_CONVERGENT;
         break;
     default: break;
@@ -174,8 +189,10 @@ static gpump_result add_instruction(const kernel_program *kernel, analysis *a, c
     return gpump_program_add(a->program, &out, NULL, diag);
 }
 
-/* Each pointer parameter is a buffer of its own, unless the launch says otherwise, each shared variable an object; local and constant memory are one each. */
-static gpump_result add_objects(const kernel_program *kernel, analysis *a, const access_address *accesses, const uint32_t *alias_class, gpump_diag *diag) {
+/* Each pointer parameter is a buffer of its own, unless the launch says otherwise, each shared variable an object;
+ * local and constant memory are one each. */
+static gpump_result add_objects(const kernel_program *kernel, analysis *a, const access_address *accesses,
+                                const uint32_t *alias_class, gpump_diag *diag) {
     gpump_result result = GPUMP_OK;
     gpump_memory_object object;
     uint32_t i, k;
@@ -183,13 +200,15 @@ static gpump_result add_objects(const kernel_program *kernel, analysis *a, const
         a->space_object[i] = INSTRUCTION_NONE;
         object.space = i;
         object.alias_class = GPUMP_NONE;
-        if (i == GPUMP_SPACE_LOCAL || i == GPUMP_SPACE_CONSTANT) result = gpump_program_add_object(a->program, &object, &a->space_object[i], diag);
+        if (i == GPUMP_SPACE_LOCAL || i == GPUMP_SPACE_CONSTANT)
+            result = gpump_program_add_object(a->program, &object, &a->space_object[i], diag);
     }
     for (i = 0; i < kernel->parameter_count && result == GPUMP_OK; i++) {
         a->parameter_object[i] = INSTRUCTION_NONE;
         object.space = GPUMP_SPACE_GLOBAL;
         object.alias_class = alias_class ? alias_class[i] : GPUMP_NONE;
-        if (kernel->parameters[i].is_pointer) result = gpump_program_add_object(a->program, &object, &a->parameter_object[i], diag);
+        if (kernel->parameters[i].is_pointer)
+            result = gpump_program_add_object(a->program, &object, &a->parameter_object[i], diag);
     }
     a->shared_count = 0;
     for (i = 0; accesses && i < kernel->count && result == GPUMP_OK; i++) {
@@ -205,7 +224,8 @@ static gpump_result add_objects(const kernel_program *kernel, analysis *a, const
     return result;
 }
 
-static gpump_result build(const kernel_program *kernel, analysis *a, const access_address *accesses, const uint32_t *alias_class, gpump_diag *diag) {
+static gpump_result build(const kernel_program *kernel, analysis *a, const access_address *accesses,
+                          const uint32_t *alias_class, gpump_diag *diag) {
     gpump_result result = gpump_program_create(NULL, &a->program);
     uint32_t i;
     if (result == GPUMP_OK) result = add_registers(kernel, a, diag);
@@ -215,7 +235,8 @@ static gpump_result build(const kernel_program *kernel, analysis *a, const acces
 }
 
 /* Twice: where accesses go depends on loops and dominators, which the first program finds. */
-gpump_result analysis_create_launch(const kernel_program *kernel, const uint32_t block[3], const uint32_t *alias_class, analysis *a, gpump_diag *diag) {
+gpump_result analysis_create_launch(const kernel_program *kernel, const uint32_t block[3], const uint32_t *alias_class,
+                                    analysis *a, gpump_diag *diag) {
     access_address *accesses = (access_address *)calloc(kernel->count + 1, sizeof *accesses);
     gpump_result result = GPUMP_ERROR_MEMORY;
     memset(a, 0, sizeof *a);
@@ -225,7 +246,8 @@ gpump_result analysis_create_launch(const kernel_program *kernel, const uint32_t
     a->parameter_object = (uint32_t *)calloc(kernel->parameter_count + 1, sizeof(uint32_t));
     a->shared_number = (uint32_t *)calloc(kernel->count + 1, sizeof(uint32_t));
     a->shared_object = (uint32_t *)calloc(kernel->count + 1, sizeof(uint32_t));
-    if (accesses && a->vector_register && a->predicate_register && a->kernel_register && a->parameter_object && a->shared_number && a->shared_object) {
+    if (accesses && a->vector_register && a->predicate_register && a->kernel_register && a->parameter_object &&
+        a->shared_number && a->shared_object) {
         result = build(kernel, a, NULL, alias_class, diag);
         if (result == GPUMP_OK) result = addresses_trace(kernel, a->program, block, accesses);
         if (result == GPUMP_OK) {
@@ -243,7 +265,9 @@ gpump_result analysis_create_for(const kernel_program *kernel, const uint32_t bl
     return analysis_create_launch(kernel, block, NULL, a, diag);
 }
 
-gpump_result analysis_create(const kernel_program *kernel, analysis *a, gpump_diag *diag) { return analysis_create_for(kernel, NULL, a, diag); }
+gpump_result analysis_create(const kernel_program *kernel, analysis *a, gpump_diag *diag) {
+    return analysis_create_for(kernel, NULL, a, diag);
+}
 
 void analysis_destroy(analysis *a) {
     gpump_program_destroy(a->program);
@@ -256,8 +280,8 @@ void analysis_destroy(analysis *a) {
     memset(a, 0, sizeof *a);
 }
 
-gpump_result analysis_clobbers(const kernel_program *kernel, const uint32_t block[3], const uint32_t *alias_class, uint8_t *clobbers,
-                               gpump_diag *diag) {
+gpump_result analysis_clobbers(const kernel_program *kernel, const uint32_t block[3], const uint32_t *alias_class,
+                               uint8_t *clobbers, gpump_diag *diag) {
     gpump_result result;
     analysis a;
     if (kernel->uses_textures) return GPUMP_ERROR_ARGUMENT;
@@ -271,8 +295,8 @@ gpump_result analysis_clobbers(const kernel_program *kernel, const uint32_t bloc
 
 /* Where the allocated program's registers stand in the kernel: vector registers first, predicates behind them. */
 typedef struct target_file {
-    uint32_t registers;    /* vector registers in use */
-    uint64_t spill_base;   /* of the spill area in local memory */
+    uint32_t registers;  /* vector registers in use */
+    uint64_t spill_base; /* of the spill area in local memory */
 } target_file;
 
 static operand new_operand(const target_file *file, uint32_t number) {
@@ -309,10 +333,13 @@ static void replace_operand(const target_file *file, operand *o, uint32_t number
     *o = now;
 }
 
-/* An instruction that a transform put in, or a constant or parameter set once more. Returns 0, or -1 for one that cannot be. */
+/* An instruction that a transform put in, or a constant or parameter set once more. Returns 0, or -1 for one that
+ * cannot be. */
 static int make_instruction(const target_file *file, const gpump_instruction *from, instruction *to) {
     const operand none = {0, 0, OPERAND_NONE, 0, 0, 0};
-    operand value = from->def_count ? new_operand(file, from->defs[0]) : from->use_count ? new_operand(file, from->uses[0]) : none;
+    operand value = from->def_count   ? new_operand(file, from->defs[0])
+                    : from->use_count ? new_operand(file, from->uses[0])
+                                      : none;
     memset(to, 0, sizeof *to);
     to->target = to->reconvergence = to->guard = to->check = INSTRUCTION_NONE;
     to->vector = 1;
@@ -332,13 +359,16 @@ static int make_instruction(const target_file *file, const gpump_instruction *fr
     case GPUMP_OP_PP:
     case GPUMP_OP_PP_DIVERGED:
     case GPUMP_OP_START_MARKER:
-        to->opcode = from->operation == GPUMP_OP_PP ? OPCODE_PP : from->operation == GPUMP_OP_PP_DIVERGED ? OPCODE_PP_DIVERGED : OPCODE_START_MARKER;
+        to->opcode = from->operation == GPUMP_OP_PP            ? OPCODE_PP
+                     : from->operation == GPUMP_OP_PP_DIVERGED ? OPCODE_PP_DIVERGED
+                                                               : OPCODE_START_MARKER;
         to->type = TYPE_NONE;
         to->destination_count = to->source_count = 0;
         return 0;
     case GPUMP_OP_CONSTANT:
     case GPUMP_OP_CLEAR_CHECK:
-        to->sources[0] = immediate_operand(from->operation == GPUMP_OP_CONSTANT ? (uint64_t)from->immediate : 0, value.words);
+        to->sources[0] =
+            immediate_operand(from->operation == GPUMP_OP_CONSTANT ? (uint64_t)from->immediate : 0, value.words);
         return 0;
     case GPUMP_OP_PAGE_ENTERED:
         to->opcode = OPCODE_PAGE_ENTERED;
@@ -392,8 +422,8 @@ static int make_instruction(const target_file *file, const gpump_instruction *fr
 }
 
 /* origins: of each instruction, its number in the kernel; GPUMP_NONE for those put in. */
-static gpump_result rewrite(const kernel_program *kernel, const gpump_program *program, const uint32_t *origins, const target_file *file,
-                            kernel_program *allocated) {
+static gpump_result rewrite(const kernel_program *kernel, const gpump_program *program, const uint32_t *origins,
+                            const target_file *file, kernel_program *allocated) {
     uint32_t i, k, number, count = gpump_program_instructions(program);
     allocated->instructions = (instruction *)calloc(count ? count : 1, sizeof(instruction));
     if (!allocated->instructions) return GPUMP_ERROR_MEMORY;
@@ -418,7 +448,8 @@ static gpump_result rewrite(const kernel_program *kernel, const gpump_program *p
                 if (to->destinations[k].kind == OPERAND_REGISTER || to->destinations[k].kind == OPERAND_PREDICATE)
                     replace_operand(file, &to->destinations[k], from.defs[number++]);
             for (k = number = 0; k < to->source_count; k++)
-                if (to->sources[k].kind == OPERAND_REGISTER || to->sources[k].kind == OPERAND_PREDICATE || to->sources[k].kind == OPERAND_PARAM)
+                if (to->sources[k].kind == OPERAND_REGISTER || to->sources[k].kind == OPERAND_PREDICATE ||
+                    to->sources[k].kind == OPERAND_PARAM)
                     replace_operand(file, &to->sources[k], from.uses[number++]);
             if (from.target != GPUMP_NONE) to->target = from.target;
             if (from.operation == GPUMP_OP_BARRIER_PP) to->flags |= FLAG_POINT;
@@ -432,10 +463,12 @@ static gpump_result rewrite(const kernel_program *kernel, const gpump_program *p
     return control_flow_resolve(allocated->instructions, count) ? GPUMP_ERROR_MEMORY : GPUMP_OK;
 }
 
-/* ---- continuous spilling: what is live at a sparse boundary goes to local memory before it, and comes back behind it (iGPU 4.2) ---- */
+/* ---- continuous spilling: what is live at a sparse boundary goes to local memory before it, and comes back behind it
+ * (iGPU 4.2) ---- */
 
 /* Appends a store (or load) of each vector register in a set; returns how many there are. */
-static uint32_t move_registers(const target_file *file, const uint64_t *set, uint32_t operation, const instruction *place, instruction *code) {
+static uint32_t move_registers(const target_file *file, const uint64_t *set, uint32_t operation,
+                               const instruction *place, instruction *code) {
     uint32_t reg, count = 0;
     for (reg = 0; reg < file->registers; reg++) {
         gpump_instruction from = gpump_instruction_make(operation);
@@ -451,9 +484,10 @@ static uint32_t move_registers(const target_file *file, const uint64_t *set, uin
     return count;
 }
 
-/* Puts stores before every sparse boundary of a lowered kernel, and, when all live-ins are stored, loads behind it. Predicates are no part
- * of it. */
-static gpump_result spill_at_boundaries(kernel_program *lowered, const gpump_program *program, const target_file *file, uint32_t spilling) {
+/* Puts stores before every sparse boundary of a lowered kernel, and, when all live-ins are stored, loads behind it.
+ * Predicates are no part of it. */
+static gpump_result spill_at_boundaries(kernel_program *lowered, const gpump_program *program, const target_file *file,
+                                        uint32_t spilling) {
     const uint32_t count = lowered->count;
     const int all = spilling == SPILLING_ALL;
     target_file at_base = *file;
@@ -465,7 +499,8 @@ static gpump_result spill_at_boundaries(kernel_program *lowered, const gpump_pro
     instruction *code = NULL;
     if (result == GPUMP_OK && (!place || !sets)) result = GPUMP_ERROR_MEMORY;
     if (result == GPUMP_OK)
-        result = gpump_regions_stored(program, liveness, all ? GPUMP_SPILLING_ALL : GPUMP_SPILLING_CHANGED, sets, count, &boundaries);
+        result = gpump_regions_stored(program, liveness, all ? GPUMP_SPILLING_ALL : GPUMP_SPILLING_CHANGED, sets, count,
+                                      &boundaries);
     if (result == GPUMP_OK) {
         const uint32_t moved = gpump_bits_count(sets, boundaries * words) * 2u;
         if (!(code = (instruction *)calloc(count + moved + 1u, sizeof *code))) result = GPUMP_ERROR_MEMORY;
@@ -473,7 +508,8 @@ static gpump_result spill_at_boundaries(kernel_program *lowered, const gpump_pro
     at_base.spill_base = (lowered->local_bytes + 7u) / 8u * 8u;
     for (i = 0; result == GPUMP_OK && i < count; i++) {
         const instruction *in = &lowered->instructions[i];
-        const uint64_t *set = in->opcode == OPCODE_BOUNDARY && in->variant != VARIANT_SHORT ? sets + (size_t)boundary++ * words : NULL;
+        const uint64_t *set =
+            in->opcode == OPCODE_BOUNDARY && in->variant != VARIANT_SHORT ? sets + (size_t)boundary++ * words : NULL;
         place[i] = at; /* who branches to a boundary stores first */
         if (set) at += move_registers(&at_base, set, GPUMP_OP_SPILL_STORE, in, code + at);
         code[at++] = *in;
@@ -498,8 +534,8 @@ static gpump_result spill_at_boundaries(kernel_program *lowered, const gpump_pro
 
 /* ---- the whole way ---- */
 
-static gpump_result form_regions(gpump_program *program, const analysis_lowering *how, gpump_program **formed, gpump_regions_report *report,
-                                 gpump_diag *diag) {
+static gpump_result form_regions(gpump_program *program, const analysis_lowering *how, gpump_program **formed,
+                                 gpump_regions_report *report, gpump_diag *diag) {
     gpump_regions_config config;
     gpump_result result = gpump_regions_config_preset(&config, how->regions == REGIONS_SPARSE ? "igpu" : "igpu_short");
     if (how->regions_config) config = *how->regions_config;
@@ -507,8 +543,8 @@ static gpump_result form_regions(gpump_program *program, const analysis_lowering
     return result == GPUMP_OK ? gpump_regions_form(program, &config, formed, report, diag) : result;
 }
 
-static gpump_result insert_page_checks(const gpump_program *program, const analysis_lowering *how, gpump_program **checked,
-                                       gpump_page_checks_report *report, gpump_diag *diag) {
+static gpump_result insert_page_checks(const gpump_program *program, const analysis_lowering *how,
+                                       gpump_program **checked, gpump_page_checks_report *report, gpump_diag *diag) {
     gpump_page_checks_config config;
     gpump_result result = gpump_page_checks_config_preset(&config, "kim");
     config.page_bytes = how->page_bytes;
@@ -517,8 +553,10 @@ static gpump_result insert_page_checks(const gpump_program *program, const analy
     return result == GPUMP_OK ? gpump_page_checks_insert(program, &config, checked, report, diag) : result;
 }
 
-/* What the points say of live registers is not asked: the host knows the SIMT stack, which says more (context_forms.h). */
-static gpump_result place_points(const gpump_program *program, uint32_t interval, gpump_program **placed, uint32_t *count, gpump_diag *diag) {
+/* What the points say of live registers is not asked: the host knows the SIMT stack, which says more (context_forms.h).
+ */
+static gpump_result place_points(const gpump_program *program, uint32_t interval, gpump_program **placed,
+                                 uint32_t *count, gpump_diag *diag) {
     const uint32_t capacity = gpump_program_instructions(program);
     gpump_preempt_points_config config;
     gpump_preempt_point *points = (gpump_preempt_point *)calloc(capacity + 1u, sizeof *points);
@@ -552,13 +590,14 @@ static uint32_t *origins_of(const transform_chain *chain) {
     uint32_t *origins = (uint32_t *)calloc(count + 1u, sizeof *origins), i, step;
     for (i = 0; origins && i < count; i++) {
         origins[i] = i;
-        for (step = chain->last; step && origins[i] != GPUMP_NONE; step--) origins[i] = gpump_program_origin(chain->programs[step])[origins[i]];
+        for (step = chain->last; step && origins[i] != GPUMP_NONE; step--)
+            origins[i] = gpump_program_origin(chain->programs[step])[origins[i]];
     }
     return origins;
 }
 
-gpump_result analysis_lower(const kernel_program *kernel, const analysis_lowering *how, kernel_program *lowered, analysis_lowered *report,
-                            gpump_diag *diag) {
+gpump_result analysis_lower(const kernel_program *kernel, const analysis_lowering *how, kernel_program *lowered,
+                            analysis_lowered *report, gpump_diag *diag) {
     gpump_registers_config config;
     transform_chain chain;
     analysis_lowered ignored;
@@ -584,12 +623,15 @@ gpump_result analysis_lower(const kernel_program *kernel, const analysis_lowerin
     if (result == GPUMP_OK) result = gpump_registers_config_preset(&config, "fermi");
     if (result == GPUMP_OK) {
         config.registers = how->registers;
-        config.predicates = 64; /* lane masks are no part of the register file here, so there is no reason to spill one */
-        result = gpump_registers_allocate(chain.programs[chain.last], &config, next_program(&chain), &report->registers, diag);
+        config.predicates =
+            64; /* lane masks are no part of the register file here, so there is no reason to spill one */
+        result = gpump_registers_allocate(chain.programs[chain.last], &config, next_program(&chain), &report->registers,
+                                          diag);
         chain.last += result == GPUMP_OK;
     }
     if (result == GPUMP_OK && how->point_interval) {
-        result = place_points(chain.programs[chain.last], how->point_interval, next_program(&chain), &report->points, diag);
+        result =
+            place_points(chain.programs[chain.last], how->point_interval, next_program(&chain), &report->points, diag);
         chain.last += result == GPUMP_OK;
     }
     if (result == GPUMP_OK && !(origins = origins_of(&chain))) result = GPUMP_ERROR_MEMORY;
@@ -606,7 +648,8 @@ gpump_result analysis_lower(const kernel_program *kernel, const analysis_lowerin
         lowered->ptx_registers = kernel->registers;
         lowered->spill_bytes = r->spill_bytes;
         if (r->spill_bytes) lowered->local_bytes = (uint32_t)file.spill_base + r->spill_bytes;
-        if (result == GPUMP_OK && how->regions != REGIONS_NONE && how->spilling) result = spill_at_boundaries(lowered, program, &file, how->spilling);
+        if (result == GPUMP_OK && how->regions != REGIONS_NONE && how->spilling)
+            result = spill_at_boundaries(lowered, program, &file, how->spilling);
     }
     if (result != GPUMP_OK) analysis_free_kernel(lowered);
     free(origins);
@@ -615,8 +658,8 @@ gpump_result analysis_lower(const kernel_program *kernel, const analysis_lowerin
     return result;
 }
 
-gpump_result analysis_allocate(const kernel_program *kernel, uint32_t registers, kernel_program *allocated, gpump_registers_report *report,
-                               gpump_diag *diag) {
+gpump_result analysis_allocate(const kernel_program *kernel, uint32_t registers, kernel_program *allocated,
+                               gpump_registers_report *report, gpump_diag *diag) {
     analysis_lowering how;
     analysis_lowered lowered;
     gpump_result result;

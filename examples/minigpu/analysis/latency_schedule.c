@@ -1,5 +1,5 @@
-/* latency_schedule: list scheduling. In every run of instructions without a branch, barrier or atomic, cycle by cycle, the instruction is
- * next whose operands are there and on which the longest chain waits. */
+/* latency_schedule: list scheduling. In every run of instructions without a branch, barrier or atomic, cycle by cycle,
+ * the instruction is next whose operands are there and on which the longest chain waits. */
 #include "analysis/latency_schedule.h"
 
 #include <stdlib.h>
@@ -19,12 +19,15 @@ static uint32_t latency_of(const instruction *in) {
     }
 }
 
-/* The pipe an instruction goes through, and for how many cycles it keeps the next one of its kind out: as ptxas spaces them for sm_75. */
+/* The pipe an instruction goes through, and for how many cycles it keeps the next one of its kind out: as ptxas spaces
+ * them for sm_75. */
 enum { PIPE_INTEGER, PIPE_FMA, PIPE_SFU, PIPE_DOUBLE, PIPE_MEMORY, PIPE_CONTROL, PIPES };
 static const uint32_t pipe_cycles[PIPES] = {2, 2, 8, 8, 4, 1};
 static uint32_t pipe_of(const instruction *in) {
     switch (in->unit) {
-    case UNIT_ALU: return type_is_float(in->type) || in->opcode == OPCODE_MUL || in->opcode == OPCODE_MAD ? PIPE_FMA : PIPE_INTEGER;
+    case UNIT_ALU:
+        return type_is_float(in->type) || in->opcode == OPCODE_MUL || in->opcode == OPCODE_MAD ? PIPE_FMA
+                                                                                               : PIPE_INTEGER;
     case UNIT_SFU: return PIPE_SFU;
     case UNIT_DOUBLE: return PIPE_DOUBLE;
     case UNIT_MEMORY: return PIPE_MEMORY;
@@ -35,15 +38,28 @@ static uint32_t pipe_of(const instruction *in) {
 int is_routine_call(const instruction *in) {
     if (in->variant == VARIANT_APPROX || in->variant == VARIANT_FULL) return 0;
     if (in->opcode == OPCODE_SQRT || in->opcode == OPCODE_RCP) return 1;
-    return (in->opcode == OPCODE_DIV || in->opcode == OPCODE_REM) && (type_is_float(in->type) || type_bytes(in->type) == 8);
+    return (in->opcode == OPCODE_DIV || in->opcode == OPCODE_REM) &&
+           (type_is_float(in->type) || type_bytes(in->type) == 8);
 }
 
 /* Instructions that nothing moves across. */
 static int is_fixed(const instruction *in) {
     if (is_routine_call(in)) return 1;
     switch (in->opcode) {
-    case OPCODE_BRA: case OPCODE_RET: case OPCODE_EXIT: case OPCODE_TRAP: case OPCODE_BAR: case OPCODE_WARPSYNC: case OPCODE_MEMBAR:
-    case OPCODE_ATOM: case OPCODE_RED: case OPCODE_VOTE: case OPCODE_MATCH: case OPCODE_ACTIVEMASK: case OPCODE_ELECT: case OPCODE_REDUX: return 1;
+    case OPCODE_BRA:
+    case OPCODE_RET:
+    case OPCODE_EXIT:
+    case OPCODE_TRAP:
+    case OPCODE_BAR:
+    case OPCODE_WARPSYNC:
+    case OPCODE_MEMBAR:
+    case OPCODE_ATOM:
+    case OPCODE_RED:
+    case OPCODE_VOTE:
+    case OPCODE_MATCH:
+    case OPCODE_ACTIVEMASK:
+    case OPCODE_ELECT:
+    case OPCODE_REDUX: return 1;
     default: return (in->flags & FLAG_VOLATILE) != 0;
     }
 }
@@ -76,8 +92,11 @@ static uint32_t dependence(const instruction *earlier, const instruction *later)
     for (uint32_t k = 0; k < later->destination_count; k++)
         if (reads(earlier, &later->destinations[k])) wait = 1;
     int stores = earlier->opcode == OPCODE_ST || later->opcode == OPCODE_ST;
-    int both = (earlier->opcode == OPCODE_ST || earlier->opcode == OPCODE_LD) && (later->opcode == OPCODE_ST || later->opcode == OPCODE_LD);
-    if (stores && both && (earlier->space == later->space || earlier->space == SPACE_GENERIC || later->space == SPACE_GENERIC)) wait = 1;
+    int both = (earlier->opcode == OPCODE_ST || earlier->opcode == OPCODE_LD) &&
+               (later->opcode == OPCODE_ST || later->opcode == OPCODE_LD);
+    if (stores && both &&
+        (earlier->space == later->space || earlier->space == SPACE_GENERIC || later->space == SPACE_GENERIC))
+        wait = 1;
     return wait;
 }
 
@@ -86,7 +105,7 @@ typedef struct edge {
 } edge;
 
 typedef struct segment {
-    instruction *order;  /* scratch: the new order */
+    instruction *order; /* scratch: the new order */
     uint32_t *heads, *waiting, *start, *path;
     uint8_t *done;
     edge *edges;
@@ -113,7 +132,8 @@ static int add_edge(segment *s, uint32_t from, uint32_t to, uint32_t wait) {
 static int sets_constant(const instruction *in) {
     return in->opcode == OPCODE_MOV && in->source_count == 1 && in->guard == INSTRUCTION_NONE &&
            (in->sources[0].kind == OPERAND_IMMEDIATE ||
-            (in->sources[0].kind == OPERAND_SPECIAL && in->sources[0].index >= SPECIAL_NTID_X && in->sources[0].index <= SPECIAL_NTID_Z));
+            (in->sources[0].kind == OPERAND_SPECIAL && in->sources[0].index >= SPECIAL_NTID_X &&
+             in->sources[0].index <= SPECIAL_NTID_Z));
 }
 static int is_awaited(const segment *s, uint32_t i, uint32_t now) {
     uint32_t k = s->heads[i];
@@ -137,7 +157,8 @@ static int schedule_segment(segment *s, instruction *code, uint32_t count, uint3
     for (i = count; i-- > 0;) { /* longest chain from here on */
         s->path[i] = latency_of(&code[i]);
         for (k = s->heads[i]; k != INSTRUCTION_NONE; k = s->edges[k].next)
-            if (s->path[s->edges[k].to] + s->edges[k].wait > s->path[i]) s->path[i] = s->path[s->edges[k].to] + s->edges[k].wait;
+            if (s->path[s->edges[k].to] + s->edges[k].wait > s->path[i])
+                s->path[i] = s->path[s->edges[k].to] + s->edges[k].wait;
     }
     while (placed < count) {
         uint32_t best = INSTRUCTION_NONE, soonest = UINT32_MAX, early = INSTRUCTION_NONE;

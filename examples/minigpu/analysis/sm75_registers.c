@@ -7,9 +7,9 @@
 #include "analysis/latency_schedule.h"
 #include "analysis/sm75_select.h"
 
-#define STACK_POINTER 1u   /* R1, never given out */
-#define UNNAMED 2u         /* registers that are counted and that no instruction names */
-#define FULL_SM 64u        /* with more per thread an SM of sm_75 is no longer full of warps */
+#define STACK_POINTER 1u /* R1, never given out */
+#define UNNAMED 2u       /* registers that are counted and that no instruction names */
+#define FULL_SM 64u      /* with more per thread an SM of sm_75 is no longer full of warps */
 #define NODES_MAX 16384u
 
 /* Nodes are the program's registers, then what routines need for themselves. */
@@ -17,23 +17,24 @@ typedef struct coloring {
     const kernel_program *kernel;
     const gpump_program *program;
     uint32_t nodes, registers, words, top;
-    uint64_t *conflicts;                /* bit matrix */
-    uint32_t *width;                    /* 0: a predicate */
-    uint32_t *color, *hint;             /* or GPUMP_NONE; hint: the other side of a move or of a widening */
-    uint32_t *stored;                   /* the vector store whose value it is, or GPUMP_NONE */
-    uint32_t *reader_start, *reader;    /* register -> instructions that read it */
-    uint8_t *taken;                     /* colours, for one node */
+    uint64_t *conflicts;             /* bit matrix */
+    uint32_t *width;                 /* 0: a predicate */
+    uint32_t *color, *hint;          /* or GPUMP_NONE; hint: the other side of a move or of a widening */
+    uint32_t *stored;                /* the vector store whose value it is, or GPUMP_NONE */
+    uint32_t *reader_start, *reader; /* register -> instructions that read it */
+    uint8_t *taken;                  /* colours, for one node */
 } coloring;
 
-/* Registers that the routine behind an instruction takes beyond its operands: what ptxas gives a kernel of little else than this one
- * instruction (docs/registers.md), less its operands and what every kernel has. */
+/* Registers that the routine behind an instruction takes beyond its operands: what ptxas gives a kernel of little else
+ * than this one instruction (docs/registers.md), less its operands and what every kernel has. */
 static uint32_t routine_registers(const instruction *in) {
     int wide = type_bytes(in->type) == 8;
     if (in->variant == VARIANT_APPROX || in->variant == VARIANT_FULL) return 0;
     switch (in->opcode) {
     case OPCODE_DIV:
     case OPCODE_REM:
-        if (!type_is_float(in->type) && in->sources[1].kind != OPERAND_REGISTER) return 0; /* by a constant: a multiplication */
+        if (!type_is_float(in->type) && in->sources[1].kind != OPERAND_REGISTER)
+            return 0; /* by a constant: a multiplication */
         if (type_is_float(in->type)) return wide ? 17 : 8;
         return wide ? 15 : in->type == TYPE_U32 ? 5 : 7;
     case OPCODE_SQRT: return wide ? 13 : 4;
@@ -45,15 +46,16 @@ static uint32_t routine_registers(const instruction *in) {
 /* cvt.s64.s32 and the like: the low half of the result is the operand itself. */
 static int widens(const instruction *in) {
     const operand *to = &in->destinations[0], *from = &in->sources[0];
-    return in->opcode == OPCODE_CVT && !type_is_float(in->type) && !type_is_float(in->source_type) && to->kind == OPERAND_REGISTER && to->words == 2 &&
-           from->kind == OPERAND_REGISTER && from->words == 1;
+    return in->opcode == OPCODE_CVT && !type_is_float(in->type) && !type_is_float(in->source_type) &&
+           to->kind == OPERAND_REGISTER && to->words == 2 && from->kind == OPERAND_REGISTER && from->words == 1;
 }
 
 /* Instructions that read or write late; a scoreboard guards them. */
 static int is_late(const instruction *in) {
     if (is_routine_call(in)) return 0;
     if (in->unit == UNIT_MEMORY) return 1;
-    return in->unit == UNIT_DOUBLE || in->unit == UNIT_SFU || (in->opcode == OPCODE_CVT && type_is_float(in->type) != type_is_float(in->source_type));
+    return in->unit == UNIT_DOUBLE || in->unit == UNIT_SFU ||
+           (in->opcode == OPCODE_CVT && type_is_float(in->type) != type_is_float(in->source_type));
 }
 
 /* ---- who is alive together ---- */
@@ -69,7 +71,8 @@ static int has(const uint32_t *list, uint32_t count, uint32_t reg) {
     return 0;
 }
 
-/* What a late instruction reads stays until its result is waited for, a store's until the block ends. Its own result may take the place. */
+/* What a late instruction reads stays until its result is waited for, a store's until the block ends. Its own result
+ * may take the place. */
 static void hold_operands(coloring *c, uint32_t i, uint32_t end) {
     gpump_instruction late, in;
     gpump_program_instruction(c->program, i, &late);
@@ -78,7 +81,8 @@ static void hold_operands(coloring *c, uint32_t i, uint32_t end) {
             gpump_program_instruction(c->program, k, &in);
             if (has(in.defs, in.def_count, late.uses[u])) break;
             for (uint32_t d = 0; d < late.def_count; d++)
-                waited |= (uint32_t)(has(in.uses, in.use_count, late.defs[d]) || has(in.defs, in.def_count, late.defs[d]));
+                waited |=
+                    (uint32_t)(has(in.uses, in.use_count, late.defs[d]) || has(in.defs, in.def_count, late.defs[d]));
             for (uint32_t d = 0; d < in.def_count; d++) conflict(c, late.uses[u], in.defs[d]);
         }
 }
@@ -98,7 +102,8 @@ static int find_conflicts(coloring *c, const gpump_liveness *liveness, int hold)
             for (uint64_t word = set[w]; word; word &= word - 1) {
                 uint32_t live = w * 64 + gpump_bits_lowest64(word);
                 for (d = 0; d < in.def_count; d++)
-                    if ((in.operation != GPUMP_OP_MOVE && !widens(from)) || in.uses[0] != live) conflict(c, in.defs[d], live);
+                    if ((in.operation != GPUMP_OP_MOVE && !widens(from)) || in.uses[0] != live)
+                        conflict(c, in.defs[d], live);
                 for (e = 0; e < own; e++) conflict(c, routine + e, live);
             }
         for (d = 0; d < in.def_count; d++)
@@ -135,8 +140,8 @@ static void give(coloring *c, uint32_t node, uint32_t at) {
     if (at + c->width[node] > c->top) c->top = at + c->width[node];
 }
 
-/* How many instructions would read all their registers from one bank if the node stood in bank 0 (even registers) or 1. A pair counts as
- * its even half. */
+/* How many instructions would read all their registers from one bank if the node stood in bank 0 (even registers) or 1.
+ * A pair counts as its even half. */
 static void bank_conflicts(const coloring *c, uint32_t node, uint32_t bad[2]) {
     bad[0] = bad[1] = 0;
     for (uint32_t r = c->reader_start[node]; r < c->reader_start[node + 1]; r++) {
@@ -147,8 +152,10 @@ static void bank_conflicts(const coloring *c, uint32_t node, uint32_t bad[2]) {
             uint32_t other = in.uses[k];
             if (other == node || !c->width[other]) continue;
             others++;
-            if (c->width[other] == 2) bank[0]++;
-            else if (c->color[other] != GPUMP_NONE) bank[c->color[other] % 2]++;
+            if (c->width[other] == 2)
+                bank[0]++;
+            else if (c->color[other] != GPUMP_NONE)
+                bank[c->color[other] % 2]++;
         }
         bad[0] += others && bank[0] == others;
         bad[1] += others && bank[1] == others;
@@ -179,7 +186,8 @@ static void color_vector(coloring *c, const uint32_t *nodes, uint32_t count) {
         color_together(c, nodes, count, count * width, width);
         return;
     }
-    if (c->color[nodes[known]] % (count * width) != known * width) return; /* one has its place: the others beside it, if they can */
+    if (c->color[nodes[known]] % (count * width) != known * width)
+        return; /* one has its place: the others beside it, if they can */
     for (k = 0; k < count; k++) {
         uint32_t at = c->color[nodes[known]] - known * width + k * width;
         if (c->color[nodes[k]] != GPUMP_NONE) continue;
@@ -188,16 +196,19 @@ static void color_vector(coloring *c, const uint32_t *nodes, uint32_t count) {
     }
 }
 
-/* The lowest register that is free, for single ones first among those of the better bank, as long as a full SM has them. */
+/* The lowest register that is free, for single ones first among those of the better bank, as long as a full SM has
+ * them. */
 static void color_one(coloring *c, uint32_t node) {
     uint32_t hint = c->hint[node], step = c->width[node], bad[2] = {0, 0}, at;
     if (!step || c->color[node] != GPUMP_NONE) return;
     find_taken(c, node);
-    if (hint != GPUMP_NONE && c->color[hint] != GPUMP_NONE && fits(c, node, c->color[hint]) && c->color[hint] % step == 0) {
+    if (hint != GPUMP_NONE && c->color[hint] != GPUMP_NONE && fits(c, node, c->color[hint]) &&
+        c->color[hint] % step == 0) {
         give(c, node, c->color[hint]);
         return;
     }
-    if (hint != GPUMP_NONE && c->color[hint] == GPUMP_NONE && c->width[hint] > step) { /* to be widened: both together */
+    if (hint != GPUMP_NONE && c->color[hint] == GPUMP_NONE &&
+        c->width[hint] > step) { /* to be widened: both together */
         uint32_t pair[2] = {node, hint};
         color_together(c, pair, 2, 2, 0);
         return;
@@ -219,7 +230,10 @@ static void color_all(coloring *c) {
         gpump_instruction in;
         const instruction *from = &c->kernel->instructions[i];
         gpump_program_instruction(c->program, i, &in);
-        for (k = 1; k < in.use_count && from->opcode == OPCODE_ST && from->vector > 1 && in.use_count == from->vector + 1u; k++) c->stored[in.uses[k]] = i;
+        for (k = 1;
+             k < in.use_count && from->opcode == OPCODE_ST && from->vector > 1 && in.use_count == from->vector + 1u;
+             k++)
+            c->stored[in.uses[k]] = i;
         if (in.operation != GPUMP_OP_MOVE && !widens(from)) continue;
         c->hint[in.defs[0]] = in.uses[0];
         c->hint[in.uses[0]] = in.defs[0];
@@ -228,7 +242,8 @@ static void color_all(coloring *c) {
         const instruction *from = &c->kernel->instructions[i];
         gpump_instruction in;
         gpump_program_instruction(c->program, i, &in);
-        if (from->opcode == OPCODE_LD && from->vector > 1 && in.def_count == from->vector) color_vector(c, in.defs, in.def_count);
+        if (from->opcode == OPCODE_LD && from->vector > 1 && in.def_count == from->vector)
+            color_vector(c, in.defs, in.def_count);
         for (k = 0; k < in.def_count; k++) {
             gpump_instruction store;
             if (c->stored[in.defs[k]] != GPUMP_NONE) {
@@ -250,14 +265,17 @@ static int find_readers(coloring *c) {
             gpump_program_instruction(c->program, i, &in);
             for (k = 0; k < in.use_count; k++) {
                 if (has(in.uses, k, in.uses[k])) continue; /* the same operand twice */
-                if (pass) c->reader[c->reader_start[in.uses[k] + 1]++] = i;
-                else c->reader_start[in.uses[k] + 1]++, total++;
+                if (pass)
+                    c->reader[c->reader_start[in.uses[k] + 1]++] = i;
+                else
+                    c->reader_start[in.uses[k] + 1]++, total++;
             }
         }
         if (pass) break;
         c->reader = (uint32_t *)malloc((total + 1) * sizeof *c->reader);
         if (!c->reader) return 0;
-        for (i = c->registers + 1, k = total; i-- > 1;) { /* [r + 1]: where the readers of r begin; after the second pass, where they end */
+        for (i = c->registers + 1, k = total;
+             i-- > 1;) { /* [r + 1]: where the readers of r begin; after the second pass, where they end */
             k -= c->reader_start[i];
             c->reader_start[i] = k;
         }
@@ -294,7 +312,8 @@ static int count_registers(const kernel_program *kernel, uint32_t window, int ho
         ok = c.conflicts && c.width && c.color && c.hint && c.stored && c.taken && find_readers(&c);
     }
     if (ok) {
-        for (uint32_t i = 0; i < c.nodes; i++) c.width[i] = i < c.registers ? gpump_program_width(a.program, i) : 1u; /* GPUMP_WIDTH_... count registers */
+        for (uint32_t i = 0; i < c.nodes; i++)
+            c.width[i] = i < c.registers ? gpump_program_width(a.program, i) : 1u; /* GPUMP_WIDTH_... count registers */
         ok = find_conflicts(&c, liveness, hold);
         if (ok) color_all(&c);
         *registers = (c.top > STACK_POINTER ? c.top : STACK_POINTER + 1) + UNNAMED;
@@ -313,9 +332,11 @@ static int count_registers(const kernel_program *kernel, uint32_t window, int ho
     return ok ? 0 : -1;
 }
 
-/* As early as latencies ask for; where that is more than a full SM has, operands are not held, then instructions move less and less. */
+/* As early as latencies ask for; where that is more than a full SM has, operands are not held, then instructions move
+ * less and less. */
 int sm75_registers(const kernel_program *kernel, uint32_t *registers) {
     int status = count_registers(kernel, kernel->count, 1, registers);
-    for (uint32_t window = kernel->count; !status && *registers > FULL_SM && window; window /= 2) status = count_registers(kernel, window, 0, registers);
+    for (uint32_t window = kernel->count; !status && *registers > FULL_SM && window; window /= 2)
+        status = count_registers(kernel, window, 0, registers);
     return status;
 }

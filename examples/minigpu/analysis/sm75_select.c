@@ -5,23 +5,23 @@
 
 #include "analysis/analysis.h"
 
-/* What a register stands for, where it needs none: an immediate, something in the constant bank (a parameter, the size of block or grid),
- * or a result of the uniform data path. */
+/* What a register stands for, where it needs none: an immediate, something in the constant bank (a parameter, the size
+ * of block or grid), or a result of the uniform data path. */
 typedef enum value_kind { VALUE_REGISTER, VALUE_CONSTANT, VALUE_BANK, VALUE_UNIFORM } value_kind;
 
 typedef struct selection {
     const gpump_program *program; /* of the kernel: the same instructions */
     instruction *code;            /* changed in place; what is not needed becomes a NOP */
     uint32_t count, registers, predicates;
-    uint32_t *defs, *def_at;      /* per register: how many instructions write it, and the last one */
-    uint32_t *uses, *other_uses;  /* per register: reads, and those that are not the address of a load or store */
-    uint64_t *constant;           /* per register: of VALUE_CONSTANT */
-    uint8_t *kind;                /* per register: value_kind */
-    int64_t *offset;              /* per register: it is base[] + offset[] */
+    uint32_t *defs, *def_at;     /* per register: how many instructions write it, and the last one */
+    uint32_t *uses, *other_uses; /* per register: reads, and those that are not the address of a load or store */
+    uint64_t *constant;          /* per register: of VALUE_CONSTANT */
+    uint8_t *kind;               /* per register: value_kind */
+    int64_t *offset;             /* per register: it is base[] + offset[] */
     uint32_t *base;
     uint32_t *predicate_defs;
-    uint8_t *predicate_shared;    /* per predicate: the same for all lanes of a warp */
-    uint32_t *moved;              /* per instruction: the branch that it stands before now, or INSTRUCTION_NONE */
+    uint8_t *predicate_shared; /* per predicate: the same for all lanes of a warp */
+    uint32_t *moved;           /* per instruction: the branch that it stands before now, or INSTRUCTION_NONE */
 } selection;
 
 static int is_register(const operand *o) { return o->kind == OPERAND_REGISTER; }
@@ -49,7 +49,8 @@ static void count_registers(selection *s) {
         for (uint32_t k = 0; k < in->source_count; k++)
             if (is_register(&in->sources[k])) {
                 s->uses[in->sources[k].index]++;
-                s->other_uses[in->sources[k].index] += k || !is_access(in) || (in->space != SPACE_GLOBAL && in->space != SPACE_SHARED);
+                s->other_uses[in->sources[k].index] +=
+                    k || !is_access(in) || (in->space != SPACE_GLOBAL && in->space != SPACE_SHARED);
             }
     }
 }
@@ -67,8 +68,10 @@ static int defines_alone(const selection *s, const instruction *in) {
 }
 static int constant_of(const selection *s, const operand *o, int64_t *value) {
     uint64_t bits = o->immediate;
-    if (is_register(o) && s->kind[o->index] == VALUE_CONSTANT) bits = s->constant[o->index];
-    else if (o->kind != OPERAND_IMMEDIATE) return 0;
+    if (is_register(o) && s->kind[o->index] == VALUE_CONSTANT)
+        bits = s->constant[o->index];
+    else if (o->kind != OPERAND_IMMEDIATE)
+        return 0;
     *value = o->words == 2 ? (int64_t)bits : (int64_t)(int32_t)(uint32_t)bits;
     return 1;
 }
@@ -80,8 +83,9 @@ static void drop_dead(selection *s) {
         count_registers(s);
         for (uint32_t i = s->count; i-- > 0;) {
             instruction *in = &s->code[i];
-            int dead = in->destination_count > 0 && in->unit != UNIT_CONTROL && in->opcode != OPCODE_ATOM && in->opcode != OPCODE_SHFL &&
-                       in->opcode != OPCODE_VOTE && in->opcode != OPCODE_MATCH && !(in->flags & (FLAG_VOLATILE | FLAG_CARRY_OUT));
+            int dead = in->destination_count > 0 && in->unit != UNIT_CONTROL && in->opcode != OPCODE_ATOM &&
+                       in->opcode != OPCODE_SHFL && in->opcode != OPCODE_VOTE && in->opcode != OPCODE_MATCH &&
+                       !(in->flags & (FLAG_VOLATILE | FLAG_CARRY_OUT));
             for (uint32_t k = 0; k < in->destination_count; k++)
                 dead = dead && is_register(&in->destinations[k]) && !s->uses[in->destinations[k].index];
             if (!dead) continue;
@@ -99,13 +103,15 @@ static void find_values(selection *s) {
         const operand *to = &in->destinations[0], *from = &in->sources[0];
         int copies = in->opcode == OPCODE_MOV || (in->opcode == OPCODE_CVTA && in->space == SPACE_GLOBAL);
         if (!defines_alone(s, in) || in->vector > 1) continue;
-        if (in->opcode == OPCODE_LD && in->space == SPACE_PARAM && from->kind == OPERAND_NONE && type_bytes(in->type) == 4u * to->words)
+        if (in->opcode == OPCODE_LD && in->space == SPACE_PARAM && from->kind == OPERAND_NONE &&
+            type_bytes(in->type) == 4u * to->words)
             s->kind[to->index] = VALUE_BANK;
         else if (copies && from->kind == OPERAND_IMMEDIATE) {
             s->kind[to->index] = VALUE_CONSTANT;
             s->constant[to->index] = from->immediate;
         } else if (copies && from->kind == OPERAND_SPECIAL &&
-                   ((from->index >= SPECIAL_NTID_X && from->index <= SPECIAL_NTID_Z) || (from->index >= SPECIAL_NCTAID_X && from->index <= SPECIAL_NCTAID_Z)))
+                   ((from->index >= SPECIAL_NTID_X && from->index <= SPECIAL_NTID_Z) ||
+                    (from->index >= SPECIAL_NCTAID_X && from->index <= SPECIAL_NCTAID_Z)))
             s->kind[to->index] = VALUE_BANK;
         else if (copies && is_register(from) && from->words == to->words) {
             s->kind[to->index] = s->kind[from->index];
@@ -116,7 +122,8 @@ static void find_values(selection *s) {
 
 /* ---- addresses ---- */
 
-/* The address of one access: constants go into its offset; [R.X4], [R.X8] and [R.X16] of shared memory take a shift along. */
+/* The address of one access: constants go into its offset; [R.X4], [R.X8] and [R.X16] of shared memory take a shift
+ * along. */
 static void fold_into_access(selection *s, instruction *in) {
     operand *address = &in->sources[0];
     const instruction *shift;
@@ -125,13 +132,14 @@ static void fold_into_access(selection *s, instruction *in) {
     in->offset += s->offset[address->index];
     address->index = s->base[address->index];
     shift = only_def(s, address);
-    if (in->space == SPACE_SHARED && shift && shift->opcode == OPCODE_SHL && constant_of(s, &shift->sources[1], &bits) && bits >= 2 && bits <= 4 &&
-        is_register(&shift->sources[0]) && s->defs[shift->sources[0].index] == 1)
+    if (in->space == SPACE_SHARED && shift && shift->opcode == OPCODE_SHL &&
+        constant_of(s, &shift->sources[1], &bits) && bits >= 2 && bits <= 4 && is_register(&shift->sources[0]) &&
+        s->defs[shift->sources[0].index] == 1)
         *address = shift->sources[0];
 }
 
-/* Constants leave chains of additions for the offsets of loads and stores, and what is left is computed once where it is the same: a[i] and
- * b[i] in shared memory are one register and two offsets. */
+/* Constants leave chains of additions for the offsets of loads and stores, and what is left is computed once where it
+ * is the same: a[i] and b[i] in shared memory are one register and two offsets. */
 static void fold_offsets(selection *s) {
     for (uint32_t i = 0; i < s->registers; i++) s->base[i] = i;
     for (uint32_t i = 0; i < s->count; i++) {
@@ -142,7 +150,8 @@ static void fold_offsets(selection *s) {
             fold_into_access(s, in);
             continue;
         }
-        if ((in->opcode != OPCODE_ADD && in->opcode != OPCODE_MAD) || type_is_float(in->type) || !defines_alone(s, in)) continue;
+        if ((in->opcode != OPCODE_ADD && in->opcode != OPCODE_MAD) || type_is_float(in->type) || !defines_alone(s, in))
+            continue;
         if (in->opcode == OPCODE_ADD) {
             for (k = 0; k < 2; k++) {
                 const operand *from = &in->sources[k];
@@ -167,10 +176,13 @@ static void fold_offsets(selection *s) {
         }
         for (n = i; n-- > 0;) {
             const instruction *before = &s->code[n];
-            if (before->opcode != in->opcode || before->variant != in->variant || !defines_alone(s, before) || before->source_count != in->source_count ||
+            if (before->opcode != in->opcode || before->variant != in->variant || !defines_alone(s, before) ||
+                before->source_count != in->source_count ||
                 memcmp(before->sources, in->sources, in->source_count * sizeof *in->sources))
                 continue;
-            if (!gpump_program_dominates(s->program, gpump_program_basic_block_of(s->program, n), gpump_program_basic_block_of(s->program, i))) continue;
+            if (!gpump_program_dominates(s->program, gpump_program_basic_block_of(s->program, n),
+                                         gpump_program_basic_block_of(s->program, i)))
+                continue;
             s->base[to] = s->base[before->destinations[0].index];
             break;
         }
@@ -190,7 +202,9 @@ static int64_t alignment_of(const selection *s, const operand *o, int depth) {
         a = alignment_of(s, &in->sources[0], depth + 1) << (c < 4 ? c : 4);
         break;
     case OPCODE_MAD: b = alignment_of(s, &in->sources[2], depth + 1); /* fall through */
-    case OPCODE_MUL: a = alignment_of(s, &in->sources[0], depth + 1) * alignment_of(s, &in->sources[1], depth + 1); break;
+    case OPCODE_MUL:
+        a = alignment_of(s, &in->sources[0], depth + 1) * alignment_of(s, &in->sources[1], depth + 1);
+        break;
     case OPCODE_ADD:
         a = alignment_of(s, &in->sources[0], depth + 1);
         b = alignment_of(s, &in->sources[1], depth + 1);
@@ -201,12 +215,13 @@ static int64_t alignment_of(const selection *s, const operand *o, int depth) {
 }
 
 static int is_word_of_shared(const instruction *in) {
-    return in->opcode == OPCODE_LD && in->space == SPACE_SHARED && in->vector == 1 && in->destination_count == 1 && type_bytes(in->type) == 4 &&
-           in->guard == INSTRUCTION_NONE && !(in->flags & FLAG_VOLATILE) && in->source_count == 1 && is_register(&in->sources[0]);
+    return in->opcode == OPCODE_LD && in->space == SPACE_SHARED && in->vector == 1 && in->destination_count == 1 &&
+           type_bytes(in->type) == 4 && in->guard == INSTRUCTION_NONE && !(in->flags & FLAG_VOLATILE) &&
+           in->source_count == 1 && is_register(&in->sources[0]);
 }
 static int writes_memory(const instruction *in) {
-    return in->opcode == OPCODE_ST || in->opcode == OPCODE_ATOM || in->opcode == OPCODE_RED || in->opcode == OPCODE_BAR || in->opcode == OPCODE_MEMBAR ||
-           in->flags & FLAG_VOLATILE;
+    return in->opcode == OPCODE_ST || in->opcode == OPCODE_ATOM || in->opcode == OPCODE_RED ||
+           in->opcode == OPCODE_BAR || in->opcode == OPCODE_MEMBAR || in->flags & FLAG_VOLATILE;
 }
 
 /* Four loads of neighbouring words of shared memory become one of 128 bits, where the address is known to allow it. */
@@ -220,8 +235,8 @@ static void merge_loads(selection *s) {
         for (n = i; n < s->count && found < 4; n++) {
             instruction *in = &s->code[n];
             if ((in->unit == UNIT_CONTROL && in->opcode != OPCODE_NOP) || writes_memory(in)) break;
-            if (!is_word_of_shared(in) || in->sources[0].index != first->sources[0].index || in->offset < low || in->offset >= low + 16 || in->offset & 3 ||
-                part[(in->offset - low) / 4])
+            if (!is_word_of_shared(in) || in->sources[0].index != first->sources[0].index || in->offset < low ||
+                in->offset >= low + 16 || in->offset & 3 || part[(in->offset - low) / 4])
                 continue;
             part[(in->offset - low) / 4] = in;
             found++;
@@ -242,10 +257,13 @@ static void pack_loads(selection *s) {
     for (uint32_t i = 0; i < s->registers; i++) s->base[i] = i;
     for (uint32_t i = 0; i < s->count; i++) {
         instruction *in = &s->code[i];
-        uint32_t each = type_bytes(in->type), k, good = in->opcode == OPCODE_LD && in->vector > 1 && each < 4 && in->destination_count == in->vector;
-        for (k = 0; k < in->destination_count && good; k++) good = is_register(&in->destinations[k]) && s->defs[in->destinations[k].index] == 1;
+        uint32_t each = type_bytes(in->type), k,
+                 good = in->opcode == OPCODE_LD && in->vector > 1 && each < 4 && in->destination_count == in->vector;
+        for (k = 0; k < in->destination_count && good; k++)
+            good = is_register(&in->destinations[k]) && s->defs[in->destinations[k].index] == 1;
         if (!good) continue;
-        for (k = 0; k < in->destination_count; k++) s->base[in->destinations[k].index] = in->destinations[k * each / 4].index;
+        for (k = 0; k < in->destination_count; k++)
+            s->base[in->destinations[k].index] = in->destinations[k * each / 4].index;
         in->destination_count = in->vector = (uint8_t)((in->vector * each + 3) / 4);
     }
     for (uint32_t i = 0; i < s->count; i++)
@@ -261,14 +279,16 @@ static void fuse(selection *s) {
     for (uint32_t i = 0; i < s->count; i++) {
         instruction *in = &s->code[i];
         const operand *to = &in->destinations[0];
-        if (in->opcode != OPCODE_ADD || type_is_float(in->type) || in->destination_count != 1 || in->source_count != 2 || in->guard != INSTRUCTION_NONE)
+        if (in->opcode != OPCODE_ADD || type_is_float(in->type) || in->destination_count != 1 ||
+            in->source_count != 2 || in->guard != INSTRUCTION_NONE)
             continue;
         for (uint32_t k = 0; k < 2; k++) {
             operand other = in->sources[!k];
             const instruction *inner = only_def(s, &in->sources[k]), *widened;
             int single = inner && s->uses[in->sources[k].index] == 1;
             if (inner && inner->opcode == OPCODE_MUL && inner->source_count == 2 &&
-                (inner->variant == VARIANT_WIDE ? to->words == 2 : single && inner->variant == VARIANT_LO && to->words == 1)) {
+                (inner->variant == VARIANT_WIDE ? to->words == 2
+                                                : single && inner->variant == VARIANT_LO && to->words == 1)) {
                 in->opcode = OPCODE_MAD;
                 in->variant = inner->variant;
                 in->type = inner->type;
@@ -278,10 +298,12 @@ static void fuse(selection *s) {
                 in->source_count = 3;
                 break;
             }
-            if (single && inner->opcode == OPCODE_SHL && inner->sources[1].kind == OPERAND_IMMEDIATE && is_register(&inner->sources[0])) {
+            if (single && inner->opcode == OPCODE_SHL && inner->sources[1].kind == OPERAND_IMMEDIATE &&
+                is_register(&inner->sources[0])) {
                 in->sources[k] = inner->sources[0];
                 widened = only_def(s, &inner->sources[0]);
-                if (widened && widened->opcode == OPCODE_CVT && is_register(&widened->sources[0]) && to->words == 2) in->sources[k] = widened->sources[0];
+                if (widened && widened->opcode == OPCODE_CVT && is_register(&widened->sources[0]) && to->words == 2)
+                    in->sources[k] = widened->sources[0];
                 break;
             }
         }
@@ -289,22 +311,26 @@ static void fuse(selection *s) {
     drop_dead(s);
 }
 
-/* A base in the constant bank plus an offset that has to be in registers anyway is [register + uniform register] of a load or store. */
+/* A base in the constant bank plus an offset that has to be in registers anyway is [register + uniform register] of a
+ * load or store. */
 static void use_uniform_bases(selection *s) {
     for (uint32_t i = 0; i < s->registers; i++) s->base[i] = i;
     for (uint32_t i = 0; i < s->count; i++) {
         const instruction *in = &s->code[i];
         const operand *to = &in->destinations[0];
-        if (in->opcode != OPCODE_ADD || in->source_count != 2 || to->words != 2 || !defines_alone(s, in) || s->other_uses[to->index]) continue;
+        if (in->opcode != OPCODE_ADD || in->source_count != 2 || to->words != 2 || !defines_alone(s, in) ||
+            s->other_uses[to->index])
+            continue;
         for (uint32_t k = 0; k < 2; k++) {
             const operand *base = &in->sources[k], *offset = &in->sources[!k];
-            if (is_register(base) && s->kind[base->index] == VALUE_BANK && is_register(offset) && s->kind[offset->index] == VALUE_REGISTER &&
-                offset->words == 2 && s->defs[offset->index] == 1)
+            if (is_register(base) && s->kind[base->index] == VALUE_BANK && is_register(offset) &&
+                s->kind[offset->index] == VALUE_REGISTER && offset->words == 2 && s->defs[offset->index] == 1)
                 s->base[to->index] = offset->index;
         }
     }
     for (uint32_t i = 0; i < s->count; i++)
-        if (is_access(&s->code[i]) && s->code[i].source_count && is_register(&s->code[i].sources[0]) && s->code[i].space == SPACE_GLOBAL)
+        if (is_access(&s->code[i]) && s->code[i].source_count && is_register(&s->code[i].sources[0]) &&
+            s->code[i].space == SPACE_GLOBAL)
             s->code[i].sources[0].index = s->base[s->code[i].sources[0].index];
     drop_dead(s);
 }
@@ -314,9 +340,25 @@ static void use_uniform_bases(selection *s) {
 static int is_integer_alu(const instruction *in) {
     if (in->unit != UNIT_ALU || type_is_float(in->type) || type_is_float(in->source_type)) return 0;
     switch (in->opcode) {
-    case OPCODE_ADD: case OPCODE_SUB: case OPCODE_MUL: case OPCODE_MAD: case OPCODE_AND: case OPCODE_OR: case OPCODE_XOR: case OPCODE_NOT:
-    case OPCODE_LOP3: case OPCODE_SHL: case OPCODE_SHR: case OPCODE_SHF: case OPCODE_SETP: case OPCODE_SELP: case OPCODE_MIN: case OPCODE_MAX:
-    case OPCODE_MOV: case OPCODE_CVT: case OPCODE_CVTA: return 1;
+    case OPCODE_ADD:
+    case OPCODE_SUB:
+    case OPCODE_MUL:
+    case OPCODE_MAD:
+    case OPCODE_AND:
+    case OPCODE_OR:
+    case OPCODE_XOR:
+    case OPCODE_NOT:
+    case OPCODE_LOP3:
+    case OPCODE_SHL:
+    case OPCODE_SHR:
+    case OPCODE_SHF:
+    case OPCODE_SETP:
+    case OPCODE_SELP:
+    case OPCODE_MIN:
+    case OPCODE_MAX:
+    case OPCODE_MOV:
+    case OPCODE_CVT:
+    case OPCODE_CVTA: return 1;
     default: return 0;
     }
 }
@@ -330,7 +372,8 @@ static int is_shared(const selection *s, const operand *o) {
 }
 static int ends_lanes(const selection *s, uint32_t i) {
     while (i < s->count && s->code[i].opcode == OPCODE_NOP) i++;
-    return i < s->count && (s->code[i].opcode == OPCODE_RET || s->code[i].opcode == OPCODE_EXIT) && s->code[i].guard == INSTRUCTION_NONE;
+    return i < s->count && (s->code[i].opcode == OPCODE_RET || s->code[i].opcode == OPCODE_EXIT) &&
+           s->code[i].guard == INSTRUCTION_NONE;
 }
 
 /* Marks basic blocks to which only some of the lanes that still run may come. */
@@ -340,7 +383,8 @@ static int find_parted(const selection *s, const gpump_liveness *liveness, uint8
         gpump_basic_block block;
         gpump_program_basic_block(s->program, b, &block);
         if (gpump_liveness_enclosing(liveness, block.first, branches, s->count, &count) != GPUMP_OK) break;
-        for (k = 0; k < count; k++) parted[b] |= !ends_lanes(s, s->code[branches[k]].target) && !ends_lanes(s, branches[k] + 1);
+        for (k = 0; k < count; k++)
+            parted[b] |= !ends_lanes(s, s->code[branches[k]].target) && !ends_lanes(s, branches[k] + 1);
     }
     free(branches);
     return b == gpump_program_basic_blocks(s->program);
@@ -361,7 +405,8 @@ static int find_uniform(selection *s, const gpump_liveness *liveness) {
             if (!shared) continue;
             if (to->kind == OPERAND_PREDICATE && s->predicate_defs[to->index] == 1 && !s->predicate_shared[to->index])
                 s->predicate_shared[to->index] = 1, changed = 1;
-            if (defines_alone(s, in) && to->words == 1 && s->kind[to->index] == VALUE_REGISTER) s->kind[to->index] = VALUE_UNIFORM, changed = 1;
+            if (defines_alone(s, in) && to->words == 1 && s->kind[to->index] == VALUE_REGISTER)
+                s->kind[to->index] = VALUE_UNIFORM, changed = 1;
         }
     }
     free(parted);
@@ -373,11 +418,13 @@ static void settle_block_number(selection *s) {
     for (uint32_t i = 0; i < s->count; i++) {
         const instruction *in = &s->code[i];
         const operand *to = &in->destinations[0];
-        int uniform = in->destination_count == 1 && (to->kind == OPERAND_PREDICATE ? s->predicate_shared[to->index]
-                                                                                  : is_register(to) && s->kind[to->index] == VALUE_UNIFORM);
+        int uniform = in->destination_count == 1 &&
+                      (to->kind == OPERAND_PREDICATE ? s->predicate_shared[to->index]
+                                                     : is_register(to) && s->kind[to->index] == VALUE_UNIFORM);
         for (uint32_t k = 0; k < in->source_count && !uniform; k++) {
             const instruction *from = only_def(s, &in->sources[k]);
-            if (from && from->opcode == OPCODE_MOV && from->sources[0].kind == OPERAND_SPECIAL && s->kind[in->sources[k].index] == VALUE_UNIFORM)
+            if (from && from->opcode == OPCODE_MOV && from->sources[0].kind == OPERAND_SPECIAL &&
+                s->kind[in->sources[k].index] == VALUE_UNIFORM)
                 s->kind[in->sources[k].index] = VALUE_REGISTER;
         }
     }
@@ -391,7 +438,9 @@ static uint32_t home_of(const selection *s, uint32_t i) {
 /* Can instruction i of block b stand at the end of block d? */
 static int can_move(const selection *s, uint32_t i, uint32_t b, uint32_t d, int depth) {
     const instruction *in = &s->code[i];
-    if (in->guard != INSTRUCTION_NONE || in->flags & (FLAG_VOLATILE | FLAG_CARRY_OUT) || depth > 8 || !defines_alone(s, in)) return 0;
+    if (in->guard != INSTRUCTION_NONE || in->flags & (FLAG_VOLATILE | FLAG_CARRY_OUT) || depth > 8 ||
+        !defines_alone(s, in))
+        return 0;
     if (in->opcode != OPCODE_LD && in->unit != UNIT_ALU) return 0;
     for (uint32_t k = 0; k < in->source_count; k++) {
         const operand *o = &in->sources[k];
@@ -408,17 +457,20 @@ static int can_move(const selection *s, uint32_t i, uint32_t b, uint32_t d, int 
 static void move_up(selection *s, uint32_t i, uint32_t b, uint32_t branch) {
     for (uint32_t k = 0; k < s->code[i].source_count; k++) {
         const operand *o = &s->code[i].sources[k];
-        if (is_register(o) && s->kind[o->index] == VALUE_REGISTER && home_of(s, s->def_at[o->index]) == b) move_up(s, s->def_at[o->index], b, branch);
+        if (is_register(o) && s->kind[o->index] == VALUE_REGISTER && home_of(s, s->def_at[o->index]) == b)
+            move_up(s, s->def_at[o->index], b, branch);
     }
     s->moved[i] = branch;
 }
 
 /* 1 when block b is reached whenever its dominator is, as often, and no path between the two writes memory. */
-static int runs_with_dominator(const selection *s, uint32_t b, const gpump_basic_block *block, uint32_t *stack, uint32_t *seen) {
+static int runs_with_dominator(const selection *s, uint32_t b, const gpump_basic_block *block, uint32_t *stack,
+                               uint32_t *seen) {
     gpump_basic_block above, at;
     uint32_t up, i, top = 0;
     gpump_program_basic_block(s->program, block->dominator, &above);
-    for (up = above.post_dominator; up != GPUMP_NONE && up != b; up = at.post_dominator) gpump_program_basic_block(s->program, up, &at);
+    for (up = above.post_dominator; up != GPUMP_NONE && up != b; up = at.post_dominator)
+        gpump_program_basic_block(s->program, up, &at);
     if (up != b || above.loop != block->loop || above.successor_count < 2) return 0;
     for (i = 0; i < above.successor_count; i++)
         if (above.successors[i] != b) seen[stack[top++] = above.successors[i]] = b + 1;
@@ -434,7 +486,8 @@ static int runs_with_dominator(const selection *s, uint32_t b, const gpump_basic
 /* Loads move there, with what computes their addresses. */
 static int hoist_loads(selection *s) {
     uint32_t blocks = gpump_program_basic_blocks(s->program), b, i;
-    uint32_t *stack = (uint32_t *)malloc((blocks + 1) * sizeof *stack), *seen = (uint32_t *)calloc(blocks + 1, sizeof *seen);
+    uint32_t *stack = (uint32_t *)malloc((blocks + 1) * sizeof *stack),
+             *seen = (uint32_t *)calloc(blocks + 1, sizeof *seen);
     int ok = stack && seen;
     for (b = 0; b < blocks && ok; b++) {
         gpump_basic_block block, above;
@@ -442,7 +495,8 @@ static int hoist_loads(selection *s) {
         if (block.dominator == GPUMP_NONE || !runs_with_dominator(s, b, &block, stack, seen)) continue;
         gpump_program_basic_block(s->program, block.dominator, &above);
         for (i = block.first; i < block.first + block.count && !writes_memory(&s->code[i]); i++)
-            if (s->code[i].opcode == OPCODE_LD && s->code[i].space != SPACE_PARAM && can_move(s, i, b, block.dominator, 0))
+            if (s->code[i].opcode == OPCODE_LD && s->code[i].space != SPACE_PARAM &&
+                can_move(s, i, b, block.dominator, 0))
                 move_up(s, i, b, above.first + above.count - 1);
     }
     free(stack);
@@ -478,7 +532,9 @@ static void copy_before(selection *s, output *out, operand *o, uint32_t kind, ui
     o->bytes = (uint8_t)(4 * words);
     for (c = 0; c < out->copies && kind == VALUE_CONSTANT; c++) {
         const copied *known = &out->list[c];
-        if (known->constant != constant || known->words != words || !gpump_program_dominates(s->program, home_of(s, known->at), home_of(s, at))) continue;
+        if (known->constant != constant || known->words != words ||
+            !gpump_program_dominates(s->program, home_of(s, known->at), home_of(s, at)))
+            continue;
         o->index = known->reg;
         return;
     }
@@ -501,13 +557,15 @@ static void copy_before(selection *s, output *out, operand *o, uint32_t kind, ui
     out->count++;
 }
 
-/* One operand of an arithmetic instruction may be an immediate, in the constant bank or, if it is an integer instruction, uniform; so may
- * the address of an access. Zero is register RZ. */
+/* One operand of an arithmetic instruction may be an immediate, in the constant bank or, if it is an integer
+ * instruction, uniform; so may the address of an access. Zero is register RZ. */
 static void emit_one(selection *s, output *out, uint32_t i) {
     instruction in = s->code[i];
     int arithmetic = in.unit == UNIT_ALU || in.unit == UNIT_SFU || in.unit == UNIT_DOUBLE, taken = 0;
     if (in.opcode == OPCODE_NOP) return;
-    if (in.destination_count == 1 && is_register(&in.destinations[0]) && s->kind[in.destinations[0].index] != VALUE_REGISTER) return;
+    if (in.destination_count == 1 && is_register(&in.destinations[0]) &&
+        s->kind[in.destinations[0].index] != VALUE_REGISTER)
+        return;
     for (uint32_t k = in.source_count; k-- > 0;) { /* from the end, where an addend in the constant bank stands */
         operand *o = &in.sources[k];
         uint32_t kind = VALUE_REGISTER;
@@ -518,7 +576,9 @@ static void emit_one(selection *s, output *out, uint32_t i) {
         if (o->kind == OPERAND_PARAM) kind = VALUE_BANK;
         if (kind == VALUE_REGISTER) continue;
         zero = kind == VALUE_CONSTANT && !constant;
-        if (zero || (in.unit == UNIT_MEMORY ? k == 0 : !arithmetic || (!taken && (kind != VALUE_UNIFORM || is_integer_alu(&in))))) {
+        if (zero ||
+            (in.unit == UNIT_MEMORY ? k == 0
+                                    : !arithmetic || (!taken && (kind != VALUE_UNIFORM || is_integer_alu(&in))))) {
             taken |= !zero;
             read_nothing(o);
         } else
@@ -576,8 +636,8 @@ static int allocate(selection *s, const kernel_program *kernel) {
     s->predicate_defs = (uint32_t *)calloc(predicates, sizeof *s->predicate_defs);
     s->predicate_shared = (uint8_t *)calloc(predicates, sizeof *s->predicate_shared);
     s->moved = (uint32_t *)malloc(instructions * sizeof *s->moved);
-    return s->code && s->defs && s->def_at && s->uses && s->other_uses && s->constant && s->kind && s->offset && s->base && s->predicate_defs &&
-           s->predicate_shared && s->moved;
+    return s->code && s->defs && s->def_at && s->uses && s->other_uses && s->constant && s->kind && s->offset &&
+           s->base && s->predicate_defs && s->predicate_shared && s->moved;
 }
 static void release(selection *s) {
     free(s->code);
@@ -609,7 +669,8 @@ int sm75_select(const kernel_program *kernel, kernel_program *selected) {
         for (uint32_t i = 0; i < s.count; i++) {
             s.moved[i] = INSTRUCTION_NONE;
             for (uint32_t k = 0; k < s.code[i].destination_count; k++)
-                if (s.code[i].destinations[k].kind == OPERAND_PREDICATE) s.predicate_defs[s.code[i].destinations[k].index]++;
+                if (s.code[i].destinations[k].kind == OPERAND_PREDICATE)
+                    s.predicate_defs[s.code[i].destinations[k].index]++;
         }
         s.program = a.program;
         count_registers(&s);

@@ -1,8 +1,8 @@
 /* What the kernels in this directory share: how a C reference is called, how it is found by name, and the arithmetic
  * both sides agree on.
  *
- * Each folder NAME holds NAME.cu, NAME.ptx, reference.c with reference_NAME(), launch.yaml and small.yaml, and where the
- * inputs are not plain ramps or random numbers generate.c with generate_NAME(). The build finds the folders by
+ * Each folder NAME holds NAME.cu, NAME.ptx, reference.c with reference_NAME(), launch.yaml and small.yaml, and where
+ * the inputs are not plain ramps or random numbers generate.c with generate_NAME(). The build finds the folders by
  * themselves; nothing else has to be edited to add one. */
 #ifndef MINIGPU_REFERENCE_H
 #define MINIGPU_REFERENCE_H
@@ -47,7 +47,8 @@ const reference_entry *reference_find(const char *name);
 
 /* ---- reading the arguments ---- */
 /* Returns buffer argument `index` if it is a buffer of at least count elements of element_bytes, else NULL. */
-static inline void *reference_buffer(const reference_launch *launch, uint32_t index, uint64_t count, uint64_t element_bytes) {
+static inline void *reference_buffer(const reference_launch *launch, uint32_t index, uint64_t count,
+                                     uint64_t element_bytes) {
     if (index >= launch->argument_count || launch->arguments[index].buffer == NULL) return NULL;
     if (launch->arguments[index].bytes / element_bytes < count) return NULL;
     return launch->arguments[index].buffer;
@@ -94,13 +95,15 @@ static inline uint64_t reference_threads(const reference_launch *launch) {
 /* ---- arithmetic ---- */
 /* The .approx instructions have no exact result in the PTX manual; mini-GPU and references compute them in double and
  * round once. With .ftz, subnormal inputs and results become zeros of the same sign. */
-static inline float reference_flush(float x) {
-    return fabsf(x) < 1.17549435e-38f ? copysignf(0.0f, x) : x;
-}
+static inline float reference_flush(float x) { return fabsf(x) < 1.17549435e-38f ? copysignf(0.0f, x) : x; }
 static inline float reference_ex2_approx(float x) { return (float)exp2((double)x); }
-static inline float reference_ex2_approx_ftz(float x) { return reference_flush((float)exp2((double)reference_flush(x))); }
+static inline float reference_ex2_approx_ftz(float x) {
+    return reference_flush((float)exp2((double)reference_flush(x)));
+}
 static inline float reference_lg2_approx(float x) { return (float)log2((double)x); }
-static inline float reference_rcp_approx_ftz(float x) { return reference_flush((float)(1.0 / (double)reference_flush(x))); }
+static inline float reference_rcp_approx_ftz(float x) {
+    return reference_flush((float)(1.0 / (double)reference_flush(x)));
+}
 static inline float reference_rsqrt_approx(float x) { return (float)(1.0 / sqrt((double)x)); }
 /* cvt.rzi.s32.f32: towards zero, saturated, and 0 for NaN. */
 static inline int32_t reference_to_s32(float x) {

@@ -14,7 +14,8 @@ static void fill(lanes_operand *value, uint64_t bits, uint32_t words) {
 
 /* Thread coordinates of a warp's lanes: lane 0 by division, the others by counting on. */
 static void fill_thread(const lanes_environment *e, uint32_t axis, lanes_operand *value) {
-    uint32_t width = e->block_threads[0] ? e->block_threads[0] : 1, height = e->block_threads[1] ? e->block_threads[1] : 1;
+    uint32_t width = e->block_threads[0] ? e->block_threads[0] : 1,
+             height = e->block_threads[1] ? e->block_threads[1] : 1;
     uint32_t linear = e->warp * LANES, at[3];
     at[0] = linear % width;
     at[1] = linear / width % height;
@@ -40,11 +41,19 @@ static void read_special(const operand *o, const lanes_environment *e, lanes_ope
         fill_thread(e, o->index - SPECIAL_TID_X, value);
         if (o->words == 2) memset(value->word[1], 0, sizeof value->word[1]);
         return;
-    case SPECIAL_NTID_X: case SPECIAL_NTID_Y: case SPECIAL_NTID_Z: v = e->block_threads[o->index - SPECIAL_NTID_X]; break;
-    case SPECIAL_CTAID_X: case SPECIAL_CTAID_Y: case SPECIAL_CTAID_Z: v = e->block[o->index - SPECIAL_CTAID_X]; break;
-    case SPECIAL_NCTAID_X: case SPECIAL_NCTAID_Y: case SPECIAL_NCTAID_Z: v = e->grid[o->index - SPECIAL_NCTAID_X]; break;
+    case SPECIAL_NTID_X:
+    case SPECIAL_NTID_Y:
+    case SPECIAL_NTID_Z: v = e->block_threads[o->index - SPECIAL_NTID_X]; break;
+    case SPECIAL_CTAID_X:
+    case SPECIAL_CTAID_Y:
+    case SPECIAL_CTAID_Z: v = e->block[o->index - SPECIAL_CTAID_X]; break;
+    case SPECIAL_NCTAID_X:
+    case SPECIAL_NCTAID_Y:
+    case SPECIAL_NCTAID_Z: v = e->grid[o->index - SPECIAL_NCTAID_X]; break;
     case SPECIAL_WARPID: v = e->warp; break;
-    case SPECIAL_NWARPID: v = ((uint64_t)e->block_threads[0] * e->block_threads[1] * e->block_threads[2] + LANES - 1) / LANES; break;
+    case SPECIAL_NWARPID:
+        v = ((uint64_t)e->block_threads[0] * e->block_threads[1] * e->block_threads[2] + LANES - 1) / LANES;
+        break;
     case SPECIAL_SMID: v = e->sm; break;
     case SPECIAL_NSMID: v = e->sm_count; break;
     case SPECIAL_GRIDID: v = e->grid_id; break;
@@ -75,38 +84,38 @@ static void read_special(const operand *o, const lanes_environment *e, lanes_ope
     fill(value, v, o->words);
 }
 
-void lanes_read(const operand *o, const uint32_t *registers, const uint32_t *predicates, const lanes_environment *e, lanes_operand *value) {
+void lanes_read(const operand *o, const uint32_t *registers, const uint32_t *predicates, const lanes_environment *e,
+                lanes_operand *value) {
     switch (o->kind) {
     case OPERAND_REGISTER:
         memcpy(value->word, registers + (size_t)o->index * LANES, (size_t)o->words * sizeof value->word[0]);
         break;
-    case OPERAND_PREDICATE:
-        value->word[0][0] = o->negated ? ~predicates[o->index] : predicates[o->index];
-        break;
+    case OPERAND_PREDICATE: value->word[0][0] = o->negated ? ~predicates[o->index] : predicates[o->index]; break;
     case OPERAND_IMMEDIATE:
-        if (o->words == 0) value->word[0][0] = o->immediate ? UINT32_MAX : 0; /* a predicate */
-        else fill(value, o->immediate, o->words);
+        if (o->words == 0)
+            value->word[0][0] = o->immediate ? UINT32_MAX : 0; /* a predicate */
+        else
+            fill(value, o->immediate, o->words);
         break;
-    case OPERAND_SPECIAL:
-        read_special(o, e, value);
-        break;
+    case OPERAND_SPECIAL: read_special(o, e, value); break;
     case OPERAND_PARAM: {
         uint64_t bits = 0;
-        for (uint32_t b = 0; b < 4u * o->words && o->index + b < e->parameter_bytes; b++) bits |= (uint64_t)e->parameters[o->index + b] << (8 * b);
+        for (uint32_t b = 0; b < 4u * o->words && o->index + b < e->parameter_bytes; b++)
+            bits |= (uint64_t)e->parameters[o->index + b] << (8 * b);
         fill(value, bits, o->words);
         break;
     }
-    default:
-        fill(value, 0, 2);
+    default: fill(value, 0, 2);
     }
 }
 
-void lanes_read_sources(const instruction *i, const uint32_t *registers, const uint32_t *predicates, const lanes_environment *e,
-                        lanes_operand *sources) {
+void lanes_read_sources(const instruction *i, const uint32_t *registers, const uint32_t *predicates,
+                        const lanes_environment *e, lanes_operand *sources) {
     for (uint32_t k = 0; k < i->source_count; k++) lanes_read(&i->sources[k], registers, predicates, e, &sources[k]);
 }
 
-void lanes_write(const operand *o, uint32_t mask, const lanes_operand *value, uint32_t *registers, uint32_t *predicates) {
+void lanes_write(const operand *o, uint32_t mask, const lanes_operand *value, uint32_t *registers,
+                 uint32_t *predicates) {
     if (o->kind == OPERAND_PREDICATE) {
         predicates[o->index] = (predicates[o->index] & ~mask) | (value->word[0][0] & mask);
     } else if (o->kind == OPERAND_REGISTER) {
@@ -114,8 +123,7 @@ void lanes_write(const operand *o, uint32_t mask, const lanes_operand *value, ui
         if (mask == UINT32_MAX) {
             memcpy(to, value->word, (size_t)o->words * sizeof value->word[0]);
         } else {
-            for (uint32_t w = 0; w < o->words; w++, to += LANES)
-                EACH_LANE {
+            for (uint32_t w = 0; w < o->words; w++, to += LANES) EACH_LANE {
                     uint32_t take = 0u - (mask >> l & 1);
                     to[l] = (to[l] & ~take) | (value->word[w][l] & take);
                 }
@@ -125,24 +133,48 @@ void lanes_write(const operand *o, uint32_t mask, const lanes_operand *value, ui
 
 void lanes_compute(const instruction *i, uint32_t active, const lanes_operand *s, lanes_operand *d) {
     switch (i->opcode) {
-    case OPCODE_ADD: case OPCODE_SUB: case OPCODE_MUL: case OPCODE_DIV: case OPCODE_ABS: case OPCODE_NEG: case OPCODE_MIN: case OPCODE_MAX:
-        if (type_is_float(i->type)) lanes_float(i, s, d);
-        else lanes_integer(i, active, s, d);
+    case OPCODE_ADD:
+    case OPCODE_SUB:
+    case OPCODE_MUL:
+    case OPCODE_DIV:
+    case OPCODE_ABS:
+    case OPCODE_NEG:
+    case OPCODE_MIN:
+    case OPCODE_MAX:
+        if (type_is_float(i->type))
+            lanes_float(i, s, d);
+        else
+            lanes_integer(i, active, s, d);
         break;
-    case OPCODE_MAD: case OPCODE_ADDC: case OPCODE_SUBC: case OPCODE_MADC: case OPCODE_MUL24: case OPCODE_MAD24: case OPCODE_SAD:
-    case OPCODE_REM: case OPCODE_DP4A: case OPCODE_DP2A:
-        lanes_integer(i, active, s, d);
-        break;
-    case OPCODE_SETP: case OPCODE_SET: case OPCODE_SELP: case OPCODE_SLCT: case OPCODE_TESTP: case OPCODE_ISSPACEP: case OPCODE_PAGE_ENTERED:
-        lanes_compare(i, active, s, d);
-        break;
-    case OPCODE_CVT: case OPCODE_CVTA:
-        lanes_convert(i, s, d);
-        break;
-    case OPCODE_SHFL: case OPCODE_VOTE: case OPCODE_MATCH: case OPCODE_ACTIVEMASK: case OPCODE_ELECT: case OPCODE_REDUX:
-        lanes_warp(i, active, s, d);
-        break;
-    case OPCODE_BOUNDARY: case OPCODE_START_MARKER: case OPCODE_PP: case OPCODE_PP_DIVERGED: break;
+    case OPCODE_MAD:
+    case OPCODE_ADDC:
+    case OPCODE_SUBC:
+    case OPCODE_MADC:
+    case OPCODE_MUL24:
+    case OPCODE_MAD24:
+    case OPCODE_SAD:
+    case OPCODE_REM:
+    case OPCODE_DP4A:
+    case OPCODE_DP2A: lanes_integer(i, active, s, d); break;
+    case OPCODE_SETP:
+    case OPCODE_SET:
+    case OPCODE_SELP:
+    case OPCODE_SLCT:
+    case OPCODE_TESTP:
+    case OPCODE_ISSPACEP:
+    case OPCODE_PAGE_ENTERED: lanes_compare(i, active, s, d); break;
+    case OPCODE_CVT:
+    case OPCODE_CVTA: lanes_convert(i, s, d); break;
+    case OPCODE_SHFL:
+    case OPCODE_VOTE:
+    case OPCODE_MATCH:
+    case OPCODE_ACTIVEMASK:
+    case OPCODE_ELECT:
+    case OPCODE_REDUX: lanes_warp(i, active, s, d); break;
+    case OPCODE_BOUNDARY:
+    case OPCODE_START_MARKER:
+    case OPCODE_PP:
+    case OPCODE_PP_DIVERGED: break;
     default:
         if (!lanes_bits(i, active, s, d)) lanes_float(i, s, d);
     }
@@ -180,7 +212,10 @@ void lanes_from_memory(const instruction *i, uint32_t active, const uint8_t *byt
         } else if (size == 8) {
             EACH_LANE set_lane64(&d[k], l, read_bytes(from + (size_t)l * stride, 8));
         } else {
-            uint32_t keep = i->destinations[k].bytes == 2 ? 0xffff : i->destinations[k].bytes == 1 ? 0xff : UINT32_MAX, shift = 64 - 8 * size;
+            uint32_t keep = i->destinations[k].bytes == 2   ? 0xffff
+                            : i->destinations[k].bytes == 1 ? 0xff
+                                                            : UINT32_MAX,
+                     shift = 64 - 8 * size;
             EACH_LANE {
                 uint64_t value = read_bytes(from + (size_t)l * stride, size);
                 if (is_signed) value = (uint64_t)((int64_t)(value << shift) >> shift);
@@ -204,9 +239,11 @@ void lanes_to_memory(const instruction *i, uint32_t active, const lanes_operand 
     for (uint32_t k = 0; k < i->vector; k++) {
         uint8_t *to = bytes + k * size;
         if (size == 4) {
-            EACH_LANE for (uint32_t b = 0; b < 4; b++) to[(size_t)l * stride + b] = (uint8_t)(s[k + 1].word[0][l] >> (8 * b));
+            EACH_LANE for (uint32_t b = 0; b < 4; b++) to[(size_t)l * stride + b] =
+                (uint8_t)(s[k + 1].word[0][l] >> (8 * b));
         } else {
-            EACH_LANE for (uint32_t b = 0; b < size; b++) to[(size_t)l * stride + b] = (uint8_t)(s[k + 1].word[b / 4][l] >> (8 * (b % 4)));
+            EACH_LANE for (uint32_t b = 0; b < size; b++) to[(size_t)l * stride + b] =
+                (uint8_t)(s[k + 1].word[b / 4][l] >> (8 * (b % 4)));
         }
     }
 }

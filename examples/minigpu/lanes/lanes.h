@@ -1,13 +1,13 @@
-/* lanes: what one warp instruction computes. Pure functions on captured operands: they touch neither registers nor memory of the machine,
- * so that a result can take effect late, or never. */
+/* lanes: what one warp instruction computes. Pure functions on captured operands: they touch neither registers nor
+ * memory of the machine, so that a result can take effect late, or never. */
 #ifndef MINIGPU_LANES_H
 #define MINIGPU_LANES_H
 #include "ptx/instruction.h"
 
 #define LANES 32
 
-/* One operand of a whole warp, as the register file holds it: word 0 of every lane, then word 1 (64-bit values only). A predicate's lane
- * mask is word[0][0]. */
+/* One operand of a whole warp, as the register file holds it: word 0 of every lane, then word 1 (64-bit values only). A
+ * predicate's lane mask is word[0][0]. */
 typedef struct lanes_operand {
     uint32_t word[2][LANES];
 } lanes_operand;
@@ -27,30 +27,37 @@ typedef struct lanes_environment {
     uint32_t parameter_bytes;
 } lanes_environment;
 
-/* Lanes of `mask` whose guard lets the instruction execute. predicates: the warp's lane masks, by predicate register. */
+/* Lanes of `mask` whose guard lets the instruction execute. predicates: the warp's lane masks, by predicate register.
+ */
 uint32_t lanes_guard(const instruction *instruction, uint32_t mask, const uint32_t *predicates);
 /* Captures one source operand. registers: the warp's vector registers, register r at registers[r * 32 + lane]. */
-void lanes_read(const operand *operand, const uint32_t *registers, const uint32_t *predicates, const lanes_environment *environment,
-                lanes_operand *value);
+void lanes_read(const operand *operand, const uint32_t *registers, const uint32_t *predicates,
+                const lanes_environment *environment, lanes_operand *value);
 /* Captures all sources of an instruction (instruction->source_count of them). */
 void lanes_read_sources(const instruction *instruction, const uint32_t *registers, const uint32_t *predicates,
                         const lanes_environment *environment, lanes_operand *sources);
 /* Writes one destination operand in the lanes of mask. */
-void lanes_write(const operand *operand, uint32_t mask, const lanes_operand *value, uint32_t *registers, uint32_t *predicates);
+void lanes_write(const operand *operand, uint32_t mask, const lanes_operand *value, uint32_t *registers,
+                 uint32_t *predicates);
 
-/* Computes every instruction that is neither memory access nor control. active: lanes that execute it, guard included; lanes outside are
- * unspecified in the destinations (0 in predicate masks). */
-void lanes_compute(const instruction *instruction, uint32_t active, const lanes_operand *sources, lanes_operand *destinations);
+/* Computes every instruction that is neither memory access nor control. active: lanes that execute it, guard included;
+ * lanes outside are unspecified in the destinations (0 in predicate masks). */
+void lanes_compute(const instruction *instruction, uint32_t active, const lanes_operand *sources,
+                   lanes_operand *destinations);
 
-/* Addresses of a memory instruction (ld, st, atom, red), for the lanes of active; in the instruction's own space, SPACE_GENERIC included. */
-void lanes_address(const instruction *instruction, uint32_t active, const lanes_operand *sources, uint64_t addresses[LANES]);
-/* A load's destinations from the bytes read: lane l's access starts at bytes[l * stride], instruction_access_bytes long, little-endian. */
+/* Addresses of a memory instruction (ld, st, atom, red), for the lanes of active; in the instruction's own space,
+ * SPACE_GENERIC included. */
+void lanes_address(const instruction *instruction, uint32_t active, const lanes_operand *sources,
+                   uint64_t addresses[LANES]);
+/* A load's destinations from the bytes read: lane l's access starts at bytes[l * stride], instruction_access_bytes
+ * long, little-endian. */
 void lanes_from_memory(const instruction *instruction, uint32_t active, const uint8_t *bytes, uint32_t stride,
                        lanes_operand *destinations);
 /* A store's bytes from its sources, laid out in the same way. */
-void lanes_to_memory(const instruction *instruction, uint32_t active, const lanes_operand *sources, uint8_t *bytes, uint32_t stride);
-/* What an atomic stores for one lane, given the value in memory (type_bytes(type) bytes, zero-extended); the old value is the lane's
- * result. Lanes of one warp are to be applied one after the other, in lane order. */
+void lanes_to_memory(const instruction *instruction, uint32_t active, const lanes_operand *sources, uint8_t *bytes,
+                     uint32_t stride);
+/* What an atomic stores for one lane, given the value in memory (type_bytes(type) bytes, zero-extended); the old value
+ * is the lane's result. Lanes of one warp are to be applied one after the other, in lane order. */
 uint64_t lanes_atomic(const instruction *instruction, uint32_t lane, const lanes_operand *sources, uint64_t old);
 /* Sets one lane of a destination to a value (an atomic's old value). */
 void lanes_set(lanes_operand *destination, uint32_t lane, uint64_t value);
@@ -59,23 +66,24 @@ uint64_t lanes_get(const lanes_operand *source, uint32_t lane);
 /* A texture as tex reads it. */
 typedef enum texture_addressing { TEXTURE_WRAP, TEXTURE_CLAMP, TEXTURE_MIRROR, TEXTURE_BORDER } texture_addressing;
 typedef struct lanes_texture {
-    uint64_t address;        /* of texel (0, 0) */
-    uint64_t row_bytes;      /* from one row to the next */
-    uint32_t width, height;  /* texels; height 0 or 1: one-dimensional */
-    uint8_t type;            /* of one channel: TYPE_U8 to TYPE_S32, TYPE_F32 */
-    uint8_t channels;        /* 1, 2 or 4 */
-    uint8_t linear;          /* 1: bilinear (float results only); 0: the nearest texel */
-    uint8_t normalized;      /* 1: coordinates run from 0 to 1 */
-    uint8_t as_float;        /* 1: integer texels of 8 and 16 bits are read as 0 to 1, or -1 to 1 */
-    uint8_t addressing[2];   /* texture_addressing in x and y */
+    uint64_t address;       /* of texel (0, 0) */
+    uint64_t row_bytes;     /* from one row to the next */
+    uint32_t width, height; /* texels; height 0 or 1: one-dimensional */
+    uint8_t type;           /* of one channel: TYPE_U8 to TYPE_S32, TYPE_F32 */
+    uint8_t channels;       /* 1, 2 or 4 */
+    uint8_t linear;         /* 1: bilinear (float results only); 0: the nearest texel */
+    uint8_t normalized;     /* 1: coordinates run from 0 to 1 */
+    uint8_t as_float;       /* 1: integer texels of 8 and 16 bits are read as 0 to 1, or -1 to 1 */
+    uint8_t addressing[2];  /* texture_addressing in x and y */
     uint8_t reserved;
 } lanes_texture;
 #define TEXTURE_TEXELS 4
 #define TEXTURE_NO_TEXEL UINT64_MAX /* outside, under TEXTURE_BORDER: reads zeros */
-/* Addresses of the texels each lane needs: addresses[texel][lane]. Returns how many texels: 1, 2 or 4. texel_bytes = channels * size. */
+/* Addresses of the texels each lane needs: addresses[texel][lane]. Returns how many texels: 1, 2 or 4. texel_bytes =
+ * channels * size. */
 uint32_t lanes_texture_addresses(const instruction *instruction, uint32_t active, const lanes_operand *sources,
                                  const lanes_texture *texture, uint64_t addresses[TEXTURE_TEXELS][LANES]);
 /* The result from those texels: texel t of lane l at texels[(t * 32 + l) * 16]; zeros for TEXTURE_NO_TEXEL. */
-void lanes_texture_filter(const instruction *instruction, uint32_t active, const lanes_operand *sources, const lanes_texture *texture,
-                          const uint8_t *texels, lanes_operand *destinations);
+void lanes_texture_filter(const instruction *instruction, uint32_t active, const lanes_operand *sources,
+                          const lanes_texture *texture, const uint8_t *texels, lanes_operand *destinations);
 #endif

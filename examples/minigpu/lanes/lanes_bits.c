@@ -2,20 +2,20 @@
 #include "lanes/lanes_internal.h"
 
 /* An expression of a and b (64-bit values of the width, zero-extended) for every lane. */
-#define WORDWISE(expression)                                                 \
-    if (wide) {                                                              \
-        EACH_LANE {                                                          \
-            uint64_t a = lane64(&s[0], l), b = lane64(&s[1], l);             \
-            (void)b;                                                         \
-            set_lane64(d, l, expression);                                    \
-        }                                                                    \
-    } else {                                                                 \
-        EACH_LANE {                                                          \
-            uint32_t a = s[0].word[0][l], b = s[1].word[0][l];               \
-            (void)b;                                                         \
-            d->word[0][l] = (uint32_t)(expression) & keep;                   \
-        }                                                                    \
-    }                                                                        \
+#define WORDWISE(expression)                                     \
+    if (wide) {                                                  \
+        EACH_LANE {                                              \
+            uint64_t a = lane64(&s[0], l), b = lane64(&s[1], l); \
+            (void)b;                                             \
+            set_lane64(d, l, expression);                        \
+        }                                                        \
+    } else {                                                     \
+        EACH_LANE {                                              \
+            uint32_t a = s[0].word[0][l], b = s[1].word[0][l];   \
+            (void)b;                                             \
+            d->word[0][l] = (uint32_t)(expression)&keep;         \
+        }                                                        \
+    }                                                            \
     return 1
 
 static int predicates(const instruction *i, uint32_t active, const lanes_operand *s, lanes_operand *d) {
@@ -43,19 +43,30 @@ static int shift(const instruction *i, const lanes_operand *s, lanes_operand *d)
         return 1;
     case 4:
         if (left) {
-            EACH_LANE { uint32_t n = s[1].word[0][l]; d->word[0][l] = n > 31 ? 0 : s[0].word[0][l] << n; }
+            EACH_LANE {
+                uint32_t n = s[1].word[0][l];
+                d->word[0][l] = n > 31 ? 0 : s[0].word[0][l] << n;
+            }
         } else if (fill) {
-            EACH_LANE { uint32_t n = s[1].word[0][l]; d->word[0][l] = (uint32_t)((int32_t)s[0].word[0][l] >> (n > 31 ? 31 : n)); }
+            EACH_LANE {
+                uint32_t n = s[1].word[0][l];
+                d->word[0][l] = (uint32_t)((int32_t)s[0].word[0][l] >> (n > 31 ? 31 : n));
+            }
         } else {
-            EACH_LANE { uint32_t n = s[1].word[0][l]; d->word[0][l] = n > 31 ? 0 : s[0].word[0][l] >> n; }
+            EACH_LANE {
+                uint32_t n = s[1].word[0][l];
+                d->word[0][l] = n > 31 ? 0 : s[0].word[0][l] >> n;
+            }
         }
         return 1;
     default:
         EACH_LANE {
             uint64_t a = lane64(&s[0], l);
             uint32_t n = s[1].word[0][l];
-            if (fill) a = (uint64_t)((int64_t)a >> (n > 63 ? 63 : n));
-            else a = n > 63 ? 0 : left ? a << n : a >> n;
+            if (fill)
+                a = (uint64_t)((int64_t)a >> (n > 63 ? 63 : n));
+            else
+                a = n > 63 ? 0 : left ? a << n : a >> n;
             set_lane64(d, l, a);
         }
         return 1;
@@ -83,7 +94,8 @@ static int extract_field(const instruction *i, const lanes_operand *s, lanes_ope
 static int insert_field(const instruction *i, const lanes_operand *s, lanes_operand *d) {
     uint32_t width = type_bytes(i->type) * 8;
     EACH_LANE {
-        uint64_t a = width == 64 ? lane64(&s[0], l) : s[0].word[0][l], b = width == 64 ? lane64(&s[1], l) : s[1].word[0][l];
+        uint64_t a = width == 64 ? lane64(&s[0], l) : s[0].word[0][l],
+                 b = width == 64 ? lane64(&s[1], l) : s[1].word[0][l];
         uint32_t position = s[2].word[0][l] & 0xff, length = s[3].word[0][l] & 0xff;
         uint32_t have = position >= width ? 0 : width - position;
         if (have > length) have = length;
@@ -98,9 +110,11 @@ static int insert_field(const instruction *i, const lanes_operand *s, lanes_oper
 
 static int permute(const instruction *i, const lanes_operand *s, lanes_operand *d) {
     /* Selectors of the special modes, by the low two bits of c; byte 0 in the low digit. */
-    static const uint16_t modes[][4] = {{0x3210, 0x4321, 0x5432, 0x6543}, {0x5670, 0x6701, 0x7012, 0x0123}, {0x0000, 0x1111, 0x2222, 0x3333},
-                                        {0x3210, 0x3211, 0x3222, 0x3333}, {0x0000, 0x1110, 0x2210, 0x3210}, {0x1010, 0x3232, 0x1010, 0x3232}};
-    const uint16_t *mode = i->variant >= VARIANT_F4E && i->variant <= VARIANT_RC16 ? modes[i->variant - VARIANT_F4E] : NULL;
+    static const uint16_t modes[][4] = {{0x3210, 0x4321, 0x5432, 0x6543}, {0x5670, 0x6701, 0x7012, 0x0123},
+                                        {0x0000, 0x1111, 0x2222, 0x3333}, {0x3210, 0x3211, 0x3222, 0x3333},
+                                        {0x0000, 0x1110, 0x2210, 0x3210}, {0x1010, 0x3232, 0x1010, 0x3232}};
+    const uint16_t *mode =
+        i->variant >= VARIANT_F4E && i->variant <= VARIANT_RC16 ? modes[i->variant - VARIANT_F4E] : NULL;
     EACH_LANE {
         uint64_t bytes = s[0].word[0][l] | (uint64_t)s[1].word[0][l] << 32;
         uint32_t selector = s[2].word[0][l], result = 0;
@@ -224,8 +238,10 @@ static int move(const instruction *i, const lanes_operand *s, lanes_operand *d) 
     uint32_t bytes = type_bytes(i->type), width = i->vector > 1 ? bytes * 8 / i->vector : 0;
     if (i->vector == 1) {
         memcpy(d->word[0], s->word[0], sizeof d->word[0]);
-        if (bytes == 8) memcpy(d->word[1], s->word[1], sizeof d->word[1]);
-        else if (bytes == 2) EACH_LANE d->word[0][l] &= 0xffff;
+        if (bytes == 8)
+            memcpy(d->word[1], s->word[1], sizeof d->word[1]);
+        else if (bytes == 2)
+            EACH_LANE d->word[0][l] &= 0xffff;
     } else if (i->source_count == i->vector) {
         EACH_LANE {
             uint64_t value = 0;
@@ -234,7 +250,8 @@ static int move(const instruction *i, const lanes_operand *s, lanes_operand *d) 
         }
     } else {
         for (uint32_t k = 0; k < i->vector; k++)
-            EACH_LANE d[k].word[0][l] = (uint32_t)((bytes == 8 ? lane64(s, l) : s->word[0][l]) >> (k * width) & low_ones(width));
+            EACH_LANE d[k].word[0][l] =
+                (uint32_t)((bytes == 8 ? lane64(s, l) : s->word[0][l]) >> (k * width) & low_ones(width));
     }
     return 1;
 }

@@ -1,31 +1,31 @@
 /* lanes_compare: set, setp, selp, slct, testp, isspacep. */
 #include "lanes/lanes_internal.h"
 
-#define FLAGS(T, t, expression)                                                    \
-    {                                                                              \
-        EACH_LANE {                                                                \
-            T a = READ_##t(&s[0], l), b = READ_##t(&s[1], l);                      \
-            flags[l] = (uint8_t)(expression);                                      \
-        }                                                                          \
-        break;                                                                     \
+#define FLAGS(T, t, expression)                               \
+    {                                                         \
+        EACH_LANE {                                           \
+            T a = READ_##t(&s[0], l), b = READ_##t(&s[1], l); \
+            flags[l] = (uint8_t)(expression);                 \
+        }                                                     \
+        break;                                                \
     }
-#define BY_OPERATOR(T, t)                                                          \
-    switch (i->compare) {                                                          \
-    case COMPARE_EQ: FLAGS(T, t, a == b)                                           \
-    case COMPARE_NE: FLAGS(T, t, (a < b) | (a > b))                                \
-    case COMPARE_LT: FLAGS(T, t, a < b)                                            \
-    case COMPARE_LE: FLAGS(T, t, a <= b)                                           \
-    case COMPARE_GT: FLAGS(T, t, a > b)                                            \
-    case COMPARE_GE: FLAGS(T, t, a >= b)                                           \
-    case COMPARE_EQU: FLAGS(T, t, !((a < b) | (a > b)))                            \
-    case COMPARE_NEU: FLAGS(T, t, a != b)                                          \
-    case COMPARE_LTU: FLAGS(T, t, !(a >= b))                                       \
-    case COMPARE_LEU: FLAGS(T, t, !(a > b))                                        \
-    case COMPARE_GTU: FLAGS(T, t, !(a <= b))                                       \
-    case COMPARE_GEU: FLAGS(T, t, !(a < b))                                        \
-    case COMPARE_NUM: FLAGS(T, t, (a == a) & (b == b))                             \
-    default: FLAGS(T, t, (a != a) | (b != b))                                      \
-    }                                                                              \
+#define BY_OPERATOR(T, t)                               \
+    switch (i->compare) {                               \
+    case COMPARE_EQ: FLAGS(T, t, a == b)                \
+    case COMPARE_NE: FLAGS(T, t, (a < b) | (a > b))     \
+    case COMPARE_LT: FLAGS(T, t, a < b)                 \
+    case COMPARE_LE: FLAGS(T, t, a <= b)                \
+    case COMPARE_GT: FLAGS(T, t, a > b)                 \
+    case COMPARE_GE: FLAGS(T, t, a >= b)                \
+    case COMPARE_EQU: FLAGS(T, t, !((a < b) | (a > b))) \
+    case COMPARE_NEU: FLAGS(T, t, a != b)               \
+    case COMPARE_LTU: FLAGS(T, t, !(a >= b))            \
+    case COMPARE_LEU: FLAGS(T, t, !(a > b))             \
+    case COMPARE_GTU: FLAGS(T, t, !(a <= b))            \
+    case COMPARE_GEU: FLAGS(T, t, !(a < b))             \
+    case COMPARE_NUM: FLAGS(T, t, (a == a) & (b == b))  \
+    default: FLAGS(T, t, (a != a) | (b != b))           \
+    }                                                   \
     break
 
 static uint32_t compare(const instruction *i, uint32_t type, const lanes_operand *s) {
@@ -61,7 +61,8 @@ static uint32_t test_property(const instruction *i, const lanes_operand *s) {
     uint32_t mask = 0;
     EACH_LANE {
         uint64_t bits = i->type == TYPE_F32 ? s->word[0][l] : lane64(s, l), shift = i->type == TYPE_F32 ? 23 : 52;
-        uint64_t top = i->type == TYPE_F32 ? 0xff : 0x7ff, exponent = bits >> shift & top, fraction = bits & ((UINT64_C(1) << shift) - 1);
+        uint64_t top = i->type == TYPE_F32 ? 0xff : 0x7ff, exponent = bits >> shift & top,
+                 fraction = bits & ((UINT64_C(1) << shift) - 1);
         uint64_t holds;
         switch (i->variant) {
         case VARIANT_FINITE: holds = exponent != top; break;
@@ -81,11 +82,13 @@ int lanes_compare(const instruction *i, uint32_t active, const lanes_operand *s,
     case OPCODE_SETP: {
         uint32_t result = compare(i, i->type, s);
         d[0].word[0][0] = combine(i, result, s) & active;
-        if (i->destination_count > 1) d[1].word[0][0] = combine(i, ~result, s) & active; /* p|q: q is of the complement */
+        if (i->destination_count > 1)
+            d[1].word[0][0] = combine(i, ~result, s) & active; /* p|q: q is of the complement */
         return 1;
     }
     case OPCODE_SET: {
-        uint32_t result = combine(i, compare(i, i->source_type, s), s), yes = i->type == TYPE_F32 ? 0x3f800000u : UINT32_MAX;
+        uint32_t result = combine(i, compare(i, i->source_type, s), s),
+                 yes = i->type == TYPE_F32 ? 0x3f800000u : UINT32_MAX;
         EACH_LANE d->word[0][l] = result >> l & 1 ? yes : 0;
         return 1;
     }
@@ -94,8 +97,7 @@ int lanes_compare(const instruction *i, uint32_t active, const lanes_operand *s,
             uint32_t first = 0u - (s[2].word[0][0] >> l & 1);
             d->word[0][l] = (s[0].word[0][l] & first) | (s[1].word[0][l] & ~first);
         }
-        if (type_bytes(i->type) == 8)
-            EACH_LANE {
+        if (type_bytes(i->type) == 8) EACH_LANE {
                 uint32_t first = 0u - (s[2].word[0][0] >> l & 1);
                 d->word[1][l] = (s[0].word[1][l] & first) | (s[1].word[1][l] & ~first);
             }

@@ -1,12 +1,15 @@
-/* lanes_convert: cvt and cvta. cvt goes in two steps that meet in 64-bit integers or in double, both of which hold every source exactly. */
+/* lanes_convert: cvt and cvta. cvt goes in two steps that meet in 64-bit integers or in double, both of which hold
+ * every source exactly. */
 #include <math.h>
 #include "lanes/lanes_internal.h"
 
 static double half_to_double(uint32_t bits) {
     uint32_t exponent = bits >> 10 & 31, fraction = bits & 1023;
     double value;
-    if (exponent == 31) value = fraction ? bits_f64(NAN_F64) : (double)INFINITY;
-    else value = exponent ? ldexp(1024.0 + fraction, (int)exponent - 25) : ldexp((double)fraction, -24);
+    if (exponent == 31)
+        value = fraction ? bits_f64(NAN_F64) : (double)INFINITY;
+    else
+        value = exponent ? ldexp(1024.0 + fraction, (int)exponent - 25) : ldexp((double)fraction, -24);
     return bits & 0x8000 ? -value : value;
 }
 
@@ -23,9 +26,12 @@ static uint32_t double_to_half(double value, uint32_t rounding) {
     whole = floor(scaled);
     double rest = scaled - whole;
     int up = 0;
-    if (rounding == ROUND_RP) up = rest > 0 && !sign;
-    else if (rounding == ROUND_RM) up = rest > 0 && sign;
-    else if (rounding != ROUND_RZ) up = rest > 0.5 || (rest == 0.5 && fmod(whole, 2.0) == 1.0);
+    if (rounding == ROUND_RP)
+        up = rest > 0 && !sign;
+    else if (rounding == ROUND_RM)
+        up = rest > 0 && sign;
+    else if (rounding != ROUND_RZ)
+        up = rest > 0.5 || (rest == 0.5 && fmod(whole, 2.0) == 1.0);
     double result = ldexp(whole + up, quantum);
     if (result >= 65536.0 || (result > 65504.0)) {
         int stays = rounding == ROUND_RZ || (rounding == ROUND_RP && sign) || (rounding == ROUND_RM && !sign);
@@ -62,8 +68,12 @@ static void extend_sources(uint32_t type, const lanes_operand *s, uint64_t v[LAN
 }
 
 /* Lowest and highest value of an integer type, as signed and unsigned 64-bit. */
-static int64_t lowest(uint32_t type) { return type_is_signed(type) ? (int64_t)(UINT64_MAX << (type_bytes(type) * 8 - 1)) : 0; }
-static uint64_t highest(uint32_t type) { return UINT64_MAX >> (64 - type_bytes(type) * 8 + (type_is_signed(type) ? 1 : 0)); }
+static int64_t lowest(uint32_t type) {
+    return type_is_signed(type) ? (int64_t)(UINT64_MAX << (type_bytes(type) * 8 - 1)) : 0;
+}
+static uint64_t highest(uint32_t type) {
+    return UINT64_MAX >> (64 - type_bytes(type) * 8 + (type_is_signed(type) ? 1 : 0));
+}
 
 static void saturate_integers(uint32_t from, uint32_t to, uint64_t v[LANES]) {
     int64_t low = lowest(to);
@@ -71,8 +81,10 @@ static void saturate_integers(uint32_t from, uint32_t to, uint64_t v[LANES]) {
     EACH_LANE {
         if (type_is_signed(from)) {
             int64_t x = (int64_t)v[l];
-            if (x < low) x = low;
-            else if (x > 0 && (uint64_t)x > high) x = (int64_t)high;
+            if (x < low)
+                x = low;
+            else if (x > 0 && (uint64_t)x > high)
+                x = (int64_t)high;
             v[l] = (uint64_t)x;
         } else if (v[l] > high)
             v[l] = high;
@@ -102,11 +114,15 @@ static void integers_to_float(const instruction *i, const uint64_t v[LANES], lan
     } else if (i->rounding > ROUND_RN) {
         lanes_directed_integers(v, is_signed, i->rounding, i->type, d);
     } else if (i->type == TYPE_F32) {
-        if (is_signed) EACH_LANE WRITE_f32(d, l, (float)(int64_t)v[l]);
-        else EACH_LANE WRITE_f32(d, l, (float)v[l]);
+        if (is_signed)
+            EACH_LANE WRITE_f32(d, l, (float)(int64_t)v[l]);
+        else
+            EACH_LANE WRITE_f32(d, l, (float)v[l]);
     } else {
-        if (is_signed) EACH_LANE WRITE_f64(d, l, (double)(int64_t)v[l]);
-        else EACH_LANE WRITE_f64(d, l, (double)v[l]);
+        if (is_signed)
+            EACH_LANE WRITE_f64(d, l, (double)(int64_t)v[l]);
+        else
+            EACH_LANE WRITE_f64(d, l, (double)v[l]);
     }
 }
 
@@ -118,10 +134,14 @@ static void floats_to_integers(const instruction *i, const double v[LANES], lane
     uint64_t nan = i->source_type == TYPE_F64 || width == 64 ? UINT64_C(1) << (width - 1) : 0;
     EACH_LANE {
         double x = to_integral(v[l], i->rounding);
-        if (x != x) result[l] = nan;
-        else if (x >= above) result[l] = high;
-        else if (x <= below) result[l] = (uint64_t)lowest(i->type);
-        else result[l] = is_signed ? (uint64_t)(int64_t)x : (uint64_t)x;
+        if (x != x)
+            result[l] = nan;
+        else if (x >= above)
+            result[l] = high;
+        else if (x <= below)
+            result[l] = (uint64_t)lowest(i->type);
+        else
+            result[l] = is_signed ? (uint64_t)(int64_t)x : (uint64_t)x;
     }
     write_integers(i, result, d);
 }
@@ -149,20 +169,25 @@ static int convert(const instruction *i, const lanes_operand *s, lanes_operand *
             EACH_LANE d->word[0][l] = f32_bits((float)(int32_t)s->word[0][l]);
         } else {
             extend_sources(from, s, integers);
-            if (type_is_float(to)) integers_to_float(i, integers, d);
+            if (type_is_float(to))
+                integers_to_float(i, integers, d);
             else {
                 if (i->flags & FLAG_SATURATE) saturate_integers(from, to, integers);
                 write_integers(i, integers, d);
             }
         }
-        if (to == TYPE_F32 && (i->flags & FLAG_SATURATE)) EACH_LANE d->word[0][l] = bits_f32(d->word[0][l]) > 0 ? (bits_f32(d->word[0][l]) < 1 ? d->word[0][l] : 0x3f800000u) : 0;
+        if (to == TYPE_F32 && (i->flags & FLAG_SATURATE))
+            EACH_LANE d->word[0][l] =
+                bits_f32(d->word[0][l]) > 0 ? (bits_f32(d->word[0][l]) < 1 ? d->word[0][l] : 0x3f800000u) : 0;
         return 1;
     }
     if (from == TYPE_F16) {
         EACH_LANE reals[l] = half_to_double(s->word[0][l] & 0xffff);
     } else if (from == TYPE_F32) {
-        if (i->flags & FLAG_FTZ) EACH_LANE reals[l] = (double)bits_f32(flush_bits(s->word[0][l]));
-        else EACH_LANE reals[l] = (double)READ_f32(s, l);
+        if (i->flags & FLAG_FTZ)
+            EACH_LANE reals[l] = (double)bits_f32(flush_bits(s->word[0][l]));
+        else
+            EACH_LANE reals[l] = (double)READ_f32(s, l);
     } else
         EACH_LANE reals[l] = READ_f64(s, l);
     if (type_is_float(to)) {
@@ -176,8 +201,10 @@ static int convert(const instruction *i, const lanes_operand *s, lanes_operand *
 int lanes_convert(const instruction *i, const lanes_operand *s, lanes_operand *d) {
     if (i->opcode == OPCODE_CVT) return convert(i, s, d);
     if (i->opcode == OPCODE_CVTA) {
-        uint64_t base = i->space == SPACE_SHARED ? GENERIC_SHARED_BASE : i->space == SPACE_LOCAL ? GENERIC_LOCAL_BASE
-                        : i->space == SPACE_PARAM ? GENERIC_PARAM_BASE : 0;
+        uint64_t base = i->space == SPACE_SHARED  ? GENERIC_SHARED_BASE
+                        : i->space == SPACE_LOCAL ? GENERIC_LOCAL_BASE
+                        : i->space == SPACE_PARAM ? GENERIC_PARAM_BASE
+                                                  : 0;
         if (i->variant == VARIANT_TO) base = 0 - base;
         EACH_LANE set_lane64(d, l, (type_bytes(i->type) == 8 ? lane64(s, l) : s->word[0][l]) + base);
         return 1;

@@ -1,4 +1,5 @@
-/* lanes_directed: arithmetic that rounds towards zero, down or up, by the host's rounding mode. Compiled so that the mode is respected. */
+/* lanes_directed: arithmetic that rounds towards zero, down or up, by the host's rounding mode. Compiled so that the
+ * mode is respected. */
 #include <fenv.h>
 #include <math.h>
 #include "lanes/lanes_internal.h"
@@ -42,8 +43,7 @@ void lanes_directed(const instruction *i, const lanes_operand *s, lanes_operand 
     int before = fegetround();
     uint32_t n = i->source_count;
     fesetround(host_mode(i->rounding));
-    if (i->type == TYPE_F32)
-        EACH_LANE {
+    if (i->type == TYPE_F32) EACH_LANE {
             float b = n > 1 ? READ_f32(&s[1], l) : 0.0f, c = n > 2 ? READ_f32(&s[2], l) : 0.0f;
             WRITE_f32(d, l, operate_f32(i->opcode, READ_f32(&s[0], l), b, c));
         }
@@ -65,7 +65,8 @@ float lanes_directed_to_f32(double value, uint32_t rounding) {
 }
 
 /* 64-bit integers to f32 or f64. */
-void lanes_directed_integers(const uint64_t *values, int is_signed, uint32_t rounding, uint32_t type, lanes_operand *d) {
+void lanes_directed_integers(const uint64_t *values, int is_signed, uint32_t rounding, uint32_t type,
+                             lanes_operand *d) {
     int before = fegetround();
     fesetround(host_mode(rounding));
     EACH_LANE {

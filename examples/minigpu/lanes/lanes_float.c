@@ -1,4 +1,5 @@
-/* lanes_float: floating point. Exact operations use the host's IEEE arithmetic; .approx is computed in double and rounded once. */
+/* lanes_float: floating point. Exact operations use the host's IEEE arithmetic; .approx is computed in double and
+ * rounded once. */
 #include <math.h>
 #include "lanes/lanes_internal.h"
 
@@ -14,40 +15,47 @@ static const lanes_operand *flushed(const instruction *i, const lanes_operand *s
 static void finish(const instruction *i, lanes_operand *d) {
     if (i->type != TYPE_F32) return;
     if (i->flags & FLAG_FTZ) EACH_LANE d->word[0][l] = flush_bits(d->word[0][l]);
-    if (i->flags & FLAG_SATURATE)
-        EACH_LANE {
+    if (i->flags & FLAG_SATURATE) EACH_LANE {
             float v = bits_f32(d->word[0][l]);
             d->word[0][l] = v > 0.0f ? (v < 1.0f ? f32_bits(v) : 0x3f800000u) : 0; /* NaN and -0 give +0 */
         }
 }
 
-#define F32(expression)                                                            \
-    EACH_LANE {                                                                    \
-        float a = READ_f32(&s[0], l), b = READ_f32(&s[1], l);                      \
-        (void)b;                                                                   \
-        WRITE_f32(d, l, expression);                                               \
-    }                                                                              \
+#define F32(expression)                                       \
+    EACH_LANE {                                               \
+        float a = READ_f32(&s[0], l), b = READ_f32(&s[1], l); \
+        (void)b;                                              \
+        WRITE_f32(d, l, expression);                          \
+    }                                                         \
     break
-#define F64(expression)                                                            \
-    EACH_LANE {                                                                    \
-        double a = READ_f64(&s[0], l), b = READ_f64(&s[1], l);                     \
-        (void)b;                                                                   \
-        WRITE_f64(d, l, expression);                                               \
-    }                                                                              \
+#define F64(expression)                                        \
+    EACH_LANE {                                                \
+        double a = READ_f64(&s[0], l), b = READ_f64(&s[1], l); \
+        (void)b;                                               \
+        WRITE_f64(d, l, expression);                           \
+    }                                                          \
     break
-#define BOTH(for_f32, for_f64)                                                     \
-    if (is_f32) {                                                                  \
-        F32(for_f32);                                                              \
-    } else {                                                                       \
-        F64(for_f64);                                                              \
-    }                                                                              \
+#define BOTH(for_f32, for_f64) \
+    if (is_f32) {              \
+        F32(for_f32);          \
+    } else {                   \
+        F64(for_f64);          \
+    }                          \
     break
 
 /* One NaN gives the other operand (or NaN under .NaN); -0 is below +0. */
-static inline float min_f32(float a, float b) { return a != a ? b : b != b ? a : a < b ? a : b < a ? b : f32_bits(a) >> 31 ? a : b; }
-static inline float max_f32(float a, float b) { return a != a ? b : b != b ? a : a > b ? a : b > a ? b : f32_bits(a) >> 31 ? b : a; }
-static inline double min_f64(double a, double b) { return a != a ? b : b != b ? a : a < b ? a : b < a ? b : f64_bits(a) >> 63 ? a : b; }
-static inline double max_f64(double a, double b) { return a != a ? b : b != b ? a : a > b ? a : b > a ? b : f64_bits(a) >> 63 ? b : a; }
+static inline float min_f32(float a, float b) {
+    return a != a ? b : b != b ? a : a < b ? a : b < a ? b : f32_bits(a) >> 31 ? a : b;
+}
+static inline float max_f32(float a, float b) {
+    return a != a ? b : b != b ? a : a > b ? a : b > a ? b : f32_bits(a) >> 31 ? b : a;
+}
+static inline double min_f64(double a, double b) {
+    return a != a ? b : b != b ? a : a < b ? a : b < a ? b : f64_bits(a) >> 63 ? a : b;
+}
+static inline double max_f64(double a, double b) {
+    return a != a ? b : b != b ? a : a > b ? a : b > a ? b : f64_bits(a) >> 63 ? b : a;
+}
 
 /* Fused multiply-add is a call per lane where the compiler may not assume the instruction. Both ways round alike. */
 #if defined(__GNUC__) && defined(__x86_64__)
@@ -75,9 +83,24 @@ int lanes_float(const instruction *i, const lanes_operand *s, lanes_operand *d) 
     int is_f32 = i->type == TYPE_F32, approximate = i->variant == VARIANT_APPROX || i->variant == VARIANT_FULL;
     if (!type_is_float(i->type) || i->type == TYPE_F16) return 0;
     switch (i->opcode) {
-    case OPCODE_ADD: case OPCODE_SUB: case OPCODE_MUL: case OPCODE_FMA: case OPCODE_DIV: case OPCODE_ABS: case OPCODE_NEG:
-    case OPCODE_MIN: case OPCODE_MAX: case OPCODE_SQRT: case OPCODE_RCP: case OPCODE_RSQRT: case OPCODE_SIN: case OPCODE_COS:
-    case OPCODE_LG2: case OPCODE_EX2: case OPCODE_TANH: case OPCODE_COPYSIGN: break;
+    case OPCODE_ADD:
+    case OPCODE_SUB:
+    case OPCODE_MUL:
+    case OPCODE_FMA:
+    case OPCODE_DIV:
+    case OPCODE_ABS:
+    case OPCODE_NEG:
+    case OPCODE_MIN:
+    case OPCODE_MAX:
+    case OPCODE_SQRT:
+    case OPCODE_RCP:
+    case OPCODE_RSQRT:
+    case OPCODE_SIN:
+    case OPCODE_COS:
+    case OPCODE_LG2:
+    case OPCODE_EX2:
+    case OPCODE_TANH:
+    case OPCODE_COPYSIGN: break;
     default: return 0;
     }
     s = flushed(i, s, copy);
@@ -97,19 +120,13 @@ int lanes_float(const instruction *i, const lanes_operand *s, lanes_operand *d) 
         }
         BOTH(fmaf(a, b, READ_f32(&s[2], l)), fma(a, b, READ_f64(&s[2], l)));
     case OPCODE_DIV:
-        if (is_f32 && approximate) {
-            F32((float)((double)a / (double)b));
-        }
+        if (is_f32 && approximate) { F32((float)((double)a / (double)b)); }
         BOTH(a / b, a / b);
     case OPCODE_SQRT:
-        if (is_f32 && approximate) {
-            F32((float)sqrt((double)a));
-        }
+        if (is_f32 && approximate) { F32((float)sqrt((double)a)); }
         BOTH(sqrtf(a), sqrt(a));
     case OPCODE_RCP:
-        if (is_f32 && approximate) {
-            F32((float)(1.0 / (double)a));
-        }
+        if (is_f32 && approximate) { F32((float)(1.0 / (double)a)); }
         BOTH(1.0f / a, 1.0 / a);
     case OPCODE_RSQRT: BOTH((float)(1.0 / sqrt((double)a)), 1.0 / sqrt(a));
     case OPCODE_SIN: BOTH((float)sin((double)a), sin(a));
@@ -130,7 +147,8 @@ int lanes_float(const instruction *i, const lanes_operand *s, lanes_operand *d) 
     /* These touch the sign bit only, of a NaN too. */
     case OPCODE_ABS:
     case OPCODE_NEG: {
-        uint32_t sign = 0x80000000u, clear = i->opcode == OPCODE_ABS ? sign : 0, flip = i->opcode == OPCODE_NEG ? sign : 0, top = is_f32 ? 0 : 1;
+        uint32_t sign = 0x80000000u, clear = i->opcode == OPCODE_ABS ? sign : 0,
+                 flip = i->opcode == OPCODE_NEG ? sign : 0, top = is_f32 ? 0 : 1;
         EACH_LANE {
             uint32_t high = s->word[top][l];
             d->word[0][l] = s->word[0][l];

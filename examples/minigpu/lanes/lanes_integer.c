@@ -1,35 +1,37 @@
 /* lanes_integer: integer arithmetic. */
 #include "lanes/lanes_internal.h"
 
-#define BINARY(T, t, expression)                                  \
-    EACH_LANE {                                                   \
-        T a = READ_##t(&s[0], l), b = READ_##t(&s[1], l);         \
-        WRITE_##t(&d[0], l, expression);                          \
-    }                                                             \
+#define BINARY(T, t, expression)                          \
+    EACH_LANE {                                           \
+        T a = READ_##t(&s[0], l), b = READ_##t(&s[1], l); \
+        WRITE_##t(&d[0], l, expression);                  \
+    }                                                     \
     return 1
 
 /* Every integer type, signed ones as themselves. */
-#define BY_TYPE(expression)                                       \
-    switch (type) {                                               \
-    case TYPE_U16: BINARY(uint16_t, u16, expression);             \
-    case TYPE_S16: BINARY(int16_t, s16, expression);              \
-    case TYPE_U32: BINARY(uint32_t, u32, expression);             \
-    case TYPE_S32: BINARY(int32_t, s32, expression);              \
-    case TYPE_U64: BINARY(uint64_t, u64, expression);             \
-    case TYPE_S64: BINARY(int64_t, s64, expression);              \
-    default: return 0;                                            \
+#define BY_TYPE(expression)                           \
+    switch (type) {                                   \
+    case TYPE_U16: BINARY(uint16_t, u16, expression); \
+    case TYPE_S16: BINARY(int16_t, s16, expression);  \
+    case TYPE_U32: BINARY(uint32_t, u32, expression); \
+    case TYPE_S32: BINARY(int32_t, s32, expression);  \
+    case TYPE_U64: BINARY(uint64_t, u64, expression); \
+    case TYPE_S64: BINARY(int64_t, s64, expression);  \
+    default: return 0;                                \
     }
 
 /* Where signedness makes no difference: unsigned, so that overflow wraps. */
-#define BY_WIDTH(expression)                                      \
-    switch (type_bytes(type)) {                                   \
-    case 2: BINARY(uint32_t, u16, expression);                    \
-    case 4: BINARY(uint32_t, u32, expression);                    \
-    case 8: BINARY(uint64_t, u64, expression);                    \
-    default: return 0;                                            \
+#define BY_WIDTH(expression)                   \
+    switch (type_bytes(type)) {                \
+    case 2: BINARY(uint32_t, u16, expression); \
+    case 4: BINARY(uint32_t, u32, expression); \
+    case 8: BINARY(uint64_t, u64, expression); \
+    default: return 0;                         \
     }
 
-static inline int32_t clamp_s32(int64_t v) { return v > INT32_MAX ? INT32_MAX : v < INT32_MIN ? INT32_MIN : (int32_t)v; }
+static inline int32_t clamp_s32(int64_t v) {
+    return v > INT32_MAX ? INT32_MAX : v < INT32_MIN ? INT32_MIN : (int32_t)v;
+}
 
 static inline uint64_t high_u64(uint64_t a, uint64_t b) {
     uint64_t a0 = (uint32_t)a, a1 = a >> 32, b0 = (uint32_t)b, b1 = b >> 32;
@@ -41,33 +43,35 @@ static inline uint64_t high_s64(uint64_t a, uint64_t b) {
 }
 
 /* mul and mad: the product's low half, high half, or all of it. `plus` adds the third source. */
-#define PRODUCT_16(T, READ)                                                                                        \
-    EACH_LANE {                                                                                                    \
-        uint32_t p = (uint32_t)((T)READ(&s[0], l) * (T)READ(&s[1], l));                                            \
-        if (variant == VARIANT_WIDE) d->word[0][l] = p + (plus ? s[2].word[0][l] : 0);                             \
-        else d->word[0][l] = (uint16_t)((variant == VARIANT_HI ? p >> 16 : p) + (plus ? s[2].word[0][l] : 0));     \
-    }                                                                                                              \
+#define PRODUCT_16(T, READ)                                                                                   \
+    EACH_LANE {                                                                                               \
+        uint32_t p = (uint32_t)((T)READ(&s[0], l) * (T)READ(&s[1], l));                                       \
+        if (variant == VARIANT_WIDE)                                                                          \
+            d->word[0][l] = p + (plus ? s[2].word[0][l] : 0);                                                 \
+        else                                                                                                  \
+            d->word[0][l] = (uint16_t)((variant == VARIANT_HI ? p >> 16 : p) + (plus ? s[2].word[0][l] : 0)); \
+    }                                                                                                         \
     return 1
-#define PRODUCT_32(T, READ)                                                                                        \
-    if (variant == VARIANT_LO) {                                                                                   \
-        EACH_LANE d->word[0][l] = s[0].word[0][l] * s[1].word[0][l] + (plus ? s[2].word[0][l] : 0);                \
-    } else if (variant == VARIANT_HI) {                                                                            \
-        EACH_LANE {                                                                                                \
-            uint64_t p = (uint64_t)((T)READ(&s[0], l) * (T)READ(&s[1], l));                                        \
-            d->word[0][l] = (uint32_t)(p >> 32) + (plus ? s[2].word[0][l] : 0);                                    \
-        }                                                                                                          \
-    } else {                                                                                                       \
-        EACH_LANE {                                                                                                \
-            uint64_t p = (uint64_t)((T)READ(&s[0], l) * (T)READ(&s[1], l));                                        \
-            set_lane64(d, l, p + (plus ? lane64(&s[2], l) : 0));                                                   \
-        }                                                                                                          \
-    }                                                                                                              \
+#define PRODUCT_32(T, READ)                                                                         \
+    if (variant == VARIANT_LO) {                                                                    \
+        EACH_LANE d->word[0][l] = s[0].word[0][l] * s[1].word[0][l] + (plus ? s[2].word[0][l] : 0); \
+    } else if (variant == VARIANT_HI) {                                                             \
+        EACH_LANE {                                                                                 \
+            uint64_t p = (uint64_t)((T)READ(&s[0], l) * (T)READ(&s[1], l));                         \
+            d->word[0][l] = (uint32_t)(p >> 32) + (plus ? s[2].word[0][l] : 0);                     \
+        }                                                                                           \
+    } else {                                                                                        \
+        EACH_LANE {                                                                                 \
+            uint64_t p = (uint64_t)((T)READ(&s[0], l) * (T)READ(&s[1], l));                         \
+            set_lane64(d, l, p + (plus ? lane64(&s[2], l) : 0));                                    \
+        }                                                                                           \
+    }                                                                                               \
     return 1
-#define PRODUCT_64(HIGH)                                                                                           \
-    EACH_LANE {                                                                                                    \
-        uint64_t a = lane64(&s[0], l), b = lane64(&s[1], l);                                                       \
-        set_lane64(d, l, (variant == VARIANT_HI ? HIGH(a, b) : a * b) + (plus ? lane64(&s[2], l) : 0));            \
-    }                                                                                                              \
+#define PRODUCT_64(HIGH)                                                                                \
+    EACH_LANE {                                                                                         \
+        uint64_t a = lane64(&s[0], l), b = lane64(&s[1], l);                                            \
+        set_lane64(d, l, (variant == VARIANT_HI ? HIGH(a, b) : a * b) + (plus ? lane64(&s[2], l) : 0)); \
+    }                                                                                                   \
     return 1
 
 static inline int product(uint32_t type, uint32_t variant, int plus, const lanes_operand *s, lanes_operand *d) {
@@ -82,10 +86,12 @@ static inline int product(uint32_t type, uint32_t variant, int plus, const lanes
     }
 }
 
-/* add, sub, mad with carry in (the last source) and out (the last destination); signedness does not matter. Borrow is carry. */
+/* add, sub, mad with carry in (the last source) and out (the last destination); signedness does not matter. Borrow is
+ * carry. */
 static int with_carry(const instruction *i, uint32_t active, const lanes_operand *s, lanes_operand *d) {
     int reads = i->opcode == OPCODE_ADDC || i->opcode == OPCODE_SUBC || i->opcode == OPCODE_MADC;
-    int subtracts = i->opcode == OPCODE_SUB || i->opcode == OPCODE_SUBC, multiplies = i->opcode == OPCODE_MAD || i->opcode == OPCODE_MADC;
+    int subtracts = i->opcode == OPCODE_SUB || i->opcode == OPCODE_SUBC,
+        multiplies = i->opcode == OPCODE_MAD || i->opcode == OPCODE_MADC;
     int wide = type_bytes(i->type) == 8;
     uint32_t carries = reads ? s[i->source_count - 1].word[0][0] : 0, out = 0;
     lanes_operand left;
@@ -96,7 +102,8 @@ static int with_carry(const instruction *i, uint32_t active, const lanes_operand
         b = &s[2];
     }
     EACH_LANE {
-        uint64_t in = carries >> l & 1, x = wide ? lane64(a, l) : a->word[0][l], y = wide ? lane64(b, l) : b->word[0][l], r, c;
+        uint64_t in = carries >> l & 1, x = wide ? lane64(a, l) : a->word[0][l],
+                 y = wide ? lane64(b, l) : b->word[0][l], r, c;
         if (wide) {
             if (subtracts) {
                 r = x - y - in;
@@ -118,9 +125,9 @@ static int with_carry(const instruction *i, uint32_t active, const lanes_operand
 }
 
 static int divide(uint32_t type, int remainder, const lanes_operand *s, lanes_operand *d) {
-    /* A zero divisor gives all ones and the dividend, as the GPU does; the most negative number over -1 wraps to itself. */
-    if (!remainder)
-        switch (type) {
+    /* A zero divisor gives all ones and the dividend, as the GPU does; the most negative number over -1 wraps to
+     * itself. */
+    if (!remainder) switch (type) {
         case TYPE_U16: BINARY(uint32_t, u16, b ? a / b : 0xffffu);
         case TYPE_S16: BINARY(int32_t, s16, b ? a / b : -1);
         case TYPE_U32: BINARY(uint32_t, u32, b ? a / b : UINT32_MAX);
@@ -179,19 +186,16 @@ int lanes_integer(const instruction *i, uint32_t active, const lanes_operand *s,
     if (i->flags & FLAG_CARRY_OUT) return with_carry(i, active, s, d);
     switch (i->opcode) {
     case OPCODE_ADD:
-        if (i->flags & FLAG_SATURATE && type == TYPE_S32) {
-            BINARY(int64_t, s32, clamp_s32(a + b));
-        }
+        if (i->flags & FLAG_SATURATE && type == TYPE_S32) { BINARY(int64_t, s32, clamp_s32(a + b)); }
         BY_WIDTH(a + b)
     case OPCODE_SUB:
-        if (i->flags & FLAG_SATURATE && type == TYPE_S32) {
-            BINARY(int64_t, s32, clamp_s32(a - b));
-        }
+        if (i->flags & FLAG_SATURATE && type == TYPE_S32) { BINARY(int64_t, s32, clamp_s32(a - b)); }
         BY_WIDTH(a - b)
     case OPCODE_MUL: return product(type, i->variant, 0, s, d);
     case OPCODE_MAD:
         if (i->flags & FLAG_SATURATE && type == TYPE_S32 && i->variant == VARIANT_HI) {
-            EACH_LANE d->word[0][l] = (uint32_t)clamp_s32(((int64_t)READ_s32(&s[0], l) * READ_s32(&s[1], l) >> 32) + READ_s32(&s[2], l));
+            EACH_LANE d->word[0][l] =
+                (uint32_t)clamp_s32(((int64_t)READ_s32(&s[0], l) * READ_s32(&s[1], l) >> 32) + READ_s32(&s[2], l));
             return 1;
         }
         return product(type, i->variant, 1, s, d);
@@ -221,9 +225,24 @@ int lanes_integer(const instruction *i, uint32_t active, const lanes_operand *s,
     case OPCODE_ABS: {
         int always = i->opcode == OPCODE_NEG;
         switch (type_bytes(type)) {
-        case 2: EACH_LANE { int32_t a = READ_s16(&s[0], l); WRITE_u16(d, l, always || a < 0 ? -a : a); } return 1;
-        case 4: EACH_LANE { uint32_t a = s[0].word[0][l]; d->word[0][l] = always || (int32_t)a < 0 ? 0u - a : a; } return 1;
-        default: EACH_LANE { uint64_t a = lane64(&s[0], l); set_lane64(d, l, always || (int64_t)a < 0 ? 0u - a : a); } return 1;
+        case 2:
+            EACH_LANE {
+                int32_t a = READ_s16(&s[0], l);
+                WRITE_u16(d, l, always || a < 0 ? -a : a);
+            }
+            return 1;
+        case 4:
+            EACH_LANE {
+                uint32_t a = s[0].word[0][l];
+                d->word[0][l] = always || (int32_t)a < 0 ? 0u - a : a;
+            }
+            return 1;
+        default:
+            EACH_LANE {
+                uint64_t a = lane64(&s[0], l);
+                set_lane64(d, l, always || (int64_t)a < 0 ? 0u - a : a);
+            }
+            return 1;
         }
     }
     default: return 0;

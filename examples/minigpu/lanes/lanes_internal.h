@@ -1,6 +1,6 @@
-/* lanes_internal: what the files of lanes share. Every operation is a loop over all 32 lanes, also the inactive ones: their results are
- * dropped when the destination is written, and straight loops are what a compiler vectorises. Each loop must therefore be defined for any
- * bits whatever. */
+/* lanes_internal: what the files of lanes share. Every operation is a loop over all 32 lanes, also the inactive ones:
+ * their results are dropped when the destination is written, and straight loops are what a compiler vectorises. Each
+ * loop must therefore be defined for any bits whatever. */
 #ifndef MINIGPU_LANES_INTERNAL_H
 #define MINIGPU_LANES_INTERNAL_H
 #include <string.h>
@@ -8,7 +8,9 @@
 
 #define EACH_LANE for (uint32_t l = 0; l < LANES; l++)
 
-static inline uint64_t lane64(const lanes_operand *o, uint32_t l) { return o->word[0][l] | (uint64_t)o->word[1][l] << 32; }
+static inline uint64_t lane64(const lanes_operand *o, uint32_t l) {
+    return o->word[0][l] | (uint64_t)o->word[1][l] << 32;
+}
 static inline void set_lane64(lanes_operand *o, uint32_t l, uint64_t v) {
     o->word[0][l] = (uint32_t)v;
     o->word[1][l] = (uint32_t)(v >> 32);
@@ -50,7 +52,8 @@ static inline uint64_t f64_bits(double value) {
 #define WRITE_u64(o, l, v) set_lane64(o, l, (uint64_t)(v))
 #define WRITE_s64(o, l, v) set_lane64(o, l, (uint64_t)(v))
 
-/* The NaN that arithmetic gives, whatever the operands' payloads: the GPU's for f32; results must not depend on the host. */
+/* The NaN that arithmetic gives, whatever the operands' payloads: the GPU's for f32; results must not depend on the
+ * host. */
 #define NAN_F32 0x7fffffffu
 #define NAN_F64 UINT64_C(0xfff8000000000000)
 static inline uint32_t result_f32(float value) { return value == value ? f32_bits(value) : NAN_F32; }

@@ -1,10 +1,11 @@
-/* lanes_texture: which texels a tex instruction needs, and its result from them. Bilinear weights have 8 fractional bits, as on the GPU;
- * the weighted sum is formed in double and rounded once. */
+/* lanes_texture: which texels a tex instruction needs, and its result from them. Bilinear weights have 8 fractional
+ * bits, as on the GPU; the weighted sum is formed in double and rounded once. */
 #include <math.h>
 #include "lanes/lanes_internal.h"
 
 /* The texel position of one coordinate: its floor, and the weight of the next texel in 1/256 (0 unless filtering). */
-static double position(const instruction *i, const lanes_operand *s, const lanes_texture *t, uint32_t axis, uint32_t lane, double *weight) {
+static double position(const instruction *i, const lanes_operand *s, const lanes_texture *t, uint32_t axis,
+                       uint32_t lane, double *weight) {
     uint32_t bits = s[1 + axis].word[0][lane];
     double size = axis ? (t->height ? t->height : 1) : t->width, x;
     *weight = 0;
@@ -40,14 +41,20 @@ static int64_t inside(double x, uint32_t size, uint32_t addressing) {
 
 uint32_t lanes_texture_addresses(const instruction *i, uint32_t active, const lanes_operand *s, const lanes_texture *t,
                                  uint64_t addresses[TEXTURE_TEXELS][LANES]) {
-    uint32_t flat = i->variant == VARIANT_1D, linear = t->linear && i->source_type == TYPE_F32, count = !linear ? 1 : flat ? 2 : 4;
+    uint32_t flat = i->variant == VARIANT_1D, linear = t->linear && i->source_type == TYPE_F32,
+             count = !linear ? 1
+                     : flat  ? 2
+                             : 4;
     uint32_t height = t->height ? t->height : 1, bytes = type_bytes(t->type) * t->channels;
     (void)active;
-    for (uint32_t k = 0; k < count; k++)
-        EACH_LANE {
-            double weight, x = position(i, s, t, 0, l, &weight) + (double)(k & 1), y = flat ? 0 : position(i, s, t, 1, l, &weight) + (double)(k >> 1);
-            int64_t column = t->width ? inside(x, t->width, t->addressing[0]) : -1, row = flat ? 0 : inside(y, height, t->addressing[1]);
-            addresses[k][l] = column < 0 || row < 0 ? TEXTURE_NO_TEXEL : t->address + (uint64_t)row * t->row_bytes + (uint64_t)column * bytes;
+    for (uint32_t k = 0; k < count; k++) EACH_LANE {
+            double weight, x = position(i, s, t, 0, l, &weight) + (double)(k & 1),
+                           y = flat ? 0 : position(i, s, t, 1, l, &weight) + (double)(k >> 1);
+            int64_t column = t->width ? inside(x, t->width, t->addressing[0]) : -1,
+                    row = flat ? 0 : inside(y, height, t->addressing[1]);
+            addresses[k][l] = column < 0 || row < 0
+                                  ? TEXTURE_NO_TEXEL
+                                  : t->address + (uint64_t)row * t->row_bytes + (uint64_t)column * bytes;
         }
     return count;
 }
@@ -73,22 +80,24 @@ static double channel(const lanes_texture *t, const uint8_t *texel, uint32_t num
     return value;
 }
 
-void lanes_texture_filter(const instruction *i, uint32_t active, const lanes_operand *s, const lanes_texture *t, const uint8_t *texels,
-                          lanes_operand *d) {
+void lanes_texture_filter(const instruction *i, uint32_t active, const lanes_operand *s, const lanes_texture *t,
+                          const uint8_t *texels, lanes_operand *d) {
     uint32_t flat = i->variant == VARIANT_1D, linear = t->linear && i->source_type == TYPE_F32 && i->type == TYPE_F32;
     (void)active;
-    for (uint32_t c = 0; c < 4; c++)
-        EACH_LANE {
+    for (uint32_t c = 0; c < 4; c++) EACH_LANE {
             double wx = 0, wy = 0, sum = 0;
             uint32_t bits = 0;
             if (linear) {
                 position(i, s, t, 0, l, &wx);
                 if (!flat) position(i, s, t, 1, l, &wy);
                 for (uint32_t k = 0; k < (flat ? 2u : 4u); k++)
-                    sum += channel(t, texels + (k * LANES + l) * 16, c, &bits) * (k & 1 ? wx : 1 - wx) * (k >> 1 ? wy : 1 - wy);
+                    sum += channel(t, texels + (k * LANES + l) * 16, c, &bits) * (k & 1 ? wx : 1 - wx) *
+                           (k >> 1 ? wy : 1 - wy);
             } else
                 sum = channel(t, texels + l * 16, c, &bits);
-            if (i->type == TYPE_F32) d[c].word[0][l] = result_f32((float)sum);
-            else d[c].word[0][l] = bits;
+            if (i->type == TYPE_F32)
+                d[c].word[0][l] = result_f32((float)sum);
+            else
+                d[c].word[0][l] = bits;
         }
 }

@@ -1,5 +1,5 @@
-/* lanes_warp: what looks across the lanes: shfl, vote, match, activemask, elect, redux. The lanes named in a membership mask are taken to be
- * those that execute together. */
+/* lanes_warp: what looks across the lanes: shfl, vote, match, activemask, elect, redux. The lanes named in a membership
+ * mask are taken to be those that execute together. */
 #include "lanes/lanes_internal.h"
 
 static int shuffle(const instruction *i, uint32_t active, const lanes_operand *s, lanes_operand *d) {
@@ -9,9 +9,18 @@ static int shuffle(const instruction *i, uint32_t active, const lanes_operand *s
         uint32_t lowest = l & segment, limit = lowest | (clamp & ~segment & 31);
         int32_t from, ok;
         switch (i->variant) {
-        case VARIANT_UP: from = (int32_t)l - (int32_t)b; ok = from >= (int32_t)limit; break;
-        case VARIANT_DOWN: from = (int32_t)(l + b); ok = from <= (int32_t)limit; break;
-        case VARIANT_BFLY: from = (int32_t)(l ^ b); ok = from <= (int32_t)limit; break;
+        case VARIANT_UP:
+            from = (int32_t)l - (int32_t)b;
+            ok = from >= (int32_t)limit;
+            break;
+        case VARIANT_DOWN:
+            from = (int32_t)(l + b);
+            ok = from <= (int32_t)limit;
+            break;
+        case VARIANT_BFLY:
+            from = (int32_t)(l ^ b);
+            ok = from <= (int32_t)limit;
+            break;
         default: from = (int32_t)(lowest | (b & ~segment)); ok = from <= (int32_t)limit;
         }
         if (!ok) from = (int32_t)l;
@@ -28,7 +37,9 @@ static int vote(const instruction *i, uint32_t active, const lanes_operand *s, l
         EACH_LANE d->word[0][l] = yes;
         return 1;
     }
-    int holds = i->variant == VARIANT_ALL ? yes == active : i->variant == VARIANT_ANY ? yes != 0 : yes == active || yes == 0;
+    int holds = i->variant == VARIANT_ALL   ? yes == active
+                : i->variant == VARIANT_ANY ? yes != 0
+                                            : yes == active || yes == 0;
     d->word[0][0] = holds ? active : 0;
     return 1;
 }
@@ -67,8 +78,11 @@ static int reduce(const instruction *i, uint32_t active, const lanes_operand *s,
         case VARIANT_AND: sum &= v; break;
         case VARIANT_OR: sum |= v; break;
         case VARIANT_XOR: sum ^= v; break;
-        case VARIANT_MIN: if (is_signed ? (int32_t)v < (int32_t)sum : v < sum) sum = v; break;
-        default: if (is_signed ? (int32_t)v > (int32_t)sum : v > sum) sum = v;
+        case VARIANT_MIN:
+            if (is_signed ? (int32_t)v < (int32_t)sum : v < sum) sum = v;
+            break;
+        default:
+            if (is_signed ? (int32_t)v > (int32_t)sum : v > sum) sum = v;
         }
     }
     EACH_LANE d->word[0][l] = sum;

@@ -13,17 +13,19 @@ int minigpu_config_preset(minigpu_config *config, const char *preset) {
 #undef MINIGPU_DEFAULT
     if (strncmp(preset, "gtx480", 6) != 0 && strcmp(preset, "igpu4") != 0) config->thread_registers = 255;
     if (config->thread_registers == 255) {
-        /* GPGPU-Sim's SM3_KEPLER_TITAN: dl1 A:256:8,16; 8 collectors; partition queues 32:32:32:32; 64 in the memory scheduler. */
+        /* GPGPU-Sim's SM3_KEPLER_TITAN: dl1 A:256:8,16; 8 collectors; partition queues 32:32:32:32; 64 in the memory
+         * scheduler. */
         config->l1_misses = 256;
         config->miss_queue_entries = 16;
         config->memory_queue_entries = 11;
         config->l2_queue_entries = 32;
         config->dram_queue_entries = 128;
     }
-    if (strncmp(preset, "maxwell", 7) == 0) config->miss_queue_entries = 128; /* Lin 2019, Table 4.1, which also has 256 misses */
+    if (strncmp(preset, "maxwell", 7) == 0)
+        config->miss_queue_entries = 128; /* Lin 2019, Table 4.1, which also has 256 misses */
     if (strcmp(preset, "gtx480_lin") == 0) config->scheduler = SCHEDULER_LRR;
     if (strcmp(preset, "gtx480_shieh") == 0) config->network_bytes_per_cycle = 16; /* 32 bytes at 700 MHz */
-    if (strcmp(preset, "igpu4") == 0) { /* Menon 5.1 */
+    if (strcmp(preset, "igpu4") == 0) {                                            /* Menon 5.1 */
         config->l1_bytes = 262144;
         config->issue_interval = 4;
     }
@@ -36,23 +38,33 @@ const char *minigpu_config_check(const minigpu_config *config) {
     if (gpu->lanes != 32) return "the mini-GPU has warps of 32 lanes";
     if (gpu->warp_slots > WARP_SLOTS_MAX) return "the mini-GPU has at most 64 warp slots per SM";
     if (gpu->sms > 1024) return "the mini-GPU has at most 1024 SMs";
-    if (!config->kernels_per_sm || !config->l1_ways || !config->l2_ways || !config->l2_banks || !config->dram_channels ||
-        !config->network_bytes_per_cycle || !config->network_flit_bytes || !config->network_input_flits || !config->network_output_flits ||
-        !config->l1_misses || !config->l1_merges || !config->miss_queue_entries || !config->memory_queue_entries || !config->l2_queue_entries || !config->dram_queue_entries ||
-        !config->saved_blocks_per_slot || !config->watchdog_cycles || !config->issue_interval) return "a number that must be at least 1 is 0";
-    if (config->l1_bytes / SEGMENT_BYTES / config->l1_ways == 0 || config->l2_bytes / SEGMENT_BYTES / config->l2_ways == 0) {
+    if (!config->kernels_per_sm || !config->l1_ways || !config->l2_ways || !config->l2_banks ||
+        !config->dram_channels || !config->network_bytes_per_cycle || !config->network_flit_bytes ||
+        !config->network_input_flits || !config->network_output_flits || !config->l1_misses || !config->l1_merges ||
+        !config->miss_queue_entries || !config->memory_queue_entries || !config->l2_queue_entries ||
+        !config->dram_queue_entries || !config->saved_blocks_per_slot || !config->watchdog_cycles ||
+        !config->issue_interval)
+        return "a number that must be at least 1 is 0";
+    if (config->l1_bytes / SEGMENT_BYTES / config->l1_ways == 0 ||
+        config->l2_bytes / SEGMENT_BYTES / config->l2_ways == 0) {
         return "a cache is smaller than one set";
     }
-    if (config->kernels_per_sm > 64 || config->scheduler > SCHEDULER_LRR || config->sources_released > RELEASE_AT_COMMIT || config->l1_bytes > 1u << 28 ||
-        config->l2_bytes > 1u << 28 || config->l1_misses > 65536 || config->miss_queue_entries > 65536 || config->memory_queue_entries > 65536 ||
-        config->l2_banks > 65536 || config->dram_channels > 65536 || config->network_bytes_per_cycle > 65536 || config->network_flit_bytes > 65536 ||
-        config->network_input_flits > 65536 || config->network_output_flits > 65536 || config->l2_queue_entries > 65536 || config->dram_queue_entries > 65536 || config->read_set_segments > 1u << 20 ||
-        config->saved_blocks_per_slot > 64 || config->issue_interval > 64) return "a number is beyond its range";
+    if (config->kernels_per_sm > 64 || config->scheduler > SCHEDULER_LRR ||
+        config->sources_released > RELEASE_AT_COMMIT || config->l1_bytes > 1u << 28 || config->l2_bytes > 1u << 28 ||
+        config->l1_misses > 65536 || config->miss_queue_entries > 65536 || config->memory_queue_entries > 65536 ||
+        config->l2_banks > 65536 || config->dram_channels > 65536 || config->network_bytes_per_cycle > 65536 ||
+        config->network_flit_bytes > 65536 || config->network_input_flits > 65536 ||
+        config->network_output_flits > 65536 || config->l2_queue_entries > 65536 ||
+        config->dram_queue_entries > 65536 || config->read_set_segments > 1u << 20 ||
+        config->saved_blocks_per_slot > 64 || config->issue_interval > 64)
+        return "a number is beyond its range";
     if (config->read_set_segments < 16 || (config->read_set_segments & (config->read_set_segments - 1))) {
         return "read_set_segments must be a power of two, at least 16";
     }
-    if (config->in_flight_records < 2 * gpu->schedulers || config->in_flight_records > 4096) return "in_flight_records must be 2 per scheduler to 4096";
-    if (!config->operand_read_cycles || !config->alu_cycles || !config->control_cycles || !config->fetch_cycles) return "a stage takes at least one cycle";
+    if (config->in_flight_records < 2 * gpu->schedulers || config->in_flight_records > 4096)
+        return "in_flight_records must be 2 per scheduler to 4096";
+    if (!config->operand_read_cycles || !config->alu_cycles || !config->control_cycles || !config->fetch_cycles)
+        return "a stage takes at least one cycle";
     return NULL;
 }
 

@@ -1,4 +1,5 @@
-/* config: what kind of GPU the mini-GPU is: a gpump_gpu preset and what lies below gpump's sight (latencies, caches, queues). */
+/* config: what kind of GPU the mini-GPU is: a gpump_gpu preset and what lies below gpump's sight (latencies, caches,
+ * queues). */
 #ifndef MINIGPU_CONFIG_H
 #define MINIGPU_CONFIG_H
 
@@ -7,9 +8,9 @@
 #include "gpump.h"
 #include "ptx/instruction.h"
 
-#define SEGMENT_BYTES 128u     /* the coalescing segment, the cache line, the unit of save and restore traffic */
-#define WARP_SLOTS_MAX 64u     /* warps of one SM fit one 64-bit mask */
-#define BLOCK_WARPS_MAX 64u    /* warps of one block */
+#define SEGMENT_BYTES 128u  /* the coalescing segment, the cache line, the unit of save and restore traffic */
+#define WARP_SLOTS_MAX 64u  /* warps of one SM fit one 64-bit mask */
+#define BLOCK_WARPS_MAX 64u /* warps of one block */
 
 typedef enum scheduler_policy { SCHEDULER_GTO, SCHEDULER_LRR } scheduler_policy;
 
@@ -17,55 +18,77 @@ typedef enum scheduler_policy { SCHEDULER_GTO, SCHEDULER_LRR } scheduler_policy;
 typedef enum source_release { RELEASE_AT_OPERAND_READ, RELEASE_AT_LAST_CHECK, RELEASE_AT_COMMIT } source_release;
 
 /* Every number that is not gpump_gpu's: name, default, unit, provenance, where it comes from. */
-#define MINIGPU_NUMBERS(X)                                                                                                        \
-    X(kernels_per_sm, 1, "kernels", ASSUMED, "Tanasic 5.2: one kernel on an SM; dual-kernel machines set 2")                      \
-    X(scheduler, SCHEDULER_GTO, "scheduler_policy", PUBLISHED, "Shieh Table 4.1: GTO; gtx480_lin uses round-robin")               \
-    X(sources_released, RELEASE_AT_OPERAND_READ, "source_release", ASSUMED, "Tanasic 6.3 describes all three")                    \
-    X(fetch_cycles, 2, "cycles", ASSUMED, "from a resolved branch until its target may issue; instructions always hit")           \
-    X(operand_read_cycles, 2, "cycles", ASSUMED, "from issue until the operands are captured; no bank conflicts")                 \
-    X(issue_interval, 1, "cycles", ASSUMED, "between two warp instructions of one scheduler; igpu4: 4, its pipelines are 8 wide (Menon 5.1)") \
-    X(alu_cycles, 8, "cycles", ASSUMED, "dependent issue on Fermi takes about 18 hot clocks in all")                              \
-    X(sfu_cycles, 20, "cycles", ASSUMED, "special functions")                                                                     \
-    X(divide_cycles, 60, "cycles", ASSUMED, "divisions and square roots that round correctly: a short program on real machines")  \
-    X(double_cycles, 16, "cycles", ASSUMED, "64-bit floating point")                                                              \
-    X(control_cycles, 2, "cycles", ASSUMED, "branches, barriers, ends")                                                           \
-    X(sfu_interval, 8, "cycles", DERIVED, "4 special function units for 32 lanes (Fermi)")                                        \
-    X(divide_interval, 16, "cycles", ASSUMED, "as above, twice through the unit")                                                 \
-    X(double_interval, 2, "cycles", DERIVED, "16 lanes for 32 threads (Fermi)")                                                   \
-    X(shared_cycles, 20, "cycles", ASSUMED, "shared memory without conflicts")                                                    \
-    X(constant_cycles, 12, "cycles", ASSUMED, "constants and parameters: always in their cache")                                  \
-    X(l1_cycles, 20, "cycles", ASSUMED, "L1 hit")                                                                                 \
-    X(l1_bytes, 16384, "bytes", PUBLISHED, "Fermi: 16 KB of L1 beside 48 KB of shared memory")                                    \
-    X(l1_ways, 4, "ways", ASSUMED, "GPGPU-Sim's GTX480")                                                                          \
-    X(local_write_back, 1, "flag", PUBLISHED, "Fermi: L1 keeps what is stored to local memory until its line is needed; 0: through, as for global memory") \
-    X(l1_misses, 32, "lines", PUBLISHED, "misses in flight per SM; GPGPU-Sim's GTX480 (gpgpu_cache:dl1 A:32:8,8)")                 \
-    X(l1_merges, 8, "loads", PUBLISHED, "that wait for the same line; as above")                                                  \
-    X(miss_queue_entries, 8, "requests", PUBLISHED, "per kernel and SM, before the network; as above")                            \
-    X(network_cycles, 60, "cycles", ASSUMED, "one way")                                                                           \
-    X(network_bytes_per_cycle, 32, "bytes", ASSUMED, "per SM and direction; gtx480_shieh 16: GPGPU-Sim's network has half the printed clock") \
-    X(network_flit_bytes, 32, "bytes", PUBLISHED, "GPGPU-Sim's GTX480 (flit_size)")                                               \
-    X(network_input_flits, 17, "flits", PUBLISHED, "per SM, before the crossbar: GPGPU-Sim's default of 9, and 8 of vc_buf_size")  \
-    X(network_output_flits, 24, "flits", PUBLISHED, "per L2 bank, behind it: 8 of vc_buf_size and GPGPU-Sim's default boundary_buffer_size of 16") \
-    X(l2_cycles, 60, "cycles", ASSUMED, "L2 access")                                                                              \
-    X(l2_bytes, 786432, "bytes", PUBLISHED, "Fermi: 768 KB")                                                                      \
-    X(l2_ways, 8, "ways", ASSUMED, "GPGPU-Sim's GTX480")                                                                          \
-    X(l2_banks, 12, "banks", ASSUMED, "two per memory channel; one access takes two cycles")                                      \
-    X(l2_queue_entries, 8, "requests", PUBLISHED, "per bank; GPGPU-Sim's default (gpgpu_dram_partition_queues 8:8:8:8)")          \
-    X(dram_channels, 6, "channels", PUBLISHED, "Shieh Table 4.1")                                                                 \
-    X(dram_queue_entries, 32, "requests", PUBLISHED, "per channel: 16 in GPGPU-Sim's scheduler (gpgpu_frfcfs_dram_sched_queue_size), 8 on the way from each of two banks") \
-    X(dram_cycles, 200, "cycles", ASSUMED, "beyond L2; the bandwidth is gpump_gpu.memory_mb_per_s")                               \
-    X(thread_registers, 63, "registers", PUBLISHED, "the most a thread can have on Fermi; 255 on later machines; 0: as many as the PTX names") \
-    X(in_flight_records, 256, "instructions", ASSUMED, "in flight per SM")                                                        \
-    X(memory_queue_entries, 5, "instructions", PUBLISHED, "issued, and not all sent: GPGPU-Sim's GTX480 has two collectors, two pipeline registers and the unit's own") \
-    X(read_set_segments, 2048, "segments", ASSUMED, "per resident block; a block that touches more counts as clobbered on its next store") \
-    X(static_flush, 1, "flag", PUBLISHED, "Shieh 4.1: the compiler says what makes a block unfit to be flushed; 0: each block is watched") \
-    X(saved_blocks_per_slot, 4, "contexts", ASSUMED, "saved contexts the machine has room for, per block slot of all SMs")        \
-    X(resume_elsewhere, 1, "flag", ASSUMED, "a preempted block goes to another SM than it left, where there is one")              \
-    X(overwrite_freed, 1, "flag", ASSUMED, "freed registers and shared memory are overwritten, so that nothing survives there by accident") \
-    X(page_service_cycles, 14000, "cycles", ASSUMED, "from the call of the fault handler until the page is there: 20 us over PCIe at 700 MHz") \
-    X(switch_stalls, 0, "flag", PUBLISHED, "Shieh 4.1: a switched block stalls for the estimate of its switch, its bytes do not travel") \
-    X(skip_idle, 1, "flag", ASSUMED, "cycles in which nothing can happen are skipped; changes nothing else")                      \
-    X(watchdog_cycles, 2000000, "cycles", ASSUMED, "without any progress: the machine stops and says who waits for what")
+/* clang-format off */
+#define MINIGPU_NUMBERS(X) \
+    X(kernels_per_sm, 1, "kernels", ASSUMED, "Tanasic 5.2: one kernel on an SM; dual-kernel machines set 2") \
+    X(scheduler, SCHEDULER_GTO, "scheduler_policy", PUBLISHED, "Shieh Table 4.1: GTO; gtx480_lin uses round-robin") \
+    X(sources_released, RELEASE_AT_OPERAND_READ, "source_release", ASSUMED, "Tanasic 6.3 describes all three") \
+    X(fetch_cycles, 2, "cycles", ASSUMED, \
+      "from a resolved branch until its target may issue; instructions always hit") \
+    X(operand_read_cycles, 2, "cycles", ASSUMED, "from issue until the operands are captured; no bank conflicts") \
+    X(issue_interval, 1, "cycles", ASSUMED, \
+      "between two warp instructions of one scheduler; igpu4: 4, its pipelines are 8 wide (Menon 5.1)") \
+    X(alu_cycles, 8, "cycles", ASSUMED, "dependent issue on Fermi takes about 18 hot clocks in all") \
+    X(sfu_cycles, 20, "cycles", ASSUMED, "special functions") \
+    X(divide_cycles, 60, "cycles", ASSUMED, \
+      "divisions and square roots that round correctly: a short program on real machines") \
+    X(double_cycles, 16, "cycles", ASSUMED, "64-bit floating point") \
+    X(control_cycles, 2, "cycles", ASSUMED, "branches, barriers, ends") \
+    X(sfu_interval, 8, "cycles", DERIVED, "4 special function units for 32 lanes (Fermi)") \
+    X(divide_interval, 16, "cycles", ASSUMED, "as above, twice through the unit") \
+    X(double_interval, 2, "cycles", DERIVED, "16 lanes for 32 threads (Fermi)") \
+    X(shared_cycles, 20, "cycles", ASSUMED, "shared memory without conflicts") \
+    X(constant_cycles, 12, "cycles", ASSUMED, "constants and parameters: always in their cache") \
+    X(l1_cycles, 20, "cycles", ASSUMED, "L1 hit") \
+    X(l1_bytes, 16384, "bytes", PUBLISHED, "Fermi: 16 KB of L1 beside 48 KB of shared memory") \
+    X(l1_ways, 4, "ways", ASSUMED, "GPGPU-Sim's GTX480") \
+    X(local_write_back, 1, "flag", PUBLISHED, \
+      "Fermi: L1 keeps what is stored to local memory until its line is needed; 0: through, as for global memory") \
+    X(l1_misses, 32, "lines", PUBLISHED, "misses in flight per SM; GPGPU-Sim's GTX480 (gpgpu_cache:dl1 A:32:8,8)") \
+    X(l1_merges, 8, "loads", PUBLISHED, "that wait for the same line; as above") \
+    X(miss_queue_entries, 8, "requests", PUBLISHED, "per kernel and SM, before the network; as above") \
+    X(network_cycles, 60, "cycles", ASSUMED, "one way") \
+    X(network_bytes_per_cycle, 32, "bytes", ASSUMED, \
+      "per SM and direction; gtx480_shieh 16: GPGPU-Sim's network has half the printed clock") \
+    X(network_flit_bytes, 32, "bytes", PUBLISHED, "GPGPU-Sim's GTX480 (flit_size)") \
+    X(network_input_flits, 17, "flits", PUBLISHED, \
+      "per SM, before the crossbar: GPGPU-Sim's default of 9, and 8 of vc_buf_size") \
+    X(network_output_flits, 24, "flits", PUBLISHED, \
+      "per L2 bank, behind it: 8 of vc_buf_size and GPGPU-Sim's default boundary_buffer_size of 16") \
+    X(l2_cycles, 60, "cycles", ASSUMED, "L2 access") \
+    X(l2_bytes, 786432, "bytes", PUBLISHED, "Fermi: 768 KB") \
+    X(l2_ways, 8, "ways", ASSUMED, "GPGPU-Sim's GTX480") \
+    X(l2_banks, 12, "banks", ASSUMED, "two per memory channel; one access takes two cycles") \
+    X(l2_queue_entries, 8, "requests", PUBLISHED, \
+      "per bank; GPGPU-Sim's default (gpgpu_dram_partition_queues 8:8:8:8)") \
+    X(dram_channels, 6, "channels", PUBLISHED, "Shieh Table 4.1") \
+    X(dram_queue_entries, 32, "requests", PUBLISHED, \
+      "per channel: 16 in GPGPU-Sim's scheduler (gpgpu_frfcfs_dram_sched_queue_size), " \
+      "8 on the way from each of two banks") \
+    X(dram_cycles, 200, "cycles", ASSUMED, "beyond L2; the bandwidth is gpump_gpu.memory_mb_per_s") \
+    X(thread_registers, 63, "registers", PUBLISHED, \
+      "the most a thread can have on Fermi; 255 on later machines; 0: as many as the PTX names") \
+    X(in_flight_records, 256, "instructions", ASSUMED, "in flight per SM") \
+    X(memory_queue_entries, 5, "instructions", PUBLISHED, \
+      "issued, and not all sent: GPGPU-Sim's GTX480 has two collectors, two pipeline registers " \
+      "and the unit's own") \
+    X(read_set_segments, 2048, "segments", ASSUMED, \
+      "per resident block; a block that touches more counts as clobbered on its next store") \
+    X(static_flush, 1, "flag", PUBLISHED, \
+      "Shieh 4.1: the compiler says what makes a block unfit to be flushed; 0: each block is watched") \
+    X(saved_blocks_per_slot, 4, "contexts", ASSUMED, \
+      "saved contexts the machine has room for, per block slot of all SMs") \
+    X(resume_elsewhere, 1, "flag", ASSUMED, "a preempted block goes to another SM than it left, where there is one") \
+    X(overwrite_freed, 1, "flag", ASSUMED, \
+      "freed registers and shared memory are overwritten, so that nothing survives there by accident") \
+    X(page_service_cycles, 14000, "cycles", ASSUMED, \
+      "from the call of the fault handler until the page is there: 20 us over PCIe at 700 MHz") \
+    X(switch_stalls, 0, "flag", PUBLISHED, \
+      "Shieh 4.1: a switched block stalls for the estimate of its switch, its bytes do not travel") \
+    X(skip_idle, 1, "flag", ASSUMED, "cycles in which nothing can happen are skipped; changes nothing else") \
+    X(watchdog_cycles, 2000000, "cycles", ASSUMED, \
+      "without any progress: the machine stops and says who waits for what")
+/* clang-format on */
 
 typedef struct minigpu_config {
     gpump_gpu gpu;

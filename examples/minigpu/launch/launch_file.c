@@ -105,7 +105,8 @@ static int read_u64(reader *r, const yaml_node_t *node, const char *what, uint64
     if (text_of(node)[0] == '-')
         return FAIL(r, node, "%s is %s, must be %" PRIu64 " to %" PRIu64, what, text_of(node), minimum, maximum);
     *value = strtoull(text_of(node), &end, 0);
-    if (end == text_of(node) || *end) return FAIL(r, node, "%s must be a whole number, not \"%s\"", what, text_of(node));
+    if (end == text_of(node) || *end)
+        return FAIL(r, node, "%s must be a whole number, not \"%s\"", what, text_of(node));
     if (errno || *value < minimum || *value > maximum) {
         return FAIL(r, node, "%s is %s, must be %" PRIu64 " to %" PRIu64, what, text_of(node), minimum, maximum);
     }
@@ -171,7 +172,8 @@ static int read_value(reader *r, const yaml_node_t *node, const char *what, laun
         *bits = negative ? 0 - magnitude : magnitude;
         if (width < 64) *bits &= (UINT64_C(1) << width) - 1;
     }
-    if (end == text || *end) return FAIL(r, node, "%s must be a value of type %s, not \"%s\"", what, type_names[type], text);
+    if (end == text || *end)
+        return FAIL(r, node, "%s must be a value of type %s, not \"%s\"", what, type_names[type], text);
     return 0;
 }
 
@@ -181,7 +183,8 @@ static int read_triple(reader *r, const yaml_node_t *node, const char *what, uin
     uint32_t i = 0;
     triple[0] = triple[1] = triple[2] = 1;
     if (node->type == YAML_SCALAR_NODE) return read_u32(r, node, what, 1, maxima[0], &triple[0]);
-    if (node->type != YAML_SEQUENCE_NODE) return FAIL(r, node, "%s must be one to three numbers, such as [64, 1, 1]", what);
+    if (node->type != YAML_SEQUENCE_NODE)
+        return FAIL(r, node, "%s must be one to three numbers, such as [64, 1, 1]", what);
     for (item = node->data.sequence.items.start; item < node->data.sequence.items.top; item++, i++) {
         yaml_node_t *element = yaml_document_get_node(r->document, *item);
         if (i == 3) return FAIL(r, element, "%s has more than three dimensions", what);
@@ -270,8 +273,9 @@ static int fill_ramp(reader *r, launch_buffer *buffer, uint64_t count, const yam
     if ((value = find(r, node, "step")) && read_value(r, value, "step", buffer->type, &step)) return -1;
     for (i = 0; i < count; i++) {
         if (is_float(buffer->type)) {
-            store(buffer, i,
-                  from_double(buffer->type, as_double(buffer->type, start) + (double)i * as_double(buffer->type, step)));
+            store(
+                buffer, i,
+                from_double(buffer->type, as_double(buffer->type, start) + (double)i * as_double(buffer->type, step)));
         } else {
             store(buffer, i, start + i * step);
         }
@@ -279,7 +283,8 @@ static int fill_ramp(reader *r, launch_buffer *buffer, uint64_t count, const yam
     return 0;
 }
 
-/* Whole numbers: low to high, both included. Floating point: multiples of 2^-24 of the distance, low included, high not. */
+/* Whole numbers: low to high, both included. Floating point: multiples of 2^-24 of the distance, low included, high
+ * not. */
 static int fill_random(reader *r, launch_buffer *buffer, uint64_t count, const yaml_node_t *node) {
     static const char *const keys[] = {"seed", "low", "high", NULL};
     uint64_t seed = 1, low = 0, high = is_float(buffer->type) ? from_double(buffer->type, 1.0) : 0xff, i, state;
@@ -298,8 +303,8 @@ static int fill_random(reader *r, launch_buffer *buffer, uint64_t count, const y
         }
     } else {
         uint64_t span = (uint64_t)sign_extended(buffer->type, high) - (uint64_t)sign_extended(buffer->type, low);
-        int wrong =
-            buffer->type == LAUNCH_U64 ? high < low : sign_extended(buffer->type, high) < sign_extended(buffer->type, low);
+        int wrong = buffer->type == LAUNCH_U64 ? high < low
+                                               : sign_extended(buffer->type, high) < sign_extended(buffer->type, low);
         if (wrong) return FAIL(r, node, "random: low is above high");
         for (i = 0; i < count; i++) {
             uint64_t random = gpump_random_next(&state);
@@ -349,7 +354,8 @@ static int read_buffer(reader *r, const yaml_node_t *node, uint32_t process, lau
         if (initialiser) return FAIL(r, value, "a buffer has one initialiser: constant, ramp, random or file");
         initialiser = value;
     }
-    if (count_node && read_u64(r, count_node, "count", 1, LAUNCH_BUFFER_BYTES_MAX / element_bytes[buffer->type], &count))
+    if (count_node &&
+        read_u64(r, count_node, "count", 1, LAUNCH_BUFFER_BYTES_MAX / element_bytes[buffer->type], &count))
         return -1;
     if ((value = find(r, node, "file"))) {
         char *path = NULL;
@@ -396,7 +402,8 @@ static int read_scalar(reader *r, const yaml_node_t *node, launch_argument *argu
     return read_value(r, value, "value", argument->type, &argument->scalar);
 }
 
-static int append_member(reader *r, const yaml_node_t *node, launch_type type, const yaml_node_t *value, launch_argument *argument) {
+static int append_member(reader *r, const yaml_node_t *node, launch_type type, const yaml_node_t *value,
+                         launch_argument *argument) {
     uint32_t size = element_bytes[type], at = (argument->structure_bytes + size - 1) / size * size;
     uint64_t bits;
     uint8_t *grown;
@@ -411,12 +418,14 @@ static int append_member(reader *r, const yaml_node_t *node, launch_type type, c
     return 0;
 }
 
-/* struct: [{type: f64, value: 1}, {type: s32, values: [1, 2, 3]}]: members at their natural alignment, as C lays them out. */
+/* struct: [{type: f64, value: 1}, {type: s32, values: [1, 2, 3]}]: members at their natural alignment, as C lays them
+ * out. */
 static int read_structure(reader *r, const yaml_node_t *node, launch_argument *argument) {
     static const char *const keys[] = {"type", "value", "values", NULL};
     yaml_node_item_t *item, *one;
     uint32_t alignment = 1;
-    if (node->type != YAML_SEQUENCE_NODE) return FAIL(r, node, "struct must be a list of members (- {type: f32, value: 1})");
+    if (node->type != YAML_SEQUENCE_NODE)
+        return FAIL(r, node, "struct must be a list of members (- {type: f32, value: 1})");
     for (item = node->data.sequence.items.start; item < node->data.sequence.items.top; item++) {
         yaml_node_t *member = yaml_document_get_node(r->document, *item), *type_node, *value, *values;
         launch_type type;
@@ -444,24 +453,27 @@ static int read_structure(reader *r, const yaml_node_t *node, launch_argument *a
 }
 
 /* One of some words; *choice is its place among them. */
-static int read_choice(reader *r, const yaml_node_t *node, const char *what, const char *const *words, uint8_t *choice) {
+static int read_choice(reader *r, const yaml_node_t *node, const char *what, const char *const *words,
+                       uint8_t *choice) {
     char *text = NULL;
     uint8_t i;
     if (read_text(r, node, what, &text)) return -1;
     for (i = 0; words[i] && strcmp(words[i], text) != 0; i++) {}
     free(text);
-    if (!words[i]) return FAIL(r, node, "%s is \"%s\", must be %s, %s or the like", what, text_of(node), words[0], words[1]);
+    if (!words[i])
+        return FAIL(r, node, "%s is \"%s\", must be %s, %s or the like", what, text_of(node), words[0], words[1]);
     *choice = i;
     return 0;
 }
 
 /* How a buffer is read through a texture object. */
 static int read_texture(reader *r, const yaml_node_t *node, launch_argument *argument) {
-    static const char *const keys[] = {"width", "height", "channels", "filter", "addressing", "coordinates", "read", NULL};
+    static const char *const keys[] = {"width",      "height",      "channels", "filter",
+                                       "addressing", "coordinates", "read",     NULL};
     static const char *const filters[] = {"nearest", "linear", NULL}, *const addressings[] = {"wrap", "clamp", "mirror",
                                                                                               "border", NULL};
-    static const char *const coordinates[] = {"texels", "normalized", NULL}, *const reads[] = {"element", "normalized_float",
-                                                                                               NULL};
+    static const char *const coordinates[] = {"texels", "normalized", NULL}, *const reads[] = {
+                                                                                 "element", "normalized_float", NULL};
     static const uint8_t types[] = {TYPE_U8,  TYPE_S8,   TYPE_U16,  TYPE_S16, TYPE_U32,
                                     TYPE_S32, TYPE_NONE, TYPE_NONE, TYPE_F32, TYPE_NONE};
     const launch_buffer *buffer = &r->launch->buffers[argument->buffer];
@@ -481,9 +493,11 @@ static int read_texture(reader *r, const yaml_node_t *node, launch_argument *arg
         if (channels == 3) return FAIL(r, value, "a texture has 1, 2 or 4 channels");
     }
     if ((value = find(r, node, "filter")) && read_choice(r, value, "filter", filters, &texture->linear)) return -1;
-    if ((value = find(r, node, "addressing")) && read_choice(r, value, "addressing", addressings, &texture->addressing[0]))
+    if ((value = find(r, node, "addressing")) &&
+        read_choice(r, value, "addressing", addressings, &texture->addressing[0]))
         return -1;
-    if ((value = find(r, node, "coordinates")) && read_choice(r, value, "coordinates", coordinates, &texture->normalized))
+    if ((value = find(r, node, "coordinates")) &&
+        read_choice(r, value, "coordinates", coordinates, &texture->normalized))
         return -1;
     if ((value = find(r, node, "read")) && read_choice(r, value, "read", reads, &texture->as_float)) return -1;
     texture->addressing[1] = texture->addressing[0];
@@ -493,8 +507,8 @@ static int read_texture(reader *r, const yaml_node_t *node, launch_argument *arg
     if (texture->type == TYPE_NONE)
         return FAIL(r, node, "a texture of %s is not possible: elements of 8, 16 or 32 bits", type_names[buffer->type]);
     if (texture->row_bytes * texture->height > buffer->bytes) {
-        return FAIL(r, node, "a texture of %u x %u texels takes %" PRIu64 " bytes, the buffer has %" PRIu64, texture->width,
-                    texture->height, texture->row_bytes * texture->height, buffer->bytes);
+        return FAIL(r, node, "a texture of %u x %u texels takes %" PRIu64 " bytes, the buffer has %" PRIu64,
+                    texture->width, texture->height, texture->row_bytes * texture->height, buffer->bytes);
     }
     return 0;
 }
@@ -502,18 +516,21 @@ static int read_texture(reader *r, const yaml_node_t *node, launch_argument *arg
 static int read_arguments(reader *r, const yaml_node_t *node, launch_kernel *kernel) {
     static const char *const keys[] = {"scalar", "buffer", "texture", "struct", NULL};
     yaml_node_item_t *item;
-    if (node->type != YAML_SEQUENCE_NODE) return FAIL(r, node, "arguments must be a list (- scalar: ... or - buffer: ...)");
+    if (node->type != YAML_SEQUENCE_NODE)
+        return FAIL(r, node, "arguments must be a list (- scalar: ... or - buffer: ...)");
     kernel->arguments_place = place_of(node);
     for (item = node->data.sequence.items.start; item < node->data.sequence.items.top; item++) {
         yaml_node_t *element = yaml_document_get_node(r->document, *item), *scalar, *buffer, *texture, *structure;
-        launch_argument *argument = (launch_argument *)append(&kernel->arguments, &kernel->argument_count, sizeof *argument);
+        launch_argument *argument =
+            (launch_argument *)append(&kernel->arguments, &kernel->argument_count, sizeof *argument);
         if (!argument) return FAIL(r, element, "out of memory");
         if (check_mapping(r, element, "an argument", keys)) return -1;
         argument->place = place_of(element);
         scalar = find(r, element, "scalar");
         buffer = find(r, element, "buffer");
         structure = find(r, element, "struct");
-        if (!!scalar + !!buffer + !!structure != 1) return FAIL(r, element, "an argument is either a scalar or a buffer or a struct");
+        if (!!scalar + !!buffer + !!structure != 1)
+            return FAIL(r, element, "an argument is either a scalar or a buffer or a struct");
         if (structure) {
             if (read_structure(r, structure, argument)) return -1;
             continue;
@@ -544,7 +561,8 @@ static int read_expect(reader *r, const yaml_node_t *node, launch_kernel *kernel
     }
     if ((value = find(r, node, "files"))) {
         yaml_node_item_t *item;
-        if (value->type != YAML_SEQUENCE_NODE) return FAIL(r, value, "files must be a list (- {argument: 3, file: out.bin})");
+        if (value->type != YAML_SEQUENCE_NODE)
+            return FAIL(r, value, "files must be a list (- {argument: 3, file: out.bin})");
         for (item = value->data.sequence.items.start; item < value->data.sequence.items.top; item++) {
             yaml_node_t *element = yaml_document_get_node(r->document, *item), *index, *path;
             launch_expected_file *file =
@@ -606,12 +624,14 @@ static int read_footprint(reader *r, const yaml_node_t *node, launch_kernel *ker
     yaml_node_t *value;
     if (check_mapping(r, node, "footprint", keys)) return -1;
     kernel->footprint_place = place_of(node);
-    if ((value = find(r, node, "registers")) && read_u32(r, value, "registers", 1, 1u << 24, &kernel->override_registers))
+    if ((value = find(r, node, "registers")) &&
+        read_u32(r, value, "registers", 1, 1u << 24, &kernel->override_registers))
         return -1;
     if ((value = find(r, node, "shared_bytes")) &&
         read_u32(r, value, "shared_bytes", 1, 1u << 24, &kernel->override_shared_bytes))
         return -1;
-    if ((value = find(r, node, "blocks_per_sm")) && read_u32(r, value, "blocks_per_sm", 1, 64, &kernel->block_cap)) return -1;
+    if ((value = find(r, node, "blocks_per_sm")) && read_u32(r, value, "blocks_per_sm", 1, 64, &kernel->block_cap))
+        return -1;
     return 0;
 }
 
@@ -619,11 +639,12 @@ static int read_footprint(reader *r, const yaml_node_t *node, launch_kernel *ker
 static int read_texture_references(reader *r, const yaml_node_t *node, launch_kernel *kernel) {
     static const char *const keys[] = {"name", "texture", "buffer", NULL};
     yaml_node_item_t *item;
-    if (node->type != YAML_SEQUENCE_NODE) return FAIL(r, node, "textures must be a list (- {name: image, texture: {...}, buffer: {...}})");
+    if (node->type != YAML_SEQUENCE_NODE)
+        return FAIL(r, node, "textures must be a list (- {name: image, texture: {...}, buffer: {...}})");
     for (item = node->data.sequence.items.start; item < node->data.sequence.items.top; item++) {
         yaml_node_t *element = yaml_document_get_node(r->document, *item), *name, *texture, *buffer;
-        launch_texture_reference *reference =
-            (launch_texture_reference *)append(&kernel->texture_references, &kernel->texture_reference_count, sizeof *reference);
+        launch_texture_reference *reference = (launch_texture_reference *)append(
+            &kernel->texture_references, &kernel->texture_reference_count, sizeof *reference);
         if (!reference) return FAIL(r, element, "out of memory");
         if (check_mapping(r, element, "a texture reference", keys)) return -1;
         name = find(r, element, "name");
@@ -631,16 +652,28 @@ static int read_texture_references(reader *r, const yaml_node_t *node, launch_ke
         buffer = find(r, element, "buffer");
         if (!name || !texture || !buffer) return FAIL(r, element, "a texture reference needs name, texture and buffer");
         reference->texture.place = place_of(element);
-        if (read_text(r, name, "name", &reference->name) || read_buffer(r, buffer, kernel->process, &reference->texture) ||
-            read_texture(r, texture, &reference->texture)) return -1;
+        if (read_text(r, name, "name", &reference->name) ||
+            read_buffer(r, buffer, kernel->process, &reference->texture) ||
+            read_texture(r, texture, &reference->texture))
+            return -1;
     }
     return 0;
 }
 
 static int read_kernel(reader *r, const yaml_node_t *node, uint32_t process) {
-    static const char *const keys[] = {"ptx",       "kernel",   "grid",          "block",     "dynamic_shared_bytes",
-                                       "arguments", "priority", "arrival_cycle", "footprint", "generate",
-                                       "expect",    "textures", NULL};
+    static const char *const keys[] = {"ptx",
+                                       "kernel",
+                                       "grid",
+                                       "block",
+                                       "dynamic_shared_bytes",
+                                       "arguments",
+                                       "priority",
+                                       "arrival_cycle",
+                                       "footprint",
+                                       "generate",
+                                       "expect",
+                                       "textures",
+                                       NULL};
     launch_kernel *kernel;
     yaml_node_t *value;
     if (check_mapping(r, node, "a kernel", keys)) return -1;
@@ -666,7 +699,8 @@ static int read_kernel(reader *r, const yaml_node_t *node, uint32_t process) {
         kernel->shared_place = place_of(value);
         if (read_u32(r, value, "dynamic_shared_bytes", 0, 1u << 24, &kernel->dynamic_shared_bytes)) return -1;
     }
-    if ((value = find(r, node, "priority")) && read_u32(r, value, "priority", 0, UINT32_MAX, &kernel->priority)) return -1;
+    if ((value = find(r, node, "priority")) && read_u32(r, value, "priority", 0, UINT32_MAX, &kernel->priority))
+        return -1;
     if ((value = find(r, node, "arrival_cycle")) &&
         read_u64(r, value, "arrival_cycle", 0, UINT64_MAX / 4, &kernel->arrival_cycle))
         return -1;
@@ -690,7 +724,8 @@ static int read_kernels(reader *r, const yaml_node_t *node, uint32_t process) {
 static int read_process(reader *r, const yaml_node_t *node, const yaml_node_t *kernels) {
     static const char *const keys[] = {"name", "priority", "kernels", NULL};
     uint32_t index = r->launch->process_count;
-    launch_process *process = (launch_process *)append(&r->launch->processes, &r->launch->process_count, sizeof *process);
+    launch_process *process =
+        (launch_process *)append(&r->launch->processes, &r->launch->process_count, sizeof *process);
     yaml_node_t *value;
     if (!process) return FAIL(r, node, "out of memory");
     if (!kernels) { /* an entry of "processes" */
@@ -734,7 +769,8 @@ int launch_regions(const char *text, uint32_t *regions) {
 }
 
 static int read_machine(reader *r, const yaml_node_t *node) {
-    static const char *const keys[] = {"gpu", "sms", "kernels_per_sm", "technique", "scheduler", "config", "regions", NULL};
+    static const char *const keys[] = {"gpu",       "sms",    "kernels_per_sm", "technique",
+                                       "scheduler", "config", "regions",        NULL};
     yaml_node_t *value;
     if (check_mapping(r, node, "machine", keys)) return -1;
     if ((value = find(r, node, "gpu"))) {
@@ -742,7 +778,8 @@ static int read_machine(reader *r, const yaml_node_t *node) {
         if (read_text(r, value, "gpu", &r->launch->gpu)) return -1;
     }
     if ((value = find(r, node, "sms")) && read_u32(r, value, "sms", 1, 1024, &r->launch->sms)) return -1;
-    if ((value = find(r, node, "kernels_per_sm")) && read_u32(r, value, "kernels_per_sm", 1, 32, &r->launch->kernels_per_sm))
+    if ((value = find(r, node, "kernels_per_sm")) &&
+        read_u32(r, value, "kernels_per_sm", 1, 32, &r->launch->kernels_per_sm))
         return -1;
     if ((value = find(r, node, "scheduler"))) {
         if (read_text(r, value, "scheduler", &r->launch->scheduler)) return -1;
@@ -752,7 +789,9 @@ static int read_machine(reader *r, const yaml_node_t *node) {
     }
     if ((value = find(r, node, "config")) && read_numbers(r, value)) return -1;
     if ((value = find(r, node, "regions")) && launch_regions(text_of(value), &r->launch->regions)) {
-        return FAIL(r, value, "regions must be sparse or the most instructions of a short region (2 to 4096), not \"%s\"", text_of(value));
+        return FAIL(r, value,
+                    "regions must be sparse or the most instructions of a short region (2 to 4096), not \"%s\"",
+                    text_of(value));
     }
     if ((value = find(r, node, "technique"))) {
         if (read_text(r, value, "technique", &r->launch->technique)) return -1;
@@ -780,7 +819,8 @@ static int read_document(reader *r) {
         if (read_process(r, root, kernels)) return -1;
     } else {
         yaml_node_item_t *item;
-        if (processes->type != YAML_SEQUENCE_NODE) return FAIL(r, processes, "processes must be a list (- kernels: ...)");
+        if (processes->type != YAML_SEQUENCE_NODE)
+            return FAIL(r, processes, "processes must be a list (- kernels: ...)");
         for (item = processes->data.sequence.items.start; item < processes->data.sequence.items.top; item++) {
             if (read_process(r, yaml_document_get_node(r->document, *item), NULL)) return -1;
         }
@@ -823,8 +863,9 @@ int launch_file_read(launch_file *launch, const char *path, char error[LAUNCH_ER
         launch_place place;
         place.line = (uint32_t)parser.problem_mark.line + 1;
         place.column = (uint32_t)parser.problem_mark.column + 1;
-        result = launch_file_error(launch, place, error, "not YAML: %s%s%s", parser.problem ? parser.problem : "unreadable",
-                                   parser.context ? ", " : "", parser.context ? parser.context : "");
+        result =
+            launch_file_error(launch, place, error, "not YAML: %s%s%s", parser.problem ? parser.problem : "unreadable",
+                              parser.context ? ", " : "", parser.context ? parser.context : "");
     } else {
         result = read_document(&r);
         yaml_document_delete(&document);

@@ -18,12 +18,21 @@ typedef struct launch_place {
 } launch_place;
 
 typedef enum launch_type {
-    LAUNCH_U8, LAUNCH_S8, LAUNCH_U16, LAUNCH_S16, LAUNCH_U32, LAUNCH_S32, LAUNCH_U64, LAUNCH_S64, LAUNCH_F32, LAUNCH_F64
+    LAUNCH_U8,
+    LAUNCH_S8,
+    LAUNCH_U16,
+    LAUNCH_S16,
+    LAUNCH_U32,
+    LAUNCH_S32,
+    LAUNCH_U64,
+    LAUNCH_S64,
+    LAUNCH_F32,
+    LAUNCH_F64
 } launch_type;
 
 /* A buffer in device memory; `contents` is what it holds before the first kernel. */
 typedef struct launch_buffer {
-    char *name;        /* NULL: anonymous */
+    char *name; /* NULL: anonymous */
     launch_type type;
     uint64_t bytes;
     uint8_t *contents; /* as the file's initialisers and generators made it */
@@ -34,12 +43,12 @@ typedef struct launch_buffer {
 
 typedef struct launch_argument {
     int is_buffer;
-    uint32_t buffer;     /* index into launch_file.buffers */
-    launch_type type;    /* of a scalar */
-    uint64_t scalar;     /* its bits, zero-extended */
-    uint8_t *structure;  /* a struct by value: its bytes, padding included; NULL: none */
+    uint32_t buffer;    /* index into launch_file.buffers */
+    launch_type type;   /* of a scalar */
+    uint64_t scalar;    /* its bits, zero-extended */
+    uint8_t *structure; /* a struct by value: its bytes, padding included; NULL: none */
     uint32_t structure_bytes;
-    int is_texture;      /* a buffer that the kernel gets a texture object of */
+    int is_texture;        /* a buffer that the kernel gets a texture object of */
     lanes_texture texture; /* how it is read; address 0 */
     launch_place place;
 } launch_argument;
@@ -58,10 +67,10 @@ typedef struct launch_expected_file {
 } launch_expected_file;
 
 typedef struct launch_kernel {
-    char *ptx_path;        /* as it is opened: relative paths are taken from the launch file's folder */
+    char *ptx_path; /* as it is opened: relative paths are taken from the launch file's folder */
     char *name;
-    uint32_t process;      /* index into launch_file.processes */
-    uint32_t priority;     /* higher goes first; the process's unless the kernel has its own */
+    uint32_t process;  /* index into launch_file.processes */
+    uint32_t priority; /* higher goes first; the process's unless the kernel has its own */
     uint64_t arrival_cycle;
     uint32_t grid[3], block[3];
     uint32_t dynamic_shared_bytes;
@@ -74,10 +83,10 @@ typedef struct launch_kernel {
     uint32_t texture_reference_count;
     const reference_entry *reference; /* NULL: none */
     int has_checksum;
-    uint64_t checksum;               /* gpump_hash_bytes over the kernel's buffers in argument order */
+    uint64_t checksum; /* gpump_hash_bytes over the kernel's buffers in argument order */
     launch_expected_file *expected_files;
     uint32_t expected_file_count;
-    launch_place place;         /* of the kernel's entry */
+    launch_place place; /* of the kernel's entry */
     launch_place ptx_place, name_place, grid_place, block_place, shared_place, arguments_place, footprint_place;
 } launch_kernel;
 
@@ -95,15 +104,15 @@ typedef struct launch_number {
 
 typedef struct launch_file {
     char *path;
-    char *gpu;                /* preset name; NULL: the command line's or the default */
+    char *gpu; /* preset name; NULL: the command line's or the default */
     launch_place gpu_place;
-    char *technique;          /* how a kernel of higher priority takes its SMs: switch, drain or flush; NULL: switch */
-    uint32_t kernels_per_sm;  /* 0: the machine's default */
-    uint32_t sms;             /* 0: the preset's */
-    char *scheduler;          /* gto or lrr; NULL: the preset's */
+    char *technique;         /* how a kernel of higher priority takes its SMs: switch, drain or flush; NULL: switch */
+    uint32_t kernels_per_sm; /* 0: the machine's default */
+    uint32_t sms;            /* 0: the preset's */
+    char *scheduler;         /* gto or lrr; NULL: the preset's */
     launch_number *numbers;
     uint32_t number_count;
-    uint32_t regions;         /* idempotent regions, as machine_options has them; 0: none */
+    uint32_t regions; /* idempotent regions, as machine_options has them; 0: none */
     launch_process *processes;
     uint32_t process_count;
     launch_kernel *kernels;
@@ -112,12 +121,13 @@ typedef struct launch_file {
     uint32_t buffer_count;
 } launch_file;
 
-/* Reads a launch file. Returns 0, or -1 with the reason in error (file:line:column: ...), *launch then holding nothing. */
+/* Reads a launch file. Returns 0, or -1 with the reason in error (file:line:column: ...), *launch then holding nothing.
+ */
 int launch_file_read(launch_file *launch, const char *path, char error[LAUNCH_ERROR_BYTES]);
 void launch_file_free(launch_file *launch);
 /* Writes "file:line:column: " and the formatted message to error; returns -1. */
-int launch_file_error(const launch_file *launch, launch_place place, char error[LAUNCH_ERROR_BYTES], const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
+int launch_file_error(const launch_file *launch, launch_place place, char error[LAUNCH_ERROR_BYTES], const char *format,
+                      ...) __attribute__((format(printf, 4, 5)));
 /* Reads what kind of idempotent regions is wanted: "sparse", or a number. Returns 0, or -1. */
 int launch_regions(const char *text, uint32_t *regions);
 /* Bytes of one element. */

@@ -11,13 +11,13 @@
 #include <stdint.h>
 
 typedef struct arena {
-    uint8_t *base;  /* start of the mapping, page aligned */
-    size_t bytes;   /* size of the mapping */
-    size_t used;    /* bytes handed out so far */
+    uint8_t *base; /* start of the mapping, page aligned */
+    size_t bytes;  /* size of the mapping */
+    size_t used;   /* bytes handed out so far */
 } arena;
 
-/* Maps `bytes` of zeroed memory; the first arena of a process gets the same address in every run where the system allows it.
- * Returns 0, or -1 when the system refuses. Pages cost memory only once they are written. */
+/* Maps `bytes` of zeroed memory; the first arena of a process gets the same address in every run where the system
+ * allows it. Returns 0, or -1 when the system refuses. Pages cost memory only once they are written. */
 int arena_open(arena *a, size_t bytes);
 /* Gives the mapping back. */
 void arena_close(arena *a);

@@ -51,8 +51,8 @@ uint64_t dispatcher_kernels(machine *m) {
     return next;
 }
 
-/* Takes a preempted block that may go to this SM off its kernel's list; NULL when there is none. The entry stays valid until
- * give_preempted. */
+/* Takes a preempted block that may go to this SM off its kernel's list; NULL when there is none. The entry stays valid
+ * until give_preempted. */
 static preempted_block *find_preempted(machine *m, kernel *k, const sm *s, int own, uint32_t *previous) {
     uint32_t index = k->first_preempted;
     *previous = NONE;
@@ -106,9 +106,11 @@ static int place_one(machine *m, sm *s, uint32_t index, int own) {
     return 1;
 }
 
-/* An SM that was taken for a kernel is everybody's again when that kernel has no blocks left to place; under a policy, where
- * it has a deadline to meet, when it has ended (Shieh chapter 1: who was preempted resumes after it). */
-static int may_go_back(const machine *m, const kernel *k) { return m->policy ? k->state == KERNEL_DONE : !has_blocks(k); }
+/* An SM that was taken for a kernel is everybody's again when that kernel has no blocks left to place; under a policy,
+ * where it has a deadline to meet, when it has ended (Shieh chapter 1: who was preempted resumes after it). */
+static int may_go_back(const machine *m, const kernel *k) {
+    return m->policy ? k->state == KERNEL_DONE : !has_blocks(k);
+}
 
 void dispatcher_place(machine *m) {
     uint32_t i, n, placed = 0;

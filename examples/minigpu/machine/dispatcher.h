@@ -1,8 +1,8 @@
 /* dispatcher: which block goes to which SM.
  *
- * For each SM, in this order: the SM's own resume list (blocks that may go nowhere else), blocks that were preempted, new blocks. Kernels come
- * by priority, then in the order of the launch file; kernels of one process run one after the other, those of different processes side by
- * side. At most one block per SM and cycle. */
+ * For each SM, in this order: the SM's own resume list (blocks that may go nowhere else), blocks that were preempted,
+ * new blocks. Kernels come by priority, then in the order of the launch file; kernels of one process run one after the
+ * other, those of different processes side by side. At most one block per SM and cycle. */
 #ifndef MINIGPU_DISPATCHER_H
 #define MINIGPU_DISPATCHER_H
 

@@ -87,7 +87,9 @@ static void link_modules(machine_programs *p) {
     p->end_of_variables = address;
 }
 
-static uint32_t choose_regions(const launch_file *launch, const machine_options *options) { return options->regions ? options->regions : launch->regions; }
+static uint32_t choose_regions(const launch_file *launch, const machine_options *options) {
+    return options->regions ? options->regions : launch->regions;
+}
 
 /* Parameters that get the same buffer may alias: they share a class. NULL: out of memory. */
 static uint32_t *alias_classes(const launch_kernel *k) {
@@ -95,17 +97,21 @@ static uint32_t *alias_classes(const launch_kernel *k) {
     for (i = 0; classes && i < k->argument_count; i++) {
         classes[i] = GPUMP_NONE;
         for (n = 0; n < k->argument_count && k->arguments[i].is_buffer; n++)
-            if (n != i && k->arguments[n].is_buffer && k->arguments[n].buffer == k->arguments[i].buffer) classes[i] = k->arguments[i].buffer;
+            if (n != i && k->arguments[n].is_buffer && k->arguments[n].buffer == k->arguments[i].buffer)
+                classes[i] = k->arguments[i].buffer;
     }
     return classes;
 }
 
-/* PTX has as many registers as it likes. A real thread has thread_registers, and no more than its block's share of the footprint
- * or of the register file: the rest is spilled to local memory. Before that, idempotent regions are formed, when they are wanted. */
-static int lower_kernel(const minigpu_config *config, const launch_file *launch, const machine_options *options, const launch_kernel *k,
-                        const uint8_t *clobbers, const kernel_program **program, kernel_program *allocated, char error[LAUNCH_ERROR_BYTES]) {
+/* PTX has as many registers as it likes. A real thread has thread_registers, and no more than its block's share of the
+ * footprint or of the register file: the rest is spilled to local memory. Before that, idempotent regions are formed,
+ * when they are wanted. */
+static int lower_kernel(const minigpu_config *config, const launch_file *launch, const machine_options *options,
+                        const launch_kernel *k, const uint8_t *clobbers, const kernel_program **program,
+                        kernel_program *allocated, char error[LAUNCH_ERROR_BYTES]) {
     const uint64_t threads = align_up((uint64_t)k->block[0] * k->block[1] * k->block[2], LANES);
-    const uint64_t room = (k->override_registers ? k->override_registers : config->gpu.registers) / (threads ? threads : LANES);
+    const uint64_t room =
+        (k->override_registers ? k->override_registers : config->gpu.registers) / (threads ? threads : LANES);
     uint32_t registers = config->thread_registers, *classes = NULL;
     analysis_lowering how;
     gpump_diag diag;
@@ -120,34 +126,38 @@ static int lower_kernel(const minigpu_config *config, const launch_file *launch,
     how.point_interval = options->point_interval;
     how.block = k->block;
     how.clobbers = clobbers;
-    if ((!registers && !how.regions && !how.page_checks && !how.point_interval) || threads > 1024) return 0; /* as named; or the launch is refused further on */
+    if ((!registers && !how.regions && !how.page_checks && !how.point_interval) || threads > 1024)
+        return 0; /* as named; or the launch is refused further on */
     if (!registers) registers = 1024;
     if (room < registers) registers = (uint32_t)room;
     how.registers = registers;
-    if (registers < 2) result = GPUMP_ERROR_FULL;
-    else if ((*program)->parameter_count != k->argument_count) result = analysis_lower(*program, &how, allocated, NULL, &diag); /* refused later */
+    if (registers < 2)
+        result = GPUMP_ERROR_FULL;
+    else if ((*program)->parameter_count != k->argument_count)
+        result = analysis_lower(*program, &how, allocated, NULL, &diag); /* refused later */
     else {
         how.alias_class = classes = alias_classes(k);
         result = classes ? analysis_lower(*program, &how, allocated, NULL, &diag) : GPUMP_ERROR_MEMORY;
         free(classes);
     }
     if (result == GPUMP_ERROR_FULL) {
-        return launch_file_error(launch, k->override_registers ? k->footprint_place : k->block_place, error,
-                                 "kernel %s cannot do with %u registers per thread, which is all that a block of %" PRIu64 " threads leaves", k->name,
-                                 registers, threads);
+        return launch_file_error(
+            launch, k->override_registers ? k->footprint_place : k->block_place, error,
+            "kernel %s cannot do with %u registers per thread, which is all that a block of %" PRIu64 " threads leaves",
+            k->name, registers, threads);
     }
     if (result != GPUMP_OK) {
         char text[256];
         gpump_diag_text(&diag, text, sizeof text);
-        return launch_file_error(launch, k->name_place, error, "kernel %s: lowering to real registers failed: %s", k->name,
-                                 diag.code == result ? text : gpump_result_text(result));
+        return launch_file_error(launch, k->name_place, error, "kernel %s: lowering to real registers failed: %s",
+                                 k->name, diag.code == result ? text : gpump_result_text(result));
     }
     *program = allocated;
     return 0;
 }
 
-/* Which instructions of a kernel, as it is written, end a block's chance to be flushed; NULL where blocks have to be watched instead: by
- * configuration, or because the analysis cannot tell. */
+/* Which instructions of a kernel, as it is written, end a block's chance to be flushed; NULL where blocks have to be
+ * watched instead: by configuration, or because the analysis cannot tell. */
 static uint8_t *static_clobbers(const minigpu_config *config, const kernel_program *program, const launch_kernel *k) {
     uint8_t *clobbers;
     uint32_t *classes;
@@ -172,8 +182,10 @@ static const launch_texture_reference *texture_reference(const launch_kernel *k,
     return NULL;
 }
 
-/* Returns the name of a texture reference (.texref) that the kernel reads and the launch does not give; NULL when there is none. */
-static const char *missing_texture_reference(const ptx_module *module, const kernel_program *program, const launch_kernel *k) {
+/* Returns the name of a texture reference (.texref) that the kernel reads and the launch does not give; NULL when there
+ * is none. */
+static const char *missing_texture_reference(const ptx_module *module, const kernel_program *program,
+                                             const launch_kernel *k) {
     uint32_t i;
     for (i = 0; program->uses_textures && i < program->count; i++) {
         const instruction *in = &program->instructions[i];
@@ -186,7 +198,8 @@ static const char *missing_texture_reference(const ptx_module *module, const ker
 }
 
 /* Reads the PTX files of all kernels, each file once. */
-static machine_programs *read_programs(const minigpu_config *config, launch_file *launch, const machine_options *options, const kernel_program **found,
+static machine_programs *read_programs(const minigpu_config *config, launch_file *launch,
+                                       const machine_options *options, const kernel_program **found,
                                        char error[LAUNCH_ERROR_BYTES]) {
     machine_programs *p = (machine_programs *)calloc(1, sizeof *p);
     uint32_t i, n;
@@ -201,7 +214,8 @@ static machine_programs *read_programs(const minigpu_config *config, launch_file
         p->global_bases = (uint64_t *)calloc(launch->kernel_count, sizeof *p->global_bases);
         p->kernel_count = launch->kernel_count;
     }
-    if (!p || !p->modules || !p->paths || !p->module_of_kernel || !p->infos || !p->allocated || !p->const_bases || !p->global_bases) {
+    if (!p || !p->modules || !p->paths || !p->module_of_kernel || !p->infos || !p->allocated || !p->const_bases ||
+        !p->global_bases) {
         launch_file_error(launch, nowhere, error, "out of memory");
         if (p) free_programs(p);
         return NULL;
@@ -231,13 +245,16 @@ static machine_programs *read_programs(const minigpu_config *config, launch_file
         found[i] = ptx_find_kernel(&p->modules[n], k->name);
         if (!found[i]) {
             const ptx_refusal *refusal = ptx_find_refusal(&p->modules[n], k->name);
-            if (refusal) snprintf(error, LAUNCH_ERROR_BYTES, "%s", refusal->text);
-            else launch_file_error(launch, k->name_place, error, "%s has no kernel named \"%s\"", k->ptx_path, k->name);
+            if (refusal)
+                snprintf(error, LAUNCH_ERROR_BYTES, "%s", refusal->text);
+            else
+                launch_file_error(launch, k->name_place, error, "%s has no kernel named \"%s\"", k->ptx_path, k->name);
             free_programs(p);
             return NULL;
         }
         if (missing_texture_reference(&p->modules[n], found[i], k)) {
-            launch_file_error(launch, k->name_place, error, "kernel %s reads texture %s, which the launch does not give (textures: ...)", k->name,
+            launch_file_error(launch, k->name_place, error,
+                              "kernel %s reads texture %s, which the launch does not give (textures: ...)", k->name,
                               missing_texture_reference(&p->modules[n], found[i], k));
             free_programs(p);
             return NULL;
@@ -261,13 +278,15 @@ static machine_programs *read_programs(const minigpu_config *config, launch_file
         }
         if (scoreboard_prepare(found[i], p->infos[i])) {
             free(clobbers);
-            launch_file_error(launch, k->name_place, error, "kernel %s has %u registers and %u predicates, more than %u in all", k->name,
+            launch_file_error(launch, k->name_place, error,
+                              "kernel %s has %u registers and %u predicates, more than %u in all", k->name,
                               found[i]->registers, found[i]->predicates, SCOREBOARD_IDS);
             free_programs(p);
             return NULL;
         }
         for (n = 0; clobbers && n < found[i]->count; n++) {
-            const int marked = found[i] == &p->allocated[i] ? (found[i]->instructions[n].flags & FLAG_CLOBBERS) != 0 : clobbers[n];
+            const int marked =
+                found[i] == &p->allocated[i] ? (found[i]->instructions[n].flags & FLAG_CLOBBERS) != 0 : clobbers[n];
             p->infos[i][n].clobbers = marked ? CLOBBERS_ALWAYS : CLOBBERS_NEVER;
         }
         free(clobbers);
@@ -276,7 +295,8 @@ static machine_programs *read_programs(const minigpu_config *config, launch_file
 }
 
 /* Checks one kernel against its launch and the SM, and fills in what a launch fixes. */
-static int prepare_kernel(machine *m, launch_file *launch, uint32_t index, const kernel_program *program, char error[LAUNCH_ERROR_BYTES]) {
+static int prepare_kernel(machine *m, launch_file *launch, uint32_t index, const kernel_program *program,
+                          char error[LAUNCH_ERROR_BYTES]) {
     launch_kernel *l = &launch->kernels[index];
     kernel *k = &m->kernels[index];
     gpump_occupancy occupancy;
@@ -292,50 +312,65 @@ static int prepare_kernel(machine *m, launch_file *launch, uint32_t index, const
     k->block_cap = l->block_cap;
     k->registers = program->registers;
     if (threads > 1024 || l->block[2] > 64) {
-        return launch_file_error(launch, l->block_place, error, "a block of %" PRIu64 " threads is too large: at most 1024, and 64 in z", threads);
+        return launch_file_error(launch, l->block_place, error,
+                                 "a block of %" PRIu64 " threads is too large: at most 1024, and 64 in z", threads);
     }
     for (i = 0; i < 3; i++) {
         if (program->required_threads[i] && program->required_threads[i] != l->block[i]) {
-            return launch_file_error(launch, l->block_place, error, "kernel %s requires blocks of %u x %u x %u threads (.reqntid)", l->name,
-                                     program->required_threads[0], program->required_threads[1], program->required_threads[2]);
+            return launch_file_error(
+                launch, l->block_place, error, "kernel %s requires blocks of %u x %u x %u threads (.reqntid)", l->name,
+                program->required_threads[0], program->required_threads[1], program->required_threads[2]);
         }
     }
     if (program->max_threads[0]) {
-        uint64_t most = (uint64_t)program->max_threads[0] * (program->max_threads[1] ? program->max_threads[1] : 1) * (program->max_threads[2] ? program->max_threads[2] : 1);
-        if (threads > most) return launch_file_error(launch, l->block_place, error, "kernel %s allows blocks of at most %" PRIu64 " threads (.maxntid)", l->name, most);
+        uint64_t most = (uint64_t)program->max_threads[0] * (program->max_threads[1] ? program->max_threads[1] : 1) *
+                        (program->max_threads[2] ? program->max_threads[2] : 1);
+        if (threads > most)
+            return launch_file_error(launch, l->block_place, error,
+                                     "kernel %s allows blocks of at most %" PRIu64 " threads (.maxntid)", l->name,
+                                     most);
     }
     blocks = (uint64_t)l->grid[0] * l->grid[1];
-    if (blocks > (UINT64_C(1) << 40) / l->grid[2]) return launch_file_error(launch, l->grid_place, error, "a grid of %u x %u x %u blocks is too large: at most 2^40", l->grid[0], l->grid[1], l->grid[2]);
+    if (blocks > (UINT64_C(1) << 40) / l->grid[2])
+        return launch_file_error(launch, l->grid_place, error,
+                                 "a grid of %u x %u x %u blocks is too large: at most 2^40", l->grid[0], l->grid[1],
+                                 l->grid[2]);
     k->blocks = blocks * l->grid[2];
     k->warps = (uint32_t)((threads + LANES - 1) / LANES);
     k->shared_bytes = program->shared_bytes + l->dynamic_shared_bytes;
     registers = (uint64_t)k->registers * k->warps * LANES;
     if (l->override_registers) {
         if (l->override_registers < registers) {
-            return launch_file_error(launch, l->footprint_place, error, "footprint: kernel %s holds %" PRIu64 " registers per block, so %u are not enough",
+            return launch_file_error(launch, l->footprint_place, error,
+                                     "footprint: kernel %s holds %" PRIu64 " registers per block, so %u are not enough",
                                      l->name, registers, l->override_registers);
         }
         registers = l->override_registers;
     }
     if (l->override_shared_bytes && l->override_shared_bytes < k->shared_bytes) {
-        return launch_file_error(launch, l->footprint_place, error, "footprint: kernel %s uses %u bytes of shared memory per block, so %u are not enough",
+        return launch_file_error(launch, l->footprint_place, error,
+                                 "footprint: kernel %s uses %u bytes of shared memory per block, so %u are not enough",
                                  l->name, k->shared_bytes, l->override_shared_bytes);
     }
     k->need.threads = (uint32_t)threads;
     k->need.registers = (uint32_t)registers;
     k->need.shared_bytes = l->override_shared_bytes ? l->override_shared_bytes : k->shared_bytes;
     if (registers > UINT32_MAX || gpump_gpu_occupancy(&m->config.gpu, &k->need, &occupancy, NULL) != GPUMP_OK) {
-        return launch_file_error(launch, l->block_place, error, "kernel %s: a block of %" PRIu64 " threads and %" PRIu64 " registers fits no SM", l->name, threads, registers);
+        return launch_file_error(launch, l->block_place, error,
+                                 "kernel %s: a block of %" PRIu64 " threads and %" PRIu64 " registers fits no SM",
+                                 l->name, threads, registers);
     }
     if (!occupancy.blocks) {
         const gpump_gpu *gpu = &m->config.gpu;
         return launch_file_error(launch, l->block_place, error,
-                                 "kernel %s does not fit an SM of %s: a block takes %" PRIu64 " threads of %u, %" PRIu64 " registers of %u, %u bytes of shared memory of %u",
-                                 l->name, m->config.preset, threads, gpu->thread_slots, registers, gpu->registers, k->need.shared_bytes,
-                                 gpu->shared_bytes[gpu->shared_options - 1]);
+                                 "kernel %s does not fit an SM of %s: a block takes %" PRIu64 " threads of %u, %" PRIu64
+                                 " registers of %u, %u bytes of shared memory of %u",
+                                 l->name, m->config.preset, threads, gpu->thread_slots, registers, gpu->registers,
+                                 k->need.shared_bytes, gpu->shared_bytes[gpu->shared_options - 1]);
     }
     if (l->argument_count != program->parameter_count) {
-        return launch_file_error(launch, l->arguments_place, error, "kernel %s takes %u arguments, the launch gives %u", l->name, program->parameter_count, l->argument_count);
+        return launch_file_error(launch, l->arguments_place, error, "kernel %s takes %u arguments, the launch gives %u",
+                                 l->name, program->parameter_count, l->argument_count);
     }
     for (i = 0; i < l->argument_count; i++) {
         const launch_argument *argument = &l->arguments[i];
@@ -343,21 +378,29 @@ static int prepare_kernel(machine *m, launch_file *launch, uint32_t index, const
         uint32_t bytes = argument->is_buffer ? 8 : launch_type_bytes(argument->type);
         if (argument->structure) {
             if (argument->structure_bytes == parameter->bytes) continue;
-            return launch_file_error(launch, argument->place, error, "parameter %s of kernel %s takes %u bytes, the struct has %u", parameter->name, l->name,
-                                     parameter->bytes, argument->structure_bytes);
+            return launch_file_error(launch, argument->place, error,
+                                     "parameter %s of kernel %s takes %u bytes, the struct has %u", parameter->name,
+                                     l->name, parameter->bytes, argument->structure_bytes);
         }
         if (argument->is_buffer && parameter->bytes != 8) {
-            return launch_file_error(launch, argument->place, error, "parameter %s of kernel %s is a %u-byte value, not a buffer", parameter->name, l->name, parameter->bytes);
+            return launch_file_error(launch, argument->place, error,
+                                     "parameter %s of kernel %s is a %u-byte value, not a buffer", parameter->name,
+                                     l->name, parameter->bytes);
         }
         if (argument->is_texture && parameter->is_pointer) {
-            return launch_file_error(launch, argument->place, error, "parameter %s of kernel %s is a pointer, not a texture object", parameter->name, l->name);
+            return launch_file_error(launch, argument->place, error,
+                                     "parameter %s of kernel %s is a pointer, not a texture object", parameter->name,
+                                     l->name);
         }
         if (!argument->is_buffer && parameter->is_pointer) {
-            return launch_file_error(launch, argument->place, error, "parameter %s of kernel %s is a pointer: it needs a buffer, not a scalar", parameter->name, l->name);
+            return launch_file_error(launch, argument->place, error,
+                                     "parameter %s of kernel %s is a pointer: it needs a buffer, not a scalar",
+                                     parameter->name, l->name);
         }
         if (bytes != parameter->bytes) {
-            return launch_file_error(launch, argument->place, error, "parameter %s of kernel %s takes %u bytes, a %s has %u", parameter->name, l->name, parameter->bytes,
-                                     launch_type_name(argument->type), bytes);
+            return launch_file_error(launch, argument->place, error,
+                                     "parameter %s of kernel %s takes %u bytes, a %s has %u", parameter->name, l->name,
+                                     parameter->bytes, launch_type_name(argument->type), bytes);
         }
     }
     return 0;
@@ -387,12 +430,14 @@ static void fill_parameters(const launch_file *launch, kernel *k) {
             k->textures[i].address = bits;
             bits = i + 1;
         }
-        memcpy(k->parameters + k->program->parameters[i].offset, &bits, k->program->parameters[i].bytes <= 8 ? k->program->parameters[i].bytes : 8);
+        memcpy(k->parameters + k->program->parameters[i].offset, &bits,
+               k->program->parameters[i].bytes <= 8 ? k->program->parameters[i].bytes : 8);
     }
 }
 
 static void map_pages(machine *m, uint64_t address, uint64_t bytes, uint8_t access) {
-    uint64_t page, first = (address - DEVICE_BASE) / PAGE_BYTES, last = (address + bytes - 1 - DEVICE_BASE) / PAGE_BYTES;
+    uint64_t page, first = (address - DEVICE_BASE) / PAGE_BYTES,
+                   last = (address + bytes - 1 - DEVICE_BASE) / PAGE_BYTES;
     if (!bytes) return;
     for (page = first; page <= last; page++) m->page_table[page] = access;
 }
@@ -412,8 +457,9 @@ static int make_cache(machine *m, cache *c, uint32_t bytes, uint32_t ways) {
 
 static int make_sm(machine *m, uint32_t index, uint32_t shared_bytes, char error[LAUNCH_ERROR_BYTES]) {
     const minigpu_config *c = &m->config;
-    const uint32_t lengths[PIPES] = {c->fetch_cycles, c->operand_read_cycles, c->alu_cycles, c->sfu_cycles, c->divide_cycles, c->double_cycles,
-                                     c->control_cycles, c->constant_cycles, c->shared_cycles, c->l1_cycles};
+    const uint32_t lengths[PIPES] = {
+        c->fetch_cycles,  c->operand_read_cycles, c->alu_cycles,      c->sfu_cycles,    c->divide_cycles,
+        c->double_cycles, c->control_cycles,      c->constant_cycles, c->shared_cycles, c->l1_cycles};
     uint32_t i, records = c->in_flight_records;
     sm *s = (sm *)arena_take(&m->arena, sizeof *s + m->kernel_count * sizeof(uint32_t));
     if (!s) goto memory;
@@ -422,7 +468,8 @@ static int make_sm(machine *m, uint32_t index, uint32_t shared_bytes, char error
     s->wake = NEVER;
     s->registers = (uint32_t *)arena_take_array(&m->arena, c->gpu.registers, sizeof(uint32_t));
     s->shared = (uint8_t *)arena_take(&m->arena, shared_bytes ? shared_bytes : 1);
-    s->read_sets = (read_set_entry *)arena_take_array(&m->arena, (size_t)c->gpu.block_slots * (m->in_place ? 2 : 1) * c->read_set_segments, sizeof(read_set_entry));
+    s->read_sets = (read_set_entry *)arena_take_array(
+        &m->arena, (size_t)c->gpu.block_slots * (m->in_place ? 2 : 1) * c->read_set_segments, sizeof(read_set_entry));
     s->read_set_used = (uint32_t *)arena_take_array(&m->arena, BLOCK_ENTRIES_MAX, sizeof(uint32_t));
     s->records = (in_flight *)arena_take_array(&m->arena, records, sizeof(in_flight));
     s->waiters = (uint32_t *)arena_take_array(&m->arena, (size_t)records * LANES, sizeof(uint32_t));
@@ -431,9 +478,12 @@ static int make_sm(machine *m, uint32_t index, uint32_t shared_bytes, char error
     s->miss_queues = (miss_queue *)arena_take_array(&m->arena, c->kernels_per_sm + 1, sizeof(miss_queue));
     s->requests = (memory_request *)arena_take_array(&m->arena, REQUESTS_PER_SM, sizeof(memory_request));
     s->replies = (reply_entry *)arena_take_array(&m->arena, REQUESTS_PER_SM, sizeof(reply_entry));
-    s->network_queue = (uint32_t *)arena_take_array(&m->arena, c->network_input_flits, sizeof(uint32_t)); /* each request has at least one flit */
-    if (!s->registers || !s->shared || !s->read_sets || !s->read_set_used || !s->records || !s->waiters || !s->check_queue || !s->access_queue ||
-        !s->miss_queues || !s->requests || !s->replies || !s->network_queue || make_cache(m, &s->l1, c->l1_bytes, c->l1_ways)) goto memory;
+    s->network_queue = (uint32_t *)arena_take_array(&m->arena, c->network_input_flits,
+                                                    sizeof(uint32_t)); /* each request has at least one flit */
+    if (!s->registers || !s->shared || !s->read_sets || !s->read_set_used || !s->records || !s->waiters ||
+        !s->check_queue || !s->access_queue || !s->miss_queues || !s->requests || !s->replies || !s->network_queue ||
+        make_cache(m, &s->l1, c->l1_bytes, c->l1_ways))
+        goto memory;
     for (i = 0; i <= c->kernels_per_sm; i++) {
         s->miss_queues[i].requests = (uint32_t *)arena_take_array(&m->arena, c->miss_queue_entries, sizeof(uint32_t));
         if (!s->miss_queues[i].requests) goto memory;
@@ -450,7 +500,8 @@ static int make_sm(machine *m, uint32_t index, uint32_t shared_bytes, char error
     for (i = 0; i < REQUESTS_PER_SM; i++) s->requests[i].next_free = i + 1 < REQUESTS_PER_SM ? i + 1 : NONE;
     for (i = 0; i < BLOCK_ENTRIES_MAX; i++) s->block_of_entry[i] = NONE;
     for (i = 0; i < c->gpu.warp_slots; i++) s->scheduler_slots[i % c->gpu.schedulers] |= UINT64_C(1) << i;
-    if (c->gpu.warp_slots < 64) s->occupied = ~((UINT64_C(1) << c->gpu.warp_slots) - 1); /* slots that do not exist are never free */
+    if (c->gpu.warp_slots < 64)
+        s->occupied = ~((UINT64_C(1) << c->gpu.warp_slots) - 1); /* slots that do not exist are never free */
     return preemption_make_sm(m, s, shared_bytes, error);
 memory:
     snprintf(error, LAUNCH_ERROR_BYTES, "out of memory for SM %u", index);
@@ -461,12 +512,14 @@ memory:
 static void order_kernels(machine *m) {
     uint32_t i, n;
     for (i = 0; i < m->kernel_count; i++) {
-        for (n = i; n > 0 && m->kernels[m->kernel_order[n - 1]].priority < m->kernels[i].priority; n--) m->kernel_order[n] = m->kernel_order[n - 1];
+        for (n = i; n > 0 && m->kernels[m->kernel_order[n - 1]].priority < m->kernels[i].priority; n--)
+            m->kernel_order[n] = m->kernel_order[n - 1];
         m->kernel_order[n] = i;
     }
 }
 
-static int choose_config(minigpu_config *config, launch_file *launch, const machine_options *options, char error[LAUNCH_ERROR_BYTES]) {
+static int choose_config(minigpu_config *config, launch_file *launch, const machine_options *options,
+                         char error[LAUNCH_ERROR_BYTES]) {
     const char *preset = options->gpu ? options->gpu : launch->gpu ? launch->gpu : "gtx480_shieh", *why;
     uint32_t i;
     if (minigpu_config_preset(config, preset)) {
@@ -475,19 +528,22 @@ static int choose_config(minigpu_config *config, launch_file *launch, const mach
         for (i = 0; (name = gpump_gpu_preset_name(i)); i++)
             snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", i ? ", " : "", name);
         if (!options->gpu && launch->gpu)
-            return launch_file_error(launch, launch->gpu_place, error, "no GPU preset is named \"%s\"; there are %s", preset, names);
+            return launch_file_error(launch, launch->gpu_place, error, "no GPU preset is named \"%s\"; there are %s",
+                                     preset, names);
         snprintf(error, LAUNCH_ERROR_BYTES, "minigpu: --gpu wants one of %s, not \"%s\"", names, preset);
         return -1;
     }
     for (i = 0; i < launch->number_count; i++) {
         const launch_number *number = &launch->numbers[i];
         if (minigpu_config_set(config, number->name, number->value)) {
-            return launch_file_error(launch, number->place, error, "the machine has no number \"%s\" (config.h and --json list them)", number->name);
+            return launch_file_error(launch, number->place, error,
+                                     "the machine has no number \"%s\" (config.h and --json list them)", number->name);
         }
     }
     if (launch->sms) {
         /* A part of the GPU gets its part of the memory bandwidth, so that an SM sees the machine it knows. */
-        config->gpu.memory_mb_per_s = (uint32_t)gpump_muldiv_up(config->gpu.memory_mb_per_s, launch->sms, config->gpu.sms);
+        config->gpu.memory_mb_per_s =
+            (uint32_t)gpump_muldiv_up(config->gpu.memory_mb_per_s, launch->sms, config->gpu.sms);
         config->gpu.sms = launch->sms;
     }
     if (launch->kernels_per_sm) config->kernels_per_sm = launch->kernels_per_sm;
@@ -511,7 +567,8 @@ static uint32_t choose_technique(const launch_file *launch, const machine_option
 }
 
 /* Fills an opened arena with the machine. */
-static int build(machine *m, launch_file *launch, const kernel_program **programs, machine_programs *p, char error[LAUNCH_ERROR_BYTES]) {
+static int build(machine *m, launch_file *launch, const kernel_program **programs, machine_programs *p,
+                 char error[LAUNCH_ERROR_BYTES]) {
     minigpu_config *c = &m->config;
     uint64_t address = p->end_of_variables, context_bytes = 0, contexts = 0;
     uint32_t i, resident, shared_bytes = 0, local_needed = 0;
@@ -528,7 +585,8 @@ static int build(machine *m, launch_file *launch, const kernel_program **program
         k->info = p->infos[i];
         k->parameters = (uint8_t *)arena_take(&m->arena, align_up(k->program->parameter_bytes + 8, 8));
         k->textures = (lanes_texture *)arena_take_array(&m->arena, k->launch->argument_count + 1, sizeof *k->textures);
-        k->texture_references = (lanes_texture *)arena_take_array(&m->arena, p->modules[p->module_of_kernel[i]].texture_count + 1, sizeof *k->texture_references);
+        k->texture_references = (lanes_texture *)arena_take_array(
+            &m->arena, p->modules[p->module_of_kernel[i]].texture_count + 1, sizeof *k->texture_references);
         if (!k->parameters || !k->textures || !k->texture_references) goto memory;
         k->context_bytes = preemption_context_bytes(k);
         if (k->context_bytes > context_bytes) context_bytes = k->context_bytes;
@@ -547,8 +605,8 @@ static int build(machine *m, launch_file *launch, const kernel_program **program
     order_kernels(m);
     if (contexts > 65536) contexts = 65536;
 
-    /* Device memory: module variables, buffers, local memory, saved contexts; each on pages of its own, with an empty page behind it, so that
-     * an access beyond its end is seen. */
+    /* Device memory: module variables, buffers, local memory, saved contexts; each on pages of its own, with an empty
+     * page behind it, so that an access beyond its end is seen. */
     for (i = 0; i < launch->buffer_count; i++) {
         launch->buffers[i].address = address;
         address = align_up(address + launch->buffers[i].bytes, PAGE_BYTES) + PAGE_BYTES;
@@ -567,8 +625,10 @@ static int build(machine *m, launch_file *launch, const kernel_program **program
     m->page_table = (uint8_t *)arena_take(&m->arena, m->memory_bytes / PAGE_BYTES + 1);
     if (!m->memory || !m->page_table) goto memory;
     for (i = 0; i < p->module_count; i++) {
-        if (p->modules[i].constant_bytes) memcpy(device_memory(m, p->const_bases[i]), p->modules[i].constant_image, p->modules[i].constant_bytes);
-        if (p->modules[i].global_bytes) memcpy(device_memory(m, p->global_bases[i]), p->modules[i].global_image, p->modules[i].global_bytes);
+        if (p->modules[i].constant_bytes)
+            memcpy(device_memory(m, p->const_bases[i]), p->modules[i].constant_image, p->modules[i].constant_bytes);
+        if (p->modules[i].global_bytes)
+            memcpy(device_memory(m, p->global_bases[i]), p->modules[i].global_image, p->modules[i].global_bytes);
         map_pages(m, p->const_bases[i], p->modules[i].constant_bytes, PAGE_READ);
         map_pages(m, p->global_bases[i], p->modules[i].global_bytes, PAGE_READ | PAGE_WRITE);
     }
@@ -593,13 +653,15 @@ static int build(machine *m, launch_file *launch, const kernel_program **program
     m->preempted_count = resident + (uint32_t)contexts * m->kernel_count;
     m->blocks = (block *)arena_take_array(&m->arena, m->block_count, sizeof(block));
     m->warps = (warp *)arena_take_array(&m->arena, m->warp_count, sizeof(warp));
-    m->predicates = (uint32_t *)arena_take_array(&m->arena, (size_t)m->warp_count * (m->predicate_stride + 1), sizeof(uint32_t));
+    m->predicates =
+        (uint32_t *)arena_take_array(&m->arena, (size_t)m->warp_count * (m->predicate_stride + 1), sizeof(uint32_t));
     m->preempted = (preempted_block *)arena_take_array(&m->arena, m->preempted_count, sizeof(preempted_block));
     m->sms = (sm **)arena_take_array(&m->arena, c->gpu.sms, sizeof(sm *));
     m->banks = (l2_bank *)arena_take_array(&m->arena, c->l2_banks, sizeof(l2_bank));
     m->dram_free_q16 = (uint64_t *)arena_take_array(&m->arena, c->dram_channels, sizeof(uint64_t));
     if (!m->blocks || !m->warps || !m->predicates || !m->preempted || !m->sms || !m->banks || !m->dram_free_q16 ||
-        make_cache(m, &m->l2, c->l2_bytes, c->l2_ways)) goto memory;
+        make_cache(m, &m->l2, c->l2_bytes, c->l2_ways))
+        goto memory;
     for (i = 0; i < c->l2_banks; i++) {
         m->banks[i].starts = (uint64_t *)arena_take_array(&m->arena, c->l2_queue_entries, sizeof(uint64_t));
         m->banks[i].flit_ends = (uint64_t *)arena_take_array(&m->arena, c->network_output_flits, sizeof(uint64_t));
@@ -612,7 +674,8 @@ static int build(machine *m, launch_file *launch, const kernel_program **program
     }
     for (i = 0; i < m->preempted_count; i++) m->preempted[i].next = i + 1 < m->preempted_count ? i + 1 : NONE;
     /* One line takes this long on one of the channels, in 1/65536 cycles. */
-    m->dram_interval_q16 = gpump_muldiv_up((uint64_t)SEGMENT_BYTES * c->dram_channels << 16, c->gpu.clock_khz, (uint64_t)c->gpu.memory_mb_per_s * 1000);
+    m->dram_interval_q16 = gpump_muldiv_up((uint64_t)SEGMENT_BYTES * c->dram_channels << 16, c->gpu.clock_khz,
+                                           (uint64_t)c->gpu.memory_mb_per_s * 1000);
     memory_path_build(m);
     m->sm_count = c->gpu.sms;
     for (i = 0; i < m->sm_count; i++) {
@@ -700,7 +763,8 @@ machine *machine_build(launch_file *launch, const machine_options *options, char
         machine_free(m);
         return NULL;
     }
-    if (options->schedule && preemption_schedule_make(m, launch, options->schedule, options->mechanism, options->slice_ns, error)) {
+    if (options->schedule &&
+        preemption_schedule_make(m, launch, options->schedule, options->mechanism, options->slice_ns, error)) {
         machine_free(m);
         return NULL;
     }
@@ -741,8 +805,9 @@ static void preempt_now(machine *m) {
 
 static int deadlock(machine *m) {
     char text[LAUNCH_ERROR_BYTES] = "";
-    snprintf(text, sizeof text, "no instruction has been issued since cycle %" PRIu64 " (now %" PRIu64 "): %u of %u kernels done", m->progress_cycle, m->now, m->kernels_done,
-             m->kernel_count);
+    snprintf(text, sizeof text,
+             "no instruction has been issued since cycle %" PRIu64 " (now %" PRIu64 "): %u of %u kernels done",
+             m->progress_cycle, m->now, m->kernels_done, m->kernel_count);
     machine_fail(m, "%s", text);
     m->deadlocked = 1;
     return -1;
@@ -793,20 +858,27 @@ void machine_dump(const machine *m, void *output) {
     uint32_t i, n, e;
     for (i = 0; i < m->kernel_count; i++) {
         const kernel *k = &m->kernels[i];
-        fprintf(file, "kernel %u %s: %" PRIu64 " of %" PRIu64 " blocks done, %" PRIu64 " started, %u on SMs, %u preempted\n", i + 1, k->program->name, k->done_blocks,
-                k->blocks, k->next_block, k->resident, k->preempted);
+        fprintf(file,
+                "kernel %u %s: %" PRIu64 " of %" PRIu64 " blocks done, %" PRIu64 " started, %u on SMs, %u preempted\n",
+                i + 1, k->program->name, k->done_blocks, k->blocks, k->next_block, k->resident, k->preempted);
     }
     for (i = 0; i < m->sm_count; i++) {
         const sm *s = m->sms[i];
         if (!s->resident) continue;
-        fprintf(file, "SM %u: %u blocks, %u instructions before their last check, %u accesses, %u misses outstanding, %u replies, %u contexts moving\n", i, s->resident, s->check_count,
-                s->access_count, s->outstanding_misses, s->reply_count, s->contexts_moving);
+        fprintf(file,
+                "SM %u: %u blocks, %u instructions before their last check, %u accesses, %u misses outstanding, %u "
+                "replies, %u contexts moving\n",
+                i, s->resident, s->check_count, s->access_count, s->outstanding_misses, s->reply_count,
+                s->contexts_moving);
         for (e = 0; e < BLOCK_ENTRIES_MAX; e++) {
             const block *b;
             if (s->block_of_entry[e] == NONE) continue;
             b = &m->blocks[s->block_of_entry[e]];
-            fprintf(file, "  block %" PRIu64 " of kernel %u: state %u, %u of %u warps live, %u in flight, %u stores, %u atomics, %u transfers\n", b->linear, b->kernel + 1,
-                    gpump_sm_state(s->gpump, e), b->live_warps, b->warp_count, b->in_flight, b->stores, b->atomics, b->transfers);
+            fprintf(file,
+                    "  block %" PRIu64
+                    " of kernel %u: state %u, %u of %u warps live, %u in flight, %u stores, %u atomics, %u transfers\n",
+                    b->linear, b->kernel + 1, gpump_sm_state(s->gpump, e), b->live_warps, b->warp_count, b->in_flight,
+                    b->stores, b->atomics, b->transfers);
             for (n = 0; n < b->warp_count; n++) {
                 const warp *w = &m->warps[b->warps[n]];
                 uint64_t bit = UINT64_C(1) << w->slot;
@@ -814,8 +886,13 @@ void machine_dump(const machine *m, void *output) {
                 if (!w->stack.depth) continue;
                 pc = simt_top(&w->stack)->pc;
                 fprintf(file, "    warp %u: instruction %u (line %u), lanes %08x,%s%s%s%s %u in flight\n", n, pc,
-                        pc < m->kernels[b->kernel].program->count ? m->kernels[b->kernel].program->instructions[pc].line : 0, simt_top(&w->stack)->mask,
-                        s->waiting & bit ? " at a barrier," : s->calling & bit ? " its pages are fetched," : "", s->stopped & bit ? " stopped," : "", s->fetched & bit ? "" : " not fetched,",
+                        pc < m->kernels[b->kernel].program->count ? m->kernels[b->kernel].program->instructions[pc].line
+                                                                  : 0,
+                        simt_top(&w->stack)->mask,
+                        s->waiting & bit   ? " at a barrier,"
+                        : s->calling & bit ? " its pages are fetched,"
+                                           : "",
+                        s->stopped & bit ? " stopped," : "", s->fetched & bit ? "" : " not fetched,",
                         s->clear & bit ? "" : " waits for registers,", w->in_flight);
             }
         }
@@ -874,7 +951,8 @@ uint64_t machine_hash(const machine *m) {
         for (n = 0; n < w->stack.depth; n++) {
             hash = gpump_hash_u64(hash, (uint64_t)w->stack.entries[n].pc << 32 | w->stack.entries[n].mask);
         }
-        for (n = 0; n < m->predicate_stride; n++) hash = gpump_hash_u64(hash, m->predicates[(size_t)i * m->predicate_stride + n]);
+        for (n = 0; n < m->predicate_stride; n++)
+            hash = gpump_hash_u64(hash, m->predicates[(size_t)i * m->predicate_stride + n]);
     }
     return hash;
 }

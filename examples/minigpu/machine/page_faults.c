@@ -3,7 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* An entry of the fault buffer: page * 2, + 1 for writing. The last `reported` ones have not been asked for: their cycle is NEVER. */
+/* An entry of the fault buffer: page * 2, + 1 for writing. The last `reported` ones have not been asked for: their
+ * cycle is NEVER. */
 
 static void absent_buffer(machine *m, const launch_buffer *buffer) {
     const uint64_t first = (buffer->address - DEVICE_BASE) / PAGE_BYTES;
@@ -43,7 +44,8 @@ int page_faults_make(machine *m, const launch_file *launch, const char *what, ch
                 found = 1;
             }
             if (!found) {
-                snprintf(error, LAUNCH_ERROR_BYTES, "%s: no buffer is named \"%.*s\" (buffers get names by name: ...)", launch->path, (int)length, what);
+                snprintf(error, LAUNCH_ERROR_BYTES, "%s: no buffer is named \"%.*s\" (buffers get names by name: ...)",
+                         launch->path, (int)length, what);
                 return -1;
             }
             what += length + (what[length] == ',');
@@ -51,7 +53,8 @@ int page_faults_make(machine *m, const launch_file *launch, const char *what, ch
     }
     for (i = 0; i < m->memory_bytes / PAGE_BYTES; i++) pages += (m->page_table[i] & PAGE_ABSENT_READ) != 0;
     while (entries < 2 * pages) entries *= 2; /* each page at most twice: to be read, and to be written */
-    if (entries > UINT32_MAX / 2 || !(faults->entries = (pipe_entry *)arena_take_array(&m->arena, entries, sizeof(pipe_entry)))) {
+    if (entries > UINT32_MAX / 2 ||
+        !(faults->entries = (pipe_entry *)arena_take_array(&m->arena, entries, sizeof(pipe_entry)))) {
         snprintf(error, LAUNCH_ERROR_BYTES, "out of memory for the fault buffer");
         return -1;
     }
@@ -78,7 +81,8 @@ uint64_t page_faults_call(machine *m) {
     pipe_stage *faults = &m->page_faults.buffer;
     m->page_faults.calls++;
     for (; m->page_faults.reported; m->page_faults.reported--)
-        faults->entries[(faults->head + faults->count - m->page_faults.reported) & faults->mask].cycle = m->now + faults->length;
+        faults->entries[(faults->head + faults->count - m->page_faults.reported) & faults->mask].cycle =
+            m->now + faults->length;
     /* In order, so the last one comes last. None: others have brought the page meanwhile. */
     return faults->count ? faults->entries[(faults->head + faults->count - 1) & faults->mask].cycle : m->now + 1;
 }
@@ -86,7 +90,7 @@ uint64_t page_faults_call(machine *m) {
 void page_faults_serve(machine *m) {
     uint32_t item;
     while ((item = pipe_take(&m->page_faults.buffer, m->now)) != NONE) {
-        m->page_table[item / 2] &= (uint8_t)~(item & 1u ? PAGE_ABSENT_READ | PAGE_ABSENT_WRITE : PAGE_ABSENT_READ);
+        m->page_table[item / 2] &= (uint8_t) ~(item & 1u ? PAGE_ABSENT_READ | PAGE_ABSENT_WRITE : PAGE_ABSENT_READ);
         m->page_faults.served++;
     }
 }

@@ -1,16 +1,17 @@
 /* page_faults: pages that are not there, checks that find them, and the handler that brings them (Kim 2012).
  *
- * A page of a buffer may be absent when a launch begins (--absent). Who accesses it without a check ends the run with an error: nothing
- * here can go on behind such an access. A checked load, or a pfchk, reports it to the fault buffer and sets its predicate. A sw_call whose
- * guard is true asks the handler for all that has been reported; page_service_cycles later the pages are there, and the warp goes on at
- * its marker. A page asked for only to be read comes read-only: the first write to it is a fault of its own. */
+ * A page of a buffer may be absent when a launch begins (--absent). Who accesses it without a check ends the run with
+ * an error: nothing here can go on behind such an access. A checked load, or a pfchk, reports it to the fault buffer
+ * and sets its predicate. A sw_call whose guard is true asks the handler for all that has been reported;
+ * page_service_cycles later the pages are there, and the warp goes on at its marker. A page asked for only to be read
+ * comes read-only: the first write to it is a fault of its own. */
 #ifndef MINIGPU_PAGE_FAULTS_H
 #define MINIGPU_PAGE_FAULTS_H
 
 #include "machine/machine.h"
 
-/* Makes pages absent and the fault buffer for them. what: "all" (every buffer that no texture reads), or names of buffers with commas
- * between them. Returns 0, or -1 with the reason in error. */
+/* Makes pages absent and the fault buffer for them. what: "all" (every buffer that no texture reads), or names of
+ * buffers with commas between them. Returns 0, or -1 with the reason in error. */
 int page_faults_make(machine *m, const launch_file *launch, const char *what, char error[LAUNCH_ERROR_BYTES]);
 /* A check has found the page of this address absent for reading, or for writing. */
 void page_faults_report(machine *m, uint64_t address, int write);

@@ -26,10 +26,13 @@ static void refresh_clear(machine *m, sm *s, warp *w) {
         return;
     }
     info = &k->info[pc];
-    /* A barrier orders memory: what the warp sent before it must be past its last check, and so in effect. A region's boundary waits
-     * until nothing of the region before can fail any more, a call of the fault handler is an execution barrier (Kim 2.1). */
-    if (scoreboard_clear(w, info) && !(info->is_barrier && w->unchecked) && !(info->serialises && w->in_flight)) s->clear |= BIT(w->slot);
-    else s->clear &= ~BIT(w->slot);
+    /* A barrier orders memory: what the warp sent before it must be past its last check, and so in effect. A region's
+     * boundary waits until nothing of the region before can fail any more, a call of the fault handler is an execution
+     * barrier (Kim 2.1). */
+    if (scoreboard_clear(w, info) && !(info->is_barrier && w->unchecked) && !(info->serialises && w->in_flight))
+        s->clear |= BIT(w->slot);
+    else
+        s->clear &= ~BIT(w->slot);
 }
 
 void pipeline_refresh_warp(machine *m, sm *s, warp *w) {
@@ -47,7 +50,8 @@ void pipeline_refresh_warp(machine *m, sm *s, warp *w) {
 
 void pipeline_enable_fetch(machine *m, sm *s, uint32_t warp_index, int enabled) {
     warp *w = &m->warps[warp_index];
-    int waits = !w->fetch_enabled && w->stack.depth && !w->control && !(s->fetched >> w->slot & 1) && !(s->calling >> w->slot & 1);
+    int waits = !w->fetch_enabled && w->stack.depth && !w->control && !(s->fetched >> w->slot & 1) &&
+                !(s->calling >> w->slot & 1);
     w->fetch_enabled = enabled != 0;
     if (!enabled || !waits) return;
     pipe_put(&s->pipes[PIPE_FETCH], m->now, warp_index);
@@ -151,7 +155,8 @@ static void write_reduction(machine *m, const block *b, warp *w, const barrier *
     if (instruction->variant == VARIANT_RED_AND) value = bar->all ? ~0u : 0;
     if (instruction->variant == VARIANT_RED_OR) value = bar->any ? ~0u : 0;
     for (lane = 0; lane < LANES; lane++) result.word[0][lane] = value;
-    lanes_write(&instruction->destinations[0], w->barrier_lanes, &result, warp_registers(m, b, w), warp_predicates(m, w));
+    lanes_write(&instruction->destinations[0], w->barrier_lanes, &result, warp_registers(m, b, w),
+                warp_predicates(m, w));
 }
 
 void pipeline_check_barriers(machine *m, sm *s, block *b) {
@@ -256,7 +261,8 @@ static void commit_control(machine *m, sm *s, uint32_t record) {
             wrong(m, r, "branches nest deeper than the SIMT stack");
         }
         break;
-    case OPCODE_GUARDED_CALL: /* who is called for goes on at the marker, once the handler is back; until then nobody of the warp */
+    case OPCODE_GUARDED_CALL: /* who is called for goes on at the marker, once the handler is back; until then nobody of
+                                 the warp */
         if (simt_branch(&w->stack, r->active, instruction->target, instruction->reconvergence))
             wrong(m, r, "branches nest deeper than the SIMT stack");
         if (!r->active) break;
@@ -267,7 +273,8 @@ static void commit_control(machine *m, sm *s, uint32_t record) {
     case OPCODE_EXIT:
         w->stack.entries[w->stack.depth - 1].pc = next;
         simt_exit(&w->stack, r->active);
-        if (m->region_log && !w->stack.depth) region_log_add(m->region_log, m->blocks[r->block].kernel, NONE, w->executed_since[0] + 1);
+        if (m->region_log && !w->stack.depth)
+            region_log_add(m->region_log, m->blocks[r->block].kernel, NONE, w->executed_since[0] + 1);
         break;
     case OPCODE_TRAP:
         if (r->active) wrong(m, r, "trap");
@@ -415,13 +422,16 @@ static void issue(machine *m, sm *s, uint32_t scheduler, uint32_t slot) {
     refresh_clear(m, s, w);
     pipe_put(&s->pipes[PIPE_OPERANDS], m->now, record);
     s->scheduler_last[scheduler] = slot;
-    if (info->unit == UNIT_MEMORY) s->first_scheduler = scheduler + 1 < m->config.gpu.schedulers ? scheduler + 1 : 0; /* the unit serves them in turn */
+    if (info->unit == UNIT_MEMORY)
+        s->first_scheduler =
+            scheduler + 1 < m->config.gpu.schedulers ? scheduler + 1 : 0; /* the unit serves them in turn */
     s->scheduler_free[scheduler] = m->now + m->config.issue_interval;
     s->statistics.issued++;
     m->progress_cycle = m->now;
 }
 
-/* Returns the warp slots that nothing but room for their memory instruction keeps back: it comes with an event of its own. */
+/* Returns the warp slots that nothing but room for their memory instruction keeps back: it comes with an event of its
+ * own. */
 static uint64_t issue_stage(machine *m, sm *s) {
     uint64_t ready = warp_scheduler_ready(s), wait = 0;
     uint32_t first = s->first_scheduler, i;
@@ -459,7 +469,8 @@ void pipeline_tick(machine *m, sm *s) {
     while ((record = pipe_take(&s->pipes[PIPE_OPERANDS], now)) != NONE) read_operands(m, s, record);
     while ((fetched = pipe_take(&s->pipes[PIPE_FETCH], now)) != NONE) {
         const warp *w = &m->warps[fetched];
-        if (w->sm == s->index && w->fetch_enabled && !w->control && !(s->calling & BIT(w->slot))) s->fetched |= BIT(w->slot);
+        if (w->sm == s->index && w->fetch_enabled && !w->control && !(s->calling & BIT(w->slot)))
+            s->fetched |= BIT(w->slot);
     }
     if (s->calling) called = end_calls(m, s);
     wait = issue_stage(m, s);

@@ -1,8 +1,9 @@
 /* pipeline: the stages of an SM. fetch -> issue -> operand read -> execute -> commit.
  *
- * Issue takes one instruction per scheduler and cycle, in order within a warp. Operand read captures what the instruction needs into
- * its in-flight record. Execution computes from the record alone. Commit writes registers. Memory instructions go from operand read to
- * the load-store unit (memory_path) and come back to commit when their last reply is there. */
+ * Issue takes one instruction per scheduler and cycle, in order within a warp. Operand read captures what the
+ * instruction needs into its in-flight record. Execution computes from the record alone. Commit writes registers.
+ * Memory instructions go from operand read to the load-store unit (memory_path) and come back to commit when their last
+ * reply is there. */
 #ifndef MINIGPU_PIPELINE_H
 #define MINIGPU_PIPELINE_H
 
@@ -18,7 +19,8 @@ void pipeline_checked(machine *m, sm *s, in_flight *r);
 void pipeline_block_may_be_done(machine *m, sm *s, block *b);
 /* Makes everything in flight of a block vanish without effect. */
 void pipeline_squash_block(machine *m, sm *s, uint32_t block_index);
-/* Makes everything in flight of a warp vanish without effect, and forgets what its scoreboard and counters knew of it. */
+/* Makes everything in flight of a warp vanish without effect, and forgets what its scoreboard and counters knew of it.
+ */
 void pipeline_squash_warp(machine *m, sm *s, uint32_t warp_index);
 /* Sets a warp's bits in the SM's masks from its state: after it was placed, restored, or woken. */
 void pipeline_refresh_warp(machine *m, sm *s, warp *w);

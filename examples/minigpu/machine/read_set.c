@@ -25,7 +25,9 @@ void read_set_clear(const machine *m, sm *s, uint32_t entry) {
     s->read_set_used[entry] = 0;
 }
 
-void read_set_assume_all(const machine *m, sm *s, uint32_t entry) { s->read_set_used[entry] = m->config.read_set_segments; }
+void read_set_assume_all(const machine *m, sm *s, uint32_t entry) {
+    s->read_set_used[entry] = m->config.read_set_segments;
+}
 
 void read_set_load(const machine *m, sm *s, uint32_t entry, uint64_t life, uint64_t segment, uint32_t words) {
     read_set_entry *found = look_up(m, s, entry, life, segment);

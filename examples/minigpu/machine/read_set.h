@@ -1,7 +1,9 @@
-/* read_set: what a block's launch has read and written, to tell when it overwrites something it has read (the flush bit).
+/* read_set: what a block's launch has read and written, to tell when it overwrites something it has read (the flush
+ * bit).
  *
- * One table per block entry of an SM, over 4-byte words in 128-byte segments. Reading what the block has itself written before is no
- * read from outside, since a new start writes it again first. A table that is full counts every later store as a clobber. */
+ * One table per block entry of an SM, over 4-byte words in 128-byte segments. Reading what the block has itself written
+ * before is no read from outside, since a new start writes it again first. A table that is full counts every later
+ * store as a clobber. */
 #ifndef MINIGPU_READ_SET_H
 #define MINIGPU_READ_SET_H
 

@@ -5,8 +5,8 @@
 #include "preemption/context_forms.h"
 #include "machine/pipeline.h"
 
-/* Registers nobody needs at the place the warp goes back to hold nothing any more, but for those that it needs to go back further,
- * to the start of its sparse region. */
+/* Registers nobody needs at the place the warp goes back to hold nothing any more, but for those that it needs to go
+ * back further, to the start of its sparse region. */
 static void overwrite_dead(machine *m, const block *b, const warp *w) {
     const kernel *k = &m->kernels[b->kernel];
     uint64_t live[CONTEXT_LIVE_WORDS], further[CONTEXT_LIVE_WORDS];

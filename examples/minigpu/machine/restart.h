@@ -1,9 +1,10 @@
 /* restart: warps go back to the start of their idempotent region (iGPU 3.2).
  *
- * A boundary is an instruction that analysis_lower has put in. It issues once nothing of its warp is in flight, and writes down the PC
- * behind it and the SIMT stack: two such records per warp, one for sparse regions and one for short ones. From then on the warp can go
- * back there at any time: what is in flight vanishes, PC and stack are those written down, registers and memory stay as they happen to
- * be. Only between an atomic (or volatile access, or barrier) that has taken effect and the boundary behind it must it go on. */
+ * A boundary is an instruction that analysis_lower has put in. It issues once nothing of its warp is in flight, and
+ * writes down the PC behind it and the SIMT stack: two such records per warp, one for sparse regions and one for short
+ * ones. From then on the warp can go back there at any time: what is in flight vanishes, PC and stack are those written
+ * down, registers and memory stay as they happen to be. Only between an atomic (or volatile access, or barrier) that
+ * has taken effect and the boundary behind it must it go on. */
 #ifndef MINIGPU_RESTART_H
 #define MINIGPU_RESTART_H
 
@@ -30,8 +31,8 @@ static inline void restart_forbid(warp *w) { w->must_go_on = 1; }
 /* May the warp go back now? 0: it has ended, waits at a barrier, or must go on to the boundary ahead. */
 static inline int restart_may(const warp *w) { return w->stack.depth && w->barrier == NONE && !w->must_go_on; }
 
-/* Dynamic sparse regions: for each that ended, the kernel, the boundary that ended it (NONE: the warp's end) and its instructions.
- * Full entries are counted and dropped. */
+/* Dynamic sparse regions: for each that ended, the kernel, the boundary that ended it (NONE: the warp's end) and its
+ * instructions. Full entries are counted and dropped. */
 typedef struct region_log_entry {
     uint32_t kernel, pc;
     uint64_t instructions;
@@ -50,8 +51,8 @@ static inline void region_log_add(region_log *log, uint32_t kernel, uint32_t pc,
     log->entries[log->count++].instructions = instructions;
 }
 
-/* Sends a warp back to the start of its sparse region, or of its short one. Registers that are not live there are overwritten, if
- * the machine's config says so (overwrite_freed). Returns 1, or 0 when it may not. */
+/* Sends a warp back to the start of its sparse region, or of its short one. Registers that are not live there are
+ * overwritten, if the machine's config says so (overwrite_freed). Returns 1, or 0 when it may not. */
 int restart_warp(machine *m, sm *s, warp *w, int to_short);
 
 #endif

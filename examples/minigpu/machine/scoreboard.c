@@ -34,7 +34,8 @@ static uint8_t pipe_of(const instruction *instruction) {
         default: return PIPE_SFU;
         }
     case UNIT_DOUBLE:
-        return instruction->opcode == OPCODE_DIV || instruction->opcode == OPCODE_SQRT || instruction->opcode == OPCODE_RCP
+        return instruction->opcode == OPCODE_DIV || instruction->opcode == OPCODE_SQRT ||
+                       instruction->opcode == OPCODE_RCP
                    ? PIPE_DIVIDE
                    : PIPE_DOUBLE;
     case UNIT_CONTROL: return PIPE_CONTROL;
@@ -66,7 +67,8 @@ int scoreboard_prepare(const kernel_program *program, issue_info *info) {
         row->is_checked = instruction->check != INSTRUCTION_NONE;
         row->is_point = (uint8_t)instruction_is_point(instruction);
         row->counted = counted_as(instruction);
-        row->is_global = instruction->unit == UNIT_MEMORY && instruction->space != SPACE_SHARED && instruction->space != SPACE_PARAM;
+        row->is_global =
+            instruction->unit == UNIT_MEMORY && instruction->space != SPACE_SHARED && instruction->space != SPACE_PARAM;
         for (k = 0; k < instruction->source_count; k++) {
             const operand *o = &instruction->sources[k];
             add(row, &row->sources, program, o);

@@ -1,8 +1,8 @@
 /* scoreboard: which registers of a warp instructions in flight will still write (destinations) or read (sources).
  *
- * The next instruction waits while one of its operands is a destination in flight, or one of its destinations a source that has not
- * been released. When sources are released is a matter of configuration (config.h, sources_released): exactly this decides which
- * instructions can be executed again after a fault. */
+ * The next instruction waits while one of its operands is a destination in flight, or one of its destinations a source
+ * that has not been released. When sources are released is a matter of configuration (config.h, sources_released):
+ * exactly this decides which instructions can be executed again after a fault. */
 #ifndef MINIGPU_SCOREBOARD_H
 #define MINIGPU_SCOREBOARD_H
 
@@ -40,7 +40,8 @@ static inline void scoreboard_release_destinations(warp *w, const issue_info *in
     for (i = info->sources; i < count; i++) w->pending[info->ids[i] >> 6] &= ~(UINT64_C(1) << (info->ids[i] & 63u));
 }
 
-/* Prepares issue_info for every instruction of a program. Returns 0, or -1 when it has more registers and predicates than the scoreboard. */
+/* Prepares issue_info for every instruction of a program. Returns 0, or -1 when it has more registers and predicates
+ * than the scoreboard. */
 int scoreboard_prepare(const kernel_program *program, issue_info *info);
 
 #endif

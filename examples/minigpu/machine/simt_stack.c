@@ -15,8 +15,8 @@ int simt_branch(simt_stack *stack, uint32_t taken, uint32_t target, uint32_t rec
         simt_go(stack, taken ? target : next);
         return 0;
     }
-    /* The top entry becomes the one that waits at the reconvergence point. It is not needed when it would be popped there at
-     * once: so a loop that lanes leave one after the other does not grow the stack. */
+    /* The top entry becomes the one that waits at the reconvergence point. It is not needed when it would be popped
+     * there at once: so a loop that lanes leave one after the other does not grow the stack. */
     if (top->reconvergence != reconvergence || stack->depth == 1) {
         if (stack->depth + 2 > SIMT_DEPTH) return -1;
         top->pc = reconvergence;

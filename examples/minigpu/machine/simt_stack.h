@@ -1,8 +1,8 @@
 /* simt_stack: which lanes of a warp stand where, and where they meet again (the immediate post-dominator).
  *
- * The top entry says what the warp executes next: one PC and the lanes at it. Entries below wait, either for the other side
- * of a branch to arrive at the reconvergence point or to run themselves. No lane is in two paths that could both run first:
- * an entry's lanes are those of the entries above it that will come back to it, or its own. */
+ * The top entry says what the warp executes next: one PC and the lanes at it. Entries below wait, either for the other
+ * side of a branch to arrive at the reconvergence point or to run themselves. No lane is in two paths that could both
+ * run first: an entry's lanes are those of the entries above it that will come back to it, or its own. */
 #ifndef MINIGPU_SIMT_STACK_H
 #define MINIGPU_SIMT_STACK_H
 
@@ -34,7 +34,8 @@ static inline const simt_entry *simt_top(const simt_stack *stack) { return &stac
 /* Moves the top entry to pc and pops entries that have arrived at their reconvergence point. */
 static inline void simt_go(simt_stack *stack, uint32_t pc) {
     stack->entries[stack->depth - 1].pc = pc;
-    while (stack->depth > 1 && stack->entries[stack->depth - 1].pc == stack->entries[stack->depth - 1].reconvergence) stack->depth--;
+    while (stack->depth > 1 && stack->entries[stack->depth - 1].pc == stack->entries[stack->depth - 1].reconvergence)
+        stack->depth--;
 }
 
 #endif

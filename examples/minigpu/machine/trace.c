@@ -29,7 +29,9 @@ static const char *colour_of(const char *kernel) {
     return colours[gpump_hash_bytes(GPUMP_HASH_SEED, kernel, strlen(kernel)) % (sizeof colours / sizeof *colours)];
 }
 
-static double microseconds(const struct trace *t, uint64_t cycles) { return (double)cycles * 1000.0 / (double)t->clock_khz; }
+static double microseconds(const struct trace *t, uint64_t cycles) {
+    return (double)cycles * 1000.0 / (double)t->clock_khz;
+}
 
 static void write_event(struct trace *t, json_t *event) {
     if (!event || fputs(t->events++ ? ",\n" : "[\n", t->file) < 0 ||
@@ -58,12 +60,12 @@ struct trace *trace_open(const char *path, uint32_t sms, uint32_t slots, uint32_
                              "name", "kernels"));
     for (i = 0; i < sms; i++) {
         snprintf(name, sizeof name, "SM %u", i);
-        write_event(t, json_pack("{s:s,s:s,s:i,s:i,s:{s:s}}", "ph", "M", "name", "process_name", "pid", (int)i + 1, "tid", 0,
-                                 "args", "name", name));
+        write_event(t, json_pack("{s:s,s:s,s:i,s:i,s:{s:s}}", "ph", "M", "name", "process_name", "pid", (int)i + 1,
+                                 "tid", 0, "args", "name", name));
         for (n = 0; n < slots; n++) {
             snprintf(name, sizeof name, "slot %u", n);
-            write_event(t, json_pack("{s:s,s:s,s:i,s:i,s:{s:s}}", "ph", "M", "name", "thread_name", "pid", (int)i + 1, "tid",
-                                     (int)n, "args", "name", name));
+            write_event(t, json_pack("{s:s,s:s,s:i,s:i,s:{s:s}}", "ph", "M", "name", "thread_name", "pid", (int)i + 1,
+                                     "tid", (int)n, "args", "name", name));
         }
     }
     return t;
@@ -79,12 +81,12 @@ void trace_slot(struct trace *t, uint64_t now, uint32_t sm, uint32_t slot, trace
     if (state->phase != TRACE_NOTHING && now > state->since) {
         char name[160];
         snprintf(name, sizeof name, "%s%s", verbs[state->phase], state->kernel);
-        write_event(t,
-                    json_pack("{s:s,s:s,s:s,s:i,s:i,s:f,s:f,s:s,s:{s:I,s:I,s:I}}", "ph", "X", "name", name, "cat",
-                              categories[state->phase], "pid", (int)sm + 1, "tid", (int)slot, "ts",
-                              microseconds(t, state->since), "dur", microseconds(t, now - state->since), "cname",
-                              state->phase == TRACE_RUN ? colour_of(state->kernel) : "terrible", "args", "block",
-                              (json_int_t)state->block, "from cycle", (json_int_t)state->since, "to cycle", (json_int_t)now));
+        write_event(t, json_pack("{s:s,s:s,s:s,s:i,s:i,s:f,s:f,s:s,s:{s:I,s:I,s:I}}", "ph", "X", "name", name, "cat",
+                                 categories[state->phase], "pid", (int)sm + 1, "tid", (int)slot, "ts",
+                                 microseconds(t, state->since), "dur", microseconds(t, now - state->since), "cname",
+                                 state->phase == TRACE_RUN ? colour_of(state->kernel) : "terrible", "args", "block",
+                                 (json_int_t)state->block, "from cycle", (json_int_t)state->since, "to cycle",
+                                 (json_int_t)now));
     }
     state->phase = phase;
     state->since = now;
@@ -100,15 +102,16 @@ void trace_instant(struct trace *t, uint64_t now, uint32_t sm, uint32_t slot, co
         snprintf(name, sizeof name, "%s %s", kernel, what);
     else
         snprintf(name, sizeof name, "%s %s", what, kernel);
-    write_event(t, json_pack("{s:s,s:s,s:s,s:s,s:i,s:i,s:f}", "ph", "i", "name", name, "cat", what, "s", global ? "g" : "t",
-                             "pid", global ? 0 : (int)sm + 1, "tid", global ? 0 : (int)slot, "ts", microseconds(t, now)));
+    write_event(t, json_pack("{s:s,s:s,s:s,s:s,s:i,s:i,s:f}", "ph", "i", "name", name, "cat", what, "s",
+                             global ? "g" : "t", "pid", global ? 0 : (int)sm + 1, "tid", global ? 0 : (int)slot, "ts",
+                             microseconds(t, now)));
 }
 
 void trace_kernel(struct trace *t, uint64_t start, uint64_t end, uint32_t process, const char *kernel) {
     if (!t) return;
-    write_event(t, json_pack("{s:s,s:s,s:s,s:i,s:i,s:f,s:f,s:s}", "ph", "X", "name", kernel, "cat", "kernel", "pid", 0, "tid",
-                             (int)process, "ts", microseconds(t, start), "dur", microseconds(t, end - start), "cname",
-                             colour_of(kernel)));
+    write_event(t, json_pack("{s:s,s:s,s:s,s:i,s:i,s:f,s:f,s:s}", "ph", "X", "name", kernel, "cat", "kernel", "pid", 0,
+                             "tid", (int)process, "ts", microseconds(t, start), "dur", microseconds(t, end - start),
+                             "cname", colour_of(kernel)));
 }
 
 int trace_close(struct trace *t, uint64_t now) {

@@ -1,5 +1,5 @@
-/* warp_scheduler: which of the ready warps issues. Each SM has gpu.schedulers of them; scheduler s owns the warp slots that leave
- * remainder s when divided by their number.
+/* warp_scheduler: which of the ready warps issues. Each SM has gpu.schedulers of them; scheduler s owns the warp slots
+ * that leave remainder s when divided by their number.
  *
  * A new policy is a case in warp_scheduler_pick and a name in warp_scheduler_name. */
 #ifndef MINIGPU_WARP_SCHEDULER_H
@@ -8,13 +8,16 @@
 #include "machine/machine.h"
 
 /* Warps that may issue as far as fetch, scoreboard, barriers and preemption go. */
-static inline uint64_t warp_scheduler_ready(const sm *s) { return s->present & s->fetched & s->clear & ~s->waiting & ~s->stopped; }
+static inline uint64_t warp_scheduler_ready(const sm *s) {
+    return s->present & s->fetched & s->clear & ~s->waiting & ~s->stopped;
+}
 
 /* Returns the slot among `candidates` (at least one bit, all of this scheduler) whose warp comes first. */
 static inline uint32_t warp_scheduler_pick(const machine *m, const sm *s, uint32_t scheduler, uint64_t candidates) {
     uint32_t last = s->scheduler_last[scheduler];
     if (m->config.scheduler == SCHEDULER_GTO) {
-        /* Greedy: stay with the last warp while it can issue. Then the oldest: the block placed first, in it the lowest warp. */
+        /* Greedy: stay with the last warp while it can issue. Then the oldest: the block placed first, in it the lowest
+         * warp. */
         uint32_t oldest = NONE;
         uint64_t age = UINT64_MAX;
         if (candidates >> last & 1) return last;

@@ -37,8 +37,8 @@ static uint8_t *host_pointer(machine *m, sm *s, const in_flight *r, uint32_t lan
     switch (space_of(r->instruction, r->addresses[lane], &offset)) {
     case SPACE_SHARED: return s->shared + b->shared_base + offset;
     case SPACE_LOCAL:
-        return device_memory(m, b->local_base + (uint64_t)thread_of(m, r, lane) * m->kernels[b->kernel].program->local_bytes +
-                                    offset);
+        return device_memory(
+            m, b->local_base + (uint64_t)thread_of(m, r, lane) * m->kernels[b->kernel].program->local_bytes + offset);
     case SPACE_PARAM: return m->kernels[b->kernel].parameters + offset;
     default: return device_memory(m, offset);
     }
@@ -46,7 +46,8 @@ static uint8_t *host_pointer(machine *m, sm *s, const in_flight *r, uint32_t lan
 
 static void add_segment(in_flight *r, uint64_t address, uint32_t bytes) {
     uint64_t segment = address & ~(uint64_t)(SEGMENT_BYTES - 1);
-    uint32_t first = (uint32_t)(address % SEGMENT_BYTES) / 4, last = (uint32_t)((address % SEGMENT_BYTES) + bytes - 1) / 4;
+    uint32_t first = (uint32_t)(address % SEGMENT_BYTES) / 4,
+             last = (uint32_t)((address % SEGMENT_BYTES) + bytes - 1) / 4;
     uint32_t words = (uint32_t)((UINT64_C(2) << last) - (UINT64_C(1) << first)), i;
     /* Neighbouring lanes mostly share a segment: look at the newest first. */
     for (i = r->segment_count; i > 0; i--) {
@@ -94,7 +95,8 @@ static const lanes_texture *texture_of(machine *m, in_flight *r) {
     const kernel *k = &m->kernels[m->blocks[r->block].kernel];
     uint32_t lane = gpump_bits_lowest64(r->active), other;
     uint64_t handle = lanes_get(&r->sources[0], lane);
-    if (r->instruction->sources[0].kind == OPERAND_IMMEDIATE) return &k->texture_references[handle]; /* that they are given was checked */
+    if (r->instruction->sources[0].kind == OPERAND_IMMEDIATE)
+        return &k->texture_references[handle]; /* that they are given was checked */
     for (other = lane; other < LANES; other++) {
         if ((r->active >> other & 1) && lanes_get(&r->sources[0], other) != handle) {
             wrong_address(m, r, other, lanes_get(&r->sources[0], other), "different textures in one warp, here");
@@ -108,8 +110,8 @@ static const lanes_texture *texture_of(machine *m, in_flight *r) {
     return &k->textures[handle - 1];
 }
 
-/* Texels never straddle segments. A warp instruction of bilinear reads may touch more segments than a record holds: those
- * beyond are read but take no time. */
+/* Texels never straddle segments. A warp instruction of bilinear reads may touch more segments than a record holds:
+ * those beyond are read but take no time. */
 static void coalesce_texture(machine *m, in_flight *r) {
     uint64_t addresses[TEXTURE_TEXELS][LANES];
     const lanes_texture *texture = texture_of(m, r);
@@ -176,7 +178,8 @@ void memory_access_coalesce(machine *m, sm *s, in_flight *r) {
             shared_lanes |= 1u << lane;
             break;
         case SPACE_PARAM: /* by a generic address (cvta.param): as fast as its constant cache */
-            if (!instruction_only_reads(instruction) || offset > k->program->parameter_bytes || bytes > k->program->parameter_bytes - offset) {
+            if (!instruction_only_reads(instruction) || offset > k->program->parameter_bytes ||
+                bytes > k->program->parameter_bytes - offset) {
                 wrong_address(m, r, lane, address, "access outside the parameters");
                 r->active = 0;
                 return;
@@ -191,7 +194,8 @@ void memory_access_coalesce(machine *m, sm *s, in_flight *r) {
             /* Local memory is interleaved: the same word of neighbouring lanes shares a segment. */
             add_segment(r,
                         b->local_base +
-                            ((uint64_t)m->warps[r->warp].index * k->program->local_bytes + offset / 4 * 4) * LANES + lane * 4,
+                            ((uint64_t)m->warps[r->warp].index * k->program->local_bytes + offset / 4 * 4) * LANES +
+                            lane * 4,
                         4);
             break;
         default: add_segment(r, offset, bytes); break;
@@ -202,7 +206,8 @@ void memory_access_coalesce(machine *m, sm *s, in_flight *r) {
 
 translation memory_access_translate(machine *m, uint64_t segment, int write) {
     uint64_t page = (segment - DEVICE_BASE) / PAGE_BYTES;
-    if (segment < DEVICE_BASE || segment - DEVICE_BASE >= m->memory_bytes || !(m->page_table[page] & (write ? PAGE_WRITE : PAGE_READ)))
+    if (segment < DEVICE_BASE || segment - DEVICE_BASE >= m->memory_bytes ||
+        !(m->page_table[page] & (write ? PAGE_WRITE : PAGE_READ)))
         return TRANSLATION_FAULT;
     return m->page_table[page] & (write ? PAGE_ABSENT_WRITE : PAGE_ABSENT_READ) ? TRANSLATION_ABSENT : TRANSLATION_HIT;
 }
@@ -218,7 +223,9 @@ void memory_access_checked(machine *m, in_flight *r) {
     }
     r->active &= ~r->faulted;
     for (i = 0; i < r->segment_count; i++) {
-        if (r->instruction->opcode == OPCODE_CHECK || memory_access_translate(m, r->segments[i], write) == TRANSLATION_ABSENT) continue;
+        if (r->instruction->opcode == OPCODE_CHECK ||
+            memory_access_translate(m, r->segments[i], write) == TRANSLATION_ABSENT)
+            continue;
         r->words[kept] = r->words[i];
         r->segments[kept++] = r->segments[i];
     }
@@ -268,8 +275,8 @@ static void atomic(machine *m, sm *s, in_flight *r) {
     }
 }
 
-/* The flush bit: the block may be started anew as long as it has overwritten nothing that it has read, or as long as it has executed
- * nothing that might do so. */
+/* The flush bit: the block may be started anew as long as it has overwritten nothing that it has read, or as long as it
+ * has executed nothing that might do so. */
 static void track(machine *m, sm *s, in_flight *r) {
     block *b = &m->blocks[r->block];
     uint32_t entry = b->ref.slot, i;
@@ -282,7 +289,8 @@ static void track(machine *m, sm *s, in_flight *r) {
     } else {
         for (i = 0; i < r->segment_count; i++) {
             uint64_t segment = r->segments[i];
-            if (m->local_count && segment >= m->local_base && segment < m->local_base + m->local_stride * m->local_count)
+            if (m->local_count && segment >= m->local_base &&
+                segment < m->local_base + m->local_stride * m->local_count)
                 continue;
             if (!instruction_only_reads(r->instruction))
                 clobbered |= read_set_store(m, s, entry, b->life, segment, r->words[i]);
@@ -305,7 +313,9 @@ void memory_access_effect(machine *m, sm *s, in_flight *r) {
     case OPCODE_RED: atomic(m, s, r); break;
     default: return; /* checks among them */
     }
-    if (r->instruction->opcode == OPCODE_ATOM || r->instruction->opcode == OPCODE_RED || (r->instruction->flags & FLAG_VOLATILE)) restart_forbid(&m->warps[r->warp]);
+    if (r->instruction->opcode == OPCODE_ATOM || r->instruction->opcode == OPCODE_RED ||
+        (r->instruction->flags & FLAG_VOLATILE))
+        restart_forbid(&m->warps[r->warp]);
     if (r->segment_count) track(m, s, r);
 }
 

@@ -4,13 +4,14 @@
 
 #include "machine/machine.h"
 
-/* The coalescer: computes the record's addresses, the 128-byte segments they fall into (in the order of the lanes), the words of each, and
- * the cycles that bank conflicts in shared memory cost. Wrong addresses stop the machine. */
+/* The coalescer: computes the record's addresses, the 128-byte segments they fall into (in the order of the lanes), the
+ * words of each, and the cycles that bank conflicts in shared memory cost. Wrong addresses stop the machine. */
 void memory_access_coalesce(machine *m, sm *s, in_flight *r);
-/* A checked instruction past its last translation check: lanes whose page is absent drop out of it (record->faulted). */
+/* A checked instruction past its last translation check: lanes whose page is absent drop out of it (record->faulted).
+ */
 void memory_access_checked(machine *m, in_flight *r);
-/* The instruction takes effect: loads and atomics get their results into the record, stores and atomics change memory, and the flush
- * bit is kept. All of a warp instruction at once, after its last translation check. */
+/* The instruction takes effect: loads and atomics get their results into the record, stores and atomics change memory,
+ * and the flush bit is kept. All of a warp instruction at once, after its last translation check. */
 void memory_access_effect(machine *m, sm *s, in_flight *r);
 /* Where a segment lies in the page table. */
 translation memory_access_translate(machine *m, uint64_t segment, int is_write);

@@ -13,7 +13,9 @@
 
 /* ---- replies, ordered by cycle, then by when they were sent ---- */
 
-static int earlier(const reply_entry *a, const reply_entry *b) { return a->cycle != b->cycle ? a->cycle < b->cycle : a->order < b->order; }
+static int earlier(const reply_entry *a, const reply_entry *b) {
+    return a->cycle != b->cycle ? a->cycle < b->cycle : a->order < b->order;
+}
 
 static void reply_at(sm *s, uint64_t cycle, uint32_t request) {
     uint32_t at = s->reply_count++;
@@ -73,16 +75,19 @@ void memory_path_build(machine *m) {
     const minigpu_config *c = &m->config;
     uint32_t data;
     for (data = 0; data < 2; data++) {
-        uint32_t bytes = HEADER_BYTES + (data ? SEGMENT_BYTES : 0), flits = (bytes + c->network_flit_bytes - 1) / c->network_flit_bytes;
+        uint32_t bytes = HEADER_BYTES + (data ? SEGMENT_BYTES : 0),
+                 flits = (bytes + c->network_flit_bytes - 1) / c->network_flit_bytes;
         m->packet_flits[data] = flits;
-        m->packet_cycles[data] = (flits * c->network_flit_bytes + c->network_bytes_per_cycle - 1) / c->network_bytes_per_cycle;
+        m->packet_cycles[data] =
+            (flits * c->network_flit_bytes + c->network_bytes_per_cycle - 1) / c->network_bytes_per_cycle;
     }
 }
 
-/* Occupies a memory channel for one line that comes at `from`; returns when the line has passed. *waits becomes at least the cycles until the
- * channel's queue has room for it. */
+/* Occupies a memory channel for one line that comes at `from`; returns when the line has passed. *waits becomes at
+ * least the cycles until the channel's queue has room for it. */
 static uint64_t occupy_dram(machine *m, uint64_t line, uint64_t from, uint64_t *waits) {
-    uint64_t *free_at = &m->dram_free_q16[line % m->config.dram_channels], queue = m->dram_interval_q16 * m->config.dram_queue_entries;
+    uint64_t *free_at = &m->dram_free_q16[line % m->config.dram_channels],
+             queue = m->dram_interval_q16 * m->config.dram_queue_entries;
     uint64_t start = from << 16 > *free_at ? from << 16 : *free_at;
     if (start > (from << 16) + queue + (*waits << 16)) *waits = (start - queue - (from << 16)) >> 16;
     *free_at = start + m->dram_interval_q16;
@@ -90,7 +95,8 @@ static uint64_t occupy_dram(machine *m, uint64_t line, uint64_t from, uint64_t *
     return (*free_at + 0xffff) >> 16;
 }
 
-/* A request comes to its bank at `from`, as so many flits; returns when the bank begins with it. *enters: when the network's output had room. */
+/* A request comes to its bank at `from`, as so many flits; returns when the bank begins with it. *enters: when the
+ * network's output had room. */
 static uint64_t occupy_bank(const machine *m, l2_bank *bank, uint32_t count, uint64_t from, uint64_t *enters) {
     const uint32_t output = m->config.network_output_flits, queue = m->config.l2_queue_entries;
     uint64_t oldest, start;
@@ -109,13 +115,17 @@ static uint64_t occupy_bank(const machine *m, l2_bank *bank, uint32_t count, uin
     return start;
 }
 
-/* A request leaves the SM. Everything behind is first come, first served, with a fixed latency and a bandwidth, so the reply's cycle is known
- * now, and so is when the queues on its way have room: a bank is held up by its channel's full queue, and the SM's port by its bank's. */
+/* A request leaves the SM. Everything behind is first come, first served, with a fixed latency and a bandwidth, so the
+ * reply's cycle is known now, and so is when the queues on its way have room: a bank is held up by its channel's full
+ * queue, and the SM's port by its bank's. */
 static void depart(machine *m, sm *s, uint32_t index) {
     memory_request *request = &s->requests[index];
     uint64_t line = request->address / SEGMENT_BYTES, arrives, enters, t, waits = 0;
-    int writes = carries_data(request->kind), returns_data = request->kind == REQUEST_LOAD || request->kind == REQUEST_ATOMIC || request->kind == REQUEST_RESTORE;
-    uint32_t up = m->packet_flits[writes], up_cycles = m->packet_cycles[writes], down_cycles = m->packet_cycles[returns_data];
+    int writes = carries_data(request->kind), returns_data = request->kind == REQUEST_LOAD ||
+                                                             request->kind == REQUEST_ATOMIC ||
+                                                             request->kind == REQUEST_RESTORE;
+    uint32_t up = m->packet_flits[writes], up_cycles = m->packet_cycles[writes],
+             down_cycles = m->packet_cycles[returns_data];
     l2_bank *bank = &m->banks[line % m->config.l2_banks];
     cache_line *found;
     arrives = m->now + up_cycles + m->config.network_cycles;
@@ -214,28 +224,33 @@ static void piece_done(machine *m, sm *s, uint32_t record) {
     if (!r->outstanding && !r->in_queue) pipeline_commit(m, s, record);
 }
 
-/* Makes an L1 line free for another, which writes it back if it holds anything of its own. 0: no place for that request, or, with `more`,
- * for the one that follows. */
+/* Makes an L1 line free for another, which writes it back if it holds anything of its own. 0: no place for that
+ * request, or, with `more`, for the one that follows. */
 static int evict(machine *m, sm *s, const block *b, miss_queue *q, cache_line *victim, int more) {
     if (victim->dirty) {
-        if (more && (q->count + 1 >= m->config.miss_queue_entries || s->requests[s->free_request].next_free == NONE)) return 0;
+        if (more && (q->count + 1 >= m->config.miss_queue_entries || s->requests[s->free_request].next_free == NONE))
+            return 0;
         enqueue(m, q, take_request(s, b, REQUEST_WRITE_BACK, (victim->line - 1) * SEGMENT_BYTES));
         victim->dirty = 0;
     }
     return 1;
 }
 
-/* L1 keeps what a warp stores to its local memory, which nobody else reads: a line that is there, or one written whole. Returns 1 when it
- * did, -1 when something is in the way, 0 when the store goes through. */
+/* L1 keeps what a warp stores to its local memory, which nobody else reads: a line that is there, or one written whole.
+ * Returns 1 when it did, -1 when something is in the way, 0 when the store goes through. */
 static int keep_local(machine *m, sm *s, const in_flight *r, uint64_t segment) {
     const uint64_t line = segment / SEGMENT_BYTES;
     const block *b = &m->blocks[r->block];
     cache_line *found;
     miss_queue *q;
-    if (!m->config.local_write_back || !m->local_count || segment < m->local_base || segment >= m->local_base + m->local_stride * m->local_count) return 0;
+    if (!m->config.local_write_back || !m->local_count || segment < m->local_base ||
+        segment >= m->local_base + m->local_stride * m->local_count)
+        return 0;
     if (!(found = cache_find(&s->l1, line))) {
         if (r->words[r->next_segment] != UINT32_MAX) return 0;
-        if (!(found = cache_victim(&s->l1, line)) || s->free_request == NONE || !(q = queue_for(m, s, b->kernel + 1)) || !evict(m, s, b, q, found, 0)) return -1;
+        if (!(found = cache_victim(&s->l1, line)) || s->free_request == NONE || !(q = queue_for(m, s, b->kernel + 1)) ||
+            !evict(m, s, b, q, found, 0))
+            return -1;
         found->line = line + 1;
     }
     found->dirty = 1;
@@ -252,7 +267,8 @@ static int send_segment(machine *m, sm *s, uint32_t record) {
     uint32_t node = record * LANES + r->next_segment, request;
     miss_queue *q;
     cache_line *found = NULL;
-    int is_load = instruction->opcode == OPCODE_LD || instruction->opcode == OPCODE_TEX, cached = is_load && !(instruction->flags & (FLAG_CACHE_GLOBAL | FLAG_VOLATILE));
+    int is_load = instruction->opcode == OPCODE_LD || instruction->opcode == OPCODE_TEX,
+        cached = is_load && !(instruction->flags & (FLAG_CACHE_GLOBAL | FLAG_VOLATILE));
     if (cached && (found = cache_find(&s->l1, line))) {
         if (found->pending == m->config.l1_merges) return 0;
         found->stamp = ++s->l1.clock;
@@ -274,7 +290,9 @@ static int send_segment(machine *m, sm *s, uint32_t record) {
     if (s->free_request == NONE || !(q = queue_for(m, s, b->kernel + 1))) return 0;
     if (is_load) {
         if (cached) {
-            if (s->outstanding_misses >= m->config.l1_misses || !(found = cache_victim(&s->l1, line)) || !evict(m, s, b, q, found, 1)) return 0;
+            if (s->outstanding_misses >= m->config.l1_misses || !(found = cache_victim(&s->l1, line)) ||
+                !evict(m, s, b, q, found, 1))
+                return 0;
             found->line = line + 1;
             found->stamp = ++s->l1.clock;
             found->pending = 1;
@@ -284,8 +302,10 @@ static int send_segment(machine *m, sm *s, uint32_t record) {
         }
         s->statistics.l1_misses++;
         request = take_instruction_request(m, s, r, REQUEST_LOAD, segment);
-        if (cached) s->requests[request].miss = (uint32_t)(found - s->l1.lines);
-        else s->requests[request].record = record;
+        if (cached)
+            s->requests[request].miss = (uint32_t)(found - s->l1.lines);
+        else
+            s->requests[request].record = record;
         r->outstanding++;
     } else if (instruction->opcode == OPCODE_ST || instruction->opcode == OPCODE_RED) {
         /* L1 writes through and holds no global data of its own, so a line that is there stays right. */
@@ -343,13 +363,15 @@ static void check_stage(machine *m, sm *s) {
         const int write = !instruction_only_reads(r->instruction);
         const translation found = memory_access_translate(m, segment, write);
         if (found == TRANSLATION_PENDING) return;
-        if (found == TRANSLATION_ABSENT && r->info->is_checked) page_faults_report(m, segment, write);
+        if (found == TRANSLATION_ABSENT && r->info->is_checked)
+            page_faults_report(m, segment, write);
         else if (found != TRANSLATION_HIT) {
-            machine_fail(m, "%s:%u:%u: kernel %s: %s to address 0x%" PRIx64 " (128-byte segment), %s; block %" PRIu64 " warp %u",
-                         m->kernels[m->blocks[r->block].kernel].program->file_name, r->instruction->line, r->instruction->column,
-                         m->kernels[m->blocks[r->block].kernel].program->name, opcode_name(r->instruction->opcode), segment,
-                         found == TRANSLATION_ABSENT ? "whose page is absent, without a check" : "which belongs to no buffer",
-                         m->blocks[r->block].linear, m->warps[r->warp].index);
+            machine_fail(
+                m, "%s:%u:%u: kernel %s: %s to address 0x%" PRIx64 " (128-byte segment), %s; block %" PRIu64 " warp %u",
+                m->kernels[m->blocks[r->block].kernel].program->file_name, r->instruction->line, r->instruction->column,
+                m->kernels[m->blocks[r->block].kernel].program->name, opcode_name(r->instruction->opcode), segment,
+                found == TRANSLATION_ABSENT ? "whose page is absent, without a check" : "which belongs to no buffer",
+                m->blocks[r->block].linear, m->warps[r->warp].index);
             return;
         }
         r->unchecked--;
@@ -398,14 +420,17 @@ static miss_queue *next_miss(const machine *m, const sm *s, uint32_t *after) {
     uint32_t i, queues = m->config.kernels_per_sm + 1;
     for (i = 0; i < queues; i++) {
         miss_queue *q = &s->miss_queues[(s->next_queue + i) % queues];
-        if (!q->count || !memory_path_gate(m, s, q->kernel) || !network_has_room(m, s, s->requests[q->requests[q->head]].kind)) continue;
+        if (!q->count || !memory_path_gate(m, s, q->kernel) ||
+            !network_has_room(m, s, s->requests[q->requests[q->head]].kind))
+            continue;
         *after = (s->next_queue + i + 1) % queues;
         return q;
     }
     return NULL;
 }
 
-/* A miss goes into the network's input, and who stands first there goes on its way when the port is free. Returns 1 when somebody is there. */
+/* A miss goes into the network's input, and who stands first there goes on its way when the port is free. Returns 1
+ * when somebody is there. */
 static int send_miss(machine *m, sm *s) {
     uint32_t input = m->config.network_input_flits, after, index;
     miss_queue *q = next_miss(m, s, &after);
@@ -432,7 +457,8 @@ static void send_context(machine *m, sm *s) {
     uint32_t request, block_index, kind;
     uint64_t address;
     block *b;
-    if (!s->contexts_moving || s->free_request == NONE || !context_pipeline_next(m, s, &block_index, &kind, &address)) return;
+    if (!s->contexts_moving || s->free_request == NONE || !context_pipeline_next(m, s, &block_index, &kind, &address))
+        return;
     b = &m->blocks[block_index];
     request = take_request(s, b, kind, address);
     s->requests[request].process = m->kernels[b->kernel].process;
@@ -447,7 +473,8 @@ void memory_path_write_back(machine *m, sm *s, const block *b) {
     for (i = 0; i < s->l1.sets * s->l1.ways; i++) {
         cache_line *line = &s->l1.lines[i];
         const uint64_t address = (line->line - 1) * SEGMENT_BYTES;
-        if (!line->line || !line->dirty || address < b->local_base || address >= b->local_base + m->local_stride) continue;
+        if (!line->line || !line->dirty || address < b->local_base || address >= b->local_base + m->local_stride)
+            continue;
         line->dirty = 0;
         s->network_up_free = (s->network_up_free > m->now ? s->network_up_free : m->now) + m->packet_cycles[1];
         m->network_bytes += (uint64_t)m->packet_flits[1] * m->config.network_flit_bytes;
@@ -505,8 +532,10 @@ void memory_path_replies(machine *m, sm *s) {
             break;
         default:
             if (!resident) break; /* it has ended instead */
-            if (m->config.switch_stalls) preemption_transfer_done(m, s, b, request.kind);
-            else context_pipeline_moved(m, s, b);
+            if (m->config.switch_stalls)
+                preemption_transfer_done(m, s, b, request.kind);
+            else
+                context_pipeline_moved(m, s, b);
             break;
         }
     }
@@ -522,7 +551,8 @@ void memory_path_tick(machine *m, sm *s) {
 }
 
 uint64_t memory_path_next(const machine *m, const sm *s) {
-    uint64_t next = s->reply_count ? s->replies[0].cycle : NEVER, port = s->network_up_free > m->now ? s->network_up_free : m->now + 1;
+    uint64_t next = s->reply_count ? s->replies[0].cycle : NEVER,
+             port = s->network_up_free > m->now ? s->network_up_free : m->now + 1;
     uint64_t context = s->free_request != NONE ? context_pipeline_cycle(s) : NEVER;
     uint32_t after;
     if ((s->access_count && !s->access_waits) || s->check_count || next_miss(m, s, &after)) return m->now + 1;

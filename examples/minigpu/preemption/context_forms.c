@@ -14,13 +14,13 @@ const char *context_form_name(uint32_t form) {
 struct context_view {
     gpump_program *program;
     gpump_liveness *liveness;
-    uint32_t *distance;    /* instructions from here to the nearest point; NONE: there is none ahead */
-    uint32_t *live_there;  /* registers live at that point */
+    uint32_t *distance;   /* instructions from here to the nearest point; NONE: there is none ahead */
+    uint32_t *live_there; /* registers live at that point */
     uint32_t instructions, registers;
 };
 
-/* Register r of the program is 32-bit register r of the kernel, predicates follow; a pair is two registers. So the live sets need no
- * translation. Liveness asks only what is read and written and where control goes. */
+/* Register r of the program is 32-bit register r of the kernel, predicates follow; a pair is two registers. So the live
+ * sets need no translation. Liveness asks only what is read and written and where control goes. */
 static uint32_t list_operand(const kernel_program *kernel, const operand *o, uint32_t *list) {
     uint32_t i;
     if (o->kind == OPERAND_PREDICATE) {
@@ -32,14 +32,16 @@ static uint32_t list_operand(const kernel_program *kernel, const operand *o, uin
     return o->words;
 }
 
-static gpump_result describe_instruction(const kernel_program *kernel, gpump_program *program, uint32_t index, gpump_diag *diag) {
+static gpump_result describe_instruction(const kernel_program *kernel, gpump_program *program, uint32_t index,
+                                         gpump_diag *diag) {
     const instruction *in = &kernel->instructions[index];
     gpump_instruction out;
     uint32_t defs[2 * INSTRUCTION_DESTINATIONS + 1], uses[2 * INSTRUCTION_SOURCES + 1], operation = GPUMP_OP_COMPUTE, i;
     if (instruction_branches(in)) operation = GPUMP_OP_BRANCH;
     if (in->opcode == OPCODE_RET || in->opcode == OPCODE_EXIT || in->opcode == OPCODE_TRAP) operation = GPUMP_OP_EXIT;
     out = gpump_instruction_make(operation);
-    for (i = 0; i < in->destination_count; i++) out.def_count += list_operand(kernel, &in->destinations[i], &defs[out.def_count]);
+    for (i = 0; i < in->destination_count; i++)
+        out.def_count += list_operand(kernel, &in->destinations[i], &defs[out.def_count]);
     for (i = 0; i < in->source_count; i++) out.use_count += list_operand(kernel, &in->sources[i], &uses[out.use_count]);
     if (in->check != INSTRUCTION_NONE) defs[out.def_count++] = uses[out.use_count++] = kernel->registers + in->check;
     out.defs = defs;
@@ -59,14 +61,16 @@ static gpump_result describe_instruction(const kernel_program *kernel, gpump_pro
 static gpump_result describe(const kernel_program *kernel, gpump_program **program, gpump_diag *diag) {
     gpump_result result = gpump_program_create(NULL, program);
     uint32_t i, reg;
-    for (i = 0; i < kernel->registers && result == GPUMP_OK; i++) result = gpump_program_add_register(*program, GPUMP_WIDTH_32, &reg, diag);
-    for (i = 0; i < kernel->predicates && result == GPUMP_OK; i++) result = gpump_program_add_register(*program, GPUMP_WIDTH_PREDICATE, &reg, diag);
+    for (i = 0; i < kernel->registers && result == GPUMP_OK; i++)
+        result = gpump_program_add_register(*program, GPUMP_WIDTH_32, &reg, diag);
+    for (i = 0; i < kernel->predicates && result == GPUMP_OK; i++)
+        result = gpump_program_add_register(*program, GPUMP_WIDTH_PREDICATE, &reg, diag);
     for (i = 0; i < kernel->count && result == GPUMP_OK; i++) result = describe_instruction(kernel, *program, i, diag);
     return result == GPUMP_OK ? gpump_program_finish(*program, diag) : result;
 }
 
-/* Distances against the direction of control: an instruction is one further than the nearest of those that follow it. Rounds until
- * nothing changes; loops make them few. */
+/* Distances against the direction of control: an instruction is one further than the nearest of those that follow it.
+ * Rounds until nothing changes; loops make them few. */
 static gpump_result measure_distances(const kernel_program *kernel, context_view *view) {
     uint64_t *live = (uint64_t *)calloc(gpump_liveness_words(view->liveness) + 1u, sizeof *live);
     uint32_t i, changed = 1;
@@ -87,11 +91,15 @@ static gpump_result measure_distances(const kernel_program *kernel, context_view
         changed = 0;
         for (i = kernel->count; i-- > 0;) {
             const instruction *in = &kernel->instructions[i];
-            const int jumps = instruction_branches(in), ends = in->opcode == OPCODE_RET || in->opcode == OPCODE_EXIT || in->opcode == OPCODE_TRAP;
-            const uint32_t ways[2] = {in->guard != INSTRUCTION_NONE || (!jumps && !ends) ? i + 1 : NONE, jumps ? in->target : NONE};
+            const int jumps = instruction_branches(in),
+                      ends = in->opcode == OPCODE_RET || in->opcode == OPCODE_EXIT || in->opcode == OPCODE_TRAP;
+            const uint32_t ways[2] = {in->guard != INSTRUCTION_NONE || (!jumps && !ends) ? i + 1 : NONE,
+                                      jumps ? in->target : NONE};
             uint32_t n;
             for (n = 0; n < 2; n++) {
-                if (ways[n] == NONE || view->distance[ways[n]] == NONE || view->distance[ways[n]] + 1 >= view->distance[i]) continue;
+                if (ways[n] == NONE || view->distance[ways[n]] == NONE ||
+                    view->distance[ways[n]] + 1 >= view->distance[i])
+                    continue;
                 view->distance[i] = view->distance[ways[n]] + 1;
                 view->live_there[i] = view->live_there[ways[n]];
                 changed = 1;
@@ -140,14 +148,15 @@ void context_view_free(context_view *view) {
 void context_live(const context_view *view, const kernel *k, const warp *w, uint64_t live[CONTEXT_LIVE_WORDS]) {
     uint32_t pcs[2 * SIMT_DEPTH + 1], count = 0, i;
     memset(live, 0, CONTEXT_LIVE_WORDS * sizeof *live);
-    if (!w->stack.depth) return; /* has ended: needs nothing */
+    if (!w->stack.depth) return;           /* has ended: needs nothing */
     for (i = 0; i < w->stack.depth; i++) { /* wherever its lanes stand or will meet */
         pcs[count++] = w->stack.entries[i].pc;
         if (w->stack.entries[i].reconvergence != SIMT_NEVER) pcs[count++] = w->stack.entries[i].reconvergence;
     }
     if (w->barrier != NONE) pcs[count++] = w->barrier_pc;
     gpump_liveness_stack(view->liveness, pcs, count, live);
-    for (i = k->registers; i < CONTEXT_LIVE_WORDS * 64u; i++) gpump_bits_clear(live, i); /* predicates have a section of their own */
+    for (i = k->registers; i < CONTEXT_LIVE_WORDS * 64u; i++)
+        gpump_bits_clear(live, i); /* predicates have a section of their own */
 }
 
 int context_live_union(const context_view *view, const kernel *k, const warp *w, uint64_t live[CONTEXT_LIVE_WORDS]) {
@@ -164,7 +173,8 @@ int context_live_union(const context_view *view, const kernel *k, const warp *w,
 /* Registers of a whole block, one warp after the other; gpump's compression takes at most 256 per thread. */
 static int make_layout(const kernel *k, gpump_compress_layout *layout) {
     return k->registers <= GPUMP_COMPRESS_MAX_REGISTERS && k->warps <= GPUMP_COMPRESS_MAX_WARPS &&
-           gpump_compress_layout_init(layout, k->need.threads, k->registers, LANES, k->launch->block[0], NULL) == GPUMP_OK;
+           gpump_compress_layout_init(layout, k->need.threads, k->registers, LANES, k->launch->block[0], NULL) ==
+               GPUMP_OK;
 }
 /* The same for one of its warps: only the last one may be partly filled. */
 static gpump_compress_layout one_warp(const gpump_compress_layout *block, uint32_t index) {
@@ -175,9 +185,9 @@ static gpump_compress_layout one_warp(const gpump_compress_layout *block, uint32
 }
 
 void context_forms_write(machine *m, const kernel *k, const block *b, gpump_context_writer *writer) {
-    static const uint32_t allowed[CONTEXT_FORMS] = {0, GPUMP_COMPRESS_ALLOW_RAW | GPUMP_COMPRESS_ALLOW_LIVE,
-                                                    GPUMP_COMPRESS_ALLOW_RAW | GPUMP_COMPRESS_ALLOW_LIVE | GPUMP_COMPRESS_ALLOW_WARP,
-                                                    GPUMP_COMPRESS_ALLOW_ALL};
+    static const uint32_t allowed[CONTEXT_FORMS] = {
+        0, GPUMP_COMPRESS_ALLOW_RAW | GPUMP_COMPRESS_ALLOW_LIVE,
+        GPUMP_COMPRESS_ALLOW_RAW | GPUMP_COMPRESS_ALLOW_LIVE | GPUMP_COMPRESS_ALLOW_WARP, GPUMP_COMPRESS_ALLOW_ALL};
     uint64_t live[BLOCK_WARPS_MAX][CONTEXT_LIVE_WORDS], packed[BLOCK_WARPS_MAX * (GPUMP_COMPRESS_MAX_REGISTERS / 64u)];
     uint32_t i, n, words = gpump_bits_words(k->registers), form = b ? m->context_form : CONTEXT_NAIVE;
     gpump_compress_layout layout, warp_layout;
@@ -186,7 +196,8 @@ void context_forms_write(machine *m, const kernel *k, const block *b, gpump_cont
     for (i = 0; i < k->warps; i++) {
         const warp *w = b ? &m->warps[b->warps[i]] : NULL;
         if (!b) { /* the most any form can take: raw, and what its own heads and masks add */
-            gpump_context_reserve(writer, GPUMP_CONTEXT_REGISTERS, i, 8 + (uint64_t)k->registers * LANES * 4 + 32 + k->registers);
+            gpump_context_reserve(writer, GPUMP_CONTEXT_REGISTERS, i,
+                                  8 + (uint64_t)k->registers * LANES * 4 + 32 + k->registers);
             continue;
         }
         if (form != CONTEXT_NAIVE) {
@@ -199,15 +210,18 @@ void context_forms_write(machine *m, const kernel *k, const block *b, gpump_cont
             continue;
         }
         warp_layout = one_warp(&layout, i);
-        (void)gpump_context_put_compressed(writer, i, &warp_layout, warp_registers(m, b, w), live[i], allowed[form], NULL);
+        (void)gpump_context_put_compressed(writer, i, &warp_layout, warp_registers(m, b, w), live[i], allowed[form],
+                                           NULL);
     }
     if (form == CONTEXT_TB) {
         layout.live_stride = words;
-        (void)gpump_context_put_compressed(writer, GPUMP_NONE, &layout, warp_registers(m, b, &m->warps[b->warps[0]]), packed, allowed[form], NULL);
+        (void)gpump_context_put_compressed(writer, GPUMP_NONE, &layout, warp_registers(m, b, &m->warps[b->warps[0]]),
+                                           packed, allowed[form], NULL);
     }
 }
 
-uint64_t context_forms_warp_bytes(const machine *m, const kernel *k, const block *b, const warp *w, uint32_t *registers) {
+uint64_t context_forms_warp_bytes(const machine *m, const kernel *k, const block *b, const warp *w,
+                                  uint32_t *registers) {
     uint64_t live[CONTEXT_LIVE_WORDS], bytes = GPUMP_CONTEXT_SECTION_BYTES + w->stack.depth * 16u;
     gpump_compress_layout layout;
     gpump_compress_counts counts;
@@ -215,13 +229,16 @@ uint64_t context_forms_warp_bytes(const machine *m, const kernel *k, const block
     *registers = b->keep & GPUMP_SM_REGISTERS ? 0 : k->registers;
     if (!*registers) return bytes;
     bytes += GPUMP_CONTEXT_SECTION_BYTES;
-    if (m->context_form == CONTEXT_NAIVE || !make_layout(k, &layout)) return bytes + 8 + (uint64_t)k->registers * LANES * 4;
+    if (m->context_form == CONTEXT_NAIVE || !make_layout(k, &layout))
+        return bytes + 8 + (uint64_t)k->registers * LANES * 4;
     layout = one_warp(&layout, w->index);
     context_live(m->views[b->kernel], k, w, live);
     *registers = gpump_bits_count(live, CONTEXT_LIVE_WORDS);
-    if (gpump_compress_count(&layout, m->sms[b->sm]->registers + w->register_base, live, 0, &counts, NULL) != GPUMP_OK) return bytes;
+    if (gpump_compress_count(&layout, m->sms[b->sm]->registers + w->register_base, live, 0, &counts, NULL) != GPUMP_OK)
+        return bytes;
     /* heads and rounding of the section, and the registers in the smallest form allowed */
-    if (m->context_form == CONTEXT_LIVE_COMPRESS && counts.bytes[GPUMP_COMPRESS_FORM_WARP] < counts.bytes[GPUMP_COMPRESS_FORM_LIVE])
+    if (m->context_form == CONTEXT_LIVE_COMPRESS &&
+        counts.bytes[GPUMP_COMPRESS_FORM_WARP] < counts.bytes[GPUMP_COMPRESS_FORM_LIVE])
         return bytes + (32 + counts.bytes[GPUMP_COMPRESS_FORM_WARP] + 7) / 8 * 8;
     return bytes + (32 + counts.bytes[GPUMP_COMPRESS_FORM_LIVE] + 7) / 8 * 8;
 }
@@ -232,7 +249,9 @@ int context_forms_read(machine *m, const block *b, gpump_context_reader *reader)
     uint32_t i;
     int compressed = make_layout(k, &layout);
     if (!k->registers) return 0;
-    if (compressed && gpump_context_get_compressed(reader, GPUMP_NONE, &layout, warp_registers(m, b, &m->warps[b->warps[0]]), NULL) < 0) return -1;
+    if (compressed && gpump_context_get_compressed(reader, GPUMP_NONE, &layout,
+                                                   warp_registers(m, b, &m->warps[b->warps[0]]), NULL) < 0)
+        return -1;
     for (i = 0; i < b->warp_count; i++) {
         warp *w = &m->warps[b->warps[i]];
         gpump_result result = gpump_context_get_registers(reader, i, warp_registers(m, b, w), k->registers, LANES);
@@ -257,7 +276,8 @@ int context_runs_on(machine *m, const block *b, const warp *w) {
     gpump_compress_counts counts;
     uint64_t live[CONTEXT_LIVE_WORDS], here_live, executed;
     uint32_t pc = w->stack.depth ? simt_top(&w->stack)->pc : NONE;
-    if (pc == NONE || pc >= view->instructions || view->distance[pc] == NONE) return 1; /* ends before any point: nothing to write */
+    if (pc == NONE || pc >= view->instructions || view->distance[pc] == NONE)
+        return 1; /* ends before any point: nothing to write */
     if (gpump_sm_block(m->sms[b->sm]->gpump, m->now, b->ref, &state) != GPUMP_OK) return 1;
     memset(&decision, 0, sizeof decision);
     context_live(view, k, w, live);
@@ -273,7 +293,8 @@ int context_runs_on(machine *m, const block *b, const warp *w) {
     executed = state.executed / b->warp_count;
     if (!executed) return 0; /* has hardly begun: its speed is not known */
     decision.cpi_q16 = gpump_muldiv_up(state.cycles, 65536, executed);
-    /* The SM's share of the bandwidth serves all warps that are stopping: what one of them writes, the others wait for. */
+    /* The SM's share of the bandwidth serves all warps that are stopping: what one of them writes, the others wait for.
+     */
     decision.port_cycles = (uint64_t)gpu->clock_khz * gpu->sms * gpump_bits_count64(m->sms[b->sm]->present);
     decision.port_bytes = (uint64_t)gpu->memory_mb_per_s * 1000u;
     return gpump_spill_run_on(&decision, NULL, NULL);

@@ -1,5 +1,6 @@
-/* context_forms: what of a block's registers is saved, and whether a warp had better stop at once: the part of a switch that needs to
- * know the kernel (Lin 2.3.2, 2.3.3, 2.4.1). preemption.c asks; everything here rests on gpump's analyses. */
+/* context_forms: what of a block's registers is saved, and whether a warp had better stop at once: the part of a switch
+ * that needs to know the kernel (Lin 2.3.2, 2.3.3, 2.4.1). preemption.c asks; everything here rests on gpump's
+ * analyses. */
 #ifndef MINIGPU_CONTEXT_FORMS_H
 #define MINIGPU_CONTEXT_FORMS_H
 
@@ -18,28 +19,30 @@ const char *context_form_name(uint32_t form);
 
 /* What is known of one kernel. Never changes once it is made. */
 typedef struct context_view context_view;
-/* Analyses a kernel: liveness, and from everywhere the way to the next preemption point. Returns NULL with the reason in error. */
+/* Analyses a kernel: liveness, and from everywhere the way to the next preemption point. Returns NULL with the reason
+ * in error. */
 context_view *context_view_create(const kernel_program *program, char error[LAUNCH_ERROR_BYTES]);
 void context_view_free(context_view *view);
 
-/* At the preemption signal: 1 when this warp should run on to its next point, 0 when it had better stop where it is (gpump_spill_run_on).
- * The way to the point is the shortest one in its kernel, its speed that of its block so far, and what it would write there is
- * estimated from what it would write here. */
+/* At the preemption signal: 1 when this warp should run on to its next point, 0 when it had better stop where it is
+ * (gpump_spill_run_on). The way to the point is the shortest one in its kernel, its speed that of its block so far, and
+ * what it would write there is estimated from what it would write here. */
 int context_runs_on(machine *m, const block *b, const warp *w);
 
 /* Which registers a warp needs to go on: bit r of live[r / 64] for 32-bit register r; CONTEXT_LIVE_WORDS words. */
 #define CONTEXT_LIVE_WORDS (SCOREBOARD_IDS / 64u)
 void context_live(const context_view *view, const kernel *k, const warp *w, uint64_t live[CONTEXT_LIVE_WORDS]);
 
-/* The same as Lin has it for a diverged warp that shows only where it stops: the union over every divergence that encloses the place
- * (2.3.2). Returns 0, or -1 when out of memory. */
+/* The same as Lin has it for a diverged warp that shows only where it stops: the union over every divergence that
+ * encloses the place (2.3.2). Returns 0, or -1 when out of memory. */
 int context_live_union(const context_view *view, const kernel *k, const warp *w, uint64_t live[CONTEXT_LIVE_WORDS]);
 
 /* Writes the registers of a block's warps in the machine's form; `b` NULL measures the most that any form can take. */
 void context_forms_write(machine *m, const kernel *k, const block *b, gpump_context_writer *writer);
-/* Returns the bytes of one warp's sections (registers in the machine's form, stack, predicates) and how many vector registers are among
- * them. Not for CONTEXT_TB. */
-uint64_t context_forms_warp_bytes(const machine *m, const kernel *k, const block *b, const warp *w, uint32_t *registers);
+/* Returns the bytes of one warp's sections (registers in the machine's form, stack, predicates) and how many vector
+ * registers are among them. Not for CONTEXT_TB. */
+uint64_t context_forms_warp_bytes(const machine *m, const kernel *k, const block *b, const warp *w,
+                                  uint32_t *registers);
 /* Reads them back, in whatever form they are. Returns 0, or -1 for a context that contradicts the kernel. */
 int context_forms_read(machine *m, const block *b, gpump_context_reader *reader);
 #endif

@@ -7,11 +7,13 @@
 #include "memory/memory_path.h"
 #include "preemption/preemption.h"
 
-/* What the block has beside registers, stacks, predicates and shared memory: heads, coordinates, barriers. Only a first guess. */
+/* What the block has beside registers, stacks, predicates and shared memory: heads, coordinates, barriers. Only a first
+ * guess. */
 #define BLOCK_BYTES 256u
 
 static void must(machine *m, const char *what, gpump_result result) {
-    if (result != GPUMP_OK) machine_fail(m, "cycle %llu: %s: %s", (unsigned long long)m->now, what, gpump_result_name(result));
+    if (result != GPUMP_OK)
+        machine_fail(m, "cycle %llu: %s: %s", (unsigned long long)m->now, what, gpump_result_name(result));
 }
 
 int context_pipeline_make(machine *m, sm *s, char error[LAUNCH_ERROR_BYTES]) {
@@ -39,12 +41,16 @@ int context_pipeline_make(machine *m, sm *s, char error[LAUNCH_ERROR_BYTES]) {
 }
 
 /* Shared memory that does not stay in place. */
-static uint32_t moved_shared(const machine *m, const block *b) { return b->keep & GPUMP_SM_SHARED_MEMORY ? 0 : m->kernels[b->kernel].shared_bytes; }
+static uint32_t moved_shared(const machine *m, const block *b) {
+    return b->keep & GPUMP_SM_SHARED_MEMORY ? 0 : m->kernels[b->kernel].shared_bytes;
+}
 
 /* ---- saving ---- */
 
 void context_pipeline_stop(machine *m, sm *s, block *b) {
-    must(m, "gpump_spill_save", gpump_spill_save(s->spill, m->now, (uint64_t)(b - m->blocks), b->warp_count, moved_shared(m, b), BLOCK_BYTES, &b->job));
+    must(m, "gpump_spill_save",
+         gpump_spill_save(s->spill, m->now, (uint64_t)(b - m->blocks), b->warp_count, moved_shared(m, b), BLOCK_BYTES,
+                          &b->job));
     b->reported = 0;
     b->moved_bytes = 0;
     b->sent_bytes = 0;
@@ -64,13 +70,15 @@ static void report_warp(machine *m, sm *s, block *b, uint32_t index, uint32_t re
 void context_pipeline_watch(machine *m, sm *s, block *b) {
     const kernel *k = &m->kernels[b->kernel];
     uint32_t i, left = 0;
-    if (b->job == NONE || m->context_form == CONTEXT_TB || b->atomics) return; /* over the whole block: only when all of it is there */
+    if (b->job == NONE || m->context_form == CONTEXT_TB || b->atomics)
+        return; /* over the whole block: only when all of it is there */
     for (i = 0; i < b->warp_count; i++) left += !(b->reported >> i & 1);
     for (i = 0; i < b->warp_count && left > 1; i++) {
         const warp *w = &m->warps[b->warps[i]];
         uint32_t registers = 0;
         uint64_t bytes;
-        if (b->reported >> i & 1 || (w->stack.depth && (!(s->stopped >> w->slot & 1) || w->in_flight || w->stores))) continue;
+        if (b->reported >> i & 1 || (w->stack.depth && (!(s->stopped >> w->slot & 1) || w->in_flight || w->stores)))
+            continue;
         bytes = w->stack.depth ? context_forms_warp_bytes(m, k, b, w, &registers) : 0;
         report_warp(m, s, b, i, registers, bytes);
         left--;
@@ -93,7 +101,8 @@ void context_pipeline_save(machine *m, sm *s, block *b, uint64_t bytes) {
         }
     }
     rest = b->moved_bytes + shared;
-    must(m, "gpump_spill_report_metadata", gpump_spill_report_metadata(s->spill, b->job, bytes > rest ? (uint32_t)(bytes - rest) : 0));
+    must(m, "gpump_spill_report_metadata",
+         gpump_spill_report_metadata(s->spill, b->job, bytes > rest ? (uint32_t)(bytes - rest) : 0));
     b->moving = REQUEST_SAVE;
     if (s->wake > m->now + 1) s->wake = m->now + 1;
 }
@@ -110,7 +119,8 @@ void context_pipeline_cancel(machine *m, sm *s, block *b) {
 void context_pipeline_restore(machine *m, sm *s, block *b, uint64_t bytes) {
     const kernel *k = &m->kernels[b->kernel];
     gpump_spill_warp warps[BLOCK_WARPS_MAX];
-    uint64_t shared = moved_shared(m, b) < bytes ? moved_shared(m, b) : bytes, metadata = bytes - shared < BLOCK_BYTES ? bytes - shared : BLOCK_BYTES;
+    uint64_t shared = moved_shared(m, b) < bytes ? moved_shared(m, b) : bytes,
+             metadata = bytes - shared < BLOCK_BYTES ? bytes - shared : BLOCK_BYTES;
     uint32_t i;
     memset(warps, 0, sizeof warps);
     for (i = 0; i < b->warp_count; i++) { /* how they share the rest is not written down: evenly */
@@ -118,7 +128,9 @@ void context_pipeline_restore(machine *m, sm *s, block *b, uint64_t bytes) {
         warps[i].bytes = (uint32_t)((bytes - shared - metadata) / b->warp_count);
     }
     metadata += (bytes - shared - metadata) % b->warp_count;
-    must(m, "gpump_spill_restore", gpump_spill_restore(s->spill, m->now, (uint64_t)(b - m->blocks), warps, b->warp_count, (uint32_t)shared, (uint32_t)metadata, &b->job));
+    must(m, "gpump_spill_restore",
+         gpump_spill_restore(s->spill, m->now, (uint64_t)(b - m->blocks), warps, b->warp_count, (uint32_t)shared,
+                             (uint32_t)metadata, &b->job));
     b->moving = REQUEST_RESTORE;
     b->sent_bytes = 0;
     s->contexts_moving++;

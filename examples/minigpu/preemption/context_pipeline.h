@@ -1,8 +1,10 @@
-/* context_pipeline: contexts on their way between an SM and memory: gpump_spill, one per SM, and what it needs to be told (Lin 2.4.3).
+/* context_pipeline: contexts on their way between an SM and memory: gpump_spill, one per SM, and what it needs to be
+ * told (Lin 2.4.3).
  *
- * A warp's registers leave as soon as it has drained, while other warps of its block still run to their points; shared memory and the rest
- * follow the last of them. Segments go out only when no miss wants the SM's port (memory_path.c). Values move elsewhere: they are written
- * when the block's state is complete, and read when its last byte has arrived (preemption.c). */
+ * A warp's registers leave as soon as it has drained, while other warps of its block still run to their points; shared
+ * memory and the rest follow the last of them. Segments go out only when no miss wants the SM's port (memory_path.c).
+ * Values move elsewhere: they are written when the block's state is complete, and read when its last byte has arrived
+ * (preemption.c). */
 #ifndef MINIGPU_CONTEXT_PIPELINE_H
 #define MINIGPU_CONTEXT_PIPELINE_H
 
@@ -22,9 +24,11 @@ void context_pipeline_cancel(machine *m, sm *s, block *b);
 void context_pipeline_restore(machine *m, sm *s, block *b, uint64_t bytes);
 /* A segment of a block has been written, or has arrived. */
 void context_pipeline_moved(machine *m, sm *s, block *b);
-/* Gets the next segment that may go now: 1 with the block it belongs to, its request kind and address; 0 when there is none. Blocks that
- * are saved or restored in the process are reported to preemption.c. */
+/* Gets the next segment that may go now: 1 with the block it belongs to, its request kind and address; 0 when there is
+ * none. Blocks that are saved or restored in the process are reported to preemption.c. */
 int context_pipeline_next(machine *m, sm *s, uint32_t *block_index, uint32_t *kind, uint64_t *address);
 /* The cycle of the next segment; NEVER: not by itself. */
-static inline uint64_t context_pipeline_cycle(const sm *s) { return s->contexts_moving ? gpump_spill_next_cycle(s->spill) : NEVER; }
+static inline uint64_t context_pipeline_cycle(const sm *s) {
+    return s->contexts_moving ? gpump_spill_next_cycle(s->spill) : NEVER;
+}
 #endif

@@ -1,7 +1,8 @@
-/* The wiring of gpump: how a GPU that knows nothing of preemption learns it. Everything gpump asks of a host is in this file.
+/* The wiring of gpump: how a GPU that knows nothing of preemption learns it. Everything gpump asks of a host is in this
+ * file.
  *
- *   1. At the start each SM gets a gpump_sm, which keeps who holds which registers and shared memory; the machine gets one
- *      gpump_context_pool, the space for saved blocks. Both lie in the machine's arena.
+ *   1. At the start each SM gets a gpump_sm, which keeps who holds which registers and shared memory; the machine gets
+ * one gpump_context_pool, the space for saved blocks. Both lie in the machine's arena.
  *   2. A block is placed: gpump_sm_place says where its registers and shared memory are, or why there is no room.
  *   3. While it runs, the pipeline reports two facts: instructions executed, and "has overwritten what it has read".
  *   4. Somebody wants the SM: gpump_sm_preempt tells each block how to leave: flush, switch or drain.
@@ -37,10 +38,12 @@ static void actions(machine *m, sm *s);
 
 /* Tells the trace, when there is one. */
 static void show(const machine *m, const block *b, trace_phase phase) {
-    if (m->trace) trace_slot(m->trace, m->now, b->sm, b->ref.slot, phase, m->kernels[b->kernel].program->name, b->linear);
+    if (m->trace)
+        trace_slot(m->trace, m->now, b->sm, b->ref.slot, phase, m->kernels[b->kernel].program->name, b->linear);
 }
 
-/* Every fact and request below is right by construction; if gpump objects, the wiring is wrong, and the machine stops with gpump's words. */
+/* Every fact and request below is right by construction; if gpump objects, the wiring is wrong, and the machine stops
+ * with gpump's words. */
 static void must(machine *m, const char *what, gpump_result result, const gpump_diag *diag) {
     char text[256] = "";
     if (result == GPUMP_OK) return;
@@ -68,12 +71,14 @@ int preemption_make_sm(machine *m, sm *s, uint32_t shared_bytes, char error[LAUN
         return -1;
     }
     s->shared_bytes = shared_bytes;
-    config.kernels = m->config.kernels_per_sm + (m->in_place ? m->kernel_count : 0); /* parked blocks count; dispatcher.c counts those that run */
+    config.kernels = m->config.kernels_per_sm +
+                     (m->in_place ? m->kernel_count : 0); /* parked blocks count; dispatcher.c counts those that run */
     if (config.kernels > 64) config.kernels = 64;
     config.entries = m->in_place ? config.block_slots * 2 : config.block_slots;
     if (config.entries > 64) config.entries = 64;
-    config.waits = GPUMP_SM_WAIT_PIPELINE | GPUMP_SM_WAIT_STORES | GPUMP_SM_WAIT_ATOMICS | GPUMP_SM_WAIT_SCOREBOARD | GPUMP_SM_WAIT_PREEMPTION_POINT;
-    config.timing = GPUMP_SM_TIMING_HOST; /* contexts take the memory path, with everybody else */
+    config.waits = GPUMP_SM_WAIT_PIPELINE | GPUMP_SM_WAIT_STORES | GPUMP_SM_WAIT_ATOMICS | GPUMP_SM_WAIT_SCOREBOARD |
+                   GPUMP_SM_WAIT_PREEMPTION_POINT;
+    config.timing = GPUMP_SM_TIMING_HOST;               /* contexts take the memory path, with everybody else */
     if (m->policy) config.placement = GPUMP_SM_ALIGNED; /* predetermined positions (Shieh 3.2) */
     if (gpump_sm_bytes(&config, &bytes, &diag) != GPUMP_OK) return refused(error, &diag);
     if (!(memory = arena_take(&m->arena, bytes))) {
@@ -100,7 +105,8 @@ int preemption_make_context_pool(machine *m, uint32_t contexts_per_kernel, char 
         snprintf(error, LAUNCH_ERROR_BYTES, "out of memory");
         return -1;
     }
-    if (gpump_context_pool_init(memory, bytes, &config, &m->context_pool, &diag) != GPUMP_OK) return refused(error, &diag);
+    if (gpump_context_pool_init(memory, bytes, &config, &m->context_pool, &diag) != GPUMP_OK)
+        return refused(error, &diag);
     return 0;
 }
 
@@ -288,7 +294,8 @@ void preemption_block_done(machine *m, sm *s, block *b) {
 /* ==== 4. Decisions ==== */
 
 /* Opens an entry of the log; NONE when it is full. */
-static uint32_t log_entry(machine *m, const sm *s, uint32_t technique, uint32_t for_kernel, uint32_t blocks, uint32_t lost_by) {
+static uint32_t log_entry(machine *m, const sm *s, uint32_t technique, uint32_t for_kernel, uint32_t blocks,
+                          uint32_t lost_by) {
     preemption_entry *entry;
     if (m->preemption_count == PREEMPTION_LOG_ENTRIES) return NONE;
     entry = &m->preemptions[m->preemption_count];
@@ -304,7 +311,8 @@ static uint32_t log_entry(machine *m, const sm *s, uint32_t technique, uint32_t 
 }
 
 /* Takes space for those that are to be saved (who finds none drains) and tells gpump. All or none. */
-static gpump_reason begin(machine *m, sm *s, gpump_sm_choice *choices, uint32_t chosen, gpump_reason *first_refusal, uint32_t *refused_blocks) {
+static gpump_reason begin(machine *m, sm *s, gpump_sm_choice *choices, uint32_t chosen, gpump_reason *first_refusal,
+                          uint32_t *refused_blocks) {
     gpump_diag diag;
     gpump_result result;
     uint32_t i;
@@ -312,13 +320,16 @@ static gpump_reason begin(machine *m, sm *s, gpump_sm_choice *choices, uint32_t 
     memset(&diag, 0, sizeof diag);
     for (i = 0; i < chosen; i++) {
         block *b = &m->blocks[s->block_of_entry[choices[i].block.slot]];
-        /* A rewind is a switch whose warps go back to the start of their region instead of waiting for what is in flight. */
+        /* A rewind is a switch whose warps go back to the start of their region instead of waiting for what is in
+         * flight. */
         b->rewinding = choices[i].technique == GPUMP_TECHNIQUE_REWIND && m->regions;
         if (choices[i].technique == GPUMP_TECHNIQUE_REWIND) choices[i].technique = GPUMP_TECHNIQUE_SWITCH;
         if (choices[i].technique != GPUMP_TECHNIQUE_SWITCH) continue;
         choices[i].to_point = b->rewinding || m->stop_at_points != 0;
         b->keep = choices[i].keep;
-        if (gpump_context_pool_take(m->context_pool, b->kernel + 1, m->kernels[b->kernel].context_bytes, &b->context) == GPUMP_OK) continue;
+        if (gpump_context_pool_take(m->context_pool, b->kernel + 1, m->kernels[b->kernel].context_bytes, &b->context) ==
+            GPUMP_OK)
+            continue;
         b->context = NEVER;
         b->rewinding = 0;
         choices[i].technique = GPUMP_TECHNIQUE_DRAIN;
@@ -330,7 +341,8 @@ static gpump_reason begin(machine *m, sm *s, gpump_sm_choice *choices, uint32_t 
     if (result == GPUMP_OK) return GPUMP_REASON_YES;
     for (i = 0; i < chosen; i++) {
         block *b = &m->blocks[s->block_of_entry[choices[i].block.slot]];
-        if (choices[i].technique == GPUMP_TECHNIQUE_SWITCH) must(m, "gpump_context_pool_give", gpump_context_pool_give(m->context_pool, b->context), NULL);
+        if (choices[i].technique == GPUMP_TECHNIQUE_SWITCH)
+            must(m, "gpump_context_pool_give", gpump_context_pool_give(m->context_pool, b->context), NULL);
         b->context = NEVER;
     }
     if (result != GPUMP_ERROR_REFUSED) must(m, "gpump_sm_preempt", result, &diag);
@@ -347,8 +359,10 @@ static void finish(machine *m, sm *s, uint32_t for_kernel) {
     if (s->wake > m->now + 1) s->wake = m->now + 1;
 }
 
-/* What the next kernel does not need stays where it is (Lin 2.3.1). The views are those of the choices, in the same order. */
-static void keep_in_place(const machine *m, const sm *s, uint32_t for_kernel, const gpump_block_view *views, gpump_sm_choice *choices, uint32_t count) {
+/* What the next kernel does not need stays where it is (Lin 2.3.1). The views are those of the choices, in the same
+ * order. */
+static void keep_in_place(const machine *m, const sm *s, uint32_t for_kernel, const gpump_block_view *views,
+                          gpump_sm_choice *choices, uint32_t count) {
     const kernel *k = &m->kernels[for_kernel - 1];
     const gpump_gpu *gpu = &m->config.gpu;
     gpump_occupancy occupancy;
@@ -361,7 +375,9 @@ static void keep_in_place(const machine *m, const sm *s, uint32_t for_kernel, co
     need.registers = occupancy.registers;
     need.shared_bytes = occupancy.block_shared_bytes;
     need.register_placement = need.shared_placement = GPUMP_IN_PLACE_BEST;
-    if (gpump_in_place_find(views, count, gpu->registers, s->shared_bytes, &need, &plan, give_up, NULL, NULL, NULL) != GPUMP_OK) return;
+    if (gpump_in_place_find(views, count, gpu->registers, s->shared_bytes, &need, &plan, give_up, NULL, NULL, NULL) !=
+        GPUMP_OK)
+        return;
     for (i = 0; i < count; i++) choices[i].keep = (GPUMP_SM_REGISTERS | GPUMP_SM_SHARED_MEMORY) & ~give_up[i];
 }
 
@@ -375,10 +391,12 @@ gpump_reason preemption_request(machine *m, sm *s, uint32_t technique, uint32_t 
     for (i = 0; i < count; i++) {
         block *b = &m->blocks[s->block_of_entry[views[i].slot]];
         gpump_sm_choice *choice = &choices[chosen];
-        if (views[i].state != GPUMP_BLOCK_RUNNING && views[i].state != GPUMP_BLOCK_BLOCKED) continue; /* it is leaving, or just coming back */
+        if (views[i].state != GPUMP_BLOCK_RUNNING && views[i].state != GPUMP_BLOCK_BLOCKED)
+            continue; /* it is leaving, or just coming back */
         choice->block = b->ref;
         choice->technique = technique;
-        reason = gpump_sm_may(s->gpump, b->ref, technique == GPUMP_TECHNIQUE_REWIND ? (uint32_t)GPUMP_TECHNIQUE_SWITCH : technique);
+        reason = gpump_sm_may(s->gpump, b->ref,
+                              technique == GPUMP_TECHNIQUE_REWIND ? (uint32_t)GPUMP_TECHNIQUE_SWITCH : technique);
         if (reason != GPUMP_REASON_YES && !strict && technique == GPUMP_TECHNIQUE_FLUSH) {
             if (first_refusal == GPUMP_REASON_YES) first_refusal = reason;
             refused_blocks++;
@@ -386,11 +404,13 @@ gpump_reason preemption_request(machine *m, sm *s, uint32_t technique, uint32_t 
         }
         chosen++;
     }
-    if (m->in_place && for_kernel && technique == GPUMP_TECHNIQUE_SWITCH && chosen == count) keep_in_place(m, s, for_kernel, views, choices, count);
+    if (m->in_place && for_kernel && technique == GPUMP_TECHNIQUE_SWITCH && chosen == count)
+        keep_in_place(m, s, for_kernel, views, choices, count);
     reason = begin(m, s, choices, chosen, &first_refusal, &refused_blocks);
     if (reason != GPUMP_REASON_YES) return reason;
     if (chosen) {
-        uint32_t entry = log_entry(m, s, technique, for_kernel, chosen, m->blocks[s->block_of_entry[choices[0].block.slot]].kernel + 1);
+        uint32_t entry = log_entry(m, s, technique, for_kernel, chosen,
+                                   m->blocks[s->block_of_entry[choices[0].block.slot]].kernel + 1);
         for (i = 0; i < chosen; i++) {
             block *b = &m->blocks[s->block_of_entry[choices[i].block.slot]];
             b->preemption = entry;
@@ -408,7 +428,8 @@ gpump_reason preemption_request(machine *m, sm *s, uint32_t technique, uint32_t 
 /* How a block that gpump switches really leaves. */
 static uint32_t way_of(const machine *m, const sm *s, const gpump_sm_choice *choice) {
     const block *b = &m->blocks[s->block_of_entry[choice->block.slot]];
-    return choice->technique == GPUMP_TECHNIQUE_SWITCH && b->rewinding ? (uint32_t)GPUMP_TECHNIQUE_REWIND : choice->technique;
+    return choice->technique == GPUMP_TECHNIQUE_SWITCH && b->rewinding ? (uint32_t)GPUMP_TECHNIQUE_REWIND
+                                                                       : choice->technique;
 }
 
 gpump_reason preemption_carry_out(machine *m, sm *s, gpump_sm_choice *choices, uint32_t chosen, uint32_t for_kernel) {
@@ -428,7 +449,8 @@ gpump_reason preemption_carry_out(machine *m, sm *s, gpump_sm_choice *choices, u
             count++;
         }
         if (!count) continue;
-        log_entry(m, s, technique, for_kernel, count, m->blocks[s->block_of_entry[choices[first].block.slot]].kernel + 1);
+        log_entry(m, s, technique, for_kernel, count,
+                  m->blocks[s->block_of_entry[choices[first].block.slot]].kernel + 1);
         for (i = 0; i < chosen; i++) {
             block *b = &m->blocks[s->block_of_entry[choices[i].block.slot]];
             if (way_of(m, s, &choices[i]) != technique) continue;
@@ -492,9 +514,10 @@ void preemption_make_room(machine *m, uint32_t kernel_index) {
 /* ---- the context of a block: what gpump_context carries ---- */
 
 /* Barrier state as words: five per barrier, then three per warp. */
-#define BARRIER_WORDS(warps) (BARRIERS * 5 + (warps) * 3)
+#define BARRIER_WORDS(warps) (BARRIERS * 5 + (warps)*3)
 
-/* Writes a block's context, or measures it when the writer has no memory. `b` NULL measures the largest one of the kernel. */
+/* Writes a block's context, or measures it when the writer has no memory. `b` NULL measures the largest one of the
+ * kernel. */
 static void write_context(machine *m, const kernel *k, const block *b, gpump_context_writer *writer) {
     uint32_t i, n, warps = k->warps, omit = m ? m->omit_section : 0;
     if (omit != GPUMP_CONTEXT_BLOCK) {
@@ -578,8 +601,10 @@ static void write_context(machine *m, const kernel *k, const block *b, gpump_con
         gpump_context_put_words(writer, GPUMP_CONTEXT_LOCAL, 0, words, 2);
     }
     if (omit != GPUMP_CONTEXT_SHARED && k->shared_bytes && !(b && (b->keep & GPUMP_SM_SHARED_MEMORY))) {
-        if (b) gpump_context_put(writer, GPUMP_CONTEXT_SHARED, 0, m->sms[b->sm]->shared + b->shared_base, k->shared_bytes);
-        else gpump_context_reserve(writer, GPUMP_CONTEXT_SHARED, 0, k->shared_bytes);
+        if (b)
+            gpump_context_put(writer, GPUMP_CONTEXT_SHARED, 0, m->sms[b->sm]->shared + b->shared_base, k->shared_bytes);
+        else
+            gpump_context_reserve(writer, GPUMP_CONTEXT_SHARED, 0, k->shared_bytes);
     }
 }
 
@@ -592,7 +617,9 @@ uint64_t preemption_context_bytes(const kernel *k) {
     return bytes;
 }
 
-static uint64_t context_address(const machine *m, uint64_t context) { return m->context_base + context * m->context_stride; }
+static uint64_t context_address(const machine *m, uint64_t context) {
+    return m->context_base + context * m->context_stride;
+}
 
 /* Reads a block back, into the places it has now. */
 static void read_context(machine *m, block *b) {
@@ -604,9 +631,12 @@ static void read_context(machine *m, block *b) {
     uint64_t words[SCOREBOARD_IDS];
     uint32_t i, n, count, coordinates[3] = {0, 0, 0};
     memset(&diag, 0, sizeof diag);
-    must(m, "gpump_context_open", gpump_context_open(&reader, device_memory(m, context_address(m, b->context)), m->context_stride, &diag), &diag);
+    must(m, "gpump_context_open",
+         gpump_context_open(&reader, device_memory(m, context_address(m, b->context)), m->context_stride, &diag),
+         &diag);
     if (m->failed) return;
-    if (!m->omit_section && gpump_context_missing(&reader, k->shared_bytes)) machine_fail(m, "the context of a block of kernel %s is not whole", k->program->name);
+    if (!m->omit_section && gpump_context_missing(&reader, k->shared_bytes))
+        machine_fail(m, "the context of a block of kernel %s is not whole", k->program->name);
     if (gpump_context_get_block(&reader, &header) == GPUMP_OK) memcpy(coordinates, header.block, sizeof coordinates);
     make_environment(m, b, coordinates);
     for (i = 0; i < b->warp_count; i++) {
@@ -625,7 +655,8 @@ static void read_context(machine *m, block *b) {
             for (n = 0; n < count && n < m->predicate_stride; n++) warp_predicates(m, w)[n] = (uint32_t)words[n];
         }
     }
-    if (context_forms_read(m, b, &reader)) machine_fail(m, "the saved registers are not those of kernel %s", k->program->name);
+    if (context_forms_read(m, b, &reader))
+        machine_fail(m, "the saved registers are not those of kernel %s", k->program->name);
     if (gpump_context_get_words(&reader, GPUMP_CONTEXT_BARRIERS, 0, words, SCOREBOARD_IDS, &count) == GPUMP_OK) {
         const uint64_t *next = words;
         for (i = 0; i < BARRIERS; i++, next += 5) {
@@ -665,30 +696,38 @@ static uint32_t waits_of(const block *b) {
     return waits;
 }
 
-/* Warps that have come to a preemption point, wait at a barrier or for pages, or have ended stop there; the others run on. */
+/* Warps that have come to a preemption point, wait at a barrier or for pages, or have ended stop there; the others run
+ * on. */
 static void stop_at_points(machine *m, sm *s, block *b) {
     uint32_t i, running = 0;
     for (i = 0; i < b->warp_count; i++) {
         const warp *w = &m->warps[b->warps[i]];
         if (!w->stack.depth || (s->stopped & BIT(w->slot))) continue;
-        if (w->barrier != NONE || (s->calling & BIT(w->slot)) || (!w->control && m->kernels[b->kernel].info[simt_top(&w->stack)->pc].is_point)) s->stopped |= BIT(w->slot);
-        else running++;
+        if (w->barrier != NONE || (s->calling & BIT(w->slot)) ||
+            (!w->control && m->kernels[b->kernel].info[simt_top(&w->stack)->pc].is_point))
+            s->stopped |= BIT(w->slot);
+        else
+            running++;
     }
     if (!running) b->to_point = 0;
 }
 
 uint64_t preemption_context_now(machine *m, const block *b) {
-    static uint8_t room[1 << 20]; /* patterns are seen only in registers that are read, so it is written for real, and forgotten */
+    static uint8_t
+        room[1 << 20]; /* patterns are seen only in registers that are read, so it is written for real, and forgotten */
     gpump_context_writer writer;
     uint64_t bytes = 0;
-    if (m->context_form == CONTEXT_NAIVE || m->context_stride > sizeof room) gpump_context_begin(&writer, NULL, 0);
-    else gpump_context_begin(&writer, room, sizeof room);
+    if (m->context_form == CONTEXT_NAIVE || m->context_stride > sizeof room)
+        gpump_context_begin(&writer, NULL, 0);
+    else
+        gpump_context_begin(&writer, room, sizeof room);
     write_context(m, &m->kernels[b->kernel], b, &writer);
     gpump_context_end(&writer, &bytes);
     return bytes;
 }
 
-/* Sends every warp back to the start of its region, where it stays. Who must not go back goes on to the boundary ahead. */
+/* Sends every warp back to the start of its region, where it stays. Who must not go back goes on to the boundary ahead.
+ */
 static void rewind_warps(machine *m, sm *s, block *b) {
     uint32_t i, running = 0;
     for (i = 0; i < b->warp_count; i++) {
@@ -711,8 +750,10 @@ static void rewind_warps(machine *m, sm *s, block *b) {
 
 static void report_waits(machine *m, sm *s, block *b) {
     uint32_t waits;
-    if (b->to_point && b->rewinding) rewind_warps(m, s, b);
-    else if (b->to_point) stop_at_points(m, s, b);
+    if (b->to_point && b->rewinding)
+        rewind_warps(m, s, b);
+    else if (b->to_point)
+        stop_at_points(m, s, b);
     context_pipeline_watch(m, s, b);
     waits = waits_of(b);
     if (waits == b->last_waits) return;
@@ -721,13 +762,16 @@ static void report_waits(machine *m, sm *s, block *b) {
         const kernel *k = &m->kernels[b->kernel];
         gpump_context_writer writer;
         uint64_t bytes = 0;
-        if (m->context_form == CONTEXT_NAIVE) gpump_context_begin(&writer, NULL, 0);
-        else gpump_context_begin(&writer, device_memory(m, context_address(m, b->context)), m->context_stride);
+        if (m->context_form == CONTEXT_NAIVE)
+            gpump_context_begin(&writer, NULL, 0);
+        else
+            gpump_context_begin(&writer, device_memory(m, context_address(m, b->context)), m->context_stride);
         write_context(m, k, b, &writer);
         gpump_context_end(&writer, &bytes);
         b->context_bytes = bytes;
         bytes -= b->keep & GPUMP_SM_SHARED_MEMORY ? 0 : k->shared_bytes;
-        must(m, "gpump_sm_report_context_bytes", gpump_sm_report_context_bytes(s->gpump, b->ref, bytes, k->shared_bytes), NULL);
+        must(m, "gpump_sm_report_context_bytes",
+             gpump_sm_report_context_bytes(s->gpump, b->ref, bytes, k->shared_bytes), NULL);
         b->stopping = 0;
         s->stopping--;
     }
@@ -773,16 +817,21 @@ static void save(machine *m, sm *s, block *b, const gpump_sm_action *action) {
     (void)action; /* its bytes leave out stacks and heads when registers stay in place */
     s->statistics.saved_bytes += b->context_bytes;
     if (b->preemption != NONE) m->preemptions[b->preemption].bytes_saved += b->context_bytes;
-    if (!m->config.switch_stalls) context_pipeline_save(m, s, b, b->context_bytes);
-    else if (memory_path_stall(m, s, (uint32_t)(b - m->blocks), REQUEST_SAVE, b->stop_cycle + victims_stall_cycles(m, b))) machine_fail(m, "too many contexts under way");
+    if (!m->config.switch_stalls)
+        context_pipeline_save(m, s, b, b->context_bytes);
+    else if (memory_path_stall(m, s, (uint32_t)(b - m->blocks), REQUEST_SAVE,
+                               b->stop_cycle + victims_stall_cycles(m, b)))
+        machine_fail(m, "too many contexts under way");
 }
 
 static void restore(machine *m, sm *s, block *b, const gpump_sm_action *action) {
     show(m, b, TRACE_RESTORE);
     (void)action;
     s->statistics.restored_bytes += b->context_bytes;
-    if (!m->config.switch_stalls) context_pipeline_restore(m, s, b, b->context_bytes);
-    else if (memory_path_stall(m, s, (uint32_t)(b - m->blocks), REQUEST_RESTORE, m->now + victims_stall_cycles(m, b))) machine_fail(m, "too many contexts under way");
+    if (!m->config.switch_stalls)
+        context_pipeline_restore(m, s, b, b->context_bytes);
+    else if (memory_path_stall(m, s, (uint32_t)(b - m->blocks), REQUEST_RESTORE, m->now + victims_stall_cycles(m, b)))
+        machine_fail(m, "too many contexts under way");
 }
 
 void preemption_transfer_done(machine *m, sm *s, block *b, uint32_t kind) {
@@ -792,7 +841,8 @@ void preemption_transfer_done(machine *m, sm *s, block *b, uint32_t kind) {
         must(m, "gpump_sm_report_saved", gpump_sm_report_saved(s->gpump, m->now, b->ref), NULL);
     } else {
         read_context(m, b); /* only now: values take effect when the last byte is there */
-        for (i = 0; i < b->warp_count; i++) restart_forbid(&m->warps[b->warps[i]]); /* what its region began with may not have been saved */
+        for (i = 0; i < b->warp_count; i++)
+            restart_forbid(&m->warps[b->warps[i]]); /* what its region began with may not have been saved */
         must(m, "gpump_context_pool_give", gpump_context_pool_give(m->context_pool, b->context), NULL);
         b->context = NEVER;
         must(m, "gpump_sm_report_restored", gpump_sm_report_restored(s->gpump, m->now, b->ref), NULL);
@@ -807,7 +857,8 @@ static void overwrite(machine *m, sm *s, const block *b, const gpump_sm_action *
     uint32_t i, n;
     const uint32_t stays = action->kind == GPUMP_SM_ACTION_PARKED ? action->parts : 0;
     if (!m->config.overwrite_freed) return;
-    for (i = 0; i < action->registers && !(stays & GPUMP_SM_REGISTERS); i++) s->registers[action->register_base + i] = FREED_PATTERN ^ i;
+    for (i = 0; i < action->registers && !(stays & GPUMP_SM_REGISTERS); i++)
+        s->registers[action->register_base + i] = FREED_PATTERN ^ i;
     if (!(stays & GPUMP_SM_SHARED_MEMORY)) memset(s->shared + action->shared_base, 0xdb, action->shared_bytes);
     for (i = 0; i < b->warp_count; i++) {
         warp *w = &m->warps[b->warps[i]];
@@ -841,8 +892,10 @@ static void queue_preempted(machine *m, const block *b, const gpump_sm_action *a
     }
     entry->flushes = b->flushes + (action->why == GPUMP_BLOCK_FLUSHED);
     entry->next = NONE;
-    if (k->last_preempted == NONE) k->first_preempted = index;
-    else m->preempted[k->last_preempted].next = index;
+    if (k->last_preempted == NONE)
+        k->first_preempted = index;
+    else
+        m->preempted[k->last_preempted].next = index;
     k->last_preempted = index;
     k->preempted++;
 }
@@ -853,13 +906,17 @@ static void freed(machine *m, sm *s, block *b, const gpump_sm_action *action) {
     victims_freed(m, b, action);
     overwrite(m, s, b, action);
     show(m, b, TRACE_NOTHING);
-    if (m->trace && action->why == GPUMP_BLOCK_FLUSHED) trace_instant(m->trace, m->now, b->sm, b->ref.slot, "flush", k->program->name);
+    if (m->trace && action->why == GPUMP_BLOCK_FLUSHED)
+        trace_instant(m->trace, m->now, b->sm, b->ref.slot, "flush", k->program->name);
     k->resident_cycles += m->now - b->start_cycle;
     if (action->why == GPUMP_BLOCK_FLUSHED) k->wasted_warp_instructions += action->history.executed;
-    if (action->why == GPUMP_BLOCK_DONE) k->done_blocks++;
-    else queue_preempted(m, b, action);
+    if (action->why == GPUMP_BLOCK_DONE)
+        k->done_blocks++;
+    else
+        queue_preempted(m, b, action);
     if (m->schedule) preemption_schedule_left(m, b, action, action->why == GPUMP_BLOCK_DONE ? NONE : k->last_preempted);
-    if (b->local_frame != NONE && action->why != GPUMP_BLOCK_SAVED && action->kind != GPUMP_SM_ACTION_PARKED) m->local_free[m->local_count_free++] = b->local_frame;
+    if (b->local_frame != NONE && action->why != GPUMP_BLOCK_SAVED && action->kind != GPUMP_SM_ACTION_PARKED)
+        m->local_free[m->local_count_free++] = b->local_frame;
     if (b->preemption != NONE) {
         preemption_entry *entry = &m->preemptions[b->preemption];
         if (action->why == GPUMP_BLOCK_FLUSHED) entry->wasted_warp_instructions += action->history.executed;

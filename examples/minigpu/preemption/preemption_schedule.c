@@ -3,8 +3,8 @@
  *   1. Each process gets a context (its page table base goes to the SMs) and a command queue.
  *   2. A kernel whose turn it is in its process is submitted (gpump_scheduler_submit). One is in flight per queue.
  *   3. gpump_scheduler_next hands over what is to be done:
- *        SETUP    the SM gets the process's context; what a change of process makes stale in its L1 is dropped; then it is ready
- *        ISSUE    a block starts there, a preempted one by its entry, a new one by its index (preemption_place)
+ *        SETUP    the SM gets the process's context; what a change of process makes stale in its L1 is dropped; then it
+ * is ready ISSUE    a block starts there, a preempted one by its entry, a new one by its index (preemption_place)
  *        PREEMPT  the SM's blocks leave (preemption_carry_out): by switch or drain, or each as gpump_victim_select says
  *        KERNEL_DONE, KERNEL_START  for the record
  *   4. A block that has left its SM is reported: finished, or preempted with the entry that it waits in.
@@ -20,16 +20,18 @@ struct schedule {
     gpump_scheduler *scheduler;
     const gpump_scheduler_policy *policy;
     gpump_cost_history *histories; /* mechanism select: of finished blocks, by kernel number */
-    uint32_t *vacating;            /* per SM: gpump_scheduler_mechanism + 1 while its blocks have to leave; 0 otherwise */
-    uint32_t *contexts;            /* per process: row of the context table */
-    uint64_t *names;               /* per block of the machine: what the scheduler calls it */
+    uint32_t *vacating; /* per SM: gpump_scheduler_mechanism + 1 while its blocks have to leave; 0 otherwise */
+    uint32_t *contexts; /* per process: row of the context table */
+    uint64_t *names;    /* per block of the machine: what the scheduler calls it */
 };
 
 static void must(machine *m, const char *what, gpump_result result) {
-    if (result != GPUMP_OK) machine_fail(m, "cycle %llu: %s: %s", (unsigned long long)m->now, what, gpump_result_name(result));
+    if (result != GPUMP_OK)
+        machine_fail(m, "cycle %llu: %s: %s", (unsigned long long)m->now, what, gpump_result_name(result));
 }
 
-int preemption_schedule_make(machine *m, const launch_file *launch, const char *policy, uint32_t mechanism, uint64_t slice_ns, char error[LAUNCH_ERROR_BYTES]) {
+int preemption_schedule_make(machine *m, const launch_file *launch, const char *policy, uint32_t mechanism,
+                             uint64_t slice_ns, char error[LAUNCH_ERROR_BYTES]) {
     struct schedule *c = (struct schedule *)arena_take(&m->arena, sizeof *c);
     gpump_scheduler_config config;
     gpump_diag diag;
@@ -91,7 +93,8 @@ void preemption_schedule_submit(machine *m, uint32_t kernel_index) {
     command.context = m->schedule->contexts[k->process];
     command.blocks_per_sm = k->block_cap && k->block_cap < occupancy.blocks ? k->block_cap : occupancy.blocks;
     command.saved_limit = UINT32_MAX;
-    must(m, "gpump_scheduler_submit", gpump_scheduler_submit(m->schedule->scheduler, m->now, k->process, &command, NULL));
+    must(m, "gpump_scheduler_submit",
+         gpump_scheduler_submit(m->schedule->scheduler, m->now, k->process, &command, NULL));
     m->dispatch_needed = 1;
 }
 
@@ -102,7 +105,8 @@ void preemption_schedule_left(machine *m, const block *b, const gpump_sm_action 
         gpump_cost_history_record(&c->histories[b->kernel + 1], action->history.executed, action->history.cycles);
         must(m, "gpump_scheduler_report_finished", gpump_scheduler_report_finished(c->scheduler, m->now, name));
     } else {
-        must(m, "gpump_scheduler_report_preempted", gpump_scheduler_report_preempted(c->scheduler, m->now, name, entry));
+        must(m, "gpump_scheduler_report_preempted",
+             gpump_scheduler_report_preempted(c->scheduler, m->now, name, entry));
     }
 }
 
@@ -116,8 +120,10 @@ static preempted_block take_preempted(machine *m, kernel *k, uint32_t entry) {
         previous = at;
         at = m->preempted[at].next;
     }
-    if (previous == NONE) k->first_preempted = copy.next;
-    else m->preempted[previous].next = copy.next;
+    if (previous == NONE)
+        k->first_preempted = copy.next;
+    else
+        m->preempted[previous].next = copy.next;
     if (k->last_preempted == entry) k->last_preempted = previous;
     k->preempted--;
     m->preempted[entry].next = m->free_preempted;
@@ -138,8 +144,8 @@ static void issue(machine *m, const gpump_scheduler_action *action) {
         k->next_block++;
     }
     if (reason != GPUMP_REASON_YES) {
-        machine_fail(m, "cycle %llu: SM %u has no room for a block of kernel %u: %s", (unsigned long long)m->now, action->sm, kernel_index + 1,
-                     gpump_reason_text(reason));
+        machine_fail(m, "cycle %llu: SM %u has no room for a block of kernel %u: %s", (unsigned long long)m->now,
+                     action->sm, kernel_index + 1, gpump_reason_text(reason));
         return;
     }
     for (i = 0; i < BLOCK_ENTRIES_MAX; i++) { /* the block that has just been placed */
@@ -181,8 +187,8 @@ static uint32_t select_choices(machine *m, sm *s, gpump_sm_choice *choices) {
     view.count = leaving;
     view.sm = s->index;
     memset(technique, GPUMP_TECHNIQUE_SWITCH, sizeof technique);
-    if (leaving && gpump_cost_estimate_blocks(&m->config.gpu, m->schedule->histories, m->kernel_count + 1, views, leaving, NULL, &policy->cost, estimates,
-                                              NULL) == GPUMP_OK)
+    if (leaving && gpump_cost_estimate_blocks(&m->config.gpu, m->schedule->histories, m->kernel_count + 1, views,
+                                              leaving, NULL, &policy->cost, estimates, NULL) == GPUMP_OK)
         (void)gpump_victim_select(policy, &request, &view, &set, 1, 1, technique, &chosen);
     for (i = 0; i < leaving; i++) {
         choices[i].block.slot = views[i].slot;
@@ -192,13 +198,15 @@ static uint32_t select_choices(machine *m, sm *s, gpump_sm_choice *choices) {
     return leaving;
 }
 
-/* Makes whoever runs on an SM that is being vacated leave; blocks that were just coming back are told when they have arrived. */
+/* Makes whoever runs on an SM that is being vacated leave; blocks that were just coming back are told when they have
+ * arrived. */
 static void vacate(machine *m, sm *s) {
     gpump_sm_choice choices[BLOCK_ENTRIES_MAX];
     uint32_t mechanism = m->schedule->vacating[s->index] - 1, count;
     memset(choices, 0, sizeof choices);
     if (mechanism != GPUMP_SCHEDULER_SELECT) {
-        preemption_request(m, s, mechanism == GPUMP_SCHEDULER_DRAIN ? GPUMP_TECHNIQUE_DRAIN : GPUMP_TECHNIQUE_SWITCH, 0, 0);
+        preemption_request(m, s, mechanism == GPUMP_SCHEDULER_DRAIN ? GPUMP_TECHNIQUE_DRAIN : GPUMP_TECHNIQUE_SWITCH, 0,
+                           0);
         return;
     }
     count = select_choices(m, s, choices);
@@ -242,4 +250,6 @@ uint64_t preemption_schedule_wake(const machine *m) {
     return next == GPUMP_UNKNOWN ? NEVER : next <= m->now ? m->now + 1 : next;
 }
 
-uint64_t preemption_schedule_hash(const machine *m, uint64_t hash) { return gpump_hash_u64(hash, gpump_scheduler_hash(m->schedule->scheduler)); }
+uint64_t preemption_schedule_hash(const machine *m, uint64_t hash) {
+    return gpump_hash_u64(hash, gpump_scheduler_hash(m->schedule->scheduler));
+}

@@ -1,13 +1,16 @@
-/* preemption_schedule: the third part of the wiring of gpump. With a schedule, several processes share the machine, and gpump_scheduler decides
- * which kernel gets which SM. Without one, priorities decide (preemption.c) or a victim policy (victims.c). */
+/* preemption_schedule: the third part of the wiring of gpump. With a schedule, several processes share the machine, and
+ * gpump_scheduler decides which kernel gets which SM. Without one, priorities decide (preemption.c) or a victim policy
+ * (victims.c). */
 #ifndef MINIGPU_PREEMPTION_SCHEDULE_H
 #define MINIGPU_PREEMPTION_SCHEDULE_H
 
 #include "machine/machine.h"
 
 /* Makes the scheduler in the arena and opens a context per process. Returns 0, or -1 with the reason in error. */
-int preemption_schedule_make(machine *m, const launch_file *launch, const char *policy, uint32_t mechanism, uint64_t slice_ns, char error[LAUNCH_ERROR_BYTES]);
-/* A kernel has arrived and all before it in its process are done: its launch goes into the command buffer of its process's queue. */
+int preemption_schedule_make(machine *m, const launch_file *launch, const char *policy, uint32_t mechanism,
+                             uint64_t slice_ns, char error[LAUNCH_ERROR_BYTES]);
+/* A kernel has arrived and all before it in its process are done: its launch goes into the command buffer of its
+ * process's queue. */
 void preemption_schedule_submit(machine *m, uint32_t kernel_index);
 /* Carries out everything the scheduler wants done by now. */
 void preemption_schedule_pump(machine *m);

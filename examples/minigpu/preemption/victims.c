@@ -35,26 +35,32 @@ static int meet(uint32_t a, uint32_t a_length, uint32_t b, uint32_t b_length) {
     return a_length && b_length && a < b + b_length && b < a + a_length;
 }
 
-/* The parts of a block, as gpump_sm_part bits, that reach into none of these positions of the incoming kernel (Lin 2.3.1 on the positions
- * of Shieh 3.2). 0 when it is not worth a return to this SM: nothing of any size would stay. */
+/* The parts of a block, as gpump_sm_part bits, that reach into none of these positions of the incoming kernel
+ * (Lin 2.3.1 on the positions of Shieh 3.2). 0 when it is not worth a return to this SM: nothing of any size would
+ * stay. */
 static uint32_t outside(const gpump_victim_geometry *geometry, uint64_t positions, const gpump_block_view *view) {
     uint32_t p, keep = GPUMP_SM_REGISTERS | GPUMP_SM_SHARED_MEMORY;
     for (p = 0; p < geometry->positions; p++) {
         if (!(positions >> p & 1)) continue;
-        if (meet(view->register_base, view->registers, p * geometry->registers, geometry->registers)) keep &= ~(uint32_t)GPUMP_SM_REGISTERS;
-        if (meet(view->shared_base, view->shared_bytes, p * geometry->shared_bytes, geometry->shared_bytes)) keep &= ~(uint32_t)GPUMP_SM_SHARED_MEMORY;
+        if (meet(view->register_base, view->registers, p * geometry->registers, geometry->registers))
+            keep &= ~(uint32_t)GPUMP_SM_REGISTERS;
+        if (meet(view->shared_base, view->shared_bytes, p * geometry->shared_bytes, geometry->shared_bytes))
+            keep &= ~(uint32_t)GPUMP_SM_SHARED_MEMORY;
     }
-    if (!(keep & GPUMP_SM_REGISTERS && view->registers) && !(keep & GPUMP_SM_SHARED_MEMORY && view->shared_bytes)) return 0;
+    if (!(keep & GPUMP_SM_REGISTERS && view->registers) && !(keep & GPUMP_SM_SHARED_MEMORY && view->shared_bytes))
+        return 0;
     return keep;
 }
 
-/* Blocks that keep something on their SM, or are about to, come back before others are kept there: so whatever is in place was there at the
- * same time before, and always finds its old place again. */
+/* Blocks that keep something on their SM, or are about to, come back before others are kept there: so whatever is in
+ * place was there at the same time before, and always finds its old place again. */
 static int has_kept(const machine *m, const sm *s, const gpump_block_view *views, uint32_t count) {
     uint32_t i;
     for (i = 0; i < count; i++) {
         if (views[i].state == GPUMP_BLOCK_PARKED) return 1;
-        if ((views[i].state == GPUMP_BLOCK_STOPPING || views[i].state == GPUMP_BLOCK_SAVING) && m->blocks[s->block_of_entry[views[i].slot]].keep) return 1;
+        if ((views[i].state == GPUMP_BLOCK_STOPPING || views[i].state == GPUMP_BLOCK_SAVING) &&
+            m->blocks[s->block_of_entry[views[i].slot]].keep)
+            return 1;
     }
     return 0;
 }
@@ -67,8 +73,8 @@ typedef struct sm_view {
     gpump_cost_rewind rewind[BLOCK_ENTRIES_MAX];
 } sm_view;
 
-/* What a rewind of one block would save and lose: what is live where its warps would go back to, and what they have done since. A block
- * that can be switched can also go back, at the latest at the next boundary. */
+/* What a rewind of one block would save and lose: what is live where its warps would go back to, and what they have
+ * done since. A block that can be switched can also go back, at the latest at the next boundary. */
 static void price_rewind(machine *m, const block *b, gpump_block_view *view, gpump_cost_rewind *rewind) {
     static warp there;
     const kernel *k = &m->kernels[b->kernel];
@@ -95,8 +101,8 @@ static void stop(machine *m, const char *what, const gpump_diag *diag) {
 }
 
 /* Blocks of one SM and their estimated costs; whoever has no business to leave loses all techniques. */
-static int look(machine *m, sm *s, const gpump_victim_request *request, const gpump_victim_geometry *geometry, uint64_t positions, uint32_t priority,
-                gpump_victim_sm *view, sm_view *room) {
+static int look(machine *m, sm *s, const gpump_victim_request *request, const gpump_victim_geometry *geometry,
+                uint64_t positions, uint32_t priority, gpump_victim_sm *view, sm_view *room) {
     gpump_cost_options options = m->policy->cost;
     gpump_diag diag;
     uint32_t i, count = BLOCK_ENTRIES_MAX;
@@ -113,7 +119,8 @@ static int look(machine *m, sm *s, const gpump_victim_request *request, const gp
         if (one->state == GPUMP_BLOCK_PARKED) continue;
         b = &m->blocks[s->block_of_entry[one->slot]];
         kept = b->keep;
-        if (one->state != GPUMP_BLOCK_STOPPING && one->state != GPUMP_BLOCK_SAVING) b->keep = in_place ? outside(geometry, positions, one) : 0;
+        if (one->state != GPUMP_BLOCK_STOPPING && one->state != GPUMP_BLOCK_SAVING)
+            b->keep = in_place ? outside(geometry, positions, one) : 0;
         /* Where contexts travel in a smaller form, or leave out what stays, the policy is told their true size. */
         if (!m->config.switch_stalls && (m->context_form || b->keep)) {
             one->context_bytes = preemption_context_now(m, b);
@@ -124,16 +131,17 @@ static int look(machine *m, sm *s, const gpump_victim_request *request, const gp
         if (m->regions) price_rewind(m, b, one, &room->rewind[i]);
         b->keep = kept;
     }
-    if (gpump_cost_estimate_blocks(&m->config.gpu, m->histories, m->kernel_count + 1, room->blocks, count, m->regions ? room->rewind : NULL, &options,
-                                   room->estimates, &diag) != GPUMP_OK) {
+    if (gpump_cost_estimate_blocks(&m->config.gpu, m->histories, m->kernel_count + 1, room->blocks, count,
+                                   m->regions ? room->rewind : NULL, &options, room->estimates, &diag) != GPUMP_OK) {
         stop(m, "gpump_cost_estimate_blocks", &diag);
         return -1;
     }
     for (i = 0; i < count; i++) {
         gpump_block_view *one = &room->blocks[i];
         const block *b;
-        if (one->state == GPUMP_BLOCK_PARKED || ((one->state == GPUMP_BLOCK_STOPPING || one->state == GPUMP_BLOCK_SAVING) &&
-                                                 m->blocks[s->block_of_entry[one->slot]].keep)) {
+        if (one->state == GPUMP_BLOCK_PARKED ||
+            ((one->state == GPUMP_BLOCK_STOPPING || one->state == GPUMP_BLOCK_SAVING) &&
+             m->blocks[s->block_of_entry[one->slot]].keep)) {
             one->state = GPUMP_BLOCK_BLOCKED; /* not all of its room becomes free: nobody may count on it */
             one->may = 0;
             continue;
@@ -167,7 +175,9 @@ static void note(machine *m, victim_request *r, const gpump_victim_choice *choic
         entry = &r->entries[r->count++];
         memset(entry, 0, sizeof *entry);
         entry->first_technique = choice->technique;
-        entry->estimate_cycles = choice->otherwise == choice->technique ? choice->latency : NEVER; /* until it is asked again there is no estimate */
+        entry->estimate_cycles = choice->otherwise == choice->technique
+                                     ? choice->latency
+                                     : NEVER; /* until it is asked again there is no estimate */
         entry->estimate_overhead = choice->overhead;
         entry->executed_at_request = GPUMP_UNKNOWN;
     }
@@ -183,8 +193,8 @@ static void note(machine *m, victim_request *r, const gpump_victim_choice *choic
 }
 
 /* Carries out the choices, which come SM by SM. */
-static void carry_out(machine *m, victim_request *r, const gpump_victim_geometry *geometry, const gpump_victim_choice *choices, uint32_t count,
-                      uint32_t for_kernel) {
+static void carry_out(machine *m, victim_request *r, const gpump_victim_geometry *geometry,
+                      const gpump_victim_choice *choices, uint32_t count, uint32_t for_kernel) {
     uint32_t i = 0, n;
     while (i < count && !m->failed) {
         gpump_sm_choice on_sm[BLOCK_ENTRIES_MAX];
@@ -192,20 +202,24 @@ static void carry_out(machine *m, victim_request *r, const gpump_victim_geometry
         gpump_block_view views[BLOCK_ENTRIES_MAX];
         gpump_reason reason;
         uint32_t here = BLOCK_ENTRIES_MAX;
-        int in_place = m->in_place && gpump_sm_blocks(s->gpump, m->now, views, BLOCK_ENTRIES_MAX, &here) == GPUMP_OK && !has_kept(m, s, views, here);
+        int in_place = m->in_place && gpump_sm_blocks(s->gpump, m->now, views, BLOCK_ENTRIES_MAX, &here) == GPUMP_OK &&
+                       !has_kept(m, s, views, here);
         memset(on_sm, 0, sizeof on_sm);
         for (n = 0; i < count && choices[i].sm == s->index; n++, i++) {
             on_sm[n].block.slot = choices[i].slot;
             on_sm[n].block.generation = choices[i].generation;
             on_sm[n].technique = choices[i].technique;
-            if (in_place && (choices[i].technique == GPUMP_TECHNIQUE_SWITCH || choices[i].technique == GPUMP_TECHNIQUE_REWIND)) {
+            if (in_place &&
+                (choices[i].technique == GPUMP_TECHNIQUE_SWITCH || choices[i].technique == GPUMP_TECHNIQUE_REWIND)) {
                 gpump_block_view view;
-                if (gpump_sm_block(s->gpump, m->now, on_sm[n].block, &view) == GPUMP_OK) on_sm[n].keep = outside(geometry, r->positions[s->index], &view);
+                if (gpump_sm_block(s->gpump, m->now, on_sm[n].block, &view) == GPUMP_OK)
+                    on_sm[n].keep = outside(geometry, r->positions[s->index], &view);
             }
             note(m, r, &choices[i], &m->blocks[s->block_of_entry[choices[i].slot]]);
         }
         reason = preemption_carry_out(m, s, on_sm, n, for_kernel);
-        if (reason != GPUMP_REASON_YES) machine_fail(m, "cycle %llu: SM %u: %s", (unsigned long long)m->now, s->index, gpump_reason_text(reason));
+        if (reason != GPUMP_REASON_YES)
+            machine_fail(m, "cycle %llu: SM %u: %s", (unsigned long long)m->now, s->index, gpump_reason_text(reason));
     }
 }
 
@@ -221,7 +235,8 @@ void victims_decide(machine *m, uint32_t index) {
     gpump_diag diag;
     uint32_t i, lower = 0;
     memset(&diag, 0, sizeof diag);
-    for (i = 0; i < m->kernel_count; i++) lower |= m->kernels[i].state == KERNEL_ACTIVE && m->kernels[i].priority < k->priority;
+    for (i = 0; i < m->kernel_count; i++)
+        lower |= m->kernels[i].state == KERNEL_ACTIVE && m->kernels[i].priority < k->priority;
     if (!lower) return;
     if (m->sm_count > 1024) {
         machine_fail(m, "policies decide for at most 1024 SMs");
@@ -237,16 +252,18 @@ void victims_decide(machine *m, uint32_t index) {
     r->request.late_price = m->late_price;
     r->account_cycle = m->now;
     r->account_end = NEVER;
-    if (gpump_victim_geometry_init(&geometry, &m->config.gpu, &k->need, m->config.gpu.shared_bytes[m->config.gpu.shared_options - 1], &diag) != GPUMP_OK) {
+    if (gpump_victim_geometry_init(&geometry, &m->config.gpu, &k->need,
+                                   m->config.gpu.shared_bytes[m->config.gpu.shared_options - 1], &diag) != GPUMP_OK) {
         stop(m, "gpump_victim_geometry_init", &diag);
         return;
     }
     for (i = 0; i < m->sm_count; i++)
-        if (look(m, m->sms[i], &r->request, &geometry, ~(uint64_t)0, k->priority, &sms[i], &rooms[i])) return; /* who gets which position is open */
+        if (look(m, m->sms[i], &r->request, &geometry, ~(uint64_t)0, k->priority, &sms[i], &rooms[i]))
+            return; /* who gets which position is open */
     /* More blocks than the GPU holds at once wait for the first of them to end. */
     if (r->request.positions > m->sm_count * geometry.blocks) r->request.positions = m->sm_count * geometry.blocks;
-    if (gpump_victim_decide(m->policy, &r->request, &geometry, sms, m->sm_count, scratch, sizeof scratch, places, 1024 * 8, choices, 1024 * 8, &r->decision,
-                            &diag) != GPUMP_OK) {
+    if (gpump_victim_decide(m->policy, &r->request, &geometry, sms, m->sm_count, scratch, sizeof scratch, places,
+                            1024 * 8, choices, 1024 * 8, &r->decision, &diag) != GPUMP_OK) {
         stop(m, "gpump_victim_decide", &diag);
         return;
     }
@@ -277,18 +294,23 @@ void victims_reconsider(machine *m) {
         if (r->request.since == NEVER || r->account_end != NEVER) continue;
         memset(&diag, 0, sizeof diag);
         r->request.now = m->now;
-        if (gpump_victim_geometry_init(&geometry, &m->config.gpu, &m->kernels[k].need, m->config.gpu.shared_bytes[m->config.gpu.shared_options - 1], &diag) != GPUMP_OK) {
+        if (gpump_victim_geometry_init(&geometry, &m->config.gpu, &m->kernels[k].need,
+                                       m->config.gpu.shared_bytes[m->config.gpu.shared_options - 1],
+                                       &diag) != GPUMP_OK) {
             stop(m, "gpump_victim_geometry_init", &diag);
             return;
         }
         for (i = 0; i < m->sm_count; i++)
-            if (look(m, m->sms[i], &r->request, &geometry, r->positions[i], m->kernels[k].priority, &sms[i], &rooms[i])) return;
-        if (gpump_victim_reconsider(m->policy, &r->request, sms, m->sm_count, choices, 1024 * 8, &again, &diag) != GPUMP_OK) {
+            if (look(m, m->sms[i], &r->request, &geometry, r->positions[i], m->kernels[k].priority, &sms[i], &rooms[i]))
+                return;
+        if (gpump_victim_reconsider(m->policy, &r->request, sms, m->sm_count, choices, 1024 * 8, &again, &diag) !=
+            GPUMP_OK) {
             stop(m, "gpump_victim_reconsider", &diag);
             return;
         }
         for (i = 0, n = 0; i < again.choices; i++) /* only those that drain for this request */
-            if (m->blocks[m->sms[choices[i].sm]->block_of_entry[choices[i].slot]].victim != NONE) choices[n++] = choices[i];
+            if (m->blocks[m->sms[choices[i].sm]->block_of_entry[choices[i].slot]].victim != NONE)
+                choices[n++] = choices[i];
         carry_out(m, r, &geometry, choices, n, k + 1);
         if (again.ask_again < next) next = again.ask_again;
     }
@@ -329,19 +351,23 @@ void victims_placed(machine *m, const block *b) {
 void victims_freed(machine *m, block *b, const gpump_sm_action *action) {
     uint32_t k;
     const int saved = action->why == GPUMP_BLOCK_SAVED || action->kind == GPUMP_SM_ACTION_PARKED;
-    if (action->why == GPUMP_BLOCK_DONE) gpump_cost_history_record(&m->histories[b->kernel + 1], action->history.executed, action->history.cycles);
+    if (action->why == GPUMP_BLOCK_DONE)
+        gpump_cost_history_record(&m->histories[b->kernel + 1], action->history.executed, action->history.cycles);
     if (action->why == GPUMP_BLOCK_DONE && m->ends && b->kernel == 0) m->ends[b->linear] = m->now;
     if (b->victim == NONE) return;
     for (k = 0; k < m->kernel_count; k++) {
         victim_request *r = &m->victim_requests[k];
         victim_entry *entry = &r->entries[b->victim];
-        if (r->request.since == NEVER || b->victim >= r->count || entry->linear != b->linear || entry->kernel != b->kernel || entry->end_cycle != NEVER) continue;
+        if (r->request.since == NEVER || b->victim >= r->count || entry->linear != b->linear ||
+            entry->kernel != b->kernel || entry->end_cycle != NEVER)
+            continue;
         entry->end_cycle = m->now;
         if (action->why == GPUMP_BLOCK_FLUSHED) entry->wasted = action->history.executed;
         if (saved && entry->cycles)
             entry->wasted = gpump_muldiv_up(2 * (m->now - b->stop_cycle), entry->executed, entry->cycles);
         if (saved && entry->technique == GPUMP_TECHNIQUE_REWIND) entry->wasted += b->rewound;
-        if (action->why == GPUMP_BLOCK_DONE) entry->technique = GPUMP_TECHNIQUE_DRAIN; /* it ended before it was saved */
+        if (action->why == GPUMP_BLOCK_DONE)
+            entry->technique = GPUMP_TECHNIQUE_DRAIN; /* it ended before it was saved */
         break;
     }
     b->victim = NONE;

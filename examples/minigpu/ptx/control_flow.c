@@ -1,4 +1,5 @@
-/* control_flow: where the lanes of a divergent branch come together again: gpump's program component finds the immediate post-dominators. */
+/* control_flow: where the lanes of a divergent branch come together again: gpump's program component finds the
+ * immediate post-dominators. */
 #include "gpump.h"
 #include "ptx/ptx_internal.h"
 
@@ -9,7 +10,9 @@ int control_flow_resolve(instruction *code, uint32_t count) {
     if (result == GPUMP_OK) result = gpump_program_add_register(program, GPUMP_WIDTH_PREDICATE, &predicate, NULL);
     for (uint32_t i = 0; i < count && result == GPUMP_OK; i++) {
         int leaves = code[i].opcode == OPCODE_RET || code[i].opcode == OPCODE_EXIT || code[i].opcode == OPCODE_TRAP;
-        gpump_instruction out = gpump_instruction_make(instruction_branches(&code[i]) ? GPUMP_OP_BRANCH : leaves ? GPUMP_OP_EXIT : GPUMP_OP_COMPUTE);
+        gpump_instruction out = gpump_instruction_make(instruction_branches(&code[i]) ? GPUMP_OP_BRANCH
+                                                       : leaves                       ? GPUMP_OP_EXIT
+                                                                                      : GPUMP_OP_COMPUTE);
         if (instruction_branches(&code[i])) out.target = code[i].target;
         if (code[i].guard != INSTRUCTION_NONE) out.guard = predicate;
         result = gpump_program_add(program, &out, NULL, NULL);

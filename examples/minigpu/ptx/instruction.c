@@ -60,18 +60,16 @@ uint32_t instruction_access_bytes(const instruction *instruction) {
     case OPCODE_ST:
         if (instruction->type == TYPE_PRED) return 4; /* a spilled predicate: 0 or 1 */
         return type_bytes(instruction->type) * instruction->vector;
-    case OPCODE_CHECK:
-        return type_bytes(instruction->type) * instruction->vector;
+    case OPCODE_CHECK: return type_bytes(instruction->type) * instruction->vector;
     case OPCODE_ATOM:
-    case OPCODE_RED:
-        return type_bytes(instruction->type);
-    default:
-        return 0;
+    case OPCODE_RED: return type_bytes(instruction->type);
+    default: return 0;
     }
 }
 
 int instruction_only_reads(const instruction *i) {
-    return i->opcode == OPCODE_LD || i->opcode == OPCODE_TEX || (i->opcode == OPCODE_CHECK && i->variant != VARIANT_WRITE);
+    return i->opcode == OPCODE_LD || i->opcode == OPCODE_TEX ||
+           (i->opcode == OPCODE_CHECK && i->variant != VARIANT_WRITE);
 }
 
 typedef struct text_buffer {
@@ -92,27 +90,23 @@ static void append(text_buffer *buffer, const char *format, ...) {
 static void append_operand(text_buffer *buffer, const operand *operand) {
     switch (operand->kind) {
     case OPERAND_REGISTER:
-        if (operand->words == 2) append(buffer, "r%u:r%u", operand->index, operand->index + 1);
-        else append(buffer, "r%u", operand->index);
+        if (operand->words == 2)
+            append(buffer, "r%u:r%u", operand->index, operand->index + 1);
+        else
+            append(buffer, "r%u", operand->index);
         break;
-    case OPERAND_PREDICATE:
-        append(buffer, "%sp%u", operand->negated ? "!" : "", operand->index);
-        break;
+    case OPERAND_PREDICATE: append(buffer, "%sp%u", operand->negated ? "!" : "", operand->index); break;
     case OPERAND_IMMEDIATE:
         append(buffer, operand->immediate < 4096 ? "%" PRIu64 : "0x%" PRIx64, operand->immediate);
         break;
-    case OPERAND_SPECIAL:
-        append(buffer, "%s", special_name(operand->index));
-        break;
-    case OPERAND_PARAM:
-        append(buffer, "param[%u]", operand->index);
-        break;
-    default:
-        append(buffer, "_");
+    case OPERAND_SPECIAL: append(buffer, "%s", special_name(operand->index)); break;
+    case OPERAND_PARAM: append(buffer, "param[%u]", operand->index); break;
+    default: append(buffer, "_");
     }
 }
 
-static void append_operands(text_buffer *buffer, const operand *operands, uint32_t first, uint32_t count, const char **separator) {
+static void append_operands(text_buffer *buffer, const operand *operands, uint32_t first, uint32_t count,
+                            const char **separator) {
     for (uint32_t i = first; i < count; i++) {
         append(buffer, "%s", *separator);
         append_operand(buffer, &operands[i]);
@@ -121,13 +115,16 @@ static void append_operands(text_buffer *buffer, const operand *operands, uint32
 }
 
 void instruction_text(const instruction *i, char *text, uint32_t bytes) {
-    static const char *const compares[] = {"eq", "ne", "lt", "le", "gt", "ge", "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"};
+    static const char *const compares[] = {"eq",  "ne",  "lt",  "le",  "gt",  "ge",  "equ",
+                                           "neu", "ltu", "leu", "gtu", "geu", "num", "nan"};
     static const char *const roundings[] = {"", "rn", "rz", "rm", "rp", "rni", "rzi", "rmi", "rpi"};
     static const char *const variants[] = {
-        "", "lo", "hi", "wide", "add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec", "up", "down", "bfly", "idx",
-        "all", "any", "uni", "ballot", "f4e", "b4e", "rc8", "ecl", "ecr", "rc16", "l", "r", "l.clamp", "r.clamp", "approx", "full",
-        "finite", "infinite", "number", "notanumber", "normal", "subnormal", "sync", "arrive", "red.popc", "red.and", "red.or", "to",
-        "shiftamt", "1d", "2d", "", "write"};
+        "",       "lo",         "hi",     "wide",      "add",     "min",    "max",      "and",     "or",
+        "xor",    "exch",       "cas",    "inc",       "dec",     "up",     "down",     "bfly",    "idx",
+        "all",    "any",        "uni",    "ballot",    "f4e",     "b4e",    "rc8",      "ecl",     "ecr",
+        "rc16",   "l",          "r",      "l.clamp",   "r.clamp", "approx", "full",     "finite",  "infinite",
+        "number", "notanumber", "normal", "subnormal", "sync",    "arrive", "red.popc", "red.and", "red.or",
+        "to",     "shiftamt",   "1d",     "2d",        "",        "write"};
     text_buffer buffer;
     const char *separator = " ";
     if (bytes == 0) return;
@@ -140,9 +137,12 @@ void instruction_text(const instruction *i, char *text, uint32_t bytes) {
     if (i->flags & FLAG_POINT) append(&buffer, ".pp");
     if (i->check != INSTRUCTION_NONE && i->opcode != OPCODE_CHECK) append(&buffer, ".pfchk");
     if (i->flags & FLAG_VOLATILE) append(&buffer, ".volatile");
-    if (i->space != SPACE_NONE && i->space != SPACE_GENERIC && i->opcode != OPCODE_TEX) append(&buffer, ".%s", space_name(i->space));
-    if (i->opcode == OPCODE_SET || i->opcode == OPCODE_SETP) append(&buffer, ".%s", compares[i->compare < 14 ? i->compare : 0]);
-    if (i->variant < sizeof variants / sizeof *variants && variants[i->variant][0]) append(&buffer, ".%s", variants[i->variant]);
+    if (i->space != SPACE_NONE && i->space != SPACE_GENERIC && i->opcode != OPCODE_TEX)
+        append(&buffer, ".%s", space_name(i->space));
+    if (i->opcode == OPCODE_SET || i->opcode == OPCODE_SETP)
+        append(&buffer, ".%s", compares[i->compare < 14 ? i->compare : 0]);
+    if (i->variant < sizeof variants / sizeof *variants && variants[i->variant][0])
+        append(&buffer, ".%s", variants[i->variant]);
     if (i->rounding != ROUND_NONE && i->rounding < 9) append(&buffer, ".%s", roundings[i->rounding]);
     if (i->flags & FLAG_UNIFORM) append(&buffer, ".uni");
     if (i->flags & FLAG_FTZ) append(&buffer, ".ftz");
@@ -157,8 +157,8 @@ void instruction_text(const instruction *i, char *text, uint32_t bytes) {
         append(&buffer, "%sp%u", separator, i->check);
         separator = ", ";
     }
-    if (i->opcode == OPCODE_LD || i->opcode == OPCODE_ST || i->opcode == OPCODE_ATOM || i->opcode == OPCODE_RED || i->opcode == OPCODE_CHECK ||
-        i->opcode == OPCODE_PAGE_ENTERED) {
+    if (i->opcode == OPCODE_LD || i->opcode == OPCODE_ST || i->opcode == OPCODE_ATOM || i->opcode == OPCODE_RED ||
+        i->opcode == OPCODE_CHECK || i->opcode == OPCODE_PAGE_ENTERED) {
         append(&buffer, "%s[", separator);
         separator = "";
         if (i->sources[0].kind != OPERAND_NONE) {
@@ -174,7 +174,9 @@ void instruction_text(const instruction *i, char *text, uint32_t bytes) {
     if (i->opcode == OPCODE_LOP3) append(&buffer, ", 0x%02x", i->lookup);
     if (instruction_branches(i)) {
         append(&buffer, " %u", i->target);
-        if (i->guard != INSTRUCTION_NONE && i->reconvergence == INSTRUCTION_NONE) append(&buffer, " (joins at the end)");
-        else if (i->guard != INSTRUCTION_NONE) append(&buffer, " (joins at %u)", i->reconvergence);
+        if (i->guard != INSTRUCTION_NONE && i->reconvergence == INSTRUCTION_NONE)
+            append(&buffer, " (joins at the end)");
+        else if (i->guard != INSTRUCTION_NONE)
+            append(&buffer, " (joins at %u)", i->reconvergence);
     }
 }

@@ -1,5 +1,5 @@
-/* ptx_body: the statements of a kernel or function: labels, declarations, instructions. Calls are read in place: the called function's text
- * is read again at every call, with its parameters bound to the arguments. */
+/* ptx_body: the statements of a kernel or function: labels, declarations, instructions. Calls are read in place: the
+ * called function's text is read again at every call, with its parameters bound to the arguments. */
 #include "ptx/ptx_operands.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,15 +25,16 @@ static uint32_t unit_of(const instruction *i) {
 #undef OPCODE_UNIT
     };
     uint32_t unit = units[i->opcode];
-    if ((unit == UNIT_ALU || unit == UNIT_SFU) && (i->type == TYPE_F64 || i->source_type == TYPE_F64) && i->opcode != OPCODE_MOV &&
-        i->opcode != OPCODE_SELP)
+    if ((unit == UNIT_ALU || unit == UNIT_SFU) && (i->type == TYPE_F64 || i->source_type == TYPE_F64) &&
+        i->opcode != OPCODE_MOV && i->opcode != OPCODE_SELP)
         return UNIT_DOUBLE;
     return unit;
 }
 
 int ptx_emit(ptx_reader *reader, const instruction *instruction) {
     if (reader->count >= MAX_INSTRUCTIONS)
-        return ptx_refuse(reader, &reader->token, "", "more than %u instructions after calls are expanded", MAX_INSTRUCTIONS);
+        return ptx_refuse(reader, &reader->token, "", "more than %u instructions after calls are expanded",
+                          MAX_INSTRUCTIONS);
     if (PTX_GROW(reader, reader->code, reader->count, reader->capacity)) return -1;
     reader->code[reader->count] = *instruction;
     reader->code[reader->count].unit = (uint8_t)unit_of(instruction);
@@ -58,8 +59,8 @@ static int check_labels(ptx_reader *reader, uint32_t first) {
     ptx_token token = reader->token;
     token.line = pending->line;
     token.column = pending->column;
-    return ptx_fail(reader, &token, "label '%.*s' is not defined", (int)(pending->name.length < 80 ? pending->name.length : 80),
-                    pending->name.text);
+    return ptx_fail(reader, &token, "label '%.*s' is not defined",
+                    (int)(pending->name.length < 80 ? pending->name.length : 80), pending->name.text);
 }
 
 /* ---- modifiers ---- */
@@ -70,13 +71,16 @@ typedef struct modifier_list {
 } modifier_list;
 
 static int read_modifiers(ptx_reader *reader, const ptx_token *name, modifier_list *list) {
-    size_t length = (size_t)snprintf(list->written, sizeof list->written, "%.*s", (int)(name->length < 40 ? name->length : 40), name->start);
+    size_t length = (size_t)snprintf(list->written, sizeof list->written, "%.*s",
+                                     (int)(name->length < 40 ? name->length : 40), name->start);
     list->count = 0;
     while (reader->token.kind == TOKEN_DOT) {
-        if (list->count == MAX_MODIFIERS) return ptx_fail(reader, &reader->token, "more than %d modifiers", MAX_MODIFIERS);
+        if (list->count == MAX_MODIFIERS)
+            return ptx_fail(reader, &reader->token, "more than %d modifiers", MAX_MODIFIERS);
         if (length < sizeof list->written)
-            length += (size_t)snprintf(list->written + length, sizeof list->written - length, "%.*s",
-                                       (int)(reader->token.length < 60 ? reader->token.length : 60), reader->token.start);
+            length +=
+                (size_t)snprintf(list->written + length, sizeof list->written - length, "%.*s",
+                                 (int)(reader->token.length < 60 ? reader->token.length : 60), reader->token.start);
         list->tokens[list->count++] = reader->token;
         ptx_next(reader);
     }
@@ -108,7 +112,8 @@ static void apply_modifier(instruction *out, const ptx_modifier *modifier, int *
     }
 }
 
-static int apply_modifiers(ptx_reader *reader, const ptx_token *name, const ptx_opcode *row, const modifier_list *list, instruction *out) {
+static int apply_modifiers(ptx_reader *reader, const ptx_token *name, const ptx_opcode *row, const modifier_list *list,
+                           instruction *out) {
     uint32_t seen = 0, types = 0;
     int clamp = 0;
     for (uint32_t i = 0; i < list->count; i++) {
@@ -119,8 +124,10 @@ static int apply_modifiers(ptx_reader *reader, const ptx_token *name, const ptx_
             uint32_t allowed = types == 0 ? row->types : row->second_types;
             if (types == 2 || (types == 1 && !row->second_types) || !(allowed & TYPE_SET(type)))
                 return refuse_opcode(reader, name, list, "opcode");
-            if (types++ == 0) out->type = (uint8_t)type;
-            else out->source_type = (uint8_t)type;
+            if (types++ == 0)
+                out->type = (uint8_t)type;
+            else
+                out->source_type = (uint8_t)type;
         } else if (modifier) {
             seen |= modifier->group;
             apply_modifier(out, modifier, &clamp);
@@ -138,10 +145,13 @@ static int apply_modifiers(ptx_reader *reader, const ptx_token *name, const ptx_
     int is_float = type_is_float(out->type);
     if ((out->opcode == OPCODE_MUL || out->opcode == OPCODE_MAD) && !is_float && !(seen & GROUP_HALF))
         return ptx_fail(reader, name, "%s needs .lo, .hi or .wide", list->written);
-    if ((seen & GROUP_HALF) && is_float) return ptx_fail(reader, name, "%s cannot have .lo, .hi or .wide", list->written);
-    if (out->variant == VARIANT_WIDE && (type_bytes(out->type) == 8 || out->opcode == OPCODE_MADC || (out->flags & FLAG_CARRY_OUT)))
+    if ((seen & GROUP_HALF) && is_float)
+        return ptx_fail(reader, name, "%s cannot have .lo, .hi or .wide", list->written);
+    if (out->variant == VARIANT_WIDE &&
+        (type_bytes(out->type) == 8 || out->opcode == OPCODE_MADC || (out->flags & FLAG_CARRY_OUT)))
         return ptx_fail(reader, name, "%s cannot be .wide", list->written);
-    if (((out->flags & FLAG_FTZ) && !is_float && !type_is_float(out->source_type)) || ((seen & GROUP_ROUND) && !is_float && row->opcode != OPCODE_CVT))
+    if (((out->flags & FLAG_FTZ) && !is_float && !type_is_float(out->source_type)) ||
+        ((seen & GROUP_ROUND) && !is_float && row->opcode != OPCODE_CVT))
         return ptx_fail(reader, name, "%s has a modifier for floating point only", list->written);
     if ((out->flags & FLAG_CARRY_OUT) && (is_float || type_bytes(out->type) < 4))
         return ptx_fail(reader, name, "%s cannot have .cc", list->written);
@@ -161,7 +171,8 @@ static int check_atomic(ptx_reader *reader, const ptx_token *name, const modifie
     case VARIANT_DEC: allowed = TYPE_SET(TYPE_U32); break;
     default: allowed = TYPES_32_64 | TYPE_SET(TYPE_B32) | TYPE_SET(TYPE_B64) | TYPE_SET(TYPE_B16); break;
     }
-    if (!(allowed & TYPE_SET(type)) || (type == TYPE_B16 && out->variant != VARIANT_CAS)) return refuse_opcode(reader, name, list, "opcode");
+    if (!(allowed & TYPE_SET(type)) || (type == TYPE_B16 && out->variant != VARIANT_CAS))
+        return refuse_opcode(reader, name, list, "opcode");
     if (out->space != SPACE_GENERIC && out->space != SPACE_GLOBAL && out->space != SPACE_SHARED)
         return ptx_fail(reader, name, "%s: atomics are for global and shared memory", list->written);
     return 0;
@@ -198,7 +209,8 @@ static int read_mov(ptx_reader *reader, instruction *out) {
     if (ptx_vector(reader, raws, &count)) return -1;
     if (braces) {
         uint32_t element = element_type(out->type, count);
-        if (element == TYPE_NONE || count == 1 || count == 3) return ptx_fail(reader, &token, "cannot unpack .%s into %u elements", type_name(out->type), count);
+        if (element == TYPE_NONE || count == 1 || count == 3)
+            return ptx_fail(reader, &token, "cannot unpack .%s into %u elements", type_name(out->type), count);
         for (uint32_t i = 0; i < count; i++)
             if (ptx_destination(reader, &raws[i], element, 0, out, i)) return -1;
         out->vector = (uint8_t)count;
@@ -212,7 +224,8 @@ static int read_mov(ptx_reader *reader, instruction *out) {
     if (ptx_vector(reader, raws, &count)) return -1;
     if (!braces) return ptx_source(reader, &raws[0], out->type, 0, out, 0);
     uint32_t element = element_type(out->type, count);
-    if (element == TYPE_NONE || count == 1 || count == 3) return ptx_fail(reader, &token, "cannot pack %u elements into .%s", count, type_name(out->type));
+    if (element == TYPE_NONE || count == 1 || count == 3)
+        return ptx_fail(reader, &token, "cannot pack %u elements into .%s", count, type_name(out->type));
     out->vector = (uint8_t)count;
     for (uint32_t i = 0; i < count; i++)
         if (ptx_source(reader, &raws[i], element, 0, out, i)) return -1;
@@ -229,7 +242,8 @@ static int read_texture(ptx_reader *reader, instruction *out) {
     if (ptx_expect(reader, ',', "before the coordinates")) return -1;
     ptx_token token = reader->token;
     if (ptx_vector(reader, raws, &count)) return -1;
-    if (ptx_at(reader, ',')) return ptx_refuse(reader, &token, "tex", "a sampler apart from the texture is not supported");
+    if (ptx_at(reader, ','))
+        return ptx_refuse(reader, &token, "tex", "a sampler apart from the texture is not supported");
     if (count < wanted) return ptx_fail(reader, &token, "the texture needs %u coordinates", wanted);
     for (uint32_t i = 0; i < wanted; i++)
         if (ptx_source(reader, &raws[i], out->source_type, 0, out, i + 1)) return -1;
@@ -261,7 +275,8 @@ static int read_barrier(ptx_reader *reader, const ptx_token *name, instruction *
     return 0;
 }
 
-static int read_operands(ptx_reader *reader, const ptx_token *name, const ptx_opcode *row, const modifier_list *list, instruction *out) {
+static int read_operands(ptx_reader *reader, const ptx_token *name, const ptx_opcode *row, const modifier_list *list,
+                         instruction *out) {
     raw_operand raw, raws[4];
     uint32_t source = 0, count;
     int first = 1, optional = 0;
@@ -294,12 +309,14 @@ static int read_operands(ptx_reader *reader, const ptx_token *name, const ptx_op
         } else if (*shape == 'l') {
             ptx_name label;
             ptx_token token = reader->token;
-            if (ptx_expect_name(reader, &label, "a label") || add_pending(reader, label, &token, reader->count)) return -1;
+            if (ptx_expect_name(reader, &label, "a label") || add_pending(reader, label, &token, reader->count))
+                return -1;
         } else if (*shape == 'v' || *shape == 'V') {
             ptx_token token = reader->token;
             int relaxed = out->opcode != OPCODE_TEX;
             if (ptx_vector(reader, raws, &count)) return -1;
-            if (count != out->vector) return ptx_fail(reader, &token, "%s needs %u elements, found %u", list->written, out->vector, count);
+            if (count != out->vector)
+                return ptx_fail(reader, &token, "%s needs %u elements, found %u", list->written, out->vector, count);
             for (uint32_t i = 0; i < count; i++)
                 if (*shape == 'v' ? ptx_destination(reader, &raws[i], out->type, relaxed, out, i)
                                   : ptx_source(reader, &raws[i], out->type, relaxed, out, i + 1))
@@ -313,18 +330,24 @@ static int read_operands(ptx_reader *reader, const ptx_token *name, const ptx_op
             case 'r': status = ptx_destination(reader, &raw, TYPE_U32, 0, out, 0); break;
             case 'c': status = ptx_destination(reader, &raw, out->type, 1, out, 0); break;
             case 'o':
-                status = ptx_destination(reader, &raw, out->opcode == OPCODE_MATCH || out->opcode == OPCODE_ELECT ? TYPE_B32 : out->type, 0, out, 0);
+                status = ptx_destination(
+                    reader, &raw, out->opcode == OPCODE_MATCH || out->opcode == OPCODE_ELECT ? TYPE_B32 : out->type, 0,
+                    out, 0);
                 if (!status && ptx_take(reader, '|'))
-                    status = ptx_raw_operand(reader, &raw) || ptx_destination(reader, &raw, TYPE_PRED, 0, out, 1) ? -1 : 0;
+                    status =
+                        ptx_raw_operand(reader, &raw) || ptx_destination(reader, &raw, TYPE_PRED, 0, out, 1) ? -1 : 0;
                 break;
-            case 'a': status = ptx_source(reader, &raw, out->type == TYPE_NONE ? TYPE_U64 : out->type, 0, out, source++); break;
+            case 'a':
+                status = ptx_source(reader, &raw, out->type == TYPE_NONE ? TYPE_U64 : out->type, 0, out, source++);
+                break;
             case 'b': status = ptx_source(reader, &raw, out->source_type, 0, out, source++); break;
             case 'C': status = ptx_source(reader, &raw, out->source_type, 1, out, source++); break;
             case 'u': status = ptx_source(reader, &raw, TYPE_U32, 0, out, source++); break;
             case 'W': status = ptx_source(reader, &raw, wide_type(out), 0, out, source++); break;
             case 'P': status = ptx_source(reader, &raw, TYPE_PRED, 0, out, source++); break;
             case 'i':
-                if (raw.kind != RAW_INTEGER || raw.bits > 255) return ptx_fail(reader, &raw.token, "lop3's truth table is 0 to 255");
+                if (raw.kind != RAW_INTEGER || raw.bits > 255)
+                    return ptx_fail(reader, &raw.token, "lop3's truth table is 0 to 255");
                 out->lookup = (uint8_t)raw.bits;
                 break;
             default: status = ptx_fail(reader, name, "no such shape");
@@ -356,13 +379,13 @@ static int check_operands(ptx_reader *reader, const ptx_token *name, const modif
             return ptx_fail(reader, name, "%s: .and, .or, .xor go with a third source, a predicate", list->written);
         break;
     case OPCODE_ATOM:
-        if ((out->variant == VARIANT_CAS) != (out->source_count == 3)) return ptx_fail(reader, name, "%s: wrong number of operands", list->written);
+        if ((out->variant == VARIANT_CAS) != (out->source_count == 3))
+            return ptx_fail(reader, name, "%s: wrong number of operands", list->written);
         break;
     case OPCODE_MAD:
         if (type_is_float(out->type)) out->opcode = OPCODE_FMA;
         break;
-    default:
-        break;
+    default: break;
     }
     return 0;
 }
@@ -389,8 +412,10 @@ static void plain_mov(instruction *out, const ptx_token *token, uint32_t type) {
     out->type = (uint8_t)type;
 }
 
-/* Binds one formal parameter: .param ones to local memory, .reg ones to registers; values given otherwise are copied there. */
-static int bind_formal(ptx_reader *reader, const ptx_formal *formal, const raw_operand *actual, int is_result, const ptx_token *token) {
+/* Binds one formal parameter: .param ones to local memory, .reg ones to registers; values given otherwise are copied
+ * there. */
+static int bind_formal(ptx_reader *reader, const ptx_formal *formal, const raw_operand *actual, int is_result,
+                       const ptx_token *token) {
     instruction copy;
     symbol *fresh;
     if (formal->is_register) {
@@ -398,8 +423,10 @@ static int bind_formal(ptx_reader *reader, const ptx_formal *formal, const raw_o
         if (!fresh) return -1;
         fresh->type = formal->type;
         if (actual->kind == RAW_REGISTER && is_result) {
-            if (type_bytes(actual->type) != type_bytes(formal->type) || (actual->type == TYPE_PRED) != (formal->type == TYPE_PRED))
-                return ptx_fail(reader, token, "the argument and the parameter '%.*s' differ in size", (int)formal->name.length, formal->name.text);
+            if (type_bytes(actual->type) != type_bytes(formal->type) ||
+                (actual->type == TYPE_PRED) != (formal->type == TYPE_PRED))
+                return ptx_fail(reader, token, "the argument and the parameter '%.*s' differ in size",
+                                (int)formal->name.length, formal->name.text);
             fresh->index = actual->index;
             return 0;
         }
@@ -411,7 +438,9 @@ static int bind_formal(ptx_reader *reader, const ptx_formal *formal, const raw_o
         target.token = *token;
         if (is_result) return ptx_fail(reader, token, "the call's result needs a register");
         plain_mov(&copy, token, formal->type);
-        if (ptx_destination(reader, &target, formal->type, 0, &copy, 0) || ptx_source(reader, actual, formal->type, 0, &copy, 0)) return -1;
+        if (ptx_destination(reader, &target, formal->type, 0, &copy, 0) ||
+            ptx_source(reader, actual, formal->type, 0, &copy, 0))
+            return -1;
         return ptx_emit(reader, &copy);
     }
     fresh = ptx_declare_once(reader, token, formal->name, SYMBOL_VARIABLE);
@@ -423,7 +452,9 @@ static int bind_formal(ptx_reader *reader, const ptx_formal *formal, const raw_o
         fresh->offset = actual->bits;
         return 0;
     }
-    if (is_result || formal->is_array) return ptx_fail(reader, token, "the call's argument for '%.*s' must be a .param variable", (int)formal->name.length, formal->name.text);
+    if (is_result || formal->is_array)
+        return ptx_fail(reader, token, "the call's argument for '%.*s' must be a .param variable",
+                        (int)formal->name.length, formal->name.text);
     if (ptx_new_local(reader, formal->bytes, formal->alignment, &fresh->offset)) return -1;
     ptx_blank(&copy, token);
     copy.opcode = OPCODE_ST;
@@ -435,7 +466,8 @@ static int bind_formal(ptx_reader *reader, const ptx_formal *formal, const raw_o
     return ptx_emit(reader, &copy);
 }
 
-static int bind_formals(ptx_reader *reader, const raw_operand *actuals, uint32_t count, int is_result, const ptx_token *token) {
+static int bind_formals(ptx_reader *reader, const raw_operand *actuals, uint32_t count, int is_result,
+                        const ptx_token *token) {
     uint32_t bound = 0;
     ptx_formal formal;
     if (ptx_expect(reader, '(', "before the parameters")) return -1;
@@ -453,7 +485,9 @@ static int bind_formals(ptx_reader *reader, const raw_operand *actuals, uint32_t
 /* A return that stands last would jump to the next instruction: leave it out, unless a label stands behind it. */
 static void drop_last_return(ptx_reader *reader, uint32_t first_code, uint32_t first_return) {
     uint32_t last = reader->count - 1;
-    if (reader->return_count == first_return || reader->returns[reader->return_count - 1] != last || reader->code[last].guard != INSTRUCTION_NONE) return;
+    if (reader->return_count == first_return || reader->returns[reader->return_count - 1] != last ||
+        reader->code[last].guard != INSTRUCTION_NONE)
+        return;
     for (uint32_t i = first_code; i < reader->count; i++)
         if (reader->code[i].opcode == OPCODE_BRA && reader->code[i].target == reader->count) return;
     reader->return_count--;
@@ -461,13 +495,16 @@ static void drop_last_return(ptx_reader *reader, uint32_t first_code, uint32_t f
 }
 
 /* Reads the function's text with its names bound; its returns jump behind it. A guarded call jumps over it. */
-static int expand_call(ptx_reader *reader, const ptx_token *name, uint32_t function, const raw_operand *results, uint32_t result_count,
-                       const raw_operand *arguments, uint32_t argument_count, const instruction *guard) {
+static int expand_call(ptx_reader *reader, const ptx_token *name, uint32_t function, const raw_operand *results,
+                       uint32_t result_count, const raw_operand *arguments, uint32_t argument_count,
+                       const instruction *guard) {
     ptx_lexer back = ptx_here(reader), place = reader->symbols[function].place;
     uint32_t first_return = reader->return_count, first_code, skip = INSTRUCTION_NONE;
     for (uint32_t i = 0; i < reader->inline_depth; i++)
-        if (reader->inline_symbols[i] == function) return ptx_refuse(reader, name, "call", "recursive calls are not supported");
-    if (reader->inline_depth == PTX_INLINE_DEPTH) return ptx_refuse(reader, name, "call", "calls are nested more than %d deep", PTX_INLINE_DEPTH);
+        if (reader->inline_symbols[i] == function)
+            return ptx_refuse(reader, name, "call", "recursive calls are not supported");
+    if (reader->inline_depth == PTX_INLINE_DEPTH)
+        return ptx_refuse(reader, name, "call", "calls are nested more than %d deep", PTX_INLINE_DEPTH);
     if (guard->guard != INSTRUCTION_NONE) {
         instruction jump;
         ptx_blank(&jump, name);
@@ -495,7 +532,8 @@ static int expand_call(ptx_reader *reader, const ptx_token *name, uint32_t funct
     if (ptx_expect(reader, '{', "before the function's body") || ptx_body(reader)) return -1;
     if (ptx_scope_close(reader) || check_labels(reader, first_pending)) return -1;
     drop_last_return(reader, first_code, first_return);
-    for (uint32_t i = first_return; i < reader->return_count; i++) reader->code[reader->returns[i]].target = reader->count;
+    for (uint32_t i = first_return; i < reader->return_count; i++)
+        reader->code[reader->returns[i]].target = reader->count;
     reader->return_count = first_return;
     if (skip != INSTRUCTION_NONE) reader->code[skip].target = reader->count;
     reader->inline_depth--;
@@ -523,7 +561,9 @@ static int read_call(ptx_reader *reader, const ptx_token *name, const modifier_l
         if (found) return refuse_opcode(reader, name, list, "indirect");
         return ptx_fail(reader, &token, "function '%.*s' is not declared", shown, called.text);
     }
-    if (!function->has_body) return ptx_refuse(reader, name, list->written, "unsupported %s of '%.*s', which is not in this file", list->written, shown, called.text);
+    if (!function->has_body)
+        return ptx_refuse(reader, name, list->written, "unsupported %s of '%.*s', which is not in this file",
+                          list->written, shown, called.text);
     uint32_t index = (uint32_t)(function - reader->symbols);
     if (ptx_take(reader, ',') && read_arguments(reader, arguments, &argument_count)) return -1;
     if (ptx_take(reader, ',') && ptx_expect_name(reader, &called, "a prototype")) return -1;
@@ -543,7 +583,8 @@ static int read_indexed_branch(ptx_reader *reader, const ptx_token *name, const 
     if (ptx_expect_name(reader, &table_name, "a table of branch targets")) return -1;
     symbol *table = ptx_lookup(reader, table_name);
     if (!table || table->kind != SYMBOL_TABLE)
-        return ptx_fail(reader, &token, "'%.*s' is not a table of branch targets", (int)(table_name.length < 80 ? table_name.length : 80), table_name.text);
+        return ptx_fail(reader, &token, "'%.*s' is not a table of branch targets",
+                        (int)(table_name.length < 80 ? table_name.length : 80), table_name.text);
     ptx_lexer back = ptx_here(reader), place = table->place;
     if (guard->guard != INSTRUCTION_NONE) {
         ptx_blank(&branch, name);
@@ -610,10 +651,13 @@ static int read_instruction(ptx_reader *reader, const ptx_token *name, instructi
     if (ptx_token_is(name, "bar") && list.count && ptx_token_is(&list.tokens[0], ".warp")) {
         raw_operand raw;
         out->opcode = OPCODE_WARPSYNC;
-        if (ptx_raw_operand(reader, &raw) || ptx_source(reader, &raw, TYPE_U32, 0, out, 0) || ptx_expect(reader, ';', "after the operands")) return -1;
+        if (ptx_raw_operand(reader, &raw) || ptx_source(reader, &raw, TYPE_U32, 0, out, 0) ||
+            ptx_expect(reader, ';', "after the operands"))
+            return -1;
         return ptx_emit(reader, out);
     }
-    if (ptx_token_is(name, "pmevent") || ptx_token_is(name, "brkpt")) return refuse_opcode(reader, name, &list, "opcode");
+    if (ptx_token_is(name, "pmevent") || ptx_token_is(name, "brkpt"))
+        return refuse_opcode(reader, name, &list, "opcode");
     const ptx_opcode *row = ptx_opcode_find(name->start, name->length);
     if (!row) return refuse_opcode(reader, name, &list, "opcode");
     out->opcode = (uint8_t)row->opcode;
@@ -659,7 +703,8 @@ static int read_directive(ptx_reader *reader) {
         return 0;
     }
     if (ptx_token_is(&token, ".pragma")) return skip_to_semicolon(reader);
-    if (ptx_token_is(&token, ".callprototype") || ptx_token_is(&token, ".calltargets")) return skip_to_semicolon(reader);
+    if (ptx_token_is(&token, ".callprototype") || ptx_token_is(&token, ".calltargets"))
+        return skip_to_semicolon(reader);
     if (ptx_token_is(&token, ".extern")) {
         ptx_next(reader);
         return ptx_declaration(reader, 1);
@@ -679,7 +724,8 @@ static int read_label(ptx_reader *reader, const ptx_token *token) {
         fresh->place = ptx_here(reader);
         return skip_to_semicolon(reader);
     }
-    if (ptx_token_is(&reader->token, ".callprototype") || ptx_token_is(&reader->token, ".calltargets")) return skip_to_semicolon(reader);
+    if (ptx_token_is(&reader->token, ".callprototype") || ptx_token_is(&reader->token, ".calltargets"))
+        return skip_to_semicolon(reader);
     return 0;
 }
 
@@ -693,7 +739,8 @@ static int read_statement(ptx_reader *reader) {
         raw_operand raw;
         int negated = ptx_take(reader, '!');
         if (ptx_raw_operand(reader, &raw)) return -1;
-        if (raw.kind != RAW_REGISTER || raw.type != TYPE_PRED || raw.negated) return ptx_fail(reader, &raw.token, "the guard must be a predicate");
+        if (raw.kind != RAW_REGISTER || raw.type != TYPE_PRED || raw.negated)
+            return ptx_fail(reader, &raw.token, "the guard must be a predicate");
         out.guard = raw.index;
         out.guard_negated = (uint8_t)negated;
         token = reader->token;

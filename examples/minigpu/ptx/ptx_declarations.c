@@ -99,10 +99,11 @@ static int read_type(ptx_reader *reader, declaration_type *declared) {
         } else if (ptx_token_is(&token, ".bf16")) {
             declared->type = TYPE_B16;
         } else
-            return ptx_refuse(reader, &token, "", "unsupported type or attribute '%.*s'", (int)(token.length < 40 ? token.length : 40),
-                              token.start);
+            return ptx_refuse(reader, &token, "", "unsupported type or attribute '%.*s'",
+                              (int)(token.length < 40 ? token.length : 40), token.start);
     }
-    if (declared->type == TYPE_NONE && !declared->is_texture) return ptx_fail(reader, &reader->token, "the declaration has no type");
+    if (declared->type == TYPE_NONE && !declared->is_texture)
+        return ptx_fail(reader, &reader->token, "the declaration has no type");
     return 0;
 }
 
@@ -112,7 +113,8 @@ static int read_dimensions(ptx_reader *reader, uint64_t counts[MAX_DIMENSIONS], 
     while (ptx_take(reader, '[')) {
         ptx_token token = reader->token;
         uint64_t count = 0;
-        if (*dimensions == MAX_DIMENSIONS) return ptx_fail(reader, &token, "an array has at most %d dimensions", MAX_DIMENSIONS);
+        if (*dimensions == MAX_DIMENSIONS)
+            return ptx_fail(reader, &token, "an array has at most %d dimensions", MAX_DIMENSIONS);
         if (!ptx_at(reader, ']') && ptx_constant(reader, &count)) return -1;
         if (count > MAX_VARIABLE_BYTES) return ptx_fail(reader, &token, "the array is too large");
         if (ptx_expect(reader, ']', "after the array's size")) return -1;
@@ -126,8 +128,10 @@ int ptx_formal_parameter(ptx_reader *reader, ptx_formal *formal) {
     uint64_t counts[MAX_DIMENSIONS];
     uint32_t dimensions;
     memset(formal, 0, sizeof *formal);
-    if (ptx_token_is(&reader->token, ".reg")) formal->is_register = 1;
-    else if (!ptx_token_is(&reader->token, ".param")) return ptx_fail(reader, &reader->token, "expected .param or .reg");
+    if (ptx_token_is(&reader->token, ".reg"))
+        formal->is_register = 1;
+    else if (!ptx_token_is(&reader->token, ".param"))
+        return ptx_fail(reader, &reader->token, "expected .param or .reg");
     ptx_next(reader);
     ptx_token token = reader->token;
     if (read_type(reader, &declared)) return -1;
@@ -150,14 +154,14 @@ int ptx_formal_parameter(ptx_reader *reader, ptx_formal *formal) {
 /* ---- initial contents ---- */
 typedef struct initializer {
     uint8_t **image;
-    uint64_t base;  /* of the variable in its image */
+    uint64_t base; /* of the variable in its image */
     uint32_t space, type;
     uint32_t dimensions;
     uint64_t counts[MAX_DIMENSIONS];
 } initializer;
 
-static int relocation_to(ptx_reader *reader, const initializer *init, uint64_t place, const ptx_token *token, symbol *target,
-                         int64_t addend) {
+static int relocation_to(ptx_reader *reader, const initializer *init, uint64_t place, const ptx_token *token,
+                         symbol *target, int64_t addend) {
     ptx_module *module = reader->module;
     if (target->space != SPACE_GLOBAL && target->space != SPACE_CONST)
         return ptx_fail(reader, token, "only addresses of global and constant variables can be initial values");
@@ -190,7 +194,8 @@ static int read_element(ptx_reader *reader, const initializer *init, uint64_t of
         if ((ptx_at(reader, '+') || ptx_at(reader, '-')) && ptx_constant(reader, &addend)) return -1;
         symbol *target = ptx_lookup(reader, name);
         if (target && (target->kind == SYMBOL_FUNCTION || target->kind == SYMBOL_UNSUPPORTED))
-            return ptx_refuse(reader, &token, "", "the address of '%.*s' as initial value is not supported", (int)name.length, name.text);
+            return ptx_refuse(reader, &token, "", "the address of '%.*s' as initial value is not supported",
+                              (int)name.length, name.text);
         if (!target || target->kind != SYMBOL_VARIABLE)
             return ptx_fail(reader, &token, "'%.*s' is not a variable", (int)name.length, name.text);
         if (bytes < 4) return ptx_fail(reader, &token, "an address does not fit into .%s", type_name(init->type));
@@ -221,7 +226,8 @@ static int read_element(ptx_reader *reader, const initializer *init, uint64_t of
             uint32_t low;
             single = (float)number;
             memcpy(&low, &single, 4);
-            if (reader->token.kind == TOKEN_FLOAT32) low = (uint32_t)bits ^ (negative ? 0x80000000u : 0); /* keeps a NaN's payload */
+            if (reader->token.kind == TOKEN_FLOAT32)
+                low = (uint32_t)bits ^ (negative ? 0x80000000u : 0); /* keeps a NaN's payload */
             bits = low;
         } else
             memcpy(&bits, &number, 8);
@@ -244,13 +250,15 @@ static int read_element(ptx_reader *reader, const initializer *init, uint64_t of
 
 /* A list at one level of the array; inner lists fill whole rows. `span` bytes belong to it. */
 static int read_list(ptx_reader *reader, const initializer *init, uint32_t level, uint64_t offset, uint64_t span) {
-    uint64_t element = type_bytes(init->type), row = level < init->dimensions && init->counts[level] ? span / init->counts[level] : element;
+    uint64_t element = type_bytes(init->type),
+             row = level < init->dimensions && init->counts[level] ? span / init->counts[level] : element;
     uint64_t at = 0;
     if (!ptx_at(reader, '{')) {
         if (span < element) return ptx_fail(reader, &reader->token, "more initial values than elements");
         return read_element(reader, init, offset);
     }
-    if (level > MAX_DIMENSIONS) return ptx_fail(reader, &reader->token, "the initial values are nested deeper than the array");
+    if (level > MAX_DIMENSIONS)
+        return ptx_fail(reader, &reader->token, "the initial values are nested deeper than the array");
     ptx_next(reader);
     while (!ptx_at(reader, '}')) {
         int nested = ptx_at(reader, '{');
@@ -265,8 +273,9 @@ static int read_list(ptx_reader *reader, const initializer *init, uint32_t level
     return 0;
 }
 
-static int module_variable(ptx_reader *reader, const ptx_token *token, ptx_name name, uint32_t space, const declaration_type *declared,
-                           uint32_t dimensions, uint64_t *counts, uint64_t bytes, uint32_t alignment, uint32_t is_extern) {
+static int module_variable(ptx_reader *reader, const ptx_token *token, ptx_name name, uint32_t space,
+                           const declaration_type *declared, uint32_t dimensions, uint64_t *counts, uint64_t bytes,
+                           uint32_t alignment, uint32_t is_extern) {
     ptx_module *module = reader->module;
     uint64_t *total = space == SPACE_CONST ? &module->constant_bytes : &module->global_bytes;
     uint64_t *capacity = space == SPACE_CONST ? &reader->constant_capacity : &reader->global_capacity;
@@ -292,9 +301,12 @@ static int module_variable(ptx_reader *reader, const ptx_token *token, ptx_name 
             for (;;) {
                 ptx_next(reader);
                 if (reader->token.kind == TOKEN_END || ptx_at(reader, ';')) break;
-                if (ptx_at(reader, '{')) depth++;
-                else if (ptx_at(reader, '}') && depth && --depth == 0) break;
-                else if (depth == 1 && ptx_at(reader, ',')) elements++;
+                if (ptx_at(reader, '{'))
+                    depth++;
+                else if (ptx_at(reader, '}') && depth && --depth == 0)
+                    break;
+                else if (depth == 1 && ptx_at(reader, ','))
+                    elements++;
             }
             ptx_go_to(reader, &place);
             counts[0] = elements + 1;
@@ -327,15 +339,18 @@ static int module_variable(ptx_reader *reader, const ptx_token *token, ptx_name 
     entry->space = (uint8_t)space;
     entry->type = (uint8_t)declared->type;
     if (offset + bytes > MAX_VARIABLE_BYTES)
-        return ptx_fail(reader, token, "the variables of the file take more than %u bytes", (unsigned)MAX_VARIABLE_BYTES);
+        return ptx_fail(reader, token, "the variables of the file take more than %u bytes",
+                        (unsigned)MAX_VARIABLE_BYTES);
     *total = offset + bytes;
     return 0;
 }
 
-static int declare_register(ptx_reader *reader, const ptx_token *token, ptx_name name, const declaration_type *declared) {
+static int declare_register(ptx_reader *reader, const ptx_token *token, ptx_name name,
+                            const declaration_type *declared) {
     symbol *fresh;
     if (declared->vector != 1) return ptx_refuse(reader, token, "", "vector registers are not supported");
-    if (!reader->kernel_name) return ptx_fail(reader, token, "registers are declared inside kernels and functions only");
+    if (!reader->kernel_name)
+        return ptx_fail(reader, token, "registers are declared inside kernels and functions only");
     if (ptx_take(reader, '<')) {
         ptx_token count = reader->token;
         if (count.kind != TOKEN_INTEGER || count.value == 0 || count.value > MAX_RANGE)
@@ -354,8 +369,8 @@ static int declare_register(ptx_reader *reader, const ptx_token *token, ptx_name
     return 0;
 }
 
-static int declare_variable(ptx_reader *reader, const ptx_token *token, ptx_name name, uint32_t space, const declaration_type *declared,
-                            uint32_t is_extern) {
+static int declare_variable(ptx_reader *reader, const ptx_token *token, ptx_name name, uint32_t space,
+                            const declaration_type *declared, uint32_t is_extern) {
     uint64_t counts[MAX_DIMENSIONS] = {0}, bytes = (uint64_t)type_bytes(declared->type) * declared->vector;
     uint32_t dimensions, alignment = declared->alignment ? declared->alignment : bytes ? (uint32_t)bytes : 1;
     if (declared->type == TYPE_PRED) return ptx_fail(reader, token, "predicates live in registers only");

@@ -17,13 +17,13 @@ char *ptx_copy_text(ptx_module *module, const char *text, size_t length);
 
 /* ---- symbols, in nested scopes ---- */
 typedef enum symbol_kind {
-    SYMBOL_REGISTER,  /* a declared register; `index` is its first vector or predicate register once it is used */
-    SYMBOL_RANGE,     /* %r<10>: `count` registers %r0 to %r9; not found by its bare name */
-    SYMBOL_VARIABLE,  /* in `space` at `offset`; global and const: symbol `index` of the module */
-    SYMBOL_TEXTURE,   /* .texref `index` */
-    SYMBOL_FUNCTION,  /* .func; its text is at `place` */
-    SYMBOL_LABEL,     /* instruction `index` */
-    SYMBOL_TABLE,     /* .branchtargets; its text is at `place` */
+    SYMBOL_REGISTER,   /* a declared register; `index` is its first vector or predicate register once it is used */
+    SYMBOL_RANGE,      /* %r<10>: `count` registers %r0 to %r9; not found by its bare name */
+    SYMBOL_VARIABLE,   /* in `space` at `offset`; global and const: symbol `index` of the module */
+    SYMBOL_TEXTURE,    /* .texref `index` */
+    SYMBOL_FUNCTION,   /* .func; its text is at `place` */
+    SYMBOL_LABEL,      /* instruction `index` */
+    SYMBOL_TABLE,      /* .branchtargets; its text is at `place` */
     SYMBOL_UNSUPPORTED /* declared as something this reader does not have: using it refuses the kernel */
 } symbol_kind;
 
@@ -73,10 +73,10 @@ typedef struct ptx_scope {
 
 typedef struct ptx_reader {
     ptx_lexer lexer;
-    ptx_token token;  /* the current one, not yet consumed */
+    ptx_token token; /* the current one, not yet consumed */
     ptx_module *module;
     ptx_error *error;
-    int refused;      /* the last failure refuses a kernel; the text itself is good */
+    int refused; /* the last failure refuses a kernel; the text itself is good */
     char refused_opcode[128];
     uint32_t constant_depth; /* nesting of parentheses in a constant expression */
 
@@ -145,14 +145,15 @@ symbol *ptx_declare(ptx_reader *reader, ptx_name name, symbol_kind kind);
 /* The same, unless the scope has that name already: then it is an error and NULL. */
 symbol *ptx_declare_once(ptx_reader *reader, const ptx_token *token, ptx_name name, symbol_kind kind);
 symbol *ptx_lookup(ptx_reader *reader, ptx_name name);
-/* Finds the register called so, declared alone or in a range, and numbers it at its first use. Sets *index and *type. Returns 0 when there is
- * none, 1 when found, -1 on failure. */
+/* Finds the register called so, declared alone or in a range, and numbers it at its first use. Sets *index and *type.
+ * Returns 0 when there is none, 1 when found, -1 on failure. */
 int ptx_lookup_register(ptx_reader *reader, ptx_name name, uint32_t *index, uint32_t *type);
 /* Gives a register (or pair, or predicate) of its own. */
 uint32_t ptx_new_register(ptx_reader *reader, uint32_t type);
 
 /* declarations.c */
-/* At a state space (.reg .shared .local .param .global .const), after linkage words: reads declarators up to and including ';'. */
+/* At a state space (.reg .shared .local .param .global .const), after linkage words: reads declarators up to and
+ * including ';'. */
 int ptx_declaration(ptx_reader *reader, uint32_t linkage_extern);
 /* `.align 4 .b8 name[24]` and the like, after .param or .reg: one formal parameter. */
 typedef struct ptx_formal {

@@ -31,13 +31,15 @@ static void advance(ptx_lexer *lexer) {
     lexer->at++;
 }
 
-/* Skips blanks, both kinds of comment, and lines that start with # (a preprocessor's). Returns 0 in an unterminated comment. */
+/* Skips blanks, both kinds of comment, and lines that start with # (a preprocessor's). Returns 0 in an unterminated
+ * comment. */
 static int skip_blanks(ptx_lexer *lexer) {
     while (lexer->at < lexer->end) {
         char c = *lexer->at;
         if (c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v') {
             advance(lexer);
-        } else if ((c == '/' && lexer->end - lexer->at > 1 && lexer->at[1] == '/') || (c == '#' && lexer->column == 1)) {
+        } else if ((c == '/' && lexer->end - lexer->at > 1 && lexer->at[1] == '/') ||
+                   (c == '#' && lexer->column == 1)) {
             while (lexer->at < lexer->end && *lexer->at != '\n') advance(lexer);
         } else if (c == '/' && lexer->end - lexer->at > 1 && lexer->at[1] == '*') {
             ptx_lexer start = *lexer;
@@ -75,9 +77,12 @@ static void read_number(ptx_lexer *lexer, ptx_token *token) {
         }
         token->kind = digits != wanted ? TOKEN_BAD : wanted == 8 ? TOKEN_FLOAT32 : TOKEN_FLOAT64;
     } else {
-        if (end - at > 1 && at[0] == '0' && (at[1] == 'x' || at[1] == 'X')) base = 16, at += 2;
-        else if (end - at > 1 && at[0] == '0' && (at[1] == 'b' || at[1] == 'B')) base = 2, at += 2;
-        else if (end - at > 1 && at[0] == '0' && is_digit(at[1])) base = 8, at += 1;
+        if (end - at > 1 && at[0] == '0' && (at[1] == 'x' || at[1] == 'X'))
+            base = 16, at += 2;
+        else if (end - at > 1 && at[0] == '0' && (at[1] == 'b' || at[1] == 'B'))
+            base = 2, at += 2;
+        else if (end - at > 1 && at[0] == '0' && is_digit(at[1]))
+            base = 8, at += 1;
         const char *mark = at;
         while (at < end && (uint64_t)digit_value(*at) < base) {
             uint64_t digit = (uint64_t)digit_value(*at++);
@@ -94,7 +99,8 @@ static void read_number(ptx_lexer *lexer, ptx_token *token) {
                 char *stop;
                 at = start;
                 while (at < end && length + 1 < sizeof text &&
-                       (is_digit(*at) || *at == '.' || *at == 'e' || *at == 'E' || ((*at == '+' || *at == '-') && at > start && (at[-1] == 'e' || at[-1] == 'E'))))
+                       (is_digit(*at) || *at == '.' || *at == 'e' || *at == 'E' ||
+                        ((*at == '+' || *at == '-') && at > start && (at[-1] == 'e' || at[-1] == 'E'))))
                     text[length++] = *at++;
                 text[length] = 0;
                 double number = strtod(text, &stop);
@@ -139,7 +145,9 @@ void ptx_lexer_next(ptx_lexer *lexer, ptx_token *token) {
             advance(lexer);
             for (;;) {
                 while (lexer->at < lexer->end && is_name_part(*lexer->at)) advance(lexer);
-                if (lexer->end - lexer->at < 3 || lexer->at[0] != ':' || lexer->at[1] != ':' || !is_name_part(lexer->at[2])) break;
+                if (lexer->end - lexer->at < 3 || lexer->at[0] != ':' || lexer->at[1] != ':' ||
+                    !is_name_part(lexer->at[2]))
+                    break;
                 advance(lexer);
                 advance(lexer);
             }
@@ -150,10 +158,13 @@ void ptx_lexer_next(ptx_lexer *lexer, ptx_token *token) {
                 if (*lexer->at == '\\' && lexer->end - lexer->at > 1 && lexer->at[1] != '\n') advance(lexer);
                 advance(lexer);
             }
-            if (lexer->at < lexer->end && *lexer->at == '"') advance(lexer);
-            else token->kind = TOKEN_BAD;
+            if (lexer->at < lexer->end && *lexer->at == '"')
+                advance(lexer);
+            else
+                token->kind = TOKEN_BAD;
         } else {
-            token->kind = c > ' ' && c < 127 && c != '\'' && c != '`' && c != '\\' && c != '"' ? TOKEN_PUNCTUATION : TOKEN_BAD;
+            token->kind =
+                c > ' ' && c < 127 && c != '\'' && c != '`' && c != '\\' && c != '"' ? TOKEN_PUNCTUATION : TOKEN_BAD;
             token->value = (unsigned char)c;
             advance(lexer);
         }

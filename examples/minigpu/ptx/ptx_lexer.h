@@ -6,12 +6,12 @@
 
 typedef enum token_kind {
     TOKEN_END,
-    TOKEN_BAD,       /* a character or literal that PTX does not have; `value` is not used */
-    TOKEN_NAME,      /* identifier: opcode, register, label, variable; may start with % $ _ */
-    TOKEN_DOT,       /* .word, with its dot: directive, modifier, type; "::" may join words */
-    TOKEN_INTEGER,   /* `value` */
-    TOKEN_FLOAT32,   /* 0f...: `value` holds the 32 bits */
-    TOKEN_FLOAT64,   /* 0d..., or decimal: `value` holds the bits of the double */
+    TOKEN_BAD,     /* a character or literal that PTX does not have; `value` is not used */
+    TOKEN_NAME,    /* identifier: opcode, register, label, variable; may start with % $ _ */
+    TOKEN_DOT,     /* .word, with its dot: directive, modifier, type; "::" may join words */
+    TOKEN_INTEGER, /* `value` */
+    TOKEN_FLOAT32, /* 0f...: `value` holds the 32 bits */
+    TOKEN_FLOAT64, /* 0d..., or decimal: `value` holds the bits of the double */
     TOKEN_STRING,
     TOKEN_PUNCTUATION /* one character, in `value` */
 } token_kind;

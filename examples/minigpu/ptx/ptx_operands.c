@@ -21,8 +21,19 @@ static int special_operand(ptx_reader *reader, raw_operand *raw) {
 }
 
 static int is_special_prefix(const ptx_token *token) {
-    static const char *const names[] = {"%pm", "%envreg", "%reserved_smem", "%cluster", "%is_explicit_cluster", "%nwarpid", "%current_graph_exec",
-                                        "%aggr_smem_size", "%tid", "%ntid", "%ctaid", "%nctaid", "%nclusterid"};
+    static const char *const names[] = {"%pm",
+                                        "%envreg",
+                                        "%reserved_smem",
+                                        "%cluster",
+                                        "%is_explicit_cluster",
+                                        "%nwarpid",
+                                        "%current_graph_exec",
+                                        "%aggr_smem_size",
+                                        "%tid",
+                                        "%ntid",
+                                        "%ctaid",
+                                        "%nctaid",
+                                        "%nclusterid"};
     for (uint32_t i = 0; i < sizeof names / sizeof *names; i++) {
         uint32_t length = (uint32_t)strlen(names[i]);
         if (token->length >= length && memcmp(token->start, names[i], length) == 0) return 1;
@@ -82,8 +93,7 @@ static int named_operand(ptx_reader *reader, raw_operand *raw) {
         return ptx_refuse(reader, &raw->token, "", "the address of function '%.*s' is not supported", shown, name.text);
     case SYMBOL_UNSUPPORTED:
         return ptx_refuse(reader, &raw->token, "", "'%.*s' is of a kind that is not supported", shown, name.text);
-    default:
-        return ptx_fail(reader, &raw->token, "'%.*s' cannot be an operand", shown, name.text);
+    default: return ptx_fail(reader, &raw->token, "'%.*s' cannot be an operand", shown, name.text);
     }
 }
 
@@ -100,7 +110,8 @@ int ptx_raw_operand(ptx_reader *reader, raw_operand *raw) {
             raw->token = reader->token;
             if (named_operand(reader, raw)) return -1;
             raw->negated = 1;
-            if (raw->kind != RAW_REGISTER || raw->type != TYPE_PRED) return ptx_fail(reader, &raw->token, "only predicates are negated with '!'");
+            if (raw->kind != RAW_REGISTER || raw->type != TYPE_PRED)
+                return ptx_fail(reader, &raw->token, "only predicates are negated with '!'");
             return 0;
         }
     }
@@ -181,16 +192,19 @@ static int add_relocation(ptx_reader *reader, uint32_t slot, const raw_operand *
 }
 
 static int needs_relocation(const raw_operand *raw) {
-    return raw->kind == RAW_VARIABLE && (raw->is_extern_shared || raw->space == SPACE_GLOBAL || raw->space == SPACE_CONST);
+    return raw->kind == RAW_VARIABLE &&
+           (raw->is_extern_shared || raw->space == SPACE_GLOBAL || raw->space == SPACE_CONST);
 }
 
 /* Registers must be as wide as the instruction's type; loads, stores and conversions take wider ones. */
 static int register_operand(ptx_reader *reader, const raw_operand *raw, uint32_t type, int relaxed, operand *out) {
     uint32_t have = type_bytes(raw->type), need = type_bytes(type);
     if ((raw->type == TYPE_PRED) != (type == TYPE_PRED))
-        return ptx_fail(reader, &raw->token, raw->type == TYPE_PRED ? "a predicate cannot stand here" : "expected a predicate");
+        return ptx_fail(reader, &raw->token,
+                        raw->type == TYPE_PRED ? "a predicate cannot stand here" : "expected a predicate");
     if (have < need || (have > need && !relaxed))
-        return ptx_fail(reader, &raw->token, "a .%s register cannot hold a .%s here", type_name(raw->type), type_name(type));
+        return ptx_fail(reader, &raw->token, "a .%s register cannot hold a .%s here", type_name(raw->type),
+                        type_name(type));
     out->kind = raw->type == TYPE_PRED ? OPERAND_PREDICATE : OPERAND_REGISTER;
     out->index = raw->index;
     out->words = (uint8_t)type_words(raw->type);
@@ -205,14 +219,14 @@ static uint32_t shared_variable(const raw_operand *raw) {
     return raw->is_extern_shared ? SHARED_VARIABLE_EXTERN : 1u + (uint32_t)(raw->bits - (uint64_t)raw->addend);
 }
 
-int ptx_source(ptx_reader *reader, const raw_operand *raw, uint32_t type, int relaxed, instruction *instruction, uint32_t slot) {
+int ptx_source(ptx_reader *reader, const raw_operand *raw, uint32_t type, int relaxed, instruction *instruction,
+               uint32_t slot) {
     if (slot >= INSTRUCTION_SOURCES) return ptx_fail(reader, &raw->token, "too many operands");
     operand *out = &instruction->sources[slot];
     memset(out, 0, sizeof *out);
     if (instruction->source_count <= slot) instruction->source_count = (uint8_t)(slot + 1);
     switch (raw->kind) {
-    case RAW_REGISTER:
-        return register_operand(reader, raw, type, relaxed, out);
+    case RAW_REGISTER: return register_operand(reader, raw, type, relaxed, out);
     case RAW_SPECIAL:
         if (type == TYPE_PRED) return ptx_fail(reader, &raw->token, "expected a predicate");
         out->kind = OPERAND_SPECIAL;
@@ -240,12 +254,12 @@ int ptx_source(ptx_reader *reader, const raw_operand *raw, uint32_t type, int re
         out->immediate = raw->index;
         out->words = (uint8_t)type_words(type);
         return 0;
-    default:
-        return ptx_fail(reader, &raw->token, "'_' is a destination only");
+    default: return ptx_fail(reader, &raw->token, "'_' is a destination only");
     }
 }
 
-int ptx_destination(ptx_reader *reader, const raw_operand *raw, uint32_t type, int relaxed, instruction *instruction, uint32_t slot) {
+int ptx_destination(ptx_reader *reader, const raw_operand *raw, uint32_t type, int relaxed, instruction *instruction,
+                    uint32_t slot) {
     if (slot >= INSTRUCTION_DESTINATIONS) return ptx_fail(reader, &raw->token, "too many operands");
     operand *out = &instruction->destinations[slot];
     memset(out, 0, sizeof *out);
@@ -272,10 +286,12 @@ int ptx_address(ptx_reader *reader, instruction *instruction) {
         instruction->offset = (int64_t)addend;
     } else if (raw.kind == RAW_VARIABLE) {
         uint32_t space = instruction->space;
-        if (space == SPACE_GENERIC || (space == SPACE_PARAM && raw.space == SPACE_LOCAL)) instruction->space = (uint8_t)raw.space;
+        if (space == SPACE_GENERIC || (space == SPACE_PARAM && raw.space == SPACE_LOCAL))
+            instruction->space = (uint8_t)raw.space;
         else if (space != raw.space)
-            return ptx_fail(reader, &raw.token, "'%.*s' is in .%s memory, not .%s", (int)(raw.token.length < 80 ? raw.token.length : 80),
-                            raw.token.start, space_name(raw.space), space_name(space));
+            return ptx_fail(reader, &raw.token, "'%.*s' is in .%s memory, not .%s",
+                            (int)(raw.token.length < 80 ? raw.token.length : 80), raw.token.start,
+                            space_name(raw.space), space_name(space));
         instruction->offset = (int64_t)raw.bits;
         base->index = shared_variable(&raw);
         if (needs_relocation(&raw) && add_relocation(reader, INSTRUCTION_SOURCES, &raw)) return -1;

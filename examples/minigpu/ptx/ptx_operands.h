@@ -3,7 +3,16 @@
 #define MINIGPU_PTX_OPERANDS_H
 #include "ptx/ptx_internal.h"
 
-typedef enum raw_kind { RAW_REGISTER, RAW_SPECIAL, RAW_INTEGER, RAW_FLOAT32, RAW_FLOAT64, RAW_VARIABLE, RAW_TEXTURE, RAW_SINK } raw_kind;
+typedef enum raw_kind {
+    RAW_REGISTER,
+    RAW_SPECIAL,
+    RAW_INTEGER,
+    RAW_FLOAT32,
+    RAW_FLOAT64,
+    RAW_VARIABLE,
+    RAW_TEXTURE,
+    RAW_SINK
+} raw_kind;
 
 typedef struct raw_operand {
     raw_kind kind;
@@ -12,7 +21,7 @@ typedef struct raw_operand {
     uint32_t negated; /* !p */
     uint32_t space;   /* of a variable */
     uint32_t is_extern_shared;
-    uint64_t bits;    /* literal; or a variable's offset with its addend */
+    uint64_t bits; /* literal; or a variable's offset with its addend */
     int64_t addend;
     ptx_token token;
 } raw_operand;
@@ -20,9 +29,11 @@ typedef struct raw_operand {
 /* Reads one operand: register, special register, literal or constant expression, variable (+ constant), `_`, `!p`. */
 int ptx_raw_operand(ptx_reader *reader, raw_operand *raw);
 /* Makes it source `slot` of the instruction being built, as a value of a type; relaxed: a wider register will do. */
-int ptx_source(ptx_reader *reader, const raw_operand *raw, uint32_t type, int relaxed, instruction *instruction, uint32_t slot);
+int ptx_source(ptx_reader *reader, const raw_operand *raw, uint32_t type, int relaxed, instruction *instruction,
+               uint32_t slot);
 /* Makes it destination `slot`. */
-int ptx_destination(ptx_reader *reader, const raw_operand *raw, uint32_t type, int relaxed, instruction *instruction, uint32_t slot);
+int ptx_destination(ptx_reader *reader, const raw_operand *raw, uint32_t type, int relaxed, instruction *instruction,
+                    uint32_t slot);
 /* Reads [address] into sources[0] and offset; may settle the instruction's space. */
 int ptx_address(ptx_reader *reader, instruction *instruction);
 /* {a, b, ...} or a single operand: 1 to 4 of them. */

@@ -30,8 +30,10 @@ static int skip_body(ptx_reader *reader) {
     uint32_t depth = 1;
     while (depth) {
         if (reader->token.kind == TOKEN_END) return ptx_expect(reader, '}', "at the end of the body");
-        if (ptx_at(reader, '{')) depth++;
-        else if (ptx_at(reader, '}')) depth--;
+        if (ptx_at(reader, '{'))
+            depth++;
+        else if (ptx_at(reader, '}'))
+            depth--;
         ptx_next(reader);
     }
     return 0;
@@ -53,11 +55,15 @@ static int read_tuning(ptx_reader *reader, kernel_program *kernel) {
             ptx_next(reader);
             if (!ptx_take(reader, ',')) break;
         }
-        if (ptx_token_is(&token, ".maxntid")) target = kernel->max_threads;
-        else if (ptx_token_is(&token, ".reqntid")) target = kernel->required_threads;
-        else if (ptx_token_is(&token, ".minnctapersm")) kernel->min_blocks_per_sm = numbers[0];
+        if (ptx_token_is(&token, ".maxntid"))
+            target = kernel->max_threads;
+        else if (ptx_token_is(&token, ".reqntid"))
+            target = kernel->required_threads;
+        else if (ptx_token_is(&token, ".minnctapersm"))
+            kernel->min_blocks_per_sm = numbers[0];
         if (target) {
-            if (count == 0) return ptx_fail(reader, &token, "%.*s needs one to three numbers", (int)token.length, token.start);
+            if (count == 0)
+                return ptx_fail(reader, &token, "%.*s needs one to three numbers", (int)token.length, token.start);
             for (uint32_t i = 0; i < 3; i++) target[i] = i < count ? numbers[i] : 1;
         }
     }
@@ -109,7 +115,8 @@ static int read_parameters(ptx_reader *reader, kernel_program *kernel) {
     if (ptx_expect(reader, ')', "after the parameters")) goto done;
     kernel->parameter_bytes = (uint32_t)offset;
     kernel->parameters = (kernel_parameter *)ptx_allocate(reader->module, kernel->parameter_count * sizeof *grown);
-    if (!kernel->parameters) ptx_out_of_memory(reader);
+    if (!kernel->parameters)
+        ptx_out_of_memory(reader);
     else {
         memcpy(kernel->parameters, grown, kernel->parameter_count * sizeof *grown);
         status = 0;
@@ -123,7 +130,9 @@ done:
 static void mark_pointers(const ptx_reader *reader, kernel_program *kernel) {
     for (uint32_t i = 0; i < reader->count; i++) {
         const instruction *load = &reader->code[i];
-        if (load->opcode != OPCODE_LD || load->space != SPACE_PARAM || load->sources[0].kind != OPERAND_NONE || type_bytes(load->type) != 8) continue;
+        if (load->opcode != OPCODE_LD || load->space != SPACE_PARAM || load->sources[0].kind != OPERAND_NONE ||
+            type_bytes(load->type) != 8)
+            continue;
         kernel_parameter *parameter = NULL;
         for (uint32_t k = 0; k < kernel->parameter_count; k++)
             if ((int64_t)kernel->parameters[k].offset == load->offset) parameter = &kernel->parameters[k];
@@ -131,7 +140,8 @@ static void mark_pointers(const ptx_reader *reader, kernel_program *kernel) {
         for (uint32_t k = i + 1; k < reader->count && !parameter->is_pointer; k++) {
             const instruction *use = &reader->code[k];
             const operand *base = &use->sources[0];
-            int is_address = use->opcode == OPCODE_LD || use->opcode == OPCODE_ST || use->opcode == OPCODE_ATOM || use->opcode == OPCODE_RED;
+            int is_address = use->opcode == OPCODE_LD || use->opcode == OPCODE_ST || use->opcode == OPCODE_ATOM ||
+                             use->opcode == OPCODE_RED;
             if (base->kind != OPERAND_REGISTER || base->index != load->destinations[0].index) continue;
             if (use->opcode == OPCODE_CVTA || is_address) {
                 parameter->is_pointer = 1;
@@ -149,8 +159,10 @@ static void place_extern_shared(ptx_reader *reader) {
     for (uint32_t i = 0; i < reader->extern_count; i++) {
         const ptx_relocation *use = &reader->extern_shared[i];
         instruction *target = &reader->code[use->instruction];
-        if (use->slot == INSTRUCTION_SOURCES) target->offset = use->addend + reader->shared_bytes;
-        else target->sources[use->slot].immediate = (uint64_t)use->addend + reader->shared_bytes;
+        if (use->slot == INSTRUCTION_SOURCES)
+            target->offset = use->addend + reader->shared_bytes;
+        else
+            target->sources[use->slot].immediate = (uint64_t)use->addend + reader->shared_bytes;
     }
 }
 
@@ -169,7 +181,8 @@ static int read_kernel_body(ptx_reader *reader, kernel_program *kernel, int *is_
         ptx_token token = reader->token;
         token.line = reader->pending[0].line;
         token.column = reader->pending[0].column;
-        return ptx_fail(reader, &token, "label '%.*s' is not defined", (int)(reader->pending[0].name.length < 80 ? reader->pending[0].name.length : 80),
+        return ptx_fail(reader, &token, "label '%.*s' is not defined",
+                        (int)(reader->pending[0].name.length < 80 ? reader->pending[0].name.length : 80),
                         reader->pending[0].name.text);
     }
     int needs_return = reader->count == 0;
@@ -208,8 +221,8 @@ static int add_refusal(ptx_reader *reader, const char *kernel) {
     const ptx_error *error = reader->error;
     char text[640];
     /* "file:line:column: " stays in front, then which kernel. */
-    snprintf(text, sizeof text, "%.200s:%u:%u: kernel %.100s: %s", module->file_name, error->line, error->column, kernel,
-             error->text + snprintf(NULL, 0, "%.200s:%u:%u: ", module->file_name, error->line, error->column));
+    snprintf(text, sizeof text, "%.200s:%u:%u: kernel %.100s: %s", module->file_name, error->line, error->column,
+             kernel, error->text + snprintf(NULL, 0, "%.200s:%u:%u: ", module->file_name, error->line, error->column));
     if (PTX_GROW(reader, module->refusals, module->refusal_count, reader->refusal_capacity)) return -1;
     ptx_refusal *refusal = &module->refusals[module->refusal_count];
     refusal->kernel = kernel;
@@ -306,7 +319,8 @@ static int read_function_statement(ptx_reader *reader) {
     return read_function(reader);
 }
 
-/* Finds every function's text beforehand: it may stand behind its calls. What is wrong with the text is told by the reading proper. */
+/* Finds every function's text beforehand: it may stand behind its calls. What is wrong with the text is told by the
+ * reading proper. */
 static void find_functions(ptx_reader *reader) {
     ptx_lexer start = ptx_here(reader);
     int status = 0;
@@ -352,8 +366,8 @@ static int read_module_statement(ptx_reader *reader) {
         if (token.kind == TOKEN_BAD) return ptx_fail_expected(reader, "a directive", "");
         return ptx_fail(reader, &token, "expected a directive, found '%.*s'", shown, token.start);
     }
-    while (ptx_token_is(&reader->token, ".visible") || ptx_token_is(&reader->token, ".extern") || ptx_token_is(&reader->token, ".weak") ||
-           ptx_token_is(&reader->token, ".common")) {
+    while (ptx_token_is(&reader->token, ".visible") || ptx_token_is(&reader->token, ".extern") ||
+           ptx_token_is(&reader->token, ".weak") || ptx_token_is(&reader->token, ".common")) {
         if (ptx_token_is(&reader->token, ".extern")) is_extern = 1;
         ptx_next(reader);
     }
@@ -414,13 +428,15 @@ static int read_module_statement(ptx_reader *reader) {
         while (!ptx_at(reader, ';') && reader->token.kind != TOKEN_END) ptx_next(reader);
         return ptx_expect(reader, ';', "after the directive");
     }
-    if (ptx_token_is(&token, ".global") || ptx_token_is(&token, ".const") || ptx_token_is(&token, ".shared") || ptx_token_is(&token, ".tex") ||
-        ptx_token_is(&token, ".local") || ptx_token_is(&token, ".param") || ptx_token_is(&token, ".reg")) {
+    if (ptx_token_is(&token, ".global") || ptx_token_is(&token, ".const") || ptx_token_is(&token, ".shared") ||
+        ptx_token_is(&token, ".tex") || ptx_token_is(&token, ".local") || ptx_token_is(&token, ".param") ||
+        ptx_token_is(&token, ".reg")) {
         ptx_lexer place = ptx_here(reader);
         if (ptx_declaration(reader, is_extern) == 0) return 0;
         return reader->refused ? skip_declaration(reader, &place) : -1;
     }
-    return ptx_fail(reader, &token, "unknown directive '%.*s'", (int)(token.length < 40 ? token.length : 40), token.start);
+    return ptx_fail(reader, &token, "unknown directive '%.*s'", (int)(token.length < 40 ? token.length : 40),
+                    token.start);
 }
 
 /* Moves a growing array into the module's memory. */
@@ -463,7 +479,8 @@ int ptx_read(const char *text, size_t length, const char *file_name, ptx_module 
     if (!status) {
         ptx_lexer_start(&reader->lexer, text, length);
         ptx_next(reader);
-        if (reader->token.kind == TOKEN_END) status = ptx_fail(reader, &reader->token, "the file is empty");
+        if (reader->token.kind == TOKEN_END)
+            status = ptx_fail(reader, &reader->token, "the file is empty");
         else if (!ptx_token_is(&reader->token, ".version"))
             status = ptx_fail(reader, &reader->token, "not PTX: expected .version, found '%.*s'",
                               (int)(reader->token.length < 40 ? reader->token.length : 40), reader->token.start);
@@ -472,19 +489,26 @@ int ptx_read(const char *text, size_t length, const char *file_name, ptx_module 
     }
     /* The error is settled; what follows fails only for want of memory. */
     int lost = 0;
-    lost |= keep(reader, (void **)&module->kernels, module->kernel_count * sizeof *module->kernels, module->kernel_count * sizeof *module->kernels);
+    lost |= keep(reader, (void **)&module->kernels, module->kernel_count * sizeof *module->kernels,
+                 module->kernel_count * sizeof *module->kernels);
     lost |= keep(reader, (void **)&module->refusals, module->refusal_count * sizeof *module->refusals,
                  module->refusal_count * sizeof *module->refusals);
-    lost |= keep(reader, (void **)&module->symbols, module->symbol_count * sizeof *module->symbols, module->symbol_count * sizeof *module->symbols);
+    lost |= keep(reader, (void **)&module->symbols, module->symbol_count * sizeof *module->symbols,
+                 module->symbol_count * sizeof *module->symbols);
     lost |= keep(reader, (void **)&module->textures, module->texture_count * sizeof *module->textures,
                  module->texture_count * sizeof *module->textures);
     lost |= keep(reader, (void **)&module->relocations, module->relocation_count * sizeof *module->relocations,
                  module->relocation_count * sizeof *module->relocations);
     if (lost) status = -1;
-    uint64_t constants = reader->constant_capacity < module->constant_bytes ? reader->constant_capacity : module->constant_bytes;
+    uint64_t constants =
+        reader->constant_capacity < module->constant_bytes ? reader->constant_capacity : module->constant_bytes;
     uint64_t globals = reader->global_capacity < module->global_bytes ? reader->global_capacity : module->global_bytes;
-    if (keep(reader, (void **)&module->constant_image, status ? 0 : (size_t)module->constant_bytes, status ? 0 : (size_t)constants)) status = -1;
-    if (keep(reader, (void **)&module->global_image, status ? 0 : (size_t)module->global_bytes, status ? 0 : (size_t)globals)) status = -1;
+    if (keep(reader, (void **)&module->constant_image, status ? 0 : (size_t)module->constant_bytes,
+             status ? 0 : (size_t)constants))
+        status = -1;
+    if (keep(reader, (void **)&module->global_image, status ? 0 : (size_t)module->global_bytes,
+             status ? 0 : (size_t)globals))
+        status = -1;
     free(reader->symbols);
     free(reader->ranges);
     free(reader->code);
@@ -537,14 +561,17 @@ done:
 
 void ptx_link(ptx_module *module, uint64_t const_base, uint64_t global_base) {
     for (uint32_t i = 0; i < module->symbol_count; i++)
-        module->symbols[i].address = module->symbols[i].offset + (module->symbols[i].space == SPACE_CONST ? const_base : global_base);
+        module->symbols[i].address =
+            module->symbols[i].offset + (module->symbols[i].space == SPACE_CONST ? const_base : global_base);
     for (uint32_t i = 0; i < module->relocation_count; i++) {
         const ptx_relocation *place = &module->relocations[i];
         uint64_t value = module->symbols[place->symbol].address + (uint64_t)place->addend;
         if (place->kernel != INSTRUCTION_NONE) {
             instruction *target = &module->kernels[place->kernel].instructions[place->instruction];
-            if (place->slot == INSTRUCTION_SOURCES) target->offset = (int64_t)value;
-            else target->sources[place->slot].immediate = value;
+            if (place->slot == INSTRUCTION_SOURCES)
+                target->offset = (int64_t)value;
+            else
+                target->sources[place->slot].immediate = value;
         } else {
             uint8_t *image = place->instruction == SPACE_CONST ? module->constant_image : module->global_image;
             for (uint32_t b = 0; b < place->slot; b++) image[place->place + b] = (uint8_t)(value >> (8 * b));

@@ -13,8 +13,9 @@ typedef struct ptx_error {
 /* A kernel of the file that cannot be run, and why. The other kernels are not affected. */
 typedef struct ptx_refusal {
     const char *kernel;
-    const char *opcode; /* the instruction at fault as written, such as "wmma.load.a.sync..."; "" when it is something else */
-    const char *text;   /* "file:line:column: kernel k: unsupported opcode wmma" */
+    const char
+        *opcode; /* the instruction at fault as written, such as "wmma.load.a.sync..."; "" when it is something else */
+    const char *text; /* "file:line:column: kernel k: unsupported opcode wmma" */
     uint32_t line, column;
 } ptx_refusal;
 
@@ -25,11 +26,12 @@ typedef struct ptx_symbol {
     uint64_t address; /* base + offset; set by ptx_link */
     uint64_t bytes;
     uint32_t alignment;
-    uint8_t space;    /* SPACE_GLOBAL or SPACE_CONST */
+    uint8_t space; /* SPACE_GLOBAL or SPACE_CONST */
     uint8_t type;
 } ptx_symbol;
 
-/* A texture reference (.texref) at module scope; tex names it by its index here. Texture objects are handles and need none. */
+/* A texture reference (.texref) at module scope; tex names it by its index here. Texture objects are handles and need
+ * none. */
 typedef struct ptx_texture {
     const char *name;
 } ptx_texture;
@@ -40,7 +42,7 @@ typedef struct ptx_relocation {
     uint32_t instruction; /* of the kernel; for an image: its space */
     uint32_t slot;        /* source index, or INSTRUCTION_SOURCES for the instruction's offset */
     uint32_t symbol;
-    uint64_t place;       /* byte in the image */
+    uint64_t place; /* byte in the image */
     int64_t addend;
 } ptx_relocation;
 
@@ -61,14 +63,15 @@ typedef struct ptx_module {
     void *memory;                          /* everything above lives in it */
 } ptx_module;
 
-/* Reads `length` bytes of PTX text (need not be terminated; file_name is used in messages). Returns 0 and fills *module, or -1 with *error
- * (never NULL) where the text is not PTX. Kernels that use something this reader does not know are in module->refusals.
- * Cost: linear in the text. Free with ptx_free. */
+/* Reads `length` bytes of PTX text (need not be terminated; file_name is used in messages). Returns 0 and fills
+ * *module, or -1 with *error (never NULL) where the text is not PTX. Kernels that use something this reader does not
+ * know are in module->refusals. Cost: linear in the text. Free with ptx_free. */
 int ptx_read(const char *text, size_t length, const char *file_name, ptx_module *module, ptx_error *error);
 /* The same for a file. */
 int ptx_read_file(const char *path, ptx_module *module, ptx_error *error);
-/* Gives module-scope variables their addresses and fills them in wherever they are used; may be called again with other bases. The images
- * must then be copied to those addresses (both 256-byte aligned). Constants are read at const_base + offset. */
+/* Gives module-scope variables their addresses and fills them in wherever they are used; may be called again with other
+ * bases. The images must then be copied to those addresses (both 256-byte aligned). Constants are read at const_base +
+ * offset. */
 void ptx_link(ptx_module *module, uint64_t const_base, uint64_t global_base);
 void ptx_free(ptx_module *module);
 /* Finds a kernel, refusal or symbol by name; NULL when absent. */

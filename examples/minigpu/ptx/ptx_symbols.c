@@ -43,7 +43,8 @@ static void write_message(ptx_reader *reader, const ptx_token *token, const char
     ptx_error *error = reader->error;
     error->line = token->line;
     error->column = token->column;
-    int length = snprintf(error->text, sizeof error->text, "%.200s:%u:%u: ", reader->module->file_name, token->line, token->column);
+    int length = snprintf(error->text, sizeof error->text, "%.200s:%u:%u: ", reader->module->file_name, token->line,
+                          token->column);
     vsnprintf(error->text + length, sizeof error->text - (size_t)length, format, arguments);
     /* Text of the file may stand in a message: keep it to one printable line. */
     for (char *c = error->text; *c; c++)
@@ -100,10 +101,12 @@ int ptx_take(ptx_reader *reader, char punctuation) {
 int ptx_fail_expected(ptx_reader *reader, const char *what, const char *where) {
     const ptx_token *token = &reader->token;
     int shown = (int)(token->length < 40 ? token->length : 40);
-    if (token->kind == TOKEN_END) return ptx_fail(reader, token, "expected %s%s, found the end of the file", what, where);
+    if (token->kind == TOKEN_END)
+        return ptx_fail(reader, token, "expected %s%s, found the end of the file", what, where);
     if (token->kind == TOKEN_BAD && shown > 1 && token->start[0] == '/')
         return ptx_fail(reader, token, "the comment that starts here does not end");
-    if (token->kind == TOKEN_BAD && shown && token->start[0] == '"') return ptx_fail(reader, token, "the string that starts here does not end");
+    if (token->kind == TOKEN_BAD && shown && token->start[0] == '"')
+        return ptx_fail(reader, token, "the string that starts here does not end");
     if (token->kind == TOKEN_BAD && shown && token->start[0] >= '0' && token->start[0] <= '9')
         return ptx_fail(reader, token, "'%.*s' is not a number of 64 bits", shown, token->start);
     return ptx_fail(reader, token, "expected %s%s, found '%.*s'", what, where, shown, token->start);
@@ -168,7 +171,8 @@ symbol *ptx_declare_once(ptx_reader *reader, const ptx_token *token, ptx_name na
 }
 
 int ptx_scope_open(ptx_reader *reader) {
-    if (reader->depth + 1 >= PTX_SCOPES) return ptx_fail(reader, &reader->token, "scopes are nested more than %d deep", PTX_SCOPES - 1);
+    if (reader->depth + 1 >= PTX_SCOPES)
+        return ptx_fail(reader, &reader->token, "scopes are nested more than %d deep", PTX_SCOPES - 1);
     ptx_scope *scope = &reader->scopes[++reader->depth];
     scope->first_symbol = reader->symbol_count;
     scope->first_pending = reader->pending_count;
@@ -176,7 +180,8 @@ int ptx_scope_open(ptx_reader *reader) {
     return 0;
 }
 
-/* Resolves the branches to this scope's labels, hands the others to the scope around it, and forgets the scope's names. */
+/* Resolves the branches to this scope's labels, hands the others to the scope around it, and forgets the scope's names.
+ */
 int ptx_scope_close(ptx_reader *reader) {
     ptx_scope *scope = &reader->scopes[reader->depth];
     uint32_t kept = scope->first_pending;
@@ -223,7 +228,8 @@ static int range_member(ptx_reader *reader, uint64_t range, uint32_t number, uin
         reader->range_capacity = larger;
     }
     uint32_t slot = (uint32_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & (reader->range_capacity - 1);
-    while (reader->ranges[slot].key && reader->ranges[slot].key != key) slot = (slot + 1) & (reader->range_capacity - 1);
+    while (reader->ranges[slot].key && reader->ranges[slot].key != key)
+        slot = (slot + 1) & (reader->range_capacity - 1);
     if (!reader->ranges[slot].key) {
         reader->ranges[slot].key = key;
         reader->ranges[slot].index = ptx_new_register(reader, type);
@@ -298,7 +304,8 @@ static char constant_operator(const ptx_reader *reader, int level) {
     if (reader->token.kind != TOKEN_PUNCTUATION) return 0;
     char c = (char)reader->token.value;
     if (!strchr(levels[level], c)) return 0;
-    if (level == 3 && (reader->lexer.at >= reader->lexer.end || *reader->lexer.at != c)) return 0; /* shifts are two characters */
+    if (level == 3 && (reader->lexer.at >= reader->lexer.end || *reader->lexer.at != c))
+        return 0; /* shifts are two characters */
     return c;
 }
 
@@ -307,7 +314,7 @@ static int constant_binary(ptx_reader *reader, int level, uint64_t *value) {
     char operator;
     if (level == 6) return constant_unary(reader, value);
     if (constant_binary(reader, level + 1, value)) return -1;
-    while ((operator = constant_operator(reader, level)) != 0) {
+    while ((operator= constant_operator(reader, level)) != 0) {
         ptx_token token = reader->token;
         ptx_next(reader);
         if (level == 3) ptx_next(reader);
@@ -323,7 +330,7 @@ static int constant_binary(ptx_reader *reader, int level, uint64_t *value) {
         case '*': *value *= right; break;
         default:
             if (!right) return ptx_fail(reader, &token, "division by zero");
-            *value = operator == '/' ? *value / right : *value % right;
+            *value = operator== '/' ? *value / right : * value % right;
         }
     }
     return 0;

@@ -1,5 +1,5 @@
-/* analyze: see analyze.h. One kernel is read, described to gpump (analysis.h), given a machine's registers and preemption points; what comes
- * out on the way is the report. */
+/* analyze: see analyze.h. One kernel is read, described to gpump (analysis.h), given a machine's registers and
+ * preemption points; what comes out on the way is the report. */
 #define _GNU_SOURCE
 #include "tools/analyze.h"
 
@@ -21,8 +21,8 @@
 #define MAX_DEPTH 16
 
 typedef struct analyze_options {
-    const char *kernel;  /* only this one; NULL: all */
-    uint32_t registers;  /* of the file to allocate onto */
+    const char *kernel; /* only this one; NULL: all */
+    uint32_t registers; /* of the file to allocate onto */
     int csv, survey, listing;
 } analyze_options;
 
@@ -32,13 +32,13 @@ typedef struct kernel_report {
     uint32_t live_peak, uninitialised;
     double live_mean;
     gpump_registers_report allocation;
-    uint32_t sm75;               /* registers that ptxas would give a thread of sm_75 (sm75_registers.h); 0: not known */
-    uint32_t points, at_barriers;/* preemption points, and how many of them are barriers */
-    double live_at_points;       /* mean share of the allocated registers that is live there */
-    double live_diverged;        /* the same for a diverged warp */
+    uint32_t sm75; /* registers that ptxas would give a thread of sm_75 (sm75_registers.h); 0: not known */
+    uint32_t points, at_barriers; /* preemption points, and how many of them are barriers */
+    double live_at_points;        /* mean share of the allocated registers that is live there */
+    double live_diverged;         /* the same for a diverged warp */
     gpump_regions_report regions;
     gpump_page_checks_report checks;
-    uint32_t clobbers;           /* instructions after which a block can no longer be started anew */
+    uint32_t clobbers; /* instructions after which a block can no longer be started anew */
 } kernel_report;
 
 typedef struct totals {
@@ -51,9 +51,11 @@ typedef struct totals {
 /* ---- one kernel ---- */
 
 static gpump_result count_live(const gpump_program *program, const gpump_liveness *liveness, kernel_report *report) {
-    uint32_t instructions = gpump_program_instructions(program), i, *live = (uint32_t *)calloc(instructions, sizeof *live), needed = 0;
+    uint32_t instructions = gpump_program_instructions(program), i,
+             *live = (uint32_t *)calloc(instructions, sizeof *live), needed = 0;
     uint64_t sum = 0;
-    gpump_result result = live ? gpump_liveness_pressure(liveness, live, NULL, &report->live_peak, NULL) : GPUMP_ERROR_MEMORY;
+    gpump_result result =
+        live ? gpump_liveness_pressure(liveness, live, NULL, &report->live_peak, NULL) : GPUMP_ERROR_MEMORY;
     for (i = 0; i < instructions && result == GPUMP_OK; i++) sum += live[i];
     report->live_mean = (double)sum / instructions;
     free(live);
@@ -116,7 +118,8 @@ static gpump_result count_checks(const gpump_program *program, kernel_report *re
     return result;
 }
 
-static gpump_result report_kernel(const kernel_program *kernel, uint32_t registers, kernel_report *report, gpump_diag *diag) {
+static gpump_result report_kernel(const kernel_program *kernel, uint32_t registers, kernel_report *report,
+                                  gpump_diag *diag) {
     gpump_registers_config config;
     gpump_liveness *liveness = NULL;
     gpump_program *allocated = NULL;
@@ -138,7 +141,8 @@ static gpump_result report_kernel(const kernel_program *kernel, uint32_t registe
     if (result == GPUMP_OK) result = gpump_registers_config_preset(&config, "kepler");
     config.registers = registers;
     config.predicates = 64;
-    if (result == GPUMP_OK) result = gpump_registers_allocate(a.program, &config, &allocated, &report->allocation, diag);
+    if (result == GPUMP_OK)
+        result = gpump_registers_allocate(a.program, &config, &allocated, &report->allocation, diag);
     if (result == GPUMP_OK) result = count_points(allocated, report);
     if (result == GPUMP_OK && sm75_registers(kernel, &report->sm75)) report->sm75 = 0;
     if (result == GPUMP_OK) result = count_regions(a.program, report, diag);
@@ -164,7 +168,8 @@ static void print_listing(const kernel_program *kernel) {
         printf("  %6s %6s %5s  %s\n", "number", "line", "live", "instruction");
         for (i = 0; i < kernel->count; i++) {
             instruction_text(&kernel->instructions[i], text, sizeof text);
-            if (i && gpump_program_basic_block_of(a.program, i) != gpump_program_basic_block_of(a.program, i - 1)) printf("\n");
+            if (i && gpump_program_basic_block_of(a.program, i) != gpump_program_basic_block_of(a.program, i - 1))
+                printf("\n");
             printf("  %6u %6u %5u  %s\n", i, kernel->instructions[i].line, live[i], text);
         }
     }
@@ -175,24 +180,31 @@ static void print_listing(const kernel_program *kernel) {
 
 static void print_text(const kernel_program *kernel, const kernel_report *r, uint32_t file) {
     printf("%s (%s)\n", kernel->name, kernel->file_name);
-    printf("  instructions       %u in %u basic blocks, %u loops (%u innermost)\n", kernel->count, r->basic_blocks, r->loops, r->innermost_loops);
-    printf("  registers          %u in PTX and %u predicates; at most %u live at once, %.1f in the mean\n", kernel->ptx_registers, kernel->predicates,
-           r->live_peak, r->live_mean);
-    printf("  allocated          %u of %u, %u predicates; %u bytes spilled, %u parameters read in place\n", r->allocation.registers, file,
-           r->allocation.predicates, r->allocation.spill_bytes, r->allocation.folded);
+    printf("  instructions       %u in %u basic blocks, %u loops (%u innermost)\n", kernel->count, r->basic_blocks,
+           r->loops, r->innermost_loops);
+    printf("  registers          %u in PTX and %u predicates; at most %u live at once, %.1f in the mean\n",
+           kernel->ptx_registers, kernel->predicates, r->live_peak, r->live_mean);
+    printf("  allocated          %u of %u, %u predicates; %u bytes spilled, %u parameters read in place\n",
+           r->allocation.registers, file, r->allocation.predicates, r->allocation.spill_bytes, r->allocation.folded);
     if (r->sm75) printf("  on sm_75           %u registers by the model of docs/registers.md\n", r->sm75);
-    printf("  memory             %u bytes shared%s, %u local, %u of parameters\n", kernel->shared_bytes, kernel->uses_extern_shared ? " and more" : "",
-           kernel->local_bytes, kernel->parameter_bytes);
-    printf("  preemption points  %u, %u of them barriers, the others two instructions each; %.0f%% of the registers live there, %.0f%% when diverged\n",
+    printf("  memory             %u bytes shared%s, %u local, %u of parameters\n", kernel->shared_bytes,
+           kernel->uses_extern_shared ? " and more" : "", kernel->local_bytes, kernel->parameter_bytes);
+    printf("  preemption points  %u, %u of them barriers, the others two instructions each; %.0f%% of the registers "
+           "live there, %.0f%% when diverged\n",
            r->points, r->at_barriers, 100 * r->live_at_points, 100 * r->live_diverged);
-    printf("  regions            %u boundaries between idempotent regions (%u cut memory, %u at barriers and atomics, %u in loops, %u where warps diverge), %u moves\n",
-           r->regions.sparse, r->regions.cuts[GPUMP_CUT_CLOBBER], r->regions.cuts[GPUMP_CUT_FORCED], r->regions.cuts[GPUMP_CUT_LOOP],
-           r->regions.cuts[GPUMP_CUT_DIVERGENCE], r->regions.moves);
-    printf("  page checks        %u accesses to buffers: %u checked once per page, %u by themselves in loops that follow pointers, %u one by one\n",
+    printf("  regions            %u boundaries between idempotent regions (%u cut memory, %u at barriers and atomics, "
+           "%u in loops, %u where warps diverge), %u moves\n",
+           r->regions.sparse, r->regions.cuts[GPUMP_CUT_CLOBBER], r->regions.cuts[GPUMP_CUT_FORCED],
+           r->regions.cuts[GPUMP_CUT_LOOP], r->regions.cuts[GPUMP_CUT_DIVERGENCE], r->regions.moves);
+    printf("  page checks        %u accesses to buffers: %u checked once per page, %u by themselves in loops that "
+           "follow pointers, %u one by one\n",
            r->checks.accesses, r->checks.walks, r->checks.predicated, r->checks.plain);
-    if (r->clobbers) printf("  flush              refused once a block has executed one of %u instructions\n", r->clobbers);
-    else printf("  flush              at any time: no block overwrites what it has read\n");
-    if (r->uninitialised) printf("  note               %u registers may be read before they are written\n", r->uninitialised);
+    if (r->clobbers)
+        printf("  flush              refused once a block has executed one of %u instructions\n", r->clobbers);
+    else
+        printf("  flush              at any time: no block overwrites what it has read\n");
+    if (r->uninitialised)
+        printf("  note               %u registers may be read before they are written\n", r->uninitialised);
 }
 
 /* A CSV field: quoted where it must be. */
@@ -210,16 +222,20 @@ static void print_field(const char *text, char end) {
 }
 
 static void print_csv_header(void) {
-    puts("file,kernel,status,instructions,basic_blocks,loops,ptx_registers,predicates,live_peak,live_mean,registers,registers_sm75,spill_bytes,shared_bytes,local_bytes,"
-         "parameter_bytes,preemption_points,live_at_points,live_diverged,region_boundaries,region_moves,clobbers,uninitialised,why");
+    puts("file,kernel,status,instructions,basic_blocks,loops,ptx_registers,predicates,live_peak,live_mean,registers,"
+         "registers_sm75,spill_bytes,shared_bytes,local_bytes,"
+         "parameter_bytes,preemption_points,live_at_points,live_diverged,region_boundaries,region_moves,clobbers,"
+         "uninitialised,why");
 }
 
 static void print_csv(const kernel_program *kernel, const kernel_report *r) {
     print_field(kernel->file_name, ',');
     print_field(kernel->name, ',');
-    printf("read,%u,%u,%u,%u,%u,%u,%.2f,%u,%u,%u,%u,%u,%u,%u,%.4f,%.4f,%u,%u,%u,%u,\n", kernel->count, r->basic_blocks, r->loops, kernel->ptx_registers, kernel->predicates,
-           r->live_peak, r->live_mean, r->allocation.registers, r->sm75, r->allocation.spill_bytes, kernel->shared_bytes, kernel->local_bytes, kernel->parameter_bytes,
-           r->points, r->live_at_points, r->live_diverged, r->regions.sparse, r->regions.moves, r->clobbers, r->uninitialised);
+    printf("read,%u,%u,%u,%u,%u,%u,%.2f,%u,%u,%u,%u,%u,%u,%u,%.4f,%.4f,%u,%u,%u,%u,\n", kernel->count, r->basic_blocks,
+           r->loops, kernel->ptx_registers, kernel->predicates, r->live_peak, r->live_mean, r->allocation.registers,
+           r->sm75, r->allocation.spill_bytes, kernel->shared_bytes, kernel->local_bytes, kernel->parameter_bytes,
+           r->points, r->live_at_points, r->live_diverged, r->regions.sparse, r->regions.moves, r->clobbers,
+           r->uninitialised);
 }
 
 static void print_csv_refused(const char *file, const char *kernel, const char *status, const char *why) {
@@ -237,8 +253,7 @@ static void count_refusal(totals *all, const ptx_refusal *refusal) {
     uint32_t i;
     const char *words = refusal->opcode[0] ? refusal->opcode : "(other)";
     snprintf(kind, sizeof kind, "%.*s", (int)strcspn(words, "."), words);
-    for (i = 0; i < all->kinds && strcmp(all->opcodes[i], kind) != 0; i++) {
-    }
+    for (i = 0; i < all->kinds && strcmp(all->opcodes[i], kind) != 0; i++) {}
     if (i == all->kinds) {
         if (all->kinds == all->capacity) {
             uint32_t larger = all->capacity ? all->capacity * 2 : 16;
@@ -265,13 +280,17 @@ static void analyze_kernel(const kernel_program *kernel, const analyze_options *
     if (result != GPUMP_OK) {
         gpump_diag_text(&diag, text, sizeof text);
         all->failed++;
-        if (options->csv) print_csv_refused(kernel->file_name, kernel->name, "failed", text);
-        else printf("%s (%s)\n  cannot be analysed: %s\n", kernel->name, kernel->file_name, text);
+        if (options->csv)
+            print_csv_refused(kernel->file_name, kernel->name, "failed", text);
+        else
+            printf("%s (%s)\n  cannot be analysed: %s\n", kernel->name, kernel->file_name, text);
         return;
     }
     all->read++;
-    if (options->csv) print_csv(kernel, &report);
-    else if (!options->survey) print_text(kernel, &report, options->registers);
+    if (options->csv)
+        print_csv(kernel, &report);
+    else if (!options->survey)
+        print_text(kernel, &report, options->registers);
     if (options->listing && !options->csv) print_listing(kernel);
 }
 
@@ -283,8 +302,10 @@ static int analyze_file(const char *path, const analyze_options *options, totals
     all->files++;
     if (ptx_read_file(path, &module, &error)) {
         all->unreadable++;
-        if (options->survey && options->csv) print_csv_refused(path, "", "malformed", error.text);
-        else fprintf(options->survey ? stdout : stderr, "%s\n", error.text);
+        if (options->survey && options->csv)
+            print_csv_refused(path, "", "malformed", error.text);
+        else
+            fprintf(options->survey ? stdout : stderr, "%s\n", error.text);
         return STATUS_BAD_INPUT;
     }
     for (i = 0; i < module.kernel_count; i++) {
@@ -297,12 +318,16 @@ static int analyze_file(const char *path, const analyze_options *options, totals
         found++;
         all->refused++;
         count_refusal(all, &module.refusals[i]);
-        if (options->csv) print_csv_refused(path, module.refusals[i].kernel, "refused", module.refusals[i].text);
-        else printf("%s%s\n", options->survey ? "" : "refused: ", module.refusals[i].text);
+        if (options->csv)
+            print_csv_refused(path, module.refusals[i].kernel, "refused", module.refusals[i].text);
+        else
+            printf("%s%s\n", options->survey ? "" : "refused: ", module.refusals[i].text);
     }
     if (!found && !options->survey) {
-        if (options->kernel) fprintf(stderr, "%s: no kernel is named \"%s\"\n", path, options->kernel);
-        else fprintf(stderr, "%s: no kernel in it\n", path);
+        if (options->kernel)
+            fprintf(stderr, "%s: no kernel is named \"%s\"\n", path, options->kernel);
+        else
+            fprintf(stderr, "%s: no kernel in it\n", path);
     }
     ptx_free(&module);
     return all->read ? STATUS_RIGHT : STATUS_BAD_INPUT;
@@ -331,8 +356,10 @@ static void survey_folder(const char *root, const analyze_options *options, tota
     for (i = 0; i < count; i++) {
         struct stat status;
         size_t length = strlen(names[i]);
-        if (lstat(names[i], &status) == 0 && S_ISDIR(status.st_mode)) survey_folder(names[i], options, all, depth + 1);
-        else if (length > 4 && strcmp(names[i] + length - 4, ".ptx") == 0) analyze_file(names[i], options, all);
+        if (lstat(names[i], &status) == 0 && S_ISDIR(status.st_mode))
+            survey_folder(names[i], options, all, depth + 1);
+        else if (length > 4 && strcmp(names[i] + length - 4, ".ptx") == 0)
+            analyze_file(names[i], options, all);
         free(names[i]);
     }
     free(names);
@@ -357,9 +384,12 @@ static const char usage[] =
     "exit status: 0 done, 2 bad input, or no kernel could be read\n";
 
 int command_analyze(int argc, char **argv) {
-    static const struct option longs[] = {{"kernel", required_argument, NULL, 'k'}, {"registers", required_argument, NULL, 'r'},
-                                          {"survey", required_argument, NULL, 's'}, {"csv", no_argument, NULL, 'c'},
-                                          {"listing", no_argument, NULL, 'l'},      {"help", no_argument, NULL, 'h'},
+    static const struct option longs[] = {{"kernel", required_argument, NULL, 'k'},
+                                          {"registers", required_argument, NULL, 'r'},
+                                          {"survey", required_argument, NULL, 's'},
+                                          {"csv", no_argument, NULL, 'c'},
+                                          {"listing", no_argument, NULL, 'l'},
+                                          {"help", no_argument, NULL, 'h'},
                                           {NULL, 0, NULL, 0}};
     analyze_options options;
     totals all;
@@ -387,16 +417,20 @@ int command_analyze(int argc, char **argv) {
         default: return option_misuse("analyze", NULL, NULL);
         }
     }
-    if (folder && optind < argc) return option_misuse("analyze", "--survey FOLDER stands alone; one too many is", argv[optind]);
+    if (folder && optind < argc)
+        return option_misuse("analyze", "--survey FOLDER stands alone; one too many is", argv[optind]);
     if (!folder && optind == argc) return option_misuse("analyze", "which FILE.ptx, or --survey FOLDER?", NULL);
-    if (!folder && optind < argc - 1) return option_misuse("analyze", "one FILE.ptx; one too many is", argv[optind + 1]);
+    if (!folder && optind < argc - 1)
+        return option_misuse("analyze", "one FILE.ptx; one too many is", argv[optind + 1]);
     if (folder && (stat(folder, &state) != 0 || !S_ISDIR(state.st_mode))) {
         fprintf(stderr, "%s: not a folder\n", folder);
         return STATUS_BAD_INPUT;
     }
     if (options.csv) print_csv_header();
-    if (folder) survey_folder(folder, &options, &all, 0);
-    else status = analyze_file(argv[optind], &options, &all);
+    if (folder)
+        survey_folder(folder, &options, &all, 0);
+    else
+        status = analyze_file(argv[optind], &options, &all);
     if (folder && !options.csv) print_totals(&all);
     if (folder && !all.files) {
         fprintf(stderr, "%s: no .ptx file in it or below\n", folder);

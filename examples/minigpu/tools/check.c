@@ -47,8 +47,8 @@ static int differs(const launch_kernel *k, uint32_t argument, const launch_buffe
         char a[64], b[64];
         element_text(buffer, is, i, a, sizeof a);
         element_text(buffer, expected, i, b, sizeof b);
-        snprintf(check->text, sizeof check->text, "kernel %s: argument %u, element %" PRIu64 ": is %s, expected %s", k->name,
-                 argument, i, a, b);
+        snprintf(check->text, sizeof check->text, "kernel %s: argument %u, element %" PRIu64 ": is %s, expected %s",
+                 k->name, argument, i, a, b);
     }
     check->result = CHECK_WRONG;
     return 1;
@@ -90,8 +90,8 @@ static void check_files(const machine *m, const launch_file *launch, const launc
         if (check->result == CHECK_NOTHING_EXPECTED) check->result = CHECK_RIGHT;
         if (!bytes || !stream || fread(bytes, 1, buffer->bytes + 1, stream) != buffer->bytes) {
             check->result = CHECK_WRONG;
-            snprintf(check->text, sizeof check->text, "kernel %s: %s does not hold %" PRIu64 " bytes", k->name, file->path,
-                     buffer->bytes);
+            snprintf(check->text, sizeof check->text, "kernel %s: %s does not hold %" PRIu64 " bytes", k->name,
+                     file->path, buffer->bytes);
         } else {
             differs(k, file->argument, buffer, contents(m, buffer), bytes, check);
         }

@@ -31,8 +31,8 @@ static double processor_seconds(void) {
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* Runs a built machine to its end and checks it. Returns the exit status; *result points into the machine and to *checks
- * (free it). */
+/* Runs a built machine to its end and checks it. Returns the exit status; *result points into the machine and to
+ * *checks (free it). */
 static int run_machine(machine *m, const launch_file *launch, const char *trace_path, run_result *result,
                        kernel_check **checks) {
     double start;
@@ -41,7 +41,8 @@ static int run_machine(machine *m, const launch_file *launch, const char *trace_
     result->machine = m;
     result->launch = launch;
     *checks = NULL;
-    if (trace_path && !(m->trace = trace_open(trace_path, m->sm_count, m->config.gpu.block_slots, m->config.gpu.clock_khz))) {
+    if (trace_path &&
+        !(m->trace = trace_open(trace_path, m->sm_count, m->config.gpu.block_slots, m->config.gpu.clock_khz))) {
         fprintf(stderr, "minigpu: cannot write %s: %s\n", trace_path, strerror(errno));
         return EXIT_BAD_INPUT;
     }
@@ -71,31 +72,43 @@ static const char run_usage[] =
     "usage: minigpu run FILE [options]\n"
     "  FILE                  launch file (YAML; examples/minigpu/README.md describes it)\n"
     "  --gpu PRESET          the GPU, such as gtx480_shieh, k20c, v100 (default: the launch file's, or gtx480_shieh)\n"
-    "  --preempt CYCLE[:T]   at that cycle a kernel of higher priority that has not come yet arrives; where the file has "
+    "  --preempt CYCLE[:T]   at that cycle a kernel of higher priority that has not come yet arrives; where the file "
+    "has "
     "none, every SM\n"
     "                        is emptied; T is switch (default), drain, flush or, with --regions, rewind\n"
-    "  --context FORM        what a switch saves of the registers: naive (all, the default), live (those still needed), "
+    "  --context FORM        what a switch saves of the registers: naive (all, the default), live (those still "
+    "needed), "
     "live+compress\n"
     "                        (and those in patterns), tb (and patterns over the whole block)\n"
-    "  --points[=K]          blocks that are switched stop at preemption points only, instructions that the compiler puts in: in loops, at\n"
-    "                        barriers, and one for every K (100) instructions elsewhere; without it they stop anywhere\n"
+    "  --points[=K]          blocks that are switched stop at preemption points only, instructions that the compiler "
+    "puts in: in loops, at\n"
+    "                        barriers, and one for every K (100) instructions elsewhere; without it they stop "
+    "anywhere\n"
     "  --in-place            a switch leaves registers and shared memory in place that the next kernel does not need\n"
-    "  --choose              with --points: each warp stops at once or runs on, whichever is estimated to be over earlier\n"
-    "  --regions sparse|N    the compiler forms idempotent regions (iGPU), or short ones of at most N instructions too; their boundaries\n"
+    "  --choose              with --points: each warp stops at once or runs on, whichever is estimated to be over "
+    "earlier\n"
+    "  --regions sparse|N    the compiler forms idempotent regions (iGPU), or short ones of at most N instructions "
+    "too; their boundaries\n"
     "                        are instructions\n"
-    "  --spilling all|changed  with --regions: what is live at a sparse region's start is stored there whenever it is crossed, all of it and\n"
+    "  --spilling all|changed  with --regions: what is live at a sparse region's start is stored there whenever it is "
+    "crossed, all of it and\n"
     "                        loaded again, or what has changed; without it nothing is, until somebody preempts\n"
-    "  --page-checks FORM    the compiler puts page checks in (Kim): every (before each access), array (walks through arrays: where they enter\n"
-    "                        a page), pointer (loops that follow pointers: by the loads themselves), kim (array and pointer), none (default)\n"
+    "  --page-checks FORM    the compiler puts page checks in (Kim): every (before each access), array (walks through "
+    "arrays: where they enter\n"
+    "                        a page), pointer (loops that follow pointers: by the loads themselves), kim (array and "
+    "pointer), none (default)\n"
     "  --absent all|NAMES    pages of all buffers, or of those named (a,b,...), are absent at first\n"
     "  --policy NAME         who makes room for a kernel of higher priority, block by block: dual, chimera, chimera+, "
     "switch, drain, flush,\n"
     "                        drain-then-switch, oracle, exact, joint, rewind (it wants --regions)\n"
     "  --limit US            with --policy: within how many microseconds (default: no limit)\n"
-    "  --late-price N        with --limit and policy joint: a cycle beyond it is worth N warp instructions (default: the limit comes first)\n"
-    "  --schedule NAME       processes share the GPU as gpump's scheduler says: fcfs, npq, ppq, ppq_shared, dss, equal, "
+    "  --late-price N        with --limit and policy joint: a cycle beyond it is worth N warp instructions (default: "
+    "the limit comes first)\n"
+    "  --schedule NAME       processes share the GPU as gpump's scheduler says: fcfs, npq, ppq, ppq_shared, dss, "
+    "equal, "
     "weighted, time_slice\n"
-    "  --vacate NAME         with --schedule: how SMs change hands: switch (default), drain, or select (block by block)\n"
+    "  --vacate NAME         with --schedule: how SMs change hands: switch (default), drain, or select (block by "
+    "block)\n"
     "  --slice US            with --schedule time_slice: how long a turn lasts (1000)\n"
     "  --trace OUT.json      write a Chrome trace-event file: open it at https://ui.perfetto.dev\n"
     "  --json                print the report as JSON\n"
@@ -119,14 +132,19 @@ static int read_preempt(const char *text, machine_options *options) {
     options->preempt_cycle = strtoull(text, &end, 10);
     if (end == text || errno || *text == '-' || (*end && *end != ':') ||
         (*end == ':' && technique_of(end + 1, &options->technique))) {
-        fprintf(stderr, "minigpu: --preempt wants CYCLE, CYCLE:switch, CYCLE:drain, CYCLE:flush or CYCLE:rewind, not \"%s\"\n", text);
+        fprintf(stderr,
+                "minigpu: --preempt wants CYCLE, CYCLE:switch, CYCLE:drain, CYCLE:flush or CYCLE:rewind, not \"%s\"\n",
+                text);
         return -1;
     }
     return 0;
 }
 
 static const char *mechanism_name(uint32_t mechanism) {
-    return mechanism == GPUMP_SCHEDULER_SWITCH ? "switch" : mechanism == GPUMP_SCHEDULER_DRAIN ? "drain" : mechanism == GPUMP_SCHEDULER_SELECT ? "select" : NULL;
+    return mechanism == GPUMP_SCHEDULER_SWITCH   ? "switch"
+           : mechanism == GPUMP_SCHEDULER_DRAIN  ? "drain"
+           : mechanism == GPUMP_SCHEDULER_SELECT ? "select"
+                                                 : NULL;
 }
 
 /* An option without the one that gives it a meaning, or two that exclude each other: what is wrong, or NULL. */
@@ -139,7 +157,8 @@ static const char *contradiction(const machine_options *o, uint64_t limit_ns, ui
     if (limit_ns != NEVER && !o->policy) return "--limit needs --policy NAME";
     if (late_price && limit_ns == NEVER) return "--late-price needs --limit US";
     if (vacate && !o->schedule) return "--vacate needs --schedule NAME";
-    if (o->slice_ns && !(o->schedule && strcmp(o->schedule, "time_slice") == 0)) return "--slice needs --schedule time_slice";
+    if (o->slice_ns && !(o->schedule && strcmp(o->schedule, "time_slice") == 0))
+        return "--slice needs --schedule time_slice";
     return NULL;
 }
 
@@ -210,13 +229,16 @@ static int command_run(int argc, char **argv) {
             if (option_choice("--context", optarg, context_form_name, &options.context_form)) return EXIT_BAD_INPUT;
             break;
         case 'k':
-            if (option_choice("--page-checks", optarg, page_check_form_name, &options.page_checks)) return EXIT_BAD_INPUT;
+            if (option_choice("--page-checks", optarg, page_check_form_name, &options.page_checks))
+                return EXIT_BAD_INPUT;
             break;
         case 'a': options.absent = optarg; break;
         case 'C': options.choose = 1; break;
         case 'I': options.in_place = 1; break;
         case 'K':
-            options.spilling = !strcmp(optarg, "all") ? SPILLING_ALL : !strcmp(optarg, "changed") ? SPILLING_CHANGED : SPILLING_NONE;
+            options.spilling = !strcmp(optarg, "all")       ? SPILLING_ALL
+                               : !strcmp(optarg, "changed") ? SPILLING_CHANGED
+                                                            : SPILLING_NONE;
             if (options.spilling == SPILLING_NONE) {
                 fprintf(stderr, "minigpu: --spilling wants all or changed, not \"%s\"\n", optarg);
                 return EXIT_BAD_INPUT;
@@ -224,7 +246,9 @@ static int command_run(int argc, char **argv) {
             break;
         case 'r':
             if (launch_regions(optarg, &options.regions)) {
-                fprintf(stderr, "minigpu: --regions wants sparse or a number of instructions from 2 to 4096, not \"%s\"\n", optarg);
+                fprintf(stderr,
+                        "minigpu: --regions wants sparse or a number of instructions from 2 to 4096, not \"%s\"\n",
+                        optarg);
                 return EXIT_BAD_INPUT;
             }
             break;
@@ -237,7 +261,9 @@ static int command_run(int argc, char **argv) {
         }
     }
     if (optind == argc) return option_misuse("run", "which launch FILE?", NULL);
-    if (optind < argc - 1) return option_misuse("run", "one launch FILE, and values of --points follow a =; one too many is", argv[optind + 1]);
+    if (optind < argc - 1)
+        return option_misuse("run", "one launch FILE, and values of --points follow a =; one too many is",
+                             argv[optind + 1]);
     if ((why = contradiction(&options, limit_ns, late_price, vacate))) return option_misuse("run", why, NULL);
     if (launch_file_read(&launch, argv[optind], error)) {
         fprintf(stderr, "%s\n", error);
@@ -251,7 +277,8 @@ static int command_run(int argc, char **argv) {
     if (limit_ns != NEVER) m->limit_cycles = gpump_gpu_cycles_from_ns(&m->config.gpu, limit_ns);
     m->late_price = late_price;
     if (options.technique == GPUMP_TECHNIQUE_REWIND && !m->regions) {
-        fprintf(stderr, "minigpu: blocks can only go back to the start of a region where there are regions: add --regions sparse\n");
+        fprintf(stderr, "minigpu: blocks can only go back to the start of a region where there are regions: add "
+                        "--regions sparse\n");
         machine_free(m);
         launch_file_free(&launch);
         return EXIT_BAD_INPUT;
@@ -275,9 +302,10 @@ static int command_run(int argc, char **argv) {
 
 static const char *program = "minigpu"; /* as it was called, for lines that can be typed again */
 
-static const char demo_usage[] = "usage: minigpu demo [FILE] [--gpu PRESET] [--traces FOLDER]\n"
-                                 "  runs a launch file of two kernels (examples/minigpu/demo.yaml) once for each way of "
-                                 "preempting the first for the second\n";
+static const char demo_usage[] =
+    "usage: minigpu demo [FILE] [--gpu PRESET] [--traces FOLDER]\n"
+    "  runs a launch file of two kernels (examples/minigpu/demo.yaml) once for each way of "
+    "preempting the first for the second\n";
 
 typedef struct demo_row {
     preemption_summary summary;
@@ -294,7 +322,8 @@ static uint32_t urgent_kernel(const launch_file *launch) {
     return urgent;
 }
 
-static int demo_run(launch_file *launch, machine_options options, const char *trace_path, demo_row *row, machine **kept) {
+static int demo_run(launch_file *launch, machine_options options, const char *trace_path, demo_row *row,
+                    machine **kept) {
     char error[LAUNCH_ERROR_BYTES];
     kernel_check *checks;
     run_result result;
@@ -356,7 +385,8 @@ static int command_demo(int argc, char **argv) {
         return EXIT_BAD_INPUT;
     }
     urgent = urgent_kernel(&launch);
-    printf("%s runs on the whole GPU. At cycle %" PRIu64 " %s arrives with a higher priority and needs SMs at once.\n\n",
+    printf("%s runs on the whole GPU. At cycle %" PRIu64
+           " %s arrives with a higher priority and needs SMs at once.\n\n",
            launch.kernels[urgent == 0].name, launch.kernels[urgent].arrival_cycle, launch.kernels[urgent].name);
     for (i = 0; i < sizeof techniques / sizeof *techniques; i++) {
         demo_row row;
@@ -376,8 +406,8 @@ static int command_demo(int argc, char **argv) {
         if (i == 0) {
             printf("%-8s %6s %7s %18s %12s %14s %14s %14s  %s\n", "", "", "", "preemption latency", "bytes saved",
                    "work wasted", launch.kernels[urgent].name, launch.kernels[urgent == 0].name, "results");
-            printf("%-8s %6s %7s %18s %12s %14s %14s %14s\n", "", "SMs", "blocks", "mean / worst, us", "", "warp instr.",
-                   "us", "us");
+            printf("%-8s %6s %7s %18s %12s %14s %14s %14s\n", "", "SMs", "blocks", "mean / worst, us", "",
+                   "warp instr.", "us", "us");
         }
         printf("%-8s %6" PRIu64 " %7" PRIu64 " %10.2f / %5.2f %12" PRIu64 " %14" PRIu64 " %14.2f %14.2f  %s\n",
                technique_name(techniques[i]), row.summary.count, row.summary.blocks,
@@ -393,11 +423,13 @@ static int command_demo(int argc, char **argv) {
         machine_free(m);
     }
     printf(
-        "\nDraining saves and wastes nothing but waits for the longest block; switching moves every block's registers and "
+        "\nDraining saves and wastes nothing but waits for the longest block; switching moves every block's registers "
+        "and "
         "shared memory; flushing is\n"
         "immediate and does the work again. Each run is drawn in demo-drain.json, demo-switch.json and demo-flush.json "
         "(%s):\n"
-        "open https://ui.perfetto.dev and drop one of them into the window; every SM is a group, every block slot a line.\n"
+        "open https://ui.perfetto.dev and drop one of them into the window; every SM is a group, every block slot a "
+        "line.\n"
         "Next: change the grids, priorities or arrival in %s, or preempt at a moment of your choice:\n"
         "  %s run %s --preempt 5000:flush\n",
         folder, path, program, path);
@@ -407,7 +439,9 @@ static int command_demo(int argc, char **argv) {
 
 /* ==== minigpu policies ==== */
 
-static int command_policies(int argc, char **argv) { return policies_command(argc, argv, MINIGPU_SOURCE_DIR "/kernels"); }
+static int command_policies(int argc, char **argv) {
+    return policies_command(argc, argv, MINIGPU_SOURCE_DIR "/kernels");
+}
 
 /* ==== commands ==== */
 
@@ -435,6 +469,7 @@ int main(int argc, char **argv) {
             fprintf(stderr, "minigpu: no command is named \"%s\"\n", argv[1]);
     }
     fputs("usage: minigpu COMMAND ... (minigpu COMMAND --help says more)\n", out);
-    for (i = 0; i < sizeof commands / sizeof *commands; i++) fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].what);
+    for (i = 0; i < sizeof commands / sizeof *commands; i++)
+        fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].what);
     return out == stdout ? EXIT_RIGHT : EXIT_BAD_INPUT;
 }

@@ -14,7 +14,8 @@ int option_number(const char *option, const char *text, uint64_t low, uint64_t h
     errno = 0;
     *value = strtoull(text, &end, 10);
     if (*text >= '0' && *text <= '9' && !*end && !errno && *value >= low && *value <= high) return 0;
-    fprintf(stderr, "minigpu: %s wants a number from %" PRIu64 " to %" PRIu64 ", not \"%s\"\n", option, low, high, text);
+    fprintf(stderr, "minigpu: %s wants a number from %" PRIu64 " to %" PRIu64 ", not \"%s\"\n", option, low, high,
+            text);
     return -1;
 }
 
@@ -48,7 +49,9 @@ const char *option_victim_policy(uint32_t index) {
 }
 
 int option_misuse(const char *command, const char *what, const char *value) {
-    if (what) fprintf(stderr, "minigpu: %s: %s%s%s%s\n", command, what, value ? " \"" : "", value ? value : "", value ? "\"" : "");
+    if (what)
+        fprintf(stderr, "minigpu: %s: %s%s%s%s\n", command, what, value ? " \"" : "", value ? value : "",
+                value ? "\"" : "");
     fprintf(stderr, "minigpu %s --help lists its options\n", command);
     return 2;
 }

@@ -1,4 +1,5 @@
-/* options: values of command-line options. What cannot be read is reported on stderr: the option, what it wants, what it got. */
+/* options: values of command-line options. What cannot be read is reported on stderr: the option, what it wants, what
+ * it got. */
 #ifndef MINIGPU_OPTIONS_H
 #define MINIGPU_OPTIONS_H
 
@@ -15,7 +16,8 @@ int option_microseconds(const char *option, const char *text, double low, uint64
 int option_choice(const char *option, const char *text, option_names names, uint32_t *index);
 /* The names of gpump_victim's policies. */
 const char *option_victim_policy(uint32_t index);
-/* Reports that a command cannot be read and how to learn more; `what` may be NULL where getopt has said it. Returns 2, the exit status. */
+/* Reports that a command cannot be read and how to learn more; `what` may be NULL where getopt has said it. Returns 2,
+ * the exit status. */
 int option_misuse(const char *command, const char *what, const char *value);
 
 #endif

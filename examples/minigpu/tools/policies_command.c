@@ -19,17 +19,24 @@
 
 static const char usage[] =
     "usage: minigpu policies [options]\n"
-    "  Kernels of Shieh Table 4.2 run on gtx480_shieh; at random times a kernel of high priority asks for room for 90 blocks within a limit. Every\n"
-    "  policy meets every request in a copy of the same machine. Prints a table over all kernels and one per kernel, in Markdown.\n"
+    "  Kernels of Shieh Table 4.2 run on gtx480_shieh; at random times a kernel of high priority asks for room for 90 "
+    "blocks within a limit. Every\n"
+    "  policy meets every request in a copy of the same machine. Prints a table over all kernels and one per kernel, "
+    "in Markdown.\n"
     "  --requests N       per kernel (default 16)\n"
     "  --kernel NAME      only this one, as its folder is called; may be repeated\n"
-    "  --policy NAME[@P]  only these policies; may be repeated (default: dual, chimera, chimera+, joint, oracle, switch, drain, drain-then-switch);\n"
-    "                     joint@P: a cycle of a late request is worth P warp instructions (without P the limit comes first, whatever it costs)\n"
+    "  --policy NAME[@P]  only these policies; may be repeated (default: dual, chimera, chimera+, joint, oracle, "
+    "switch, drain, drain-then-switch);\n"
+    "                     joint@P: a cycle of a late request is worth P warp instructions (without P the limit comes "
+    "first, whatever it costs)\n"
     "  --limit US         only these limits, whole microseconds; may be repeated (default: 2, 3, 4, 5)\n"
-    "  --switch MODEL     stall: a switched block stalls for its estimate, as in the paper (default); naive, live, live+compress, tb: its context\n"
+    "  --switch MODEL     stall: a switched block stalls for its estimate, as in the paper (default); naive, live, "
+    "live+compress, tb: its context\n"
     "                     travels through the memory path in that form\n"
-    "  --regions R        sparse, or the most instructions of a short region: kernels have idempotent regions, and the policy rewind may use them\n"
-    "  --in-place         switched blocks keep in place what the incoming kernel's positions do not reach, and move only the rest\n"
+    "  --regions R        sparse, or the most instructions of a short region: kernels have idempotent regions, and the "
+    "policy rewind may use them\n"
+    "  --in-place         switched blocks keep in place what the incoming kernel's positions do not reach, and move "
+    "only the rest\n"
     "  --seed N           of the request times (default 1)\n"
     "  --processes N      at the same time (default: one per processor)\n"
     "  --csv FILE         also one row per kernel, request, policy and limit\n"
@@ -37,14 +44,17 @@ static const char usage[] =
 
 /* Sums over requests. */
 typedef struct cell {
-    double violated, warm, warm_violated, in_use, wasted, idle, flush, start, waste_share, by[4], error[4], truth[4], error_blocks[4], bytes;
+    double violated, warm, warm_violated, in_use, wasted, idle, flush, start, waste_share, by[4], error[4], truth[4],
+        error_blocks[4], bytes;
     double late_truth; /* last block began past the limit */
     uint32_t requests, waits, kernels;
     double regret_violations, regret_waste; /* beyond the oracle's at the same request */
-    double beside[3][2]; /* beyond the first policy's at the same request, and squares: violations, late starts, waste with idle slots */
+    double beside[3][2]; /* beyond the first policy's at the same request, and squares: violations, late starts, waste
+                            with idle slots */
 } cell;
 
-static void add(cell *sum, const victim_outcome *o, const victim_outcome *first, const victim_outcome *oracle, uint64_t limit) {
+static void add(cell *sum, const victim_outcome *o, const victim_outcome *first, const victim_outcome *oracle,
+                uint64_t limit) {
     double beside[3];
     uint32_t t;
     beside[0] = (double)o->violated - (double)first->violated;
@@ -86,9 +96,11 @@ static double percent(double part, double whole) { return whole > 0 ? 100 * part
 
 static void print_row(const cell *c) {
     double blocks = c->by[0] + c->by[1] + c->by[2] + c->by[3];
-    printf(" %.1f | %.1f | %.1f | %.1f | %.1f | %.0f | %.2f | %.0f / %.0f / %.0f", percent(c->violated, c->requests), percent(c->warm_violated, c->warm),
-           percent(c->late_truth, c->requests), percent(c->wasted, c->flush), percent(c->idle, c->flush), c->waits ? 100 * c->in_use / c->waits : 0,
-           c->requests ? c->start / c->requests / CLOCK_MHZ : 0, percent(c->by[0], blocks), percent(c->by[1], blocks), percent(c->by[2], blocks));
+    printf(" %.1f | %.1f | %.1f | %.1f | %.1f | %.0f | %.2f | %.0f / %.0f / %.0f", percent(c->violated, c->requests),
+           percent(c->warm_violated, c->warm), percent(c->late_truth, c->requests), percent(c->wasted, c->flush),
+           percent(c->idle, c->flush), c->waits ? 100 * c->in_use / c->waits : 0,
+           c->requests ? c->start / c->requests / CLOCK_MHZ : 0, percent(c->by[0], blocks), percent(c->by[1], blocks),
+           percent(c->by[2], blocks));
     if (c->by[3] > 0) printf(" / rewind %.0f", percent(c->by[3], blocks));
     printf(" |\n");
 }
@@ -100,29 +112,40 @@ static void print_difference(const double sums[2], double n, double whole) {
 }
 
 static void print_csv(FILE *csv, const victim_experiment *e, const victim_outcome *o, uint32_t limit, uint32_t c) {
-    fprintf(csv, "%s,%llu,%s,%u,%u,%u,%llu,%llu,%llu,%llu,%llu,%u,%u,%u,%u,%llu\n", victim_experiment_kernel(e->kernel), (unsigned long long)o->request_cycle,
-            e->cases[c].label, limit, o->violated, o->warm, (unsigned long long)o->end_cycles, (unsigned long long)o->start_cycles,
-            (unsigned long long)o->wasted, (unsigned long long)o->idle, (unsigned long long)o->flush_waste, o->by[0], o->by[1], o->by[2], o->by[3],
+    fprintf(csv, "%s,%llu,%s,%u,%u,%u,%llu,%llu,%llu,%llu,%llu,%u,%u,%u,%u,%llu\n", victim_experiment_kernel(e->kernel),
+            (unsigned long long)o->request_cycle, e->cases[c].label, limit, o->violated, o->warm,
+            (unsigned long long)o->end_cycles, (unsigned long long)o->start_cycles, (unsigned long long)o->wasted,
+            (unsigned long long)o->idle, (unsigned long long)o->flush_waste, o->by[0], o->by[1], o->by[2], o->by[3],
             (unsigned long long)o->bytes_saved);
 }
 
-#define COLUMNS                                                                                                                                  \
-    " violations % | after warm-up | last start late % | wasted, % of flushing | idle until the SM is empty, % | in use % | last start, us | flush / switch / drain % |\n"
+#define COLUMNS                                                                                                       \
+    " violations % | after warm-up | last start late % | wasted, % of flushing | idle until the SM is empty, % | in " \
+    "use % | last start, us | flush / switch / drain % |\n"
 #define RULE "---|---|---|---|---|---|---|---|\n"
 
 int policies_command(int argc, char **argv, const char *kernels_dir) {
-    static const struct option longs[] = {{"requests", required_argument, NULL, 'r'}, {"kernel", required_argument, NULL, 'k'}, {"policy", required_argument, NULL, 'p'},
-                                          {"limit", required_argument, NULL, 'l'},    {"switch", required_argument, NULL, 's'}, {"seed", required_argument, NULL, 'S'},
-                                          {"regions", required_argument, NULL, 'R'},  {"in-place", no_argument, NULL, 'i'},
+    static const struct option longs[] = {{"requests", required_argument, NULL, 'r'},
+                                          {"kernel", required_argument, NULL, 'k'},
+                                          {"policy", required_argument, NULL, 'p'},
+                                          {"limit", required_argument, NULL, 'l'},
+                                          {"switch", required_argument, NULL, 's'},
+                                          {"seed", required_argument, NULL, 'S'},
+                                          {"regions", required_argument, NULL, 'R'},
+                                          {"in-place", no_argument, NULL, 'i'},
                                           {"processes", required_argument, NULL, 'P'},
-                                          {"csv", required_argument, NULL, 'c'},      {"help", no_argument, NULL, 'h'},     {NULL, 0, NULL, 0}};
-    static const char *const usual[] = {"dual", "chimera", "chimera+", "joint", "oracle", "switch", "drain", "drain-then-switch"};
+                                          {"csv", required_argument, NULL, 'c'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
+    static const char *const usual[] = {"dual",   "chimera", "chimera+", "joint",
+                                        "oracle", "switch",  "drain",    "drain-then-switch"};
     static cell per_kernel[VICTIM_EXPERIMENT_KERNELS][POLICIES_MAX * LIMITS_MAX];
     cell total[POLICIES_MAX * LIMITS_MAX];
     const char *policies[POLICIES_MAX], *labels[POLICIES_MAX], *at, *model = "stall";
     char names[POLICIES_MAX][32];
     uint64_t prices[POLICIES_MAX] = {0};
-    uint32_t policy_count = 0, limit_count = 0, limits[LIMITS_MAX], only[VICTIM_EXPERIMENT_KERNELS] = {0}, some = 0, p, l, c, k, r, form = 0, stalls = 1, oracle = GPUMP_NONE;
+    uint32_t policy_count = 0, limit_count = 0, limits[LIMITS_MAX], only[VICTIM_EXPERIMENT_KERNELS] = {0}, some = 0, p,
+             l, c, k, r, form = 0, stalls = 1, oracle = GPUMP_NONE;
     victim_experiment e;
     victim_outcome *outcomes;
     victim_drain_error *errors;
@@ -151,12 +174,14 @@ int policies_command(int argc, char **argv, const char *kernels_dir) {
             limits[limit_count++] = (uint32_t)number;
             break;
         case 'p':
-            if (policy_count == POLICIES_MAX) return option_misuse("policies", "too many --policy; the last is", optarg);
+            if (policy_count == POLICIES_MAX)
+                return option_misuse("policies", "too many --policy; the last is", optarg);
             labels[policy_count] = optarg;
             if ((at = strchr(optarg, '@')) != NULL) {
                 if (option_number("--policy NAME@", at + 1, 1, 1000000, &prices[policy_count])) return 2;
                 snprintf(names[policy_count], sizeof names[0], "%.*s", (int)(at - optarg), optarg);
-            } else snprintf(names[policy_count], sizeof names[0], "%s", optarg);
+            } else
+                snprintf(names[policy_count], sizeof names[0], "%s", optarg);
             policies[policy_count] = names[policy_count];
             if (option_choice("--policy", policies[policy_count++], option_victim_policy, &k)) return 2;
             break;
@@ -172,7 +197,9 @@ int policies_command(int argc, char **argv, const char *kernels_dir) {
             break;
         case 'R':
             if (launch_regions(optarg, &e.regions)) {
-                fprintf(stderr, "minigpu: --regions wants sparse or a number of instructions from 2 to 4096, not \"%s\"\n", optarg);
+                fprintf(stderr,
+                        "minigpu: --regions wants sparse or a number of instructions from 2 to 4096, not \"%s\"\n",
+                        optarg);
                 return 2;
             }
             break;
@@ -182,8 +209,11 @@ int policies_command(int argc, char **argv, const char *kernels_dir) {
             e.parallel = (uint32_t)number;
             break;
         case 'c':
-            if (csv || !(csv = fopen(optarg, "w"))) return option_misuse("policies", "--csv wants one file that can be written, not", optarg);
-            fputs("kernel,request_cycle,policy,limit_us,violated,warm,end_cycles,start_cycles,wasted,idle,of_flushing,flushed,switched,drained,rewound,bytes_saved\n", csv);
+            if (csv || !(csv = fopen(optarg, "w")))
+                return option_misuse("policies", "--csv wants one file that can be written, not", optarg);
+            fputs("kernel,request_cycle,policy,limit_us,violated,warm,end_cycles,start_cycles,wasted,idle,of_flushing,"
+                  "flushed,switched,drained,rewound,bytes_saved\n",
+                  csv);
             break;
         case 'h': fputs(usage, stdout); return 0;
         default: return option_misuse("policies", NULL, NULL);
@@ -193,7 +223,8 @@ int policies_command(int argc, char **argv, const char *kernels_dir) {
     if (!limit_count)
         for (l = 2; l <= 5; l++) limits[limit_count++] = l;
     if (!policy_count)
-        for (p = 0; p < sizeof usual / sizeof *usual; p++) policies[policy_count] = labels[policy_count] = usual[p], policy_count++;
+        for (p = 0; p < sizeof usual / sizeof *usual; p++)
+            policies[policy_count] = labels[policy_count] = usual[p], policy_count++;
     if (policy_count * limit_count > VICTIM_EXPERIMENT_CASES) {
         fprintf(stderr, "minigpu: policies: at most %d policies and limits together\n", VICTIM_EXPERIMENT_CASES);
         return 2;
@@ -233,40 +264,51 @@ int policies_command(int argc, char **argv, const char *kernels_dir) {
                 const victim_outcome *row = outcomes + (size_t)r * e.case_count;
                 if (row[c].failed) status = 1;
                 if (csv) print_csv(csv, &e, &row[c], limits[c % limit_count], c);
-                add(&per_kernel[k][c], &row[c], &row[c % limit_count], oracle == GPUMP_NONE ? NULL : &row[oracle * limit_count + c % limit_count], e.cases[c].limit_cycles);
-                add(&total[c], &row[c], &row[c % limit_count], oracle == GPUMP_NONE ? NULL : &row[oracle * limit_count + c % limit_count], e.cases[c].limit_cycles);
+                add(&per_kernel[k][c], &row[c], &row[c % limit_count],
+                    oracle == GPUMP_NONE ? NULL : &row[oracle * limit_count + c % limit_count],
+                    e.cases[c].limit_cycles);
+                add(&total[c], &row[c], &row[c % limit_count],
+                    oracle == GPUMP_NONE ? NULL : &row[oracle * limit_count + c % limit_count],
+                    e.cases[c].limit_cycles);
             }
             drain[0] += errors[r].relative[0];
             drain[1] += errors[r].relative[1];
             drain_blocks += errors[r].blocks;
         }
     }
-    printf("Switches: %s%s. %u requests per kernel, seed %llu; the high-priority kernel alone takes %.2f us.\n\n", model,
-           e.in_place ? ", in place" : "", e.requests, (unsigned long long)e.seed,
-           (double)own / CLOCK_MHZ);
+    printf("Switches: %s%s. %u requests per kernel, seed %llu; the high-priority kernel alone takes %.2f us.\n\n",
+           model, e.in_place ? ", in place" : "", e.requests, (unsigned long long)e.seed, (double)own / CLOCK_MHZ);
     fputs("| policy | limit, us |" COLUMNS "|---|---|" RULE, stdout);
     for (c = 0; c < e.case_count; c++) {
         printf("| %s | %u |", e.cases[c].label, limits[c % limit_count]);
         print_row(&total[c]);
     }
     if (drain_blocks > 0)
-        printf("\nDrain estimates over %.0f resident blocks, mean error of the truth: own CPI %.1f%%, source of smaller deviation %.1f%%.\n", drain_blocks,
-               100 * drain[0] / drain_blocks, 100 * drain[1] / drain_blocks);
+        printf("\nDrain estimates over %.0f resident blocks, mean error of the truth: own CPI %.1f%%, source of "
+               "smaller deviation %.1f%%.\n",
+               drain_blocks, 100 * drain[0] / drain_blocks, 100 * drain[1] / drain_blocks);
     printf("\nEstimate and truth of what was chosen, and regret beyond the oracle at the same requests:\n\n"
-           "| policy | limit, us | drain: off by, cycles | of | switch: off by | of | KB saved per request | violations beyond the oracle's, points | waste beyond, %% of flushing |\n"
+           "| policy | limit, us | drain: off by, cycles | of | switch: off by | of | KB saved per request | "
+           "violations beyond the oracle's, points | waste beyond, %% of flushing |\n"
            "|---|---|---|---|---|---|---|---|---|\n");
     for (c = 0; c < e.case_count; c++) {
         const cell *t = &total[c];
         printf("| %s | %u |", e.cases[c].label, limits[c % limit_count]);
-        printf(" %.0f | %.0f | %.0f | %.0f | %.0f |", t->error_blocks[2] > 0 ? t->error[2] / t->error_blocks[2] : 0, t->error_blocks[2] > 0 ? t->truth[2] / t->error_blocks[2] : 0,
-               t->error_blocks[1] > 0 ? t->error[1] / t->error_blocks[1] : 0, t->error_blocks[1] > 0 ? t->truth[1] / t->error_blocks[1] : 0,
+        printf(" %.0f | %.0f | %.0f | %.0f | %.0f |", t->error_blocks[2] > 0 ? t->error[2] / t->error_blocks[2] : 0,
+               t->error_blocks[2] > 0 ? t->truth[2] / t->error_blocks[2] : 0,
+               t->error_blocks[1] > 0 ? t->error[1] / t->error_blocks[1] : 0,
+               t->error_blocks[1] > 0 ? t->truth[1] / t->error_blocks[1] : 0,
                t->requests ? t->bytes / t->requests / 1024 : 0);
-        if (oracle == GPUMP_NONE) printf(" - | - |\n");
-        else printf(" %+.1f | %+.1f |\n", percent(t->regret_violations, t->requests), percent(t->regret_waste, t->flush));
+        if (oracle == GPUMP_NONE)
+            printf(" - | - |\n");
+        else
+            printf(" %+.1f | %+.1f |\n", percent(t->regret_violations, t->requests),
+                   percent(t->regret_waste, t->flush));
     }
     if (policy_count > 1) {
         printf("\nBeside %s at the same requests, with 95%% intervals:\n\n"
-               "| policy | limit, us | violations, points | last start late, points | wasted, idle slots included, %% of what %s would have flushed |\n|---|---|---|---|---|\n",
+               "| policy | limit, us | violations, points | last start late, points | wasted, idle slots included, %% "
+               "of what %s would have flushed |\n|---|---|---|---|---|\n",
                labels[0], labels[0]);
         for (c = limit_count; c < e.case_count; c++) {
             const cell *t = &total[c];
@@ -279,7 +321,9 @@ int policies_command(int argc, char **argv, const char *kernels_dir) {
         }
     }
     for (l = 0; l < limit_count; l++) {
-        printf("\nPer kernel at %u us: violations %% / wasted, %% of flushing (with the idle slots of whole SMs)\n\n| kernel |", limits[l]);
+        printf("\nPer kernel at %u us: violations %% / wasted, %% of flushing (with the idle slots of whole SMs)\n\n| "
+               "kernel |",
+               limits[l]);
         for (p = 0; p < policy_count; p++) printf(" %s |", labels[p]);
         printf("\n|---|");
         for (p = 0; p < policy_count; p++) printf("---|");
@@ -289,7 +333,8 @@ int policies_command(int argc, char **argv, const char *kernels_dir) {
             printf("| %s |", victim_experiment_kernel(k));
             for (p = 0; p < policy_count; p++) {
                 const cell *one = &per_kernel[k][p * limit_count + l];
-                printf(" %.0f / %.0f |", percent(one->violated, one->requests), percent(one->wasted + one->idle, one->flush));
+                printf(" %.0f / %.0f |", percent(one->violated, one->requests),
+                       percent(one->wasted + one->idle, one->flush));
             }
             printf("\n");
         }

@@ -65,7 +65,8 @@ static double microseconds(const machine *m, uint64_t cycles) {
 
 static double rate(double amount, double seconds) { return seconds > 0 ? amount / seconds : 0; }
 
-/* One line per request to a policy: the limit, whether it was met, who left how, what was estimated and what came of it. */
+/* One line per request to a policy: the limit, whether it was met, who left how, what was estimated and what came of
+ * it. */
 static void report_requests(const machine *m, FILE *file) {
     uint32_t k, i, t;
     for (k = 0; m->victim_requests && k < m->kernel_count; k++) {
@@ -98,14 +99,16 @@ static void report_requests(const machine *m, FILE *file) {
         sm_cycles = (double)(length ? length : 1) * m->sm_count;
         fprintf(file, "  in use meanwhile: registers %.1f%%, shared memory %.1f%%, threads %.1f%%\n",
                 100 * (double)r->register_cycles / sm_cycles / m->config.gpu.registers,
-                100 * (double)r->shared_cycles / sm_cycles / m->config.gpu.shared_bytes[m->config.gpu.shared_options - 1],
+                100 * (double)r->shared_cycles / sm_cycles /
+                    m->config.gpu.shared_bytes[m->config.gpu.shared_options - 1],
                 100 * (double)r->thread_cycles / sm_cycles / m->config.gpu.thread_slots);
         for (t = 0; t < GPUMP_TECHNIQUES; t++) {
             uint64_t estimate = 0, truth = 0;
             uint32_t n = 0;
             for (i = 0; i < r->count; i++) {
                 const victim_entry *e = &r->entries[i];
-                if (e->first_technique != t || e->technique != t || e->estimate_cycles == NEVER || e->end_cycle == NEVER)
+                if (e->first_technique != t || e->technique != t || e->estimate_cycles == NEVER ||
+                    e->end_cycle == NEVER)
                     continue;
                 estimate += e->estimate_cycles;
                 truth += e->end_cycle - r->request.since;
@@ -127,8 +130,8 @@ static void report_points(const machine *m, FILE *file) {
         all += m->kernels[i].warp_instructions;
     }
     if (m->stop_at_points)
-        fprintf(file, "preemption points: %" PRIu64 " of %" PRIu64 " warp instructions (%.2f%%) are there for them\n", points, all,
-                all ? 100 * (double)points / (double)all : 0);
+        fprintf(file, "preemption points: %" PRIu64 " of %" PRIu64 " warp instructions (%.2f%%) are there for them\n",
+                points, all, all ? 100 * (double)points / (double)all : 0);
 }
 
 /* What page checks cost, and what they found. */
@@ -142,8 +145,8 @@ static void report_page_faults(const machine *m, FILE *file) {
     }
     if (!checks && !m->page_faults.absent) return;
     fprintf(file,
-            "page faults: %" PRIu64 " pages absent at first, %" PRIu64 " faults served in %" PRIu64 " calls; of %" PRIu64
-            " warp instructions %" PRIu64 " check and %" PRIu64 " would call\n",
+            "page faults: %" PRIu64 " pages absent at first, %" PRIu64 " faults served in %" PRIu64
+            " calls; of %" PRIu64 " warp instructions %" PRIu64 " check and %" PRIu64 " would call\n",
             m->page_faults.absent, m->page_faults.served, m->page_faults.calls, all, checks, calls);
 }
 
@@ -154,8 +157,8 @@ void report_text(const run_result *result, FILE *file) {
     report_totals(m, &t);
     fprintf(file, "%s: %u SMs at %.3f GHz, scheduler %s, model version %d\n", m->config.preset, m->sm_count,
             (double)m->config.gpu.clock_khz / 1e6, warp_scheduler_name(m->config.scheduler), GPUMP_MODEL_VERSION);
-    fprintf(file, "%-26s %4s %9s %12s %12s %14s %10s  %s\n", "kernel", "prio", "blocks", "start", "cycles", "thread instr.",
-            "wasted w.", "result");
+    fprintf(file, "%-26s %4s %9s %12s %12s %14s %10s  %s\n", "kernel", "prio", "blocks", "start", "cycles",
+            "thread instr.", "wasted w.", "result");
     for (i = 0; i < m->kernel_count; i++) {
         const kernel *k = &m->kernels[i];
         fprintf(file, "%-26s %4u %9" PRIu64 " ", k->program->name, k->priority, k->blocks);
@@ -171,8 +174,8 @@ void report_text(const run_result *result, FILE *file) {
     fprintf(file,
             "%" PRIu64 " cycles (%.2f us), %.2f warp instructions per cycle; L1 %" PRIu64 " hits %" PRIu64
             " misses, L2 %" PRIu64 " hits %" PRIu64 " misses, DRAM %" PRIu64 " bytes\n",
-            t.cycles, microseconds(m, t.cycles), t.cycles ? (double)t.warp_instructions / (double)t.cycles : 0, t.l1_hits,
-            t.l1_misses, t.l2_hits, t.l2_misses, t.dram_bytes);
+            t.cycles, microseconds(m, t.cycles), t.cycles ? (double)t.warp_instructions / (double)t.cycles : 0,
+            t.l1_hits, t.l1_misses, t.l2_hits, t.l2_misses, t.dram_bytes);
     report_points(m, file);
     report_page_faults(m, file);
     for (i = 0; i < m->preemption_count && i < 32; i++) {
@@ -187,8 +190,8 @@ void report_text(const run_result *result, FILE *file) {
         fprintf(file, ", %" PRIu64 " bytes saved, %" PRIu64 " warp instructions wasted", entry->bytes_saved,
                 entry->wasted_warp_instructions);
         if (entry->refused_blocks) {
-            fprintf(file, "; %u otherwise: %s (%s)", entry->refused_blocks, gpump_reason_text((gpump_reason)entry->refused),
-                    gpump_reason_remedy((gpump_reason)entry->refused));
+            fprintf(file, "; %u otherwise: %s (%s)", entry->refused_blocks,
+                    gpump_reason_text((gpump_reason)entry->refused), gpump_reason_remedy((gpump_reason)entry->refused));
         }
         fprintf(file, "\n");
     }
@@ -210,30 +213,33 @@ static json_t *kernel_json(const run_result *result, uint32_t index) {
     const machine *m = result->machine;
     const kernel *k = &m->kernels[index];
     json_t *object = json_pack(
-        "{s:s,s:s,s:i,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:i,s:i,s:i,s:o,s:o,s:o,s:o}", "name", k->program->name, "process",
-        result->launch->processes[k->process].name, "priority", (int)k->priority, "arrival_cycle", number(k->arrival_cycle),
-        "ready_cycle", number(k->ready_cycle), "start_cycle", number(k->start_cycle), "end_cycle", number(k->end_cycle),
-        "blocks", number(k->blocks), "warp_instructions", number(k->warp_instructions), "thread_instructions",
-        number(k->thread_instructions), "wasted_warp_instructions", number(k->wasted_warp_instructions), "resident_cycles",
-        number(k->resident_cycles), "registers_per_thread", (int)k->registers, "registers_per_block", (int)k->need.registers,
-        "shared_bytes_per_block", (int)k->need.shared_bytes, "context_bytes_at_most", number(k->context_bytes), "page_checks",
+        "{s:s,s:s,s:i,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:i,s:i,s:i,s:o,s:o,s:o,s:o}", "name", k->program->name,
+        "process", result->launch->processes[k->process].name, "priority", (int)k->priority, "arrival_cycle",
+        number(k->arrival_cycle), "ready_cycle", number(k->ready_cycle), "start_cycle", number(k->start_cycle),
+        "end_cycle", number(k->end_cycle), "blocks", number(k->blocks), "warp_instructions",
+        number(k->warp_instructions), "thread_instructions", number(k->thread_instructions), "wasted_warp_instructions",
+        number(k->wasted_warp_instructions), "resident_cycles", number(k->resident_cycles), "registers_per_thread",
+        (int)k->registers, "registers_per_block", (int)k->need.registers, "shared_bytes_per_block",
+        (int)k->need.shared_bytes, "context_bytes_at_most", number(k->context_bytes), "page_checks",
         number(k->counted[COUNTED_CHECK]), "page_calls", number(k->counted[COUNTED_CALL]), "point_instructions",
         number(k->counted[COUNTED_POINT]));
     if (!object) return NULL;
     if (result->checks) {
         json_object_set_new(object, "result", json_string(check_name(result->checks[index].result)));
-        if (result->checks[index].text[0]) json_object_set_new(object, "difference", json_string(result->checks[index].text));
+        if (result->checks[index].text[0])
+            json_object_set_new(object, "difference", json_string(result->checks[index].text));
         json_object_set_new(object, "checksum", json_sprintf("0x%016" PRIx64, check_sum(m, result->launch, k->launch)));
     }
     return object;
 }
 
 static json_t *preemption_json(const machine *m, const preemption_entry *entry) {
-    json_t *object = json_pack(
-        "{s:o,s:o,s:i,s:s,s:s,s:i,s:i,s:o,s:o}", "request_cycle", number(entry->request_cycle), "end_cycle",
-        number(entry->end_cycle), "sm", (int)entry->sm, "technique", technique_name(entry->technique), "kernel",
-        m->kernels[entry->kernel - 1].program->name, "blocks", (int)entry->blocks, "otherwise", (int)entry->refused_blocks,
-        "bytes_saved", number(entry->bytes_saved), "wasted_warp_instructions", number(entry->wasted_warp_instructions));
+    json_t *object =
+        json_pack("{s:o,s:o,s:i,s:s,s:s,s:i,s:i,s:o,s:o}", "request_cycle", number(entry->request_cycle), "end_cycle",
+                  number(entry->end_cycle), "sm", (int)entry->sm, "technique", technique_name(entry->technique),
+                  "kernel", m->kernels[entry->kernel - 1].program->name, "blocks", (int)entry->blocks, "otherwise",
+                  (int)entry->refused_blocks, "bytes_saved", number(entry->bytes_saved), "wasted_warp_instructions",
+                  number(entry->wasted_warp_instructions));
     if (object && entry->refused_blocks)
         json_object_set_new(object, "reason", json_string(gpump_reason_text((gpump_reason)entry->refused)));
     if (object && entry->for_kernel)
@@ -244,23 +250,27 @@ static json_t *preemption_json(const machine *m, const preemption_entry *entry) 
 int report_json(const run_result *result, FILE *file) {
     const machine *m = result->machine;
     machine_totals t;
-    json_t *root = json_object(), *kernels = json_array(), *preemptions = json_array(), *config = json_object(), *totals;
+    json_t *root = json_object(), *kernels = json_array(), *preemptions = json_array(), *config = json_object(),
+           *totals;
     minigpu_number n;
     uint32_t i;
     int failed;
     report_totals(m, &t);
     for (i = 0; i < m->kernel_count; i++) json_array_append_new(kernels, kernel_json(result, i));
-    for (i = 0; i < m->preemption_count; i++) json_array_append_new(preemptions, preemption_json(m, &m->preemptions[i]));
-    for (i = 0; minigpu_config_number(&m->config, i, &n) == 0; i++) json_object_set_new(config, n.name, number(n.value));
-    totals = json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "cycles", number(t.cycles),
-                       "warp_instructions", number(t.warp_instructions), "thread_instructions", number(t.thread_instructions),
-                       "wasted_warp_instructions", number(t.wasted_warp_instructions), "l1_hits", number(t.l1_hits),
-                       "l1_misses", number(t.l1_misses), "l2_hits", number(t.l2_hits), "l2_misses", number(t.l2_misses),
-                       "requests", number(t.requests), "context_requests", number(t.transfer_requests), "saved_bytes",
-                       number(t.saved_bytes), "restored_bytes", number(t.restored_bytes), "dram_bytes", number(t.dram_bytes),
-                       "network_bytes", number(t.network_bytes));
-    json_object_set_new(root, "page_faults", json_pack("{s:o,s:o,s:o}", "absent_pages", number(m->page_faults.absent), "served",
-                                                       number(m->page_faults.served), "calls", number(m->page_faults.calls)));
+    for (i = 0; i < m->preemption_count; i++)
+        json_array_append_new(preemptions, preemption_json(m, &m->preemptions[i]));
+    for (i = 0; minigpu_config_number(&m->config, i, &n) == 0; i++)
+        json_object_set_new(config, n.name, number(n.value));
+    totals = json_pack(
+        "{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "cycles", number(t.cycles), "warp_instructions",
+        number(t.warp_instructions), "thread_instructions", number(t.thread_instructions), "wasted_warp_instructions",
+        number(t.wasted_warp_instructions), "l1_hits", number(t.l1_hits), "l1_misses", number(t.l1_misses), "l2_hits",
+        number(t.l2_hits), "l2_misses", number(t.l2_misses), "requests", number(t.requests), "context_requests",
+        number(t.transfer_requests), "saved_bytes", number(t.saved_bytes), "restored_bytes", number(t.restored_bytes),
+        "dram_bytes", number(t.dram_bytes), "network_bytes", number(t.network_bytes));
+    json_object_set_new(root, "page_faults",
+                        json_pack("{s:o,s:o,s:o}", "absent_pages", number(m->page_faults.absent), "served",
+                                  number(m->page_faults.served), "calls", number(m->page_faults.calls)));
     json_object_set_new(root, "model_version", json_integer(GPUMP_MODEL_VERSION));
     json_object_set_new(root, "launch_file", json_string(result->launch->path));
     json_object_set_new(root, "gpu", json_string(m->config.preset));

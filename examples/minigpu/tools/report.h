@@ -18,7 +18,8 @@ typedef struct run_result {
 /* Totals over all SMs and kernels. */
 typedef struct machine_totals {
     uint64_t cycles, warp_instructions, thread_instructions, wasted_warp_instructions;
-    uint64_t l1_hits, l1_misses, l2_hits, l2_misses, requests, transfer_requests, saved_bytes, restored_bytes, dram_bytes, network_bytes;
+    uint64_t l1_hits, l1_misses, l2_hits, l2_misses, requests, transfer_requests, saved_bytes, restored_bytes,
+        dram_bytes, network_bytes;
 } machine_totals;
 void report_totals(const machine *m, machine_totals *totals);
 

@@ -13,30 +13,50 @@
 #include "preemption/preemption.h"
 #include "preemption/victims.h"
 
-/* Table 4.2: registers and shared memory per block; 0: what the kernel needs. Ours needs more shared memory than printed in two places. */
+/* Table 4.2: registers and shared memory per block; 0: what the kernel needs. Ours needs more shared memory than
+ * printed in two places. */
 static const struct {
     const char *folder;
     uint32_t registers, shared_bytes;
 } table[VICTIM_EXPERIMENT_KERNELS] = {
-    {"pathfinder", 4096, 2048},           {"hotspot", 9216, 3072},           {"streamcluster", 6144, 0},          {"dwt2d_copy", 3584, 3096},
-    {"dwt2d_fdwt53", 3072, 4900},         {"kmeans_invert_mapping", 3072, 3072}, {"kmeans_point", 3072, 3072},    {"stencil", 3584, 0},
-    {"srad_1", 5120, 6144},               {"srad_2", 5120, 5120},            {"btree_find_range_k", 5120, 0},     {"btree_find_k", 4096, 0},
-    {"nw_1", 1536, 2180},                 {"nw_2", 1536, 2180},              {"bfs_1", 8192, 0},                  {"bfs_2", 6144, 0},
-    {"backprop_layer_forward", 3072, 1088}, {"backprop_adjust_weights", 6144, 0}, {"heartwall", 8192, 11908},
+    {"pathfinder", 4096, 2048},
+    {"hotspot", 9216, 3072},
+    {"streamcluster", 6144, 0},
+    {"dwt2d_copy", 3584, 3096},
+    {"dwt2d_fdwt53", 3072, 4900},
+    {"kmeans_invert_mapping", 3072, 3072},
+    {"kmeans_point", 3072, 3072},
+    {"stencil", 3584, 0},
+    {"srad_1", 5120, 6144},
+    {"srad_2", 5120, 5120},
+    {"btree_find_range_k", 5120, 0},
+    {"btree_find_k", 4096, 0},
+    {"nw_1", 1536, 2180},
+    {"nw_2", 1536, 2180},
+    {"bfs_1", 8192, 0},
+    {"bfs_2", 6144, 0},
+    {"backprop_layer_forward", 3072, 1088},
+    {"backprop_adjust_weights", 6144, 0},
+    {"heartwall", 8192, 11908},
 };
 
-const char *victim_experiment_kernel(uint32_t index) { return index < VICTIM_EXPERIMENT_KERNELS ? table[index].folder : NULL; }
+const char *victim_experiment_kernel(uint32_t index) {
+    return index < VICTIM_EXPERIMENT_KERNELS ? table[index].folder : NULL;
+}
 
-static int read_launch(launch_file *launch, const char *dir, const char *folder, const char *name, char error[LAUNCH_ERROR_BYTES]) {
+static int read_launch(launch_file *launch, const char *dir, const char *folder, const char *name,
+                       char error[LAUNCH_ERROR_BYTES]) {
     char path[4096];
     snprintf(path, sizeof path, "%s/%s/%s", dir, folder, name);
     if (access(path, R_OK) != 0) snprintf(path, sizeof path, "%s/%s/launch.yaml", dir, folder);
     return launch_file_read(launch, path, error);
 }
 
-/* Puts the kernels of `second` behind those of `first`, in a process of their own and with a higher priority; empties `second`. */
+/* Puts the kernels of `second` behind those of `first`, in a process of their own and with a higher priority; empties
+ * `second`. */
 static int append_launch(launch_file *first, launch_file *second) {
-    launch_kernel *kernels = (launch_kernel *)realloc(first->kernels, (first->kernel_count + second->kernel_count) * sizeof *kernels);
+    launch_kernel *kernels =
+        (launch_kernel *)realloc(first->kernels, (first->kernel_count + second->kernel_count) * sizeof *kernels);
     launch_buffer *buffers;
     launch_process *processes;
     uint32_t i, a;
@@ -45,7 +65,8 @@ static int append_launch(launch_file *first, launch_file *second) {
     buffers = (launch_buffer *)realloc(first->buffers, (first->buffer_count + second->buffer_count) * sizeof *buffers);
     if (!buffers) return -1;
     first->buffers = buffers;
-    processes = (launch_process *)realloc(first->processes, (first->process_count + second->process_count) * sizeof *processes);
+    processes =
+        (launch_process *)realloc(first->processes, (first->process_count + second->process_count) * sizeof *processes);
     if (!processes) return -1;
     first->processes = processes;
     for (i = 0; i < second->kernel_count; i++) {
@@ -80,11 +101,12 @@ static int append_launch(launch_file *first, launch_file *second) {
     return 0;
 }
 
-/* The synthetic kernel's length is not printed. Ours computes this many rows of pathfinder's 20 and takes about 5 us alone, of the order of
- * the limits, so that a late start shows in its end. */
+/* The synthetic kernel's length is not printed. Ours computes this many rows of pathfinder's 20 and takes about 5 us
+ * alone, of the order of the limits, so that a late start shows in its end. */
 #define SYNTHETIC_ROWS 6
 
-/* The machine before its first cycle: the kernel of Table 4.2, and the synthetic one waiting. With `alone` only the latter, from cycle 0. */
+/* The machine before its first cycle: the kernel of Table 4.2, and the synthetic one waiting. With `alone` only the
+ * latter, from cycle 0. */
 static machine *build(const victim_experiment *e, int alone, launch_file *launch, char error[LAUNCH_ERROR_BYTES]) {
     launch_file synthetic;
     machine_options options;
@@ -108,10 +130,12 @@ static machine *build(const victim_experiment *e, int alone, launch_file *launch
     machine_options_default(&options);
     options.gpu = "gtx480_shieh";
     for (c = 0; c < e->case_count && !alone; c++)
-        if (e->cases[c].context_form) options.context_form = e->cases[c].context_form; /* so that the analyses are there */
+        if (e->cases[c].context_form)
+            options.context_form = e->cases[c].context_form; /* so that the analyses are there */
     options.regions = e->regions;
     options.in_place = e->in_place;
-    options.policy = gpump_victim_find("dual"); /* the machine keeps the records that policies need; each copy sets its own */
+    options.policy =
+        gpump_victim_find("dual"); /* the machine keeps the records that policies need; each copy sets its own */
     {
         machine *m = machine_build(launch, &options, error);
         if (!m) launch_file_free(launch);
@@ -121,7 +145,8 @@ static machine *build(const victim_experiment *e, int alone, launch_file *launch
 
 /* ---- one copy: the synthetic kernel arrives now ---- */
 
-/* Past the deadline, everybody out who was told to leave, and every block begun: nothing more can change in what is measured. */
+/* Past the deadline, everybody out who was told to leave, and every block begun: nothing more can change in what is
+ * measured. */
 static int is_settled(const machine *m, const victim_request *r, uint64_t deadline) {
     uint32_t i;
     if (m->now <= deadline || r->request.since == NEVER || r->account_end == NEVER) return 0;
@@ -130,7 +155,8 @@ static int is_settled(const machine *m, const victim_request *r, uint64_t deadli
     return 1;
 }
 
-static void try_case(machine *m, const victim_case *one, uint64_t policy_limit, uint64_t own_cycles, victim_outcome *out) {
+static void try_case(machine *m, const victim_case *one, uint64_t policy_limit, uint64_t own_cycles,
+                     victim_outcome *out) {
     kernel *k = &m->kernels[1];
     victim_request *r = &m->victim_requests[1];
     uint64_t since = m->now, wait;
@@ -164,23 +190,28 @@ static void try_case(machine *m, const victim_case *one, uint64_t policy_limit, 
         out->wasted += entry->wasted;
         out->flush_waste += entry->executed_at_request;
         out->by[entry->technique]++;
-        if (entry->technique == entry->first_technique && entry->estimate_cycles != NEVER && entry->end_cycle != NEVER) {
+        if (entry->technique == entry->first_technique && entry->estimate_cycles != NEVER &&
+            entry->end_cycle != NEVER) {
             uint64_t truth = entry->end_cycle - since;
-            out->error_cycles[entry->technique] += entry->estimate_cycles > truth ? entry->estimate_cycles - truth : truth - entry->estimate_cycles;
+            out->error_cycles[entry->technique] +=
+                entry->estimate_cycles > truth ? entry->estimate_cycles - truth : truth - entry->estimate_cycles;
             out->true_cycles[entry->technique] += truth;
             out->error_blocks[entry->technique]++;
         }
         if (!(m->policy->flags & GPUMP_VICTIM_WHOLE_SM) || !entry->cycles) continue;
         for (j = 0; j < r->count; j++)
-            if (r->entries[j].sm == entry->sm && r->entries[j].end_cycle != NEVER && r->entries[j].end_cycle > last) last = r->entries[j].end_cycle;
+            if (r->entries[j].sm == entry->sm && r->entries[j].end_cycle != NEVER && r->entries[j].end_cycle > last)
+                last = r->entries[j].end_cycle;
         if (entry->end_cycle < last && entry->technique == GPUMP_TECHNIQUE_DRAIN)
             out->idle += gpump_muldiv_up(last - entry->end_cycle, entry->executed, entry->cycles);
     }
     out->in_use = -1;
     if (wait) {
         double sm_cycles = (double)wait * m->sm_count;
-        out->in_use = ((double)r->register_cycles / m->config.gpu.registers + (double)r->thread_cycles / m->config.gpu.thread_slots +
-                       (double)r->shared_cycles / m->config.gpu.shared_bytes[m->config.gpu.shared_options - 1]) / (3 * sm_cycles);
+        out->in_use = ((double)r->register_cycles / m->config.gpu.registers +
+                       (double)r->thread_cycles / m->config.gpu.thread_slots +
+                       (double)r->shared_cycles / m->config.gpu.shared_bytes[m->config.gpu.shared_options - 1]) /
+                      (3 * sm_cycles);
     }
     for (i = 0; i < m->sm_count; i++) out->bytes_saved += m->sms[i]->statistics.saved_bytes;
 }
@@ -190,7 +221,9 @@ static void try_case(machine *m, const victim_case *one, uint64_t policy_limit, 
 static void find_truth(machine *m, uint64_t *ends, victim_drain_error *error) {
     gpump_block_view blocks[BLOCK_ENTRIES_MAX];
     gpump_cost_estimate estimates[2][BLOCK_ENTRIES_MAX];
-    struct { uint64_t linear, estimate[2]; } asked[1024];
+    struct {
+        uint64_t linear, estimate[2];
+    } asked[1024];
     uint64_t since = m->now;
     uint32_t i, n, source, count, total = 0;
     memset(error, 0, sizeof *error);
@@ -201,7 +234,9 @@ static void find_truth(machine *m, uint64_t *ends, victim_drain_error *error) {
         for (source = 0; source < 2; source++) {
             gpump_cost_options options = {GPUMP_COST_CPI_RUNNING, 0, 0};
             if (source) options.cpi = GPUMP_COST_CPI_SMALLER_DEVIATION;
-            if (gpump_cost_estimate_blocks(&m->config.gpu, m->histories, m->kernel_count + 1, blocks, count, NULL, &options, estimates[source], NULL) != GPUMP_OK) return;
+            if (gpump_cost_estimate_blocks(&m->config.gpu, m->histories, m->kernel_count + 1, blocks, count, NULL,
+                                           &options, estimates[source], NULL) != GPUMP_OK)
+                return;
         }
         for (n = 0; n < count && total < 1024; n++) {
             asked[total].linear = m->blocks[s->block_of_entry[blocks[n].slot]].linear;
@@ -248,12 +283,14 @@ static int wait_for(pid_t child) {
     return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -1;
 }
 
-/* How long a block drains depends on what else is decided: beside the newcomer's blocks it takes longer than where all drain and nobody comes.
- * So an oracle that is late decides again, in another copy: with the drain times it has just seen, and, when that is not enough, with its
- * limit shortened by what it was late, or to less than the last of them took. Returns 0, or -1 when a copy failed. */
+/* How long a block drains depends on what else is decided: beside the newcomer's blocks it takes longer than where all
+ * drain and nobody comes. So an oracle that is late decides again, in another copy: with the drain times it has just
+ * seen, and, when that is not enough, with its limit shortened by what it was late, or to less than the last of them
+ * took. Returns 0, or -1 when a copy failed. */
 static int try_oracle(machine *m, const victim_case *one, uint64_t own_cycles, uint64_t blocks, victim_outcome *out) {
     const uint64_t table_bytes = blocks * sizeof(uint64_t);
-    uint64_t *known = (uint64_t *)malloc(table_bytes), *seen = (uint64_t *)share(table_bytes), limit = one->limit_cycles;
+    uint64_t *known = (uint64_t *)malloc(table_bytes), *seen = (uint64_t *)share(table_bytes),
+             limit = one->limit_cycles;
     victim_outcome *outcome = (victim_outcome *)share(sizeof *outcome);
     uint32_t n, i;
     if (!known || !seen || !outcome) return -1;
@@ -268,7 +305,8 @@ static int try_oracle(machine *m, const victim_case *one, uint64_t own_cycles, u
             memcpy(seen, known, table_bytes);
             try_case(m, one, limit, own_cycles, outcome);
             for (i = 0; i < r->count; i++)
-                if (r->entries[i].technique == GPUMP_TECHNIQUE_DRAIN && r->entries[i].kernel == 0) seen[r->entries[i].linear] = r->entries[i].end_cycle;
+                if (r->entries[i].technique == GPUMP_TECHNIQUE_DRAIN && r->entries[i].kernel == 0)
+                    seen[r->entries[i].linear] = r->entries[i].end_cycle;
             _exit(0);
         }
         if (wait_for(child)) return -1;
@@ -304,12 +342,13 @@ static int compare_cycles(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-int victim_experiment_run(const victim_experiment *e, victim_outcome *outcomes, victim_drain_error *errors, uint64_t *own_cycles,
-                          char error[LAUNCH_ERROR_BYTES]) {
+int victim_experiment_run(const victim_experiment *e, victim_outcome *outcomes, victim_drain_error *errors,
+                          uint64_t *own_cycles, char error[LAUNCH_ERROR_BYTES]) {
     launch_file launch;
     machine *m;
     uint64_t total, random = e->seed * UINT64_C(1000003) + e->kernel, *times, *ends = NULL, blocks;
-    size_t outcome_bytes = (size_t)e->requests * e->case_count * sizeof *outcomes, error_bytes = e->requests * sizeof *errors;
+    size_t outcome_bytes = (size_t)e->requests * e->case_count * sizeof *outcomes,
+           error_bytes = e->requests * sizeof *errors;
     victim_outcome *shared_outcomes = NULL;
     victim_drain_error *shared_errors = NULL;
     uint32_t i, c, running = 0;
@@ -370,7 +409,8 @@ int victim_experiment_run(const victim_experiment *e, victim_outcome *outcomes, 
             if ((child = fork()) == 0) {
                 victim_outcome *out = &shared_outcomes[(size_t)i * e->case_count + c];
                 const gpump_victim_policy *policy = gpump_victim_find(e->cases[c].policy);
-                if (policy && (policy->flags & GPUMP_VICTIM_TRUE_COSTS)) _exit(try_oracle(m, &e->cases[c], *own_cycles, blocks, out) != 0);
+                if (policy && (policy->flags & GPUMP_VICTIM_TRUE_COSTS))
+                    _exit(try_oracle(m, &e->cases[c], *own_cycles, blocks, out) != 0);
                 try_case(m, &e->cases[c], e->cases[c].limit_cycles, *own_cycles, out);
                 _exit(0);
             }

@@ -1,12 +1,14 @@
-/* Makes many random decisions with each component and prints one hash per component: the same on every compiler, optimisation
- * level, width and byte order, or something depends on what it must not. decisions.sh compares them. */
+/* Makes many random decisions with each component and prints one hash per component: the same on every compiler,
+ * optimisation level, width and byte order, or something depends on what it must not. decisions.sh compares them. */
 #define GPUMP_IMPLEMENTATION
 #include "gpump.h"
 #include <stdio.h>
 
 static uint64_t state = 1;
 static uint32_t below(uint32_t limit) { return gpump_random_below(&state, limit); }
-static void print(const char *component, uint64_t hash) { printf("%-10s %016llx\n", component, (unsigned long long)hash); }
+static void print(const char *component, uint64_t hash) {
+    printf("%-10s %016llx\n", component, (unsigned long long)hash);
+}
 
 static uint64_t hash_gpu(void) {
     uint64_t hash = GPUMP_HASH_SEED;
@@ -24,7 +26,8 @@ static uint64_t hash_gpu(void) {
             if (gpump_gpu_occupancy(&gpu, &need, &occupancy, NULL) != GPUMP_OK) continue;
             bytes = gpump_gpu_context_bytes(&gpu, &need);
             hash = gpump_hash_u64(gpump_hash_u64(hash, occupancy.blocks), occupancy.limits);
-            hash = gpump_hash_u64(gpump_hash_u64(hash, gpump_gpu_save_cycles(&gpu, bytes)), gpump_gpu_save_ps(&gpu, bytes));
+            hash = gpump_hash_u64(gpump_hash_u64(hash, gpump_gpu_save_cycles(&gpu, bytes)),
+                                  gpump_gpu_save_ps(&gpu, bytes));
         }
     }
     return hash;
@@ -43,7 +46,9 @@ static uint64_t hash_sm(uint32_t timing) {
     config.kernels = 3;
     config.timing = timing;
     config.waits = GPUMP_SM_WAIT_PIPELINE | GPUMP_SM_WAIT_STORES;
-    if (gpump_sm_bytes(&config, &bytes, NULL) != GPUMP_OK || gpump_sm_init(memory, sizeof memory, &config, &sm, NULL) != GPUMP_OK) return 0;
+    if (gpump_sm_bytes(&config, &bytes, NULL) != GPUMP_OK ||
+        gpump_sm_init(memory, sizeof memory, &config, &sm, NULL) != GPUMP_OK)
+        return 0;
     for (int step = 0; step < 20000; step++) {
         gpump_block_view views[64];
         gpump_sm_action action;
@@ -92,7 +97,8 @@ static uint64_t hash_sm(uint32_t timing) {
         }
         while (gpump_sm_next(sm, now, &action) == GPUMP_OK) {
             hash = gpump_hash_u64(gpump_hash_u64(gpump_hash_u64(hash, action.kind), action.cookie), action.end_cycle);
-            if (action.kind == GPUMP_SM_ACTION_FREED && action.why == GPUMP_BLOCK_SAVED) history = action.history, have_history = 1;
+            if (action.kind == GPUMP_SM_ACTION_FREED && action.why == GPUMP_BLOCK_SAVED)
+                history = action.history, have_history = 1;
         }
         if (step % 100 == 0) hash = gpump_hash_u64(hash, gpump_sm_hash(sm));
     }
@@ -107,16 +113,22 @@ static uint64_t hash_compress(void) {
         gpump_compress_layout layout;
         size_t bytes = 0;
         uint32_t form = 0, live_word = ~(below(8) ? 0u : 5u);
-        uint32_t threads = 1 + below(256), registers = 1 + below(16), block_x = 1 + below(32); /* one after the other: no order among arguments */
+        uint32_t threads = 1 + below(256), registers = 1 + below(16),
+                 block_x = 1 + below(32); /* one after the other: no order among arguments */
         uint64_t live = live_word;
         if (gpump_compress_layout_init(&layout, threads, registers, 32, block_x, NULL) != GPUMP_OK) continue;
         for (uint32_t v = 0; v < 8 * 16; v++) {
             uint32_t kind = below(4), base = below(1000000), stride = below(9);
             for (uint32_t lane = 0; lane < 32; lane++)
-                values[v * 32 + lane] = kind == 0 ? base : kind == 1 ? base + stride * lane : kind == 2 ? base + lane / 8 : below(0xffffffff);
+                values[v * 32 + lane] = kind == 0   ? base
+                                        : kind == 1 ? base + stride * lane
+                                        : kind == 2 ? base + lane / 8
+                                                    : below(0xffffffff);
         }
         layout.live_stride = 0;
-        if (gpump_compress_save(&layout, values, &live, GPUMP_COMPRESS_ALLOW_ALL, out, sizeof out, &bytes, &form, NULL) != GPUMP_OK) return 0;
+        if (gpump_compress_save(&layout, values, &live, GPUMP_COMPRESS_ALLOW_ALL, out, sizeof out, &bytes, &form,
+                                NULL) != GPUMP_OK)
+            return 0;
         hash = gpump_hash_bytes(gpump_hash_u64(hash, form), out, bytes);
     }
     return hash;
@@ -177,21 +189,25 @@ static uint64_t hash_victim(void) {
                     view->threads = view->warps * 32;
                     view->may = 1 + below(7);
                 }
-                (void)gpump_cost_estimate_blocks(&gpu, histories, 3, views[s], count, NULL, &policy->cost, estimates[s], NULL);
+                (void)gpump_cost_estimate_blocks(&gpu, histories, 3, views[s], count, NULL, &policy->cost, estimates[s],
+                                                 NULL);
                 sms[s].blocks = views[s];
                 sms[s].estimates = estimates[s];
                 sms[s].reserved = 0;
                 sms[s].count = count;
                 sms[s].sm = s;
             }
-            if (gpump_victim_decide(policy, &request, &geometry, sms, 4, NULL, 0, places, 64, choices, 64, &decision, NULL) != GPUMP_OK) {
+            if (gpump_victim_decide(policy, &request, &geometry, sms, 4, NULL, 0, places, 64, choices, 64, &decision,
+                                    NULL) != GPUMP_OK) {
                 hash = gpump_hash_u64(hash, 1);
                 continue;
             }
-            hash = gpump_hash_u64(gpump_hash_u64(gpump_hash_u64(hash, decision.latency), decision.overhead), decision.missing);
+            hash = gpump_hash_u64(gpump_hash_u64(gpump_hash_u64(hash, decision.latency), decision.overhead),
+                                  decision.missing);
             for (uint32_t c = 0; c < decision.choices; c++)
                 hash = gpump_hash_u64(gpump_hash_u64(hash, choices[c].cookie), choices[c].technique);
-            for (uint32_t c = 0; c < decision.places; c++) hash = gpump_hash_u64(gpump_hash_u64(hash, places[c].sm), places[c].position);
+            for (uint32_t c = 0; c < decision.places; c++)
+                hash = gpump_hash_u64(gpump_hash_u64(hash, places[c].sm), places[c].position);
         }
     }
     return hash;
@@ -274,7 +290,8 @@ static uint64_t hash_scheduler(void) {
             for (i = 0; i < residents;) {
                 int done = !below(4), out = !done && leaving[i] && !below(2);
                 if (done ? gpump_scheduler_report_finished(scheduler, now, resident[i]) != GPUMP_OK
-                         : !out || gpump_scheduler_report_preempted(scheduler, now, resident[i], resident[i]) != GPUMP_OK) {
+                         : !out ||
+                               gpump_scheduler_report_preempted(scheduler, now, resident[i], resident[i]) != GPUMP_OK) {
                     i++;
                     continue;
                 }
@@ -328,7 +345,8 @@ static uint64_t hash_analyses(uint64_t hash, const gpump_program *program) {
     gpump_liveness_destroy(liveness);
     (void)gpump_registers_config_preset(&config, "fermi");
     config.registers = 8;
-    if (gpump_registers_allocate(program, &config, &allocated, &report, NULL) == GPUMP_OK) { /* with spills, most of the time */
+    if (gpump_registers_allocate(program, &config, &allocated, &report, NULL) ==
+        GPUMP_OK) { /* with spills, most of the time */
         hash = hash_listing(gpump_hash_u64(hash, report.spilled), allocated);
         gpump_program_destroy(allocated);
     }
@@ -339,7 +357,8 @@ static uint64_t hash_analyses(uint64_t hash, const gpump_program *program) {
     where.interval = 10;
     if (gpump_preempt_points_place(allocated, &where, &placed, points, 512, &count, NULL) == GPUMP_OK) {
         hash = hash_listing(hash, placed);
-        for (uint32_t p = 0; p < count; p++) hash = gpump_hash_u64(gpump_hash_u64(hash, points[p].vector), points[p].vector_diverged);
+        for (uint32_t p = 0; p < count; p++)
+            hash = gpump_hash_u64(gpump_hash_u64(hash, points[p].vector), points[p].vector_diverged);
         gpump_program_destroy(placed);
     }
     gpump_program_destroy(allocated);
@@ -353,7 +372,8 @@ static uint64_t hash_program(void) {
         gpump_program *program;
         uint32_t length = 3 + below(60), regs[8], predicate;
         if (gpump_program_create(NULL, &program) != GPUMP_OK) return 0;
-        for (uint32_t r = 0; r < 8; r++) (void)gpump_program_add_register(program, r < 6 ? GPUMP_WIDTH_32 : GPUMP_WIDTH_64, &regs[r], NULL);
+        for (uint32_t r = 0; r < 8; r++)
+            (void)gpump_program_add_register(program, r < 6 ? GPUMP_WIDTH_32 : GPUMP_WIDTH_64, &regs[r], NULL);
         (void)gpump_program_add_register(program, GPUMP_WIDTH_PREDICATE, &predicate, NULL);
         for (uint32_t k = 0; k < length; k++) {
             gpump_instruction in = gpump_instruction_make(below(3) ? GPUMP_OP_COMPUTE : GPUMP_OP_BRANCH);

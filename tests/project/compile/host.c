@@ -32,7 +32,9 @@ static int host_allocations;
 #if AFTER == 2 && !defined(STB_DS_IMPLEMENTATION)
 #error "gpump lost the host's STB_DS_IMPLEMENTATION"
 #endif
-#if !BEFORE && !AFTER && (defined(INCLUDE_STB_DS_H) || defined(STB_DS_IMPLEMENTATION) || defined(arrput) || defined(stbds_hash_bytes) || defined(STBDS_FREE))
+#if !BEFORE && !AFTER &&                                                                                            \
+    (defined(INCLUDE_STB_DS_H) || defined(STB_DS_IMPLEMENTATION) || defined(arrput) || defined(stbds_hash_bytes) || \
+     defined(STBDS_FREE))
 #error "gpump left something of stb_ds behind"
 #endif
 
@@ -40,7 +42,9 @@ static int host_allocations;
 
 int main(void) {
 #if BEFORE || AFTER
-    struct { int key, value; } *map = NULL, pair;
+    struct {
+        int key, value;
+    } *map = NULL, pair;
     int *array = NULL, i;
     for (i = 0; i < 1000; i++) {
         pair.key = i * 7;

@@ -64,14 +64,16 @@ static void bfs_levels(bfs_graph *graph, uint32_t *queue) {
 
 const char *bfs_graph_build(bfs_graph *graph, uint32_t count, uint32_t edge_count, uint64_t seed) {
     memset(graph, 0, sizeof *graph);
-    if (count < 2 || edge_count % 2 != 0 || edge_count / 2 < (uint64_t)count * 2 || edge_count / 2 > (uint64_t)count * 4)
+    if (count < 2 || edge_count % 2 != 0 || edge_count / 2 < (uint64_t)count * 2 ||
+        edge_count / 2 > (uint64_t)count * 4)
         return "the graph needs at least 2 nodes and an even number of edges, 4 to 8 per node";
     graph->count = count;
     graph->edge_count = edge_count;
     graph->nodes = (int32_t *)calloc(count, 2 * sizeof(int32_t));
     graph->edges = (int32_t *)malloc(edge_count * sizeof(int32_t));
     graph->level = (int32_t *)malloc(count * sizeof(int32_t));
-    uint32_t *draws = (uint32_t *)malloc(count * sizeof(uint32_t)), *scratch = (uint32_t *)malloc(count * sizeof(uint32_t));
+    uint32_t *draws = (uint32_t *)malloc(count * sizeof(uint32_t)),
+             *scratch = (uint32_t *)malloc(count * sizeof(uint32_t));
     const char *error = NULL;
     if (!graph->nodes || !graph->edges || !graph->level || !draws || !scratch) {
         error = "out of memory";

@@ -13,7 +13,8 @@ typedef struct bfs_graph {
 } bfs_graph;
 
 /* Builds the graph: every node draws 2 to 4 neighbours at random (as Rodinia's input generator does, which makes six
- * edges per node), corrected at random nodes until there are edge_count of them in all. Returns NULL or what is wrong. */
+ * edges per node), corrected at random nodes until there are edge_count of them in all. Returns NULL or what is wrong.
+ */
 const char *bfs_graph_build(bfs_graph *graph, uint32_t count, uint32_t edge_count, uint64_t seed);
 void bfs_graph_free(bfs_graph *graph);
 #endif

@@ -1,4 +1,5 @@
-/* Inputs of bfs_2: what bfs_1 leaves behind at the busiest level of a search in a random graph with six edges per node. */
+/* Inputs of bfs_2: what bfs_1 leaves behind at the busiest level of a search in a random graph with six edges per node.
+ */
 #include "../bfs_1/graph.h"
 #include "reference.h"
 

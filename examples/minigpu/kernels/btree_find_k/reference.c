@@ -1,5 +1,6 @@
 /* btree_find_k(s32 height, s32 keys[nodes][order+1], s32 children[nodes][order+1], s32 records[], s32 nodes,
- * s32 current[queries], s32 next[queries], s32 queries[], s32 answers[]); order = threads per block, one block per query. */
+ * s32 current[queries], s32 next[queries], s32 queries[], s32 answers[]); order = threads per block, one block per
+ * query. */
 #include "reference.h"
 #include "tree.h"
 
@@ -33,13 +34,15 @@ const char *reference_btree_find_k(const reference_launch *launch) {
     const int32_t *records = reference_i32s(launch, 3, 0), *query = reference_i32s(launch, 7, queries);
     int32_t *current = reference_i32s(launch, 5, queries), *next = reference_i32s(launch, 6, queries);
     int32_t *answers = reference_i32s(launch, 8, queries);
-    if (launch->argument_count != 9 || !tree.keys || !tree.children || !records || !current || !next || !query || !answers ||
-        tree.nodes > INT32_MAX || tree.height > 32 || reference_block_threads(launch) != tree.order || reference_blocks(launch) != queries)
+    if (launch->argument_count != 9 || !tree.keys || !tree.children || !records || !current || !next || !query ||
+        !answers || tree.nodes > INT32_MAX || tree.height > 32 || reference_block_threads(launch) != tree.order ||
+        reference_blocks(launch) != queries)
         return "btree_find_k takes s32 height, keys[nodes][order+1], children[nodes][order+1], records, s32 nodes, "
                "current, next, queries and answers, one each per block";
     for (uint64_t i = 0; i < queries; i++) {
         int64_t record = btree_find(&tree, current[i], query[i], &current[i]);
-        if (record < -1 || record >= (int64_t)reference_count(launch, 3, 4)) return "btree_find_k: the tree leads outside";
+        if (record < -1 || record >= (int64_t)reference_count(launch, 3, 4))
+            return "btree_find_k: the tree leads outside";
         next[i] = current[i];
         if (record >= 0) answers[i] = records[record];
     }

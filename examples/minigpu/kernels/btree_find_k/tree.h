@@ -11,9 +11,10 @@ typedef struct btree {
     int32_t *children; /* [nodes][order+1] */
 } btree;
 
-/* Builds a tree of that height that fills the room as far as whole levels allow: inner nodes three quarters full, leaves
- * half to wholly (what insertion with splits comes to), keys rising by 1 or 2. Node 0 is the root; leaf entries number
- * the keys in order. Returns NULL or what is wrong. sorted receives the keys (room for nodes*order), key_count their number. */
+/* Builds a tree of that height that fills the room as far as whole levels allow: inner nodes three quarters full,
+ * leaves half to wholly (what insertion with splits comes to), keys rising by 1 or 2. Node 0 is the root; leaf entries
+ * number the keys in order. Returns NULL or what is wrong. sorted receives the keys (room for nodes*order), key_count
+ * their number. */
 const char *btree_build(btree *tree, int32_t *sorted, uint32_t *key_count, uint64_t *random_state);
 /* Returns the record number of a key, or -1. Returns -2 when the tree leads nowhere. */
 int64_t btree_find(const btree *tree, int32_t root, int32_t key, int32_t *leaf);

@@ -16,8 +16,10 @@ const char *generate_btree_find_range_k(const reference_launch *launch, uint64_t
     int missing = 0;
     for (uint32_t i = 0; i < 4; i++) missing |= (states[i] = reference_i32s(launch, 4 + i, queries)) == NULL;
     int32_t *first = reference_i32s(launch, 10, queries), *length = reference_i32s(launch, 11, queries);
-    if (launch->argument_count != 12 || missing || !tree.keys || !tree.children || !starts || !ends || !first || !length)
-        return "btree_find_range_k takes s32 height, keys[nodes][order+1], children[nodes][order+1], s32 nodes, and current, "
+    if (launch->argument_count != 12 || missing || !tree.keys || !tree.children || !starts || !ends || !first ||
+        !length)
+        return "btree_find_range_k takes s32 height, keys[nodes][order+1], children[nodes][order+1], s32 nodes, and "
+               "current, "
                "next, last_current, last_next, starts, ends, first and length, one each per block";
     int32_t *sorted = (int32_t *)malloc((size_t)tree.nodes * tree.order * sizeof *sorted + 1);
     if (!sorted) return "out of memory";

@@ -1,5 +1,5 @@
-/* btree_find_range_k(s32 height, s32 keys[nodes][order+1], s32 children[nodes][order+1], s32 nodes, then one s32 per query
- * in each of current, next, last_current, last_next, starts, ends, first and length) */
+/* btree_find_range_k(s32 height, s32 keys[nodes][order+1], s32 children[nodes][order+1], s32 nodes, then one s32 per
+ * query in each of current, next, last_current, last_next, starts, ends, first and length) */
 #include "../btree_find_k/tree.h"
 #include "reference.h"
 
@@ -15,9 +15,10 @@ const char *reference_btree_find_range_k(const reference_launch *launch) {
     int32_t *buffers[8];
     int missing = 0;
     for (uint32_t i = 0; i < 8; i++) missing |= (buffers[i] = reference_i32s(launch, 4 + i, queries)) == NULL;
-    if (launch->argument_count != 12 || missing || !tree.keys || !tree.children || tree.nodes > INT32_MAX || tree.height > 32 ||
-        reference_block_threads(launch) != tree.order || reference_blocks(launch) != queries)
-        return "btree_find_range_k takes s32 height, keys[nodes][order+1], children[nodes][order+1], s32 nodes, and current, "
+    if (launch->argument_count != 12 || missing || !tree.keys || !tree.children || tree.nodes > INT32_MAX ||
+        tree.height > 32 || reference_block_threads(launch) != tree.order || reference_blocks(launch) != queries)
+        return "btree_find_range_k takes s32 height, keys[nodes][order+1], children[nodes][order+1], s32 nodes, and "
+               "current, "
                "next, last_current, last_next, starts, ends, first and length, one each per block";
     for (uint64_t i = 0; i < queries; i++) {
         int64_t from = btree_find(&tree, buffers[0][i], buffers[4][i], &buffers[0][i]);

@@ -1,5 +1,5 @@
-/* Inputs of cfd_compute_flux: cells of a mesh numbered so that three of four neighbours are near and one lies anywhere, as
- * in an unstructured grid; one face in fifty is a wall and one in fifty borders on the free flow. */
+/* Inputs of cfd_compute_flux: cells of a mesh numbered so that three of four neighbours are near and one lies anywhere,
+ * as in an unstructured grid; one face in fifty is a wall and one in fifty borders on the free flow. */
 #include "reference.h"
 
 const char *generate_cfd_compute_flux(const reference_launch *launch, uint64_t seed) {
@@ -21,7 +21,8 @@ const char *generate_cfd_compute_flux(const reference_launch *launch, uint64_t s
         variables[4 * cells + i] = (0.9f + 0.2f * reference_random_unit(&state)) / 0.4f + 0.5f * density * square;
         for (uint64_t face = 0; face < 4; face++) {
             const uint32_t kind = reference_random_below(&state, 50);
-            const uint32_t near = reference_random_below(&state, 64), far = reference_random_below(&state, (uint32_t)cells);
+            const uint32_t near = reference_random_below(&state, 64),
+                           far = reference_random_below(&state, (uint32_t)cells);
             const uint64_t neighbour = face < 3 ? (i + near + cells - (cells < 32 ? cells : 32)) % cells : far;
             neighbours[face * cells + i] = kind == 0 ? -1 : kind == 1 ? -2 : (int32_t)neighbour;
             for (uint64_t axis = 0; axis < 3; axis++)

@@ -1,4 +1,5 @@
-/* Inputs of cfd_step_factor: gas near free flow, that is density about 1.4, Mach number about 1.2 along x, pressure about 1. */
+/* Inputs of cfd_step_factor: gas near free flow, that is density about 1.4, Mach number about 1.2 along x, pressure
+ * about 1. */
 #include "reference.h"
 
 const char *generate_cfd_step_factor(const reference_launch *launch, uint64_t seed) {

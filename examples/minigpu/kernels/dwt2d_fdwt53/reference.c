@@ -1,5 +1,5 @@
-/* dwt2d_fdwt53(s32 image[height][width], s32 bands[height][width], s32 width, s32 height): all rows, then all columns, by
- * lifting over the whole line. */
+/* dwt2d_fdwt53(s32 image[height][width], s32 bands[height][width], s32 width, s32 height): all rows, then all columns,
+ * by lifting over the whole line. */
 #include <stdlib.h>
 #include "reference.h"
 

@@ -1,5 +1,5 @@
-/* Inputs of heartwall: points on an ellipse in a frame of random pixels; each template is what surrounds the place its point
- * has moved to, up to a third of the reach away, with a little noise. */
+/* Inputs of heartwall: points on an ellipse in a frame of random pixels; each template is what surrounds the place its
+ * point has moved to, up to a third of the reach away, with a little noise. */
 #include "reference.h"
 
 const char *generate_heartwall(const reference_launch *launch, uint64_t seed) {
@@ -9,7 +9,8 @@ const char *generate_heartwall(const reference_launch *launch, uint64_t seed) {
     float *frame = reference_f32s(launch, 0, width * height), *templates = reference_f32s(launch, 1, points * 256);
     int32_t *row = reference_i32s(launch, 2, points), *column = reference_i32s(launch, 3, points);
     if (!frame || !templates || !row || !column || width < 96 || height < 96 || reach < 1 || reach > 32)
-        return "heartwall needs a frame of at least 96x96, templates[points][256], row and column[points], reach 1 to 32";
+        return "heartwall needs a frame of at least 96x96, templates[points][256], row and column[points], reach 1 to "
+               "32";
     uint64_t state = seed;
     for (uint64_t i = 0; i < width * height; i++) frame[i] = reference_random_unit(&state);
     for (uint64_t point = 0; point < points; point++) {

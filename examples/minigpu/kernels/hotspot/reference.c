@@ -1,13 +1,15 @@
-/* hotspot(s32 steps, f32 power[rows][columns], f32 before[rows][columns], f32 after[rows][columns], s32 columns, s32 rows,
- * f32 rate, f32 per_x, f32 per_y, f32 per_z): whole time steps over the whole chip, one after the other. */
+/* hotspot(s32 steps, f32 power[rows][columns], f32 before[rows][columns], f32 after[rows][columns], s32 columns, s32
+ * rows, f32 rate, f32 per_x, f32 per_y, f32 per_z): whole time steps over the whole chip, one after the other. */
 #include <stdlib.h>
 #include "reference.h"
 
 const char *reference_hotspot(const reference_launch *launch) {
     const int32_t steps = reference_i32(launch, 0), columns = reference_i32(launch, 4), rows = reference_i32(launch, 5);
     if (launch->argument_count != 10 || steps < 1 || steps > 7 || columns < 1 || rows < 1)
-        return "hotspot takes s32 steps (1 to 7), f32 power, before, after, s32 columns, rows, f32 rate, per_x, per_y, per_z";
-    if (launch->block[0] != 16 || launch->block[1] != 16 || launch->block[2] != 1) return "hotspot needs blocks of 16x16 threads";
+        return "hotspot takes s32 steps (1 to 7), f32 power, before, after, s32 columns, rows, f32 rate, per_x, per_y, "
+               "per_z";
+    if (launch->block[0] != 16 || launch->block[1] != 16 || launch->block[2] != 1)
+        return "hotspot needs blocks of 16x16 threads";
     const size_t width = (size_t)columns, height = (size_t)rows;
     const float *power = reference_f32s(launch, 1, (uint64_t)width * height);
     const float *before = reference_f32s(launch, 2, (uint64_t)width * height);
@@ -43,8 +45,7 @@ const char *reference_hotspot(const reference_launch *launch) {
         now = next;
         next = swap;
     }
-    for (size_t y = 0; y < covered_rows; y++)
-        memcpy(after + y * width, now + y * width, covered_columns * sizeof *now);
+    for (size_t y = 0; y < covered_rows; y++) memcpy(after + y * width, now + y * width, covered_columns * sizeof *now);
     free(now);
     free(next);
     return NULL;

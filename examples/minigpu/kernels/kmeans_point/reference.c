@@ -3,7 +3,8 @@
 #include "reference.h"
 
 const char *reference_kmeans_point(const reference_launch *launch) {
-    const int32_t points = reference_i32(launch, 3), features = reference_i32(launch, 4), clusters = reference_i32(launch, 5);
+    const int32_t points = reference_i32(launch, 3), features = reference_i32(launch, 4),
+                  clusters = reference_i32(launch, 5);
     if (launch->argument_count != 6 || points < 1 || features < 1 || clusters < 1)
         return "kmeans_point takes f32 by_feature and centres, s32 membership, s32 points, features and clusters";
     const uint64_t width = (uint64_t)(uint32_t)points, height = (uint64_t)(uint32_t)features;
@@ -18,7 +19,8 @@ const char *reference_kmeans_point(const reference_launch *launch) {
         for (int32_t cluster = 0; cluster < clusters; cluster++) {
             float distance = 0.0f;
             for (uint64_t feature = 0; feature < height; feature++) {
-                float difference = by_feature[feature * width + point] - centres[(uint64_t)(uint32_t)cluster * height + feature];
+                float difference =
+                    by_feature[feature * width + point] - centres[(uint64_t)(uint32_t)cluster * height + feature];
                 distance = fmaf(difference, difference, distance);
             }
             if (distance < nearest) {

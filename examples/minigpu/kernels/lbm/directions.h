@@ -1,5 +1,6 @@
-/* The 19 directions of the D3Q19 lattice: X(number, x, y, z, number of the opposite direction, component of the velocity
- * (ux, uy, uz) along it, part of the density it has at rest). Kernel and reference walk the same list. */
+/* The 19 directions of the D3Q19 lattice: X(number, x, y, z, number of the opposite direction, component of the
+ * velocity (ux, uy, uz) along it, part of the density it has at rest). Kernel and reference walk the same list. */
+/* clang-format off */
 #define LBM_DIRECTIONS(X)                                                                                             \
     X(0, 0, 0, 0, 0, 0.0f, 1.0f / 3.0f)                                                                               \
     X(1, 1, 0, 0, 2, ux, 1.0f / 18.0f)                                                                                \
@@ -20,3 +21,4 @@
     X(16, 0, -1, -1, 15, -uy - uz, 1.0f / 36.0f)                                                                      \
     X(17, 0, 1, -1, 18, uy - uz, 1.0f / 36.0f)                                                                        \
     X(18, 0, -1, 1, 17, uz - uy, 1.0f / 36.0f)
+/* clang-format on */

@@ -1,4 +1,5 @@
-/* lud_diagonal(f32 matrices[grid][size][size], s32 size, s32 offset). The PTX multiplies and subtracts without fusing. */
+/* lud_diagonal(f32 matrices[grid][size][size], s32 size, s32 offset). The PTX multiplies and subtracts without fusing.
+ */
 #include "reference.h"
 #include "steps.h"
 

@@ -3,8 +3,9 @@
 #include "../lud_diagonal/steps.h"
 
 void lud_update_internal(float *matrix, size_t size, size_t offset, size_t down, size_t right) {
-    const float *row = matrix + offset * size + offset + right * 16;     /* the tile above, beside the diagonal one */
-    const float *column = matrix + (offset + down * 16) * size + offset; /* the tile to the left, below the diagonal one */
+    const float *row = matrix + offset * size + offset + right * 16; /* the tile above, beside the diagonal one */
+    const float *column =
+        matrix + (offset + down * 16) * size + offset; /* the tile to the left, below the diagonal one */
     float *tile = matrix + (offset + down * 16) * size + offset + right * 16;
     for (size_t y = 0; y < 16; y++) {
         for (size_t x = 0; x < 16; x++) {
@@ -27,6 +28,7 @@ const char *reference_lud_internal(const reference_launch *launch) {
         launch->grid[0] > rest || launch->grid[1] > rest)
         return "lud_internal needs a block of 16x16 threads per tile right of and below the diagonal";
     for (size_t down = 1; down <= launch->grid[1]; down++)
-        for (size_t right = 1; right <= launch->grid[0]; right++) lud_update_internal(matrix, width, (size_t)offset, down, right);
+        for (size_t right = 1; right <= launch->grid[0]; right++)
+            lud_update_internal(matrix, width, (size_t)offset, down, right);
     return NULL;
 }

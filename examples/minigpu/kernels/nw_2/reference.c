@@ -1,11 +1,13 @@
-/* nw_2(s32 similarity[columns][columns], s32 score[columns][columns], s32 columns, s32 penalty, s32 tiles, s32 diagonal) */
+/* nw_2(s32 similarity[columns][columns], s32 score[columns][columns], s32 columns, s32 penalty, s32 tiles, s32
+ * diagonal) */
 #include "../nw_1/alignment.h"
 #include "reference.h"
 
 const char *reference_nw_2(const reference_launch *launch) {
     const int32_t columns = reference_i32(launch, 2), penalty = reference_i32(launch, 3);
     const int32_t tiles = reference_i32(launch, 4), diagonal = reference_i32(launch, 5);
-    if (launch->argument_count != 6 || columns < 17 || columns > 65537 || columns % 16 != 1 || tiles != (columns - 1) / 16 || diagonal < 1 || diagonal > tiles)
+    if (launch->argument_count != 6 || columns < 17 || columns > 65537 || columns % 16 != 1 ||
+        tiles != (columns - 1) / 16 || diagonal < 1 || diagonal > tiles)
         return "nw_2 takes s32 similarity, score, s32 columns (16*tiles + 1), penalty, tiles, diagonal (1 to tiles)";
     if (reference_block_threads(launch) != 16 || launch->block[0] != 16 || launch->grid[0] != (uint32_t)diagonal ||
         launch->grid[2] != 1)

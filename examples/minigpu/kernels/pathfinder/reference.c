@@ -15,7 +15,8 @@ const char *reference_pathfinder(const reference_launch *launch) {
     const int32_t *wall = reference_i32s(launch, 1, width * ((uint64_t)(uint32_t)first + (uint64_t)(uint32_t)steps));
     const int32_t *source = reference_i32s(launch, 2, width);
     int32_t *result = reference_i32s(launch, 3, width);
-    if (!wall || !source || !result) return "pathfinder needs wall[first+steps][columns], source[columns], result[columns]";
+    if (!wall || !source || !result)
+        return "pathfinder needs wall[first+steps][columns], source[columns], result[columns]";
     uint64_t covered = (uint64_t)launch->grid[0] * (launch->block[0] - 2 * (uint32_t)steps);
     if (covered > width) covered = width;
 

@@ -1,5 +1,6 @@
-/* Inputs of pointer_chase: as many lists as there are threads; one in 16 is empty. Nodes lie in the order in which they were allocated: one
- * for each list, then each for some list, so that a list goes through the buffer from front to back and is as long as chance has it. */
+/* Inputs of pointer_chase: as many lists as there are threads; one in 16 is empty. Nodes lie in the order in which they
+ * were allocated: one for each list, then each for some list, so that a list goes through the buffer from front to back
+ * and is as long as chance has it. */
 #include <stdlib.h>
 #include "reference.h"
 
@@ -18,8 +19,10 @@ const char *generate_pointer_chase(const reference_launch *launch, uint64_t seed
         list -= list % 16 == 15;
         nodes[2 * i] = (uint32_t)reference_random(&seed);
         nodes[2 * i + 1] = 0;
-        if (ends[list]) nodes[2 * ends[list] + 1] = (uint32_t)(8 * i);
-        else heads[list] = (uint32_t)(8 * i);
+        if (ends[list])
+            nodes[2 * ends[list] + 1] = (uint32_t)(8 * i);
+        else
+            heads[list] = (uint32_t)(8 * i);
         ends[list] = (uint32_t)i;
     }
     free(ends);

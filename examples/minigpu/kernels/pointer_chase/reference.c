@@ -1,5 +1,5 @@
-/* pointer_chase(u32 nodes[][2], u32 heads[threads], u32 sums[threads]): a node is its value and the byte offset of the next one, 0 behind
- * the last. */
+/* pointer_chase(u32 nodes[][2], u32 heads[threads], u32 sums[threads]): a node is its value and the byte offset of the
+ * next one, 0 behind the last. */
 #include "reference.h"
 
 const char *reference_pointer_chase(const reference_launch *launch) {
@@ -12,7 +12,8 @@ const char *reference_pointer_chase(const reference_launch *launch) {
         uint64_t steps = 0;
         uint32_t at = heads[i], sum = 0;
         for (; at; at = nodes[at / 8 * 2 + 1], steps++) {
-            if (at % 8 || at / 8 >= count || steps == count) return "pointer_chase: a link leads nowhere, or round in circles";
+            if (at % 8 || at / 8 >= count || steps == count)
+                return "pointer_chase: a link leads nowhere, or round in circles";
             sum += nodes[at / 8 * 2];
         }
         sums[i] = sum;

@@ -1,4 +1,5 @@
-/* sgemm(f32 a[inner][rows], f32 b[inner][columns], f32 c[columns][rows], s32 rows, s32 columns, s32 inner, f32 alpha, f32 beta) */
+/* sgemm(f32 a[inner][rows], f32 b[inner][columns], f32 c[columns][rows], s32 rows, s32 columns, s32 inner, f32 alpha,
+ * f32 beta) */
 #include "reference.h"
 
 const char *reference_sgemm(const reference_launch *launch) {

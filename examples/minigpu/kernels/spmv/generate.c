@@ -11,8 +11,10 @@ const char *generate_spmv(const reference_launch *launch, uint64_t seed) {
     int32_t *length = reference_i32s(launch, 4, rows), *row_of = reference_i32s(launch, 5, rows);
     if (!columns || !start || !length || !row_of || rows < 1 || longest < 1 || reference_count(launch, 6, 4) < rows ||
         elements < rows || elements > longest * rows || elements > INT32_MAX)
-        return "spmv needs columns[], start[diagonals], length[rows], row_of[rows], x[rows], and 1 to diagonals elements per row";
-    uint32_t *drawn = (uint32_t *)malloc(rows * sizeof *drawn), *place = (uint32_t *)malloc((longest + 2) * sizeof *place);
+        return "spmv needs columns[], start[diagonals], length[rows], row_of[rows], x[rows], and 1 to diagonals "
+               "elements per row";
+    uint32_t *drawn = (uint32_t *)malloc(rows * sizeof *drawn),
+             *place = (uint32_t *)malloc((longest + 2) * sizeof *place);
     if (!drawn || !place) {
         free(drawn);
         free(place);
@@ -45,7 +47,8 @@ const char *generate_spmv(const reference_launch *launch, uint64_t seed) {
         while (filled > 0 && (uint64_t)length[filled - 1] <= j) filled--;
         for (uint32_t row = 0; row < filled; row++) {
             uint32_t near = (uint32_t)row_of[row] + reference_random_below(&state, 33) + rows - 16;
-            columns[first + row] = (int32_t)(reference_random_below(&state, 2) ? near % rows : reference_random_below(&state, rows));
+            columns[first + row] =
+                (int32_t)(reference_random_below(&state, 2) ? near % rows : reference_random_below(&state, rows));
         }
         first += filled;
     }

@@ -9,7 +9,8 @@ const char *reference_spmv(const reference_launch *launch) {
     const int32_t *columns = reference_i32s(launch, 2, 0), *start = reference_i32s(launch, 3, 0);
     const int32_t *length = reference_i32s(launch, 4, rows), *row_of = reference_i32s(launch, 5, rows);
     if (launch->argument_count != 8 || !y || !values || !columns || !start || !length || !row_of || !x)
-        return "spmv takes f32 y[rows], f32 values, s32 columns, s32 start, s32 length[rows], s32 row_of[rows], f32 x, s32 rows";
+        return "spmv takes f32 y[rows], f32 values, s32 columns, s32 start, s32 length[rows], s32 row_of[rows], f32 x, "
+               "s32 rows";
     for (uint64_t row = 0; row < rows && row < reference_threads(launch); row++) {
         float sum = 0.0f;
         for (int32_t j = 0; j < length[row]; j++) {

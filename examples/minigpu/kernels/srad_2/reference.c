@@ -6,7 +6,8 @@ const char *reference_srad_2(const reference_launch *launch) {
     const int32_t columns = reference_i32(launch, 6), rows = reference_i32(launch, 7);
     const float rate = reference_f32(launch, 8);
     if (launch->argument_count != 9 || columns < 1 || rows < 1)
-        return "srad_2 takes f32 to_north, to_south, to_west, to_east, image, freedom, s32 columns, s32 rows and f32 rate";
+        return "srad_2 takes f32 to_north, to_south, to_west, to_east, image, freedom, s32 columns, s32 rows and f32 "
+               "rate";
     const uint64_t width = (uint64_t)(uint32_t)columns, height = (uint64_t)(uint32_t)rows;
     if (launch->block[0] != 16 || launch->block[1] != 16 || launch->block[2] != 1 || launch->grid[2] != 1 ||
         (uint64_t)launch->grid[0] * 16 != width || (uint64_t)launch->grid[1] * 16 != height)

@@ -1,0 +1,19 @@
+#!/bin/sh
+# Every C and C++ file has the style of .clang-format, and no line is longer than 120 columns: format.sh SOURCE_DIR
+# The style is checked by clang-format 14 alone, because versions differ in details; without it only the length is checked.
+# Remedy: clang-format -i FILE.
+set -u
+cd "$1" || exit 2
+status=0
+files=$(find gpump_impl examples tests bench \( -name '*.c' -o -name '*.h' -o -name '*.cc' \) | sort)
+# shellcheck disable=SC2086  # a list of words
+awk 'length($0) > 120 { print FILENAME ":" FNR ": " length($0) " columns, at most 120"; bad = 1 } END { exit bad }' $files || status=1
+for tool in clang-format-14 clang-format; do
+    command -v $tool >/dev/null 2>&1 && $tool --version | grep -q 'version 14\.' || continue
+    # shellcheck disable=SC2086
+    $tool --dry-run -Werror $files 2>&1 | grep 'error:' | head -20 | grep . && status=1
+    [ $status -eq 0 ] && echo "the style is that of .clang-format"
+    exit $status
+done
+echo "clang-format 14 is not installed: only the length of lines was checked"
+exit $status
