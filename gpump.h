@@ -3017,10 +3017,9 @@ GPUMP_END
 #pragma GCC diagnostic ignored "-Wunused-function"
 #pragma GCC diagnostic ignored "-Wundef"
 #endif
-/* Indented: the generator drops local includes that start at the margin, and this one must stay. */
 #if defined(__has_include)
 #if __has_include("stb_ds.h")
-
+#include "stb_ds.h"
 #elif __has_include(<stb/stb_ds.h>)
 #include <stb/stb_ds.h>
 #else
@@ -3028,7 +3027,7 @@ GPUMP_END
     "gpump needs stb_ds.h: install libstb-dev (Debian, Ubuntu), put stb_ds.h beside gpump.h, or define GPUMP_NO_PROGRAM"
 #endif
 #else
-
+#include "stb_ds.h"
 #endif
 #if defined(__GNUC__)
 #pragma GCC diagnostic pop

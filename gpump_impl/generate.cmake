@@ -2,7 +2,7 @@
 #   cmake -P gpump_impl/generate.cmake                                    writes gpump.h at the top of the project
 #   cmake -DOUTPUT=FILE -P gpump_impl/generate.cmake                      writes FILE (the freshness test compares the two)
 #   cmake "-DROOMS=victim;sm" -DOUTPUT=FILE -P gpump_impl/generate.cmake  writes only these rooms and the rooms that they need
-# A local include stands for text that is already there, so its line is dropped. Nothing else is rewritten.
+# An include with the name of a room ("base/base.h") stands for text that is already there, so its line is dropped. Nothing else is rewritten.
 cmake_minimum_required(VERSION 3.16)
 set(impl "${CMAKE_CURRENT_LIST_DIR}")
 include("${impl}/components.cmake")
@@ -18,7 +18,7 @@ gpump_select_rooms("${ROOMS}")
 set(text)
 macro(append_file name)
   file(READ "${impl}/${name}" part)
-  string(REGEX REPLACE "(^|\n)#include \"[a-z_/]+\\.h\"[^\n]*" "\\1" part "${part}")
+  string(REGEX REPLACE "(^|\n)#include \"[a-z_]+/[a-z_]+\\.h\"[^\n]*" "\\1" part "${part}")
   string(APPEND text "\n/* ---- gpump_impl/${name} ---- */\n${part}")
 endmacro()
 

@@ -67,7 +67,6 @@
 #pragma GCC diagnostic ignored "-Wunused-function"
 #pragma GCC diagnostic ignored "-Wundef"
 #endif
-/* Indented: the generator drops local includes that start at the margin, and this one must stay. */
 #if defined(__has_include)
 #if __has_include("stb_ds.h")
 #include "stb_ds.h"

@@ -170,12 +170,10 @@ static uint64_t nth_set(uint64_t mask, uint64_t base, int64_t n) {
     X("mad.lo.s16 %h0, %h1, %h2, %h3", 16, u16(a * b + c)) X("mad.lo.u32 %r0, %r1, %r2, %r3", 32, u32(a * b + c))     \
     X("mad.hi.s32 %r0, %r1, %r2, %r3", 32, u32((uint64_t)(s32(a) * s32(b) >> 32) + c))                                \
     X("mad.hi.sat.s32 %r0, %r1, %r2, %r3", 32, saturated_sum((s32(a) * s32(b) >> 32) + s32(c)))                       \
-    X(" \
     X("mad.wide.u32 %d0, %r1, %r2, %d3", 64, a * b + c) \
     X("mad.wide.s32 %d0, %r1, %r2, %d3", 64, (uint64_t)(s32(a) * s32(b)) + c) \
     X("mad.wide.u16 %r0, %h1, %h2, %r3", 32, u32(a * b + c)) X("mad.lo.s64 %d0, %d1, %d2, %d3", 64, a * b + c)        \
     X("mad.hi.u64 %d0, %d1, %d2, %d3", 64, high_unsigned(a, b) + c)                                                   \
-    X(" \
     X("mul24.lo.s32 %r0, %r1, %r2", 32, \
       u32((uint64_t)((int64_t)(a << 40) >> 40) * (uint64_t)((int64_t)(b << 40) >> 40))) \
     X("mul24.hi.u32 %r0, %r1, %r2", 32, u32((a & 0xffffff) * (b & 0xffffff) >> 16))                                   \
@@ -183,18 +181,14 @@ static uint64_t nth_set(uint64_t mask, uint64_t base, int64_t n) {
     X("sad.u32 %r0, %r1, %r2, %r3", 32, u32((a > b ? a - b : b - a) + c))                                             \
     X("sad.s32 %r0, %r1, %r2, %r3", 32, u32((uint64_t)(s32(a) > s32(b) ? s32(a) - s32(b) : s32(b) - s32(a)) + c))     \
     X("sad.s64 %d0, %d1, %d2, %d3", 64, ((int64_t)a > (int64_t)b ? a - b : b - a) + c)                                \
-    X(" \
     X("div.u16 %h0, %h1, %h2", 16, b ? a / b : 0xffff) \
     X("div.s16 %h0, %h1, %h2", 16, b ? u16((uint64_t)(s16(a) / s16(b))) : 0xffff) \
-    X(" \
     X("div.u32 %r0, %r1, %r2", 32, b ? a / b : UINT32_MAX) \
     X("div.s32 %r0, %r1, %r2", 32, b ? u32((uint64_t)(s32(a) / s32(b))) : UINT32_MAX) \
     X("div.u64 %d0, %d1, %d2", 64, b ? a / b : UINT64_MAX)                                                            \
     X("div.s64 %d0, %d1, %d2", 64, !b ? UINT64_MAX : b == UINT64_MAX ? 0 - a : (uint64_t)((int64_t)a / (int64_t)b))   \
-    X(" \
     X("rem.u16 %h0, %h1, %h2", 16, b ? a % b : a) \
     X("rem.s16 %h0, %h1, %h2", 16, b ? u16((uint64_t)(s16(a) % s16(b))) : a) \
-    X(" \
     X("rem.u32 %r0, %r1, %r2", 32, b ? a % b : a) \
     X("rem.s32 %r0, %r1, %r2", 32, b ? u32((uint64_t)(s32(a) % s32(b))) : a) \
     X("rem.u64 %d0, %d1, %d2", 64, b ? a % b : a)                                                                     \
@@ -212,90 +206,68 @@ static uint64_t nth_set(uint64_t mask, uint64_t base, int64_t n) {
     X("cnot.b32 %r0, %r1", 32, !a) X("cnot.b16 %h0, %h1", 16, !a) X("cnot.b64 %d0, %d1", 64, !a)                      \
     X("shl.b16 %h0, %h1, %r2", 16, b > 15 ? 0 : u16(a << b)) X("shl.b32 %r0, %r1, %r2", 32, b > 31 ? 0 : u32(a << b)) \
     X("shl.b64 %d0, %d1, %r2", 64, b > 63 ? 0 : a << b) X("shr.u16 %h0, %h1, %r2", 16, b > 15 ? 0 : a >> b)           \
-    X(" \
     X("shr.s16 %h0, %h1, %r2", 16, u16((uint64_t)(s16(a) >> (b > 15 ? 15 : b)))) \
     X("shr.u32 %r0, %r1, %r2", 32, b > 31 ? 0 : a >> b) \
-    X(" \
     X("shr.s32 %r0, %r1, %r2", 32, u32((uint64_t)(s32(a) >> (b > 31 ? 31 : b)))) \
     X("shr.b32 %r0, %r1, %r2", 32, b > 31 ? 0 : a >> b) \
-    X(" \
     X("shr.u64 %d0, %d1, %r2", 64, b > 63 ? 0 : a >> b) \
     X("shr.s64 %d0, %d1, %r2", 64, (uint64_t)((int64_t)a >> (b > 63 ? 63 : b))) \
     X("shf.l.wrap.b32 %r0, %r1, %r2, %r3", 32, u32((a | b << 32) << (c & 31) >> 32))                                  \
     X("shf.r.wrap.b32 %r0, %r1, %r2, %r3", 32, u32((a | b << 32) >> (c & 31)))                                        \
     X("shf.l.clamp.b32 %r0, %r1, %r2, %r3", 32, u32((a | b << 32) << (c > 32 ? 32 : c) >> 32))                        \
     X("shf.r.clamp.b32 %r0, %r1, %r2, %r3", 32, u32((a | b << 32) >> (c > 32 ? 32 : c)))                              \
-    X(" \
     X("bfe.u32 %r0, %r1, %r2, %r3", 32, bit_field(a, b, c, 32, 0)) \
     X("bfe.s32 %r0, %r1, %r2, %r3", 32, bit_field(a, b, c, 32, 1)) \
-    X(" \
     X("bfe.u64 %d0, %d1, %r2, %r3", 64, bit_field(a, b, c, 64, 0)) \
     X("bfe.s64 %d0, %d1, %r2, %r3", 64, bit_field(a, b, c, 64, 1)) \
-    X(" \
     X("bfi.b32 %r0, %r1, %r2, %r3, %r4", 32, insert(a, b, c, e, 32)) \
     X("bfi.b64 %d0, %d1, %d2, %r3, %r4", 64, insert(a, b, c, e, 64)) \
-    X(" \
     X("prmt.b32 %r0, %r1, %r2, %r3", 32, permuted(a, b, c)) \
     X("prmt.b32.f4e %r0, %r1, %r2, %r3", 32, u32((a | b << 32) >> (8 * (c & 3)))) \
     X("prmt.b32.rc8 %r0, %r1, %r2, %r3", 32, (a >> (8 * (c & 3)) & 0xff) * 0x01010101u)                               \
     X("prmt.b32.rc16 %r0, %r1, %r2, %r3", 32, (a >> (16 * (c & 1)) & 0xffff) * 0x00010001u)                           \
-    X(" \
     X("prmt.b32.ecl %r0, %r1, %r2, %r3", 32, \
       permuted(a, b, (c & 3) == 0 ? 0x3210 : (c & 3) == 1 ? 0x3211 : (c & 3) == 2 ? 0x3222 : 0x3333)) \
-    X(" \
     X("prmt.b32.b4e %r0, %r1, %r2, %r3", 32, \
       permuted(a, b, (c & 3) == 0 ? 0x5670 : (c & 3) == 1 ? 0x6701 : (c & 3) == 2 ? 0x7012 : 0x0123)) \
     X("popc.b32 %r0, %r1", 32, ones(a)) X("popc.b64 %r0, %d1", 32, ones(a)) X("clz.b32 %r0, %r1", 32, zeros(a, 32))   \
-    X(" \
     X("clz.b64 %r0, %d1", 32, zeros(a, 64)) \
     X("brev.b32 %r0, %r1", 32, reversed(a, 32)) \
     X("brev.b64 %d0, %d1", 64, reversed(a, 64)) \
-    X(" \
     X("bfind.u32 %r0, %r1", 32, u32(31 - zeros(a, 32))) \
     X("bfind.shiftamt.u32 %r0, %r1", 32, a ? zeros(a, 32) : UINT32_MAX) \
-    X(" \
     X("bfind.s32 %r0, %r1", 32, u32(31 - zeros(s32(a) < 0 ? u32(~a) : a, 32))) \
     X("bfind.u64 %r0, %d1", 32, u32(63 - zeros(a, 64))) \
     X("bfind.s64 %r0, %d1", 32, u32(63 - zeros((int64_t)a < 0 ? ~a : a, 64)))                                         \
-    X(" \
     X("lop3.b32 %r0, %r1, %r2, %r3, 0x96", 32, a ^ b ^ c) \
     X("lop3.b32 %r0, %r1, %r2, %r3, 0xe8", 32, (a & b) | (a & c) | (b & c)) \
     X("lop3.b32 %r0, %r1, %r2, %r3, 0x1b", 32, u32((~a & ~b & ~c) | (~a & ~b & c) | (~a & b & c) | (a & ~b & ~c)))    \
     X("szext.wrap.s32 %r0, %r1, %r2", 32, b & 31 ? bit_field(a, 0, b & 31, 32, 1) : 0)                                \
     X("szext.clamp.u32 %r0, %r1, %r2", 32, b > 31 ? a : bit_field(a, 0, b, 32, 0))                                    \
     X("bmsk.wrap.b32 %r0, %r1, %r2", 32, u32(((UINT64_C(1) << (b & 31)) - 1) << (a & 31)))                            \
-    X(" \
     X("dp4a.u32.s32 %r0, %r1, %r2, %r3", 32, dot(a, b, c, 4, 0, 1, 0)) \
     X("dp2a.lo.s32.u32 %r0, %r1, %r2, %r3", 32, dot(a, b, c, 2, 1, 0, 0)) \
     X("dp2a.hi.u32.s32 %r0, %r1, %r2, %r3", 32, dot(a, b, c, 2, 0, 1, 16))                                            \
-    X(" \
     X("fns.b32 %r0, %r1, %r2, %r3", 32, nth_set(a, b, s32(c))) \
     X("prmt.b32.ecr %r0, %r1, %r2, %r3", 32, \
       permuted(a, b, (c & 3) == 0 ? 0 : (c & 3) == 1 ? 0x1110 : (c & 3) == 2 ? 0x2210 : 0x3210)) \
-    X(" \
     X("mad24.hi.sat.s32 %r0, %r1, %r2, %r3", 32, \
       saturated_sum(s32(u32((uint64_t)(((int64_t)(a << 40) >> 40) * ((int64_t)(b << 40) >> 40)) >> 16)) + s32(c))) \
-    X(" \
     X("bmsk.clamp.b32 %r0, %r1, %r2", 32, \
       a > 31 ? 0 : u32(((b > 31 ? UINT64_C(0xffffffff) : (UINT64_C(1) << b) - 1)) << a)) \
-    X(" \
     X("sad.u16 %h0, %h1, %h2, %h3", 16, u16((a > b ? a - b : b - a) + c)) \
     X("min.s16 %h0, %h1, -5", 16, s16(a) < -5 ? a : 0xfffb) \
     X("dp4a.s32.s32 %r0, %r1, %r2, %r3", 32, dot4(a, b, c))                                                           \
-    X(" \
     X("slct.b32.s32 %r0, %r1, %r2, %r3", 32, s32(c) >= 0 ? a : b) \
     X("slct.f32.f32 %f0, %f1, %f2, %f3", 32, f(c) >= 0 ? a : b) \
     X("slct.u64.s32 %d0, %d1, %d2, %r3", 64, s32(c) >= 0 ? a : b)                                                     \
-    X(" \
     X("set.lt.u32.s32 %r0, %r1, %r2", 32, s32(a) < s32(b) ? UINT32_MAX : 0) \
     X("set.ge.f32.f32 %f0, %f1, %f2", 32, f(a) >= f(b) ? F(1) : 0) \
     X("set.gtu.u32.f32 %r0, %f1, %f2", 32, !(f(a) <= f(b)) ? UINT32_MAX : 0)                                          \
-    X(" \
     X("mov.b32 %r0, %f1", 32, a) \
     X("mov.f64 %g0, %g1", 64, a) \
     X("mov.u16 %h0, %h1", 16, a) \
     X("mov.b64 %d0, {%r1, %r2}", 64, a | b << 32) \
-    X(" \
     X("mov.b32 %r0, {%h1, %h2}", 32, a | b << 16) \
     X("mov.b64 {%r0, _}, %d1", 32, u32(a)) \
     X("mov.b64 {_, %r0}, %d1", 32, a >> 32) \
@@ -307,51 +279,39 @@ static uint64_t nth_set(uint64_t mask, uint64_t base, int64_t n) {
     X("add.f32 %f0, %f1, %f2", 32, F(f(a) + f(b))) X("add.rn.ftz.f32 %f0, %f1, %f2", 32, Z(z(a) + z(b)))              \
     X("add.sat.f32 %f0, %f1, %f2", 32, saturated(f(a) + f(b))) X("sub.rn.f32 %f0, %f1, %f2", 32, F(f(a) - f(b)))      \
     X("mul.f32 %f0, %f1, %f2", 32, F(f(a) * f(b))) X("mul.ftz.f32 %f0, %f1, %f2", 32, Z(z(a) * z(b)))                 \
-    X(" \
     X("fma.rn.f32 %f0, %f1, %f2, %f3", 32, F(fmaf(f(a), f(b), f(c)))) \
     X("mad.rn.f32 %f0, %f1, %f2, %f3", 32, F(fmaf(f(a), f(b), f(c)))) \
     X("fma.rn.sat.f32 %f0, %f1, %f2, %f3", 32, saturated(fmaf(f(a), f(b), f(c))))                                     \
-    X(" \
     X("add.rz.f32 %f0, %f1, %f2", 32, under(FE_TOWARDZERO, 0, a, b, 0)) \
     X("mul.rm.f32 %f0, %f1, %f2", 32, under(FE_DOWNWARD, 1, a, b, 0)) \
-    X(" \
     X("fma.rm.f32 %f0, %f1, %f2, %f3", 32, under(FE_DOWNWARD, 2, a, b, c)) \
     X("fma.rp.f32 %f0, %f1, %f2, %f3", 32, under(FE_UPWARD, 2, a, b, c)) \
-    X(" \
     X("div.rz.f32 %f0, %f1, %f2", 32, under(FE_TOWARDZERO, 3, a, b, 0)) \
     X("sqrt.rp.f32 %f0, %f1", 32, under(FE_UPWARD, 4, a, 0, 0)) \
-    X(" \
     X("div.rn.f32 %f0, %f1, %f2", 32, F(f(a) / f(b))) \
     X("div.approx.f32 %f0, %f1, %f2", 32, F((float)((double)f(a) / (double)f(b)))) \
     X("div.full.ftz.f32 %f0, %f1, %f2", 32, Z((float)((double)z(a) / (double)z(b))))                                  \
     X("sqrt.rn.f32 %f0, %f1", 32, F(sqrtf(f(a)))) X("sqrt.approx.f32 %f0, %f1", 32, F((float)sqrt((double)f(a))))     \
     X("rcp.rn.f32 %f0, %f1", 32, F(1.0f / f(a))) X("rcp.approx.ftz.f32 %f0, %f1", 32, Z((float)(1.0 / (double)z(a)))) \
-    X(" \
     X("rsqrt.approx.f32 %f0, %f1", 32, F((float)(1.0 / sqrt((double)f(a))))) \
     X("sin.approx.f32 %f0, %f1", 32, F((float)sin((double)f(a)))) \
-    X(" \
     X("cos.approx.ftz.f32 %f0, %f1", 32, Z((float)cos((double)z(a)))) \
     X("lg2.approx.f32 %f0, %f1", 32, F((float)log2((double)f(a)))) \
-    X(" \
     X("ex2.approx.ftz.f32 %f0, %f1", 32, Z((float)exp2((double)z(a)))) \
     X("tanh.approx.f32 %f0, %f1", 32, F((float)tanh((double)f(a)))) \
     X("neg.f32 %f0, %f1", 32, a ^ 0x80000000u) X("abs.f32 %f0, %f1", 32, a & 0x7fffffffu)                             \
     X("min.f32 %f0, %f1, %f2", 32, least(a, b)) X("max.f32 %f0, %f1, %f2", 32, most(a, b))                            \
     X("min.NaN.f32 %f0, %f1, %f2", 32, isnan(f(a)) || isnan(f(b)) ? 0x7fffffffu : least(a, b))                        \
     X("copysign.f32 %f0, %f1, %f2", 32, (a & 0x80000000u) | (b & 0x7fffffffu))                                        \
-    X(" \
     X("add.f64 %g0, %g1, %g2", 64, G(g(a) + g(b))) \
     X("sub.f64 %g0, %g1, %g2", 64, G(g(a) - g(b))) \
     X("mul.rn.f64 %g0, %g1, %g2", 64, G(g(a) * g(b))) \
     X("fma.rn.f64 %g0, %g1, %g2, %g3", 64, G(fma(g(a), g(b), g(c)))) X("div.rn.f64 %g0, %g1, %g2", 64, G(g(a) / g(b))) \
     X("sqrt.rn.f64 %g0, %g1", 64, G(sqrt(g(a)))) X("rcp.rn.f64 %g0, %g1", 64, G(1.0 / g(a)))                          \
-    X(" \
     X("min.f64 %g0, %g1, %g2", 64, \
       isnan(g(a)) ? G(g(b)) : isnan(g(b)) ? a : g(a) < g(b) || (g(a) == g(b) && a >> 63) ? a : b) \
-    X(" \
     X("max.f64 %g0, %g1, %g2", 64, \
       isnan(g(a)) ? G(g(b)) : isnan(g(b)) ? a : g(a) > g(b) || (g(a) == g(b) && !(a >> 63)) ? a : b) \
-    X(" \
     X("rsqrt.approx.f64 %g0, %g1", 64, G(1.0 / sqrt(g(a)))) \
     X("max.ftz.f32 %f0, %f1, %f2", 32, most(Z(z(a)), Z(z(b)))) \
     X("set.eq.xor.u32.u64 %r0, %d1, %d2, %p3", 32, (a == b) != (c != 0) ? UINT32_MAX : 0)                             \
@@ -361,12 +321,10 @@ static uint64_t nth_set(uint64_t mask, uint64_t base, int64_t n) {
     X("cvt.rmi.s32.f32 %r0, %f1", 32, to_s32(floor(f(a)))) X("cvt.rpi.u32.f32 %r0, %f1", 32, to_u32(ceil(f(a))))      \
     X("cvt.rzi.s64.f32 %d0, %f1", 64, to_s64(trunc(f(a)))) X("cvt.rzi.u64.f64 %d0, %g1", 64, to_u64(trunc(g(a))))     \
     X("cvt.rzi.s32.f64 %r0, %g1", 32, isnan(g(a)) ? 0x80000000u : to_s32(trunc(g(a))))                                \
-    X(" \
     X("cvt.rzi.s16.f32 %h0, %f1", 16, \
       isnan(f(a)) ? 0 : u16((uint64_t)(int64_t)fmax(fmin(trunc(f(a)), 32767.0), -32768.0))) \
     X("cvt.rzi.u8.f32 %h0, %f1", 16, isnan(f(a)) ? 0 : (uint64_t)fmax(fmin(trunc(f(a)), 255.0), 0.0))                 \
     X("cvt.f64.f32 %g0, %f1", 64, G((double)f(a))) X("cvt.rn.f32.f64 %f0, %g1", 32, F((float)g(a)))                   \
-    X(" \
     X("cvt.rz.f32.f64 %f0, %g1", 32, narrowed(FE_TOWARDZERO, a)) \
     X("cvt.rp.f32.f64 %f0, %g1", 32, narrowed(FE_UPWARD, a)) \
     X("cvt.rni.f32.f32 %f0, %f1", 32, F(rintf(f(a)))) X("cvt.rmi.f32.f32 %f0, %f1", 32, F(floorf(f(a))))              \
@@ -380,20 +338,16 @@ static uint64_t nth_set(uint64_t mask, uint64_t base, int64_t n) {
     X("cvt.rn.f32.u64 %f0, %d1", 32, F((float)a)) X("cvt.rn.f32.s64 %f0, %d1", 32, F((float)(int64_t)a))              \
     X("cvt.rn.f64.s32 %g0, %r1", 64, G((double)(int32_t)a)) X("cvt.rn.f64.u64 %g0, %d1", 64, G((double)a))            \
     X("cvt.rn.f32.u8 %f0, %h1", 32, F((float)(uint8_t)a)) X("cvt.rn.f32.s16 %f0, %h1", 32, F((float)s16(a)))          \
-    X(" \
     X("cvt.u64.u32 %d0, %r1", 64, a) \
     X("cvt.s64.s32 %d0, %r1", 64, (uint64_t)s32(a)) \
     X("cvt.u32.u64 %r0, %d1", 32, u32(a)) \
-    X(" \
     X("cvt.u16.u32 %h0, %r1", 16, u16(a)) \
     X("cvt.s32.s16 %r0, %h1", 32, u32((uint64_t)s16(a))) \
     X("cvt.u32.u16 %r0, %h1", 32, a) \
     X("cvt.s16.s8 %h0, %h1", 16, u16((uint64_t)s8(a))) X("cvt.u32.u8 %r0, %r1", 32, a & 0xff)                         \
     X("cvt.s32.s8 %r0, %r1", 32, u32((uint64_t)s8(a))) X("cvt.s8.s32 %h0, %r1", 16, u16((uint64_t)s8(a)))             \
-    X(" \
     X("cvt.sat.u8.s32 %r0, %r1", 32, (uint64_t)clamp(s32(a), 0, 255)) \
     X("cvt.sat.s16.u32 %h0, %r1", 16, a > 32767 ? 32767 : a) \
-    X(" \
     X("cvt.sat.s8.s64 %h0, %d1", 16, u16((uint64_t)clamp((int64_t)a, -128, 127))) \
     X("cvt.sat.u32.s64 %r0, %d1", 32, (uint64_t)clamp((int64_t)a, 0, UINT32_MAX))
 /* clang-format on */
@@ -401,54 +355,43 @@ static uint64_t nth_set(uint64_t mask, uint64_t base, int64_t n) {
 /* Predicate results: the expression is the truth of one lane. */
 /* clang-format off */
 #define PREDICATE_ROWS(X)                                                                                             \
-    X(" \
     X("setp.eq.s32 %p0, %r1, %r2", 0, a == b) \
     X("setp.ne.b64 %p0, %d1, %d2", 0, a != b) \
     X("setp.lt.s32 %p0, %r1, %r2", 0, s32(a) < s32(b)) \
-    X(" \
     X("setp.lt.u32 %p0, %r1, %r2", 0, a < b) \
     X("setp.hs.u32 %p0, %r1, %r2", 0, a >= b) \
     X("setp.le.s16 %p0, %h1, %h2", 0, s16(a) <= s16(b)) \
     X("setp.gt.u16 %p0, %h1, %h2", 0, a > b) X("setp.ge.s64 %p0, %d1, %d2", 0, (int64_t)a >= (int64_t)b)              \
     X("setp.eq.f32 %p0, %f1, %f2", 0, f(a) == f(b)) X("setp.ne.f32 %p0, %f1, %f2", 0, f(a) < f(b) || f(a) > f(b))     \
-    X(" \
     X("setp.lt.ftz.f32 %p0, %f1, %f2", 0, z(a) < z(b)) \
     X("setp.equ.f32 %p0, %f1, %f2", 0, !(f(a) < f(b) || f(a) > f(b))) \
     X("setp.neu.f32 %p0, %f1, %f2", 0, !(f(a) == f(b))) X("setp.ltu.f32 %p0, %f1, %f2", 0, !(f(a) >= f(b)))           \
     X("setp.leu.f64 %p0, %g1, %g2", 0, !(g(a) > g(b))) X("setp.gtu.f64 %p0, %g1, %g2", 0, !(g(a) <= g(b)))            \
-    X(" \
     X("setp.geu.f32 %p0, %f1, %f2", 0, !(f(a) < f(b))) \
     X("setp.num.f32 %p0, %f1, %f2", 0, !isnan(f(a)) && !isnan(f(b))) \
     X("setp.nan.f64 %p0, %g1, %g2", 0, isnan(g(a)) || isnan(g(b)))                                                    \
-    X(" \
     X("setp.lt.and.s32 %p0, %r1, %r2, %p3", 0, s32(a) < s32(b) && c) \
     X("setp.lt.or.s32 %p0, %r1, %r2, !%p3", 0, s32(a) < s32(b) || !c) \
-    X(" \
     X("setp.eq.xor.u32 %p0, %r1, %r2, %p3", 0, (a == b) != (c != 0)) \
     X("setp.lt.and.s32 _|%p0, %r1, %r2, %p3", 0, s32(a) >= s32(b) && c) \
-    X(" \
     X("and.pred %p0, %p1, %p2", 0, a && b) \
     X("xor.pred %p0, %p1, !%p2", 0, (a != 0) != !b) \
     X("not.pred %p0, %p1", 0, !a) \
     X("mov.pred %p0, %p1", 0, a) X("mov.pred %p0, 1", 0, 1)                                                           \
-    X(" \
     X("testp.finite.f32 %p0, %f1", 0, isfinite(f(a))) \
     X("testp.infinite.f64 %p0, %g1", 0, isinf(g(a))) \
     X("testp.number.f32 %p0, %f1", 0, !isnan(f(a))) \
     X("testp.notanumber.f32 %p0, %f1", 0, isnan(f(a))) X("testp.normal.f32 %p0, %f1", 0, isnormal(f(a)))              \
     X("testp.subnormal.f64 %p0, %g1", 0, fpclassify(g(a)) == FP_SUBNORMAL)                                            \
-    X(" \
     X("isspacep.shared %p0, %d1", 0, a - GENERIC_SHARED_BASE < GENERIC_WINDOW_BYTES) \
     X("isspacep.global %p0, %d1", 0, a - GENERIC_SHARED_BASE >= 3 * GENERIC_WINDOW_BYTES)
 /* clang-format on */
 
 /* clang-format off */
 #define SELECTION_ROWS(X)                                                                                             \
-    X(" \
     X("selp.b32 %r0, %r1, %r2, %p3", 32, c ? a : b) \
     X("selp.f64 %g0, %g1, %g2, !%p3", 64, c ? b : a) \
     X("selp.u16 %h0, %h1, 7, %p3", 16, c ? a : 7) \
-    X(" \
     X("cvta.shared.u64 %d0, %d1", 64, a + GENERIC_SHARED_BASE) \
     X("cvta.to.local.u64 %d0, %d1", 64, a - GENERIC_LOCAL_BASE) \
     X("cvta.to.global.u64 %d0, %d1", 64, a)

@@ -7,5 +7,5 @@ for source in *.cu; do
     "${NVCC:-nvcc}" -ptx -arch=compute_75 -o "$name.ptx" "$source"
     # nvcc writes the build's identity into comments: drop them, so that nothing changes without a reason
     sed -i -e '/^\/\/ \(Generated\|Compiler Build\|Cuda compilation\|Based on\)/d' "$name.ptx"
-    sh ../../examples/minigpu/kernels/ptxas_registers.sh "$name.ptx" >"$name.csv"
+    sh ../../../examples/minigpu/kernels/ptxas_registers.sh "$name.ptx" >"$name.csv"
 done
