@@ -295,6 +295,7 @@ typedef struct reply_entry {
 
 typedef struct cache_line {
     uint64_t line;         /* address / 128 + 1; 0: empty */
+    uint64_t ready;        /* L2: the cycle from which its data is there */
     uint32_t stamp;        /* of its last use */
     uint32_t first_waiter; /* L1: record * 32 + segment, linked through sm.waiters; NONE */
     uint32_t pending;      /* L1: loads that wait while its data is on the way */

@@ -137,16 +137,19 @@ static void depart(machine *m, sm *s, uint32_t index) {
     if (found) {
         m->l2.hits++;
         request->hit = HIT_L2;
+        if (t < found->ready) t = found->ready; /* its fill is still on its way */
     } else {
         m->l2.misses++;
         request->hit = HIT_DRAM;
         found = cache_victim(&m->l2, line);
+        if (t < found->ready) t = found->ready; /* likewise: its place is taken until the fill has come */
         if (found->dirty) occupy_dram(m, found->line - 1, t, &waits); /* written back */
         found->line = line + 1;
         found->dirty = 0;
         /* Whole lines that are written need not be read first. */
         if (returns_data) t = occupy_dram(m, line, t, &waits) + m->config.dram_cycles;
         bank->free_at += waits;
+        found->ready = t;
     }
     found->stamp = ++m->l2.clock;
     if (writes) found->dirty = 1;
