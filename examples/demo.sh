@@ -1,7 +1,9 @@
 #!/bin/sh
 # Builds the mini-GPU and runs the demo: hotspot is preempted for pathfinder by each technique, and both results are checked.
-# Options go to `minigpu demo`. Exit status: 0 both right, 1 not, 2 something is missing.
+# What is left in the current folder is one page that shows the runs, gpump_demo.html. Options go to `minigpu demo`; --trace
+# FOLDER writes traces as well. Exit status: 0 both right, 1 not, 2 something is missing.
 set -u
+page=$PWD/gpump_demo.html
 cd "$(dirname "$0")/.." || exit 2
 . tests/packages.sh
 need_packages "build the demo" $BUILD_PACKAGES
@@ -15,4 +17,4 @@ fi
 echo "Building examples/minigpu ..."
 cmake --build build --parallel "$(nproc 2>/dev/null || echo 2)" --target minigpu >build/demo.log 2>&1 || { cat build/demo.log; exit 1; }
 [ $# -gt 0 ] || set -- examples/minigpu/demo.yaml
-exec build/examples/minigpu/minigpu demo --traces build "$@" </dev/null
+exec build/examples/minigpu/minigpu demo --html "$page" "$@" </dev/null

@@ -25,7 +25,7 @@ uint64_t dispatcher_kernels(machine *m) {
             k->state = KERNEL_DONE;
             k->end_cycle = m->now;
             m->kernels_done++;
-            if (m->trace) trace_kernel(m->trace, k->ready_cycle, m->now, k->process, k->program->name);
+            if (m->trace) trace_ends(m, i);
             preemption_kernel_ends(m, i);
             m->dispatch_needed = 1;
         }
@@ -40,7 +40,7 @@ uint64_t dispatcher_kernels(machine *m) {
         }
         k->state = KERNEL_ACTIVE;
         k->ready_cycle = m->now;
-        if (m->trace) trace_instant(m->trace, m->now, 0, NONE, "arrives", k->program->name);
+        if (m->trace) trace_arrives(m, index);
         preemption_kernel_starts(m, index);
         if (m->schedule)
             preemption_schedule_submit(m, index);

@@ -16,6 +16,7 @@
 #include "preemption/preemption_schedule.h"
 #include "ptx/ptx_reader.h"
 #include "machine/scoreboard.h"
+#include "machine/trace.h"
 #include "preemption/victims.h"
 #include "machine/warp_scheduler.h"
 
@@ -826,6 +827,7 @@ int machine_run(machine *m, uint64_t until) {
     while (!m->failed) {
         uint64_t next = NEVER, arrival;
         if (m->now >= until) return 0;
+        if (m->trace && m->trace->sample_cycle <= m->now) trace_sample(m);
         if (m->preempt_cycle <= m->now) preempt_now(m);
         if (m->ask_again <= m->now) victims_reconsider(m);
         if (page_faults_next(m) <= m->now) page_faults_serve(m);

@@ -422,7 +422,7 @@ typedef struct fault_buffer {
     uint32_t unused;
 } fault_buffer;
 
-struct trace;
+struct timeline;
 struct victim_request;
 
 typedef struct machine {
@@ -489,7 +489,7 @@ typedef struct machine {
     uint64_t preempt_cycle;            /* --preempt; NEVER: never */
     struct machine_programs *programs; /* decoded PTX: never changes, so it lives outside the arena */
     uint32_t deadlocked;
-    struct trace *trace;           /* an observer outside the arena; NULL: nobody looks */
+    struct timeline *trace;        /* an observer outside the arena (trace.h); NULL: nobody looks */
     struct region_log *region_log; /* another: which regions ran and how long (restart.h); NULL */
     void (*on_access)(struct machine *m,
                       const in_flight *access); /* another: told of each memory instruction that takes effect; NULL */

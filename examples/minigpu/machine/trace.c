@@ -1,128 +1,195 @@
 #include "machine/trace.h"
 
-#include <jansson.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "gpump.h"
+#include "preemption/preemption.h"
+#include "preemption/victims.h"
 
-typedef struct slot_state {
-    trace_phase phase;
-    uint64_t since, block;
-    const char *kernel;
-} slot_state;
+#define SERIES_MAX (64u + 5u)
+#define OCCUPANCY_KERNELS 64u /* kernels beyond share the last one's series */
 
-struct trace {
-    FILE *file;
-    uint32_t sms, slots, clock_khz;
-    uint64_t events;
-    slot_state *states;
-    int failed;
-};
-
-/* Chrome's names of colours, for viewers that know them: one per kernel, by its name. */
-static const char *colour_of(const char *kernel) {
-    static const char *const colours[] = {"thread_state_running",    "rail_response", "rail_animation",
-                                          "thread_state_iowait",     "rail_load",     "cq_build_passed",
-                                          "cq_build_attempt_runnig", "generic_work"};
-    return colours[gpump_hash_bytes(GPUMP_HASH_SEED, kernel, strlen(kernel)) % (sizeof colours / sizeof *colours)];
+static uint32_t row_of(const machine *m, uint32_t sm, uint32_t slot) {
+    return m->trace->row_count - (m->sm_count - sm) * BLOCK_ENTRIES_MAX + slot;
 }
 
-static double microseconds(const struct trace *t, uint64_t cycles) {
-    return (double)cycles * 1000.0 / (double)t->clock_khz;
+static uint32_t occupancy_series(const machine *m) {
+    return m->kernel_count < OCCUPANCY_KERNELS ? m->kernel_count : OCCUPANCY_KERNELS;
 }
 
-static void write_event(struct trace *t, json_t *event) {
-    if (!event || fputs(t->events++ ? ",\n" : "[\n", t->file) < 0 ||
-        json_dumpf(event, t->file, JSON_COMPACT | JSON_REAL_PRECISION(12)))
-        t->failed = 1;
-    json_decref(event);
-}
-
-struct trace *trace_open(const char *path, uint32_t sms, uint32_t slots, uint32_t clock_khz) {
-    struct trace *t = (struct trace *)calloc(1, sizeof *t);
-    uint32_t i, n;
-    char name[32];
-    if (!t) return NULL;
-    t->states = (slot_state *)calloc((size_t)sms * slots, sizeof *t->states);
-    t->file = fopen(path, "w");
-    if (!t->states || !t->file) {
-        if (t->file) fclose(t->file);
-        free(t->states);
-        free(t);
-        return NULL;
+static void declare_series(machine *m) {
+    const gpump_gpu *gpu = &m->config.gpu;
+    timeline_series series = {"occupancy", "", "% of warp slots", 0, 100, TIMELINE_GAUGE, TIMELINE_NONE};
+    uint32_t i;
+    series.scale = 100.0 / ((double)m->sm_count * gpu->warp_slots);
+    for (i = 0; i < occupancy_series(m); i++) {
+        series.name = m->kernels[i].program->name;
+        series.kernel = i;
+        timeline_add_series(m->trace, &series);
     }
-    t->sms = sms;
-    t->slots = slots;
-    t->clock_khz = clock_khz;
-    write_event(t, json_pack("{s:s,s:s,s:i,s:i,s:{s:s}}", "ph", "M", "name", "process_name", "pid", 0, "tid", 0, "args",
-                             "name", "kernels"));
-    for (i = 0; i < sms; i++) {
+    series.kernel = TIMELINE_NONE;
+    series.kind = TIMELINE_COUNTER;
+    series.chart = series.name = "issue slots";
+    series.unit = "% of issue slots";
+    series.scale = 100.0 * m->config.issue_interval / ((double)m->sm_count * gpu->schedulers);
+    timeline_add_series(m->trace, &series);
+    series.chart = "memory traffic";
+    series.name = "DRAM";
+    series.unit = "bytes per cycle";
+    series.scale = 1;
+    series.limit = (double)gpu->memory_mb_per_s * 1000.0 / (double)gpu->clock_khz;
+    timeline_add_series(m->trace, &series);
+    series.name = "contexts";
+    timeline_add_series(m->trace, &series);
+    if (!m->page_faults.absent) return;
+    series.chart = "page faults";
+    series.name = "pages awaited";
+    series.unit = "pages";
+    series.limit = 0;
+    series.kind = TIMELINE_GAUGE;
+    timeline_add_series(m->trace, &series);
+}
+
+int trace_open(machine *m, const launch_file *launch) {
+    char name[32];
+    uint32_t i, n, group, processes = 0;
+    timeline *t = timeline_open(m->config.gpu.clock_khz);
+    if (!t) return -1;
+    for (i = 0; i < m->kernel_count; i++) {
+        const uint32_t process = m->kernels[i].process;
+        if (process >= processes) processes = process + 1;
+        timeline_kernel(t, m->kernels[i].program->name, launch ? launch->processes[process].name : "", i);
+    }
+    group = timeline_group(t, "kernels");
+    for (i = 0; i < processes; i++) timeline_row(t, group, launch ? launch->processes[i].name : "process");
+    for (i = 0; i < m->sm_count; i++) {
         snprintf(name, sizeof name, "SM %u", i);
-        write_event(t, json_pack("{s:s,s:s,s:i,s:i,s:{s:s}}", "ph", "M", "name", "process_name", "pid", (int)i + 1,
-                                 "tid", 0, "args", "name", name));
-        for (n = 0; n < slots; n++) {
+        group = timeline_group(t, name);
+        for (n = 0; n < BLOCK_ENTRIES_MAX; n++) {
             snprintf(name, sizeof name, "slot %u", n);
-            write_event(t, json_pack("{s:s,s:s,s:i,s:i,s:{s:s}}", "ph", "M", "name", "thread_name", "pid", (int)i + 1,
-                                     "tid", (int)n, "args", "name", name));
+            timeline_row(t, group, name);
         }
     }
+    m->trace = t;
+    declare_series(m);
+    if (t->failed) {
+        m->trace = NULL;
+        timeline_free(t);
+        return -1;
+    }
+    for (i = 0; i < m->block_count; i++) { /* those that are there already; what else they did is not known */
+        const block *b = &m->blocks[i];
+        if (!b->life) continue;
+        timeline_phase_is(t, b->start_cycle, row_of(m, b->sm, b->ref.slot), TIMELINE_RUN, b->kernel, b->linear);
+    }
+    return 0;
+}
+
+timeline *trace_close(machine *m) {
+    timeline *t = m->trace;
+    uint32_t i;
+    if (!t) return NULL;
+    for (i = 0; i < m->kernel_count; i++)
+        if (m->kernels[i].state == KERNEL_ACTIVE) trace_ends(m, i);
+    trace_sample(m);
+    timeline_close(t, m->now);
+    m->trace = NULL;
     return t;
 }
 
-void trace_slot(struct trace *t, uint64_t now, uint32_t sm, uint32_t slot, trace_phase phase, const char *kernel,
-                uint64_t block) {
-    static const char *const verbs[TRACE_PHASES] = {"", "", "stop ", "save ", "restore ", "drain "};
-    static const char *const categories[TRACE_PHASES] = {"", "run", "stop", "save", "restore", "drain"};
-    slot_state *state;
-    if (!t || sm >= t->sms || slot >= t->slots) return;
-    state = &t->states[(size_t)sm * t->slots + slot];
-    if (state->phase != TRACE_NOTHING && now > state->since) {
-        char name[160];
-        snprintf(name, sizeof name, "%s%s", verbs[state->phase], state->kernel);
-        write_event(t, json_pack("{s:s,s:s,s:s,s:i,s:i,s:f,s:f,s:s,s:{s:I,s:I,s:I}}", "ph", "X", "name", name, "cat",
-                                 categories[state->phase], "pid", (int)sm + 1, "tid", (int)slot, "ts",
-                                 microseconds(t, state->since), "dur", microseconds(t, now - state->since), "cname",
-                                 state->phase == TRACE_RUN ? colour_of(state->kernel) : "terrible", "args", "block",
-                                 (json_int_t)state->block, "from cycle", (json_int_t)state->since, "to cycle",
-                                 (json_int_t)now));
+void trace_block(const machine *m, const block *b, timeline_phase phase) {
+    timeline_phase_is(m->trace, m->now, row_of(m, b->sm, b->ref.slot), phase, b->kernel, b->linear);
+}
+
+void trace_estimate(machine *m, const sm *s, const gpump_sm_choice *choices, uint32_t count,
+                    timeline_estimate *estimates) {
+    gpump_block_view views[BLOCK_ENTRIES_MAX];
+    gpump_cost_estimate costs[BLOCK_ENTRIES_MAX];
+    const gpump_cost_options options = {GPUMP_COST_CPI_SMALLER_DEVIATION, 0, 0};
+    uint64_t port = 0; /* contexts leave one after the other */
+    uint32_t i, n;
+    if (!count) return;
+    memset(estimates, 0xff, count * sizeof *estimates);
+    for (i = 0; i < count; i++) {
+        if (gpump_sm_block(s->gpump, m->now, choices[i].block, &views[i]) != GPUMP_OK) return;
+        if (m->context_form)
+            views[i].context_bytes = preemption_context_now(m, &m->blocks[s->block_of_entry[views[i].slot]]);
     }
-    state->phase = phase;
-    state->since = now;
-    state->kernel = kernel;
-    state->block = block;
+    if (gpump_cost_estimate_blocks(&m->config.gpu, m->histories, m->kernel_count + 1, views, count, NULL, &options,
+                                   costs, NULL) != GPUMP_OK)
+        return;
+    for (i = 0; i < count; i++) {
+        for (n = 0; n < GPUMP_TECHNIQUES; n++) {
+            if (!(views[i].may >> n & 1)) continue;
+            estimates[i].cycles[n] = costs[i].latency[n];
+            estimates[i].overhead[n] = costs[i].overhead[n];
+        }
+        if (choices[i].technique != GPUMP_TECHNIQUE_SWITCH || estimates[i].cycles[GPUMP_TECHNIQUE_SWITCH] == NEVER)
+            continue;
+        estimates[i].cycles[GPUMP_TECHNIQUE_SWITCH] = port += estimates[i].cycles[GPUMP_TECHNIQUE_SWITCH];
+    }
 }
 
-void trace_instant(struct trace *t, uint64_t now, uint32_t sm, uint32_t slot, const char *what, const char *kernel) {
-    char name[160];
-    int global = slot == GPUMP_NONE;
-    if (!t) return;
-    if (global)
-        snprintf(name, sizeof name, "%s %s", kernel, what);
-    else
-        snprintf(name, sizeof name, "%s %s", what, kernel);
-    write_event(t, json_pack("{s:s,s:s,s:s,s:s,s:i,s:i,s:f}", "ph", "i", "name", name, "cat", what, "s",
-                             global ? "g" : "t", "pid", global ? 0 : (int)sm + 1, "tid", global ? 0 : (int)slot, "ts",
-                             microseconds(t, now)));
+void trace_victims(machine *m, const sm *s, const gpump_sm_choice *choices, uint32_t count, uint32_t for_kernel,
+                   const timeline_estimate *estimates) {
+    const victim_request *asked = m->policy && for_kernel && m->victim_requests[for_kernel - 1].request.since != NEVER
+                                      ? &m->victim_requests[for_kernel - 1]
+                                      : NULL;
+    uint32_t request, i;
+    if (!count) return;
+    request = timeline_ask(m->trace, asked ? asked->request.since : m->now, for_kernel ? for_kernel - 1 : TIMELINE_NONE,
+                           asked ? asked->request.limit_cycles : TIMELINE_NEVER);
+    for (i = 0; i < count; i++) {
+        const block *b = &m->blocks[s->block_of_entry[choices[i].block.slot]];
+        const uint32_t technique = b->rewinding ? (uint32_t)GPUMP_TECHNIQUE_REWIND : choices[i].technique;
+        timeline_estimate estimate = estimates[i];
+        if (asked && b->victim < asked->count) { /* what the policy itself reckoned with */
+            estimate.cycles[technique] = asked->entries[b->victim].estimate_cycles;
+            estimate.overhead[technique] = asked->entries[b->victim].estimate_overhead;
+        }
+        timeline_tell(m->trace, m->now, request, row_of(m, s->index, b->ref.slot), b->kernel, b->linear, technique,
+                      &estimate);
+    }
 }
 
-void trace_kernel(struct trace *t, uint64_t start, uint64_t end, uint32_t process, const char *kernel) {
-    if (!t) return;
-    write_event(t, json_pack("{s:s,s:s,s:s,s:i,s:i,s:f,s:f,s:s}", "ph", "X", "name", kernel, "cat", "kernel", "pid", 0,
-                             "tid", (int)process, "ts", microseconds(t, start), "dur", microseconds(t, end - start),
-                             "cname", colour_of(kernel)));
+void trace_left(const machine *m, const block *b, const gpump_sm_action *action) {
+    const uint32_t row = row_of(m, b->sm, b->ref.slot);
+    const int flushed = action->why == GPUMP_BLOCK_FLUSHED, done = action->why == GPUMP_BLOCK_DONE;
+    const uint32_t technique = flushed        ? GPUMP_TECHNIQUE_FLUSH
+                               : done         ? GPUMP_TECHNIQUE_DRAIN
+                               : b->rewinding ? GPUMP_TECHNIQUE_REWIND
+                                              : GPUMP_TECHNIQUE_SWITCH;
+    const uint64_t dropped = flushed ? action->history.executed : done ? 0 : b->rewound;
+    uint64_t cost = dropped;
+    if (!flushed && !done && action->history.cycles) /* stopped until it was saved, and as long again to come back */
+        cost += gpump_muldiv_up(2 * (m->now - b->stop_cycle), action->history.executed, action->history.cycles);
+    timeline_phase_is(m->trace, m->now, row, TIMELINE_NOTHING, 0, 0);
+    if (flushed) timeline_add_mark(m->trace, m->now, row, "flush", b->kernel, b->linear);
+    timeline_leave(m->trace, m->now, row, technique, flushed || done ? 0 : b->context_bytes, dropped, cost);
 }
 
-int trace_close(struct trace *t, uint64_t now) {
-    uint32_t i;
-    int failed;
-    if (!t) return 0;
-    for (i = 0; i < t->sms * t->slots; i++) trace_slot(t, now, i / t->slots, i % t->slots, TRACE_NOTHING, NULL, 0);
-    if (fputs("\n]\n", t->file) < 0) t->failed = 1;
-    failed = t->failed;
-    if (fclose(t->file)) failed = 1;
-    free(t->states);
-    free(t);
-    return failed ? -1 : 0;
+void trace_arrives(const machine *m, uint32_t kernel) {
+    timeline_add_mark(m->trace, m->now, TIMELINE_NONE, "arrives", kernel, 0);
+}
+
+void trace_ends(const machine *m, uint32_t kernel) {
+    timeline_add_span(m->trace, m->kernels[kernel].process, TIMELINE_KERNEL, kernel, 0, m->kernels[kernel].ready_cycle,
+                      m->now);
+}
+
+void trace_sample(const machine *m) {
+    uint64_t values[SERIES_MAX], issued = 0, contexts = 0;
+    uint32_t i, n = occupancy_series(m);
+    memset(values, 0, sizeof values);
+    for (i = 0; i < m->kernel_count; i++)
+        values[i < n ? i : n - 1] += (uint64_t)m->kernels[i].resident * m->kernels[i].warps;
+    for (i = 0; i < m->sm_count; i++) {
+        issued += m->sms[i]->statistics.issued;
+        contexts += m->sms[i]->statistics.transfer_requests * SEGMENT_BYTES;
+    }
+    values[n++] = issued;
+    values[n++] = m->dram_bytes;
+    values[n++] = contexts;
+    if (m->page_faults.absent) values[n++] = m->page_faults.buffer.count;
+    timeline_sample(m->trace, m->now, values);
 }

@@ -1,36 +1,33 @@
-/* trace: what happened where and when, as Chrome trace-event JSON, which https://ui.perfetto.dev opens.
+/* trace: what a machine shows to an observer, told to a timeline (examples/report/timeline.h).
  *
- * One process per SM, one thread per block slot. A slice carries the kernel's name, so Perfetto gives each kernel its
- * own colour; stopping, saving, restoring and draining are slices of their own, a flush is an instant. Times are
- * microseconds of simulated time. An observer: it is outside the arena and changes nothing. */
+ * One group of rows per SM, one row per block slot, and a row per process with its kernels. The timeline lies outside
+ * the arena and changes nothing; while machine.trace is NULL nobody looks, and each call site is one test of that
+ * pointer. Callers of everything but trace_open make that test. */
 #ifndef MINIGPU_TRACE_H
 #define MINIGPU_TRACE_H
 
-#include <stdint.h>
+#include "machine/machine.h"
+#include "timeline.h"
 
-struct trace;
+/* Begins to observe a machine, at any cycle, and sets machine.trace. `launch` names the processes; NULL: they have no
+ * names. Returns 0, or -1 when there is no memory. */
+int trace_open(machine *m, const launch_file *launch);
+/* Ends it: machine.trace becomes NULL. Returns the timeline, closed; timeline_free releases it. */
+timeline *trace_close(machine *m);
 
-typedef enum trace_phase {
-    TRACE_NOTHING,
-    TRACE_RUN,
-    TRACE_STOP,
-    TRACE_SAVE,
-    TRACE_RESTORE,
-    TRACE_DRAIN,
-    TRACE_PHASES
-} trace_phase;
-
-/* Opens a trace file. NULL, with errno set, when it cannot be written. */
-struct trace *trace_open(const char *path, uint32_t sms, uint32_t slots, uint32_t clock_khz);
-/* From now on a slot of an SM is in another phase. All of these do nothing when t is NULL. */
-void trace_slot(struct trace *t, uint64_t now, uint32_t sm, uint32_t slot, trace_phase phase, const char *kernel,
-                uint64_t block);
-/* Something happened at an instant: on a slot ("flush hotspot"), or on the GPU as a whole (slot GPUMP_NONE: "pathfinder
- * arrives"). */
-void trace_instant(struct trace *t, uint64_t now, uint32_t sm, uint32_t slot, const char *what, const char *kernel);
-/* A kernel's time on the GPU as a whole. */
-void trace_kernel(struct trace *t, uint64_t start, uint64_t end, uint32_t process, const char *kernel);
-/* Writes the end and closes. Returns 0, or -1 when something could not be written. */
-int trace_close(struct trace *t, uint64_t now);
+/* A block is in another phase. */
+void trace_block(const machine *m, const block *b, timeline_phase phase);
+/* What the cost estimates say of blocks that are about to be told to leave, in this order, one SM's. */
+void trace_estimate(machine *m, const sm *s, const gpump_sm_choice *choices, uint32_t count,
+                    timeline_estimate *estimates);
+/* These blocks have been told to leave for kernel number for_kernel (0: nobody). */
+void trace_victims(machine *m, const sm *s, const gpump_sm_choice *choices, uint32_t count, uint32_t for_kernel,
+                   const timeline_estimate *estimates);
+/* A block's room is free. */
+void trace_left(const machine *m, const block *b, const gpump_sm_action *action);
+void trace_arrives(const machine *m, uint32_t kernel);
+void trace_ends(const machine *m, uint32_t kernel);
+/* A sample of occupancy, issue slots and memory traffic is due. */
+void trace_sample(const machine *m);
 
 #endif

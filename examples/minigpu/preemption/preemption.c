@@ -37,9 +37,8 @@
 static void actions(machine *m, sm *s);
 
 /* Tells the trace, when there is one. */
-static void show(const machine *m, const block *b, trace_phase phase) {
-    if (m->trace)
-        trace_slot(m->trace, m->now, b->sm, b->ref.slot, phase, m->kernels[b->kernel].program->name, b->linear);
+static void show(const machine *m, const block *b, timeline_phase phase) {
+    if (m->trace) trace_block(m, b, phase);
 }
 
 /* Every fact and request below is right by construction; if gpump objects, the wiring is wrong, and the machine stops
@@ -194,7 +193,7 @@ static void start_warps(machine *m, sm *s, block *b) {
         pipe_put(&s->pipes[PIPE_FETCH], m->now, b->warps[i]);
     }
     b->start_cycle = m->now;
-    show(m, b, TRACE_RUN);
+    show(m, b, TIMELINE_RUN);
     if (s->wake > m->now + 1) s->wake = m->now + 1;
 }
 
@@ -311,8 +310,9 @@ static uint32_t log_entry(machine *m, const sm *s, uint32_t technique, uint32_t 
 }
 
 /* Takes space for those that are to be saved (who finds none drains) and tells gpump. All or none. */
-static gpump_reason begin(machine *m, sm *s, gpump_sm_choice *choices, uint32_t chosen, gpump_reason *first_refusal,
-                          uint32_t *refused_blocks) {
+static gpump_reason begin(machine *m, sm *s, gpump_sm_choice *choices, uint32_t chosen, uint32_t for_kernel,
+                          gpump_reason *first_refusal, uint32_t *refused_blocks) {
+    timeline_estimate estimates[BLOCK_ENTRIES_MAX];
     gpump_diag diag;
     gpump_result result;
     uint32_t i;
@@ -337,7 +337,9 @@ static gpump_reason begin(machine *m, sm *s, gpump_sm_choice *choices, uint32_t 
         *first_refusal = GPUMP_REASON_NO_CONTEXT_SPACE;
         (*refused_blocks)++;
     }
+    if (m->trace) trace_estimate(m, s, choices, chosen, estimates);
     result = gpump_sm_preempt(s->gpump, m->now, choices, chosen, &diag);
+    if (m->trace && result == GPUMP_OK) trace_victims(m, s, choices, chosen, for_kernel, estimates);
     if (result == GPUMP_OK) return GPUMP_REASON_YES;
     for (i = 0; i < chosen; i++) {
         block *b = &m->blocks[s->block_of_entry[choices[i].block.slot]];
@@ -406,7 +408,7 @@ gpump_reason preemption_request(machine *m, sm *s, uint32_t technique, uint32_t 
     }
     if (m->in_place && for_kernel && technique == GPUMP_TECHNIQUE_SWITCH && chosen == count)
         keep_in_place(m, s, for_kernel, views, choices, count);
-    reason = begin(m, s, choices, chosen, &first_refusal, &refused_blocks);
+    reason = begin(m, s, choices, chosen, for_kernel, &first_refusal, &refused_blocks);
     if (reason != GPUMP_REASON_YES) return reason;
     if (chosen) {
         uint32_t entry = log_entry(m, s, technique, for_kernel, chosen,
@@ -414,7 +416,7 @@ gpump_reason preemption_request(machine *m, sm *s, uint32_t technique, uint32_t 
         for (i = 0; i < chosen; i++) {
             block *b = &m->blocks[s->block_of_entry[choices[i].block.slot]];
             b->preemption = entry;
-            if (choices[i].technique == GPUMP_TECHNIQUE_DRAIN) show(m, b, TRACE_DRAIN);
+            if (choices[i].technique == GPUMP_TECHNIQUE_DRAIN) show(m, b, TIMELINE_DRAIN);
         }
         if (entry != NONE) {
             m->preemptions[entry].refused = first_refusal;
@@ -439,7 +441,7 @@ gpump_reason preemption_carry_out(machine *m, sm *s, gpump_sm_choice *choices, u
         finish(m, s, for_kernel);
         return GPUMP_REASON_YES;
     }
-    reason = begin(m, s, choices, chosen, &first_refusal, &refused_blocks);
+    reason = begin(m, s, choices, chosen, for_kernel, &first_refusal, &refused_blocks);
     if (reason != GPUMP_REASON_YES) return reason;
     for (technique = 0; technique < GPUMP_TECHNIQUES; technique++) { /* an entry of the log for each technique */
         uint32_t count = 0, first = 0, entry = m->preemption_count;
@@ -459,7 +461,7 @@ gpump_reason preemption_carry_out(machine *m, sm *s, gpump_sm_choice *choices, u
                 if (earlier->left == --earlier->blocks) earlier->end_cycle = m->now;
             }
             b->preemption = entry < m->preemption_count ? entry : NONE;
-            if (technique == GPUMP_TECHNIQUE_DRAIN) show(m, b, TRACE_DRAIN);
+            if (technique == GPUMP_TECHNIQUE_DRAIN) show(m, b, TIMELINE_DRAIN);
         }
         if (entry == m->preemption_count) continue; /* the log is full */
         m->preemptions[entry].refused = first_refusal;
@@ -800,7 +802,7 @@ static void stop(machine *m, sm *s, block *b) {
     b->last_waits = NONE;
     if (!m->config.switch_stalls) context_pipeline_stop(m, s, b);
     s->stopping++;
-    show(m, b, TRACE_STOP);
+    show(m, b, TIMELINE_STOP);
 }
 
 /* ---- SAVE, RESTORE ---- */
@@ -809,7 +811,7 @@ static void save(machine *m, sm *s, block *b, const gpump_sm_action *action) {
     const kernel *k = &m->kernels[b->kernel];
     gpump_context_writer writer;
     uint64_t bytes = 0;
-    show(m, b, TRACE_SAVE);
+    show(m, b, TIMELINE_SAVE);
     gpump_context_begin(&writer, device_memory(m, context_address(m, b->context)), m->context_stride);
     write_context(m, k, b, &writer);
     must(m, "gpump_context_end", gpump_context_end(&writer, &bytes), NULL);
@@ -825,7 +827,7 @@ static void save(machine *m, sm *s, block *b, const gpump_sm_action *action) {
 }
 
 static void restore(machine *m, sm *s, block *b, const gpump_sm_action *action) {
-    show(m, b, TRACE_RESTORE);
+    show(m, b, TIMELINE_RESTORE);
     (void)action;
     s->statistics.restored_bytes += b->context_bytes;
     if (!m->config.switch_stalls)
@@ -905,9 +907,7 @@ static void freed(machine *m, sm *s, block *b, const gpump_sm_action *action) {
     uint32_t i, index = (uint32_t)(b - m->blocks);
     victims_freed(m, b, action);
     overwrite(m, s, b, action);
-    show(m, b, TRACE_NOTHING);
-    if (m->trace && action->why == GPUMP_BLOCK_FLUSHED)
-        trace_instant(m->trace, m->now, b->sm, b->ref.slot, "flush", k->program->name);
+    if (m->trace) trace_left(m, b, action);
     k->resident_cycles += m->now - b->start_cycle;
     if (action->why == GPUMP_BLOCK_FLUSHED) k->wasted_warp_instructions += action->history.executed;
     if (action->why == GPUMP_BLOCK_DONE)

@@ -12,6 +12,7 @@
 #include "tools/analyze.h"
 #include "preemption/context_forms.h"
 #include "machine/machine.h"
+#include "tools/html_page.h"
 #include "tools/options.h"
 #include "tools/policies_command.h"
 #include "tools/report.h"
@@ -31,9 +32,24 @@ static double processor_seconds(void) {
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
+/* Says that a file could not be written, and why. Returns the exit status. */
+static int cannot_write(const char *path) {
+    fprintf(stderr, "minigpu: cannot write %s: %s\n", path, strerror(errno));
+    return EXIT_BAD_INPUT;
+}
+
+/* Says before the run, rather than after it, that a file (NULL: none) cannot be written. Returns the exit status. */
+static int try_to_write(const char *path) {
+    FILE *file = path ? fopen(path, "a") : NULL;
+    if (!path) return EXIT_RIGHT;
+    if (!file) return cannot_write(path);
+    fclose(file);
+    return EXIT_RIGHT;
+}
+
 /* Runs a built machine to its end and checks it. Returns the exit status; *result points into the machine and to
- * *checks (free it). */
-static int run_machine(machine *m, const launch_file *launch, const char *trace_path, run_result *result,
+ * *checks (free it). *recorded, unless recorded is NULL, gets the timeline of the run (free it; NULL: no memory). */
+static int run_machine(machine *m, const launch_file *launch, timeline **recorded, run_result *result,
                        kernel_check **checks) {
     double start;
     int ended, wrong = 0;
@@ -41,19 +57,11 @@ static int run_machine(machine *m, const launch_file *launch, const char *trace_
     result->machine = m;
     result->launch = launch;
     *checks = NULL;
-    if (trace_path &&
-        !(m->trace = trace_open(trace_path, m->sm_count, m->config.gpu.block_slots, m->config.gpu.clock_khz))) {
-        fprintf(stderr, "minigpu: cannot write %s: %s\n", trace_path, strerror(errno));
-        return EXIT_BAD_INPUT;
-    }
+    if (recorded && trace_open(m, launch)) fprintf(stderr, "minigpu: no memory to record the run\n");
     start = processor_seconds();
     ended = machine_run(m, NEVER);
     result->seconds = processor_seconds() - start;
-    if (m->trace && trace_close(m->trace, m->now)) {
-        fprintf(stderr, "minigpu: cannot write %s\n", trace_path);
-        wrong = 1;
-    }
-    m->trace = NULL;
+    if (recorded && !(*recorded = trace_close(m))) wrong = 1;
     if (ended < 0) {
         result->error = m->error;
         fprintf(stderr, "minigpu: cycle %" PRIu64 ": %s\n", m->now, m->error);
@@ -110,6 +118,7 @@ static const char run_usage[] =
     "  --vacate NAME         with --schedule: how SMs change hands: switch (default), drain, or select (block by "
     "block)\n"
     "  --slice US            with --schedule time_slice: how long a turn lasts (1000)\n"
+    "  --html OUT.html       write one page that shows the run, and opens from disk in any browser\n"
     "  --trace OUT.json      write a Chrome trace-event file: open it at https://ui.perfetto.dev\n"
     "  --json                print the report as JSON\n"
     "  --every-cycle         idle cycles are simulated one by one, not skipped: slower, the same result\n"
@@ -162,10 +171,23 @@ static const char *contradiction(const machine_options *o, uint64_t limit_ns, ui
     return NULL;
 }
 
+/* The page of one run. Returns 0, or -1 with errno. */
+static int write_page(const char *path, const run_result *result, const timeline *recorded) {
+    char title[256];
+    const char *file = strrchr(result->launch->path, '/');
+    page *p;
+    snprintf(title, sizeof title, "minigpu run: %s", file ? file + 1 : result->launch->path);
+    p = page_open(path, html_page_about(result->machine, result->launch, title, ""));
+    if (!p) return -1;
+    page_run(p, "run", recorded, html_page_facts(result));
+    return page_close(p);
+}
+
 static int command_run(int argc, char **argv) {
     static const struct option longs[] = {{"gpu", required_argument, NULL, 'g'},
                                           {"preempt", required_argument, NULL, 'p'},
                                           {"trace", required_argument, NULL, 't'},
+                                          {"html", required_argument, NULL, 'H'},
                                           {"json", no_argument, NULL, 'j'},
                                           {"every-cycle", no_argument, NULL, 'e'},
                                           {"context", required_argument, NULL, 'c'},
@@ -188,7 +210,8 @@ static int command_run(int argc, char **argv) {
     uint64_t limit_ns = NEVER, late_price = 0, number;
     launch_file launch;
     char error[LAUNCH_ERROR_BYTES];
-    const char *trace_path = NULL, *why;
+    const char *trace_path = NULL, *html_path = NULL, *why;
+    timeline *recorded = NULL;
     kernel_check *checks;
     run_result result;
     machine *m;
@@ -202,6 +225,7 @@ static int command_run(int argc, char **argv) {
             if (read_preempt(optarg, &options)) return EXIT_BAD_INPUT;
             break;
         case 't': trace_path = optarg; break;
+        case 'H': html_path = optarg; break;
         case 'j': json = 1; break;
         case 'o':
             if (option_choice("--policy", optarg, option_victim_policy, &which)) return EXIT_BAD_INPUT;
@@ -283,15 +307,30 @@ static int command_run(int argc, char **argv) {
         launch_file_free(&launch);
         return EXIT_BAD_INPUT;
     }
-    status = run_machine(m, &launch, trace_path, &result, &checks);
-    if (status == EXIT_BAD_INPUT) {
-        /* nothing has run */
-    } else if (json) {
+    if (try_to_write(trace_path) || try_to_write(html_path)) {
+        machine_free(m);
+        launch_file_free(&launch);
+        return EXIT_BAD_INPUT;
+    }
+    status = run_machine(m, &launch, trace_path || html_path ? &recorded : NULL, &result, &checks);
+    if (json) {
         if (report_json(&result, stdout)) status = EXIT_WRONG;
     } else {
         report_text(&result, stdout);
-        if (trace_path) printf("trace: %s (open it at https://ui.perfetto.dev)\n", trace_path);
     }
+    if (recorded && trace_path) {
+        if (timeline_write_trace(recorded, trace_path))
+            status = cannot_write(trace_path);
+        else if (!json)
+            printf("trace: %s (open it at https://ui.perfetto.dev)\n", trace_path);
+    }
+    if (recorded && html_path) {
+        if (write_page(html_path, &result, recorded))
+            status = cannot_write(html_path);
+        else if (!json)
+            printf("page: %s (open it in a browser)\n", html_path);
+    }
+    timeline_free(recorded);
     free(checks);
     machine_free(m);
     launch_file_free(&launch);
@@ -303,9 +342,13 @@ static int command_run(int argc, char **argv) {
 static const char *program = "minigpu"; /* as it was called, for lines that can be typed again */
 
 static const char demo_usage[] =
-    "usage: minigpu demo [FILE] [--gpu PRESET] [--traces FOLDER]\n"
-    "  runs a launch file of two kernels (examples/minigpu/demo.yaml) once for each way of "
-    "preempting the first for the second\n";
+    "usage: minigpu demo [FILE] [--gpu PRESET] [--html OUT.html] [--trace FOLDER]\n"
+    "  Runs a launch file of two kernels (examples/minigpu/demo.yaml) once for each way of preempting the first for "
+    "the "
+    "second.\n"
+    "  --html OUT.html    where the page goes that shows the runs side by side (gpump_demo.html)\n"
+    "  --trace FOLDER     also write a Chrome trace-event file of each run there: demo-drain.json, demo-switch.json, "
+    "demo-flush.json\n";
 
 typedef struct demo_row {
     preemption_summary summary;
@@ -322,22 +365,37 @@ static uint32_t urgent_kernel(const launch_file *launch) {
     return urgent;
 }
 
-static int demo_run(launch_file *launch, machine_options options, const char *trace_path, demo_row *row,
-                    machine **kept) {
+/* Runs one technique. Its timeline goes to the page, which the first run opens, and to trace_path unless it is NULL. */
+static int demo_run(launch_file *launch, machine_options options, const char *html_path, const char *trace_path,
+                    page **shown, demo_row *row, machine **kept) {
     char error[LAUNCH_ERROR_BYTES];
     kernel_check *checks;
     run_result result;
     uint32_t urgent = urgent_kernel(launch), i;
+    timeline *recorded = NULL;
     machine *m = machine_build(launch, &options, error);
     if (!m) {
         fprintf(stderr, "%s\n", error);
         return EXIT_BAD_INPUT;
     }
-    row->status = run_machine(m, launch, trace_path, &result, &checks);
-    if (row->status == EXIT_BAD_INPUT) {
-        machine_free(m);
-        return row->status;
+    if (!*shown) {
+        char title[256], intro[512];
+        snprintf(title, sizeof title, "%s makes room for %s", launch->kernels[urgent == 0].name,
+                 launch->kernels[urgent].name);
+        snprintf(intro, sizeof intro,
+                 "%s has the whole GPU. Then %s arrives with a higher priority and needs SMs at once. The same run is "
+                 "shown three times: the blocks of %s drain (run to their ends), are switched (saved to memory, and "
+                 "restored later), or are flushed (dropped, and started again).",
+                 launch->kernels[urgent == 0].name, launch->kernels[urgent].name, launch->kernels[urgent == 0].name);
+        if (!(*shown = page_open(html_path, html_page_about(m, launch, title, intro)))) {
+            machine_free(m);
+            return cannot_write(html_path);
+        }
     }
+    row->status = run_machine(m, launch, &recorded, &result, &checks);
+    if (recorded) page_run(*shown, technique_name(options.technique), recorded, html_page_facts(&result));
+    if (recorded && trace_path && timeline_write_trace(recorded, trace_path)) row->status = cannot_write(trace_path);
+    timeline_free(recorded);
     report_preemptions(m, &row->summary);
     for (i = 0; i < m->kernel_count; i++) {
         uint64_t cycles = m->kernels[i].end_cycle == NEVER ? 0 : m->kernels[i].end_cycle - m->kernels[i].ready_cycle;
@@ -354,11 +412,13 @@ static int demo_run(launch_file *launch, machine_options options, const char *tr
 
 static int command_demo(int argc, char **argv) {
     static const struct option longs[] = {{"gpu", required_argument, NULL, 'g'},
-                                          {"traces", required_argument, NULL, 't'},
+                                          {"html", required_argument, NULL, 'H'},
+                                          {"trace", required_argument, NULL, 't'},
                                           {"help", no_argument, NULL, 'h'},
                                           {NULL, 0, NULL, 0}};
     static const uint32_t techniques[] = {GPUMP_TECHNIQUE_DRAIN, GPUMP_TECHNIQUE_SWITCH, GPUMP_TECHNIQUE_FLUSH};
-    const char *path = MINIGPU_SOURCE_DIR "/demo.yaml", *folder = ".";
+    const char *path = MINIGPU_SOURCE_DIR "/demo.yaml", *folder = NULL, *html_path = "gpump_demo.html";
+    page *shown = NULL;
     machine_options options;
     launch_file launch;
     char error[LAUNCH_ERROR_BYTES];
@@ -369,6 +429,7 @@ static int command_demo(int argc, char **argv) {
         switch (option) {
         case 'g': options.gpu = optarg; break;
         case 't': folder = optarg; break;
+        case 'H': html_path = optarg; break;
         case 'h': fputs(demo_usage, stdout); return EXIT_RIGHT;
         default: return option_misuse("demo", NULL, NULL);
         }
@@ -396,9 +457,10 @@ static int command_demo(int argc, char **argv) {
         int ended;
         memset(&row, 0, sizeof row);
         options.technique = techniques[i];
-        snprintf(trace_path, sizeof trace_path, "%s/demo-%s.json", folder, technique_name(techniques[i]));
-        ended = demo_run(&launch, options, trace_path, &row, &m);
+        snprintf(trace_path, sizeof trace_path, "%s/demo-%s.json", folder ? folder : "", technique_name(techniques[i]));
+        ended = demo_run(&launch, options, html_path, folder ? trace_path : NULL, &shown, &row, &m);
         if (!m) {
+            if (shown) page_close(shown);
             launch_file_free(&launch);
             return ended;
         }
@@ -422,17 +484,20 @@ static int command_demo(int argc, char **argv) {
         if (row.status != EXIT_RIGHT) status = row.status;
         machine_free(m);
     }
+    if (page_close(shown)) status = cannot_write(html_path);
+    if (folder)
+        printf("\nTraces: %s/demo-drain.json, demo-switch.json and demo-flush.json (open them at "
+               "https://ui.perfetto.dev)\n",
+               folder);
     printf(
         "\nDraining saves and wastes nothing but waits for the longest block; switching moves every block's registers "
-        "and "
-        "shared memory; flushing is\n"
-        "immediate and does the work again. Each run is drawn in demo-drain.json, demo-switch.json and demo-flush.json "
-        "(%s):\n"
-        "open https://ui.perfetto.dev and drop one of them into the window; every SM is a group, every block slot a "
-        "line.\n"
+        "and shared memory; flushing is\n"
+        "immediate and does the work again.\n"
         "Next: change the grids, priorities or arrival in %s, or preempt at a moment of your choice:\n"
-        "  %s run %s --preempt 5000:flush\n",
-        folder, path, program, path);
+        "  %s run %s --preempt 5000:flush --html run.html\n"
+        "The three runs, side by side on one time axis, are in this page; open it in a browser:\n"
+        "  %s\n",
+        path, program, path, html_path);
     launch_file_free(&launch);
     return status;
 }
@@ -459,6 +524,7 @@ int main(int argc, char **argv) {
     size_t i;
     FILE *out = stderr;
     if (argc > 0) program = argv[0];
+    html_page_command(argc, argv);
     if (argc > 1) {
         for (i = 0; i < sizeof commands / sizeof *commands; i++) {
             if (strcmp(argv[1], commands[i].name) == 0) return commands[i].run(argc - 1, argv + 1);

@@ -1,0 +1,44 @@
+/* page: one HTML file that shows timelines and opens from disk. The drawing code, page.js, page.css and page.html, is
+ * compiled into the program and put into every page; the data follow as JSON. Nothing in a page refers to the network.
+ *
+ *     page *p = page_open("run.html", about);
+ *     page_run(p, "switch", t, facts);         // one or more, drawn below each other on one time axis
+ *     if (page_close(p)) ... errno says why ...
+ */
+#ifndef REPORT_PAGE_H
+#define REPORT_PAGE_H
+
+#include <jansson.h>
+#include <stdio.h>
+
+#include "gpump.h"
+#include "timeline.h"
+
+typedef struct page page;
+
+/* Opens a page for writing. `about` is taken over: an object with
+ *   title    one line
+ *   intro    a paragraph that says what is seen (optional)
+ *   record   list of [name, value] or [name, value, remark]: configuration, command, versions (the page adds
+ *            gpump's and the model's)
+ *   files    list of [name, text]: launch files, word for word (optional)
+ *   tables   list of {title, columns, rows}: further tables (optional)
+ * Returns NULL with errno when the file cannot be written. */
+page *page_open(const char *path, json_t *about);
+/* Adds a run. `facts` is taken over: a list of [name, value], shown beside the run's name; NULL: none. */
+void page_run(page *p, const char *name, const timeline *t, json_t *facts);
+/* Writes a run as page_run does, to a file of its own, for a process that cannot reach the page. `facts` is taken over.
+ * Returns 0, or -1. */
+int page_write_run(FILE *file, const char *name, const timeline *t, json_t *facts);
+/* Adds a run that page_write_run has written, from where the file stands to its end. */
+void page_copy_run(page *p, FILE *file);
+/* Ends the page. Returns 0, or -1 with errno when something could not be written, or was not recorded for want of
+ * memory. */
+int page_close(page *p);
+
+/* Appends a GPU's preset and numbers to a record, with where the preset has each from. */
+void page_record_gpu(json_t *record, const gpump_gpu *gpu, const char *preset);
+/* A list of [name, text] with the content of that file, for `files`. An unreadable file gives an empty list. */
+json_t *page_file(const char *path);
+
+#endif

@@ -1,0 +1,159 @@
+/* timeline: what a simulator records of one run, so that a page or a trace can show the run.
+ *
+ * A row is one thing that is in one phase at a time: a block slot of an SM, a process, a kernel. A span is a phase of
+ * a row. A request is a demand for SMs; a victim is a block that had to leave for one. A series is a number sampled
+ * over time. All times are cycles.
+ *
+ * A timeline is an observer: a host holds a pointer to one, NULL when nobody looks, and nothing that the timeline
+ * returns changes the run. Rows, kernels and series are declared before the first span. Recording allocates memory;
+ * when there is none left, `failed` is set and the rest of the run is not recorded.
+ *
+ *     timeline *t = timeline_open(clock_khz);
+ *     group = timeline_group(t, "SM 0"); row = timeline_row(t, group, "slot 0");
+ *     kernel = timeline_kernel(t, "hotspot", "simulation", 0);
+ *     timeline_phase_is(t, now, row, TIMELINE_RUN, kernel, block);   // from now on
+ *     ...
+ *     timeline_close(t, now);
+ *     page_write("run.html", &page);                                  // page.h
+ */
+#ifndef REPORT_TIMELINE_H
+#define REPORT_TIMELINE_H
+
+#include <stdint.h>
+
+#define TIMELINE_NONE UINT32_MAX
+#define TIMELINE_NEVER UINT64_MAX
+#define TIMELINE_TECHNIQUES 4u /* flush, switch, drain, rewind: gpump_technique's order */
+#define TIMELINE_SAMPLES 512u  /* at most; beyond, every second sample is dropped and the step doubles */
+
+typedef enum timeline_phase {
+    TIMELINE_NOTHING,
+    TIMELINE_RUN,      /* a block executes */
+    TIMELINE_STOP,     /* a block issues no more, and waits for what it has in flight or for the port */
+    TIMELINE_SAVE,     /* its context travels to memory */
+    TIMELINE_RESTORE,  /* its context travels back */
+    TIMELINE_DRAIN,    /* it was told to leave and runs to its end */
+    TIMELINE_KERNEL,   /* a kernel of the row's process is on the GPU */
+    TIMELINE_CPU,      /* the row's process computes on the CPU */
+    TIMELINE_TRANSFER, /* the row's process copies to or from the GPU */
+    TIMELINE_PHASES
+} timeline_phase;
+
+typedef struct timeline_span {
+    uint64_t start, end, block;
+    uint32_t row, phase, kernel;
+    uint32_t victim; /* index of the victim that this span belongs to; TIMELINE_NONE */
+} timeline_span;
+
+/* Something at an instant. */
+typedef struct timeline_mark {
+    uint64_t cycle, block;
+    const char *what;     /* a word that outlives the timeline, such as "flush" */
+    uint32_t row, kernel; /* row TIMELINE_NONE: the GPU as a whole */
+} timeline_mark;
+
+typedef struct timeline_request {
+    uint64_t cycle;
+    uint64_t limit_cycles; /* latency limit; TIMELINE_NEVER: none */
+    uint64_t served_cycle; /* the last of its victims has left; TIMELINE_NEVER: not yet */
+    uint32_t kernel;       /* that needs the room; TIMELINE_NONE: nobody in particular */
+    uint32_t victims, gone;
+} timeline_request;
+
+/* What was expected of each technique for one block, by gpump_technique; TIMELINE_NEVER: unknown or not allowed. */
+typedef struct timeline_estimate {
+    uint64_t cycles[TIMELINE_TECHNIQUES];   /* until the block's room is free */
+    uint64_t overhead[TIMELINE_TECHNIQUES]; /* warp instructions lost */
+} timeline_estimate;
+
+typedef struct timeline_victim {
+    timeline_estimate estimate;
+    uint64_t told_cycle, end_cycle; /* end TIMELINE_NEVER: it has not left */
+    uint64_t block;
+    uint64_t bytes;   /* of its saved context */
+    uint64_t dropped; /* warp instructions that must be executed again */
+    uint64_t cost;    /* dropped, and those that it would have executed while it was stopped */
+    uint32_t request, row, kernel;
+    uint32_t technique; /* that was chosen first */
+    uint32_t left_by;   /* that it left by; TIMELINE_NONE: it has not left */
+} timeline_victim;
+
+typedef enum timeline_series_kind {
+    TIMELINE_GAUGE,  /* a value of this moment */
+    TIMELINE_COUNTER /* a sum since the start: shown as a rate */
+} timeline_series_kind;
+
+typedef struct timeline_series {
+    const char *chart, *name, *unit; /* series of one chart are drawn together; words that outlive the timeline */
+    double scale;                    /* a shown value is scale x (value, or increase per cycle) */
+    double limit;                    /* the largest shown value that is possible; 0: none */
+    uint32_t kind;
+    uint32_t kernel; /* whose colour it takes: series of one chart with kernels are stacked; TIMELINE_NONE */
+} timeline_series;
+
+typedef struct timeline_name {
+    char *name, *detail; /* kernel: and its process */
+    uint32_t group;      /* row: its group. kernel: its colour */
+} timeline_name;
+
+typedef struct timeline_state timeline_state;
+
+typedef struct timeline {
+    timeline_span *spans;
+    timeline_mark *marks;
+    timeline_request *requests;
+    timeline_victim *victims;
+    timeline_series *series;
+    timeline_name *groups, *rows, *kernels;
+    timeline_state *states;            /* per row */
+    uint64_t *sample_cycles, *samples; /* samples[sample * series_count + series] */
+    uint64_t span_count, mark_count, request_count, victim_count, sample_count;
+    uint64_t begin_cycle, end_cycle;
+    uint64_t sample_step, sample_cycle; /* the next sample is due at sample_cycle; TIMELINE_NEVER: no series */
+    uint32_t series_count, group_count, row_count, kernel_count, clock_khz;
+    int failed; /* 1: memory ran out */
+} timeline;
+
+/* Makes an empty timeline for a clock in kHz. Returns NULL when there is no memory. */
+timeline *timeline_open(uint32_t clock_khz);
+/* Ends all open spans at cycle `now`; hides rows on which nothing happened. */
+void timeline_close(timeline *t, uint64_t now);
+void timeline_free(timeline *t);
+
+/* Declare a group of rows, a row of a group, a kernel with its process and colour. Names are copied. Each returns the
+ * index, TIMELINE_NONE when there is no memory. */
+uint32_t timeline_group(timeline *t, const char *name);
+uint32_t timeline_row(timeline *t, uint32_t group, const char *name);
+uint32_t timeline_kernel(timeline *t, const char *name, const char *process, uint32_t colour);
+/* Declares a series. Returns its index, TIMELINE_NONE when there is no memory. */
+uint32_t timeline_add_series(timeline *t, const timeline_series *series);
+
+/* From cycle `now` on, a row is in another phase. A phase that lasted no cycle leaves no span. */
+void timeline_phase_is(timeline *t, uint64_t now, uint32_t row, timeline_phase phase, uint32_t kernel, uint64_t block);
+/* A span whose two ends are known. */
+void timeline_add_span(timeline *t, uint32_t row, timeline_phase phase, uint32_t kernel, uint64_t block, uint64_t start,
+                       uint64_t end);
+void timeline_add_mark(timeline *t, uint64_t now, uint32_t row, const char *what, uint32_t kernel, uint64_t block);
+
+/* A kernel asks for SMs. Returns the request's index; a second call for the same kernel and cycle returns the first
+ * one's. */
+uint32_t timeline_ask(timeline *t, uint64_t cycle, uint32_t kernel, uint64_t limit_cycles);
+/* The block on a row must leave for a request, by a technique. `estimate` may be NULL: nothing was expected. A block
+ * that is told a second time stays one victim. */
+void timeline_tell(timeline *t, uint64_t now, uint32_t request, uint32_t row, uint32_t kernel, uint64_t block,
+                   uint32_t technique, const timeline_estimate *estimate);
+/* The block on a row has left, by this technique. Does nothing when it was no victim. */
+void timeline_leave(timeline *t, uint64_t now, uint32_t row, uint32_t technique, uint64_t bytes, uint64_t dropped,
+                    uint64_t cost);
+
+/* Adds one sample of all series (values[series_count]). Call it when now >= t->sample_cycle. */
+void timeline_sample(timeline *t, uint64_t now, const uint64_t *values);
+
+/* The name of a technique, as gpump counts them. */
+const char *timeline_technique(uint32_t technique);
+
+/* Writes the timeline as Chrome trace events, which https://ui.perfetto.dev opens: a process per group, a thread per
+ * row. Returns 0, or -1 with errno when the file cannot be written. */
+int timeline_write_trace(const timeline *t, const char *path);
+
+#endif
