@@ -1,0 +1,274 @@
+/* mutate: writes a C file with one small, deliberate mistake, to find out whether the tests notice it.
+ *
+ *   mutate FILE.c                  prints the number of places at which a mistake can be made
+ *   mutate FILE.c PLACE [OUT.c]    writes FILE.c with the mistake of that place (0 and up) to OUT.c, and prints one
+ * line: FILE.c:LINE: what stood there -> what stands there now
+ *
+ * The mistakes: another comparison, another arithmetic, logical or bitwise operator, another constant, a condition
+ * negated, a statement left out. Comments, strings, preprocessor lines and file-scope declarations stay as they are.
+ * Some mistakes do not compile, or compile to the same code; tests/mutate/run.sh passes over both. Exit status: 0 done,
+ * 2 bad usage or a file that cannot be read or written. */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef enum token_kind { TOKEN_WORD, TOKEN_NUMBER, TOKEN_SYMBOL, TOKEN_END } token_kind;
+typedef struct token {
+    size_t start, length;
+    unsigned line;
+    token_kind kind;
+} token;
+
+/* One possible mistake: `remove` characters at `start` become `text`. */
+typedef struct mistake {
+    size_t start, remove;
+    unsigned line;
+    char text[64];
+} mistake;
+
+static char *source;
+static size_t source_length;
+static token *tokens;
+static size_t token_count;
+static mistake *mistakes;
+static size_t mistake_count;
+
+static void *more(void *array, size_t count, size_t size) {
+    if (count & (count - 1)) return array; /* grows at powers of two */
+    array = realloc(array, (count ? 2 * count : 1) * size);
+    if (!array) {
+        fprintf(stderr, "mutate: out of memory\n");
+        exit(2);
+    }
+    return array;
+}
+
+static int is_token(size_t i, const char *text) {
+    return i < token_count && tokens[i].length == strlen(text) &&
+           !memcmp(source + tokens[i].start, text, tokens[i].length);
+}
+
+/* Splits the source into words, numbers and symbols; comments, strings and preprocessor lines are passed over. */
+static void split(void) {
+    static const char *const symbols[] = {"<<=", ">>=", "...", "->", "++", "--", "<<", ">>", "<=", ">=", "==",
+                                          "!=",  "&&",  "||",  "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^="};
+    size_t at = 0;
+    unsigned line = 1;
+    int line_start = 1;
+    while (at < source_length) {
+        char c = source[at];
+        token t = {at, 1, line, TOKEN_SYMBOL};
+        if (c == '\n')
+            line++, line_start = 1, at++;
+        else if (isspace((unsigned char)c))
+            at++;
+        else if (c == '#' && line_start) {
+            while (at < source_length && (source[at] != '\n' || source[at - 1] == '\\')) line += source[at++] == '\n';
+        } else if (c == '/' && source[at + 1] == '*') {
+            const char *end = strstr(source + at + 2, "*/");
+            size_t stop = end ? (size_t)(end - source) + 2 : source_length;
+            while (at < stop) line += source[at++] == '\n';
+        } else if (c == '"' || c == '\'') {
+            for (at++; at < source_length && source[at] != c; at++) at += source[at] == '\\';
+            at++, line_start = 0;
+        } else {
+            line_start = 0;
+            if (isalpha((unsigned char)c) || c == '_') {
+                t.kind = TOKEN_WORD;
+                while (isalnum((unsigned char)source[at + t.length]) || source[at + t.length] == '_') t.length++;
+            } else if (isdigit((unsigned char)c)) {
+                t.kind = TOKEN_NUMBER;
+                while (isalnum((unsigned char)source[at + t.length]) || source[at + t.length] == '.') t.length++;
+            } else
+                for (size_t i = 0; i < sizeof symbols / sizeof symbols[0]; i++)
+                    if (!strncmp(source + at, symbols[i], strlen(symbols[i]))) {
+                        t.length = strlen(symbols[i]);
+                        break;
+                    }
+            tokens = (token *)more(tokens, token_count, sizeof *tokens);
+            tokens[token_count++] = t;
+            at += t.length;
+        }
+    }
+}
+
+static void add(size_t start, size_t end, unsigned line, const char *text) {
+    mistake m;
+    memset(&m, 0, sizeof m);
+    m.start = start;
+    m.remove = end - start;
+    m.line = line;
+    snprintf(m.text, sizeof m.text, "%s", text);
+    mistakes = (mistake *)more(mistakes, mistake_count, sizeof *mistakes);
+    mistakes[mistake_count++] = m;
+}
+static void replace(size_t i, const char *text) {
+    add(tokens[i].start, tokens[i].start + tokens[i].length, tokens[i].line, text);
+}
+
+/* The token behind the bracket that closes the one at i. */
+static size_t behind_bracket(size_t i) {
+    unsigned depth = 0;
+    for (; i < token_count; i++) {
+        if (is_token(i, "(") || is_token(i, "[") || is_token(i, "{")) depth++;
+        if ((is_token(i, ")") || is_token(i, "]") || is_token(i, "}")) && !--depth) return i + 1;
+    }
+    return token_count;
+}
+
+/* Whether the token ends a value, so that an operator behind it has two operands. */
+static int ends_value(size_t i) {
+    static const char *const no_values[] = {"return", "sizeof", "case", "else"};
+    if (tokens[i].kind == TOKEN_NUMBER || is_token(i, ")") || is_token(i, "]")) return 1;
+    for (size_t k = 0; k < sizeof no_values / sizeof no_values[0]; k++)
+        if (is_token(i, no_values[k])) return 0;
+    return tokens[i].kind == TOKEN_WORD;
+}
+
+static void operators(size_t i) {
+    static const char *const pairs[][2] = {
+        {"<", "<="},  {"<", ">="},  {"<=", "<"},  {"<=", ">"},  {">", ">="},  {">", "<="}, {">=", ">"},
+        {">=", "<"},  {"==", "!="}, {"!=", "=="}, {"&&", "||"}, {"||", "&&"}, {"+", "-"},  {"-", "+"},
+        {"*", "+"},   {"/", "*"},   {"%", "/"},   {"&", "|"},   {"|", "&"},   {"^", "&"},  {"<<", ">>"},
+        {">>", "<<"}, {"+=", "-="}, {"-=", "+="}, {"|=", "&="}, {"&=", "|="}, {"*=", "+="}};
+    static const char *const steps[][2] = {{"++", "--"}, {"--", "++"}};
+    if (tokens[i].kind != TOKEN_SYMBOL) return;
+    for (size_t k = 0; i && k < sizeof pairs / sizeof pairs[0]; k++)
+        if (is_token(i, pairs[k][0]) && ends_value(i - 1)) replace(i, pairs[k][1]);
+    for (size_t k = 0; k < sizeof steps / sizeof steps[0]; k++)
+        if (is_token(i, steps[k][0])) replace(i, steps[k][1]);
+}
+
+static void constants(size_t i) {
+    char *end, text[32];
+    unsigned long long value;
+    if (tokens[i].kind != TOKEN_NUMBER) return;
+    value = strtoull(source + tokens[i].start, &end, 0);
+    while (end < source + tokens[i].start + tokens[i].length && strchr("uUlL", *end)) end++;
+    if (end != source + tokens[i].start + tokens[i].length) return; /* a floating-point number */
+    snprintf(text, sizeof text, "%lluu", value + 1);
+    replace(i, text);
+    if (value) {
+        snprintf(text, sizeof text, "%lluu", value - 1);
+        replace(i, text);
+    }
+}
+
+static void conditions(size_t i) {
+    size_t end;
+    if ((!is_token(i, "if") && !is_token(i, "while")) || !is_token(i + 1, "(")) return;
+    end = behind_bracket(i + 1);
+    if (end >= token_count || end - (i + 1) > 200) return;
+    add(tokens[i + 1].start, tokens[i + 1].start + 1, tokens[i].line, "(!");
+    mistakes[mistake_count - 1].remove =
+        tokens[end - 1].start - tokens[i + 1].start; /* up to the bracket that closes */
+}
+
+/* A statement that begins at i: an assignment, a step or a call, up to its semicolon. */
+static void statements(size_t i) {
+    size_t end = i;
+    int acts = 0;
+    if (!i || tokens[i].kind != TOKEN_WORD) return;
+    if (!is_token(i - 1, ";") && !is_token(i - 1, "{") && !is_token(i - 1, "}")) return;
+    if (is_token(i, "return") || is_token(i, "for") || is_token(i, "if") || is_token(i, "while") ||
+        is_token(i, "else") || is_token(i, "do") || is_token(i, "switch") || is_token(i, "case") ||
+        is_token(i, "default"))
+        return;
+    if (i + 1 < token_count && (tokens[i + 1].kind == TOKEN_WORD || is_token(i + 1, "*") || is_token(i + 1, ":")))
+        return; /* a declaration, or a label */
+    while (end < token_count && !is_token(end, ";")) {
+        if (is_token(end, "=") || is_token(end, "++") || is_token(end, "--") || is_token(end, "(")) acts = 1;
+        if (tokens[end].length > 1 && source[tokens[end].start + tokens[end].length - 1] == '=') acts = 1;
+        if (is_token(end, "{")) return;
+        end = is_token(end, "(") || is_token(end, "[") ? behind_bracket(end) : end + 1;
+    }
+    if (acts && end < token_count) add(tokens[i].start, tokens[end].start, tokens[i].line, "");
+}
+
+static void find(void) {
+    unsigned depth = 0;
+    for (size_t i = 0; i < token_count; i++) {
+        if (is_token(i, "{")) depth++;
+        if (is_token(i, "}") && depth) depth--;
+        if (!depth || is_token(i, "extern")) continue;
+        if (i >= 2 && is_token(i, "=") && is_token(i + 1, "{")) { /* a table: its entries are data */
+            i = behind_bracket(i + 1) - 1;
+            continue;
+        }
+        operators(i);
+        constants(i);
+        conditions(i);
+        statements(i);
+    }
+}
+
+/* One line of text: runs of white space become one blank. */
+static void print_short(const char *text, size_t length) {
+    int blank = 0;
+    for (size_t i = 0; i < length && i < 100; i++) {
+        int space = isspace((unsigned char)text[i]) != 0;
+        if (!space || !blank) putchar(space ? ' ' : text[i]);
+        blank = space;
+    }
+}
+
+static int write_mutant(const char *name, size_t place, const char *out) {
+    const mistake *m = &mistakes[place];
+    int negates = !strcmp(m->text, "(!");
+    FILE *file = out ? fopen(out, "wb") : NULL;
+    printf("%s:%u: ", name, m->line);
+    print_short(source + m->start, m->remove + (size_t)negates);
+    printf(" -> %s\n", negates ? "negated" : m->text[0] ? m->text : "left out");
+    if (!out) return 0;
+    if (!file) {
+        perror(out);
+        return 2;
+    }
+    fwrite(source, 1, m->start, file);
+    fputs(m->text, file);
+    if (negates) { /* "(condition" becomes "(!(condition)" */
+        fwrite(source + m->start, 1, m->remove, file);
+        fputc(')', file);
+    }
+    fwrite(source + m->start + m->remove, 1, source_length - m->start - m->remove, file);
+    if (fclose(file)) {
+        perror(out);
+        return 2;
+    }
+    return 0;
+}
+
+int main(int argc, char **argv) {
+    FILE *file;
+    long length;
+    if (argc < 2 || argc > 4) {
+        fprintf(stderr, "usage: mutate FILE.c [PLACE [OUT.c]]\n");
+        return 2;
+    }
+    file = fopen(argv[1], "rb");
+    if (!file || fseek(file, 0, SEEK_END) || (length = ftell(file)) < 0 || fseek(file, 0, SEEK_SET)) {
+        perror(argv[1]);
+        return 2;
+    }
+    source = (char *)calloc(1, (size_t)length + 4);
+    if (!source) return 2;
+    source_length = fread(source, 1, (size_t)length, file);
+    fclose(file);
+    split();
+    find();
+    if (argc == 2) {
+        printf("%lu\n", (unsigned long)mistake_count);
+        return 0;
+    }
+    {
+        char *end;
+        unsigned long place = strtoul(argv[2], &end, 10);
+        if (*end || !*argv[2] || place >= mistake_count) {
+            fprintf(stderr, "mutate: %s has places 0 to %lu, not '%s'\n", argv[1], (unsigned long)mistake_count - 1,
+                    argv[2]);
+            return 2;
+        }
+        return write_mutant(argv[1], place, argc > 3 ? argv[3] : NULL);
+    }
+}
