@@ -129,6 +129,66 @@ static uint64_t narrowed(int mode, uint64_t a) {
     fesetround(before);
     return F(r);
 }
+/* 16-bit floating point by its definition. format: bits of the fraction (10: f16, 7: bf16). */
+static double small(uint64_t bits, int format) {
+    const int bias = format == 10 ? 15 : 127, top = 2 * bias + 1, exponent = (int)(bits >> format) & top;
+    const double fraction = (double)(bits & ((1u << format) - 1)), sign = bits & 0x8000 ? -1.0 : 1.0;
+    if (exponent == top) return fraction > 0 ? (double)NAN : sign * (double)INFINITY;
+    return sign * (exponent ? ldexp(fraction + (double)(1 << format), exponent - bias - format)
+                            : ldexp(fraction, 1 - bias - format));
+}
+static double h(uint64_t bits) { return small(bits & 0xffff, 10); }
+static double bf(uint64_t bits) { return small(bits & 0xffff, 7); }
+/* The nearest number of the format, found by bisection; ties go to the even one. */
+static uint64_t nearest(double v, int format) {
+    const uint64_t infinity = format == 10 ? 0x7c00 : 0x7f80, sign = signbit(v) ? 0x8000 : 0;
+    const double size = fabs(v), beyond = format == 10 ? 65536.0 : ldexp(1.0, 128);
+    uint64_t low = 0, high = infinity;
+    if (isnan(v)) return 0x7fff;
+    while (high - low > 1) {
+        const uint64_t middle = (low + high) / 2;
+        if (small(middle, format) <= size)
+            low = middle;
+        else
+            high = middle;
+    }
+    const double between = (small(low, format) + (high == infinity ? beyond : small(high, format))) / 2;
+    return sign | (size > between || (size == between && (low & 1)) ? high : low);
+}
+static uint64_t H(double v) { return nearest(v, 10); }
+static uint64_t BF(double v) { return nearest(v, 7); }
+/* x + y cut off, with the last bit set when something was cut: rounding it again is right. */
+static double sticky(double x, double y) {
+    const int before = fegetround();
+    volatile double p = x, c = y, sum;
+    uint64_t bits;
+    fesetround(FE_TOWARDZERO);
+    feclearexcept(FE_INEXACT);
+    sum = p + c;
+    const int cut = fetestexcept(FE_INEXACT);
+    fesetround(before);
+    if (!cut || isnan(sum)) return p + c; /* zeros of unlike sign: +0, as to the nearest */
+    const double cut_off = sum;
+    memcpy(&bits, &cut_off, 8);
+    bits |= 1;
+    return isinf(cut_off) ? cut_off : g(bits);
+}
+static uint64_t flushed_half(uint64_t bits) { return bits & 0x7c00 ? bits & 0xffff : bits & 0x8000; }
+static double unit(double v) { return v >= 1 ? 1 : v > 0 ? v : 0; }
+static int32_t half_order(uint64_t bits) {
+    return bits & 0x8000 ? -1 - (int32_t)(bits & 0x7fff) : (int32_t)(bits & 0xffff);
+}
+static uint64_t half_extreme(uint64_t a, uint64_t b, int format, int largest, int keeps_nan) {
+    const int a_nan = isnan(small(a & 0xffff, format)), b_nan = isnan(small(b & 0xffff, format));
+    if ((a_nan && b_nan) || (keeps_nan && (a_nan || b_nan))) return 0x7fff;
+    if (a_nan || b_nan) return (a_nan ? b : a) & 0xffff;
+    return ((half_order(a) > half_order(b)) == largest ? a : b) & 0xffff;
+}
+static uint64_t pair(uint64_t low, uint64_t high) { return low | high << 16; }
+static uint64_t tf32(uint64_t a) { /* to the nearest, ties away from zero */
+    return isnan(f(a)) ? 0x7fffffff : isinf(f(a)) ? u32(a) : (u32(a) + 0x1000) & 0xffffe000u;
+}
+
 static uint64_t dot4(uint64_t a, uint64_t b, uint64_t c) {
     for (int k = 0; k < 4; k++) c += (uint64_t)(s8(a >> (8 * k)) * s8(b >> (8 * k)));
     return u32(c);
@@ -397,7 +457,48 @@ static uint64_t nth_set(uint64_t mask, uint64_t base, int64_t n) {
     X("cvta.to.global.u64 %d0, %d1", 64, a)
 /* clang-format on */
 
-#define ALL_ROWS(X) ROWS(X) FLOAT_ROWS(X) INTEGER_CONVERSIONS(X) PREDICATE_ROWS(X) SELECTION_ROWS(X)
+/* clang-format off */
+#define HALF_ROWS(X)                                                                                                  \
+    X("add.f16 %h0, %h1, %h2", 16, H(sticky(h(a), h(b)))) X("add.rn.bf16 %h0, %h1, %h2", 16, BF(sticky(bf(a), bf(b)))) \
+    X("sub.f16 %h0, %h1, %h2", 16, H(sticky(h(a), -h(b)))) X("sub.bf16 %h0, %h1, %h2", 16, BF(sticky(bf(a), -bf(b)))) \
+    X("mul.f16 %h0, %h1, %h2", 16, H(h(a) * h(b))) X("mul.bf16 %h0, %h1, %h2", 16, BF(bf(a) * bf(b))) \
+    X("fma.rn.f16 %h0, %h1, %h2, %h3", 16, H(sticky(h(a) * h(b), h(c)))) \
+    X("fma.rn.bf16 %h0, %h1, %h2, %h3", 16, BF(sticky(bf(a) * bf(b), bf(c)))) \
+    X("add.sat.f16 %h0, %h1, %h2", 16, H(unit(sticky(h(a), h(b))))) \
+    X("mul.ftz.f16 %h0, %h1, %h2", 16, flushed_half(H(h(flushed_half(a)) * h(flushed_half(b))))) \
+    X("fma.rn.relu.f16 %h0, %h1, %h2, %h3", 16, \
+      sticky(h(a) * h(b), h(c)) <= 0 ? 0 : H(sticky(h(a) * h(b), h(c)))) \
+    X("neg.f16 %h0, %h1", 16, (a ^ 0x8000) & 0xffff) X("abs.bf16 %h0, %h1", 16, a & 0x7fff) \
+    X("neg.ftz.f16 %h0, %h1", 16, flushed_half(a) ^ 0x8000) \
+    X("min.f16 %h0, %h1, %h2", 16, half_extreme(a, b, 10, 0, 0)) \
+    X("max.f16 %h0, %h1, %h2", 16, half_extreme(a, b, 10, 1, 0)) \
+    X("max.NaN.bf16 %h0, %h1, %h2", 16, half_extreme(a, b, 7, 1, 1)) \
+    X("ex2.approx.f16 %h0, %h1", 16, H(exp2(h(a)))) X("tanh.approx.bf16 %h0, %h1", 16, BF(tanh(bf(a)))) \
+    X("add.f16x2 %r0, %r1, %r2", 32, pair(H(sticky(h(a), h(b))), H(sticky(h(a >> 16), h(b >> 16))))) \
+    X("fma.rn.bf16x2 %r0, %r1, %r2, %r3", 32, \
+      pair(BF(sticky(bf(a) * bf(b), bf(c))), BF(sticky(bf(a >> 16) * bf(b >> 16), bf(c >> 16))))) \
+    X("mul.f16x2 %r0, %r1, %r2", 32, pair(H(h(a) * h(b)), H(h(a >> 16) * h(b >> 16)))) \
+    X("neg.bf16x2 %r0, %r1", 32, u32(a) ^ 0x80008000u) \
+    X("min.NaN.f16x2 %r0, %r1, %r2", 32, \
+      pair(half_extreme(a, b, 10, 0, 1), half_extreme(a >> 16, b >> 16, 10, 0, 1))) \
+    X("setp.lt.f16 %p0, %h1, %h2", 0, h(a) < h(b)) X("setp.geu.bf16 %p0, %h1, %h2", 0, !(bf(a) < bf(b))) \
+    X("setp.eq.and.f16x2 %p0|%p4, %r1, %r2, %p3", 0, h(a) == h(b) && c) \
+    X("set.gt.f16.f16 %h0, %h1, %h2", 16, h(a) > h(b) ? 0x3c00 : 0) \
+    X("set.le.u32.f16 %r0, %h1, %h2", 32, h(a) <= h(b) ? UINT32_MAX : 0) \
+    X("set.neu.bf16x2.bf16x2 %r0, %r1, %r2", 32, \
+      pair(bf(a) == bf(b) ? 0 : 0x3f80, bf(a >> 16) == bf(b >> 16) ? 0 : 0x3f80)) \
+    X("set.lt.u32.f16x2 %r0, %r1, %r2", 32, \
+      pair(h(a) < h(b) ? 0xffff : 0, h(a >> 16) < h(b >> 16) ? 0xffff : 0)) \
+    X("cvt.rn.bf16.f32 %h0, %f1", 16, BF((double)f(a))) X("cvt.rn.f16.f64 %h0, %g1", 16, H(g(a))) \
+    X("cvt.f32.bf16 %f0, %h1", 32, F((float)bf(a))) X("cvt.rn.f16.s32 %h0, %r1", 16, H((double)s32(a))) \
+    X("cvt.rn.f16x2.f32 %r0, %f1, %f2", 32, pair(H((double)f(b)), H((double)f(a)))) \
+    X("cvt.rn.relu.bf16x2.f32 %r0, %f1, %f2", 32, \
+      pair(f(b) <= 0 ? 0 : BF((double)f(b)), f(a) <= 0 ? 0 : BF((double)f(a)))) \
+    X("cvt.rna.tf32.f32 %r0, %f1", 32, tf32(a)) \
+    X("cvt.rzi.s32.bf16 %r0, %h1", 32, to_s32(bf(a)))
+/* clang-format on */
+
+#define ALL_ROWS(X) HALF_ROWS(X) ROWS(X) FLOAT_ROWS(X) INTEGER_CONVERSIONS(X) PREDICATE_ROWS(X) SELECTION_ROWS(X)
 
 typedef struct row {
     const char *text;
@@ -501,6 +602,13 @@ static uint64_t adversarial(uint64_t *seed, uint32_t bytes) {
                          : words32[(any >> 8) % (sizeof words32 / sizeof *words32)];
     else if (any & 4)
         any = bytes == 8 ? f64_like(any) : f32_like(any);
+    if (bytes == 2 && (any >> 40 & 1)) { /* the edges of f16 and bf16 are not those of integers */
+        static const uint16_t edges[] = {0x0001, 0x03ff, 0x0400, 0x7bff, 0x7c00, 0x7c01, 0x7e00, 0xfc00,
+                                         0x3c00, 0xbc00, 0x3c01, 0x007f, 0x0080, 0x7f7f, 0x7f80, 0x7f81,
+                                         0xff80, 0x3f80, 0xbf80, 0x3f81, 0x1400, 0x9400, 0x6400, 0x6401,
+                                         0x7bfe, 0xfbff, 0x0000, 0x8000, 0x8001, 0x83ff};
+        return edges[(any >> 41) % (sizeof edges / sizeof *edges)];
+    }
     return bytes == 8 ? any : bytes == 4 ? (uint32_t)any : (uint16_t)any;
 }
 
@@ -761,6 +869,10 @@ static void test_atomics(void **state) {
                  {"atom.global.dec.u32 %r0, [%d1], %r2", 0, 5, 0, 5},
                  {"atom.global.dec.u32 %r0, [%d1], %r2", 9, 5, 0, 5},
                  {"atom.acquire.gpu.global.dec.u32 %r0, [%d1], %r2", 3, 5, 0, 2},
+                 {"atom.global.add.noftz.f16 %h0, [%d1], %h2", 0x3c00, 0x4000, 0, 0x4200},
+                 {"atom.global.add.noftz.bf16 %h0, [%d1], %h2", 0x3f80, 0x4000, 0, 0x4040},
+                 {"atom.global.add.noftz.f16x2 %r0, [%d1], %r2", 0x7bff3c00, 0x7bff4000, 0, 0x7c004200},
+                 {"red.global.add.noftz.bf16x2 [%d1], %r2", 0x3f803f80, 0x40003f80, 0, 0x40404000},
                  {"red.global.add.u32 [%d1], %r2", 3, 5, 0, 8}};
     (void)state;
     for (uint32_t k = 0; k < sizeof cases / sizeof *cases; k++) {

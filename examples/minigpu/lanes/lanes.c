@@ -261,6 +261,7 @@ uint64_t lanes_atomic(const instruction *i, uint32_t lane, const lanes_operand *
     case VARIANT_ADD:
         if (i->type == TYPE_F32) return result_f32(bits_f32((uint32_t)old) + bits_f32((uint32_t)b));
         if (i->type == TYPE_F64) return result_f64(bits_f64(old) + bits_f64(b));
+        if (type_is_half(i->type)) return lanes_half_sum(i->type, (uint32_t)old, (uint32_t)b);
         return (old + b) & keep;
     case VARIANT_MIN: return is_signed ? (x < y ? old : b) : old < b ? old : b;
     case VARIANT_MAX: return is_signed ? (x > y ? old : b) : old > b ? old : b;

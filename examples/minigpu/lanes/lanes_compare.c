@@ -28,11 +28,19 @@
     }                                                   \
     break
 
-static uint32_t compare(const instruction *i, uint32_t type, const lanes_operand *s) {
+/* part: which half of a pair. */
+static uint32_t compare(const instruction *i, uint32_t type, uint32_t part, const lanes_operand *s) {
     uint8_t flags[LANES];
     lanes_operand copy[2];
     if (type == TYPE_F32 && (i->flags & FLAG_FTZ)) {
         for (uint32_t k = 0; k < 2; k++) EACH_LANE copy[k].word[0][l] = flush_bits(s[k].word[0][l]);
+        s = copy;
+    } else if (type_is_half(type)) {
+        double values[LANES];
+        for (uint32_t k = 0; k < 2; k++) {
+            lanes_half_values(i, type, part, &s[k], values);
+            EACH_LANE set_lane64(&copy[k], l, f64_bits(values[l]));
+        }
         s = copy;
     }
     switch (integer_type(type)) {
@@ -46,6 +54,18 @@ static uint32_t compare(const instruction *i, uint32_t type, const lanes_operand
     default: BY_OPERATOR(double, f64);
     }
     return pack_flags(flags);
+}
+
+/* What set gives for true: 1.0, or ones. */
+static uint32_t set_true(uint32_t type) {
+    switch (type) {
+    case TYPE_F32: return 0x3f800000u;
+    case TYPE_F16: return 0x3c00;
+    case TYPE_F16X2: return 0x3c003c00;
+    case TYPE_BF16: return 0x3f80;
+    case TYPE_BF16X2: return 0x3f803f80;
+    default: return type_bytes(type) == 2 ? 0xffff : UINT32_MAX;
+    }
 }
 
 static uint32_t combine(const instruction *i, uint32_t result, const lanes_operand *s) {
@@ -80,16 +100,20 @@ static uint32_t test_property(const instruction *i, const lanes_operand *s) {
 int lanes_compare(const instruction *i, uint32_t active, const lanes_operand *s, lanes_operand *d) {
     switch (i->opcode) {
     case OPCODE_SETP: {
-        uint32_t result = compare(i, i->type, s);
+        uint32_t result = compare(i, i->type, 0, s);
         d[0].word[0][0] = combine(i, result, s) & active;
-        if (i->destination_count > 1)
-            d[1].word[0][0] = combine(i, ~result, s) & active; /* p|q: q is of the complement */
+        if (i->destination_count > 1) /* p|q: q is of the complement, or of the upper half of a pair */
+            d[1].word[0][0] = combine(i, type_is_packed(i->type) ? compare(i, i->type, 1, s) : ~result, s) & active;
         return 1;
     }
     case OPCODE_SET: {
-        uint32_t result = combine(i, compare(i, i->source_type, s), s),
-                 yes = i->type == TYPE_F32 ? 0x3f800000u : UINT32_MAX;
+        uint32_t result = combine(i, compare(i, i->source_type, 0, s), s), yes = set_true(i->type);
         EACH_LANE d->word[0][l] = result >> l & 1 ? yes : 0;
+        if (type_bytes(i->type) == 8) EACH_LANE d->word[1][l] = d->word[0][l];
+        if (type_is_packed(i->source_type)) {
+            uint32_t upper = combine(i, compare(i, i->source_type, 1, s), s), half = yes & 0xffff;
+            EACH_LANE d->word[0][l] = (result >> l & 1 ? half : 0) | (upper >> l & 1 ? half << 16 : 0);
+        }
         return 1;
     }
     case OPCODE_SELP:

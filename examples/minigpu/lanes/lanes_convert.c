@@ -3,45 +3,6 @@
 #include <math.h>
 #include "lanes/lanes_internal.h"
 
-static double half_to_double(uint32_t bits) {
-    uint32_t exponent = bits >> 10 & 31, fraction = bits & 1023;
-    double value;
-    if (exponent == 31)
-        value = fraction ? bits_f64(NAN_F64) : (double)INFINITY;
-    else
-        value = exponent ? ldexp(1024.0 + fraction, (int)exponent - 25) : ldexp((double)fraction, -24);
-    return bits & 0x8000 ? -value : value;
-}
-
-static uint32_t double_to_half(double value, uint32_t rounding) {
-    uint32_t sign = f64_bits(value) >> 63 ? 0x8000 : 0;
-    double size = fabs(value), scaled, whole;
-    int exponent;
-    if (value != value) return 0x7fff;
-    if (size == (double)INFINITY) return sign | 0x7c00;
-    if (size == 0) return sign;
-    frexp(size, &exponent); /* size = m * 2^exponent, m in [0.5, 1) */
-    int quantum = exponent - 11 < -24 ? -24 : exponent - 11;
-    scaled = ldexp(size, -quantum);
-    whole = floor(scaled);
-    double rest = scaled - whole;
-    int up = 0;
-    if (rounding == ROUND_RP)
-        up = rest > 0 && !sign;
-    else if (rounding == ROUND_RM)
-        up = rest > 0 && sign;
-    else if (rounding != ROUND_RZ)
-        up = rest > 0.5 || (rest == 0.5 && fmod(whole, 2.0) == 1.0);
-    double result = ldexp(whole + up, quantum);
-    if (result >= 65536.0 || (result > 65504.0)) {
-        int stays = rounding == ROUND_RZ || (rounding == ROUND_RP && sign) || (rounding == ROUND_RM && !sign);
-        return sign | (stays ? 0x7bff : 0x7c00);
-    }
-    if (result < 6.103515625e-05) return sign | (uint32_t)ldexp(result, 24);
-    frexp(result, &exponent);
-    return sign | (uint32_t)(exponent + 14) << 10 | ((uint32_t)ldexp(result, 11 - exponent) & 1023);
-}
-
 static double to_integral(double v, uint32_t rounding) {
     switch (rounding) {
     case ROUND_RN:
@@ -109,8 +70,9 @@ static void write_integers(const instruction *i, uint64_t v[LANES], lanes_operan
 
 static void integers_to_float(const instruction *i, const uint64_t v[LANES], lanes_operand *d) {
     int is_signed = type_is_signed(i->source_type);
-    if (i->type == TYPE_F16) {
-        EACH_LANE d->word[0][l] = double_to_half(is_signed ? (double)(int64_t)v[l] : (double)v[l], i->rounding);
+    if (type_is_half(i->type)) {
+        EACH_LANE d->word[0][l] =
+            half_from_double(i->type, is_signed ? (double)(int64_t)v[l] : (double)v[l], i->rounding);
     } else if (i->rounding > ROUND_RN) {
         lanes_directed_integers(v, is_signed, i->rounding, i->type, d);
     } else if (i->type == TYPE_F32) {
@@ -147,12 +109,15 @@ static void floats_to_integers(const instruction *i, const double v[LANES], lane
 }
 
 static void floats_to_floats(const instruction *i, double v[LANES], lanes_operand *d) {
-    if (i->rounding >= ROUND_RNI) EACH_LANE v[l] = to_integral(v[l], i->rounding);
+    if (i->rounding >= ROUND_RNI && i->rounding <= ROUND_RPI) EACH_LANE v[l] = to_integral(v[l], i->rounding);
     if (i->flags & FLAG_SATURATE) EACH_LANE v[l] = v[l] > 0.0 ? (v[l] < 1.0 ? v[l] : 1.0) : 0.0;
+    if (i->flags & FLAG_RELU) EACH_LANE v[l] = v[l] <= 0.0 ? 0.0 : v[l];
     if (i->type == TYPE_F64) {
         EACH_LANE WRITE_f64(d, l, v[l]);
-    } else if (i->type == TYPE_F16) {
-        EACH_LANE d->word[0][l] = double_to_half(v[l], i->rounding);
+    } else if (type_is_half(i->type)) {
+        EACH_LANE d->word[0][l] = half_from_double(i->type, v[l], i->rounding);
+    } else if (i->type == TYPE_TF32) {
+        EACH_LANE d->word[0][l] = v[l] == v[l] ? small_from_double(v[l], 10, 8, i->rounding) << 13 : NAN_F32;
     } else if (i->rounding > ROUND_RN && i->rounding < ROUND_RNI) {
         EACH_LANE WRITE_f32(d, l, lanes_directed_to_f32(v[l], i->rounding));
     } else
@@ -181,8 +146,17 @@ static int convert(const instruction *i, const lanes_operand *s, lanes_operand *
                 bits_f32(d->word[0][l]) > 0 ? (bits_f32(d->word[0][l]) < 1 ? d->word[0][l] : 0x3f800000u) : 0;
         return 1;
     }
-    if (from == TYPE_F16) {
-        EACH_LANE reals[l] = half_to_double(s->word[0][l] & 0xffff);
+    if (type_is_packed(to)) { /* the first number goes into the upper half */
+        instruction one = *i;
+        lanes_operand upper;
+        one.type = to == TYPE_F16X2 ? TYPE_F16 : TYPE_BF16;
+        convert(&one, &s[0], &upper);
+        convert(&one, &s[1], d);
+        EACH_LANE d->word[0][l] = (d->word[0][l] & 0xffff) | upper.word[0][l] << 16;
+        return 1;
+    }
+    if (type_is_half(from)) {
+        EACH_LANE reals[l] = half_to_double(from, s->word[0][l] & 0xffff);
     } else if (from == TYPE_F32) {
         if (i->flags & FLAG_FTZ)
             EACH_LANE reals[l] = (double)bits_f32(flush_bits(s->word[0][l]));

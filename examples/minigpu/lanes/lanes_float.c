@@ -81,7 +81,8 @@ FMA_INSTRUCTION static void fused_f32(const lanes_operand *s, lanes_operand *d) 
 int lanes_float(const instruction *i, const lanes_operand *s, lanes_operand *d) {
     lanes_operand copy[3];
     int is_f32 = i->type == TYPE_F32, approximate = i->variant == VARIANT_APPROX || i->variant == VARIANT_FULL;
-    if (!type_is_float(i->type) || i->type == TYPE_F16) return 0;
+    if (type_is_half(i->type)) return lanes_half(i, s, d);
+    if (!type_is_float(i->type)) return 0;
     switch (i->opcode) {
     case OPCODE_ADD:
     case OPCODE_SUB:

@@ -88,6 +88,7 @@ static inline uint32_t pack_flags(const uint8_t flags[LANES]) {
 int lanes_integer(const instruction *i, uint32_t active, const lanes_operand *s, lanes_operand *d);
 int lanes_bits(const instruction *i, uint32_t active, const lanes_operand *s, lanes_operand *d);
 int lanes_float(const instruction *i, const lanes_operand *s, lanes_operand *d);
+int lanes_half(const instruction *i, const lanes_operand *s, lanes_operand *d);
 int lanes_compare(const instruction *i, uint32_t active, const lanes_operand *s, lanes_operand *d);
 int lanes_convert(const instruction *i, const lanes_operand *s, lanes_operand *d);
 int lanes_warp(const instruction *i, uint32_t active, const lanes_operand *s, lanes_operand *d);
@@ -95,4 +96,14 @@ int lanes_warp(const instruction *i, uint32_t active, const lanes_operand *s, la
 void lanes_directed(const instruction *i, const lanes_operand *s, lanes_operand *d);
 float lanes_directed_to_f32(double value, uint32_t rounding);
 void lanes_directed_integers(const uint64_t *values, int is_signed, uint32_t rounding, uint32_t type, lanes_operand *d);
+/* Lane by lane, what a half of a register holds, subnormals flushed under .ftz. */
+void lanes_half_values(const instruction *i, uint32_t type, uint32_t part, const lanes_operand *s,
+                       double values[LANES]);
+/* a + b of f16, bf16 or pairs of them. */
+uint32_t lanes_half_sum(uint32_t type, uint32_t a, uint32_t b);
+/* An f16 or bf16 as a double, and a double rounded to it. */
+double half_to_double(uint32_t type, uint32_t bits);
+uint32_t half_from_double(uint32_t type, double value, uint32_t rounding);
+/* A double rounded to any floating-point format of at most 32 bits with infinities: sign, exponent, fraction. */
+uint32_t small_from_double(double value, uint32_t fraction_bits, uint32_t exponent_bits, uint32_t rounding);
 #endif

@@ -37,7 +37,11 @@ uint32_t type_words(uint32_t type) {
     return bytes == 8 ? 2 : bytes != 0;
 }
 
-int type_is_float(uint32_t type) { return type == TYPE_F16 || type == TYPE_F32 || type == TYPE_F64; }
+int type_is_packed(uint32_t type) { return type == TYPE_F16X2 || type == TYPE_BF16X2; }
+int type_is_half(uint32_t type) { return type == TYPE_F16 || type == TYPE_BF16 || type_is_packed(type); }
+int type_is_float(uint32_t type) {
+    return type == TYPE_F32 || type == TYPE_F64 || type == TYPE_TF32 || type_is_half(type);
+}
 int type_is_signed(uint32_t type) { return type >= TYPE_S8 && type <= TYPE_S64; }
 
 const char *space_name(uint32_t space) {
@@ -117,7 +121,7 @@ static void append_operands(text_buffer *buffer, const operand *operands, uint32
 void instruction_text(const instruction *i, char *text, uint32_t bytes) {
     static const char *const compares[] = {"eq",  "ne",  "lt",  "le",  "gt",  "ge",  "equ",
                                            "neu", "ltu", "leu", "gtu", "geu", "num", "nan"};
-    static const char *const roundings[] = {"", "rn", "rz", "rm", "rp", "rni", "rzi", "rmi", "rpi"};
+    static const char *const roundings[] = {"", "rn", "rz", "rm", "rp", "rni", "rzi", "rmi", "rpi", "rna"};
     static const char *const variants[] = {
         "",       "lo",         "hi",     "wide",      "add",     "min",    "max",      "and",     "or",
         "xor",    "exch",       "cas",    "inc",       "dec",     "up",     "down",     "bfly",    "idx",
@@ -143,11 +147,13 @@ void instruction_text(const instruction *i, char *text, uint32_t bytes) {
         append(&buffer, ".%s", compares[i->compare < 14 ? i->compare : 0]);
     if (i->variant < sizeof variants / sizeof *variants && variants[i->variant][0])
         append(&buffer, ".%s", variants[i->variant]);
-    if (i->rounding != ROUND_NONE && i->rounding < 9) append(&buffer, ".%s", roundings[i->rounding]);
+    if (i->rounding != ROUND_NONE && i->rounding < sizeof roundings / sizeof *roundings)
+        append(&buffer, ".%s", roundings[i->rounding]);
     if (i->flags & FLAG_UNIFORM) append(&buffer, ".uni");
     if (i->flags & FLAG_FTZ) append(&buffer, ".ftz");
     if (i->flags & FLAG_SATURATE) append(&buffer, ".sat");
     if (i->flags & FLAG_NAN) append(&buffer, ".NaN");
+    if (i->flags & FLAG_RELU) append(&buffer, ".relu");
     if (i->flags & FLAG_CARRY_OUT) append(&buffer, ".cc");
     if (i->vector > 1 && i->opcode != OPCODE_MOV) append(&buffer, ".v%u", i->vector);
     if (i->type != TYPE_NONE) append(&buffer, ".%s", type_name(i->type));

@@ -58,7 +58,8 @@ typedef enum opcode {
     X(NONE, "", 0) X(U8, "u8", 1) X(U16, "u16", 2) X(U32, "u32", 4) X(U64, "u64", 8) \
     X(S8, "s8", 1) X(S16, "s16", 2) X(S32, "s32", 4) X(S64, "s64", 8) \
     X(B8, "b8", 1) X(B16, "b16", 2) X(B32, "b32", 4) X(B64, "b64", 8) \
-    X(F16, "f16", 2) X(F32, "f32", 4) X(F64, "f64", 8) X(PRED, "pred", 0)
+    X(F16, "f16", 2) X(F32, "f32", 4) X(F64, "f64", 8) X(PRED, "pred", 0) \
+    X(BF16, "bf16", 2) X(F16X2, "f16x2", 4) X(BF16X2, "bf16x2", 4) X(TF32, "tf32", 4)
 /* clang-format on */
 
 typedef enum value_type {
@@ -108,7 +109,8 @@ typedef enum rounding_mode {
     ROUND_RNI,
     ROUND_RZI,
     ROUND_RMI,
-    ROUND_RPI
+    ROUND_RPI,
+    ROUND_RNA /* to the nearest, ties away from zero */
 } rounding_mode;
 
 /* The one `variant` of an instruction; what it means depends on the opcode. */
@@ -178,6 +180,7 @@ typedef enum instruction_variant {
 #define FLAG_CLOBBERS \
     256u /* not PTX: analysis says that a block which has executed it may not be flushed (analysis_clobbers) */
 #define FLAG_POINT 512u /* not PTX: a barrier that is a preemption point too (bar.pp) */
+#define FLAG_RELU 1024u /* .relu: a negative result becomes 0 */
 
 typedef enum operand_kind {
     OPERAND_NONE,
@@ -321,8 +324,10 @@ const char *special_name(uint32_t special);
 /* Size of a type in bytes (predicates 0), and how many 32-bit registers a value of it takes (predicates 0). */
 uint32_t type_bytes(uint32_t type);
 uint32_t type_words(uint32_t type);
-/* Which of the kinds a type is. */
+/* Which of the kinds a type is; half: 16-bit floating point, packed in pairs or not. */
 int type_is_float(uint32_t type);
+int type_is_half(uint32_t type);
+int type_is_packed(uint32_t type);
 int type_is_signed(uint32_t type);
 /* Writes an instruction in PTX's manner, with registers as r0, r1 (pairs r0:r1) and predicates as p0; always
  * terminated. */

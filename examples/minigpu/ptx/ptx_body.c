@@ -100,6 +100,7 @@ static void apply_modifier(instruction *out, const ptx_modifier *modifier, int *
     case GROUP_SATURATE:
     case GROUP_CARRY:
     case GROUP_NAN:
+    case GROUP_RELU:
     case GROUP_MEMORY:
     case GROUP_UNIFORM: out->flags |= modifier->value; break;
     case GROUP_COMPARE: out->compare = value; break;
@@ -143,6 +144,8 @@ static int apply_modifiers(ptx_reader *reader, const ptx_token *name, const ptx_
     else if ((seen & GROUP_CLAMP) && out->variant == VARIANT_NONE)
         out->variant = VARIANT_LEFT;
     int is_float = type_is_float(out->type);
+    if (type_is_half(out->type) && row->opcode != OPCODE_CVT && out->rounding > ROUND_RN)
+        return ptx_fail(reader, name, "%s: 16-bit arithmetic rounds to the nearest (.rn)", list->written);
     if ((out->opcode == OPCODE_MUL || out->opcode == OPCODE_MAD) && !is_float && !(seen & GROUP_HALF))
         return ptx_fail(reader, name, "%s needs .lo, .hi or .wide", list->written);
     if ((seen & GROUP_HALF) && is_float)
@@ -164,7 +167,7 @@ static int apply_modifiers(ptx_reader *reader, const ptx_token *name, const ptx_
 static int check_atomic(ptx_reader *reader, const ptx_token *name, const modifier_list *list, const instruction *out) {
     uint32_t type = out->type, allowed = TYPES_32_64;
     switch (out->variant) {
-    case VARIANT_ADD: allowed = TYPES_32_64 | TYPES_FLOAT; break;
+    case VARIANT_ADD: allowed = TYPES_32_64 | TYPES_FLOAT | TYPES_HALF; break;
     case VARIANT_MIN:
     case VARIANT_MAX: break;
     case VARIANT_INC:
@@ -373,6 +376,12 @@ static void add_carry(ptx_reader *reader, instruction *out) {
 
 static int check_operands(ptx_reader *reader, const ptx_token *name, const modifier_list *list, instruction *out) {
     switch (out->opcode) {
+    case OPCODE_CVT:
+        if ((uint32_t)type_is_packed(out->type) + 1 != out->source_count)
+            return ptx_fail(reader, name, "%s: two numbers go into a pair, one into anything else", list->written);
+        if (type_is_packed(out->type) && out->source_type != TYPE_F32)
+            return refuse_opcode(reader, name, list, "opcode");
+        break;
     case OPCODE_SETP:
     case OPCODE_SET:
         if ((out->variant != VARIANT_NONE) != (out->source_count == 3))

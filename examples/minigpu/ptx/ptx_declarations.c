@@ -94,10 +94,6 @@ static int read_type(ptx_reader *reader, declaration_type *declared) {
             declared->is_texture = 1;
         } else if (type != TYPE_NONE) {
             declared->type = type;
-        } else if (ptx_token_is(&token, ".f16x2") || ptx_token_is(&token, ".bf16x2")) {
-            declared->type = TYPE_B32;
-        } else if (ptx_token_is(&token, ".bf16")) {
-            declared->type = TYPE_B16;
         } else
             return ptx_refuse(reader, &token, "", "unsupported type or attribute '%.*s'",
                               (int)(token.length < 40 ? token.length : 40), token.start);
