@@ -245,6 +245,12 @@ GPUMP_INLINE uint32_t gpump_bits_lowest64(uint64_t word) {
     return gpump_bits_count64((word & (0u - word)) - 1u);
 #endif
 }
+/* Returns how many bits hold the values 0 to count - 1: the width of a field in a table of the hardware. */
+GPUMP_INLINE uint64_t gpumpi_bits_for(uint64_t count) {
+    uint64_t width = 0;
+    while (width < 64 && ((uint64_t)1 << width) < count) width++;
+    return width;
+}
 /* Returns the number of one bits in a set of `words` words. Cost: linear. */
 GPUMP_API uint32_t gpump_bits_count(const uint64_t *set, uint32_t words);
 
@@ -292,12 +298,15 @@ typedef struct gpumpi_head {
 } gpumpi_head;
 /* Checks memory before gpump_x_init writes to it: not NULL, 8-byte aligned, large enough. */
 GPUMP_API gpump_result gpumpi_head_check_memory(const void *memory, size_t bytes, uint64_t needed, gpump_diag *diag);
-/* Checks a block before gpump_x_adopt hands it out: alignment, magic, layout, size. */
+/* Checks a block before gpump_x_adopt hands it out: alignment, magic, layout, and the size, exactly `needed`. */
 GPUMP_API gpump_result gpumpi_head_adopt(const void *memory, size_t bytes, uint64_t magic, uint64_t layout,
-                                         gpump_diag *diag);
+                                         uint64_t needed, gpump_diag *diag);
 /* Fills diag when it is there; returns code, so that callers can `return gpumpi_fail(...)`. */
 GPUMP_API gpump_result gpumpi_fail(gpump_diag *diag, gpump_result code, const char *field, uint64_t index,
                                    uint64_t value, uint64_t minimum, uint64_t maximum);
+/* Checks one field of a configuration: GPUMP_ERROR_CONFIG, and diag filled, unless minimum <= value <= maximum. */
+GPUMP_API gpump_result gpumpi_range(gpump_diag *diag, const char *field, uint64_t value, uint64_t minimum,
+                                    uint64_t maximum);
 /* The same for a refusal with a reason. */
 GPUMP_API gpump_result gpumpi_refuse(gpump_diag *diag, gpump_reason reason, const char *field, uint64_t index);
 
@@ -2544,19 +2553,26 @@ GPUMP_END
 #endif
 
 /* ---- gpump_impl/scheduler/scheduler.h ---- */
-/* scheduler: command buffers, active queue, kernel and SM status tables, preempted-block queues, SM driver (floor 4,
- * hardware)
+/* scheduler: the tables that share one GPU between processes, and the driver of its SMs (floor 4, hardware)
  *
- * Many processes on one GPU (Tanasic 5.2). The host reports facts (a command was submitted, an SM is set up, a block
- * finished or left with its context saved) and pulls actions (set up an SM, issue a block, preempt an SM). Between the
- * two stands a policy, a const struct of hooks that says which kernel gets which SM; how an SM is vacated (switch,
- * drain, or per block as the victim component chooses) is the configuration's `mechanism`, and no policy knows it.
+ * The tables are those of Tanasic 5.2: command buffers, active queue, kernel and SM status tables, preempted-block
+ * queues (PTBQs). The host reports facts: a command was submitted, an SM is set up, a block finished, a block left with
+ * its context saved. The host pulls actions: set up an SM, issue a block, preempt an SM. A policy, a const struct of
+ * hooks, decides which kernel gets which SM. The configuration's `mechanism` decides how an SM is vacated (switch,
+ * drain, or per block as the victim component chooses); policies do not know it.
  *
- *   submit -> command buffer -> KERNEL_START (policy: admit) -> policy: step -> SETUP -> report_ready -> ISSUE ...
- * report_finished policy: reserve -> PREEMPT -> report_preempted / report_finished until the SM is empty -> SETUP for
- * the next kernel last block of a kernel -> KERNEL_DONE, and its queue may submit again */
+ *   gpump_scheduler_submit fills a command buffer
+ *   -> action KERNEL_START, once the policy's hook `admit` has let the command into the active queue
+ *   -> action SETUP, once the policy's hook `step` has given the kernel an SM; answered by gpump_scheduler_report_ready
+ *   -> actions ISSUE; each block ends in gpump_scheduler_report_finished or gpump_scheduler_report_preempted
+ *   -> action PREEMPT, when the policy reserves the SM for another kernel; SETUP follows when the SM is empty
+ *   -> action KERNEL_DONE after the kernel's last block; then its queue may submit again
+ *
+ * A kernel in the active queue has a number from 1, its row of the kernel status table; 0 is no kernel. A block on an
+ * SM is named by the SM and a gpump_block_ref that the ISSUE action gives. */
 #ifndef GPUMP_SCHEDULER_H
 #define GPUMP_SCHEDULER_H
+
 
 
 
@@ -2579,7 +2595,7 @@ typedef struct gpump_scheduler_config {
     uint32_t struct_size;   /* sizeof(gpump_scheduler_config) */
     uint32_t sms;           /* SMs; 1 to 65536; preset: the machine's (published) */
     uint32_t blocks_per_sm; /* blocks on an SM at most (Tmax); 1 to 64; preset: the machine's (published) */
-    uint32_t contexts;      /* rows of the context table; 1 to 4096; preset 32 (assumed) */
+    uint32_t processes;     /* rows of the process table; 1 to 4096; preset 32 (assumed) */
     uint32_t queues; /* command queues, each with a buffer of one command; 1 to 4096; preset 32 (assumed: Hyper-Q) */
     uint32_t
         active_kernels;    /* rows of the active queue and the KSRT; 1 to 4096; preset: the SM count (Tanasic 5.2.3) */
@@ -2593,19 +2609,19 @@ typedef struct gpump_scheduler_config {
     uint32_t reserved;        /* 0 */
 } gpump_scheduler_config;
 
-/* A process as the context table holds it. */
-typedef struct gpump_scheduler_context {
+/* A process as the process table holds it (Tanasic calls it the context table). */
+typedef struct gpump_scheduler_process {
     uint64_t cookie;          /* the host's name for it */
     uint64_t page_table_base; /* goes to an SM's base page table register */
     uint32_t priority;        /* higher goes first under npq, ppq and ppq_shared */
     uint32_t weight; /* share under `weighted`, SM budget in tokens under `dss`; 0 to GPUMP_SCHEDULER_MAX_BUDGET */
-} gpump_scheduler_context;
+} gpump_scheduler_process;
 
 /* A kernel launch. */
 typedef struct gpump_scheduler_command {
     uint64_t cookie;        /* the host's name for the launch */
     uint64_t blocks;        /* blocks of the grid; 1 to GPUMP_SCHEDULER_MAX_BLOCKS */
-    uint32_t context;       /* row of the context table, from gpump_scheduler_open */
+    uint32_t process;       /* row of the process table, from gpump_scheduler_open */
     uint32_t blocks_per_sm; /* how many of them one SM holds; 1 to the configuration's */
     uint32_t saved_limit;   /* how many saved contexts its preallocated memory holds; 0: it can only be drained */
     uint32_t unused;
@@ -2614,13 +2630,13 @@ typedef struct gpump_scheduler_command {
 /* ---- rows of the tables: policies and observers read them, only the scheduler writes them ---- */
 
 /* Context table. */
-typedef struct gpump_scheduler_context_row {
+typedef struct gpump_scheduler_process_row {
     uint64_t cookie, page_table_base;
-    uint64_t serial; /* tells contexts apart that had this row at different times; 0: the row is free */
+    uint64_t serial; /* tells processes apart that had this row at different times; 0: the row is free */
     uint32_t priority, weight;
     uint32_t commands; /* commands of it that are buffered or active */
     uint32_t unused;
-} gpump_scheduler_context_row;
+} gpump_scheduler_process_row;
 
 typedef enum gpump_scheduler_buffer_state {
     GPUMP_SCHEDULER_BUFFER_EMPTY = 0,
@@ -2632,20 +2648,21 @@ typedef enum gpump_scheduler_buffer_state {
 typedef struct gpump_scheduler_buffer {
     uint64_t cookie, blocks;
     uint64_t arrival; /* sequence number of the submission */
-    uint32_t context, blocks_per_sm, saved_limit;
+    uint32_t process, blocks_per_sm, saved_limit;
     uint32_t state;  /* gpump_scheduler_buffer_state */
-    uint32_t kernel; /* row of the KSRT when ACTIVE */
+    uint32_t kernel; /* its number when ACTIVE; otherwise 0 */
     uint32_t unused;
 } gpump_scheduler_buffer;
 
-/* Kernel status register table. Only rows named by the active queue are in use. */
+/* Kernel status register table (KSRT). Row k belongs to kernel k; row 0 is never used. Only rows that the active queue
+ * names are in use. */
 typedef struct gpump_scheduler_kernel {
     uint64_t cookie;
     uint64_t blocks;      /* blocks of the grid */
     uint64_t next_block;  /* the first block never issued */
     uint64_t start_cycle; /* when it entered the active queue */
     uint64_t arrival;     /* sequence number of its submission */
-    uint32_t queue, context;
+    uint32_t queue, process;
     uint32_t blocks_per_sm, saved_limit;
     uint32_t resident;    /* blocks on SMs now, leaving ones included */
     uint32_t saved;       /* blocks in its PTBQ */
@@ -2678,12 +2695,12 @@ typedef enum gpump_scheduler_sm_flag {
 } gpump_scheduler_sm_flag;
 /* SM status table. */
 typedef struct gpump_scheduler_sm {
-    uint64_t context_serial; /* whose page table and caches it was last set up for; 0: none yet */
+    uint64_t process_serial; /* whose page table and caches it was last set up for; 0: none yet */
     uint64_t slots;          /* bit per slot that holds a block */
     uint32_t state;          /* gpump_scheduler_sm_state */
     uint32_t flags;          /* gpump_scheduler_sm_flag bits */
-    uint32_t kernel;         /* KSRT row of the kernel it runs; GPUMP_NONE when idle */
-    uint32_t next;           /* KSRT row it is reserved for; GPUMP_NONE when that kernel has ended, or not reserved */
+    uint32_t kernel;         /* the kernel it runs; 0 when idle */
+    uint32_t next;           /* the kernel it is reserved for; 0 when that kernel has ended, or when not reserved */
     uint32_t blocks;         /* resident blocks of kernel */
     uint32_t next_blocks;    /* resident blocks of next (kernels_per_sm 2) */
     uint32_t room;           /* blocks of next that may be issued at once (gpump_scheduler_report_room) */
@@ -2694,20 +2711,19 @@ typedef struct gpump_scheduler_sm {
 /* What a hook sees: the tables as they are. All pointers are good until the hook returns. */
 typedef struct gpump_scheduler_view {
     const gpump_scheduler_config *config;
-    const gpump_scheduler_context_row *contexts; /* config->contexts rows */
-    const gpump_scheduler_buffer *buffers;       /* config->queues rows */
-    const uint32_t *waiting;                     /* queues whose buffers hold a command, in order of arrival */
-    const gpump_scheduler_kernel *kernels;       /* config->active_kernels rows */
-    const uint32_t *active;                      /* the active queue: rows of `kernels`, oldest first */
-    const gpump_scheduler_sm *sms;               /* config->sms rows */
-    uint64_t *state;                             /* the policy's own words inside the block (16, zero at first) */
-    const void *user;                            /* the policy's `user` */
+    const gpump_scheduler_process_row *processes; /* config->processes rows */
+    const gpump_scheduler_buffer *buffers;        /* config->queues rows */
+    const uint32_t *waiting;                      /* queues whose buffers hold a command, in order of arrival */
+    const gpump_scheduler_kernel *kernels;        /* config->active_kernels + 1 rows, by kernel number */
+    const uint32_t *active;                       /* the active queue: kernel numbers, oldest first */
+    const gpump_scheduler_sm *sms;                /* config->sms rows */
+    uint64_t *state;                              /* the policy's own words inside the block (16, zero at first) */
     uint64_t now;
     uint32_t waiting_count, active_count;
-    uint32_t open_contexts; /* contexts open now */
-    uint32_t idle_sm;       /* the lowest idle SM; GPUMP_NONE: none is idle */
-    uint32_t reserved_sms;  /* SMs in state reserved */
-    uint32_t queue;         /* tokens: whose command enters; otherwise GPUMP_NONE */
+    uint32_t open_processes; /* processes open now */
+    uint32_t idle_sm;        /* the lowest idle SM; GPUMP_NONE: none is idle */
+    uint32_t reserved_sms;   /* SMs in state reserved */
+    uint32_t queue;          /* tokens: whose command enters; otherwise GPUMP_NONE */
 } gpump_scheduler_view;
 
 #define GPUMP_SCHEDULER_STATE_WORDS 16
@@ -2720,27 +2736,30 @@ typedef enum gpump_scheduler_step_kind {
 typedef struct gpump_scheduler_step {
     uint32_t kind; /* gpump_scheduler_step_kind */
     uint32_t sm;
-    uint32_t kernel; /* KSRT row, of the active queue */
+    uint32_t kernel; /* a kernel of the active queue */
 } gpump_scheduler_step;
 
-/* A scheduling policy. Hooks decide from the view alone, so that the same state always gives the same decision; every
- * answer is checked, and a wrong one ends the run of the policy (statistics: policy_errors). NULL hooks mean the
- * default stated. */
+/* A scheduling policy: constant, with any hook NULL for the default that is stated. Each hook takes the policy itself
+ * and one struct of arguments. Hooks decide from these alone, so that the same state always gives the same decision.
+ * Every answer is checked: an impossible one ends the run of the policy and counts as policy_errors. */
 typedef struct gpump_scheduler_policy {
     uint32_t struct_size; /* sizeof(gpump_scheduler_policy) */
+    uint32_t unused;
     const char *name;
-    const void *user;
-    /* Which waiting command enters the active queue next: a queue number, GPUMP_NONE for none. Asked while there is a
-     * free row. Default: in order of arrival. */
-    uint32_t (*admit)(const gpump_scheduler_view *view);
-    /* How many tokens the kernel of view->queue starts with, 0 to GPUMP_SCHEDULER_MAX_BUDGET. Default: 0. */
-    uint32_t (*tokens)(const gpump_scheduler_view *view);
-    /* The next step of a repartitioning: GPUMP_OK and *step, or GPUMP_EMPTY when all is as it should be. Called until
-     * it is. Default: idle SMs go to the first kernel in active-queue order that has blocks to issue. */
-    gpump_result (*step)(const gpump_scheduler_view *view, gpump_scheduler_step *step);
-    /* When the policy wants to run although nothing happens: a cycle, GPUMP_UNKNOWN for never. Asked after every run.
-     * Default: never. */
-    uint64_t (*wake)(const gpump_scheduler_view *view);
+    const char *description; /* one sentence */
+    void *user;
+    /* Which waiting command enters the active queue next: its queue, or GPUMP_NONE for none. Called while the active
+     * queue has a free row. NULL: commands enter in the order of their arrival. */
+    uint32_t (*admit)(const struct gpump_scheduler_policy *policy, const gpump_scheduler_view *view);
+    /* How many tokens the kernel of view->queue starts with, 0 to GPUMP_SCHEDULER_MAX_BUDGET. NULL: 0. */
+    uint32_t (*tokens)(const struct gpump_scheduler_policy *policy, const gpump_scheduler_view *view);
+    /* The next step of a repartitioning: GPUMP_OK and *step, or GPUMP_EMPTY when no SM is to change hands. Called until
+     * it returns GPUMP_EMPTY. NULL: idle SMs go to the first kernel of the active queue that has blocks to issue. */
+    gpump_result (*step)(const struct gpump_scheduler_policy *policy, const gpump_scheduler_view *view,
+                         gpump_scheduler_step *step);
+    /* The cycle at which the policy runs although nothing was reported; GPUMP_UNKNOWN: never. Called after every run.
+     * NULL: never. */
+    uint64_t (*wake)(const struct gpump_scheduler_policy *policy, const gpump_scheduler_view *view);
 } gpump_scheduler_policy;
 
 /* Returns the blocks of a kernel that could be issued now: saved ones and those never issued. */
@@ -2768,7 +2787,7 @@ typedef enum gpump_scheduler_action_kind {
     GPUMP_SCHEDULER_KERNEL_DONE,      /* the kernel of `queue` has ended; the queue may submit again */
     GPUMP_SCHEDULER_PREEMPT, /* vacate `sm`: as `mechanism` says, each of its blocks of `kernel` must be reported
                                 preempted or finished; `next` is the kernel it is for as things stand */
-    GPUMP_SCHEDULER_SETUP, /* set `sm` up for `kernel`: context id, page table base, and invalidate what is named; then
+    GPUMP_SCHEDULER_SETUP, /* set `sm` up for `kernel`: process id, page table base, and invalidate what is named; then
                               report_ready */
     GPUMP_SCHEDULER_ISSUE  /* start a block of `kernel` on `sm`: a saved one by its handle, else the block of that index
                             */
@@ -2782,24 +2801,24 @@ typedef enum gpump_scheduler_invalidate {
 } gpump_scheduler_invalidate;
 
 typedef struct gpump_scheduler_action {
-    uint64_t block;           /* ISSUE: the name to report this residence by; never used again */
     uint64_t index;           /* ISSUE of a new block: its linear index, from 0 */
     uint64_t handle;          /* ISSUE of a saved block: the handle it was reported preempted with */
     uint64_t kernel_cookie;   /* the launch (KERNEL_*, SETUP, ISSUE; PREEMPT: of the kernel that leaves) */
-    uint64_t context_cookie;  /* its process (not PREEMPT, KERNEL_DONE) */
+    uint64_t process_cookie;  /* its process (not PREEMPT, KERNEL_DONE) */
     uint64_t page_table_base; /* SETUP */
+    gpump_block_ref block;    /* ISSUE: the name of this residence, for the reports; slot 0 to blocks_per_sm - 1 */
     uint32_t kind;            /* gpump_scheduler_action_kind */
     uint32_t sm;              /* GPUMP_NONE for KERNEL_* */
-    uint32_t kernel;          /* KSRT row */
-    uint32_t next;            /* PREEMPT: KSRT row of the next kernel */
-    uint32_t queue, context;
+    uint32_t kernel;          /* kernel number, from 1 */
+    uint32_t next;            /* PREEMPT: the number of the next kernel; 0: none any more */
+    uint32_t queue, process;
     uint32_t mechanism;  /* PREEMPT: gpump_scheduler_mechanism; DRAIN when the context memory or the PTBQ could not take
                             all blocks */
     uint32_t reason;     /* PREEMPT: gpump_reason why it is DRAIN after all; 0 */
     uint32_t invalidate; /* SETUP: gpump_scheduler_invalidate bits; 0 within one process */
     uint32_t beside;     /* SETUP: 1: the blocks of another kernel are still leaving (kernels_per_sm 2) */
     uint32_t saved;      /* ISSUE: 1: a saved block */
-    uint32_t slot;       /* ISSUE: its slot on the SM, 0 to blocks_per_sm - 1 */
+    uint32_t unused;
 } gpump_scheduler_action;
 
 /* clang-format off */
@@ -2815,7 +2834,7 @@ typedef struct gpump_scheduler_action {
     X(next_changes, "SMs", "reserved SMs given to another kernel before they were vacant")                        \
     X(drained_instead, "SMs", "SMs drained because saved contexts had no room")                                   \
     X(setups, "SMs", "SMs set up for a kernel")                                                                   \
-    X(context_changes, "SMs", "of these, with a change of process")                                               \
+    X(process_changes, "SMs", "of these, with a change of process")                                               \
     X(policy_runs, "runs", "runs of the policy")                                                                  \
     X(policy_steps, "steps", "steps it took")                                                                     \
     X(policy_errors, "steps", "steps refused because the policy's answer made no sense")
@@ -2828,7 +2847,7 @@ typedef struct gpump_scheduler_statistics {
 
 typedef struct gpump_scheduler gpump_scheduler;
 
-/* Fills *config for a machine of gpump_gpu_config_preset. GPUMP_ERROR_UNKNOWN_NAME otherwise. */
+/* Fills *config for a machine of gpump_gpu_config_preset. */
 GPUMP_API gpump_result gpump_scheduler_config_preset(gpump_scheduler_config *config, const char *preset);
 /* Sets *bytes to the memory it needs. GPUMP_ERROR_CONFIG names the field at fault. */
 GPUMP_API gpump_result gpump_scheduler_bytes(const gpump_scheduler_config *config, size_t *bytes, gpump_diag *diag);
@@ -2842,48 +2861,56 @@ GPUMP_API gpump_result gpump_scheduler_adopt(void *memory, size_t bytes, const g
 /* Returns a hash of the whole state, the same on every machine. Cost: linear in the tables. */
 GPUMP_API uint64_t gpump_scheduler_hash(const gpump_scheduler *scheduler);
 
-/* The SRAM the tables take, in bits (Tanasic 5.2.3). */
+/* Checks every table against the others: counts, lists, queues, tokens, states and flags. For memory from outside: once
+ * gpump_scheduler_adopt has taken it over and this returns GPUMP_OK, every later call is safe. GPUMP_ERROR_FORMAT, and
+ * diag->field says what contradicts what. Cost: linear in the tables; SMs x active kernels / 64. */
+GPUMP_API gpump_result gpump_scheduler_check(const gpump_scheduler *scheduler, gpump_diag *diag);
+
+/* The SRAM that the tables take, in bits (Tanasic 5.2.3). */
 typedef struct gpump_scheduler_storage {
     uint64_t command_buffers, ksrt, smst, active_queue; /* the paper: under 512 B together at 13 SMs */
     uint64_t ptbqs;                                     /* 8 B per entry: 21,632 B at 13 SMs x 16 blocks */
-    uint64_t context_table;
+    uint64_t process_table;
 } gpump_scheduler_storage;
-/* Computes it into *storage. GPUMP_ERROR_CONFIG. */
-GPUMP_API gpump_result gpump_scheduler_bits(const gpump_scheduler_config *config, gpump_scheduler_storage *storage,
-                                            gpump_diag *diag);
+/* Sets *storage to the SRAM of each table. GPUMP_ERROR_CONFIG. */
+GPUMP_API gpump_result gpump_scheduler_table_bits(const gpump_scheduler_config *config,
+                                                  gpump_scheduler_storage *storage, gpump_diag *diag);
+/* Sets *bits to the SRAM of all tables together. GPUMP_ERROR_CONFIG. */
+GPUMP_API gpump_result gpump_scheduler_bits(const gpump_scheduler_config *config, uint64_t *bits, gpump_diag *diag);
 
 /* ---- facts; an error leaves the state as it was ---- */
 
-/* Opens a context (a process) and sets *row. GPUMP_ERROR_FULL: the context table has no free row. */
+/* Opens a process and sets *row, its row of the process table. GPUMP_ERROR_FULL: the table has no free row. */
 GPUMP_API gpump_result gpump_scheduler_open(gpump_scheduler *scheduler, uint64_t now,
-                                            const gpump_scheduler_context *context, uint32_t *row, gpump_diag *diag);
-/* Changes priority and weight of an open context, from the next run of the policy on (weights: from the next kernel).
- */
-GPUMP_API gpump_result gpump_scheduler_set_priority(gpump_scheduler *scheduler, uint64_t now, uint32_t context,
+                                            const gpump_scheduler_process *process, uint32_t *row, gpump_diag *diag);
+/* Changes priority and weight of an open process. The policy sees the priority at its next run; a weight counts for
+ * kernels that enter the active queue later. */
+GPUMP_API gpump_result gpump_scheduler_set_priority(gpump_scheduler *scheduler, uint64_t now, uint32_t process,
                                                     uint32_t priority, uint32_t weight);
-/* Closes a context. GPUMP_ERROR_STATE while it has commands. */
-GPUMP_API gpump_result gpump_scheduler_close(gpump_scheduler *scheduler, uint64_t now, uint32_t context);
-/* Puts a kernel launch into the buffer of `queue`. GPUMP_BUSY while the queue's last command has not been reported
- * done. */
+/* Closes a process. GPUMP_ERROR_STATE while it has commands. */
+GPUMP_API gpump_result gpump_scheduler_close(gpump_scheduler *scheduler, uint64_t now, uint32_t process);
+/* Puts a kernel launch, *command, into the buffer of `queue`. GPUMP_BUSY while the queue's last command has not been
+ * handed over as KERNEL_DONE. */
 GPUMP_API gpump_result gpump_scheduler_submit(gpump_scheduler *scheduler, uint64_t now, uint32_t queue,
                                               const gpump_scheduler_command *command, gpump_diag *diag);
 /* Says that the SETUP of `sm` is finished. GPUMP_ERROR_STATE when none was under way. */
 GPUMP_API gpump_result gpump_scheduler_report_ready(gpump_scheduler *scheduler, uint64_t now, uint32_t sm);
-/* Says that a block ran to its end; block: from ISSUE. GPUMP_ERROR_STALE when it does not name a resident block. */
-GPUMP_API gpump_result gpump_scheduler_report_finished(gpump_scheduler *scheduler, uint64_t now, uint64_t block);
-/* A block of an SM under preemption has left; `handle` (id and where its context lies) comes back with the ISSUE that
- * resumes it. A flushed block is one whose handle names no context. GPUMP_ERROR_STATE when the SM is not being
- * preempted, GPUMP_ERROR_FULL when its kernel can hold no more saved blocks. */
-GPUMP_API gpump_result gpump_scheduler_report_preempted(gpump_scheduler *scheduler, uint64_t now, uint64_t block,
-                                                        uint64_t handle);
-/* kernels_per_sm 2: so many blocks of the next kernel fit beside what is still leaving `sm`. GPUMP_ERROR_STATE when it
- * is not reserved and ready for one. */
+/* Says that `block` of `sm`, as ISSUE named it, ran to its end. GPUMP_ERROR_STALE when it is not resident. */
+GPUMP_API gpump_result gpump_scheduler_report_finished(gpump_scheduler *scheduler, uint64_t now, uint32_t sm,
+                                                       gpump_block_ref block);
+/* Says that `block` has left `sm`, which is under preemption. `handle` (which block, and where its context lies) comes
+ * back with the ISSUE that resumes the block; the handle of a flushed block names no context. GPUMP_ERROR_STATE when
+ * the SM is not being preempted, GPUMP_ERROR_FULL when the kernel can hold no more saved blocks. */
+GPUMP_API gpump_result gpump_scheduler_report_preempted(gpump_scheduler *scheduler, uint64_t now, uint32_t sm,
+                                                        gpump_block_ref block, uint64_t handle);
+/* kernels_per_sm 2: says that `blocks` blocks of the next kernel fit on `sm` beside the blocks that are still leaving.
+ * GPUMP_ERROR_STATE when the SM is not reserved and ready for a next kernel. */
 GPUMP_API gpump_result gpump_scheduler_report_room(gpump_scheduler *scheduler, uint64_t now, uint32_t sm,
                                                    uint32_t blocks);
 
-/* Hands over the next action: ended kernels, then starting ones, then SM by SM, then whatever the policy decides, once
- * its time has come. GPUMP_EMPTY: none now. GPUMP_ERROR_REFUSED: the policy gave an impossible answer, which was
- * dropped. */
+/* Hands over the next *action: kernels that ended, then kernels that start, then SM by SM, then what *policy decides
+ * once its decision is due. `now` below GPUMP_UNKNOWN. GPUMP_EMPTY: none now. GPUMP_ERROR_REFUSED: the policy gave an
+ * impossible answer, which was dropped. */
 GPUMP_API gpump_result gpump_scheduler_next(gpump_scheduler *scheduler, const gpump_scheduler_policy *policy,
                                             uint64_t now, gpump_scheduler_action *action);
 /* Returns when the next action may come if nothing is reported: a cycle, GPUMP_UNKNOWN for never. */
@@ -2892,23 +2919,23 @@ GPUMP_API uint64_t gpump_scheduler_next_cycle(const gpump_scheduler *scheduler);
 /* ---- views ---- */
 /* Returns the tables as a policy sees them, good until the next call that changes them. */
 GPUMP_API gpump_scheduler_view gpump_scheduler_look(const gpump_scheduler *scheduler);
-/* Returns the counters since gpump_scheduler_init; they live in the scheduler. */
-GPUMP_API const gpump_scheduler_statistics *gpump_scheduler_count(const gpump_scheduler *scheduler);
-/* Returns the difference after - before, field by field. */
-GPUMP_API gpump_scheduler_statistics gpump_scheduler_statistics_diff(const gpump_scheduler_statistics *after,
-                                                                     const gpump_scheduler_statistics *before);
-/* Sets *name, *unit and *description (each may be NULL) of the index-th counter; GPUMP_EMPTY past the last. */
-GPUMP_API gpump_result gpump_scheduler_statistics_field(uint32_t index, const char **name, const char **unit,
-                                                        const char **description);
-/* Checks every invariant of the tables against each other (tests, debugging). Returns NULL, or what is wrong. Cost:
- * quadratic at worst. */
-GPUMP_API const char *gpump_scheduler_check(const gpump_scheduler *scheduler);
+/* Copies the counters since gpump_scheduler_init into *statistics. */
+GPUMP_API void gpump_scheduler_get_statistics(const gpump_scheduler *scheduler, gpump_scheduler_statistics *statistics);
+/* Sets *difference to later - earlier, field by field. */
+GPUMP_API void gpump_scheduler_statistics_diff(const gpump_scheduler_statistics *earlier,
+                                               const gpump_scheduler_statistics *later,
+                                               gpump_scheduler_statistics *difference);
+/* Sets *name, *unit and *description of the index-th counter and *value, its value in *statistics; GPUMP_EMPTY past the
+ * last. Any pointer may be NULL but statistics. */
+GPUMP_API gpump_result gpump_scheduler_statistics_field(const gpump_scheduler_statistics *statistics, uint32_t index,
+                                                        const char **name, const char **unit, const char **description,
+                                                        uint64_t *value);
 
 GPUMP_END
 #endif
 
 /* ---- gpump_impl/scheduler/scheduler_policies.h ---- */
-/* scheduler_policies: FCFS, NPQ, PPQ, DSS, equal and weighted sharing, time slices (floor 4, const tables) */
+/* scheduler_policies: the built-in scheduling policies (floor 4, constant tables) */
 #ifndef GPUMP_SCHEDULER_POLICIES_H
 #define GPUMP_SCHEDULER_POLICIES_H
 
@@ -2917,18 +2944,25 @@ GPUMP_END
 
 GPUMP_BEGIN
 
-/* Returns a built-in policy, NULL when there is none of that name:
+/* Returns the built-in policy called `name`, NULL when there is none:
+ *
  *   fcfs        commands in order of arrival, one process at a time; kernels of that process run back to back
- * (Tanasic 2.3) npq         the same, but at each change of process the waiting command of highest priority goes first
- * (5.1, 5.3.2) ppq         preemptive priority: SMs of lower priority are vacated for a higher one; exclusive access
- * (5.3.3, Fig. 5.5a) ppq_shared  the same, but SMs that the highest priority leaves free go to lower ones (5.3.3,
- * Fig. 5.5b) dss         dynamic spatial sharing: tokens from the context's weight (5.2.4) equal       dss with
- * floor(SMs / processes) tokens each, the remainder one by one to the kernels that come first (5.3.4) weighted    dss
- * with SMs x weight / sum of weights tokens time_slice  the whole GPU to one process after the other, slice_cycles each
- * (5.2.3 names it; ours) */
+ *               (Tanasic 2.3)
+ *   npq         like fcfs, but at each change of process the waiting command of highest priority goes first
+ *               (Tanasic 5.1, 5.3.2)
+ *   ppq         preemptive priority: a higher priority gets the SMs of lower ones, and exclusive access
+ *               (Tanasic 5.3.3, Fig. 5.5a)
+ *   ppq_shared  like ppq, but SMs that the highest priority leaves free go to lower ones (Tanasic Fig. 5.5b)
+ *   dss         dynamic spatial sharing: as many tokens as the process's weight (Tanasic 5.2.4)
+ *   equal       dss with floor(SMs / processes) tokens each; the remainder goes one by one to the kernels that come
+ *               first (Tanasic 5.3.4)
+ *   weighted    dss with SMs x weight / sum of weights tokens
+ *   time_slice  the whole GPU to one process after the other, slice_cycles each (named in Tanasic 5.2.3; this form is
+ *               ours)
+ */
 GPUMP_API const gpump_scheduler_policy *gpump_scheduler_find(const char *name);
-/* Returns the name of the index-th built-in policy, NULL past the last. */
-GPUMP_API const char *gpump_scheduler_policy_name(uint32_t index);
+/* Returns the index-th built-in policy, NULL past the last. */
+GPUMP_API const gpump_scheduler_policy *gpump_scheduler_policy_at(uint32_t index);
 
 GPUMP_END
 #endif
@@ -3466,6 +3500,9 @@ GPUMP_END
 
 GPUMP_BEGIN
 
+/* How many offsets the head holds, from processes_at on. */
+#define GPUMPI_SCHEDULER_OFFSETS 13
+
 /* The whole state: this head, then the tables at the offsets it holds. */
 struct gpump_scheduler {
     gpumpi_head head;
@@ -3474,18 +3511,18 @@ struct gpump_scheduler {
     uint64_t policy_due;  /* when the policy decides; GPUMP_UNKNOWN: nothing has happened since it last did */
     uint64_t policy_wake; /* when it wants to run by itself */
     uint64_t arrivals;    /* sequence number of the next submission */
-    uint64_t serials;     /* serial of the next context */
+    uint64_t serials;     /* serial of the next process */
     uint64_t policy_state[GPUMP_SCHEDULER_STATE_WORDS];
-    uint64_t contexts_at, buffers_at, kernels_at, sms_at; /* offsets in bytes from the start of the block */
+    uint64_t processes_at, buffers_at, kernels_at, sms_at; /* offsets in bytes from the start of the block */
     uint64_t idle_at, attention_at,
         attention_summary_at; /* sets of SMs: idle; with an action to hand over; words of that not 0 */
     uint64_t done_at;         /* set of queues with KERNEL_DONE to hand over */
-    uint64_t ptbqs_at, generations_at, waiting_at, active_at, owners_at;
+    uint64_t ptbqs_at, generations_at, waiting_at, active_at, owners_at; /* the last of GPUMPI_SCHEDULER_OFFSETS */
     gpump_scheduler_config config;
-    uint32_t waiting_count, active_count, open_contexts, idle_sms, reserved_sms;
-    uint32_t admission_due;  /* 1: a buffer or a row has become free or full since the policy was asked to admit */
-    uint32_t done_count;     /* queues in that set */
-    uint32_t policy_running; /* 1: in the middle of a run that goes on with the next call */
+    uint32_t waiting_count, active_count, open_processes, idle_sms, reserved_sms;
+    uint32_t admission_due; /* 1: a buffer or a row has become free or full since the policy was asked to admit */
+    uint32_t done_count;    /* queues in that set */
+    uint32_t unused;
 };
 
 GPUMP_INLINE void *gpumpi_scheduler_at(const gpump_scheduler *s, uint64_t offset) {
@@ -3495,8 +3532,8 @@ GPUMP_INLINE void *gpumpi_scheduler_at(const gpump_scheduler *s, uint64_t offset
     memcpy(&pointer, &base, sizeof pointer); /* drops const: callers that only read keep their results const */
     return pointer;
 }
-GPUMP_INLINE gpump_scheduler_context_row *gpumpi_scheduler_contexts(const gpump_scheduler *s) {
-    return (gpump_scheduler_context_row *)gpumpi_scheduler_at(s, s->contexts_at);
+GPUMP_INLINE gpump_scheduler_process_row *gpumpi_scheduler_processes(const gpump_scheduler *s) {
+    return (gpump_scheduler_process_row *)gpumpi_scheduler_at(s, s->processes_at);
 }
 GPUMP_INLINE gpump_scheduler_buffer *gpumpi_scheduler_buffers(const gpump_scheduler *s) {
     return (gpump_scheduler_buffer *)gpumpi_scheduler_at(s, s->buffers_at);
@@ -3621,6 +3658,12 @@ GPUMP_API gpump_result gpumpi_fail(gpump_diag *diag, gpump_result code, const ch
     return code;
 }
 
+GPUMP_API gpump_result gpumpi_range(gpump_diag *diag, const char *field, uint64_t value, uint64_t minimum,
+                                    uint64_t maximum) {
+    if (value >= minimum && value <= maximum) return GPUMP_OK;
+    return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, field, 0, value, minimum, maximum);
+}
+
 GPUMP_API gpump_result gpumpi_refuse(gpump_diag *diag, gpump_reason reason, const char *field, uint64_t index) {
     gpumpi_fail(diag, GPUMP_ERROR_REFUSED, field, index, 0, 0, 0);
     if (diag) diag->reason = reason;
@@ -3718,13 +3761,14 @@ GPUMP_API gpump_result gpumpi_head_check_memory(const void *memory, size_t bytes
 }
 
 GPUMP_API gpump_result gpumpi_head_adopt(const void *memory, size_t bytes, uint64_t magic, uint64_t layout,
-                                         gpump_diag *diag) {
+                                         uint64_t needed, gpump_diag *diag) {
     gpump_result result = gpumpi_head_check_memory(memory, bytes, sizeof(gpumpi_head), diag);
     const gpumpi_head *head = (const gpumpi_head *)memory;
     if (result) return result;
     if (head->magic != magic) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "magic", 0, head->magic, magic, magic);
     if (head->layout != layout) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "layout", 0, head->layout, layout, layout);
-    if (head->bytes > bytes) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "bytes", 0, bytes, head->bytes, UINT64_MAX);
+    if (head->bytes != needed) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "bytes", 0, head->bytes, needed, needed);
+    if (bytes < needed) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "bytes", 0, bytes, needed, UINT64_MAX);
     return GPUMP_OK;
 }
 
@@ -11680,12 +11724,19 @@ GPUMP_API gpump_result gpump_context_pool_init(void *memory, size_t bytes, const
 
 GPUMP_API gpump_result gpump_context_pool_adopt(void *memory, size_t bytes, const gpump_context_pool_config *config,
                                                 gpump_context_pool **pool, gpump_diag *diag) {
-    gpump_result result = gpumpi_context_pool_check(config, diag);
+    const gpump_context_pool *adopted = (const gpump_context_pool *)memory;
+    size_t needed;
+    gpump_result result = gpump_context_pool_bytes(config, &needed, diag);
     if (result) return result;
     if (!pool) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "pool", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_adopt(memory, bytes, GPUMPI_CONTEXT_POOL_MAGIC, gpumpi_context_pool_layout(config), diag);
-    if (!result) *pool = (gpump_context_pool *)memory;
-    return result;
+    result =
+        gpumpi_head_adopt(memory, bytes, GPUMPI_CONTEXT_POOL_MAGIC, gpumpi_context_pool_layout(config), needed, diag);
+    if (result) return result;
+    if (adopted->context_bytes != config->context_bytes || adopted->kernels != config->kernels ||
+        adopted->contexts != config->contexts || adopted->words != gpump_bits_words(config->contexts))
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
+    *pool = (gpump_context_pool *)memory;
+    return GPUMP_OK;
 }
 
 GPUMP_API uint64_t gpump_context_pool_hash(const gpump_context_pool *pool) {
@@ -12046,12 +12097,16 @@ GPUMP_API gpump_result gpump_spill_init(void *memory, size_t bytes, const gpump_
 
 GPUMP_API gpump_result gpump_spill_adopt(void *memory, size_t bytes, const gpump_spill_config *config,
                                          gpump_spill **spill, gpump_diag *diag) {
-    gpump_result result = gpumpi_spill_check(config, diag);
+    size_t needed;
+    gpump_result result = gpump_spill_bytes(config, &needed, diag);
     if (result) return result;
     if (!spill) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "spill", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_adopt(memory, bytes, GPUMPI_SPILL_MAGIC, gpumpi_spill_layout(config), diag);
-    if (!result) *spill = (gpump_spill *)memory;
-    return result;
+    result = gpumpi_head_adopt(memory, bytes, GPUMPI_SPILL_MAGIC, gpumpi_spill_layout(config), needed, diag);
+    if (result) return result;
+    if (memcmp(&((const gpump_spill *)memory)->config, config, sizeof *config))
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
+    *spill = (gpump_spill *)memory;
+    return GPUMP_OK;
 }
 
 GPUMP_API uint64_t gpump_spill_hash(const gpump_spill *spill) {
@@ -12753,12 +12808,13 @@ GPUMP_API gpump_result gpump_sm_init(void *memory, size_t bytes, const gpump_sm_
 
 GPUMP_API gpump_result gpump_sm_adopt(void *memory, size_t bytes, const gpump_sm_config *config, gpump_sm **sm,
                                       gpump_diag *diag) {
-    gpump_result result = gpumpi_sm_check(config, diag);
+    size_t needed;
+    gpump_result result = gpump_sm_bytes(config, &needed, diag);
     if (result) return result;
     if (!sm) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sm", 0, 0, 1, UINT64_MAX);
-    result =
-        gpumpi_head_adopt(memory, bytes, GPUMPI_SM_MAGIC,
-                          gpumpi_sm_hash_config(gpump_hash_u64(GPUMP_HASH_SEED, sizeof(gpumpi_sm_slot)), config), diag);
+    result = gpumpi_head_adopt(memory, bytes, GPUMPI_SM_MAGIC,
+                               gpumpi_sm_hash_config(gpump_hash_u64(GPUMP_HASH_SEED, sizeof(gpumpi_sm_slot)), config),
+                               needed, diag);
     if (result) return result;
     *sm = (gpump_sm *)memory;
     return GPUMP_OK;
@@ -15527,7 +15583,7 @@ GPUMP_API gpump_result gpump_scheduler_config_preset(gpump_scheduler_config *con
     config->struct_size = (uint32_t)sizeof *config;
     config->sms = gpu.sms;
     config->blocks_per_sm = gpu.block_slots;
-    config->contexts = 32;
+    config->processes = 32;
     config->queues = 32;
     config->active_kernels = gpu.sms;
     config->saved_blocks = gpu.sms * gpu.block_slots;
@@ -15538,35 +15594,28 @@ GPUMP_API gpump_result gpump_scheduler_config_preset(gpump_scheduler_config *con
     return GPUMP_OK;
 }
 
-static gpump_result gpumpi_scheduler_range(gpump_diag *diag, const char *field, uint32_t value, uint32_t minimum,
-                                           uint32_t maximum) {
-    if (value >= minimum && value <= maximum) return GPUMP_OK;
-    return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, field, 0, value, minimum, maximum);
-}
-
 static gpump_result gpumpi_scheduler_check_config(const gpump_scheduler_config *c, gpump_diag *diag) {
     gpump_result r;
     if (!c) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config", 0, 0, 1, UINT64_MAX);
-    if ((r = gpumpi_scheduler_range(diag, "struct_size", c->struct_size, (uint32_t)sizeof *c, (uint32_t)sizeof *c)))
-        return r;
-    if ((r = gpumpi_scheduler_range(diag, "sms", c->sms, 1, 65536))) return r;
-    if ((r = gpumpi_scheduler_range(diag, "blocks_per_sm", c->blocks_per_sm, 1, 64))) return r;
-    if ((r = gpumpi_scheduler_range(diag, "contexts", c->contexts, 1, 4096))) return r;
-    if ((r = gpumpi_scheduler_range(diag, "queues", c->queues, 1, 4096))) return r;
-    if ((r = gpumpi_scheduler_range(diag, "active_kernels", c->active_kernels, 1, 4096))) return r;
-    if ((r = gpumpi_scheduler_range(diag, "saved_blocks", c->saved_blocks, 0, c->sms * c->blocks_per_sm))) return r;
-    if ((r = gpumpi_scheduler_range(diag, "mechanism", c->mechanism, 0, GPUMP_SCHEDULER_SELECT))) return r;
-    if ((r = gpumpi_scheduler_range(diag, "kernels_per_sm", c->kernels_per_sm, 1, 2))) return r;
-    if ((r = gpumpi_scheduler_range(diag, "slice_cycles", c->slice_cycles, 1, UINT32_MAX))) return r;
-    return gpumpi_scheduler_range(diag, "reserved", c->reserved, 0, 0);
+    if ((r = gpumpi_range(diag, "struct_size", c->struct_size, sizeof *c, sizeof *c))) return r;
+    if ((r = gpumpi_range(diag, "sms", c->sms, 1, 65536))) return r;
+    if ((r = gpumpi_range(diag, "blocks_per_sm", c->blocks_per_sm, 1, 64))) return r;
+    if ((r = gpumpi_range(diag, "processes", c->processes, 1, 4096))) return r;
+    if ((r = gpumpi_range(diag, "queues", c->queues, 1, 4096))) return r;
+    if ((r = gpumpi_range(diag, "active_kernels", c->active_kernels, 1, 4096))) return r;
+    if ((r = gpumpi_range(diag, "saved_blocks", c->saved_blocks, 0, (uint64_t)c->sms * c->blocks_per_sm))) return r;
+    if ((r = gpumpi_range(diag, "mechanism", c->mechanism, 0, GPUMP_SCHEDULER_SELECT))) return r;
+    if ((r = gpumpi_range(diag, "kernels_per_sm", c->kernels_per_sm, 1, 2))) return r;
+    if ((r = gpumpi_range(diag, "slice_cycles", c->slice_cycles, 1, UINT32_MAX))) return r;
+    return gpumpi_range(diag, "reserved", c->reserved, 0, 0);
 }
 
 /* Lays the tables out; returns the size of the block. u64 tables come first, so everything is aligned. */
 static uint64_t gpumpi_scheduler_layout(gpump_scheduler *s, const gpump_scheduler_config *c) {
     uint64_t at = sizeof *s, words = gpump_bits_words(c->sms);
-    s->contexts_at = at, at += (uint64_t)c->contexts * sizeof(gpump_scheduler_context_row);
+    s->processes_at = at, at += (uint64_t)c->processes * sizeof(gpump_scheduler_process_row);
     s->buffers_at = at, at += (uint64_t)c->queues * sizeof(gpump_scheduler_buffer);
-    s->kernels_at = at, at += (uint64_t)c->active_kernels * sizeof(gpump_scheduler_kernel);
+    s->kernels_at = at, at += (c->active_kernels + UINT64_C(1)) * sizeof(gpump_scheduler_kernel);
     s->sms_at = at, at += (uint64_t)c->sms * sizeof(gpump_scheduler_sm);
     s->idle_at = at, at += words * 8;
     s->attention_at = at, at += words * 8;
@@ -15582,7 +15631,7 @@ static uint64_t gpumpi_scheduler_layout(gpump_scheduler *s, const gpump_schedule
 
 static uint64_t gpumpi_scheduler_layout_hash(const gpump_scheduler_config *c) {
     uint64_t hash = gpump_hash_u64(GPUMP_HASH_SEED, sizeof(struct gpump_scheduler));
-    const uint32_t fields[] = {c->sms, c->blocks_per_sm, c->contexts, c->queues, c->active_kernels, c->saved_blocks};
+    const uint32_t fields[] = {c->sms, c->blocks_per_sm, c->processes, c->queues, c->active_kernels, c->saved_blocks};
     return gpump_hash_u32s(hash, fields, sizeof fields / sizeof *fields);
 }
 
@@ -15619,7 +15668,7 @@ GPUMP_API gpump_result gpump_scheduler_init(void *memory, size_t bytes, const gp
     s->idle_sms = config->sms;
     for (uint32_t i = 0; i < config->sms; i++) {
         gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[i];
-        sm->kernel = sm->next = sm->previous_sm = sm->next_sm = GPUMP_NONE;
+        sm->previous_sm = sm->next_sm = GPUMP_NONE;
         gpump_bits_set(gpumpi_scheduler_words(s, s->idle_at), i);
     }
     *scheduler = s;
@@ -15628,18 +15677,20 @@ GPUMP_API gpump_result gpump_scheduler_init(void *memory, size_t bytes, const gp
 
 GPUMP_API gpump_result gpump_scheduler_adopt(void *memory, size_t bytes, const gpump_scheduler_config *config,
                                              gpump_scheduler **scheduler, gpump_diag *diag) {
+    gpump_scheduler layout, *adopted = (gpump_scheduler *)memory;
     size_t needed;
     gpump_result result = gpump_scheduler_bytes(config, &needed, diag);
     if (result) return result;
     if (!scheduler) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "scheduler", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_adopt(memory, bytes, GPUMPI_SCHEDULER_MAGIC, gpumpi_scheduler_layout_hash(config), diag);
+    result =
+        gpumpi_head_adopt(memory, bytes, GPUMPI_SCHEDULER_MAGIC, gpumpi_scheduler_layout_hash(config), needed, diag);
     if (result) return result;
-    if (((gpump_scheduler *)memory)->head.bytes != needed)
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "bytes", 0, ((gpump_scheduler *)memory)->head.bytes, needed,
-                           needed);
-    if (memcmp(&((gpump_scheduler *)memory)->config, config, sizeof *config))
+    if (memcmp(&adopted->config, config, sizeof *config))
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
-    *scheduler = (gpump_scheduler *)memory;
+    gpumpi_scheduler_layout(&layout, config);
+    if (memcmp(&adopted->processes_at, &layout.processes_at, GPUMPI_SCHEDULER_OFFSETS * sizeof(uint64_t)))
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "offsets", 0, 0, 0, 0);
+    *scheduler = adopted;
     return GPUMP_OK;
 }
 
@@ -15651,56 +15702,58 @@ GPUMP_API uint64_t gpump_scheduler_hash(const gpump_scheduler *s) {
     hash = gpump_hash_u64s(hash, s->policy_state, GPUMP_SCHEDULER_STATE_WORDS);
     hash = gpump_hash_u32s(hash, &s->config.struct_size, sizeof s->config / 4);
     hash = gpump_hash_u32s(hash, &s->waiting_count, 8);
-    for (uint32_t i = 0; i < c->contexts; i++) {
-        const gpump_scheduler_context_row *row = &gpumpi_scheduler_contexts(s)[i];
+    for (uint32_t i = 0; i < c->processes; i++) {
+        const gpump_scheduler_process_row *row = &gpumpi_scheduler_processes(s)[i];
         hash = gpump_hash_u32s(gpump_hash_u64s(hash, &row->cookie, 3), &row->priority, 4);
     }
     for (uint32_t i = 0; i < c->queues; i++) {
         const gpump_scheduler_buffer *row = &gpumpi_scheduler_buffers(s)[i];
-        hash = gpump_hash_u32s(gpump_hash_u64s(hash, &row->cookie, 3), &row->context, 6);
+        hash = gpump_hash_u32s(gpump_hash_u64s(hash, &row->cookie, 3), &row->process, 6);
     }
-    for (uint32_t i = 0; i < c->active_kernels; i++) {
+    for (uint32_t i = 1; i <= c->active_kernels; i++) {
         const gpump_scheduler_kernel *row = &gpumpi_scheduler_kernels(s)[i];
         hash = gpump_hash_u32s(gpump_hash_u64s(hash, &row->cookie, 5), &row->queue, 16);
     }
     for (uint32_t i = 0; i < c->sms; i++) {
         const gpump_scheduler_sm *row = &gpumpi_scheduler_sms(s)[i];
-        hash = gpump_hash_u32s(gpump_hash_u64s(hash, &row->context_serial, 2), &row->state, 10);
+        hash = gpump_hash_u32s(gpump_hash_u64s(hash, &row->process_serial, 2), &row->state, 10);
     }
     hash = gpump_hash_u64s(hash, gpumpi_scheduler_words(s, s->idle_at), (size_t)((s->generations_at - s->idle_at) / 8));
     return gpump_hash_u32s(hash, gpumpi_scheduler_halves(s, s->generations_at),
                            (size_t)(((uint64_t)c->sms * c->blocks_per_sm * 2 + c->queues + c->active_kernels)));
 }
 
-/* bits that can hold the values 0 to n - 1 */
-static uint64_t gpumpi_scheduler_width(uint64_t n) {
-    uint64_t width = 0;
-    while (width < 64 && ((uint64_t)1 << width) < n) width++;
-    return width;
-}
-
-GPUMP_API gpump_result gpump_scheduler_bits(const gpump_scheduler_config *c, gpump_scheduler_storage *storage,
-                                            gpump_diag *diag) {
+GPUMP_API gpump_result gpump_scheduler_table_bits(const gpump_scheduler_config *c, gpump_scheduler_storage *storage,
+                                                  gpump_diag *diag) {
     gpump_result result = gpumpi_scheduler_check_config(c, diag);
-    uint64_t context, kernel, resident, grid = 40, pointer = 40;
+    uint64_t process, kernel, resident, grid = 40, pointer = 40;
     if (result) return result;
     if (!storage) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "storage", 0, 0, 1, UINT64_MAX);
-    context = gpumpi_scheduler_width(c->contexts);
-    kernel = gpumpi_scheduler_width(c->active_kernels);
-    resident = gpumpi_scheduler_width((uint64_t)c->sms * c->blocks_per_sm + 1);
-    /* valid, context, pointer to the launch descriptor */
-    storage->command_buffers = c->queues * (1 + context + pointer);
-    /* valid, context, descriptor, grid and next block, blocks per SM, resident blocks, tokens with sign */
-    storage->ksrt = c->active_kernels * (1 + context + pointer + 2 * grid + gpumpi_scheduler_width(c->blocks_per_sm) +
-                                         resident + gpumpi_scheduler_width(c->sms) + 1);
+    process = gpumpi_bits_for(c->processes);
+    kernel = gpumpi_bits_for(c->active_kernels);
+    resident = gpumpi_bits_for((uint64_t)c->sms * c->blocks_per_sm + 1);
+    /* valid, process, pointer to the launch descriptor */
+    storage->command_buffers = c->queues * (1 + process + pointer);
+    /* valid, process, descriptor, grid and next block, blocks per SM, resident blocks, tokens with sign */
+    storage->ksrt = c->active_kernels * (1 + process + pointer + 2 * grid + gpumpi_bits_for(c->blocks_per_sm) +
+                                         resident + gpumpi_bits_for(c->sms) + 1);
     /* state, kernel, next, running blocks, and of a second kernel when it may hold one */
-    storage->smst =
-        c->sms * (2 + 2 * kernel + c->kernels_per_sm * gpumpi_scheduler_width(c->blocks_per_sm + UINT64_C(1)));
+    storage->smst = c->sms * (2 + 2 * kernel + c->kernels_per_sm * gpumpi_bits_for(c->blocks_per_sm + UINT64_C(1)));
     storage->active_queue = c->active_kernels * kernel;
     /* block id and stack pointer, 32 bits each */
     storage->ptbqs = (uint64_t)c->active_kernels * c->saved_blocks * 64;
     /* valid, page table base, priority */
-    storage->context_table = c->contexts * (1 + pointer + 8);
+    storage->process_table = c->processes * (1 + pointer + 8);
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_scheduler_bits(const gpump_scheduler_config *config, uint64_t *bits, gpump_diag *diag) {
+    gpump_scheduler_storage storage;
+    gpump_result result = gpump_scheduler_table_bits(config, &storage, diag);
+    if (result) return result;
+    if (!bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bits", 0, 0, 1, UINT64_MAX);
+    *bits = storage.command_buffers + storage.ksrt + storage.smst + storage.active_queue + storage.ptbqs +
+            storage.process_table;
     return GPUMP_OK;
 }
 
@@ -15709,143 +15762,279 @@ GPUMP_API gpump_result gpump_scheduler_bits(const gpump_scheduler_config *c, gpu
 GPUMP_API gpump_scheduler_view gpump_scheduler_look(const gpump_scheduler *s) {
     gpump_scheduler_view view;
     view.config = &s->config;
-    view.contexts = gpumpi_scheduler_contexts(s);
+    view.processes = gpumpi_scheduler_processes(s);
     view.buffers = gpumpi_scheduler_buffers(s);
     view.waiting = gpumpi_scheduler_halves(s, s->waiting_at);
     view.kernels = gpumpi_scheduler_kernels(s);
     view.active = gpumpi_scheduler_halves(s, s->active_at);
     view.sms = gpumpi_scheduler_sms(s);
     view.state = (uint64_t *)gpumpi_scheduler_at(s, offsetof(struct gpump_scheduler, policy_state));
-    view.user = NULL;
     view.now = s->now;
     view.waiting_count = s->waiting_count;
     view.active_count = s->active_count;
-    view.open_contexts = s->open_contexts;
+    view.open_processes = s->open_processes;
     view.idle_sm = gpumpi_scheduler_lowest_idle(s);
     view.reserved_sms = s->reserved_sms;
     view.queue = GPUMP_NONE;
     return view;
 }
 
-GPUMP_API const gpump_scheduler_statistics *gpump_scheduler_count(const gpump_scheduler *s) { return &s->statistics; }
-
-GPUMP_API gpump_scheduler_statistics gpump_scheduler_statistics_diff(const gpump_scheduler_statistics *after,
-                                                                     const gpump_scheduler_statistics *before) {
-    gpump_scheduler_statistics difference;
-#define GPUMPI_FIELD(name, unit, description) difference.name = after->name - before->name;
-    GPUMP_SCHEDULER_STATISTICS(GPUMPI_FIELD)
-#undef GPUMPI_FIELD
-    return difference;
+GPUMP_API void gpump_scheduler_get_statistics(const gpump_scheduler *s, gpump_scheduler_statistics *statistics) {
+    *statistics = s->statistics;
 }
 
-GPUMP_API gpump_result gpump_scheduler_statistics_field(uint32_t index, const char **name, const char **unit,
-                                                        const char **description) {
+GPUMP_API void gpump_scheduler_statistics_diff(const gpump_scheduler_statistics *earlier,
+                                               const gpump_scheduler_statistics *later,
+                                               gpump_scheduler_statistics *difference) {
+#define GPUMPI_FIELD(name, unit, description) difference->name = later->name - earlier->name;
+    GPUMP_SCHEDULER_STATISTICS(GPUMPI_FIELD)
+#undef GPUMPI_FIELD
+}
+
+GPUMP_API gpump_result gpump_scheduler_statistics_field(const gpump_scheduler_statistics *statistics, uint32_t index,
+                                                        const char **name, const char **unit, const char **description,
+                                                        uint64_t *value) {
     static const char *const fields[][3] = {
 #define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
         GPUMP_SCHEDULER_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
     };
+    if (!statistics) return GPUMP_ERROR_ARGUMENT;
     if (index >= sizeof fields / sizeof *fields) return GPUMP_EMPTY;
     if (name) *name = fields[index][0];
     if (unit) *unit = fields[index][1];
     if (description) *description = fields[index][2];
+    if (value) *value = (&statistics->submitted)[index];
     return GPUMP_OK;
 }
 
-/* ---- checking ---- */
+/* ---- checking: everything that the other functions rely on ---- */
+
+/* A set of `bits` bits: nothing beyond the last, and how many are in it. */
+static int gpumpi_scheduler_set_fits(const uint64_t *words, uint32_t bits, uint32_t count) {
+    uint32_t length = gpump_bits_words(bits);
+    if (bits & 63u && words[length - 1] >> (bits & 63u)) return 0;
+    return gpump_bits_count(words, length) == count;
+}
+
+static const char *gpumpi_scheduler_check_queues(const gpump_scheduler *s) {
+    const gpump_scheduler_config *c = &s->config;
+    const gpump_scheduler_kernel *kernels = gpumpi_scheduler_kernels(s);
+    const gpump_scheduler_buffer *buffers = gpumpi_scheduler_buffers(s);
+    const uint32_t *active = gpumpi_scheduler_halves(s, s->active_at);
+    const uint32_t *waiting = gpumpi_scheduler_halves(s, s->waiting_at);
+    uint32_t in_use = 0, in_state[4] = {0, 0, 0, 0};
+    if (s->active_count > c->active_kernels || s->waiting_count > c->queues) return "a queue is longer than its table";
+    for (uint32_t i = 0; i < c->queues; i++) {
+        const gpump_scheduler_buffer *b = &buffers[i];
+        if (b->state > GPUMP_SCHEDULER_BUFFER_DONE) return "unknown state of a command buffer";
+        in_state[b->state]++;
+        if (gpump_bits_get(gpumpi_scheduler_words(s, s->done_at), i) != (b->state == GPUMP_SCHEDULER_BUFFER_DONE))
+            return "the set of ended kernels and a command buffer differ";
+        if (b->state == GPUMP_SCHEDULER_BUFFER_EMPTY) continue;
+        if (b->process >= c->processes || !gpumpi_scheduler_processes(s)[b->process].serial)
+            return "a command of a process that is not open";
+        if (!b->blocks || b->blocks > GPUMP_SCHEDULER_MAX_BLOCKS || !b->blocks_per_sm ||
+            b->blocks_per_sm > c->blocks_per_sm || b->saved_limit > c->saved_blocks || b->arrival >= s->arrivals)
+            return "a command out of range";
+        if (b->state == GPUMP_SCHEDULER_BUFFER_ACTIVE && (!b->kernel || b->kernel > c->active_kernels ||
+                                                          !kernels[b->kernel].in_use || kernels[b->kernel].queue != i))
+            return "a command and its kernel differ";
+    }
+    if (in_state[GPUMP_SCHEDULER_BUFFER_WAITING] != s->waiting_count ||
+        in_state[GPUMP_SCHEDULER_BUFFER_ACTIVE] != s->active_count ||
+        in_state[GPUMP_SCHEDULER_BUFFER_DONE] != s->done_count ||
+        !gpumpi_scheduler_set_fits(gpumpi_scheduler_words(s, s->done_at), c->queues, s->done_count))
+        return "counts of command buffers differ";
+    for (uint32_t i = 0; i < s->waiting_count; i++) { /* ascending arrivals: no queue stands here twice */
+        if (waiting[i] >= c->queues || buffers[waiting[i]].state != GPUMP_SCHEDULER_BUFFER_WAITING)
+            return "the waiting list names a buffer without a command";
+        if (i && buffers[waiting[i]].arrival <= buffers[waiting[i - 1]].arrival)
+            return "the waiting list is out of order";
+    }
+    for (uint32_t i = 1; i <= c->active_kernels; i++) {
+        if (kernels[i].in_use > 1) return "a mark of use that is neither 0 nor 1";
+        in_use += kernels[i].in_use;
+    }
+    if (in_use != s->active_count) return "the active queue and the KSRT differ";
+    for (uint32_t i = 0; i < s->active_count; i++) {
+        if (!active[i] || active[i] > c->active_kernels || !kernels[active[i]].in_use)
+            return "the active queue names a free row";
+        for (uint32_t j = 0; j < i; j++)
+            if (active[j] == active[i]) return "the active queue names a kernel twice";
+    }
+    return NULL;
+}
+
+static const char *gpumpi_scheduler_check_processes(const gpump_scheduler *s) {
+    const gpump_scheduler_config *c = &s->config;
+    const gpump_scheduler_process_row *rows = gpumpi_scheduler_processes(s);
+    uint64_t commands = 0, in_buffers = 0;
+    uint32_t open = 0;
+    for (uint32_t i = 0; i < c->processes; i++) {
+        if (!rows[i].serial && rows[i].commands) return "commands of a process that is not open";
+        if (rows[i].serial >= s->serials || rows[i].weight > GPUMP_SCHEDULER_MAX_BUDGET)
+            return "a process out of range";
+        open += rows[i].serial != 0;
+        commands += rows[i].commands;
+        for (uint32_t j = 0; rows[i].commands && j < c->queues; j++)
+            if (gpumpi_scheduler_buffers(s)[j].state && gpumpi_scheduler_buffers(s)[j].process == i) in_buffers++;
+        if (commands != in_buffers) return "commands of a process and its buffers differ";
+    }
+    for (uint32_t j = 0; j < c->queues; j++) commands -= gpumpi_scheduler_buffers(s)[j].state != 0;
+    if (commands) return "commands of processes and buffers differ";
+    return open == s->open_processes ? NULL : "the count of open processes differs";
+}
+
+/* Whether gpump_scheduler_next has something to hand over for an SM. */
+static int gpumpi_scheduler_has_action(const gpump_scheduler *s, const gpump_scheduler_sm *sm) {
+    const gpump_scheduler_kernel *kernels = gpumpi_scheduler_kernels(s);
+    if (sm->flags & (GPUMP_SCHEDULER_SM_PREEMPT_DUE | GPUMP_SCHEDULER_SM_SETUP_DUE)) return 1;
+    if (sm->state == GPUMP_SCHEDULER_SM_RUNNING && !(sm->flags & GPUMP_SCHEDULER_SM_SETUP_RUNNING))
+        return sm->blocks < kernels[sm->kernel].blocks_per_sm && gpump_scheduler_to_issue(&kernels[sm->kernel]);
+    return 0;
+}
 
 static const char *gpumpi_scheduler_check_sm(const gpump_scheduler *s, uint32_t index) {
+    enum {
+        PREEMPT_DUE = GPUMP_SCHEDULER_SM_PREEMPT_DUE,
+        SETUP_DUE = GPUMP_SCHEDULER_SM_SETUP_DUE,
+        SETUP_RUNNING = GPUMP_SCHEDULER_SM_SETUP_RUNNING,
+        STALE = GPUMP_SCHEDULER_SM_SETUP_STALE,
+        READY = GPUMP_SCHEDULER_SM_NEXT_READY,
+        SWITCHING = GPUMP_SCHEDULER_SM_SWITCHING
+    };
     const gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[index];
     const gpump_scheduler_kernel *kernels = gpumpi_scheduler_kernels(s);
     const uint32_t *owners = gpumpi_scheduler_halves(s, s->owners_at) + (uint64_t)index * s->config.blocks_per_sm;
+    const uint32_t last = s->config.active_kernels, setup = sm->flags & (SETUP_DUE | SETUP_RUNNING | READY);
     uint32_t blocks = 0, next_blocks = 0;
     int idle = gpump_bits_get(gpumpi_scheduler_words(s, s->idle_at), index);
+    if (sm->kernel > last || sm->next > last || (sm->kernel && !kernels[sm->kernel].in_use) ||
+        (sm->next && !kernels[sm->next].in_use))
+        return "an SM of a kernel that is not active";
+    if (sm->process_serial >= s->serials) return "an SM of a process that never was";
     if (s->config.blocks_per_sm < 64 && sm->slots >> s->config.blocks_per_sm) return "a slot beyond the last is taken";
     for (uint32_t slot = 0; slot < s->config.blocks_per_sm; slot++)
         if ((sm->slots >> slot) & 1u) {
-            if (owners[slot] == sm->kernel)
+            if (owners[slot] && owners[slot] == sm->kernel)
                 blocks++;
-            else if (owners[slot] == sm->next)
+            else if (owners[slot] && owners[slot] == sm->next)
                 next_blocks++;
             else
                 return "a block of a kernel that the SM neither runs nor is reserved for";
         }
     if (blocks != sm->blocks || next_blocks != sm->next_blocks) return "block counts and slots of an SM differ";
+    if ((sm->kernel && blocks > kernels[sm->kernel].blocks_per_sm) ||
+        (sm->next && next_blocks > kernels[sm->next].blocks_per_sm))
+        return "more blocks than the kernel may have on an SM";
     if (next_blocks && s->config.kernels_per_sm == 1) return "two kernels on an SM";
     if (idle != (sm->state == GPUMP_SCHEDULER_SM_IDLE)) return "the set of idle SMs and a state differ";
-    if (sm->leaving > sm->blocks) return "more blocks leaving than there are";
-    if (sm->next != GPUMP_NONE && (sm->state != GPUMP_SCHEDULER_SM_RESERVED || !kernels[sm->next].in_use))
-        return "next names no kernel, or the SM is not reserved";
+    if (sm->leaving > sm->blocks || (sm->leaving && !(sm->flags & SWITCHING)))
+        return "more blocks leaving than were told to";
+    if (sm->flags >= SWITCHING * 2u || (sm->flags & STALE && !(sm->flags & SETUP_RUNNING)) || (setup & (setup - 1)))
+        return "flags of an SM contradict each other";
+    if (sm->room > s->config.blocks_per_sm) return "room for more blocks than there are slots";
+    if (gpumpi_scheduler_has_action(s, sm) && !gpump_bits_get(gpumpi_scheduler_words(s, s->attention_at), index))
+        return "an action that nobody would hand over";
     switch (sm->state) {
     case GPUMP_SCHEDULER_SM_IDLE:
-        return blocks || sm->flags || sm->kernel != GPUMP_NONE ? "an idle SM that is not empty" : NULL;
+        return sm->slots || sm->flags || sm->kernel || sm->next ? "an idle SM that is not empty" : NULL;
     case GPUMP_SCHEDULER_SM_RUNNING:
-        if (sm->kernel >= s->config.active_kernels || !kernels[sm->kernel].in_use) return "an SM runs no kernel";
-        return blocks > kernels[sm->kernel].blocks_per_sm ? "more blocks than the kernel may have on an SM" : NULL;
+        if (!sm->kernel || sm->next) return "an SM runs no kernel, or two";
+        return sm->flags & ~(uint32_t)(SETUP_DUE | SETUP_RUNNING) || (sm->flags & SETUP_DUE && blocks)
+                   ? "flags of a running SM"
+                   : NULL;
     case GPUMP_SCHEDULER_SM_RESERVED:
-        if (!blocks && !(sm->flags & GPUMP_SCHEDULER_SM_SETUP_RUNNING)) return "a vacant SM is still reserved";
-        return blocks && !kernels[sm->kernel].in_use ? "blocks of a kernel that has ended" : NULL;
-    default: return "unknown state";
+        if (!blocks) /* a setup that is no longer wanted has to end first */
+            return sm->kernel || (sm->flags | SWITCHING) != (SETUP_RUNNING | STALE | SWITCHING)
+                       ? "a vacant SM is still reserved"
+                       : NULL;
+        if (sm->flags & PREEMPT_DUE && sm->flags != PREEMPT_DUE) return "flags of an SM before its preemption";
+        if (setup && s->config.kernels_per_sm == 1) return "an SM is set up beside its blocks";
+        return sm->flags & (SETUP_DUE | READY) && !sm->next ? "an SM is set up for no kernel" : NULL;
+    default: return "unknown state of an SM";
     }
 }
 
-static const char *gpumpi_scheduler_check_kernel(const gpump_scheduler *s, uint32_t row) {
-    const gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[row];
+/* Kernels `first` to first + 63: what the SMs say about them, in one walk over the SMs. */
+static const char *gpumpi_scheduler_check_kernels(const gpump_scheduler *s, uint32_t first) {
+    struct {
+        uint32_t owned, reserved, resident, leaving, setting_up;
+    } seen[64];
     const gpump_scheduler_sm *sms = gpumpi_scheduler_sms(s);
-    uint32_t owned = 0, reserved = 0, resident = 0, leaving = 0, setting_up = 0, listed = 0;
+    memset(seen, 0, sizeof seen);
     for (uint32_t i = 0; i < s->config.sms; i++) {
-        uint32_t setup = sms[i].flags & (GPUMP_SCHEDULER_SM_SETUP_DUE | GPUMP_SCHEDULER_SM_SETUP_RUNNING);
-        if (sms[i].kernel == row && sms[i].state == GPUMP_SCHEDULER_SM_RUNNING) owned++, setting_up += setup != 0;
-        if (sms[i].next == row) reserved++, resident += sms[i].next_blocks;
-        if (sms[i].kernel == row) resident += sms[i].blocks, leaving += sms[i].leaving;
+        uint32_t kernel = sms[i].kernel - first, next = sms[i].next - first;
+        if (next < 64) seen[next].reserved++, seen[next].resident += sms[i].next_blocks;
+        if (kernel >= 64) continue;
+        seen[kernel].resident += sms[i].blocks;
+        seen[kernel].leaving += sms[i].leaving;
+        if (sms[i].state != GPUMP_SCHEDULER_SM_RUNNING) continue;
+        seen[kernel].owned++;
+        seen[kernel].setting_up +=
+            (sms[i].flags & (GPUMP_SCHEDULER_SM_SETUP_DUE | GPUMP_SCHEDULER_SM_SETUP_RUNNING)) != 0;
     }
-    for (uint32_t i = k->first_sm; i != GPUMP_NONE && listed <= owned; i = sms[i].next_sm) {
-        if (sms[i].kernel != row || sms[i].state != GPUMP_SCHEDULER_SM_RUNNING)
-            return "an SM in a list it does not belong to";
-        listed++;
+    for (uint32_t row = first; row < first + 64 && row <= s->config.active_kernels; row++) {
+        const gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[row];
+        uint32_t listed = 0, before = GPUMP_NONE;
+        if (!k->in_use) continue;
+        if (k->queue >= s->config.queues || gpumpi_scheduler_buffers(s)[k->queue].kernel != row ||
+            gpumpi_scheduler_buffers(s)[k->queue].state != GPUMP_SCHEDULER_BUFFER_ACTIVE ||
+            gpumpi_scheduler_buffers(s)[k->queue].process != k->process)
+            return "an active kernel and its queue differ";
+        if (k->blocks > GPUMP_SCHEDULER_MAX_BLOCKS || !k->blocks_per_sm || k->blocks_per_sm > s->config.blocks_per_sm ||
+            k->budget > GPUMP_SCHEDULER_MAX_BUDGET)
+            return "a kernel out of range";
+        for (uint32_t i = k->first_sm; i != GPUMP_NONE; before = i, i = sms[i].next_sm) {
+            if (i >= s->config.sms || sms[i].kernel != row || sms[i].state != GPUMP_SCHEDULER_SM_RUNNING ||
+                sms[i].previous_sm != before)
+                return "an SM in a list it does not belong to";
+            if (++listed > seen[row - first].owned) break;
+        }
+        if (listed != seen[row - first].owned || listed != k->owned) return "owned SMs and the list differ";
+        if (seen[row - first].reserved != k->reserved) return "reserved SMs differ";
+        if (seen[row - first].resident != k->resident) return "resident blocks differ";
+        if (seen[row - first].leaving != k->leaving) return "leaving blocks differ";
+        if (seen[row - first].setting_up != k->setting_up) return "SMs being set up differ";
+        if (k->tokens != GPUMP_SCHEDULER_TOKEN_ZERO + k->budget - k->owned - k->reserved)
+            return "tokens are not conserved";
+        if (k->saved_limit > s->config.saved_blocks || k->saved > k->saved_limit ||
+            (k->saved_first && k->saved_first >= s->config.saved_blocks))
+            return "a PTBQ has overflowed";
+        if ((uint64_t)k->saved + k->leaving > k->saved_limit) return "room in a PTBQ is promised twice";
+        if (k->next_block > k->blocks) return "more blocks issued than the grid has";
+        if (k->next_block == k->blocks && !k->resident && !k->saved) return "a kernel without blocks is active";
     }
-    if (listed != owned || owned != k->owned) return "owned SMs and the list differ";
-    if (reserved != k->reserved) return "reserved SMs differ";
-    if (resident != k->resident) return "resident blocks differ";
-    if (leaving != k->leaving) return "leaving blocks differ";
-    if (setting_up != k->setting_up) return "SMs being set up differ";
-    if (k->tokens != GPUMP_SCHEDULER_TOKEN_ZERO + k->budget - owned - reserved) return "tokens are not conserved";
-    if (k->saved > k->saved_limit || k->saved_limit > s->config.saved_blocks) return "a PTBQ has overflowed";
-    if (k->saved + k->leaving > k->saved_limit) return "room in a PTBQ is promised twice";
-    if (k->next_block > k->blocks) return "more blocks issued than the grid has";
-    if (k->next_block == k->blocks && !k->resident && !k->saved) return "a kernel without blocks is active";
     return NULL;
 }
 
-GPUMP_API const char *gpump_scheduler_check(const gpump_scheduler *s) {
-    const uint32_t *active = gpumpi_scheduler_halves(s, s->active_at),
-                   *waiting = gpumpi_scheduler_halves(s, s->waiting_at);
-    uint32_t in_use = 0, idle = 0, reserved = 0;
-    const char *wrong = NULL;
+GPUMP_API gpump_result gpump_scheduler_check(const gpump_scheduler *s, gpump_diag *diag) {
+    const uint64_t *attention, *summary;
+    uint32_t idle = 0, reserved = 0, words;
+    const char *wrong;
+    if (!s) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "scheduler", 0, 0, 1, UINT64_MAX);
+    attention = gpumpi_scheduler_words(s, s->attention_at);
+    summary = gpumpi_scheduler_words(s, s->attention_summary_at);
+    words = gpump_bits_words(s->config.sms);
+    wrong = gpumpi_scheduler_check_queues(s);
+    if (!wrong) wrong = gpumpi_scheduler_check_processes(s);
     for (uint32_t i = 0; i < s->config.sms && !wrong; i++) {
         wrong = gpumpi_scheduler_check_sm(s, i);
         idle += gpumpi_scheduler_sms(s)[i].state == GPUMP_SCHEDULER_SM_IDLE;
         reserved += gpumpi_scheduler_sms(s)[i].state == GPUMP_SCHEDULER_SM_RESERVED;
     }
-    if (wrong) return wrong;
-    if (idle != s->idle_sms || reserved != s->reserved_sms) return "counts of idle or reserved SMs differ";
-    for (uint32_t i = 0; i < s->config.active_kernels; i++) in_use += gpumpi_scheduler_kernels(s)[i].in_use;
-    if (in_use != s->active_count) return "the active queue and the KSRT differ";
-    for (uint32_t i = 0; i < s->active_count && !wrong; i++) {
-        const gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[active[i]];
-        if (!k->in_use) return "the active queue names a free row";
-        if (gpumpi_scheduler_buffers(s)[k->queue].state != GPUMP_SCHEDULER_BUFFER_ACTIVE)
-            return "an active kernel's queue is not";
-        wrong = gpumpi_scheduler_check_kernel(s, active[i]);
-    }
-    for (uint32_t i = 0; i < s->waiting_count && !wrong; i++) {
-        const gpump_scheduler_buffer *buffer = &gpumpi_scheduler_buffers(s)[waiting[i]];
-        if (buffer->state != GPUMP_SCHEDULER_BUFFER_WAITING)
-            wrong = "the waiting list names a buffer without a command";
-        if (i && buffer->arrival <= gpumpi_scheduler_buffers(s)[waiting[i - 1]].arrival)
-            wrong = "the waiting list is out of order";
-    }
-    return wrong;
+    if (!wrong && (idle != s->idle_sms || reserved != s->reserved_sms ||
+                   !gpumpi_scheduler_set_fits(gpumpi_scheduler_words(s, s->idle_at), s->config.sms, idle)))
+        wrong = "counts of idle or reserved SMs differ";
+    for (uint32_t i = 0; i < words && !wrong; i++)
+        if (gpump_bits_get(summary, i) != (attention[i] != 0)) wrong = "SMs with actions and their summary differ";
+    if (!wrong && (!gpumpi_scheduler_set_fits(attention, s->config.sms, gpump_bits_count(attention, words)) ||
+                   !gpumpi_scheduler_set_fits(summary, words, gpump_bits_count(summary, gpump_bits_words(words)))))
+        wrong = "an action of an SM beyond the last";
+    for (uint32_t first = 1; first <= s->config.active_kernels && !wrong; first += 64)
+        wrong = gpumpi_scheduler_check_kernels(s, first);
+    return wrong ? gpumpi_fail(diag, GPUMP_ERROR_FORMAT, wrong, 0, 0, 0, 0) : GPUMP_OK;
 }
 
 /* ---- gpump_impl/scheduler/scheduler.c ---- */
@@ -15894,12 +16083,12 @@ static void gpumpi_scheduler_disown(gpump_scheduler *s, uint32_t index) {
 /* Reserves for a kernel, or gives up: the SM's `next`, with its token. */
 static void gpumpi_scheduler_promise(gpump_scheduler *s, gpump_scheduler_sm *sm, uint32_t kernel) {
     gpump_scheduler_kernel *kernels = gpumpi_scheduler_kernels(s);
-    if (sm->next != GPUMP_NONE) {
+    if (sm->next) {
         kernels[sm->next].reserved--;
         kernels[sm->next].tokens++;
     }
     sm->next = kernel;
-    if (kernel != GPUMP_NONE) {
+    if (kernel) {
         kernels[kernel].reserved++;
         kernels[kernel].tokens--;
     }
@@ -15909,7 +16098,7 @@ static void gpumpi_scheduler_idle(gpump_scheduler *s, uint32_t index) {
     gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[index];
     sm->state = GPUMP_SCHEDULER_SM_IDLE;
     sm->flags = 0;
-    sm->kernel = sm->next = GPUMP_NONE;
+    sm->kernel = sm->next = 0;
     gpump_bits_set(gpumpi_scheduler_words(s, s->idle_at), index);
     s->idle_sms++;
     gpumpi_scheduler_ignore(s, index);
@@ -15937,23 +16126,22 @@ static void gpumpi_scheduler_vacate(gpump_scheduler *s, uint32_t index) {
     uint32_t next = sm->next, flags = sm->flags;
     GPUMP_ASSERT(sm->blocks == 0 && sm->leaving == 0);
     if (flags & GPUMP_SCHEDULER_SM_SETUP_STALE) { /* report_ready comes back here */
-        sm->kernel = GPUMP_NONE;
+        sm->kernel = 0;
         return;
     }
     s->reserved_sms--;
-    if (next == GPUMP_NONE ||
-        (gpump_scheduler_to_issue(&gpumpi_scheduler_kernels(s)[next]) == 0 && sm->next_blocks == 0)) {
-        gpumpi_scheduler_promise(s, sm, GPUMP_NONE);
+    if (!next || (gpump_scheduler_to_issue(&gpumpi_scheduler_kernels(s)[next]) == 0 && sm->next_blocks == 0)) {
+        gpumpi_scheduler_promise(s, sm, 0);
         if (flags & GPUMP_SCHEDULER_SM_SETUP_RUNNING) { /* set up beside the old kernel for one that has nothing left */
             s->reserved_sms++;
-            sm->kernel = GPUMP_NONE;
+            sm->kernel = 0;
             sm->flags = GPUMP_SCHEDULER_SM_SETUP_RUNNING | GPUMP_SCHEDULER_SM_SETUP_STALE;
             return;
         }
         gpumpi_scheduler_idle(s, index);
         return;
     }
-    gpumpi_scheduler_promise(s, sm, GPUMP_NONE);
+    gpumpi_scheduler_promise(s, sm, 0);
     if (flags & (GPUMP_SCHEDULER_SM_NEXT_READY | GPUMP_SCHEDULER_SM_SETUP_RUNNING)) { /* kernels_per_sm 2 */
         gpumpi_scheduler_own(s, index, next);
         sm->state = GPUMP_SCHEDULER_SM_RUNNING;
@@ -15979,7 +16167,7 @@ static void gpumpi_scheduler_end_kernel(gpump_scheduler *s, uint32_t kernel) {
         gpumpi_scheduler_disown(s, i);
         if (sms[i].flags & GPUMP_SCHEDULER_SM_SETUP_RUNNING) { /* idle once that is over */
             sms[i].state = GPUMP_SCHEDULER_SM_RESERVED;
-            sms[i].kernel = GPUMP_NONE;
+            sms[i].kernel = 0;
             sms[i].flags = GPUMP_SCHEDULER_SM_SETUP_RUNNING | GPUMP_SCHEDULER_SM_SETUP_STALE;
             s->reserved_sms++;
         } else
@@ -15989,7 +16177,7 @@ static void gpumpi_scheduler_end_kernel(gpump_scheduler *s, uint32_t kernel) {
     if (k->reserved)
         for (uint32_t i = 0; i < s->config.sms; i++)
             if (sms[i].next == kernel) {
-                gpumpi_scheduler_promise(s, &sms[i], GPUMP_NONE);
+                gpumpi_scheduler_promise(s, &sms[i], 0);
                 sms[i].room = 0;
                 if (sms[i].flags & GPUMP_SCHEDULER_SM_SETUP_RUNNING) sms[i].flags |= GPUMP_SCHEDULER_SM_SETUP_STALE;
                 sms[i].flags &= ~(uint32_t)(GPUMP_SCHEDULER_SM_NEXT_READY | GPUMP_SCHEDULER_SM_SETUP_DUE);
@@ -16019,47 +16207,47 @@ static gpump_result gpumpi_scheduler_time(gpump_scheduler *s, uint64_t now) {
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_scheduler_open(gpump_scheduler *s, uint64_t now, const gpump_scheduler_context *context,
+GPUMP_API gpump_result gpump_scheduler_open(gpump_scheduler *s, uint64_t now, const gpump_scheduler_process *process,
                                             uint32_t *row, gpump_diag *diag) {
-    gpump_scheduler_context_row *rows;
+    gpump_scheduler_process_row *rows;
     uint32_t i = 0;
-    if (!s || !context || !row) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "context", 0, 0, 1, UINT64_MAX);
-    if (context->weight > GPUMP_SCHEDULER_MAX_BUDGET)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "weight", 0, context->weight, 0, GPUMP_SCHEDULER_MAX_BUDGET);
+    if (!s || !process || !row) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "process", 0, 0, 1, UINT64_MAX);
+    if (process->weight > GPUMP_SCHEDULER_MAX_BUDGET)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "weight", 0, process->weight, 0, GPUMP_SCHEDULER_MAX_BUDGET);
     if (now < s->now) return gpumpi_fail(diag, GPUMP_ERROR_TIME, "now", 0, now, s->now, UINT64_MAX);
-    rows = gpumpi_scheduler_contexts(s);
-    while (i < s->config.contexts && rows[i].serial) i++;
-    if (i == s->config.contexts) return gpumpi_fail(diag, GPUMP_ERROR_FULL, "contexts", 0, i + UINT64_C(1), 0, i);
+    rows = gpumpi_scheduler_processes(s);
+    while (i < s->config.processes && rows[i].serial) i++;
+    if (i == s->config.processes) return gpumpi_fail(diag, GPUMP_ERROR_FULL, "processes", 0, i + UINT64_C(1), 0, i);
     s->now = now;
     memset(&rows[i], 0, sizeof rows[i]);
-    rows[i].cookie = context->cookie;
-    rows[i].page_table_base = context->page_table_base;
-    rows[i].priority = context->priority;
-    rows[i].weight = context->weight;
+    rows[i].cookie = process->cookie;
+    rows[i].page_table_base = process->page_table_base;
+    rows[i].priority = process->priority;
+    rows[i].weight = process->weight;
     rows[i].serial = s->serials++;
-    s->open_contexts++;
+    s->open_processes++;
     *row = i;
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_scheduler_set_priority(gpump_scheduler *s, uint64_t now, uint32_t context,
+GPUMP_API gpump_result gpump_scheduler_set_priority(gpump_scheduler *s, uint64_t now, uint32_t process,
                                                     uint32_t priority, uint32_t weight) {
-    if (!s || context >= s->config.contexts || weight > GPUMP_SCHEDULER_MAX_BUDGET) return GPUMP_ERROR_ARGUMENT;
-    if (!gpumpi_scheduler_contexts(s)[context].serial) return GPUMP_ERROR_STATE;
+    if (!s || process >= s->config.processes || weight > GPUMP_SCHEDULER_MAX_BUDGET) return GPUMP_ERROR_ARGUMENT;
+    if (!gpumpi_scheduler_processes(s)[process].serial) return GPUMP_ERROR_STATE;
     if (gpumpi_scheduler_time(s, now)) return GPUMP_ERROR_TIME;
-    gpumpi_scheduler_contexts(s)[context].priority = priority;
-    gpumpi_scheduler_contexts(s)[context].weight = weight;
+    gpumpi_scheduler_processes(s)[process].priority = priority;
+    gpumpi_scheduler_processes(s)[process].weight = weight;
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_scheduler_close(gpump_scheduler *s, uint64_t now, uint32_t context) {
-    gpump_scheduler_context_row *row;
-    if (!s || context >= s->config.contexts) return GPUMP_ERROR_ARGUMENT;
-    row = &gpumpi_scheduler_contexts(s)[context];
+GPUMP_API gpump_result gpump_scheduler_close(gpump_scheduler *s, uint64_t now, uint32_t process) {
+    gpump_scheduler_process_row *row;
+    if (!s || process >= s->config.processes) return GPUMP_ERROR_ARGUMENT;
+    row = &gpumpi_scheduler_processes(s)[process];
     if (!row->serial || row->commands) return GPUMP_ERROR_STATE;
     if (gpumpi_scheduler_time(s, now)) return GPUMP_ERROR_TIME;
     memset(row, 0, sizeof *row);
-    s->open_contexts--;
+    s->open_processes--;
     return GPUMP_OK;
 }
 
@@ -16069,10 +16257,10 @@ GPUMP_API gpump_result gpump_scheduler_submit(gpump_scheduler *s, uint64_t now, 
     if (!s || !command) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "command", 0, 0, 1, UINT64_MAX);
     if (queue >= s->config.queues)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "queue", 0, queue, 0, s->config.queues - 1);
-    if (command->context >= s->config.contexts)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "context", 0, command->context, 0, s->config.contexts - 1);
-    if (!gpumpi_scheduler_contexts(s)[command->context].serial)
-        return gpumpi_fail(diag, GPUMP_ERROR_STATE, "context", command->context, 0, 1, 1);
+    if (command->process >= s->config.processes)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "process", 0, command->process, 0, s->config.processes - 1);
+    if (!gpumpi_scheduler_processes(s)[command->process].serial)
+        return gpumpi_fail(diag, GPUMP_ERROR_STATE, "process", command->process, 0, 1, 1);
     if (command->blocks < 1 || command->blocks > GPUMP_SCHEDULER_MAX_BLOCKS)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks", 0, command->blocks, 1, GPUMP_SCHEDULER_MAX_BLOCKS);
     if (command->blocks_per_sm < 1 || command->blocks_per_sm > s->config.blocks_per_sm)
@@ -16086,13 +16274,13 @@ GPUMP_API gpump_result gpump_scheduler_submit(gpump_scheduler *s, uint64_t now, 
     buffer->cookie = command->cookie;
     buffer->blocks = command->blocks;
     buffer->arrival = s->arrivals++;
-    buffer->context = command->context;
+    buffer->process = command->process;
     buffer->blocks_per_sm = command->blocks_per_sm;
     buffer->saved_limit = command->saved_limit < s->config.saved_blocks ? command->saved_limit : s->config.saved_blocks;
     buffer->state = GPUMP_SCHEDULER_BUFFER_WAITING;
-    buffer->kernel = GPUMP_NONE;
+    buffer->kernel = 0;
     gpumpi_scheduler_halves(s, s->waiting_at)[s->waiting_count++] = queue;
-    gpumpi_scheduler_contexts(s)[command->context].commands++;
+    gpumpi_scheduler_processes(s)[command->process].commands++;
     s->admission_due = 1;
     s->statistics.submitted++;
     return GPUMP_OK;
@@ -16109,7 +16297,7 @@ GPUMP_API gpump_result gpump_scheduler_report_ready(gpump_scheduler *s, uint64_t
         sm->flags &= ~(uint32_t)GPUMP_SCHEDULER_SM_SETUP_STALE;
         if (sm->blocks == 0)
             gpumpi_scheduler_vacate(s, index);
-        else if (sm->next != GPUMP_NONE) { /* beside a leaving kernel, and `next` has changed meanwhile */
+        else if (sm->next) { /* beside a leaving kernel, and `next` has changed meanwhile */
             sm->flags |= GPUMP_SCHEDULER_SM_SETUP_DUE;
             gpumpi_scheduler_attend(s, index);
         }
@@ -16126,20 +16314,15 @@ GPUMP_API gpump_result gpump_scheduler_report_ready(gpump_scheduler *s, uint64_t
     return GPUMP_OK;
 }
 
-/* Takes a block's name apart and checks it; returns the SM's row, NULL when it names no resident block. */
-static gpump_scheduler_sm *gpumpi_scheduler_find_block(const gpump_scheduler *s, uint64_t block, uint32_t *index,
-                                                       uint32_t *slot) {
-    uint32_t place = (uint32_t)(block & 0x3fffffu), at;
-    gpump_scheduler_sm *sm;
-    *index = place >> 6;
-    *slot = place & 63u;
-    if (*index >= s->config.sms || *slot >= s->config.blocks_per_sm) return NULL;
-    sm = &gpumpi_scheduler_sms(s)[*index];
-    at = *index * s->config.blocks_per_sm + *slot;
-    if (!((sm->slots >> *slot) & 1u) || gpumpi_scheduler_halves(s, s->generations_at)[at] != (uint32_t)(block >> 22) ||
-        block >> 54)
-        return NULL;
-    return sm;
+/* Returns the kernel of a resident block, 0 when (sm, block) names none. */
+static uint32_t gpumpi_scheduler_owner(const gpump_scheduler *s, uint32_t sm, gpump_block_ref block) {
+    uint32_t at;
+    if (sm >= s->config.sms || block.slot >= s->config.blocks_per_sm) return 0;
+    at = sm * s->config.blocks_per_sm + block.slot;
+    if (!((gpumpi_scheduler_sms(s)[sm].slots >> block.slot) & 1u) ||
+        gpumpi_scheduler_halves(s, s->generations_at)[at] != block.generation)
+        return 0;
+    return gpumpi_scheduler_halves(s, s->owners_at)[at];
 }
 
 /* A block leaves its slot, finished or saved. */
@@ -16171,40 +16354,39 @@ static void gpumpi_scheduler_after_leave(gpump_scheduler *s, uint32_t index, uin
     gpumpi_scheduler_settle(s, kernel);
 }
 
-GPUMP_API gpump_result gpump_scheduler_report_finished(gpump_scheduler *s, uint64_t now, uint64_t block) {
-    uint32_t index, slot, kernel;
+GPUMP_API gpump_result gpump_scheduler_report_finished(gpump_scheduler *s, uint64_t now, uint32_t index,
+                                                       gpump_block_ref block) {
+    uint32_t kernel;
     if (!s) return GPUMP_ERROR_ARGUMENT;
-    if (!gpumpi_scheduler_find_block(s, block, &index, &slot)) return GPUMP_ERROR_STALE;
+    kernel = gpumpi_scheduler_owner(s, index, block);
+    if (!kernel) return GPUMP_ERROR_STALE;
     if (gpumpi_scheduler_time(s, now)) return GPUMP_ERROR_TIME;
-    kernel = gpumpi_scheduler_halves(s, s->owners_at)[index * s->config.blocks_per_sm + slot];
     s->statistics.blocks_finished++;
-    gpumpi_scheduler_leave(s, index, slot, kernel);
+    gpumpi_scheduler_leave(s, index, block.slot, kernel);
     gpumpi_scheduler_after_leave(s, index, kernel);
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_scheduler_report_preempted(gpump_scheduler *s, uint64_t now, uint64_t block,
-                                                        uint64_t handle) {
-    uint32_t index, slot, kernel, had;
+GPUMP_API gpump_result gpump_scheduler_report_preempted(gpump_scheduler *s, uint64_t now, uint32_t index,
+                                                        gpump_block_ref block, uint64_t handle) {
+    uint32_t kernel, had;
     gpump_scheduler_kernel *k;
     gpump_scheduler_sm *sm;
     if (!s) return GPUMP_ERROR_ARGUMENT;
-    sm = gpumpi_scheduler_find_block(s, block, &index, &slot);
-    if (!sm) return GPUMP_ERROR_STALE;
-    kernel = gpumpi_scheduler_halves(s, s->owners_at)[index * s->config.blocks_per_sm + slot];
+    kernel = gpumpi_scheduler_owner(s, index, block);
+    if (!kernel) return GPUMP_ERROR_STALE;
+    sm = &gpumpi_scheduler_sms(s)[index];
     if (sm->state != GPUMP_SCHEDULER_SM_RESERVED || sm->flags & GPUMP_SCHEDULER_SM_PREEMPT_DUE || kernel != sm->kernel)
         return GPUMP_ERROR_STATE;
     k = &gpumpi_scheduler_kernels(s)[kernel];
     if (k->saved + k->leaving - (sm->leaving ? 1u : 0u) >= k->saved_limit) return GPUMP_ERROR_FULL;
     if (gpumpi_scheduler_time(s, now)) return GPUMP_ERROR_TIME;
     had = gpump_scheduler_to_issue(k) != 0;
-    gpumpi_scheduler_words(
-        s,
-        s->ptbqs_at)[(uint64_t)kernel * s->config.saved_blocks + (k->saved_first + k->saved) % s->config.saved_blocks] =
-        handle;
+    gpumpi_scheduler_words(s, s->ptbqs_at)[(uint64_t)(kernel - 1) * s->config.saved_blocks +
+                                           (k->saved_first + k->saved) % s->config.saved_blocks] = handle;
     k->saved++;
     s->statistics.blocks_preempted++;
-    gpumpi_scheduler_leave(s, index, slot, kernel);
+    gpumpi_scheduler_leave(s, index, block.slot, kernel);
     gpumpi_scheduler_after_leave(s, index, kernel);
     if (!had) { /* the kernel had nothing to issue, so its SMs may have room, and idle SMs may now be of use to it */
         for (uint32_t i = k->first_sm; i != GPUMP_NONE; i = gpumpi_scheduler_sms(s)[i].next_sm)
@@ -16218,8 +16400,7 @@ GPUMP_API gpump_result gpump_scheduler_report_room(gpump_scheduler *s, uint64_t 
     gpump_scheduler_sm *sm;
     if (!s || index >= s->config.sms || blocks > s->config.blocks_per_sm) return GPUMP_ERROR_ARGUMENT;
     sm = &gpumpi_scheduler_sms(s)[index];
-    if (sm->state != GPUMP_SCHEDULER_SM_RESERVED || !(sm->flags & GPUMP_SCHEDULER_SM_NEXT_READY) ||
-        sm->next == GPUMP_NONE)
+    if (sm->state != GPUMP_SCHEDULER_SM_RESERVED || !(sm->flags & GPUMP_SCHEDULER_SM_NEXT_READY) || !sm->next)
         return GPUMP_ERROR_STATE;
     if (gpumpi_scheduler_time(s, now)) return GPUMP_ERROR_TIME;
     sm->room = blocks;
@@ -16234,9 +16415,9 @@ static void gpumpi_scheduler_admit(gpump_scheduler *s, const gpump_scheduler_pol
                                    uint32_t queue, uint32_t position, gpump_scheduler_action *action) {
     gpump_scheduler_buffer *buffer = &gpumpi_scheduler_buffers(s)[queue];
     gpump_scheduler_kernel *kernels = gpumpi_scheduler_kernels(s), *k;
-    uint32_t *waiting = gpumpi_scheduler_halves(s, s->waiting_at), row = 0, budget = 0;
+    uint32_t *waiting = gpumpi_scheduler_halves(s, s->waiting_at), row = 1, budget = 0;
     view->queue = queue;
-    if (policy->tokens) budget = policy->tokens(view);
+    if (policy->tokens) budget = policy->tokens(policy, view);
     if (budget > GPUMP_SCHEDULER_MAX_BUDGET) {
         s->statistics.policy_errors++;
         budget = GPUMP_SCHEDULER_MAX_BUDGET;
@@ -16251,7 +16432,7 @@ static void gpumpi_scheduler_admit(gpump_scheduler *s, const gpump_scheduler_pol
     k->start_cycle = s->now;
     k->arrival = buffer->arrival;
     k->queue = queue;
-    k->context = buffer->context;
+    k->process = buffer->process;
     k->blocks_per_sm = buffer->blocks_per_sm;
     k->saved_limit = buffer->saved_limit;
     k->budget = budget;
@@ -16266,9 +16447,9 @@ static void gpumpi_scheduler_admit(gpump_scheduler *s, const gpump_scheduler_pol
     action->kind = GPUMP_SCHEDULER_KERNEL_START;
     action->kernel = row;
     action->queue = queue;
-    action->context = k->context;
+    action->process = k->process;
     action->kernel_cookie = k->cookie;
-    action->context_cookie = gpumpi_scheduler_contexts(s)[k->context].cookie;
+    action->process_cookie = gpumpi_scheduler_processes(s)[k->process].cookie;
 }
 
 /* Asks the policy for a command; 1 when one was taken. */
@@ -16281,8 +16462,7 @@ static gpump_result gpumpi_scheduler_try_admit(gpump_scheduler *s, const gpump_s
         return GPUMP_EMPTY;
     }
     view = gpump_scheduler_look(s);
-    view.user = policy->user;
-    queue = policy->admit ? policy->admit(&view) : view.waiting[0];
+    queue = policy->admit ? policy->admit(policy, &view) : view.waiting[0];
     if (queue == GPUMP_NONE) {
         s->admission_due = 0;
         return GPUMP_EMPTY;
@@ -16317,7 +16497,7 @@ static void gpumpi_scheduler_reserve(gpump_scheduler *s, uint32_t index, uint32_
         gpumpi_scheduler_attend(s, index);
     } else if (flags & GPUMP_SCHEDULER_SM_SETUP_RUNNING) {
         sm->flags = GPUMP_SCHEDULER_SM_SETUP_RUNNING | GPUMP_SCHEDULER_SM_SETUP_STALE;
-        sm->kernel = GPUMP_NONE;
+        sm->kernel = 0;
     } else {
         gpumpi_scheduler_ignore(s, index);
         gpumpi_scheduler_vacate(s, index);
@@ -16343,7 +16523,7 @@ static void gpumpi_scheduler_change_next(gpump_scheduler *s, uint32_t index, uin
 /* Checks a step of the policy against the tables and carries it out; 0 when it makes no sense. */
 static int gpumpi_scheduler_apply(gpump_scheduler *s, const gpump_scheduler_step *step) {
     gpump_scheduler_sm *sm;
-    if (step->sm >= s->config.sms || step->kernel >= s->config.active_kernels) return 0;
+    if (step->sm >= s->config.sms || !step->kernel || step->kernel > s->config.active_kernels) return 0;
     if (!gpumpi_scheduler_kernels(s)[step->kernel].in_use) return 0;
     if (!(step->kind == GPUMP_SCHEDULER_STEP_ASSIGN ? gpump_scheduler_wants_idle : gpump_scheduler_wants_more)(
             &gpumpi_scheduler_kernels(s)[step->kernel]))
@@ -16389,7 +16569,6 @@ static gpump_result gpumpi_scheduler_run_policy(gpump_scheduler *s, const gpump_
     uint64_t limit = ((uint64_t)s->config.sms + s->config.active_kernels) * 4 + 16;
     gpump_result result = GPUMP_OK;
     gpump_scheduler_view view = gpump_scheduler_look(s);
-    view.user = policy->user;
     s->policy_due = s->policy_wake = GPUMP_UNKNOWN;
     s->statistics.policy_runs++;
     for (;;) {
@@ -16397,7 +16576,8 @@ static gpump_result gpumpi_scheduler_run_policy(gpump_scheduler *s, const gpump_
         view.idle_sm = gpumpi_scheduler_lowest_idle(s);
         view.reserved_sms = s->reserved_sms;
         step.kind = step.sm = step.kernel = GPUMP_NONE;
-        if ((policy->step ? policy->step(&view, &step) : gpumpi_scheduler_default_step(&view, &step)) != GPUMP_OK)
+        if ((policy->step ? policy->step(policy, &view, &step) : gpumpi_scheduler_default_step(&view, &step)) !=
+            GPUMP_OK)
             break;
         if (limit-- == 0 || !gpumpi_scheduler_apply(s, &step)) {
             s->statistics.policy_errors++;
@@ -16406,7 +16586,7 @@ static gpump_result gpumpi_scheduler_run_policy(gpump_scheduler *s, const gpump_
         }
         s->statistics.policy_steps++;
     }
-    if (policy->wake) s->policy_wake = policy->wake(&view);
+    if (policy->wake) s->policy_wake = policy->wake(policy, &view);
     if (s->policy_wake <= s->now) s->policy_wake = s->now + 1;
     if (s->waiting_count) s->admission_due = 1; /* a policy that declined may have changed its mind */
     return result;
@@ -16421,7 +16601,7 @@ static void gpumpi_scheduler_hand_preempt(gpump_scheduler *s, uint32_t index, gp
     action->kind = GPUMP_SCHEDULER_PREEMPT;
     action->kernel = sm->kernel;
     action->kernel_cookie = k->cookie;
-    action->context = k->context;
+    action->process = k->process;
     action->queue = k->queue;
     action->next = sm->next;
     action->mechanism = s->config.mechanism;
@@ -16436,30 +16616,30 @@ static void gpumpi_scheduler_hand_preempt(gpump_scheduler *s, uint32_t index, gp
             s->statistics.drained_instead++;
         }
     }
-    if (s->config.kernels_per_sm == 2 && sm->next != GPUMP_NONE) sm->flags |= GPUMP_SCHEDULER_SM_SETUP_DUE;
+    if (s->config.kernels_per_sm == 2 && sm->next) sm->flags |= GPUMP_SCHEDULER_SM_SETUP_DUE;
 }
 
 static void gpumpi_scheduler_hand_setup(gpump_scheduler *s, uint32_t index, gpump_scheduler_action *action) {
     gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[index];
     uint32_t kernel = sm->state == GPUMP_SCHEDULER_SM_RESERVED ? sm->next : sm->kernel;
     const gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[kernel];
-    const gpump_scheduler_context_row *context = &gpumpi_scheduler_contexts(s)[k->context];
+    const gpump_scheduler_process_row *process = &gpumpi_scheduler_processes(s)[k->process];
     sm->flags = (sm->flags & ~(uint32_t)GPUMP_SCHEDULER_SM_SETUP_DUE) | GPUMP_SCHEDULER_SM_SETUP_RUNNING;
     action->kind = GPUMP_SCHEDULER_SETUP;
     action->kernel = kernel;
     action->kernel_cookie = k->cookie;
-    action->context = k->context;
+    action->process = k->process;
     action->queue = k->queue;
-    action->context_cookie = context->cookie;
-    action->page_table_base = context->page_table_base;
+    action->process_cookie = process->cookie;
+    action->page_table_base = process->page_table_base;
     action->beside = sm->state == GPUMP_SCHEDULER_SM_RESERVED;
     s->statistics.setups++;
-    if (sm->context_serial != context->serial) {
-        if (sm->context_serial)
+    if (sm->process_serial != process->serial) {
+        if (sm->process_serial)
             action->invalidate = GPUMP_SCHEDULER_INVALIDATE_TLB | GPUMP_SCHEDULER_INVALIDATE_L1 |
                                  GPUMP_SCHEDULER_INVALIDATE_INSTRUCTIONS;
-        sm->context_serial = context->serial;
-        s->statistics.context_changes++;
+        sm->process_serial = process->serial;
+        s->statistics.process_changes++;
     }
 }
 
@@ -16478,17 +16658,17 @@ static void gpumpi_scheduler_hand_issue(gpump_scheduler *s, uint32_t index, uint
     gpumpi_scheduler_halves(s, s->owners_at)[at] = kernel;
     ++*generation;
     action->kind = GPUMP_SCHEDULER_ISSUE;
-    action->block = (uint64_t)*generation << 22 | (uint64_t)index << 6 | slot;
-    action->slot = slot;
+    action->block.slot = slot;
+    action->block.generation = *generation;
     action->kernel = kernel;
     action->kernel_cookie = k->cookie;
-    action->context = k->context;
+    action->process = k->process;
     action->queue = k->queue;
-    action->context_cookie = gpumpi_scheduler_contexts(s)[k->context].cookie;
+    action->process_cookie = gpumpi_scheduler_processes(s)[k->process].cookie;
     if (k->saved) {
         action->saved = 1;
         action->handle =
-            gpumpi_scheduler_words(s, s->ptbqs_at)[(uint64_t)kernel * s->config.saved_blocks + k->saved_first];
+            gpumpi_scheduler_words(s, s->ptbqs_at)[(uint64_t)(kernel - 1) * s->config.saved_blocks + k->saved_first];
         k->saved_first = (k->saved_first + 1) % s->config.saved_blocks;
         k->saved--;
         s->statistics.blocks_resumed++;
@@ -16520,9 +16700,9 @@ static int gpumpi_scheduler_hand_sm(gpump_scheduler *s, uint32_t index, gpump_sc
         if (sm->blocks == 0) gpumpi_scheduler_release(s, index); /* other SMs have taken what there was to issue */
         return 0;
     }
-    if (sm->state == GPUMP_SCHEDULER_SM_RESERVED && sm->flags & GPUMP_SCHEDULER_SM_NEXT_READY && sm->room &&
-        sm->next != GPUMP_NONE && sm->blocks + sm->next_blocks < s->config.blocks_per_sm &&
-        sm->next_blocks < kernels[sm->next].blocks_per_sm && gpump_scheduler_to_issue(&kernels[sm->next])) {
+    if (sm->state == GPUMP_SCHEDULER_SM_RESERVED && sm->flags & GPUMP_SCHEDULER_SM_NEXT_READY && sm->room && sm->next &&
+        sm->blocks + sm->next_blocks < s->config.blocks_per_sm && sm->next_blocks < kernels[sm->next].blocks_per_sm &&
+        gpump_scheduler_to_issue(&kernels[sm->next])) {
         gpumpi_scheduler_hand_issue(s, index, sm->next, action);
         return 1;
     }
@@ -16542,9 +16722,9 @@ static void gpumpi_scheduler_hand_done(gpump_scheduler *s, gpump_scheduler_actio
     action->kind = GPUMP_SCHEDULER_KERNEL_DONE;
     action->kernel = buffer->kernel;
     action->queue = queue;
-    action->context = buffer->context;
+    action->process = buffer->process;
     action->kernel_cookie = buffer->cookie;
-    gpumpi_scheduler_contexts(s)[buffer->context].commands--;
+    gpumpi_scheduler_processes(s)[buffer->process].commands--;
     memset(buffer, 0, sizeof *buffer);
 }
 
@@ -16555,7 +16735,7 @@ GPUMP_API gpump_result gpump_scheduler_next(gpump_scheduler *s, const gpump_sche
     if (!s || !policy || !action || policy->struct_size != sizeof *policy) return GPUMP_ERROR_ARGUMENT;
     if (gpumpi_scheduler_time(s, now)) return GPUMP_ERROR_TIME;
     memset(&next, 0, sizeof next);
-    next.sm = next.next = GPUMP_NONE;
+    next.sm = GPUMP_NONE;
     for (;;) {
         gpump_result result;
         if (s->done_count) {
@@ -16600,63 +16780,70 @@ static gpump_result gpumpi_policy_step(gpump_scheduler_step *step, gpump_schedul
     return GPUMP_OK;
 }
 static uint32_t gpumpi_policy_priority(const gpump_scheduler_view *view, uint32_t kernel) {
-    return view->contexts[view->kernels[kernel].context].priority;
+    return view->processes[view->kernels[kernel].process].priority;
 }
 /* The waiting command of highest priority, the oldest of these. */
 static uint32_t gpumpi_policy_first_waiting(const gpump_scheduler_view *view) {
     uint32_t best = view->waiting[0];
     for (uint32_t i = 1; i < view->waiting_count; i++)
-        if (view->contexts[view->buffers[view->waiting[i]].context].priority >
-            view->contexts[view->buffers[best].context].priority)
+        if (view->processes[view->buffers[view->waiting[i]].process].priority >
+            view->processes[view->buffers[best].process].priority)
             best = view->waiting[i];
     return best;
 }
 /* One process at a time: a command of another process than the active one's has to wait until that has no kernel left.
  */
 static uint32_t gpumpi_policy_one_process(const gpump_scheduler_view *view, uint32_t queue) {
-    if (view->active_count && view->kernels[view->active[0]].context != view->buffers[queue].context) return GPUMP_NONE;
+    if (view->active_count && view->kernels[view->active[0]].process != view->buffers[queue].process) return GPUMP_NONE;
     return queue;
 }
 
 /* ---- fcfs, npq: the step is the default one ---- */
 
-static uint32_t gpumpi_policy_fcfs_admit(const gpump_scheduler_view *view) {
+static uint32_t gpumpi_policy_fcfs_admit(const gpump_scheduler_policy *policy, const gpump_scheduler_view *view) {
+    (void)policy;
+
     return gpumpi_policy_one_process(view, view->waiting[0]);
 }
-static uint32_t gpumpi_policy_npq_admit(const gpump_scheduler_view *view) {
+static uint32_t gpumpi_policy_npq_admit(const gpump_scheduler_policy *policy, const gpump_scheduler_view *view) {
+    (void)policy;
+
     return gpumpi_policy_one_process(view, gpumpi_policy_first_waiting(view));
 }
 
 /* ---- ppq, ppq_shared ---- */
 
-static uint32_t gpumpi_policy_ppq_admit(const gpump_scheduler_view *view) { return gpumpi_policy_first_waiting(view); }
+static uint32_t gpumpi_policy_ppq_admit(const gpump_scheduler_policy *policy, const gpump_scheduler_view *view) {
+    (void)policy;
+    return gpumpi_policy_first_waiting(view);
+}
 
 /* A priority level belongs to the process whose kernel came first; its other processes wait, as under fcfs. */
 static uint32_t gpumpi_policy_leader(const gpump_scheduler_view *view, uint32_t priority) {
     for (uint32_t i = 0; i < view->active_count; i++)
-        if (gpumpi_policy_priority(view, view->active[i]) == priority) return view->kernels[view->active[i]].context;
+        if (gpumpi_policy_priority(view, view->active[i]) == priority) return view->kernels[view->active[i]].process;
     return GPUMP_NONE;
 }
 
 /* Vacates an SM of lower priority than `kernel`'s, the lowest first; one already being vacated is taken over before
  * another is. */
 static gpump_result gpumpi_policy_take(const gpump_scheduler_view *view, uint32_t kernel, gpump_scheduler_step *step) {
-    uint32_t priority = gpumpi_policy_priority(view, kernel), victim = GPUMP_NONE;
+    uint32_t priority = gpumpi_policy_priority(view, kernel), victim = 0;
     if (!gpump_scheduler_wants_more(&view->kernels[kernel])) return GPUMP_EMPTY;
     if (view->reserved_sms)
         for (uint32_t i = 0; i < view->config->sms; i++) {
             const gpump_scheduler_sm *sm = &view->sms[i];
             if (sm->state == GPUMP_SCHEDULER_SM_RESERVED && !sm->next_blocks && sm->kernel != kernel &&
-                (sm->next == GPUMP_NONE || gpumpi_policy_priority(view, sm->next) < priority))
+                (!sm->next || gpumpi_policy_priority(view, sm->next) < priority))
                 return gpumpi_policy_step(step, GPUMP_SCHEDULER_STEP_CHANGE_NEXT, i, kernel);
         }
     for (uint32_t i = 0; i < view->active_count; i++) {
         uint32_t k = view->active[i];
         if (view->kernels[k].owned && gpumpi_policy_priority(view, k) < priority &&
-            (victim == GPUMP_NONE || gpumpi_policy_priority(view, k) <= gpumpi_policy_priority(view, victim)))
+            (!victim || gpumpi_policy_priority(view, k) <= gpumpi_policy_priority(view, victim)))
             victim = k;
     }
-    if (victim == GPUMP_NONE) return GPUMP_EMPTY;
+    if (!victim) return GPUMP_EMPTY;
     return gpumpi_policy_step(step, GPUMP_SCHEDULER_STEP_RESERVE, view->kernels[victim].first_sm, kernel);
 }
 
@@ -16673,7 +16860,7 @@ static gpump_result gpumpi_policy_ppq(const gpump_scheduler_view *view, gpump_sc
         leader = gpumpi_policy_leader(view, top);
         for (uint32_t i = 0; i < view->active_count; i++) {
             uint32_t k = view->active[i];
-            if (gpumpi_policy_priority(view, k) != top || view->kernels[k].context != leader) continue;
+            if (gpumpi_policy_priority(view, k) != top || view->kernels[k].process != leader) continue;
             if (view->idle_sm != GPUMP_NONE && gpump_scheduler_wants_idle(&view->kernels[k]))
                 return gpumpi_policy_step(step, GPUMP_SCHEDULER_STEP_ASSIGN, view->idle_sm, k);
             if (gpumpi_policy_take(view, k, step) == GPUMP_OK) return GPUMP_OK;
@@ -16682,10 +16869,16 @@ static gpump_result gpumpi_policy_ppq(const gpump_scheduler_view *view, gpump_sc
         level = top;
     }
 }
-static gpump_result gpumpi_policy_ppq_step(const gpump_scheduler_view *view, gpump_scheduler_step *step) {
+static gpump_result gpumpi_policy_ppq_step(const gpump_scheduler_policy *policy, const gpump_scheduler_view *view,
+                                           gpump_scheduler_step *step) {
+    (void)policy;
+
     return gpumpi_policy_ppq(view, step, 0);
 }
-static gpump_result gpumpi_policy_ppq_shared_step(const gpump_scheduler_view *view, gpump_scheduler_step *step) {
+static gpump_result gpumpi_policy_ppq_shared_step(const gpump_scheduler_policy *policy,
+                                                  const gpump_scheduler_view *view, gpump_scheduler_step *step) {
+    (void)policy;
+
     return gpumpi_policy_ppq(view, step, 1);
 }
 
@@ -16694,11 +16887,11 @@ static gpump_result gpumpi_policy_ppq_shared_step(const gpump_scheduler_view *vi
 /* The kernel of highest token count among those that can use an idle SM, or one more reserved one; ties in active-queue
  * order. */
 static uint32_t gpumpi_policy_richest(const gpump_scheduler_view *view, int more) {
-    uint32_t best = GPUMP_NONE;
+    uint32_t best = 0;
     for (uint32_t i = 0; i < view->active_count; i++) {
         const gpump_scheduler_kernel *k = &view->kernels[view->active[i]];
         if ((more ? gpump_scheduler_wants_more(k) : gpump_scheduler_wants_idle(k)) &&
-            (best == GPUMP_NONE || k->tokens > view->kernels[best].tokens))
+            (!best || k->tokens > view->kernels[best].tokens))
             best = view->active[i];
     }
     return best;
@@ -16706,66 +16899,78 @@ static uint32_t gpumpi_policy_richest(const gpump_scheduler_view *view, int more
 
 /* Algorithm 1 of Tanasic as its text means it: as printed, a kernel alone or two with equal counts never get an idle
  * SM, and a difference of one is exchanged for ever (docs/papers.md). */
-static gpump_result gpumpi_policy_dss_step(const gpump_scheduler_view *view, gpump_scheduler_step *step) {
-    uint32_t richest, poorest = GPUMP_NONE;
+static gpump_result gpumpi_policy_dss_step(const gpump_scheduler_policy *policy, const gpump_scheduler_view *view,
+                                           gpump_scheduler_step *step) {
+    (void)policy;
+
+    uint32_t richest, poorest = 0;
     if (view->idle_sm != GPUMP_NONE) {
         richest = gpumpi_policy_richest(view, 0);
-        if (richest != GPUMP_NONE) return gpumpi_policy_step(step, GPUMP_SCHEDULER_STEP_ASSIGN, view->idle_sm, richest);
+        if (richest) return gpumpi_policy_step(step, GPUMP_SCHEDULER_STEP_ASSIGN, view->idle_sm, richest);
     }
     richest = gpumpi_policy_richest(view, 1);
-    if (richest == GPUMP_NONE) return GPUMP_EMPTY;
+    if (!richest) return GPUMP_EMPTY;
     if (view->reserved_sms) /* an SM on its way to a kernel that has nothing left to issue: "change the decision of the
                                next kernel" */
         for (uint32_t i = 0; i < view->config->sms; i++) {
             const gpump_scheduler_sm *sm = &view->sms[i];
             if (sm->state == GPUMP_SCHEDULER_SM_RESERVED && !sm->next_blocks && sm->next != richest &&
                 (view->config->kernels_per_sm == 1 || sm->kernel != richest) &&
-                (sm->next == GPUMP_NONE || !gpump_scheduler_to_issue(&view->kernels[sm->next])))
+                (!sm->next || !gpump_scheduler_to_issue(&view->kernels[sm->next])))
                 return gpumpi_policy_step(step, GPUMP_SCHEDULER_STEP_CHANGE_NEXT, i, richest);
         }
     for (uint32_t i = 0; i < view->active_count; i++) {
         const gpump_scheduler_kernel *k = &view->kernels[view->active[i]];
-        if (k->owned && (poorest == GPUMP_NONE || k->tokens < view->kernels[poorest].tokens)) poorest = view->active[i];
+        if (k->owned && (!poorest || k->tokens < view->kernels[poorest].tokens)) poorest = view->active[i];
     }
-    if (poorest == GPUMP_NONE || view->kernels[richest].tokens < view->kernels[poorest].tokens + 2) return GPUMP_EMPTY;
+    if (!poorest || view->kernels[richest].tokens < view->kernels[poorest].tokens + 2) return GPUMP_EMPTY;
     return gpumpi_policy_step(step, GPUMP_SCHEDULER_STEP_RESERVE, view->kernels[poorest].first_sm, richest);
 }
-static uint32_t gpumpi_policy_dss_tokens(const gpump_scheduler_view *view) {
-    return view->contexts[view->buffers[view->queue].context].weight;
+static uint32_t gpumpi_policy_dss_tokens(const gpump_scheduler_policy *policy, const gpump_scheduler_view *view) {
+    (void)policy;
+
+    return view->processes[view->buffers[view->queue].process].weight;
 }
 /* floor(SMs / processes), and one more for the first kernels until the remainder is given away (Tanasic 5.3.4) */
-static uint32_t gpumpi_policy_equal_tokens(const gpump_scheduler_view *view) {
-    uint32_t share = view->config->sms / view->open_contexts, remainder = view->config->sms % view->open_contexts;
+static uint32_t gpumpi_policy_equal_tokens(const gpump_scheduler_policy *policy, const gpump_scheduler_view *view) {
+    (void)policy;
+
+    uint32_t share = view->config->sms / view->open_processes, remainder = view->config->sms % view->open_processes;
     for (uint32_t i = 0; i < view->active_count; i++)
         if (view->kernels[view->active[i]].budget > share && remainder) remainder--;
     return share + (remainder ? 1u : 0u);
 }
-static uint32_t gpumpi_policy_weighted_tokens(const gpump_scheduler_view *view) {
+static uint32_t gpumpi_policy_weighted_tokens(const gpump_scheduler_policy *policy, const gpump_scheduler_view *view) {
+    (void)policy;
+
     uint64_t sum = 0;
-    for (uint32_t i = 0; i < view->config->contexts; i++)
-        if (view->contexts[i].serial) sum += view->contexts[i].weight;
-    return sum ? (uint32_t)((uint64_t)view->config->sms * view->contexts[view->buffers[view->queue].context].weight /
+    for (uint32_t i = 0; i < view->config->processes; i++)
+        if (view->processes[i].serial) sum += view->processes[i].weight;
+    return sum ? (uint32_t)((uint64_t)view->config->sms * view->processes[view->buffers[view->queue].process].weight /
                             sum)
                : 0;
 }
 
-/* ---- time_slice: state[0] is the context whose turn it is, plus 1; state[1] when its turn ends ---- */
+/* ---- time_slice: state[0] is the process whose turn it is, plus 1; state[1] when its turn ends ---- */
 
-static int gpumpi_policy_has_kernel(const gpump_scheduler_view *view, uint32_t context) {
+static int gpumpi_policy_has_kernel(const gpump_scheduler_view *view, uint32_t process) {
     for (uint32_t i = 0; i < view->active_count; i++)
-        if (view->kernels[view->active[i]].context == context) return 1;
+        if (view->kernels[view->active[i]].process == process) return 1;
     return 0;
 }
-static gpump_result gpumpi_policy_slice_step(const gpump_scheduler_view *view, gpump_scheduler_step *step) {
-    uint32_t turn = view->state[0] ? (uint32_t)view->state[0] - 1 : view->config->contexts - 1, first = GPUMP_NONE;
+static gpump_result gpumpi_policy_slice_step(const gpump_scheduler_policy *policy, const gpump_scheduler_view *view,
+                                             gpump_scheduler_step *step) {
+    (void)policy;
+
+    uint32_t turn = view->state[0] ? (uint32_t)view->state[0] - 1 : view->config->processes - 1, first = 0;
     if (!view->active_count) return GPUMP_EMPTY;
     for (uint32_t i = 0; i < view->active_count && view->state[0] && view->now >= view->state[1]; i++) {
         const gpump_scheduler_kernel *k = &view->kernels[view->active[i]];
-        if (k->context == turn && k->setting_up) /* a turn shorter than the setup of an SM would get nobody anywhere */
+        if (k->process == turn && k->setting_up) /* a turn shorter than the setup of an SM would get nobody anywhere */
             view->state[1] = gpump_add_saturated(view->now, view->config->slice_cycles);
     }
     if (!view->state[0] || view->now >= view->state[1] || !gpumpi_policy_has_kernel(view, turn)) {
-        do turn = (turn + 1) % view->config->contexts;
+        do turn = (turn + 1) % view->config->processes;
         while (!gpumpi_policy_has_kernel(view, turn));
         view->state[0] = turn + UINT64_C(1);
         view->state[1] = gpump_add_saturated(view->now, view->config->slice_cycles);
@@ -16774,64 +16979,71 @@ static gpump_result gpumpi_policy_slice_step(const gpump_scheduler_view *view, g
          i++) { /* idle SMs: whose turn it is first, then anyone */
         uint32_t k = view->active[i];
         if (!gpump_scheduler_wants_idle(&view->kernels[k])) continue;
-        if (view->kernels[k].context == turn)
+        if (view->kernels[k].process == turn)
             return gpumpi_policy_step(step, GPUMP_SCHEDULER_STEP_ASSIGN, view->idle_sm, k);
-        if (first == GPUMP_NONE) first = k;
+        if (!first) first = k;
     }
-    if (first != GPUMP_NONE) return gpumpi_policy_step(step, GPUMP_SCHEDULER_STEP_ASSIGN, view->idle_sm, first);
-    first = GPUMP_NONE;
-    for (uint32_t i = 0; i < view->active_count && first == GPUMP_NONE; i++)
-        if (view->kernels[view->active[i]].context == turn &&
+    if (first) return gpumpi_policy_step(step, GPUMP_SCHEDULER_STEP_ASSIGN, view->idle_sm, first);
+    for (uint32_t i = 0; i < view->active_count && !first; i++)
+        if (view->kernels[view->active[i]].process == turn &&
             gpump_scheduler_wants_more(&view->kernels[view->active[i]]))
             first = view->active[i];
-    if (first == GPUMP_NONE) return GPUMP_EMPTY;
+    if (!first) return GPUMP_EMPTY;
     if (view->reserved_sms)
         for (uint32_t i = 0; i < view->config->sms; i++) {
             const gpump_scheduler_sm *sm = &view->sms[i];
             if (sm->state == GPUMP_SCHEDULER_SM_RESERVED && !sm->next_blocks &&
                 (view->config->kernels_per_sm == 1 || sm->kernel != first) &&
-                (sm->next == GPUMP_NONE || view->kernels[sm->next].context != turn))
+                (!sm->next || view->kernels[sm->next].process != turn))
                 return gpumpi_policy_step(step, GPUMP_SCHEDULER_STEP_CHANGE_NEXT, i, first);
         }
     for (uint32_t i = 0; i < view->active_count; i++)
-        if (view->kernels[view->active[i]].owned && view->kernels[view->active[i]].context != turn)
+        if (view->kernels[view->active[i]].owned && view->kernels[view->active[i]].process != turn)
             return gpumpi_policy_step(step, GPUMP_SCHEDULER_STEP_RESERVE, view->kernels[view->active[i]].first_sm,
                                       first);
     return GPUMP_EMPTY;
 }
-static uint64_t gpumpi_policy_slice_wake(const gpump_scheduler_view *view) {
+static uint64_t gpumpi_policy_slice_wake(const gpump_scheduler_policy *policy, const gpump_scheduler_view *view) {
+    (void)policy;
+
     uint32_t turn = (uint32_t)view->state[0] - 1;
     for (uint32_t i = 0; i < view->active_count; i++)
-        if (view->state[0] && view->kernels[view->active[i]].context != turn) return view->state[1];
+        if (view->state[0] && view->kernels[view->active[i]].process != turn) return view->state[1];
     return GPUMP_UNKNOWN;
 }
 
+/* clang-format off: one row for each policy */
+#define GPUMPI_POLICY(name, description, admit, tokens, step, wake) \
+    { (uint32_t)sizeof(gpump_scheduler_policy), 0, name, description, NULL, admit, tokens, step, wake }
 static const gpump_scheduler_policy gpumpi_policies[] = {
-    {(uint32_t)sizeof(gpump_scheduler_policy), "fcfs", NULL, gpumpi_policy_fcfs_admit, NULL, NULL, NULL},
-    {(uint32_t)sizeof(gpump_scheduler_policy), "npq", NULL, gpumpi_policy_npq_admit, NULL, NULL, NULL},
-    {(uint32_t)sizeof(gpump_scheduler_policy), "ppq", NULL, gpumpi_policy_ppq_admit, NULL, gpumpi_policy_ppq_step,
-     NULL},
-    {(uint32_t)sizeof(gpump_scheduler_policy), "ppq_shared", NULL, gpumpi_policy_ppq_admit, NULL,
-     gpumpi_policy_ppq_shared_step, NULL},
-    {(uint32_t)sizeof(gpump_scheduler_policy), "dss", NULL, NULL, gpumpi_policy_dss_tokens, gpumpi_policy_dss_step,
-     NULL},
-    {(uint32_t)sizeof(gpump_scheduler_policy), "equal", NULL, NULL, gpumpi_policy_equal_tokens, gpumpi_policy_dss_step,
-     NULL},
-    {(uint32_t)sizeof(gpump_scheduler_policy), "weighted", NULL, NULL, gpumpi_policy_weighted_tokens,
-     gpumpi_policy_dss_step, NULL},
-    {(uint32_t)sizeof(gpump_scheduler_policy), "time_slice", NULL, NULL, NULL, gpumpi_policy_slice_step,
-     gpumpi_policy_slice_wake},
+    GPUMPI_POLICY("fcfs", "One process at a time, in the order of arrival.", gpumpi_policy_fcfs_admit, NULL, NULL,
+                  NULL),
+    GPUMPI_POLICY("npq", "One process at a time, the highest priority first, without preemption.",
+                  gpumpi_policy_npq_admit, NULL, NULL, NULL),
+    GPUMPI_POLICY("ppq", "Preemptive priority with exclusive access.", gpumpi_policy_ppq_admit, NULL,
+                  gpumpi_policy_ppq_step, NULL),
+    GPUMPI_POLICY("ppq_shared", "Preemptive priority; lower priorities get the SMs that higher ones leave free.",
+                  gpumpi_policy_ppq_admit, NULL, gpumpi_policy_ppq_shared_step, NULL),
+    GPUMPI_POLICY("dss", "Dynamic spatial sharing: as many tokens as the process's weight.", NULL,
+                  gpumpi_policy_dss_tokens, gpumpi_policy_dss_step, NULL),
+    GPUMPI_POLICY("equal", "Dynamic spatial sharing with equal shares of the SMs.", NULL, gpumpi_policy_equal_tokens,
+                  gpumpi_policy_dss_step, NULL),
+    GPUMPI_POLICY("weighted", "Dynamic spatial sharing in proportion to the weights.", NULL,
+                  gpumpi_policy_weighted_tokens, gpumpi_policy_dss_step, NULL),
+    GPUMPI_POLICY("time_slice", "The whole GPU to one process after the other.", NULL, NULL, gpumpi_policy_slice_step,
+                  gpumpi_policy_slice_wake),
 };
+#undef GPUMPI_POLICY
+/* clang-format on */
 
-GPUMP_API const gpump_scheduler_policy *gpump_scheduler_find(const char *name) {
-    if (name)
-        for (size_t i = 0; i < sizeof gpumpi_policies / sizeof *gpumpi_policies; i++)
-            if (!strcmp(gpumpi_policies[i].name, name)) return &gpumpi_policies[i];
-    return NULL;
+GPUMP_API const gpump_scheduler_policy *gpump_scheduler_policy_at(uint32_t index) {
+    return index < sizeof gpumpi_policies / sizeof *gpumpi_policies ? &gpumpi_policies[index] : NULL;
 }
 
-GPUMP_API const char *gpump_scheduler_policy_name(uint32_t index) {
-    return index < sizeof gpumpi_policies / sizeof *gpumpi_policies ? gpumpi_policies[index].name : NULL;
+GPUMP_API const gpump_scheduler_policy *gpump_scheduler_find(const char *name) {
+    for (uint32_t i = 0; name && gpump_scheduler_policy_at(i); i++)
+        if (!strcmp(gpump_scheduler_policy_at(i)->name, name)) return gpump_scheduler_policy_at(i);
+    return NULL;
 }
 
 /* ---- gpump_impl/base/array_end.h ---- */

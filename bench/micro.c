@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 #include "csv.h"
+#include "policies.h"
 
 enum { REPETITIONS = 9, REPETITIONS_SHORT = 3 };
 
@@ -32,7 +33,7 @@ static double median(double *values, int count) {
 
 typedef struct options {
     const char *only;
-    int is_short, csv;
+    int is_short, csv, list;
 } options;
 
 /* Times one case at one size and prints its line. Returns 0 when an answer is wrong or there was no memory. */
@@ -77,6 +78,42 @@ static int measure(const micro_case *one, uint64_t size, const options *options)
     return 1;
 }
 
+uint32_t micro_subject;
+
+/* Writes the case's name into `name`, its "{victim}" or "{scheduler}" replaced by the name of policy micro_subject.
+ * Returns 0 when the case has no such (further) subject. */
+static int name_case(const micro_case *one, char *name, size_t bytes) {
+    static const char *const marks[2] = {"{victim}", "{scheduler}"};
+    for (int i = 0; i < 2; i++) {
+        const char *at = strstr(one->name, marks[i]);
+        const char *policy = i ? policies_scheduler_name(micro_subject) : policies_victim_name(micro_subject);
+        if (!at) continue;
+        if (!policy) return 0;
+        snprintf(name, bytes, "%.*s%s%s", (int)(at - one->name), one->name, policy, at + strlen(marks[i]));
+        return 1;
+    }
+    snprintf(name, bytes, "%s", one->name);
+    return micro_subject == 0;
+}
+
+/* Lists or times one case. Returns 0 when an answer is wrong or there was no memory. */
+static int do_case(const micro_case *one, const options *options, int *any) {
+    int good = 1;
+    if (options->only && strncmp(one->name, options->only, strlen(options->only)) != 0) return 1;
+    if (options->list) {
+        printf("%-28s %s%s%s\n", one->name, one->what, one->rival ? "; rival: " : "", one->rival ? one->rival : "");
+        *any = 1;
+        return 1;
+    }
+    if (!*any && options->csv)
+        puts("name,size,ns,rival,rival_ns,ratio");
+    else if (!*any)
+        printf("%-28s %10s %15s %15s %15s %10s\n", "name", "size", "ours", "ours / size", "rival", "ratio");
+    *any = 1;
+    for (const uint64_t *size = one->sizes; *size; size++) good = measure(one, *size, options) && good;
+    return good;
+}
+
 static void usage(FILE *file) {
     fputs("usage: micro [--only NAME] [--short] [--csv] [--list]\n"
           "Times the components: nanoseconds per operation, the median of several repetitions; the ratio is rival over "
@@ -94,15 +131,15 @@ int micro_main(int argc, char **argv, const micro_case *const *topics) {
     static const struct option names[] = {{"only", required_argument, NULL, 'o'}, {"short", no_argument, NULL, 's'},
                                           {"csv", no_argument, NULL, 'c'},        {"list", no_argument, NULL, 'l'},
                                           {"help", no_argument, NULL, 'h'},       {NULL, 0, NULL, 0}};
-    options options = {NULL, 0, 0};
-    int option, list = 0, good = 1, any = 0;
+    options options = {NULL, 0, 0, 0};
+    int option, good = 1, any = 0;
     optind = 1;
     while ((option = getopt_long(argc, argv, "h", names, NULL)) != -1) {
         switch (option) {
         case 'o': options.only = optarg; break;
         case 's': options.is_short = 1; break;
         case 'c': options.csv = 1; break;
-        case 'l': list = 1; break;
+        case 'l': options.list = 1; break;
         case 'h': usage(stdout); return 0;
         default: usage(stderr); return 2;
         }
@@ -114,19 +151,11 @@ int micro_main(int argc, char **argv, const micro_case *const *topics) {
     }
     for (; *topics; topics++)
         for (const micro_case *one = *topics; one->name; one++) {
-            if (options.only && strncmp(one->name, options.only, strlen(options.only)) != 0) continue;
-            if (list) {
-                printf("%-28s %s%s%s\n", one->name, one->what, one->rival ? "; rival: " : "",
-                       one->rival ? one->rival : "");
-                any = 1;
-                continue;
-            }
-            if (!any && options.csv)
-                puts("name,size,ns,rival,rival_ns,ratio");
-            else if (!any)
-                printf("%-28s %10s %15s %15s %15s %10s\n", "name", "size", "ours", "ours / size", "rival", "ratio");
-            any = 1;
-            for (const uint64_t *size = one->sizes; *size; size++) good = measure(one, *size, &options) && good;
+            char name[100];
+            micro_case named = *one;
+            named.name = name;
+            for (micro_subject = 0; name_case(one, name, sizeof name); micro_subject++)
+                good = do_case(&named, &options, &any) && good;
         }
     if (!any) {
         fprintf(stderr, "micro: no case begins with '%s'; --list prints them all\n", options.only ? options.only : "");

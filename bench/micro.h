@@ -14,10 +14,11 @@
 #include <stdint.h>
 
 typedef struct micro_case {
-    const char *name;              /* component_operation; NULL ends the table */
-    const char *what;              /* what one operation is */
-    const char *rival;             /* what the rival is; NULL without one */
-    const uint64_t *sizes;         /* growing, ended by 0 */
+    const char *name;      /* component_operation; NULL ends the table. With "{victim}" or "{scheduler}" in it, the
+                              case is repeated for every policy of that kind, under its name */
+    const char *what;      /* what one operation is */
+    const char *rival;     /* what the rival is; NULL without one */
+    const uint64_t *sizes; /* growing, ended by 0 */
     void *(*setup)(uint64_t size); /* NULL: could not be set up, reported, exit status 1 */
     uint64_t (*run)(void *state,
                     uint64_t operations); /* does that many operations and returns a value that depends on
@@ -25,6 +26,9 @@ typedef struct micro_case {
     uint64_t (*run_rival)(void *state, uint64_t operations); /* the same for the rival: must return the same value */
     void (*teardown)(void *state);
 } micro_case;
+
+/* The index of the policy that a repeated case measures, for setup: of policies_victim_at or policies_scheduler_at. */
+extern uint32_t micro_subject;
 
 /* The program: `topics` is a NULL-terminated list of tables. Returns the exit status: 0; 1 when ours and the rival's
  * answers differ or a set-up fails; 2 usage. */

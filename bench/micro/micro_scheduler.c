@@ -4,11 +4,18 @@
 #include <string.h>
 #include "gpump.h"
 #include "micro.h"
+#include "policies.h"
+
+/* A block on the machine. */
+typedef struct resident {
+    uint32_t sm;
+    gpump_block_ref block;
+} resident;
 
 typedef struct machine {
     gpump_scheduler *scheduler;
     const gpump_scheduler_policy *policy;
-    uint64_t *resident; /* names of the blocks on the machine */
+    resident *resident;
     uint32_t residents, kernels;
     uint64_t now, random, saved_handles;
 } machine;
@@ -22,12 +29,12 @@ static uint64_t pull(machine *m) {
         gpump_result result = gpump_scheduler_next(m->scheduler, m->policy, m->now, &a);
         if (result != GPUMP_OK) return count;
         if (a.kind == GPUMP_SCHEDULER_ISSUE)
-            m->resident[m->residents++] = a.block;
+            m->resident[m->residents].sm = a.sm, m->resident[m->residents++].block = a.block;
         else if (a.kind == GPUMP_SCHEDULER_SETUP)
             (void)gpump_scheduler_report_ready(m->scheduler, m->now, a.sm);
         else if (a.kind == GPUMP_SCHEDULER_KERNEL_DONE) { /* the next kernel of that process */
             memset(&command, 0, sizeof command);
-            command.context = a.queue;
+            command.process = a.queue;
             command.blocks = 2000;
             command.blocks_per_sm = 8;
             command.saved_limit = UINT32_MAX;
@@ -36,10 +43,10 @@ static uint64_t pull(machine *m) {
     }
 }
 
-static void *setup(uint32_t sms, uint32_t kernels, uint64_t blocks, const char *policy) {
+static void *setup(uint32_t sms, uint32_t kernels, uint64_t blocks, const gpump_scheduler_policy *policy) {
     machine *m = (machine *)calloc(1, sizeof *m);
     gpump_scheduler_config config;
-    gpump_scheduler_context context;
+    gpump_scheduler_process process;
     gpump_scheduler_command command;
     size_t bytes;
     void *memory;
@@ -47,21 +54,21 @@ static void *setup(uint32_t sms, uint32_t kernels, uint64_t blocks, const char *
     if (!m || gpump_scheduler_config_preset(&config, "k20c")) return NULL;
     config.sms = sms;
     config.saved_blocks = sms * config.blocks_per_sm;
-    config.contexts = config.queues = config.active_kernels = kernels;
+    config.processes = config.queues = config.active_kernels = kernels;
     config.mechanism = GPUMP_SCHEDULER_DRAIN;
     config.decision_cycles = 1;
     if (gpump_scheduler_bytes(&config, &bytes, NULL) || !(memory = malloc(bytes)) ||
         gpump_scheduler_init(memory, bytes, &config, &m->scheduler, NULL))
         return NULL;
-    m->policy = gpump_scheduler_find(policy);
-    m->resident = (uint64_t *)calloc((size_t)sms * config.blocks_per_sm, sizeof *m->resident);
+    m->policy = policy;
+    m->resident = (resident *)calloc((size_t)sms * config.blocks_per_sm, sizeof *m->resident);
     m->random = 1;
     m->kernels = kernels;
-    memset(&context, 0, sizeof context);
+    memset(&process, 0, sizeof process);
     memset(&command, 0, sizeof command);
     for (uint32_t i = 0; i < kernels; i++) {
-        if (gpump_scheduler_open(m->scheduler, 0, &context, &row, NULL)) return NULL;
-        command.context = row;
+        if (gpump_scheduler_open(m->scheduler, 0, &process, &row, NULL)) return NULL;
+        command.process = row;
         command.blocks = blocks;
         command.blocks_per_sm = 8;
         command.saved_limit = UINT32_MAX;
@@ -78,10 +85,17 @@ static void teardown(void *state) {
 }
 
 /* Without kernels that end: an event is a block that finishes and the one issued in its place. */
-static void *setup_sms(uint64_t sms) { return setup((uint32_t)sms, 4, GPUMP_SCHEDULER_MAX_BLOCKS, "equal"); }
+static void *setup_sms(uint64_t sms) {
+    return setup((uint32_t)sms, 4, GPUMP_SCHEDULER_MAX_BLOCKS, gpump_scheduler_find("equal"));
+}
 /* With kernels of 2000 blocks that end, and DSS that divides the SMs again. */
-static void *setup_sms_ending(uint64_t sms) { return setup((uint32_t)sms, 8, 2000, "equal"); }
-static void *setup_kernels(uint64_t kernels) { return setup(256, (uint32_t)kernels, 2000, "equal"); }
+static void *setup_sms_ending(uint64_t sms) { return setup((uint32_t)sms, 8, 2000, gpump_scheduler_find("equal")); }
+static void *setup_kernels(uint64_t kernels) {
+    return setup(256, (uint32_t)kernels, 2000, gpump_scheduler_find("equal"));
+}
+
+/* The same as setup_sms_ending, under the policy that the frame measures now. */
+static void *setup_subject(uint64_t sms) { return setup((uint32_t)sms, 8, 2000, policies_scheduler_at(micro_subject)); }
 
 static uint64_t run(void *state, uint64_t operations) {
     machine *m = (machine *)state;
@@ -94,7 +108,7 @@ static uint64_t run(void *state, uint64_t operations) {
         }
         at = gpump_random_below(&m->random, m->residents);
         m->now++;
-        (void)gpump_scheduler_report_finished(m->scheduler, m->now, m->resident[at]);
+        (void)gpump_scheduler_report_finished(m->scheduler, m->now, m->resident[at].sm, m->resident[at].block);
         m->resident[at] = m->resident[--m->residents];
         actions += pull(m);
     }
@@ -110,4 +124,6 @@ const micro_case micro_scheduler[] = {
     {"scheduler_dss", "the same with kernels of 2000 blocks that end under DSS; n SMs, 8 kernels", NULL, sms,
      setup_sms_ending, run, NULL, teardown},
     {"scheduler_dss_kernels", "the same; 256 SMs, n kernels", NULL, kernels, setup_kernels, run, NULL, teardown},
+    {"scheduler_{scheduler}_event", "one block ends, kernels of 2000 blocks; n SMs, 8 kernels", NULL, sms,
+     setup_subject, run, NULL, teardown},
     {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}};

@@ -5,15 +5,12 @@
  *   victim_<policy>_sms         every position of `size` SMs of 8 blocks
  *   victim_dual_spread          as many positions as SMs of 8 blocks: each goes where it costs least
  *   victim_dual_round           what the paper repeats: cost estimates and Algorithm 1, the candidate sets at hand
- * (they are determined once per request) victim_hurry_... is the policy of examples/my_policy.c: change that file to
- * get a row of your own. */
+ * (they are determined once per request). A policy of one's own, built in with GPUMP_POLICY, has its rows too. */
 #include <stdlib.h>
 #include <string.h>
 #include "gpump.h"
 #include "micro.h"
-#define GPUMP_IS_LINKED
-#define MY_POLICY_NO_MAIN
-#include "../examples/my_policy.c"
+#include "policies.h"
 
 typedef struct scene {
     gpump_gpu gpu;
@@ -157,51 +154,25 @@ static const uint64_t block_sizes[] = {4, 8, 16, 32, 0};
 static const uint64_t candidate_sizes[] = {1, 2, 4, 8, 16, 32, 0};
 static const uint64_t sm_sizes[] = {1, 16, 128, 1024, 0};
 
-#define POLICY(name, get)                                                                                       \
-    static void *name##_blocks(uint64_t size) { return scene_make(get, 1, (uint32_t)size, (uint32_t)size, 1); } \
-    static void *name##_candidates(uint64_t size) { return scene_make(get, 1, 32, (uint32_t)size, 1); }         \
-    static void *name##_sms(uint64_t size) { return scene_make(get, (uint32_t)size, 8, 8, (uint32_t)size * 8); }
-#define ROWS(name, text)                                                                                          \
-    {"victim_" text "_blocks",                                                                                    \
-     "one position among n blocks",                                                                               \
-     NULL,                                                                                                        \
-     block_sizes,                                                                                                 \
-     name##_blocks,                                                                                               \
-     scene_run,                                                                                                   \
-     NULL,                                                                                                        \
-     scene_free},                                                                                                 \
-        {"victim_" text "_candidates",                                                                            \
-         "one position among n, 32 blocks",                                                                       \
-         NULL,                                                                                                    \
-         candidate_sizes,                                                                                         \
-         name##_candidates,                                                                                       \
-         scene_run,                                                                                               \
-         NULL,                                                                                                    \
-         scene_free},                                                                                             \
-    {                                                                                                             \
-        "victim_" text "_sms", "all positions of n SMs of 8 blocks", NULL, sm_sizes, name##_sms, scene_run, NULL, \
-            scene_free                                                                                            \
-    }
-
-POLICY(dual, gpump_victim_find("dual"))
-POLICY(chimera, gpump_victim_find("chimera"))
-POLICY(chimera_plus, gpump_victim_find("chimera+"))
-POLICY(only_switch, gpump_victim_find("switch"))
-POLICY(only_drain, gpump_victim_find("drain"))
-POLICY(only_flush, gpump_victim_find("flush"))
-POLICY(timeout, gpump_victim_find("drain-then-switch"))
-POLICY(oracle, gpump_victim_find("oracle"))
-POLICY(rewind, gpump_victim_find("rewind"))
-POLICY(joint, gpump_victim_find("joint"))
-POLICY(exact, gpump_victim_find("exact"))
-POLICY(mine, &my_policy)
+/* The policy that the frame measures now. */
+static const gpump_victim_policy *subject(void) { return policies_victim_at(micro_subject); }
+static void *subject_blocks(uint64_t size) { return scene_make(subject(), 1, (uint32_t)size, (uint32_t)size, 1); }
+static void *subject_candidates(uint64_t size) { return scene_make(subject(), 1, 32, (uint32_t)size, 1); }
+static void *subject_sms(uint64_t size) { return scene_make(subject(), (uint32_t)size, 8, 8, (uint32_t)size * 8); }
 
 static void *priced(scene *s) {
     if (s) s->late_price = 24;
     return s;
 }
-static void *joint_priced_blocks(uint64_t size) { return priced((scene *)joint_blocks(size)); }
-static void *joint_priced_sms(uint64_t size) { return priced((scene *)joint_sms(size)); }
+static void *joint_priced_blocks(uint64_t size) {
+    return priced(scene_make(gpump_victim_find("joint"), 1, (uint32_t)size, (uint32_t)size, 1));
+}
+static void *joint_priced_sms(uint64_t size) {
+    return priced(scene_make(gpump_victim_find("joint"), (uint32_t)size, 8, 8, (uint32_t)size * 8));
+}
+static void *dual_blocks(uint64_t size) {
+    return scene_make(gpump_victim_find("dual"), 1, (uint32_t)size, (uint32_t)size, 1);
+}
 static void *dual_spread(uint64_t size) {
     return scene_make(gpump_victim_find("dual"), (uint32_t)size, 8, 8, (uint32_t)size);
 }
@@ -214,16 +185,10 @@ const micro_case micro_victim[] = {{"victim_dual_spread", "n positions on n SMs 
                                     sm_sizes, joint_priced_sms, scene_run, NULL, scene_free},
                                    {"victim_dual_round", "estimates and Algorithm 1, n blocks", NULL, block_sizes,
                                     dual_blocks, scene_round, NULL, scene_free},
-                                   ROWS(dual, "dual"),
-                                   ROWS(chimera, "chimera"),
-                                   ROWS(chimera_plus, "chimera+"),
-                                   ROWS(only_switch, "switch"),
-                                   ROWS(only_drain, "drain"),
-                                   ROWS(only_flush, "flush"),
-                                   ROWS(timeout, "drain-then-switch"),
-                                   ROWS(oracle, "oracle"),
-                                   ROWS(rewind, "rewind"),
-                                   ROWS(joint, "joint"),
-                                   ROWS(exact, "exact"),
-                                   ROWS(mine, "hurry"),
+                                   {"victim_{victim}_blocks", "one position among n blocks", NULL, block_sizes,
+                                    subject_blocks, scene_run, NULL, scene_free},
+                                   {"victim_{victim}_candidates", "one position among n, 32 blocks", NULL,
+                                    candidate_sizes, subject_candidates, scene_run, NULL, scene_free},
+                                   {"victim_{victim}_sms", "all positions of n SMs of 8 blocks", NULL, sm_sizes,
+                                    subject_sms, scene_run, NULL, scene_free},
                                    {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}};

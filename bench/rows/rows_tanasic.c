@@ -43,8 +43,8 @@ static void storage(const reproduce_context *context, const char *id, reproduce_
     gpump_scheduler_config config;
     gpump_scheduler_storage bits;
     (void)context;
-    if (gpump_scheduler_config_preset(&config, "k20c") || gpump_scheduler_bits(&config, &bits, NULL)) {
-        reproduce_failed(result, "gpump_scheduler_bits");
+    if (gpump_scheduler_config_preset(&config, "k20c") || gpump_scheduler_table_bits(&config, &bits, NULL)) {
+        reproduce_failed(result, "gpump_scheduler_table_bits");
         return;
     }
     if (!strcmp(id, "T.ptbq")) {

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "policies.h"
 #include "tbsim.h"
 
 #ifndef TBSIM_DATA_DIR
@@ -122,9 +123,9 @@ static int parse(int argc, char **argv, arguments *a) {
             break;
         }
         case 'p':
-            a->options.policy = gpump_scheduler_find(optarg);
+            a->options.policy = policies_find_scheduler(optarg);
             a->has_policy = 1;
-            if (!a->options.policy) return usage_name("--policy", optarg, gpump_scheduler_policy_name);
+            if (!a->options.policy) return usage_name("--policy", optarg, policies_scheduler_name);
             break;
         case 'm':
             if (tb_mechanism(optarg) < 0) return usage("mechanisms are switch, drain or select, not", optarg);

@@ -8,7 +8,7 @@ void tb_report_text(FILE *out, const tb_library *library, const tb_workload *wor
     gpump_metrics metrics;
     double ntt[TB_PROCESSES];
     const tb_machine *m = &library->machine;
-    const uint64_t *statistic = &result->statistics.submitted;
+    uint64_t value;
     const char *name, *unit;
     fprintf(out, "policy %s, mechanism %s, %u SMs at %u MHz, model %d\n", options->policy->name,
             tb_mechanism_names[options->mechanism], m->gpu.sms, m->gpu.clock_khz / 1000, GPUMP_MODEL_VERSION);
@@ -29,8 +29,9 @@ void tb_report_text(FILE *out, const tb_library *library, const tb_workload *wor
             tb_us(m, result->cycles), (unsigned long long)result->events, (unsigned long long)result->preempt_count,
             result->preempt_count ? tb_us(m, result->preempt_cycles) / (double)result->preempt_count : 0.0,
             tb_us(m, result->preempt_worst));
-    for (uint32_t i = 0; gpump_scheduler_statistics_field(i, &name, &unit, NULL) == GPUMP_OK; i++)
-        fprintf(out, "%-20s %12llu %s\n", name, (unsigned long long)statistic[i], unit);
+    for (uint32_t i = 0;
+         gpump_scheduler_statistics_field(&result->statistics, i, &name, &unit, NULL, &value) == GPUMP_OK; i++)
+        fprintf(out, "%-20s %12llu %s\n", name, (unsigned long long)value, unit);
 }
 
 void tb_report_csv(FILE *out, const tb_library *library, const tb_workload *workload, const tb_options *options,

@@ -24,10 +24,10 @@ typedef struct event {
 typedef enum slot_state { SLOT_FREE, SLOT_RUNNING, SLOT_DRAINING, SLOT_SAVING } slot_state;
 /* What runs in a block slot: units first to last - 1 of a kernel, one after the other. */
 typedef struct slot {
-    uint64_t block;      /* the scheduler's name for it */
-    uint64_t start, end; /* of this residence; start is when its context is back */
-    uint64_t rest;       /* cycles that its first unit still had to go at start */
-    gpump_block_ref ref; /* use_sm */
+    gpump_block_ref block; /* the scheduler's name for it, on its SM */
+    uint64_t start, end;   /* of this residence; start is when its context is back */
+    uint64_t rest;         /* cycles that its first unit still had to go at start */
+    gpump_block_ref ref;   /* use_sm */
     uint32_t generation, state, kernel, process, first, last;
     uint32_t handle; /* what is left when it drains or is saved; GPUMP_NONE: nothing */
 } slot;
@@ -57,7 +57,7 @@ typedef enum process_state {
 } process_state;
 typedef struct process {
     const tb_application *application;
-    uint32_t op, state, context, first_stream, runs;
+    uint32_t op, state, row, first_stream, runs;
     uint64_t run_start, since; /* since: when the present CPU phase or transfer began */
 } process;
 
@@ -229,7 +229,7 @@ static void sm_pull(sim *s, uint32_t sm, uint64_t until) {
 }
 
 static void issue(sim *s, const gpump_scheduler_action *action) {
-    uint32_t index = action->sm * s->slots_per_sm + action->slot;
+    uint32_t index = action->sm * s->slots_per_sm + action->block.slot;
     slot *b = &s->slots[index];
     const tb_kernel *k;
     uint32_t queue = action->queue, has_context = 0;
@@ -286,7 +286,8 @@ static void free_slot(sim *s, uint32_t index) {
 
 static void unit_end(sim *s, uint32_t index) {
     slot *b = &s->slots[index];
-    uint64_t name = b->block, handle = b->handle;
+    const gpump_block_ref name = b->block;
+    const uint64_t handle = b->handle;
     const tb_kernel *k = &s->library->kernels[b->kernel];
     s->result->busy_cycles += b->end - b->start;
     if (s->histories)
@@ -300,17 +301,21 @@ static void unit_end(sim *s, uint32_t index) {
     }
     free_slot(s, index);
     if (handle != GPUMP_NONE) /* drained: what is left of the chunk goes back without a context */
-        expect(s, gpump_scheduler_report_preempted(s->scheduler, s->now, name, handle), "report_preempted");
+        expect(s, gpump_scheduler_report_preempted(s->scheduler, s->now, index / s->slots_per_sm, name, handle),
+               "report_preempted");
     else
-        expect(s, gpump_scheduler_report_finished(s->scheduler, s->now, name), "report_finished");
+        expect(s, gpump_scheduler_report_finished(s->scheduler, s->now, index / s->slots_per_sm, name),
+               "report_finished");
 }
 
 static void save_done(sim *s, uint32_t index) {
     slot *b = &s->slots[index];
-    uint64_t name = b->block, handle = b->handle;
+    const gpump_block_ref name = b->block;
+    const uint64_t handle = b->handle;
     if (s->sm) sm_pull(s, index / s->slots_per_sm, s->now);
     free_slot(s, index);
-    expect(s, gpump_scheduler_report_preempted(s->scheduler, s->now, name, handle), "report_preempted");
+    expect(s, gpump_scheduler_report_preempted(s->scheduler, s->now, index / s->slots_per_sm, name, handle),
+           "report_preempted");
 }
 
 static void drain_unit(sim *s, uint32_t index) {
@@ -476,7 +481,7 @@ static void dispatched(sim *s, uint32_t queue) {
     memset(&command, 0, sizeof command);
     command.cookie = (uint64_t)q->process << 32 | q->kernel;
     command.blocks = k->chunks;
-    command.context = s->processes[q->process].context;
+    command.process = s->processes[q->process].row;
     command.blocks_per_sm = k->units_per_sm;
     command.saved_limit = UINT32_MAX;
     q->started = s->now;
@@ -709,7 +714,7 @@ static int prepare(sim *s) {
     gpump_scheduler_config_preset(&config, "k20c");
     config.sms = gpu->sms;
     config.blocks_per_sm = gpu->block_slots;
-    config.contexts = TB_PROCESSES;
+    config.processes = TB_PROCESSES;
     config.active_kernels = gpu->sms;
     config.saved_blocks = gpu->sms * gpu->block_slots;
     config.mechanism = s->options->mechanism;
@@ -775,13 +780,13 @@ int tb_run(const tb_library *library, const tb_workload *workload, const tb_opti
     s->limit = options->limit_us > 0 ? tb_cycles(&library->machine, options->limit_us) : GPUMP_UNKNOWN;
     if (prepare(s)) fail(s, "out of memory, or a machine with more than 1024 SMs");
     for (uint32_t i = 0; i < workload->count && !s->failed; i++) {
-        gpump_scheduler_context context;
-        memset(&context, 0, sizeof context);
-        context.cookie = i;
-        context.page_table_base = (uint64_t)(i + 1) << 20;
-        context.priority = workload->processes[i].priority;
-        context.weight = workload->processes[i].weight;
-        expect(s, gpump_scheduler_open(s->scheduler, 0, &context, &s->processes[i].context, NULL), "open");
+        gpump_scheduler_process process;
+        memset(&process, 0, sizeof process);
+        process.cookie = i;
+        process.page_table_base = (uint64_t)(i + 1) << 20;
+        process.priority = workload->processes[i].priority;
+        process.weight = workload->processes[i].weight;
+        expect(s, gpump_scheduler_open(s->scheduler, 0, &process, &s->processes[i].row, NULL), "open");
         push(s, tb_cycles(&library->machine, workload->processes[i].start_us), EVENT_CPU, i, 0);
     }
     while (!s->failed && s->unfinished && s->heap_count && s->heap[0].time <= s->limit) {
@@ -803,7 +808,7 @@ int tb_run(const tb_library *library, const tb_workload *workload, const tb_opti
     if (options->recording) {
         for (uint32_t i = 0; i < s->sms; i++) release_sm(s, i);
     }
-    if (s->scheduler) result->statistics = *gpump_scheduler_count(s->scheduler);
+    if (s->scheduler) gpump_scheduler_get_statistics(s->scheduler, &result->statistics);
     failed = s->failed;
     if (s->sm)
         for (uint32_t i = 0; i < s->sms; i++) free(s->sm[i]);

@@ -82,6 +82,12 @@ GPUMP_API gpump_result gpumpi_fail(gpump_diag *diag, gpump_result code, const ch
     return code;
 }
 
+GPUMP_API gpump_result gpumpi_range(gpump_diag *diag, const char *field, uint64_t value, uint64_t minimum,
+                                    uint64_t maximum) {
+    if (value >= minimum && value <= maximum) return GPUMP_OK;
+    return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, field, 0, value, minimum, maximum);
+}
+
 GPUMP_API gpump_result gpumpi_refuse(gpump_diag *diag, gpump_reason reason, const char *field, uint64_t index) {
     gpumpi_fail(diag, GPUMP_ERROR_REFUSED, field, index, 0, 0, 0);
     if (diag) diag->reason = reason;
@@ -179,13 +185,14 @@ GPUMP_API gpump_result gpumpi_head_check_memory(const void *memory, size_t bytes
 }
 
 GPUMP_API gpump_result gpumpi_head_adopt(const void *memory, size_t bytes, uint64_t magic, uint64_t layout,
-                                         gpump_diag *diag) {
+                                         uint64_t needed, gpump_diag *diag) {
     gpump_result result = gpumpi_head_check_memory(memory, bytes, sizeof(gpumpi_head), diag);
     const gpumpi_head *head = (const gpumpi_head *)memory;
     if (result) return result;
     if (head->magic != magic) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "magic", 0, head->magic, magic, magic);
     if (head->layout != layout) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "layout", 0, head->layout, layout, layout);
-    if (head->bytes > bytes) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "bytes", 0, bytes, head->bytes, UINT64_MAX);
+    if (head->bytes != needed) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "bytes", 0, head->bytes, needed, needed);
+    if (bytes < needed) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "bytes", 0, bytes, needed, UINT64_MAX);
     return GPUMP_OK;
 }
 

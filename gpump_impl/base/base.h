@@ -179,6 +179,12 @@ GPUMP_INLINE uint32_t gpump_bits_lowest64(uint64_t word) {
     return gpump_bits_count64((word & (0u - word)) - 1u);
 #endif
 }
+/* Returns how many bits hold the values 0 to count - 1: the width of a field in a table of the hardware. */
+GPUMP_INLINE uint64_t gpumpi_bits_for(uint64_t count) {
+    uint64_t width = 0;
+    while (width < 64 && ((uint64_t)1 << width) < count) width++;
+    return width;
+}
 /* Returns the number of one bits in a set of `words` words. Cost: linear. */
 GPUMP_API uint32_t gpump_bits_count(const uint64_t *set, uint32_t words);
 
@@ -226,12 +232,15 @@ typedef struct gpumpi_head {
 } gpumpi_head;
 /* Checks memory before gpump_x_init writes to it: not NULL, 8-byte aligned, large enough. */
 GPUMP_API gpump_result gpumpi_head_check_memory(const void *memory, size_t bytes, uint64_t needed, gpump_diag *diag);
-/* Checks a block before gpump_x_adopt hands it out: alignment, magic, layout, size. */
+/* Checks a block before gpump_x_adopt hands it out: alignment, magic, layout, and the size, exactly `needed`. */
 GPUMP_API gpump_result gpumpi_head_adopt(const void *memory, size_t bytes, uint64_t magic, uint64_t layout,
-                                         gpump_diag *diag);
+                                         uint64_t needed, gpump_diag *diag);
 /* Fills diag when it is there; returns code, so that callers can `return gpumpi_fail(...)`. */
 GPUMP_API gpump_result gpumpi_fail(gpump_diag *diag, gpump_result code, const char *field, uint64_t index,
                                    uint64_t value, uint64_t minimum, uint64_t maximum);
+/* Checks one field of a configuration: GPUMP_ERROR_CONFIG, and diag filled, unless minimum <= value <= maximum. */
+GPUMP_API gpump_result gpumpi_range(gpump_diag *diag, const char *field, uint64_t value, uint64_t minimum,
+                                    uint64_t maximum);
 /* The same for a refusal with a reason. */
 GPUMP_API gpump_result gpumpi_refuse(gpump_diag *diag, gpump_reason reason, const char *field, uint64_t index);
 

@@ -504,12 +504,19 @@ GPUMP_API gpump_result gpump_context_pool_init(void *memory, size_t bytes, const
 
 GPUMP_API gpump_result gpump_context_pool_adopt(void *memory, size_t bytes, const gpump_context_pool_config *config,
                                                 gpump_context_pool **pool, gpump_diag *diag) {
-    gpump_result result = gpumpi_context_pool_check(config, diag);
+    const gpump_context_pool *adopted = (const gpump_context_pool *)memory;
+    size_t needed;
+    gpump_result result = gpump_context_pool_bytes(config, &needed, diag);
     if (result) return result;
     if (!pool) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "pool", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_adopt(memory, bytes, GPUMPI_CONTEXT_POOL_MAGIC, gpumpi_context_pool_layout(config), diag);
-    if (!result) *pool = (gpump_context_pool *)memory;
-    return result;
+    result =
+        gpumpi_head_adopt(memory, bytes, GPUMPI_CONTEXT_POOL_MAGIC, gpumpi_context_pool_layout(config), needed, diag);
+    if (result) return result;
+    if (adopted->context_bytes != config->context_bytes || adopted->kernels != config->kernels ||
+        adopted->contexts != config->contexts || adopted->words != gpump_bits_words(config->contexts))
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
+    *pool = (gpump_context_pool *)memory;
+    return GPUMP_OK;
 }
 
 GPUMP_API uint64_t gpump_context_pool_hash(const gpump_context_pool *pool) {

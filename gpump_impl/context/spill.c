@@ -123,12 +123,16 @@ GPUMP_API gpump_result gpump_spill_init(void *memory, size_t bytes, const gpump_
 
 GPUMP_API gpump_result gpump_spill_adopt(void *memory, size_t bytes, const gpump_spill_config *config,
                                          gpump_spill **spill, gpump_diag *diag) {
-    gpump_result result = gpumpi_spill_check(config, diag);
+    size_t needed;
+    gpump_result result = gpump_spill_bytes(config, &needed, diag);
     if (result) return result;
     if (!spill) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "spill", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_adopt(memory, bytes, GPUMPI_SPILL_MAGIC, gpumpi_spill_layout(config), diag);
-    if (!result) *spill = (gpump_spill *)memory;
-    return result;
+    result = gpumpi_head_adopt(memory, bytes, GPUMPI_SPILL_MAGIC, gpumpi_spill_layout(config), needed, diag);
+    if (result) return result;
+    if (memcmp(&((const gpump_spill *)memory)->config, config, sizeof *config))
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
+    *spill = (gpump_spill *)memory;
+    return GPUMP_OK;
 }
 
 GPUMP_API uint64_t gpump_spill_hash(const gpump_spill *spill) {

@@ -43,12 +43,12 @@ static void gpumpi_scheduler_disown(gpump_scheduler *s, uint32_t index) {
 /* Reserves for a kernel, or gives up: the SM's `next`, with its token. */
 static void gpumpi_scheduler_promise(gpump_scheduler *s, gpump_scheduler_sm *sm, uint32_t kernel) {
     gpump_scheduler_kernel *kernels = gpumpi_scheduler_kernels(s);
-    if (sm->next != GPUMP_NONE) {
+    if (sm->next) {
         kernels[sm->next].reserved--;
         kernels[sm->next].tokens++;
     }
     sm->next = kernel;
-    if (kernel != GPUMP_NONE) {
+    if (kernel) {
         kernels[kernel].reserved++;
         kernels[kernel].tokens--;
     }
@@ -58,7 +58,7 @@ static void gpumpi_scheduler_idle(gpump_scheduler *s, uint32_t index) {
     gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[index];
     sm->state = GPUMP_SCHEDULER_SM_IDLE;
     sm->flags = 0;
-    sm->kernel = sm->next = GPUMP_NONE;
+    sm->kernel = sm->next = 0;
     gpump_bits_set(gpumpi_scheduler_words(s, s->idle_at), index);
     s->idle_sms++;
     gpumpi_scheduler_ignore(s, index);
@@ -86,23 +86,22 @@ static void gpumpi_scheduler_vacate(gpump_scheduler *s, uint32_t index) {
     uint32_t next = sm->next, flags = sm->flags;
     GPUMP_ASSERT(sm->blocks == 0 && sm->leaving == 0);
     if (flags & GPUMP_SCHEDULER_SM_SETUP_STALE) { /* report_ready comes back here */
-        sm->kernel = GPUMP_NONE;
+        sm->kernel = 0;
         return;
     }
     s->reserved_sms--;
-    if (next == GPUMP_NONE ||
-        (gpump_scheduler_to_issue(&gpumpi_scheduler_kernels(s)[next]) == 0 && sm->next_blocks == 0)) {
-        gpumpi_scheduler_promise(s, sm, GPUMP_NONE);
+    if (!next || (gpump_scheduler_to_issue(&gpumpi_scheduler_kernels(s)[next]) == 0 && sm->next_blocks == 0)) {
+        gpumpi_scheduler_promise(s, sm, 0);
         if (flags & GPUMP_SCHEDULER_SM_SETUP_RUNNING) { /* set up beside the old kernel for one that has nothing left */
             s->reserved_sms++;
-            sm->kernel = GPUMP_NONE;
+            sm->kernel = 0;
             sm->flags = GPUMP_SCHEDULER_SM_SETUP_RUNNING | GPUMP_SCHEDULER_SM_SETUP_STALE;
             return;
         }
         gpumpi_scheduler_idle(s, index);
         return;
     }
-    gpumpi_scheduler_promise(s, sm, GPUMP_NONE);
+    gpumpi_scheduler_promise(s, sm, 0);
     if (flags & (GPUMP_SCHEDULER_SM_NEXT_READY | GPUMP_SCHEDULER_SM_SETUP_RUNNING)) { /* kernels_per_sm 2 */
         gpumpi_scheduler_own(s, index, next);
         sm->state = GPUMP_SCHEDULER_SM_RUNNING;
@@ -128,7 +127,7 @@ static void gpumpi_scheduler_end_kernel(gpump_scheduler *s, uint32_t kernel) {
         gpumpi_scheduler_disown(s, i);
         if (sms[i].flags & GPUMP_SCHEDULER_SM_SETUP_RUNNING) { /* idle once that is over */
             sms[i].state = GPUMP_SCHEDULER_SM_RESERVED;
-            sms[i].kernel = GPUMP_NONE;
+            sms[i].kernel = 0;
             sms[i].flags = GPUMP_SCHEDULER_SM_SETUP_RUNNING | GPUMP_SCHEDULER_SM_SETUP_STALE;
             s->reserved_sms++;
         } else
@@ -138,7 +137,7 @@ static void gpumpi_scheduler_end_kernel(gpump_scheduler *s, uint32_t kernel) {
     if (k->reserved)
         for (uint32_t i = 0; i < s->config.sms; i++)
             if (sms[i].next == kernel) {
-                gpumpi_scheduler_promise(s, &sms[i], GPUMP_NONE);
+                gpumpi_scheduler_promise(s, &sms[i], 0);
                 sms[i].room = 0;
                 if (sms[i].flags & GPUMP_SCHEDULER_SM_SETUP_RUNNING) sms[i].flags |= GPUMP_SCHEDULER_SM_SETUP_STALE;
                 sms[i].flags &= ~(uint32_t)(GPUMP_SCHEDULER_SM_NEXT_READY | GPUMP_SCHEDULER_SM_SETUP_DUE);
@@ -168,47 +167,47 @@ static gpump_result gpumpi_scheduler_time(gpump_scheduler *s, uint64_t now) {
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_scheduler_open(gpump_scheduler *s, uint64_t now, const gpump_scheduler_context *context,
+GPUMP_API gpump_result gpump_scheduler_open(gpump_scheduler *s, uint64_t now, const gpump_scheduler_process *process,
                                             uint32_t *row, gpump_diag *diag) {
-    gpump_scheduler_context_row *rows;
+    gpump_scheduler_process_row *rows;
     uint32_t i = 0;
-    if (!s || !context || !row) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "context", 0, 0, 1, UINT64_MAX);
-    if (context->weight > GPUMP_SCHEDULER_MAX_BUDGET)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "weight", 0, context->weight, 0, GPUMP_SCHEDULER_MAX_BUDGET);
+    if (!s || !process || !row) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "process", 0, 0, 1, UINT64_MAX);
+    if (process->weight > GPUMP_SCHEDULER_MAX_BUDGET)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "weight", 0, process->weight, 0, GPUMP_SCHEDULER_MAX_BUDGET);
     if (now < s->now) return gpumpi_fail(diag, GPUMP_ERROR_TIME, "now", 0, now, s->now, UINT64_MAX);
-    rows = gpumpi_scheduler_contexts(s);
-    while (i < s->config.contexts && rows[i].serial) i++;
-    if (i == s->config.contexts) return gpumpi_fail(diag, GPUMP_ERROR_FULL, "contexts", 0, i + UINT64_C(1), 0, i);
+    rows = gpumpi_scheduler_processes(s);
+    while (i < s->config.processes && rows[i].serial) i++;
+    if (i == s->config.processes) return gpumpi_fail(diag, GPUMP_ERROR_FULL, "processes", 0, i + UINT64_C(1), 0, i);
     s->now = now;
     memset(&rows[i], 0, sizeof rows[i]);
-    rows[i].cookie = context->cookie;
-    rows[i].page_table_base = context->page_table_base;
-    rows[i].priority = context->priority;
-    rows[i].weight = context->weight;
+    rows[i].cookie = process->cookie;
+    rows[i].page_table_base = process->page_table_base;
+    rows[i].priority = process->priority;
+    rows[i].weight = process->weight;
     rows[i].serial = s->serials++;
-    s->open_contexts++;
+    s->open_processes++;
     *row = i;
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_scheduler_set_priority(gpump_scheduler *s, uint64_t now, uint32_t context,
+GPUMP_API gpump_result gpump_scheduler_set_priority(gpump_scheduler *s, uint64_t now, uint32_t process,
                                                     uint32_t priority, uint32_t weight) {
-    if (!s || context >= s->config.contexts || weight > GPUMP_SCHEDULER_MAX_BUDGET) return GPUMP_ERROR_ARGUMENT;
-    if (!gpumpi_scheduler_contexts(s)[context].serial) return GPUMP_ERROR_STATE;
+    if (!s || process >= s->config.processes || weight > GPUMP_SCHEDULER_MAX_BUDGET) return GPUMP_ERROR_ARGUMENT;
+    if (!gpumpi_scheduler_processes(s)[process].serial) return GPUMP_ERROR_STATE;
     if (gpumpi_scheduler_time(s, now)) return GPUMP_ERROR_TIME;
-    gpumpi_scheduler_contexts(s)[context].priority = priority;
-    gpumpi_scheduler_contexts(s)[context].weight = weight;
+    gpumpi_scheduler_processes(s)[process].priority = priority;
+    gpumpi_scheduler_processes(s)[process].weight = weight;
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_scheduler_close(gpump_scheduler *s, uint64_t now, uint32_t context) {
-    gpump_scheduler_context_row *row;
-    if (!s || context >= s->config.contexts) return GPUMP_ERROR_ARGUMENT;
-    row = &gpumpi_scheduler_contexts(s)[context];
+GPUMP_API gpump_result gpump_scheduler_close(gpump_scheduler *s, uint64_t now, uint32_t process) {
+    gpump_scheduler_process_row *row;
+    if (!s || process >= s->config.processes) return GPUMP_ERROR_ARGUMENT;
+    row = &gpumpi_scheduler_processes(s)[process];
     if (!row->serial || row->commands) return GPUMP_ERROR_STATE;
     if (gpumpi_scheduler_time(s, now)) return GPUMP_ERROR_TIME;
     memset(row, 0, sizeof *row);
-    s->open_contexts--;
+    s->open_processes--;
     return GPUMP_OK;
 }
 
@@ -218,10 +217,10 @@ GPUMP_API gpump_result gpump_scheduler_submit(gpump_scheduler *s, uint64_t now, 
     if (!s || !command) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "command", 0, 0, 1, UINT64_MAX);
     if (queue >= s->config.queues)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "queue", 0, queue, 0, s->config.queues - 1);
-    if (command->context >= s->config.contexts)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "context", 0, command->context, 0, s->config.contexts - 1);
-    if (!gpumpi_scheduler_contexts(s)[command->context].serial)
-        return gpumpi_fail(diag, GPUMP_ERROR_STATE, "context", command->context, 0, 1, 1);
+    if (command->process >= s->config.processes)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "process", 0, command->process, 0, s->config.processes - 1);
+    if (!gpumpi_scheduler_processes(s)[command->process].serial)
+        return gpumpi_fail(diag, GPUMP_ERROR_STATE, "process", command->process, 0, 1, 1);
     if (command->blocks < 1 || command->blocks > GPUMP_SCHEDULER_MAX_BLOCKS)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks", 0, command->blocks, 1, GPUMP_SCHEDULER_MAX_BLOCKS);
     if (command->blocks_per_sm < 1 || command->blocks_per_sm > s->config.blocks_per_sm)
@@ -235,13 +234,13 @@ GPUMP_API gpump_result gpump_scheduler_submit(gpump_scheduler *s, uint64_t now, 
     buffer->cookie = command->cookie;
     buffer->blocks = command->blocks;
     buffer->arrival = s->arrivals++;
-    buffer->context = command->context;
+    buffer->process = command->process;
     buffer->blocks_per_sm = command->blocks_per_sm;
     buffer->saved_limit = command->saved_limit < s->config.saved_blocks ? command->saved_limit : s->config.saved_blocks;
     buffer->state = GPUMP_SCHEDULER_BUFFER_WAITING;
-    buffer->kernel = GPUMP_NONE;
+    buffer->kernel = 0;
     gpumpi_scheduler_halves(s, s->waiting_at)[s->waiting_count++] = queue;
-    gpumpi_scheduler_contexts(s)[command->context].commands++;
+    gpumpi_scheduler_processes(s)[command->process].commands++;
     s->admission_due = 1;
     s->statistics.submitted++;
     return GPUMP_OK;
@@ -258,7 +257,7 @@ GPUMP_API gpump_result gpump_scheduler_report_ready(gpump_scheduler *s, uint64_t
         sm->flags &= ~(uint32_t)GPUMP_SCHEDULER_SM_SETUP_STALE;
         if (sm->blocks == 0)
             gpumpi_scheduler_vacate(s, index);
-        else if (sm->next != GPUMP_NONE) { /* beside a leaving kernel, and `next` has changed meanwhile */
+        else if (sm->next) { /* beside a leaving kernel, and `next` has changed meanwhile */
             sm->flags |= GPUMP_SCHEDULER_SM_SETUP_DUE;
             gpumpi_scheduler_attend(s, index);
         }
@@ -275,20 +274,15 @@ GPUMP_API gpump_result gpump_scheduler_report_ready(gpump_scheduler *s, uint64_t
     return GPUMP_OK;
 }
 
-/* Takes a block's name apart and checks it; returns the SM's row, NULL when it names no resident block. */
-static gpump_scheduler_sm *gpumpi_scheduler_find_block(const gpump_scheduler *s, uint64_t block, uint32_t *index,
-                                                       uint32_t *slot) {
-    uint32_t place = (uint32_t)(block & 0x3fffffu), at;
-    gpump_scheduler_sm *sm;
-    *index = place >> 6;
-    *slot = place & 63u;
-    if (*index >= s->config.sms || *slot >= s->config.blocks_per_sm) return NULL;
-    sm = &gpumpi_scheduler_sms(s)[*index];
-    at = *index * s->config.blocks_per_sm + *slot;
-    if (!((sm->slots >> *slot) & 1u) || gpumpi_scheduler_halves(s, s->generations_at)[at] != (uint32_t)(block >> 22) ||
-        block >> 54)
-        return NULL;
-    return sm;
+/* Returns the kernel of a resident block, 0 when (sm, block) names none. */
+static uint32_t gpumpi_scheduler_owner(const gpump_scheduler *s, uint32_t sm, gpump_block_ref block) {
+    uint32_t at;
+    if (sm >= s->config.sms || block.slot >= s->config.blocks_per_sm) return 0;
+    at = sm * s->config.blocks_per_sm + block.slot;
+    if (!((gpumpi_scheduler_sms(s)[sm].slots >> block.slot) & 1u) ||
+        gpumpi_scheduler_halves(s, s->generations_at)[at] != block.generation)
+        return 0;
+    return gpumpi_scheduler_halves(s, s->owners_at)[at];
 }
 
 /* A block leaves its slot, finished or saved. */
@@ -320,40 +314,39 @@ static void gpumpi_scheduler_after_leave(gpump_scheduler *s, uint32_t index, uin
     gpumpi_scheduler_settle(s, kernel);
 }
 
-GPUMP_API gpump_result gpump_scheduler_report_finished(gpump_scheduler *s, uint64_t now, uint64_t block) {
-    uint32_t index, slot, kernel;
+GPUMP_API gpump_result gpump_scheduler_report_finished(gpump_scheduler *s, uint64_t now, uint32_t index,
+                                                       gpump_block_ref block) {
+    uint32_t kernel;
     if (!s) return GPUMP_ERROR_ARGUMENT;
-    if (!gpumpi_scheduler_find_block(s, block, &index, &slot)) return GPUMP_ERROR_STALE;
+    kernel = gpumpi_scheduler_owner(s, index, block);
+    if (!kernel) return GPUMP_ERROR_STALE;
     if (gpumpi_scheduler_time(s, now)) return GPUMP_ERROR_TIME;
-    kernel = gpumpi_scheduler_halves(s, s->owners_at)[index * s->config.blocks_per_sm + slot];
     s->statistics.blocks_finished++;
-    gpumpi_scheduler_leave(s, index, slot, kernel);
+    gpumpi_scheduler_leave(s, index, block.slot, kernel);
     gpumpi_scheduler_after_leave(s, index, kernel);
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_scheduler_report_preempted(gpump_scheduler *s, uint64_t now, uint64_t block,
-                                                        uint64_t handle) {
-    uint32_t index, slot, kernel, had;
+GPUMP_API gpump_result gpump_scheduler_report_preempted(gpump_scheduler *s, uint64_t now, uint32_t index,
+                                                        gpump_block_ref block, uint64_t handle) {
+    uint32_t kernel, had;
     gpump_scheduler_kernel *k;
     gpump_scheduler_sm *sm;
     if (!s) return GPUMP_ERROR_ARGUMENT;
-    sm = gpumpi_scheduler_find_block(s, block, &index, &slot);
-    if (!sm) return GPUMP_ERROR_STALE;
-    kernel = gpumpi_scheduler_halves(s, s->owners_at)[index * s->config.blocks_per_sm + slot];
+    kernel = gpumpi_scheduler_owner(s, index, block);
+    if (!kernel) return GPUMP_ERROR_STALE;
+    sm = &gpumpi_scheduler_sms(s)[index];
     if (sm->state != GPUMP_SCHEDULER_SM_RESERVED || sm->flags & GPUMP_SCHEDULER_SM_PREEMPT_DUE || kernel != sm->kernel)
         return GPUMP_ERROR_STATE;
     k = &gpumpi_scheduler_kernels(s)[kernel];
     if (k->saved + k->leaving - (sm->leaving ? 1u : 0u) >= k->saved_limit) return GPUMP_ERROR_FULL;
     if (gpumpi_scheduler_time(s, now)) return GPUMP_ERROR_TIME;
     had = gpump_scheduler_to_issue(k) != 0;
-    gpumpi_scheduler_words(
-        s,
-        s->ptbqs_at)[(uint64_t)kernel * s->config.saved_blocks + (k->saved_first + k->saved) % s->config.saved_blocks] =
-        handle;
+    gpumpi_scheduler_words(s, s->ptbqs_at)[(uint64_t)(kernel - 1) * s->config.saved_blocks +
+                                           (k->saved_first + k->saved) % s->config.saved_blocks] = handle;
     k->saved++;
     s->statistics.blocks_preempted++;
-    gpumpi_scheduler_leave(s, index, slot, kernel);
+    gpumpi_scheduler_leave(s, index, block.slot, kernel);
     gpumpi_scheduler_after_leave(s, index, kernel);
     if (!had) { /* the kernel had nothing to issue, so its SMs may have room, and idle SMs may now be of use to it */
         for (uint32_t i = k->first_sm; i != GPUMP_NONE; i = gpumpi_scheduler_sms(s)[i].next_sm)
@@ -367,8 +360,7 @@ GPUMP_API gpump_result gpump_scheduler_report_room(gpump_scheduler *s, uint64_t 
     gpump_scheduler_sm *sm;
     if (!s || index >= s->config.sms || blocks > s->config.blocks_per_sm) return GPUMP_ERROR_ARGUMENT;
     sm = &gpumpi_scheduler_sms(s)[index];
-    if (sm->state != GPUMP_SCHEDULER_SM_RESERVED || !(sm->flags & GPUMP_SCHEDULER_SM_NEXT_READY) ||
-        sm->next == GPUMP_NONE)
+    if (sm->state != GPUMP_SCHEDULER_SM_RESERVED || !(sm->flags & GPUMP_SCHEDULER_SM_NEXT_READY) || !sm->next)
         return GPUMP_ERROR_STATE;
     if (gpumpi_scheduler_time(s, now)) return GPUMP_ERROR_TIME;
     sm->room = blocks;
@@ -383,9 +375,9 @@ static void gpumpi_scheduler_admit(gpump_scheduler *s, const gpump_scheduler_pol
                                    uint32_t queue, uint32_t position, gpump_scheduler_action *action) {
     gpump_scheduler_buffer *buffer = &gpumpi_scheduler_buffers(s)[queue];
     gpump_scheduler_kernel *kernels = gpumpi_scheduler_kernels(s), *k;
-    uint32_t *waiting = gpumpi_scheduler_halves(s, s->waiting_at), row = 0, budget = 0;
+    uint32_t *waiting = gpumpi_scheduler_halves(s, s->waiting_at), row = 1, budget = 0;
     view->queue = queue;
-    if (policy->tokens) budget = policy->tokens(view);
+    if (policy->tokens) budget = policy->tokens(policy, view);
     if (budget > GPUMP_SCHEDULER_MAX_BUDGET) {
         s->statistics.policy_errors++;
         budget = GPUMP_SCHEDULER_MAX_BUDGET;
@@ -400,7 +392,7 @@ static void gpumpi_scheduler_admit(gpump_scheduler *s, const gpump_scheduler_pol
     k->start_cycle = s->now;
     k->arrival = buffer->arrival;
     k->queue = queue;
-    k->context = buffer->context;
+    k->process = buffer->process;
     k->blocks_per_sm = buffer->blocks_per_sm;
     k->saved_limit = buffer->saved_limit;
     k->budget = budget;
@@ -415,9 +407,9 @@ static void gpumpi_scheduler_admit(gpump_scheduler *s, const gpump_scheduler_pol
     action->kind = GPUMP_SCHEDULER_KERNEL_START;
     action->kernel = row;
     action->queue = queue;
-    action->context = k->context;
+    action->process = k->process;
     action->kernel_cookie = k->cookie;
-    action->context_cookie = gpumpi_scheduler_contexts(s)[k->context].cookie;
+    action->process_cookie = gpumpi_scheduler_processes(s)[k->process].cookie;
 }
 
 /* Asks the policy for a command; 1 when one was taken. */
@@ -430,8 +422,7 @@ static gpump_result gpumpi_scheduler_try_admit(gpump_scheduler *s, const gpump_s
         return GPUMP_EMPTY;
     }
     view = gpump_scheduler_look(s);
-    view.user = policy->user;
-    queue = policy->admit ? policy->admit(&view) : view.waiting[0];
+    queue = policy->admit ? policy->admit(policy, &view) : view.waiting[0];
     if (queue == GPUMP_NONE) {
         s->admission_due = 0;
         return GPUMP_EMPTY;
@@ -466,7 +457,7 @@ static void gpumpi_scheduler_reserve(gpump_scheduler *s, uint32_t index, uint32_
         gpumpi_scheduler_attend(s, index);
     } else if (flags & GPUMP_SCHEDULER_SM_SETUP_RUNNING) {
         sm->flags = GPUMP_SCHEDULER_SM_SETUP_RUNNING | GPUMP_SCHEDULER_SM_SETUP_STALE;
-        sm->kernel = GPUMP_NONE;
+        sm->kernel = 0;
     } else {
         gpumpi_scheduler_ignore(s, index);
         gpumpi_scheduler_vacate(s, index);
@@ -492,7 +483,7 @@ static void gpumpi_scheduler_change_next(gpump_scheduler *s, uint32_t index, uin
 /* Checks a step of the policy against the tables and carries it out; 0 when it makes no sense. */
 static int gpumpi_scheduler_apply(gpump_scheduler *s, const gpump_scheduler_step *step) {
     gpump_scheduler_sm *sm;
-    if (step->sm >= s->config.sms || step->kernel >= s->config.active_kernels) return 0;
+    if (step->sm >= s->config.sms || !step->kernel || step->kernel > s->config.active_kernels) return 0;
     if (!gpumpi_scheduler_kernels(s)[step->kernel].in_use) return 0;
     if (!(step->kind == GPUMP_SCHEDULER_STEP_ASSIGN ? gpump_scheduler_wants_idle : gpump_scheduler_wants_more)(
             &gpumpi_scheduler_kernels(s)[step->kernel]))
@@ -538,7 +529,6 @@ static gpump_result gpumpi_scheduler_run_policy(gpump_scheduler *s, const gpump_
     uint64_t limit = ((uint64_t)s->config.sms + s->config.active_kernels) * 4 + 16;
     gpump_result result = GPUMP_OK;
     gpump_scheduler_view view = gpump_scheduler_look(s);
-    view.user = policy->user;
     s->policy_due = s->policy_wake = GPUMP_UNKNOWN;
     s->statistics.policy_runs++;
     for (;;) {
@@ -546,7 +536,8 @@ static gpump_result gpumpi_scheduler_run_policy(gpump_scheduler *s, const gpump_
         view.idle_sm = gpumpi_scheduler_lowest_idle(s);
         view.reserved_sms = s->reserved_sms;
         step.kind = step.sm = step.kernel = GPUMP_NONE;
-        if ((policy->step ? policy->step(&view, &step) : gpumpi_scheduler_default_step(&view, &step)) != GPUMP_OK)
+        if ((policy->step ? policy->step(policy, &view, &step) : gpumpi_scheduler_default_step(&view, &step)) !=
+            GPUMP_OK)
             break;
         if (limit-- == 0 || !gpumpi_scheduler_apply(s, &step)) {
             s->statistics.policy_errors++;
@@ -555,7 +546,7 @@ static gpump_result gpumpi_scheduler_run_policy(gpump_scheduler *s, const gpump_
         }
         s->statistics.policy_steps++;
     }
-    if (policy->wake) s->policy_wake = policy->wake(&view);
+    if (policy->wake) s->policy_wake = policy->wake(policy, &view);
     if (s->policy_wake <= s->now) s->policy_wake = s->now + 1;
     if (s->waiting_count) s->admission_due = 1; /* a policy that declined may have changed its mind */
     return result;
@@ -570,7 +561,7 @@ static void gpumpi_scheduler_hand_preempt(gpump_scheduler *s, uint32_t index, gp
     action->kind = GPUMP_SCHEDULER_PREEMPT;
     action->kernel = sm->kernel;
     action->kernel_cookie = k->cookie;
-    action->context = k->context;
+    action->process = k->process;
     action->queue = k->queue;
     action->next = sm->next;
     action->mechanism = s->config.mechanism;
@@ -585,30 +576,30 @@ static void gpumpi_scheduler_hand_preempt(gpump_scheduler *s, uint32_t index, gp
             s->statistics.drained_instead++;
         }
     }
-    if (s->config.kernels_per_sm == 2 && sm->next != GPUMP_NONE) sm->flags |= GPUMP_SCHEDULER_SM_SETUP_DUE;
+    if (s->config.kernels_per_sm == 2 && sm->next) sm->flags |= GPUMP_SCHEDULER_SM_SETUP_DUE;
 }
 
 static void gpumpi_scheduler_hand_setup(gpump_scheduler *s, uint32_t index, gpump_scheduler_action *action) {
     gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[index];
     uint32_t kernel = sm->state == GPUMP_SCHEDULER_SM_RESERVED ? sm->next : sm->kernel;
     const gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[kernel];
-    const gpump_scheduler_context_row *context = &gpumpi_scheduler_contexts(s)[k->context];
+    const gpump_scheduler_process_row *process = &gpumpi_scheduler_processes(s)[k->process];
     sm->flags = (sm->flags & ~(uint32_t)GPUMP_SCHEDULER_SM_SETUP_DUE) | GPUMP_SCHEDULER_SM_SETUP_RUNNING;
     action->kind = GPUMP_SCHEDULER_SETUP;
     action->kernel = kernel;
     action->kernel_cookie = k->cookie;
-    action->context = k->context;
+    action->process = k->process;
     action->queue = k->queue;
-    action->context_cookie = context->cookie;
-    action->page_table_base = context->page_table_base;
+    action->process_cookie = process->cookie;
+    action->page_table_base = process->page_table_base;
     action->beside = sm->state == GPUMP_SCHEDULER_SM_RESERVED;
     s->statistics.setups++;
-    if (sm->context_serial != context->serial) {
-        if (sm->context_serial)
+    if (sm->process_serial != process->serial) {
+        if (sm->process_serial)
             action->invalidate = GPUMP_SCHEDULER_INVALIDATE_TLB | GPUMP_SCHEDULER_INVALIDATE_L1 |
                                  GPUMP_SCHEDULER_INVALIDATE_INSTRUCTIONS;
-        sm->context_serial = context->serial;
-        s->statistics.context_changes++;
+        sm->process_serial = process->serial;
+        s->statistics.process_changes++;
     }
 }
 
@@ -627,17 +618,17 @@ static void gpumpi_scheduler_hand_issue(gpump_scheduler *s, uint32_t index, uint
     gpumpi_scheduler_halves(s, s->owners_at)[at] = kernel;
     ++*generation;
     action->kind = GPUMP_SCHEDULER_ISSUE;
-    action->block = (uint64_t)*generation << 22 | (uint64_t)index << 6 | slot;
-    action->slot = slot;
+    action->block.slot = slot;
+    action->block.generation = *generation;
     action->kernel = kernel;
     action->kernel_cookie = k->cookie;
-    action->context = k->context;
+    action->process = k->process;
     action->queue = k->queue;
-    action->context_cookie = gpumpi_scheduler_contexts(s)[k->context].cookie;
+    action->process_cookie = gpumpi_scheduler_processes(s)[k->process].cookie;
     if (k->saved) {
         action->saved = 1;
         action->handle =
-            gpumpi_scheduler_words(s, s->ptbqs_at)[(uint64_t)kernel * s->config.saved_blocks + k->saved_first];
+            gpumpi_scheduler_words(s, s->ptbqs_at)[(uint64_t)(kernel - 1) * s->config.saved_blocks + k->saved_first];
         k->saved_first = (k->saved_first + 1) % s->config.saved_blocks;
         k->saved--;
         s->statistics.blocks_resumed++;
@@ -669,9 +660,9 @@ static int gpumpi_scheduler_hand_sm(gpump_scheduler *s, uint32_t index, gpump_sc
         if (sm->blocks == 0) gpumpi_scheduler_release(s, index); /* other SMs have taken what there was to issue */
         return 0;
     }
-    if (sm->state == GPUMP_SCHEDULER_SM_RESERVED && sm->flags & GPUMP_SCHEDULER_SM_NEXT_READY && sm->room &&
-        sm->next != GPUMP_NONE && sm->blocks + sm->next_blocks < s->config.blocks_per_sm &&
-        sm->next_blocks < kernels[sm->next].blocks_per_sm && gpump_scheduler_to_issue(&kernels[sm->next])) {
+    if (sm->state == GPUMP_SCHEDULER_SM_RESERVED && sm->flags & GPUMP_SCHEDULER_SM_NEXT_READY && sm->room && sm->next &&
+        sm->blocks + sm->next_blocks < s->config.blocks_per_sm && sm->next_blocks < kernels[sm->next].blocks_per_sm &&
+        gpump_scheduler_to_issue(&kernels[sm->next])) {
         gpumpi_scheduler_hand_issue(s, index, sm->next, action);
         return 1;
     }
@@ -691,9 +682,9 @@ static void gpumpi_scheduler_hand_done(gpump_scheduler *s, gpump_scheduler_actio
     action->kind = GPUMP_SCHEDULER_KERNEL_DONE;
     action->kernel = buffer->kernel;
     action->queue = queue;
-    action->context = buffer->context;
+    action->process = buffer->process;
     action->kernel_cookie = buffer->cookie;
-    gpumpi_scheduler_contexts(s)[buffer->context].commands--;
+    gpumpi_scheduler_processes(s)[buffer->process].commands--;
     memset(buffer, 0, sizeof *buffer);
 }
 
@@ -704,7 +695,7 @@ GPUMP_API gpump_result gpump_scheduler_next(gpump_scheduler *s, const gpump_sche
     if (!s || !policy || !action || policy->struct_size != sizeof *policy) return GPUMP_ERROR_ARGUMENT;
     if (gpumpi_scheduler_time(s, now)) return GPUMP_ERROR_TIME;
     memset(&next, 0, sizeof next);
-    next.sm = next.next = GPUMP_NONE;
+    next.sm = GPUMP_NONE;
     for (;;) {
         gpump_result result;
         if (s->done_count) {

@@ -1,18 +1,25 @@
-/* scheduler: command buffers, active queue, kernel and SM status tables, preempted-block queues, SM driver (floor 4,
- * hardware)
+/* scheduler: the tables that share one GPU between processes, and the driver of its SMs (floor 4, hardware)
  *
- * Many processes on one GPU (Tanasic 5.2). The host reports facts (a command was submitted, an SM is set up, a block
- * finished or left with its context saved) and pulls actions (set up an SM, issue a block, preempt an SM). Between the
- * two stands a policy, a const struct of hooks that says which kernel gets which SM; how an SM is vacated (switch,
- * drain, or per block as the victim component chooses) is the configuration's `mechanism`, and no policy knows it.
+ * The tables are those of Tanasic 5.2: command buffers, active queue, kernel and SM status tables, preempted-block
+ * queues (PTBQs). The host reports facts: a command was submitted, an SM is set up, a block finished, a block left with
+ * its context saved. The host pulls actions: set up an SM, issue a block, preempt an SM. A policy, a const struct of
+ * hooks, decides which kernel gets which SM. The configuration's `mechanism` decides how an SM is vacated (switch,
+ * drain, or per block as the victim component chooses); policies do not know it.
  *
- *   submit -> command buffer -> KERNEL_START (policy: admit) -> policy: step -> SETUP -> report_ready -> ISSUE ...
- * report_finished policy: reserve -> PREEMPT -> report_preempted / report_finished until the SM is empty -> SETUP for
- * the next kernel last block of a kernel -> KERNEL_DONE, and its queue may submit again */
+ *   gpump_scheduler_submit fills a command buffer
+ *   -> action KERNEL_START, once the policy's hook `admit` has let the command into the active queue
+ *   -> action SETUP, once the policy's hook `step` has given the kernel an SM; answered by gpump_scheduler_report_ready
+ *   -> actions ISSUE; each block ends in gpump_scheduler_report_finished or gpump_scheduler_report_preempted
+ *   -> action PREEMPT, when the policy reserves the SM for another kernel; SETUP follows when the SM is empty
+ *   -> action KERNEL_DONE after the kernel's last block; then its queue may submit again
+ *
+ * A kernel in the active queue has a number from 1, its row of the kernel status table; 0 is no kernel. A block on an
+ * SM is named by the SM and a gpump_block_ref that the ISSUE action gives. */
 #ifndef GPUMP_SCHEDULER_H
 #define GPUMP_SCHEDULER_H
 
 #include "base/base.h"
+#include "sm/sm.h"
 
 GPUMP_BEGIN
 
@@ -33,7 +40,7 @@ typedef struct gpump_scheduler_config {
     uint32_t struct_size;   /* sizeof(gpump_scheduler_config) */
     uint32_t sms;           /* SMs; 1 to 65536; preset: the machine's (published) */
     uint32_t blocks_per_sm; /* blocks on an SM at most (Tmax); 1 to 64; preset: the machine's (published) */
-    uint32_t contexts;      /* rows of the context table; 1 to 4096; preset 32 (assumed) */
+    uint32_t processes;     /* rows of the process table; 1 to 4096; preset 32 (assumed) */
     uint32_t queues; /* command queues, each with a buffer of one command; 1 to 4096; preset 32 (assumed: Hyper-Q) */
     uint32_t
         active_kernels;    /* rows of the active queue and the KSRT; 1 to 4096; preset: the SM count (Tanasic 5.2.3) */
@@ -47,19 +54,19 @@ typedef struct gpump_scheduler_config {
     uint32_t reserved;        /* 0 */
 } gpump_scheduler_config;
 
-/* A process as the context table holds it. */
-typedef struct gpump_scheduler_context {
+/* A process as the process table holds it (Tanasic calls it the context table). */
+typedef struct gpump_scheduler_process {
     uint64_t cookie;          /* the host's name for it */
     uint64_t page_table_base; /* goes to an SM's base page table register */
     uint32_t priority;        /* higher goes first under npq, ppq and ppq_shared */
     uint32_t weight; /* share under `weighted`, SM budget in tokens under `dss`; 0 to GPUMP_SCHEDULER_MAX_BUDGET */
-} gpump_scheduler_context;
+} gpump_scheduler_process;
 
 /* A kernel launch. */
 typedef struct gpump_scheduler_command {
     uint64_t cookie;        /* the host's name for the launch */
     uint64_t blocks;        /* blocks of the grid; 1 to GPUMP_SCHEDULER_MAX_BLOCKS */
-    uint32_t context;       /* row of the context table, from gpump_scheduler_open */
+    uint32_t process;       /* row of the process table, from gpump_scheduler_open */
     uint32_t blocks_per_sm; /* how many of them one SM holds; 1 to the configuration's */
     uint32_t saved_limit;   /* how many saved contexts its preallocated memory holds; 0: it can only be drained */
     uint32_t unused;
@@ -68,13 +75,13 @@ typedef struct gpump_scheduler_command {
 /* ---- rows of the tables: policies and observers read them, only the scheduler writes them ---- */
 
 /* Context table. */
-typedef struct gpump_scheduler_context_row {
+typedef struct gpump_scheduler_process_row {
     uint64_t cookie, page_table_base;
-    uint64_t serial; /* tells contexts apart that had this row at different times; 0: the row is free */
+    uint64_t serial; /* tells processes apart that had this row at different times; 0: the row is free */
     uint32_t priority, weight;
     uint32_t commands; /* commands of it that are buffered or active */
     uint32_t unused;
-} gpump_scheduler_context_row;
+} gpump_scheduler_process_row;
 
 typedef enum gpump_scheduler_buffer_state {
     GPUMP_SCHEDULER_BUFFER_EMPTY = 0,
@@ -86,20 +93,21 @@ typedef enum gpump_scheduler_buffer_state {
 typedef struct gpump_scheduler_buffer {
     uint64_t cookie, blocks;
     uint64_t arrival; /* sequence number of the submission */
-    uint32_t context, blocks_per_sm, saved_limit;
+    uint32_t process, blocks_per_sm, saved_limit;
     uint32_t state;  /* gpump_scheduler_buffer_state */
-    uint32_t kernel; /* row of the KSRT when ACTIVE */
+    uint32_t kernel; /* its number when ACTIVE; otherwise 0 */
     uint32_t unused;
 } gpump_scheduler_buffer;
 
-/* Kernel status register table. Only rows named by the active queue are in use. */
+/* Kernel status register table (KSRT). Row k belongs to kernel k; row 0 is never used. Only rows that the active queue
+ * names are in use. */
 typedef struct gpump_scheduler_kernel {
     uint64_t cookie;
     uint64_t blocks;      /* blocks of the grid */
     uint64_t next_block;  /* the first block never issued */
     uint64_t start_cycle; /* when it entered the active queue */
     uint64_t arrival;     /* sequence number of its submission */
-    uint32_t queue, context;
+    uint32_t queue, process;
     uint32_t blocks_per_sm, saved_limit;
     uint32_t resident;    /* blocks on SMs now, leaving ones included */
     uint32_t saved;       /* blocks in its PTBQ */
@@ -132,12 +140,12 @@ typedef enum gpump_scheduler_sm_flag {
 } gpump_scheduler_sm_flag;
 /* SM status table. */
 typedef struct gpump_scheduler_sm {
-    uint64_t context_serial; /* whose page table and caches it was last set up for; 0: none yet */
+    uint64_t process_serial; /* whose page table and caches it was last set up for; 0: none yet */
     uint64_t slots;          /* bit per slot that holds a block */
     uint32_t state;          /* gpump_scheduler_sm_state */
     uint32_t flags;          /* gpump_scheduler_sm_flag bits */
-    uint32_t kernel;         /* KSRT row of the kernel it runs; GPUMP_NONE when idle */
-    uint32_t next;           /* KSRT row it is reserved for; GPUMP_NONE when that kernel has ended, or not reserved */
+    uint32_t kernel;         /* the kernel it runs; 0 when idle */
+    uint32_t next;           /* the kernel it is reserved for; 0 when that kernel has ended, or when not reserved */
     uint32_t blocks;         /* resident blocks of kernel */
     uint32_t next_blocks;    /* resident blocks of next (kernels_per_sm 2) */
     uint32_t room;           /* blocks of next that may be issued at once (gpump_scheduler_report_room) */
@@ -148,20 +156,19 @@ typedef struct gpump_scheduler_sm {
 /* What a hook sees: the tables as they are. All pointers are good until the hook returns. */
 typedef struct gpump_scheduler_view {
     const gpump_scheduler_config *config;
-    const gpump_scheduler_context_row *contexts; /* config->contexts rows */
-    const gpump_scheduler_buffer *buffers;       /* config->queues rows */
-    const uint32_t *waiting;                     /* queues whose buffers hold a command, in order of arrival */
-    const gpump_scheduler_kernel *kernels;       /* config->active_kernels rows */
-    const uint32_t *active;                      /* the active queue: rows of `kernels`, oldest first */
-    const gpump_scheduler_sm *sms;               /* config->sms rows */
-    uint64_t *state;                             /* the policy's own words inside the block (16, zero at first) */
-    const void *user;                            /* the policy's `user` */
+    const gpump_scheduler_process_row *processes; /* config->processes rows */
+    const gpump_scheduler_buffer *buffers;        /* config->queues rows */
+    const uint32_t *waiting;                      /* queues whose buffers hold a command, in order of arrival */
+    const gpump_scheduler_kernel *kernels;        /* config->active_kernels + 1 rows, by kernel number */
+    const uint32_t *active;                       /* the active queue: kernel numbers, oldest first */
+    const gpump_scheduler_sm *sms;                /* config->sms rows */
+    uint64_t *state;                              /* the policy's own words inside the block (16, zero at first) */
     uint64_t now;
     uint32_t waiting_count, active_count;
-    uint32_t open_contexts; /* contexts open now */
-    uint32_t idle_sm;       /* the lowest idle SM; GPUMP_NONE: none is idle */
-    uint32_t reserved_sms;  /* SMs in state reserved */
-    uint32_t queue;         /* tokens: whose command enters; otherwise GPUMP_NONE */
+    uint32_t open_processes; /* processes open now */
+    uint32_t idle_sm;        /* the lowest idle SM; GPUMP_NONE: none is idle */
+    uint32_t reserved_sms;   /* SMs in state reserved */
+    uint32_t queue;          /* tokens: whose command enters; otherwise GPUMP_NONE */
 } gpump_scheduler_view;
 
 #define GPUMP_SCHEDULER_STATE_WORDS 16
@@ -174,27 +181,30 @@ typedef enum gpump_scheduler_step_kind {
 typedef struct gpump_scheduler_step {
     uint32_t kind; /* gpump_scheduler_step_kind */
     uint32_t sm;
-    uint32_t kernel; /* KSRT row, of the active queue */
+    uint32_t kernel; /* a kernel of the active queue */
 } gpump_scheduler_step;
 
-/* A scheduling policy. Hooks decide from the view alone, so that the same state always gives the same decision; every
- * answer is checked, and a wrong one ends the run of the policy (statistics: policy_errors). NULL hooks mean the
- * default stated. */
+/* A scheduling policy: constant, with any hook NULL for the default that is stated. Each hook takes the policy itself
+ * and one struct of arguments. Hooks decide from these alone, so that the same state always gives the same decision.
+ * Every answer is checked: an impossible one ends the run of the policy and counts as policy_errors. */
 typedef struct gpump_scheduler_policy {
     uint32_t struct_size; /* sizeof(gpump_scheduler_policy) */
+    uint32_t unused;
     const char *name;
-    const void *user;
-    /* Which waiting command enters the active queue next: a queue number, GPUMP_NONE for none. Asked while there is a
-     * free row. Default: in order of arrival. */
-    uint32_t (*admit)(const gpump_scheduler_view *view);
-    /* How many tokens the kernel of view->queue starts with, 0 to GPUMP_SCHEDULER_MAX_BUDGET. Default: 0. */
-    uint32_t (*tokens)(const gpump_scheduler_view *view);
-    /* The next step of a repartitioning: GPUMP_OK and *step, or GPUMP_EMPTY when all is as it should be. Called until
-     * it is. Default: idle SMs go to the first kernel in active-queue order that has blocks to issue. */
-    gpump_result (*step)(const gpump_scheduler_view *view, gpump_scheduler_step *step);
-    /* When the policy wants to run although nothing happens: a cycle, GPUMP_UNKNOWN for never. Asked after every run.
-     * Default: never. */
-    uint64_t (*wake)(const gpump_scheduler_view *view);
+    const char *description; /* one sentence */
+    void *user;
+    /* Which waiting command enters the active queue next: its queue, or GPUMP_NONE for none. Called while the active
+     * queue has a free row. NULL: commands enter in the order of their arrival. */
+    uint32_t (*admit)(const struct gpump_scheduler_policy *policy, const gpump_scheduler_view *view);
+    /* How many tokens the kernel of view->queue starts with, 0 to GPUMP_SCHEDULER_MAX_BUDGET. NULL: 0. */
+    uint32_t (*tokens)(const struct gpump_scheduler_policy *policy, const gpump_scheduler_view *view);
+    /* The next step of a repartitioning: GPUMP_OK and *step, or GPUMP_EMPTY when no SM is to change hands. Called until
+     * it returns GPUMP_EMPTY. NULL: idle SMs go to the first kernel of the active queue that has blocks to issue. */
+    gpump_result (*step)(const struct gpump_scheduler_policy *policy, const gpump_scheduler_view *view,
+                         gpump_scheduler_step *step);
+    /* The cycle at which the policy runs although nothing was reported; GPUMP_UNKNOWN: never. Called after every run.
+     * NULL: never. */
+    uint64_t (*wake)(const struct gpump_scheduler_policy *policy, const gpump_scheduler_view *view);
 } gpump_scheduler_policy;
 
 /* Returns the blocks of a kernel that could be issued now: saved ones and those never issued. */
@@ -222,7 +232,7 @@ typedef enum gpump_scheduler_action_kind {
     GPUMP_SCHEDULER_KERNEL_DONE,      /* the kernel of `queue` has ended; the queue may submit again */
     GPUMP_SCHEDULER_PREEMPT, /* vacate `sm`: as `mechanism` says, each of its blocks of `kernel` must be reported
                                 preempted or finished; `next` is the kernel it is for as things stand */
-    GPUMP_SCHEDULER_SETUP, /* set `sm` up for `kernel`: context id, page table base, and invalidate what is named; then
+    GPUMP_SCHEDULER_SETUP, /* set `sm` up for `kernel`: process id, page table base, and invalidate what is named; then
                               report_ready */
     GPUMP_SCHEDULER_ISSUE  /* start a block of `kernel` on `sm`: a saved one by its handle, else the block of that index
                             */
@@ -236,24 +246,24 @@ typedef enum gpump_scheduler_invalidate {
 } gpump_scheduler_invalidate;
 
 typedef struct gpump_scheduler_action {
-    uint64_t block;           /* ISSUE: the name to report this residence by; never used again */
     uint64_t index;           /* ISSUE of a new block: its linear index, from 0 */
     uint64_t handle;          /* ISSUE of a saved block: the handle it was reported preempted with */
     uint64_t kernel_cookie;   /* the launch (KERNEL_*, SETUP, ISSUE; PREEMPT: of the kernel that leaves) */
-    uint64_t context_cookie;  /* its process (not PREEMPT, KERNEL_DONE) */
+    uint64_t process_cookie;  /* its process (not PREEMPT, KERNEL_DONE) */
     uint64_t page_table_base; /* SETUP */
+    gpump_block_ref block;    /* ISSUE: the name of this residence, for the reports; slot 0 to blocks_per_sm - 1 */
     uint32_t kind;            /* gpump_scheduler_action_kind */
     uint32_t sm;              /* GPUMP_NONE for KERNEL_* */
-    uint32_t kernel;          /* KSRT row */
-    uint32_t next;            /* PREEMPT: KSRT row of the next kernel */
-    uint32_t queue, context;
+    uint32_t kernel;          /* kernel number, from 1 */
+    uint32_t next;            /* PREEMPT: the number of the next kernel; 0: none any more */
+    uint32_t queue, process;
     uint32_t mechanism;  /* PREEMPT: gpump_scheduler_mechanism; DRAIN when the context memory or the PTBQ could not take
                             all blocks */
     uint32_t reason;     /* PREEMPT: gpump_reason why it is DRAIN after all; 0 */
     uint32_t invalidate; /* SETUP: gpump_scheduler_invalidate bits; 0 within one process */
     uint32_t beside;     /* SETUP: 1: the blocks of another kernel are still leaving (kernels_per_sm 2) */
     uint32_t saved;      /* ISSUE: 1: a saved block */
-    uint32_t slot;       /* ISSUE: its slot on the SM, 0 to blocks_per_sm - 1 */
+    uint32_t unused;
 } gpump_scheduler_action;
 
 /* clang-format off */
@@ -269,7 +279,7 @@ typedef struct gpump_scheduler_action {
     X(next_changes, "SMs", "reserved SMs given to another kernel before they were vacant")                        \
     X(drained_instead, "SMs", "SMs drained because saved contexts had no room")                                   \
     X(setups, "SMs", "SMs set up for a kernel")                                                                   \
-    X(context_changes, "SMs", "of these, with a change of process")                                               \
+    X(process_changes, "SMs", "of these, with a change of process")                                               \
     X(policy_runs, "runs", "runs of the policy")                                                                  \
     X(policy_steps, "steps", "steps it took")                                                                     \
     X(policy_errors, "steps", "steps refused because the policy's answer made no sense")
@@ -282,7 +292,7 @@ typedef struct gpump_scheduler_statistics {
 
 typedef struct gpump_scheduler gpump_scheduler;
 
-/* Fills *config for a machine of gpump_gpu_config_preset. GPUMP_ERROR_UNKNOWN_NAME otherwise. */
+/* Fills *config for a machine of gpump_gpu_config_preset. */
 GPUMP_API gpump_result gpump_scheduler_config_preset(gpump_scheduler_config *config, const char *preset);
 /* Sets *bytes to the memory it needs. GPUMP_ERROR_CONFIG names the field at fault. */
 GPUMP_API gpump_result gpump_scheduler_bytes(const gpump_scheduler_config *config, size_t *bytes, gpump_diag *diag);
@@ -296,48 +306,56 @@ GPUMP_API gpump_result gpump_scheduler_adopt(void *memory, size_t bytes, const g
 /* Returns a hash of the whole state, the same on every machine. Cost: linear in the tables. */
 GPUMP_API uint64_t gpump_scheduler_hash(const gpump_scheduler *scheduler);
 
-/* The SRAM the tables take, in bits (Tanasic 5.2.3). */
+/* Checks every table against the others: counts, lists, queues, tokens, states and flags. For memory from outside: once
+ * gpump_scheduler_adopt has taken it over and this returns GPUMP_OK, every later call is safe. GPUMP_ERROR_FORMAT, and
+ * diag->field says what contradicts what. Cost: linear in the tables; SMs x active kernels / 64. */
+GPUMP_API gpump_result gpump_scheduler_check(const gpump_scheduler *scheduler, gpump_diag *diag);
+
+/* The SRAM that the tables take, in bits (Tanasic 5.2.3). */
 typedef struct gpump_scheduler_storage {
     uint64_t command_buffers, ksrt, smst, active_queue; /* the paper: under 512 B together at 13 SMs */
     uint64_t ptbqs;                                     /* 8 B per entry: 21,632 B at 13 SMs x 16 blocks */
-    uint64_t context_table;
+    uint64_t process_table;
 } gpump_scheduler_storage;
-/* Computes it into *storage. GPUMP_ERROR_CONFIG. */
-GPUMP_API gpump_result gpump_scheduler_bits(const gpump_scheduler_config *config, gpump_scheduler_storage *storage,
-                                            gpump_diag *diag);
+/* Sets *storage to the SRAM of each table. GPUMP_ERROR_CONFIG. */
+GPUMP_API gpump_result gpump_scheduler_table_bits(const gpump_scheduler_config *config,
+                                                  gpump_scheduler_storage *storage, gpump_diag *diag);
+/* Sets *bits to the SRAM of all tables together. GPUMP_ERROR_CONFIG. */
+GPUMP_API gpump_result gpump_scheduler_bits(const gpump_scheduler_config *config, uint64_t *bits, gpump_diag *diag);
 
 /* ---- facts; an error leaves the state as it was ---- */
 
-/* Opens a context (a process) and sets *row. GPUMP_ERROR_FULL: the context table has no free row. */
+/* Opens a process and sets *row, its row of the process table. GPUMP_ERROR_FULL: the table has no free row. */
 GPUMP_API gpump_result gpump_scheduler_open(gpump_scheduler *scheduler, uint64_t now,
-                                            const gpump_scheduler_context *context, uint32_t *row, gpump_diag *diag);
-/* Changes priority and weight of an open context, from the next run of the policy on (weights: from the next kernel).
- */
-GPUMP_API gpump_result gpump_scheduler_set_priority(gpump_scheduler *scheduler, uint64_t now, uint32_t context,
+                                            const gpump_scheduler_process *process, uint32_t *row, gpump_diag *diag);
+/* Changes priority and weight of an open process. The policy sees the priority at its next run; a weight counts for
+ * kernels that enter the active queue later. */
+GPUMP_API gpump_result gpump_scheduler_set_priority(gpump_scheduler *scheduler, uint64_t now, uint32_t process,
                                                     uint32_t priority, uint32_t weight);
-/* Closes a context. GPUMP_ERROR_STATE while it has commands. */
-GPUMP_API gpump_result gpump_scheduler_close(gpump_scheduler *scheduler, uint64_t now, uint32_t context);
-/* Puts a kernel launch into the buffer of `queue`. GPUMP_BUSY while the queue's last command has not been reported
- * done. */
+/* Closes a process. GPUMP_ERROR_STATE while it has commands. */
+GPUMP_API gpump_result gpump_scheduler_close(gpump_scheduler *scheduler, uint64_t now, uint32_t process);
+/* Puts a kernel launch, *command, into the buffer of `queue`. GPUMP_BUSY while the queue's last command has not been
+ * handed over as KERNEL_DONE. */
 GPUMP_API gpump_result gpump_scheduler_submit(gpump_scheduler *scheduler, uint64_t now, uint32_t queue,
                                               const gpump_scheduler_command *command, gpump_diag *diag);
 /* Says that the SETUP of `sm` is finished. GPUMP_ERROR_STATE when none was under way. */
 GPUMP_API gpump_result gpump_scheduler_report_ready(gpump_scheduler *scheduler, uint64_t now, uint32_t sm);
-/* Says that a block ran to its end; block: from ISSUE. GPUMP_ERROR_STALE when it does not name a resident block. */
-GPUMP_API gpump_result gpump_scheduler_report_finished(gpump_scheduler *scheduler, uint64_t now, uint64_t block);
-/* A block of an SM under preemption has left; `handle` (id and where its context lies) comes back with the ISSUE that
- * resumes it. A flushed block is one whose handle names no context. GPUMP_ERROR_STATE when the SM is not being
- * preempted, GPUMP_ERROR_FULL when its kernel can hold no more saved blocks. */
-GPUMP_API gpump_result gpump_scheduler_report_preempted(gpump_scheduler *scheduler, uint64_t now, uint64_t block,
-                                                        uint64_t handle);
-/* kernels_per_sm 2: so many blocks of the next kernel fit beside what is still leaving `sm`. GPUMP_ERROR_STATE when it
- * is not reserved and ready for one. */
+/* Says that `block` of `sm`, as ISSUE named it, ran to its end. GPUMP_ERROR_STALE when it is not resident. */
+GPUMP_API gpump_result gpump_scheduler_report_finished(gpump_scheduler *scheduler, uint64_t now, uint32_t sm,
+                                                       gpump_block_ref block);
+/* Says that `block` has left `sm`, which is under preemption. `handle` (which block, and where its context lies) comes
+ * back with the ISSUE that resumes the block; the handle of a flushed block names no context. GPUMP_ERROR_STATE when
+ * the SM is not being preempted, GPUMP_ERROR_FULL when the kernel can hold no more saved blocks. */
+GPUMP_API gpump_result gpump_scheduler_report_preempted(gpump_scheduler *scheduler, uint64_t now, uint32_t sm,
+                                                        gpump_block_ref block, uint64_t handle);
+/* kernels_per_sm 2: says that `blocks` blocks of the next kernel fit on `sm` beside the blocks that are still leaving.
+ * GPUMP_ERROR_STATE when the SM is not reserved and ready for a next kernel. */
 GPUMP_API gpump_result gpump_scheduler_report_room(gpump_scheduler *scheduler, uint64_t now, uint32_t sm,
                                                    uint32_t blocks);
 
-/* Hands over the next action: ended kernels, then starting ones, then SM by SM, then whatever the policy decides, once
- * its time has come. GPUMP_EMPTY: none now. GPUMP_ERROR_REFUSED: the policy gave an impossible answer, which was
- * dropped. */
+/* Hands over the next *action: kernels that ended, then kernels that start, then SM by SM, then what *policy decides
+ * once its decision is due. `now` below GPUMP_UNKNOWN. GPUMP_EMPTY: none now. GPUMP_ERROR_REFUSED: the policy gave an
+ * impossible answer, which was dropped. */
 GPUMP_API gpump_result gpump_scheduler_next(gpump_scheduler *scheduler, const gpump_scheduler_policy *policy,
                                             uint64_t now, gpump_scheduler_action *action);
 /* Returns when the next action may come if nothing is reported: a cycle, GPUMP_UNKNOWN for never. */
@@ -346,17 +364,17 @@ GPUMP_API uint64_t gpump_scheduler_next_cycle(const gpump_scheduler *scheduler);
 /* ---- views ---- */
 /* Returns the tables as a policy sees them, good until the next call that changes them. */
 GPUMP_API gpump_scheduler_view gpump_scheduler_look(const gpump_scheduler *scheduler);
-/* Returns the counters since gpump_scheduler_init; they live in the scheduler. */
-GPUMP_API const gpump_scheduler_statistics *gpump_scheduler_count(const gpump_scheduler *scheduler);
-/* Returns the difference after - before, field by field. */
-GPUMP_API gpump_scheduler_statistics gpump_scheduler_statistics_diff(const gpump_scheduler_statistics *after,
-                                                                     const gpump_scheduler_statistics *before);
-/* Sets *name, *unit and *description (each may be NULL) of the index-th counter; GPUMP_EMPTY past the last. */
-GPUMP_API gpump_result gpump_scheduler_statistics_field(uint32_t index, const char **name, const char **unit,
-                                                        const char **description);
-/* Checks every invariant of the tables against each other (tests, debugging). Returns NULL, or what is wrong. Cost:
- * quadratic at worst. */
-GPUMP_API const char *gpump_scheduler_check(const gpump_scheduler *scheduler);
+/* Copies the counters since gpump_scheduler_init into *statistics. */
+GPUMP_API void gpump_scheduler_get_statistics(const gpump_scheduler *scheduler, gpump_scheduler_statistics *statistics);
+/* Sets *difference to later - earlier, field by field. */
+GPUMP_API void gpump_scheduler_statistics_diff(const gpump_scheduler_statistics *earlier,
+                                               const gpump_scheduler_statistics *later,
+                                               gpump_scheduler_statistics *difference);
+/* Sets *name, *unit and *description of the index-th counter and *value, its value in *statistics; GPUMP_EMPTY past the
+ * last. Any pointer may be NULL but statistics. */
+GPUMP_API gpump_result gpump_scheduler_statistics_field(const gpump_scheduler_statistics *statistics, uint32_t index,
+                                                        const char **name, const char **unit, const char **description,
+                                                        uint64_t *value);
 
 GPUMP_END
 #endif

@@ -9,6 +9,9 @@
 
 GPUMP_BEGIN
 
+/* How many offsets the head holds, from processes_at on. */
+#define GPUMPI_SCHEDULER_OFFSETS 13
+
 /* The whole state: this head, then the tables at the offsets it holds. */
 struct gpump_scheduler {
     gpumpi_head head;
@@ -17,18 +20,18 @@ struct gpump_scheduler {
     uint64_t policy_due;  /* when the policy decides; GPUMP_UNKNOWN: nothing has happened since it last did */
     uint64_t policy_wake; /* when it wants to run by itself */
     uint64_t arrivals;    /* sequence number of the next submission */
-    uint64_t serials;     /* serial of the next context */
+    uint64_t serials;     /* serial of the next process */
     uint64_t policy_state[GPUMP_SCHEDULER_STATE_WORDS];
-    uint64_t contexts_at, buffers_at, kernels_at, sms_at; /* offsets in bytes from the start of the block */
+    uint64_t processes_at, buffers_at, kernels_at, sms_at; /* offsets in bytes from the start of the block */
     uint64_t idle_at, attention_at,
         attention_summary_at; /* sets of SMs: idle; with an action to hand over; words of that not 0 */
     uint64_t done_at;         /* set of queues with KERNEL_DONE to hand over */
-    uint64_t ptbqs_at, generations_at, waiting_at, active_at, owners_at;
+    uint64_t ptbqs_at, generations_at, waiting_at, active_at, owners_at; /* the last of GPUMPI_SCHEDULER_OFFSETS */
     gpump_scheduler_config config;
-    uint32_t waiting_count, active_count, open_contexts, idle_sms, reserved_sms;
-    uint32_t admission_due;  /* 1: a buffer or a row has become free or full since the policy was asked to admit */
-    uint32_t done_count;     /* queues in that set */
-    uint32_t policy_running; /* 1: in the middle of a run that goes on with the next call */
+    uint32_t waiting_count, active_count, open_processes, idle_sms, reserved_sms;
+    uint32_t admission_due; /* 1: a buffer or a row has become free or full since the policy was asked to admit */
+    uint32_t done_count;    /* queues in that set */
+    uint32_t unused;
 };
 
 GPUMP_INLINE void *gpumpi_scheduler_at(const gpump_scheduler *s, uint64_t offset) {
@@ -38,8 +41,8 @@ GPUMP_INLINE void *gpumpi_scheduler_at(const gpump_scheduler *s, uint64_t offset
     memcpy(&pointer, &base, sizeof pointer); /* drops const: callers that only read keep their results const */
     return pointer;
 }
-GPUMP_INLINE gpump_scheduler_context_row *gpumpi_scheduler_contexts(const gpump_scheduler *s) {
-    return (gpump_scheduler_context_row *)gpumpi_scheduler_at(s, s->contexts_at);
+GPUMP_INLINE gpump_scheduler_process_row *gpumpi_scheduler_processes(const gpump_scheduler *s) {
+    return (gpump_scheduler_process_row *)gpumpi_scheduler_at(s, s->processes_at);
 }
 GPUMP_INLINE gpump_scheduler_buffer *gpumpi_scheduler_buffers(const gpump_scheduler *s) {
     return (gpump_scheduler_buffer *)gpumpi_scheduler_at(s, s->buffers_at);

@@ -1,4 +1,4 @@
-/* scheduler_policies: FCFS, NPQ, PPQ, DSS, equal and weighted sharing, time slices (floor 4, const tables) */
+/* scheduler_policies: the built-in scheduling policies (floor 4, constant tables) */
 #ifndef GPUMP_SCHEDULER_POLICIES_H
 #define GPUMP_SCHEDULER_POLICIES_H
 
@@ -7,18 +7,25 @@
 
 GPUMP_BEGIN
 
-/* Returns a built-in policy, NULL when there is none of that name:
+/* Returns the built-in policy called `name`, NULL when there is none:
+ *
  *   fcfs        commands in order of arrival, one process at a time; kernels of that process run back to back
- * (Tanasic 2.3) npq         the same, but at each change of process the waiting command of highest priority goes first
- * (5.1, 5.3.2) ppq         preemptive priority: SMs of lower priority are vacated for a higher one; exclusive access
- * (5.3.3, Fig. 5.5a) ppq_shared  the same, but SMs that the highest priority leaves free go to lower ones (5.3.3,
- * Fig. 5.5b) dss         dynamic spatial sharing: tokens from the context's weight (5.2.4) equal       dss with
- * floor(SMs / processes) tokens each, the remainder one by one to the kernels that come first (5.3.4) weighted    dss
- * with SMs x weight / sum of weights tokens time_slice  the whole GPU to one process after the other, slice_cycles each
- * (5.2.3 names it; ours) */
+ *               (Tanasic 2.3)
+ *   npq         like fcfs, but at each change of process the waiting command of highest priority goes first
+ *               (Tanasic 5.1, 5.3.2)
+ *   ppq         preemptive priority: a higher priority gets the SMs of lower ones, and exclusive access
+ *               (Tanasic 5.3.3, Fig. 5.5a)
+ *   ppq_shared  like ppq, but SMs that the highest priority leaves free go to lower ones (Tanasic Fig. 5.5b)
+ *   dss         dynamic spatial sharing: as many tokens as the process's weight (Tanasic 5.2.4)
+ *   equal       dss with floor(SMs / processes) tokens each; the remainder goes one by one to the kernels that come
+ *               first (Tanasic 5.3.4)
+ *   weighted    dss with SMs x weight / sum of weights tokens
+ *   time_slice  the whole GPU to one process after the other, slice_cycles each (named in Tanasic 5.2.3; this form is
+ *               ours)
+ */
 GPUMP_API const gpump_scheduler_policy *gpump_scheduler_find(const char *name);
-/* Returns the name of the index-th built-in policy, NULL past the last. */
-GPUMP_API const char *gpump_scheduler_policy_name(uint32_t index);
+/* Returns the index-th built-in policy, NULL past the last. */
+GPUMP_API const gpump_scheduler_policy *gpump_scheduler_policy_at(uint32_t index);
 
 GPUMP_END
 #endif

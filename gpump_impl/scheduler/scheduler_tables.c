@@ -17,7 +17,7 @@ GPUMP_API gpump_result gpump_scheduler_config_preset(gpump_scheduler_config *con
     config->struct_size = (uint32_t)sizeof *config;
     config->sms = gpu.sms;
     config->blocks_per_sm = gpu.block_slots;
-    config->contexts = 32;
+    config->processes = 32;
     config->queues = 32;
     config->active_kernels = gpu.sms;
     config->saved_blocks = gpu.sms * gpu.block_slots;
@@ -28,35 +28,28 @@ GPUMP_API gpump_result gpump_scheduler_config_preset(gpump_scheduler_config *con
     return GPUMP_OK;
 }
 
-static gpump_result gpumpi_scheduler_range(gpump_diag *diag, const char *field, uint32_t value, uint32_t minimum,
-                                           uint32_t maximum) {
-    if (value >= minimum && value <= maximum) return GPUMP_OK;
-    return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, field, 0, value, minimum, maximum);
-}
-
 static gpump_result gpumpi_scheduler_check_config(const gpump_scheduler_config *c, gpump_diag *diag) {
     gpump_result r;
     if (!c) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config", 0, 0, 1, UINT64_MAX);
-    if ((r = gpumpi_scheduler_range(diag, "struct_size", c->struct_size, (uint32_t)sizeof *c, (uint32_t)sizeof *c)))
-        return r;
-    if ((r = gpumpi_scheduler_range(diag, "sms", c->sms, 1, 65536))) return r;
-    if ((r = gpumpi_scheduler_range(diag, "blocks_per_sm", c->blocks_per_sm, 1, 64))) return r;
-    if ((r = gpumpi_scheduler_range(diag, "contexts", c->contexts, 1, 4096))) return r;
-    if ((r = gpumpi_scheduler_range(diag, "queues", c->queues, 1, 4096))) return r;
-    if ((r = gpumpi_scheduler_range(diag, "active_kernels", c->active_kernels, 1, 4096))) return r;
-    if ((r = gpumpi_scheduler_range(diag, "saved_blocks", c->saved_blocks, 0, c->sms * c->blocks_per_sm))) return r;
-    if ((r = gpumpi_scheduler_range(diag, "mechanism", c->mechanism, 0, GPUMP_SCHEDULER_SELECT))) return r;
-    if ((r = gpumpi_scheduler_range(diag, "kernels_per_sm", c->kernels_per_sm, 1, 2))) return r;
-    if ((r = gpumpi_scheduler_range(diag, "slice_cycles", c->slice_cycles, 1, UINT32_MAX))) return r;
-    return gpumpi_scheduler_range(diag, "reserved", c->reserved, 0, 0);
+    if ((r = gpumpi_range(diag, "struct_size", c->struct_size, sizeof *c, sizeof *c))) return r;
+    if ((r = gpumpi_range(diag, "sms", c->sms, 1, 65536))) return r;
+    if ((r = gpumpi_range(diag, "blocks_per_sm", c->blocks_per_sm, 1, 64))) return r;
+    if ((r = gpumpi_range(diag, "processes", c->processes, 1, 4096))) return r;
+    if ((r = gpumpi_range(diag, "queues", c->queues, 1, 4096))) return r;
+    if ((r = gpumpi_range(diag, "active_kernels", c->active_kernels, 1, 4096))) return r;
+    if ((r = gpumpi_range(diag, "saved_blocks", c->saved_blocks, 0, (uint64_t)c->sms * c->blocks_per_sm))) return r;
+    if ((r = gpumpi_range(diag, "mechanism", c->mechanism, 0, GPUMP_SCHEDULER_SELECT))) return r;
+    if ((r = gpumpi_range(diag, "kernels_per_sm", c->kernels_per_sm, 1, 2))) return r;
+    if ((r = gpumpi_range(diag, "slice_cycles", c->slice_cycles, 1, UINT32_MAX))) return r;
+    return gpumpi_range(diag, "reserved", c->reserved, 0, 0);
 }
 
 /* Lays the tables out; returns the size of the block. u64 tables come first, so everything is aligned. */
 static uint64_t gpumpi_scheduler_layout(gpump_scheduler *s, const gpump_scheduler_config *c) {
     uint64_t at = sizeof *s, words = gpump_bits_words(c->sms);
-    s->contexts_at = at, at += (uint64_t)c->contexts * sizeof(gpump_scheduler_context_row);
+    s->processes_at = at, at += (uint64_t)c->processes * sizeof(gpump_scheduler_process_row);
     s->buffers_at = at, at += (uint64_t)c->queues * sizeof(gpump_scheduler_buffer);
-    s->kernels_at = at, at += (uint64_t)c->active_kernels * sizeof(gpump_scheduler_kernel);
+    s->kernels_at = at, at += (c->active_kernels + UINT64_C(1)) * sizeof(gpump_scheduler_kernel);
     s->sms_at = at, at += (uint64_t)c->sms * sizeof(gpump_scheduler_sm);
     s->idle_at = at, at += words * 8;
     s->attention_at = at, at += words * 8;
@@ -72,7 +65,7 @@ static uint64_t gpumpi_scheduler_layout(gpump_scheduler *s, const gpump_schedule
 
 static uint64_t gpumpi_scheduler_layout_hash(const gpump_scheduler_config *c) {
     uint64_t hash = gpump_hash_u64(GPUMP_HASH_SEED, sizeof(struct gpump_scheduler));
-    const uint32_t fields[] = {c->sms, c->blocks_per_sm, c->contexts, c->queues, c->active_kernels, c->saved_blocks};
+    const uint32_t fields[] = {c->sms, c->blocks_per_sm, c->processes, c->queues, c->active_kernels, c->saved_blocks};
     return gpump_hash_u32s(hash, fields, sizeof fields / sizeof *fields);
 }
 
@@ -109,7 +102,7 @@ GPUMP_API gpump_result gpump_scheduler_init(void *memory, size_t bytes, const gp
     s->idle_sms = config->sms;
     for (uint32_t i = 0; i < config->sms; i++) {
         gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[i];
-        sm->kernel = sm->next = sm->previous_sm = sm->next_sm = GPUMP_NONE;
+        sm->previous_sm = sm->next_sm = GPUMP_NONE;
         gpump_bits_set(gpumpi_scheduler_words(s, s->idle_at), i);
     }
     *scheduler = s;
@@ -118,18 +111,20 @@ GPUMP_API gpump_result gpump_scheduler_init(void *memory, size_t bytes, const gp
 
 GPUMP_API gpump_result gpump_scheduler_adopt(void *memory, size_t bytes, const gpump_scheduler_config *config,
                                              gpump_scheduler **scheduler, gpump_diag *diag) {
+    gpump_scheduler layout, *adopted = (gpump_scheduler *)memory;
     size_t needed;
     gpump_result result = gpump_scheduler_bytes(config, &needed, diag);
     if (result) return result;
     if (!scheduler) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "scheduler", 0, 0, 1, UINT64_MAX);
-    result = gpumpi_head_adopt(memory, bytes, GPUMPI_SCHEDULER_MAGIC, gpumpi_scheduler_layout_hash(config), diag);
+    result =
+        gpumpi_head_adopt(memory, bytes, GPUMPI_SCHEDULER_MAGIC, gpumpi_scheduler_layout_hash(config), needed, diag);
     if (result) return result;
-    if (((gpump_scheduler *)memory)->head.bytes != needed)
-        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "bytes", 0, ((gpump_scheduler *)memory)->head.bytes, needed,
-                           needed);
-    if (memcmp(&((gpump_scheduler *)memory)->config, config, sizeof *config))
+    if (memcmp(&adopted->config, config, sizeof *config))
         return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
-    *scheduler = (gpump_scheduler *)memory;
+    gpumpi_scheduler_layout(&layout, config);
+    if (memcmp(&adopted->processes_at, &layout.processes_at, GPUMPI_SCHEDULER_OFFSETS * sizeof(uint64_t)))
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "offsets", 0, 0, 0, 0);
+    *scheduler = adopted;
     return GPUMP_OK;
 }
 
@@ -141,56 +136,58 @@ GPUMP_API uint64_t gpump_scheduler_hash(const gpump_scheduler *s) {
     hash = gpump_hash_u64s(hash, s->policy_state, GPUMP_SCHEDULER_STATE_WORDS);
     hash = gpump_hash_u32s(hash, &s->config.struct_size, sizeof s->config / 4);
     hash = gpump_hash_u32s(hash, &s->waiting_count, 8);
-    for (uint32_t i = 0; i < c->contexts; i++) {
-        const gpump_scheduler_context_row *row = &gpumpi_scheduler_contexts(s)[i];
+    for (uint32_t i = 0; i < c->processes; i++) {
+        const gpump_scheduler_process_row *row = &gpumpi_scheduler_processes(s)[i];
         hash = gpump_hash_u32s(gpump_hash_u64s(hash, &row->cookie, 3), &row->priority, 4);
     }
     for (uint32_t i = 0; i < c->queues; i++) {
         const gpump_scheduler_buffer *row = &gpumpi_scheduler_buffers(s)[i];
-        hash = gpump_hash_u32s(gpump_hash_u64s(hash, &row->cookie, 3), &row->context, 6);
+        hash = gpump_hash_u32s(gpump_hash_u64s(hash, &row->cookie, 3), &row->process, 6);
     }
-    for (uint32_t i = 0; i < c->active_kernels; i++) {
+    for (uint32_t i = 1; i <= c->active_kernels; i++) {
         const gpump_scheduler_kernel *row = &gpumpi_scheduler_kernels(s)[i];
         hash = gpump_hash_u32s(gpump_hash_u64s(hash, &row->cookie, 5), &row->queue, 16);
     }
     for (uint32_t i = 0; i < c->sms; i++) {
         const gpump_scheduler_sm *row = &gpumpi_scheduler_sms(s)[i];
-        hash = gpump_hash_u32s(gpump_hash_u64s(hash, &row->context_serial, 2), &row->state, 10);
+        hash = gpump_hash_u32s(gpump_hash_u64s(hash, &row->process_serial, 2), &row->state, 10);
     }
     hash = gpump_hash_u64s(hash, gpumpi_scheduler_words(s, s->idle_at), (size_t)((s->generations_at - s->idle_at) / 8));
     return gpump_hash_u32s(hash, gpumpi_scheduler_halves(s, s->generations_at),
                            (size_t)(((uint64_t)c->sms * c->blocks_per_sm * 2 + c->queues + c->active_kernels)));
 }
 
-/* bits that can hold the values 0 to n - 1 */
-static uint64_t gpumpi_scheduler_width(uint64_t n) {
-    uint64_t width = 0;
-    while (width < 64 && ((uint64_t)1 << width) < n) width++;
-    return width;
-}
-
-GPUMP_API gpump_result gpump_scheduler_bits(const gpump_scheduler_config *c, gpump_scheduler_storage *storage,
-                                            gpump_diag *diag) {
+GPUMP_API gpump_result gpump_scheduler_table_bits(const gpump_scheduler_config *c, gpump_scheduler_storage *storage,
+                                                  gpump_diag *diag) {
     gpump_result result = gpumpi_scheduler_check_config(c, diag);
-    uint64_t context, kernel, resident, grid = 40, pointer = 40;
+    uint64_t process, kernel, resident, grid = 40, pointer = 40;
     if (result) return result;
     if (!storage) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "storage", 0, 0, 1, UINT64_MAX);
-    context = gpumpi_scheduler_width(c->contexts);
-    kernel = gpumpi_scheduler_width(c->active_kernels);
-    resident = gpumpi_scheduler_width((uint64_t)c->sms * c->blocks_per_sm + 1);
-    /* valid, context, pointer to the launch descriptor */
-    storage->command_buffers = c->queues * (1 + context + pointer);
-    /* valid, context, descriptor, grid and next block, blocks per SM, resident blocks, tokens with sign */
-    storage->ksrt = c->active_kernels * (1 + context + pointer + 2 * grid + gpumpi_scheduler_width(c->blocks_per_sm) +
-                                         resident + gpumpi_scheduler_width(c->sms) + 1);
+    process = gpumpi_bits_for(c->processes);
+    kernel = gpumpi_bits_for(c->active_kernels);
+    resident = gpumpi_bits_for((uint64_t)c->sms * c->blocks_per_sm + 1);
+    /* valid, process, pointer to the launch descriptor */
+    storage->command_buffers = c->queues * (1 + process + pointer);
+    /* valid, process, descriptor, grid and next block, blocks per SM, resident blocks, tokens with sign */
+    storage->ksrt = c->active_kernels * (1 + process + pointer + 2 * grid + gpumpi_bits_for(c->blocks_per_sm) +
+                                         resident + gpumpi_bits_for(c->sms) + 1);
     /* state, kernel, next, running blocks, and of a second kernel when it may hold one */
-    storage->smst =
-        c->sms * (2 + 2 * kernel + c->kernels_per_sm * gpumpi_scheduler_width(c->blocks_per_sm + UINT64_C(1)));
+    storage->smst = c->sms * (2 + 2 * kernel + c->kernels_per_sm * gpumpi_bits_for(c->blocks_per_sm + UINT64_C(1)));
     storage->active_queue = c->active_kernels * kernel;
     /* block id and stack pointer, 32 bits each */
     storage->ptbqs = (uint64_t)c->active_kernels * c->saved_blocks * 64;
     /* valid, page table base, priority */
-    storage->context_table = c->contexts * (1 + pointer + 8);
+    storage->process_table = c->processes * (1 + pointer + 8);
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_scheduler_bits(const gpump_scheduler_config *config, uint64_t *bits, gpump_diag *diag) {
+    gpump_scheduler_storage storage;
+    gpump_result result = gpump_scheduler_table_bits(config, &storage, diag);
+    if (result) return result;
+    if (!bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bits", 0, 0, 1, UINT64_MAX);
+    *bits = storage.command_buffers + storage.ksrt + storage.smst + storage.active_queue + storage.ptbqs +
+            storage.process_table;
     return GPUMP_OK;
 }
 
@@ -199,141 +196,277 @@ GPUMP_API gpump_result gpump_scheduler_bits(const gpump_scheduler_config *c, gpu
 GPUMP_API gpump_scheduler_view gpump_scheduler_look(const gpump_scheduler *s) {
     gpump_scheduler_view view;
     view.config = &s->config;
-    view.contexts = gpumpi_scheduler_contexts(s);
+    view.processes = gpumpi_scheduler_processes(s);
     view.buffers = gpumpi_scheduler_buffers(s);
     view.waiting = gpumpi_scheduler_halves(s, s->waiting_at);
     view.kernels = gpumpi_scheduler_kernels(s);
     view.active = gpumpi_scheduler_halves(s, s->active_at);
     view.sms = gpumpi_scheduler_sms(s);
     view.state = (uint64_t *)gpumpi_scheduler_at(s, offsetof(struct gpump_scheduler, policy_state));
-    view.user = NULL;
     view.now = s->now;
     view.waiting_count = s->waiting_count;
     view.active_count = s->active_count;
-    view.open_contexts = s->open_contexts;
+    view.open_processes = s->open_processes;
     view.idle_sm = gpumpi_scheduler_lowest_idle(s);
     view.reserved_sms = s->reserved_sms;
     view.queue = GPUMP_NONE;
     return view;
 }
 
-GPUMP_API const gpump_scheduler_statistics *gpump_scheduler_count(const gpump_scheduler *s) { return &s->statistics; }
-
-GPUMP_API gpump_scheduler_statistics gpump_scheduler_statistics_diff(const gpump_scheduler_statistics *after,
-                                                                     const gpump_scheduler_statistics *before) {
-    gpump_scheduler_statistics difference;
-#define GPUMPI_FIELD(name, unit, description) difference.name = after->name - before->name;
-    GPUMP_SCHEDULER_STATISTICS(GPUMPI_FIELD)
-#undef GPUMPI_FIELD
-    return difference;
+GPUMP_API void gpump_scheduler_get_statistics(const gpump_scheduler *s, gpump_scheduler_statistics *statistics) {
+    *statistics = s->statistics;
 }
 
-GPUMP_API gpump_result gpump_scheduler_statistics_field(uint32_t index, const char **name, const char **unit,
-                                                        const char **description) {
+GPUMP_API void gpump_scheduler_statistics_diff(const gpump_scheduler_statistics *earlier,
+                                               const gpump_scheduler_statistics *later,
+                                               gpump_scheduler_statistics *difference) {
+#define GPUMPI_FIELD(name, unit, description) difference->name = later->name - earlier->name;
+    GPUMP_SCHEDULER_STATISTICS(GPUMPI_FIELD)
+#undef GPUMPI_FIELD
+}
+
+GPUMP_API gpump_result gpump_scheduler_statistics_field(const gpump_scheduler_statistics *statistics, uint32_t index,
+                                                        const char **name, const char **unit, const char **description,
+                                                        uint64_t *value) {
     static const char *const fields[][3] = {
 #define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
         GPUMP_SCHEDULER_STATISTICS(GPUMPI_FIELD)
 #undef GPUMPI_FIELD
     };
+    if (!statistics) return GPUMP_ERROR_ARGUMENT;
     if (index >= sizeof fields / sizeof *fields) return GPUMP_EMPTY;
     if (name) *name = fields[index][0];
     if (unit) *unit = fields[index][1];
     if (description) *description = fields[index][2];
+    if (value) *value = (&statistics->submitted)[index];
     return GPUMP_OK;
 }
 
-/* ---- checking ---- */
+/* ---- checking: everything that the other functions rely on ---- */
+
+/* A set of `bits` bits: nothing beyond the last, and how many are in it. */
+static int gpumpi_scheduler_set_fits(const uint64_t *words, uint32_t bits, uint32_t count) {
+    uint32_t length = gpump_bits_words(bits);
+    if (bits & 63u && words[length - 1] >> (bits & 63u)) return 0;
+    return gpump_bits_count(words, length) == count;
+}
+
+static const char *gpumpi_scheduler_check_queues(const gpump_scheduler *s) {
+    const gpump_scheduler_config *c = &s->config;
+    const gpump_scheduler_kernel *kernels = gpumpi_scheduler_kernels(s);
+    const gpump_scheduler_buffer *buffers = gpumpi_scheduler_buffers(s);
+    const uint32_t *active = gpumpi_scheduler_halves(s, s->active_at);
+    const uint32_t *waiting = gpumpi_scheduler_halves(s, s->waiting_at);
+    uint32_t in_use = 0, in_state[4] = {0, 0, 0, 0};
+    if (s->active_count > c->active_kernels || s->waiting_count > c->queues) return "a queue is longer than its table";
+    for (uint32_t i = 0; i < c->queues; i++) {
+        const gpump_scheduler_buffer *b = &buffers[i];
+        if (b->state > GPUMP_SCHEDULER_BUFFER_DONE) return "unknown state of a command buffer";
+        in_state[b->state]++;
+        if (gpump_bits_get(gpumpi_scheduler_words(s, s->done_at), i) != (b->state == GPUMP_SCHEDULER_BUFFER_DONE))
+            return "the set of ended kernels and a command buffer differ";
+        if (b->state == GPUMP_SCHEDULER_BUFFER_EMPTY) continue;
+        if (b->process >= c->processes || !gpumpi_scheduler_processes(s)[b->process].serial)
+            return "a command of a process that is not open";
+        if (!b->blocks || b->blocks > GPUMP_SCHEDULER_MAX_BLOCKS || !b->blocks_per_sm ||
+            b->blocks_per_sm > c->blocks_per_sm || b->saved_limit > c->saved_blocks || b->arrival >= s->arrivals)
+            return "a command out of range";
+        if (b->state == GPUMP_SCHEDULER_BUFFER_ACTIVE && (!b->kernel || b->kernel > c->active_kernels ||
+                                                          !kernels[b->kernel].in_use || kernels[b->kernel].queue != i))
+            return "a command and its kernel differ";
+    }
+    if (in_state[GPUMP_SCHEDULER_BUFFER_WAITING] != s->waiting_count ||
+        in_state[GPUMP_SCHEDULER_BUFFER_ACTIVE] != s->active_count ||
+        in_state[GPUMP_SCHEDULER_BUFFER_DONE] != s->done_count ||
+        !gpumpi_scheduler_set_fits(gpumpi_scheduler_words(s, s->done_at), c->queues, s->done_count))
+        return "counts of command buffers differ";
+    for (uint32_t i = 0; i < s->waiting_count; i++) { /* ascending arrivals: no queue stands here twice */
+        if (waiting[i] >= c->queues || buffers[waiting[i]].state != GPUMP_SCHEDULER_BUFFER_WAITING)
+            return "the waiting list names a buffer without a command";
+        if (i && buffers[waiting[i]].arrival <= buffers[waiting[i - 1]].arrival)
+            return "the waiting list is out of order";
+    }
+    for (uint32_t i = 1; i <= c->active_kernels; i++) {
+        if (kernels[i].in_use > 1) return "a mark of use that is neither 0 nor 1";
+        in_use += kernels[i].in_use;
+    }
+    if (in_use != s->active_count) return "the active queue and the KSRT differ";
+    for (uint32_t i = 0; i < s->active_count; i++) {
+        if (!active[i] || active[i] > c->active_kernels || !kernels[active[i]].in_use)
+            return "the active queue names a free row";
+        for (uint32_t j = 0; j < i; j++)
+            if (active[j] == active[i]) return "the active queue names a kernel twice";
+    }
+    return NULL;
+}
+
+static const char *gpumpi_scheduler_check_processes(const gpump_scheduler *s) {
+    const gpump_scheduler_config *c = &s->config;
+    const gpump_scheduler_process_row *rows = gpumpi_scheduler_processes(s);
+    uint64_t commands = 0, in_buffers = 0;
+    uint32_t open = 0;
+    for (uint32_t i = 0; i < c->processes; i++) {
+        if (!rows[i].serial && rows[i].commands) return "commands of a process that is not open";
+        if (rows[i].serial >= s->serials || rows[i].weight > GPUMP_SCHEDULER_MAX_BUDGET)
+            return "a process out of range";
+        open += rows[i].serial != 0;
+        commands += rows[i].commands;
+        for (uint32_t j = 0; rows[i].commands && j < c->queues; j++)
+            if (gpumpi_scheduler_buffers(s)[j].state && gpumpi_scheduler_buffers(s)[j].process == i) in_buffers++;
+        if (commands != in_buffers) return "commands of a process and its buffers differ";
+    }
+    for (uint32_t j = 0; j < c->queues; j++) commands -= gpumpi_scheduler_buffers(s)[j].state != 0;
+    if (commands) return "commands of processes and buffers differ";
+    return open == s->open_processes ? NULL : "the count of open processes differs";
+}
+
+/* Whether gpump_scheduler_next has something to hand over for an SM. */
+static int gpumpi_scheduler_has_action(const gpump_scheduler *s, const gpump_scheduler_sm *sm) {
+    const gpump_scheduler_kernel *kernels = gpumpi_scheduler_kernels(s);
+    if (sm->flags & (GPUMP_SCHEDULER_SM_PREEMPT_DUE | GPUMP_SCHEDULER_SM_SETUP_DUE)) return 1;
+    if (sm->state == GPUMP_SCHEDULER_SM_RUNNING && !(sm->flags & GPUMP_SCHEDULER_SM_SETUP_RUNNING))
+        return sm->blocks < kernels[sm->kernel].blocks_per_sm && gpump_scheduler_to_issue(&kernels[sm->kernel]);
+    return 0;
+}
 
 static const char *gpumpi_scheduler_check_sm(const gpump_scheduler *s, uint32_t index) {
+    enum {
+        PREEMPT_DUE = GPUMP_SCHEDULER_SM_PREEMPT_DUE,
+        SETUP_DUE = GPUMP_SCHEDULER_SM_SETUP_DUE,
+        SETUP_RUNNING = GPUMP_SCHEDULER_SM_SETUP_RUNNING,
+        STALE = GPUMP_SCHEDULER_SM_SETUP_STALE,
+        READY = GPUMP_SCHEDULER_SM_NEXT_READY,
+        SWITCHING = GPUMP_SCHEDULER_SM_SWITCHING
+    };
     const gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[index];
     const gpump_scheduler_kernel *kernels = gpumpi_scheduler_kernels(s);
     const uint32_t *owners = gpumpi_scheduler_halves(s, s->owners_at) + (uint64_t)index * s->config.blocks_per_sm;
+    const uint32_t last = s->config.active_kernels, setup = sm->flags & (SETUP_DUE | SETUP_RUNNING | READY);
     uint32_t blocks = 0, next_blocks = 0;
     int idle = gpump_bits_get(gpumpi_scheduler_words(s, s->idle_at), index);
+    if (sm->kernel > last || sm->next > last || (sm->kernel && !kernels[sm->kernel].in_use) ||
+        (sm->next && !kernels[sm->next].in_use))
+        return "an SM of a kernel that is not active";
+    if (sm->process_serial >= s->serials) return "an SM of a process that never was";
     if (s->config.blocks_per_sm < 64 && sm->slots >> s->config.blocks_per_sm) return "a slot beyond the last is taken";
     for (uint32_t slot = 0; slot < s->config.blocks_per_sm; slot++)
         if ((sm->slots >> slot) & 1u) {
-            if (owners[slot] == sm->kernel)
+            if (owners[slot] && owners[slot] == sm->kernel)
                 blocks++;
-            else if (owners[slot] == sm->next)
+            else if (owners[slot] && owners[slot] == sm->next)
                 next_blocks++;
             else
                 return "a block of a kernel that the SM neither runs nor is reserved for";
         }
     if (blocks != sm->blocks || next_blocks != sm->next_blocks) return "block counts and slots of an SM differ";
+    if ((sm->kernel && blocks > kernels[sm->kernel].blocks_per_sm) ||
+        (sm->next && next_blocks > kernels[sm->next].blocks_per_sm))
+        return "more blocks than the kernel may have on an SM";
     if (next_blocks && s->config.kernels_per_sm == 1) return "two kernels on an SM";
     if (idle != (sm->state == GPUMP_SCHEDULER_SM_IDLE)) return "the set of idle SMs and a state differ";
-    if (sm->leaving > sm->blocks) return "more blocks leaving than there are";
-    if (sm->next != GPUMP_NONE && (sm->state != GPUMP_SCHEDULER_SM_RESERVED || !kernels[sm->next].in_use))
-        return "next names no kernel, or the SM is not reserved";
+    if (sm->leaving > sm->blocks || (sm->leaving && !(sm->flags & SWITCHING)))
+        return "more blocks leaving than were told to";
+    if (sm->flags >= SWITCHING * 2u || (sm->flags & STALE && !(sm->flags & SETUP_RUNNING)) || (setup & (setup - 1)))
+        return "flags of an SM contradict each other";
+    if (sm->room > s->config.blocks_per_sm) return "room for more blocks than there are slots";
+    if (gpumpi_scheduler_has_action(s, sm) && !gpump_bits_get(gpumpi_scheduler_words(s, s->attention_at), index))
+        return "an action that nobody would hand over";
     switch (sm->state) {
     case GPUMP_SCHEDULER_SM_IDLE:
-        return blocks || sm->flags || sm->kernel != GPUMP_NONE ? "an idle SM that is not empty" : NULL;
+        return sm->slots || sm->flags || sm->kernel || sm->next ? "an idle SM that is not empty" : NULL;
     case GPUMP_SCHEDULER_SM_RUNNING:
-        if (sm->kernel >= s->config.active_kernels || !kernels[sm->kernel].in_use) return "an SM runs no kernel";
-        return blocks > kernels[sm->kernel].blocks_per_sm ? "more blocks than the kernel may have on an SM" : NULL;
+        if (!sm->kernel || sm->next) return "an SM runs no kernel, or two";
+        return sm->flags & ~(uint32_t)(SETUP_DUE | SETUP_RUNNING) || (sm->flags & SETUP_DUE && blocks)
+                   ? "flags of a running SM"
+                   : NULL;
     case GPUMP_SCHEDULER_SM_RESERVED:
-        if (!blocks && !(sm->flags & GPUMP_SCHEDULER_SM_SETUP_RUNNING)) return "a vacant SM is still reserved";
-        return blocks && !kernels[sm->kernel].in_use ? "blocks of a kernel that has ended" : NULL;
-    default: return "unknown state";
+        if (!blocks) /* a setup that is no longer wanted has to end first */
+            return sm->kernel || (sm->flags | SWITCHING) != (SETUP_RUNNING | STALE | SWITCHING)
+                       ? "a vacant SM is still reserved"
+                       : NULL;
+        if (sm->flags & PREEMPT_DUE && sm->flags != PREEMPT_DUE) return "flags of an SM before its preemption";
+        if (setup && s->config.kernels_per_sm == 1) return "an SM is set up beside its blocks";
+        return sm->flags & (SETUP_DUE | READY) && !sm->next ? "an SM is set up for no kernel" : NULL;
+    default: return "unknown state of an SM";
     }
 }
 
-static const char *gpumpi_scheduler_check_kernel(const gpump_scheduler *s, uint32_t row) {
-    const gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[row];
+/* Kernels `first` to first + 63: what the SMs say about them, in one walk over the SMs. */
+static const char *gpumpi_scheduler_check_kernels(const gpump_scheduler *s, uint32_t first) {
+    struct {
+        uint32_t owned, reserved, resident, leaving, setting_up;
+    } seen[64];
     const gpump_scheduler_sm *sms = gpumpi_scheduler_sms(s);
-    uint32_t owned = 0, reserved = 0, resident = 0, leaving = 0, setting_up = 0, listed = 0;
+    memset(seen, 0, sizeof seen);
     for (uint32_t i = 0; i < s->config.sms; i++) {
-        uint32_t setup = sms[i].flags & (GPUMP_SCHEDULER_SM_SETUP_DUE | GPUMP_SCHEDULER_SM_SETUP_RUNNING);
-        if (sms[i].kernel == row && sms[i].state == GPUMP_SCHEDULER_SM_RUNNING) owned++, setting_up += setup != 0;
-        if (sms[i].next == row) reserved++, resident += sms[i].next_blocks;
-        if (sms[i].kernel == row) resident += sms[i].blocks, leaving += sms[i].leaving;
+        uint32_t kernel = sms[i].kernel - first, next = sms[i].next - first;
+        if (next < 64) seen[next].reserved++, seen[next].resident += sms[i].next_blocks;
+        if (kernel >= 64) continue;
+        seen[kernel].resident += sms[i].blocks;
+        seen[kernel].leaving += sms[i].leaving;
+        if (sms[i].state != GPUMP_SCHEDULER_SM_RUNNING) continue;
+        seen[kernel].owned++;
+        seen[kernel].setting_up +=
+            (sms[i].flags & (GPUMP_SCHEDULER_SM_SETUP_DUE | GPUMP_SCHEDULER_SM_SETUP_RUNNING)) != 0;
     }
-    for (uint32_t i = k->first_sm; i != GPUMP_NONE && listed <= owned; i = sms[i].next_sm) {
-        if (sms[i].kernel != row || sms[i].state != GPUMP_SCHEDULER_SM_RUNNING)
-            return "an SM in a list it does not belong to";
-        listed++;
+    for (uint32_t row = first; row < first + 64 && row <= s->config.active_kernels; row++) {
+        const gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[row];
+        uint32_t listed = 0, before = GPUMP_NONE;
+        if (!k->in_use) continue;
+        if (k->queue >= s->config.queues || gpumpi_scheduler_buffers(s)[k->queue].kernel != row ||
+            gpumpi_scheduler_buffers(s)[k->queue].state != GPUMP_SCHEDULER_BUFFER_ACTIVE ||
+            gpumpi_scheduler_buffers(s)[k->queue].process != k->process)
+            return "an active kernel and its queue differ";
+        if (k->blocks > GPUMP_SCHEDULER_MAX_BLOCKS || !k->blocks_per_sm || k->blocks_per_sm > s->config.blocks_per_sm ||
+            k->budget > GPUMP_SCHEDULER_MAX_BUDGET)
+            return "a kernel out of range";
+        for (uint32_t i = k->first_sm; i != GPUMP_NONE; before = i, i = sms[i].next_sm) {
+            if (i >= s->config.sms || sms[i].kernel != row || sms[i].state != GPUMP_SCHEDULER_SM_RUNNING ||
+                sms[i].previous_sm != before)
+                return "an SM in a list it does not belong to";
+            if (++listed > seen[row - first].owned) break;
+        }
+        if (listed != seen[row - first].owned || listed != k->owned) return "owned SMs and the list differ";
+        if (seen[row - first].reserved != k->reserved) return "reserved SMs differ";
+        if (seen[row - first].resident != k->resident) return "resident blocks differ";
+        if (seen[row - first].leaving != k->leaving) return "leaving blocks differ";
+        if (seen[row - first].setting_up != k->setting_up) return "SMs being set up differ";
+        if (k->tokens != GPUMP_SCHEDULER_TOKEN_ZERO + k->budget - k->owned - k->reserved)
+            return "tokens are not conserved";
+        if (k->saved_limit > s->config.saved_blocks || k->saved > k->saved_limit ||
+            (k->saved_first && k->saved_first >= s->config.saved_blocks))
+            return "a PTBQ has overflowed";
+        if ((uint64_t)k->saved + k->leaving > k->saved_limit) return "room in a PTBQ is promised twice";
+        if (k->next_block > k->blocks) return "more blocks issued than the grid has";
+        if (k->next_block == k->blocks && !k->resident && !k->saved) return "a kernel without blocks is active";
     }
-    if (listed != owned || owned != k->owned) return "owned SMs and the list differ";
-    if (reserved != k->reserved) return "reserved SMs differ";
-    if (resident != k->resident) return "resident blocks differ";
-    if (leaving != k->leaving) return "leaving blocks differ";
-    if (setting_up != k->setting_up) return "SMs being set up differ";
-    if (k->tokens != GPUMP_SCHEDULER_TOKEN_ZERO + k->budget - owned - reserved) return "tokens are not conserved";
-    if (k->saved > k->saved_limit || k->saved_limit > s->config.saved_blocks) return "a PTBQ has overflowed";
-    if (k->saved + k->leaving > k->saved_limit) return "room in a PTBQ is promised twice";
-    if (k->next_block > k->blocks) return "more blocks issued than the grid has";
-    if (k->next_block == k->blocks && !k->resident && !k->saved) return "a kernel without blocks is active";
     return NULL;
 }
 
-GPUMP_API const char *gpump_scheduler_check(const gpump_scheduler *s) {
-    const uint32_t *active = gpumpi_scheduler_halves(s, s->active_at),
-                   *waiting = gpumpi_scheduler_halves(s, s->waiting_at);
-    uint32_t in_use = 0, idle = 0, reserved = 0;
-    const char *wrong = NULL;
+GPUMP_API gpump_result gpump_scheduler_check(const gpump_scheduler *s, gpump_diag *diag) {
+    const uint64_t *attention, *summary;
+    uint32_t idle = 0, reserved = 0, words;
+    const char *wrong;
+    if (!s) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "scheduler", 0, 0, 1, UINT64_MAX);
+    attention = gpumpi_scheduler_words(s, s->attention_at);
+    summary = gpumpi_scheduler_words(s, s->attention_summary_at);
+    words = gpump_bits_words(s->config.sms);
+    wrong = gpumpi_scheduler_check_queues(s);
+    if (!wrong) wrong = gpumpi_scheduler_check_processes(s);
     for (uint32_t i = 0; i < s->config.sms && !wrong; i++) {
         wrong = gpumpi_scheduler_check_sm(s, i);
         idle += gpumpi_scheduler_sms(s)[i].state == GPUMP_SCHEDULER_SM_IDLE;
         reserved += gpumpi_scheduler_sms(s)[i].state == GPUMP_SCHEDULER_SM_RESERVED;
     }
-    if (wrong) return wrong;
-    if (idle != s->idle_sms || reserved != s->reserved_sms) return "counts of idle or reserved SMs differ";
-    for (uint32_t i = 0; i < s->config.active_kernels; i++) in_use += gpumpi_scheduler_kernels(s)[i].in_use;
-    if (in_use != s->active_count) return "the active queue and the KSRT differ";
-    for (uint32_t i = 0; i < s->active_count && !wrong; i++) {
-        const gpump_scheduler_kernel *k = &gpumpi_scheduler_kernels(s)[active[i]];
-        if (!k->in_use) return "the active queue names a free row";
-        if (gpumpi_scheduler_buffers(s)[k->queue].state != GPUMP_SCHEDULER_BUFFER_ACTIVE)
-            return "an active kernel's queue is not";
-        wrong = gpumpi_scheduler_check_kernel(s, active[i]);
-    }
-    for (uint32_t i = 0; i < s->waiting_count && !wrong; i++) {
-        const gpump_scheduler_buffer *buffer = &gpumpi_scheduler_buffers(s)[waiting[i]];
-        if (buffer->state != GPUMP_SCHEDULER_BUFFER_WAITING)
-            wrong = "the waiting list names a buffer without a command";
-        if (i && buffer->arrival <= gpumpi_scheduler_buffers(s)[waiting[i - 1]].arrival)
-            wrong = "the waiting list is out of order";
-    }
-    return wrong;
+    if (!wrong && (idle != s->idle_sms || reserved != s->reserved_sms ||
+                   !gpumpi_scheduler_set_fits(gpumpi_scheduler_words(s, s->idle_at), s->config.sms, idle)))
+        wrong = "counts of idle or reserved SMs differ";
+    for (uint32_t i = 0; i < words && !wrong; i++)
+        if (gpump_bits_get(summary, i) != (attention[i] != 0)) wrong = "SMs with actions and their summary differ";
+    if (!wrong && (!gpumpi_scheduler_set_fits(attention, s->config.sms, gpump_bits_count(attention, words)) ||
+                   !gpumpi_scheduler_set_fits(summary, words, gpump_bits_count(summary, gpump_bits_words(words)))))
+        wrong = "an action of an SM beyond the last";
+    for (uint32_t first = 1; first <= s->config.active_kernels && !wrong; first += 64)
+        wrong = gpumpi_scheduler_check_kernels(s, first);
+    return wrong ? gpumpi_fail(diag, GPUMP_ERROR_FORMAT, wrong, 0, 0, 0, 0) : GPUMP_OK;
 }

@@ -121,12 +121,13 @@ GPUMP_API gpump_result gpump_sm_init(void *memory, size_t bytes, const gpump_sm_
 
 GPUMP_API gpump_result gpump_sm_adopt(void *memory, size_t bytes, const gpump_sm_config *config, gpump_sm **sm,
                                       gpump_diag *diag) {
-    gpump_result result = gpumpi_sm_check(config, diag);
+    size_t needed;
+    gpump_result result = gpump_sm_bytes(config, &needed, diag);
     if (result) return result;
     if (!sm) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sm", 0, 0, 1, UINT64_MAX);
-    result =
-        gpumpi_head_adopt(memory, bytes, GPUMPI_SM_MAGIC,
-                          gpumpi_sm_hash_config(gpump_hash_u64(GPUMP_HASH_SEED, sizeof(gpumpi_sm_slot)), config), diag);
+    result = gpumpi_head_adopt(memory, bytes, GPUMPI_SM_MAGIC,
+                               gpumpi_sm_hash_config(gpump_hash_u64(GPUMP_HASH_SEED, sizeof(gpumpi_sm_slot)), config),
+                               needed, diag);
     if (result) return result;
     *sm = (gpump_sm *)memory;
     return GPUMP_OK;

@@ -9,7 +9,7 @@ typedef struct world {
     const gpump_scheduler_policy *policy;
     void *memory;
     uint64_t now;
-    uint64_t block[64 * 64]; /* names of resident blocks by SM and slot, 0: none */
+    gpump_block_ref block[64 * 64]; /* resident blocks by SM and slot; generation 0: none */
     uint32_t queue_of[64 * 64];
     int leaving[64];
 } world;
@@ -29,11 +29,11 @@ static void make(world *w, uint32_t sms, uint32_t processes, const char *policy,
     w->memory = malloc(bytes);
     assert_int_equal(gpump_scheduler_init(w->memory, bytes, &w->config, &w->scheduler, NULL), GPUMP_OK);
     for (uint32_t i = 0; i < processes; i++) {
-        gpump_scheduler_context context;
+        gpump_scheduler_process process;
         uint32_t row;
-        memset(&context, 0, sizeof context);
-        context.weight = 1;
-        assert_int_equal(gpump_scheduler_open(w->scheduler, 0, &context, &row, NULL), GPUMP_OK);
+        memset(&process, 0, sizeof process);
+        process.weight = 1;
+        assert_int_equal(gpump_scheduler_open(w->scheduler, 0, &process, &row, NULL), GPUMP_OK);
         assert_int_equal(row, i);
     }
 }
@@ -42,7 +42,7 @@ static void launch(world *w, uint32_t process, uint64_t blocks) {
     gpump_scheduler_command command;
     memset(&command, 0, sizeof command);
     command.blocks = blocks;
-    command.context = process;
+    command.process = process;
     command.blocks_per_sm = 4;
     command.saved_limit = UINT32_MAX;
     command.cookie = process;
@@ -60,11 +60,11 @@ static void pull(world *w, int vacate) {
                 if (w->leaving[sm]) {
                     w->leaving[sm] = 0;
                     for (uint32_t slot = 0; slot < 4; slot++)
-                        if (w->block[sm * 64 + slot]) {
+                        if (w->block[sm * 64 + slot].generation) {
                             assert_int_equal(
-                                gpump_scheduler_report_preempted(w->scheduler, w->now, w->block[sm * 64 + slot], 7),
+                                gpump_scheduler_report_preempted(w->scheduler, w->now, sm, w->block[sm * 64 + slot], 7),
                                 GPUMP_OK);
-                            w->block[sm * 64 + slot] = 0;
+                            w->block[sm * 64 + slot].generation = 0;
                             any = 1;
                         }
                 }
@@ -78,18 +78,19 @@ static void pull(world *w, int vacate) {
             assert_int_equal(gpump_scheduler_report_ready(w->scheduler, w->now, a.sm), GPUMP_OK);
         if (a.kind == GPUMP_SCHEDULER_PREEMPT) w->leaving[a.sm] = 1;
         if (a.kind == GPUMP_SCHEDULER_ISSUE) {
-            w->block[a.sm * 64 + a.slot] = a.block;
-            w->queue_of[a.sm * 64 + a.slot] = a.queue;
+            w->block[a.sm * 64 + a.block.slot] = a.block;
+            w->queue_of[a.sm * 64 + a.block.slot] = a.queue;
         }
     }
-    assert_null(gpump_scheduler_check(w->scheduler));
+    assert_int_equal(gpump_scheduler_check(w->scheduler, NULL), GPUMP_OK);
 }
 
 static void finish_all(world *w, uint32_t sm) {
     for (uint32_t slot = 0; slot < 4; slot++)
-        if (w->block[sm * 64 + slot]) {
-            assert_int_equal(gpump_scheduler_report_finished(w->scheduler, w->now, w->block[sm * 64 + slot]), GPUMP_OK);
-            w->block[sm * 64 + slot] = 0;
+        if (w->block[sm * 64 + slot].generation) {
+            assert_int_equal(gpump_scheduler_report_finished(w->scheduler, w->now, sm, w->block[sm * 64 + slot]),
+                             GPUMP_OK);
+            w->block[sm * 64 + slot].generation = 0;
         }
 }
 
@@ -97,7 +98,7 @@ static void finish_all(world *w, uint32_t sm) {
 static uint32_t owned(const world *w, uint32_t process) {
     gpump_scheduler_view view = gpump_scheduler_look(w->scheduler);
     for (uint32_t i = 0; i < view.active_count; i++)
-        if (view.kernels[view.active[i]].context == process) return view.kernels[view.active[i]].owned;
+        if (view.kernels[view.active[i]].process == process) return view.kernels[view.active[i]].owned;
     return 0;
 }
 
@@ -190,7 +191,7 @@ static void a_kernel_that_ends_leaves_its_sms(void **state) {
     pull(&w, 1);
     for (uint32_t k = 0; k < 3; k++) assert_int_equal(owned(&w, k), 2);
     for (uint32_t sm = 0; sm < 6; sm++)
-        if (w.block[sm * 64] && w.queue_of[sm * 64] == 2) finish_all(&w, sm);
+        if (w.block[sm * 64].generation && w.queue_of[sm * 64] == 2) finish_all(&w, sm);
     pull(&w, 1);
     for (uint32_t k = 0; k < 2; k++) assert_int_equal(owned(&w, k), 3);
     free(w.memory);
@@ -207,8 +208,8 @@ static void an_sm_that_goes_idle_is_given_away_again(void **state) {
     assert_int_equal(owned(&w, 1), 1);
     for (uint32_t slot = 0; slot < 4; slot++) { /* three of the four blocks end: the SM stays its kernel's */
         uint32_t sm = w.queue_of[0] == 1 ? 0 : 1;
-        assert_int_equal(gpump_scheduler_report_finished(w.scheduler, w.now, w.block[sm * 64 + slot]), GPUMP_OK);
-        w.block[sm * 64 + slot] = 0;
+        assert_int_equal(gpump_scheduler_report_finished(w.scheduler, w.now, sm, w.block[sm * 64 + slot]), GPUMP_OK);
+        w.block[sm * 64 + slot].generation = 0;
         pull(&w, 1);
         assert_int_equal(owned(&w, 0), slot == 3 ? 2 : 1);
     }
@@ -265,6 +266,7 @@ static int run_printed(printed *p, int limit) {
 
 static void the_printed_form_stalls(void **state) {
     printed p;
+    gpump_scheduler_statistics statistics;
     world w;
     (void)state;
     /* A kernel alone is highest and lowest at once: equal counts, return; no SM is ever given to it. */
@@ -304,7 +306,8 @@ static void the_printed_form_stalls(void **state) {
     launch(&w, 1, 1000000);
     pull(&w, 1);
     assert_int_equal(owned(&w, 0) + owned(&w, 1), 13);
-    assert_int_equal(gpump_scheduler_count(w.scheduler)->preemptions, 0);
+    gpump_scheduler_get_statistics(w.scheduler, &statistics);
+    assert_int_equal(statistics.preemptions, 0);
     free(w.memory);
 }
 
@@ -313,7 +316,7 @@ static void the_printed_form_stalls(void **state) {
 enum { STATE_SMS = 16, STATE_KERNELS = 16 };
 typedef struct tables {
     gpump_scheduler_config config;
-    gpump_scheduler_kernel kernels[STATE_KERNELS];
+    gpump_scheduler_kernel kernels[STATE_KERNELS + 1]; /* by number, from 1 */
     gpump_scheduler_sm sms[STATE_SMS];
     uint32_t active[STATE_KERNELS];
     uint32_t active_count;
@@ -356,7 +359,7 @@ static void random_tables(tables *t, uint64_t *random) {
     for (uint32_t k = 0; k < STATE_KERNELS; k++) { /* a random order of rows */
         uint32_t other = gpump_random_below(random, k + 1);
         t->active[k] = t->active[other];
-        t->active[other] = k;
+        t->active[other] = k + 1;
     }
     for (uint32_t i = 0; i < t->active_count; i++) {
         gpump_scheduler_kernel *k = &t->kernels[t->active[i]];
@@ -370,7 +373,7 @@ static void random_tables(tables *t, uint64_t *random) {
     }
     for (uint32_t i = 0; i < t->config.sms; i++) {
         uint32_t k = t->active[gpump_random_below(random, t->active_count)], choice = gpump_random_below(random, 10);
-        t->sms[i].kernel = t->sms[i].next = GPUMP_NONE;
+        t->sms[i].kernel = t->sms[i].next = 0;
         if (choice < 2) continue;
         if (choice < 8) {
             t->sms[i].state = GPUMP_SCHEDULER_SM_RUNNING;
@@ -399,7 +402,7 @@ static void dss_ends_balanced(void **state) {
             const gpump_scheduler_kernel *k = &t.kernels[t.active[i]];
             conserved += gpump_scheduler_tokens(k) + (int64_t)k->owned + k->reserved;
         }
-        for (view = look(&t); dss->step(&view, &step) == GPUMP_OK; view = look(&t)) {
+        for (view = look(&t); dss->step(dss, &view, &step) == GPUMP_OK; view = look(&t)) {
             gpump_scheduler_sm *sm = &t.sms[step.sm];
             int32_t tokens = gpump_scheduler_tokens(&t.kernels[step.kernel]);
             test_check(steps++ <= 3 * t.config.sms + t.active_count, seed, number);
@@ -422,7 +425,7 @@ static void dss_ends_balanced(void **state) {
                 t.kernels[step.kernel].setting_up++;
             } else if (step.kind == GPUMP_SCHEDULER_STEP_CHANGE_NEXT) {
                 test_check(sm->state == GPUMP_SCHEDULER_SM_RESERVED, seed, number);
-                if (sm->next != GPUMP_NONE) {
+                if (sm->next) {
                     test_check(gpump_scheduler_to_issue(&t.kernels[sm->next]) == 0, seed, number);
                     t.kernels[sm->next].reserved--;
                     t.kernels[sm->next].tokens++;
@@ -480,10 +483,11 @@ static void nothing_starves_under_dss(void **state) {
             uint32_t sm = gpump_random_below(&random, w.config.sms), slot = gpump_random_below(&random, 4);
             pull(&w, 1);
             if (gpump_scheduler_look(w.scheduler).active_count == 0) break;
-            if (!w.block[sm * 64 + slot]) continue;
+            if (!w.block[sm * 64 + slot].generation) continue;
             issued[w.queue_of[sm * 64 + slot]]++;
-            assert_int_equal(gpump_scheduler_report_finished(w.scheduler, w.now, w.block[sm * 64 + slot]), GPUMP_OK);
-            w.block[sm * 64 + slot] = 0;
+            assert_int_equal(gpump_scheduler_report_finished(w.scheduler, w.now, sm, w.block[sm * 64 + slot]),
+                             GPUMP_OK);
+            w.block[sm * 64 + slot].generation = 0;
         }
         for (uint32_t p = 0; p < PROCESSES; p++) test_check(issued[p] >= 40, seed, round);
         free(w.memory);

@@ -18,20 +18,20 @@ static gpump_scheduler_config small(uint32_t sms, uint32_t mechanism) {
     config.mechanism = mechanism;
     return config;
 }
-static uint32_t open_context(gpump_scheduler *s, uint32_t priority) {
-    gpump_scheduler_context context;
+static uint32_t open_process(gpump_scheduler *s, uint32_t priority) {
+    gpump_scheduler_process process;
     uint32_t row;
-    memset(&context, 0, sizeof context);
-    context.priority = priority;
-    context.page_table_base = 0x1000u * (priority + 1);
-    assert_int_equal(gpump_scheduler_open(s, 0, &context, &row, NULL), GPUMP_OK);
+    memset(&process, 0, sizeof process);
+    process.priority = priority;
+    process.page_table_base = 0x1000u * (priority + 1);
+    assert_int_equal(gpump_scheduler_open(s, 0, &process, &row, NULL), GPUMP_OK);
     return row;
 }
-static gpump_result submit(gpump_scheduler *s, uint64_t now, uint32_t queue, uint32_t context, uint64_t blocks,
+static gpump_result submit(gpump_scheduler *s, uint64_t now, uint32_t queue, uint32_t process, uint64_t blocks,
                            uint32_t per_sm, uint32_t saved_limit) {
     gpump_scheduler_command command;
     memset(&command, 0, sizeof command);
-    command.context = context;
+    command.process = process;
     command.blocks = blocks;
     command.blocks_per_sm = per_sm;
     command.saved_limit = saved_limit;
@@ -43,7 +43,7 @@ static gpump_scheduler_action expect(gpump_scheduler *s, const char *policy, uin
     gpump_scheduler_action action;
     assert_int_equal(gpump_scheduler_next(s, gpump_scheduler_find(policy), now, &action), GPUMP_OK);
     assert_int_equal(action.kind, kind);
-    assert_null(gpump_scheduler_check(s));
+    assert_int_equal(gpump_scheduler_check(s, NULL), GPUMP_OK);
     return action;
 }
 static void expect_nothing(gpump_scheduler *s, const char *policy, uint64_t now) {
@@ -54,26 +54,30 @@ static void expect_nothing(gpump_scheduler *s, const char *policy, uint64_t now)
 static void storage_is_the_papers(void **state) { /* T.ptbq, T.tables */
     gpump_scheduler_config config;
     gpump_scheduler_storage bits;
+    uint64_t all;
     (void)state;
     assert_int_equal(gpump_scheduler_config_preset(&config, "k20c"), GPUMP_OK);
     assert_int_equal(config.sms, 13);
     assert_int_equal(config.decision_cycles, 13);
-    assert_int_equal(gpump_scheduler_bits(&config, &bits, NULL), GPUMP_OK);
+    assert_int_equal(gpump_scheduler_table_bits(&config, &bits, NULL), GPUMP_OK);
     assert_int_equal(bits.ptbqs / 8, 21632);
     assert_true(bits.command_buffers + bits.ksrt + bits.smst + bits.active_queue < 512 * 8);
+    assert_int_equal(gpump_scheduler_bits(&config, &all, NULL), GPUMP_OK);
+    assert_int_equal(all, bits.command_buffers + bits.ksrt + bits.smst + bits.active_queue + bits.ptbqs +
+                              bits.process_table);
 }
 
 static void a_kernel_from_launch_to_end(void **state) {
     gpump_scheduler_config config = small(2, GPUMP_SCHEDULER_SWITCH);
     gpump_scheduler_action a;
-    uint64_t block[5];
+    gpump_block_ref block[5];
     void *memory;
     gpump_scheduler *s = make(&config, &memory);
-    uint32_t context = open_context(s, 0);
+    uint32_t process = open_process(s, 0);
     (void)state;
     assert_true(gpump_scheduler_next_cycle(s) == GPUMP_UNKNOWN);
-    assert_int_equal(submit(s, 5, 3, context, 5, 2, 100), GPUMP_OK);
-    assert_int_equal(submit(s, 5, 3, context, 5, 2, 100), GPUMP_BUSY); /* one command per queue */
+    assert_int_equal(submit(s, 5, 3, process, 5, 2, 100), GPUMP_OK);
+    assert_int_equal(submit(s, 5, 3, process, 5, 2, 100), GPUMP_BUSY); /* one command per queue */
     assert_true(gpump_scheduler_next_cycle(s) == 5);
     a = expect(s, "fcfs", 5, GPUMP_SCHEDULER_KERNEL_START);
     assert_int_equal(a.queue, 3);
@@ -95,49 +99,50 @@ static void a_kernel_from_launch_to_end(void **state) {
     expect_nothing(s, "fcfs", 9);
     assert_int_equal(gpump_scheduler_report_ready(s, 9, 1), GPUMP_OK);
     for (int i = 2; i < 4; i++) block[i] = expect(s, "fcfs", 9, GPUMP_SCHEDULER_ISSUE).block;
-    assert_int_equal(gpump_scheduler_report_finished(s, 20, block[0]), GPUMP_OK);
-    assert_int_equal(gpump_scheduler_report_finished(s, 20, block[0]), GPUMP_ERROR_STALE);
+    assert_int_equal(gpump_scheduler_report_finished(s, 20, 0, block[0]), GPUMP_OK);
+    assert_int_equal(gpump_scheduler_report_finished(s, 20, 0, block[0]), GPUMP_ERROR_STALE);
     a = expect(s, "fcfs", 20, GPUMP_SCHEDULER_ISSUE);
     assert_true(a.index == 4 && a.sm == 0);
     block[4] = a.block;
-    for (int i = 1; i < 5; i++) assert_int_equal(gpump_scheduler_report_finished(s, 30, block[i]), GPUMP_OK);
+    for (int i = 1; i < 5; i++)
+        assert_int_equal(gpump_scheduler_report_finished(s, 30, i == 2 || i == 3, block[i]), GPUMP_OK);
     a = expect(s, "fcfs", 30, GPUMP_SCHEDULER_KERNEL_DONE);
     assert_int_equal(a.queue, 3);
     expect_nothing(s, "fcfs", 30);
-    assert_int_equal(submit(s, 31, 3, context, 5, 2, 100), GPUMP_OK);
+    assert_int_equal(submit(s, 31, 3, process, 5, 2, 100), GPUMP_OK);
     free(memory);
 }
 
 static void preempted_blocks_come_back_first(void **state) {
     gpump_scheduler_config config = small(1, GPUMP_SCHEDULER_SWITCH);
     gpump_scheduler_action a;
-    uint64_t low[3], high;
+    gpump_block_ref low[3], high;
     void *memory;
     gpump_scheduler *s = make(&config, &memory);
-    uint32_t first = open_context(s, 0), second = open_context(s, 1);
+    uint32_t first = open_process(s, 0), second = open_process(s, 1);
     (void)state;
     assert_int_equal(submit(s, 0, 0, first, 10, 3, 100), GPUMP_OK);
     expect(s, "ppq", 0, GPUMP_SCHEDULER_KERNEL_START);
     expect(s, "ppq", 0, GPUMP_SCHEDULER_SETUP);
     assert_int_equal(gpump_scheduler_report_ready(s, 0, 0), GPUMP_OK);
     for (int i = 0; i < 3; i++) low[i] = expect(s, "ppq", 0, GPUMP_SCHEDULER_ISSUE).block;
-    assert_int_equal(gpump_scheduler_report_preempted(s, 1, low[0], 1), GPUMP_ERROR_STATE);
+    assert_int_equal(gpump_scheduler_report_preempted(s, 1, 0, low[0], 1), GPUMP_ERROR_STATE);
     assert_int_equal(submit(s, 2, 1, second, 1, 1, 100), GPUMP_OK);
     expect(s, "ppq", 2, GPUMP_SCHEDULER_KERNEL_START);
     a = expect(s, "ppq", 2, GPUMP_SCHEDULER_PREEMPT);
     assert_int_equal(a.mechanism, GPUMP_SCHEDULER_SWITCH);
-    assert_int_equal(gpump_scheduler_report_finished(s, 3, low[1]), GPUMP_OK); /* ended by itself meanwhile */
-    assert_int_equal(gpump_scheduler_report_preempted(s, 4, low[2], 222), GPUMP_OK);
+    assert_int_equal(gpump_scheduler_report_finished(s, 3, 0, low[1]), GPUMP_OK); /* ended by itself meanwhile */
+    assert_int_equal(gpump_scheduler_report_preempted(s, 4, 0, low[2], 222), GPUMP_OK);
     expect_nothing(s, "ppq", 4);
-    assert_int_equal(gpump_scheduler_report_preempted(s, 5, low[0], 200), GPUMP_OK);
+    assert_int_equal(gpump_scheduler_report_preempted(s, 5, 0, low[0], 200), GPUMP_OK);
     a = expect(s, "ppq", 5, GPUMP_SCHEDULER_SETUP);
-    assert_int_equal(a.context, second);
+    assert_int_equal(a.process, second);
     assert_int_equal(a.invalidate, GPUMP_SCHEDULER_INVALIDATE_TLB | GPUMP_SCHEDULER_INVALIDATE_L1 |
                                        GPUMP_SCHEDULER_INVALIDATE_INSTRUCTIONS);
     assert_true(a.page_table_base == 0x2000);
     assert_int_equal(gpump_scheduler_report_ready(s, 6, 0), GPUMP_OK);
     high = expect(s, "ppq", 6, GPUMP_SCHEDULER_ISSUE).block;
-    assert_int_equal(gpump_scheduler_report_finished(s, 7, high), GPUMP_OK);
+    assert_int_equal(gpump_scheduler_report_finished(s, 7, 0, high), GPUMP_OK);
     expect(s, "ppq", 7, GPUMP_SCHEDULER_KERNEL_DONE);
     expect(s, "ppq", 7, GPUMP_SCHEDULER_SETUP);
     assert_int_equal(gpump_scheduler_report_ready(s, 8, 0), GPUMP_OK);
@@ -153,10 +158,10 @@ static void preempted_blocks_come_back_first(void **state) {
 static void no_context_memory_means_drain(void **state) {
     gpump_scheduler_config config = small(1, GPUMP_SCHEDULER_SWITCH);
     gpump_scheduler_action a;
-    uint64_t low[3];
+    gpump_block_ref low[3];
     void *memory;
     gpump_scheduler *s = make(&config, &memory);
-    uint32_t first = open_context(s, 0), second = open_context(s, 1);
+    uint32_t first = open_process(s, 0), second = open_process(s, 1);
     (void)state;
     assert_int_equal(submit(s, 0, 0, first, 10, 3, 2), GPUMP_OK); /* room for two contexts, three blocks run */
     expect(s, "ppq", 0, GPUMP_SCHEDULER_KERNEL_START);
@@ -168,34 +173,34 @@ static void no_context_memory_means_drain(void **state) {
     a = expect(s, "ppq", 2, GPUMP_SCHEDULER_PREEMPT);
     assert_int_equal(a.mechanism, GPUMP_SCHEDULER_DRAIN);
     assert_int_equal(a.reason, GPUMP_REASON_NO_CONTEXT_SPACE);
-    for (int i = 0; i < 3; i++) assert_int_equal(gpump_scheduler_report_finished(s, 3, low[i]), GPUMP_OK);
-    assert_int_equal(expect(s, "ppq", 3, GPUMP_SCHEDULER_SETUP).context, second);
+    for (int i = 0; i < 3; i++) assert_int_equal(gpump_scheduler_report_finished(s, 3, 0, low[i]), GPUMP_OK);
+    assert_int_equal(expect(s, "ppq", 3, GPUMP_SCHEDULER_SETUP).process, second);
     free(memory);
 }
 
 static void full_tables_refuse(void **state) {
     gpump_scheduler_config config = small(2, GPUMP_SCHEDULER_SWITCH);
-    gpump_scheduler_context context;
+    gpump_scheduler_process process;
     uint32_t row;
     void *memory;
     gpump_scheduler *s;
     uint64_t hash;
     gpump_diag diag;
     (void)state;
-    config.contexts = 2;
+    config.processes = 2;
     config.active_kernels = 1;
     s = make(&config, &memory);
-    open_context(s, 0);
-    open_context(s, 1);
-    memset(&context, 0, sizeof context);
+    open_process(s, 0);
+    open_process(s, 1);
+    memset(&process, 0, sizeof process);
     hash = gpump_scheduler_hash(s);
-    assert_int_equal(gpump_scheduler_open(s, 0, &context, &row, &diag), GPUMP_ERROR_FULL);
+    assert_int_equal(gpump_scheduler_open(s, 0, &process, &row, &diag), GPUMP_ERROR_FULL);
     assert_true(gpump_scheduler_hash(s) == hash);
     assert_int_equal(submit(s, 0, 0, 0, 1, 1, 1), GPUMP_OK);
     assert_int_equal(submit(s, 0, 1, 1, 1, 1, 1), GPUMP_OK);
     assert_int_equal(gpump_scheduler_close(s, 0, 1), GPUMP_ERROR_STATE);
     expect(s, "dss", 0, GPUMP_SCHEDULER_KERNEL_START);
-    assert_int_equal(expect(s, "dss", 0, GPUMP_SCHEDULER_SETUP).context,
+    assert_int_equal(expect(s, "dss", 0, GPUMP_SCHEDULER_SETUP).process,
                      0); /* the active queue is full: the other has to wait */
     expect_nothing(s, "dss", 0);
     config.sms = 0;
@@ -206,10 +211,10 @@ static void full_tables_refuse(void **state) {
 
 static void one_process_at_a_time_under_fcfs(void **state) {
     gpump_scheduler_config config = small(2, GPUMP_SCHEDULER_SWITCH);
-    uint64_t block[3];
+    gpump_block_ref block[3];
     void *memory;
     gpump_scheduler *s = make(&config, &memory);
-    uint32_t first = open_context(s, 0), second = open_context(s, 1);
+    uint32_t first = open_process(s, 0), second = open_process(s, 1);
     (void)state;
     assert_int_equal(submit(s, 0, 0, first, 1, 1, 1), GPUMP_OK);
     assert_int_equal(submit(s, 0, 1, first, 1, 1, 1), GPUMP_OK); /* another stream of the same process: back to back */
@@ -221,10 +226,10 @@ static void one_process_at_a_time_under_fcfs(void **state) {
         assert_int_equal(gpump_scheduler_report_ready(s, 0, i), GPUMP_OK);
         block[i] = expect(s, "fcfs", 0, GPUMP_SCHEDULER_ISSUE).block;
     }
-    assert_int_equal(gpump_scheduler_report_finished(s, 1, block[0]), GPUMP_OK);
+    assert_int_equal(gpump_scheduler_report_finished(s, 1, 0, block[0]), GPUMP_OK);
     expect(s, "fcfs", 1, GPUMP_SCHEDULER_KERNEL_DONE);
     expect_nothing(s, "fcfs", 1); /* an SM is idle, but the other process has to wait */
-    assert_int_equal(gpump_scheduler_report_finished(s, 2, block[1]), GPUMP_OK);
+    assert_int_equal(gpump_scheduler_report_finished(s, 2, 1, block[1]), GPUMP_OK);
     expect(s, "fcfs", 2, GPUMP_SCHEDULER_KERNEL_DONE);
     assert_int_equal(expect(s, "fcfs", 2, GPUMP_SCHEDULER_KERNEL_START).queue, 2);
     free(memory);
@@ -237,7 +242,7 @@ static void decisions_take_a_cycle_per_sm(void **state) {
     (void)state;
     assert_int_equal(gpump_scheduler_config_preset(&config, "k20c"), GPUMP_OK);
     s = make(&config, &memory);
-    assert_int_equal(submit(s, 100, 0, open_context(s, 0), 100, 4, 100), GPUMP_OK);
+    assert_int_equal(submit(s, 100, 0, open_process(s, 0), 100, 4, 100), GPUMP_OK);
     expect(s, "dss", 100, GPUMP_SCHEDULER_KERNEL_START);
     expect_nothing(s, "dss", 112);
     assert_true(gpump_scheduler_next_cycle(s) == 113);
@@ -254,7 +259,7 @@ static void a_copy_goes_on_like_the_original(void **state) {
     gpump_diag diag;
     (void)state;
     assert_int_equal(gpump_scheduler_bytes(&config, &bytes, NULL), GPUMP_OK);
-    assert_int_equal(submit(s, 0, 0, open_context(s, 0), 100, 4, 100), GPUMP_OK);
+    assert_int_equal(submit(s, 0, 0, open_process(s, 0), 100, 4, 100), GPUMP_OK);
     expect(s, "equal", 0, GPUMP_SCHEDULER_KERNEL_START);
     copy = malloc(bytes);
     memcpy(copy, memory, bytes);
@@ -281,15 +286,15 @@ static void any_priority_will_do(void **state) { /* the largest number is one li
     gpump_scheduler_config config = small(2, GPUMP_SCHEDULER_SWITCH);
     void *memory;
     gpump_scheduler *s = make(&config, &memory);
-    uint32_t low = open_context(s, 0), high = open_context(s, 0);
+    uint32_t low = open_process(s, 0), high = open_process(s, 0);
     (void)state;
     assert_int_equal(gpump_scheduler_set_priority(s, 0, high, UINT32_MAX, 1), GPUMP_OK);
     assert_int_equal(submit(s, 0, 0, low, 8, 1, 8), GPUMP_OK);
     assert_int_equal(submit(s, 0, 1, high, 1, 1, 8), GPUMP_OK);
     assert_int_equal(expect(s, "ppq_shared", 0, GPUMP_SCHEDULER_KERNEL_START).queue, 1);
     assert_int_equal(expect(s, "ppq_shared", 0, GPUMP_SCHEDULER_KERNEL_START).queue, 0);
-    assert_int_equal(expect(s, "ppq_shared", 0, GPUMP_SCHEDULER_SETUP).context, high);
-    assert_int_equal(expect(s, "ppq_shared", 0, GPUMP_SCHEDULER_SETUP).context, low);
+    assert_int_equal(expect(s, "ppq_shared", 0, GPUMP_SCHEDULER_SETUP).process, high);
+    assert_int_equal(expect(s, "ppq_shared", 0, GPUMP_SCHEDULER_SETUP).process, low);
     expect_nothing(s, "ppq_shared", 0);
     free(memory);
 }
@@ -297,7 +302,8 @@ static void any_priority_will_do(void **state) { /* the largest number is one li
 static void time_slices_take_turns(void **state) {
     gpump_scheduler_config config = small(1, GPUMP_SCHEDULER_SWITCH);
     const gpump_scheduler_policy *policy = gpump_scheduler_find("time_slice");
-    uint64_t now = 0, turns = 0, block = 0;
+    uint64_t now = 0, turns = 0;
+    gpump_block_ref block = {0, 0};
     uint32_t running = GPUMP_NONE;
     gpump_scheduler_action a;
     void *memory;
@@ -305,18 +311,18 @@ static void time_slices_take_turns(void **state) {
     (void)state;
     config.slice_cycles = 100;
     s = make(&config, &memory);
-    for (uint32_t i = 0; i < 3; i++) assert_int_equal(submit(s, 0, i, open_context(s, 0), 1000, 1, 100), GPUMP_OK);
+    for (uint32_t i = 0; i < 3; i++) assert_int_equal(submit(s, 0, i, open_process(s, 0), 1000, 1, 100), GPUMP_OK);
     while (now < 1000) {
         while (gpump_scheduler_next(s, policy, now, &a) == GPUMP_OK) {
             if (a.kind == GPUMP_SCHEDULER_SETUP) {
-                if (running != GPUMP_NONE) assert_int_equal(a.context, (running + 1) % 3);
-                running = a.context;
+                if (running != GPUMP_NONE) assert_int_equal(a.process, (running + 1) % 3);
+                running = a.process;
                 turns++;
                 gpump_scheduler_report_ready(s, now, 0);
             }
             if (a.kind == GPUMP_SCHEDULER_ISSUE) block = a.block;
             if (a.kind == GPUMP_SCHEDULER_PREEMPT)
-                assert_int_equal(gpump_scheduler_report_preempted(s, now, block, 1), GPUMP_OK);
+                assert_int_equal(gpump_scheduler_report_preempted(s, now, 0, block, 1), GPUMP_OK);
         }
         now = gpump_scheduler_next_cycle(s);
     }
@@ -326,21 +332,24 @@ static void time_slices_take_turns(void **state) {
 
 static void statistics_have_names(void **state) {
     const char *name, *unit, *text;
-    gpump_scheduler_statistics before, after;
+    gpump_scheduler_statistics before, after, difference;
+    uint64_t value;
     uint32_t i = 0;
     (void)state;
     for (; i < sizeof before / 8; i++) {
         (&before.submitted)[i] = i;
         (&after.submitted)[i] = 3 * i + 1;
     }
-    before = gpump_scheduler_statistics_diff(&after, &before);
-    for (i = 0; i < sizeof before / 8; i++) assert_int_equal((&before.submitted)[i], 2 * i + 1);
+    gpump_scheduler_statistics_diff(&before, &after, &difference);
+    for (i = 0; i < sizeof before / 8; i++) assert_int_equal((&difference.submitted)[i], 2 * i + 1);
     i = 0;
-    for (; gpump_scheduler_statistics_field(i, &name, &unit, &text) == GPUMP_OK; i++)
-        assert_true(*name && *unit && *text);
+    for (; gpump_scheduler_statistics_field(&after, i, &name, &unit, &text, &value) == GPUMP_OK; i++)
+        assert_true(*name && *unit && *text && value == 3 * i + 1);
     assert_int_equal(i, sizeof(gpump_scheduler_statistics) / 8);
-    for (i = 0; gpump_scheduler_policy_name(i); i++)
-        assert_string_equal(gpump_scheduler_find(gpump_scheduler_policy_name(i))->name, gpump_scheduler_policy_name(i));
+    for (i = 0; gpump_scheduler_policy_at(i); i++) {
+        assert_ptr_equal(gpump_scheduler_find(gpump_scheduler_policy_at(i)->name), gpump_scheduler_policy_at(i));
+        assert_true(*gpump_scheduler_policy_at(i)->description);
+    }
     assert_int_equal(i, 8);
     assert_null(gpump_scheduler_find("no such policy"));
 }

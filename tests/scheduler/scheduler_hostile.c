@@ -3,10 +3,10 @@
  * twice, no table overflows, tokens are conserved, nonsense changes nothing, nothing starves. */
 #include "test.h"
 
-enum { SMS = 24, SLOTS = 6, QUEUES = 10, CONTEXTS = 6, BLOCKS = 400, RESIDENT = SMS * SLOTS };
+enum { SMS = 24, SLOTS = 6, QUEUES = 10, PROCESSES = 6, BLOCKS = 400, RESIDENT = SMS * SLOTS };
 
 typedef struct host_block {
-    uint64_t name;
+    gpump_block_ref name;
     uint32_t sm, queue, index;
     int leaving; /* 1: must leave by any way, 2: must be drained */
 } host_block;
@@ -21,7 +21,7 @@ typedef struct host {
     int setup[SMS];                /* SETUP handed over, ready not yet reported */
     uint8_t state[QUEUES][BLOCKS]; /* 0 never issued, 1 resident, 2 saved, 3 finished */
     uint32_t blocks[QUEUES], finished[QUEUES], busy[QUEUES];
-    uint32_t context[CONTEXTS], open[CONTEXTS], in_context[CONTEXTS], queue_context[QUEUES], per_sm[QUEUES];
+    uint32_t process[PROCESSES], open[PROCESSES], in_process[PROCESSES], queue_process[QUEUES], per_sm[QUEUES];
 } host;
 
 #define CHECK(condition) test_check(condition, h->seed, h->events)
@@ -29,7 +29,10 @@ typedef struct host {
 static uint32_t below(host *h, uint32_t limit) { return gpump_random_below(&h->random, limit); }
 
 /* A policy that decides by chance, sometimes nonsense; its random state is part of the block. */
-static gpump_result random_step(const gpump_scheduler_view *view, gpump_scheduler_step *step) {
+static gpump_result random_step(const gpump_scheduler_policy *policy, const gpump_scheduler_view *view,
+                                gpump_scheduler_step *step) {
+    (void)policy;
+
     uint64_t *random = view->state;
     if (gpump_random_below(random, 4) == 0) return GPUMP_EMPTY;
     for (int attempt = 0; attempt < 20; attempt++) {
@@ -52,22 +55,26 @@ static gpump_result random_step(const gpump_scheduler_view *view, gpump_schedule
     }
     return GPUMP_EMPTY;
 }
-static uint32_t random_admit(const gpump_scheduler_view *view) {
+static uint32_t random_admit(const gpump_scheduler_policy *policy, const gpump_scheduler_view *view) {
+    (void)policy;
+
     return gpump_random_below(view->state, 3) ? view->waiting[gpump_random_below(view->state, view->waiting_count)]
                                               : GPUMP_NONE;
 }
-static uint64_t random_wake(const gpump_scheduler_view *view) {
+static uint64_t random_wake(const gpump_scheduler_policy *policy, const gpump_scheduler_view *view) {
+    (void)policy;
+
     return view->now + 1 + gpump_random_below(view->state, 50);
 }
 static const gpump_scheduler_policy random_policy = {
-    sizeof(gpump_scheduler_policy), "random", NULL, random_admit, NULL, random_step, random_wake};
+    sizeof(gpump_scheduler_policy), 0, "random", "By chance.", NULL, random_admit, NULL, random_step, random_wake};
 
 static void remove_block(host *h, uint32_t i) { h->resident[i] = h->resident[--h->residents]; }
 
 static void finish(host *h, uint32_t i) {
     host_block *b = &h->resident[i];
-    CHECK(gpump_scheduler_report_finished(h->scheduler, h->now, b->name) == GPUMP_OK);
-    CHECK(gpump_scheduler_report_finished(h->scheduler, h->now, b->name) == GPUMP_ERROR_STALE); /* twice */
+    CHECK(gpump_scheduler_report_finished(h->scheduler, h->now, b->sm, b->name) == GPUMP_OK);
+    CHECK(gpump_scheduler_report_finished(h->scheduler, h->now, b->sm, b->name) == GPUMP_ERROR_STALE); /* twice */
     CHECK(h->state[b->queue][b->index] == 1);
     h->state[b->queue][b->index] = 3;
     h->finished[b->queue]++;
@@ -78,7 +85,7 @@ static void finish(host *h, uint32_t i) {
 static void preempt(host *h, uint32_t i) {
     host_block *b = &h->resident[i];
     gpump_result result =
-        gpump_scheduler_report_preempted(h->scheduler, h->now, b->name, ((uint64_t)b->queue << 32) | b->index);
+        gpump_scheduler_report_preempted(h->scheduler, h->now, b->sm, b->name, ((uint64_t)b->queue << 32) | b->index);
     CHECK(result == GPUMP_OK);
     h->state[b->queue][b->index] = 2;
     remove_block(h, i);
@@ -103,7 +110,7 @@ static void pull(host *h) {
         case GPUMP_SCHEDULER_KERNEL_DONE:
             CHECK(h->busy[action.queue] && h->finished[action.queue] == h->blocks[action.queue]);
             h->busy[action.queue] = 0;
-            h->in_context[h->queue_context[action.queue]]--;
+            h->in_process[h->queue_process[action.queue]]--;
             break;
         case GPUMP_SCHEDULER_PREEMPT:
             for (uint32_t i = 0; i < h->residents; i++)
@@ -114,7 +121,7 @@ static void pull(host *h) {
             break;
         case GPUMP_SCHEDULER_SETUP:
             CHECK(!h->setup[action.sm]);
-            CHECK(action.page_table_base == (action.context + 1) * 4096u);
+            CHECK(action.page_table_base == (action.process + 1) * 4096u);
             h->setup[action.sm] = 1;
             if (!action.beside)
                 for (uint32_t i = 0; i < h->residents; i++) CHECK(h->resident[i].sm != action.sm);
@@ -142,19 +149,19 @@ static void pull(host *h) {
 }
 
 static void submit(host *h) {
-    uint32_t queue = below(h, QUEUES), context = below(h, CONTEXTS);
+    uint32_t queue = below(h, QUEUES), process = below(h, PROCESSES);
     gpump_scheduler_command command;
     gpump_result result;
-    if (!h->open[context] && gpump_scheduler_look(h->scheduler).contexts[h->context[context]].serial)
+    if (!h->open[process] && gpump_scheduler_look(h->scheduler).processes[h->process[process]].serial)
         return; /* row reused */
     memset(&command, 0, sizeof command);
     command.cookie = queue + 1;
     command.blocks = 1 + below(h, below(h, 4) ? 40 : BLOCKS);
-    command.context = h->context[context];
+    command.process = h->process[process];
     command.blocks_per_sm = 1 + below(h, SLOTS);
     command.saved_limit = below(h, 3) ? RESIDENT : below(h, 20);
     result = gpump_scheduler_submit(h->scheduler, h->now, queue, &command, NULL);
-    if (!h->open[context])
+    if (!h->open[process])
         CHECK(result == GPUMP_ERROR_STATE);
     else if (h->busy[queue])
         CHECK(result == GPUMP_BUSY);
@@ -164,33 +171,33 @@ static void submit(host *h) {
         h->blocks[queue] = (uint32_t)command.blocks;
         h->per_sm[queue] = command.blocks_per_sm;
         h->finished[queue] = 0;
-        h->in_context[context]++;
-        h->queue_context[queue] = context;
+        h->in_process[process]++;
+        h->queue_process[queue] = process;
         memset(h->state[queue], 0, sizeof h->state[queue]);
     }
 }
 
-static void contexts(host *h) {
-    uint32_t i = below(h, CONTEXTS);
+static void processes(host *h) {
+    uint32_t i = below(h, PROCESSES);
     if (h->open[i]) {
         if (below(h, 4)) {
-            CHECK(gpump_scheduler_set_priority(h->scheduler, h->now, h->context[i], below(h, 4), below(h, 8)) ==
+            CHECK(gpump_scheduler_set_priority(h->scheduler, h->now, h->process[i], below(h, 4), below(h, 8)) ==
                   GPUMP_OK);
             return;
         }
-        CHECK(gpump_scheduler_close(h->scheduler, h->now, h->context[i]) ==
-              (h->in_context[i] ? GPUMP_ERROR_STATE : GPUMP_OK));
-        if (!h->in_context[i]) h->open[i] = 0;
+        CHECK(gpump_scheduler_close(h->scheduler, h->now, h->process[i]) ==
+              (h->in_process[i] ? GPUMP_ERROR_STATE : GPUMP_OK));
+        if (!h->in_process[i]) h->open[i] = 0;
     } else {
-        gpump_scheduler_context context;
+        gpump_scheduler_process process;
         uint32_t free_row = 0;
-        memset(&context, 0, sizeof context);
-        context.priority = below(h, 4);
-        context.weight = below(h, 8);
-        while (gpump_scheduler_look(h->scheduler).contexts[free_row].serial) free_row++;
-        context.page_table_base = (free_row + 1) * 4096u;
-        CHECK(gpump_scheduler_open(h->scheduler, h->now, &context, &h->context[i], NULL) == GPUMP_OK);
-        CHECK(h->context[i] == free_row);
+        memset(&process, 0, sizeof process);
+        process.priority = below(h, 4);
+        process.weight = below(h, 8);
+        while (gpump_scheduler_look(h->scheduler).processes[free_row].serial) free_row++;
+        process.page_table_base = (free_row + 1) * 4096u;
+        CHECK(gpump_scheduler_open(h->scheduler, h->now, &process, &h->process[i], NULL) == GPUMP_OK);
+        CHECK(h->process[i] == free_row);
         h->open[i] = 1;
     }
 }
@@ -201,26 +208,30 @@ static void lie(host *h) {
     uint64_t before = gpump_scheduler_hash(s);
     gpump_scheduler_command command;
     uint32_t sm = below(h, h->config.sms);
+    gpump_block_ref name;
     memset(&command, 0, sizeof command);
-    CHECK(gpump_scheduler_report_finished(s, h->now, gpump_random_next(&h->random)) == GPUMP_ERROR_STALE);
-    CHECK(gpump_scheduler_report_finished(s, h->now, (uint64_t)1 << 22 | (uint64_t)(SMS + 5) << 6) ==
-          GPUMP_ERROR_STALE);
+    name.slot = below(h, SLOTS + 2);
+    name.generation = (uint32_t)gpump_random_next(&h->random) | 1u << 31;
+    CHECK(gpump_scheduler_report_finished(s, h->now, below(h, SMS + 2), name) == GPUMP_ERROR_STALE);
+    CHECK(gpump_scheduler_report_finished(s, h->now, SMS + 5, name) == GPUMP_ERROR_STALE);
     CHECK(gpump_scheduler_report_ready(s, h->now, SMS) == GPUMP_ERROR_ARGUMENT);
     if (!h->setup[sm]) CHECK(gpump_scheduler_report_ready(s, h->now, sm) == GPUMP_ERROR_STATE);
     CHECK(gpump_scheduler_submit(s, h->now, QUEUES, &command, NULL) == GPUMP_ERROR_ARGUMENT);
     CHECK(gpump_scheduler_submit(s, h->now, 0, &command, NULL) < 0);
     CHECK(gpump_scheduler_report_room(s, h->now, SMS, 1) == GPUMP_ERROR_ARGUMENT);
-    CHECK(gpump_scheduler_set_priority(s, h->now, CONTEXTS + 90, 0, 0) == GPUMP_ERROR_ARGUMENT);
+    CHECK(gpump_scheduler_set_priority(s, h->now, PROCESSES + 90, 0, 0) == GPUMP_ERROR_ARGUMENT);
     if (h->residents) {
         const host_block *b = &h->resident[below(h, h->residents)];
-        CHECK(gpump_scheduler_report_finished(s, h->now, b->name + ((uint64_t)1 << 22)) ==
-              GPUMP_ERROR_STALE); /* a later generation */
-        CHECK(gpump_scheduler_report_finished(s, h->now, b->name - ((uint64_t)1 << 22)) ==
-              GPUMP_ERROR_STALE); /* an earlier one */
+        name = b->name;
+        name.generation++; /* a later generation, then an earlier one */
+        CHECK(gpump_scheduler_report_finished(s, h->now, b->sm, name) == GPUMP_ERROR_STALE);
+        name.generation -= 2;
+        CHECK(gpump_scheduler_report_finished(s, h->now, b->sm, name) == GPUMP_ERROR_STALE);
         if (gpump_scheduler_look(s).sms[b->sm].state == GPUMP_SCHEDULER_SM_RUNNING)
-            CHECK(gpump_scheduler_report_preempted(s, h->now, b->name, 0) == GPUMP_ERROR_STATE);
+            CHECK(gpump_scheduler_report_preempted(s, h->now, b->sm, b->name, 0) == GPUMP_ERROR_STATE);
         if (h->now)
-            CHECK(gpump_scheduler_report_finished(s, gpump_scheduler_look(s).now - 1, b->name) == GPUMP_ERROR_TIME);
+            CHECK(gpump_scheduler_report_finished(s, gpump_scheduler_look(s).now - 1, b->sm, b->name) ==
+                  GPUMP_ERROR_TIME);
     }
     CHECK(gpump_scheduler_hash(s) == before);
 }
@@ -244,7 +255,7 @@ static void step(host *h) {
     } else if (choice < 86)
         submit(h);
     else if (choice < 88)
-        contexts(h);
+        processes(h);
     else
         h->now += below(h, 30);
     if (below(h, 3)) pull(h);
@@ -275,8 +286,8 @@ static void run_out(host *h) {
     for (uint32_t i = 0, n = gpump_scheduler_look(h->scheduler).active_count; i < n; i++) {
         gpump_scheduler_view view = gpump_scheduler_look(h->scheduler);
         const gpump_scheduler_kernel *k = &view.kernels[view.active[i]];
-        printf("kernel %u: context %u, %u to issue, %u resident, %u owned, %u setting up, %u reserved\n",
-               view.active[i], k->context, (unsigned)gpump_scheduler_to_issue(k), k->resident, k->owned, k->setting_up,
+        printf("kernel %u: process %u, %u to issue, %u resident, %u owned, %u setting up, %u reserved\n",
+               view.active[i], k->process, (unsigned)gpump_scheduler_to_issue(k), k->resident, k->owned, k->setting_up,
                k->reserved);
     }
     for (uint32_t i = 0; i < h->config.sms; i++) {
@@ -299,7 +310,7 @@ static void one_host(uint64_t seed, uint64_t events) {
     assert_int_equal(gpump_scheduler_config_preset(&h->config, "k20c"), GPUMP_OK);
     h->config.sms = 1 + below(h, SMS);
     h->config.blocks_per_sm = SLOTS;
-    h->config.contexts = CONTEXTS;
+    h->config.processes = PROCESSES;
     h->config.queues = QUEUES;
     h->config.active_kernels = 1 + below(h, 12);
     h->config.saved_blocks = below(h, 3) ? h->config.sms * SLOTS : below(h, h->config.sms * SLOTS + 1);
@@ -308,7 +319,7 @@ static void one_host(uint64_t seed, uint64_t events) {
     h->config.decision_cycles = below(h, 20);
     h->config.slice_cycles = 50 + below(h, 500);
     policy = below(h, 9);
-    h->policy = policy == 8 ? &random_policy : gpump_scheduler_find(gpump_scheduler_policy_name(policy));
+    h->policy = policy == 8 ? &random_policy : gpump_scheduler_policy_at(policy);
     h->config.sms = h->config.sms < 2 ? 2 : h->config.sms;
     h->config.saved_blocks =
         h->config.saved_blocks > h->config.sms * SLOTS ? h->config.sms * SLOTS : h->config.saved_blocks;
@@ -316,18 +327,17 @@ static void one_host(uint64_t seed, uint64_t events) {
     memory = malloc(bytes);
     assert_int_equal(gpump_scheduler_init(memory, bytes, &h->config, &h->scheduler, NULL), GPUMP_OK);
     for (uint64_t i = 0; h->events < events; i++) {
-        const char *wrong;
         step(h);
         if (i % 64 == 0) {
-            wrong = gpump_scheduler_check(h->scheduler);
-            if (wrong)
-                fail_msg("%s: %s (GPUMP_TEST_SEED=%llu, event %llu)", h->policy->name, wrong, (unsigned long long)seed,
-                         (unsigned long long)h->events);
+            gpump_diag wrong;
+            if (gpump_scheduler_check(h->scheduler, &wrong))
+                fail_msg("%s: %s (GPUMP_TEST_SEED=%llu, event %llu)", h->policy->name, wrong.field,
+                         (unsigned long long)seed, (unsigned long long)h->events);
         }
         if (i % 512 == 0) lie(h);
     }
     run_out(h);
-    assert_null(gpump_scheduler_check(h->scheduler));
+    assert_int_equal(gpump_scheduler_check(h->scheduler, NULL), GPUMP_OK);
     free(memory);
 }
 

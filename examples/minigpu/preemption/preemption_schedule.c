@@ -1,12 +1,12 @@
 /* How the scheduler drives the machine:
  *
- *   1. Each process gets a context (its page table base goes to the SMs) and a command queue.
+ *   1. Each process gets a row of the process table (its page table base goes to the SMs) and a command queue.
  *   2. A kernel whose turn it is in its process is submitted (gpump_scheduler_submit). One is in flight per queue.
  *   3. gpump_scheduler_next hands over what is to be done:
- *        SETUP    the SM gets the process's context; what a change of process makes stale in its L1 is dropped; then it
- * is ready ISSUE    a block starts there, a preempted one by its entry, a new one by its index (preemption_place)
- *        PREEMPT  the SM's blocks leave (preemption_carry_out): by switch or drain, or each as gpump_victim_select says
- *        KERNEL_DONE, KERNEL_START  for the record
+ *        SETUP    the SM gets the process's page table base; what a change of process makes stale in its L1 is dropped;
+ * then it is ready ISSUE    a block starts there, a preempted one by its entry, a new one by its index
+ * (preemption_place) PREEMPT  the SM's blocks leave (preemption_carry_out): by switch or drain, or each as
+ * gpump_victim_select says KERNEL_DONE, KERNEL_START  for the record
  *   4. A block that has left its SM is reported: finished, or preempted with the entry that it waits in.
  * A block counts as gone when its place is free (FREED), so a block that is issued always finds room. */
 #include "preemption/preemption_schedule.h"
@@ -14,15 +14,21 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "policies.h"
 #include "preemption/preemption.h"
+
+typedef struct scheduled {
+    uint32_t sm;
+    gpump_block_ref block;
+} scheduled;
 
 struct schedule {
     gpump_scheduler *scheduler;
     const gpump_scheduler_policy *policy;
     gpump_cost_history *histories; /* mechanism select: of finished blocks, by kernel number */
-    uint32_t *vacating; /* per SM: gpump_scheduler_mechanism + 1 while its blocks have to leave; 0 otherwise */
-    uint32_t *contexts; /* per process: row of the context table */
-    uint64_t *names;    /* per block of the machine: what the scheduler calls it */
+    uint32_t *vacating;  /* per SM: gpump_scheduler_mechanism + 1 while its blocks have to leave; 0 otherwise */
+    uint32_t *processes; /* rows of the process table */
+    scheduled *names;    /* per block of the machine: where it is, and what the scheduler calls it there */
 };
 
 static void must(machine *m, const char *what, gpump_result result) {
@@ -39,7 +45,7 @@ int preemption_schedule_make(machine *m, const launch_file *launch, const char *
     void *memory;
     uint32_t i;
     if (!c) goto memory;
-    c->policy = gpump_scheduler_find(policy);
+    c->policy = policies_find_scheduler(policy);
     if (!c->policy) {
         snprintf(error, LAUNCH_ERROR_BYTES, "no scheduling policy is named \"%s\"", policy);
         return -1;
@@ -47,7 +53,7 @@ int preemption_schedule_make(machine *m, const launch_file *launch, const char *
     gpump_scheduler_config_preset(&config, "k20c");
     config.sms = config.decision_cycles = m->config.gpu.sms;
     config.blocks_per_sm = m->config.gpu.block_slots;
-    config.contexts = config.queues = launch->process_count;
+    config.processes = config.queues = launch->process_count;
     config.active_kernels = launch->process_count > m->config.gpu.sms ? launch->process_count : m->config.gpu.sms;
     config.saved_blocks = config.sms * config.blocks_per_sm;
     config.mechanism = mechanism;
@@ -59,19 +65,19 @@ int preemption_schedule_make(machine *m, const launch_file *launch, const char *
     }
     memory = arena_take(&m->arena, bytes);
     c->vacating = (uint32_t *)arena_take_array(&m->arena, m->sm_count, sizeof *c->vacating);
-    c->contexts = (uint32_t *)arena_take_array(&m->arena, launch->process_count, sizeof *c->contexts);
-    c->names = (uint64_t *)arena_take_array(&m->arena, m->block_count, sizeof *c->names);
+    c->processes = (uint32_t *)arena_take_array(&m->arena, launch->process_count, sizeof *c->processes);
+    c->names = (scheduled *)arena_take_array(&m->arena, m->block_count, sizeof *c->names);
     c->histories = (gpump_cost_history *)arena_take_array(&m->arena, m->kernel_count + 1, sizeof *c->histories);
-    if (!memory || !c->vacating || !c->contexts || !c->names || !c->histories) goto memory;
+    if (!memory || !c->vacating || !c->processes || !c->names || !c->histories) goto memory;
     if (gpump_scheduler_init(memory, bytes, &config, &c->scheduler, &diag) != GPUMP_OK) goto memory;
     for (i = 0; i < launch->process_count; i++) {
-        gpump_scheduler_context context;
-        memset(&context, 0, sizeof context);
-        context.cookie = i;
-        context.page_table_base = DEVICE_BASE; /* one address space today; the register is there */
-        context.priority = launch->processes[i].priority;
-        context.weight = 1;
-        if (gpump_scheduler_open(c->scheduler, 0, &context, &c->contexts[i], &diag) != GPUMP_OK) goto memory;
+        gpump_scheduler_process process;
+        memset(&process, 0, sizeof process);
+        process.cookie = i;
+        process.page_table_base = DEVICE_BASE; /* one address space today; the register is there */
+        process.priority = launch->processes[i].priority;
+        process.weight = 1;
+        if (gpump_scheduler_open(c->scheduler, 0, &process, &c->processes[i], &diag) != GPUMP_OK) goto memory;
     }
     m->schedule = c;
     return 0;
@@ -90,7 +96,7 @@ void preemption_schedule_submit(machine *m, uint32_t kernel_index) {
     if (gpump_gpu_occupancy(&m->config.gpu, &k->need, &occupancy, NULL) != GPUMP_OK) return;
     command.cookie = kernel_index;
     command.blocks = k->blocks;
-    command.context = m->schedule->contexts[k->process];
+    command.process = m->schedule->processes[k->process];
     command.blocks_per_sm = k->block_cap && k->block_cap < occupancy.blocks ? k->block_cap : occupancy.blocks;
     command.saved_limit = UINT32_MAX;
     must(m, "gpump_scheduler_submit",
@@ -100,13 +106,14 @@ void preemption_schedule_submit(machine *m, uint32_t kernel_index) {
 
 void preemption_schedule_left(machine *m, const block *b, const gpump_sm_action *action, uint32_t entry) {
     struct schedule *c = m->schedule;
-    uint64_t name = c->names[b - m->blocks];
+    const scheduled *name = &c->names[b - m->blocks];
     if (entry == NONE) {
         gpump_cost_history_record(&c->histories[b->kernel + 1], action->history.executed, action->history.cycles);
-        must(m, "gpump_scheduler_report_finished", gpump_scheduler_report_finished(c->scheduler, m->now, name));
+        must(m, "gpump_scheduler_report_finished",
+             gpump_scheduler_report_finished(c->scheduler, m->now, name->sm, name->block));
     } else {
         must(m, "gpump_scheduler_report_preempted",
-             gpump_scheduler_report_preempted(c->scheduler, m->now, name, entry));
+             gpump_scheduler_report_preempted(c->scheduler, m->now, name->sm, name->block, entry));
     }
 }
 
@@ -150,7 +157,10 @@ static void issue(machine *m, const gpump_scheduler_action *action) {
     }
     for (i = 0; i < BLOCK_ENTRIES_MAX; i++) { /* the block that has just been placed */
         uint32_t index = s->block_of_entry[i];
-        if (index != NONE && m->blocks[index].life == m->lives) m->schedule->names[index] = action->block;
+        if (index != NONE && m->blocks[index].life == m->lives) {
+            m->schedule->names[index].sm = action->sm;
+            m->schedule->names[index].block = action->block;
+        }
     }
 }
 

@@ -17,6 +17,7 @@
 #include "tools/policies_command.h"
 #include "tools/report.h"
 #include "machine/trace.h"
+#include "policies.h"
 
 #define EXIT_RIGHT 0
 #define EXIT_WRONG 1
@@ -228,8 +229,8 @@ static int command_run(int argc, char **argv) {
         case 'H': html_path = optarg; break;
         case 'j': json = 1; break;
         case 'o':
-            if (option_choice("--policy", optarg, option_victim_policy, &which)) return EXIT_BAD_INPUT;
-            options.policy = gpump_victim_policy_at(which);
+            if (option_choice("--policy", optarg, policies_victim_name, &which)) return EXIT_BAD_INPUT;
+            options.policy = policies_victim_at(which);
             break;
         case 'l':
             if (option_microseconds("--limit", optarg, 0, &limit_ns)) return EXIT_BAD_INPUT;
@@ -238,7 +239,7 @@ static int command_run(int argc, char **argv) {
             if (option_number("--late-price", optarg, 1, 1000000, &late_price)) return EXIT_BAD_INPUT;
             break;
         case 's':
-            if (option_choice("--schedule", optarg, gpump_scheduler_policy_name, &which)) return EXIT_BAD_INPUT;
+            if (option_choice("--schedule", optarg, policies_scheduler_name, &which)) return EXIT_BAD_INPUT;
             options.schedule = optarg;
             break;
         case 'v':

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpump.h"
-
 int option_number(const char *option, const char *text, uint64_t low, uint64_t high, uint64_t *value) {
     char *end;
     errno = 0;
@@ -41,11 +39,6 @@ int option_choice(const char *option, const char *text, option_names names, uint
     for (i = 0; names(i); i++) fprintf(stderr, "%s%s", i == 0 ? "" : names(i + 1) ? ", " : " or ", names(i));
     fprintf(stderr, ", not \"%s\"\n", text);
     return -1;
-}
-
-const char *option_victim_policy(uint32_t index) {
-    const gpump_victim_policy *policy = gpump_victim_policy_at(index);
-    return policy ? policy->name : NULL;
 }
 
 int option_misuse(const char *command, const char *what, const char *value) {

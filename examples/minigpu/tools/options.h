@@ -14,8 +14,6 @@ int option_number(const char *option, const char *text, uint64_t low, uint64_t h
 int option_microseconds(const char *option, const char *text, double low, uint64_t *ns);
 /* One of the names; *index is which. Returns 0, or -1 after a report that lists them. */
 int option_choice(const char *option, const char *text, option_names names, uint32_t *index);
-/* The names of gpump_victim's policies. */
-const char *option_victim_policy(uint32_t index);
 /* Reports that a command cannot be read and how to learn more; `what` may be NULL where getopt has said it. Returns 2,
  * the exit status. */
 int option_misuse(const char *command, const char *what, const char *value);

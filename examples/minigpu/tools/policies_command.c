@@ -10,6 +10,7 @@
 
 #include "preemption/context_forms.h"
 #include "gpump.h"
+#include "policies.h"
 #include "tools/options.h"
 #include "tools/victim_experiment.h"
 
@@ -183,7 +184,7 @@ int policies_command(int argc, char **argv, const char *kernels_dir) {
             } else
                 snprintf(names[policy_count], sizeof names[0], "%s", optarg);
             policies[policy_count] = names[policy_count];
-            if (option_choice("--policy", policies[policy_count++], option_victim_policy, &k)) return 2;
+            if (option_choice("--policy", policies[policy_count++], policies_victim_name, &k)) return 2;
             break;
         case 'k':
             if (option_choice("--kernel", optarg, victim_experiment_kernel, &k)) return 2;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "machine/machine.h"
+#include "policies.h"
 #include "preemption/preemption.h"
 #include "preemption/victims.h"
 
@@ -162,7 +163,7 @@ static void try_case(machine *m, const victim_case *one, uint64_t policy_limit, 
     uint64_t since = m->now, wait;
     uint32_t i, j;
     memset(out, 0, sizeof *out);
-    m->policy = gpump_victim_find(one->policy);
+    m->policy = policies_find_victim(one->policy);
     m->limit_cycles = policy_limit;
     m->late_price = one->late_price;
     m->config.switch_stalls = one->switch_stalls;
@@ -408,7 +409,7 @@ int victim_experiment_run(const victim_experiment *e, victim_outcome *outcomes, 
             if (wait_below(&running, e->parallel ? e->parallel : 1)) goto done;
             if ((child = fork()) == 0) {
                 victim_outcome *out = &shared_outcomes[(size_t)i * e->case_count + c];
-                const gpump_victim_policy *policy = gpump_victim_find(e->cases[c].policy);
+                const gpump_victim_policy *policy = policies_find_victim(e->cases[c].policy);
                 if (policy && (policy->flags & GPUMP_VICTIM_TRUE_COSTS))
                     _exit(try_oracle(m, &e->cases[c], *own_cycles, blocks, out) != 0);
                 try_case(m, &e->cases[c], e->cases[c].limit_cycles, *own_cycles, out);

@@ -16,7 +16,7 @@
 
 /* One thing to try at every request. */
 typedef struct victim_case {
-    const char *policy; /* of gpump_victim_find */
+    const char *policy; /* of policies_find_victim */
     const char *label;  /* what tables call it */
     uint64_t limit_cycles;
     uint64_t late_price;    /* of gpump_victim_request */

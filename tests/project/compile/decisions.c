@@ -252,11 +252,12 @@ static uint64_t hash_context(void) {
 static uint64_t hash_scheduler(void) {
     static uint64_t memory[1 << 17];
     uint64_t hash = GPUMP_HASH_SEED;
-    const char *name;
-    for (uint32_t p = 0; (name = gpump_scheduler_policy_name(p)) != NULL; p++) {
+    const gpump_scheduler_policy *policy;
+    for (uint32_t p = 0; (policy = gpump_scheduler_policy_at(p)) != NULL; p++) {
         gpump_scheduler_config config;
         gpump_scheduler *scheduler;
-        uint64_t now = 0, resident[64];
+        gpump_block_ref resident[64];
+        uint64_t now = 0;
         uint32_t on_sm[64], leaving[64], residents = 0, rows[4];
         (void)gpump_scheduler_config_preset(&config, "k20c");
         config.sms = 4;
@@ -266,12 +267,12 @@ static uint64_t hash_scheduler(void) {
         config.saved_blocks = 32;
         if (gpump_scheduler_init(memory, sizeof memory, &config, &scheduler, NULL) != GPUMP_OK) return 0;
         for (uint32_t c = 0; c < 4; c++) {
-            gpump_scheduler_context context;
-            memset(&context, 0, sizeof context);
-            context.cookie = c;
-            context.priority = below(3);
-            context.weight = 1 + below(3);
-            if (gpump_scheduler_open(scheduler, now, &context, &rows[c], NULL) != GPUMP_OK) return 0;
+            gpump_scheduler_process process;
+            memset(&process, 0, sizeof process);
+            process.cookie = c;
+            process.priority = below(3);
+            process.weight = 1 + below(3);
+            if (gpump_scheduler_open(scheduler, now, &process, &rows[c], NULL) != GPUMP_OK) return 0;
         }
         for (int step = 0; step < 2000; step++) {
             gpump_scheduler_action action;
@@ -282,16 +283,16 @@ static uint64_t hash_scheduler(void) {
                 memset(&command, 0, sizeof command);
                 command.cookie = (uint64_t)step;
                 command.blocks = 1 + below(200);
-                command.context = rows[c];
+                command.process = rows[c];
                 command.blocks_per_sm = 1 + below(8);
                 command.saved_limit = below(33);
                 (void)gpump_scheduler_submit(scheduler, now, c, &command, NULL);
             }
             for (i = 0; i < residents;) {
                 int done = !below(4), out = !done && leaving[i] && !below(2);
-                if (done ? gpump_scheduler_report_finished(scheduler, now, resident[i]) != GPUMP_OK
+                if (done ? gpump_scheduler_report_finished(scheduler, now, on_sm[i], resident[i]) != GPUMP_OK
                          : !out ||
-                               gpump_scheduler_report_preempted(scheduler, now, resident[i], resident[i]) != GPUMP_OK) {
+                               gpump_scheduler_report_preempted(scheduler, now, on_sm[i], resident[i], i) != GPUMP_OK) {
                     i++;
                     continue;
                 }
@@ -300,7 +301,7 @@ static uint64_t hash_scheduler(void) {
                 on_sm[i] = on_sm[residents];
                 leaving[i] = leaving[residents];
             }
-            while (gpump_scheduler_next(scheduler, gpump_scheduler_find(name), now, &action) == GPUMP_OK) {
+            while (gpump_scheduler_next(scheduler, policy, now, &action) == GPUMP_OK) {
                 hash = gpump_hash_u64(gpump_hash_u64(gpump_hash_u64(hash, action.kind), action.sm), action.index);
                 if (action.kind == GPUMP_SCHEDULER_SETUP) (void)gpump_scheduler_report_ready(scheduler, now, action.sm);
                 for (i = 0; action.kind == GPUMP_SCHEDULER_PREEMPT && i < residents; i++)

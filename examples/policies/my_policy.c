@@ -1,20 +1,23 @@
-/* my_policy: a victim-selection policy of your own takes one file: this one. Copy it, change the two hooks, build, run:
+/* my_policy: a victim-selection policy of your own takes one file. Copy this one, change its two hooks and its name,
+ * and build it into the hosts:
  *
- *     cc -I. examples/my_policy.c -o my_policy && ./my_policy
+ *     cmake -S . -B build -DGPUMP_POLICY=/path/to/my_policy.c && cmake --build build
+ *     build/examples/minigpu/minigpu policies --policy hurry --policy dual
+ *     build/bench/micro --only victim_hurry
  *
- * The program asks the policy and a few published ones the same question and prints what each decides. bench/micro and
- * the tests include this file as well (with MY_POLICY_NO_MAIN and GPUMP_IS_LINKED), so that a policy gets its own rows
- * in the tables there. */
-#ifndef GPUMP_IS_LINKED /* defined where gpump is a library already */
+ * The file is also a program by itself. It asks the policy and a few published ones the same question, and prints what
+ * each of them decides:
+ *
+ *     cc -I. examples/policies/my_policy.c -o my_policy && ./my_policy */
+#ifndef GPUMP_IS_LINKED /* defined where this file is built into a host */
 #define GPUMP_IMPLEMENTATION
 #endif
 #include "gpump.h"
 #include <stdio.h>
 #include <string.h>
 
-/* Which way a block goes. This policy is in a hurry: the fastest way out, whatever it wastes; but a block that has done
- * most of its work (drains within the limit) is left to end. args->allowed says what is permitted; the answer is
- * checked. */
+/* The technique for one block: the one of lowest latency, whatever it wastes. A block that ends within the limit by
+ * itself drains. args->allowed holds the permitted techniques; gpump checks the answer. */
 static uint32_t my_technique(const gpump_victim_policy *policy, const gpump_victim_block_args *args) {
     uint32_t t, best = GPUMP_TECHNIQUES;
     (void)policy;
@@ -38,7 +41,7 @@ static uint32_t my_candidate(const gpump_victim_policy *policy, const gpump_vict
     return best;
 }
 
-static const gpump_victim_policy my_policy = {
+const gpump_victim_policy my_policy = {
     (uint32_t)sizeof(gpump_victim_policy),
     0, /* no flags: position by position */
     1u << GPUMP_TECHNIQUE_FLUSH | 1u << GPUMP_TECHNIQUE_SWITCH | 1u << GPUMP_TECHNIQUE_DRAIN,
@@ -52,7 +55,7 @@ static const gpump_victim_policy my_policy = {
     NULL, /* no plan of its own: positions are taken one after the other */
 };
 
-#ifndef MY_POLICY_NO_MAIN
+#ifndef GPUMP_IS_LINKED
 int main(void) {
     static const char *published[] = {"dual", "chimera", "joint", NULL};
     gpump_gpu gpu;

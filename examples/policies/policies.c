@@ -1,0 +1,43 @@
+#include "policies.h"
+
+#include <string.h>
+
+const gpump_victim_policy *policies_victim_at(uint32_t index) {
+    uint32_t built_in = 0;
+    while (built_in <= index && gpump_victim_policy_at(built_in)) built_in++;
+    if (index < built_in) return gpump_victim_policy_at(index);
+    for (uint32_t i = 0; i < index - built_in; i++)
+        if (!policies_own_victims[i]) return NULL;
+    return policies_own_victims[index - built_in];
+}
+
+const gpump_scheduler_policy *policies_scheduler_at(uint32_t index) {
+    uint32_t built_in = 0;
+    while (built_in <= index && gpump_scheduler_policy_at(built_in)) built_in++;
+    if (index < built_in) return gpump_scheduler_policy_at(index);
+    for (uint32_t i = 0; i < index - built_in; i++)
+        if (!policies_own_schedulers[i]) return NULL;
+    return policies_own_schedulers[index - built_in];
+}
+
+const char *policies_victim_name(uint32_t index) {
+    const gpump_victim_policy *policy = policies_victim_at(index);
+    return policy ? policy->name : NULL;
+}
+
+const char *policies_scheduler_name(uint32_t index) {
+    const gpump_scheduler_policy *policy = policies_scheduler_at(index);
+    return policy ? policy->name : NULL;
+}
+
+const gpump_victim_policy *policies_find_victim(const char *name) {
+    for (uint32_t i = 0; policies_own_victims[i]; i++)
+        if (!strcmp(policies_own_victims[i]->name, name)) return policies_own_victims[i];
+    return gpump_victim_find(name);
+}
+
+const gpump_scheduler_policy *policies_find_scheduler(const char *name) {
+    for (uint32_t i = 0; policies_own_schedulers[i]; i++)
+        if (!strcmp(policies_own_schedulers[i]->name, name)) return policies_own_schedulers[i];
+    return gpump_scheduler_find(name);
+}
