@@ -16,8 +16,9 @@ static void load_one_line(uint64_t cycles[2]) {
         fail_msg("%s", error);
     assert_int_equal(machine_run(m, NEVER), 1);
     assert_int_equal(m->kernels[0].ran_on, 3);
-    assert_int_equal(m->l2.misses, 2); /* the word's line, and that of the answers: each fetched once */
-    assert_int_equal(m->l2.hits, 2);
+    assert_int_equal(m->memory_system->statistics.l2_misses,
+                     2); /* the word's line, and that of the answers: each fetched once */
+    assert_int_equal(m->memory_system->statistics.l2_hits, 2);
     memcpy(cycles, device_memory(m, launch.buffers[1].address), 2 * sizeof *cycles);
     machine_free(m);
     launch_file_free(&launch);

@@ -292,7 +292,7 @@ static uint64_t longest_wait(uint32_t l2_queue, uint32_t output_flits, uint32_t 
     machine_options options;
     machine *m = NULL;
     uint64_t longest = 0, issued[SCHEDULERS_MAX] = {0};
-    uint32_t i, n;
+    uint32_t i;
     machine_options_default(&options);
     options.skip_idle = 0;
     if (launch_file_read(&launch, GPUMP_SOURCE_DIR "/examples/minigpu/kernels/kmeans_invert_mapping/launch.yaml",
@@ -309,8 +309,8 @@ static uint64_t longest_wait(uint32_t l2_queue, uint32_t output_flits, uint32_t 
             const sm *s = m->sms[i];
             assert_true(s->check_count + s->access_count <= m->config.memory_queue_entries);
             assert_true(s->outstanding_misses <= m->config.l1_misses);
-            for (n = 0; n < s->reply_count; n++)
-                if (s->replies[n].cycle > m->now + longest) longest = s->replies[n].cycle - m->now;
+            if (memory_last_reply(m->memory_system, i) > m->now + longest)
+                longest = memory_last_reply(m->memory_system, i) - m->now;
         }
     }
     assert_false(m->failed);

@@ -388,7 +388,7 @@ static inline int run_all(experiment *e) {
     return 1;
 }
 
-static inline uint64_t memory_hash(const interpreter *run) {
+static inline uint64_t result_hash(const interpreter *run) {
     uint64_t hash = GPUMP_HASH_SEED;
     uint32_t i;
     for (i = 0; i < run->launch->buffer_count; i++)
@@ -409,7 +409,7 @@ static inline uint64_t run_once(experiment *e, const kernel_program *kernel, con
     if (!(e->view = context_view_create(kernel, error))) fail_msg("%s", error);
     e->taken = (uint32_t *)interpret_zeroed((uint64_t)kernel->count * kernel->count * sizeof *e->taken);
     interpret_open(&e->run, kernel, launch);
-    hash = run_all(e) && !e->missing ? memory_hash(&e->run) : 0;
+    hash = run_all(e) && !e->missing ? result_hash(&e->run) : 0;
     e->most = e->run.instructions;
     interpret_close(&e->run);
     context_view_free(e->view);

@@ -449,13 +449,6 @@ static uint32_t power_of_two(uint32_t at_least) {
     return power;
 }
 
-static int make_cache(machine *m, cache *c, uint32_t bytes, uint32_t ways) {
-    c->ways = ways;
-    c->sets = bytes / SEGMENT_BYTES / ways;
-    c->lines = (cache_line *)arena_take_array(&m->arena, (size_t)c->sets * ways, sizeof *c->lines);
-    return c->lines ? 0 : -1;
-}
-
 static int make_sm(machine *m, uint32_t index, uint32_t shared_bytes, char error[LAUNCH_ERROR_BYTES]) {
     const minigpu_config *c = &m->config;
     const uint32_t lengths[PIPES] = {
@@ -466,7 +459,7 @@ static int make_sm(machine *m, uint32_t index, uint32_t shared_bytes, char error
     if (!s) goto memory;
     m->sms[index] = s;
     s->index = index;
-    s->wake = NEVER;
+    s->wake = s->stall_cycle = NEVER;
     s->registers = (uint32_t *)arena_take_array(&m->arena, c->gpu.registers, sizeof(uint32_t));
     s->shared = (uint8_t *)arena_take(&m->arena, shared_bytes ? shared_bytes : 1);
     s->read_sets = (read_set_entry *)arena_take_array(
@@ -478,12 +471,9 @@ static int make_sm(machine *m, uint32_t index, uint32_t shared_bytes, char error
     s->access_queue = (uint32_t *)arena_take_array(&m->arena, records, sizeof(uint32_t));
     s->miss_queues = (miss_queue *)arena_take_array(&m->arena, c->kernels_per_sm + 1, sizeof(miss_queue));
     s->requests = (memory_request *)arena_take_array(&m->arena, REQUESTS_PER_SM, sizeof(memory_request));
-    s->replies = (reply_entry *)arena_take_array(&m->arena, REQUESTS_PER_SM, sizeof(reply_entry));
-    s->network_queue = (uint32_t *)arena_take_array(&m->arena, c->network_input_flits,
-                                                    sizeof(uint32_t)); /* each request has at least one flit */
     if (!s->registers || !s->shared || !s->read_sets || !s->read_set_used || !s->records || !s->waiters ||
-        !s->check_queue || !s->access_queue || !s->miss_queues || !s->requests || !s->replies || !s->network_queue ||
-        make_cache(m, &s->l1, c->l1_bytes, c->l1_ways))
+        !s->check_queue || !s->access_queue || !s->miss_queues || !s->requests ||
+        cache_make(&s->l1, &m->arena, c->l1_bytes, c->l1_ways))
         goto memory;
     for (i = 0; i <= c->kernels_per_sm; i++) {
         s->miss_queues[i].requests = (uint32_t *)arena_take_array(&m->arena, c->miss_queue_entries, sizeof(uint32_t));
@@ -658,26 +648,14 @@ static int build(machine *m, launch_file *launch, const kernel_program **program
         (uint32_t *)arena_take_array(&m->arena, (size_t)m->warp_count * (m->predicate_stride + 1), sizeof(uint32_t));
     m->preempted = (preempted_block *)arena_take_array(&m->arena, m->preempted_count, sizeof(preempted_block));
     m->sms = (sm **)arena_take_array(&m->arena, c->gpu.sms, sizeof(sm *));
-    m->banks = (l2_bank *)arena_take_array(&m->arena, c->l2_banks, sizeof(l2_bank));
-    m->dram_free_q16 = (uint64_t *)arena_take_array(&m->arena, c->dram_channels, sizeof(uint64_t));
-    if (!m->blocks || !m->warps || !m->predicates || !m->preempted || !m->sms || !m->banks || !m->dram_free_q16 ||
-        make_cache(m, &m->l2, c->l2_bytes, c->l2_ways))
-        goto memory;
-    for (i = 0; i < c->l2_banks; i++) {
-        m->banks[i].starts = (uint64_t *)arena_take_array(&m->arena, c->l2_queue_entries, sizeof(uint64_t));
-        m->banks[i].flit_ends = (uint64_t *)arena_take_array(&m->arena, c->network_output_flits, sizeof(uint64_t));
-        if (!m->banks[i].starts || !m->banks[i].flit_ends) goto memory;
-    }
+    m->memory_system = memory_make(&m->arena, c, c->gpu.sms);
+    if (!m->blocks || !m->warps || !m->predicates || !m->preempted || !m->sms || !m->memory_system) goto memory;
     for (i = 0; i < m->block_count; i++) m->blocks[i].next_free = i + 1 < m->block_count ? i + 1 : NONE;
     for (i = 0; i < m->warp_count; i++) {
         m->warps[i].block = i + 1 < m->warp_count ? i + 1 : NONE;
         m->warps[i].sm = NONE;
     }
     for (i = 0; i < m->preempted_count; i++) m->preempted[i].next = i + 1 < m->preempted_count ? i + 1 : NONE;
-    /* One line takes this long on one of the channels, in 1/65536 cycles. */
-    m->dram_interval_q16 = gpump_muldiv_up((uint64_t)SEGMENT_BYTES * c->dram_channels << 16, c->gpu.clock_khz,
-                                           (uint64_t)c->gpu.memory_mb_per_s * 1000);
-    memory_path_build(m);
     m->sm_count = c->gpu.sms;
     for (i = 0; i < m->sm_count; i++) {
         if (make_sm(m, i, shared_bytes, error)) goto done;
@@ -836,9 +814,13 @@ int machine_run(machine *m, uint64_t until) {
         dispatcher_place(m);
         for (i = 0; i < m->sm_count; i++) {
             sm *s = m->sms[i];
-            if (s->wake <= m->now) pipeline_tick(m, s);
+            if (s->wake <= m->now || memory_sm_cycle(m->memory_system, i) <= m->now) pipeline_tick(m, s);
             if (s->wake < next) next = s->wake;
         }
+        memory_advance(m->memory_system, m->now);
+        for (i = 0; i < m->sm_count; i++)
+            if (memory_sm_cycle(m->memory_system, i) < next) next = memory_sm_cycle(m->memory_system, i);
+        if (memory_next_cycle(m->memory_system) < next) next = memory_next_cycle(m->memory_system);
         if (arrival < next) next = arrival;
         if (m->preempt_cycle < next) next = m->preempt_cycle;
         if (m->ask_again < next) next = m->ask_again;
@@ -869,9 +851,9 @@ void machine_dump(const machine *m, void *output) {
         if (!s->resident) continue;
         fprintf(file,
                 "SM %u: %u blocks, %u instructions before their last check, %u accesses, %u misses outstanding, %u "
-                "replies, %u contexts moving\n",
-                i, s->resident, s->check_count, s->access_count, s->outstanding_misses, s->reply_count,
-                s->contexts_moving);
+                "requests behind it, %u contexts moving\n",
+                i, s->resident, s->check_count, s->access_count, s->outstanding_misses,
+                memory_under_way(m->memory_system, i), s->contexts_moving);
         for (e = 0; e < BLOCK_ENTRIES_MAX; e++) {
             const block *b;
             if (s->block_of_entry[e] == NONE) continue;
@@ -912,15 +894,6 @@ uint64_t machine_result_hash(const machine *m, const launch_file *launch) {
     return hash;
 }
 
-static uint64_t hash_cache(uint64_t hash, const cache *c) {
-    uint32_t i;
-    for (i = 0; i < c->sets * c->ways; i++) {
-        hash = gpump_hash_u64(hash, c->lines[i].line);
-        hash = gpump_hash_u64(hash, c->lines[i].stamp);
-    }
-    return hash;
-}
-
 uint64_t machine_hash(const machine *m) {
     uint64_t hash = gpump_hash_u64(GPUMP_HASH_SEED, m->now);
     uint32_t i, n;
@@ -929,7 +902,7 @@ uint64_t machine_hash(const machine *m) {
     hash = gpump_hash_u64(hash, m->page_faults.served ^ (uint64_t)m->page_faults.buffer.count << 32);
     hash = gpump_hash_u64(hash, gpump_context_pool_hash(m->context_pool));
     if (m->schedule) hash = preemption_schedule_hash(m, hash);
-    hash = hash_cache(hash, &m->l2);
+    hash = memory_hash(m->memory_system, hash);
     for (i = 0; i < m->kernel_count; i++) {
         hash = gpump_hash_u64(hash, m->kernels[i].done_blocks);
         hash = gpump_hash_u64(hash, m->kernels[i].warp_instructions);
@@ -940,11 +913,9 @@ uint64_t machine_hash(const machine *m) {
         hash = gpump_hash_u64(hash, gpump_sm_hash(s->gpump));
         hash = gpump_hash_u64(hash, gpump_spill_hash(s->spill));
         hash = gpump_hash_u32s(hash, s->registers, m->config.gpu.registers);
-        hash = hash_cache(hash, &s->l1);
+        hash = cache_hash(&s->l1, hash);
         hash = gpump_hash_u64(hash, s->present ^ s->fetched << 1);
         hash = gpump_hash_u64(hash, s->statistics.issued);
-        hash = gpump_hash_u64(hash, s->reply_order);
-        for (n = 0; n < s->reply_count; n++) hash = gpump_hash_u64(hash, s->replies[n].cycle);
     }
     for (i = 0; i < m->warp_count; i++) {
         const warp *w = &m->warps[i];

@@ -24,6 +24,8 @@
 #include "ptx/instruction.h"
 #include "lanes/lanes.h"
 #include "launch/launch_file.h"
+#include "memory/cache.h"
+#include "memory/memory.h"
 #include "machine/simt_stack.h"
 
 #define NONE GPUMP_NONE
@@ -32,6 +34,7 @@
 #define BARRIERS 16u
 #define SCHEDULERS_MAX 8u
 #define BLOCK_ENTRIES_MAX 64u
+#define REQUESTS_PER_SM 512u
 #define PAGE_BYTES 4096u
 /* What the page table says of a page. */
 #define PAGE_READ 1u           /* whose it is may read it */
@@ -173,11 +176,11 @@ typedef struct block {
     uint64_t life;  /* distinguishes this residence from all others of the machine; 0: free */
     uint64_t slots; /* warp slots it holds, as a mask */
     uint64_t start_cycle;
-    uint64_t local_base; /* local memory of its first thread; 0: none */
-    uint64_t context;    /* where it is being saved or restored from; NEVER: neither */
-    uint64_t transfer_end;
-    uint64_t stop_cycle; /* when it was told to stop for a save */
-    uint64_t rewound;    /* instructions that its warps gave up by going back */
+    uint64_t local_base;   /* local memory of its first thread; 0: none */
+    uint64_t context;      /* where it is being saved or restored from; NEVER: neither */
+    uint64_t transfer_end; /* config.switch_stalls: when its context counts as moved; 0 */
+    uint64_t stop_cycle;   /* when it was told to stop for a save */
+    uint64_t rewound;      /* instructions that its warps gave up by going back */
     uint32_t
         rewinding; /* 1: it leaves by rewind: its warps go back to the start of their regions instead of draining */
     gpump_block_ref ref; /* its name on its SM's gpump_sm */
@@ -264,15 +267,6 @@ typedef struct pipe_stage {
 
 /* ---- memory path ---- */
 
-typedef enum request_kind {
-    REQUEST_LOAD,
-    REQUEST_STORE,
-    REQUEST_ATOMIC,
-    REQUEST_SAVE,
-    REQUEST_RESTORE,
-    REQUEST_WRITE_BACK
-} request_kind;
-typedef enum request_hit { HIT_NONE, HIT_L1, HIT_L2, HIT_DRAM } request_hit;
 typedef enum translation { TRANSLATION_HIT, TRANSLATION_PENDING, TRANSLATION_ABSENT, TRANSLATION_FAULT } translation;
 
 typedef struct memory_request {
@@ -283,39 +277,10 @@ typedef struct memory_request {
     uint32_t kind;   /* request_kind */
     uint32_t record; /* in-flight record of an atomic */
     uint32_t miss;   /* L1 line of a load */
-    uint32_t hit;    /* request_hit: filled in on the way */
+    uint32_t bytes;  /* of the line that it names */
     uint32_t next_free;
     uint32_t unused;
 } memory_request;
-
-typedef struct reply_entry {
-    uint64_t cycle, order;
-    uint32_t request, unused;
-} reply_entry;
-
-typedef struct cache_line {
-    uint64_t line;         /* address / 128 + 1; 0: empty */
-    uint64_t ready;        /* L2: the cycle from which its data is there */
-    uint32_t stamp;        /* of its last use */
-    uint32_t first_waiter; /* L1: record * 32 + segment, linked through sm.waiters; NONE */
-    uint32_t pending;      /* L1: loads that wait while its data is on the way */
-    uint32_t dirty;
-} cache_line;
-typedef struct cache {
-    cache_line *lines;
-    uint64_t hits, misses;
-    uint32_t sets, ways, clock, unused;
-} cache;
-
-/* An L2 bank and the buffers before it. When requests leave these is known as soon as they leave their SM. */
-typedef struct l2_bank {
-    uint64_t free_at;    /* the bank takes another request */
-    uint64_t *starts;    /* of its last config.l2_queue_entries requests: a later one finds room in the queue when the
-                            oldest has begun */
-    uint64_t *flit_ends; /* the same of the network's output: when each of its last config.network_output_flits flits
-                            went on */
-    uint32_t request, flit;
-} l2_bank;
 
 typedef struct miss_queue {
     uint32_t *requests;
@@ -333,7 +298,7 @@ typedef struct read_set_entry {
 
 typedef struct sm_statistics {
     uint64_t issued;
-    uint64_t l1_hits, l1_misses, requests, transfer_requests;
+    uint64_t l1_hits, l1_misses, transfer_requests;
     uint64_t saved_bytes, restored_bytes;
 } sm_statistics;
 
@@ -379,16 +344,11 @@ typedef struct sm {
     uint32_t next_queue;
     memory_request *requests;
     uint32_t free_request;
-    reply_entry *replies; /* heap */
-    uint32_t reply_count;
-    uint64_t reply_order;
     gpump_spill *spill;       /* the pipeline of contexts (context_pipeline.c) */
     uint32_t contexts_moving; /* blocks in it */
     uint32_t shared_bytes;    /* of its shared memory */
     uint32_t parked;          /* blocks that have left but for what stays in place */
-    uint32_t *network_queue, network_head, network_count,
-        network_flits; /* requests in the network's input, and their flits */
-    uint64_t network_up_free, network_down_free;
+    uint64_t stall_cycle;     /* the next one in which a context counts as moved (config.switch_stalls); NEVER */
     cache l1;
     uint32_t resume_first, resume_last; /* the SM's own resume list */
     uint32_t reserved_for;              /* kernel number; 0: nobody */
@@ -455,13 +415,7 @@ typedef struct machine {
     uint64_t context_stride;
     uint64_t local_base, local_stride; /* local memory: one frame per block that exists */
     uint32_t *local_free, local_count, local_count_free;
-    cache l2;
-    l2_bank *banks;
-    uint64_t *dram_free_q16; /* per channel, in 1/65536 cycles */
-    uint64_t dram_interval_q16;
-    uint32_t packet_flits[2];  /* of a packet on the network without and with data ... */
-    uint32_t packet_cycles[2]; /* ... and how long it occupies a port */
-    uint64_t dram_bytes, network_bytes;
+    memory_system *memory_system; /* what lies behind the L1s */
     uint32_t dispatch_needed;
     uint32_t failed; /* 1: error says why */
     char error[LAUNCH_ERROR_BYTES];

@@ -188,7 +188,7 @@ void trace_sample(const machine *m) {
         contexts += m->sms[i]->statistics.transfer_requests * SEGMENT_BYTES;
     }
     values[n++] = issued;
-    values[n++] = m->dram_bytes;
+    values[n++] = m->memory_system->statistics.dram_bytes;
     values[n++] = contexts;
     if (m->page_faults.absent) values[n++] = m->page_faults.buffer.count;
     timeline_sample(m->trace, m->now, values);

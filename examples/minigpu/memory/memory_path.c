@@ -9,157 +9,6 @@
 #include "machine/pipeline.h"
 #include "preemption/preemption.h"
 
-#define HEADER_BYTES 8u /* of every packet on the network */
-
-/* ---- replies, ordered by cycle, then by when they were sent ---- */
-
-static int earlier(const reply_entry *a, const reply_entry *b) {
-    return a->cycle != b->cycle ? a->cycle < b->cycle : a->order < b->order;
-}
-
-static void reply_at(sm *s, uint64_t cycle, uint32_t request) {
-    uint32_t at = s->reply_count++;
-    reply_entry entry;
-    entry.cycle = cycle;
-    entry.order = s->reply_order++;
-    entry.request = request;
-    entry.unused = 0;
-    while (at > 0 && earlier(&entry, &s->replies[(at - 1) / 2])) {
-        s->replies[at] = s->replies[(at - 1) / 2];
-        at = (at - 1) / 2;
-    }
-    s->replies[at] = entry;
-}
-
-static uint32_t take_reply(sm *s) {
-    uint32_t request = s->replies[0].request, at = 0;
-    reply_entry last = s->replies[--s->reply_count];
-    for (;;) {
-        uint32_t child = 2 * at + 1;
-        if (child >= s->reply_count) break;
-        if (child + 1 < s->reply_count && earlier(&s->replies[child + 1], &s->replies[child])) child++;
-        if (!earlier(&s->replies[child], &last)) break;
-        s->replies[at] = s->replies[child];
-        at = child;
-    }
-    s->replies[at] = last;
-    return request;
-}
-
-/* ---- L2 and beyond: when does the reply come? ---- */
-
-static cache_line *cache_find(cache *c, uint64_t line) {
-    cache_line *set = &c->lines[(line % c->sets) * c->ways];
-    uint32_t way;
-    for (way = 0; way < c->ways; way++) {
-        if (set[way].line == line + 1) return &set[way];
-    }
-    return NULL;
-}
-
-/* The least recently used line of the set that is not on its way; NULL when all are. */
-static cache_line *cache_victim(cache *c, uint64_t line) {
-    cache_line *set = &c->lines[(line % c->sets) * c->ways], *victim = NULL;
-    uint32_t way;
-    for (way = 0; way < c->ways; way++) {
-        if (set[way].pending) continue;
-        if (!set[way].line) return &set[way];
-        if (!victim || (int32_t)(set[way].stamp - victim->stamp) < 0) victim = &set[way];
-    }
-    return victim;
-}
-
-static int carries_data(uint32_t kind) { return kind != REQUEST_LOAD && kind != REQUEST_RESTORE; }
-
-void memory_path_build(machine *m) {
-    const minigpu_config *c = &m->config;
-    uint32_t data;
-    for (data = 0; data < 2; data++) {
-        uint32_t bytes = HEADER_BYTES + (data ? SEGMENT_BYTES : 0),
-                 flits = (bytes + c->network_flit_bytes - 1) / c->network_flit_bytes;
-        m->packet_flits[data] = flits;
-        m->packet_cycles[data] =
-            (flits * c->network_flit_bytes + c->network_bytes_per_cycle - 1) / c->network_bytes_per_cycle;
-    }
-}
-
-/* Occupies a memory channel for one line that comes at `from`; returns when the line has passed. *waits becomes at
- * least the cycles until the channel's queue has room for it. */
-static uint64_t occupy_dram(machine *m, uint64_t line, uint64_t from, uint64_t *waits) {
-    uint64_t *free_at = &m->dram_free_q16[line % m->config.dram_channels],
-             queue = m->dram_interval_q16 * m->config.dram_queue_entries;
-    uint64_t start = from << 16 > *free_at ? from << 16 : *free_at;
-    if (start > (from << 16) + queue + (*waits << 16)) *waits = (start - queue - (from << 16)) >> 16;
-    *free_at = start + m->dram_interval_q16;
-    m->dram_bytes += SEGMENT_BYTES;
-    return (*free_at + 0xffff) >> 16;
-}
-
-/* A request comes to its bank at `from`, as so many flits; returns when the bank begins with it. *enters: when the
- * network's output had room. */
-static uint64_t occupy_bank(const machine *m, l2_bank *bank, uint32_t count, uint64_t from, uint64_t *enters) {
-    const uint32_t output = m->config.network_output_flits, queue = m->config.l2_queue_entries;
-    uint64_t oldest, start;
-    uint32_t i;
-    if (count > output) count = output;
-    oldest = bank->flit_ends[(bank->flit + count - 1) % output]; /* its last flit's place was this one's */
-    *enters = from = from > oldest ? from : oldest;
-    if (from < bank->starts[bank->request]) from = bank->starts[bank->request];
-    for (i = 0; i < count; i++) {
-        bank->flit_ends[bank->flit] = from;
-        bank->flit = bank->flit + 1 == output ? 0 : bank->flit + 1;
-    }
-    start = from > bank->free_at ? from : bank->free_at;
-    bank->starts[bank->request] = start;
-    bank->request = bank->request + 1 == queue ? 0 : bank->request + 1;
-    return start;
-}
-
-/* A request leaves the SM. Everything behind is first come, first served, with a fixed latency and a bandwidth, so the
- * reply's cycle is known now, and so is when the queues on its way have room: a bank is held up by its channel's full
- * queue, and the SM's port by its bank's. */
-static void depart(machine *m, sm *s, uint32_t index) {
-    memory_request *request = &s->requests[index];
-    uint64_t line = request->address / SEGMENT_BYTES, arrives, enters, t, waits = 0;
-    int writes = carries_data(request->kind), returns_data = request->kind == REQUEST_LOAD ||
-                                                             request->kind == REQUEST_ATOMIC ||
-                                                             request->kind == REQUEST_RESTORE;
-    uint32_t up = m->packet_flits[writes], up_cycles = m->packet_cycles[writes],
-             down_cycles = m->packet_cycles[returns_data];
-    l2_bank *bank = &m->banks[line % m->config.l2_banks];
-    cache_line *found;
-    arrives = m->now + up_cycles + m->config.network_cycles;
-    t = occupy_bank(m, bank, up, arrives, &enters);
-    s->network_up_free = m->now + up_cycles + (enters - arrives);
-    bank->free_at = t + 2;
-    t += m->config.l2_cycles;
-    found = cache_find(&m->l2, line);
-    if (found) {
-        m->l2.hits++;
-        request->hit = HIT_L2;
-        if (t < found->ready) t = found->ready; /* its fill is still on its way */
-    } else {
-        m->l2.misses++;
-        request->hit = HIT_DRAM;
-        found = cache_victim(&m->l2, line);
-        if (t < found->ready) t = found->ready; /* likewise: its place is taken until the fill has come */
-        if (found->dirty) occupy_dram(m, found->line - 1, t, &waits); /* written back */
-        found->line = line + 1;
-        found->dirty = 0;
-        /* Whole lines that are written need not be read first. */
-        if (returns_data) t = occupy_dram(m, line, t, &waits) + m->config.dram_cycles;
-        bank->free_at += waits;
-        found->ready = t;
-    }
-    found->stamp = ++m->l2.clock;
-    if (writes) found->dirty = 1;
-    if (t < s->network_down_free) t = s->network_down_free;
-    s->network_down_free = t + down_cycles;
-    m->network_bytes += (uint64_t)(up + m->packet_flits[returns_data]) * m->config.network_flit_bytes;
-    s->statistics.requests++;
-    reply_at(s, t + down_cycles + m->config.network_cycles, index);
-}
-
 /* ---- miss queues ---- */
 
 int memory_path_gate(const machine *m, const sm *s, uint32_t kernel) {
@@ -188,9 +37,9 @@ static uint32_t take_request(sm *s, const block *b, uint32_t kind, uint64_t addr
     s->free_request = request->next_free;
     request->address = address;
     request->kind = kind;
+    request->bytes = SEGMENT_BYTES;
     request->life = b->life;
     request->kernel = b->kernel + 1;
-    request->hit = HIT_NONE;
     request->miss = NONE;
     request->record = NONE;
     request->sequence = 0;
@@ -215,6 +64,7 @@ static uint32_t take_instruction_request(machine *m, sm *s, const in_flight *r, 
     request->block = r->block;
     request->warp = r->warp;
     request->sequence = r->sequence;
+    if (kind != REQUEST_LOAD) request->bytes = 4 * gpump_bits_count64(r->words[r->next_segment]);
     return index;
 }
 
@@ -413,65 +263,71 @@ void memory_path_accept(machine *m, sm *s, uint32_t record) {
 
 /* ---- a cycle ---- */
 
-/* Does a request of that kind find room in the network's input? */
-static int network_has_room(const machine *m, const sm *s, uint32_t kind) {
-    return !s->network_count || s->network_flits + m->packet_flits[carries_data(kind)] <= m->config.network_input_flits;
+static memory_packet packet_of(const sm *s, uint32_t index) {
+    const memory_request *request = &s->requests[index];
+    memory_packet packet;
+    packet.address = request->address;
+    packet.token = index;
+    packet.kind = request->kind;
+    packet.kernel = request->kernel;
+    packet.bytes = request->bytes;
+    return packet;
 }
 
 /* The next miss queue that may send; NULL. */
-static miss_queue *next_miss(const machine *m, const sm *s, uint32_t *after) {
+static miss_queue *next_miss(const machine *m, const sm *s, uint32_t *after, memory_packet *packet) {
     uint32_t i, queues = m->config.kernels_per_sm + 1;
     for (i = 0; i < queues; i++) {
         miss_queue *q = &s->miss_queues[(s->next_queue + i) % queues];
-        if (!q->count || !memory_path_gate(m, s, q->kernel) ||
-            !network_has_room(m, s, s->requests[q->requests[q->head]].kind))
-            continue;
+        if (!q->count || !memory_path_gate(m, s, q->kernel)) continue;
+        *packet = packet_of(s, q->requests[q->head]);
+        if (!memory_may_enter(m->memory_system, m->now, s->index, packet)) continue;
         *after = (s->next_queue + i + 1) % queues;
         return q;
     }
     return NULL;
 }
 
-/* A miss goes into the network's input, and who stands first there goes on its way when the port is free. Returns 1
- * when somebody is there. */
+/* A miss enters the network. Returns 1 when one did. */
 static int send_miss(machine *m, sm *s) {
-    uint32_t input = m->config.network_input_flits, after, index;
-    miss_queue *q = next_miss(m, s, &after);
-    if (q) {
-        index = q->requests[q->head];
-        q->head = (q->head + 1) % m->config.miss_queue_entries;
-        q->count--;
-        s->next_queue = after;
-        s->network_queue[(s->network_head + s->network_count++) % input] = index;
-        s->network_flits += m->packet_flits[carries_data(s->requests[index].kind)];
-    }
-    if (!s->network_count) return 0;
-    if (s->network_up_free > m->now) return 1;
-    index = s->network_queue[s->network_head];
-    s->network_head = (s->network_head + 1) % input;
-    s->network_count--;
-    s->network_flits -= m->packet_flits[carries_data(s->requests[index].kind)];
-    depart(m, s, index);
+    uint32_t after;
+    memory_packet packet;
+    miss_queue *q = next_miss(m, s, &after, &packet);
+    if (!q) return 0;
+    q->head = (q->head + 1) % m->config.miss_queue_entries;
+    q->count--;
+    s->next_queue = after;
+    memory_enter(m->memory_system, m->now, s->index, &packet);
     return 1;
+}
+
+/* Has a context something to send, or to ask for, and may it? */
+static int context_may_enter(const machine *m, const sm *s) {
+    memory_packet packet;
+    memset(&packet, 0, sizeof packet);
+    packet.kind = REQUEST_SAVE;
+    return s->free_request != NONE && context_pipeline_cycle(s) <= m->now &&
+           memory_may_enter(m->memory_system, m->now, s->index, &packet);
 }
 
 /* Contexts go when nobody else wants the port. */
 static void send_context(machine *m, sm *s) {
     uint32_t request, block_index, kind;
     uint64_t address;
+    memory_packet packet;
     block *b;
-    if (!s->contexts_moving || s->free_request == NONE || !context_pipeline_next(m, s, &block_index, &kind, &address))
-        return;
+    if (!context_may_enter(m, s) || !context_pipeline_next(m, s, &block_index, &kind, &address)) return;
     b = &m->blocks[block_index];
     request = take_request(s, b, kind, address);
     s->requests[request].process = m->kernels[b->kernel].process;
     s->requests[request].block = block_index;
     s->statistics.transfer_requests++;
-    depart(m, s, request);
+    packet = packet_of(s, request);
+    memory_enter(m->memory_system, m->now, s->index, &packet);
 }
 
 void memory_path_write_back(machine *m, sm *s, const block *b) {
-    uint32_t i;
+    uint32_t i, lines = 0;
     if (b->local_frame == NONE) return;
     for (i = 0; i < s->l1.sets * s->l1.ways; i++) {
         cache_line *line = &s->l1.lines[i];
@@ -479,27 +335,41 @@ void memory_path_write_back(machine *m, sm *s, const block *b) {
         if (!line->line || !line->dirty || address < b->local_base || address >= b->local_base + m->local_stride)
             continue;
         line->dirty = 0;
-        s->network_up_free = (s->network_up_free > m->now ? s->network_up_free : m->now) + m->packet_cycles[1];
-        m->network_bytes += (uint64_t)m->packet_flits[1] * m->config.network_flit_bytes;
+        lines++;
     }
+    memory_write_back(m->memory_system, m->now, s->index, lines);
 }
 
-int memory_path_stall(machine *m, sm *s, uint32_t block_index, uint32_t kind, uint64_t cycle) {
-    uint32_t request;
-    if (s->free_request == NONE) return -1;
-    request = take_request(s, &m->blocks[block_index], kind, 0);
-    s->requests[request].process = m->kernels[m->blocks[block_index].kernel].process;
-    s->requests[request].block = block_index;
-    m->blocks[block_index].transfers = 1;
-    reply_at(s, cycle > m->now ? cycle : m->now + 1, request);
+void memory_path_stall(machine *m, sm *s, block *b, uint32_t kind, uint64_t cycle) {
+    b->moving = kind;
+    b->transfer_end = cycle > m->now ? cycle : m->now + 1;
+    if (b->transfer_end < s->stall_cycle) s->stall_cycle = b->transfer_end;
     if (s->wake > m->now + 1) s->wake = m->now + 1;
-    return 0;
+}
+
+/* Blocks whose stall is over. */
+static void end_stalls(machine *m, sm *s) {
+    uint32_t entry;
+    uint64_t next = NEVER;
+    for (entry = 0; entry < BLOCK_ENTRIES_MAX; entry++) {
+        block *b = s->block_of_entry[entry] == NONE ? NULL : &m->blocks[s->block_of_entry[entry]];
+        if (!b || !b->transfer_end) continue;
+        if (b->transfer_end <= m->now) {
+            b->transfer_end = 0;
+            preemption_transfer_done(m, s, b, b->moving);
+        } else if (b->transfer_end < next) {
+            next = b->transfer_end;
+        }
+    }
+    s->stall_cycle = next;
 }
 
 void memory_path_replies(machine *m, sm *s) {
+    memory_reply reply;
     uint32_t record;
-    while (s->reply_count && s->replies[0].cycle <= m->now) {
-        uint32_t index = take_reply(s);
+    if (s->stall_cycle <= m->now) end_stalls(m, s);
+    while (memory_take(m->memory_system, m->now, s->index, &reply)) {
+        const uint32_t index = reply.token;
         memory_request request = s->requests[index];
         block *b = &m->blocks[request.block];
         int resident = b->life == request.life;
@@ -535,10 +405,7 @@ void memory_path_replies(machine *m, sm *s) {
             break;
         default:
             if (!resident) break; /* it has ended instead */
-            if (m->config.switch_stalls)
-                preemption_transfer_done(m, s, b, request.kind);
-            else
-                context_pipeline_moved(m, s, b);
+            context_pipeline_moved(m, s, b);
             break;
         }
     }
@@ -548,18 +415,18 @@ void memory_path_replies(machine *m, sm *s) {
 }
 
 void memory_path_tick(machine *m, sm *s) {
-    if (!send_miss(m, s) && s->network_up_free <= m->now) send_context(m, s);
+    if (!send_miss(m, s)) send_context(m, s);
     access_stage(m, s);
     check_stage(m, s);
 }
 
 uint64_t memory_path_next(const machine *m, const sm *s) {
-    uint64_t next = s->reply_count ? s->replies[0].cycle : NEVER,
-             port = s->network_up_free > m->now ? s->network_up_free : m->now + 1;
-    uint64_t context = s->free_request != NONE ? context_pipeline_cycle(s) : NEVER;
+    const uint64_t context = s->free_request != NONE ? context_pipeline_cycle(s) : NEVER;
+    memory_packet packet;
     uint32_t after;
-    if ((s->access_count && !s->access_waits) || s->check_count || next_miss(m, s, &after)) return m->now + 1;
-    if (s->network_count && port < next) next = port;
-    if (context < port) context = port;
-    return context < next ? context : next;
+    if ((s->access_count && !s->access_waits) || s->check_count || next_miss(m, s, &after, &packet) ||
+        context_may_enter(m, s))
+        return m->now + 1;
+    /* A context that was refused is told by the memory when to look again. */
+    return context > m->now && context < s->stall_cycle ? context : s->stall_cycle;
 }

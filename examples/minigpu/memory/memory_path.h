@@ -14,10 +14,6 @@
 
 #include "machine/machine.h"
 
-#define REQUESTS_PER_SM 512u
-
-/* Fills in what follows from the machine's configuration. */
-void memory_path_build(machine *m);
 /* May another memory instruction issue? */
 static inline int memory_path_has_room(const machine *m, const sm *s) {
     return s->memory_reserved < m->config.memory_queue_entries;
@@ -35,8 +31,8 @@ uint64_t memory_path_next(const machine *m, const sm *s);
 /* A block is about to leave for another SM: what L1 keeps of its local memory goes first. It takes its time on the
  * network; where it ends up beyond is left out. */
 void memory_path_write_back(machine *m, sm *s, const block *b);
-/* Instead of travelling, the context counts as moved at that cycle (config.switch_stalls). Returns 0, or -1. */
-int memory_path_stall(machine *m, sm *s, uint32_t block_index, uint32_t kind, uint64_t cycle);
+/* Instead of travelling, the context counts as moved at that cycle (config.switch_stalls). */
+void memory_path_stall(machine *m, sm *s, block *b, uint32_t kind, uint64_t cycle);
 /* May a miss of this kernel leave the SM now? */
 int memory_path_gate(const machine *m, const sm *s, uint32_t kernel);
 

@@ -821,9 +821,8 @@ static void save(machine *m, sm *s, block *b, const gpump_sm_action *action) {
     if (b->preemption != NONE) m->preemptions[b->preemption].bytes_saved += b->context_bytes;
     if (!m->config.switch_stalls)
         context_pipeline_save(m, s, b, b->context_bytes);
-    else if (memory_path_stall(m, s, (uint32_t)(b - m->blocks), REQUEST_SAVE,
-                               b->stop_cycle + victims_stall_cycles(m, b)))
-        machine_fail(m, "too many contexts under way");
+    else
+        memory_path_stall(m, s, b, REQUEST_SAVE, b->stop_cycle + victims_stall_cycles(m, b));
 }
 
 static void restore(machine *m, sm *s, block *b, const gpump_sm_action *action) {
@@ -832,8 +831,8 @@ static void restore(machine *m, sm *s, block *b, const gpump_sm_action *action) 
     s->statistics.restored_bytes += b->context_bytes;
     if (!m->config.switch_stalls)
         context_pipeline_restore(m, s, b, b->context_bytes);
-    else if (memory_path_stall(m, s, (uint32_t)(b - m->blocks), REQUEST_RESTORE, m->now + victims_stall_cycles(m, b)))
-        machine_fail(m, "too many contexts under way");
+    else
+        memory_path_stall(m, s, b, REQUEST_RESTORE, m->now + victims_stall_cycles(m, b));
 }
 
 void preemption_transfer_done(machine *m, sm *s, block *b, uint32_t kind) {

@@ -31,15 +31,15 @@ void report_totals(const machine *m, machine_totals *totals) {
         const sm_statistics *s = &m->sms[i]->statistics;
         totals->l1_hits += s->l1_hits;
         totals->l1_misses += s->l1_misses;
-        totals->requests += s->requests;
         totals->transfer_requests += s->transfer_requests;
         totals->saved_bytes += s->saved_bytes;
         totals->restored_bytes += s->restored_bytes;
     }
-    totals->l2_hits = m->l2.hits;
-    totals->l2_misses = m->l2.misses;
-    totals->dram_bytes = m->dram_bytes;
-    totals->network_bytes = m->network_bytes;
+    totals->requests = m->memory_system->statistics.requests;
+    totals->l2_hits = m->memory_system->statistics.l2_hits;
+    totals->l2_misses = m->memory_system->statistics.l2_misses;
+    totals->dram_bytes = m->memory_system->statistics.dram_bytes;
+    totals->network_bytes = m->memory_system->statistics.network_bytes;
 }
 
 void report_preemptions(const machine *m, preemption_summary *summary) {

@@ -1,0 +1,67 @@
+/* cache: the tags of a set-associative cache with least-recently-used replacement; L1s and L2 are made of it. It holds
+ * no data: values always come from device memory. */
+#ifndef MINIGPU_CACHE_H
+#define MINIGPU_CACHE_H
+
+#include <stdint.h>
+
+#include "gpump.h"
+#include "launch/config.h"
+#include "machine/arena.h"
+
+typedef struct cache_line {
+    uint64_t line;         /* address / 128 + 1; 0: empty */
+    uint64_t ready;        /* L2: the cycle from which its data is there */
+    uint32_t stamp;        /* of its last use */
+    uint32_t first_waiter; /* L1: record * 32 + segment, linked through waiters; NONE */
+    uint32_t pending;      /* L1: loads that wait while its data is on the way */
+    uint32_t dirty;
+} cache_line;
+
+typedef struct cache {
+    cache_line *lines;
+    uint32_t sets, ways, clock, unused;
+} cache;
+
+/* Makes an empty cache in the arena. Returns 0, or -1 when the arena is full. */
+static inline int cache_make(cache *c, arena *a, uint32_t bytes, uint32_t ways) {
+    c->ways = ways;
+    c->sets = bytes / SEGMENT_BYTES / ways;
+    c->clock = 0;
+    c->lines = (cache_line *)arena_take_array(a, (size_t)c->sets * ways, sizeof *c->lines);
+    return c->lines ? 0 : -1;
+}
+
+/* Returns the line (address / 128), or NULL when it is not there. */
+static inline cache_line *cache_find(cache *c, uint64_t line) {
+    cache_line *set = &c->lines[(line % c->sets) * c->ways];
+    uint32_t way;
+    for (way = 0; way < c->ways; way++) {
+        if (set[way].line == line + 1) return &set[way];
+    }
+    return NULL;
+}
+
+/* Returns the least recently used line of the set of those that nobody waits for; NULL when there is none. */
+static inline cache_line *cache_victim(cache *c, uint64_t line) {
+    cache_line *set = &c->lines[(line % c->sets) * c->ways], *victim = NULL;
+    uint32_t way;
+    for (way = 0; way < c->ways; way++) {
+        if (set[way].pending) continue;
+        if (!set[way].line) return &set[way];
+        if (!victim || (int32_t)(set[way].stamp - victim->stamp) < 0) victim = &set[way];
+    }
+    return victim;
+}
+
+static inline uint64_t cache_hash(const cache *c, uint64_t hash) {
+    uint32_t i;
+    for (i = 0; i < c->sets * c->ways; i++) {
+        hash = gpump_hash_u64(hash, c->lines[i].line);
+        hash = gpump_hash_u64(hash, c->lines[i].ready);
+        hash = gpump_hash_u64(hash, c->lines[i].stamp);
+    }
+    return hash;
+}
+
+#endif

@@ -1,0 +1,282 @@
+#include "memory/fixed.h"
+
+#include "memory/cache.h"
+
+#define HEADER_BYTES 8u /* of every packet on the network */
+#define NEVER UINT64_MAX
+
+typedef struct reply_entry {
+    uint64_t cycle, order;
+    memory_reply reply;
+} reply_entry;
+
+/* An SM's end of the network. */
+typedef struct port {
+    memory_packet *queue; /* the network's input: a ring of config.network_input_flits packets of at least one flit */
+    reply_entry *replies; /* heap */
+    uint64_t up_free, down_free;
+    uint64_t reply_order;
+    uint32_t head, count, flits; /* of the queue */
+    uint32_t reply_count;
+    uint32_t refused;         /* 1: somebody found no room in the queue */
+    uint32_t refused_context; /* 1: a context's request found the port in use */
+} port;
+
+/* An L2 bank and the buffers before it. */
+typedef struct bank {
+    uint64_t free_at;    /* it takes another request */
+    uint64_t *starts;    /* of its last config.l2_queue_entries requests: a later one finds room in the queue when the
+                            oldest has begun */
+    uint64_t *flit_ends; /* the same of the network's output: when each of its last config.network_output_flits flits
+                            went on */
+    uint32_t request, flit;
+} bank;
+
+struct fixed_memory {
+    const minigpu_config *config;
+    port *ports;
+    bank *banks;
+    uint64_t *channel_free_q16; /* in 1/65536 cycles */
+    uint64_t interval_q16;      /* a line occupies a channel so long */
+    cache l2;
+    uint32_t packet_flits[2];  /* of a packet without and with data ... */
+    uint32_t packet_cycles[2]; /* ... and how long it occupies a port */
+    uint32_t sms;
+    uint32_t unused;
+};
+
+fixed_memory *fixed_make(arena *a, const minigpu_config *c, uint32_t sms) {
+    fixed_memory *f = (fixed_memory *)arena_take(a, sizeof *f);
+    uint32_t i, data;
+    if (!f) return NULL;
+    f->config = c;
+    f->sms = sms;
+    f->ports = (port *)arena_take_array(a, sms, sizeof *f->ports);
+    f->banks = (bank *)arena_take_array(a, c->l2_banks, sizeof *f->banks);
+    f->channel_free_q16 = (uint64_t *)arena_take_array(a, c->dram_channels, sizeof *f->channel_free_q16);
+    if (!f->ports || !f->banks || !f->channel_free_q16 || cache_make(&f->l2, a, c->l2_bytes, c->l2_ways)) return NULL;
+    for (i = 0; i < sms; i++) {
+        port *p = &f->ports[i];
+        p->queue = (memory_packet *)arena_take_array(a, c->network_input_flits, sizeof *p->queue);
+        p->replies = (reply_entry *)arena_take_array(a, FIXED_REQUESTS_PER_SM, sizeof *p->replies);
+        if (!p->queue || !p->replies) return NULL;
+    }
+    for (i = 0; i < c->l2_banks; i++) {
+        f->banks[i].starts = (uint64_t *)arena_take_array(a, c->l2_queue_entries, sizeof(uint64_t));
+        f->banks[i].flit_ends = (uint64_t *)arena_take_array(a, c->network_output_flits, sizeof(uint64_t));
+        if (!f->banks[i].starts || !f->banks[i].flit_ends) return NULL;
+    }
+    f->interval_q16 = gpump_muldiv_up((uint64_t)SEGMENT_BYTES * c->dram_channels << 16, c->gpu.clock_khz,
+                                      (uint64_t)c->gpu.memory_mb_per_s * 1000);
+    for (data = 0; data < 2; data++) {
+        uint32_t bytes = HEADER_BYTES + (data ? SEGMENT_BYTES : 0),
+                 flits = (bytes + c->network_flit_bytes - 1) / c->network_flit_bytes;
+        f->packet_flits[data] = flits;
+        f->packet_cycles[data] =
+            (flits * c->network_flit_bytes + c->network_bytes_per_cycle - 1) / c->network_bytes_per_cycle;
+    }
+    return f;
+}
+
+/* ---- replies, ordered by cycle, then by when their requests left ---- */
+
+static int earlier(const reply_entry *a, const reply_entry *b) {
+    return a->cycle != b->cycle ? a->cycle < b->cycle : a->order < b->order;
+}
+
+static void put_reply(port *p, uint64_t cycle, uint32_t token, uint32_t hit) {
+    uint32_t at = p->reply_count++;
+    reply_entry entry;
+    entry.cycle = cycle;
+    entry.order = p->reply_order++;
+    entry.reply.token = token;
+    entry.reply.hit = hit;
+    while (at > 0 && earlier(&entry, &p->replies[(at - 1) / 2])) {
+        p->replies[at] = p->replies[(at - 1) / 2];
+        at = (at - 1) / 2;
+    }
+    p->replies[at] = entry;
+}
+
+int fixed_take(fixed_memory *f, uint64_t now, uint32_t sm, memory_reply *reply, uint64_t *sm_cycle) {
+    port *p = &f->ports[sm];
+    uint32_t at = 0;
+    reply_entry last;
+    if (!p->reply_count || p->replies[0].cycle > now) {
+        *sm_cycle = p->reply_count ? p->replies[0].cycle : NEVER;
+        p->refused = p->refused_context = 0; /* who still wants to enter asks again */
+        return 0;
+    }
+    *reply = p->replies[0].reply;
+    last = p->replies[--p->reply_count];
+    for (;;) {
+        uint32_t child = 2 * at + 1;
+        if (child >= p->reply_count) break;
+        if (child + 1 < p->reply_count && earlier(&p->replies[child + 1], &p->replies[child])) child++;
+        if (!earlier(&p->replies[child], &last)) break;
+        p->replies[at] = p->replies[child];
+        at = child;
+    }
+    p->replies[at] = last;
+    return 1;
+}
+
+/* ---- DRAM, L2, network ---- */
+
+/* Occupies a memory channel for one line that comes at `from`; returns when the line has passed. *waits becomes at
+ * least the cycles until the channel's queue has room for it. */
+static uint64_t occupy_channel(fixed_memory *f, uint64_t line, uint64_t from, uint64_t *waits,
+                               memory_statistics *statistics) {
+    uint64_t *free_at = &f->channel_free_q16[line % f->config->dram_channels],
+             queue = f->interval_q16 * f->config->dram_queue_entries;
+    uint64_t start = from << 16 > *free_at ? from << 16 : *free_at;
+    if (start > (from << 16) + queue + (*waits << 16)) *waits = (start - queue - (from << 16)) >> 16;
+    *free_at = start + f->interval_q16;
+    statistics->dram_bytes += SEGMENT_BYTES;
+    return (*free_at + 0xffff) >> 16;
+}
+
+/* A request comes to its bank at `from`, as so many flits; returns when the bank begins with it. *enters: when the
+ * network's output had room. */
+static uint64_t occupy_bank(const fixed_memory *f, bank *b, uint32_t count, uint64_t from, uint64_t *enters) {
+    const uint32_t output = f->config->network_output_flits, queue = f->config->l2_queue_entries;
+    uint64_t oldest, start;
+    uint32_t i;
+    if (count > output) count = output;
+    oldest = b->flit_ends[(b->flit + count - 1) % output]; /* its last flit's place was this one's */
+    *enters = from = from > oldest ? from : oldest;
+    if (from < b->starts[b->request]) from = b->starts[b->request];
+    for (i = 0; i < count; i++) {
+        b->flit_ends[b->flit] = from;
+        b->flit = b->flit + 1 == output ? 0 : b->flit + 1;
+    }
+    start = from > b->free_at ? from : b->free_at;
+    b->starts[b->request] = start;
+    b->request = b->request + 1 == queue ? 0 : b->request + 1;
+    return start;
+}
+
+/* The bank looks for the line at `t`; returns when it has it, and in *hit who had it. */
+static uint64_t look_up(fixed_memory *f, bank *b, uint64_t line, uint32_t kind, uint64_t t, uint32_t *hit,
+                        memory_statistics *statistics) {
+    cache_line *found = cache_find(&f->l2, line);
+    uint64_t waits = 0;
+    if (found) {
+        statistics->l2_hits++;
+        *hit = HIT_L2;
+        if (t < found->ready) t = found->ready; /* its fill is still on its way */
+    } else {
+        statistics->l2_misses++;
+        *hit = HIT_DRAM;
+        found = cache_victim(&f->l2, line);
+        if (t < found->ready) t = found->ready; /* likewise: its place is taken until the fill has come */
+        if (found->dirty) occupy_channel(f, found->line - 1, t, &waits, statistics); /* written back */
+        found->line = line + 1;
+        found->dirty = 0;
+        /* Whole lines that are written need not be read first. */
+        if (request_returns_data(kind)) t = occupy_channel(f, line, t, &waits, statistics) + f->config->dram_cycles;
+        b->free_at += waits;
+        found->ready = t;
+    }
+    found->stamp = ++f->l2.clock;
+    if (request_carries_data(kind)) found->dirty = 1;
+    return t;
+}
+
+/* The first request of a port leaves. */
+static void depart(fixed_memory *f, port *p, uint64_t now, memory_statistics *statistics) {
+    const memory_packet request = p->queue[p->head];
+    const uint64_t line = request.address / SEGMENT_BYTES;
+    const int writes = request_carries_data(request.kind), returns = request_returns_data(request.kind);
+    const uint32_t up_cycles = f->packet_cycles[writes], down_cycles = f->packet_cycles[returns];
+    bank *b = &f->banks[line % f->config->l2_banks];
+    uint64_t arrives = now + up_cycles + f->config->network_cycles, enters, t;
+    uint32_t hit;
+    p->head = p->head + 1 == f->config->network_input_flits ? 0 : p->head + 1;
+    p->count--;
+    p->flits -= f->packet_flits[writes];
+    t = occupy_bank(f, b, f->packet_flits[writes], arrives, &enters);
+    p->up_free = now + up_cycles + (enters - arrives);
+    b->free_at = t + 2;
+    t = look_up(f, b, line, request.kind, t + f->config->l2_cycles, &hit, statistics);
+    if (t < p->down_free) t = p->down_free;
+    p->down_free = t + down_cycles;
+    statistics->network_bytes +=
+        (uint64_t)(f->packet_flits[writes] + f->packet_flits[returns]) * f->config->network_flit_bytes;
+    put_reply(p, t + down_cycles + f->config->network_cycles, request.token, hit);
+}
+
+/* ---- the door ---- */
+
+static int has_room(const fixed_memory *f, const port *p, uint32_t kind) {
+    return !p->count || p->flits + f->packet_flits[request_carries_data(kind)] <= f->config->network_input_flits;
+}
+
+int fixed_may_enter(fixed_memory *f, uint64_t now, uint32_t sm, const memory_packet *request, uint64_t *sm_cycle) {
+    port *p = &f->ports[sm];
+    if (!request_is_context(request->kind)) {
+        if (has_room(f, p, request->kind)) return 1;
+        p->refused = 1;
+        return 0;
+    }
+    if (!p->count && p->up_free <= now) return 1;
+    p->refused_context = 1;
+    if (!p->count && p->up_free < *sm_cycle) *sm_cycle = p->up_free;
+    return 0;
+}
+
+void fixed_enter(fixed_memory *f, uint32_t sm, const memory_packet *request) {
+    port *p = &f->ports[sm];
+    uint32_t at = p->head + p->count++;
+    p->queue[at < f->config->network_input_flits ? at : at - f->config->network_input_flits] = *request;
+    p->flits += f->packet_flits[request_carries_data(request->kind)];
+}
+
+void fixed_write_back(fixed_memory *f, uint64_t now, uint32_t sm, uint32_t lines, memory_statistics *statistics) {
+    port *p = &f->ports[sm];
+    if (!lines) return;
+    p->up_free = (p->up_free > now ? p->up_free : now) + (uint64_t)lines * f->packet_cycles[1];
+    statistics->network_bytes += (uint64_t)lines * f->packet_flits[1] * f->config->network_flit_bytes;
+}
+
+uint64_t fixed_advance(fixed_memory *f, uint64_t now, uint64_t *sm_cycles, memory_statistics *statistics) {
+    uint64_t next = NEVER;
+    uint32_t i;
+    for (i = 0; i < f->sms; i++) {
+        port *p = &f->ports[i];
+        uint64_t leaves;
+        if (!p->count) continue;
+        if (p->up_free <= now) {
+            depart(f, p, now, statistics);
+            if (p->replies[0].cycle < sm_cycles[i]) sm_cycles[i] = p->replies[0].cycle;
+            if (p->refused) sm_cycles[i] = now + 1;
+            if (p->refused_context && !p->count && p->up_free < sm_cycles[i]) sm_cycles[i] = p->up_free;
+        }
+        leaves = p->up_free > now ? p->up_free : now + 1;
+        if (p->count && leaves < next) next = leaves;
+    }
+    return next;
+}
+
+uint32_t fixed_under_way(const fixed_memory *f, uint32_t sm) { return f->ports[sm].count + f->ports[sm].reply_count; }
+
+uint64_t fixed_last_reply(const fixed_memory *f, uint32_t sm) {
+    const port *p = &f->ports[sm];
+    uint64_t last = 0;
+    uint32_t i;
+    for (i = 0; i < p->reply_count; i++)
+        if (p->replies[i].cycle > last) last = p->replies[i].cycle;
+    return last;
+}
+
+uint64_t fixed_hash(const fixed_memory *f, uint64_t hash) {
+    uint32_t i, n;
+    hash = cache_hash(&f->l2, hash);
+    for (i = 0; i < f->sms; i++) {
+        const port *p = &f->ports[i];
+        hash = gpump_hash_u64(hash, p->reply_order);
+        hash = gpump_hash_u64(hash, p->up_free);
+        for (n = 0; n < p->reply_count; n++) hash = gpump_hash_u64(hash, p->replies[n].cycle);
+    }
+    return hash;
+}

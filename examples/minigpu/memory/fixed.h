@@ -1,0 +1,31 @@
+/* fixed: memory model 0. The whole way of a request is computed when it leaves its SM.
+ *
+ *   network's input -> port -> network's output -> L2 bank -> memory channel -> reply
+ *
+ * Everything behind the port is first come, first served, with a fixed latency and a bandwidth. So the cycle of a reply
+ * is known when its request leaves, and so is when the queues on its way have room: a bank is held up by its channel's
+ * full queue, and the port by its bank's. Requests leave in the order of cycles, and within a cycle of SMs. */
+#ifndef MINIGPU_FIXED_H
+#define MINIGPU_FIXED_H
+
+#include "launch/config.h"
+#include "machine/arena.h"
+#include "memory/request.h"
+
+/* Requests of one SM between memory_enter and memory_take, at most. */
+#define FIXED_REQUESTS_PER_SM 512u
+
+typedef struct fixed_memory fixed_memory;
+
+fixed_memory *fixed_make(arena *a, const minigpu_config *config, uint32_t sms);
+int fixed_may_enter(fixed_memory *f, uint64_t now, uint32_t sm, const memory_packet *request, uint64_t *sm_cycle);
+void fixed_enter(fixed_memory *f, uint32_t sm, const memory_packet *request);
+void fixed_write_back(fixed_memory *f, uint64_t now, uint32_t sm, uint32_t lines, memory_statistics *statistics);
+/* Returns the next cycle in which a request can leave. */
+uint64_t fixed_advance(fixed_memory *f, uint64_t now, uint64_t *sm_cycles, memory_statistics *statistics);
+int fixed_take(fixed_memory *f, uint64_t now, uint32_t sm, memory_reply *reply, uint64_t *sm_cycle);
+uint32_t fixed_under_way(const fixed_memory *f, uint32_t sm);
+uint64_t fixed_last_reply(const fixed_memory *f, uint32_t sm);
+uint64_t fixed_hash(const fixed_memory *f, uint64_t hash);
+
+#endif

@@ -1,0 +1,59 @@
+/* memory: everything behind the L1s (network, L2, DRAM), and the only door to it.
+ *
+ * An SM asks memory_may_enter before it hands a request over with memory_enter, and takes replies with memory_take;
+ * it never waits inside a call. Once per cycle in which anything happened, after all SMs have had their turn, the main
+ * loop lets the memory catch up with memory_advance. Nobody is called back: the memory says when it has something to
+ * do (memory_next_cycle), and for each SM when that SM should look again (memory_sm_cycle): a reply is complete, or
+ * there is room that it was refused. Waking an SM too early costs time and changes nothing; too late is an error. So a
+ * model that cannot tell when there will be room may simply say "next cycle".
+ *
+ * Two models can stand behind this door; minigpu_config says which. Model 0 (fixed.c) computes the whole way of a
+ * request when it leaves its SM: network, L2 bank and DRAM channel are first come, first served, each with a latency, a
+ * bandwidth and a queue that has an end. A new model is a file with the functions below, a pointer in memory_system,
+ * and a branch in each function of memory.c. Everything lies in the machine's arena, so a copy of its bytes copies what
+ * is under way; requests are named by tokens of their SM, never by pointers. The order of events within one cycle is
+ * the SMs' index, so the result does not depend on the order in which SMs had their turn. */
+#ifndef MINIGPU_MEMORY_H
+#define MINIGPU_MEMORY_H
+
+#include "launch/config.h"
+#include "machine/arena.h"
+#include "memory/request.h"
+
+struct fixed_memory;
+
+typedef struct memory_system {
+    memory_statistics statistics;
+    uint64_t next_cycle;        /* memory_advance has something to do; UINT64_MAX: not by itself */
+    uint64_t *sm_cycles;        /* per SM: when it should look again; UINT64_MAX: not by itself */
+    struct fixed_memory *fixed; /* model 0 */
+} memory_system;
+
+/* Makes the memory of so many SMs in the arena. It reads *config while it runs. Returns NULL when the arena is full. */
+memory_system *memory_make(arena *a, const minigpu_config *config, uint32_t sms);
+
+/* May this request of the SM enter in cycle `now`? Who is refused is remembered until memory_sm_cycle says to look
+ * again. Requests of contexts (REQUEST_SAVE, REQUEST_RESTORE) are refused while anybody else of the SM is waiting. */
+int memory_may_enter(memory_system *memory, uint64_t now, uint32_t sm, const memory_packet *request);
+/* It enters: at most one request per SM and cycle. memory_may_enter must have said yes in this cycle. */
+void memory_enter(memory_system *memory, uint64_t now, uint32_t sm, const memory_packet *request);
+/* So many lines of the SM's L1 go past all queues: their time on the SM's port is counted, nothing else. */
+void memory_write_back(memory_system *memory, uint64_t now, uint32_t sm, uint32_t lines);
+/* Everything up to and including cycle `now` happens. */
+void memory_advance(memory_system *memory, uint64_t now);
+/* Takes the SM's next reply that is complete by `now`, the oldest first: 1, or 0 when there is none. An SM that wakes
+ * takes until there is none. */
+int memory_take(memory_system *memory, uint64_t now, uint32_t sm, memory_reply *reply);
+
+/* The next cycle in which memory_advance has something to do; UINT64_MAX: not before another request enters. */
+static inline uint64_t memory_next_cycle(const memory_system *memory) { return memory->next_cycle; }
+/* The next cycle in which the SM should look; UINT64_MAX: nothing of it is under way and nothing was refused. */
+static inline uint64_t memory_sm_cycle(const memory_system *memory, uint32_t sm) { return memory->sm_cycles[sm]; }
+
+/* Requests of the SM that have entered and whose replies have not been taken; for reports. */
+uint32_t memory_under_way(const memory_system *memory, uint32_t sm);
+/* The cycle of the SM's latest reply so far known; 0: none is. For tests of queues. */
+uint64_t memory_last_reply(const memory_system *memory, uint32_t sm);
+uint64_t memory_hash(const memory_system *memory, uint64_t hash);
+
+#endif
