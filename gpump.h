@@ -3312,6 +3312,175 @@ GPUMP_API gpump_result gpumpi_registers_prepare(const gpump_program *program,
 #endif
 #endif
 
+/* ---- gpump_impl/context/compress_parts.h ---- */
+/* compress_parts (private): what the format (compress.c), the plain path (compress_plain.c) and the x86 path
+ * (compress_x86.c) share. A path writes and reads one warp. The format owns the order of the warps, and every check. */
+#ifndef GPUMPI_COMPRESS_PARTS_H
+#define GPUMPI_COMPRESS_PARTS_H
+
+
+
+#include <string.h>
+
+#if (defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) || defined(_M_X64) || defined(_M_IX86)
+#define GPUMPI_COMPRESS_LITTLE 1
+#endif
+#if defined(__GNUC__)
+#define GPUMPI_COMPRESS_ALWAYS __attribute__((always_inline)) static inline
+#else
+#define GPUMPI_COMPRESS_ALWAYS static inline
+#endif
+
+/* Codes of the NEAR form beyond those of gpump_compress_pattern. */
+enum {
+    GPUMPI_COMPRESS_AGAIN = 4,  /* each lane: that of the warp before plus the constant last written for the register */
+    GPUMPI_COMPRESS_MOVED = 5,  /* the same, with a constant of its own */
+    GPUMPI_COMPRESS_BYTES1 = 6, /* a base, then the distance of each lane above the base in 1, 2 or 3 bytes */
+    GPUMPI_COMPRESS_BYTES2 = 7,
+    GPUMPI_COMPRESS_BYTES3 = 8,
+    GPUMPI_COMPRESS_NEAR_CODES = 9
+};
+
+/* One warp of the NEAR form. */
+typedef struct gpumpi_compress_near {
+    const uint64_t *live, *live_before; /* live masks of this warp and of the warp before; NULL: all are live */
+    size_t back;                        /* words back to the warp before; 0: this is the first warp */
+    uint32_t lanes;
+    uint32_t *steps; /* for each register the constant last written */
+} gpumpi_compress_near;
+
+/* How one warp is written and read. `out` has room for the warp as it stands; `in` has been checked. Each function
+ * returns the end of what it wrote or read. */
+typedef struct gpumpi_compress_path {
+    /* WARP form: a pattern vector, then the data. */
+    unsigned char *(*write_warp)(const gpump_compress_layout *layout, const uint32_t *v, const uint64_t *live,
+                                 uint32_t lanes, unsigned char *out);
+    /* `around`: the values are stored around the caches. */
+    const unsigned char *(*read_warp)(const gpump_compress_layout *layout, uint32_t *v, uint32_t lanes, int around,
+                                      const unsigned char *in);
+    /* NEAR form: four-bit codes, then the data. */
+    unsigned char *(*write_near)(const gpump_compress_layout *layout, const uint32_t *v,
+                                 const gpumpi_compress_near *near, unsigned char *out);
+    const unsigned char *(*read_near)(const gpump_compress_layout *layout, uint32_t *v,
+                                      const gpumpi_compress_near *near, const unsigned char *in);
+    /* Returns the data words for which the pattern vector of one warp stands; `left` bytes can be read. */
+    uint32_t (*words)(const gpump_compress_layout *layout, const unsigned char *patterns, size_t left, uint32_t lanes,
+                      uint32_t groups);
+} gpumpi_compress_path;
+
+/* Plain C: every layout, every machine. */
+GPUMP_API const gpumpi_compress_path *gpumpi_compress_plain(void);
+/* AVX2 or AVX-512 for full warps of 32 lanes in groups of 8, 16 or 32. NULL: this processor, build or layout has none,
+ * or the flags forbid it. */
+GPUMP_API const gpumpi_compress_path *gpumpi_compress_x86(const gpump_compress_layout *layout, uint32_t flags);
+
+/* Sets base and stride of every group and returns the pattern of values[lanes]. A group of a single lane takes the
+ * stride of the group before it, so that the single lane never spoils a pattern. */
+GPUMP_API uint32_t gpumpi_compress_analyse(const uint32_t *v, uint32_t lanes, uint32_t group, uint32_t *base,
+                                           uint32_t *stride);
+/* Fills one vector register from bases and strides (little-endian words; strides NULL: uniform). */
+GPUMP_API void gpumpi_compress_expand(uint32_t *v, uint32_t lanes, uint32_t group, const unsigned char *bases,
+                                      const unsigned char *strides);
+/* Returns the code of one register of the NEAR form and sets *bytes to the length of its data; out NULL: measures only.
+ * `before`: the same register of the warp before, where that is saved, else NULL. *step: the constant last written. */
+GPUMP_API uint32_t gpumpi_compress_near_one(const uint32_t *v, const uint32_t *before, uint32_t lanes, uint32_t group,
+                                            uint32_t *step, unsigned char *out, size_t *bytes);
+/* BYTES1 to BYTES3: `base`, then the distance of each lane above it in `width` bytes. */
+GPUMP_API unsigned char *gpumpi_compress_put_bytes(unsigned char *out, const uint32_t *v, uint32_t lanes, uint32_t base,
+                                                   uint32_t width);
+GPUMP_API const unsigned char *gpumpi_compress_get_bytes(const unsigned char *in, uint32_t *v, uint32_t lanes,
+                                                         uint32_t width);
+
+/* ---- words, little endian ---- */
+
+GPUMPI_COMPRESS_ALWAYS void gpumpi_compress_put(unsigned char *out, uint32_t word) {
+#ifdef GPUMPI_COMPRESS_LITTLE
+    memcpy(out, &word, 4);
+#else
+    out[0] = (unsigned char)word;
+    out[1] = (unsigned char)(word >> 8);
+    out[2] = (unsigned char)(word >> 16);
+    out[3] = (unsigned char)(word >> 24);
+#endif
+}
+
+GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_get(const unsigned char *in) {
+#ifdef GPUMPI_COMPRESS_LITTLE
+    uint32_t word;
+    memcpy(&word, in, 4);
+    return word;
+#else
+    return (uint32_t)in[0] | (uint32_t)in[1] << 8 | (uint32_t)in[2] << 16 | (uint32_t)in[3] << 24;
+#endif
+}
+
+GPUMPI_COMPRESS_ALWAYS unsigned char *gpumpi_compress_put_words(unsigned char *out, const uint32_t *words,
+                                                                uint32_t count) {
+#ifdef GPUMPI_COMPRESS_LITTLE
+    memcpy(out, words, (size_t)count * 4);
+#else
+    uint32_t i;
+    for (i = 0; i < count; i++) gpumpi_compress_put(out + (size_t)i * 4, words[i]);
+#endif
+    return out + (size_t)count * 4;
+}
+
+GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compress_get_words(const unsigned char *in, uint32_t *words,
+                                                                      uint32_t count) {
+#ifdef GPUMPI_COMPRESS_LITTLE
+    memcpy(words, in, (size_t)count * 4);
+#else
+    uint32_t i;
+    for (i = 0; i < count; i++) words[i] = gpumpi_compress_get(in + (size_t)i * 4);
+#endif
+    return in + (size_t)count * 4;
+}
+
+/* ---- registers and patterns ---- */
+
+GPUMPI_COMPRESS_ALWAYS int gpumpi_compress_live(const uint64_t *live, uint32_t r) {
+    return !live || gpump_bits_get(live, r);
+}
+
+/* Bytes that hold `range`: 1 to 4. */
+GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_width(uint32_t range) {
+    return range < 256 ? 1 : range < 65536 ? 2 : range < 16777216 ? 3 : 4;
+}
+
+/* Pattern vectors have two bits per register and are read 32 registers at a time as one word. `left` bytes can be
+ * read. */
+GPUMPI_COMPRESS_ALWAYS uint64_t gpumpi_compress_get_patterns(const unsigned char *codes, uint32_t registers,
+                                                             uint32_t first, size_t left) {
+    uint32_t bytes = registers - first < 32 ? (registers - first + 3) / 4 : 8, shift;
+    uint64_t word = 0;
+    codes += first / 4;
+    left -= first / 4;
+#ifdef GPUMPI_COMPRESS_LITTLE
+    if (left >= 8) {
+        memcpy(&word, codes, 8);
+        return bytes < 8 ? word & ((UINT64_C(1) << bytes * 8) - 1u) : word;
+    }
+#endif
+    for (shift = 0; bytes; bytes--, shift += 8) word |= (uint64_t)*codes++ << shift;
+    return word;
+}
+#define GPUMPI_COMPRESS_LOW_BITS UINT64_C(0x5555555555555555)
+
+/* Returns the data words of a pattern vector; `count(fields)` adds up 32 fields of two bits, each 0 or 1. */
+#define GPUMPI_COMPRESS_WORDS(sum, count)                                                                         \
+    do {                                                                                                          \
+        uint32_t gpumpi_first;                                                                                    \
+        for (gpumpi_first = 0; gpumpi_first < layout->registers; gpumpi_first += 32) {                            \
+            uint64_t gpumpi_word = gpumpi_compress_get_patterns(patterns, layout->registers, gpumpi_first, left); \
+            uint64_t gpumpi_low = gpumpi_word & GPUMPI_COMPRESS_LOW_BITS;                                         \
+            uint64_t gpumpi_high = gpumpi_word >> 1 & GPUMPI_COMPRESS_LOW_BITS;                                   \
+            (sum) += count(gpumpi_high & ~gpumpi_low) * lanes +                                                   \
+                     (count(gpumpi_low) + count(gpumpi_low & gpumpi_high)) * groups;                              \
+        }                                                                                                         \
+    } while (0)
+
+#endif
+
 /* ---- gpump_impl/victim/victim_parts.h ---- */
 /* victim_parts (private): what the parts of victim share. victim_positions.c lays positions out, victim_greedy.c is
  * Algorithm 1, victim_exact.c the search, victim_joint.c our policy, victim_policies.c the table, victim.c the decision
@@ -9490,292 +9659,21 @@ end:
 }
 #endif
 
-/* ---- gpump_impl/context/compress.c ---- */
-/* compress: the code behind compress.h. The three paths write the same bytes; tests/context/compress.c holds
- * them against each other and against a bit-by-bit reading of the format. */
+/* ---- gpump_impl/context/compress_plain.c ---- */
+/* compress_plain: the plain path of compress.h, for every layout and machine. One loop serves all group sizes: it takes
+ * eight lanes at a time where there are eight, and single lanes after that. */
 
 
-#include <string.h>
-#if defined(__GNUC__) && defined(__x86_64__) && !defined(GPUMP_NO_SIMD)
-#define GPUMPI_COMPRESS_AVX2 1
-#include <immintrin.h>
-#endif
+/* ---- runs of lanes: with GNU C, eight of them by the vector instructions that every machine of the kind has ---- */
 
-#if (defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) || defined(_M_X64) || defined(_M_IX86)
-#define GPUMPI_COMPRESS_LITTLE 1
-#endif
-#if defined(__GNUC__)
-#define GPUMPI_COMPRESS_ALWAYS __attribute__((always_inline)) static inline
-#else
-#define GPUMPI_COMPRESS_ALWAYS static inline
-#endif
-/* Before a loop of eight constant steps or fewer, which clang unrolls by itself. */
-#if defined(__GNUC__) && !defined(__clang__)
-#define GPUMPI_COMPRESS_UNROLL _Pragma("GCC unroll 8")
-#else
-#define GPUMPI_COMPRESS_UNROLL
-#endif
-
-/* Groups of a block at most: 64 warps of 64 lanes in groups of 8. */
-#define GPUMPI_COMPRESS_GROUPS (GPUMP_COMPRESS_MAX_WARPS * GPUMP_COMPRESS_MAX_LANES / 8)
-
-/* Codes of the NEAR form beyond those of gpump_compress_pattern. */
-enum {
-    GPUMPI_COMPRESS_AGAIN =
-        4, /* every lane is that of the warp before plus the constant last written for this register */
-    GPUMPI_COMPRESS_MOVED = 5,  /* the same, with a constant of its own */
-    GPUMPI_COMPRESS_BYTES1 = 6, /* a base, then how far each lane is above it in 1, 2 or 3 bytes */
-    GPUMPI_COMPRESS_BYTES2 = 7,
-    GPUMPI_COMPRESS_BYTES3 = 8,
-    GPUMPI_COMPRESS_NEAR_CODES = 9
-};
-
-/* ---- words, little endian ---- */
-
-GPUMPI_COMPRESS_ALWAYS void gpumpi_compress_put(unsigned char *out, uint32_t word) {
-#ifdef GPUMPI_COMPRESS_LITTLE
-    memcpy(out, &word, 4);
-#else
-    out[0] = (unsigned char)word;
-    out[1] = (unsigned char)(word >> 8);
-    out[2] = (unsigned char)(word >> 16);
-    out[3] = (unsigned char)(word >> 24);
-#endif
-}
-
-GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_get(const unsigned char *in) {
-#ifdef GPUMPI_COMPRESS_LITTLE
-    uint32_t word;
-    memcpy(&word, in, 4);
-    return word;
-#else
-    return (uint32_t)in[0] | (uint32_t)in[1] << 8 | (uint32_t)in[2] << 16 | (uint32_t)in[3] << 24;
-#endif
-}
-
-GPUMPI_COMPRESS_ALWAYS unsigned char *gpumpi_compress_put_words(unsigned char *out, const uint32_t *words,
-                                                                uint32_t count) {
-#ifdef GPUMPI_COMPRESS_LITTLE
-    memcpy(out, words, (size_t)count * 4);
-#else
-    uint32_t i;
-    for (i = 0; i < count; i++) gpumpi_compress_put(out + (size_t)i * 4, words[i]);
-#endif
-    return out + (size_t)count * 4;
-}
-
-GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compress_get_words(const unsigned char *in, uint32_t *words,
-                                                                      uint32_t count) {
-#ifdef GPUMPI_COMPRESS_LITTLE
-    memcpy(words, in, (size_t)count * 4);
-#else
-    uint32_t i;
-    for (i = 0; i < count; i++) words[i] = gpumpi_compress_get(in + (size_t)i * 4);
-#endif
-    return in + (size_t)count * 4;
-}
-
-/* ---- geometry ---- */
-
-GPUMP_API uint32_t gpump_compress_group(uint32_t lanes, uint32_t block_x) {
-    return block_x >= 8 && block_x < lanes && lanes % block_x == 0 ? block_x : lanes;
-}
-
-GPUMP_API uint32_t gpump_compress_pattern_bits(uint32_t registers) { return registers * 2; }
-
-static gpump_result gpumpi_compress_check(const gpump_compress_layout *layout, gpump_diag *diag) {
-    uint32_t lowest;
-    if (!layout) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "layout", 0, 0, 1, UINT64_MAX);
-    if (layout->warps < 1 || layout->warps > GPUMP_COMPRESS_MAX_WARPS)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "warps", 0, layout->warps, 1, GPUMP_COMPRESS_MAX_WARPS);
-    if (layout->registers < 1 || layout->registers > GPUMP_COMPRESS_MAX_REGISTERS)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "registers", 0, layout->registers, 1,
-                           GPUMP_COMPRESS_MAX_REGISTERS);
-    if (layout->lanes < 1 || layout->lanes > GPUMP_COMPRESS_MAX_LANES)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "lanes", 0, layout->lanes, 1, GPUMP_COMPRESS_MAX_LANES);
-    if (layout->last_lanes < 1 || layout->last_lanes > layout->lanes)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "last_lanes", 0, layout->last_lanes, 1, layout->lanes);
-    lowest = layout->lanes < 8 ? layout->lanes : 8;
-    if (layout->group < lowest || layout->group > layout->lanes)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "group", 0, layout->group, lowest, layout->lanes);
-    if (layout->register_stride < layout->lanes)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "register_stride", 0, layout->register_stride, layout->lanes,
-                           UINT32_MAX);
-    if (layout->warps > 1 && layout->warp_stride < layout->lanes)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "warp_stride", 0, layout->warp_stride, layout->lanes,
-                           UINT32_MAX);
-    return GPUMP_OK;
-}
-
-GPUMP_API gpump_result gpump_compress_layout_init(gpump_compress_layout *layout, uint32_t threads, uint32_t registers,
-                                                  uint32_t lanes, uint32_t block_x, gpump_diag *diag) {
-    gpump_compress_layout made;
-    gpump_result result;
-    if (!layout) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "layout", 0, 0, 1, UINT64_MAX);
-    if (lanes < 1 || lanes > GPUMP_COMPRESS_MAX_LANES)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "lanes", 0, lanes, 1, GPUMP_COMPRESS_MAX_LANES);
-    if (threads < 1 || threads > lanes * GPUMP_COMPRESS_MAX_WARPS)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "threads", 0, threads, 1,
-                           (uint64_t)lanes * GPUMP_COMPRESS_MAX_WARPS);
-    made.warps = (threads + lanes - 1) / lanes;
-    made.registers = registers;
-    made.lanes = lanes;
-    made.last_lanes = threads - (made.warps - 1) * lanes;
-    made.group = gpump_compress_group(lanes, block_x);
-    made.register_stride = lanes;
-    made.warp_stride = registers * lanes;
-    made.live_stride = 0;
-    result = gpumpi_compress_check(&made, diag);
-    if (result == GPUMP_OK) *layout = made;
-    return result;
-}
-
-GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_lanes(const gpump_compress_layout *layout, uint32_t warp) {
-    return warp + 1 == layout->warps ? layout->last_lanes : layout->lanes;
-}
-
-static uint32_t gpumpi_compress_groups(const gpump_compress_layout *layout, uint32_t warp) {
-    return (gpumpi_compress_lanes(layout, warp) + layout->group - 1) / layout->group;
-}
-
-static uint32_t gpumpi_compress_block_groups(const gpump_compress_layout *layout) {
-    return (layout->warps - 1) * gpumpi_compress_groups(layout, 0) * (layout->warps > 1) +
-           gpumpi_compress_groups(layout, layout->warps - 1);
-}
-
-/* Words of one register in all warps. */
-static uint32_t gpumpi_compress_words(const gpump_compress_layout *layout) {
-    return (layout->warps - 1) * layout->lanes + layout->last_lanes;
-}
-
-static const uint64_t *gpumpi_compress_mask(const gpump_compress_layout *layout, const uint64_t *live, uint32_t warp) {
-    return live ? live + (size_t)warp * layout->live_stride : NULL;
-}
-
-static size_t gpumpi_compress_raw_bytes(const gpump_compress_layout *layout) {
-    return (size_t)gpumpi_compress_words(layout) * layout->registers * 4;
-}
-
-static uint32_t gpumpi_compress_live_count(const uint64_t *live, uint32_t registers) {
-    uint32_t r, count = 0;
-    if (!live) return registers;
-    for (r = 0; r + 64 <= registers; r += 64) count += gpump_bits_count64(live[r >> 6]);
-    if (r < registers) count += gpump_bits_count64(live[r >> 6] & (((uint64_t)1 << (registers - r)) - 1));
-    return count;
-}
-
-/* Bytes of one warp as in LIVE. */
-static size_t gpumpi_compress_live_bytes(const gpump_compress_layout *layout, const uint64_t *live, uint32_t warp) {
-    return (layout->registers + 7) / 8 +
-           (size_t)gpumpi_compress_live_count(gpumpi_compress_mask(layout, live, warp), layout->registers) *
-               gpumpi_compress_lanes(layout, warp) * 4;
-}
-
-GPUMP_API gpump_result gpump_compress_bound(const gpump_compress_layout *layout, size_t *bytes, gpump_diag *diag) {
-    gpump_result result = gpumpi_compress_check(layout, diag);
-    uint32_t groups, lanes;
-    size_t excess = 0;
-    if (result != GPUMP_OK) return result;
-    if (!bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, 0, 1, UINT64_MAX);
-    /* WARP: tags, two bits per register and warp (NEAR: four); BLOCK: three bits per register, and mixed never beats
-     * random when larger. As the paper classifies, a register may take base and stride of every group, which is more
-     * than its lanes where groups are tiny. */
-    groups = gpumpi_compress_block_groups(layout);
-    lanes = gpumpi_compress_words(layout);
-    if (2 * groups > lanes) excess = (size_t)(2 * groups - lanes) * 4 * layout->registers;
-    *bytes = gpumpi_compress_raw_bytes(layout) + excess + (layout->warps + 7) / 8 +
-             (size_t)layout->warps * ((layout->registers + 1) / 2) + 3 * ((layout->registers + 7) / 8);
-    return GPUMP_OK;
-}
-
-static gpump_result gpumpi_compress_bad(gpump_diag *diag, const char *field, uint64_t index, uint64_t value,
-                                        uint64_t wanted) {
-    return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, field, index, value, wanted, wanted);
-}
-
-/* ---- live registers as they are ---- */
-
-GPUMPI_COMPRESS_ALWAYS int gpumpi_compress_live(const uint64_t *live, uint32_t r) {
-    return !live || gpump_bits_get(live, r);
-}
-
-static unsigned char *gpumpi_compress_write_live(const gpump_compress_layout *layout, const uint32_t *values,
-                                                 const uint64_t *live, uint32_t warp, int mask, unsigned char *out) {
-    const uint32_t *v = values + (size_t)warp * layout->warp_stride;
-    const uint64_t *set = gpumpi_compress_mask(layout, live, warp);
-    uint32_t r, lanes = gpumpi_compress_lanes(layout, warp);
-    if (mask) {
-        memset(out, 0, (layout->registers + 7) / 8);
-        for (r = 0; r < layout->registers; r++)
-            if (gpumpi_compress_live(set, r)) out[r >> 3] = (unsigned char)(out[r >> 3] | 1u << (r & 7));
-        out += (layout->registers + 7) / 8;
-    }
-    for (r = 0; r < layout->registers; r++)
-        if (!mask || gpumpi_compress_live(set, r))
-            out = gpumpi_compress_put_words(out, v + (size_t)r * layout->register_stride, lanes);
-    return out;
-}
-
-static const unsigned char *gpumpi_compress_read_live(const gpump_compress_layout *layout, uint32_t warp, int mask,
-                                                      const unsigned char *in, uint32_t *values) {
-    uint32_t *v = values + (size_t)warp * layout->warp_stride;
-    const unsigned char *set = in;
-    uint32_t r, lanes = gpumpi_compress_lanes(layout, warp);
-    if (mask) in += (layout->registers + 7) / 8;
-    for (r = 0; r < layout->registers; r++)
-        if (!mask || ((uint32_t)set[r >> 3] >> (r & 7) & 1u))
-            in = gpumpi_compress_get_words(in, v + (size_t)r * layout->register_stride, lanes);
-    return in;
-}
-
-/* Ends a warp of the WARP form that went to out ... end: where its patterns do not pay it is written again as in LIVE.
- * tags NULL: never. */
-GPUMPI_COMPRESS_ALWAYS unsigned char *gpumpi_compress_settle(const gpump_compress_layout *layout,
-                                                             const uint32_t *values, const uint64_t *live,
-                                                             uint32_t warp, unsigned char *tags, unsigned char *out,
-                                                             unsigned char *end) {
-    if (!tags || (size_t)(end - out) <= gpumpi_compress_live_bytes(layout, live, warp)) return end;
-    tags[warp >> 3] = (unsigned char)(tags[warp >> 3] | 1u << (warp & 7));
-    return gpumpi_compress_write_live(layout, values, live, warp, 1, out);
-}
-
-/* 0: the patterns of a full warp of 32 lanes have paid; 1: perhaps not. Pattern vectors are a bit per register longer
- * than live masks, so registers must have shrunk by less than that, and a live register that does not shrink is 128
- * bytes. Quicker than counting. */
-GPUMPI_COMPRESS_ALWAYS int gpumpi_compress_doubtful(uint32_t registers, size_t bytes) {
-    uint32_t patterns = (registers + 3) / 4;
-    return ((0u - (uint32_t)(bytes - patterns)) & 127u) < patterns - (registers + 7) / 8;
-}
-
-/* ---- one vector register, plain C ---- */
-
-/* Fills base and stride of every group; returns the pattern. A group of a single lane takes the stride of the group
- * before it, so that it never spoils a pattern. */
-GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_analyse(const uint32_t *v, uint32_t lanes, uint32_t group,
-                                                        uint32_t *base, uint32_t *stride) {
-    uint32_t at, g = 0, i, any = 0, differs = 0;
-    for (at = 0; at < lanes; at += group, g++) {
-        base[g] = v[at];
-        stride[g] = lanes - at > 1 && group > 1 ? v[at + 1] - v[at] : g ? stride[g - 1] : 0;
-        any |= stride[g];
-    }
-    for (at = 0, g = 0; at < lanes; at += group, g++) {
-        uint32_t count = lanes - at < group ? lanes - at : group, expected = base[g], d = stride[g];
-        if (!any) {
-            for (i = 0; i < count; i++) differs |= v[at + i] ^ expected;
-        } else {
-            for (i = 0; i < count; i++, expected += d) differs |= v[at + i] ^ expected;
-        }
-    }
-    return differs ? GPUMP_COMPRESS_RANDOM : any ? GPUMP_COMPRESS_STRIDED : GPUMP_COMPRESS_UNIFORM;
-}
-
-/* The same for 32 lanes in groups of 8, 16 or 32, four words at a time, which compilers for GNU C turn into the vector
- * instructions that every machine of the kind has. */
-#if defined(__GNUC__)
+/* 32-bit x86 without SSE has no register for such a vector. */
+#if defined(__GNUC__) && (!defined(__i386__) || defined(__SSE2__))
+#define GPUMPI_COMPRESS_FOURS 1
 typedef uint32_t gpumpi_compress_four __attribute__((vector_size(16)));
+typedef int32_t gpumpi_compress_four_signed __attribute__((vector_size(16)));
 typedef uint32_t gpumpi_compress_four_anywhere __attribute__((vector_size(16), aligned(4), may_alias));
-typedef uint64_t gpumpi_compress_two __attribute__((vector_size(16)));
+#define GPUMPI_COMPRESS_FOUR(p) (*(const gpumpi_compress_four_anywhere *)(const void *)(p))
+#define GPUMPI_COMPRESS_FOUR_OUT(p) (*(gpumpi_compress_four_anywhere *)(void *)(p))
 
 /* base, base + d, base + 2d, base + 3d */
 GPUMPI_COMPRESS_ALWAYS gpumpi_compress_four gpumpi_compress_ramp(uint32_t base, uint32_t d) {
@@ -9784,217 +9682,107 @@ GPUMPI_COMPRESS_ALWAYS gpumpi_compress_four gpumpi_compress_ramp(uint32_t base, 
     return b + (once & odd) + ((once + once) & upper);
 }
 
-GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_analyse32(const uint32_t *v, uint32_t group, uint32_t *base,
-                                                          uint32_t *stride) {
-    gpumpi_compress_four wrong = {0, 0, 0, 0};
-    gpumpi_compress_two halves;
-    const uint32_t groups = 32 / group; /* a division in the loops' heads keeps gcc's sanitizer from unrolling them */
-    uint32_t g, i, any = 0;
-    GPUMPI_COMPRESS_UNROLL
-    for (g = 0; g < groups; g++) {
-        base[g] = v[g * group];
-        stride[g] = v[g * group + 1] - v[g * group];
-        any |= stride[g];
-    }
-    if (any && v[31] - v[30] != stride[groups - 1]) return GPUMP_COMPRESS_RANDOM; /* most are found here */
-    GPUMPI_COMPRESS_UNROLL
-    for (g = 0; g < groups; g++, v += group) {
-        gpumpi_compress_four expected = {base[g], base[g], base[g], base[g]},
-                             d = {stride[g], stride[g], stride[g], stride[g]};
-        if (!any) {
-            GPUMPI_COMPRESS_UNROLL
-            for (i = 0; i < group; i += 4)
-                wrong |= *(const gpumpi_compress_four_anywhere *)(const void *)(v + i) ^ expected;
-        } else {
-            expected = gpumpi_compress_ramp(base[g], stride[g]);
-            d = d + d;
-            d = d + d;
-            GPUMPI_COMPRESS_UNROLL
-            for (i = 0; i < group; i += 4, expected += d)
-                wrong |= *(const gpumpi_compress_four_anywhere *)(const void *)(v + i) ^ expected;
-        }
-    }
-    memcpy(&halves, &wrong, sizeof halves);
-    return halves[0] | halves[1] ? GPUMP_COMPRESS_RANDOM : any ? GPUMP_COMPRESS_STRIDED : GPUMP_COMPRESS_UNIFORM;
+/* The bits in which some lane differs. */
+GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_any(gpumpi_compress_four bits) {
+    return bits[0] | bits[1] | bits[2] | bits[3];
 }
-#else
-#define gpumpi_compress_analyse32(v, group, base, stride) gpumpi_compress_analyse(v, 32, group, base, stride)
 #endif
 
-/* 1: warps of that many lanes have code of their own. */
-GPUMPI_COMPRESS_ALWAYS int gpumpi_compress_common(uint32_t lanes, uint32_t group) {
-    return lanes == 32 && (group == 32 || group == 16 || group == 8);
-}
-
-#if defined(__GNUC__)
-#define GPUMPI_COMPRESS_POPCNT(x) ((uint32_t)__builtin_popcountll(x))
-#else
-#define GPUMPI_COMPRESS_POPCNT(x) gpump_bits_count64(x)
-#endif
-
-/* ---- pattern vectors: two bits per register, taken 32 registers at a time as one word ---- */
-
-#define GPUMPI_COMPRESS_LOW_BITS UINT64_C(0x5555555555555555)
-/* Where the register lies whose pattern starts at the lowest bit of `todo`. */
-#define GPUMPI_COMPRESS_REGISTER(values, todo, step) ((values) + (size_t)gpump_bits_lowest64(todo) / 2 * (step))
-
-/* The live registers of `first` to `first` + 31. */
-GPUMPI_COMPRESS_ALWAYS uint64_t gpumpi_compress_alive(const uint64_t *live, uint32_t registers, uint32_t first) {
-    uint64_t alive = live ? (uint32_t)(live[first >> 6] >> (first & 32u)) : UINT32_MAX;
-    return registers - first < 32 ? alive & ((UINT64_C(1) << (registers - first)) - 1u) : alive;
-}
-
-GPUMPI_COMPRESS_ALWAYS void gpumpi_compress_put_patterns(unsigned char *codes, uint32_t registers, uint32_t first,
-                                                         uint64_t word) {
-    uint32_t bytes = registers - first < 32 ? (registers - first + 3) / 4 : 8;
-    codes += first / 4;
-    if (bytes >= 4) {
-        gpumpi_compress_put(codes, (uint32_t)word);
-        codes += 4;
-        bytes -= 4;
-        word >>= 32;
-    }
-    if (bytes == 4) {
-        gpumpi_compress_put(codes, (uint32_t)word);
-        return;
-    }
-    for (; bytes; bytes--, word >>= 8) *codes++ = (unsigned char)word;
-}
-
-/* `left` bytes can be read. */
-GPUMPI_COMPRESS_ALWAYS uint64_t gpumpi_compress_get_patterns(const unsigned char *codes, uint32_t registers,
-                                                             uint32_t first, size_t left) {
-    uint32_t bytes = registers - first < 32 ? (registers - first + 3) / 4 : 8, shift;
-    uint64_t word = 0;
-    codes += first / 4;
-    left -= first / 4;
-#ifdef GPUMPI_COMPRESS_LITTLE
-    if (left >= 8) {
-        memcpy(&word, codes, 8);
-        return bytes < 8 ? word & ((UINT64_C(1) << bytes * 8) - 1u) : word;
+/* Returns 0 when v[i] is base + i * d for all `count` lanes. */
+GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_not_ramp(const uint32_t *v, uint32_t count, uint32_t base, uint32_t d) {
+    uint32_t i = 0, differs = 0;
+#ifdef GPUMPI_COMPRESS_FOURS
+    if (count >= 8) {
+        gpumpi_compress_four wrong = {0, 0, 0, 0}, low = gpumpi_compress_ramp(base, d), by = {d, d, d, d}, high;
+        by = by + by;
+        by = by + by;
+        high = low + by;
+        by = by + by;
+#define GPUMPI_COMPRESS_EIGHT                                                                                   \
+    wrong |= (GPUMPI_COMPRESS_FOUR(v + i) ^ low) | (GPUMPI_COMPRESS_FOUR(v + i + 4) ^ high), i += 8, low += by, \
+        high += by
+        if (count == 32) /* the usual count, without a loop */
+            GPUMPI_COMPRESS_EIGHT, GPUMPI_COMPRESS_EIGHT, GPUMPI_COMPRESS_EIGHT, GPUMPI_COMPRESS_EIGHT;
+        else
+            while (i + 8 <= count) GPUMPI_COMPRESS_EIGHT;
+#undef GPUMPI_COMPRESS_EIGHT
+        differs = gpumpi_compress_any(wrong);
     }
 #endif
-    for (shift = 0; bytes; bytes--, shift += 8) word |= (uint64_t)*codes++ << shift;
-    return word;
+    for (base += i * d; i < count; i++, base += d) differs |= v[i] ^ base;
+    return differs;
 }
 
-/* Writes pattern vector and data of one warp; returns the end. */
-GPUMPI_COMPRESS_ALWAYS unsigned char *gpumpi_compress_warp_plain(const uint32_t *values, uint32_t registers,
-                                                                 uint32_t step, const uint64_t *live, uint32_t lanes,
-                                                                 uint32_t group, unsigned char *out) {
-    uint32_t base[8], stride[8], first, groups = (lanes + group - 1) / group;
-    unsigned char *codes = out;
-    out += (registers + 3) / 4;
-    for (first = 0; first < registers; first += 32, values += (size_t)32 * step) {
-        uint64_t todo = gpumpi_compress_alive(live, registers, first), patterns = 0;
-        for (; todo; todo &= todo - 1) {
-            uint32_t r = gpump_bits_lowest64(todo), pattern;
-            const uint32_t *v = values + (size_t)r * step;
-            pattern = gpumpi_compress_common(lanes, group) ? gpumpi_compress_analyse32(v, group, base, stride)
-                                                           : gpumpi_compress_analyse(v, lanes, group, base, stride);
-            patterns |= (uint64_t)pattern << (2 * r);
-            if (pattern == GPUMP_COMPRESS_RANDOM) {
-                out = gpumpi_compress_put_words(out, v, lanes);
-                continue;
-            }
-            out = gpumpi_compress_put_words(out, base, groups);
-            if (pattern == GPUMP_COMPRESS_STRIDED) out = gpumpi_compress_put_words(out, stride, groups);
-        }
-        gpumpi_compress_put_patterns(codes, registers, first, patterns);
+/* v[i] = base + i * d */
+GPUMPI_COMPRESS_ALWAYS void gpumpi_compress_fill(uint32_t *v, uint32_t count, uint32_t base, uint32_t d) {
+    uint32_t i = 0;
+#ifdef GPUMPI_COMPRESS_FOURS
+    if (count >= 8) {
+        gpumpi_compress_four low = gpumpi_compress_ramp(base, d), by = {d, d, d, d}, high;
+        by = by + by;
+        by = by + by;
+        high = low + by;
+        by = by + by;
+#define GPUMPI_COMPRESS_EIGHT \
+    GPUMPI_COMPRESS_FOUR_OUT(v + i) = low, GPUMPI_COMPRESS_FOUR_OUT(v + i + 4) = high, i += 8, low += by, high += by
+        if (count == 32)
+            GPUMPI_COMPRESS_EIGHT, GPUMPI_COMPRESS_EIGHT, GPUMPI_COMPRESS_EIGHT, GPUMPI_COMPRESS_EIGHT;
+        else
+            while (i + 8 <= count) GPUMPI_COMPRESS_EIGHT;
+#undef GPUMPI_COMPRESS_EIGHT
     }
-    return out;
-}
-
-/* Fills one vector register from bases and strides (little-endian words; strides NULL: uniform). */
-GPUMPI_COMPRESS_ALWAYS void gpumpi_compress_expand(uint32_t *v, uint32_t lanes, uint32_t group,
-                                                   const unsigned char *bases, const unsigned char *strides) {
-    uint32_t at, g = 0, i;
-    GPUMPI_COMPRESS_UNROLL
-    for (at = 0; at < lanes; at += group, g++) {
-        uint32_t count = lanes - at < group ? lanes - at : group;
-        uint32_t base = gpumpi_compress_get(bases + (size_t)g * 4),
-                 d = strides ? gpumpi_compress_get(strides + (size_t)g * 4) : 0;
-#if defined(__GNUC__)
-        if (lanes == 32 && count % 8 == 0) {
-            gpumpi_compress_four four = gpumpi_compress_ramp(base, d), step = {d, d, d, d};
-            step = step + step;
-            step = step + step;
-            GPUMPI_COMPRESS_UNROLL
-            for (i = 0; i < count; i += 4, four += step) *(gpumpi_compress_four_anywhere *)(void *)(v + at + i) = four;
-            continue;
-        }
 #endif
-        for (i = 0; i < count; i++, base += d) v[at + i] = base;
-    }
+    for (base += i * d; i < count; i++, base += d) v[i] = base;
 }
 
-/* Reads pattern vector and data of one warp that has been checked; returns the end. */
-GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compress_unwarp_plain(uint32_t *values, uint32_t registers,
-                                                                         uint32_t step, uint32_t lanes, uint32_t group,
-                                                                         const unsigned char *in) {
-    const uint32_t groups = (lanes + group - 1) / group;
-    const unsigned char *codes = in;
-    uint32_t first;
-    in += (registers + 3) / 4;
-    for (first = 0; first < registers; first += 32, values += (size_t)32 * step) {
-        uint64_t patterns = gpumpi_compress_get_patterns(codes, registers, first, (registers + 3) / 4);
-        uint64_t todo = (patterns | patterns >> 1) & GPUMPI_COMPRESS_LOW_BITS;
-        for (; todo; todo &= todo - 1) {
-            uint32_t pattern = (uint32_t)(patterns >> gpump_bits_lowest64(todo)) & 3u;
-            uint32_t *v = GPUMPI_COMPRESS_REGISTER(values, todo, step);
-            if (pattern == GPUMP_COMPRESS_RANDOM) {
-                in = gpumpi_compress_get_words(in, v, lanes);
-            } else if (pattern == GPUMP_COMPRESS_STRIDED) {
-                gpumpi_compress_expand(v, lanes, group, in, in + (size_t)groups * 4);
-                in += (size_t)groups * 8;
-            } else {
-                gpumpi_compress_expand(v, lanes, group, in, NULL);
-                in += (size_t)groups * 4;
-            }
-        }
-    }
-    return in;
+/* Returns 0 when v[i] is before[i] + moved for all lanes. */
+GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_not_moved(const uint32_t *v, const uint32_t *before, uint32_t lanes,
+                                                          uint32_t moved) {
+    uint32_t i = 0, differs = 0;
+#ifdef GPUMPI_COMPRESS_FOURS
+    gpumpi_compress_four wrong = {0, 0, 0, 0}, by = {moved, moved, moved, moved};
+    for (; i + 8 <= lanes; i += 8)
+        wrong |= ((GPUMPI_COMPRESS_FOUR(v + i) - GPUMPI_COMPRESS_FOUR(before + i)) ^ by) |
+                 ((GPUMPI_COMPRESS_FOUR(v + i + 4) - GPUMPI_COMPRESS_FOUR(before + i + 4)) ^ by);
+    differs = gpumpi_compress_any(wrong);
+#endif
+    for (; i < lanes; i++) differs |= (v[i] - before[i]) ^ moved;
+    return differs;
 }
 
-/* ---- the NEAR form, one register ---- */
-
-/* Bytes that hold `range`: 1 to 4. */
-GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_width(uint32_t range) {
-    return range < 256 ? 1 : range < 65536 ? 2 : range < 16777216 ? 3 : 4;
-}
-
-/* Writes how far each lane is above base. */
-static unsigned char *gpumpi_compress_put_bytes(unsigned char *out, const uint32_t *v, uint32_t lanes, uint32_t base,
-                                                uint32_t width) {
-    uint32_t i, k;
-    gpumpi_compress_put(out, base);
-    out += 4;
-    for (i = 0; i < lanes; i++) {
-        uint32_t above = v[i] - base;
-        for (k = 0; k < width; k++, above >>= 8) *out++ = (unsigned char)above;
-    }
-    return out;
-}
-
-static const unsigned char *gpumpi_compress_get_bytes(const unsigned char *in, uint32_t *v, uint32_t lanes,
-                                                      uint32_t width) {
-    uint32_t i, k, base = gpumpi_compress_get(in);
-    in += 4;
-    for (i = 0; i < lanes; i++, in += width) {
-        uint32_t above = 0;
-        for (k = 0; k < width; k++) above |= (uint32_t)in[k] << (8 * k);
-        v[i] = base + above;
-    }
-    return in;
+/* v[i] = before[i] + moved */
+GPUMPI_COMPRESS_ALWAYS void gpumpi_compress_move(uint32_t *v, const uint32_t *before, uint32_t lanes, uint32_t moved) {
+    uint32_t i = 0;
+#ifdef GPUMPI_COMPRESS_FOURS
+    gpumpi_compress_four by = {moved, moved, moved, moved};
+    for (; i + 4 <= lanes; i += 4) GPUMPI_COMPRESS_FOUR_OUT(v + i) = GPUMPI_COMPRESS_FOUR(before + i) + by;
+#endif
+    for (; i < lanes; i++) v[i] = before[i] + moved;
 }
 
 /* Sets *base to the lowest lane, seen from the first lane as a signed distance, and returns the bytes that hold the
- * range: 1 to 4. */
-GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_range(const uint32_t *v, uint32_t lanes, uint32_t *base) {
-    uint32_t i, low = 0x80000000u,
-                high = 0x80000000u; /* distances with the sign bit turned: they compare as unsigned */
-    for (i = 1; i < lanes; i++) {
-        uint32_t distance = (v[i] - v[0]) ^ 0x80000000u;
+ * distance from the lowest lane to the highest: 1 to 4. */
+static uint32_t gpumpi_compress_range(const uint32_t *v, uint32_t lanes, uint32_t *base) {
+    /* Distances with the sign bit turned compare as unsigned numbers. */
+    uint32_t i = 0, k, low = 0x80000000u, high = 0x80000000u, ends[8];
+#ifdef GPUMPI_COMPRESS_FOURS
+    gpumpi_compress_four first = {v[0], v[0], v[0], v[0]};
+    gpumpi_compress_four_signed least = {0, 0, 0, 0}, most = {0, 0, 0, 0};
+    for (; i + 4 <= lanes; i += 4) {
+        gpumpi_compress_four_signed x = (gpumpi_compress_four_signed)(GPUMPI_COMPRESS_FOUR(v + i) - first), below,
+                                    above;
+        below = x < least;
+        above = x > most;
+        least = (x & below) | (least & ~below);
+        most = (x & above) | (most & ~above);
+    }
+    memcpy(ends, &least, 16);
+    memcpy(ends + 4, &most, 16);
+#else
+    memset(ends, 0, sizeof ends);
+#endif
+    for (k = 0; i + k < lanes + 8; k++) { /* the ends of the vectors, then the lanes that fill no vector */
+        uint32_t distance = (k < 8 ? ends[k] : v[i + k - 8] - v[0]) ^ 0x80000000u;
         low = distance < low ? distance : low;
         high = distance > high ? distance : high;
     }
@@ -10002,16 +9790,181 @@ GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_range(const uint32_t *v, uint32_
     return gpumpi_compress_width(high - low);
 }
 
-/* Returns the code of a register and sets *bytes to its data bytes; out NULL: only that. before: the same register of
- * the warp before when that is saved, else NULL; *step: the constant last written. */
-GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_near(const uint32_t *v, const uint32_t *before, uint32_t lanes,
-                                                     uint32_t group, uint32_t *step, unsigned char *out,
-                                                     size_t *bytes) {
-    uint32_t base[8], stride[8], groups = (lanes + group - 1) / group, i, differs = 1, code, lowest, width;
+/* ---- one register ---- */
+
+/* gpumpi_compress_analyse, for inlining. */
+GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_analysis(const uint32_t *v, uint32_t lanes, uint32_t group,
+                                                         uint32_t *base, uint32_t *stride) {
+    uint32_t at, g = 0, any = 0, differs = 0;
+    for (at = 0; at < lanes; at += group, g++) {
+        base[g] = v[at];
+        stride[g] = lanes - at > 1 && group > 1 ? v[at + 1] - v[at] : g ? stride[g - 1] : 0;
+        any |= stride[g];
+    }
+    /* Most random registers are found by their last two lanes. */
+    if (at == lanes && group > 1 && any && v[lanes - 1] - v[lanes - 2] != stride[g - 1]) return GPUMP_COMPRESS_RANDOM;
+    for (at = 0, g = 0; at < lanes; at += group, g++)
+        differs |= gpumpi_compress_not_ramp(v + at, lanes - at < group ? lanes - at : group, base[g], stride[g]);
+    return differs ? GPUMP_COMPRESS_RANDOM : any ? GPUMP_COMPRESS_STRIDED : GPUMP_COMPRESS_UNIFORM;
+}
+
+GPUMP_API uint32_t gpumpi_compress_analyse(const uint32_t *v, uint32_t lanes, uint32_t group, uint32_t *base,
+                                           uint32_t *stride) {
+    return lanes == 32 && group == 32 ? gpumpi_compress_analysis(v, 32, 32, base, stride)
+                                      : gpumpi_compress_analysis(v, lanes, group, base, stride);
+}
+
+/* gpumpi_compress_expand, for inlining. */
+GPUMPI_COMPRESS_ALWAYS void gpumpi_compress_expansion(uint32_t *v, uint32_t lanes, uint32_t group,
+                                                      const unsigned char *bases, const unsigned char *strides) {
+    uint32_t at, d = 0;
+    for (at = 0; at < lanes; at += group, bases += 4) {
+        if (strides) {
+            d = gpumpi_compress_get(strides);
+            strides += 4;
+        }
+        gpumpi_compress_fill(v + at, lanes - at < group ? lanes - at : group, gpumpi_compress_get(bases), d);
+    }
+}
+
+GPUMP_API void gpumpi_compress_expand(uint32_t *v, uint32_t lanes, uint32_t group, const unsigned char *bases,
+                                      const unsigned char *strides) {
+    gpumpi_compress_expansion(v, lanes, group, bases, strides);
+}
+
+/* gpumpi_compress_get_bytes with the width as a constant. */
+GPUMPI_COMPRESS_ALWAYS void gpumpi_compress_get_distances(const unsigned char *in, uint32_t *v, uint32_t lanes,
+                                                          uint32_t base, uint32_t width) {
+    uint32_t i, k;
+    for (i = 0; i < lanes; i++, in += width) {
+        uint32_t above = 0;
+        for (k = 0; k < width; k++) above |= (uint32_t)in[k] << (8 * k);
+        v[i] = base + above;
+    }
+}
+
+/* gpumpi_compress_put_bytes with the width as a constant. */
+GPUMPI_COMPRESS_ALWAYS void gpumpi_compress_put_distances(unsigned char *out, const uint32_t *v, uint32_t lanes,
+                                                          uint32_t base, uint32_t width) {
+    uint32_t i, k;
+    for (i = 0; i < lanes; i++, out += width) {
+        uint32_t above = v[i] - base;
+        for (k = 0; k < width; k++) out[k] = (unsigned char)(above >> (8 * k));
+    }
+}
+
+GPUMP_API unsigned char *gpumpi_compress_put_bytes(unsigned char *out, const uint32_t *v, uint32_t lanes, uint32_t base,
+                                                   uint32_t width) {
+    gpumpi_compress_put(out, base);
+    out += 4;
+    if (width == 1) gpumpi_compress_put_distances(out, v, lanes, base, 1);
+    if (width == 2) gpumpi_compress_put_distances(out, v, lanes, base, 2);
+    if (width == 3) gpumpi_compress_put_distances(out, v, lanes, base, 3);
+    return out + (size_t)lanes * width;
+}
+
+GPUMP_API const unsigned char *gpumpi_compress_get_bytes(const unsigned char *in, uint32_t *v, uint32_t lanes,
+                                                         uint32_t width) {
+    uint32_t base = gpumpi_compress_get(in);
+    in += 4;
+    if (width == 1) gpumpi_compress_get_distances(in, v, lanes, base, 1);
+    if (width == 2) gpumpi_compress_get_distances(in, v, lanes, base, 2);
+    if (width == 3) gpumpi_compress_get_distances(in, v, lanes, base, 3);
+    return in + (size_t)lanes * width;
+}
+
+/* ---- one warp of the WARP form ---- */
+
+/* Writes bases and, where `pattern` has them, strides: a few words, for which a loop is quicker than memcpy. */
+GPUMPI_COMPRESS_ALWAYS unsigned char *gpumpi_compress_put_groups(unsigned char *out, uint32_t pattern,
+                                                                 const uint32_t *base, const uint32_t *stride,
+                                                                 uint32_t groups) {
+    uint32_t g;
+    for (g = 0; g < groups; g++, out += 4) gpumpi_compress_put(out, base[g]);
+    if (pattern != GPUMP_COMPRESS_STRIDED) return out;
+    for (g = 0; g < groups; g++, out += 4) gpumpi_compress_put(out, stride[g]);
+    return out;
+}
+
+/* Reads one register that is not dead. */
+GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compress_get_one(uint32_t *v, uint32_t lanes, uint32_t group,
+                                                                    uint32_t pattern, const unsigned char *in) {
+    size_t bases = (size_t)((lanes + group - 1) / group) * 4;
+    if (pattern == GPUMP_COMPRESS_RANDOM) return gpumpi_compress_get_words(in, v, lanes);
+    gpumpi_compress_expansion(v, lanes, group, in, pattern == GPUMP_COMPRESS_STRIDED ? in + bases : NULL);
+    return in + (pattern == GPUMP_COMPRESS_STRIDED ? 2 * bases : bases);
+}
+
+GPUMPI_COMPRESS_ALWAYS unsigned char *gpumpi_compress_write_lanes(const gpump_compress_layout *layout,
+                                                                  const uint32_t *v, const uint64_t *live,
+                                                                  uint32_t lanes, uint32_t group, unsigned char *out) {
+    uint32_t base[8], stride[8], r, code = 0, groups = (lanes + group - 1) / group;
+    unsigned char *codes = out;
+    out += (layout->registers + 3) / 4;
+    for (r = 0; r < layout->registers; r++, v += layout->register_stride) {
+        if (r % 4 == 0) code = 0;
+        if (gpumpi_compress_live(live, r)) {
+            uint32_t pattern = gpumpi_compress_analysis(v, lanes, group, base, stride);
+            code |= pattern << r % 4 * 2;
+            out = pattern == GPUMP_COMPRESS_RANDOM ? gpumpi_compress_put_words(out, v, lanes)
+                                                   : gpumpi_compress_put_groups(out, pattern, base, stride, groups);
+        }
+        codes[r / 4] = (unsigned char)code;
+    }
+    return out;
+}
+
+GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compress_read_lanes(const gpump_compress_layout *layout, uint32_t *v,
+                                                                       uint32_t lanes, uint32_t group,
+                                                                       const unsigned char *in) {
+    const unsigned char *codes = in;
+    uint32_t r;
+    in += (layout->registers + 3) / 4;
+    for (r = 0; r < layout->registers; r++, v += layout->register_stride) {
+        uint32_t pattern = (uint32_t)codes[r / 4] >> r % 4 * 2 & 3u;
+        if (pattern) in = gpumpi_compress_get_one(v, lanes, group, pattern, in);
+    }
+    return in;
+}
+
+/* A warp of 32 lanes has code of its own, for one group and for several. */
+static unsigned char *gpumpi_compress_plain_write_warp(const gpump_compress_layout *layout, const uint32_t *v,
+                                                       const uint64_t *live, uint32_t lanes, unsigned char *out) {
+    if (lanes == 32 && layout->group == 32) return gpumpi_compress_write_lanes(layout, v, live, 32, 32, out);
+    if (lanes == 32 && layout->group == 16) return gpumpi_compress_write_lanes(layout, v, live, 32, 16, out);
+    return gpumpi_compress_write_lanes(layout, v, live, lanes, layout->group, out);
+}
+
+static const unsigned char *gpumpi_compress_plain_read_warp(const gpump_compress_layout *layout, uint32_t *v,
+                                                            uint32_t lanes, int around, const unsigned char *in) {
+    (void)around;
+    if (lanes == 32 && layout->group == 32) return gpumpi_compress_read_lanes(layout, v, 32, 32, in);
+    if (lanes == 32 && layout->group == 16) return gpumpi_compress_read_lanes(layout, v, 32, 16, in);
+    return gpumpi_compress_read_lanes(layout, v, lanes, layout->group, in);
+}
+
+/* Adds up 32 fields of two bits, none of which is 3. */
+GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_sum(uint64_t fields) {
+    fields = (fields & UINT64_C(0x3333333333333333)) + (fields >> 2 & UINT64_C(0x3333333333333333));
+    fields = (fields & UINT64_C(0x0f0f0f0f0f0f0f0f)) + (fields >> 4 & UINT64_C(0x0f0f0f0f0f0f0f0f));
+    return (uint32_t)((fields * UINT64_C(0x0101010101010101)) >> 56);
+}
+
+static uint32_t gpumpi_compress_plain_words(const gpump_compress_layout *layout, const unsigned char *patterns,
+                                            size_t left, uint32_t lanes, uint32_t groups) {
+    uint32_t words = 0;
+    GPUMPI_COMPRESS_WORDS(words, gpumpi_compress_sum);
+    return words;
+}
+
+/* ---- one warp of the NEAR form ---- */
+
+GPUMP_API uint32_t gpumpi_compress_near_one(const uint32_t *v, const uint32_t *before, uint32_t lanes, uint32_t group,
+                                            uint32_t *step, unsigned char *out, size_t *bytes) {
+    uint32_t base[8], stride[8], groups, code, lowest, width;
     if (before) {
         uint32_t moved = v[0] - before[0];
-        for (differs = 0, i = 0; i < lanes; i++) differs |= (v[i] - before[i]) ^ moved;
-        if (!differs) {
+        if (!gpumpi_compress_not_moved(v, before, lanes, moved)) {
             code = moved == *step ? GPUMPI_COMPRESS_AGAIN : GPUMPI_COMPRESS_MOVED;
             *bytes = moved == *step ? 0 : 4;
             if (out && *bytes) gpumpi_compress_put(out, moved);
@@ -10019,8 +9972,7 @@ GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_near(const uint32_t *v, const ui
             return code;
         }
     }
-    code = gpumpi_compress_common(lanes, group) ? gpumpi_compress_analyse32(v, group, base, stride)
-                                                : gpumpi_compress_analyse(v, lanes, group, base, stride);
+    code = gpumpi_compress_analyse(v, lanes, group, base, stride);
     if (code == GPUMP_COMPRESS_RANDOM) {
         *bytes = (size_t)lanes * 4;
         width = gpumpi_compress_range(v, lanes, &lowest);
@@ -10033,50 +9985,75 @@ GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_near(const uint32_t *v, const ui
         }
         return code;
     }
+    groups = (lanes + group - 1) / group;
     *bytes = (size_t)groups * (code == GPUMP_COMPRESS_STRIDED ? 8 : 4);
-    if (out) {
-        out = gpumpi_compress_put_words(out, base, groups);
-        if (code == GPUMP_COMPRESS_STRIDED) gpumpi_compress_put_words(out, stride, groups);
-    }
+    if (out) gpumpi_compress_put_groups(out, code, base, stride, groups);
     return code;
 }
 
-/* Reads one register whose code is not 0; v - back is that of the warp before. Returns what follows. */
-GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compress_unnear(uint32_t *v, size_t back, uint32_t lanes,
-                                                                   uint32_t group, uint32_t code, uint32_t *step,
-                                                                   const unsigned char *in) {
-    uint32_t groups = (lanes + group - 1) / group, i;
-    switch (code) {
-    case GPUMP_COMPRESS_UNIFORM: gpumpi_compress_expand(v, lanes, group, in, NULL); return in + (size_t)groups * 4;
-    case GPUMP_COMPRESS_STRIDED:
-        gpumpi_compress_expand(v, lanes, group, in, in + (size_t)groups * 4);
-        return in + (size_t)groups * 8;
-    case GPUMP_COMPRESS_RANDOM: return gpumpi_compress_get_words(in, v, lanes);
-    case GPUMPI_COMPRESS_AGAIN:
-    case GPUMPI_COMPRESS_MOVED:
-        if (code == GPUMPI_COMPRESS_MOVED) {
-            *step = gpumpi_compress_get(in);
-            in += 4;
-        }
-#if defined(__GNUC__)
-        if (lanes == 32) {
-            gpumpi_compress_four moved = {*step, *step, *step, *step};
-            GPUMPI_COMPRESS_UNROLL
-            for (i = 0; i < 32; i += 4)
-                *(gpumpi_compress_four_anywhere *)(void *)(v + i) =
-                    *(const gpumpi_compress_four_anywhere *)(const void *)(v - back + i) + moved;
-            return in;
-        }
-#endif
-        for (i = 0; i < lanes; i++) v[i] = (v - back)[i] + *step;
-        return in;
-    default: return gpumpi_compress_get_bytes(in, v, lanes, code - GPUMPI_COMPRESS_BYTES1 + 1);
+static unsigned char *gpumpi_compress_plain_write_near(const gpump_compress_layout *layout, const uint32_t *v,
+                                                       const gpumpi_compress_near *near, unsigned char *out) {
+    uint32_t r, code;
+    unsigned char *codes = out;
+    size_t bytes;
+    memset(out, 0, (layout->registers + 1) / 2);
+    out += (layout->registers + 1) / 2;
+    for (r = 0; r < layout->registers; r++, v += layout->register_stride) {
+        if (!gpumpi_compress_live(near->live, r)) continue;
+        code = gpumpi_compress_near_one(
+            v, near->back && gpumpi_compress_live(near->live_before, r) ? v - near->back : NULL, near->lanes,
+            layout->group, near->steps + r, out, &bytes);
+        codes[r >> 1] = (unsigned char)(codes[r >> 1] | code << (r & 1) * 4);
+        out += bytes;
     }
+    return out;
 }
 
-/* ---- the same for 32 lanes with AVX2 ---- */
+static const unsigned char *gpumpi_compress_plain_read_near(const gpump_compress_layout *layout, uint32_t *v,
+                                                            const gpumpi_compress_near *near, const unsigned char *in) {
+    const unsigned char *codes = in;
+    uint32_t r;
+    in += (layout->registers + 1) / 2;
+    for (r = 0; r < layout->registers; r++, v += layout->register_stride) {
+        uint32_t code = (uint32_t)codes[r >> 1] >> (r & 1) * 4 & 15u;
+        if (code == GPUMP_COMPRESS_DEAD) continue;
+        if (code >= GPUMPI_COMPRESS_BYTES1) {
+            in = gpumpi_compress_get_bytes(in, v, near->lanes, code - GPUMPI_COMPRESS_BYTES1 + 1);
+        } else if (code >= GPUMPI_COMPRESS_AGAIN) {
+            if (code == GPUMPI_COMPRESS_MOVED) {
+                near->steps[r] = gpumpi_compress_get(in);
+                in += 4;
+            }
+            gpumpi_compress_move(v, v - near->back, near->lanes, near->steps[r]);
+        } else {
+            in = gpumpi_compress_get_one(v, near->lanes, layout->group, code, in);
+        }
+    }
+    return in;
+}
 
-#ifdef GPUMPI_COMPRESS_AVX2
+GPUMP_API const gpumpi_compress_path *gpumpi_compress_plain(void) {
+    static const gpumpi_compress_path path = {gpumpi_compress_plain_write_warp, gpumpi_compress_plain_read_warp,
+                                              gpumpi_compress_plain_write_near, gpumpi_compress_plain_read_near,
+                                              gpumpi_compress_plain_words};
+    return &path;
+}
+
+/* ---- gpump_impl/context/compress_x86.c ---- */
+/* compress_x86: the x86 path of compress.h, for full warps of 32 lanes in groups of 8, 16 or 32, with AVX2 and AVX-512.
+ * The bytes are those of the plain path. The number of instructions limits these functions, not branches: a register
+ * has the same pattern in nearly all warps of a kernel. */
+
+
+#if defined(__GNUC__) && defined(__x86_64__) && !defined(GPUMP_NO_SIMD)
+#include <immintrin.h>
+
+/* Before a loop of eight constant steps or fewer, which clang unrolls by itself. */
+#if !defined(__clang__)
+#define GPUMPI_COMPRESS_UNROLL _Pragma("GCC unroll 8")
+#else
+#define GPUMPI_COMPRESS_UNROLL
+#endif
 #define GPUMPI_COMPRESS_TARGET_WIDE __attribute__((target("avx512f,avx2,bmi,bmi2,popcnt")))
 #define GPUMPI_COMPRESS_TARGET __attribute__((target("avx2,bmi,bmi2,popcnt")))
 #define GPUMPI_COMPRESS_LOAD(p) _mm256_loadu_si256((const __m256i *)(const void *)(p))
@@ -10090,10 +10067,9 @@ GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compress_unnear(uint32_t *v, 
 #define GPUMPI_COMPRESS_OR4(a, b, c, d) _mm256_or_si256(_mm256_or_si256(a, b), _mm256_or_si256(c, d))
 #define GPUMPI_COMPRESS_XOR(a, b) _mm256_xor_si256(a, b)
 
-/* One function per direction, with the group width a constant at each call. What limits them is the number of
- * instructions, not branches: a register has the same pattern in nearly all warps of a kernel. */
+/* ---- WARP form, writing ---- */
 
-/* 0 when 32 lanes have one value. */
+/* Returns 0 when 32 lanes have one value. */
 GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS __m256i gpumpi_compress_not_uniform(const uint32_t *v) {
     __m256i b = GPUMPI_COMPRESS_ALL(v[0]);
     return GPUMPI_COMPRESS_OR4(
@@ -10101,9 +10077,9 @@ GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS __m256i gpumpi_compress_not_unifor
         GPUMPI_COMPRESS_XOR(b, GPUMPI_COMPRESS_LOAD(v + 16)), GPUMPI_COMPRESS_XOR(b, GPUMPI_COMPRESS_LOAD(v + 24)));
 }
 
-/* 0 when the differences between neighbours are equal in each group of 32 lanes; the strides are the first lanes of *s.
- * Windows of eight differences overlap where a group ends; with groups of eight the last of a window belongs to no
- * group. */
+/* Returns 0 when the differences between neighbours are equal in each group of 32 lanes; the strides are the first
+ * lanes of s[]. Windows of eight differences overlap where a group ends. With groups of eight lanes the last difference
+ * of a window belongs to no group. */
 GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS __m256i gpumpi_compress_not_strided(const uint32_t *v, uint32_t group,
                                                                                   __m256i s[4]) {
     if (group == 8) {
@@ -10131,12 +10107,12 @@ GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS __m256i gpumpi_compress_not_stride
                                GPUMPI_COMPRESS_XOR(s[1], s[3]));
 }
 
-/* How far ahead registers are fetched, bytes: enough for memory, and no matter to caches. It may be past the end, which
- * does no harm. */
+/* How far ahead registers are prefetched, bytes: far enough for memory, and harmless when the values are in a cache. A
+ * prefetch past the end does nothing. */
 #define GPUMPI_COMPRESS_AHEAD 8192
 
-/* Writes one register of 32 lanes; returns its pattern. Strides are written even when all are 0: what follows goes over
- * them. */
+/* Writes one register of 32 lanes and returns its pattern. Strides are written even when all are 0: the next register
+ * overwrites them. */
 GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_one_vector(const uint32_t *v, uint32_t group,
                                                                                   unsigned char **to) {
     const uint32_t groups = 32 / group;
@@ -10145,7 +10121,7 @@ GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_one_vecto
     uint32_t g, i;
     _mm_prefetch((const char *)v + GPUMPI_COMPRESS_AHEAD, _MM_HINT_T0);
     _mm_prefetch((const char *)v + GPUMPI_COMPRESS_AHEAD + 64, _MM_HINT_T0);
-    if (group == 32 && v[0] == v[1]) { /* with one group this is quicker than a stride of 0 */
+    if (group == 32 && v[0] == v[1]) { /* with one group, quicker than to look for a stride of 0 */
         differs = gpumpi_compress_not_uniform(v);
         if (_mm256_testz_si256(differs, differs)) {
             gpumpi_compress_put(out, v[0]);
@@ -10153,7 +10129,7 @@ GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_one_vecto
             return GPUMP_COMPRESS_UNIFORM;
         }
     } else {
-        GPUMPI_COMPRESS_OPAQUE(v); /* so that loads are part of the differences, not shared with the branch above */
+        GPUMPI_COMPRESS_OPAQUE(v); /* each subtraction loads its operand itself; the branch above shares none */
         differs = gpumpi_compress_not_strided(v, group, s);
         if (_mm256_testz_si256(differs, differs)) {
             GPUMPI_COMPRESS_UNROLL
@@ -10242,91 +10218,111 @@ GPUMPI_COMPRESS_TARGET_WIDE GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_one_
     return GPUMP_COMPRESS_RANDOM;
 }
 
-/* The first `warps` warps, which are full; four registers at a time, which is a byte of the pattern vector. */
-#define GPUMPI_COMPRESS_EACH(one, group)                                                               \
-    for (; w < warps; w++) {                                                                           \
-        const uint32_t *v = values + (size_t)w * layout->warp_stride;                                  \
-        const uint64_t *set = gpumpi_compress_mask(layout, live, w);                                   \
-        unsigned char *codes = out, *end = out + (registers + 3) / 4;                                  \
-        for (first = 0; first < registers; first += 4, v += (size_t)4 * step) {                        \
-            uint32_t code = 0, alive = set ? (uint32_t)(set[first >> 6] >> (first & 60u)) & 15u : 15u; \
-            if (registers - first < 4) alive &= (1u << (registers - first)) - 1u;                      \
-            GPUMPI_COMPRESS_UNROLL                                                                     \
-            for (k = 0; k < 4; k++)                                                                    \
-                if (alive >> k & 1u) code |= one(v + (size_t)k * step, group, &end) << (2 * k);        \
-            *codes++ = (unsigned char)code;                                                            \
-        }                                                                                              \
-        out = gpumpi_compress_doubtful(registers, (size_t)(end - out))                                 \
-                  ? gpumpi_compress_settle(layout, values, live, w, tags, out, end)                    \
-                  : end;                                                                               \
-    }
-/* clang-format off */
-#define GPUMPI_COMPRESS_WARPS(name, one) \
-    static unsigned char *name(const gpump_compress_layout *layout, const uint32_t *values, const uint64_t *live, \
-                               uint32_t warps, unsigned char *tags, unsigned char *out) { \
-        const uint32_t registers = layout->registers, step = layout->register_stride; \
-        uint32_t w = 0, first, k; \
-        if (layout->group == 32) { \
-            GPUMPI_COMPRESS_EACH(one, 32) \
-        } else if (layout->group == 16) { \
-            GPUMPI_COMPRESS_EACH(one, 16) \
-        } else { \
-            GPUMPI_COMPRESS_EACH(one, 8) \
-        } \
-        return out; \
-    }
-/* clang-format on */
-GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_WARPS(gpumpi_compress_warps_avx2, gpumpi_compress_one_vector)
-GPUMPI_COMPRESS_TARGET_WIDE GPUMPI_COMPRESS_WARPS(gpumpi_compress_warps_wide, gpumpi_compress_one_wide)
-#undef GPUMPI_COMPRESS_WARPS
-#undef GPUMPI_COMPRESS_EACH
 #if !defined(__clang__)
 #pragma GCC diagnostic pop
 #endif
 
-/* `around` goes around the caches, for values that will not be read soon. */
+/* The loop over the registers of a warp; `one` writes one register. A byte of the pattern vector is four registers. */
+#define GPUMPI_COMPRESS_EACH(one)                                                                    \
+    const uint32_t registers = layout->registers, step = layout->register_stride;                    \
+    unsigned char *codes = out;                                                                      \
+    uint32_t first, k;                                                                               \
+    out += (registers + 3) / 4;                                                                      \
+    for (first = 0; first < registers; first += 4) {                                                 \
+        uint32_t code = 0, alive = live ? (uint32_t)(live[first >> 6] >> (first & 60u)) & 15u : 15u; \
+        if (registers - first < 4) alive &= (1u << (registers - first)) - 1u;                        \
+        GPUMPI_COMPRESS_UNROLL                                                                       \
+        for (k = 0; k < 8; k += 2, alive >>= 1, v += step)                                           \
+            if (alive & 1u) code |= one(v, group, &out) << k;                                        \
+        *codes++ = (unsigned char)code;                                                              \
+    }                                                                                                \
+    return out
+GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS unsigned char *gpumpi_compress_write_vector(
+    const gpump_compress_layout *layout, const uint32_t *v, const uint64_t *live, uint32_t group, unsigned char *out) {
+    GPUMPI_COMPRESS_EACH(gpumpi_compress_one_vector);
+}
+GPUMPI_COMPRESS_TARGET_WIDE GPUMPI_COMPRESS_ALWAYS unsigned char *gpumpi_compress_write_wide(
+    const gpump_compress_layout *layout, const uint32_t *v, const uint64_t *live, uint32_t group, unsigned char *out) {
+    GPUMPI_COMPRESS_EACH(gpumpi_compress_one_wide);
+}
+#undef GPUMPI_COMPRESS_EACH
+
+GPUMPI_COMPRESS_TARGET static unsigned char *gpumpi_compress_avx2_write_warp(const gpump_compress_layout *layout,
+                                                                             const uint32_t *v, const uint64_t *live,
+                                                                             uint32_t lanes, unsigned char *out) {
+    (void)lanes;
+    if (layout->group == 32) return gpumpi_compress_write_vector(layout, v, live, 32, out);
+    if (layout->group == 16) return gpumpi_compress_write_vector(layout, v, live, 16, out);
+    return gpumpi_compress_write_vector(layout, v, live, 8, out);
+}
+
+GPUMPI_COMPRESS_TARGET_WIDE static unsigned char *gpumpi_compress_wide_write_warp(const gpump_compress_layout *layout,
+                                                                                  const uint32_t *v,
+                                                                                  const uint64_t *live, uint32_t lanes,
+                                                                                  unsigned char *out) {
+    (void)lanes;
+    if (layout->group == 32) return gpumpi_compress_write_wide(layout, v, live, 32, out);
+    if (layout->group == 16) return gpumpi_compress_write_wide(layout, v, live, 16, out);
+    return gpumpi_compress_write_wide(layout, v, live, 8, out);
+}
+
+/* ---- WARP form, reading ---- */
+
+/* Stores 32 lanes; `around`: past the caches, for values that will not be read soon. */
+GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS void gpumpi_compress_store(uint32_t *v, int around, const __m256i x[4]) {
+    uint32_t i;
+    if (around) {
+        GPUMPI_COMPRESS_UNROLL
+        for (i = 0; i < 4; i++) _mm256_stream_si256((__m256i *)(void *)(v + i * 8), x[i]);
+    } else {
+        GPUMPI_COMPRESS_UNROLL
+        for (i = 0; i < 4; i++) _mm256_storeu_si256((__m256i *)(void *)(v + i * 8), x[i]);
+    }
+}
+
+/* Reads one register that is not dead; returns the end of its data. */
+GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compress_unone_vector(
+    uint32_t *v, uint32_t group, uint32_t pattern, int around, const unsigned char *in) {
+    const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    const uint32_t groups = 32 / group;
+    __m256i x[4], d = _mm256_setzero_si256();
+    uint32_t i;
+    if (pattern == GPUMP_COMPRESS_RANDOM) {
+        _mm_prefetch((const char *)in + GPUMPI_COMPRESS_AHEAD / 4, _MM_HINT_T0);
+        _mm_prefetch((const char *)in + GPUMPI_COMPRESS_AHEAD / 4 + 64, _MM_HINT_T0);
+        GPUMPI_COMPRESS_UNROLL
+        for (i = 0; i < 4; i++) x[i] = GPUMPI_COMPRESS_LOAD(in + i * 32);
+        gpumpi_compress_store(v, around, x);
+        return in + 128;
+    }
+    if (pattern == GPUMP_COMPRESS_UNIFORM) {
+        GPUMPI_COMPRESS_UNROLL
+        for (i = 0; i < 4; i++) x[i] = GPUMPI_COMPRESS_ALL(gpumpi_compress_get(in + i * 8 / group * 4));
+        gpumpi_compress_store(v, around, x);
+        return in + groups * 4;
+    }
+    GPUMPI_COMPRESS_UNROLL
+    for (i = 0; i < 4; i++) {
+        if (i * 8 % group == 0) {
+            d = GPUMPI_COMPRESS_ALL(gpumpi_compress_get(in + (groups + i * 8 / group) * 4));
+            x[i] = _mm256_add_epi32(GPUMPI_COMPRESS_ALL(gpumpi_compress_get(in + i * 8 / group * 4)),
+                                    _mm256_mullo_epi32(lane, d));
+            d = _mm256_slli_epi32(d, 3);
+        } else {
+            x[i] = _mm256_add_epi32(x[i - 1], d);
+        }
+    }
+    gpumpi_compress_store(v, around, x);
+    return in + groups * 8;
+}
+
 /* The words of group g, or of groups g and g + 1 of 8 lanes, each in the lanes of its group. */
 #define GPUMPI_COMPRESS_SPREAD(in, g)                                                                       \
     (group == 8 ? _mm512_mask_set1_epi32(_mm512_set1_epi32((int)gpumpi_compress_get((in) + (g)*4)), 0xff00, \
                                          (int)gpumpi_compress_get((in) + (g)*4 + 4))                        \
                 : _mm512_set1_epi32((int)gpumpi_compress_get((in) + (g)*4)))
-#define GPUMPI_COMPRESS_STORE(p, x) \
-    (around ? _mm256_stream_si256((__m256i *)(void *)(p), x) : _mm256_storeu_si256((__m256i *)(void *)(p), x))
 
-/* Reads one register that is not dead; returns what follows it. */
-GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compress_unone_vector(
-    uint32_t *v, uint32_t group, uint32_t pattern, int around, const unsigned char *in) {
-    const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-    const uint32_t groups = 32 / group;
-    uint32_t g, i;
-    if (pattern == GPUMP_COMPRESS_UNIFORM) {
-        GPUMPI_COMPRESS_UNROLL
-        for (g = 0; g < groups; g++) {
-            __m256i x = GPUMPI_COMPRESS_ALL(gpumpi_compress_get(in + g * 4));
-            GPUMPI_COMPRESS_UNROLL
-            for (i = 0; i < group; i += 8) GPUMPI_COMPRESS_STORE(v + g * group + i, x);
-        }
-        return in + groups * 4;
-    }
-    if (pattern == GPUMP_COMPRESS_STRIDED) {
-        GPUMPI_COMPRESS_UNROLL
-        for (g = 0; g < groups; g++) {
-            __m256i d = GPUMPI_COMPRESS_ALL(gpumpi_compress_get(in + (groups + g) * 4)), d8 = _mm256_slli_epi32(d, 3);
-            __m256i x =
-                _mm256_add_epi32(GPUMPI_COMPRESS_ALL(gpumpi_compress_get(in + g * 4)), _mm256_mullo_epi32(lane, d));
-            GPUMPI_COMPRESS_UNROLL
-            for (i = 0; i < group; i += 8, x = _mm256_add_epi32(x, d8)) GPUMPI_COMPRESS_STORE(v + g * group + i, x);
-        }
-        return in + groups * 8;
-    }
-    _mm_prefetch((const char *)in + GPUMPI_COMPRESS_AHEAD / 4, _MM_HINT_T0);
-    _mm_prefetch((const char *)in + GPUMPI_COMPRESS_AHEAD / 4 + 64, _MM_HINT_T0);
-    GPUMPI_COMPRESS_UNROLL
-    for (i = 0; i < 32; i += 8) GPUMPI_COMPRESS_STORE(v + i, GPUMPI_COMPRESS_LOAD(in + i * 4));
-    return in + 128;
-}
-
-/* The same with AVX-512. */
+/* Reads one register with AVX-512. */
 GPUMPI_COMPRESS_TARGET_WIDE GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compress_unone_wide(
     uint32_t *v, uint32_t group, uint32_t pattern, int around, const unsigned char *in) {
     const uint32_t groups = 32 / group, second = group == 32 ? 0 : groups / 2; /* the group of lane 16 */
@@ -10357,55 +10353,57 @@ GPUMPI_COMPRESS_TARGET_WIDE GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_c
     return in;
 }
 
-/* The first `warps` warps, which are full, back. The fence makes stores around the caches visible before any that
- * follow. */
-#define GPUMPI_COMPRESS_EACH(one, group, around)                                                                   \
-    for (; w < warps; w++) {                                                                                       \
-        uint32_t *v = values + (size_t)w * layout->warp_stride;                                                    \
-        const unsigned char *codes = in;                                                                           \
-        if ((uint32_t)tags[w >> 3] >> (w & 7) & 1u) {                                                              \
-            in = gpumpi_compress_read_live(layout, w, 1, in, values);                                              \
-            continue;                                                                                              \
-        }                                                                                                          \
-        for (in += (registers + 3) / 4, first = 0; first < registers; first += 4, v += (size_t)4 * step) {         \
-            uint32_t code = *codes++;                                                                              \
-            GPUMPI_COMPRESS_UNROLL                                                                                 \
-            for (k = 0; k < 4; k++)                                                                                \
-                if (code >> (2 * k) & 3u) in = one(v + (size_t)k * step, group, code >> (2 * k) & 3u, around, in); \
-        }                                                                                                          \
-    }
-/* clang-format off */
-#define GPUMPI_COMPRESS_UNWARPS(name, one, around) \
-    static const unsigned char *name(const gpump_compress_layout *layout, uint32_t *values, uint32_t warps, \
-                                     const unsigned char *tags, \
-                                     const unsigned char *in) { \
-        const uint32_t registers = layout->registers, step = layout->register_stride; \
-        uint32_t w = 0, first, k; \
-        if (layout->group == 32) { \
-            GPUMPI_COMPRESS_EACH(one, 32, around) \
-        } else if (layout->group == 16) { \
-            GPUMPI_COMPRESS_EACH(one, 16, around) \
-        } else { \
-            GPUMPI_COMPRESS_EACH(one, 8, around) \
-        } \
-        if (around) _mm_sfence(); \
-        return in; \
-    }
-/* clang-format on */
-GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_UNWARPS(gpumpi_compress_unwarps_avx2, gpumpi_compress_unone_vector,
-                                               0) GPUMPI_COMPRESS_TARGET
-    GPUMPI_COMPRESS_UNWARPS(gpumpi_compress_unwarps_around, gpumpi_compress_unone_vector, 1) GPUMPI_COMPRESS_TARGET_WIDE
-    GPUMPI_COMPRESS_UNWARPS(gpumpi_compress_unwarps_wide, gpumpi_compress_unone_wide, 0)
-#undef GPUMPI_COMPRESS_UNWARPS
 #undef GPUMPI_COMPRESS_SPREAD
+
+/* The loop over the registers of a warp; `one` reads one register. */
+#define GPUMPI_COMPRESS_EACH(one)                                                 \
+    const uint32_t registers = layout->registers, step = layout->register_stride; \
+    const unsigned char *codes = in, *end = in + (registers + 3) / 4;             \
+    uint32_t code;                                                                \
+    for (in = end; codes < end; v += (size_t)4 * step) {                          \
+        uint32_t *at = v;                                                         \
+        for (code = *codes++; code; code >>= 2, at += step)                       \
+            if (code & 3u) in = one(at, group, code & 3u, around, in);            \
+    }                                                                             \
+    return in
+GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compress_read_vector(
+    const gpump_compress_layout *layout, uint32_t *v, uint32_t group, int around, const unsigned char *in) {
+    GPUMPI_COMPRESS_EACH(gpumpi_compress_unone_vector);
+}
+GPUMPI_COMPRESS_TARGET_WIDE GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compress_read_wide(
+    const gpump_compress_layout *layout, uint32_t *v, uint32_t group, int around, const unsigned char *in) {
+    GPUMPI_COMPRESS_EACH(gpumpi_compress_unone_wide);
+}
 #undef GPUMPI_COMPRESS_EACH
 
-    /* ---- NEAR ---- */
+/* The fence makes stores around the caches visible before any that follow. */
+GPUMPI_COMPRESS_TARGET static const unsigned char *gpumpi_compress_avx2_read_warp(const gpump_compress_layout *layout,
+                                                                                  uint32_t *v, uint32_t lanes,
+                                                                                  int around, const unsigned char *in) {
+    (void)lanes;
+    in = layout->group == 32   ? gpumpi_compress_read_vector(layout, v, 32, around, in)
+         : layout->group == 16 ? gpumpi_compress_read_vector(layout, v, 16, around, in)
+                               : gpumpi_compress_read_vector(layout, v, 8, around, in);
+    if (around) _mm_sfence();
+    return in;
+}
 
-    /* As gpumpi_compress_near, for 32 lanes. */
-    GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS uint32_t
-    gpumpi_compress_near_vector(const uint32_t *v, const uint32_t *before, uint32_t group, uint32_t *step,
-                                unsigned char **to) {
+/* Stores around the caches take the AVX2 code, whose vectors need the smaller alignment. */
+GPUMPI_COMPRESS_TARGET_WIDE static const unsigned char *gpumpi_compress_wide_read_warp(
+    const gpump_compress_layout *layout, uint32_t *v, uint32_t lanes, int around, const unsigned char *in) {
+    if (around) return gpumpi_compress_avx2_read_warp(layout, v, lanes, around, in);
+    if (layout->group == 32) return gpumpi_compress_read_wide(layout, v, 32, 0, in);
+    if (layout->group == 16) return gpumpi_compress_read_wide(layout, v, 16, 0, in);
+    return gpumpi_compress_read_wide(layout, v, 8, 0, in);
+}
+
+/* ---- NEAR form ---- */
+
+/* gpumpi_compress_near_one for 32 lanes; writes to *to and advances it. */
+GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_near_vector(const uint32_t *v,
+                                                                                   const uint32_t *before,
+                                                                                   uint32_t group, uint32_t *step,
+                                                                                   unsigned char **to) {
     unsigned char *out = *to;
     uint32_t code;
     if (before) {
@@ -10469,261 +10467,355 @@ GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compre
     return gpumpi_compress_unone_vector(v, group, code, 0, in);
 }
 
-/* One full warp; `live_before` as gpumpi_compress_nears has it. */
-#define GPUMPI_COMPRESS_EACH(group)                                                                                  \
-    for (r = 0; r < layout->registers; r++, v += layout->register_stride) {                                          \
-        if (!gpumpi_compress_live(live, r)) continue;                                                                \
-        code = gpumpi_compress_near_vector(v, back && gpumpi_compress_live(live_before, r) ? v - back : NULL, group, \
-                                           steps + r, &out);                                                         \
-        codes[r >> 1] = (unsigned char)(codes[r >> 1] | code << (r & 1) * 4);                                        \
-    }
-GPUMPI_COMPRESS_TARGET static unsigned char *gpumpi_compress_near_avx2(const gpump_compress_layout *layout,
-                                                                       const uint32_t *v, size_t back,
-                                                                       const uint64_t *live,
-                                                                       const uint64_t *live_before, uint32_t *steps,
-                                                                       unsigned char *codes, unsigned char *out) {
+GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS unsigned char *gpumpi_compress_write_near_vector(
+    const gpump_compress_layout *layout, const uint32_t *v, const gpumpi_compress_near *near, uint32_t group,
+    unsigned char *out) {
+    unsigned char *codes = out;
     uint32_t r, code;
-    if (layout->group == 32) {
-        GPUMPI_COMPRESS_EACH(32)
-    } else if (layout->group == 16) {
-        GPUMPI_COMPRESS_EACH(16)
-    } else {
-        GPUMPI_COMPRESS_EACH(8)
+    memset(out, 0, (layout->registers + 1) / 2);
+    out += (layout->registers + 1) / 2;
+    for (r = 0; r < layout->registers; r++, v += layout->register_stride) {
+        if (!gpumpi_compress_live(near->live, r)) continue;
+        code = gpumpi_compress_near_vector(
+            v, near->back && gpumpi_compress_live(near->live_before, r) ? v - near->back : NULL, group, near->steps + r,
+            &out);
+        codes[r >> 1] = (unsigned char)(codes[r >> 1] | code << (r & 1) * 4);
     }
     return out;
 }
-#undef GPUMPI_COMPRESS_EACH
 
-#define GPUMPI_COMPRESS_EACH(group)                                                        \
-    for (r = 0; r < layout->registers; r++, v += layout->register_stride) {                \
-        code = (uint32_t)codes[r >> 1] >> (r & 1) * 4 & 15u;                               \
-        if (code) in = gpumpi_compress_unnear_vector(v, back, group, code, steps + r, in); \
-    }
-GPUMPI_COMPRESS_TARGET static const unsigned char *gpumpi_compress_unnear_avx2(const gpump_compress_layout *layout,
-                                                                               uint32_t *v, size_t back,
-                                                                               uint32_t *steps,
-                                                                               const unsigned char *codes,
-                                                                               const unsigned char *in) {
+GPUMPI_COMPRESS_TARGET static unsigned char *gpumpi_compress_avx2_write_near(const gpump_compress_layout *layout,
+                                                                             const uint32_t *v,
+                                                                             const gpumpi_compress_near *near,
+                                                                             unsigned char *out) {
+    if (layout->group == 32) return gpumpi_compress_write_near_vector(layout, v, near, 32, out);
+    if (layout->group == 16) return gpumpi_compress_write_near_vector(layout, v, near, 16, out);
+    return gpumpi_compress_write_near_vector(layout, v, near, 8, out);
+}
+
+GPUMPI_COMPRESS_TARGET GPUMPI_COMPRESS_ALWAYS const unsigned char *gpumpi_compress_read_near_vector(
+    const gpump_compress_layout *layout, uint32_t *v, const gpumpi_compress_near *near, uint32_t group,
+    const unsigned char *in) {
+    const unsigned char *codes = in;
     uint32_t r, code;
-    if (layout->group == 32) {
-        GPUMPI_COMPRESS_EACH(32)
-    } else if (layout->group == 16) {
-        GPUMPI_COMPRESS_EACH(16)
-    } else {
-        GPUMPI_COMPRESS_EACH(8)
+    in += (layout->registers + 1) / 2;
+    for (r = 0; r < layout->registers; r++, v += layout->register_stride) {
+        code = (uint32_t)codes[r >> 1] >> (r & 1) * 4 & 15u;
+        if (code) in = gpumpi_compress_unnear_vector(v, near->back, group, code, near->steps + r, in);
     }
     return in;
 }
-#undef GPUMPI_COMPRESS_EACH
-#endif
 
-/* The vector instructions to use: 0 none, 1 AVX2, 2 AVX-512. */
-static int gpumpi_compress_vector(uint32_t flags) {
-#ifdef GPUMPI_COMPRESS_AVX2
-    if (flags & GPUMP_COMPRESS_PLAIN || !__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("bmi") ||
-        !__builtin_cpu_supports("bmi2") || !__builtin_cpu_supports("popcnt"))
-        return 0;
-    return flags & GPUMP_COMPRESS_AVX2 || !__builtin_cpu_supports("avx512f") ? 1 : 2;
-#else
-    (void)flags;
-    return 0;
-#endif
+GPUMPI_COMPRESS_TARGET static const unsigned char *gpumpi_compress_avx2_read_near(const gpump_compress_layout *layout,
+                                                                                  uint32_t *v,
+                                                                                  const gpumpi_compress_near *near,
+                                                                                  const unsigned char *in) {
+    if (layout->group == 32) return gpumpi_compress_read_near_vector(layout, v, near, 32, in);
+    if (layout->group == 16) return gpumpi_compress_read_near_vector(layout, v, near, 16, in);
+    return gpumpi_compress_read_near_vector(layout, v, near, 8, in);
 }
 
-/* WARP; without PAPER, a warp whose patterns do not pay is written as in LIVE. */
+/* ---- the paths ---- */
+
+GPUMPI_COMPRESS_TARGET static uint32_t gpumpi_compress_avx2_words(const gpump_compress_layout *layout,
+                                                                  const unsigned char *patterns, size_t left,
+                                                                  uint32_t lanes, uint32_t groups) {
+    uint32_t words = 0;
+    GPUMPI_COMPRESS_WORDS(words, (uint32_t)__builtin_popcountll);
+    return words;
+}
+
+GPUMP_API const gpumpi_compress_path *gpumpi_compress_x86(const gpump_compress_layout *layout, uint32_t flags) {
+    static const gpumpi_compress_path avx2 = {gpumpi_compress_avx2_write_warp, gpumpi_compress_avx2_read_warp,
+                                              gpumpi_compress_avx2_write_near, gpumpi_compress_avx2_read_near,
+                                              gpumpi_compress_avx2_words};
+    static const gpumpi_compress_path wide = {gpumpi_compress_wide_write_warp, gpumpi_compress_wide_read_warp,
+                                              gpumpi_compress_avx2_write_near, gpumpi_compress_avx2_read_near,
+                                              gpumpi_compress_avx2_words};
+    if (layout->lanes != 32 || (layout->group != 32 && layout->group != 16 && layout->group != 8)) return NULL;
+    if (flags & GPUMP_COMPRESS_PLAIN || !__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("bmi") ||
+        !__builtin_cpu_supports("bmi2") || !__builtin_cpu_supports("popcnt"))
+        return NULL;
+    return flags & GPUMP_COMPRESS_AVX2 || !__builtin_cpu_supports("avx512f") ? &avx2 : &wide;
+}
+
+#else
+GPUMP_API const gpumpi_compress_path *gpumpi_compress_x86(const gpump_compress_layout *layout, uint32_t flags) {
+    (void)layout;
+    (void)flags;
+    return NULL;
+}
+#endif
+
+/* ---- gpump_impl/context/compress.c ---- */
+/* compress: the format of compress.h: sizes, layouts, checks, and the order in which warps are written and read.
+ * compress_plain.c and compress_x86.c write the same bytes; tests/context/compress.c compares the two, and both with a
+ * bit-by-bit reading of the format. */
+
+
+/* Groups of a block at most: 64 warps of 64 lanes in groups of 8. */
+#define GPUMPI_COMPRESS_GROUPS (GPUMP_COMPRESS_MAX_WARPS * GPUMP_COMPRESS_MAX_LANES / 8)
+
+/* ---- geometry ---- */
+
+GPUMP_API uint32_t gpump_compress_group(uint32_t lanes, uint32_t block_x) {
+    return block_x >= 8 && block_x < lanes && lanes % block_x == 0 ? block_x : lanes;
+}
+
+GPUMP_API uint32_t gpump_compress_pattern_bits(uint32_t registers) { return registers * 2; }
+
+static gpump_result gpumpi_compress_check(const gpump_compress_layout *layout, gpump_diag *diag) {
+    uint32_t lowest;
+    if (!layout) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "layout", 0, 0, 1, UINT64_MAX);
+    if (layout->warps < 1 || layout->warps > GPUMP_COMPRESS_MAX_WARPS)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "warps", 0, layout->warps, 1, GPUMP_COMPRESS_MAX_WARPS);
+    if (layout->registers < 1 || layout->registers > GPUMP_COMPRESS_MAX_REGISTERS)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "registers", 0, layout->registers, 1,
+                           GPUMP_COMPRESS_MAX_REGISTERS);
+    if (layout->lanes < 1 || layout->lanes > GPUMP_COMPRESS_MAX_LANES)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "lanes", 0, layout->lanes, 1, GPUMP_COMPRESS_MAX_LANES);
+    if (layout->last_lanes < 1 || layout->last_lanes > layout->lanes)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "last_lanes", 0, layout->last_lanes, 1, layout->lanes);
+    lowest = layout->lanes < 8 ? layout->lanes : 8;
+    if (layout->group < lowest || layout->group > layout->lanes)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "group", 0, layout->group, lowest, layout->lanes);
+    if (layout->register_stride < layout->lanes)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "register_stride", 0, layout->register_stride, layout->lanes,
+                           UINT32_MAX);
+    if (layout->warps > 1 && layout->warp_stride < layout->lanes)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "warp_stride", 0, layout->warp_stride, layout->lanes,
+                           UINT32_MAX);
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_compress_layout_init(gpump_compress_layout *layout, uint32_t threads, uint32_t registers,
+                                                  uint32_t lanes, uint32_t block_x, gpump_diag *diag) {
+    gpump_compress_layout made;
+    gpump_result result;
+    if (!layout) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "layout", 0, 0, 1, UINT64_MAX);
+    if (lanes < 1 || lanes > GPUMP_COMPRESS_MAX_LANES)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "lanes", 0, lanes, 1, GPUMP_COMPRESS_MAX_LANES);
+    if (threads < 1 || threads > lanes * GPUMP_COMPRESS_MAX_WARPS)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "threads", 0, threads, 1,
+                           (uint64_t)lanes * GPUMP_COMPRESS_MAX_WARPS);
+    made.warps = (threads + lanes - 1) / lanes;
+    made.registers = registers;
+    made.lanes = lanes;
+    made.last_lanes = threads - (made.warps - 1) * lanes;
+    made.group = gpump_compress_group(lanes, block_x);
+    made.register_stride = lanes;
+    made.warp_stride = registers * lanes;
+    made.live_stride = 0;
+    result = gpumpi_compress_check(&made, diag);
+    if (result == GPUMP_OK) *layout = made;
+    return result;
+}
+
+static uint32_t gpumpi_compress_lanes(const gpump_compress_layout *layout, uint32_t warp) {
+    return warp + 1 == layout->warps ? layout->last_lanes : layout->lanes;
+}
+
+static uint32_t gpumpi_compress_groups(const gpump_compress_layout *layout, uint32_t warp) {
+    return (gpumpi_compress_lanes(layout, warp) + layout->group - 1) / layout->group;
+}
+
+static uint32_t gpumpi_compress_block_groups(const gpump_compress_layout *layout) {
+    return (layout->warps - 1) * gpumpi_compress_groups(layout, 0) * (layout->warps > 1) +
+           gpumpi_compress_groups(layout, layout->warps - 1);
+}
+
+/* Words of one register in all warps. */
+static uint32_t gpumpi_compress_words(const gpump_compress_layout *layout) {
+    return (layout->warps - 1) * layout->lanes + layout->last_lanes;
+}
+
+static const uint64_t *gpumpi_compress_mask(const gpump_compress_layout *layout, const uint64_t *live, uint32_t warp) {
+    return live ? live + (size_t)warp * layout->live_stride : NULL;
+}
+
+static size_t gpumpi_compress_raw_bytes(const gpump_compress_layout *layout) {
+    return (size_t)gpumpi_compress_words(layout) * layout->registers * 4;
+}
+
+static uint32_t gpumpi_compress_live_count(const uint64_t *live, uint32_t registers) {
+    uint32_t r, count = 0;
+    if (!live) return registers;
+    for (r = 0; r + 64 <= registers; r += 64) count += gpump_bits_count64(live[r >> 6]);
+    if (r < registers) count += gpump_bits_count64(live[r >> 6] & (((uint64_t)1 << (registers - r)) - 1));
+    return count;
+}
+
+/* Bytes of one warp as in LIVE. */
+static size_t gpumpi_compress_live_bytes(const gpump_compress_layout *layout, const uint64_t *live, uint32_t warp) {
+    return (layout->registers + 7) / 8 +
+           (size_t)gpumpi_compress_live_count(gpumpi_compress_mask(layout, live, warp), layout->registers) *
+               gpumpi_compress_lanes(layout, warp) * 4;
+}
+
+GPUMP_API gpump_result gpump_compress_bound(const gpump_compress_layout *layout, size_t *bytes, gpump_diag *diag) {
+    gpump_result result = gpumpi_compress_check(layout, diag);
+    uint32_t groups, lanes;
+    size_t excess = 0;
+    if (result != GPUMP_OK) return result;
+    if (!bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, 0, 1, UINT64_MAX);
+    /* WARP: tags, two bits per register and warp (NEAR: four); BLOCK: three bits per register, and mixed never beats
+     * random when larger. As the paper classifies, a register may take base and stride of every group, which is more
+     * than its lanes where groups are tiny. */
+    groups = gpumpi_compress_block_groups(layout);
+    lanes = gpumpi_compress_words(layout);
+    if (2 * groups > lanes) excess = (size_t)(2 * groups - lanes) * 4 * layout->registers;
+    *bytes = gpumpi_compress_raw_bytes(layout) + excess + (layout->warps + 7) / 8 +
+             (size_t)layout->warps * ((layout->registers + 1) / 2) + 3 * ((layout->registers + 7) / 8);
+    return GPUMP_OK;
+}
+
+static gpump_result gpumpi_compress_bad(gpump_diag *diag, const char *field, uint64_t index, uint64_t value,
+                                        uint64_t wanted) {
+    return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, field, index, value, wanted, wanted);
+}
+
+/* ---- live registers as they are ---- */
+
+static unsigned char *gpumpi_compress_write_live(const gpump_compress_layout *layout, const uint32_t *values,
+                                                 const uint64_t *live, uint32_t warp, int mask, unsigned char *out) {
+    const uint32_t *v = values + (size_t)warp * layout->warp_stride;
+    const uint64_t *set = gpumpi_compress_mask(layout, live, warp);
+    uint32_t r, lanes = gpumpi_compress_lanes(layout, warp);
+    if (mask) {
+        memset(out, 0, (layout->registers + 7) / 8);
+        for (r = 0; r < layout->registers; r++)
+            if (gpumpi_compress_live(set, r)) out[r >> 3] = (unsigned char)(out[r >> 3] | 1u << (r & 7));
+        out += (layout->registers + 7) / 8;
+    }
+    for (r = 0; r < layout->registers; r++)
+        if (!mask || gpumpi_compress_live(set, r))
+            out = gpumpi_compress_put_words(out, v + (size_t)r * layout->register_stride, lanes);
+    return out;
+}
+
+static const unsigned char *gpumpi_compress_read_live(const gpump_compress_layout *layout, uint32_t warp, int mask,
+                                                      const unsigned char *in, uint32_t *values) {
+    uint32_t *v = values + (size_t)warp * layout->warp_stride;
+    const unsigned char *set = in;
+    uint32_t r, lanes = gpumpi_compress_lanes(layout, warp);
+    if (mask) in += (layout->registers + 7) / 8;
+    for (r = 0; r < layout->registers; r++)
+        if (!mask || ((uint32_t)set[r >> 3] >> (r & 7) & 1u))
+            in = gpumpi_compress_get_words(in, v + (size_t)r * layout->register_stride, lanes);
+    return in;
+}
+
+/* ---- WARP and NEAR, warp by warp ---- */
+
+/* The path for full warps; the last warp, when it is not full, takes the plain path. */
+static const gpumpi_compress_path *gpumpi_compress_path_of(const gpump_compress_layout *layout, uint32_t flags) {
+    const gpumpi_compress_path *path = gpumpi_compress_x86(layout, flags);
+    return path ? path : gpumpi_compress_plain();
+}
+
+/* Returns 1 when a warp of `bytes` bytes of patterns may be larger than in LIVE form, 0 when it is certainly smaller.
+ * The pattern vector is a bit per register longer than the live mask, so patterns lose only when the registers shrank
+ * by less than that. A live register of 32 lanes that does not shrink takes 128 bytes, so the remainder of 128 bytes
+ * says by how much the others shrank. Quicker than counting the live registers. */
+static int gpumpi_compress_doubtful(uint32_t registers, size_t bytes) {
+    uint32_t patterns = (registers + 3) / 4;
+    return ((0u - (uint32_t)(bytes - patterns)) & 127u) < patterns - (registers + 7) / 8;
+}
+
+/* WARP. Without PAPER, a warp that is larger with patterns than in LIVE form is written as in LIVE, and tagged. */
 static unsigned char *gpumpi_compress_write_warps(const gpump_compress_layout *layout, const uint32_t *values,
                                                   const uint64_t *live, uint32_t allow, unsigned char *out) {
-    unsigned char *tags = allow & GPUMP_COMPRESS_PAPER ? NULL : out, *end;
-    uint32_t w = 0;
+    const gpumpi_compress_path *path = gpumpi_compress_path_of(layout, allow);
+    unsigned char *tags = out, *end;
+    uint32_t w;
     memset(out, 0, (layout->warps + 7) / 8);
     out += (layout->warps + 7) / 8;
-#ifdef GPUMPI_COMPRESS_AVX2
-    if (gpumpi_compress_common(layout->lanes, layout->group) && gpumpi_compress_vector(allow)) {
-        w = layout->warps - (layout->last_lanes < 32);
-        out = gpumpi_compress_vector(allow) == 2 ? gpumpi_compress_warps_wide(layout, values, live, w, tags, out)
-                                                 : gpumpi_compress_warps_avx2(layout, values, live, w, tags, out);
-    }
-#endif
-    for (; w < layout->warps; w++) {
-        const uint32_t *v = values + (size_t)w * layout->warp_stride;
-        const uint64_t *set = gpumpi_compress_mask(layout, live, w);
-        uint32_t lanes = gpumpi_compress_lanes(layout, w), group = layout->group, registers = layout->registers;
-        uint32_t step = layout->register_stride, common = (uint32_t)gpumpi_compress_common(lanes, group);
-        if (common && group == 32)
-            end = gpumpi_compress_warp_plain(v, registers, step, set, 32, 32, out);
-        else if (common && group == 16)
-            end = gpumpi_compress_warp_plain(v, registers, step, set, 32, 16, out);
-        else if (common)
-            end = gpumpi_compress_warp_plain(v, registers, step, set, 32, 8, out);
-        else
-            end = gpumpi_compress_warp_plain(v, registers, step, set, lanes, group, out);
-        out = gpumpi_compress_settle(layout, values, live, w, tags, out, end);
+    for (w = 0; w < layout->warps; w++, out = end) {
+        uint32_t lanes = gpumpi_compress_lanes(layout, w);
+        if (lanes < layout->lanes) path = gpumpi_compress_plain();
+        end = path->write_warp(layout, values + (size_t)w * layout->warp_stride, gpumpi_compress_mask(layout, live, w),
+                               lanes, out);
+        if (allow & GPUMP_COMPRESS_PAPER) continue;
+        if (lanes == 32 && !gpumpi_compress_doubtful(layout->registers, (size_t)(end - out))) continue;
+        if ((size_t)(end - out) <= gpumpi_compress_live_bytes(layout, live, w)) continue;
+        tags[w >> 3] = (unsigned char)(tags[w >> 3] | 1u << (w & 7));
+        end = gpumpi_compress_write_live(layout, values, live, w, 1, out);
     }
     return out;
 }
 
-/* WARP back, checked before. */
+/* Reads WARP, checked before. */
 static void gpumpi_compress_read_warps(const gpump_compress_layout *layout, uint32_t flags, const unsigned char *in,
                                        uint32_t *values) {
+    const gpumpi_compress_path *path = gpumpi_compress_path_of(layout, flags);
     const unsigned char *tags = in;
-    uint32_t w = 0, group = layout->group, registers = layout->registers, step = layout->register_stride;
+    int aligned = (uintptr_t)values % 32 == 0 && layout->register_stride % 8 == 0 && layout->warp_stride % 8 == 0;
+    uint32_t w;
     in += (layout->warps + 7) / 8;
-#ifdef GPUMPI_COMPRESS_AVX2
-    if (gpumpi_compress_common(layout->lanes, group) && gpumpi_compress_vector(flags)) {
-        int aligned = (uintptr_t)values % 32 == 0 && step % 8 == 0 && layout->warp_stride % 8 == 0;
-        w = layout->warps - (layout->last_lanes < 32);
-        if (flags & GPUMP_COMPRESS_AROUND && aligned)
-            in = gpumpi_compress_unwarps_around(layout, values, w, tags, in);
-        else if (gpumpi_compress_vector(flags) == 2)
-            in = gpumpi_compress_unwarps_wide(layout, values, w, tags, in);
-        else
-            in = gpumpi_compress_unwarps_avx2(layout, values, w, tags, in);
-    }
-#endif
-    (void)flags;
-    for (; w < layout->warps; w++) {
-        uint32_t *v = values + (size_t)w * layout->warp_stride, lanes = gpumpi_compress_lanes(layout, w);
-        uint32_t common = (uint32_t)gpumpi_compress_common(lanes, group);
-        if ((uint32_t)tags[w >> 3] >> (w & 7) & 1u)
-            in = gpumpi_compress_read_live(layout, w, 1, in, values);
-        else if (common && group == 32)
-            in = gpumpi_compress_unwarp_plain(v, registers, step, 32, 32, in);
-        else if (common && group == 16)
-            in = gpumpi_compress_unwarp_plain(v, registers, step, 32, 16, in);
-        else if (common)
-            in = gpumpi_compress_unwarp_plain(v, registers, step, 32, 8, in);
-        else
-            in = gpumpi_compress_unwarp_plain(v, registers, step, lanes, group, in);
+    for (w = 0; w < layout->warps; w++) {
+        uint32_t lanes = gpumpi_compress_lanes(layout, w);
+        if (lanes < layout->lanes) path = gpumpi_compress_plain();
+        in = (uint32_t)tags[w >> 3] >> (w & 7) & 1u
+                 ? gpumpi_compress_read_live(layout, w, 1, in, values)
+                 : path->read_warp(layout, values + (size_t)w * layout->warp_stride, lanes,
+                                   (flags & GPUMP_COMPRESS_AROUND) && aligned, in);
     }
 }
 
-#define GPUMPI_COMPRESS_EACH(lanes, group)                                                                          \
-    for (r = 0; r < layout->registers; r++, v += layout->register_stride) {                                         \
-        uint32_t code;                                                                                              \
-        if (!gpumpi_compress_live(set, r)) continue;                                                                \
-        code = gpumpi_compress_near(v, back && gpumpi_compress_live(set_before, r) ? v - back : NULL, lanes, group, \
-                                    steps + r, out, &bytes);                                                        \
-        total += bytes;                                                                                             \
-        if (!out) continue;                                                                                         \
-        codes[r >> 1] = (unsigned char)(codes[r >> 1] | code << (r & 1) * 4);                                       \
-        out += bytes;                                                                                               \
-    }
-/* NEAR; returns its length. out NULL: only that, by the plain path. */
-static size_t gpumpi_compress_nears(const gpump_compress_layout *layout, const uint32_t *values, const uint64_t *live,
-                                    uint32_t flags, unsigned char *out) {
-    uint32_t steps[GPUMP_COMPRESS_MAX_REGISTERS] = {0}, w, r, head = (layout->registers + 1) / 2, group = layout->group;
-    size_t total = 0;
-    int vector = out && gpumpi_compress_common(layout->lanes, group) && gpumpi_compress_vector(flags);
-    (void)vector;
+/* NEAR; returns its length. */
+static size_t gpumpi_compress_write_nears(const gpump_compress_layout *layout, const uint32_t *values,
+                                          const uint64_t *live, uint32_t flags, unsigned char *out) {
+    const gpumpi_compress_path *path = gpumpi_compress_path_of(layout, flags);
+    uint32_t steps[GPUMP_COMPRESS_MAX_REGISTERS] = {0}, w;
+    unsigned char *start = out;
+    gpumpi_compress_near near;
+    near.steps = steps;
     for (w = 0; w < layout->warps; w++) {
-        const uint64_t *set = gpumpi_compress_mask(layout, live, w),
-                       *set_before = w ? gpumpi_compress_mask(layout, live, w - 1) : set;
-        const uint32_t *v = values + (size_t)w * layout->warp_stride;
-        unsigned char *codes = out;
-        uint32_t lanes = gpumpi_compress_lanes(layout, w);
-        size_t back = w ? layout->warp_stride : 0, bytes;
-        total += head;
-        if (out) {
-            memset(out, 0, head);
-            out += head;
-        }
-#ifdef GPUMPI_COMPRESS_AVX2
-        if (vector && lanes == 32) {
-            unsigned char *end = gpumpi_compress_near_avx2(layout, v, back, set, set_before, steps, codes, out);
-            total += (size_t)(end - out);
-            out = end;
-            continue;
-        }
-#endif
-        if (gpumpi_compress_common(lanes, group) && group == 32) {
-            GPUMPI_COMPRESS_EACH(32, 32)
-        } else if (gpumpi_compress_common(lanes, group) && group == 16) {
-            GPUMPI_COMPRESS_EACH(32, 16)
-        } else {
-            GPUMPI_COMPRESS_EACH(lanes, group)
+        near.live = gpumpi_compress_mask(layout, live, w);
+        near.live_before = gpumpi_compress_mask(layout, live, w ? w - 1 : 0);
+        near.back = w ? layout->warp_stride : 0;
+        near.lanes = gpumpi_compress_lanes(layout, w);
+        if (near.lanes < layout->lanes) path = gpumpi_compress_plain();
+        out = path->write_near(layout, values + (size_t)w * layout->warp_stride, &near, out);
+    }
+    return (size_t)(out - start);
+}
+
+/* Reads NEAR, checked before. */
+static void gpumpi_compress_read_nears(const gpump_compress_layout *layout, uint32_t flags, const unsigned char *in,
+                                       uint32_t *values) {
+    const gpumpi_compress_path *path = gpumpi_compress_path_of(layout, flags);
+    uint32_t steps[GPUMP_COMPRESS_MAX_REGISTERS] = {0}, w;
+    gpumpi_compress_near near = {NULL, NULL, layout->warp_stride, 0, steps};
+    for (w = 0; w < layout->warps; w++) {
+        near.lanes = gpumpi_compress_lanes(layout, w);
+        if (near.lanes < layout->lanes) path = gpumpi_compress_plain();
+        in = path->read_near(layout, values + (size_t)w * layout->warp_stride, &near, in);
+    }
+}
+
+/* The length of NEAR, without writing it. */
+static size_t gpumpi_compress_near_bytes(const gpump_compress_layout *layout, const uint32_t *values,
+                                         const uint64_t *live) {
+    size_t total = (size_t)layout->warps * ((layout->registers + 1) / 2), bytes;
+    uint32_t w, r;
+    for (r = 0; r < layout->registers; r++) {
+        const uint32_t *before = NULL, *v = values + (size_t)r * layout->register_stride;
+        uint32_t step = 0;
+        for (w = 0; w < layout->warps; w++, v += layout->warp_stride) {
+            int alive = gpumpi_compress_live(gpumpi_compress_mask(layout, live, w), r);
+            if (alive) {
+                gpumpi_compress_near_one(v, before, gpumpi_compress_lanes(layout, w), layout->group, &step, NULL,
+                                         &bytes);
+                total += bytes;
+            }
+            before = alive ? v : NULL;
         }
     }
     return total;
 }
-#undef GPUMPI_COMPRESS_EACH
-
-/* Checks NEAR: known codes, a warp before where one refers to it, and exactly `left` bytes. */
-static gpump_result gpumpi_compress_check_nears(const gpump_compress_layout *layout, const unsigned char *in,
-                                                size_t left, gpump_diag *diag) {
-    static const unsigned char none[GPUMP_COMPRESS_MAX_REGISTERS / 2] = {0};
-    const unsigned char *before = none;
-    const size_t all = left;
-    uint32_t w, r, head = (layout->registers + 1) / 2, lengths[16] = {0};
-    for (w = 0; w < layout->warps; w++) {
-        uint32_t lanes = gpumpi_compress_lanes(layout, w), wrong = 0, bytes = head;
-        if (w == 0 || w + 1 == layout->warps) {
-            lengths[GPUMP_COMPRESS_UNIFORM] = gpumpi_compress_groups(layout, w) * 4;
-            lengths[GPUMP_COMPRESS_RANDOM] = lanes * 4;
-            lengths[GPUMP_COMPRESS_STRIDED] = gpumpi_compress_groups(layout, w) * 8;
-            lengths[GPUMPI_COMPRESS_MOVED] = 4;
-            for (r = 1; r <= 3; r++) lengths[GPUMPI_COMPRESS_BYTES1 - 1 + r] = 4 + lanes * r;
-        }
-        if (left < head) return gpumpi_compress_bad(diag, "bytes", w, left, head);
-        if (layout->registers & 1 && in[head - 1] >> 4)
-            return gpumpi_compress_bad(diag, "patterns", w, in[head - 1], 0);
-        for (r = 0; r < head; r++) {
-            uint32_t low = in[r] & 15u, high = (uint32_t)in[r] >> 4, alone_low = !(before[r] & 15u),
-                     alone_high = !(before[r] >> 4);
-            bytes += lengths[low] + lengths[high];
-            wrong |= (uint32_t)(low >= GPUMPI_COMPRESS_NEAR_CODES) | (uint32_t)(high >= GPUMPI_COMPRESS_NEAR_CODES) |
-                     ((uint32_t)(low - GPUMPI_COMPRESS_AGAIN < 2) & alone_low) |
-                     ((uint32_t)(high - GPUMPI_COMPRESS_AGAIN < 2) & alone_high);
-        }
-        if (wrong) return gpumpi_compress_bad(diag, "patterns", w, 0, GPUMPI_COMPRESS_NEAR_CODES - 1);
-        if (left < bytes) return gpumpi_compress_bad(diag, "bytes", w, left, bytes);
-        before = in;
-        in += bytes;
-        left -= bytes;
-    }
-    return left ? gpumpi_compress_bad(diag, "bytes", 0, all, all - left) : GPUMP_OK;
-}
-
-#define GPUMPI_COMPRESS_EACH(lanes, group)                                                                \
-    for (r = 0; r < layout->registers; r++, v += layout->register_stride) {                               \
-        uint32_t code = (uint32_t)codes[r >> 1] >> (r & 1) * 4 & 15u;                                     \
-        if (code) in = gpumpi_compress_unnear(v, layout->warp_stride, lanes, group, code, steps + r, in); \
-    }
-/* NEAR back, checked before. */
-static void gpumpi_compress_read_nears(const gpump_compress_layout *layout, uint32_t flags, const unsigned char *in,
-                                       uint32_t *values) {
-    uint32_t steps[GPUMP_COMPRESS_MAX_REGISTERS] = {0}, w, r, head = (layout->registers + 1) / 2;
-    int vector = gpumpi_compress_common(layout->lanes, layout->group) && gpumpi_compress_vector(flags);
-    (void)vector;
-    for (w = 0; w < layout->warps; w++) {
-        const unsigned char *codes = in;
-        uint32_t *v = values + (size_t)w * layout->warp_stride, lanes = gpumpi_compress_lanes(layout, w);
-        in += head;
-#ifdef GPUMPI_COMPRESS_AVX2
-        if (vector && lanes == 32) {
-            in = gpumpi_compress_unnear_avx2(layout, v, layout->warp_stride, steps, codes, in);
-            continue;
-        }
-#endif
-        if (gpumpi_compress_common(lanes, layout->group) && layout->group == 32) {
-            GPUMPI_COMPRESS_EACH(32, 32)
-        } else if (gpumpi_compress_common(lanes, layout->group) && layout->group == 16) {
-            GPUMPI_COMPRESS_EACH(32, 16)
-        } else {
-            GPUMPI_COMPRESS_EACH(lanes, layout->group)
-        }
-    }
-}
-#undef GPUMPI_COMPRESS_EACH
 
 /* ---- classification ---- */
-
-static uint32_t gpumpi_compress_analyse_any(const uint32_t *v, uint32_t lanes, uint32_t group, uint32_t *base,
-                                            uint32_t *stride) {
-    if (!gpumpi_compress_common(lanes, group)) return gpumpi_compress_analyse(v, lanes, group, base, stride);
-    if (group == 32) return gpumpi_compress_analyse32(v, 32, base, stride);
-    if (group == 16) return gpumpi_compress_analyse32(v, 16, base, stride);
-    return gpumpi_compress_analyse32(v, 8, base, stride);
-}
 
 GPUMP_API gpump_compress_pattern gpump_compress_classify(const uint32_t *values, uint32_t lanes, uint32_t group) {
     uint32_t base[GPUMP_COMPRESS_MAX_LANES], stride[GPUMP_COMPRESS_MAX_LANES];
@@ -10750,7 +10842,7 @@ static uint32_t gpumpi_compress_block(const gpump_compress_layout *layout, const
     for (w = 0; w < layout->warps; w++) {
         const uint32_t *v = values + (size_t)w * layout->warp_stride + (size_t)number * layout->register_stride;
         uint32_t lanes = gpumpi_compress_lanes(layout, w);
-        uint32_t pattern = gpumpi_compress_analyse_any(v, lanes, layout->group, vectors->base + g, vectors->stride + g);
+        uint32_t pattern = gpumpi_compress_analyse(v, lanes, layout->group, vectors->base + g, vectors->stride + g);
         uint32_t here = w + 1 < layout->warps ? per_warp : gpumpi_compress_groups(layout, w);
         /* A last group of one lane has no stride of its own: in a warp of a single lane it takes the block's. */
         if (lanes == 1 && g) vectors->stride[g] = vectors->stride[g - 1];
@@ -10933,7 +11025,7 @@ GPUMP_API gpump_result gpump_compress_save(const gpump_compress_layout *layout, 
             chosen = GPUMP_COMPRESS_FORM_LIVE;
         }
     }
-    near = allow & GPUMP_COMPRESS_ALLOW_NEAR ? gpumpi_compress_nears(layout, values, live, allow, to) : SIZE_MAX;
+    near = allow & GPUMP_COMPRESS_ALLOW_NEAR ? gpumpi_compress_write_nears(layout, values, live, allow, to) : SIZE_MAX;
     if (allow & GPUMP_COMPRESS_ALLOW_WARP) {
         size = (size_t)(gpumpi_compress_write_warps(layout, values, live, allow, to) - to);
         if (size < best) {
@@ -10952,7 +11044,7 @@ GPUMP_API gpump_result gpump_compress_save(const gpump_compress_layout *layout, 
         best = near;
         chosen = GPUMP_COMPRESS_FORM_NEAR;
         if (allow & GPUMP_COMPRESS_ALLOW_WARP)
-            gpumpi_compress_nears(layout, values, live, allow, to); /* WARP is there now */
+            gpumpi_compress_write_nears(layout, values, live, allow, to); /* WARP is there now */
     } else if (chosen == GPUMP_COMPRESS_FORM_BLOCK) {
         gpumpi_compress_write_block(layout, values, live, allow, to);
     } else if (chosen != GPUMP_COMPRESS_FORM_WARP) {
@@ -10987,7 +11079,7 @@ GPUMP_API gpump_result gpump_compress_count(const gpump_compress_layout *layout,
         (void)gpumpi_compress_block_code(layout, pattern, &vectors, flags, &data);
         counts->bytes[GPUMP_COMPRESS_FORM_BLOCK] += data;
     }
-    counts->bytes[GPUMP_COMPRESS_FORM_NEAR] = gpumpi_compress_nears(layout, values, live, flags, NULL);
+    counts->bytes[GPUMP_COMPRESS_FORM_NEAR] = gpumpi_compress_near_bytes(layout, values, live);
     counts->bytes[GPUMP_COMPRESS_FORM_WARP] = (layout->warps + 7) / 8;
     for (w = 0; w < layout->warps; w++) {
         const uint64_t *set = gpumpi_compress_mask(layout, live, w);
@@ -10996,9 +11088,9 @@ GPUMP_API gpump_result gpump_compress_count(const gpump_compress_layout *layout,
         for (r = 0; r < layout->registers; r++) {
             uint32_t pattern = GPUMP_COMPRESS_DEAD;
             if (gpumpi_compress_live(set, r))
-                pattern = gpumpi_compress_analyse_any(values + (size_t)w * layout->warp_stride +
-                                                          (size_t)r * layout->register_stride,
-                                                      lanes, layout->group, vectors.base, vectors.stride);
+                pattern = gpumpi_compress_analyse(values + (size_t)w * layout->warp_stride +
+                                                      (size_t)r * layout->register_stride,
+                                                  lanes, layout->group, vectors.base, vectors.stride);
             counts->warp[pattern]++;
             as_patterns += pattern == GPUMP_COMPRESS_RANDOM    ? (size_t)lanes * 4
                            : pattern == GPUMP_COMPRESS_STRIDED ? (size_t)groups * 8
@@ -11014,19 +11106,12 @@ GPUMP_API gpump_result gpump_compress_count(const gpump_compress_layout *layout,
 
 /* ---- reading ---- */
 
-/* Sum of 32 fields of two bits, none of which is 3. */
-GPUMPI_COMPRESS_ALWAYS uint32_t gpumpi_compress_sum(uint64_t fields) {
-    fields = (fields & UINT64_C(0x3333333333333333)) + (fields >> 2 & UINT64_C(0x3333333333333333));
-    fields = (fields & UINT64_C(0x0f0f0f0f0f0f0f0f)) + (fields >> 4 & UINT64_C(0x0f0f0f0f0f0f0f0f));
-    return (uint32_t)((fields * UINT64_C(0x0101010101010101)) >> 56);
-}
-
 /* Checks that the warps of a LIVE (tags NULL) or WARP buffer take exactly its bytes, reading only masks and patterns.
- * Where one warp ends is where the next begins, so what counts here is how soon a length is known. `popcnt`: there is
- * an instruction that counts bits. */
-GPUMPI_COMPRESS_ALWAYS gpump_result gpumpi_compress_check_each(const gpump_compress_layout *layout,
-                                                               const unsigned char *tags, const unsigned char *in,
-                                                               size_t left, int popcnt, gpump_diag *diag) {
+ * A warp begins where the warp before it ends. */
+static gpump_result gpumpi_compress_check_warps(const gpump_compress_layout *layout, uint32_t flags,
+                                                const unsigned char *tags, const unsigned char *in, size_t left,
+                                                gpump_diag *diag) {
+    const gpumpi_compress_path *path = gpumpi_compress_path_of(layout, flags);
     const size_t all = left;
     const uint32_t registers = layout->registers;
     uint32_t w, i, words, lanes = layout->lanes, groups = gpumpi_compress_groups(layout, 0);
@@ -11044,16 +11129,7 @@ GPUMPI_COMPRESS_ALWAYS gpump_result gpumpi_compress_check_each(const gpump_compr
         if (per_byte == 8) {
             for (i = 0; i < head; i++) words += gpump_bits_count64(in[i]) * lanes;
         } else {
-            for (i = 0; i < registers; i += 32) {
-                uint64_t patterns = gpumpi_compress_get_patterns(in, registers, i, left);
-                uint64_t low = patterns & GPUMPI_COMPRESS_LOW_BITS, high = patterns >> 1 & GPUMPI_COMPRESS_LOW_BITS;
-                if (popcnt)
-                    words += GPUMPI_COMPRESS_POPCNT(high & ~low) * lanes +
-                             (GPUMPI_COMPRESS_POPCNT(low) + GPUMPI_COMPRESS_POPCNT(low & high)) * groups;
-                else
-                    words +=
-                        gpumpi_compress_sum(high & ~low) * lanes + gpumpi_compress_sum(low + (low & high)) * groups;
-            }
+            words = path->words(layout, in, left, lanes, groups);
         }
         if (left - head < (size_t)words * 4)
             return gpumpi_compress_bad(diag, "bytes", w, left, head + (size_t)words * 4);
@@ -11063,23 +11139,40 @@ GPUMPI_COMPRESS_ALWAYS gpump_result gpumpi_compress_check_each(const gpump_compr
     return left ? gpumpi_compress_bad(diag, "bytes", 0, all, all - left) : GPUMP_OK;
 }
 
-#ifdef GPUMPI_COMPRESS_AVX2
-GPUMPI_COMPRESS_TARGET static gpump_result gpumpi_compress_check_popcnt(const gpump_compress_layout *layout,
-                                                                        const unsigned char *tags,
-                                                                        const unsigned char *in, size_t left,
-                                                                        gpump_diag *diag) {
-    return gpumpi_compress_check_each(layout, tags, in, left, 1, diag);
-}
-#endif
-
-static gpump_result gpumpi_compress_check_warps(const gpump_compress_layout *layout, uint32_t flags,
-                                                const unsigned char *tags, const unsigned char *in, size_t left,
-                                                gpump_diag *diag) {
-#ifdef GPUMPI_COMPRESS_AVX2
-    if (gpumpi_compress_vector(flags)) return gpumpi_compress_check_popcnt(layout, tags, in, left, diag);
-#endif
-    (void)flags;
-    return gpumpi_compress_check_each(layout, tags, in, left, 0, diag);
+/* Checks NEAR: known codes, a warp before where one refers to it, and exactly `left` bytes. */
+static gpump_result gpumpi_compress_check_nears(const gpump_compress_layout *layout, const unsigned char *in,
+                                                size_t left, gpump_diag *diag) {
+    static const unsigned char none[GPUMP_COMPRESS_MAX_REGISTERS / 2] = {0};
+    const unsigned char *before = none;
+    const size_t all = left;
+    uint32_t w, r, head = (layout->registers + 1) / 2, lengths[16] = {0};
+    for (w = 0; w < layout->warps; w++) {
+        uint32_t lanes = gpumpi_compress_lanes(layout, w), wrong = 0, bytes = head;
+        if (w == 0 || w + 1 == layout->warps) {
+            lengths[GPUMP_COMPRESS_UNIFORM] = gpumpi_compress_groups(layout, w) * 4;
+            lengths[GPUMP_COMPRESS_RANDOM] = lanes * 4;
+            lengths[GPUMP_COMPRESS_STRIDED] = gpumpi_compress_groups(layout, w) * 8;
+            lengths[GPUMPI_COMPRESS_MOVED] = 4;
+            for (r = 1; r <= 3; r++) lengths[GPUMPI_COMPRESS_BYTES1 - 1 + r] = 4 + lanes * r;
+        }
+        if (left < head) return gpumpi_compress_bad(diag, "bytes", w, left, head);
+        if (layout->registers & 1 && in[head - 1] >> 4)
+            return gpumpi_compress_bad(diag, "patterns", w, in[head - 1], 0);
+        for (r = 0; r < head; r++) {
+            uint32_t low = in[r] & 15u, high = (uint32_t)in[r] >> 4, alone_low = !(before[r] & 15u),
+                     alone_high = !(before[r] >> 4);
+            bytes += lengths[low] + lengths[high];
+            wrong |= (uint32_t)(low >= GPUMPI_COMPRESS_NEAR_CODES) | (uint32_t)(high >= GPUMPI_COMPRESS_NEAR_CODES) |
+                     ((uint32_t)(low - GPUMPI_COMPRESS_AGAIN < 2) & alone_low) |
+                     ((uint32_t)(high - GPUMPI_COMPRESS_AGAIN < 2) & alone_high);
+        }
+        if (wrong) return gpumpi_compress_bad(diag, "patterns", w, 0, GPUMPI_COMPRESS_NEAR_CODES - 1);
+        if (left < bytes) return gpumpi_compress_bad(diag, "bytes", w, left, bytes);
+        before = in;
+        in += bytes;
+        left -= bytes;
+    }
+    return left ? gpumpi_compress_bad(diag, "bytes", 0, all, all - left) : GPUMP_OK;
 }
 
 static uint32_t gpumpi_compress_plane_code(const unsigned char *planes, uint32_t plane, uint32_t r) {

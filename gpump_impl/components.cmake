@@ -5,7 +5,7 @@ set(GPUMP_ROOMS base gpu program context sm victim scheduler)
 set(GPUMP_ROOM_base base)
 set(GPUMP_ROOM_gpu gpu metrics)
 set(GPUMP_ROOM_program program graph liveness constants registers preempt_points clobbers regions preserve page_checks)
-set(GPUMP_ROOM_context compress context in_place spill)
+set(GPUMP_ROOM_context compress_plain compress_x86 compress context in_place spill)
 set(GPUMP_ROOM_sm sm)
 set(GPUMP_ROOM_victim cost victim_positions victim_greedy victim_exact victim_joint victim_policies victim)
 set(GPUMP_ROOM_scheduler scheduler_tables scheduler scheduler_policies)
@@ -20,6 +20,7 @@ set(GPUMP_NEEDS_scheduler gpu sm)
 
 # A room has one private header at most: declarations that its components share and that users do not see.
 set(GPUMP_PRIVATE_base array.h) # array_end.h, which puts the host's stb_ds settings back, ends the implementation
+set(GPUMP_PRIVATE_context compress_parts.h)
 set(GPUMP_PRIVATE_program program_parts.h)
 set(GPUMP_PRIVATE_victim victim_parts.h)
 set(GPUMP_PRIVATE_scheduler scheduler_parts.h)
