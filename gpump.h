@@ -21,6 +21,7 @@
  *   gpu                 calculation  gpump_gpu_config_preset         Tanasic 5.1 Table 5.2, Lin Table 2.2, Shieh Table 4.2, AMD's CWSR
  *   program             program      gpump_program_create            what the analyses see of a kernel: control flow, loops, aliasing
  *   metrics             calculation  gpump_metrics_compute           Tanasic 5.3, Lin 4.1
+ *   meter               hardware     gpump_meter_config_preset       Lin 3.4.1: per-kernel traffic and the six utilisations
  *   liveness            program      gpump_liveness_create           Lin 2.3.2
  *   registers           program      gpump_registers_allocate        onto a machine's register file, with spills
  *   compress            calculation  gpump_compress_save             Lin 2.3.3
@@ -543,6 +544,214 @@ GPUMP_API double gpump_metrics_violation_rate(const uint64_t *latencies, uint32_
 /* Returns part / whole, 0 when whole is 0: wasted work (instructions or cycles thrown away or spent moving contexts
  * over all of them) and utilisation (busy over available cycles) are both such shares. */
 GPUMP_API double gpump_metrics_share(uint64_t part, uint64_t whole);
+
+GPUMP_END
+#endif
+
+/* ---- gpump_impl/gpu/meter.h ---- */
+/* meter: what each kernel asks of issue slots, caches, network and DRAM (floor 2, hardware; Lin 3.4.1)
+ *
+ * The host reports facts as they happen; the meter sums them per kernel, hands over what has passed since the last
+ * window, and turns sums into the six utilisations of Lin 3.4.1. Kernel 0 is the traffic of contexts; kernels of the
+ * host count from 1. A hop is a part of a request's way: the host reports when a request enters and leaves it, and the
+ * meter keeps the number in flight, its integral over time and a histogram of latencies, so that Little's law can be
+ * checked: `in_flight_cycles` is the sum of the latencies once every request that entered has left. */
+#ifndef GPUMP_METER_H
+#define GPUMP_METER_H
+
+
+
+
+GPUMP_BEGIN
+
+#define GPUMP_METER_BUCKETS 24 /* bucket b counts latencies of 2^b to 2^(b+1) - 1 cycles; 0 is in bucket 0 */
+
+/* The hops of a request. */
+typedef enum gpump_meter_hop {
+    GPUMP_METER_UP = 0, /* from the SM's miss queue to the L2 bank, its queue included */
+    GPUMP_METER_L2,     /* from the bank's start to the reply queue, DRAM included */
+    GPUMP_METER_DRAM,   /* in the memory channel: reads */
+    GPUMP_METER_DOWN,   /* from the reply queue to the SM */
+    GPUMP_METER_HOPS
+} gpump_meter_hop;
+/* What a request does. */
+typedef enum gpump_meter_access {
+    GPUMP_METER_LOAD = 0,
+    GPUMP_METER_STORE,
+    GPUMP_METER_ATOMIC,
+    GPUMP_METER_ACCESSES
+} gpump_meter_access;
+
+/* clang-format off */
+#define GPUMP_TRAFFIC(X)                                                            \
+    X(cycles, "cycles", "SM clock cycles that the counters cover")                  \
+    X(issued, "warp instructions", "issued")                                        \
+    X(resident_cycles, "cycles", "summed over SMs: with a block of the kernel")     \
+    X(l1_load_hits, "lines", "loads that L1 served")                                \
+    X(l1_load_misses, "lines", "loads that left L1")                                \
+    X(l1_store_hits, "lines", "stores that L1 kept")                                \
+    X(l1_store_misses, "lines", "stores that left L1")                              \
+    X(l1_atomics, "lines", "atomics; they always leave L1")                         \
+    X(flits_up, "flits", "from SMs to L2")                                          \
+    X(flits_down, "flits", "from L2 to SMs")                                        \
+    X(l2_load_hits, "lines", "loads whose line was in L2")                          \
+    X(l2_load_misses, "lines", "loads whose line was not, or was on its way")       \
+    X(l2_store_hits, "lines", "stores likewise")                                    \
+    X(l2_store_misses, "lines", "stores likewise")                                  \
+    X(l2_atomic_hits, "lines", "atomics likewise")                                  \
+    X(l2_atomic_misses, "lines", "atomics likewise")                                \
+    X(dram_read_bytes, "bytes", "read from DRAM")                                   \
+    X(dram_written_bytes, "bytes", "written back by the kernel's misses")           \
+    X(up_requests, "requests", "that have left the hop up")                         \
+    X(up_latency_cycles, "network cycles", "their latencies, summed")               \
+    X(l2_requests, "requests", "that have left the L2")                             \
+    X(l2_latency_cycles, "network cycles", "their latencies, summed")               \
+    X(dram_requests, "requests", "lines read that have left DRAM")                  \
+    X(dram_latency_cycles, "network cycles", "their latencies, summed")             \
+    X(down_requests, "requests", "that have left the hop down")                     \
+    X(down_latency_cycles, "network cycles", "their latencies, summed")
+/* clang-format on */
+/* What one kernel has asked for. */
+typedef struct gpump_traffic {
+#define GPUMPI_FIELD(name, unit, description) uint64_t name;
+    GPUMP_TRAFFIC(GPUMPI_FIELD)
+#undef GPUMPI_FIELD
+    uint64_t in_flight_cycles[GPUMP_METER_HOPS]; /* integral of the requests in flight in each hop, network cycles */
+    uint64_t latencies[GPUMP_METER_HOPS][GPUMP_METER_BUCKETS]; /* requests by the logarithm of their latency */
+} gpump_traffic;
+
+/* Filled by gpump_meter_config_preset only; every field may then be changed. */
+typedef struct gpump_meter_config {
+    uint32_t struct_size;          /* sizeof(gpump_meter_config) */
+    uint32_t kernels;              /* kernels beside kernel 0; 8; 1 to 65535 */
+    uint32_t sms;                  /* SMs; 1 to 65536 */
+    uint32_t schedulers;           /* warp schedulers of an SM; 1 to 8 */
+    uint32_t clock_khz;            /* SM clock, kHz */
+    uint32_t network_khz;          /* network and L2 clock, kHz */
+    uint32_t network_ports;        /* ports of the network on its narrower side; 1 to 65536 */
+    uint32_t sustainable_permille; /* of the network's peak; 600 (Lin 3.4.1); 1 to 1000 */
+    uint32_t l1_hit_cycles;        /* SM cycles of L1's data port per hit; 1 (assumed) */
+    uint32_t l2_banks;             /* 1 to 65536 */
+    uint32_t l2_hit_cycles;        /* network cycles of a bank's data port per hit; 4 (assumed: 32 bytes wide) */
+    uint32_t memory_mb_per_s;      /* peak DRAM bandwidth, 10^6 bytes per second */
+} gpump_meter_config;
+
+/* The six utilisations of Lin 3.4.1, Q16.16: 65536 is 1. */
+typedef struct gpump_utilisation {
+    uint32_t scheduler_q16; /* warp instructions issued over the issue slots of all schedulers */
+    uint32_t l1_q16;        /* L1 data port: hits only */
+    uint32_t up_q16;        /* network, SM to L2, over its sustainable throughput */
+    uint32_t down_q16;      /* network, L2 to SM, likewise */
+    uint32_t l2_q16;        /* L2 data port: hits only */
+    uint32_t dram_q16;      /* DRAM over its peak */
+} gpump_utilisation;
+
+/* Requests of one kernel in one hop. */
+typedef struct gpumpi_meter_flight {
+    uint64_t count, since; /* now in flight; the cycle up to which the integral has been taken */
+} gpumpi_meter_flight;
+/* The head of a meter. Behind it: per kernel its sums, their values at the start of the window, and its flights. */
+typedef struct gpump_meter {
+    gpumpi_head head;
+    uint64_t now, window_start;
+    gpump_meter_config config;
+} gpump_meter;
+typedef char gpumpi_meter_has_no_padding[sizeof(gpump_meter) == sizeof(gpumpi_head) + 2 * 8 + 12 * 4 ? 1 : -1];
+GPUMP_INLINE gpump_traffic *gpumpi_meter_traffic(gpump_meter *meter, uint32_t kernel) {
+    return (gpump_traffic *)(void *)(meter + 1) + kernel;
+}
+GPUMP_INLINE gpumpi_meter_flight *gpumpi_meter_flights(gpump_meter *meter, uint32_t kernel) {
+    return (gpumpi_meter_flight *)(void *)gpumpi_meter_traffic(meter, 2 * (meter->config.kernels + 1)) +
+           (size_t)kernel * GPUMP_METER_HOPS;
+}
+
+/* Fills *config for a preset of gpump_gpu_config_preset: its SMs, schedulers, clock and bandwidth, a network of as many
+ * ports and banks as SMs at the SM clock (1200 MHz on the maxwell machines, Lin Tables 3.1 and 4.1), and 8 kernels. */
+GPUMP_API gpump_result gpump_meter_config_preset(gpump_meter_config *config, const char *preset);
+/* Sets *bytes to the memory that a meter needs. GPUMP_ERROR_CONFIG. */
+GPUMP_API gpump_result gpump_meter_bytes(const gpump_meter_config *config, size_t *bytes, gpump_diag *diag);
+/* Makes a meter with all sums 0 in `memory` and sets *meter. */
+GPUMP_API gpump_result gpump_meter_init(void *memory, size_t bytes, const gpump_meter_config *config,
+                                        gpump_meter **meter, gpump_diag *diag);
+/* Takes over a byte copy of a meter and sets *meter. */
+GPUMP_API gpump_result gpump_meter_adopt(void *memory, size_t bytes, const gpump_meter_config *config,
+                                         gpump_meter **meter, gpump_diag *diag);
+/* Returns a hash of the whole state, the same on every machine. Cost: linear in kernels. */
+GPUMP_API uint64_t gpump_meter_hash(const gpump_meter *meter);
+/* Sets *bits to the storage of the meter: 64 per sum, for totals and window. GPUMP_ERROR_CONFIG. */
+GPUMP_API gpump_result gpump_meter_bits(const gpump_meter_config *config, uint64_t *bits, gpump_diag *diag);
+
+/* ---- facts. Hot: an addition or two. `kernel` is 0 to config.kernels ---- */
+
+/* Reports that `count` warp instructions of a kernel were issued. */
+GPUMP_INLINE void gpump_meter_report_issued(gpump_meter *meter, uint32_t kernel, uint64_t count) {
+    gpumpi_meter_traffic(meter, kernel)->issued += count;
+}
+/* Reports that blocks of a kernel were on an SM for `cycles` SM cycles. */
+GPUMP_INLINE void gpump_meter_report_resident(gpump_meter *meter, uint32_t kernel, uint64_t cycles) {
+    gpumpi_meter_traffic(meter, kernel)->resident_cycles += cycles;
+}
+/* Reports that a kernel's `access` (gpump_meter_access) to one line reached L1, and whether it was a `hit`. */
+GPUMP_INLINE void gpump_meter_report_l1(gpump_meter *meter, uint32_t kernel, uint32_t access, int hit) {
+    (&gpumpi_meter_traffic(meter, kernel)->l1_load_hits)[2 * access + (access < GPUMP_METER_ATOMIC && !hit)]++;
+}
+/* Reports that a packet of `flits` flits has passed the network for a kernel, down (`down` 1) or up (0). */
+GPUMP_INLINE void gpump_meter_report_flits(gpump_meter *meter, uint32_t kernel, int down, uint32_t flits) {
+    (&gpumpi_meter_traffic(meter, kernel)->flits_up)[down != 0] += flits;
+}
+/* Reports that a kernel's `access` (gpump_meter_access) to one line reached L2, and whether it was a `hit`. */
+GPUMP_INLINE void gpump_meter_report_l2(gpump_meter *meter, uint32_t kernel, uint32_t access, int hit) {
+    (&gpumpi_meter_traffic(meter, kernel)->l2_load_hits)[2 * access + !hit]++;
+}
+/* Reports that DRAM has moved `transferred` bytes for a kernel; `writes` 1: written. */
+GPUMP_INLINE void gpump_meter_report_dram(gpump_meter *meter, uint32_t kernel, int writes, uint32_t transferred) {
+    (&gpumpi_meter_traffic(meter, kernel)->dram_read_bytes)[writes != 0] += transferred;
+}
+GPUMP_INLINE void gpumpi_meter_integrate(gpump_meter *meter, uint64_t now, uint32_t kernel, uint32_t hop) {
+    gpumpi_meter_flight *flight = gpumpi_meter_flights(meter, kernel) + hop;
+    gpumpi_meter_traffic(meter, kernel)->in_flight_cycles[hop] += flight->count * (now - flight->since);
+    flight->since = now;
+}
+/* Reports that a request of a kernel enters a hop (gpump_meter_hop) at cycle `now`, in network cycles. */
+GPUMP_INLINE void gpump_meter_report_enter(gpump_meter *meter, uint64_t now, uint32_t kernel, uint32_t hop) {
+    gpumpi_meter_integrate(meter, now, kernel, hop);
+    gpumpi_meter_flights(meter, kernel)[hop].count++;
+}
+/* Reports that a request of a kernel leaves a hop (gpump_meter_hop) that it entered at cycle `entered`. */
+GPUMP_INLINE void gpump_meter_report_leave(gpump_meter *meter, uint64_t now, uint32_t kernel, uint32_t hop,
+                                           uint64_t entered) {
+    gpump_traffic *traffic = gpumpi_meter_traffic(meter, kernel);
+    uint64_t latency = now - entered, rest = latency;
+    uint32_t bucket = 0;
+    gpumpi_meter_integrate(meter, now, kernel, hop);
+    gpumpi_meter_flights(meter, kernel)[hop].count--;
+    (&traffic->up_requests)[2 * hop]++;
+    (&traffic->up_requests)[2 * hop + 1] += latency;
+    while ((rest >>= 1) != 0 && bucket < GPUMP_METER_BUCKETS - 1) bucket++;
+    traffic->latencies[hop][bucket]++;
+}
+
+/* ---- answers ---- */
+
+/* Returns the requests of a kernel that are in a hop (gpump_meter_hop) now. */
+GPUMP_API uint64_t gpump_meter_in_flight(const gpump_meter *meter, uint32_t kernel, uint32_t hop);
+/* Sets *traffic to what a kernel has asked for since the first cycle; `now` in SM cycles. GPUMP_ERROR_TIME. */
+GPUMP_API gpump_result gpump_meter_total(gpump_meter *meter, uint64_t now, uint32_t kernel, gpump_traffic *traffic);
+/* Hands over what each kernel has asked for since the last window, traffic[config.kernels + 1] by kernel number, and
+ * starts the next window; `now` in SM cycles. GPUMP_ERROR_TIME. Cost: linear in kernels. */
+GPUMP_API gpump_result gpump_meter_window(gpump_meter *meter, uint64_t now, gpump_traffic *traffic, uint32_t capacity);
+/* Adds the counters of *more to those of *sum, cycles excepted: the larger stays. */
+GPUMP_API void gpump_traffic_add(gpump_traffic *sum, const gpump_traffic *more);
+/* Sets *difference to later - earlier, counter by counter. */
+GPUMP_API void gpump_traffic_diff(const gpump_traffic *earlier, const gpump_traffic *later, gpump_traffic *difference);
+/* Sets *name, *unit and *description of the index-th counter and *value, its value in *traffic; GPUMP_EMPTY past the
+ * last. Any pointer may be NULL but traffic. */
+GPUMP_API gpump_result gpump_traffic_field(const gpump_traffic *traffic, uint32_t index, const char **name,
+                                           const char **unit, const char **description, uint64_t *value);
+/* Computes the six utilisations of *traffic over traffic->cycles on the machine of *config into *utilisation
+ * (Lin 3.4.1). GPUMP_ERROR_CONFIG; GPUMP_EMPTY, and all 0, when no cycle has passed. */
+GPUMP_API gpump_result gpump_meter_utilisation(const gpump_meter_config *config, const gpump_traffic *traffic,
+                                               gpump_utilisation *utilisation, gpump_diag *diag);
 
 GPUMP_END
 #endif
@@ -4559,6 +4768,221 @@ GPUMP_API double gpump_metrics_violation_rate(const uint64_t *latencies, uint32_
 
 GPUMP_API double gpump_metrics_share(uint64_t part, uint64_t whole) {
     return whole ? (double)part / (double)whole : 0.0;
+}
+
+/* ---- gpump_impl/gpu/meter.c ---- */
+
+
+#include <string.h>
+
+#define GPUMPI_METER_MAGIC UINT64_C(0x67706d706d747200) /* "gpmpmtr" */
+typedef char gpumpi_traffic_has_no_padding
+    [sizeof(gpump_traffic) == (26 + GPUMP_METER_HOPS * (1 + GPUMP_METER_BUCKETS)) * 8 ? 1 : -1];
+
+GPUMP_API gpump_result gpump_meter_config_preset(gpump_meter_config *config, const char *preset) {
+    gpump_gpu gpu;
+    gpump_result result = config ? gpump_gpu_config_preset(&gpu, preset) : GPUMP_ERROR_ARGUMENT;
+    if (result) return result;
+    memset(config, 0, sizeof *config);
+    config->struct_size = (uint32_t)sizeof *config;
+    config->kernels = 8;
+    config->sms = gpu.sms;
+    config->schedulers = gpu.schedulers;
+    config->clock_khz = gpu.clock_khz;
+    config->network_khz = strncmp(preset, "maxwell_", 8) == 0 ? 1200000 : gpu.clock_khz;
+    config->network_ports = gpu.sms;
+    config->sustainable_permille = 600;
+    config->l1_hit_cycles = 1;
+    config->l2_banks = gpu.sms;
+    config->l2_hit_cycles = 4;
+    config->memory_mb_per_s = gpu.memory_mb_per_s;
+    return GPUMP_OK;
+}
+
+static gpump_result gpumpi_meter_check(const gpump_meter_config *config, gpump_diag *diag) {
+    gpump_result result;
+    if (!config) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config", 0, 0, 1, UINT64_MAX);
+#define GPUMPI_RANGE(field, minimum, maximum) \
+    if ((result = gpumpi_range(diag, #field, config->field, (minimum), (maximum))) != GPUMP_OK) return result
+    GPUMPI_RANGE(struct_size, (uint32_t)sizeof *config, (uint32_t)sizeof *config);
+    GPUMPI_RANGE(kernels, 1u, 65535u);
+    GPUMPI_RANGE(sms, 1u, 65536u);
+    GPUMPI_RANGE(schedulers, 1u, 8u);
+    GPUMPI_RANGE(clock_khz, 1u, UINT32_MAX);
+    GPUMPI_RANGE(network_khz, 1u, UINT32_MAX);
+    GPUMPI_RANGE(network_ports, 1u, 65536u);
+    GPUMPI_RANGE(sustainable_permille, 1u, 1000u);
+    GPUMPI_RANGE(l1_hit_cycles, 1u, 65536u);
+    GPUMPI_RANGE(l2_banks, 1u, 65536u);
+    GPUMPI_RANGE(l2_hit_cycles, 1u, 65536u);
+    GPUMPI_RANGE(memory_mb_per_s, 1u, UINT32_MAX);
+#undef GPUMPI_RANGE
+    return GPUMP_OK;
+}
+
+/* Bytes that follow the head, per kernel. */
+#define GPUMPI_METER_KERNEL (2 * sizeof(gpump_traffic) + GPUMP_METER_HOPS * sizeof(gpumpi_meter_flight))
+
+GPUMP_API gpump_result gpump_meter_bytes(const gpump_meter_config *config, size_t *bytes, gpump_diag *diag) {
+    gpump_result result = gpumpi_meter_check(config, diag);
+    if (result) return result;
+    if (!bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, 0, 1, UINT64_MAX);
+    *bytes = sizeof(gpump_meter) + (config->kernels + 1u) * GPUMPI_METER_KERNEL;
+    return GPUMP_OK;
+}
+
+static uint64_t gpumpi_meter_layout(const gpump_meter_config *config) {
+    return gpump_hash_u32s(gpump_hash_u64(GPUMP_HASH_SEED, sizeof(gpump_traffic)), &config->struct_size,
+                           sizeof *config / 4);
+}
+
+GPUMP_API gpump_result gpump_meter_init(void *memory, size_t bytes, const gpump_meter_config *config,
+                                        gpump_meter **meter, gpump_diag *diag) {
+    size_t needed;
+    gpump_meter *fresh = (gpump_meter *)memory;
+    gpump_result result = gpump_meter_bytes(config, &needed, diag);
+    if (result) return result;
+    if (!meter) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "meter", 0, 0, 1, UINT64_MAX);
+    result = gpumpi_head_check_memory(memory, bytes, needed, diag);
+    if (result) return result;
+    memset(memory, 0, needed);
+    fresh->head.magic = GPUMPI_METER_MAGIC;
+    fresh->head.layout = gpumpi_meter_layout(config);
+    fresh->head.bytes = needed;
+    fresh->config = *config;
+    *meter = fresh;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_meter_adopt(void *memory, size_t bytes, const gpump_meter_config *config,
+                                         gpump_meter **meter, gpump_diag *diag) {
+    size_t needed;
+    gpump_result result = gpump_meter_bytes(config, &needed, diag);
+    if (result) return result;
+    if (!meter) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "meter", 0, 0, 1, UINT64_MAX);
+    result = gpumpi_head_adopt(memory, bytes, GPUMPI_METER_MAGIC, gpumpi_meter_layout(config), needed, diag);
+    if (result) return result;
+    if (memcmp(&((const gpump_meter *)memory)->config, config, sizeof *config))
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
+    *meter = (gpump_meter *)memory;
+    return GPUMP_OK;
+}
+
+GPUMP_API uint64_t gpump_meter_hash(const gpump_meter *meter) {
+    uint64_t hash = gpump_hash_u64s(GPUMP_HASH_SEED, &meter->now, 2);
+    hash = gpump_hash_u32s(hash, &meter->config.struct_size, sizeof meter->config / 4);
+    return gpump_hash_u64s(hash, (const uint64_t *)(const void *)(meter + 1),
+                           (meter->config.kernels + 1u) * GPUMPI_METER_KERNEL / 8);
+}
+
+GPUMP_API gpump_result gpump_meter_bits(const gpump_meter_config *config, uint64_t *bits, gpump_diag *diag) {
+    gpump_result result = gpumpi_meter_check(config, diag);
+    if (result) return result;
+    if (!bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bits", 0, 0, 1, UINT64_MAX);
+    *bits = (config->kernels + 1u) * (uint64_t)GPUMPI_METER_KERNEL * 8;
+    return GPUMP_OK;
+}
+
+/* ---- answers ---- */
+
+static const gpump_traffic *gpumpi_meter_traffic_const(const gpump_meter *meter, uint32_t kernel) {
+    return (const gpump_traffic *)(const void *)(meter + 1) + kernel;
+}
+
+GPUMP_API uint64_t gpump_meter_in_flight(const gpump_meter *meter, uint32_t kernel, uint32_t hop) {
+    const gpumpi_meter_flight *flights =
+        (const gpumpi_meter_flight *)(const void *)gpumpi_meter_traffic_const(meter, 2 * (meter->config.kernels + 1));
+    return flights[(size_t)kernel * GPUMP_METER_HOPS + hop].count;
+}
+
+GPUMP_API gpump_result gpump_meter_total(gpump_meter *meter, uint64_t now, uint32_t kernel, gpump_traffic *traffic) {
+    if (!meter || !traffic || kernel > meter->config.kernels) return GPUMP_ERROR_ARGUMENT;
+    if (now < meter->now) return GPUMP_ERROR_TIME;
+    meter->now = now;
+    *traffic = *gpumpi_meter_traffic(meter, kernel);
+    traffic->cycles = now;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_meter_window(gpump_meter *meter, uint64_t now, gpump_traffic *traffic, uint32_t capacity) {
+    uint32_t kernels, i;
+    if (!meter || !traffic) return GPUMP_ERROR_ARGUMENT;
+    if (now < meter->now) return GPUMP_ERROR_TIME;
+    kernels = meter->config.kernels + 1u;
+    if (capacity < kernels) return GPUMP_ERROR_CAPACITY;
+    for (i = 0; i < kernels; i++) {
+        gpump_traffic *total = gpumpi_meter_traffic(meter, i), *start = gpumpi_meter_traffic(meter, kernels + i);
+        total->cycles = now;
+        gpump_traffic_diff(start, total, &traffic[i]);
+        *start = *total;
+    }
+    meter->now = meter->window_start = now;
+    return GPUMP_OK;
+}
+
+GPUMP_API void gpump_traffic_add(gpump_traffic *sum, const gpump_traffic *more) {
+    uint64_t *to = &sum->cycles, cycles = sum->cycles > more->cycles ? sum->cycles : more->cycles;
+    const uint64_t *from = &more->cycles;
+    size_t i;
+    for (i = 0; i < sizeof *sum / sizeof *to; i++) to[i] += from[i];
+    sum->cycles = cycles;
+}
+
+GPUMP_API void gpump_traffic_diff(const gpump_traffic *earlier, const gpump_traffic *later, gpump_traffic *difference) {
+    const uint64_t *from = &earlier->cycles, *to = &later->cycles;
+    uint64_t *result = &difference->cycles;
+    size_t i;
+    for (i = 0; i < sizeof *earlier / sizeof *from; i++) result[i] = to[i] - from[i];
+}
+
+GPUMP_API gpump_result gpump_traffic_field(const gpump_traffic *traffic, uint32_t index, const char **name,
+                                           const char **unit, const char **description, uint64_t *value) {
+    static const char *const words[][3] = {
+#define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
+        GPUMP_TRAFFIC(GPUMPI_FIELD)
+#undef GPUMPI_FIELD
+    };
+    if (!traffic) return GPUMP_ERROR_ARGUMENT;
+    if (index >= sizeof words / sizeof words[0]) return GPUMP_EMPTY;
+    if (name) *name = words[index][0];
+    if (unit) *unit = words[index][1];
+    if (description) *description = words[index][2];
+    if (value) *value = (&traffic->cycles)[index];
+    return GPUMP_OK;
+}
+
+/* part / (cycles x units), Q16.16, with units in millionths of a unit. */
+static uint32_t gpumpi_meter_share(uint64_t part, uint64_t cycles, uint64_t micro_units) {
+    uint64_t share = gpump_muldiv_down(gpump_muldiv_down(part, UINT64_C(65536) * 1000, cycles), 1000, micro_units);
+    return share > UINT32_MAX ? UINT32_MAX : (uint32_t)share;
+}
+
+GPUMP_API gpump_result gpump_meter_utilisation(const gpump_meter_config *config, const gpump_traffic *traffic,
+                                               gpump_utilisation *utilisation, gpump_diag *diag) {
+    gpump_result result = gpumpi_meter_check(config, diag);
+    uint64_t clock, l1_hits, l2_hits;
+    if (result) return result;
+    if (!traffic || !utilisation)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, traffic ? "utilisation" : "traffic", 0, 0, 1, UINT64_MAX);
+    memset(utilisation, 0, sizeof *utilisation);
+    if (!traffic->cycles) return GPUMP_EMPTY;
+    clock = gpump_muldiv_down(config->network_khz, 1000000, config->clock_khz); /* network cycles per 10^6 SM cycles */
+    l1_hits = traffic->l1_load_hits + traffic->l1_store_hits;
+    l2_hits = traffic->l2_load_hits + traffic->l2_store_hits + traffic->l2_atomic_hits;
+    utilisation->scheduler_q16 =
+        gpumpi_meter_share(traffic->issued, traffic->cycles, UINT64_C(1000000) * config->sms * config->schedulers);
+    utilisation->l1_q16 =
+        gpumpi_meter_share(l1_hits * config->l1_hit_cycles, traffic->cycles, UINT64_C(1000000) * config->sms);
+    utilisation->up_q16 = gpumpi_meter_share(traffic->flits_up, traffic->cycles,
+                                             clock * config->network_ports * config->sustainable_permille / 1000);
+    utilisation->down_q16 = gpumpi_meter_share(traffic->flits_down, traffic->cycles,
+                                               clock * config->network_ports * config->sustainable_permille / 1000);
+    utilisation->l2_q16 =
+        gpumpi_meter_share(l2_hits * config->l2_hit_cycles, traffic->cycles, clock * config->l2_banks);
+    utilisation->dram_q16 =
+        gpumpi_meter_share(traffic->dram_read_bytes + traffic->dram_written_bytes, traffic->cycles,
+                           gpump_muldiv_down(config->memory_mb_per_s, UINT64_C(1000000000), config->clock_khz));
+    return GPUMP_OK;
 }
 
 /* ---- gpump_impl/program/program.c ---- */

@@ -150,3 +150,18 @@ uint32_t l2_take_ready(l2 *c, uint32_t bank) {
 }
 
 void l2_reply_sent(l2 *c, uint32_t bank) { l2_units(c)[bank].replies--; }
+
+uint32_t l2_first_waiting(const l2 *c, uint32_t place) { return lines(c)[place].first_waiting; }
+
+uint64_t l2_hash(const l2 *c, uint64_t hash) {
+    const size_t count = (size_t)c->config.banks * c->config.sets * c->config.ways;
+    size_t i;
+    hash = gpump_hash_u64(hash, c->clock);
+    for (i = 0; i < count; i++) {
+        if (!lines(c)[i].line) continue;
+        hash = gpump_hash_u64(hash, lines(c)[i].line);
+        hash = gpump_hash_u64(hash, lines(c)[i].stamp ^ (uint64_t)lines(c)[i].dirty << 62);
+        hash = gpump_hash_u64(hash, lines(c)[i].waiting);
+    }
+    return hash;
+}

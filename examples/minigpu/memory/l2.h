@@ -86,4 +86,7 @@ void l2_fill(l2 *c, uint32_t bank, uint32_t place);
 uint32_t l2_take_ready(l2 *c, uint32_t bank);
 /* A reply has left the bank's queue. */
 void l2_reply_sent(l2 *c, uint32_t bank);
+/* The request that asked for the line on its way to this place. */
+uint32_t l2_first_waiting(const l2 *c, uint32_t place);
+uint64_t l2_hash(const l2 *c, uint64_t hash);
 #endif

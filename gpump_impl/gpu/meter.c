@@ -1,0 +1,213 @@
+#include "gpu/meter.h"
+
+#include <string.h>
+
+#define GPUMPI_METER_MAGIC UINT64_C(0x67706d706d747200) /* "gpmpmtr" */
+typedef char gpumpi_traffic_has_no_padding
+    [sizeof(gpump_traffic) == (26 + GPUMP_METER_HOPS * (1 + GPUMP_METER_BUCKETS)) * 8 ? 1 : -1];
+
+GPUMP_API gpump_result gpump_meter_config_preset(gpump_meter_config *config, const char *preset) {
+    gpump_gpu gpu;
+    gpump_result result = config ? gpump_gpu_config_preset(&gpu, preset) : GPUMP_ERROR_ARGUMENT;
+    if (result) return result;
+    memset(config, 0, sizeof *config);
+    config->struct_size = (uint32_t)sizeof *config;
+    config->kernels = 8;
+    config->sms = gpu.sms;
+    config->schedulers = gpu.schedulers;
+    config->clock_khz = gpu.clock_khz;
+    config->network_khz = strncmp(preset, "maxwell_", 8) == 0 ? 1200000 : gpu.clock_khz;
+    config->network_ports = gpu.sms;
+    config->sustainable_permille = 600;
+    config->l1_hit_cycles = 1;
+    config->l2_banks = gpu.sms;
+    config->l2_hit_cycles = 4;
+    config->memory_mb_per_s = gpu.memory_mb_per_s;
+    return GPUMP_OK;
+}
+
+static gpump_result gpumpi_meter_check(const gpump_meter_config *config, gpump_diag *diag) {
+    gpump_result result;
+    if (!config) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config", 0, 0, 1, UINT64_MAX);
+#define GPUMPI_RANGE(field, minimum, maximum) \
+    if ((result = gpumpi_range(diag, #field, config->field, (minimum), (maximum))) != GPUMP_OK) return result
+    GPUMPI_RANGE(struct_size, (uint32_t)sizeof *config, (uint32_t)sizeof *config);
+    GPUMPI_RANGE(kernels, 1u, 65535u);
+    GPUMPI_RANGE(sms, 1u, 65536u);
+    GPUMPI_RANGE(schedulers, 1u, 8u);
+    GPUMPI_RANGE(clock_khz, 1u, UINT32_MAX);
+    GPUMPI_RANGE(network_khz, 1u, UINT32_MAX);
+    GPUMPI_RANGE(network_ports, 1u, 65536u);
+    GPUMPI_RANGE(sustainable_permille, 1u, 1000u);
+    GPUMPI_RANGE(l1_hit_cycles, 1u, 65536u);
+    GPUMPI_RANGE(l2_banks, 1u, 65536u);
+    GPUMPI_RANGE(l2_hit_cycles, 1u, 65536u);
+    GPUMPI_RANGE(memory_mb_per_s, 1u, UINT32_MAX);
+#undef GPUMPI_RANGE
+    return GPUMP_OK;
+}
+
+/* Bytes that follow the head, per kernel. */
+#define GPUMPI_METER_KERNEL (2 * sizeof(gpump_traffic) + GPUMP_METER_HOPS * sizeof(gpumpi_meter_flight))
+
+GPUMP_API gpump_result gpump_meter_bytes(const gpump_meter_config *config, size_t *bytes, gpump_diag *diag) {
+    gpump_result result = gpumpi_meter_check(config, diag);
+    if (result) return result;
+    if (!bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, 0, 1, UINT64_MAX);
+    *bytes = sizeof(gpump_meter) + (config->kernels + 1u) * GPUMPI_METER_KERNEL;
+    return GPUMP_OK;
+}
+
+static uint64_t gpumpi_meter_layout(const gpump_meter_config *config) {
+    return gpump_hash_u32s(gpump_hash_u64(GPUMP_HASH_SEED, sizeof(gpump_traffic)), &config->struct_size,
+                           sizeof *config / 4);
+}
+
+GPUMP_API gpump_result gpump_meter_init(void *memory, size_t bytes, const gpump_meter_config *config,
+                                        gpump_meter **meter, gpump_diag *diag) {
+    size_t needed;
+    gpump_meter *fresh = (gpump_meter *)memory;
+    gpump_result result = gpump_meter_bytes(config, &needed, diag);
+    if (result) return result;
+    if (!meter) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "meter", 0, 0, 1, UINT64_MAX);
+    result = gpumpi_head_check_memory(memory, bytes, needed, diag);
+    if (result) return result;
+    memset(memory, 0, needed);
+    fresh->head.magic = GPUMPI_METER_MAGIC;
+    fresh->head.layout = gpumpi_meter_layout(config);
+    fresh->head.bytes = needed;
+    fresh->config = *config;
+    *meter = fresh;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_meter_adopt(void *memory, size_t bytes, const gpump_meter_config *config,
+                                         gpump_meter **meter, gpump_diag *diag) {
+    size_t needed;
+    gpump_result result = gpump_meter_bytes(config, &needed, diag);
+    if (result) return result;
+    if (!meter) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "meter", 0, 0, 1, UINT64_MAX);
+    result = gpumpi_head_adopt(memory, bytes, GPUMPI_METER_MAGIC, gpumpi_meter_layout(config), needed, diag);
+    if (result) return result;
+    if (memcmp(&((const gpump_meter *)memory)->config, config, sizeof *config))
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
+    *meter = (gpump_meter *)memory;
+    return GPUMP_OK;
+}
+
+GPUMP_API uint64_t gpump_meter_hash(const gpump_meter *meter) {
+    uint64_t hash = gpump_hash_u64s(GPUMP_HASH_SEED, &meter->now, 2);
+    hash = gpump_hash_u32s(hash, &meter->config.struct_size, sizeof meter->config / 4);
+    return gpump_hash_u64s(hash, (const uint64_t *)(const void *)(meter + 1),
+                           (meter->config.kernels + 1u) * GPUMPI_METER_KERNEL / 8);
+}
+
+GPUMP_API gpump_result gpump_meter_bits(const gpump_meter_config *config, uint64_t *bits, gpump_diag *diag) {
+    gpump_result result = gpumpi_meter_check(config, diag);
+    if (result) return result;
+    if (!bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bits", 0, 0, 1, UINT64_MAX);
+    *bits = (config->kernels + 1u) * (uint64_t)GPUMPI_METER_KERNEL * 8;
+    return GPUMP_OK;
+}
+
+/* ---- answers ---- */
+
+static const gpump_traffic *gpumpi_meter_traffic_const(const gpump_meter *meter, uint32_t kernel) {
+    return (const gpump_traffic *)(const void *)(meter + 1) + kernel;
+}
+
+GPUMP_API uint64_t gpump_meter_in_flight(const gpump_meter *meter, uint32_t kernel, uint32_t hop) {
+    const gpumpi_meter_flight *flights =
+        (const gpumpi_meter_flight *)(const void *)gpumpi_meter_traffic_const(meter, 2 * (meter->config.kernels + 1));
+    return flights[(size_t)kernel * GPUMP_METER_HOPS + hop].count;
+}
+
+GPUMP_API gpump_result gpump_meter_total(gpump_meter *meter, uint64_t now, uint32_t kernel, gpump_traffic *traffic) {
+    if (!meter || !traffic || kernel > meter->config.kernels) return GPUMP_ERROR_ARGUMENT;
+    if (now < meter->now) return GPUMP_ERROR_TIME;
+    meter->now = now;
+    *traffic = *gpumpi_meter_traffic(meter, kernel);
+    traffic->cycles = now;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_meter_window(gpump_meter *meter, uint64_t now, gpump_traffic *traffic, uint32_t capacity) {
+    uint32_t kernels, i;
+    if (!meter || !traffic) return GPUMP_ERROR_ARGUMENT;
+    if (now < meter->now) return GPUMP_ERROR_TIME;
+    kernels = meter->config.kernels + 1u;
+    if (capacity < kernels) return GPUMP_ERROR_CAPACITY;
+    for (i = 0; i < kernels; i++) {
+        gpump_traffic *total = gpumpi_meter_traffic(meter, i), *start = gpumpi_meter_traffic(meter, kernels + i);
+        total->cycles = now;
+        gpump_traffic_diff(start, total, &traffic[i]);
+        *start = *total;
+    }
+    meter->now = meter->window_start = now;
+    return GPUMP_OK;
+}
+
+GPUMP_API void gpump_traffic_add(gpump_traffic *sum, const gpump_traffic *more) {
+    uint64_t *to = &sum->cycles, cycles = sum->cycles > more->cycles ? sum->cycles : more->cycles;
+    const uint64_t *from = &more->cycles;
+    size_t i;
+    for (i = 0; i < sizeof *sum / sizeof *to; i++) to[i] += from[i];
+    sum->cycles = cycles;
+}
+
+GPUMP_API void gpump_traffic_diff(const gpump_traffic *earlier, const gpump_traffic *later, gpump_traffic *difference) {
+    const uint64_t *from = &earlier->cycles, *to = &later->cycles;
+    uint64_t *result = &difference->cycles;
+    size_t i;
+    for (i = 0; i < sizeof *earlier / sizeof *from; i++) result[i] = to[i] - from[i];
+}
+
+GPUMP_API gpump_result gpump_traffic_field(const gpump_traffic *traffic, uint32_t index, const char **name,
+                                           const char **unit, const char **description, uint64_t *value) {
+    static const char *const words[][3] = {
+#define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
+        GPUMP_TRAFFIC(GPUMPI_FIELD)
+#undef GPUMPI_FIELD
+    };
+    if (!traffic) return GPUMP_ERROR_ARGUMENT;
+    if (index >= sizeof words / sizeof words[0]) return GPUMP_EMPTY;
+    if (name) *name = words[index][0];
+    if (unit) *unit = words[index][1];
+    if (description) *description = words[index][2];
+    if (value) *value = (&traffic->cycles)[index];
+    return GPUMP_OK;
+}
+
+/* part / (cycles x units), Q16.16, with units in millionths of a unit. */
+static uint32_t gpumpi_meter_share(uint64_t part, uint64_t cycles, uint64_t micro_units) {
+    uint64_t share = gpump_muldiv_down(gpump_muldiv_down(part, UINT64_C(65536) * 1000, cycles), 1000, micro_units);
+    return share > UINT32_MAX ? UINT32_MAX : (uint32_t)share;
+}
+
+GPUMP_API gpump_result gpump_meter_utilisation(const gpump_meter_config *config, const gpump_traffic *traffic,
+                                               gpump_utilisation *utilisation, gpump_diag *diag) {
+    gpump_result result = gpumpi_meter_check(config, diag);
+    uint64_t clock, l1_hits, l2_hits;
+    if (result) return result;
+    if (!traffic || !utilisation)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, traffic ? "utilisation" : "traffic", 0, 0, 1, UINT64_MAX);
+    memset(utilisation, 0, sizeof *utilisation);
+    if (!traffic->cycles) return GPUMP_EMPTY;
+    clock = gpump_muldiv_down(config->network_khz, 1000000, config->clock_khz); /* network cycles per 10^6 SM cycles */
+    l1_hits = traffic->l1_load_hits + traffic->l1_store_hits;
+    l2_hits = traffic->l2_load_hits + traffic->l2_store_hits + traffic->l2_atomic_hits;
+    utilisation->scheduler_q16 =
+        gpumpi_meter_share(traffic->issued, traffic->cycles, UINT64_C(1000000) * config->sms * config->schedulers);
+    utilisation->l1_q16 =
+        gpumpi_meter_share(l1_hits * config->l1_hit_cycles, traffic->cycles, UINT64_C(1000000) * config->sms);
+    utilisation->up_q16 = gpumpi_meter_share(traffic->flits_up, traffic->cycles,
+                                             clock * config->network_ports * config->sustainable_permille / 1000);
+    utilisation->down_q16 = gpumpi_meter_share(traffic->flits_down, traffic->cycles,
+                                               clock * config->network_ports * config->sustainable_permille / 1000);
+    utilisation->l2_q16 =
+        gpumpi_meter_share(l2_hits * config->l2_hit_cycles, traffic->cycles, clock * config->l2_banks);
+    utilisation->dram_q16 =
+        gpumpi_meter_share(traffic->dram_read_bytes + traffic->dram_written_bytes, traffic->cycles,
+                           gpump_muldiv_down(config->memory_mb_per_s, UINT64_C(1000000000), config->clock_khz));
+    return GPUMP_OK;
+}

@@ -1,0 +1,185 @@
+/* labels: unit property */
+/* The meter: sums per kernel, windows, hops against a list of requests, the six utilisations by hand. */
+#include "test.h"
+
+static gpump_meter_config preset(void) {
+    gpump_meter_config config;
+    assert_int_equal(gpump_meter_config_preset(&config, "maxwell_ccbp"), GPUMP_OK);
+    return config;
+}
+static gpump_meter *make(const gpump_meter_config *config) {
+    gpump_meter *meter;
+    size_t bytes;
+    assert_int_equal(gpump_meter_bytes(config, &bytes, NULL), GPUMP_OK);
+    assert_int_equal(gpump_meter_init(malloc(bytes), bytes, config, &meter, NULL), GPUMP_OK);
+    return meter;
+}
+
+static void presets(void **state) {
+    gpump_meter_config config = preset();
+    (void)state;
+    assert_int_equal(config.sms, 16);
+    assert_int_equal(config.schedulers, 4);
+    assert_int_equal(config.clock_khz, 1800000);
+    assert_int_equal(config.network_khz, 1200000);
+    assert_int_equal(config.memory_mb_per_s, 319000);
+    assert_int_equal(gpump_meter_config_preset(&config, "gtx480_shieh"), GPUMP_OK);
+    assert_int_equal(config.network_khz, config.clock_khz);
+    assert_int_equal(gpump_meter_config_preset(&config, "nonsense"), GPUMP_ERROR_UNKNOWN_NAME);
+    assert_int_equal(gpump_meter_config_preset(NULL, "k20c"), GPUMP_ERROR_ARGUMENT);
+}
+
+static void wrong_configurations(void **state) {
+    gpump_meter_config config = preset();
+    gpump_diag diag;
+    size_t bytes;
+    uint64_t bits, small[4];
+    gpump_meter *meter;
+    (void)state;
+    config.kernels = 0;
+    assert_int_equal(gpump_meter_bytes(&config, &bytes, &diag), GPUMP_ERROR_CONFIG);
+    assert_string_equal(diag.field, "kernels");
+    config = preset();
+    config.sustainable_permille = 1001;
+    assert_int_equal(gpump_meter_bits(&config, &bits, &diag), GPUMP_ERROR_CONFIG);
+    assert_string_equal(diag.field, "sustainable_permille");
+    config = preset();
+    config.struct_size--;
+    assert_int_equal(gpump_meter_bytes(&config, &bytes, &diag), GPUMP_ERROR_CONFIG);
+    config = preset();
+    assert_int_equal(gpump_meter_init(small, sizeof small, &config, &meter, &diag), GPUMP_ERROR_CAPACITY);
+    assert_int_equal(gpump_meter_bits(&config, &bits, NULL), GPUMP_OK);
+    assert_int_equal(gpump_meter_bytes(&config, &bytes, NULL), GPUMP_OK);
+    assert_int_equal(bits, (bytes - sizeof(gpump_meter)) * 8);
+}
+
+/* Lin 3.4.1 by hand: 16 SMs with 4 schedulers, 16 ports at 1200 to 1800 MHz of which 60% can be sustained. */
+static void six_utilisations(void **state) {
+    const gpump_meter_config config = preset();
+    gpump_traffic t;
+    gpump_utilisation u;
+    (void)state;
+    memset(&t, 0, sizeof t);
+    assert_int_equal(gpump_meter_utilisation(&config, &t, &u, NULL), GPUMP_EMPTY);
+    assert_int_equal(u.dram_q16, 0);
+    t.cycles = 9000; /* 6000 of the network */
+    t.issued = 9000 * 64 / 4;
+    t.l1_load_hits = 9000 * 16 / 2;
+    t.l1_store_misses = 12345;
+    t.flits_up = 6000 * 16 * 3 / 10;   /* half of 60% */
+    t.flits_down = 6000 * 16 * 6 / 10; /* all of 60% */
+    t.l2_load_hits = 6000 * 16 / 4 / 8;
+    t.l2_atomic_hits = 6000 * 16 / 4 / 8;
+    t.l2_load_misses = 999;
+    t.dram_read_bytes = UINT64_C(9000) * 319000 / 1800 / 4; /* 319 GB/s are 177.2 bytes per cycle */
+    t.dram_written_bytes = t.dram_read_bytes;
+    assert_int_equal(gpump_meter_utilisation(&config, &t, &u, NULL), GPUMP_OK);
+    assert_int_equal(u.scheduler_q16, 65536 / 4);
+    assert_int_equal(u.l1_q16, 65536 / 2);
+    assert_in_range(u.up_q16, 65536 / 2 - 2, 65536 / 2 + 2);
+    assert_in_range(u.down_q16, 65536 - 2, 65536 + 2);
+    assert_in_range(u.l2_q16, 65536 / 4 - 2, 65536 / 4 + 2);
+    assert_in_range(u.dram_q16, 65536 / 2 - 2, 65536 / 2 + 2);
+}
+
+static void windows_and_copies(void **state) {
+    const gpump_meter_config config = preset();
+    gpump_meter *meter = make(&config), *copy;
+    gpump_traffic first[9], second[9], total;
+    const char *name, *unit;
+    uint64_t value;
+    uint32_t i;
+    size_t bytes;
+    (void)state;
+    gpump_meter_report_issued(meter, 1, 10);
+    gpump_meter_report_resident(meter, 1, 500);
+    gpump_meter_report_l1(meter, 1, GPUMP_METER_LOAD, 1);
+    gpump_meter_report_l1(meter, 1, GPUMP_METER_LOAD, 0);
+    gpump_meter_report_l1(meter, 1, GPUMP_METER_STORE, 0);
+    gpump_meter_report_l1(meter, 1, GPUMP_METER_ATOMIC, 0);
+    gpump_meter_report_l2(meter, 1, GPUMP_METER_ATOMIC, 0);
+    gpump_meter_report_flits(meter, 0, 1, 5);
+    gpump_meter_report_dram(meter, 8, 1, 128);
+    assert_int_equal(gpump_meter_window(meter, 1000, first, 8), GPUMP_ERROR_CAPACITY);
+    assert_int_equal(gpump_meter_window(meter, 1000, first, 9), GPUMP_OK);
+    assert_int_equal(first[1].issued, 10);
+    assert_int_equal(first[1].resident_cycles, 500);
+    assert_int_equal(first[1].l1_load_hits, 1);
+    assert_int_equal(first[1].l1_load_misses, 1);
+    assert_int_equal(first[1].l1_store_hits, 0);
+    assert_int_equal(first[1].l1_store_misses, 1);
+    assert_int_equal(first[1].l1_atomics, 1);
+    assert_int_equal(first[1].l2_atomic_misses, 1);
+    assert_int_equal(first[0].flits_down, 5);
+    assert_int_equal(first[8].dram_written_bytes, 128);
+    assert_int_equal(first[3].cycles, 1000);
+    gpump_meter_report_issued(meter, 1, 7);
+    assert_int_equal(gpump_meter_window(meter, 999, second, 9), GPUMP_ERROR_TIME);
+    assert_int_equal(gpump_meter_bytes(&config, &bytes, NULL), GPUMP_OK);
+    copy = (gpump_meter *)malloc(bytes);
+    memcpy(copy, meter, bytes);
+    assert_int_equal(gpump_meter_adopt(copy, bytes, &config, &copy, NULL), GPUMP_OK);
+    assert_int_equal(gpump_meter_hash(copy), gpump_meter_hash(meter));
+    assert_int_equal(gpump_meter_window(copy, 1500, second, 9), GPUMP_OK);
+    assert_true(gpump_meter_hash(copy) != gpump_meter_hash(meter));
+    assert_int_equal(second[1].issued, 7);
+    assert_int_equal(second[1].l1_load_hits, 0);
+    assert_int_equal(second[1].cycles, 500);
+    assert_int_equal(gpump_meter_total(copy, 1500, 1, &total), GPUMP_OK);
+    assert_int_equal(total.issued, 17);
+    assert_int_equal(gpump_meter_total(copy, 1500, 9, &total), GPUMP_ERROR_ARGUMENT);
+    gpump_traffic_add(&first[1], &second[1]);
+    assert_int_equal(first[1].issued, 17);
+    assert_int_equal(first[1].cycles, 1000);
+    for (i = 0; gpump_traffic_field(&total, i, &name, &unit, NULL, &value) == GPUMP_OK; i++)
+        if (strcmp(name, "issued") == 0) assert_int_equal(value, 17);
+    assert_int_equal(i, 26);
+    free(meter);
+    free(copy);
+}
+
+/* Hops against the list of requests: in flight, its integral cycle by cycle, latencies. */
+static void hops(void **state) {
+    const gpump_meter_config config = preset();
+    gpump_meter *meter = make(&config);
+    uint64_t random = test_seed(), entered[64], integral = 0, latency = 0, done = 0, now;
+    uint64_t buckets[GPUMP_METER_BUCKETS];
+    uint32_t count = 0, b;
+    gpump_traffic total;
+    (void)state;
+    memset(buckets, 0, sizeof buckets);
+    for (now = 0; now < 20000 || count; now++) {
+        uint32_t changes = gpump_random_below(&random, 3);
+        while (changes--) {
+            if (count < 64 && now < 20000 && gpump_random_below(&random, 2)) {
+                entered[count++] = now;
+                gpump_meter_report_enter(meter, now, 2, GPUMP_METER_DRAM);
+            } else if (count) {
+                const uint32_t i = gpump_random_below(&random, count);
+                gpump_meter_report_leave(meter, now, 2, GPUMP_METER_DRAM, entered[i]);
+                latency += now - entered[i];
+                for (b = 0; b + 1 < GPUMP_METER_BUCKETS && now - entered[i] >= UINT64_C(2) << b; b++) {}
+                buckets[b]++;
+                done++;
+                entered[i] = entered[--count];
+            }
+        }
+        assert_int_equal(gpump_meter_in_flight(meter, 2, GPUMP_METER_DRAM), count);
+        integral += count; /* until the next cycle */
+    }
+    assert_int_equal(gpump_meter_total(meter, now, 2, &total), GPUMP_OK);
+    assert_int_equal(total.in_flight_cycles[GPUMP_METER_DRAM], integral);
+    assert_int_equal(total.dram_latency_cycles, latency);
+    assert_int_equal(total.dram_requests, done);
+    assert_memory_equal(total.latencies[GPUMP_METER_DRAM], buckets, sizeof buckets);
+    assert_int_equal(integral, latency);
+    assert_int_equal(total.up_requests, 0);
+    free(meter);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(presets), cmocka_unit_test(wrong_configurations),
+                                       cmocka_unit_test(six_utilisations), cmocka_unit_test(windows_and_copies),
+                                       cmocka_unit_test(hops)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
