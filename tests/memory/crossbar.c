@@ -1,4 +1,4 @@
-/* labels: property link: minigpu_core */
+/* labels: property slow link: minigpu_core */
 /* The crossbar alone, all inputs always full: Karol's saturation throughput, mixed packet sizes, one hot output, the
  * negative control, and what it must conserve. */
 #include "test.h"

@@ -10,12 +10,15 @@
 #include "machine/machine.h"
 #include "preemption/preemption.h"
 
+static const char *model; /* of the memory: both must hold */
+
 static machine *build(launch_file *launch, const char *path, uint32_t skip_idle) {
     char full[512], error[LAUNCH_ERROR_BYTES];
     machine_options options;
     machine *m;
     machine_options_default(&options);
     options.skip_idle = skip_idle;
+    options.config = model;
     snprintf(full, sizeof full, "%s/%s", GPUMP_SOURCE_DIR, path);
     if (launch_file_read(launch, full, error)) fail_msg("%s", error);
     if (!(m = machine_build(launch, &options, error))) fail_msg("%s", error);
@@ -154,5 +157,9 @@ int main(void) {
         cmocka_unit_test(test_fork),        cmocka_unit_test(test_built_anew),
         cmocka_unit_test(test_idle_cycles),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed;
+    model = "memory_model=0";
+    failed = cmocka_run_group_tests_name("memory model 0", tests, NULL, NULL);
+    model = "memory_model=1";
+    return failed + cmocka_run_group_tests_name("memory model 1", tests, NULL, NULL);
 }

@@ -40,6 +40,8 @@ static const uint32_t techniques[] = {GPUMP_TECHNIQUE_SWITCH, GPUMP_TECHNIQUE_FL
 static uint32_t form_used, point_interval, choose, in_place;
 static const char *absent; /* buffers whose pages are not there at first; page checks find them. NULL: none */
 
+static const char *model = "memory_model=0";
+
 static machine *build(launch_file *launch, const char *name) {
     char path[512], error[LAUNCH_ERROR_BYTES];
     machine_options options;
@@ -49,6 +51,7 @@ static machine *build(launch_file *launch, const char *name) {
     options.point_interval = point_interval;
     options.choose = choose;
     options.in_place = in_place;
+    options.config = model;
     options.absent = absent;
     options.page_checks = absent ? PAGE_CHECKS_KIM : PAGE_CHECKS_NONE;
     snprintf(path, sizeof path, "%s/tests/minigpu/preempt/%s.yaml", GPUMP_SOURCE_DIR, name);
@@ -314,6 +317,10 @@ int main(void) {
         cmocka_unit_test(test_every_section_is_needed),
         cmocka_unit_test(test_vacated_storage_is_overwritten),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    const struct CMUnitTest queued[] = {cmocka_unit_test(test_pathfinder), cmocka_unit_test(test_bfs),
+                                        cmocka_unit_test(test_pointer_chase), cmocka_unit_test(test_everything)};
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    model = "memory_model=1";
+    return failed + cmocka_run_group_tests_name("memory model 1", queued, NULL, NULL);
 }
 #endif

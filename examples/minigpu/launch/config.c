@@ -2,6 +2,7 @@
 
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 int minigpu_config_preset(minigpu_config *config, const char *preset) {
@@ -21,8 +22,29 @@ int minigpu_config_preset(minigpu_config *config, const char *preset) {
         config->l2_queue_entries = 32;
         config->dram_queue_entries = 128;
     }
-    if (strncmp(preset, "maxwell", 7) == 0)
-        config->miss_queue_entries = 128; /* Lin 2019, Table 4.1, which also has 256 misses */
+    if (strncmp(preset, "maxwell", 7) == 0) { /* Lin 2019, Tables 3.1 and 4.1 */
+        const int is_ccbp = strcmp(preset, "maxwell_ccbp") == 0;
+        config->scheduler = is_ccbp ? SCHEDULER_LRR : SCHEDULER_GTO;
+        config->memory_model = 1;
+        config->l1_bytes = is_ccbp ? 24576 : 32768;
+        config->l1_ways = 8;
+        config->miss_queue_entries = 128; /* transaction queue entries: Table 4.1 */
+        config->network_khz = 1200000;
+        config->network_bytes_per_cycle = is_ccbp ? 21 : 38; /* 32 bytes at 1200 MHz, for memory_model 0 */
+        config->network_cycles = 30;                         /* assumed */
+        config->l2_banks = 16;
+        config->l2_bytes = 16 * 131072;
+        config->l2_ways = 8;
+        config->l2_mshrs = 256;
+        config->l2_merges = 8;         /* assumed */
+        config->l2_reply_entries = 32; /* as l2_queue_entries */
+        config->l2_load_cycles = 200;
+        config->dram_load_cycles = is_ccbp ? 380 : 450;
+        config->l2_cycles = 120; /* memory_model 0: what its parts leave of these totals */
+        config->dram_cycles = config->dram_load_cycles - 200;
+        config->dram_channels = 16;
+        config->dram_bytes_per_cycle = 16; /* 307 GB/s = 16 channels of 16 bytes at 1200 MHz */
+    }
     if (strcmp(preset, "gtx480_lin") == 0) config->scheduler = SCHEDULER_LRR;
     if (strcmp(preset, "gtx480_shieh") == 0) config->network_bytes_per_cycle = 16; /* 32 bytes at 700 MHz */
     if (strcmp(preset, "igpu4") == 0) {                                            /* Menon 5.1 */
@@ -30,6 +52,12 @@ int minigpu_config_preset(minigpu_config *config, const char *preset) {
         config->issue_interval = 4;
     }
     return 0;
+}
+
+uint32_t minigpu_config_network_khz(const minigpu_config *config) {
+    if (config->network_khz) return config->network_khz;
+    return (uint32_t)gpump_muldiv_up(config->gpu.clock_khz, config->network_bytes_per_cycle,
+                                     config->network_flit_bytes);
 }
 
 const char *minigpu_config_check(const minigpu_config *config) {
@@ -43,7 +71,8 @@ const char *minigpu_config_check(const minigpu_config *config) {
         !config->network_input_flits || !config->network_output_flits || !config->l1_misses || !config->l1_merges ||
         !config->miss_queue_entries || !config->memory_queue_entries || !config->l2_queue_entries ||
         !config->dram_queue_entries || !config->saved_blocks_per_slot || !config->watchdog_cycles ||
-        !config->issue_interval)
+        !config->issue_interval || !config->l2_port_bytes || !config->l2_mshrs || !config->l2_merges ||
+        !config->l2_reply_entries || !config->dram_bytes_per_cycle)
         return "a number that must be at least 1 is 0";
     if (config->l1_bytes / SEGMENT_BYTES / config->l1_ways == 0 ||
         config->l2_bytes / SEGMENT_BYTES / config->l2_ways == 0) {
@@ -55,8 +84,10 @@ const char *minigpu_config_check(const minigpu_config *config) {
         config->l2_banks > 65536 || config->dram_channels > 65536 || config->network_bytes_per_cycle > 65536 ||
         config->network_flit_bytes > 65536 || config->network_input_flits > 65536 ||
         config->network_output_flits > 65536 || config->l2_queue_entries > 65536 ||
-        config->dram_queue_entries > 65536 || config->read_set_segments > 1u << 20 ||
-        config->saved_blocks_per_slot > 64 || config->issue_interval > 64)
+        config->dram_queue_entries > 65536 || config->read_set_segments > 1u << 20 || config->l2_mshrs > 65536 ||
+        config->l2_merges > 65536 || config->l2_reply_entries > 65536 || config->memory_model > 1 ||
+        config->l2_load_cycles > 65536 || config->dram_load_cycles > 65536 || config->saved_blocks_per_slot > 64 ||
+        config->issue_interval > 64)
         return "a number is beyond its range";
     if (config->read_set_segments < 16 || (config->read_set_segments & (config->read_set_segments - 1))) {
         return "read_set_segments must be a power of two, at least 16";
@@ -77,6 +108,24 @@ int minigpu_config_set(minigpu_config *config, const char *name, uint32_t value)
     MINIGPU_NUMBERS(MINIGPU_SET)
 #undef MINIGPU_SET
     return -1;
+}
+
+int minigpu_config_set_list(minigpu_config *config, const char *list, const char **wrong) {
+    while (*list) {
+        const char *equals = strchr(list, '='), *comma = list + strcspn(list, ",");
+        char name[64];
+        char *end;
+        unsigned long value;
+        *wrong = list;
+        if (!equals || equals > comma || (size_t)(equals - list) >= sizeof name || equals[1] < '0' || equals[1] > '9')
+            return -1;
+        memcpy(name, list, (size_t)(equals - list));
+        name[equals - list] = 0;
+        value = strtoul(equals + 1, &end, 10);
+        if (end != comma || value > UINT32_MAX || minigpu_config_set(config, name, (uint32_t)value)) return -1;
+        list = *comma ? comma + 1 : comma;
+    }
+    return 0;
 }
 
 int minigpu_config_number(const minigpu_config *config, uint32_t index, minigpu_number *number) {

@@ -66,6 +66,23 @@ typedef enum source_release { RELEASE_AT_OPERAND_READ, RELEASE_AT_LAST_CHECK, RE
       "per channel: 16 in GPGPU-Sim's scheduler (gpgpu_frfcfs_dram_sched_queue_size), " \
       "8 on the way from each of two banks") \
     X(dram_cycles, 200, "cycles", ASSUMED, "beyond L2; the bandwidth is gpump_gpu.memory_mb_per_s") \
+    X(memory_model, 0, "model", ASSUMED, \
+      "0: the whole way of a request is computed when it leaves its SM; 1: queued, event driven; maxwell_*: 1") \
+    X(network_khz, 0, "kHz", PUBLISHED, \
+      "memory_model 1: of network and L2; 0: a flit takes network_flit_bytes / network_bytes_per_cycle SM cycles") \
+    X(l2_load_cycles, 0, "cycles", PUBLISHED, \
+      "memory_model 1: a load that hits an idle L2, from issue to use; 0: what the parts add up to") \
+    X(dram_load_cycles, 0, "cycles", PUBLISHED, "memory_model 1: likewise, a load that misses L2") \
+    X(l2_hashed, 1, "flag", ASSUMED, "memory_model 1: banks by an exclusive or of all line bits; 0: linear") \
+    X(l2_port_bytes, 32, "bytes", ASSUMED, "memory_model 1: of a bank's data port, per network cycle") \
+    X(l2_mshrs, 32, "lines", PUBLISHED, "memory_model 1: misses in flight per bank; GPGPU-Sim's GTX480 (dl2 A:32:4)") \
+    X(l2_merges, 4, "requests", PUBLISHED, "memory_model 1: that wait for the same line; as above") \
+    X(l2_reply_entries, 8, "replies", PUBLISHED, \
+      "memory_model 1: per bank, before the network; GPGPU-Sim's default (gpgpu_dram_partition_queues)") \
+    X(l2_store_fetches, 0, "flag", ASSUMED, \
+      "memory_model 1: a store of a part of an absent line reads it first; 0: L2 keeps a mask of bytes") \
+    X(dram_bytes_per_cycle, 32, "bytes", ASSUMED, \
+      "memory_model 1: of a channel, per command clock cycle, which follows from the bandwidth") \
     X(thread_registers, 63, "registers", PUBLISHED, \
       "the most a thread can have on Fermi; 255 on later machines; 0: as many as the PTX names") \
     X(in_flight_records, 256, "instructions", ASSUMED, "in flight per SM") \
@@ -100,9 +117,14 @@ typedef struct minigpu_config {
 
 /* Fills *config with a gpump preset and the defaults above. Returns 0, or -1 for an unknown preset. */
 int minigpu_config_preset(minigpu_config *config, const char *preset);
+/* The clock of network and L2, kHz. */
+uint32_t minigpu_config_network_khz(const minigpu_config *config);
 /* Checks a configuration; returns NULL, or what is wrong with it. */
 const char *minigpu_config_check(const minigpu_config *config);
 
+/* Sets several: "NAME=VALUE,NAME=VALUE". Returns 0, or -1 with what could not be read in *wrong, up to the next comma.
+ */
+int minigpu_config_set_list(minigpu_config *config, const char *list, const char **wrong);
 /* Sets one of the numbers above by its name. Returns 0, or -1 when there is none of that name. */
 int minigpu_config_set(minigpu_config *config, const char *name, uint32_t value);
 

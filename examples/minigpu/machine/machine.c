@@ -465,14 +465,16 @@ static int make_sm(machine *m, uint32_t index, uint32_t shared_bytes, char error
     s->read_sets = (read_set_entry *)arena_take_array(
         &m->arena, (size_t)c->gpu.block_slots * (m->in_place ? 2 : 1) * c->read_set_segments, sizeof(read_set_entry));
     s->read_set_used = (uint32_t *)arena_take_array(&m->arena, BLOCK_ENTRIES_MAX, sizeof(uint32_t));
+    s->meter = memory_make_meter(&m->arena, c, 1, m->kernel_count);
+    s->resident_since = (uint64_t *)arena_take_array(&m->arena, m->kernel_count, sizeof(uint64_t));
     s->records = (in_flight *)arena_take_array(&m->arena, records, sizeof(in_flight));
     s->waiters = (uint32_t *)arena_take_array(&m->arena, (size_t)records * LANES, sizeof(uint32_t));
     s->check_queue = (uint32_t *)arena_take_array(&m->arena, records, sizeof(uint32_t));
     s->access_queue = (uint32_t *)arena_take_array(&m->arena, records, sizeof(uint32_t));
     s->miss_queues = (miss_queue *)arena_take_array(&m->arena, c->kernels_per_sm + 1, sizeof(miss_queue));
     s->requests = (memory_request *)arena_take_array(&m->arena, REQUESTS_PER_SM, sizeof(memory_request));
-    if (!s->registers || !s->shared || !s->read_sets || !s->read_set_used || !s->records || !s->waiters ||
-        !s->check_queue || !s->access_queue || !s->miss_queues || !s->requests ||
+    if (!s->meter || !s->resident_since || !s->registers || !s->shared || !s->read_sets || !s->read_set_used ||
+        !s->records || !s->waiters || !s->check_queue || !s->access_queue || !s->miss_queues || !s->requests ||
         cache_make(&s->l1, &m->arena, c->l1_bytes, c->l1_ways))
         goto memory;
     for (i = 0; i <= c->kernels_per_sm; i++) {
@@ -539,6 +541,12 @@ static int choose_config(minigpu_config *config, launch_file *launch, const mach
     }
     if (launch->kernels_per_sm) config->kernels_per_sm = launch->kernels_per_sm;
     if (launch->scheduler) config->scheduler = strcmp(launch->scheduler, "lrr") == 0 ? SCHEDULER_LRR : SCHEDULER_GTO;
+    if (options->config && minigpu_config_set_list(config, options->config, &why)) {
+        snprintf(error, LAUNCH_ERROR_BYTES,
+                 "minigpu: --config wants NAME=VALUE with a number of config.h (--json lists them), not \"%.*s\"",
+                 (int)strcspn(why, ","), why);
+        return -1;
+    }
     config->skip_idle = options->skip_idle;
     config->switch_stalls = options->switch_stalls;
     /* A policy decides block by block, so blocks of two kernels meet on an SM. */
@@ -648,7 +656,7 @@ static int build(machine *m, launch_file *launch, const kernel_program **program
         (uint32_t *)arena_take_array(&m->arena, (size_t)m->warp_count * (m->predicate_stride + 1), sizeof(uint32_t));
     m->preempted = (preempted_block *)arena_take_array(&m->arena, m->preempted_count, sizeof(preempted_block));
     m->sms = (sm **)arena_take_array(&m->arena, c->gpu.sms, sizeof(sm *));
-    m->memory_system = memory_make(&m->arena, c, c->gpu.sms);
+    m->memory_system = memory_make(&m->arena, c, c->gpu.sms, m->kernel_count);
     if (!m->blocks || !m->warps || !m->predicates || !m->preempted || !m->sms || !m->memory_system) goto memory;
     for (i = 0; i < m->block_count; i++) m->blocks[i].next_free = i + 1 < m->block_count ? i + 1 : NONE;
     for (i = 0; i < m->warp_count; i++) {

@@ -354,6 +354,8 @@ typedef struct sm {
     uint32_t reserved_for;              /* kernel number; 0: nobody */
     uint32_t whole;                     /* 1: its new owner waits until everybody else has left */
     sm_statistics statistics;
+    gpump_meter *meter;          /* traffic per kernel from issue to L1; behind it the memory's own meter counts */
+    uint64_t *resident_since;    /* per kernel: when its first block of those here came */
     uint32_t kernel_resident[1]; /* blocks per kernel, machine.kernel_count of them: last member */
 } sm;
 
@@ -454,6 +456,7 @@ typedef struct machine {
 /* What machine_build needs beside the launch file. */
 typedef struct machine_options {
     const char *gpu;         /* preset; NULL: the launch file's, or gtx480_shieh */
+    const char *config;      /* "NAME=VALUE,..." of config.h, after the launch file's; NULL: none */
     uint64_t preempt_cycle;  /* NEVER: none */
     uint32_t technique;      /* gpump_technique; GPUMP_TECHNIQUES: the launch file's, or switch */
     uint32_t skip_idle;      /* 1, or 0 to tick every cycle */

@@ -427,6 +427,7 @@ static void issue(machine *m, sm *s, uint32_t scheduler, uint32_t slot) {
             scheduler + 1 < m->config.gpu.schedulers ? scheduler + 1 : 0; /* the unit serves them in turn */
     s->scheduler_free[scheduler] = m->now + m->config.issue_interval;
     s->statistics.issued++;
+    gpump_meter_report_issued(s->meter, b->kernel + 1, 1);
     m->progress_cycle = m->now;
 }
 

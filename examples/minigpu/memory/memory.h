@@ -9,8 +9,7 @@
  *
  * Two models can stand behind this door; minigpu_config says which. Model 0 (fixed.c) computes the whole way of a
  * request when it leaves its SM: network, L2 bank and DRAM channel are first come, first served, each with a latency, a
- * bandwidth and a queue that has an end. A new model is a file with the functions below, a pointer in memory_system,
- * and a branch in each function of memory.c. Everything lies in the machine's arena, so a copy of its bytes copies what
+ * bandwidth and a queue that has an end. Everything lies in the machine's arena, so a copy of its bytes copies what
  * is under way; requests are named by tokens of their SM, never by pointers. The order of events within one cycle is
  * the SMs' index, so the result does not depend on the order in which SMs had their turn. */
 #ifndef MINIGPU_MEMORY_H
@@ -21,16 +20,22 @@
 #include "memory/request.h"
 
 struct fixed_memory;
+struct queued_memory;
 
 typedef struct memory_system {
     memory_statistics statistics;
-    uint64_t next_cycle;        /* memory_advance has something to do; UINT64_MAX: not by itself */
-    uint64_t *sm_cycles;        /* per SM: when it should look again; UINT64_MAX: not by itself */
-    struct fixed_memory *fixed; /* model 0 */
+    uint64_t next_cycle;          /* memory_advance has something to do; UINT64_MAX: not by itself */
+    uint64_t *sm_cycles;          /* per SM: when it should look again; UINT64_MAX: not by itself */
+    gpump_meter *meter;           /* traffic per kernel behind the L1s; the requests of contexts are kernel 0's */
+    struct fixed_memory *fixed;   /* model 0; else NULL */
+    struct queued_memory *queued; /* model 1; else NULL */
 } memory_system;
 
-/* Makes the memory of so many SMs in the arena. It reads *config while it runs. Returns NULL when the arena is full. */
-memory_system *memory_make(arena *a, const minigpu_config *config, uint32_t sms);
+/* Makes the memory of so many SMs, which kernels 1 to `kernels` use, in the arena. It reads *config while it runs.
+ * Returns NULL when the arena is full. */
+memory_system *memory_make(arena *a, const minigpu_config *config, uint32_t sms, uint32_t kernels);
+/* Makes a meter for this machine in the arena; NULL when that is full. */
+gpump_meter *memory_make_meter(arena *a, const minigpu_config *config, uint32_t sms, uint32_t kernels);
 
 /* May this request of the SM enter in cycle `now`? Who is refused is remembered until memory_sm_cycle says to look
  * again. Requests of contexts (REQUEST_SAVE, REQUEST_RESTORE) are refused while anybody else of the SM is waiting. */

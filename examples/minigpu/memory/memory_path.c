@@ -132,12 +132,14 @@ static int send_segment(machine *m, sm *s, uint32_t record) {
             found->first_waiter = node;
         } else {
             s->statistics.l1_hits++;
+            gpump_meter_report_l1(s->meter, b->kernel + 1, GPUMP_METER_LOAD, 1);
             pipe_put(&s->pipes[PIPE_L1], m->now, record);
         }
         return 1;
     }
     if (instruction->opcode == OPCODE_ST) {
         int kept = keep_local(m, s, r, segment);
+        if (kept > 0) gpump_meter_report_l1(s->meter, b->kernel + 1, GPUMP_METER_STORE, 1);
         if (kept) return kept > 0;
     }
     if (s->free_request == NONE || !(q = queue_for(m, s, b->kernel + 1))) return 0;
@@ -154,6 +156,7 @@ static int send_segment(machine *m, sm *s, uint32_t record) {
             s->outstanding_misses++;
         }
         s->statistics.l1_misses++;
+        gpump_meter_report_l1(s->meter, b->kernel + 1, GPUMP_METER_LOAD, 0);
         request = take_instruction_request(m, s, r, REQUEST_LOAD, segment);
         if (cached)
             s->requests[request].miss = (uint32_t)(found - s->l1.lines);
@@ -163,10 +166,12 @@ static int send_segment(machine *m, sm *s, uint32_t record) {
     } else if (instruction->opcode == OPCODE_ST || instruction->opcode == OPCODE_RED) {
         /* L1 writes through and holds no global data of its own, so a line that is there stays right. */
         request = take_instruction_request(m, s, r, REQUEST_STORE, segment);
+        gpump_meter_report_l1(s->meter, b->kernel + 1, GPUMP_METER_STORE, 0);
         m->warps[r->warp].stores++;
         b->stores++;
     } else {
         request = take_instruction_request(m, s, r, REQUEST_ATOMIC, segment);
+        gpump_meter_report_l1(s->meter, b->kernel + 1, GPUMP_METER_ATOMIC, 0);
         s->requests[request].record = record;
         b->atomics++;
         r->outstanding++;

@@ -244,7 +244,7 @@ gpump_reason preemption_place(machine *m, sm *s, uint32_t kernel_index, uint64_t
     }
     s->block_of_entry[ref.slot] = index;
     s->resident++;
-    s->kernel_resident[kernel_index]++;
+    if (!s->kernel_resident[kernel_index]++) s->resident_since[kernel_index] = m->now;
     k->resident++;
     if (k->start_cycle == NEVER) k->start_cycle = m->now;
     k->ran_on |= UINT64_C(1) << (s->index & 63u);
@@ -936,7 +936,8 @@ static void freed(machine *m, sm *s, block *b, const gpump_sm_action *action) {
     s->stopped &= ~b->slots;
     s->block_of_entry[action->block.slot] = NONE;
     s->resident--;
-    s->kernel_resident[b->kernel]--;
+    if (!--s->kernel_resident[b->kernel])
+        gpump_meter_report_resident(s->meter, b->kernel + 1, m->now - s->resident_since[b->kernel]);
     k->resident--;
     b->life = 0;
     b->next_free = m->free_block;

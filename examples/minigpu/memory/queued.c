@@ -1,0 +1,555 @@
+#include "memory/queued.h"
+
+#include <string.h>
+
+#define HEADER_BYTES 8u /* of every packet on the network */
+#define NEVER UINT64_MAX
+#define NONE GPUMP_NONE
+
+/* Events of one cycle in this order: what makes room comes before what needs it. */
+typedef enum queued_stage { STAGE_UP, STAGE_FILL, STAGE_PICK, STAGE_BANK, STAGE_REPLY, STAGE_DOWN } queued_stage;
+
+/* a clock that makes `cycles` cycles while another makes `per` */
+typedef struct ratio {
+    uint64_t cycles, per;
+} ratio;
+
+/* A request on its way. Its name is sm * QUEUED_REQUESTS_PER_SM + token. */
+typedef struct packet {
+    uint64_t line;    /* within its bank */
+    uint64_t entered; /* its present hop */
+    uint64_t fetched; /* when its line was asked of DRAM */
+    uint32_t bank, kernel;
+    uint16_t up_flits, down_flits;
+    uint8_t kind, access, hit, unused;
+    uint32_t unused_too;
+} packet;
+
+typedef struct arrival {
+    uint64_t cycle; /* of the SMs */
+    uint32_t token, hit;
+} arrival;
+
+/* An SM's end of the network. */
+typedef struct queued_port {
+    arrival *arrivals;    /* ring, in order of cycles: the crossbar serves one packet at a time */
+    uint64_t busy_until;  /* network cycle: written-back lines of the L1 take the port so long */
+    uint32_t head, count; /* of the ring */
+    uint32_t flits;       /* in the input */
+    uint32_t under_way;   /* requests that have entered and have not been taken */
+    uint32_t entering;    /* the request that enters in this cycle; NONE */
+    uint32_t refused;     /* 1: somebody found no room in the input */
+} queued_port;
+
+struct queued_memory {
+    const minigpu_config *config;
+    gpump_meter *meter;
+    events *events;
+    crossbar *up, *down;
+    l2 *l2;
+    dram **channels;
+    queued_port *ports;
+    packet *packets;
+    uint8_t *bank_called, *channel_called; /* 1: an event of it waits */
+    ratio network, memory;                 /* the network's clock by the SMs', the memory's by the network's */
+    uint64_t fills, write_backs;           /* lines */
+    uint64_t flits_up, flits_down;
+    uint64_t entered;     /* SMs with a request that enters, as a count */
+    uint32_t wire_cycles; /* one way, network cycles */
+    uint32_t fill_cycles; /* from the end of DRAM's data to the fill, network cycles */
+    uint32_t sms, banks, channel_count, banks_per_channel;
+    uint32_t bank_bits; /* log2 of banks, when that is a power of two; NONE */
+};
+
+/* ---- clocks ---- */
+
+static ratio make_ratio(uint64_t cycles, uint64_t per) {
+    uint64_t a = cycles, b = per;
+    ratio r;
+    while (b) {
+        const uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    r.cycles = cycles / a;
+    r.per = per / a;
+    return r;
+}
+static uint64_t scale_down(uint64_t cycle, uint64_t to, uint64_t from) {
+    return to == from ? cycle : cycle * to / from;
+}
+static uint64_t scale_up(uint64_t cycle, uint64_t to, uint64_t from) {
+    return to == from ? cycle : (cycle * to + from - 1) / from;
+}
+static uint64_t sm_cycle_of(const queued_memory *q, uint64_t network) {
+    return scale_up(network, q->network.per, q->network.cycles);
+}
+
+/* ---- building ---- */
+
+/* The part of a load's way that lies in its SM, from its issue to that of an instruction that needs it: operand read,
+ * and a cycle each for translation, L1, miss queue and issue. */
+static uint32_t sm_way_cycles(const minigpu_config *c) { return c->operand_read_cycles + 4; }
+
+static uint32_t flits_of(const minigpu_config *c, uint32_t bytes) {
+    return (HEADER_BYTES + bytes + c->network_flit_bytes - 1) / c->network_flit_bytes;
+}
+
+static uint32_t above(uint64_t whole, uint64_t part) { return whole > part ? (uint32_t)(whole - part) : 1; }
+
+/* Memory channels of a part of the GPU: as many as its share of the bandwidth, so that each keeps its clock. */
+static uint32_t channels_of(const minigpu_config *c) {
+    gpump_gpu whole;
+    uint64_t channels = c->dram_channels;
+    if (gpump_gpu_config_preset(&whole, c->preset) == GPUMP_OK && c->gpu.memory_mb_per_s < whole.memory_mb_per_s)
+        channels = gpump_muldiv_up(channels, c->gpu.memory_mb_per_s, whole.memory_mb_per_s);
+    return channels < c->l2_banks ? (uint32_t)channels : c->l2_banks;
+}
+
+/* How long L2 and DRAM take, so that an idle load comes to the totals of the configuration. */
+static void pad(queued_memory *q, const minigpu_config *c, const dram_config *channel, l2_config *cache) {
+    const uint64_t flits = flits_of(c, 0) + flits_of(c, SEGMENT_BYTES),
+                   raw = scale_up(channel->rcd + channel->cl + channel->line_cycles, q->memory.per, q->memory.cycles),
+                   sm = sm_way_cycles(c);
+    uint64_t beyond = scale_down(c->dram_cycles, q->network.cycles, q->network.per);
+    cache->latency_cycles = (uint32_t)scale_up(c->l2_cycles, q->network.cycles, q->network.per);
+    if (c->l2_load_cycles)
+        cache->latency_cycles = above(scale_down(above(c->l2_load_cycles, sm), q->network.cycles, q->network.per),
+                                      2 * q->wire_cycles + flits);
+    if (c->l2_load_cycles && c->dram_load_cycles > c->l2_load_cycles)
+        beyond = scale_down(c->dram_load_cycles - c->l2_load_cycles, q->network.cycles, q->network.per);
+    q->fill_cycles = above(beyond, raw);
+}
+
+queued_memory *queued_make(arena *a, const minigpu_config *c, uint32_t sms, gpump_meter *meter) {
+    queued_memory *q = (queued_memory *)arena_take(a, sizeof *q);
+    crossbar_config up, down;
+    dram_config channel;
+    l2_config cache;
+    uint64_t network_khz, memory_khz, events_needed;
+    uint32_t i;
+    void *part;
+    if (!q) return NULL;
+    q->config = c;
+    q->meter = meter;
+    q->sms = sms;
+    q->banks = c->l2_banks;
+    q->channel_count = channels_of(c);
+    q->banks_per_channel = (q->banks + q->channel_count - 1) / q->channel_count;
+    q->bank_bits = NONE;
+    if (!(q->banks & (q->banks - 1)))
+        for (q->bank_bits = 0; 1u << q->bank_bits < q->banks; q->bank_bits++) {}
+    network_khz = minigpu_config_network_khz(c);
+    memory_khz = (uint64_t)c->gpu.memory_mb_per_s * 1000 / ((uint64_t)q->channel_count * c->dram_bytes_per_cycle);
+    q->network = make_ratio(network_khz, c->gpu.clock_khz);
+    q->memory = make_ratio(memory_khz ? memory_khz : 1, network_khz);
+    q->wire_cycles = (uint32_t)scale_up(c->network_cycles, q->network.cycles, q->network.per);
+
+    dram_config_gddr5(&channel);
+    channel.queue_entries = c->dram_queue_entries < 2 ? 2 : c->dram_queue_entries;
+    channel.line_cycles = (SEGMENT_BYTES + c->dram_bytes_per_cycle - 1) / c->dram_bytes_per_cycle;
+    memset(&cache, 0, sizeof cache);
+    cache.banks = q->banks;
+    cache.ways = c->l2_ways;
+    cache.sets = c->l2_bytes / SEGMENT_BYTES / c->l2_ways / q->banks;
+    if (!cache.sets) cache.sets = 1;
+    cache.queue_entries = c->l2_queue_entries;
+    cache.mshrs = c->l2_mshrs;
+    cache.merges = c->l2_merges;
+    cache.data_cycles = (SEGMENT_BYTES + c->l2_port_bytes - 1) / c->l2_port_bytes;
+    cache.store_fetches = c->l2_store_fetches;
+    cache.packets = sms * QUEUED_REQUESTS_PER_SM;
+    pad(q, c, &channel, &cache);
+    /* Replies in the bank's pipeline have places of their own beside the queue's. */
+    cache.reply_slots = c->l2_reply_entries + cache.latency_cycles / cache.data_cycles + 1;
+    memset(&up, 0, sizeof up);
+    up.inputs = sms;
+    up.outputs = q->banks;
+    up.queue_packets = c->network_input_flits;
+    up.credits = c->l2_queue_entries;
+    up.stage = STAGE_UP;
+    memset(&down, 0, sizeof down);
+    down.inputs = q->banks;
+    down.outputs = sms;
+    down.queue_packets = cache.reply_slots;
+    down.credits = CROSSBAR_UNLIMITED;
+    down.stage = STAGE_DOWN;
+    /* Per input of a crossbar one, per bank a start, per channel a pick, and fills and replies under way. */
+    events_needed = sms + q->banks * (2 + (uint64_t)cache.mshrs + cache.reply_slots) + q->channel_count;
+
+    if (events_needed > 1u << 24 || !(part = arena_take(a, events_bytes((uint32_t)events_needed)))) return NULL;
+    q->events = events_init(part, (uint32_t)events_needed);
+    if (!(part = arena_take(a, crossbar_bytes(&up)))) return NULL;
+    q->up = crossbar_init(part, &up);
+    if (!(part = arena_take(a, crossbar_bytes(&down)))) return NULL;
+    q->down = crossbar_init(part, &down);
+    if (!(part = arena_take(a, l2_bytes(&cache)))) return NULL;
+    q->l2 = l2_init(part, &cache);
+    q->channels = (dram **)arena_take_array(a, q->channel_count, sizeof *q->channels);
+    q->ports = (queued_port *)arena_take_array(a, sms, sizeof *q->ports);
+    q->packets = (packet *)arena_take_array(a, (size_t)sms * QUEUED_REQUESTS_PER_SM, sizeof *q->packets);
+    q->bank_called = (uint8_t *)arena_take_array(a, q->banks, 1);
+    q->channel_called = (uint8_t *)arena_take_array(a, q->channel_count, 1);
+    if (!q->channels || !q->ports || !q->packets || !q->bank_called || !q->channel_called) return NULL;
+    for (i = 0; i < q->channel_count; i++) {
+        if (!(part = arena_take(a, dram_bytes(&channel)))) return NULL;
+        q->channels[i] = dram_init(part, &channel);
+    }
+    for (i = 0; i < sms; i++) {
+        q->ports[i].entering = NONE;
+        q->ports[i].arrivals = (arrival *)arena_take_array(a, QUEUED_REQUESTS_PER_SM, sizeof(arrival));
+        if (!q->ports[i].arrivals) return NULL;
+    }
+    return q;
+}
+
+/* ---- addresses ---- */
+
+/* The exclusive or of all groups of `bits` bits. */
+static uint64_t fold(uint64_t value, uint32_t bits) {
+    uint64_t folded = 0;
+    for (; value; value >>= bits) folded ^= value;
+    return folded & ((UINT64_C(1) << bits) - 1);
+}
+
+uint32_t queued_bank(const queued_memory *q, uint64_t line, uint64_t *within) {
+    if (q->bank_bits == NONE) {
+        *within = line / q->banks;
+        return (uint32_t)((line % q->banks + (q->config->l2_hashed ? fold(*within, 16) : 0)) % q->banks);
+    }
+    *within = line >> q->bank_bits;
+    return (uint32_t)((line ^ (q->config->l2_hashed && q->bank_bits ? fold(*within, q->bank_bits) : 0)) &
+                      (q->banks - 1));
+}
+
+/* The channel of a bank, and the number of a bank's line in it. */
+static uint32_t channel_of(const queued_memory *q, uint32_t bank) { return bank / q->banks_per_channel; }
+static uint64_t channel_line(const queued_memory *q, uint32_t bank, uint64_t within) {
+    return within * q->banks_per_channel + bank % q->banks_per_channel;
+}
+
+/* ---- what the parts tell each other ---- */
+
+/* The bank is to look at its first request at `now` or later. */
+static void call_bank(queued_memory *q, uint64_t now, uint32_t bank) {
+    const uint64_t next = l2_next(q->l2, bank);
+    if (q->bank_called[bank] || next == L2_NEVER) return;
+    q->bank_called[bank] = 1;
+    events_put(q->events, next > now ? next : now, STAGE_BANK, bank, bank);
+}
+
+/* What the bank was waiting for may be there. */
+static void retry_bank(queued_memory *q, uint64_t now, uint32_t bank) {
+    if (l2_units(q->l2)[bank].blocked) call_bank(q, now, bank);
+}
+
+static void call_channel(queued_memory *q, uint64_t now, uint32_t channel) {
+    const uint64_t now_memory = scale_down(now, q->memory.cycles, q->memory.per),
+                   next = dram_next(q->channels[channel], now_memory);
+    uint64_t cycle;
+    if (q->channel_called[channel] || next == DRAM_NEVER) return;
+    q->channel_called[channel] = 1;
+    cycle = scale_up(next, q->memory.per, q->memory.cycles);
+    events_put(q->events, cycle > now ? cycle : now, STAGE_PICK, channel, channel);
+}
+
+static void to_channel(queued_memory *q, uint64_t now, uint32_t bank, uint64_t within, int writes, uint32_t item) {
+    const uint32_t channel = channel_of(q, bank);
+    dram_put(q->channels[channel], scale_down(now, q->memory.cycles, q->memory.per), channel_line(q, bank, within),
+             (uint32_t)writes, item);
+    call_channel(q, now, channel);
+}
+
+/* A reply is under way in its bank's pipeline. */
+static void reply_at(queued_memory *q, uint64_t cycle, uint32_t index) {
+    events_put(q->events, cycle, STAGE_REPLY, q->packets[index].bank, index);
+}
+
+/* Those whose line has come get the reply slots that are free. */
+static void release_ready(queued_memory *q, uint64_t now, uint32_t bank) {
+    uint32_t index;
+    while ((index = l2_take_ready(q->l2, bank)) != NONE) reply_at(q, now + q->l2->config.latency_cycles, index);
+}
+
+/* A request leaves one hop for the next. */
+static void leave(const queued_memory *q, uint64_t now, packet *p, uint32_t hop) {
+    if (q->meter) gpump_meter_report_leave(q->meter, now, p->kernel, hop, p->entered);
+}
+static void enter(const queued_memory *q, uint64_t now, packet *p, uint32_t hop) {
+    p->entered = now;
+    if (q->meter) gpump_meter_report_enter(q->meter, now, p->kernel, hop);
+}
+
+/* ---- events ---- */
+
+static void up_event(queued_memory *q, const event *happened, uint64_t now_sm, uint64_t *sm_cycles) {
+    crossbar_packet done;
+    queued_port *port;
+    packet *p;
+    l2_request request;
+    uint32_t sm;
+    if (!crossbar_event(q->up, q->events, happened->cycle, happened, &done, &sm)) return;
+    p = &q->packets[done.item];
+    port = &q->ports[sm];
+    port->flits -= done.flits;
+    if (port->refused && now_sm + 1 < sm_cycles[sm]) sm_cycles[sm] = now_sm + 1;
+    q->flits_up += done.flits;
+    if (q->meter) gpump_meter_report_flits(q->meter, p->kernel, 0, done.flits);
+    request.line = p->line;
+    request.arrives = happened->cycle + q->wire_cycles;
+    request.packet = done.item;
+    request.kind = p->kind;
+    l2_put(q->l2, p->bank, &request);
+    if (!l2_units(q->l2)[p->bank].blocked) call_bank(q, happened->cycle, p->bank);
+}
+
+static void bank_event(queued_memory *q, uint64_t now, uint32_t bank, memory_statistics *statistics) {
+    l2_started started;
+    l2_outcome outcome;
+    packet *p;
+    q->bank_called[bank] = 0;
+    outcome = l2_start(q->l2, now, bank, dram_room(q->channels[channel_of(q, bank)]), &started);
+    if (outcome == L2_IDLE || outcome == L2_BLOCKED) return;
+    crossbar_credit(q->up, q->events, now, bank);
+    p = &q->packets[started.request.packet];
+    leave(q, now, p, GPUMP_METER_UP);
+    enter(q, now, p, GPUMP_METER_L2);
+    if (q->meter) gpump_meter_report_l2(q->meter, p->kernel, p->access, (int)started.is_hit);
+    p->hit = started.is_hit ? HIT_L2 : HIT_DRAM;
+    if (started.is_hit)
+        statistics->l2_hits++;
+    else
+        statistics->l2_misses++;
+    if (started.written_back != L2_NEVER) {
+        q->write_backs++;
+        to_channel(q, now, bank, started.written_back, 1, p->kernel);
+    }
+    if (outcome == L2_REPLY) {
+        reply_at(q, started.reply_cycle, started.request.packet);
+    } else if (outcome == L2_FETCH) {
+        q->fills++;
+        p->fetched = now;
+        if (q->meter) gpump_meter_report_enter(q->meter, now, p->kernel, GPUMP_METER_DRAM);
+        to_channel(q, now, bank, started.request.line, 0, started.place);
+    }
+    call_bank(q, now, bank);
+}
+
+static void pick_event(queued_memory *q, uint64_t now, uint32_t channel, memory_statistics *statistics) {
+    dram_entry picked;
+    uint64_t end;
+    uint32_t bank, kernel = 0;
+    q->channel_called[channel] = 0;
+    dram_pick(q->channels[channel], scale_down(now, q->memory.cycles, q->memory.per), &picked, &end);
+    statistics->dram_bytes += SEGMENT_BYTES;
+    if (picked.is_write) {
+        kernel = picked.item;
+    } else {
+        kernel = q->packets[l2_first_waiting(q->l2, picked.item)].kernel;
+        events_put(q->events, scale_up(end, q->memory.per, q->memory.cycles) + q->fill_cycles, STAGE_FILL, channel,
+                   picked.item);
+    }
+    if (q->meter) gpump_meter_report_dram(q->meter, kernel, (int)picked.is_write, SEGMENT_BYTES);
+    call_channel(q, now, channel);
+    for (bank = channel * q->banks_per_channel; bank < (channel + 1) * q->banks_per_channel && bank < q->banks; bank++)
+        retry_bank(q, now, bank);
+}
+
+static void fill_event(queued_memory *q, uint64_t now, uint32_t place) {
+    const uint32_t bank = place / (q->l2->config.sets * q->l2->config.ways);
+    const packet *first = &q->packets[l2_first_waiting(q->l2, place)];
+    if (q->meter) gpump_meter_report_leave(q->meter, now, first->kernel, GPUMP_METER_DRAM, first->fetched);
+    l2_fill(q->l2, bank, place);
+    release_ready(q, now, bank);
+    retry_bank(q, now, bank);
+}
+
+static void reply_event(queued_memory *q, uint64_t now, uint32_t index) {
+    packet *p = &q->packets[index];
+    leave(q, now, p, GPUMP_METER_L2);
+    enter(q, now, p, GPUMP_METER_DOWN);
+    crossbar_offer(q->down, q->events, now, now, p->bank, index / QUEUED_REQUESTS_PER_SM, p->down_flits, index);
+}
+
+static void down_event(queued_memory *q, const event *happened, uint64_t *sm_cycles) {
+    crossbar_packet done;
+    queued_port *port;
+    arrival *to;
+    packet *p;
+    uint32_t bank;
+    if (!crossbar_event(q->down, q->events, happened->cycle, happened, &done, &bank)) return;
+    p = &q->packets[done.item];
+    port = &q->ports[done.output];
+    leave(q, happened->cycle, p, GPUMP_METER_DOWN);
+    q->flits_down += done.flits;
+    if (q->meter) gpump_meter_report_flits(q->meter, p->kernel, 1, done.flits);
+    to = &port->arrivals[(port->head + port->count++) % QUEUED_REQUESTS_PER_SM];
+    to->cycle = sm_cycle_of(q, happened->cycle + q->wire_cycles);
+    to->token = done.item % QUEUED_REQUESTS_PER_SM;
+    to->hit = p->hit;
+    if (to->cycle < sm_cycles[done.output]) sm_cycles[done.output] = to->cycle;
+    l2_reply_sent(q->l2, bank);
+    release_ready(q, happened->cycle, bank);
+    retry_bank(q, happened->cycle, bank);
+}
+
+/* ---- the door ---- */
+
+static uint32_t up_flits(const queued_memory *q, const memory_packet *request) {
+    const uint32_t bytes = request->bytes && request->bytes < SEGMENT_BYTES ? request->bytes : SEGMENT_BYTES;
+    return flits_of(q->config, request_carries_data(request->kind) ? bytes : 0);
+}
+
+int queued_may_enter(queued_memory *q, uint32_t sm, const memory_packet *request) {
+    queued_port *port = &q->ports[sm];
+    const uint32_t count = crossbar_count(q->up, sm) + (port->entering != NONE);
+    /* A context's segment goes while at most one packet is there, the one under way. */
+    if (!count || (port->flits + up_flits(q, request) <= q->up->config.queue_packets &&
+                   (!request_is_context(request->kind) || count == 1)))
+        return 1;
+    port->refused = 1;
+    return 0;
+}
+
+void queued_enter(queued_memory *q, uint32_t sm, const memory_packet *request) {
+    queued_port *port = &q->ports[sm];
+    const uint32_t index = sm * QUEUED_REQUESTS_PER_SM + request->token;
+    packet *p = &q->packets[index];
+    p->bank = queued_bank(q, request->address / SEGMENT_BYTES, &p->line);
+    p->kernel = request_is_context(request->kind) ? 0 : request->kernel;
+    p->up_flits = (uint16_t)up_flits(q, request);
+    p->down_flits = (uint16_t)flits_of(q->config, request_returns_data(request->kind)
+                                                      ? request->kind == REQUEST_ATOMIC ? request->bytes : SEGMENT_BYTES
+                                                      : 0);
+    p->access = GPUMP_METER_STORE;
+    p->kind = request->bytes == SEGMENT_BYTES || !request->bytes ? L2_STORE_WHOLE : L2_STORE;
+    if (request->kind == REQUEST_LOAD || request->kind == REQUEST_RESTORE) {
+        p->access = GPUMP_METER_LOAD;
+        p->kind = L2_LOAD;
+    } else if (request->kind == REQUEST_ATOMIC) {
+        p->access = GPUMP_METER_ATOMIC;
+        p->kind = L2_ATOMIC;
+    }
+    port->flits += p->up_flits;
+    port->entering = index;
+    port->under_way++;
+    q->entered++;
+}
+
+void queued_write_back(queued_memory *q, uint64_t now, uint32_t sm, uint32_t lines, memory_statistics *statistics) {
+    queued_port *port = &q->ports[sm];
+    const uint64_t from = scale_up(now, q->network.cycles, q->network.per),
+                   flits = (uint64_t)lines * flits_of(q->config, SEGMENT_BYTES);
+    port->busy_until = (port->busy_until > from ? port->busy_until : from) + flits;
+    statistics->network_bytes += flits * q->config->network_flit_bytes;
+}
+
+/* The requests of this cycle, in the order of their SMs. */
+static void let_in(queued_memory *q, uint64_t now_sm, uint64_t now) {
+    const uint64_t ready = scale_up(now_sm, q->network.cycles, q->network.per);
+    uint32_t i;
+    for (i = 0; q->entered && i < q->sms; i++) {
+        queued_port *port = &q->ports[i];
+        packet *p;
+        if (port->entering == NONE) continue;
+        p = &q->packets[port->entering];
+        enter(q, now, p, GPUMP_METER_UP);
+        crossbar_offer(q->up, q->events, now, ready > port->busy_until ? ready : port->busy_until, i, p->bank,
+                       p->up_flits, port->entering);
+        port->entering = NONE;
+        q->entered--;
+    }
+}
+
+uint64_t queued_advance(queued_memory *q, uint64_t now_sm, uint64_t *sm_cycles, memory_statistics *statistics) {
+    const uint64_t now = scale_down(now_sm, q->network.cycles, q->network.per), flits = q->flits_up + q->flits_down;
+    uint64_t next;
+    event happened;
+    while (events_take(q->events, now, &happened)) {
+        switch (event_stage(&happened)) {
+        case STAGE_UP: up_event(q, &happened, now_sm, sm_cycles); break;
+        case STAGE_FILL: fill_event(q, happened.cycle, happened.value); break;
+        case STAGE_PICK: pick_event(q, happened.cycle, happened.value, statistics); break;
+        case STAGE_BANK: bank_event(q, happened.cycle, happened.value, statistics); break;
+        case STAGE_REPLY: reply_event(q, happened.cycle, happened.value); break;
+        default: down_event(q, &happened, sm_cycles); break;
+        }
+    }
+    let_in(q, now_sm, now);
+    statistics->network_bytes += (q->flits_up + q->flits_down - flits) * q->config->network_flit_bytes;
+    next = events_next(q->events);
+    if (next == EVENTS_NEVER) return NEVER;
+    next = sm_cycle_of(q, next);
+    return next > now_sm ? next : now_sm + 1;
+}
+
+int queued_take(queued_memory *q, uint64_t now, uint32_t sm, memory_reply *reply, uint64_t *sm_cycle) {
+    queued_port *port = &q->ports[sm];
+    const arrival *first = &port->arrivals[port->head];
+    if (!port->count || first->cycle > now) {
+        *sm_cycle = port->count ? first->cycle : NEVER;
+        port->refused = 0; /* who still wants to enter asks again */
+        return 0;
+    }
+    reply->token = first->token;
+    reply->hit = first->hit;
+    port->head = (port->head + 1) % QUEUED_REQUESTS_PER_SM;
+    port->count--;
+    port->under_way--;
+    return 1;
+}
+
+uint32_t queued_under_way(const queued_memory *q, uint32_t sm) { return q->ports[sm].under_way; }
+
+uint64_t queued_last_reply(const queued_memory *q, uint32_t sm) {
+    const queued_port *port = &q->ports[sm];
+    return port->count ? port->arrivals[(port->head + port->count - 1) % QUEUED_REQUESTS_PER_SM].cycle : 0;
+}
+
+uint64_t queued_hash(const queued_memory *q, uint64_t hash) {
+    uint32_t i, n;
+    hash = l2_hash(q->l2, hash);
+    hash = gpump_hash_u64(hash, events_next(q->events));
+    hash = gpump_hash_u64(hash, q->events->count);
+    hash = gpump_hash_u64(hash, q->flits_up ^ q->flits_down << 32);
+    hash = gpump_hash_u64(hash, q->fills ^ q->write_backs << 32);
+    for (i = 0; i < q->channel_count; i++) {
+        hash = gpump_hash_u64(hash, q->channels[i]->data_end);
+        hash = gpump_hash_u64(hash, q->channels[i]->latency_cycles);
+    }
+    for (i = 0; i < q->sms; i++) {
+        const queued_port *port = &q->ports[i];
+        hash = gpump_hash_u64(hash, port->flits ^ (uint64_t)port->under_way << 32);
+        for (n = 0; n < port->count; n++)
+            hash = gpump_hash_u64(hash, port->arrivals[(port->head + n) % QUEUED_REQUESTS_PER_SM].cycle);
+    }
+    return hash;
+}
+
+const char *queued_balance(const queued_memory *q, const memory_statistics *statistics) {
+    uint64_t sent = 0, received = 0, reads = 0, writes = 0;
+    uint32_t i;
+    for (i = 0; i < q->sms; i++) {
+        sent += crossbar_flits_sent(q->up, i);
+        received += crossbar_flits_received(q->down, i);
+        if (q->ports[i].flits || q->ports[i].under_way) return "an SM's port is not empty";
+    }
+    for (i = 0; i < q->banks; i++) {
+        const l2_unit *unit = &l2_units(q->l2)[i];
+        received -= crossbar_flits_sent(q->down, i);
+        sent -= crossbar_flits_received(q->up, i);
+        if (unit->count || unit->mshrs_used || unit->replies || unit->first_ready != NONE) return "a bank is not empty";
+    }
+    if (sent) return "flits sent up are not those received";
+    if (received) return "flits received by SMs are not those sent down";
+    for (i = 0; i < q->channel_count; i++) {
+        reads += q->channels[i]->reads;
+        writes += q->channels[i]->writes;
+        if (q->channels[i]->count) return "a memory channel is not empty";
+    }
+    if (q->events->count) return "events wait";
+    if (reads != q->fills) return "lines read from DRAM are not those that L2 filled";
+    if (writes != q->write_backs) return "lines written to DRAM are not those that L2 wrote back";
+    if ((reads + writes) * SEGMENT_BYTES != statistics->dram_bytes) return "DRAM's bytes are not fills and write-backs";
+    return NULL;
+}
