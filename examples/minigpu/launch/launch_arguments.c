@@ -5,22 +5,41 @@
 #include <stdlib.h>
 
 static int read_scalar(reader *r, const yaml_node_t *node, launch_argument *argument) {
-    static const char *const keys[] = {"type", "value", NULL};
-    yaml_node_t *type, *value;
+    static const char *const keys[] = {"type", "value", "step", NULL};
+    yaml_node_t *type, *value, *step;
     if (check_mapping(r, node, "scalar", keys)) return -1;
     type = find(r, node, "type");
     value = find(r, node, "value");
+    step = find(r, node, "step");
     if (!type || !value) return FAIL(r, node, "a scalar needs a type and a value");
     if (read_type(r, type, &argument->type)) return -1;
+    if (step && !r->loop_depth)
+        return FAIL(r, step, "a step is added each time a loop begins again: put the kernel into a loop");
+    if (step && read_value(r, step, "step", argument->type, &argument->step)) return -1;
     return read_value(r, value, "value", argument->type, &argument->scalar);
+}
+
+uint64_t launch_scalar(const launch_argument *argument, uint64_t iteration) {
+    const uint32_t width = launch_type_bytes(argument->type);
+    uint64_t bits = argument->scalar + iteration * argument->step;
+    if (!argument->step) return argument->scalar;
+    if (is_float(argument->type)) {
+        double value = launch_as_double(argument->type, argument->scalar) +
+                       (double)iteration * launch_as_double(argument->type, argument->step);
+        float single = (float)value;
+        bits = 0;
+        memcpy(&bits, argument->type == LAUNCH_F32 ? (const void *)&single : (const void *)&value, width);
+        return bits;
+    }
+    return width == 8 ? bits : bits & ((UINT64_C(1) << 8 * width) - 1);
 }
 
 static int append_member(reader *r, const yaml_node_t *node, launch_type type, const yaml_node_t *value,
                          launch_argument *argument) {
     uint32_t size = launch_type_bytes(type), at = (argument->structure_bytes + size - 1) / size * size;
-    uint64_t bits;
+    uint64_t bits = 0;
     uint8_t *grown;
-    if (read_value(r, value, "value", type, &bits)) return -1;
+    if (value && read_value(r, value, "value", type, &bits)) return -1;
     if (at + size > 4096) return FAIL(r, node, "a struct takes at most 4096 bytes");
     grown = (uint8_t *)realloc(argument->structure, at + size);
     if (!grown) return FAIL(r, node, "out of memory");
@@ -31,18 +50,43 @@ static int append_member(reader *r, const yaml_node_t *node, launch_type type, c
     return 0;
 }
 
-/* struct: [{type: f64, value: 1}, {type: s32, values: [1, 2, 3]}]: members at their natural alignment, as C lays them
- * out. */
-static int read_structure(reader *r, const yaml_node_t *node, launch_argument *argument) {
-    static const char *const keys[] = {"type", "value", "values", NULL};
+/* A member that is an address: {pointer: {to: work, element: 3}}. */
+static int append_pointer(reader *r, const yaml_node_t *node, uint32_t kernel, uint32_t index,
+                          launch_argument *argument) {
+    static const char *const keys[] = {"to", "element", NULL};
+    launch_pointer *pointer;
+    yaml_node_t *to;
+    if (check_mapping(r, node, "a pointer", keys)) return -1;
+    if (!(to = find(r, node, "to"))) return FAIL(r, node, "a pointer needs to: a buffer's name");
+    if (append_member(r, node, LAUNCH_U64, NULL, argument)) return -1;
+    pointer = (launch_pointer *)append(&r->launch->pointers, &r->launch->pointer_count, sizeof *pointer);
+    if (!pointer) return FAIL(r, node, "out of memory");
+    pointer->kernel = kernel;
+    pointer->holder = index;
+    pointer->at = argument->structure_bytes - 8;
+    return read_pointer(r, to, find(r, node, "element"), r->launch->kernels[kernel].process, pointer);
+}
+
+/* struct: [{type: f64, value: 1}, {type: s32, values: [1, 2, 3]}, {pointer: {to: work}}]: members at their natural
+ * alignment, as C lays them out. */
+static int read_structure(reader *r, const yaml_node_t *node, uint32_t kernel, uint32_t index,
+                          launch_argument *argument) {
+    static const char *const keys[] = {"type", "value", "values", "pointer", NULL};
     yaml_node_item_t *item, *one;
     uint32_t alignment = 1;
     if (node->type != YAML_SEQUENCE_NODE)
         return FAIL(r, node, "struct must be a list of members (- {type: f32, value: 1})");
     for (item = node->data.sequence.items.start; item < node->data.sequence.items.top; item++) {
-        yaml_node_t *member = yaml_document_get_node(r->document, *item), *type_node, *value, *values;
+        yaml_node_t *member = yaml_document_get_node(r->document, *item), *type_node, *value, *values, *pointer;
         launch_type type;
         if (check_mapping(r, member, "a member", keys)) return -1;
+        if ((pointer = find(r, member, "pointer"))) {
+            if (find(r, member, "type") || find(r, member, "value") || find(r, member, "values"))
+                return FAIL(r, pointer, "a member is either a pointer or has a type and values");
+            if (append_pointer(r, pointer, kernel, index, argument)) return -1;
+            alignment = 8;
+            continue;
+        }
         type_node = find(r, member, "type");
         value = find(r, member, "value");
         values = find(r, member, "values");
@@ -146,7 +190,9 @@ int read_arguments(reader *r, const yaml_node_t *node, launch_kernel *kernel) {
         if (!!scalar + !!buffer + !!structure != 1)
             return FAIL(r, element, "an argument is either a scalar or a buffer or a struct");
         if (structure) {
-            if (read_structure(r, structure, argument)) return -1;
+            if (read_structure(r, structure, (uint32_t)(kernel - r->launch->kernels), kernel->argument_count - 1,
+                               argument))
+                return -1;
             continue;
         }
         if (scalar ? read_scalar(r, scalar, argument) : read_buffer(r, buffer, kernel->process, argument)) return -1;
@@ -178,6 +224,34 @@ int read_texture_references(reader *r, const yaml_node_t *node, launch_kernel *k
             read_buffer(r, buffer, kernel->process, &reference->texture) ||
             read_texture(r, texture, &reference->texture))
             return -1;
+    }
+    return 0;
+}
+
+/* symbols: - {name: weights, buffer: {...}}: a variable of the PTX file. Whether there is one, and how large it is, is
+ * known when the file has been read. */
+int read_symbols(reader *r, const yaml_node_t *node, launch_kernel *kernel) {
+    static const char *const keys[] = {"name", "buffer", NULL};
+    yaml_node_item_t *item;
+    if (node->type != YAML_SEQUENCE_NODE)
+        return FAIL(r, node, "symbols must be a list (- {name: weights, buffer: {...}})");
+    for (item = node->data.sequence.items.start; item < node->data.sequence.items.top; item++) {
+        yaml_node_t *element = yaml_document_get_node(r->document, *item), *name, *content;
+        launch_argument argument;
+        launch_buffer *buffer;
+        if (check_mapping(r, element, "a symbol", keys)) return -1;
+        name = find(r, element, "name");
+        content = find(r, element, "buffer");
+        if (!name || !content) return FAIL(r, element, "a symbol needs name (of the variable) and buffer");
+        memset(&argument, 0, sizeof argument);
+        if (content->type == YAML_MAPPING_NODE && (find(r, content, "same_as") || find(r, content, "guard_bytes")))
+            return FAIL(r, content, "a symbol's buffer is the variable itself: no same_as, no guard_bytes");
+        if (read_buffer(r, content, kernel->process, &argument)) return -1;
+        buffer = &r->launch->buffers[argument.buffer];
+        buffer->place = place_of(name);
+        buffer->symbol_kernel = (uint32_t)(kernel - r->launch->kernels);
+        if (read_text(r, name, "name", &buffer->symbol)) return -1;
+        if (!buffer->name && read_text(r, name, "name", &buffer->name)) return -1;
     }
     return 0;
 }

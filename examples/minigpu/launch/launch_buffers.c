@@ -13,7 +13,7 @@ static void store(launch_buffer *buffer, uint64_t index, uint64_t bits) {
            launch_type_bytes(buffer->type)); /* little-endian hosts */
 }
 
-static double as_double(launch_type type, uint64_t bits) {
+double launch_as_double(launch_type type, uint64_t bits) {
     float single;
     double wide;
     if (type == LAUNCH_F32) {
@@ -50,9 +50,9 @@ static int fill_ramp(reader *r, launch_buffer *buffer, uint64_t count, const yam
     if ((value = find(r, node, "step")) && read_value(r, value, "step", buffer->type, &step)) return -1;
     for (i = 0; i < count; i++) {
         if (is_float(buffer->type)) {
-            store(
-                buffer, i,
-                from_double(buffer->type, as_double(buffer->type, start) + (double)i * as_double(buffer->type, step)));
+            store(buffer, i,
+                  from_double(buffer->type, launch_as_double(buffer->type, start) +
+                                                (double)i * launch_as_double(buffer->type, step)));
         } else {
             store(buffer, i, start + i * step);
         }
@@ -72,7 +72,7 @@ static int fill_random(reader *r, launch_buffer *buffer, uint64_t count, const y
     if ((value = find(r, node, "high")) && read_value(r, value, "high", buffer->type, &high)) return -1;
     state = seed;
     if (is_float(buffer->type)) {
-        double from = as_double(buffer->type, low), to = as_double(buffer->type, high);
+        double from = launch_as_double(buffer->type, low), to = launch_as_double(buffer->type, high);
         if (!(from <= to)) return FAIL(r, node, "random: low is above high");
         for (i = 0; i < count; i++) {
             double unit = (double)(gpump_random_next(&state) >> 40) * (1.0 / 16777216.0);
@@ -91,59 +91,128 @@ static int fill_random(reader *r, launch_buffer *buffer, uint64_t count, const y
     return 0;
 }
 
-int read_buffer(reader *r, const yaml_node_t *node, uint32_t process, launch_argument *argument) {
-    static const char *const keys[] = {"name", "type", "count", "constant", "ramp", "random", "file", "same_as", NULL};
-    static const char *const initialisers[] = {"constant", "ramp", "random", "file", NULL};
+int find_buffer(reader *r, const yaml_node_t *node, const char *what, uint32_t process, uint32_t *index) {
+    const launch_file *launch = r->launch;
+    char *name = NULL;
+    uint32_t i;
+    if (read_text(r, node, what, &name)) return -1;
+    for (i = 0; i < launch->buffer_count; i++) {
+        if (launch->buffers[i].process == process && launch->buffers[i].name &&
+            strcmp(launch->buffers[i].name, name) == 0)
+            break;
+    }
+    free(name);
+    if (i == launch->buffer_count)
+        return FAIL(r, node, "no earlier buffer of this process is named \"%s\"", text_of(node));
+    *index = i;
+    return 0;
+}
+
+int read_element(reader *r, const yaml_node_t *node, uint32_t index, uint64_t *offset) {
+    const launch_buffer *buffer = &r->launch->buffers[index];
+    const uint32_t width = launch_type_bytes(buffer->type);
+    if (read_u64(r, node, "element", 0, UINT64_MAX / 8, offset)) return -1;
+    if (*offset >= buffer->bytes / width)
+        return FAIL(r, node, "element %" PRIu64 " is outside the buffer, which has %" PRIu64 " elements of %s", *offset,
+                    buffer->bytes / width, launch_type_name(buffer->type));
+    *offset *= width;
+    return 0;
+}
+
+/* ---- addresses in buffers and structs ---- */
+
+int read_pointer(reader *r, const yaml_node_t *to, const yaml_node_t *element, uint32_t process,
+                 launch_pointer *pointer) {
+    pointer->process = process;
+    pointer->place = place_of(to);
+    if (read_text(r, to, "to", &pointer->name)) return -1;
+    return element ? read_u64(r, element, "element", 0, UINT64_MAX / 8, &pointer->element) : 0;
+}
+
+/* pointers: [{at: 0, to: rows, element: 0, count: 10, step: 64}]: count addresses from element `at` on. */
+static int read_pointers(reader *r, const yaml_node_t *node, uint32_t holder) {
+    static const char *const keys[] = {"at", "to", "element", "count", "step", NULL};
+    yaml_node_item_t *item;
+    if (node->type != YAML_SEQUENCE_NODE) return FAIL(r, node, "pointers must be a list (- {at: 0, to: rows})");
+    if (launch_type_bytes(r->launch->buffers[holder].type) != 8)
+        return FAIL(r, node, "a buffer with pointers needs elements of 8 bytes, such as type: u64, not %s",
+                    launch_type_name(r->launch->buffers[holder].type));
+    for (item = node->data.sequence.items.start; item < node->data.sequence.items.top; item++) {
+        const yaml_node_t *one = yaml_document_get_node(r->document, *item);
+        const yaml_node_t *at, *to, *value;
+        uint64_t first = 0, count = 1, step = 0, elements = r->launch->buffers[holder].bytes / 8, i;
+        if (check_mapping(r, one, "a pointer", keys)) return -1;
+        at = find(r, one, "at");
+        to = find(r, one, "to");
+        if (!at || !to) return FAIL(r, one, "a pointer needs at (an element of this buffer) and to (a buffer's name)");
+        if (read_u64(r, at, "at", 0, elements - 1, &first)) return -1;
+        if ((value = find(r, one, "count")) && read_u64(r, value, "count", 1, elements - first, &count)) return -1;
+        if ((value = find(r, one, "step")) && read_u64(r, value, "step", 0, UINT64_C(1) << 32, &step)) return -1;
+        for (i = 0; i < count; i++) {
+            launch_pointer *pointer =
+                (launch_pointer *)append(&r->launch->pointers, &r->launch->pointer_count, sizeof *pointer);
+            if (!pointer) return FAIL(r, one, "out of memory");
+            pointer->in_buffer = 1;
+            pointer->holder = holder;
+            pointer->at = (first + i) * 8;
+            if (read_pointer(r, to, find(r, one, "element"), r->launch->buffers[holder].process, pointer)) return -1;
+            pointer->element += i * step;
+        }
+    }
+    return 0;
+}
+
+int resolve_pointers(reader *r) {
     launch_file *launch = r->launch;
-    launch_buffer *buffer;
-    yaml_node_t *type, *count_node, *value, *same;
-    const yaml_node_t *initialiser = NULL;
-    uint64_t count = 0, i;
-    uint32_t k;
-    if (check_mapping(r, node, "buffer", keys)) return -1;
-    argument->is_buffer = 1;
-    if ((same = find(r, node, "same_as"))) {
-        char *name = NULL;
-        if (read_text(r, same, "same_as", &name)) return -1;
-        for (k = 0; k < launch->buffer_count; k++) {
-            if (launch->buffers[k].process == process && launch->buffers[k].name &&
-                strcmp(launch->buffers[k].name, name) == 0)
+    uint32_t i, n;
+    for (i = 0; i < launch->pointer_count; i++) {
+        launch_pointer *pointer = &launch->pointers[i];
+        const launch_buffer *buffer;
+        for (n = 0; n < launch->buffer_count; n++) {
+            if (launch->buffers[n].process == pointer->process && launch->buffers[n].name &&
+                strcmp(launch->buffers[n].name, pointer->name) == 0)
                 break;
         }
-        free(name);
-        if (k == launch->buffer_count)
-            return FAIL(r, same, "no earlier buffer of this process is named \"%s\"", text_of(same));
-        argument->buffer = k;
-        return 0;
+        if (n == launch->buffer_count)
+            return launch_file_error(launch, pointer->place, r->error, "no buffer of this process is named \"%s\"",
+                                     pointer->name);
+        buffer = &launch->buffers[n];
+        pointer->buffer = n;
+        pointer->offset = pointer->element * launch_type_bytes(buffer->type);
+        if (pointer->offset >= buffer->bytes)
+            return launch_file_error(launch, pointer->place, r->error,
+                                     "element %" PRIu64 " is outside buffer %s, which has %" PRIu64 " elements of %s",
+                                     pointer->element, pointer->name, buffer->bytes / launch_type_bytes(buffer->type),
+                                     launch_type_name(buffer->type));
     }
-    type = find(r, node, "type");
-    count_node = find(r, node, "count");
-    if (!type) return FAIL(r, node, "a buffer needs a type");
-    buffer = (launch_buffer *)append(&launch->buffers, &launch->buffer_count, sizeof *buffer);
-    if (!buffer) return FAIL(r, node, "out of memory");
-    argument->buffer = launch->buffer_count - 1;
-    buffer->place = place_of(node);
-    buffer->process = process;
-    if (read_type(r, type, &buffer->type)) return -1;
-    if ((value = find(r, node, "name")) && read_text(r, value, "name", &buffer->name)) return -1;
-    for (k = 0; initialisers[k]; k++) {
-        if (!(value = find(r, node, initialisers[k]))) continue;
-        if (initialiser) return FAIL(r, value, "a buffer has one initialiser: constant, ramp, random or file");
-        initialiser = value;
+    return 0;
+}
+
+void launch_place_pointers(launch_file *launch) {
+    uint32_t i;
+    for (i = 0; i < launch->pointer_count; i++) {
+        const launch_pointer *pointer = &launch->pointers[i];
+        const uint64_t address = launch->buffers[pointer->buffer].address + pointer->offset;
+        uint8_t *holder = pointer->in_buffer ? launch->buffers[pointer->holder].contents
+                                             : launch->kernels[pointer->kernel].arguments[pointer->holder].structure;
+        memcpy(holder + pointer->at, &address, sizeof address);
     }
-    if (count_node &&
-        read_u64(r, count_node, "count", 1, LAUNCH_BUFFER_BYTES_MAX / launch_type_bytes(buffer->type), &count))
-        return -1;
+}
+
+/* ---- a buffer ---- */
+
+/* Fills a new buffer with what its only initialiser says. */
+static int fill(reader *r, const yaml_node_t *node, launch_buffer *buffer, const yaml_node_t *count_node,
+                uint64_t count) {
+    const yaml_node_t *value;
+    uint64_t i, bits;
     if ((value = find(r, node, "file"))) {
         char *path = NULL;
         uint8_t *bytes = NULL;
         uint64_t size = 0;
-        if (read_path(r, value, "file", &path)) return -1;
-        if (read_file(r, value, path, &bytes, &size)) {
-            free(path);
-            return -1;
-        }
+        int failed = read_path(r, value, "file", &path) || read_file(r, value, path, &bytes, &size);
         free(path);
+        if (failed) return -1;
         buffer->contents = bytes;
         buffer->bytes = count_node ? count * launch_type_bytes(buffer->type) : size;
         if (size < buffer->bytes || size == 0 || buffer->bytes % launch_type_bytes(buffer->type)) {
@@ -159,9 +228,62 @@ int read_buffer(reader *r, const yaml_node_t *node, uint32_t process, launch_arg
     if ((value = find(r, node, "ramp"))) return fill_ramp(r, buffer, count, value);
     if ((value = find(r, node, "random"))) return fill_random(r, buffer, count, value);
     if ((value = find(r, node, "constant"))) {
-        uint64_t bits;
         if (read_value(r, value, "constant", buffer->type, &bits)) return -1;
         for (i = 0; i < count; i++) store(buffer, i, bits);
     }
     return 0;
+}
+
+int read_buffer(reader *r, const yaml_node_t *node, uint32_t process, launch_argument *argument) {
+    static const char *const keys[] = {"name", "type",    "count",   "constant", "ramp",        "random",
+                                       "file", "same_as", "element", "pointers", "guard_bytes", NULL};
+    static const char *const initialisers[] = {"constant", "ramp", "random", "file", NULL};
+    static const char *const same_keys[] = {"same_as", "element", NULL};
+    launch_file *launch = r->launch;
+    launch_buffer *buffer;
+    yaml_node_t *type, *count_node, *value, *same;
+    const yaml_node_t *initialiser = NULL;
+    uint64_t count = 0;
+    uint32_t k, index;
+    if (check_mapping(r, node, "buffer", keys)) return -1;
+    argument->is_buffer = 1;
+    if ((same = find(r, node, "same_as"))) {
+        if (check_mapping(r, node, "a buffer with same_as", same_keys) ||
+            find_buffer(r, same, "same_as", process, &argument->buffer))
+            return -1;
+        value = find(r, node, "element");
+        return value ? read_element(r, value, argument->buffer, &argument->offset) : 0;
+    }
+    type = find(r, node, "type");
+    count_node = find(r, node, "count");
+    if (!type) return FAIL(r, node, "a buffer needs a type");
+    buffer = (launch_buffer *)append(&launch->buffers, &launch->buffer_count, sizeof *buffer);
+    if (!buffer) return FAIL(r, node, "out of memory");
+    argument->buffer = index = launch->buffer_count - 1;
+    buffer->place = place_of(node);
+    buffer->process = process;
+    if (read_type(r, type, &buffer->type)) return -1;
+    if ((value = find(r, node, "name"))) {
+        if (read_text(r, value, "name", &buffer->name)) return -1;
+        for (k = 0; k < index; k++) {
+            if (launch->buffers[k].process == process && launch->buffers[k].name &&
+                strcmp(launch->buffers[k].name, buffer->name) == 0)
+                return FAIL(r, value, "a buffer of this process is named \"%s\" already; same_as: %s means that one",
+                            buffer->name, buffer->name);
+        }
+    }
+    for (k = 0; initialisers[k]; k++) {
+        if (!(value = find(r, node, initialisers[k]))) continue;
+        if (initialiser) return FAIL(r, value, "a buffer has one initialiser: constant, ramp, random or file");
+        initialiser = value;
+    }
+    if (count_node &&
+        read_u64(r, count_node, "count", 1, LAUNCH_BUFFER_BYTES_MAX / launch_type_bytes(buffer->type), &count))
+        return -1;
+    if ((value = find(r, node, "guard_bytes")) &&
+        read_u64(r, value, "guard_bytes", 0, UINT64_C(1) << 24, &buffer->guard_bytes))
+        return -1;
+    if (fill(r, node, buffer, count_node, count)) return -1;
+    if ((value = find(r, node, "element")) && read_element(r, value, index, &argument->offset)) return -1;
+    return (value = find(r, node, "pointers")) ? read_pointers(r, value, index) : 0;
 }

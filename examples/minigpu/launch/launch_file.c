@@ -10,46 +10,6 @@
 #include "gpump.h"
 #include "launch/launch_reader.h"
 
-static int read_expect(reader *r, const yaml_node_t *node, launch_kernel *kernel) {
-    static const char *const keys[] = {"reference", "checksum", "files", NULL};
-    static const char *const file_keys[] = {"argument", "file", NULL};
-    yaml_node_t *value;
-    if (check_mapping(r, node, "expect", keys)) return -1;
-    if ((value = find(r, node, "reference"))) {
-        char *name = NULL;
-        if (read_text(r, value, "reference", &name)) return -1;
-        kernel->reference = reference_find(name);
-        free(name);
-        if (!kernel->reference) return FAIL(r, value, "no built-in reference is named \"%s\"", text_of(value));
-    }
-    if ((value = find(r, node, "checksum"))) {
-        if (read_u64(r, value, "checksum", 0, UINT64_MAX, &kernel->checksum)) return -1;
-        kernel->has_checksum = 1;
-    }
-    if ((value = find(r, node, "files"))) {
-        yaml_node_item_t *item;
-        if (value->type != YAML_SEQUENCE_NODE)
-            return FAIL(r, value, "files must be a list (- {argument: 3, file: out.bin})");
-        for (item = value->data.sequence.items.start; item < value->data.sequence.items.top; item++) {
-            yaml_node_t *element = yaml_document_get_node(r->document, *item), *index, *path;
-            launch_expected_file *file =
-                (launch_expected_file *)append(&kernel->expected_files, &kernel->expected_file_count, sizeof *file);
-            if (!file) return FAIL(r, element, "out of memory");
-            if (check_mapping(r, element, "an expected file", file_keys)) return -1;
-            index = find(r, element, "argument");
-            path = find(r, element, "file");
-            if (!index || !path) return FAIL(r, element, "an expected file needs argument (from 0) and file");
-            file->place = place_of(path);
-            if (read_u32(r, index, "argument", 0, UINT32_MAX, &file->argument)) return -1;
-            if (file->argument >= kernel->argument_count || !kernel->arguments[file->argument].is_buffer) {
-                return FAIL(r, index, "argument %u is not a buffer", file->argument);
-            }
-            if (read_path(r, path, "file", &file->path)) return -1;
-        }
-    }
-    return 0;
-}
-
 /* Lets the kernel's own generator fill its buffers (kernels/NAME/generate.c). */
 static int run_generator(reader *r, const yaml_node_t *node, launch_kernel *kernel) {
     static const char *const keys[] = {"name", "seed", NULL};
@@ -73,8 +33,9 @@ static int run_generator(reader *r, const yaml_node_t *node, launch_kernel *kern
     for (i = 0; i < kernel->argument_count; i++) {
         const launch_argument *argument = &kernel->arguments[i];
         arguments[i].scalar = argument->is_buffer ? 0 : argument->scalar;
-        arguments[i].buffer = argument->is_buffer ? r->launch->buffers[argument->buffer].contents : NULL;
-        arguments[i].bytes = argument->is_buffer ? r->launch->buffers[argument->buffer].bytes : 0;
+        if (!argument->is_buffer) continue;
+        arguments[i].buffer = r->launch->buffers[argument->buffer].contents + argument->offset;
+        arguments[i].bytes = r->launch->buffers[argument->buffer].bytes - argument->offset;
     }
     memcpy(view.grid, kernel->grid, sizeof view.grid);
     memcpy(view.block, kernel->block, sizeof view.block);
@@ -103,19 +64,9 @@ static int read_footprint(reader *r, const yaml_node_t *node, launch_kernel *ker
 }
 
 static int read_kernel(reader *r, const yaml_node_t *node, uint32_t process) {
-    static const char *const keys[] = {"ptx",
-                                       "kernel",
-                                       "grid",
-                                       "block",
-                                       "dynamic_shared_bytes",
-                                       "arguments",
-                                       "priority",
-                                       "arrival_cycle",
-                                       "footprint",
-                                       "generate",
-                                       "expect",
-                                       "textures",
-                                       NULL};
+    static const char *const keys[] = {"ptx",       "kernel",   "grid",          "block",     "dynamic_shared_bytes",
+                                       "arguments", "priority", "arrival_cycle", "footprint", "generate",
+                                       "expect",    "textures", "symbols",       NULL};
     launch_kernel *kernel;
     yaml_node_t *value;
     if (check_mapping(r, node, "a kernel", keys)) return -1;
@@ -149,6 +100,7 @@ static int read_kernel(reader *r, const yaml_node_t *node, uint32_t process) {
     if ((value = find(r, node, "footprint")) && read_footprint(r, value, kernel)) return -1;
     if ((value = find(r, node, "arguments")) && read_arguments(r, value, kernel)) return -1;
     if ((value = find(r, node, "textures")) && read_texture_references(r, value, kernel)) return -1;
+    if ((value = find(r, node, "symbols")) && read_symbols(r, value, kernel)) return -1;
     if ((value = find(r, node, "generate")) && run_generator(r, value, kernel)) return -1;
     if ((value = find(r, node, "expect")) && read_expect(r, value, kernel)) return -1;
     return 0;
@@ -158,7 +110,11 @@ static int read_kernels(reader *r, const yaml_node_t *node, uint32_t process) {
     yaml_node_item_t *item;
     if (node->type != YAML_SEQUENCE_NODE) return FAIL(r, node, "kernels must be a list (- ptx: ...)");
     for (item = node->data.sequence.items.start; item < node->data.sequence.items.top; item++) {
-        if (read_kernel(r, yaml_document_get_node(r->document, *item), process)) return -1;
+        const yaml_node_t *element = yaml_document_get_node(r->document, *item);
+        const yaml_node_t *loop = element->type == YAML_MAPPING_NODE ? find(r, element, "loop") : NULL;
+        static const char *const loop_keys[] = {"loop", NULL};
+        if (loop && check_mapping(r, element, "a list entry with a loop", loop_keys)) return -1;
+        if (loop ? read_loop(r, loop, process, read_kernels) : read_kernel(r, element, process)) return -1;
     }
     return 0;
 }
@@ -268,7 +224,7 @@ static int read_document(reader *r) {
         }
     }
     if (!r->launch->kernel_count) return FAIL(r, kernels ? kernels : processes, "there is no kernel to run");
-    return 0;
+    return resolve_pointers(r);
 }
 
 int launch_file_read(launch_file *launch, const char *path, char error[LAUNCH_ERROR_BYTES]) {
@@ -301,6 +257,7 @@ int launch_file_read(launch_file *launch, const char *path, char error[LAUNCH_ER
     r.launch = launch;
     r.document = &document;
     r.error = error;
+    r.loop_depth = 0;
     if (!yaml_parser_load(&parser, &document)) {
         launch_place place;
         place.line = (uint32_t)parser.problem_mark.line + 1;
@@ -322,8 +279,9 @@ void launch_file_free(launch_file *launch) {
     uint32_t i, k;
     for (i = 0; i < launch->kernel_count; i++) {
         launch_kernel *kernel = &launch->kernels[i];
-        for (k = 0; k < kernel->expected_file_count; k++) free(kernel->expected_files[k].path);
-        free(kernel->expected_files);
+        for (k = 0; k < kernel->expected_count; k++) free(kernel->expected[k].path);
+        free(kernel->expected);
+        free(kernel->argument_tolerances);
         for (k = 0; k < kernel->texture_reference_count; k++) free(kernel->texture_references[k].name);
         free(kernel->texture_references);
         for (k = 0; k < kernel->argument_count; k++) free(kernel->arguments[k].structure);
@@ -333,10 +291,15 @@ void launch_file_free(launch_file *launch) {
     }
     for (i = 0; i < launch->buffer_count; i++) {
         free(launch->buffers[i].name);
+        free(launch->buffers[i].symbol);
         free(launch->buffers[i].contents);
     }
     for (i = 0; i < launch->process_count; i++) free(launch->processes[i].name);
     for (i = 0; i < launch->number_count; i++) free(launch->numbers[i].name);
+    for (i = 0; i < launch->pointer_count; i++) free(launch->pointers[i].name);
+    for (i = 0; i < launch->loop_count; i++) free(launch->loops[i].writes);
+    free(launch->pointers);
+    free(launch->loops);
     free(launch->numbers);
     free(launch->kernels);
     free(launch->buffers);

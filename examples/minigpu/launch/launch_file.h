@@ -35,17 +35,35 @@ typedef struct launch_buffer {
     char *name; /* NULL: anonymous */
     launch_type type;
     uint64_t bytes;
-    uint8_t *contents; /* as the file's initialisers and generators made it */
-    uint64_t address;  /* in device memory, given when the machine is built */
+    uint8_t *contents;      /* as the file's initialisers and generators made it */
+    uint64_t address;       /* in device memory, given when the machine is built */
+    uint64_t guard_bytes;   /* before and behind it, whole pages that can be read and hold zeros */
+    char *symbol;           /* it is this variable of a PTX file; NULL: it has a place of its own */
+    uint32_t symbol_kernel; /* the kernel whose PTX file has the variable */
     uint32_t process;
     launch_place place;
 } launch_buffer;
 
+/* An address that stands in a buffer or in a struct. */
+typedef struct launch_pointer {
+    int in_buffer; /* 1: in buffer `holder`; 0: in argument `holder` of kernel `kernel` */
+    uint32_t holder, kernel;
+    uint64_t at;     /* byte in the holder */
+    char *name;      /* the buffer that it points to ... */
+    uint32_t buffer; /* ... by index */
+    uint64_t offset; /* bytes from that buffer's start */
+    uint64_t element;
+    uint32_t process;
+    launch_place place;
+} launch_pointer;
+
 typedef struct launch_argument {
     int is_buffer;
     uint32_t buffer;    /* index into launch_file.buffers */
+    uint64_t offset;    /* where in the buffer the pointer stands, in bytes */
     launch_type type;   /* of a scalar */
     uint64_t scalar;    /* its bits, zero-extended */
+    uint64_t step;      /* what a loop adds to it each time, as bits of its type */
     uint8_t *structure; /* a struct by value: its bytes, padding included; NULL: none */
     uint32_t structure_bytes;
     int is_texture;        /* a buffer that the kernel gets a texture object of */
@@ -59,12 +77,19 @@ typedef struct launch_texture_reference {
     launch_argument texture;
 } launch_texture_reference;
 
-/* A file whose bytes must equal an argument's buffer afterwards. */
-typedef struct launch_expected_file {
-    uint32_t argument;
+/* How far a floating-point element may be from what is expected: absolute + relative * |expected|. */
+typedef struct launch_tolerance {
+    double absolute, relative;
+} launch_tolerance;
+
+/* What a buffer must hold afterwards: the bytes of a file, or one value in every element. */
+typedef struct launch_expected {
+    uint32_t buffer;
+    uint64_t bits; /* of that value; path NULL */
     char *path;
+    launch_tolerance tolerance;
     launch_place place;
-} launch_expected_file;
+} launch_expected;
 
 typedef struct launch_kernel {
     char *ptx_path; /* as it is opened: relative paths are taken from the launch file's folder */
@@ -84,9 +109,11 @@ typedef struct launch_kernel {
     const reference_entry *reference; /* NULL: none */
     int has_checksum;
     uint64_t checksum; /* gpump_hash_bytes over the kernel's buffers in argument order */
-    launch_expected_file *expected_files;
-    uint32_t expected_file_count;
-    launch_place place; /* of the kernel's entry */
+    launch_expected *expected;
+    uint32_t expected_count;
+    launch_tolerance tolerance;            /* of every buffer that is compared with the reference ... */
+    launch_tolerance *argument_tolerances; /* ... unless its argument has its own: by argument; NULL: none has */
+    launch_place place;                    /* of the kernel's entry */
     launch_place ptx_place, name_place, grid_place, block_place, shared_place, arguments_place, footprint_place;
 } launch_kernel;
 
@@ -101,6 +128,30 @@ typedef struct launch_number {
     uint32_t value;
     launch_place place;
 } launch_number;
+
+/* One element that is written each time a loop begins, as a host program would with a copy. */
+typedef struct launch_write {
+    uint32_t buffer;
+    uint64_t offset; /* bytes */
+    uint64_t bits;
+} launch_write;
+
+typedef enum launch_compare { LAUNCH_EQUALS, LAUNCH_DIFFERS, LAUNCH_BELOW, LAUNCH_ABOVE } launch_compare;
+
+/* Kernels first to first + count - 1, one process's, run again and again: `times` times, or until an element of a
+ * buffer compares as said, which must be so after at most `times` times. */
+typedef struct launch_loop {
+    uint32_t first, count;
+    uint32_t times;
+    int has_until;
+    uint32_t buffer; /* the element ... */
+    uint64_t offset;
+    launch_compare compare;
+    uint64_t bits; /* ... and what it is compared with */
+    launch_write *writes;
+    uint32_t write_count;
+    launch_place place;
+} launch_loop;
 
 typedef struct launch_file {
     char *path;
@@ -119,6 +170,10 @@ typedef struct launch_file {
     uint32_t kernel_count;
     launch_buffer *buffers;
     uint32_t buffer_count;
+    launch_pointer *pointers;
+    uint32_t pointer_count;
+    launch_loop *loops; /* in the order of their kernels */
+    uint32_t loop_count;
 } launch_file;
 
 /* Reads a launch file. Returns 0, or -1 with the reason in error (file:line:column: ...), *launch then holding nothing.
@@ -128,6 +183,16 @@ void launch_file_free(launch_file *launch);
 /* Writes "file:line:column: " and the formatted message to error; returns -1. */
 int launch_file_error(const launch_file *launch, launch_place place, char error[LAUNCH_ERROR_BYTES], const char *format,
                       ...) __attribute__((format(printf, 4, 5)));
+/* Writes the addresses that stand in buffers and structs; every buffer must have its address. */
+void launch_place_pointers(launch_file *launch);
+/* The loop that begins with a kernel; NULL: none does. */
+const launch_loop *launch_loop_at(const launch_file *launch, uint32_t kernel);
+/* May a loop stop when its element holds these bits? Always 0 without `until`. */
+int launch_loop_stops(const launch_file *launch, const launch_loop *loop, const uint8_t *contents);
+/* A scalar's bits in the iteration-th round of its loop, from 0. */
+uint64_t launch_scalar(const launch_argument *argument, uint64_t iteration);
+/* An element of a floating-point type as a double. */
+double launch_as_double(launch_type type, uint64_t bits);
 /* Reads what kind of idempotent regions is wanted: "sparse", or a number. Returns 0, or -1. */
 int launch_regions(const char *text, uint32_t *regions);
 /* Bytes of one element. */

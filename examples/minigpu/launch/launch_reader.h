@@ -13,6 +13,7 @@ typedef struct reader {
     launch_file *launch;
     yaml_document_t *document;
     char *error;
+    uint32_t loop_depth; /* 1 in a loop */
 } reader;
 
 #define FAIL(r, node, ...) launch_file_error((r)->launch, place_of(node), (r)->error, __VA_ARGS__)
@@ -44,9 +45,25 @@ int read_file(reader *r, const yaml_node_t *node, const char *path, uint8_t **by
 
 /* launch_buffers.c */
 int read_buffer(reader *r, const yaml_node_t *node, uint32_t process, launch_argument *argument);
+/* A buffer by its name, among those of the process that stand before. */
+int find_buffer(reader *r, const yaml_node_t *node, const char *what, uint32_t process, uint32_t *index);
+/* An element's number, checked against a buffer; *offset is in bytes. */
+int read_element(reader *r, const yaml_node_t *node, uint32_t index, uint64_t *offset);
+/* What a pointer points to; element may be NULL. The name is looked up at the end, by resolve_pointers. */
+int read_pointer(reader *r, const yaml_node_t *to, const yaml_node_t *element, uint32_t process,
+                 launch_pointer *pointer);
+int resolve_pointers(reader *r);
 
 /* launch_arguments.c */
 int read_arguments(reader *r, const yaml_node_t *node, launch_kernel *kernel);
 int read_texture_references(reader *r, const yaml_node_t *node, launch_kernel *kernel);
+int read_symbols(reader *r, const yaml_node_t *node, launch_kernel *kernel);
+
+/* launch_loop.c: read_kernels reads the loop's kernels. */
+int read_loop(reader *r, const yaml_node_t *node, uint32_t process,
+              int (*read_kernels)(reader *r, const yaml_node_t *node, uint32_t process));
+
+/* launch_expect.c */
+int read_expect(reader *r, const yaml_node_t *node, launch_kernel *kernel);
 
 #endif

@@ -1,5 +1,6 @@
 #include "machine/dispatcher.h"
 
+#include "machine/loops.h"
 #include "preemption/preemption.h"
 #include "preemption/preemption_schedule.h"
 #include "machine/trace.h"
@@ -27,6 +28,7 @@ uint64_t dispatcher_kernels(machine *m) {
             m->kernels_done++;
             if (m->trace) trace_ends(m, i);
             preemption_kernel_ends(m, i);
+            loops_kernel_ended(m, i);
             m->dispatch_needed = 1;
         }
     }
@@ -39,7 +41,8 @@ uint64_t dispatcher_kernels(machine *m) {
             continue;
         }
         k->state = KERNEL_ACTIVE;
-        k->ready_cycle = m->now;
+        if (!k->iteration) k->ready_cycle = m->now;
+        loops_kernel_starts(m, index);
         if (m->trace) trace_arrives(m, index);
         preemption_kernel_starts(m, index);
         if (m->schedule)

@@ -9,11 +9,13 @@
 #include "analysis/analysis.h"
 #include "preemption/context_forms.h"
 #include "machine/dispatcher.h"
+#include "machine/loops.h"
 #include "memory/memory_path.h"
 #include "machine/page_faults.h"
 #include "machine/pipeline.h"
 #include "preemption/preemption.h"
 #include "preemption/preemption_schedule.h"
+#include "ptx/kernel_names.h"
 #include "ptx/ptx_reader.h"
 #include "machine/scoreboard.h"
 #include "machine/trace.h"
@@ -245,13 +247,22 @@ static machine_programs *read_programs(const minigpu_config *config, launch_file
         p->module_of_kernel[i] = n;
         found[i] = ptx_find_kernel(&p->modules[n], k->name);
         if (!found[i]) {
-            const ptx_refusal *refusal = ptx_find_refusal(&p->modules[n], k->name);
-            if (refusal)
+            int several;
+            const char *name = kernel_name_find(&p->modules[n], k->name, &several);
+            const ptx_refusal *refusal = name ? ptx_find_refusal(&p->modules[n], name) : NULL;
+            char list[LAUNCH_ERROR_BYTES / 2];
+            found[i] = name ? ptx_find_kernel(&p->modules[n], name) : NULL;
+            if (refusal) {
                 snprintf(error, LAUNCH_ERROR_BYTES, "%s", refusal->text);
-            else
-                launch_file_error(launch, k->name_place, error, "%s has no kernel named \"%s\"", k->ptx_path, k->name);
-            free_programs(p);
-            return NULL;
+            } else if (!found[i]) {
+                kernel_name_list(&p->modules[n], list, sizeof list);
+                launch_file_error(launch, k->name_place, error, "%s has %s kernel named \"%s\"; it has: %s",
+                                  k->ptx_path, several ? "more than one" : "no", k->name, list);
+            }
+            if (!found[i]) {
+                free_programs(p);
+                return NULL;
+            }
         }
         if (missing_texture_reference(&p->modules[n], found[i], k)) {
             launch_file_error(launch, k->name_place, error,
@@ -407,6 +418,40 @@ static int prepare_kernel(machine *m, launch_file *launch, uint32_t index, const
     return 0;
 }
 
+/* Finds the variables of PTX files that the launch fills: their addresses and sizes. */
+static int find_symbols(launch_file *launch, const machine_programs *p, char error[LAUNCH_ERROR_BYTES]) {
+    uint32_t i, n;
+    for (i = 0; i < launch->buffer_count; i++) {
+        launch_buffer *buffer = &launch->buffers[i];
+        const ptx_module *module;
+        const ptx_symbol *symbol;
+        uint32_t which;
+        int several;
+        if (!buffer->symbol) continue;
+        which = p->module_of_kernel[buffer->symbol_kernel];
+        module = &p->modules[which];
+        symbol = symbol_name_find(module, buffer->symbol, &several);
+        if (!symbol) {
+            char list[LAUNCH_ERROR_BYTES / 2];
+            symbol_name_list(module, list, sizeof list);
+            return launch_file_error(launch, buffer->place, error, "%s has %s variable named \"%s\"; it has: %s",
+                                     p->paths[which], several ? "more than one" : "no", buffer->symbol, list);
+        }
+        if (buffer->bytes > symbol->bytes)
+            return launch_file_error(launch, buffer->place, error,
+                                     "variable %s has %" PRIu64 " bytes, the buffer for it has %" PRIu64,
+                                     buffer->symbol, symbol->bytes, buffer->bytes);
+        buffer->address = symbol->offset + (symbol->space == SPACE_CONST ? p->const_bases : p->global_bases)[which];
+        for (n = 0; n < i; n++) {
+            if (launch->buffers[n].symbol && launch->buffers[n].address == buffer->address)
+                return launch_file_error(launch, buffer->place, error,
+                                         "variable %s is given twice: its PTX file is loaded once, for all kernels",
+                                         buffer->symbol);
+        }
+    }
+    return 0;
+}
+
 static void fill_texture_references(const launch_file *launch, const ptx_module *module, kernel *k) {
     uint32_t i;
     for (i = 0; i < module->texture_count; i++) {
@@ -421,7 +466,8 @@ static void fill_parameters(const launch_file *launch, kernel *k) {
     uint32_t i;
     for (i = 0; i < k->launch->argument_count; i++) {
         const launch_argument *argument = &k->launch->arguments[i];
-        uint64_t bits = argument->is_buffer ? launch->buffers[argument->buffer].address : argument->scalar;
+        uint64_t bits = argument->is_buffer ? launch->buffers[argument->buffer].address + argument->offset
+                                            : launch_scalar(argument, 0);
         if (argument->structure) {
             memcpy(k->parameters + k->program->parameters[i].offset, argument->structure, argument->structure_bytes);
             continue;
@@ -606,10 +652,14 @@ static int build(machine *m, launch_file *launch, const kernel_program **program
 
     /* Device memory: module variables, buffers, local memory, saved contexts; each on pages of its own, with an empty
      * page behind it, so that an access beyond its end is seen. */
+    if (find_symbols(launch, p, error)) goto done;
     for (i = 0; i < launch->buffer_count; i++) {
-        launch->buffers[i].address = address;
-        address = align_up(address + launch->buffers[i].bytes, PAGE_BYTES) + PAGE_BYTES;
+        const uint64_t guard = align_up(launch->buffers[i].guard_bytes, PAGE_BYTES);
+        if (launch->buffers[i].symbol) continue;
+        launch->buffers[i].address = address + guard;
+        address = align_up(address + guard + launch->buffers[i].bytes, PAGE_BYTES) + guard + PAGE_BYTES;
     }
+    launch_place_pointers(launch);
     resident = c->gpu.sms * c->gpu.block_slots;
     m->local_base = address;
     if (local_needed) {
@@ -633,6 +683,11 @@ static int build(machine *m, launch_file *launch, const kernel_program **program
     }
     for (i = 0; i < launch->buffer_count; i++) {
         memcpy(device_memory(m, launch->buffers[i].address), launch->buffers[i].contents, launch->buffers[i].bytes);
+        if (launch->buffers[i].symbol) continue;
+        map_pages(m, launch->buffers[i].address - align_up(launch->buffers[i].guard_bytes, PAGE_BYTES),
+                  align_up(launch->buffers[i].bytes, PAGE_BYTES) +
+                      2 * align_up(launch->buffers[i].guard_bytes, PAGE_BYTES),
+                  PAGE_READ);
         map_pages(m, launch->buffers[i].address, launch->buffers[i].bytes, PAGE_READ | PAGE_WRITE);
     }
     if (local_needed) {
@@ -645,6 +700,8 @@ static int build(machine *m, launch_file *launch, const kernel_program **program
         fill_parameters(launch, &m->kernels[i]);
         fill_texture_references(launch, &p->modules[p->module_of_kernel[i]], &m->kernels[i]);
     }
+
+    if (loops_make(m, launch)) goto memory;
 
     /* Pools. */
     m->block_count = resident;
@@ -682,7 +739,8 @@ done:
 static size_t arena_bytes_for(const launch_file *launch) {
     uint64_t bytes = UINT64_C(16) << 30;
     uint32_t i;
-    for (i = 0; i < launch->buffer_count; i++) bytes += launch->buffers[i].bytes + 2 * PAGE_BYTES;
+    for (i = 0; i < launch->buffer_count; i++)
+        bytes += launch->buffers[i].bytes + 2 * launch->buffers[i].guard_bytes + 4 * PAGE_BYTES;
     return (size_t)bytes;
 }
 
@@ -818,7 +876,7 @@ int machine_run(machine *m, uint64_t until) {
         if (m->ask_again <= m->now) victims_reconsider(m);
         if (page_faults_next(m) <= m->now) page_faults_serve(m);
         arrival = dispatcher_kernels(m);
-        if (m->kernels_done == m->kernel_count) return 1;
+        if (m->kernels_done == m->kernel_count) return m->failed ? -1 : 1;
         dispatcher_place(m);
         for (i = 0; i < m->sm_count; i++) {
             sm *s = m->sms[i];

@@ -127,6 +127,7 @@ typedef struct kernel {
     uint32_t first_preempted, last_preempted; /* list of preempted_block */
     uint32_t preempted;                       /* its length */
     uint32_t resident;                        /* blocks on SMs */
+    uint32_t iteration;                       /* rounds of its loop that it has ended (loops.h) */
 } kernel;
 
 /* ---- blocks and warps ---- */
@@ -439,6 +440,8 @@ typedef struct machine {
     uint64_t ask_again;                     /* the policy wants to be asked again at this cycle; NEVER: not */
     gpump_cost_history *histories;          /* of finished blocks, by kernel number */
     struct victim_request *victim_requests; /* one per kernel (victims.h) */
+    const launch_file *launch;              /* whose loops these are */
+    uint32_t *loop_rounds;                  /* per loop of the launch file: rounds that have begun (loops.h) */
     const uint64_t *true_ends;              /* for an oracle: when each block of kernel 1 ends if it drains; NULL */
     uint64_t *ends;                         /* where such a table is written; NULL */
     uint32_t omit_section;             /* tests: the context section type that is left out of every save; 0: none */

@@ -1,6 +1,7 @@
 #include "tools/check.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,25 +37,48 @@ static void element_text(const launch_buffer *buffer, const uint8_t *bytes, uint
     }
 }
 
-/* Finds the first element that differs; 1 when there is one. */
-static int differs(const launch_kernel *k, uint32_t argument, const launch_buffer *buffer, const uint8_t *is,
-                   const uint8_t *expected, kernel_check *check) {
-    uint32_t width = launch_type_bytes(buffer->type);
-    uint64_t i;
-    if (memcmp(is, expected, buffer->bytes) == 0) return 0;
-    for (i = 0; memcmp(is + i * width, expected + i * width, width) == 0; i++) {}
-    if (check->result != CHECK_WRONG) {
-        char a[64], b[64];
-        element_text(buffer, is, i, a, sizeof a);
-        element_text(buffer, expected, i, b, sizeof b);
-        snprintf(check->text, sizeof check->text, "kernel %s: argument %u, element %" PRIu64 ": is %s, expected %s",
-                 k->name, argument, i, a, b);
-    }
-    check->result = CHECK_WRONG;
-    return 1;
+/* Is an element near enough to what is expected? Without a tolerance only the same bits are; NaN is near NaN. */
+static int near_enough(launch_type type, const uint8_t *is, const uint8_t *expected, launch_tolerance tolerance) {
+    uint64_t a = 0, b = 0;
+    double x, y;
+    const uint32_t width = launch_type_bytes(type);
+    if (memcmp(is, expected, width) == 0) return 1;
+    if ((type != LAUNCH_F32 && type != LAUNCH_F64) || (tolerance.absolute == 0 && tolerance.relative == 0)) return 0;
+    memcpy(&a, is, width);
+    memcpy(&b, expected, width);
+    x = launch_as_double(type, a);
+    y = launch_as_double(type, b);
+    if (isnan(x) || isnan(y)) return isnan(x) && isnan(y);
+    return x == y || fabs(x - y) <= tolerance.absolute + tolerance.relative * fabs(y);
 }
 
-static void run_reference(const launch_kernel *k, const launch_file *launch, uint8_t **mirror, kernel_check *check) {
+/* Looks for the first element that differs by more than the tolerance and notes it. `what` names the buffer. */
+static void compare(const launch_kernel *k, const char *what, const launch_buffer *buffer, const uint8_t *is,
+                    const uint8_t *expected, launch_tolerance tolerance, kernel_check *check) {
+    const uint32_t width = launch_type_bytes(buffer->type);
+    const uint64_t elements = buffer->bytes / width;
+    uint64_t i, first = elements, count = 0;
+    char a[64], b[64];
+    if (memcmp(is, expected, buffer->bytes) == 0) return;
+    for (i = 0; i < elements; i++) {
+        if (near_enough(buffer->type, is + i * width, expected + i * width, tolerance)) continue;
+        if (!count++) first = i;
+    }
+    if (!count) return;
+    if (check->result != CHECK_WRONG) {
+        element_text(buffer, is, first, a, sizeof a);
+        element_text(buffer, expected, first, b, sizeof b);
+        snprintf(check->text, sizeof check->text,
+                 "kernel %s: %s, element %" PRIu64 ": is %s, expected %s; %" PRIu64 " of %" PRIu64 " elements differ%s",
+                 k->name, what, first, a, b, count, elements,
+                 tolerance.absolute > 0 || tolerance.relative > 0 ? " by more than the tolerance" : "");
+    }
+    check->result = CHECK_WRONG;
+}
+
+/* `iteration`: rounds of the kernel's loop before this one. */
+static void run_reference(const launch_kernel *k, const launch_file *launch, uint64_t iteration, uint8_t **mirror,
+                          kernel_check *check) {
     reference_argument *arguments =
         (reference_argument *)calloc(k->argument_count ? k->argument_count : 1, sizeof *arguments);
     reference_launch view;
@@ -63,9 +87,10 @@ static void run_reference(const launch_kernel *k, const launch_file *launch, uin
     if (!arguments) return;
     for (i = 0; i < k->argument_count; i++) {
         const launch_argument *a = &k->arguments[i];
-        arguments[i].scalar = a->is_buffer ? 0 : a->scalar;
-        arguments[i].buffer = a->is_buffer ? mirror[a->buffer] : NULL;
-        arguments[i].bytes = a->is_buffer ? launch->buffers[a->buffer].bytes : 0;
+        arguments[i].scalar = a->is_buffer ? 0 : launch_scalar(a, iteration);
+        if (!a->is_buffer) continue;
+        arguments[i].buffer = mirror[a->buffer] + a->offset;
+        arguments[i].bytes = launch->buffers[a->buffer].bytes - a->offset;
     }
     memcpy(view.grid, k->grid, sizeof view.grid);
     memcpy(view.block, k->block, sizeof view.block);
@@ -80,23 +105,69 @@ static void run_reference(const launch_kernel *k, const launch_file *launch, uin
     free(arguments);
 }
 
-static void check_files(const machine *m, const launch_file *launch, const launch_kernel *k, kernel_check *check) {
+static void check_buffers(const machine *m, const launch_file *launch, const launch_kernel *k, kernel_check *check) {
     uint32_t i;
-    for (i = 0; i < k->expected_file_count; i++) {
-        const launch_expected_file *file = &k->expected_files[i];
-        const launch_buffer *buffer = &launch->buffers[k->arguments[file->argument].buffer];
+    for (i = 0; i < k->expected_count; i++) {
+        const launch_expected *expected = &k->expected[i];
+        const launch_buffer *buffer = &launch->buffers[expected->buffer];
+        const uint32_t width = launch_type_bytes(buffer->type);
         uint8_t *bytes = (uint8_t *)calloc(1, buffer->bytes + 1);
-        FILE *stream = fopen(file->path, "rb");
+        FILE *stream = expected->path ? fopen(expected->path, "rb") : NULL;
+        char what[128];
+        uint64_t n;
         if (check->result == CHECK_NOTHING_EXPECTED) check->result = CHECK_RIGHT;
-        if (!bytes || !stream || fread(bytes, 1, buffer->bytes + 1, stream) != buffer->bytes) {
+        snprintf(what, sizeof what, buffer->name ? "buffer %s" : "buffer of line %s%u",
+                 buffer->name ? buffer->name : "", buffer->place.line);
+        for (n = 0; bytes && !expected->path && n < buffer->bytes; n += width)
+            memcpy(bytes + n, &expected->bits, width); /* little-endian hosts */
+        if (!bytes || (expected->path && (!stream || fread(bytes, 1, buffer->bytes + 1, stream) != buffer->bytes))) {
             check->result = CHECK_WRONG;
             snprintf(check->text, sizeof check->text, "kernel %s: %s does not hold %" PRIu64 " bytes", k->name,
-                     file->path, buffer->bytes);
+                     expected->path ? expected->path : "memory", buffer->bytes);
         } else {
-            differs(k, file->argument, buffer, contents(m, buffer), bytes, check);
+            compare(k, what, buffer, contents(m, buffer), bytes, expected->tolerance, check);
         }
         if (stream) fclose(stream);
         free(bytes);
+    }
+}
+
+/* What a kernel without a reference may have written is unknown: its buffers, and all that pointers and symbols reach.
+ */
+static void forget(const launch_file *launch, const launch_kernel *k, uint8_t *known) {
+    uint32_t i;
+    for (i = 0; i < k->argument_count; i++)
+        if (k->arguments[i].is_buffer) known[k->arguments[i].buffer] = 0;
+    for (i = 0; i < launch->pointer_count; i++) known[launch->pointers[i].buffer] = 0;
+    for (i = 0; i < launch->buffer_count; i++)
+        if (launch->buffers[i].symbol) known[i] = 0;
+}
+
+/* Runs the references of all kernels on the mirrors, in order; kernels may share buffers, and loops repeat as often as
+ * the machine has repeated them. */
+static void run_references(const machine *m, const launch_file *launch, uint8_t **mirror, uint8_t *known,
+                           kernel_check *checks) {
+    uint32_t i = 0, n, w, round;
+    while (i < launch->kernel_count) {
+        const launch_loop *loop = launch_loop_at(launch, i);
+        const uint32_t rounds = loop ? m->loop_rounds[loop - launch->loops] : 1, count = loop ? loop->count : 1;
+        for (round = 0; round < rounds; round++) {
+            for (w = 0; loop && w < loop->write_count; w++) {
+                const launch_write *write = &loop->writes[w];
+                memcpy(mirror[write->buffer] + write->offset, &write->bits,
+                       launch_type_bytes(launch->buffers[write->buffer].type));
+            }
+            for (n = i; n < i + count; n++) {
+                const launch_kernel *k = &launch->kernels[n];
+                if (k->reference) {
+                    if (checks[n].result == CHECK_NOTHING_EXPECTED) checks[n].result = CHECK_RIGHT;
+                    run_reference(k, launch, round, mirror, &checks[n]);
+                } else {
+                    forget(launch, k, known);
+                }
+            }
+        }
+        i += count;
     }
 }
 
@@ -112,25 +183,17 @@ int check_results(const machine *m, const launch_file *launch, kernel_check *che
         memcpy(mirror[i], launch->buffers[i].contents, launch->buffers[i].bytes);
         known[i] = 1;
     }
-    /* First all references, in order; kernels may share buffers. */
-    for (i = 0; i < launch->kernel_count; i++) {
-        const launch_kernel *k = &launch->kernels[i];
-        memset(&checks[i], 0, sizeof checks[i]);
-        if (k->reference) {
-            checks[i].result = CHECK_RIGHT;
-            run_reference(k, launch, mirror, &checks[i]);
-            continue;
-        }
-        for (n = 0; n < k->argument_count; n++) {
-            if (k->arguments[n].is_buffer) known[k->arguments[n].buffer] = 0;
-        }
-    }
+    memset(checks, 0, launch->kernel_count * sizeof *checks);
+    run_references(m, launch, mirror, known, checks);
     for (i = 0; i < launch->kernel_count; i++) {
         const launch_kernel *k = &launch->kernels[i];
         for (n = 0; k->reference && n < k->argument_count; n++) {
             const launch_argument *a = &k->arguments[n];
+            char what[32];
+            snprintf(what, sizeof what, "argument %u", n);
             if (a->is_buffer && known[a->buffer])
-                differs(k, n, &launch->buffers[a->buffer], contents(m, &launch->buffers[a->buffer]), mirror[a->buffer],
+                compare(k, what, &launch->buffers[a->buffer], contents(m, &launch->buffers[a->buffer]),
+                        mirror[a->buffer], k->argument_tolerances ? k->argument_tolerances[n] : k->tolerance,
                         &checks[i]);
         }
         if (k->has_checksum) {
@@ -142,7 +205,7 @@ int check_results(const machine *m, const launch_file *launch, kernel_check *che
                          "kernel %s: checksum is 0x%016" PRIx64 ", expected 0x%016" PRIx64, k->name, sum, k->checksum);
             }
         }
-        check_files(m, launch, k, &checks[i]);
+        check_buffers(m, launch, k, &checks[i]);
         wrong |= checks[i].result == CHECK_WRONG;
     }
     result = wrong;

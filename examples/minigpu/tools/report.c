@@ -150,6 +150,18 @@ static void report_page_faults(const machine *m, FILE *file) {
             m->page_faults.absent, m->page_faults.served, m->page_faults.calls, all, checks, calls);
 }
 
+/* How often the loops of the launch file have run. */
+static void report_loops(const run_result *result, FILE *file) {
+    uint32_t i;
+    for (i = 0; i < result->launch->loop_count; i++) {
+        const launch_loop *loop = &result->launch->loops[i];
+        fprintf(file, "loop of line %u, %s to %s: %u of at most %u rounds\n", loop->place.line,
+                result->machine->kernels[loop->first].program->name,
+                result->machine->kernels[loop->first + loop->count - 1].program->name, result->machine->loop_rounds[i],
+                loop->times);
+    }
+}
+
 void report_text(const run_result *result, FILE *file) {
     const machine *m = result->machine;
     machine_totals t;
@@ -176,6 +188,7 @@ void report_text(const run_result *result, FILE *file) {
             " misses, L2 %" PRIu64 " hits %" PRIu64 " misses, DRAM %" PRIu64 " bytes\n",
             t.cycles, microseconds(m, t.cycles), t.cycles ? (double)t.warp_instructions / (double)t.cycles : 0,
             t.l1_hits, t.l1_misses, t.l2_hits, t.l2_misses, t.dram_bytes);
+    report_loops(result, file);
     report_points(m, file);
     report_page_faults(m, file);
     for (i = 0; i < m->preemption_count && i < 32; i++) {
@@ -224,6 +237,7 @@ static json_t *kernel_json(const run_result *result, uint32_t index) {
         number(k->counted[COUNTED_CHECK]), "page_calls", number(k->counted[COUNTED_CALL]), "point_instructions",
         number(k->counted[COUNTED_POINT]));
     if (!object) return NULL;
+    json_object_set_new(object, "rounds", number(k->iteration + (k->state == KERNEL_DONE)));
     if (result->checks) {
         json_object_set_new(object, "result", json_string(check_name(result->checks[index].result)));
         if (result->checks[index].text[0])

@@ -121,8 +121,10 @@ static machine *build(const victim_experiment *e, int alone, launch_file *launch
         launch->kernels[0].override_registers = table[e->kernel].registers;
         launch->kernels[0].override_shared_bytes = table[e->kernel].shared_bytes;
         launch->kernels[0].priority = 0;
-        if (launch->kernel_count != 1 || append_launch(launch, &synthetic)) {
-            snprintf(error, LAUNCH_ERROR_BYTES, "%s: not a single kernel, or out of memory", launch->path);
+        if (launch->kernel_count != 1 || launch->pointer_count || launch->loop_count ||
+            append_launch(launch, &synthetic)) {
+            snprintf(error, LAUNCH_ERROR_BYTES, "%s: not a single kernel without pointers and loops, or out of memory",
+                     launch->path);
             launch_file_free(launch);
             return NULL;
         }
