@@ -27,6 +27,10 @@ static memory_space space_of(const instruction *instruction, uint64_t address, u
     return (memory_space)instruction->space;
 }
 
+int memory_access_global(const in_flight *r, uint32_t lane, uint64_t *address) {
+    return space_of(r->instruction, r->addresses[lane], address) == SPACE_GLOBAL;
+}
+
 static uint32_t thread_of(const machine *m, const in_flight *r, uint32_t lane) {
     return m->warps[r->warp].index * LANES + lane;
 }

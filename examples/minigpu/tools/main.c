@@ -12,9 +12,13 @@
 #include "tools/analyze.h"
 #include "preemption/context_forms.h"
 #include "machine/machine.h"
+#include "output.h"
+#include "tools/dump.h"
 #include "tools/html_page.h"
+#include "tools/init_command.h"
 #include "tools/options.h"
 #include "tools/policies_command.h"
+#include "tools/races.h"
 #include "tools/report.h"
 #include "machine/trace.h"
 #include "policies.h"
@@ -121,6 +125,9 @@ static const char run_usage[] =
     "  --slice US            with --schedule time_slice: how long a turn lasts (1000)\n"
     "  --html OUT.html       write one page that shows the run, and opens from disk in any browser\n"
     "  --trace OUT.json      write a Chrome trace-event file: open it at https://ui.perfetto.dev\n"
+    "  --dump FOLDER         write every buffer after the run: NAME.bin, its bytes, and NAME.txt, one element per "
+    "line\n"
+    "  --races               name words whose value depends on the order of blocks (slower)\n"
     "  --json                print the report as JSON\n"
     "  --every-cycle         idle cycles are simulated one by one, not skipped: slower, the same result\n"
     "exit status: 0 done and right, 1 something is wrong, 2 bad input\n";
@@ -190,6 +197,8 @@ static int command_run(int argc, char **argv) {
                                           {"trace", required_argument, NULL, 't'},
                                           {"html", required_argument, NULL, 'H'},
                                           {"json", no_argument, NULL, 'j'},
+                                          {"dump", required_argument, NULL, 'D'},
+                                          {"races", no_argument, NULL, 'R'},
                                           {"every-cycle", no_argument, NULL, 'e'},
                                           {"context", required_argument, NULL, 'c'},
                                           {"points", optional_argument, NULL, 'P'},
@@ -211,13 +220,14 @@ static int command_run(int argc, char **argv) {
     uint64_t limit_ns = NEVER, late_price = 0, number;
     launch_file launch;
     char error[LAUNCH_ERROR_BYTES];
-    const char *trace_path = NULL, *html_path = NULL, *why;
+    const char *trace_path = NULL, *html_path = NULL, *dump_folder = NULL, *why;
     timeline *recorded = NULL;
+    race_log *races = NULL;
     kernel_check *checks;
     run_result result;
     machine *m;
     uint32_t which;
-    int json = 0, vacate = 0, option, status;
+    int json = 0, vacate = 0, watch_races = 0, option, status;
     machine_options_default(&options);
     while ((option = getopt_long(argc, argv, "", longs, NULL)) != -1) {
         switch (option) {
@@ -228,6 +238,8 @@ static int command_run(int argc, char **argv) {
         case 't': trace_path = optarg; break;
         case 'H': html_path = optarg; break;
         case 'j': json = 1; break;
+        case 'D': dump_folder = optarg; break;
+        case 'R': watch_races = 1; break;
         case 'o':
             if (option_choice("--policy", optarg, policies_victim_name, &which)) return EXIT_BAD_INPUT;
             options.policy = policies_victim_at(which);
@@ -308,12 +320,19 @@ static int command_run(int argc, char **argv) {
         launch_file_free(&launch);
         return EXIT_BAD_INPUT;
     }
+    if (watch_races && !(races = races_watch(m, error))) {
+        fprintf(stderr, "minigpu: %s\n", error);
+        machine_free(m);
+        launch_file_free(&launch);
+        return EXIT_BAD_INPUT;
+    }
     if (try_to_write(trace_path) || try_to_write(html_path)) {
         machine_free(m);
         launch_file_free(&launch);
         return EXIT_BAD_INPUT;
     }
     status = run_machine(m, &launch, trace_path || html_path ? &recorded : NULL, &result, &checks);
+    result.races = races;
     if (json) {
         if (report_json(&result, stdout)) status = EXIT_WRONG;
     } else {
@@ -332,6 +351,8 @@ static int command_run(int argc, char **argv) {
             printf("page: %s (open it in a browser)\n", html_path);
     }
     timeline_free(recorded);
+    if (dump_folder && dump_buffers(m, &launch, dump_folder)) status = EXIT_WRONG;
+    races_free(races);
     free(checks);
     machine_free(m);
     launch_file_free(&launch);
@@ -516,6 +537,7 @@ static const struct {
     int (*run)(int argc, char **argv);
 } commands[] = {
     {"run", "run a launch file, check the result, report", command_run},
+    {"init", "a launch file to begin with, from a PTX file", init_command},
     {"analyze", "what the analyses find in PTX files", command_analyze},
     {"policies", "victim-selection policies at the same requests: the tables of Shieh chapter 4", command_policies},
     {"demo", "two kernels, three ways of preempting one for the other", command_demo},
@@ -528,7 +550,8 @@ int main(int argc, char **argv) {
     html_page_command(argc, argv);
     if (argc > 1) {
         for (i = 0; i < sizeof commands / sizeof *commands; i++) {
-            if (strcmp(argv[1], commands[i].name) == 0) return commands[i].run(argc - 1, argv + 1);
+            if (strcmp(argv[1], commands[i].name) == 0)
+                return output_status(commands[i].run(argc - 1, argv + 1), "minigpu");
         }
         if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0)
             out = stdout;
@@ -538,5 +561,5 @@ int main(int argc, char **argv) {
     fputs("usage: minigpu COMMAND ... (minigpu COMMAND --help says more)\n", out);
     for (i = 0; i < sizeof commands / sizeof *commands; i++)
         fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].what);
-    return out == stdout ? EXIT_RIGHT : EXIT_BAD_INPUT;
+    return out == stdout ? output_status(EXIT_RIGHT, "minigpu") : EXIT_BAD_INPUT;
 }

@@ -211,6 +211,7 @@ void report_text(const run_result *result, FILE *file) {
     if (m->preemption_count > 32)
         fprintf(file, "... and %u more preemptions (--json lists them)\n", m->preemption_count - 32);
     report_requests(m, file);
+    if (result->races) races_report(result->races, file);
     fprintf(file, "simulated in %.3f s: %.1f million thread instructions per second\n", result->seconds,
             rate((double)t.thread_instructions / 1e6, result->seconds));
     for (i = 0; result->checks && i < m->kernel_count; i++) {
@@ -261,6 +262,23 @@ static json_t *preemption_json(const machine *m, const preemption_entry *entry) 
     return object;
 }
 
+static json_t *races_json(const run_result *result) {
+    json_t *list = json_array();
+    const race *one;
+    uint32_t i;
+    for (i = 0; (one = races_at(result->races, i)); i++) {
+        char place[160];
+        races_place(result->races, one->address, place, sizeof place);
+        json_array_append_new(list, json_pack("{s:s,s:s,s:o,s:s,s:s,s:[o,o],s:[i,i]}", "kernel",
+                                              result->machine->kernels[one->kernel].program->name, "kind",
+                                              race_text(one->kind), "words", number(one->words), "place", place, "ptx",
+                                              result->machine->kernels[one->kernel].program->file_name, "blocks",
+                                              number(one->blocks[0]), number(one->blocks[1]), "lines",
+                                              (int)one->lines[0], (int)one->lines[1]));
+    }
+    return list;
+}
+
 int report_json(const run_result *result, FILE *file) {
     const machine *m = result->machine;
     machine_totals t;
@@ -285,6 +303,7 @@ int report_json(const run_result *result, FILE *file) {
     json_object_set_new(root, "page_faults",
                         json_pack("{s:o,s:o,s:o}", "absent_pages", number(m->page_faults.absent), "served",
                                   number(m->page_faults.served), "calls", number(m->page_faults.calls)));
+    if (result->races) json_object_set_new(root, "races", races_json(result));
     json_object_set_new(root, "model_version", json_integer(GPUMP_MODEL_VERSION));
     json_object_set_new(root, "launch_file", json_string(result->launch->path));
     json_object_set_new(root, "gpu", json_string(m->config.preset));

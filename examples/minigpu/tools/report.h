@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "tools/check.h"
+#include "tools/races.h"
 #include "machine/machine.h"
 
 typedef struct run_result {
@@ -12,6 +13,7 @@ typedef struct run_result {
     const launch_file *launch;
     const kernel_check *checks; /* one per kernel; NULL: the run did not end */
     const char *error;          /* NULL: the run ended */
+    const race_log *races;      /* NULL: nobody has looked */
     double seconds;             /* of processor time the simulation took */
 } run_result;
 

@@ -1,0 +1,86 @@
+#include "tools/dump.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "output.h"
+
+#define NAME_BYTES 256u
+
+/* What a buffer's files are called: letters, digits, - . and _ alone. */
+static void file_name(const launch_file *launch, uint32_t index, char name[NAME_BYTES]) {
+    const launch_buffer *buffer = &launch->buffers[index];
+    const int several = launch->process_count > 1;
+    const char *process = several ? launch->processes[buffer->process].name : "", *dot = several ? "." : "";
+    uint32_t k, a;
+    char *at;
+    snprintf(name, NAME_BYTES, "%s%sbuffer%u", process, dot, index + 1);
+    for (k = 0; k < launch->kernel_count && !buffer->name; k++) {
+        const launch_kernel *kernel = &launch->kernels[k];
+        for (a = 0; a < kernel->argument_count; a++) {
+            if (!kernel->arguments[a].is_buffer || kernel->arguments[a].buffer != index) continue;
+            snprintf(name, NAME_BYTES, "%s%s%u.%.100s.argument%u", process, dot, k + 1, kernel->name, a);
+            k = launch->kernel_count - 1;
+            break;
+        }
+    }
+    if (buffer->name) snprintf(name, NAME_BYTES, "%s%s%.180s", process, dot, buffer->name);
+    for (at = name; *at; at++)
+        if (!isalnum((unsigned char)*at) && !strchr("-._", *at)) *at = '_';
+}
+
+static void write_text(const launch_buffer *buffer, const uint8_t *bytes, FILE *file) {
+    static const char is_signed[] = {0, 1, 0, 1, 0, 1, 0, 1, 0, 0};
+    const uint32_t width = launch_type_bytes(buffer->type);
+    uint64_t i;
+    fprintf(file, "# %s, %" PRIu64 " elements, at 0x%" PRIx64 "\n", launch_type_name(buffer->type),
+            buffer->bytes / width, buffer->address);
+    for (i = 0; i < buffer->bytes; i += width) {
+        uint64_t bits = 0;
+        memcpy(&bits, bytes + i, width); /* little-endian hosts */
+        if (buffer->type == LAUNCH_F32 || buffer->type == LAUNCH_F64)
+            fprintf(file, "%.*g\n", buffer->type == LAUNCH_F32 ? 9 : 17, launch_as_double(buffer->type, bits));
+        else if (is_signed[buffer->type])
+            fprintf(file, "%" PRId64 "\n", (int64_t)(bits << (64 - 8 * width)) >> (64 - 8 * width));
+        else
+            fprintf(file, "%" PRIu64 "\n", bits);
+    }
+}
+
+static FILE *open_file(const char *path) {
+    FILE *file = fopen(path, "wb");
+    if (!file) fprintf(stderr, "minigpu: --dump: cannot write %s: %s\n", path, strerror(errno));
+    return file;
+}
+
+int dump_buffers(const machine *m, const launch_file *launch, const char *folder) {
+    uint32_t i, n;
+    if (mkdir(folder, 0777) && errno != EEXIST) {
+        fprintf(stderr, "minigpu: --dump: cannot make the folder %s: %s\n", folder, strerror(errno));
+        return -1;
+    }
+    for (i = 0; i < launch->buffer_count; i++) {
+        const launch_buffer *buffer = &launch->buffers[i];
+        const uint8_t *bytes = m->memory + (buffer->address - DEVICE_BASE);
+        char name[NAME_BYTES], other[NAME_BYTES], path[4096];
+        FILE *file;
+        file_name(launch, i, name);
+        for (n = 0; n < i; n++) { /* two names that differ in a letter that files cannot have */
+            file_name(launch, n, other);
+            if (strcmp(name, other) == 0) snprintf(name + strlen(name), sizeof name - strlen(name), ".%u", i + 1);
+        }
+        snprintf(path, sizeof path, "%s/%s.bin", folder, name);
+        if (!(file = open_file(path))) return -1;
+        fwrite(bytes, 1, buffer->bytes, file);
+        if (output_close(file, "minigpu", path)) return -1;
+        snprintf(path, sizeof path, "%s/%s.txt", folder, name);
+        if (!(file = open_file(path))) return -1;
+        write_text(buffer, bytes, file);
+        if (output_close(file, "minigpu", path)) return -1;
+    }
+    return 0;
+}

@@ -1,0 +1,13 @@
+/* dump: buffers as files, after a run. */
+#ifndef MINIGPU_DUMP_H
+#define MINIGPU_DUMP_H
+
+#include "machine/machine.h"
+
+/* Writes every buffer of a machine that has run into a folder, which is made if there is none: NAME.bin holds its
+ * bytes, NAME.txt one element per line below a line that starts with #. A buffer without a name is called after the
+ * first kernel that gets it: 1.saxpy.argument2. With several processes, names start with the process's. Returns 0, or
+ * -1 after a report on stderr. */
+int dump_buffers(const machine *m, const launch_file *launch, const char *folder);
+
+#endif

@@ -1,0 +1,299 @@
+#define _GNU_SOURCE
+#include "tools/init_command.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/addresses.h"
+#include "analysis/analysis.h"
+#include "output.h"
+#include "ptx/demangle.h"
+#include "ptx/kernel_names.h"
+#include "tools/options.h"
+
+#define STATUS_RIGHT 0
+#define STATUS_WRONG 1
+#define STATUS_BAD_INPUT 2
+#define GUESSED_BLOCKS 4u
+#define GUESSED_THREADS 256u
+
+static const char usage[] =
+    "usage: minigpu init FILE.ptx [--kernel NAME] [--out LAUNCH.yaml]\n"
+    "  writes a launch file to begin with: every kernel (or one), its parameters with their types, sizes as guesses\n"
+    "  --kernel NAME    only this kernel, by its name in the file or in C++; may be repeated, and is the order\n"
+    "  --out FILE       write there (default: standard output); a file that exists is not overwritten\n"
+    "exit status: 0 done, 1 the output could not be written, 2 bad input, or no kernel can be run\n";
+
+/* What the kernel does with the buffer behind a pointer parameter. */
+typedef struct pointer_use {
+    uint32_t type; /* value_type of its first access; TYPE_NONE: none was traced */
+    uint32_t vector;
+    int is_read, is_written;
+} pointer_use;
+
+static const char *element_type(uint32_t type) {
+    switch (type) {
+    case TYPE_S8: return "s8";
+    case TYPE_U16:
+    case TYPE_B16:
+    case TYPE_F16: return "u16";
+    case TYPE_S16: return "s16";
+    case TYPE_U32:
+    case TYPE_B32: return "u32";
+    case TYPE_S32: return "s32";
+    case TYPE_U64:
+    case TYPE_B64: return "u64";
+    case TYPE_S64: return "s64";
+    case TYPE_F32: return "f32";
+    case TYPE_F64: return "f64";
+    default: return "u8";
+    }
+}
+
+/* Finds what a kernel does with its pointers. Returns 0, or -1: not known. */
+static int find_uses(const kernel_program *kernel, pointer_use *uses) {
+    access_address *accesses = (access_address *)calloc(kernel->count + 1u, sizeof *accesses);
+    analysis a;
+    gpump_diag diag;
+    uint32_t i;
+    memset(&diag, 0, sizeof diag);
+    if (!accesses || analysis_create(kernel, &a, &diag) != GPUMP_OK) {
+        free(accesses);
+        return -1;
+    }
+    if (addresses_trace(kernel, a.program, NULL, accesses) == GPUMP_OK) {
+        for (i = 0; i < kernel->count; i++) {
+            const instruction *in = &kernel->instructions[i];
+            pointer_use *use = &uses[accesses[i].number];
+            if (!instruction_access_bytes(in) || accesses[i].kind != PLACE_PARAMETER) continue;
+            if (use->type == TYPE_NONE) {
+                use->type = in->type;
+                use->vector = in->vector;
+            }
+            use->is_read |= in->opcode != OPCODE_ST;
+            use->is_written |= in->opcode != OPCODE_LD;
+        }
+    }
+    analysis_destroy(&a);
+    free(accesses);
+    return 0;
+}
+
+static void write_parameter(FILE *out, const kernel_parameter *p, const pointer_use *use, uint32_t kernel,
+                            uint32_t index, uint64_t count) {
+    if (p->is_pointer) {
+        const uint32_t vector = use->vector ? use->vector : 1;
+        fprintf(out, "      - buffer: {name: k%u_arg%u, type: %s, count: %" PRIu64 "}   # GUESS: count", kernel, index,
+                element_type(use->type), count * vector);
+        if (use->type == TYPE_NONE)
+            fputs(" and type; the kernel's use of it could not be traced", out);
+        else
+            fprintf(out, "; the kernel %s it%s",
+                    use->is_read && use->is_written ? "reads and writes"
+                    : use->is_written               ? "writes"
+                                                    : "reads",
+                    use->type == TYPE_F16 ? " as f16" : "");
+        if (vector > 1) fprintf(out, ", %u elements at a time", vector);
+        if (use->is_read)
+            fputs(
+                "\n        # filled with zeros; or inside the braces: constant: 1, ramp: {start: 0, step: 1}, random: "
+                "{seed: 1},\n        # file: data.bin, or instead of all that same_as: NAME of an earlier buffer",
+                out);
+        fputc('\n', out);
+    } else if (p->is_array) {
+        uint32_t i, width = p->bytes % 4 ? 1 : 4;
+        fprintf(out, "      - struct: [{type: %s, values: [", width == 4 ? "u32" : "u8");
+        for (i = 0; i < p->bytes / width; i++) fprintf(out, "%s0", i ? ", " : "");
+        fprintf(out,
+                "]}]   # GUESS: members and values; %u bytes passed by value. An address is {pointer: {to: NAME}}\n",
+                p->bytes);
+    } else if (type_is_float(p->type)) {
+        fprintf(out, "      - scalar: {type: %s, value: 1.0}   # GUESS: value\n", element_type(p->type));
+    } else {
+        fprintf(out, "      - scalar: {type: %s, value: %" PRIu64 "}   # GUESS: value%s\n", element_type(p->type),
+                p->bytes >= 4 ? count : 1,
+                p->bytes == 8 ? "; or a texture object, or a pointer that is only passed on" : "");
+    }
+}
+
+static void write_textures(FILE *out, const ptx_module *module, const kernel_program *kernel) {
+    uint8_t *used = (uint8_t *)calloc(module->texture_count + 1u, 1);
+    uint32_t i, any = 0;
+    for (i = 0; used && i < kernel->count; i++) {
+        const instruction *in = &kernel->instructions[i];
+        if (in->opcode != OPCODE_TEX || in->sources[0].kind != OPERAND_IMMEDIATE) continue;
+        if (in->sources[0].immediate < module->texture_count) used[in->sources[0].immediate] = 1;
+    }
+    for (i = 0; used && i < module->texture_count; i++) {
+        if (!used[i]) continue;
+        if (!any++) fputs("    textures:\n", out);
+        fprintf(out, "      - {name: %s, texture: {width: 64}, buffer: {type: f32, count: 64}}   # GUESS: all sizes\n",
+                module->textures[i].name);
+    }
+    free(used);
+}
+
+static void write_kernel(FILE *out, const ptx_module *module, const kernel_program *kernel, const char *ptx,
+                         uint32_t number) {
+    pointer_use *uses = (pointer_use *)calloc(kernel->parameter_count + 1u, sizeof *uses);
+    char *name = demangle(kernel->name);
+    uint32_t block[3] = {GUESSED_THREADS, 1, 1}, i, guessed = 1;
+    uint64_t count;
+    const uint32_t *given = kernel->required_threads[0] ? kernel->required_threads : NULL;
+    if (given) {
+        guessed = 0;
+        for (i = 0; i < 3; i++) block[i] = given[i] ? given[i] : 1;
+    } else if (kernel->max_threads[0] && kernel->max_threads[0] < block[0]) {
+        block[0] = kernel->max_threads[0];
+    }
+    count = (uint64_t)block[0] * block[1] * block[2] * GUESSED_BLOCKS;
+    if (uses) find_uses(kernel, uses);
+    fprintf(out, "  - ptx: %s\n    kernel: %s%s%s\n", ptx, kernel->name, name ? "   # " : "", name ? name : "");
+    fprintf(out, "    grid: [%u, 1, 1]   # GUESS: blocks in x, y and z\n", GUESSED_BLOCKS);
+    fprintf(out, "    block: [%u, %u, %u]   # %s\n", block[0], block[1], block[2],
+            guessed ? "GUESS: threads of a block in x, y and z" : "as the kernel requires (.reqntid)");
+    if (kernel->uses_extern_shared)
+        fputs("    dynamic_shared_bytes: 4096   # GUESS: the third number between <<< and >>>\n", out);
+    if (kernel->parameter_count) fputs("    arguments:\n", out);
+    for (i = 0; uses && i < kernel->parameter_count; i++)
+        write_parameter(out, &kernel->parameters[i], &uses[i], number, i, count);
+    write_textures(out, module, kernel);
+    free(name);
+    free(uses);
+}
+
+static void write_symbols(FILE *out, const ptx_module *module) {
+    uint32_t i;
+    if (!module->symbol_count) return;
+    fputs(
+        "    # Variables of the file hold what the PTX says, or zeros; to fill one, take its # away:\n    # symbols:\n",
+        out);
+    for (i = 0; i < module->symbol_count; i++) {
+        const ptx_symbol *s = &module->symbols[i];
+        const uint32_t width = type_bytes(s->type) ? type_bytes(s->type) : 1;
+        char *name = demangle(s->name);
+        fprintf(out, "    #   - {name: \"%s\", buffer: {type: %s, count: %" PRIu64 "}}   # %s%s\n",
+                name ? name : s->name, element_type(s->type), s->bytes / width,
+                s->space == SPACE_CONST ? "__constant__" : "__device__",
+                width == 1 && s->bytes > 1 ? "; PTX tells bytes alone: set type and count as CUDA has them" : "");
+        free(name);
+    }
+}
+
+static void write_launch(FILE *out, const ptx_module *module, const kernel_program *const *kernels, uint32_t count,
+                         const char *ptx) {
+    uint32_t i;
+    fputs("# A launch file to begin with. What is marked GUESS comes from nowhere: set it as the CUDA program does.\n"
+          "# examples/minigpu/README.md, \"Launch files\", has every key. Then:\n"
+          "#   minigpu run THIS.yaml --dump out             run it; buffers are in out/ afterwards\n"
+          "#   minigpu run THIS.yaml --preempt 1000         empty every SM at cycle 1000: the results must stay\n"
+          "#   minigpu run THIS.yaml --races                words whose value depends on the order of blocks\n"
+          "kernels:\n",
+          out);
+    for (i = 0; i < count; i++) write_kernel(out, module, kernels[i], ptx, i + 1);
+    write_symbols(out, module);
+    fputs("    # To have the result checked, give bytes of a file or a value that every element must have:\n"
+          "    # expect:\n"
+          "    #   buffers: [{argument: 0, file: expected.bin, absolute: 1.0e-6}]\n",
+          out);
+    for (i = 0; i < module->refusal_count; i++) fprintf(out, "# not to be run: %s\n", module->refusals[i].text);
+}
+
+/* The PTX file as a launch file in the folder of `out` names it; allocated, NULL when out of memory. */
+static char *relative_path(const char *ptx, const char *out) {
+    const char *slash, *ptx_slash;
+    size_t folder, ptx_folder;
+    if (strncmp(ptx, "./", 2) == 0) ptx += 2;
+    if (out && strncmp(out, "./", 2) == 0) out += 2;
+    slash = out ? strrchr(out, '/') : NULL;
+    ptx_slash = strrchr(ptx, '/');
+    folder = slash ? (size_t)(slash - out) + 1 : 0;
+    ptx_folder = ptx_slash ? (size_t)(ptx_slash - ptx) + 1 : 0;
+    if (!folder) return strdup(ptx);
+    if (folder == ptx_folder && strncmp(ptx, out, folder) == 0) return strdup(ptx + folder);
+    return realpath(ptx, NULL);
+}
+
+int init_command(int argc, char **argv) {
+    static const struct option longs[] = {{"kernel", required_argument, NULL, 'k'},
+                                          {"out", required_argument, NULL, 'o'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
+    const kernel_program **kernels = (const kernel_program **)calloc((size_t)argc + 1, sizeof *kernels), **grown;
+    const char **names = (const char **)calloc((size_t)argc + 1, sizeof *names), *out_path = NULL;
+    ptx_module module;
+    ptx_error wrong;
+    uint32_t count = 0, name_count = 0, i;
+    int option, status = STATUS_BAD_INPUT, several;
+    char *ptx = NULL;
+    FILE *out = stdout;
+    memset(&module, 0, sizeof module);
+    memset(&wrong, 0, sizeof wrong);
+    if (!kernels || !names) goto done;
+    while ((option = getopt_long(argc, argv, "", longs, NULL)) != -1) {
+        switch (option) {
+        case 'k': names[name_count++] = optarg; break;
+        case 'o': out_path = optarg; break;
+        case 'h':
+            fputs(usage, stdout);
+            status = STATUS_RIGHT;
+            goto done;
+        default: option_misuse("init", NULL, NULL); goto done;
+        }
+    }
+    if (optind != argc - 1) {
+        option_misuse("init", optind == argc ? "which FILE.ptx?" : "one FILE.ptx; one too many is",
+                      optind == argc ? NULL : argv[optind + 1]);
+        goto done;
+    }
+    if (ptx_read_file(argv[optind], &module, &wrong)) {
+        fprintf(stderr, "%s\n", wrong.text);
+        goto done;
+    }
+    ptx_link(&module, UINT64_C(0x10000000), UINT64_C(0x20000000));
+    for (i = 0; i < name_count; i++) {
+        const char *found = kernel_name_find(&module, names[i], &several);
+        const ptx_refusal *refusal = found ? ptx_find_refusal(&module, found) : NULL;
+        char list[1024];
+        if (found && !refusal) {
+            kernels[count++] = ptx_find_kernel(&module, found);
+            continue;
+        }
+        kernel_name_list(&module, list, sizeof list);
+        if (refusal)
+            fprintf(stderr, "%s\n", refusal->text);
+        else
+            fprintf(stderr, "minigpu: %s has %s kernel named \"%s\"; it has: %s\n", argv[optind],
+                    several ? "more than one" : "no", names[i], list);
+        goto done;
+    }
+    if (!name_count) {
+        grown = (const kernel_program **)realloc(kernels, (module.kernel_count + 1u) * sizeof *kernels);
+        if (!grown) goto done;
+        kernels = grown;
+        for (count = 0; count < module.kernel_count; count++) kernels[count] = &module.kernels[count];
+    }
+    if (!count) {
+        fprintf(stderr, "minigpu: %s has no kernel that can be run%s%s\n", argv[optind],
+                module.refusal_count ? ": " : "", module.refusal_count ? module.refusals[0].text : "");
+        goto done;
+    }
+    if (!(ptx = relative_path(argv[optind], out_path))) goto done;
+    if (out_path && !(out = fopen(out_path, "wx"))) {
+        fprintf(stderr, "minigpu: init: cannot write %s: %s\n", out_path, strerror(errno));
+        goto done;
+    }
+    write_launch(out, &module, kernels, count, ptx);
+    status = STATUS_RIGHT;
+    if (out_path && output_close(out, "minigpu", out_path)) status = STATUS_WRONG;
+done:
+    free(ptx);
+    free(kernels);
+    free(names);
+    ptx_free(&module);
+    return status;
+}

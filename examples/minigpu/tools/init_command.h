@@ -1,0 +1,7 @@
+/* minigpu init: a launch file to begin with, from what a PTX file says of its kernels. */
+#ifndef MINIGPU_INIT_COMMAND_H
+#define MINIGPU_INIT_COMMAND_H
+
+int init_command(int argc, char **argv);
+
+#endif

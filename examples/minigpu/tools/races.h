@@ -1,0 +1,44 @@
+/* races: words of global memory that two blocks of one kernel touch so that the result depends on their order. Such a
+ * result may change when blocks are preempted, and it may change without: no technique is to blame. What is found is
+ * what this run's order shows; synchronisation by atomics between blocks is not understood, and warps of one block are
+ * not told apart. */
+#ifndef MINIGPU_RACES_H
+#define MINIGPU_RACES_H
+
+#include <stdio.h>
+
+#include "machine/machine.h"
+
+typedef enum race_kind {
+    RACE_WRITES, /* two blocks write different values */
+    RACE_READ,   /* one block reads what another changes */
+    RACE_FLOAT,  /* two blocks add in floating point */
+    RACE_OLD,    /* two blocks use the old value of an atomic, or mix atomics */
+    RACE_KINDS
+} race_kind;
+
+/* Words of the same kind between the same two lines of one kernel. */
+typedef struct race {
+    uint32_t kernel; /* index */
+    uint32_t kind;
+    uint32_t lines[2]; /* in the PTX file: of the earlier access and of the later one */
+    uint64_t words;
+    uint64_t address; /* of the first such word ... */
+    uint64_t blocks[2];
+} race;
+
+typedef struct race_log race_log;
+
+/* Watches a machine that has been built and not run. Costs 32 bytes for each word of its buffers (words are as small as
+ * the smallest access, at most 4 bytes). Returns NULL with the reason in error. */
+race_log *races_watch(machine *m, char error[LAUNCH_ERROR_BYTES]);
+/* The index-th race in the order in which they were found; NULL past the last. */
+const race *races_at(const race_log *log, uint32_t index);
+/* What a kind means, as a sentence without subject. */
+const char *race_text(uint32_t kind);
+/* "buffer NAME, element N" of an address. */
+void races_place(const race_log *log, uint64_t address, char *text, size_t bytes);
+void races_report(const race_log *log, FILE *file);
+void races_free(race_log *log);
+
+#endif

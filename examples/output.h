@@ -1,0 +1,34 @@
+/* output: results that cannot be written are an error. A full disk shows when a stream's buffer is emptied, often as
+ * late as its last fflush: so every program asks here before it ends. */
+#ifndef EXAMPLES_OUTPUT_H
+#define EXAMPLES_OUTPUT_H
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Empties a stream and reports on stderr when any write to it has failed. Returns 0, or -1 after a report. */
+static inline int output_flush(FILE *file, const char *program, const char *name) {
+    const int earlier = ferror(file);
+    errno = 0;
+    if (!fflush(file) && !earlier) return 0;
+    fprintf(stderr, "%s: cannot write %s: %s; what is there is not complete\n", program, name,
+            errno ? strerror(errno) : "an earlier write failed, perhaps the device is full");
+    return -1;
+}
+
+/* The same, and closes the stream. */
+static inline int output_close(FILE *file, const char *program, const char *name) {
+    const int failed = output_flush(file, program, name);
+    if (!fclose(file) || failed) return failed;
+    fprintf(stderr, "%s: cannot write %s: %s; what is there is not complete\n", program, name, strerror(errno));
+    return -1;
+}
+
+/* A program's exit status: `status`, or 1 instead of 0 when standard output could not be written. */
+static inline int output_status(int status, const char *program) {
+    const int failed = output_flush(stdout, program, "standard output");
+    return failed && !status ? 1 : status;
+}
+
+#endif

@@ -1,0 +1,114 @@
+/* labels: command unit link: minigpu_core */
+/* What helps a user with a kernel of their own: --races, --dump, init, and no result that is lost without a word. */
+#include "run_command.h"
+
+#include <dirent.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MINIGPU GPUMP_BINARY_DIR "/examples/minigpu/minigpu "
+#define GOOD_RUN GPUMP_SOURCE_DIR "/tests/minigpu/good_run/"
+#define KERNELS GPUMP_SOURCE_DIR "/examples/minigpu/kernels/"
+
+static char output[1 << 18];
+
+static void expect(const char *command, int status, const char *text) {
+    const int is = run_command(command, output, sizeof output);
+    if (is != status || (text && !strstr(output, text)))
+        fail_msg("%s: exit status %d, not %d, or no \"%s\" in: %s", command, is, status, text ? text : "", output);
+}
+
+static void test_races_are_named(void **state) {
+    (void)state;
+    expect(MINIGPU "run " GOOD_RUN "races.yaml --races 2>&1", 0,
+           "race: kernel last_wins: 1 word: two blocks write different values, the last one stays: first 0x");
+    assert_non_null(strstr(output, "(buffer word, element 0): block 0 at " GOOD_RUN "features.ptx:195, then block 1 at "
+                                   "line 195"));
+    assert_non_null(strstr(output, "race: kernel sum_floats: 1 word: two blocks add in floating point"));
+    assert_non_null(strstr(output, "race: kernel tickets: 1 word: two blocks use atomics whose order shows"));
+    assert_non_null(strstr(output, "race: kernel neighbours: 4 words: one block reads what another changes"));
+    assert_null(strstr(output, "race: kernel sum_integers"));
+    assert_null(strstr(output, "race: kernel _ZN6halves"));
+    expect(MINIGPU "run " GOOD_RUN "races.yaml --races --preempt 900:flush 2>&1", 0, "race: kernel last_wins: 1 word");
+    expect(MINIGPU "run " KERNELS "nw_1/small.yaml --races 2>&1", 0, "races: none between blocks in this run's order");
+    expect(MINIGPU "run " GOOD_RUN "races.yaml --races --json 2>&1", 0, "\"lines\": [");
+}
+
+static long size_of(const char *path) {
+    struct stat status;
+    return stat(path, &status) ? -1 : (long)status.st_size;
+}
+
+static void test_buffers_are_dumped(void **state) {
+    (void)state;
+    expect("rm -rf dumped; " MINIGPU "run " GOOD_RUN "pointers.yaml --dump dumped", 0, "right");
+    assert_int_equal(size_of("dumped/out.bin"), 160);
+    assert_int_equal(size_of("dumped/small.bin"), 16);
+    assert_int_equal(size_of("dumped/2.through_rows.argument1.bin"), 32);
+    expect("grep -c '^2$' dumped/out.txt", 0, "40\n");
+    expect("head -1 dumped/small.txt", 0, "# s32, 4 elements, at 0x");
+    expect("sed 1d dumped/small.txt | tr '\\n' ' '", 0, "9 9 0 0 ");
+    expect(MINIGPU "run " GOOD_RUN "pointers.yaml --dump no/where 2>&1", 1, "cannot make the folder no/where: No such");
+}
+
+/* Whatever kernel: the file that init writes is a launch file, and the machine takes it. */
+static void test_init_writes_launch_files(void **state) {
+    DIR *folder = opendir(KERNELS);
+    struct dirent *entry;
+    uint32_t files = 0;
+    (void)state;
+    assert_non_null(folder);
+    while ((entry = readdir(folder))) {
+        char ptx[600], command[2048];
+        snprintf(ptx, sizeof ptx, KERNELS "%s/%s.ptx", entry->d_name, entry->d_name);
+        if (entry->d_name[0] == '.' || size_of(ptx) < 0) continue;
+        snprintf(command, sizeof command, "rm -f init.yaml; " MINIGPU "init %s --out ./init.yaml 2>&1", ptx);
+        expect(command, 0, NULL);
+        expect("timeout 60 " MINIGPU "run init.yaml 2>&1 | grep -v '^init.yaml'", 0,
+               NULL); /* whatever the guesses do */
+        expect("grep -c GUESS init.yaml", 0, NULL);
+        files++;
+    }
+    closedir(folder);
+    assert_true(files > 20);
+    expect("rm -f init.yaml; " MINIGPU "init " GOOD_RUN "features.ptx --kernel weigh --kernel 'scale<int>' --out "
+           "./init.yaml; " MINIGPU "run init.yaml 2>&1",
+           1, "weigh"); /* it reads before its buffer, as guessed */
+    expect("grep 'buffer: {name: k1_arg1, type: f32, count: 1024}.*the kernel reads it' init.yaml", 0, NULL);
+    expect("grep 'name: k2_arg0, type: u32.*reads and writes it' init.yaml", 0, NULL);
+    expect(MINIGPU "init " GOOD_RUN "features.ptx --out ./init.yaml 2>&1", 2, "cannot write ./init.yaml: File exists");
+    expect(MINIGPU "init " GOOD_RUN "features.ptx --kernel scale 2>&1", 2, "has more than one kernel named \"scale\"");
+    expect(MINIGPU "init nowhere.ptx 2>&1", 2, "nowhere.ptx");
+    expect(MINIGPU "init 2>&1", 2, "which FILE.ptx?");
+}
+
+static void test_a_full_disk_is_reported(void **state) {
+    static const char *const commands[] = {"run " GOOD_RUN "names.yaml",
+                                           "run " GOOD_RUN "names.yaml --json",
+                                           "run --help",
+                                           "demo --help",
+                                           "help",
+                                           "analyze " GOOD_RUN "features.ptx",
+                                           "analyze --survey " GOOD_RUN,
+                                           "init " GOOD_RUN "features.ptx"};
+    char command[2048];
+    size_t i;
+    (void)state;
+    if (access("/dev/full", W_OK)) skip();
+    for (i = 0; i < sizeof commands / sizeof *commands; i++) {
+        snprintf(command, sizeof command, MINIGPU "%s 2>&1 >/dev/full", commands[i]);
+        expect(command, 1, "minigpu: cannot write standard output: No space left on device");
+    }
+    expect("rm -rf full; mkdir full; ln -s /dev/full full/data.txt; " MINIGPU "run " GOOD_RUN
+           "names.yaml --dump full 2>&1",
+           1, "minigpu: cannot write full/data.txt: No space left on device");
+    expect(MINIGPU "run " GOOD_RUN "names.yaml --trace /dev/full 2>&1", 2,
+           "minigpu: cannot write /dev/full: No space left on device");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_races_are_named), cmocka_unit_test(test_buffers_are_dumped),
+        cmocka_unit_test(test_init_writes_launch_files), cmocka_unit_test(test_a_full_disk_is_reported)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
