@@ -19,6 +19,7 @@
  *   component           kind         first call                      from
  *   base                             gpump_diag_text                 results, reasons, arithmetic that cannot overflow, a sparse map
  *   gpu                 calculation  gpump_gpu_config_preset         Tanasic 5.1 Table 5.2, Lin Table 2.2, Shieh Table 4.2, AMD's CWSR
+ *   block               calculation  gpump_block_leaves              what decisions see of a block: view, states, parts, choice
  *   program             program      gpump_program_create            what the analyses see of a kernel: control flow, loops, aliasing
  *   metrics             calculation  gpump_metrics_compute           Tanasic 5.3, Lin 4.1
  *   meter               hardware     gpump_meter_config_preset       Lin 3.4.1: per-kernel traffic and the six utilisations
@@ -363,7 +364,7 @@ typedef struct gpump_gpu {
     uint32_t
         register_granule; /* registers are given to a block in multiples of this; 1 = none (as in the papers' tables) */
     uint32_t shared_granule_bytes; /* shared memory likewise, bytes; 1 = none */
-    uint32_t shared_options;       /* how many sizes shared memory can be set to; 1 to GPUMP_GPU_SHARED_OPTIONS */
+    uint32_t shared_option_count;  /* how many sizes shared memory can be set to; 1 to GPUMP_GPU_SHARED_OPTIONS */
     uint32_t shared_bytes[GPUMP_GPU_SHARED_OPTIONS]; /* those sizes, bytes per SM, ascending; the smallest that holds
                                                         one block is used */
     uint32_t memory_mb_per_s;                        /* memory bandwidth of the whole GPU, 10^6 bytes per second */
@@ -393,52 +394,6 @@ typedef struct gpump_occupancy {
     uint32_t block_shared_bytes; /* shared memory of one block after rounding to the granule, bytes */
     uint32_t warps;              /* warps of one block */
 } gpump_occupancy;
-
-/* One resident block as decisions see it: the view that gpump_sm_blocks produces and any host can fill itself. */
-typedef struct gpump_block_view {
-    uint64_t cookie;        /* the host's name for the block's whole life */
-    uint64_t executed;      /* warp instructions executed in this launch of the block */
-    uint64_t start_cycle;   /* when it began (or was restored) on this SM */
-    uint64_t cycles;        /* cycles it has run, earlier residences included */
-    uint64_t context_bytes; /* what a switch would save; registers and shared memory unless the host knows better */
-    uint32_t slot;          /* block slot on the SM */
-    uint32_t generation;    /* of that slot; (slot, generation) names the block */
-    uint32_t kernel;        /* kernel number, from 1 */
-    uint32_t state;         /* gpump_block_state */
-    uint32_t register_base; /* first 32-bit register of its range */
-    uint32_t registers;     /* length of that range */
-    uint32_t shared_base;   /* first byte of its shared memory */
-    uint32_t shared_bytes;  /* length of that range */
-    uint32_t threads;       /* thread slots it takes */
-    uint32_t warps;         /* warp slots it takes */
-    uint32_t may;           /* bit t set: technique t is allowed now or after a bounded wait (see gpump_technique) */
-    uint32_t group;         /* blocks of one group leave together; 0: no group */
-} gpump_block_view;
-
-/* How a block leaves an SM. */
-typedef enum gpump_technique {
-    GPUMP_TECHNIQUE_FLUSH = 0,  /* drop it, start it again later */
-    GPUMP_TECHNIQUE_SWITCH = 1, /* save its context, restore it later */
-    GPUMP_TECHNIQUE_DRAIN = 2,  /* let it run to its end */
-    GPUMP_TECHNIQUE_REWIND = 3, /* drop its work since the last region boundary, save that boundary's live-ins */
-    GPUMP_TECHNIQUES = 4
-} gpump_technique;
-
-/* The life of a block on an SM. */
-typedef enum gpump_block_state {
-    GPUMP_BLOCK_FREE = 0,  /* no block in this slot */
-    GPUMP_BLOCK_RUNNING,   /* may issue */
-    GPUMP_BLOCK_BLOCKED,   /* resident, waits for something the host names */
-    GPUMP_BLOCK_DRAINING,  /* issues to its end, then leaves */
-    GPUMP_BLOCK_STOPPING,  /* issues no more, waits for what is in flight before it can be saved */
-    GPUMP_BLOCK_SAVING,    /* its context is being written */
-    GPUMP_BLOCK_SAVED,     /* saved, its storage about to be freed */
-    GPUMP_BLOCK_RESTORING, /* its context is being read */
-    GPUMP_BLOCK_FLUSHED,   /* dropped, its storage about to be freed */
-    GPUMP_BLOCK_DONE,      /* ended, its storage about to be freed */
-    GPUMP_BLOCK_PARKED,    /* preempted, its registers, its shared memory or both still in place */
-    GPUMP_BLOCK_STATES
-} gpump_block_state;
 
 /* Fills *gpu with a machine of the papers: gtx480_lin, gtx480_shieh, k20c, table61, maxwell_duet, maxwell_ccbp, igpu4,
  * p100, v100, a100, h100, gfx1012, gfx1100. GPUMP_ERROR_UNKNOWN_NAME otherwise. Cost: a table look-up. */
@@ -485,6 +440,160 @@ typedef struct gpump_gpu_cwsr {
 GPUMP_API gpump_result gpump_gpu_cwsr_area(uint32_t gfx_version, uint32_t compute_units, uint32_t xccs,
                                            uint32_t simd_arrays, uint32_t arrays_per_engine, gpump_gpu_cwsr *area,
                                            gpump_diag *diag);
+
+GPUMP_END
+#endif
+
+/* ---- gpump_impl/gpu/block.h ---- */
+/* block: a thread block on an SM as decisions see it: name, state, parts, techniques, the choice of one (floor 1,
+ * calculation)
+ *
+ * gpump_sm_blocks fills views of its blocks. A host that keeps an SM of its own fills the same views itself. Every
+ * decision (cost, victim, in_place) reads views and nothing else, and asks the predicates below instead of comparing
+ * states. */
+#ifndef GPUMP_BLOCK_H
+#define GPUMP_BLOCK_H
+
+
+
+GPUMP_BEGIN
+
+/* Names a block on one SM: the generation tells it from earlier and later blocks of the same slot. */
+typedef struct gpump_block_ref {
+    uint32_t slot;       /* entry of the SM's allocation tables */
+    uint32_t generation; /* of that entry */
+} gpump_block_ref;
+
+/* Parts of a block; bits. An SM holds REGISTERS, SHARED_MEMORY and SLOTS. A saved context holds the first four. */
+typedef enum gpump_part {
+    GPUMP_PART_REGISTERS = 1,     /* its range of the register file, or what that range held */
+    GPUMP_PART_SHARED_MEMORY = 2, /* its range of shared memory, or what that range held */
+    GPUMP_PART_STACKS = 4,        /* the SIMT stacks of its warps */
+    GPUMP_PART_BLOCK = 8,         /* which block it is, and how far it has come */
+    GPUMP_PART_SLOTS = 16,        /* its block slot, warp slots and thread slots */
+    GPUMP_PARTS_IN_PLACE = 3      /* registers and shared memory: what a preempted block can leave on its SM */
+} gpump_part;
+
+/* How a block leaves an SM. */
+typedef enum gpump_technique {
+    GPUMP_TECHNIQUE_FLUSH = 0,  /* drop the block, start it again later */
+    GPUMP_TECHNIQUE_SWITCH = 1, /* save its context, restore it later */
+    GPUMP_TECHNIQUE_DRAIN = 2,  /* let it run to its end */
+    GPUMP_TECHNIQUE_REWIND = 3, /* drop its work since the last region boundaries, save what is live at them */
+    GPUMP_TECHNIQUES = 4
+} gpump_technique;
+
+/* The life of a block on an SM. */
+typedef enum gpump_block_state {
+    GPUMP_BLOCK_FREE = 0,  /* no block in this slot */
+    GPUMP_BLOCK_RUNNING,   /* may issue */
+    GPUMP_BLOCK_BLOCKED,   /* resident, waits for something the host names */
+    GPUMP_BLOCK_DRAINING,  /* issues to its end, then leaves */
+    GPUMP_BLOCK_STOPPING,  /* about to be saved: waits until its state is complete */
+    GPUMP_BLOCK_SAVING,    /* its context is being written */
+    GPUMP_BLOCK_SAVED,     /* saved, its storage about to be freed */
+    GPUMP_BLOCK_RESTORING, /* its context is being read */
+    GPUMP_BLOCK_FLUSHED,   /* dropped, its storage about to be freed */
+    GPUMP_BLOCK_DONE,      /* ended, its storage about to be freed */
+    GPUMP_BLOCK_PARKED,    /* preempted, out of its slots; its registers, its shared memory or both still in place */
+    GPUMP_BLOCK_STATES
+} gpump_block_state;
+
+/* One block that holds room on an SM. */
+typedef struct gpump_block_view {
+    uint64_t cookie;        /* the host's name for the block's whole life */
+    uint64_t executed;      /* warp instructions executed in this launch of the block */
+    uint64_t start_cycle;   /* when it began (or was restored) on this SM */
+    uint64_t cycles;        /* cycles it has run, earlier residences included */
+    uint64_t context_bytes; /* what a switch would save; registers and shared memory unless the host knows better */
+    gpump_block_ref block;
+    uint32_t kernel;        /* kernel number, from 1 */
+    uint32_t state;         /* gpump_block_state */
+    uint32_t register_base; /* first 32-bit register of its range */
+    uint32_t registers;     /* length of that range; 0 when a parked block has given its registers up */
+    uint32_t shared_base;   /* first byte of its shared memory */
+    uint32_t shared_bytes;  /* length of that range; 0 likewise */
+    uint32_t threads;       /* thread slots it takes; 0 when it has left its slots (parked) */
+    uint32_t warps;         /* warp slots it takes; 0 likewise */
+    uint32_t may;           /* bit t set: technique t is allowed now or after a bounded wait (see gpump_technique) */
+    uint32_t group;         /* blocks of one kernel with the same group leave together; 0: no group */
+    uint32_t technique;     /* STOPPING, SAVING: gpump_technique the block leaves by */
+    uint32_t keep;          /* STOPPING, SAVING: gpump_part bits that stay in place when the block is PARKED; 0: none */
+} gpump_block_view;
+
+/* How one block is to leave its SM. gpump_victim_decide, _reconsider and _vacate write choices; gpump_sm_preempt takes
+ * them as they are. A host that chooses by itself sets all to zero, then block and technique. */
+typedef struct gpump_block_choice {
+    gpump_block_ref block;
+    uint32_t technique; /* gpump_technique */
+    uint32_t keep;     /* with switch and rewind: gpump_part bits that stay in place (Lin 2.3.1); 0: the block leaves */
+    uint32_t to_point; /* with switch: 1: warps go on issuing until the host reports that none waits for a preemption
+                          point */
+    /* From here on gpump_sm_preempt reads nothing. */
+    uint32_t otherwise; /* the technique to apply at gpump_victim_decision.ask_again if the block still runs then; the
+                           same as technique: none */
+    uint32_t sm;        /* number of the SM (gpump_victim_sm.sm) */
+    uint32_t unused;
+    uint64_t cookie;
+    uint64_t latency;  /* estimated cycles until the block's room is free; GPUMP_UNKNOWN: cannot be told */
+    uint64_t overhead; /* estimated loss, warp instructions; GPUMP_UNKNOWN likewise */
+} gpump_block_choice;
+
+/* ---- predicates ---- */
+
+/* Returns the name of a technique (gpump_technique:"flush", "switch", "drain", "rewind"), NULL for any other number. */
+GPUMP_API const char *gpump_technique_name(uint32_t technique);
+
+/* Returns 1 when `state` is in `states` (bit s stands for gpump_block_state s). Hot. */
+GPUMP_INLINE int gpump_block_state_in(uint32_t state, uint32_t states) {
+    return state < GPUMP_BLOCK_STATES && (states >> state & 1u);
+}
+/* Returns 1 when a block in this state holds its slots and nothing makes it leave them: it runs, is blocked, or is
+ * being restored. Hot. */
+GPUMP_INLINE int gpump_block_stays(uint32_t state) {
+    return gpump_block_state_in(state,
+                                1u << GPUMP_BLOCK_RUNNING | 1u << GPUMP_BLOCK_BLOCKED | 1u << GPUMP_BLOCK_RESTORING);
+}
+/* Returns 1 when a block in this state gives up its slots, and the parts that it does not keep, without a further
+ * decision. A parked block does not: its parts stay until somebody decides. Hot. */
+GPUMP_INLINE int gpump_block_leaves(uint32_t state) {
+    return gpump_block_state_in(state, 1u << GPUMP_BLOCK_DRAINING | 1u << GPUMP_BLOCK_STOPPING |
+                                           1u << GPUMP_BLOCK_SAVING | 1u << GPUMP_BLOCK_SAVED |
+                                           1u << GPUMP_BLOCK_FLUSHED | 1u << GPUMP_BLOCK_DONE);
+}
+/* Returns 1 when a block in this state counts as executing, so that its cycles grow: from its start until its state is
+ * complete. Hot. */
+GPUMP_INLINE int gpump_block_executes(uint32_t state) {
+    return gpump_block_state_in(state, 1u << GPUMP_BLOCK_RUNNING | 1u << GPUMP_BLOCK_BLOCKED |
+                                           1u << GPUMP_BLOCK_DRAINING | 1u << GPUMP_BLOCK_STOPPING);
+}
+/* Returns 1 when a block in this state is about to be saved, or is being saved: gpump_block_view.technique and .keep
+ * say how, and what stays. Hot. */
+GPUMP_INLINE int gpump_block_is_saved_now(uint32_t state) {
+    return state == GPUMP_BLOCK_STOPPING || state == GPUMP_BLOCK_SAVING;
+}
+
+/* Returns the gpump_part bits that the block of a view holds on its SM now. Hot. */
+GPUMP_INLINE uint32_t gpump_block_parts_held(const gpump_block_view *view) {
+    return (view->registers ? (uint32_t)GPUMP_PART_REGISTERS : 0u) |
+           (view->shared_bytes ? (uint32_t)GPUMP_PART_SHARED_MEMORY : 0u) |
+           (view->state != GPUMP_BLOCK_PARKED && (view->threads | view->warps) ? (uint32_t)GPUMP_PART_SLOTS : 0u);
+}
+/* Returns the gpump_part bits that the block of a view gives up without a further decision; gpump_block_freed_after
+ * says when. 0 for a block that stays or is parked. Hot. */
+GPUMP_INLINE uint32_t gpump_block_parts_freed(const gpump_block_view *view) {
+    uint32_t keep = gpump_block_is_saved_now(view->state) ? view->keep : 0;
+    return gpump_block_leaves(view->state) ? gpump_block_parts_held(view) & ~keep : 0;
+}
+/* Returns the cycles until what the block of a view gives up (gpump_block_parts_freed) is free:
+ * latency[GPUMP_TECHNIQUES] are the estimates of this block (gpump_cost_estimate.latency). 0: at once, as for a block
+ * that has ended. GPUMP_UNKNOWN for a block that stays or is parked. Hot. */
+GPUMP_INLINE uint64_t gpump_block_freed_after(const gpump_block_view *view, const uint64_t *latency) {
+    if (!gpump_block_leaves(view->state)) return GPUMP_UNKNOWN;
+    if (view->state == GPUMP_BLOCK_DRAINING) return latency[GPUMP_TECHNIQUE_DRAIN];
+    if (!gpump_block_is_saved_now(view->state)) return 0;
+    return latency[view->technique == GPUMP_TECHNIQUE_REWIND ? GPUMP_TECHNIQUE_REWIND : GPUMP_TECHNIQUE_SWITCH];
+}
 
 GPUMP_END
 #endif
@@ -1607,7 +1716,7 @@ typedef struct gpump_context_stack_entry {
     uint64_t lanes;
 } gpump_context_stack_entry;
 
-/* Parts of a block's state; bits. The first two are also gpump_sm_part. */
+/* Parts of a block's state; bits. The first two are also gpump_part. */
 typedef enum gpump_context_part {
     GPUMP_CONTEXT_PART_REGISTERS = 1,
     GPUMP_CONTEXT_PART_SHARED = 2,
@@ -1783,10 +1892,12 @@ GPUMP_END
  * Lin 2.3.1)
  *
  * A preempted block may leave its registers, its shared memory or both where they are: only what the incoming kernel
- * needs is written to memory. This finds the smallest such set; gpump_sm_preempt carries it out (gpump_sm_choice.keep).
+ * needs is written to memory. This finds the smallest such set; gpump_sm_preempt carries it out
+ * (gpump_block_choice.keep).
  */
 #ifndef GPUMP_IN_PLACE_H
 #define GPUMP_IN_PLACE_H
+
 
 
 
@@ -1824,7 +1935,7 @@ typedef struct gpump_in_place_plan {
  * need->blocks blocks fit. Each is a minimum of its own; among equals, blocks that give up the other part already, then
  * fewer bytes. blocks         the SM's blocks, at most 64 (gpump_sm_blocks); a block whose `may` lacks switch stays
  * whole registers      size of the register file, 32-bit registers;  shared_bytes: of shared memory give_up count
- * entries: gpump_sm_part bits (1 registers, 2 shared memory); 0: all of the block stays register_bases, shared_bases
+ * entries: gpump_part bits (1 registers, 2 shared memory); 0: all of the block stays register_bases, shared_bases
  * need->blocks entries, ascending; may be NULL GPUMP_ERROR_REFUSED with REGISTERS or SHARED_MEMORY when no plan exists.
  * Cost: at most (blocks squared x need->blocks) steps; about 45 KB of stack. */
 GPUMP_API gpump_result gpump_in_place_find(const gpump_block_view *blocks, uint32_t count, uint32_t registers,
@@ -2047,13 +2158,8 @@ GPUMP_END
 
 
 
-GPUMP_BEGIN
 
-/* Names a block on one SM: the generation tells it from earlier and later blocks of the same slot. */
-typedef struct gpump_block_ref {
-    uint32_t slot;
-    uint32_t generation;
-} gpump_block_ref;
+GPUMP_BEGIN
 
 /* How ranges of registers and shared memory are found. */
 typedef enum gpump_sm_placement {
@@ -2078,9 +2184,6 @@ typedef enum gpump_sm_wait {
     GPUMP_SM_WAIT_PREEMPTION_POINT = 32,
     GPUMP_SM_WAIT_ALL = 63
 } gpump_sm_wait;
-
-/* Parts of a context; bits. */
-typedef enum gpump_sm_part { GPUMP_SM_REGISTERS = 1, GPUMP_SM_SHARED_MEMORY = 2 } gpump_sm_part;
 
 /* An SM. Filled by gpump_sm_config_preset or gpump_sm_config_from_gpu only; every field may then be changed. */
 typedef struct gpump_sm_config {
@@ -2123,15 +2226,6 @@ typedef struct gpump_sm_request {
     gpump_footprint need; /* threads, registers, shared memory of the whole block */
 } gpump_sm_request;
 
-/* One block's way out. */
-typedef struct gpump_sm_choice {
-    gpump_block_ref block;
-    uint32_t technique; /* gpump_technique: flush, switch or drain */
-    uint32_t keep;      /* with switch: gpump_sm_part bits that stay in place (Lin 2.3.1); 0: the block leaves */
-    uint32_t to_point;  /* with switch: 1: warps go on issuing until the host reports that none waits for a preemption
-                           point */
-} gpump_sm_choice;
-
 typedef enum gpump_sm_action_kind {
     GPUMP_SM_ACTION_STOP =
         1, /* issue no more for this block (with to_point: stop each warp at its preemption point), then report waits */
@@ -2154,7 +2248,7 @@ typedef struct gpump_sm_action {
     uint32_t kind;      /* gpump_sm_action_kind */
     uint32_t why;       /* gpump_block_state: SAVED, FLUSHED or DONE with FREED */
     uint32_t technique; /* gpump_technique it was told to leave by; GPUMP_NONE: none */
-    uint32_t parts;     /* gpump_sm_part bits: what to move (SAVE, RESTORE), what stays (PARKED) */
+    uint32_t parts;     /* gpump_part bits: what to move (SAVE, RESTORE), what stays (PARKED) */
     uint32_t kernel;
     uint32_t register_base, registers;
     uint32_t shared_base, shared_bytes;
@@ -2341,7 +2435,7 @@ GPUMP_API uint64_t gpump_sm_context_room(const gpump_sm *sm, uint32_t kernel);
  * the choice at fault and diag.reason why (GPUMP_ERROR_REFUSED). Blocks may be running, blocked or draining; a stopping
  * or parked one may be flushed, and a parked one switched again to give up more. Groups must be complete. Cost: linear
  * in the slots and choices. */
-GPUMP_API gpump_result gpump_sm_preempt(gpump_sm *sm, uint64_t now, const gpump_sm_choice *choices, uint32_t count,
+GPUMP_API gpump_result gpump_sm_preempt(gpump_sm *sm, uint64_t now, const gpump_block_choice *choices, uint32_t count,
                                         gpump_diag *diag);
 /* Brings a parked block back: takes warp slots and the ranges it gave up, then RESTORE (0 bytes when all stayed in
  * place). GPUMP_BUSY with the reason when there is no room, GPUMP_ERROR_STATE when it is not parked. */
@@ -2372,6 +2466,7 @@ GPUMP_END
  * Shieh 3.3.2) */
 #ifndef GPUMP_COST_H
 #define GPUMP_COST_H
+
 
 
 
@@ -2491,6 +2586,7 @@ GPUMP_END
 
 
 
+
 GPUMP_BEGIN
 
 #define GPUMP_VICTIM_BLOCKS 64    /* resident blocks of an SM at most: sets are 64-bit masks over the view's indices */
@@ -2511,7 +2607,7 @@ typedef struct gpump_victim_geometry {
     uint32_t warp_slots; /* of the SM */
     uint32_t thread_slots;
     uint32_t block_slots;
-    uint32_t unused;
+    uint32_t entries; /* blocks that the SM can name, parked ones included (gpump_sm_config.entries) */
 } gpump_victim_geometry;
 
 /* One SM as a decision sees it. */
@@ -2541,19 +2637,6 @@ typedef struct gpump_victim_request {
     uint64_t late_price;     /* joint: what a cycle of a request that is late is worth, warp instructions; 0: the limit
                                 comes first, whatever it costs */
 } gpump_victim_request;
-
-/* One block's way out. */
-typedef struct gpump_victim_choice {
-    uint64_t cookie;
-    uint64_t latency;  /* estimated, cycles from now; GPUMP_UNKNOWN */
-    uint64_t overhead; /* estimated, warp instructions; GPUMP_UNKNOWN */
-    uint32_t sm;
-    uint32_t slot, generation;
-    uint32_t technique; /* gpump_technique */
-    uint32_t otherwise; /* what it is meant to be told when asked again, if it has not ended by then; the same as
-                           technique: nothing else */
-    uint32_t unused;
-} gpump_victim_choice;
 
 /* A position that the incoming kernel gets. */
 typedef struct gpump_victim_place {
@@ -2621,6 +2704,8 @@ typedef struct gpump_victim_plan_args {
     uint64_t open;        /* positions that may be taken */
     uint64_t leaving;     /* blocks on their way out: their room comes without a choice */
     uint64_t fixed;       /* blocks that may leave by no technique of the policy */
+    uint64_t parked;      /* blocks that hold no slots, only registers or shared memory */
+    uint64_t kept;        /* blocks of `leaving` that leave a part in place: no position with that part is open */
     uint64_t choosable;   /* the others, without those of the incoming kernel: victims are taken from these */
     uint64_t
         left; /* cycles until the deadline; GPUMP_UNKNOWN: no limit. With GPUMP_VICTIM_COMMON_DEADLINE perhaps more */
@@ -2628,9 +2713,10 @@ typedef struct gpump_victim_plan_args {
     int64_t free_warps; /* held neither by a block that stays nor by a promised position */
     int64_t free_threads;
     int64_t free_slots;
-    uint64_t draining; /* 0 in a decision. In a second look: blocks that drain for the request, all to be answered as
-                          victims; want is 0 */
-    uint32_t groups;   /* not 0: some blocks leave together only */
+    int64_t free_entries; /* of the allocation tables, which name parked blocks too */
+    uint64_t draining;    /* 0 in a decision. In a second look: blocks that drain for the request, all to be answered as
+                             victims; want is 0 */
+    uint32_t groups;      /* not 0: some blocks leave together only */
     uint8_t allowed[GPUMP_VICTIM_BLOCKS]; /* technique bits per block */
 } gpump_victim_plan_args;
 
@@ -2681,8 +2767,8 @@ GPUMP_API gpump_result gpump_victim_geometry_init(gpump_victim_geometry *geometr
                                                   const gpump_footprint *need, uint32_t shared_bytes, gpump_diag *diag);
 
 /* Determines the candidate victim sets of one SM (Shieh Fig 3.3): sets[p] gets the blocks (mask over the view) whose
- * registers or shared memory reach into position p. *taken gets the positions that blocks of `kernel` lie on; those
- * blocks are in no set. Cost: linear in blocks. */
+ * registers or shared memory reach into position p. *taken gets the positions that cannot be had: blocks of `kernel`
+ * lie there, which are in no set, or a block on its way out leaves a part in place there. Cost: linear in blocks. */
 GPUMP_API void gpump_victim_candidates(const gpump_victim_geometry *geometry, const gpump_block_view *blocks,
                                        uint32_t count, uint32_t kernel, uint64_t *sets, uint64_t *taken);
 /* Evicts `preempted` blocks (mask) from sets[positions] (Shieh Fig 3.9). Cost: linear in positions. */
@@ -2726,7 +2812,7 @@ GPUMP_API gpump_result gpump_victim_decide(const gpump_victim_policy *policy, co
                                            const gpump_victim_geometry *geometry, const gpump_victim_sm *sms,
                                            uint32_t sm_count, void *scratch, size_t scratch_bytes,
                                            gpump_victim_place *places, uint32_t place_capacity,
-                                           gpump_victim_choice *choices, uint32_t choice_capacity,
+                                           gpump_block_choice *choices, uint32_t choice_capacity,
                                            gpump_victim_decision *decision, gpump_diag *diag);
 
 /* Looks again at blocks that drain, when the cycle that a decision named has come: who is now to leave in another way.
@@ -2735,7 +2821,7 @@ GPUMP_API gpump_result gpump_victim_decide(const gpump_victim_policy *policy, co
  * cost as gpump_victim_decide. */
 GPUMP_API gpump_result gpump_victim_reconsider(const gpump_victim_policy *policy, const gpump_victim_request *request,
                                                const gpump_victim_sm *sms, uint32_t sm_count,
-                                               gpump_victim_choice *choices, uint32_t choice_capacity,
+                                               gpump_block_choice *choices, uint32_t choice_capacity,
                                                gpump_victim_decision *decision, gpump_diag *diag);
 
 /* ---- what it costs in hardware (Shieh Table 3.1) ---- */
@@ -3717,19 +3803,6 @@ GPUMP_INLINE uint64_t gpumpi_victim_left(const gpump_victim_request *request) {
     return deadline > request->now ? deadline - request->now : 0;
 }
 
-/* A block that frees its room without being told to. */
-GPUMP_INLINE int gpumpi_victim_is_leaving(const gpump_block_view *block) {
-    return block->state >= GPUMP_BLOCK_DRAINING && block->state != GPUMP_BLOCK_RESTORING;
-}
-
-GPUMP_INLINE uint64_t gpumpi_victim_leaving_latency(const gpump_block_view *block,
-                                                    const gpump_cost_estimate *estimate) {
-    if (block->state == GPUMP_BLOCK_DRAINING) return estimate->latency[GPUMP_TECHNIQUE_DRAIN];
-    if (block->state == GPUMP_BLOCK_STOPPING || block->state == GPUMP_BLOCK_SAVING)
-        return estimate->latency[GPUMP_TECHNIQUE_SWITCH];
-    return 0;
-}
-
 /* Whether a technique moves bytes through the port that the blocks of an SM share. */
 GPUMP_INLINE int gpumpi_victim_uses_port(uint32_t technique) {
     return technique == GPUMP_TECHNIQUE_SWITCH || technique == GPUMP_TECHNIQUE_REWIND;
@@ -3780,27 +3853,46 @@ GPUMP_INLINE uint32_t gpumpi_victim_cheapest(const gpump_cost_estimate *estimate
 /* ---- warps, threads and slots of one SM ---- */
 
 /* What is free of the resources that positions do not cover; negative when a promised position waits for a block that
- * does not go. */
+ * does not go. `spare` is by how many the free entries of the allocation tables exceed the free slots: it changes only
+ * with blocks that are parked or will be. */
 typedef struct gpumpi_victim_room {
-    int64_t warps, threads, slots;
+    int64_t warps, threads, slots, spare;
 } gpumpi_victim_room;
 
-GPUMP_INLINE void gpumpi_victim_release(const gpump_block_view *blocks, uint64_t set, gpumpi_victim_room *room) {
+/* The parts (gpump_part bits) that a block leaves in place when it goes by itself: it will be parked. */
+GPUMP_INLINE uint32_t gpumpi_victim_keeps(const gpump_block_view *block) {
+    return gpump_block_is_saved_now(block->state) ? block->keep & GPUMP_PARTS_IN_PLACE : 0;
+}
+
+/* Adds the room of a set of blocks, factor 1, or takes it away, factor -1. A parked block has no slot but an entry; a
+ * block that will be parked gives its slot but not its entry. */
+GPUMP_INLINE void gpumpi_victim_release(const gpump_victim_plan_args *args, uint64_t set, int64_t factor,
+                                        gpumpi_victim_room *room) {
+    uint64_t parked = set & args->parked, kept = set & args->kept;
+    int64_t warps = 0, threads = 0, slots = 0;
     for (; set; set &= set - 1) {
-        const gpump_block_view *block = &blocks[gpump_bits_lowest64(set)];
-        room->warps += block->warps;
-        room->threads += block->threads;
-        room->slots++;
+        const gpump_block_view *block = &args->sm->blocks[gpump_bits_lowest64(set)];
+        warps += block->warps;
+        threads += block->threads;
+        slots++;
     }
+    if (parked | kept) {
+        slots -= gpump_bits_count64(parked);
+        room->spare += factor * ((int64_t)gpump_bits_count64(parked) - (int64_t)gpump_bits_count64(kept));
+    }
+    room->warps += factor * warps;
+    room->threads += factor * threads;
+    room->slots += factor * slots;
 }
 
 /* What is free when the leaving blocks of `staying` do not leave. */
 GPUMP_INLINE gpumpi_victim_room gpumpi_victim_room_without(const gpump_victim_plan_args *args, uint64_t staying) {
-    gpumpi_victim_room room, held = {0, 0, 0};
-    gpumpi_victim_release(args->sm->blocks, staying, &held);
-    room.warps = args->free_warps - held.warps;
-    room.threads = args->free_threads - held.threads;
-    room.slots = args->free_slots - held.slots;
+    gpumpi_victim_room room;
+    room.warps = args->free_warps;
+    room.threads = args->free_threads;
+    room.slots = args->free_slots;
+    room.spare = args->free_entries - args->free_slots;
+    gpumpi_victim_release(args, staying, -1, &room);
     return room;
 }
 
@@ -3808,7 +3900,8 @@ GPUMP_INLINE gpumpi_victim_room gpumpi_victim_room_without(const gpump_victim_pl
 GPUMP_INLINE int gpumpi_victim_suffices(const gpump_victim_geometry *geometry, const gpumpi_victim_room *room,
                                         uint32_t positions) {
     return room->warps >= (int64_t)geometry->warps * positions &&
-           room->threads >= (int64_t)geometry->threads * positions && room->slots >= positions;
+           room->threads >= (int64_t)geometry->threads * positions && room->slots >= positions &&
+           room->slots + room->spare >= positions;
 }
 
 /* The same SM when whoever leaves by himself, but later than `limit`, stays. */
@@ -3819,7 +3912,8 @@ GPUMP_API uint64_t gpumpi_victim_closure(const gpump_victim_sm *sm, uint64_t set
 
 /* ---- positions ---- */
 
-/* Marks the positions that a range reaches into. base * factor >> 40 is base / position (gpumpi_victim_factor). */
+/* Adds `mark` to the sets of the positions that a range reaches into. base * factor >> 40 is base / position
+ * (gpumpi_victim_factor). */
 GPUMP_INLINE void gpumpi_victim_mark_range(uint32_t base, uint32_t length, uint64_t factor, uint32_t positions,
                                            uint64_t mark, uint64_t *sets) {
     uint32_t p, last;
@@ -3828,13 +3922,20 @@ GPUMP_INLINE void gpumpi_victim_mark_range(uint32_t base, uint32_t length, uint6
     last = (uint32_t)((base + length - 1) * factor >> 40);
     for (; p <= last && p < positions; p++) sets[p] |= mark;
 }
-GPUMP_INLINE void gpumpi_victim_mark(const gpump_victim_geometry *geometry, const gpump_block_view *block,
-                                     uint64_t mark, uint64_t *sets) {
-    gpumpi_victim_mark_range(block->register_base, block->registers, geometry->register_factor, geometry->positions,
-                             mark, sets);
-    gpumpi_victim_mark_range(block->shared_base, block->shared_bytes, geometry->shared_factor, geometry->positions,
-                             mark, sets);
+/* Likewise for these parts (gpump_part bits) of a block. */
+GPUMP_INLINE void gpumpi_victim_mark_parts(const gpump_victim_geometry *geometry, const gpump_block_view *block,
+                                           uint32_t parts, uint64_t mark, uint64_t *sets) {
+    if (parts & GPUMP_PART_REGISTERS)
+        gpumpi_victim_mark_range(block->register_base, block->registers, geometry->register_factor, geometry->positions,
+                                 mark, sets);
+    if (parts & GPUMP_PART_SHARED_MEMORY)
+        gpumpi_victim_mark_range(block->shared_base, block->shared_bytes, geometry->shared_factor, geometry->positions,
+                                 mark, sets);
 }
+/* Adds a block that will be parked to the sets of the positions that it clears. Returns the others that it lies on: the
+ * part that it leaves in place is there. */
+GPUMP_API uint64_t gpumpi_victim_mark_kept(const gpump_victim_geometry *geometry, const gpump_block_view *block,
+                                           uint64_t mark, uint64_t *sets);
 /* Takes the blocks of `own` out of all sets. Returns the positions that they lie on. */
 GPUMP_INLINE uint64_t gpumpi_victim_take_out(uint64_t own, uint32_t positions, uint64_t *sets) {
     uint64_t taken = 0;
@@ -4281,7 +4382,7 @@ typedef struct gpumpi_gpu_preset {
     const char *origin;
     const char *source;
     uint32_t sms, clock_khz, lanes, schedulers, block_slots, warp_slots, thread_slots, registers, register_granule,
-        shared_granule_bytes, shared_options, shared_bytes[GPUMP_GPU_SHARED_OPTIONS], memory_mb_per_s;
+        shared_granule_bytes, shared_option_count, shared_bytes[GPUMP_GPU_SHARED_OPTIONS], memory_mb_per_s;
 } gpumpi_gpu_preset;
 
 static const char *const gpumpi_gpu_fields[] = {"sms",
@@ -4294,7 +4395,7 @@ static const char *const gpumpi_gpu_fields[] = {"sms",
                                                 "registers",
                                                 "register_granule",
                                                 "shared_granule_bytes",
-                                                "shared_options",
+                                                "shared_option_count",
                                                 "shared_bytes",
                                                 "memory_mb_per_s"};
 enum { GPUMPI_GPU_FIELDS = 13 };
@@ -4538,7 +4639,7 @@ GPUMP_API gpump_result gpump_gpu_config_preset(gpump_gpu *gpu, const char *prese
     gpu->registers = found->registers;
     gpu->register_granule = found->register_granule;
     gpu->shared_granule_bytes = found->shared_granule_bytes;
-    gpu->shared_options = found->shared_options;
+    gpu->shared_option_count = found->shared_option_count;
     memcpy(gpu->shared_bytes, found->shared_bytes, sizeof gpu->shared_bytes);
     gpu->memory_mb_per_s = found->memory_mb_per_s;
     return GPUMP_OK;
@@ -4575,8 +4676,8 @@ GPUMP_API gpump_result gpump_gpu_check(const gpump_gpu *gpu, gpump_diag *diag) {
     GPUMPI_RANGE(registers, 1, 1u << 30);
     GPUMPI_RANGE(register_granule, 1, gpu->registers);
     GPUMPI_RANGE(shared_granule_bytes, 1, 1u << 20);
-    GPUMPI_RANGE(shared_options, 1, GPUMP_GPU_SHARED_OPTIONS);
-    for (uint32_t i = 0; i < gpu->shared_options; i++)
+    GPUMPI_RANGE(shared_option_count, 1, GPUMP_GPU_SHARED_OPTIONS);
+    for (uint32_t i = 0; i < gpu->shared_option_count; i++)
         if (gpu->shared_bytes[i] > (1u << 30) || (i && gpu->shared_bytes[i] <= gpu->shared_bytes[i - 1]))
             return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "shared_bytes", i, gpu->shared_bytes[i],
                                i ? (uint64_t)gpu->shared_bytes[i - 1] + 1u : 0, 1u << 30);
@@ -4605,7 +4706,7 @@ GPUMP_API gpump_result gpump_gpu_occupancy(const gpump_gpu *gpu, const gpump_foo
     warps = ((uint64_t)need->threads + gpu->lanes - 1u) / gpu->lanes;
     registers = gpumpi_gpu_round(need->registers, gpu->register_granule);
     shared = gpumpi_gpu_round(need->shared_bytes, gpu->shared_granule_bytes);
-    while (option + 1u < gpu->shared_options && gpu->shared_bytes[option] < shared) option++;
+    while (option + 1u < gpu->shared_option_count && gpu->shared_bytes[option] < shared) option++;
     bounds[0] = gpu->block_slots;
     bounds[1] = gpu->warp_slots / warps;
     bounds[2] = gpu->thread_slots / need->threads;
@@ -4699,6 +4800,18 @@ GPUMP_API gpump_result gpump_gpu_cwsr_area(uint32_t gfx_version, uint32_t comput
     area->save_area_bytes = gpumpi_gpu_align(area->control_stack_bytes + area->workgroup_bytes, PAGE);
     area->total_bytes = gpumpi_gpu_align(xccs * (area->save_area_bytes + area->debugger_bytes), PAGE);
     return GPUMP_OK;
+}
+
+/* ---- gpump_impl/gpu/block.c ---- */
+
+
+/* Hosts may compare and hash views and choices byte by byte: nothing hides in padding. */
+typedef char gpumpi_block_view_has_no_padding[sizeof(gpump_block_view) == 5 * 8 + 14 * 4 ? 1 : -1];
+typedef char gpumpi_block_choice_has_no_padding[sizeof(gpump_block_choice) == 8 * 4 + 3 * 8 ? 1 : -1];
+
+GPUMP_API const char *gpump_technique_name(uint32_t technique) {
+    static const char *const names[GPUMP_TECHNIQUES] = {"flush", "switch", "drain", "rewind"};
+    return technique < GPUMP_TECHNIQUES ? names[technique] : NULL;
 }
 
 /* ---- gpump_impl/gpu/metrics.c ---- */
@@ -13258,7 +13371,7 @@ GPUMP_API gpump_result gpump_sm_config_from_gpu(gpump_sm_config *config, const g
 GPUMP_API gpump_result gpump_sm_config_preset(gpump_sm_config *config, const char *preset) {
     gpump_gpu gpu;
     gpump_result result = gpump_gpu_config_preset(&gpu, preset);
-    return result ? result : gpump_sm_config_from_gpu(config, &gpu, gpu.shared_bytes[gpu.shared_options - 1]);
+    return result ? result : gpump_sm_config_from_gpu(config, &gpu, gpu.shared_bytes[gpu.shared_option_count - 1]);
 }
 
 static gpump_result gpumpi_sm_check(const gpump_sm_config *config, gpump_diag *diag) {
@@ -13396,8 +13509,8 @@ static void gpumpi_sm_transfer(gpump_sm *sm, gpumpi_sm_slot *slot, uint64_t from
 }
 
 static uint64_t gpumpi_sm_part_bytes(const gpumpi_sm_slot *slot, uint32_t parts) {
-    return (parts & GPUMP_SM_REGISTERS ? slot->register_bytes : 0) +
-           (parts & GPUMP_SM_SHARED_MEMORY ? slot->shared_context_bytes : 0);
+    return (parts & GPUMP_PART_REGISTERS ? slot->register_bytes : 0) +
+           (parts & GPUMP_PART_SHARED_MEMORY ? slot->shared_context_bytes : 0);
 }
 
 static void gpumpi_sm_give_room(gpump_sm *sm, gpumpi_sm_slot *slot) {
@@ -13480,15 +13593,15 @@ static int gpumpi_sm_overlap(uint32_t a, uint32_t a_length, uint32_t b, uint32_t
 static uint32_t gpumpi_sm_obstacle(const gpump_sm *sm, uint32_t part, uint32_t base, uint32_t length) {
     for (uint32_t i = 0; i < sm->config.entries; i++) {
         const gpumpi_sm_slot *slot = &gpumpi_sm_slots_const(sm)[i];
-        uint32_t other = part == GPUMP_SM_REGISTERS ? slot->register_base : slot->shared_base;
-        uint32_t other_length = part == GPUMP_SM_REGISTERS ? slot->registers : slot->shared_bytes;
+        uint32_t other = part == GPUMP_PART_REGISTERS ? slot->register_base : slot->shared_base;
+        uint32_t other_length = part == GPUMP_PART_REGISTERS ? slot->registers : slot->shared_bytes;
         if ((slot->held & part) && gpumpi_sm_overlap(base, length, other, other_length)) return other + other_length;
     }
     return 0;
 }
 /* Finds the lowest free range of one part; the bases tried are multiples of `step` (0: any). 1 found. */
 static int gpumpi_sm_find_range(const gpump_sm *sm, uint32_t part, uint32_t length, uint32_t step, uint32_t *base) {
-    uint32_t capacity = part == GPUMP_SM_REGISTERS ? sm->config.registers : sm->shared_bytes, at = 0, end;
+    uint32_t capacity = part == GPUMP_PART_REGISTERS ? sm->config.registers : sm->shared_bytes, at = 0, end;
     for (;;) {
         if (length > capacity || at > capacity - length) return 0;
         end = gpumpi_sm_obstacle(sm, part, at, length);
@@ -13510,21 +13623,20 @@ static gpump_reason gpumpi_sm_find_ranges(const gpump_sm *sm, uint32_t parts, ui
     int aligned = sm->config.placement == GPUMP_SM_ALIGNED;
     uint32_t position = 0, ends[2];
     *register_base = *shared_base = 0;
-    if ((parts & GPUMP_SM_REGISTERS) &&
-        !gpumpi_sm_find_range(sm, GPUMP_SM_REGISTERS, registers, aligned ? registers : 0, register_base))
+    if ((parts & GPUMP_PART_REGISTERS) &&
+        !gpumpi_sm_find_range(sm, GPUMP_PART_REGISTERS, registers, aligned ? registers : 0, register_base))
         return GPUMP_REASON_REGISTERS;
-    if ((parts & GPUMP_SM_SHARED_MEMORY) &&
-        !gpumpi_sm_find_range(sm, GPUMP_SM_SHARED_MEMORY, shared, aligned ? shared : 0, shared_base))
+    if ((parts & GPUMP_PART_SHARED_MEMORY) &&
+        !gpumpi_sm_find_range(sm, GPUMP_PART_SHARED_MEMORY, shared, aligned ? shared : 0, shared_base))
         return GPUMP_REASON_SHARED_MEMORY;
-    if (!aligned || parts != (GPUMP_SM_REGISTERS | GPUMP_SM_SHARED_MEMORY) || !registers || !shared)
-        return GPUMP_REASON_YES;
+    if (!aligned || parts != GPUMP_PARTS_IN_PLACE || !registers || !shared) return GPUMP_REASON_YES;
     for (;;) { /* both at the same position; every step passes an obstacle */
         uint64_t at_registers = (uint64_t)position * registers, at_shared = (uint64_t)position * shared;
         uint32_t next = position;
         if (at_registers + registers > sm->config.registers) return GPUMP_REASON_REGISTERS;
         if (at_shared + shared > sm->shared_bytes) return GPUMP_REASON_SHARED_MEMORY;
-        ends[0] = gpumpi_sm_obstacle(sm, GPUMP_SM_REGISTERS, (uint32_t)at_registers, registers);
-        ends[1] = gpumpi_sm_obstacle(sm, GPUMP_SM_SHARED_MEMORY, (uint32_t)at_shared, shared);
+        ends[0] = gpumpi_sm_obstacle(sm, GPUMP_PART_REGISTERS, (uint32_t)at_registers, registers);
+        ends[1] = gpumpi_sm_obstacle(sm, GPUMP_PART_SHARED_MEMORY, (uint32_t)at_shared, shared);
         if (!ends[0] && !ends[1]) {
             *register_base = (uint32_t)at_registers;
             *shared_base = (uint32_t)at_shared;
@@ -13569,8 +13681,7 @@ static gpump_reason gpumpi_sm_find_room(const gpump_sm *sm, uint32_t kernel, con
     reason = gpumpi_sm_active_room(sm, need->threads);
     if (reason) return reason;
     if (gpumpi_sm_free_slot(sm) == GPUMP_NONE) return GPUMP_REASON_BLOCK_SLOTS;
-    return gpumpi_sm_find_ranges(sm, GPUMP_SM_REGISTERS | GPUMP_SM_SHARED_MEMORY, registers, shared, register_base,
-                                 shared_base);
+    return gpumpi_sm_find_ranges(sm, GPUMP_PARTS_IN_PLACE, registers, shared, register_base, shared_base);
 }
 
 GPUMP_API gpump_reason gpump_sm_room(const gpump_sm *sm, uint32_t kernel, const gpump_footprint *need) {
@@ -13625,7 +13736,7 @@ GPUMP_API gpump_result gpump_sm_place(gpump_sm *sm, uint64_t now, const gpump_sm
     slot->shared_base = shared_base;
     slot->threads = request->need.threads;
     slot->warps = gpumpi_sm_warps(sm, request->need.threads);
-    slot->held = GPUMP_SM_REGISTERS | GPUMP_SM_SHARED_MEMORY;
+    slot->held = GPUMP_PARTS_IN_PLACE;
     slot->active = 1;
     slot->technique = GPUMP_NONE;
     slot->since = slot->start_cycle = now;
@@ -13640,7 +13751,7 @@ GPUMP_API gpump_result gpump_sm_place(gpump_sm *sm, uint64_t now, const gpump_sm
         slot->cycles = saved->cycles;
         slot->clobbered = saved->clobbered != 0;
         slot->state = GPUMP_BLOCK_RESTORING;
-        slot->parts = GPUMP_SM_REGISTERS | GPUMP_SM_SHARED_MEMORY;
+        slot->parts = GPUMP_PARTS_IN_PLACE;
         slot->taken = gpump_add_saturated(saved->register_bytes, saved->shared_bytes);
         gpumpi_sm_transfer(sm, slot, now, slot->taken);
         gpumpi_sm_post(sm, index, GPUMP_SM_ACTION_RESTORE);
@@ -13677,7 +13788,7 @@ GPUMP_API gpump_result gpump_sm_set_shared_bytes(gpump_sm *sm, uint32_t bytes, g
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, bytes, 0, sm->config.shared_bytes);
     for (uint32_t i = 0; i < sm->config.entries; i++) {
         const gpumpi_sm_slot *slot = &gpumpi_sm_slots(sm)[i];
-        if ((slot->held & GPUMP_SM_SHARED_MEMORY) && slot->shared_bytes &&
+        if ((slot->held & GPUMP_PART_SHARED_MEMORY) && slot->shared_bytes &&
             slot->shared_base + slot->shared_bytes > bytes)
             return gpumpi_fail(diag, GPUMP_ERROR_STATE, "bytes", i, bytes, slot->shared_base + slot->shared_bytes,
                                sm->config.shared_bytes);
@@ -13726,9 +13837,7 @@ GPUMP_API gpump_result gpump_sm_report_context_bytes(gpump_sm *sm, gpump_block_r
     if (!sm) return GPUMP_ERROR_ARGUMENT;
     if (!gpumpi_sm_names(sm, block)) return GPUMP_ERROR_STALE;
     slot = &gpumpi_sm_slots(sm)[block.slot];
-    if (slot->state != GPUMP_BLOCK_RUNNING && slot->state != GPUMP_BLOCK_BLOCKED &&
-        slot->state != GPUMP_BLOCK_DRAINING && slot->state != GPUMP_BLOCK_STOPPING)
-        return GPUMP_ERROR_STATE;
+    if (!gpump_block_executes(slot->state)) return GPUMP_ERROR_STATE;
     probe = *slot;
     probe.register_bytes = register_bytes;
     probe.shared_context_bytes = shared_bytes;
@@ -13868,18 +13977,16 @@ static void gpumpi_sm_view(const gpump_sm *sm, uint64_t now, uint32_t index, gpu
     view->executed = slot->executed;
     view->start_cycle = slot->start_cycle;
     view->cycles = slot->cycles;
-    if (slot->state >= GPUMP_BLOCK_RUNNING && slot->state <= GPUMP_BLOCK_STOPPING && now > slot->start_cycle)
-        view->cycles += now - slot->start_cycle;
+    if (gpump_block_executes(slot->state) && now > slot->start_cycle) view->cycles += now - slot->start_cycle;
     view->context_bytes = gpumpi_sm_part_bytes(slot, slot->held);
-    view->slot = index;
-    view->generation = slot->generation;
+    view->block = ref;
     view->kernel = slot->kernel;
     view->state = slot->state;
-    if (slot->held & GPUMP_SM_REGISTERS) {
+    if (slot->held & GPUMP_PART_REGISTERS) {
         view->register_base = slot->register_base;
         view->registers = slot->registers;
     }
-    if (slot->held & GPUMP_SM_SHARED_MEMORY) {
+    if (slot->held & GPUMP_PART_SHARED_MEMORY) {
         view->shared_base = slot->shared_base;
         view->shared_bytes = slot->shared_bytes;
     }
@@ -13890,6 +13997,8 @@ static void gpumpi_sm_view(const gpump_sm *sm, uint64_t now, uint32_t index, gpu
     for (uint32_t technique = 0; technique <= GPUMP_TECHNIQUE_DRAIN; technique++)
         if (gpump_sm_may(sm, ref, technique) == GPUMP_REASON_YES) view->may |= 1u << technique;
     view->group = slot->group;
+    view->technique = slot->technique;
+    if (gpump_block_is_saved_now(slot->state)) view->keep = slot->keep;
 }
 
 GPUMP_API gpump_result gpump_sm_block(const gpump_sm *sm, uint64_t now, gpump_block_ref block, gpump_block_view *view) {
@@ -13914,7 +14023,7 @@ GPUMP_API gpump_result gpump_sm_blocks(const gpump_sm *sm, uint64_t now, gpump_b
 
 /* ---- decisions ---- */
 
-GPUMP_API gpump_result gpump_sm_preempt(gpump_sm *sm, uint64_t now, const gpump_sm_choice *choices, uint32_t count,
+GPUMP_API gpump_result gpump_sm_preempt(gpump_sm *sm, uint64_t now, const gpump_block_choice *choices, uint32_t count,
                                         gpump_diag *diag) {
     /* Whether a choice is allowed may depend on transfers that end by `now`, and an error must change nothing: so time
      * passes in a copy first when there is such a transfer. */
@@ -13933,7 +14042,7 @@ GPUMP_API gpump_result gpump_sm_preempt(gpump_sm *sm, uint64_t now, const gpump_
     }
     memset(needed, 0, sizeof needed);
     for (uint32_t i = 0; i < count; i++) { /* nothing changes in this pass */
-        const gpump_sm_choice *choice = &choices[i];
+        const gpump_block_choice *choice = &choices[i];
         const gpumpi_sm_slot *slot;
         gpump_reason reason;
         if (!gpumpi_sm_names(sm, choice->block)) {
@@ -13948,8 +14057,7 @@ GPUMP_API gpump_result gpump_sm_preempt(gpump_sm *sm, uint64_t now, const gpump_
         if (choice->technique >= GPUMP_TECHNIQUES)
             return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.technique", i, choice->technique, 0,
                                GPUMP_TECHNIQUES - 1);
-        if (choice->keep > (GPUMP_SM_REGISTERS | GPUMP_SM_SHARED_MEMORY) ||
-            (choice->keep && choice->technique != GPUMP_TECHNIQUE_SWITCH))
+        if (choice->keep > GPUMP_PARTS_IN_PLACE || (choice->keep && choice->technique != GPUMP_TECHNIQUE_SWITCH))
             return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.keep", i, choice->keep, 0,
                                choice->technique == GPUMP_TECHNIQUE_SWITCH ? 3 : 0);
         if (choice->to_point > 1 || (choice->to_point && (choice->technique != GPUMP_TECHNIQUE_SWITCH ||
@@ -13971,11 +14079,10 @@ GPUMP_API gpump_result gpump_sm_preempt(gpump_sm *sm, uint64_t now, const gpump_
     }
     for (uint32_t i = 0; i < count; i++) {
         const gpumpi_sm_slot *slot = &gpumpi_sm_slots(sm)[choices[i].block.slot];
+        if (slot->state == GPUMP_BLOCK_PARKED) continue; /* it has left already */
         for (uint32_t other = 0; slot->group && other < sm->config.entries; other++) {
             const gpumpi_sm_slot *mate = &gpumpi_sm_slots(sm)[other];
-            int staying = mate->state == GPUMP_BLOCK_RUNNING || mate->state == GPUMP_BLOCK_BLOCKED ||
-                          mate->state == GPUMP_BLOCK_RESTORING;
-            if (staying && mate->group == slot->group && mate->kernel == slot->kernel &&
+            if (gpump_block_stays(mate->state) && mate->group == slot->group && mate->kernel == slot->kernel &&
                 !(chosen & ((uint64_t)1 << other)))
                 return gpumpi_refuse(diag, GPUMP_REASON_GROUP, "choices", i);
         }
@@ -14029,14 +14136,14 @@ GPUMP_API gpump_result gpump_sm_unpark(gpump_sm *sm, uint64_t now, gpump_block_r
     if (result) return gpumpi_fail(diag, result, result == GPUMP_ERROR_TIME ? "now" : "block", block.slot, now, 0, 0);
     gpump_sm_advance(sm, now);
     if (sm->reserved_for && sm->reserved_for != slot->kernel) return gpumpi_sm_no_room(GPUMP_REASON_RESERVED, diag);
-    missing = (GPUMP_SM_REGISTERS | GPUMP_SM_SHARED_MEMORY) & ~slot->held;
+    missing = GPUMP_PARTS_IN_PLACE & ~slot->held;
     reason = gpumpi_sm_active_room(sm, slot->threads);
     if (!reason)
         reason = gpumpi_sm_find_ranges(sm, missing, slot->registers, slot->shared_bytes, &register_base, &shared_base);
     if (reason) return gpumpi_sm_no_room(reason, diag);
-    if (missing & GPUMP_SM_REGISTERS) slot->register_base = register_base;
-    if (missing & GPUMP_SM_SHARED_MEMORY) slot->shared_base = shared_base;
-    slot->held = GPUMP_SM_REGISTERS | GPUMP_SM_SHARED_MEMORY;
+    if (missing & GPUMP_PART_REGISTERS) slot->register_base = register_base;
+    if (missing & GPUMP_PART_SHARED_MEMORY) slot->shared_base = shared_base;
+    slot->held = GPUMP_PARTS_IN_PLACE;
     slot->parts = missing;
     slot->state = GPUMP_BLOCK_RESTORING;
     slot->since = now;
@@ -14422,7 +14529,7 @@ GPUMP_API gpump_result gpump_victim_geometry_init(gpump_victim_geometry *geometr
     if (shared_bytes >= 1u << 20)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "shared_bytes", 0, shared_bytes, 0, (1u << 20) - 1);
     fixed = *gpu;
-    fixed.shared_options = 1;
+    fixed.shared_option_count = 1;
     fixed.shared_bytes[0] = shared_bytes;
     result = gpump_gpu_occupancy(&fixed, need, &occupancy, diag);
     if (result != GPUMP_OK) return result;
@@ -14443,20 +14550,34 @@ GPUMP_API gpump_result gpump_victim_geometry_init(gpump_victim_geometry *geometr
     geometry->warp_slots = gpu->warp_slots;
     geometry->thread_slots = gpu->thread_slots;
     geometry->block_slots = gpu->block_slots;
-    geometry->unused = 0;
+    geometry->entries = gpu->block_slots > GPUMP_VICTIM_BLOCKS / 2 ? GPUMP_VICTIM_BLOCKS : gpu->block_slots * 2;
     return GPUMP_OK;
+}
+
+GPUMP_API uint64_t gpumpi_victim_mark_kept(const gpump_victim_geometry *geometry, const gpump_block_view *block,
+                                           uint64_t mark, uint64_t *sets) {
+    uint64_t kept[GPUMP_VICTIM_POSITIONS], positions = 0;
+    uint32_t keeps = gpumpi_victim_keeps(block), p;
+    memset(kept, 0, sizeof kept);
+    gpumpi_victim_mark_parts(geometry, block, GPUMP_PARTS_IN_PLACE & ~keeps, mark, sets);
+    gpumpi_victim_mark_parts(geometry, block, keeps, 1, kept);
+    for (p = 0; p < geometry->positions; p++) positions |= kept[p] << p;
+    return positions;
 }
 
 GPUMP_API void gpump_victim_candidates(const gpump_victim_geometry *geometry, const gpump_block_view *blocks,
                                        uint32_t count, uint32_t kernel, uint64_t *sets, uint64_t *taken) {
-    uint64_t own = 0;
+    uint64_t own = 0, kept = 0;
     uint32_t i;
     memset(sets, 0, geometry->positions * sizeof *sets);
     for (i = 0; i < count; i++) {
-        gpumpi_victim_mark(geometry, &blocks[i], (uint64_t)1 << i, sets);
+        if (gpumpi_victim_keeps(&blocks[i]))
+            kept |= gpumpi_victim_mark_kept(geometry, &blocks[i], (uint64_t)1 << i, sets);
+        else
+            gpumpi_victim_mark_parts(geometry, &blocks[i], GPUMP_PARTS_IN_PLACE, (uint64_t)1 << i, sets);
         if (blocks[i].kernel == kernel) own |= (uint64_t)1 << i;
     }
-    *taken = gpumpi_victim_take_out(own, geometry->positions, sets);
+    *taken = gpumpi_victim_take_out(own, geometry->positions, sets) | kept;
 }
 
 GPUMP_API void gpump_victim_candidates_update(uint64_t *sets, uint32_t positions, uint64_t preempted) {
@@ -14490,7 +14611,7 @@ GPUMP_API gpump_result gpump_victim_config_preset(gpump_victim_config *config, c
         return GPUMP_OK;
     }
     largest = gpu.registers;
-    for (i = 0; i < gpu.shared_options; i++)
+    for (i = 0; i < gpu.shared_option_count; i++)
         if (gpu.shared_bytes[i] > largest) largest = gpu.shared_bytes[i];
     config->positions = GPUMP_VICTIM_POSITIONS;
     config->address_bits = gpumpi_victim_width(largest);
@@ -14642,10 +14763,13 @@ GPUMP_API uint64_t gpumpi_victim_closure(const gpump_victim_sm *sm, uint64_t set
     uint64_t all = set, rest;
     uint32_t i;
     for (rest = set; rest; rest &= rest - 1) {
-        uint32_t group = sm->blocks[gpump_bits_lowest64(rest)].group;
-        if (group)
-            for (i = 0; i < sm->count; i++)
-                if (sm->blocks[i].group == group && !gpumpi_victim_is_leaving(&sm->blocks[i])) all |= (uint64_t)1 << i;
+        const gpump_block_view *block = &sm->blocks[gpump_bits_lowest64(rest)];
+        if (!block->group || !gpump_block_stays(block->state)) continue; /* a parked one has left already */
+        for (i = 0; i < sm->count; i++) {
+            const gpump_block_view *mate = &sm->blocks[i];
+            if (mate->group == block->group && mate->kernel == block->kernel && gpump_block_stays(mate->state))
+                all |= (uint64_t)1 << i;
+        }
     }
     return all;
 }
@@ -14656,13 +14780,14 @@ GPUMP_API gpump_victim_plan_args gpumpi_victim_args_within(const gpump_victim_pl
     uint64_t rest, late = 0;
     for (rest = args->leaving; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest);
-        if (gpumpi_victim_leaving_latency(&args->sm->blocks[i], &args->sm->estimates[i]) > limit)
+        if (gpump_block_freed_after(&args->sm->blocks[i], args->sm->estimates[i].latency) > limit)
             late |= (uint64_t)1 << i;
     }
     room = gpumpi_victim_room_without(args, late);
     within.free_warps = room.warps;
     within.free_threads = room.threads;
     within.free_slots = room.slots;
+    within.free_entries = room.slots + room.spare;
     within.leaving &= ~late;
     within.fixed |= late;
     return within;
@@ -14700,15 +14825,12 @@ static uint64_t gpumpi_victim_fill(const gpump_victim_plan_args *args, const uin
             more &= ~(set | added | gone);
         }
         added |= more;
-        gpumpi_victim_release(args->sm->blocks, more, &room);
+        gpumpi_victim_release(args, more, 1, &room);
     }
     if (!gpumpi_victim_suffices(args->geometry, &room, positions)) return 0;
     for (rest = groups ? 0 : added; rest && gpump_bits_count64(added) > 1; rest &= rest - 1) {
-        const gpump_block_view *block = &args->sm->blocks[gpump_bits_lowest64(rest)];
         gpumpi_victim_room without = room;
-        without.warps -= block->warps;
-        without.threads -= block->threads;
-        without.slots--;
+        gpumpi_victim_release(args, rest & (0 - rest), -1, &without);
         if (gpumpi_victim_suffices(args->geometry, &without, positions)) {
             room = without;
             added &= ~(rest & (0 - rest));
@@ -14734,7 +14856,7 @@ static int gpumpi_victim_greedy(const gpump_victim_policy *policy, const gpump_v
     if (policy->flags & GPUMP_VICTIM_EVICTED) waiting = 0;
     for (rest = args->leaving & waiting; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest);
-        priced.latency[i] = gpumpi_victim_leaving_latency(&args->sm->blocks[i], &args->sm->estimates[i]);
+        priced.latency[i] = gpump_block_freed_after(&args->sm->blocks[i], args->sm->estimates[i].latency);
         if (priced.latency[i] > args->left || priced.latency[i] == GPUMP_UNKNOWN) priced.late |= (uint64_t)1 << i;
     }
     room = gpumpi_victim_room_without(args, 0);
@@ -14763,7 +14885,7 @@ static int gpumpi_victim_greedy(const gpump_victim_policy *policy, const gpump_v
             best_rank = rank;
         }
         if (!best) break;
-        gpumpi_victim_release(args->sm->blocks, best->victims, &after);
+        gpumpi_victim_release(args, best->victims, 1, &after);
         fits = gpumpi_victim_suffices(args->geometry, &after, 1);
         if (!fits || (policy->candidate && (best->victims || best->latency))) {
             /* What a position does not hold of warps, threads or slots costs further victims: that may change the
@@ -14778,7 +14900,7 @@ static int gpumpi_victim_greedy(const gpump_victim_policy *policy, const gpump_v
                 uint32_t p = gpump_bits_lowest64(rest);
                 uint64_t set = candidates[p].victims;
                 after = room;
-                gpumpi_victim_release(args->sm->blocks, set, &after);
+                gpumpi_victim_release(args, set, 1, &after);
                 shown[count] = candidates[p];
                 if (!gpumpi_victim_suffices(args->geometry, &after, 1)) {
                     set = gpumpi_victim_fill(args, order, ordered, gone, groups, set, after, 1);
@@ -14796,7 +14918,7 @@ static int gpumpi_victim_greedy(const gpump_victim_policy *policy, const gpump_v
             candidates[shown[pick].position] = shown[pick];
             best = &candidates[shown[pick].position];
             after = room;
-            gpumpi_victim_release(args->sm->blocks, best->victims, &after);
+            gpumpi_victim_release(args, best->victims, 1, &after);
         }
         in_time &= !best->late;
         plan->positions |= (uint64_t)1 << best->position;
@@ -14806,6 +14928,7 @@ static int gpumpi_victim_greedy(const gpump_victim_policy *policy, const gpump_v
         room.warps = after.warps - args->geometry->warps;
         room.threads = after.threads - args->geometry->threads;
         room.slots = after.slots - 1;
+        room.spare = after.spare;
     }
     for (rest = plan->victims; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest);
@@ -14834,6 +14957,7 @@ GPUMP_API void gpump_victim_plan_greedy(const gpump_victim_policy *policy, const
 GPUMP_API void gpumpi_victim_plan_whole(const gpump_victim_policy *policy, const gpump_victim_plan_args *args,
                                         gpump_victim_plan *plan) {
     gpumpi_victim_priced priced;
+    gpumpi_victim_room room;
     uint64_t rest, victims = args->choosable;
     uint32_t taken;
     plan->positions = plan->victims = 0;
@@ -14844,7 +14968,11 @@ GPUMP_API void gpumpi_victim_plan_whole(const gpump_victim_policy *policy, const
         return;
     }
     gpumpi_victim_price(policy, args->request, args->sm, victims, args->allowed, args->left, &priced);
-    for (rest = args->open, taken = 0; rest && taken < args->want; rest &= rest - 1, taken++)
+    room = gpumpi_victim_room_without(args, 0);
+    gpumpi_victim_release(args, victims, 1, &room);
+    for (rest = args->open, taken = 0;
+         rest && taken < args->want && gpumpi_victim_suffices(args->geometry, &room, taken + 1);
+         rest &= rest - 1, taken++)
         plan->positions |= rest & (0 - rest);
     if (!plan->positions) return;
     plan->victims = victims;
@@ -14889,7 +15017,7 @@ static void gpumpi_victim_search_fill(gpumpi_victim_search *search, uint64_t pos
     gpumpi_victim_room room;
     if (overhead > search->most || (search->found && overhead >= search->best_overhead)) return;
     room = gpumpi_victim_room_without(args, 0);
-    gpumpi_victim_release(args->sm->blocks, victims, &room);
+    gpumpi_victim_release(args, victims, 1, &room);
     if (gpumpi_victim_suffices(args->geometry, &room, search->want)) {
         search->found = 1;
         search->best_overhead = overhead;
@@ -14983,7 +15111,7 @@ GPUMP_API void gpumpi_victim_exact(const gpump_victim_plan_args *args, const gpu
             for (p = 0; p < args->geometry->positions; p++)
                 if ((args->open >> p & 1u) && !(args->sets[p] & ~within.leaving & ~search.usable)) positions++;
             room = gpumpi_victim_room_without(&within, 0);
-            gpumpi_victim_release(args->sm->blocks, search.usable, &room);
+            gpumpi_victim_release(&within, search.usable, 1, &room);
             if (positions >= want && gpumpi_victim_suffices(args->geometry, &room, want)) goto possible;
             for (rest = choosable & ~search.usable; rest; rest &= rest - 1) {
                 i = gpump_bits_lowest64(rest);
@@ -14995,7 +15123,7 @@ GPUMP_API void gpumpi_victim_exact(const gpump_victim_plan_args *args, const gpu
             for (rest = args->leaving & ~within.leaving; rest; rest &= rest - 1) {
                 uint64_t latency;
                 i = gpump_bits_lowest64(rest);
-                latency = gpumpi_victim_leaving_latency(&args->sm->blocks[i], &args->sm->estimates[i]);
+                latency = gpump_block_freed_after(&args->sm->blocks[i], args->sm->estimates[i].latency);
                 if (!more || latency < next) next = latency;
                 more = 1;
             }
@@ -15456,7 +15584,7 @@ typedef struct gpumpi_victim_state {
 /* Where a decision writes, and what it has counted. */
 typedef struct gpumpi_victim_out {
     gpump_victim_place *places; /* NULL: only count */
-    gpump_victim_choice *choices;
+    gpump_block_choice *choices;
     gpump_victim_decision *decision;
     uint64_t soonest; /* when the last victim could be out if everybody began now */
     uint32_t blocked; /* gpump_reason that stood in the way first */
@@ -15474,7 +15602,11 @@ typedef struct gpumpi_victim_context {
 static uint32_t gpumpi_victim_prepare(const gpumpi_victim_context *context, const gpump_victim_sm *sm, uint64_t *sets,
                                       gpump_victim_plan_args *args) {
     const gpump_victim_geometry *geometry = context->geometry;
-    uint64_t all = ~(uint64_t)0 >> (64 - geometry->positions), own = 0, leaving = 0, fixed = 0, choosable = 0;
+    /* States in which a block holds all of its parts and leaves none in place. */
+    const uint32_t whole = 1u << GPUMP_BLOCK_RUNNING | 1u << GPUMP_BLOCK_BLOCKED | 1u << GPUMP_BLOCK_DRAINING |
+                           1u << GPUMP_BLOCK_RESTORING;
+    uint64_t all = ~(uint64_t)0 >> (64 - geometry->positions), own = 0, leaving = 0, fixed = 0, choosable = 0,
+             parked = 0, kept = 0, closed = sm->reserved;
     uint32_t techniques = context->policy->techniques & ((1u << GPUMP_TECHNIQUES) - 1),
              kernel = context->request->kernel, i;
     uint32_t warps = 0, threads = 0, groups = 0, slots, promised, most;
@@ -15483,11 +15615,17 @@ static uint32_t gpumpi_victim_prepare(const gpumpi_victim_context *context, cons
         const gpump_block_view *block = &sm->blocks[i];
         uint64_t one = (uint64_t)1 << i;
         uint32_t allowed = 0;
-        gpumpi_victim_mark(geometry, block, one, sets);
         groups |= block->group;
+        if (gpump_block_state_in(block->state, whole)) {
+            gpumpi_victim_mark_parts(geometry, block, GPUMP_PARTS_IN_PLACE, one, sets);
+        } else {
+            if (gpumpi_victim_keeps(block)) kept |= one;
+            if (!(gpump_block_parts_held(block) & GPUMP_PART_SLOTS)) parked |= one;
+            closed |= gpumpi_victim_mark_kept(geometry, block, one, sets);
+        }
         if (block->kernel == kernel)
             own |= one;
-        else if (gpumpi_victim_is_leaving(block))
+        else if (gpump_block_leaves(block->state))
             leaving |= one;
         else if ((allowed = block->may & techniques) != 0)
             choosable |= one;
@@ -15508,7 +15646,7 @@ static uint32_t gpumpi_victim_prepare(const gpumpi_victim_context *context, cons
     args->choosable = choosable;
     args->draining = 0;
     args->groups = groups;
-    args->open = all & ~(gpumpi_victim_take_out(own, geometry->positions, sets) | sm->reserved);
+    args->open = all & ~(gpumpi_victim_take_out(own, geometry->positions, sets) | closed);
     /* Promised positions will take their share. */
     promised = sm->reserved & all ? gpump_bits_count64(sm->reserved & all) : 0;
     slots = sm->count + promised;
@@ -15518,7 +15656,15 @@ static uint32_t gpumpi_victim_prepare(const gpumpi_victim_context *context, cons
     args->free_warps = (int64_t)geometry->warp_slots - warps;
     args->free_threads = (int64_t)geometry->thread_slots - threads;
     args->free_slots = (int64_t)geometry->block_slots - slots;
+    args->free_entries = (int64_t)geometry->entries - slots;
     most = promised + (own ? gpump_bits_count64(own) : 0);
+    if (parked | kept) {
+        args->free_slots += gpump_bits_count64(parked & ~leaving);
+        args->free_entries -= gpump_bits_count64(kept & leaving);
+        most -= gpump_bits_count64(own & parked);
+    }
+    args->parked = parked;
+    args->kept = kept;
     most = geometry->blocks > most ? geometry->blocks - most : 0;
     i = args->open == all ? geometry->positions : gpump_bits_count64(args->open);
     return most < i ? most : i;
@@ -15550,8 +15696,9 @@ static gpump_reason gpumpi_victim_check(const gpump_victim_plan_args *args, cons
     for (rest = plan->positions; rest; rest &= rest - 1)
         if (args->sets[gpump_bits_lowest64(rest)] & ~covered) return GPUMP_REASON_REGISTERS;
     if (args->groups && (gpumpi_victim_closure(args->sm, plan->victims) & ~covered)) return GPUMP_REASON_GROUP;
+    if (!positions) return GPUMP_REASON_YES; /* what is short already is short without this plan */
     room = gpumpi_victim_room_without(args, 0);
-    gpumpi_victim_release(args->sm->blocks, plan->victims, &room);
+    gpumpi_victim_release(args, plan->victims, 1, &room);
     return gpumpi_victim_suffices(args->geometry, &room, positions) ? GPUMP_REASON_YES : GPUMP_REASON_WARPS;
 }
 
@@ -15588,7 +15735,7 @@ static void gpumpi_victim_wait_for_room(const gpump_victim_plan_args *args, cons
     for (k = 0; k < count; k++) {
         while (!gpumpi_victim_suffices(args->geometry, &room, k + 1) && out < block_count) {
             last = latency[blocks[out]];
-            gpumpi_victim_release(args->sm->blocks, (uint64_t)1 << blocks[out++], &room);
+            gpumpi_victim_release(args, (uint64_t)1 << blocks[out++], 1, &room);
         }
         if (wait[positions[k]] < last) wait[positions[k]] = last;
     }
@@ -15613,6 +15760,21 @@ static uint64_t gpumpi_victim_waits(const gpump_victim_plan_args *args, const gp
     return last;
 }
 
+/* Writes the choice of block i. */
+static void gpumpi_victim_put(gpump_block_choice *choice, const gpump_victim_sm *sm, uint32_t i, uint32_t technique,
+                              uint32_t otherwise, uint64_t latency) {
+    choice->block = sm->blocks[i].block;
+    choice->technique = technique;
+    choice->keep = 0;
+    choice->to_point = 0;
+    choice->otherwise = otherwise;
+    choice->sm = sm->sm;
+    choice->unused = 0;
+    choice->cookie = sm->blocks[i].cookie;
+    choice->latency = latency;
+    choice->overhead = sm->estimates[i].overhead[otherwise];
+}
+
 /* Adds one SM's plan to the decision. */
 static void gpumpi_victim_emit(const gpumpi_victim_context *context, const gpump_victim_plan_args *args,
                                const gpump_victim_plan *plan, gpumpi_victim_out *out) {
@@ -15626,7 +15788,7 @@ static void gpumpi_victim_emit(const gpumpi_victim_context *context, const gpump
     if (!plan->positions) return;
     for (rest = args->leaving; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest);
-        latency[i] = gpumpi_victim_leaving_latency(&sm->blocks[i], &sm->estimates[i]);
+        latency[i] = gpump_block_freed_after(&sm->blocks[i], sm->estimates[i].latency);
     }
     /* Saves go shortest first, behind everything that needs no port. */
     for (rest = plan->victims; rest; rest &= rest - 1) {
@@ -15644,20 +15806,10 @@ static void gpumpi_victim_emit(const gpumpi_victim_context *context, const gpump
         uint32_t i = order[j], t = plan->technique[i];
         if (serial && gpumpi_victim_uses_port(t)) latency[i] = port = gpump_add_saturated(port, latency[i]);
         if ((plan->later >> i & 1u) && t != GPUMP_TECHNIQUE_DRAIN) later |= (uint64_t)1 << i;
-        if (out->choices) {
-            gpump_victim_choice *choice = &out->choices[decision->choices];
-            choice->cookie = sm->blocks[i].cookie;
-            choice->latency = (later >> i & 1u) && latency[i] < args->left
-                                  ? args->left
-                                  : latency[i]; /* it runs on, and is out by then */
-            choice->overhead = sm->estimates[i].overhead[t];
-            choice->sm = sm->sm;
-            choice->slot = sm->blocks[i].slot;
-            choice->generation = sm->blocks[i].generation;
-            choice->technique = plan->later >> i & 1u ? (uint32_t)GPUMP_TECHNIQUE_DRAIN : t;
-            choice->otherwise = t;
-            choice->unused = 0;
-        }
+        if (out->choices) /* one that runs on is out by the deadline */
+            gpumpi_victim_put(&out->choices[decision->choices], sm, i,
+                              plan->later >> i & 1u ? (uint32_t)GPUMP_TECHNIQUE_DRAIN : t, t,
+                              (later >> i & 1u) && latency[i] < args->left ? args->left : latency[i]);
         decision->choices++;
         decision->overhead = gpump_add_saturated(decision->overhead, sm->estimates[i].overhead[t]);
     }
@@ -15873,8 +16025,7 @@ static gpump_result gpumpi_victim_look_again(const gpumpi_victim_context *contex
         if (!args.draining) continue;
         gpumpi_victim_plan(context->policy, &args, &plan);
         for (rest = plan.victims & args.draining; rest; rest &= rest - 1) {
-            const gpump_block_view *block = &sm->blocks[i = gpump_bits_lowest64(rest)];
-            uint32_t t = plan.technique[i];
+            uint32_t t = plan.technique[i = gpump_bits_lowest64(rest)];
             uint64_t latency;
             if (t >= GPUMP_TECHNIQUES || !((uint32_t)args.allowed[i] >> t & 1u))
                 return gpumpi_refuse(diag, GPUMP_REASON_NO_TECHNIQUE, "policy's plan for sm", s);
@@ -15884,17 +16035,7 @@ static gpump_result gpumpi_victim_look_again(const gpumpi_victim_context *contex
             if (latency > out->soonest) out->soonest = latency;
             decision->overhead = gpump_add_saturated(decision->overhead, sm->estimates[i].overhead[t]);
             if (t == GPUMP_TECHNIQUE_DRAIN || (plan.later >> i & 1u)) continue;
-            if (decision->choices < capacity) {
-                gpump_victim_choice *choice = &out->choices[decision->choices];
-                choice->cookie = block->cookie;
-                choice->latency = latency;
-                choice->overhead = sm->estimates[i].overhead[t];
-                choice->sm = sm->sm;
-                choice->slot = block->slot;
-                choice->generation = block->generation;
-                choice->technique = choice->otherwise = t;
-                choice->unused = 0;
-            }
+            if (decision->choices < capacity) gpumpi_victim_put(&out->choices[decision->choices], sm, i, t, t, latency);
             decision->choices++;
             if (latency > decision->latency) decision->latency = latency;
         }
@@ -15952,7 +16093,7 @@ GPUMP_API gpump_result gpump_victim_decide(const gpump_victim_policy *policy, co
                                            const gpump_victim_geometry *geometry, const gpump_victim_sm *sms,
                                            uint32_t sm_count, void *scratch, size_t scratch_bytes,
                                            gpump_victim_place *places, uint32_t place_capacity,
-                                           gpump_victim_choice *choices, uint32_t choice_capacity,
+                                           gpump_block_choice *choices, uint32_t choice_capacity,
                                            gpump_victim_decision *decision, gpump_diag *diag) {
     gpumpi_victim_state stack[64], *states = NULL;
     gpumpi_victim_context context;
@@ -16005,7 +16146,7 @@ GPUMP_API gpump_result gpump_victim_decide(const gpump_victim_policy *policy, co
 
 GPUMP_API gpump_result gpump_victim_reconsider(const gpump_victim_policy *policy, const gpump_victim_request *request,
                                                const gpump_victim_sm *sms, uint32_t sm_count,
-                                               gpump_victim_choice *choices, uint32_t choice_capacity,
+                                               gpump_block_choice *choices, uint32_t choice_capacity,
                                                gpump_victim_decision *decision, gpump_diag *diag) {
     gpump_victim_decision made;
     uint64_t left;
@@ -16054,17 +16195,8 @@ GPUMP_API gpump_result gpump_victim_reconsider(const gpump_victim_policy *policy
                 if (t == GPUMP_TECHNIQUE_DRAIN) continue;
                 if (t >= GPUMP_TECHNIQUES || !(args.allowed >> t & 1u))
                     return gpumpi_refuse(diag, GPUMP_REASON_NO_TECHNIQUE, "policy's technique for sm", s);
-                if (changed < choice_capacity) {
-                    gpump_victim_choice *choice = &choices[changed];
-                    choice->cookie = block->cookie;
-                    choice->latency = sm->estimates[i].latency[t];
-                    choice->overhead = sm->estimates[i].overhead[t];
-                    choice->sm = sm->sm;
-                    choice->slot = block->slot;
-                    choice->generation = block->generation;
-                    choice->technique = choice->otherwise = t;
-                    choice->unused = 0;
-                }
+                if (changed < choice_capacity)
+                    gpumpi_victim_put(&choices[changed], sm, i, t, t, sm->estimates[i].latency[t]);
                 changed++;
                 made.overhead = gpump_add_saturated(made.overhead, sm->estimates[i].overhead[t]);
                 if (sm->estimates[i].latency[t] > made.latency) made.latency = sm->estimates[i].latency[t];

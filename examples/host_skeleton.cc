@@ -117,15 +117,15 @@ struct Sm {
     // Someone wants this SM: look at its blocks, decide, and have it carried out, all of it or nothing.
     bool vacate(uint64_t now) {
         gpump_block_view view[64];
-        gpump_sm_choice choices[64];
+        gpump_block_choice choices[64];
         gpump_diag diag;
         uint32_t count = 0;
         if (gpump_sm_blocks(sm, now, view, 64, &count) != GPUMP_OK) return false;
         for (uint32_t i = 0; i < count; i++) { // host: gpump_victim, or a policy of its own like this one
             bool flush = (view[i].may >> GPUMP_TECHNIQUE_FLUSH & 1) && view[i].executed < 200;
-            gpump_sm_choice choice = {
-                {view[i].slot, view[i].generation}, flush ? GPUMP_TECHNIQUE_FLUSH : GPUMP_TECHNIQUE_SWITCH, 0, 0};
-            choices[i] = choice;
+            choices[i] = gpump_block_choice();
+            choices[i].block = view[i].block;
+            choices[i].technique = flush ? GPUMP_TECHNIQUE_FLUSH : GPUMP_TECHNIQUE_SWITCH;
         }
         return reserved =
                    gpump_sm_preempt(sm, now, choices, count, &diag) == GPUMP_OK && gpump_sm_reserve(sm, 2) == GPUMP_OK;

@@ -3,7 +3,7 @@
 set(GPUMP_ROOMS base gpu program context sm victim scheduler)
 
 set(GPUMP_ROOM_base base)
-set(GPUMP_ROOM_gpu gpu metrics meter)
+set(GPUMP_ROOM_gpu gpu block metrics meter)
 set(GPUMP_ROOM_program program graph liveness constants registers preempt_points clobbers regions preserve page_checks)
 set(GPUMP_ROOM_context compress_plain compress_x86 compress context in_place spill)
 set(GPUMP_ROOM_sm sm)

@@ -1,5 +1,6 @@
 /* The SM with n blocks on it: questions, facts, a block's whole life, and its way out and back by a switch. */
 #include <stdlib.h>
+#include <string.h>
 #include "gpump.h"
 #include "micro.h"
 
@@ -87,9 +88,11 @@ static uint64_t run_switch(void *state, uint64_t operations) {
     uint64_t good = 0;
     for (uint64_t i = 0; i < operations; i++) {
         gpump_block_ref *ref = &m->refs[i % m->blocks];
-        gpump_sm_choice choice = {{0, 0}, GPUMP_TECHNIQUE_SWITCH, 0, 0};
+        gpump_block_choice choice;
         uint64_t restored = 0;
+        memset(&choice, 0, sizeof choice);
         choice.block = *ref;
+        choice.technique = GPUMP_TECHNIQUE_SWITCH;
         m->now++;
         if (gpump_sm_preempt(m->sm, m->now, &choice, 1, NULL) != GPUMP_OK) return 0;
         while (!restored && gpump_sm_next(m->sm, m->now, &action) == GPUMP_OK) switch (action.kind) {

@@ -17,7 +17,7 @@ static void *setup_plan(uint64_t size) {
         views[i].shared_bytes = (uint32_t)(98304 / size / 2);
         views[i].may = 1u << GPUMP_TECHNIQUE_SWITCH;
     }
-    views[64].slot = (uint32_t)size;
+    views[64].block.slot = (uint32_t)size;
     return views;
 }
 static uint64_t run_plan(void *state, uint64_t operations) {
@@ -28,7 +28,7 @@ static uint64_t run_plan(void *state, uint64_t operations) {
         gpump_in_place_plan plan;
         uint32_t give_up[64];
         need.registers = 6000 + (uint32_t)(i & 255);
-        if (gpump_in_place_find(views, views[64].slot, 65536, 98304, &need, &plan, give_up, NULL, NULL, NULL) ==
+        if (gpump_in_place_find(views, views[64].block.slot, 65536, 98304, &need, &plan, give_up, NULL, NULL, NULL) ==
             GPUMP_OK)
             sum += plan.register_bytes;
     }

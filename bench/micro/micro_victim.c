@@ -21,7 +21,7 @@ typedef struct scene {
     gpump_cost_estimate *estimates;
     gpump_victim_sm *sms;
     gpump_victim_place *places;
-    gpump_victim_choice *choices;
+    gpump_block_choice *choices;
     void *scratch;
     size_t scratch_bytes;
     uint64_t late_price;
@@ -64,7 +64,7 @@ static scene *scene_make(const gpump_victim_policy *policy, uint32_t sm_count, u
     s->estimates = (gpump_cost_estimate *)calloc(all, sizeof *s->estimates);
     s->sms = (gpump_victim_sm *)calloc(sm_count, sizeof *s->sms);
     s->places = (gpump_victim_place *)calloc(positions, sizeof *s->places);
-    s->choices = (gpump_victim_choice *)calloc(all, sizeof *s->choices);
+    s->choices = (gpump_block_choice *)calloc(all, sizeof *s->choices);
     s->scratch_bytes = gpump_victim_scratch_bytes(sm_count);
     s->scratch = malloc(s->scratch_bytes + 8);
     if (!s->blocks || !s->estimates || !s->sms || !s->places || !s->choices || !s->scratch) return NULL;
@@ -75,7 +75,7 @@ static scene *scene_make(const gpump_victim_policy *policy, uint32_t sm_count, u
         gpump_block_view *b = &s->blocks[i];
         uint32_t at = i % per_sm;
         b->cookie = i;
-        b->slot = at;
+        b->block.slot = at;
         b->kernel = 1;
         b->state = GPUMP_BLOCK_RUNNING;
         b->executed = gpump_random_below(&random, 4400);

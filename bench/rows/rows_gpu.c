@@ -110,7 +110,7 @@ static void tanasic(const reproduce_context *context, const char *id, reproduce_
             ours = 1e-6 * (double)gpump_gpu_save_ps(&gpu, bytes);
         } else {
             (void)csv_number(&table, row, "resource_pct", &paper);
-            ours = 100.0 * (double)bytes / (4.0 * gpu.registers + gpu.shared_bytes[gpu.shared_options - 1]);
+            ours = 100.0 * (double)bytes / (4.0 * gpu.registers + gpu.shared_bytes[gpu.shared_option_count - 1]);
         }
         if (fabs(ours - paper) > worst) worst = fabs(ours - paper);
         close += fabs(round(100 * ours) - 100 * paper) < 1.01; /* both to two decimals, one unit apart at most */

@@ -74,7 +74,7 @@ int main(void) {
     memset(blocks, 0, sizeof blocks);
     for (i = 0; i < 6; i++) {
         blocks[i].cookie = i;
-        blocks[i].slot = i;
+        blocks[i].block.slot = i;
         blocks[i].kernel = 1;
         blocks[i].state = GPUMP_BLOCK_RUNNING;
         blocks[i].executed = 560 * i;
@@ -94,7 +94,7 @@ int main(void) {
         gpump_victim_request request;
         gpump_victim_sm sm;
         gpump_victim_place places[8];
-        gpump_victim_choice choices[8];
+        gpump_block_choice choices[8];
         gpump_victim_decision decision;
         gpump_diag diag;
         char text[200];

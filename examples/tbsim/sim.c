@@ -384,7 +384,7 @@ static void select_techniques(sim *s, uint32_t sm, uint8_t *technique) {
         v->cookie = i;
         v->executed = v->cycles = b->start > s->now ? 0 : unit_cycles(k, unit) - rest;
         v->context_bytes = k->context_bytes * k->group;
-        v->slot = i;
+        v->block.slot = i;
         v->kernel = b->kernel + 1;
         v->state = GPUMP_BLOCK_RUNNING;
         v->may = 1u << GPUMP_TECHNIQUE_SWITCH | 1u << GPUMP_TECHNIQUE_DRAIN |
@@ -420,7 +420,7 @@ static void select_techniques(sim *s, uint32_t sm, uint8_t *technique) {
 
 /* use_sm: tells the SM that a block is to be switched; one that is being restored only when that is over. */
 static void sm_switch(sim *s, uint32_t index) {
-    gpump_sm_choice choice;
+    gpump_block_choice choice;
     memset(&choice, 0, sizeof choice);
     choice.block = s->slots[index].ref;
     choice.technique = GPUMP_TECHNIQUE_SWITCH;
@@ -747,7 +747,8 @@ static int prepare(sim *s) {
     if (s->options->use_sm) {
         gpump_sm_config sm_config;
         s->sm = (gpump_sm **)calloc(s->sms, sizeof *s->sm);
-        if (!s->sm || gpump_sm_config_from_gpu(&sm_config, gpu, gpu->shared_bytes[gpu->shared_options - 1]) != GPUMP_OK)
+        if (!s->sm ||
+            gpump_sm_config_from_gpu(&sm_config, gpu, gpu->shared_bytes[gpu->shared_option_count - 1]) != GPUMP_OK)
             return -1;
         sm_config.timing = GPUMP_SM_TIMING_PORT;
         sm_config.waits = 0;

@@ -75,7 +75,7 @@ typedef struct gpump_context_stack_entry {
     uint64_t lanes;
 } gpump_context_stack_entry;
 
-/* Parts of a block's state; bits. The first two are also gpump_sm_part. */
+/* Parts of a block's state; bits. The first two are also gpump_part. */
 typedef enum gpump_context_part {
     GPUMP_CONTEXT_PART_REGISTERS = 1,
     GPUMP_CONTEXT_PART_SHARED = 2,

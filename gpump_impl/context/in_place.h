@@ -2,13 +2,15 @@
  * Lin 2.3.1)
  *
  * A preempted block may leave its registers, its shared memory or both where they are: only what the incoming kernel
- * needs is written to memory. This finds the smallest such set; gpump_sm_preempt carries it out (gpump_sm_choice.keep).
+ * needs is written to memory. This finds the smallest such set; gpump_sm_preempt carries it out
+ * (gpump_block_choice.keep).
  */
 #ifndef GPUMP_IN_PLACE_H
 #define GPUMP_IN_PLACE_H
 
 #include "base/base.h"
 #include "gpu/gpu.h"
+#include "gpu/block.h"
 
 GPUMP_BEGIN
 
@@ -43,7 +45,7 @@ typedef struct gpump_in_place_plan {
  * need->blocks blocks fit. Each is a minimum of its own; among equals, blocks that give up the other part already, then
  * fewer bytes. blocks         the SM's blocks, at most 64 (gpump_sm_blocks); a block whose `may` lacks switch stays
  * whole registers      size of the register file, 32-bit registers;  shared_bytes: of shared memory give_up count
- * entries: gpump_sm_part bits (1 registers, 2 shared memory); 0: all of the block stays register_bases, shared_bases
+ * entries: gpump_part bits (1 registers, 2 shared memory); 0: all of the block stays register_bases, shared_bases
  * need->blocks entries, ascending; may be NULL GPUMP_ERROR_REFUSED with REGISTERS or SHARED_MEMORY when no plan exists.
  * Cost: at most (blocks squared x need->blocks) steps; about 45 KB of stack. */
 GPUMP_API gpump_result gpump_in_place_find(const gpump_block_view *blocks, uint32_t count, uint32_t registers,

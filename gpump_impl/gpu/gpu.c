@@ -9,7 +9,7 @@ typedef struct gpumpi_gpu_preset {
     const char *origin;
     const char *source;
     uint32_t sms, clock_khz, lanes, schedulers, block_slots, warp_slots, thread_slots, registers, register_granule,
-        shared_granule_bytes, shared_options, shared_bytes[GPUMP_GPU_SHARED_OPTIONS], memory_mb_per_s;
+        shared_granule_bytes, shared_option_count, shared_bytes[GPUMP_GPU_SHARED_OPTIONS], memory_mb_per_s;
 } gpumpi_gpu_preset;
 
 static const char *const gpumpi_gpu_fields[] = {"sms",
@@ -22,7 +22,7 @@ static const char *const gpumpi_gpu_fields[] = {"sms",
                                                 "registers",
                                                 "register_granule",
                                                 "shared_granule_bytes",
-                                                "shared_options",
+                                                "shared_option_count",
                                                 "shared_bytes",
                                                 "memory_mb_per_s"};
 enum { GPUMPI_GPU_FIELDS = 13 };
@@ -266,7 +266,7 @@ GPUMP_API gpump_result gpump_gpu_config_preset(gpump_gpu *gpu, const char *prese
     gpu->registers = found->registers;
     gpu->register_granule = found->register_granule;
     gpu->shared_granule_bytes = found->shared_granule_bytes;
-    gpu->shared_options = found->shared_options;
+    gpu->shared_option_count = found->shared_option_count;
     memcpy(gpu->shared_bytes, found->shared_bytes, sizeof gpu->shared_bytes);
     gpu->memory_mb_per_s = found->memory_mb_per_s;
     return GPUMP_OK;
@@ -303,8 +303,8 @@ GPUMP_API gpump_result gpump_gpu_check(const gpump_gpu *gpu, gpump_diag *diag) {
     GPUMPI_RANGE(registers, 1, 1u << 30);
     GPUMPI_RANGE(register_granule, 1, gpu->registers);
     GPUMPI_RANGE(shared_granule_bytes, 1, 1u << 20);
-    GPUMPI_RANGE(shared_options, 1, GPUMP_GPU_SHARED_OPTIONS);
-    for (uint32_t i = 0; i < gpu->shared_options; i++)
+    GPUMPI_RANGE(shared_option_count, 1, GPUMP_GPU_SHARED_OPTIONS);
+    for (uint32_t i = 0; i < gpu->shared_option_count; i++)
         if (gpu->shared_bytes[i] > (1u << 30) || (i && gpu->shared_bytes[i] <= gpu->shared_bytes[i - 1]))
             return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "shared_bytes", i, gpu->shared_bytes[i],
                                i ? (uint64_t)gpu->shared_bytes[i - 1] + 1u : 0, 1u << 30);
@@ -333,7 +333,7 @@ GPUMP_API gpump_result gpump_gpu_occupancy(const gpump_gpu *gpu, const gpump_foo
     warps = ((uint64_t)need->threads + gpu->lanes - 1u) / gpu->lanes;
     registers = gpumpi_gpu_round(need->registers, gpu->register_granule);
     shared = gpumpi_gpu_round(need->shared_bytes, gpu->shared_granule_bytes);
-    while (option + 1u < gpu->shared_options && gpu->shared_bytes[option] < shared) option++;
+    while (option + 1u < gpu->shared_option_count && gpu->shared_bytes[option] < shared) option++;
     bounds[0] = gpu->block_slots;
     bounds[1] = gpu->warp_slots / warps;
     bounds[2] = gpu->thread_slots / need->threads;

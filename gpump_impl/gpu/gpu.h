@@ -30,7 +30,7 @@ typedef struct gpump_gpu {
     uint32_t
         register_granule; /* registers are given to a block in multiples of this; 1 = none (as in the papers' tables) */
     uint32_t shared_granule_bytes; /* shared memory likewise, bytes; 1 = none */
-    uint32_t shared_options;       /* how many sizes shared memory can be set to; 1 to GPUMP_GPU_SHARED_OPTIONS */
+    uint32_t shared_option_count;  /* how many sizes shared memory can be set to; 1 to GPUMP_GPU_SHARED_OPTIONS */
     uint32_t shared_bytes[GPUMP_GPU_SHARED_OPTIONS]; /* those sizes, bytes per SM, ascending; the smallest that holds
                                                         one block is used */
     uint32_t memory_mb_per_s;                        /* memory bandwidth of the whole GPU, 10^6 bytes per second */
@@ -60,52 +60,6 @@ typedef struct gpump_occupancy {
     uint32_t block_shared_bytes; /* shared memory of one block after rounding to the granule, bytes */
     uint32_t warps;              /* warps of one block */
 } gpump_occupancy;
-
-/* One resident block as decisions see it: the view that gpump_sm_blocks produces and any host can fill itself. */
-typedef struct gpump_block_view {
-    uint64_t cookie;        /* the host's name for the block's whole life */
-    uint64_t executed;      /* warp instructions executed in this launch of the block */
-    uint64_t start_cycle;   /* when it began (or was restored) on this SM */
-    uint64_t cycles;        /* cycles it has run, earlier residences included */
-    uint64_t context_bytes; /* what a switch would save; registers and shared memory unless the host knows better */
-    uint32_t slot;          /* block slot on the SM */
-    uint32_t generation;    /* of that slot; (slot, generation) names the block */
-    uint32_t kernel;        /* kernel number, from 1 */
-    uint32_t state;         /* gpump_block_state */
-    uint32_t register_base; /* first 32-bit register of its range */
-    uint32_t registers;     /* length of that range */
-    uint32_t shared_base;   /* first byte of its shared memory */
-    uint32_t shared_bytes;  /* length of that range */
-    uint32_t threads;       /* thread slots it takes */
-    uint32_t warps;         /* warp slots it takes */
-    uint32_t may;           /* bit t set: technique t is allowed now or after a bounded wait (see gpump_technique) */
-    uint32_t group;         /* blocks of one group leave together; 0: no group */
-} gpump_block_view;
-
-/* How a block leaves an SM. */
-typedef enum gpump_technique {
-    GPUMP_TECHNIQUE_FLUSH = 0,  /* drop it, start it again later */
-    GPUMP_TECHNIQUE_SWITCH = 1, /* save its context, restore it later */
-    GPUMP_TECHNIQUE_DRAIN = 2,  /* let it run to its end */
-    GPUMP_TECHNIQUE_REWIND = 3, /* drop its work since the last region boundary, save that boundary's live-ins */
-    GPUMP_TECHNIQUES = 4
-} gpump_technique;
-
-/* The life of a block on an SM. */
-typedef enum gpump_block_state {
-    GPUMP_BLOCK_FREE = 0,  /* no block in this slot */
-    GPUMP_BLOCK_RUNNING,   /* may issue */
-    GPUMP_BLOCK_BLOCKED,   /* resident, waits for something the host names */
-    GPUMP_BLOCK_DRAINING,  /* issues to its end, then leaves */
-    GPUMP_BLOCK_STOPPING,  /* issues no more, waits for what is in flight before it can be saved */
-    GPUMP_BLOCK_SAVING,    /* its context is being written */
-    GPUMP_BLOCK_SAVED,     /* saved, its storage about to be freed */
-    GPUMP_BLOCK_RESTORING, /* its context is being read */
-    GPUMP_BLOCK_FLUSHED,   /* dropped, its storage about to be freed */
-    GPUMP_BLOCK_DONE,      /* ended, its storage about to be freed */
-    GPUMP_BLOCK_PARKED,    /* preempted, its registers, its shared memory or both still in place */
-    GPUMP_BLOCK_STATES
-} gpump_block_state;
 
 /* Fills *gpu with a machine of the papers: gtx480_lin, gtx480_shieh, k20c, table61, maxwell_duet, maxwell_ccbp, igpu4,
  * p100, v100, a100, h100, gfx1012, gfx1100. GPUMP_ERROR_UNKNOWN_NAME otherwise. Cost: a table look-up. */

@@ -54,7 +54,7 @@ GPUMP_API gpump_result gpump_sm_config_from_gpu(gpump_sm_config *config, const g
 GPUMP_API gpump_result gpump_sm_config_preset(gpump_sm_config *config, const char *preset) {
     gpump_gpu gpu;
     gpump_result result = gpump_gpu_config_preset(&gpu, preset);
-    return result ? result : gpump_sm_config_from_gpu(config, &gpu, gpu.shared_bytes[gpu.shared_options - 1]);
+    return result ? result : gpump_sm_config_from_gpu(config, &gpu, gpu.shared_bytes[gpu.shared_option_count - 1]);
 }
 
 static gpump_result gpumpi_sm_check(const gpump_sm_config *config, gpump_diag *diag) {
@@ -192,8 +192,8 @@ static void gpumpi_sm_transfer(gpump_sm *sm, gpumpi_sm_slot *slot, uint64_t from
 }
 
 static uint64_t gpumpi_sm_part_bytes(const gpumpi_sm_slot *slot, uint32_t parts) {
-    return (parts & GPUMP_SM_REGISTERS ? slot->register_bytes : 0) +
-           (parts & GPUMP_SM_SHARED_MEMORY ? slot->shared_context_bytes : 0);
+    return (parts & GPUMP_PART_REGISTERS ? slot->register_bytes : 0) +
+           (parts & GPUMP_PART_SHARED_MEMORY ? slot->shared_context_bytes : 0);
 }
 
 static void gpumpi_sm_give_room(gpump_sm *sm, gpumpi_sm_slot *slot) {
@@ -276,15 +276,15 @@ static int gpumpi_sm_overlap(uint32_t a, uint32_t a_length, uint32_t b, uint32_t
 static uint32_t gpumpi_sm_obstacle(const gpump_sm *sm, uint32_t part, uint32_t base, uint32_t length) {
     for (uint32_t i = 0; i < sm->config.entries; i++) {
         const gpumpi_sm_slot *slot = &gpumpi_sm_slots_const(sm)[i];
-        uint32_t other = part == GPUMP_SM_REGISTERS ? slot->register_base : slot->shared_base;
-        uint32_t other_length = part == GPUMP_SM_REGISTERS ? slot->registers : slot->shared_bytes;
+        uint32_t other = part == GPUMP_PART_REGISTERS ? slot->register_base : slot->shared_base;
+        uint32_t other_length = part == GPUMP_PART_REGISTERS ? slot->registers : slot->shared_bytes;
         if ((slot->held & part) && gpumpi_sm_overlap(base, length, other, other_length)) return other + other_length;
     }
     return 0;
 }
 /* Finds the lowest free range of one part; the bases tried are multiples of `step` (0: any). 1 found. */
 static int gpumpi_sm_find_range(const gpump_sm *sm, uint32_t part, uint32_t length, uint32_t step, uint32_t *base) {
-    uint32_t capacity = part == GPUMP_SM_REGISTERS ? sm->config.registers : sm->shared_bytes, at = 0, end;
+    uint32_t capacity = part == GPUMP_PART_REGISTERS ? sm->config.registers : sm->shared_bytes, at = 0, end;
     for (;;) {
         if (length > capacity || at > capacity - length) return 0;
         end = gpumpi_sm_obstacle(sm, part, at, length);
@@ -306,21 +306,20 @@ static gpump_reason gpumpi_sm_find_ranges(const gpump_sm *sm, uint32_t parts, ui
     int aligned = sm->config.placement == GPUMP_SM_ALIGNED;
     uint32_t position = 0, ends[2];
     *register_base = *shared_base = 0;
-    if ((parts & GPUMP_SM_REGISTERS) &&
-        !gpumpi_sm_find_range(sm, GPUMP_SM_REGISTERS, registers, aligned ? registers : 0, register_base))
+    if ((parts & GPUMP_PART_REGISTERS) &&
+        !gpumpi_sm_find_range(sm, GPUMP_PART_REGISTERS, registers, aligned ? registers : 0, register_base))
         return GPUMP_REASON_REGISTERS;
-    if ((parts & GPUMP_SM_SHARED_MEMORY) &&
-        !gpumpi_sm_find_range(sm, GPUMP_SM_SHARED_MEMORY, shared, aligned ? shared : 0, shared_base))
+    if ((parts & GPUMP_PART_SHARED_MEMORY) &&
+        !gpumpi_sm_find_range(sm, GPUMP_PART_SHARED_MEMORY, shared, aligned ? shared : 0, shared_base))
         return GPUMP_REASON_SHARED_MEMORY;
-    if (!aligned || parts != (GPUMP_SM_REGISTERS | GPUMP_SM_SHARED_MEMORY) || !registers || !shared)
-        return GPUMP_REASON_YES;
+    if (!aligned || parts != GPUMP_PARTS_IN_PLACE || !registers || !shared) return GPUMP_REASON_YES;
     for (;;) { /* both at the same position; every step passes an obstacle */
         uint64_t at_registers = (uint64_t)position * registers, at_shared = (uint64_t)position * shared;
         uint32_t next = position;
         if (at_registers + registers > sm->config.registers) return GPUMP_REASON_REGISTERS;
         if (at_shared + shared > sm->shared_bytes) return GPUMP_REASON_SHARED_MEMORY;
-        ends[0] = gpumpi_sm_obstacle(sm, GPUMP_SM_REGISTERS, (uint32_t)at_registers, registers);
-        ends[1] = gpumpi_sm_obstacle(sm, GPUMP_SM_SHARED_MEMORY, (uint32_t)at_shared, shared);
+        ends[0] = gpumpi_sm_obstacle(sm, GPUMP_PART_REGISTERS, (uint32_t)at_registers, registers);
+        ends[1] = gpumpi_sm_obstacle(sm, GPUMP_PART_SHARED_MEMORY, (uint32_t)at_shared, shared);
         if (!ends[0] && !ends[1]) {
             *register_base = (uint32_t)at_registers;
             *shared_base = (uint32_t)at_shared;
@@ -365,8 +364,7 @@ static gpump_reason gpumpi_sm_find_room(const gpump_sm *sm, uint32_t kernel, con
     reason = gpumpi_sm_active_room(sm, need->threads);
     if (reason) return reason;
     if (gpumpi_sm_free_slot(sm) == GPUMP_NONE) return GPUMP_REASON_BLOCK_SLOTS;
-    return gpumpi_sm_find_ranges(sm, GPUMP_SM_REGISTERS | GPUMP_SM_SHARED_MEMORY, registers, shared, register_base,
-                                 shared_base);
+    return gpumpi_sm_find_ranges(sm, GPUMP_PARTS_IN_PLACE, registers, shared, register_base, shared_base);
 }
 
 GPUMP_API gpump_reason gpump_sm_room(const gpump_sm *sm, uint32_t kernel, const gpump_footprint *need) {
@@ -421,7 +419,7 @@ GPUMP_API gpump_result gpump_sm_place(gpump_sm *sm, uint64_t now, const gpump_sm
     slot->shared_base = shared_base;
     slot->threads = request->need.threads;
     slot->warps = gpumpi_sm_warps(sm, request->need.threads);
-    slot->held = GPUMP_SM_REGISTERS | GPUMP_SM_SHARED_MEMORY;
+    slot->held = GPUMP_PARTS_IN_PLACE;
     slot->active = 1;
     slot->technique = GPUMP_NONE;
     slot->since = slot->start_cycle = now;
@@ -436,7 +434,7 @@ GPUMP_API gpump_result gpump_sm_place(gpump_sm *sm, uint64_t now, const gpump_sm
         slot->cycles = saved->cycles;
         slot->clobbered = saved->clobbered != 0;
         slot->state = GPUMP_BLOCK_RESTORING;
-        slot->parts = GPUMP_SM_REGISTERS | GPUMP_SM_SHARED_MEMORY;
+        slot->parts = GPUMP_PARTS_IN_PLACE;
         slot->taken = gpump_add_saturated(saved->register_bytes, saved->shared_bytes);
         gpumpi_sm_transfer(sm, slot, now, slot->taken);
         gpumpi_sm_post(sm, index, GPUMP_SM_ACTION_RESTORE);
@@ -473,7 +471,7 @@ GPUMP_API gpump_result gpump_sm_set_shared_bytes(gpump_sm *sm, uint32_t bytes, g
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, bytes, 0, sm->config.shared_bytes);
     for (uint32_t i = 0; i < sm->config.entries; i++) {
         const gpumpi_sm_slot *slot = &gpumpi_sm_slots(sm)[i];
-        if ((slot->held & GPUMP_SM_SHARED_MEMORY) && slot->shared_bytes &&
+        if ((slot->held & GPUMP_PART_SHARED_MEMORY) && slot->shared_bytes &&
             slot->shared_base + slot->shared_bytes > bytes)
             return gpumpi_fail(diag, GPUMP_ERROR_STATE, "bytes", i, bytes, slot->shared_base + slot->shared_bytes,
                                sm->config.shared_bytes);
@@ -522,9 +520,7 @@ GPUMP_API gpump_result gpump_sm_report_context_bytes(gpump_sm *sm, gpump_block_r
     if (!sm) return GPUMP_ERROR_ARGUMENT;
     if (!gpumpi_sm_names(sm, block)) return GPUMP_ERROR_STALE;
     slot = &gpumpi_sm_slots(sm)[block.slot];
-    if (slot->state != GPUMP_BLOCK_RUNNING && slot->state != GPUMP_BLOCK_BLOCKED &&
-        slot->state != GPUMP_BLOCK_DRAINING && slot->state != GPUMP_BLOCK_STOPPING)
-        return GPUMP_ERROR_STATE;
+    if (!gpump_block_executes(slot->state)) return GPUMP_ERROR_STATE;
     probe = *slot;
     probe.register_bytes = register_bytes;
     probe.shared_context_bytes = shared_bytes;
@@ -664,18 +660,16 @@ static void gpumpi_sm_view(const gpump_sm *sm, uint64_t now, uint32_t index, gpu
     view->executed = slot->executed;
     view->start_cycle = slot->start_cycle;
     view->cycles = slot->cycles;
-    if (slot->state >= GPUMP_BLOCK_RUNNING && slot->state <= GPUMP_BLOCK_STOPPING && now > slot->start_cycle)
-        view->cycles += now - slot->start_cycle;
+    if (gpump_block_executes(slot->state) && now > slot->start_cycle) view->cycles += now - slot->start_cycle;
     view->context_bytes = gpumpi_sm_part_bytes(slot, slot->held);
-    view->slot = index;
-    view->generation = slot->generation;
+    view->block = ref;
     view->kernel = slot->kernel;
     view->state = slot->state;
-    if (slot->held & GPUMP_SM_REGISTERS) {
+    if (slot->held & GPUMP_PART_REGISTERS) {
         view->register_base = slot->register_base;
         view->registers = slot->registers;
     }
-    if (slot->held & GPUMP_SM_SHARED_MEMORY) {
+    if (slot->held & GPUMP_PART_SHARED_MEMORY) {
         view->shared_base = slot->shared_base;
         view->shared_bytes = slot->shared_bytes;
     }
@@ -686,6 +680,8 @@ static void gpumpi_sm_view(const gpump_sm *sm, uint64_t now, uint32_t index, gpu
     for (uint32_t technique = 0; technique <= GPUMP_TECHNIQUE_DRAIN; technique++)
         if (gpump_sm_may(sm, ref, technique) == GPUMP_REASON_YES) view->may |= 1u << technique;
     view->group = slot->group;
+    view->technique = slot->technique;
+    if (gpump_block_is_saved_now(slot->state)) view->keep = slot->keep;
 }
 
 GPUMP_API gpump_result gpump_sm_block(const gpump_sm *sm, uint64_t now, gpump_block_ref block, gpump_block_view *view) {
@@ -710,7 +706,7 @@ GPUMP_API gpump_result gpump_sm_blocks(const gpump_sm *sm, uint64_t now, gpump_b
 
 /* ---- decisions ---- */
 
-GPUMP_API gpump_result gpump_sm_preempt(gpump_sm *sm, uint64_t now, const gpump_sm_choice *choices, uint32_t count,
+GPUMP_API gpump_result gpump_sm_preempt(gpump_sm *sm, uint64_t now, const gpump_block_choice *choices, uint32_t count,
                                         gpump_diag *diag) {
     /* Whether a choice is allowed may depend on transfers that end by `now`, and an error must change nothing: so time
      * passes in a copy first when there is such a transfer. */
@@ -729,7 +725,7 @@ GPUMP_API gpump_result gpump_sm_preempt(gpump_sm *sm, uint64_t now, const gpump_
     }
     memset(needed, 0, sizeof needed);
     for (uint32_t i = 0; i < count; i++) { /* nothing changes in this pass */
-        const gpump_sm_choice *choice = &choices[i];
+        const gpump_block_choice *choice = &choices[i];
         const gpumpi_sm_slot *slot;
         gpump_reason reason;
         if (!gpumpi_sm_names(sm, choice->block)) {
@@ -744,8 +740,7 @@ GPUMP_API gpump_result gpump_sm_preempt(gpump_sm *sm, uint64_t now, const gpump_
         if (choice->technique >= GPUMP_TECHNIQUES)
             return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.technique", i, choice->technique, 0,
                                GPUMP_TECHNIQUES - 1);
-        if (choice->keep > (GPUMP_SM_REGISTERS | GPUMP_SM_SHARED_MEMORY) ||
-            (choice->keep && choice->technique != GPUMP_TECHNIQUE_SWITCH))
+        if (choice->keep > GPUMP_PARTS_IN_PLACE || (choice->keep && choice->technique != GPUMP_TECHNIQUE_SWITCH))
             return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.keep", i, choice->keep, 0,
                                choice->technique == GPUMP_TECHNIQUE_SWITCH ? 3 : 0);
         if (choice->to_point > 1 || (choice->to_point && (choice->technique != GPUMP_TECHNIQUE_SWITCH ||
@@ -767,11 +762,10 @@ GPUMP_API gpump_result gpump_sm_preempt(gpump_sm *sm, uint64_t now, const gpump_
     }
     for (uint32_t i = 0; i < count; i++) {
         const gpumpi_sm_slot *slot = &gpumpi_sm_slots(sm)[choices[i].block.slot];
+        if (slot->state == GPUMP_BLOCK_PARKED) continue; /* it has left already */
         for (uint32_t other = 0; slot->group && other < sm->config.entries; other++) {
             const gpumpi_sm_slot *mate = &gpumpi_sm_slots(sm)[other];
-            int staying = mate->state == GPUMP_BLOCK_RUNNING || mate->state == GPUMP_BLOCK_BLOCKED ||
-                          mate->state == GPUMP_BLOCK_RESTORING;
-            if (staying && mate->group == slot->group && mate->kernel == slot->kernel &&
+            if (gpump_block_stays(mate->state) && mate->group == slot->group && mate->kernel == slot->kernel &&
                 !(chosen & ((uint64_t)1 << other)))
                 return gpumpi_refuse(diag, GPUMP_REASON_GROUP, "choices", i);
         }
@@ -825,14 +819,14 @@ GPUMP_API gpump_result gpump_sm_unpark(gpump_sm *sm, uint64_t now, gpump_block_r
     if (result) return gpumpi_fail(diag, result, result == GPUMP_ERROR_TIME ? "now" : "block", block.slot, now, 0, 0);
     gpump_sm_advance(sm, now);
     if (sm->reserved_for && sm->reserved_for != slot->kernel) return gpumpi_sm_no_room(GPUMP_REASON_RESERVED, diag);
-    missing = (GPUMP_SM_REGISTERS | GPUMP_SM_SHARED_MEMORY) & ~slot->held;
+    missing = GPUMP_PARTS_IN_PLACE & ~slot->held;
     reason = gpumpi_sm_active_room(sm, slot->threads);
     if (!reason)
         reason = gpumpi_sm_find_ranges(sm, missing, slot->registers, slot->shared_bytes, &register_base, &shared_base);
     if (reason) return gpumpi_sm_no_room(reason, diag);
-    if (missing & GPUMP_SM_REGISTERS) slot->register_base = register_base;
-    if (missing & GPUMP_SM_SHARED_MEMORY) slot->shared_base = shared_base;
-    slot->held = GPUMP_SM_REGISTERS | GPUMP_SM_SHARED_MEMORY;
+    if (missing & GPUMP_PART_REGISTERS) slot->register_base = register_base;
+    if (missing & GPUMP_PART_SHARED_MEMORY) slot->shared_base = shared_base;
+    slot->held = GPUMP_PARTS_IN_PLACE;
     slot->parts = missing;
     slot->state = GPUMP_BLOCK_RESTORING;
     slot->since = now;

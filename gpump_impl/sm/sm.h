@@ -17,14 +17,9 @@
 
 #include "base/base.h"
 #include "gpu/gpu.h"
+#include "gpu/block.h"
 
 GPUMP_BEGIN
-
-/* Names a block on one SM: the generation tells it from earlier and later blocks of the same slot. */
-typedef struct gpump_block_ref {
-    uint32_t slot;
-    uint32_t generation;
-} gpump_block_ref;
 
 /* How ranges of registers and shared memory are found. */
 typedef enum gpump_sm_placement {
@@ -49,9 +44,6 @@ typedef enum gpump_sm_wait {
     GPUMP_SM_WAIT_PREEMPTION_POINT = 32,
     GPUMP_SM_WAIT_ALL = 63
 } gpump_sm_wait;
-
-/* Parts of a context; bits. */
-typedef enum gpump_sm_part { GPUMP_SM_REGISTERS = 1, GPUMP_SM_SHARED_MEMORY = 2 } gpump_sm_part;
 
 /* An SM. Filled by gpump_sm_config_preset or gpump_sm_config_from_gpu only; every field may then be changed. */
 typedef struct gpump_sm_config {
@@ -94,15 +86,6 @@ typedef struct gpump_sm_request {
     gpump_footprint need; /* threads, registers, shared memory of the whole block */
 } gpump_sm_request;
 
-/* One block's way out. */
-typedef struct gpump_sm_choice {
-    gpump_block_ref block;
-    uint32_t technique; /* gpump_technique: flush, switch or drain */
-    uint32_t keep;      /* with switch: gpump_sm_part bits that stay in place (Lin 2.3.1); 0: the block leaves */
-    uint32_t to_point;  /* with switch: 1: warps go on issuing until the host reports that none waits for a preemption
-                           point */
-} gpump_sm_choice;
-
 typedef enum gpump_sm_action_kind {
     GPUMP_SM_ACTION_STOP =
         1, /* issue no more for this block (with to_point: stop each warp at its preemption point), then report waits */
@@ -125,7 +108,7 @@ typedef struct gpump_sm_action {
     uint32_t kind;      /* gpump_sm_action_kind */
     uint32_t why;       /* gpump_block_state: SAVED, FLUSHED or DONE with FREED */
     uint32_t technique; /* gpump_technique it was told to leave by; GPUMP_NONE: none */
-    uint32_t parts;     /* gpump_sm_part bits: what to move (SAVE, RESTORE), what stays (PARKED) */
+    uint32_t parts;     /* gpump_part bits: what to move (SAVE, RESTORE), what stays (PARKED) */
     uint32_t kernel;
     uint32_t register_base, registers;
     uint32_t shared_base, shared_bytes;
@@ -312,7 +295,7 @@ GPUMP_API uint64_t gpump_sm_context_room(const gpump_sm *sm, uint32_t kernel);
  * the choice at fault and diag.reason why (GPUMP_ERROR_REFUSED). Blocks may be running, blocked or draining; a stopping
  * or parked one may be flushed, and a parked one switched again to give up more. Groups must be complete. Cost: linear
  * in the slots and choices. */
-GPUMP_API gpump_result gpump_sm_preempt(gpump_sm *sm, uint64_t now, const gpump_sm_choice *choices, uint32_t count,
+GPUMP_API gpump_result gpump_sm_preempt(gpump_sm *sm, uint64_t now, const gpump_block_choice *choices, uint32_t count,
                                         gpump_diag *diag);
 /* Brings a parked block back: takes warp slots and the ranges it gave up, then RESTORE (0 bytes when all stayed in
  * place). GPUMP_BUSY with the reason when there is no room, GPUMP_ERROR_STATE when it is not parked. */

@@ -5,6 +5,7 @@
 
 #include "base/base.h"
 #include "gpu/gpu.h"
+#include "gpu/block.h"
 
 GPUMP_BEGIN
 

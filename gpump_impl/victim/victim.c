@@ -16,7 +16,7 @@ typedef struct gpumpi_victim_state {
 /* Where a decision writes, and what it has counted. */
 typedef struct gpumpi_victim_out {
     gpump_victim_place *places; /* NULL: only count */
-    gpump_victim_choice *choices;
+    gpump_block_choice *choices;
     gpump_victim_decision *decision;
     uint64_t soonest; /* when the last victim could be out if everybody began now */
     uint32_t blocked; /* gpump_reason that stood in the way first */
@@ -34,7 +34,11 @@ typedef struct gpumpi_victim_context {
 static uint32_t gpumpi_victim_prepare(const gpumpi_victim_context *context, const gpump_victim_sm *sm, uint64_t *sets,
                                       gpump_victim_plan_args *args) {
     const gpump_victim_geometry *geometry = context->geometry;
-    uint64_t all = ~(uint64_t)0 >> (64 - geometry->positions), own = 0, leaving = 0, fixed = 0, choosable = 0;
+    /* States in which a block holds all of its parts and leaves none in place. */
+    const uint32_t whole = 1u << GPUMP_BLOCK_RUNNING | 1u << GPUMP_BLOCK_BLOCKED | 1u << GPUMP_BLOCK_DRAINING |
+                           1u << GPUMP_BLOCK_RESTORING;
+    uint64_t all = ~(uint64_t)0 >> (64 - geometry->positions), own = 0, leaving = 0, fixed = 0, choosable = 0,
+             parked = 0, kept = 0, closed = sm->reserved;
     uint32_t techniques = context->policy->techniques & ((1u << GPUMP_TECHNIQUES) - 1),
              kernel = context->request->kernel, i;
     uint32_t warps = 0, threads = 0, groups = 0, slots, promised, most;
@@ -43,11 +47,17 @@ static uint32_t gpumpi_victim_prepare(const gpumpi_victim_context *context, cons
         const gpump_block_view *block = &sm->blocks[i];
         uint64_t one = (uint64_t)1 << i;
         uint32_t allowed = 0;
-        gpumpi_victim_mark(geometry, block, one, sets);
         groups |= block->group;
+        if (gpump_block_state_in(block->state, whole)) {
+            gpumpi_victim_mark_parts(geometry, block, GPUMP_PARTS_IN_PLACE, one, sets);
+        } else {
+            if (gpumpi_victim_keeps(block)) kept |= one;
+            if (!(gpump_block_parts_held(block) & GPUMP_PART_SLOTS)) parked |= one;
+            closed |= gpumpi_victim_mark_kept(geometry, block, one, sets);
+        }
         if (block->kernel == kernel)
             own |= one;
-        else if (gpumpi_victim_is_leaving(block))
+        else if (gpump_block_leaves(block->state))
             leaving |= one;
         else if ((allowed = block->may & techniques) != 0)
             choosable |= one;
@@ -68,7 +78,7 @@ static uint32_t gpumpi_victim_prepare(const gpumpi_victim_context *context, cons
     args->choosable = choosable;
     args->draining = 0;
     args->groups = groups;
-    args->open = all & ~(gpumpi_victim_take_out(own, geometry->positions, sets) | sm->reserved);
+    args->open = all & ~(gpumpi_victim_take_out(own, geometry->positions, sets) | closed);
     /* Promised positions will take their share. */
     promised = sm->reserved & all ? gpump_bits_count64(sm->reserved & all) : 0;
     slots = sm->count + promised;
@@ -78,7 +88,15 @@ static uint32_t gpumpi_victim_prepare(const gpumpi_victim_context *context, cons
     args->free_warps = (int64_t)geometry->warp_slots - warps;
     args->free_threads = (int64_t)geometry->thread_slots - threads;
     args->free_slots = (int64_t)geometry->block_slots - slots;
+    args->free_entries = (int64_t)geometry->entries - slots;
     most = promised + (own ? gpump_bits_count64(own) : 0);
+    if (parked | kept) {
+        args->free_slots += gpump_bits_count64(parked & ~leaving);
+        args->free_entries -= gpump_bits_count64(kept & leaving);
+        most -= gpump_bits_count64(own & parked);
+    }
+    args->parked = parked;
+    args->kept = kept;
     most = geometry->blocks > most ? geometry->blocks - most : 0;
     i = args->open == all ? geometry->positions : gpump_bits_count64(args->open);
     return most < i ? most : i;
@@ -110,8 +128,9 @@ static gpump_reason gpumpi_victim_check(const gpump_victim_plan_args *args, cons
     for (rest = plan->positions; rest; rest &= rest - 1)
         if (args->sets[gpump_bits_lowest64(rest)] & ~covered) return GPUMP_REASON_REGISTERS;
     if (args->groups && (gpumpi_victim_closure(args->sm, plan->victims) & ~covered)) return GPUMP_REASON_GROUP;
+    if (!positions) return GPUMP_REASON_YES; /* what is short already is short without this plan */
     room = gpumpi_victim_room_without(args, 0);
-    gpumpi_victim_release(args->sm->blocks, plan->victims, &room);
+    gpumpi_victim_release(args, plan->victims, 1, &room);
     return gpumpi_victim_suffices(args->geometry, &room, positions) ? GPUMP_REASON_YES : GPUMP_REASON_WARPS;
 }
 
@@ -148,7 +167,7 @@ static void gpumpi_victim_wait_for_room(const gpump_victim_plan_args *args, cons
     for (k = 0; k < count; k++) {
         while (!gpumpi_victim_suffices(args->geometry, &room, k + 1) && out < block_count) {
             last = latency[blocks[out]];
-            gpumpi_victim_release(args->sm->blocks, (uint64_t)1 << blocks[out++], &room);
+            gpumpi_victim_release(args, (uint64_t)1 << blocks[out++], 1, &room);
         }
         if (wait[positions[k]] < last) wait[positions[k]] = last;
     }
@@ -173,6 +192,21 @@ static uint64_t gpumpi_victim_waits(const gpump_victim_plan_args *args, const gp
     return last;
 }
 
+/* Writes the choice of block i. */
+static void gpumpi_victim_put(gpump_block_choice *choice, const gpump_victim_sm *sm, uint32_t i, uint32_t technique,
+                              uint32_t otherwise, uint64_t latency) {
+    choice->block = sm->blocks[i].block;
+    choice->technique = technique;
+    choice->keep = 0;
+    choice->to_point = 0;
+    choice->otherwise = otherwise;
+    choice->sm = sm->sm;
+    choice->unused = 0;
+    choice->cookie = sm->blocks[i].cookie;
+    choice->latency = latency;
+    choice->overhead = sm->estimates[i].overhead[otherwise];
+}
+
 /* Adds one SM's plan to the decision. */
 static void gpumpi_victim_emit(const gpumpi_victim_context *context, const gpump_victim_plan_args *args,
                                const gpump_victim_plan *plan, gpumpi_victim_out *out) {
@@ -186,7 +220,7 @@ static void gpumpi_victim_emit(const gpumpi_victim_context *context, const gpump
     if (!plan->positions) return;
     for (rest = args->leaving; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest);
-        latency[i] = gpumpi_victim_leaving_latency(&sm->blocks[i], &sm->estimates[i]);
+        latency[i] = gpump_block_freed_after(&sm->blocks[i], sm->estimates[i].latency);
     }
     /* Saves go shortest first, behind everything that needs no port. */
     for (rest = plan->victims; rest; rest &= rest - 1) {
@@ -204,20 +238,10 @@ static void gpumpi_victim_emit(const gpumpi_victim_context *context, const gpump
         uint32_t i = order[j], t = plan->technique[i];
         if (serial && gpumpi_victim_uses_port(t)) latency[i] = port = gpump_add_saturated(port, latency[i]);
         if ((plan->later >> i & 1u) && t != GPUMP_TECHNIQUE_DRAIN) later |= (uint64_t)1 << i;
-        if (out->choices) {
-            gpump_victim_choice *choice = &out->choices[decision->choices];
-            choice->cookie = sm->blocks[i].cookie;
-            choice->latency = (later >> i & 1u) && latency[i] < args->left
-                                  ? args->left
-                                  : latency[i]; /* it runs on, and is out by then */
-            choice->overhead = sm->estimates[i].overhead[t];
-            choice->sm = sm->sm;
-            choice->slot = sm->blocks[i].slot;
-            choice->generation = sm->blocks[i].generation;
-            choice->technique = plan->later >> i & 1u ? (uint32_t)GPUMP_TECHNIQUE_DRAIN : t;
-            choice->otherwise = t;
-            choice->unused = 0;
-        }
+        if (out->choices) /* one that runs on is out by the deadline */
+            gpumpi_victim_put(&out->choices[decision->choices], sm, i,
+                              plan->later >> i & 1u ? (uint32_t)GPUMP_TECHNIQUE_DRAIN : t, t,
+                              (later >> i & 1u) && latency[i] < args->left ? args->left : latency[i]);
         decision->choices++;
         decision->overhead = gpump_add_saturated(decision->overhead, sm->estimates[i].overhead[t]);
     }
@@ -433,8 +457,7 @@ static gpump_result gpumpi_victim_look_again(const gpumpi_victim_context *contex
         if (!args.draining) continue;
         gpumpi_victim_plan(context->policy, &args, &plan);
         for (rest = plan.victims & args.draining; rest; rest &= rest - 1) {
-            const gpump_block_view *block = &sm->blocks[i = gpump_bits_lowest64(rest)];
-            uint32_t t = plan.technique[i];
+            uint32_t t = plan.technique[i = gpump_bits_lowest64(rest)];
             uint64_t latency;
             if (t >= GPUMP_TECHNIQUES || !((uint32_t)args.allowed[i] >> t & 1u))
                 return gpumpi_refuse(diag, GPUMP_REASON_NO_TECHNIQUE, "policy's plan for sm", s);
@@ -444,17 +467,7 @@ static gpump_result gpumpi_victim_look_again(const gpumpi_victim_context *contex
             if (latency > out->soonest) out->soonest = latency;
             decision->overhead = gpump_add_saturated(decision->overhead, sm->estimates[i].overhead[t]);
             if (t == GPUMP_TECHNIQUE_DRAIN || (plan.later >> i & 1u)) continue;
-            if (decision->choices < capacity) {
-                gpump_victim_choice *choice = &out->choices[decision->choices];
-                choice->cookie = block->cookie;
-                choice->latency = latency;
-                choice->overhead = sm->estimates[i].overhead[t];
-                choice->sm = sm->sm;
-                choice->slot = block->slot;
-                choice->generation = block->generation;
-                choice->technique = choice->otherwise = t;
-                choice->unused = 0;
-            }
+            if (decision->choices < capacity) gpumpi_victim_put(&out->choices[decision->choices], sm, i, t, t, latency);
             decision->choices++;
             if (latency > decision->latency) decision->latency = latency;
         }
@@ -512,7 +525,7 @@ GPUMP_API gpump_result gpump_victim_decide(const gpump_victim_policy *policy, co
                                            const gpump_victim_geometry *geometry, const gpump_victim_sm *sms,
                                            uint32_t sm_count, void *scratch, size_t scratch_bytes,
                                            gpump_victim_place *places, uint32_t place_capacity,
-                                           gpump_victim_choice *choices, uint32_t choice_capacity,
+                                           gpump_block_choice *choices, uint32_t choice_capacity,
                                            gpump_victim_decision *decision, gpump_diag *diag) {
     gpumpi_victim_state stack[64], *states = NULL;
     gpumpi_victim_context context;
@@ -565,7 +578,7 @@ GPUMP_API gpump_result gpump_victim_decide(const gpump_victim_policy *policy, co
 
 GPUMP_API gpump_result gpump_victim_reconsider(const gpump_victim_policy *policy, const gpump_victim_request *request,
                                                const gpump_victim_sm *sms, uint32_t sm_count,
-                                               gpump_victim_choice *choices, uint32_t choice_capacity,
+                                               gpump_block_choice *choices, uint32_t choice_capacity,
                                                gpump_victim_decision *decision, gpump_diag *diag) {
     gpump_victim_decision made;
     uint64_t left;
@@ -614,17 +627,8 @@ GPUMP_API gpump_result gpump_victim_reconsider(const gpump_victim_policy *policy
                 if (t == GPUMP_TECHNIQUE_DRAIN) continue;
                 if (t >= GPUMP_TECHNIQUES || !(args.allowed >> t & 1u))
                     return gpumpi_refuse(diag, GPUMP_REASON_NO_TECHNIQUE, "policy's technique for sm", s);
-                if (changed < choice_capacity) {
-                    gpump_victim_choice *choice = &choices[changed];
-                    choice->cookie = block->cookie;
-                    choice->latency = sm->estimates[i].latency[t];
-                    choice->overhead = sm->estimates[i].overhead[t];
-                    choice->sm = sm->sm;
-                    choice->slot = block->slot;
-                    choice->generation = block->generation;
-                    choice->technique = choice->otherwise = t;
-                    choice->unused = 0;
-                }
+                if (changed < choice_capacity)
+                    gpumpi_victim_put(&choices[changed], sm, i, t, t, sm->estimates[i].latency[t]);
                 changed++;
                 made.overhead = gpump_add_saturated(made.overhead, sm->estimates[i].overhead[t]);
                 if (sm->estimates[i].latency[t] > made.latency) made.latency = sm->estimates[i].latency[t];

@@ -10,6 +10,7 @@
 
 #include "base/base.h"
 #include "gpu/gpu.h"
+#include "gpu/block.h"
 #include "victim/cost.h"
 
 GPUMP_BEGIN
@@ -32,7 +33,7 @@ typedef struct gpump_victim_geometry {
     uint32_t warp_slots; /* of the SM */
     uint32_t thread_slots;
     uint32_t block_slots;
-    uint32_t unused;
+    uint32_t entries; /* blocks that the SM can name, parked ones included (gpump_sm_config.entries) */
 } gpump_victim_geometry;
 
 /* One SM as a decision sees it. */
@@ -62,19 +63,6 @@ typedef struct gpump_victim_request {
     uint64_t late_price;     /* joint: what a cycle of a request that is late is worth, warp instructions; 0: the limit
                                 comes first, whatever it costs */
 } gpump_victim_request;
-
-/* One block's way out. */
-typedef struct gpump_victim_choice {
-    uint64_t cookie;
-    uint64_t latency;  /* estimated, cycles from now; GPUMP_UNKNOWN */
-    uint64_t overhead; /* estimated, warp instructions; GPUMP_UNKNOWN */
-    uint32_t sm;
-    uint32_t slot, generation;
-    uint32_t technique; /* gpump_technique */
-    uint32_t otherwise; /* what it is meant to be told when asked again, if it has not ended by then; the same as
-                           technique: nothing else */
-    uint32_t unused;
-} gpump_victim_choice;
 
 /* A position that the incoming kernel gets. */
 typedef struct gpump_victim_place {
@@ -142,6 +130,8 @@ typedef struct gpump_victim_plan_args {
     uint64_t open;        /* positions that may be taken */
     uint64_t leaving;     /* blocks on their way out: their room comes without a choice */
     uint64_t fixed;       /* blocks that may leave by no technique of the policy */
+    uint64_t parked;      /* blocks that hold no slots, only registers or shared memory */
+    uint64_t kept;        /* blocks of `leaving` that leave a part in place: no position with that part is open */
     uint64_t choosable;   /* the others, without those of the incoming kernel: victims are taken from these */
     uint64_t
         left; /* cycles until the deadline; GPUMP_UNKNOWN: no limit. With GPUMP_VICTIM_COMMON_DEADLINE perhaps more */
@@ -149,9 +139,10 @@ typedef struct gpump_victim_plan_args {
     int64_t free_warps; /* held neither by a block that stays nor by a promised position */
     int64_t free_threads;
     int64_t free_slots;
-    uint64_t draining; /* 0 in a decision. In a second look: blocks that drain for the request, all to be answered as
-                          victims; want is 0 */
-    uint32_t groups;   /* not 0: some blocks leave together only */
+    int64_t free_entries; /* of the allocation tables, which name parked blocks too */
+    uint64_t draining;    /* 0 in a decision. In a second look: blocks that drain for the request, all to be answered as
+                             victims; want is 0 */
+    uint32_t groups;      /* not 0: some blocks leave together only */
     uint8_t allowed[GPUMP_VICTIM_BLOCKS]; /* technique bits per block */
 } gpump_victim_plan_args;
 
@@ -202,8 +193,8 @@ GPUMP_API gpump_result gpump_victim_geometry_init(gpump_victim_geometry *geometr
                                                   const gpump_footprint *need, uint32_t shared_bytes, gpump_diag *diag);
 
 /* Determines the candidate victim sets of one SM (Shieh Fig 3.3): sets[p] gets the blocks (mask over the view) whose
- * registers or shared memory reach into position p. *taken gets the positions that blocks of `kernel` lie on; those
- * blocks are in no set. Cost: linear in blocks. */
+ * registers or shared memory reach into position p. *taken gets the positions that cannot be had: blocks of `kernel`
+ * lie there, which are in no set, or a block on its way out leaves a part in place there. Cost: linear in blocks. */
 GPUMP_API void gpump_victim_candidates(const gpump_victim_geometry *geometry, const gpump_block_view *blocks,
                                        uint32_t count, uint32_t kernel, uint64_t *sets, uint64_t *taken);
 /* Evicts `preempted` blocks (mask) from sets[positions] (Shieh Fig 3.9). Cost: linear in positions. */
@@ -247,7 +238,7 @@ GPUMP_API gpump_result gpump_victim_decide(const gpump_victim_policy *policy, co
                                            const gpump_victim_geometry *geometry, const gpump_victim_sm *sms,
                                            uint32_t sm_count, void *scratch, size_t scratch_bytes,
                                            gpump_victim_place *places, uint32_t place_capacity,
-                                           gpump_victim_choice *choices, uint32_t choice_capacity,
+                                           gpump_block_choice *choices, uint32_t choice_capacity,
                                            gpump_victim_decision *decision, gpump_diag *diag);
 
 /* Looks again at blocks that drain, when the cycle that a decision named has come: who is now to leave in another way.
@@ -256,7 +247,7 @@ GPUMP_API gpump_result gpump_victim_decide(const gpump_victim_policy *policy, co
  * cost as gpump_victim_decide. */
 GPUMP_API gpump_result gpump_victim_reconsider(const gpump_victim_policy *policy, const gpump_victim_request *request,
                                                const gpump_victim_sm *sms, uint32_t sm_count,
-                                               gpump_victim_choice *choices, uint32_t choice_capacity,
+                                               gpump_block_choice *choices, uint32_t choice_capacity,
                                                gpump_victim_decision *decision, gpump_diag *diag);
 
 /* ---- what it costs in hardware (Shieh Table 3.1) ---- */

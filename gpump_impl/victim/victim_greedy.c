@@ -126,10 +126,13 @@ GPUMP_API uint64_t gpumpi_victim_closure(const gpump_victim_sm *sm, uint64_t set
     uint64_t all = set, rest;
     uint32_t i;
     for (rest = set; rest; rest &= rest - 1) {
-        uint32_t group = sm->blocks[gpump_bits_lowest64(rest)].group;
-        if (group)
-            for (i = 0; i < sm->count; i++)
-                if (sm->blocks[i].group == group && !gpumpi_victim_is_leaving(&sm->blocks[i])) all |= (uint64_t)1 << i;
+        const gpump_block_view *block = &sm->blocks[gpump_bits_lowest64(rest)];
+        if (!block->group || !gpump_block_stays(block->state)) continue; /* a parked one has left already */
+        for (i = 0; i < sm->count; i++) {
+            const gpump_block_view *mate = &sm->blocks[i];
+            if (mate->group == block->group && mate->kernel == block->kernel && gpump_block_stays(mate->state))
+                all |= (uint64_t)1 << i;
+        }
     }
     return all;
 }
@@ -140,13 +143,14 @@ GPUMP_API gpump_victim_plan_args gpumpi_victim_args_within(const gpump_victim_pl
     uint64_t rest, late = 0;
     for (rest = args->leaving; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest);
-        if (gpumpi_victim_leaving_latency(&args->sm->blocks[i], &args->sm->estimates[i]) > limit)
+        if (gpump_block_freed_after(&args->sm->blocks[i], args->sm->estimates[i].latency) > limit)
             late |= (uint64_t)1 << i;
     }
     room = gpumpi_victim_room_without(args, late);
     within.free_warps = room.warps;
     within.free_threads = room.threads;
     within.free_slots = room.slots;
+    within.free_entries = room.slots + room.spare;
     within.leaving &= ~late;
     within.fixed |= late;
     return within;
@@ -184,15 +188,12 @@ static uint64_t gpumpi_victim_fill(const gpump_victim_plan_args *args, const uin
             more &= ~(set | added | gone);
         }
         added |= more;
-        gpumpi_victim_release(args->sm->blocks, more, &room);
+        gpumpi_victim_release(args, more, 1, &room);
     }
     if (!gpumpi_victim_suffices(args->geometry, &room, positions)) return 0;
     for (rest = groups ? 0 : added; rest && gpump_bits_count64(added) > 1; rest &= rest - 1) {
-        const gpump_block_view *block = &args->sm->blocks[gpump_bits_lowest64(rest)];
         gpumpi_victim_room without = room;
-        without.warps -= block->warps;
-        without.threads -= block->threads;
-        without.slots--;
+        gpumpi_victim_release(args, rest & (0 - rest), -1, &without);
         if (gpumpi_victim_suffices(args->geometry, &without, positions)) {
             room = without;
             added &= ~(rest & (0 - rest));
@@ -218,7 +219,7 @@ static int gpumpi_victim_greedy(const gpump_victim_policy *policy, const gpump_v
     if (policy->flags & GPUMP_VICTIM_EVICTED) waiting = 0;
     for (rest = args->leaving & waiting; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest);
-        priced.latency[i] = gpumpi_victim_leaving_latency(&args->sm->blocks[i], &args->sm->estimates[i]);
+        priced.latency[i] = gpump_block_freed_after(&args->sm->blocks[i], args->sm->estimates[i].latency);
         if (priced.latency[i] > args->left || priced.latency[i] == GPUMP_UNKNOWN) priced.late |= (uint64_t)1 << i;
     }
     room = gpumpi_victim_room_without(args, 0);
@@ -247,7 +248,7 @@ static int gpumpi_victim_greedy(const gpump_victim_policy *policy, const gpump_v
             best_rank = rank;
         }
         if (!best) break;
-        gpumpi_victim_release(args->sm->blocks, best->victims, &after);
+        gpumpi_victim_release(args, best->victims, 1, &after);
         fits = gpumpi_victim_suffices(args->geometry, &after, 1);
         if (!fits || (policy->candidate && (best->victims || best->latency))) {
             /* What a position does not hold of warps, threads or slots costs further victims: that may change the
@@ -262,7 +263,7 @@ static int gpumpi_victim_greedy(const gpump_victim_policy *policy, const gpump_v
                 uint32_t p = gpump_bits_lowest64(rest);
                 uint64_t set = candidates[p].victims;
                 after = room;
-                gpumpi_victim_release(args->sm->blocks, set, &after);
+                gpumpi_victim_release(args, set, 1, &after);
                 shown[count] = candidates[p];
                 if (!gpumpi_victim_suffices(args->geometry, &after, 1)) {
                     set = gpumpi_victim_fill(args, order, ordered, gone, groups, set, after, 1);
@@ -280,7 +281,7 @@ static int gpumpi_victim_greedy(const gpump_victim_policy *policy, const gpump_v
             candidates[shown[pick].position] = shown[pick];
             best = &candidates[shown[pick].position];
             after = room;
-            gpumpi_victim_release(args->sm->blocks, best->victims, &after);
+            gpumpi_victim_release(args, best->victims, 1, &after);
         }
         in_time &= !best->late;
         plan->positions |= (uint64_t)1 << best->position;
@@ -290,6 +291,7 @@ static int gpumpi_victim_greedy(const gpump_victim_policy *policy, const gpump_v
         room.warps = after.warps - args->geometry->warps;
         room.threads = after.threads - args->geometry->threads;
         room.slots = after.slots - 1;
+        room.spare = after.spare;
     }
     for (rest = plan->victims; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest);
@@ -318,6 +320,7 @@ GPUMP_API void gpump_victim_plan_greedy(const gpump_victim_policy *policy, const
 GPUMP_API void gpumpi_victim_plan_whole(const gpump_victim_policy *policy, const gpump_victim_plan_args *args,
                                         gpump_victim_plan *plan) {
     gpumpi_victim_priced priced;
+    gpumpi_victim_room room;
     uint64_t rest, victims = args->choosable;
     uint32_t taken;
     plan->positions = plan->victims = 0;
@@ -328,7 +331,11 @@ GPUMP_API void gpumpi_victim_plan_whole(const gpump_victim_policy *policy, const
         return;
     }
     gpumpi_victim_price(policy, args->request, args->sm, victims, args->allowed, args->left, &priced);
-    for (rest = args->open, taken = 0; rest && taken < args->want; rest &= rest - 1, taken++)
+    room = gpumpi_victim_room_without(args, 0);
+    gpumpi_victim_release(args, victims, 1, &room);
+    for (rest = args->open, taken = 0;
+         rest && taken < args->want && gpumpi_victim_suffices(args->geometry, &room, taken + 1);
+         rest &= rest - 1, taken++)
         plan->positions |= rest & (0 - rest);
     if (!plan->positions) return;
     plan->victims = victims;

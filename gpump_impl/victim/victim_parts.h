@@ -24,19 +24,6 @@ GPUMP_INLINE uint64_t gpumpi_victim_left(const gpump_victim_request *request) {
     return deadline > request->now ? deadline - request->now : 0;
 }
 
-/* A block that frees its room without being told to. */
-GPUMP_INLINE int gpumpi_victim_is_leaving(const gpump_block_view *block) {
-    return block->state >= GPUMP_BLOCK_DRAINING && block->state != GPUMP_BLOCK_RESTORING;
-}
-
-GPUMP_INLINE uint64_t gpumpi_victim_leaving_latency(const gpump_block_view *block,
-                                                    const gpump_cost_estimate *estimate) {
-    if (block->state == GPUMP_BLOCK_DRAINING) return estimate->latency[GPUMP_TECHNIQUE_DRAIN];
-    if (block->state == GPUMP_BLOCK_STOPPING || block->state == GPUMP_BLOCK_SAVING)
-        return estimate->latency[GPUMP_TECHNIQUE_SWITCH];
-    return 0;
-}
-
 /* Whether a technique moves bytes through the port that the blocks of an SM share. */
 GPUMP_INLINE int gpumpi_victim_uses_port(uint32_t technique) {
     return technique == GPUMP_TECHNIQUE_SWITCH || technique == GPUMP_TECHNIQUE_REWIND;
@@ -87,27 +74,46 @@ GPUMP_INLINE uint32_t gpumpi_victim_cheapest(const gpump_cost_estimate *estimate
 /* ---- warps, threads and slots of one SM ---- */
 
 /* What is free of the resources that positions do not cover; negative when a promised position waits for a block that
- * does not go. */
+ * does not go. `spare` is by how many the free entries of the allocation tables exceed the free slots: it changes only
+ * with blocks that are parked or will be. */
 typedef struct gpumpi_victim_room {
-    int64_t warps, threads, slots;
+    int64_t warps, threads, slots, spare;
 } gpumpi_victim_room;
 
-GPUMP_INLINE void gpumpi_victim_release(const gpump_block_view *blocks, uint64_t set, gpumpi_victim_room *room) {
+/* The parts (gpump_part bits) that a block leaves in place when it goes by itself: it will be parked. */
+GPUMP_INLINE uint32_t gpumpi_victim_keeps(const gpump_block_view *block) {
+    return gpump_block_is_saved_now(block->state) ? block->keep & GPUMP_PARTS_IN_PLACE : 0;
+}
+
+/* Adds the room of a set of blocks, factor 1, or takes it away, factor -1. A parked block has no slot but an entry; a
+ * block that will be parked gives its slot but not its entry. */
+GPUMP_INLINE void gpumpi_victim_release(const gpump_victim_plan_args *args, uint64_t set, int64_t factor,
+                                        gpumpi_victim_room *room) {
+    uint64_t parked = set & args->parked, kept = set & args->kept;
+    int64_t warps = 0, threads = 0, slots = 0;
     for (; set; set &= set - 1) {
-        const gpump_block_view *block = &blocks[gpump_bits_lowest64(set)];
-        room->warps += block->warps;
-        room->threads += block->threads;
-        room->slots++;
+        const gpump_block_view *block = &args->sm->blocks[gpump_bits_lowest64(set)];
+        warps += block->warps;
+        threads += block->threads;
+        slots++;
     }
+    if (parked | kept) {
+        slots -= gpump_bits_count64(parked);
+        room->spare += factor * ((int64_t)gpump_bits_count64(parked) - (int64_t)gpump_bits_count64(kept));
+    }
+    room->warps += factor * warps;
+    room->threads += factor * threads;
+    room->slots += factor * slots;
 }
 
 /* What is free when the leaving blocks of `staying` do not leave. */
 GPUMP_INLINE gpumpi_victim_room gpumpi_victim_room_without(const gpump_victim_plan_args *args, uint64_t staying) {
-    gpumpi_victim_room room, held = {0, 0, 0};
-    gpumpi_victim_release(args->sm->blocks, staying, &held);
-    room.warps = args->free_warps - held.warps;
-    room.threads = args->free_threads - held.threads;
-    room.slots = args->free_slots - held.slots;
+    gpumpi_victim_room room;
+    room.warps = args->free_warps;
+    room.threads = args->free_threads;
+    room.slots = args->free_slots;
+    room.spare = args->free_entries - args->free_slots;
+    gpumpi_victim_release(args, staying, -1, &room);
     return room;
 }
 
@@ -115,7 +121,8 @@ GPUMP_INLINE gpumpi_victim_room gpumpi_victim_room_without(const gpump_victim_pl
 GPUMP_INLINE int gpumpi_victim_suffices(const gpump_victim_geometry *geometry, const gpumpi_victim_room *room,
                                         uint32_t positions) {
     return room->warps >= (int64_t)geometry->warps * positions &&
-           room->threads >= (int64_t)geometry->threads * positions && room->slots >= positions;
+           room->threads >= (int64_t)geometry->threads * positions && room->slots >= positions &&
+           room->slots + room->spare >= positions;
 }
 
 /* The same SM when whoever leaves by himself, but later than `limit`, stays. */
@@ -126,7 +133,8 @@ GPUMP_API uint64_t gpumpi_victim_closure(const gpump_victim_sm *sm, uint64_t set
 
 /* ---- positions ---- */
 
-/* Marks the positions that a range reaches into. base * factor >> 40 is base / position (gpumpi_victim_factor). */
+/* Adds `mark` to the sets of the positions that a range reaches into. base * factor >> 40 is base / position
+ * (gpumpi_victim_factor). */
 GPUMP_INLINE void gpumpi_victim_mark_range(uint32_t base, uint32_t length, uint64_t factor, uint32_t positions,
                                            uint64_t mark, uint64_t *sets) {
     uint32_t p, last;
@@ -135,13 +143,20 @@ GPUMP_INLINE void gpumpi_victim_mark_range(uint32_t base, uint32_t length, uint6
     last = (uint32_t)((base + length - 1) * factor >> 40);
     for (; p <= last && p < positions; p++) sets[p] |= mark;
 }
-GPUMP_INLINE void gpumpi_victim_mark(const gpump_victim_geometry *geometry, const gpump_block_view *block,
-                                     uint64_t mark, uint64_t *sets) {
-    gpumpi_victim_mark_range(block->register_base, block->registers, geometry->register_factor, geometry->positions,
-                             mark, sets);
-    gpumpi_victim_mark_range(block->shared_base, block->shared_bytes, geometry->shared_factor, geometry->positions,
-                             mark, sets);
+/* Likewise for these parts (gpump_part bits) of a block. */
+GPUMP_INLINE void gpumpi_victim_mark_parts(const gpump_victim_geometry *geometry, const gpump_block_view *block,
+                                           uint32_t parts, uint64_t mark, uint64_t *sets) {
+    if (parts & GPUMP_PART_REGISTERS)
+        gpumpi_victim_mark_range(block->register_base, block->registers, geometry->register_factor, geometry->positions,
+                                 mark, sets);
+    if (parts & GPUMP_PART_SHARED_MEMORY)
+        gpumpi_victim_mark_range(block->shared_base, block->shared_bytes, geometry->shared_factor, geometry->positions,
+                                 mark, sets);
 }
+/* Adds a block that will be parked to the sets of the positions that it clears. Returns the others that it lies on: the
+ * part that it leaves in place is there. */
+GPUMP_API uint64_t gpumpi_victim_mark_kept(const gpump_victim_geometry *geometry, const gpump_block_view *block,
+                                           uint64_t mark, uint64_t *sets);
 /* Takes the blocks of `own` out of all sets. Returns the positions that they lie on. */
 GPUMP_INLINE uint64_t gpumpi_victim_take_out(uint64_t own, uint32_t positions, uint64_t *sets) {
     uint64_t taken = 0;

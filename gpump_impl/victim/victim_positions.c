@@ -21,7 +21,7 @@ GPUMP_API gpump_result gpump_victim_geometry_init(gpump_victim_geometry *geometr
     if (shared_bytes >= 1u << 20)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "shared_bytes", 0, shared_bytes, 0, (1u << 20) - 1);
     fixed = *gpu;
-    fixed.shared_options = 1;
+    fixed.shared_option_count = 1;
     fixed.shared_bytes[0] = shared_bytes;
     result = gpump_gpu_occupancy(&fixed, need, &occupancy, diag);
     if (result != GPUMP_OK) return result;
@@ -42,20 +42,34 @@ GPUMP_API gpump_result gpump_victim_geometry_init(gpump_victim_geometry *geometr
     geometry->warp_slots = gpu->warp_slots;
     geometry->thread_slots = gpu->thread_slots;
     geometry->block_slots = gpu->block_slots;
-    geometry->unused = 0;
+    geometry->entries = gpu->block_slots > GPUMP_VICTIM_BLOCKS / 2 ? GPUMP_VICTIM_BLOCKS : gpu->block_slots * 2;
     return GPUMP_OK;
+}
+
+GPUMP_API uint64_t gpumpi_victim_mark_kept(const gpump_victim_geometry *geometry, const gpump_block_view *block,
+                                           uint64_t mark, uint64_t *sets) {
+    uint64_t kept[GPUMP_VICTIM_POSITIONS], positions = 0;
+    uint32_t keeps = gpumpi_victim_keeps(block), p;
+    memset(kept, 0, sizeof kept);
+    gpumpi_victim_mark_parts(geometry, block, GPUMP_PARTS_IN_PLACE & ~keeps, mark, sets);
+    gpumpi_victim_mark_parts(geometry, block, keeps, 1, kept);
+    for (p = 0; p < geometry->positions; p++) positions |= kept[p] << p;
+    return positions;
 }
 
 GPUMP_API void gpump_victim_candidates(const gpump_victim_geometry *geometry, const gpump_block_view *blocks,
                                        uint32_t count, uint32_t kernel, uint64_t *sets, uint64_t *taken) {
-    uint64_t own = 0;
+    uint64_t own = 0, kept = 0;
     uint32_t i;
     memset(sets, 0, geometry->positions * sizeof *sets);
     for (i = 0; i < count; i++) {
-        gpumpi_victim_mark(geometry, &blocks[i], (uint64_t)1 << i, sets);
+        if (gpumpi_victim_keeps(&blocks[i]))
+            kept |= gpumpi_victim_mark_kept(geometry, &blocks[i], (uint64_t)1 << i, sets);
+        else
+            gpumpi_victim_mark_parts(geometry, &blocks[i], GPUMP_PARTS_IN_PLACE, (uint64_t)1 << i, sets);
         if (blocks[i].kernel == kernel) own |= (uint64_t)1 << i;
     }
-    *taken = gpumpi_victim_take_out(own, geometry->positions, sets);
+    *taken = gpumpi_victim_take_out(own, geometry->positions, sets) | kept;
 }
 
 GPUMP_API void gpump_victim_candidates_update(uint64_t *sets, uint32_t positions, uint64_t preempted) {
@@ -89,7 +103,7 @@ GPUMP_API gpump_result gpump_victim_config_preset(gpump_victim_config *config, c
         return GPUMP_OK;
     }
     largest = gpu.registers;
-    for (i = 0; i < gpu.shared_options; i++)
+    for (i = 0; i < gpu.shared_option_count; i++)
         if (gpu.shared_bytes[i] > largest) largest = gpu.shared_bytes[i];
     config->positions = GPUMP_VICTIM_POSITIONS;
     config->address_bits = gpumpi_victim_width(largest);

@@ -192,7 +192,7 @@ static void every_preset_is_whole(void **state) {
                                          "registers",
                                          "register_granule",
                                          "shared_granule_bytes",
-                                         "shared_options",
+                                         "shared_option_count",
                                          "shared_bytes",
                                          "memory_mb_per_s"};
     uint32_t presets = 0;

@@ -30,8 +30,8 @@ static gpump_block_ref place(gpump_sm *sm, uint64_t now, gpump_sm_request r) {
     assert_int_equal(gpump_sm_place(sm, now, &r, NULL, &ref, NULL), GPUMP_OK);
     return ref;
 }
-static gpump_sm_choice choice(gpump_block_ref ref, uint32_t technique) {
-    gpump_sm_choice c;
+static gpump_block_choice choice(gpump_block_ref ref, uint32_t technique) {
+    gpump_block_choice c;
     memset(&c, 0, sizeof c);
     c.block = ref;
     c.technique = technique;
@@ -52,7 +52,7 @@ static void life_by_switch_and_back(void **state) {
     gpump_sm_config config = preset("gtx480_lin");
     gpump_sm *sm = make(&config);
     gpump_block_ref ref, again;
-    gpump_sm_choice c;
+    gpump_block_choice c;
     gpump_sm_action action;
     gpump_block_view view;
     uint32_t waits;
@@ -121,7 +121,7 @@ static void life_by_switch_and_back(void **state) {
 static void life_by_flush_and_drain(void **state) {
     gpump_sm_config config = preset("k20c");
     gpump_sm *sm = make(&config);
-    gpump_sm_choice c[2];
+    gpump_block_choice c[2];
     gpump_block_ref a = place(sm, 0, request(1, 64, 1000, 0, 1)), b = place(sm, 0, request(1, 64, 1000, 0, 2));
     gpump_diag diag;
     gpump_sm_statistics statistics;
@@ -171,7 +171,7 @@ static void parked_blocks_keep_their_ranges(void **state) {
     gpump_sm_config config = preset("gtx480_lin");
     gpump_sm *sm;
     gpump_block_ref k1[3], k2[2];
-    gpump_sm_choice c[3];
+    gpump_block_choice c[3];
     gpump_sm_action action;
     gpump_block_view view;
     gpump_diag diag;
@@ -182,7 +182,7 @@ static void parked_blocks_keep_their_ranges(void **state) {
     for (uint32_t i = 0; i < 3; i++) {
         k1[i] = place(sm, 0, request(1, 96, 300 * 32, 8192, i));
         c[i] = choice(k1[i], GPUMP_TECHNIQUE_SWITCH);
-        c[i].keep = i < 2 ? GPUMP_SM_SHARED_MEMORY : GPUMP_SM_REGISTERS | GPUMP_SM_SHARED_MEMORY;
+        c[i].keep = i < 2 ? GPUMP_PART_SHARED_MEMORY : GPUMP_PARTS_IN_PLACE;
     }
     assert_int_equal(gpump_sm_room(sm, 2, &(gpump_footprint){64, 200 * 32, 10240}), GPUMP_REASON_REGISTERS);
     assert_int_equal(gpump_sm_preempt(sm, 10, c, 3, NULL), GPUMP_OK);
@@ -213,13 +213,13 @@ static void parked_blocks_keep_their_ranges(void **state) {
     assert_int_equal(gpump_sm_unpark(sm, 41, k1[1], &diag), GPUMP_BUSY);
     assert_int_equal(diag.reason, GPUMP_REASON_REGISTERS);
     /* a parked block gives up the rest */
-    c[0].keep = GPUMP_SM_REGISTERS;
+    c[0].keep = GPUMP_PART_REGISTERS;
     assert_int_equal(gpump_sm_preempt(sm, 50, c, 1, NULL), GPUMP_ERROR_ARGUMENT); /* they are gone already */
     c[0].keep = 0;
     assert_int_equal(gpump_sm_preempt(sm, 50, c, 1, NULL), GPUMP_OK);
     action = pull(sm, 50, GPUMP_SM_ACTION_SAVE);
     assert_int_equal(action.bytes, 8192);
-    assert_int_equal(action.parts, GPUMP_SM_SHARED_MEMORY);
+    assert_int_equal(action.parts, GPUMP_PART_SHARED_MEMORY);
     assert_int_equal(gpump_sm_report_saved(sm, 51, k1[0]), GPUMP_OK);
     assert_int_equal(pull(sm, 51, GPUMP_SM_ACTION_FREED).why, GPUMP_BLOCK_SAVED);
     for (uint32_t i = 0; i < 2; i++) {
@@ -235,7 +235,7 @@ static void the_port_serialises(void **state) {
     gpump_sm_config config = preset("k20c");
     gpump_sm *sm;
     gpump_block_ref a, b, again;
-    gpump_sm_choice c[2];
+    gpump_block_choice c[2];
     gpump_sm_action first, second, freed;
     uint64_t hash;
     gpump_sm_request r = request(1, 64, 8192, 0, 5);
@@ -388,7 +388,7 @@ static void context_space_is_finite(void **state) {
     gpump_sm_config config = preset("k20c");
     gpump_sm *sm;
     gpump_block_ref ref[3];
-    gpump_sm_choice c[3];
+    gpump_block_choice c[3];
     gpump_diag diag;
     gpump_sm_action freed;
     uint64_t hash;
@@ -438,7 +438,7 @@ static void groups_and_points(void **state) {
     gpump_sm *sm = make(&config);
     gpump_sm_request r = request(1, 32, 32, 0, 0);
     gpump_block_ref a, b;
-    gpump_sm_choice c[2];
+    gpump_block_choice c[2];
     gpump_diag diag;
     (void)state;
     r.group = 4;
@@ -467,7 +467,7 @@ static void errors_change_nothing(void **state) {
     gpump_sm *sm = make(&config), *other;
     gpump_sm_request r = request(1, 32, 32, 32, 0);
     gpump_block_ref ref = place(sm, 50, r), stale = ref, out;
-    gpump_sm_choice c = choice(ref, GPUMP_TECHNIQUE_SWITCH);
+    gpump_block_choice c = choice(ref, GPUMP_TECHNIQUE_SWITCH);
     gpump_sm_action action;
     gpump_block_view view[2];
     gpump_diag diag;
@@ -553,7 +553,7 @@ static void a_copy_is_a_checkpoint(void **state) {
     void *memory;
     gpump_diag diag;
     gpump_block_ref ref = place(sm, 5, request(3, 64, 640, 512, 42));
-    gpump_sm_choice c = choice(ref, GPUMP_TECHNIQUE_SWITCH);
+    gpump_block_choice c = choice(ref, GPUMP_TECHNIQUE_SWITCH);
     (void)state;
     gpump_sm_bytes(&config, &bytes, NULL);
     memory = malloc(bytes);
@@ -685,7 +685,7 @@ static void random_life(void **state) {
             }
             case 3: result = gpump_sm_report_done(sm, now, ref); break;
             case 4: {
-                gpump_sm_choice c[3];
+                gpump_block_choice c[3];
                 uint32_t count = 1 + gpump_random_below(&random, 2);
                 c[0] = choice(ref, gpump_random_below(&random, 5));
                 c[1] = choice(ref, gpump_random_below(&random, 3));
@@ -762,11 +762,11 @@ static void random_life(void **state) {
                 test_check(gpump_sm_blocks(sm, now, views, 64, &count) == GPUMP_OK, seed, n);
                 for (uint32_t i = 0; i < count; i++) {
                     const gpump_block_view *v = &views[i];
-                    const model_block *w = &model[v->slot];
+                    const model_block *w = &model[v->block.slot];
                     here++;
                     active += v->warps > 0;
                     warps += v->warps;
-                    test_check(w->here && v->generation == w->generation && v->cookie == w->cookie &&
+                    test_check(w->here && v->block.generation == w->generation && v->cookie == w->cookie &&
                                    v->kernel == (uint32_t)w->kernel,
                                seed, n);
                     test_check(v->registers == (w->held & 1 ? w->registers : 0) &&

@@ -2,7 +2,7 @@
  * only the view structs; how positions and rooms work is written here a second time. Included by the tests that use it.
  */
 #include "victim/cost.h"
-#include "gpu/gpu.h"
+#include "gpu/block.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -25,7 +25,13 @@ typedef struct oracle_answer {
 } oracle_answer;
 
 static int oracle_is_leaving(const gpump_block_view *b) {
-    return b->state >= GPUMP_BLOCK_DRAINING && b->state != GPUMP_BLOCK_RESTORING;
+    return b->state == GPUMP_BLOCK_DRAINING || b->state == GPUMP_BLOCK_STOPPING || b->state == GPUMP_BLOCK_SAVING ||
+           b->state == GPUMP_BLOCK_SAVED || b->state == GPUMP_BLOCK_FLUSHED || b->state == GPUMP_BLOCK_DONE;
+}
+
+/* What stays of a block that has left by itself: parts of one that will be parked (1 registers, 2 shared memory). */
+static uint32_t oracle_stays_in_place(const gpump_block_view *b) {
+    return b->state == GPUMP_BLOCK_STOPPING || b->state == GPUMP_BLOCK_SAVING ? b->keep : 0;
 }
 
 static int oracle_overlap(uint64_t a, uint64_t a_length, uint64_t b, uint64_t b_length) {
@@ -36,9 +42,9 @@ static int oracle_overlap(uint64_t a, uint64_t a_length, uint64_t b, uint64_t b_
 static uint64_t oracle_leaving_latency(const oracle_sm *sm, uint32_t i) {
     uint32_t state = sm->blocks[i].state;
     if (state == GPUMP_BLOCK_DRAINING) return sm->estimates[i].latency[GPUMP_TECHNIQUE_DRAIN];
-    return state == GPUMP_BLOCK_STOPPING || state == GPUMP_BLOCK_SAVING
-               ? sm->estimates[i].latency[GPUMP_TECHNIQUE_SWITCH]
-               : 0;
+    if (state != GPUMP_BLOCK_STOPPING && state != GPUMP_BLOCK_SAVING) return 0;
+    return sm->estimates[i]
+        .latency[sm->blocks[i].technique == GPUMP_TECHNIQUE_REWIND ? GPUMP_TECHNIQUE_REWIND : GPUMP_TECHNIQUE_SWITCH];
 }
 
 /* Blocks of other kernels that leave by themselves and are out by `limit`. */
@@ -54,9 +60,14 @@ static uint64_t oracle_leaving(const oracle_sm *sm, uint64_t limit) {
 
 /* How many positions are free when exactly the blocks of `gone` are gone. */
 static uint32_t oracle_positions(const oracle_sm *sm, uint64_t gone) {
-    uint32_t p, i, free_positions = 0, own = 0, threads = 0, warps = 0, slots = 0, n;
+    uint32_t p, i, free_positions = 0, own = 0, threads = 0, warps = 0, slots = 0, named = 0, n;
     for (i = 0; i < sm->count; i++) {
-        if (gone >> i & 1u) continue;
+        if (gone >> i & 1u) {
+            named += oracle_stays_in_place(&sm->blocks[i]) != 0;
+            continue;
+        }
+        named++;
+        if (sm->blocks[i].state == GPUMP_BLOCK_PARKED) continue; /* it has no warps and no slot */
         if (sm->blocks[i].kernel == sm->incoming) own++;
         threads += sm->blocks[i].threads;
         warps += sm->blocks[i].warps;
@@ -69,9 +80,9 @@ static uint32_t oracle_positions(const oracle_sm *sm, uint64_t gone) {
         if (!sm->registers && !sm->shared_bytes && p >= sm->most) break;
         for (i = 0; i < sm->count && is_free; i++) {
             const gpump_block_view *b = &sm->blocks[i];
-            if (gone >> i & 1u) continue;
-            if (oracle_overlap(r, sm->registers, b->register_base, b->registers) ||
-                oracle_overlap(s, sm->shared_bytes, b->shared_base, b->shared_bytes))
+            uint32_t there = gone >> i & 1u ? oracle_stays_in_place(b) : 3;
+            if (((there & 1) && oracle_overlap(r, sm->registers, b->register_base, b->registers)) ||
+                ((there & 2) && oracle_overlap(s, sm->shared_bytes, b->shared_base, b->shared_bytes)))
                 is_free = 0;
         }
         free_positions += (uint32_t)is_free;
@@ -82,10 +93,12 @@ static uint32_t oracle_positions(const oracle_sm *sm, uint64_t gone) {
         threads += sm->threads;
         warps += sm->warps;
         slots++;
+        named++;
     }
     for (n = 0; n < free_positions; n++)
         if (own + n + 1 > sm->most || threads + (n + 1) * sm->threads > sm->all_threads ||
-            warps + (n + 1) * sm->warps > sm->all_warps || slots + n + 1 > sm->all_slots)
+            warps + (n + 1) * sm->warps > sm->all_warps || slots + n + 1 > sm->all_slots ||
+            named + n + 1 > (sm->all_slots > 32 ? 64 : sm->all_slots * 2))
             break;
     return n;
 }
@@ -94,7 +107,9 @@ static int oracle_groups_complete(const oracle_sm *sm, uint64_t victims, uint64_
     uint32_t i, j;
     for (i = 0; i < sm->count; i++)
         for (j = 0; j < sm->count; j++)
-            if (sm->blocks[i].group && sm->blocks[i].group == sm->blocks[j].group && (victims >> i & 1u) &&
+            if (sm->blocks[i].group && sm->blocks[i].group == sm->blocks[j].group &&
+                sm->blocks[i].kernel == sm->blocks[j].kernel && (victims >> i & 1u) &&
+                sm->blocks[i].state != GPUMP_BLOCK_PARKED && sm->blocks[j].state != GPUMP_BLOCK_PARKED &&
                 !((victims | leaving) >> j & 1u))
                 return 0;
     return 1;

@@ -38,8 +38,8 @@ static void row(gpump_block_view *blocks, uint32_t n, uint32_t registers, uint32
     for (i = 0; i < n; i++) {
         blocks[i].kernel = 1;
         blocks[i].state = GPUMP_BLOCK_RUNNING;
-        blocks[i].slot = i;
-        blocks[i].generation = 1;
+        blocks[i].block.slot = i;
+        blocks[i].block.generation = 1;
         blocks[i].cookie = 100 + i;
         blocks[i].register_base = i * registers;
         blocks[i].registers = registers;
@@ -154,7 +154,7 @@ static void all_four_resources(void **state) {
         gpump_victim_sm sm;
         gpump_victim_request request = request_of(1, 1000);
         gpump_victim_place place;
-        gpump_victim_choice choices[8];
+        gpump_block_choice choices[8];
         gpump_victim_decision decision;
         uint64_t sets[64], taken;
         uint32_t p, i, n = table[k].blocks, empty = 0, room;
@@ -409,7 +409,7 @@ typedef struct scene {
     gpump_victim_sm sm;
     gpump_victim_request request;
     gpump_victim_place places[32];
-    gpump_victim_choice choices[64];
+    gpump_block_choice choices[64];
     gpump_victim_decision decision;
     gpump_diag diag;
 } scene;
@@ -562,7 +562,7 @@ static void over_sms(void **state) {
     static gpump_victim_sm sms[SMS];
     static gpump_cost_estimate estimates[SMS][6];
     static gpump_victim_place places[SMS * 6];
-    static gpump_victim_choice choices[SMS * 6];
+    static gpump_block_choice choices[SMS * 6];
     uint64_t scratch[1024];
     uint32_t i, k;
     (void)state;
@@ -675,7 +675,7 @@ static void asking_again(void **state) {
     assert_int_equal(scene_decide(&s, "dual"), GPUMP_ERROR_TIME);
 }
 
-static const gpump_victim_choice *choice_of(const scene *s, uint64_t cookie) {
+static const gpump_block_choice *choice_of(const scene *s, uint64_t cookie) {
     uint32_t i;
     for (i = 0; i < s->decision.choices; i++)
         if (s->choices[i].cookie == cookie) return &s->choices[i];
@@ -694,7 +694,7 @@ static void joint_lets_run_on_who_may(void **state) {
     assert_int_equal(scene_decide(&s, "joint"), GPUMP_OK);
     assert_int_equal(s.decision.choices, 6);
     for (i = 0; i < 6; i++) {
-        const gpump_victim_choice *choice = choice_of(&s, 100 + i);
+        const gpump_block_choice *choice = choice_of(&s, 100 + i);
         assert_int_equal(choice->technique, i < 4 ? GPUMP_TECHNIQUE_DRAIN : GPUMP_TECHNIQUE_SWITCH);
         assert_int_equal(choice->otherwise, i < 2 ? GPUMP_TECHNIQUE_DRAIN : GPUMP_TECHNIQUE_SWITCH);
         assert_int_equal(choice->latency, i < 2 ? 1000 * (i + 1) : i < 4 ? 5600 : 2182);
@@ -723,7 +723,7 @@ static void joint_lets_run_on_who_may(void **state) {
     for (i = 0; i < 3; i++) s.blocks[i].cycles = 1000 * (i + 1);
     assert_int_equal(scene_decide(&s, "joint"), GPUMP_OK);
     for (i = 0; i < 6; i++) {
-        const gpump_victim_choice *choice = choice_of(&s, 100 + i);
+        const gpump_block_choice *choice = choice_of(&s, 100 + i);
         assert_int_equal(choice->technique, i > 2   ? GPUMP_TECHNIQUE_FLUSH
                                             : i < 2 ? GPUMP_TECHNIQUE_DRAIN
                                                     : GPUMP_TECHNIQUE_SWITCH);
@@ -851,7 +851,7 @@ static void a_hook_may_be_the_greedy_plan(void **state) {
     hooked.plan = gpump_victim_plan_greedy;
     for (uint32_t positions = 1; positions <= 6; positions++) {
         gpump_victim_decision decision[2];
-        gpump_victim_choice choices[2][8];
+        gpump_block_choice choices[2][8];
         gpump_victim_place places[8];
         scene_init(&s);
         s.request.positions = positions;
@@ -864,7 +864,7 @@ static void a_hook_may_be_the_greedy_plan(void **state) {
         assert_int_equal(decision[0].choices, decision[1].choices);
         assert_int_equal(decision[0].overhead, decision[1].overhead);
         for (uint32_t i = 0; i < decision[0].choices; i++) {
-            assert_int_equal(choices[0][i].slot, choices[1][i].slot);
+            assert_int_equal(choices[0][i].block.slot, choices[1][i].block.slot);
             assert_int_equal(choices[0][i].technique, choices[1][i].technique);
         }
     }

@@ -24,8 +24,27 @@ enum {
     VICTIM_UNKNOWN = 16,
     VICTIM_STUCK = 32,
     VICTIM_RESERVED = 64,
-    VICTIM_KINDS = 128
+    VICTIM_PARKED = 128, /* blocks that have left their slots, or are about to, with a part in place */
+    VICTIM_KINDS = 256
 };
+
+/* Parks a block: out of its slots, or about to be. It keeps registers, shared memory or both, and may be flushed or
+ * switched once it is parked; nothing may be done while it is on the way. */
+static inline void victim_case_park(gpump_block_view *b, uint64_t *random) {
+    uint32_t keep = 1 + gpump_random_below(random, 3);
+    if (gpump_random_below(random, 2)) {
+        b->state = gpump_random_below(random, 2) ? GPUMP_BLOCK_STOPPING : GPUMP_BLOCK_SAVING;
+        b->technique = gpump_random_below(random, 2) ? GPUMP_TECHNIQUE_SWITCH : GPUMP_TECHNIQUE_REWIND;
+        b->keep = keep;
+        b->may = 0;
+        return;
+    }
+    b->state = GPUMP_BLOCK_PARKED;
+    b->may &= 1u << GPUMP_TECHNIQUE_FLUSH | 1u << GPUMP_TECHNIQUE_SWITCH;
+    b->threads = b->warps = 0;
+    if (!(keep & GPUMP_PART_REGISTERS)) b->register_base = b->registers = 0;
+    if (!(keep & GPUMP_PART_SHARED_MEMORY)) b->shared_base = b->shared_bytes = 0;
+}
 
 static inline uint64_t victim_case_number(uint64_t *random, uint32_t below) {
     return gpump_random_below(random, below);
@@ -44,7 +63,7 @@ static inline int victim_case_make(victim_case *c, uint64_t *random, uint32_t mo
     gpu->thread_slots = gpu->warp_slots * 32;
     if (gpump_random_below(random, 4) == 0) gpu->thread_slots -= gpump_random_below(random, 64);
     gpu->registers = 1024 * (1 + gpump_random_below(random, 32));
-    gpu->shared_options = 1;
+    gpu->shared_option_count = 1;
     gpu->shared_bytes[0] = 49152;
     for (k = 0; k < kernels; k++) {
         running[k].threads = 32 * (1 + gpump_random_below(random, 8));
@@ -84,8 +103,8 @@ static inline int victim_case_make(victim_case *c, uint64_t *random, uint32_t mo
         b->warps = (f->threads + 31) / 32;
         threads += b->threads;
         warps += b->warps;
-        b->slot = i;
-        b->generation = 1 + gpump_random_below(random, 9);
+        b->block.slot = i;
+        b->block.generation = 1 + gpump_random_below(random, 9);
         b->cookie = 1000 + i;
         b->kernel = own ? VICTIM_INCOMING : f == &running[0] ? 1 : 2;
         b->state = GPUMP_BLOCK_RUNNING;
@@ -95,6 +114,7 @@ static inline int victim_case_make(victim_case *c, uint64_t *random, uint32_t mo
         if (what & VICTIM_LEAVING && !own && gpump_random_below(random, 6) == 0) b->state = GPUMP_BLOCK_DRAINING;
         if (what & VICTIM_GROUPS && !own && gpump_random_below(random, 3) == 0)
             b->group = 1 + gpump_random_below(random, 2);
+        if (what & VICTIM_PARKED && !own && gpump_random_below(random, 3) == 0) victim_case_park(b, random);
         b->executed = gpump_random_below(random, 1000);
         for (t = 0; t < GPUMP_TECHNIQUES; t++) {
             c->estimates[c->sm.count].latency[t] = t == GPUMP_TECHNIQUE_FLUSH ? 0 : victim_case_number(random, 6000);
@@ -120,13 +140,18 @@ static inline int victim_case_make(victim_case *c, uint64_t *random, uint32_t mo
         for (k = 0; k < c->sm.count; k++) {
             const gpump_block_view *b = &c->blocks[k];
             uint64_t r = (uint64_t)p * c->geometry.registers, s = (uint64_t)p * c->geometry.shared_bytes;
-            if (b->state == GPUMP_BLOCK_DRAINING) continue;
+            int leaves =
+                b->state == GPUMP_BLOCK_DRAINING || b->state == GPUMP_BLOCK_STOPPING || b->state == GPUMP_BLOCK_SAVING;
+            uint32_t keep = leaves ? b->keep : 3;
+            if (r < b->register_base + b->registers && b->register_base < r + c->geometry.registers && (keep & 1))
+                possible = 0;
+            if (s < b->shared_base + b->shared_bytes && b->shared_base < s + c->geometry.shared_bytes && (keep & 2))
+                possible = 0;
+            if (leaves || b->state == GPUMP_BLOCK_PARKED) continue;
             staying_warps += b->warps;
             staying_threads += b->threads;
             count++;
             if (b->kernel == VICTIM_INCOMING) possible &= stay-- > 0;
-            if (r < b->register_base + b->registers && b->register_base < r + c->geometry.registers) possible = 0;
-            if (s < b->shared_base + b->shared_bytes && b->shared_base < s + c->geometry.shared_bytes) possible = 0;
         }
         if (possible && staying_warps <= gpu->warp_slots && staying_threads <= gpu->thread_slots &&
             count <= gpu->block_slots)

@@ -24,12 +24,13 @@ static oracle_sm oracle_of(const victim_case *c, const gpump_victim_policy *poli
     return o;
 }
 
-static uint64_t victims_of(const victim_case *c, const gpump_victim_choice *choices, uint32_t count) {
+static uint64_t victims_of(const victim_case *c, const gpump_block_choice *choices, uint32_t count) {
     uint64_t set = 0;
     uint32_t i, k;
     for (k = 0; k < count; k++)
         for (i = 0; i < c->sm.count; i++)
-            if (c->blocks[i].slot == choices[k].slot && c->blocks[i].generation == choices[k].generation)
+            if (c->blocks[i].block.slot == choices[k].block.slot &&
+                c->blocks[i].block.generation == choices[k].block.generation)
                 set |= (uint64_t)1 << i;
     return set;
 }
@@ -48,7 +49,7 @@ static void rules(void **state) {
         for (p = 0; gpump_victim_policy_at(p); p++) {
             const gpump_victim_policy *policy = gpump_victim_policy_at(p);
             gpump_victim_place places[64];
-            gpump_victim_choice choices[64];
+            gpump_block_choice choices[64];
             gpump_victim_decision d;
             oracle_sm o = oracle_of(&c, policy);
             uint64_t victims, leaving = 0, overhead = 0;
@@ -64,7 +65,7 @@ static void rules(void **state) {
             for (i = 0; i < c.sm.count; i++)
                 if (oracle_is_leaving(&c.blocks[i])) leaving |= (uint64_t)1 << i;
             for (k = 0; k < d.choices; k++) {
-                for (i = 0; c.blocks[i].slot != choices[k].slot; i++) {}
+                for (i = 0; c.blocks[i].block.slot != choices[k].block.slot; i++) {}
                 test_check(choices[k].sm == 3 && choices[k].cookie == c.blocks[i].cookie, seed, number);
                 test_check(c.blocks[i].kernel != VICTIM_INCOMING && !(leaving >> i & 1u), seed, number);
                 test_check(choices[k].technique < GPUMP_TECHNIQUES, seed, number);
@@ -84,20 +85,23 @@ static void rules(void **state) {
                            seed, number);
                 test_check(!(c.sm.reserved >> places[k].position & 1u), seed, number);
                 for (j = 0; j < k; j++) test_check(places[j].position != places[k].position, seed, number);
-                for (i = 0; i < c.sm.count; i++)
-                    if (!((victims | leaving) >> i & 1u))
-                        test_check(!oracle_overlap(places[k].register_base, c.need.registers, c.blocks[i].register_base,
-                                                   c.blocks[i].registers) &&
-                                       !oracle_overlap(places[k].shared_base, c.need.shared_bytes,
-                                                       c.blocks[i].shared_base, c.blocks[i].shared_bytes),
-                                   seed, number);
+                for (i = 0; i < c.sm.count; i++) {
+                    const gpump_block_view *b = &c.blocks[i];
+                    uint32_t stays = (victims | leaving) >> i & 1u ? oracle_stays_in_place(b) : 3;
+                    test_check(!(stays & 1) || !oracle_overlap(places[k].register_base, c.need.registers,
+                                                               b->register_base, b->registers),
+                               seed, number);
+                    test_check(!(stays & 2) || !oracle_overlap(places[k].shared_base, c.need.shared_bytes,
+                                                               b->shared_base, b->shared_bytes),
+                               seed, number);
+                }
             }
         }
     }
 }
 
 /* When the last choice is out and the last place is free. */
-static uint64_t latency_of(const gpump_victim_decision *d, const gpump_victim_choice *choices) {
+static uint64_t latency_of(const gpump_victim_decision *d, const gpump_block_choice *choices) {
     uint64_t latency = d->latency;
     uint32_t k;
     for (k = 0; k < d->choices; k++)
@@ -116,7 +120,7 @@ static void brute_force(void **state) {
     for (number = 0; number < cases; number++) {
         victim_case c;
         gpump_victim_place places[64];
-        gpump_victim_choice choices[64];
+        gpump_block_choice choices[64];
         gpump_victim_decision d;
         oracle_sm o;
         oracle_answer best;
@@ -173,7 +177,7 @@ static void gap_on_full_sms(void **state) {
     for (number = 0; number < cases; number++) {
         victim_case c;
         gpump_victim_place places[64];
-        gpump_victim_choice choices[64];
+        gpump_block_choice choices[64];
         gpump_victim_decision greedy, exact;
         double more;
         if (!victim_case_make(&c, &random, 32, VICTIM_MIXED)) continue;
@@ -203,12 +207,12 @@ static void gap_on_full_sms(void **state) {
 /* What a decision promises is so: by the limit the blocks that are out leave room for all places, unless some are said
  * to be late. */
 static int in_time(const victim_case *c, const oracle_sm *o, const gpump_victim_decision *d,
-                   const gpump_victim_place *places, const gpump_victim_choice *choices) {
+                   const gpump_victim_place *places, const gpump_block_choice *choices) {
     uint64_t gone = oracle_leaving(o, c->request.limit_cycles);
     uint32_t i, k;
     for (k = 0; k < d->choices; k++)
         for (i = 0; i < c->sm.count; i++)
-            if (c->blocks[i].slot == choices[k].slot && choices[k].latency <= c->request.limit_cycles)
+            if (c->blocks[i].block.slot == choices[k].block.slot && choices[k].latency <= c->request.limit_cycles)
                 gone |= (uint64_t)1 << i;
     for (k = 0; k < d->places; k++)
         for (i = 0; i < c->sm.count; i++)
@@ -242,7 +246,7 @@ static void the_limit_is_met(void **state) {
         for (k = 0; k < 6; k++) { /* the last once more, with one port */
             const gpump_victim_policy *policy = policies[k < 5 ? k : 4];
             gpump_victim_place places[64];
-            gpump_victim_choice choices[64];
+            gpump_block_choice choices[64];
             gpump_victim_decision d;
             oracle_sm o = oracle_of(&c, policy);
             c.request.flags = k == 5 ? GPUMP_VICTIM_SERIAL_PORT : 0;
@@ -273,7 +277,7 @@ static void the_limit_is_met_by_many(void **state) {
         gpump_victim_sm sms[3];
         gpump_cost_estimate estimates[3][64];
         gpump_victim_place places[192];
-        gpump_victim_choice choices[192];
+        gpump_block_choice choices[192];
         gpump_victim_decision d;
         uint32_t s, i, have = 0;
         if (!victim_case_make(&c, &random, 5, (uint32_t)(number % VICTIM_KINDS))) continue;
@@ -306,7 +310,7 @@ static void one_position_is_optimal(void **state) {
     for (number = 0; number < cases; number++) {
         victim_case c;
         gpump_victim_place place;
-        gpump_victim_choice choices[64];
+        gpump_block_choice choices[64];
         gpump_victim_decision d;
         const gpump_victim_policy *policy = gpump_victim_find(number & 1 ? "dual" : "rewind");
         oracle_sm o;

@@ -378,7 +378,7 @@ static int prepare_kernel(machine *m, launch_file *launch, uint32_t index, const
                                  "kernel %s does not fit an SM of %s: a block takes %" PRIu64 " threads of %u, %" PRIu64
                                  " registers of %u, %u bytes of shared memory of %u",
                                  l->name, m->config.preset, threads, gpu->thread_slots, registers, gpu->registers,
-                                 k->need.shared_bytes, gpu->shared_bytes[gpu->shared_options - 1]);
+                                 k->need.shared_bytes, gpu->shared_bytes[gpu->shared_option_count - 1]);
     }
     if (l->argument_count != program->parameter_count) {
         return launch_file_error(launch, l->arguments_place, error, "kernel %s takes %u arguments, the launch gives %u",

@@ -93,7 +93,7 @@ typedef struct preempted_block {
     uint32_t left_sm;       /* the SM it left */
     uint32_t home_sm;       /* the only SM it may go to; NONE: any */
     gpump_block_ref parked; /* home_sm set: its name there; registers, shared memory or both are still in place */
-    uint32_t kept;          /* gpump_sm_part bits of those */
+    uint32_t kept;          /* gpump_part bits of those */
     uint64_t context_bytes; /* what of it is in memory */
     uint32_t flushes;       /* how often it has been flushed so far */
     uint32_t kernel;
@@ -195,7 +195,7 @@ typedef struct block {
     uint64_t moved_bytes, sent_bytes;
     uint32_t transfers;     /* save or restore requests not yet acknowledged */
     uint64_t context_bytes; /* of the context it is saved to or restored from */
-    uint32_t keep;     /* gpump_sm_part bits that stay in place when it is saved, or have stayed when it is restored */
+    uint32_t keep;     /* gpump_part bits that stay in place when it is saved, or have stayed when it is restored */
     uint32_t job;      /* of its SM's pipeline; NONE */
     uint32_t moving;   /* REQUEST_SAVE or REQUEST_RESTORE */
     uint32_t stopping; /* issues no more, waits are being reported */

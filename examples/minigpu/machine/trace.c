@@ -101,7 +101,7 @@ void trace_block(const machine *m, const block *b, timeline_phase phase) {
     timeline_phase_is(m->trace, m->now, row_of(m, b->sm, b->ref.slot), phase, b->kernel, b->linear);
 }
 
-void trace_estimate(machine *m, const sm *s, const gpump_sm_choice *choices, uint32_t count,
+void trace_estimate(machine *m, const sm *s, const gpump_block_choice *choices, uint32_t count,
                     timeline_estimate *estimates) {
     gpump_block_view views[BLOCK_ENTRIES_MAX];
     gpump_cost_estimate costs[BLOCK_ENTRIES_MAX];
@@ -113,7 +113,7 @@ void trace_estimate(machine *m, const sm *s, const gpump_sm_choice *choices, uin
     for (i = 0; i < count; i++) {
         if (gpump_sm_block(s->gpump, m->now, choices[i].block, &views[i]) != GPUMP_OK) return;
         if (m->context_form)
-            views[i].context_bytes = preemption_context_now(m, &m->blocks[s->block_of_entry[views[i].slot]]);
+            views[i].context_bytes = preemption_context_now(m, &m->blocks[s->block_of_entry[views[i].block.slot]]);
     }
     if (gpump_cost_estimate_blocks(&m->config.gpu, m->histories, m->kernel_count + 1, views, count, NULL, &options,
                                    costs, NULL) != GPUMP_OK)
@@ -130,7 +130,7 @@ void trace_estimate(machine *m, const sm *s, const gpump_sm_choice *choices, uin
     }
 }
 
-void trace_victims(machine *m, const sm *s, const gpump_sm_choice *choices, uint32_t count, uint32_t for_kernel,
+void trace_victims(machine *m, const sm *s, const gpump_block_choice *choices, uint32_t count, uint32_t for_kernel,
                    const timeline_estimate *estimates) {
     const victim_request *asked = m->policy && for_kernel && m->victim_requests[for_kernel - 1].request.since != NEVER
                                       ? &m->victim_requests[for_kernel - 1]

@@ -18,10 +18,10 @@ timeline *trace_close(machine *m);
 /* A block is in another phase. */
 void trace_block(const machine *m, const block *b, timeline_phase phase);
 /* What the cost estimates say of blocks that are about to be told to leave, in this order, one SM's. */
-void trace_estimate(machine *m, const sm *s, const gpump_sm_choice *choices, uint32_t count,
+void trace_estimate(machine *m, const sm *s, const gpump_block_choice *choices, uint32_t count,
                     timeline_estimate *estimates);
 /* These blocks have been told to leave for kernel number for_kernel (0: nobody). */
-void trace_victims(machine *m, const sm *s, const gpump_sm_choice *choices, uint32_t count, uint32_t for_kernel,
+void trace_victims(machine *m, const sm *s, const gpump_block_choice *choices, uint32_t count, uint32_t for_kernel,
                    const timeline_estimate *estimates);
 /* A block's room is free. */
 void trace_left(const machine *m, const block *b, const gpump_sm_action *action);

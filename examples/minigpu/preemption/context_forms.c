@@ -226,7 +226,7 @@ uint64_t context_forms_warp_bytes(const machine *m, const kernel *k, const block
     gpump_compress_layout layout;
     gpump_compress_counts counts;
     if (k->program->predicates) bytes += GPUMP_CONTEXT_SECTION_BYTES + k->program->predicates * 8u;
-    *registers = b->keep & GPUMP_SM_REGISTERS ? 0 : k->registers;
+    *registers = b->keep & GPUMP_PART_REGISTERS ? 0 : k->registers;
     if (!*registers) return bytes;
     bytes += GPUMP_CONTEXT_SECTION_BYTES;
     if (m->context_form == CONTEXT_NAIVE || !make_layout(k, &layout))

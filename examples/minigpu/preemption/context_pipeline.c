@@ -42,7 +42,7 @@ int context_pipeline_make(machine *m, sm *s, char error[LAUNCH_ERROR_BYTES]) {
 
 /* Shared memory that does not stay in place. */
 static uint32_t moved_shared(const machine *m, const block *b) {
-    return b->keep & GPUMP_SM_SHARED_MEMORY ? 0 : m->kernels[b->kernel].shared_bytes;
+    return b->keep & GPUMP_PART_SHARED_MEMORY ? 0 : m->kernels[b->kernel].shared_bytes;
 }
 
 /* ---- saving ---- */
@@ -95,7 +95,7 @@ void context_pipeline_save(machine *m, sm *s, block *b, uint64_t bytes) {
         registers = 0;
         if (m->context_form == CONTEXT_TB) {
             rest = bytes > shared + BLOCK_BYTES ? bytes - shared - BLOCK_BYTES : 0;
-            report_warp(m, s, b, i, b->keep & GPUMP_SM_REGISTERS ? 0 : k->registers, rest / b->warp_count);
+            report_warp(m, s, b, i, b->keep & GPUMP_PART_REGISTERS ? 0 : k->registers, rest / b->warp_count);
         } else {
             report_warp(m, s, b, i, registers, w->stack.depth ? context_forms_warp_bytes(m, k, b, w, &registers) : 0);
         }

@@ -310,7 +310,7 @@ static uint32_t log_entry(machine *m, const sm *s, uint32_t technique, uint32_t 
 }
 
 /* Takes space for those that are to be saved (who finds none drains) and tells gpump. All or none. */
-static gpump_reason begin(machine *m, sm *s, gpump_sm_choice *choices, uint32_t chosen, uint32_t for_kernel,
+static gpump_reason begin(machine *m, sm *s, gpump_block_choice *choices, uint32_t chosen, uint32_t for_kernel,
                           gpump_reason *first_refusal, uint32_t *refused_blocks) {
     timeline_estimate estimates[BLOCK_ENTRIES_MAX];
     gpump_diag diag;
@@ -364,7 +364,7 @@ static void finish(machine *m, sm *s, uint32_t for_kernel) {
 /* What the next kernel does not need stays where it is (Lin 2.3.1). The views are those of the choices, in the same
  * order. */
 static void keep_in_place(const machine *m, const sm *s, uint32_t for_kernel, const gpump_block_view *views,
-                          gpump_sm_choice *choices, uint32_t count) {
+                          gpump_block_choice *choices, uint32_t count) {
     const kernel *k = &m->kernels[for_kernel - 1];
     const gpump_gpu *gpu = &m->config.gpu;
     gpump_occupancy occupancy;
@@ -380,19 +380,19 @@ static void keep_in_place(const machine *m, const sm *s, uint32_t for_kernel, co
     if (gpump_in_place_find(views, count, gpu->registers, s->shared_bytes, &need, &plan, give_up, NULL, NULL, NULL) !=
         GPUMP_OK)
         return;
-    for (i = 0; i < count; i++) choices[i].keep = (GPUMP_SM_REGISTERS | GPUMP_SM_SHARED_MEMORY) & ~give_up[i];
+    for (i = 0; i < count; i++) choices[i].keep = GPUMP_PARTS_IN_PLACE & ~give_up[i];
 }
 
 gpump_reason preemption_request(machine *m, sm *s, uint32_t technique, uint32_t for_kernel, int strict) {
     gpump_block_view views[BLOCK_ENTRIES_MAX];
-    gpump_sm_choice choices[BLOCK_ENTRIES_MAX];
+    gpump_block_choice choices[BLOCK_ENTRIES_MAX];
     uint32_t count = BLOCK_ENTRIES_MAX, chosen = 0, i, refused_blocks = 0;
     gpump_reason first_refusal = GPUMP_REASON_YES, reason;
     memset(choices, 0, sizeof choices);
     must(m, "gpump_sm_blocks", gpump_sm_blocks(s->gpump, m->now, views, BLOCK_ENTRIES_MAX, &count), NULL);
     for (i = 0; i < count; i++) {
-        block *b = &m->blocks[s->block_of_entry[views[i].slot]];
-        gpump_sm_choice *choice = &choices[chosen];
+        block *b = &m->blocks[s->block_of_entry[views[i].block.slot]];
+        gpump_block_choice *choice = &choices[chosen];
         if (views[i].state != GPUMP_BLOCK_RUNNING && views[i].state != GPUMP_BLOCK_BLOCKED)
             continue; /* it is leaving, or just coming back */
         choice->block = b->ref;
@@ -428,13 +428,14 @@ gpump_reason preemption_request(machine *m, sm *s, uint32_t technique, uint32_t 
 }
 
 /* How a block that gpump switches really leaves. */
-static uint32_t way_of(const machine *m, const sm *s, const gpump_sm_choice *choice) {
+static uint32_t way_of(const machine *m, const sm *s, const gpump_block_choice *choice) {
     const block *b = &m->blocks[s->block_of_entry[choice->block.slot]];
     return choice->technique == GPUMP_TECHNIQUE_SWITCH && b->rewinding ? (uint32_t)GPUMP_TECHNIQUE_REWIND
                                                                        : choice->technique;
 }
 
-gpump_reason preemption_carry_out(machine *m, sm *s, gpump_sm_choice *choices, uint32_t chosen, uint32_t for_kernel) {
+gpump_reason preemption_carry_out(machine *m, sm *s, gpump_block_choice *choices, uint32_t chosen,
+                                  uint32_t for_kernel) {
     gpump_reason first_refusal = GPUMP_REASON_YES, reason;
     uint32_t refused_blocks = 0, technique, i;
     if (!chosen) {
@@ -546,17 +547,18 @@ static void write_context(machine *m, const kernel *k, const block *b, gpump_con
         control.sm = b->sm;
         control.slot = b->ref.slot;
         control.generation = b->ref.generation;
-        if (b->keep & GPUMP_SM_REGISTERS) {
+        if (b->keep & GPUMP_PART_REGISTERS) {
             control.register_base = b->register_base;
             control.registers = k->need.registers;
         }
-        if (b->keep & GPUMP_SM_SHARED_MEMORY) {
+        if (b->keep & GPUMP_PART_SHARED_MEMORY) {
             control.shared_base = b->shared_base;
             control.shared_bytes = k->shared_bytes;
         }
         gpump_context_put_control(writer, &control);
     }
-    if (omit != GPUMP_CONTEXT_REGISTERS && !(b && (b->keep & GPUMP_SM_REGISTERS))) context_forms_write(m, k, b, writer);
+    if (omit != GPUMP_CONTEXT_REGISTERS && !(b && (b->keep & GPUMP_PART_REGISTERS)))
+        context_forms_write(m, k, b, writer);
     for (i = 0; i < warps; i++) {
         const warp *w = b ? &m->warps[b->warps[i]] : NULL;
         gpump_context_stack_entry entries[SIMT_DEPTH];
@@ -602,7 +604,7 @@ static void write_context(machine *m, const kernel *k, const block *b, gpump_con
         words[1] = b ? b->local_frame : 0;
         gpump_context_put_words(writer, GPUMP_CONTEXT_LOCAL, 0, words, 2);
     }
-    if (omit != GPUMP_CONTEXT_SHARED && k->shared_bytes && !(b && (b->keep & GPUMP_SM_SHARED_MEMORY))) {
+    if (omit != GPUMP_CONTEXT_SHARED && k->shared_bytes && !(b && (b->keep & GPUMP_PART_SHARED_MEMORY))) {
         if (b)
             gpump_context_put(writer, GPUMP_CONTEXT_SHARED, 0, m->sms[b->sm]->shared + b->shared_base, k->shared_bytes);
         else
@@ -771,7 +773,7 @@ static void report_waits(machine *m, sm *s, block *b) {
         write_context(m, k, b, &writer);
         gpump_context_end(&writer, &bytes);
         b->context_bytes = bytes;
-        bytes -= b->keep & GPUMP_SM_SHARED_MEMORY ? 0 : k->shared_bytes;
+        bytes -= b->keep & GPUMP_PART_SHARED_MEMORY ? 0 : k->shared_bytes;
         must(m, "gpump_sm_report_context_bytes",
              gpump_sm_report_context_bytes(s->gpump, b->ref, bytes, k->shared_bytes), NULL);
         b->stopping = 0;
@@ -858,9 +860,9 @@ static void overwrite(machine *m, sm *s, const block *b, const gpump_sm_action *
     uint32_t i, n;
     const uint32_t stays = action->kind == GPUMP_SM_ACTION_PARKED ? action->parts : 0;
     if (!m->config.overwrite_freed) return;
-    for (i = 0; i < action->registers && !(stays & GPUMP_SM_REGISTERS); i++)
+    for (i = 0; i < action->registers && !(stays & GPUMP_PART_REGISTERS); i++)
         s->registers[action->register_base + i] = FREED_PATTERN ^ i;
-    if (!(stays & GPUMP_SM_SHARED_MEMORY)) memset(s->shared + action->shared_base, 0xdb, action->shared_bytes);
+    if (!(stays & GPUMP_PART_SHARED_MEMORY)) memset(s->shared + action->shared_base, 0xdb, action->shared_bytes);
     for (i = 0; i < b->warp_count; i++) {
         warp *w = &m->warps[b->warps[i]];
         for (n = 0; n < m->predicate_stride; n++) warp_predicates(m, w)[n] = FREED_PATTERN;

@@ -38,7 +38,7 @@ uint64_t preemption_context_now(machine *m, const block *b);
 /* Makes chosen blocks of an SM leave, each by its own technique, and reserves the SM for kernel number for_kernel (0:
  * nobody). Who cannot be saved for want of space drains; the choices say so afterwards. All of them or, with a reason,
  * none. */
-gpump_reason preemption_carry_out(machine *m, sm *s, gpump_sm_choice *choices, uint32_t chosen, uint32_t for_kernel);
+gpump_reason preemption_carry_out(machine *m, sm *s, gpump_block_choice *choices, uint32_t chosen, uint32_t for_kernel);
 /* A kernel has arrived: empties as many SMs of lower priority as it can use. */
 void preemption_make_room(machine *m, uint32_t kernel_index);
 /* Gives a reserved SM back to everybody. */

@@ -165,7 +165,7 @@ static void issue(machine *m, const gpump_scheduler_action *action) {
 }
 
 /* Which way each of an SM's blocks goes, from what each way would cost (Algorithm 1 of Shieh over the whole SM). */
-static uint32_t select_choices(machine *m, sm *s, gpump_sm_choice *choices) {
+static uint32_t select_choices(machine *m, sm *s, gpump_block_choice *choices) {
     const gpump_victim_policy *policy = gpump_victim_find("chimera");
     gpump_block_view views[GPUMP_VICTIM_BLOCKS];
     gpump_cost_estimate estimates[GPUMP_VICTIM_BLOCKS];
@@ -181,7 +181,7 @@ static uint32_t select_choices(machine *m, sm *s, gpump_sm_choice *choices) {
     for (i = 0; i < leaving; i++) {
         set |= UINT64_C(1) << i;
         /* Flushed once at most: turns shorter than a block would else start it for ever. */
-        if (m->blocks[s->block_of_entry[views[i].slot]].flushes) views[i].may &= ~(1u << GPUMP_TECHNIQUE_FLUSH);
+        if (m->blocks[s->block_of_entry[views[i].block.slot]].flushes) views[i].may &= ~(1u << GPUMP_TECHNIQUE_FLUSH);
     }
     memset(&request, 0, sizeof request);
     request.struct_size = sizeof request;
@@ -201,8 +201,7 @@ static uint32_t select_choices(machine *m, sm *s, gpump_sm_choice *choices) {
                                               leaving, NULL, &policy->cost, estimates, NULL) == GPUMP_OK)
         (void)gpump_victim_select(policy, &request, &view, &set, 1, 1, technique, &chosen);
     for (i = 0; i < leaving; i++) {
-        choices[i].block.slot = views[i].slot;
-        choices[i].block.generation = views[i].generation;
+        choices[i].block = views[i].block;
         choices[i].technique = technique[i] < GPUMP_TECHNIQUES ? technique[i] : GPUMP_TECHNIQUE_SWITCH;
     }
     return leaving;
@@ -211,7 +210,7 @@ static uint32_t select_choices(machine *m, sm *s, gpump_sm_choice *choices) {
 /* Makes whoever runs on an SM that is being vacated leave; blocks that were just coming back are told when they have
  * arrived. */
 static void vacate(machine *m, sm *s) {
-    gpump_sm_choice choices[BLOCK_ENTRIES_MAX];
+    gpump_block_choice choices[BLOCK_ENTRIES_MAX];
     uint32_t mechanism = m->schedule->vacating[s->index] - 1, count;
     memset(choices, 0, sizeof choices);
     if (mechanism != GPUMP_SCHEDULER_SELECT) {

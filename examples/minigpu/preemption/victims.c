@@ -24,8 +24,8 @@ int victims_build(machine *m) {
 
 uint64_t victims_stall_cycles(const machine *m, const block *b) {
     gpump_footprint moved = m->kernels[b->kernel].need;
-    if (b->keep & GPUMP_SM_REGISTERS) moved.registers = 0;
-    if (b->keep & GPUMP_SM_SHARED_MEMORY) moved.shared_bytes = 0;
+    if (b->keep & GPUMP_PART_REGISTERS) moved.registers = 0;
+    if (b->keep & GPUMP_PART_SHARED_MEMORY) moved.shared_bytes = 0;
     return gpump_gpu_save_cycles(&m->config.gpu, gpump_gpu_context_bytes(&m->config.gpu, &moved));
 }
 
@@ -35,33 +35,29 @@ static int meet(uint32_t a, uint32_t a_length, uint32_t b, uint32_t b_length) {
     return a_length && b_length && a < b + b_length && b < a + a_length;
 }
 
-/* The parts of a block, as gpump_sm_part bits, that reach into none of these positions of the incoming kernel
+/* The parts of a block, as gpump_part bits, that reach into none of these positions of the incoming kernel
  * (Lin 2.3.1 on the positions of Shieh 3.2). 0 when it is not worth a return to this SM: nothing of any size would
  * stay. */
 static uint32_t outside(const gpump_victim_geometry *geometry, uint64_t positions, const gpump_block_view *view) {
-    uint32_t p, keep = GPUMP_SM_REGISTERS | GPUMP_SM_SHARED_MEMORY;
+    uint32_t p, keep = GPUMP_PARTS_IN_PLACE;
     for (p = 0; p < geometry->positions; p++) {
         if (!(positions >> p & 1)) continue;
         if (meet(view->register_base, view->registers, p * geometry->registers, geometry->registers))
-            keep &= ~(uint32_t)GPUMP_SM_REGISTERS;
+            keep &= ~(uint32_t)GPUMP_PART_REGISTERS;
         if (meet(view->shared_base, view->shared_bytes, p * geometry->shared_bytes, geometry->shared_bytes))
-            keep &= ~(uint32_t)GPUMP_SM_SHARED_MEMORY;
+            keep &= ~(uint32_t)GPUMP_PART_SHARED_MEMORY;
     }
-    if (!(keep & GPUMP_SM_REGISTERS && view->registers) && !(keep & GPUMP_SM_SHARED_MEMORY && view->shared_bytes))
+    if (!(keep & GPUMP_PART_REGISTERS && view->registers) && !(keep & GPUMP_PART_SHARED_MEMORY && view->shared_bytes))
         return 0;
     return keep;
 }
 
 /* Blocks that keep something on their SM, or are about to, come back before others are kept there: so whatever is in
  * place was there at the same time before, and always finds its old place again. */
-static int has_kept(const machine *m, const sm *s, const gpump_block_view *views, uint32_t count) {
+static int has_kept(const gpump_block_view *views, uint32_t count) {
     uint32_t i;
-    for (i = 0; i < count; i++) {
-        if (views[i].state == GPUMP_BLOCK_PARKED) return 1;
-        if ((views[i].state == GPUMP_BLOCK_STOPPING || views[i].state == GPUMP_BLOCK_SAVING) &&
-            m->blocks[s->block_of_entry[views[i].slot]].keep)
-            return 1;
-    }
+    for (i = 0; i < count; i++)
+        if (views[i].state == GPUMP_BLOCK_PARKED || views[i].keep) return 1;
     return 0;
 }
 
@@ -79,7 +75,7 @@ static void price_rewind(machine *m, const block *b, gpump_block_view *view, gpu
     static warp there;
     const kernel *k = &m->kernels[b->kernel];
     uint32_t i, registers;
-    rewind->bytes = b->keep & GPUMP_SM_SHARED_MEMORY ? 0 : k->shared_bytes;
+    rewind->bytes = b->keep & GPUMP_PART_SHARED_MEMORY ? 0 : k->shared_bytes;
     rewind->executed = 0;
     for (i = 0; i < b->warp_count; i++) {
         const warp *w = &m->warps[b->warps[i]];
@@ -110,23 +106,22 @@ static int look(machine *m, sm *s, const gpump_victim_request *request, const gp
     memset(&diag, 0, sizeof diag);
     if (gpump_sm_blocks(s->gpump, m->now, room->blocks, BLOCK_ENTRIES_MAX, &count) != GPUMP_OK) return -1;
     options.limit_cycles = request->limit_cycles;
-    in_place = m->in_place && !has_kept(m, s, room->blocks, count);
+    in_place = m->in_place && !has_kept(room->blocks, count);
     for (i = 0; i < count; i++) {
         gpump_block_view *one = &room->blocks[i];
         block *b;
         uint32_t kept;
         memset(&room->rewind[i], 0, sizeof room->rewind[i]);
         if (one->state == GPUMP_BLOCK_PARKED) continue;
-        b = &m->blocks[s->block_of_entry[one->slot]];
+        b = &m->blocks[s->block_of_entry[one->block.slot]];
         kept = b->keep;
-        if (one->state != GPUMP_BLOCK_STOPPING && one->state != GPUMP_BLOCK_SAVING)
-            b->keep = in_place ? outside(geometry, positions, one) : 0;
+        if (!gpump_block_is_saved_now(one->state)) b->keep = in_place ? outside(geometry, positions, one) : 0;
         /* Where contexts travel in a smaller form, or leave out what stays, the policy is told their true size. */
         if (!m->config.switch_stalls && (m->context_form || b->keep)) {
             one->context_bytes = preemption_context_now(m, b);
         } else if (b->keep) {
-            if (b->keep & GPUMP_SM_REGISTERS) one->context_bytes -= (uint64_t)one->registers * 4;
-            if (b->keep & GPUMP_SM_SHARED_MEMORY) one->context_bytes -= one->shared_bytes;
+            if (b->keep & GPUMP_PART_REGISTERS) one->context_bytes -= (uint64_t)one->registers * 4;
+            if (b->keep & GPUMP_PART_SHARED_MEMORY) one->context_bytes -= one->shared_bytes;
         }
         if (m->regions) price_rewind(m, b, one, &room->rewind[i]);
         b->keep = kept;
@@ -139,14 +134,11 @@ static int look(machine *m, sm *s, const gpump_victim_request *request, const gp
     for (i = 0; i < count; i++) {
         gpump_block_view *one = &room->blocks[i];
         const block *b;
-        if (one->state == GPUMP_BLOCK_PARKED ||
-            ((one->state == GPUMP_BLOCK_STOPPING || one->state == GPUMP_BLOCK_SAVING) &&
-             m->blocks[s->block_of_entry[one->slot]].keep)) {
-            one->state = GPUMP_BLOCK_BLOCKED; /* not all of its room becomes free: nobody may count on it */
+        if (one->state == GPUMP_BLOCK_PARKED) { /* it comes back before others are kept here */
             one->may = 0;
             continue;
         }
-        b = &m->blocks[s->block_of_entry[one->slot]];
+        b = &m->blocks[s->block_of_entry[one->block.slot]];
         if (m->kernels[b->kernel].priority >= priority) room->blocks[i].may = 0;
         if ((m->policy->flags & GPUMP_VICTIM_TRUE_COSTS) && m->true_ends && b->kernel == 0) {
             uint64_t end = m->true_ends[b->linear];
@@ -164,7 +156,7 @@ static int look(machine *m, sm *s, const gpump_victim_request *request, const gp
 
 /* ---- decisions ---- */
 
-static void note(machine *m, victim_request *r, const gpump_victim_choice *choice, block *b) {
+static void note(machine *m, victim_request *r, const gpump_block_choice *choice, block *b) {
     victim_entry *entry;
     gpump_block_view view;
     if (b->victim != NONE) { /* it drains, and is now told otherwise */
@@ -193,31 +185,25 @@ static void note(machine *m, victim_request *r, const gpump_victim_choice *choic
 }
 
 /* Carries out the choices, which come SM by SM. */
-static void carry_out(machine *m, victim_request *r, const gpump_victim_geometry *geometry,
-                      const gpump_victim_choice *choices, uint32_t count, uint32_t for_kernel) {
-    uint32_t i = 0, n;
+static void carry_out(machine *m, victim_request *r, const gpump_victim_geometry *geometry, gpump_block_choice *choices,
+                      uint32_t count, uint32_t for_kernel) {
+    uint32_t i = 0, first;
     while (i < count && !m->failed) {
-        gpump_sm_choice on_sm[BLOCK_ENTRIES_MAX];
         sm *s = m->sms[choices[i].sm];
         gpump_block_view views[BLOCK_ENTRIES_MAX];
         gpump_reason reason;
         uint32_t here = BLOCK_ENTRIES_MAX;
         int in_place = m->in_place && gpump_sm_blocks(s->gpump, m->now, views, BLOCK_ENTRIES_MAX, &here) == GPUMP_OK &&
-                       !has_kept(m, s, views, here);
-        memset(on_sm, 0, sizeof on_sm);
-        for (n = 0; i < count && choices[i].sm == s->index; n++, i++) {
-            on_sm[n].block.slot = choices[i].slot;
-            on_sm[n].block.generation = choices[i].generation;
-            on_sm[n].technique = choices[i].technique;
+                       !has_kept(views, here);
+        for (first = i; i < count && choices[i].sm == s->index; i++) {
+            gpump_block_view view;
             if (in_place &&
-                (choices[i].technique == GPUMP_TECHNIQUE_SWITCH || choices[i].technique == GPUMP_TECHNIQUE_REWIND)) {
-                gpump_block_view view;
-                if (gpump_sm_block(s->gpump, m->now, on_sm[n].block, &view) == GPUMP_OK)
-                    on_sm[n].keep = outside(geometry, r->positions[s->index], &view);
-            }
-            note(m, r, &choices[i], &m->blocks[s->block_of_entry[choices[i].slot]]);
+                (choices[i].technique == GPUMP_TECHNIQUE_SWITCH || choices[i].technique == GPUMP_TECHNIQUE_REWIND) &&
+                gpump_sm_block(s->gpump, m->now, choices[i].block, &view) == GPUMP_OK)
+                choices[i].keep = outside(geometry, r->positions[s->index], &view);
+            note(m, r, &choices[i], &m->blocks[s->block_of_entry[choices[i].block.slot]]);
         }
-        reason = preemption_carry_out(m, s, on_sm, n, for_kernel);
+        reason = preemption_carry_out(m, s, &choices[first], i - first, for_kernel);
         if (reason != GPUMP_REASON_YES)
             machine_fail(m, "cycle %llu: SM %u: %s", (unsigned long long)m->now, s->index, gpump_reason_text(reason));
     }
@@ -227,7 +213,7 @@ void victims_decide(machine *m, uint32_t index) {
     static sm_view rooms[1024];
     static gpump_victim_sm sms[1024];
     static gpump_victim_place places[1024 * 8];
-    static gpump_victim_choice choices[1024 * 8];
+    static gpump_block_choice choices[1024 * 8];
     static uint64_t scratch[1024 * 8];
     victim_request *r = &m->victim_requests[index];
     kernel *k = &m->kernels[index];
@@ -253,7 +239,8 @@ void victims_decide(machine *m, uint32_t index) {
     r->account_cycle = m->now;
     r->account_end = NEVER;
     if (gpump_victim_geometry_init(&geometry, &m->config.gpu, &k->need,
-                                   m->config.gpu.shared_bytes[m->config.gpu.shared_options - 1], &diag) != GPUMP_OK) {
+                                   m->config.gpu.shared_bytes[m->config.gpu.shared_option_count - 1],
+                                   &diag) != GPUMP_OK) {
         stop(m, "gpump_victim_geometry_init", &diag);
         return;
     }
@@ -283,7 +270,7 @@ void victims_decide(machine *m, uint32_t index) {
 void victims_reconsider(machine *m) {
     static sm_view rooms[1024];
     static gpump_victim_sm sms[1024];
-    static gpump_victim_choice choices[1024 * 8];
+    static gpump_block_choice choices[1024 * 8];
     uint64_t next = NEVER;
     uint32_t i, k, n;
     for (k = 0; k < m->kernel_count; k++) {
@@ -295,7 +282,7 @@ void victims_reconsider(machine *m) {
         memset(&diag, 0, sizeof diag);
         r->request.now = m->now;
         if (gpump_victim_geometry_init(&geometry, &m->config.gpu, &m->kernels[k].need,
-                                       m->config.gpu.shared_bytes[m->config.gpu.shared_options - 1],
+                                       m->config.gpu.shared_bytes[m->config.gpu.shared_option_count - 1],
                                        &diag) != GPUMP_OK) {
             stop(m, "gpump_victim_geometry_init", &diag);
             return;
@@ -309,7 +296,7 @@ void victims_reconsider(machine *m) {
             return;
         }
         for (i = 0, n = 0; i < again.choices; i++) /* only those that drain for this request */
-            if (m->blocks[m->sms[choices[i].sm]->block_of_entry[choices[i].slot]].victim != NONE)
+            if (m->blocks[m->sms[choices[i].sm]->block_of_entry[choices[i].block.slot]].victim != NONE)
                 choices[n++] = choices[i];
         carry_out(m, r, &geometry, choices, n, k + 1);
         if (again.ask_again < next) next = again.ask_again;

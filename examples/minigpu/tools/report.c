@@ -9,8 +9,8 @@
 #include "machine/warp_scheduler.h"
 
 const char *technique_name(uint32_t technique) {
-    static const char *const names[] = {"flush", "switch", "drain", "rewind"};
-    return technique < GPUMP_TECHNIQUES ? names[technique] : "none";
+    const char *name = gpump_technique_name(technique);
+    return name ? name : "none";
 }
 
 static const char *check_name(check_result result) {
@@ -100,7 +100,7 @@ static void report_requests(const machine *m, FILE *file) {
         fprintf(file, "  in use meanwhile: registers %.1f%%, shared memory %.1f%%, threads %.1f%%\n",
                 100 * (double)r->register_cycles / sm_cycles / m->config.gpu.registers,
                 100 * (double)r->shared_cycles / sm_cycles /
-                    m->config.gpu.shared_bytes[m->config.gpu.shared_options - 1],
+                    m->config.gpu.shared_bytes[m->config.gpu.shared_option_count - 1],
                 100 * (double)r->thread_cycles / sm_cycles / m->config.gpu.thread_slots);
         for (t = 0; t < GPUMP_TECHNIQUES; t++) {
             uint64_t estimate = 0, truth = 0;

@@ -213,7 +213,7 @@ static void try_case(machine *m, const victim_case *one, uint64_t policy_limit, 
         double sm_cycles = (double)wait * m->sm_count;
         out->in_use = ((double)r->register_cycles / m->config.gpu.registers +
                        (double)r->thread_cycles / m->config.gpu.thread_slots +
-                       (double)r->shared_cycles / m->config.gpu.shared_bytes[m->config.gpu.shared_options - 1]) /
+                       (double)r->shared_cycles / m->config.gpu.shared_bytes[m->config.gpu.shared_option_count - 1]) /
                       (3 * sm_cycles);
     }
     for (i = 0; i < m->sm_count; i++) out->bytes_saved += m->sms[i]->statistics.saved_bytes;
@@ -242,7 +242,7 @@ static void find_truth(machine *m, uint64_t *ends, victim_drain_error *error) {
                 return;
         }
         for (n = 0; n < count && total < 1024; n++) {
-            asked[total].linear = m->blocks[s->block_of_entry[blocks[n].slot]].linear;
+            asked[total].linear = m->blocks[s->block_of_entry[blocks[n].block.slot]].linear;
             asked[total].estimate[0] = estimates[0][n].latency[GPUMP_TECHNIQUE_DRAIN];
             asked[total++].estimate[1] = estimates[1][n].latency[GPUMP_TECHNIQUE_DRAIN];
         }

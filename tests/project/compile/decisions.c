@@ -70,21 +70,18 @@ static uint64_t hash_sm(uint32_t timing) {
         }
         case 1:
             if (count) {
-                gpump_sm_choice choice;
+                gpump_block_choice choice;
                 const gpump_block_view *view = &views[below(count)];
-                choice.block.slot = view->slot;
-                choice.block.generation = view->generation;
+                memset(&choice, 0, sizeof choice);
+                choice.block = view->block;
                 choice.technique = below(3);
                 choice.keep = choice.technique == GPUMP_TECHNIQUE_SWITCH ? below(4) : 0;
-                choice.to_point = 0;
                 hash = gpump_hash_u64(hash, (uint64_t)(int64_t)gpump_sm_preempt(sm, now, &choice, 1, NULL));
             }
             break;
         default:
             for (uint32_t i = 0; i < count; i++) {
-                gpump_block_ref ref;
-                ref.slot = views[i].slot;
-                ref.generation = views[i].generation;
+                gpump_block_ref ref = views[i].block;
                 (void)gpump_sm_report_executed(sm, ref, below(9));
                 if (!below(50)) (void)gpump_sm_report_clobber(sm, ref);
                 if (!below(4)) (void)gpump_sm_report_waits(sm, now, ref, below(2) * GPUMP_SM_WAIT_STORES);
@@ -144,7 +141,7 @@ static uint64_t hash_victim(void) {
         gpump_cost_estimate estimates[4][8];
         gpump_victim_sm sms[4];
         gpump_victim_place places[64];
-        gpump_victim_choice choices[64];
+        gpump_block_choice choices[64];
         gpump_victim_geometry geometry;
         gpump_victim_request request;
         gpump_victim_decision decision;
@@ -175,7 +172,7 @@ static uint64_t hash_victim(void) {
                     view->executed = below(4000);
                     view->start_cycle = below(900000);
                     view->cycles = 1 + below(40000);
-                    view->slot = b;
+                    view->block.slot = b;
                     view->kernel = 1 + below(2);
                     view->state = GPUMP_BLOCK_RUNNING;
                     view->registers = below(4096);

@@ -1,0 +1,152 @@
+/* block: a thread block on an SM as decisions see it: name, state, parts, techniques, the choice of one (floor 1,
+ * calculation)
+ *
+ * gpump_sm_blocks fills views of its blocks. A host that keeps an SM of its own fills the same views itself. Every
+ * decision (cost, victim, in_place) reads views and nothing else, and asks the predicates below instead of comparing
+ * states. */
+#ifndef GPUMP_BLOCK_H
+#define GPUMP_BLOCK_H
+
+#include "base/base.h"
+
+GPUMP_BEGIN
+
+/* Names a block on one SM: the generation tells it from earlier and later blocks of the same slot. */
+typedef struct gpump_block_ref {
+    uint32_t slot;       /* entry of the SM's allocation tables */
+    uint32_t generation; /* of that entry */
+} gpump_block_ref;
+
+/* Parts of a block; bits. An SM holds REGISTERS, SHARED_MEMORY and SLOTS. A saved context holds the first four. */
+typedef enum gpump_part {
+    GPUMP_PART_REGISTERS = 1,     /* its range of the register file, or what that range held */
+    GPUMP_PART_SHARED_MEMORY = 2, /* its range of shared memory, or what that range held */
+    GPUMP_PART_STACKS = 4,        /* the SIMT stacks of its warps */
+    GPUMP_PART_BLOCK = 8,         /* which block it is, and how far it has come */
+    GPUMP_PART_SLOTS = 16,        /* its block slot, warp slots and thread slots */
+    GPUMP_PARTS_IN_PLACE = 3      /* registers and shared memory: what a preempted block can leave on its SM */
+} gpump_part;
+
+/* How a block leaves an SM. */
+typedef enum gpump_technique {
+    GPUMP_TECHNIQUE_FLUSH = 0,  /* drop the block, start it again later */
+    GPUMP_TECHNIQUE_SWITCH = 1, /* save its context, restore it later */
+    GPUMP_TECHNIQUE_DRAIN = 2,  /* let it run to its end */
+    GPUMP_TECHNIQUE_REWIND = 3, /* drop its work since the last region boundaries, save what is live at them */
+    GPUMP_TECHNIQUES = 4
+} gpump_technique;
+
+/* The life of a block on an SM. */
+typedef enum gpump_block_state {
+    GPUMP_BLOCK_FREE = 0,  /* no block in this slot */
+    GPUMP_BLOCK_RUNNING,   /* may issue */
+    GPUMP_BLOCK_BLOCKED,   /* resident, waits for something the host names */
+    GPUMP_BLOCK_DRAINING,  /* issues to its end, then leaves */
+    GPUMP_BLOCK_STOPPING,  /* about to be saved: waits until its state is complete */
+    GPUMP_BLOCK_SAVING,    /* its context is being written */
+    GPUMP_BLOCK_SAVED,     /* saved, its storage about to be freed */
+    GPUMP_BLOCK_RESTORING, /* its context is being read */
+    GPUMP_BLOCK_FLUSHED,   /* dropped, its storage about to be freed */
+    GPUMP_BLOCK_DONE,      /* ended, its storage about to be freed */
+    GPUMP_BLOCK_PARKED,    /* preempted, out of its slots; its registers, its shared memory or both still in place */
+    GPUMP_BLOCK_STATES
+} gpump_block_state;
+
+/* One block that holds room on an SM. */
+typedef struct gpump_block_view {
+    uint64_t cookie;        /* the host's name for the block's whole life */
+    uint64_t executed;      /* warp instructions executed in this launch of the block */
+    uint64_t start_cycle;   /* when it began (or was restored) on this SM */
+    uint64_t cycles;        /* cycles it has run, earlier residences included */
+    uint64_t context_bytes; /* what a switch would save; registers and shared memory unless the host knows better */
+    gpump_block_ref block;
+    uint32_t kernel;        /* kernel number, from 1 */
+    uint32_t state;         /* gpump_block_state */
+    uint32_t register_base; /* first 32-bit register of its range */
+    uint32_t registers;     /* length of that range; 0 when a parked block has given its registers up */
+    uint32_t shared_base;   /* first byte of its shared memory */
+    uint32_t shared_bytes;  /* length of that range; 0 likewise */
+    uint32_t threads;       /* thread slots it takes; 0 when it has left its slots (parked) */
+    uint32_t warps;         /* warp slots it takes; 0 likewise */
+    uint32_t may;           /* bit t set: technique t is allowed now or after a bounded wait (see gpump_technique) */
+    uint32_t group;         /* blocks of one kernel with the same group leave together; 0: no group */
+    uint32_t technique;     /* STOPPING, SAVING: gpump_technique the block leaves by */
+    uint32_t keep;          /* STOPPING, SAVING: gpump_part bits that stay in place when the block is PARKED; 0: none */
+} gpump_block_view;
+
+/* How one block is to leave its SM. gpump_victim_decide, _reconsider and _vacate write choices; gpump_sm_preempt takes
+ * them as they are. A host that chooses by itself sets all to zero, then block and technique. */
+typedef struct gpump_block_choice {
+    gpump_block_ref block;
+    uint32_t technique; /* gpump_technique */
+    uint32_t keep;     /* with switch and rewind: gpump_part bits that stay in place (Lin 2.3.1); 0: the block leaves */
+    uint32_t to_point; /* with switch: 1: warps go on issuing until the host reports that none waits for a preemption
+                          point */
+    /* From here on gpump_sm_preempt reads nothing. */
+    uint32_t otherwise; /* the technique to apply at gpump_victim_decision.ask_again if the block still runs then; the
+                           same as technique: none */
+    uint32_t sm;        /* number of the SM (gpump_victim_sm.sm) */
+    uint32_t unused;
+    uint64_t cookie;
+    uint64_t latency;  /* estimated cycles until the block's room is free; GPUMP_UNKNOWN: cannot be told */
+    uint64_t overhead; /* estimated loss, warp instructions; GPUMP_UNKNOWN likewise */
+} gpump_block_choice;
+
+/* ---- predicates ---- */
+
+/* Returns the name of a technique (gpump_technique:"flush", "switch", "drain", "rewind"), NULL for any other number. */
+GPUMP_API const char *gpump_technique_name(uint32_t technique);
+
+/* Returns 1 when `state` is in `states` (bit s stands for gpump_block_state s). Hot. */
+GPUMP_INLINE int gpump_block_state_in(uint32_t state, uint32_t states) {
+    return state < GPUMP_BLOCK_STATES && (states >> state & 1u);
+}
+/* Returns 1 when a block in this state holds its slots and nothing makes it leave them: it runs, is blocked, or is
+ * being restored. Hot. */
+GPUMP_INLINE int gpump_block_stays(uint32_t state) {
+    return gpump_block_state_in(state,
+                                1u << GPUMP_BLOCK_RUNNING | 1u << GPUMP_BLOCK_BLOCKED | 1u << GPUMP_BLOCK_RESTORING);
+}
+/* Returns 1 when a block in this state gives up its slots, and the parts that it does not keep, without a further
+ * decision. A parked block does not: its parts stay until somebody decides. Hot. */
+GPUMP_INLINE int gpump_block_leaves(uint32_t state) {
+    return gpump_block_state_in(state, 1u << GPUMP_BLOCK_DRAINING | 1u << GPUMP_BLOCK_STOPPING |
+                                           1u << GPUMP_BLOCK_SAVING | 1u << GPUMP_BLOCK_SAVED |
+                                           1u << GPUMP_BLOCK_FLUSHED | 1u << GPUMP_BLOCK_DONE);
+}
+/* Returns 1 when a block in this state counts as executing, so that its cycles grow: from its start until its state is
+ * complete. Hot. */
+GPUMP_INLINE int gpump_block_executes(uint32_t state) {
+    return gpump_block_state_in(state, 1u << GPUMP_BLOCK_RUNNING | 1u << GPUMP_BLOCK_BLOCKED |
+                                           1u << GPUMP_BLOCK_DRAINING | 1u << GPUMP_BLOCK_STOPPING);
+}
+/* Returns 1 when a block in this state is about to be saved, or is being saved: gpump_block_view.technique and .keep
+ * say how, and what stays. Hot. */
+GPUMP_INLINE int gpump_block_is_saved_now(uint32_t state) {
+    return state == GPUMP_BLOCK_STOPPING || state == GPUMP_BLOCK_SAVING;
+}
+
+/* Returns the gpump_part bits that the block of a view holds on its SM now. Hot. */
+GPUMP_INLINE uint32_t gpump_block_parts_held(const gpump_block_view *view) {
+    return (view->registers ? (uint32_t)GPUMP_PART_REGISTERS : 0u) |
+           (view->shared_bytes ? (uint32_t)GPUMP_PART_SHARED_MEMORY : 0u) |
+           (view->state != GPUMP_BLOCK_PARKED && (view->threads | view->warps) ? (uint32_t)GPUMP_PART_SLOTS : 0u);
+}
+/* Returns the gpump_part bits that the block of a view gives up without a further decision; gpump_block_freed_after
+ * says when. 0 for a block that stays or is parked. Hot. */
+GPUMP_INLINE uint32_t gpump_block_parts_freed(const gpump_block_view *view) {
+    uint32_t keep = gpump_block_is_saved_now(view->state) ? view->keep : 0;
+    return gpump_block_leaves(view->state) ? gpump_block_parts_held(view) & ~keep : 0;
+}
+/* Returns the cycles until what the block of a view gives up (gpump_block_parts_freed) is free:
+ * latency[GPUMP_TECHNIQUES] are the estimates of this block (gpump_cost_estimate.latency). 0: at once, as for a block
+ * that has ended. GPUMP_UNKNOWN for a block that stays or is parked. Hot. */
+GPUMP_INLINE uint64_t gpump_block_freed_after(const gpump_block_view *view, const uint64_t *latency) {
+    if (!gpump_block_leaves(view->state)) return GPUMP_UNKNOWN;
+    if (view->state == GPUMP_BLOCK_DRAINING) return latency[GPUMP_TECHNIQUE_DRAIN];
+    if (!gpump_block_is_saved_now(view->state)) return 0;
+    return latency[view->technique == GPUMP_TECHNIQUE_REWIND ? GPUMP_TECHNIQUE_REWIND : GPUMP_TECHNIQUE_SWITCH];
+}
+
+GPUMP_END
+#endif

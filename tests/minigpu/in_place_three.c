@@ -1,0 +1,93 @@
+/* labels: equivalence slow link: minigpu_core */
+/* Three kernels on one SM with parts kept in place: while blocks of the first are parked, or on their way to it, a
+ * third kernel asks for room. Under every policy, whenever the second and the third come, all three end with the
+ * results of the undisturbed run. */
+#include "test.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "machine/machine.h"
+#include "preemption/context_forms.h"
+#include "preemption/victims.h"
+#include "tools/check.h"
+
+enum { CHILD_RIGHT, CHILD_RIGHT_PARKED, CHILD_WRONG, CHILD_STOPPED };
+
+static int child(machine *m, const launch_file *launch, const gpump_victim_policy *policy, uint64_t second,
+                 uint64_t third, uint64_t expected) {
+    gpump_sm_statistics statistics;
+    m->policy = policy;
+    m->limit_cycles = 2800;
+    m->kernels[1].arrival_cycle = second;
+    m->kernels[2].arrival_cycle = third;
+    if (machine_run(m, NEVER) != 1) {
+        fprintf(stderr, "%s\n", m->error);
+        return CHILD_STOPPED;
+    }
+    if (machine_result_hash(m, launch) != expected) return CHILD_WRONG;
+    gpump_sm_get_statistics(m->sms[0]->gpump, &statistics);
+    if (statistics.parked != statistics.unparked || m->victim_requests[2].request.since == NEVER) return CHILD_STOPPED;
+    return statistics.parked ? CHILD_RIGHT_PARKED : CHILD_RIGHT;
+}
+
+static void three_kernels(uint32_t form, uint32_t regions) {
+    char path[512], error[LAUNCH_ERROR_BYTES];
+    const gpump_victim_policy *policy;
+    machine_options options;
+    launch_file launch;
+    machine *m;
+    void *start;
+    uint64_t expected, end, second, third, step, runs = 0, parked = 0;
+    uint32_t i;
+    machine_options_default(&options);
+    options.policy = gpump_victim_find("dual");
+    options.in_place = 1;
+    options.context_form = form;
+    options.regions = regions;
+    snprintf(path, sizeof path, "%s/tests/minigpu/preempt/in_place_three.yaml", GPUMP_SOURCE_DIR);
+    if (launch_file_read(&launch, path, error) || !(m = machine_build(&launch, &options, error))) fail_msg("%s", error);
+    start = arena_checkpoint(&m->arena);
+    assert_int_equal(machine_run(m, NEVER), 1);
+    expected = machine_result_hash(m, &launch);
+    end = m->kernels[0].end_cycle;
+    arena_restore(&m->arena, start);
+    free(start);
+    step = end / test_cases(6) + 1;
+    for (second = step / 2; second < end; second += step)
+        for (third = second + step / 3; third < end + step; third += step)
+            for (i = 0; (policy = gpump_victim_policy_at(i)); i++) {
+                int status;
+                pid_t pid = fork();
+                assert_true(pid >= 0);
+                if (pid == 0) _exit(child(m, &launch, policy, second, third, expected));
+                assert_int_equal(waitpid(pid, &status, 0), pid);
+                if (!WIFEXITED(status) || WEXITSTATUS(status) > CHILD_RIGHT_PARKED)
+                    fail_msg("arrivals at cycles %llu and %llu, policy %s: status %d", (unsigned long long)second,
+                             (unsigned long long)third, policy->name, status);
+                runs++;
+                parked += WEXITSTATUS(status) == CHILD_RIGHT_PARKED;
+            }
+    printf("three kernels in place: %llu runs, %llu of them with parts kept in place, all right\n",
+           (unsigned long long)runs, (unsigned long long)parked);
+    assert_true(parked > runs / 10);
+    machine_free(m);
+    launch_file_free(&launch);
+}
+
+static void test_naive(void **state) {
+    (void)state;
+    three_kernels(CONTEXT_NAIVE, 0);
+}
+static void test_live_with_regions(void **state) { /* a rewind too leaves parts in place */
+    (void)state;
+    three_kernels(CONTEXT_LIVE, 1);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_naive),
+        cmocka_unit_test(test_live_with_regions),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
