@@ -46,4 +46,5 @@ need_packages() {
 
 # What every build needs.
 BUILD_PACKAGES="gcc libc6-dev g++ make cmake libstb-dev libyaml-dev libjansson-dev"
+# Without chromium the test of pages (tests/report/page.sh) is skipped; .ci/run installs it.
 TEST_PACKAGES="$BUILD_PACKAGES pkg-config libcmocka-dev clang"

@@ -162,6 +162,7 @@ int page_write_run(FILE *file, const char *name, const timeline *t, json_t *fact
     int failed = fputs("{", file) < 0 || t->failed;
     failed |= write_member(file, "name", json_string(name));
     failed |= write_member(file, "facts", facts ? facts : json_array());
+    failed |= write_member(file, "work", json_string(t->work_unit));
     failed |= write_member(file, "kernels", kernels_json(t));
     failed |= write_member(file, "groups", groups_json(t));
     failed |= write_member(file, "requests", requests_json(t));

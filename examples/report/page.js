@@ -21,7 +21,7 @@ function gpumpPage(data, root) {
     let count = 0;
     for (const row of run.rows) count += row.spans.length / 6;
     const r = {
-      name: run.name, facts: run.facts, kernels: run.kernels, groups: run.groups, requests: run.requests, marks: run.marks,
+      name: run.name, work: run.work || 'warp instructions', facts: run.facts, kernels: run.kernels, groups: run.groups, requests: run.requests, marks: run.marks,
       series: run.series, begin: run.begin, end: run.end, us: 1000 / run.clock_khz, count: count, rows: [],
       start: new Float64Array(count), stop: new Float64Array(count), block: new Float64Array(count),
       phase: new Uint8Array(count), kernel: new Uint16Array(count), victimOf: new Int32Array(count), rowOf: new Uint32Array(count),
@@ -48,6 +48,16 @@ function gpumpPage(data, root) {
       request: v[0], row: place.get(v[1]), kernel: v[2], block: v[3], told: v[4], end: v[5], technique: v[6], left: v[7], bytes: v[8],
       dropped: v[9], cost: v[10], cycles: v[11], overhead: v[12],
     }));
+    /* The span that shows a victim leaving; a block that left at once shows the one that ended there. */
+    r.spanOf = r.victims.map(() => -1);
+    for (let i = 0; i < count; i++) if (r.victimOf[i] >= 0 && r.spanOf[r.victimOf[i]] < 0) r.spanOf[r.victimOf[i]] = i;
+    r.victimAfter = new Map();
+    r.victims.forEach((v, index) => {
+      if (r.spanOf[index] >= 0 || v.row === undefined) return;
+      const row = r.rows[v.row];
+      for (let i = row.first; i < row.last && r.spanOf[index] < 0; i++) if (r.stop[i] === v.told && r.block[i] === v.block) r.spanOf[index] = i;
+      if (r.spanOf[index] >= 0) r.victimAfter.set(r.spanOf[index], index);
+    });
     let t = 0;
     r.times = run.sample_cycles.map(d => (t += d));
     r.values = run.samples.map(list => { let v = 0; return list.map(d => (v += d)); });
@@ -115,11 +125,11 @@ function gpumpPage(data, root) {
     patterns.set(key, made);
     return made;
   }
-  const styles = new Map();
+  const styles = [];
   /* How a phase of a kernel is filled: the chart and the legend both ask here. */
   function fillOf(r, phase, kernel) {
-    const k = r.kernels[kernel], number = k ? k.colour : 0, key = phase * 4096 + number;
-    let fill = styles.get(key);
+    const k = r.kernels[kernel], number = k ? k.colour : 0, key = phase << 12 | number;
+    let fill = styles[key];
     if (fill) return fill;
     const colour = COLOURS[number % COLOURS.length];
     switch (phase) {
@@ -132,7 +142,7 @@ function gpumpPage(data, root) {
       case PHASE.transfer: fill = hatch('#e3e7eb', '#6e7781', 'dots'); break;
       default: fill = number < COLOURS.length ? colour : hatch(colour, '#ffffff', 'dots');
     }
-    styles.set(key, fill);
+    styles[key] = fill;
     return fill;
   }
 
@@ -250,8 +260,7 @@ function gpumpPage(data, root) {
       c.fillRect(column, row.y, 1, row.h);
       if (merged > 1) { counts.merged += merged; counts.columns++; } else counts.single++;
       merged = 0;
-      bestTime = 0;
-      times.clear();
+      if (times.size) times.clear();
     };
     const first = firstAfter(r, row, from);
     let i = first;
@@ -261,9 +270,11 @@ function gpumpPage(data, root) {
         const at = Math.floor(x), style = phase | r.kernel[i] << 4;
         if (at !== column || !merged) { flush(); column = at; }
         merged++;
-        const time = (times.get(style) || 0) + w;
-        times.set(style, time);
-        if (time > bestTime) { bestTime = time; best = style; }
+        if (merged === 1) { best = style; bestTime = w; } else if (style === best) bestTime += w; else {
+          const time = (times.get(style) || 0) + w;
+          times.set(style, time);
+          if (time > bestTime) { times.set(best, bestTime); bestTime = time; best = style; }
+        }
         continue;
       }
       flush();
@@ -526,7 +537,7 @@ function gpumpPage(data, root) {
     let text = '<br><b>Victim</b> of the request ' + (q.kernel === null ? '' : 'of ' + escape(kernelName(r, q.kernel)) + ' ') + 'at ' +
       micro(q.cycle * r.us) + (v.told !== q.cycle ? ', told at ' + micro(v.told * r.us) : '') + ': ' + TECHNIQUES[v.technique];
     if (v.left !== null && v.left !== v.technique) text += ', but left by ' + TECHNIQUES[v.left];
-    text += '.<table><tr class="quiet"><td></td><td>leaves after</td><td>lost warp instr.</td></tr>';
+    text += '.<table><tr class="quiet"><td></td><td>leaves after</td><td>loses ' + escape(r.work) + '</td></tr>';
     TECHNIQUES.forEach((name, t) => {
       if (v.cycles[t] === null && t !== v.technique) return;
       text += '<tr' + (t === v.technique ? ' class="chosen"' : '') + '><td>estimate, ' + name + '</td><td>' +
@@ -536,7 +547,7 @@ function gpumpPage(data, root) {
     text += '<tr><td>what came of it</td><td>' + (v.end === null ? 'still there' : micro((v.end - v.told) * r.us)) + '</td><td>' +
       (v.end === null ? '' : thousands(v.cost)) + '</td></tr></table>';
     if (v.bytes) text += thousands(v.bytes) + ' bytes saved. ';
-    if (v.dropped) text += thousands(v.dropped) + ' warp instructions must be executed again.';
+    if (v.dropped) text += thousands(v.dropped) + ' ' + escape(r.work) + ' must be done again.';
     return text;
   }
 
@@ -551,10 +562,7 @@ function gpumpPage(data, root) {
       if (m.row === r.rowOf[i] && m.block === r.block[i] && m.kernel === r.kernel[i] && m.cycle === r.stop[i])
         text += '<br>Then a ' + m.what + ': everything it has done is dropped.';
     if (r.victimOf[i] >= 0) text += victimFacts(r, r.victimOf[i]);
-    else if (phase === PHASE.run) {
-      const index = r.victims.findIndex(v => v.row === r.rowOf[i] && v.told === r.stop[i] && v.block === r.block[i]);
-      if (index >= 0) text += victimFacts(r, index);
-    }
+    else if (r.victimAfter.has(i)) text += victimFacts(r, r.victimAfter.get(i));
     return text;
   }
 
@@ -732,10 +740,10 @@ function gpumpPage(data, root) {
       case 'r': nextRequest(); return true;
       case 'Escape': state.focus = null; tip.hidden = true; redraw(); return true;
       case 'v': {
-        for (let d = 1; d <= r.count; d++) {
-          const i = (Math.max(at, -1) + d) % r.count;
-          if (r.victimOf[i] >= 0) { focusOn(r, i); break; }
-        }
+        if (!r.victims.length) return true;
+        const now = at < 0 ? -1 : r.victimOf[at] >= 0 ? r.victimOf[at] : r.victimAfter.has(at) ? r.victimAfter.get(at) : -1;
+        const next = r.spanOf[(now + 1) % r.victims.length];
+        if (next >= 0) focusOn(r, next);
         return true;
       }
       default:
@@ -813,10 +821,11 @@ function gpumpPage(data, root) {
     return section;
   }
 
+  const work = runs.length ? runs[0].work : '';
   function requestTable() {
     const columns = [{ name: 'run', text: true }, { name: 'asked by', text: true }, { name: 'at µs', digits: 2 }, { name: 'techniques', text: true },
       { name: 'SMs' }, { name: 'blocks' }, { name: 'mean latency µs', digits: 3 }, { name: 'latency µs', digits: 3 },
-      { name: 'limit µs', digits: 2 }, { name: 'bytes saved' }, { name: 'wasted warp instr.' }, { name: 'lost warp instr.' }];
+      { name: 'limit µs', digits: 2 }, { name: 'bytes saved' }, { name: 'wasted ' + work }, { name: 'lost ' + work }];
     const rows = [];
     for (const r of runs) r.requests.forEach((q, n) => {
       const mine = r.victims.filter(v => v.request === n), left = mine.filter(v => v.end !== null), by = {};
@@ -828,14 +837,14 @@ function gpumpPage(data, root) {
         q.limit === null ? null : q.limit * r.us, sum(v => v.bytes), sum(v => v.dropped), sum(v => v.cost)]);
     });
     return rows.length ? table('Requests', 'Latency: from the request until the last block has left its SM; the mean is over blocks, each from when it was ' +
-      'told. Wasted: executed, and to be executed again. Lost: with what a block could have executed while it was stopped, saved and restored.', columns, rows) : '';
+      'told. Wasted: done, and to be done again. Lost: with what a block would have done while it was stopped, saved and restored.', columns, rows) : '';
   }
 
   function victimTable() {
     const columns = [{ name: 'run', text: true }, { name: 'for', text: true }, { name: 'SM', text: true }, { name: 'slot', text: true },
       { name: 'kernel', text: true }, { name: 'block' }, { name: 'told at µs', digits: 2 }, { name: 'told to', text: true },
       { name: 'left by', text: true }, { name: 'estimated µs', digits: 3 }, { name: 'took µs', digits: 3 }, { name: 'estimated loss' },
-      { name: 'loss, warp instr.' }, { name: 'bytes saved' }];
+      { name: 'lost ' + work }, { name: 'bytes saved' }];
     for (const t of TECHNIQUES) columns.push({ name: 'if ' + t + ', µs', digits: 3 });
     const rows = [];
     for (const r of runs) for (const v of r.victims) {
@@ -859,18 +868,25 @@ function gpumpPage(data, root) {
     return canvas;
   }
   function legend() {
-    const list = element('ul', { class: 'legend', 'aria-label': 'Legend' }), seen = new Set(), phases = new Map();
+    const list = element('ul', { class: 'legend', 'aria-label': 'Legend' }), phases = new Map();
     for (const r of runs) for (let i = 0; i < r.count; i++) {
       const phase = r.phase[i];
       if (!phases.has(phase)) phases.set(phase, [r, r.kernel[i]]);
     }
     const entry = (kind, paint, words) => list.append(element('li', { 'data-kind': kind }, swatch(paint), words));
+    /* One entry per colour, with the names of its kernels. */
+    const byColour = new Map();
     for (const r of runs) r.kernels.forEach((k, i) => {
-      const words = k.process && k.process !== k.name ? k.name + ' (' + k.process + ')' : k.name;
-      if (seen.has(words)) return;
-      seen.add(words);
-      entry('kernel', c => { c.fillStyle = fillOf(r, PHASE.run, i); c.fillRect(0, 0, 26, 14); }, words);
+      if (!byColour.has(k.colour)) byColour.set(k.colour, { run: r, kernel: i, process: k.process, names: [] });
+      const one = byColour.get(k.colour);
+      if (!one.names.includes(k.name)) one.names.push(k.name);
     });
+    for (const [colour, one] of byColour) {
+      const names = one.names.slice(0, 3).join(', ') + (one.names.length > 3 ? ' and ' + (one.names.length - 3) + ' more' : '');
+      entry('kernel', c => { c.fillStyle = fillOf(one.run, PHASE.run, one.kernel); c.fillRect(0, 0, 26, 14); },
+        names + (one.process && one.process !== names ? ' (' + one.process + ')' : ''));
+      list.lastChild.dataset.colour = colour;
+    }
     for (let phase = PHASE.stop; phase <= PHASE.transfer; phase++) {
       if (!phases.has(phase) || phase === PHASE.kernel) continue;
       const [r, kernel] = phases.get(phase);
@@ -947,7 +963,7 @@ function gpumpPage(data, root) {
   window.addEventListener('resize', redraw);
   window.addEventListener('scroll', () => { if (runs.some(r => r.dirty)) redraw(); }, { passive: true });
 
-  return { data, runs, view, state, whole, show, zoom, pan, fit, nextRequest, draw, counted, find, focusOn, key, xOf, tables: tables.filter(t => t), fillOf, tip, PHASE };
+  return { runs, view, state, whole, show, zoom, pan, fit, nextRequest, draw, counted, find, focusOn, key, xOf, tables: tables.filter(t => t), fillOf, tip, PHASE };
 }
 
 if (document.getElementById('data'))

@@ -34,10 +34,11 @@ static char *copy_text(timeline *t, const char *text) {
     return copy;
 }
 
-timeline *timeline_open(uint32_t clock_khz) {
+timeline *timeline_open(uint32_t clock_khz, const char *work_unit) {
     timeline *t = (timeline *)calloc(1, sizeof *t);
     if (!t) return NULL;
     t->clock_khz = clock_khz;
+    t->work_unit = work_unit;
     t->begin_cycle = t->sample_cycle = TIMELINE_NEVER;
     t->sample_step = 16;
     return t;
@@ -145,11 +146,12 @@ void timeline_add_mark(timeline *t, uint64_t now, uint32_t row, const char *what
 uint32_t timeline_ask(timeline *t, uint64_t cycle, uint32_t kernel, uint64_t limit_cycles) {
     timeline_request *request;
     uint64_t i;
-    for (i = t->request_count; i-- > 0;) /* the latest come first; those of one cycle stand together */
-        if (t->requests[i].kernel == kernel && t->requests[i].cycle == cycle)
-            return (uint32_t)i;
-        else if (t->requests[i].kernel == kernel)
-            break;
+    for (i = t->request_count; i-- > 0;) { /* the latest first */
+        const timeline_request *last = &t->requests[i];
+        if (last->kernel != kernel) continue;
+        if (last->cycle == cycle || last->gone < last->victims) return (uint32_t)i;
+        break;
+    }
     if (grow(t, (void **)&t->requests, t->request_count, sizeof *t->requests)) return TIMELINE_NONE;
     request = &t->requests[t->request_count];
     memset(request, 0, sizeof *request);

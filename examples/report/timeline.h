@@ -8,7 +8,7 @@
  * returns changes the run. Rows, kernels and series are declared before the first span. Recording allocates memory;
  * when there is none left, `failed` is set and the rest of the run is not recorded.
  *
- *     timeline *t = timeline_open(clock_khz);
+ *     timeline *t = timeline_open(clock_khz, "warp instructions");
  *     group = timeline_group(t, "SM 0"); row = timeline_row(t, group, "slot 0");
  *     kernel = timeline_kernel(t, "hotspot", "simulation", 0);
  *     timeline_phase_is(t, now, row, TIMELINE_RUN, kernel, block);   // from now on
@@ -63,7 +63,7 @@ typedef struct timeline_request {
 /* What was expected of each technique for one block, by gpump_technique; TIMELINE_NEVER: unknown or not allowed. */
 typedef struct timeline_estimate {
     uint64_t cycles[TIMELINE_TECHNIQUES];   /* until the block's room is free */
-    uint64_t overhead[TIMELINE_TECHNIQUES]; /* warp instructions lost */
+    uint64_t overhead[TIMELINE_TECHNIQUES]; /* work lost */
 } timeline_estimate;
 
 typedef struct timeline_victim {
@@ -71,8 +71,8 @@ typedef struct timeline_victim {
     uint64_t told_cycle, end_cycle; /* end TIMELINE_NEVER: it has not left */
     uint64_t block;
     uint64_t bytes;   /* of its saved context */
-    uint64_t dropped; /* warp instructions that must be executed again */
-    uint64_t cost;    /* dropped, and those that it would have executed while it was stopped */
+    uint64_t dropped; /* work that must be done again */
+    uint64_t cost;    /* dropped, and what it would have done while it was stopped */
     uint32_t request, row, kernel;
     uint32_t technique; /* that was chosen first */
     uint32_t left_by;   /* that it left by; TIMELINE_NONE: it has not left */
@@ -107,6 +107,7 @@ typedef struct timeline {
     timeline_name *groups, *rows, *kernels;
     timeline_state *states;            /* per row */
     uint64_t *sample_cycles, *samples; /* samples[sample * series_count + series] */
+    const char *work_unit;
     uint64_t span_count, mark_count, request_count, victim_count, sample_count;
     uint64_t begin_cycle, end_cycle;
     uint64_t sample_step, sample_cycle; /* the next sample is due at sample_cycle; TIMELINE_NEVER: no series */
@@ -114,8 +115,9 @@ typedef struct timeline {
     int failed; /* 1: memory ran out */
 } timeline;
 
-/* Makes an empty timeline for a clock in kHz. Returns NULL when there is no memory. */
-timeline *timeline_open(uint32_t clock_khz);
+/* Makes an empty timeline for a clock in kHz. `work_unit` is what lost work is counted in, such as "warp
+ * instructions". Returns NULL when there is no memory. */
+timeline *timeline_open(uint32_t clock_khz, const char *work_unit);
 /* Ends all open spans at cycle `now`; hides rows on which nothing happened. */
 void timeline_close(timeline *t, uint64_t now);
 void timeline_free(timeline *t);
@@ -135,8 +137,8 @@ void timeline_add_span(timeline *t, uint32_t row, timeline_phase phase, uint32_t
                        uint64_t end);
 void timeline_add_mark(timeline *t, uint64_t now, uint32_t row, const char *what, uint32_t kernel, uint64_t block);
 
-/* A kernel asks for SMs. Returns the request's index; a second call for the same kernel and cycle returns the first
- * one's. */
+/* A kernel asks for SMs. Returns the request's index: that of the kernel's last request while this one is of the same
+ * cycle, or while some of its victims have not left. */
 uint32_t timeline_ask(timeline *t, uint64_t cycle, uint32_t kernel, uint64_t limit_cycles);
 /* The block on a row must leave for a request, by a technique. `estimate` may be NULL: nothing was expected. A block
  * that is told a second time stays one victim. */

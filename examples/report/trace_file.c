@@ -47,7 +47,7 @@ static void write_name(trace_file *f, const char *kind, uint32_t group, uint32_t
 
 static void write_span(trace_file *f, const timeline_span *span, const uint32_t *tids) {
     const timeline *t = f->timeline;
-    const char *kernel = kernel_name(t, span->kernel);
+    const char *kernel = span->kernel < t->kernel_count ? t->kernels[span->kernel].name : t->rows[span->row].name;
     const int runs = span->phase == TIMELINE_RUN || span->phase == TIMELINE_KERNEL;
     write_event(f, json_pack("{s:s,s:o,s:s,s:i,s:i,s:f,s:f,s:s,s:{s:I,s:I,s:I}}", "ph", "X", "name",
                              json_sprintf("%s%s", verbs[span->phase], kernel), "cat", categories[span->phase], "pid",

@@ -25,6 +25,7 @@ static const char *const usage_text =
     "GPU (4)\n"
     "  --dispatch US         from a launch, or the end of the one before it, to the engine (1)\n"
     "run:   --csv            CSV report                    --trace FILE.json      for Perfetto\n"
+    "       --html FILE      a page that shows the run, and opens from disk in any browser\n"
     "       --svg FILE.svg   picture of the timeline       --title TEXT           of the picture\n"
     "       --limit US       stop there                    --sm                   let every SM be a gpump_sm too, and "
     "compare\n"
@@ -40,7 +41,7 @@ static const char *const usage_text =
 typedef struct arguments {
     tb_machine machine;
     tb_options options;
-    const char *data, *trace, *svg, *title, *out, *gpu, *table;
+    const char *data, *trace, *svg, *html, *title, *out, *gpu, *table;
     int csv, class_end, quiet, prioritise, has_policy, has_mechanism, has_transfers, has_limit;
     uint32_t processes, workloads, threads, shard, shards;
     uint64_t seed;
@@ -74,6 +75,7 @@ static int parse(int argc, char **argv, arguments *a) {
                                           {"csv", 0, NULL, 'C'},
                                           {"trace", 1, NULL, 'T'},
                                           {"svg", 1, NULL, 'S'},
+                                          {"html", 1, NULL, 'H'},
                                           {"title", 1, NULL, 'i'},
                                           {"limit", 1, NULL, 'l'},
                                           {"sm", 0, NULL, 'M'},
@@ -155,6 +157,7 @@ static int parse(int argc, char **argv, arguments *a) {
         case 'C': a->csv = 1; break;
         case 'T': a->trace = optarg; break;
         case 'S': a->svg = optarg; break;
+        case 'H': a->html = optarg; break;
         case 'i': a->title = optarg; break;
         case 'l': a->options.limit_us = number, a->has_limit = 1; break;
         case 'M': a->options.use_sm = 1; break;
@@ -188,7 +191,7 @@ static int parse(int argc, char **argv, arguments *a) {
     return 0;
 }
 
-static int run(const arguments *given, const char *path) {
+static int run(const arguments *given, const char *path, const char *command) {
     arguments a = *given;
     tb_library *library;
     tb_workload workload;
@@ -203,7 +206,11 @@ static int run(const arguments *given, const char *path) {
     if (a.has_limit) options.limit_us = a.options.limit_us;
     memset(&recording, 0, sizeof recording);
     recording.limit = 4000000;
-    if (a.trace || a.svg) options.recording = &recording;
+    if (a.svg) options.recording = &recording;
+    if ((a.trace || a.html) && !(options.timeline = timeline_open(a.machine.gpu.clock_khz, "block cycles"))) {
+        tb_library_free(library);
+        return fprintf(stderr, "tbsim: out of memory\n"), 1;
+    }
     if (tb_run(library, &workload, &options, &result)) {
         fprintf(stderr, "tbsim: %s\n", result.error);
         status = 1;
@@ -216,14 +223,17 @@ static int run(const arguments *given, const char *path) {
             printf("gpump_sm: %llu transfer times differ\n", (unsigned long long)result.cost_wrong);
             if (result.cost_wrong) status = 1;
         }
-        if (a.trace && tb_write_trace(a.trace, library, &workload, &recording))
+        if (a.trace && timeline_write_trace(options.timeline, a.trace))
             status = 2, fprintf(stderr, "%s: cannot be written\n", a.trace);
+        if (a.html && tb_write_page(a.html, command, path, library, &workload, &options, &result))
+            status = 2, fprintf(stderr, "%s: cannot be written\n", a.html);
         if (a.svg && tb_write_svg(a.svg, a.title ? a.title : options.policy->name, library, &workload, &recording,
                                   result.cycles))
             status = 2, fprintf(stderr, "%s: cannot be written\n", a.svg);
-        if (recording.lost) fprintf(stderr, "tbsim: %u spans too many for the trace were left out\n", recording.lost);
+        if (recording.lost) fprintf(stderr, "tbsim: %u spans too many for the picture were left out\n", recording.lost);
     }
     free(recording.spans);
+    timeline_free(options.timeline);
     tb_library_free(library);
     return status;
 }
@@ -524,14 +534,17 @@ static int machines(const arguments *a) {
 
 int main(int argc, char **argv) {
     arguments a;
-    int status = parse(argc, argv, &a);
+    char words[1024] = "tbsim";
+    int status;
+    for (int i = 1; i < argc; i++) snprintf(words + strlen(words), sizeof words - strlen(words), " %s", argv[i]);
+    status = parse(argc, argv, &a);
     const char *command = optind < argc ? argv[optind] : NULL;
     if (status) return status;
     if (!command) {
         fputs(usage_text, stderr);
         return 2;
     }
-    if (!strcmp(command, "run") && argc == optind + 2) return run(&a, argv[optind + 1]);
+    if (!strcmp(command, "run") && argc == optind + 2) return run(&a, argv[optind + 1], words);
     if (!strcmp(command, "sweep") && argc == optind + 1) return sweep(&a);
     if (!strcmp(command, "merge") && argc >= optind + 3)
         return merge(argv[optind + 1], argv + optind + 2, argc - optind - 2);

@@ -1,6 +1,7 @@
-/* Text, CSV, traces for Perfetto, pictures. */
+/* Text, CSV, pages, pictures. */
 #include <stdlib.h>
 #include <string.h>
+#include "page.h"
 #include "tbsim.h"
 
 void tb_report_text(FILE *out, const tb_library *library, const tb_workload *workload, const tb_options *options,
@@ -51,58 +52,49 @@ void tb_report_csv(FILE *out, const tb_library *library, const tb_workload *work
     }
 }
 
-/* ---- Chrome trace events: process 1 holds the SMs, process 2 the processes ---- */
+/* ---- a page ---- */
 
-static void json_text(FILE *out, const char *text) {
-    fputc('"', out);
-    for (; *text; text++) {
-        if (*text == '"' || *text == '\\') fputc('\\', out);
-        if ((unsigned char)*text >= 0x20) fputc(*text, out);
-    }
-    fputc('"', out);
-}
+static json_t *pair(const char *name, json_t *value) { return json_pack("[s,o]", name, value); }
 
-int tb_write_trace(const char *path, const tb_library *library, const tb_workload *workload,
-                   const tb_recording *recording) {
-    static const char *const words[] = {"runs", "kernel", "CPU", "transfer", "being vacated", "run"};
-    FILE *out = fopen(path, "w");
-    if (!out) return -1;
-    fprintf(out, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"model\":%d},\"traceEvents\":[\n", GPUMP_MODEL_VERSION);
-    fprintf(out, "{\"ph\":\"M\",\"pid\":1,\"name\":\"process_name\",\"args\":{\"name\":\"SMs\"}},\n");
-    fprintf(out, "{\"ph\":\"M\",\"pid\":2,\"name\":\"process_name\",\"args\":{\"name\":\"processes\"}}");
-    for (uint32_t i = 0; i < library->machine.gpu.sms; i++)
-        fprintf(out, ",\n{\"ph\":\"M\",\"pid\":1,\"tid\":%u,\"name\":\"thread_name\",\"args\":{\"name\":\"SM %u\"}}",
-                i + 1, i);
-    for (uint32_t i = 0; i < workload->count; i++)
-        for (uint32_t row = 0; row < 2; row++) {
-            fprintf(out, ",\n{\"ph\":\"M\",\"pid\":2,\"tid\":%u,\"name\":\"thread_name\",\"args\":{\"name\":",
-                    i * 2 + row + 1);
-            json_text(out, workload->processes[i].name);
-            fprintf(out, "}}");
-        }
-    for (uint32_t i = 0; i < recording->count; i++) {
-        const tb_span *s = &recording->spans[i];
-        int on_sm = s->kind == TB_SPAN_SM || s->kind == TB_SPAN_PREEMPT;
-        if (s->kind == TB_SPAN_PREEMPT)
-            continue; /* drawn inside the SM's span by its end: the SM is the old kernel's until then */
-        fprintf(out, ",\n{\"ph\":\"X\",\"pid\":%d,\"tid\":%u,\"ts\":%.4f,\"dur\":%.4f,\"name\":", on_sm ? 1 : 2,
-                on_sm ? s->track + 1 : s->track * 2 + (s->kind == TB_SPAN_RUN || s->kind == TB_SPAN_KERNEL ? 1u : 2u),
-                tb_us(&library->machine, s->start), tb_us(&library->machine, s->end - s->start));
-        json_text(out, s->kernel != GPUMP_NONE ? library->kernels[s->kernel].name : words[s->kind]);
-        fprintf(out, ",\"args\":{\"process\":");
-        json_text(out, workload->processes[s->process].name);
-        fprintf(out, "}}");
+int tb_write_page(const char *path, const char *command, const char *file, const tb_library *library,
+                  const tb_workload *workload, const tb_options *options, const tb_result *result) {
+    const tb_machine *m = &library->machine;
+    const char *name = strrchr(file, '/');
+    json_t *record = json_array(), *facts = json_array();
+    gpump_metrics metrics;
+    double ntt[TB_PROCESSES];
+    page *p;
+    json_array_append_new(record, pair("command", json_string(command)));
+    json_array_append_new(record, pair("launch file", json_string(file)));
+    json_array_append_new(record, pair("policy", json_string(options->policy->name)));
+    json_array_append_new(record, pair("mechanism", json_string(tb_mechanism_names[options->mechanism])));
+    page_record_gpu(record, &m->gpu, m->preset);
+    json_array_append_new(record, pair("spread of block times around their mean", json_real(m->variation)));
+    json_array_append_new(record, pair("setting an SM up, us", json_real(m->setup_us)));
+    json_array_append_new(record, pair("from a launch to the engine, us", json_real(m->dispatch_us)));
+    json_array_append_new(record, pair("PCIe, GB/s", json_real(m->pcie_gb_per_s)));
+    json_array_append_new(record, pair("every block on its own", json_string(m->exact ? "yes" : "no")));
+    if (!tb_metrics(library, workload, result, &metrics, ntt)) {
+        for (uint32_t i = 0; i < workload->count; i++)
+            json_array_append_new(facts, pair(workload->processes[i].name, json_sprintf("NTT %.2f", ntt[i])));
+        json_array_append_new(facts, pair("", json_sprintf("ANTT %.2f, STP %.2f, fairness %.2f", metrics.antt,
+                                                           metrics.stp, metrics.fairness)));
     }
-    for (uint32_t i = 0; i < recording->count; i++) { /* preemptions as instant events with their latency */
-        const tb_span *s = &recording->spans[i];
-        if (s->kind != TB_SPAN_PREEMPT) continue;
-        fprintf(out,
-                ",\n{\"ph\":\"i\",\"s\":\"t\",\"pid\":1,\"tid\":%u,\"ts\":%.4f,\"name\":\"preempt\",\"args\":{"
-                "\"latency_us\":%.4f}}",
-                s->track + 1, tb_us(&library->machine, s->start), tb_us(&library->machine, s->end - s->start));
+    p = page_open(path,
+                  json_pack("{s:o,s:s,s:o,s:o}", "title",
+                            json_sprintf("tbsim run: %s, %s by %s", name ? name + 1 : file, options->policy->name,
+                                         tb_mechanism_names[options->mechanism]),
+                            "intro",
+                            "NTT: a process's turnaround time beside the one it has alone. A slice is a block, or "
+                            "a unit of neighbouring blocks that run and leave together; the number is its first "
+                            "block's.",
+                            "record", record, "files", page_file(file)));
+    if (!p) {
+        json_decref(facts);
+        return -1;
     }
-    fprintf(out, "\n]}\n");
-    return fclose(out) ? -1 : 0;
+    page_run(p, options->policy->name, options->timeline, facts);
+    return page_close(p);
 }
 
 /* ---- a timeline as SVG: one row per SM, one per process ---- */

@@ -30,6 +30,8 @@ typedef struct slot {
     gpump_block_ref ref;   /* use_sm */
     uint32_t generation, state, kernel, process, first, last;
     uint32_t handle; /* what is left when it drains or is saved; GPUMP_NONE: nothing */
+    uint64_t since;  /* it came into its present state */
+    uint64_t done;   /* cycles of work that a flush has dropped */
 } slot;
 
 /* A chunk, or the rest of one, that waits in a PTBQ. */
@@ -81,6 +83,9 @@ typedef struct sim {
     uint32_t heap_count, heap_capacity, order;
     gpump_cost_history *histories; /* mechanism select: one per kernel, index + 1 */
     gpump_sm **sm;                 /* use_sm */
+    uint32_t
+        *shown_kernels;   /* the timeline's kernels: process * library kernels + kernel; TIMELINE_NONE: not shown yet */
+    uint32_t shown_slots; /* its row of the first slot */
     int failed;
 } sim;
 
@@ -166,6 +171,127 @@ static void release_sm(sim *s, uint32_t sm) {
     if (s->owner_process[sm] != GPUMP_NONE)
         record(s, TB_SPAN_SM, sm, s->owner_process[sm], s->owner_kernel[sm], s->owned_since[sm], s->now);
     s->owner_process[sm] = GPUMP_NONE;
+}
+
+/* ---- what a timeline is shown: every call is made only with options->timeline ---- */
+
+/* A process has a row for its CPU phases and transfers, and one for the kernels of each stream. */
+static uint32_t shown_row(const sim *s, uint32_t process) { return s->processes[process].first_stream + process; }
+
+static uint32_t shown_kernel(sim *s, uint32_t process, uint32_t kernel) {
+    uint32_t *shown = &s->shown_kernels[process * s->library->kernel_count + kernel];
+    if (*shown == TIMELINE_NONE)
+        *shown = timeline_kernel(s->options->timeline, s->library->kernels[kernel].name,
+                                 s->workload->processes[process].name, process);
+    return *shown;
+}
+
+/* The slot's state ends now. When a context's transfer begins and ends is known before, so the times are exact. */
+static void show_slot(sim *s, uint32_t index) {
+    timeline *t = s->options->timeline;
+    slot *b = &s->slots[index];
+    const uint32_t row = s->shown_slots + index, kernel = shown_kernel(s, b->process, b->kernel);
+    const tb_kernel *k = &s->library->kernels[b->kernel];
+    const uint64_t block = (uint64_t)b->first * k->group, back = b->start < s->now ? b->start : s->now;
+    switch (b->state) {
+    case SLOT_RUNNING:
+        timeline_add_span(t, row, TIMELINE_RESTORE, kernel, block, b->since, back);
+        timeline_add_span(t, row, TIMELINE_RUN, kernel, block, b->since > back ? b->since : back, s->now);
+        break;
+    case SLOT_DRAINING: timeline_add_span(t, row, TIMELINE_DRAIN, kernel, block, b->since, s->now); break;
+    case SLOT_SAVING: {
+        const uint64_t begin = b->end - b->since > k->context_cycles ? b->end - k->context_cycles : b->since;
+        timeline_add_span(t, row, TIMELINE_STOP, kernel, block, b->since, begin < s->now ? begin : s->now);
+        timeline_add_span(t, row, TIMELINE_SAVE, kernel, block, begin, s->now);
+        break;
+    }
+    default: break;
+    }
+    b->since = s->now;
+}
+
+/* The slot becomes free, or the run ends. */
+static void show_left(sim *s, uint32_t index) {
+    const slot *b = &s->slots[index];
+    const tb_kernel *k = &s->library->kernels[b->kernel];
+    const uint64_t told = b->since;
+    const uint32_t row = s->shown_slots + index;
+    const int flushed = b->state == SLOT_SAVING && b->end == told;
+    show_slot(s, index);
+    if (flushed)
+        timeline_add_mark(s->options->timeline, s->now, row, "flush", shown_kernel(s, b->process, b->kernel),
+                          (uint64_t)b->first * k->group);
+    if (b->state == SLOT_DRAINING)
+        timeline_leave(s->options->timeline, s->now, row, GPUMP_TECHNIQUE_DRAIN, 0, 0, 0);
+    else if (flushed)
+        timeline_leave(s->options->timeline, s->now, row, GPUMP_TECHNIQUE_FLUSH, 0, b->done, b->done);
+    else if (b->state == SLOT_SAVING)
+        timeline_leave(s->options->timeline, s->now, row, GPUMP_TECHNIQUE_SWITCH, k->context_bytes * k->group, 0,
+                       s->now - told + k->context_cycles);
+}
+
+static void show_sample(sim *s) {
+    uint64_t values[2 * TB_PROCESSES + 2];
+    uint32_t slots[TB_PROCESSES], held[TB_PROCESSES], n = 0, moving = 0;
+    memset(slots, 0, sizeof slots);
+    memset(held, 0, sizeof held);
+    for (uint32_t i = 0; i < s->sms * s->slots_per_sm; i++)
+        if (s->slots[i].state != SLOT_FREE) slots[s->slots[i].process] += s->library->kernels[s->slots[i].kernel].group;
+    for (uint32_t i = 0; i < s->sms; i++) {
+        if (s->owner_process[i] != GPUMP_NONE) held[s->owner_process[i]]++;
+        moving += s->port_free[i] > s->now;
+    }
+    for (uint32_t i = 0; i < s->workload->count; i++) values[n++] = held[i];
+    for (uint32_t i = 0; i < s->workload->count; i++) values[n++] = slots[i];
+    values[n++] = moving;
+    values[n++] = s->transferring != GPUMP_NONE;
+    timeline_sample(s->options->timeline, s->now, values);
+}
+
+/* Declares rows and series. Returns 0, or -1 when there is no memory. */
+static int show_begin(sim *s) {
+    timeline *t = s->options->timeline;
+    timeline_series series = {"SMs held", "", "SMs", 1, 0, TIMELINE_GAUGE, TIMELINE_NONE};
+    char name[TB_NAME + 24];
+    uint32_t group = timeline_group(t, "processes"), count = s->workload->count * s->library->kernel_count;
+    s->shown_kernels = (uint32_t *)malloc((count + 1) * sizeof *s->shown_kernels);
+    if (!s->shown_kernels) return -1;
+    memset(s->shown_kernels, 0xff, count * sizeof *s->shown_kernels);
+    for (uint32_t i = 0; i < s->workload->count; i++) {
+        timeline_row(t, group, s->workload->processes[i].name);
+        for (uint32_t k = 0; k < s->processes[i].application->streams; k++) timeline_row(t, group, "");
+    }
+    s->shown_slots = t->row_count;
+    for (uint32_t i = 0; i < s->sms; i++) {
+        snprintf(name, sizeof name, "SM %u", i);
+        group = timeline_group(t, name);
+        for (uint32_t k = 0; k < s->slots_per_sm; k++) {
+            snprintf(name, sizeof name, "slot %u", k);
+            timeline_row(t, group, name);
+        }
+    }
+    for (uint32_t chart = 0; chart < 2; chart++)
+        for (uint32_t i = 0; i < s->workload->count; i++) {
+            const tb_application *application = s->processes[i].application;
+            uint32_t op = 0;
+            while (op < application->op_count && application->ops[op].kind != TB_OP_LAUNCH) op++;
+            series.chart = chart ? "blocks" : "SMs held";
+            series.unit = chart ? "blocks on SMs" : "SMs";
+            series.limit = chart ? 0 : s->sms;
+            series.name = s->workload->processes[i].name;
+            series.kernel = op < application->op_count ? shown_kernel(s, i, application->ops[op].kernel) : 0;
+            timeline_add_series(t, &series);
+        }
+    series.kernel = TIMELINE_NONE;
+    series.chart = "transfers";
+    series.name = "SMs that save or restore";
+    series.unit = "SMs";
+    series.limit = s->sms;
+    timeline_add_series(t, &series);
+    series.name = "PCIe in use";
+    series.unit = "";
+    timeline_add_series(t, &series);
+    return t->failed ? -1 : 0;
 }
 
 /* ---- blocks ---- */
@@ -263,6 +389,7 @@ static void issue(sim *s, const gpump_scheduler_action *action) {
         *port = b->start;
     }
     b->end = b->start + b->rest + (k->unit_start[b->last] - k->unit_start[b->first + 1]);
+    b->since = s->now;
     push(s, b->end, EVENT_UNIT_END, index, b->generation);
     if (s->sm) {
         gpump_sm_request request;
@@ -280,6 +407,7 @@ static void issue(sim *s, const gpump_scheduler_action *action) {
 
 static void free_slot(sim *s, uint32_t index) {
     slot *b = &s->slots[index];
+    if (s->options->timeline) show_left(s, index);
     b->state = SLOT_FREE;
     b->generation++;
 }
@@ -355,14 +483,16 @@ static void flush_unit(sim *s, uint32_t index) {
     uint64_t rest;
     uint32_t unit = present_unit(b, k, s->now, &rest);
     b->handle = save_state(s, b->kernel, unit, b->last, unit_cycles(k, unit), 0);
+    b->done = unit_cycles(k, unit) - rest;
     b->state = SLOT_SAVING;
     b->end = s->now;
     b->generation++;
     push(s, s->now, EVENT_SAVED, index, b->generation);
 }
 
-/* Which technique each block of an SM leaves by, from the victim component (Algorithm 1 of Shieh over the whole SM). */
-static void select_techniques(sim *s, uint32_t sm, uint8_t *technique) {
+/* Which technique each block of an SM leaves by, and what was expected of each, from the victim component (Algorithm 1
+ * of Shieh over the whole SM). */
+static void select_techniques(sim *s, uint32_t sm, uint8_t *technique, timeline_estimate *expected) {
     gpump_block_view views[64];
     gpump_cost_estimate estimates[64];
     gpump_victim_request request;
@@ -396,6 +526,12 @@ static void select_techniques(sim *s, uint32_t sm, uint8_t *technique) {
     if (gpump_cost_estimate_blocks(&s->library->machine.gpu, s->histories, s->library->kernel_count + 1, views, count,
                                    NULL, &policy->cost, estimates, NULL))
         return;
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t t = 0; t < GPUMP_TECHNIQUES; t++) {
+            if (!(views[i].may >> t & 1)) continue;
+            expected[index[i]].cycles[t] = estimates[i].latency[t];
+            expected[index[i]].overhead[t] = estimates[i].overhead[t];
+        }
     memset(&request, 0, sizeof request);
     request.struct_size = sizeof request;
     request.kernel = s->library->kernel_count + 1;
@@ -432,6 +568,7 @@ static void sm_switch(sim *s, uint32_t index) {
 static void preempt_slot(sim *s, uint32_t index, uint8_t technique) {
     slot *b = &s->slots[index];
     uint64_t start = b->start;
+    if (s->options->timeline) show_slot(s, index);
     if (technique == GPUMP_TECHNIQUE_DRAIN)
         drain_unit(s, index);
     else if (technique == GPUMP_TECHNIQUE_FLUSH && start <= s->now)
@@ -445,13 +582,37 @@ static void preempt_slot(sim *s, uint32_t index, uint8_t technique) {
     }
 }
 
+/* Tells the timeline whose blocks leave an SM, for which kernel, and what was expected of them. */
+static void show_victims(sim *s, const gpump_scheduler_action *action, const uint8_t *technique,
+                         const timeline_estimate *expected) {
+    const gpump_scheduler_view view = gpump_scheduler_look(s->scheduler);
+    uint32_t next = TIMELINE_NONE, request;
+    if (action->next) {
+        const stream *q = &s->streams[view.kernels[action->next].queue];
+        next = shown_kernel(s, q->process, q->kernel);
+    }
+    request = timeline_ask(s->options->timeline, s->now, next, TIMELINE_NEVER);
+    for (uint32_t i = 0; i < s->slots_per_sm; i++) {
+        const uint32_t index = action->sm * s->slots_per_sm + i;
+        const slot *b = &s->slots[index];
+        if (b->state != SLOT_RUNNING || (b->start <= s->now && b->end <= s->now)) continue;
+        show_slot(s, index);
+        timeline_tell(s->options->timeline, s->now, request, s->shown_slots + index,
+                      shown_kernel(s, b->process, b->kernel), (uint64_t)b->first * s->library->kernels[b->kernel].group,
+                      technique[i], &expected[i]);
+    }
+}
+
 static void preempt(sim *s, const gpump_scheduler_action *action) {
     uint8_t technique[64];
+    timeline_estimate expected[64];
     uint32_t sm = action->sm;
+    memset(expected, 0xff, sizeof expected);
     s->preempted_at[sm] = s->now;
     memset(technique, action->mechanism == GPUMP_SCHEDULER_DRAIN ? GPUMP_TECHNIQUE_DRAIN : GPUMP_TECHNIQUE_SWITCH,
            sizeof technique);
-    if (action->mechanism == GPUMP_SCHEDULER_SELECT) select_techniques(s, sm, technique);
+    if (action->mechanism == GPUMP_SCHEDULER_SELECT) select_techniques(s, sm, technique, expected);
+    if (s->options->timeline) show_victims(s, action, technique, expected);
     for (uint32_t i = 0; i < s->slots_per_sm; i++) {
         const slot *b = &s->slots[sm * s->slots_per_sm + i];
         if (b->state == SLOT_RUNNING && b->start <= s->now && b->end > s->now)
@@ -610,6 +771,11 @@ static void run_process(sim *s, uint32_t index) {
 static void kernel_done(sim *s, const gpump_scheduler_action *action) {
     stream *q = &s->streams[action->queue];
     record(s, TB_SPAN_KERNEL, q->process, q->process, q->kernel, q->started, s->now);
+    if (s->options->timeline)
+        timeline_add_span(s->options->timeline,
+                          shown_row(s, q->process) + 1 + (uint32_t)(q - s->streams) -
+                              s->processes[q->process].first_stream,
+                          TIMELINE_KERNEL, shown_kernel(s, q->process, q->kernel), 0, q->started, s->now);
     q->done++;
     submit(s, action->queue);
     if (s->processes[q->process].state == PROCESS_SYNC && all_done(s, &s->processes[q->process]))
@@ -626,7 +792,7 @@ static void setup(sim *s, const gpump_scheduler_action *action) {
                s->preempted_at[action->sm], s->now);
         s->preempted_at[action->sm] = GPUMP_UNKNOWN;
     }
-    if (s->options->recording) {
+    if (s->options->recording || s->options->timeline) {
         release_sm(s, action->sm);
         s->owned_since[action->sm] = s->now;
         s->owner_process[action->sm] = s->streams[action->queue].process;
@@ -679,6 +845,9 @@ static void handle(sim *s, const event *e) {
     case EVENT_CPU:
         if (s->processes[e->index].state == PROCESS_CPU) {
             record(s, TB_SPAN_CPU, e->index, e->index, GPUMP_NONE, s->processes[e->index].since, s->now);
+            if (s->options->timeline)
+                timeline_add_span(s->options->timeline, shown_row(s, e->index), TIMELINE_CPU, TIMELINE_NONE, 0,
+                                  s->processes[e->index].since, s->now);
             s->processes[e->index].op++;
         } else
             begin_run(s, e->index); /* its start time has come */
@@ -686,6 +855,9 @@ static void handle(sim *s, const event *e) {
         break;
     case EVENT_TRANSFER:
         record(s, TB_SPAN_TRANSFER, e->index, e->index, GPUMP_NONE, s->processes[e->index].since, s->now);
+        if (s->options->timeline)
+            timeline_add_span(s->options->timeline, shown_row(s, e->index), TIMELINE_TRANSFER, TIMELINE_NONE, 0,
+                              s->processes[e->index].since, s->now);
         s->transferring = GPUMP_NONE;
         s->processes[e->index].op++;
         run_process(s, e->index);
@@ -779,7 +951,8 @@ int tb_run(const tb_library *library, const tb_workload *workload, const tb_opti
     s->setup_cycles = tb_cycles(&library->machine, library->machine.setup_us);
     s->dispatch_cycles = tb_cycles(&library->machine, library->machine.dispatch_us);
     s->limit = options->limit_us > 0 ? tb_cycles(&library->machine, options->limit_us) : GPUMP_UNKNOWN;
-    if (prepare(s)) fail(s, "out of memory, or a machine with more than 1024 SMs");
+    if (prepare(s) || (options->timeline && show_begin(s)))
+        fail(s, "out of memory, or a machine with more than 1024 SMs");
     for (uint32_t i = 0; i < workload->count && !s->failed; i++) {
         gpump_scheduler_process process;
         memset(&process, 0, sizeof process);
@@ -802,12 +975,19 @@ int tb_run(const tb_library *library, const tb_workload *workload, const tb_opti
             handle(s, &e);
         }
         pump(s);
+        if (options->timeline && options->timeline->sample_cycle <= s->now) show_sample(s);
     }
     if (!s->failed && s->unfinished && s->limit == GPUMP_UNKNOWN)
         fail(s, "nothing can happen any more, and processes are not done");
     result->cycles = s->now;
     if (options->recording) {
         for (uint32_t i = 0; i < s->sms; i++) release_sm(s, i);
+    }
+    if (options->timeline && s->shown_kernels) {
+        for (uint32_t i = 0; i < s->sms * s->slots_per_sm; i++)
+            if (s->slots[i].state != SLOT_FREE) show_slot(s, i);
+        show_sample(s);
+        timeline_close(options->timeline, s->now);
     }
     if (s->scheduler) gpump_scheduler_get_statistics(s->scheduler, &result->statistics);
     failed = s->failed;
@@ -818,6 +998,7 @@ int tb_run(const tb_library *library, const tb_workload *workload, const tb_opti
     free(s->scheduler);
     free(s->slots);
     free(s->pool);
+    free(s->shown_kernels);
     free(s->heap);
     free(s);
     return failed ? -1 : 0;

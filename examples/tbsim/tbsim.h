@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include "gpump.h"
+#include "timeline.h"
 
 enum { TB_NAME = 40, TB_PROCESSES = 32, TB_STREAMS = 8 };
 
@@ -63,6 +64,7 @@ typedef struct tb_workload {
 /* ---- on what, and how ---- */
 typedef struct tb_machine {
     gpump_gpu gpu;
+    char preset[TB_NAME]; /* its name */
     double variation;     /* block times spread evenly over mean x (1 - v) to (1 + v); default 0.2 (assumed) */
     double setup_us;      /* setting an SM up for a kernel; default 1 (assumed) */
     double dispatch_us;   /* from a launch, or the end of the command before it in its stream, until the engine has it;
@@ -86,6 +88,7 @@ typedef struct tb_options {
     int select_flush;               /* 1: kernels may be flushed */
     int use_sm;                     /* 1: every SM is a gpump_sm, which must agree with the timing used here */
     struct tb_recording *recording; /* NULL: nothing is recorded */
+    timeline *timeline;             /* NULL: nobody looks. A new one, timeline_open: tb_run fills and closes it */
 } tb_options;
 
 /* Everything that all runs on one machine share; read-only once made. */
@@ -115,7 +118,7 @@ typedef struct tb_result {
     char error[200]; /* empty when all went well */
 } tb_result;
 
-/* What happened, for traces and pictures. */
+/* What happened, for pictures. */
 typedef enum tb_span_kind {
     TB_SPAN_SM,
     TB_SPAN_KERNEL,
@@ -228,8 +231,10 @@ void tb_report_text(FILE *out, const tb_library *library, const tb_workload *wor
                     const tb_result *result);
 void tb_report_csv(FILE *out, const tb_library *library, const tb_workload *workload, const tb_options *options,
                    const tb_result *result);
-int tb_write_trace(const char *path, const tb_library *library, const tb_workload *workload,
-                   const tb_recording *recording);
+/* Writes the page of a run whose options have a timeline: `command` and the workload's `file` go into its record.
+ * Returns 0, or -1 with errno when it cannot be written. */
+int tb_write_page(const char *path, const char *command, const char *file, const tb_library *library,
+                  const tb_workload *workload, const tb_options *options, const tb_result *result);
 int tb_write_svg(const char *path, const char *title, const tb_library *library, const tb_workload *workload,
                  const tb_recording *recording, uint64_t cycles);
 #endif

@@ -228,7 +228,7 @@ static void traces_and_pictures_are_written(void **state) {
     file = fopen("t.json", "r");
     assert_non_null(file);
     assert_true(fread(output, 1, 200, file) > 100);
-    assert_non_null(strstr(output, "traceEvents"));
+    assert_non_null(strstr(output, "process_name"));
     fclose(file);
     file = fopen("t.svg", "r");
     assert_non_null(file);

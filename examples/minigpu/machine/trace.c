@@ -53,7 +53,7 @@ static void declare_series(machine *m) {
 int trace_open(machine *m, const launch_file *launch) {
     char name[32];
     uint32_t i, n, group, processes = 0;
-    timeline *t = timeline_open(m->config.gpu.clock_khz);
+    timeline *t = timeline_open(m->config.gpu.clock_khz, "warp instructions");
     if (!t) return -1;
     for (i = 0; i < m->kernel_count; i++) {
         const uint32_t process = m->kernels[i].process;
