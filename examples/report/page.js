@@ -320,7 +320,7 @@ function gpumpPage(data, root) {
   function drawRequests(c, r, canvas) {
     let free = GUTTER;
     c.textAlign = 'left';
-    r.requests.forEach(q => {
+    r.requests.forEach((q, n) => {
       const x = xOf(canvas, q.cycle * r.us), end = q.served === null ? canvas.clientWidth : xOf(canvas, q.served * r.us);
       if (end < GUTTER || x > canvas.clientWidth) return;
       const left = Math.max(GUTTER, x), right = Math.min(canvas.clientWidth, Math.max(end, x + 1));
@@ -331,10 +331,11 @@ function gpumpPage(data, root) {
       c.fillRect(left, HEAD - 4, right - left, 2.5);
       if (end > x + 3 && end <= canvas.clientWidth) c.fillRect(right - 1, HEAD - 7, 1.5, 9);
       const took = q.served === null ? 'not served' : micro((q.served - q.cycle) * r.us);
-      const text = (q.kernel === null ? 'room asked for' : kernelName(r, q.kernel) + ' asks for room') + ', has it after ' + took;
+      const text = (q.kernel === null ? 'room asked for' : kernelName(r, q.kernel) + ' asks for room') + ': ' + (q.served === null ? took : 'free after ' + took);
       const short = took, at = Math.max(left + 5, free + 8), width = c.measureText(text).width;
       if (at > left + 40) return;
-      const shown = at + width < canvas.clientWidth ? text : at + c.measureText(short).width < canvas.clientWidth ? short : '';
+      const later = r.requests[n + 1], room = (later ? Math.min(canvas.clientWidth, xOf(canvas, later.cycle * r.us)) : canvas.clientWidth) - at - 4;
+      const shown = width < room ? text : c.measureText(short).width < room ? short : '';
       c.fillText(shown, at, 10);
       free = at + c.measureText(shown).width;
     });
@@ -948,7 +949,8 @@ function gpumpPage(data, root) {
   }
   root.append(status, help);
   const tables = [requestTable(), victimTable()];
-  for (const t of data.about.tables || []) tables.push(table(t.title, t.note || '', t.columns.map(name => ({ name: name, text: t.rows.some(row => typeof row[t.columns.indexOf(name)] === 'string') })), t.rows));
+  for (const t of data.about.tables || []) tables.push(table(t.title, t.note || '', t.columns.map((name, i) => ({ name: name,
+    text: t.rows.some(row => typeof row[i] === 'string'), digits: t.rows.some(row => row[i] % 1) ? 2 : undefined })), t.rows));
   for (const t of tables) if (t) root.append(t);
   const rows = element('tbody');
   for (const [name, value, remark] of data.about.record)
@@ -958,7 +960,13 @@ function gpumpPage(data, root) {
   for (const [name, text] of data.about.files || []) record.append(element('h2', {}, name), element('pre', { tabindex: '0' }, text));
   root.append(record, tip, heard);
 
+  /* page.html#from=13&to=25&rows=6&curves=0 opens at that part, in microseconds; with &plain only the timelines are shown. */
+  const wanted = new URLSearchParams(location.hash.slice(1));
+  if (wanted.has('rows')) slider.value = view.rowHeight = Math.max(2, Math.min(30, Number(wanted.get('rows')) || 4));
+  if (wanted.get('curves') === '0') curves.checked = view.curves = false;
+  if (wanted.has('plain')) document.body.classList.add('plain');
   for (const r of runs) layout(r);
+  if (Number(wanted.get('to')) > Number(wanted.get('from'))) show(Number(wanted.get('from')), Number(wanted.get('to')));
   draw();
   window.addEventListener('resize', redraw);
   window.addEventListener('scroll', () => { if (runs.some(r => r.dirty)) redraw(); }, { passive: true });

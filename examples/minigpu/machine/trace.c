@@ -61,7 +61,10 @@ int trace_open(machine *m, const launch_file *launch) {
         timeline_kernel(t, m->kernels[i].program->name, launch ? launch->processes[process].name : "", i);
     }
     group = timeline_group(t, "kernels");
-    for (i = 0; i < processes; i++) timeline_row(t, group, launch ? launch->processes[i].name : "process");
+    for (i = 0; i < processes; i++) {
+        for (n = 0; m->kernels[n].process != i && n + 1 < m->kernel_count;) n++;
+        timeline_row(t, group, launch ? launch->processes[i].name : m->kernels[n].program->name);
+    }
     for (i = 0; i < m->sm_count; i++) {
         snprintf(name, sizeof name, "SM %u", i);
         group = timeline_group(t, name);
@@ -173,8 +176,9 @@ void trace_arrives(const machine *m, uint32_t kernel) {
 }
 
 void trace_ends(const machine *m, uint32_t kernel) {
-    timeline_add_span(m->trace, m->kernels[kernel].process, TIMELINE_KERNEL, kernel, 0, m->kernels[kernel].ready_cycle,
-                      m->now);
+    const uint64_t ready = m->kernels[kernel].ready_cycle, seen = m->trace->begin_cycle; /* it may have begun unseen */
+    timeline_add_span(m->trace, m->kernels[kernel].process, TIMELINE_KERNEL, kernel, 0,
+                      ready < seen && seen <= m->now ? seen : ready, m->now);
 }
 
 void trace_sample(const machine *m) {

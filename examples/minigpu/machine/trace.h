@@ -9,8 +9,8 @@
 #include "machine/machine.h"
 #include "timeline.h"
 
-/* Begins to observe a machine, at any cycle, and sets machine.trace. `launch` names the processes; NULL: they have no
- * names. Returns 0, or -1 when there is no memory. */
+/* Begins to observe a machine, at any cycle, and sets machine.trace. `launch` names the processes; NULL: their first
+ * kernels do. Returns 0, or -1 when there is no memory. */
 int trace_open(machine *m, const launch_file *launch);
 /* Ends it: machine.trace becomes NULL. Returns the timeline, closed; timeline_free releases it. */
 timeline *trace_close(machine *m);

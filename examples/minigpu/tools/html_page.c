@@ -59,10 +59,13 @@ json_t *html_page_facts(const run_result *result) {
             facts, pair("an SM is free after", json_sprintf("%.2f \u00b5s on average, %.2f \u00b5s at worst",
                                                             (double)summary.latency_sum / (double)summary.count * us,
                                                             (double)summary.latency_max * us)));
-        json_array_append_new(
-            facts, pair("saved", json_sprintf("%" JSON_INTEGER_FORMAT " bytes", (json_int_t)summary.bytes_saved)));
-        json_array_append_new(facts, pair("thrown away", json_sprintf("%" JSON_INTEGER_FORMAT " warp instructions",
-                                                                      (json_int_t)summary.wasted_warp_instructions)));
+        if (summary.bytes_saved)
+            json_array_append_new(
+                facts, pair("saved", json_sprintf("%" JSON_INTEGER_FORMAT " bytes", (json_int_t)summary.bytes_saved)));
+        if (summary.wasted_warp_instructions)
+            json_array_append_new(facts,
+                                  pair("thrown away", json_sprintf("%" JSON_INTEGER_FORMAT " warp instructions",
+                                                                   (json_int_t)summary.wasted_warp_instructions)));
     }
     return facts;
 }

@@ -180,14 +180,19 @@ static const char *contradiction(const machine_options *o, uint64_t limit_ns, ui
 }
 
 /* The page of one run. Returns 0, or -1 with errno. */
-static int write_page(const char *path, const run_result *result, const timeline *recorded) {
+static int write_page(const char *path, const run_result *result, const machine_options *options,
+                      const timeline *recorded) {
     char title[256];
     const char *file = strrchr(result->launch->path, '/');
     page *p;
     snprintf(title, sizeof title, "minigpu run: %s", file ? file + 1 : result->launch->path);
     p = page_open(path, html_page_about(result->machine, result->launch, title, ""));
     if (!p) return -1;
-    page_run(p, "run", recorded, html_page_facts(result));
+    page_run(p,
+             options->policy     ? options->policy->name
+             : options->schedule ? options->schedule
+                                 : technique_name(result->machine->technique),
+             recorded, html_page_facts(result));
     return page_close(p);
 }
 
@@ -345,7 +350,7 @@ static int command_run(int argc, char **argv) {
             printf("trace: %s (open it at https://ui.perfetto.dev)\n", trace_path);
     }
     if (recorded && html_path) {
-        if (write_page(html_path, &result, recorded))
+        if (write_page(html_path, &result, &options, recorded))
             status = cannot_write(html_path);
         else if (!json)
             printf("page: %s (open it in a browser)\n", html_path);

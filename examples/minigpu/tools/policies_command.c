@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "tools/policies_command.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <math.h>
 #include <stdio.h>
@@ -11,6 +12,7 @@
 #include "preemption/context_forms.h"
 #include "gpump.h"
 #include "policies.h"
+#include "tools/html_page.h"
 #include "tools/options.h"
 #include "tools/victim_experiment.h"
 
@@ -40,6 +42,9 @@ static const char usage[] =
     "only the rest\n"
     "  --seed N           of the request times (default 1)\n"
     "  --processes N      at the same time (default: one per processor)\n"
+    "  --html FILE        also a page: the policies side by side at one request of the first kernel, in the middle of "
+    "its "
+    "run, at the first limit\n"
     "  --csv FILE         also one row per kernel, request, policy and limit\n"
     "exit status: 0 done, 1 a run failed, 2 bad input\n";
 
@@ -120,6 +125,45 @@ static void print_csv(FILE *csv, const victim_experiment *e, const victim_outcom
             (unsigned long long)o->bytes_saved);
 }
 
+/* ---- the page ---- */
+
+static json_t *outcome_row(const victim_experiment *e, const victim_outcome *o, uint32_t limit, uint32_t c) {
+    return json_pack("[s,f,s,i,s,f,I,I,i,i,i,i]", victim_experiment_kernel(e->kernel),
+                     (double)o->request_cycle / CLOCK_MHZ, e->cases[c].label, (int)limit,
+                     o->violated ? "late" : "in time", (double)o->start_cycles / CLOCK_MHZ, (json_int_t)o->wasted,
+                     (json_int_t)o->bytes_saved, (int)o->by[0], (int)o->by[1], (int)o->by[2], (int)o->by[3]);
+}
+
+/* The runs that were shown, and a table of all outcomes. Takes over show->about and rows. Returns 0, or -1 with errno.
+ */
+static int write_page(const char *path, const victim_experiment *e, victim_show *show, uint32_t kernel, uint32_t limit,
+                      json_t *rows) {
+    page *p;
+    uint32_t c;
+    json_object_set_new(show->about, "title",
+                        json_sprintf("%s makes room within %u \u00b5s: every policy at the same request",
+                                     victim_experiment_kernel(kernel), limit));
+    json_object_set_new(show->about, "intro",
+                        json_string("The whole machine was copied at the request, once for each policy, so all of them "
+                                    "meet the same blocks. A kernel of high priority asks for room for 90 blocks. The "
+                                    "tables below have the estimate for every block beside what came of it."));
+    json_object_set_new(show->about, "tables",
+                        json_pack("[{s:s,s:[s,s,s,s,s,s,s,s,s,s,s,s],s:o}]", "title",
+                                  "Every kernel, request, policy and limit of this command", "columns", "kernel",
+                                  "request at \u00b5s", "policy", "limit \u00b5s", "deadline",
+                                  "last block began after \u00b5s", "wasted warp instr.", "bytes saved", "flushed",
+                                  "switched", "drained", "rewound", "rows", rows));
+    p = page_open(path, show->about);
+    if (!p) return -1;
+    for (c = 0; c < e->case_count; c++) {
+        if (!show->runs[c]) continue;
+        rewind(show->runs[c]);
+        page_copy_run(p, show->runs[c]);
+        fclose(show->runs[c]);
+    }
+    return page_close(p);
+}
+
 #define COLUMNS                                                                                                       \
     " violations % | after warm-up | last start late % | wasted, % of flushing | idle until the SM is empty, % | in " \
     "use % | last start, us | flush / switch / drain % |\n"
@@ -135,6 +179,7 @@ int policies_command(int argc, char **argv, const char *kernels_dir) {
                                           {"regions", required_argument, NULL, 'R'},
                                           {"in-place", no_argument, NULL, 'i'},
                                           {"processes", required_argument, NULL, 'P'},
+                                          {"html", required_argument, NULL, 'H'},
                                           {"csv", required_argument, NULL, 'c'},
                                           {"help", no_argument, NULL, 'h'},
                                           {NULL, 0, NULL, 0}};
@@ -146,13 +191,16 @@ int policies_command(int argc, char **argv, const char *kernels_dir) {
     char names[POLICIES_MAX][32];
     uint64_t prices[POLICIES_MAX] = {0};
     uint32_t policy_count = 0, limit_count = 0, limits[LIMITS_MAX], only[VICTIM_EXPERIMENT_KERNELS] = {0}, some = 0, p,
-             l, c, k, r, form = 0, stalls = 1, oracle = GPUMP_NONE;
+             l, c, k, r, shown = GPUMP_NONE, form = 0, stalls = 1, oracle = GPUMP_NONE;
     victim_experiment e;
     victim_outcome *outcomes;
     victim_drain_error *errors;
     uint64_t own = 0;
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     FILE *csv = NULL;
+    const char *html_path = NULL;
+    victim_show show;
+    json_t *rows = NULL;
     int option, status = 0;
     double drain[2] = {0, 0}, drain_blocks = 0;
     memset(&e, 0, sizeof e);
@@ -204,6 +252,7 @@ int policies_command(int argc, char **argv, const char *kernels_dir) {
                 return 2;
             }
             break;
+        case 'H': html_path = optarg; break;
         case 'i': e.in_place = 1; break;
         case 'P':
             if (option_number("--processes", optarg, 1, 1024, &number)) return 2;
@@ -250,6 +299,16 @@ int policies_command(int argc, char **argv, const char *kernels_dir) {
         fprintf(stderr, "minigpu: out of memory\n");
         return 1;
     }
+    if (html_path) {
+        FILE *file = fopen(html_path, "a"); /* before the hours that the runs take */
+        if (!file) return option_misuse("policies", "--html wants a file that can be written, not", html_path);
+        fclose(file);
+        memset(&show, 0, sizeof show);
+        show.request = e.requests / 2;
+        rows = json_array();
+        for (p = 0; p < policy_count; p++) show.runs[p * limit_count] = tmpfile();
+        e.show = &show;
+    }
     memset(total, 0, sizeof total);
     for (k = 0; k < VICTIM_EXPERIMENT_KERNELS; k++) {
         char error[LAUNCH_ERROR_BYTES] = "";
@@ -260,10 +319,13 @@ int policies_command(int argc, char **argv, const char *kernels_dir) {
             status = 1;
             break;
         }
+        if (html_path && shown == GPUMP_NONE) shown = k;
+        e.show = NULL; /* one kernel is enough to look at */
         for (r = 0; r < e.requests; r++) {
             for (c = 0; c < e.case_count; c++) {
                 const victim_outcome *row = outcomes + (size_t)r * e.case_count;
                 if (row[c].failed) status = 1;
+                if (rows) json_array_append_new(rows, outcome_row(&e, &row[c], limits[c % limit_count], c));
                 if (csv) print_csv(csv, &e, &row[c], limits[c % limit_count], c);
                 add(&per_kernel[k][c], &row[c], &row[c % limit_count],
                     oracle == GPUMP_NONE ? NULL : &row[oracle * limit_count + c % limit_count],
@@ -341,6 +403,13 @@ int policies_command(int argc, char **argv, const char *kernels_dir) {
         }
     }
     if (csv && fclose(csv)) status = 1;
+    if (shown != GPUMP_NONE) {
+        if (write_page(html_path, &e, &show, shown, limits[0], rows)) {
+            fprintf(stderr, "minigpu: cannot write %s: %s\n", html_path, strerror(errno));
+            status = 1;
+        } else
+            printf("\nPage: %s (open it in a browser)\n", html_path);
+    }
     free(outcomes);
     free(errors);
     return status;

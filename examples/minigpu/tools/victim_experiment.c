@@ -1,6 +1,9 @@
 #define _GNU_SOURCE
 #include "tools/victim_experiment.h"
 
+#include "machine/trace.h"
+#include "tools/html_page.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -269,6 +272,34 @@ static void find_truth(machine *m, uint64_t *ends, victim_drain_error *error) {
     }
 }
 
+static json_t *case_facts(const machine *m, const victim_case *one, const victim_outcome *out) {
+    const double us = 1000.0 / (double)m->config.gpu.clock_khz;
+    return json_pack("[[s,o],[s,s],[s,I],[s,I],[s,o]]", "last block began after",
+                     json_sprintf("%.2f \u00b5s", (double)out->start_cycles * us), "limit",
+                     out->start_cycles > one->limit_cycles ? "missed" : "met", "wasted, warp instructions",
+                     (json_int_t)out->wasted, "bytes saved", (json_int_t)out->bytes_saved, "flushed, switched, drained",
+                     json_sprintf("%u, %u, %u", out->by[0], out->by[1], out->by[2]));
+}
+
+/* Tries a case, before an observer unless file is NULL, and writes what was seen over what the file holds. `tries`: how
+ * often the same case was tried before. */
+static void show_case(machine *m, const victim_case *one, uint64_t policy_limit, uint64_t own_cycles,
+                      victim_outcome *out, FILE *file, uint32_t tries) {
+    timeline *t;
+    if (!file || trace_open(m, NULL)) {
+        try_case(m, one, policy_limit, own_cycles, out);
+        return;
+    }
+    try_case(m, one, policy_limit, own_cycles, out);
+    t = trace_close(m);
+    if (!tries || !out->violated) { /* of an oracle's tries, the one that counts */
+        rewind(file);
+        if (ftruncate(fileno(file), 0) || page_write_run(file, one->label, t, case_facts(m, one, out)) || fflush(file))
+            out->failed = 1;
+    }
+    timeline_free(t);
+}
+
 /* ---- the oracle, which knows what comes of its decisions ---- */
 
 #define ORACLE_TRIES 10
@@ -290,7 +321,8 @@ static int wait_for(pid_t child) {
  * drain and nobody comes. So an oracle that is late decides again, in another copy: with the drain times it has just
  * seen, and, when that is not enough, with its limit shortened by what it was late, or to less than the last of them
  * took. Returns 0, or -1 when a copy failed. */
-static int try_oracle(machine *m, const victim_case *one, uint64_t own_cycles, uint64_t blocks, victim_outcome *out) {
+static int try_oracle(machine *m, const victim_case *one, uint64_t own_cycles, uint64_t blocks, victim_outcome *out,
+                      FILE *file) {
     const uint64_t table_bytes = blocks * sizeof(uint64_t);
     uint64_t *known = (uint64_t *)malloc(table_bytes), *seen = (uint64_t *)share(table_bytes),
              limit = one->limit_cycles;
@@ -306,7 +338,7 @@ static int try_oracle(machine *m, const victim_case *one, uint64_t own_cycles, u
         if (!child) {
             const victim_request *r = &m->victim_requests[1];
             memcpy(seen, known, table_bytes);
-            try_case(m, one, limit, own_cycles, outcome);
+            show_case(m, one, limit, own_cycles, outcome, file, n);
             for (i = 0; i < r->count; i++)
                 if (r->entries[i].technique == GPUMP_TECHNIQUE_DRAIN && r->entries[i].kernel == 0)
                     seen[r->entries[i].linear] = r->entries[i].end_cycle;
@@ -382,6 +414,7 @@ int victim_experiment_run(const victim_experiment *e, victim_outcome *outcomes, 
     machine_free(m);
     launch_file_free(&launch);
     if (!(m = build(e, 0, &launch, error))) return -1;
+    if (e->show && !e->show->about) e->show->about = html_page_about(m, NULL, "", "");
     times = (uint64_t *)malloc(e->requests * sizeof *times);
     shared_outcomes = (victim_outcome *)share(outcome_bytes);
     shared_errors = (victim_drain_error *)share(error_bytes);
@@ -412,9 +445,10 @@ int victim_experiment_run(const victim_experiment *e, victim_outcome *outcomes, 
             if ((child = fork()) == 0) {
                 victim_outcome *out = &shared_outcomes[(size_t)i * e->case_count + c];
                 const gpump_victim_policy *policy = policies_find_victim(e->cases[c].policy);
+                FILE *file = e->show && e->show->request == i ? e->show->runs[c] : NULL;
                 if (policy && (policy->flags & GPUMP_VICTIM_TRUE_COSTS))
-                    _exit(try_oracle(m, &e->cases[c], *own_cycles, blocks, out) != 0);
-                try_case(m, &e->cases[c], e->cases[c].limit_cycles, *own_cycles, out);
+                    _exit(try_oracle(m, &e->cases[c], *own_cycles, blocks, out, file) != 0);
+                show_case(m, &e->cases[c], e->cases[c].limit_cycles, *own_cycles, out, file, 0);
                 _exit(0);
             }
             if (child < 0) goto done;

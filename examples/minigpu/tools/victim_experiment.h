@@ -7,7 +7,9 @@
 #ifndef MINIGPU_VICTIM_EXPERIMENT_H
 #define MINIGPU_VICTIM_EXPERIMENT_H
 
+#include <jansson.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "launch/launch_file.h"
 
@@ -60,6 +62,13 @@ typedef struct victim_drain_error {
     uint32_t unused;
 } victim_drain_error;
 
+/* One request as a page shows it: every case's run. */
+typedef struct victim_show {
+    uint32_t request;                    /* which one */
+    FILE *runs[VICTIM_EXPERIMENT_CASES]; /* where each case's run is written (page_write_run); NULL: it is not */
+    json_t *about;                       /* filled: what the page says of the machine; NULL before */
+} victim_show;
+
 typedef struct victim_experiment {
     const char *kernels_dir;
     uint32_t kernel; /* index into Table 4.2 */
@@ -70,6 +79,7 @@ typedef struct victim_experiment {
     uint32_t in_place; /* 1: switched blocks keep in place what the positions of the incoming kernel do not reach */
     uint32_t case_count;
     victim_case cases[VICTIM_EXPERIMENT_CASES];
+    victim_show *show; /* NULL: nothing is shown */
 } victim_experiment;
 
 /* Name of a row of Table 4.2 as its folder is called; NULL past the last. */
