@@ -13,7 +13,7 @@ status=0
 open() {
     page=$1
     shift
-    timeout 120 "$browser" --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking \
+    timeout 300 "$browser" --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking \
         --disable-component-update --disable-sync --disable-extensions --host-resolver-rules="MAP * ~NOTFOUND" --user-data-dir="$work/profile" \
         --hide-scrollbars --force-device-scale-factor=1 --window-size=1500,1400 --virtual-time-budget=5000 --enable-logging=stderr --v=0 \
         "$@" "file://$work/$page" >"$page.out" 2>"$page.log"
