@@ -1,9 +1,9 @@
 #!/bin/sh
 # Builds the mini-GPU and runs the demo: hotspot is preempted for pathfinder by each technique, and both results are checked.
-# What is left in the current folder is one page that shows the runs, gpump_demo.html. Options go to `minigpu demo`; --trace
+# What is left in the current folder is one page that shows the runs, preemption_demo.html. Options go to `minigpu demo`; --trace
 # FOLDER writes traces as well. Exit status: 0 both right, 1 not, 2 something is missing.
 set -u
-page=$PWD/gpump_demo.html
+page=$PWD/preemption_demo.html
 cd "$(dirname "$0")/.." || exit 2
 . tests/packages.sh
 need_packages "build the demo" $BUILD_PACKAGES

@@ -373,7 +373,7 @@ static const char demo_usage[] =
     "  Runs a launch file of two kernels (examples/minigpu/demo.yaml) once for each way of preempting the first for "
     "the "
     "second.\n"
-    "  --html OUT.html    where the page goes that shows the runs side by side (gpump_demo.html)\n"
+    "  --html OUT.html    where the page goes that shows the runs side by side (preemption_demo.html)\n"
     "  --trace FOLDER     also write a Chrome trace-event file of each run there: demo-drain.json, demo-switch.json, "
     "demo-flush.json\n";
 
@@ -444,7 +444,7 @@ static int command_demo(int argc, char **argv) {
                                           {"help", no_argument, NULL, 'h'},
                                           {NULL, 0, NULL, 0}};
     static const uint32_t techniques[] = {GPUMP_TECHNIQUE_DRAIN, GPUMP_TECHNIQUE_SWITCH, GPUMP_TECHNIQUE_FLUSH};
-    const char *path = MINIGPU_SOURCE_DIR "/demo.yaml", *folder = NULL, *html_path = "gpump_demo.html";
+    const char *path = MINIGPU_SOURCE_DIR "/demo.yaml", *folder = NULL, *html_path = "preemption_demo.html";
     page *shown = NULL;
     machine_options options;
     launch_file launch;
