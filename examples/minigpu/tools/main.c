@@ -85,6 +85,8 @@ static const char run_usage[] =
     "usage: minigpu run FILE [options]\n"
     "  FILE                  launch file (YAML; examples/minigpu/README.md describes it)\n"
     "  --gpu PRESET          the GPU, such as gtx480_shieh, k20c, v100 (default: the launch file's, or gtx480_shieh)\n"
+    "  --config NAME=VALUE,...  numbers of the machine (config.h lists them), such as memory_model=1\n"
+    "  --stats               print what each kernel asked of issue slots, caches, network and DRAM\n"
     "  --preempt CYCLE[:T]   at that cycle a kernel of higher priority that has not come yet arrives; where the file "
     "has "
     "none, every SM\n"
@@ -198,6 +200,8 @@ static int write_page(const char *path, const run_result *result, const machine_
 
 static int command_run(int argc, char **argv) {
     static const struct option longs[] = {{"gpu", required_argument, NULL, 'g'},
+                                          {"config", required_argument, NULL, 'n'},
+                                          {"stats", no_argument, NULL, 'x'},
                                           {"preempt", required_argument, NULL, 'p'},
                                           {"trace", required_argument, NULL, 't'},
                                           {"html", required_argument, NULL, 'H'},
@@ -232,11 +236,13 @@ static int command_run(int argc, char **argv) {
     run_result result;
     machine *m;
     uint32_t which;
-    int json = 0, vacate = 0, watch_races = 0, option, status;
+    int json = 0, stats = 0, vacate = 0, watch_races = 0, option, status;
     machine_options_default(&options);
     while ((option = getopt_long(argc, argv, "", longs, NULL)) != -1) {
         switch (option) {
         case 'g': options.gpu = optarg; break;
+        case 'n': options.config = optarg; break;
+        case 'x': stats = 1; break;
         case 'p':
             if (read_preempt(optarg, &options)) return EXIT_BAD_INPUT;
             break;
@@ -342,6 +348,7 @@ static int command_run(int argc, char **argv) {
         if (report_json(&result, stdout)) status = EXIT_WRONG;
     } else {
         report_text(&result, stdout);
+        if (stats) report_statistics(m, stdout);
     }
     if (recorded && trace_path) {
         if (timeline_write_trace(recorded, trace_path))

@@ -219,9 +219,89 @@ void report_text(const run_result *result, FILE *file) {
     }
 }
 
+/* ---- statistics per kernel ---- */
+
+void report_traffic(const machine *m, uint32_t kernel, gpump_traffic *traffic) {
+    gpump_traffic part;
+    uint32_t i;
+    gpump_meter_total(m->memory_system->meter, m->now, kernel, traffic);
+    for (i = 0; i < m->sm_count; i++) {
+        gpump_meter_total(m->sms[i]->meter, m->now, kernel, &part);
+        gpump_traffic_add(traffic, &part);
+    }
+    if (kernel && m->kernels[kernel - 1].start_cycle != NEVER) {
+        const uint64_t end = m->kernels[kernel - 1].end_cycle;
+        traffic->cycles = (end == NEVER ? m->now : end) - m->kernels[kernel - 1].start_cycle;
+    }
+}
+
+const gpump_meter_config *report_meter(const machine *m) { return &m->memory_system->meter->config; }
+
+static double percent(uint64_t part, uint64_t whole) { return whole ? 100 * (double)part / (double)whole : 0; }
+static double mean(uint64_t sum, uint64_t count) { return count ? (double)sum / (double)count : 0; }
+
+void report_statistics(const machine *m, FILE *file) {
+    const gpump_meter_config *machine_of = report_meter(m);
+    uint32_t kernel, last = m->kernel_count;
+    for (kernel = 0; kernel <= last; kernel++) {
+        gpump_traffic t;
+        gpump_utilisation u;
+        report_traffic(m, kernel, &t);
+        if (!kernel && !t.flits_up) continue;
+        if (kernel)
+            fprintf(file, "\nkernel %u, %s, %" PRIu64 " cycles\n", kernel, m->kernels[kernel - 1].program->name,
+                    t.cycles);
+        else
+            fprintf(file, "\ncontexts of preempted blocks, %" PRIu64 " cycles\n", t.cycles);
+        if (kernel)
+            fprintf(file,
+                    "  issued   %12" PRIu64 " warp instructions, %.2f per cycle of the GPU; on %.1f SMs in the mean\n"
+                    "  L1 loads %12" PRIu64 " lines hit (%.1f%%), %" PRIu64 " missed; stores %" PRIu64 " kept, %" PRIu64
+                    " passed on; atomics %" PRIu64 "\n",
+                    t.issued, mean(t.issued, t.cycles), mean(t.resident_cycles, t.cycles), t.l1_load_hits,
+                    percent(t.l1_load_hits, t.l1_load_hits + t.l1_load_misses), t.l1_load_misses, t.l1_store_hits,
+                    t.l1_store_misses, t.l1_atomics);
+        if (!m->config.memory_model) continue;
+        fprintf(
+            file,
+            "  network  %12" PRIu64 " flits of %u bytes to L2, %" PRIu64 " back\n"
+            "  L2 loads %12" PRIu64 " lines hit (%.1f%%), %" PRIu64 " missed; stores %" PRIu64 " hit, %" PRIu64
+            " missed; atomics %" PRIu64 " hit, %" PRIu64 " missed\n"
+            "  DRAM     %12" PRIu64 " bytes read, %" PRIu64 " bytes written\n"
+            "  latency, network cycles (%.0f MHz): to L2 %.0f, in L2 %.0f (reads of DRAM %.0f), back to the SM %.0f\n",
+            t.flits_up, m->config.network_flit_bytes, t.flits_down, t.l2_load_hits,
+            percent(t.l2_load_hits, t.l2_load_hits + t.l2_load_misses), t.l2_load_misses, t.l2_store_hits,
+            t.l2_store_misses, t.l2_atomic_hits, t.l2_atomic_misses, t.dram_read_bytes, t.dram_written_bytes,
+            machine_of->network_khz / 1000.0, mean(t.up_latency_cycles, t.up_requests),
+            mean(t.l2_latency_cycles, t.l2_requests), mean(t.dram_latency_cycles, t.dram_requests),
+            mean(t.down_latency_cycles, t.down_requests));
+        if (gpump_meter_utilisation(machine_of, &t, &u, NULL) != GPUMP_OK) continue;
+        fprintf(
+            file,
+            "  in use   schedulers %.1f%%, L1 data ports %.1f%%, L2 data ports %.1f%%, DRAM %.1f%%; of the network's "
+            "sustainable %.0f%%: to L2 %.1f%%, back %.1f%%\n",
+            u.scheduler_q16 / 655.36, u.l1_q16 / 655.36, u.l2_q16 / 655.36, u.dram_q16 / 655.36,
+            machine_of->sustainable_permille / 10.0, u.up_q16 / 655.36, u.down_q16 / 655.36);
+    }
+    if (!m->config.memory_model)
+        fprintf(file, "\nWhat lies behind the L1s is counted per kernel by memory model 1: --config memory_model=1\n");
+}
+
 /* ---- JSON ---- */
 
 static json_t *number(uint64_t value) { return value == NEVER ? json_null() : json_integer((json_int_t)value); }
+
+static json_t *traffic_json(const machine *m, uint32_t kernel) {
+    gpump_traffic traffic;
+    json_t *object = json_object();
+    const char *name;
+    uint64_t value;
+    uint32_t i;
+    report_traffic(m, kernel, &traffic);
+    for (i = 0; gpump_traffic_field(&traffic, i, &name, NULL, NULL, &value) == GPUMP_OK; i++)
+        json_object_set_new(object, name, number(value));
+    return object;
+}
 
 static json_t *kernel_json(const run_result *result, uint32_t index) {
     const machine *m = result->machine;
@@ -239,6 +319,7 @@ static json_t *kernel_json(const run_result *result, uint32_t index) {
         number(k->counted[COUNTED_POINT]));
     if (!object) return NULL;
     json_object_set_new(object, "rounds", number(k->iteration + (k->state == KERNEL_DONE)));
+    json_object_set_new(object, "traffic", traffic_json(m, index + 1));
     if (result->checks) {
         json_object_set_new(object, "result", json_string(check_name(result->checks[index].result)));
         if (result->checks[index].text[0])

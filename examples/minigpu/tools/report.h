@@ -33,6 +33,13 @@ typedef struct preemption_summary {
 } preemption_summary;
 void report_preemptions(const machine *m, preemption_summary *summary);
 
+/* What a kernel (from 1; 0: contexts) has asked of issue slots, caches, network and DRAM, over its own time from its
+ * first block's start to its end, or to now. */
+void report_traffic(const machine *m, uint32_t kernel, gpump_traffic *traffic);
+/* The configuration by which such traffic is turned into utilisations. */
+const gpump_meter_config *report_meter(const machine *m);
+/* Per kernel: what it asked for, with units, and how much of the machine that used (Lin 3.4.1). */
+void report_statistics(const machine *m, FILE *file);
 void report_text(const run_result *result, FILE *file);
 /* Returns 0, or -1 when it could not be written. */
 int report_json(const run_result *result, FILE *file);
