@@ -1,8 +1,10 @@
 #include "machine/dispatcher.h"
 
 #include "machine/loops.h"
-#include "preemption/preemption.h"
+#include "preemption/block_life.h"
 #include "preemption/preemption_schedule.h"
+#include "preemption/requests.h"
+#include "preemption/victims.h"
 #include "machine/trace.h"
 
 static int has_blocks(const kernel *k) { return k->next_block < k->blocks || k->preempted; }
@@ -47,6 +49,8 @@ uint64_t dispatcher_kernels(machine *m) {
         preemption_kernel_starts(m, index);
         if (m->schedule)
             preemption_schedule_submit(m, index);
+        else if (m->policy)
+            victims_decide(m, index);
         else
             preemption_make_room(m, index);
         m->dispatch_needed = 1;

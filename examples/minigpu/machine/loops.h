@@ -3,7 +3,7 @@
 #ifndef MINIGPU_LOOPS_H
 #define MINIGPU_LOOPS_H
 
-#include "machine/machine.h"
+#include "machine/state.h"
 
 /* Makes room for the counts. Returns 0, or -1 when out of memory. */
 int loops_make(machine *m, const launch_file *launch);

@@ -1,7 +1,6 @@
 #include "machine/machine.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,28 +9,18 @@
 #include "preemption/context_forms.h"
 #include "machine/dispatcher.h"
 #include "machine/loops.h"
-#include "memory/memory_path.h"
 #include "machine/page_faults.h"
-#include "machine/pipeline.h"
 #include "preemption/preemption.h"
 #include "preemption/preemption_schedule.h"
 #include "ptx/kernel_names.h"
 #include "ptx/ptx_reader.h"
 #include "machine/scoreboard.h"
+#include "machine/sm_cycle.h"
 #include "machine/trace.h"
 #include "preemption/victims.h"
 #include "machine/warp_scheduler.h"
 
 #define DEVICE_ALIGNMENT 256u
-
-void machine_fail(machine *m, const char *format, ...) {
-    va_list arguments;
-    if (m->failed) return;
-    m->failed = 1;
-    va_start(arguments, format);
-    vsnprintf(m->error, sizeof m->error, format, arguments);
-    va_end(arguments);
-}
 
 void machine_options_default(machine_options *options) {
     memset(options, 0, sizeof *options);
@@ -518,10 +507,11 @@ static int make_sm(machine *m, uint32_t index, uint32_t shared_bytes, char error
     s->check_queue = (uint32_t *)arena_take_array(&m->arena, records, sizeof(uint32_t));
     s->access_queue = (uint32_t *)arena_take_array(&m->arena, records, sizeof(uint32_t));
     s->miss_queues = (miss_queue *)arena_take_array(&m->arena, c->kernels_per_sm + 1, sizeof(miss_queue));
+    s->completed = (uint32_t *)arena_take_array(&m->arena, records, sizeof(uint32_t));
     s->requests = (memory_request *)arena_take_array(&m->arena, REQUESTS_PER_SM, sizeof(memory_request));
     if (!s->meter || !s->resident_since || !s->registers || !s->shared || !s->read_sets || !s->read_set_used ||
         !s->records || !s->waiters || !s->check_queue || !s->access_queue || !s->miss_queues || !s->requests ||
-        cache_make(&s->l1, &m->arena, c->l1_bytes, c->l1_ways))
+        !s->completed || cache_make(&s->l1, &m->arena, c->l1_bytes, c->l1_ways))
         goto memory;
     for (i = 0; i <= c->kernels_per_sm; i++) {
         s->miss_queues[i].requests = (uint32_t *)arena_take_array(&m->arena, c->miss_queue_entries, sizeof(uint32_t));
@@ -880,7 +870,7 @@ int machine_run(machine *m, uint64_t until) {
         dispatcher_place(m);
         for (i = 0; i < m->sm_count; i++) {
             sm *s = m->sms[i];
-            if (s->wake <= m->now || memory_sm_cycle(m->memory_system, i) <= m->now) pipeline_tick(m, s);
+            if (s->wake <= m->now || memory_sm_cycle(m->memory_system, i) <= m->now) sm_cycle(m, s);
             if (s->wake < next) next = s->wake;
         }
         memory_advance(m->memory_system, m->now);

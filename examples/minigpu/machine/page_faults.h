@@ -8,7 +8,7 @@
 #ifndef MINIGPU_PAGE_FAULTS_H
 #define MINIGPU_PAGE_FAULTS_H
 
-#include "machine/machine.h"
+#include "machine/state.h"
 
 /* Makes pages absent and the fault buffer for them. what: "all" (every buffer that no texture reads), or names of
  * buffers with commas between them. Returns 0, or -1 with the reason in error. */

@@ -4,8 +4,7 @@
 
 #include "memory/memory_path.h"
 #include "machine/page_faults.h"
-#include "preemption/preemption.h"
-#include "machine/restart.h"
+#include "machine/region.h"
 #include "machine/scoreboard.h"
 #include "machine/warp_scheduler.h"
 
@@ -128,7 +127,7 @@ static void retire(machine *m, sm *s, uint32_t record) {
     k->counted[r->info->counted]++;
     w->executed_since[0]++;
     w->executed_since[1]++;
-    preemption_executed(m, s, b);
+    gpump_sm_report_executed(s->gpump, b->ref, 1);
     free_record(s, record);
     refresh_clear(m, s, w);
 }
@@ -136,7 +135,9 @@ static void retire(machine *m, sm *s, uint32_t record) {
 /* ---- blocks end ---- */
 
 void pipeline_block_may_be_done(machine *m, sm *s, block *b) {
-    if (b->life && !b->live_warps && !b->in_flight && !b->stores) preemption_block_done(m, s, b);
+    if (!b->life || b->live_warps || b->in_flight || b->stores || b->ended) return;
+    b->ended = 1;
+    s->ended[s->ended_count++] = (uint32_t)(b - m->blocks);
 }
 
 static void warp_ended(machine *m, sm *s, block *b, warp *w) {
@@ -351,7 +352,7 @@ static void read_operands(machine *m, sm *s, uint32_t record) {
     }
     if (r->info->unit == UNIT_MEMORY) {
         r->stage = RECORD_CHECKING;
-        memory_path_accept(m, s, record);
+        if (memory_path_accept(m, s, record)) pipeline_checked(m, s, r);
     } else {
         r->stage = RECORD_EXECUTING;
         pipe_put(&s->pipes[r->info->pipe], m->now, record);
@@ -456,34 +457,34 @@ static uint64_t issue_stage(machine *m, sm *s) {
 
 /* ---- one cycle ---- */
 
-void pipeline_tick(machine *m, sm *s) {
-    uint64_t now = m->now, wake, wait, called = NEVER;
-    uint32_t record, fetched, p;
-    s->now = now;
-    /* From the back to the front, so that nothing passes two stages in one cycle. */
-    memory_path_replies(m, s);
-    while ((record = pipe_take(&s->pipes[PIPE_CONTROL], now)) != NONE) commit_control(m, s, record);
+void pipeline_execute(machine *m, sm *s) {
+    uint32_t record, p;
+    while ((record = pipe_take(&s->pipes[PIPE_CONTROL], m->now)) != NONE) commit_control(m, s, record);
     for (p = PIPE_ALU; p <= PIPE_DOUBLE; p++) {
-        while ((record = pipe_take(&s->pipes[p], now)) != NONE) commit_arithmetic(m, s, record);
+        while ((record = pipe_take(&s->pipes[p], m->now)) != NONE) commit_arithmetic(m, s, record);
     }
-    memory_path_tick(m, s);
-    while ((record = pipe_take(&s->pipes[PIPE_OPERANDS], now)) != NONE) read_operands(m, s, record);
-    while ((fetched = pipe_take(&s->pipes[PIPE_FETCH], now)) != NONE) {
+}
+
+uint64_t pipeline_issue(machine *m, sm *s) {
+    uint64_t next = NEVER, wait;
+    uint32_t record, fetched;
+    while ((record = pipe_take(&s->pipes[PIPE_OPERANDS], m->now)) != NONE) read_operands(m, s, record);
+    while ((fetched = pipe_take(&s->pipes[PIPE_FETCH], m->now)) != NONE) {
         const warp *w = &m->warps[fetched];
         if (w->sm == s->index && w->fetch_enabled && !w->control && !(s->calling & BIT(w->slot)))
             s->fetched |= BIT(w->slot);
     }
-    if (s->calling) called = end_calls(m, s);
+    if (s->calling) next = end_calls(m, s);
     wait = issue_stage(m, s);
-    if (s->stopping) preemption_report_waits(m, s);
+    return warp_scheduler_ready(s) & ~wait ? m->now + 1 : next;
+}
 
-    /* When does anything happen here again? */
-    wake = memory_path_next(m, s);
-    if (called < wake) wake = called;
-    if (warp_scheduler_ready(s) & ~wait) wake = now + 1;
+uint64_t pipeline_next(const sm *s) {
+    uint64_t next = NEVER;
+    uint32_t p;
     for (p = 0; p < PIPES; p++) {
-        uint64_t next = pipe_next(&s->pipes[p]);
-        if (next < wake) wake = next;
+        const uint64_t cycle = pipe_next(&s->pipes[p]);
+        if (cycle < next) next = cycle;
     }
-    s->wake = wake <= now ? now + 1 : wake;
+    return next;
 }

@@ -7,15 +7,21 @@
 #ifndef MINIGPU_PIPELINE_H
 #define MINIGPU_PIPELINE_H
 
-#include "machine/machine.h"
+#include "machine/state.h"
 
-/* Lets cycle m->now happen on one SM, and sets s->wake to the next cycle in which something can happen there. */
-void pipeline_tick(machine *m, sm *s);
+/* One cycle, from the back to the front, so that nothing passes two stages in it. First what has been executed: control
+ * instructions and arithmetic take effect. */
+void pipeline_execute(machine *m, sm *s);
+/* Then operands are read, fetched instructions come, and each scheduler issues. Returns the next cycle in which issue
+ * has something to do; NEVER. */
+uint64_t pipeline_issue(machine *m, sm *s);
+/* The next cycle in which something comes out of a stage; NEVER. */
+uint64_t pipeline_next(const sm *s);
 /* A memory instruction has everything it waited for: writes its registers and ends it. */
 void pipeline_commit(machine *m, sm *s, uint32_t record);
 /* A memory instruction has passed its last translation check: its warp may pass barriers, sources may be released. */
 void pipeline_checked(machine *m, sm *s, in_flight *r);
-/* Reports a block's end once its warps have ended and nothing of it is on the way. */
+/* Hands a block over as ended (sm.ended) once its warps have ended and nothing of it is on the way. */
 void pipeline_block_may_be_done(machine *m, sm *s, block *b);
 /* Makes everything in flight of a block vanish without effect. */
 void pipeline_squash_block(machine *m, sm *s, uint32_t block_index);

@@ -7,7 +7,7 @@
 #ifndef MINIGPU_READ_SET_H
 #define MINIGPU_READ_SET_H
 
-#include "machine/machine.h"
+#include "machine/state.h"
 
 /* Empties the table of a block entry. */
 void read_set_clear(const machine *m, sm *s, uint32_t entry);

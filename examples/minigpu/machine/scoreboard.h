@@ -6,7 +6,7 @@
 #ifndef MINIGPU_SCOREBOARD_H
 #define MINIGPU_SCOREBOARD_H
 
-#include "machine/machine.h"
+#include "machine/state.h"
 
 static inline int scoreboard_get(const uint64_t *set, uint32_t id) { return (int)(set[id >> 6] >> (id & 63u)) & 1; }
 

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "preemption/preemption.h"
-#include "preemption/victims.h"
+#include "preemption/context_bytes.h"
+#include "preemption/victim_facts.h"
 
 #define SERIES_MAX (64u + 5u)
 #define OCCUPANCY_KERNELS 64u /* kernels beyond share the last one's series */
@@ -101,6 +101,7 @@ timeline *trace_close(machine *m) {
 }
 
 void trace_block(const machine *m, const block *b, timeline_phase phase) {
+    if (!m->trace) return;
     timeline_phase_is(m->trace, m->now, row_of(m, b->sm, b->ref.slot), phase, b->kernel, b->linear);
 }
 

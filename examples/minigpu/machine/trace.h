@@ -6,7 +6,7 @@
 #ifndef MINIGPU_TRACE_H
 #define MINIGPU_TRACE_H
 
-#include "machine/machine.h"
+#include "machine/state.h"
 #include "timeline.h"
 
 /* Begins to observe a machine, at any cycle, and sets machine.trace. `launch` names the processes; NULL: their first
@@ -15,7 +15,7 @@ int trace_open(machine *m, const launch_file *launch);
 /* Ends it: machine.trace becomes NULL. Returns the timeline, closed; timeline_free releases it. */
 timeline *trace_close(machine *m);
 
-/* A block is in another phase. */
+/* A block is in another phase. Nothing happens when nobody observes. */
 void trace_block(const machine *m, const block *b, timeline_phase phase);
 /* What the cost estimates say of blocks that are about to be told to leave, in this order, one SM's. */
 void trace_estimate(machine *m, const sm *s, const gpump_block_choice *choices, uint32_t count,

@@ -5,7 +5,7 @@
 #ifndef MINIGPU_WARP_SCHEDULER_H
 #define MINIGPU_WARP_SCHEDULER_H
 
-#include "machine/machine.h"
+#include "machine/state.h"
 
 /* Warps that may issue as far as fetch, scoreboard, barriers and preemption go. */
 static inline uint64_t warp_scheduler_ready(const sm *s) {

@@ -3,9 +3,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "preemption/preemption.h"
 #include "machine/read_set.h"
-#include "machine/restart.h"
+#include "machine/region.h"
 
 #define ACCESS_BYTES_MAX 32u
 #define BANKS 32u
@@ -302,7 +301,7 @@ static void track(machine *m, sm *s, in_flight *r) {
                 read_set_load(m, s, entry, b->life, segment, r->words[i]);
         }
     }
-    if (clobbered) preemption_clobbered(m, s, b);
+    if (clobbered) gpump_sm_report_clobber(s->gpump, b->ref);
     if (clobbered && m->clobbered_at) m->clobbered_at[r->pc] = 1;
 }
 

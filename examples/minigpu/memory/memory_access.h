@@ -2,7 +2,7 @@
 #ifndef MINIGPU_MEMORY_ACCESS_H
 #define MINIGPU_MEMORY_ACCESS_H
 
-#include "machine/machine.h"
+#include "machine/state.h"
 
 /* The coalescer: computes the record's addresses, the 128-byte segments they fall into (in the order of the lanes), the
  * words of each, and the cycles that bank conflicts in shared memory cost. Wrong addresses stop the machine. */

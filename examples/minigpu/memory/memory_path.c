@@ -3,11 +3,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "preemption/context_pipeline.h"
 #include "memory/memory_access.h"
 #include "machine/page_faults.h"
-#include "machine/pipeline.h"
-#include "preemption/preemption.h"
 
 /* ---- miss queues ---- */
 
@@ -70,11 +67,13 @@ static uint32_t take_instruction_request(machine *m, sm *s, const in_flight *r, 
 
 /* ---- access queue: one segment per cycle to L1 ---- */
 
+static void complete(sm *s, uint32_t record) { s->completed[s->completed_count++] = record; }
+
 /* A part of a load or atomic has its data. */
-static void piece_done(machine *m, sm *s, uint32_t record) {
+static void piece_done(sm *s, uint32_t record) {
     in_flight *r = &s->records[record];
     r->outstanding--;
-    if (!r->outstanding && !r->in_queue) pipeline_commit(m, s, record);
+    if (!r->outstanding && !r->in_queue) complete(s, record);
 }
 
 /* Makes an L1 line free for another, which writes it back if it holds anything of its own. 0: no place for that
@@ -205,22 +204,23 @@ static void access_stage(machine *m, sm *s) {
     s->access_count--;
     s->memory_reserved--;
     r->in_queue = 0;
-    if (!r->outstanding) pipeline_commit(m, s, record);
+    if (!r->outstanding) complete(s, record);
 }
 
 /* ---- check queue: one translation per cycle, effect after the last ---- */
 
-static void check_stage(machine *m, sm *s) {
+/* Returns the record that has passed its last check; NONE. */
+static uint32_t check_stage(machine *m, sm *s) {
     uint32_t record, entries = m->config.in_flight_records;
     in_flight *r;
-    if (!s->check_count) return;
+    if (!s->check_count) return NONE;
     record = s->check_queue[s->check_head];
     r = &s->records[record];
     if (!r->squashed && r->unchecked) {
         uint64_t segment = r->segments[r->segment_count - r->unchecked];
         const int write = !instruction_only_reads(r->instruction);
         const translation found = memory_access_translate(m, segment, write);
-        if (found == TRANSLATION_PENDING) return;
+        if (found == TRANSLATION_PENDING) return NONE;
         if (found == TRANSLATION_ABSENT && r->info->is_checked)
             page_faults_report(m, segment, write);
         else if (found != TRANSLATION_HIT) {
@@ -230,40 +230,40 @@ static void check_stage(machine *m, sm *s) {
                 m->kernels[m->blocks[r->block].kernel].program->name, opcode_name(r->instruction->opcode), segment,
                 found == TRANSLATION_ABSENT ? "whose page is absent, without a check" : "which belongs to no buffer",
                 m->blocks[r->block].linear, m->warps[r->warp].index);
-            return;
+            return NONE;
         }
         r->unchecked--;
-        if (r->unchecked) return;
+        if (r->unchecked) return NONE;
     }
     s->check_head = (s->check_head + 1) % entries;
     s->check_count--;
     if (!r->squashed) {
         if (r->info->is_checked) memory_access_checked(m, r);
         memory_access_effect(m, s, r);
-        pipeline_checked(m, s, r);
         r->stage = RECORD_MEMORY;
     }
     r->next_segment = 0;
     s->access_queue[(s->access_head + s->access_count++) % entries] = record;
+    return r->squashed ? NONE : record;
 }
 
-void memory_path_accept(machine *m, sm *s, uint32_t record) {
+int memory_path_accept(machine *m, sm *s, uint32_t record) {
     in_flight *r = &s->records[record];
     const instruction *instruction = r->instruction;
     if (instruction->space == SPACE_PARAM || instruction->space == SPACE_CONST) {
         /* Their cache always hits and their addresses never fault. */
         s->memory_reserved--;
         memory_access_constant(m, s, r);
-        pipeline_checked(m, s, r);
         r->stage = RECORD_MEMORY;
         pipe_put(&s->pipes[PIPE_CONSTANT], m->now, record);
-        return;
+        return 1;
     }
     memory_access_coalesce(m, s, r);
     r->unchecked = r->segment_count;
     r->faulted = 0;
     r->in_queue = 1;
     s->check_queue[(s->check_head + s->check_count++) % m->config.in_flight_records] = record;
+    return 0;
 }
 
 /* ---- a cycle ---- */
@@ -306,24 +306,17 @@ static int send_miss(machine *m, sm *s) {
     return 1;
 }
 
-/* Has a context something to send, or to ask for, and may it? */
-static int context_may_enter(const machine *m, const sm *s) {
+int memory_path_context_may_enter(const machine *m, const sm *s) {
     memory_packet packet;
     memset(&packet, 0, sizeof packet);
     packet.kind = REQUEST_SAVE;
-    return s->free_request != NONE && context_pipeline_cycle(s) <= m->now &&
-           memory_may_enter(m->memory_system, m->now, s->index, &packet);
+    return s->free_request != NONE && memory_may_enter(m->memory_system, m->now, s->index, &packet);
 }
 
-/* Contexts go when nobody else wants the port. */
-static void send_context(machine *m, sm *s) {
-    uint32_t request, block_index, kind;
-    uint64_t address;
+void memory_path_enter_context(machine *m, sm *s, uint32_t block_index, uint32_t kind, uint64_t address) {
+    const block *b = &m->blocks[block_index];
+    uint32_t request = take_request(s, b, kind, address);
     memory_packet packet;
-    block *b;
-    if (!context_may_enter(m, s) || !context_pipeline_next(m, s, &block_index, &kind, &address)) return;
-    b = &m->blocks[block_index];
-    request = take_request(s, b, kind, address);
     s->requests[request].process = m->kernels[b->kernel].process;
     s->requests[request].block = block_index;
     s->statistics.transfer_requests++;
@@ -345,93 +338,88 @@ void memory_path_write_back(machine *m, sm *s, const block *b) {
     memory_write_back(m->memory_system, m->now, s->index, lines);
 }
 
-void memory_path_stall(machine *m, sm *s, block *b, uint32_t kind, uint64_t cycle) {
-    b->moving = kind;
-    b->transfer_end = cycle > m->now ? cycle : m->now + 1;
-    if (b->transfer_end < s->stall_cycle) s->stall_cycle = b->transfer_end;
-    if (s->wake > m->now + 1) s->wake = m->now + 1;
+void memory_path_invalidate(sm *s) {
+    uint32_t i;
+    for (i = 0; i < s->l1.sets * s->l1.ways; i++)
+        if (!s->l1.lines[i].pending) s->l1.lines[i].line = 0;
 }
 
-/* Blocks whose stall is over. */
-static void end_stalls(machine *m, sm *s) {
-    uint32_t entry;
-    uint64_t next = NEVER;
-    for (entry = 0; entry < BLOCK_ENTRIES_MAX; entry++) {
-        block *b = s->block_of_entry[entry] == NONE ? NULL : &m->blocks[s->block_of_entry[entry]];
-        if (!b || !b->transfer_end) continue;
-        if (b->transfer_end <= m->now) {
-            b->transfer_end = 0;
-            preemption_transfer_done(m, s, b, b->moving);
-        } else if (b->transfer_end < next) {
-            next = b->transfer_end;
+/* One reply of the memory. Returns 1 with *arrived for somebody else than the load-store unit. */
+static int take_reply(machine *m, sm *s, uint32_t token, arrival *arrived) {
+    const memory_request request = s->requests[token];
+    block *b = &m->blocks[request.block];
+    const int resident = b->life == request.life;
+    free_request(s, token);
+    arrived->item = request.block;
+    switch (request.kind) {
+    case REQUEST_LOAD:
+        if (request.miss != NONE) {
+            cache_line *line = &s->l1.lines[request.miss];
+            uint32_t node = line->first_waiter;
+            line->pending = 0;
+            line->first_waiter = NONE;
+            s->outstanding_misses--;
+            for (; node != NONE; node = s->waiters[node]) piece_done(s, node / LANES);
+        } else {
+            piece_done(s, request.record);
         }
+        return 0;
+    case REQUEST_ATOMIC:
+        if (resident) b->atomics--;
+        piece_done(s, request.record);
+        return 0;
+    case REQUEST_WRITE_BACK: return 0;
+    case REQUEST_STORE:
+        if (!resident) return 0;
+        m->warps[request.warp].stores--;
+        b->stores--;
+        arrived->kind = ARRIVAL_STORE;
+        return 1;
+    default: arrived->kind = ARRIVAL_CONTEXT; return resident; /* else it has ended instead */
     }
-    s->stall_cycle = next;
 }
 
-void memory_path_replies(machine *m, sm *s) {
-    memory_reply reply;
+int memory_path_take(machine *m, sm *s, arrival *arrived) {
     uint32_t record;
-    if (s->stall_cycle <= m->now) end_stalls(m, s);
-    while (memory_take(m->memory_system, m->now, s->index, &reply)) {
-        const uint32_t index = reply.token;
-        memory_request request = s->requests[index];
-        block *b = &m->blocks[request.block];
-        int resident = b->life == request.life;
-        free_request(s, index);
-        switch (request.kind) {
-        case REQUEST_LOAD:
-            if (request.miss != NONE) {
-                cache_line *line = &s->l1.lines[request.miss];
-                uint32_t node = line->first_waiter;
-                line->pending = 0;
-                line->first_waiter = NONE;
-                s->outstanding_misses--;
-                while (node != NONE) {
-                    uint32_t next = s->waiters[node];
-                    piece_done(m, s, node / LANES);
-                    node = next;
-                }
-            } else {
-                piece_done(m, s, request.record);
-            }
-            break;
-        case REQUEST_ATOMIC:
-            if (resident) b->atomics--;
-            piece_done(m, s, request.record);
-            break;
-        case REQUEST_WRITE_BACK: break;
-        case REQUEST_STORE:
-            if (resident) {
-                m->warps[request.warp].stores--;
-                b->stores--;
-                pipeline_block_may_be_done(m, s, b);
-            }
-            break;
-        default:
-            if (!resident) break; /* it has ended instead */
-            context_pipeline_moved(m, s, b);
-            break;
+    memory_reply reply;
+    for (;;) {
+        if (s->completed_first < s->completed_count) {
+            arrived->kind = ARRIVAL_RECORD;
+            arrived->item = s->completed[s->completed_first++];
+            return 1;
+        }
+        s->completed_first = s->completed_count = 0;
+        if (memory_sm_cycle(m->memory_system, s->index) <= m->now &&
+            memory_take(m->memory_system, m->now, s->index, &reply)) {
+            if (take_reply(m, s, reply.token, arrived)) return 1;
+        } else if ((record = pipe_take(&s->pipes[PIPE_L1], m->now)) != NONE ||
+                   (record = pipe_take(&s->pipes[PIPE_SHARED], m->now)) != NONE) {
+            piece_done(s, record);
+        } else if ((record = pipe_take(&s->pipes[PIPE_CONSTANT], m->now)) != NONE) {
+            complete(s, record);
+        } else {
+            return 0;
         }
     }
-    while ((record = pipe_take(&s->pipes[PIPE_L1], m->now)) != NONE) piece_done(m, s, record);
-    while ((record = pipe_take(&s->pipes[PIPE_SHARED], m->now)) != NONE) piece_done(m, s, record);
-    while ((record = pipe_take(&s->pipes[PIPE_CONSTANT], m->now)) != NONE) pipeline_commit(m, s, record);
 }
 
-void memory_path_tick(machine *m, sm *s) {
-    if (!send_miss(m, s)) send_context(m, s);
+int memory_path_take_sent(sm *s, arrival *arrived) {
+    if (!s->completed_count) return 0;
+    arrived->kind = ARRIVAL_RECORD;
+    arrived->item = s->completed[0];
+    s->completed_count = 0;
+    return 1;
+}
+
+int memory_path_send(machine *m, sm *s) { return send_miss(m, s); }
+
+uint32_t memory_path_tick(machine *m, sm *s) {
     access_stage(m, s);
-    check_stage(m, s);
+    return check_stage(m, s);
 }
 
-uint64_t memory_path_next(const machine *m, const sm *s) {
-    const uint64_t context = s->free_request != NONE ? context_pipeline_cycle(s) : NEVER;
+int memory_path_busy(const machine *m, const sm *s) {
     memory_packet packet;
     uint32_t after;
-    if ((s->access_count && !s->access_waits) || s->check_count || next_miss(m, s, &after, &packet) ||
-        context_may_enter(m, s))
-        return m->now + 1;
-    /* A context that was refused is told by the memory when to look again. */
-    return context > m->now && context < s->stall_cycle ? context : s->stall_cycle;
+    return (s->access_count && !s->access_waits) || s->check_count || next_miss(m, s, &after, &packet);
 }

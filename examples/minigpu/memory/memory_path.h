@@ -12,7 +12,7 @@
 #ifndef MINIGPU_MEMORY_PATH_H
 #define MINIGPU_MEMORY_PATH_H
 
-#include "machine/machine.h"
+#include "machine/state.h"
 
 /* May another memory instruction issue? */
 static inline int memory_path_has_room(const machine *m, const sm *s) {
@@ -20,19 +20,27 @@ static inline int memory_path_has_room(const machine *m, const sm *s) {
 }
 /* It has issued. */
 static inline void memory_path_reserve(sm *s) { s->memory_reserved++; }
-/* It has read its operands. */
-void memory_path_accept(machine *m, sm *s, uint32_t record);
-/* Delivers the replies that are due. */
-void memory_path_replies(machine *m, sm *s);
-/* One cycle of the queues. */
-void memory_path_tick(machine *m, sm *s);
-/* The next cycle in which replies or tick have something to do; NEVER. */
-uint64_t memory_path_next(const machine *m, const sm *s);
+/* It has read its operands. Returns 1 when it needs no translation check. */
+int memory_path_accept(machine *m, sm *s, uint32_t record);
+/* Takes the next thing that is there by now: 1, or 0 when there is none. */
+int memory_path_take(machine *m, sm *s, arrival *arrived);
+/* One cycle of the queues: a miss leaves for the network. Returns 1 when one did. */
+int memory_path_send(machine *m, sm *s);
+/* ... the first segment goes to L1 or shared memory, and the first check is made. Returns the record that has passed
+ * its last check, and is in effect; NONE. */
+uint32_t memory_path_tick(machine *m, sm *s);
+/* The record that memory_path_tick has sent to its end and that awaits no reply: 1, or 0 when there is none. */
+int memory_path_take_sent(sm *s, arrival *arrived);
+/* Has memory_path_send or memory_path_tick something to do in the next cycle, too? */
+int memory_path_busy(const machine *m, const sm *s);
+/* A segment of a context wants to leave: may it, and it does. */
+int memory_path_context_may_enter(const machine *m, const sm *s);
+void memory_path_enter_context(machine *m, sm *s, uint32_t block_index, uint32_t kind, uint64_t address);
+/* Forgets what L1 holds: it writes through, so nothing is lost. */
+void memory_path_invalidate(sm *s);
 /* A block is about to leave for another SM: what L1 keeps of its local memory goes first. It takes its time on the
  * network; where it ends up beyond is left out. */
 void memory_path_write_back(machine *m, sm *s, const block *b);
-/* Instead of travelling, the context counts as moved at that cycle (config.switch_stalls). */
-void memory_path_stall(machine *m, sm *s, block *b, uint32_t kind, uint64_t cycle);
 /* May a miss of this kernel leave the SM now? */
 int memory_path_gate(const machine *m, const sm *s, uint32_t kernel);
 

@@ -1,10 +1,10 @@
 /* context_forms: what of a block's registers is saved, and whether a warp had better stop at once: the part of a switch
- * that needs to know the kernel (Lin 2.3.2, 2.3.3, 2.4.1). preemption.c asks; everything here rests on gpump's
+ * that needs to know the kernel (Lin 2.3.2, 2.3.3, 2.4.1). block_life.c asks; everything here rests on gpump's
  * analyses. */
 #ifndef MINIGPU_CONTEXT_FORMS_H
 #define MINIGPU_CONTEXT_FORMS_H
 
-#include "machine/machine.h"
+#include "machine/state.h"
 
 /* How registers are written. */
 typedef enum context_form {

@@ -4,17 +4,10 @@
 #include <string.h>
 
 #include "preemption/context_forms.h"
-#include "memory/memory_path.h"
-#include "preemption/preemption.h"
 
 /* What the block has beside registers, stacks, predicates and shared memory: heads, coordinates, barriers. Only a first
  * guess. */
 #define BLOCK_BYTES 256u
-
-static void must(machine *m, const char *what, gpump_result result) {
-    if (result != GPUMP_OK)
-        machine_fail(m, "cycle %llu: %s: %s", (unsigned long long)m->now, what, gpump_result_name(result));
-}
 
 int context_pipeline_make(machine *m, sm *s, char error[LAUNCH_ERROR_BYTES]) {
     gpump_spill_config config;
@@ -48,9 +41,10 @@ static uint32_t moved_shared(const machine *m, const block *b) {
 /* ---- saving ---- */
 
 void context_pipeline_stop(machine *m, sm *s, block *b) {
-    must(m, "gpump_spill_save",
-         gpump_spill_save(s->spill, m->now, (uint64_t)(b - m->blocks), b->warp_count, moved_shared(m, b), BLOCK_BYTES,
-                          &b->job));
+    machine_must(m, "gpump_spill_save",
+                 gpump_spill_save(s->spill, m->now, (uint64_t)(b - m->blocks), b->warp_count, moved_shared(m, b),
+                                  BLOCK_BYTES, &b->job),
+                 NULL);
     b->reported = 0;
     b->moved_bytes = 0;
     b->sent_bytes = 0;
@@ -62,7 +56,7 @@ static void report_warp(machine *m, sm *s, block *b, uint32_t index, uint32_t re
     warp.point_cycle = warp.drained_cycle = m->now;
     warp.registers = registers ? registers : 1;
     warp.bytes = (uint32_t)bytes;
-    must(m, "gpump_spill_report_drained", gpump_spill_report_drained(s->spill, m->now, b->job, &warp));
+    machine_must(m, "gpump_spill_report_drained", gpump_spill_report_drained(s->spill, m->now, b->job, &warp), NULL);
     b->reported |= UINT64_C(1) << index;
     b->moved_bytes += bytes;
 }
@@ -101,15 +95,15 @@ void context_pipeline_save(machine *m, sm *s, block *b, uint64_t bytes) {
         }
     }
     rest = b->moved_bytes + shared;
-    must(m, "gpump_spill_report_metadata",
-         gpump_spill_report_metadata(s->spill, b->job, bytes > rest ? (uint32_t)(bytes - rest) : 0));
+    machine_must(m, "gpump_spill_report_metadata",
+                 gpump_spill_report_metadata(s->spill, b->job, bytes > rest ? (uint32_t)(bytes - rest) : 0), NULL);
     b->moving = REQUEST_SAVE;
     if (s->wake > m->now + 1) s->wake = m->now + 1;
 }
 
 void context_pipeline_cancel(machine *m, sm *s, block *b) {
     if (b->job == NONE) return;
-    must(m, "gpump_spill_cancel", gpump_spill_cancel(s->spill, m->now, b->job));
+    machine_must(m, "gpump_spill_cancel", gpump_spill_cancel(s->spill, m->now, b->job), NULL);
     b->job = NONE;
     s->contexts_moving--;
 }
@@ -128,9 +122,10 @@ void context_pipeline_restore(machine *m, sm *s, block *b, uint64_t bytes) {
         warps[i].bytes = (uint32_t)((bytes - shared - metadata) / b->warp_count);
     }
     metadata += (bytes - shared - metadata) % b->warp_count;
-    must(m, "gpump_spill_restore",
-         gpump_spill_restore(s->spill, m->now, (uint64_t)(b - m->blocks), warps, b->warp_count, (uint32_t)shared,
-                             (uint32_t)metadata, &b->job));
+    machine_must(m, "gpump_spill_restore",
+                 gpump_spill_restore(s->spill, m->now, (uint64_t)(b - m->blocks), warps, b->warp_count,
+                                     (uint32_t)shared, (uint32_t)metadata, &b->job),
+                 NULL);
     b->moving = REQUEST_RESTORE;
     b->sent_bytes = 0;
     s->contexts_moving++;
@@ -140,22 +135,27 @@ void context_pipeline_restore(machine *m, sm *s, block *b, uint64_t bytes) {
 /* ---- segments ---- */
 
 /* A block is saved, or back. */
-static void done(machine *m, sm *s, block *b) {
-    b->job = NONE;
+static uint32_t done(machine *m, sm *s, const gpump_spill_action *action) {
+    m->blocks[action->cookie].job = NONE;
     s->contexts_moving--;
-    preemption_transfer_done(m, s, b, b->moving);
+    return (uint32_t)action->cookie;
 }
 
 void context_pipeline_moved(machine *m, sm *s, block *b) {
-    gpump_spill_action action;
     if (b->job == NONE) return;
     b->transfers--;
-    must(m, "gpump_spill_report_moved", gpump_spill_report_moved(s->spill, m->now, b->job, 1));
-    while (s->contexts_moving && !m->failed && gpump_spill_next_event(s->spill, m->now, &action) == GPUMP_OK)
-        if (action.kind == GPUMP_SPILL_DONE) done(m, s, &m->blocks[action.cookie]);
+    machine_must(m, "gpump_spill_report_moved", gpump_spill_report_moved(s->spill, m->now, b->job, 1), NULL);
 }
 
-int context_pipeline_next(machine *m, sm *s, uint32_t *block_index, uint32_t *kind, uint64_t *address) {
+uint32_t context_pipeline_done(machine *m, sm *s) {
+    gpump_spill_action action;
+    while (s->contexts_moving && !m->failed && gpump_spill_next_event(s->spill, m->now, &action) == GPUMP_OK)
+        if (action.kind == GPUMP_SPILL_DONE) return done(m, s, &action);
+    return NONE;
+}
+
+context_pipeline_step context_pipeline_next(machine *m, sm *s, uint32_t *block_index, uint32_t *kind,
+                                            uint64_t *address) {
     gpump_spill_action action;
     while (s->contexts_moving && !m->failed && gpump_spill_next(s->spill, m->now, &action) == GPUMP_OK) {
         block *b = &m->blocks[action.cookie];
@@ -167,10 +167,10 @@ int context_pipeline_next(machine *m, sm *s, uint32_t *block_index, uint32_t *ki
             *address = m->context_base + b->context * m->context_stride + b->sent_bytes;
             b->sent_bytes += SEGMENT_BYTES;
             b->transfers++;
-            return 1;
-        case GPUMP_SPILL_DONE: done(m, s, b); break;
+            return CONTEXT_PIPELINE_SEGMENT;
+        case GPUMP_SPILL_DONE: *block_index = done(m, s, &action); return CONTEXT_PIPELINE_DONE;
         default: break; /* a warp's registers are there; its block waits for the others */
         }
     }
-    return 0;
+    return CONTEXT_PIPELINE_EMPTY;
 }

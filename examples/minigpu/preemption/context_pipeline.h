@@ -4,11 +4,11 @@
  * A warp's registers leave as soon as it has drained, while other warps of its block still run to their points; shared
  * memory and the rest follow the last of them. Segments go out only when no miss wants the SM's port (memory_path.c).
  * Values move elsewhere: they are written when the block's state is complete, and read when its last byte has arrived
- * (preemption.c). */
+ * (block_life.c). */
 #ifndef MINIGPU_CONTEXT_PIPELINE_H
 #define MINIGPU_CONTEXT_PIPELINE_H
 
-#include "machine/machine.h"
+#include "machine/state.h"
 
 /* Makes an SM's pipeline in the machine's arena. Returns 0, or -1 with the reason in error. */
 int context_pipeline_make(machine *m, sm *s, char error[LAUNCH_ERROR_BYTES]);
@@ -24,9 +24,17 @@ void context_pipeline_cancel(machine *m, sm *s, block *b);
 void context_pipeline_restore(machine *m, sm *s, block *b, uint64_t bytes);
 /* A segment of a block has been written, or has arrived. */
 void context_pipeline_moved(machine *m, sm *s, block *b);
-/* Gets the next segment that may go now: 1 with the block it belongs to, its request kind and address; 0 when there is
- * none. Blocks that are saved or restored in the process are reported to preemption.c. */
-int context_pipeline_next(machine *m, sm *s, uint32_t *block_index, uint32_t *kind, uint64_t *address);
+/* Returns a block whose last byte that was, saved or restored (block.moving says which); NONE: no more. */
+uint32_t context_pipeline_done(machine *m, sm *s);
+/* Gets the next thing that may happen now: a segment, with the block it belongs to, its request kind and address; or a
+ * block that is saved or restored without one; or nothing. */
+typedef enum context_pipeline_step {
+    CONTEXT_PIPELINE_EMPTY,
+    CONTEXT_PIPELINE_SEGMENT,
+    CONTEXT_PIPELINE_DONE
+} context_pipeline_step;
+context_pipeline_step context_pipeline_next(machine *m, sm *s, uint32_t *block_index, uint32_t *kind,
+                                            uint64_t *address);
 /* The cycle of the next segment; NEVER: not by itself. */
 static inline uint64_t context_pipeline_cycle(const sm *s) {
     return s->contexts_moving ? gpump_spill_next_cycle(s->spill) : NEVER;

@@ -15,26 +15,10 @@
 #include <string.h>
 
 #include "policies.h"
-#include "preemption/preemption.h"
-
-typedef struct scheduled {
-    uint32_t sm;
-    gpump_block_ref block;
-} scheduled;
-
-struct schedule {
-    gpump_scheduler *scheduler;
-    const gpump_scheduler_policy *policy;
-    gpump_cost_history *histories; /* mechanism select: of finished blocks, by kernel number */
-    uint32_t *vacating;  /* per SM: gpump_scheduler_mechanism + 1 while its blocks have to leave; 0 otherwise */
-    uint32_t *processes; /* rows of the process table */
-    scheduled *names;    /* per block of the machine: where it is, and what the scheduler calls it there */
-};
-
-static void must(machine *m, const char *what, gpump_result result) {
-    if (result != GPUMP_OK)
-        machine_fail(m, "cycle %llu: %s: %s", (unsigned long long)m->now, what, gpump_result_name(result));
-}
+#include "memory/memory_path.h"
+#include "preemption/block_life.h"
+#include "preemption/requests.h"
+#include "preemption/schedule_facts.h"
 
 int preemption_schedule_make(machine *m, const launch_file *launch, const char *policy, uint32_t mechanism,
                              uint64_t slice_ns, char error[LAUNCH_ERROR_BYTES]) {
@@ -99,22 +83,9 @@ void preemption_schedule_submit(machine *m, uint32_t kernel_index) {
     command.process = m->schedule->processes[k->process];
     command.blocks_per_sm = k->block_cap && k->block_cap < occupancy.blocks ? k->block_cap : occupancy.blocks;
     command.saved_limit = UINT32_MAX;
-    must(m, "gpump_scheduler_submit",
-         gpump_scheduler_submit(m->schedule->scheduler, m->now, k->process, &command, NULL));
+    machine_must(m, "gpump_scheduler_submit",
+                 gpump_scheduler_submit(m->schedule->scheduler, m->now, k->process, &command, NULL), NULL);
     m->dispatch_needed = 1;
-}
-
-void preemption_schedule_left(machine *m, const block *b, const gpump_sm_action *action, uint32_t entry) {
-    struct schedule *c = m->schedule;
-    const scheduled *name = &c->names[b - m->blocks];
-    if (entry == NONE) {
-        gpump_cost_history_record(&c->histories[b->kernel + 1], action->history.executed, action->history.cycles);
-        must(m, "gpump_scheduler_report_finished",
-             gpump_scheduler_report_finished(c->scheduler, m->now, name->sm, name->block));
-    } else {
-        must(m, "gpump_scheduler_report_preempted",
-             gpump_scheduler_report_preempted(c->scheduler, m->now, name->sm, name->block, entry));
-    }
 }
 
 /* ==== actions ==== */
@@ -224,12 +195,10 @@ static void vacate(machine *m, sm *s) {
 
 static void set_up(machine *m, const gpump_scheduler_action *action) {
     sm *s = m->sms[action->sm];
-    uint32_t i;
     m->schedule->vacating[action->sm] = 0;
-    if (action->invalidate & GPUMP_SCHEDULER_INVALIDATE_L1)
-        for (i = 0; i < s->l1.sets * s->l1.ways; i++)
-            if (!s->l1.lines[i].pending) s->l1.lines[i].line = 0; /* it writes through, so nothing is lost */
-    must(m, "gpump_scheduler_report_ready", gpump_scheduler_report_ready(m->schedule->scheduler, m->now, action->sm));
+    if (action->invalidate & GPUMP_SCHEDULER_INVALIDATE_L1) memory_path_invalidate(s);
+    machine_must(m, "gpump_scheduler_report_ready",
+                 gpump_scheduler_report_ready(m->schedule->scheduler, m->now, action->sm), NULL);
 }
 
 void preemption_schedule_pump(machine *m) {
@@ -250,7 +219,7 @@ void preemption_schedule_pump(machine *m) {
         default: break;
         }
     }
-    if (!m->failed && result != GPUMP_EMPTY) must(m, "gpump_scheduler_next", result);
+    if (!m->failed && result != GPUMP_EMPTY) machine_must(m, "gpump_scheduler_next", result, NULL);
     m->dispatch_needed = 0;
 }
 

@@ -1,10 +1,10 @@
 /* preemption_schedule: the third part of the wiring of gpump. With a schedule, several processes share the machine, and
- * gpump_scheduler decides which kernel gets which SM. Without one, priorities decide (preemption.c) or a victim policy
+ * gpump_scheduler decides which kernel gets which SM. Without one, priorities decide (requests.c) or a victim policy
  * (victims.c). */
 #ifndef MINIGPU_PREEMPTION_SCHEDULE_H
 #define MINIGPU_PREEMPTION_SCHEDULE_H
 
-#include "machine/machine.h"
+#include "machine/state.h"
 
 /* Makes the scheduler in the arena and opens a context per process. Returns 0, or -1 with the reason in error. */
 int preemption_schedule_make(machine *m, const launch_file *launch, const char *policy, uint32_t mechanism,
@@ -14,8 +14,6 @@ int preemption_schedule_make(machine *m, const launch_file *launch, const char *
 void preemption_schedule_submit(machine *m, uint32_t kernel_index);
 /* Carries out everything the scheduler wants done by now. */
 void preemption_schedule_pump(machine *m);
-/* A block is off its SM; `entry`: where it waits to come back, NONE when it has ended. */
-void preemption_schedule_left(machine *m, const block *b, const gpump_sm_action *action, uint32_t entry);
 /* The next cycle at which the scheduler wants to be asked; NEVER: not by itself. */
 uint64_t preemption_schedule_wake(const machine *m);
 uint64_t preemption_schedule_hash(const machine *m, uint64_t hash);

@@ -1,0 +1,112 @@
+/* kernel: a launch as the machine sees it: its program, what a block of it takes, how far it is, and its blocks that
+ * wait to come back. */
+#ifndef MINIGPU_KERNEL_H
+#define MINIGPU_KERNEL_H
+
+#include "gpump.h"
+#include "lanes/lanes.h"
+#include "launch/config.h"
+#include "launch/launch_file.h"
+#include "ptx/instruction.h"
+
+#define NONE GPUMP_NONE
+#define NEVER GPUMP_UNKNOWN
+#define SCOREBOARD_IDS 1024u /* registers, then predicates, of one thread */
+#define BARRIERS 16u
+#define SCHEDULERS_MAX 8u
+#define BLOCK_ENTRIES_MAX 64u
+#define REQUESTS_PER_SM 512u
+#define PAGE_BYTES 4096u
+/* What the page table says of a page. */
+#define PAGE_READ 1u           /* whose it is may read it */
+#define PAGE_WRITE 2u          /* and write it */
+#define PAGE_ABSENT_READ 4u    /* but it is not there (page_faults.h) */
+#define PAGE_ABSENT_WRITE 8u   /* or not for writing */
+#define PAGE_REPORTED_READ 16u /* a check has found that */
+#define PAGE_REPORTED_WRITE 32u
+/* Where device memory begins: address 0 and its neighbours belong to nobody. */
+#define DEVICE_BASE UINT64_C(0x10000000)
+#define PREEMPTION_LOG_ENTRIES 1024u
+
+/* What executing an instruction does to the flush bit of its block. */
+typedef enum clobber_rule {
+    CLOBBERS_WATCHED, /* clears it when it overwrites what its block has read (read_set.h) */
+    CLOBBERS_NEVER,   /* nothing, says the analysis */
+    CLOBBERS_ALWAYS   /* clears it, says the analysis */
+} clobber_rule;
+
+/* What issue needs to know of an instruction, prepared once: its scoreboard ids and a few bits. */
+typedef struct issue_info {
+    uint16_t ids[22]; /* sources first, then destinations: register r is r, predicate p is registers + p */
+    uint8_t sources, destinations;
+    uint8_t unit;              /* functional_unit */
+    uint8_t pipe;              /* pipe_kind of its execution */
+    uint8_t needs_environment; /* reads special registers or parameters */
+    uint8_t is_barrier;
+    uint8_t is_global;   /* may touch device memory */
+    uint8_t is_boundary; /* starts an idempotent region */
+    uint8_t serialises;  /* waits for everything of its warp in flight: boundaries, calls of the fault handler */
+    uint8_t is_checked;  /* finds absent pages instead of failing on them */
+    uint8_t clobbers;    /* clobber_rule */
+    uint8_t is_point;    /* a preemption point */
+    uint8_t counted;     /* counted_kind */
+} issue_info;
+
+/* Instructions that are there for preemption or page faults alone, counted apart. */
+typedef enum counted_kind {
+    COUNTED_NOT,
+    COUNTED_CHECK, /* pfchk, checked loads */
+    COUNTED_CALL,  /* sw_call, taken or not */
+    COUNTED_POINT, /* pp and the instruction behind it; bar.pp is a barrier all the same */
+    COUNTED
+} counted_kind;
+
+typedef enum kernel_state { KERNEL_WAITING, KERNEL_ACTIVE, KERNEL_DONE } kernel_state;
+
+/* Why a block that has run before waits for a place. */
+typedef struct preempted_block {
+    gpump_sm_history history;
+    uint64_t linear;
+    uint64_t context;       /* of the context pool; NEVER: it starts anew */
+    uint32_t next;          /* in its list; NONE ends it */
+    uint32_t left_sm;       /* the SM it left */
+    uint32_t home_sm;       /* the only SM it may go to; NONE: any */
+    gpump_block_ref parked; /* home_sm set: its name there; registers, shared memory or both are still in place */
+    uint32_t kept;          /* gpump_part bits of those */
+    uint64_t context_bytes; /* what of it is in memory */
+    uint32_t flushes;       /* how often it has been flushed so far */
+    uint32_t kernel;
+} preempted_block;
+
+typedef struct kernel {
+    const kernel_program *program;
+    const issue_info *info;
+    const launch_kernel *launch;
+    uint8_t *parameters;     /* the parameter block */
+    lanes_texture *textures; /* by argument; the handle of argument i is i + 1. Width 0: that argument is no texture */
+    lanes_texture *texture_references;                           /* by .texref of its module */
+    uint64_t arrival_cycle, ready_cycle, start_cycle, end_cycle; /* ready: it has arrived and it is its turn */
+    uint64_t blocks, next_block, done_blocks;
+    uint64_t warp_instructions, thread_instructions; /* committed, flushed work included */
+    uint64_t counted[COUNTED];                       /* of them, those put in for a purpose */
+    uint64_t wasted_warp_instructions;               /* of flushed blocks */
+    uint64_t context_bytes;                          /* of one saved block, as the raw format writes it */
+    uint64_t resident_cycles;                        /* summed over blocks */
+    uint64_t resumed,
+        resumed_elsewhere; /* preempted blocks that came back, and those of them that came back on another SM */
+    uint64_t ran_on;       /* SMs it has been on, as a mask (SM index modulo 64) */
+    gpump_footprint need;  /* of one block */
+    uint32_t shared_bytes; /* static and dynamic, of one block */
+    uint32_t registers;    /* 32-bit registers per thread */
+    uint32_t process, priority;
+    uint32_t state;                           /* kernel_state */
+    uint32_t warps;                           /* of one block */
+    uint32_t block_cap;                       /* blocks on one SM at most */
+    uint32_t only_reserved;                   /* 1: it goes only to SMs that are reserved for it */
+    uint32_t first_preempted, last_preempted; /* list of preempted_block */
+    uint32_t preempted;                       /* its length */
+    uint32_t resident;                        /* blocks on SMs */
+    uint32_t iteration;                       /* rounds of its loop that it has ended (loops.h) */
+} kernel;
+
+#endif

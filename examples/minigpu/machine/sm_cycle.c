@@ -1,0 +1,77 @@
+#include "machine/sm_cycle.h"
+
+#include "machine/pipeline.h"
+#include "memory/memory_path.h"
+#include "preemption/block_life.h"
+#include "preemption/context_pipeline.h"
+
+/* Blocks that have ended leave. */
+static void end_blocks(machine *m, sm *s) {
+    uint32_t i;
+    for (i = 0; i < s->ended_count; i++) preemption_block_done(m, s, &m->blocks[s->ended[i]]);
+    s->ended_count = 0;
+}
+
+/* A segment of a context has come to its end. */
+static void context_moved(machine *m, sm *s, block *b) {
+    uint32_t index;
+    context_pipeline_moved(m, s, b);
+    while ((index = context_pipeline_done(m, s)) != NONE)
+        preemption_transfer_done(m, s, &m->blocks[index], m->blocks[index].moving);
+}
+
+static void arrivals(machine *m, sm *s) {
+    arrival arrived;
+    while (memory_path_take(m, s, &arrived)) {
+        block *b = &m->blocks[arrived.item];
+        switch (arrived.kind) {
+        case ARRIVAL_RECORD: pipeline_commit(m, s, arrived.item); break;
+        case ARRIVAL_STORE: pipeline_block_may_be_done(m, s, b); break;
+        default: context_moved(m, s, b); break;
+        }
+        if (s->ended_count) end_blocks(m, s);
+    }
+}
+
+/* Contexts go when nobody else wants the network. */
+static void send_context(machine *m, sm *s) {
+    uint32_t index, kind;
+    uint64_t address;
+    if (context_pipeline_cycle(s) > m->now || !memory_path_context_may_enter(m, s)) return;
+    for (;;) {
+        switch (context_pipeline_next(m, s, &index, &kind, &address)) {
+        case CONTEXT_PIPELINE_SEGMENT: memory_path_enter_context(m, s, index, kind, address); return;
+        case CONTEXT_PIPELINE_DONE: preemption_transfer_done(m, s, &m->blocks[index], m->blocks[index].moving); break;
+        default: return;
+        }
+    }
+}
+
+void sm_cycle(machine *m, sm *s) {
+    uint64_t wake, next;
+    uint32_t checked;
+    arrival sent;
+    s->now = m->now;
+    if (s->stall_cycle <= m->now) block_life_end_stalls(m, s);
+    arrivals(m, s);
+    pipeline_execute(m, s);
+    if (s->ended_count) end_blocks(m, s);
+    if (!memory_path_send(m, s)) send_context(m, s);
+    checked = memory_path_tick(m, s);
+    if (memory_path_take_sent(s, &sent)) pipeline_commit(m, s, sent.item);
+    if (checked != NONE) pipeline_checked(m, s, &s->records[checked]);
+    if (s->ended_count) end_blocks(m, s);
+    wake = pipeline_issue(m, s);
+    if (s->stopping) preemption_report_waits(m, s);
+
+    /* When does anything happen here again? */
+    if (memory_path_busy(m, s)) wake = m->now + 1;
+    if (s->stall_cycle < wake) wake = s->stall_cycle;
+    next = s->free_request != NONE ? context_pipeline_cycle(s) : NEVER;
+    /* A context that may not leave yet is told by the memory when to look again. */
+    if (next <= m->now && next != NEVER) next = memory_path_context_may_enter(m, s) ? m->now + 1 : NEVER;
+    if (next < wake) wake = next;
+    next = pipeline_next(s);
+    if (next < wake) wake = next;
+    s->wake = wake <= m->now ? m->now + 1 : wake;
+}

@@ -1,0 +1,243 @@
+/* state: the mini-GPU's whole state in one place.
+ *
+ * Who does what:
+ *   dispatcher       which block goes to which SM
+ *   warp_scheduler   which warp of an SM issues next
+ *   scoreboard       which instructions of a warp must wait for others
+ *   pipeline         issue, operand read, execute, commit; branches and barriers
+ *   simt_stack       which lanes of a warp stand where
+ *   memory_access    what loads, stores and atomics do to memory, and when
+ *   memory_path      coalesced requests through L1, miss queue, network, L2 and DRAM
+ *   page_faults      absent pages: found by checks, brought by a handler
+ *   restart          warps go back to the start of their idempotent region
+ *   read_set         what a block has read and written: may it still be flushed?
+ *   preemption       every call of gpump: how blocks leave SMs and come back
+ *   victims          which blocks leave when a kernel with a latency limit arrives
+ *
+ * All of it lies in one arena (arena.h); nothing is allocated once machine_build has returned. */
+#ifndef MINIGPU_STATE_H
+#define MINIGPU_STATE_H
+
+#include "machine/arena.h"
+#include "machine/kernel.h"
+#include "machine/pipe.h"
+#include "machine/warp.h"
+#include "memory/cache.h"
+#include "memory/memory.h"
+
+/* ---- memory path ---- */
+
+typedef enum translation { TRANSLATION_HIT, TRANSLATION_PENDING, TRANSLATION_ABSENT, TRANSLATION_FAULT } translation;
+
+typedef struct memory_request {
+    uint64_t address;
+    uint64_t sequence; /* of the instruction in its warp */
+    uint64_t life;     /* of the block; a reply for a block that has left is dropped */
+    uint32_t process, kernel, block, warp;
+    uint32_t kind;   /* request_kind */
+    uint32_t record; /* in-flight record of an atomic */
+    uint32_t miss;   /* L1 line of a load */
+    uint32_t bytes;  /* of the line that it names */
+    uint32_t next_free;
+    uint32_t unused;
+} memory_request;
+
+typedef struct miss_queue {
+    uint32_t *requests;
+    uint32_t head, count;
+    uint32_t kernel; /* whose it is at present; 0: nobody's */
+    uint32_t unused;
+} miss_queue;
+
+/* What memory_path_take hands over. */
+typedef enum arrival_kind { ARRIVAL_RECORD, ARRIVAL_STORE, ARRIVAL_CONTEXT } arrival_kind;
+typedef struct arrival {
+    uint32_t kind; /* arrival_kind */
+    uint32_t item; /* the in-flight record that has everything, or the block */
+} arrival;
+
+typedef struct read_set_entry {
+    uint64_t key; /* life of the block, and segment */
+    uint32_t read, written;
+} read_set_entry;
+
+/* ---- an SM ---- */
+
+typedef struct sm_statistics {
+    uint64_t issued;
+    uint64_t l1_hits, l1_misses, transfer_requests;
+    uint64_t saved_bytes, restored_bytes;
+} sm_statistics;
+
+typedef struct sm {
+    gpump_sm *gpump;
+    uint32_t *registers;       /* the register file: gpu.registers 32-bit registers */
+    uint8_t *shared;           /* shared memory */
+    read_set_entry *read_sets; /* one table per block entry */
+    uint32_t *read_set_used;
+    in_flight *records;
+    uint32_t free_record;
+    uint32_t index;
+    uint32_t *waiters; /* next waiter, by record * 32 + segment */
+    pipe_stage pipes[PIPES];
+    uint64_t wake; /* the next cycle in which something can happen */
+    uint64_t now;
+    /* warp slots, one bit each */
+    uint64_t present;  /* a warp sits there that has not ended */
+    uint64_t fetched;  /* its next instruction is there */
+    uint64_t clear;    /* the scoreboard lets that instruction issue */
+    uint64_t waiting;  /* at a barrier */
+    uint64_t stopped;  /* its block must not issue */
+    uint64_t occupied; /* the slot belongs to a resident block */
+    uint64_t calling;  /* the fault handler works for it */
+    uint32_t slot_warp[WARP_SLOTS_MAX];
+    uint64_t slot_age[WARP_SLOTS_MAX]; /* when the warp came: smaller is older */
+    uint64_t scheduler_slots[SCHEDULERS_MAX];
+    uint32_t scheduler_last[SCHEDULERS_MAX];
+    uint32_t first_scheduler; /* who issues first: the one after that which had the load-store unit last */
+    uint64_t scheduler_free[SCHEDULERS_MAX]; /* when it may issue again */
+    uint64_t alu_free[SCHEDULERS_MAX];       /* each scheduler has its own lanes for arithmetic */
+    uint64_t unit_free[UNIT_COUNT];
+    uint32_t block_of_entry[BLOCK_ENTRIES_MAX];
+    uint32_t resident;                              /* blocks */
+    uint32_t ended[BLOCK_ENTRIES_MAX], ended_count; /* blocks that have ended, until block life takes them */
+    uint32_t stopping;                              /* blocks whose waits are being reported */
+    /* load-store unit */
+    uint32_t *check_queue, check_head, check_count;    /* records before their last translation check */
+    uint32_t *access_queue, access_head, access_count; /* records on their way to L1 or shared memory */
+    uint32_t access_waits;                             /* 1: the first record there finds no room behind */
+    uint32_t memory_reserved;                          /* memory instructions issued and not yet sent to the end */
+    uint32_t outstanding_misses;
+    miss_queue *miss_queues;
+    uint32_t next_queue;
+    memory_request *requests;
+    uint32_t *completed, completed_first,
+        completed_count; /* records that have all they waited for, until memory_path_take */
+    uint32_t free_request;
+    gpump_spill *spill;       /* the pipeline of contexts (context_pipeline.c) */
+    uint32_t contexts_moving; /* blocks in it */
+    uint32_t shared_bytes;    /* of its shared memory */
+    uint32_t parked;          /* blocks that have left but for what stays in place */
+    uint64_t stall_cycle;     /* the next one in which a context counts as moved (config.switch_stalls); NEVER */
+    cache l1;
+    uint32_t resume_first, resume_last; /* the SM's own resume list */
+    uint32_t reserved_for;              /* kernel number; 0: nobody */
+    uint32_t whole;                     /* 1: its new owner waits until everybody else has left */
+    sm_statistics statistics;
+    gpump_meter *meter;          /* traffic per kernel from issue to L1; behind it the memory's own meter counts */
+    uint64_t *resident_since;    /* per kernel: when its first block of those here came */
+    uint32_t kernel_resident[1]; /* blocks per kernel, machine.kernel_count of them: last member */
+} sm;
+
+/* ---- the machine ---- */
+
+/* One preemption, for reports: an SM emptied, by one technique. */
+typedef struct preemption_entry {
+    uint64_t request_cycle, end_cycle; /* end: the last block's room is free; NEVER: not yet */
+    uint64_t bytes_saved;
+    uint64_t wasted_warp_instructions;
+    uint32_t sm, technique;
+    uint32_t blocks, left;
+    uint32_t kernel;     /* kernel number that lost the SM, from 1; of its first block */
+    uint32_t for_kernel; /* that gets it; 0: nobody in particular */
+    uint32_t refused;    /* gpump_reason: a block that had to leave by switch instead; 0 */
+    uint32_t refused_blocks;
+} preemption_entry;
+
+/* Page faults that have been reported and not served yet, in the order of their report (page_faults.h). */
+typedef struct fault_buffer {
+    pipe_stage buffer;
+    uint64_t absent;   /* pages that were absent at first */
+    uint64_t served;   /* faults */
+    uint64_t calls;    /* of the handler */
+    uint32_t reported; /* at the buffer's end: not asked for yet */
+    uint32_t unused;
+} fault_buffer;
+
+struct timeline;
+struct victim_request;
+
+typedef struct machine {
+    arena arena;
+    minigpu_config config;
+    uint64_t now;
+    uint64_t progress_cycle; /* when an instruction was last issued */
+    uint64_t lives;
+    uint64_t ages;
+    uint8_t *memory; /* device memory, from DEVICE_BASE */
+    uint64_t memory_bytes;
+    uint8_t *page_table; /* per page: PAGE_... bits; 0: nobody's */
+    fault_buffer page_faults;
+    sm **sms;
+    uint32_t sm_count;
+    kernel *kernels;
+    uint32_t kernel_count;
+    uint32_t *kernel_order; /* by priority, then arrival in the file */
+    uint32_t kernels_done;
+    block *blocks;
+    uint32_t block_count, free_block;
+    warp *warps;
+    uint32_t warp_count, free_warp;
+    uint32_t *predicates; /* predicate_stride lane masks per warp */
+    uint32_t predicate_stride;
+    preempted_block *preempted;
+    uint32_t preempted_count, free_preempted;
+    gpump_context_pool *context_pool;
+    uint64_t context_base; /* device address of the saved contexts */
+    uint64_t context_stride;
+    uint64_t local_base, local_stride; /* local memory: one frame per block that exists */
+    uint32_t *local_free, local_count, local_count_free;
+    memory_system *memory_system; /* what lies behind the L1s */
+    uint32_t dispatch_needed;
+    uint32_t failed; /* 1: error says why */
+    char error[LAUNCH_ERROR_BYTES];
+    preemption_entry preemptions[PREEMPTION_LOG_ENTRIES];
+    uint32_t preemption_count;
+    uint32_t technique;      /* gpump_technique that arriving kernels preempt by */
+    uint32_t context_form;   /* how registers are saved: a context_form (context_forms.h) */
+    uint32_t regions;        /* 1: kernels have idempotent regions, and warps can go back */
+    uint32_t stop_at_points; /* 1: warps of a block that is switched run on to their next preemption point; 0: they stop
+                                anywhere; 2: each warp does what is estimated to be over earlier */
+    uint32_t in_place;       /* 1: preempted blocks leave in place what the next kernel does not need */
+    struct context_view *
+        *views; /* per kernel what its analyses say; outside the arena, never changes; NULL: nobody needs it */
+    const gpump_victim_policy *policy; /* who makes room for a kernel that arrives; NULL: whole SMs by `technique` */
+    struct schedule
+        *schedule; /* the scheduler decides which kernel gets which SM (preemption_schedule.c); NULL: priorities do */
+    uint64_t limit_cycles;                  /* its latency limit; NEVER: none */
+    uint64_t late_price;                    /* of the policy's requests, warp instructions per cycle */
+    uint64_t ask_again;                     /* the policy wants to be asked again at this cycle; NEVER: not */
+    gpump_cost_history *histories;          /* of finished blocks, by kernel number */
+    struct victim_request *victim_requests; /* one per kernel (victims.h) */
+    const launch_file *launch;              /* whose loops these are */
+    uint32_t *loop_rounds;                  /* per loop of the launch file: rounds that have begun (loops.h) */
+    const uint64_t *true_ends;              /* for an oracle: when each block of kernel 1 ends if it drains; NULL */
+    uint64_t *ends;                         /* where such a table is written; NULL */
+    uint32_t omit_section;             /* tests: the context section type that is left out of every save; 0: none */
+    uint64_t preempt_cycle;            /* --preempt; NEVER: never */
+    struct machine_programs *programs; /* decoded PTX: never changes, so it lives outside the arena */
+    uint32_t deadlocked;
+    struct timeline *trace;        /* an observer outside the arena (trace.h); NULL: nobody looks */
+    struct region_log *region_log; /* another: which regions ran and how long (restart.h); NULL */
+    void (*on_access)(struct machine *m,
+                      const in_flight *access); /* another: told of each memory instruction that takes effect; NULL */
+    void *on_access_user;
+    uint8_t *clobbered_at; /* another: set to 1 at the PC of every instruction that was seen to clobber; NULL */
+} machine;
+
+/* Every fact and request is right by construction; if gpump objects, the wiring is wrong, and the machine stops with
+ * gpump's words. */
+void machine_must(machine *m, const char *what, gpump_result result, const gpump_diag *diag);
+/* Stops the machine with an error; the first one stays. */
+void machine_fail(machine *m, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static inline kernel *block_kernel(machine *m, const block *b) { return &m->kernels[b->kernel]; }
+static inline uint32_t *warp_predicates(machine *m, const warp *w) {
+    return &m->predicates[(size_t)(w - m->warps) * m->predicate_stride];
+}
+static inline uint32_t *warp_registers(machine *m, const block *b, const warp *w) {
+    return m->sms[b->sm]->registers + w->register_base;
+}
+static inline uint8_t *device_memory(machine *m, uint64_t address) { return m->memory + (address - DEVICE_BASE); }
+
+#endif

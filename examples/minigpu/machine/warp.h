@@ -1,0 +1,134 @@
+/* warp: warps, their blocks, and their instructions in flight.
+ *
+ * A warp is an object of its own. What it may do is one word, with a bit per asker: see warp_gate. */
+#ifndef MINIGPU_WARP_H
+#define MINIGPU_WARP_H
+
+#include "machine/kernel.h"
+#include "machine/simt_stack.h"
+
+typedef struct barrier {
+    uint64_t arrived;    /* warps that wait or have arrived, by index */
+    uint32_t threads;    /* threads that have arrived */
+    uint32_t expected;   /* threads awaited; 0: all that have not ended */
+    uint32_t population; /* bar.red: lanes whose predicate holds */
+    uint32_t all, any;
+} barrier;
+
+/* A warp is (block instance, index in it). It sits in a physical slot while its block is resident; its registers are
+ * found through a base, so that more warps than slots can exist. */
+typedef struct warp {
+    simt_stack stack;
+    uint64_t pending[SCOREBOARD_IDS / 64];  /* scoreboard: destinations of instructions in flight */
+    uint64_t held_any[SCOREBOARD_IDS / 64]; /* scoreboard: sources not yet released, as a set ... */
+    uint8_t held[SCOREBOARD_IDS];           /* ... and how often each */
+    uint64_t sequence;                      /* of the next instruction */
+    uint32_t block, index;
+    uint32_t slot;          /* physical slot on the block's SM */
+    uint32_t register_base; /* of its first vector register in the SM's register file, in 32-bit registers */
+    uint32_t lanes;         /* lanes that exist */
+    uint32_t in_flight;     /* instructions between issue and commit */
+    uint32_t unchecked;     /* memory instructions before their last translation check */
+    uint32_t barrier;       /* it waits at this barrier; NONE: at none */
+    uint32_t barrier_pc;    /* the instruction that waits there ... */
+    uint32_t barrier_lanes; /* ... and the lanes that execute it */
+    uint32_t stores;        /* store requests without acknowledgement */
+    uint32_t fetch_enabled; /* 0: fetches no further instruction */
+    uint32_t control;       /* 1: a branch, barrier or end is in flight: the next PC is not known */
+    uint32_t sm;            /* where it is; NONE: nowhere */
+    uint64_t called_until;  /* when the fault handler has what it asked for */
+    /* idempotent regions (restart.h) */
+    simt_stack sparse_start, short_start; /* where it goes back to */
+    uint64_t executed_since[2];           /* instructions since the start of its sparse and of its short region */
+    uint32_t must_go_on;                  /* 1: it cannot go back before the next boundary */
+    uint32_t restarts;
+} warp;
+
+typedef struct block {
+    lanes_environment environment;
+    gpump_sm_history history; /* from earlier residences */
+    barrier barriers[BARRIERS];
+    uint64_t linear;
+    uint64_t life;  /* distinguishes this residence from all others of the machine; 0: free */
+    uint64_t slots; /* warp slots it holds, as a mask */
+    uint64_t start_cycle;
+    uint64_t local_base;   /* local memory of its first thread; 0: none */
+    uint64_t context;      /* where it is being saved or restored from; NEVER: neither */
+    uint64_t transfer_end; /* config.switch_stalls: when its context counts as moved; 0 */
+    uint64_t stop_cycle;   /* when it was told to stop for a save */
+    uint64_t rewound;      /* instructions that its warps gave up by going back */
+    uint32_t
+        rewinding; /* 1: it leaves by rewind: its warps go back to the start of their regions instead of draining */
+    gpump_block_ref ref; /* its name on its SM's gpump_sm */
+    uint32_t kernel, sm;
+    uint32_t register_base, shared_base;
+    uint32_t warps[BLOCK_WARPS_MAX];
+    uint32_t warp_count, live_warps;
+    uint32_t in_flight, stores, atomics;
+    uint32_t registers_pending; /* instructions in flight with destinations */
+    uint64_t reported;          /* stopping: warps whose registers have gone into the pipeline, by index */
+    uint64_t moved_bytes, sent_bytes;
+    uint32_t transfers;     /* save or restore requests not yet acknowledged */
+    uint64_t context_bytes; /* of the context it is saved to or restored from */
+    uint32_t keep;     /* gpump_part bits that stay in place when it is saved, or have stayed when it is restored */
+    uint32_t job;      /* of its SM's pipeline; NONE */
+    uint32_t moving;   /* REQUEST_SAVE or REQUEST_RESTORE */
+    uint32_t ended;    /* 1: nothing of it is left, and block life will be told */
+    uint32_t stopping; /* issues no more, waits are being reported */
+    uint32_t to_point; /* stopping: warps still run on to their preemption points */
+    uint32_t last_waits;
+    uint32_t local_frame;
+    uint32_t flushes;    /* how often it has been flushed so far */
+    uint32_t preemption; /* entry of the preemption log it leaves under; NONE */
+    uint32_t victim;     /* its entry in a victim request (victims.h); NONE */
+    uint32_t next_free;
+} block;
+
+/* ---- instructions in flight ---- */
+
+typedef enum record_stage { RECORD_FREE, RECORD_ISSUED, RECORD_EXECUTING, RECORD_CHECKING, RECORD_MEMORY } record_stage;
+
+/* One instruction in flight: nothing else knows its state, and until it commits (loads, arithmetic) or passes its last
+ * translation check (stores, atomics) nothing of it shows in registers or memory. */
+typedef struct in_flight {
+    lanes_operand sources[INSTRUCTION_SOURCES];
+    lanes_operand results[INSTRUCTION_DESTINATIONS];
+    uint64_t addresses[LANES];
+    uint64_t segments[LANES]; /* 128-byte segments it touches in device memory */
+    uint32_t words[LANES];    /* which 4-byte words of each */
+    uint64_t sequence;
+    uint64_t issue_cycle;
+    const instruction *instruction;
+    const issue_info *info;
+    uint32_t block, warp;
+    uint32_t pc;
+    uint32_t mask;     /* lanes at the PC */
+    uint32_t active;   /* of those, lanes whose guard lets them execute */
+    uint32_t stage;    /* record_stage */
+    uint32_t squashed; /* 1: vanishes without effect */
+    uint32_t segment_count;
+    uint32_t unchecked;       /* translation checks outstanding */
+    uint32_t next_segment;    /* the next one to go to L1 */
+    uint32_t outstanding;     /* replies awaited */
+    uint32_t in_queue;        /* 1: not all of it has been sent */
+    uint32_t conflict_cycles; /* shared-memory bank conflicts: cycles in the load-store unit */
+    uint32_t sources_held;    /* 1: the scoreboard still holds its sources */
+    uint32_t faulted;         /* lanes whose check found the page absent */
+    uint32_t next_free;
+} in_flight;
+
+typedef enum pipe_kind {
+    PIPE_FETCH,
+    PIPE_OPERANDS,
+    PIPE_ALU,
+    PIPE_SFU,
+    PIPE_DIVIDE,
+    PIPE_DOUBLE,
+    PIPE_CONTROL,
+    PIPE_CONSTANT,
+    PIPE_SHARED,
+    PIPE_L1,
+    PIPES
+} pipe_kind;
+
+#endif

@@ -1,0 +1,522 @@
+/* The wiring of gpump: how a GPU that knows nothing of preemption learns it. Everything gpump asks of a host is in this
+ * file, context_bytes.c and requests.c.
+ *
+ *   1. At the start each SM gets a gpump_sm, which keeps who holds which registers and shared memory; the machine gets
+ * one gpump_context_pool, the space for saved blocks. Both lie in the machine's arena.
+ *   2. A block is placed: gpump_sm_place says where its registers and shared memory are, or why there is no room.
+ *   3. While it runs, the pipeline reports two facts: instructions executed, and "has overwritten what it has read".
+ *   4. Somebody wants the SM: gpump_sm_preempt tells each block how to leave: flush, switch or drain.
+ *   5. gpump_sm_next hands over what is to be done, one action at a time. The function `actions` below carries it out:
+ *        STOP     the block issues no more; each cycle we report what it still waits for, until nothing is left
+ *        SAVE     its state goes to memory as a gpump_context; its bytes travel, warp by warp as they drain
+ *                 (context_pipeline.c), then we report saved
+ *        RESTORE  the same way back, into whatever place gpump_sm_place found on this SM
+ *        DROP     what is in flight vanishes; the block will start anew
+ *        PARKED   the same for a part of it: the rest stays in place (--in-place), and the block comes back here
+ *        FREED    its place is free, and overwritten, so that nobody lives on what was left there
+ *      Which registers are saved, and where warps stop, is context_forms.c's business.
+ *   6. The dispatcher (dispatcher.c) gives preempted blocks to SMs before new ones. */
+#include "preemption/block_life.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "machine/pipeline.h"
+#include "machine/read_set.h"
+#include "machine/restart.h"
+#include "machine/trace.h"
+#include "memory/memory_path.h"
+#include "preemption/context_bytes.h"
+#include "preemption/context_forms.h"
+#include "preemption/context_pipeline.h"
+#include "preemption/schedule_facts.h"
+#include "preemption/victim_facts.h"
+
+#define FREED_PATTERN 0xdeadbeefu
+#define BIT(slot) (UINT64_C(1) << (slot))
+
+static void actions(machine *m, sm *s);
+
+static int refused(char error[LAUNCH_ERROR_BYTES], const gpump_diag *diag) {
+    char text[256];
+    gpump_diag_text(diag, text, sizeof text);
+    snprintf(error, LAUNCH_ERROR_BYTES, "gpump: %s", text);
+    return -1;
+}
+
+int preemption_make_sm(machine *m, sm *s, uint32_t shared_bytes, char error[LAUNCH_ERROR_BYTES]) {
+    gpump_sm_config config;
+    gpump_diag diag;
+    size_t bytes;
+    void *memory;
+    memset(&diag, 0, sizeof diag);
+    if (gpump_sm_config_from_gpu(&config, &m->config.gpu, shared_bytes) != GPUMP_OK) {
+        snprintf(error, LAUNCH_ERROR_BYTES, "gpump: no SM of that kind with %u bytes of shared memory", shared_bytes);
+        return -1;
+    }
+    s->shared_bytes = shared_bytes;
+    config.kernels = m->config.kernels_per_sm +
+                     (m->in_place ? m->kernel_count : 0); /* parked blocks count; dispatcher.c counts those that run */
+    if (config.kernels > 64) config.kernels = 64;
+    config.entries = m->in_place ? config.block_slots * 2 : config.block_slots;
+    if (config.entries > 64) config.entries = 64;
+    config.waits = GPUMP_SM_WAIT_PIPELINE | GPUMP_SM_WAIT_STORES | GPUMP_SM_WAIT_ATOMICS | GPUMP_SM_WAIT_SCOREBOARD |
+                   GPUMP_SM_WAIT_PREEMPTION_POINT;
+    config.timing = GPUMP_SM_TIMING_HOST;               /* contexts take the memory path, with everybody else */
+    if (m->policy) config.placement = GPUMP_SM_ALIGNED; /* predetermined positions (Shieh 3.2) */
+    if (gpump_sm_bytes(&config, &bytes, &diag) != GPUMP_OK) return refused(error, &diag);
+    if (!(memory = arena_take(&m->arena, bytes))) {
+        snprintf(error, LAUNCH_ERROR_BYTES, "out of memory");
+        return -1;
+    }
+    if (gpump_sm_init(memory, bytes, &config, &s->gpump, &diag) != GPUMP_OK) return refused(error, &diag);
+    return context_pipeline_make(m, s, error);
+}
+
+static block *take_block(machine *m, uint32_t *index) {
+    block *b;
+    *index = m->free_block;
+    if (*index == NONE) return NULL;
+    b = &m->blocks[*index];
+    m->free_block = b->next_free;
+    memset(b, 0, sizeof *b);
+    return b;
+}
+
+static void make_environment(machine *m, block *b, const uint32_t coordinates[3]) {
+    const kernel *k = &m->kernels[b->kernel];
+    lanes_environment *e = &b->environment;
+    memset(e, 0, sizeof *e);
+    memcpy(e->block, coordinates, sizeof e->block);
+    memcpy(e->grid, k->launch->grid, sizeof e->grid);
+    memcpy(e->block_threads, k->launch->block, sizeof e->block_threads);
+    e->sm = b->sm;
+    e->sm_count = m->sm_count;
+    e->dynamic_shared_bytes = k->launch->dynamic_shared_bytes;
+    e->total_shared_bytes = k->shared_bytes;
+    e->grid_id = b->kernel + 1;
+    e->parameters = k->parameters;
+    e->parameter_bytes = k->program->parameter_bytes;
+}
+
+static void coordinates_of(const kernel *k, uint64_t linear, uint32_t coordinates[3]) {
+    coordinates[0] = (uint32_t)(linear % k->launch->grid[0]);
+    coordinates[1] = (uint32_t)(linear / k->launch->grid[0] % k->launch->grid[1]);
+    coordinates[2] = (uint32_t)(linear / k->launch->grid[0] / k->launch->grid[1]);
+}
+
+/* Binds warps to slots of the SM; what they execute next is set by the caller. */
+static void take_warps(machine *m, sm *s, uint32_t block_index) {
+    block *b = &m->blocks[block_index];
+    const kernel *k = &m->kernels[b->kernel];
+    uint32_t i, threads = k->need.threads;
+    for (i = 0; i < k->warps; i++) {
+        uint32_t index = m->free_warp, slot = gpump_bits_lowest64(~s->occupied);
+        warp *w = &m->warps[index];
+        m->free_warp = w->block; /* free warps are linked through it */
+        memset(w, 0, sizeof *w);
+        w->block = block_index;
+        w->index = i;
+        w->slot = slot;
+        w->sm = s->index;
+        w->register_base = b->register_base + i * k->registers * LANES;
+        w->lanes = threads >= LANES ? UINT32_MAX : (1u << threads) - 1;
+        threads -= threads >= LANES ? LANES : threads;
+        w->barrier = NONE;
+        w->fetch_enabled = 1;
+        s->slot_age[slot] = m->ages++;
+        b->warps[i] = index;
+        b->slots |= BIT(slot);
+        s->occupied |= BIT(slot);
+        s->slot_warp[slot] = index;
+    }
+    b->warp_count = k->warps;
+}
+
+/* The block may issue from the next cycle on. */
+static void start_warps(machine *m, sm *s, block *b) {
+    uint32_t i;
+    b->live_warps = 0;
+    s->stopped &= ~b->slots;
+    for (i = 0; i < b->warp_count; i++) {
+        warp *w = &m->warps[b->warps[i]];
+        s->fetched &= ~BIT(w->slot);
+        pipeline_refresh_warp(m, s, w);
+        if (!w->stack.depth) continue;
+        b->live_warps++;
+        pipe_put(&s->pipes[PIPE_FETCH], m->now, b->warps[i]);
+    }
+    b->start_cycle = m->now;
+    trace_block(m, b, TIMELINE_RUN);
+    if (s->wake > m->now + 1) s->wake = m->now + 1;
+}
+
+gpump_reason preemption_place(machine *m, sm *s, uint32_t kernel_index, uint64_t linear, const preempted_block *saved) {
+    kernel *k = &m->kernels[kernel_index];
+    gpump_sm_request request;
+    gpump_block_ref ref;
+    gpump_block_view view;
+    gpump_diag diag;
+    gpump_result result;
+    block *b;
+    uint32_t index, i, coordinates[3];
+    int restores = saved && saved->context != NEVER;
+    victims_account(m);
+    memset(&request, 0, sizeof request);
+    memset(&diag, 0, sizeof diag);
+    request.cookie = (uint64_t)(kernel_index + 1) << 40 | linear;
+    request.kernel = kernel_index + 1;
+    request.need = k->need;
+    if (saved && saved->home_sm != NONE) { /* it is still here in part */
+        ref = saved->parked;
+        result = gpump_sm_unpark(s->gpump, m->now, ref, &diag);
+    } else {
+        result = gpump_sm_place(s->gpump, m->now, &request, restores ? &saved->history : NULL, &ref, &diag);
+    }
+    if (result == GPUMP_BUSY || result == GPUMP_ERROR_REFUSED) return diag.reason;
+    machine_must(m, "gpump_sm_place", result, &diag);
+    if (m->failed || !(b = take_block(m, &index))) return GPUMP_REASON_BLOCK_SLOTS;
+    machine_must(m, "gpump_sm_block", gpump_sm_block(s->gpump, m->now, ref, &view), NULL);
+    b->life = ++m->lives;
+    b->linear = linear;
+    b->kernel = kernel_index;
+    b->sm = s->index;
+    b->ref = ref;
+    b->register_base = view.register_base;
+    b->shared_base = view.shared_base;
+    b->context = NEVER;
+    b->local_frame = NONE;
+    b->preemption = NONE;
+    b->job = NONE;
+    b->victim = NONE;
+    b->flushes = saved ? saved->flushes : 0;
+    if (saved) {
+        b->history = saved->history;
+        b->context_bytes = saved->context_bytes;
+        b->keep = saved->home_sm != NONE ? saved->kept : 0;
+        s->parked -= saved->home_sm != NONE;
+    }
+    s->block_of_entry[ref.slot] = index;
+    s->resident++;
+    if (!s->kernel_resident[kernel_index]++) s->resident_since[kernel_index] = m->now;
+    k->resident++;
+    if (k->start_cycle == NEVER) k->start_cycle = m->now;
+    k->ran_on |= UINT64_C(1) << (s->index & 63u);
+    k->resumed += saved != NULL;
+    k->resumed_elsewhere += saved && saved->left_sm != s->index;
+    take_warps(m, s, index);
+    s->stopped |= b->slots;
+    s->present &= ~b->slots;
+    read_set_clear(m, s, ref.slot);
+    if (restores) {
+        b->context = saved->context; /* a RESTORE action follows */
+        read_set_assume_all(m, s, ref.slot);
+    } else {
+        if (k->program->local_bytes) b->local_frame = m->local_free[--m->local_count_free];
+        b->local_base = b->local_frame == NONE ? 0 : m->local_base + b->local_frame * m->local_stride;
+        coordinates_of(k, linear, coordinates);
+        make_environment(m, b, coordinates);
+        for (i = 0; i < b->warp_count; i++) {
+            simt_start(&m->warps[b->warps[i]].stack, m->warps[b->warps[i]].lanes);
+            restart_record(&m->warps[b->warps[i]], 0);
+        }
+        start_warps(m, s, b);
+    }
+    victims_placed(m, b);
+    actions(m, s);
+    return GPUMP_REASON_YES;
+}
+
+void preemption_block_done(machine *m, sm *s, block *b) {
+    gpump_result result;
+    victims_account(m); /* while it still counts as running */
+    result = gpump_sm_report_done(s->gpump, m->now, b->ref);
+    machine_must(m, "gpump_sm_report_done", result, NULL);
+    if (b->stopping) s->stopping--;
+    b->stopping = 0;
+    context_pipeline_cancel(m, s, b);
+    if (b->context != NEVER) { /* it was to be saved, and has ended first */
+        machine_must(m, "gpump_context_pool_give", gpump_context_pool_give(m->context_pool, b->context), NULL);
+        b->context = NEVER;
+    }
+    actions(m, s);
+}
+
+static uint32_t waits_of(const block *b) {
+    uint32_t waits = 0;
+    if (b->in_flight) waits |= GPUMP_SM_WAIT_PIPELINE;
+    if (b->stores) waits |= GPUMP_SM_WAIT_STORES;
+    if (b->atomics) waits |= GPUMP_SM_WAIT_ATOMICS;
+    if (b->registers_pending) waits |= GPUMP_SM_WAIT_SCOREBOARD;
+    if (b->to_point) waits |= GPUMP_SM_WAIT_PREEMPTION_POINT;
+    return waits;
+}
+
+/* Warps that have come to a preemption point, wait at a barrier or for pages, or have ended stop there; the others run
+ * on. */
+static void stop_at_points(machine *m, sm *s, block *b) {
+    uint32_t i, running = 0;
+    for (i = 0; i < b->warp_count; i++) {
+        const warp *w = &m->warps[b->warps[i]];
+        if (!w->stack.depth || (s->stopped & BIT(w->slot))) continue;
+        if (w->barrier != NONE || (s->calling & BIT(w->slot)) ||
+            (!w->control && m->kernels[b->kernel].info[simt_top(&w->stack)->pc].is_point))
+            s->stopped |= BIT(w->slot);
+        else
+            running++;
+    }
+    if (!running) b->to_point = 0;
+}
+
+/* Sends every warp back to the start of its region, where it stays. Who must not go back goes on to the boundary ahead.
+ */
+static void rewind_warps(machine *m, sm *s, block *b) {
+    uint32_t i, running = 0;
+    for (i = 0; i < b->warp_count; i++) {
+        warp *w = &m->warps[b->warps[i]];
+        uint64_t dropped = w->executed_since[0];
+        if (s->stopped & BIT(w->slot)) continue;
+        if (w->stack.depth && w->barrier == NONE) {
+            if (!restart_warp(m, s, w, 0)) {
+                running++;
+                continue;
+            }
+            b->rewound += dropped;
+            m->kernels[b->kernel].wasted_warp_instructions += dropped;
+            if (b->preemption != NONE) m->preemptions[b->preemption].wasted_warp_instructions += dropped;
+        }
+        s->stopped |= BIT(w->slot);
+    }
+    if (!running) b->to_point = 0;
+}
+
+static void report_waits(machine *m, sm *s, block *b) {
+    uint32_t waits;
+    if (b->to_point && b->rewinding)
+        rewind_warps(m, s, b);
+    else if (b->to_point)
+        stop_at_points(m, s, b);
+    context_pipeline_watch(m, s, b);
+    waits = waits_of(b);
+    if (waits == b->last_waits) return;
+    b->last_waits = waits;
+    if (!waits) { /* its state is complete: now its size is known */
+        const kernel *k = &m->kernels[b->kernel];
+        uint64_t bytes = b->context_bytes = context_bytes_measure(m, b);
+        bytes -= b->keep & GPUMP_PART_SHARED_MEMORY ? 0 : k->shared_bytes;
+        machine_must(m, "gpump_sm_report_context_bytes",
+                     gpump_sm_report_context_bytes(s->gpump, b->ref, bytes, k->shared_bytes), NULL);
+        b->stopping = 0;
+        s->stopping--;
+    }
+    machine_must(m, "gpump_sm_report_waits", gpump_sm_report_waits(s->gpump, m->now, b->ref, waits), NULL);
+}
+
+void preemption_report_waits(machine *m, sm *s) {
+    uint32_t entry;
+    for (entry = 0; entry < BLOCK_ENTRIES_MAX && s->stopping; entry++) {
+        uint32_t index = s->block_of_entry[entry];
+        if (index != NONE && m->blocks[index].stopping) report_waits(m, s, &m->blocks[index]);
+    }
+    actions(m, s);
+}
+
+static void stop(machine *m, sm *s, block *b) {
+    uint32_t i;
+    b->to_point = b->rewinding || m->stop_at_points != 0;
+    if (!b->to_point) s->stopped |= b->slots;
+    for (i = 0; !b->rewinding && m->stop_at_points == 2 && i < b->warp_count; i++) { /* stop now, or run on? */
+        const warp *w = &m->warps[b->warps[i]];
+        if (w->stack.depth && !w->control && !context_runs_on(m, b, w)) s->stopped |= BIT(w->slot);
+    }
+    b->stopping = 1;
+    b->stop_cycle = m->now;
+    b->last_waits = NONE;
+    if (!m->config.switch_stalls) context_pipeline_stop(m, s, b);
+    s->stopping++;
+    trace_block(m, b, TIMELINE_STOP);
+}
+
+/* Instead of travelling, the context counts as moved at that cycle (config.switch_stalls). */
+static void stall(machine *m, sm *s, block *b, uint32_t kind, uint64_t cycle) {
+    b->moving = kind;
+    b->transfer_end = cycle > m->now ? cycle : m->now + 1;
+    if (b->transfer_end < s->stall_cycle) s->stall_cycle = b->transfer_end;
+    if (s->wake > m->now + 1) s->wake = m->now + 1;
+}
+
+void block_life_end_stalls(machine *m, sm *s) {
+    uint32_t entry;
+    uint64_t next = NEVER;
+    for (entry = 0; entry < BLOCK_ENTRIES_MAX; entry++) {
+        block *b = s->block_of_entry[entry] == NONE ? NULL : &m->blocks[s->block_of_entry[entry]];
+        if (!b || !b->transfer_end) continue;
+        if (b->transfer_end <= m->now) {
+            b->transfer_end = 0;
+            preemption_transfer_done(m, s, b, b->moving);
+        } else if (b->transfer_end < next) {
+            next = b->transfer_end;
+        }
+    }
+    s->stall_cycle = next;
+}
+
+static void save(machine *m, sm *s, block *b, const gpump_sm_action *action) {
+    trace_block(m, b, TIMELINE_SAVE);
+    context_bytes_write(m, b);
+    memory_path_write_back(m, s, b);
+    (void)action; /* its bytes leave out stacks and heads when registers stay in place */
+    s->statistics.saved_bytes += b->context_bytes;
+    if (b->preemption != NONE) m->preemptions[b->preemption].bytes_saved += b->context_bytes;
+    if (!m->config.switch_stalls)
+        context_pipeline_save(m, s, b, b->context_bytes);
+    else
+        stall(m, s, b, REQUEST_SAVE, b->stop_cycle + victims_stall_cycles(m, b));
+}
+
+static void restore(machine *m, sm *s, block *b, const gpump_sm_action *action) {
+    trace_block(m, b, TIMELINE_RESTORE);
+    (void)action;
+    s->statistics.restored_bytes += b->context_bytes;
+    if (!m->config.switch_stalls)
+        context_pipeline_restore(m, s, b, b->context_bytes);
+    else
+        stall(m, s, b, REQUEST_RESTORE, m->now + victims_stall_cycles(m, b));
+}
+
+void preemption_transfer_done(machine *m, sm *s, block *b, uint32_t kind) {
+    uint32_t i, coordinates[3];
+    victims_account(m);
+    if (kind == REQUEST_SAVE) {
+        machine_must(m, "gpump_sm_report_saved", gpump_sm_report_saved(s->gpump, m->now, b->ref), NULL);
+    } else {
+        context_bytes_read(m, b, coordinates);
+        make_environment(m, b, coordinates); /* only now: values take effect when the last byte is there */
+        for (i = 0; i < b->warp_count; i++)
+            restart_forbid(&m->warps[b->warps[i]]); /* what its region began with may not have been saved */
+        machine_must(m, "gpump_context_pool_give", gpump_context_pool_give(m->context_pool, b->context), NULL);
+        b->context = NEVER;
+        machine_must(m, "gpump_sm_report_restored", gpump_sm_report_restored(s->gpump, m->now, b->ref), NULL);
+        start_warps(m, s, b);
+    }
+    actions(m, s);
+}
+
+static void overwrite(machine *m, sm *s, const block *b, const gpump_sm_action *action) {
+    uint32_t i, n;
+    const uint32_t stays = action->kind == GPUMP_SM_ACTION_PARKED ? action->parts : 0;
+    if (!m->config.overwrite_freed) return;
+    for (i = 0; i < action->registers && !(stays & GPUMP_PART_REGISTERS); i++)
+        s->registers[action->register_base + i] = FREED_PATTERN ^ i;
+    if (!(stays & GPUMP_PART_SHARED_MEMORY)) memset(s->shared + action->shared_base, 0xdb, action->shared_bytes);
+    for (i = 0; i < b->warp_count; i++) {
+        warp *w = &m->warps[b->warps[i]];
+        for (n = 0; n < m->predicate_stride; n++) warp_predicates(m, w)[n] = FREED_PATTERN;
+    }
+}
+
+static void queue_preempted(machine *m, const block *b, const gpump_sm_action *action) {
+    kernel *k = &m->kernels[b->kernel];
+    uint32_t index = m->free_preempted;
+    preempted_block *entry;
+    if (index == NONE) {
+        machine_fail(m, "more preempted blocks than the machine has room for");
+        return;
+    }
+    entry = &m->preempted[index];
+    m->free_preempted = entry->next;
+    entry->history = action->history;
+    entry->linear = b->linear;
+    entry->context = action->why == GPUMP_BLOCK_SAVED || action->kind == GPUMP_SM_ACTION_PARKED ? b->context : NEVER;
+    entry->context_bytes = b->context_bytes;
+    entry->kernel = b->kernel;
+    entry->left_sm = b->sm;
+    entry->home_sm = NONE;
+    entry->kept = 0;
+    if (action->kind == GPUMP_SM_ACTION_PARKED) { /* it can come back only where the rest of it is */
+        entry->home_sm = b->sm;
+        entry->parked = b->ref;
+        entry->kept = action->parts;
+        m->sms[b->sm]->parked++;
+    }
+    entry->flushes = b->flushes + (action->why == GPUMP_BLOCK_FLUSHED);
+    entry->next = NONE;
+    if (k->last_preempted == NONE)
+        k->first_preempted = index;
+    else
+        m->preempted[k->last_preempted].next = index;
+    k->last_preempted = index;
+    k->preempted++;
+}
+
+static void freed(machine *m, sm *s, block *b, const gpump_sm_action *action) {
+    kernel *k = &m->kernels[b->kernel];
+    uint32_t i, index = (uint32_t)(b - m->blocks);
+    victims_freed(m, b, action);
+    overwrite(m, s, b, action);
+    if (m->trace) trace_left(m, b, action);
+    k->resident_cycles += m->now - b->start_cycle;
+    if (action->why == GPUMP_BLOCK_FLUSHED) k->wasted_warp_instructions += action->history.executed;
+    if (action->why == GPUMP_BLOCK_DONE)
+        k->done_blocks++;
+    else
+        queue_preempted(m, b, action);
+    if (m->schedule) preemption_schedule_left(m, b, action, action->why == GPUMP_BLOCK_DONE ? NONE : k->last_preempted);
+    if (b->local_frame != NONE && action->why != GPUMP_BLOCK_SAVED && action->kind != GPUMP_SM_ACTION_PARKED)
+        m->local_free[m->local_count_free++] = b->local_frame;
+    if (b->preemption != NONE) {
+        preemption_entry *entry = &m->preemptions[b->preemption];
+        if (action->why == GPUMP_BLOCK_FLUSHED) entry->wasted_warp_instructions += action->history.executed;
+        if (++entry->left == entry->blocks) entry->end_cycle = m->now;
+    }
+    for (i = 0; i < b->warp_count; i++) {
+        warp *w = &m->warps[b->warps[i]];
+        w->sm = NONE;
+        w->block = m->free_warp;
+        m->free_warp = b->warps[i];
+    }
+    s->occupied &= ~b->slots;
+    s->present &= ~b->slots;
+    s->fetched &= ~b->slots;
+    s->clear &= ~b->slots;
+    s->waiting &= ~b->slots;
+    s->calling &= ~b->slots;
+    s->stopped &= ~b->slots;
+    s->block_of_entry[action->block.slot] = NONE;
+    s->resident--;
+    if (!--s->kernel_resident[b->kernel])
+        gpump_meter_report_resident(s->meter, b->kernel + 1, m->now - s->resident_since[b->kernel]);
+    k->resident--;
+    b->life = 0;
+    b->next_free = m->free_block;
+    m->free_block = index;
+    m->dispatch_needed = 1;
+}
+
+/* Everything gpump wants done on this SM. */
+static void actions(machine *m, sm *s) {
+    gpump_sm_action action;
+    while (!m->failed && gpump_sm_next(s->gpump, m->now, &action) == GPUMP_OK) {
+        block *b = &m->blocks[s->block_of_entry[action.block.slot]];
+        switch (action.kind) {
+        case GPUMP_SM_ACTION_STOP:
+            stop(m, s, b);
+            report_waits(m, s, b);
+            break;
+        case GPUMP_SM_ACTION_SAVE: save(m, s, b, &action); break;
+        case GPUMP_SM_ACTION_RESTORE: restore(m, s, b, &action); break;
+        case GPUMP_SM_ACTION_DROP:
+            if (b->stopping) s->stopping--;
+            b->stopping = 0;
+            s->stopped |= b->slots;
+            pipeline_squash_block(m, s, (uint32_t)(b - m->blocks));
+            machine_must(m, "gpump_sm_report_dropped", gpump_sm_report_dropped(s->gpump, m->now, b->ref), NULL);
+            break;
+        case GPUMP_SM_ACTION_PARKED: /* as far as the host is concerned it has left; some of its state waits here */
+        case GPUMP_SM_ACTION_FREED: freed(m, s, b, &action); break;
+        default: break; /* RESUME does not occur: the host times the moves */
+        }
+    }
+}
+
+void block_life_actions(machine *m, sm *s) { actions(m, s); }

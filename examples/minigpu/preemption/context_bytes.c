@@ -1,0 +1,211 @@
+#include "preemption/context_bytes.h"
+
+#include <string.h>
+
+#include "preemption/context_forms.h"
+
+/* Barrier state as words: five per barrier, then three per warp. */
+#define BARRIER_WORDS(warps) (BARRIERS * 5 + (warps)*3)
+
+/* Writes a block's context, or measures it when the writer has no memory. `b` NULL measures the largest one of the
+ * kernel. */
+static void walk(machine *m, const kernel *k, const block *b, gpump_context_writer *writer) {
+    uint32_t i, n, warps = k->warps, omit = m ? m->omit_section : 0;
+    if (omit != GPUMP_CONTEXT_BLOCK) {
+        gpump_context_block header;
+        memset(&header, 0, sizeof header);
+        if (b) {
+            header.cookie = (uint64_t)(b->kernel + 1) << 40 | b->linear;
+            header.linear = b->linear;
+            header.kernel = b->kernel + 1;
+            header.process = k->process;
+            memcpy(header.block, b->environment.block, sizeof header.block);
+        }
+        memcpy(header.grid, k->launch->grid, sizeof header.grid);
+        memcpy(header.block_threads, k->launch->block, sizeof header.block_threads);
+        header.warps = warps;
+        header.lanes = LANES;
+        header.registers = k->registers;
+        gpump_context_put_block(writer, &header);
+    }
+    if (b && b->keep) {
+        gpump_context_control control;
+        memset(&control, 0, sizeof control);
+        control.in_place = b->keep;
+        control.sm = b->sm;
+        control.slot = b->ref.slot;
+        control.generation = b->ref.generation;
+        if (b->keep & GPUMP_PART_REGISTERS) {
+            control.register_base = b->register_base;
+            control.registers = k->need.registers;
+        }
+        if (b->keep & GPUMP_PART_SHARED_MEMORY) {
+            control.shared_base = b->shared_base;
+            control.shared_bytes = k->shared_bytes;
+        }
+        gpump_context_put_control(writer, &control);
+    }
+    if (omit != GPUMP_CONTEXT_REGISTERS && !(b && (b->keep & GPUMP_PART_REGISTERS)))
+        context_forms_write(m, k, b, writer);
+    for (i = 0; i < warps; i++) {
+        const warp *w = b ? &m->warps[b->warps[i]] : NULL;
+        gpump_context_stack_entry entries[SIMT_DEPTH];
+        uint32_t depth = w ? w->stack.depth : SIMT_DEPTH;
+        if (omit != GPUMP_CONTEXT_STACK) {
+            memset(entries, 0, sizeof entries);
+            for (n = 0; w && n < depth; n++) {
+                entries[n].pc = w->stack.entries[n].pc;
+                entries[n].reconvergence_pc = w->stack.entries[n].reconvergence;
+                entries[n].lanes = w->stack.entries[n].mask;
+            }
+            gpump_context_put_stack(writer, i, entries, depth);
+        }
+        if (!depth) continue; /* a warp that has ended needs nothing more */
+        if (omit != GPUMP_CONTEXT_PREDICATES && k->program->predicates) {
+            uint64_t words[SCOREBOARD_IDS];
+            for (n = 0; n < k->program->predicates; n++) words[n] = w ? warp_predicates(m, w)[n] : 0;
+            gpump_context_put_words(writer, GPUMP_CONTEXT_PREDICATES, i, words, k->program->predicates);
+        }
+    }
+    if (omit != GPUMP_CONTEXT_BARRIERS) {
+        uint64_t words[BARRIER_WORDS(BLOCK_WARPS_MAX)], *next = words;
+        memset(words, 0, sizeof words);
+        for (i = 0; b && i < BARRIERS; i++) {
+            const barrier *bar = &b->barriers[i];
+            *next++ = bar->arrived;
+            *next++ = bar->threads;
+            *next++ = bar->expected;
+            *next++ = bar->population;
+            *next++ = (uint64_t)bar->all << 1 | bar->any;
+        }
+        for (i = 0; b && i < warps; i++) {
+            const warp *w = &m->warps[b->warps[i]];
+            *next++ = w->barrier;
+            *next++ = w->barrier_pc;
+            *next++ = w->barrier_lanes;
+        }
+        gpump_context_put_words(writer, GPUMP_CONTEXT_BARRIERS, 0, words, BARRIER_WORDS(warps));
+    }
+    if (omit != GPUMP_CONTEXT_LOCAL && k->program->local_bytes) {
+        uint64_t words[2];
+        words[0] = b ? b->local_base : 0;
+        words[1] = b ? b->local_frame : 0;
+        gpump_context_put_words(writer, GPUMP_CONTEXT_LOCAL, 0, words, 2);
+    }
+    if (omit != GPUMP_CONTEXT_SHARED && k->shared_bytes && !(b && (b->keep & GPUMP_PART_SHARED_MEMORY))) {
+        if (b)
+            gpump_context_put(writer, GPUMP_CONTEXT_SHARED, 0, m->sms[b->sm]->shared + b->shared_base, k->shared_bytes);
+        else
+            gpump_context_reserve(writer, GPUMP_CONTEXT_SHARED, 0, k->shared_bytes);
+    }
+}
+
+uint64_t preemption_context_bytes(const kernel *k) {
+    gpump_context_writer writer;
+    uint64_t bytes = 0;
+    gpump_context_begin(&writer, NULL, 0);
+    walk(NULL, k, NULL, &writer);
+    gpump_context_end(&writer, &bytes);
+    return bytes;
+}
+
+static uint64_t context_address(const machine *m, uint64_t context) {
+    return m->context_base + context * m->context_stride;
+}
+
+uint64_t preemption_context_now(machine *m, const block *b) {
+    static uint8_t
+        room[1 << 20]; /* patterns are seen only in registers that are read, so it is written for real, and forgotten */
+    gpump_context_writer writer;
+    uint64_t bytes = 0;
+    if (m->context_form == CONTEXT_NAIVE || m->context_stride > sizeof room)
+        gpump_context_begin(&writer, NULL, 0);
+    else
+        gpump_context_begin(&writer, room, sizeof room);
+    walk(m, &m->kernels[b->kernel], b, &writer);
+    gpump_context_end(&writer, &bytes);
+    return bytes;
+}
+
+uint64_t context_bytes_measure(machine *m, const block *b) {
+    gpump_context_writer writer;
+    uint64_t bytes = 0;
+    if (m->context_form == CONTEXT_NAIVE)
+        gpump_context_begin(&writer, NULL, 0);
+    else /* what compresses has to be written for that */
+        gpump_context_begin(&writer, device_memory(m, context_address(m, b->context)), m->context_stride);
+    walk(m, &m->kernels[b->kernel], b, &writer);
+    gpump_context_end(&writer, &bytes);
+    return bytes;
+}
+
+void context_bytes_write(machine *m, const block *b) {
+    gpump_context_writer writer;
+    uint64_t bytes = 0;
+    gpump_context_begin(&writer, device_memory(m, context_address(m, b->context)), m->context_stride);
+    walk(m, &m->kernels[b->kernel], b, &writer);
+    machine_must(m, "gpump_context_end", gpump_context_end(&writer, &bytes), NULL);
+}
+
+/* Reads a block back, into the places it has now. */
+void context_bytes_read(machine *m, block *b, uint32_t coordinates[3]) {
+    const kernel *k = &m->kernels[b->kernel];
+    gpump_context_reader reader;
+    gpump_context_block header;
+    gpump_context_section section;
+    gpump_diag diag;
+    uint64_t words[SCOREBOARD_IDS];
+    uint32_t i, n, count;
+    memset(&diag, 0, sizeof diag);
+    memset(coordinates, 0, 3 * sizeof *coordinates);
+    machine_must(
+        m, "gpump_context_open",
+        gpump_context_open(&reader, device_memory(m, context_address(m, b->context)), m->context_stride, &diag), &diag);
+    if (m->failed) return;
+    if (!m->omit_section && gpump_context_missing(&reader, k->shared_bytes))
+        machine_fail(m, "the context of a block of kernel %s is not whole", k->program->name);
+    if (gpump_context_get_block(&reader, &header) == GPUMP_OK) memcpy(coordinates, header.block, sizeof header.block);
+    for (i = 0; i < b->warp_count; i++) {
+        warp *w = &m->warps[b->warps[i]];
+        gpump_context_stack_entry entries[SIMT_DEPTH];
+        simt_start(&w->stack, w->lanes);
+        if (gpump_context_get_stack(&reader, i, entries, SIMT_DEPTH, &count) == GPUMP_OK) {
+            w->stack.depth = count;
+            for (n = 0; n < count; n++) {
+                w->stack.entries[n].pc = entries[n].pc;
+                w->stack.entries[n].reconvergence = entries[n].reconvergence_pc;
+                w->stack.entries[n].mask = (uint32_t)entries[n].lanes;
+            }
+        }
+        if (gpump_context_get_words(&reader, GPUMP_CONTEXT_PREDICATES, i, words, SCOREBOARD_IDS, &count) == GPUMP_OK) {
+            for (n = 0; n < count && n < m->predicate_stride; n++) warp_predicates(m, w)[n] = (uint32_t)words[n];
+        }
+    }
+    if (context_forms_read(m, b, &reader))
+        machine_fail(m, "the saved registers are not those of kernel %s", k->program->name);
+    if (gpump_context_get_words(&reader, GPUMP_CONTEXT_BARRIERS, 0, words, SCOREBOARD_IDS, &count) == GPUMP_OK) {
+        const uint64_t *next = words;
+        for (i = 0; i < BARRIERS; i++, next += 5) {
+            barrier *bar = &b->barriers[i];
+            bar->arrived = next[0];
+            bar->threads = (uint32_t)next[1];
+            bar->expected = (uint32_t)next[2];
+            bar->population = (uint32_t)next[3];
+            bar->all = (uint32_t)(next[4] >> 1);
+            bar->any = (uint32_t)(next[4] & 1);
+        }
+        for (i = 0; i < b->warp_count; i++, next += 3) {
+            warp *w = &m->warps[b->warps[i]];
+            w->barrier = (uint32_t)next[0];
+            w->barrier_pc = (uint32_t)next[1];
+            w->barrier_lanes = (uint32_t)next[2];
+        }
+    }
+    if (gpump_context_get_words(&reader, GPUMP_CONTEXT_LOCAL, 0, words, SCOREBOARD_IDS, &count) == GPUMP_OK) {
+        b->local_base = words[0];
+        b->local_frame = (uint32_t)words[1];
+    }
+    if (k->shared_bytes && gpump_context_find(&reader, GPUMP_CONTEXT_SHARED, 0, &section) == GPUMP_OK) {
+        memcpy(m->sms[b->sm]->shared + b->shared_base, section.payload, k->shared_bytes);
+    }
+}

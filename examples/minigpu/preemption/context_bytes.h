@@ -1,0 +1,20 @@
+/* context_bytes: the context of a block as gpump_context carries it. One walk over what a block consists of serves to
+ * measure it, to write it, and to say how large it can become; reading it back takes the sizes that its sections hold.
+ */
+#ifndef MINIGPU_CONTEXT_BYTES_H
+#define MINIGPU_CONTEXT_BYTES_H
+
+#include "machine/state.h"
+
+/* Returns the bytes of the largest context a block of this kernel can have. */
+uint64_t preemption_context_bytes(const kernel *k);
+/* Returns the bytes that a context of a running block would take if it were written now, in the machine's form. */
+uint64_t preemption_context_now(machine *m, const block *b);
+/* The same for a block whose state is complete and that has a place in the context pool. */
+uint64_t context_bytes_measure(machine *m, const block *b);
+/* Writes the block to its place in the context pool. */
+void context_bytes_write(machine *m, const block *b);
+/* Reads a block back into the places it has now; coordinates[3] become its place in the grid. */
+void context_bytes_read(machine *m, block *b, uint32_t coordinates[3]);
+
+#endif

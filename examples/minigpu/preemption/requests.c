@@ -1,0 +1,260 @@
+#include "preemption/requests.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "machine/trace.h"
+#include "preemption/block_life.h"
+#include "preemption/victim_facts.h"
+
+static int refused(char error[LAUNCH_ERROR_BYTES], const gpump_diag *diag) {
+    char text[256];
+    gpump_diag_text(diag, text, sizeof text);
+    snprintf(error, LAUNCH_ERROR_BYTES, "gpump: %s", text);
+    return -1;
+}
+
+/* Opens an entry of the log; NONE when it is full. */
+static uint32_t log_entry(machine *m, const sm *s, uint32_t technique, uint32_t for_kernel, uint32_t blocks,
+                          uint32_t lost_by) {
+    preemption_entry *entry;
+    if (m->preemption_count == PREEMPTION_LOG_ENTRIES) return NONE;
+    entry = &m->preemptions[m->preemption_count];
+    memset(entry, 0, sizeof *entry);
+    entry->request_cycle = m->now;
+    entry->end_cycle = NEVER;
+    entry->sm = s->index;
+    entry->technique = technique;
+    entry->blocks = blocks;
+    entry->kernel = lost_by;
+    entry->for_kernel = for_kernel;
+    return m->preemption_count++;
+}
+
+/* Takes space for those that are to be saved (who finds none drains) and tells gpump. All or none. */
+static gpump_reason begin(machine *m, sm *s, gpump_block_choice *choices, uint32_t chosen, uint32_t for_kernel,
+                          gpump_reason *first_refusal, uint32_t *refused_blocks) {
+    timeline_estimate estimates[BLOCK_ENTRIES_MAX];
+    gpump_diag diag;
+    gpump_result result;
+    uint32_t i;
+    victims_account(m);
+    memset(&diag, 0, sizeof diag);
+    for (i = 0; i < chosen; i++) {
+        block *b = &m->blocks[s->block_of_entry[choices[i].block.slot]];
+        /* A rewind is a switch whose warps go back to the start of their region instead of waiting for what is in
+         * flight. */
+        b->rewinding = choices[i].technique == GPUMP_TECHNIQUE_REWIND && m->regions;
+        if (choices[i].technique == GPUMP_TECHNIQUE_REWIND) choices[i].technique = GPUMP_TECHNIQUE_SWITCH;
+        if (choices[i].technique != GPUMP_TECHNIQUE_SWITCH) continue;
+        choices[i].to_point = b->rewinding || m->stop_at_points != 0;
+        b->keep = choices[i].keep;
+        if (gpump_context_pool_take(m->context_pool, b->kernel + 1, m->kernels[b->kernel].context_bytes, &b->context) ==
+            GPUMP_OK)
+            continue;
+        b->context = NEVER;
+        b->rewinding = 0;
+        choices[i].technique = GPUMP_TECHNIQUE_DRAIN;
+        choices[i].to_point = choices[i].keep = b->keep = 0;
+        *first_refusal = GPUMP_REASON_NO_CONTEXT_SPACE;
+        (*refused_blocks)++;
+    }
+    if (m->trace) trace_estimate(m, s, choices, chosen, estimates);
+    result = gpump_sm_preempt(s->gpump, m->now, choices, chosen, &diag);
+    if (m->trace && result == GPUMP_OK) trace_victims(m, s, choices, chosen, for_kernel, estimates);
+    if (result == GPUMP_OK) return GPUMP_REASON_YES;
+    for (i = 0; i < chosen; i++) {
+        block *b = &m->blocks[s->block_of_entry[choices[i].block.slot]];
+        if (choices[i].technique == GPUMP_TECHNIQUE_SWITCH)
+            machine_must(m, "gpump_context_pool_give", gpump_context_pool_give(m->context_pool, b->context), NULL);
+        b->context = NEVER;
+    }
+    if (result != GPUMP_ERROR_REFUSED) machine_must(m, "gpump_sm_preempt", result, &diag);
+    return diag.reason;
+}
+
+static void finish(machine *m, sm *s, uint32_t for_kernel) {
+    if (for_kernel) {
+        machine_must(m, "gpump_sm_reserve", gpump_sm_reserve(s->gpump, for_kernel), NULL);
+        s->reserved_for = for_kernel;
+    }
+    block_life_actions(m, s);
+    m->dispatch_needed = 1;
+    if (s->wake > m->now + 1) s->wake = m->now + 1;
+}
+
+/* What the next kernel does not need stays where it is (Lin 2.3.1). The views are those of the choices, in the same
+ * order. */
+static void keep_in_place(const machine *m, const sm *s, uint32_t for_kernel, const gpump_block_view *views,
+                          gpump_block_choice *choices, uint32_t count) {
+    const kernel *k = &m->kernels[for_kernel - 1];
+    const gpump_gpu *gpu = &m->config.gpu;
+    gpump_occupancy occupancy;
+    gpump_in_place_need need;
+    gpump_in_place_plan plan;
+    uint32_t give_up[BLOCK_ENTRIES_MAX], i;
+    memset(&need, 0, sizeof need);
+    if (!count || gpump_gpu_occupancy(gpu, &k->need, &occupancy, NULL) != GPUMP_OK || !occupancy.blocks) return;
+    need.blocks = k->block_cap && k->block_cap < occupancy.blocks ? k->block_cap : occupancy.blocks;
+    need.registers = occupancy.registers;
+    need.shared_bytes = occupancy.block_shared_bytes;
+    need.register_placement = need.shared_placement = GPUMP_IN_PLACE_BEST;
+    if (gpump_in_place_find(views, count, gpu->registers, s->shared_bytes, &need, &plan, give_up, NULL, NULL, NULL) !=
+        GPUMP_OK)
+        return;
+    for (i = 0; i < count; i++) choices[i].keep = GPUMP_PARTS_IN_PLACE & ~give_up[i];
+}
+
+gpump_reason preemption_request(machine *m, sm *s, uint32_t technique, uint32_t for_kernel, int strict) {
+    gpump_block_view views[BLOCK_ENTRIES_MAX];
+    gpump_block_choice choices[BLOCK_ENTRIES_MAX];
+    uint32_t count = BLOCK_ENTRIES_MAX, chosen = 0, i, refused_blocks = 0;
+    gpump_reason first_refusal = GPUMP_REASON_YES, reason;
+    memset(choices, 0, sizeof choices);
+    machine_must(m, "gpump_sm_blocks", gpump_sm_blocks(s->gpump, m->now, views, BLOCK_ENTRIES_MAX, &count), NULL);
+    for (i = 0; i < count; i++) {
+        block *b = &m->blocks[s->block_of_entry[views[i].block.slot]];
+        gpump_block_choice *choice = &choices[chosen];
+        if (views[i].state != GPUMP_BLOCK_RUNNING && views[i].state != GPUMP_BLOCK_BLOCKED)
+            continue; /* it is leaving, or just coming back */
+        choice->block = b->ref;
+        choice->technique = technique;
+        reason = gpump_sm_may(s->gpump, b->ref,
+                              technique == GPUMP_TECHNIQUE_REWIND ? (uint32_t)GPUMP_TECHNIQUE_SWITCH : technique);
+        if (reason != GPUMP_REASON_YES && !strict && technique == GPUMP_TECHNIQUE_FLUSH) {
+            if (first_refusal == GPUMP_REASON_YES) first_refusal = reason;
+            refused_blocks++;
+            choice->technique = GPUMP_TECHNIQUE_SWITCH;
+        }
+        chosen++;
+    }
+    if (m->in_place && for_kernel && technique == GPUMP_TECHNIQUE_SWITCH && chosen == count)
+        keep_in_place(m, s, for_kernel, views, choices, count);
+    reason = begin(m, s, choices, chosen, for_kernel, &first_refusal, &refused_blocks);
+    if (reason != GPUMP_REASON_YES) return reason;
+    if (chosen) {
+        uint32_t entry = log_entry(m, s, technique, for_kernel, chosen,
+                                   m->blocks[s->block_of_entry[choices[0].block.slot]].kernel + 1);
+        for (i = 0; i < chosen; i++) {
+            block *b = &m->blocks[s->block_of_entry[choices[i].block.slot]];
+            b->preemption = entry;
+            if (choices[i].technique == GPUMP_TECHNIQUE_DRAIN) trace_block(m, b, TIMELINE_DRAIN);
+        }
+        if (entry != NONE) {
+            m->preemptions[entry].refused = first_refusal;
+            m->preemptions[entry].refused_blocks = refused_blocks;
+        }
+    }
+    finish(m, s, for_kernel);
+    return GPUMP_REASON_YES;
+}
+
+/* How a block that gpump switches really leaves. */
+static uint32_t way_of(const machine *m, const sm *s, const gpump_block_choice *choice) {
+    const block *b = &m->blocks[s->block_of_entry[choice->block.slot]];
+    return choice->technique == GPUMP_TECHNIQUE_SWITCH && b->rewinding ? (uint32_t)GPUMP_TECHNIQUE_REWIND
+                                                                       : choice->technique;
+}
+
+gpump_reason preemption_carry_out(machine *m, sm *s, gpump_block_choice *choices, uint32_t chosen,
+                                  uint32_t for_kernel) {
+    gpump_reason first_refusal = GPUMP_REASON_YES, reason;
+    uint32_t refused_blocks = 0, technique, i;
+    if (!chosen) {
+        finish(m, s, for_kernel);
+        return GPUMP_REASON_YES;
+    }
+    reason = begin(m, s, choices, chosen, for_kernel, &first_refusal, &refused_blocks);
+    if (reason != GPUMP_REASON_YES) return reason;
+    for (technique = 0; technique < GPUMP_TECHNIQUES; technique++) { /* an entry of the log for each technique */
+        uint32_t count = 0, first = 0, entry = m->preemption_count;
+        for (i = chosen; i-- > 0;) {
+            if (way_of(m, s, &choices[i]) != technique) continue;
+            first = i;
+            count++;
+        }
+        if (!count) continue;
+        log_entry(m, s, technique, for_kernel, count,
+                  m->blocks[s->block_of_entry[choices[first].block.slot]].kernel + 1);
+        for (i = 0; i < chosen; i++) {
+            block *b = &m->blocks[s->block_of_entry[choices[i].block.slot]];
+            if (way_of(m, s, &choices[i]) != technique) continue;
+            if (b->preemption != NONE) { /* it was leaving already, and is now told otherwise */
+                preemption_entry *earlier = &m->preemptions[b->preemption];
+                if (earlier->left == --earlier->blocks) earlier->end_cycle = m->now;
+            }
+            b->preemption = entry < m->preemption_count ? entry : NONE;
+            if (technique == GPUMP_TECHNIQUE_DRAIN) trace_block(m, b, TIMELINE_DRAIN);
+        }
+        if (entry == m->preemption_count) continue; /* the log is full */
+        m->preemptions[entry].refused = first_refusal;
+        m->preemptions[entry].refused_blocks = technique == GPUMP_TECHNIQUE_DRAIN ? refused_blocks : 0;
+    }
+    finish(m, s, for_kernel);
+    return GPUMP_REASON_YES;
+}
+
+void preemption_unreserve(machine *m, sm *s) {
+    machine_must(m, "gpump_sm_reserve", gpump_sm_reserve(s->gpump, 0), NULL);
+    s->reserved_for = 0;
+    s->whole = 0;
+    m->dispatch_needed = 1;
+}
+
+/* Which kernel has the lowest claim to an SM: the lowest priority among those with blocks there. */
+static int may_be_taken(const machine *m, const sm *s, uint32_t priority) {
+    uint32_t i;
+    if (s->reserved_for || s->parked) return 0; /* parked blocks come back before others are parked */
+    for (i = 0; i < m->kernel_count; i++) {
+        if (s->kernel_resident[i] && m->kernels[i].priority >= priority) return 0;
+    }
+    return 1;
+}
+
+void preemption_make_room(machine *m, uint32_t kernel_index) {
+    kernel *k = &m->kernels[kernel_index];
+    gpump_occupancy occupancy;
+    uint64_t wanted;
+    uint32_t i, per_sm;
+    if (gpump_gpu_occupancy(&m->config.gpu, &k->need, &occupancy, NULL) != GPUMP_OK || !occupancy.blocks) return;
+    per_sm = k->block_cap && k->block_cap < occupancy.blocks ? k->block_cap : occupancy.blocks;
+    wanted = (k->blocks + per_sm - 1) / per_sm;
+    for (i = 0; i < m->sm_count && wanted; i++) { /* empty SMs come first, and need nobody to leave */
+        if (m->sms[i]->reserved_for == kernel_index + 1 || (!m->sms[i]->resident && !m->sms[i]->reserved_for)) wanted--;
+    }
+    for (i = 0; i < m->sm_count && wanted; i++) {
+        sm *s = m->sms[i];
+        if (!s->resident || !may_be_taken(m, s, k->priority)) continue;
+        preemption_request(m, s, m->technique, kernel_index + 1, 0);
+        wanted--;
+    }
+}
+
+int preemption_make_context_pool(machine *m, uint32_t contexts_per_kernel, char error[LAUNCH_ERROR_BYTES]) {
+    gpump_context_pool_config config;
+    gpump_diag diag;
+    size_t bytes;
+    void *memory;
+    memset(&config, 0, sizeof config);
+    memset(&diag, 0, sizeof diag);
+    config.struct_size = sizeof config;
+    config.kernels = m->kernel_count;
+    config.contexts = contexts_per_kernel;
+    config.context_bytes = m->context_stride;
+    if (gpump_context_pool_bytes(&config, &bytes, &diag) != GPUMP_OK) return refused(error, &diag);
+    if (!(memory = arena_take(&m->arena, bytes))) {
+        snprintf(error, LAUNCH_ERROR_BYTES, "out of memory");
+        return -1;
+    }
+    if (gpump_context_pool_init(memory, bytes, &config, &m->context_pool, &diag) != GPUMP_OK)
+        return refused(error, &diag);
+    return 0;
+}
+
+void preemption_kernel_starts(machine *m, uint32_t kernel_index) {
+    machine_must(m, "gpump_context_pool_open", gpump_context_pool_open(m->context_pool, kernel_index + 1), NULL);
+}
+
+void preemption_kernel_ends(machine *m, uint32_t kernel_index) {
+    machine_must(m, "gpump_context_pool_close", gpump_context_pool_close(m->context_pool, kernel_index + 1), NULL);
+}

@@ -1,0 +1,24 @@
+/* requests: somebody wants an SM, or room on one: which blocks are told to leave, and how. */
+#ifndef MINIGPU_REQUESTS_H
+#define MINIGPU_REQUESTS_H
+
+#include "machine/state.h"
+
+/* Makes the space for saved blocks. Returns 0, or -1 with the reason in error. */
+int preemption_make_context_pool(machine *m, uint32_t contexts_per_kernel, char error[LAUNCH_ERROR_BYTES]);
+/* Makes all blocks of an SM leave by one technique. for_kernel (number, 0: nobody) gets the SM. A block that must not
+ * be flushed is switched instead unless `strict`; then the whole request is refused with that reason. */
+gpump_reason preemption_request(machine *m, sm *s, uint32_t technique, uint32_t for_kernel, int strict);
+/* Makes chosen blocks of an SM leave, each by its own technique, and reserves the SM for kernel number for_kernel (0:
+ * nobody). Who cannot be saved for want of space drains; the choices say so afterwards. All of them or, with a reason,
+ * none. */
+gpump_reason preemption_carry_out(machine *m, sm *s, gpump_block_choice *choices, uint32_t chosen, uint32_t for_kernel);
+/* A kernel has arrived: empties as many SMs of lower priority as it can use. */
+void preemption_make_room(machine *m, uint32_t kernel_index);
+/* Gives a reserved SM back to everybody. */
+void preemption_unreserve(machine *m, sm *s);
+/* A kernel starts, or has ended: its space for contexts. */
+void preemption_kernel_starts(machine *m, uint32_t kernel_index);
+void preemption_kernel_ends(machine *m, uint32_t kernel_index);
+
+#endif

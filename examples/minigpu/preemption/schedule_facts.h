@@ -1,0 +1,25 @@
+/* schedule_facts: what the machine keeps for gpump_scheduler, and the facts it is told when blocks leave; what it wants
+ * done is carried out in preemption_schedule.c. */
+#ifndef MINIGPU_SCHEDULE_FACTS_H
+#define MINIGPU_SCHEDULE_FACTS_H
+
+#include "machine/state.h"
+
+typedef struct scheduled {
+    uint32_t sm;
+    gpump_block_ref block;
+} scheduled;
+
+struct schedule {
+    gpump_scheduler *scheduler;
+    const gpump_scheduler_policy *policy;
+    gpump_cost_history *histories; /* mechanism select: of finished blocks, by kernel number */
+    uint32_t *vacating;  /* per SM: gpump_scheduler_mechanism + 1 while its blocks have to leave; 0 otherwise */
+    uint32_t *processes; /* rows of the process table */
+    scheduled *names;    /* per block of the machine: where it is, and what the scheduler calls it there */
+};
+
+/* A block is off its SM; `entry`: where it waits to come back, NONE when it has ended. */
+void preemption_schedule_left(machine *m, const block *b, const gpump_sm_action *action, uint32_t entry);
+
+#endif
