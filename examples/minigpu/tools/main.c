@@ -191,9 +191,10 @@ static int write_page(const char *path, const run_result *result, const machine_
     p = page_open(path, html_page_about(result->machine, result->launch, title, ""));
     if (!p) return -1;
     page_run(p,
-             options->policy     ? options->policy->name
-             : options->schedule ? options->schedule
-                                 : technique_name(result->machine->technique),
+             options->policy                     ? options->policy->name
+             : options->schedule                 ? options->schedule
+             : result->machine->preemption_count ? technique_name(result->machine->technique)
+                                                 : "run",
              recorded, html_page_facts(result));
     return page_close(p);
 }
