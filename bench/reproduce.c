@@ -1,4 +1,5 @@
 #include "reproduce.h"
+#include "progress.h"
 #include <getopt.h>
 #include <math.h>
 #include <stdarg.h>
@@ -286,7 +287,11 @@ static void print_row(const options *options, const csv_table *targets, size_t r
 
 static int run(const options *options, const csv_table *targets, const reproduce_row *const *found) {
     size_t rows = 0, good = 0, outside = 0, wrong = 0;
-    int is_terminal = isatty(STDERR_FILENO);
+    size_t measured = 0, wanted = 0;
+    progress shown;
+    for (size_t row = 0; row < targets->rows; row++)
+        wanted += found[row] && is_wanted(options, csv_text(targets, row, "id"));
+    progress_begin(&shown, "reproduce");
     print_heading(options);
     for (size_t row = 0; row < targets->rows; row++) {
         const char *id = csv_text(targets, row, "id"), *verdict = "todo";
@@ -296,9 +301,10 @@ static int run(const options *options, const csv_table *targets, const reproduce
         rows++;
         if (found[row]) {
             int agree;
-            if (is_terminal) fprintf(stderr, "%s ...\r", id);
+            progress_show(&shown, (double)measured / (double)wanted, id);
+            measured++;
             found[row]->measure(&options->context, id, &result);
-            if (is_terminal) fputs("\033[K", stderr);
+            progress_end(&shown);
             agree = agrees(targets, row, &result);
             verdict = agree ? "ok" : "outside";
             good += (size_t)agree;

@@ -25,6 +25,12 @@ static inline int output_close(FILE *file, const char *program, const char *name
     return -1;
 }
 
+/* Reports a file that cannot be opened, errno saying why; returns -1. */
+static inline int output_cannot_open(const char *program, const char *name) {
+    fprintf(stderr, "%s: cannot write %s: %s\n", program, name, strerror(errno));
+    return -1;
+}
+
 /* A program's exit status: `status`, or 1 instead of 0 when standard output could not be written. */
 static inline int output_status(int status, const char *program) {
     const int failed = output_flush(stdout, program, "standard output");

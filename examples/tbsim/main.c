@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "policies.h"
+#include "output.h"
 #include "tbsim.h"
 
 #ifndef TBSIM_DATA_DIR
@@ -109,7 +110,7 @@ static int parse(int argc, char **argv, arguments *a) {
         if (c == '?') return usage(NULL, NULL);
         if (c == '?' + 256) {
             fputs(usage_text, stdout);
-            exit(0);
+            exit(output_status(0, "tbsim"));
         }
         if (strchr("vlnwsjWD", c) && !is_number) return usage("not a number", optarg);
         switch (c) {
@@ -224,12 +225,12 @@ static int run(const arguments *given, const char *path, const char *command) {
             if (result.cost_wrong) status = 1;
         }
         if (a.trace && timeline_write_trace(options.timeline, a.trace))
-            status = 2, fprintf(stderr, "%s: cannot be written\n", a.trace);
+            status = 2, output_cannot_open("tbsim", a.trace);
         if (a.html && tb_write_page(a.html, command, path, library, &workload, &options, &result))
-            status = 2, fprintf(stderr, "%s: cannot be written\n", a.html);
+            status = 2, output_cannot_open("tbsim", a.html);
         if (a.svg && tb_write_svg(a.svg, a.title ? a.title : options.policy->name, library, &workload, &recording,
                                   result.cycles))
-            status = 2, fprintf(stderr, "%s: cannot be written\n", a.svg);
+            status = 2;
         if (recording.lost) fprintf(stderr, "tbsim: %u spans too many for the picture were left out\n", recording.lost);
     }
     free(recording.spans);
@@ -238,18 +239,31 @@ static int run(const arguments *given, const char *path, const char *command) {
     return status;
 }
 
+static void on_signal(int number) {
+    (void)number;
+    tb_stop = 1;
+}
+
+/* A sweep keeps what it has. Returns the exit status, 130 as a shell has it for a program that Ctrl-C has ended. */
+static int interrupted(uint32_t done, uint32_t count, const char *out) {
+    fprintf(stderr, "tbsim: interrupted; %u of %u workloads are in %s; --shard splits a sweep into parts\n", done,
+            count, out ? out : "the output");
+    return 130;
+}
+
 static int sweep(const arguments *a) {
     char error[300];
     tb_library *library = tb_library_tanasic(&a->machine, a->data, a->class_end, error, sizeof error);
     FILE *out = stdout;
     tb_job *jobs;
-    uint32_t count = 0, failed;
+    uint32_t count = 0, failed, written = 0;
+    int status;
     if (!library) {
         fprintf(stderr, "%s\n", error);
         return 2;
     }
     if (a->out && !(out = fopen(a->out, "w"))) { /* before the hours that the runs take */
-        fprintf(stderr, "%s: cannot be written\n", a->out);
+        output_cannot_open("tbsim", a->out);
         tb_library_free(library);
         return 2;
     }
@@ -264,17 +278,21 @@ static int sweep(const arguments *a) {
         job->options = a->options;
         job->seed = a->seed;
     }
+    signal(SIGINT, on_signal);
+    signal(SIGTERM, on_signal);
     failed = count ? tb_run_jobs(jobs, count, a->threads, !a->quiet) : 0;
     fprintf(out, "workload,process,benchmark,class1,class2,priority,policy,mechanism,runs,alone_us,turnaround_us,ntt,"
                  "antt,stp,fairness\n");
     for (uint32_t i = 0; i < count; i++) {
         gpump_metrics metrics;
         double ntt[TB_PROCESSES];
+        if (*jobs[i].result.error && tb_stop) continue;
         if (*jobs[i].result.error) {
             fprintf(stderr, "tbsim: workload %u: %s\n", jobs[i].number, jobs[i].result.error);
             continue;
         }
         if (tb_metrics(library, &jobs[i].workload, &jobs[i].result, &metrics, ntt)) continue;
+        written++;
         for (uint32_t p = 0; p < jobs[i].workload.count; p++) {
             const tb_process *process = &jobs[i].workload.processes[p];
             const tb_application *application = &library->applications[process->application];
@@ -287,10 +305,11 @@ static int sweep(const arguments *a) {
                     metrics.antt, metrics.stp, metrics.fairness);
         }
     }
-    if (out != stdout) fclose(out);
+    if (out != stdout && output_close(out, "tbsim", a->out)) failed = 1;
+    status = tb_stop ? interrupted(written, count, a->out) : failed ? 1 : 0;
     free(jobs);
     tb_library_free(library);
-    return failed ? 1 : 0;
+    return status;
 }
 
 /* Lines of all parts, ordered by the workload number in front, under one header: the same file as without shards. */
@@ -347,17 +366,14 @@ static int merge(const char *target, char **parts, int count) {
     }
     if (used) qsort(lines, used, sizeof *lines, by_number);
     out = fopen(target, "w");
-    if (!out) {
-        fprintf(stderr, "%s: cannot be written\n", target);
-        return 2;
-    }
+    if (!out) return output_cannot_open("tbsim", target), 2;
     fputs(header, out);
     for (size_t i = 0; i < used; i++) {
         fputs(lines[i].text, out);
         free(lines[i].text);
     }
     free(lines);
-    return fclose(out) ? 2 : 0;
+    return output_close(out, "tbsim", target) ? 2 : 0;
 }
 
 static int evaluate(const arguments *a) {
@@ -391,7 +407,7 @@ static int machines_svg(const char *path, double gain[MACHINES][SCHEMES], uint32
     static const char *const fill[SCHEMES] = {"#4477aa", "#88aacc", "#223366", "#ee6677", "#f4a6ae", "#992233"};
     FILE *out = fopen(path, "w");
     double top = 1;
-    if (!out) return -1;
+    if (!out) return output_cannot_open("tbsim", path);
     for (int m = 0; m < MACHINES; m++)
         for (int i = 0; i < SCHEMES; i++)
             if (gain[m][i] > top) top = gain[m][i];
@@ -424,7 +440,7 @@ static int machines_svg(const char *path, double gain[MACHINES][SCHEMES], uint32
                 "<rect x=\"%d\" y=\"310\" width=\"12\" height=\"12\" fill=\"%s\"/><text x=\"%d\" y=\"320\">%s</text>\n",
                 60 + i * 115, fill[i], 76 + i * 115, schemes[i].name);
     fprintf(out, "</svg>\n");
-    return fclose(out) ? -1 : 0;
+    return output_close(out, "tbsim", path);
 }
 
 /* Reads the gains back from a table that `machines` has printed, also from one put together of several runs. */
@@ -525,14 +541,10 @@ static int machines(const arguments *a) {
         free(jobs);
         tb_library_free(library);
     }
-    if (a->svg && machines_svg(a->svg, gain, workloads)) {
-        fprintf(stderr, "%s: cannot be written\n", a->svg);
-        return 2;
-    }
-    return 0;
+    return a->svg && machines_svg(a->svg, gain, workloads) ? 2 : 0;
 }
 
-int main(int argc, char **argv) {
+static int run_command(int argc, char **argv) {
     arguments a;
     char words[1024] = "tbsim";
     int status;
@@ -558,3 +570,5 @@ int main(int argc, char **argv) {
         return usage("this command takes options only, not", argv[optind + 1]);
     return usage("there is no command", command);
 }
+
+int main(int argc, char **argv) { return output_status(run_command(argc, argv), "tbsim"); }

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "page.h"
+#include "output.h"
 #include "tbsim.h"
 
 void tb_report_text(FILE *out, const tb_library *library, const tb_workload *workload, const tb_options *options,
@@ -120,7 +121,7 @@ int tb_write_svg(const char *path, const char *title, const tb_library *library,
     double height = top + (sms + workload->count) * row + 60, scale = width / (double)(cycles ? cycles : 1);
     double total_us = tb_us(&library->machine, cycles), tick = 1;
     FILE *out = fopen(path, "w");
-    if (!out) return -1;
+    if (!out) return output_cannot_open("tbsim", path);
     while (total_us / tick > 12) tick *= total_us / tick > 60 ? 10 : 2;
     fprintf(out,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" font-family=\"sans-serif\" "
@@ -166,5 +167,5 @@ int tb_write_svg(const char *path, const char *title, const tb_library *library,
             "<text x=\"%.0f\" y=\"%.0f\">us; solid: kernel, half: transfer, pale: CPU, black bar: SM being "
             "vacated</text>\n</svg>\n",
             left, height - 6);
-    return fclose(out) ? -1 : 0;
+    return output_close(out, "tbsim", path);
 }

@@ -933,8 +933,34 @@ static int prepare(sim *s) {
     return 0;
 }
 
+/* A process that has not ended a run after so many times the run's time alone, for each process there is, will not. */
+#define STARVATION_TIMES 100u
+#define STARVATION_EVENTS 65536u /* how often it is looked for */
+
+/* Workloads repeat until every process has its runs: one that never gets the GPU would let them repeat for ever. */
+static void look_for_starvation(sim *s) {
+    if (!s->library->alone) return; /* these are the runs that measure them */
+    for (uint32_t i = 0; i < s->workload->count && s->limit == GPUMP_UNKNOWN; i++) {
+        const process *p = &s->processes[i];
+        const tb_process *given = &s->workload->processes[i];
+        const uint64_t alone = s->library->alone[given->application],
+                       most = gpump_muldiv_up(alone, (uint64_t)STARVATION_TIMES * s->workload->count, 1);
+        char text[360];
+        if (!alone || p->state == PROCESS_ENDED || s->now <= p->run_start || s->now - p->run_start <= most) continue;
+        snprintf(text, sizeof text,
+                 "process %s starves under %s: its run %u has not ended after %.0f us, more than %u times its %.0f us "
+                 "alone for "
+                 "each of %u processes; give those of higher priority a repeat, or limit the run (--limit US)",
+                 given->name, s->options->policy->name, p->runs + 1, tb_us(&s->library->machine, s->now - p->run_start),
+                 STARVATION_TIMES, tb_us(&s->library->machine, alone), s->workload->count);
+        fail(s, text);
+        return;
+    }
+}
+
 int tb_run(const tb_library *library, const tb_workload *workload, const tb_options *options, tb_result *result) {
     sim *s = (sim *)calloc(1, sizeof *s);
+    uint64_t next_look = STARVATION_EVENTS;
     int failed;
     memset(result, 0, sizeof *result);
     if (!s) {
@@ -965,6 +991,7 @@ int tb_run(const tb_library *library, const tb_workload *workload, const tb_opti
     }
     while (!s->failed && s->unfinished && s->heap_count && s->heap[0].time <= s->limit) {
         event e = pop(s);
+        if (tb_stop) fail(s, "interrupted");
         s->now = e.time;
         s->result->events++;
         handle(s, &e);
@@ -976,6 +1003,10 @@ int tb_run(const tb_library *library, const tb_workload *workload, const tb_opti
         }
         pump(s);
         if (options->timeline && options->timeline->sample_cycle <= s->now) show_sample(s);
+        if (s->result->events >= next_look && !s->failed) {
+            next_look = s->result->events + STARVATION_EVENTS;
+            look_for_starvation(s);
+        }
     }
     if (!s->failed && s->unfinished && s->limit == GPUMP_UNKNOWN)
         fail(s, "nothing can happen any more, and processes are not done");

@@ -31,6 +31,8 @@ void tb_random_workload(const tb_library *library, uint32_t count, uint32_t numb
     }
 }
 
+volatile sig_atomic_t tb_stop;
+
 typedef struct team {
     tb_job *jobs;
     uint32_t count, next, done, failed;
@@ -44,7 +46,7 @@ static void *work(void *argument) {
         uint32_t i;
         int failed;
         pthread_mutex_lock(&t->lock);
-        i = t->next < t->count ? t->next++ : GPUMP_NONE;
+        i = !tb_stop && t->next < t->count ? t->next++ : GPUMP_NONE;
         pthread_mutex_unlock(&t->lock);
         if (i == GPUMP_NONE) return NULL;
         tb_random_workload(t->jobs[i].library, t->jobs[i].count, t->jobs[i].number, t->jobs[i].seed,
@@ -75,6 +77,7 @@ uint32_t tb_run_jobs(tb_job *jobs, uint32_t count, uint32_t threads, int progres
     t.jobs = jobs;
     t.count = count;
     t.progress = progress && isatty(2);
+    for (uint32_t i = 0; i < count; i++) snprintf(jobs[i].result.error, sizeof jobs[i].result.error, "interrupted");
     pthread_mutex_init(&t.lock, NULL);
     if (!threads) threads = cores > 0 ? (uint32_t)cores : 1;
     if (threads > 256) threads = 256;
@@ -83,5 +86,5 @@ uint32_t tb_run_jobs(tb_job *jobs, uint32_t count, uint32_t threads, int progres
     work(&t);
     for (uint32_t i = 0; i < started; i++) pthread_join(thread[i], NULL);
     pthread_mutex_destroy(&t.lock);
-    return t.failed;
+    return t.failed + (t.count - t.done);
 }

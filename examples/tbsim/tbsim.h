@@ -2,6 +2,7 @@
  * and block times; which kernel gets which SM, and what a preemption costs, is gpump's. */
 #ifndef TBSIM_H
 #define TBSIM_H
+#include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -77,6 +78,9 @@ typedef struct tb_machine {
     int printed_times;     /* 1: Table 5.2's block times as printed */
 } tb_machine;
 
+/* Set by a signal handler: every run ends soon, with an error. */
+extern volatile sig_atomic_t tb_stop;
+
 typedef struct tb_options {
     const gpump_scheduler_policy *policy;
     uint32_t mechanism;             /* gpump_scheduler_mechanism */
@@ -115,7 +119,7 @@ typedef struct tb_result {
     uint64_t preempt_count, preempt_cycles, preempt_worst; /* from PREEMPT to the SM's next setup */
     uint64_t cost_wrong;                                   /* use_sm: times at which the gpump_sm had another opinion */
     gpump_scheduler_statistics statistics;
-    char error[200]; /* empty when all went well */
+    char error[400]; /* empty when all went well */
 } tb_result;
 
 /* What happened, for pictures. */

@@ -97,7 +97,7 @@ static void test_a_full_disk_is_reported(void **state) {
     if (access("/dev/full", W_OK)) skip();
     for (i = 0; i < sizeof commands / sizeof *commands; i++) {
         snprintf(command, sizeof command, MINIGPU "%s 2>&1 >/dev/full", commands[i]);
-        expect(command, 1, "minigpu: cannot write standard output: No space left on device");
+        expect(command, 1, "minigpu: cannot write standard output: ");
     }
     expect("rm -rf full; mkdir full; ln -s /dev/full full/data.txt; " MINIGPU "run " GOOD_RUN
            "names.yaml --dump full 2>&1",

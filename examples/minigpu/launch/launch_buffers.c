@@ -2,6 +2,7 @@
 #include "launch/launch_reader.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "gpump.h"
@@ -73,6 +74,7 @@ static int fill_random(reader *r, launch_buffer *buffer, uint64_t count, const y
     state = seed;
     if (is_float(buffer->type)) {
         double from = launch_as_double(buffer->type, low), to = launch_as_double(buffer->type, high);
+        if (!isfinite(from) || !isfinite(to)) return FAIL(r, node, "random: low and high must be finite");
         if (!(from <= to)) return FAIL(r, node, "random: low is above high");
         for (i = 0; i < count; i++) {
             double unit = (double)(gpump_random_next(&state) >> 40) * (1.0 / 16777216.0);

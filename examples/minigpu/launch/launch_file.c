@@ -167,14 +167,17 @@ int launch_regions(const char *text, uint32_t *regions) {
 }
 
 static int read_machine(reader *r, const yaml_node_t *node) {
-    static const char *const keys[] = {"gpu",       "sms",    "kernels_per_sm", "technique",
-                                       "scheduler", "config", "regions",        NULL};
+    static const char *const keys[] = {"gpu",    "sms",     "kernels_per_sm", "technique", "scheduler",
+                                       "config", "regions", "most_blocks",    NULL};
     yaml_node_t *value;
     if (check_mapping(r, node, "machine", keys)) return -1;
     if ((value = find(r, node, "gpu"))) {
         r->launch->gpu_place = place_of(value);
         if (read_text(r, value, "gpu", &r->launch->gpu)) return -1;
     }
+    if ((value = find(r, node, "most_blocks")) &&
+        read_u64(r, value, "most_blocks", 1, UINT64_C(1) << 40, &r->launch->most_blocks))
+        return -1;
     if ((value = find(r, node, "sms")) && read_u32(r, value, "sms", 1, 1024, &r->launch->sms)) return -1;
     if ((value = find(r, node, "kernels_per_sm")) &&
         read_u32(r, value, "kernels_per_sm", 1, 32, &r->launch->kernels_per_sm))
@@ -227,38 +230,87 @@ static int read_document(reader *r) {
     return resolve_pointers(r);
 }
 
+#define LAUNCH_FILE_BYTES_MAX (UINT64_C(1) << 24)
+#define LAUNCH_NESTING_MAX 100u
+
+/* Reads the whole file; it may come from a pipe. Returns 0, or -1 with the reason in error. */
+static int read_text_of_file(const char *path, char **text, size_t *length, char error[LAUNCH_ERROR_BYTES]) {
+    FILE *file = fopen(path, "rb");
+    char *grown = NULL;
+    *length = 0;
+    *text = NULL;
+    if (!file) {
+        snprintf(error, LAUNCH_ERROR_BYTES, "%s: %s", path, strerror(errno));
+        return -1;
+    }
+    do {
+        if ((grown = (char *)realloc(*text, *length + 65536))) {
+            *text = grown;
+            *length += fread(grown + *length, 1, 65536, file);
+        }
+    } while (grown && !feof(file) && !ferror(file) && *length <= LAUNCH_FILE_BYTES_MAX);
+    if (grown && feof(file) && *length <= LAUNCH_FILE_BYTES_MAX) {
+        fclose(file);
+        return 0;
+    }
+    snprintf(error, LAUNCH_ERROR_BYTES, "%s: %s", path,
+             !grown         ? "out of memory"
+             : ferror(file) ? strerror(errno)
+                            : "more than 16 MB are no launch file; data goes into files of its own (file: ...)");
+    fclose(file);
+    free(*text);
+    return -1;
+}
+
+/* YAML that is nested very deeply takes the parser time that grows with the square of the depth. Brackets in quotes are
+ * counted as well: nobody has a hundred of them open. */
+static int check_nesting(const launch_file *launch, const char *text, size_t length, char error[LAUNCH_ERROR_BYTES]) {
+    launch_place place = {1, 1};
+    uint32_t depth = 0, dashes = 0, start = 1;
+    size_t i;
+    for (i = 0; i < length; i++, place.column++) {
+        if (text[i] == '\n') {
+            place.line++;
+            place.column = dashes = 0;
+            start = 1;
+            continue;
+        }
+        if (text[i] == '[' || text[i] == '{') depth++;
+        if ((text[i] == ']' || text[i] == '}') && depth) depth--;
+        if (start && (text[i] == '-' || text[i] == '?' || text[i] == ':'))
+            dashes++;
+        else if (text[i] != ' ')
+            start = 0;
+        if (depth > LAUNCH_NESTING_MAX || dashes > LAUNCH_NESTING_MAX)
+            return launch_file_error(launch, place, error, "nested more than %u levels deep", LAUNCH_NESTING_MAX);
+    }
+    return 0;
+}
+
 int launch_file_read(launch_file *launch, const char *path, char error[LAUNCH_ERROR_BYTES]) {
     yaml_parser_t parser;
     yaml_document_t document;
     reader r;
-    FILE *file;
+    char *text;
+    size_t length;
     int result;
     memset(launch, 0, sizeof *launch);
+    if (read_text_of_file(path, &text, &length, error)) return -1;
     launch->path = strdup(path);
-    if (!launch->path) {
+    if (!launch->path || !yaml_parser_initialize(&parser)) {
         snprintf(error, LAUNCH_ERROR_BYTES, "%s: out of memory", path);
-        return -1;
-    }
-    file = fopen(path, "rb");
-    if (!file || (fgetc(file) == EOF && ferror(file))) { /* a folder can be opened, but not read */
-        snprintf(error, LAUNCH_ERROR_BYTES, "%s: %s", path, strerror(errno));
-        if (file) fclose(file);
+        free(text);
         launch_file_free(launch);
         return -1;
     }
-    rewind(file);
-    if (!yaml_parser_initialize(&parser)) {
-        snprintf(error, LAUNCH_ERROR_BYTES, "%s: out of memory", path);
-        fclose(file);
-        launch_file_free(launch);
-        return -1;
-    }
-    yaml_parser_set_input_file(&parser, file);
+    yaml_parser_set_input_string(&parser, (const unsigned char *)text, length);
     r.launch = launch;
     r.document = &document;
     r.error = error;
     r.loop_depth = 0;
-    if (!yaml_parser_load(&parser, &document)) {
+    if (check_nesting(launch, text, length, error)) {
+        result = -1;
+    } else if (!yaml_parser_load(&parser, &document)) {
         launch_place place;
         place.line = (uint32_t)parser.problem_mark.line + 1;
         place.column = (uint32_t)parser.problem_mark.column + 1;
@@ -270,7 +322,7 @@ int launch_file_read(launch_file *launch, const char *path, char error[LAUNCH_ER
         yaml_document_delete(&document);
     }
     yaml_parser_delete(&parser);
-    fclose(file);
+    free(text);
     if (result) launch_file_free(launch);
     return result;
 }

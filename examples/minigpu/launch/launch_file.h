@@ -159,6 +159,7 @@ typedef struct launch_file {
     launch_place gpu_place;
     char *technique;         /* how a kernel of higher priority takes its SMs: switch, drain or flush; NULL: switch */
     uint32_t kernels_per_sm; /* 0: the machine's default */
+    uint64_t most_blocks;    /* of a grid; 0: the machine's limit */
     uint32_t sms;            /* 0: the preset's */
     char *scheduler;         /* gto or lrr; NULL: the preset's */
     launch_number *numbers;

@@ -4,9 +4,12 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static const char *const type_names[] = {"u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64", "f32", "f64"};
 static const uint32_t element_bytes[] = {1, 1, 2, 2, 4, 4, 8, 8, 4, 8};
@@ -154,6 +157,8 @@ int read_value(reader *r, const yaml_node_t *node, const char *what, launch_type
         *bits = negative ? 0 - magnitude : magnitude;
         if (width < 64) *bits &= (UINT64_C(1) << width) - 1;
     }
+    if (is_float(type) && errno == ERANGE && isinf(launch_as_double(type, *bits)))
+        return FAIL(r, node, "%s is %s, outside the range of %s", what, text, type_names[type]);
     if (end == text || *end)
         return FAIL(r, node, "%s must be a value of type %s, not \"%s\"", what, type_names[type], text);
     return 0;
@@ -192,8 +197,12 @@ int read_path(reader *r, const yaml_node_t *node, const char *what, char **path)
 }
 
 int read_file(reader *r, const yaml_node_t *node, const char *path, uint8_t **bytes, uint64_t *count) {
-    FILE *file = fopen(path, "rb");
+    struct stat status;
+    const int is_file = !stat(path, &status) && S_ISREG(status.st_mode); /* opening a pipe would wait */
+    FILE *file = is_file ? fopen(path, "rb") : NULL;
     long size;
+    if (!is_file && !access(path, F_OK))
+        return FAIL(r, node, "%s is no regular file: copy what it holds into one", path);
     if (!file) return FAIL(r, node, "cannot open %s: %s", path, strerror(errno));
     if (fseek(file, 0, SEEK_END) || (size = ftell(file)) < 0 || fseek(file, 0, SEEK_SET)) {
         fclose(file);

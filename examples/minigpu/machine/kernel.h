@@ -106,6 +106,7 @@ typedef struct kernel {
     uint32_t first_preempted, last_preempted; /* list of preempted_block */
     uint32_t preempted;                       /* its length */
     uint32_t resident;                        /* blocks on SMs */
+    uint64_t round_cycle;                     /* when its present round became ready */
     uint32_t iteration;                       /* rounds of its loop that it has ended (loops.h) */
 } kernel;
 

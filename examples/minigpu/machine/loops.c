@@ -17,6 +17,7 @@ void loops_kernel_starts(machine *m, uint32_t index) {
     const launch_loop *loop = m->launch->loop_count ? launch_loop_at(m->launch, index) : NULL;
     kernel *k = &m->kernels[index];
     uint32_t i;
+    k->round_cycle = m->now;
     for (i = 0; k->iteration && i < k->launch->argument_count; i++) {
         const launch_argument *argument = &k->launch->arguments[i];
         const uint64_t bits = launch_scalar(argument, k->iteration);

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "analysis/analysis.h"
 #include "preemption/context_forms.h"
@@ -21,6 +23,7 @@
 #include "machine/warp_scheduler.h"
 
 #define DEVICE_ALIGNMENT 256u
+#define MOST_BLOCKS (UINT64_C(1) << 24) /* of a grid, unless the launch file allows more */
 
 void machine_options_default(machine_options *options) {
     memset(options, 0, sizeof *options);
@@ -217,13 +220,16 @@ static machine_programs *read_programs(const minigpu_config *config, launch_file
         for (n = 0; n < p->module_count && strcmp(p->paths[n], k->ptx_path) != 0; n++) {}
         if (n == p->module_count) {
             ptx_error wrong;
-            FILE *file = fopen(k->ptx_path, "rb");
-            if (!file) {
-                launch_file_error(launch, k->ptx_place, error, "cannot open %s", k->ptx_path);
+            struct stat status;
+            if (stat(k->ptx_path, &status) ||
+                !S_ISREG(status.st_mode)) { /* a pipe or a device could be read for ever */
+                launch_file_error(launch, k->ptx_place, error,
+                                  access(k->ptx_path, F_OK) ? "cannot open %s"
+                                                            : "%s is no regular file: copy the PTX into one",
+                                  k->ptx_path);
                 free_programs(p);
                 return NULL;
             }
-            fclose(file);
             memset(&wrong, 0, sizeof wrong);
             if (ptx_read_file(k->ptx_path, &p->modules[n], &wrong)) {
                 snprintf(error, LAUNCH_ERROR_BYTES, "%s", wrong.text);
@@ -337,6 +343,11 @@ static int prepare_kernel(machine *m, launch_file *launch, uint32_t index, const
                                  "a grid of %u x %u x %u blocks is too large: at most 2^40", l->grid[0], l->grid[1],
                                  l->grid[2]);
     k->blocks = blocks * l->grid[2];
+    if (k->blocks > (launch->most_blocks ? launch->most_blocks : MOST_BLOCKS))
+        return launch_file_error(launch, l->grid_place, error,
+                                 "a grid of %" PRIu64 " blocks would run for hours: more than %" PRIu64
+                                 " need machine: {most_blocks: N}",
+                                 k->blocks, launch->most_blocks ? launch->most_blocks : MOST_BLOCKS);
     k->warps = (uint32_t)((threads + LANES - 1) / LANES);
     k->shared_bytes = program->shared_bytes + l->dynamic_shared_bytes;
     registers = (uint64_t)k->registers * k->warps * LANES;

@@ -177,7 +177,7 @@ void trace_arrives(const machine *m, uint32_t kernel) {
 }
 
 void trace_ends(const machine *m, uint32_t kernel) {
-    const uint64_t ready = m->kernels[kernel].ready_cycle, seen = m->trace->begin_cycle; /* it may have begun unseen */
+    const uint64_t ready = m->kernels[kernel].round_cycle, seen = m->trace->begin_cycle; /* it may have begun unseen */
     timeline_add_span(m->trace, m->kernels[kernel].process, TIMELINE_KERNEL, kernel, 0,
                       ready < seen && seen <= m->now ? seen : ready, m->now);
 }

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include "preemption/context_forms.h"
 #include "machine/machine.h"
 #include "output.h"
+#include "progress.h"
 #include "tools/dump.h"
 #include "tools/html_page.h"
 #include "tools/init_command.h"
@@ -26,6 +28,7 @@
 #define EXIT_RIGHT 0
 #define EXIT_WRONG 1
 #define EXIT_BAD_INPUT 2
+#define EXIT_INTERRUPTED 130 /* as a shell has it for a program that Ctrl-C has ended */
 
 #ifndef MINIGPU_SOURCE_DIR
 #define MINIGPU_SOURCE_DIR "."
@@ -52,6 +55,37 @@ static int try_to_write(const char *path) {
     return EXIT_RIGHT;
 }
 
+/* Ctrl-C: the run ends at once, and its report is written. */
+static volatile sig_atomic_t stop_now;
+static void on_signal(int number) {
+    (void)number;
+    stop_now = 1;
+}
+
+#define CYCLES_BETWEEN_LOOKS 20000u
+
+/* Runs a machine to its end, and shows how far it is. Returns what machine_run does, 0 after Ctrl-C. */
+static int run_with_progress(machine *m) {
+    progress shown;
+    int ended;
+    progress_begin(&shown, "minigpu");
+    signal(SIGINT, on_signal);
+    while ((ended = machine_run(m, m->now + CYCLES_BETWEEN_LOOKS)) == 0 && !stop_now) {
+        uint64_t done = 0, blocks = 0;
+        char what[96];
+        uint32_t i;
+        for (i = 0; i < m->kernel_count; i++) {
+            done += m->kernels[i].done_blocks;
+            blocks += m->kernels[i].blocks;
+        }
+        snprintf(what, sizeof what, "cycle %" PRIu64 ", %" PRIu64 " of %" PRIu64 " blocks done", m->now, done, blocks);
+        progress_show(&shown, m->launch->loop_count ? -1 : (double)done / (double)blocks, what);
+    }
+    progress_end(&shown);
+    signal(SIGINT, SIG_DFL);
+    return ended;
+}
+
 /* Runs a built machine to its end and checks it. Returns the exit status; *result points into the machine and to
  * *checks (free it). *recorded, unless recorded is NULL, gets the timeline of the run (free it; NULL: no memory). */
 static int run_machine(machine *m, const launch_file *launch, timeline **recorded, run_result *result,
@@ -64,9 +98,15 @@ static int run_machine(machine *m, const launch_file *launch, timeline **recorde
     *checks = NULL;
     if (recorded && trace_open(m, launch)) fprintf(stderr, "minigpu: no memory to record the run\n");
     start = processor_seconds();
-    ended = machine_run(m, NEVER);
+    ended = run_with_progress(m);
     result->seconds = processor_seconds() - start;
     if (recorded && !(*recorded = trace_close(m))) wrong = 1;
+    if (!ended) {
+        result->error = "interrupted";
+        fprintf(stderr, "minigpu: interrupted at cycle %" PRIu64 "; the report is of what has run until then\n",
+                m->now);
+        return EXIT_INTERRUPTED;
+    }
     if (ended < 0) {
         result->error = m->error;
         fprintf(stderr, "minigpu: cycle %" PRIu64 ": %s\n", m->now, m->error);
@@ -132,7 +172,8 @@ static const char run_usage[] =
     "  --races               name words whose value depends on the order of blocks (slower)\n"
     "  --json                print the report as JSON\n"
     "  --every-cycle         idle cycles are simulated one by one, not skipped: slower, the same result\n"
-    "exit status: 0 done and right, 1 something is wrong, 2 bad input\n";
+    "exit status: 0 done and right, 1 something is wrong, 2 bad input, 130 interrupted (Ctrl-C; the report is "
+    "written)\n";
 
 static int technique_of(const char *name, uint32_t *technique) {
     uint32_t i;

@@ -13,6 +13,7 @@
 #include "gpump.h"
 #include "policies.h"
 #include "tools/html_page.h"
+#include "output.h"
 #include "tools/options.h"
 #include "tools/victim_experiment.h"
 
@@ -197,6 +198,8 @@ int policies_command(int argc, char **argv, const char *kernels_dir) {
     victim_drain_error *errors;
     uint64_t own = 0;
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    progress bar;
+    const char *csv_path = NULL;
     FILE *csv = NULL;
     const char *html_path = NULL;
     victim_show show;
@@ -259,6 +262,7 @@ int policies_command(int argc, char **argv, const char *kernels_dir) {
             e.parallel = (uint32_t)number;
             break;
         case 'c':
+            csv_path = optarg;
             if (csv || !(csv = fopen(optarg, "w")))
                 return option_misuse("policies", "--csv wants one file that can be written, not", optarg);
             fputs("kernel,request_cycle,policy,limit_us,violated,warm,end_cycles,start_cycles,wasted,idle,of_flushing,"
@@ -310,6 +314,9 @@ int policies_command(int argc, char **argv, const char *kernels_dir) {
         e.show = &show;
     }
     memset(total, 0, sizeof total);
+    for (k = 0; k < VICTIM_EXPERIMENT_KERNELS; k++) e.all_requests += !some || only[k] ? e.requests : 0;
+    progress_begin(&bar, "minigpu policies");
+    e.progress = &bar;
     for (k = 0; k < VICTIM_EXPERIMENT_KERNELS; k++) {
         char error[LAUNCH_ERROR_BYTES] = "";
         if (some && !only[k]) continue;
@@ -338,7 +345,9 @@ int policies_command(int argc, char **argv, const char *kernels_dir) {
             drain[1] += errors[r].relative[1];
             drain_blocks += errors[r].blocks;
         }
+        e.earlier_requests += e.requests;
     }
+    progress_end(&bar);
     printf("Switches: %s%s. %u requests per kernel, seed %llu; the high-priority kernel alone takes %.2f us.\n\n",
            model, e.in_place ? ", in place" : "", e.requests, (unsigned long long)e.seed, (double)own / CLOCK_MHZ);
     fputs("| policy | limit, us |" COLUMNS "|---|---|" RULE, stdout);
@@ -402,7 +411,7 @@ int policies_command(int argc, char **argv, const char *kernels_dir) {
             printf("\n");
         }
     }
-    if (csv && fclose(csv)) status = 1;
+    if (csv && output_close(csv, "minigpu", csv_path)) status = 1;
     if (shown != GPUMP_NONE) {
         if (write_page(html_path, &e, &show, shown, limits[0], rows)) {
             fprintf(stderr, "minigpu: cannot write %s: %s\n", html_path, strerror(errno));

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -309,6 +311,15 @@ static void *share(size_t bytes) {
     return memory == MAP_FAILED ? NULL : memory;
 }
 
+/* A copy of the process that ends when this one does, however that is ended. */
+static pid_t fork_child(void) {
+    const pid_t parent = getpid(), child = fork();
+    if (child) return child;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(1); /* it has ended already */
+    return 0;
+}
+
 /* Waits for that child. Returns 0, or -1 when it has crashed. */
 static int wait_for(pid_t child) {
     int status;
@@ -332,7 +343,7 @@ static int try_oracle(machine *m, const victim_case *one, uint64_t own_cycles, u
     memcpy(known, m->true_ends, table_bytes);
     m->true_ends = known;
     for (n = 0; n < ORACLE_TRIES; n++) {
-        pid_t child = fork();
+        pid_t child = fork_child();
         uint64_t late;
         if (child < 0) return -1;
         if (!child) {
@@ -425,6 +436,9 @@ int victim_experiment_run(const victim_experiment *e, victim_outcome *outcomes, 
     qsort(times, e->requests, sizeof *times, compare_cycles);
     for (i = 0; i < e->requests; i++) {
         pid_t child;
+        if (e->progress)
+            progress_show(e->progress, (double)(e->earlier_requests + i) / (e->all_requests ? e->all_requests : 1),
+                          table[e->kernel].folder);
         if (machine_run(m, times[i]) != 0) {
             snprintf(error, LAUNCH_ERROR_BYTES, "%s: %.400s", table[e->kernel].folder, m->error);
             goto done;
@@ -432,7 +446,7 @@ int victim_experiment_run(const victim_experiment *e, victim_outcome *outcomes, 
         if (wait_below(&running, 1)) goto done; /* the table of the last request is still being read */
         memset(ends, 0xff, blocks * sizeof *ends);
         fflush(NULL);
-        if ((child = fork()) == 0) {
+        if ((child = fork_child()) == 0) {
             find_truth(m, ends, &shared_errors[i]);
             _exit(0);
         }
@@ -442,7 +456,7 @@ int victim_experiment_run(const victim_experiment *e, victim_outcome *outcomes, 
         m->true_ends = ends;
         for (c = 0; c < e->case_count; c++) {
             if (wait_below(&running, e->parallel ? e->parallel : 1)) goto done;
-            if ((child = fork()) == 0) {
+            if ((child = fork_child()) == 0) {
                 victim_outcome *out = &shared_outcomes[(size_t)i * e->case_count + c];
                 const gpump_victim_policy *policy = policies_find_victim(e->cases[c].policy);
                 FILE *file = e->show && e->show->request == i ? e->show->runs[c] : NULL;

@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "launch/launch_file.h"
+#include "progress.h"
 
 #define VICTIM_EXPERIMENT_KERNELS 19
 #define VICTIM_EXPERIMENT_CASES 64
@@ -79,7 +80,9 @@ typedef struct victim_experiment {
     uint32_t in_place; /* 1: switched blocks keep in place what the positions of the incoming kernel do not reach */
     uint32_t case_count;
     victim_case cases[VICTIM_EXPERIMENT_CASES];
-    victim_show *show; /* NULL: nothing is shown */
+    victim_show *show;                       /* NULL: nothing is shown */
+    struct progress *progress;               /* told of every request; NULL: nobody looks */
+    uint32_t earlier_requests, all_requests; /* of the kernels before this one, and of all: for `progress` */
 } victim_experiment;
 
 /* Name of a row of Table 4.2 as its folder is called; NULL past the last. */

@@ -1,0 +1,76 @@
+/* labels: command unit link: tbsim_core minigpu_core */
+/* How programs end: a full disk, a process that starves, Ctrl-C. (The mini-GPU's full disks: own_kernel.c.) */
+#include "run_command.h"
+
+#include <unistd.h>
+
+#define TBSIM GPUMP_BINARY_DIR "/examples/tbsim/tbsim "
+#define MINIGPU GPUMP_BINARY_DIR "/examples/minigpu/minigpu "
+#define FIGURE GPUMP_SOURCE_DIR "/examples/tbsim/workloads/figure_5_1.yaml "
+#define FEATURES GPUMP_SOURCE_DIR "/tests/minigpu/good_run/features.ptx"
+
+static char output[1 << 16];
+
+static void expect(const char *command, int status, const char *text) {
+    const int is = run_command(command, output, sizeof output);
+    if (is != status || (text && !strstr(output, text)))
+        fail_msg("%s: exit status %d, not %d, or no \"%s\" in: %s", command, is, status, text ? text : "", output);
+}
+
+static void test_full_disk(void **state) {
+    static const struct {
+        const char *command, *text;
+        int status;
+    } cases[] = {
+        {TBSIM "run " FIGURE "2>&1 >/dev/full", "tbsim: cannot write standard output: ", 1},
+        {TBSIM "run " FIGURE "--csv 2>&1 >/dev/full", "tbsim: cannot write standard output: No space left", 1},
+        {TBSIM "run " FIGURE "--svg /dev/full 2>&1", "tbsim: cannot write /dev/full: No space left", 2},
+        {TBSIM "run " FIGURE "--trace /dev/full 2>&1", "tbsim: cannot write /dev/full: No space left", 2},
+        {TBSIM "run " FIGURE "--trace no/where 2>&1", "tbsim: cannot write no/where: No such file", 2},
+        {TBSIM "--help 2>&1 >/dev/full", "tbsim: cannot write standard output: No space left", 1},
+        {TBSIM "sweep --workloads 1 --quiet --out /dev/full 2>&1", "tbsim: cannot write /dev/full: No space left", 1},
+        {TBSIM "sweep --workloads 1 --quiet 2>&1 >/dev/full", "tbsim: cannot write standard output: No space left", 1},
+        {"rm -f part.csv; " TBSIM "sweep --workloads 1 --quiet --out part.csv && " TBSIM
+         "merge /dev/full part.csv 2>&1",
+         "tbsim: cannot write /dev/full: No space left", 2},
+        {GPUMP_BINARY_DIR "/bench/reproduce --list 2>&1 >/dev/full", "reproduce: cannot write standard output", 1},
+        {GPUMP_BINARY_DIR "/bench/micro --list 2>&1 >/dev/full", "micro: cannot write standard output", 1}};
+    size_t i;
+    (void)state;
+    if (access("/dev/full", W_OK)) skip();
+    for (i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (!strstr(cases[i].command, "/bench/") || !access(GPUMP_BINARY_DIR "/bench/micro", X_OK))
+            expect(cases[i].command, cases[i].status, cases[i].text);
+}
+
+static void test_starvation_is_named(void **state) {
+    static const char file[] = GPUMP_SOURCE_DIR "/tests/tbsim/starves.yaml ";
+    char command[1024];
+    (void)state;
+    snprintf(command, sizeof command, TBSIM "run %s --policy ppq 2>&1", file);
+    expect(command, 1, "process patient starves under ppq: its run 1 has not ended after ");
+    snprintf(command, sizeof command, TBSIM "run %s --policy ppq --limit 5000 2>&1", file);
+    expect(command, 0, "patient");
+    snprintf(command, sizeof command, TBSIM "run %s --policy fcfs 2>&1", file);
+    expect(command, 0, "patient");
+}
+
+/* Hours of work, interrupted after a second: what has been done by then is there, and the program says so. */
+static void test_interrupts(void **state) {
+    (void)state;
+    expect("rm -f swept.csv; timeout --preserve-status -s INT 1 " TBSIM
+           "sweep --workloads 20000 --quiet --out swept.csv 2>&1",
+           130, "of 20000 workloads are in swept.csv");
+    expect("head -1 swept.csv", 0, "workload,process,benchmark");
+    expect("printf '%s\\n' 'kernels: [{ptx: " FEATURES ", kernel: sum_integers, grid: 16000000, block: 256,' "
+           "'arguments: [{buffer: {type: s32, count: 1}}]}]' >long.yaml; timeout --preserve-status -s INT 1 " MINIGPU
+           "run long.yaml 2>&1",
+           130, "minigpu: interrupted at cycle ");
+    assert_non_null(strstr(output, "not ended"));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_full_disk), cmocka_unit_test(test_starvation_is_named),
+                                       cmocka_unit_test(test_interrupts)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
