@@ -70,6 +70,11 @@
 #ifndef GPUMP_BASE_H
 #define GPUMP_BASE_H
 
+#if defined(__cplusplus) ? __cplusplus < 201103L && !defined(_MSC_VER) \
+                         : defined(__STDC__) && (!defined(__STDC_VERSION__) || __STDC_VERSION__ < 199901L)
+#error "gpump needs C99 or C++11: compile with -std=c99, -std=c++11 or later"
+#endif
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -3355,6 +3360,9 @@ GPUMP_END
 #error \
     "gpump needs stb_ds.h: install libstb-dev (Debian, Ubuntu), put stb_ds.h beside gpump.h, or define GPUMP_NO_PROGRAM"
 #endif
+#elif defined(__TINYC__) && \
+    defined(__unix__) /* no __has_include: where Debian's libstb-dev and its like put the file */
+#include <stb/stb_ds.h>
 #else
 #include "stb_ds.h"
 #endif

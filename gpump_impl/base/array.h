@@ -76,6 +76,9 @@
 #error \
     "gpump needs stb_ds.h: install libstb-dev (Debian, Ubuntu), put stb_ds.h beside gpump.h, or define GPUMP_NO_PROGRAM"
 #endif
+#elif defined(__TINYC__) && \
+    defined(__unix__) /* no __has_include: where Debian's libstb-dev and its like put the file */
+#include <stb/stb_ds.h>
 #else
 #include "stb_ds.h"
 #endif

@@ -2,6 +2,11 @@
 #ifndef GPUMP_BASE_H
 #define GPUMP_BASE_H
 
+#if defined(__cplusplus) ? __cplusplus < 201103L && !defined(_MSC_VER) \
+                         : defined(__STDC__) && (!defined(__STDC_VERSION__) || __STDC_VERSION__ < 199901L)
+#error "gpump needs C99 or C++11: compile with -std=c99, -std=c++11 or later"
+#endif
+
 #include <stddef.h>
 #include <stdint.h>
 

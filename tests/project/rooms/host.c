@@ -1,0 +1,92 @@
+/* A small host of one room, for room.sh: ROOM_<name> says which. Exit status: 0 when the room works alone. */
+#define GPUMP_IMPLEMENTATION
+#include "gpump.h"
+
+#if defined(ROOM_base)
+int main(void) {
+    uint64_t memory[256], value = 0;
+    gpump_map *map;
+    if (gpump_map_init(memory, sizeof memory, 16, &map) != GPUMP_OK) return 1;
+    return gpump_map_put(map, 7, 42) != GPUMP_OK || gpump_map_get(map, 7, &value) != GPUMP_OK || value != 42;
+}
+
+#elif defined(ROOM_gpu)
+int main(void) {
+    gpump_gpu gpu;
+    gpump_footprint need = {128, 128 * 40, 4096};
+    gpump_occupancy fits;
+    if (gpump_gpu_config_preset(&gpu, "k20c") != GPUMP_OK) return 1;
+    return gpump_gpu_occupancy(&gpu, &need, &fits, NULL) != GPUMP_OK || fits.blocks != 12;
+}
+
+#elif defined(ROOM_program)
+int main(void) {
+    gpump_allocator allocator = gpump_allocator_default();
+    gpump_instruction instruction = gpump_instruction_make(GPUMP_OP_COMPUTE);
+    gpump_program *program;
+    uint32_t i, count;
+    if (gpump_program_create(&allocator, &program) != GPUMP_OK) return 1;
+    for (i = 0; i < 100; i++)
+        if (gpump_program_add(program, &instruction, NULL, NULL) != GPUMP_OK) return 1;
+    instruction = gpump_instruction_make(GPUMP_OP_EXIT);
+    if (gpump_program_add(program, &instruction, NULL, NULL) != GPUMP_OK) return 1;
+    if (gpump_program_finish(program, NULL) != GPUMP_OK) return 1;
+    count = gpump_program_instructions(program);
+    gpump_program_destroy(program);
+    return count != 101;
+}
+
+#elif defined(ROOM_context)
+int main(void) {
+    static uint32_t values[16 * 32], back[16 * 32];
+    static unsigned char out[16 * 32 * 4 + 100];
+    gpump_compress_layout layout;
+    size_t bytes;
+    uint32_t i, form;
+    for (i = 0; i < 16 * 32; i++) values[i] = i / 32 * 1000 + i % 32 * 4;
+    if (gpump_compress_layout_init(&layout, 32, 16, 32, 256, NULL) != GPUMP_OK) return 1;
+    if (gpump_compress_save(&layout, values, NULL, GPUMP_COMPRESS_ALLOW_ALL, out, sizeof out, &bytes, &form, NULL) !=
+        GPUMP_OK)
+        return 1;
+    if (gpump_compress_restore(&layout, form, 0, out, bytes, back, NULL) != GPUMP_OK) return 1;
+    return memcmp(values, back, sizeof values) != 0 || bytes >= sizeof values / 8;
+}
+
+#elif defined(ROOM_sm)
+int main(void) {
+    static uint64_t memory[8192];
+    gpump_gpu gpu;
+    gpump_sm_config config;
+    gpump_sm *sm;
+    size_t bytes;
+    if (gpump_gpu_config_preset(&gpu, "k20c") != GPUMP_OK) return 1;
+    if (gpump_sm_config_from_gpu(&config, &gpu, 49152) != GPUMP_OK) return 1;
+    if (gpump_sm_bytes(&config, &bytes, NULL) != GPUMP_OK || bytes > sizeof memory) return 1;
+    return gpump_sm_init(memory, sizeof memory, &config, &sm, NULL) != GPUMP_OK || gpump_sm_hash(sm) == 0;
+}
+
+#elif defined(ROOM_victim)
+int main(void) {
+    gpump_gpu gpu;
+    gpump_footprint need = {128, 128 * 40, 4096};
+    gpump_victim_geometry geometry;
+    if (gpump_gpu_config_preset(&gpu, "k20c") != GPUMP_OK) return 1;
+    if (gpump_victim_geometry_init(&geometry, &gpu, &need, 49152, NULL) != GPUMP_OK) return 1;
+    return geometry.positions < 1 || !gpump_victim_find("chimera");
+}
+
+#elif defined(ROOM_scheduler)
+int main(void) {
+    static uint64_t memory[1 << 16];
+    gpump_scheduler_config config;
+    gpump_scheduler *scheduler;
+    size_t bytes;
+    if (gpump_scheduler_config_preset(&config, "k20c") != GPUMP_OK) return 1;
+    if (gpump_scheduler_bytes(&config, &bytes, NULL) != GPUMP_OK || bytes > sizeof memory) return 1;
+    return gpump_scheduler_init(memory, sizeof memory, &config, &scheduler, NULL) != GPUMP_OK ||
+           gpump_scheduler_hash(scheduler) == 0;
+}
+
+#else /* a room without a host of its own here: that it compiles is checked */
+int main(void) { return 0; }
+#endif
