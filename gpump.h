@@ -1447,8 +1447,8 @@ typedef struct gpump_page_checks_config {
     uint32_t page_bytes;  /* a power of two */
     uint32_t bits;        /* check predicates a loop may use; 1 to 8 (Kim 2.6) */
     uint32_t walks;       /* 1: an array walked at a fixed step is checked once per page (Kim 2.3) */
-    uint32_t
-        predicated; /* 1: loops that follow pointers are predicated on the check and call behind the loop (Kim 2.5) */
+    /* 1: loops that follow pointers are predicated on the check, and call behind the loop (Kim 2.5). */
+    uint32_t predicated;
 } gpump_page_checks_config;
 /* Preset "kim": pages of 4 KB, 4 bits, both on; "kim_plain": a check and a call for every access. */
 GPUMP_API gpump_result gpump_page_checks_config_preset(gpump_page_checks_config *config, const char *preset);
@@ -1510,34 +1510,49 @@ typedef enum gpump_compress_block_pattern {
     GPUMP_COMPRESS_BLOCK_LOCAL_UNIFORM = 3,  /* one value per group, not the same in all */
     GPUMP_COMPRESS_BLOCK_LOCAL_STRIDED = 4,  /* base and stride per group, none of the above */
     GPUMP_COMPRESS_BLOCK_RANDOM = 5,         /* some group is neither uniform nor strided */
-    GPUMP_COMPRESS_BLOCK_GRID =
-        6, /* base + lane in group * x stride + group * y stride: 3 words; tx, ty and y * width + x */
+    /* base + lane in group * x stride + group * y stride: 3 words. Holds tx, ty and y * width + x. */
+    GPUMP_COMPRESS_BLOCK_GRID = 6,
     GPUMP_COMPRESS_BLOCK_MIXED = 7 /* each warp in its own warp-level pattern */
 } gpump_compress_block_pattern;
 
-/* How the registers of a block are written. The form is not part of the bytes: whoever keeps them keeps it (a context
- * has a field for it in any case), so the smallest form is never larger than the raw registers.
+/* How the registers of a block are written. The form is not part of the bytes: the host keeps it beside them (a saved
+ * context has a field for it), so the smallest form is never larger than the raw registers.
  *
- * All words are 32 bits, little endian, without padding. W warps, R registers, G groups in the block; a register of a
- * warp has `lanes` words (the last warp: last_lanes), in groups of `group` lanes, the last group of a warp perhaps
- * shorter. RAW    every register of every warp, warp by warp. LIVE   per warp: ceil(R/8) bytes of live mask (register 0
- * is bit 0 of byte 0), then the live registers, raw. WARP   ceil(W/8) bytes of tags; then per warp, tag 1: as in LIVE;
- * tag 0: ceil(R/4) bytes of patterns (2 bits each, register 0 lowest), then per register: uniform: a word per group;
- * strided: a base per group, then a stride per group; random: raw. BLOCK  three bit planes of ceil(R/8) bytes (bit p of
- * the block pattern in plane p); then per register: global uniform: 1 word; global strided: base, stride; local
- * uniform: G words; local strided: G bases, G strides; random: all warps raw; grid: base, x stride, y stride; mixed:
- * ceil(W/4) bytes of patterns, then each warp as in WARP. A register that is live in any warp is saved for all. NEAR
- * per warp: ceil(R/2) bytes of codes (4 bits each, register 0 lowest), then per register: 0 dead; 1 uniform, 2 random,
- *          3 strided: as in WARP; 4: every lane is that of the warp before, in which the register must not be dead,
- * plus the constant that code 5 last gave this register (0 when none has): no data; 5: the same with that constant: a
- * word; 6, 7, 8: a word, then per lane how far it is above that word, wrapping, in 1, 2, 3 bytes. */
+ * All words are 32 bits, little endian, without padding. W: warps. R: registers. G: groups in the block. A register of
+ * a warp has `lanes` words (in the last warp last_lanes), in groups of `group` lanes. The last group of a warp may be
+ * shorter.
+ *
+ *   RAW    Every register of every warp, warp by warp.
+ *   LIVE   Per warp: ceil(R/8) bytes of live mask (register 0 is bit 0 of byte 0), then the live registers, raw.
+ *   WARP   ceil(W/8) bytes of tags, then the warps. Tag 1: the warp is written as in LIVE. Tag 0: ceil(R/4) bytes of
+ *          patterns (2 bits each, register 0 lowest), then the data of each register.
+ *            uniform   a word per group
+ *            strided   a base per group, then a stride per group
+ *            random    the lanes, raw
+ *   BLOCK  Three bit planes of ceil(R/8) bytes (bit p of the block pattern in plane p), then the data of each register.
+ *          A register that is live in any warp is saved for all warps.
+ *            global uniform   1 word
+ *            global strided   base, stride
+ *            local uniform    G words
+ *            local strided    G bases, G strides
+ *            random           all warps, raw
+ *            grid             base, x stride, y stride
+ *            mixed            ceil(W/4) bytes of patterns, then each warp as in WARP
+ *   NEAR   Per warp: ceil(R/2) bytes of codes (4 bits each, register 0 lowest), then the data of each register.
+ *            0          dead: no data
+ *            1, 2, 3    uniform, random, strided: as in WARP
+ *            4          each lane is the lane of the warp before plus the constant that code 5 last gave this register
+ *                       (0 when none has): no data. The register must not be dead in the warp before.
+ *            5          the same with a constant of its own: a word
+ *            6, 7, 8    a word, then for each lane its distance above that word, wrapping, in 1, 2, 3 bytes */
 typedef enum gpump_compress_form {
     GPUMP_COMPRESS_FORM_RAW = 0,
     GPUMP_COMPRESS_FORM_LIVE = 1,
     GPUMP_COMPRESS_FORM_WARP = 2,
-    GPUMP_COMPRESS_FORM_BLOCK =
-        3, /* for warps at one barrier: the block's base and stride vectors are themselves compressed */
-    GPUMP_COMPRESS_FORM_NEAR = 4, /* ours, the smallest as a rule: each warp beside the one before */
+    /* For warps at one barrier: base and stride vectors of the block are themselves compressed. */
+    GPUMP_COMPRESS_FORM_BLOCK = 3,
+    /* Not in the paper, and usually the smallest: each warp beside the warp before it. */
+    GPUMP_COMPRESS_FORM_NEAR = 4,
     GPUMP_COMPRESS_FORMS = 5
 } gpump_compress_form;
 
@@ -1573,8 +1588,8 @@ typedef struct gpump_compress_layout {
     uint32_t last_lanes;      /* the same in the last warp, when the block does not fill it; 1 to lanes */
     uint32_t group;           /* lanes of a pattern group: 8 to lanes, or lanes itself; see gpump_compress_group */
     uint32_t register_stride; /* words from one register to the next; at least lanes */
-    uint32_t
-        warp_stride; /* words from one warp to the next; at least registers * register_stride (unless warps is 1) */
+    /* Words from one warp to the next; at least registers * register_stride, unless warps is 1. */
+    uint32_t warp_stride;
     uint32_t live_stride; /* 64-bit words from the live mask of one warp to that of the next; 0: all warps share one */
 } gpump_compress_layout;
 
@@ -1628,9 +1643,13 @@ GPUMP_API gpump_result gpump_compress_save(const gpump_compress_layout *layout, 
 
 /* Reads the registers of a block back. Registers that were dead are left as they are (in RAW none is). Safe on any
  * bytes: a buffer that does not have exactly the length its own patterns imply is GPUMP_ERROR_FORMAT, and nothing is
- * written. layout   as in gpump_compress_save, though the strides may differ form     the form that gpump_compress_save
- * reported flags    0, or GPUMP_COMPRESS_PLAIN, _AVX2 and _AROUND added up in       `bytes` bytes, any alignment values
- * out: the registers, laid out as *layout says Cost: linear. */
+ * written.
+ *   layout   as in gpump_compress_save, though the strides may differ
+ *   form     the form that gpump_compress_save reported
+ *   flags    0, or GPUMP_COMPRESS_PLAIN, _AVX2 and _AROUND added up
+ *   in       `bytes` bytes, any alignment
+ *   values   out: the registers, laid out as *layout says
+ * Cost: linear. */
 GPUMP_API gpump_result gpump_compress_restore(const gpump_compress_layout *layout, uint32_t form, uint32_t flags,
                                               const void *in, size_t bytes, uint32_t *values, gpump_diag *diag);
 
@@ -3433,8 +3452,7 @@ GPUMP_API void gpumpi_arena_free(gpumpi_arena *arena);
     gpumpi_array_replace((void *)&(array), gpumpi_arena_new((arena), sizeof *(array), (size_t)(count)))
 
 /* Groups `count` values by key (0 to keys - 1), in their order: those of key k are (*out)[(*start)[k]] to
- * (*out)[(*start)[k
- * + 1] - 1]. 1 done, 0 out of memory. */
+ * (*out)[(*start)[k + 1] - 1]. 1 done, 0 out of memory. */
 GPUMP_API int gpumpi_group(gpumpi_arena *arena, uint32_t keys, const uint32_t *key, const uint32_t *value, size_t count,
                            uint32_t **start, uint32_t **out);
 
@@ -3476,8 +3494,8 @@ GPUMP_INLINE int gpumpi_kills(const gpump_instruction *instruction) { return ins
 
 /* One instruction to put in before instruction `before` (or at the end). Several at one place keep their order. */
 typedef struct gpumpi_insertion {
-    gpump_instruction
-        instruction; /* target, when used, is an old instruction number, or GPUMPI_NEW | index of an insertion */
+    /* Its target, when used, is an old instruction number, or GPUMPI_NEW | index of an insertion. */
+    gpump_instruction instruction;
     uint32_t defs[2], uses[3]; /* where its operands live: the pointers are set from here */
     uint32_t before;
     uint32_t after_previous; /* 1: belongs to instruction before - 1, so branches to `before` do not take it */
@@ -3485,8 +3503,8 @@ typedef struct gpumpi_insertion {
     uint32_t origin;         /* GPUMP_NONE, or the old instruction it is a copy of */
 } gpumpi_insertion;
 #define GPUMPI_NEW UINT32_C(0x80000000)
-#define GPUMPI_NEW_BODY \
-    UINT32_C(0x40000000) /* in a target: the old instruction itself, past what is put in before it */
+/* In a branch target: the old instruction itself. The branch skips the instructions inserted before it. */
+#define GPUMPI_NEW_BODY UINT32_C(0x40000000)
 GPUMP_INLINE gpumpi_insertion gpumpi_insertion_make(uint32_t operation, uint32_t before) {
     gpumpi_insertion insertion;
     memset(&insertion, 0, sizeof insertion);
@@ -3529,17 +3547,18 @@ GPUMP_API const gpump_allocator *gpumpi_program_allocator(const gpump_program *p
 typedef struct gpumpi_memory {
     const gpump_program *program;
     uint32_t unit, slots;
-    gpumpi_graph
-        graph; /* control flow, and for a warp also from the end of one diverged side to the start of the other */
+    /* Control flow, and for a warp also edges from the end of one diverged side to the start of the other. */
+    gpumpi_graph graph;
     uint8_t *start;
     uint8_t *is_protected; /* reads whose source the thread wrote itself since its region's start, on every path */
-    uint32_t *slot;        /* instruction -> the exactly known place it accesses, GPUMP_NONE: not exactly known or never
-                              written so */
+    /* For each instruction the exactly known place that it accesses. GPUMP_NONE: the place is not exactly known, or no
+     * instruction with an exactly known place writes it. */
+    uint32_t *slot;
     uint32_t *stack, *seen;  /* for walks: one per block */
     uint32_t *order, blocks; /* reverse postorder of control flow */
     uint8_t *kind;           /* GPUMPI_MEMORY_... bits of each instruction */
-    int (*may_clobber)(void *user, uint32_t read,
-                       uint32_t write); /* as in gpump_regions_config, after origin[]; NULL */
+    /* As in gpump_regions_config, with instruction numbers after origin[]; may be NULL. */
+    int (*may_clobber)(void *user, uint32_t read, uint32_t write);
     void *user;
     const uint32_t *origin;
 } gpumpi_memory;
@@ -8295,9 +8314,9 @@ static uint32_t gpumpi_clobbers_root(uint32_t *set, uint32_t x) {
 }
 
 /* Other warps run at other places of the program, held together only by barriers. Parts of the program connected
- * without crossing a barrier may run at the same time; beyond that, a read comes before a write only where the flow of
- * control leads from its part to the write's. Parts are kept by their halves of blocks: node i stands before
- * instruction i, a barrier cuts i from i + 1. */
+ * without crossing a barrier may run at the same time. In any other case a read comes before a write only where the
+ * flow of control leads from the part of the read to the part of the write. The nodes of the graph of parts are places
+ * between instructions: node i stands before instruction i. A barrier i separates node i from node i + 1. */
 GPUMP_API gpump_result gpump_clobbers_block(const gpump_program *program, uint8_t *clobbers, uint32_t *count) {
     gpumpi_arena scratch;
     const gpump_allocator *allocator;
@@ -9934,7 +9953,7 @@ static int gpumpi_pages_predicate(gpumpi_pages *pages, uint32_t b, uint8_t *load
             pages->load_bit[i] = bit + 1;
             pages->report->predicated++;
             depends = 1;
-        } else if (in.access) /* of what was not loaded it would make an address out of nothing */
+        } else if (in.access) /* guarded when an operand comes from a checked load, which may not have been done */
             pages->load_guard[i] = (uint32_t)depends;
         for (k = 0; k < in.def_count; k++) loaded[in.defs[k]] = (uint8_t)depends;
     }

@@ -25,34 +25,49 @@ typedef enum gpump_compress_block_pattern {
     GPUMP_COMPRESS_BLOCK_LOCAL_UNIFORM = 3,  /* one value per group, not the same in all */
     GPUMP_COMPRESS_BLOCK_LOCAL_STRIDED = 4,  /* base and stride per group, none of the above */
     GPUMP_COMPRESS_BLOCK_RANDOM = 5,         /* some group is neither uniform nor strided */
-    GPUMP_COMPRESS_BLOCK_GRID =
-        6, /* base + lane in group * x stride + group * y stride: 3 words; tx, ty and y * width + x */
+    /* base + lane in group * x stride + group * y stride: 3 words. Holds tx, ty and y * width + x. */
+    GPUMP_COMPRESS_BLOCK_GRID = 6,
     GPUMP_COMPRESS_BLOCK_MIXED = 7 /* each warp in its own warp-level pattern */
 } gpump_compress_block_pattern;
 
-/* How the registers of a block are written. The form is not part of the bytes: whoever keeps them keeps it (a context
- * has a field for it in any case), so the smallest form is never larger than the raw registers.
+/* How the registers of a block are written. The form is not part of the bytes: the host keeps it beside them (a saved
+ * context has a field for it), so the smallest form is never larger than the raw registers.
  *
- * All words are 32 bits, little endian, without padding. W warps, R registers, G groups in the block; a register of a
- * warp has `lanes` words (the last warp: last_lanes), in groups of `group` lanes, the last group of a warp perhaps
- * shorter. RAW    every register of every warp, warp by warp. LIVE   per warp: ceil(R/8) bytes of live mask (register 0
- * is bit 0 of byte 0), then the live registers, raw. WARP   ceil(W/8) bytes of tags; then per warp, tag 1: as in LIVE;
- * tag 0: ceil(R/4) bytes of patterns (2 bits each, register 0 lowest), then per register: uniform: a word per group;
- * strided: a base per group, then a stride per group; random: raw. BLOCK  three bit planes of ceil(R/8) bytes (bit p of
- * the block pattern in plane p); then per register: global uniform: 1 word; global strided: base, stride; local
- * uniform: G words; local strided: G bases, G strides; random: all warps raw; grid: base, x stride, y stride; mixed:
- * ceil(W/4) bytes of patterns, then each warp as in WARP. A register that is live in any warp is saved for all. NEAR
- * per warp: ceil(R/2) bytes of codes (4 bits each, register 0 lowest), then per register: 0 dead; 1 uniform, 2 random,
- *          3 strided: as in WARP; 4: every lane is that of the warp before, in which the register must not be dead,
- * plus the constant that code 5 last gave this register (0 when none has): no data; 5: the same with that constant: a
- * word; 6, 7, 8: a word, then per lane how far it is above that word, wrapping, in 1, 2, 3 bytes. */
+ * All words are 32 bits, little endian, without padding. W: warps. R: registers. G: groups in the block. A register of
+ * a warp has `lanes` words (in the last warp last_lanes), in groups of `group` lanes. The last group of a warp may be
+ * shorter.
+ *
+ *   RAW    Every register of every warp, warp by warp.
+ *   LIVE   Per warp: ceil(R/8) bytes of live mask (register 0 is bit 0 of byte 0), then the live registers, raw.
+ *   WARP   ceil(W/8) bytes of tags, then the warps. Tag 1: the warp is written as in LIVE. Tag 0: ceil(R/4) bytes of
+ *          patterns (2 bits each, register 0 lowest), then the data of each register.
+ *            uniform   a word per group
+ *            strided   a base per group, then a stride per group
+ *            random    the lanes, raw
+ *   BLOCK  Three bit planes of ceil(R/8) bytes (bit p of the block pattern in plane p), then the data of each register.
+ *          A register that is live in any warp is saved for all warps.
+ *            global uniform   1 word
+ *            global strided   base, stride
+ *            local uniform    G words
+ *            local strided    G bases, G strides
+ *            random           all warps, raw
+ *            grid             base, x stride, y stride
+ *            mixed            ceil(W/4) bytes of patterns, then each warp as in WARP
+ *   NEAR   Per warp: ceil(R/2) bytes of codes (4 bits each, register 0 lowest), then the data of each register.
+ *            0          dead: no data
+ *            1, 2, 3    uniform, random, strided: as in WARP
+ *            4          each lane is the lane of the warp before plus the constant that code 5 last gave this register
+ *                       (0 when none has): no data. The register must not be dead in the warp before.
+ *            5          the same with a constant of its own: a word
+ *            6, 7, 8    a word, then for each lane its distance above that word, wrapping, in 1, 2, 3 bytes */
 typedef enum gpump_compress_form {
     GPUMP_COMPRESS_FORM_RAW = 0,
     GPUMP_COMPRESS_FORM_LIVE = 1,
     GPUMP_COMPRESS_FORM_WARP = 2,
-    GPUMP_COMPRESS_FORM_BLOCK =
-        3, /* for warps at one barrier: the block's base and stride vectors are themselves compressed */
-    GPUMP_COMPRESS_FORM_NEAR = 4, /* ours, the smallest as a rule: each warp beside the one before */
+    /* For warps at one barrier: base and stride vectors of the block are themselves compressed. */
+    GPUMP_COMPRESS_FORM_BLOCK = 3,
+    /* Not in the paper, and usually the smallest: each warp beside the warp before it. */
+    GPUMP_COMPRESS_FORM_NEAR = 4,
     GPUMP_COMPRESS_FORMS = 5
 } gpump_compress_form;
 
@@ -88,8 +103,8 @@ typedef struct gpump_compress_layout {
     uint32_t last_lanes;      /* the same in the last warp, when the block does not fill it; 1 to lanes */
     uint32_t group;           /* lanes of a pattern group: 8 to lanes, or lanes itself; see gpump_compress_group */
     uint32_t register_stride; /* words from one register to the next; at least lanes */
-    uint32_t
-        warp_stride; /* words from one warp to the next; at least registers * register_stride (unless warps is 1) */
+    /* Words from one warp to the next; at least registers * register_stride, unless warps is 1. */
+    uint32_t warp_stride;
     uint32_t live_stride; /* 64-bit words from the live mask of one warp to that of the next; 0: all warps share one */
 } gpump_compress_layout;
 
@@ -143,9 +158,13 @@ GPUMP_API gpump_result gpump_compress_save(const gpump_compress_layout *layout, 
 
 /* Reads the registers of a block back. Registers that were dead are left as they are (in RAW none is). Safe on any
  * bytes: a buffer that does not have exactly the length its own patterns imply is GPUMP_ERROR_FORMAT, and nothing is
- * written. layout   as in gpump_compress_save, though the strides may differ form     the form that gpump_compress_save
- * reported flags    0, or GPUMP_COMPRESS_PLAIN, _AVX2 and _AROUND added up in       `bytes` bytes, any alignment values
- * out: the registers, laid out as *layout says Cost: linear. */
+ * written.
+ *   layout   as in gpump_compress_save, though the strides may differ
+ *   form     the form that gpump_compress_save reported
+ *   flags    0, or GPUMP_COMPRESS_PLAIN, _AVX2 and _AROUND added up
+ *   in       `bytes` bytes, any alignment
+ *   values   out: the registers, laid out as *layout says
+ * Cost: linear. */
 GPUMP_API gpump_result gpump_compress_restore(const gpump_compress_layout *layout, uint32_t form, uint32_t flags,
                                               const void *in, size_t bytes, uint32_t *values, gpump_diag *diag);
 

@@ -575,9 +575,9 @@ static uint32_t gpumpi_clobbers_root(uint32_t *set, uint32_t x) {
 }
 
 /* Other warps run at other places of the program, held together only by barriers. Parts of the program connected
- * without crossing a barrier may run at the same time; beyond that, a read comes before a write only where the flow of
- * control leads from its part to the write's. Parts are kept by their halves of blocks: node i stands before
- * instruction i, a barrier cuts i from i + 1. */
+ * without crossing a barrier may run at the same time. In any other case a read comes before a write only where the
+ * flow of control leads from the part of the read to the part of the write. The nodes of the graph of parts are places
+ * between instructions: node i stands before instruction i. A barrier i separates node i from node i + 1. */
 GPUMP_API gpump_result gpump_clobbers_block(const gpump_program *program, uint8_t *clobbers, uint32_t *count) {
     gpumpi_arena scratch;
     const gpump_allocator *allocator;

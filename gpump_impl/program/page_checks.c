@@ -218,7 +218,7 @@ static int gpumpi_pages_predicate(gpumpi_pages *pages, uint32_t b, uint8_t *load
             pages->load_bit[i] = bit + 1;
             pages->report->predicated++;
             depends = 1;
-        } else if (in.access) /* of what was not loaded it would make an address out of nothing */
+        } else if (in.access) /* guarded when an operand comes from a checked load, which may not have been done */
             pages->load_guard[i] = (uint32_t)depends;
         for (k = 0; k < in.def_count; k++) loaded[in.defs[k]] = (uint8_t)depends;
     }

@@ -13,8 +13,8 @@ typedef struct gpump_page_checks_config {
     uint32_t page_bytes;  /* a power of two */
     uint32_t bits;        /* check predicates a loop may use; 1 to 8 (Kim 2.6) */
     uint32_t walks;       /* 1: an array walked at a fixed step is checked once per page (Kim 2.3) */
-    uint32_t
-        predicated; /* 1: loops that follow pointers are predicated on the check and call behind the loop (Kim 2.5) */
+    /* 1: loops that follow pointers are predicated on the check, and call behind the loop (Kim 2.5). */
+    uint32_t predicated;
 } gpump_page_checks_config;
 /* Preset "kim": pages of 4 KB, 4 bits, both on; "kim_plain": a check and a call for every access. */
 GPUMP_API gpump_result gpump_page_checks_config_preset(gpump_page_checks_config *config, const char *preset);

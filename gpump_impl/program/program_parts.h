@@ -23,8 +23,7 @@ GPUMP_API void gpumpi_arena_free(gpumpi_arena *arena);
     gpumpi_array_replace((void *)&(array), gpumpi_arena_new((arena), sizeof *(array), (size_t)(count)))
 
 /* Groups `count` values by key (0 to keys - 1), in their order: those of key k are (*out)[(*start)[k]] to
- * (*out)[(*start)[k
- * + 1] - 1]. 1 done, 0 out of memory. */
+ * (*out)[(*start)[k + 1] - 1]. 1 done, 0 out of memory. */
 GPUMP_API int gpumpi_group(gpumpi_arena *arena, uint32_t keys, const uint32_t *key, const uint32_t *value, size_t count,
                            uint32_t **start, uint32_t **out);
 
@@ -66,8 +65,8 @@ GPUMP_INLINE int gpumpi_kills(const gpump_instruction *instruction) { return ins
 
 /* One instruction to put in before instruction `before` (or at the end). Several at one place keep their order. */
 typedef struct gpumpi_insertion {
-    gpump_instruction
-        instruction; /* target, when used, is an old instruction number, or GPUMPI_NEW | index of an insertion */
+    /* Its target, when used, is an old instruction number, or GPUMPI_NEW | index of an insertion. */
+    gpump_instruction instruction;
     uint32_t defs[2], uses[3]; /* where its operands live: the pointers are set from here */
     uint32_t before;
     uint32_t after_previous; /* 1: belongs to instruction before - 1, so branches to `before` do not take it */
@@ -75,8 +74,8 @@ typedef struct gpumpi_insertion {
     uint32_t origin;         /* GPUMP_NONE, or the old instruction it is a copy of */
 } gpumpi_insertion;
 #define GPUMPI_NEW UINT32_C(0x80000000)
-#define GPUMPI_NEW_BODY \
-    UINT32_C(0x40000000) /* in a target: the old instruction itself, past what is put in before it */
+/* In a branch target: the old instruction itself. The branch skips the instructions inserted before it. */
+#define GPUMPI_NEW_BODY UINT32_C(0x40000000)
 GPUMP_INLINE gpumpi_insertion gpumpi_insertion_make(uint32_t operation, uint32_t before) {
     gpumpi_insertion insertion;
     memset(&insertion, 0, sizeof insertion);
@@ -119,17 +118,18 @@ GPUMP_API const gpump_allocator *gpumpi_program_allocator(const gpump_program *p
 typedef struct gpumpi_memory {
     const gpump_program *program;
     uint32_t unit, slots;
-    gpumpi_graph
-        graph; /* control flow, and for a warp also from the end of one diverged side to the start of the other */
+    /* Control flow, and for a warp also edges from the end of one diverged side to the start of the other. */
+    gpumpi_graph graph;
     uint8_t *start;
     uint8_t *is_protected; /* reads whose source the thread wrote itself since its region's start, on every path */
-    uint32_t *slot;        /* instruction -> the exactly known place it accesses, GPUMP_NONE: not exactly known or never
-                              written so */
+    /* For each instruction the exactly known place that it accesses. GPUMP_NONE: the place is not exactly known, or no
+     * instruction with an exactly known place writes it. */
+    uint32_t *slot;
     uint32_t *stack, *seen;  /* for walks: one per block */
     uint32_t *order, blocks; /* reverse postorder of control flow */
     uint8_t *kind;           /* GPUMPI_MEMORY_... bits of each instruction */
-    int (*may_clobber)(void *user, uint32_t read,
-                       uint32_t write); /* as in gpump_regions_config, after origin[]; NULL */
+    /* As in gpump_regions_config, with instruction numbers after origin[]; may be NULL. */
+    int (*may_clobber)(void *user, uint32_t read, uint32_t write);
     void *user;
     const uint32_t *origin;
 } gpumpi_memory;
