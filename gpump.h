@@ -2172,6 +2172,7 @@ GPUMP_END
  *   preempt, flush   -> FLUSHED, DROP action;  report_dropped -> FREED action
  *   preempt, drain   -> DRAINING;              report_done    -> FREED action
  *   preempt, switch  -> STOPPING, STOP action; report_waits 0 -> SAVING, SAVE action; report_saved -> FREED action
+ *   preempt, rewind  -> STOPPING, REWIND action; then as for switch
  *   the same, keeping registers, shared memory or both in place -> PARKED action instead of FREED; unpark brings it
  * back
  *
@@ -2224,6 +2225,9 @@ typedef struct gpump_sm_config {
     uint32_t shared_granule_bytes; /* shared memory is allocated in multiples of this; at least 1 */
     uint32_t kernels;              /* kernels with blocks here at the same time, parked ones included; 1 to 64 */
     uint32_t placement;            /* gpump_sm_placement */
+    uint32_t techniques; /* bits 1 << gpump_technique that the host can carry out; rewind only for hosts that record
+                            the region boundaries of warps (the presets leave it out) */
+    uint32_t unused;
     uint32_t waits;       /* the gpump_sm_wait bits this host reports; 0: a stopped block is complete at once */
     uint32_t timing;      /* gpump_sm_timing */
     uint64_t port_cycles; /* a context of b bytes takes ceil(b x port_cycles / port_bytes) cycles; both at least 1 */
@@ -2253,6 +2257,7 @@ typedef struct gpump_sm_request {
 typedef enum gpump_sm_action_kind {
     GPUMP_SM_ACTION_STOP =
         1, /* issue no more for this block (with to_point: stop each warp at its preemption point), then report waits */
+    GPUMP_SM_ACTION_REWIND,  /* send the block's warps back: see below; then report waits */
     GPUMP_SM_ACTION_SAVE,    /* write `parts` of the context; report saved (timing HOST) */
     GPUMP_SM_ACTION_RESTORE, /* read `parts` of the context into the ranges given; report restored (timing HOST) */
     GPUMP_SM_ACTION_RESUME,  /* the restore is over, the block may issue (timing PORT; under HOST the host knows) */
@@ -2261,7 +2266,13 @@ typedef enum gpump_sm_action_kind {
     GPUMP_SM_ACTION_FREED    /* the room is free; `why` and the history say how the block left */
 } gpump_sm_action_kind;
 
-/* What the host has to do, or to know. Ranges are those the block has (SAVE, DROP, FREED: had). */
+/* REWIND: a warp that has neither ended nor waits at a barrier goes back to the region boundary that it passed last:
+ * what it has in flight is squashed, its PC and SIMT stack become those recorded there, and gpump_sm_report_rewound
+ * counts what it had executed since. A warp that has done something since which must not happen twice (an atomic, a
+ * volatile access) goes on to its next boundary instead: until all warps stand at one the host reports
+ * GPUMP_SM_WAIT_PREEMPTION_POINT, if it is among config.waits, and warps may issue.
+ *
+ * What the host has to do, or to know. Ranges are those the block has (SAVE, DROP, FREED: had). */
 typedef struct gpump_sm_action {
     uint64_t cookie;
     uint64_t bytes;       /* SAVE, RESTORE: bytes to move */
@@ -2290,10 +2301,11 @@ typedef struct gpump_sm_action {
     X(drained, "blocks", "blocks that ran to their end after being told to")                            \
     X(flushed, "blocks", "blocks dropped")                                                              \
     X(saved, "blocks", "blocks whose context was written")                                              \
+    X(rewound, "blocks", "blocks told to go back to their last region boundaries and be saved there")   \
     X(parked, "blocks", "blocks of which a part stayed in place")                                       \
     X(executed, "warp instructions", "instructions executed here by blocks that have left; " \
       "those before a restore not again") \
-    X(wasted, "warp instructions", "instructions thrown away by flushes")                               \
+    X(wasted, "warp instructions", "instructions thrown away by flushes and rewinds")                   \
     X(bytes_saved, "bytes", "context bytes written")                                                    \
     X(bytes_restored, "bytes", "context bytes read")                                                    \
     X(stop_cycles, "cycles", "summed over blocks: from being told to switch to the state being complete") \
@@ -2311,10 +2323,38 @@ typedef struct gpump_sm_statistics {
 
 /* ---- private, here so that hot facts and questions can be inline ---- */
 typedef struct gpumpi_sm_slot {
-    uint64_t cookie, executed, start_cycle, cycles, register_bytes, shared_context_bytes, port_start, port_end, since,
-        moved, taken, brought;
-    uint32_t generation, kernel, state, group, register_base, registers, shared_base, shared_bytes, threads, warps;
-    uint32_t waits, clobbered, technique, keep, to_point, pending, held, parts, why, active;
+    uint64_t cookie;               /* the host's name for the block */
+    uint64_t executed;             /* warp instructions of this launch */
+    uint64_t start_cycle;          /* when it began, or was restored, here */
+    uint64_t cycles;               /* cycles it ran before start_cycle; all of them once it is being saved */
+    uint64_t register_bytes;       /* what a save of its registers moves, bytes */
+    uint64_t shared_context_bytes; /* what a save of its shared memory moves, bytes */
+    uint64_t port_start;           /* the transfer under way: when the port is free for it */
+    uint64_t port_end;             /* the transfer under way: when its last byte has passed */
+    uint64_t since;                /* when the present state began, or the order to leave came */
+    uint64_t moved;                /* bytes of the transfer under way */
+    uint64_t taken;                /* bytes of context room that this block has taken from its kernel */
+    uint64_t brought;              /* `executed` when it was placed */
+    uint32_t generation;           /* of the slot: counts its blocks */
+    uint32_t kernel;               /* kernel number, from 1 */
+    uint32_t state;                /* gpump_block_state */
+    uint32_t group;                /* blocks of one kernel and group leave together; 0: none */
+    uint32_t register_base;        /* first 32-bit register of its range */
+    uint32_t registers;            /* length of that range, also while it has given the range up */
+    uint32_t shared_base;          /* first byte of its shared memory */
+    uint32_t shared_bytes;         /* length of that range, likewise */
+    uint32_t threads;              /* thread slots it takes while it is active */
+    uint32_t warps;                /* warp slots it takes while it is active */
+    uint32_t waits;                /* STOPPING: gpump_sm_wait bits that are still to end */
+    uint32_t clobbered;            /* 1: it has overwritten something it read, and may not be flushed */
+    uint32_t technique;            /* gpump_technique it was told to leave by; GPUMP_NONE */
+    uint32_t keep;                 /* gpump_part bits that stay in place when it is preempted */
+    uint32_t to_point;             /* 1: warps issue until they are at a preemption point or region boundary */
+    uint32_t pending;              /* actions to be handed over: bit k is gpump_sm_action_kind k */
+    uint32_t held;                 /* gpump_part bits of the ranges that it holds */
+    uint32_t parts;                /* gpump_part bits that the transfer under way moves */
+    uint32_t why;                  /* FREED: the state in which it left */
+    uint32_t active;               /* 1: it holds a block slot, warp slots and thread slots */
 } gpumpi_sm_slot;
 typedef struct gpumpi_sm_kernel {
     uint64_t room;
@@ -2364,8 +2404,10 @@ typedef struct gpump_sm_storage {
     uint64_t life_bits;       /* state, technique, parts kept, waits per entry; warps and threads per entry */
     uint64_t total_bits;
 } gpump_sm_storage;
-/* Computes it into *storage. GPUMP_ERROR_CONFIG. */
-GPUMP_API gpump_result gpump_sm_bits(const gpump_sm_config *config, gpump_sm_storage *storage, gpump_diag *diag);
+/* Sets *bits to the SRAM that an SM of this configuration needs, all tables together. GPUMP_ERROR_CONFIG. */
+GPUMP_API gpump_result gpump_sm_bits(const gpump_sm_config *config, uint64_t *bits, gpump_diag *diag);
+/* Fills *storage with the same, table by table. GPUMP_ERROR_CONFIG. */
+GPUMP_API gpump_result gpump_sm_table_bits(const gpump_sm_config *config, gpump_sm_storage *storage, gpump_diag *diag);
 
 /* ---- facts ---- */
 
@@ -2382,6 +2424,10 @@ GPUMP_INLINE gpump_result gpump_sm_report_executed(gpump_sm *sm, gpump_block_ref
     gpumpi_sm_slots(sm)[block.slot].executed += warp_instructions;
     return GPUMP_OK;
 }
+/* Counts `warp_instructions` of a block that its warps have given up by going back to a region boundary: they are
+ * wasted, and no longer part of what the block has executed. GPUMP_ERROR_STATE unless the block is STOPPING by rewind,
+ * GPUMP_ERROR_ARGUMENT when it has executed less, GPUMP_ERROR_STALE. */
+GPUMP_API gpump_result gpump_sm_report_rewound(gpump_sm *sm, gpump_block_ref block, uint64_t warp_instructions);
 /* Clears a block's flush bit: it did an atomic, or a store to something its launch has read. Hot. GPUMP_ERROR_STALE. */
 GPUMP_INLINE gpump_result gpump_sm_report_clobber(gpump_sm *sm, gpump_block_ref block) {
     if (!gpumpi_sm_names(sm, block)) return GPUMP_ERROR_STALE;
@@ -2631,7 +2677,10 @@ typedef struct gpump_victim_geometry {
     uint32_t warp_slots; /* of the SM */
     uint32_t thread_slots;
     uint32_t block_slots;
-    uint32_t entries; /* blocks that the SM can name, parked ones included (gpump_sm_config.entries) */
+    uint32_t unused;
+    uint32_t register_file;       /* of the SM, 32-bit registers */
+    uint32_t shared_memory_bytes; /* of the SM */
+    uint32_t entries;             /* blocks that the SM can name, parked ones included (gpump_sm_config.entries) */
 } gpump_victim_geometry;
 
 /* One SM as a decision sees it. */
@@ -2700,7 +2749,8 @@ typedef struct gpump_victim_decision {
 struct gpump_victim_policy;
 
 /* What a technique hook sees. */
-typedef struct gpump_victim_block_args {
+typedef struct gpump_victim_technique_args {
+    const struct gpump_victim_policy *policy;
     const gpump_victim_request *request;
     const gpump_block_view *block;
     const gpump_cost_estimate *estimate;
@@ -2708,9 +2758,9 @@ typedef struct gpump_victim_block_args {
     uint32_t draining;   /* 1: it is draining already, the question is whether it goes on */
     uint64_t left;       /* cycles until the deadline; GPUMP_UNKNOWN: no limit */
     uint64_t *ask_again; /* lower it to a cycle after request->now to be asked again about blocks that drain */
-} gpump_victim_block_args;
+} gpump_victim_technique_args;
 
-/* What a candidate hook sees of each candidate. */
+/* One candidate: a position and the blocks that must leave it. */
 typedef struct gpump_victim_candidate {
     uint64_t victims;  /* mask over the SM's view */
     uint64_t latency;  /* of the slowest (3.1) */
@@ -2719,8 +2769,17 @@ typedef struct gpump_victim_candidate {
     uint32_t late; /* victims past the limit */
 } gpump_victim_candidate;
 
+/* What a candidate hook sees. */
+typedef struct gpump_victim_candidate_args {
+    const struct gpump_victim_policy *policy;
+    const gpump_victim_request *request;
+    const gpump_victim_candidate *candidates; /* count of them */
+    uint32_t count;                           /* at least 1 */
+} gpump_victim_candidate_args;
+
 /* What a plan hook sees of an SM. */
 typedef struct gpump_victim_plan_args {
+    const struct gpump_victim_policy *policy;
     const gpump_victim_request *request;
     const gpump_victim_geometry *geometry;
     const gpump_victim_sm *sm;
@@ -2766,15 +2825,14 @@ typedef struct gpump_victim_policy {
     void *user;
     /* Which way one block goes; NULL: of those within the limit the least overhead, else the least latency (Algorithm
      * 1, 1-14). */
-    uint32_t (*technique)(const struct gpump_victim_policy *policy, const gpump_victim_block_args *args);
+    uint32_t (*technique)(const gpump_victim_technique_args *args);
     /* Which of `count` candidates with victims goes next; NULL: of those within the limit the least overhead, else the
      * least latency (15-26). Candidates without victims are taken before it is asked. */
-    uint32_t (*candidate)(const struct gpump_victim_policy *policy, const gpump_victim_request *request,
-                          const gpump_victim_candidate *candidates, uint32_t count);
+    uint32_t (*candidate)(const gpump_victim_candidate_args *args);
     /* Everything about one SM; NULL: gpump_victim_plan_greedy. With GPUMP_VICTIM_COMMON_DEADLINE also about blocks that
      * drain: then args->draining is not 0, geometry and sets are NULL, and each of those blocks gets the technique that
      * is meant for it. */
-    void (*plan)(const struct gpump_victim_policy *policy, const gpump_victim_plan_args *args, gpump_victim_plan *plan);
+    void (*plan)(const gpump_victim_plan_args *args, gpump_victim_plan *plan);
 } gpump_victim_policy;
 
 /* Returns a built-in policy by name, NULL if there is none: dual, chimera, chimera+, switch, drain, flush,
@@ -2811,8 +2869,7 @@ GPUMP_API gpump_result gpump_victim_select(const gpump_victim_policy *policy, co
 
 /* Fills *plan from *args as policies without a plan hook do: Algorithm 1 repeated. For hooks that want to start from
  * it. Cost: as gpump_victim_decide on one SM. */
-GPUMP_API void gpump_victim_plan_greedy(const gpump_victim_policy *policy, const gpump_victim_plan_args *args,
-                                        gpump_victim_plan *plan);
+GPUMP_API void gpump_victim_plan_greedy(const gpump_victim_plan_args *args, gpump_victim_plan *plan);
 
 /* ---- the decision ---- */
 
@@ -2820,33 +2877,57 @@ GPUMP_API void gpump_victim_plan_greedy(const gpump_victim_policy *policy, const
  * the stack). */
 GPUMP_API size_t gpump_victim_scratch_bytes(uint32_t sm_count);
 
-/* Decides a whole request over SMs (Shieh 3.1 to 3.3): positions that are empty are taken first, then Algorithm 1 until
- * the request is met or nothing is left; where fewer positions are wanted than SMs have, the SM whose next position is
- * best goes next. A position whose registers and shared memory are free but for which warp slots, threads or a block
- * slot are short gets further victims, best first. policy    of gpump_victim_find, or the caller's geometry  of
- * gpump_victim_geometry_init, the same for all SMs sms       sm_count views; estimates made with policy->cost scratch
- * scratch_bytes, at least gpump_victim_scratch_bytes(sm_count), 8-byte aligned; NULL when that is 0 places    out: what
- * the incoming kernel gets, SM by SM; room for place_capacity choices   out: who leaves how, SM by SM; saves of an SM
- * in the order in which they should be done; room for choice_capacity The host dispatches at places with latency 0 at
- * once, at the others when their victims are out, and sends no new blocks of other kernels to SMs that have a place
- * open. decision->missing and reason say what could not be had. Errors: GPUMP_ERROR_ARGUMENT; GPUMP_ERROR_CAPACITY
- * (decision->places and choices say how many; nothing is written to the arrays); GPUMP_ERROR_REFUSED when a hook's
- * answer breaks the rules, with the reason. Cost: linear in SMs. */
-GPUMP_API gpump_result gpump_victim_decide(const gpump_victim_policy *policy, const gpump_victim_request *request,
-                                           const gpump_victim_geometry *geometry, const gpump_victim_sm *sms,
-                                           uint32_t sm_count, void *scratch, size_t scratch_bytes,
-                                           gpump_victim_place *places, uint32_t place_capacity,
-                                           gpump_block_choice *choices, uint32_t choice_capacity,
-                                           gpump_victim_decision *decision, gpump_diag *diag);
+/* A question about SMs, and where the answer goes. Set it to zero, then fill what the call names. */
+typedef struct gpump_victim_question {
+    const gpump_victim_policy *policy;     /* of gpump_victim_find, or the caller's */
+    const gpump_victim_request *request;   /* who wants room, how much, and by when */
+    const gpump_victim_geometry *geometry; /* decide only: of gpump_victim_geometry_init, the same for all SMs */
+    const gpump_victim_sm *sms;            /* sm_count views; estimates made with policy->cost */
+    void *scratch;                         /* decide only: 8-byte aligned; NULL when gpump_victim_scratch_bytes is 0 */
+    size_t scratch_bytes;                  /* decide only: at least gpump_victim_scratch_bytes(sm_count) */
+    gpump_victim_place *places;            /* decide only: out, what the incoming kernel gets, SM by SM */
+    gpump_block_choice *choices;           /* out: which block leaves by which technique, SM by SM */
+    uint32_t sm_count;
+    uint32_t place_capacity;  /* entries of places */
+    uint32_t choice_capacity; /* entries of choices */
+    uint32_t unused;
+} gpump_victim_question;
 
-/* Looks again at blocks that drain, when the cycle that a decision named has come: who is now to leave in another way.
- * Policies that never ask again change nothing. sms[sm_count] hold fresh views and estimates, *request is the old one
- * with a new `now`. Fills choices (room for choice_capacity); decision->ask_again may name a further cycle. Errors and
- * cost as gpump_victim_decide. */
-GPUMP_API gpump_result gpump_victim_reconsider(const gpump_victim_policy *policy, const gpump_victim_request *request,
-                                               const gpump_victim_sm *sms, uint32_t sm_count,
-                                               gpump_block_choice *choices, uint32_t choice_capacity,
-                                               gpump_victim_decision *decision, gpump_diag *diag);
+/* Decides which blocks leave, and how, so that request->positions blocks of the incoming kernel can start (Shieh 3.1 to
+ * 3.3). Positions that are empty are taken first, then Algorithm 1 picks candidates until the request is met or nothing
+ * is left. Where fewer positions are wanted than the SMs have, the SM whose next position is best goes next. Where
+ * registers and shared memory of a position are free but warp slots, threads or a block slot are short, further victims
+ * are added, best first.
+ *
+ * Fills question->places and question->choices. The choices of one SM follow each other, saves in the order in which
+ * they should be done, and go to gpump_sm_preempt as they are. The host dispatches at places with latency 0 at once, at
+ * the others when their victims are out, and sends no new blocks of other kernels to SMs that have a place open.
+ *
+ * Returns GPUMP_OK even when fewer positions can be had than asked for: decision->missing says how many, and
+ * decision->reason why. Errors: GPUMP_ERROR_ARGUMENT, also for a block outside the register file or shared memory of
+ * the geometry. GPUMP_ERROR_CAPACITY: decision->places and decision->choices say how many, the arrays are untouched.
+ * GPUMP_ERROR_REFUSED: a hook's answer breaks the rules, with the reason. Cost: linear in the SMs. */
+GPUMP_API gpump_result gpump_victim_decide(const gpump_victim_question *question, gpump_victim_decision *decision,
+                                           gpump_diag *diag);
+
+/* Says how each block leaves, within the request's limit, when whole SMs are handed over: the question of a scheduler
+ * that preempts an SM (Tanasic 5.2.3) and leaves the technique open. Each block takes the technique that the policy
+ * gives it (Algorithm 1, lines 3 to 14, where the policy has no hook); request->positions is not read, and blocks of
+ * request->kernel stay (0: none). A block that may leave by no technique of the policy gets no choice, nor does a block
+ * of its group.
+ *
+ * Fills question->choices in the order of the views. decision->missing counts the blocks without a choice that stay,
+ * decision->reason says why the first of them does. decision->ask_again as in gpump_victim_decide. Errors as
+ * gpump_victim_decide. Cost: linear in the blocks. */
+GPUMP_API gpump_result gpump_victim_vacate(const gpump_victim_question *question, gpump_victim_decision *decision,
+                                           gpump_diag *diag);
+
+/* Looks again at blocks that drain, at the cycle decision->ask_again of an earlier answer: which of them are to leave
+ * in another way now. Policies that never ask again change nothing. question->sms holds fresh views and estimates,
+ * question->request is the earlier one with a new `now`. Fills question->choices; decision->ask_again may name a
+ * further cycle. Errors and cost as gpump_victim_decide. */
+GPUMP_API gpump_result gpump_victim_reconsider(const gpump_victim_question *question, gpump_victim_decision *decision,
+                                               gpump_diag *diag);
 
 /* ---- what it costs in hardware (Shieh Table 3.1) ---- */
 
@@ -2863,10 +2944,12 @@ typedef struct gpump_victim_config {
 /* Fills *config for a preset of gpump_gpu_config_preset: the paper's table for gtx480_shieh; elsewhere the preset's
  * SMs, block slots and address widths (derived). */
 GPUMP_API gpump_result gpump_victim_config_preset(gpump_victim_config *config, const char *preset);
+/* Sets *bits to the storage that victim selection adds to the GPU, all SMs together. GPUMP_ERROR_CONFIG. */
+GPUMP_API gpump_result gpump_victim_bits(const gpump_victim_config *config, uint64_t *bits, gpump_diag *diag);
 /* Sets *sm_bits to the storage added to each SM (positions, candidate sets, block status) and *gpu_bits to that of the
- * GPU (which block of the incoming kernel is where). */
-GPUMP_API gpump_result gpump_victim_bits(const gpump_victim_config *config, uint64_t *sm_bits, uint64_t *gpu_bits,
-                                         gpump_diag *diag);
+ * GPU (which block of the incoming kernel is where). GPUMP_ERROR_CONFIG. */
+GPUMP_API gpump_result gpump_victim_table_bits(const gpump_victim_config *config, uint64_t *sm_bits, uint64_t *gpu_bits,
+                                               gpump_diag *diag);
 
 GPUMP_END
 #endif
@@ -3977,8 +4060,10 @@ GPUMP_INLINE uint64_t gpumpi_victim_take_out(uint64_t own, uint32_t positions, u
 /* ---- plans ---- */
 
 /* Chimera and its kin: all blocks or none, positions from the lowest. */
-GPUMP_API void gpumpi_victim_plan_whole(const gpump_victim_policy *policy, const gpump_victim_plan_args *args,
-                                        gpump_victim_plan *plan);
+GPUMP_API void gpumpi_victim_plan_whole(const gpump_victim_plan_args *args, gpump_victim_plan *plan);
+
+/* Every block of args->choosable leaves, each by the technique that the policy gives it. */
+GPUMP_API void gpumpi_victim_plan_each(const gpump_victim_plan_args *args, gpump_victim_plan *plan);
 
 /* Positions and victims of least overhead such that every victim, and whoever leaves by himself and is in the way, is
  * out within the limit; where that cannot be, within the least latency that can. Every victim takes its cheapest
@@ -3988,8 +4073,7 @@ GPUMP_API void gpumpi_victim_exact(const gpump_victim_plan_args *args, const gpu
                                    uint64_t most, uint32_t nodes, gpump_victim_plan *plan);
 
 /* Ours: all victims at once (victim_joint.c). */
-GPUMP_API void gpumpi_victim_plan_joint(const gpump_victim_policy *policy, const gpump_victim_plan_args *args,
-                                        gpump_victim_plan *plan);
+GPUMP_API void gpumpi_victim_plan_joint(const gpump_victim_plan_args *args, gpump_victim_plan *plan);
 
 GPUMP_END
 #endif
@@ -13350,7 +13434,7 @@ GPUMP_API int gpump_spill_run_on(const gpump_spill_decision *decision, uint64_t 
 
 /* Blocks are copied byte by byte and hashed field by field: nothing may hide in padding. */
 typedef char gpumpi_sm_slot_has_no_padding[sizeof(gpumpi_sm_slot) == 12 * 8 + 20 * 4 ? 1 : -1];
-typedef char gpumpi_sm_config_has_no_padding[sizeof(gpump_sm_config) == 14 * 4 + 3 * 8 ? 1 : -1];
+typedef char gpumpi_sm_config_has_no_padding[sizeof(gpump_sm_config) == 16 * 4 + 3 * 8 ? 1 : -1];
 typedef char gpumpi_sm_has_no_padding[sizeof(gpump_sm) == sizeof(gpumpi_head) + 3 * 8 + sizeof(gpump_sm_config) +
                                                               sizeof(gpump_sm_statistics) + 6 * 4
                                           ? 1
@@ -13373,7 +13457,10 @@ static uint32_t gpumpi_sm_find_kernel(const gpump_sm *sm, uint32_t kernel) {
 /* ---- configuration, birth, copies ---- */
 
 GPUMP_API gpump_result gpump_sm_config_from_gpu(gpump_sm_config *config, const gpump_gpu *gpu, uint32_t shared_bytes) {
+    uint32_t option = 0;
     if (!config || gpump_gpu_check(gpu, NULL)) return GPUMP_ERROR_ARGUMENT;
+    while (option < gpu->shared_option_count && gpu->shared_bytes[option] != shared_bytes) option++;
+    if (option == gpu->shared_option_count) return GPUMP_ERROR_ARGUMENT;
     memset(config, 0, sizeof *config);
     config->struct_size = (uint32_t)sizeof *config;
     config->lanes = gpu->lanes;
@@ -13387,6 +13474,7 @@ GPUMP_API gpump_result gpump_sm_config_from_gpu(gpump_sm_config *config, const g
     config->shared_granule_bytes = gpu->shared_granule_bytes;
     config->kernels = 1;
     config->placement = GPUMP_SM_FIRST_FIT;
+    config->techniques = 1u << GPUMP_TECHNIQUE_FLUSH | 1u << GPUMP_TECHNIQUE_SWITCH | 1u << GPUMP_TECHNIQUE_DRAIN;
     config->waits = GPUMP_SM_WAIT_ALL;
     config->timing = GPUMP_SM_TIMING_HOST;
     config->port_cycles = (uint64_t)gpu->clock_khz * gpu->sms;
@@ -13420,6 +13508,9 @@ static gpump_result gpumpi_sm_check(const gpump_sm_config *config, gpump_diag *d
     GPUMPI_RANGE(kernels, 1u, 64u);
     if (config->placement > GPUMP_SM_ALIGNED)
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "placement", 0, config->placement, 0, GPUMP_SM_ALIGNED);
+    if (config->techniques >> GPUMP_TECHNIQUES)
+        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "techniques", 0, config->techniques, 0,
+                           (1u << GPUMP_TECHNIQUES) - 1);
     if (config->waits > GPUMP_SM_WAIT_ALL)
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "waits", 0, config->waits, 0, GPUMP_SM_WAIT_ALL);
     if (config->timing > GPUMP_SM_TIMING_PORT)
@@ -13431,7 +13522,7 @@ static gpump_result gpumpi_sm_check(const gpump_sm_config *config, gpump_diag *d
 }
 
 static uint64_t gpumpi_sm_hash_config(uint64_t hash, const gpump_sm_config *config) {
-    hash = gpump_hash_u32s(hash, &config->struct_size, 14);
+    hash = gpump_hash_u32s(hash, &config->struct_size, 16);
     return gpump_hash_u64s(hash, &config->port_cycles, 3);
 }
 
@@ -13501,7 +13592,16 @@ static uint64_t gpumpi_sm_width(uint64_t values) {
     return bits;
 }
 
-GPUMP_API gpump_result gpump_sm_bits(const gpump_sm_config *config, gpump_sm_storage *storage, gpump_diag *diag) {
+GPUMP_API gpump_result gpump_sm_bits(const gpump_sm_config *config, uint64_t *bits, gpump_diag *diag) {
+    gpump_sm_storage storage;
+    gpump_result result = gpump_sm_table_bits(config, &storage, diag);
+    if (result) return result;
+    if (!bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bits", 0, 0, 1, UINT64_MAX);
+    *bits = storage.total_bits;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_sm_table_bits(const gpump_sm_config *config, gpump_sm_storage *storage, gpump_diag *diag) {
     gpump_result result = gpumpi_sm_check(config, diag);
     uint64_t owner, registers, shared;
     if (result) return result;
@@ -13544,7 +13644,7 @@ static void gpumpi_sm_give_room(gpump_sm *sm, gpumpi_sm_slot *slot) {
     uint32_t entry = gpumpi_sm_find_kernel(sm, slot->kernel);
     if (entry != GPUMP_NONE) {
         gpumpi_sm_kernel *kernel = &gpumpi_sm_kernels(sm)[entry];
-        if (kernel->room != UINT64_MAX) {
+        if (kernel->room < sm->config.context_bytes) { /* more may have been set: that is not cut */
             kernel->room = gpump_add_saturated(kernel->room, slot->taken);
             if (kernel->room > sm->config.context_bytes) kernel->room = sm->config.context_bytes;
         }
@@ -13958,23 +14058,41 @@ GPUMP_API gpump_result gpump_sm_report_dropped(gpump_sm *sm, uint64_t now, gpump
     return GPUMP_OK;
 }
 
+GPUMP_API gpump_result gpump_sm_report_rewound(gpump_sm *sm, gpump_block_ref block, uint64_t warp_instructions) {
+    gpumpi_sm_slot *slot;
+    if (!sm) return GPUMP_ERROR_ARGUMENT;
+    if (!gpumpi_sm_names(sm, block)) return GPUMP_ERROR_STALE;
+    slot = &gpumpi_sm_slots(sm)[block.slot];
+    if (slot->state != GPUMP_BLOCK_STOPPING || slot->technique != GPUMP_TECHNIQUE_REWIND) return GPUMP_ERROR_STATE;
+    if (warp_instructions > slot->executed) return GPUMP_ERROR_ARGUMENT;
+    slot->executed -= warp_instructions;
+    sm->statistics.executed += warp_instructions; /* they were executed here, whatever becomes of the block */
+    sm->statistics.wasted += warp_instructions;
+    return GPUMP_OK;
+}
+
 /* ---- questions ---- */
+
+/* 1 when a technique writes a context. */
+static int gpumpi_sm_saves(uint32_t technique) {
+    return technique == GPUMP_TECHNIQUE_SWITCH || technique == GPUMP_TECHNIQUE_REWIND;
+}
 
 GPUMP_API gpump_reason gpump_sm_may(const gpump_sm *sm, gpump_block_ref block, uint32_t technique) {
     const gpumpi_sm_slot *slot;
     int running;
     if (!sm || !gpumpi_sm_names(sm, block)) return GPUMP_REASON_NO_SUCH_BLOCK;
-    if (technique > GPUMP_TECHNIQUE_DRAIN) return GPUMP_REASON_TECHNIQUE;
+    if (technique >= GPUMP_TECHNIQUES || !(sm->config.techniques >> technique & 1u)) return GPUMP_REASON_TECHNIQUE;
     slot = &gpumpi_sm_slots_const(sm)[block.slot];
     running =
         slot->state == GPUMP_BLOCK_RUNNING || slot->state == GPUMP_BLOCK_BLOCKED || slot->state == GPUMP_BLOCK_DRAINING;
-    if (slot->state == GPUMP_BLOCK_PARKED && !slot->pending) running = technique != GPUMP_TECHNIQUE_DRAIN;
+    if (slot->state == GPUMP_BLOCK_PARKED && !slot->pending)
+        running = technique == GPUMP_TECHNIQUE_FLUSH || technique == GPUMP_TECHNIQUE_SWITCH;
     if (slot->state == GPUMP_BLOCK_STOPPING) running = technique == GPUMP_TECHNIQUE_FLUSH;
     if (slot->state == GPUMP_BLOCK_DRAINING && technique == GPUMP_TECHNIQUE_DRAIN) running = 0;
     if (!running) return GPUMP_REASON_NOT_RUNNING;
     if (technique == GPUMP_TECHNIQUE_FLUSH && slot->clobbered) return GPUMP_REASON_CLOBBERED;
-    if (technique == GPUMP_TECHNIQUE_SWITCH &&
-        gpumpi_sm_part_bytes(slot, slot->held) > gpump_sm_context_room(sm, slot->kernel))
+    if (gpumpi_sm_saves(technique) && gpumpi_sm_part_bytes(slot, slot->held) > gpump_sm_context_room(sm, slot->kernel))
         return GPUMP_REASON_NO_CONTEXT_SPACE;
     return GPUMP_REASON_YES;
 }
@@ -14021,7 +14139,7 @@ static void gpumpi_sm_view(const gpump_sm *sm, uint64_t now, uint32_t index, gpu
         view->threads = slot->threads;
         view->warps = slot->warps;
     }
-    for (uint32_t technique = 0; technique <= GPUMP_TECHNIQUE_DRAIN; technique++)
+    for (uint32_t technique = 0; technique < GPUMP_TECHNIQUES; technique++)
         if (gpump_sm_may(sm, ref, technique) == GPUMP_REASON_YES) view->may |= 1u << technique;
     view->group = slot->group;
     view->technique = slot->technique;
@@ -14050,76 +14168,117 @@ GPUMP_API gpump_result gpump_sm_blocks(const gpump_sm *sm, uint64_t now, gpump_b
 
 /* ---- decisions ---- */
 
+/* Holds choice i against the rules. needed[] counts, by entry of the kernel table, the bytes that the choices so far
+ * take from the room for contexts. */
+static gpump_result gpumpi_sm_check_choice(const gpump_sm *sm, const gpump_block_choice *choice, uint32_t i,
+                                           uint64_t *needed, gpump_diag *diag) {
+    const gpumpi_sm_slot *slot = &gpumpi_sm_slots_const(sm)[choice->block.slot];
+    int saves = gpumpi_sm_saves(choice->technique), switches = choice->technique == GPUMP_TECHNIQUE_SWITCH;
+    gpump_reason reason;
+    uint32_t entry;
+    if (choice->technique >= GPUMP_TECHNIQUES)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.technique", i, choice->technique, 0,
+                           GPUMP_TECHNIQUES - 1);
+    if (choice->keep > GPUMP_PARTS_IN_PLACE || (choice->keep && !saves))
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.keep", i, choice->keep, 0,
+                           saves ? GPUMP_PARTS_IN_PLACE : 0);
+    if (choice->to_point > 1 ||
+        (choice->to_point && !(switches && (sm->config.waits & GPUMP_SM_WAIT_PREEMPTION_POINT))))
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.to_point", i, choice->to_point, 0, switches ? 1 : 0);
+    reason = gpump_sm_may(sm, choice->block, choice->technique);
+    if (reason == GPUMP_REASON_NO_CONTEXT_SPACE && choice->keep) reason = GPUMP_REASON_YES; /* counted below */
+    if (reason) return gpumpi_refuse(diag, reason, "choices", i);
+    if (!saves) return GPUMP_OK;
+    if (slot->state == GPUMP_BLOCK_PARKED &&
+        ((choice->keep & ~slot->held) || choice->keep == slot->held || choice->to_point))
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.keep", i, choice->keep, 0, slot->held);
+    entry = gpumpi_sm_find_kernel(sm, slot->kernel);
+    needed[entry] = gpump_add_saturated(needed[entry], gpumpi_sm_part_bytes(slot, slot->held & ~choice->keep));
+    if (needed[entry] > gpumpi_sm_kernels_const(sm)[entry].room)
+        return gpumpi_refuse(diag, GPUMP_REASON_NO_CONTEXT_SPACE, "choices", i);
+    return GPUMP_OK;
+}
+
+/* Holds all choices against the rules, each alone and together. Nothing changes. */
+static gpump_result gpumpi_sm_check_choices(const gpump_sm *sm, const gpump_block_choice *choices, uint32_t count,
+                                            gpump_diag *diag) {
+    uint64_t chosen = 0, needed[64];
+    memset(needed, 0, sizeof needed);
+    for (uint32_t i = 0; i < count; i++) {
+        gpump_result result;
+        if (!gpumpi_sm_names(sm, choices[i].block)) {
+            gpumpi_fail(diag, GPUMP_ERROR_STALE, "choices", i, choices[i].block.generation, 0, 0);
+            if (diag) diag->reason = GPUMP_REASON_NO_SUCH_BLOCK;
+            return GPUMP_ERROR_STALE;
+        }
+        if (chosen & ((uint64_t)1 << choices[i].block.slot))
+            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices (same block twice)", i, choices[i].block.slot, 0,
+                               0);
+        chosen |= (uint64_t)1 << choices[i].block.slot;
+        result = gpumpi_sm_check_choice(sm, &choices[i], i, needed, diag);
+        if (result) return result;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const gpumpi_sm_slot *slot = &gpumpi_sm_slots_const(sm)[choices[i].block.slot];
+        if (!slot->group || slot->state == GPUMP_BLOCK_PARKED) continue; /* a parked block has left already */
+        for (uint32_t other = 0; other < sm->config.entries; other++) {
+            const gpumpi_sm_slot *mate = &gpumpi_sm_slots_const(sm)[other];
+            if (gpump_block_stays(mate->state) && mate->group == slot->group && mate->kernel == slot->kernel &&
+                !(chosen & ((uint64_t)1 << other)))
+                return gpumpi_refuse(diag, GPUMP_REASON_GROUP, "choices", i);
+        }
+    }
+    return GPUMP_OK;
+}
+
+/* Tells a block to be saved, or a parked one to give up more. */
+static void gpumpi_sm_save_block(gpump_sm *sm, uint32_t index, const gpump_block_choice *choice, uint64_t now) {
+    gpumpi_sm_slot *slot = &gpumpi_sm_slots(sm)[index];
+    gpumpi_sm_kernel *kernel = &gpumpi_sm_kernels(sm)[gpumpi_sm_find_kernel(sm, slot->kernel)];
+    uint64_t bytes = gpumpi_sm_part_bytes(slot, slot->held & ~choice->keep);
+    int rewinds = choice->technique == GPUMP_TECHNIQUE_REWIND;
+    if (kernel->room != UINT64_MAX) kernel->room -= bytes;
+    slot->taken += bytes;
+    slot->keep = choice->keep;
+    slot->to_point = choice->to_point;
+    if (slot->state == GPUMP_BLOCK_PARKED) {
+        gpumpi_sm_start_saving(sm, index, now);
+        return;
+    }
+    if (rewinds) {
+        slot->to_point = (sm->config.waits & GPUMP_SM_WAIT_PREEMPTION_POINT) != 0;
+        sm->statistics.rewound++;
+    }
+    slot->state = GPUMP_BLOCK_STOPPING;
+    slot->waits = sm->config.waits;
+    if (!slot->to_point) slot->waits &= ~(uint32_t)GPUMP_SM_WAIT_PREEMPTION_POINT;
+    gpumpi_sm_post(sm, index, rewinds ? GPUMP_SM_ACTION_REWIND : GPUMP_SM_ACTION_STOP);
+    if (!slot->waits && !rewinds) gpumpi_sm_start_saving(sm, index, now);
+}
+
 GPUMP_API gpump_result gpump_sm_preempt(gpump_sm *sm, uint64_t now, const gpump_block_choice *choices, uint32_t count,
                                         gpump_diag *diag) {
-    /* Whether a choice is allowed may depend on transfers that end by `now`, and an error must change nothing: so time
-     * passes in a copy first when there is such a transfer. */
-    uint64_t chosen = 0, needed[64],
-             scratch[(sizeof(gpump_sm) + 64 * sizeof(gpumpi_sm_slot) + 64 * sizeof(gpumpi_sm_kernel)) / 8];
-    gpump_sm *real = sm;
+    uint64_t scratch[(sizeof(gpump_sm) + 64 * sizeof(gpumpi_sm_slot) + 64 * sizeof(gpumpi_sm_kernel)) / 8];
+    const gpump_sm *then = sm;
+    gpump_result result;
     if (!sm || (count && !choices))
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, sm ? "choices" : "sm", 0, 0, 1, UINT64_MAX);
     if (now < sm->now) return gpumpi_fail(diag, GPUMP_ERROR_TIME, "now", 0, now, sm->now, UINT64_MAX);
     if (count > sm->config.entries)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, count, 0, sm->config.entries);
     if (sm->config.timing == GPUMP_SM_TIMING_PORT) {
+        /* Whether a choice is allowed may depend on transfers that end by `now`, and an error must change nothing: so
+         * time passes in a copy first. */
         memcpy(scratch, sm, (size_t)sm->head.bytes);
-        sm = (gpump_sm *)(void *)scratch;
-        gpump_sm_advance(sm, now);
+        gpump_sm_advance((gpump_sm *)(void *)scratch, now);
+        then = (const gpump_sm *)(const void *)scratch;
     }
-    memset(needed, 0, sizeof needed);
-    for (uint32_t i = 0; i < count; i++) { /* nothing changes in this pass */
-        const gpump_block_choice *choice = &choices[i];
-        const gpumpi_sm_slot *slot;
-        gpump_reason reason;
-        if (!gpumpi_sm_names(sm, choice->block)) {
-            gpumpi_fail(diag, GPUMP_ERROR_STALE, "choices", i, choice->block.generation, 0, 0);
-            if (diag) diag->reason = GPUMP_REASON_NO_SUCH_BLOCK;
-            return GPUMP_ERROR_STALE;
-        }
-        slot = &gpumpi_sm_slots(sm)[choice->block.slot];
-        if (chosen & ((uint64_t)1 << choice->block.slot))
-            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices (same block twice)", i, choice->block.slot, 0, 0);
-        chosen |= (uint64_t)1 << choice->block.slot;
-        if (choice->technique >= GPUMP_TECHNIQUES)
-            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.technique", i, choice->technique, 0,
-                               GPUMP_TECHNIQUES - 1);
-        if (choice->keep > GPUMP_PARTS_IN_PLACE || (choice->keep && choice->technique != GPUMP_TECHNIQUE_SWITCH))
-            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.keep", i, choice->keep, 0,
-                               choice->technique == GPUMP_TECHNIQUE_SWITCH ? 3 : 0);
-        if (choice->to_point > 1 || (choice->to_point && (choice->technique != GPUMP_TECHNIQUE_SWITCH ||
-                                                          !(sm->config.waits & GPUMP_SM_WAIT_PREEMPTION_POINT))))
-            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.to_point", i, choice->to_point, 0,
-                               choice->technique == GPUMP_TECHNIQUE_SWITCH);
-        reason = gpump_sm_may(sm, choice->block, choice->technique);
-        if (reason == GPUMP_REASON_NO_CONTEXT_SPACE && choice->keep) reason = GPUMP_REASON_YES; /* counted below */
-        if (reason) return gpumpi_refuse(diag, reason, "choices", i);
-        if (choice->technique == GPUMP_TECHNIQUE_SWITCH) {
-            uint32_t entry = gpumpi_sm_find_kernel(sm, slot->kernel);
-            if (slot->state == GPUMP_BLOCK_PARKED &&
-                ((choice->keep & ~slot->held) || choice->keep == slot->held || choice->to_point))
-                return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.keep", i, choice->keep, 0, slot->held);
-            needed[entry] = gpump_add_saturated(needed[entry], gpumpi_sm_part_bytes(slot, slot->held & ~choice->keep));
-            if (needed[entry] > gpumpi_sm_kernels(sm)[entry].room)
-                return gpumpi_refuse(diag, GPUMP_REASON_NO_CONTEXT_SPACE, "choices", i);
-        }
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        const gpumpi_sm_slot *slot = &gpumpi_sm_slots(sm)[choices[i].block.slot];
-        if (slot->state == GPUMP_BLOCK_PARKED) continue; /* it has left already */
-        for (uint32_t other = 0; slot->group && other < sm->config.entries; other++) {
-            const gpumpi_sm_slot *mate = &gpumpi_sm_slots(sm)[other];
-            if (gpump_block_stays(mate->state) && mate->group == slot->group && mate->kernel == slot->kernel &&
-                !(chosen & ((uint64_t)1 << other)))
-                return gpumpi_refuse(diag, GPUMP_REASON_GROUP, "choices", i);
-        }
-    }
-    sm = real;
+    result = gpumpi_sm_check_choices(then, choices, count, diag);
+    if (result) return result;
     gpump_sm_advance(sm, now);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t index = choices[i].block.slot;
         gpumpi_sm_slot *slot = &gpumpi_sm_slots(sm)[index];
-        int parked = slot->state == GPUMP_BLOCK_PARKED;
         if (slot->state == GPUMP_BLOCK_DRAINING) sm->statistics.drain_cycles += now - slot->since;
         if (slot->state == GPUMP_BLOCK_STOPPING) sm->statistics.stop_cycles += now - slot->since;
         slot->technique = choices[i].technique;
@@ -14127,28 +14286,14 @@ GPUMP_API gpump_result gpump_sm_preempt(gpump_sm *sm, uint64_t now, const gpump_
         slot->pending = 0; /* an unread STOP or RESUME is overtaken */
         sm->pending &= ~((uint64_t)1 << index);
         if (choices[i].technique == GPUMP_TECHNIQUE_FLUSH) {
-            if (!parked) slot->cycles += now - slot->start_cycle;
+            if (slot->state != GPUMP_BLOCK_PARKED) slot->cycles += now - slot->start_cycle;
             gpumpi_sm_give_room(sm, slot);
             slot->state = GPUMP_BLOCK_FLUSHED;
             gpumpi_sm_post(sm, index, GPUMP_SM_ACTION_DROP);
         } else if (choices[i].technique == GPUMP_TECHNIQUE_DRAIN) {
             slot->state = GPUMP_BLOCK_DRAINING;
         } else {
-            gpumpi_sm_kernel *kernel = &gpumpi_sm_kernels(sm)[gpumpi_sm_find_kernel(sm, slot->kernel)];
-            uint64_t bytes = gpumpi_sm_part_bytes(slot, slot->held & ~choices[i].keep);
-            if (kernel->room != UINT64_MAX) kernel->room -= bytes;
-            slot->taken += bytes;
-            slot->keep = choices[i].keep;
-            slot->to_point = choices[i].to_point;
-            if (parked) {
-                gpumpi_sm_start_saving(sm, index, now);
-                continue;
-            }
-            slot->state = GPUMP_BLOCK_STOPPING;
-            slot->waits = sm->config.waits;
-            if (!slot->to_point) slot->waits &= ~(uint32_t)GPUMP_SM_WAIT_PREEMPTION_POINT;
-            gpumpi_sm_post(sm, index, GPUMP_SM_ACTION_STOP);
-            if (!slot->waits) gpumpi_sm_start_saving(sm, index, now);
+            gpumpi_sm_save_block(sm, index, &choices[i], now);
         }
     }
     return GPUMP_OK;
@@ -14577,6 +14722,9 @@ GPUMP_API gpump_result gpump_victim_geometry_init(gpump_victim_geometry *geometr
     geometry->warp_slots = gpu->warp_slots;
     geometry->thread_slots = gpu->thread_slots;
     geometry->block_slots = gpu->block_slots;
+    geometry->unused = 0;
+    geometry->register_file = gpu->registers;
+    geometry->shared_memory_bytes = shared_bytes;
     geometry->entries = gpu->block_slots > GPUMP_VICTIM_BLOCKS / 2 ? GPUMP_VICTIM_BLOCKS : gpu->block_slots * 2;
     return GPUMP_OK;
 }
@@ -14646,8 +14794,17 @@ GPUMP_API gpump_result gpump_victim_config_preset(gpump_victim_config *config, c
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_victim_bits(const gpump_victim_config *config, uint64_t *sm_bits, uint64_t *gpu_bits,
-                                         gpump_diag *diag) {
+GPUMP_API gpump_result gpump_victim_bits(const gpump_victim_config *config, uint64_t *bits, gpump_diag *diag) {
+    uint64_t sm_bits, gpu_bits;
+    gpump_result result = gpump_victim_table_bits(config, &sm_bits, &gpu_bits, diag);
+    if (result != GPUMP_OK) return result;
+    if (!bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bits", 0, 0, 1, UINT64_MAX);
+    *bits = sm_bits * config->sms + gpu_bits;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_victim_table_bits(const gpump_victim_config *config, uint64_t *sm_bits, uint64_t *gpu_bits,
+                                               gpump_diag *diag) {
     uint64_t id;
     if (!config || !sm_bits || !gpu_bits)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config, sm_bits or gpu_bits", 0, 0, 1, UINT64_MAX);
@@ -14691,15 +14848,16 @@ static void gpumpi_victim_price(const gpump_victim_policy *policy, const gpump_v
     }
     for (rest = policy->technique ? which : 0; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest), t;
-        gpump_victim_block_args args;
+        gpump_victim_technique_args args;
+        args.policy = policy;
         args.request = request;
         args.block = &sm->blocks[i];
         args.estimate = &estimates[i];
         args.allowed = allowed[i];
-        args.draining = 0;
+        args.draining = sm->blocks[i].state == GPUMP_BLOCK_DRAINING;
         args.left = left;
         args.ask_again = &priced->ask_again;
-        t = policy->technique(policy, &args);
+        t = policy->technique(&args);
         priced->technique[i] = (uint8_t)(t < GPUMP_TECHNIQUES ? t : GPUMP_VICTIM_NO_TECHNIQUE);
         priced->latency[i] = t < GPUMP_TECHNIQUES ? estimates[i].latency[t] : GPUMP_UNKNOWN;
         priced->overhead[i] = t < GPUMP_TECHNIQUES ? estimates[i].overhead[t] : GPUMP_UNKNOWN;
@@ -14745,17 +14903,33 @@ GPUMP_INLINE void gpumpi_victim_sum(const gpumpi_victim_priced *priced, uint64_t
     candidate->overhead = overhead;
 }
 
+static uint32_t gpumpi_victim_ask_candidate(const gpump_victim_policy *policy, const gpump_victim_request *request,
+                                            const gpump_victim_candidate *candidates, uint32_t count) {
+    gpump_victim_candidate_args args;
+    args.policy = policy;
+    args.request = request;
+    args.candidates = candidates;
+    args.count = count;
+    return policy->candidate(&args);
+}
+
 GPUMP_API gpump_result gpump_victim_select(const gpump_victim_policy *policy, const gpump_victim_request *request,
                                            const gpump_victim_sm *sm, const uint64_t *sets, uint32_t positions,
                                            uint64_t open, uint8_t *technique, gpump_victim_candidate *chosen) {
     gpumpi_victim_priced priced;
     gpump_victim_candidate candidates[GPUMP_VICTIM_POSITIONS];
     uint8_t allowed[GPUMP_VICTIM_BLOCKS];
-    uint64_t all = 0, fixed = 0, left = gpumpi_victim_left(request), rest;
+    uint64_t all = 0, fixed = 0, left, rest;
     uint32_t p, i, count = 0, best = 0;
+    if (!policy || !request || !sm || !sets || !technique || !chosen || positions > GPUMP_VICTIM_POSITIONS ||
+        sm->count > GPUMP_VICTIM_BLOCKS || (sm->count && (!sm->blocks || !sm->estimates)))
+        return GPUMP_ERROR_ARGUMENT;
+    left = gpumpi_victim_left(request);
     memset(allowed, 0, sizeof allowed);
     for (p = 0; p < positions; p++)
         if (open >> p & 1u) all |= sets[p];
+    if (all && (sm->count == 0 || all >> (sm->count - 1) > 1))
+        return GPUMP_ERROR_ARGUMENT; /* a block not in the view */
     for (rest = all; rest; rest &= rest - 1) {
         i = gpump_bits_lowest64(rest);
         allowed[i] = (uint8_t)(sm->blocks[i].may & policy->techniques);
@@ -14777,7 +14951,7 @@ GPUMP_API gpump_result gpump_victim_select(const gpump_victim_policy *policy, co
     }
     if (count == 0) return GPUMP_EMPTY;
     if (policy->candidate) {
-        best = policy->candidate(policy, request, candidates, count);
+        best = gpumpi_victim_ask_candidate(policy, request, candidates, count);
         if (best >= count) return GPUMP_ERROR_REFUSED;
     }
     *chosen = candidates[best];
@@ -14867,8 +15041,8 @@ static uint64_t gpumpi_victim_fill(const gpump_victim_plan_args *args, const uin
 }
 
 /* Returns 1 when all positions that it takes are free in time. */
-static int gpumpi_victim_greedy(const gpump_victim_policy *policy, const gpump_victim_plan_args *args,
-                                gpump_victim_plan *plan) {
+static int gpumpi_victim_greedy(const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
+    const gpump_victim_policy *policy = args->policy;
     gpumpi_victim_priced priced;
     gpump_victim_candidate candidates[GPUMP_VICTIM_POSITIONS]; /* by position */
     uint8_t order[GPUMP_VICTIM_BLOCKS];
@@ -14940,7 +15114,7 @@ static int gpumpi_victim_greedy(const gpump_victim_policy *policy, const gpump_v
                 if (gpumpi_victim_better(&shown[count], &shown[pick])) pick = count;
                 count++;
             }
-            if (policy->candidate && count) pick = policy->candidate(policy, args->request, shown, count);
+            if (policy->candidate && count) pick = gpumpi_victim_ask_candidate(policy, args->request, shown, count);
             if (pick >= count) break;
             candidates[shown[pick].position] = shown[pick];
             best = &candidates[shown[pick].position];
@@ -14964,50 +15138,52 @@ static int gpumpi_victim_greedy(const gpump_victim_policy *policy, const gpump_v
     return in_time;
 }
 
-GPUMP_API void gpump_victim_plan_greedy(const gpump_victim_policy *policy, const gpump_victim_plan_args *args,
-                                        gpump_victim_plan *plan) {
-    if (args->leaving && !(policy->flags & GPUMP_VICTIM_EVICTED)) {
+GPUMP_API void gpump_victim_plan_greedy(const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
+    if (args->leaving && !(args->policy->flags & GPUMP_VICTIM_EVICTED)) {
         /* First without the room of those that leave too late; that is better unless it gives fewer positions. */
         gpump_victim_plan_args within = gpumpi_victim_args_within(args, args->left);
         gpump_victim_plan sure;
-        if (gpumpi_victim_greedy(policy, &within, &sure)) {
+        if (gpumpi_victim_greedy(&within, &sure)) {
             uint32_t positions = gpump_bits_count64(sure.positions);
-            if (positions < args->want) gpumpi_victim_greedy(policy, args, plan);
+            if (positions < args->want) gpumpi_victim_greedy(args, plan);
             if (positions == args->want || gpump_bits_count64(plan->positions) <= positions) *plan = sure;
             return;
         }
     }
-    gpumpi_victim_greedy(policy, args, plan);
+    gpumpi_victim_greedy(args, plan);
+}
+
+GPUMP_API void gpumpi_victim_plan_each(const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
+    gpumpi_victim_priced priced;
+    uint64_t rest;
+    gpumpi_victim_price(args->policy, args->request, args->sm, args->choosable, args->allowed, args->left, &priced);
+    plan->victims = args->choosable;
+    plan->ask_again = priced.ask_again;
+    for (rest = args->choosable; rest; rest &= rest - 1) {
+        uint32_t i = gpump_bits_lowest64(rest);
+        plan->technique[i] = priced.technique[i];
+    }
 }
 
 /* Chimera and its kin: all blocks or none, positions from the lowest. */
-GPUMP_API void gpumpi_victim_plan_whole(const gpump_victim_policy *policy, const gpump_victim_plan_args *args,
-                                        gpump_victim_plan *plan) {
-    gpumpi_victim_priced priced;
+GPUMP_API void gpumpi_victim_plan_whole(const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
     gpumpi_victim_room room;
-    uint64_t rest, victims = args->choosable;
+    uint64_t rest;
     uint32_t taken;
     plan->positions = plan->victims = 0;
     plan->ask_again = GPUMP_UNKNOWN;
     if (args->fixed) return;
-    if (policy->plan) {
-        policy->plan(policy, args, plan);
+    if (args->policy->plan) {
+        args->policy->plan(args, plan);
         return;
     }
-    gpumpi_victim_price(policy, args->request, args->sm, victims, args->allowed, args->left, &priced);
     room = gpumpi_victim_room_without(args, 0);
-    gpumpi_victim_release(args, victims, 1, &room);
+    gpumpi_victim_release(args, args->choosable, 1, &room);
     for (rest = args->open, taken = 0;
          rest && taken < args->want && gpumpi_victim_suffices(args->geometry, &room, taken + 1);
          rest &= rest - 1, taken++)
         plan->positions |= rest & (0 - rest);
-    if (!plan->positions) return;
-    plan->victims = victims;
-    plan->ask_again = priced.ask_again;
-    for (rest = victims; rest; rest &= rest - 1) {
-        uint32_t i = gpump_bits_lowest64(rest);
-        plan->technique[i] = priced.technique[i];
-    }
+    if (plan->positions) gpumpi_victim_plan_each(args, plan);
 }
 
 /* ---- gpump_impl/victim/victim_exact.c ---- */
@@ -15394,8 +15570,7 @@ static uint64_t gpumpi_victim_spare_port(const gpump_victim_plan_args *args, con
     return gpumpi_victim_assign(args, estimates, plan->victims, plan);
 }
 
-GPUMP_API void gpumpi_victim_plan_joint(const gpump_victim_policy *policy, const gpump_victim_plan_args *args,
-                                        gpump_victim_plan *plan) {
+GPUMP_API void gpumpi_victim_plan_joint(const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
     gpump_cost_estimate estimates[GPUMP_VICTIM_BLOCKS];
     uint64_t limit, last;
     gpumpi_victim_charge_drains(args, args->draining | args->choosable, estimates);
@@ -15403,7 +15578,7 @@ GPUMP_API void gpumpi_victim_plan_joint(const gpump_victim_policy *policy, const
     plan->positions = 0;
     if (!args->draining) {
         gpumpi_victim_exact(args, estimates, GPUMP_UNKNOWN, GPUMPI_VICTIM_JOINT_NODES, plan);
-        if (!plan->positions && args->want) gpump_victim_plan_greedy(policy, args, plan);
+        if (!plan->positions && args->want) gpump_victim_plan_greedy(args, plan);
     }
     limit = gpumpi_victim_assign(args, estimates, plan->victims, plan);
     last = args->draining ? 0 : gpumpi_victim_last_out(args, plan);
@@ -15429,19 +15604,16 @@ GPUMP_API void gpumpi_victim_plan_joint(const gpump_victim_policy *policy, const
 
 #define GPUMPI_VICTIM_NODES 200000u
 
-static void gpumpi_victim_plan_exact(const gpump_victim_policy *policy, const gpump_victim_plan_args *args,
-                                     gpump_victim_plan *plan) {
+static void gpumpi_victim_plan_exact(const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
     gpumpi_victim_exact(args, args->sm->estimates, GPUMP_UNKNOWN, GPUMPI_VICTIM_NODES, plan);
-    if (!plan->positions && args->want) gpump_victim_plan_greedy(policy, args, plan);
+    if (!plan->positions && args->want) gpump_victim_plan_greedy(args, plan);
 }
 
 /* ---- drain, then switch (Tanasic 7.2.1) ---- */
 
-static uint32_t gpumpi_victim_technique_timeout(const gpump_victim_policy *policy,
-                                                const gpump_victim_block_args *args) {
+static uint32_t gpumpi_victim_technique_timeout(const gpump_victim_technique_args *args) {
     const gpump_victim_request *request = args->request;
     uint64_t timeout = request->timeout_cycles, at, save = args->estimate->latency[GPUMP_TECHNIQUE_SWITCH];
-    (void)policy;
     if (timeout == GPUMP_UNKNOWN && request->limit_cycles != GPUMP_UNKNOWN)
         timeout = request->limit_cycles > save ? request->limit_cycles - save : 0;
     at = gpump_add_saturated(request->since, timeout);
@@ -15617,6 +15789,13 @@ typedef struct gpumpi_victim_out {
     uint32_t blocked; /* gpump_reason that stood in the way first */
 } gpumpi_victim_out;
 
+static void gpumpi_victim_begin(gpumpi_victim_out *out) {
+    memset(out->decision, 0, sizeof *out->decision);
+    out->decision->ask_again = GPUMP_UNKNOWN;
+    out->soonest = 0;
+    out->blocked = 0;
+}
+
 typedef struct gpumpi_victim_context {
     const gpump_victim_policy *policy;
     const gpump_victim_request *request;
@@ -15663,6 +15842,7 @@ static uint32_t gpumpi_victim_prepare(const gpumpi_victim_context *context, cons
         warps += block->warps;
         threads += block->threads;
     }
+    args->policy = context->policy;
     args->request = context->request;
     args->geometry = geometry;
     args->sm = sm;
@@ -15697,15 +15877,14 @@ static uint32_t gpumpi_victim_prepare(const gpumpi_victim_context *context, cons
     return most < i ? most : i;
 }
 
-static void gpumpi_victim_plan(const gpump_victim_policy *policy, const gpump_victim_plan_args *args,
-                               gpump_victim_plan *plan) {
+static void gpumpi_victim_plan(const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
     plan->later = 0;
-    if (policy->flags & GPUMP_VICTIM_WHOLE_SM)
-        gpumpi_victim_plan_whole(policy, args, plan);
-    else if (policy->plan)
-        policy->plan(policy, args, plan);
+    if (args->policy->flags & GPUMP_VICTIM_WHOLE_SM)
+        gpumpi_victim_plan_whole(args, plan);
+    else if (args->policy->plan)
+        args->policy->plan(args, plan);
     else
-        gpump_victim_plan_greedy(policy, args, plan);
+        gpump_victim_plan_greedy(args, plan);
 }
 
 /* Holds a plan against the rules: GPUMP_REASON_YES, or what it breaks. */
@@ -15905,7 +16084,7 @@ static uint32_t gpumpi_victim_rate(const gpumpi_victim_context *context, const g
     int whole = (context->policy->flags & GPUMP_VICTIM_WHOLE_SM) != 0;
     if (whole ? state->quota > 0 : state->quota >= most) return 0;
     args.want = whole ? most : state->quota + 1;
-    gpumpi_victim_plan(context->policy, &args, &plan);
+    gpumpi_victim_plan(&args, &plan);
     if (gpump_bits_count64(plan.positions) <= state->quota || gpumpi_victim_check(&args, &plan) != GPUMP_REASON_YES)
         return 0;
     memset(&out, 0, sizeof out);
@@ -15923,8 +16102,28 @@ GPUMP_API size_t gpump_victim_scratch_bytes(uint32_t sm_count) {
     return sm_count <= 64 ? 0 : sm_count * sizeof(gpumpi_victim_state);
 }
 
-static gpump_result gpumpi_victim_check_input(const gpump_victim_policy *policy, const gpump_victim_request *request,
-                                              const gpump_victim_sm *sms, uint32_t sm_count, gpump_diag *diag) {
+/* A block that reaches beyond the SM. */
+static gpump_result gpumpi_victim_check_ranges(const gpump_victim_geometry *geometry, const gpump_victim_sm *sm,
+                                               uint32_t index, gpump_diag *diag) {
+    uint32_t i;
+    for (i = 0; i < sm->count; i++) {
+        const gpump_block_view *block = &sm->blocks[i];
+        uint64_t registers = (uint64_t)block->register_base + block->registers;
+        uint64_t shared = (uint64_t)block->shared_base + block->shared_bytes;
+        if (registers > geometry->register_file)
+            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sms.blocks.register_base + registers", index, registers, 0,
+                               geometry->register_file);
+        if (shared > geometry->shared_memory_bytes)
+            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sms.blocks.shared_base + shared_bytes", index, shared, 0,
+                               geometry->shared_memory_bytes);
+    }
+    return GPUMP_OK;
+}
+
+static gpump_result gpumpi_victim_check_question(const gpump_victim_question *question,
+                                                 const gpump_victim_geometry *geometry, gpump_diag *diag) {
+    const gpump_victim_policy *policy = question ? question->policy : NULL;
+    const gpump_victim_request *request = question ? question->request : NULL;
     uint32_t s;
     if (!policy || policy->struct_size != sizeof *policy || !policy->name)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "policy.struct_size", 0, policy ? policy->struct_size : 0,
@@ -15934,14 +16133,30 @@ static gpump_result gpumpi_victim_check_input(const gpump_victim_policy *policy,
                            sizeof *request, sizeof *request);
     if (request->now < request->since)
         return gpumpi_fail(diag, GPUMP_ERROR_TIME, "request.now", 0, request->now, request->since, UINT64_MAX);
-    if (sm_count && !sms) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sms", 0, 0, 1, UINT64_MAX);
-    for (s = 0; s < sm_count; s++) {
-        if (sms[s].count > GPUMP_VICTIM_BLOCKS)
-            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sms.count", s, sms[s].count, 0, GPUMP_VICTIM_BLOCKS);
-        if (sms[s].count && (!sms[s].blocks || !sms[s].estimates))
+    if (question->sm_count && !question->sms)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sms", 0, 0, 1, UINT64_MAX);
+    if ((question->place_capacity && !question->places) || (question->choice_capacity && !question->choices))
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "places or choices", 0, 0, 1, UINT64_MAX);
+    for (s = 0; s < question->sm_count; s++) {
+        const gpump_victim_sm *sm = &question->sms[s];
+        gpump_result result;
+        if (sm->count > GPUMP_VICTIM_BLOCKS)
+            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sms.count", s, sm->count, 0, GPUMP_VICTIM_BLOCKS);
+        if (sm->count && (!sm->blocks || !sm->estimates))
             return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sms.blocks or estimates", s, 0, 1, UINT64_MAX);
+        result = geometry ? gpumpi_victim_check_ranges(geometry, sm, s, diag) : GPUMP_OK;
+        if (result != GPUMP_OK) return result;
     }
     return GPUMP_OK;
+}
+
+/* Built-in policies answer by the rules. What a policy of the host answers is checked before anything is written: each
+ * SM's plan before it is written, and with several SMs all of them in a run of their own. */
+static int gpumpi_victim_is_built_in(const gpump_victim_policy *policy) {
+    uint32_t i;
+    for (i = 0; gpump_victim_policy_at(i); i++)
+        if (gpump_victim_policy_at(i) == policy) return 1;
+    return 0;
 }
 
 /* Plans one SM and adds it. */
@@ -15954,7 +16169,7 @@ static gpump_result gpumpi_victim_take(const gpumpi_victim_context *context, con
     uint32_t most = gpumpi_victim_prepare(context, sm, sets, &args);
     args.want = want < most ? want : most;
     if (args.want)
-        gpumpi_victim_plan(context->policy, &args, &plan);
+        gpumpi_victim_plan(&args, &plan);
     else
         plan.positions = plan.victims = 0;
     reason = args.want ? gpumpi_victim_check(&args, &plan) : GPUMP_REASON_YES;
@@ -15970,10 +16185,7 @@ static gpump_result gpumpi_victim_run(const gpumpi_victim_context *context, cons
                                       uint32_t sm_count, const gpumpi_victim_state *states, gpumpi_victim_out *out,
                                       gpump_diag *diag) {
     uint32_t s, wanted = context->request->positions;
-    memset(out->decision, 0, sizeof *out->decision);
-    out->decision->ask_again = GPUMP_UNKNOWN;
-    out->soonest = 0;
-    out->blocked = 0;
+    gpumpi_victim_begin(out);
     for (s = 0; s < sm_count && out->decision->places < wanted; s++) {
         uint32_t want = wanted - out->decision->places;
         gpump_result result;
@@ -16021,53 +16233,117 @@ static void gpumpi_victim_share(const gpumpi_victim_context *context, const gpum
     }
 }
 
-/* ---- a second look at blocks that drain ---- */
+/* ---- blocks that leave whole SMs, and a second look at blocks that drain ---- */
 
-/* Asks the plan hook about the draining blocks of every SM. Writes up to `capacity` choices and counts them all. */
-static gpump_result gpumpi_victim_look_again(const gpumpi_victim_context *context, const gpump_victim_sm *sms,
-                                             uint32_t sm_count, uint32_t capacity, gpumpi_victim_out *out,
-                                             gpump_diag *diag) {
-    const gpump_victim_request *request = context->request;
+/* Asks the policy about args->draining, whose blocks all leave, and writes those choices that are not drains; `drains`:
+ * drains too. */
+static gpump_result gpumpi_victim_answer(const gpump_victim_plan_args *args, uint32_t index, int drains,
+                                         gpumpi_victim_out *out, gpump_diag *diag) {
+    const gpump_victim_sm *sm = args->sm;
     gpump_victim_decision *decision = out->decision;
+    gpump_victim_plan plan;
+    uint64_t rest, port = 0;
+    uint32_t before = decision->choices;
+    int bills = args->policy->plan && (args->policy->flags & GPUMP_VICTIM_COMMON_DEADLINE); /* what stays counts too */
+    plan.later = 0;
+    if (bills)
+        args->policy->plan(args, &plan);
+    else
+        gpumpi_victim_plan_each(args, &plan);
+    for (rest = plan.victims & args->draining; rest; rest &= rest - 1) {
+        uint32_t i = gpump_bits_lowest64(rest), t = plan.technique[i];
+        if (t >= GPUMP_TECHNIQUES || !((uint32_t)args->allowed[i] >> t & 1u))
+            return gpumpi_refuse(diag, GPUMP_REASON_NO_TECHNIQUE, "policy's plan for sm", index);
+    }
+    for (rest = plan.victims & args->draining; rest; rest &= rest - 1) {
+        uint32_t i = gpump_bits_lowest64(rest), t = plan.technique[i], later = (uint32_t)(plan.later >> i & 1u);
+        int silent = !drains && (t == GPUMP_TECHNIQUE_DRAIN || later);
+        uint64_t latency;
+        if (silent && !bills) continue;
+        latency = sm->estimates[i].latency[t];
+        if ((args->request->flags & GPUMP_VICTIM_SERIAL_PORT) && gpumpi_victim_uses_port(t))
+            latency = port = gpump_add_saturated(port, latency);
+        if (latency > out->soonest) out->soonest = latency;
+        decision->overhead = gpump_add_saturated(decision->overhead, sm->estimates[i].overhead[t]);
+        if (silent) continue;
+        if (later && latency < args->left) latency = args->left; /* it runs on, and is out by then */
+        if (out->choices)
+            gpumpi_victim_put(&out->choices[decision->choices], sm, i, later ? (uint32_t)GPUMP_TECHNIQUE_DRAIN : t, t,
+                              latency);
+        decision->choices++;
+        if (latency > decision->latency) decision->latency = latency;
+    }
+    decision->sms += decision->choices != before;
+    if (plan.ask_again < decision->ask_again) decision->ask_again = plan.ask_again;
+    return GPUMP_OK;
+}
+
+/* The draining blocks of every SM. */
+static gpump_result gpumpi_victim_look_again(const gpumpi_victim_context *context, const gpump_victim_sm *sms,
+                                             uint32_t sm_count, gpumpi_victim_out *out, gpump_diag *diag) {
     uint32_t s, i;
-    memset(decision, 0, sizeof *decision);
-    decision->ask_again = GPUMP_UNKNOWN;
-    out->soonest = 0;
+    gpumpi_victim_begin(out);
     for (s = 0; s < sm_count; s++) {
         const gpump_victim_sm *sm = &sms[s];
         gpump_victim_plan_args args;
-        gpump_victim_plan plan;
-        uint64_t rest, port = 0;
-        uint32_t before = decision->choices;
+        gpump_result result;
         memset(&args, 0, sizeof args);
-        args.request = request;
+        args.policy = context->policy;
+        args.request = context->request;
         args.sm = sm;
         args.left = context->relaxed;
         for (i = 0; i < sm->count; i++) {
             const gpump_block_view *block = &sm->blocks[i];
-            if (block->state != GPUMP_BLOCK_DRAINING || block->kernel == request->kernel) continue;
+            if (block->state != GPUMP_BLOCK_DRAINING || block->kernel == context->request->kernel) continue;
             args.allowed[i] = (uint8_t)((block->may & context->policy->techniques) | GPUMPI_VICTIM_D);
             args.draining |= (uint64_t)1 << i;
         }
+        args.choosable = args.draining;
         if (!args.draining) continue;
-        gpumpi_victim_plan(context->policy, &args, &plan);
-        for (rest = plan.victims & args.draining; rest; rest &= rest - 1) {
-            uint32_t t = plan.technique[i = gpump_bits_lowest64(rest)];
-            uint64_t latency;
-            if (t >= GPUMP_TECHNIQUES || !((uint32_t)args.allowed[i] >> t & 1u))
-                return gpumpi_refuse(diag, GPUMP_REASON_NO_TECHNIQUE, "policy's plan for sm", s);
-            latency = sm->estimates[i].latency[t];
-            if ((request->flags & GPUMP_VICTIM_SERIAL_PORT) && gpumpi_victim_uses_port(t))
-                latency = port = gpump_add_saturated(port, latency);
-            if (latency > out->soonest) out->soonest = latency;
-            decision->overhead = gpump_add_saturated(decision->overhead, sm->estimates[i].overhead[t]);
-            if (t == GPUMP_TECHNIQUE_DRAIN || (plan.later >> i & 1u)) continue;
-            if (decision->choices < capacity) gpumpi_victim_put(&out->choices[decision->choices], sm, i, t, t, latency);
-            decision->choices++;
-            if (latency > decision->latency) decision->latency = latency;
+        result = gpumpi_victim_answer(&args, s, 0, out, diag);
+        if (result != GPUMP_OK) return result;
+    }
+    return GPUMP_OK;
+}
+
+/* All blocks of every SM. */
+static gpump_result gpumpi_victim_empty(const gpumpi_victim_context *context, const gpump_victim_sm *sms,
+                                        uint32_t sm_count, gpumpi_victim_out *out, gpump_diag *diag) {
+    const uint32_t kernel = context->request->kernel;
+    uint32_t s, i;
+    gpumpi_victim_begin(out);
+    for (s = 0; s < sm_count; s++) {
+        const gpump_victim_sm *sm = &sms[s];
+        gpump_victim_plan_args args;
+        gpump_result result;
+        uint64_t rest, stay = 0;
+        memset(&args, 0, sizeof args);
+        args.policy = context->policy;
+        args.request = context->request;
+        args.sm = sm;
+        args.left = context->left;
+        for (i = 0; i < sm->count; i++) {
+            const gpump_block_view *block = &sm->blocks[i];
+            if (gpump_block_leaves(block->state) || (kernel && block->kernel == kernel)) continue;
+            args.allowed[i] = (uint8_t)(block->may & context->policy->techniques);
+            args.groups |= block->group;
+            if (args.allowed[i])
+                args.choosable |= (uint64_t)1 << i;
+            else
+                args.fixed |= (uint64_t)1 << i;
         }
-        decision->sms += decision->choices != before;
-        if (plan.ask_again < decision->ask_again) decision->ask_again = plan.ask_again;
+        for (rest = args.groups ? args.choosable : 0; rest; rest &= rest - 1)
+            if (gpumpi_victim_closure(sm, rest & (0 - rest)) & args.fixed) stay |= rest & (0 - rest);
+        if (args.fixed) { /* groups only explain why others stay */
+            out->decision->missing += gpump_bits_count64(args.fixed | stay);
+            if (!out->decision->reason)
+                out->decision->reason = sm->blocks[gpump_bits_lowest64(args.fixed)].may ? GPUMP_REASON_CLOBBERED
+                                                                                        : GPUMP_REASON_NO_TECHNIQUE;
+        }
+        args.draining = args.choosable &= ~stay;
+        if (!args.choosable) continue;
+        result = gpumpi_victim_answer(&args, s, 1, out, diag);
+        if (result != GPUMP_OK) return result;
     }
     return GPUMP_OK;
 }
@@ -16104,7 +16380,7 @@ static gpump_result gpumpi_victim_settle(gpumpi_victim_context *context, const g
         out.places = NULL;
         out.choices = NULL;
         out.decision = &decision;
-        result = again ? gpumpi_victim_look_again(context, sms, sm_count, 0, &out, diag)
+        result = again ? gpumpi_victim_look_again(context, sms, sm_count, &out, diag)
                        : gpumpi_victim_run(context, sms, sm_count, states, &out, diag);
         if (result != GPUMP_OK) return result;
         bill = gpumpi_victim_bill(context, &out);
@@ -16116,127 +16392,121 @@ static gpump_result gpumpi_victim_settle(gpumpi_victim_context *context, const g
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_victim_decide(const gpump_victim_policy *policy, const gpump_victim_request *request,
-                                           const gpump_victim_geometry *geometry, const gpump_victim_sm *sms,
-                                           uint32_t sm_count, void *scratch, size_t scratch_bytes,
-                                           gpump_victim_place *places, uint32_t place_capacity,
-                                           gpump_block_choice *choices, uint32_t choice_capacity,
-                                           gpump_victim_decision *decision, gpump_diag *diag) {
-    gpumpi_victim_state stack[64], *states = NULL;
-    gpumpi_victim_context context;
+/* What a call does with its question: the three differ in how a plan is made. */
+typedef enum gpumpi_victim_call {
+    GPUMPI_VICTIM_DECIDE,
+    GPUMPI_VICTIM_VACATE,
+    GPUMPI_VICTIM_RECONSIDER
+} gpumpi_victim_call;
+
+static gpump_result gpumpi_victim_once(const gpumpi_victim_context *context, const gpump_victim_question *question,
+                                       const gpumpi_victim_state *states, gpumpi_victim_call call,
+                                       gpumpi_victim_out *out, gpump_diag *diag) {
+    if (call == GPUMPI_VICTIM_DECIDE)
+        return gpumpi_victim_run(context, question->sms, question->sm_count, states, out, diag);
+    if (call == GPUMPI_VICTIM_VACATE) return gpumpi_victim_empty(context, question->sms, question->sm_count, out, diag);
+    return gpumpi_victim_look_again(context, question->sms, question->sm_count, out, diag);
+}
+
+/* Answers a question whose input has been checked. Nothing is written before it is known to fit and to be right. */
+static gpump_result gpumpi_victim_make(gpumpi_victim_context *context, const gpump_victim_question *question,
+                                       const gpumpi_victim_state *states, gpumpi_victim_call call,
+                                       gpump_victim_decision *decision, gpump_diag *diag) {
+    gpump_victim_decision made;
     gpumpi_victim_out out;
     uint64_t most_choices = 0;
     uint32_t s;
-    int enough;
-    gpump_result result = gpumpi_victim_check_input(policy, request, sms, sm_count, diag);
-    if (result != GPUMP_OK) return result;
-    if (!geometry || !decision)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "geometry or decision", 0, 0, 1, UINT64_MAX);
-    if (geometry->positions < 1 || geometry->positions > GPUMP_VICTIM_POSITIONS)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "geometry.positions", 0, geometry->positions, 1,
-                           GPUMP_VICTIM_POSITIONS);
-    if ((place_capacity && !places) || (choice_capacity && !choices))
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "places or choices", 0, 0, 1, UINT64_MAX);
-    context.policy = policy;
-    context.request = request;
-    context.geometry = geometry;
-    context.left = context.relaxed = gpumpi_victim_left(request);
-    if (sm_count > 1 && request->positions < (uint64_t)sm_count * geometry->blocks) {
-        if (gpump_victim_scratch_bytes(sm_count) > 0 &&
-            (!scratch || scratch_bytes < gpump_victim_scratch_bytes(sm_count)))
-            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "scratch_bytes", 0, scratch_bytes,
-                               gpump_victim_scratch_bytes(sm_count), UINT64_MAX);
-        states = sm_count <= 64 ? stack : (gpumpi_victim_state *)scratch;
-        gpumpi_victim_share(&context, sms, sm_count, states);
-    }
-    for (s = 0; s < sm_count; s++) most_choices += sms[s].count;
-    enough = place_capacity >= request->positions && choice_capacity >= most_choices;
-    out.places = enough ? places : NULL;
-    out.choices = enough ? choices : NULL;
-    out.decision = decision;
-    result = gpumpi_victim_run(&context, sms, sm_count, states, &out, diag);
-    if (result == GPUMP_OK && (policy->flags & GPUMP_VICTIM_COMMON_DEADLINE) && context.left != GPUMP_UNKNOWN) {
-        result = gpumpi_victim_settle(&context, sms, sm_count, states, 0, &out, diag);
-        if (result == GPUMP_OK && context.relaxed != context.left)
-            result = gpumpi_victim_run(&context, sms, sm_count, states, &out, diag);
+    int common = call != GPUMPI_VICTIM_VACATE && (question->policy->flags & GPUMP_VICTIM_COMMON_DEADLINE) &&
+                 (call == GPUMPI_VICTIM_DECIDE || question->policy->plan) && context->left != GPUMP_UNKNOWN;
+    int enough = (call != GPUMPI_VICTIM_DECIDE || question->place_capacity >= question->request->positions) &&
+                 (question->sm_count == 1 || gpumpi_victim_is_built_in(question->policy));
+    gpump_result result;
+    for (s = 0; s < question->sm_count; s++) most_choices += question->sms[s].count;
+    enough = enough && question->choice_capacity >= most_choices;
+    out.places = enough ? question->places : NULL;
+    out.choices = enough ? question->choices : NULL;
+    out.decision = &made;
+    result = gpumpi_victim_once(context, question, states, call, &out, diag);
+    if (result == GPUMP_OK && common) {
+        result = gpumpi_victim_settle(context, question->sms, question->sm_count, states,
+                                      call == GPUMPI_VICTIM_RECONSIDER, &out, diag);
+        if (result == GPUMP_OK && context->relaxed != context->left)
+            result = gpumpi_victim_once(context, question, states, call, &out, diag);
     }
     if (result == GPUMP_OK && !enough) { /* counted so far */
-        if (decision->places > place_capacity || decision->choices > choice_capacity)
-            return gpumpi_fail(diag, GPUMP_ERROR_CAPACITY, "place_capacity or choice_capacity", 0, place_capacity,
-                               decision->places, decision->choices);
-        out.places = places;
-        out.choices = choices;
-        result = gpumpi_victim_run(&context, sms, sm_count, states, &out, diag);
+        if ((call == GPUMPI_VICTIM_DECIDE && made.places > question->place_capacity) ||
+            made.choices > question->choice_capacity) {
+            decision->places = made.places;
+            decision->choices = made.choices;
+            return gpumpi_fail(diag, GPUMP_ERROR_CAPACITY, "place_capacity or choice_capacity", 0,
+                               question->choice_capacity, made.choices, UINT64_MAX);
+        }
+        out.places = question->places;
+        out.choices = question->choices;
+        result = gpumpi_victim_once(context, question, states, call, &out, diag);
     }
+    if (result == GPUMP_OK) *decision = made;
     return result;
 }
 
-GPUMP_API gpump_result gpump_victim_reconsider(const gpump_victim_policy *policy, const gpump_victim_request *request,
-                                               const gpump_victim_sm *sms, uint32_t sm_count,
-                                               gpump_block_choice *choices, uint32_t choice_capacity,
-                                               gpump_victim_decision *decision, gpump_diag *diag) {
-    gpump_victim_decision made;
-    uint64_t left;
-    uint32_t s, i, changed = 0;
-    gpump_result result = gpumpi_victim_check_input(policy, request, sms, sm_count, diag);
+static void gpumpi_victim_context_of(const gpump_victim_question *question, const gpump_victim_geometry *geometry,
+                                     gpumpi_victim_context *context) {
+    context->policy = question->policy;
+    context->request = question->request;
+    context->geometry = geometry;
+    context->left = context->relaxed = gpumpi_victim_left(question->request);
+}
+
+GPUMP_API gpump_result gpump_victim_decide(const gpump_victim_question *question, gpump_victim_decision *decision,
+                                           gpump_diag *diag) {
+    gpumpi_victim_state stack[64], *states = NULL;
+    gpumpi_victim_context context;
+    const gpump_victim_geometry *geometry = question ? question->geometry : NULL;
+    size_t scratch_bytes;
+    gpump_result result;
+    if (!geometry || !decision)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "geometry or decision", 0, 0, 1, UINT64_MAX);
+    result = gpumpi_victim_check_question(question, geometry, diag);
     if (result != GPUMP_OK) return result;
-    if (!decision || (choice_capacity && !choices))
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices or decision", 0, 0, 1, UINT64_MAX);
-    memset(&made, 0, sizeof made);
-    made.ask_again = GPUMP_UNKNOWN;
-    left = gpumpi_victim_left(request);
-    if (policy->plan && (policy->flags & GPUMP_VICTIM_COMMON_DEADLINE)) {
-        gpumpi_victim_context context;
-        gpumpi_victim_out out;
-        context.policy = policy;
-        context.request = request;
-        context.geometry = NULL;
-        context.left = context.relaxed = left;
-        out.places = NULL;
-        out.choices = choices;
-        out.decision = &made;
-        result = gpumpi_victim_look_again(&context, sms, sm_count, choice_capacity, &out, diag);
-        if (result == GPUMP_OK && left != GPUMP_UNKNOWN)
-            result = gpumpi_victim_settle(&context, sms, sm_count, NULL, 1, &out, diag);
-        if (result == GPUMP_OK && context.relaxed != left)
-            result = gpumpi_victim_look_again(&context, sms, sm_count, choice_capacity, &out, diag);
-        if (result != GPUMP_OK) return result;
-        changed = made.choices;
-    } else
-        for (s = 0; s < sm_count && policy->technique; s++) {
-            const gpump_victim_sm *sm = &sms[s];
-            uint32_t before = changed;
-            for (i = 0; i < sm->count; i++) {
-                const gpump_block_view *block = &sm->blocks[i];
-                gpump_victim_block_args args;
-                uint32_t t;
-                if (block->state != GPUMP_BLOCK_DRAINING || block->kernel == request->kernel) continue;
-                args.request = request;
-                args.block = block;
-                args.estimate = &sm->estimates[i];
-                args.allowed = (block->may & policy->techniques) | GPUMPI_VICTIM_D;
-                args.draining = 1;
-                args.left = left;
-                args.ask_again = &made.ask_again;
-                t = policy->technique(policy, &args);
-                if (t == GPUMP_TECHNIQUE_DRAIN) continue;
-                if (t >= GPUMP_TECHNIQUES || !(args.allowed >> t & 1u))
-                    return gpumpi_refuse(diag, GPUMP_REASON_NO_TECHNIQUE, "policy's technique for sm", s);
-                if (changed < choice_capacity)
-                    gpumpi_victim_put(&choices[changed], sm, i, t, t, sm->estimates[i].latency[t]);
-                changed++;
-                made.overhead = gpump_add_saturated(made.overhead, sm->estimates[i].overhead[t]);
-                if (sm->estimates[i].latency[t] > made.latency) made.latency = sm->estimates[i].latency[t];
-            }
-            made.sms += changed != before;
-        }
-    made.choices = changed;
-    if (changed > choice_capacity) {
-        decision->choices = changed;
-        return gpumpi_fail(diag, GPUMP_ERROR_CAPACITY, "choice_capacity", 0, choice_capacity, changed, UINT64_MAX);
+    if (geometry->positions < 1 || geometry->positions > GPUMP_VICTIM_POSITIONS)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "geometry.positions", 0, geometry->positions, 1,
+                           GPUMP_VICTIM_POSITIONS);
+    gpumpi_victim_context_of(question, geometry, &context);
+    if (question->sm_count > 1 && question->request->positions < (uint64_t)question->sm_count * geometry->blocks) {
+        scratch_bytes = gpump_victim_scratch_bytes(question->sm_count);
+        if (scratch_bytes > 0 && (!question->scratch || question->scratch_bytes < scratch_bytes))
+            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "scratch_bytes", 0, question->scratch_bytes, scratch_bytes,
+                               UINT64_MAX);
+        states = question->sm_count <= 64 ? stack : (gpumpi_victim_state *)question->scratch;
+        gpumpi_victim_share(&context, question->sms, question->sm_count, states);
     }
-    *decision = made;
-    return GPUMP_OK;
+    return gpumpi_victim_make(&context, question, states, GPUMPI_VICTIM_DECIDE, decision, diag);
+}
+
+GPUMP_API gpump_result gpump_victim_vacate(const gpump_victim_question *question, gpump_victim_decision *decision,
+                                           gpump_diag *diag) {
+    gpumpi_victim_context context;
+    gpump_result result = gpumpi_victim_check_question(question, NULL, diag);
+    if (result != GPUMP_OK) return result;
+    if (!decision) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "decision", 0, 0, 1, UINT64_MAX);
+    gpumpi_victim_context_of(question, NULL, &context);
+    return gpumpi_victim_make(&context, question, NULL, GPUMPI_VICTIM_VACATE, decision, diag);
+}
+
+GPUMP_API gpump_result gpump_victim_reconsider(const gpump_victim_question *question, gpump_victim_decision *decision,
+                                               gpump_diag *diag) {
+    gpumpi_victim_context context;
+    gpump_result result = gpumpi_victim_check_question(question, NULL, diag);
+    if (result != GPUMP_OK) return result;
+    if (!decision) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "decision", 0, 0, 1, UINT64_MAX);
+    if (!question->policy->technique &&
+        !(question->policy->plan && (question->policy->flags & GPUMP_VICTIM_COMMON_DEADLINE))) {
+        memset(decision, 0, sizeof *decision); /* it never asks again */
+        decision->ask_again = GPUMP_UNKNOWN;
+        return GPUMP_OK;
+    }
+    gpumpi_victim_context_of(question, NULL, &context);
+    return gpumpi_victim_make(&context, question, NULL, GPUMPI_VICTIM_RECONSIDER, decision, diag);
 }
 
 /* ---- gpump_impl/scheduler/scheduler_tables.c ---- */

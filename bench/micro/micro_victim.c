@@ -101,6 +101,7 @@ static scene *scene_make(const gpump_victim_policy *policy, uint32_t sm_count, u
 static uint64_t scene_run(void *state, uint64_t operations) {
     scene *s = (scene *)state;
     gpump_victim_request request;
+    gpump_victim_question question;
     gpump_victim_decision decision;
     uint64_t sum = 0;
     uint32_t i;
@@ -110,16 +111,25 @@ static uint64_t scene_run(void *state, uint64_t operations) {
     request.positions = s->positions;
     request.timeout_cycles = GPUMP_UNKNOWN;
     request.late_price = s->late_price;
+    memset(&question, 0, sizeof question);
+    question.policy = s->policy;
+    question.request = &request;
+    question.geometry = &s->geometry;
+    question.sms = s->sms;
+    question.sm_count = s->sm_count;
+    question.scratch = s->scratch;
+    question.scratch_bytes = s->scratch_bytes;
+    question.places = s->places;
+    question.place_capacity = s->positions;
+    question.choices = s->choices;
+    question.choice_capacity = s->sm_count * s->per_sm;
     while (operations--) {
         request.limit_cycles = 2800 + (operations & 1023); /* no two decisions alike */
         for (i = 0; i < s->sm_count; i++)
             if (gpump_cost_estimate_blocks(&s->gpu, s->histories, 2, s->blocks + (size_t)i * s->per_sm, s->per_sm, NULL,
                                            &s->policy->cost, s->estimates + (size_t)i * s->per_sm, NULL) != GPUMP_OK)
                 return 0;
-        if (gpump_victim_decide(s->policy, &request, &s->geometry, s->sms, s->sm_count, s->scratch, s->scratch_bytes,
-                                s->places, s->positions, s->choices, s->sm_count * s->per_sm, &decision,
-                                NULL) != GPUMP_OK)
-            return 0;
+        if (gpump_victim_decide(&question, &decision, NULL) != GPUMP_OK) return 0;
         sum += decision.overhead + decision.choices;
     }
     return sum;

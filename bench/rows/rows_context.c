@@ -50,7 +50,7 @@ static void allocation_tables(const reproduce_context *context, const char *id, 
     gpump_sm_storage storage;
     (void)context;
     (void)id;
-    if (gpump_sm_config_preset(&config, "gtx480_lin") || gpump_sm_bits(&config, &storage, NULL)) {
+    if (gpump_sm_config_preset(&config, "gtx480_lin") || gpump_sm_table_bits(&config, &storage, NULL)) {
         reproduce_failed(result, "no storage");
         return;
     }

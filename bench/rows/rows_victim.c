@@ -18,7 +18,7 @@ static void storage(const reproduce_context *context, const char *id, reproduce_
     uint64_t sm_bits, gpu_bits;
     (void)context;
     if (gpump_victim_config_preset(&config, "gtx480_shieh") != GPUMP_OK ||
-        gpump_victim_bits(&config, &sm_bits, &gpu_bits, NULL) != GPUMP_OK) {
+        gpump_victim_table_bits(&config, &sm_bits, &gpu_bits, NULL) != GPUMP_OK) {
         reproduce_failed(result, "no such preset");
         return;
     }

@@ -18,9 +18,8 @@
 
 /* The technique for one block: the one of lowest latency, whatever it wastes. A block that ends within the limit by
  * itself drains. args->allowed holds the permitted techniques; gpump checks the answer. */
-static uint32_t my_technique(const gpump_victim_policy *policy, const gpump_victim_block_args *args) {
+static uint32_t my_technique(const gpump_victim_technique_args *args) {
     uint32_t t, best = GPUMP_TECHNIQUES;
-    (void)policy;
     if ((args->allowed >> GPUMP_TECHNIQUE_DRAIN & 1u) && args->estimate->latency[GPUMP_TECHNIQUE_DRAIN] <= args->left)
         return GPUMP_TECHNIQUE_DRAIN;
     for (t = 0; t < GPUMP_TECHNIQUES; t++)
@@ -31,12 +30,10 @@ static uint32_t my_technique(const gpump_victim_policy *policy, const gpump_vict
 }
 
 /* Which position next: the one whose victims are fewest. */
-static uint32_t my_candidate(const gpump_victim_policy *policy, const gpump_victim_request *request,
-                             const gpump_victim_candidate *candidates, uint32_t count) {
+static uint32_t my_candidate(const gpump_victim_candidate_args *args) {
+    const gpump_victim_candidate *candidates = args->candidates;
     uint32_t i, best = 0;
-    (void)policy;
-    (void)request;
-    for (i = 1; i < count; i++)
+    for (i = 1; i < args->count; i++)
         if (gpump_bits_count64(candidates[i].victims) < gpump_bits_count64(candidates[best].victims)) best = i;
     return best;
 }
@@ -95,6 +92,7 @@ int main(void) {
         gpump_victim_sm sm;
         gpump_victim_place places[8];
         gpump_block_choice choices[8];
+        gpump_victim_question question;
         gpump_victim_decision decision;
         gpump_diag diag;
         char text[200];
@@ -113,8 +111,16 @@ int main(void) {
         sm.blocks = blocks;
         sm.estimates = estimates;
         sm.count = 6;
-        if (gpump_victim_decide(policy, &request, &geometry, &sm, 1, NULL, 0, places, 8, choices, 8, &decision,
-                                &diag) != GPUMP_OK) {
+        memset(&question, 0, sizeof question);
+        question.policy = policy;
+        question.request = &request;
+        question.geometry = &geometry;
+        question.sms = &sm;
+        question.sm_count = 1;
+        question.places = places;
+        question.choices = choices;
+        question.place_capacity = question.choice_capacity = 8;
+        if (gpump_victim_decide(&question, &decision, &diag) != GPUMP_OK) {
             gpump_diag_text(&diag, text, sizeof text);
             fprintf(stderr, "%s: %s\n", policy->name, text);
             return 1;

@@ -490,19 +490,19 @@ static void flush_unit(sim *s, uint32_t index) {
     push(s, s->now, EVENT_SAVED, index, b->generation);
 }
 
-/* Which technique each block of an SM leaves by, and what was expected of each, from the victim component (Algorithm 1
- * of Shieh over the whole SM). */
+/* Which technique each block of an SM leaves by, and what was expected of each (gpump_victim_vacate under "chimera").
+ */
 static void select_techniques(sim *s, uint32_t sm, uint8_t *technique, timeline_estimate *expected) {
     gpump_block_view views[64];
     gpump_cost_estimate estimates[64];
+    gpump_block_choice choices[64];
     gpump_victim_request request;
     gpump_victim_sm view;
-    gpump_victim_candidate chosen;
+    gpump_victim_question question;
+    gpump_victim_decision decision;
     const gpump_victim_policy *policy = gpump_victim_find("chimera");
-    uint64_t set = 0;
-    uint32_t count = 0, index[64];
+    uint32_t count = 0;
     memset(views, 0, sizeof views);
-    memset(technique, GPUMP_TECHNIQUE_SWITCH, 64);
     for (uint32_t i = 0; i < s->slots_per_sm; i++) {
         const slot *b = &s->slots[sm * s->slots_per_sm + i];
         const tb_kernel *k = &s->library->kernels[b->kernel];
@@ -511,7 +511,6 @@ static void select_techniques(sim *s, uint32_t sm, uint8_t *technique, timeline_
         uint32_t unit;
         if (b->state != SLOT_RUNNING) continue;
         unit = present_unit(b, k, s->now, &rest);
-        v->cookie = i;
         v->executed = v->cycles = b->start > s->now ? 0 : unit_cycles(k, unit) - rest;
         v->context_bytes = k->context_bytes * k->group;
         v->block.slot = i;
@@ -519,23 +518,20 @@ static void select_techniques(sim *s, uint32_t sm, uint8_t *technique, timeline_
         v->state = GPUMP_BLOCK_RUNNING;
         v->may = 1u << GPUMP_TECHNIQUE_SWITCH | 1u << GPUMP_TECHNIQUE_DRAIN |
                  (s->options->select_flush ? 1u << GPUMP_TECHNIQUE_FLUSH : 0u);
-        set |= (uint64_t)1 << count;
-        index[count++] = i;
+        count++;
     }
-    if (!count || !policy) return;
-    if (gpump_cost_estimate_blocks(&s->library->machine.gpu, s->histories, s->library->kernel_count + 1, views, count,
-                                   NULL, &policy->cost, estimates, NULL))
-        return;
-    for (uint32_t i = 0; i < count; i++)
+    expect(s,
+           gpump_cost_estimate_blocks(&s->library->machine.gpu, s->histories, s->library->kernel_count + 1, views,
+                                      count, NULL, &policy->cost, estimates, NULL),
+           "gpump_cost_estimate_blocks");
+    for (uint32_t i = 0; i < count && !s->failed; i++)
         for (uint32_t t = 0; t < GPUMP_TECHNIQUES; t++) {
             if (!(views[i].may >> t & 1)) continue;
-            expected[index[i]].cycles[t] = estimates[i].latency[t];
-            expected[index[i]].overhead[t] = estimates[i].overhead[t];
+            expected[views[i].block.slot].cycles[t] = estimates[i].latency[t];
+            expected[views[i].block.slot].overhead[t] = estimates[i].overhead[t];
         }
     memset(&request, 0, sizeof request);
     request.struct_size = sizeof request;
-    request.kernel = s->library->kernel_count + 1;
-    request.positions = 1;
     request.flags = GPUMP_VICTIM_SERIAL_PORT;
     request.since = request.now = s->now;
     request.limit_cycles = tb_cycles(&s->library->machine, s->options->select_limit_us);
@@ -545,13 +541,16 @@ static void select_techniques(sim *s, uint32_t sm, uint8_t *technique, timeline_
     view.estimates = estimates;
     view.count = count;
     view.sm = sm;
-    {
-        uint8_t chosen_technique[64];
-        memset(chosen_technique, GPUMP_TECHNIQUE_SWITCH, sizeof chosen_technique);
-        if (gpump_victim_select(policy, &request, &view, &set, 1, 1, chosen_technique, &chosen) == GPUMP_OK)
-            for (uint32_t i = 0; i < count; i++)
-                if (chosen_technique[i] < GPUMP_TECHNIQUES) technique[index[i]] = chosen_technique[i];
-    }
+    memset(&question, 0, sizeof question);
+    question.policy = policy;
+    question.request = &request;
+    question.sms = &view;
+    question.sm_count = 1;
+    question.choices = choices;
+    question.choice_capacity = 64;
+    memset(&decision, 0, sizeof decision);
+    expect(s, gpump_victim_vacate(&question, &decision, NULL), "gpump_victim_vacate");
+    for (uint32_t i = 0; i < decision.choices; i++) technique[choices[i].block.slot] = (uint8_t)choices[i].technique;
 }
 
 /* use_sm: tells the SM that a block is to be switched; one that is being restored only when that is over. */

@@ -6,7 +6,7 @@
 
 /* Blocks are copied byte by byte and hashed field by field: nothing may hide in padding. */
 typedef char gpumpi_sm_slot_has_no_padding[sizeof(gpumpi_sm_slot) == 12 * 8 + 20 * 4 ? 1 : -1];
-typedef char gpumpi_sm_config_has_no_padding[sizeof(gpump_sm_config) == 14 * 4 + 3 * 8 ? 1 : -1];
+typedef char gpumpi_sm_config_has_no_padding[sizeof(gpump_sm_config) == 16 * 4 + 3 * 8 ? 1 : -1];
 typedef char gpumpi_sm_has_no_padding[sizeof(gpump_sm) == sizeof(gpumpi_head) + 3 * 8 + sizeof(gpump_sm_config) +
                                                               sizeof(gpump_sm_statistics) + 6 * 4
                                           ? 1
@@ -29,7 +29,10 @@ static uint32_t gpumpi_sm_find_kernel(const gpump_sm *sm, uint32_t kernel) {
 /* ---- configuration, birth, copies ---- */
 
 GPUMP_API gpump_result gpump_sm_config_from_gpu(gpump_sm_config *config, const gpump_gpu *gpu, uint32_t shared_bytes) {
+    uint32_t option = 0;
     if (!config || gpump_gpu_check(gpu, NULL)) return GPUMP_ERROR_ARGUMENT;
+    while (option < gpu->shared_option_count && gpu->shared_bytes[option] != shared_bytes) option++;
+    if (option == gpu->shared_option_count) return GPUMP_ERROR_ARGUMENT;
     memset(config, 0, sizeof *config);
     config->struct_size = (uint32_t)sizeof *config;
     config->lanes = gpu->lanes;
@@ -43,6 +46,7 @@ GPUMP_API gpump_result gpump_sm_config_from_gpu(gpump_sm_config *config, const g
     config->shared_granule_bytes = gpu->shared_granule_bytes;
     config->kernels = 1;
     config->placement = GPUMP_SM_FIRST_FIT;
+    config->techniques = 1u << GPUMP_TECHNIQUE_FLUSH | 1u << GPUMP_TECHNIQUE_SWITCH | 1u << GPUMP_TECHNIQUE_DRAIN;
     config->waits = GPUMP_SM_WAIT_ALL;
     config->timing = GPUMP_SM_TIMING_HOST;
     config->port_cycles = (uint64_t)gpu->clock_khz * gpu->sms;
@@ -76,6 +80,9 @@ static gpump_result gpumpi_sm_check(const gpump_sm_config *config, gpump_diag *d
     GPUMPI_RANGE(kernels, 1u, 64u);
     if (config->placement > GPUMP_SM_ALIGNED)
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "placement", 0, config->placement, 0, GPUMP_SM_ALIGNED);
+    if (config->techniques >> GPUMP_TECHNIQUES)
+        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "techniques", 0, config->techniques, 0,
+                           (1u << GPUMP_TECHNIQUES) - 1);
     if (config->waits > GPUMP_SM_WAIT_ALL)
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "waits", 0, config->waits, 0, GPUMP_SM_WAIT_ALL);
     if (config->timing > GPUMP_SM_TIMING_PORT)
@@ -87,7 +94,7 @@ static gpump_result gpumpi_sm_check(const gpump_sm_config *config, gpump_diag *d
 }
 
 static uint64_t gpumpi_sm_hash_config(uint64_t hash, const gpump_sm_config *config) {
-    hash = gpump_hash_u32s(hash, &config->struct_size, 14);
+    hash = gpump_hash_u32s(hash, &config->struct_size, 16);
     return gpump_hash_u64s(hash, &config->port_cycles, 3);
 }
 
@@ -157,7 +164,16 @@ static uint64_t gpumpi_sm_width(uint64_t values) {
     return bits;
 }
 
-GPUMP_API gpump_result gpump_sm_bits(const gpump_sm_config *config, gpump_sm_storage *storage, gpump_diag *diag) {
+GPUMP_API gpump_result gpump_sm_bits(const gpump_sm_config *config, uint64_t *bits, gpump_diag *diag) {
+    gpump_sm_storage storage;
+    gpump_result result = gpump_sm_table_bits(config, &storage, diag);
+    if (result) return result;
+    if (!bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bits", 0, 0, 1, UINT64_MAX);
+    *bits = storage.total_bits;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_sm_table_bits(const gpump_sm_config *config, gpump_sm_storage *storage, gpump_diag *diag) {
     gpump_result result = gpumpi_sm_check(config, diag);
     uint64_t owner, registers, shared;
     if (result) return result;
@@ -200,7 +216,7 @@ static void gpumpi_sm_give_room(gpump_sm *sm, gpumpi_sm_slot *slot) {
     uint32_t entry = gpumpi_sm_find_kernel(sm, slot->kernel);
     if (entry != GPUMP_NONE) {
         gpumpi_sm_kernel *kernel = &gpumpi_sm_kernels(sm)[entry];
-        if (kernel->room != UINT64_MAX) {
+        if (kernel->room < sm->config.context_bytes) { /* more may have been set: that is not cut */
             kernel->room = gpump_add_saturated(kernel->room, slot->taken);
             if (kernel->room > sm->config.context_bytes) kernel->room = sm->config.context_bytes;
         }
@@ -614,23 +630,41 @@ GPUMP_API gpump_result gpump_sm_report_dropped(gpump_sm *sm, uint64_t now, gpump
     return GPUMP_OK;
 }
 
+GPUMP_API gpump_result gpump_sm_report_rewound(gpump_sm *sm, gpump_block_ref block, uint64_t warp_instructions) {
+    gpumpi_sm_slot *slot;
+    if (!sm) return GPUMP_ERROR_ARGUMENT;
+    if (!gpumpi_sm_names(sm, block)) return GPUMP_ERROR_STALE;
+    slot = &gpumpi_sm_slots(sm)[block.slot];
+    if (slot->state != GPUMP_BLOCK_STOPPING || slot->technique != GPUMP_TECHNIQUE_REWIND) return GPUMP_ERROR_STATE;
+    if (warp_instructions > slot->executed) return GPUMP_ERROR_ARGUMENT;
+    slot->executed -= warp_instructions;
+    sm->statistics.executed += warp_instructions; /* they were executed here, whatever becomes of the block */
+    sm->statistics.wasted += warp_instructions;
+    return GPUMP_OK;
+}
+
 /* ---- questions ---- */
+
+/* 1 when a technique writes a context. */
+static int gpumpi_sm_saves(uint32_t technique) {
+    return technique == GPUMP_TECHNIQUE_SWITCH || technique == GPUMP_TECHNIQUE_REWIND;
+}
 
 GPUMP_API gpump_reason gpump_sm_may(const gpump_sm *sm, gpump_block_ref block, uint32_t technique) {
     const gpumpi_sm_slot *slot;
     int running;
     if (!sm || !gpumpi_sm_names(sm, block)) return GPUMP_REASON_NO_SUCH_BLOCK;
-    if (technique > GPUMP_TECHNIQUE_DRAIN) return GPUMP_REASON_TECHNIQUE;
+    if (technique >= GPUMP_TECHNIQUES || !(sm->config.techniques >> technique & 1u)) return GPUMP_REASON_TECHNIQUE;
     slot = &gpumpi_sm_slots_const(sm)[block.slot];
     running =
         slot->state == GPUMP_BLOCK_RUNNING || slot->state == GPUMP_BLOCK_BLOCKED || slot->state == GPUMP_BLOCK_DRAINING;
-    if (slot->state == GPUMP_BLOCK_PARKED && !slot->pending) running = technique != GPUMP_TECHNIQUE_DRAIN;
+    if (slot->state == GPUMP_BLOCK_PARKED && !slot->pending)
+        running = technique == GPUMP_TECHNIQUE_FLUSH || technique == GPUMP_TECHNIQUE_SWITCH;
     if (slot->state == GPUMP_BLOCK_STOPPING) running = technique == GPUMP_TECHNIQUE_FLUSH;
     if (slot->state == GPUMP_BLOCK_DRAINING && technique == GPUMP_TECHNIQUE_DRAIN) running = 0;
     if (!running) return GPUMP_REASON_NOT_RUNNING;
     if (technique == GPUMP_TECHNIQUE_FLUSH && slot->clobbered) return GPUMP_REASON_CLOBBERED;
-    if (technique == GPUMP_TECHNIQUE_SWITCH &&
-        gpumpi_sm_part_bytes(slot, slot->held) > gpump_sm_context_room(sm, slot->kernel))
+    if (gpumpi_sm_saves(technique) && gpumpi_sm_part_bytes(slot, slot->held) > gpump_sm_context_room(sm, slot->kernel))
         return GPUMP_REASON_NO_CONTEXT_SPACE;
     return GPUMP_REASON_YES;
 }
@@ -677,7 +711,7 @@ static void gpumpi_sm_view(const gpump_sm *sm, uint64_t now, uint32_t index, gpu
         view->threads = slot->threads;
         view->warps = slot->warps;
     }
-    for (uint32_t technique = 0; technique <= GPUMP_TECHNIQUE_DRAIN; technique++)
+    for (uint32_t technique = 0; technique < GPUMP_TECHNIQUES; technique++)
         if (gpump_sm_may(sm, ref, technique) == GPUMP_REASON_YES) view->may |= 1u << technique;
     view->group = slot->group;
     view->technique = slot->technique;
@@ -706,76 +740,117 @@ GPUMP_API gpump_result gpump_sm_blocks(const gpump_sm *sm, uint64_t now, gpump_b
 
 /* ---- decisions ---- */
 
+/* Holds choice i against the rules. needed[] counts, by entry of the kernel table, the bytes that the choices so far
+ * take from the room for contexts. */
+static gpump_result gpumpi_sm_check_choice(const gpump_sm *sm, const gpump_block_choice *choice, uint32_t i,
+                                           uint64_t *needed, gpump_diag *diag) {
+    const gpumpi_sm_slot *slot = &gpumpi_sm_slots_const(sm)[choice->block.slot];
+    int saves = gpumpi_sm_saves(choice->technique), switches = choice->technique == GPUMP_TECHNIQUE_SWITCH;
+    gpump_reason reason;
+    uint32_t entry;
+    if (choice->technique >= GPUMP_TECHNIQUES)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.technique", i, choice->technique, 0,
+                           GPUMP_TECHNIQUES - 1);
+    if (choice->keep > GPUMP_PARTS_IN_PLACE || (choice->keep && !saves))
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.keep", i, choice->keep, 0,
+                           saves ? GPUMP_PARTS_IN_PLACE : 0);
+    if (choice->to_point > 1 ||
+        (choice->to_point && !(switches && (sm->config.waits & GPUMP_SM_WAIT_PREEMPTION_POINT))))
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.to_point", i, choice->to_point, 0, switches ? 1 : 0);
+    reason = gpump_sm_may(sm, choice->block, choice->technique);
+    if (reason == GPUMP_REASON_NO_CONTEXT_SPACE && choice->keep) reason = GPUMP_REASON_YES; /* counted below */
+    if (reason) return gpumpi_refuse(diag, reason, "choices", i);
+    if (!saves) return GPUMP_OK;
+    if (slot->state == GPUMP_BLOCK_PARKED &&
+        ((choice->keep & ~slot->held) || choice->keep == slot->held || choice->to_point))
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.keep", i, choice->keep, 0, slot->held);
+    entry = gpumpi_sm_find_kernel(sm, slot->kernel);
+    needed[entry] = gpump_add_saturated(needed[entry], gpumpi_sm_part_bytes(slot, slot->held & ~choice->keep));
+    if (needed[entry] > gpumpi_sm_kernels_const(sm)[entry].room)
+        return gpumpi_refuse(diag, GPUMP_REASON_NO_CONTEXT_SPACE, "choices", i);
+    return GPUMP_OK;
+}
+
+/* Holds all choices against the rules, each alone and together. Nothing changes. */
+static gpump_result gpumpi_sm_check_choices(const gpump_sm *sm, const gpump_block_choice *choices, uint32_t count,
+                                            gpump_diag *diag) {
+    uint64_t chosen = 0, needed[64];
+    memset(needed, 0, sizeof needed);
+    for (uint32_t i = 0; i < count; i++) {
+        gpump_result result;
+        if (!gpumpi_sm_names(sm, choices[i].block)) {
+            gpumpi_fail(diag, GPUMP_ERROR_STALE, "choices", i, choices[i].block.generation, 0, 0);
+            if (diag) diag->reason = GPUMP_REASON_NO_SUCH_BLOCK;
+            return GPUMP_ERROR_STALE;
+        }
+        if (chosen & ((uint64_t)1 << choices[i].block.slot))
+            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices (same block twice)", i, choices[i].block.slot, 0,
+                               0);
+        chosen |= (uint64_t)1 << choices[i].block.slot;
+        result = gpumpi_sm_check_choice(sm, &choices[i], i, needed, diag);
+        if (result) return result;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const gpumpi_sm_slot *slot = &gpumpi_sm_slots_const(sm)[choices[i].block.slot];
+        if (!slot->group || slot->state == GPUMP_BLOCK_PARKED) continue; /* a parked block has left already */
+        for (uint32_t other = 0; other < sm->config.entries; other++) {
+            const gpumpi_sm_slot *mate = &gpumpi_sm_slots_const(sm)[other];
+            if (gpump_block_stays(mate->state) && mate->group == slot->group && mate->kernel == slot->kernel &&
+                !(chosen & ((uint64_t)1 << other)))
+                return gpumpi_refuse(diag, GPUMP_REASON_GROUP, "choices", i);
+        }
+    }
+    return GPUMP_OK;
+}
+
+/* Tells a block to be saved, or a parked one to give up more. */
+static void gpumpi_sm_save_block(gpump_sm *sm, uint32_t index, const gpump_block_choice *choice, uint64_t now) {
+    gpumpi_sm_slot *slot = &gpumpi_sm_slots(sm)[index];
+    gpumpi_sm_kernel *kernel = &gpumpi_sm_kernels(sm)[gpumpi_sm_find_kernel(sm, slot->kernel)];
+    uint64_t bytes = gpumpi_sm_part_bytes(slot, slot->held & ~choice->keep);
+    int rewinds = choice->technique == GPUMP_TECHNIQUE_REWIND;
+    if (kernel->room != UINT64_MAX) kernel->room -= bytes;
+    slot->taken += bytes;
+    slot->keep = choice->keep;
+    slot->to_point = choice->to_point;
+    if (slot->state == GPUMP_BLOCK_PARKED) {
+        gpumpi_sm_start_saving(sm, index, now);
+        return;
+    }
+    if (rewinds) {
+        slot->to_point = (sm->config.waits & GPUMP_SM_WAIT_PREEMPTION_POINT) != 0;
+        sm->statistics.rewound++;
+    }
+    slot->state = GPUMP_BLOCK_STOPPING;
+    slot->waits = sm->config.waits;
+    if (!slot->to_point) slot->waits &= ~(uint32_t)GPUMP_SM_WAIT_PREEMPTION_POINT;
+    gpumpi_sm_post(sm, index, rewinds ? GPUMP_SM_ACTION_REWIND : GPUMP_SM_ACTION_STOP);
+    if (!slot->waits && !rewinds) gpumpi_sm_start_saving(sm, index, now);
+}
+
 GPUMP_API gpump_result gpump_sm_preempt(gpump_sm *sm, uint64_t now, const gpump_block_choice *choices, uint32_t count,
                                         gpump_diag *diag) {
-    /* Whether a choice is allowed may depend on transfers that end by `now`, and an error must change nothing: so time
-     * passes in a copy first when there is such a transfer. */
-    uint64_t chosen = 0, needed[64],
-             scratch[(sizeof(gpump_sm) + 64 * sizeof(gpumpi_sm_slot) + 64 * sizeof(gpumpi_sm_kernel)) / 8];
-    gpump_sm *real = sm;
+    uint64_t scratch[(sizeof(gpump_sm) + 64 * sizeof(gpumpi_sm_slot) + 64 * sizeof(gpumpi_sm_kernel)) / 8];
+    const gpump_sm *then = sm;
+    gpump_result result;
     if (!sm || (count && !choices))
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, sm ? "choices" : "sm", 0, 0, 1, UINT64_MAX);
     if (now < sm->now) return gpumpi_fail(diag, GPUMP_ERROR_TIME, "now", 0, now, sm->now, UINT64_MAX);
     if (count > sm->config.entries)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, count, 0, sm->config.entries);
     if (sm->config.timing == GPUMP_SM_TIMING_PORT) {
+        /* Whether a choice is allowed may depend on transfers that end by `now`, and an error must change nothing: so
+         * time passes in a copy first. */
         memcpy(scratch, sm, (size_t)sm->head.bytes);
-        sm = (gpump_sm *)(void *)scratch;
-        gpump_sm_advance(sm, now);
+        gpump_sm_advance((gpump_sm *)(void *)scratch, now);
+        then = (const gpump_sm *)(const void *)scratch;
     }
-    memset(needed, 0, sizeof needed);
-    for (uint32_t i = 0; i < count; i++) { /* nothing changes in this pass */
-        const gpump_block_choice *choice = &choices[i];
-        const gpumpi_sm_slot *slot;
-        gpump_reason reason;
-        if (!gpumpi_sm_names(sm, choice->block)) {
-            gpumpi_fail(diag, GPUMP_ERROR_STALE, "choices", i, choice->block.generation, 0, 0);
-            if (diag) diag->reason = GPUMP_REASON_NO_SUCH_BLOCK;
-            return GPUMP_ERROR_STALE;
-        }
-        slot = &gpumpi_sm_slots(sm)[choice->block.slot];
-        if (chosen & ((uint64_t)1 << choice->block.slot))
-            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices (same block twice)", i, choice->block.slot, 0, 0);
-        chosen |= (uint64_t)1 << choice->block.slot;
-        if (choice->technique >= GPUMP_TECHNIQUES)
-            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.technique", i, choice->technique, 0,
-                               GPUMP_TECHNIQUES - 1);
-        if (choice->keep > GPUMP_PARTS_IN_PLACE || (choice->keep && choice->technique != GPUMP_TECHNIQUE_SWITCH))
-            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.keep", i, choice->keep, 0,
-                               choice->technique == GPUMP_TECHNIQUE_SWITCH ? 3 : 0);
-        if (choice->to_point > 1 || (choice->to_point && (choice->technique != GPUMP_TECHNIQUE_SWITCH ||
-                                                          !(sm->config.waits & GPUMP_SM_WAIT_PREEMPTION_POINT))))
-            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.to_point", i, choice->to_point, 0,
-                               choice->technique == GPUMP_TECHNIQUE_SWITCH);
-        reason = gpump_sm_may(sm, choice->block, choice->technique);
-        if (reason == GPUMP_REASON_NO_CONTEXT_SPACE && choice->keep) reason = GPUMP_REASON_YES; /* counted below */
-        if (reason) return gpumpi_refuse(diag, reason, "choices", i);
-        if (choice->technique == GPUMP_TECHNIQUE_SWITCH) {
-            uint32_t entry = gpumpi_sm_find_kernel(sm, slot->kernel);
-            if (slot->state == GPUMP_BLOCK_PARKED &&
-                ((choice->keep & ~slot->held) || choice->keep == slot->held || choice->to_point))
-                return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices.keep", i, choice->keep, 0, slot->held);
-            needed[entry] = gpump_add_saturated(needed[entry], gpumpi_sm_part_bytes(slot, slot->held & ~choice->keep));
-            if (needed[entry] > gpumpi_sm_kernels(sm)[entry].room)
-                return gpumpi_refuse(diag, GPUMP_REASON_NO_CONTEXT_SPACE, "choices", i);
-        }
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        const gpumpi_sm_slot *slot = &gpumpi_sm_slots(sm)[choices[i].block.slot];
-        if (slot->state == GPUMP_BLOCK_PARKED) continue; /* it has left already */
-        for (uint32_t other = 0; slot->group && other < sm->config.entries; other++) {
-            const gpumpi_sm_slot *mate = &gpumpi_sm_slots(sm)[other];
-            if (gpump_block_stays(mate->state) && mate->group == slot->group && mate->kernel == slot->kernel &&
-                !(chosen & ((uint64_t)1 << other)))
-                return gpumpi_refuse(diag, GPUMP_REASON_GROUP, "choices", i);
-        }
-    }
-    sm = real;
+    result = gpumpi_sm_check_choices(then, choices, count, diag);
+    if (result) return result;
     gpump_sm_advance(sm, now);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t index = choices[i].block.slot;
         gpumpi_sm_slot *slot = &gpumpi_sm_slots(sm)[index];
-        int parked = slot->state == GPUMP_BLOCK_PARKED;
         if (slot->state == GPUMP_BLOCK_DRAINING) sm->statistics.drain_cycles += now - slot->since;
         if (slot->state == GPUMP_BLOCK_STOPPING) sm->statistics.stop_cycles += now - slot->since;
         slot->technique = choices[i].technique;
@@ -783,28 +858,14 @@ GPUMP_API gpump_result gpump_sm_preempt(gpump_sm *sm, uint64_t now, const gpump_
         slot->pending = 0; /* an unread STOP or RESUME is overtaken */
         sm->pending &= ~((uint64_t)1 << index);
         if (choices[i].technique == GPUMP_TECHNIQUE_FLUSH) {
-            if (!parked) slot->cycles += now - slot->start_cycle;
+            if (slot->state != GPUMP_BLOCK_PARKED) slot->cycles += now - slot->start_cycle;
             gpumpi_sm_give_room(sm, slot);
             slot->state = GPUMP_BLOCK_FLUSHED;
             gpumpi_sm_post(sm, index, GPUMP_SM_ACTION_DROP);
         } else if (choices[i].technique == GPUMP_TECHNIQUE_DRAIN) {
             slot->state = GPUMP_BLOCK_DRAINING;
         } else {
-            gpumpi_sm_kernel *kernel = &gpumpi_sm_kernels(sm)[gpumpi_sm_find_kernel(sm, slot->kernel)];
-            uint64_t bytes = gpumpi_sm_part_bytes(slot, slot->held & ~choices[i].keep);
-            if (kernel->room != UINT64_MAX) kernel->room -= bytes;
-            slot->taken += bytes;
-            slot->keep = choices[i].keep;
-            slot->to_point = choices[i].to_point;
-            if (parked) {
-                gpumpi_sm_start_saving(sm, index, now);
-                continue;
-            }
-            slot->state = GPUMP_BLOCK_STOPPING;
-            slot->waits = sm->config.waits;
-            if (!slot->to_point) slot->waits &= ~(uint32_t)GPUMP_SM_WAIT_PREEMPTION_POINT;
-            gpumpi_sm_post(sm, index, GPUMP_SM_ACTION_STOP);
-            if (!slot->waits) gpumpi_sm_start_saving(sm, index, now);
+            gpumpi_sm_save_block(sm, index, &choices[i], now);
         }
     }
     return GPUMP_OK;

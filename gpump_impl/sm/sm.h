@@ -8,6 +8,7 @@
  *   preempt, flush   -> FLUSHED, DROP action;  report_dropped -> FREED action
  *   preempt, drain   -> DRAINING;              report_done    -> FREED action
  *   preempt, switch  -> STOPPING, STOP action; report_waits 0 -> SAVING, SAVE action; report_saved -> FREED action
+ *   preempt, rewind  -> STOPPING, REWIND action; then as for switch
  *   the same, keeping registers, shared memory or both in place -> PARKED action instead of FREED; unpark brings it
  * back
  *
@@ -60,6 +61,9 @@ typedef struct gpump_sm_config {
     uint32_t shared_granule_bytes; /* shared memory is allocated in multiples of this; at least 1 */
     uint32_t kernels;              /* kernels with blocks here at the same time, parked ones included; 1 to 64 */
     uint32_t placement;            /* gpump_sm_placement */
+    uint32_t techniques; /* bits 1 << gpump_technique that the host can carry out; rewind only for hosts that record
+                            the region boundaries of warps (the presets leave it out) */
+    uint32_t unused;
     uint32_t waits;       /* the gpump_sm_wait bits this host reports; 0: a stopped block is complete at once */
     uint32_t timing;      /* gpump_sm_timing */
     uint64_t port_cycles; /* a context of b bytes takes ceil(b x port_cycles / port_bytes) cycles; both at least 1 */
@@ -89,6 +93,7 @@ typedef struct gpump_sm_request {
 typedef enum gpump_sm_action_kind {
     GPUMP_SM_ACTION_STOP =
         1, /* issue no more for this block (with to_point: stop each warp at its preemption point), then report waits */
+    GPUMP_SM_ACTION_REWIND,  /* send the block's warps back: see below; then report waits */
     GPUMP_SM_ACTION_SAVE,    /* write `parts` of the context; report saved (timing HOST) */
     GPUMP_SM_ACTION_RESTORE, /* read `parts` of the context into the ranges given; report restored (timing HOST) */
     GPUMP_SM_ACTION_RESUME,  /* the restore is over, the block may issue (timing PORT; under HOST the host knows) */
@@ -97,7 +102,13 @@ typedef enum gpump_sm_action_kind {
     GPUMP_SM_ACTION_FREED    /* the room is free; `why` and the history say how the block left */
 } gpump_sm_action_kind;
 
-/* What the host has to do, or to know. Ranges are those the block has (SAVE, DROP, FREED: had). */
+/* REWIND: a warp that has neither ended nor waits at a barrier goes back to the region boundary that it passed last:
+ * what it has in flight is squashed, its PC and SIMT stack become those recorded there, and gpump_sm_report_rewound
+ * counts what it had executed since. A warp that has done something since which must not happen twice (an atomic, a
+ * volatile access) goes on to its next boundary instead: until all warps stand at one the host reports
+ * GPUMP_SM_WAIT_PREEMPTION_POINT, if it is among config.waits, and warps may issue.
+ *
+ * What the host has to do, or to know. Ranges are those the block has (SAVE, DROP, FREED: had). */
 typedef struct gpump_sm_action {
     uint64_t cookie;
     uint64_t bytes;       /* SAVE, RESTORE: bytes to move */
@@ -126,10 +137,11 @@ typedef struct gpump_sm_action {
     X(drained, "blocks", "blocks that ran to their end after being told to")                            \
     X(flushed, "blocks", "blocks dropped")                                                              \
     X(saved, "blocks", "blocks whose context was written")                                              \
+    X(rewound, "blocks", "blocks told to go back to their last region boundaries and be saved there")   \
     X(parked, "blocks", "blocks of which a part stayed in place")                                       \
     X(executed, "warp instructions", "instructions executed here by blocks that have left; " \
       "those before a restore not again") \
-    X(wasted, "warp instructions", "instructions thrown away by flushes")                               \
+    X(wasted, "warp instructions", "instructions thrown away by flushes and rewinds")                   \
     X(bytes_saved, "bytes", "context bytes written")                                                    \
     X(bytes_restored, "bytes", "context bytes read")                                                    \
     X(stop_cycles, "cycles", "summed over blocks: from being told to switch to the state being complete") \
@@ -147,10 +159,38 @@ typedef struct gpump_sm_statistics {
 
 /* ---- private, here so that hot facts and questions can be inline ---- */
 typedef struct gpumpi_sm_slot {
-    uint64_t cookie, executed, start_cycle, cycles, register_bytes, shared_context_bytes, port_start, port_end, since,
-        moved, taken, brought;
-    uint32_t generation, kernel, state, group, register_base, registers, shared_base, shared_bytes, threads, warps;
-    uint32_t waits, clobbered, technique, keep, to_point, pending, held, parts, why, active;
+    uint64_t cookie;               /* the host's name for the block */
+    uint64_t executed;             /* warp instructions of this launch */
+    uint64_t start_cycle;          /* when it began, or was restored, here */
+    uint64_t cycles;               /* cycles it ran before start_cycle; all of them once it is being saved */
+    uint64_t register_bytes;       /* what a save of its registers moves, bytes */
+    uint64_t shared_context_bytes; /* what a save of its shared memory moves, bytes */
+    uint64_t port_start;           /* the transfer under way: when the port is free for it */
+    uint64_t port_end;             /* the transfer under way: when its last byte has passed */
+    uint64_t since;                /* when the present state began, or the order to leave came */
+    uint64_t moved;                /* bytes of the transfer under way */
+    uint64_t taken;                /* bytes of context room that this block has taken from its kernel */
+    uint64_t brought;              /* `executed` when it was placed */
+    uint32_t generation;           /* of the slot: counts its blocks */
+    uint32_t kernel;               /* kernel number, from 1 */
+    uint32_t state;                /* gpump_block_state */
+    uint32_t group;                /* blocks of one kernel and group leave together; 0: none */
+    uint32_t register_base;        /* first 32-bit register of its range */
+    uint32_t registers;            /* length of that range, also while it has given the range up */
+    uint32_t shared_base;          /* first byte of its shared memory */
+    uint32_t shared_bytes;         /* length of that range, likewise */
+    uint32_t threads;              /* thread slots it takes while it is active */
+    uint32_t warps;                /* warp slots it takes while it is active */
+    uint32_t waits;                /* STOPPING: gpump_sm_wait bits that are still to end */
+    uint32_t clobbered;            /* 1: it has overwritten something it read, and may not be flushed */
+    uint32_t technique;            /* gpump_technique it was told to leave by; GPUMP_NONE */
+    uint32_t keep;                 /* gpump_part bits that stay in place when it is preempted */
+    uint32_t to_point;             /* 1: warps issue until they are at a preemption point or region boundary */
+    uint32_t pending;              /* actions to be handed over: bit k is gpump_sm_action_kind k */
+    uint32_t held;                 /* gpump_part bits of the ranges that it holds */
+    uint32_t parts;                /* gpump_part bits that the transfer under way moves */
+    uint32_t why;                  /* FREED: the state in which it left */
+    uint32_t active;               /* 1: it holds a block slot, warp slots and thread slots */
 } gpumpi_sm_slot;
 typedef struct gpumpi_sm_kernel {
     uint64_t room;
@@ -200,8 +240,10 @@ typedef struct gpump_sm_storage {
     uint64_t life_bits;       /* state, technique, parts kept, waits per entry; warps and threads per entry */
     uint64_t total_bits;
 } gpump_sm_storage;
-/* Computes it into *storage. GPUMP_ERROR_CONFIG. */
-GPUMP_API gpump_result gpump_sm_bits(const gpump_sm_config *config, gpump_sm_storage *storage, gpump_diag *diag);
+/* Sets *bits to the SRAM that an SM of this configuration needs, all tables together. GPUMP_ERROR_CONFIG. */
+GPUMP_API gpump_result gpump_sm_bits(const gpump_sm_config *config, uint64_t *bits, gpump_diag *diag);
+/* Fills *storage with the same, table by table. GPUMP_ERROR_CONFIG. */
+GPUMP_API gpump_result gpump_sm_table_bits(const gpump_sm_config *config, gpump_sm_storage *storage, gpump_diag *diag);
 
 /* ---- facts ---- */
 
@@ -218,6 +260,10 @@ GPUMP_INLINE gpump_result gpump_sm_report_executed(gpump_sm *sm, gpump_block_ref
     gpumpi_sm_slots(sm)[block.slot].executed += warp_instructions;
     return GPUMP_OK;
 }
+/* Counts `warp_instructions` of a block that its warps have given up by going back to a region boundary: they are
+ * wasted, and no longer part of what the block has executed. GPUMP_ERROR_STATE unless the block is STOPPING by rewind,
+ * GPUMP_ERROR_ARGUMENT when it has executed less, GPUMP_ERROR_STALE. */
+GPUMP_API gpump_result gpump_sm_report_rewound(gpump_sm *sm, gpump_block_ref block, uint64_t warp_instructions);
 /* Clears a block's flush bit: it did an atomic, or a store to something its launch has read. Hot. GPUMP_ERROR_STALE. */
 GPUMP_INLINE gpump_result gpump_sm_report_clobber(gpump_sm *sm, gpump_block_ref block) {
     if (!gpumpi_sm_names(sm, block)) return GPUMP_ERROR_STALE;

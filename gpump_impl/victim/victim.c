@@ -22,6 +22,13 @@ typedef struct gpumpi_victim_out {
     uint32_t blocked; /* gpump_reason that stood in the way first */
 } gpumpi_victim_out;
 
+static void gpumpi_victim_begin(gpumpi_victim_out *out) {
+    memset(out->decision, 0, sizeof *out->decision);
+    out->decision->ask_again = GPUMP_UNKNOWN;
+    out->soonest = 0;
+    out->blocked = 0;
+}
+
 typedef struct gpumpi_victim_context {
     const gpump_victim_policy *policy;
     const gpump_victim_request *request;
@@ -68,6 +75,7 @@ static uint32_t gpumpi_victim_prepare(const gpumpi_victim_context *context, cons
         warps += block->warps;
         threads += block->threads;
     }
+    args->policy = context->policy;
     args->request = context->request;
     args->geometry = geometry;
     args->sm = sm;
@@ -102,15 +110,14 @@ static uint32_t gpumpi_victim_prepare(const gpumpi_victim_context *context, cons
     return most < i ? most : i;
 }
 
-static void gpumpi_victim_plan(const gpump_victim_policy *policy, const gpump_victim_plan_args *args,
-                               gpump_victim_plan *plan) {
+static void gpumpi_victim_plan(const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
     plan->later = 0;
-    if (policy->flags & GPUMP_VICTIM_WHOLE_SM)
-        gpumpi_victim_plan_whole(policy, args, plan);
-    else if (policy->plan)
-        policy->plan(policy, args, plan);
+    if (args->policy->flags & GPUMP_VICTIM_WHOLE_SM)
+        gpumpi_victim_plan_whole(args, plan);
+    else if (args->policy->plan)
+        args->policy->plan(args, plan);
     else
-        gpump_victim_plan_greedy(policy, args, plan);
+        gpump_victim_plan_greedy(args, plan);
 }
 
 /* Holds a plan against the rules: GPUMP_REASON_YES, or what it breaks. */
@@ -310,7 +317,7 @@ static uint32_t gpumpi_victim_rate(const gpumpi_victim_context *context, const g
     int whole = (context->policy->flags & GPUMP_VICTIM_WHOLE_SM) != 0;
     if (whole ? state->quota > 0 : state->quota >= most) return 0;
     args.want = whole ? most : state->quota + 1;
-    gpumpi_victim_plan(context->policy, &args, &plan);
+    gpumpi_victim_plan(&args, &plan);
     if (gpump_bits_count64(plan.positions) <= state->quota || gpumpi_victim_check(&args, &plan) != GPUMP_REASON_YES)
         return 0;
     memset(&out, 0, sizeof out);
@@ -328,8 +335,28 @@ GPUMP_API size_t gpump_victim_scratch_bytes(uint32_t sm_count) {
     return sm_count <= 64 ? 0 : sm_count * sizeof(gpumpi_victim_state);
 }
 
-static gpump_result gpumpi_victim_check_input(const gpump_victim_policy *policy, const gpump_victim_request *request,
-                                              const gpump_victim_sm *sms, uint32_t sm_count, gpump_diag *diag) {
+/* A block that reaches beyond the SM. */
+static gpump_result gpumpi_victim_check_ranges(const gpump_victim_geometry *geometry, const gpump_victim_sm *sm,
+                                               uint32_t index, gpump_diag *diag) {
+    uint32_t i;
+    for (i = 0; i < sm->count; i++) {
+        const gpump_block_view *block = &sm->blocks[i];
+        uint64_t registers = (uint64_t)block->register_base + block->registers;
+        uint64_t shared = (uint64_t)block->shared_base + block->shared_bytes;
+        if (registers > geometry->register_file)
+            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sms.blocks.register_base + registers", index, registers, 0,
+                               geometry->register_file);
+        if (shared > geometry->shared_memory_bytes)
+            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sms.blocks.shared_base + shared_bytes", index, shared, 0,
+                               geometry->shared_memory_bytes);
+    }
+    return GPUMP_OK;
+}
+
+static gpump_result gpumpi_victim_check_question(const gpump_victim_question *question,
+                                                 const gpump_victim_geometry *geometry, gpump_diag *diag) {
+    const gpump_victim_policy *policy = question ? question->policy : NULL;
+    const gpump_victim_request *request = question ? question->request : NULL;
     uint32_t s;
     if (!policy || policy->struct_size != sizeof *policy || !policy->name)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "policy.struct_size", 0, policy ? policy->struct_size : 0,
@@ -339,14 +366,30 @@ static gpump_result gpumpi_victim_check_input(const gpump_victim_policy *policy,
                            sizeof *request, sizeof *request);
     if (request->now < request->since)
         return gpumpi_fail(diag, GPUMP_ERROR_TIME, "request.now", 0, request->now, request->since, UINT64_MAX);
-    if (sm_count && !sms) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sms", 0, 0, 1, UINT64_MAX);
-    for (s = 0; s < sm_count; s++) {
-        if (sms[s].count > GPUMP_VICTIM_BLOCKS)
-            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sms.count", s, sms[s].count, 0, GPUMP_VICTIM_BLOCKS);
-        if (sms[s].count && (!sms[s].blocks || !sms[s].estimates))
+    if (question->sm_count && !question->sms)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sms", 0, 0, 1, UINT64_MAX);
+    if ((question->place_capacity && !question->places) || (question->choice_capacity && !question->choices))
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "places or choices", 0, 0, 1, UINT64_MAX);
+    for (s = 0; s < question->sm_count; s++) {
+        const gpump_victim_sm *sm = &question->sms[s];
+        gpump_result result;
+        if (sm->count > GPUMP_VICTIM_BLOCKS)
+            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sms.count", s, sm->count, 0, GPUMP_VICTIM_BLOCKS);
+        if (sm->count && (!sm->blocks || !sm->estimates))
             return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sms.blocks or estimates", s, 0, 1, UINT64_MAX);
+        result = geometry ? gpumpi_victim_check_ranges(geometry, sm, s, diag) : GPUMP_OK;
+        if (result != GPUMP_OK) return result;
     }
     return GPUMP_OK;
+}
+
+/* Built-in policies answer by the rules. What a policy of the host answers is checked before anything is written: each
+ * SM's plan before it is written, and with several SMs all of them in a run of their own. */
+static int gpumpi_victim_is_built_in(const gpump_victim_policy *policy) {
+    uint32_t i;
+    for (i = 0; gpump_victim_policy_at(i); i++)
+        if (gpump_victim_policy_at(i) == policy) return 1;
+    return 0;
 }
 
 /* Plans one SM and adds it. */
@@ -359,7 +402,7 @@ static gpump_result gpumpi_victim_take(const gpumpi_victim_context *context, con
     uint32_t most = gpumpi_victim_prepare(context, sm, sets, &args);
     args.want = want < most ? want : most;
     if (args.want)
-        gpumpi_victim_plan(context->policy, &args, &plan);
+        gpumpi_victim_plan(&args, &plan);
     else
         plan.positions = plan.victims = 0;
     reason = args.want ? gpumpi_victim_check(&args, &plan) : GPUMP_REASON_YES;
@@ -375,10 +418,7 @@ static gpump_result gpumpi_victim_run(const gpumpi_victim_context *context, cons
                                       uint32_t sm_count, const gpumpi_victim_state *states, gpumpi_victim_out *out,
                                       gpump_diag *diag) {
     uint32_t s, wanted = context->request->positions;
-    memset(out->decision, 0, sizeof *out->decision);
-    out->decision->ask_again = GPUMP_UNKNOWN;
-    out->soonest = 0;
-    out->blocked = 0;
+    gpumpi_victim_begin(out);
     for (s = 0; s < sm_count && out->decision->places < wanted; s++) {
         uint32_t want = wanted - out->decision->places;
         gpump_result result;
@@ -426,53 +466,117 @@ static void gpumpi_victim_share(const gpumpi_victim_context *context, const gpum
     }
 }
 
-/* ---- a second look at blocks that drain ---- */
+/* ---- blocks that leave whole SMs, and a second look at blocks that drain ---- */
 
-/* Asks the plan hook about the draining blocks of every SM. Writes up to `capacity` choices and counts them all. */
-static gpump_result gpumpi_victim_look_again(const gpumpi_victim_context *context, const gpump_victim_sm *sms,
-                                             uint32_t sm_count, uint32_t capacity, gpumpi_victim_out *out,
-                                             gpump_diag *diag) {
-    const gpump_victim_request *request = context->request;
+/* Asks the policy about args->draining, whose blocks all leave, and writes those choices that are not drains; `drains`:
+ * drains too. */
+static gpump_result gpumpi_victim_answer(const gpump_victim_plan_args *args, uint32_t index, int drains,
+                                         gpumpi_victim_out *out, gpump_diag *diag) {
+    const gpump_victim_sm *sm = args->sm;
     gpump_victim_decision *decision = out->decision;
+    gpump_victim_plan plan;
+    uint64_t rest, port = 0;
+    uint32_t before = decision->choices;
+    int bills = args->policy->plan && (args->policy->flags & GPUMP_VICTIM_COMMON_DEADLINE); /* what stays counts too */
+    plan.later = 0;
+    if (bills)
+        args->policy->plan(args, &plan);
+    else
+        gpumpi_victim_plan_each(args, &plan);
+    for (rest = plan.victims & args->draining; rest; rest &= rest - 1) {
+        uint32_t i = gpump_bits_lowest64(rest), t = plan.technique[i];
+        if (t >= GPUMP_TECHNIQUES || !((uint32_t)args->allowed[i] >> t & 1u))
+            return gpumpi_refuse(diag, GPUMP_REASON_NO_TECHNIQUE, "policy's plan for sm", index);
+    }
+    for (rest = plan.victims & args->draining; rest; rest &= rest - 1) {
+        uint32_t i = gpump_bits_lowest64(rest), t = plan.technique[i], later = (uint32_t)(plan.later >> i & 1u);
+        int silent = !drains && (t == GPUMP_TECHNIQUE_DRAIN || later);
+        uint64_t latency;
+        if (silent && !bills) continue;
+        latency = sm->estimates[i].latency[t];
+        if ((args->request->flags & GPUMP_VICTIM_SERIAL_PORT) && gpumpi_victim_uses_port(t))
+            latency = port = gpump_add_saturated(port, latency);
+        if (latency > out->soonest) out->soonest = latency;
+        decision->overhead = gpump_add_saturated(decision->overhead, sm->estimates[i].overhead[t]);
+        if (silent) continue;
+        if (later && latency < args->left) latency = args->left; /* it runs on, and is out by then */
+        if (out->choices)
+            gpumpi_victim_put(&out->choices[decision->choices], sm, i, later ? (uint32_t)GPUMP_TECHNIQUE_DRAIN : t, t,
+                              latency);
+        decision->choices++;
+        if (latency > decision->latency) decision->latency = latency;
+    }
+    decision->sms += decision->choices != before;
+    if (plan.ask_again < decision->ask_again) decision->ask_again = plan.ask_again;
+    return GPUMP_OK;
+}
+
+/* The draining blocks of every SM. */
+static gpump_result gpumpi_victim_look_again(const gpumpi_victim_context *context, const gpump_victim_sm *sms,
+                                             uint32_t sm_count, gpumpi_victim_out *out, gpump_diag *diag) {
     uint32_t s, i;
-    memset(decision, 0, sizeof *decision);
-    decision->ask_again = GPUMP_UNKNOWN;
-    out->soonest = 0;
+    gpumpi_victim_begin(out);
     for (s = 0; s < sm_count; s++) {
         const gpump_victim_sm *sm = &sms[s];
         gpump_victim_plan_args args;
-        gpump_victim_plan plan;
-        uint64_t rest, port = 0;
-        uint32_t before = decision->choices;
+        gpump_result result;
         memset(&args, 0, sizeof args);
-        args.request = request;
+        args.policy = context->policy;
+        args.request = context->request;
         args.sm = sm;
         args.left = context->relaxed;
         for (i = 0; i < sm->count; i++) {
             const gpump_block_view *block = &sm->blocks[i];
-            if (block->state != GPUMP_BLOCK_DRAINING || block->kernel == request->kernel) continue;
+            if (block->state != GPUMP_BLOCK_DRAINING || block->kernel == context->request->kernel) continue;
             args.allowed[i] = (uint8_t)((block->may & context->policy->techniques) | GPUMPI_VICTIM_D);
             args.draining |= (uint64_t)1 << i;
         }
+        args.choosable = args.draining;
         if (!args.draining) continue;
-        gpumpi_victim_plan(context->policy, &args, &plan);
-        for (rest = plan.victims & args.draining; rest; rest &= rest - 1) {
-            uint32_t t = plan.technique[i = gpump_bits_lowest64(rest)];
-            uint64_t latency;
-            if (t >= GPUMP_TECHNIQUES || !((uint32_t)args.allowed[i] >> t & 1u))
-                return gpumpi_refuse(diag, GPUMP_REASON_NO_TECHNIQUE, "policy's plan for sm", s);
-            latency = sm->estimates[i].latency[t];
-            if ((request->flags & GPUMP_VICTIM_SERIAL_PORT) && gpumpi_victim_uses_port(t))
-                latency = port = gpump_add_saturated(port, latency);
-            if (latency > out->soonest) out->soonest = latency;
-            decision->overhead = gpump_add_saturated(decision->overhead, sm->estimates[i].overhead[t]);
-            if (t == GPUMP_TECHNIQUE_DRAIN || (plan.later >> i & 1u)) continue;
-            if (decision->choices < capacity) gpumpi_victim_put(&out->choices[decision->choices], sm, i, t, t, latency);
-            decision->choices++;
-            if (latency > decision->latency) decision->latency = latency;
+        result = gpumpi_victim_answer(&args, s, 0, out, diag);
+        if (result != GPUMP_OK) return result;
+    }
+    return GPUMP_OK;
+}
+
+/* All blocks of every SM. */
+static gpump_result gpumpi_victim_empty(const gpumpi_victim_context *context, const gpump_victim_sm *sms,
+                                        uint32_t sm_count, gpumpi_victim_out *out, gpump_diag *diag) {
+    const uint32_t kernel = context->request->kernel;
+    uint32_t s, i;
+    gpumpi_victim_begin(out);
+    for (s = 0; s < sm_count; s++) {
+        const gpump_victim_sm *sm = &sms[s];
+        gpump_victim_plan_args args;
+        gpump_result result;
+        uint64_t rest, stay = 0;
+        memset(&args, 0, sizeof args);
+        args.policy = context->policy;
+        args.request = context->request;
+        args.sm = sm;
+        args.left = context->left;
+        for (i = 0; i < sm->count; i++) {
+            const gpump_block_view *block = &sm->blocks[i];
+            if (gpump_block_leaves(block->state) || (kernel && block->kernel == kernel)) continue;
+            args.allowed[i] = (uint8_t)(block->may & context->policy->techniques);
+            args.groups |= block->group;
+            if (args.allowed[i])
+                args.choosable |= (uint64_t)1 << i;
+            else
+                args.fixed |= (uint64_t)1 << i;
         }
-        decision->sms += decision->choices != before;
-        if (plan.ask_again < decision->ask_again) decision->ask_again = plan.ask_again;
+        for (rest = args.groups ? args.choosable : 0; rest; rest &= rest - 1)
+            if (gpumpi_victim_closure(sm, rest & (0 - rest)) & args.fixed) stay |= rest & (0 - rest);
+        if (args.fixed) { /* groups only explain why others stay */
+            out->decision->missing += gpump_bits_count64(args.fixed | stay);
+            if (!out->decision->reason)
+                out->decision->reason = sm->blocks[gpump_bits_lowest64(args.fixed)].may ? GPUMP_REASON_CLOBBERED
+                                                                                        : GPUMP_REASON_NO_TECHNIQUE;
+        }
+        args.draining = args.choosable &= ~stay;
+        if (!args.choosable) continue;
+        result = gpumpi_victim_answer(&args, s, 1, out, diag);
+        if (result != GPUMP_OK) return result;
     }
     return GPUMP_OK;
 }
@@ -509,7 +613,7 @@ static gpump_result gpumpi_victim_settle(gpumpi_victim_context *context, const g
         out.places = NULL;
         out.choices = NULL;
         out.decision = &decision;
-        result = again ? gpumpi_victim_look_again(context, sms, sm_count, 0, &out, diag)
+        result = again ? gpumpi_victim_look_again(context, sms, sm_count, &out, diag)
                        : gpumpi_victim_run(context, sms, sm_count, states, &out, diag);
         if (result != GPUMP_OK) return result;
         bill = gpumpi_victim_bill(context, &out);
@@ -521,125 +625,119 @@ static gpump_result gpumpi_victim_settle(gpumpi_victim_context *context, const g
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_victim_decide(const gpump_victim_policy *policy, const gpump_victim_request *request,
-                                           const gpump_victim_geometry *geometry, const gpump_victim_sm *sms,
-                                           uint32_t sm_count, void *scratch, size_t scratch_bytes,
-                                           gpump_victim_place *places, uint32_t place_capacity,
-                                           gpump_block_choice *choices, uint32_t choice_capacity,
-                                           gpump_victim_decision *decision, gpump_diag *diag) {
-    gpumpi_victim_state stack[64], *states = NULL;
-    gpumpi_victim_context context;
+/* What a call does with its question: the three differ in how a plan is made. */
+typedef enum gpumpi_victim_call {
+    GPUMPI_VICTIM_DECIDE,
+    GPUMPI_VICTIM_VACATE,
+    GPUMPI_VICTIM_RECONSIDER
+} gpumpi_victim_call;
+
+static gpump_result gpumpi_victim_once(const gpumpi_victim_context *context, const gpump_victim_question *question,
+                                       const gpumpi_victim_state *states, gpumpi_victim_call call,
+                                       gpumpi_victim_out *out, gpump_diag *diag) {
+    if (call == GPUMPI_VICTIM_DECIDE)
+        return gpumpi_victim_run(context, question->sms, question->sm_count, states, out, diag);
+    if (call == GPUMPI_VICTIM_VACATE) return gpumpi_victim_empty(context, question->sms, question->sm_count, out, diag);
+    return gpumpi_victim_look_again(context, question->sms, question->sm_count, out, diag);
+}
+
+/* Answers a question whose input has been checked. Nothing is written before it is known to fit and to be right. */
+static gpump_result gpumpi_victim_make(gpumpi_victim_context *context, const gpump_victim_question *question,
+                                       const gpumpi_victim_state *states, gpumpi_victim_call call,
+                                       gpump_victim_decision *decision, gpump_diag *diag) {
+    gpump_victim_decision made;
     gpumpi_victim_out out;
     uint64_t most_choices = 0;
     uint32_t s;
-    int enough;
-    gpump_result result = gpumpi_victim_check_input(policy, request, sms, sm_count, diag);
-    if (result != GPUMP_OK) return result;
-    if (!geometry || !decision)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "geometry or decision", 0, 0, 1, UINT64_MAX);
-    if (geometry->positions < 1 || geometry->positions > GPUMP_VICTIM_POSITIONS)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "geometry.positions", 0, geometry->positions, 1,
-                           GPUMP_VICTIM_POSITIONS);
-    if ((place_capacity && !places) || (choice_capacity && !choices))
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "places or choices", 0, 0, 1, UINT64_MAX);
-    context.policy = policy;
-    context.request = request;
-    context.geometry = geometry;
-    context.left = context.relaxed = gpumpi_victim_left(request);
-    if (sm_count > 1 && request->positions < (uint64_t)sm_count * geometry->blocks) {
-        if (gpump_victim_scratch_bytes(sm_count) > 0 &&
-            (!scratch || scratch_bytes < gpump_victim_scratch_bytes(sm_count)))
-            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "scratch_bytes", 0, scratch_bytes,
-                               gpump_victim_scratch_bytes(sm_count), UINT64_MAX);
-        states = sm_count <= 64 ? stack : (gpumpi_victim_state *)scratch;
-        gpumpi_victim_share(&context, sms, sm_count, states);
-    }
-    for (s = 0; s < sm_count; s++) most_choices += sms[s].count;
-    enough = place_capacity >= request->positions && choice_capacity >= most_choices;
-    out.places = enough ? places : NULL;
-    out.choices = enough ? choices : NULL;
-    out.decision = decision;
-    result = gpumpi_victim_run(&context, sms, sm_count, states, &out, diag);
-    if (result == GPUMP_OK && (policy->flags & GPUMP_VICTIM_COMMON_DEADLINE) && context.left != GPUMP_UNKNOWN) {
-        result = gpumpi_victim_settle(&context, sms, sm_count, states, 0, &out, diag);
-        if (result == GPUMP_OK && context.relaxed != context.left)
-            result = gpumpi_victim_run(&context, sms, sm_count, states, &out, diag);
+    int common = call != GPUMPI_VICTIM_VACATE && (question->policy->flags & GPUMP_VICTIM_COMMON_DEADLINE) &&
+                 (call == GPUMPI_VICTIM_DECIDE || question->policy->plan) && context->left != GPUMP_UNKNOWN;
+    int enough = (call != GPUMPI_VICTIM_DECIDE || question->place_capacity >= question->request->positions) &&
+                 (question->sm_count == 1 || gpumpi_victim_is_built_in(question->policy));
+    gpump_result result;
+    for (s = 0; s < question->sm_count; s++) most_choices += question->sms[s].count;
+    enough = enough && question->choice_capacity >= most_choices;
+    out.places = enough ? question->places : NULL;
+    out.choices = enough ? question->choices : NULL;
+    out.decision = &made;
+    result = gpumpi_victim_once(context, question, states, call, &out, diag);
+    if (result == GPUMP_OK && common) {
+        result = gpumpi_victim_settle(context, question->sms, question->sm_count, states,
+                                      call == GPUMPI_VICTIM_RECONSIDER, &out, diag);
+        if (result == GPUMP_OK && context->relaxed != context->left)
+            result = gpumpi_victim_once(context, question, states, call, &out, diag);
     }
     if (result == GPUMP_OK && !enough) { /* counted so far */
-        if (decision->places > place_capacity || decision->choices > choice_capacity)
-            return gpumpi_fail(diag, GPUMP_ERROR_CAPACITY, "place_capacity or choice_capacity", 0, place_capacity,
-                               decision->places, decision->choices);
-        out.places = places;
-        out.choices = choices;
-        result = gpumpi_victim_run(&context, sms, sm_count, states, &out, diag);
+        if ((call == GPUMPI_VICTIM_DECIDE && made.places > question->place_capacity) ||
+            made.choices > question->choice_capacity) {
+            decision->places = made.places;
+            decision->choices = made.choices;
+            return gpumpi_fail(diag, GPUMP_ERROR_CAPACITY, "place_capacity or choice_capacity", 0,
+                               question->choice_capacity, made.choices, UINT64_MAX);
+        }
+        out.places = question->places;
+        out.choices = question->choices;
+        result = gpumpi_victim_once(context, question, states, call, &out, diag);
     }
+    if (result == GPUMP_OK) *decision = made;
     return result;
 }
 
-GPUMP_API gpump_result gpump_victim_reconsider(const gpump_victim_policy *policy, const gpump_victim_request *request,
-                                               const gpump_victim_sm *sms, uint32_t sm_count,
-                                               gpump_block_choice *choices, uint32_t choice_capacity,
-                                               gpump_victim_decision *decision, gpump_diag *diag) {
-    gpump_victim_decision made;
-    uint64_t left;
-    uint32_t s, i, changed = 0;
-    gpump_result result = gpumpi_victim_check_input(policy, request, sms, sm_count, diag);
+static void gpumpi_victim_context_of(const gpump_victim_question *question, const gpump_victim_geometry *geometry,
+                                     gpumpi_victim_context *context) {
+    context->policy = question->policy;
+    context->request = question->request;
+    context->geometry = geometry;
+    context->left = context->relaxed = gpumpi_victim_left(question->request);
+}
+
+GPUMP_API gpump_result gpump_victim_decide(const gpump_victim_question *question, gpump_victim_decision *decision,
+                                           gpump_diag *diag) {
+    gpumpi_victim_state stack[64], *states = NULL;
+    gpumpi_victim_context context;
+    const gpump_victim_geometry *geometry = question ? question->geometry : NULL;
+    size_t scratch_bytes;
+    gpump_result result;
+    if (!geometry || !decision)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "geometry or decision", 0, 0, 1, UINT64_MAX);
+    result = gpumpi_victim_check_question(question, geometry, diag);
     if (result != GPUMP_OK) return result;
-    if (!decision || (choice_capacity && !choices))
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "choices or decision", 0, 0, 1, UINT64_MAX);
-    memset(&made, 0, sizeof made);
-    made.ask_again = GPUMP_UNKNOWN;
-    left = gpumpi_victim_left(request);
-    if (policy->plan && (policy->flags & GPUMP_VICTIM_COMMON_DEADLINE)) {
-        gpumpi_victim_context context;
-        gpumpi_victim_out out;
-        context.policy = policy;
-        context.request = request;
-        context.geometry = NULL;
-        context.left = context.relaxed = left;
-        out.places = NULL;
-        out.choices = choices;
-        out.decision = &made;
-        result = gpumpi_victim_look_again(&context, sms, sm_count, choice_capacity, &out, diag);
-        if (result == GPUMP_OK && left != GPUMP_UNKNOWN)
-            result = gpumpi_victim_settle(&context, sms, sm_count, NULL, 1, &out, diag);
-        if (result == GPUMP_OK && context.relaxed != left)
-            result = gpumpi_victim_look_again(&context, sms, sm_count, choice_capacity, &out, diag);
-        if (result != GPUMP_OK) return result;
-        changed = made.choices;
-    } else
-        for (s = 0; s < sm_count && policy->technique; s++) {
-            const gpump_victim_sm *sm = &sms[s];
-            uint32_t before = changed;
-            for (i = 0; i < sm->count; i++) {
-                const gpump_block_view *block = &sm->blocks[i];
-                gpump_victim_block_args args;
-                uint32_t t;
-                if (block->state != GPUMP_BLOCK_DRAINING || block->kernel == request->kernel) continue;
-                args.request = request;
-                args.block = block;
-                args.estimate = &sm->estimates[i];
-                args.allowed = (block->may & policy->techniques) | GPUMPI_VICTIM_D;
-                args.draining = 1;
-                args.left = left;
-                args.ask_again = &made.ask_again;
-                t = policy->technique(policy, &args);
-                if (t == GPUMP_TECHNIQUE_DRAIN) continue;
-                if (t >= GPUMP_TECHNIQUES || !(args.allowed >> t & 1u))
-                    return gpumpi_refuse(diag, GPUMP_REASON_NO_TECHNIQUE, "policy's technique for sm", s);
-                if (changed < choice_capacity)
-                    gpumpi_victim_put(&choices[changed], sm, i, t, t, sm->estimates[i].latency[t]);
-                changed++;
-                made.overhead = gpump_add_saturated(made.overhead, sm->estimates[i].overhead[t]);
-                if (sm->estimates[i].latency[t] > made.latency) made.latency = sm->estimates[i].latency[t];
-            }
-            made.sms += changed != before;
-        }
-    made.choices = changed;
-    if (changed > choice_capacity) {
-        decision->choices = changed;
-        return gpumpi_fail(diag, GPUMP_ERROR_CAPACITY, "choice_capacity", 0, choice_capacity, changed, UINT64_MAX);
+    if (geometry->positions < 1 || geometry->positions > GPUMP_VICTIM_POSITIONS)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "geometry.positions", 0, geometry->positions, 1,
+                           GPUMP_VICTIM_POSITIONS);
+    gpumpi_victim_context_of(question, geometry, &context);
+    if (question->sm_count > 1 && question->request->positions < (uint64_t)question->sm_count * geometry->blocks) {
+        scratch_bytes = gpump_victim_scratch_bytes(question->sm_count);
+        if (scratch_bytes > 0 && (!question->scratch || question->scratch_bytes < scratch_bytes))
+            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "scratch_bytes", 0, question->scratch_bytes, scratch_bytes,
+                               UINT64_MAX);
+        states = question->sm_count <= 64 ? stack : (gpumpi_victim_state *)question->scratch;
+        gpumpi_victim_share(&context, question->sms, question->sm_count, states);
     }
-    *decision = made;
-    return GPUMP_OK;
+    return gpumpi_victim_make(&context, question, states, GPUMPI_VICTIM_DECIDE, decision, diag);
+}
+
+GPUMP_API gpump_result gpump_victim_vacate(const gpump_victim_question *question, gpump_victim_decision *decision,
+                                           gpump_diag *diag) {
+    gpumpi_victim_context context;
+    gpump_result result = gpumpi_victim_check_question(question, NULL, diag);
+    if (result != GPUMP_OK) return result;
+    if (!decision) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "decision", 0, 0, 1, UINT64_MAX);
+    gpumpi_victim_context_of(question, NULL, &context);
+    return gpumpi_victim_make(&context, question, NULL, GPUMPI_VICTIM_VACATE, decision, diag);
+}
+
+GPUMP_API gpump_result gpump_victim_reconsider(const gpump_victim_question *question, gpump_victim_decision *decision,
+                                               gpump_diag *diag) {
+    gpumpi_victim_context context;
+    gpump_result result = gpumpi_victim_check_question(question, NULL, diag);
+    if (result != GPUMP_OK) return result;
+    if (!decision) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "decision", 0, 0, 1, UINT64_MAX);
+    if (!question->policy->technique &&
+        !(question->policy->plan && (question->policy->flags & GPUMP_VICTIM_COMMON_DEADLINE))) {
+        memset(decision, 0, sizeof *decision); /* it never asks again */
+        decision->ask_again = GPUMP_UNKNOWN;
+        return GPUMP_OK;
+    }
+    gpumpi_victim_context_of(question, NULL, &context);
+    return gpumpi_victim_make(&context, question, NULL, GPUMPI_VICTIM_RECONSIDER, decision, diag);
 }

@@ -33,7 +33,10 @@ typedef struct gpump_victim_geometry {
     uint32_t warp_slots; /* of the SM */
     uint32_t thread_slots;
     uint32_t block_slots;
-    uint32_t entries; /* blocks that the SM can name, parked ones included (gpump_sm_config.entries) */
+    uint32_t unused;
+    uint32_t register_file;       /* of the SM, 32-bit registers */
+    uint32_t shared_memory_bytes; /* of the SM */
+    uint32_t entries;             /* blocks that the SM can name, parked ones included (gpump_sm_config.entries) */
 } gpump_victim_geometry;
 
 /* One SM as a decision sees it. */
@@ -102,7 +105,8 @@ typedef struct gpump_victim_decision {
 struct gpump_victim_policy;
 
 /* What a technique hook sees. */
-typedef struct gpump_victim_block_args {
+typedef struct gpump_victim_technique_args {
+    const struct gpump_victim_policy *policy;
     const gpump_victim_request *request;
     const gpump_block_view *block;
     const gpump_cost_estimate *estimate;
@@ -110,9 +114,9 @@ typedef struct gpump_victim_block_args {
     uint32_t draining;   /* 1: it is draining already, the question is whether it goes on */
     uint64_t left;       /* cycles until the deadline; GPUMP_UNKNOWN: no limit */
     uint64_t *ask_again; /* lower it to a cycle after request->now to be asked again about blocks that drain */
-} gpump_victim_block_args;
+} gpump_victim_technique_args;
 
-/* What a candidate hook sees of each candidate. */
+/* One candidate: a position and the blocks that must leave it. */
 typedef struct gpump_victim_candidate {
     uint64_t victims;  /* mask over the SM's view */
     uint64_t latency;  /* of the slowest (3.1) */
@@ -121,8 +125,17 @@ typedef struct gpump_victim_candidate {
     uint32_t late; /* victims past the limit */
 } gpump_victim_candidate;
 
+/* What a candidate hook sees. */
+typedef struct gpump_victim_candidate_args {
+    const struct gpump_victim_policy *policy;
+    const gpump_victim_request *request;
+    const gpump_victim_candidate *candidates; /* count of them */
+    uint32_t count;                           /* at least 1 */
+} gpump_victim_candidate_args;
+
 /* What a plan hook sees of an SM. */
 typedef struct gpump_victim_plan_args {
+    const struct gpump_victim_policy *policy;
     const gpump_victim_request *request;
     const gpump_victim_geometry *geometry;
     const gpump_victim_sm *sm;
@@ -168,15 +181,14 @@ typedef struct gpump_victim_policy {
     void *user;
     /* Which way one block goes; NULL: of those within the limit the least overhead, else the least latency (Algorithm
      * 1, 1-14). */
-    uint32_t (*technique)(const struct gpump_victim_policy *policy, const gpump_victim_block_args *args);
+    uint32_t (*technique)(const gpump_victim_technique_args *args);
     /* Which of `count` candidates with victims goes next; NULL: of those within the limit the least overhead, else the
      * least latency (15-26). Candidates without victims are taken before it is asked. */
-    uint32_t (*candidate)(const struct gpump_victim_policy *policy, const gpump_victim_request *request,
-                          const gpump_victim_candidate *candidates, uint32_t count);
+    uint32_t (*candidate)(const gpump_victim_candidate_args *args);
     /* Everything about one SM; NULL: gpump_victim_plan_greedy. With GPUMP_VICTIM_COMMON_DEADLINE also about blocks that
      * drain: then args->draining is not 0, geometry and sets are NULL, and each of those blocks gets the technique that
      * is meant for it. */
-    void (*plan)(const struct gpump_victim_policy *policy, const gpump_victim_plan_args *args, gpump_victim_plan *plan);
+    void (*plan)(const gpump_victim_plan_args *args, gpump_victim_plan *plan);
 } gpump_victim_policy;
 
 /* Returns a built-in policy by name, NULL if there is none: dual, chimera, chimera+, switch, drain, flush,
@@ -213,8 +225,7 @@ GPUMP_API gpump_result gpump_victim_select(const gpump_victim_policy *policy, co
 
 /* Fills *plan from *args as policies without a plan hook do: Algorithm 1 repeated. For hooks that want to start from
  * it. Cost: as gpump_victim_decide on one SM. */
-GPUMP_API void gpump_victim_plan_greedy(const gpump_victim_policy *policy, const gpump_victim_plan_args *args,
-                                        gpump_victim_plan *plan);
+GPUMP_API void gpump_victim_plan_greedy(const gpump_victim_plan_args *args, gpump_victim_plan *plan);
 
 /* ---- the decision ---- */
 
@@ -222,33 +233,57 @@ GPUMP_API void gpump_victim_plan_greedy(const gpump_victim_policy *policy, const
  * the stack). */
 GPUMP_API size_t gpump_victim_scratch_bytes(uint32_t sm_count);
 
-/* Decides a whole request over SMs (Shieh 3.1 to 3.3): positions that are empty are taken first, then Algorithm 1 until
- * the request is met or nothing is left; where fewer positions are wanted than SMs have, the SM whose next position is
- * best goes next. A position whose registers and shared memory are free but for which warp slots, threads or a block
- * slot are short gets further victims, best first. policy    of gpump_victim_find, or the caller's geometry  of
- * gpump_victim_geometry_init, the same for all SMs sms       sm_count views; estimates made with policy->cost scratch
- * scratch_bytes, at least gpump_victim_scratch_bytes(sm_count), 8-byte aligned; NULL when that is 0 places    out: what
- * the incoming kernel gets, SM by SM; room for place_capacity choices   out: who leaves how, SM by SM; saves of an SM
- * in the order in which they should be done; room for choice_capacity The host dispatches at places with latency 0 at
- * once, at the others when their victims are out, and sends no new blocks of other kernels to SMs that have a place
- * open. decision->missing and reason say what could not be had. Errors: GPUMP_ERROR_ARGUMENT; GPUMP_ERROR_CAPACITY
- * (decision->places and choices say how many; nothing is written to the arrays); GPUMP_ERROR_REFUSED when a hook's
- * answer breaks the rules, with the reason. Cost: linear in SMs. */
-GPUMP_API gpump_result gpump_victim_decide(const gpump_victim_policy *policy, const gpump_victim_request *request,
-                                           const gpump_victim_geometry *geometry, const gpump_victim_sm *sms,
-                                           uint32_t sm_count, void *scratch, size_t scratch_bytes,
-                                           gpump_victim_place *places, uint32_t place_capacity,
-                                           gpump_block_choice *choices, uint32_t choice_capacity,
-                                           gpump_victim_decision *decision, gpump_diag *diag);
+/* A question about SMs, and where the answer goes. Set it to zero, then fill what the call names. */
+typedef struct gpump_victim_question {
+    const gpump_victim_policy *policy;     /* of gpump_victim_find, or the caller's */
+    const gpump_victim_request *request;   /* who wants room, how much, and by when */
+    const gpump_victim_geometry *geometry; /* decide only: of gpump_victim_geometry_init, the same for all SMs */
+    const gpump_victim_sm *sms;            /* sm_count views; estimates made with policy->cost */
+    void *scratch;                         /* decide only: 8-byte aligned; NULL when gpump_victim_scratch_bytes is 0 */
+    size_t scratch_bytes;                  /* decide only: at least gpump_victim_scratch_bytes(sm_count) */
+    gpump_victim_place *places;            /* decide only: out, what the incoming kernel gets, SM by SM */
+    gpump_block_choice *choices;           /* out: which block leaves by which technique, SM by SM */
+    uint32_t sm_count;
+    uint32_t place_capacity;  /* entries of places */
+    uint32_t choice_capacity; /* entries of choices */
+    uint32_t unused;
+} gpump_victim_question;
 
-/* Looks again at blocks that drain, when the cycle that a decision named has come: who is now to leave in another way.
- * Policies that never ask again change nothing. sms[sm_count] hold fresh views and estimates, *request is the old one
- * with a new `now`. Fills choices (room for choice_capacity); decision->ask_again may name a further cycle. Errors and
- * cost as gpump_victim_decide. */
-GPUMP_API gpump_result gpump_victim_reconsider(const gpump_victim_policy *policy, const gpump_victim_request *request,
-                                               const gpump_victim_sm *sms, uint32_t sm_count,
-                                               gpump_block_choice *choices, uint32_t choice_capacity,
-                                               gpump_victim_decision *decision, gpump_diag *diag);
+/* Decides which blocks leave, and how, so that request->positions blocks of the incoming kernel can start (Shieh 3.1 to
+ * 3.3). Positions that are empty are taken first, then Algorithm 1 picks candidates until the request is met or nothing
+ * is left. Where fewer positions are wanted than the SMs have, the SM whose next position is best goes next. Where
+ * registers and shared memory of a position are free but warp slots, threads or a block slot are short, further victims
+ * are added, best first.
+ *
+ * Fills question->places and question->choices. The choices of one SM follow each other, saves in the order in which
+ * they should be done, and go to gpump_sm_preempt as they are. The host dispatches at places with latency 0 at once, at
+ * the others when their victims are out, and sends no new blocks of other kernels to SMs that have a place open.
+ *
+ * Returns GPUMP_OK even when fewer positions can be had than asked for: decision->missing says how many, and
+ * decision->reason why. Errors: GPUMP_ERROR_ARGUMENT, also for a block outside the register file or shared memory of
+ * the geometry. GPUMP_ERROR_CAPACITY: decision->places and decision->choices say how many, the arrays are untouched.
+ * GPUMP_ERROR_REFUSED: a hook's answer breaks the rules, with the reason. Cost: linear in the SMs. */
+GPUMP_API gpump_result gpump_victim_decide(const gpump_victim_question *question, gpump_victim_decision *decision,
+                                           gpump_diag *diag);
+
+/* Says how each block leaves, within the request's limit, when whole SMs are handed over: the question of a scheduler
+ * that preempts an SM (Tanasic 5.2.3) and leaves the technique open. Each block takes the technique that the policy
+ * gives it (Algorithm 1, lines 3 to 14, where the policy has no hook); request->positions is not read, and blocks of
+ * request->kernel stay (0: none). A block that may leave by no technique of the policy gets no choice, nor does a block
+ * of its group.
+ *
+ * Fills question->choices in the order of the views. decision->missing counts the blocks without a choice that stay,
+ * decision->reason says why the first of them does. decision->ask_again as in gpump_victim_decide. Errors as
+ * gpump_victim_decide. Cost: linear in the blocks. */
+GPUMP_API gpump_result gpump_victim_vacate(const gpump_victim_question *question, gpump_victim_decision *decision,
+                                           gpump_diag *diag);
+
+/* Looks again at blocks that drain, at the cycle decision->ask_again of an earlier answer: which of them are to leave
+ * in another way now. Policies that never ask again change nothing. question->sms holds fresh views and estimates,
+ * question->request is the earlier one with a new `now`. Fills question->choices; decision->ask_again may name a
+ * further cycle. Errors and cost as gpump_victim_decide. */
+GPUMP_API gpump_result gpump_victim_reconsider(const gpump_victim_question *question, gpump_victim_decision *decision,
+                                               gpump_diag *diag);
 
 /* ---- what it costs in hardware (Shieh Table 3.1) ---- */
 
@@ -265,10 +300,12 @@ typedef struct gpump_victim_config {
 /* Fills *config for a preset of gpump_gpu_config_preset: the paper's table for gtx480_shieh; elsewhere the preset's
  * SMs, block slots and address widths (derived). */
 GPUMP_API gpump_result gpump_victim_config_preset(gpump_victim_config *config, const char *preset);
+/* Sets *bits to the storage that victim selection adds to the GPU, all SMs together. GPUMP_ERROR_CONFIG. */
+GPUMP_API gpump_result gpump_victim_bits(const gpump_victim_config *config, uint64_t *bits, gpump_diag *diag);
 /* Sets *sm_bits to the storage added to each SM (positions, candidate sets, block status) and *gpu_bits to that of the
- * GPU (which block of the incoming kernel is where). */
-GPUMP_API gpump_result gpump_victim_bits(const gpump_victim_config *config, uint64_t *sm_bits, uint64_t *gpu_bits,
-                                         gpump_diag *diag);
+ * GPU (which block of the incoming kernel is where). GPUMP_ERROR_CONFIG. */
+GPUMP_API gpump_result gpump_victim_table_bits(const gpump_victim_config *config, uint64_t *sm_bits, uint64_t *gpu_bits,
+                                               gpump_diag *diag);
 
 GPUMP_END
 #endif

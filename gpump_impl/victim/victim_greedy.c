@@ -27,15 +27,16 @@ static void gpumpi_victim_price(const gpump_victim_policy *policy, const gpump_v
     }
     for (rest = policy->technique ? which : 0; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest), t;
-        gpump_victim_block_args args;
+        gpump_victim_technique_args args;
+        args.policy = policy;
         args.request = request;
         args.block = &sm->blocks[i];
         args.estimate = &estimates[i];
         args.allowed = allowed[i];
-        args.draining = 0;
+        args.draining = sm->blocks[i].state == GPUMP_BLOCK_DRAINING;
         args.left = left;
         args.ask_again = &priced->ask_again;
-        t = policy->technique(policy, &args);
+        t = policy->technique(&args);
         priced->technique[i] = (uint8_t)(t < GPUMP_TECHNIQUES ? t : GPUMP_VICTIM_NO_TECHNIQUE);
         priced->latency[i] = t < GPUMP_TECHNIQUES ? estimates[i].latency[t] : GPUMP_UNKNOWN;
         priced->overhead[i] = t < GPUMP_TECHNIQUES ? estimates[i].overhead[t] : GPUMP_UNKNOWN;
@@ -81,17 +82,33 @@ GPUMP_INLINE void gpumpi_victim_sum(const gpumpi_victim_priced *priced, uint64_t
     candidate->overhead = overhead;
 }
 
+static uint32_t gpumpi_victim_ask_candidate(const gpump_victim_policy *policy, const gpump_victim_request *request,
+                                            const gpump_victim_candidate *candidates, uint32_t count) {
+    gpump_victim_candidate_args args;
+    args.policy = policy;
+    args.request = request;
+    args.candidates = candidates;
+    args.count = count;
+    return policy->candidate(&args);
+}
+
 GPUMP_API gpump_result gpump_victim_select(const gpump_victim_policy *policy, const gpump_victim_request *request,
                                            const gpump_victim_sm *sm, const uint64_t *sets, uint32_t positions,
                                            uint64_t open, uint8_t *technique, gpump_victim_candidate *chosen) {
     gpumpi_victim_priced priced;
     gpump_victim_candidate candidates[GPUMP_VICTIM_POSITIONS];
     uint8_t allowed[GPUMP_VICTIM_BLOCKS];
-    uint64_t all = 0, fixed = 0, left = gpumpi_victim_left(request), rest;
+    uint64_t all = 0, fixed = 0, left, rest;
     uint32_t p, i, count = 0, best = 0;
+    if (!policy || !request || !sm || !sets || !technique || !chosen || positions > GPUMP_VICTIM_POSITIONS ||
+        sm->count > GPUMP_VICTIM_BLOCKS || (sm->count && (!sm->blocks || !sm->estimates)))
+        return GPUMP_ERROR_ARGUMENT;
+    left = gpumpi_victim_left(request);
     memset(allowed, 0, sizeof allowed);
     for (p = 0; p < positions; p++)
         if (open >> p & 1u) all |= sets[p];
+    if (all && (sm->count == 0 || all >> (sm->count - 1) > 1))
+        return GPUMP_ERROR_ARGUMENT; /* a block not in the view */
     for (rest = all; rest; rest &= rest - 1) {
         i = gpump_bits_lowest64(rest);
         allowed[i] = (uint8_t)(sm->blocks[i].may & policy->techniques);
@@ -113,7 +130,7 @@ GPUMP_API gpump_result gpump_victim_select(const gpump_victim_policy *policy, co
     }
     if (count == 0) return GPUMP_EMPTY;
     if (policy->candidate) {
-        best = policy->candidate(policy, request, candidates, count);
+        best = gpumpi_victim_ask_candidate(policy, request, candidates, count);
         if (best >= count) return GPUMP_ERROR_REFUSED;
     }
     *chosen = candidates[best];
@@ -203,8 +220,8 @@ static uint64_t gpumpi_victim_fill(const gpump_victim_plan_args *args, const uin
 }
 
 /* Returns 1 when all positions that it takes are free in time. */
-static int gpumpi_victim_greedy(const gpump_victim_policy *policy, const gpump_victim_plan_args *args,
-                                gpump_victim_plan *plan) {
+static int gpumpi_victim_greedy(const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
+    const gpump_victim_policy *policy = args->policy;
     gpumpi_victim_priced priced;
     gpump_victim_candidate candidates[GPUMP_VICTIM_POSITIONS]; /* by position */
     uint8_t order[GPUMP_VICTIM_BLOCKS];
@@ -276,7 +293,7 @@ static int gpumpi_victim_greedy(const gpump_victim_policy *policy, const gpump_v
                 if (gpumpi_victim_better(&shown[count], &shown[pick])) pick = count;
                 count++;
             }
-            if (policy->candidate && count) pick = policy->candidate(policy, args->request, shown, count);
+            if (policy->candidate && count) pick = gpumpi_victim_ask_candidate(policy, args->request, shown, count);
             if (pick >= count) break;
             candidates[shown[pick].position] = shown[pick];
             best = &candidates[shown[pick].position];
@@ -300,48 +317,50 @@ static int gpumpi_victim_greedy(const gpump_victim_policy *policy, const gpump_v
     return in_time;
 }
 
-GPUMP_API void gpump_victim_plan_greedy(const gpump_victim_policy *policy, const gpump_victim_plan_args *args,
-                                        gpump_victim_plan *plan) {
-    if (args->leaving && !(policy->flags & GPUMP_VICTIM_EVICTED)) {
+GPUMP_API void gpump_victim_plan_greedy(const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
+    if (args->leaving && !(args->policy->flags & GPUMP_VICTIM_EVICTED)) {
         /* First without the room of those that leave too late; that is better unless it gives fewer positions. */
         gpump_victim_plan_args within = gpumpi_victim_args_within(args, args->left);
         gpump_victim_plan sure;
-        if (gpumpi_victim_greedy(policy, &within, &sure)) {
+        if (gpumpi_victim_greedy(&within, &sure)) {
             uint32_t positions = gpump_bits_count64(sure.positions);
-            if (positions < args->want) gpumpi_victim_greedy(policy, args, plan);
+            if (positions < args->want) gpumpi_victim_greedy(args, plan);
             if (positions == args->want || gpump_bits_count64(plan->positions) <= positions) *plan = sure;
             return;
         }
     }
-    gpumpi_victim_greedy(policy, args, plan);
+    gpumpi_victim_greedy(args, plan);
+}
+
+GPUMP_API void gpumpi_victim_plan_each(const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
+    gpumpi_victim_priced priced;
+    uint64_t rest;
+    gpumpi_victim_price(args->policy, args->request, args->sm, args->choosable, args->allowed, args->left, &priced);
+    plan->victims = args->choosable;
+    plan->ask_again = priced.ask_again;
+    for (rest = args->choosable; rest; rest &= rest - 1) {
+        uint32_t i = gpump_bits_lowest64(rest);
+        plan->technique[i] = priced.technique[i];
+    }
 }
 
 /* Chimera and its kin: all blocks or none, positions from the lowest. */
-GPUMP_API void gpumpi_victim_plan_whole(const gpump_victim_policy *policy, const gpump_victim_plan_args *args,
-                                        gpump_victim_plan *plan) {
-    gpumpi_victim_priced priced;
+GPUMP_API void gpumpi_victim_plan_whole(const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
     gpumpi_victim_room room;
-    uint64_t rest, victims = args->choosable;
+    uint64_t rest;
     uint32_t taken;
     plan->positions = plan->victims = 0;
     plan->ask_again = GPUMP_UNKNOWN;
     if (args->fixed) return;
-    if (policy->plan) {
-        policy->plan(policy, args, plan);
+    if (args->policy->plan) {
+        args->policy->plan(args, plan);
         return;
     }
-    gpumpi_victim_price(policy, args->request, args->sm, victims, args->allowed, args->left, &priced);
     room = gpumpi_victim_room_without(args, 0);
-    gpumpi_victim_release(args, victims, 1, &room);
+    gpumpi_victim_release(args, args->choosable, 1, &room);
     for (rest = args->open, taken = 0;
          rest && taken < args->want && gpumpi_victim_suffices(args->geometry, &room, taken + 1);
          rest &= rest - 1, taken++)
         plan->positions |= rest & (0 - rest);
-    if (!plan->positions) return;
-    plan->victims = victims;
-    plan->ask_again = priced.ask_again;
-    for (rest = victims; rest; rest &= rest - 1) {
-        uint32_t i = gpump_bits_lowest64(rest);
-        plan->technique[i] = priced.technique[i];
-    }
+    if (plan->positions) gpumpi_victim_plan_each(args, plan);
 }

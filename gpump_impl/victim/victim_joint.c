@@ -188,8 +188,7 @@ static uint64_t gpumpi_victim_spare_port(const gpump_victim_plan_args *args, con
     return gpumpi_victim_assign(args, estimates, plan->victims, plan);
 }
 
-GPUMP_API void gpumpi_victim_plan_joint(const gpump_victim_policy *policy, const gpump_victim_plan_args *args,
-                                        gpump_victim_plan *plan) {
+GPUMP_API void gpumpi_victim_plan_joint(const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
     gpump_cost_estimate estimates[GPUMP_VICTIM_BLOCKS];
     uint64_t limit, last;
     gpumpi_victim_charge_drains(args, args->draining | args->choosable, estimates);
@@ -197,7 +196,7 @@ GPUMP_API void gpumpi_victim_plan_joint(const gpump_victim_policy *policy, const
     plan->positions = 0;
     if (!args->draining) {
         gpumpi_victim_exact(args, estimates, GPUMP_UNKNOWN, GPUMPI_VICTIM_JOINT_NODES, plan);
-        if (!plan->positions && args->want) gpump_victim_plan_greedy(policy, args, plan);
+        if (!plan->positions && args->want) gpump_victim_plan_greedy(args, plan);
     }
     limit = gpumpi_victim_assign(args, estimates, plan->victims, plan);
     last = args->draining ? 0 : gpumpi_victim_last_out(args, plan);

@@ -171,8 +171,10 @@ GPUMP_INLINE uint64_t gpumpi_victim_take_out(uint64_t own, uint32_t positions, u
 /* ---- plans ---- */
 
 /* Chimera and its kin: all blocks or none, positions from the lowest. */
-GPUMP_API void gpumpi_victim_plan_whole(const gpump_victim_policy *policy, const gpump_victim_plan_args *args,
-                                        gpump_victim_plan *plan);
+GPUMP_API void gpumpi_victim_plan_whole(const gpump_victim_plan_args *args, gpump_victim_plan *plan);
+
+/* Every block of args->choosable leaves, each by the technique that the policy gives it. */
+GPUMP_API void gpumpi_victim_plan_each(const gpump_victim_plan_args *args, gpump_victim_plan *plan);
 
 /* Positions and victims of least overhead such that every victim, and whoever leaves by himself and is in the way, is
  * out within the limit; where that cannot be, within the least latency that can. Every victim takes its cheapest
@@ -182,8 +184,7 @@ GPUMP_API void gpumpi_victim_exact(const gpump_victim_plan_args *args, const gpu
                                    uint64_t most, uint32_t nodes, gpump_victim_plan *plan);
 
 /* Ours: all victims at once (victim_joint.c). */
-GPUMP_API void gpumpi_victim_plan_joint(const gpump_victim_policy *policy, const gpump_victim_plan_args *args,
-                                        gpump_victim_plan *plan);
+GPUMP_API void gpumpi_victim_plan_joint(const gpump_victim_plan_args *args, gpump_victim_plan *plan);
 
 GPUMP_END
 #endif

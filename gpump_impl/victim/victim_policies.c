@@ -4,19 +4,16 @@
 
 #define GPUMPI_VICTIM_NODES 200000u
 
-static void gpumpi_victim_plan_exact(const gpump_victim_policy *policy, const gpump_victim_plan_args *args,
-                                     gpump_victim_plan *plan) {
+static void gpumpi_victim_plan_exact(const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
     gpumpi_victim_exact(args, args->sm->estimates, GPUMP_UNKNOWN, GPUMPI_VICTIM_NODES, plan);
-    if (!plan->positions && args->want) gpump_victim_plan_greedy(policy, args, plan);
+    if (!plan->positions && args->want) gpump_victim_plan_greedy(args, plan);
 }
 
 /* ---- drain, then switch (Tanasic 7.2.1) ---- */
 
-static uint32_t gpumpi_victim_technique_timeout(const gpump_victim_policy *policy,
-                                                const gpump_victim_block_args *args) {
+static uint32_t gpumpi_victim_technique_timeout(const gpump_victim_technique_args *args) {
     const gpump_victim_request *request = args->request;
     uint64_t timeout = request->timeout_cycles, at, save = args->estimate->latency[GPUMP_TECHNIQUE_SWITCH];
-    (void)policy;
     if (timeout == GPUMP_UNKNOWN && request->limit_cycles != GPUMP_UNKNOWN)
         timeout = request->limit_cycles > save ? request->limit_cycles - save : 0;
     at = gpump_add_saturated(request->since, timeout);

@@ -42,6 +42,9 @@ GPUMP_API gpump_result gpump_victim_geometry_init(gpump_victim_geometry *geometr
     geometry->warp_slots = gpu->warp_slots;
     geometry->thread_slots = gpu->thread_slots;
     geometry->block_slots = gpu->block_slots;
+    geometry->unused = 0;
+    geometry->register_file = gpu->registers;
+    geometry->shared_memory_bytes = shared_bytes;
     geometry->entries = gpu->block_slots > GPUMP_VICTIM_BLOCKS / 2 ? GPUMP_VICTIM_BLOCKS : gpu->block_slots * 2;
     return GPUMP_OK;
 }
@@ -111,8 +114,17 @@ GPUMP_API gpump_result gpump_victim_config_preset(gpump_victim_config *config, c
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_victim_bits(const gpump_victim_config *config, uint64_t *sm_bits, uint64_t *gpu_bits,
-                                         gpump_diag *diag) {
+GPUMP_API gpump_result gpump_victim_bits(const gpump_victim_config *config, uint64_t *bits, gpump_diag *diag) {
+    uint64_t sm_bits, gpu_bits;
+    gpump_result result = gpump_victim_table_bits(config, &sm_bits, &gpu_bits, diag);
+    if (result != GPUMP_OK) return result;
+    if (!bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bits", 0, 0, 1, UINT64_MAX);
+    *bits = sm_bits * config->sms + gpu_bits;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_victim_table_bits(const gpump_victim_config *config, uint64_t *sm_bits, uint64_t *gpu_bits,
+                                               gpump_diag *diag) {
     uint64_t id;
     if (!config || !sm_bits || !gpu_bits)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config, sm_bits or gpu_bits", 0, 0, 1, UINT64_MAX);

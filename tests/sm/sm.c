@@ -581,10 +581,10 @@ static void storage_of_the_tables(void **state) {
     gpump_sm_storage storage;
     (void)state;
     assert_int_equal(config.entries, 16);
-    assert_int_equal(gpump_sm_bits(&config, &storage, NULL), GPUMP_OK);
+    assert_int_equal(gpump_sm_table_bits(&config, &storage, NULL), GPUMP_OK);
     assert_int_equal(storage.allocation_bits, 160 * 8);
     config = preset("k20c");
-    assert_int_equal(gpump_sm_bits(&config, &storage, NULL), GPUMP_OK);
+    assert_int_equal(gpump_sm_table_bits(&config, &storage, NULL), GPUMP_OK);
     assert_int_equal(storage.status_bits, 130 * 8);
     assert_int_equal(storage.total_bits, storage.allocation_bits + storage.status_bits + storage.life_bits);
 }
@@ -816,6 +816,134 @@ static void random_life(void **state) {
     }
 }
 
+/* A rewind: the SM asks the host to send the warps back, counts what they give up, and saves the block there. */
+static void life_by_rewind(void **state) {
+    gpump_sm_config config = preset("gtx480_lin");
+    gpump_sm *sm;
+    gpump_block_ref a, b, back;
+    gpump_block_choice c;
+    gpump_block_view view;
+    gpump_sm_action action;
+    gpump_sm_statistics statistics;
+    gpump_sm_history history;
+    gpump_sm_request r = request(1, 64, 1024, 256, 7);
+    (void)state;
+    sm = make(&config);
+    a = place(sm, 0, r);
+    c = choice(a, GPUMP_TECHNIQUE_REWIND); /* the presets' host cannot */
+    assert_int_equal(gpump_sm_may(sm, a, GPUMP_TECHNIQUE_REWIND), GPUMP_REASON_TECHNIQUE);
+    assert_int_equal(gpump_sm_preempt(sm, 0, &c, 1, NULL), GPUMP_ERROR_REFUSED);
+    free(sm);
+    config.techniques |= 1u << GPUMP_TECHNIQUE_REWIND;
+    sm = make(&config);
+    a = place(sm, 0, r);
+    b = place(sm, 0, r);
+    assert_int_equal(gpump_sm_report_executed(sm, a, 100), GPUMP_OK);
+    assert_int_equal(gpump_sm_report_clobber(sm, a), GPUMP_OK); /* no flush any more, but a rewind */
+    assert_int_equal(gpump_sm_block(sm, 10, a, &view), GPUMP_OK);
+    assert_int_equal(view.may,
+                     1u << GPUMP_TECHNIQUE_SWITCH | 1u << GPUMP_TECHNIQUE_DRAIN | 1u << GPUMP_TECHNIQUE_REWIND);
+    c = choice(a, GPUMP_TECHNIQUE_REWIND);
+    assert_int_equal(gpump_sm_report_rewound(sm, a, 1), GPUMP_ERROR_STATE); /* nobody told it to */
+    assert_int_equal(gpump_sm_preempt(sm, 10, &c, 1, NULL), GPUMP_OK);
+    action = pull(sm, 10, GPUMP_SM_ACTION_REWIND);
+    assert_int_equal(action.cookie, 7);
+    assert_int_equal(action.technique, GPUMP_TECHNIQUE_REWIND);
+    assert_true(gpump_sm_may_issue(sm, a.slot)); /* a warp that must go on does */
+    assert_true(gpump_sm_may_issue(sm, b.slot));
+    assert_int_equal(gpump_sm_block(sm, 12, a, &view), GPUMP_OK);
+    assert_int_equal(view.technique, GPUMP_TECHNIQUE_REWIND);
+    assert_int_equal(gpump_sm_report_rewound(sm, a, 101), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_sm_report_rewound(sm, a, 30), GPUMP_OK);
+    assert_int_equal(gpump_sm_report_waits(sm, 12, a, GPUMP_SM_WAIT_PREEMPTION_POINT), GPUMP_OK);
+    assert_int_equal(gpump_sm_report_executed(sm, a, 5), GPUMP_OK);
+    assert_int_equal(gpump_sm_report_waits(sm, 20, a, 0), GPUMP_OK);
+    assert_false(gpump_sm_may_issue(sm, a.slot));
+    pull(sm, 20, GPUMP_SM_ACTION_SAVE);
+    assert_int_equal(gpump_sm_report_saved(sm, 30, a), GPUMP_OK);
+    action = pull(sm, 30, GPUMP_SM_ACTION_FREED);
+    assert_int_equal(action.why, GPUMP_BLOCK_SAVED);
+    assert_int_equal(action.history.executed, 75); /* as far as it has come */
+    history = action.history;
+    gpump_sm_get_statistics(sm, &statistics);
+    assert_int_equal(statistics.rewound, 1);
+    assert_int_equal(statistics.saved, 1);
+    assert_int_equal(statistics.wasted, 30);
+    assert_int_equal(statistics.executed, 105);
+    assert_int_equal(gpump_sm_place(sm, 40, &r, &history, &back, NULL), GPUMP_OK);
+    pull(sm, 40, GPUMP_SM_ACTION_RESTORE);
+    assert_int_equal(gpump_sm_report_restored(sm, 50, back), GPUMP_OK);
+    assert_int_equal(gpump_sm_report_executed(sm, back, 25), GPUMP_OK);
+    assert_int_equal(gpump_sm_report_done(sm, 60, back), GPUMP_OK);
+    pull(sm, 60, GPUMP_SM_ACTION_FREED);
+    gpump_sm_get_statistics(sm, &statistics);
+    assert_int_equal(statistics.executed - statistics.wasted, 100); /* each instruction of the block counts once */
+    free(sm);
+}
+
+/* A host without anything to wait for: the rewind is still the host's to carry out, so SAVE comes after its report. */
+static void rewind_without_waits(void **state) {
+    gpump_sm_config config = preset("gtx480_lin");
+    gpump_sm *sm;
+    gpump_block_ref a;
+    gpump_block_choice c;
+    (void)state;
+    config.waits = 0;
+    config.techniques = 1u << GPUMP_TECHNIQUE_REWIND;
+    sm = make(&config);
+    a = place(sm, 0, request(1, 64, 1024, 256, 7));
+    assert_int_equal(gpump_sm_may(sm, a, GPUMP_TECHNIQUE_SWITCH), GPUMP_REASON_TECHNIQUE);
+    c = choice(a, GPUMP_TECHNIQUE_REWIND);
+    c.keep = GPUMP_PART_SHARED_MEMORY;
+    assert_int_equal(gpump_sm_preempt(sm, 10, &c, 1, NULL), GPUMP_OK);
+    pull(sm, 10, GPUMP_SM_ACTION_REWIND);
+    nothing_to_pull(sm, 11);
+    assert_false(gpump_sm_may_issue(sm, a.slot));
+    assert_int_equal(gpump_sm_report_waits(sm, 11, a, 0), GPUMP_OK);
+    assert_int_equal(pull(sm, 11, GPUMP_SM_ACTION_SAVE).parts, GPUMP_PART_REGISTERS);
+    assert_int_equal(gpump_sm_report_saved(sm, 12, a), GPUMP_OK);
+    assert_int_equal(pull(sm, 12, GPUMP_SM_ACTION_PARKED).parts, GPUMP_PART_SHARED_MEMORY);
+    assert_int_equal(gpump_sm_may(sm, a, GPUMP_TECHNIQUE_REWIND), GPUMP_REASON_NOT_RUNNING); /* nothing runs back */
+    free(sm);
+}
+
+/* More room for contexts may be set than was configured: what a flush returns does not cut it, and what a switch in the
+ * same call takes does not wrap. */
+static void context_room_never_wraps(void **state) {
+    gpump_sm_config config = preset("gtx480_lin");
+    gpump_sm *sm;
+    gpump_block_ref a, b;
+    gpump_block_choice c[2];
+    (void)state;
+    config.context_bytes = 1000;
+    sm = make(&config);
+    a = place(sm, 0, request(1, 64, 1024, 256, 1));
+    b = place(sm, 0, request(1, 64, 1024, 256, 2));
+    assert_int_equal(gpump_sm_set_context_room(sm, 1, 10000), GPUMP_OK);
+    c[0] = choice(a, GPUMP_TECHNIQUE_SWITCH);
+    assert_int_equal(gpump_sm_preempt(sm, 1, c, 1, NULL), GPUMP_OK);
+    assert_int_equal(gpump_sm_context_room(sm, 1), 10000 - 4352);
+    pull(sm, 1, GPUMP_SM_ACTION_STOP);
+    c[0] = choice(a, GPUMP_TECHNIQUE_FLUSH);
+    c[1] = choice(b, GPUMP_TECHNIQUE_SWITCH);
+    assert_int_equal(gpump_sm_preempt(sm, 2, c, 2, NULL), GPUMP_OK);
+    assert_true(gpump_sm_context_room(sm, 1) <= 10000 - 4352);
+    free(sm);
+}
+
+/* A size of shared memory that the GPU does not have is refused. */
+static void shared_memory_is_an_option(void **state) {
+    gpump_gpu gpu;
+    gpump_sm_config config;
+    (void)state;
+    assert_int_equal(gpump_gpu_config_preset(&gpu, "k20c"), GPUMP_OK);
+    assert_int_equal(gpump_sm_config_from_gpu(&config, &gpu, gpu.shared_bytes[0]), GPUMP_OK);
+    memset(&config, 0x5a, sizeof config);
+    assert_int_equal(gpump_sm_config_from_gpu(&config, &gpu, gpu.shared_bytes[0] + 1), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(config.struct_size, 0x5a5a5a5au);
+    assert_int_equal(gpump_sm_config_from_gpu(&config, &gpu, 0), GPUMP_ERROR_ARGUMENT);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(life_by_switch_and_back),
@@ -830,6 +958,10 @@ int main(void) {
         cmocka_unit_test(a_copy_is_a_checkpoint),
         cmocka_unit_test(storage_of_the_tables),
         cmocka_unit_test(statistics_have_names),
+        cmocka_unit_test(life_by_rewind),
+        cmocka_unit_test(rewind_without_waits),
+        cmocka_unit_test(context_room_never_wraps),
+        cmocka_unit_test(shared_memory_is_an_option),
         cmocka_unit_test(random_life),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

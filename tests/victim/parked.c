@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "test.h"
+#include "victim/victim_ask.h"
 
 enum { OLD = 1, NEW = 2 };
 
@@ -109,8 +110,8 @@ static void scene_ask(scene *s, const gpump_victim_policy *policy, uint32_t posi
     view.blocks = views;
     view.estimates = estimates;
     view.count = count;
-    a->result = gpump_victim_decide(policy, &request, &geometry, &view, 1, NULL, 0, a->places, 64, a->choices, 64,
-                                    &a->decision, NULL);
+    a->result = victim_decide(policy, &request, &geometry, &view, 1, NULL, 0, a->places, 64, a->choices, 64,
+                              &a->decision, NULL);
 }
 
 /* Four parked blocks fill the register file. As long as nobody may take it from them, no policy promises a place; where

@@ -2,6 +2,7 @@
 /* Victim selection by example: the paper's candidate sets and storage, Algorithm 1 branch by branch, all four
  * resources, groups, refusals, several SMs, asking again. */
 #include "test.h"
+#include "victim/victim_ask.h"
 
 enum {
     F = 1u << GPUMP_TECHNIQUE_FLUSH,
@@ -168,8 +169,8 @@ static void all_four_resources(void **state) {
         sm.blocks = blocks;
         sm.estimates = estimates;
         sm.count = n;
-        assert_int_equal(gpump_victim_decide(gpump_victim_find("dual"), &request, &geometry, &sm, 1, NULL, 0, &place, 1,
-                                             choices, 8, &decision, NULL),
+        assert_int_equal(victim_decide(gpump_victim_find("dual"), &request, &geometry, &sm, 1, NULL, 0, &place, 1,
+                                       choices, 8, &decision, NULL),
                          GPUMP_OK);
         assert_int_equal(decision.places, 1);
         assert_true(place.latency == 0);
@@ -184,13 +185,13 @@ static void storage(void **state) {
     uint64_t sm_bits, gpu_bits;
     (void)state;
     assert_int_equal(gpump_victim_config_preset(&config, "gtx480_shieh"), GPUMP_OK);
-    assert_int_equal(gpump_victim_bits(&config, &sm_bits, &gpu_bits, NULL), GPUMP_OK);
+    assert_int_equal(gpump_victim_table_bits(&config, &sm_bits, &gpu_bits, NULL), GPUMP_OK);
     assert_int_equal(sm_bits, 514 * 8);
     assert_int_equal(gpu_bits, 120 * 8);
     assert_int_equal(gpump_victim_config_preset(&config, "h100"), GPUMP_OK);
     assert_int_equal(gpump_victim_config_preset(&config, "no such"), GPUMP_ERROR_UNKNOWN_NAME);
     config.struct_size = 1;
-    assert_int_equal(gpump_victim_bits(&config, &sm_bits, &gpu_bits, NULL), GPUMP_ERROR_CONFIG);
+    assert_int_equal(gpump_victim_table_bits(&config, &sm_bits, &gpu_bits, NULL), GPUMP_ERROR_CONFIG);
 }
 
 /* Algorithm 1 on three blocks, each its own candidate. Columns: what flush, switch and drain cost, what is allowed, and
@@ -428,8 +429,8 @@ static void scene_init(scene *s) {
 }
 
 static gpump_result scene_decide(scene *s, const char *policy) {
-    return gpump_victim_decide(gpump_victim_find(policy), &s->request, &s->geometry, &s->sm, 1, NULL, 0, s->places, 32,
-                               s->choices, 64, &s->decision, &s->diag);
+    return victim_decide(gpump_victim_find(policy), &s->request, &s->geometry, &s->sm, 1, NULL, 0, s->places, 32,
+                         s->choices, 64, &s->decision, &s->diag);
 }
 
 static void whole_decisions(void **state) {
@@ -576,11 +577,11 @@ static void over_sms(void **state) {
     s.request.positions = 100;
     assert_true(gpump_victim_scratch_bytes(SMS) <= sizeof scratch);
     assert_int_equal(gpump_victim_scratch_bytes(64), 0);
-    assert_int_equal(gpump_victim_decide(gpump_victim_find("dual"), &s.request, &s.geometry, sms, SMS, NULL, 0, places,
-                                         SMS * 6, choices, SMS * 6, &s.decision, &s.diag),
+    assert_int_equal(victim_decide(gpump_victim_find("dual"), &s.request, &s.geometry, sms, SMS, NULL, 0, places,
+                                   SMS * 6, choices, SMS * 6, &s.decision, &s.diag),
                      GPUMP_ERROR_ARGUMENT);
-    assert_int_equal(gpump_victim_decide(gpump_victim_find("dual"), &s.request, &s.geometry, sms, SMS, scratch,
-                                         sizeof scratch, places, SMS * 6, choices, SMS * 6, &s.decision, &s.diag),
+    assert_int_equal(victim_decide(gpump_victim_find("dual"), &s.request, &s.geometry, sms, SMS, scratch,
+                                   sizeof scratch, places, SMS * 6, choices, SMS * 6, &s.decision, &s.diag),
                      GPUMP_OK);
     assert_int_equal(s.decision.places, 100);
     {
@@ -596,8 +597,8 @@ static void over_sms(void **state) {
         }
         assert_int_equal(s.decision.overhead, sum);
     }
-    assert_int_equal(gpump_victim_decide(gpump_victim_find("chimera"), &s.request, &s.geometry, sms, SMS, scratch,
-                                         sizeof scratch, places, SMS * 6, choices, SMS * 6, &s.decision, &s.diag),
+    assert_int_equal(victim_decide(gpump_victim_find("chimera"), &s.request, &s.geometry, sms, SMS, scratch,
+                                   sizeof scratch, places, SMS * 6, choices, SMS * 6, &s.decision, &s.diag),
                      GPUMP_OK);
     assert_int_equal(s.decision.sms, 17); /* ceil(100 / 6) */
     assert_int_equal(s.decision.choices, 17 * 6);
@@ -605,13 +606,13 @@ static void over_sms(void **state) {
     {
         gpump_victim_decision decision;
         memset(places, 0x11, sizeof places);
-        assert_int_equal(gpump_victim_decide(gpump_victim_find("dual"), &s.request, &s.geometry, sms, SMS, scratch,
-                                             sizeof scratch, places, 99, choices, SMS * 6, &decision, &s.diag),
+        assert_int_equal(victim_decide(gpump_victim_find("dual"), &s.request, &s.geometry, sms, SMS, scratch,
+                                       sizeof scratch, places, 99, choices, SMS * 6, &decision, &s.diag),
                          GPUMP_ERROR_CAPACITY);
         assert_int_equal(decision.places, 100);
         assert_int_equal(((unsigned char *)places)[0], 0x11);
-        assert_int_equal(gpump_victim_decide(gpump_victim_find("dual"), &s.request, &s.geometry, sms, SMS, scratch,
-                                             sizeof scratch, places, 100, choices, 100, &decision, &s.diag),
+        assert_int_equal(victim_decide(gpump_victim_find("dual"), &s.request, &s.geometry, sms, SMS, scratch,
+                                       sizeof scratch, places, 100, choices, 100, &decision, &s.diag),
                          GPUMP_OK);
         assert_int_equal(decision.choices, 100);
     }
@@ -631,29 +632,29 @@ static void asking_again(void **state) {
     assert_int_equal(s.decision.ask_again, 300);
     for (i = 0; i < 6; i++) s.blocks[i].state = i < 2 ? GPUMP_BLOCK_RUNNING : GPUMP_BLOCK_DRAINING;
     s.request.now = 299;
-    assert_int_equal(gpump_victim_reconsider(gpump_victim_find("drain-then-switch"), &s.request, &s.sm, 1, s.choices,
-                                             64, &s.decision, &s.diag),
+    assert_int_equal(victim_ask(gpump_victim_reconsider, gpump_victim_find("drain-then-switch"), &s.request, &s.sm, 1,
+                                s.choices, 64, &s.decision, &s.diag),
                      GPUMP_OK);
     assert_int_equal(s.decision.choices, 0);
     assert_int_equal(s.decision.ask_again, 300);
     s.request.now = 300;
-    assert_int_equal(gpump_victim_reconsider(gpump_victim_find("drain-then-switch"), &s.request, &s.sm, 1, s.choices,
-                                             64, &s.decision, &s.diag),
+    assert_int_equal(victim_ask(gpump_victim_reconsider, gpump_victim_find("drain-then-switch"), &s.request, &s.sm, 1,
+                                s.choices, 64, &s.decision, &s.diag),
                      GPUMP_OK);
     assert_int_equal(s.decision.choices, 4);
     assert_int_equal(s.choices[0].technique, GPUMP_TECHNIQUE_SWITCH);
     assert_true(s.decision.ask_again == GPUMP_UNKNOWN);
-    assert_int_equal(gpump_victim_reconsider(gpump_victim_find("drain-then-switch"), &s.request, &s.sm, 1, s.choices, 3,
-                                             &s.decision, &s.diag),
+    assert_int_equal(victim_ask(gpump_victim_reconsider, gpump_victim_find("drain-then-switch"), &s.request, &s.sm, 1,
+                                s.choices, 3, &s.decision, &s.diag),
                      GPUMP_ERROR_CAPACITY);
     /* Joint: a drain that turns out long is given up while something else is in time; others never ask. */
     s.request.now = 700;
     s.estimates[2].latency[GPUMP_TECHNIQUE_DRAIN] = 2101;
     s.estimates[3].latency[GPUMP_TECHNIQUE_DRAIN] = 2099;
     s.estimates[4].latency[GPUMP_TECHNIQUE_DRAIN] = s.estimates[5].latency[GPUMP_TECHNIQUE_DRAIN] = 5;
-    assert_int_equal(
-        gpump_victim_reconsider(gpump_victim_find("joint"), &s.request, &s.sm, 1, s.choices, 64, &s.decision, &s.diag),
-        GPUMP_OK);
+    assert_int_equal(victim_ask(gpump_victim_reconsider, gpump_victim_find("joint"), &s.request, &s.sm, 1, s.choices,
+                                64, &s.decision, &s.diag),
+                     GPUMP_OK);
     assert_int_equal(s.decision.choices, 1);
     assert_int_equal(s.choices[0].cookie, 102);
     assert_int_equal(s.choices[0].technique, GPUMP_TECHNIQUE_FLUSH);
@@ -663,13 +664,13 @@ static void asking_again(void **state) {
     s.request.now = 2790;
     s.estimates[4].latency[GPUMP_TECHNIQUE_DRAIN] = s.estimates[5].latency[GPUMP_TECHNIQUE_DRAIN] = 0;
     s.blocks[5].may = S | D;
-    assert_int_equal(
-        gpump_victim_reconsider(gpump_victim_find("joint"), &s.request, &s.sm, 1, s.choices, 64, &s.decision, &s.diag),
-        GPUMP_OK);
+    assert_int_equal(victim_ask(gpump_victim_reconsider, gpump_victim_find("joint"), &s.request, &s.sm, 1, s.choices,
+                                64, &s.decision, &s.diag),
+                     GPUMP_OK);
     assert_int_equal(s.decision.choices, 3);
-    assert_int_equal(
-        gpump_victim_reconsider(gpump_victim_find("dual"), &s.request, &s.sm, 1, s.choices, 64, &s.decision, &s.diag),
-        GPUMP_OK);
+    assert_int_equal(victim_ask(gpump_victim_reconsider, gpump_victim_find("dual"), &s.request, &s.sm, 1, s.choices, 64,
+                                &s.decision, &s.diag),
+                     GPUMP_OK);
     assert_int_equal(s.decision.choices, 0);
     s.request.since = 3000;
     assert_int_equal(scene_decide(&s, "dual"), GPUMP_ERROR_TIME);
@@ -708,8 +709,9 @@ static void joint_lets_run_on_who_may(void **state) {
     s.estimates[0].latency[GPUMP_TECHNIQUE_DRAIN] = s.estimates[1].latency[GPUMP_TECHNIQUE_DRAIN] = 100;
     s.estimates[2].latency[GPUMP_TECHNIQUE_DRAIN] = 700;
     s.estimates[3].latency[GPUMP_TECHNIQUE_DRAIN] = 3000;
-    assert_int_equal(gpump_victim_reconsider(joint, &s.request, &s.sm, 1, s.choices, 64, &s.decision, &s.diag),
-                     GPUMP_OK);
+    assert_int_equal(
+        victim_ask(gpump_victim_reconsider, joint, &s.request, &s.sm, 1, s.choices, 64, &s.decision, &s.diag),
+        GPUMP_OK);
     assert_int_equal(s.decision.choices, 1);
     assert_int_equal(s.choices[0].cookie, 103);
     assert_int_equal(s.choices[0].technique, GPUMP_TECHNIQUE_SWITCH);
@@ -753,15 +755,15 @@ static void lateness_may_have_a_price(void **state) {
     /* In a second look the blocks that still drain are billed likewise. */
     for (i = 0; i < 6; i++) s.blocks[i].state = GPUMP_BLOCK_DRAINING;
     s.request.now = 100;
-    assert_int_equal(
-        gpump_victim_reconsider(gpump_victim_find("joint"), &s.request, &s.sm, 1, s.choices, 64, &s.decision, &s.diag),
-        GPUMP_OK);
+    assert_int_equal(victim_ask(gpump_victim_reconsider, gpump_victim_find("joint"), &s.request, &s.sm, 1, s.choices,
+                                64, &s.decision, &s.diag),
+                     GPUMP_OK);
     assert_int_equal(s.decision.choices, 6);
     assert_int_equal(s.choices[0].technique, GPUMP_TECHNIQUE_FLUSH);
     s.request.late_price = 8;
-    assert_int_equal(
-        gpump_victim_reconsider(gpump_victim_find("joint"), &s.request, &s.sm, 1, s.choices, 64, &s.decision, &s.diag),
-        GPUMP_OK);
+    assert_int_equal(victim_ask(gpump_victim_reconsider, gpump_victim_find("joint"), &s.request, &s.sm, 1, s.choices,
+                                64, &s.decision, &s.diag),
+                     GPUMP_OK);
     assert_int_equal(s.decision.choices, 6);
     assert_int_equal(s.choices[0].technique, GPUMP_TECHNIQUE_SWITCH);
 }
@@ -787,21 +789,14 @@ static void rewind_is_a_technique(void **state) {
 
 /* ---- a host's own policies: right ones are obeyed, wrong answers are refused with the reason ---- */
 
-static uint32_t always_flush(const gpump_victim_policy *policy, const gpump_victim_block_args *args) {
-    (void)policy;
+static uint32_t always_flush(const gpump_victim_technique_args *args) {
     (void)args;
     return GPUMP_TECHNIQUE_FLUSH;
 }
-static uint32_t last_candidate(const gpump_victim_policy *policy, const gpump_victim_request *request,
-                               const gpump_victim_candidate *candidates, uint32_t count) {
-    (void)policy;
-    (void)request;
-    (void)candidates;
-    return count - 1;
+static uint32_t last_candidate(const gpump_victim_candidate_args *args) {
+    return args->policy->candidate == last_candidate ? args->count - 1 : args->count;
 }
-static void greedy_position(const gpump_victim_policy *policy, const gpump_victim_plan_args *args,
-                            gpump_victim_plan *plan) {
-    (void)policy;
+static void greedy_position(const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
     (void)args;
     plan->positions = 1;
     plan->victims = 0; /* takes a position and sends nobody away */
@@ -817,28 +812,28 @@ static void hooks_are_checked(void **state) {
     mine.name = "mine";
     mine.technique = always_flush;
     mine.candidate = last_candidate;
-    assert_int_equal(gpump_victim_decide(&mine, &s.request, &s.geometry, &s.sm, 1, NULL, 0, s.places, 32, s.choices, 64,
-                                         &s.decision, &s.diag),
+    assert_int_equal(victim_decide(&mine, &s.request, &s.geometry, &s.sm, 1, NULL, 0, s.places, 32, s.choices, 64,
+                                   &s.decision, &s.diag),
                      GPUMP_OK);
     assert_int_equal(s.choices[0].technique, GPUMP_TECHNIQUE_FLUSH);
     assert_true(s.places[0].position >= 5);
     s.request.positions = 6;
     s.blocks[2].may = S | D;
-    assert_int_equal(gpump_victim_decide(&mine, &s.request, &s.geometry, &s.sm, 1, NULL, 0, s.places, 32, s.choices, 64,
-                                         &s.decision, &s.diag),
+    assert_int_equal(victim_decide(&mine, &s.request, &s.geometry, &s.sm, 1, NULL, 0, s.places, 32, s.choices, 64,
+                                   &s.decision, &s.diag),
                      GPUMP_ERROR_REFUSED);
     assert_int_equal(s.diag.reason, GPUMP_REASON_CLOBBERED);
     s.request.positions = 6;
     mine.technique = NULL;
     mine.candidate = NULL;
     mine.plan = greedy_position;
-    assert_int_equal(gpump_victim_decide(&mine, &s.request, &s.geometry, &s.sm, 1, NULL, 0, s.places, 32, s.choices, 64,
-                                         &s.decision, &s.diag),
+    assert_int_equal(victim_decide(&mine, &s.request, &s.geometry, &s.sm, 1, NULL, 0, s.places, 32, s.choices, 64,
+                                   &s.decision, &s.diag),
                      GPUMP_ERROR_REFUSED);
     assert_int_equal(s.diag.reason, GPUMP_REASON_REGISTERS);
     mine.struct_size--;
-    assert_int_equal(gpump_victim_decide(&mine, &s.request, &s.geometry, &s.sm, 1, NULL, 0, s.places, 32, s.choices, 64,
-                                         &s.decision, &s.diag),
+    assert_int_equal(victim_decide(&mine, &s.request, &s.geometry, &s.sm, 1, NULL, 0, s.places, 32, s.choices, 64,
+                                   &s.decision, &s.diag),
                      GPUMP_ERROR_ARGUMENT);
 }
 
@@ -857,8 +852,8 @@ static void a_hook_may_be_the_greedy_plan(void **state) {
         s.request.positions = positions;
         for (int i = 0; i < 2; i++) {
             memset(choices[i], 0, sizeof choices[i]);
-            assert_int_equal(gpump_victim_decide(i ? &hooked : dual, &s.request, &s.geometry, &s.sm, 1, NULL, 0, places,
-                                                 8, choices[i], 8, &decision[i], &s.diag),
+            assert_int_equal(victim_decide(i ? &hooked : dual, &s.request, &s.geometry, &s.sm, 1, NULL, 0, places, 8,
+                                           choices[i], 8, &decision[i], &s.diag),
                              GPUMP_OK);
         }
         assert_int_equal(decision[0].choices, decision[1].choices);
@@ -885,6 +880,126 @@ static void policies_by_name(void **state) {
     assert_null(gpump_victim_find(NULL));
 }
 
+/* Whole SMs are handed over: every block gets its way out, in the order of the views, by every policy. */
+static void vacated(void **state) {
+    uint32_t p;
+    (void)state;
+    for (p = 0; gpump_victim_policy_at(p); p++) {
+        const gpump_victim_policy *policy = gpump_victim_policy_at(p);
+        gpump_victim_candidate chosen;
+        uint8_t technique[64];
+        uint64_t set = 0;
+        uint32_t i, k = 0;
+        scene s;
+        scene_init(&s);
+        s.request.kernel = 0;
+        assert_int_equal(
+            victim_ask(gpump_victim_vacate, policy, &s.request, &s.sm, 1, s.choices, 64, &s.decision, &s.diag),
+            GPUMP_OK);
+        assert_int_equal(s.decision.choices + s.decision.missing, s.sm.count);
+        assert_int_equal(s.decision.places, 0);
+        for (i = 0; i < s.sm.count; i++) {
+            if (!(s.blocks[i].may & policy->techniques)) continue;
+            assert_true(k < s.decision.choices);
+            assert_int_equal(s.choices[k].cookie, s.blocks[i].cookie);
+            assert_int_equal(s.choices[k].block.slot, s.blocks[i].block.slot);
+            assert_true(s.blocks[i].may & policy->techniques & 1u << s.choices[k].technique);
+            set |= (uint64_t)1 << i;
+            k++;
+        }
+        assert_int_equal(k, s.decision.choices);
+        if (policy->plan || policy->technique) continue; /* where no hook answers, it is lines 3 to 14 of Algorithm 1 */
+        assert_int_equal(gpump_victim_select(policy, &s.request, &s.sm, &set, 1, 1, technique, &chosen), GPUMP_OK);
+        for (k = 0; k < s.decision.choices; k++) {
+            for (i = 0; s.blocks[i].cookie != s.choices[k].cookie; i++) {}
+            assert_int_equal(s.choices[k].technique, technique[i]);
+        }
+    }
+}
+
+/* Whoever cannot leave stays, with his group, and is counted; whoever leaves already is left alone. */
+static void vacated_as_far_as_possible(void **state) {
+    gpump_block_choice choices[64];
+    scene s;
+    uint32_t i;
+    (void)state;
+    scene_init(&s);
+    s.request.kernel = 0;
+    for (i = 0; i < s.sm.count; i++) s.blocks[i].may = F | S | D;
+    s.blocks[0].may = 0;
+    s.blocks[0].group = s.blocks[1].group = 5;
+    s.blocks[2].state = GPUMP_BLOCK_DRAINING;
+    assert_int_equal(victim_ask(gpump_victim_vacate, gpump_victim_find("dual"), &s.request, &s.sm, 1, s.choices, 64,
+                                &s.decision, &s.diag),
+                     GPUMP_OK);
+    assert_int_equal(s.decision.choices, s.sm.count - 3);
+    assert_int_equal(s.decision.missing, 2);
+    assert_int_equal(s.decision.reason, GPUMP_REASON_NO_TECHNIQUE);
+    /* Too little room: the arrays are as they were. */
+    memset(choices, 0x5a, sizeof choices);
+    memcpy(s.choices, choices, sizeof choices[0] * 2);
+    assert_int_equal(victim_ask(gpump_victim_vacate, gpump_victim_find("dual"), &s.request, &s.sm, 1, s.choices, 1,
+                                &s.decision, &s.diag),
+                     GPUMP_ERROR_CAPACITY);
+    assert_int_equal(s.decision.choices, s.sm.count - 3);
+    assert_memory_equal(s.choices, choices, sizeof choices[0] * 2);
+}
+
+static uint32_t never_right(const gpump_victim_technique_args *args) {
+    return args->block->cookie % 2 ? 77u : (uint32_t)GPUMP_TECHNIQUE_SWITCH;
+}
+
+/* Arguments that are wrong are refused, and no array is touched: NULL, blocks beyond the SM, a hook that errs late. */
+static void wrong_questions(void **state) {
+    gpump_victim_policy mine = *gpump_victim_find("dual");
+    gpump_block_choice before[64];
+    gpump_victim_candidate chosen;
+    gpump_victim_sm sms[2];
+    uint64_t set = 1;
+    uint8_t technique[64];
+    scene s;
+    (void)state;
+    scene_init(&s);
+    assert_int_equal(gpump_victim_decide(NULL, &s.decision, NULL), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_victim_vacate(NULL, &s.decision, NULL), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_victim_reconsider(NULL, &s.decision, NULL), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_victim_select(NULL, &s.request, &s.sm, &set, 1, 1, technique, &chosen),
+                     GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_victim_select(&mine, NULL, &s.sm, &set, 1, 1, technique, &chosen), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_victim_select(&mine, &s.request, NULL, &set, 1, 1, technique, &chosen),
+                     GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(gpump_victim_select(&mine, &s.request, &s.sm, NULL, 1, 1, technique, &chosen),
+                     GPUMP_ERROR_ARGUMENT);
+    set = (uint64_t)1 << s.sm.count; /* a block that is not in the view */
+    assert_int_equal(gpump_victim_select(&mine, &s.request, &s.sm, &set, 1, 1, technique, &chosen),
+                     GPUMP_ERROR_ARGUMENT);
+    memset(before, 0x5a, sizeof before);
+    memcpy(s.choices, before, sizeof before[0] * 8);
+    s.blocks[3].register_base = s.geometry.register_file; /* beyond the register file */
+    assert_int_equal(scene_decide(&s, "dual"), GPUMP_ERROR_ARGUMENT);
+    s.blocks[3].register_base = UINT32_MAX - 10;
+    assert_int_equal(scene_decide(&s, "dual"), GPUMP_ERROR_ARGUMENT);
+    assert_memory_equal(s.choices, before, sizeof before[0] * 8);
+    scene_init(&s);
+    s.blocks[1].shared_base = s.geometry.shared_memory_bytes;
+    assert_int_equal(scene_decide(&s, "dual"), s.blocks[1].shared_bytes ? GPUMP_ERROR_ARGUMENT : GPUMP_OK);
+    scene_init(&s);
+    mine.technique = never_right;
+    mine.name = "mine";
+    memcpy(s.choices, before, sizeof before[0] * 8);
+    sms[0] = sms[1] = s.sm;
+    sms[0].count = 1; /* the first SM is answered rightly, the second is not */
+    s.blocks[0].cookie = 2;
+    s.request.positions = 12;
+    assert_int_equal(victim_decide(&mine, &s.request, &s.geometry, sms, 2, NULL, 0, s.places, 32, s.choices, 64,
+                                   &s.decision, &s.diag),
+                     GPUMP_ERROR_REFUSED);
+    assert_memory_equal(s.choices, before, sizeof before[0] * 8);
+    assert_int_equal(victim_ask(gpump_victim_vacate, &mine, &s.request, sms, 2, s.choices, 64, &s.decision, &s.diag),
+                     GPUMP_ERROR_REFUSED);
+    assert_memory_equal(s.choices, before, sizeof before[0] * 8);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(candidate_sets),
@@ -899,6 +1014,9 @@ int main(void) {
         cmocka_unit_test(lateness_may_have_a_price),
         cmocka_unit_test(rewind_is_a_technique),
         cmocka_unit_test(hooks_are_checked),
+        cmocka_unit_test(vacated),
+        cmocka_unit_test(vacated_as_far_as_possible),
+        cmocka_unit_test(wrong_questions),
         cmocka_unit_test(a_hook_may_be_the_greedy_plan),
         cmocka_unit_test(policies_by_name),
     };

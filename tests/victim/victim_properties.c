@@ -1,5 +1,6 @@
 /* labels: property */
 /* Victim selection on random SMs: rules that no decision may break, and brute force beside it. */
+#include "victim/victim_ask.h"
 #include "victim/victim_cases.h"
 #include "victim/oracle_victim.c"
 
@@ -55,8 +56,8 @@ static void rules(void **state) {
             uint64_t victims, leaving = 0, overhead = 0;
             uint32_t i, k, j;
             if (!strcmp(policy->name, "exact") && number % 8) continue; /* it is slow */
-            test_check(gpump_victim_decide(policy, &c.request, &c.geometry, &c.sm, 1, NULL, 0, places, 64, choices, 64,
-                                           &d, NULL) == GPUMP_OK,
+            test_check(victim_decide(policy, &c.request, &c.geometry, &c.sm, 1, NULL, 0, places, 64, choices, 64, &d,
+                                     NULL) == GPUMP_OK,
                        seed, number);
             test_check(d.places + d.missing == c.request.positions, seed, number);
             test_check((d.reason == GPUMP_REASON_YES) == (d.missing == 0), seed, number);
@@ -131,8 +132,8 @@ static void brute_force(void **state) {
         limit = c.request.limit_cycles;
         o = oracle_of(&c, gpump_victim_find("exact"));
         best = oracle_best(&o, limit, c.request.positions);
-        test_check(gpump_victim_decide(gpump_victim_find("exact"), &c.request, &c.geometry, &c.sm, 1, NULL, 0, places,
-                                       64, choices, 64, &d, NULL) == GPUMP_OK,
+        test_check(victim_decide(gpump_victim_find("exact"), &c.request, &c.geometry, &c.sm, 1, NULL, 0, places, 64,
+                                 choices, 64, &d, NULL) == GPUMP_OK,
                    seed, number);
         test_check(d.places == best.positions, seed, number);
         if (best.positions) {
@@ -147,7 +148,7 @@ static void brute_force(void **state) {
             uint64_t latency;
             o = oracle_of(&c, policy);
             best = oracle_best(&o, limit, c.request.positions);
-            gpump_victim_decide(policy, &c.request, &c.geometry, &c.sm, 1, NULL, 0, places, 64, choices, 64, &d, NULL);
+            victim_decide(policy, &c.request, &c.geometry, &c.sm, 1, NULL, 0, places, 64, choices, 64, &d, NULL);
             test_check(d.places <= best.positions, seed, number);
             if (d.places < best.positions || !d.places) continue;
             latency = latency_of(&d, choices);
@@ -181,11 +182,11 @@ static void gap_on_full_sms(void **state) {
         gpump_victim_decision greedy, exact;
         double more;
         if (!victim_case_make(&c, &random, 32, VICTIM_MIXED)) continue;
-        test_check(gpump_victim_decide(gpump_victim_find("dual"), &c.request, &c.geometry, &c.sm, 1, NULL, 0, places,
-                                       64, choices, 64, &greedy, NULL) == GPUMP_OK,
+        test_check(victim_decide(gpump_victim_find("dual"), &c.request, &c.geometry, &c.sm, 1, NULL, 0, places, 64,
+                                 choices, 64, &greedy, NULL) == GPUMP_OK,
                    seed, number);
-        test_check(gpump_victim_decide(gpump_victim_find("exact"), &c.request, &c.geometry, &c.sm, 1, NULL, 0, places,
-                                       64, choices, 64, &exact, NULL) == GPUMP_OK,
+        test_check(victim_decide(gpump_victim_find("exact"), &c.request, &c.geometry, &c.sm, 1, NULL, 0, places, 64,
+                                 choices, 64, &exact, NULL) == GPUMP_OK,
                    seed, number);
         test_check(greedy.places == exact.places && (greedy.late || !exact.late), seed, number);
         if (!exact.places || exact.late || !exact.overhead) continue;
@@ -250,8 +251,8 @@ static void the_limit_is_met(void **state) {
             gpump_victim_decision d;
             oracle_sm o = oracle_of(&c, policy);
             c.request.flags = k == 5 ? GPUMP_VICTIM_SERIAL_PORT : 0;
-            test_check(gpump_victim_decide(policy, &c.request, &c.geometry, &c.sm, 1, NULL, 0, places, 64, choices, 64,
-                                           &d, NULL) == GPUMP_OK,
+            test_check(victim_decide(policy, &c.request, &c.geometry, &c.sm, 1, NULL, 0, places, 64, choices, 64, &d,
+                                     NULL) == GPUMP_OK,
                        seed, number);
             test_check(in_time(&c, &o, &d, places, choices) == (d.late == 0), seed, number);
             if (!d.places || oracle_positions_in_time(&o, c.request.limit_cycles, k == 5) < d.places) continue;
@@ -293,8 +294,8 @@ static void the_limit_is_met_by_many(void **state) {
             sms[s].estimates = o.estimates = estimates[s];
             have += oracle_positions_in_time(&o, c.request.limit_cycles, number & 1);
         }
-        test_check(gpump_victim_decide(gpump_victim_find("joint"), &c.request, &c.geometry, sms, 3, NULL, 0, places,
-                                       192, choices, 192, &d, NULL) == GPUMP_OK,
+        test_check(victim_decide(gpump_victim_find("joint"), &c.request, &c.geometry, sms, 3, NULL, 0, places, 192,
+                                 choices, 192, &d, NULL) == GPUMP_OK,
                    seed, number);
         if (have < c.request.positions) continue;
         possible++;
@@ -321,8 +322,8 @@ static void one_position_is_optimal(void **state) {
         c.request.positions = 1;
         o = oracle_of(&c, policy);
         best = oracle_best(&o, c.request.limit_cycles, 1);
-        test_check(gpump_victim_decide(policy, &c.request, &c.geometry, &c.sm, 1, NULL, 0, &place, 1, choices, 64, &d,
-                                       NULL) == GPUMP_OK,
+        test_check(victim_decide(policy, &c.request, &c.geometry, &c.sm, 1, NULL, 0, &place, 1, choices, 64, &d,
+                                 NULL) == GPUMP_OK,
                    seed, number);
         test_check(d.places == best.positions, seed, number);
         for (i = 0; i < d.choices; i++)

@@ -185,6 +185,7 @@ typedef struct machine {
     gpump_context_pool *context_pool;
     uint64_t context_base; /* device address of the saved contexts */
     uint64_t context_stride;
+    void *context_scratch;             /* a context is written here to learn its size; NULL where the size is known */
     uint64_t local_base, local_stride; /* local memory: one frame per block that exists */
     uint32_t *local_free, local_count, local_count_free;
     memory_system *memory_system; /* what lies behind the L1s */
@@ -208,6 +209,7 @@ typedef struct machine {
     uint64_t late_price;                    /* of the policy's requests, warp instructions per cycle */
     uint64_t ask_again;                     /* the policy wants to be asked again at this cycle; NEVER: not */
     gpump_cost_history *histories;          /* of finished blocks, by kernel number */
+    struct victim_scratch *victim_scratch;  /* what a decision needs while it is made (victim_facts.h) */
     struct victim_request *victim_requests; /* one per kernel (victims.h) */
     const launch_file *launch;              /* whose loops these are */
     uint32_t *loop_rounds;                  /* per loop of the launch file: rounds that have begun (loops.h) */

@@ -62,6 +62,7 @@ int preemption_make_sm(machine *m, sm *s, uint32_t shared_bytes, char error[LAUN
     if (config.entries > 64) config.entries = 64;
     config.waits = GPUMP_SM_WAIT_PIPELINE | GPUMP_SM_WAIT_STORES | GPUMP_SM_WAIT_ATOMICS | GPUMP_SM_WAIT_SCOREBOARD |
                    GPUMP_SM_WAIT_PREEMPTION_POINT;
+    if (m->regions) config.techniques |= 1u << GPUMP_TECHNIQUE_REWIND; /* warps record their boundaries (restart.h) */
     config.timing = GPUMP_SM_TIMING_HOST;               /* contexts take the memory path, with everybody else */
     if (m->policy) config.placement = GPUMP_SM_ALIGNED; /* predetermined positions (Shieh 3.2) */
     if (gpump_sm_bytes(&config, &bytes, &diag) != GPUMP_OK) return refused(error, &diag);
@@ -282,6 +283,7 @@ static void rewind_warps(machine *m, sm *s, block *b) {
                 continue;
             }
             b->rewound += dropped;
+            machine_must(m, "gpump_sm_report_rewound", gpump_sm_report_rewound(s->gpump, b->ref, dropped), NULL);
             m->kernels[b->kernel].wasted_warp_instructions += dropped;
             if (b->preemption != NONE) m->preemptions[b->preemption].wasted_warp_instructions += dropped;
         }
@@ -500,6 +502,7 @@ static void actions(machine *m, sm *s) {
         block *b = &m->blocks[s->block_of_entry[action.block.slot]];
         switch (action.kind) {
         case GPUMP_SM_ACTION_STOP:
+        case GPUMP_SM_ACTION_REWIND: /* rewind_warps, as often as it takes */
             stop(m, s, b);
             report_waits(m, s, b);
             break;

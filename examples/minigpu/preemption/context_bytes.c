@@ -114,14 +114,12 @@ static uint64_t context_address(const machine *m, uint64_t context) {
 }
 
 uint64_t preemption_context_now(machine *m, const block *b) {
-    static uint8_t
-        room[1 << 20]; /* patterns are seen only in registers that are read, so it is written for real, and forgotten */
     gpump_context_writer writer;
     uint64_t bytes = 0;
-    if (m->context_form == CONTEXT_NAIVE || m->context_stride > sizeof room)
+    if (m->context_form == CONTEXT_NAIVE)
         gpump_context_begin(&writer, NULL, 0);
-    else
-        gpump_context_begin(&writer, room, sizeof room);
+    else /* patterns are seen only in registers that are read, so it is written for real, and forgotten */
+        gpump_context_begin(&writer, m->context_scratch, m->context_stride);
     walk(m, &m->kernels[b->kernel], b, &writer);
     gpump_context_end(&writer, &bytes);
     return bytes;

@@ -135,47 +135,47 @@ static void issue(machine *m, const gpump_scheduler_action *action) {
     }
 }
 
-/* Which way each of an SM's blocks goes, from what each way would cost (Algorithm 1 of Shieh over the whole SM). */
+/* Which way each of an SM's blocks goes, from what each way would cost (gpump_victim_vacate under "chimera"). */
 static uint32_t select_choices(machine *m, sm *s, gpump_block_choice *choices) {
-    const gpump_victim_policy *policy = gpump_victim_find("chimera");
     gpump_block_view views[GPUMP_VICTIM_BLOCKS];
     gpump_cost_estimate estimates[GPUMP_VICTIM_BLOCKS];
-    uint8_t technique[GPUMP_VICTIM_BLOCKS];
     gpump_victim_request request;
     gpump_victim_sm view;
-    gpump_victim_candidate chosen;
+    gpump_victim_question question;
+    gpump_victim_decision decision;
     uint32_t count = GPUMP_VICTIM_BLOCKS, i, leaving = 0;
-    uint64_t set = 0;
-    if (gpump_sm_blocks(s->gpump, m->now, views, GPUMP_VICTIM_BLOCKS, &count) != GPUMP_OK) return 0;
-    for (i = 0; i < count; i++)
-        if (views[i].state == GPUMP_BLOCK_RUNNING || views[i].state == GPUMP_BLOCK_BLOCKED) views[leaving++] = views[i];
-    for (i = 0; i < leaving; i++) {
-        set |= UINT64_C(1) << i;
+    memset(&request, 0, sizeof request);
+    memset(&view, 0, sizeof view);
+    memset(&question, 0, sizeof question);
+    memset(&decision, 0, sizeof decision);
+    machine_must(m, "gpump_sm_blocks", gpump_sm_blocks(s->gpump, m->now, views, GPUMP_VICTIM_BLOCKS, &count), NULL);
+    for (i = 0; i < count && !m->failed; i++) {
+        if (!gpump_block_stays(views[i].state) || !views[i].may) continue; /* it leaves already, or just comes back */
         /* Flushed once at most: turns shorter than a block would else start it for ever. */
         if (m->blocks[s->block_of_entry[views[i].block.slot]].flushes) views[i].may &= ~(1u << GPUMP_TECHNIQUE_FLUSH);
+        views[leaving++] = views[i];
     }
-    memset(&request, 0, sizeof request);
+    question.policy = gpump_victim_find("chimera");
+    machine_must(m, "gpump_cost_estimate_blocks",
+                 gpump_cost_estimate_blocks(&m->config.gpu, m->schedule->histories, m->kernel_count + 1, views, leaving,
+                                            NULL, &question.policy->cost, estimates, NULL),
+                 NULL);
     request.struct_size = sizeof request;
-    request.kernel = m->kernel_count + 1;
-    request.positions = 1;
     request.flags = GPUMP_VICTIM_SERIAL_PORT;
     request.since = request.now = m->now;
     request.limit_cycles = gpump_gpu_cycles_from_ns(&m->config.gpu, 15000);
     request.timeout_cycles = GPUMP_UNKNOWN;
-    memset(&view, 0, sizeof view);
     view.blocks = views;
     view.estimates = estimates;
     view.count = leaving;
     view.sm = s->index;
-    memset(technique, GPUMP_TECHNIQUE_SWITCH, sizeof technique);
-    if (leaving && gpump_cost_estimate_blocks(&m->config.gpu, m->schedule->histories, m->kernel_count + 1, views,
-                                              leaving, NULL, &policy->cost, estimates, NULL) == GPUMP_OK)
-        (void)gpump_victim_select(policy, &request, &view, &set, 1, 1, technique, &chosen);
-    for (i = 0; i < leaving; i++) {
-        choices[i].block = views[i].block;
-        choices[i].technique = technique[i] < GPUMP_TECHNIQUES ? technique[i] : GPUMP_TECHNIQUE_SWITCH;
-    }
-    return leaving;
+    question.request = &request;
+    question.sms = &view;
+    question.sm_count = 1;
+    question.choices = choices;
+    question.choice_capacity = BLOCK_ENTRIES_MAX;
+    machine_must(m, "gpump_victim_vacate", gpump_victim_vacate(&question, &decision, NULL), NULL);
+    return decision.choices;
 }
 
 /* Makes whoever runs on an SM that is being vacated leave; blocks that were just coming back are told when they have

@@ -5,6 +5,7 @@
 
 #include "machine/trace.h"
 #include "preemption/block_life.h"
+#include "preemption/context_forms.h"
 #include "preemption/victim_facts.h"
 
 static int refused(char error[LAUNCH_ERROR_BYTES], const gpump_diag *diag) {
@@ -42,12 +43,9 @@ static gpump_reason begin(machine *m, sm *s, gpump_block_choice *choices, uint32
     memset(&diag, 0, sizeof diag);
     for (i = 0; i < chosen; i++) {
         block *b = &m->blocks[s->block_of_entry[choices[i].block.slot]];
-        /* A rewind is a switch whose warps go back to the start of their region instead of waiting for what is in
-         * flight. */
-        b->rewinding = choices[i].technique == GPUMP_TECHNIQUE_REWIND && m->regions;
-        if (choices[i].technique == GPUMP_TECHNIQUE_REWIND) choices[i].technique = GPUMP_TECHNIQUE_SWITCH;
-        if (choices[i].technique != GPUMP_TECHNIQUE_SWITCH) continue;
-        choices[i].to_point = b->rewinding || m->stop_at_points != 0;
+        b->rewinding = choices[i].technique == GPUMP_TECHNIQUE_REWIND;
+        if (!b->rewinding && choices[i].technique != GPUMP_TECHNIQUE_SWITCH) continue;
+        choices[i].to_point = !b->rewinding && m->stop_at_points != 0;
         b->keep = choices[i].keep;
         if (gpump_context_pool_take(m->context_pool, b->kernel + 1, m->kernels[b->kernel].context_bytes, &b->context) ==
             GPUMP_OK)
@@ -65,7 +63,7 @@ static gpump_reason begin(machine *m, sm *s, gpump_block_choice *choices, uint32
     if (result == GPUMP_OK) return GPUMP_REASON_YES;
     for (i = 0; i < chosen; i++) {
         block *b = &m->blocks[s->block_of_entry[choices[i].block.slot]];
-        if (choices[i].technique == GPUMP_TECHNIQUE_SWITCH)
+        if (choices[i].technique == GPUMP_TECHNIQUE_SWITCH || choices[i].technique == GPUMP_TECHNIQUE_REWIND)
             machine_must(m, "gpump_context_pool_give", gpump_context_pool_give(m->context_pool, b->context), NULL);
         b->context = NEVER;
     }
@@ -119,8 +117,7 @@ gpump_reason preemption_request(machine *m, sm *s, uint32_t technique, uint32_t 
             continue; /* it is leaving, or just coming back */
         choice->block = b->ref;
         choice->technique = technique;
-        reason = gpump_sm_may(s->gpump, b->ref,
-                              technique == GPUMP_TECHNIQUE_REWIND ? (uint32_t)GPUMP_TECHNIQUE_SWITCH : technique);
+        reason = gpump_sm_may(s->gpump, b->ref, technique);
         if (reason != GPUMP_REASON_YES && !strict && technique == GPUMP_TECHNIQUE_FLUSH) {
             if (first_refusal == GPUMP_REASON_YES) first_refusal = reason;
             refused_blocks++;
@@ -149,13 +146,6 @@ gpump_reason preemption_request(machine *m, sm *s, uint32_t technique, uint32_t 
     return GPUMP_REASON_YES;
 }
 
-/* How a block that gpump switches really leaves. */
-static uint32_t way_of(const machine *m, const sm *s, const gpump_block_choice *choice) {
-    const block *b = &m->blocks[s->block_of_entry[choice->block.slot]];
-    return choice->technique == GPUMP_TECHNIQUE_SWITCH && b->rewinding ? (uint32_t)GPUMP_TECHNIQUE_REWIND
-                                                                       : choice->technique;
-}
-
 gpump_reason preemption_carry_out(machine *m, sm *s, gpump_block_choice *choices, uint32_t chosen,
                                   uint32_t for_kernel) {
     gpump_reason first_refusal = GPUMP_REASON_YES, reason;
@@ -169,7 +159,7 @@ gpump_reason preemption_carry_out(machine *m, sm *s, gpump_block_choice *choices
     for (technique = 0; technique < GPUMP_TECHNIQUES; technique++) { /* an entry of the log for each technique */
         uint32_t count = 0, first = 0, entry = m->preemption_count;
         for (i = chosen; i-- > 0;) {
-            if (way_of(m, s, &choices[i]) != technique) continue;
+            if (choices[i].technique != technique) continue;
             first = i;
             count++;
         }
@@ -178,7 +168,7 @@ gpump_reason preemption_carry_out(machine *m, sm *s, gpump_block_choice *choices
                   m->blocks[s->block_of_entry[choices[first].block.slot]].kernel + 1);
         for (i = 0; i < chosen; i++) {
             block *b = &m->blocks[s->block_of_entry[choices[i].block.slot]];
-            if (way_of(m, s, &choices[i]) != technique) continue;
+            if (choices[i].technique != technique) continue;
             if (b->preemption != NONE) { /* it was leaving already, and is now told otherwise */
                 preemption_entry *earlier = &m->preemptions[b->preemption];
                 if (earlier->left == --earlier->blocks) earlier->end_cycle = m->now;
@@ -243,6 +233,10 @@ int preemption_make_context_pool(machine *m, uint32_t contexts_per_kernel, char 
     config.context_bytes = m->context_stride;
     if (gpump_context_pool_bytes(&config, &bytes, &diag) != GPUMP_OK) return refused(error, &diag);
     if (!(memory = arena_take(&m->arena, bytes))) {
+        snprintf(error, LAUNCH_ERROR_BYTES, "out of memory");
+        return -1;
+    }
+    if (m->context_form != CONTEXT_NAIVE && !(m->context_scratch = arena_take(&m->arena, m->context_stride))) {
         snprintf(error, LAUNCH_ERROR_BYTES, "out of memory");
         return -1;
     }

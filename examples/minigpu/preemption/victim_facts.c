@@ -1,12 +1,25 @@
 #include "preemption/victim_facts.h"
 
+static int make_scratch(machine *m, uint32_t blocks) {
+    struct victim_scratch *scratch = (struct victim_scratch *)arena_take(&m->arena, sizeof *scratch);
+    if (!scratch) return -1;
+    scratch->rooms = (sm_view *)arena_take_array(&m->arena, m->config.gpu.sms, sizeof *scratch->rooms);
+    scratch->sms = (gpump_victim_sm *)arena_take_array(&m->arena, m->config.gpu.sms, sizeof *scratch->sms);
+    scratch->places = (gpump_victim_place *)arena_take_array(&m->arena, blocks, sizeof *scratch->places);
+    scratch->choices = (gpump_block_choice *)arena_take_array(&m->arena, blocks, sizeof *scratch->choices);
+    scratch->memory = arena_take(&m->arena, gpump_victim_scratch_bytes(m->config.gpu.sms) + 8);
+    scratch->capacity = blocks;
+    m->victim_scratch = scratch;
+    return scratch->rooms && scratch->sms && scratch->places && scratch->choices && scratch->memory ? 0 : -1;
+}
+
 int victims_build(machine *m) {
     uint32_t i, blocks = m->config.gpu.sms * m->config.gpu.block_slots;
     m->histories = (gpump_cost_history *)arena_take_array(&m->arena, m->kernel_count + 1, sizeof *m->histories);
     if (!m->histories) return -1;
     if (!m->policy) return 0;
     m->victim_requests = (victim_request *)arena_take_array(&m->arena, m->kernel_count, sizeof *m->victim_requests);
-    if (!m->victim_requests) return -1;
+    if (!m->victim_requests || make_scratch(m, m->config.gpu.sms * BLOCK_ENTRIES_MAX)) return -1;
     for (i = 0; i < m->kernel_count; i++) {
         m->victim_requests[i].entries = (victim_entry *)arena_take_array(&m->arena, blocks, sizeof(victim_entry));
         m->victim_requests[i].positions = (uint64_t *)arena_take_array(&m->arena, m->config.gpu.sms, sizeof(uint64_t));

@@ -34,6 +34,23 @@ typedef struct victim_request {
     uint32_t reconsidered; /* blocks that were given another technique later */
 } victim_request;
 
+/* Blocks of one SM and what each way out would cost. */
+typedef struct sm_view {
+    gpump_block_view blocks[BLOCK_ENTRIES_MAX];
+    gpump_cost_estimate estimates[BLOCK_ENTRIES_MAX];
+    gpump_cost_rewind rewind[BLOCK_ENTRIES_MAX];
+} sm_view;
+
+/* What a decision needs while it is made. It lies in the arena like everything else: a byte copy is a machine. */
+struct victim_scratch {
+    sm_view *rooms;              /* per SM */
+    gpump_victim_sm *sms;        /* per SM */
+    gpump_victim_place *places;  /* `capacity` of them */
+    gpump_block_choice *choices; /* likewise */
+    void *memory;                /* gpump_victim_scratch_bytes */
+    uint64_t capacity;
+};
+
 /* Makes the tables, in the machine's arena. Returns 0, or -1 when it is full. */
 int victims_build(machine *m);
 

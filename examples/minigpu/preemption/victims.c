@@ -41,16 +41,10 @@ static int has_kept(const gpump_block_view *views, uint32_t count) {
 
 /* ---- the views that gpump_victim takes ---- */
 
-typedef struct sm_view {
-    gpump_block_view blocks[BLOCK_ENTRIES_MAX];
-    gpump_cost_estimate estimates[BLOCK_ENTRIES_MAX];
-    gpump_cost_rewind rewind[BLOCK_ENTRIES_MAX];
-} sm_view;
-
 /* What a rewind of one block would save and lose: what is live where its warps would go back to, and what they have
  * done since. A block that can be switched can also go back, at the latest at the next boundary. */
-static void price_rewind(machine *m, const block *b, gpump_block_view *view, gpump_cost_rewind *rewind) {
-    static warp there;
+static void price_rewind(machine *m, const block *b, gpump_cost_rewind *rewind) {
+    warp there;
     const kernel *k = &m->kernels[b->kernel];
     uint32_t i, registers;
     rewind->bytes = b->keep & GPUMP_PART_SHARED_MEMORY ? 0 : k->shared_bytes;
@@ -65,7 +59,6 @@ static void price_rewind(machine *m, const block *b, gpump_block_view *view, gpu
         }
         rewind->bytes += context_forms_warp_bytes(m, k, b, &there, &registers);
     }
-    if (view->may & 1u << GPUMP_TECHNIQUE_SWITCH) view->may |= 1u << GPUMP_TECHNIQUE_REWIND;
 }
 
 static void stop(machine *m, const char *what, const gpump_diag *diag) {
@@ -101,7 +94,7 @@ static int look(machine *m, sm *s, const gpump_victim_request *request, const gp
             if (b->keep & GPUMP_PART_REGISTERS) one->context_bytes -= (uint64_t)one->registers * 4;
             if (b->keep & GPUMP_PART_SHARED_MEMORY) one->context_bytes -= one->shared_bytes;
         }
-        if (m->regions) price_rewind(m, b, one, &room->rewind[i]);
+        if (m->regions) price_rewind(m, b, &room->rewind[i]);
         b->keep = kept;
     }
     if (gpump_cost_estimate_blocks(&m->config.gpu, m->histories, m->kernel_count + 1, room->blocks, count,
@@ -187,12 +180,28 @@ static void carry_out(machine *m, victim_request *r, const gpump_victim_geometry
     }
 }
 
+/* A question about all SMs, whose views have been taken. */
+static gpump_victim_question question_of(const machine *m, const victim_request *r,
+                                         const gpump_victim_geometry *geometry) {
+    const struct victim_scratch *scratch = m->victim_scratch;
+    gpump_victim_question question;
+    memset(&question, 0, sizeof question);
+    question.policy = m->policy;
+    question.request = &r->request;
+    question.geometry = geometry;
+    question.sms = scratch->sms;
+    question.sm_count = m->sm_count;
+    question.scratch = scratch->memory;
+    question.scratch_bytes = gpump_victim_scratch_bytes(m->sm_count);
+    question.places = scratch->places;
+    question.choices = scratch->choices;
+    question.place_capacity = question.choice_capacity = (uint32_t)scratch->capacity;
+    return question;
+}
+
 void victims_decide(machine *m, uint32_t index) {
-    static sm_view rooms[1024];
-    static gpump_victim_sm sms[1024];
-    static gpump_victim_place places[1024 * 8];
-    static gpump_block_choice choices[1024 * 8];
-    static uint64_t scratch[1024 * 8];
+    const struct victim_scratch *scratch = m->victim_scratch;
+    gpump_victim_question question;
     victim_request *r = &m->victim_requests[index];
     kernel *k = &m->kernels[index];
     gpump_victim_geometry geometry;
@@ -202,10 +211,6 @@ void victims_decide(machine *m, uint32_t index) {
     for (i = 0; i < m->kernel_count; i++)
         lower |= m->kernels[i].state == KERNEL_ACTIVE && m->kernels[i].priority < k->priority;
     if (!lower) return;
-    if (m->sm_count > 1024) {
-        machine_fail(m, "policies decide for at most 1024 SMs");
-        return;
-    }
     r->request.struct_size = (uint32_t)sizeof r->request;
     r->request.kernel = index + 1;
     r->request.positions = k->blocks < UINT32_MAX ? (uint32_t)k->blocks : UINT32_MAX;
@@ -223,36 +228,37 @@ void victims_decide(machine *m, uint32_t index) {
         return;
     }
     for (i = 0; i < m->sm_count; i++)
-        if (look(m, m->sms[i], &r->request, &geometry, ~(uint64_t)0, k->priority, &sms[i], &rooms[i]))
+        if (look(m, m->sms[i], &r->request, &geometry, ~(uint64_t)0, k->priority, &scratch->sms[i], &scratch->rooms[i]))
             return; /* who gets which position is open */
     /* More blocks than the GPU holds at once wait for the first of them to end. */
     if (r->request.positions > m->sm_count * geometry.blocks) r->request.positions = m->sm_count * geometry.blocks;
-    if (gpump_victim_decide(m->policy, &r->request, &geometry, sms, m->sm_count, scratch, sizeof scratch, places,
-                            1024 * 8, choices, 1024 * 8, &r->decision, &diag) != GPUMP_OK) {
+    question = question_of(m, r, &geometry);
+    if (gpump_victim_decide(&question, &r->decision, &diag) != GPUMP_OK) {
         stop(m, "gpump_victim_decide", &diag);
         return;
     }
     memset(r->positions, 0, m->sm_count * sizeof *r->positions);
-    for (i = 0; i < r->decision.places; i++) r->positions[places[i].sm] |= (uint64_t)1 << places[i].position;
+    for (i = 0; i < r->decision.places; i++)
+        r->positions[scratch->places[i].sm] |= (uint64_t)1 << scratch->places[i].position;
     for (i = 0; i < r->decision.places; i++) {
-        sm *s = m->sms[places[i].sm];
+        sm *s = m->sms[scratch->places[i].sm];
         if (s->reserved_for == index + 1) continue;
         /* No new blocks of others here until the incoming kernel has its places. */
         if (preemption_carry_out(m, s, NULL, 0, index + 1) != GPUMP_REASON_YES) return;
         s->whole = (m->policy->flags & GPUMP_VICTIM_WHOLE_SM) != 0;
     }
-    carry_out(m, r, &geometry, choices, r->decision.choices, index + 1);
+    carry_out(m, r, &geometry, scratch->choices, r->decision.choices, index + 1);
     m->ask_again = r->decision.ask_again;
 }
 
 void victims_reconsider(machine *m) {
-    static sm_view rooms[1024];
-    static gpump_victim_sm sms[1024];
-    static gpump_block_choice choices[1024 * 8];
+    const struct victim_scratch *scratch = m->victim_scratch;
+    gpump_block_choice *choices = scratch->choices;
     uint64_t next = NEVER;
     uint32_t i, k, n;
     for (k = 0; k < m->kernel_count; k++) {
         victim_request *r = &m->victim_requests[k];
+        gpump_victim_question question;
         gpump_victim_decision again;
         gpump_victim_geometry geometry;
         gpump_diag diag;
@@ -266,10 +272,11 @@ void victims_reconsider(machine *m) {
             return;
         }
         for (i = 0; i < m->sm_count; i++)
-            if (look(m, m->sms[i], &r->request, &geometry, r->positions[i], m->kernels[k].priority, &sms[i], &rooms[i]))
+            if (look(m, m->sms[i], &r->request, &geometry, r->positions[i], m->kernels[k].priority, &scratch->sms[i],
+                     &scratch->rooms[i]))
                 return;
-        if (gpump_victim_reconsider(m->policy, &r->request, sms, m->sm_count, choices, 1024 * 8, &again, &diag) !=
-            GPUMP_OK) {
+        question = question_of(m, r, NULL);
+        if (gpump_victim_reconsider(&question, &again, &diag) != GPUMP_OK) {
             stop(m, "gpump_victim_reconsider", &diag);
             return;
         }

@@ -144,6 +144,7 @@ static uint64_t hash_victim(void) {
         gpump_block_choice choices[64];
         gpump_victim_geometry geometry;
         gpump_victim_request request;
+        gpump_victim_question question;
         gpump_victim_decision decision;
         gpump_footprint need;
         const gpump_victim_policy *policy;
@@ -194,8 +195,16 @@ static uint64_t hash_victim(void) {
                 sms[s].count = count;
                 sms[s].sm = s;
             }
-            if (gpump_victim_decide(policy, &request, &geometry, sms, 4, NULL, 0, places, 64, choices, 64, &decision,
-                                    NULL) != GPUMP_OK) {
+            memset(&question, 0, sizeof question);
+            question.policy = policy;
+            question.request = &request;
+            question.geometry = &geometry;
+            question.sms = sms;
+            question.sm_count = 4;
+            question.places = places;
+            question.choices = choices;
+            question.place_capacity = question.choice_capacity = 64;
+            if (gpump_victim_decide(&question, &decision, NULL) != GPUMP_OK) {
                 hash = gpump_hash_u64(hash, 1);
                 continue;
             }
