@@ -662,7 +662,7 @@ GPUMP_API double gpump_metrics_share(uint64_t part, uint64_t whole);
 GPUMP_END
 #endif
 
-/* ---- gpump_impl/gpu/meter.h ---- */
+/* ---- gpump_impl/memory/meter.h ---- */
 /* meter: what each kernel asks of issue slots, caches, network and DRAM (floor 2, hardware; Lin 3.4.1)
  *
  * The host reports facts as they happen; the meter sums them per kernel, hands over what has passed since the last
@@ -4994,7 +4994,7 @@ GPUMP_API double gpump_metrics_share(uint64_t part, uint64_t whole) {
     return whole ? (double)part / (double)whole : 0.0;
 }
 
-/* ---- gpump_impl/gpu/meter.c ---- */
+/* ---- gpump_impl/memory/meter.c ---- */
 
 
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "gpu/meter.h"
+#include "memory/meter.h"
 
 #include <string.h>
 
