@@ -45,9 +45,13 @@ static void test_survey(void **state) {
     (void)state;
     assert_int_equal(run("--survey tests/ptx/ptx_corpus", text, sizeof text), 0);
     assert_non_null(strstr(text, "(100.0%), 0 refused, 0 not analysed"));
+    assert_null(strstr(text, "  matrices                              0"));
+    assert_non_null(strstr(text, "  matrices                       "));
     assert_int_equal(run("--survey tests/ptx/bad_ptx", text, sizeof text), 0);
-    assert_non_null(strstr(text, "refused for wmma         1"));
-    assert_non_null(strstr(text, "kernel k: unsupported opcode wmma.load.a.sync"));
+    assert_non_null(strstr(text, "refused for wgmma        1"));
+    assert_non_null(strstr(text, "kernel k: unsupported opcode wgmma.mma_async.sync"));
+    /* by class: mma.sp, wgmma and ldmatrix of other matrices */
+    assert_non_null(strstr(text, "  matrices                              0        3     0.0%"));
     assert_int_equal(run("--survey tests/ptx/bad_ptx --csv", text, sizeof text), 0);
     assert_non_null(strstr(text, ",refused,"));
     assert_non_null(strstr(text, ",malformed,"));

@@ -100,9 +100,9 @@ static void check_undisturbed(const machine *m, const launch_file *launch, const
         uint32_t expected[320];
         everything(expected, 5);
         assert_memory_equal(m->memory + (launch->buffers[0].address - DEVICE_BASE), expected, sizeof expected);
-    } else {
+    } else if (launch->kernels[0].reference) {
         assert_int_equal(checks[0].result, CHECK_RIGHT);
-    }
+    } /* the others are held against C by tests/ptx/corpus_on_machine.c */
     assert_int_equal(checks[INTRUDER].result, CHECK_RIGHT);
 }
 
@@ -251,6 +251,21 @@ static void test_everything(void **state) {
     preempt_anywhere("everything", 0);
 }
 
+/* cp.async in flight, ldmatrix, mma. The pointer that is copied from is nobody's for all the analysis knows, so that a
+ * store may overwrite what was read: blocks that have begun to store are not flushed. */
+static void test_copies(void **state) {
+    (void)state;
+    preempt_anywhere("copies", 1);
+}
+static void test_barrier_objects(void **state) {
+    (void)state;
+    preempt_anywhere("barrier_objects", 0);
+}
+static void test_printing(void **state) { /* a block that has printed is not flushed */
+    (void)state;
+    preempt_anywhere("printing", 1);
+}
+
 /* Leaving out any one section of the context must be noticed: otherwise the tests above prove nothing about it. */
 static void test_every_section_is_needed(void **state) {
     static const struct {
@@ -314,6 +329,9 @@ int main(void) {
         cmocka_unit_test(test_array_walk),
         cmocka_unit_test(test_pointer_chase),
         cmocka_unit_test(test_everything),
+        cmocka_unit_test(test_copies),
+        cmocka_unit_test(test_barrier_objects),
+        cmocka_unit_test(test_printing),
         cmocka_unit_test(test_every_section_is_needed),
         cmocka_unit_test(test_vacated_storage_is_overwritten),
     };

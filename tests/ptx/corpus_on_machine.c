@@ -6,6 +6,7 @@
 #include <math.h>
 #include "tools/check.h"
 #include "machine/machine.h"
+#include "machine/runtime_calls.h"
 
 static launch_file launch;
 static machine *m;
@@ -39,6 +40,150 @@ static void test_shuffles(void **state) {
             memcpy(v, next, sizeof v);
         }
         for (int l = 0; l < 32; l++) assert_true(out[32 * w + l] == v[0] + (v[0] + v[0]));
+    }
+    end();
+}
+
+/* What the kernels of runtime.cu print stands in the order of blocks and threads, as C's printf writes it. */
+static void test_printf(void **state) {
+    static char text[16384], wanted[16384];
+    size_t length = 0;
+    (void)state;
+    run("greets");
+    const float *in = before(0);
+    for (int i = 0; i < 55; i++) {
+        length += (size_t)snprintf(
+            wanted + length, sizeof wanted - length, "block %d thread %2u: %.3f %s|%5d|%-5d|%x %c %lld %%\n", i / 20,
+            i % 20u, (double)in[i], i & 1 ? "odd" : "even", i, -i, i * 255u, 'a' + i % 26, (long long)i << 33);
+        if (i % 5 == 0)
+            length += (size_t)snprintf(wanted + length, sizeof wanted - length, "%*d %e %g %08.2f\n", 6, i,
+                                       (double)in[i], (double)in[i], i / 7.0);
+    }
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    runtime_calls_print(m, file);
+    rewind(file);
+    text[fread(text, 1, sizeof text - 1, file)] = 0;
+    fclose(file);
+    assert_string_equal(text, wanted);
+    end();
+}
+
+/* The text has an end: what does not fit is counted, not written over what is there. */
+static void test_printf_buffer_full(void **state) {
+    char path[512], error[LAUNCH_ERROR_BYTES];
+    machine_options options;
+    (void)state;
+    snprintf(path, sizeof path, "%s/tests/ptx/corpus_launches/greets.yaml", GPUMP_SOURCE_DIR);
+    if (launch_file_read(&launch, path, error)) fail_msg("%s", error);
+    machine_options_default(&options);
+    m = machine_build(&launch, &options, error);
+    if (!m) fail_msg("%s", error);
+    m->config.print_bytes = 500;
+    assert_int_equal(machine_run(m, NEVER), 1);
+    assert_true(m->printed_bytes <= 500 && m->printed_bytes > 400 && m->printed_lost > 40);
+    end();
+}
+
+static void test_assertion_ends_the_kernel(void **state) {
+    char path[512], error[LAUNCH_ERROR_BYTES];
+    machine_options options;
+    (void)state;
+    snprintf(path, sizeof path, "%s/tests/ptx/corpus_launches/asserts.yaml", GPUMP_SOURCE_DIR);
+    if (launch_file_read(&launch, path, error)) fail_msg("%s", error);
+    ((int *)(void *)launch.buffers[0].contents)[83] = 1000;
+    machine_options_default(&options);
+    m = machine_build(&launch, &options, error);
+    if (!m) fail_msg("%s", error);
+    assert_int_equal(machine_run(m, NEVER), -1);
+    assert_non_null(strstr(m->error, "kernel asserts: assertion `in[i] < 1000` failed at runtime.cu:15 in "));
+    assert_non_null(strstr(m->error, ", block 2 thread 3"));
+    end();
+}
+
+static void test_heap(void **state) {
+    (void)state;
+    run("lists");
+    const int *out = after(0);
+    for (int i = 0; i < 120; i++) assert_int_equal(out[i], 9 * i * 10 + 36);
+    end();
+}
+
+/* Copies to shared memory while the warp multiplies; lanes past the end copy zeros. */
+static void test_asynchronous_copies(void **state) {
+    char path[512], error[LAUNCH_ERROR_BYTES];
+    machine_options options;
+    (void)state;
+    snprintf(path, sizeof path, "%s/tests/ptx/corpus_launches/copied_product.yaml", GPUMP_SOURCE_DIR);
+    if (launch_file_read(&launch, path, error)) fail_msg("%s", error);
+    /* f16 of -3 to 3 */
+    static const uint16_t halves[7] = {0xc200, 0xc000, 0xbc00, 0, 0x3c00, 0x4000, 0x4200};
+    uint16_t *halves_of[2] = {(uint16_t *)(void *)launch.buffers[0].contents,
+                              (uint16_t *)(void *)launch.buffers[1].contents};
+    for (int k = 0; k < 32 * 64; k++) halves_of[0][k] = halves[(k * 5 + k / 64) % 7];
+    for (int k = 0; k < 59 * 64; k++) halves_of[1][k] = halves[(k * 3 + k / 64 * 2) % 7];
+    machine_options_default(&options);
+    m = machine_build(&launch, &options, error);
+    if (!m) fail_msg("%s", error);
+    if (machine_run(m, NEVER) != 1) fail_msg("%s", m->error);
+    const float *c = after(2);
+    for (int row = 0; row < 32; row++)
+        for (int column = 0; column < 59; column++) {
+            int sum = 0;
+            for (int k = 0; k < 64; k++) {
+                const int i = row * 64 + k, j = column * 64 + k;
+                sum += ((i * 5 + row) % 7 - 3) * ((j * 3 + column * 2) % 7 - 3);
+            }
+            assert_true(c[row * 59 + column] == (float)sum);
+        }
+    end();
+}
+
+/* Half of a block fills a buffer that the other half reads, with barrier objects between them. */
+static void test_barrier_objects(void **state) {
+    (void)state;
+    run("handed_over");
+    const int *in = before(0), *out = after(1);
+    for (int b = 0; b < 3; b++)
+        for (int t = 0; t < 64; t++) {
+            uint32_t sum = 0;
+            for (int k = 0; k < 7; k++) sum = sum * 3 + (uint32_t)in[(b * 7 + k) * 64 + 63 - t];
+            assert_int_equal((uint32_t)out[b * 64 + t], sum);
+        }
+    end();
+}
+
+/* Barriers of the whole grid: a number passes from thread to thread, and from block to block. */
+static void test_grid_barriers(void **state) {
+    char path[512], error[LAUNCH_ERROR_BYTES];
+    machine_options options;
+    (void)state;
+    run("passed_on");
+    const int *in = before(0), *out = after(0);
+    for (int i = 0; i < 576; i++) {
+        uint32_t v = (uint32_t)in[(i + 576 - 4) % 576];
+        for (uint32_t k = 0; k < 4; k++) v = v * 3 + k;
+        assert_int_equal((uint32_t)out[i], v);
+    }
+    end();
+    /* More blocks than the machine holds would wait for ever. */
+    snprintf(path, sizeof path, "%s/tests/ptx/corpus_launches/passed_on.yaml", GPUMP_SOURCE_DIR);
+    if (launch_file_read(&launch, path, error)) fail_msg("%s", error);
+    launch.kernels[0].grid[0] = 1000;
+    machine_options_default(&options);
+    assert_null(machine_build(&launch, &options, error));
+    assert_non_null(strstr(error, "the blocks of kernel passed_on wait for each other, and the GPU holds 120 of them"));
+    launch_file_free(&launch);
+}
+
+static void test_groups_of_warps(void **state) {
+    (void)state;
+    run("wide_groups");
+    const int *in = before(0), *out = after(1);
+    for (int i = 0; i < 768; i++) {
+        int sum = 0;
+        for (int k = 0; k < 64; k++) sum += in[i / 64 * 64 + k];
+        assert_int_equal(out[i], sum);
     }
     end();
 }
@@ -181,9 +326,20 @@ static void test_control(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_shuffles),     cmocka_unit_test(test_votes),
-                                       cmocka_unit_test(test_atomics),      cmocka_unit_test(test_shared_memory),
-                                       cmocka_unit_test(test_local_memory), cmocka_unit_test(test_structures_by_value),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_printf),
+                                       cmocka_unit_test(test_printf_buffer_full),
+                                       cmocka_unit_test(test_assertion_ends_the_kernel),
+                                       cmocka_unit_test(test_heap),
+                                       cmocka_unit_test(test_asynchronous_copies),
+                                       cmocka_unit_test(test_barrier_objects),
+                                       cmocka_unit_test(test_grid_barriers),
+                                       cmocka_unit_test(test_groups_of_warps),
+                                       cmocka_unit_test(test_shuffles),
+                                       cmocka_unit_test(test_votes),
+                                       cmocka_unit_test(test_atomics),
+                                       cmocka_unit_test(test_shared_memory),
+                                       cmocka_unit_test(test_local_memory),
+                                       cmocka_unit_test(test_structures_by_value),
                                        cmocka_unit_test(test_control)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -189,6 +189,18 @@ static uint64_t tf32(uint64_t a) { /* to the nearest, ties away from zero */
     return isnan(f(a)) ? 0x7fffffff : isinf(f(a)) ? u32(a) : (u32(a) + 0x1000) & 0xffffe000u;
 }
 
+static uint64_t byte_distances(uint64_t a, uint64_t b, uint64_t c, int is_signed, int adds) {
+    uint64_t bytes = 0;
+    for (int k = 0; k < 32; k += 8) {
+        const int64_t x = is_signed ? s8(a >> k) : (int64_t)(a >> k & 0xff),
+                      y = is_signed ? s8(b >> k) : (int64_t)(b >> k & 0xff);
+        const uint64_t distance = (uint64_t)(x > y ? x - y : y - x);
+        bytes |= distance << k;
+        c += distance;
+    }
+    return u32(adds ? c : bytes);
+}
+
 static uint64_t dot4(uint64_t a, uint64_t b, uint64_t c) {
     for (int k = 0; k < 4; k++) c += (uint64_t)(s8(a >> (8 * k)) * s8(b >> (8 * k)));
     return u32(c);
@@ -495,6 +507,9 @@ static uint64_t nth_set(uint64_t mask, uint64_t base, int64_t n) {
     X("cvt.rn.relu.bf16x2.f32 %r0, %f1, %f2", 32, \
       pair(f(b) <= 0 ? 0 : BF((double)f(b)), f(a) <= 0 ? 0 : BF((double)f(a)))) \
     X("cvt.rna.tf32.f32 %r0, %f1", 32, tf32(a)) \
+    X("vabsdiff4.u32.u32.u32 %r0, %r1, %r2, %r3", 32, byte_distances(a, b, c, 0, 0)) \
+    X("vabsdiff4.u32.u32.u32.add %r0, %r1, %r2, %r3", 32, byte_distances(a, b, c, 0, 1)) \
+    X("vabsdiff4.s32.s32.s32.add %r0, %r1, %r2, %r3", 32, byte_distances(a, b, c, 1, 1)) \
     X("cvt.rzi.s32.bf16 %r0, %h1", 32, to_s32(bf(a)))
 /* clang-format on */
 
@@ -849,31 +864,37 @@ static void test_atomics(void **state) {
     static const struct {
         const char *text;
         uint64_t old, b, c, want;
-    } cases[] = {{"atom.global.add.u32 %r0, [%d1], %r2", 0xffffffff, 2, 0, 1},
-                 {"atom.shared.add.u64 %d0, [%d1], %d2", UINT64_C(0xffffffff), 2, 0, UINT64_C(0x100000001)},
-                 {"atom.global.add.f32 %f0, [%d1], %f2", 0x3f800000, 0x40000000, 0, 0x40400000},
-                 {"atom.global.add.f64 %g0, [%d1], %g2", UINT64_C(0x3ff0000000000000), UINT64_C(0x3ff0000000000000), 0,
-                  UINT64_C(0x4000000000000000)},
-                 {"atom.global.min.s32 %r0, [%d1], %r2", 3, 0xffffffff, 0, 0xffffffff},
-                 {"atom.global.min.u32 %r0, [%d1], %r2", 3, 0xffffffff, 0, 3},
-                 {"atom.global.max.s64 %d0, [%d1], %d2", UINT64_MAX, 4, 0, 4},
-                 {"atom.global.max.u32 %r0, [%d1], %r2", 3, 7, 0, 7},
-                 {"atom.global.and.b32 %r0, [%d1], %r2", 12, 10, 0, 8},
-                 {"atom.global.or.b32 %r0, [%d1], %r2", 12, 10, 0, 14},
-                 {"atom.global.xor.b32 %r0, [%d1], %r2", 12, 10, 0, 6},
-                 {"atom.global.exch.b64 %d0, [%d1], %d2", 12, 10, 0, 10},
-                 {"atom.global.cas.b32 %r0, [%d1], %r2, %r3", 12, 12, 99, 99},
-                 {"atom.global.cas.b32 %r0, [%d1], %r2, %r3", 12, 13, 99, 12},
-                 {"atom.global.inc.u32 %r0, [%d1], %r2", 5, 5, 0, 0},
-                 {"atom.global.inc.u32 %r0, [%d1], %r2", 4, 5, 0, 5},
-                 {"atom.global.dec.u32 %r0, [%d1], %r2", 0, 5, 0, 5},
-                 {"atom.global.dec.u32 %r0, [%d1], %r2", 9, 5, 0, 5},
-                 {"atom.acquire.gpu.global.dec.u32 %r0, [%d1], %r2", 3, 5, 0, 2},
-                 {"atom.global.add.noftz.f16 %h0, [%d1], %h2", 0x3c00, 0x4000, 0, 0x4200},
-                 {"atom.global.add.noftz.bf16 %h0, [%d1], %h2", 0x3f80, 0x4000, 0, 0x4040},
-                 {"atom.global.add.noftz.f16x2 %r0, [%d1], %r2", 0x7bff3c00, 0x7bff4000, 0, 0x7c004200},
-                 {"red.global.add.noftz.bf16x2 [%d1], %r2", 0x3f803f80, 0x40003f80, 0, 0x40404000},
-                 {"red.global.add.u32 [%d1], %r2", 3, 5, 0, 8}};
+    } cases[] = {
+        {"atom.global.add.u32 %r0, [%d1], %r2", 0xffffffff, 2, 0, 1},
+        {"atom.shared.add.u64 %d0, [%d1], %d2", UINT64_C(0xffffffff), 2, 0, UINT64_C(0x100000001)},
+        {"atom.global.add.f32 %f0, [%d1], %f2", 0x3f800000, 0x40000000, 0, 0x40400000},
+        {"atom.global.add.f64 %g0, [%d1], %g2", UINT64_C(0x3ff0000000000000), UINT64_C(0x3ff0000000000000), 0,
+         UINT64_C(0x4000000000000000)},
+        {"atom.global.min.s32 %r0, [%d1], %r2", 3, 0xffffffff, 0, 0xffffffff},
+        {"atom.global.min.u32 %r0, [%d1], %r2", 3, 0xffffffff, 0, 3},
+        {"atom.global.max.s64 %d0, [%d1], %d2", UINT64_MAX, 4, 0, 4},
+        {"atom.global.max.u32 %r0, [%d1], %r2", 3, 7, 0, 7},
+        {"atom.global.and.b32 %r0, [%d1], %r2", 12, 10, 0, 8},
+        {"atom.global.or.b32 %r0, [%d1], %r2", 12, 10, 0, 14},
+        {"atom.global.xor.b32 %r0, [%d1], %r2", 12, 10, 0, 6},
+        {"atom.global.exch.b64 %d0, [%d1], %d2", 12, 10, 0, 10},
+        {"atom.global.cas.b32 %r0, [%d1], %r2, %r3", 12, 12, 99, 99},
+        {"atom.global.cas.b32 %r0, [%d1], %r2, %r3", 12, 13, 99, 12},
+        {"atom.global.inc.u32 %r0, [%d1], %r2", 5, 5, 0, 0},
+        {"atom.global.inc.u32 %r0, [%d1], %r2", 4, 5, 0, 5},
+        {"atom.global.dec.u32 %r0, [%d1], %r2", 0, 5, 0, 5},
+        {"atom.global.dec.u32 %r0, [%d1], %r2", 9, 5, 0, 5},
+        {"atom.acquire.gpu.global.dec.u32 %r0, [%d1], %r2", 3, 5, 0, 2},
+        {"atom.global.add.noftz.f16 %h0, [%d1], %h2", 0x3c00, 0x4000, 0, 0x4200},
+        {"atom.global.add.noftz.bf16 %h0, [%d1], %h2", 0x3f80, 0x4000, 0, 0x4040},
+        {"atom.global.add.noftz.f16x2 %r0, [%d1], %r2", 0x7bff3c00, 0x7bff4000, 0, 0x7c004200},
+        {"red.global.add.noftz.bf16x2 [%d1], %r2", 0x3f803f80, 0x40003f80, 0, 0x40404000},
+        /* barrier objects: arrivals awaited now, in each phase (from bit 20), the phase (bit 63) */
+        {"mbarrier.arrive.shared.b64 %d0, [%r1], 2", UINT64_C(0x500005), 2, 0, UINT64_C(0x500003)},
+        {"mbarrier.arrive.b64 %d0, [%d1], 5", UINT64_C(0x500005), 5, 0, UINT64_C(0x8000000000500005)},
+        {"mbarrier.arrive.b64 _, [%d1]", UINT64_C(0x8000000000500001), 1, 0, UINT64_C(0x500005)},
+        {"mbarrier.arrive_drop.shared.b64 %d0, [%r1], 1", UINT64_C(0x500001), 1, 0, UINT64_C(0x8000000000400004)},
+        {"red.global.add.u32 [%d1], %r2", 3, 5, 0, 8}};
     (void)state;
     for (uint32_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         ptx_module module;
@@ -1016,11 +1037,13 @@ static void test_textures(void **state) {
 
 /* Every opcode of the table that lanes_compute serves is in some row here, or has a test of its own above. */
 static void test_rows_are_complete(void **state) {
-    static const uint8_t elsewhere[] = {OPCODE_MADC,  OPCODE_ADDC,       OPCODE_SUBC,     OPCODE_SHFL,  OPCODE_VOTE,
-                                        OPCODE_MATCH, OPCODE_ACTIVEMASK, OPCODE_REDUX,    OPCODE_ELECT, OPCODE_LD,
-                                        OPCODE_ST,    OPCODE_ATOM,       OPCODE_RED,      OPCODE_TEX,   OPCODE_MEMBAR,
-                                        OPCODE_BRA,   OPCODE_BAR,        OPCODE_WARPSYNC, OPCODE_RET,   OPCODE_EXIT,
-                                        OPCODE_TRAP,  OPCODE_NOP};
+    static const uint8_t elsewhere[] = {
+        OPCODE_MADC,       OPCODE_ADDC,     OPCODE_SUBC,     OPCODE_SHFL, OPCODE_VOTE,        OPCODE_MATCH,
+        OPCODE_ACTIVEMASK, OPCODE_REDUX,    OPCODE_ELECT,    OPCODE_LD,   OPCODE_ST,          OPCODE_MMA,
+        OPCODE_MOVMATRIX,  OPCODE_LDMATRIX, OPCODE_STMATRIX, OPCODE_COPY, OPCODE_COPY_COMMIT, OPCODE_COPY_WAIT,
+        OPCODE_PRINT,      OPCODE_ASSERT,   OPCODE_MALLOC,   OPCODE_FREE, OPCODE_ATOM,        OPCODE_RED,
+        OPCODE_TEX,        OPCODE_MEMBAR,   OPCODE_BRA,      OPCODE_BAR,  OPCODE_WARPSYNC,    OPCODE_RET,
+        OPCODE_EXIT,       OPCODE_TRAP,     OPCODE_NOP};
     ptx_module module = read_rows();
     uint8_t seen[OPCODE_COUNT] = {0};
     (void)state;

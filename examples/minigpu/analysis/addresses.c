@@ -170,7 +170,7 @@ static affine affine_of_result(const tracer *t, const instruction *in) {
     const affine none = {0, 0};
     affine a = affine_of(t, &in->sources[0]), b = affine_of(t, &in->sources[1]), result = none;
     uint32_t k;
-    if (in->guard != INSTRUCTION_NONE) return none;
+    if (in->guard != INSTRUCTION_NONE || (in->unit == UNIT_MEMORY && in->opcode != OPCODE_LD)) return none;
     switch (in->opcode) {
     case OPCODE_MOV:
     case OPCODE_CVTA: return in->vector > 1 ? none : a;
@@ -209,8 +209,6 @@ static affine affine_of_result(const tracer *t, const instruction *in) {
         }
         break;
     case OPCODE_LD: result.known = in->space == SPACE_PARAM && in->sources[0].kind == OPERAND_NONE; return result;
-    case OPCODE_ATOM:
-    case OPCODE_TEX:
     case OPCODE_SHFL:
     case OPCODE_VOTE:
     case OPCODE_MATCH:

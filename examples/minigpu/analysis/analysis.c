@@ -77,14 +77,34 @@ static uint32_t object_of(const analysis *a, uint32_t space, const access_addres
 static void describe_access(const analysis *a, const instruction *in, const access_address *access,
                             gpump_instruction *out) {
     switch (in->opcode) {
+    case OPCODE_LDMATRIX:
     case OPCODE_LD: out->access = GPUMP_ACCESS_READ; break;
     case OPCODE_TEX: out->access = GPUMP_ACCESS_READ; break;
+    case OPCODE_STMATRIX:
     case OPCODE_ST: out->access = GPUMP_ACCESS_WRITE; break;
     case OPCODE_ATOM:
     case OPCODE_RED:
         out->access = GPUMP_ACCESS_READ | GPUMP_ACCESS_WRITE;
         out->flags |= GPUMP_FLAG_ATOMIC;
         break;
+    case OPCODE_COPY:
+        out->access = GPUMP_ACCESS_READ;
+        if (a->of_blocks) break;
+        /* It reads one place and writes another, in two memories: anywhere. */
+        out->access |= GPUMP_ACCESS_WRITE;
+        out->flags |= GPUMP_FLAG_RESIDENT;
+        out->space = GPUMP_SPACE_GENERIC;
+        out->bytes = in->lookup;
+        return;
+    case OPCODE_PRINT:
+    case OPCODE_ASSERT:
+    case OPCODE_MALLOC:
+    case OPCODE_FREE: /* done once, like an atomic somewhere in global memory, whose pages are there */
+        out->access = GPUMP_ACCESS_READ | GPUMP_ACCESS_WRITE;
+        out->flags |= GPUMP_FLAG_ATOMIC | GPUMP_FLAG_RESIDENT;
+        out->space = GPUMP_SPACE_GLOBAL;
+        out->bytes = 8;
+        return;
     default: return;
     }
     out->space = in->opcode == OPCODE_TEX ? (uint32_t)GPUMP_SPACE_TEXTURE : space_of(in->space);
@@ -94,7 +114,8 @@ static void describe_access(const analysis *a, const instruction *in, const acce
     if (in->opcode != OPCODE_TEX && in->sources[0].kind != OPERAND_REGISTER)
         out->flags |= GPUMP_FLAG_RESIDENT; /* a module's variable: only buffers are absent */
     out->object = object_of(a, out->space, access);
-    if (out->object == INSTRUCTION_NONE) return;
+    /* Of ldmatrix and stmatrix only the variable is known: a lane's address names a row for others. */
+    if (out->object == INSTRUCTION_NONE || in->opcode == OPCODE_LDMATRIX || in->opcode == OPCODE_STMATRIX) return;
     out->address = access->address;
     out->value = access->value;
     out->offset = access->offset;
@@ -181,7 +202,8 @@ static gpump_result add_instruction(const kernel_program *kernel, analysis *a, c
         if (in->opcode == OPCODE_MEMBAR || in->opcode == OPCODE_BAR) out.flags |= GPUMP_FLAG_FENCE;
         if (in->opcode == OPCODE_SHFL || in->opcode == OPCODE_VOTE || in->opcode == OPCODE_MATCH ||
             in->opcode == OPCODE_ACTIVEMASK || in->opcode == OPCODE_ELECT || in->opcode == OPCODE_REDUX ||
-            in->opcode == OPCODE_WARPSYNC)
+            in->opcode == OPCODE_WARPSYNC || in->opcode == OPCODE_MMA || in->opcode == OPCODE_MOVMATRIX ||
+            in->opcode == OPCODE_LDMATRIX || in->opcode == OPCODE_STMATRIX)
             out.flags |= GPUMP_FLAG_CONVERGENT;
         break;
     default: break;
@@ -235,11 +257,12 @@ static gpump_result build(const kernel_program *kernel, analysis *a, const acces
 }
 
 /* Twice: where accesses go depends on loops and dominators, which the first program finds. */
-gpump_result analysis_create_launch(const kernel_program *kernel, const uint32_t block[3], const uint32_t *alias_class,
-                                    analysis *a, gpump_diag *diag) {
+static gpump_result create(const kernel_program *kernel, const uint32_t block[3], const uint32_t *alias_class,
+                           uint8_t of_blocks, analysis *a, gpump_diag *diag) {
     access_address *accesses = (access_address *)calloc(kernel->count + 1, sizeof *accesses);
     gpump_result result = GPUMP_ERROR_MEMORY;
     memset(a, 0, sizeof *a);
+    a->of_blocks = of_blocks;
     a->vector_register = (uint32_t *)calloc(kernel->registers + 1, sizeof(uint32_t));
     a->predicate_register = (uint32_t *)calloc(kernel->predicates + 1, sizeof(uint32_t));
     a->kernel_register = (uint32_t *)calloc((size_t)kernel->registers + kernel->predicates + 1, sizeof(uint32_t));
@@ -259,6 +282,11 @@ gpump_result analysis_create_launch(const kernel_program *kernel, const uint32_t
     free(accesses);
     if (result != GPUMP_OK) analysis_destroy(a);
     return result;
+}
+
+gpump_result analysis_create_launch(const kernel_program *kernel, const uint32_t block[3], const uint32_t *alias_class,
+                                    analysis *a, gpump_diag *diag) {
+    return create(kernel, block, alias_class, 0, a, diag);
 }
 
 gpump_result analysis_create_for(const kernel_program *kernel, const uint32_t block[3], analysis *a, gpump_diag *diag) {
@@ -285,7 +313,7 @@ gpump_result analysis_clobbers(const kernel_program *kernel, const uint32_t bloc
     gpump_result result;
     analysis a;
     if (kernel->uses_textures) return GPUMP_ERROR_ARGUMENT;
-    if ((result = analysis_create_launch(kernel, block, alias_class, &a, diag)) != GPUMP_OK) return result;
+    if ((result = create(kernel, block, alias_class, 1, &a, diag)) != GPUMP_OK) return result;
     result = gpump_clobbers_block(a.program, clobbers, NULL);
     analysis_destroy(&a);
     return result;

@@ -7,6 +7,7 @@
 
 /* A kernel in gpump's terms. Instruction i of the program is instruction i of the kernel, and its tag is i. */
 typedef struct analysis {
+    uint8_t of_blocks; /* 1: what becomes of whole blocks is asked: their shared memory goes with them */
     gpump_program *program;
     uint32_t *vector_register; /* of the kernel's 32-bit register: the program's register; the second half of a pair and
                                   registers nobody uses have INSTRUCTION_NONE */

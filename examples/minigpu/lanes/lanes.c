@@ -54,6 +54,8 @@ static void read_special(const operand *o, const lanes_environment *e, lanes_ope
     case SPECIAL_NWARPID:
         v = ((uint64_t)e->block_threads[0] * e->block_threads[1] * e->block_threads[2] + LANES - 1) / LANES;
         break;
+    case SPECIAL_ENVREG1: v = e->grid_workspace >> 32; break;
+    case SPECIAL_ENVREG2: v = (uint32_t)e->grid_workspace; break;
     case SPECIAL_SMID: v = e->sm; break;
     case SPECIAL_NSMID: v = e->sm_count; break;
     case SPECIAL_GRIDID: v = e->grid_id; break;
@@ -154,6 +156,7 @@ void lanes_compute(const instruction *i, uint32_t active, const lanes_operand *s
     case OPCODE_MAD24:
     case OPCODE_SAD:
     case OPCODE_REM:
+    case OPCODE_VABSDIFF4:
     case OPCODE_DP4A:
     case OPCODE_DP2A: lanes_integer(i, active, s, d); break;
     case OPCODE_SETP:
@@ -171,6 +174,10 @@ void lanes_compute(const instruction *i, uint32_t active, const lanes_operand *s
     case OPCODE_ACTIVEMASK:
     case OPCODE_ELECT:
     case OPCODE_REDUX: lanes_warp(i, active, s, d); break;
+    case OPCODE_MMA:
+    case OPCODE_MOVMATRIX: lanes_matrix(i, s, d); break;
+    case OPCODE_COPY_COMMIT:
+    case OPCODE_COPY_WAIT:
     case OPCODE_BOUNDARY:
     case OPCODE_START_MARKER:
     case OPCODE_PP:
@@ -200,6 +207,10 @@ static inline uint64_t read_bytes(const uint8_t *bytes, uint32_t count) {
 void lanes_from_memory(const instruction *i, uint32_t active, const uint8_t *bytes, uint32_t stride, lanes_operand *d) {
     uint32_t size = type_bytes(i->type), is_signed = (uint32_t)type_is_signed(i->type);
     (void)active;
+    if (i->opcode == OPCODE_LDMATRIX) {
+        lanes_matrix_load(i, bytes, stride, d);
+        return;
+    }
     if (i->type == TYPE_PRED) { /* a spilled predicate */
         d[0].word[0][0] = 0;
         EACH_LANE d[0].word[0][0] |= (uint32_t)(bytes[(size_t)l * stride] & 1) << l;
@@ -229,6 +240,10 @@ void lanes_from_memory(const instruction *i, uint32_t active, const uint8_t *byt
 void lanes_to_memory(const instruction *i, uint32_t active, const lanes_operand *s, uint8_t *bytes, uint32_t stride) {
     uint32_t size = type_bytes(i->type);
     (void)active;
+    if (i->opcode == OPCODE_STMATRIX) {
+        lanes_matrix_store(i, s, bytes, stride);
+        return;
+    }
     if (i->type == TYPE_PRED) {
         EACH_LANE {
             memset(bytes + (size_t)l * stride, 0, 4);
@@ -268,6 +283,16 @@ uint64_t lanes_atomic(const instruction *i, uint32_t lane, const lanes_operand *
     case VARIANT_AND: return old & b;
     case VARIANT_OR: return old | b;
     case VARIANT_XOR: return old ^ b;
+    case VARIANT_ARRIVE:
+    case VARIANT_DROP: { /* a barrier object (ptx_async.c) */
+        uint64_t each = old >> 20 & 0xfffff, left = (old - b) & 0xfffff, phase = old >> 63;
+        if (i->variant == VARIANT_DROP) each = (each - b) & 0xfffff;
+        if (!left && b) {
+            left = each;
+            phase ^= 1;
+        }
+        return phase << 63 | each << 20 | left;
+    }
     case VARIANT_EXCH: return b;
     case VARIANT_CAS: return old == b ? lane64(&s[2], lane) & keep : old;
     case VARIANT_INC: return old >= b ? 0 : old + 1;

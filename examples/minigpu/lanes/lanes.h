@@ -21,6 +21,7 @@ typedef struct lanes_environment {
     uint32_t sm, sm_count;     /* %smid, %nsmid */
     uint32_t dynamic_shared_bytes, total_shared_bytes;
     uint64_t grid_id;
+    uint64_t grid_workspace;   /* address in %envreg1 and %envreg2 */
     uint64_t clock;            /* %clock64 */
     uint64_t nanoseconds;      /* %globaltimer */
     const uint8_t *parameters; /* the kernel's parameter block, for folded ld.param */

@@ -206,6 +206,20 @@ int lanes_integer(const instruction *i, uint32_t active, const lanes_operand *s,
     case OPCODE_MAD24: return multiply24(i, s, d);
     case OPCODE_DP4A:
     case OPCODE_DP2A: return dot_product(i, s, d);
+    case OPCODE_VABSDIFF4:
+        EACH_LANE {
+            uint32_t sum = s[2].word[0][l], bytes = 0;
+            for (uint32_t k = 0; k < 32; k += 8) {
+                const uint32_t a = s[0].word[0][l] >> k & 0xff, b = s[1].word[0][l] >> k & 0xff;
+                const int32_t difference =
+                    i->source_type == TYPE_S32 ? (int32_t)(int8_t)a - (int32_t)(int8_t)b : (int32_t)a - (int32_t)b;
+                const uint32_t size = (uint32_t)(difference < 0 ? -difference : difference);
+                sum += size;
+                bytes |= size << k;
+            }
+            d->word[0][l] = i->variant == VARIANT_ADD ? sum : bytes;
+        }
+        return 1;
     case OPCODE_SAD:
         switch (type) {
         case TYPE_U16: BINARY(uint32_t, u16, (a > b ? a - b : b - a) + READ_u16(&s[2], l));

@@ -92,6 +92,11 @@ int lanes_half(const instruction *i, const lanes_operand *s, lanes_operand *d);
 int lanes_compare(const instruction *i, uint32_t active, const lanes_operand *s, lanes_operand *d);
 int lanes_convert(const instruction *i, const lanes_operand *s, lanes_operand *d);
 int lanes_warp(const instruction *i, uint32_t active, const lanes_operand *s, lanes_operand *d);
+int lanes_matrix(const instruction *i, const lanes_operand *s, lanes_operand *d);
+/* ldmatrix's registers from its rows, stmatrix's rows from its registers (s[1] on); row k of all at bytes[k * stride].
+ */
+void lanes_matrix_load(const instruction *i, const uint8_t *bytes, uint32_t stride, lanes_operand *d);
+void lanes_matrix_store(const instruction *i, const lanes_operand *s, uint8_t *bytes, uint32_t stride);
 /* add, sub, mul, fma, div, rcp, sqrt and conversions under rz, rm, rp. */
 void lanes_directed(const instruction *i, const lanes_operand *s, lanes_operand *d);
 float lanes_directed_to_f32(double value, uint32_t rounding);

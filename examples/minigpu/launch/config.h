@@ -100,6 +100,8 @@ typedef enum source_release { RELEASE_AT_OPERAND_READ, RELEASE_AT_LAST_CHECK, RE
       "freed registers and shared memory are overwritten, so that nothing survives there by accident") \
     X(page_service_cycles, 14000, "cycles", ASSUMED, \
       "from the call of the fault handler until the page is there: 20 us over PCIe at 700 MHz") \
+    X(print_bytes, 1048576, "bytes", PUBLISHED, "of text that kernels print: CUDA's cudaLimitPrintfFifoSize") \
+    X(heap_bytes, 8388608, "bytes", PUBLISHED, "of malloc on the device: CUDA's cudaLimitMallocHeapSize") \
     X(switch_stalls, 0, "flag", PUBLISHED, \
       "Shieh 4.1: a switched block stalls for the estimate of its switch, its bytes do not travel") \
     X(skip_idle, 1, "flag", ASSUMED, "cycles in which nothing can happen are skipped; changes nothing else") \

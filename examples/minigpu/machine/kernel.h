@@ -26,6 +26,8 @@
 #define PAGE_REPORTED_WRITE 32u
 /* Where device memory begins: address 0 and its neighbours belong to nobody. */
 #define DEVICE_BASE UINT64_C(0x10000000)
+/* What a kernel has for the barriers of its whole grid (%envreg1, %envreg2). */
+#define GRID_WORKSPACE_BYTES 256u
 #define PREEMPTION_LOG_ENTRIES 1024u
 
 /* What executing an instruction does to the flush bit of its block. */
@@ -35,9 +37,17 @@ typedef enum clobber_rule {
     CLOBBERS_ALWAYS   /* clears it, says the analysis */
 } clobber_rule;
 
+/* What an instruction has to do with its warp's asynchronous copies. */
+typedef enum copies_rule {
+    COPIES_NOTHING,
+    COPIES_STARTS,     /* cp.async */
+    COPIES_ENDS_GROUP, /* commit_group */
+    COPIES_WAITS       /* wait_group, wait_all */
+} copies_rule;
+
 /* What issue needs to know of an instruction, prepared once: its scoreboard ids and a few bits. */
 typedef struct issue_info {
-    uint16_t ids[22]; /* sources first, then destinations: register r is r, predicate p is registers + p */
+    uint16_t ids[32]; /* sources first, then destinations: register r is r, predicate p is registers + p */
     uint8_t sources, destinations;
     uint8_t unit;              /* functional_unit */
     uint8_t pipe;              /* pipe_kind of its execution */
@@ -49,6 +59,7 @@ typedef struct issue_info {
     uint8_t is_checked;  /* finds absent pages instead of failing on them */
     uint8_t clobbers;    /* clobber_rule */
     uint8_t is_point;    /* a preemption point */
+    uint8_t copies;      /* copies_rule */
     uint8_t counted;     /* counted_kind */
 } issue_info;
 

@@ -12,6 +12,7 @@
 #include "machine/dispatcher.h"
 #include "machine/loops.h"
 #include "machine/page_faults.h"
+#include "machine/runtime_calls.h"
 #include "preemption/preemption.h"
 #include "preemption/preemption_schedule.h"
 #include "ptx/kernel_names.h"
@@ -380,6 +381,12 @@ static int prepare_kernel(machine *m, launch_file *launch, uint32_t index, const
                                  l->name, m->config.preset, threads, gpu->thread_slots, registers, gpu->registers,
                                  k->need.shared_bytes, gpu->shared_bytes[gpu->shared_option_count - 1]);
     }
+    if (program->uses_grid_barrier && k->blocks > (uint64_t)occupancy.blocks * m->config.gpu.sms) {
+        return launch_file_error(launch, l->grid_place, error,
+                                 "the blocks of kernel %s wait for each other, and the GPU holds %" PRIu64
+                                 " of them at once: make the grid smaller than its %" PRIu64,
+                                 l->name, (uint64_t)occupancy.blocks * m->config.gpu.sms, k->blocks);
+    }
     if (l->argument_count != program->parameter_count) {
         return launch_file_error(launch, l->arguments_place, error, "kernel %s takes %u arguments, the launch gives %u",
                                  l->name, program->parameter_count, l->argument_count);
@@ -616,7 +623,7 @@ static uint32_t choose_technique(const launch_file *launch, const machine_option
 static int build(machine *m, launch_file *launch, const kernel_program **programs, machine_programs *p,
                  char error[LAUNCH_ERROR_BYTES]) {
     minigpu_config *c = &m->config;
-    uint64_t address = p->end_of_variables, context_bytes = 0, contexts = 0;
+    uint64_t address = p->end_of_variables, context_bytes = 0, contexts = 0, heap;
     uint32_t i, resident, shared_bytes = 0, local_needed = 0;
     int result = -1;
     m->kernel_count = launch->kernel_count;
@@ -667,6 +674,12 @@ static int build(machine *m, launch_file *launch, const kernel_program **program
         m->local_count = m->local_count_free = resident + (uint32_t)contexts * m->kernel_count;
         address += m->local_stride * m->local_count + PAGE_BYTES;
     }
+    m->grid_workspaces = address;
+    for (i = 0; i < m->kernel_count && !m->kernels[i].program->uses_grid_barrier; i++) {}
+    if (i < m->kernel_count)
+        address = align_up(address + (uint64_t)m->kernel_count * GRID_WORKSPACE_BYTES, PAGE_BYTES) + PAGE_BYTES;
+    heap = address;
+    if (runtime_calls_heap_bytes(m)) address = align_up(address + runtime_calls_heap_bytes(m), PAGE_BYTES) + PAGE_BYTES;
     m->context_base = address;
     m->context_stride = align_up(context_bytes, DEVICE_ALIGNMENT);
     address = align_up(address + m->context_stride * contexts * m->kernel_count, PAGE_BYTES) + PAGE_BYTES;
@@ -674,6 +687,9 @@ static int build(machine *m, launch_file *launch, const kernel_program **program
     m->memory = (uint8_t *)arena_take(&m->arena, m->memory_bytes);
     m->page_table = (uint8_t *)arena_take(&m->arena, m->memory_bytes / PAGE_BYTES + 1);
     if (!m->memory || !m->page_table) goto memory;
+    if (runtime_calls_build(m, heap)) goto memory;
+    map_pages(m, m->grid_workspaces, heap - m->grid_workspaces, PAGE_READ | PAGE_WRITE);
+    map_pages(m, heap, runtime_calls_heap_bytes(m), PAGE_READ | PAGE_WRITE);
     for (i = 0; i < p->module_count; i++) {
         if (p->modules[i].constant_bytes)
             memcpy(device_memory(m, p->const_bases[i]), p->modules[i].constant_image, p->modules[i].constant_bytes);
@@ -953,7 +969,7 @@ void machine_dump(const machine *m, void *output) {
 /* ==== results ==== */
 
 uint64_t machine_result_hash(const machine *m, const launch_file *launch) {
-    uint64_t hash = GPUMP_HASH_SEED;
+    uint64_t hash = runtime_calls_hash(m, GPUMP_HASH_SEED);
     uint32_t i;
     for (i = 0; i < launch->buffer_count; i++) {
         hash = gpump_hash_bytes(hash, m->memory + (launch->buffers[i].address - DEVICE_BASE), launch->buffers[i].bytes);
@@ -967,6 +983,7 @@ uint64_t machine_hash(const machine *m) {
     hash = gpump_hash_bytes(hash, m->memory, m->memory_bytes);
     hash = gpump_hash_bytes(hash, m->page_table, m->memory_bytes / PAGE_BYTES);
     hash = gpump_hash_u64(hash, m->page_faults.served ^ (uint64_t)m->page_faults.buffer.count << 32);
+    hash = runtime_calls_hash(m, hash);
     hash = gpump_hash_u64(hash, gpump_context_pool_hash(m->context_pool));
     if (m->schedule) hash = preemption_schedule_hash(m, hash);
     hash = memory_hash(m->memory_system, hash);

@@ -43,7 +43,7 @@ void machine_free(machine *m);
 int machine_run(machine *m, uint64_t until);
 /* Returns a hash of the state: memory, registers, shared memory, caches, gpump's blocks, cycle. */
 uint64_t machine_hash(const machine *m);
-/* Returns a hash of the launch file's buffers alone. */
+/* Returns a hash of the launch file's buffers and of what the kernels have printed. */
 uint64_t machine_result_hash(const machine *m, const launch_file *launch);
 /* Writes who waits for what. */
 void machine_dump(const machine *m, void *file);

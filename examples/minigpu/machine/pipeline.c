@@ -12,6 +12,15 @@
 
 /* ---- what the masks say about a warp ---- */
 
+/* Must an instruction that ends a group or waits for groups still wait for copies? */
+static int waits_for_copies(const warp *w, const issue_info *info, const instruction *instruction) {
+    uint32_t i, left = instruction->variant == VARIANT_ALL ? 0 : instruction->lookup + 1u;
+    if (info->copies == COPIES_ENDS_GROUP) return w->copies[(w->copy_group + 1) % COPY_GROUPS] != 0;
+    for (i = left; i < COPY_GROUPS; i++)
+        if (w->copies[(w->copy_group + COPY_GROUPS - i) % COPY_GROUPS]) return 1;
+    return 0;
+}
+
 /* The scoreboard's and the memory order's word on a warp's next instruction. */
 static void refresh_clear(machine *m, sm *s, warp *w) {
     const kernel *k;
@@ -28,7 +37,8 @@ static void refresh_clear(machine *m, sm *s, warp *w) {
     /* A barrier orders memory: what the warp sent before it must be past its last check, and so in effect. A region's
      * boundary waits until nothing of the region before can fail any more, a call of the fault handler is an execution
      * barrier (Kim 2.1). */
-    if (scoreboard_clear(w, info) && !(info->is_barrier && w->unchecked) && !(info->serialises && w->in_flight))
+    if (scoreboard_clear(w, info) && !(info->is_barrier && w->unchecked) && !(info->serialises && w->in_flight) &&
+        !(info->copies > COPIES_STARTS && waits_for_copies(w, info, &k->program->instructions[pc])))
         s->clear |= BIT(w->slot);
     else
         s->clear &= ~BIT(w->slot);
@@ -100,6 +110,7 @@ void pipeline_squash_warp(machine *m, sm *s, uint32_t warp_index) {
     memset(w->pending, 0, sizeof w->pending);
     memset(w->held, 0, sizeof w->held);
     memset(w->held_any, 0, sizeof w->held_any);
+    memset(w->copies, 0, sizeof w->copies);
     w->unchecked = 0;
     w->control = 0;
 }
@@ -122,6 +133,7 @@ static void retire(machine *m, sm *s, uint32_t record) {
     w->in_flight--;
     b->in_flight--;
     if (r->info->destinations) b->registers_pending--;
+    if (r->info->copies == COPIES_STARTS) w->copies[r->copy_group]--;
     k->warp_instructions++;
     k->thread_instructions += gpump_bits_count64(r->active);
     k->counted[r->info->counted]++;
@@ -413,6 +425,12 @@ static void issue(machine *m, sm *s, uint32_t scheduler, uint32_t slot) {
         w->control = 1;
     } else {
         simt_go(&w->stack, pc + 1);
+    }
+    if (info->copies == COPIES_STARTS) {
+        r->copy_group = w->copy_group;
+        w->copies[r->copy_group]++;
+    } else if (info->copies == COPIES_ENDS_GROUP) {
+        w->copy_group = (w->copy_group + 1) % COPY_GROUPS;
     }
     if (info->is_boundary) {
         const int is_short = r->instruction->variant == VARIANT_SHORT;

@@ -43,6 +43,15 @@ static uint8_t pipe_of(const instruction *instruction) {
     }
 }
 
+static uint8_t copies_of(const instruction *instruction) {
+    switch (instruction->opcode) {
+    case OPCODE_COPY: return COPIES_STARTS;
+    case OPCODE_COPY_COMMIT: return COPIES_ENDS_GROUP;
+    case OPCODE_COPY_WAIT: return COPIES_WAITS;
+    default: return COPIES_NOTHING;
+    }
+}
+
 static uint8_t counted_as(const instruction *instruction) {
     switch (instruction->opcode) {
     case OPCODE_GUARDED_CALL: return COUNTED_CALL;
@@ -67,6 +76,7 @@ int scoreboard_prepare(const kernel_program *program, issue_info *info) {
         row->is_checked = instruction->check != INSTRUCTION_NONE;
         row->is_point = (uint8_t)instruction_is_point(instruction);
         row->counted = counted_as(instruction);
+        row->copies = copies_of(instruction);
         row->is_global =
             instruction->unit == UNIT_MEMORY && instruction->space != SPACE_SHARED && instruction->space != SPACE_PARAM;
         for (k = 0; k < instruction->source_count; k++) {

@@ -8,6 +8,7 @@
  *   simt_stack       which lanes of a warp stand where
  *   memory_access    what loads, stores and atomics do to memory, and when
  *   memory_path      coalesced requests through L1, miss queue, network, L2 and DRAM
+ *   runtime_calls    printf, assert, malloc and free of kernels
  *   page_faults      absent pages: found by checks, brought by a handler
  *   restart          warps go back to the start of their idempotent region
  *   read_set         what a block has read and written: may it still be flushed?
@@ -188,6 +189,12 @@ typedef struct machine {
     void *context_scratch;             /* a context is written here to learn its size; NULL where the size is known */
     uint64_t local_base, local_stride; /* local memory: one frame per block that exists */
     uint32_t *local_free, local_count, local_count_free;
+    uint64_t grid_workspaces;      /* device address; GRID_WORKSPACE_BYTES for each kernel */
+    uint64_t heap_base, heap_next; /* of malloc (runtime_calls.h): device address, and where it looks first */
+    struct printed_entry *printed; /* what kernels have printed ... */
+    char *printed_text;            /* ... and the text of it */
+    uint32_t printed_count, printed_capacity, printed_bytes;
+    uint64_t printed_lost;        /* calls for whose text there was no room */
     memory_system *memory_system; /* what lies behind the L1s */
     uint32_t dispatch_needed;
     uint32_t failed; /* 1: error says why */

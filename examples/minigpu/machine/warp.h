@@ -15,6 +15,8 @@ typedef struct barrier {
     uint32_t all, any;
 } barrier;
 
+#define COPY_GROUPS 8u /* of one warp with asynchronous copies in flight */
+
 /* A warp is (block instance, index in it). It sits in a physical slot while its block is resident; its registers are
  * found through a base, so that more warps than slots can exist. */
 typedef struct warp {
@@ -24,19 +26,21 @@ typedef struct warp {
     uint8_t held[SCOREBOARD_IDS];           /* ... and how often each */
     uint64_t sequence;                      /* of the next instruction */
     uint32_t block, index;
-    uint32_t slot;          /* physical slot on the block's SM */
-    uint32_t register_base; /* of its first vector register in the SM's register file, in 32-bit registers */
-    uint32_t lanes;         /* lanes that exist */
-    uint32_t in_flight;     /* instructions between issue and commit */
-    uint32_t unchecked;     /* memory instructions before their last translation check */
-    uint32_t barrier;       /* it waits at this barrier; NONE: at none */
-    uint32_t barrier_pc;    /* the instruction that waits there ... */
-    uint32_t barrier_lanes; /* ... and the lanes that execute it */
-    uint32_t stores;        /* store requests without acknowledgement */
-    uint32_t fetch_enabled; /* 0: fetches no further instruction */
-    uint32_t control;       /* 1: a branch, barrier or end is in flight: the next PC is not known */
-    uint32_t sm;            /* where it is; NONE: nowhere */
-    uint64_t called_until;  /* when the fault handler has what it asked for */
+    uint32_t slot;                /* physical slot on the block's SM */
+    uint32_t register_base;       /* of its first vector register in the SM's register file, in 32-bit registers */
+    uint32_t lanes;               /* lanes that exist */
+    uint32_t in_flight;           /* instructions between issue and commit */
+    uint32_t unchecked;           /* memory instructions before their last translation check */
+    uint32_t barrier;             /* it waits at this barrier; NONE: at none */
+    uint32_t barrier_pc;          /* the instruction that waits there ... */
+    uint32_t barrier_lanes;       /* ... and the lanes that execute it */
+    uint32_t stores;              /* store requests without acknowledgement */
+    uint32_t fetch_enabled;       /* 0: fetches no further instruction */
+    uint32_t control;             /* 1: a branch, barrier or end is in flight: the next PC is not known */
+    uint32_t sm;                  /* where it is; NONE: nowhere */
+    uint64_t called_until;        /* when the fault handler has what it asked for */
+    uint16_t copies[COPY_GROUPS]; /* asynchronous copies in flight, by group; all 0 when nothing of it is in flight */
+    uint32_t copy_group;          /* the group that the next copy belongs to, modulo COPY_GROUPS */
     /* idempotent regions (restart.h) */
     simt_stack sparse_start, short_start; /* where it goes back to */
     uint64_t executed_since[2];           /* instructions since the start of its sparse and of its short region */
@@ -113,6 +117,7 @@ typedef struct in_flight {
     uint32_t in_queue;        /* 1: not all of it has been sent */
     uint32_t conflict_cycles; /* shared-memory bank conflicts: cycles in the load-store unit */
     uint32_t sources_held;    /* 1: the scoreboard still holds its sources */
+    uint32_t copy_group;      /* of a copy */
     uint32_t faulted;         /* lanes whose check found the page absent */
     uint32_t next_free;
 } in_flight;

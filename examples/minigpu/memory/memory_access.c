@@ -5,6 +5,7 @@
 
 #include "machine/read_set.h"
 #include "machine/region.h"
+#include "machine/runtime_calls.h"
 
 #define ACCESS_BYTES_MAX 32u
 #define BANKS 32u
@@ -153,20 +154,75 @@ static void read_texture(machine *m, in_flight *r) {
     lanes_texture_filter(r->instruction, r->active, r->sources, texture, texels, r->results);
 }
 
+/* ---- asynchronous copies ---- */
+
+/* Bytes that a lane's copy reads; the rest of what it writes is zeros. */
+static uint32_t copy_reads(const in_flight *r, uint32_t lane) {
+    const operand *reads = &r->instruction->sources[2];
+    if (reads->kind == OPERAND_PREDICATE) return r->sources[2].word[0][0] >> lane & 1 ? 0 : r->instruction->lookup;
+    return r->sources[2].word[0][lane] < r->instruction->lookup ? r->sources[2].word[0][lane] : r->instruction->lookup;
+}
+
+static uint64_t copy_target(const in_flight *r, uint32_t lane) {
+    const uint64_t base = r->instruction->sources[1].kind == OPERAND_NONE ? 0 : lanes_get(&r->sources[1], lane);
+    return (uint32_t)(base + lanes_get(&r->sources[3], lane)); /* of shared memory, or its generic address */
+}
+
+/* Reads as a load does; where it writes is looked at here too. Nothing is read for lanes that copy zeros. */
+static void coalesce_copy(machine *m, in_flight *r) {
+    const kernel *k = &m->kernels[m->blocks[r->block].kernel];
+    const uint32_t bytes = r->instruction->lookup;
+    uint32_t lane;
+    lanes_address(r->instruction, r->active, r->sources, r->addresses);
+    for (lane = 0; lane < LANES; lane++) {
+        const uint64_t to = copy_target(r, lane);
+        const uint32_t reads = copy_reads(r, lane);
+        const char *why = NULL;
+        if (!(r->active >> lane & 1)) continue;
+        if (to & (bytes - 1) || (reads && r->addresses[lane] & (bytes - 1)))
+            why = "misaligned copy";
+        else if (to > k->shared_bytes || bytes > k->shared_bytes - to)
+            why = "copy outside the block's shared memory";
+        if (why) {
+            wrong_address(m, r, lane, to & (bytes - 1) || !reads ? to : r->addresses[lane], why);
+            r->active = 0;
+            return;
+        }
+        if (reads) add_segment(r, r->addresses[lane], reads);
+    }
+}
+
+static void copy(machine *m, sm *s, in_flight *r) {
+    const block *b = &m->blocks[r->block];
+    uint32_t lane;
+    for (lane = 0; lane < LANES; lane++) {
+        const uint32_t reads = copy_reads(r, lane);
+        uint8_t *to = s->shared + b->shared_base + copy_target(r, lane);
+        if (!(r->active >> lane & 1)) continue;
+        if (reads) memcpy(to, device_memory(m, r->addresses[lane]), reads);
+        memset(to + reads, 0, r->instruction->lookup - reads);
+    }
+}
+
 void memory_access_coalesce(machine *m, sm *s, in_flight *r) {
     const instruction *instruction = r->instruction;
     const block *b = &m->blocks[r->block];
     const kernel *k = &m->kernels[b->kernel];
-    uint32_t bytes = instruction_access_bytes(instruction), lane, shared_lanes = 0, alignment = bytes;
+    uint32_t bytes = instruction_access_bytes(instruction), lane, shared_lanes = 0, alignment = bytes, addressed;
     (void)s;
     r->segment_count = 0;
     r->conflict_cycles = 0;
     if (r->active && instruction->opcode == OPCODE_TEX) coalesce_texture(m, r);
+    if (r->active && instruction->opcode == OPCODE_COPY) {
+        coalesce_copy(m, r);
+        return;
+    }
     if (!r->active || !bytes) return;
     lanes_address(instruction, r->active, r->sources, r->addresses);
+    addressed = instruction_address_lanes(instruction, r->active);
     for (lane = 0; lane < LANES; lane++) {
         uint64_t address = r->addresses[lane], offset;
-        if (!(r->active >> lane & 1)) continue;
+        if (!(addressed >> lane & 1)) continue;
         if (address & (alignment - 1)) {
             wrong_address(m, r, lane, address, "misaligned access");
             break;
@@ -239,7 +295,8 @@ void memory_access_checked(machine *m, in_flight *r) {
 
 static void load(machine *m, sm *s, in_flight *r) {
     uint8_t bytes[LANES * ACCESS_BYTES_MAX];
-    uint32_t size = instruction_access_bytes(r->instruction), stride = size, lanes = r->active;
+    uint32_t size = instruction_access_bytes(r->instruction), stride = size,
+             lanes = instruction_address_lanes(r->instruction, r->active);
     while (lanes) {
         uint32_t lane = gpump_bits_lowest64(lanes);
         const uint8_t *from = host_pointer(m, s, r, lane);
@@ -254,7 +311,8 @@ static void load(machine *m, sm *s, in_flight *r) {
 
 static void store(machine *m, sm *s, in_flight *r) {
     uint8_t bytes[LANES * ACCESS_BYTES_MAX];
-    uint32_t size = instruction_access_bytes(r->instruction), lanes = r->active;
+    uint32_t size = instruction_access_bytes(r->instruction),
+             lanes = instruction_address_lanes(r->instruction, r->active);
     lanes_to_memory(r->instruction, r->active, r->sources, bytes, size);
     /* In lane order: of lanes that store to the same place, the highest wins. */
     while (lanes) {
@@ -306,12 +364,22 @@ static void track(machine *m, sm *s, in_flight *r) {
 }
 
 void memory_access_effect(machine *m, sm *s, in_flight *r) {
+    if (r->active && instruction_is_runtime_call(r->instruction)) {
+        runtime_calls_effect(m, s, r);
+        restart_forbid(&m->warps[r->warp]);
+        gpump_sm_report_clobber(s->gpump, m->blocks[r->block].ref);
+        if (m->clobbered_at) m->clobbered_at[r->pc] = 1;
+        return;
+    }
     if (!r->active || (!instruction_access_bytes(r->instruction) && r->instruction->opcode != OPCODE_TEX)) return;
     if (m->on_access) m->on_access(m, r);
     switch (r->instruction->opcode) {
     case OPCODE_TEX: read_texture(m, r); break;
+    case OPCODE_LDMATRIX:
     case OPCODE_LD: load(m, s, r); break;
+    case OPCODE_STMATRIX:
     case OPCODE_ST: store(m, s, r); break;
+    case OPCODE_COPY: copy(m, s, r); break;
     case OPCODE_ATOM:
     case OPCODE_RED: atomic(m, s, r); break;
     default: return; /* checks among them */

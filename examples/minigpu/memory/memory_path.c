@@ -119,7 +119,7 @@ static int send_segment(machine *m, sm *s, uint32_t record) {
     uint32_t node = record * LANES + r->next_segment, request;
     miss_queue *q;
     cache_line *found = NULL;
-    int is_load = instruction->opcode == OPCODE_LD || instruction->opcode == OPCODE_TEX,
+    int is_load = instruction_only_reads(instruction),
         cached = is_load && !(instruction->flags & (FLAG_CACHE_GLOBAL | FLAG_VOLATILE));
     if (cached && (found = cache_find(&s->l1, line))) {
         if (found->pending == m->config.l1_merges) return 0;

@@ -96,6 +96,7 @@ static void make_environment(machine *m, block *b, const uint32_t coordinates[3]
     e->dynamic_shared_bytes = k->launch->dynamic_shared_bytes;
     e->total_shared_bytes = k->shared_bytes;
     e->grid_id = b->kernel + 1;
+    e->grid_workspace = m->grid_workspaces + (uint64_t)b->kernel * GRID_WORKSPACE_BYTES;
     e->parameters = k->parameters;
     e->parameter_bytes = k->program->parameter_bytes;
 }

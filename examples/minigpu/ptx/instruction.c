@@ -67,13 +67,21 @@ uint32_t instruction_access_bytes(const instruction *instruction) {
     case OPCODE_CHECK: return type_bytes(instruction->type) * instruction->vector;
     case OPCODE_ATOM:
     case OPCODE_RED: return type_bytes(instruction->type);
+    case OPCODE_LDMATRIX:
+    case OPCODE_STMATRIX: return 16; /* a row */
+    case OPCODE_COPY: return instruction->lookup;
     default: return 0;
     }
 }
 
+uint32_t instruction_address_lanes(const instruction *i, uint32_t active) {
+    if (i->opcode != OPCODE_LDMATRIX && i->opcode != OPCODE_STMATRIX) return active;
+    return i->vector < 4 ? active & ((1u << (8 * i->vector)) - 1) : active;
+}
+
 int instruction_only_reads(const instruction *i) {
-    return i->opcode == OPCODE_LD || i->opcode == OPCODE_TEX ||
-           (i->opcode == OPCODE_CHECK && i->variant != VARIANT_WRITE);
+    return i->opcode == OPCODE_LD || i->opcode == OPCODE_TEX || i->opcode == OPCODE_LDMATRIX ||
+           i->opcode == OPCODE_COPY || (i->opcode == OPCODE_CHECK && i->variant != VARIANT_WRITE);
 }
 
 typedef struct text_buffer {
@@ -123,12 +131,12 @@ void instruction_text(const instruction *i, char *text, uint32_t bytes) {
                                            "neu", "ltu", "leu", "gtu", "geu", "num", "nan"};
     static const char *const roundings[] = {"", "rn", "rz", "rm", "rp", "rni", "rzi", "rmi", "rpi", "rna"};
     static const char *const variants[] = {
-        "",       "lo",         "hi",     "wide",      "add",     "min",    "max",      "and",     "or",
-        "xor",    "exch",       "cas",    "inc",       "dec",     "up",     "down",     "bfly",    "idx",
-        "all",    "any",        "uni",    "ballot",    "f4e",     "b4e",    "rc8",      "ecl",     "ecr",
-        "rc16",   "l",          "r",      "l.clamp",   "r.clamp", "approx", "full",     "finite",  "infinite",
-        "number", "notanumber", "normal", "subnormal", "sync",    "arrive", "red.popc", "red.and", "red.or",
-        "to",     "shiftamt",   "1d",     "2d",        "",        "write"};
+        "",       "lo",         "hi",       "wide",      "add",     "min",    "max",      "and",     "or",
+        "xor",    "exch",       "cas",      "inc",       "dec",     "up",     "down",     "bfly",    "idx",
+        "all",    "any",        "uni",      "ballot",    "f4e",     "b4e",    "rc8",      "ecl",     "ecr",
+        "rc16",   "l",          "r",        "l.clamp",   "r.clamp", "approx", "full",     "finite",  "infinite",
+        "number", "notanumber", "normal",   "subnormal", "sync",    "arrive", "red.popc", "red.and", "red.or",
+        "drop",   "to",         "shiftamt", "1d",        "2d",      "trans",  "",         "write"};
     text_buffer buffer;
     const char *separator = " ";
     if (bytes == 0) return;
@@ -155,7 +163,12 @@ void instruction_text(const instruction *i, char *text, uint32_t bytes) {
     if (i->flags & FLAG_NAN) append(&buffer, ".NaN");
     if (i->flags & FLAG_RELU) append(&buffer, ".relu");
     if (i->flags & FLAG_CARRY_OUT) append(&buffer, ".cc");
-    if (i->vector > 1 && i->opcode != OPCODE_MOV) append(&buffer, ".v%u", i->vector);
+    if (i->opcode == OPCODE_LDMATRIX || i->opcode == OPCODE_STMATRIX)
+        append(&buffer, ".m8n8.x%u", i->vector);
+    else if (i->opcode == OPCODE_MMA)
+        append(&buffer, ".m%un8", 8u * i->vector);
+    else if (i->vector > 1 && i->opcode != OPCODE_MOV)
+        append(&buffer, ".v%u", i->vector);
     if (i->type != TYPE_NONE) append(&buffer, ".%s", type_name(i->type));
     if (i->source_type != TYPE_NONE) append(&buffer, ".%s", type_name(i->source_type));
     append_operands(&buffer, i->destinations, 0, i->destination_count, &separator);
@@ -164,7 +177,8 @@ void instruction_text(const instruction *i, char *text, uint32_t bytes) {
         separator = ", ";
     }
     if (i->opcode == OPCODE_LD || i->opcode == OPCODE_ST || i->opcode == OPCODE_ATOM || i->opcode == OPCODE_RED ||
-        i->opcode == OPCODE_CHECK || i->opcode == OPCODE_PAGE_ENTERED) {
+        i->opcode == OPCODE_CHECK || i->opcode == OPCODE_PAGE_ENTERED || i->opcode == OPCODE_LDMATRIX ||
+        i->opcode == OPCODE_STMATRIX || i->opcode == OPCODE_COPY) {
         append(&buffer, "%s[", separator);
         separator = "";
         if (i->sources[0].kind != OPERAND_NONE) {

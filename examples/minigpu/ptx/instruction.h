@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #define INSTRUCTION_DESTINATIONS 4
-#define INSTRUCTION_SOURCES 6
+#define INSTRUCTION_SOURCES 10
 #define INSTRUCTION_NONE \
     UINT32_MAX /* no guard, no branch target, and "reconverges only at the end of the kernel" (= GPUMP_NONE) */
 
@@ -26,12 +26,18 @@ typedef enum functional_unit { UNIT_ALU, UNIT_SFU, UNIT_DOUBLE, UNIT_MEMORY, UNI
     X(LOP3, "lop3", ALU) X(SHL, "shl", ALU) X(SHR, "shr", ALU) X(SHF, "shf", ALU) \
     X(BFE, "bfe", ALU) X(BFI, "bfi", ALU) X(PRMT, "prmt", ALU) X(POPC, "popc", ALU) X(CLZ, "clz", ALU) \
     X(BREV, "brev", ALU) X(BFIND, "bfind", ALU) X(BMSK, "bmsk", ALU) X(SZEXT, "szext", ALU) X(FNS, "fns", ALU) \
-    X(DP4A, "dp4a", ALU) X(DP2A, "dp2a", ALU) \
+    X(VABSDIFF4, "vabsdiff4", ALU) X(DP4A, "dp4a", ALU) X(DP2A, "dp2a", ALU) \
     X(SET, "set", ALU) X(SETP, "setp", ALU) X(SELP, "selp", ALU) X(SLCT, "slct", ALU) \
     X(MOV, "mov", ALU) X(CVT, "cvt", ALU) X(CVTA, "cvta", ALU) X(ISSPACEP, "isspacep", ALU) \
     X(SHFL, "shfl", ALU) X(VOTE, "vote", ALU) X(MATCH, "match", ALU) X(ACTIVEMASK, "activemask", ALU) \
-    X(ELECT, "elect", ALU) X(REDUX, "redux", ALU) \
+    X(ELECT, "elect", ALU) X(REDUX, "redux", ALU) X(MMA, "mma", SFU) X(MOVMATRIX, "movmatrix", ALU) \
     X(LD, "ld", MEMORY) X(ST, "st", MEMORY) X(ATOM, "atom", MEMORY) X(RED, "red", MEMORY) X(TEX, "tex", MEMORY) \
+    X(LDMATRIX, "ldmatrix", MEMORY) X(STMATRIX, "stmatrix", MEMORY) \
+    X(COPY, "cp.async", MEMORY) X(COPY_COMMIT, "cp.async.commit_group", ALU) \
+    X(COPY_WAIT, "cp.async.wait_group", ALU) \
+    /* calls of CUDA's runtime library */ \
+    X(PRINT, "vprintf", MEMORY) X(ASSERT, "__assertfail", MEMORY) X(MALLOC, "malloc", MEMORY) \
+    X(FREE, "free", MEMORY) \
     X(MEMBAR, "membar", MEMORY) \
     X(BRA, "bra", CONTROL) X(BAR, "bar", CONTROL) X(WARPSYNC, "bar.warp.sync", CONTROL) \
     X(RET, "ret", CONTROL) X(EXIT, "exit", CONTROL) X(TRAP, "trap", CONTROL) X(NOP, "nop", CONTROL) \
@@ -59,7 +65,9 @@ typedef enum opcode {
     X(S8, "s8", 1) X(S16, "s16", 2) X(S32, "s32", 4) X(S64, "s64", 8) \
     X(B8, "b8", 1) X(B16, "b16", 2) X(B32, "b32", 4) X(B64, "b64", 8) \
     X(F16, "f16", 2) X(F32, "f32", 4) X(F64, "f64", 8) X(PRED, "pred", 0) \
-    X(BF16, "bf16", 2) X(F16X2, "f16x2", 4) X(BF16X2, "bf16x2", 4) X(TF32, "tf32", 4)
+    X(BF16, "bf16", 2) X(F16X2, "f16x2", 4) X(BF16X2, "bf16x2", 4) X(TF32, "tf32", 4) \
+    /* of matrix elements only */ \
+    X(U4, "u4", 0) X(S4, "s4", 0) X(B1, "b1", 0) X(E4M3, "e4m3", 1) X(E5M2, "e5m2", 1)
 /* clang-format on */
 
 typedef enum value_type {
@@ -160,10 +168,12 @@ typedef enum instruction_variant {
     VARIANT_RED_POPC,
     VARIANT_RED_AND,
     VARIANT_RED_OR,   /* bar */
+    VARIANT_DROP,     /* atom of a barrier object, beside ARRIVE: mbarrier.arrive_drop */
     VARIANT_TO,       /* cvta.to.space: generic to space; absent: the other way */
     VARIANT_SHIFTAMT, /* bfind */
     VARIANT_1D,
     VARIANT_2D,    /* tex */
+    VARIANT_TRANS, /* ldmatrix, stmatrix: transposed */
     VARIANT_SHORT, /* boundary: of a short region; absent: of a sparse one */
     VARIANT_WRITE  /* pfchk: of a store or atomic; absent: of a load */
 } instruction_variant;
@@ -205,7 +215,9 @@ typedef enum operand_kind {
     X(GLOBALTIMER, "%globaltimer", 2) X(GLOBALTIMER_LO, "%globaltimer_lo", 1) X(GLOBALTIMER_HI, "%globaltimer_hi", 1) \
     X(LANEMASK_EQ, "%lanemask_eq", 1) X(LANEMASK_LE, "%lanemask_le", 1) X(LANEMASK_LT, "%lanemask_lt", 1) \
     X(LANEMASK_GE, "%lanemask_ge", 1) X(LANEMASK_GT, "%lanemask_gt", 1) \
-    X(DYNAMIC_SMEM_SIZE, "%dynamic_smem_size", 1) X(TOTAL_SMEM_SIZE, "%total_smem_size", 1)
+    X(DYNAMIC_SMEM_SIZE, "%dynamic_smem_size", 1) X(TOTAL_SMEM_SIZE, "%total_smem_size", 1) \
+    /* high and low half of the address where blocks that wait for the whole grid count each other */ \
+    X(ENVREG1, "%envreg1", 1) X(ENVREG2, "%envreg2", 1)
 /* clang-format on */
 
 typedef enum special_register {
@@ -237,7 +249,12 @@ typedef struct operand {
  * marker pfchk  sources[0] = address, `check`; page.entered: destinations[0] = p, sources[0] = address, sources[1] =
  * bytes of a page, sources[2] = how many of its first bytes bar:   sources[0] = barrier number, sources[1] = threads or
  * none, sources[2] = predicate of bar.red mov    packs when vector > 1 and there is one destination; unpacks when
- * vector > 1 and there is one source addc, subc, madc: the last source is the carry predicate; with FLAG_CARRY_OUT the
+ * vector > 1 and there is one source cp.async: sources[0] = address in global memory, sources[1] + sources[3] =
+ * address in shared memory, sources[2] = bytes that are read (or a predicate: none); wait_group: `lookup` groups may be
+ * left, none with VARIANT_ALL
+ * mma    sources = registers of A, then of B, then of C;
+ * destinations = D, laid out as the PTX manual has them for m16n8k* and m8n8k*
+ * addc, subc, madc: the last source is the carry predicate; with FLAG_CARRY_OUT the
  * last destination is the carry predicate otherwise as PTX writes them An address is sources[0] (none: 0) + offset.
  * With `check`, a load or pfchk does nothing for lanes whose page is absent but to set that predicate. */
 typedef struct instruction {
@@ -260,12 +277,13 @@ typedef struct instruction {
     uint8_t rounding;          /* rounding_mode */
     uint8_t variant;           /* instruction_variant */
     uint8_t space;             /* memory_space (ld, st, atom, red, cvta, isspacep, tex) */
-    uint8_t vector;            /* elements: 1, 2 or 4 */
+    uint8_t vector;            /* elements: 1, 2 or 4; ldmatrix, stmatrix: matrices; mma: M / 8 */
     uint8_t guard_negated;     /* 1: executes where the guard is false */
     uint8_t destination_count; /* leading destinations in use (some of them may be OPERAND_NONE: `_`) */
     uint8_t source_count;      /* leading sources in use */
-    uint8_t lookup;            /* lop3: the truth table */
-    uint8_t reserved[3];
+    uint8_t lookup;            /* lop3: the truth table; cp.async: bytes; mma: registers of B, each a slice of K */
+    uint8_t b_type, c_type;    /* value_type: mma: of B and C (source_type: of A, type: of D) */
+    uint8_t reserved;
 } instruction;
 
 typedef struct kernel_parameter {
@@ -297,6 +315,9 @@ typedef struct kernel_program {
     uint32_t required_threads[3]; /* .reqntid, or 0 */
     uint32_t min_blocks_per_sm;   /* .minnctapersm, or 0 */
     uint32_t uses_textures;       /* 1: has tex instructions */
+    uint32_t uses_printing;       /* 1: calls printf */
+    uint32_t uses_grid_barrier;   /* 1: its blocks wait for each other, so all must be on SMs at once */
+    uint32_t uses_heap;           /* 1: calls malloc or free */
     uint32_t ptx_registers;       /* 32-bit registers before allocation (= registers when nothing was allocated) */
     uint32_t spill_bytes;         /* of local_bytes, what register allocation added */
 } kernel_program;
@@ -335,8 +356,15 @@ void instruction_text(const instruction *instruction, char *text, uint32_t bytes
 /* Bytes each lane moves: ld, st: elements times size (pfchk: those of the access it is for); atom, red: one value;
  * others 0. */
 uint32_t instruction_access_bytes(const instruction *instruction);
-/* 1: ld, tex, or pfchk of a load; 0: other memory instructions. */
+/* Lanes whose address counts: all that execute it, but for ldmatrix and stmatrix, where eight lanes name the rows of
+ * each matrix. */
+uint32_t instruction_address_lanes(const instruction *instruction, uint32_t active);
+/* 1: ld, ldmatrix, tex, or pfchk of a load; 0: other memory instructions. */
 int instruction_only_reads(const instruction *instruction);
+/* 1 for calls of CUDA's runtime library: printf, assert, malloc, free. Their sources are the arguments. */
+static inline int instruction_is_runtime_call(const instruction *i) {
+    return i->opcode >= OPCODE_PRINT && i->opcode <= OPCODE_FREE;
+}
 /* 1 for preemption points: pp, bar.pp. */
 static inline int instruction_is_point(const instruction *i) {
     return i->opcode == OPCODE_PP || (i->flags & FLAG_POINT) != 0;

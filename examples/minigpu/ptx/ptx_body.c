@@ -6,7 +6,6 @@
 #include <string.h>
 
 #define MAX_INSTRUCTIONS (1u << 20)
-#define MAX_MODIFIERS 16
 
 static int read_statement(ptx_reader *reader);
 
@@ -64,19 +63,13 @@ static int check_labels(ptx_reader *reader, uint32_t first) {
 }
 
 /* ---- modifiers ---- */
-typedef struct modifier_list {
-    ptx_token tokens[MAX_MODIFIERS];
-    uint32_t count;
-    char written[128]; /* the opcode with all of them */
-} modifier_list;
-
-static int read_modifiers(ptx_reader *reader, const ptx_token *name, modifier_list *list) {
+static int read_modifiers(ptx_reader *reader, const ptx_token *name, ptx_modifier_list *list) {
     size_t length = (size_t)snprintf(list->written, sizeof list->written, "%.*s",
                                      (int)(name->length < 40 ? name->length : 40), name->start);
     list->count = 0;
     while (reader->token.kind == TOKEN_DOT) {
-        if (list->count == MAX_MODIFIERS)
-            return ptx_fail(reader, &reader->token, "more than %d modifiers", MAX_MODIFIERS);
+        if (list->count == PTX_MODIFIERS)
+            return ptx_fail(reader, &reader->token, "more than %d modifiers", PTX_MODIFIERS);
         if (length < sizeof list->written)
             length +=
                 (size_t)snprintf(list->written + length, sizeof list->written - length, "%.*s",
@@ -87,7 +80,7 @@ static int read_modifiers(ptx_reader *reader, const ptx_token *name, modifier_li
     return 0;
 }
 
-static int refuse_opcode(ptx_reader *reader, const ptx_token *token, const modifier_list *list, const char *why) {
+int ptx_refuse_opcode(ptx_reader *reader, const ptx_token *token, const ptx_modifier_list *list, const char *why) {
     return ptx_refuse(reader, token, list->written, "unsupported %s %s", why, list->written);
 }
 
@@ -113,8 +106,8 @@ static void apply_modifier(instruction *out, const ptx_modifier *modifier, int *
     }
 }
 
-static int apply_modifiers(ptx_reader *reader, const ptx_token *name, const ptx_opcode *row, const modifier_list *list,
-                           instruction *out) {
+static int apply_modifiers(ptx_reader *reader, const ptx_token *name, const ptx_opcode *row,
+                           const ptx_modifier_list *list, instruction *out) {
     uint32_t seen = 0, types = 0;
     int clamp = 0;
     for (uint32_t i = 0; i < list->count; i++) {
@@ -124,7 +117,7 @@ static int apply_modifiers(ptx_reader *reader, const ptx_token *name, const ptx_
         if (type != TYPE_NONE) {
             uint32_t allowed = types == 0 ? row->types : row->second_types;
             if (types == 2 || (types == 1 && !row->second_types) || !(allowed & TYPE_SET(type)))
-                return refuse_opcode(reader, name, list, "opcode");
+                return ptx_refuse_opcode(reader, name, list, "opcode");
             if (types++ == 0)
                 out->type = (uint8_t)type;
             else
@@ -133,7 +126,7 @@ static int apply_modifiers(ptx_reader *reader, const ptx_token *name, const ptx_
             seen |= modifier->group;
             apply_modifier(out, modifier, &clamp);
         } else
-            return refuse_opcode(reader, name, list, "opcode");
+            return ptx_refuse_opcode(reader, name, list, "opcode");
     }
     if (types < (row->types ? 1u : 0u) + (row->second_types ? 1u : 0u) && row->opcode != OPCODE_BAR)
         return ptx_fail(reader, name, "%s needs %s", list->written, row->second_types ? "two types" : "a type");
@@ -164,7 +157,8 @@ static int apply_modifiers(ptx_reader *reader, const ptx_token *name, const ptx_
 }
 
 /* Rules that do not fit into the table. */
-static int check_atomic(ptx_reader *reader, const ptx_token *name, const modifier_list *list, const instruction *out) {
+static int check_atomic(ptx_reader *reader, const ptx_token *name, const ptx_modifier_list *list,
+                        const instruction *out) {
     uint32_t type = out->type, allowed = TYPES_32_64;
     switch (out->variant) {
     case VARIANT_ADD: allowed = TYPES_32_64 | TYPES_FLOAT | TYPES_HALF; break;
@@ -175,7 +169,7 @@ static int check_atomic(ptx_reader *reader, const ptx_token *name, const modifie
     default: allowed = TYPES_32_64 | TYPE_SET(TYPE_B32) | TYPE_SET(TYPE_B64) | TYPE_SET(TYPE_B16); break;
     }
     if (!(allowed & TYPE_SET(type)) || (type == TYPE_B16 && out->variant != VARIANT_CAS))
-        return refuse_opcode(reader, name, list, "opcode");
+        return ptx_refuse_opcode(reader, name, list, "opcode");
     if (out->space != SPACE_GENERIC && out->space != SPACE_GLOBAL && out->space != SPACE_SHARED)
         return ptx_fail(reader, name, "%s: atomics are for global and shared memory", list->written);
     return 0;
@@ -209,7 +203,7 @@ static int read_mov(ptx_reader *reader, instruction *out) {
     raw_operand raws[4];
     uint32_t count, braces = (uint32_t)ptx_at(reader, '{');
     ptx_token token = reader->token;
-    if (ptx_vector(reader, raws, &count)) return -1;
+    if (ptx_vector(reader, raws, 4, &count)) return -1;
     if (braces) {
         uint32_t element = element_type(out->type, count);
         if (element == TYPE_NONE || count == 1 || count == 3)
@@ -224,7 +218,7 @@ static int read_mov(ptx_reader *reader, instruction *out) {
     if (ptx_expect(reader, ',', "between the operands")) return -1;
     braces = (uint32_t)ptx_at(reader, '{');
     token = reader->token;
-    if (ptx_vector(reader, raws, &count)) return -1;
+    if (ptx_vector(reader, raws, 4, &count)) return -1;
     if (!braces) return ptx_source(reader, &raws[0], out->type, 0, out, 0);
     uint32_t element = element_type(out->type, count);
     if (element == TYPE_NONE || count == 1 || count == 3)
@@ -244,7 +238,7 @@ static int read_texture(ptx_reader *reader, instruction *out) {
     if (ptx_source(reader, &raw, TYPE_B64, 0, out, 0)) return -1;
     if (ptx_expect(reader, ',', "before the coordinates")) return -1;
     ptx_token token = reader->token;
-    if (ptx_vector(reader, raws, &count)) return -1;
+    if (ptx_vector(reader, raws, 4, &count)) return -1;
     if (ptx_at(reader, ','))
         return ptx_refuse(reader, &token, "tex", "a sampler apart from the texture is not supported");
     if (count < wanted) return ptx_fail(reader, &token, "the texture needs %u coordinates", wanted);
@@ -278,8 +272,8 @@ static int read_barrier(ptx_reader *reader, const ptx_token *name, instruction *
     return 0;
 }
 
-static int read_operands(ptx_reader *reader, const ptx_token *name, const ptx_opcode *row, const modifier_list *list,
-                         instruction *out) {
+static int read_operands(ptx_reader *reader, const ptx_token *name, const ptx_opcode *row,
+                         const ptx_modifier_list *list, instruction *out) {
     raw_operand raw, raws[4];
     uint32_t source = 0, count;
     int first = 1, optional = 0;
@@ -317,7 +311,7 @@ static int read_operands(ptx_reader *reader, const ptx_token *name, const ptx_op
         } else if (*shape == 'v' || *shape == 'V') {
             ptx_token token = reader->token;
             int relaxed = out->opcode != OPCODE_TEX;
-            if (ptx_vector(reader, raws, &count)) return -1;
+            if (ptx_vector(reader, raws, 4, &count)) return -1;
             if (count != out->vector)
                 return ptx_fail(reader, &token, "%s needs %u elements, found %u", list->written, out->vector, count);
             for (uint32_t i = 0; i < count; i++)
@@ -374,13 +368,13 @@ static void add_carry(ptx_reader *reader, instruction *out) {
     if (out->flags & FLAG_CARRY_OUT) out->destinations[out->destination_count++] = carry;
 }
 
-static int check_operands(ptx_reader *reader, const ptx_token *name, const modifier_list *list, instruction *out) {
+static int check_operands(ptx_reader *reader, const ptx_token *name, const ptx_modifier_list *list, instruction *out) {
     switch (out->opcode) {
     case OPCODE_CVT:
         if ((uint32_t)type_is_packed(out->type) + 1 != out->source_count)
             return ptx_fail(reader, name, "%s: two numbers go into a pair, one into anything else", list->written);
         if (type_is_packed(out->type) && out->source_type != TYPE_F32)
-            return refuse_opcode(reader, name, list, "opcode");
+            return ptx_refuse_opcode(reader, name, list, "opcode");
         break;
     case OPCODE_SETP:
     case OPCODE_SET:
@@ -550,8 +544,82 @@ static int expand_call(ptx_reader *reader, const ptx_token *name, uint32_t funct
     return 0;
 }
 
+/* ---- calls of CUDA's runtime library ---- */
+#define RUNTIME_ARGUMENTS 4
+typedef struct runtime_call {
+    const char *name;
+    uint32_t opcode, arguments, result; /* the result's type; TYPE_NONE: none, or it is of no use */
+    uint8_t types[RUNTIME_ARGUMENTS];
+} runtime_call;
+static const runtime_call runtime_calls[] = {
+    {"vprintf", OPCODE_PRINT, 2, TYPE_B32, {TYPE_B64, TYPE_B64, 0, 0}},
+    {"__assertfail",
+     OPCODE_ASSERT,
+     5,
+     TYPE_NONE,
+     {TYPE_B64, TYPE_B64, TYPE_B32, TYPE_B64}}, /* and a character's size */
+    {"malloc", OPCODE_MALLOC, 1, TYPE_B64, {TYPE_B64, 0, 0, 0}},
+    {"free", OPCODE_FREE, 1, TYPE_NONE, {TYPE_B64, 0, 0, 0}},
+};
+
+static const runtime_call *find_runtime_call(ptx_name name) {
+    for (uint32_t i = 0; i < sizeof runtime_calls / sizeof *runtime_calls; i++)
+        if (strlen(runtime_calls[i].name) == name.length && !memcmp(runtime_calls[i].name, name.text, name.length))
+            return &runtime_calls[i];
+    return NULL;
+}
+
+/* A load (or store) of a .param variable of the call. */
+static int move_argument(ptx_reader *reader, const instruction *proto, uint32_t opcode, uint32_t type,
+                         const raw_operand *variable, const raw_operand *value) {
+    instruction out = *proto;
+    out.opcode = (uint8_t)opcode;
+    out.space = SPACE_LOCAL;
+    out.type = (uint8_t)type;
+    out.source_count = 1;
+    out.offset = (int64_t)variable->bits;
+    if (opcode == OPCODE_LD ? ptx_destination(reader, value, type, 0, &out, 0)
+                            : ptx_source(reader, value, type, 0, &out, 1))
+        return -1;
+    return ptx_emit(reader, &out);
+}
+
+static int emit_runtime_call(ptx_reader *reader, const ptx_token *name, const runtime_call *call,
+                             const raw_operand *results, uint32_t result_count, const raw_operand *arguments,
+                             uint32_t argument_count, const instruction *proto) {
+    instruction out = *proto;
+    raw_operand value;
+    out.opcode = (uint8_t)call->opcode;
+    if (argument_count != call->arguments || result_count > (call->result != TYPE_NONE))
+        return ptx_fail(reader, name, "%s takes %u arguments, the call gives %u", call->name, call->arguments,
+                        argument_count);
+    for (uint32_t i = 0; i < argument_count && i < RUNTIME_ARGUMENTS; i++) {
+        value = arguments[i];
+        if (value.kind == RAW_VARIABLE && value.space == SPACE_LOCAL) {
+            value.kind = RAW_REGISTER;
+            value.type = call->types[i];
+            value.index = ptx_new_register(reader, value.type);
+            if (move_argument(reader, proto, OPCODE_LD, value.type, &arguments[i], &value)) return -1;
+        }
+        if (ptx_source(reader, &value, call->types[i], 0, &out, i)) return -1;
+    }
+    if (!result_count) return ptx_emit(reader, &out);
+    value = results[0];
+    if (value.kind != RAW_REGISTER) {
+        value.kind = RAW_REGISTER;
+        value.type = call->result;
+        value.index = ptx_new_register(reader, value.type);
+    }
+    if (ptx_destination(reader, &value, call->result, 0, &out, 0) || ptx_emit(reader, &out)) return -1;
+    if (results[0].kind == RAW_REGISTER) return 0;
+    if (results[0].kind != RAW_VARIABLE || results[0].space != SPACE_LOCAL)
+        return ptx_fail(reader, name, "the result of %s needs a register or a .param variable", call->name);
+    return move_argument(reader, proto, OPCODE_ST, call->result, &results[0], &value);
+}
+
 /* call{.uni} {(results),} function {, (arguments)} {, prototype}; */
-static int read_call(ptx_reader *reader, const ptx_token *name, const modifier_list *list, const instruction *guard) {
+static int read_call(ptx_reader *reader, const ptx_token *name, const ptx_modifier_list *list,
+                     const instruction *guard) {
     raw_operand results[MAX_ARGUMENTS], arguments[MAX_ARGUMENTS];
     uint32_t result_count = 0, argument_count = 0;
     ptx_name called;
@@ -567,16 +635,20 @@ static int read_call(ptx_reader *reader, const ptx_token *name, const modifier_l
         uint32_t index, type;
         int found = ptx_lookup_register(reader, called, &index, &type);
         if (found < 0) return -1;
-        if (found) return refuse_opcode(reader, name, list, "indirect");
+        if (found) return ptx_refuse_opcode(reader, name, list, "indirect");
         return ptx_fail(reader, &token, "function '%.*s' is not declared", shown, called.text);
     }
-    if (!function->has_body)
-        return ptx_refuse(reader, name, list->written, "unsupported %s of '%.*s', which is not in this file",
+    const runtime_call *runtime = function->has_body ? NULL : find_runtime_call(called);
+    if (!function->has_body && !runtime)
+        return ptx_refuse(reader, name, list->written,
+                          "unsupported %s of '%.*s', which is not in this file: compile it into the same one",
                           list->written, shown, called.text);
     uint32_t index = (uint32_t)(function - reader->symbols);
     if (ptx_take(reader, ',') && read_arguments(reader, arguments, &argument_count)) return -1;
     if (ptx_take(reader, ',') && ptx_expect_name(reader, &called, "a prototype")) return -1;
     if (!ptx_at(reader, ';')) return ptx_expect(reader, ';', "after the call");
+    if (runtime)
+        return emit_runtime_call(reader, name, runtime, results, result_count, arguments, argument_count, guard);
     return expand_call(reader, name, index, results, result_count, arguments, argument_count, guard);
 }
 
@@ -635,6 +707,32 @@ static int read_indexed_branch(ptx_reader *reader, const ptx_token *name, const 
     return 0;
 }
 
+/* vabsdiff4.{u32,s32}.{u32,s32}.{u32,s32}{.add} d, a, b, c: of four bytes each; .add: their sum and c. */
+static int read_vabsdiff4(ptx_reader *reader, const ptx_token *name, const ptx_modifier_list *list, instruction *out) {
+    uint32_t types[3] = {0, 0, 0}, count = 0;
+    raw_operand raw;
+    out->opcode = OPCODE_VABSDIFF4;
+    for (uint32_t i = 0; i < list->count; i++) {
+        const ptx_token *token = &list->tokens[i];
+        const uint32_t type = ptx_type_find(token->start, token->length);
+        if ((type == TYPE_U32 || type == TYPE_S32) && count < 3)
+            types[count++] = type;
+        else if (ptx_token_is(token, ".add"))
+            out->variant = VARIANT_ADD;
+        else
+            return ptx_refuse_opcode(reader, name, list, "opcode");
+    }
+    if (count != 3 || types[1] != types[2]) return ptx_refuse_opcode(reader, name, list, "opcode");
+    out->type = (uint8_t)types[0];
+    out->source_type = (uint8_t)types[1];
+    if (ptx_raw_operand(reader, &raw) || ptx_destination(reader, &raw, TYPE_U32, 0, out, 0)) return -1;
+    for (uint32_t i = 0; i < 3; i++)
+        if (ptx_expect(reader, ',', "between the operands") || ptx_raw_operand(reader, &raw) ||
+            ptx_source(reader, &raw, TYPE_U32, 0, out, i))
+            return -1;
+    return ptx_emit(reader, out) ? -1 : ptx_expect(reader, ';', "after the operands");
+}
+
 static int add_return(ptx_reader *reader, const instruction *out) {
     instruction jump = *out;
     if (PTX_GROW(reader, reader->returns, reader->return_count, reader->return_capacity)) return -1;
@@ -645,17 +743,26 @@ static int add_return(ptx_reader *reader, const instruction *out) {
 
 /* ---- one instruction, its guard read already ---- */
 static int read_instruction(ptx_reader *reader, const ptx_token *name, instruction *out) {
-    modifier_list list;
+    ptx_modifier_list list;
     if (read_modifiers(reader, name, &list)) return -1;
     if (ptx_token_is(name, "call")) {
         for (uint32_t i = 0; i < list.count; i++)
-            if (!ptx_token_is(&list.tokens[i], ".uni")) return refuse_opcode(reader, name, &list, "opcode");
+            if (!ptx_token_is(&list.tokens[i], ".uni")) return ptx_refuse_opcode(reader, name, &list, "opcode");
         if (read_call(reader, name, &list, out)) return -1;
         return ptx_expect(reader, ';', "after the call");
     }
     if (ptx_token_is(name, "brx") && list.count && ptx_token_is(&list.tokens[0], ".idx")) {
         if (read_indexed_branch(reader, name, out)) return -1;
         return ptx_expect(reader, ';', "after the branch");
+    }
+    if (ptx_is_matrix(name)) {
+        if (ptx_matrix(reader, name, &list, out)) return -1;
+        return ptx_expect(reader, ';', "after the operands");
+    }
+    if (ptx_token_is(name, "vabsdiff4")) return read_vabsdiff4(reader, name, &list, out);
+    if (ptx_is_async(name, &list)) {
+        if (ptx_async(reader, name, &list, out)) return -1;
+        return ptx_expect(reader, ';', "after the operands");
     }
     if (ptx_token_is(name, "bar") && list.count && ptx_token_is(&list.tokens[0], ".warp")) {
         raw_operand raw;
@@ -666,9 +773,9 @@ static int read_instruction(ptx_reader *reader, const ptx_token *name, instructi
         return ptx_emit(reader, out);
     }
     if (ptx_token_is(name, "pmevent") || ptx_token_is(name, "brkpt"))
-        return refuse_opcode(reader, name, &list, "opcode");
+        return ptx_refuse_opcode(reader, name, &list, "opcode");
     const ptx_opcode *row = ptx_opcode_find(name->start, name->length);
-    if (!row) return refuse_opcode(reader, name, &list, "opcode");
+    if (!row) return ptx_refuse_opcode(reader, name, &list, "opcode");
     out->opcode = (uint8_t)row->opcode;
     if (row->allowed & GROUP_SPACE) out->space = SPACE_GENERIC;
     if (apply_modifiers(reader, name, row, &list, out)) return -1;

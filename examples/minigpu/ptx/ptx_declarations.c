@@ -92,7 +92,7 @@ static int read_type(ptx_reader *reader, declaration_type *declared) {
             if (skip_parentheses(reader)) return -1;
         } else if (ptx_token_is(&token, ".texref")) {
             declared->is_texture = 1;
-        } else if (type != TYPE_NONE) {
+        } else if (type != TYPE_NONE && (type < TYPE_U4 || type == TYPE_PRED)) {
             declared->type = type;
         } else
             return ptx_refuse(reader, &token, "", "unsupported type or attribute '%.*s'",

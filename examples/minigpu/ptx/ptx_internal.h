@@ -102,6 +102,7 @@ typedef struct ptx_reader {
     uint32_t extern_count, extern_capacity;
     uint32_t registers, predicates, carry;
     uint32_t kernel_epoch;
+    uint32_t system_shared; /* 1 + where the system's part of shared memory starts; 0: not asked for */
     uint32_t shared_bytes, local_bytes, local_peak, shared_alignment;
     uint32_t uses_extern_shared;
     uint32_t inline_depth;
@@ -174,6 +175,24 @@ void ptx_kernel_reset(ptx_reader *reader);
 /* Appends an instruction. */
 int ptx_emit(ptx_reader *reader, const instruction *instruction);
 void ptx_blank(instruction *instruction, const ptx_token *token);
+
+/* An instruction's modifiers as they stand in the text. */
+#define PTX_MODIFIERS 16
+typedef struct ptx_modifier_list {
+    ptx_token tokens[PTX_MODIFIERS];
+    uint32_t count;
+    char written[128]; /* the opcode with all of them */
+} ptx_modifier_list;
+/* Refuses the kernel for an instruction: "unsupported <why> <opcode as written>". */
+int ptx_refuse_opcode(ptx_reader *reader, const ptx_token *token, const ptx_modifier_list *list, const char *why);
+
+/* matrix.c: mma, wmma, ldmatrix, stmatrix, movmatrix, from behind the modifiers up to ';', which stays current. */
+int ptx_matrix(ptx_reader *reader, const ptx_token *name, const ptx_modifier_list *list, const instruction *guard);
+int ptx_is_matrix(const ptx_token *name);
+
+/* async.c: cp.async and mbarrier; the same. */
+int ptx_async(ptx_reader *reader, const ptx_token *name, const ptx_modifier_list *list, const instruction *guard);
+int ptx_is_async(const ptx_token *name, const ptx_modifier_list *list);
 
 /* control_flow.c: sets every branch's reconvergence point; returns -1 when out of memory */
 int control_flow_resolve(instruction *instructions, uint32_t count);

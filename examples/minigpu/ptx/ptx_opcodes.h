@@ -1,5 +1,6 @@
 /* ptx_opcodes: one table of the opcodes the reader takes, with their types, modifiers and operand shapes. Adding an
- * instruction is one row here, one case in lanes.c, and one row in tests/ptx/lanes.c. */
+ * instruction is one row here, one case in lanes.c, and one row in tests/ptx/lanes.c. Matrix instructions are read in
+ * ptx_matrix.c. */
 #ifndef MINIGPU_PTX_OPCODES_H
 #define MINIGPU_PTX_OPCODES_H
 #include <stdint.h>

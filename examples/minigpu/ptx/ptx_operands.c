@@ -41,6 +41,27 @@ static int is_special_prefix(const ptx_token *token) {
     return 0;
 }
 
+/* A part of shared memory that the system keeps for itself and for the libraries: here it is a variable like any other.
+ */
+#define SYSTEM_SHARED_BYTES 1024u
+static int system_shared(ptx_reader *reader, raw_operand *raw) {
+    static const char *const names[] = {"%reserved_smem_offset_begin", "%reserved_smem_offset_0",
+                                        "%reserved_smem_offset_1", "%reserved_smem_offset_end",
+                                        "%reserved_smem_offset_cap"};
+    uint32_t i = 0;
+    while (i < sizeof names / sizeof *names && !ptx_token_is(&raw->token, names[i])) i++;
+    if (i == sizeof names / sizeof *names) return 0;
+    if (!reader->system_shared) {
+        reader->shared_bytes = (reader->shared_bytes + 127) / 128 * 128;
+        reader->system_shared = 1 + reader->shared_bytes;
+        reader->shared_bytes += SYSTEM_SHARED_BYTES;
+    }
+    raw->kind = RAW_INTEGER;
+    raw->bits = reader->system_shared - 1 + (i < 3 ? 0 : i == 3 ? SYSTEM_SHARED_BYTES : 0);
+    if (i == 4) raw->bits = SYSTEM_SHARED_BYTES;
+    return 1;
+}
+
 static int named_operand(ptx_reader *reader, raw_operand *raw) {
     ptx_name name = {raw->token.start, raw->token.length};
     int found;
@@ -61,6 +82,7 @@ static int named_operand(ptx_reader *reader, raw_operand *raw) {
         return 0;
     }
     if (special_operand(reader, raw)) return 0;
+    if (system_shared(reader, raw)) return 0;
     symbol *named = ptx_lookup(reader, name);
     int shown = (int)(name.length < 80 ? name.length : 80);
     if (!named) {
@@ -302,14 +324,14 @@ int ptx_address(ptx_reader *reader, instruction *instruction) {
     return ptx_expect(reader, ']', "after the address");
 }
 
-int ptx_vector(ptx_reader *reader, raw_operand raws[4], uint32_t *count) {
+int ptx_vector(ptx_reader *reader, raw_operand *raws, uint32_t most, uint32_t *count) {
     *count = 0;
     if (!ptx_take(reader, '{')) {
         *count = 1;
         return ptx_raw_operand(reader, &raws[0]);
     }
     do {
-        if (*count == 4) return ptx_fail(reader, &reader->token, "a vector has at most 4 elements");
+        if (*count == most) return ptx_fail(reader, &reader->token, "a vector has at most %u elements", most);
         if (ptx_raw_operand(reader, &raws[*count])) return -1;
         (*count)++;
     } while (ptx_take(reader, ','));

@@ -36,6 +36,6 @@ int ptx_destination(ptx_reader *reader, const raw_operand *raw, uint32_t type, i
                     uint32_t slot);
 /* Reads [address] into sources[0] and offset; may settle the instruction's space. */
 int ptx_address(ptx_reader *reader, instruction *instruction);
-/* {a, b, ...} or a single operand: 1 to 4 of them. */
-int ptx_vector(ptx_reader *reader, raw_operand raws[4], uint32_t *count);
+/* {a, b, ...} or a single operand: 1 to `most` of them. */
+int ptx_vector(ptx_reader *reader, raw_operand *raws, uint32_t most, uint32_t *count);
 #endif

@@ -17,6 +17,7 @@ void ptx_kernel_reset(ptx_reader *reader) {
     reader->shared_bytes = reader->local_bytes = reader->local_peak = 0;
     reader->shared_alignment = 1;
     reader->uses_extern_shared = 0;
+    reader->system_shared = 0;
     reader->inline_depth = 0;
     reader->constant_depth = 0;
     reader->range_ids = 0;
@@ -209,7 +210,15 @@ static int read_kernel_body(ptx_reader *reader, kernel_program *kernel, int *is_
     kernel->shared_bytes = reader->shared_bytes;
     kernel->uses_extern_shared = reader->uses_extern_shared;
     kernel->local_bytes = (reader->local_peak + 7) / 8 * 8;
-    for (uint32_t i = 0; i < reader->count; i++) kernel->uses_textures |= reader->code[i].opcode == OPCODE_TEX;
+    for (uint32_t i = 0; i < reader->count; i++) {
+        const uint32_t opcode = reader->code[i].opcode;
+        kernel->uses_textures |= opcode == OPCODE_TEX;
+        for (uint32_t k = 0; k < reader->code[i].source_count; k++)
+            kernel->uses_grid_barrier |= reader->code[i].sources[k].kind == OPERAND_SPECIAL &&
+                                         reader->code[i].sources[k].index == SPECIAL_ENVREG2;
+        kernel->uses_printing |= opcode == OPCODE_PRINT;
+        kernel->uses_heap |= opcode == OPCODE_MALLOC || opcode == OPCODE_FREE;
+    }
     kernel->instructions = (instruction *)ptx_allocate(module, reader->count * sizeof *kernel->instructions);
     if (!kernel->instructions) return ptx_out_of_memory(reader);
     memcpy(kernel->instructions, reader->code, reader->count * sizeof *kernel->instructions);

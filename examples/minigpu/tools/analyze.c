@@ -41,9 +41,101 @@ typedef struct kernel_report {
     uint32_t clobbers; /* instructions after which a block can no longer be started anew */
 } kernel_report;
 
+/* Classes of opcodes, for surveys; the last one is of what is refused for something else than an opcode. */
+enum {
+    CLASS_INTEGER,
+    CLASS_FLOAT,
+    CLASS_DOUBLE,
+    CLASS_HALF,
+    CLASS_MATRIX,
+    CLASS_CONTROL,
+    CLASS_CALL,
+    CLASS_MEMORY,
+    CLASS_ATOMIC,
+    CLASS_TEXTURE,
+    CLASS_ASYNCHRONOUS,
+    CLASS_BARRIER,
+    CLASS_WARP,
+    CLASS_OTHER,
+    CLASSES
+};
+static const char *const class_names[CLASSES] = {"integers and bits",
+                                                 "32-bit floating point",
+                                                 "64-bit floating point",
+                                                 "16-bit floating point",
+                                                 "matrices",
+                                                 "branches",
+                                                 "calls, run-time library",
+                                                 "loads and stores",
+                                                 "atomics",
+                                                 "textures and surfaces",
+                                                 "asynchronous copies, mbarrier",
+                                                 "barriers and fences",
+                                                 "across the warp",
+                                                 "other"};
+/* What refused opcodes begin with. */
+static const struct {
+    const char *prefix;
+    uint32_t class;
+} refused_classes[] = {{"mma", CLASS_MATRIX},      {"wmma", CLASS_MATRIX},     {"wgmma", CLASS_MATRIX},
+                       {"ldmatrix", CLASS_MATRIX}, {"stmatrix", CLASS_MATRIX}, {"movmatrix", CLASS_MATRIX},
+                       {"tcgen05", CLASS_MATRIX},  {"call", CLASS_CALL},       {"alloca", CLASS_CALL},
+                       {"atom", CLASS_ATOMIC},     {"red", CLASS_ATOMIC},      {"multimem", CLASS_ATOMIC},
+                       {"tex", CLASS_TEXTURE},     {"tld4", CLASS_TEXTURE},    {"txq", CLASS_TEXTURE},
+                       {"su", CLASS_TEXTURE},      {"cp", CLASS_ASYNCHRONOUS}, {"mbarrier", CLASS_ASYNCHRONOUS},
+                       {"bar", CLASS_BARRIER},     {"fence", CLASS_BARRIER},   {"membar", CLASS_BARRIER},
+                       {"shfl", CLASS_WARP},       {"vote", CLASS_WARP},       {"ld", CLASS_MEMORY},
+                       {"st", CLASS_MEMORY},       {"prefetch", CLASS_MEMORY}, {"br", CLASS_CONTROL}};
+
+static uint32_t class_of_refusal(const ptx_refusal *refusal) {
+    const char *opcode = refusal->opcode;
+    uint32_t i;
+    if (!opcode[0]) return CLASS_OTHER;
+    for (i = 0; i < sizeof refused_classes / sizeof *refused_classes; i++)
+        if (strncmp(opcode, refused_classes[i].prefix, strlen(refused_classes[i].prefix)) == 0)
+            return refused_classes[i].class;
+    return strstr(opcode, "f16")   ? CLASS_HALF
+           : strstr(opcode, "f64") ? CLASS_DOUBLE
+           : strstr(opcode, "f32") ? CLASS_FLOAT
+                                   : CLASS_INTEGER;
+}
+
+static uint32_t class_of(const instruction *i) {
+    if (instruction_is_runtime_call(i)) return CLASS_CALL;
+    switch (i->opcode) {
+    case OPCODE_MMA:
+    case OPCODE_MOVMATRIX:
+    case OPCODE_LDMATRIX:
+    case OPCODE_STMATRIX: return CLASS_MATRIX;
+    case OPCODE_COPY:
+    case OPCODE_COPY_COMMIT:
+    case OPCODE_COPY_WAIT: return CLASS_ASYNCHRONOUS;
+    case OPCODE_TEX: return CLASS_TEXTURE;
+    case OPCODE_ATOM:
+    case OPCODE_RED:
+        return i->variant == VARIANT_ARRIVE || i->variant == VARIANT_DROP ? CLASS_ASYNCHRONOUS : CLASS_ATOMIC;
+    case OPCODE_SHFL:
+    case OPCODE_VOTE:
+    case OPCODE_MATCH:
+    case OPCODE_ACTIVEMASK:
+    case OPCODE_ELECT:
+    case OPCODE_REDUX:
+    case OPCODE_WARPSYNC: return CLASS_WARP;
+    case OPCODE_BAR:
+    case OPCODE_MEMBAR: return CLASS_BARRIER;
+    default: break;
+    }
+    if (i->unit == UNIT_MEMORY) return CLASS_MEMORY;
+    if (i->unit == UNIT_CONTROL) return CLASS_CONTROL;
+    if (type_is_half(i->type) || type_is_half(i->source_type)) return CLASS_HALF;
+    if (i->type == TYPE_F64 || i->source_type == TYPE_F64) return CLASS_DOUBLE;
+    return type_is_float(i->type) || type_is_float(i->source_type) ? CLASS_FLOAT : CLASS_INTEGER;
+}
+
 typedef struct totals {
     uint32_t files, unreadable, read, refused, failed;
-    char (*opcodes)[64]; /* of refusals, first word only */
+    uint32_t read_with[CLASSES], refused_for[CLASSES]; /* kernels, by class of opcodes */
+    char (*opcodes)[64];                               /* of refusals, first word only */
     uint32_t *counts;
     uint32_t kinds, capacity;
 } totals;
@@ -287,6 +379,9 @@ static void analyze_kernel(const kernel_program *kernel, const analyze_options *
         return;
     }
     all->read++;
+    uint32_t classes = 0, i;
+    for (i = 0; i < kernel->count; i++) classes |= 1u << class_of(&kernel->instructions[i]);
+    for (i = 0; i < CLASSES; i++) all->read_with[i] += classes >> i & 1;
     if (options->csv)
         print_csv(kernel, &report);
     else if (!options->survey)
@@ -318,6 +413,7 @@ static int analyze_file(const char *path, const analyze_options *options, totals
         found++;
         all->refused++;
         count_refusal(all, &module.refusals[i]);
+        all->refused_for[class_of_refusal(&module.refusals[i])]++;
         if (options->csv)
             print_csv_refused(path, module.refusals[i].kernel, "refused", module.refusals[i].text);
         else
@@ -370,6 +466,13 @@ static void print_totals(const totals *all) {
     printf("%u files, %u of them malformed; %u kernels: %u read", all->files, all->unreadable, kernels, all->read);
     if (kernels) printf(" (%.1f%%)", 100.0 * all->read / kernels);
     printf(", %u refused, %u not analysed\n", all->refused, all->failed);
+    printf("  %-30s %8s %8s %8s\n", "kernels with", "read", "refused", "share");
+    for (i = 0; i < CLASSES; i++) {
+        const uint32_t with = all->read_with[i] + all->refused_for[i];
+        if (with)
+            printf("  %-30s %8u %8u %7.1f%%\n", class_names[i], all->read_with[i], all->refused_for[i],
+                   100.0 * all->read_with[i] / with);
+    }
     for (i = 0; i < all->kinds; i++) printf("  refused for %-12s %u\n", all->opcodes[i], all->counts[i]);
 }
 

@@ -22,6 +22,7 @@
 #include "tools/policies_command.h"
 #include "tools/races.h"
 #include "tools/report.h"
+#include "machine/runtime_calls.h"
 #include "machine/trace.h"
 #include "policies.h"
 
@@ -386,6 +387,7 @@ static int command_run(int argc, char **argv) {
     }
     status = run_machine(m, &launch, trace_path || html_path ? &recorded : NULL, &result, &checks);
     result.races = races;
+    runtime_calls_print(m, json ? stderr : stdout);
     if (json) {
         if (report_json(&result, stdout)) status = EXIT_WRONG;
     } else {

@@ -3,7 +3,8 @@
 set -e
 cd "$(dirname "$0")"
 for source in *.cu; do
-    nvcc -ptx -arch=sm_75 -O3 -o "${source%.cu}.ptx" "$source"
+    arch=$(sed -n 's/^\/\/ arch: //p' "$source") # in the source's first lines where sm_75 is too old
+    nvcc -std=c++17 -ptx -arch="${arch:-sm_75}" -O3 -o "${source%.cu}.ptx" "$source"
     # nvcc writes the build's identity into comments: drop them, so that nothing changes without a reason
     sed -i -e '/^\/\/ \(Generated\|Compiler Build\|Cuda compilation\|Based on\)/d' "${source%.cu}.ptx"
 done
