@@ -27,13 +27,13 @@ typedef struct gpump_gpu {
     uint32_t warp_slots;   /* warps resident on an SM at most; 1 to 256 */
     uint32_t thread_slots; /* threads resident on an SM at most */
     uint32_t registers;    /* 32-bit registers of an SM's register file */
-    uint32_t
-        register_granule; /* registers are given to a block in multiples of this; 1 = none (as in the papers' tables) */
+    /* Registers are given to a block in multiples of this; 1 = none, as in the papers' tables. */
+    uint32_t register_granule;
     uint32_t shared_granule_bytes; /* shared memory likewise, bytes; 1 = none */
-    uint32_t shared_option_count;  /* how many sizes shared memory can be set to; 1 to GPUMP_GPU_SHARED_OPTIONS */
-    uint32_t shared_bytes[GPUMP_GPU_SHARED_OPTIONS]; /* those sizes, bytes per SM, ascending; the smallest that holds
-                                                        one block is used */
-    uint32_t memory_mb_per_s;                        /* memory bandwidth of the whole GPU, 10^6 bytes per second */
+    uint32_t shared_option_count;  /* sizes that shared memory can be set to; 1 to GPUMP_GPU_SHARED_OPTIONS */
+    /* Those sizes, bytes per SM, ascending. The smallest that holds one block is used. */
+    uint32_t shared_bytes[GPUMP_GPU_SHARED_OPTIONS];
+    uint32_t memory_mb_per_s; /* memory bandwidth of the whole GPU, 10^6 bytes per second */
 } gpump_gpu;
 
 /* What one thread block takes on an SM. */

@@ -347,7 +347,7 @@ GPUMP_API gpump_result gpump_sm_preempt(gpump_sm *sm, uint64_t now, const gpump_
  * place). GPUMP_BUSY with the reason when there is no room, GPUMP_ERROR_STATE when it is not parked. */
 GPUMP_API gpump_result gpump_sm_unpark(gpump_sm *sm, uint64_t now, gpump_block_ref block, gpump_diag *diag);
 /* Hands over the next action, by slot, in each slot in the order of its life. GPUMP_EMPTY when there is none. Cost:
- * constant. */
+ * constant; linear in the slots under timing PORT. */
 GPUMP_API gpump_result gpump_sm_next(gpump_sm *sm, uint64_t now, gpump_sm_action *action);
 /* Returns the cycle of the next action that comes by itself: the present one when one is ready, GPUMP_UNKNOWN when only
  * a fact can bring one. Cost: linear in the slots. */

@@ -24,7 +24,7 @@ GPUMP_BEGIN
 typedef struct gpump_victim_geometry {
     uint64_t register_factor; /* ceil(2^40 / registers), 0 without registers: divisions by multiplication */
     uint64_t shared_factor;
-    uint32_t positions; /* 0 to GPUMP_VICTIM_POSITIONS; 0: a block never fits */
+    uint32_t positions; /* 1 to GPUMP_VICTIM_POSITIONS */
     uint32_t registers; /* of a position: the block's, rounded to the granule */
     uint32_t shared_bytes;
     uint32_t warps;
@@ -54,17 +54,18 @@ typedef struct gpump_victim_sm {
     1u /* saves of one SM follow each other: latencies of switch and rewind add up (policies that can) */
 
 typedef struct gpump_victim_request {
-    uint32_t struct_size;    /* sizeof(gpump_victim_request) */
-    uint32_t kernel;         /* the incoming kernel: its own blocks are never victims */
-    uint32_t positions;      /* how many of its blocks want room, over all SMs */
-    uint32_t flags;          /* GPUMP_VICTIM_... */
-    uint64_t since;          /* cycle of the request */
-    uint64_t now;            /* cycle of the decision: at first the same */
-    uint64_t limit_cycles;   /* from `since` until the last position should be free; GPUMP_UNKNOWN: none */
-    uint64_t timeout_cycles; /* drain-then-switch: from `since` until the switch; GPUMP_UNKNOWN: as late as the limit
-                                allows */
-    uint64_t late_price;     /* joint: what a cycle of a request that is late is worth, warp instructions; 0: the limit
-                                comes first, whatever it costs */
+    uint32_t struct_size;  /* sizeof(gpump_victim_request) */
+    uint32_t kernel;       /* number of the incoming kernel; its own blocks are never victims */
+    uint32_t positions;    /* blocks of the incoming kernel that wait for room, over all SMs */
+    uint32_t flags;        /* GPUMP_VICTIM_SERIAL_PORT */
+    uint64_t since;        /* cycle of the request */
+    uint64_t now;          /* cycle of the decision; not before `since` */
+    uint64_t limit_cycles; /* deadline of the last position, counted from `since`; GPUMP_UNKNOWN: none */
+    /* Policy drain-then-switch: cycles from `since` until draining blocks are switched. GPUMP_UNKNOWN: as late as the
+     * limit allows. */
+    uint64_t timeout_cycles;
+    /* Policy joint: price of one cycle of lateness, in warp instructions. 0: the limit is kept whatever it costs. */
+    uint64_t late_price;
 } gpump_victim_request;
 
 /* A position that the incoming kernel gets. */
@@ -80,27 +81,31 @@ typedef struct gpump_victim_place {
 } gpump_victim_place;
 
 typedef struct gpump_victim_decision {
-    uint64_t latency;   /* the largest of the places */
-    uint64_t overhead;  /* the sum of the choices, saturated */
-    uint64_t ask_again; /* cycle at which to call gpump_victim_reconsider; GPUMP_UNKNOWN: not at all */
-    uint32_t places;    /* entries written */
-    uint32_t choices;
-    uint32_t late;       /* places past the limit */
-    uint32_t missing;    /* positions asked for that cannot be had by preemption now */
-    gpump_reason reason; /* with missing > 0: why */
-    uint32_t sms;        /* SMs touched */
+    uint64_t latency;    /* of the place, or without places the choice, that is free last; estimated cycles */
+    uint64_t overhead;   /* estimated loss of all choices, warp instructions; saturated */
+    uint64_t ask_again;  /* cycle at which to call gpump_victim_reconsider; GPUMP_UNKNOWN: never */
+    uint32_t places;     /* entries of question->places that were written */
+    uint32_t choices;    /* entries of question->choices that were written */
+    uint32_t late;       /* places whose latency is past the limit */
+    uint32_t missing;    /* positions asked for that preemption cannot free now (vacate: blocks that stay) */
+    gpump_reason reason; /* why something is missing; GPUMP_REASON_YES: nothing is */
+    uint32_t sms;        /* SMs with a place or a choice */
 } gpump_victim_decision;
 
 /* ---- policies ---- */
 
 /* Bits of gpump_victim_policy.flags. */
-#define GPUMP_VICTIM_WHOLE_SM 1u   /* an SM is handed over when all its blocks are out (Chimera, Tanasic) */
-#define GPUMP_VICTIM_TRUE_COSTS 2u /* estimates should be true costs (the host forks, or knows) */
-#define GPUMP_VICTIM_COMMON_DEADLINE                                                                            \
-    8u /* when some position is bound to be late, nobody else hurries: the request ends with its last position. \
-        * The plan hook is asked as often as it takes to find the time that all may take, and in second looks */
-#define GPUMP_VICTIM_EVICTED \
-    4u /* who leaves already, or for another position, does not count for a position's latency (Shieh Fig 3.9) */
+/* An SM is handed over only when all its blocks have left (Chimera, Tanasic). */
+#define GPUMP_VICTIM_WHOLE_SM 1u
+/* The estimates should be true costs: the host forks, or knows them. */
+#define GPUMP_VICTIM_TRUE_COSTS 2u
+/* A block that leaves already, or that was chosen for another position, does not count for the latency of a position
+ * (Shieh Fig 3.9). */
+#define GPUMP_VICTIM_EVICTED 4u
+/* The request ends with its last position. If one position cannot be freed before the deadline, the whole request is
+ * late, and the policy plans every position for the latest time instead of the deadline: freeing the others earlier
+ * gains nothing. The plan hook is called several times to find that time, and again in second looks. */
+#define GPUMP_VICTIM_COMMON_DEADLINE 8u
 
 struct gpump_victim_policy;
 
@@ -133,40 +138,42 @@ typedef struct gpump_victim_candidate_args {
     uint32_t count;                           /* at least 1 */
 } gpump_victim_candidate_args;
 
-/* What a plan hook sees of an SM. */
+/* What a plan hook sees of an SM. Masks have a bit per block of sm->blocks, or per position. */
 typedef struct gpump_victim_plan_args {
     const struct gpump_victim_policy *policy;
     const gpump_victim_request *request;
-    const gpump_victim_geometry *geometry;
+    const gpump_victim_geometry *geometry; /* NULL when `draining` is not 0 */
     const gpump_victim_sm *sm;
-    const uint64_t *sets; /* candidate sets by position (blocks on its registers or shared memory) */
+    const uint64_t *sets; /* candidate sets by position: the blocks on its registers or shared memory; NULL likewise */
     uint64_t open;        /* positions that may be taken */
-    uint64_t leaving;     /* blocks on their way out: their room comes without a choice */
+    uint64_t leaving;     /* blocks on their way out: their room becomes free without a choice */
     uint64_t fixed;       /* blocks that may leave by no technique of the policy */
     uint64_t parked;      /* blocks that hold no slots, only registers or shared memory */
-    uint64_t kept;        /* blocks of `leaving` that leave a part in place: no position with that part is open */
-    uint64_t choosable;   /* the others, without those of the incoming kernel: victims are taken from these */
-    uint64_t
-        left; /* cycles until the deadline; GPUMP_UNKNOWN: no limit. With GPUMP_VICTIM_COMMON_DEADLINE perhaps more */
-    uint32_t want;      /* positions to take, at most */
-    int64_t free_warps; /* held neither by a block that stays nor by a promised position */
-    int64_t free_threads;
-    int64_t free_slots;
-    int64_t free_entries; /* of the allocation tables, which name parked blocks too */
-    uint64_t draining;    /* 0 in a decision. In a second look: blocks that drain for the request, all to be answered as
-                             victims; want is 0 */
-    uint32_t groups;      /* not 0: some blocks leave together only */
-    uint8_t allowed[GPUMP_VICTIM_BLOCKS]; /* technique bits per block */
+    uint64_t kept;        /* blocks of `leaving` that leave a part in place; positions under that part are not open */
+    uint64_t choosable;   /* all other blocks that are not of the incoming kernel: the victims come from these */
+    uint64_t left;        /* cycles until the deadline, or until the later time of GPUMP_VICTIM_COMMON_DEADLINE;
+                             GPUMP_UNKNOWN: no limit */
+    uint32_t want;        /* positions to take at most */
+    int64_t free_warps; /* warp slots held neither by a block that stays nor by a promised position; may be negative */
+    int64_t free_threads; /* thread slots, likewise */
+    int64_t free_slots;   /* block slots, likewise */
+    int64_t free_entries; /* entries of the allocation tables, which name parked blocks too; likewise */
+    /* 0 in gpump_victim_decide. Else (vacate, reconsider): blocks that all leave. The hook answers a technique for each
+     * of them, and takes no position. */
+    uint64_t draining;
+    uint32_t groups;                      /* not 0: some blocks must leave together */
+    uint8_t allowed[GPUMP_VICTIM_BLOCKS]; /* per block: bits 1 << gpump_technique that it may leave by */
 } gpump_victim_plan_args;
 
 /* What a plan hook answers. */
 typedef struct gpump_victim_plan {
-    uint64_t positions; /* taken */
-    uint64_t victims;   /* blocks that leave */
-    uint64_t later; /* of the victims, those that run on for now, and may end: their technique is what is meant for them
-                       when asked again */
-    uint64_t ask_again;                     /* cycle, GPUMP_UNKNOWN: never */
-    uint8_t technique[GPUMP_VICTIM_BLOCKS]; /* of each victim */
+    uint64_t positions; /* mask of the positions taken */
+    uint64_t victims;   /* mask of the blocks that leave */
+    /* Mask of the victims that go on running for now. Each of them gets its technique at `ask_again`, if it still runs
+     * then. */
+    uint64_t later;
+    uint64_t ask_again;                     /* cycle of the second look; GPUMP_UNKNOWN: none */
+    uint8_t technique[GPUMP_VICTIM_BLOCKS]; /* gpump_technique of each victim */
 } gpump_victim_plan;
 
 /* A policy: constant, with any hook NULL. What the hooks answer is checked. */
@@ -179,15 +186,16 @@ typedef struct gpump_victim_policy {
     const char *name;
     const char *description; /* one sentence */
     void *user;
-    /* Which way one block goes; NULL: of those within the limit the least overhead, else the least latency (Algorithm
-     * 1, 1-14). */
+    /* Returns the technique of one block. NULL: the technique of least overhead among those within the limit; if none
+     * is, the technique of least latency (Algorithm 1, lines 1 to 14). */
     uint32_t (*technique)(const gpump_victim_technique_args *args);
-    /* Which of `count` candidates with victims goes next; NULL: of those within the limit the least overhead, else the
-     * least latency (15-26). Candidates without victims are taken before it is asked. */
+    /* Returns the index of the candidate to take next. NULL: the candidate of least overhead among those within the
+     * limit; if none is, the candidate of least latency (lines 15 to 26). Candidates without victims are taken before
+     * the hook is called. */
     uint32_t (*candidate)(const gpump_victim_candidate_args *args);
-    /* Everything about one SM; NULL: gpump_victim_plan_greedy. With GPUMP_VICTIM_COMMON_DEADLINE also about blocks that
-     * drain: then args->draining is not 0, geometry and sets are NULL, and each of those blocks gets the technique that
-     * is meant for it. */
+    /* Plans one SM as a whole: positions, victims, techniques. NULL: gpump_victim_plan_greedy. With
+     * GPUMP_VICTIM_COMMON_DEADLINE it also answers gpump_victim_vacate and gpump_victim_reconsider
+     * (args->draining is not 0 then). */
     void (*plan)(const gpump_victim_plan_args *args, gpump_victim_plan *plan);
 } gpump_victim_policy;
 
