@@ -3982,25 +3982,32 @@ GPUMP_INLINE uint32_t gpumpi_victim_keeps(const gpump_block_view *block) {
     return gpump_block_is_saved_now(block->state) ? block->keep & GPUMP_PARTS_IN_PLACE : 0;
 }
 
-/* Adds the room of a set of blocks, factor 1, or takes it away, factor -1. A parked block has no slot but an entry; a
- * block that will be parked gives its slot but not its entry. */
-GPUMP_INLINE void gpumpi_victim_release(const gpump_victim_plan_args *args, uint64_t set, int64_t factor,
-                                        gpumpi_victim_room *room) {
+/* Adds the room of a set of blocks. A parked block has no slot but an entry; a block that will be parked gives its slot
+ * but not its entry. */
+GPUMP_INLINE void gpumpi_victim_release(const gpump_victim_plan_args *args, uint64_t set, gpumpi_victim_room *room) {
     uint64_t parked = set & args->parked, kept = set & args->kept;
-    int64_t warps = 0, threads = 0, slots = 0;
     for (; set; set &= set - 1) {
         const gpump_block_view *block = &args->sm->blocks[gpump_bits_lowest64(set)];
-        warps += block->warps;
-        threads += block->threads;
-        slots++;
+        room->warps += block->warps;
+        room->threads += block->threads;
+        room->slots++;
     }
     if (parked | kept) {
-        slots -= gpump_bits_count64(parked);
-        room->spare += factor * ((int64_t)gpump_bits_count64(parked) - (int64_t)gpump_bits_count64(kept));
+        room->slots -= gpump_bits_count64(parked);
+        room->spare += (int64_t)gpump_bits_count64(parked) - (int64_t)gpump_bits_count64(kept);
     }
-    room->warps += factor * warps;
-    room->threads += factor * threads;
-    room->slots += factor * slots;
+}
+
+/* Returns the room without that of a set of blocks. */
+GPUMP_INLINE gpumpi_victim_room gpumpi_victim_room_minus(const gpump_victim_plan_args *args, gpumpi_victim_room room,
+                                                         uint64_t set) {
+    gpumpi_victim_room held = {0, 0, 0, 0};
+    gpumpi_victim_release(args, set, &held);
+    room.warps -= held.warps;
+    room.threads -= held.threads;
+    room.slots -= held.slots;
+    room.spare -= held.spare;
+    return room;
 }
 
 /* What is free when the leaving blocks of `staying` do not leave. */
@@ -4010,8 +4017,7 @@ GPUMP_INLINE gpumpi_victim_room gpumpi_victim_room_without(const gpump_victim_pl
     room.threads = args->free_threads;
     room.slots = args->free_slots;
     room.spare = args->free_entries - args->free_slots;
-    gpumpi_victim_release(args, staying, -1, &room);
-    return room;
+    return staying ? gpumpi_victim_room_minus(args, room, staying) : room;
 }
 
 /* Whether `positions` more blocks fit. */
@@ -14086,12 +14092,10 @@ static int gpumpi_sm_saves(uint32_t technique) {
     return technique == GPUMP_TECHNIQUE_SWITCH || technique == GPUMP_TECHNIQUE_REWIND;
 }
 
-GPUMP_API gpump_reason gpump_sm_may(const gpump_sm *sm, gpump_block_ref block, uint32_t technique) {
-    const gpumpi_sm_slot *slot;
+/* gpump_sm_may of a block that is here. */
+GPUMP_INLINE gpump_reason gpumpi_sm_may(const gpump_sm *sm, const gpumpi_sm_slot *slot, uint32_t technique) {
     int running;
-    if (!sm || !gpumpi_sm_names(sm, block)) return GPUMP_REASON_NO_SUCH_BLOCK;
     if (technique >= GPUMP_TECHNIQUES || !(sm->config.techniques >> technique & 1u)) return GPUMP_REASON_TECHNIQUE;
-    slot = &gpumpi_sm_slots_const(sm)[block.slot];
     running =
         slot->state == GPUMP_BLOCK_RUNNING || slot->state == GPUMP_BLOCK_BLOCKED || slot->state == GPUMP_BLOCK_DRAINING;
     if (slot->state == GPUMP_BLOCK_PARKED && !slot->pending)
@@ -14103,6 +14107,11 @@ GPUMP_API gpump_reason gpump_sm_may(const gpump_sm *sm, gpump_block_ref block, u
     if (gpumpi_sm_saves(technique) && gpumpi_sm_part_bytes(slot, slot->held) > gpump_sm_context_room(sm, slot->kernel))
         return GPUMP_REASON_NO_CONTEXT_SPACE;
     return GPUMP_REASON_YES;
+}
+
+GPUMP_API gpump_reason gpump_sm_may(const gpump_sm *sm, gpump_block_ref block, uint32_t technique) {
+    if (!sm || !gpumpi_sm_names(sm, block)) return GPUMP_REASON_NO_SUCH_BLOCK;
+    return gpumpi_sm_may(sm, &gpumpi_sm_slots_const(sm)[block.slot], technique);
 }
 
 GPUMP_API gpump_reason gpump_sm_waits_for(const gpump_sm *sm, gpump_block_ref block, uint32_t *waits, uint64_t *since) {
@@ -14148,7 +14157,7 @@ static void gpumpi_sm_view(const gpump_sm *sm, uint64_t now, uint32_t index, gpu
         view->warps = slot->warps;
     }
     for (uint32_t technique = 0; technique < GPUMP_TECHNIQUES; technique++)
-        if (gpump_sm_may(sm, ref, technique) == GPUMP_REASON_YES) view->may |= 1u << technique;
+        if (gpumpi_sm_may(sm, slot, technique) == GPUMP_REASON_YES) view->may |= 1u << technique;
     view->group = slot->group;
     view->technique = slot->technique;
     if (gpump_block_is_saved_now(slot->state)) view->keep = slot->keep;
@@ -15034,12 +15043,11 @@ static uint64_t gpumpi_victim_fill(const gpump_victim_plan_args *args, const uin
             more &= ~(set | added | gone);
         }
         added |= more;
-        gpumpi_victim_release(args, more, 1, &room);
+        gpumpi_victim_release(args, more, &room);
     }
     if (!gpumpi_victim_suffices(args->geometry, &room, positions)) return 0;
     for (rest = groups ? 0 : added; rest && gpump_bits_count64(added) > 1; rest &= rest - 1) {
-        gpumpi_victim_room without = room;
-        gpumpi_victim_release(args, rest & (0 - rest), -1, &without);
+        gpumpi_victim_room without = gpumpi_victim_room_minus(args, room, rest & (0 - rest));
         if (gpumpi_victim_suffices(args->geometry, &without, positions)) {
             room = without;
             added &= ~(rest & (0 - rest));
@@ -15094,7 +15102,7 @@ static int gpumpi_victim_greedy(const gpump_victim_plan_args *args, gpump_victim
             best_rank = rank;
         }
         if (!best) break;
-        gpumpi_victim_release(args, best->victims, 1, &after);
+        gpumpi_victim_release(args, best->victims, &after);
         fits = gpumpi_victim_suffices(args->geometry, &after, 1);
         if (!fits || (policy->candidate && (best->victims || best->latency))) {
             /* What a position does not hold of warps, threads or slots costs further victims: that may change the
@@ -15109,7 +15117,7 @@ static int gpumpi_victim_greedy(const gpump_victim_plan_args *args, gpump_victim
                 uint32_t p = gpump_bits_lowest64(rest);
                 uint64_t set = candidates[p].victims;
                 after = room;
-                gpumpi_victim_release(args, set, 1, &after);
+                gpumpi_victim_release(args, set, &after);
                 shown[count] = candidates[p];
                 if (!gpumpi_victim_suffices(args->geometry, &after, 1)) {
                     set = gpumpi_victim_fill(args, order, ordered, gone, groups, set, after, 1);
@@ -15127,7 +15135,7 @@ static int gpumpi_victim_greedy(const gpump_victim_plan_args *args, gpump_victim
             candidates[shown[pick].position] = shown[pick];
             best = &candidates[shown[pick].position];
             after = room;
-            gpumpi_victim_release(args, best->victims, 1, &after);
+            gpumpi_victim_release(args, best->victims, &after);
         }
         in_time &= !best->late;
         plan->positions |= (uint64_t)1 << best->position;
@@ -15186,7 +15194,7 @@ GPUMP_API void gpumpi_victim_plan_whole(const gpump_victim_plan_args *args, gpum
         return;
     }
     room = gpumpi_victim_room_without(args, 0);
-    gpumpi_victim_release(args, args->choosable, 1, &room);
+    gpumpi_victim_release(args, args->choosable, &room);
     for (rest = args->open, taken = 0;
          rest && taken < args->want && gpumpi_victim_suffices(args->geometry, &room, taken + 1);
          rest &= rest - 1, taken++)
@@ -15228,7 +15236,7 @@ static void gpumpi_victim_search_fill(gpumpi_victim_search *search, uint64_t pos
     gpumpi_victim_room room;
     if (overhead > search->most || (search->found && overhead >= search->best_overhead)) return;
     room = gpumpi_victim_room_without(args, 0);
-    gpumpi_victim_release(args, victims, 1, &room);
+    gpumpi_victim_release(args, victims, &room);
     if (gpumpi_victim_suffices(args->geometry, &room, search->want)) {
         search->found = 1;
         search->best_overhead = overhead;
@@ -15322,7 +15330,7 @@ GPUMP_API void gpumpi_victim_exact(const gpump_victim_plan_args *args, const gpu
             for (p = 0; p < args->geometry->positions; p++)
                 if ((args->open >> p & 1u) && !(args->sets[p] & ~within.leaving & ~search.usable)) positions++;
             room = gpumpi_victim_room_without(&within, 0);
-            gpumpi_victim_release(&within, search.usable, 1, &room);
+            gpumpi_victim_release(&within, search.usable, &room);
             if (positions >= want && gpumpi_victim_suffices(args->geometry, &room, want)) goto possible;
             for (rest = choosable & ~search.usable; rest; rest &= rest - 1) {
                 i = gpump_bits_lowest64(rest);
@@ -15912,7 +15920,7 @@ static gpump_reason gpumpi_victim_check(const gpump_victim_plan_args *args, cons
     if (args->groups && (gpumpi_victim_closure(args->sm, plan->victims) & ~covered)) return GPUMP_REASON_GROUP;
     if (!positions) return GPUMP_REASON_YES; /* what is short already is short without this plan */
     room = gpumpi_victim_room_without(args, 0);
-    gpumpi_victim_release(args, plan->victims, 1, &room);
+    gpumpi_victim_release(args, plan->victims, &room);
     return gpumpi_victim_suffices(args->geometry, &room, positions) ? GPUMP_REASON_YES : GPUMP_REASON_WARPS;
 }
 
@@ -15949,7 +15957,7 @@ static void gpumpi_victim_wait_for_room(const gpump_victim_plan_args *args, cons
     for (k = 0; k < count; k++) {
         while (!gpumpi_victim_suffices(args->geometry, &room, k + 1) && out < block_count) {
             last = latency[blocks[out]];
-            gpumpi_victim_release(args, (uint64_t)1 << blocks[out++], 1, &room);
+            gpumpi_victim_release(args, (uint64_t)1 << blocks[out++], &room);
         }
         if (wait[positions[k]] < last) wait[positions[k]] = last;
     }

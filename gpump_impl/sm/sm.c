@@ -650,12 +650,10 @@ static int gpumpi_sm_saves(uint32_t technique) {
     return technique == GPUMP_TECHNIQUE_SWITCH || technique == GPUMP_TECHNIQUE_REWIND;
 }
 
-GPUMP_API gpump_reason gpump_sm_may(const gpump_sm *sm, gpump_block_ref block, uint32_t technique) {
-    const gpumpi_sm_slot *slot;
+/* gpump_sm_may of a block that is here. */
+GPUMP_INLINE gpump_reason gpumpi_sm_may(const gpump_sm *sm, const gpumpi_sm_slot *slot, uint32_t technique) {
     int running;
-    if (!sm || !gpumpi_sm_names(sm, block)) return GPUMP_REASON_NO_SUCH_BLOCK;
     if (technique >= GPUMP_TECHNIQUES || !(sm->config.techniques >> technique & 1u)) return GPUMP_REASON_TECHNIQUE;
-    slot = &gpumpi_sm_slots_const(sm)[block.slot];
     running =
         slot->state == GPUMP_BLOCK_RUNNING || slot->state == GPUMP_BLOCK_BLOCKED || slot->state == GPUMP_BLOCK_DRAINING;
     if (slot->state == GPUMP_BLOCK_PARKED && !slot->pending)
@@ -667,6 +665,11 @@ GPUMP_API gpump_reason gpump_sm_may(const gpump_sm *sm, gpump_block_ref block, u
     if (gpumpi_sm_saves(technique) && gpumpi_sm_part_bytes(slot, slot->held) > gpump_sm_context_room(sm, slot->kernel))
         return GPUMP_REASON_NO_CONTEXT_SPACE;
     return GPUMP_REASON_YES;
+}
+
+GPUMP_API gpump_reason gpump_sm_may(const gpump_sm *sm, gpump_block_ref block, uint32_t technique) {
+    if (!sm || !gpumpi_sm_names(sm, block)) return GPUMP_REASON_NO_SUCH_BLOCK;
+    return gpumpi_sm_may(sm, &gpumpi_sm_slots_const(sm)[block.slot], technique);
 }
 
 GPUMP_API gpump_reason gpump_sm_waits_for(const gpump_sm *sm, gpump_block_ref block, uint32_t *waits, uint64_t *since) {
@@ -712,7 +715,7 @@ static void gpumpi_sm_view(const gpump_sm *sm, uint64_t now, uint32_t index, gpu
         view->warps = slot->warps;
     }
     for (uint32_t technique = 0; technique < GPUMP_TECHNIQUES; technique++)
-        if (gpump_sm_may(sm, ref, technique) == GPUMP_REASON_YES) view->may |= 1u << technique;
+        if (gpumpi_sm_may(sm, slot, technique) == GPUMP_REASON_YES) view->may |= 1u << technique;
     view->group = slot->group;
     view->technique = slot->technique;
     if (gpump_block_is_saved_now(slot->state)) view->keep = slot->keep;

@@ -137,7 +137,7 @@ static gpump_reason gpumpi_victim_check(const gpump_victim_plan_args *args, cons
     if (args->groups && (gpumpi_victim_closure(args->sm, plan->victims) & ~covered)) return GPUMP_REASON_GROUP;
     if (!positions) return GPUMP_REASON_YES; /* what is short already is short without this plan */
     room = gpumpi_victim_room_without(args, 0);
-    gpumpi_victim_release(args, plan->victims, 1, &room);
+    gpumpi_victim_release(args, plan->victims, &room);
     return gpumpi_victim_suffices(args->geometry, &room, positions) ? GPUMP_REASON_YES : GPUMP_REASON_WARPS;
 }
 
@@ -174,7 +174,7 @@ static void gpumpi_victim_wait_for_room(const gpump_victim_plan_args *args, cons
     for (k = 0; k < count; k++) {
         while (!gpumpi_victim_suffices(args->geometry, &room, k + 1) && out < block_count) {
             last = latency[blocks[out]];
-            gpumpi_victim_release(args, (uint64_t)1 << blocks[out++], 1, &room);
+            gpumpi_victim_release(args, (uint64_t)1 << blocks[out++], &room);
         }
         if (wait[positions[k]] < last) wait[positions[k]] = last;
     }

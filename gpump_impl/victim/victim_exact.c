@@ -31,7 +31,7 @@ static void gpumpi_victim_search_fill(gpumpi_victim_search *search, uint64_t pos
     gpumpi_victim_room room;
     if (overhead > search->most || (search->found && overhead >= search->best_overhead)) return;
     room = gpumpi_victim_room_without(args, 0);
-    gpumpi_victim_release(args, victims, 1, &room);
+    gpumpi_victim_release(args, victims, &room);
     if (gpumpi_victim_suffices(args->geometry, &room, search->want)) {
         search->found = 1;
         search->best_overhead = overhead;
@@ -125,7 +125,7 @@ GPUMP_API void gpumpi_victim_exact(const gpump_victim_plan_args *args, const gpu
             for (p = 0; p < args->geometry->positions; p++)
                 if ((args->open >> p & 1u) && !(args->sets[p] & ~within.leaving & ~search.usable)) positions++;
             room = gpumpi_victim_room_without(&within, 0);
-            gpumpi_victim_release(&within, search.usable, 1, &room);
+            gpumpi_victim_release(&within, search.usable, &room);
             if (positions >= want && gpumpi_victim_suffices(args->geometry, &room, want)) goto possible;
             for (rest = choosable & ~search.usable; rest; rest &= rest - 1) {
                 i = gpump_bits_lowest64(rest);

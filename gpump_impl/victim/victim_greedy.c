@@ -205,12 +205,11 @@ static uint64_t gpumpi_victim_fill(const gpump_victim_plan_args *args, const uin
             more &= ~(set | added | gone);
         }
         added |= more;
-        gpumpi_victim_release(args, more, 1, &room);
+        gpumpi_victim_release(args, more, &room);
     }
     if (!gpumpi_victim_suffices(args->geometry, &room, positions)) return 0;
     for (rest = groups ? 0 : added; rest && gpump_bits_count64(added) > 1; rest &= rest - 1) {
-        gpumpi_victim_room without = room;
-        gpumpi_victim_release(args, rest & (0 - rest), -1, &without);
+        gpumpi_victim_room without = gpumpi_victim_room_minus(args, room, rest & (0 - rest));
         if (gpumpi_victim_suffices(args->geometry, &without, positions)) {
             room = without;
             added &= ~(rest & (0 - rest));
@@ -265,7 +264,7 @@ static int gpumpi_victim_greedy(const gpump_victim_plan_args *args, gpump_victim
             best_rank = rank;
         }
         if (!best) break;
-        gpumpi_victim_release(args, best->victims, 1, &after);
+        gpumpi_victim_release(args, best->victims, &after);
         fits = gpumpi_victim_suffices(args->geometry, &after, 1);
         if (!fits || (policy->candidate && (best->victims || best->latency))) {
             /* What a position does not hold of warps, threads or slots costs further victims: that may change the
@@ -280,7 +279,7 @@ static int gpumpi_victim_greedy(const gpump_victim_plan_args *args, gpump_victim
                 uint32_t p = gpump_bits_lowest64(rest);
                 uint64_t set = candidates[p].victims;
                 after = room;
-                gpumpi_victim_release(args, set, 1, &after);
+                gpumpi_victim_release(args, set, &after);
                 shown[count] = candidates[p];
                 if (!gpumpi_victim_suffices(args->geometry, &after, 1)) {
                     set = gpumpi_victim_fill(args, order, ordered, gone, groups, set, after, 1);
@@ -298,7 +297,7 @@ static int gpumpi_victim_greedy(const gpump_victim_plan_args *args, gpump_victim
             candidates[shown[pick].position] = shown[pick];
             best = &candidates[shown[pick].position];
             after = room;
-            gpumpi_victim_release(args, best->victims, 1, &after);
+            gpumpi_victim_release(args, best->victims, &after);
         }
         in_time &= !best->late;
         plan->positions |= (uint64_t)1 << best->position;
@@ -357,7 +356,7 @@ GPUMP_API void gpumpi_victim_plan_whole(const gpump_victim_plan_args *args, gpum
         return;
     }
     room = gpumpi_victim_room_without(args, 0);
-    gpumpi_victim_release(args, args->choosable, 1, &room);
+    gpumpi_victim_release(args, args->choosable, &room);
     for (rest = args->open, taken = 0;
          rest && taken < args->want && gpumpi_victim_suffices(args->geometry, &room, taken + 1);
          rest &= rest - 1, taken++)

@@ -85,25 +85,32 @@ GPUMP_INLINE uint32_t gpumpi_victim_keeps(const gpump_block_view *block) {
     return gpump_block_is_saved_now(block->state) ? block->keep & GPUMP_PARTS_IN_PLACE : 0;
 }
 
-/* Adds the room of a set of blocks, factor 1, or takes it away, factor -1. A parked block has no slot but an entry; a
- * block that will be parked gives its slot but not its entry. */
-GPUMP_INLINE void gpumpi_victim_release(const gpump_victim_plan_args *args, uint64_t set, int64_t factor,
-                                        gpumpi_victim_room *room) {
+/* Adds the room of a set of blocks. A parked block has no slot but an entry; a block that will be parked gives its slot
+ * but not its entry. */
+GPUMP_INLINE void gpumpi_victim_release(const gpump_victim_plan_args *args, uint64_t set, gpumpi_victim_room *room) {
     uint64_t parked = set & args->parked, kept = set & args->kept;
-    int64_t warps = 0, threads = 0, slots = 0;
     for (; set; set &= set - 1) {
         const gpump_block_view *block = &args->sm->blocks[gpump_bits_lowest64(set)];
-        warps += block->warps;
-        threads += block->threads;
-        slots++;
+        room->warps += block->warps;
+        room->threads += block->threads;
+        room->slots++;
     }
     if (parked | kept) {
-        slots -= gpump_bits_count64(parked);
-        room->spare += factor * ((int64_t)gpump_bits_count64(parked) - (int64_t)gpump_bits_count64(kept));
+        room->slots -= gpump_bits_count64(parked);
+        room->spare += (int64_t)gpump_bits_count64(parked) - (int64_t)gpump_bits_count64(kept);
     }
-    room->warps += factor * warps;
-    room->threads += factor * threads;
-    room->slots += factor * slots;
+}
+
+/* Returns the room without that of a set of blocks. */
+GPUMP_INLINE gpumpi_victim_room gpumpi_victim_room_minus(const gpump_victim_plan_args *args, gpumpi_victim_room room,
+                                                         uint64_t set) {
+    gpumpi_victim_room held = {0, 0, 0, 0};
+    gpumpi_victim_release(args, set, &held);
+    room.warps -= held.warps;
+    room.threads -= held.threads;
+    room.slots -= held.slots;
+    room.spare -= held.spare;
+    return room;
 }
 
 /* What is free when the leaving blocks of `staying` do not leave. */
@@ -113,8 +120,7 @@ GPUMP_INLINE gpumpi_victim_room gpumpi_victim_room_without(const gpump_victim_pl
     room.threads = args->free_threads;
     room.slots = args->free_slots;
     room.spare = args->free_entries - args->free_slots;
-    gpumpi_victim_release(args, staying, -1, &room);
-    return room;
+    return staying ? gpumpi_victim_room_minus(args, room, staying) : room;
 }
 
 /* Whether `positions` more blocks fit. */
