@@ -338,8 +338,14 @@ GPUMP_API size_t gpump_victim_scratch_bytes(uint32_t sm_count) {
 /* A block that reaches beyond the SM. */
 static gpump_result gpumpi_victim_check_ranges(const gpump_victim_geometry *geometry, const gpump_victim_sm *sm,
                                                uint32_t index, gpump_diag *diag) {
+    uint64_t outside = 0; /* the top bit, where a range ends behind the SM */
     uint32_t i;
     for (i = 0; i < sm->count; i++) {
+        const gpump_block_view *block = &sm->blocks[i];
+        outside |= (uint64_t)geometry->register_file - block->register_base - block->registers;
+        outside |= (uint64_t)geometry->shared_memory_bytes - block->shared_base - block->shared_bytes;
+    }
+    for (i = 0; outside >> 63 && i < sm->count; i++) {
         const gpump_block_view *block = &sm->blocks[i];
         uint64_t registers = (uint64_t)block->register_base + block->registers;
         uint64_t shared = (uint64_t)block->shared_base + block->shared_bytes;
