@@ -1888,6 +1888,10 @@ GPUMP_API gpump_result gpump_context_pool_init(void *memory, size_t bytes, const
 /* Takes over a byte copy of a pool and sets *pool. */
 GPUMP_API gpump_result gpump_context_pool_adopt(void *memory, size_t bytes, const gpump_context_pool_config *config,
                                                 gpump_context_pool **pool, gpump_diag *diag);
+/* Checks owners, counts and marks against each other. For memory from outside: once gpump_context_pool_adopt has taken
+ * it over and this returns GPUMP_OK, every later call is safe. GPUMP_ERROR_FORMAT, and diag->field says what
+ * contradicts what. Cost: linear in the memory; quadratic in kernels. */
+GPUMP_API gpump_result gpump_context_pool_check(const gpump_context_pool *pool, gpump_diag *diag);
 /* Returns a hash of the whole state, the same on every machine. Cost: linear. */
 GPUMP_API uint64_t gpump_context_pool_hash(const gpump_context_pool *pool);
 /* Sets *bits to the storage of the bookkeeping: a 15-bit owner and a bit per context. */
@@ -1936,6 +1940,15 @@ typedef enum gpump_in_place_placement {
     GPUMP_IN_PLACE_BEST = 2     /* anywhere: the least over all placements */
 } gpump_in_place_placement;
 
+/* The SM as it is. */
+typedef struct gpump_in_place_sm {
+    const gpump_block_view *blocks; /* gpump_sm_blocks; a block whose `may` lacks switch stays whole */
+    uint32_t count;                 /* how many; 0 to 64 */
+    uint32_t registers;             /* size of the register file, 32-bit registers */
+    uint32_t shared_bytes;          /* size of shared memory, bytes */
+    uint32_t unused;
+} gpump_in_place_sm;
+
 /* What the incoming kernel needs on this SM. */
 typedef struct gpump_in_place_need {
     uint32_t blocks;             /* how many blocks must fit at the same time; 1 to 64 */
@@ -1953,19 +1966,18 @@ typedef struct gpump_in_place_plan {
     uint32_t shared_blocks;   /* blocks that give up shared memory: the fewest possible */
     uint32_t blocks;          /* blocks that give up either */
     uint32_t unused;
+    uint32_t give_up[64];        /* for each block of the SM: gpump_part bits; 0: all of it stays */
+    uint32_t register_bases[64]; /* where need->blocks blocks fit: first registers, ascending */
+    uint32_t shared_bases[64];   /* and first bytes of shared memory, ascending */
 } gpump_in_place_plan;
 
-/* Finds the fewest blocks that must give up registers, and the fewest that must give up shared memory, so that
- * need->blocks blocks fit. Each is a minimum of its own; among equals, blocks that give up the other part already, then
- * fewer bytes. blocks         the SM's blocks, at most 64 (gpump_sm_blocks); a block whose `may` lacks switch stays
- * whole registers      size of the register file, 32-bit registers;  shared_bytes: of shared memory give_up count
- * entries: gpump_part bits (1 registers, 2 shared memory); 0: all of the block stays register_bases, shared_bases
- * need->blocks entries, ascending; may be NULL GPUMP_ERROR_REFUSED with REGISTERS or SHARED_MEMORY when no plan exists.
+/* Finds the fewest blocks of *sm that must give up registers, and the fewest that must give up shared memory, so that
+ * need->blocks blocks fit, and fills *plan. Each of the two is a minimum of its own. Ties: first blocks that give up
+ * the other part already, then fewer bytes. GPUMP_ERROR_ARGUMENT, also when ranges of blocks overlap;
+ * GPUMP_ERROR_REFUSED with REGISTERS or SHARED_MEMORY when there is no plan.
  * Cost: at most (blocks squared x need->blocks) steps; about 45 KB of stack. */
-GPUMP_API gpump_result gpump_in_place_find(const gpump_block_view *blocks, uint32_t count, uint32_t registers,
-                                           uint32_t shared_bytes, const gpump_in_place_need *need,
-                                           gpump_in_place_plan *plan, uint32_t *give_up, uint32_t *register_bases,
-                                           uint32_t *shared_bases, gpump_diag *diag);
+GPUMP_API gpump_result gpump_in_place_find(const gpump_in_place_sm *sm, const gpump_in_place_need *need,
+                                           gpump_in_place_plan *plan, gpump_diag *diag);
 
 GPUMP_END
 #endif
@@ -2065,6 +2077,10 @@ GPUMP_API gpump_result gpump_spill_init(void *memory, size_t bytes, const gpump_
 /* Takes over a byte copy of a pipeline and sets *spill. */
 GPUMP_API gpump_result gpump_spill_adopt(void *memory, size_t bytes, const gpump_spill_config *config,
                                          gpump_spill **spill, gpump_diag *diag);
+/* Checks jobs, warps and counts against each other. For memory from outside: once gpump_spill_adopt has taken it over
+ * and this returns GPUMP_OK, every later call is safe. GPUMP_ERROR_FORMAT, and diag->field says what contradicts what.
+ * Cost: jobs x warps. */
+GPUMP_API gpump_result gpump_spill_check(const gpump_spill *spill, gpump_diag *diag);
 /* Returns a hash of the whole state, the same on every machine. Cost: linear in jobs and warps. */
 GPUMP_API uint64_t gpump_spill_hash(const gpump_spill *spill);
 
@@ -2074,13 +2090,13 @@ GPUMP_API uint64_t gpump_spill_hash(const gpump_spill *spill);
 GPUMP_API gpump_result gpump_spill_save(gpump_spill *spill, uint64_t now, uint64_t cookie, uint32_t warps,
                                         uint32_t shared_bytes, uint32_t metadata_bytes, uint32_t *job);
 /* Says that a warp of the block that `job` saves (any order, each once) has drained, and in *warp what it has to move.
- * drained_cycle counts as now, point_cycle as given. GPUMP_ERROR_STATE when all its warps are in. */
+ * Its drained_cycle is ignored: the warp counts as drained at `now`. GPUMP_ERROR_STATE when all its warps are in. */
 GPUMP_API gpump_result gpump_spill_report_drained(gpump_spill *spill, uint64_t now, uint32_t job,
                                                   const gpump_spill_warp *warp);
 /* Says that the block of `job` really has metadata_bytes of metadata, as soon as that is known. GPUMP_ERROR_STATE once
  * metadata is on its way, and for restores. */
 GPUMP_API gpump_result gpump_spill_report_metadata(gpump_spill *spill, uint32_t job, uint32_t metadata_bytes);
-/* Begins to restore a block and sets *job; warps[count] come back in this order (cycles in them count for nothing).
+/* Begins to restore a block and sets *job; warps[count] come back in this order, and their cycles are ignored.
  * cookie, shared_bytes and metadata_bytes as in gpump_spill_save. GPUMP_BUSY likewise. Cost: linear in count. */
 GPUMP_API gpump_result gpump_spill_restore(gpump_spill *spill, uint64_t now, uint64_t cookie,
                                            const gpump_spill_warp *warps, uint32_t count, uint32_t shared_bytes,
@@ -2127,21 +2143,26 @@ typedef struct gpump_spill_times {
     uint64_t drain_cycles; /* summed over warps, point to drained */
     uint64_t spill_cycles; /* summed over warps, point to last register handed to the port */
 } gpump_spill_times;
-/* Computes into *times how long it takes to save one block through a port that moves b bytes in ceil(b x port_cycles /
- * port_bytes) cycles, from cycle `start`, one segment after the other; a write is done `latency` cycles after it has
- * passed. warps[count]     what each warp has to move and when it has drained; at most 256 shared_bytes, metadata_bytes
- * what follows the registers GPUMP_ERROR_CONFIG, GPUMP_ERROR_ARGUMENT. Cost: segments x warps at worst. */
-GPUMP_API gpump_result gpump_spill_save_time(const gpump_spill_config *config, uint64_t port_cycles,
-                                             uint64_t port_bytes, uint64_t latency, uint64_t start,
-                                             const gpump_spill_warp *warps, uint32_t count, uint32_t shared_bytes,
-                                             uint32_t metadata_bytes, gpump_spill_times *times, gpump_diag *diag);
-/* Computes into *times how long a restore takes; a segment arrives `latency` cycles after it has passed the port.
- * config, port_cycles, port_bytes, start, warps[count], shared_bytes and metadata_bytes, errors and cost as in
- * gpump_spill_save_time. */
-GPUMP_API gpump_result gpump_spill_restore_time(const gpump_spill_config *config, uint64_t port_cycles,
-                                                uint64_t port_bytes, uint64_t latency, uint64_t start,
-                                                const gpump_spill_warp *warps, uint32_t count, uint32_t shared_bytes,
-                                                uint32_t metadata_bytes, gpump_spill_times *times, gpump_diag *diag);
+/* One block that passes a port of fixed bandwidth: b bytes take ceil(b x port_cycles / port_bytes) cycles, one segment
+ * after the other. */
+typedef struct gpump_spill_transfer {
+    const gpump_spill_warp *warps; /* what each warp has to move; a restore ignores their cycles */
+    uint64_t start_cycle;          /* below GPUMP_UNKNOWN */
+    uint64_t port_cycles;          /* at least 1 */
+    uint64_t port_bytes;           /* at least 1 */
+    uint64_t latency_cycles;       /* from passing the port to a finished write, or to arrival */
+    uint32_t count;                /* warps; 1 to 256 */
+    uint32_t shared_bytes;         /* shared memory */
+    uint32_t metadata_bytes;       /* pattern vectors, SIMT stacks, control entry */
+    uint32_t unused;
+} gpump_spill_transfer;
+/* Computes into *times how long *transfer takes as a save. GPUMP_ERROR_CONFIG; GPUMP_ERROR_ARGUMENT, also when the end
+ * does not fit into 64 bits. Cost: segments x warps at worst. */
+GPUMP_API gpump_result gpump_spill_save_time(const gpump_spill_config *config, const gpump_spill_transfer *transfer,
+                                             gpump_spill_times *times, gpump_diag *diag);
+/* Computes into *times how long *transfer takes as a restore. Errors and cost: as gpump_spill_save_time. */
+GPUMP_API gpump_result gpump_spill_restore_time(const gpump_spill_config *config, const gpump_spill_transfer *transfer,
+                                                gpump_spill_times *times, gpump_diag *diag);
 
 /* One warp at the preemption signal: stop here, or run to the next point? */
 typedef struct gpump_spill_decision {
@@ -7838,6 +7859,8 @@ end:
 /* clobbers: reads that re-execution would repeat with another value */
 
 
+#include <string.h>
+
 
 #ifndef GPUMP_NO_PROGRAM
 
@@ -8342,7 +8365,8 @@ GPUMP_API gpump_result gpump_clobbers_find(const gpump_program *program, uint32_
     gpumpi_memory memory;
     gpump_liveness *liveness = NULL;
     gpumpi_register_clobber *registers = NULL;
-    uint32_t *reads = NULL, i, k, found = 0;
+    gpump_clobber *found = NULL, one;
+    uint32_t *reads = NULL, i, k;
     gpump_result result = GPUMP_ERROR_MEMORY;
     if (!program || !count || (!out && capacity) || unit > GPUMP_UNIT_WARP || level > GPUMP_BOUNDARY_SHORT)
         return GPUMP_ERROR_ARGUMENT;
@@ -8358,27 +8382,29 @@ GPUMP_API gpump_result gpump_clobbers_find(const gpump_program *program, uint32_
         if (!gpumpi_memory_writes(&in) || gpumpi_memory_ends_region(&memory, i, &in)) continue;
         if (reads) stbds_header(reads)->length = 0;
         if (!gpumpi_memory_walk(&memory, i, i + 1, allocator, &reads)) goto end;
-        for (k = 0; k < stbds_arrlenu(reads); k++, found++)
-            if (found < capacity) {
-                out[found].start = out[found].reg = GPUMP_NONE;
-                out[found].read = reads[k];
-                out[found].write = i;
-            }
+        one.start = one.reg = GPUMP_NONE;
+        one.write = i;
+        for (k = 0; k < stbds_arrlenu(reads); k++) {
+            one.read = reads[k];
+            if (!GPUMPI_ARRAY_PUSH(allocator, found, one)) goto end;
+        }
     }
     result = gpump_liveness_create(program, allocator, &liveness);
     if (result != GPUMP_OK) goto end;
     result = GPUMP_ERROR_MEMORY;
     if (!gpumpi_register_clobbers(&scratch, program, liveness, memory.start, allocator, &registers)) goto end;
-    for (k = 0; k < stbds_arrlenu(registers); k++, found++)
-        if (found < capacity) {
-            out[found].start = registers[k].start;
-            out[found].read = GPUMP_NONE;
-            out[found].write = registers[k].write;
-            out[found].reg = registers[k].reg;
-        }
-    *count = found;
-    result = found <= capacity ? GPUMP_OK : GPUMP_ERROR_CAPACITY;
+    for (k = 0; k < stbds_arrlenu(registers); k++) {
+        one.start = registers[k].start;
+        one.read = GPUMP_NONE;
+        one.write = registers[k].write;
+        one.reg = registers[k].reg;
+        if (!GPUMPI_ARRAY_PUSH(allocator, found, one)) goto end;
+    }
+    *count = (uint32_t)stbds_arrlenu(found);
+    result = *count <= capacity ? GPUMP_OK : GPUMP_ERROR_CAPACITY;
+    if (result == GPUMP_OK && *count) memcpy(out, found, *count * sizeof *found);
 end:
+    GPUMPI_ARRAY_FREE(allocator, found);
     GPUMPI_ARRAY_FREE(allocator, reads);
     GPUMPI_ARRAY_FREE(allocator, registers);
     gpump_liveness_destroy(liveness);
@@ -12429,17 +12455,13 @@ static uint64_t *gpumpi_context_bits(gpump_context_pool *pool, uint32_t space) {
     return (uint64_t *)(void *)(gpumpi_context_spaces(pool) + pool->kernels) + (size_t)space * pool->words;
 }
 
-static gpump_result gpumpi_context_pool_check(const gpump_context_pool_config *config, gpump_diag *diag) {
+static gpump_result gpumpi_context_pool_check_config(const gpump_context_pool_config *config, gpump_diag *diag) {
+    gpump_result r;
     if (!config) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config", 0, 0, 1, UINT64_MAX);
-    if (config->struct_size != sizeof *config)
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "struct_size", 0, config->struct_size, sizeof *config,
-                           sizeof *config);
-    if (!config->kernels || config->kernels > 4096)
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "kernels", 0, config->kernels, 1, 4096);
-    if (!config->contexts || config->contexts > 65536)
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "contexts", 0, config->contexts, 1, 65536);
-    if (!config->context_bytes) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "context_bytes", 0, 0, 1, UINT64_MAX);
-    return GPUMP_OK;
+    if ((r = gpumpi_range(diag, "struct_size", config->struct_size, sizeof *config, sizeof *config))) return r;
+    if ((r = gpumpi_range(diag, "kernels", config->kernels, 1, 4096))) return r;
+    if ((r = gpumpi_range(diag, "contexts", config->contexts, 1, 65536))) return r;
+    return gpumpi_range(diag, "context_bytes", config->context_bytes, 1, UINT64_MAX);
 }
 static uint64_t gpumpi_context_pool_layout(const gpump_context_pool_config *config) {
     return gpump_hash_u64(gpump_hash_u64(gpump_hash_u64(GPUMP_HASH_SEED, config->kernels), config->contexts),
@@ -12448,7 +12470,7 @@ static uint64_t gpumpi_context_pool_layout(const gpump_context_pool_config *conf
 
 GPUMP_API gpump_result gpump_context_pool_bytes(const gpump_context_pool_config *config, size_t *bytes,
                                                 gpump_diag *diag) {
-    gpump_result result = gpumpi_context_pool_check(config, diag);
+    gpump_result result = gpumpi_context_pool_check_config(config, diag);
     if (result) return result;
     if (!bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, 0, 1, UINT64_MAX);
     *bytes = sizeof(gpump_context_pool) +
@@ -12494,6 +12516,24 @@ GPUMP_API gpump_result gpump_context_pool_adopt(void *memory, size_t bytes, cons
     return GPUMP_OK;
 }
 
+GPUMP_API gpump_result gpump_context_pool_check(const gpump_context_pool *pool, gpump_diag *diag) {
+    const gpumpi_context_space *spaces;
+    const uint64_t *bits;
+    const char *wrong = NULL;
+    if (!pool) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "pool", 0, 0, 1, UINT64_MAX);
+    spaces = gpumpi_context_spaces_const(pool);
+    bits = (const uint64_t *)(const void *)(spaces + pool->kernels);
+    for (uint32_t i = 0; i < pool->kernels && !wrong; i++, bits += pool->words) {
+        if (pool->contexts & 63u && bits[pool->words - 1] >> (pool->contexts & 63u))
+            wrong = "a context beyond the last";
+        if (spaces[i].taken != gpump_bits_count(bits, pool->words)) wrong = "counts of contexts differ";
+        if (spaces[i].owner > UINT32_MAX || (!spaces[i].owner && spaces[i].taken)) wrong = "contexts of no kernel";
+        for (uint32_t j = 0; j < i; j++)
+            if (spaces[i].owner && spaces[j].owner == spaces[i].owner) wrong = "a kernel with two spaces";
+    }
+    return wrong ? gpumpi_fail(diag, GPUMP_ERROR_FORMAT, wrong, 0, 0, 0, 0) : GPUMP_OK;
+}
+
 GPUMP_API uint64_t gpump_context_pool_hash(const gpump_context_pool *pool) {
     const uint64_t *words = (const uint64_t *)(const void *)(gpumpi_context_spaces_const(pool) + pool->kernels);
     uint64_t hash = gpump_hash_u64s(gpump_hash_u64(GPUMP_HASH_SEED, pool->context_bytes), words,
@@ -12507,7 +12547,7 @@ GPUMP_API uint64_t gpump_context_pool_hash(const gpump_context_pool *pool) {
 
 GPUMP_API gpump_result gpump_context_pool_bits(const gpump_context_pool_config *config, uint64_t *bits,
                                                gpump_diag *diag) {
-    gpump_result result = gpumpi_context_pool_check(config, diag);
+    gpump_result result = gpumpi_context_pool_check_config(config, diag);
     if (result) return result;
     if (!bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bits", 0, 0, 1, UINT64_MAX);
     *bits = config->kernels * (15 + (uint64_t)config->contexts);
@@ -12601,7 +12641,7 @@ static int gpumpi_in_place_solve(const gpumpi_in_place_range *ranges, uint32_t c
     uint32_t j, q, first, left;
     memset(goes, 0, count);
     if (!size) {
-        for (q = 0; q < wanted && bases; q++) bases[q] = 0;
+        for (q = 0; q < wanted; q++) bases[q] = 0;
         return 1;
     }
     if (placement == GPUMP_IN_PLACE_FROM_ZERO) {
@@ -12611,7 +12651,7 @@ static int gpumpi_in_place_solve(const gpumpi_in_place_range *ranges, uint32_t c
             goes[j] = ranges[j].base < end;
             if (goes[j] && ranges[j].cost == UINT64_MAX) return 0;
         }
-        for (q = 0; q < wanted && bases; q++) bases[q] = q * size;
+        for (q = 0; q < wanted; q++) bases[q] = q * size;
         return 1;
     }
     memset(best, 0xff, sizeof best);
@@ -12643,7 +12683,7 @@ static int gpumpi_in_place_solve(const gpumpi_in_place_range *ranges, uint32_t c
         for (uint32_t k = i; k < j; k++) goes[k] = 1;
         while (here--) {
             left--;
-            if (bases) bases[left] = first + here * size;
+            bases[left] = first + here * size;
         }
         if (!i) break;
         j = i - 1;
@@ -12672,17 +12712,16 @@ static void gpumpi_in_place_collect(const gpump_block_view *blocks, uint32_t cou
     }
 }
 
-GPUMP_API gpump_result gpump_in_place_find(const gpump_block_view *blocks, uint32_t count, uint32_t registers,
-                                           uint32_t shared_bytes, const gpump_in_place_need *need,
-                                           gpump_in_place_plan *plan, uint32_t *give_up, uint32_t *register_bases,
-                                           uint32_t *shared_bases, gpump_diag *diag) {
+GPUMP_API gpump_result gpump_in_place_find(const gpump_in_place_sm *sm, const gpump_in_place_need *need,
+                                           gpump_in_place_plan *plan, gpump_diag *diag) {
     gpumpi_in_place_range ranges[64];
     unsigned char goes[64];
-    uint32_t parts[64], found, bases[2][64];
+    uint32_t found;
     gpump_in_place_plan result;
-    if (count > 64) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, count, 0, 64);
-    if ((count && (!blocks || !give_up)) || !need || !plan)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, !need ? "need" : !plan ? "plan" : "blocks", 0, 0, 1, UINT64_MAX);
+    if (!sm || !need || !plan)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, !sm ? "sm" : !need ? "need" : "plan", 0, 0, 1, UINT64_MAX);
+    if (sm->count > 64) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, sm->count, 0, 64);
+    if (sm->count && !sm->blocks) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks", 0, 0, 1, UINT64_MAX);
     if (!need->blocks || need->blocks > 64)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "need.blocks", 0, need->blocks, 1, 64);
     if (need->register_placement > GPUMP_IN_PLACE_BEST)
@@ -12691,11 +12730,11 @@ GPUMP_API gpump_result gpump_in_place_find(const gpump_block_view *blocks, uint3
     if (need->shared_placement > GPUMP_IN_PLACE_BEST)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "need.shared_placement", 0, need->shared_placement, 0,
                            GPUMP_IN_PLACE_BEST);
-    memset(parts, 0, sizeof parts);
     memset(&result, 0, sizeof result);
     for (int shared = 0; shared < 2; shared++) {
-        uint32_t capacity = shared ? shared_bytes : registers, size = shared ? need->shared_bytes : need->registers;
-        gpumpi_in_place_collect(blocks, count, shared, parts, ranges, &found);
+        uint32_t capacity = shared ? sm->shared_bytes : sm->registers,
+                 size = shared ? need->shared_bytes : need->registers;
+        gpumpi_in_place_collect(sm->blocks, sm->count, shared, result.give_up, ranges, &found);
         for (uint32_t i = 0; i < found; i++)
             if (ranges[i].length > capacity || ranges[i].base > capacity - ranges[i].length ||
                 (i && ranges[i].base < ranges[i - 1].base + ranges[i - 1].length))
@@ -12704,12 +12743,13 @@ GPUMP_API gpump_result gpump_in_place_find(const gpump_block_view *blocks, uint3
                                    i ? (uint64_t)ranges[i - 1].base + ranges[i - 1].length : 0,
                                    capacity - (ranges[i].length < capacity ? ranges[i].length : capacity));
         if (!gpumpi_in_place_solve(ranges, found, capacity, size, need->blocks,
-                                   shared ? need->shared_placement : need->register_placement, goes, bases[shared]))
+                                   shared ? need->shared_placement : need->register_placement, goes,
+                                   shared ? result.shared_bases : result.register_bases))
             return gpumpi_refuse(diag, shared ? GPUMP_REASON_SHARED_MEMORY : GPUMP_REASON_REGISTERS, "need", 0);
         for (uint32_t i = 0; i < found; i++) {
             if (!goes[i]) continue;
-            if (!parts[ranges[i].block]) result.blocks++;
-            parts[ranges[i].block] |= shared ? 2u : 1u;
+            if (!result.give_up[ranges[i].block]) result.blocks++;
+            result.give_up[ranges[i].block] |= shared ? 2u : 1u;
             if (shared) {
                 result.shared_blocks++;
                 result.shared_bytes += ranges[i].length;
@@ -12720,9 +12760,6 @@ GPUMP_API gpump_result gpump_in_place_find(const gpump_block_view *blocks, uint3
         }
     }
     *plan = result;
-    if (count) memcpy(give_up, parts, count * sizeof *parts);
-    if (register_bases) memcpy(register_bases, bases[0], need->blocks * sizeof(uint32_t));
-    if (shared_bases) memcpy(shared_bases, bases[1], need->blocks * sizeof(uint32_t));
     return GPUMP_OK;
 }
 
@@ -12802,26 +12839,21 @@ GPUMP_API gpump_result gpump_spill_config_preset(gpump_spill_config *config, con
     return GPUMP_OK;
 }
 
-static gpump_result gpumpi_spill_check(const gpump_spill_config *config, gpump_diag *diag) {
+static gpump_result gpumpi_spill_check_config(const gpump_spill_config *config, gpump_diag *diag) {
+    gpump_result r;
     if (!config) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config", 0, 0, 1, UINT64_MAX);
-#define GPUMPI_RANGE(field, minimum, maximum)                   \
-    if (config->field < (minimum) || config->field > (maximum)) \
-    return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, #field, 0, config->field, (minimum), (maximum))
-    GPUMPI_RANGE(struct_size, (uint32_t)sizeof *config, (uint32_t)sizeof *config);
-    GPUMPI_RANGE(jobs, 1u, (uint32_t)GPUMPI_SPILL_JOBS);
-    GPUMPI_RANGE(warps, 1u, (uint32_t)GPUMPI_SPILL_WARPS);
-    GPUMPI_RANGE(segment_bytes, 8u, 4096u);
-    if (config->compress_cycles > 1000)
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "compress_cycles", 0, config->compress_cycles, 0, 1000);
-    GPUMPI_RANGE(registers_per_cycle, 1u, 1024u);
-    GPUMPI_RANGE(shared_bytes_per_cycle, 1u, 1u << 20);
-    GPUMPI_RANGE(outstanding, 1u, 65536u);
-#undef GPUMPI_RANGE
-    return GPUMP_OK;
+    if ((r = gpumpi_range(diag, "struct_size", config->struct_size, sizeof *config, sizeof *config))) return r;
+    if ((r = gpumpi_range(diag, "jobs", config->jobs, 1, GPUMPI_SPILL_JOBS))) return r;
+    if ((r = gpumpi_range(diag, "warps", config->warps, 1, GPUMPI_SPILL_WARPS))) return r;
+    if ((r = gpumpi_range(diag, "segment_bytes", config->segment_bytes, 8, 4096))) return r;
+    if ((r = gpumpi_range(diag, "compress_cycles", config->compress_cycles, 0, 1000))) return r;
+    if ((r = gpumpi_range(diag, "registers_per_cycle", config->registers_per_cycle, 1, 1024))) return r;
+    if ((r = gpumpi_range(diag, "shared_bytes_per_cycle", config->shared_bytes_per_cycle, 1, 1u << 20))) return r;
+    return gpumpi_range(diag, "outstanding", config->outstanding, 1, 65536);
 }
 
 GPUMP_API gpump_result gpump_spill_bytes(const gpump_spill_config *config, size_t *bytes, gpump_diag *diag) {
-    gpump_result result = gpumpi_spill_check(config, diag);
+    gpump_result result = gpumpi_spill_check_config(config, diag);
     if (result) return result;
     if (!bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, 0, 1, UINT64_MAX);
     *bytes = sizeof(gpump_spill) + config->jobs * sizeof(gpumpi_spill_job) + config->warps * sizeof(gpumpi_spill_entry);
@@ -12881,6 +12913,69 @@ GPUMP_API uint64_t gpump_spill_hash(const gpump_spill *spill) {
     return hash;
 }
 
+/* ---- checking: everything that the other functions rely on ---- */
+
+static const char *gpumpi_spill_check_job(const gpump_spill *spill, uint32_t index) {
+    const gpumpi_spill_job *job = &gpumpi_spill_jobs_const(spill)[index];
+    const int saves = job->state == GPUMPI_SPILL_SAVING, registers = job->part == GPUMP_SPILL_REGISTERS;
+    uint64_t bytes = 0, taken = 0;
+    uint32_t in = 0, out = 0;
+    for (uint32_t i = 0; i < spill->queued; i++) {
+        const gpumpi_spill_entry *entry = &gpumpi_spill_queue_const(spill)[i];
+        if (entry->job != index) continue;
+        if (job->state == GPUMPI_SPILL_FREE) return "a warp of a job that is free";
+        if (entry->index != in || entry->offset != bytes) return "warps of a job out of order";
+        if (entry->done > 1 || (entry->done && out != in) || entry->taken > entry->bytes)
+            return "a warp that has passed before those in front of it";
+        if (entry->bytes && !entry->registers) return "a warp with bytes of no registers";
+        if (saves ? entry->done && entry->taken != entry->bytes : entry->taken != 0)
+            return "a warp that has passed in part";
+        if (saves && entry->taken && in > out) return "a warp that has begun before those in front of it";
+        if (!saves && entry->ready != GPUMP_UNKNOWN && bytes + entry->bytes > job->under_way_bytes[1])
+            return "a warp that is back before its registers";
+        if (!saves && entry->done && entry->ready == GPUMP_UNKNOWN) return "a warp that was back at no cycle";
+        bytes += entry->bytes;
+        taken += entry->taken;
+        in++;
+        out += entry->done;
+    }
+    if (job->state == GPUMPI_SPILL_FREE) return job->warps || job->segments_out ? "a free job with warps" : NULL;
+    if (job->state > GPUMPI_SPILL_RESTORING || job->part > GPUMP_SPILL_METADATA) return "unknown state of a job";
+    if (!job->warps || in != job->warps_in || in > job->warps || out != job->warps_out || bytes != job->register_bytes)
+        return "counts of a job and its warps differ";
+    if (job->at > (registers ? bytes : job->part == GPUMP_SPILL_SHARED ? job->shared_bytes : job->metadata_bytes))
+        return "more bytes handed over than there are";
+    if (saves) {
+        if (registers == (out == job->warps)) return "a part that begins before the one in front of it has ended";
+        if (job->buffered >= spill->config.segment_bytes || (registers && job->at + job->buffered != taken))
+            return "bytes between warps and segments are lost";
+        return job->gate ? "a save that waits as a restore does" : NULL;
+    }
+    if (in != job->warps || job->gate > job->segments_out) return "a restore without its warps";
+    if (job->under_way_bytes[1] > job->under_way_bytes[0] || job->under_way_bytes[0] != (registers ? job->at : 0))
+        return "bytes of registers that arrive before they are asked for";
+    return !registers && (job->gate || out) ? "registers before metadata and shared memory" : NULL;
+}
+
+GPUMP_API gpump_result gpump_spill_check(const gpump_spill *spill, gpump_diag *diag) {
+    uint64_t warps = 0, under_way = 0;
+    const char *wrong = NULL;
+    if (!spill) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "spill", 0, 0, 1, UINT64_MAX);
+    if (spill->queued > spill->config.warps || spill->now == GPUMP_UNKNOWN)
+        wrong = "a queue that is longer than its table";
+    for (uint32_t i = 0; !wrong && i < spill->queued; i++)
+        if (gpumpi_spill_queue_const(spill)[i].job >= spill->config.jobs) wrong = "a warp of no job";
+    for (uint32_t i = 0; !wrong && i < spill->config.jobs; i++) {
+        wrong = gpumpi_spill_check_job(spill, i);
+        warps += gpumpi_spill_jobs_const(spill)[i].warps;
+        under_way += gpumpi_spill_jobs_const(spill)[i].segments_out;
+    }
+    if (!wrong && (warps != spill->warps_used || warps > spill->config.warps)) wrong = "counts of warps differ";
+    if (!wrong && (under_way != spill->under_way || under_way > spill->config.outstanding))
+        wrong = "counts of segments under way differ";
+    return wrong ? gpumpi_fail(diag, GPUMP_ERROR_FORMAT, wrong, 0, 0, 0, 0) : GPUMP_OK;
+}
+
 /* ---- facts ---- */
 
 static uint64_t gpumpi_spill_ceil(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
@@ -12890,7 +12985,7 @@ static gpump_result gpumpi_spill_begin(gpump_spill *spill, uint64_t now, uint64_
     gpumpi_spill_job *fresh;
     uint32_t index = 0;
     if (!spill || !job || !warps || warps > spill->config.warps) return GPUMP_ERROR_ARGUMENT;
-    if (now < spill->now) return GPUMP_ERROR_TIME;
+    if (now < spill->now || now == GPUMP_UNKNOWN) return GPUMP_ERROR_TIME;
     while (index < spill->config.jobs && gpumpi_spill_jobs(spill)[index].state != GPUMPI_SPILL_FREE) index++;
     if (index == spill->config.jobs || warps > spill->config.warps - spill->warps_used) return GPUMP_BUSY;
     spill->now = now;
@@ -12921,7 +13016,7 @@ GPUMP_API gpump_result gpump_spill_report_drained(gpump_spill *spill, uint64_t n
     gpumpi_spill_job *to;
     if (!spill || !warp || job >= spill->config.jobs || (warp->bytes && !warp->registers) || warp->point_cycle > now)
         return GPUMP_ERROR_ARGUMENT;
-    if (now < spill->now) return GPUMP_ERROR_TIME;
+    if (now < spill->now || now == GPUMP_UNKNOWN) return GPUMP_ERROR_TIME;
     to = &gpumpi_spill_jobs(spill)[job];
     if (to->state != GPUMPI_SPILL_SAVING || to->warps_in == to->warps) return GPUMP_ERROR_STATE;
     spill->now = now;
@@ -12929,7 +13024,8 @@ GPUMP_API gpump_result gpump_spill_report_drained(gpump_spill *spill, uint64_t n
     memset(entry, 0, sizeof *entry);
     entry->point = warp->point_cycle;
     entry->ready = spill->engine_free > now ? spill->engine_free : now;
-    spill->engine_free = entry->ready + gpumpi_spill_ceil(warp->registers, spill->config.registers_per_cycle);
+    spill->engine_free =
+        gpump_add_saturated(entry->ready, gpumpi_spill_ceil(warp->registers, spill->config.registers_per_cycle));
     entry->job = job;
     entry->registers = warp->registers;
     entry->bytes = warp->bytes;
@@ -12959,8 +13055,9 @@ static void gpumpi_spill_decompress(gpump_spill *spill, uint32_t job, uint64_t n
         uint64_t start = spill->engine_free > now ? spill->engine_free : now;
         if (entry->job != job || entry->ready != GPUMP_UNKNOWN) continue;
         if (entry->offset + entry->bytes > from->under_way_bytes[1]) break;
-        spill->engine_free = start + gpumpi_spill_ceil(entry->registers, spill->config.registers_per_cycle);
-        entry->ready = spill->engine_free + spill->config.compress_cycles;
+        spill->engine_free =
+            gpump_add_saturated(start, gpumpi_spill_ceil(entry->registers, spill->config.registers_per_cycle));
+        entry->ready = gpump_add_saturated(spill->engine_free, spill->config.compress_cycles);
     }
 }
 
@@ -13012,7 +13109,7 @@ GPUMP_API gpump_result gpump_spill_restore(gpump_spill *spill, uint64_t now, uin
 GPUMP_API gpump_result gpump_spill_report_moved(gpump_spill *spill, uint64_t now, uint32_t job, uint32_t segments) {
     gpumpi_spill_job *of;
     if (!spill || job >= spill->config.jobs) return GPUMP_ERROR_ARGUMENT;
-    if (now < spill->now) return GPUMP_ERROR_TIME;
+    if (now < spill->now || now == GPUMP_UNKNOWN) return GPUMP_ERROR_TIME;
     of = &gpumpi_spill_jobs(spill)[job];
     if (of->state == GPUMPI_SPILL_FREE || segments > of->segments_out) return GPUMP_ERROR_STATE;
     spill->now = now;
@@ -13049,8 +13146,8 @@ static uint32_t gpumpi_spill_head(const gpump_spill *spill, uint32_t job) {
 static uint64_t gpumpi_spill_out(const gpump_spill *spill, const gpumpi_spill_entry *entry, uint32_t bytes) {
     uint64_t registers =
         entry->bytes ? gpumpi_spill_ceil((uint64_t)bytes * entry->registers, entry->bytes) : entry->registers;
-    return entry->ready + gpumpi_spill_ceil(registers, spill->config.registers_per_cycle) +
-           spill->config.compress_cycles;
+    return gpump_add_saturated(entry->ready, gpumpi_spill_ceil(registers, spill->config.registers_per_cycle) +
+                                                 spill->config.compress_cycles);
 }
 
 /* What a job can hand over next: its kind, size and the cycle; UNKNOWN when nothing without a fact. */
@@ -13109,7 +13206,8 @@ static gpumpi_spill_offer gpumpi_spill_segment(const gpump_spill *spill, uint32_
     offer.bytes = left < segment ? (uint32_t)left : segment;
     offer.cycle = job->part_start;
     if (job->state == GPUMPI_SPILL_SAVING && job->part == GPUMP_SPILL_SHARED)
-        offer.cycle += gpumpi_spill_ceil(job->at + offer.bytes, spill->config.shared_bytes_per_cycle);
+        offer.cycle = gpump_add_saturated(
+            offer.cycle, gpumpi_spill_ceil(job->at + offer.bytes, spill->config.shared_bytes_per_cycle));
     return offer;
 }
 
@@ -13139,7 +13237,7 @@ static void gpumpi_spill_forget(gpump_spill *spill, uint32_t job) {
 
 GPUMP_API gpump_result gpump_spill_cancel(gpump_spill *spill, uint64_t now, uint32_t job) {
     if (!spill || job >= spill->config.jobs) return GPUMP_ERROR_ARGUMENT;
-    if (now < spill->now) return GPUMP_ERROR_TIME;
+    if (now < spill->now || now == GPUMP_UNKNOWN) return GPUMP_ERROR_TIME;
     if (gpumpi_spill_jobs(spill)[job].state == GPUMPI_SPILL_FREE) return GPUMP_ERROR_STATE;
     spill->now = now;
     spill->under_way -= gpumpi_spill_jobs(spill)[job].segments_out;
@@ -13150,7 +13248,7 @@ GPUMP_API gpump_result gpump_spill_cancel(gpump_spill *spill, uint64_t now, uint
 /* Hands over what is ready: WARP and DONE first, then, where segments are wanted, those of the job that began first. */
 static gpump_result gpumpi_spill_take(gpump_spill *spill, uint64_t now, int segments, gpump_spill_action *action) {
     if (!spill || !action) return GPUMP_ERROR_ARGUMENT;
-    if (now < spill->now) return GPUMP_ERROR_TIME;
+    if (now < spill->now || now == GPUMP_UNKNOWN) return GPUMP_ERROR_TIME;
     spill->now = now;
     for (;;) {
         gpumpi_spill_offer best = {GPUMP_UNKNOWN, 0, 0, GPUMP_NONE};
@@ -13287,12 +13385,12 @@ GPUMP_API void gpump_spill_statistics_diff(const gpump_spill_statistics *earlier
 }
 
 GPUMP_API gpump_result gpump_spill_bits(const gpump_spill_config *config, uint64_t *bits, gpump_diag *diag) {
-    gpump_result result = gpumpi_spill_check(config, diag);
-    uint64_t job_width = 0, warp_width = 0;
+    gpump_result result = gpumpi_spill_check_config(config, diag);
+    uint64_t job_width, warp_width;
     if (result) return result;
     if (!bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bits", 0, 0, 1, UINT64_MAX);
-    while (((uint64_t)1 << job_width) < config->jobs) job_width++;
-    while (((uint64_t)1 << warp_width) < config->warps) warp_width++;
+    job_width = gpumpi_bits_for(config->jobs);
+    warp_width = gpumpi_bits_for(config->warps);
     /* a warp: its job, 8 bits of registers, 16 of bytes, 16 of bytes gone, done; 16-bit counts in bytes reach 64 KB of
      * registers */
     *bits = config->warps * (job_width + 8 + 16 + 16 + 1) +
@@ -13318,30 +13416,36 @@ static uint64_t gpumpi_spill_pass(gpumpi_spill_port *port, uint64_t now, uint64_
     return gpump_add_saturated(port->since, gpump_muldiv_up(port->moved, port->cycles, port->bytes));
 }
 
-static gpump_result gpumpi_spill_time(const gpump_spill_config *config, uint64_t port_cycles, uint64_t port_bytes,
-                                      uint64_t latency, uint64_t start, const gpump_spill_warp *warps, uint32_t count,
-                                      uint32_t shared_bytes, uint32_t metadata_bytes, int restores,
-                                      gpump_spill_times *times, gpump_diag *diag) {
+static gpump_result gpumpi_spill_time(const gpump_spill_config *config, const gpump_spill_transfer *transfer,
+                                      int restores, gpump_spill_times *times, gpump_diag *diag) {
     uint64_t
         memory[(sizeof(gpump_spill) + sizeof(gpumpi_spill_job) + GPUMPI_SPILL_WARPS * sizeof(gpumpi_spill_entry)) / 8 +
                1];
-    uint64_t now = start, next_port = start, arrivals[64], end = start, first = GPUMP_UNKNOWN;
-    uint32_t order[GPUMPI_SPILL_WARPS], reported = 0, job, in = 0, out = 0;
+    const gpump_spill_warp *warps;
+    uint64_t start, now, next_port, arrivals[64], end, first = GPUMP_UNKNOWN;
+    uint32_t count, order[GPUMPI_SPILL_WARPS], reported = 0, job, in = 0, out = 0;
     gpump_spill_config own;
     gpump_spill_action action;
     gpump_spill *spill;
     gpumpi_spill_port port;
-    gpump_result result = gpumpi_spill_check(config, diag);
+    gpump_result result = gpumpi_spill_check_config(config, diag);
     if (result) return result;
     memset(&action, 0, sizeof action);
+    if (!transfer) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "transfer", 0, 0, 1, UINT64_MAX);
+    warps = transfer->warps;
+    count = transfer->count;
+    start = now = next_port = end = transfer->start_cycle;
+    if (start == GPUMP_UNKNOWN)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "start_cycle", 0, start, 0, GPUMP_UNKNOWN - 1);
     if (!times || !warps || !count || count > GPUMPI_SPILL_WARPS)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT,
                            !times   ? "times"
                            : !warps ? "warps"
                                     : "count",
                            0, count, 1, GPUMPI_SPILL_WARPS);
-    if (!port_cycles || !port_bytes)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, port_cycles ? "port_bytes" : "port_cycles", 0, 0, 1, UINT64_MAX);
+    if (!transfer->port_cycles || !transfer->port_bytes)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, transfer->port_cycles ? "port_bytes" : "port_cycles", 0, 0, 1,
+                           UINT64_MAX);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t at = i;
         if (warps[i].bytes && !warps[i].registers)
@@ -13358,12 +13462,11 @@ static gpump_result gpumpi_spill_time(const gpump_spill_config *config, uint64_t
     if (own.outstanding > 64) own.outstanding = 64;
     gpump_spill_init(memory, sizeof memory, &own, &spill, NULL);
     if (restores)
-        gpump_spill_restore(spill, start, 0, warps, count, shared_bytes, metadata_bytes, &job);
+        gpump_spill_restore(spill, start, 0, warps, count, transfer->shared_bytes, transfer->metadata_bytes, &job);
     else
-        gpump_spill_save(spill, start, 0, count, shared_bytes, metadata_bytes, &job);
-    memset(times, 0, sizeof *times);
-    port.cycles = port_cycles;
-    port.bytes = port_bytes;
+        gpump_spill_save(spill, start, 0, count, transfer->shared_bytes, transfer->metadata_bytes, &job);
+    port.cycles = transfer->port_cycles;
+    port.bytes = transfer->port_bytes;
     port.since = start;
     port.moved = 0;
     for (;;) {
@@ -13386,7 +13489,7 @@ static gpump_result gpumpi_spill_time(const gpump_spill_config *config, uint64_t
                 end = next_port;
                 if (first == GPUMP_UNKNOWN && gpumpi_spill_jobs(spill)[job].warps_out) first = next_port;
             }
-            arrivals[in++ % 64] = gpump_add_saturated(next_port, latency);
+            arrivals[in++ % 64] = gpump_add_saturated(next_port, transfer->latency_cycles);
         }
         if (result == GPUMP_OK && action.kind == GPUMP_SPILL_DONE &&
             gpumpi_spill_jobs(spill)[job].state == GPUMPI_SPILL_FREE)
@@ -13397,8 +13500,8 @@ static gpump_result gpumpi_spill_time(const gpump_spill_config *config, uint64_t
         if (own_cycle < next_port) own_cycle = next_port;
         if (own_cycle < soonest) soonest = own_cycle;
         if (soonest <= now) soonest = now + 1u;
-        GPUMP_ASSERT(soonest != GPUMP_UNKNOWN);
-        if (soonest == GPUMP_UNKNOWN) break;
+        if (soonest == GPUMP_UNKNOWN) /* the last cycle does not fit into 64 bits */
+            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "start_cycle", 0, start, 0, GPUMP_UNKNOWN - 1);
         now = soonest;
     }
     times->end = end - start;
@@ -13410,20 +13513,14 @@ static gpump_result gpumpi_spill_time(const gpump_spill_config *config, uint64_t
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_spill_save_time(const gpump_spill_config *config, uint64_t port_cycles,
-                                             uint64_t port_bytes, uint64_t latency, uint64_t start,
-                                             const gpump_spill_warp *warps, uint32_t count, uint32_t shared_bytes,
-                                             uint32_t metadata_bytes, gpump_spill_times *times, gpump_diag *diag) {
-    return gpumpi_spill_time(config, port_cycles, port_bytes, latency, start, warps, count, shared_bytes,
-                             metadata_bytes, 0, times, diag);
+GPUMP_API gpump_result gpump_spill_save_time(const gpump_spill_config *config, const gpump_spill_transfer *transfer,
+                                             gpump_spill_times *times, gpump_diag *diag) {
+    return gpumpi_spill_time(config, transfer, 0, times, diag);
 }
 
-GPUMP_API gpump_result gpump_spill_restore_time(const gpump_spill_config *config, uint64_t port_cycles,
-                                                uint64_t port_bytes, uint64_t latency, uint64_t start,
-                                                const gpump_spill_warp *warps, uint32_t count, uint32_t shared_bytes,
-                                                uint32_t metadata_bytes, gpump_spill_times *times, gpump_diag *diag) {
-    return gpumpi_spill_time(config, port_cycles, port_bytes, latency, start, warps, count, shared_bytes,
-                             metadata_bytes, 1, times, diag);
+GPUMP_API gpump_result gpump_spill_restore_time(const gpump_spill_config *config, const gpump_spill_transfer *transfer,
+                                                gpump_spill_times *times, gpump_diag *diag) {
+    return gpumpi_spill_time(config, transfer, 1, times, diag);
 }
 
 GPUMP_API int gpump_spill_run_on(const gpump_spill_decision *decision, uint64_t *here_cycles, uint64_t *there_cycles) {
@@ -17170,7 +17267,7 @@ static void gpumpi_scheduler_settle(gpump_scheduler *s, uint32_t kernel) {
 /* ---- facts ---- */
 
 static gpump_result gpumpi_scheduler_time(gpump_scheduler *s, uint64_t now) {
-    if (now < s->now) return GPUMP_ERROR_TIME;
+    if (now < s->now || now == GPUMP_UNKNOWN) return GPUMP_ERROR_TIME;
     s->now = now;
     return GPUMP_OK;
 }
@@ -17182,7 +17279,8 @@ GPUMP_API gpump_result gpump_scheduler_open(gpump_scheduler *s, uint64_t now, co
     if (!s || !process || !row) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "process", 0, 0, 1, UINT64_MAX);
     if (process->weight > GPUMP_SCHEDULER_MAX_BUDGET)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "weight", 0, process->weight, 0, GPUMP_SCHEDULER_MAX_BUDGET);
-    if (now < s->now) return gpumpi_fail(diag, GPUMP_ERROR_TIME, "now", 0, now, s->now, UINT64_MAX);
+    if (now < s->now || now == GPUMP_UNKNOWN)
+        return gpumpi_fail(diag, GPUMP_ERROR_TIME, "now", 0, now, s->now, GPUMP_UNKNOWN - 1);
     rows = gpumpi_scheduler_processes(s);
     while (i < s->config.processes && rows[i].serial) i++;
     if (i == s->config.processes) return gpumpi_fail(diag, GPUMP_ERROR_FULL, "processes", 0, i + UINT64_C(1), 0, i);
@@ -17234,7 +17332,8 @@ GPUMP_API gpump_result gpump_scheduler_submit(gpump_scheduler *s, uint64_t now, 
     if (command->blocks_per_sm < 1 || command->blocks_per_sm > s->config.blocks_per_sm)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks_per_sm", 0, command->blocks_per_sm, 1,
                            s->config.blocks_per_sm);
-    if (now < s->now) return gpumpi_fail(diag, GPUMP_ERROR_TIME, "now", 0, now, s->now, UINT64_MAX);
+    if (now < s->now || now == GPUMP_UNKNOWN)
+        return gpumpi_fail(diag, GPUMP_ERROR_TIME, "now", 0, now, s->now, GPUMP_UNKNOWN - 1);
     buffer = &gpumpi_scheduler_buffers(s)[queue];
     if (buffer->state != GPUMP_SCHEDULER_BUFFER_EMPTY)
         return gpumpi_fail(diag, GPUMP_BUSY, "queue", queue, buffer->state, 0, 0);

@@ -18,7 +18,7 @@ set(GPUMP_NEEDS_program)
 set(GPUMP_NEEDS_context gpu)
 set(GPUMP_NEEDS_sm gpu)
 set(GPUMP_NEEDS_victim gpu)
-set(GPUMP_NEEDS_scheduler gpu sm)
+set(GPUMP_NEEDS_scheduler gpu)
 
 # A room has one private header at most: declarations that its components share and that users do not see.
 set(GPUMP_PRIVATE_base array.h) # array_end.h, which puts the host's stb_ds settings back, ends the implementation

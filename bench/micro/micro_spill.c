@@ -26,11 +26,9 @@ static uint64_t run_plan(void *state, uint64_t operations) {
     for (uint64_t i = 0; i < operations; i++) {
         gpump_in_place_need need = {4, 0, 4096, GPUMP_IN_PLACE_BEST, GPUMP_IN_PLACE_BEST};
         gpump_in_place_plan plan;
-        uint32_t give_up[64];
+        gpump_in_place_sm sm = {views, views[64].block.slot, 65536, 98304, 0};
         need.registers = 6000 + (uint32_t)(i & 255);
-        if (gpump_in_place_find(views, views[64].block.slot, 65536, 98304, &need, &plan, give_up, NULL, NULL, NULL) ==
-            GPUMP_OK)
-            sum += plan.register_bytes;
+        if (gpump_in_place_find(&sm, &need, &plan, NULL) == GPUMP_OK) sum += plan.register_bytes;
     }
     return sum;
 }
@@ -53,10 +51,11 @@ static uint64_t run_save(void *state, uint64_t operations) {
     gpump_spill_times times;
     uint64_t sum = 0;
     (void)gpump_spill_config_preset(&config, "k20c");
-    for (uint64_t i = 0; i < operations; i++)
-        if (gpump_spill_save_time(&config, 13 * 706000, 208000000, 0, 0, warps, warps[64].registers,
-                                  1024 + (uint32_t)(i & 127), 256, &times, NULL) == GPUMP_OK)
-            sum += times.end;
+    for (uint64_t i = 0; i < operations; i++) {
+        gpump_spill_transfer transfer = {warps, 0, 13 * 706000, 208000000, 0, warps[64].registers, 0, 256, 0};
+        transfer.shared_bytes = 1024 + (uint32_t)(i & 127);
+        if (gpump_spill_save_time(&config, &transfer, &times, NULL) == GPUMP_OK) sum += times.end;
+    }
     return sum;
 }
 

@@ -8,7 +8,7 @@ static void in_place_example(const reproduce_context *context, const char *id, r
     gpump_block_view k1[3];
     gpump_in_place_need need;
     gpump_in_place_plan aligned, best;
-    uint32_t give_up[3], bases[2];
+    gpump_in_place_sm sm;
     gpump_gpu gpu;
     (void)context;
     (void)id;
@@ -21,28 +21,32 @@ static void in_place_example(const reproduce_context *context, const char *id, r
         k1[i].shared_bytes = 8192;
         k1[i].may = 1u << GPUMP_TECHNIQUE_SWITCH;
     }
+    sm.blocks = k1;
+    sm.count = 3;
+    sm.registers = gpu.registers;
+    sm.shared_bytes = gpu.shared_bytes[0];
+    sm.unused = 0;
     need.blocks = 2;
     need.registers = 200 * gpu.lanes;
     need.shared_bytes = 10240;
     need.register_placement = GPUMP_IN_PLACE_FROM_ZERO;
     need.shared_placement = GPUMP_IN_PLACE_BEST;
-    if (gpump_in_place_find(k1, 3, gpu.registers, gpu.shared_bytes[0], &need, &aligned, give_up, bases, NULL, NULL) !=
-        GPUMP_OK) {
+    if (gpump_in_place_find(&sm, &need, &aligned, NULL) != GPUMP_OK) {
         reproduce_failed(result, "no plan");
         return;
     }
     need.register_placement = GPUMP_IN_PLACE_BEST;
-    if (gpump_in_place_find(k1, 3, gpu.registers, gpu.shared_bytes[0], &need, &best, give_up, NULL, NULL, NULL) !=
-        GPUMP_OK) {
+    if (gpump_in_place_find(&sm, &need, &best, NULL) != GPUMP_OK) {
         reproduce_failed(result, "no plan");
         return;
     }
     reproduce_holds(result,
-                    aligned.register_blocks == 2 && bases[0] == 0 && bases[1] == need.registers &&
-                        best.register_blocks == 1 && aligned.shared_blocks == 0 && best.shared_blocks == 0,
+                    aligned.register_blocks == 2 && aligned.register_bases[0] == 0 &&
+                        aligned.register_bases[1] == need.registers && best.register_blocks == 1 &&
+                        aligned.shared_blocks == 0 && best.shared_blocks == 0,
                     "registers %u at positions %u and %u (minimum over placements: %u), shared memory %u",
-                    aligned.register_blocks, bases[0] / gpu.lanes, bases[1] / gpu.lanes, best.register_blocks,
-                    aligned.shared_blocks);
+                    aligned.register_blocks, aligned.register_bases[0] / gpu.lanes,
+                    aligned.register_bases[1] / gpu.lanes, best.register_blocks, aligned.shared_blocks);
 }
 
 static void allocation_tables(const reproduce_context *context, const char *id, reproduce_result *result) {

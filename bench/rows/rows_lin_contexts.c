@@ -732,7 +732,7 @@ static void in_place(const reproduce_context *context, const char *id, reproduce
                 gpump_block_view views[BLOCKS];
                 gpump_in_place_need need;
                 gpump_in_place_plan plan;
-                uint32_t give_up[BLOCKS];
+                gpump_in_place_sm sm = {views, s->blocks, gpu.registers, gpu.shared_bytes[0], 0};
                 memset(views, 0, sizeof views);
                 for (k = 0; k < s->blocks; k++) {
                     views[k].register_base = s->block[k].register_base;
@@ -745,11 +745,9 @@ static void in_place(const reproduce_context *context, const char *id, reproduce
                 need.registers = second->need.registers;
                 need.shared_bytes = second->need.shared_bytes;
                 need.register_placement = need.shared_placement = GPUMP_IN_PLACE_BEST;
-                if (gpump_in_place_find(views, s->blocks, gpu.registers, gpu.shared_bytes[0], &need, &plan, give_up,
-                                        NULL, NULL, NULL) != GPUMP_OK)
-                    continue;
+                if (gpump_in_place_find(&sm, &need, &plan, NULL) != GPUMP_OK) continue;
                 complete += spill_time(&gpu, s, SAVE_PACKED, NULL).latency;
-                in_place += spill_time(&gpu, s, SAVE_PACKED, give_up).latency;
+                in_place += spill_time(&gpu, s, SAVE_PACKED, plan.give_up).latency;
             }
             if (complete <= 0) continue;
             removed[count++] = 100 * (1 - in_place / complete);

@@ -454,17 +454,13 @@ static uint64_t *gpumpi_context_bits(gpump_context_pool *pool, uint32_t space) {
     return (uint64_t *)(void *)(gpumpi_context_spaces(pool) + pool->kernels) + (size_t)space * pool->words;
 }
 
-static gpump_result gpumpi_context_pool_check(const gpump_context_pool_config *config, gpump_diag *diag) {
+static gpump_result gpumpi_context_pool_check_config(const gpump_context_pool_config *config, gpump_diag *diag) {
+    gpump_result r;
     if (!config) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config", 0, 0, 1, UINT64_MAX);
-    if (config->struct_size != sizeof *config)
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "struct_size", 0, config->struct_size, sizeof *config,
-                           sizeof *config);
-    if (!config->kernels || config->kernels > 4096)
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "kernels", 0, config->kernels, 1, 4096);
-    if (!config->contexts || config->contexts > 65536)
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "contexts", 0, config->contexts, 1, 65536);
-    if (!config->context_bytes) return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "context_bytes", 0, 0, 1, UINT64_MAX);
-    return GPUMP_OK;
+    if ((r = gpumpi_range(diag, "struct_size", config->struct_size, sizeof *config, sizeof *config))) return r;
+    if ((r = gpumpi_range(diag, "kernels", config->kernels, 1, 4096))) return r;
+    if ((r = gpumpi_range(diag, "contexts", config->contexts, 1, 65536))) return r;
+    return gpumpi_range(diag, "context_bytes", config->context_bytes, 1, UINT64_MAX);
 }
 static uint64_t gpumpi_context_pool_layout(const gpump_context_pool_config *config) {
     return gpump_hash_u64(gpump_hash_u64(gpump_hash_u64(GPUMP_HASH_SEED, config->kernels), config->contexts),
@@ -473,7 +469,7 @@ static uint64_t gpumpi_context_pool_layout(const gpump_context_pool_config *conf
 
 GPUMP_API gpump_result gpump_context_pool_bytes(const gpump_context_pool_config *config, size_t *bytes,
                                                 gpump_diag *diag) {
-    gpump_result result = gpumpi_context_pool_check(config, diag);
+    gpump_result result = gpumpi_context_pool_check_config(config, diag);
     if (result) return result;
     if (!bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, 0, 1, UINT64_MAX);
     *bytes = sizeof(gpump_context_pool) +
@@ -519,6 +515,24 @@ GPUMP_API gpump_result gpump_context_pool_adopt(void *memory, size_t bytes, cons
     return GPUMP_OK;
 }
 
+GPUMP_API gpump_result gpump_context_pool_check(const gpump_context_pool *pool, gpump_diag *diag) {
+    const gpumpi_context_space *spaces;
+    const uint64_t *bits;
+    const char *wrong = NULL;
+    if (!pool) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "pool", 0, 0, 1, UINT64_MAX);
+    spaces = gpumpi_context_spaces_const(pool);
+    bits = (const uint64_t *)(const void *)(spaces + pool->kernels);
+    for (uint32_t i = 0; i < pool->kernels && !wrong; i++, bits += pool->words) {
+        if (pool->contexts & 63u && bits[pool->words - 1] >> (pool->contexts & 63u))
+            wrong = "a context beyond the last";
+        if (spaces[i].taken != gpump_bits_count(bits, pool->words)) wrong = "counts of contexts differ";
+        if (spaces[i].owner > UINT32_MAX || (!spaces[i].owner && spaces[i].taken)) wrong = "contexts of no kernel";
+        for (uint32_t j = 0; j < i; j++)
+            if (spaces[i].owner && spaces[j].owner == spaces[i].owner) wrong = "a kernel with two spaces";
+    }
+    return wrong ? gpumpi_fail(diag, GPUMP_ERROR_FORMAT, wrong, 0, 0, 0, 0) : GPUMP_OK;
+}
+
 GPUMP_API uint64_t gpump_context_pool_hash(const gpump_context_pool *pool) {
     const uint64_t *words = (const uint64_t *)(const void *)(gpumpi_context_spaces_const(pool) + pool->kernels);
     uint64_t hash = gpump_hash_u64s(gpump_hash_u64(GPUMP_HASH_SEED, pool->context_bytes), words,
@@ -532,7 +546,7 @@ GPUMP_API uint64_t gpump_context_pool_hash(const gpump_context_pool *pool) {
 
 GPUMP_API gpump_result gpump_context_pool_bits(const gpump_context_pool_config *config, uint64_t *bits,
                                                gpump_diag *diag) {
-    gpump_result result = gpumpi_context_pool_check(config, diag);
+    gpump_result result = gpumpi_context_pool_check_config(config, diag);
     if (result) return result;
     if (!bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bits", 0, 0, 1, UINT64_MAX);
     *bits = config->kernels * (15 + (uint64_t)config->contexts);

@@ -223,6 +223,10 @@ GPUMP_API gpump_result gpump_context_pool_init(void *memory, size_t bytes, const
 /* Takes over a byte copy of a pool and sets *pool. */
 GPUMP_API gpump_result gpump_context_pool_adopt(void *memory, size_t bytes, const gpump_context_pool_config *config,
                                                 gpump_context_pool **pool, gpump_diag *diag);
+/* Checks owners, counts and marks against each other. For memory from outside: once gpump_context_pool_adopt has taken
+ * it over and this returns GPUMP_OK, every later call is safe. GPUMP_ERROR_FORMAT, and diag->field says what
+ * contradicts what. Cost: linear in the memory; quadratic in kernels. */
+GPUMP_API gpump_result gpump_context_pool_check(const gpump_context_pool *pool, gpump_diag *diag);
 /* Returns a hash of the whole state, the same on every machine. Cost: linear. */
 GPUMP_API uint64_t gpump_context_pool_hash(const gpump_context_pool *pool);
 /* Sets *bits to the storage of the bookkeeping: a 15-bit owner and a bit per context. */

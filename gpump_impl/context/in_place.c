@@ -25,7 +25,7 @@ static int gpumpi_in_place_solve(const gpumpi_in_place_range *ranges, uint32_t c
     uint32_t j, q, first, left;
     memset(goes, 0, count);
     if (!size) {
-        for (q = 0; q < wanted && bases; q++) bases[q] = 0;
+        for (q = 0; q < wanted; q++) bases[q] = 0;
         return 1;
     }
     if (placement == GPUMP_IN_PLACE_FROM_ZERO) {
@@ -35,7 +35,7 @@ static int gpumpi_in_place_solve(const gpumpi_in_place_range *ranges, uint32_t c
             goes[j] = ranges[j].base < end;
             if (goes[j] && ranges[j].cost == UINT64_MAX) return 0;
         }
-        for (q = 0; q < wanted && bases; q++) bases[q] = q * size;
+        for (q = 0; q < wanted; q++) bases[q] = q * size;
         return 1;
     }
     memset(best, 0xff, sizeof best);
@@ -67,7 +67,7 @@ static int gpumpi_in_place_solve(const gpumpi_in_place_range *ranges, uint32_t c
         for (uint32_t k = i; k < j; k++) goes[k] = 1;
         while (here--) {
             left--;
-            if (bases) bases[left] = first + here * size;
+            bases[left] = first + here * size;
         }
         if (!i) break;
         j = i - 1;
@@ -96,17 +96,16 @@ static void gpumpi_in_place_collect(const gpump_block_view *blocks, uint32_t cou
     }
 }
 
-GPUMP_API gpump_result gpump_in_place_find(const gpump_block_view *blocks, uint32_t count, uint32_t registers,
-                                           uint32_t shared_bytes, const gpump_in_place_need *need,
-                                           gpump_in_place_plan *plan, uint32_t *give_up, uint32_t *register_bases,
-                                           uint32_t *shared_bases, gpump_diag *diag) {
+GPUMP_API gpump_result gpump_in_place_find(const gpump_in_place_sm *sm, const gpump_in_place_need *need,
+                                           gpump_in_place_plan *plan, gpump_diag *diag) {
     gpumpi_in_place_range ranges[64];
     unsigned char goes[64];
-    uint32_t parts[64], found, bases[2][64];
+    uint32_t found;
     gpump_in_place_plan result;
-    if (count > 64) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, count, 0, 64);
-    if ((count && (!blocks || !give_up)) || !need || !plan)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, !need ? "need" : !plan ? "plan" : "blocks", 0, 0, 1, UINT64_MAX);
+    if (!sm || !need || !plan)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, !sm ? "sm" : !need ? "need" : "plan", 0, 0, 1, UINT64_MAX);
+    if (sm->count > 64) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, sm->count, 0, 64);
+    if (sm->count && !sm->blocks) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks", 0, 0, 1, UINT64_MAX);
     if (!need->blocks || need->blocks > 64)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "need.blocks", 0, need->blocks, 1, 64);
     if (need->register_placement > GPUMP_IN_PLACE_BEST)
@@ -115,11 +114,11 @@ GPUMP_API gpump_result gpump_in_place_find(const gpump_block_view *blocks, uint3
     if (need->shared_placement > GPUMP_IN_PLACE_BEST)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "need.shared_placement", 0, need->shared_placement, 0,
                            GPUMP_IN_PLACE_BEST);
-    memset(parts, 0, sizeof parts);
     memset(&result, 0, sizeof result);
     for (int shared = 0; shared < 2; shared++) {
-        uint32_t capacity = shared ? shared_bytes : registers, size = shared ? need->shared_bytes : need->registers;
-        gpumpi_in_place_collect(blocks, count, shared, parts, ranges, &found);
+        uint32_t capacity = shared ? sm->shared_bytes : sm->registers,
+                 size = shared ? need->shared_bytes : need->registers;
+        gpumpi_in_place_collect(sm->blocks, sm->count, shared, result.give_up, ranges, &found);
         for (uint32_t i = 0; i < found; i++)
             if (ranges[i].length > capacity || ranges[i].base > capacity - ranges[i].length ||
                 (i && ranges[i].base < ranges[i - 1].base + ranges[i - 1].length))
@@ -128,12 +127,13 @@ GPUMP_API gpump_result gpump_in_place_find(const gpump_block_view *blocks, uint3
                                    i ? (uint64_t)ranges[i - 1].base + ranges[i - 1].length : 0,
                                    capacity - (ranges[i].length < capacity ? ranges[i].length : capacity));
         if (!gpumpi_in_place_solve(ranges, found, capacity, size, need->blocks,
-                                   shared ? need->shared_placement : need->register_placement, goes, bases[shared]))
+                                   shared ? need->shared_placement : need->register_placement, goes,
+                                   shared ? result.shared_bases : result.register_bases))
             return gpumpi_refuse(diag, shared ? GPUMP_REASON_SHARED_MEMORY : GPUMP_REASON_REGISTERS, "need", 0);
         for (uint32_t i = 0; i < found; i++) {
             if (!goes[i]) continue;
-            if (!parts[ranges[i].block]) result.blocks++;
-            parts[ranges[i].block] |= shared ? 2u : 1u;
+            if (!result.give_up[ranges[i].block]) result.blocks++;
+            result.give_up[ranges[i].block] |= shared ? 2u : 1u;
             if (shared) {
                 result.shared_blocks++;
                 result.shared_bytes += ranges[i].length;
@@ -144,8 +144,5 @@ GPUMP_API gpump_result gpump_in_place_find(const gpump_block_view *blocks, uint3
         }
     }
     *plan = result;
-    if (count) memcpy(give_up, parts, count * sizeof *parts);
-    if (register_bases) memcpy(register_bases, bases[0], need->blocks * sizeof(uint32_t));
-    if (shared_bases) memcpy(shared_bases, bases[1], need->blocks * sizeof(uint32_t));
     return GPUMP_OK;
 }

@@ -22,6 +22,15 @@ typedef enum gpump_in_place_placement {
     GPUMP_IN_PLACE_BEST = 2     /* anywhere: the least over all placements */
 } gpump_in_place_placement;
 
+/* The SM as it is. */
+typedef struct gpump_in_place_sm {
+    const gpump_block_view *blocks; /* gpump_sm_blocks; a block whose `may` lacks switch stays whole */
+    uint32_t count;                 /* how many; 0 to 64 */
+    uint32_t registers;             /* size of the register file, 32-bit registers */
+    uint32_t shared_bytes;          /* size of shared memory, bytes */
+    uint32_t unused;
+} gpump_in_place_sm;
+
 /* What the incoming kernel needs on this SM. */
 typedef struct gpump_in_place_need {
     uint32_t blocks;             /* how many blocks must fit at the same time; 1 to 64 */
@@ -39,19 +48,18 @@ typedef struct gpump_in_place_plan {
     uint32_t shared_blocks;   /* blocks that give up shared memory: the fewest possible */
     uint32_t blocks;          /* blocks that give up either */
     uint32_t unused;
+    uint32_t give_up[64];        /* for each block of the SM: gpump_part bits; 0: all of it stays */
+    uint32_t register_bases[64]; /* where need->blocks blocks fit: first registers, ascending */
+    uint32_t shared_bases[64];   /* and first bytes of shared memory, ascending */
 } gpump_in_place_plan;
 
-/* Finds the fewest blocks that must give up registers, and the fewest that must give up shared memory, so that
- * need->blocks blocks fit. Each is a minimum of its own; among equals, blocks that give up the other part already, then
- * fewer bytes. blocks         the SM's blocks, at most 64 (gpump_sm_blocks); a block whose `may` lacks switch stays
- * whole registers      size of the register file, 32-bit registers;  shared_bytes: of shared memory give_up count
- * entries: gpump_part bits (1 registers, 2 shared memory); 0: all of the block stays register_bases, shared_bases
- * need->blocks entries, ascending; may be NULL GPUMP_ERROR_REFUSED with REGISTERS or SHARED_MEMORY when no plan exists.
+/* Finds the fewest blocks of *sm that must give up registers, and the fewest that must give up shared memory, so that
+ * need->blocks blocks fit, and fills *plan. Each of the two is a minimum of its own. Ties: first blocks that give up
+ * the other part already, then fewer bytes. GPUMP_ERROR_ARGUMENT, also when ranges of blocks overlap;
+ * GPUMP_ERROR_REFUSED with REGISTERS or SHARED_MEMORY when there is no plan.
  * Cost: at most (blocks squared x need->blocks) steps; about 45 KB of stack. */
-GPUMP_API gpump_result gpump_in_place_find(const gpump_block_view *blocks, uint32_t count, uint32_t registers,
-                                           uint32_t shared_bytes, const gpump_in_place_need *need,
-                                           gpump_in_place_plan *plan, uint32_t *give_up, uint32_t *register_bases,
-                                           uint32_t *shared_bases, gpump_diag *diag);
+GPUMP_API gpump_result gpump_in_place_find(const gpump_in_place_sm *sm, const gpump_in_place_need *need,
+                                           gpump_in_place_plan *plan, gpump_diag *diag);
 
 GPUMP_END
 #endif

@@ -73,26 +73,21 @@ GPUMP_API gpump_result gpump_spill_config_preset(gpump_spill_config *config, con
     return GPUMP_OK;
 }
 
-static gpump_result gpumpi_spill_check(const gpump_spill_config *config, gpump_diag *diag) {
+static gpump_result gpumpi_spill_check_config(const gpump_spill_config *config, gpump_diag *diag) {
+    gpump_result r;
     if (!config) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config", 0, 0, 1, UINT64_MAX);
-#define GPUMPI_RANGE(field, minimum, maximum)                   \
-    if (config->field < (minimum) || config->field > (maximum)) \
-    return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, #field, 0, config->field, (minimum), (maximum))
-    GPUMPI_RANGE(struct_size, (uint32_t)sizeof *config, (uint32_t)sizeof *config);
-    GPUMPI_RANGE(jobs, 1u, (uint32_t)GPUMPI_SPILL_JOBS);
-    GPUMPI_RANGE(warps, 1u, (uint32_t)GPUMPI_SPILL_WARPS);
-    GPUMPI_RANGE(segment_bytes, 8u, 4096u);
-    if (config->compress_cycles > 1000)
-        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "compress_cycles", 0, config->compress_cycles, 0, 1000);
-    GPUMPI_RANGE(registers_per_cycle, 1u, 1024u);
-    GPUMPI_RANGE(shared_bytes_per_cycle, 1u, 1u << 20);
-    GPUMPI_RANGE(outstanding, 1u, 65536u);
-#undef GPUMPI_RANGE
-    return GPUMP_OK;
+    if ((r = gpumpi_range(diag, "struct_size", config->struct_size, sizeof *config, sizeof *config))) return r;
+    if ((r = gpumpi_range(diag, "jobs", config->jobs, 1, GPUMPI_SPILL_JOBS))) return r;
+    if ((r = gpumpi_range(diag, "warps", config->warps, 1, GPUMPI_SPILL_WARPS))) return r;
+    if ((r = gpumpi_range(diag, "segment_bytes", config->segment_bytes, 8, 4096))) return r;
+    if ((r = gpumpi_range(diag, "compress_cycles", config->compress_cycles, 0, 1000))) return r;
+    if ((r = gpumpi_range(diag, "registers_per_cycle", config->registers_per_cycle, 1, 1024))) return r;
+    if ((r = gpumpi_range(diag, "shared_bytes_per_cycle", config->shared_bytes_per_cycle, 1, 1u << 20))) return r;
+    return gpumpi_range(diag, "outstanding", config->outstanding, 1, 65536);
 }
 
 GPUMP_API gpump_result gpump_spill_bytes(const gpump_spill_config *config, size_t *bytes, gpump_diag *diag) {
-    gpump_result result = gpumpi_spill_check(config, diag);
+    gpump_result result = gpumpi_spill_check_config(config, diag);
     if (result) return result;
     if (!bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, 0, 1, UINT64_MAX);
     *bytes = sizeof(gpump_spill) + config->jobs * sizeof(gpumpi_spill_job) + config->warps * sizeof(gpumpi_spill_entry);
@@ -152,6 +147,69 @@ GPUMP_API uint64_t gpump_spill_hash(const gpump_spill *spill) {
     return hash;
 }
 
+/* ---- checking: everything that the other functions rely on ---- */
+
+static const char *gpumpi_spill_check_job(const gpump_spill *spill, uint32_t index) {
+    const gpumpi_spill_job *job = &gpumpi_spill_jobs_const(spill)[index];
+    const int saves = job->state == GPUMPI_SPILL_SAVING, registers = job->part == GPUMP_SPILL_REGISTERS;
+    uint64_t bytes = 0, taken = 0;
+    uint32_t in = 0, out = 0;
+    for (uint32_t i = 0; i < spill->queued; i++) {
+        const gpumpi_spill_entry *entry = &gpumpi_spill_queue_const(spill)[i];
+        if (entry->job != index) continue;
+        if (job->state == GPUMPI_SPILL_FREE) return "a warp of a job that is free";
+        if (entry->index != in || entry->offset != bytes) return "warps of a job out of order";
+        if (entry->done > 1 || (entry->done && out != in) || entry->taken > entry->bytes)
+            return "a warp that has passed before those in front of it";
+        if (entry->bytes && !entry->registers) return "a warp with bytes of no registers";
+        if (saves ? entry->done && entry->taken != entry->bytes : entry->taken != 0)
+            return "a warp that has passed in part";
+        if (saves && entry->taken && in > out) return "a warp that has begun before those in front of it";
+        if (!saves && entry->ready != GPUMP_UNKNOWN && bytes + entry->bytes > job->under_way_bytes[1])
+            return "a warp that is back before its registers";
+        if (!saves && entry->done && entry->ready == GPUMP_UNKNOWN) return "a warp that was back at no cycle";
+        bytes += entry->bytes;
+        taken += entry->taken;
+        in++;
+        out += entry->done;
+    }
+    if (job->state == GPUMPI_SPILL_FREE) return job->warps || job->segments_out ? "a free job with warps" : NULL;
+    if (job->state > GPUMPI_SPILL_RESTORING || job->part > GPUMP_SPILL_METADATA) return "unknown state of a job";
+    if (!job->warps || in != job->warps_in || in > job->warps || out != job->warps_out || bytes != job->register_bytes)
+        return "counts of a job and its warps differ";
+    if (job->at > (registers ? bytes : job->part == GPUMP_SPILL_SHARED ? job->shared_bytes : job->metadata_bytes))
+        return "more bytes handed over than there are";
+    if (saves) {
+        if (registers == (out == job->warps)) return "a part that begins before the one in front of it has ended";
+        if (job->buffered >= spill->config.segment_bytes || (registers && job->at + job->buffered != taken))
+            return "bytes between warps and segments are lost";
+        return job->gate ? "a save that waits as a restore does" : NULL;
+    }
+    if (in != job->warps || job->gate > job->segments_out) return "a restore without its warps";
+    if (job->under_way_bytes[1] > job->under_way_bytes[0] || job->under_way_bytes[0] != (registers ? job->at : 0))
+        return "bytes of registers that arrive before they are asked for";
+    return !registers && (job->gate || out) ? "registers before metadata and shared memory" : NULL;
+}
+
+GPUMP_API gpump_result gpump_spill_check(const gpump_spill *spill, gpump_diag *diag) {
+    uint64_t warps = 0, under_way = 0;
+    const char *wrong = NULL;
+    if (!spill) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "spill", 0, 0, 1, UINT64_MAX);
+    if (spill->queued > spill->config.warps || spill->now == GPUMP_UNKNOWN)
+        wrong = "a queue that is longer than its table";
+    for (uint32_t i = 0; !wrong && i < spill->queued; i++)
+        if (gpumpi_spill_queue_const(spill)[i].job >= spill->config.jobs) wrong = "a warp of no job";
+    for (uint32_t i = 0; !wrong && i < spill->config.jobs; i++) {
+        wrong = gpumpi_spill_check_job(spill, i);
+        warps += gpumpi_spill_jobs_const(spill)[i].warps;
+        under_way += gpumpi_spill_jobs_const(spill)[i].segments_out;
+    }
+    if (!wrong && (warps != spill->warps_used || warps > spill->config.warps)) wrong = "counts of warps differ";
+    if (!wrong && (under_way != spill->under_way || under_way > spill->config.outstanding))
+        wrong = "counts of segments under way differ";
+    return wrong ? gpumpi_fail(diag, GPUMP_ERROR_FORMAT, wrong, 0, 0, 0, 0) : GPUMP_OK;
+}
+
 /* ---- facts ---- */
 
 static uint64_t gpumpi_spill_ceil(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
@@ -161,7 +219,7 @@ static gpump_result gpumpi_spill_begin(gpump_spill *spill, uint64_t now, uint64_
     gpumpi_spill_job *fresh;
     uint32_t index = 0;
     if (!spill || !job || !warps || warps > spill->config.warps) return GPUMP_ERROR_ARGUMENT;
-    if (now < spill->now) return GPUMP_ERROR_TIME;
+    if (now < spill->now || now == GPUMP_UNKNOWN) return GPUMP_ERROR_TIME;
     while (index < spill->config.jobs && gpumpi_spill_jobs(spill)[index].state != GPUMPI_SPILL_FREE) index++;
     if (index == spill->config.jobs || warps > spill->config.warps - spill->warps_used) return GPUMP_BUSY;
     spill->now = now;
@@ -192,7 +250,7 @@ GPUMP_API gpump_result gpump_spill_report_drained(gpump_spill *spill, uint64_t n
     gpumpi_spill_job *to;
     if (!spill || !warp || job >= spill->config.jobs || (warp->bytes && !warp->registers) || warp->point_cycle > now)
         return GPUMP_ERROR_ARGUMENT;
-    if (now < spill->now) return GPUMP_ERROR_TIME;
+    if (now < spill->now || now == GPUMP_UNKNOWN) return GPUMP_ERROR_TIME;
     to = &gpumpi_spill_jobs(spill)[job];
     if (to->state != GPUMPI_SPILL_SAVING || to->warps_in == to->warps) return GPUMP_ERROR_STATE;
     spill->now = now;
@@ -200,7 +258,8 @@ GPUMP_API gpump_result gpump_spill_report_drained(gpump_spill *spill, uint64_t n
     memset(entry, 0, sizeof *entry);
     entry->point = warp->point_cycle;
     entry->ready = spill->engine_free > now ? spill->engine_free : now;
-    spill->engine_free = entry->ready + gpumpi_spill_ceil(warp->registers, spill->config.registers_per_cycle);
+    spill->engine_free =
+        gpump_add_saturated(entry->ready, gpumpi_spill_ceil(warp->registers, spill->config.registers_per_cycle));
     entry->job = job;
     entry->registers = warp->registers;
     entry->bytes = warp->bytes;
@@ -230,8 +289,9 @@ static void gpumpi_spill_decompress(gpump_spill *spill, uint32_t job, uint64_t n
         uint64_t start = spill->engine_free > now ? spill->engine_free : now;
         if (entry->job != job || entry->ready != GPUMP_UNKNOWN) continue;
         if (entry->offset + entry->bytes > from->under_way_bytes[1]) break;
-        spill->engine_free = start + gpumpi_spill_ceil(entry->registers, spill->config.registers_per_cycle);
-        entry->ready = spill->engine_free + spill->config.compress_cycles;
+        spill->engine_free =
+            gpump_add_saturated(start, gpumpi_spill_ceil(entry->registers, spill->config.registers_per_cycle));
+        entry->ready = gpump_add_saturated(spill->engine_free, spill->config.compress_cycles);
     }
 }
 
@@ -283,7 +343,7 @@ GPUMP_API gpump_result gpump_spill_restore(gpump_spill *spill, uint64_t now, uin
 GPUMP_API gpump_result gpump_spill_report_moved(gpump_spill *spill, uint64_t now, uint32_t job, uint32_t segments) {
     gpumpi_spill_job *of;
     if (!spill || job >= spill->config.jobs) return GPUMP_ERROR_ARGUMENT;
-    if (now < spill->now) return GPUMP_ERROR_TIME;
+    if (now < spill->now || now == GPUMP_UNKNOWN) return GPUMP_ERROR_TIME;
     of = &gpumpi_spill_jobs(spill)[job];
     if (of->state == GPUMPI_SPILL_FREE || segments > of->segments_out) return GPUMP_ERROR_STATE;
     spill->now = now;
@@ -320,8 +380,8 @@ static uint32_t gpumpi_spill_head(const gpump_spill *spill, uint32_t job) {
 static uint64_t gpumpi_spill_out(const gpump_spill *spill, const gpumpi_spill_entry *entry, uint32_t bytes) {
     uint64_t registers =
         entry->bytes ? gpumpi_spill_ceil((uint64_t)bytes * entry->registers, entry->bytes) : entry->registers;
-    return entry->ready + gpumpi_spill_ceil(registers, spill->config.registers_per_cycle) +
-           spill->config.compress_cycles;
+    return gpump_add_saturated(entry->ready, gpumpi_spill_ceil(registers, spill->config.registers_per_cycle) +
+                                                 spill->config.compress_cycles);
 }
 
 /* What a job can hand over next: its kind, size and the cycle; UNKNOWN when nothing without a fact. */
@@ -380,7 +440,8 @@ static gpumpi_spill_offer gpumpi_spill_segment(const gpump_spill *spill, uint32_
     offer.bytes = left < segment ? (uint32_t)left : segment;
     offer.cycle = job->part_start;
     if (job->state == GPUMPI_SPILL_SAVING && job->part == GPUMP_SPILL_SHARED)
-        offer.cycle += gpumpi_spill_ceil(job->at + offer.bytes, spill->config.shared_bytes_per_cycle);
+        offer.cycle = gpump_add_saturated(
+            offer.cycle, gpumpi_spill_ceil(job->at + offer.bytes, spill->config.shared_bytes_per_cycle));
     return offer;
 }
 
@@ -410,7 +471,7 @@ static void gpumpi_spill_forget(gpump_spill *spill, uint32_t job) {
 
 GPUMP_API gpump_result gpump_spill_cancel(gpump_spill *spill, uint64_t now, uint32_t job) {
     if (!spill || job >= spill->config.jobs) return GPUMP_ERROR_ARGUMENT;
-    if (now < spill->now) return GPUMP_ERROR_TIME;
+    if (now < spill->now || now == GPUMP_UNKNOWN) return GPUMP_ERROR_TIME;
     if (gpumpi_spill_jobs(spill)[job].state == GPUMPI_SPILL_FREE) return GPUMP_ERROR_STATE;
     spill->now = now;
     spill->under_way -= gpumpi_spill_jobs(spill)[job].segments_out;
@@ -421,7 +482,7 @@ GPUMP_API gpump_result gpump_spill_cancel(gpump_spill *spill, uint64_t now, uint
 /* Hands over what is ready: WARP and DONE first, then, where segments are wanted, those of the job that began first. */
 static gpump_result gpumpi_spill_take(gpump_spill *spill, uint64_t now, int segments, gpump_spill_action *action) {
     if (!spill || !action) return GPUMP_ERROR_ARGUMENT;
-    if (now < spill->now) return GPUMP_ERROR_TIME;
+    if (now < spill->now || now == GPUMP_UNKNOWN) return GPUMP_ERROR_TIME;
     spill->now = now;
     for (;;) {
         gpumpi_spill_offer best = {GPUMP_UNKNOWN, 0, 0, GPUMP_NONE};
@@ -558,12 +619,12 @@ GPUMP_API void gpump_spill_statistics_diff(const gpump_spill_statistics *earlier
 }
 
 GPUMP_API gpump_result gpump_spill_bits(const gpump_spill_config *config, uint64_t *bits, gpump_diag *diag) {
-    gpump_result result = gpumpi_spill_check(config, diag);
-    uint64_t job_width = 0, warp_width = 0;
+    gpump_result result = gpumpi_spill_check_config(config, diag);
+    uint64_t job_width, warp_width;
     if (result) return result;
     if (!bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bits", 0, 0, 1, UINT64_MAX);
-    while (((uint64_t)1 << job_width) < config->jobs) job_width++;
-    while (((uint64_t)1 << warp_width) < config->warps) warp_width++;
+    job_width = gpumpi_bits_for(config->jobs);
+    warp_width = gpumpi_bits_for(config->warps);
     /* a warp: its job, 8 bits of registers, 16 of bytes, 16 of bytes gone, done; 16-bit counts in bytes reach 64 KB of
      * registers */
     *bits = config->warps * (job_width + 8 + 16 + 16 + 1) +
@@ -589,30 +650,36 @@ static uint64_t gpumpi_spill_pass(gpumpi_spill_port *port, uint64_t now, uint64_
     return gpump_add_saturated(port->since, gpump_muldiv_up(port->moved, port->cycles, port->bytes));
 }
 
-static gpump_result gpumpi_spill_time(const gpump_spill_config *config, uint64_t port_cycles, uint64_t port_bytes,
-                                      uint64_t latency, uint64_t start, const gpump_spill_warp *warps, uint32_t count,
-                                      uint32_t shared_bytes, uint32_t metadata_bytes, int restores,
-                                      gpump_spill_times *times, gpump_diag *diag) {
+static gpump_result gpumpi_spill_time(const gpump_spill_config *config, const gpump_spill_transfer *transfer,
+                                      int restores, gpump_spill_times *times, gpump_diag *diag) {
     uint64_t
         memory[(sizeof(gpump_spill) + sizeof(gpumpi_spill_job) + GPUMPI_SPILL_WARPS * sizeof(gpumpi_spill_entry)) / 8 +
                1];
-    uint64_t now = start, next_port = start, arrivals[64], end = start, first = GPUMP_UNKNOWN;
-    uint32_t order[GPUMPI_SPILL_WARPS], reported = 0, job, in = 0, out = 0;
+    const gpump_spill_warp *warps;
+    uint64_t start, now, next_port, arrivals[64], end, first = GPUMP_UNKNOWN;
+    uint32_t count, order[GPUMPI_SPILL_WARPS], reported = 0, job, in = 0, out = 0;
     gpump_spill_config own;
     gpump_spill_action action;
     gpump_spill *spill;
     gpumpi_spill_port port;
-    gpump_result result = gpumpi_spill_check(config, diag);
+    gpump_result result = gpumpi_spill_check_config(config, diag);
     if (result) return result;
     memset(&action, 0, sizeof action);
+    if (!transfer) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "transfer", 0, 0, 1, UINT64_MAX);
+    warps = transfer->warps;
+    count = transfer->count;
+    start = now = next_port = end = transfer->start_cycle;
+    if (start == GPUMP_UNKNOWN)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "start_cycle", 0, start, 0, GPUMP_UNKNOWN - 1);
     if (!times || !warps || !count || count > GPUMPI_SPILL_WARPS)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT,
                            !times   ? "times"
                            : !warps ? "warps"
                                     : "count",
                            0, count, 1, GPUMPI_SPILL_WARPS);
-    if (!port_cycles || !port_bytes)
-        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, port_cycles ? "port_bytes" : "port_cycles", 0, 0, 1, UINT64_MAX);
+    if (!transfer->port_cycles || !transfer->port_bytes)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, transfer->port_cycles ? "port_bytes" : "port_cycles", 0, 0, 1,
+                           UINT64_MAX);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t at = i;
         if (warps[i].bytes && !warps[i].registers)
@@ -629,12 +696,11 @@ static gpump_result gpumpi_spill_time(const gpump_spill_config *config, uint64_t
     if (own.outstanding > 64) own.outstanding = 64;
     gpump_spill_init(memory, sizeof memory, &own, &spill, NULL);
     if (restores)
-        gpump_spill_restore(spill, start, 0, warps, count, shared_bytes, metadata_bytes, &job);
+        gpump_spill_restore(spill, start, 0, warps, count, transfer->shared_bytes, transfer->metadata_bytes, &job);
     else
-        gpump_spill_save(spill, start, 0, count, shared_bytes, metadata_bytes, &job);
-    memset(times, 0, sizeof *times);
-    port.cycles = port_cycles;
-    port.bytes = port_bytes;
+        gpump_spill_save(spill, start, 0, count, transfer->shared_bytes, transfer->metadata_bytes, &job);
+    port.cycles = transfer->port_cycles;
+    port.bytes = transfer->port_bytes;
     port.since = start;
     port.moved = 0;
     for (;;) {
@@ -657,7 +723,7 @@ static gpump_result gpumpi_spill_time(const gpump_spill_config *config, uint64_t
                 end = next_port;
                 if (first == GPUMP_UNKNOWN && gpumpi_spill_jobs(spill)[job].warps_out) first = next_port;
             }
-            arrivals[in++ % 64] = gpump_add_saturated(next_port, latency);
+            arrivals[in++ % 64] = gpump_add_saturated(next_port, transfer->latency_cycles);
         }
         if (result == GPUMP_OK && action.kind == GPUMP_SPILL_DONE &&
             gpumpi_spill_jobs(spill)[job].state == GPUMPI_SPILL_FREE)
@@ -668,8 +734,8 @@ static gpump_result gpumpi_spill_time(const gpump_spill_config *config, uint64_t
         if (own_cycle < next_port) own_cycle = next_port;
         if (own_cycle < soonest) soonest = own_cycle;
         if (soonest <= now) soonest = now + 1u;
-        GPUMP_ASSERT(soonest != GPUMP_UNKNOWN);
-        if (soonest == GPUMP_UNKNOWN) break;
+        if (soonest == GPUMP_UNKNOWN) /* the last cycle does not fit into 64 bits */
+            return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "start_cycle", 0, start, 0, GPUMP_UNKNOWN - 1);
         now = soonest;
     }
     times->end = end - start;
@@ -681,20 +747,14 @@ static gpump_result gpumpi_spill_time(const gpump_spill_config *config, uint64_t
     return GPUMP_OK;
 }
 
-GPUMP_API gpump_result gpump_spill_save_time(const gpump_spill_config *config, uint64_t port_cycles,
-                                             uint64_t port_bytes, uint64_t latency, uint64_t start,
-                                             const gpump_spill_warp *warps, uint32_t count, uint32_t shared_bytes,
-                                             uint32_t metadata_bytes, gpump_spill_times *times, gpump_diag *diag) {
-    return gpumpi_spill_time(config, port_cycles, port_bytes, latency, start, warps, count, shared_bytes,
-                             metadata_bytes, 0, times, diag);
+GPUMP_API gpump_result gpump_spill_save_time(const gpump_spill_config *config, const gpump_spill_transfer *transfer,
+                                             gpump_spill_times *times, gpump_diag *diag) {
+    return gpumpi_spill_time(config, transfer, 0, times, diag);
 }
 
-GPUMP_API gpump_result gpump_spill_restore_time(const gpump_spill_config *config, uint64_t port_cycles,
-                                                uint64_t port_bytes, uint64_t latency, uint64_t start,
-                                                const gpump_spill_warp *warps, uint32_t count, uint32_t shared_bytes,
-                                                uint32_t metadata_bytes, gpump_spill_times *times, gpump_diag *diag) {
-    return gpumpi_spill_time(config, port_cycles, port_bytes, latency, start, warps, count, shared_bytes,
-                             metadata_bytes, 1, times, diag);
+GPUMP_API gpump_result gpump_spill_restore_time(const gpump_spill_config *config, const gpump_spill_transfer *transfer,
+                                                gpump_spill_times *times, gpump_diag *diag) {
+    return gpumpi_spill_time(config, transfer, 1, times, diag);
 }
 
 GPUMP_API int gpump_spill_run_on(const gpump_spill_decision *decision, uint64_t *here_cycles, uint64_t *there_cycles) {

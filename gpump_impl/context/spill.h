@@ -92,6 +92,10 @@ GPUMP_API gpump_result gpump_spill_init(void *memory, size_t bytes, const gpump_
 /* Takes over a byte copy of a pipeline and sets *spill. */
 GPUMP_API gpump_result gpump_spill_adopt(void *memory, size_t bytes, const gpump_spill_config *config,
                                          gpump_spill **spill, gpump_diag *diag);
+/* Checks jobs, warps and counts against each other. For memory from outside: once gpump_spill_adopt has taken it over
+ * and this returns GPUMP_OK, every later call is safe. GPUMP_ERROR_FORMAT, and diag->field says what contradicts what.
+ * Cost: jobs x warps. */
+GPUMP_API gpump_result gpump_spill_check(const gpump_spill *spill, gpump_diag *diag);
 /* Returns a hash of the whole state, the same on every machine. Cost: linear in jobs and warps. */
 GPUMP_API uint64_t gpump_spill_hash(const gpump_spill *spill);
 
@@ -101,13 +105,13 @@ GPUMP_API uint64_t gpump_spill_hash(const gpump_spill *spill);
 GPUMP_API gpump_result gpump_spill_save(gpump_spill *spill, uint64_t now, uint64_t cookie, uint32_t warps,
                                         uint32_t shared_bytes, uint32_t metadata_bytes, uint32_t *job);
 /* Says that a warp of the block that `job` saves (any order, each once) has drained, and in *warp what it has to move.
- * drained_cycle counts as now, point_cycle as given. GPUMP_ERROR_STATE when all its warps are in. */
+ * Its drained_cycle is ignored: the warp counts as drained at `now`. GPUMP_ERROR_STATE when all its warps are in. */
 GPUMP_API gpump_result gpump_spill_report_drained(gpump_spill *spill, uint64_t now, uint32_t job,
                                                   const gpump_spill_warp *warp);
 /* Says that the block of `job` really has metadata_bytes of metadata, as soon as that is known. GPUMP_ERROR_STATE once
  * metadata is on its way, and for restores. */
 GPUMP_API gpump_result gpump_spill_report_metadata(gpump_spill *spill, uint32_t job, uint32_t metadata_bytes);
-/* Begins to restore a block and sets *job; warps[count] come back in this order (cycles in them count for nothing).
+/* Begins to restore a block and sets *job; warps[count] come back in this order, and their cycles are ignored.
  * cookie, shared_bytes and metadata_bytes as in gpump_spill_save. GPUMP_BUSY likewise. Cost: linear in count. */
 GPUMP_API gpump_result gpump_spill_restore(gpump_spill *spill, uint64_t now, uint64_t cookie,
                                            const gpump_spill_warp *warps, uint32_t count, uint32_t shared_bytes,
@@ -154,21 +158,26 @@ typedef struct gpump_spill_times {
     uint64_t drain_cycles; /* summed over warps, point to drained */
     uint64_t spill_cycles; /* summed over warps, point to last register handed to the port */
 } gpump_spill_times;
-/* Computes into *times how long it takes to save one block through a port that moves b bytes in ceil(b x port_cycles /
- * port_bytes) cycles, from cycle `start`, one segment after the other; a write is done `latency` cycles after it has
- * passed. warps[count]     what each warp has to move and when it has drained; at most 256 shared_bytes, metadata_bytes
- * what follows the registers GPUMP_ERROR_CONFIG, GPUMP_ERROR_ARGUMENT. Cost: segments x warps at worst. */
-GPUMP_API gpump_result gpump_spill_save_time(const gpump_spill_config *config, uint64_t port_cycles,
-                                             uint64_t port_bytes, uint64_t latency, uint64_t start,
-                                             const gpump_spill_warp *warps, uint32_t count, uint32_t shared_bytes,
-                                             uint32_t metadata_bytes, gpump_spill_times *times, gpump_diag *diag);
-/* Computes into *times how long a restore takes; a segment arrives `latency` cycles after it has passed the port.
- * config, port_cycles, port_bytes, start, warps[count], shared_bytes and metadata_bytes, errors and cost as in
- * gpump_spill_save_time. */
-GPUMP_API gpump_result gpump_spill_restore_time(const gpump_spill_config *config, uint64_t port_cycles,
-                                                uint64_t port_bytes, uint64_t latency, uint64_t start,
-                                                const gpump_spill_warp *warps, uint32_t count, uint32_t shared_bytes,
-                                                uint32_t metadata_bytes, gpump_spill_times *times, gpump_diag *diag);
+/* One block that passes a port of fixed bandwidth: b bytes take ceil(b x port_cycles / port_bytes) cycles, one segment
+ * after the other. */
+typedef struct gpump_spill_transfer {
+    const gpump_spill_warp *warps; /* what each warp has to move; a restore ignores their cycles */
+    uint64_t start_cycle;          /* below GPUMP_UNKNOWN */
+    uint64_t port_cycles;          /* at least 1 */
+    uint64_t port_bytes;           /* at least 1 */
+    uint64_t latency_cycles;       /* from passing the port to a finished write, or to arrival */
+    uint32_t count;                /* warps; 1 to 256 */
+    uint32_t shared_bytes;         /* shared memory */
+    uint32_t metadata_bytes;       /* pattern vectors, SIMT stacks, control entry */
+    uint32_t unused;
+} gpump_spill_transfer;
+/* Computes into *times how long *transfer takes as a save. GPUMP_ERROR_CONFIG; GPUMP_ERROR_ARGUMENT, also when the end
+ * does not fit into 64 bits. Cost: segments x warps at worst. */
+GPUMP_API gpump_result gpump_spill_save_time(const gpump_spill_config *config, const gpump_spill_transfer *transfer,
+                                             gpump_spill_times *times, gpump_diag *diag);
+/* Computes into *times how long *transfer takes as a restore. Errors and cost: as gpump_spill_save_time. */
+GPUMP_API gpump_result gpump_spill_restore_time(const gpump_spill_config *config, const gpump_spill_transfer *transfer,
+                                                gpump_spill_times *times, gpump_diag *diag);
 
 /* One warp at the preemption signal: stop here, or run to the next point? */
 typedef struct gpump_spill_decision {

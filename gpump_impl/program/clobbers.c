@@ -1,5 +1,7 @@
 /* clobbers: reads that re-execution would repeat with another value */
 #include "program/program_parts.h"
+
+#include <string.h>
 #include "program/clobbers.h"
 
 #ifndef GPUMP_NO_PROGRAM
@@ -505,7 +507,8 @@ GPUMP_API gpump_result gpump_clobbers_find(const gpump_program *program, uint32_
     gpumpi_memory memory;
     gpump_liveness *liveness = NULL;
     gpumpi_register_clobber *registers = NULL;
-    uint32_t *reads = NULL, i, k, found = 0;
+    gpump_clobber *found = NULL, one;
+    uint32_t *reads = NULL, i, k;
     gpump_result result = GPUMP_ERROR_MEMORY;
     if (!program || !count || (!out && capacity) || unit > GPUMP_UNIT_WARP || level > GPUMP_BOUNDARY_SHORT)
         return GPUMP_ERROR_ARGUMENT;
@@ -521,27 +524,29 @@ GPUMP_API gpump_result gpump_clobbers_find(const gpump_program *program, uint32_
         if (!gpumpi_memory_writes(&in) || gpumpi_memory_ends_region(&memory, i, &in)) continue;
         if (reads) stbds_header(reads)->length = 0;
         if (!gpumpi_memory_walk(&memory, i, i + 1, allocator, &reads)) goto end;
-        for (k = 0; k < stbds_arrlenu(reads); k++, found++)
-            if (found < capacity) {
-                out[found].start = out[found].reg = GPUMP_NONE;
-                out[found].read = reads[k];
-                out[found].write = i;
-            }
+        one.start = one.reg = GPUMP_NONE;
+        one.write = i;
+        for (k = 0; k < stbds_arrlenu(reads); k++) {
+            one.read = reads[k];
+            if (!GPUMPI_ARRAY_PUSH(allocator, found, one)) goto end;
+        }
     }
     result = gpump_liveness_create(program, allocator, &liveness);
     if (result != GPUMP_OK) goto end;
     result = GPUMP_ERROR_MEMORY;
     if (!gpumpi_register_clobbers(&scratch, program, liveness, memory.start, allocator, &registers)) goto end;
-    for (k = 0; k < stbds_arrlenu(registers); k++, found++)
-        if (found < capacity) {
-            out[found].start = registers[k].start;
-            out[found].read = GPUMP_NONE;
-            out[found].write = registers[k].write;
-            out[found].reg = registers[k].reg;
-        }
-    *count = found;
-    result = found <= capacity ? GPUMP_OK : GPUMP_ERROR_CAPACITY;
+    for (k = 0; k < stbds_arrlenu(registers); k++) {
+        one.start = registers[k].start;
+        one.read = GPUMP_NONE;
+        one.write = registers[k].write;
+        one.reg = registers[k].reg;
+        if (!GPUMPI_ARRAY_PUSH(allocator, found, one)) goto end;
+    }
+    *count = (uint32_t)stbds_arrlenu(found);
+    result = *count <= capacity ? GPUMP_OK : GPUMP_ERROR_CAPACITY;
+    if (result == GPUMP_OK && *count) memcpy(out, found, *count * sizeof *found);
 end:
+    GPUMPI_ARRAY_FREE(allocator, found);
     GPUMPI_ARRAY_FREE(allocator, reads);
     GPUMPI_ARRAY_FREE(allocator, registers);
     gpump_liveness_destroy(liveness);

@@ -162,7 +162,7 @@ static void gpumpi_scheduler_settle(gpump_scheduler *s, uint32_t kernel) {
 /* ---- facts ---- */
 
 static gpump_result gpumpi_scheduler_time(gpump_scheduler *s, uint64_t now) {
-    if (now < s->now) return GPUMP_ERROR_TIME;
+    if (now < s->now || now == GPUMP_UNKNOWN) return GPUMP_ERROR_TIME;
     s->now = now;
     return GPUMP_OK;
 }
@@ -174,7 +174,8 @@ GPUMP_API gpump_result gpump_scheduler_open(gpump_scheduler *s, uint64_t now, co
     if (!s || !process || !row) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "process", 0, 0, 1, UINT64_MAX);
     if (process->weight > GPUMP_SCHEDULER_MAX_BUDGET)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "weight", 0, process->weight, 0, GPUMP_SCHEDULER_MAX_BUDGET);
-    if (now < s->now) return gpumpi_fail(diag, GPUMP_ERROR_TIME, "now", 0, now, s->now, UINT64_MAX);
+    if (now < s->now || now == GPUMP_UNKNOWN)
+        return gpumpi_fail(diag, GPUMP_ERROR_TIME, "now", 0, now, s->now, GPUMP_UNKNOWN - 1);
     rows = gpumpi_scheduler_processes(s);
     while (i < s->config.processes && rows[i].serial) i++;
     if (i == s->config.processes) return gpumpi_fail(diag, GPUMP_ERROR_FULL, "processes", 0, i + UINT64_C(1), 0, i);
@@ -226,7 +227,8 @@ GPUMP_API gpump_result gpump_scheduler_submit(gpump_scheduler *s, uint64_t now, 
     if (command->blocks_per_sm < 1 || command->blocks_per_sm > s->config.blocks_per_sm)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "blocks_per_sm", 0, command->blocks_per_sm, 1,
                            s->config.blocks_per_sm);
-    if (now < s->now) return gpumpi_fail(diag, GPUMP_ERROR_TIME, "now", 0, now, s->now, UINT64_MAX);
+    if (now < s->now || now == GPUMP_UNKNOWN)
+        return gpumpi_fail(diag, GPUMP_ERROR_TIME, "now", 0, now, s->now, GPUMP_UNKNOWN - 1);
     buffer = &gpumpi_scheduler_buffers(s)[queue];
     if (buffer->state != GPUMP_SCHEDULER_BUFFER_EMPTY)
         return gpumpi_fail(diag, GPUMP_BUSY, "queue", queue, buffer->state, 0, 0);

@@ -19,7 +19,7 @@
 #define GPUMP_SCHEDULER_H
 
 #include "base/base.h"
-#include "sm/sm.h"
+#include "gpu/block.h"
 
 GPUMP_BEGIN
 

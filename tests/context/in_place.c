@@ -12,32 +12,35 @@ static gpump_block_view view(uint32_t register_base, uint32_t registers, uint32_
     return v;
 }
 
+static gpump_result find(const gpump_block_view *blocks, uint32_t count, uint32_t registers, uint32_t shared_bytes,
+                         const gpump_in_place_need *need, gpump_in_place_plan *plan, gpump_diag *diag) {
+    gpump_in_place_sm sm = {blocks, count, registers, shared_bytes, 0};
+    return gpump_in_place_find(&sm, need, plan, diag);
+}
+
 /* L.inplace.example: Lin Fig. 2.4. 1024 vector registers of 32 lanes, 48 KB. */
 static void lin_figure_2_4(void **state) {
     gpump_block_view k1[3];
     gpump_in_place_need need = {2, 200 * 32, 10240, GPUMP_IN_PLACE_FROM_ZERO, GPUMP_IN_PLACE_BEST};
     gpump_in_place_plan plan;
-    uint32_t give_up[3], registers[2], shared[2];
     (void)state;
     for (uint32_t i = 0; i < 3; i++) k1[i] = view(i * 300 * 32, 300 * 32, i * 8192, 8192);
-    assert_int_equal(gpump_in_place_find(k1, 3, 32768, 49152, &need, &plan, give_up, registers, shared, NULL),
-                     GPUMP_OK);
+    assert_int_equal(find(k1, 3, 32768, 49152, &need, &plan, NULL), GPUMP_OK);
     assert_int_equal(plan.register_blocks, 2);
     assert_int_equal(plan.shared_blocks, 0);
-    assert_int_equal(give_up[0], 1);
-    assert_int_equal(give_up[1], 1);
-    assert_int_equal(give_up[2], 0);
-    assert_int_equal(registers[1], 200 * 32);
-    assert_int_equal(shared[0], 24576);
+    assert_int_equal(plan.give_up[0], 1);
+    assert_int_equal(plan.give_up[1], 1);
+    assert_int_equal(plan.give_up[2], 0);
+    assert_int_equal(plan.register_bases[1], 200 * 32);
+    assert_int_equal(plan.shared_bases[0], 24576);
     assert_int_equal(plan.register_bytes, 2 * 300 * 128);
     need.register_placement = GPUMP_IN_PLACE_BEST; /* one is enough when positions are free */
-    assert_int_equal(gpump_in_place_find(k1, 3, 32768, 49152, &need, &plan, give_up, registers, shared, NULL),
-                     GPUMP_OK);
+    assert_int_equal(find(k1, 3, 32768, 49152, &need, &plan, NULL), GPUMP_OK);
     assert_int_equal(plan.register_blocks, 1);
     assert_int_equal(plan.shared_blocks, 0);
-    assert_int_equal(give_up[2], 1);
-    assert_int_equal(registers[0], 600 * 32);
-    assert_int_equal(registers[1], 800 * 32);
+    assert_int_equal(plan.give_up[2], 1);
+    assert_int_equal(plan.register_bases[0], 600 * 32);
+    assert_int_equal(plan.register_bases[1], 800 * 32);
 }
 
 /* ---- every subset, every placement: the naive answer ---- */
@@ -114,9 +117,11 @@ static void agrees_with_every_subset(void **state) {
                     if (blocks < fewest[part]) fewest[part] = blocks;
                 }
         }
-        result = gpump_in_place_find(views, count, CAPACITY, SHARED, &need, &plan, give_up, bases[0], bases[1], NULL);
+        result = find(views, count, CAPACITY, SHARED, &need, &plan, NULL);
         test_check((result == GPUMP_OK) == (fewest[0] != UINT32_MAX && fewest[1] != UINT32_MAX), seed, n);
         if (result) continue;
+        memcpy(bases[0], plan.register_bases, sizeof plan.register_bases);
+        memcpy(bases[1], plan.shared_bases, sizeof plan.shared_bases);
         test_check(plan.register_blocks == fewest[0] && plan.shared_blocks == fewest[1], seed, n);
         for (int part = 0; part < 2; part++) { /* and the plan can be carried out */
             for (uint32_t q = 0; q < need.blocks && size[part]; q++) {
@@ -124,12 +129,12 @@ static void agrees_with_every_subset(void **state) {
                 if (placements[part] != GPUMP_IN_PLACE_BEST) test_check(bases[part][q] % size[part] == 0, seed, n);
                 if (q) test_check(bases[part][q] >= bases[part][q - 1] + size[part], seed, n);
                 for (uint32_t i = 0; i < count; i++)
-                    if (!(give_up[i] >> part & 1) && length[part][i])
+                    if (!(plan.give_up[i] >> part & 1) && length[part][i])
                         test_check(bases[part][q] >= base[part][i] + length[part][i] ||
                                        base[part][i] >= bases[part][q] + size[part],
                                    seed, n);
             }
-            for (uint32_t i = 0; i < count; i++) test_check(!(give_up[i] && (fixed >> i & 1)), seed, n);
+            for (uint32_t i = 0; i < count; i++) test_check(!(plan.give_up[i] && (fixed >> i & 1)), seed, n);
         }
     }
 }
@@ -139,28 +144,23 @@ static void sizes_at_the_limit(void **state) {
     gpump_in_place_need need = {64, 16, 1, GPUMP_IN_PLACE_BEST, GPUMP_IN_PLACE_ALIGNED};
     gpump_in_place_plan plan;
     gpump_diag diag;
-    uint32_t give_up[64], registers[64];
     (void)state;
     for (uint32_t i = 0; i < 64; i++) views[i] = view(i * 32, 32, i, 1);
-    assert_int_equal(gpump_in_place_find(views, 64, 2048, 64, &need, &plan, give_up, registers, NULL, NULL), GPUMP_OK);
+    assert_int_equal(find(views, 64, 2048, 64, &need, &plan, NULL), GPUMP_OK);
     assert_int_equal(plan.register_blocks, 32);
     assert_int_equal(plan.shared_blocks, 64);
-    assert_int_equal(gpump_in_place_find(views, 65, 2048, 64, &need, &plan, give_up, NULL, NULL, &diag),
-                     GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(find(views, 65, 2048, 64, &need, &plan, &diag), GPUMP_ERROR_ARGUMENT);
     need.blocks = 0;
-    assert_int_equal(gpump_in_place_find(views, 64, 2048, 64, &need, &plan, give_up, NULL, NULL, &diag),
-                     GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(find(views, 64, 2048, 64, &need, &plan, &diag), GPUMP_ERROR_ARGUMENT);
     need.blocks = 64;
     need.registers = 33;
-    assert_int_equal(gpump_in_place_find(views, 64, 2048, 64, &need, &plan, give_up, NULL, NULL, &diag),
-                     GPUMP_ERROR_REFUSED);
+    assert_int_equal(find(views, 64, 2048, 64, &need, &plan, &diag), GPUMP_ERROR_REFUSED);
     assert_int_equal(diag.reason, GPUMP_REASON_REGISTERS);
     need.registers = 0;
     views[3].register_base = 2040;
-    assert_int_equal(gpump_in_place_find(views, 64, 2048, 64, &need, &plan, give_up, NULL, NULL, &diag),
-                     GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(find(views, 64, 2048, 64, &need, &plan, &diag), GPUMP_ERROR_ARGUMENT);
     assert_string_equal(diag.field, "blocks.register_base");
-    assert_int_equal(gpump_in_place_find(NULL, 0, 2048, 64, &need, &plan, NULL, NULL, NULL, NULL), GPUMP_OK);
+    assert_int_equal(find(NULL, 0, 2048, 64, &need, &plan, NULL), GPUMP_OK);
     assert_int_equal(plan.blocks, 0);
 }
 

@@ -21,6 +21,12 @@ static gpump_spill_warp warp(uint64_t point, uint64_t drained, uint32_t register
     w.bytes = bytes;
     return w;
 }
+static gpump_result save_time(const gpump_spill_config *config, uint64_t port_cycles, uint64_t port_bytes,
+                              uint64_t latency, uint64_t start, const gpump_spill_warp *warps, uint32_t count,
+                              uint32_t shared_bytes, gpump_spill_times *times, gpump_diag *diag) {
+    gpump_spill_transfer transfer = {warps, start, port_cycles, port_bytes, latency, count, shared_bytes, 0, 0};
+    return gpump_spill_save_time(config, &transfer, times, diag);
+}
 
 /* By hand: the first register leaves the compressor 1 + 2 cycles after the warp has drained, one more each cycle. */
 static void one_warp_by_hand(void **state) {
@@ -163,6 +169,7 @@ static void the_calculation_is_the_machine(void **state) {
                  total = shared + metadata;
         uint64_t latency = gpump_random_below(&random, 300), start = gpump_random_below(&random, 1000);
         int restores = (int)gpump_random_below(&random, 2);
+        gpump_spill_transfer transfer;
         config.outstanding = 1 + gpump_random_below(&random, 64);
         config.registers_per_cycle = 1 + gpump_random_below(&random, 3);
         config.compress_cycles = gpump_random_below(&random, 4);
@@ -172,14 +179,18 @@ static void the_calculation_is_the_machine(void **state) {
             if (warps[i].registers) warps[i].bytes = gpump_random_below(&random, warps[i].registers * 130);
             total += warps[i].bytes;
         }
+        transfer.warps = warps;
+        transfer.count = count;
+        transfer.port_cycles = port_cycles;
+        transfer.port_bytes = port_bytes;
+        transfer.latency_cycles = latency;
+        transfer.start_cycle = start;
+        transfer.shared_bytes = shared;
+        transfer.metadata_bytes = metadata;
         if (restores)
-            test_check(gpump_spill_restore_time(&config, port_cycles, port_bytes, latency, start, warps, count, shared,
-                                                metadata, &times, NULL) == GPUMP_OK,
-                       seed, n);
+            test_check(gpump_spill_restore_time(&config, &transfer, &times, NULL) == GPUMP_OK, seed, n);
         else
-            test_check(gpump_spill_save_time(&config, port_cycles, port_bytes, latency, start, warps, count, shared,
-                                             metadata, &times, NULL) == GPUMP_OK,
-                       seed, n);
+            test_check(gpump_spill_save_time(&config, &transfer, &times, NULL) == GPUMP_OK, seed, n);
         ticked = tick(&config, port_cycles, port_bytes, latency, start, warps, count, shared, metadata, restores);
         test_check(times.bytes == total && ticked.bytes == total, seed, n);
         test_check(times.end == ticked.end, seed, n);
@@ -205,8 +216,8 @@ static void compression_pays(void **state) {
         raw[i] = warp(0, 0, 13, 1664);
         small[i] = warp(0, 0, 5, 64 + 16);
     }
-    assert_int_equal(gpump_spill_save_time(&config, cycles, bytes, 0, 0, raw, 8, 1128, 0, &all, NULL), GPUMP_OK);
-    assert_int_equal(gpump_spill_save_time(&config, cycles, bytes, 0, 0, small, 8, 1128, 0, &few, NULL), GPUMP_OK);
+    assert_int_equal(save_time(&config, cycles, bytes, 0, 0, raw, 8, 1128, &all, NULL), GPUMP_OK);
+    assert_int_equal(save_time(&config, cycles, bytes, 0, 0, small, 8, 1128, &few, NULL), GPUMP_OK);
     assert_true(all.end >= gpump_gpu_save_cycles(&gpu, 14440) && all.end <= gpump_gpu_save_cycles(&gpu, 14440) + 10);
     assert_true(few.end * 4 < all.end);
 }
@@ -388,7 +399,7 @@ static void wrong_use(void **state) {
     gpump_spill_config config = preset(), bad = config;
     gpump_spill *spill = make(&config), *other;
     gpump_spill_warp w = warp(5, 5, 0, 8);
-    gpump_spill_times times;
+    gpump_spill_times times, kept;
     gpump_spill_action action;
     gpump_diag diag;
     size_t bytes;
@@ -411,10 +422,28 @@ static void wrong_use(void **state) {
     assert_int_equal(gpump_spill_cancel(spill, 9, 0), GPUMP_ERROR_TIME);
     assert_int_equal(gpump_spill_cancel(spill, 11, 1), GPUMP_ERROR_STATE);
     assert_int_equal(gpump_spill_cancel(spill, 11, 64), GPUMP_ERROR_ARGUMENT);
-    assert_int_equal(gpump_spill_save_time(&config, 1, 1, 0, 0, &w, 257, 0, 0, &times, &diag), GPUMP_ERROR_ARGUMENT);
-    assert_int_equal(gpump_spill_save_time(&config, 0, 1, 0, 0, &w, 1, 0, 0, &times, &diag), GPUMP_ERROR_ARGUMENT);
-    assert_int_equal(gpump_spill_save_time(&config, 1, 1, 0, 12, &w, 1, 0, 0, &times, &diag), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(save_time(&config, 1, 1, 0, 0, &w, 257, 0, &times, &diag), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(save_time(&config, 0, 1, 0, 0, &w, 1, 0, &times, &diag), GPUMP_ERROR_ARGUMENT);
+    assert_int_equal(save_time(&config, 1, 1, 0, 12, &w, 1, 0, &times, &diag), GPUMP_ERROR_ARGUMENT);
     assert_string_equal(diag.field, "warps.drained_cycle");
+    memset(&times, 0x5a, sizeof times);
+    kept = times;
+    for (uint32_t i = 0; i < 8; i++) { /* times that do not fit into 64 bits are an error, not an assertion or a loop */
+        const uint64_t far[] = {GPUMP_UNKNOWN, GPUMP_UNKNOWN - 1};
+        const uint64_t end = far[i & 1];
+        gpump_spill_transfer transfer = {&w, 20, 1, 1, 0, 1, 100, 0, 0};
+        w = warp(11, 20, 4, 512);
+        if (i / 2 == 0) transfer.latency_cycles = end;
+        if (i / 2 == 1) transfer.port_cycles = end;
+        if (i / 2 == 2) w.point_cycle = w.drained_cycle = transfer.start_cycle = end;
+        if (i / 2 == 3) w.drained_cycle = end;
+        assert_int_equal(gpump_spill_save_time(&config, &transfer, &times, &diag), GPUMP_ERROR_ARGUMENT);
+        if (i / 2 != 3) /* a restore ignores the cycles of warps */
+            assert_int_equal(gpump_spill_restore_time(&config, &transfer, &times, &diag), GPUMP_ERROR_ARGUMENT);
+        assert_memory_equal(&times, &kept, sizeof times);
+    }
+    assert_int_equal(gpump_spill_next(spill, GPUMP_UNKNOWN, &action), GPUMP_ERROR_TIME);
+    assert_int_equal(gpump_spill_save(spill, GPUMP_UNKNOWN, 0, 1, 0, 0, &job), GPUMP_ERROR_TIME);
     bad.segment_bytes = 0;
     assert_int_equal(gpump_spill_bytes(&bad, &bytes, &diag), GPUMP_ERROR_CONFIG);
     assert_string_equal(diag.field, "segment_bytes");

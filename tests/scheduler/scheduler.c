@@ -109,6 +109,8 @@ static void a_kernel_from_launch_to_end(void **state) {
     a = expect(s, "fcfs", 30, GPUMP_SCHEDULER_KERNEL_DONE);
     assert_int_equal(a.queue, 3);
     expect_nothing(s, "fcfs", 30);
+    assert_int_equal(gpump_scheduler_next(s, gpump_scheduler_find("fcfs"), GPUMP_UNKNOWN, &a), GPUMP_ERROR_TIME);
+    assert_int_equal(submit(s, GPUMP_UNKNOWN, 3, process, 5, 2, 100), GPUMP_ERROR_TIME);
     assert_int_equal(submit(s, 31, 3, process, 5, 2, 100), GPUMP_OK);
     free(memory);
 }

@@ -90,17 +90,21 @@ static void keep_in_place(const machine *m, const sm *s, uint32_t for_kernel, co
     gpump_occupancy occupancy;
     gpump_in_place_need need;
     gpump_in_place_plan plan;
-    uint32_t give_up[BLOCK_ENTRIES_MAX], i;
+    gpump_in_place_sm in_place_sm;
+    uint32_t i;
     memset(&need, 0, sizeof need);
+    memset(&in_place_sm, 0, sizeof in_place_sm);
     if (!count || gpump_gpu_occupancy(gpu, &k->need, &occupancy, NULL) != GPUMP_OK || !occupancy.blocks) return;
     need.blocks = k->block_cap && k->block_cap < occupancy.blocks ? k->block_cap : occupancy.blocks;
     need.registers = occupancy.registers;
     need.shared_bytes = occupancy.block_shared_bytes;
     need.register_placement = need.shared_placement = GPUMP_IN_PLACE_BEST;
-    if (gpump_in_place_find(views, count, gpu->registers, s->shared_bytes, &need, &plan, give_up, NULL, NULL, NULL) !=
-        GPUMP_OK)
-        return;
-    for (i = 0; i < count; i++) choices[i].keep = GPUMP_PARTS_IN_PLACE & ~give_up[i];
+    in_place_sm.blocks = views;
+    in_place_sm.count = count;
+    in_place_sm.registers = gpu->registers;
+    in_place_sm.shared_bytes = s->shared_bytes;
+    if (gpump_in_place_find(&in_place_sm, &need, &plan, NULL) != GPUMP_OK) return;
+    for (i = 0; i < count; i++) choices[i].keep = GPUMP_PARTS_IN_PLACE & ~plan.give_up[i];
 }
 
 gpump_reason preemption_request(machine *m, sm *s, uint32_t technique, uint32_t for_kernel, int strict) {

@@ -1,0 +1,254 @@
+/* labels: unit property */
+/* Memory from outside: every bit of a component's memory is flipped, one at a time. Either _adopt refuses the memory,
+ * or _check does, or every later call is safe: the component is driven on at random, and the sanitizers watch. Skips no
+ * bit: counters, cookies and clocks may differ, tables may not contradict each other. */
+#include "test.h"
+
+enum { WORDS = 4096 };
+
+typedef struct altered {
+    const char *name;
+    gpump_result (*adopt)(uint64_t *memory, size_t bytes, gpump_diag *diag); /* then _check */
+    void (*drive)(uint64_t *memory, uint64_t seed);                          /* calls of every kind, at random */
+} altered;
+
+static void flip_every_bit(const altered *one, const uint64_t *good, size_t bytes, uint32_t drive_every) {
+    static uint64_t copy[WORDS];
+    uint32_t refused = 0, checked = 0, driven = 0;
+    gpump_diag diag;
+    memcpy(copy, good, bytes);
+    assert_int_equal(one->adopt(copy, bytes, &diag), GPUMP_OK); /* unaltered memory is good, before and after use */
+    one->drive(copy, test_seed());
+    assert_int_equal(one->adopt(copy, bytes, &diag), GPUMP_OK);
+    for (uint32_t bit = 0; bit < bytes * 8; bit++) {
+        memcpy(copy, good, bytes);
+        copy[bit >> 6] ^= (uint64_t)1 << (bit & 63u);
+        if (one->adopt(copy, bytes, &diag)) {
+            assert_int_equal(diag.code, GPUMP_ERROR_FORMAT);
+            refused++;
+            continue;
+        }
+        checked++;
+        if (checked % drive_every) continue;
+        one->drive(copy, test_seed() + bit);
+        if (one->adopt(copy, bytes, &diag)) fail_msg("%s, bit %u: %s after use", one->name, bit, diag.field);
+        driven++;
+    }
+    printf("%s: %u bits refused, %u harmless, %u of these driven on\n", one->name, refused, checked, driven);
+    assert_true(refused && driven);
+}
+
+/* ---- scheduler ---- */
+
+static gpump_scheduler_config scheduler_config(uint32_t kernels_per_sm) {
+    gpump_scheduler_config config;
+    assert_int_equal(gpump_scheduler_config_preset(&config, "k20c"), GPUMP_OK);
+    config.sms = 5;
+    config.blocks_per_sm = 3;
+    config.processes = 3;
+    config.queues = 4;
+    config.active_kernels = 3;
+    config.saved_blocks = 8;
+    config.kernels_per_sm = kernels_per_sm;
+    config.decision_cycles = 2;
+    config.slice_cycles = 40;
+    return config;
+}
+static uint32_t scheduler_kernels_per_sm;
+
+static gpump_result scheduler_adopt(uint64_t *memory, size_t bytes, gpump_diag *diag) {
+    gpump_scheduler_config config = scheduler_config(scheduler_kernels_per_sm);
+    gpump_scheduler *scheduler;
+    gpump_result result = gpump_scheduler_adopt(memory, bytes, &config, &scheduler, diag);
+    return result ? result : gpump_scheduler_check(scheduler, diag);
+}
+
+/* The host reads what is resident from the tables: a block's generation is not shown, so it remembers the last ones. */
+static gpump_block_ref resident[5][3];
+static int building; /* the tables are being filled, nothing is altered yet */
+
+static void scheduler_drive(uint64_t *memory, uint64_t seed) {
+    gpump_scheduler *s = (gpump_scheduler *)(void *)memory;
+    gpump_block_ref here[5][3];
+    uint64_t random = seed, now = gpump_scheduler_look(s).now;
+    memcpy(here, resident, sizeof here);
+    for (int step = 0; step < 150; step++) {
+        const gpump_scheduler_policy *policy = gpump_scheduler_policy_at(seed % 8u);
+        gpump_scheduler_action action;
+        gpump_scheduler_command command;
+        uint32_t sm = gpump_random_below(&random, 5), slot = gpump_random_below(&random, 3);
+        now = gpump_add_saturated(now, gpump_random_below(&random, 4));
+        memset(&command, 0, sizeof command);
+        command.process = gpump_random_below(&random, 3);
+        command.blocks = 1 + gpump_random_below(&random, 20);
+        command.blocks_per_sm = 1 + gpump_random_below(&random, 3);
+        command.saved_limit = gpump_random_below(&random, 9);
+        switch (gpump_random_below(&random, 6)) {
+        case 0: (void)gpump_scheduler_submit(s, now, gpump_random_below(&random, 4), &command, NULL); break;
+        case 1: (void)gpump_scheduler_report_ready(s, now, sm); break;
+        case 2: (void)gpump_scheduler_report_finished(s, now, sm, here[sm][slot]); break;
+        case 3: (void)gpump_scheduler_report_preempted(s, now, sm, here[sm][slot], 7); break;
+        case 4: (void)gpump_scheduler_report_room(s, now, sm, slot); break;
+        default: (void)gpump_scheduler_set_priority(s, now, slot, gpump_random_below(&random, 3), 1 + slot);
+        }
+        for (int i = 0; i < 40 && gpump_scheduler_next(s, policy, now, &action) == GPUMP_OK; i++)
+            if (action.kind == GPUMP_SCHEDULER_ISSUE) {
+                assert_true(action.sm < 5 && action.block.slot < 3);
+                here[action.sm][action.block.slot] = action.block;
+            }
+        if (building) memcpy(resident, here, sizeof here);
+    }
+    (void)gpump_scheduler_hash(s);
+    (void)gpump_scheduler_next_cycle(s);
+}
+
+static void scheduler_memory(void **state) {
+    static uint64_t memory[WORDS], good[WORDS];
+    const altered scheduler = {"scheduler", scheduler_adopt, scheduler_drive};
+    (void)state;
+    for (uint32_t scene = 0; gpump_scheduler_policy_at(scene / 2);
+         scene++) { /* every policy, with one kernel per SM and two */
+        gpump_scheduler_config config;
+        gpump_scheduler *s;
+        size_t bytes;
+        scheduler_kernels_per_sm = 1 + scene % 2;
+        config = scheduler_config(scheduler_kernels_per_sm);
+        memset(resident, 0, sizeof resident);
+        assert_int_equal(gpump_scheduler_bytes(&config, &bytes, NULL), GPUMP_OK);
+        assert_true(bytes <= sizeof memory);
+        assert_int_equal(gpump_scheduler_init(memory, bytes, &config, &s, NULL), GPUMP_OK);
+        for (uint32_t i = 0; i < 3; i++) {
+            gpump_scheduler_process process = {i, 4096 * i, i, 1};
+            uint32_t row;
+            assert_int_equal(gpump_scheduler_open(s, 0, &process, &row, NULL), GPUMP_OK);
+        }
+        building = 1;
+        scheduler_drive(memory, test_seed() * 8 + scene / 2);
+        building = 0;
+        memcpy(good, memory, sizeof good);
+        flip_every_bit(&scheduler, good, bytes, 3);
+    }
+}
+
+/* ---- spill ---- */
+
+static gpump_spill_config spill_config(void) {
+    gpump_spill_config config;
+    assert_int_equal(gpump_spill_config_preset(&config, "gtx480_lin"), GPUMP_OK);
+    config.jobs = 3;
+    config.warps = 12;
+    config.outstanding = 4;
+    return config;
+}
+
+static gpump_result spill_adopt(uint64_t *memory, size_t bytes, gpump_diag *diag) {
+    gpump_spill_config config = spill_config();
+    gpump_spill *spill;
+    gpump_result result = gpump_spill_adopt(memory, bytes, &config, &spill, diag);
+    return result ? result : gpump_spill_check(spill, diag);
+}
+
+static void spill_drive(uint64_t *memory, uint64_t seed) {
+    gpump_spill *spill = (gpump_spill *)(void *)memory;
+    uint64_t random = seed, now = 1000;
+    for (int step = 0; step < 200; step++) {
+        gpump_spill_warp warps[4];
+        gpump_spill_action action;
+        uint32_t job = gpump_random_below(&random, 3), count = 1 + gpump_random_below(&random, 4), at;
+        now += gpump_random_below(&random, 20);
+        for (uint32_t i = 0; i < 4; i++) {
+            warps[i].point_cycle = warps[i].drained_cycle = now - gpump_random_below(&random, 10);
+            warps[i].registers = 1 + gpump_random_below(&random, 30);
+            warps[i].bytes = gpump_random_below(&random, 30 * 128);
+        }
+        switch (gpump_random_below(&random, 16)) {
+        case 0: (void)gpump_spill_save(spill, now, 5, count, 300, 40, &at); break;
+        case 1: (void)gpump_spill_restore(spill, now, 6, warps, count, 300, 40, &at); break;
+        case 2: (void)gpump_spill_report_metadata(spill, job, 60); break;
+        case 3: (void)gpump_spill_cancel(spill, now, job); break;
+        case 4:
+        case 5:
+        case 6: (void)gpump_spill_report_drained(spill, now, job, warps); break;
+        default: (void)gpump_spill_report_moved(spill, now, job, 1);
+        }
+        for (int i = 0; i < 10 && gpump_spill_next(spill, now, &action) == GPUMP_OK; i++) {}
+        if (gpump_spill_next_event(spill, now, &action) == GPUMP_OK) assert_true(action.job < 3);
+        (void)gpump_spill_next_cycle(spill);
+    }
+    (void)gpump_spill_hash(spill);
+}
+
+static void spill_memory(void **state) {
+    static uint64_t memory[WORDS], good[WORDS];
+    const altered spill_engine = {"spill", spill_adopt, spill_drive};
+    gpump_spill_config config = spill_config();
+    gpump_spill *spill;
+    gpump_spill_action action;
+    gpump_spill_warp warps[4] = {{20, 30, 12, 700}, {10, 30, 3, 300}, {4, 30, 30, 3000}, {30, 30, 0, 0}};
+    uint32_t job;
+    size_t bytes;
+    (void)state;
+    assert_int_equal(gpump_spill_bytes(&config, &bytes, NULL), GPUMP_OK);
+    assert_true(bytes <= sizeof memory);
+    assert_int_equal(gpump_spill_init(memory, bytes, &config, &spill, NULL), GPUMP_OK);
+    /* one block in the middle of its save, one in the middle of its restore */
+    assert_int_equal(gpump_spill_save(spill, 30, 1, 4, 200, 50, &job), GPUMP_OK);
+    for (uint32_t i = 0; i < 3; i++) assert_int_equal(gpump_spill_report_drained(spill, 40, job, &warps[i]), GPUMP_OK);
+    assert_int_equal(gpump_spill_restore(spill, 41, 2, warps, 4, 200, 50, &job), GPUMP_OK);
+    for (uint64_t now = 41; now < 300; now++)
+        while (gpump_spill_next(spill, now, &action) == GPUMP_OK)
+            if (action.kind == GPUMP_SPILL_READ && now < 200)
+                assert_int_equal(gpump_spill_report_moved(spill, now, action.job, 1), GPUMP_OK);
+    memcpy(good, memory, sizeof good);
+    flip_every_bit(&spill_engine, good, bytes, 1);
+}
+
+/* ---- pool ---- */
+
+static const gpump_context_pool_config pool_config = {sizeof(gpump_context_pool_config), 3, 70, 0, 1000};
+
+static gpump_result pool_adopt(uint64_t *memory, size_t bytes, gpump_diag *diag) {
+    gpump_context_pool *pool;
+    gpump_result result = gpump_context_pool_adopt(memory, bytes, &pool_config, &pool, diag);
+    return result ? result : gpump_context_pool_check(pool, diag);
+}
+
+static void pool_drive(uint64_t *memory, uint64_t seed) {
+    gpump_context_pool *pool = (gpump_context_pool *)(void *)memory;
+    uint64_t random = seed, context;
+    for (int step = 0; step < 500; step++) {
+        uint32_t kernel = 1 + gpump_random_below(&random, 5);
+        switch (gpump_random_below(&random, 6)) {
+        case 0: (void)gpump_context_pool_open(pool, kernel); break;
+        case 1: (void)gpump_context_pool_close(pool, kernel); break;
+        case 2: (void)gpump_context_pool_give(pool, gpump_random_below(&random, 220)); break;
+        default:
+            if (gpump_context_pool_take(pool, kernel, 900, &context) == GPUMP_OK) assert_true(context < 210);
+        }
+        assert_true(gpump_context_pool_room(pool, kernel) <= 70);
+    }
+    (void)gpump_context_pool_hash(pool);
+}
+
+static void pool_memory(void **state) {
+    static uint64_t memory[WORDS], good[WORDS];
+    const altered contexts = {"context pool", pool_adopt, pool_drive};
+    gpump_context_pool *pool;
+    size_t bytes;
+    (void)state;
+    assert_int_equal(gpump_context_pool_bytes(&pool_config, &bytes, NULL), GPUMP_OK);
+    assert_true(bytes <= sizeof memory);
+    assert_int_equal(gpump_context_pool_init(memory, bytes, &pool_config, &pool, NULL), GPUMP_OK);
+    pool_drive(memory, test_seed());
+    memcpy(good, memory, sizeof good);
+    flip_every_bit(&contexts, good, bytes, 1);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(scheduler_memory),
+        cmocka_unit_test(spill_memory),
+        cmocka_unit_test(pool_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
