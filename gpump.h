@@ -14,28 +14,50 @@
  *   a whole SM    gpump_sm_bytes, gpump_sm_init, gpump_sm_place, gpump_sm_report_executed, gpump_sm_preempt, gpump_sm_next;
  *                 examples/host_skeleton.cc is all of it in one page, docs/hosting.md says what goes where in a simulator
  *
- * The map. calculation: a function of plain structs. hardware: one flat block of the caller's memory, nothing allocated later, a byte
- * copy is a checkpoint. program: grows while it is built, through the caller's allocator.
+ * The map, room by room. A room uses only the rooms above it. The kinds: a calculation is a function of plain structs. Hardware is
+ * one flat block of the caller's memory: nothing is allocated later, and a byte copy is a checkpoint. A program grows while it is
+ * built, through the caller's allocator.
+ *
  *   component           kind         first call                      from
+ *
+ * base: results, reasons for "no", exact arithmetic, hashes and bit sets that all other rooms use. Call gpump_diag_text first: it puts
+ * any error into words.
  *   base                             gpump_diag_text                 results, reasons, arithmetic that cannot overflow, a sparse map
+ *
+ * gpu: machines of the papers, what a block takes on them, and what running together costs. Call gpump_gpu_config_preset first.
  *   gpu                 calculation  gpump_gpu_config_preset         Tanasic 5.1 Table 5.2, Lin Table 2.2, Shieh Table 4.2, AMD's CWSR
  *   block               calculation  gpump_block_leaves              what decisions see of a block: view, states, parts, choice
- *   program             program      gpump_program_create            what the analyses see of a kernel: control flow, loops, aliasing
  *   metrics             calculation  gpump_metrics_compute           Tanasic 5.3, Lin 4.1
  *   meter               hardware     gpump_meter_config_preset       Lin 3.4.1: per-kernel traffic and the six utilisations
+ *
+ * program: a kernel's instructions, and what a compiler learns from them before the kernel runs. Call gpump_program_create first, then
+ * gpump_program_finish; every analysis takes the finished program.
+ *   program             program      gpump_program_create            what the analyses see of a kernel: control flow, loops, aliasing
  *   liveness            program      gpump_liveness_create           Lin 2.3.2
  *   registers           program      gpump_registers_allocate        onto a machine's register file, with spills
- *   compress            calculation  gpump_compress_save             Lin 2.3.3
- *   cost                calculation  gpump_cost_estimate_blocks      Shieh 3.3.2, Chimera
- *   sm                  hardware     gpump_sm_config_preset          Lin 2.3.1, Tanasic 5.2.2, Shieh 3.2 and 3.4.4
  *   preempt_points      program      gpump_preempt_points_place      Lin 2.4.1
  *   clobbers            program      gpump_clobbers_find             iGPU 3; whole blocks: Shieh 4.1
  *   regions             program      gpump_regions_form              iGPU 3 to 4.2
  *   page_checks         program      gpump_page_checks_insert        Kim 2
+ *
+ * context: the bytes of a block that has left its SM, and the time that moving them takes. Call gpump_context_begin first to write a
+ * context, gpump_context_open to read one, and gpump_spill_save_time where only the time counts.
+ *   compress            calculation  gpump_compress_save             Lin 2.3.3
  *   context             calculation  gpump_context_begin             Lin 2.3 and 2.4.2, Tanasic 5.2.2
  *   in_place            calculation  gpump_in_place_find             Lin 2.3.1
  *   spill               hardware     gpump_spill_config_preset       Lin 2.4.3
+ *
+ * sm: the slots, allocation tables and block life cycle of one SM. Call gpump_sm_config_preset first, then gpump_sm_init and
+ * gpump_sm_place.
+ *   sm                  hardware     gpump_sm_config_preset          Lin 2.3.1, Tanasic 5.2.2, Shieh 3.2 and 3.4.4
+ *
+ * victim: which blocks leave an SM for another kernel, and how. Fill a gpump_block_view for each block (gpump_sm_blocks does so), then
+ * call gpump_cost_estimate_blocks and gpump_victim_decide.
+ *   cost                calculation  gpump_cost_estimate_blocks      Shieh 3.3.2, Chimera
  *   victim              calculation  gpump_victim_find               Shieh chapter 3, Chimera, Tanasic 7.2.1
+ *
+ * scheduler: which kernel of which process gets which SM. Call gpump_scheduler_config_preset first, then gpump_scheduler_init,
+ * gpump_scheduler_submit and gpump_scheduler_next.
  *   scheduler           hardware     gpump_scheduler_config_preset   Tanasic 5.2.1 to 5.2.3
  *   scheduler_policies  tables       gpump_scheduler_find            Tanasic 5.2.4, 5.3.2, 5.3.4
  *
@@ -44,13 +66,14 @@
  *              pointer is needed, and a value outside its range, are GPUMP_ERROR_ARGUMENT. Functions that return something else (questions),
  *              and those marked Hot, trust their arguments.
  *   diag       may be NULL; filled only on failure; gpump_diag_text puts it into words.
- *   now        in cycles; going back is GPUMP_ERROR_TIME.
+ *   now        in cycles; going back, and GPUMP_UNKNOWN, are GPUMP_ERROR_TIME.
  *   block      a (slot, generation): GPUMP_ERROR_STALE when it names no block, or no longer.
  *   capacity   entries of the array before it, which may be NULL with 0; *count gets how many there are. When they do not fit, that is
- *              GPUMP_ERROR_CAPACITY, and what the array holds counts for nothing.
+ *              GPUMP_ERROR_CAPACITY: the array is unchanged, and *count is the number needed.
  *   hardware   _bytes says how much memory, _init makes an object in it (8-byte aligned; GPUMP_ERROR_CAPACITY when it is less), _adopt takes
- *              over a byte copy (GPUMP_ERROR_FORMAT unless configuration and build are the same), _hash is the same on every machine, _bits
- *              is the cost in SRAM. A wrong configuration is GPUMP_ERROR_CONFIG; an unknown preset GPUMP_ERROR_UNKNOWN_NAME.
+ *              over a byte copy (GPUMP_ERROR_FORMAT unless size, configuration and build are the same). _adopt trusts the tables of a copy
+ *              that this program made; for bytes from outside _check goes through all of them (GPUMP_ERROR_FORMAT), and then every later call
+ *              is safe. _hash is the same on every machine, _bits is the cost in SRAM. A wrong configuration is GPUMP_ERROR_CONFIG; an unknown preset GPUMP_ERROR_UNKNOWN_NAME.
  *   program    transforms set their output to a new program, to be freed by gpump_program_destroy; _destroy takes NULL, too.
  *   struct_size is the size of the struct it stands in, so that a host compiled against another version is refused.
  *   cost       constant; a place in a table, or a division. Nothing but programs and their analyses allocates.
@@ -1686,6 +1709,7 @@ GPUMP_END
 
 
 
+
 GPUMP_BEGIN
 
 #define GPUMP_CONTEXT_VERSION 1
@@ -1740,20 +1764,11 @@ typedef struct gpump_context_stack_entry {
     uint64_t lanes;
 } gpump_context_stack_entry;
 
-/* Parts of a block's state; bits. The first two are also gpump_part. */
-typedef enum gpump_context_part {
-    GPUMP_CONTEXT_PART_REGISTERS = 1,
-    GPUMP_CONTEXT_PART_SHARED = 2,
-    GPUMP_CONTEXT_PART_STACKS = 4,
-    GPUMP_CONTEXT_PART_BLOCK = 8
-} gpump_context_part;
-
 /* What of a block is not in this context but still on an SM (Lin 2.3.1, 2.4.2: the pointer that is NULL). */
 typedef struct gpump_context_control {
-    uint32_t in_place; /* GPUMP_CONTEXT_PART_REGISTERS, _SHARED or both; 0: everything is here */
-    uint32_t sm;       /* where those are */
-    uint32_t slot;     /* block slot and generation there */
-    uint32_t generation;
+    uint32_t in_place;      /* GPUMP_PART_REGISTERS, GPUMP_PART_SHARED_MEMORY or both; 0: everything is here */
+    uint32_t sm;            /* where those are */
+    gpump_block_ref block;  /* the name of the block there */
     uint32_t register_base; /* first 32-bit register, and how many; 0 and 0 when they are here */
     uint32_t registers;
     uint32_t shared_base; /* first byte, and how many */
@@ -1859,7 +1874,7 @@ GPUMP_API gpump_result gpump_context_get_compressed(gpump_context_reader *reader
                                                     const gpump_compress_layout *layout, uint32_t *values,
                                                     gpump_diag *diag);
 /* Returns what a block cannot be restored without and this context neither has nor says to be in place:
- * gpump_context_part bits, 0 for a whole context. shared_bytes is the block's; registers and stacks are missing if any
+ * gpump_part bits, 0 for a whole context. shared_bytes is the block's; registers and stacks are missing if any
  * warp's are, though a warp whose stack is empty has ended and needs no registers. Blocks of over 1024 warps are not
  * believed. Cost: one walk. */
 GPUMP_API uint32_t gpump_context_missing(gpump_context_reader *reader, uint32_t shared_bytes);
@@ -12354,7 +12369,7 @@ GPUMP_API gpump_result gpump_context_get_control(gpump_context_reader *reader, g
         control ? gpump_context_find(reader, GPUMP_CONTEXT_CONTROL, 0, &section) : GPUMP_ERROR_ARGUMENT;
     if (result) return result;
     if (section.bytes != 32 ||
-        gpumpi_context_load32(section.payload) > (GPUMP_CONTEXT_PART_REGISTERS | GPUMP_CONTEXT_PART_SHARED))
+        gpumpi_context_load32(section.payload) > (GPUMP_PART_REGISTERS | GPUMP_PART_SHARED_MEMORY))
         return GPUMP_ERROR_FORMAT;
     gpumpi_context_load32s(section.payload, &control->in_place, 8);
     return GPUMP_OK;
@@ -12394,7 +12409,7 @@ GPUMP_API uint32_t gpump_context_missing(gpump_context_reader *reader, uint32_t 
     gpump_context_section section;
     uint32_t missing = 0, in_place = 0;
     int shared = !shared_bytes, together = 0;
-    if (gpump_context_get_block(&walk, &block) || block.warps > WARPS) return GPUMP_CONTEXT_PART_BLOCK;
+    if (gpump_context_get_block(&walk, &block) || block.warps > WARPS) return GPUMP_PART_BLOCK;
     if (!gpump_context_get_control(&walk, &control)) in_place = control.in_place;
     memset(registers, 0, sizeof registers);
     memset(stacks, 0, sizeof stacks);
@@ -12410,12 +12425,11 @@ GPUMP_API uint32_t gpump_context_missing(gpump_context_reader *reader, uint32_t 
             if (!section.bytes) gpump_bits_set(registers, section.index); /* has ended: needs none */
         }
     }
-    if (!shared && !(in_place & GPUMP_CONTEXT_PART_SHARED)) missing |= GPUMP_CONTEXT_PART_SHARED;
-    if (!block.registers || together) in_place |= GPUMP_CONTEXT_PART_REGISTERS;
+    if (!shared && !(in_place & GPUMP_PART_SHARED_MEMORY)) missing |= GPUMP_PART_SHARED_MEMORY;
+    if (!block.registers || together) in_place |= GPUMP_PART_REGISTERS;
     for (uint32_t warp = 0; warp < block.warps; warp++) {
-        if (!(in_place & GPUMP_CONTEXT_PART_REGISTERS) && !gpump_bits_get(registers, warp))
-            missing |= GPUMP_CONTEXT_PART_REGISTERS;
-        if (!gpump_bits_get(stacks, warp)) missing |= GPUMP_CONTEXT_PART_STACKS;
+        if (!(in_place & GPUMP_PART_REGISTERS) && !gpump_bits_get(registers, warp)) missing |= GPUMP_PART_REGISTERS;
+        if (!gpump_bits_get(stacks, warp)) missing |= GPUMP_PART_STACKS;
     }
     return missing;
 }

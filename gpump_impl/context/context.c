@@ -353,7 +353,7 @@ GPUMP_API gpump_result gpump_context_get_control(gpump_context_reader *reader, g
         control ? gpump_context_find(reader, GPUMP_CONTEXT_CONTROL, 0, &section) : GPUMP_ERROR_ARGUMENT;
     if (result) return result;
     if (section.bytes != 32 ||
-        gpumpi_context_load32(section.payload) > (GPUMP_CONTEXT_PART_REGISTERS | GPUMP_CONTEXT_PART_SHARED))
+        gpumpi_context_load32(section.payload) > (GPUMP_PART_REGISTERS | GPUMP_PART_SHARED_MEMORY))
         return GPUMP_ERROR_FORMAT;
     gpumpi_context_load32s(section.payload, &control->in_place, 8);
     return GPUMP_OK;
@@ -393,7 +393,7 @@ GPUMP_API uint32_t gpump_context_missing(gpump_context_reader *reader, uint32_t 
     gpump_context_section section;
     uint32_t missing = 0, in_place = 0;
     int shared = !shared_bytes, together = 0;
-    if (gpump_context_get_block(&walk, &block) || block.warps > WARPS) return GPUMP_CONTEXT_PART_BLOCK;
+    if (gpump_context_get_block(&walk, &block) || block.warps > WARPS) return GPUMP_PART_BLOCK;
     if (!gpump_context_get_control(&walk, &control)) in_place = control.in_place;
     memset(registers, 0, sizeof registers);
     memset(stacks, 0, sizeof stacks);
@@ -409,12 +409,11 @@ GPUMP_API uint32_t gpump_context_missing(gpump_context_reader *reader, uint32_t 
             if (!section.bytes) gpump_bits_set(registers, section.index); /* has ended: needs none */
         }
     }
-    if (!shared && !(in_place & GPUMP_CONTEXT_PART_SHARED)) missing |= GPUMP_CONTEXT_PART_SHARED;
-    if (!block.registers || together) in_place |= GPUMP_CONTEXT_PART_REGISTERS;
+    if (!shared && !(in_place & GPUMP_PART_SHARED_MEMORY)) missing |= GPUMP_PART_SHARED_MEMORY;
+    if (!block.registers || together) in_place |= GPUMP_PART_REGISTERS;
     for (uint32_t warp = 0; warp < block.warps; warp++) {
-        if (!(in_place & GPUMP_CONTEXT_PART_REGISTERS) && !gpump_bits_get(registers, warp))
-            missing |= GPUMP_CONTEXT_PART_REGISTERS;
-        if (!gpump_bits_get(stacks, warp)) missing |= GPUMP_CONTEXT_PART_STACKS;
+        if (!(in_place & GPUMP_PART_REGISTERS) && !gpump_bits_get(registers, warp)) missing |= GPUMP_PART_REGISTERS;
+        if (!gpump_bits_get(stacks, warp)) missing |= GPUMP_PART_STACKS;
     }
     return missing;
 }

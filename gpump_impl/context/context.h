@@ -18,6 +18,7 @@
 #define GPUMP_CONTEXT_H
 
 #include "base/base.h"
+#include "gpu/block.h"
 #include "gpu/gpu.h"
 #include "context/compress.h"
 
@@ -75,20 +76,11 @@ typedef struct gpump_context_stack_entry {
     uint64_t lanes;
 } gpump_context_stack_entry;
 
-/* Parts of a block's state; bits. The first two are also gpump_part. */
-typedef enum gpump_context_part {
-    GPUMP_CONTEXT_PART_REGISTERS = 1,
-    GPUMP_CONTEXT_PART_SHARED = 2,
-    GPUMP_CONTEXT_PART_STACKS = 4,
-    GPUMP_CONTEXT_PART_BLOCK = 8
-} gpump_context_part;
-
 /* What of a block is not in this context but still on an SM (Lin 2.3.1, 2.4.2: the pointer that is NULL). */
 typedef struct gpump_context_control {
-    uint32_t in_place; /* GPUMP_CONTEXT_PART_REGISTERS, _SHARED or both; 0: everything is here */
-    uint32_t sm;       /* where those are */
-    uint32_t slot;     /* block slot and generation there */
-    uint32_t generation;
+    uint32_t in_place;      /* GPUMP_PART_REGISTERS, GPUMP_PART_SHARED_MEMORY or both; 0: everything is here */
+    uint32_t sm;            /* where those are */
+    gpump_block_ref block;  /* the name of the block there */
     uint32_t register_base; /* first 32-bit register, and how many; 0 and 0 when they are here */
     uint32_t registers;
     uint32_t shared_base; /* first byte, and how many */
@@ -194,7 +186,7 @@ GPUMP_API gpump_result gpump_context_get_compressed(gpump_context_reader *reader
                                                     const gpump_compress_layout *layout, uint32_t *values,
                                                     gpump_diag *diag);
 /* Returns what a block cannot be restored without and this context neither has nor says to be in place:
- * gpump_context_part bits, 0 for a whole context. shared_bytes is the block's; registers and stacks are missing if any
+ * gpump_part bits, 0 for a whole context. shared_bytes is the block's; registers and stacks are missing if any
  * warp's are, though a warp whose stack is empty has ended and needs no registers. Blocks of over 1024 warps are not
  * believed. Cost: one walk. */
 GPUMP_API uint32_t gpump_context_missing(gpump_context_reader *reader, uint32_t shared_bytes);

@@ -55,7 +55,7 @@ static void write_sample(gpump_context_writer *writer, const sample *s, int how)
     assert_int_equal(gpump_compress_layout_init(&layout, WARPS * LANES, REGISTERS, LANES, 32, NULL), GPUMP_OK);
     if (!(how & LEAVE_BLOCK)) gpump_context_put_block(writer, &s->block);
     if (how & IN_PLACE) {
-        gpump_context_control control = {GPUMP_CONTEXT_PART_SHARED, 3, 4, 5, 0, 0, 1024, SHARED};
+        gpump_context_control control = {GPUMP_PART_SHARED_MEMORY, 3, 4, 5, 0, 0, 1024, SHARED};
         gpump_context_put_control(writer, &control);
     }
     if (how & COMPRESS_TOGETHER)
@@ -153,8 +153,8 @@ static void what_is_missing_is_named(void **state) {
     uint64_t random = 5, bytes;
     sample s = make_sample(&random);
     static const int how[] = {LEAVE_BLOCK, LEAVE_REGISTERS, LEAVE_SHARED, LEAVE_STACKS};
-    static const uint32_t missing[] = {GPUMP_CONTEXT_PART_BLOCK, GPUMP_CONTEXT_PART_REGISTERS,
-                                       GPUMP_CONTEXT_PART_SHARED, GPUMP_CONTEXT_PART_STACKS};
+    static const uint32_t missing[] = {GPUMP_PART_BLOCK, GPUMP_PART_REGISTERS, GPUMP_PART_SHARED_MEMORY,
+                                       GPUMP_PART_STACKS};
     gpump_context_reader reader;
     gpump_context_control control;
     unsigned char *memory;
@@ -176,9 +176,9 @@ static void what_is_missing_is_named(void **state) {
     assert_int_equal(gpump_context_open(&reader, memory, bytes, NULL), GPUMP_OK);
     assert_int_equal(gpump_context_missing(&reader, SHARED), 0);
     assert_int_equal(gpump_context_get_control(&reader, &control), GPUMP_OK);
-    assert_int_equal(control.in_place, GPUMP_CONTEXT_PART_SHARED);
+    assert_int_equal(control.in_place, GPUMP_PART_SHARED_MEMORY);
     assert_int_equal(control.shared_base, 1024);
-    assert_int_equal(control.generation, 5);
+    assert_int_equal(control.block.generation, 5);
     free(memory);
 }
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # The documents name only what is there: documents.sh SOURCE_DIR
 # Every gpump_... and GPUMP_... in README.md, docs/ and the map must be in gpump.h (or be a CMake option), every path in
-# backquotes or links must exist, and the map must name every component.
+# backquotes or links must exist, and the map must name every room and every component.
 set -u
 cd "$1" || exit 1
 status=0
@@ -32,5 +32,10 @@ for component in $(sed -n 's/^set(GPUMP_ROOM_[a-z]* \(.*\))$/\1/p' gpump_impl/co
     ls gpump_impl/*/"$component.h" >/dev/null 2>&1 || continue
     grep -q "^ \*   $component " gpump_impl/map.txt || complain "gpump_impl/map.txt does not name $component"
 done
+# Rooms in floor order: "room: what it is for. What to call first."
+grep -oE '^ \* [a-z_]+: ' gpump_impl/map.txt | tr -d ' *:' >/tmp/gpump.rooms.$$
+sed -n 's/^set(GPUMP_ROOMS \(.*\))$/\1/p' gpump_impl/components.cmake | tr ' ' '\n' | cmp -s - /tmp/gpump.rooms.$$ ||
+    complain "gpump_impl/map.txt names these rooms: $(tr '\n' ' ' </tmp/gpump.rooms.$$)"
+rm -f /tmp/gpump.rooms.$$
 [ $status -eq 0 ] && echo "the documents name only what is there"
 exit $status

@@ -33,8 +33,7 @@ static void walk(machine *m, const kernel *k, const block *b, gpump_context_writ
         memset(&control, 0, sizeof control);
         control.in_place = b->keep;
         control.sm = b->sm;
-        control.slot = b->ref.slot;
-        control.generation = b->ref.generation;
+        control.block = b->ref;
         if (b->keep & GPUMP_PART_REGISTERS) {
             control.register_base = b->register_base;
             control.registers = k->need.registers;
