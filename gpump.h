@@ -66,7 +66,7 @@
  *              pointer is needed, and a value outside its range, are GPUMP_ERROR_ARGUMENT. Functions that return something else (questions),
  *              and those marked Hot, trust their arguments.
  *   diag       may be NULL; filled only on failure; gpump_diag_text puts it into words.
- *   now        in cycles; going back, and GPUMP_UNKNOWN, are GPUMP_ERROR_TIME.
+ *   now        in cycles; going back is GPUMP_ERROR_TIME, and to the scheduler and the spill engine GPUMP_UNKNOWN is, too.
  *   block      a (slot, generation): GPUMP_ERROR_STALE when it names no block, or no longer.
  *   capacity   entries of the array before it, which may be NULL with 0; *count gets how many there are. When they do not fit, that is
  *              GPUMP_ERROR_CAPACITY: the array is unchanged, and *count is the number needed.
