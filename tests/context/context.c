@@ -55,7 +55,7 @@ static void write_sample(gpump_context_writer *writer, const sample *s, int how)
     assert_int_equal(gpump_compress_layout_init(&layout, WARPS * LANES, REGISTERS, LANES, 32, NULL), GPUMP_OK);
     if (!(how & LEAVE_BLOCK)) gpump_context_put_block(writer, &s->block);
     if (how & IN_PLACE) {
-        gpump_context_control control = {GPUMP_PART_SHARED_MEMORY, 3, 4, 5, 0, 0, 1024, SHARED};
+        gpump_context_control control = {GPUMP_PART_SHARED_MEMORY, 3, {4, 5}, 0, 0, 1024, SHARED};
         gpump_context_put_control(writer, &control);
     }
     if (how & COMPRESS_TOGETHER)

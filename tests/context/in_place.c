@@ -66,7 +66,7 @@ static void agrees_with_every_subset(void **state) {
         enum { CAPACITY = 60, SHARED = 40 };
         uint32_t count = gpump_random_below(&random, 7), base[2][8], length[2][8], capacity[2] = {CAPACITY, SHARED},
                  size[2], at;
-        uint32_t give_up[8], bases[2][8], fewest[2], placements[2], fixed = 0;
+        uint32_t bases[2][64], fewest[2], placements[2], fixed = 0;
         gpump_block_view views[8];
         gpump_in_place_need need;
         gpump_in_place_plan plan;
