@@ -28,6 +28,8 @@
  *   gpu                 calculation  gpump_gpu_config_preset         Tanasic 5.1 Table 5.2, Lin Table 2.2, Shieh Table 4.2, AMD's CWSR
  *   block               calculation  gpump_block_leaves              what decisions see of a block: view, states, parts, choice
  *   metrics             calculation  gpump_metrics_compute           Tanasic 5.3, Lin 4.1
+ *
+ * memory: what each kernel's requests do to caches, network and DRAM. Call gpump_meter_config_preset first.
  *   meter               hardware     gpump_meter_config_preset       Lin 3.4.1: per-kernel traffic and the six utilisations
  *
  * program: a kernel's instructions, and what a compiler learns from them before the kernel runs. Call gpump_program_create first, then
