@@ -1038,12 +1038,12 @@ static void test_textures(void **state) {
 /* Every opcode of the table that lanes_compute serves is in some row here, or has a test of its own above. */
 static void test_rows_are_complete(void **state) {
     static const uint8_t elsewhere[] = {
-        OPCODE_MADC,       OPCODE_ADDC,     OPCODE_SUBC,     OPCODE_SHFL, OPCODE_VOTE,        OPCODE_MATCH,
-        OPCODE_ACTIVEMASK, OPCODE_REDUX,    OPCODE_ELECT,    OPCODE_LD,   OPCODE_ST,          OPCODE_MMA,
-        OPCODE_MOVMATRIX,  OPCODE_LDMATRIX, OPCODE_STMATRIX, OPCODE_COPY, OPCODE_COPY_COMMIT, OPCODE_COPY_WAIT,
-        OPCODE_PRINT,      OPCODE_ASSERT,   OPCODE_MALLOC,   OPCODE_FREE, OPCODE_ATOM,        OPCODE_RED,
-        OPCODE_TEX,        OPCODE_MEMBAR,   OPCODE_BRA,      OPCODE_BAR,  OPCODE_WARPSYNC,    OPCODE_RET,
-        OPCODE_EXIT,       OPCODE_TRAP,     OPCODE_NOP};
+        OPCODE_MADC,       OPCODE_ADDC,     OPCODE_SUBC,     OPCODE_SHFL,   OPCODE_VOTE,        OPCODE_MATCH,
+        OPCODE_ACTIVEMASK, OPCODE_REDUX,    OPCODE_ELECT,    OPCODE_LD,     OPCODE_ST,          OPCODE_MMA,
+        OPCODE_MOVMATRIX,  OPCODE_LDMATRIX, OPCODE_STMATRIX, OPCODE_COPY,   OPCODE_COPY_COMMIT, OPCODE_COPY_WAIT,
+        OPCODE_PRINT,      OPCODE_ASSERT,   OPCODE_MALLOC,   OPCODE_FREE,   OPCODE_ATOM,        OPCODE_RED,
+        OPCODE_TEX,        OPCODE_SULD,     OPCODE_SUST,     OPCODE_MEMBAR, OPCODE_BRA,         OPCODE_BAR,
+        OPCODE_WARPSYNC,   OPCODE_RET,      OPCODE_EXIT,     OPCODE_TRAP,   OPCODE_NOP};
     ptx_module module = read_rows();
     uint8_t seen[OPCODE_COUNT] = {0};
     (void)state;

@@ -230,7 +230,7 @@ static void test_refusal_leaves_the_rest(void **state) {
         HEAD ".global .surfref s;\n.entry a()\n{\n" REGISTERS
              "\twmma.mma.sync.aligned.row {%r1}, {%r2};\n{ { } }\nret;\n}\n"
              ".entry b()\n{\n" REGISTERS "mov.u32 %r1, %r2; ret;\n}\n.entry c()\n{\n" REGISTERS
-             "suld.b.1d.b32.trap {%r1}, [s, {%r2}]; ret;\n}\n.entry d() { .reg .b64 %rd<2>; mov.u64 %rd1, s; ret; }\n");
+             "suld.p.1d.b32.trap {%r1}, [s, {%r2}]; ret;\n}\n.entry d() { .reg .b64 %rd<2>; mov.u64 %rd1, s; ret; }\n");
     assert_int_equal(module.kernel_count, 1);
     assert_string_equal(module.kernels[0].name, "b");
     assert_int_equal(module.refusal_count, 3);
@@ -238,7 +238,7 @@ static void test_refusal_leaves_the_rest(void **state) {
     assert_string_equal(module.refusals[0].opcode, "wmma.mma.sync.aligned.row");
     assert_int_equal(module.refusals[0].line, 8);
     assert_int_equal(module.refusals[0].column, 2);
-    assert_string_equal(ptx_find_refusal(&module, "c")->opcode, "suld.b.1d.b32.trap");
+    assert_string_equal(ptx_find_refusal(&module, "c")->opcode, "suld.p.1d.b32.trap");
     assert_non_null(strstr(ptx_find_refusal(&module, "d")->text, "'s' is of a kind that is not supported"));
     assert_null(ptx_find_kernel(&module, "a"));
     ptx_free(&module);

@@ -47,6 +47,53 @@ static void test_bilinear(void **state) {
     launch_file_free(&launch);
 }
 
+/* Three coordinates: the weights are 1/4 in x, none in y, 1/2 in z; what is outside is the nearest texel. */
+static void test_volume(void **state) {
+    launch_file launch;
+    machine *m = build(&launch, "volume", 0);
+    const float *in = (const float *)(const void *)launch.buffers[0].contents, *out = output(m, &launch);
+    (void)state;
+    for (int z = 0; z < 5; z++)
+        for (int y = 0; y < 6; y++)
+            for (int x = 0; x < 32; x++) {
+                const int right = x < 31 ? x + 1 : 31, behind = z < 4 ? z + 1 : 4;
+                const float *near = in + (z * 6 + y) * 32, *far = in + (behind * 6 + y) * 32;
+                const double want = (0.75 * (double)near[x] + 0.25 * (double)near[right]) * 0.5 +
+                                    (0.75 * (double)far[x] + 0.25 * (double)far[right]) * 0.5;
+                assert_true(fabs((double)out[(z * 6 + y) * 32 + x] - want) < 1e-6);
+            }
+    machine_free(m);
+    launch_file_free(&launch);
+}
+
+static void test_layers(void **state) {
+    launch_file launch;
+    machine *m = build(&launch, "layers", 0);
+    const float *in = (const float *)(const void *)launch.buffers[0].contents, *out = output(m, &launch);
+    (void)state;
+    for (int i = 0; i < 960; i++) assert_true(out[i] == in[i < 768 ? i : i - 192] + in[0]);
+    machine_free(m);
+    launch_file_free(&launch);
+}
+
+static void test_surfaces(void **state) {
+    launch_file launch;
+    uint64_t cycles[] = {0, 300, 700};
+    (void)state;
+    for (int run = 0; run < 3; run++) { /* preempted too */
+        machine *m = build(&launch, "surfaces", cycles[run]);
+        const int16_t *in = (const int16_t *)(const void *)launch.buffers[0].contents, *out = output(m, &launch);
+        for (int y = 0; y < 7; y++)
+            for (int x = 0; x < 40; x++) {
+                const int at = y * 40 + x, to = (6 - y) * 40 + x;
+                assert_int_equal(out[2 * to], (int16_t)(in[2 * at + 1] + (x ? in[2 * at - 2] : 0)));
+                assert_int_equal(out[2 * to + 1], in[2 * at]);
+            }
+        machine_free(m);
+        launch_file_free(&launch);
+    }
+}
+
 static void test_integers(void **state) {
     launch_file launch;
     machine *m = build(&launch, "integers", 0);
@@ -120,7 +167,7 @@ static void refuse(const char *argument, const char *expected) {
 static void test_refusals(void **state) {
     (void)state;
     refuse("      - texture: {width: 33}\n        buffer: {type: f32, count: 32}\n",
-           "bad_texture.yaml:7:18: a texture of 33 x 1 texels takes 132 bytes, the buffer has 128");
+           "bad_texture.yaml:7:18: a texture of 33 x 1 x 1 texels takes 132 bytes, the buffer has 128");
     refuse("      - texture: {width: 4, channels: 3}\n        buffer: {type: f32, count: 32}\n",
            "a texture has 1, 2 or 4 channels");
     refuse("      - texture: {width: 4, filter: cubic}\n        buffer: {type: f32, count: 32}\n",
@@ -132,8 +179,9 @@ static void test_refusals(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_fetch),     cmocka_unit_test(test_bilinear),
-                                       cmocka_unit_test(test_integers),  cmocka_unit_test(test_references),
-                                       cmocka_unit_test(test_preempted), cmocka_unit_test(test_refusals)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_fetch),      cmocka_unit_test(test_bilinear),  cmocka_unit_test(test_volume),
+        cmocka_unit_test(test_layers),     cmocka_unit_test(test_surfaces),  cmocka_unit_test(test_integers),
+        cmocka_unit_test(test_references), cmocka_unit_test(test_preempted), cmocka_unit_test(test_refusals)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -87,6 +87,13 @@ static void describe_access(const analysis *a, const instruction *in, const acce
         out->access = GPUMP_ACCESS_READ | GPUMP_ACCESS_WRITE;
         out->flags |= GPUMP_FLAG_ATOMIC;
         break;
+    case OPCODE_SULD:
+    case OPCODE_SUST: /* somewhere in global memory: only the launch knows which buffer; its pages are there */
+        out->access = in->opcode == OPCODE_SULD ? GPUMP_ACCESS_READ : GPUMP_ACCESS_WRITE;
+        out->flags |= GPUMP_FLAG_RESIDENT;
+        out->space = GPUMP_SPACE_GLOBAL;
+        out->bytes = instruction_access_bytes(in);
+        return;
     case OPCODE_COPY:
         out->access = GPUMP_ACCESS_READ;
         if (a->of_blocks) break;

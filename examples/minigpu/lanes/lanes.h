@@ -70,21 +70,25 @@ typedef struct lanes_texture {
     uint64_t address;       /* of texel (0, 0) */
     uint64_t row_bytes;     /* from one row to the next */
     uint32_t width, height; /* texels; height 0 or 1: one-dimensional */
+    uint32_t depth;         /* of a volume, or layers; 0: 1. One slice lies behind the other */
     uint8_t type;           /* of one channel: TYPE_U8 to TYPE_S32, TYPE_F32 */
     uint8_t channels;       /* 1, 2 or 4 */
     uint8_t linear;         /* 1: bilinear (float results only); 0: the nearest texel */
     uint8_t normalized;     /* 1: coordinates run from 0 to 1 */
     uint8_t as_float;       /* 1: integer texels of 8 and 16 bits are read as 0 to 1, or -1 to 1 */
-    uint8_t addressing[2];  /* texture_addressing in x and y */
-    uint8_t reserved;
+    uint8_t addressing[3];  /* texture_addressing in x, y and z */
 } lanes_texture;
-#define TEXTURE_TEXELS 4
+#define TEXTURE_TEXELS 8
 #define TEXTURE_NO_TEXEL UINT64_MAX /* outside, under TEXTURE_BORDER: reads zeros */
-/* Addresses of the texels each lane needs: addresses[texel][lane]. Returns how many texels: 1, 2 or 4. texel_bytes =
+/* Addresses of the texels each lane needs: addresses[texel][lane]. Returns how many texels: 1, 2, 4 or 8. texel_bytes =
  * channels * size. */
 uint32_t lanes_texture_addresses(const instruction *instruction, uint32_t active, const lanes_operand *sources,
                                  const lanes_texture *texture, uint64_t addresses[TEXTURE_TEXELS][LANES]);
 /* The result from those texels: texel t of lane l at texels[(t * 32 + l) * 16]; zeros for TEXTURE_NO_TEXEL. */
 void lanes_texture_filter(const instruction *instruction, uint32_t active, const lanes_operand *sources,
                           const lanes_texture *texture, const uint8_t *texels, lanes_operand *destinations);
+/* Where suld and sust access a surface, for the lanes of active; TEXTURE_NO_TEXEL: nowhere, zeros are read. Returns a
+ * mask of lanes that are outside it and must not be. */
+uint32_t lanes_surface_addresses(const instruction *instruction, uint32_t active, const lanes_operand *sources,
+                                 const lanes_texture *texture, uint64_t addresses[LANES]);
 #endif

@@ -3,11 +3,20 @@
 #include <math.h>
 #include "lanes/lanes_internal.h"
 
+static uint32_t size_of(const lanes_texture *t, uint32_t axis) {
+    const uint32_t size = axis == 0 ? t->width : axis == 1 ? t->height : t->depth;
+    return size || axis == 0 ? size : 1;
+}
+/* Axes that are filtered along; a layer's number is none of them, though it is the first coordinate. */
+static uint32_t axes_of(const instruction *i) {
+    return instruction_coordinates(i) - (uint32_t)instruction_is_layered(i);
+}
+
 /* The texel position of one coordinate: its floor, and the weight of the next texel in 1/256 (0 unless filtering). */
 static double position(const instruction *i, const lanes_operand *s, const lanes_texture *t, uint32_t axis,
                        uint32_t lane, double *weight) {
-    uint32_t bits = s[1 + axis].word[0][lane];
-    double size = axis ? (t->height ? t->height : 1) : t->width, x;
+    uint32_t bits = s[1 + axis + (uint32_t)instruction_is_layered(i)].word[0][lane];
+    double size = size_of(t, axis), x;
     *weight = 0;
     if (i->source_type != TYPE_F32) return (double)(int32_t)bits;
     x = (double)bits_f32(bits);
@@ -41,20 +50,24 @@ static int64_t inside(double x, uint32_t size, uint32_t addressing) {
 
 uint32_t lanes_texture_addresses(const instruction *i, uint32_t active, const lanes_operand *s, const lanes_texture *t,
                                  uint64_t addresses[TEXTURE_TEXELS][LANES]) {
-    uint32_t flat = i->variant == VARIANT_1D, linear = t->linear && i->source_type == TYPE_F32,
-             count = !linear ? 1
-                     : flat  ? 2
-                             : 4;
-    uint32_t height = t->height ? t->height : 1, bytes = type_bytes(t->type) * t->channels;
+    const uint32_t axes = axes_of(i), count = t->linear && i->source_type == TYPE_F32 ? 1u << axes : 1;
+    const uint64_t steps[3] = {(uint64_t)type_bytes(t->type) * t->channels, t->row_bytes, t->row_bytes * size_of(t, 1)};
+    const uint64_t layer_bytes = axes == 1 ? t->row_bytes : steps[2];
     (void)active;
     for (uint32_t k = 0; k < count; k++) EACH_LANE {
-            double weight, x = position(i, s, t, 0, l, &weight) + (double)(k & 1),
-                           y = flat ? 0 : position(i, s, t, 1, l, &weight) + (double)(k >> 1);
-            int64_t column = t->width ? inside(x, t->width, t->addressing[0]) : -1,
-                    row = flat ? 0 : inside(y, height, t->addressing[1]);
-            addresses[k][l] = column < 0 || row < 0
-                                  ? TEXTURE_NO_TEXEL
-                                  : t->address + (uint64_t)row * t->row_bytes + (uint64_t)column * bytes;
+            uint64_t address = t->address;
+            int outside = !t->width;
+            if (instruction_is_layered(i)) { /* layers are not filtered: the last one is all beyond it */
+                const uint32_t layer = s[1].word[0][l], layers = size_of(t, 2);
+                address += (layer < layers ? layer : layers - 1) * layer_bytes;
+            }
+            for (uint32_t axis = 0; axis < axes && !outside; axis++) {
+                double weight, x = position(i, s, t, axis, l, &weight) + (double)(k >> axis & 1);
+                const int64_t at = inside(x, size_of(t, axis), t->addressing[axis]);
+                outside = at < 0;
+                if (!outside) address += (uint64_t)at * steps[axis];
+            }
+            addresses[k][l] = outside ? TEXTURE_NO_TEXEL : address;
         }
     return count;
 }
@@ -82,17 +95,19 @@ static double channel(const lanes_texture *t, const uint8_t *texel, uint32_t num
 
 void lanes_texture_filter(const instruction *i, uint32_t active, const lanes_operand *s, const lanes_texture *t,
                           const uint8_t *texels, lanes_operand *d) {
-    uint32_t flat = i->variant == VARIANT_1D, linear = t->linear && i->source_type == TYPE_F32 && i->type == TYPE_F32;
+    const uint32_t axes = axes_of(i), linear = t->linear && i->source_type == TYPE_F32 && i->type == TYPE_F32;
     (void)active;
     for (uint32_t c = 0; c < 4; c++) EACH_LANE {
-            double wx = 0, wy = 0, sum = 0;
+            double weights[3] = {0, 0, 0}, sum = 0;
             uint32_t bits = 0;
             if (linear) {
-                position(i, s, t, 0, l, &wx);
-                if (!flat) position(i, s, t, 1, l, &wy);
-                for (uint32_t k = 0; k < (flat ? 2u : 4u); k++)
-                    sum += channel(t, texels + (k * LANES + l) * 16, c, &bits) * (k & 1 ? wx : 1 - wx) *
-                           (k >> 1 ? wy : 1 - wy);
+                for (uint32_t axis = 0; axis < axes; axis++) position(i, s, t, axis, l, &weights[axis]);
+                for (uint32_t k = 0; k < 1u << axes; k++) {
+                    double part = channel(t, texels + (k * LANES + l) * 16, c, &bits);
+                    for (uint32_t axis = 0; axis < axes; axis++)
+                        part *= k >> axis & 1 ? weights[axis] : 1 - weights[axis];
+                    sum += part;
+                }
             } else
                 sum = channel(t, texels + l * 16, c, &bits);
             if (i->type == TYPE_F32)
@@ -100,4 +115,32 @@ void lanes_texture_filter(const instruction *i, uint32_t active, const lanes_ope
             else
                 d[c].word[0][l] = bits;
         }
+}
+
+uint32_t lanes_surface_addresses(const instruction *i, uint32_t active, const lanes_operand *s, const lanes_texture *t,
+                                 uint64_t addresses[LANES]) {
+    const uint32_t layered = (uint32_t)instruction_is_layered(i), axes = axes_of(i),
+                   bytes = instruction_access_bytes(i);
+    const uint64_t width = (uint64_t)type_bytes(t->type) * t->channels * t->width;
+    const uint64_t layer_bytes = axes == 1 ? t->row_bytes : t->row_bytes * size_of(t, 1);
+    uint32_t wrong = 0;
+    EACH_LANE {
+        uint64_t address = t->address;
+        int outside = 0;
+        if (layered) {
+            const uint32_t layer = s[1].word[0][l];
+            outside = layer >= size_of(t, 2);
+            address += (outside ? size_of(t, 2) - 1 : layer) * layer_bytes;
+        }
+        for (uint32_t axis = 0; axis < axes; axis++) {
+            const int64_t at = (int32_t)s[1 + layered + axis].word[0][l],
+                          last = axis ? (int64_t)size_of(t, axis) - 1 : (int64_t)width - (int64_t)bytes;
+            const int64_t kept = at < 0 ? 0 : at > last ? last : at;
+            outside |= kept != at || last < 0;
+            address += (uint64_t)kept * (axis == 0 ? 1 : axis == 1 ? t->row_bytes : t->row_bytes * size_of(t, 1));
+        }
+        addresses[l] = outside && i->lookup == 2 ? TEXTURE_NO_TEXEL : address;
+        wrong |= (uint32_t)(outside && (i->lookup == 0 || width < bytes)) << l;
+    }
+    return wrong & active;
 }

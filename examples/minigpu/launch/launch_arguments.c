@@ -125,8 +125,8 @@ static int read_choice(reader *r, const yaml_node_t *node, const char *what, con
 
 /* How a buffer is read through a texture object. */
 static int read_texture(reader *r, const yaml_node_t *node, launch_argument *argument) {
-    static const char *const keys[] = {"width",      "height",      "channels", "filter",
-                                       "addressing", "coordinates", "read",     NULL};
+    static const char *const keys[] = {"width",      "height",      "depth", "channels", "filter",
+                                       "addressing", "coordinates", "read",  NULL};
     static const char *const filters[] = {"nearest", "linear", NULL}, *const addressings[] = {"wrap", "clamp", "mirror",
                                                                                               "border", NULL};
     static const char *const coordinates[] = {"texels", "normalized", NULL}, *const reads[] = {
@@ -145,6 +145,8 @@ static int read_texture(reader *r, const yaml_node_t *node, launch_argument *arg
     if (!(value = find(r, node, "width"))) return FAIL(r, node, "a texture needs a width");
     if (read_u32(r, value, "width", 1, 1u << 27, &texture->width)) return -1;
     if ((value = find(r, node, "height")) && read_u32(r, value, "height", 1, 65536, &texture->height)) return -1;
+    texture->depth = 1;
+    if ((value = find(r, node, "depth")) && read_u32(r, value, "depth", 1, 65536, &texture->depth)) return -1;
     if ((value = find(r, node, "channels"))) {
         if (read_u32(r, value, "channels", 1, 4, &channels)) return -1;
         if (channels == 3) return FAIL(r, value, "a texture has 1, 2 or 4 channels");
@@ -157,16 +159,17 @@ static int read_texture(reader *r, const yaml_node_t *node, launch_argument *arg
         read_choice(r, value, "coordinates", coordinates, &texture->normalized))
         return -1;
     if ((value = find(r, node, "read")) && read_choice(r, value, "read", reads, &texture->as_float)) return -1;
-    texture->addressing[1] = texture->addressing[0];
+    texture->addressing[1] = texture->addressing[2] = texture->addressing[0];
     texture->type = types[buffer->type];
     texture->channels = (uint8_t)channels;
     texture->row_bytes = (uint64_t)texture->width * channels * launch_type_bytes(buffer->type);
     if (texture->type == TYPE_NONE)
         return FAIL(r, node, "a texture of %s is not possible: elements of 8, 16 or 32 bits",
                     launch_type_name(buffer->type));
-    if (texture->row_bytes * texture->height > buffer->bytes) {
-        return FAIL(r, node, "a texture of %u x %u texels takes %" PRIu64 " bytes, the buffer has %" PRIu64,
-                    texture->width, texture->height, texture->row_bytes * texture->height, buffer->bytes);
+    if (texture->row_bytes * texture->height > buffer->bytes / texture->depth) {
+        return FAIL(r, node, "a texture of %u x %u x %u texels takes %" PRIu64 " bytes, the buffer has %" PRIu64,
+                    texture->width, texture->height, texture->depth,
+                    texture->row_bytes * texture->height * texture->depth, buffer->bytes);
     }
     return 0;
 }

@@ -154,6 +154,46 @@ static void read_texture(machine *m, in_flight *r) {
     lanes_texture_filter(r->instruction, r->active, r->sources, texture, texels, r->results);
 }
 
+/* ---- surfaces ---- */
+
+static void coalesce_surface(machine *m, in_flight *r) {
+    const uint32_t bytes = instruction_access_bytes(r->instruction);
+    const lanes_texture *surface = texture_of(m, r);
+    uint32_t lane, wrong;
+    if (!surface) {
+        r->active = 0;
+        return;
+    }
+    wrong = lanes_surface_addresses(r->instruction, r->active, r->sources, surface, r->addresses);
+    for (lane = 0; lane < LANES; lane++) {
+        if (!(r->active >> lane & 1)) continue;
+        if (wrong >> lane & 1 || (r->addresses[lane] != TEXTURE_NO_TEXEL && r->addresses[lane] & (bytes - 1))) {
+            wrong_address(m, r, lane, r->sources[1].word[0][lane],
+                          wrong >> lane & 1 ? "access outside the surface" : "misaligned access to a surface");
+            r->active = 0;
+            return;
+        }
+        if (r->addresses[lane] != TEXTURE_NO_TEXEL) add_segment(r, r->addresses[lane], bytes);
+    }
+}
+
+static void access_surface(machine *m, in_flight *r) {
+    uint8_t bytes[LANES * ACCESS_BYTES_MAX];
+    const uint32_t size = instruction_access_bytes(r->instruction);
+    const int stores = r->instruction->opcode == OPCODE_SUST;
+    uint32_t lane;
+    memset(bytes, 0, sizeof bytes);
+    if (stores) lanes_to_memory(r->instruction, r->active, r->sources + SURFACE_VALUES - 1, bytes, size);
+    for (lane = 0; lane < LANES; lane++) {
+        if (!(r->active >> lane & 1) || r->addresses[lane] == TEXTURE_NO_TEXEL) continue;
+        if (stores)
+            memcpy(device_memory(m, r->addresses[lane]), bytes + lane * size, size);
+        else
+            memcpy(bytes + lane * size, device_memory(m, r->addresses[lane]), size);
+    }
+    if (!stores) lanes_from_memory(r->instruction, r->active, bytes, size, r->results);
+}
+
 /* ---- asynchronous copies ---- */
 
 /* Bytes that a lane's copy reads; the rest of what it writes is zeros. */
@@ -215,6 +255,10 @@ void memory_access_coalesce(machine *m, sm *s, in_flight *r) {
     if (r->active && instruction->opcode == OPCODE_TEX) coalesce_texture(m, r);
     if (r->active && instruction->opcode == OPCODE_COPY) {
         coalesce_copy(m, r);
+        return;
+    }
+    if (r->active && (instruction->opcode == OPCODE_SULD || instruction->opcode == OPCODE_SUST)) {
+        coalesce_surface(m, r);
         return;
     }
     if (!r->active || !bytes) return;
@@ -379,6 +423,8 @@ void memory_access_effect(machine *m, sm *s, in_flight *r) {
     case OPCODE_LD: load(m, s, r); break;
     case OPCODE_STMATRIX:
     case OPCODE_ST: store(m, s, r); break;
+    case OPCODE_SULD:
+    case OPCODE_SUST: access_surface(m, r); break;
     case OPCODE_COPY: copy(m, s, r); break;
     case OPCODE_ATOM:
     case OPCODE_RED: atomic(m, s, r); break;

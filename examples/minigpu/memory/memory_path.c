@@ -162,7 +162,7 @@ static int send_segment(machine *m, sm *s, uint32_t record) {
         else
             s->requests[request].record = record;
         r->outstanding++;
-    } else if (instruction->opcode == OPCODE_ST || instruction->opcode == OPCODE_RED) {
+    } else if (instruction->opcode != OPCODE_ATOM) {
         /* L1 writes through and holds no global data of its own, so a line that is there stays right. */
         request = take_instruction_request(m, s, r, REQUEST_STORE, segment);
         gpump_meter_report_l1(s->meter, b->kernel + 1, GPUMP_METER_STORE, 0);

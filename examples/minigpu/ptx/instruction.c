@@ -60,6 +60,8 @@ const char *special_name(uint32_t special) {
 
 uint32_t instruction_access_bytes(const instruction *instruction) {
     switch (instruction->opcode) {
+    case OPCODE_SULD:
+    case OPCODE_SUST:
     case OPCODE_LD:
     case OPCODE_ST:
         if (instruction->type == TYPE_PRED) return 4; /* a spilled predicate: 0 or 1 */
@@ -80,8 +82,9 @@ uint32_t instruction_address_lanes(const instruction *i, uint32_t active) {
 }
 
 int instruction_only_reads(const instruction *i) {
-    return i->opcode == OPCODE_LD || i->opcode == OPCODE_TEX || i->opcode == OPCODE_LDMATRIX ||
-           i->opcode == OPCODE_COPY || (i->opcode == OPCODE_CHECK && i->variant != VARIANT_WRITE);
+    return i->opcode == OPCODE_LD || i->opcode == OPCODE_TEX || i->opcode == OPCODE_SULD ||
+           i->opcode == OPCODE_LDMATRIX || i->opcode == OPCODE_COPY ||
+           (i->opcode == OPCODE_CHECK && i->variant != VARIANT_WRITE);
 }
 
 typedef struct text_buffer {
@@ -131,12 +134,13 @@ void instruction_text(const instruction *i, char *text, uint32_t bytes) {
                                            "neu", "ltu", "leu", "gtu", "geu", "num", "nan"};
     static const char *const roundings[] = {"", "rn", "rz", "rm", "rp", "rni", "rzi", "rmi", "rpi", "rna"};
     static const char *const variants[] = {
-        "",       "lo",         "hi",       "wide",      "add",     "min",    "max",      "and",     "or",
-        "xor",    "exch",       "cas",      "inc",       "dec",     "up",     "down",     "bfly",    "idx",
-        "all",    "any",        "uni",      "ballot",    "f4e",     "b4e",    "rc8",      "ecl",     "ecr",
-        "rc16",   "l",          "r",        "l.clamp",   "r.clamp", "approx", "full",     "finite",  "infinite",
-        "number", "notanumber", "normal",   "subnormal", "sync",    "arrive", "red.popc", "red.and", "red.or",
-        "drop",   "to",         "shiftamt", "1d",        "2d",      "trans",  "",         "write"};
+        "",       "lo",     "hi",       "wide",     "add",    "min",        "max",     "and",
+        "or",     "xor",    "exch",     "cas",      "inc",    "dec",        "up",      "down",
+        "bfly",   "idx",    "all",      "any",      "uni",    "ballot",     "f4e",     "b4e",
+        "rc8",    "ecl",    "ecr",      "rc16",     "l",      "r",          "l.clamp", "r.clamp",
+        "approx", "full",   "finite",   "infinite", "number", "notanumber", "normal",  "subnormal",
+        "sync",   "arrive", "red.popc", "red.and",  "red.or", "drop",       "to",      "shiftamt",
+        "1d",     "2d",     "3d",       "a1d",      "a2d",    "trans",      "",        "write"};
     text_buffer buffer;
     const char *separator = " ";
     if (bytes == 0) return;

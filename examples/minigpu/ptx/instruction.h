@@ -32,6 +32,7 @@ typedef enum functional_unit { UNIT_ALU, UNIT_SFU, UNIT_DOUBLE, UNIT_MEMORY, UNI
     X(SHFL, "shfl", ALU) X(VOTE, "vote", ALU) X(MATCH, "match", ALU) X(ACTIVEMASK, "activemask", ALU) \
     X(ELECT, "elect", ALU) X(REDUX, "redux", ALU) X(MMA, "mma", SFU) X(MOVMATRIX, "movmatrix", ALU) \
     X(LD, "ld", MEMORY) X(ST, "st", MEMORY) X(ATOM, "atom", MEMORY) X(RED, "red", MEMORY) X(TEX, "tex", MEMORY) \
+    X(SULD, "suld", MEMORY) X(SUST, "sust", MEMORY) \
     X(LDMATRIX, "ldmatrix", MEMORY) X(STMATRIX, "stmatrix", MEMORY) \
     X(COPY, "cp.async", MEMORY) X(COPY_COMMIT, "cp.async.commit_group", ALU) \
     X(COPY_WAIT, "cp.async.wait_group", ALU) \
@@ -172,7 +173,10 @@ typedef enum instruction_variant {
     VARIANT_TO,       /* cvta.to.space: generic to space; absent: the other way */
     VARIANT_SHIFTAMT, /* bfind */
     VARIANT_1D,
-    VARIANT_2D,    /* tex */
+    VARIANT_2D,
+    VARIANT_3D,
+    VARIANT_A1D,
+    VARIANT_A2D,   /* tex, suld, sust; A: layers, the layer's number is the first coordinate */
     VARIANT_TRANS, /* ldmatrix, stmatrix: transposed */
     VARIANT_SHORT, /* boundary: of a short region; absent: of a sparse one */
     VARIANT_WRITE  /* pfchk: of a store or atomic; absent: of a load */
@@ -249,7 +253,10 @@ typedef struct operand {
  * marker pfchk  sources[0] = address, `check`; page.entered: destinations[0] = p, sources[0] = address, sources[1] =
  * bytes of a page, sources[2] = how many of its first bytes bar:   sources[0] = barrier number, sources[1] = threads or
  * none, sources[2] = predicate of bar.red mov    packs when vector > 1 and there is one destination; unpacks when
- * vector > 1 and there is one source cp.async: sources[0] = address in global memory, sources[1] + sources[3] =
+ * vector > 1 and there is one source suld, sust: sources[0] = handle,
+ * sources[1..3] = coordinates, sources[SURFACE_VALUES..] = values; `lookup`: outside 0 it fails, 1 the nearest place
+ * counts, 2 there are zeros
+ * cp.async: sources[0] = address in global memory, sources[1] + sources[3] =
  * address in shared memory, sources[2] = bytes that are read (or a predicate: none); wait_group: `lookup` groups may be
  * left, none with VARIANT_ALL
  * mma    sources = registers of A, then of B, then of C;
@@ -257,6 +264,7 @@ typedef struct operand {
  * addc, subc, madc: the last source is the carry predicate; with FLAG_CARRY_OUT the
  * last destination is the carry predicate otherwise as PTX writes them An address is sources[0] (none: 0) + offset.
  * With `check`, a load or pfchk does nothing for lanes whose page is absent but to set that predicate. */
+#define SURFACE_VALUES 4
 typedef struct instruction {
     operand destinations[INSTRUCTION_DESTINATIONS];
     operand sources[INSTRUCTION_SOURCES];
@@ -361,6 +369,13 @@ uint32_t instruction_access_bytes(const instruction *instruction);
 uint32_t instruction_address_lanes(const instruction *instruction, uint32_t active);
 /* 1: ld, ldmatrix, tex, or pfchk of a load; 0: other memory instructions. */
 int instruction_only_reads(const instruction *instruction);
+/* Coordinates of tex, suld and sust, the layer's number among them. */
+static inline uint32_t instruction_coordinates(const instruction *i) {
+    return i->variant == VARIANT_1D ? 1 : i->variant == VARIANT_2D || i->variant == VARIANT_A1D ? 2 : 3;
+}
+static inline int instruction_is_layered(const instruction *i) {
+    return i->variant == VARIANT_A1D || i->variant == VARIANT_A2D;
+}
 /* 1 for calls of CUDA's runtime library: printf, assert, malloc, free. Their sources are the arguments. */
 static inline int instruction_is_runtime_call(const instruction *i) {
     return i->opcode >= OPCODE_PRINT && i->opcode <= OPCODE_FREE;

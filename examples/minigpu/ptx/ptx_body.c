@@ -99,6 +99,7 @@ static void apply_modifier(instruction *out, const ptx_modifier *modifier, int *
     case GROUP_COMPARE: out->compare = value; break;
     case GROUP_SPACE: out->space = value; break;
     case GROUP_VECTOR: out->vector = value; break;
+    case GROUP_LEVEL: out->lookup = value; break;
     case GROUP_CLAMP: *clamp = (int)modifier->value; break;
     case GROUP_SYNC:
     case GROUP_FENCE: break;
@@ -229,10 +230,10 @@ static int read_mov(ptx_reader *reader, instruction *out) {
     return 0;
 }
 
-/* [texture, {x, y}] or [texture, x] */
+/* [texture, {x, y}] or [texture, x]; with .level, the level behind it: textures here have one. */
 static int read_texture(ptx_reader *reader, instruction *out) {
     raw_operand raw, raws[4];
-    uint32_t count, wanted = out->variant == VARIANT_1D ? 1 : 2;
+    uint32_t count, wanted = instruction_coordinates(out);
     if (ptx_expect(reader, '[', "before the texture") || ptx_raw_operand(reader, &raw)) return -1;
     if (raw.kind != RAW_TEXTURE && raw.kind != RAW_REGISTER) return ptx_fail(reader, &raw.token, "expected a texture");
     if (ptx_source(reader, &raw, TYPE_B64, 0, out, 0)) return -1;
@@ -244,7 +245,10 @@ static int read_texture(ptx_reader *reader, instruction *out) {
     if (count < wanted) return ptx_fail(reader, &token, "the texture needs %u coordinates", wanted);
     for (uint32_t i = 0; i < wanted; i++)
         if (ptx_source(reader, &raws[i], out->source_type, 0, out, i + 1)) return -1;
-    return ptx_expect(reader, ']', "after the coordinates");
+    if (ptx_expect(reader, ']', "after the coordinates")) return -1;
+    if (!out->lookup) return 0;
+    out->lookup = 0;
+    return ptx_expect(reader, ',', "before the level") || ptx_raw_operand(reader, &raw) ? -1 : 0;
 }
 
 /* bar.sync a{, b}   bar.arrive a, b   bar.red.popc.u32 d, a{, b}, c   bar.red.and.pred p, a{, b}, c */
@@ -760,6 +764,10 @@ static int read_instruction(ptx_reader *reader, const ptx_token *name, instructi
         return ptx_expect(reader, ';', "after the operands");
     }
     if (ptx_token_is(name, "vabsdiff4")) return read_vabsdiff4(reader, name, &list, out);
+    if (ptx_is_surface(name)) {
+        if (ptx_surface(reader, name, &list, out)) return -1;
+        return ptx_expect(reader, ';', "after the operands");
+    }
     if (ptx_is_async(name, &list)) {
         if (ptx_async(reader, name, &list, out)) return -1;
         return ptx_expect(reader, ';', "after the operands");

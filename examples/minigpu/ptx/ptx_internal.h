@@ -190,6 +190,10 @@ int ptx_refuse_opcode(ptx_reader *reader, const ptx_token *token, const ptx_modi
 int ptx_matrix(ptx_reader *reader, const ptx_token *name, const ptx_modifier_list *list, const instruction *guard);
 int ptx_is_matrix(const ptx_token *name);
 
+/* surface.c: suld and sust; the same. */
+int ptx_surface(ptx_reader *reader, const ptx_token *name, const ptx_modifier_list *list, const instruction *guard);
+int ptx_is_surface(const ptx_token *name);
+
 /* async.c: cp.async and mbarrier; the same. */
 int ptx_async(ptx_reader *reader, const ptx_token *name, const ptx_modifier_list *list, const instruction *guard);
 int ptx_is_async(const ptx_token *name, const ptx_modifier_list *list);

@@ -36,6 +36,7 @@
 #define GROUP_UNIFORM 0x2000000u
 #define GROUP_FENCE 0x4000000u /* cta gl sys sc acq_rel gpu */
 #define GROUP_RELU 0x8000000u
+#define GROUP_LEVEL 0x10000000u
 
 /* Sets of types. */
 #define TYPE_SET(type) (1u << (type))

@@ -212,7 +212,7 @@ static int read_kernel_body(ptx_reader *reader, kernel_program *kernel, int *is_
     kernel->local_bytes = (reader->local_peak + 7) / 8 * 8;
     for (uint32_t i = 0; i < reader->count; i++) {
         const uint32_t opcode = reader->code[i].opcode;
-        kernel->uses_textures |= opcode == OPCODE_TEX;
+        kernel->uses_textures |= opcode == OPCODE_TEX || opcode == OPCODE_SULD || opcode == OPCODE_SUST;
         for (uint32_t k = 0; k < reader->code[i].source_count; k++)
             kernel->uses_grid_barrier |= reader->code[i].sources[k].kind == OPERAND_SPECIAL &&
                                          reader->code[i].sources[k].index == SPECIAL_ENVREG2;

@@ -110,6 +110,8 @@ static uint32_t class_of(const instruction *i) {
     case OPCODE_COPY:
     case OPCODE_COPY_COMMIT:
     case OPCODE_COPY_WAIT: return CLASS_ASYNCHRONOUS;
+    case OPCODE_SULD:
+    case OPCODE_SUST:
     case OPCODE_TEX: return CLASS_TEXTURE;
     case OPCODE_ATOM:
     case OPCODE_RED:
