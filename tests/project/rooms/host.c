@@ -19,6 +19,19 @@ int main(void) {
     return gpump_gpu_occupancy(&gpu, &need, &fits, NULL) != GPUMP_OK || fits.blocks != 12;
 }
 
+#elif defined(ROOM_memory)
+int main(void) {
+    static uint64_t memory[4096];
+    gpump_meter_config config;
+    gpump_meter *meter;
+    gpump_traffic traffic;
+    if (gpump_meter_config_preset(&config, "k20c") != GPUMP_OK) return 1;
+    if (gpump_meter_init(memory, sizeof memory, &config, &meter, NULL) != GPUMP_OK) return 1;
+    gpump_meter_report_enter(meter, 10, 1, GPUMP_METER_DRAM);
+    gpump_meter_report_leave(meter, 60, 1, GPUMP_METER_DRAM, 10);
+    return gpump_meter_total(meter, 100, 1, &traffic) != GPUMP_OK || traffic.dram_latency_cycles != 50;
+}
+
 #elif defined(ROOM_program)
 int main(void) {
     gpump_allocator allocator = gpump_allocator_default();
