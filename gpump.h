@@ -2200,21 +2200,22 @@ GPUMP_END
 #endif
 
 /* ---- gpump_impl/sm/sm.h ---- */
-/* sm: slots, register and shared-memory allocation tables, block life cycle, preemption (floor 2, hardware)
+/* sm: slots, register and shared-memory allocation tables, block life cycle, preemption (hardware)
  *
- * One streaming multiprocessor as preemption sees it (Lin 2.3.1, Tanasic 5.2.2, Shieh 3.2 and 3.4.4). The host
- * executes; the SM keeps which block holds which registers and shared memory, how far each block is, and what must
- * happen next:
+ * One streaming multiprocessor (SM) as preemption sees it (Lin 2.3.1, Tanasic 5.2.2, Shieh 3.2 and 3.4.4). The host
+ * executes instructions. The SM records which block holds which registers and shared memory, how far each block is,
+ * and what must happen next:
  *
- *   place            -> RUNNING, or RESTORING and a RESTORE action for a block that comes back
- *   preempt, flush   -> FLUSHED, DROP action;  report_dropped -> FREED action
- *   preempt, drain   -> DRAINING;              report_done    -> FREED action
- *   preempt, switch  -> STOPPING, STOP action; report_waits 0 -> SAVING, SAVE action; report_saved -> FREED action
- *   preempt, rewind  -> STOPPING, REWIND action; then as for switch
- *   the same, keeping registers, shared memory or both in place -> PARKED action instead of FREED; unpark brings it
- * back
+ *   gpump_sm_place            -> RUNNING; for a saved block RESTORING, and a RESTORE action
+ *   gpump_sm_preempt, flush   -> FLUSHED, DROP action;  report_dropped -> FREED action
+ *   gpump_sm_preempt, drain   -> DRAINING;              report_done    -> FREED action
+ *   gpump_sm_preempt, switch  -> STOPPING, STOP action; report_waits 0 -> SAVING, SAVE action;
+ *                                report_saved -> FREED action
+ *   gpump_sm_preempt, rewind  -> STOPPING, REWIND action; then as for switch
+ *   switch or rewind that keeps registers or shared memory in place -> PARKED action instead of FREED;
+ *                                gpump_sm_unpark brings the block back
  *
- * A block's room is free, and its slot can be given out again, from the moment gpump_sm_next hands over FREED. */
+ * The room of a block is free, and its slot can be used again, when gpump_sm_next hands over FREED. */
 #ifndef GPUMP_SM_H
 #define GPUMP_SM_H
 
@@ -2226,18 +2227,22 @@ GPUMP_BEGIN
 
 /* How ranges of registers and shared memory are found. */
 typedef enum gpump_sm_placement {
-    GPUMP_SM_FIRST_FIT = 0, /* the lowest free range, registers and shared memory each for themselves */
-    GPUMP_SM_ALIGNED = 1    /* position i: registers at i x registers per block, shared memory at i x shared bytes per
-                               block;    the lowest position with both free (Shieh 3.2) */
+    /* The lowest free range, for registers and for shared memory separately. */
+    GPUMP_SM_FIRST_FIT = 0,
+    /* The lowest position at which both are free (Shieh 3.2). Position i starts at register i x registers per block and
+     * at byte i x shared bytes per block. */
+    GPUMP_SM_ALIGNED = 1
 } gpump_sm_placement;
 
-/* Who times the moving of contexts. */
+/* Who times the transfer of contexts. */
 typedef enum gpump_sm_timing {
-    GPUMP_SM_TIMING_HOST = 0, /* the host moves the bytes through its own memory model and reports saved and restored */
-    GPUMP_SM_TIMING_PORT = 1 /* the SM's memory port does at its share of the bandwidth, one transfer after the other */
+    /* The host moves the bytes through its own memory model and reports when they are saved and restored. */
+    GPUMP_SM_TIMING_HOST = 0,
+    /* The SM's memory port moves them at its share of the bandwidth, one transfer after the other. */
+    GPUMP_SM_TIMING_PORT = 1
 } gpump_sm_timing;
 
-/* What a stopped block may have to wait for before its state is complete; bits. A host reports the ones it knows. */
+/* What a stopped block may wait for before its state is complete; bits. A host reports the bits that it knows. */
 typedef enum gpump_sm_wait {
     GPUMP_SM_WAIT_PIPELINE = 1,
     GPUMP_SM_WAIT_STORES = 2,
@@ -2248,39 +2253,44 @@ typedef enum gpump_sm_wait {
     GPUMP_SM_WAIT_ALL = 63
 } gpump_sm_wait;
 
-/* An SM. Filled by gpump_sm_config_preset or gpump_sm_config_from_gpu only; every field may then be changed. */
+/* The configuration of an SM. gpump_sm_config_preset or gpump_sm_config_from_gpu fills it; every field may then be
+ * changed. */
 typedef struct gpump_sm_config {
     uint32_t struct_size; /* sizeof(gpump_sm_config) */
     uint32_t lanes;       /* threads of a warp; 1 to 64 */
     uint32_t block_slots; /* blocks that hold warps at the same time; 1 to 64 */
-    uint32_t
-        entries; /* blocks the allocation tables can name, parked ones included; block_slots to 64 (Lin 2.3.1: 16) */
+    /* Entries of the allocation tables: blocks at the same time, parked blocks included; block_slots to 64 (Lin 2.3.1:
+     * 16). */
+    uint32_t entries;
     uint32_t warp_slots;           /* warps at the same time; 1 to 256 */
     uint32_t thread_slots;         /* threads at the same time; at least 1 */
     uint32_t registers;            /* 32-bit registers of the register file */
     uint32_t register_granule;     /* registers are allocated in multiples of this; at least 1 */
-    uint32_t shared_bytes;         /* shared memory, bytes */
+    uint32_t shared_bytes;         /* bytes of shared memory */
     uint32_t shared_granule_bytes; /* shared memory is allocated in multiples of this; at least 1 */
-    uint32_t kernels;              /* kernels with blocks here at the same time, parked ones included; 1 to 64 */
+    uint32_t kernels;              /* kernels with blocks here at the same time, parked blocks included; 1 to 64 */
     uint32_t placement;            /* gpump_sm_placement */
-    uint32_t techniques; /* bits 1 << gpump_technique that the host can carry out; rewind only for hosts that record
-                            the region boundaries of warps (the presets leave it out) */
+    /* Techniques that the host can carry out, as bits 1 << gpump_technique. Only a host that records the region
+     * boundaries of warps can rewind; the presets leave rewind out. */
+    uint32_t techniques;
     uint32_t unused;
-    uint32_t waits;       /* the gpump_sm_wait bits this host reports; 0: a stopped block is complete at once */
-    uint32_t timing;      /* gpump_sm_timing */
-    uint64_t port_cycles; /* a context of b bytes takes ceil(b x port_cycles / port_bytes) cycles; both at least 1 */
+    uint32_t waits;  /* gpump_sm_wait bits that this host reports; 0: a stopped block is complete at once */
+    uint32_t timing; /* gpump_sm_timing */
+    /* A context of b bytes takes ceil(b x port_cycles / port_bytes) cycles; both at least 1. */
+    uint64_t port_cycles;
     uint64_t port_bytes;
-    uint64_t context_bytes; /* space preallocated for the saved contexts of each kernel, bytes (Tanasic 5.2.2);
-                               UINT64_MAX: as much as is needed. gpump_sm_set_context_room says what is left of it */
+    /* Bytes preallocated for the saved contexts of each kernel (Tanasic 5.2.2). UINT64_MAX: unlimited.
+     * gpump_sm_set_context_room says how much is left. */
+    uint64_t context_bytes;
 } gpump_sm_config;
 
-/* What happened to a block before it came here; goes out with SAVE and FREED, comes back with gpump_sm_place. */
+/* What happened to a block before it came here. SAVE and FREED hand it to the host, gpump_sm_place takes it back. */
 typedef struct gpump_sm_history {
     uint64_t executed;       /* warp instructions since the block was launched */
     uint64_t cycles;         /* cycles it has been on an SM since then */
     uint64_t register_bytes; /* bytes of registers in its saved context */
     uint64_t shared_bytes;   /* bytes of shared memory in its saved context */
-    uint32_t clobbered;      /* 1: it has overwritten something it read, and may never be flushed */
+    uint32_t clobbered;      /* 1: the block has overwritten something that it read, and may never be flushed */
     uint32_t unused;
 } gpump_sm_history;
 
@@ -2292,25 +2302,34 @@ typedef struct gpump_sm_request {
     gpump_footprint need; /* threads, registers, shared memory of the whole block */
 } gpump_sm_request;
 
+/* What the host has to do, or to know. */
 typedef enum gpump_sm_action_kind {
-    GPUMP_SM_ACTION_STOP =
-        1, /* issue no more for this block (with to_point: stop each warp at its preemption point), then report waits */
-    GPUMP_SM_ACTION_REWIND,  /* send the block's warps back: see below; then report waits */
-    GPUMP_SM_ACTION_SAVE,    /* write `parts` of the context; report saved (timing HOST) */
-    GPUMP_SM_ACTION_RESTORE, /* read `parts` of the context into the ranges given; report restored (timing HOST) */
-    GPUMP_SM_ACTION_RESUME,  /* the restore is over, the block may issue (timing PORT; under HOST the host knows) */
-    GPUMP_SM_ACTION_DROP,    /* squash what is in flight, forget the block; report dropped */
-    GPUMP_SM_ACTION_PARKED,  /* the block is out of its warp slots; `parts` stay in place */
-    GPUMP_SM_ACTION_FREED    /* the room is free; `why` and the history say how the block left */
+    /* Issue no more instructions of this block. With to_point each warp first runs to its preemption point. Then report
+     * waits. */
+    GPUMP_SM_ACTION_STOP = 1,
+    /* Send the warps of the block back to their last region boundaries, as gpump_sm_action says. Then report waits. */
+    GPUMP_SM_ACTION_REWIND,
+    /* Write `parts` of the context. Under timing HOST, report saved. */
+    GPUMP_SM_ACTION_SAVE,
+    /* Read `parts` of the context into the given ranges. Under timing HOST, report restored. */
+    GPUMP_SM_ACTION_RESTORE,
+    /* The restore has ended and the block may issue. Only under timing PORT, because under HOST the host knows. */
+    GPUMP_SM_ACTION_RESUME,
+    /* Squash what is in flight and forget the block. Then report dropped. */
+    GPUMP_SM_ACTION_DROP,
+    /* The block has left its warp slots. `parts` stay in place. */
+    GPUMP_SM_ACTION_PARKED,
+    /* The room is free. `why` and the history say how the block left. */
+    GPUMP_SM_ACTION_FREED
 } gpump_sm_action_kind;
 
-/* REWIND: a warp that has neither ended nor waits at a barrier goes back to the region boundary that it passed last:
- * what it has in flight is squashed, its PC and SIMT stack become those recorded there, and gpump_sm_report_rewound
- * counts what it had executed since. A warp that has done something since which must not happen twice (an atomic, a
- * volatile access) goes on to its next boundary instead: until all warps stand at one the host reports
- * GPUMP_SM_WAIT_PREEMPTION_POINT, if it is among config.waits, and warps may issue.
+/* One action. Ranges are those that the block has (DROP and FREED: had).
  *
- * What the host has to do, or to know. Ranges are those the block has (SAVE, DROP, FREED: had). */
+ * REWIND: a warp that has neither ended nor waits at a barrier goes back to the region boundary that it passed last.
+ * What the warp has in flight is squashed, its PC and SIMT stack become those recorded at the boundary, and
+ * gpump_sm_report_rewound counts the instructions given up. A warp that has since done something that must not happen
+ * twice (an atomic, a volatile access) runs on to its next boundary instead. Until all warps stand at a boundary, the
+ * host reports GPUMP_SM_WAIT_PREEMPTION_POINT, if that bit is among config.waits, and warps may issue. */
 typedef struct gpump_sm_action {
     uint64_t cookie;
     uint64_t bytes;       /* SAVE, RESTORE: bytes to move */
@@ -2436,10 +2455,10 @@ GPUMP_API uint64_t gpump_sm_hash(const gpump_sm *sm);
 
 /* The SRAM an SM of this configuration needs, bits. */
 typedef struct gpump_sm_storage {
-    uint64_t allocation_bits; /* register and shared-memory tables: start, length, slot, 5-bit kernel per entry
-                                 (Lin 2.3.1: 160 B) */
-    uint64_t status_bits;     /* executed (32), issue cycle (32), flush bit per block slot (Shieh 3.4.4) */
-    uint64_t life_bits;       /* state, technique, parts kept, waits per entry; warps and threads per entry */
+    /* Register and shared-memory tables: start, length, slot and 5-bit kernel per entry (Lin 2.3.1: 160 B). */
+    uint64_t allocation_bits;
+    uint64_t status_bits; /* executed (32), issue cycle (32), flush bit per block slot (Shieh 3.4.4) */
+    uint64_t life_bits;   /* state, technique, parts kept, waits per entry; warps and threads per entry */
     uint64_t total_bits;
 } gpump_sm_storage;
 /* Sets *bits to the SRAM that an SM of this configuration needs, all tables together. GPUMP_ERROR_CONFIG. */
