@@ -57,8 +57,9 @@ static void points_cost_what_they_are(void **state) {
 }
 
 /* Where a warp of a block that is to leave has stopped. */
-static int may_stop_there(const machine *m, const sm *s, const block *b, const warp *w) {
-    if (!w->stack.depth || w->barrier != NONE || s->calling >> w->slot & 1) return 1;
+static int may_stop_there(const machine *m, const block *b, const warp *w) {
+    if (!w->stack.depth || w->barrier != NONE || gpump_warp_gate_closed_by(w->gate, GPUMP_WARP_FETCH, GPUMP_WARP_FAULT))
+        return 1;
     return instruction_is_point(&m->kernels[b->kernel].program->instructions[simt_top(&w->stack)->pc]);
 }
 
@@ -89,8 +90,8 @@ static void warps_stop_at_points_only(void **state) {
                     if (!b || b->preemption == NONE || gpump_sm_state(s->gpump, entry) != GPUMP_BLOCK_SAVING) continue;
                     for (n = 0; n < b->warp_count; n++) {
                         stopped++;
-                        elsewhere += i % 2 == 0 && !may_stop_there(m, s, b, &m->warps[b->warps[n]]);
-                        if (i % 2 && !may_stop_there(m, s, b, &m->warps[b->warps[n]]))
+                        elsewhere += i % 2 == 0 && !may_stop_there(m, b, &m->warps[b->warps[n]]);
+                        if (i % 2 && !may_stop_there(m, b, &m->warps[b->warps[n]]))
                             fail_msg("%s: warp %u has stopped elsewhere", names[i / 2], n);
                     }
                 }

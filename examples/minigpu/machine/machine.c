@@ -10,6 +10,7 @@
 #include "analysis/analysis.h"
 #include "preemption/context_forms.h"
 #include "machine/dispatcher.h"
+#include "machine/gate.h"
 #include "machine/loops.h"
 #include "machine/page_faults.h"
 #include "machine/runtime_calls.h"
@@ -956,10 +957,10 @@ void machine_dump(const machine *m, void *output) {
                         pc < m->kernels[b->kernel].program->count ? m->kernels[b->kernel].program->instructions[pc].line
                                                                   : 0,
                         simt_top(&w->stack)->mask,
-                        s->waiting & bit   ? " at a barrier,"
-                        : s->calling & bit ? " its pages are fetched,"
+                        w->barrier != NONE ? " at a barrier,"
+                        : gate_calling(w)  ? " its pages are fetched,"
                                            : "",
-                        s->stopped & bit ? " stopped," : "", s->fetched & bit ? "" : " not fetched,",
+                        gate_stopped(w) ? " stopped," : "", s->fetched & bit ? "" : " not fetched,",
                         s->clear & bit ? "" : " waits for registers,", w->in_flight);
             }
         }

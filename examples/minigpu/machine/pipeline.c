@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "machine/gate.h"
 #include "memory/memory_path.h"
 #include "machine/page_faults.h"
 #include "machine/region.h"
@@ -51,18 +52,19 @@ void pipeline_refresh_warp(machine *m, sm *s, warp *w) {
     else
         s->present &= ~bit;
     if (w->barrier != NONE)
-        s->waiting |= bit;
+        gate_close(s, w, GPUMP_WARP_ISSUE, GPUMP_WARP_BARRIER);
     else
-        s->waiting &= ~bit;
+        gate_open(s, w, GPUMP_WARP_ISSUE, GPUMP_WARP_BARRIER);
     refresh_clear(m, s, w);
 }
 
 void pipeline_enable_fetch(machine *m, sm *s, uint32_t warp_index, int enabled) {
     warp *w = &m->warps[warp_index];
-    int waits = !w->fetch_enabled && w->stack.depth && !w->control && !(s->fetched >> w->slot & 1) &&
-                !(s->calling >> w->slot & 1);
-    w->fetch_enabled = enabled != 0;
-    if (!enabled || !waits) return;
+    const int held = gpump_warp_gate_closed_by(w->gate, GPUMP_WARP_FETCH, GPUMP_WARP_HOST);
+    if (!enabled) gate_close(s, w, GPUMP_WARP_FETCH, GPUMP_WARP_HOST);
+    if (!enabled || !held) return;
+    gate_open(s, w, GPUMP_WARP_FETCH, GPUMP_WARP_HOST);
+    if (!w->stack.depth || !gpump_warp_gate_may(w->gate, GPUMP_WARP_FETCH) || s->fetched >> w->slot & 1) return;
     pipe_put(&s->pipes[PIPE_FETCH], m->now, warp_index);
     if (s->wake > m->now + 1) s->wake = m->now + 1;
 }
@@ -112,7 +114,7 @@ void pipeline_squash_warp(machine *m, sm *s, uint32_t warp_index) {
     memset(w->held_any, 0, sizeof w->held_any);
     memset(w->copies, 0, sizeof w->copies);
     w->unchecked = 0;
-    w->control = 0;
+    gate_open(s, w, GPUMP_WARP_FETCH, GPUMP_WARP_PIPELINE);
 }
 
 static void release_sources(warp *w, in_flight *r) {
@@ -187,7 +189,7 @@ void pipeline_check_barriers(machine *m, sm *s, block *b) {
             instruction = &block_kernel(m, b)->program->instructions[w->barrier_pc];
             if (instruction->destination_count) write_reduction(m, b, w, bar, instruction);
             w->barrier = NONE;
-            s->waiting &= ~BIT(w->slot);
+            gate_open(s, w, GPUMP_WARP_ISSUE, GPUMP_WARP_BARRIER);
         }
         memset(bar, 0, sizeof *bar);
     }
@@ -220,7 +222,7 @@ static void arrive(machine *m, sm *s, block *b, warp *w, const in_flight *r) {
         w->barrier = id;
         w->barrier_pc = r->pc;
         w->barrier_lanes = r->active;
-        s->waiting |= BIT(w->slot);
+        gate_close(s, w, GPUMP_WARP_ISSUE, GPUMP_WARP_BARRIER);
     }
     pipeline_check_barriers(m, s, b);
 }
@@ -267,7 +269,7 @@ static void commit_control(machine *m, sm *s, uint32_t record) {
     }
     b = &m->blocks[r->block];
     w = &m->warps[r->warp];
-    w->control = 0;
+    gate_open(s, w, GPUMP_WARP_FETCH, GPUMP_WARP_PIPELINE);
     switch (instruction->opcode) {
     case OPCODE_BRA:
         if (simt_branch(&w->stack, r->active, instruction->target, instruction->reconvergence)) {
@@ -280,7 +282,7 @@ static void commit_control(machine *m, sm *s, uint32_t record) {
             wrong(m, r, "branches nest deeper than the SIMT stack");
         if (!r->active) break;
         w->called_until = page_faults_call(m);
-        s->calling |= BIT(w->slot);
+        gate_close(s, w, GPUMP_WARP_FETCH, GPUMP_WARP_FAULT);
         break;
     case OPCODE_RET:
     case OPCODE_EXIT:
@@ -303,7 +305,7 @@ static void commit_control(machine *m, sm *s, uint32_t record) {
     retire(m, s, record);
     if (!w->stack.depth)
         warp_ended(m, s, b, w);
-    else if (!(s->calling & BIT(w->slot)))
+    else if (!gate_calling(w))
         pipe_put(&s->pipes[PIPE_FETCH], m->now, warp_index);
     pipeline_block_may_be_done(m, s, b);
 }
@@ -313,14 +315,14 @@ static uint64_t end_calls(machine *m, sm *s) {
     uint64_t left = s->calling, next = NEVER;
     while (left) {
         const uint32_t slot = gpump_bits_lowest64(left);
-        const warp *w = &m->warps[s->slot_warp[slot]];
+        warp *w = &m->warps[s->slot_warp[slot]];
         left &= left - 1;
         if (w->called_until > m->now) {
             if (w->called_until < next) next = w->called_until;
             continue;
         }
-        s->calling &= ~BIT(slot);
-        if (w->fetch_enabled) s->fetched |= BIT(slot);
+        gate_open(s, w, GPUMP_WARP_FETCH, GPUMP_WARP_FAULT);
+        if (gpump_warp_gate_may(w->gate, GPUMP_WARP_FETCH)) s->fetched |= BIT(slot);
     }
     return next;
 }
@@ -422,7 +424,7 @@ static void issue(machine *m, sm *s, uint32_t scheduler, uint32_t slot) {
     }
     if (info->unit == UNIT_CONTROL) { /* what comes next is known when it commits */
         s->fetched &= ~BIT(slot);
-        w->control = 1;
+        gate_close(s, w, GPUMP_WARP_FETCH, GPUMP_WARP_PIPELINE);
     } else {
         simt_go(&w->stack, pc + 1);
     }
@@ -437,7 +439,7 @@ static void issue(machine *m, sm *s, uint32_t scheduler, uint32_t slot) {
         if (m->region_log && !is_short) region_log_add(m->region_log, b->kernel, pc, w->executed_since[0]);
         restart_record(w, is_short);
     }
-    if (!w->fetch_enabled) s->fetched &= ~BIT(slot);
+    if (!gpump_warp_gate_may(w->gate, GPUMP_WARP_FETCH)) s->fetched &= ~BIT(slot);
     refresh_clear(m, s, w);
     pipe_put(&s->pipes[PIPE_OPERANDS], m->now, record);
     s->scheduler_last[scheduler] = slot;
@@ -489,8 +491,7 @@ uint64_t pipeline_issue(machine *m, sm *s) {
     while ((record = pipe_take(&s->pipes[PIPE_OPERANDS], m->now)) != NONE) read_operands(m, s, record);
     while ((fetched = pipe_take(&s->pipes[PIPE_FETCH], m->now)) != NONE) {
         const warp *w = &m->warps[fetched];
-        if (w->sm == s->index && w->fetch_enabled && !w->control && !(s->calling & BIT(w->slot)))
-            s->fetched |= BIT(w->slot);
+        if (w->sm == s->index && gpump_warp_gate_may(w->gate, GPUMP_WARP_FETCH)) s->fetched |= BIT(w->slot);
     }
     if (s->calling) next = end_calls(m, s);
     wait = issue_stage(m, s);

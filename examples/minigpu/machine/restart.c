@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "machine/gate.h"
 #include "preemption/context_forms.h"
 #include "machine/pipeline.h"
 
@@ -34,7 +35,7 @@ int restart_warp(machine *m, sm *s, warp *w, int to_short) {
     w->restarts++;
     overwrite_dead(m, b, w);
     s->fetched &= ~(UINT64_C(1) << w->slot);
-    s->calling &= ~(UINT64_C(1) << w->slot);
+    gate_open(s, w, GPUMP_WARP_FETCH, GPUMP_WARP_FAULT);
     pipeline_refresh_warp(m, s, w);
     pipe_put(&s->pipes[PIPE_FETCH], m->now, index);
     if (s->wake > m->now + 1) s->wake = m->now + 1;

@@ -87,10 +87,9 @@ typedef struct sm {
     uint64_t present;  /* a warp sits there that has not ended */
     uint64_t fetched;  /* its next instruction is there */
     uint64_t clear;    /* the scoreboard lets that instruction issue */
-    uint64_t waiting;  /* at a barrier */
-    uint64_t stopped;  /* its block must not issue */
+    uint64_t held;     /* its gate is closed for issue */
     uint64_t occupied; /* the slot belongs to a resident block */
-    uint64_t calling;  /* the fault handler works for it */
+    uint64_t calling;  /* its gate is closed for fetch by a page fault: the handler works for it */
     uint32_t slot_warp[WARP_SLOTS_MAX];
     uint64_t slot_age[WARP_SLOTS_MAX]; /* when the warp came: smaller is older */
     uint64_t scheduler_slots[SCHEDULERS_MAX];

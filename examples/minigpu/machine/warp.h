@@ -1,6 +1,8 @@
 /* warp: warps, their blocks, and their instructions in flight.
  *
- * A warp is an object of its own. What it may do is one word, with a bit per asker: see warp_gate. */
+ * A warp is an object of its own: its state, the base of its registers, its slot, and what it may do as one word with a
+ * bit per right and asker (gpump_warp_gate). An SM's masks of slots are indices to those words. An in-flight record
+ * names its warp, never a slot. */
 #ifndef MINIGPU_WARP_H
 #define MINIGPU_WARP_H
 
@@ -35,8 +37,7 @@ typedef struct warp {
     uint32_t barrier_pc;          /* the instruction that waits there ... */
     uint32_t barrier_lanes;       /* ... and the lanes that execute it */
     uint32_t stores;              /* store requests without acknowledgement */
-    uint32_t fetch_enabled;       /* 0: fetches no further instruction */
-    uint32_t control;             /* 1: a branch, barrier or end is in flight: the next PC is not known */
+    gpump_warp_gate gate;         /* what it may do, and who objects */
     uint32_t sm;                  /* where it is; NONE: nowhere */
     uint64_t called_until;        /* when the fault handler has what it asked for */
     uint16_t copies[COPY_GROUPS]; /* asynchronous copies in flight, by group; all 0 when nothing of it is in flight */

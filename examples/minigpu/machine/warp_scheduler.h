@@ -8,9 +8,7 @@
 #include "machine/state.h"
 
 /* Warps that may issue as far as fetch, scoreboard, barriers and preemption go. */
-static inline uint64_t warp_scheduler_ready(const sm *s) {
-    return s->present & s->fetched & s->clear & ~s->waiting & ~s->stopped;
-}
+static inline uint64_t warp_scheduler_ready(const sm *s) { return s->present & s->fetched & s->clear & ~s->held; }
 
 /* Returns the slot among `candidates` (at least one bit, all of this scheduler) whose warp comes first. */
 static inline uint32_t warp_scheduler_pick(const machine *m, const sm *s, uint32_t scheduler, uint64_t candidates) {

@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "machine/gate.h"
 #include "machine/pipeline.h"
 #include "machine/read_set.h"
 #include "machine/restart.h"
@@ -36,6 +37,14 @@
 #define BIT(slot) (UINT64_C(1) << (slot))
 
 static void actions(machine *m, sm *s);
+
+/* A warp of a stopping block issues no more. */
+static void stop_warp(sm *s, warp *w) { gate_close(s, w, GPUMP_WARP_ISSUE, GPUMP_WARP_PREEMPTION); }
+
+static void stop_warps(machine *m, sm *s, const block *b) {
+    uint32_t i;
+    for (i = 0; i < b->warp_count; i++) stop_warp(s, &m->warps[b->warps[i]]);
+}
 
 static int refused(char error[LAUNCH_ERROR_BYTES], const gpump_diag *diag) {
     char text[256];
@@ -125,7 +134,6 @@ static void take_warps(machine *m, sm *s, uint32_t block_index) {
         w->lanes = threads >= LANES ? UINT32_MAX : (1u << threads) - 1;
         threads -= threads >= LANES ? LANES : threads;
         w->barrier = NONE;
-        w->fetch_enabled = 1;
         s->slot_age[slot] = m->ages++;
         b->warps[i] = index;
         b->slots |= BIT(slot);
@@ -139,9 +147,9 @@ static void take_warps(machine *m, sm *s, uint32_t block_index) {
 static void start_warps(machine *m, sm *s, block *b) {
     uint32_t i;
     b->live_warps = 0;
-    s->stopped &= ~b->slots;
     for (i = 0; i < b->warp_count; i++) {
         warp *w = &m->warps[b->warps[i]];
+        gate_open(s, w, GPUMP_WARP_ISSUE, GPUMP_WARP_PREEMPTION);
         s->fetched &= ~BIT(w->slot);
         pipeline_refresh_warp(m, s, w);
         if (!w->stack.depth) continue;
@@ -207,7 +215,7 @@ gpump_reason preemption_place(machine *m, sm *s, uint32_t kernel_index, uint64_t
     k->resumed += saved != NULL;
     k->resumed_elsewhere += saved && saved->left_sm != s->index;
     take_warps(m, s, index);
-    s->stopped |= b->slots;
+    stop_warps(m, s, b);
     s->present &= ~b->slots;
     read_set_clear(m, s, ref.slot);
     if (restores) {
@@ -259,11 +267,11 @@ static uint32_t waits_of(const block *b) {
 static void stop_at_points(machine *m, sm *s, block *b) {
     uint32_t i, running = 0;
     for (i = 0; i < b->warp_count; i++) {
-        const warp *w = &m->warps[b->warps[i]];
-        if (!w->stack.depth || (s->stopped & BIT(w->slot))) continue;
-        if (w->barrier != NONE || (s->calling & BIT(w->slot)) ||
-            (!w->control && m->kernels[b->kernel].info[simt_top(&w->stack)->pc].is_point))
-            s->stopped |= BIT(w->slot);
+        warp *w = &m->warps[b->warps[i]];
+        if (!w->stack.depth || gate_stopped(w)) continue;
+        if (w->barrier != NONE || gate_calling(w) ||
+            (!gate_in_control(w) && m->kernels[b->kernel].info[simt_top(&w->stack)->pc].is_point))
+            stop_warp(s, w);
         else
             running++;
     }
@@ -277,7 +285,7 @@ static void rewind_warps(machine *m, sm *s, block *b) {
     for (i = 0; i < b->warp_count; i++) {
         warp *w = &m->warps[b->warps[i]];
         uint64_t dropped = w->executed_since[0];
-        if (s->stopped & BIT(w->slot)) continue;
+        if (gate_stopped(w)) continue;
         if (w->stack.depth && w->barrier == NONE) {
             if (!restart_warp(m, s, w, 0)) {
                 running++;
@@ -288,7 +296,7 @@ static void rewind_warps(machine *m, sm *s, block *b) {
             m->kernels[b->kernel].wasted_warp_instructions += dropped;
             if (b->preemption != NONE) m->preemptions[b->preemption].wasted_warp_instructions += dropped;
         }
-        s->stopped |= BIT(w->slot);
+        stop_warp(s, w);
     }
     if (!running) b->to_point = 0;
 }
@@ -327,10 +335,10 @@ void preemption_report_waits(machine *m, sm *s) {
 static void stop(machine *m, sm *s, block *b) {
     uint32_t i;
     b->to_point = b->rewinding || m->stop_at_points != 0;
-    if (!b->to_point) s->stopped |= b->slots;
+    if (!b->to_point) stop_warps(m, s, b);
     for (i = 0; !b->rewinding && m->stop_at_points == 2 && i < b->warp_count; i++) { /* stop now, or run on? */
-        const warp *w = &m->warps[b->warps[i]];
-        if (w->stack.depth && !w->control && !context_runs_on(m, b, w)) s->stopped |= BIT(w->slot);
+        warp *w = &m->warps[b->warps[i]];
+        if (w->stack.depth && !gate_in_control(w) && !context_runs_on(m, b, w)) stop_warp(s, w);
     }
     b->stopping = 1;
     b->stop_cycle = m->now;
@@ -482,9 +490,8 @@ static void freed(machine *m, sm *s, block *b, const gpump_sm_action *action) {
     s->present &= ~b->slots;
     s->fetched &= ~b->slots;
     s->clear &= ~b->slots;
-    s->waiting &= ~b->slots;
+    s->held &= ~b->slots;
     s->calling &= ~b->slots;
-    s->stopped &= ~b->slots;
     s->block_of_entry[action->block.slot] = NONE;
     s->resident--;
     if (!--s->kernel_resident[b->kernel])
@@ -512,7 +519,7 @@ static void actions(machine *m, sm *s) {
         case GPUMP_SM_ACTION_DROP:
             if (b->stopping) s->stopping--;
             b->stopping = 0;
-            s->stopped |= b->slots;
+            stop_warps(m, s, b);
             pipeline_squash_block(m, s, (uint32_t)(b - m->blocks));
             machine_must(m, "gpump_sm_report_dropped", gpump_sm_report_dropped(s->gpump, m->now, b->ref), NULL);
             break;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "machine/gate.h"
 #include "preemption/context_forms.h"
 
 /* What the block has beside registers, stacks, predicates and shared memory: heads, coordinates, barriers. Only a first
@@ -71,8 +72,7 @@ void context_pipeline_watch(machine *m, sm *s, block *b) {
         const warp *w = &m->warps[b->warps[i]];
         uint32_t registers = 0;
         uint64_t bytes;
-        if (b->reported >> i & 1 || (w->stack.depth && (!(s->stopped >> w->slot & 1) || w->in_flight || w->stores)))
-            continue;
+        if (b->reported >> i & 1 || (w->stack.depth && (!gate_stopped(w) || w->in_flight || w->stores))) continue;
         bytes = w->stack.depth ? context_forms_warp_bytes(m, k, b, w, &registers) : 0;
         report_warp(m, s, b, i, registers, bytes);
         left--;

@@ -1,0 +1,72 @@
+/* warp_gate: may this warp go on? One word per warp, with a bit per right and asker (floor 1, calculation)
+ *
+ * Preemption, faults, rate control and residency each answer "may this warp go on?" alone. A host that adopts one of
+ * them asks it directly. A host that adopts several keeps a gpump_warp_gate per warp: each asker closes and opens its
+ * own bit, and the hot path is a load and a mask. The bits that are set are the reasons. Amounts, such as the room in a
+ * log, are asked of their owner. */
+#ifndef GPUMP_WARP_GATE_H
+#define GPUMP_WARP_GATE_H
+
+#include "base/base.h"
+
+GPUMP_BEGIN
+
+/* What a warp may do. */
+typedef enum gpump_warp_right {
+    GPUMP_WARP_FETCH = 0,   /* fetch its next instruction */
+    GPUMP_WARP_ISSUE = 1,   /* issue the instruction that it has fetched */
+    GPUMP_WARP_RELEASE = 2, /* release the sources of an instruction in flight */
+    GPUMP_WARP_EFFECT = 3,  /* let a store or an atomic take effect */
+    GPUMP_WARP_RIGHTS = 4
+} gpump_warp_right;
+
+/* Who may object. */
+typedef enum gpump_warp_asker {
+    GPUMP_WARP_PIPELINE = 0,   /* a branch, barrier or exit is in flight: the next PC is unknown */
+    GPUMP_WARP_BARRIER = 1,    /* the warp waits at a barrier */
+    GPUMP_WARP_PREEMPTION = 2, /* its block is told to stop */
+    GPUMP_WARP_FAULT = 3,      /* a page fault of it is not resolved, or its instructions await replay */
+    GPUMP_WARP_RATE = 4,       /* its kernel has spent its quota */
+    GPUMP_WARP_RESIDENCY = 5,  /* it is swapped out, or has no slot */
+    GPUMP_WARP_DEBUG = 6,      /* a debugger or a test holds it */
+    GPUMP_WARP_HOST = 7,       /* the host's own reason */
+    GPUMP_WARP_ASKERS = 8
+} gpump_warp_asker;
+
+/* Bit 8 * right + asker is set while the asker objects. 0: the warp may do everything. */
+typedef uint32_t gpump_warp_gate;
+
+/* The bit of one right and asker; both below their number. */
+#define GPUMP_WARP_GATE_BIT(right, asker) ((gpump_warp_gate)1 << (8u * (uint32_t)(right) + (uint32_t)(asker)))
+
+/* Makes an asker object to a right; again changes nothing. */
+GPUMP_INLINE void gpump_warp_gate_close(gpump_warp_gate *gate, gpump_warp_right right, gpump_warp_asker asker) {
+    *gate |= GPUMP_WARP_GATE_BIT(right, asker);
+}
+
+/* Ends the objection; other askers' stay. */
+GPUMP_INLINE void gpump_warp_gate_open(gpump_warp_gate *gate, gpump_warp_right right, gpump_warp_asker asker) {
+    *gate &= ~GPUMP_WARP_GATE_BIT(right, asker);
+}
+
+/* Returns who objects to a right, as bits 1 << asker; 0: nobody, so the warp has it. Cost: a shift and a mask. */
+GPUMP_INLINE uint32_t gpump_warp_gate_askers(gpump_warp_gate gate, gpump_warp_right right) {
+    return gate >> (8u * (uint32_t)right) & 0xffu;
+}
+
+/* Returns 1 when nobody objects to the right, else 0. Cost: a shift and a mask. */
+GPUMP_INLINE int gpump_warp_gate_may(gpump_warp_gate gate, gpump_warp_right right) {
+    return gpump_warp_gate_askers(gate, right) == 0;
+}
+
+/* Returns 1 while this asker objects to the right, else 0. */
+GPUMP_INLINE int gpump_warp_gate_closed_by(gpump_warp_gate gate, gpump_warp_right right, gpump_warp_asker asker) {
+    return (gate & GPUMP_WARP_GATE_BIT(right, asker)) != 0;
+}
+
+/* Returns the lowest asker that objects to a right as text, such as "waits at a barrier"; NULL when nobody does. */
+GPUMP_API const char *gpump_warp_gate_reason(gpump_warp_gate gate, gpump_warp_right right);
+
+GPUMP_END
+
+#endif
