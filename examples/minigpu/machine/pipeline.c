@@ -35,6 +35,11 @@ static void refresh_clear(machine *m, sm *s, warp *w) {
         return;
     }
     info = &k->info[pc];
+    if (s->slot_info[w->slot] != info) {
+        if (s->slot_info[w->slot]) s->unit_slots[s->slot_info[w->slot]->unit] &= ~BIT(w->slot);
+        s->unit_slots[info->unit] |= BIT(w->slot);
+        s->slot_info[w->slot] = info;
+    }
     /* A barrier orders memory: what the warp sent before it must be past its last check, and so in effect. A region's
      * boundary waits until nothing of the region before can fail any more, a call of the fault handler is an execution
      * barrier (Kim 2.1). */
@@ -375,13 +380,13 @@ static void read_operands(machine *m, sm *s, uint32_t record) {
 
 /* ---- issue ---- */
 
-/* Is there a place for this instruction behind the issue stage? */
-static int unit_free(const machine *m, const sm *s, uint32_t scheduler, const issue_info *info) {
-    switch (info->unit) {
-    case UNIT_ALU: return s->alu_free[scheduler] <= m->now;
-    case UNIT_MEMORY: return s->unit_free[UNIT_MEMORY] <= m->now && memory_path_has_room(m, s);
-    default: return s->unit_free[info->unit] <= m->now;
-    }
+/* The slots whose next instruction finds no place behind the issue stage. */
+static uint64_t without_unit(const machine *m, const sm *s, uint32_t scheduler) {
+    uint64_t slots = s->alu_free[scheduler] > m->now ? s->unit_slots[UNIT_ALU] : 0;
+    uint32_t unit;
+    for (unit = 0; unit < UNIT_COUNT; unit++)
+        if (unit != UNIT_ALU && s->unit_free[unit] > m->now) slots |= s->unit_slots[unit];
+    return memory_path_has_room(m, s) ? slots : slots | s->unit_slots[UNIT_MEMORY];
 }
 
 static void occupy_unit(const machine *m, sm *s, uint32_t scheduler, const issue_info *info) {
@@ -452,27 +457,20 @@ static void issue(machine *m, sm *s, uint32_t scheduler, uint32_t slot) {
     m->progress_cycle = m->now;
 }
 
-/* Returns the warp slots that nothing but room for their memory instruction keeps back: it comes with an event of its
- * own. */
+/* Each scheduler issues one instruction of the warp that comes first among those that can. Returns the ready warp slots
+ * that nothing but room for their memory instruction keeps back: it comes with an event of its own. */
 static uint64_t issue_stage(machine *m, sm *s) {
-    uint64_t ready = warp_scheduler_ready(s), wait = 0;
-    uint32_t first = s->first_scheduler, i;
-    for (i = 0; i < m->config.gpu.schedulers; i++) {
-        uint32_t scheduler = first + i < m->config.gpu.schedulers ? first + i : first + i - m->config.gpu.schedulers;
-        uint64_t candidates = s->scheduler_free[scheduler] > m->now ? 0 : ready & s->scheduler_slots[scheduler];
-        while (candidates) {
-            uint32_t slot = warp_scheduler_pick(m, s, scheduler, candidates);
-            const warp *w = &m->warps[s->slot_warp[slot]];
-            const issue_info *info = &m->kernels[m->blocks[w->block].kernel].info[simt_top(&w->stack)->pc];
-            if (s->free_record != NONE && unit_free(m, s, scheduler, info)) {
-                issue(m, s, scheduler, slot);
-                break;
-            }
-            if (info->unit == UNIT_MEMORY && !memory_path_has_room(m, s)) wait |= BIT(slot);
-            candidates &= ~BIT(slot);
-        }
+    const uint64_t ready = warp_scheduler_ready(s);
+    const uint32_t schedulers = m->config.gpu.schedulers, first = s->first_scheduler;
+    uint32_t i;
+    for (i = 0; i < schedulers && ready; i++) {
+        const uint32_t scheduler = first + i < schedulers ? first + i : first + i - schedulers;
+        uint64_t candidates = ready & s->scheduler_slots[scheduler];
+        if (!candidates || s->scheduler_free[scheduler] > m->now || s->free_record == NONE) continue;
+        candidates &= ~without_unit(m, s, scheduler);
+        if (candidates) issue(m, s, scheduler, warp_scheduler_pick(m, s, scheduler, candidates));
     }
-    return wait;
+    return memory_path_has_room(m, s) ? 0 : ready & s->unit_slots[UNIT_MEMORY];
 }
 
 /* ---- one cycle ---- */

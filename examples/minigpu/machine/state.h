@@ -84,12 +84,14 @@ typedef struct sm {
     uint64_t wake; /* the next cycle in which something can happen */
     uint64_t now;
     /* warp slots, one bit each */
-    uint64_t present;  /* a warp sits there that has not ended */
-    uint64_t fetched;  /* its next instruction is there */
-    uint64_t clear;    /* the scoreboard lets that instruction issue */
-    uint64_t held;     /* its gate is closed for issue */
-    uint64_t occupied; /* the slot belongs to a resident block */
-    uint64_t calling;  /* its gate is closed for fetch by a page fault: the handler works for it */
+    uint64_t present;                /* a warp sits there that has not ended */
+    uint64_t fetched;                /* its next instruction is there */
+    uint64_t clear;                  /* the scoreboard lets that instruction issue */
+    uint64_t held;                   /* its gate is closed for issue */
+    uint64_t occupied;               /* the slot belongs to a resident block */
+    uint64_t calling;                /* its gate is closed for fetch by a page fault: the handler works for it */
+    uint64_t unit_slots[UNIT_COUNT]; /* by the unit of the next instruction, as the scoreboard saw it last */
+    const issue_info *slot_info[WARP_SLOTS_MAX]; /* that instruction */
     uint32_t slot_warp[WARP_SLOTS_MAX];
     uint64_t slot_age[WARP_SLOTS_MAX]; /* when the warp came: smaller is older */
     uint64_t scheduler_slots[SCHEDULERS_MAX];
@@ -109,6 +111,7 @@ typedef struct sm {
     uint32_t memory_reserved;                          /* memory instructions issued and not yet sent to the end */
     uint32_t outstanding_misses;
     miss_queue *miss_queues;
+    uint32_t queued_misses; /* in all of them */
     uint32_t next_queue;
     memory_request *requests;
     uint32_t *completed, completed_first,

@@ -49,7 +49,8 @@ static void free_request(sm *s, uint32_t index) {
     s->free_request = index;
 }
 
-static void enqueue(machine *m, miss_queue *q, uint32_t request) {
+static void enqueue(machine *m, sm *s, miss_queue *q, uint32_t request) {
+    s->queued_misses++;
     q->requests[(q->head + q->count++) % m->config.miss_queue_entries] = request;
 }
 
@@ -82,7 +83,7 @@ static int evict(machine *m, sm *s, const block *b, miss_queue *q, cache_line *v
     if (victim->dirty) {
         if (more && (q->count + 1 >= m->config.miss_queue_entries || s->requests[s->free_request].next_free == NONE))
             return 0;
-        enqueue(m, q, take_request(s, b, REQUEST_WRITE_BACK, (victim->line - 1) * SEGMENT_BYTES));
+        enqueue(m, s, q, take_request(s, b, REQUEST_WRITE_BACK, (victim->line - 1) * SEGMENT_BYTES));
         victim->dirty = 0;
     }
     return 1;
@@ -175,7 +176,7 @@ static int send_segment(machine *m, sm *s, uint32_t record) {
         b->atomics++;
         r->outstanding++;
     }
-    enqueue(m, q, request);
+    enqueue(m, s, q, request);
     return 1;
 }
 
@@ -281,7 +282,7 @@ static memory_packet packet_of(const sm *s, uint32_t index) {
 
 /* The next miss queue that may send; NULL. */
 static miss_queue *next_miss(const machine *m, const sm *s, uint32_t *after, memory_packet *packet) {
-    uint32_t i, queues = m->config.kernels_per_sm + 1;
+    uint32_t i, queues = s->queued_misses ? m->config.kernels_per_sm + 1 : 0;
     for (i = 0; i < queues; i++) {
         miss_queue *q = &s->miss_queues[(s->next_queue + i) % queues];
         if (!q->count || !memory_path_gate(m, s, q->kernel)) continue;
@@ -301,6 +302,7 @@ static int send_miss(machine *m, sm *s) {
     if (!q) return 0;
     q->head = (q->head + 1) % m->config.miss_queue_entries;
     q->count--;
+    s->queued_misses--;
     s->next_queue = after;
     memory_enter(m->memory_system, m->now, s->index, &packet);
     return 1;
