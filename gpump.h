@@ -37,7 +37,6 @@
  *   program             program      gpump_program_create            what the analyses see of a kernel: control flow, loops, aliasing
  *   liveness            program      gpump_liveness_create           Lin 2.3.2
  *   registers           program      gpump_registers_allocate        onto a machine's register file, with spills
- *   warp_gate           calculation  gpump_warp_gate_may             may this warp go on? one word, a bit per asker
  *   preempt_points      program      gpump_preempt_points_place      Lin 2.4.1
  *   clobbers            program      gpump_clobbers_find             iGPU 3; whole blocks: Shieh 4.1
  *   regions             program      gpump_regions_form              iGPU 3 to 4.2
@@ -52,6 +51,7 @@
  *
  * sm: the slots, allocation tables and block life cycle of one SM. Call gpump_sm_config_preset first, then gpump_sm_init and
  * gpump_sm_place.
+ *   warp_gate           calculation  gpump_warp_gate_may             may this warp go on? one word, a bit per asker
  *   sm                  hardware     gpump_sm_config_preset          Lin 2.3.1, Tanasic 5.2.2, Shieh 3.2 and 3.4.4
  *
  * victim: which blocks leave an SM for another kernel, and how. Fill a gpump_block_view for each block (gpump_sm_blocks does so), then
@@ -2201,7 +2201,7 @@ GPUMP_END
 #endif
 
 /* ---- gpump_impl/sm/warp_gate.h ---- */
-/* warp_gate: may this warp go on? One word per warp, with a bit per right and asker (floor 1, calculation)
+/* warp_gate: may this warp go on? One word per warp, with a bit per right and asker (floor 2, calculation)
  *
  * Preemption, faults, rate control and residency each answer "may this warp go on?" alone. A host that adopts one of
  * them asks it directly. A host that adopts several keeps a gpump_warp_gate per warp: each asker closes and opens its

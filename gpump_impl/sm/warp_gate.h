@@ -1,4 +1,4 @@
-/* warp_gate: may this warp go on? One word per warp, with a bit per right and asker (floor 1, calculation)
+/* warp_gate: may this warp go on? One word per warp, with a bit per right and asker (floor 2, calculation)
  *
  * Preemption, faults, rate control and residency each answer "may this warp go on?" alone. A host that adopts one of
  * them asks it directly. A host that adopts several keeps a gpump_warp_gate per warp: each asker closes and opens its

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "memory/memory_access.h"
+#include "memory/translation.h"
 
 #define TEXT_MAX 1024u      /* of one printf */
 #define STRING_MAX 512u     /* of a string it names */
@@ -41,8 +41,7 @@ static const uint8_t *place_of(machine *m, sm *s, const in_flight *r, uint32_t l
                    ? k->parameters + offset
                    : NULL;
     default:
-        return memory_access_translate(m, offset, 0) == TRANSLATION_HIT &&
-                       memory_access_translate(m, offset + bytes - 1, 0) == TRANSLATION_HIT
+        return translate(m, offset, 0) == TRANSLATION_HIT && translate(m, offset + bytes - 1, 0) == TRANSLATION_HIT
                    ? device_memory(m, offset)
                    : NULL;
     }

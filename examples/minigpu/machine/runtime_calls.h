@@ -3,7 +3,7 @@
 #ifndef MINIGPU_RUNTIME_CALLS_H
 #define MINIGPU_RUNTIME_CALLS_H
 
-#include "machine/machine.h"
+#include "machine/state.h"
 
 /* One printf of one thread: its text stands in machine.printed_text. */
 typedef struct printed_entry {

@@ -28,8 +28,6 @@
 
 /* ---- memory path ---- */
 
-typedef enum translation { TRANSLATION_HIT, TRANSLATION_PENDING, TRANSLATION_ABSENT, TRANSLATION_FAULT } translation;
-
 typedef struct memory_request {
     uint64_t address;
     uint64_t sequence; /* of the instruction in its warp */

@@ -6,6 +6,7 @@
 #include "machine/read_set.h"
 #include "machine/region.h"
 #include "machine/runtime_calls.h"
+#include "memory/translation.h"
 
 #define ACCESS_BYTES_MAX 32u
 #define BANKS 32u
@@ -307,14 +308,6 @@ void memory_access_coalesce(machine *m, sm *s, in_flight *r) {
     if (shared_lanes) r->conflict_cycles = bank_conflicts(r, shared_lanes, bytes);
 }
 
-translation memory_access_translate(machine *m, uint64_t segment, int write) {
-    uint64_t page = (segment - DEVICE_BASE) / PAGE_BYTES;
-    if (segment < DEVICE_BASE || segment - DEVICE_BASE >= m->memory_bytes ||
-        !(m->page_table[page] & (write ? PAGE_WRITE : PAGE_READ)))
-        return TRANSLATION_FAULT;
-    return m->page_table[page] & (write ? PAGE_ABSENT_WRITE : PAGE_ABSENT_READ) ? TRANSLATION_ABSENT : TRANSLATION_HIT;
-}
-
 /* Which lanes want a page that is absent? (A page may have come since its segment was looked at; none goes.) */
 void memory_access_checked(machine *m, in_flight *r) {
     const int write = !instruction_only_reads(r->instruction);
@@ -322,12 +315,11 @@ void memory_access_checked(machine *m, in_flight *r) {
     uint64_t offset;
     for (lane = 0; lane < LANES; lane++) {
         if (!(r->active >> lane & 1) || space_of(r->instruction, r->addresses[lane], &offset) != SPACE_GLOBAL) continue;
-        if (memory_access_translate(m, offset, write) == TRANSLATION_ABSENT) r->faulted |= 1u << lane;
+        if (translate(m, offset, write) == TRANSLATION_ABSENT) r->faulted |= 1u << lane;
     }
     r->active &= ~r->faulted;
     for (i = 0; i < r->segment_count; i++) {
-        if (r->instruction->opcode == OPCODE_CHECK ||
-            memory_access_translate(m, r->segments[i], write) == TRANSLATION_ABSENT)
+        if (r->instruction->opcode == OPCODE_CHECK || translate(m, r->segments[i], write) == TRANSLATION_ABSENT)
             continue;
         r->words[kept] = r->words[i];
         r->segments[kept++] = r->segments[i];
@@ -447,7 +439,7 @@ void memory_access_constant(machine *m, sm *s, in_flight *r) {
         if (r->instruction->space == SPACE_PARAM
                 ? address > m->kernels[b->kernel].program->parameter_bytes ||
                       size > m->kernels[b->kernel].program->parameter_bytes - address
-                : address & (size - 1) || memory_access_translate(m, address, 0) != TRANSLATION_HIT) {
+                : address & (size - 1) || translate(m, address, 0) != TRANSLATION_HIT) {
             wrong_address(m, r, lane, address, "access outside constants and parameters");
             r->active = 0;
             return;

@@ -15,8 +15,6 @@ int memory_access_global(const in_flight *r, uint32_t lane, uint64_t *address);
 /* The instruction takes effect: loads and atomics get their results into the record, stores and atomics change memory,
  * and the flush bit is kept. All of a warp instruction at once, after its last translation check. */
 void memory_access_effect(machine *m, sm *s, in_flight *r);
-/* Where a segment lies in the page table. */
-translation memory_access_translate(machine *m, uint64_t segment, int is_write);
 /* A constant or parameter load: reads it straight into the record. */
 void memory_access_constant(machine *m, sm *s, in_flight *r);
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "memory/memory_access.h"
+#include "memory/translation.h"
 #include "machine/page_faults.h"
 
 /* ---- miss queues ---- */
@@ -220,7 +221,7 @@ static uint32_t check_stage(machine *m, sm *s) {
     if (!r->squashed && r->unchecked) {
         uint64_t segment = r->segments[r->segment_count - r->unchecked];
         const int write = !instruction_only_reads(r->instruction);
-        const translation found = memory_access_translate(m, segment, write);
+        const translation found = translate(m, segment, write);
         if (found == TRANSLATION_PENDING) return NONE;
         if (found == TRANSLATION_ABSENT && r->info->is_checked)
             page_faults_report(m, segment, write);
