@@ -208,7 +208,8 @@ static void shoot(machine *m, sm *s, uint32_t way, shot *out) {
                     sample->drained = (uint32_t)(m->now - start);
                     continue;
                 }
-                if (way != WAY_DRAINING && gpump_warp_gate_closed_by(w->gate, GPUMP_WARP_ISSUE, GPUMP_WARP_PREEMPTION)) {
+                if (way != WAY_DRAINING &&
+                    gpump_warp_gate_closed_by(w->gate, GPUMP_WARP_ISSUE, GPUMP_WARP_PREEMPTION)) {
                     if (!seen[i][n]) sample->point = (uint32_t)(m->now - start);
                     seen[i][n] = 1;
                     if (!w->in_flight && !w->stores && !b->atomics) {
