@@ -186,6 +186,19 @@ static void check_demo_page(const char *path) {
     json_decref(root);
 }
 
+/* Every request of a run names the kernel that needs the room, and victims are of other kernels. */
+static void check_requests_are_named(const json_t *run) {
+    const json_t *requests = json_object_get(run, "requests"), *request, *victim;
+    size_t i;
+    assert_true(json_array_size(requests) > 0);
+    json_array_foreach(requests, i, request) assert_true(json_is_integer(json_object_get(request, "kernel")));
+    json_array_foreach(json_object_get(run, "victims"), i, victim) {
+        request = json_array_get(requests, (size_t)json_integer_value(json_array_get(victim, 0)));
+        assert_true(json_integer_value(json_object_get(request, "kernel")) !=
+                    json_integer_value(json_array_get(victim, 2)));
+    }
+}
+
 /* A page, like a trace, is an observer's: the run is the same to the cycle. */
 static void test_observers_change_nothing(void **state) {
     static const char *const options[] = {"--policy dual --limit 2 --preempt 9000", "--schedule equal --vacate select"};
@@ -203,6 +216,7 @@ static void test_observers_change_nothing(void **state) {
         assert_true(json_equal(alone, seen));
         page = page_data(PAGE, 500000);
         assert_int_equal(spans_of(json_array_get(json_object_get(page, "runs"), 0)), slices_of(TRACE));
+        check_requests_are_named(json_array_get(json_object_get(page, "runs"), 0));
         json_decref(page);
         json_decref(alone);
         json_decref(seen);

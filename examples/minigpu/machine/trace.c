@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "preemption/context_bytes.h"
+#include "preemption/schedule_facts.h"
 #include "preemption/victim_facts.h"
 
 #define SERIES_MAX (64u + 5u)
@@ -141,6 +142,7 @@ void trace_victims(machine *m, const sm *s, const gpump_block_choice *choices, u
                                       : NULL;
     uint32_t request, i;
     if (!count) return;
+    if (m->schedule) for_kernel = preemption_schedule_next_kernel(m, s->index);
     request = timeline_ask(m->trace, asked ? asked->request.since : m->now, for_kernel ? for_kernel - 1 : TIMELINE_NONE,
                            asked ? asked->request.limit_cycles : TIMELINE_NEVER);
     for (i = 0; i < count; i++) {

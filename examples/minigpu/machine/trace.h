@@ -20,7 +20,8 @@ void trace_block(const machine *m, const block *b, timeline_phase phase);
 /* What the cost estimates say of blocks that are about to be told to leave, in this order, one SM's. */
 void trace_estimate(machine *m, const sm *s, const gpump_block_choice *choices, uint32_t count,
                     timeline_estimate *estimates);
-/* These blocks have been told to leave for kernel number for_kernel (0: nobody). */
+/* These blocks have been told to leave for kernel number for_kernel (0: nobody; under --schedule the scheduler knows).
+ */
 void trace_victims(machine *m, const sm *s, const gpump_block_choice *choices, uint32_t count, uint32_t for_kernel,
                    const timeline_estimate *estimates);
 /* A block's room is free. */

@@ -12,3 +12,9 @@ void preemption_schedule_left(machine *m, const block *b, const gpump_sm_action 
                      gpump_scheduler_report_preempted(c->scheduler, m->now, name->sm, name->block, entry), NULL);
     }
 }
+
+uint32_t preemption_schedule_next_kernel(const machine *m, uint32_t sm) {
+    const gpump_scheduler_view view = gpump_scheduler_look(m->schedule->scheduler);
+    const uint32_t next = view.sms[sm].next;
+    return next ? (uint32_t)view.kernels[next].cookie + 1 : 0;
+}

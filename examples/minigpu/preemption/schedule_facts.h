@@ -22,4 +22,7 @@ struct schedule {
 /* A block is off its SM; `entry`: where it waits to come back, NONE when it has ended. */
 void preemption_schedule_left(machine *m, const block *b, const gpump_sm_action *action, uint32_t entry);
 
+/* The number of the kernel that an SM is being vacated for, from 1, as things stand; 0: none any more. */
+uint32_t preemption_schedule_next_kernel(const machine *m, uint32_t sm);
+
 #endif
