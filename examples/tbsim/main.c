@@ -27,7 +27,6 @@ static const char *const usage_text =
     "  --dispatch US         from a launch, or the end of the one before it, to the engine (1)\n"
     "run:   --csv            CSV report                    --trace FILE.json      for Perfetto\n"
     "       --html FILE      a page that shows the run, and opens from disk in any browser\n"
-    "       --svg FILE.svg   picture of the timeline       --title TEXT           of the picture\n"
     "       --limit US       stop there                    --sm                   let every SM be a gpump_sm too, and "
     "compare\n"
     "sweep: --processes N    2                             --workloads N          10\n"
@@ -42,9 +41,10 @@ static const char *const usage_text =
 typedef struct arguments {
     tb_machine machine;
     tb_options options;
-    const char *data, *trace, *svg, *html, *title, *out, *gpu, *table;
+    const char *data, *trace, *svg, *html, *out, *gpu, *table;
     int csv, class_end, quiet, prioritise, has_policy, has_mechanism, has_transfers, has_limit;
     uint32_t processes, workloads, threads, shard, shards;
+    uint32_t given; /* bit per option of longs */
     uint64_t seed;
 } arguments;
 
@@ -63,37 +63,59 @@ static int usage_name(const char *option, const char *value, const char *(*name)
     return usage(NULL, NULL);
 }
 
+static const struct option longs[] = {{"gpu", 1, NULL, 'g'},
+                                      {"policy", 1, NULL, 'p'},
+                                      {"mechanism", 1, NULL, 'm'},
+                                      {"transfers", 1, NULL, 't'},
+                                      {"class-end", 1, NULL, 'c'},
+                                      {"variation", 1, NULL, 'v'},
+                                      {"printed-times", 0, NULL, 'P'},
+                                      {"exact", 0, NULL, 'e'},
+                                      {"data", 1, NULL, 'd'},
+                                      {"csv", 0, NULL, 'C'},
+                                      {"trace", 1, NULL, 'T'},
+                                      {"svg", 1, NULL, 'S'},
+                                      {"html", 1, NULL, 'H'},
+                                      {"limit", 1, NULL, 'l'},
+                                      {"sm", 0, NULL, 'M'},
+                                      {"processes", 1, NULL, 'n'},
+                                      {"workloads", 1, NULL, 'w'},
+                                      {"seed", 1, NULL, 's'},
+                                      {"shard", 1, NULL, 'h'},
+                                      {"threads", 1, NULL, 'j'},
+                                      {"launches-per-wait", 1, NULL, 'W'},
+                                      {"dispatch", 1, NULL, 'D'},
+                                      {"prioritise", 0, NULL, 'x'},
+                                      {"out", 1, NULL, 'o'},
+                                      {"quiet", 0, NULL, 'q'},
+                                      {"table", 1, NULL, 'b'},
+                                      {"help", 0, NULL, '?' + 256},
+                                      {NULL, 0, NULL, 0}};
+
+/* The options that each command takes, by their letters in longs. */
+static const struct {
+    const char *name, *options;
+} commands[] = {{"run", "gpmtcvPedWDlMCTH"},
+                {"sweep", "gpmtcvPedWDlMnwshjxoq"},
+                {"merge", ""},
+                {"evaluate", "gcvPedWDwjq"},
+                {"machines", "gcvdWDwsjqSb"}};
+
+/* An option that the command would not look at is an error. Returns the exit status. */
+static int check_options(const char *command, uint32_t given) {
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        if (strcmp(commands[i].name, command)) continue;
+        for (uint32_t o = 0; longs[o].name; o++)
+            if (given >> o & 1 && !strchr(commands[i].options, longs[o].val)) {
+                fprintf(stderr, "tbsim: %s does not take --%s\n", command, longs[o].name);
+                return usage(NULL, NULL);
+            }
+    }
+    return 0;
+}
+
 static int parse(int argc, char **argv, arguments *a) {
-    static const struct option longs[] = {{"gpu", 1, NULL, 'g'},
-                                          {"policy", 1, NULL, 'p'},
-                                          {"mechanism", 1, NULL, 'm'},
-                                          {"transfers", 1, NULL, 't'},
-                                          {"class-end", 1, NULL, 'c'},
-                                          {"variation", 1, NULL, 'v'},
-                                          {"printed-times", 0, NULL, 'P'},
-                                          {"exact", 0, NULL, 'e'},
-                                          {"data", 1, NULL, 'd'},
-                                          {"csv", 0, NULL, 'C'},
-                                          {"trace", 1, NULL, 'T'},
-                                          {"svg", 1, NULL, 'S'},
-                                          {"html", 1, NULL, 'H'},
-                                          {"title", 1, NULL, 'i'},
-                                          {"limit", 1, NULL, 'l'},
-                                          {"sm", 0, NULL, 'M'},
-                                          {"processes", 1, NULL, 'n'},
-                                          {"workloads", 1, NULL, 'w'},
-                                          {"seed", 1, NULL, 's'},
-                                          {"shard", 1, NULL, 'h'},
-                                          {"threads", 1, NULL, 'j'},
-                                          {"launches-per-wait", 1, NULL, 'W'},
-                                          {"dispatch", 1, NULL, 'D'},
-                                          {"prioritise", 0, NULL, 'x'},
-                                          {"out", 1, NULL, 'o'},
-                                          {"quiet", 0, NULL, 'q'},
-                                          {"table", 1, NULL, 'b'},
-                                          {"help", 0, NULL, '?' + 256},
-                                          {NULL, 0, NULL, 0}};
-    int c;
+    int c, index;
     memset(a, 0, sizeof *a);
     tb_options_default(&a->options);
     tb_machine_preset(&a->machine, "k20c");
@@ -103,11 +125,12 @@ static int parse(int argc, char **argv, arguments *a) {
     a->workloads = 10;
     a->seed = 1;
     a->shards = 1;
-    while ((c = getopt_long(argc, argv, "", longs, NULL)) != -1) {
+    while ((c = getopt_long(argc, argv, "", longs, &index)) != -1) {
         char *end = NULL;
         double number = optarg ? strtod(optarg, &end) : 0;
         int is_number = optarg && end != optarg && !*end && number >= 0 && number < 1e15;
         if (c == '?') return usage(NULL, NULL);
+        a->given |= 1u << index;
         if (c == '?' + 256) {
             fputs(usage_text, stdout);
             exit(output_status(0, "tbsim"));
@@ -159,7 +182,6 @@ static int parse(int argc, char **argv, arguments *a) {
         case 'T': a->trace = optarg; break;
         case 'S': a->svg = optarg; break;
         case 'H': a->html = optarg; break;
-        case 'i': a->title = optarg; break;
         case 'l': a->options.limit_us = number, a->has_limit = 1; break;
         case 'M': a->options.use_sm = 1; break;
         case 'n':
@@ -197,7 +219,6 @@ static int run(const arguments *given, const char *path, const char *command) {
     tb_library *library;
     tb_workload workload;
     tb_result result;
-    tb_recording recording;
     tb_options options = a.options;
     int status = tb_read_workload(path, a.data, &a.machine, a.class_end, &library, &workload, &options);
     if (status) return status;
@@ -205,9 +226,6 @@ static int run(const arguments *given, const char *path, const char *command) {
     if (a.has_mechanism) options.mechanism = a.options.mechanism;
     if (a.has_transfers) options.transfer_priority = a.options.transfer_priority;
     if (a.has_limit) options.limit_us = a.options.limit_us;
-    memset(&recording, 0, sizeof recording);
-    recording.limit = 4000000;
-    if (a.svg) options.recording = &recording;
     if ((a.trace || a.html) && !(options.timeline = timeline_open(a.machine.gpu.clock_khz, "block cycles"))) {
         tb_library_free(library);
         return fprintf(stderr, "tbsim: out of memory\n"), 1;
@@ -228,12 +246,7 @@ static int run(const arguments *given, const char *path, const char *command) {
             status = 2, output_cannot_open("tbsim", a.trace);
         if (a.html && tb_write_page(a.html, command, path, library, &workload, &options, &result))
             status = 2, output_cannot_open("tbsim", a.html);
-        if (a.svg && tb_write_svg(a.svg, a.title ? a.title : options.policy->name, library, &workload, &recording,
-                                  result.cycles))
-            status = 2;
-        if (recording.lost) fprintf(stderr, "tbsim: %u spans too many for the picture were left out\n", recording.lost);
     }
-    free(recording.spans);
     timeline_free(options.timeline);
     tb_library_free(library);
     return status;
@@ -556,6 +569,7 @@ static int run_command(int argc, char **argv) {
         fputs(usage_text, stderr);
         return 2;
     }
+    if ((status = check_options(command, a.given))) return status;
     if (!strcmp(command, "run") && argc == optind + 2) return run(&a, argv[optind + 1], words);
     if (!strcmp(command, "sweep") && argc == optind + 1) return sweep(&a);
     if (!strcmp(command, "merge") && argc >= optind + 3)

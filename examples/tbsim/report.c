@@ -1,4 +1,4 @@
-/* Text, CSV, pages, pictures. */
+/* Text, CSV, pages. */
 #include <stdlib.h>
 #include <string.h>
 #include "page.h"
@@ -96,76 +96,4 @@ int tb_write_page(const char *path, const char *command, const char *file, const
     }
     page_run(p, options->policy->name, options->timeline, facts);
     return page_close(p);
-}
-
-/* ---- a timeline as SVG: one row per SM, one per process ---- */
-
-static const char *const colours[] = {"#4477aa", "#ee6677", "#228833", "#ccbb44",
-                                      "#66ccee", "#aa3377", "#bbbbbb", "#222222"};
-
-static void svg_text(FILE *out, const char *text) {
-    for (; *text; text++) {
-        if (*text == '<')
-            fputs("&lt;", out);
-        else if (*text == '&')
-            fputs("&amp;", out);
-        else
-            fputc(*text, out);
-    }
-}
-
-int tb_write_svg(const char *path, const char *title, const tb_library *library, const tb_workload *workload,
-                 const tb_recording *recording, uint64_t cycles) {
-    const double left = 110, width = 760, row = 18, top = 40;
-    uint32_t sms = library->machine.gpu.sms;
-    double height = top + (sms + workload->count) * row + 60, scale = width / (double)(cycles ? cycles : 1);
-    double total_us = tb_us(&library->machine, cycles), tick = 1;
-    FILE *out = fopen(path, "w");
-    if (!out) return output_cannot_open("tbsim", path);
-    while (total_us / tick > 12) tick *= total_us / tick > 60 ? 10 : 2;
-    fprintf(out,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" font-family=\"sans-serif\" "
-            "font-size=\"11\">\n",
-            left + width + 20, height);
-    fprintf(out, "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n<text x=\"%.0f\" y=\"20\" font-size=\"14\">",
-            left);
-    svg_text(out, title);
-    fprintf(out, "</text>\n");
-    for (uint32_t i = 0; i < sms; i++)
-        fprintf(out, "<text x=\"%.0f\" y=\"%.1f\" text-anchor=\"end\">SM %u</text>\n", left - 6, top + i * row + 13, i);
-    for (uint32_t i = 0; i < workload->count; i++) {
-        fprintf(out, "<text x=\"%.0f\" y=\"%.1f\" text-anchor=\"end\" fill=\"%s\">", left - 6,
-                top + (sms + i) * row + 23, colours[i % 8]);
-        svg_text(out, workload->processes[i].name);
-        fprintf(out, "</text>\n");
-    }
-    for (uint32_t i = 0; i < recording->count; i++) {
-        const tb_span *s = &recording->spans[i];
-        double x = left + (double)s->start * scale, w = (double)(s->end - s->start) * scale;
-        int on_sm = s->kind == TB_SPAN_SM || s->kind == TB_SPAN_PREEMPT;
-        double y = on_sm ? top + s->track * row : top + (sms + s->track) * row + 10;
-        if (s->kind == TB_SPAN_RUN) continue;
-        fprintf(out, "<rect x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%.1f\" fill=\"%s\"", x,
-                y + (s->kind == TB_SPAN_PREEMPT ? 5 : 1), w, s->kind == TB_SPAN_PREEMPT ? 6 : row - 3,
-                s->kind == TB_SPAN_PREEMPT ? "#000000" : colours[s->process % 8]);
-        if (s->kind == TB_SPAN_CPU || s->kind == TB_SPAN_TRANSFER)
-            fprintf(out, " opacity=\"%s\"", s->kind == TB_SPAN_CPU ? "0.25" : "0.5");
-        fprintf(out, "><title>");
-        svg_text(out, workload->processes[s->process].name);
-        if (s->kernel != GPUMP_NONE) fputs(": ", out), svg_text(out, library->kernels[s->kernel].name);
-        fprintf(out, " %.2f to %.2f us</title></rect>\n", tb_us(&library->machine, s->start),
-                tb_us(&library->machine, s->end));
-    }
-    for (double t = 0; t <= total_us; t += tick)
-        fprintf(out,
-                "<line x1=\"%.2f\" x2=\"%.2f\" y1=\"%.0f\" y2=\"%.0f\" stroke=\"#cccccc\" stroke-width=\"0.5\"/><text "
-                "x=\"%.2f\" y=\"%.0f\" "
-                "text-anchor=\"middle\">%g</text>\n",
-                left + t / total_us * width, left + t / total_us * width, top - 4, height - 34,
-                left + t / total_us * width, height - 22, t);
-    fprintf(out,
-            "<text x=\"%.0f\" y=\"%.0f\">us; solid: kernel, half: transfer, pale: CPU, black bar: SM being "
-            "vacated</text>\n</svg>\n",
-            left, height - 6);
-    return output_close(out, "tbsim", path);
 }

@@ -69,8 +69,8 @@ typedef struct sim {
     const tb_options *options;
     tb_result *result;
     gpump_scheduler *scheduler;
-    uint64_t now, wake, setup_cycles, dispatch_cycles, limit, port_free[1024], preempted_at[1024], owned_since[1024];
-    uint32_t owner_process[1024], owner_kernel[1024];
+    uint64_t now, wake, setup_cycles, dispatch_cycles, limit, port_free[1024], preempted_at[1024];
+    uint32_t owner_process[1024];
     slot *slots;
     uint32_t slots_per_sm, sms;
     saved *pool;
@@ -146,31 +146,6 @@ static event pop(sim *s) {
     }
     s->heap[i] = last;
     return top;
-}
-
-/* ---- recording ---- */
-
-static void record(sim *s, tb_span_kind kind, uint32_t track, uint32_t process, uint32_t kernel, uint64_t start,
-                   uint64_t end) {
-    tb_recording *r = s->options->recording;
-    tb_span span = {start, end, (uint32_t)kind, track, process, kernel};
-    if (!r || end <= start) return;
-    if (r->count == r->capacity) {
-        uint32_t capacity = r->capacity ? r->capacity * 2 : 256;
-        tb_span *grown = r->count < r->limit ? (tb_span *)realloc(r->spans, capacity * sizeof *grown) : NULL;
-        if (!grown) {
-            r->lost++;
-            return;
-        }
-        r->spans = grown;
-        r->capacity = capacity;
-    }
-    r->spans[r->count++] = span;
-}
-static void release_sm(sim *s, uint32_t sm) {
-    if (s->owner_process[sm] != GPUMP_NONE)
-        record(s, TB_SPAN_SM, sm, s->owner_process[sm], s->owner_kernel[sm], s->owned_since[sm], s->now);
-    s->owner_process[sm] = GPUMP_NONE;
 }
 
 /* ---- what a timeline is shown: every call is made only with options->timeline ---- */
@@ -706,7 +681,6 @@ static void end_run(sim *s, uint32_t index) {
     tb_process_result *r = &s->result->processes[index];
     uint32_t repeat = s->workload->processes[index].repeat, enough = repeat ? repeat : s->options->min_runs;
     uint64_t cycles = s->now - p->run_start;
-    record(s, TB_SPAN_RUN, index, index, GPUMP_NONE, p->run_start, s->now);
     if (!r->runs) r->first_cycles = cycles;
     r->total_cycles += cycles;
     r->finished_at = s->now;
@@ -769,7 +743,6 @@ static void run_process(sim *s, uint32_t index) {
 
 static void kernel_done(sim *s, const gpump_scheduler_action *action) {
     stream *q = &s->streams[action->queue];
-    record(s, TB_SPAN_KERNEL, q->process, q->process, q->kernel, q->started, s->now);
     if (s->options->timeline)
         timeline_add_span(s->options->timeline,
                           shown_row(s, q->process) + 1 + (uint32_t)(q - s->streams) -
@@ -787,16 +760,9 @@ static void setup(sim *s, const gpump_scheduler_action *action) {
         s->result->preempt_count++;
         s->result->preempt_cycles += latency;
         if (latency > s->result->preempt_worst) s->result->preempt_worst = latency;
-        record(s, TB_SPAN_PREEMPT, action->sm, s->streams[action->queue].process, s->streams[action->queue].kernel,
-               s->preempted_at[action->sm], s->now);
         s->preempted_at[action->sm] = GPUMP_UNKNOWN;
     }
-    if (s->options->recording || s->options->timeline) {
-        release_sm(s, action->sm);
-        s->owned_since[action->sm] = s->now;
-        s->owner_process[action->sm] = s->streams[action->queue].process;
-        s->owner_kernel[action->sm] = s->streams[action->queue].kernel;
-    }
+    s->owner_process[action->sm] = s->streams[action->queue].process;
     if (s->setup_cycles)
         push(s, s->now + s->setup_cycles, EVENT_READY, action->sm, 0);
     else
@@ -843,7 +809,6 @@ static void handle(sim *s, const event *e) {
     case EVENT_READY: expect(s, gpump_scheduler_report_ready(s->scheduler, s->now, e->index), "report_ready"); break;
     case EVENT_CPU:
         if (s->processes[e->index].state == PROCESS_CPU) {
-            record(s, TB_SPAN_CPU, e->index, e->index, GPUMP_NONE, s->processes[e->index].since, s->now);
             if (s->options->timeline)
                 timeline_add_span(s->options->timeline, shown_row(s, e->index), TIMELINE_CPU, TIMELINE_NONE, 0,
                                   s->processes[e->index].since, s->now);
@@ -853,7 +818,6 @@ static void handle(sim *s, const event *e) {
         run_process(s, e->index);
         break;
     case EVENT_TRANSFER:
-        record(s, TB_SPAN_TRANSFER, e->index, e->index, GPUMP_NONE, s->processes[e->index].since, s->now);
         if (s->options->timeline)
             timeline_add_span(s->options->timeline, shown_row(s, e->index), TIMELINE_TRANSFER, TIMELINE_NONE, 0,
                               s->processes[e->index].since, s->now);
@@ -1010,9 +974,6 @@ int tb_run(const tb_library *library, const tb_workload *workload, const tb_opti
     if (!s->failed && s->unfinished && s->limit == GPUMP_UNKNOWN)
         fail(s, "nothing can happen any more, and processes are not done");
     result->cycles = s->now;
-    if (options->recording) {
-        for (uint32_t i = 0; i < s->sms; i++) release_sm(s, i);
-    }
     if (options->timeline && s->shown_kernels) {
         for (uint32_t i = 0; i < s->sms * s->slots_per_sm; i++)
             if (s->slots[i].state != SLOT_FREE) show_slot(s, i);

@@ -83,16 +83,15 @@ extern volatile sig_atomic_t tb_stop;
 
 typedef struct tb_options {
     const gpump_scheduler_policy *policy;
-    uint32_t mechanism;             /* gpump_scheduler_mechanism */
-    int transfer_priority;          /* the transfer engine takes the highest priority first (NPQ); 0: FCFS */
-    uint32_t min_runs;              /* default 3 (5.3.1) */
-    uint64_t slice_us;              /* time_slice; 0: the preset's */
-    double limit_us;                /* stop there at the latest; 0: no limit */
-    double select_limit_us;         /* mechanism select: latency allowed, default 15 */
-    int select_flush;               /* 1: kernels may be flushed */
-    int use_sm;                     /* 1: every SM is a gpump_sm, which must agree with the timing used here */
-    struct tb_recording *recording; /* NULL: nothing is recorded */
-    timeline *timeline;             /* NULL: nobody looks. A new one, timeline_open: tb_run fills and closes it */
+    uint32_t mechanism;     /* gpump_scheduler_mechanism */
+    int transfer_priority;  /* the transfer engine takes the highest priority first (NPQ); 0: FCFS */
+    uint32_t min_runs;      /* default 3 (5.3.1) */
+    uint64_t slice_us;      /* time_slice; 0: the preset's */
+    double limit_us;        /* stop there at the latest; 0: no limit */
+    double select_limit_us; /* mechanism select: latency allowed, default 15 */
+    int select_flush;       /* 1: kernels may be flushed */
+    int use_sm;             /* 1: every SM is a gpump_sm, which must agree with the timing used here */
+    timeline *timeline;     /* NULL: nobody looks. A new one, timeline_open: tb_run fills and closes it */
 } tb_options;
 
 /* Everything that all runs on one machine share; read-only once made. */
@@ -121,26 +120,6 @@ typedef struct tb_result {
     gpump_scheduler_statistics statistics;
     char error[400]; /* empty when all went well */
 } tb_result;
-
-/* What happened, for pictures. */
-typedef enum tb_span_kind {
-    TB_SPAN_SM,
-    TB_SPAN_KERNEL,
-    TB_SPAN_CPU,
-    TB_SPAN_TRANSFER,
-    TB_SPAN_PREEMPT,
-    TB_SPAN_RUN
-} tb_span_kind;
-typedef struct tb_span {
-    uint64_t start, end;
-    uint32_t kind, track; /* track: SM, or process */
-    uint32_t process, kernel;
-} tb_span;
-typedef struct tb_recording {
-    tb_span *spans;
-    uint32_t count, capacity, limit;
-    uint32_t lost; /* spans beyond limit */
-} tb_recording;
 
 /* ---- library.c: kernels and applications ---- */
 /* Sets the defaults of a machine. Returns 0, or -1 when there is no such preset. */
@@ -239,6 +218,4 @@ void tb_report_csv(FILE *out, const tb_library *library, const tb_workload *work
  * Returns 0, or -1 with errno when it cannot be written. */
 int tb_write_page(const char *path, const char *command, const char *file, const tb_library *library,
                   const tb_workload *workload, const tb_options *options, const tb_result *result);
-int tb_write_svg(const char *path, const char *title, const tb_library *library, const tb_workload *workload,
-                 const tb_recording *recording, uint64_t cycles);
 #endif

@@ -24,7 +24,7 @@ static void test_full_disk(void **state) {
     } cases[] = {
         {TBSIM "run " FIGURE "2>&1 >/dev/full", "tbsim: cannot write standard output: ", 1},
         {TBSIM "run " FIGURE "--csv 2>&1 >/dev/full", "tbsim: cannot write standard output: No space left", 1},
-        {TBSIM "run " FIGURE "--svg /dev/full 2>&1", "tbsim: cannot write /dev/full: No space left", 2},
+        {TBSIM "run " FIGURE "--html /dev/full 2>&1", "tbsim: cannot write /dev/full: No space left", 2},
         {TBSIM "run " FIGURE "--trace /dev/full 2>&1", "tbsim: cannot write /dev/full: No space left", 2},
         {TBSIM "run " FIGURE "--trace no/where 2>&1", "tbsim: cannot write no/where: No such file", 2},
         {TBSIM "--help 2>&1 >/dev/full", "tbsim: cannot write standard output: No space left", 1},
@@ -41,6 +41,17 @@ static void test_full_disk(void **state) {
     for (i = 0; i < sizeof cases / sizeof *cases; i++)
         if (!strstr(cases[i].command, "/bench/") || !access(GPUMP_BINARY_DIR "/bench/micro", X_OK))
             expect(cases[i].command, cases[i].status, cases[i].text);
+}
+
+/* A command refuses an option that it would not look at. */
+static void test_options_of_other_commands(void **state) {
+    (void)state;
+    expect(TBSIM "run " FIGURE "--workloads 3 2>&1", 2, "tbsim: run does not take --workloads");
+    expect(TBSIM "run " FIGURE "--svg a.svg 2>&1", 2, "tbsim: run does not take --svg");
+    expect(TBSIM "sweep --html a.html 2>&1", 2, "tbsim: sweep does not take --html");
+    expect(TBSIM "evaluate --policy dss 2>&1", 2, "tbsim: evaluate does not take --policy");
+    expect(TBSIM "machines --exact 2>&1", 2, "tbsim: machines does not take --exact");
+    expect(TBSIM "merge out.csv part.csv --seed 2 2>&1", 2, "tbsim: merge does not take --seed");
 }
 
 static void test_starvation_is_named(void **state) {
@@ -70,7 +81,8 @@ static void test_interrupts(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_full_disk), cmocka_unit_test(test_starvation_is_named),
-                                       cmocka_unit_test(test_interrupts)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_full_disk),
+                                       cmocka_unit_test(test_options_of_other_commands),
+                                       cmocka_unit_test(test_starvation_is_named), cmocka_unit_test(test_interrupts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
