@@ -89,7 +89,7 @@ function gpumpPage(data, root) {
   const margin = (whole.to - whole.from) * 0.01;
   whole.to += margin;
   const view = { from: whole.from, to: whole.to, rowHeight: 0, curves: true };
-  const state = { hover: null, focus: null, drawn: {} };
+  const state = { hover: null, focus: null, drawn: {}, paper: false };
 
   /* ---- styles: a kernel is a colour, a phase is a pattern or a shade of grey. Colours after Okabe and Ito, and Tol:
    * told apart with any colour vision. ---- */
@@ -300,6 +300,13 @@ function gpumpPage(data, root) {
     counts.outside += row.last - row.first - (i - first);
   }
 
+  /* The rows that lie in the visible part of a run's canvas, and half a screen above and below: only these are painted.
+   * On paper every row is visible. */
+  function visibleRows(r, box) {
+    const beyond = state.paper ? Infinity : window.innerHeight / 2, top = -box.top - beyond, bottom = window.innerHeight - box.top + beyond;
+    return { top: top, bottom: bottom, rows: r.rows.filter(row => row.y + row.h >= top && row.y <= bottom) };
+  }
+
   function drawMarks(c, r, canvas) {
     for (const m of r.marks) {
       const x = xOf(canvas, m.cycle * r.us);
@@ -428,10 +435,12 @@ function gpumpPage(data, root) {
   function drawRun(r) {
     const canvas = r.canvas, box = canvas.getBoundingClientRect();
     const c = size(canvas, r.height), width = canvas.clientWidth;
-    r.dirty = box.bottom < -200 || box.top > window.innerHeight + 200; /* off the screen: when it is scrolled to */
-    const counts = { single: 0, merged: 0, columns: 0, outside: 0 };
+    const counts = { single: 0, merged: 0, columns: 0, outside: 0, unseen: 0 };
     const from = view.from / r.us, to = view.to / r.us, perCycle = plotWidth(canvas) / (to - from);
-    if (r.dirty && r.counts) return;
+    const seen = visibleRows(r, box);
+    r.painted = { top: seen.top, bottom: seen.bottom };
+    r.counts = counts;
+    counts.unseen = r.count - seen.rows.reduce((sum, row) => sum + row.last - row.first, 0);
     c.clearRect(0, 0, width, r.height);
     c.fillStyle = SOFT;
     c.textAlign = 'right';
@@ -451,20 +460,19 @@ function gpumpPage(data, root) {
     c.clip();
     c.fillStyle = '#e3e7eb';
     for (const t of ticks().list) c.fillRect(xOf(canvas, t), HEAD, 1, r.rowsEnd - HEAD);
-    for (const row of r.rows) drawRow(c, r, row, from, to, perCycle, counts);
+    for (const row of seen.rows) drawRow(c, r, row, from, to, perCycle, counts);
     drawRequests(c, r, canvas);
     drawMarks(c, r, canvas);
     c.restore();
     drawCharts(c, r, canvas, from, to, perCycle);
     drawChosen(c, r, canvas, from, perCycle);
-    r.counts = counts;
   }
 
   function counted() {
-    const sum = { slices: 0, single: 0, merged: 0, columns: 0, outside: 0 };
+    const sum = { slices: 0, single: 0, merged: 0, columns: 0, outside: 0, unseen: 0 };
     for (const r of runs) {
       sum.slices += r.count;
-      for (const name of ['single', 'merged', 'columns', 'outside']) sum[name] += r.counts ? r.counts[name] : 0;
+      for (const name of ['single', 'merged', 'columns', 'outside', 'unseen']) sum[name] += r.counts ? r.counts[name] : 0;
     }
     return sum;
   }
@@ -479,8 +487,14 @@ function gpumpPage(data, root) {
     status.textContent = thousands(sum.slices) + ' slices: ' + thousands(sum.single) + ' drawn one by one' +
       (sum.merged ? ', ' + thousands(sum.merged) + ' narrower than a pixel and merged into ' + thousands(sum.columns) +
         ' columns (zoom in to see each)' : '') +
-      (sum.outside ? ', ' + thousands(sum.outside) + ' outside the shown time' : ', none left out') + '.';
+      (sum.outside ? ', ' + thousands(sum.outside) + ' outside the shown time' : '') +
+      (sum.unseen ? ', ' + thousands(sum.unseen) + ' on rows to scroll to' : '') + (sum.outside || sum.unseen ? '' : ', none left out') + '.';
     state.drawMs = performance.now() - began;
+  }
+  /* Whether the screen shows a part of the run that has not been painted. */
+  function scrolledOut(r) {
+    const box = r.canvas.getBoundingClientRect(), top = Math.max(0, -box.top), bottom = Math.min(r.height, window.innerHeight - box.top);
+    return top < bottom && (top < r.painted.top || bottom > r.painted.bottom);
   }
   function redraw() {
     if (pending) return;
@@ -969,7 +983,9 @@ function gpumpPage(data, root) {
   if (Number(wanted.get('to')) > Number(wanted.get('from'))) show(Number(wanted.get('from')), Number(wanted.get('to')));
   draw();
   window.addEventListener('resize', redraw);
-  window.addEventListener('scroll', () => { if (runs.some(r => r.dirty)) redraw(); }, { passive: true });
+  for (const [event, paper] of [['beforeprint', true], ['afterprint', false]])
+    window.addEventListener(event, () => { state.paper = paper; draw(); });
+  window.addEventListener('scroll', () => { if (runs.some(scrolledOut)) redraw(); }, { passive: true });
 
   return { runs, view, state, whole, show, zoom, pan, fit, nextRequest, draw, counted, find, focusOn, key, xOf, tables: tables.filter(t => t), fillOf, tip, PHASE };
 }

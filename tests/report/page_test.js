@@ -8,7 +8,7 @@
     if (!right) wrong++;
     lines.push((right ? 'right: ' : 'WRONG: ') + what + (detail === undefined ? '' : ' (' + detail + ')'));
   };
-  const sum = c => c.single + c.merged + c.outside;
+  const sum = c => c.single + c.merged + c.outside + c.unseen;
   const pixel = (canvas, x, y) => Array.from(canvas.getContext('2d').getImageData(Math.round(x * canvas.width / canvas.clientWidth),
     Math.round(y * canvas.height / canvas.clientHeight), 1, 1).data).join(',');
   const press = (canvas, key) => {
@@ -26,7 +26,31 @@
     let c = page.counted();
     check('slices of the page are those of the trace', c.slices === EXPECTED, c.slices + ' of ' + EXPECTED);
     check('all of them are drawn or merged at first', sum(c) === EXPECTED && c.outside === 0, JSON.stringify(c));
-    for (const r of page.runs) r.counts = null;
+    /* Only what is near the screen is painted; whoever scrolls through the page sees every row, and paper shows all. */
+    const whole_height = page.runs.reduce((h, r) => h + r.height, 0), painted = new Set();
+    check('rows far from the screen are not painted', c.unseen > 0 || whole_height < 2 * window.innerHeight, c.unseen + ' slices');
+    let blank = 0;
+    for (let y = 0; ; y += window.innerHeight) {
+      window.scrollTo(0, y);
+      page.draw();
+      for (const r of page.runs) {
+        const top = r.canvas.getBoundingClientRect().top;
+        for (const row of r.rows) {
+          if (top + row.y + row.h < 0 || top + row.y > window.innerHeight || row.first === row.last) continue;
+          const i = row.first, left = page.xOf(r.canvas, r.start[i] * r.us), right = page.xOf(r.canvas, r.stop[i] * r.us);
+          const x = right - left < 1 ? Math.floor(left) : (left + right) / 2;
+          if (['0,0,0,0', '243,245,247,255'].includes(pixel(r.canvas, x, row.y + row.h / 2))) blank++; /* nothing, or the row's background */
+          painted.add(row);
+        }
+      }
+      if (y > document.documentElement.scrollHeight) break;
+    }
+    window.scrollTo(0, 0);
+    const filled_rows = page.runs.reduce((n, r) => n + r.rows.filter(row => row.last > row.first).length, 0);
+    check('scrolling shows every row', painted.size === filled_rows && blank === 0, painted.size + ' of ' + filled_rows + ', ' + blank + ' blank');
+    window.dispatchEvent(new Event('beforeprint'));
+    check('paper has every row', page.counted().unseen === 0);
+    window.dispatchEvent(new Event('afterprint'));
     page.zoom(0.05);
     page.draw();
     c = page.counted();
@@ -48,6 +72,7 @@
         const middle = (r.start[i] + r.stop[i]) / 2 * r.us, length = (r.stop[i] - r.start[i]) * r.us, row = r.rows[r.rowOf[i]];
         page.state.focus = page.state.hover = null;
         page.show(middle - length * 2, middle + length * 2);
+        window.scrollBy(0, r.canvas.getBoundingClientRect().top + row.y - window.innerHeight / 2);
         page.draw();
         pointer(r.canvas, 'pointermove', page.xOf(r.canvas, middle), row.y + row.h / 2);
         const text = page.tip.textContent, kernel = (r.kernels[r.kernel[i]] || {}).name;
