@@ -499,7 +499,7 @@ static void select_techniques(sim *s, uint32_t sm, uint8_t *technique, timeline_
            gpump_cost_estimate_blocks(&s->library->machine.gpu, s->histories, s->library->kernel_count + 1, views,
                                       count, NULL, &policy->cost, estimates, NULL),
            "gpump_cost_estimate_blocks");
-    for (uint32_t i = 0; i < count && !s->failed; i++)
+    for (uint32_t i = 0; s->options->timeline && i < count && !s->failed; i++)
         for (uint32_t t = 0; t < GPUMP_TECHNIQUES; t++) {
             if (!(views[i].may >> t & 1)) continue;
             expected[views[i].block.slot].cycles[t] = estimates[i].latency[t];
@@ -581,7 +581,7 @@ static void preempt(sim *s, const gpump_scheduler_action *action) {
     uint8_t technique[64];
     timeline_estimate expected[64];
     uint32_t sm = action->sm;
-    memset(expected, 0xff, sizeof expected);
+    if (s->options->timeline) memset(expected, 0xff, sizeof expected);
     s->preempted_at[sm] = s->now;
     memset(technique, action->mechanism == GPUMP_SCHEDULER_DRAIN ? GPUMP_TECHNIQUE_DRAIN : GPUMP_TECHNIQUE_SWITCH,
            sizeof technique);
