@@ -10,7 +10,15 @@ struct gpump_liveness {
     uint32_t words;
     uint32_t *in_start, *in, *out_start, *out; /* basic block -> registers */
     uint32_t *control_start, *control;         /* basic block -> blocks whose branch decides whether it runs */
+    /* Samples: the registers live before some instructions inside long basic blocks, so that no query walks far.
+     * sample_at[] holds these instructions, the last first. The registers of sample k are sample[] from
+     * sample_start[k] to sample_start[k + 1] - 1. */
+    uint32_t *sample_at, *sample_start, *sample;
 };
+
+/* The least distance between two samples of one basic block, in instructions. Larger: slower queries. Smaller: more
+ * memory. */
+#define GPUMPI_LIVENESS_SPACING 64u
 
 /* Pairs under construction. */
 typedef struct gpumpi_liveness_pairs {
@@ -134,6 +142,96 @@ static int gpumpi_liveness_control(gpump_liveness *liveness) {
     return ok;
 }
 
+/* Registers that a walk up a basic block has met, and how many of them are live. */
+typedef struct gpumpi_liveness_walk {
+    uint32_t *list, listed, live;
+    uint8_t *state; /* register -> 0: not in the list; 1: in the list, dead; 2: in the list, live */
+} gpumpi_liveness_walk;
+
+static void gpumpi_liveness_met(gpumpi_liveness_walk *walk, uint32_t reg, int live) {
+    if (live && !walk->state[reg]) walk->list[walk->listed++] = reg;
+    walk->live += (uint32_t)live - (walk->state[reg] == 2);
+    if (live || walk->state[reg]) walk->state[reg] = (uint8_t)(1 + live);
+}
+/* Takes registers that are dead, or all where `all` is 1, out of the list. */
+static void gpumpi_liveness_drop(gpumpi_liveness_walk *walk, int all) {
+    uint32_t i, kept = 0;
+    for (i = 0; i < walk->listed; i++)
+        if (walk->state[walk->list[i]] == 2 && !all)
+            walk->list[kept++] = walk->list[i];
+        else
+            walk->state[walk->list[i]] = 0;
+    walk->listed = kept;
+    if (all) walk->live = 0;
+}
+
+/* Walks up basic block b and takes its samples. A sample stands at least as many instructions before the next one as it
+ * has registers, so that all samples together are no longer than the program. */
+static int gpumpi_liveness_sample_block(gpump_liveness *liveness, uint32_t b, gpumpi_liveness_walk *walk) {
+    const gpump_allocator *allocator = &liveness->arena.allocator;
+    uint32_t i, k, last;
+    gpump_basic_block block;
+    gpump_program_basic_block(liveness->program, b, &block);
+    if (block.count <= GPUMPI_LIVENESS_SPACING) return 1;
+    for (i = liveness->out_start[b]; i < liveness->out_start[b + 1]; i++)
+        gpumpi_liveness_met(walk, liveness->out[i], 1);
+    for (i = last = block.first + block.count; i-- > block.first + 1;) {
+        gpump_instruction in;
+        gpump_program_instruction(liveness->program, i, &in);
+        for (k = 0; k < in.def_count && gpumpi_kills(&in); k++)
+            GPUMPI_OPERAND_REGISTERS(in.defs[k], reg, gpumpi_liveness_met(walk, reg, 0));
+        for (k = 0; k < in.use_count; k++) GPUMPI_OPERAND_REGISTERS(in.uses[k], reg, gpumpi_liveness_met(walk, reg, 1));
+        if (in.guard != GPUMP_NONE) gpumpi_liveness_met(walk, in.guard, 1);
+        if (last - i < GPUMPI_LIVENESS_SPACING || last - i < walk->live) continue;
+        gpumpi_liveness_drop(walk, 0);
+        if (!GPUMPI_ARRAY_PUSH(allocator, liveness->sample_at, i) ||
+            !GPUMPI_ARRAY_RESERVE(allocator, liveness->sample, walk->listed))
+            return 0;
+        for (k = 0; k < walk->listed; k++) stbds_arrput(liveness->sample, walk->list[k]);
+        if (!GPUMPI_ARRAY_PUSH(allocator, liveness->sample_start, (uint32_t)stbds_arrlenu(liveness->sample))) return 0;
+        last = i;
+    }
+    gpumpi_liveness_drop(walk, 1);
+    return 1;
+}
+
+static int gpumpi_liveness_take_samples(gpump_liveness *liveness) {
+    uint32_t registers = gpump_program_registers(liveness->program), b;
+    gpumpi_arena scratch = gpumpi_arena_make(&liveness->arena.allocator);
+    gpumpi_liveness_walk walk = {NULL, 0, 0, NULL};
+    int ok = GPUMPI_ARENA_NEW(&scratch, walk.list, registers) && GPUMPI_ARENA_NEW(&scratch, walk.state, registers) &&
+             GPUMPI_ARRAY_PUSH(&liveness->arena.allocator, liveness->sample_start, 0u);
+    for (b = gpump_program_basic_blocks(liveness->program); ok && b-- > 0;)
+        ok = gpumpi_liveness_sample_block(liveness, b, &walk);
+    gpumpi_arena_free(&scratch);
+    return ok;
+}
+
+/* Finds the nearest place at or behind instruction `point` of basic block b whose live registers are listed: a sample,
+ * or the block's end. Sets *list and *count to the registers live there, and returns the instruction that the place
+ * stands before. */
+static uint32_t gpumpi_liveness_known(const gpump_liveness *liveness, uint32_t b, uint32_t point, const uint32_t **list,
+                                      uint32_t *count) {
+    uint32_t low = 0, high = (uint32_t)stbds_arrlenu(liveness->sample_at), end;
+    gpump_basic_block block;
+    gpump_program_basic_block(liveness->program, b, &block);
+    end = block.first + block.count;
+    while (low < high) { /* samples below `low` stand at or behind the point, samples from `high` on before it */
+        uint32_t middle = low + (high - low) / 2;
+        if (liveness->sample_at[middle] >= point)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low && liveness->sample_at[low - 1] < end) {
+        *list = liveness->sample + liveness->sample_start[low - 1];
+        *count = liveness->sample_start[low] - liveness->sample_start[low - 1];
+        return liveness->sample_at[low - 1];
+    }
+    gpump_liveness_block_out(liveness, b, list, count);
+    return end;
+}
+
 GPUMP_API gpump_result gpump_liveness_create(const gpump_program *program, const gpump_allocator *allocator,
                                              gpump_liveness **out) {
     gpumpi_arena arena = gpumpi_arena_make(allocator);
@@ -146,7 +244,8 @@ GPUMP_API gpump_result gpump_liveness_create(const gpump_program *program, const
     liveness->arena = arena;
     liveness->program = program;
     liveness->words = gpump_bits_words(gpump_program_registers(program));
-    if (!gpumpi_liveness_solve(liveness) || !gpumpi_liveness_control(liveness)) {
+    if (!gpumpi_liveness_solve(liveness) || !gpumpi_liveness_control(liveness) ||
+        !gpumpi_liveness_take_samples(liveness)) {
         gpump_liveness_destroy(liveness);
         return GPUMP_ERROR_MEMORY;
     }
@@ -158,6 +257,9 @@ GPUMP_API void gpump_liveness_destroy(gpump_liveness *liveness) {
     gpump_allocator allocator;
     if (!liveness) return;
     allocator = liveness->arena.allocator;
+    GPUMPI_ARRAY_FREE(&allocator, liveness->sample_at);
+    GPUMPI_ARRAY_FREE(&allocator, liveness->sample_start);
+    GPUMPI_ARRAY_FREE(&allocator, liveness->sample);
     gpumpi_arena_free(&liveness->arena);
     allocator.reallocate(allocator.user, liveness, sizeof *liveness, 0);
 }
@@ -186,14 +288,13 @@ static void gpumpi_liveness_step(const gpump_instruction *in, uint64_t *set) {
 
 /* Sets set[] to what is live before instruction `index`, or behind it when `behind` is 1. */
 static void gpumpi_liveness_at(const gpump_liveness *liveness, uint32_t index, int behind, uint64_t *set) {
-    uint32_t b = gpump_program_basic_block_of(liveness->program, index), i, count;
+    uint32_t b = gpump_program_basic_block_of(liveness->program, index), point = index + (uint32_t)behind, i, known,
+             count;
     const uint32_t *list;
-    gpump_basic_block block;
     memset(set, 0, liveness->words * sizeof *set);
-    gpump_liveness_block_out(liveness, b, &list, &count);
+    known = gpumpi_liveness_known(liveness, b, point, &list, &count);
     for (i = 0; i < count; i++) gpump_bits_set(set, list[i]);
-    gpump_program_basic_block(liveness->program, b, &block);
-    for (i = block.first + block.count; i-- > index + (uint32_t)behind;) {
+    for (i = known; i-- > point;) {
         gpump_instruction in;
         gpump_program_instruction(liveness->program, i, &in);
         gpumpi_liveness_step(&in, set);
@@ -204,18 +305,17 @@ GPUMP_API void gpump_liveness_before(const gpump_liveness *liveness, uint32_t in
 }
 GPUMP_API uint32_t gpumpi_liveness_list(const gpump_liveness *liveness, uint32_t index, int behind, uint32_t *stamp,
                                         uint32_t mark, uint32_t *list) {
-    uint32_t b = gpump_program_basic_block_of(liveness->program, index), i, k, touched = 0, kept = 0, count;
-    const uint32_t *out;
-    gpump_basic_block block;
-#define GPUMPI_TOUCH(reg, live)                                \
+    uint32_t b = gpump_program_basic_block_of(liveness->program, index), point = index + (uint32_t)behind, i, k, known,
+             touched = 0, kept = 0, count;
+    const uint32_t *live;
+#define GPUMPI_TOUCH(reg, is_live)                             \
     do {                                                       \
         if ((stamp[reg] & ~1u) != mark) list[touched++] = reg; \
-        stamp[reg] = mark + (live);                            \
+        stamp[reg] = mark + (is_live);                         \
     } while (0)
-    gpump_liveness_block_out(liveness, b, &out, &count);
-    for (i = 0; i < count; i++) GPUMPI_TOUCH(out[i], 1);
-    gpump_program_basic_block(liveness->program, b, &block);
-    for (i = block.first + block.count; i-- > index + (uint32_t)behind;) {
+    known = gpumpi_liveness_known(liveness, b, point, &live, &count);
+    for (i = 0; i < count; i++) GPUMPI_TOUCH(live[i], 1);
+    for (i = known; i-- > point;) {
         gpump_instruction in;
         gpump_program_instruction(liveness->program, i, &in);
         for (k = 0; k < in.def_count && gpumpi_kills(&in); k++)
@@ -333,12 +433,12 @@ GPUMP_API gpump_result gpump_liveness_diverged(const gpump_liveness *liveness, u
     return ok ? GPUMP_OK : GPUMP_ERROR_MEMORY;
 }
 
-/* One register at one point, without a set: walk up its block from the end. */
+/* Returns 1 when `reg` is live before instruction `index`. Looks for the first instruction that reads or writes it. */
 static int gpumpi_liveness_is_live(const gpump_liveness *liveness, uint32_t reg, uint32_t index) {
-    uint32_t b = gpump_program_basic_block_of(liveness->program, index), i, k;
-    gpump_basic_block block;
-    gpump_program_basic_block(liveness->program, b, &block);
-    for (i = index; i < block.first + block.count; i++) {
+    uint32_t b = gpump_program_basic_block_of(liveness->program, index), i, k, known, count;
+    const uint32_t *list;
+    known = gpumpi_liveness_known(liveness, b, index, &list, &count);
+    for (i = index; i < known; i++) {
         gpump_instruction in;
         gpump_program_instruction(liveness->program, i, &in);
         if (in.guard == reg) return 1;
@@ -346,8 +446,8 @@ static int gpumpi_liveness_is_live(const gpump_liveness *liveness, uint32_t reg,
         for (k = 0; k < in.def_count && gpumpi_kills(&in); k++)
             GPUMPI_OPERAND_REGISTERS(in.defs[k], r, if (r == reg) return 0);
     }
-    for (i = liveness->out_start[b]; i < liveness->out_start[b + 1]; i++)
-        if (liveness->out[i] == reg) return 1;
+    for (i = 0; i < count; i++)
+        if (list[i] == reg) return 1;
     return 0;
 }
 

@@ -21,9 +21,10 @@ GPUMP_API gpump_result gpump_liveness_create(const gpump_program *program, const
 GPUMP_API void gpump_liveness_destroy(gpump_liveness *liveness);
 /* Returns the 64-bit words of a set. */
 GPUMP_API uint32_t gpump_liveness_words(const gpump_liveness *liveness);
-/* Sets set[] to the registers live before instruction `index`. Cost: the length of its basic block. */
+/* Sets set[] to the registers live before instruction `index`. Cost: linear in the set's words and
+ * in the registers live nearby; at most 64 instructions, or as many as there are live registers, are walked. */
 GPUMP_API void gpump_liveness_before(const gpump_liveness *liveness, uint32_t index, uint64_t *set);
-/* Sets set[] to the registers live behind instruction `index`. Cost: the length of its basic block. */
+/* Sets set[] to the registers live behind instruction `index`. Cost: that of gpump_liveness_before. */
 GPUMP_API void gpump_liveness_after(const gpump_liveness *liveness, uint32_t index, uint64_t *set);
 /* Set *registers to the *count registers live at the start (or end) of basic block `basic_block`, ascending; the array
  * lives as long as the object. */
@@ -43,7 +44,7 @@ GPUMP_API gpump_result gpump_liveness_enclosing(const gpump_liveness *liveness, 
 GPUMP_API gpump_result gpump_liveness_diverged(const gpump_liveness *liveness, uint32_t index, uint64_t *set);
 /* Sets set[] to what must be kept when the SIMT stack is known: pcs[count] are the instructions at which lanes of the
  * warp stand or wait (active, other side, reconvergence). Exact: the union of what is live before each. PCs beyond the
- * program are ignored. Cost: the length of their basic blocks. */
+ * program are ignored. Cost: a set, and for each further PC the registers of the program. */
 GPUMP_API void gpump_liveness_stack(const gpump_liveness *liveness, const uint32_t *pcs, uint32_t count, uint64_t *set);
 
 /* Counts a set: *registers in 32-bit registers (64-bit ones count twice), *predicates apart. Either may be NULL. */

@@ -513,6 +513,7 @@ GPUMP_API const uint32_t *gpump_program_origin(const gpump_program *program) { r
 GPUMP_API void gpump_program_instruction(const gpump_program *program, uint32_t index, gpump_instruction *instruction) {
     static const uint32_t none = 0; /* a program without operands has no array to point into */
     const gpumpi_program_row *row = &program->rows[index];
+    GPUMPI_COUNT_STEP();
     *instruction = row->instruction;
     instruction->defs = program->operands ? program->operands + row->first_def : &none;
     instruction->uses = program->operands ? program->operands + row->first_use : &none;

@@ -7,6 +7,12 @@
 #include "base/array.h"
 #include "program/program.h"
 
+/* Runs whenever an instruction is read. A test that includes the implementation defines it to count the steps of an
+ * analysis. */
+#ifndef GPUMPI_COUNT_STEP
+#define GPUMPI_COUNT_STEP() ((void)0)
+#endif
+
 /* Memory for an analysis: many arrays of fixed size, all freed at once. */
 typedef struct gpumpi_arena_chunk gpumpi_arena_chunk;
 typedef struct gpumpi_arena {
@@ -152,8 +158,8 @@ GPUMP_API int gpumpi_memory_ends_region(const gpumpi_memory *memory, uint32_t i,
 struct gpump_liveness;
 /* The registers live before instruction `index`, or behind it when `behind` is 1, in no order; returns how many stand
  * in list[], which has room for all. stamp: one per register, zero at first; mark: an even number above 0 not used with
- * it before. Cost: what is live at the end of the basic block, and the instructions in between; unlike that of a set,
- * not the number of registers. */
+ * it before. Cost: the registers live nearby and at most as many instructions, or 64; unlike that of a set, not the
+ * number of registers. */
 GPUMP_API uint32_t gpumpi_liveness_list(const struct gpump_liveness *liveness, uint32_t index, int behind,
                                         uint32_t *stamp, uint32_t mark, uint32_t *list);
 /* gpump_liveness_diverged many times over with the same room; search starts as zeros. 1 done, 0 out of memory. */
