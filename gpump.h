@@ -906,9 +906,9 @@ GPUMP_END
 #ifndef GPUMP_NO_PROGRAM
 GPUMP_BEGIN
 
-/* A kernel as a list of instructions of one thread. Built with gpump_program_create, _add_register, _add_object, _add
- * and _finish; from then on it never changes. Analyses return objects of their own; transforms return a new program and
- * origin[].
+/* A kernel as a list of instructions of one thread. The host builds a program with gpump_program_create, _add_register,
+ * _add_object, _add and _finish. A finished program never changes: an analysis returns an object of its own, and a
+ * transform returns a new program whose origin[] names the old instructions.
  *
  * Instructions are numbered from 0 in layout order; instruction i falls through to i + 1. A *basic block* is a maximal
  * run without branches into or out of it ("block" alone always means a thread block). */
@@ -922,54 +922,57 @@ typedef enum gpump_width {
 } gpump_width;
 
 /* Operands are register numbers, with two marks in the high bits. */
-#define GPUMP_OPERAND_PAIR \
-    UINT32_C(0x80000000) /* registers r and r + 1, both 32-bit, r even: a 64-bit value after allocation */
-#define GPUMP_OPERAND_PARAMETER \
-    UINT32_C(0x40000000) /* not a register: the kernel parameter at this byte offset (uses only) */
-#define GPUMP_OPERAND_INDEX UINT32_C(0x3fffffff) /* the register number or byte offset without the marks */
+/* The operand is the 64-bit value in the 32-bit registers r and r + 1, where r is even. Register allocation makes such
+ * operands. */
+#define GPUMP_OPERAND_PAIR UINT32_C(0x80000000)
+/* The operand is no register but the kernel parameter at this byte offset. Only a use can be one. */
+#define GPUMP_OPERAND_PARAMETER UINT32_C(0x40000000)
+/* The bits of the register number or byte offset. */
+#define GPUMP_OPERAND_INDEX UINT32_C(0x3fffffff)
 
-/* What the library must know about an instruction. Everything that is not special is GPUMP_OP_COMPUTE. */
+/* What the library must know about an instruction. An instruction that fits none of the others is GPUMP_OP_COMPUTE. */
 typedef enum gpump_operation {
-    GPUMP_OP_COMPUTE =
-        0,              /* the host's own: reads uses and, with access, memory; writes defs and, with access, memory */
+    /* The host's own instruction. It reads its uses and writes its defs; with access bits also memory. */
+    GPUMP_OP_COMPUTE = 0,
     GPUMP_OP_MOVE,      /* defs[0] = uses[0], same width */
-    GPUMP_OP_CONSTANT,  /* defs[0] = immediate; needs no operand, so it can be done again anywhere */
+    GPUMP_OP_CONSTANT,  /* defs[0] = immediate; it has no uses, so a transform may repeat it anywhere */
     GPUMP_OP_PARAMETER, /* defs[0] = the kernel parameter at byte `immediate`; constant for the whole launch */
-    GPUMP_OP_ADD,       /* defs[0] = uses[0] + immediate; lets page_checks see how an address walks */
+    GPUMP_OP_ADD,       /* defs[0] = uses[0] + immediate; shows page_checks the step of an address */
     GPUMP_OP_BRANCH,    /* goes to target; falls through for lanes whose guard is false */
     GPUMP_OP_EXIT,      /* ends the lanes whose guard is true */
     GPUMP_OP_BARRIER,   /* waits for all warps of the block */
-    /* Put in by transforms; hosts carry them out as written here. */
-    GPUMP_OP_SPILL_STORE,  /* local memory at byte `immediate` of the spill area = uses[0] (a predicate as 0 or 1 in 4
-                            * bytes)
-                            */
-    GPUMP_OP_SPILL_LOAD,   /* defs[0] = that */
+    /* Transforms insert the following instructions, and the host executes them as described here. */
+    /* Local memory at byte `immediate` of the spill area = uses[0]. A predicate is stored as 0 or 1 in 4 bytes. */
+    GPUMP_OP_SPILL_STORE,
+    GPUMP_OP_SPILL_LOAD,   /* defs[0] = local memory at byte `immediate` of the spill area */
     GPUMP_OP_BOUNDARY,     /* starts an idempotent region; immediate is a gpump_boundary */
     GPUMP_OP_PP,           /* preemption point; immediate is its index in gpump_preempt_points */
     GPUMP_OP_PP_DIVERGED,  /* no operation: carries the live vector for a diverged warp at the PP before it */
     GPUMP_OP_BARRIER_PP,   /* a barrier that is a preemption point too; immediate as for PP */
-    GPUMP_OP_START_MARKER, /* a fault found by a check goes on from here */
+    GPUMP_OP_START_MARKER, /* no operation: execution resumes here after a check has found a fault */
     GPUMP_OP_CLEAR_CHECK,  /* defs[0] (a predicate) = false */
-    GPUMP_OP_CHECK, /* defs[0] (a predicate, also uses[1]) becomes true when an access as in `access`, `space`, `bytes`
-                       at uses[0] + displacement would fault, else stays; touches no memory */
-    GPUMP_OP_PAGE_ENTERED, /* defs[0] (a predicate) = uses[0] + displacement lies in the first `bytes` bytes of a page
-                              of `immediate` bytes */
-    GPUMP_OP_GUARDED_CALL, /* lanes whose guard is true: serialise, call the fault handler, go on at `target` (a
-                              START_MARKER, or what other transforms have put right before one) */
+    /* Sets defs[0], a predicate that is also uses[1], to true when an access with `access`, `space` and `bytes` at
+     * uses[0] + displacement would fault. Otherwise the predicate keeps its value. The check touches no memory. */
+    GPUMP_OP_CHECK,
+    /* defs[0] (a predicate) = uses[0] + displacement lies in the first `bytes` bytes of a page of `immediate` bytes. */
+    GPUMP_OP_PAGE_ENTERED,
+    /* Lanes whose guard is true serialise, call the fault handler and continue at `target`. The target is a
+     * START_MARKER, or an instruction that another transform has inserted right before a START_MARKER. */
+    GPUMP_OP_GUARDED_CALL,
     GPUMP_OP_COUNT
 } gpump_operation;
 
 /* Bits of gpump_instruction.flags. */
 #define GPUMP_FLAG_GUARD_NEGATED 1u /* executes where the guard is false */
-#define GPUMP_FLAG_UNIFORM 2u       /* a branch that all active lanes of a warp take or none */
-#define GPUMP_FLAG_ATOMIC 4u        /* reads and writes memory at once: must never be done twice */
-#define GPUMP_FLAG_VOLATILE 8u      /* other agents watch: must never be done twice */
+#define GPUMP_FLAG_UNIFORM 2u       /* a branch that either all active lanes of a warp take or none */
+#define GPUMP_FLAG_ATOMIC 4u        /* reads and writes memory in one step: must never execute twice */
+#define GPUMP_FLAG_VOLATILE 8u      /* other agents observe the access: must never execute twice */
 #define GPUMP_FLAG_FENCE 16u        /* orders memory; ends an idempotent region */
 #define GPUMP_FLAG_CONVERGENT 32u   /* reads registers of other lanes (shuffle, vote): never moved */
-#define GPUMP_FLAG_CHECKED                                                                            \
-    64u /* its last def and last use are one predicate: where the access would fault, nothing is done \
-           but that the predicate becomes true */
-#define GPUMP_FLAG_RESIDENT 128u /* accesses only pages that are never absent: page_checks leaves it alone */
+/* The last def and the last use are the same predicate. An access that would fault only sets this predicate to true. */
+#define GPUMP_FLAG_CHECKED 64u
+/* The access touches only pages that are never absent, so page_checks inserts nothing for it. */
+#define GPUMP_FLAG_RESIDENT 128u
 
 typedef enum gpump_space {
     GPUMP_SPACE_GLOBAL = 0,
@@ -984,16 +987,16 @@ typedef enum gpump_space {
 #define GPUMP_ACCESS_READ 1u
 #define GPUMP_ACCESS_WRITE 2u
 
-/* How much is known about where in its object an access goes. */
+/* How much is known about the place in its object that an access touches. */
 typedef enum gpump_address {
-    GPUMP_ADDRESS_ANYWHERE = 0, /* nothing */
+    GPUMP_ADDRESS_ANYWHERE = 0, /* nothing is known */
     GPUMP_ADDRESS_FIXED,        /* byte `offset`, the same for every thread */
-    GPUMP_ADDRESS_VALUE /* byte `offset` past a value that each thread computes once and that is named by `value`;
-                           with thread_stride != 0 the values of two threads of a block differ by a multiple of it, not
-                           0 */
+    /* Byte `offset` past a value that each thread computes once; `value` names it. With thread_stride != 0 the values
+     * of two threads of a block differ by a multiple of thread_stride, and never by 0. */
+    GPUMP_ADDRESS_VALUE
 } gpump_address;
 
-/* One instruction. Start from gpump_instruction_make; the pointers need live only during gpump_program_add. */
+/* One instruction. gpump_instruction_make gives one to start from. gpump_program_add copies defs[] and uses[]. */
 typedef struct gpump_instruction {
     const uint32_t *defs;   /* operands written: def_count of them */
     const uint32_t *uses;   /* operands read, the guard apart: use_count of them */
@@ -1037,14 +1040,14 @@ GPUMP_API gpump_result gpump_program_add_register(gpump_program *program, uint32
  * GPUMP_ERROR_MEMORY. Cost: constant on average. */
 GPUMP_API gpump_result gpump_program_add_object(gpump_program *program, const gpump_memory_object *what,
                                                 uint32_t *object, gpump_diag *diag);
-/* Appends an instruction and sets *index (may be NULL) to its number. Branch targets may lie ahead. Nonsense is refused
- * with the field at fault and, in diag->index, the number the instruction would have had; the program is then
- * unchanged. */
+/* Appends an instruction and sets *index (may be NULL) to its number. Branch targets may lie ahead. An invalid
+ * instruction is refused and leaves the program unchanged: diag names the field at fault, and diag->index is the number
+ * that the instruction would have had. */
 GPUMP_API gpump_result gpump_program_add(gpump_program *program, const gpump_instruction *instruction, uint32_t *index,
                                          gpump_diag *diag);
 /* Ends building: checks branch targets and that no path runs off the end, finds basic blocks, dominators,
- * post-dominators and loops. On failure diag->index is the instruction at fault and building may go on. Cost:
- * near-linear. */
+ * post-dominators and loops. On failure diag->index is the instruction at fault, and the host may continue building.
+ * Cost: near-linear. */
 GPUMP_API gpump_result gpump_program_finish(gpump_program *program, gpump_diag *diag);
 
 /* Counts; 0 for NULL. Blocks and loops are 0 before _finish. */
@@ -1071,14 +1074,15 @@ typedef struct gpump_basic_block {
     const uint32_t *predecessors;
     uint32_t successor_count; /* 0 to 2 */
     uint32_t predecessor_count;
-    uint32_t first;          /* instruction */
-    uint32_t count;          /* instructions */
-    uint32_t dominator;      /* immediate; GPUMP_NONE for the entry and for unreachable blocks */
-    uint32_t post_dominator; /* immediate; GPUMP_NONE: only the end of the thread. Guarded exits do not count as paths
-                                to the end here, because lanes that exit never come back to wait for */
-    uint32_t loop;           /* innermost loop; GPUMP_NONE */
-    uint32_t loop_depth;     /* 0 outside loops */
-    uint32_t reachable;      /* 0: no path from the entry */
+    uint32_t first;     /* instruction */
+    uint32_t count;     /* instructions */
+    uint32_t dominator; /* immediate; GPUMP_NONE for the entry and for unreachable blocks */
+    /* Immediate post-dominator. GPUMP_NONE: only the end of the thread. A guarded exit does not count as a path to the
+     * end, because the other lanes never wait for lanes that have exited. */
+    uint32_t post_dominator;
+    uint32_t loop;       /* innermost loop; GPUMP_NONE */
+    uint32_t loop_depth; /* 0 outside loops */
+    uint32_t reachable;  /* 0: no path from the entry */
 } gpump_basic_block;
 /* Fills *block with basic block `basic_block`, below gpump_program_basic_blocks; its arrays live as long as the
  * program. */
@@ -1156,26 +1160,27 @@ GPUMP_API void gpump_liveness_block_in(const gpump_liveness *liveness, uint32_t 
 GPUMP_API void gpump_liveness_block_out(const gpump_liveness *liveness, uint32_t basic_block,
                                         const uint32_t **registers, uint32_t *count);
 
-/* Lists in branches[] those that can have a warp diverged when some of its lanes stand at instruction `index`: those
- * with a path to it that has not yet met their reconvergence point, UNIFORM ones left out; ascending.
- * GPUMP_ERROR_CAPACITY; GPUMP_ERROR_MEMORY. Cost: the branches found (transitive control dependence). */
+/* Lists in branches[], ascending, the branches that can have diverged a warp some of whose lanes stand at instruction
+ * `index`. Such a branch has a path to the instruction that does not pass the branch's reconvergence point. UNIFORM
+ * branches never diverge a warp and are left out. GPUMP_ERROR_CAPACITY; GPUMP_ERROR_MEMORY. Cost: the branches found
+ * (transitive control dependence). */
 GPUMP_API gpump_result gpump_liveness_enclosing(const gpump_liveness *liveness, uint32_t index, uint32_t *branches,
                                                 uint32_t capacity, uint32_t *count);
-/* Sets set[] to what must be kept when a diverged warp stops before instruction `index` and nothing more is known: live
- * there, behind every enclosing divergence, and at every one's reconvergence point (Lin 2.3.2, Fig. 2.5, for all
- * enclosing divergences instead of one). GPUMP_ERROR_MEMORY. Cost: the branches found, a set each. */
+/* Sets set[] to the registers to save when a diverged warp stops before instruction `index` and its SIMT stack is not
+ * known: those live there, behind every enclosing divergence, and at the reconvergence point of each (Lin 2.3.2,
+ * Fig. 2.5, for all enclosing divergences instead of one). GPUMP_ERROR_MEMORY. Cost: the branches found, a set each. */
 GPUMP_API gpump_result gpump_liveness_diverged(const gpump_liveness *liveness, uint32_t index, uint64_t *set);
-/* Sets set[] to what must be kept when the SIMT stack is known: pcs[count] are the instructions at which lanes of the
- * warp stand or wait (active, other side, reconvergence). Exact: the union of what is live before each. PCs beyond the
- * program are ignored. Cost: a set, and for each further PC the registers of the program. */
+/* Sets set[] to the registers to save when the SIMT stack is known: pcs[count] are the instructions at which lanes of
+ * the warp stand or wait (active, other side, reconvergence). Exact: the union of what is live before each. PCs beyond
+ * the program are ignored. Cost: a set, and for each further PC the registers of the program. */
 GPUMP_API void gpump_liveness_stack(const gpump_liveness *liveness, const uint32_t *pcs, uint32_t count, uint64_t *set);
 
 /* Counts a set: *registers in 32-bit registers (64-bit ones count twice), *predicates apart. Either may be NULL. */
 GPUMP_API void gpump_liveness_count(const gpump_liveness *liveness, const uint64_t *set, uint32_t *registers,
                                     uint32_t *predicates);
 /* Fills registers[i] and predicates[i] (either may be NULL), one per instruction, with the counts live before it, and
- * *peak_registers and *peak_predicates (may be NULL) with the most that are live or being written anywhere: what a file
- * must hold at least. GPUMP_ERROR_MEMORY. Cost: linear. */
+ * *peak_registers and *peak_predicates (may be NULL) with the most that are live or being written at one place. A
+ * register file must hold at least these. GPUMP_ERROR_MEMORY. Cost: linear. */
 GPUMP_API gpump_result gpump_liveness_pressure(const gpump_liveness *liveness, uint32_t *registers,
                                                uint32_t *predicates, uint32_t *peak_registers,
                                                uint32_t *peak_predicates);
@@ -1207,24 +1212,26 @@ GPUMP_BEGIN
 
 /* The file to allocate onto. Filled by gpump_registers_config_preset only. */
 typedef struct gpump_registers_config {
-    uint32_t struct_size;     /* sizeof(gpump_registers_config) */
-    uint32_t registers;       /* 32-bit registers of a thread; 2 to 1024 */
-    uint32_t predicates;      /* predicate registers of a thread; 1 to 64 */
-    uint32_t fold_parameters; /* 1: an instruction without memory access may read one kernel parameter from the constant
-                                 bank */
-    uint32_t sink; /* 1: constants and parameters are set where they are first needed, not where the source does it */
+    uint32_t struct_size; /* sizeof(gpump_registers_config) */
+    uint32_t registers;   /* 32-bit registers of a thread; 2 to 1024 */
+    uint32_t predicates;  /* predicate registers of a thread; 1 to 64 */
+    /* 1: an instruction without memory access may read one kernel parameter from the constant bank. */
+    uint32_t fold_parameters;
+    /* 1: constants and parameters are set before their first use, instead of where the source sets them. */
+    uint32_t sink;
 } gpump_registers_config;
 /* Fills *config with "fermi" (63 registers, 7 predicates: gtx480) or "kepler" (255, 7: k20c and later).
  * GPUMP_ERROR_UNKNOWN_NAME. */
 GPUMP_API gpump_result gpump_registers_config_preset(gpump_registers_config *config, const char *preset);
 
-/* What allocation came to. */
+/* Results of an allocation. */
 typedef struct gpump_registers_report {
     uint32_t registers;  /* 32-bit registers used: the highest number + 1 */
     uint32_t predicates; /* predicate registers used */
-    uint32_t peak;    /* most 32-bit registers live at once before spilling: no allocation without spills needs fewer */
-    uint32_t spilled; /* registers of the input kept in local memory */
-    uint32_t spill_loads; /* instructions put in */
+    /* The most 32-bit registers live at once before spilling. An allocation without spills needs at least as many. */
+    uint32_t peak;
+    uint32_t spilled;     /* registers of the input kept in local memory */
+    uint32_t spill_loads; /* instructions inserted */
     uint32_t spill_stores;
     uint32_t spill_bytes;    /* of local memory per thread */
     uint32_t folded;         /* uses turned into constant-bank reads */
@@ -1234,12 +1241,13 @@ typedef struct gpump_registers_report {
 
 /* Allocates the registers of a finished program (without PAIR operands) and sets *allocated to a new program whose
  * registers 0 to report->registers - 1 are 32-bit ones and whose predicates follow; 64-bit values are aligned pairs,
- * written as PAIR operands. Intervals with holes are placed first-fit (two orders tried, the better kept); when the
- * file is full the cheapest ones are spilled, or set again where they are constants or parameters. Where the program
- * has region boundaries, a value live into a region keeps its register to the region's end, so that allocation makes no
- * new antidependence (iGPU 3.2). gpump_program_origin tells where each instruction came from. GPUMP_ERROR_STATE before
- * _finish, GPUMP_ERROR_ARGUMENT (PAIR operands, config), GPUMP_ERROR_FULL (one instruction needs more than the file),
- * GPUMP_ERROR_MEMORY. Cost: near-linear without spills; every round of spilling costs about the same again. */
+ * written as PAIR operands. Intervals with holes are placed first-fit, in two orders of which the better is kept. When
+ * the file is full, the cheapest intervals are spilled; a constant or a parameter is set again before each use instead.
+ * Where the program has region boundaries, a value live into a region keeps its register to the region's end, so that
+ * allocation makes no new antidependence (iGPU 3.2). gpump_program_origin tells where each instruction came from.
+ * GPUMP_ERROR_STATE before _finish, GPUMP_ERROR_ARGUMENT (PAIR operands, config), GPUMP_ERROR_FULL (one instruction
+ * needs more than the file), GPUMP_ERROR_MEMORY. Cost: near-linear without spills; every round of spilling costs about
+ * the same again. */
 GPUMP_API gpump_result gpump_registers_allocate(const gpump_program *program, const gpump_registers_config *config,
                                                 gpump_program **allocated, gpump_registers_report *report,
                                                 gpump_diag *diag);
@@ -1261,9 +1269,9 @@ GPUMP_BEGIN
 /* Filled by gpump_preempt_points_config_preset only. */
 typedef struct gpump_preempt_points_config {
     uint32_t struct_size; /* sizeof(gpump_preempt_points_config) */
-    uint32_t interval;    /* K: one point for every so many instructions outside innermost loops; at least 1 */
+    uint32_t interval;    /* K: instructions outside innermost loops per point; at least 1 */
 } gpump_preempt_points_config;
-/* Fills *config with "lin": K = 100 (published: 100 to 1000 makes no great difference, Lin 2.4.1).
+/* Fills *config with "lin": K = 100 (published: any K from 100 to 1000 gives similar results, Lin 2.4.1).
  * GPUMP_ERROR_UNKNOWN_NAME. */
 GPUMP_API gpump_result gpump_preempt_points_config_preset(gpump_preempt_points_config *config, const char *preset);
 
@@ -1271,7 +1279,8 @@ GPUMP_API gpump_result gpump_preempt_points_config_preset(gpump_preempt_points_c
  * register r; bit 53 stands for all from 53 up. */
 #define GPUMP_LIVE_VECTOR_REGISTERS 53u
 #define GPUMP_LIVE_VECTOR_REST (UINT64_C(1) << 53)
-/* Returns how many 32-bit registers a vector makes a switch save, of a thread that has `registers`. */
+/* Returns the number of 32-bit registers that a switch saves for a thread with `registers` registers and this vector.
+ */
 GPUMP_API uint32_t gpump_live_vector_count(uint64_t vector, uint32_t registers);
 /* Returns 1 when the vector covers register `reg`. */
 GPUMP_INLINE int gpump_live_vector_has(uint64_t vector, uint32_t reg) {
@@ -1279,10 +1288,11 @@ GPUMP_INLINE int gpump_live_vector_has(uint64_t vector, uint32_t reg) {
 }
 
 typedef enum gpump_preempt_kind {
-    GPUMP_PREEMPT_PP = 0,      /* a pp, followed by the instruction that carries the diverged vector */
-    GPUMP_PREEMPT_BARRIER,     /* a barrier chosen as a point: bar.pp */
-    GPUMP_PREEMPT_BARRIER_WAIT /* a barrier that was not chosen. It carries its vector too, because a warp that waits
-                                  there while others stop at points elsewhere would otherwise never stop */
+    GPUMP_PREEMPT_PP = 0,  /* a pp, followed by the instruction that carries the diverged vector */
+    GPUMP_PREEMPT_BARRIER, /* a barrier chosen as a point: bar.pp */
+    /* A barrier that was not chosen. It carries a vector too: without one, a warp that waits at this barrier while
+     * other warps have stopped at their points would never stop. */
+    GPUMP_PREEMPT_BARRIER_WAIT
 } gpump_preempt_kind;
 
 typedef struct gpump_preempt_point {
@@ -1297,13 +1307,14 @@ typedef struct gpump_preempt_point {
     uint32_t live_diverged;
 } gpump_preempt_point;
 
-/* Places preemption points (Lin 2.4.1): one in each innermost loop, where its barrier is that has the fewest live
- * registers, else at the place with the fewest live registers among those every iteration passes; and one for every K
- * instructions outside innermost loops, by the same choice. Every barrier becomes a BARRIER_PP with its vector. Sets
- * *placed to a new program and points[capacity] to the points in the order of its instructions. The program must be
- * allocated (32-bit registers first, then at most 64 predicates; gpump_registers_allocate gives that), at most one
- * point per instruction. GPUMP_ERROR_CAPACITY with *count = needed, and no program; GPUMP_ERROR_STATE before _finish;
- * GPUMP_ERROR_ARGUMENT; GPUMP_ERROR_MEMORY. Cost: liveness, plus for each point its enclosing divergences. */
+/* Places preemption points (Lin 2.4.1): one in each innermost loop, and one for every K instructions outside innermost
+ * loops. A point goes to the barrier with the fewest live registers. Where there is no barrier, the point goes to the
+ * place with the fewest live registers, in a loop among the places that every iteration passes. Every barrier becomes a
+ * BARRIER_PP with its vector. Sets *placed to a new program and points[capacity] to the points in the order of its
+ * instructions. The program must be allocated (32-bit registers first, then at most 64 predicates;
+ * gpump_registers_allocate gives that), at most one point per instruction. GPUMP_ERROR_CAPACITY with *count = needed,
+ * and no program; GPUMP_ERROR_STATE before _finish; GPUMP_ERROR_ARGUMENT; GPUMP_ERROR_MEMORY. Cost: liveness, plus for
+ * each point its enclosing divergences. */
 GPUMP_API gpump_result gpump_preempt_points_place(const gpump_program *program,
                                                   const gpump_preempt_points_config *config, gpump_program **placed,
                                                   gpump_preempt_point *points, uint32_t capacity, uint32_t *count,
@@ -1314,8 +1325,8 @@ GPUMP_END
 #endif
 
 /* ---- gpump_impl/program/clobbers.h ---- */
-/* clobbers: what re-execution would get wrong: clobber antidependences in regions and in whole blocks (floor 3,
- * program) */
+/* clobbers: antidependences that make re-execution read a new value, in regions and in whole blocks (floor 3, program)
+ */
 #ifndef GPUMP_CLOBBERS_H
 #define GPUMP_CLOBBERS_H
 
@@ -1340,20 +1351,20 @@ typedef struct gpump_clobber {
 } gpump_clobber;
 
 /* Lists the clobber antidependences left in a program with BOUNDARY instructions, memory first. level
- * GPUMP_BOUNDARY_SPARSE looks at sparse regions, GPUMP_BOUNDARY_SHORT at short ones. unit GPUMP_UNIT_WARP or _THREAD:
- * whose accesses can meet, and, for a warp, that its diverged sides run one after the other. The kernel's start is a
- * boundary too; registers never written before are not counted there. An empty list means that a warp may go back to
- * its last boundary at any time, except between an atomic, a volatile access or a barrier and the BOUNDARY behind it:
- * those two must commit together. GPUMP_ERROR_CAPACITY with *count = needed; GPUMP_ERROR_STATE; GPUMP_ERROR_MEMORY.
- * Cost: the sum of region sizes. */
+ * GPUMP_BOUNDARY_SPARSE looks at sparse regions, GPUMP_BOUNDARY_SHORT at short ones. `unit` says whose accesses
+ * can touch the same byte: GPUMP_UNIT_THREAD one thread's, GPUMP_UNIT_WARP those of a warp, whose diverged sides run
+ * one after the other. The kernel's start is a boundary too. A register that holds no value at the kernel's start is no
+ * clobber of the first region. An empty list means that a warp may return to its last boundary at any time, except
+ * between an atomic, a volatile access or a barrier and the BOUNDARY behind it: those two must commit together.
+ * GPUMP_ERROR_CAPACITY with *count = needed; GPUMP_ERROR_STATE; GPUMP_ERROR_MEMORY. Cost: the sum of region sizes. */
 GPUMP_API gpump_result gpump_clobbers_find(const gpump_program *program, uint32_t unit, uint32_t level,
                                            gpump_clobber *list, uint32_t capacity, uint32_t *count);
 
-/* Sets clobbers[i] (one byte per instruction) to 1 where instruction i may make its block unfit to be started again
- * from the beginning: an atomic, a volatile write, or a write to global memory that some thread of the block may have
- * read before. A block that has executed none of them can be flushed (Chimera's relaxed idempotence). Shared and local
- * memory do not count: a fresh start finds them undefined anyway. *count (may be NULL): how many. GPUMP_ERROR_MEMORY.
- * Cost: near-linear. */
+/* Sets clobbers[i] (one byte per instruction) to 1 where a block that has executed instruction i may no longer be
+ * restarted from the beginning: an atomic, a volatile write, or a write to global memory that some thread of the block
+ * may have read before. A block that has executed none of them can be flushed (Chimera's relaxed idempotence). Shared
+ * and local memory do not count: a fresh start finds them undefined anyway. *count (may be NULL): how many.
+ * GPUMP_ERROR_MEMORY. Cost: near-linear. */
 GPUMP_API gpump_result gpump_clobbers_block(const gpump_program *program, uint8_t *clobbers, uint32_t *count);
 
 GPUMP_END
@@ -1361,7 +1372,7 @@ GPUMP_END
 #endif
 
 /* ---- gpump_impl/program/regions.h ---- */
-/* regions: idempotent regions: where boundaries go, and what keeps their live-ins (floor 3, program) */
+/* regions: cuts a kernel into idempotent regions and keeps the registers that each region reads (floor 3, program) */
 #ifndef GPUMP_REGIONS_H
 #define GPUMP_REGIONS_H
 
@@ -1370,7 +1381,8 @@ GPUMP_END
 #ifndef GPUMP_NO_PROGRAM
 GPUMP_BEGIN
 
-/* Cuts that can be left out, to see what each kind costs. Regions without one of them are not safe to go back in. */
+/* Cuts that can be left out in order to measure what each kind costs. A region without one of them must not be executed
+ * again. */
 typedef enum gpump_regions_without {
     GPUMP_REGIONS_WITHOUT_BARRIERS = 1,   /* behind barriers */
     GPUMP_REGIONS_WITHOUT_ATOMICS = 2,    /* behind atomics, volatile accesses and fences */
@@ -1383,14 +1395,16 @@ typedef enum gpump_regions_without {
 typedef struct gpump_regions_config {
     uint32_t struct_size; /* sizeof(gpump_regions_config) */
     uint32_t unit;        /* GPUMP_UNIT_WARP; GPUMP_UNIT_THREAD: aliasing within a thread only, as the papers have it */
-    uint32_t few_live; /* 1: at equal loop depth prefer cuts with few live registers (iGPU); 0: cuts that cover most (de
-                          Kruijf) */
-    uint32_t max_instructions; /* longest way through a short region; 0: no short regions; else at least 2 (published:
-                                  16, 32, 64) */
-    uint32_t preserve; /* 1: keep live-ins by renaming and moves; 0: boundaries only, registers are left to the host */
-    uint32_t without;  /* GPUMP_REGIONS_WITHOUT_... bits; 0 */
-    /* A host that knows more of aliases: 1 when instruction `write` may overwrite what instruction `read` has read
-     * before, in one `unit`. Asked only where gpump_program_may_alias says yes. NULL: that is all there is to know. */
+    /* At equal loop depth, 1 prefers cuts with few live registers (iGPU), 0 cuts that separate most pairs (de Kruijf).
+     */
+    uint32_t few_live;
+    /* The longest path through a short region, in instructions: at least 2 (published: 16, 32, 64). 0: no short
+     * regions. */
+    uint32_t max_instructions;
+    uint32_t preserve; /* 1: keep live-ins by renaming and moves; 0: boundaries only, the host keeps the registers */
+    uint32_t without;  /* GPUMP_REGIONS_WITHOUT_... bits; 0: every cut */
+    /* The host's own alias analysis, or NULL. Returns 1 when instruction `write` may overwrite what instruction `read`
+     * has read before, in one `unit`. Called only where gpump_program_may_alias returns 1. */
     int (*may_clobber)(void *user, uint32_t read, uint32_t write);
     void *user;
 } gpump_regions_config;
@@ -1400,7 +1414,7 @@ GPUMP_API gpump_result gpump_regions_config_preset(gpump_regions_config *config,
 /* Why a boundary stands where it does: the tag of a BOUNDARY. */
 typedef enum gpump_cut {
     GPUMP_CUT_NONE = 0,
-    GPUMP_CUT_CLOBBER,    /* parts a memory read from a write that may overwrite its source (hitting set) */
+    GPUMP_CUT_CLOBBER,    /* separates a memory read from a write that may overwrite its source (hitting set) */
     GPUMP_CUT_FORCED,     /* behind a barrier, an atomic, a volatile access or a fence */
     GPUMP_CUT_LOOP,       /* second boundary on a way round a loop */
     GPUMP_CUT_DIVERGENCE, /* where lanes may wait while others cross a boundary */
@@ -1414,20 +1428,21 @@ typedef struct gpump_regions_report {
     uint32_t cuts[GPUMP_CUTS]; /* boundaries by reason */
     uint32_t sparse;           /* boundaries in all, the kernel's start not counted */
     uint32_t shorts;
-    uint32_t moves;  /* put in to keep live-ins */
-    uint32_t copies; /* of them, those through a second boundary */
+    uint32_t moves;  /* inserted to keep live-ins */
+    uint32_t copies; /* moves through a second boundary */
 } gpump_regions_report;
 
-/* Divides a program into idempotent regions and sets *formed to it with a BOUNDARY at the start of each (the kernel's
- * own start apart) and with what keeps their live-in registers. Best before register allocation, which then honours the
- * boundaries; allowed after it.
+/* Divides a program into idempotent regions. Sets *formed to the program with a BOUNDARY at the start of each region,
+ * except at the kernel's own start, and with the moves that keep the regions' live-in registers. Best before register
+ * allocation, which then honours the boundaries; allowed after it.
  *
- * Cuts (facts: de Kruijf's compiler; iGPU 3.2): forced ones; a greedy hitting set over memory antidependences; at least
- * two on every way round a loop that has any; where a warp may be diverged at a boundary, one at every place its other
- * lanes can wait. A warp at a BOUNDARY waits for its own instructions in flight, then records the PC behind it *and*
- * its SIMT stack. At a barrier it waits for those that could still fault. A branch that decides whether a barrier is
- * reached is taken for uniform. *report (may be NULL) gets the counts. GPUMP_ERROR_STATE, GPUMP_ERROR_ARGUMENT (config;
- * program with boundaries), GPUMP_ERROR_MEMORY. Cost: liveness, and the sum of region sizes a few times over. */
+ * Cuts (facts: de Kruijf's compiler; iGPU 3.2) stand behind barriers, atomics, volatile accesses and fences; at a
+ * greedy hitting set over memory antidependences; at least twice on every path round a loop that has any; and, where a
+ * warp may be diverged at a boundary, at every place where its other lanes can wait. A warp at a BOUNDARY waits for its
+ * own instructions in flight, then records the PC behind the BOUNDARY *and* its SIMT stack. At a barrier the warp waits
+ * for those instructions that could still fault. A branch that decides whether a barrier is reached counts as uniform.
+ * *report (may be NULL) gets the counts. GPUMP_ERROR_STATE, GPUMP_ERROR_ARGUMENT (config; program with boundaries),
+ * GPUMP_ERROR_MEMORY. Cost: liveness, and the sum of region sizes a few times over. */
 GPUMP_API gpump_result gpump_regions_form(const gpump_program *program, const gpump_regions_config *config,
                                           gpump_program **formed, gpump_regions_report *report, gpump_diag *diag);
 
@@ -1437,13 +1452,14 @@ GPUMP_API gpump_result gpump_regions_form(const gpump_program *program, const gp
 GPUMP_API gpump_result gpump_regions_preserve(const gpump_program *program, gpump_program **preserved,
                                               gpump_regions_report *report, gpump_diag *diag);
 
-/* What a thread stores whenever it crosses a sparse boundary, so that it can be taken off at any time afterwards and
- * restart from memory (continuous spilling, iGPU 4.2). Just-in-time spilling needs no code: who takes a warp off saves
- * what is live where its SIMT stack says it would restart (gpump_liveness_stack). */
+/* Continuous spilling (iGPU 4.2): what a thread stores whenever it crosses a sparse boundary, so that a preempted warp
+ * can restart from memory at any time afterwards. Just-in-time spilling needs no code: the preemption saves the
+ * registers that are live where the SIMT stack says that the warp would restart (gpump_liveness_stack). */
 typedef enum gpump_spilling {
-    GPUMP_SPILLING_ALL = 0, /* every live-in, which the region then loads again: the paper's */
-    GPUMP_SPILLING_CHANGED =
-        1 /* live-ins that may have changed since they were last stored; only who was taken off loads them */
+    /* Every live-in; the region then loads it again. This is the form in the paper. */
+    GPUMP_SPILLING_ALL = 0,
+    /* Live-ins that may have changed since they were last stored. Only a preempted warp loads them. */
+    GPUMP_SPILLING_CHANGED = 1
 } gpump_spilling;
 
 /* Sets sets[b * words], words = gpump_liveness_words, to the registers that the b-th sparse BOUNDARY of a program, in
@@ -1459,7 +1475,7 @@ GPUMP_END
 #endif
 
 /* ---- gpump_impl/program/page_checks.h ---- */
-/* page_checks: page faults without precise exceptions: checks that the compiler puts in (floor 3, program) */
+/* page_checks: page faults without precise exceptions, by checks that the compiler inserts (floor 3, program) */
 #ifndef GPUMP_PAGE_CHECKS_H
 #define GPUMP_PAGE_CHECKS_H
 
@@ -1473,11 +1489,13 @@ typedef struct gpump_page_checks_config {
     uint32_t struct_size; /* sizeof(gpump_page_checks_config) */
     uint32_t page_bytes;  /* a power of two */
     uint32_t bits;        /* check predicates a loop may use; 1 to 8 (Kim 2.6) */
-    uint32_t walks;       /* 1: an array walked at a fixed step is checked once per page (Kim 2.3) */
-    /* 1: loops that follow pointers are predicated on the check, and call behind the loop (Kim 2.5). */
+    uint32_t walks;       /* 1: an access with a fixed step per iteration is checked once per page (Kim 2.3) */
+    /* 1: loops that follow pointers are predicated on the check; the fault handler's call stands behind the loop
+     * (Kim 2.5). */
     uint32_t predicated;
 } gpump_page_checks_config;
-/* Preset "kim": pages of 4 KB, 4 bits, both on; "kim_plain": a check and a call for every access. */
+/* Presets: "kim" has pages of 4 KB, 4 check predicates, walks and predicated loops; "kim_plain" has neither walks nor
+ * predicated loops, so every access gets a check and a call of its own. */
 GPUMP_API gpump_result gpump_page_checks_config_preset(gpump_page_checks_config *config, const char *preset);
 
 typedef struct gpump_page_checks_report {
@@ -1488,19 +1506,19 @@ typedef struct gpump_page_checks_report {
     uint32_t loops;      /* predicated loops */
 } gpump_page_checks_report;
 
-/* Puts page checks before (or into) every access to global or generic memory, so that no unchecked access can fault,
- * and sets *checked to the new program and *report to what became of them. The host carries out START_MARKER,
- * CLEAR_CHECK, CHECK, PAGE_ENTERED, GUARDED_CALL and GPUMP_FLAG_CHECKED as gpump_operation says; after the call has
- * served the fault, lanes go on at the marker, and everything between marker and call may be done again.
+/* Inserts page checks before (or into) every access to global or generic memory, so that no unchecked access can fault.
+ * Sets *checked to the new program, and *report to the number of accesses of each kind. The host executes START_MARKER,
+ * CLEAR_CHECK, CHECK, PAGE_ENTERED, GUARDED_CALL and GPUMP_FLAG_CHECKED as gpump_operation says. When the call has
+ * served the fault, the lanes continue at the marker, and everything between marker and call may execute again.
  *
  * A *walk* is an access that every iteration of an innermost loop makes through a register whose only change in the
  * loop is one ADD of less than a page, also in every iteration. A *predicated loop* is one basic block without stores,
  * atomics or guarded instructions that loads from addresses it has loaded: loads check themselves, carried registers
  * change only behind the last check, and a fault leaves the loop. (Departures from Kim's printed figures:
- * docs/papers.md.) Everything else is checked one by one; atomics too, as writes. What has GPUMP_FLAG_RESIDENT is left
- * alone. Accesses have their address in uses[0] and displacement, and are aligned to their size. GPUMP_ERROR_STATE,
- * GPUMP_ERROR_CONFIG, GPUMP_ERROR_ARGUMENT (an access without an address register), GPUMP_ERROR_MEMORY. Cost:
- * near-linear. */
+ * docs/papers.md.) Every other access is checked one by one; an atomic is checked as a write. An access with
+ * GPUMP_FLAG_RESIDENT is not checked. Accesses have their address in uses[0] and displacement, and are aligned to their
+ * size. GPUMP_ERROR_STATE, GPUMP_ERROR_CONFIG, GPUMP_ERROR_ARGUMENT (an access without an address register),
+ * GPUMP_ERROR_MEMORY. Cost: near-linear. */
 GPUMP_API gpump_result gpump_page_checks_insert(const gpump_program *program, const gpump_page_checks_config *config,
                                                 gpump_program **checked, gpump_page_checks_report *report,
                                                 gpump_diag *diag);
@@ -3651,8 +3669,8 @@ GPUMP_END
 #endif
 
 /* ---- gpump_impl/program/program_parts.h ---- */
-/* program_parts (private): what the analyses share: memory, graphs, and the one way to make a changed copy of a
- * program. */
+/* program_parts (private): what the analyses share, namely memory, graphs, and the function that makes a changed copy
+ * of a program. */
 #ifndef GPUMPI_PROGRAM_PARTS_H
 #define GPUMPI_PROGRAM_PARTS_H
 #ifndef GPUMP_NO_PROGRAM
@@ -3722,7 +3740,7 @@ GPUMP_INLINE int gpumpi_kills(const gpump_instruction *instruction) { return ins
         }                                                 \
     } while (0)
 
-/* One instruction to put in before instruction `before` (or at the end). Several at one place keep their order. */
+/* One instruction to insert before instruction `before` (or at the end). Several at one place keep their order. */
 typedef struct gpumpi_insertion {
     /* Its target, when used, is an old instruction number, or GPUMPI_NEW | index of an insertion. */
     gpump_instruction instruction;
@@ -3799,14 +3817,14 @@ GPUMP_API int gpumpi_memory_make(gpumpi_arena *arena, const gpump_program *progr
 /* Finds is_protected[] for start[] as it is now. 1 done, 0 out of memory. */
 GPUMP_API int gpumpi_memory_protect(gpumpi_arena *arena, gpumpi_memory *memory);
 /* The unprotected reads nearest before `write` that may touch what it writes, walking up from it to region starts;
- * `mark` is a number not used before. Appends to *reads (an array.h array). 1 done, 0 out of memory. */
+ * `mark` is a number not used before. Appends them to *reads (an array.h array). 1 done, 0 out of memory. */
 GPUMP_API int gpumpi_memory_walk(gpumpi_memory *memory, uint32_t write, uint32_t mark, const gpump_allocator *allocator,
                                  uint32_t **reads);
 /* 1 when the instruction writes (reads) memory or a spill slot. */
 GPUMP_API int gpumpi_memory_writes(const gpump_instruction *in);
 GPUMP_API int gpumpi_memory_reads(const gpump_instruction *in);
-/* 1 when the instruction must not be done twice and the region ends with it: what it writes is never read again in that
- * region. */
+/* 1 when the instruction must not execute twice and its region ends right behind it. What it writes is then never read
+ * again in that region. */
 GPUMP_API int gpumpi_memory_ends_region(const gpumpi_memory *memory, uint32_t i, const gpump_instruction *in);
 struct gpump_liveness;
 /* The registers live before instruction `index`, or behind it when `behind` is 1, in no order; returns how many stand
@@ -3815,7 +3833,8 @@ struct gpump_liveness;
  * number of registers. */
 GPUMP_API uint32_t gpumpi_liveness_list(const struct gpump_liveness *liveness, uint32_t index, int behind,
                                         uint32_t *stamp, uint32_t mark, uint32_t *list);
-/* gpump_liveness_diverged many times over with the same room; search starts as zeros. 1 done, 0 out of memory. */
+/* gpump_liveness_diverged for many instructions with the same scratch arrays. *search starts as zeros. 1 done, 0 out of
+ * memory. */
 typedef struct gpumpi_liveness_search {
     uint32_t *found, *seen, mark;
 } gpumpi_liveness_search;
@@ -3846,9 +3865,9 @@ GPUMP_API void gpumpi_boundary_starts(const gpump_program *program, uint32_t lev
 /* What is known of each register before allocation (constants.c). */
 typedef struct gpumpi_registers_facts {
     uint32_t *defs, *def_at; /* how many instructions write it, and one that does */
-    uint8_t *fixed;     /* 1: one unguarded CONSTANT or PARAMETER, directly or through moves, is all that writes it */
-    int64_t *offset;    /* of the parameter */
-    uint8_t *parameter; /* fixed, by a parameter */
+    uint8_t *fixed;          /* 1: its only write is one unguarded CONSTANT or PARAMETER, directly or through moves */
+    int64_t *offset;         /* of the parameter */
+    uint8_t *parameter;      /* 1: fixed, and its value is a parameter */
 } gpumpi_registers_facts;
 GPUMP_API int gpumpi_registers_find_facts(const gpump_program *program, gpumpi_arena *arena,
                                           gpumpi_registers_facts *facts);
@@ -5458,7 +5477,7 @@ GPUMP_API gpump_result gpump_program_add_object(gpump_program *program, const gp
 
 /* ---- checking one instruction ---- */
 
-/* The widths an operand may stand for: 0 predicate, 1, 2; 3: any (a parameter). GPUMP_NONE: nonsense. */
+/* Returns the gpump_width of an operand, 3 for a parameter, which fits any width, or GPUMP_NONE for an invalid one. */
 static uint32_t gpumpi_program_operand_width(const gpump_program *program, uint32_t operand) {
     uint32_t index = operand & GPUMP_OPERAND_INDEX, count = (uint32_t)stbds_arrlenu(program->widths);
     if (operand & GPUMP_OPERAND_PARAMETER) return operand & GPUMP_OPERAND_PAIR ? 2u : 3u;
@@ -5473,7 +5492,8 @@ static uint32_t gpumpi_program_operand_width(const gpump_program *program, uint3
 typedef struct gpumpi_program_form {
     uint8_t min_defs, max_defs, min_uses, max_uses, memory, target;
 } gpumpi_program_form;
-/* What each operation looks like; memory: 1 may access, 2 must name an access it checks for; target: 1 needs one. */
+/* The form of each operation. memory: 1 may access memory, 2 must name the access that it checks. target: 1 needs one.
+ */
 static const gpumpi_program_form gpumpi_program_forms[GPUMP_OP_COUNT] = {
     {0, 16, 0, 64, 1, 0}, {1, 1, 1, 1, 0, 0}, {1, 1, 0, 0, 0, 0}, {1, 1, 0, 0, 0, 0}, {1, 1, 1, 1, 0, 0},
     {0, 0, 0, 0, 0, 1},   {0, 0, 0, 0, 0, 0}, {0, 0, 0, 2, 0, 0}, {0, 0, 1, 1, 0, 0}, {1, 1, 0, 0, 0, 0},
@@ -5695,8 +5715,9 @@ static int gpumpi_program_build_post_dominators(gpump_program *program) {
     reached = gpumpi_graph_search(&program->arena, &program->graph, 0, preorder, NULL, number, parent);
     if (reached == GPUMP_NONE) goto end;
     for (b = 0; b < blocks; b++) ends[b] = program->graph.succ_start[b + 1] == program->graph.succ_start[b];
-    for (i = 0; i < blocks + reached + blocks;
-         i++) { /* every true end; then, latest in preorder first, whatever still cannot end; then the unreachable */
+    /* First every block that ends the thread; then, latest in preorder first, every block from which no end can be
+     * reached yet; then the unreachable blocks. */
+    for (i = 0; i < blocks + reached + blocks; i++) {
         b = i < blocks ? i : i < blocks + reached ? preorder[blocks + reached - 1 - i] : i - blocks - reached;
         if (i < blocks ? !ends[b] : can_end[b]) continue;
         ends[b] = 1;
@@ -6027,8 +6048,10 @@ static gpump_result gpumpi_program_emit_insertion(gpump_program *out, const gpum
 GPUMP_API gpump_result gpumpi_program_edit(const gpumpi_edit *edit, gpump_program **result_program, gpump_diag *diag) {
     const gpump_program *old = edit->program;
     uint32_t count = gpump_program_instructions(old), i, k, at, scratch_operands[80], registers;
-    uint32_t *landing, *entry, *inserted, *around,
-        *self; /* old instruction -> where branches to it go, where it goes; insertion -> its place */
+    /* Places in the new program. landing: where a branch to an old instruction goes; entry: where a branch from outside
+     * its loop goes; around: where the code before it falls through to; self: the old instruction itself; inserted:
+     * each insertion. */
+    uint32_t *landing, *entry, *inserted, *around, *self;
     uint8_t *dropped;
     gpump_program *out = NULL;
     gpumpi_arena scratch = gpumpi_arena_make(&old->arena.allocator);
@@ -6048,14 +6071,14 @@ GPUMP_API gpump_result gpumpi_program_edit(const gpumpi_edit *edit, gpump_progra
             goto fail;
     for (i = 0; i < gpump_program_objects(old); i++)
         if (!GPUMPI_ARRAY_PUSH(&out->arena.allocator, out->objects, old->objects[i])) goto fail;
-    for (i = k = at = 0; i <= count; i++) { /* where everything will stand */
+    for (i = k = at = 0; i <= count; i++) { /* find the new place of every instruction */
         while (k < edit->insertion_count && edit->insertions[k].before == i && edit->insertions[k].after_previous)
             inserted[k++] = at++;
         around[i] = entry[i] = at;
         if (k < edit->insertion_count && edit->insertions[k].before == i &&
             edit->insertions[k].entry_loop != GPUMP_NONE) {
             uint32_t loop = edit->insertions[k].entry_loop;
-            /* the loop's own fall-through must get round the code for its entry */
+            /* An iteration of the loop that falls through to here must jump over the code for the loop's entry. */
             if (i && gpump_program_in_loop(old, loop, old->block_of[i - 1]) &&
                 gpumpi_program_falls_through(&old->rows[i - 1].instruction))
                 entry[i] = ++at;
@@ -6803,7 +6826,7 @@ GPUMP_API gpump_result gpump_liveness_pressure(const gpump_liveness *liveness, u
         for (i = block.first + block.count; i-- > block.first;) {
             gpump_instruction in;
             gpump_program_instruction(program, i, &in);
-            dead[0] = dead[1] = 0; /* results that nobody reads still need a place */
+            dead[0] = dead[1] = 0; /* a result that no instruction reads still needs a register */
             for (k = 0; k < in.def_count; k++)
                 GPUMPI_OPERAND_REGISTERS(in.defs[k], reg, if (!gpump_bits_get(set, reg)) GPUMPI_ADD(dead, reg, 1u));
             GPUMPI_PEAK(dead);
@@ -6828,7 +6851,7 @@ GPUMP_API gpump_result gpump_liveness_pressure(const gpump_liveness *liveness, u
             if (predicates) predicates[i] = live[1];
         }
         gpump_liveness_block_in(liveness, b, &list, &count);
-        for (i = 0; i < count; i++) gpump_bits_clear(set, list[i]); /* what the walk has left over */
+        for (i = 0; i < count; i++) gpump_bits_clear(set, list[i]); /* the walk leaves the block's live-ins set */
 #undef GPUMPI_WIDTH
 #undef GPUMPI_ADD
 #undef GPUMPI_PEAK
@@ -6925,7 +6948,7 @@ GPUMP_API int gpumpi_registers_find_facts(const gpump_program *program, gpumpi_a
     return 1;
 }
 
-/* Which uses of parameters become constant-bank reads: at most one in each instruction that touches no memory. */
+/* Folding turns uses of parameters into constant-bank reads: at most one in each instruction that touches no memory. */
 typedef struct gpumpi_registers_fold {
     const gpump_program *program;
     const gpumpi_registers_facts *facts;
@@ -6945,7 +6968,7 @@ static int gpumpi_registers_rewrite_fold(void *user, uint32_t index, gpump_instr
     if (in->def_count == 1 && fold->facts->fixed[reg = in->defs[0]] && !fold->reads[reg]) return 0;
     if (!gpumpi_registers_may_fold(fold, in)) return 1;
     for (k = 0; k < in->use_count && !(in->uses[k] & GPUMP_OPERAND_PARAMETER); k++) {}
-    if (k < in->use_count) return 1; /* one it had already */
+    if (k < in->use_count) return 1; /* the instruction reads a parameter already */
     memcpy(scratch, in->uses, in->use_count * sizeof *scratch);
     for (k = 0; k < in->use_count; k++) {
         reg = in->uses[k];
@@ -6976,7 +6999,7 @@ static int gpumpi_registers_plan_fold(gpumpi_registers_fold *fold, gpumpi_arena 
             facts->offset[in.defs[0]] = facts->offset[in.uses[0]];
         }
     }
-    for (i = 0; i < gpump_program_registers(program); i++) reads[i] = 1; /* nothing is dropped while counting */
+    for (i = 0; i < gpump_program_registers(program); i++) reads[i] = 1; /* so that counting drops no instruction */
     {
         uint32_t *left;
         if (!GPUMPI_ARENA_NEW(arena, left, gpump_program_registers(program))) return 0;
@@ -7005,7 +7028,7 @@ GPUMP_API int gpumpi_registers_commits_with_next(const gpump_program *program, u
     if (!(in.flags & (GPUMP_FLAG_ATOMIC | GPUMP_FLAG_VOLATILE | GPUMP_FLAG_FENCE)) &&
         in.operation != GPUMP_OP_BARRIER && in.operation != GPUMP_OP_BARRIER_PP)
         return 0;
-    gpump_program_instruction(program, i + 1, &next); /* there is one: only branches and exits end a program */
+    gpump_program_instruction(program, i + 1, &next); /* it exists: a program ends in a branch or exit */
     return next.operation == GPUMP_OP_BOUNDARY;
 }
 
@@ -7099,7 +7122,7 @@ static int gpumpi_registers_plan_sink(gpumpi_registers_sink *sink, gpumpi_arena 
                     gpumpi_insertion_copy(program, sink->facts->def_at[r], reads ? at : at + 1);
                 insertion.after_previous = !reads;
                 if (insertion.before == sink->facts->def_at[r] + 1 || insertion.before == sink->facts->def_at[r])
-                    continue; /* it stands there */
+                    continue; /* the definition stands there already */
                 stbds_arrput(list, insertion);
             }
             sink->target[r] = at;
@@ -7118,7 +7141,7 @@ static int gpumpi_registers_plan_sink(gpumpi_registers_sink *sink, gpumpi_arena 
     return 1;
 }
 
-/* Folding, then sinking: each a step of its own. */
+/* Folds parameters, then sinks constants. Each step makes a program of its own. */
 GPUMP_API gpump_result gpumpi_registers_prepare(const gpump_program *program, const gpump_registers_config *config,
                                                 gpump_program **out, gpump_registers_report *report, gpump_diag *diag) {
     gpumpi_arena scratch = gpumpi_arena_make(gpumpi_program_allocator(program));
@@ -7169,7 +7192,7 @@ end:
 #endif
 
 /* ---- gpump_impl/program/registers.c ---- */
-/* registers: intervals with holes, first fit, spilling; what comes before stands in constants.c */
+/* registers: intervals with holes, first fit, spilling. constants.c has the steps that run before. */
 
 
 
@@ -7213,7 +7236,8 @@ static int gpumpi_registers_push(const gpump_allocator *allocator, gpumpi_regist
     return 1;
 }
 
-/* What is live into a region stays where it is until the next boundary of its kind: the ranges of one boundary. */
+/* Adds the ranges of one boundary: a register that is live into a region keeps its place until the next boundary of the
+ * same kind. */
 static int gpumpi_registers_shadow(const gpump_program *program, const gpump_liveness *liveness, uint32_t boundary,
                                    uint32_t *stamp, uint32_t *live, uint32_t *stack, uint32_t *seen,
                                    gpumpi_registers_raw *raw) {
@@ -7231,7 +7255,7 @@ static int gpumpi_registers_shadow(const gpump_program *program, const gpump_liv
             gpump_instruction in;
             gpump_program_instruction(program, i, &in);
             if (in.operation == GPUMP_OP_BOUNDARY && in.immediate <= start.immediate)
-                break; /* sparse ends both, short only short */
+                break; /* a sparse boundary ends both kinds of region, a short one only short regions */
         }
         for (r = 0; r < count; r++)
             if (!gpumpi_registers_push(allocator, raw, live[r], 2 * first, 2 * i)) return 0;
@@ -7421,7 +7445,8 @@ static int gpumpi_registers_overlap(const gpumpi_registers_intervals *intervals,
     return 0;
 }
 
-/* The cost of emptying `physical` (and its pair) for reg; UINT64_MAX when something there must stay. evict: does it. */
+/* Returns the cost of spilling what stands in `physical` (and its pair) in the way of reg, or UINT64_MAX when a value
+ * there cannot be spilled. With evict 1 also spills it. */
 static uint64_t gpumpi_registers_evict(gpumpi_registers_state *state, uint32_t reg, uint32_t physical, int evict) {
     gpumpi_registers_file *file = &state->file[gpump_program_width(state->program, reg) != GPUMP_WIDTH_PREDICATE];
     uint64_t cost = 0;
@@ -7455,7 +7480,7 @@ static void gpumpi_registers_place_one(gpumpi_registers_state *state, uint32_t r
     }
     if (span == 1 && kind)
         for (p = 0; p < state->used[1] && best == GPUMP_NONE;
-             p++) /* beside a neighbour that is taken, so that pairs stay whole */
+             p++) /* beside a neighbour in use, which leaves whole pairs free */
             if (gpumpi_registers_fits(state, reg, p) &&
                 !((p ^ 1u) < file->size && gpumpi_registers_fits(state, reg, p ^ 1u)))
                 best = p;
@@ -7854,13 +7879,13 @@ GPUMP_API uint32_t gpump_live_vector_count(uint64_t vector, uint32_t registers) 
                : count;
 }
 
-/* What is chosen before each instruction. */
+/* The points chosen so far, per instruction. */
 typedef struct gpumpi_preempt_plan {
     const gpump_program *program;
     uint32_t *live;   /* 32-bit registers live before each instruction */
-    uint8_t *pp;      /* 1: a pp goes before it; 2: it is a barrier and chosen */
-    uint32_t *loop;   /* for which loop */
-    uint32_t *number; /* of the barrier at this instruction, in the order of points */
+    uint8_t *pp;      /* 1: a pp stands before the instruction; 2: the instruction is a barrier chosen as a point */
+    uint32_t *loop;   /* the innermost loop that the point is for, or GPUMP_NONE */
+    uint32_t *number; /* index of the point at this barrier */
 } gpumpi_preempt_plan;
 
 static int gpumpi_preempt_is_barrier(const gpump_program *program, uint32_t i) {
@@ -7868,14 +7893,15 @@ static int gpumpi_preempt_is_barrier(const gpump_program *program, uint32_t i) {
     gpump_program_instruction(program, i, &in);
     return in.operation == GPUMP_OP_BARRIER;
 }
-/* Something that must stay right behind the instruction before it. */
+/* 1 when instruction i must stay right behind the instruction before it. */
 static int gpumpi_preempt_is_glued(const gpump_program *program, uint32_t i) {
     gpump_instruction in;
     gpump_program_instruction(program, i, &in);
     return in.operation == GPUMP_OP_BOUNDARY || in.operation == GPUMP_OP_GUARDED_CALL;
 }
 
-/* A better place than *best? Barriers beat everything, then fewer live registers, then the earlier place. */
+/* Takes instruction i for *best when it is the better place: a barrier before any other instruction, then fewer live
+ * registers, then the earlier place. */
 static void gpumpi_preempt_consider(const gpumpi_preempt_plan *plan, uint32_t i, uint32_t *best, int *best_is_barrier) {
     int barrier = gpumpi_preempt_is_barrier(plan->program, i);
     if (!barrier && (*best_is_barrier || gpumpi_preempt_is_glued(plan->program, i))) return;
@@ -7906,7 +7932,7 @@ static int gpumpi_preempt_loops(gpumpi_preempt_plan *plan, gpumpi_arena *scratch
         gpump_program_loop(program, block.loop, &loop);
         if (!loop.innermost) continue;
         gpump_program_basic_block(program, loop.header, &header);
-        for (i = 0; i < header.predecessor_count && b != loop.header; i++) /* does every way round pass b? */
+        for (i = 0; i < header.predecessor_count && b != loop.header; i++) /* does every iteration pass b? */
             if (gpump_program_in_loop(program, block.loop, header.predecessors[i]))
                 always &= gpump_program_dominates(program, b, header.predecessors[i]);
         for (i = block.first; i < block.first + block.count; i++)
@@ -8075,7 +8101,7 @@ end:
 #endif
 
 /* ---- gpump_impl/program/clobbers.c ---- */
-/* clobbers: reads that re-execution would repeat with another value */
+/* clobbers: finds reads that would get another value in re-execution */
 
 
 #include <string.h>
@@ -8099,7 +8125,7 @@ static uint32_t gpumpi_memory_spill_bytes(const gpump_program *program, const gp
                ? 8
                : 4;
 }
-/* May b overwrite what a has read? The spill area is a place of its own that no other access reaches. */
+/* 1 when b may overwrite what a has read. Only spill loads and stores reach the spill area. */
 static int gpumpi_memory_may_alias(const gpumpi_memory *memory, uint32_t a, uint32_t b) {
     gpump_instruction x, y;
     int spill_x, spill_y;
@@ -8137,8 +8163,8 @@ static int gpumpi_memory_edge(const gpump_allocator *allocator, gpumpi_memory_ed
     return 1;
 }
 
-/* Lanes that took `side` at a divergent branch run until they meet the others at `meet` or end; then the other side
- * starts. */
+/* Adds the edges from one side of a divergent branch to the other. Lanes that took `side` run until they reach `meet`
+ * or end. Then the lanes of the other side start. */
 static int gpumpi_memory_side(gpumpi_memory *memory, uint32_t side, uint32_t meet, uint32_t other, uint32_t mark,
                               const gpump_allocator *allocator, gpumpi_memory_edges *edges) {
     uint32_t top = 0, i;
@@ -8263,7 +8289,7 @@ static int gpumpi_memory_compare_classes(const void *a, const void *b) {
     return *x < *y ? -1 : *x > *y;
 }
 
-/* Finds kind[]: most writes go to objects that nothing reads, and need no search for reads. */
+/* Finds kind[]. Most writes go to objects that no instruction reads, so the search for their reads can be left out. */
 static int gpumpi_memory_find_kinds(gpumpi_arena *arena, gpumpi_memory *memory) {
     const gpump_program *program = memory->program;
     uint32_t count = gpump_program_instructions(program), objects = gpump_program_objects(program), i, classes = 0,
@@ -8414,7 +8440,7 @@ GPUMP_API int gpumpi_memory_walk(gpumpi_memory *memory, uint32_t write, uint32_t
                                  uint32_t **reads) {
     uint32_t top = 0, b = gpump_program_basic_block_of(memory->program, write), at = write, e;
     gpump_instruction in;
-    int own; /* a place of the thread's own: what other lanes do in between does not matter */
+    int own; /* only the thread itself reaches the place: other lanes do not matter */
     if (!(memory->kind[write] & GPUMPI_MEMORY_MEETS_READ)) return 1;
     gpump_program_instruction(memory->program, write, &in);
     own = in.operation == GPUMP_OP_SPILL_STORE || in.space == GPUMP_SPACE_LOCAL;
@@ -8438,8 +8464,8 @@ GPUMP_API int gpumpi_memory_walk(gpumpi_memory *memory, uint32_t write, uint32_t
 
 /* ---- registers ---- */
 
-/* What the walk through one region knows at the start of each block: live-ins not yet written on some path, and those
- * read so. */
+/* What the walk through one region knows at the start of each block: the live-ins that some path has not written yet,
+ * and which of them have been read. */
 typedef struct gpumpi_clobbers_region {
     const gpump_program *program;
     const uint8_t *start;
@@ -8494,7 +8520,7 @@ static int gpumpi_clobbers_run(gpumpi_clobbers_region *region, uint32_t b, uint3
     return 0;
 }
 
-/* Follows one region from its start to the next boundaries, until nothing new is learnt. */
+/* Follows one region from its start to the next boundaries, until the sets of its blocks no longer change. */
 static int gpumpi_clobbers_follow(gpumpi_clobbers_region *region, uint32_t start, uint32_t *stack, uint32_t *queued,
                                   uint32_t mark, const gpump_allocator *allocator, gpumpi_register_clobber **list) {
     uint32_t b = gpump_program_basic_block_of(region->program, start), at = start, top = 0, k, w,
@@ -8777,7 +8803,7 @@ GPUMP_API gpump_result gpump_regions_config_preset(gpump_regions_config *config,
     return GPUMP_OK;
 }
 
-/* The cuts under construction: before each instruction why one stands there, and whether it is short. */
+/* The cuts under construction: for each instruction the reason of the cut before it, and whether the cut is short. */
 typedef struct gpumpi_regions_plan {
     const gpump_program *program;
     const gpump_liveness *liveness;
@@ -8846,7 +8872,7 @@ end:
 /* ---- the hitting set ---- */
 
 typedef struct gpumpi_regions_pairs {
-    uint32_t *pair, *place; /* which pair could be cut before which instruction */
+    uint32_t *pair, *place; /* a cut before instruction place[k] separates pair pair[k] */
     uint32_t count;
     uint32_t *write; /* of each pair */
 } gpumpi_regions_pairs;
@@ -8900,7 +8926,7 @@ static int gpumpi_regions_candidates(gpumpi_regions_plan *plan, gpumpi_regions_p
     return 1;
 }
 
-/* A place's worth, better ones smaller; compared in this order. */
+/* The rank of a place, best place smallest. Keys are compared in order. */
 enum { GPUMPI_REGIONS_KEYS = 7 };
 typedef struct gpumpi_regions_key {
     uint32_t key[GPUMPI_REGIONS_KEYS], place;
@@ -8952,8 +8978,8 @@ static void gpumpi_regions_make_key(const gpumpi_regions_plan *plan, gpumpi_regi
     key->key[6] = 0u - of;
 }
 
-/* Chooses places until every pair is cut: the best first, its worth looked at again when it comes up, since it can only
- * have sunk. */
+/* Chooses the best place until every pair is cut. A place's rank can only fall while others are chosen, so it is
+ * computed again when the place reaches the top of the heap. */
 static int gpumpi_regions_hit(gpumpi_regions_plan *plan, const gpumpi_regions_pairs *pairs) {
     const gpump_program *program = plan->program;
     gpumpi_arena scratch = gpumpi_arena_make(gpumpi_program_allocator(program));
@@ -8999,7 +9025,7 @@ end:
     return ok;
 }
 
-/* Cuts every memory antidependence that is left; *changed when there was one. */
+/* Cuts every memory antidependence that is left. Sets *changed to 1 when it found one. */
 static int gpumpi_regions_memory(gpumpi_regions_plan *plan, gpumpi_arena *arena, int *changed) {
     const gpump_program *program = plan->program;
     const gpump_allocator *allocator = gpumpi_program_allocator(program);
@@ -9036,7 +9062,7 @@ static int gpumpi_regions_only_exits(const gpump_program *program, uint32_t b) {
     gpump_program_instruction(program, block.first, &in);
     return in.operation == GPUMP_OP_EXIT && in.guard == GPUMP_NONE;
 }
-/* From the start of block b to a cut in it, is there nothing that could go wrong when it alone is done again? */
+/* 1 when the instructions from the start of block b to a cut in it can be executed again alone. */
 static int gpumpi_regions_bare(const gpumpi_regions_plan *plan, uint32_t b) {
     gpump_basic_block block;
     uint32_t i;
@@ -9086,7 +9112,7 @@ static void gpumpi_regions_before_barriers(const gpumpi_regions_plan *plan, uint
     gpumpi_regions_deciders(plan, stack, top, to_barrier);
 }
 
-/* Does the warp count as diverged behind block b, which ends in a branch? */
+/* 1 when the warp counts as diverged behind block b, which ends in a branch. */
 static int gpumpi_regions_parts(const gpumpi_regions_plan *plan, uint32_t b, const uint8_t *to_barrier) {
     gpump_basic_block block;
     if (!gpumpi_program_diverges(plan->program, b)) return 0;
@@ -9123,7 +9149,7 @@ static int gpumpi_regions_find_parted(gpumpi_regions_plan *plan) {
     return 1;
 }
 
-/* Is there a cut on the way from block `side` to `meet`? */
+/* 1 when a cut stands on a path from block `side` to `meet`. */
 static int gpumpi_regions_side_has_cut(const gpumpi_regions_plan *plan, uint32_t side, uint32_t meet, uint32_t *stack,
                                        uint32_t *visited, uint32_t mark) {
     uint32_t top = 0, k;
@@ -9195,7 +9221,7 @@ static void gpumpi_regions_back_edge(gpumpi_regions_plan *plan, uint32_t loop, u
     gpump_basic_block block, head;
     uint32_t b = latch, found = 0, nearest = GPUMP_NONE;
     gpump_program_basic_block(program, header, &head);
-    for (;; b = block.dominator) { /* blocks every way to the latch runs through */
+    for (;; b = block.dominator) { /* b: a block on every path to the latch */
         gpump_program_basic_block(program, b, &block);
         if (plan->cut_in[b] && nearest == GPUMP_NONE) nearest = b;
         found += plan->cut_in[b];
@@ -9264,7 +9290,7 @@ static int gpumpi_regions_loops(gpumpi_regions_plan *plan, int *changed) {
     return 1;
 }
 
-/* Everything that follows from the cuts there are, until nothing does. */
+/* Adds the cuts that existing cuts make necessary, until none is missing. */
 static int gpumpi_regions_settle(gpumpi_regions_plan *plan, gpumpi_arena *arena) {
     int changed = 1;
     const uint32_t without = plan->config->without;
@@ -9357,7 +9383,7 @@ static gpump_result gpumpi_regions_insert(const gpumpi_regions_plan *plan, gpump
     return gpumpi_program_edit(&edit, out, diag);
 }
 
-/* All of it, on the program with the forced boundaries. */
+/* Runs every step on the program with the forced boundaries. */
 static gpump_result gpumpi_regions_make(const gpump_program *program, const gpump_regions_config *config,
                                         gpump_program **formed, gpump_regions_report *report, gpump_diag *diag) {
     gpumpi_arena scratch = gpumpi_arena_make(gpumpi_program_allocator(program));
@@ -9730,7 +9756,7 @@ static int gpumpi_preserve_conflicts(gpumpi_preserve *p, uint32_t reg, uint32_t 
                 conflict.web = gpumpi_preserve_find(p, gpumpi_preserve_node(from, GPUMPI_ARRIVES));
                 conflict.other =
                     gpumpi_preserve_find(p, gpumpi_preserve_node(piece, killed ? GPUMPI_LEAVES : GPUMPI_ENTERS));
-                if (conflict.web == conflict.other) continue; /* left to the copies below */
+                if (conflict.web == conflict.other) continue; /* gpumpi_preserve_copy handles it */
                 if (!GPUMPI_ARRAY_PUSH(allocator, p->conflicts, conflict)) return 0;
                 e = conflict.web;
                 conflict.web = conflict.other;
@@ -9812,7 +9838,8 @@ static int gpumpi_preserve_rename(gpumpi_preserve *p, uint32_t reg, gpump_region
         i = p->seen[k];
         if (i == last) continue;
         piece = p->piece_of[i];
-        if (last == GPUMP_NONE || p->piece_of[last] != piece) p->region[piece] = 0; /* now: killed yet in this piece? */
+        if (last == GPUMP_NONE || p->piece_of[last] != piece)
+            p->region[piece] = 0; /* from here on region[] says whether the piece has killed it */
         last = i;
         gpump_program_instruction(p->program, i, &in);
         gpumpi_preserve_touch(&in, reg, &reads, &writes, &alone);
@@ -9963,8 +9990,10 @@ end:
     return result;
 }
 
-/* ---- copying through a second boundary: boundary; t = v; boundary; v = t. The first region only reads v, the second
- * writes it first, so this always works; renaming leaves it little to do. *out stays NULL when nothing is left. ---- */
+/* ---- copying through a second boundary ---- */
+
+/* Inserts boundary; t = v; boundary; v = t. The first region only reads v, and the second writes v before it reads it,
+ * so neither clobbers it. Renaming leaves few registers to copy. *out stays NULL when none is left. */
 static gpump_result gpumpi_preserve_copy(const gpump_program *program, const uint32_t *origin, uint32_t level,
                                          gpump_program **out, gpump_regions_report *report, gpump_diag *diag) {
     const gpump_allocator *allocator = gpumpi_program_allocator(program);
@@ -10115,8 +10144,8 @@ typedef struct gpumpi_pages {
     /* per instruction of predicated loops */
     uint32_t *load_bit;   /* loads: which bit they set, + 1 */
     uint32_t *load_guard; /* loads: 1 when an earlier check decides whether they run */
-    uint32_t
-        *temporary; /* register -> where a predicated loop keeps its next value, GPUMP_NONE; of the block at hand */
+    /* Register -> the register in which the current predicated loop keeps its next value, or GPUMP_NONE. */
+    uint32_t *temporary;
     uint32_t *temporary_at;            /* instruction -> index of its first entry in renames; one more at the end */
     uint32_t *rename_from, *rename_to; /* pairs; a def is renamed when rename_def */
     uint8_t *rename_def;
@@ -10229,8 +10258,8 @@ static int gpumpi_pages_walk(gpumpi_pages *pages, uint32_t i, const gpump_instru
 
 /* ---- predicated loops ---- */
 
-/* Can basic block b be one? It branches to itself, touches memory only by loading, guards nothing, and its condition is
- * not carried. */
+/* 1 when basic block b can be a predicated loop: it branches to itself, touches memory only by loading, guards nothing,
+ * and its condition is not carried. */
 static int gpumpi_pages_can_predicate(const gpumpi_pages *pages, uint32_t b) {
     const gpump_program *program = pages->program;
     gpump_basic_block block;

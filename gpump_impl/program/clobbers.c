@@ -1,4 +1,4 @@
-/* clobbers: reads that re-execution would repeat with another value */
+/* clobbers: finds reads that would get another value in re-execution */
 #include "program/program_parts.h"
 
 #include <string.h>
@@ -22,7 +22,7 @@ static uint32_t gpumpi_memory_spill_bytes(const gpump_program *program, const gp
                ? 8
                : 4;
 }
-/* May b overwrite what a has read? The spill area is a place of its own that no other access reaches. */
+/* 1 when b may overwrite what a has read. Only spill loads and stores reach the spill area. */
 static int gpumpi_memory_may_alias(const gpumpi_memory *memory, uint32_t a, uint32_t b) {
     gpump_instruction x, y;
     int spill_x, spill_y;
@@ -60,8 +60,8 @@ static int gpumpi_memory_edge(const gpump_allocator *allocator, gpumpi_memory_ed
     return 1;
 }
 
-/* Lanes that took `side` at a divergent branch run until they meet the others at `meet` or end; then the other side
- * starts. */
+/* Adds the edges from one side of a divergent branch to the other. Lanes that took `side` run until they reach `meet`
+ * or end. Then the lanes of the other side start. */
 static int gpumpi_memory_side(gpumpi_memory *memory, uint32_t side, uint32_t meet, uint32_t other, uint32_t mark,
                               const gpump_allocator *allocator, gpumpi_memory_edges *edges) {
     uint32_t top = 0, i;
@@ -186,7 +186,7 @@ static int gpumpi_memory_compare_classes(const void *a, const void *b) {
     return *x < *y ? -1 : *x > *y;
 }
 
-/* Finds kind[]: most writes go to objects that nothing reads, and need no search for reads. */
+/* Finds kind[]. Most writes go to objects that no instruction reads, so the search for their reads can be left out. */
 static int gpumpi_memory_find_kinds(gpumpi_arena *arena, gpumpi_memory *memory) {
     const gpump_program *program = memory->program;
     uint32_t count = gpump_program_instructions(program), objects = gpump_program_objects(program), i, classes = 0,
@@ -337,7 +337,7 @@ GPUMP_API int gpumpi_memory_walk(gpumpi_memory *memory, uint32_t write, uint32_t
                                  uint32_t **reads) {
     uint32_t top = 0, b = gpump_program_basic_block_of(memory->program, write), at = write, e;
     gpump_instruction in;
-    int own; /* a place of the thread's own: what other lanes do in between does not matter */
+    int own; /* only the thread itself reaches the place: other lanes do not matter */
     if (!(memory->kind[write] & GPUMPI_MEMORY_MEETS_READ)) return 1;
     gpump_program_instruction(memory->program, write, &in);
     own = in.operation == GPUMP_OP_SPILL_STORE || in.space == GPUMP_SPACE_LOCAL;
@@ -361,8 +361,8 @@ GPUMP_API int gpumpi_memory_walk(gpumpi_memory *memory, uint32_t write, uint32_t
 
 /* ---- registers ---- */
 
-/* What the walk through one region knows at the start of each block: live-ins not yet written on some path, and those
- * read so. */
+/* What the walk through one region knows at the start of each block: the live-ins that some path has not written yet,
+ * and which of them have been read. */
 typedef struct gpumpi_clobbers_region {
     const gpump_program *program;
     const uint8_t *start;
@@ -417,7 +417,7 @@ static int gpumpi_clobbers_run(gpumpi_clobbers_region *region, uint32_t b, uint3
     return 0;
 }
 
-/* Follows one region from its start to the next boundaries, until nothing new is learnt. */
+/* Follows one region from its start to the next boundaries, until the sets of its blocks no longer change. */
 static int gpumpi_clobbers_follow(gpumpi_clobbers_region *region, uint32_t start, uint32_t *stack, uint32_t *queued,
                                   uint32_t mark, const gpump_allocator *allocator, gpumpi_register_clobber **list) {
     uint32_t b = gpump_program_basic_block_of(region->program, start), at = start, top = 0, k, w,

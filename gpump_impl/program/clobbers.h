@@ -1,5 +1,5 @@
-/* clobbers: what re-execution would get wrong: clobber antidependences in regions and in whole blocks (floor 3,
- * program) */
+/* clobbers: antidependences that make re-execution read a new value, in regions and in whole blocks (floor 3, program)
+ */
 #ifndef GPUMP_CLOBBERS_H
 #define GPUMP_CLOBBERS_H
 
@@ -24,20 +24,20 @@ typedef struct gpump_clobber {
 } gpump_clobber;
 
 /* Lists the clobber antidependences left in a program with BOUNDARY instructions, memory first. level
- * GPUMP_BOUNDARY_SPARSE looks at sparse regions, GPUMP_BOUNDARY_SHORT at short ones. unit GPUMP_UNIT_WARP or _THREAD:
- * whose accesses can meet, and, for a warp, that its diverged sides run one after the other. The kernel's start is a
- * boundary too; registers never written before are not counted there. An empty list means that a warp may go back to
- * its last boundary at any time, except between an atomic, a volatile access or a barrier and the BOUNDARY behind it:
- * those two must commit together. GPUMP_ERROR_CAPACITY with *count = needed; GPUMP_ERROR_STATE; GPUMP_ERROR_MEMORY.
- * Cost: the sum of region sizes. */
+ * GPUMP_BOUNDARY_SPARSE looks at sparse regions, GPUMP_BOUNDARY_SHORT at short ones. `unit` says whose accesses
+ * can touch the same byte: GPUMP_UNIT_THREAD one thread's, GPUMP_UNIT_WARP those of a warp, whose diverged sides run
+ * one after the other. The kernel's start is a boundary too. A register that holds no value at the kernel's start is no
+ * clobber of the first region. An empty list means that a warp may return to its last boundary at any time, except
+ * between an atomic, a volatile access or a barrier and the BOUNDARY behind it: those two must commit together.
+ * GPUMP_ERROR_CAPACITY with *count = needed; GPUMP_ERROR_STATE; GPUMP_ERROR_MEMORY. Cost: the sum of region sizes. */
 GPUMP_API gpump_result gpump_clobbers_find(const gpump_program *program, uint32_t unit, uint32_t level,
                                            gpump_clobber *list, uint32_t capacity, uint32_t *count);
 
-/* Sets clobbers[i] (one byte per instruction) to 1 where instruction i may make its block unfit to be started again
- * from the beginning: an atomic, a volatile write, or a write to global memory that some thread of the block may have
- * read before. A block that has executed none of them can be flushed (Chimera's relaxed idempotence). Shared and local
- * memory do not count: a fresh start finds them undefined anyway. *count (may be NULL): how many. GPUMP_ERROR_MEMORY.
- * Cost: near-linear. */
+/* Sets clobbers[i] (one byte per instruction) to 1 where a block that has executed instruction i may no longer be
+ * restarted from the beginning: an atomic, a volatile write, or a write to global memory that some thread of the block
+ * may have read before. A block that has executed none of them can be flushed (Chimera's relaxed idempotence). Shared
+ * and local memory do not count: a fresh start finds them undefined anyway. *count (may be NULL): how many.
+ * GPUMP_ERROR_MEMORY. Cost: near-linear. */
 GPUMP_API gpump_result gpump_clobbers_block(const gpump_program *program, uint8_t *clobbers, uint32_t *count);
 
 GPUMP_END

@@ -41,7 +41,7 @@ GPUMP_API int gpumpi_registers_find_facts(const gpump_program *program, gpumpi_a
     return 1;
 }
 
-/* Which uses of parameters become constant-bank reads: at most one in each instruction that touches no memory. */
+/* Folding turns uses of parameters into constant-bank reads: at most one in each instruction that touches no memory. */
 typedef struct gpumpi_registers_fold {
     const gpump_program *program;
     const gpumpi_registers_facts *facts;
@@ -61,7 +61,7 @@ static int gpumpi_registers_rewrite_fold(void *user, uint32_t index, gpump_instr
     if (in->def_count == 1 && fold->facts->fixed[reg = in->defs[0]] && !fold->reads[reg]) return 0;
     if (!gpumpi_registers_may_fold(fold, in)) return 1;
     for (k = 0; k < in->use_count && !(in->uses[k] & GPUMP_OPERAND_PARAMETER); k++) {}
-    if (k < in->use_count) return 1; /* one it had already */
+    if (k < in->use_count) return 1; /* the instruction reads a parameter already */
     memcpy(scratch, in->uses, in->use_count * sizeof *scratch);
     for (k = 0; k < in->use_count; k++) {
         reg = in->uses[k];
@@ -92,7 +92,7 @@ static int gpumpi_registers_plan_fold(gpumpi_registers_fold *fold, gpumpi_arena 
             facts->offset[in.defs[0]] = facts->offset[in.uses[0]];
         }
     }
-    for (i = 0; i < gpump_program_registers(program); i++) reads[i] = 1; /* nothing is dropped while counting */
+    for (i = 0; i < gpump_program_registers(program); i++) reads[i] = 1; /* so that counting drops no instruction */
     {
         uint32_t *left;
         if (!GPUMPI_ARENA_NEW(arena, left, gpump_program_registers(program))) return 0;
@@ -121,7 +121,7 @@ GPUMP_API int gpumpi_registers_commits_with_next(const gpump_program *program, u
     if (!(in.flags & (GPUMP_FLAG_ATOMIC | GPUMP_FLAG_VOLATILE | GPUMP_FLAG_FENCE)) &&
         in.operation != GPUMP_OP_BARRIER && in.operation != GPUMP_OP_BARRIER_PP)
         return 0;
-    gpump_program_instruction(program, i + 1, &next); /* there is one: only branches and exits end a program */
+    gpump_program_instruction(program, i + 1, &next); /* it exists: a program ends in a branch or exit */
     return next.operation == GPUMP_OP_BOUNDARY;
 }
 
@@ -215,7 +215,7 @@ static int gpumpi_registers_plan_sink(gpumpi_registers_sink *sink, gpumpi_arena 
                     gpumpi_insertion_copy(program, sink->facts->def_at[r], reads ? at : at + 1);
                 insertion.after_previous = !reads;
                 if (insertion.before == sink->facts->def_at[r] + 1 || insertion.before == sink->facts->def_at[r])
-                    continue; /* it stands there */
+                    continue; /* the definition stands there already */
                 stbds_arrput(list, insertion);
             }
             sink->target[r] = at;
@@ -234,7 +234,7 @@ static int gpumpi_registers_plan_sink(gpumpi_registers_sink *sink, gpumpi_arena 
     return 1;
 }
 
-/* Folding, then sinking: each a step of its own. */
+/* Folds parameters, then sinks constants. Each step makes a program of its own. */
 GPUMP_API gpump_result gpumpi_registers_prepare(const gpump_program *program, const gpump_registers_config *config,
                                                 gpump_program **out, gpump_registers_report *report, gpump_diag *diag) {
     gpumpi_arena scratch = gpumpi_arena_make(gpumpi_program_allocator(program));

@@ -510,7 +510,7 @@ GPUMP_API gpump_result gpump_liveness_pressure(const gpump_liveness *liveness, u
         for (i = block.first + block.count; i-- > block.first;) {
             gpump_instruction in;
             gpump_program_instruction(program, i, &in);
-            dead[0] = dead[1] = 0; /* results that nobody reads still need a place */
+            dead[0] = dead[1] = 0; /* a result that no instruction reads still needs a register */
             for (k = 0; k < in.def_count; k++)
                 GPUMPI_OPERAND_REGISTERS(in.defs[k], reg, if (!gpump_bits_get(set, reg)) GPUMPI_ADD(dead, reg, 1u));
             GPUMPI_PEAK(dead);
@@ -535,7 +535,7 @@ GPUMP_API gpump_result gpump_liveness_pressure(const gpump_liveness *liveness, u
             if (predicates) predicates[i] = live[1];
         }
         gpump_liveness_block_in(liveness, b, &list, &count);
-        for (i = 0; i < count; i++) gpump_bits_clear(set, list[i]); /* what the walk has left over */
+        for (i = 0; i < count; i++) gpump_bits_clear(set, list[i]); /* the walk leaves the block's live-ins set */
 #undef GPUMPI_WIDTH
 #undef GPUMPI_ADD
 #undef GPUMPI_PEAK

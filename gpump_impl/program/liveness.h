@@ -33,26 +33,27 @@ GPUMP_API void gpump_liveness_block_in(const gpump_liveness *liveness, uint32_t 
 GPUMP_API void gpump_liveness_block_out(const gpump_liveness *liveness, uint32_t basic_block,
                                         const uint32_t **registers, uint32_t *count);
 
-/* Lists in branches[] those that can have a warp diverged when some of its lanes stand at instruction `index`: those
- * with a path to it that has not yet met their reconvergence point, UNIFORM ones left out; ascending.
- * GPUMP_ERROR_CAPACITY; GPUMP_ERROR_MEMORY. Cost: the branches found (transitive control dependence). */
+/* Lists in branches[], ascending, the branches that can have diverged a warp some of whose lanes stand at instruction
+ * `index`. Such a branch has a path to the instruction that does not pass the branch's reconvergence point. UNIFORM
+ * branches never diverge a warp and are left out. GPUMP_ERROR_CAPACITY; GPUMP_ERROR_MEMORY. Cost: the branches found
+ * (transitive control dependence). */
 GPUMP_API gpump_result gpump_liveness_enclosing(const gpump_liveness *liveness, uint32_t index, uint32_t *branches,
                                                 uint32_t capacity, uint32_t *count);
-/* Sets set[] to what must be kept when a diverged warp stops before instruction `index` and nothing more is known: live
- * there, behind every enclosing divergence, and at every one's reconvergence point (Lin 2.3.2, Fig. 2.5, for all
- * enclosing divergences instead of one). GPUMP_ERROR_MEMORY. Cost: the branches found, a set each. */
+/* Sets set[] to the registers to save when a diverged warp stops before instruction `index` and its SIMT stack is not
+ * known: those live there, behind every enclosing divergence, and at the reconvergence point of each (Lin 2.3.2,
+ * Fig. 2.5, for all enclosing divergences instead of one). GPUMP_ERROR_MEMORY. Cost: the branches found, a set each. */
 GPUMP_API gpump_result gpump_liveness_diverged(const gpump_liveness *liveness, uint32_t index, uint64_t *set);
-/* Sets set[] to what must be kept when the SIMT stack is known: pcs[count] are the instructions at which lanes of the
- * warp stand or wait (active, other side, reconvergence). Exact: the union of what is live before each. PCs beyond the
- * program are ignored. Cost: a set, and for each further PC the registers of the program. */
+/* Sets set[] to the registers to save when the SIMT stack is known: pcs[count] are the instructions at which lanes of
+ * the warp stand or wait (active, other side, reconvergence). Exact: the union of what is live before each. PCs beyond
+ * the program are ignored. Cost: a set, and for each further PC the registers of the program. */
 GPUMP_API void gpump_liveness_stack(const gpump_liveness *liveness, const uint32_t *pcs, uint32_t count, uint64_t *set);
 
 /* Counts a set: *registers in 32-bit registers (64-bit ones count twice), *predicates apart. Either may be NULL. */
 GPUMP_API void gpump_liveness_count(const gpump_liveness *liveness, const uint64_t *set, uint32_t *registers,
                                     uint32_t *predicates);
 /* Fills registers[i] and predicates[i] (either may be NULL), one per instruction, with the counts live before it, and
- * *peak_registers and *peak_predicates (may be NULL) with the most that are live or being written anywhere: what a file
- * must hold at least. GPUMP_ERROR_MEMORY. Cost: linear. */
+ * *peak_registers and *peak_predicates (may be NULL) with the most that are live or being written at one place. A
+ * register file must hold at least these. GPUMP_ERROR_MEMORY. Cost: linear. */
 GPUMP_API gpump_result gpump_liveness_pressure(const gpump_liveness *liveness, uint32_t *registers,
                                                uint32_t *predicates, uint32_t *peak_registers,
                                                uint32_t *peak_predicates);

@@ -37,8 +37,8 @@ typedef struct gpumpi_pages {
     /* per instruction of predicated loops */
     uint32_t *load_bit;   /* loads: which bit they set, + 1 */
     uint32_t *load_guard; /* loads: 1 when an earlier check decides whether they run */
-    uint32_t
-        *temporary; /* register -> where a predicated loop keeps its next value, GPUMP_NONE; of the block at hand */
+    /* Register -> the register in which the current predicated loop keeps its next value, or GPUMP_NONE. */
+    uint32_t *temporary;
     uint32_t *temporary_at;            /* instruction -> index of its first entry in renames; one more at the end */
     uint32_t *rename_from, *rename_to; /* pairs; a def is renamed when rename_def */
     uint8_t *rename_def;
@@ -151,8 +151,8 @@ static int gpumpi_pages_walk(gpumpi_pages *pages, uint32_t i, const gpump_instru
 
 /* ---- predicated loops ---- */
 
-/* Can basic block b be one? It branches to itself, touches memory only by loading, guards nothing, and its condition is
- * not carried. */
+/* 1 when basic block b can be a predicated loop: it branches to itself, touches memory only by loading, guards nothing,
+ * and its condition is not carried. */
 static int gpumpi_pages_can_predicate(const gpumpi_pages *pages, uint32_t b) {
     const gpump_program *program = pages->program;
     gpump_basic_block block;

@@ -20,13 +20,13 @@ GPUMP_API uint32_t gpump_live_vector_count(uint64_t vector, uint32_t registers) 
                : count;
 }
 
-/* What is chosen before each instruction. */
+/* The points chosen so far, per instruction. */
 typedef struct gpumpi_preempt_plan {
     const gpump_program *program;
     uint32_t *live;   /* 32-bit registers live before each instruction */
-    uint8_t *pp;      /* 1: a pp goes before it; 2: it is a barrier and chosen */
-    uint32_t *loop;   /* for which loop */
-    uint32_t *number; /* of the barrier at this instruction, in the order of points */
+    uint8_t *pp;      /* 1: a pp stands before the instruction; 2: the instruction is a barrier chosen as a point */
+    uint32_t *loop;   /* the innermost loop that the point is for, or GPUMP_NONE */
+    uint32_t *number; /* index of the point at this barrier */
 } gpumpi_preempt_plan;
 
 static int gpumpi_preempt_is_barrier(const gpump_program *program, uint32_t i) {
@@ -34,14 +34,15 @@ static int gpumpi_preempt_is_barrier(const gpump_program *program, uint32_t i) {
     gpump_program_instruction(program, i, &in);
     return in.operation == GPUMP_OP_BARRIER;
 }
-/* Something that must stay right behind the instruction before it. */
+/* 1 when instruction i must stay right behind the instruction before it. */
 static int gpumpi_preempt_is_glued(const gpump_program *program, uint32_t i) {
     gpump_instruction in;
     gpump_program_instruction(program, i, &in);
     return in.operation == GPUMP_OP_BOUNDARY || in.operation == GPUMP_OP_GUARDED_CALL;
 }
 
-/* A better place than *best? Barriers beat everything, then fewer live registers, then the earlier place. */
+/* Takes instruction i for *best when it is the better place: a barrier before any other instruction, then fewer live
+ * registers, then the earlier place. */
 static void gpumpi_preempt_consider(const gpumpi_preempt_plan *plan, uint32_t i, uint32_t *best, int *best_is_barrier) {
     int barrier = gpumpi_preempt_is_barrier(plan->program, i);
     if (!barrier && (*best_is_barrier || gpumpi_preempt_is_glued(plan->program, i))) return;
@@ -72,7 +73,7 @@ static int gpumpi_preempt_loops(gpumpi_preempt_plan *plan, gpumpi_arena *scratch
         gpump_program_loop(program, block.loop, &loop);
         if (!loop.innermost) continue;
         gpump_program_basic_block(program, loop.header, &header);
-        for (i = 0; i < header.predecessor_count && b != loop.header; i++) /* does every way round pass b? */
+        for (i = 0; i < header.predecessor_count && b != loop.header; i++) /* does every iteration pass b? */
             if (gpump_program_in_loop(program, block.loop, header.predecessors[i]))
                 always &= gpump_program_dominates(program, b, header.predecessors[i]);
         for (i = block.first; i < block.first + block.count; i++)

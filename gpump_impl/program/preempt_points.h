@@ -10,9 +10,9 @@ GPUMP_BEGIN
 /* Filled by gpump_preempt_points_config_preset only. */
 typedef struct gpump_preempt_points_config {
     uint32_t struct_size; /* sizeof(gpump_preempt_points_config) */
-    uint32_t interval;    /* K: one point for every so many instructions outside innermost loops; at least 1 */
+    uint32_t interval;    /* K: instructions outside innermost loops per point; at least 1 */
 } gpump_preempt_points_config;
-/* Fills *config with "lin": K = 100 (published: 100 to 1000 makes no great difference, Lin 2.4.1).
+/* Fills *config with "lin": K = 100 (published: any K from 100 to 1000 gives similar results, Lin 2.4.1).
  * GPUMP_ERROR_UNKNOWN_NAME. */
 GPUMP_API gpump_result gpump_preempt_points_config_preset(gpump_preempt_points_config *config, const char *preset);
 
@@ -20,7 +20,8 @@ GPUMP_API gpump_result gpump_preempt_points_config_preset(gpump_preempt_points_c
  * register r; bit 53 stands for all from 53 up. */
 #define GPUMP_LIVE_VECTOR_REGISTERS 53u
 #define GPUMP_LIVE_VECTOR_REST (UINT64_C(1) << 53)
-/* Returns how many 32-bit registers a vector makes a switch save, of a thread that has `registers`. */
+/* Returns the number of 32-bit registers that a switch saves for a thread with `registers` registers and this vector.
+ */
 GPUMP_API uint32_t gpump_live_vector_count(uint64_t vector, uint32_t registers);
 /* Returns 1 when the vector covers register `reg`. */
 GPUMP_INLINE int gpump_live_vector_has(uint64_t vector, uint32_t reg) {
@@ -28,10 +29,11 @@ GPUMP_INLINE int gpump_live_vector_has(uint64_t vector, uint32_t reg) {
 }
 
 typedef enum gpump_preempt_kind {
-    GPUMP_PREEMPT_PP = 0,      /* a pp, followed by the instruction that carries the diverged vector */
-    GPUMP_PREEMPT_BARRIER,     /* a barrier chosen as a point: bar.pp */
-    GPUMP_PREEMPT_BARRIER_WAIT /* a barrier that was not chosen. It carries its vector too, because a warp that waits
-                                  there while others stop at points elsewhere would otherwise never stop */
+    GPUMP_PREEMPT_PP = 0,  /* a pp, followed by the instruction that carries the diverged vector */
+    GPUMP_PREEMPT_BARRIER, /* a barrier chosen as a point: bar.pp */
+    /* A barrier that was not chosen. It carries a vector too: without one, a warp that waits at this barrier while
+     * other warps have stopped at their points would never stop. */
+    GPUMP_PREEMPT_BARRIER_WAIT
 } gpump_preempt_kind;
 
 typedef struct gpump_preempt_point {
@@ -46,13 +48,14 @@ typedef struct gpump_preempt_point {
     uint32_t live_diverged;
 } gpump_preempt_point;
 
-/* Places preemption points (Lin 2.4.1): one in each innermost loop, where its barrier is that has the fewest live
- * registers, else at the place with the fewest live registers among those every iteration passes; and one for every K
- * instructions outside innermost loops, by the same choice. Every barrier becomes a BARRIER_PP with its vector. Sets
- * *placed to a new program and points[capacity] to the points in the order of its instructions. The program must be
- * allocated (32-bit registers first, then at most 64 predicates; gpump_registers_allocate gives that), at most one
- * point per instruction. GPUMP_ERROR_CAPACITY with *count = needed, and no program; GPUMP_ERROR_STATE before _finish;
- * GPUMP_ERROR_ARGUMENT; GPUMP_ERROR_MEMORY. Cost: liveness, plus for each point its enclosing divergences. */
+/* Places preemption points (Lin 2.4.1): one in each innermost loop, and one for every K instructions outside innermost
+ * loops. A point goes to the barrier with the fewest live registers. Where there is no barrier, the point goes to the
+ * place with the fewest live registers, in a loop among the places that every iteration passes. Every barrier becomes a
+ * BARRIER_PP with its vector. Sets *placed to a new program and points[capacity] to the points in the order of its
+ * instructions. The program must be allocated (32-bit registers first, then at most 64 predicates;
+ * gpump_registers_allocate gives that), at most one point per instruction. GPUMP_ERROR_CAPACITY with *count = needed,
+ * and no program; GPUMP_ERROR_STATE before _finish; GPUMP_ERROR_ARGUMENT; GPUMP_ERROR_MEMORY. Cost: liveness, plus for
+ * each point its enclosing divergences. */
 GPUMP_API gpump_result gpump_preempt_points_place(const gpump_program *program,
                                                   const gpump_preempt_points_config *config, gpump_program **placed,
                                                   gpump_preempt_point *points, uint32_t capacity, uint32_t *count,

@@ -213,7 +213,7 @@ static int gpumpi_preserve_conflicts(gpumpi_preserve *p, uint32_t reg, uint32_t 
                 conflict.web = gpumpi_preserve_find(p, gpumpi_preserve_node(from, GPUMPI_ARRIVES));
                 conflict.other =
                     gpumpi_preserve_find(p, gpumpi_preserve_node(piece, killed ? GPUMPI_LEAVES : GPUMPI_ENTERS));
-                if (conflict.web == conflict.other) continue; /* left to the copies below */
+                if (conflict.web == conflict.other) continue; /* gpumpi_preserve_copy handles it */
                 if (!GPUMPI_ARRAY_PUSH(allocator, p->conflicts, conflict)) return 0;
                 e = conflict.web;
                 conflict.web = conflict.other;
@@ -295,7 +295,8 @@ static int gpumpi_preserve_rename(gpumpi_preserve *p, uint32_t reg, gpump_region
         i = p->seen[k];
         if (i == last) continue;
         piece = p->piece_of[i];
-        if (last == GPUMP_NONE || p->piece_of[last] != piece) p->region[piece] = 0; /* now: killed yet in this piece? */
+        if (last == GPUMP_NONE || p->piece_of[last] != piece)
+            p->region[piece] = 0; /* from here on region[] says whether the piece has killed it */
         last = i;
         gpump_program_instruction(p->program, i, &in);
         gpumpi_preserve_touch(&in, reg, &reads, &writes, &alone);
@@ -446,8 +447,10 @@ end:
     return result;
 }
 
-/* ---- copying through a second boundary: boundary; t = v; boundary; v = t. The first region only reads v, the second
- * writes it first, so this always works; renaming leaves it little to do. *out stays NULL when nothing is left. ---- */
+/* ---- copying through a second boundary ---- */
+
+/* Inserts boundary; t = v; boundary; v = t. The first region only reads v, and the second writes v before it reads it,
+ * so neither clobbers it. Renaming leaves few registers to copy. *out stays NULL when none is left. */
 static gpump_result gpumpi_preserve_copy(const gpump_program *program, const uint32_t *origin, uint32_t level,
                                          gpump_program **out, gpump_regions_report *report, gpump_diag *diag) {
     const gpump_allocator *allocator = gpumpi_program_allocator(program);

@@ -93,7 +93,7 @@ GPUMP_API gpump_result gpump_program_add_object(gpump_program *program, const gp
 
 /* ---- checking one instruction ---- */
 
-/* The widths an operand may stand for: 0 predicate, 1, 2; 3: any (a parameter). GPUMP_NONE: nonsense. */
+/* Returns the gpump_width of an operand, 3 for a parameter, which fits any width, or GPUMP_NONE for an invalid one. */
 static uint32_t gpumpi_program_operand_width(const gpump_program *program, uint32_t operand) {
     uint32_t index = operand & GPUMP_OPERAND_INDEX, count = (uint32_t)stbds_arrlenu(program->widths);
     if (operand & GPUMP_OPERAND_PARAMETER) return operand & GPUMP_OPERAND_PAIR ? 2u : 3u;
@@ -108,7 +108,8 @@ static uint32_t gpumpi_program_operand_width(const gpump_program *program, uint3
 typedef struct gpumpi_program_form {
     uint8_t min_defs, max_defs, min_uses, max_uses, memory, target;
 } gpumpi_program_form;
-/* What each operation looks like; memory: 1 may access, 2 must name an access it checks for; target: 1 needs one. */
+/* The form of each operation. memory: 1 may access memory, 2 must name the access that it checks. target: 1 needs one.
+ */
 static const gpumpi_program_form gpumpi_program_forms[GPUMP_OP_COUNT] = {
     {0, 16, 0, 64, 1, 0}, {1, 1, 1, 1, 0, 0}, {1, 1, 0, 0, 0, 0}, {1, 1, 0, 0, 0, 0}, {1, 1, 1, 1, 0, 0},
     {0, 0, 0, 0, 0, 1},   {0, 0, 0, 0, 0, 0}, {0, 0, 0, 2, 0, 0}, {0, 0, 1, 1, 0, 0}, {1, 1, 0, 0, 0, 0},
@@ -330,8 +331,9 @@ static int gpumpi_program_build_post_dominators(gpump_program *program) {
     reached = gpumpi_graph_search(&program->arena, &program->graph, 0, preorder, NULL, number, parent);
     if (reached == GPUMP_NONE) goto end;
     for (b = 0; b < blocks; b++) ends[b] = program->graph.succ_start[b + 1] == program->graph.succ_start[b];
-    for (i = 0; i < blocks + reached + blocks;
-         i++) { /* every true end; then, latest in preorder first, whatever still cannot end; then the unreachable */
+    /* First every block that ends the thread; then, latest in preorder first, every block from which no end can be
+     * reached yet; then the unreachable blocks. */
+    for (i = 0; i < blocks + reached + blocks; i++) {
         b = i < blocks ? i : i < blocks + reached ? preorder[blocks + reached - 1 - i] : i - blocks - reached;
         if (i < blocks ? !ends[b] : can_end[b]) continue;
         ends[b] = 1;
@@ -662,8 +664,10 @@ static gpump_result gpumpi_program_emit_insertion(gpump_program *out, const gpum
 GPUMP_API gpump_result gpumpi_program_edit(const gpumpi_edit *edit, gpump_program **result_program, gpump_diag *diag) {
     const gpump_program *old = edit->program;
     uint32_t count = gpump_program_instructions(old), i, k, at, scratch_operands[80], registers;
-    uint32_t *landing, *entry, *inserted, *around,
-        *self; /* old instruction -> where branches to it go, where it goes; insertion -> its place */
+    /* Places in the new program. landing: where a branch to an old instruction goes; entry: where a branch from outside
+     * its loop goes; around: where the code before it falls through to; self: the old instruction itself; inserted:
+     * each insertion. */
+    uint32_t *landing, *entry, *inserted, *around, *self;
     uint8_t *dropped;
     gpump_program *out = NULL;
     gpumpi_arena scratch = gpumpi_arena_make(&old->arena.allocator);
@@ -683,14 +687,14 @@ GPUMP_API gpump_result gpumpi_program_edit(const gpumpi_edit *edit, gpump_progra
             goto fail;
     for (i = 0; i < gpump_program_objects(old); i++)
         if (!GPUMPI_ARRAY_PUSH(&out->arena.allocator, out->objects, old->objects[i])) goto fail;
-    for (i = k = at = 0; i <= count; i++) { /* where everything will stand */
+    for (i = k = at = 0; i <= count; i++) { /* find the new place of every instruction */
         while (k < edit->insertion_count && edit->insertions[k].before == i && edit->insertions[k].after_previous)
             inserted[k++] = at++;
         around[i] = entry[i] = at;
         if (k < edit->insertion_count && edit->insertions[k].before == i &&
             edit->insertions[k].entry_loop != GPUMP_NONE) {
             uint32_t loop = edit->insertions[k].entry_loop;
-            /* the loop's own fall-through must get round the code for its entry */
+            /* An iteration of the loop that falls through to here must jump over the code for the loop's entry. */
             if (i && gpump_program_in_loop(old, loop, old->block_of[i - 1]) &&
                 gpumpi_program_falls_through(&old->rows[i - 1].instruction))
                 entry[i] = ++at;

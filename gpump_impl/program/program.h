@@ -7,9 +7,9 @@
 #ifndef GPUMP_NO_PROGRAM
 GPUMP_BEGIN
 
-/* A kernel as a list of instructions of one thread. Built with gpump_program_create, _add_register, _add_object, _add
- * and _finish; from then on it never changes. Analyses return objects of their own; transforms return a new program and
- * origin[].
+/* A kernel as a list of instructions of one thread. The host builds a program with gpump_program_create, _add_register,
+ * _add_object, _add and _finish. A finished program never changes: an analysis returns an object of its own, and a
+ * transform returns a new program whose origin[] names the old instructions.
  *
  * Instructions are numbered from 0 in layout order; instruction i falls through to i + 1. A *basic block* is a maximal
  * run without branches into or out of it ("block" alone always means a thread block). */
@@ -23,54 +23,57 @@ typedef enum gpump_width {
 } gpump_width;
 
 /* Operands are register numbers, with two marks in the high bits. */
-#define GPUMP_OPERAND_PAIR \
-    UINT32_C(0x80000000) /* registers r and r + 1, both 32-bit, r even: a 64-bit value after allocation */
-#define GPUMP_OPERAND_PARAMETER \
-    UINT32_C(0x40000000) /* not a register: the kernel parameter at this byte offset (uses only) */
-#define GPUMP_OPERAND_INDEX UINT32_C(0x3fffffff) /* the register number or byte offset without the marks */
+/* The operand is the 64-bit value in the 32-bit registers r and r + 1, where r is even. Register allocation makes such
+ * operands. */
+#define GPUMP_OPERAND_PAIR UINT32_C(0x80000000)
+/* The operand is no register but the kernel parameter at this byte offset. Only a use can be one. */
+#define GPUMP_OPERAND_PARAMETER UINT32_C(0x40000000)
+/* The bits of the register number or byte offset. */
+#define GPUMP_OPERAND_INDEX UINT32_C(0x3fffffff)
 
-/* What the library must know about an instruction. Everything that is not special is GPUMP_OP_COMPUTE. */
+/* What the library must know about an instruction. An instruction that fits none of the others is GPUMP_OP_COMPUTE. */
 typedef enum gpump_operation {
-    GPUMP_OP_COMPUTE =
-        0,              /* the host's own: reads uses and, with access, memory; writes defs and, with access, memory */
+    /* The host's own instruction. It reads its uses and writes its defs; with access bits also memory. */
+    GPUMP_OP_COMPUTE = 0,
     GPUMP_OP_MOVE,      /* defs[0] = uses[0], same width */
-    GPUMP_OP_CONSTANT,  /* defs[0] = immediate; needs no operand, so it can be done again anywhere */
+    GPUMP_OP_CONSTANT,  /* defs[0] = immediate; it has no uses, so a transform may repeat it anywhere */
     GPUMP_OP_PARAMETER, /* defs[0] = the kernel parameter at byte `immediate`; constant for the whole launch */
-    GPUMP_OP_ADD,       /* defs[0] = uses[0] + immediate; lets page_checks see how an address walks */
+    GPUMP_OP_ADD,       /* defs[0] = uses[0] + immediate; shows page_checks the step of an address */
     GPUMP_OP_BRANCH,    /* goes to target; falls through for lanes whose guard is false */
     GPUMP_OP_EXIT,      /* ends the lanes whose guard is true */
     GPUMP_OP_BARRIER,   /* waits for all warps of the block */
-    /* Put in by transforms; hosts carry them out as written here. */
-    GPUMP_OP_SPILL_STORE,  /* local memory at byte `immediate` of the spill area = uses[0] (a predicate as 0 or 1 in 4
-                            * bytes)
-                            */
-    GPUMP_OP_SPILL_LOAD,   /* defs[0] = that */
+    /* Transforms insert the following instructions, and the host executes them as described here. */
+    /* Local memory at byte `immediate` of the spill area = uses[0]. A predicate is stored as 0 or 1 in 4 bytes. */
+    GPUMP_OP_SPILL_STORE,
+    GPUMP_OP_SPILL_LOAD,   /* defs[0] = local memory at byte `immediate` of the spill area */
     GPUMP_OP_BOUNDARY,     /* starts an idempotent region; immediate is a gpump_boundary */
     GPUMP_OP_PP,           /* preemption point; immediate is its index in gpump_preempt_points */
     GPUMP_OP_PP_DIVERGED,  /* no operation: carries the live vector for a diverged warp at the PP before it */
     GPUMP_OP_BARRIER_PP,   /* a barrier that is a preemption point too; immediate as for PP */
-    GPUMP_OP_START_MARKER, /* a fault found by a check goes on from here */
+    GPUMP_OP_START_MARKER, /* no operation: execution resumes here after a check has found a fault */
     GPUMP_OP_CLEAR_CHECK,  /* defs[0] (a predicate) = false */
-    GPUMP_OP_CHECK, /* defs[0] (a predicate, also uses[1]) becomes true when an access as in `access`, `space`, `bytes`
-                       at uses[0] + displacement would fault, else stays; touches no memory */
-    GPUMP_OP_PAGE_ENTERED, /* defs[0] (a predicate) = uses[0] + displacement lies in the first `bytes` bytes of a page
-                              of `immediate` bytes */
-    GPUMP_OP_GUARDED_CALL, /* lanes whose guard is true: serialise, call the fault handler, go on at `target` (a
-                              START_MARKER, or what other transforms have put right before one) */
+    /* Sets defs[0], a predicate that is also uses[1], to true when an access with `access`, `space` and `bytes` at
+     * uses[0] + displacement would fault. Otherwise the predicate keeps its value. The check touches no memory. */
+    GPUMP_OP_CHECK,
+    /* defs[0] (a predicate) = uses[0] + displacement lies in the first `bytes` bytes of a page of `immediate` bytes. */
+    GPUMP_OP_PAGE_ENTERED,
+    /* Lanes whose guard is true serialise, call the fault handler and continue at `target`. The target is a
+     * START_MARKER, or an instruction that another transform has inserted right before a START_MARKER. */
+    GPUMP_OP_GUARDED_CALL,
     GPUMP_OP_COUNT
 } gpump_operation;
 
 /* Bits of gpump_instruction.flags. */
 #define GPUMP_FLAG_GUARD_NEGATED 1u /* executes where the guard is false */
-#define GPUMP_FLAG_UNIFORM 2u       /* a branch that all active lanes of a warp take or none */
-#define GPUMP_FLAG_ATOMIC 4u        /* reads and writes memory at once: must never be done twice */
-#define GPUMP_FLAG_VOLATILE 8u      /* other agents watch: must never be done twice */
+#define GPUMP_FLAG_UNIFORM 2u       /* a branch that either all active lanes of a warp take or none */
+#define GPUMP_FLAG_ATOMIC 4u        /* reads and writes memory in one step: must never execute twice */
+#define GPUMP_FLAG_VOLATILE 8u      /* other agents observe the access: must never execute twice */
 #define GPUMP_FLAG_FENCE 16u        /* orders memory; ends an idempotent region */
 #define GPUMP_FLAG_CONVERGENT 32u   /* reads registers of other lanes (shuffle, vote): never moved */
-#define GPUMP_FLAG_CHECKED                                                                            \
-    64u /* its last def and last use are one predicate: where the access would fault, nothing is done \
-           but that the predicate becomes true */
-#define GPUMP_FLAG_RESIDENT 128u /* accesses only pages that are never absent: page_checks leaves it alone */
+/* The last def and the last use are the same predicate. An access that would fault only sets this predicate to true. */
+#define GPUMP_FLAG_CHECKED 64u
+/* The access touches only pages that are never absent, so page_checks inserts nothing for it. */
+#define GPUMP_FLAG_RESIDENT 128u
 
 typedef enum gpump_space {
     GPUMP_SPACE_GLOBAL = 0,
@@ -85,16 +88,16 @@ typedef enum gpump_space {
 #define GPUMP_ACCESS_READ 1u
 #define GPUMP_ACCESS_WRITE 2u
 
-/* How much is known about where in its object an access goes. */
+/* How much is known about the place in its object that an access touches. */
 typedef enum gpump_address {
-    GPUMP_ADDRESS_ANYWHERE = 0, /* nothing */
+    GPUMP_ADDRESS_ANYWHERE = 0, /* nothing is known */
     GPUMP_ADDRESS_FIXED,        /* byte `offset`, the same for every thread */
-    GPUMP_ADDRESS_VALUE /* byte `offset` past a value that each thread computes once and that is named by `value`;
-                           with thread_stride != 0 the values of two threads of a block differ by a multiple of it, not
-                           0 */
+    /* Byte `offset` past a value that each thread computes once; `value` names it. With thread_stride != 0 the values
+     * of two threads of a block differ by a multiple of thread_stride, and never by 0. */
+    GPUMP_ADDRESS_VALUE
 } gpump_address;
 
-/* One instruction. Start from gpump_instruction_make; the pointers need live only during gpump_program_add. */
+/* One instruction. gpump_instruction_make gives one to start from. gpump_program_add copies defs[] and uses[]. */
 typedef struct gpump_instruction {
     const uint32_t *defs;   /* operands written: def_count of them */
     const uint32_t *uses;   /* operands read, the guard apart: use_count of them */
@@ -138,14 +141,14 @@ GPUMP_API gpump_result gpump_program_add_register(gpump_program *program, uint32
  * GPUMP_ERROR_MEMORY. Cost: constant on average. */
 GPUMP_API gpump_result gpump_program_add_object(gpump_program *program, const gpump_memory_object *what,
                                                 uint32_t *object, gpump_diag *diag);
-/* Appends an instruction and sets *index (may be NULL) to its number. Branch targets may lie ahead. Nonsense is refused
- * with the field at fault and, in diag->index, the number the instruction would have had; the program is then
- * unchanged. */
+/* Appends an instruction and sets *index (may be NULL) to its number. Branch targets may lie ahead. An invalid
+ * instruction is refused and leaves the program unchanged: diag names the field at fault, and diag->index is the number
+ * that the instruction would have had. */
 GPUMP_API gpump_result gpump_program_add(gpump_program *program, const gpump_instruction *instruction, uint32_t *index,
                                          gpump_diag *diag);
 /* Ends building: checks branch targets and that no path runs off the end, finds basic blocks, dominators,
- * post-dominators and loops. On failure diag->index is the instruction at fault and building may go on. Cost:
- * near-linear. */
+ * post-dominators and loops. On failure diag->index is the instruction at fault, and the host may continue building.
+ * Cost: near-linear. */
 GPUMP_API gpump_result gpump_program_finish(gpump_program *program, gpump_diag *diag);
 
 /* Counts; 0 for NULL. Blocks and loops are 0 before _finish. */
@@ -172,14 +175,15 @@ typedef struct gpump_basic_block {
     const uint32_t *predecessors;
     uint32_t successor_count; /* 0 to 2 */
     uint32_t predecessor_count;
-    uint32_t first;          /* instruction */
-    uint32_t count;          /* instructions */
-    uint32_t dominator;      /* immediate; GPUMP_NONE for the entry and for unreachable blocks */
-    uint32_t post_dominator; /* immediate; GPUMP_NONE: only the end of the thread. Guarded exits do not count as paths
-                                to the end here, because lanes that exit never come back to wait for */
-    uint32_t loop;           /* innermost loop; GPUMP_NONE */
-    uint32_t loop_depth;     /* 0 outside loops */
-    uint32_t reachable;      /* 0: no path from the entry */
+    uint32_t first;     /* instruction */
+    uint32_t count;     /* instructions */
+    uint32_t dominator; /* immediate; GPUMP_NONE for the entry and for unreachable blocks */
+    /* Immediate post-dominator. GPUMP_NONE: only the end of the thread. A guarded exit does not count as a path to the
+     * end, because the other lanes never wait for lanes that have exited. */
+    uint32_t post_dominator;
+    uint32_t loop;       /* innermost loop; GPUMP_NONE */
+    uint32_t loop_depth; /* 0 outside loops */
+    uint32_t reachable;  /* 0: no path from the entry */
 } gpump_basic_block;
 /* Fills *block with basic block `basic_block`, below gpump_program_basic_blocks; its arrays live as long as the
  * program. */

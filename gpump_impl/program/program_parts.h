@@ -1,5 +1,5 @@
-/* program_parts (private): what the analyses share: memory, graphs, and the one way to make a changed copy of a
- * program. */
+/* program_parts (private): what the analyses share, namely memory, graphs, and the function that makes a changed copy
+ * of a program. */
 #ifndef GPUMPI_PROGRAM_PARTS_H
 #define GPUMPI_PROGRAM_PARTS_H
 #ifndef GPUMP_NO_PROGRAM
@@ -69,7 +69,7 @@ GPUMP_INLINE int gpumpi_kills(const gpump_instruction *instruction) { return ins
         }                                                 \
     } while (0)
 
-/* One instruction to put in before instruction `before` (or at the end). Several at one place keep their order. */
+/* One instruction to insert before instruction `before` (or at the end). Several at one place keep their order. */
 typedef struct gpumpi_insertion {
     /* Its target, when used, is an old instruction number, or GPUMPI_NEW | index of an insertion. */
     gpump_instruction instruction;
@@ -146,14 +146,14 @@ GPUMP_API int gpumpi_memory_make(gpumpi_arena *arena, const gpump_program *progr
 /* Finds is_protected[] for start[] as it is now. 1 done, 0 out of memory. */
 GPUMP_API int gpumpi_memory_protect(gpumpi_arena *arena, gpumpi_memory *memory);
 /* The unprotected reads nearest before `write` that may touch what it writes, walking up from it to region starts;
- * `mark` is a number not used before. Appends to *reads (an array.h array). 1 done, 0 out of memory. */
+ * `mark` is a number not used before. Appends them to *reads (an array.h array). 1 done, 0 out of memory. */
 GPUMP_API int gpumpi_memory_walk(gpumpi_memory *memory, uint32_t write, uint32_t mark, const gpump_allocator *allocator,
                                  uint32_t **reads);
 /* 1 when the instruction writes (reads) memory or a spill slot. */
 GPUMP_API int gpumpi_memory_writes(const gpump_instruction *in);
 GPUMP_API int gpumpi_memory_reads(const gpump_instruction *in);
-/* 1 when the instruction must not be done twice and the region ends with it: what it writes is never read again in that
- * region. */
+/* 1 when the instruction must not execute twice and its region ends right behind it. What it writes is then never read
+ * again in that region. */
 GPUMP_API int gpumpi_memory_ends_region(const gpumpi_memory *memory, uint32_t i, const gpump_instruction *in);
 struct gpump_liveness;
 /* The registers live before instruction `index`, or behind it when `behind` is 1, in no order; returns how many stand
@@ -162,7 +162,8 @@ struct gpump_liveness;
  * number of registers. */
 GPUMP_API uint32_t gpumpi_liveness_list(const struct gpump_liveness *liveness, uint32_t index, int behind,
                                         uint32_t *stamp, uint32_t mark, uint32_t *list);
-/* gpump_liveness_diverged many times over with the same room; search starts as zeros. 1 done, 0 out of memory. */
+/* gpump_liveness_diverged for many instructions with the same scratch arrays. *search starts as zeros. 1 done, 0 out of
+ * memory. */
 typedef struct gpumpi_liveness_search {
     uint32_t *found, *seen, mark;
 } gpumpi_liveness_search;
@@ -193,9 +194,9 @@ GPUMP_API void gpumpi_boundary_starts(const gpump_program *program, uint32_t lev
 /* What is known of each register before allocation (constants.c). */
 typedef struct gpumpi_registers_facts {
     uint32_t *defs, *def_at; /* how many instructions write it, and one that does */
-    uint8_t *fixed;     /* 1: one unguarded CONSTANT or PARAMETER, directly or through moves, is all that writes it */
-    int64_t *offset;    /* of the parameter */
-    uint8_t *parameter; /* fixed, by a parameter */
+    uint8_t *fixed;          /* 1: its only write is one unguarded CONSTANT or PARAMETER, directly or through moves */
+    int64_t *offset;         /* of the parameter */
+    uint8_t *parameter;      /* 1: fixed, and its value is a parameter */
 } gpumpi_registers_facts;
 GPUMP_API int gpumpi_registers_find_facts(const gpump_program *program, gpumpi_arena *arena,
                                           gpumpi_registers_facts *facts);

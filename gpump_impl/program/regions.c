@@ -17,7 +17,7 @@ GPUMP_API gpump_result gpump_regions_config_preset(gpump_regions_config *config,
     return GPUMP_OK;
 }
 
-/* The cuts under construction: before each instruction why one stands there, and whether it is short. */
+/* The cuts under construction: for each instruction the reason of the cut before it, and whether the cut is short. */
 typedef struct gpumpi_regions_plan {
     const gpump_program *program;
     const gpump_liveness *liveness;
@@ -86,7 +86,7 @@ end:
 /* ---- the hitting set ---- */
 
 typedef struct gpumpi_regions_pairs {
-    uint32_t *pair, *place; /* which pair could be cut before which instruction */
+    uint32_t *pair, *place; /* a cut before instruction place[k] separates pair pair[k] */
     uint32_t count;
     uint32_t *write; /* of each pair */
 } gpumpi_regions_pairs;
@@ -140,7 +140,7 @@ static int gpumpi_regions_candidates(gpumpi_regions_plan *plan, gpumpi_regions_p
     return 1;
 }
 
-/* A place's worth, better ones smaller; compared in this order. */
+/* The rank of a place, best place smallest. Keys are compared in order. */
 enum { GPUMPI_REGIONS_KEYS = 7 };
 typedef struct gpumpi_regions_key {
     uint32_t key[GPUMPI_REGIONS_KEYS], place;
@@ -192,8 +192,8 @@ static void gpumpi_regions_make_key(const gpumpi_regions_plan *plan, gpumpi_regi
     key->key[6] = 0u - of;
 }
 
-/* Chooses places until every pair is cut: the best first, its worth looked at again when it comes up, since it can only
- * have sunk. */
+/* Chooses the best place until every pair is cut. A place's rank can only fall while others are chosen, so it is
+ * computed again when the place reaches the top of the heap. */
 static int gpumpi_regions_hit(gpumpi_regions_plan *plan, const gpumpi_regions_pairs *pairs) {
     const gpump_program *program = plan->program;
     gpumpi_arena scratch = gpumpi_arena_make(gpumpi_program_allocator(program));
@@ -239,7 +239,7 @@ end:
     return ok;
 }
 
-/* Cuts every memory antidependence that is left; *changed when there was one. */
+/* Cuts every memory antidependence that is left. Sets *changed to 1 when it found one. */
 static int gpumpi_regions_memory(gpumpi_regions_plan *plan, gpumpi_arena *arena, int *changed) {
     const gpump_program *program = plan->program;
     const gpump_allocator *allocator = gpumpi_program_allocator(program);
@@ -276,7 +276,7 @@ static int gpumpi_regions_only_exits(const gpump_program *program, uint32_t b) {
     gpump_program_instruction(program, block.first, &in);
     return in.operation == GPUMP_OP_EXIT && in.guard == GPUMP_NONE;
 }
-/* From the start of block b to a cut in it, is there nothing that could go wrong when it alone is done again? */
+/* 1 when the instructions from the start of block b to a cut in it can be executed again alone. */
 static int gpumpi_regions_bare(const gpumpi_regions_plan *plan, uint32_t b) {
     gpump_basic_block block;
     uint32_t i;
@@ -326,7 +326,7 @@ static void gpumpi_regions_before_barriers(const gpumpi_regions_plan *plan, uint
     gpumpi_regions_deciders(plan, stack, top, to_barrier);
 }
 
-/* Does the warp count as diverged behind block b, which ends in a branch? */
+/* 1 when the warp counts as diverged behind block b, which ends in a branch. */
 static int gpumpi_regions_parts(const gpumpi_regions_plan *plan, uint32_t b, const uint8_t *to_barrier) {
     gpump_basic_block block;
     if (!gpumpi_program_diverges(plan->program, b)) return 0;
@@ -363,7 +363,7 @@ static int gpumpi_regions_find_parted(gpumpi_regions_plan *plan) {
     return 1;
 }
 
-/* Is there a cut on the way from block `side` to `meet`? */
+/* 1 when a cut stands on a path from block `side` to `meet`. */
 static int gpumpi_regions_side_has_cut(const gpumpi_regions_plan *plan, uint32_t side, uint32_t meet, uint32_t *stack,
                                        uint32_t *visited, uint32_t mark) {
     uint32_t top = 0, k;
@@ -435,7 +435,7 @@ static void gpumpi_regions_back_edge(gpumpi_regions_plan *plan, uint32_t loop, u
     gpump_basic_block block, head;
     uint32_t b = latch, found = 0, nearest = GPUMP_NONE;
     gpump_program_basic_block(program, header, &head);
-    for (;; b = block.dominator) { /* blocks every way to the latch runs through */
+    for (;; b = block.dominator) { /* b: a block on every path to the latch */
         gpump_program_basic_block(program, b, &block);
         if (plan->cut_in[b] && nearest == GPUMP_NONE) nearest = b;
         found += plan->cut_in[b];
@@ -504,7 +504,7 @@ static int gpumpi_regions_loops(gpumpi_regions_plan *plan, int *changed) {
     return 1;
 }
 
-/* Everything that follows from the cuts there are, until nothing does. */
+/* Adds the cuts that existing cuts make necessary, until none is missing. */
 static int gpumpi_regions_settle(gpumpi_regions_plan *plan, gpumpi_arena *arena) {
     int changed = 1;
     const uint32_t without = plan->config->without;
@@ -597,7 +597,7 @@ static gpump_result gpumpi_regions_insert(const gpumpi_regions_plan *plan, gpump
     return gpumpi_program_edit(&edit, out, diag);
 }
 
-/* All of it, on the program with the forced boundaries. */
+/* Runs every step on the program with the forced boundaries. */
 static gpump_result gpumpi_regions_make(const gpump_program *program, const gpump_regions_config *config,
                                         gpump_program **formed, gpump_regions_report *report, gpump_diag *diag) {
     gpumpi_arena scratch = gpumpi_arena_make(gpumpi_program_allocator(program));

@@ -1,4 +1,4 @@
-/* regions: idempotent regions: where boundaries go, and what keeps their live-ins (floor 3, program) */
+/* regions: cuts a kernel into idempotent regions and keeps the registers that each region reads (floor 3, program) */
 #ifndef GPUMP_REGIONS_H
 #define GPUMP_REGIONS_H
 
@@ -7,7 +7,8 @@
 #ifndef GPUMP_NO_PROGRAM
 GPUMP_BEGIN
 
-/* Cuts that can be left out, to see what each kind costs. Regions without one of them are not safe to go back in. */
+/* Cuts that can be left out in order to measure what each kind costs. A region without one of them must not be executed
+ * again. */
 typedef enum gpump_regions_without {
     GPUMP_REGIONS_WITHOUT_BARRIERS = 1,   /* behind barriers */
     GPUMP_REGIONS_WITHOUT_ATOMICS = 2,    /* behind atomics, volatile accesses and fences */
@@ -20,14 +21,16 @@ typedef enum gpump_regions_without {
 typedef struct gpump_regions_config {
     uint32_t struct_size; /* sizeof(gpump_regions_config) */
     uint32_t unit;        /* GPUMP_UNIT_WARP; GPUMP_UNIT_THREAD: aliasing within a thread only, as the papers have it */
-    uint32_t few_live; /* 1: at equal loop depth prefer cuts with few live registers (iGPU); 0: cuts that cover most (de
-                          Kruijf) */
-    uint32_t max_instructions; /* longest way through a short region; 0: no short regions; else at least 2 (published:
-                                  16, 32, 64) */
-    uint32_t preserve; /* 1: keep live-ins by renaming and moves; 0: boundaries only, registers are left to the host */
-    uint32_t without;  /* GPUMP_REGIONS_WITHOUT_... bits; 0 */
-    /* A host that knows more of aliases: 1 when instruction `write` may overwrite what instruction `read` has read
-     * before, in one `unit`. Asked only where gpump_program_may_alias says yes. NULL: that is all there is to know. */
+    /* At equal loop depth, 1 prefers cuts with few live registers (iGPU), 0 cuts that separate most pairs (de Kruijf).
+     */
+    uint32_t few_live;
+    /* The longest path through a short region, in instructions: at least 2 (published: 16, 32, 64). 0: no short
+     * regions. */
+    uint32_t max_instructions;
+    uint32_t preserve; /* 1: keep live-ins by renaming and moves; 0: boundaries only, the host keeps the registers */
+    uint32_t without;  /* GPUMP_REGIONS_WITHOUT_... bits; 0: every cut */
+    /* The host's own alias analysis, or NULL. Returns 1 when instruction `write` may overwrite what instruction `read`
+     * has read before, in one `unit`. Called only where gpump_program_may_alias returns 1. */
     int (*may_clobber)(void *user, uint32_t read, uint32_t write);
     void *user;
 } gpump_regions_config;
@@ -37,7 +40,7 @@ GPUMP_API gpump_result gpump_regions_config_preset(gpump_regions_config *config,
 /* Why a boundary stands where it does: the tag of a BOUNDARY. */
 typedef enum gpump_cut {
     GPUMP_CUT_NONE = 0,
-    GPUMP_CUT_CLOBBER,    /* parts a memory read from a write that may overwrite its source (hitting set) */
+    GPUMP_CUT_CLOBBER,    /* separates a memory read from a write that may overwrite its source (hitting set) */
     GPUMP_CUT_FORCED,     /* behind a barrier, an atomic, a volatile access or a fence */
     GPUMP_CUT_LOOP,       /* second boundary on a way round a loop */
     GPUMP_CUT_DIVERGENCE, /* where lanes may wait while others cross a boundary */
@@ -51,20 +54,21 @@ typedef struct gpump_regions_report {
     uint32_t cuts[GPUMP_CUTS]; /* boundaries by reason */
     uint32_t sparse;           /* boundaries in all, the kernel's start not counted */
     uint32_t shorts;
-    uint32_t moves;  /* put in to keep live-ins */
-    uint32_t copies; /* of them, those through a second boundary */
+    uint32_t moves;  /* inserted to keep live-ins */
+    uint32_t copies; /* moves through a second boundary */
 } gpump_regions_report;
 
-/* Divides a program into idempotent regions and sets *formed to it with a BOUNDARY at the start of each (the kernel's
- * own start apart) and with what keeps their live-in registers. Best before register allocation, which then honours the
- * boundaries; allowed after it.
+/* Divides a program into idempotent regions. Sets *formed to the program with a BOUNDARY at the start of each region,
+ * except at the kernel's own start, and with the moves that keep the regions' live-in registers. Best before register
+ * allocation, which then honours the boundaries; allowed after it.
  *
- * Cuts (facts: de Kruijf's compiler; iGPU 3.2): forced ones; a greedy hitting set over memory antidependences; at least
- * two on every way round a loop that has any; where a warp may be diverged at a boundary, one at every place its other
- * lanes can wait. A warp at a BOUNDARY waits for its own instructions in flight, then records the PC behind it *and*
- * its SIMT stack. At a barrier it waits for those that could still fault. A branch that decides whether a barrier is
- * reached is taken for uniform. *report (may be NULL) gets the counts. GPUMP_ERROR_STATE, GPUMP_ERROR_ARGUMENT (config;
- * program with boundaries), GPUMP_ERROR_MEMORY. Cost: liveness, and the sum of region sizes a few times over. */
+ * Cuts (facts: de Kruijf's compiler; iGPU 3.2) stand behind barriers, atomics, volatile accesses and fences; at a
+ * greedy hitting set over memory antidependences; at least twice on every path round a loop that has any; and, where a
+ * warp may be diverged at a boundary, at every place where its other lanes can wait. A warp at a BOUNDARY waits for its
+ * own instructions in flight, then records the PC behind the BOUNDARY *and* its SIMT stack. At a barrier the warp waits
+ * for those instructions that could still fault. A branch that decides whether a barrier is reached counts as uniform.
+ * *report (may be NULL) gets the counts. GPUMP_ERROR_STATE, GPUMP_ERROR_ARGUMENT (config; program with boundaries),
+ * GPUMP_ERROR_MEMORY. Cost: liveness, and the sum of region sizes a few times over. */
 GPUMP_API gpump_result gpump_regions_form(const gpump_program *program, const gpump_regions_config *config,
                                           gpump_program **formed, gpump_regions_report *report, gpump_diag *diag);
 
@@ -74,13 +78,14 @@ GPUMP_API gpump_result gpump_regions_form(const gpump_program *program, const gp
 GPUMP_API gpump_result gpump_regions_preserve(const gpump_program *program, gpump_program **preserved,
                                               gpump_regions_report *report, gpump_diag *diag);
 
-/* What a thread stores whenever it crosses a sparse boundary, so that it can be taken off at any time afterwards and
- * restart from memory (continuous spilling, iGPU 4.2). Just-in-time spilling needs no code: who takes a warp off saves
- * what is live where its SIMT stack says it would restart (gpump_liveness_stack). */
+/* Continuous spilling (iGPU 4.2): what a thread stores whenever it crosses a sparse boundary, so that a preempted warp
+ * can restart from memory at any time afterwards. Just-in-time spilling needs no code: the preemption saves the
+ * registers that are live where the SIMT stack says that the warp would restart (gpump_liveness_stack). */
 typedef enum gpump_spilling {
-    GPUMP_SPILLING_ALL = 0, /* every live-in, which the region then loads again: the paper's */
-    GPUMP_SPILLING_CHANGED =
-        1 /* live-ins that may have changed since they were last stored; only who was taken off loads them */
+    /* Every live-in; the region then loads it again. This is the form in the paper. */
+    GPUMP_SPILLING_ALL = 0,
+    /* Live-ins that may have changed since they were last stored. Only a preempted warp loads them. */
+    GPUMP_SPILLING_CHANGED = 1
 } gpump_spilling;
 
 /* Sets sets[b * words], words = gpump_liveness_words, to the registers that the b-th sparse BOUNDARY of a program, in

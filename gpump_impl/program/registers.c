@@ -1,4 +1,4 @@
-/* registers: intervals with holes, first fit, spilling; what comes before stands in constants.c */
+/* registers: intervals with holes, first fit, spilling. constants.c has the steps that run before. */
 #include "program/program_parts.h"
 #include "program/registers.h"
 
@@ -42,7 +42,8 @@ static int gpumpi_registers_push(const gpump_allocator *allocator, gpumpi_regist
     return 1;
 }
 
-/* What is live into a region stays where it is until the next boundary of its kind: the ranges of one boundary. */
+/* Adds the ranges of one boundary: a register that is live into a region keeps its place until the next boundary of the
+ * same kind. */
 static int gpumpi_registers_shadow(const gpump_program *program, const gpump_liveness *liveness, uint32_t boundary,
                                    uint32_t *stamp, uint32_t *live, uint32_t *stack, uint32_t *seen,
                                    gpumpi_registers_raw *raw) {
@@ -60,7 +61,7 @@ static int gpumpi_registers_shadow(const gpump_program *program, const gpump_liv
             gpump_instruction in;
             gpump_program_instruction(program, i, &in);
             if (in.operation == GPUMP_OP_BOUNDARY && in.immediate <= start.immediate)
-                break; /* sparse ends both, short only short */
+                break; /* a sparse boundary ends both kinds of region, a short one only short regions */
         }
         for (r = 0; r < count; r++)
             if (!gpumpi_registers_push(allocator, raw, live[r], 2 * first, 2 * i)) return 0;
@@ -250,7 +251,8 @@ static int gpumpi_registers_overlap(const gpumpi_registers_intervals *intervals,
     return 0;
 }
 
-/* The cost of emptying `physical` (and its pair) for reg; UINT64_MAX when something there must stay. evict: does it. */
+/* Returns the cost of spilling what stands in `physical` (and its pair) in the way of reg, or UINT64_MAX when a value
+ * there cannot be spilled. With evict 1 also spills it. */
 static uint64_t gpumpi_registers_evict(gpumpi_registers_state *state, uint32_t reg, uint32_t physical, int evict) {
     gpumpi_registers_file *file = &state->file[gpump_program_width(state->program, reg) != GPUMP_WIDTH_PREDICATE];
     uint64_t cost = 0;
@@ -284,7 +286,7 @@ static void gpumpi_registers_place_one(gpumpi_registers_state *state, uint32_t r
     }
     if (span == 1 && kind)
         for (p = 0; p < state->used[1] && best == GPUMP_NONE;
-             p++) /* beside a neighbour that is taken, so that pairs stay whole */
+             p++) /* beside a neighbour in use, which leaves whole pairs free */
             if (gpumpi_registers_fits(state, reg, p) &&
                 !((p ^ 1u) < file->size && gpumpi_registers_fits(state, reg, p ^ 1u)))
                 best = p;
