@@ -84,6 +84,8 @@ int main(int argc, char **argv) {
     static const uint32_t intervals[] = {20, 50, 100, 200, 500, 1000};
     const int is_short = argc == 2 && strcmp(argv[1], "--short") == 0;
     uint32_t i;
+    if (argc == 2 && strcmp(argv[1], "--help") == 0)
+        return puts("usage: stop_or_run [--short]: latency against bytes for K = 20 to 1000, as CSV"), 0;
     if (argc > 2 || (argc == 2 && !is_short)) {
         fprintf(stderr, "usage: stop_or_run [--short]\n");
         return 2;

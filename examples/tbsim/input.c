@@ -1,4 +1,5 @@
 /* Workload files. Every message names file, line and column of what is wrong. */
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -397,8 +398,9 @@ int tb_read_workload(const char *path, const char *table, tb_machine *machine, i
     memset(workload, 0, sizeof *workload);
     memset(&in, 0, sizeof in);
     in.path = path;
-    if (!file) {
-        fprintf(stderr, "%s: cannot be read\n", path);
+    if (!file || (ungetc(getc(file), file) == EOF && ferror(file))) { /* a folder opens, and cannot be read */
+        fprintf(stderr, "tbsim: cannot read %s: %s\n", path, strerror(errno));
+        if (file) fclose(file);
         return 2;
     }
     if (!yaml_parser_initialize(&parser)) {

@@ -1,4 +1,5 @@
 /* Kernels and applications: Table 5.2, fitted block times, and what an application does around its kernels. */
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -164,7 +165,7 @@ static int read_table(const char *path, table_row *rows, int capacity, char *err
     char line[512];
     int count = 0, number = 0, header = 0;
     if (!file) {
-        snprintf(error, error_bytes, "%s: cannot be read", path);
+        snprintf(error, error_bytes, "tbsim: cannot read %s: %s", path, strerror(errno));
         return -1;
     }
     while (fgets(line, sizeof line, file)) {

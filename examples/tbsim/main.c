@@ -1,4 +1,5 @@
 /* tbsim run|sweep|merge|evaluate|machines: see README.md. Exit status: 0 done, 1 a run failed, 2 bad input or usage. */
+#include <errno.h>
 #include <getopt.h>
 #include <math.h>
 #include <stdlib.h>
@@ -136,6 +137,7 @@ static int parse(int argc, char **argv, arguments *a) {
             exit(output_status(0, "tbsim"));
         }
         if (strchr("vlnwsjWD", c) && !is_number) return usage("not a number", optarg);
+        if (strchr("nwsjW", c) && number != floor(number)) return usage("not a whole number", optarg);
         switch (c) {
         case 'g': {
             tb_machine old = a->machine;
@@ -344,7 +346,7 @@ static int merge(const char *target, char **parts, int count) {
         FILE *in = fopen(parts[i], "r");
         unsigned long row = 0;
         if (!in) {
-            fprintf(stderr, "%s: cannot be read\n", parts[i]);
+            fprintf(stderr, "tbsim: cannot read %s: %s\n", parts[i], strerror(errno));
             return 2;
         }
         while (fgets(text, sizeof text, in)) {
@@ -461,7 +463,7 @@ static int read_gains(const char *path, double gain[MACHINES][SCHEMES], uint32_t
     char line[300], machine[20], scheme[20];
     FILE *in = fopen(path, "r");
     int number = 0, found = 0;
-    if (!in) return fprintf(stderr, "%s: cannot be read\n", path), 2;
+    if (!in) return fprintf(stderr, "tbsim: cannot read %s: %s\n", path, strerror(errno)), 2;
     while (fgets(line, sizeof line, in)) {
         double value;
         int m = 0, s = 0;

@@ -1,6 +1,7 @@
 #!/bin/sh
 # What bench/stop_or_run --short prints: stopping at once is no slower than running on, running on writes no more, and the choice per
 # warp lies between them (a tenth is left for 40 signals): stop_or_run.sh PROGRAM
+"$1" --help | grep -q "^usage: stop_or_run" || { echo "--help does not help"; exit 1; }
 "$1" --short | awk -F, '
     NR == 1 { if ($0 != "k,strategy,kernels,signals,latency_us,latency_pct,kilobytes,bytes_pct") { print "another heading"; bad = 1 } next }
     { latency[$2] += $6; bytes[$2] += $8; rows++ }

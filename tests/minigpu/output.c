@@ -225,6 +225,16 @@ static void test_observers_change_nothing(void **state) {
     unlink(TRACE);
 }
 
+/* Options that exclude each other are refused with the reason, and nothing runs. */
+static void test_contradictions_are_refused(void **state) {
+    (void)state;
+    assert_int_equal(run_command(PROGRAM " run " DEMO " --schedule equal --in-place 2>&1", output, sizeof output), 2);
+    assert_non_null(strstr(output, "--in-place is not available under --schedule: the scheduler empties an SM"));
+    assert_int_equal(run_command(PROGRAM " run " DEMO " --schedule equal --policy dual 2>&1", output, sizeof output),
+                     2);
+    assert_non_null(strstr(output, "--schedule and --policy exclude each other"));
+}
+
 static void test_demo(void **state) {
     const char *at;
     int right = 0;
@@ -238,8 +248,11 @@ static void test_demo(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_report), cmocka_unit_test(test_reports_repeat),
-                                       cmocka_unit_test(test_traces), cmocka_unit_test(test_observers_change_nothing),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_report),
+                                       cmocka_unit_test(test_reports_repeat),
+                                       cmocka_unit_test(test_traces),
+                                       cmocka_unit_test(test_observers_change_nothing),
+                                       cmocka_unit_test(test_contradictions_are_refused),
                                        cmocka_unit_test(test_demo)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

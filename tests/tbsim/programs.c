@@ -43,6 +43,19 @@ static void test_full_disk(void **state) {
             expect(cases[i].command, cases[i].status, cases[i].text);
 }
 
+/* What cannot be read is named with the reason; a number of things is whole, in any notation. */
+static void test_bad_input_has_a_reason(void **state) {
+    (void)state;
+    expect(TBSIM "run " GPUMP_SOURCE_DIR " 2>&1", 2, "tbsim: cannot read " GPUMP_SOURCE_DIR ": Is a directory");
+    expect(TBSIM "run no/where 2>&1", 2, "tbsim: cannot read no/where: No such file");
+    expect(TBSIM "run /dev/null 2>&1", 2, "/dev/null:");
+    expect(TBSIM "sweep --data no/where 2>&1", 2, "tbsim: cannot read no/where: No such file");
+    expect(TBSIM "merge out.csv no/where 2>&1", 2, "tbsim: cannot read no/where: No such file");
+    expect(TBSIM "machines --table no/where --svg a.svg 2>&1", 2, "tbsim: cannot read no/where: No such file");
+    expect(TBSIM "sweep --workloads 2.5 2>&1", 2, "tbsim: not a whole number: 2.5");
+    expect(TBSIM "sweep --workloads 2e0 --quiet | tail -n 1 | cut -d , -f 1 2>&1", 0, "1\n");
+}
+
 /* A command refuses an option that it would not look at. */
 static void test_options_of_other_commands(void **state) {
     (void)state;
@@ -81,7 +94,7 @@ static void test_interrupts(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_full_disk),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_full_disk), cmocka_unit_test(test_bad_input_has_a_reason),
                                        cmocka_unit_test(test_options_of_other_commands),
                                        cmocka_unit_test(test_starvation_is_named), cmocka_unit_test(test_interrupts)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -217,6 +217,10 @@ static const char *contradiction(const machine_options *o, uint64_t limit_ns, ui
     if (o->spilling && !o->regions) return "--spilling needs --regions sparse";
     if (limit_ns != NEVER && !o->policy) return "--limit needs --policy NAME";
     if (late_price && limit_ns == NEVER) return "--late-price needs --limit US";
+    if (o->in_place && o->schedule)
+        return "--in-place is not available under --schedule: the scheduler empties an SM before another kernel gets "
+               "it; "
+               "use --policy NAME or --preempt CYCLE:switch";
     if (vacate && !o->schedule) return "--vacate needs --schedule NAME";
     if (o->slice_ns && !(o->schedule && strcmp(o->schedule, "time_slice") == 0))
         return "--slice needs --schedule time_slice";
