@@ -356,8 +356,6 @@ GPUMP_API gpump_result gpump_map_put(gpump_map *map, uint64_t key, uint64_t valu
 GPUMP_API gpump_result gpump_map_get(const gpump_map *map, uint64_t key, uint64_t *value);
 /* Removes a key; GPUMP_EMPTY when absent. Hot: a few probes. */
 GPUMP_API gpump_result gpump_map_remove(gpump_map *map, uint64_t key);
-/* Returns how many keys are in the map. */
-GPUMP_API uint32_t gpump_map_count(const gpump_map *map);
 
 GPUMP_END
 #endif
@@ -452,10 +450,8 @@ GPUMP_API uint64_t gpump_gpu_context_bytes(const gpump_gpu *gpu, const gpump_foo
 GPUMP_API uint64_t gpump_gpu_save_cycles(const gpump_gpu *gpu, uint64_t bytes);
 /* Returns the time to move `bytes` in picoseconds, rounded up, without going through the clock. */
 GPUMP_API uint64_t gpump_gpu_save_ps(const gpump_gpu *gpu, uint64_t bytes);
-/* Convert `ns` nanoseconds into cycles of the SM clock and `cycles` into nanoseconds, rounded up, saturated at
- * UINT64_MAX. */
+/* Returns `ns` nanoseconds as cycles of the SM clock, rounded up; UINT64_MAX when that does not fit. */
 GPUMP_API uint64_t gpump_gpu_cycles_from_ns(const gpump_gpu *gpu, uint64_t ns);
-GPUMP_API uint64_t gpump_gpu_ns_from_cycles(const gpump_gpu *gpu, uint64_t cycles);
 
 /* AMD's queue save area for compute wave save and restore (docs/papers.md, "CWSR"). */
 typedef struct gpump_gpu_cwsr {
@@ -680,10 +676,6 @@ GPUMP_API gpump_result gpump_metrics_compute_rates(const gpump_metrics_rate *rat
 /* Returns the share of latencies above limit, 0 to 1: the violation rate of a latency constraint (Chimera; Shieh 5.2).
  * 0 for no latencies. An unknown latency (GPUMP_UNKNOWN) is a violation. Cost: linear in count. */
 GPUMP_API double gpump_metrics_violation_rate(const uint64_t *latencies, uint32_t count, uint64_t limit);
-
-/* Returns part / whole, 0 when whole is 0: wasted work (instructions or cycles thrown away or spent moving contexts
- * over all of them) and utilisation (busy over available cycles) are both such shares. */
-GPUMP_API double gpump_metrics_share(uint64_t part, uint64_t whole);
 
 GPUMP_END
 #endif
@@ -4624,8 +4616,6 @@ GPUMP_API gpump_result gpump_map_remove(gpump_map *map, uint64_t key) {
     return GPUMP_OK;
 }
 
-GPUMP_API uint32_t gpump_map_count(const gpump_map *map) { return (uint32_t)map->count; }
-
 #ifndef GPUMP_NO_PROGRAM
 GPUMP_API void *gpumpi_array_grow(const gpump_allocator *allocator, void *array, size_t element_bytes, size_t count) {
     size_t old_capacity = stbds_arrcap(array), capacity = old_capacity < 4 ? 4 : old_capacity, bytes;
@@ -5026,10 +5016,6 @@ GPUMP_API uint64_t gpump_gpu_cycles_from_ns(const gpump_gpu *gpu, uint64_t ns) {
     return gpump_muldiv_up(ns, gpu->clock_khz, 1000000u);
 }
 
-GPUMP_API uint64_t gpump_gpu_ns_from_cycles(const gpump_gpu *gpu, uint64_t cycles) {
-    return gpump_muldiv_up(cycles, 1000000u, gpu->clock_khz);
-}
-
 static uint64_t gpumpi_gpu_align(uint64_t bytes, uint64_t to) { return (bytes + to - 1u) / to * to; }
 
 GPUMP_API gpump_result gpump_gpu_cwsr_area(uint32_t gfx_version, uint32_t compute_units, uint32_t xccs,
@@ -5160,10 +5146,6 @@ GPUMP_API double gpump_metrics_violation_rate(const uint64_t *latencies, uint32_
     uint32_t violations = 0;
     for (uint32_t i = 0; i < count; i++) violations += latencies[i] > limit || latencies[i] == GPUMP_UNKNOWN;
     return count ? (double)violations / (double)count : 0.0;
-}
-
-GPUMP_API double gpump_metrics_share(uint64_t part, uint64_t whole) {
-    return whole ? (double)part / (double)whole : 0.0;
 }
 
 /* ---- gpump_impl/memory/meter.c ---- */

@@ -286,8 +286,6 @@ GPUMP_API gpump_result gpump_map_remove(gpump_map *map, uint64_t key) {
     return GPUMP_OK;
 }
 
-GPUMP_API uint32_t gpump_map_count(const gpump_map *map) { return (uint32_t)map->count; }
-
 #ifndef GPUMP_NO_PROGRAM
 GPUMP_API void *gpumpi_array_grow(const gpump_allocator *allocator, void *array, size_t element_bytes, size_t count) {
     size_t old_capacity = stbds_arrcap(array), capacity = old_capacity < 4 ? 4 : old_capacity, bytes;

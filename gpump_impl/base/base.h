@@ -262,8 +262,6 @@ GPUMP_API gpump_result gpump_map_put(gpump_map *map, uint64_t key, uint64_t valu
 GPUMP_API gpump_result gpump_map_get(const gpump_map *map, uint64_t key, uint64_t *value);
 /* Removes a key; GPUMP_EMPTY when absent. Hot: a few probes. */
 GPUMP_API gpump_result gpump_map_remove(gpump_map *map, uint64_t key);
-/* Returns how many keys are in the map. */
-GPUMP_API uint32_t gpump_map_count(const gpump_map *map);
 
 GPUMP_END
 #endif

@@ -370,10 +370,6 @@ GPUMP_API uint64_t gpump_gpu_cycles_from_ns(const gpump_gpu *gpu, uint64_t ns) {
     return gpump_muldiv_up(ns, gpu->clock_khz, 1000000u);
 }
 
-GPUMP_API uint64_t gpump_gpu_ns_from_cycles(const gpump_gpu *gpu, uint64_t cycles) {
-    return gpump_muldiv_up(cycles, 1000000u, gpu->clock_khz);
-}
-
 static uint64_t gpumpi_gpu_align(uint64_t bytes, uint64_t to) { return (bytes + to - 1u) / to * to; }
 
 GPUMP_API gpump_result gpump_gpu_cwsr_area(uint32_t gfx_version, uint32_t compute_units, uint32_t xccs,

@@ -87,10 +87,8 @@ GPUMP_API uint64_t gpump_gpu_context_bytes(const gpump_gpu *gpu, const gpump_foo
 GPUMP_API uint64_t gpump_gpu_save_cycles(const gpump_gpu *gpu, uint64_t bytes);
 /* Returns the time to move `bytes` in picoseconds, rounded up, without going through the clock. */
 GPUMP_API uint64_t gpump_gpu_save_ps(const gpump_gpu *gpu, uint64_t bytes);
-/* Convert `ns` nanoseconds into cycles of the SM clock and `cycles` into nanoseconds, rounded up, saturated at
- * UINT64_MAX. */
+/* Returns `ns` nanoseconds as cycles of the SM clock, rounded up; UINT64_MAX when that does not fit. */
 GPUMP_API uint64_t gpump_gpu_cycles_from_ns(const gpump_gpu *gpu, uint64_t ns);
-GPUMP_API uint64_t gpump_gpu_ns_from_cycles(const gpump_gpu *gpu, uint64_t cycles);
 
 /* AMD's queue save area for compute wave save and restore (docs/papers.md, "CWSR"). */
 typedef struct gpump_gpu_cwsr {

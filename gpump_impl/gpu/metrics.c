@@ -61,7 +61,3 @@ GPUMP_API double gpump_metrics_violation_rate(const uint64_t *latencies, uint32_
     for (uint32_t i = 0; i < count; i++) violations += latencies[i] > limit || latencies[i] == GPUMP_UNKNOWN;
     return count ? (double)violations / (double)count : 0.0;
 }
-
-GPUMP_API double gpump_metrics_share(uint64_t part, uint64_t whole) {
-    return whole ? (double)part / (double)whole : 0.0;
-}

@@ -49,9 +49,5 @@ GPUMP_API gpump_result gpump_metrics_compute_rates(const gpump_metrics_rate *rat
  * 0 for no latencies. An unknown latency (GPUMP_UNKNOWN) is a violation. Cost: linear in count. */
 GPUMP_API double gpump_metrics_violation_rate(const uint64_t *latencies, uint32_t count, uint64_t limit);
 
-/* Returns part / whole, 0 when whole is 0: wasted work (instructions or cycles thrown away or spent moving contexts
- * over all of them) and utilisation (busy over available cycles) are both such shares. */
-GPUMP_API double gpump_metrics_share(uint64_t part, uint64_t whole);
-
 GPUMP_END
 #endif

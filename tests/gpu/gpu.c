@@ -260,8 +260,6 @@ static void times_round_up(void **state) {
     (void)state;
     assert_int_equal(gpump_gpu_cycles_from_ns(&gpu, 1000), 700);
     assert_int_equal(gpump_gpu_cycles_from_ns(&gpu, 1), 1);
-    assert_int_equal(gpump_gpu_ns_from_cycles(&gpu, 7), 10);
-    assert_int_equal(gpump_gpu_ns_from_cycles(&gpu, 1), 2);
     assert_int_equal(gpump_gpu_save_cycles(&gpu, 0), 0);
     assert_int_equal(gpump_gpu_save_cycles(&gpu, 1), 1);
     assert_true(gpump_gpu_save_cycles(&gpu, UINT64_MAX) > UINT64_MAX / 32);
