@@ -2253,32 +2253,34 @@ typedef uint32_t gpump_warp_gate;
 /* The bit of one right and asker; both below their number. */
 #define GPUMP_WARP_GATE_BIT(right, asker) ((gpump_warp_gate)1 << (8u * (uint32_t)(right) + (uint32_t)(asker)))
 
-/* Makes an asker object to a right; again changes nothing. */
+/* Makes `asker` object to `right` in *gate. A second call changes nothing. Cost: a mask. */
 GPUMP_INLINE void gpump_warp_gate_close(gpump_warp_gate *gate, gpump_warp_right right, gpump_warp_asker asker) {
     *gate |= GPUMP_WARP_GATE_BIT(right, asker);
 }
 
-/* Ends the objection; other askers' stay. */
+/* Ends the objection of `asker` to `right` in *gate. Objections of other askers stay. Cost: a mask. */
 GPUMP_INLINE void gpump_warp_gate_open(gpump_warp_gate *gate, gpump_warp_right right, gpump_warp_asker asker) {
     *gate &= ~GPUMP_WARP_GATE_BIT(right, asker);
 }
 
-/* Returns who objects to a right, as bits 1 << asker; 0: nobody, so the warp has it. Cost: a shift and a mask. */
+/* Returns the askers that object to `right` in `gate`, as bits 1 << asker. 0: none, so the warp has the right. Cost: a
+ * shift and a mask. */
 GPUMP_INLINE uint32_t gpump_warp_gate_askers(gpump_warp_gate gate, gpump_warp_right right) {
     return gate >> (8u * (uint32_t)right) & 0xffu;
 }
 
-/* Returns 1 when nobody objects to the right, else 0. Cost: a shift and a mask. */
+/* Returns 1 when no asker objects to `right` in `gate`, else 0. Cost: a shift and a mask. */
 GPUMP_INLINE int gpump_warp_gate_may(gpump_warp_gate gate, gpump_warp_right right) {
     return gpump_warp_gate_askers(gate, right) == 0;
 }
 
-/* Returns 1 while this asker objects to the right, else 0. */
+/* Returns 1 while `asker` objects to `right` in `gate`, else 0. Cost: a mask. */
 GPUMP_INLINE int gpump_warp_gate_closed_by(gpump_warp_gate gate, gpump_warp_right right, gpump_warp_asker asker) {
     return (gate & GPUMP_WARP_GATE_BIT(right, asker)) != 0;
 }
 
-/* Returns the lowest asker that objects to a right as text, such as "waits at a barrier"; NULL when nobody does. */
+/* Returns the reason of the lowest asker that objects to `right` in `gate` as text, such as "waits at a barrier"; NULL
+ * when no asker objects. */
 GPUMP_API const char *gpump_warp_gate_reason(gpump_warp_gate gate, gpump_warp_right right);
 
 GPUMP_END
