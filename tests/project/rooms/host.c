@@ -16,7 +16,8 @@ int main(void) {
     gpump_footprint need = {128, 128 * 40, 4096};
     gpump_occupancy fits;
     if (gpump_gpu_config_preset(&gpu, "k20c") != GPUMP_OK) return 1;
-    return gpump_gpu_occupancy(&gpu, &need, &fits, NULL) != GPUMP_OK || fits.blocks != 12;
+    return gpump_gpu_occupancy(&gpu, &need, &fits, NULL) != GPUMP_OK ||
+           fits.blocks != 4; /* the smallest shared memory of a K20c holds four */
 }
 
 #elif defined(ROOM_memory)
