@@ -6015,38 +6015,75 @@ static gpump_result gpumpi_program_emit(gpump_program *out, const gpump_instruct
     return GPUMPI_ARRAY_PUSH(&out->arena.allocator, out->origin, from) ? GPUMP_OK : GPUMP_ERROR_MEMORY;
 }
 
+/* Places in the new program. */
+typedef struct gpumpi_edit_places {
+    uint32_t *landing;  /* old instruction -> where a branch to it goes */
+    uint32_t *entry;    /* old instruction -> where a branch to it from outside its loop goes */
+    uint32_t *around;   /* old instruction -> where the code before it falls through to */
+    uint32_t *self;     /* old instruction -> where it goes itself */
+    uint32_t *inserted; /* insertion -> where it goes */
+    uint8_t *dropped;   /* old instruction -> 1: it is left out */
+} gpumpi_edit_places;
+
 static gpump_result gpumpi_program_emit_insertion(gpump_program *out, const gpumpi_edit *edit, uint32_t k,
-                                                  const uint32_t *landing, const uint32_t *self,
-                                                  const uint32_t *inserted, gpump_diag *diag) {
+                                                  const gpumpi_edit_places *places, gpump_diag *diag) {
     gpump_instruction in = edit->insertions[k].instruction;
     in.defs = edit->insertions[k].defs;
     in.uses = edit->insertions[k].uses;
     if (in.target != GPUMP_NONE)
-        in.target = in.target & GPUMPI_NEW        ? inserted[in.target & ~GPUMPI_NEW]
-                    : in.target & GPUMPI_NEW_BODY ? self[in.target & ~GPUMPI_NEW_BODY]
-                                                  : landing[in.target];
+        in.target = in.target & GPUMPI_NEW        ? places->inserted[in.target & ~GPUMPI_NEW]
+                    : in.target & GPUMPI_NEW_BODY ? places->self[in.target & ~GPUMPI_NEW_BODY]
+                                                  : places->landing[in.target];
     k = edit->insertions[k].origin;
     return gpumpi_program_emit(out, &in, k == GPUMP_NONE ? GPUMP_NONE : edit->origin ? edit->origin[k] : k, diag);
 }
 
+/* Finds the place of every old instruction and of every insertion. */
+static void gpumpi_program_find_places(const gpumpi_edit *edit, gpumpi_edit_places *places) {
+    const gpump_program *old = edit->program;
+    uint32_t count = gpump_program_instructions(old), i, k, at, scratch_operands[80];
+    for (i = k = at = 0; i <= count; i++) {
+        while (k < edit->insertion_count && edit->insertions[k].before == i && edit->insertions[k].after_previous)
+            places->inserted[k++] = at++;
+        places->around[i] = places->entry[i] = at;
+        if (k < edit->insertion_count && edit->insertions[k].before == i &&
+            edit->insertions[k].entry_loop != GPUMP_NONE) {
+            uint32_t loop = edit->insertions[k].entry_loop;
+            /* An iteration of the loop that falls through to here must jump over the code for the loop's entry. */
+            if (i && gpump_program_in_loop(old, loop, old->block_of[i - 1]) &&
+                gpumpi_program_falls_through(&old->rows[i - 1].instruction))
+                places->entry[i] = ++at;
+            while (k < edit->insertion_count && edit->insertions[k].before == i &&
+                   edit->insertions[k].entry_loop != GPUMP_NONE)
+                places->inserted[k++] = at++;
+        }
+        places->landing[i] = at;
+        while (k < edit->insertion_count && edit->insertions[k].before == i) places->inserted[k++] = at++;
+        places->self[i] = at;
+        if (i < count) {
+            gpump_instruction in;
+            gpump_program_instruction(old, i, &in);
+            places->dropped[i] = edit->rewrite && !edit->rewrite(edit->user, i, &in, scratch_operands);
+            at += !places->dropped[i];
+        }
+    }
+}
+
 GPUMP_API gpump_result gpumpi_program_edit(const gpumpi_edit *edit, gpump_program **result_program, gpump_diag *diag) {
     const gpump_program *old = edit->program;
-    uint32_t count = gpump_program_instructions(old), i, k, at, scratch_operands[80], registers;
-    /* Places in the new program. landing: where a branch to an old instruction goes; entry: where a branch from outside
-     * its loop goes; around: where the code before it falls through to; self: the old instruction itself; inserted:
-     * each insertion. */
-    uint32_t *landing, *entry, *inserted, *around, *self;
-    uint8_t *dropped;
+    uint32_t count = gpump_program_instructions(old), i, k, scratch_operands[80], registers;
+    gpumpi_edit_places places;
     gpump_program *out = NULL;
     gpumpi_arena scratch = gpumpi_arena_make(&old->arena.allocator);
     gpump_result result = gpump_program_create(&old->arena.allocator, &out);
     if (result != GPUMP_OK) return gpumpi_fail(diag, result, "program", 0, 0, 0, 0);
     result = GPUMP_ERROR_MEMORY;
-    if (!GPUMPI_ARENA_NEW(&scratch, landing, (size_t)count + 1) ||
-        !GPUMPI_ARENA_NEW(&scratch, entry, (size_t)count + 1) ||
-        !GPUMPI_ARENA_NEW(&scratch, inserted, edit->insertion_count) ||
-        !GPUMPI_ARENA_NEW(&scratch, around, (size_t)count + 1) ||
-        !GPUMPI_ARENA_NEW(&scratch, self, (size_t)count + 1) || !GPUMPI_ARENA_NEW(&scratch, dropped, count))
+    if (!GPUMPI_ARENA_NEW(&scratch, places.landing, (size_t)count + 1) ||
+        !GPUMPI_ARENA_NEW(&scratch, places.entry, (size_t)count + 1) ||
+        !GPUMPI_ARENA_NEW(&scratch, places.inserted, edit->insertion_count) ||
+        !GPUMPI_ARENA_NEW(&scratch, places.around, (size_t)count + 1) ||
+        !GPUMPI_ARENA_NEW(&scratch, places.self, (size_t)count + 1) ||
+        !GPUMPI_ARENA_NEW(&scratch, places.dropped, count))
         goto fail;
     registers = edit->widths ? edit->registers : gpump_program_registers(old);
     for (i = 0; i < registers; i++)
@@ -6055,49 +6092,25 @@ GPUMP_API gpump_result gpumpi_program_edit(const gpumpi_edit *edit, gpump_progra
             goto fail;
     for (i = 0; i < gpump_program_objects(old); i++)
         if (!GPUMPI_ARRAY_PUSH(&out->arena.allocator, out->objects, old->objects[i])) goto fail;
-    for (i = k = at = 0; i <= count; i++) { /* find the new place of every instruction */
-        while (k < edit->insertion_count && edit->insertions[k].before == i && edit->insertions[k].after_previous)
-            inserted[k++] = at++;
-        around[i] = entry[i] = at;
-        if (k < edit->insertion_count && edit->insertions[k].before == i &&
-            edit->insertions[k].entry_loop != GPUMP_NONE) {
-            uint32_t loop = edit->insertions[k].entry_loop;
-            /* An iteration of the loop that falls through to here must jump over the code for the loop's entry. */
-            if (i && gpump_program_in_loop(old, loop, old->block_of[i - 1]) &&
-                gpumpi_program_falls_through(&old->rows[i - 1].instruction))
-                entry[i] = ++at;
-            while (k < edit->insertion_count && edit->insertions[k].before == i &&
-                   edit->insertions[k].entry_loop != GPUMP_NONE)
-                inserted[k++] = at++;
-        }
-        landing[i] = at;
-        while (k < edit->insertion_count && edit->insertions[k].before == i) inserted[k++] = at++;
-        self[i] = at;
-        if (i < count) {
-            gpump_instruction in;
-            gpump_program_instruction(old, i, &in);
-            dropped[i] = edit->rewrite && !edit->rewrite(edit->user, i, &in, scratch_operands);
-            at += !dropped[i];
-        }
-    }
+    gpumpi_program_find_places(edit, &places);
     for (i = k = 0; i <= count; i++) {
         for (; k < edit->insertion_count && edit->insertions[k].before == i && edit->insertions[k].after_previous;
              k++) {
-            result = gpumpi_program_emit_insertion(out, edit, k, landing, self, inserted, diag);
+            result = gpumpi_program_emit_insertion(out, edit, k, &places, diag);
             if (result != GPUMP_OK) goto fail;
         }
-        if (entry[i] != around[i]) {
+        if (places.entry[i] != places.around[i]) {
             gpump_instruction jump = gpump_instruction_make(GPUMP_OP_BRANCH);
-            jump.target = landing[i];
+            jump.target = places.landing[i];
             jump.flags = GPUMP_FLAG_UNIFORM;
             result = gpumpi_program_emit(out, &jump, GPUMP_NONE, diag);
             if (result != GPUMP_OK) goto fail;
         }
         for (; k < edit->insertion_count && edit->insertions[k].before == i; k++) {
-            result = gpumpi_program_emit_insertion(out, edit, k, landing, self, inserted, diag);
+            result = gpumpi_program_emit_insertion(out, edit, k, &places, diag);
             if (result != GPUMP_OK) goto fail;
         }
-        if (i < count && !dropped[i]) {
+        if (i < count && !places.dropped[i]) {
             gpump_instruction in;
             gpump_program_instruction(old, i, &in);
             if (edit->rewrite) edit->rewrite(edit->user, i, &in, scratch_operands);
@@ -6105,7 +6118,7 @@ GPUMP_API gpump_result gpumpi_program_edit(const gpumpi_edit *edit, gpump_progra
                 uint32_t header = old->block_of[in.target], loop = old->loop_of[header];
                 int inside = loop != GPUMP_NONE && old->loop[loop].header == header &&
                              gpump_program_in_loop(old, loop, old->block_of[i]);
-                in.target = inside ? landing[in.target] : entry[in.target];
+                in.target = inside ? places.landing[in.target] : places.entry[in.target];
             }
             result = gpumpi_program_emit(out, &in, edit->origin ? edit->origin[i] : i, diag);
             if (result != GPUMP_OK) goto fail;
@@ -10440,20 +10453,11 @@ static int gpumpi_pages_compare(const void *a, const void *b) {
     return x[0] != y[0] ? (x[0] < y[0] ? -1 : 1) : x[1] < y[1] ? -1 : x[1] > y[1];
 }
 
-GPUMP_API gpump_result gpump_page_checks_insert(const gpump_program *program, const gpump_page_checks_config *config,
-                                                gpump_program **checked, gpump_page_checks_report *report,
-                                                gpump_diag *diag) {
-    gpumpi_arena scratch;
-    gpumpi_pages pages;
-    gpumpi_edit edit;
-    gpump_liveness *liveness = NULL;
-    gpump_page_checks_report found;
-    gpumpi_insertion *sorted;
-    uint32_t instructions = gpump_program_instructions(program), registers = gpump_program_registers(program), i, k, b,
-             *writes, *add, *keys, *place;
-    uint8_t *loaded, *is_walk;
-    gpump_result result;
-    if (!program || !config || !checked) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
+/* Returns GPUMP_OK, or the error of an argument that gpump_page_checks_insert refuses. */
+static gpump_result gpumpi_pages_refuse(const gpump_program *program, const gpump_page_checks_config *config,
+                                        int has_result, gpump_diag *diag) {
+    uint32_t i;
+    if (!program || !config || !has_result) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
     if (!gpump_program_basic_blocks(program)) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 0, 1, 1);
     if (config->struct_size != sizeof *config)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "struct_size", 0, config->struct_size, sizeof *config,
@@ -10463,12 +10467,80 @@ GPUMP_API gpump_result gpump_page_checks_insert(const gpump_program *program, co
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "page_bytes", 0, config->page_bytes, 16, UINT32_C(1) << 30);
     if (config->bits < 1 || config->bits > GPUMPI_PAGES_BITS)
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "bits", 0, config->bits, 1, GPUMPI_PAGES_BITS);
-    for (i = 0; i < instructions; i++) {
+    for (i = 0; i < gpump_program_instructions(program); i++) {
         gpump_instruction in;
         gpump_program_instruction(program, i, &in);
         if (gpumpi_pages_is_access(&in) && (!in.use_count || (in.flags & GPUMP_FLAG_CHECKED)))
             return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "uses", i, in.use_count, 1, 64);
     }
+    return GPUMP_OK;
+}
+
+/* Checks access i, a walk of `loop`, once per page. A new predicate tells whether the page was checked; it is set at
+ * the loop's entry. 1 done, 0 out of memory. */
+static int gpumpi_pages_walk_entered(gpumpi_pages *pages, uint32_t i, const gpump_instruction *in, int64_t step,
+                                     uint32_t innermost) {
+    gpumpi_insertion entry;
+    gpump_loop loop;
+    gpump_basic_block header;
+    uint32_t q;
+    gpump_program_loop(pages->program, innermost, &loop);
+    gpump_program_basic_block(pages->program, loop.header, &header);
+    entry = gpumpi_insertion_make(GPUMP_OP_CONSTANT, header.first);
+    entry.entry_loop = innermost;
+    if (!gpumpi_pages_register(pages, GPUMP_WIDTH_PREDICATE, &q)) return 0;
+    entry.instruction.def_count = 1;
+    entry.instruction.immediate = 1;
+    entry.defs[0] = q;
+    return gpumpi_pages_put(pages, &entry) && gpumpi_pages_walk(pages, i, in, step, q);
+}
+
+/* Makes the new program from pages->insertions. Sorts them by place: behind the previous instruction, at a loop's
+ * entry, then the rest. Branch targets among the insertions follow. */
+static gpump_result gpumpi_pages_apply(gpumpi_pages *pages, gpumpi_arena *scratch, gpump_program **checked,
+                                       gpump_diag *diag) {
+    gpumpi_edit edit;
+    gpumpi_insertion *sorted;
+    uint32_t n = (uint32_t)stbds_arrlenu(pages->insertions), i, k, *keys, *place;
+    if (!GPUMPI_ARENA_NEW(scratch, keys, (size_t)n * 2) || !GPUMPI_ARENA_NEW(scratch, place, n) ||
+        !GPUMPI_ARENA_NEW(scratch, sorted, n))
+        return GPUMP_ERROR_MEMORY;
+    for (i = 0; i < n; i++) {
+        const gpumpi_insertion *x = &pages->insertions[i];
+        keys[2 * i] = 3 * x->before + (x->after_previous ? 0 : x->entry_loop != GPUMP_NONE ? 1u : 2u);
+        keys[2 * i + 1] = i;
+    }
+    qsort(keys, n, 2 * sizeof *keys, gpumpi_pages_compare);
+    for (i = 0; i < n; i++) place[keys[2 * i + 1]] = i;
+    for (i = 0; i < n; i++) {
+        sorted[i] = pages->insertions[keys[2 * i + 1]];
+        k = sorted[i].instruction.target;
+        if (k != GPUMP_NONE && k & GPUMPI_NEW) sorted[i].instruction.target = GPUMPI_NEW | place[k & ~GPUMPI_NEW];
+    }
+    memset(&edit, 0, sizeof edit);
+    edit.program = pages->program;
+    edit.insertions = sorted;
+    edit.insertion_count = n;
+    edit.rewrite = gpumpi_pages_rewrite;
+    edit.user = pages;
+    edit.widths = pages->widths;
+    edit.registers = (uint32_t)stbds_arrlenu(pages->widths);
+    return gpumpi_program_edit(&edit, checked, diag);
+}
+
+GPUMP_API gpump_result gpump_page_checks_insert(const gpump_program *program, const gpump_page_checks_config *config,
+                                                gpump_program **checked, gpump_page_checks_report *report,
+                                                gpump_diag *diag) {
+    gpumpi_arena scratch;
+    gpumpi_pages pages;
+    gpump_liveness *liveness = NULL;
+    gpump_page_checks_report found;
+    uint32_t instructions = gpump_program_instructions(program), registers = gpump_program_registers(program), i, b,
+             *writes, *add;
+    uint8_t *loaded, *is_walk;
+    gpump_result result;
+    result = gpumpi_pages_refuse(program, config, checked != NULL, diag);
+    if (result != GPUMP_OK) return result;
     scratch = gpumpi_arena_make(gpumpi_program_allocator(program));
     memset(&pages, 0, sizeof pages);
     memset(&found, 0, sizeof found);
@@ -10516,54 +10588,16 @@ GPUMP_API gpump_result gpump_page_checks_insert(const gpump_program *program, co
             gpump_program_instruction(program, i, &in);
             if (!gpumpi_pages_is_access(&in)) continue;
             if (gpumpi_pages_walks(&pages, i, &in, writes, add, &step)) {
-                gpumpi_insertion entry;
-                gpump_loop loop;
-                gpump_basic_block header;
-                uint32_t q;
-                gpump_program_loop(program, block.loop, &loop);
-                gpump_program_basic_block(program, loop.header, &header);
-                entry = gpumpi_insertion_make(GPUMP_OP_CONSTANT, header.first);
-                entry.entry_loop = block.loop;
-                if (!gpumpi_pages_register(&pages, GPUMP_WIDTH_PREDICATE, &q)) goto end;
-                entry.instruction.def_count = 1;
-                entry.instruction.immediate = 1;
-                entry.defs[0] = q;
+                if (!gpumpi_pages_walk_entered(&pages, i, &in, step, block.loop)) goto end;
                 found.walks++;
-                if (!gpumpi_pages_put(&pages, &entry) || !gpumpi_pages_walk(&pages, i, &in, step, q)) goto end;
             } else {
-                found.plain++;
                 if (!gpumpi_pages_single(&pages, i, &in)) goto end;
+                found.plain++;
             }
         }
     }
     pages.temporary_at[instructions] = (uint32_t)stbds_arrlenu(pages.rename_from);
-    { /* sort by place: behind the previous instruction, at a loop's entry, the rest; targets among insertions follow */
-        uint32_t n = (uint32_t)stbds_arrlenu(pages.insertions);
-        if (!GPUMPI_ARENA_NEW(&scratch, keys, (size_t)n * 2) || !GPUMPI_ARENA_NEW(&scratch, place, n) ||
-            !GPUMPI_ARENA_NEW(&scratch, sorted, n))
-            goto end;
-        for (i = 0; i < n; i++) {
-            const gpumpi_insertion *x = &pages.insertions[i];
-            keys[2 * i] = 3 * x->before + (x->after_previous ? 0 : x->entry_loop != GPUMP_NONE ? 1u : 2u);
-            keys[2 * i + 1] = i;
-        }
-        qsort(keys, n, 2 * sizeof *keys, gpumpi_pages_compare);
-        for (i = 0; i < n; i++) place[keys[2 * i + 1]] = i;
-        for (i = 0; i < n; i++) {
-            sorted[i] = pages.insertions[keys[2 * i + 1]];
-            k = sorted[i].instruction.target;
-            if (k != GPUMP_NONE && k & GPUMPI_NEW) sorted[i].instruction.target = GPUMPI_NEW | place[k & ~GPUMPI_NEW];
-        }
-        memset(&edit, 0, sizeof edit);
-        edit.program = program;
-        edit.insertions = sorted;
-        edit.insertion_count = n;
-        edit.rewrite = gpumpi_pages_rewrite;
-        edit.user = &pages;
-        edit.widths = pages.widths;
-        edit.registers = (uint32_t)stbds_arrlenu(pages.widths);
-        result = gpumpi_program_edit(&edit, checked, diag);
-    }
+    result = gpumpi_pages_apply(&pages, &scratch, checked, diag);
     if (result == GPUMP_OK && report) *report = found;
 end:
     if (result == GPUMP_ERROR_MEMORY) gpumpi_fail(diag, result, "program", 0, 0, 0, 0);

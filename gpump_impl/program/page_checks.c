@@ -349,20 +349,11 @@ static int gpumpi_pages_compare(const void *a, const void *b) {
     return x[0] != y[0] ? (x[0] < y[0] ? -1 : 1) : x[1] < y[1] ? -1 : x[1] > y[1];
 }
 
-GPUMP_API gpump_result gpump_page_checks_insert(const gpump_program *program, const gpump_page_checks_config *config,
-                                                gpump_program **checked, gpump_page_checks_report *report,
-                                                gpump_diag *diag) {
-    gpumpi_arena scratch;
-    gpumpi_pages pages;
-    gpumpi_edit edit;
-    gpump_liveness *liveness = NULL;
-    gpump_page_checks_report found;
-    gpumpi_insertion *sorted;
-    uint32_t instructions = gpump_program_instructions(program), registers = gpump_program_registers(program), i, k, b,
-             *writes, *add, *keys, *place;
-    uint8_t *loaded, *is_walk;
-    gpump_result result;
-    if (!program || !config || !checked) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
+/* Returns GPUMP_OK, or the error of an argument that gpump_page_checks_insert refuses. */
+static gpump_result gpumpi_pages_refuse(const gpump_program *program, const gpump_page_checks_config *config,
+                                        int has_result, gpump_diag *diag) {
+    uint32_t i;
+    if (!program || !config || !has_result) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "program", 0, 0, 1, 1);
     if (!gpump_program_basic_blocks(program)) return gpumpi_fail(diag, GPUMP_ERROR_STATE, "program", 0, 0, 1, 1);
     if (config->struct_size != sizeof *config)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "struct_size", 0, config->struct_size, sizeof *config,
@@ -372,12 +363,80 @@ GPUMP_API gpump_result gpump_page_checks_insert(const gpump_program *program, co
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "page_bytes", 0, config->page_bytes, 16, UINT32_C(1) << 30);
     if (config->bits < 1 || config->bits > GPUMPI_PAGES_BITS)
         return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "bits", 0, config->bits, 1, GPUMPI_PAGES_BITS);
-    for (i = 0; i < instructions; i++) {
+    for (i = 0; i < gpump_program_instructions(program); i++) {
         gpump_instruction in;
         gpump_program_instruction(program, i, &in);
         if (gpumpi_pages_is_access(&in) && (!in.use_count || (in.flags & GPUMP_FLAG_CHECKED)))
             return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "uses", i, in.use_count, 1, 64);
     }
+    return GPUMP_OK;
+}
+
+/* Checks access i, a walk of `loop`, once per page. A new predicate tells whether the page was checked; it is set at
+ * the loop's entry. 1 done, 0 out of memory. */
+static int gpumpi_pages_walk_entered(gpumpi_pages *pages, uint32_t i, const gpump_instruction *in, int64_t step,
+                                     uint32_t innermost) {
+    gpumpi_insertion entry;
+    gpump_loop loop;
+    gpump_basic_block header;
+    uint32_t q;
+    gpump_program_loop(pages->program, innermost, &loop);
+    gpump_program_basic_block(pages->program, loop.header, &header);
+    entry = gpumpi_insertion_make(GPUMP_OP_CONSTANT, header.first);
+    entry.entry_loop = innermost;
+    if (!gpumpi_pages_register(pages, GPUMP_WIDTH_PREDICATE, &q)) return 0;
+    entry.instruction.def_count = 1;
+    entry.instruction.immediate = 1;
+    entry.defs[0] = q;
+    return gpumpi_pages_put(pages, &entry) && gpumpi_pages_walk(pages, i, in, step, q);
+}
+
+/* Makes the new program from pages->insertions. Sorts them by place: behind the previous instruction, at a loop's
+ * entry, then the rest. Branch targets among the insertions follow. */
+static gpump_result gpumpi_pages_apply(gpumpi_pages *pages, gpumpi_arena *scratch, gpump_program **checked,
+                                       gpump_diag *diag) {
+    gpumpi_edit edit;
+    gpumpi_insertion *sorted;
+    uint32_t n = (uint32_t)stbds_arrlenu(pages->insertions), i, k, *keys, *place;
+    if (!GPUMPI_ARENA_NEW(scratch, keys, (size_t)n * 2) || !GPUMPI_ARENA_NEW(scratch, place, n) ||
+        !GPUMPI_ARENA_NEW(scratch, sorted, n))
+        return GPUMP_ERROR_MEMORY;
+    for (i = 0; i < n; i++) {
+        const gpumpi_insertion *x = &pages->insertions[i];
+        keys[2 * i] = 3 * x->before + (x->after_previous ? 0 : x->entry_loop != GPUMP_NONE ? 1u : 2u);
+        keys[2 * i + 1] = i;
+    }
+    qsort(keys, n, 2 * sizeof *keys, gpumpi_pages_compare);
+    for (i = 0; i < n; i++) place[keys[2 * i + 1]] = i;
+    for (i = 0; i < n; i++) {
+        sorted[i] = pages->insertions[keys[2 * i + 1]];
+        k = sorted[i].instruction.target;
+        if (k != GPUMP_NONE && k & GPUMPI_NEW) sorted[i].instruction.target = GPUMPI_NEW | place[k & ~GPUMPI_NEW];
+    }
+    memset(&edit, 0, sizeof edit);
+    edit.program = pages->program;
+    edit.insertions = sorted;
+    edit.insertion_count = n;
+    edit.rewrite = gpumpi_pages_rewrite;
+    edit.user = pages;
+    edit.widths = pages->widths;
+    edit.registers = (uint32_t)stbds_arrlenu(pages->widths);
+    return gpumpi_program_edit(&edit, checked, diag);
+}
+
+GPUMP_API gpump_result gpump_page_checks_insert(const gpump_program *program, const gpump_page_checks_config *config,
+                                                gpump_program **checked, gpump_page_checks_report *report,
+                                                gpump_diag *diag) {
+    gpumpi_arena scratch;
+    gpumpi_pages pages;
+    gpump_liveness *liveness = NULL;
+    gpump_page_checks_report found;
+    uint32_t instructions = gpump_program_instructions(program), registers = gpump_program_registers(program), i, b,
+             *writes, *add;
+    uint8_t *loaded, *is_walk;
+    gpump_result result;
+    result = gpumpi_pages_refuse(program, config, checked != NULL, diag);
+    if (result != GPUMP_OK) return result;
     scratch = gpumpi_arena_make(gpumpi_program_allocator(program));
     memset(&pages, 0, sizeof pages);
     memset(&found, 0, sizeof found);
@@ -425,54 +484,16 @@ GPUMP_API gpump_result gpump_page_checks_insert(const gpump_program *program, co
             gpump_program_instruction(program, i, &in);
             if (!gpumpi_pages_is_access(&in)) continue;
             if (gpumpi_pages_walks(&pages, i, &in, writes, add, &step)) {
-                gpumpi_insertion entry;
-                gpump_loop loop;
-                gpump_basic_block header;
-                uint32_t q;
-                gpump_program_loop(program, block.loop, &loop);
-                gpump_program_basic_block(program, loop.header, &header);
-                entry = gpumpi_insertion_make(GPUMP_OP_CONSTANT, header.first);
-                entry.entry_loop = block.loop;
-                if (!gpumpi_pages_register(&pages, GPUMP_WIDTH_PREDICATE, &q)) goto end;
-                entry.instruction.def_count = 1;
-                entry.instruction.immediate = 1;
-                entry.defs[0] = q;
+                if (!gpumpi_pages_walk_entered(&pages, i, &in, step, block.loop)) goto end;
                 found.walks++;
-                if (!gpumpi_pages_put(&pages, &entry) || !gpumpi_pages_walk(&pages, i, &in, step, q)) goto end;
             } else {
-                found.plain++;
                 if (!gpumpi_pages_single(&pages, i, &in)) goto end;
+                found.plain++;
             }
         }
     }
     pages.temporary_at[instructions] = (uint32_t)stbds_arrlenu(pages.rename_from);
-    { /* sort by place: behind the previous instruction, at a loop's entry, the rest; targets among insertions follow */
-        uint32_t n = (uint32_t)stbds_arrlenu(pages.insertions);
-        if (!GPUMPI_ARENA_NEW(&scratch, keys, (size_t)n * 2) || !GPUMPI_ARENA_NEW(&scratch, place, n) ||
-            !GPUMPI_ARENA_NEW(&scratch, sorted, n))
-            goto end;
-        for (i = 0; i < n; i++) {
-            const gpumpi_insertion *x = &pages.insertions[i];
-            keys[2 * i] = 3 * x->before + (x->after_previous ? 0 : x->entry_loop != GPUMP_NONE ? 1u : 2u);
-            keys[2 * i + 1] = i;
-        }
-        qsort(keys, n, 2 * sizeof *keys, gpumpi_pages_compare);
-        for (i = 0; i < n; i++) place[keys[2 * i + 1]] = i;
-        for (i = 0; i < n; i++) {
-            sorted[i] = pages.insertions[keys[2 * i + 1]];
-            k = sorted[i].instruction.target;
-            if (k != GPUMP_NONE && k & GPUMPI_NEW) sorted[i].instruction.target = GPUMPI_NEW | place[k & ~GPUMPI_NEW];
-        }
-        memset(&edit, 0, sizeof edit);
-        edit.program = program;
-        edit.insertions = sorted;
-        edit.insertion_count = n;
-        edit.rewrite = gpumpi_pages_rewrite;
-        edit.user = &pages;
-        edit.widths = pages.widths;
-        edit.registers = (uint32_t)stbds_arrlenu(pages.widths);
-        result = gpumpi_program_edit(&edit, checked, diag);
-    }
+    result = gpumpi_pages_apply(&pages, &scratch, checked, diag);
     if (result == GPUMP_OK && report) *report = found;
 end:
     if (result == GPUMP_ERROR_MEMORY) gpumpi_fail(diag, result, "program", 0, 0, 0, 0);

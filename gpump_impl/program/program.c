@@ -647,38 +647,75 @@ static gpump_result gpumpi_program_emit(gpump_program *out, const gpump_instruct
     return GPUMPI_ARRAY_PUSH(&out->arena.allocator, out->origin, from) ? GPUMP_OK : GPUMP_ERROR_MEMORY;
 }
 
+/* Places in the new program. */
+typedef struct gpumpi_edit_places {
+    uint32_t *landing;  /* old instruction -> where a branch to it goes */
+    uint32_t *entry;    /* old instruction -> where a branch to it from outside its loop goes */
+    uint32_t *around;   /* old instruction -> where the code before it falls through to */
+    uint32_t *self;     /* old instruction -> where it goes itself */
+    uint32_t *inserted; /* insertion -> where it goes */
+    uint8_t *dropped;   /* old instruction -> 1: it is left out */
+} gpumpi_edit_places;
+
 static gpump_result gpumpi_program_emit_insertion(gpump_program *out, const gpumpi_edit *edit, uint32_t k,
-                                                  const uint32_t *landing, const uint32_t *self,
-                                                  const uint32_t *inserted, gpump_diag *diag) {
+                                                  const gpumpi_edit_places *places, gpump_diag *diag) {
     gpump_instruction in = edit->insertions[k].instruction;
     in.defs = edit->insertions[k].defs;
     in.uses = edit->insertions[k].uses;
     if (in.target != GPUMP_NONE)
-        in.target = in.target & GPUMPI_NEW        ? inserted[in.target & ~GPUMPI_NEW]
-                    : in.target & GPUMPI_NEW_BODY ? self[in.target & ~GPUMPI_NEW_BODY]
-                                                  : landing[in.target];
+        in.target = in.target & GPUMPI_NEW        ? places->inserted[in.target & ~GPUMPI_NEW]
+                    : in.target & GPUMPI_NEW_BODY ? places->self[in.target & ~GPUMPI_NEW_BODY]
+                                                  : places->landing[in.target];
     k = edit->insertions[k].origin;
     return gpumpi_program_emit(out, &in, k == GPUMP_NONE ? GPUMP_NONE : edit->origin ? edit->origin[k] : k, diag);
 }
 
+/* Finds the place of every old instruction and of every insertion. */
+static void gpumpi_program_find_places(const gpumpi_edit *edit, gpumpi_edit_places *places) {
+    const gpump_program *old = edit->program;
+    uint32_t count = gpump_program_instructions(old), i, k, at, scratch_operands[80];
+    for (i = k = at = 0; i <= count; i++) {
+        while (k < edit->insertion_count && edit->insertions[k].before == i && edit->insertions[k].after_previous)
+            places->inserted[k++] = at++;
+        places->around[i] = places->entry[i] = at;
+        if (k < edit->insertion_count && edit->insertions[k].before == i &&
+            edit->insertions[k].entry_loop != GPUMP_NONE) {
+            uint32_t loop = edit->insertions[k].entry_loop;
+            /* An iteration of the loop that falls through to here must jump over the code for the loop's entry. */
+            if (i && gpump_program_in_loop(old, loop, old->block_of[i - 1]) &&
+                gpumpi_program_falls_through(&old->rows[i - 1].instruction))
+                places->entry[i] = ++at;
+            while (k < edit->insertion_count && edit->insertions[k].before == i &&
+                   edit->insertions[k].entry_loop != GPUMP_NONE)
+                places->inserted[k++] = at++;
+        }
+        places->landing[i] = at;
+        while (k < edit->insertion_count && edit->insertions[k].before == i) places->inserted[k++] = at++;
+        places->self[i] = at;
+        if (i < count) {
+            gpump_instruction in;
+            gpump_program_instruction(old, i, &in);
+            places->dropped[i] = edit->rewrite && !edit->rewrite(edit->user, i, &in, scratch_operands);
+            at += !places->dropped[i];
+        }
+    }
+}
+
 GPUMP_API gpump_result gpumpi_program_edit(const gpumpi_edit *edit, gpump_program **result_program, gpump_diag *diag) {
     const gpump_program *old = edit->program;
-    uint32_t count = gpump_program_instructions(old), i, k, at, scratch_operands[80], registers;
-    /* Places in the new program. landing: where a branch to an old instruction goes; entry: where a branch from outside
-     * its loop goes; around: where the code before it falls through to; self: the old instruction itself; inserted:
-     * each insertion. */
-    uint32_t *landing, *entry, *inserted, *around, *self;
-    uint8_t *dropped;
+    uint32_t count = gpump_program_instructions(old), i, k, scratch_operands[80], registers;
+    gpumpi_edit_places places;
     gpump_program *out = NULL;
     gpumpi_arena scratch = gpumpi_arena_make(&old->arena.allocator);
     gpump_result result = gpump_program_create(&old->arena.allocator, &out);
     if (result != GPUMP_OK) return gpumpi_fail(diag, result, "program", 0, 0, 0, 0);
     result = GPUMP_ERROR_MEMORY;
-    if (!GPUMPI_ARENA_NEW(&scratch, landing, (size_t)count + 1) ||
-        !GPUMPI_ARENA_NEW(&scratch, entry, (size_t)count + 1) ||
-        !GPUMPI_ARENA_NEW(&scratch, inserted, edit->insertion_count) ||
-        !GPUMPI_ARENA_NEW(&scratch, around, (size_t)count + 1) ||
-        !GPUMPI_ARENA_NEW(&scratch, self, (size_t)count + 1) || !GPUMPI_ARENA_NEW(&scratch, dropped, count))
+    if (!GPUMPI_ARENA_NEW(&scratch, places.landing, (size_t)count + 1) ||
+        !GPUMPI_ARENA_NEW(&scratch, places.entry, (size_t)count + 1) ||
+        !GPUMPI_ARENA_NEW(&scratch, places.inserted, edit->insertion_count) ||
+        !GPUMPI_ARENA_NEW(&scratch, places.around, (size_t)count + 1) ||
+        !GPUMPI_ARENA_NEW(&scratch, places.self, (size_t)count + 1) ||
+        !GPUMPI_ARENA_NEW(&scratch, places.dropped, count))
         goto fail;
     registers = edit->widths ? edit->registers : gpump_program_registers(old);
     for (i = 0; i < registers; i++)
@@ -687,49 +724,25 @@ GPUMP_API gpump_result gpumpi_program_edit(const gpumpi_edit *edit, gpump_progra
             goto fail;
     for (i = 0; i < gpump_program_objects(old); i++)
         if (!GPUMPI_ARRAY_PUSH(&out->arena.allocator, out->objects, old->objects[i])) goto fail;
-    for (i = k = at = 0; i <= count; i++) { /* find the new place of every instruction */
-        while (k < edit->insertion_count && edit->insertions[k].before == i && edit->insertions[k].after_previous)
-            inserted[k++] = at++;
-        around[i] = entry[i] = at;
-        if (k < edit->insertion_count && edit->insertions[k].before == i &&
-            edit->insertions[k].entry_loop != GPUMP_NONE) {
-            uint32_t loop = edit->insertions[k].entry_loop;
-            /* An iteration of the loop that falls through to here must jump over the code for the loop's entry. */
-            if (i && gpump_program_in_loop(old, loop, old->block_of[i - 1]) &&
-                gpumpi_program_falls_through(&old->rows[i - 1].instruction))
-                entry[i] = ++at;
-            while (k < edit->insertion_count && edit->insertions[k].before == i &&
-                   edit->insertions[k].entry_loop != GPUMP_NONE)
-                inserted[k++] = at++;
-        }
-        landing[i] = at;
-        while (k < edit->insertion_count && edit->insertions[k].before == i) inserted[k++] = at++;
-        self[i] = at;
-        if (i < count) {
-            gpump_instruction in;
-            gpump_program_instruction(old, i, &in);
-            dropped[i] = edit->rewrite && !edit->rewrite(edit->user, i, &in, scratch_operands);
-            at += !dropped[i];
-        }
-    }
+    gpumpi_program_find_places(edit, &places);
     for (i = k = 0; i <= count; i++) {
         for (; k < edit->insertion_count && edit->insertions[k].before == i && edit->insertions[k].after_previous;
              k++) {
-            result = gpumpi_program_emit_insertion(out, edit, k, landing, self, inserted, diag);
+            result = gpumpi_program_emit_insertion(out, edit, k, &places, diag);
             if (result != GPUMP_OK) goto fail;
         }
-        if (entry[i] != around[i]) {
+        if (places.entry[i] != places.around[i]) {
             gpump_instruction jump = gpump_instruction_make(GPUMP_OP_BRANCH);
-            jump.target = landing[i];
+            jump.target = places.landing[i];
             jump.flags = GPUMP_FLAG_UNIFORM;
             result = gpumpi_program_emit(out, &jump, GPUMP_NONE, diag);
             if (result != GPUMP_OK) goto fail;
         }
         for (; k < edit->insertion_count && edit->insertions[k].before == i; k++) {
-            result = gpumpi_program_emit_insertion(out, edit, k, landing, self, inserted, diag);
+            result = gpumpi_program_emit_insertion(out, edit, k, &places, diag);
             if (result != GPUMP_OK) goto fail;
         }
-        if (i < count && !dropped[i]) {
+        if (i < count && !places.dropped[i]) {
             gpump_instruction in;
             gpump_program_instruction(old, i, &in);
             if (edit->rewrite) edit->rewrite(edit->user, i, &in, scratch_operands);
@@ -737,7 +750,7 @@ GPUMP_API gpump_result gpumpi_program_edit(const gpumpi_edit *edit, gpump_progra
                 uint32_t header = old->block_of[in.target], loop = old->loop_of[header];
                 int inside = loop != GPUMP_NONE && old->loop[loop].header == header &&
                              gpump_program_in_loop(old, loop, old->block_of[i]);
-                in.target = inside ? landing[in.target] : entry[in.target];
+                in.target = inside ? places.landing[in.target] : places.entry[in.target];
             }
             result = gpumpi_program_emit(out, &in, edit->origin ? edit->origin[i] : i, diag);
             if (result != GPUMP_OK) goto fail;
