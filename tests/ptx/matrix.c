@@ -12,17 +12,25 @@
 
 /* ---- one mma ---- */
 
-/* Element i of a lane's fragment of A stands at row, column; of B at row k, column group; as in the manual's section on
- * each shape. */
+/* Element i of a lane's fragment of A stands at row, column; of B at row k, column group.
+ *
+ * The layouts are those of the PTX ISA manual, release 9.2, section 9.7.14.5, "Matrix Fragments for mma.SHAPE":
+ *   .2 m8n8k4 (f64)   .3 m8n8k16   .4 m8n8k32   .5 m8n8k128   .6 m16n8k4   .7 m16n8k8
+ *   .8 m16n8k16 (floating point)   .9 m16n8k16 (8 bits)   .10 m16n8k32   .11 m16n8k64   .12 m16n8k128   .13 m16n8k256
+ * These formulas were compared with the text of .3 to .6, .9 to .13, and of .7 and .8 as far as A. The text of .2 and
+ * of B in .7 and .8 was not at hand: those formulas continue the pattern of the sections that were read. In .13 the
+ * text on A says i where i < 64, and i & 0x1F elsewhere; the layout is the latter, since i would name columns twice. */
 static int a_row(int shape, int i, int group) {
     switch (shape) {
     case 16816: return (i < 2) || (i >= 4 && i < 6) ? group : group + 8;     /* f16, bf16 */
     case 1688: return i < 2 ? group : group + 8;                             /* f16, bf16 */
     case 16832: return (i < 4) || (i >= 8 && i < 12) ? group : group + 8;    /* u8, s8, e4m3, e5m2 */
-    case 168160: return i < 4 ? group : group + 8;                           /* u8, s8 with K = 16 */
+    case 168160: return i < 4 ? group : group + 8;                           /* u8, s8, e4m3 with K = 16 */
     case 16864: return (i < 8) || (i >= 16 && i < 24) ? group : group + 8;   /* u4, s4 */
+    case 168320: return i < 8 ? group : group + 8;                           /* u4, s4 with K = 32 */
+    case 168128: return i < 32 ? group : group + 8;                          /* b1 with K = 128 */
     case 168256: return (i < 32) || (i >= 64 && i < 96) ? group : group + 8; /* b1 */
-    case 16808: return i == 0 || i == 2 ? group : group + 8;                 /* tf32 with K = 8 */
+    case 16808: return i == 0 || i == 2 ? group : group + 8;                 /* tf32, f64 with K = 8 */
     case 16804: return i == 0 ? group : group + 8;                           /* tf32, f64 with K = 4 */
     default: return group;                                                   /* M = 8 */
     }
@@ -35,8 +43,10 @@ static int a_column(int shape, int i, int thread) {
     case 168160:
     case 8816: return thread * 4 + (i & 3);
     case 16864: return thread * 8 + (i & 7) + (i >= 16 ? 32 : 0);
+    case 168320:
     case 8832: return thread * 8 + (i & 7);
     case 168256: return thread * 32 + (i & 31) + (i >= 64 ? 128 : 0);
+    case 168128:
     case 88128: return thread * 32 + (i & 31);
     case 16808: return i < 2 ? thread : thread + 4;
     default: return thread; /* K = 4 */
@@ -50,8 +60,10 @@ static int b_row(int shape, int i, int thread) {
     case 168160:
     case 8816: return thread * 4 + (i & 3);
     case 16864: return thread * 8 + (i & 7) + (i >= 8 ? 32 : 0);
+    case 168320:
     case 8832: return thread * 8 + (i & 7);
     case 168256: return thread * 32 + (i & 31) + (i >= 32 ? 128 : 0);
+    case 168128:
     case 88128: return thread * 32 + (i & 31);
     case 16808: return i == 0 ? thread : thread + 4;
     default: return thread;
@@ -73,14 +85,18 @@ static const product_case cases[] = {
     {"m16n8k4.row.col.f32.tf32.tf32.f32", 16804, 16, 4, TYPE_F32, TYPE_TF32, TYPE_TF32},
     {"m8n8k4.row.col.f64.f64.f64.f64", 884, 8, 4, TYPE_F64, TYPE_F64, TYPE_F64},
     {"m16n8k4.row.col.f64.f64.f64.f64", 16804, 16, 4, TYPE_F64, TYPE_F64, TYPE_F64},
+    {"m16n8k8.row.col.f64.f64.f64.f64", 16808, 16, 8, TYPE_F64, TYPE_F64, TYPE_F64},
     {"m16n8k32.row.col.s32.u8.s8.s32", 16832, 16, 32, TYPE_S32, TYPE_U8, TYPE_S8},
     {"m16n8k32.row.col.satfinite.s32.s8.s8.s32", 16832, 16, 32, TYPE_S32, TYPE_S8, TYPE_S8},
     {"m16n8k16.row.col.s32.s8.u8.s32", 168160, 16, 16, TYPE_S32, TYPE_S8, TYPE_U8},
     {"m8n8k16.row.col.s32.u8.u8.s32", 8816, 8, 16, TYPE_S32, TYPE_U8, TYPE_U8},
     {"m16n8k64.row.col.s32.s4.u4.s32", 16864, 16, 64, TYPE_S32, TYPE_S4, TYPE_U4},
+    {"m16n8k32.row.col.s32.u4.s4.s32", 168320, 16, 32, TYPE_S32, TYPE_U4, TYPE_S4},
     {"m8n8k32.row.col.s32.u4.s4.s32", 8832, 8, 32, TYPE_S32, TYPE_U4, TYPE_S4},
     {"m16n8k256.row.col.s32.b1.b1.s32.xor.popc", 168256, 16, 256, TYPE_S32, TYPE_B1, TYPE_B1},
+    {"m16n8k128.row.col.s32.b1.b1.s32.and.popc", 168128, 16, 128, TYPE_S32, TYPE_B1, TYPE_B1},
     {"m8n8k128.row.col.s32.b1.b1.s32.and.popc", 88128, 8, 128, TYPE_S32, TYPE_B1, TYPE_B1},
+    {"m16n8k16.row.col.f32.e5m2.e4m3.f32", 168160, 16, 16, TYPE_F32, TYPE_E5M2, TYPE_E4M3},
     {"m16n8k32.row.col.f32.e4m3.e5m2.f32", 16832, 16, 32, TYPE_F32, TYPE_E4M3, TYPE_E5M2},
 };
 

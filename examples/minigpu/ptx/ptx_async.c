@@ -112,9 +112,7 @@ static int read_async(ptx_reader *reader, const ptx_token *name, const ptx_modif
                                           ".shared", ".shared::cta", ".b64",    NULL};
     instruction out = *proto;
     raw_operand raw;
-    if (has(list, ".bulk"))
-        return ptx_refuse(reader, name, list->written,
-                          "unsupported opcode %s: copy with cp.async and groups, as for sm_80", list->written);
+    if (has(list, ".bulk")) return ptx_refuse_opcode(reader, name, list, "opcode");
     if (has(list, ".commit_group")) {
         out.opcode = OPCODE_COPY_COMMIT;
         return ptx_emit(reader, &out);

@@ -32,7 +32,8 @@ static uint32_t unit_of(const instruction *i) {
 
 int ptx_emit(ptx_reader *reader, const instruction *instruction) {
     if (reader->count >= MAX_INSTRUCTIONS)
-        return ptx_refuse(reader, &reader->token, "", "more than %u instructions after calls are expanded",
+        return ptx_refuse(reader, &reader->token, "",
+                          "more than %u instructions after calls are expanded; unroll less or call less",
                           MAX_INSTRUCTIONS);
     if (PTX_GROW(reader, reader->code, reader->count, reader->capacity)) return -1;
     reader->code[reader->count] = *instruction;
@@ -80,8 +81,39 @@ static int read_modifiers(ptx_reader *reader, const ptx_token *name, ptx_modifie
     return 0;
 }
 
+/* What to do about an instruction that is refused: the first row whose text stands in the instruction. */
+typedef struct refusal_remedy {
+    const char *text, *remedy;
+} refusal_remedy;
+static const refusal_remedy remedies[] = {
+    {".cube", "compute the face, and read it as a layer of tex.a2d"},
+    {".acube", "compute the face, and read it as a layer of tex.a2d"},
+    {".grad", "a texture has one level here; read it without .grad"},
+    {"tld4", "read the four texels by tex"},
+    {"sust.p", "store the bytes as they are, by sust.b"},
+    {"sured", "update a buffer in global memory by red"},
+    {"mma.sp", "multiply dense matrices by mma.sync"},
+    {"wgmma", "compile for sm_80, where mma.sync does this"},
+    {"tcgen05", "compile for sm_80, where mma.sync does this"},
+    {"m8n8k4", "this shape is Volta's; compile for sm_75 or later with m16n8k8, or use wmma"},
+    {"cluster.arrive", "there are no clusters; launch single blocks, as for sm_80"},
+    {"cluster.wait", "there are no clusters; launch single blocks, as for sm_80"},
+    {"mapa", "there are no clusters; launch single blocks, as for sm_80"},
+    {".bulk", "copy with cp.async and groups, as for sm_80"},
+    {"_tx", "this counts the bytes of bulk copies; copy with cp.async and use mbarrier.arrive"},
+    {"ldmatrix", "load m8n8 matrices of .b16"},
+    {"stmatrix", "store m8n8 matrices of .b16"},
+    {"16x2", "compute the two halves one by one"},
+    {"pmevent", "remove this instruction, which serves profilers only"},
+    {"brkpt", "remove this instruction, which serves debuggers only"},
+    {"call", "call the function by its name, for example from the cases of a switch"},
+};
+
 int ptx_refuse_opcode(ptx_reader *reader, const ptx_token *token, const ptx_modifier_list *list, const char *why) {
-    return ptx_refuse(reader, token, list->written, "unsupported %s %s", why, list->written);
+    const char *remedy = "compile for an older target, such as sm_75, or add the form to ptx_opcodes.c";
+    for (uint32_t i = sizeof remedies / sizeof *remedies; i-- > 0;)
+        if (strstr(list->written, remedies[i].text)) remedy = remedies[i].remedy;
+    return ptx_refuse(reader, token, list->written, "unsupported %s %s: %s", why, list->written, remedy);
 }
 
 static void apply_modifier(instruction *out, const ptx_modifier *modifier, int *clamp) {
@@ -241,7 +273,8 @@ static int read_texture(ptx_reader *reader, instruction *out) {
     ptx_token token = reader->token;
     if (ptx_vector(reader, raws, 4, &count)) return -1;
     if (ptx_at(reader, ','))
-        return ptx_refuse(reader, &token, "tex", "a sampler apart from the texture is not supported");
+        return ptx_refuse(reader, &token, "tex",
+                          "a sampler apart from the texture is not supported; use a texture object");
     if (count < wanted) return ptx_fail(reader, &token, "the texture needs %u coordinates", wanted);
     for (uint32_t i = 0; i < wanted; i++)
         if (ptx_source(reader, &raws[i], out->source_type, 0, out, i + 1)) return -1;
@@ -509,9 +542,11 @@ static int expand_call(ptx_reader *reader, const ptx_token *name, uint32_t funct
     uint32_t first_return = reader->return_count, first_code, skip = INSTRUCTION_NONE;
     for (uint32_t i = 0; i < reader->inline_depth; i++)
         if (reader->inline_symbols[i] == function)
-            return ptx_refuse(reader, name, "call", "recursive calls are not supported");
+            return ptx_refuse(reader, name, "call",
+                              "recursive calls are not supported; use a loop with an array as stack");
     if (reader->inline_depth == PTX_INLINE_DEPTH)
-        return ptx_refuse(reader, name, "call", "calls are nested more than %d deep", PTX_INLINE_DEPTH);
+        return ptx_refuse(reader, name, "call", "calls are nested more than %d deep; compile with more inlining",
+                          PTX_INLINE_DEPTH);
     if (guard->guard != INSTRUCTION_NONE) {
         instruction jump;
         ptx_blank(&jump, name);

@@ -95,7 +95,7 @@ static int read_type(ptx_reader *reader, declaration_type *declared) {
         } else if (type != TYPE_NONE && (type < TYPE_U4 || type == TYPE_PRED)) {
             declared->type = type;
         } else
-            return ptx_refuse(reader, &token, "", "unsupported type or attribute '%.*s'",
+            return ptx_refuse(reader, &token, "", "unsupported type or attribute '%.*s'; use a plain type of PTX",
                               (int)(token.length < 40 ? token.length : 40), token.start);
     }
     if (declared->type == TYPE_NONE && !declared->is_texture)
@@ -131,7 +131,9 @@ int ptx_formal_parameter(ptx_reader *reader, ptx_formal *formal) {
     ptx_next(reader);
     ptx_token token = reader->token;
     if (read_type(reader, &declared)) return -1;
-    if (declared.is_texture) return ptx_refuse(reader, &token, "", "a texture reference as parameter is not supported");
+    if (declared.is_texture)
+        return ptx_refuse(reader, &token, "",
+                          "a texture reference as parameter is not supported; pass a texture object");
     if (ptx_expect_name(reader, &formal->name, "the parameter's name")) return -1;
     if (read_dimensions(reader, counts, &dimensions)) return -1;
     formal->type = declared.type;
@@ -190,8 +192,10 @@ static int read_element(ptx_reader *reader, const initializer *init, uint64_t of
         if ((ptx_at(reader, '+') || ptx_at(reader, '-')) && ptx_constant(reader, &addend)) return -1;
         symbol *target = ptx_lookup(reader, name);
         if (target && (target->kind == SYMBOL_FUNCTION || target->kind == SYMBOL_UNSUPPORTED))
-            return ptx_refuse(reader, &token, "", "the address of '%.*s' as initial value is not supported",
-                              (int)name.length, name.text);
+            return ptx_refuse(
+                reader, &token, "",
+                "the address of '%.*s' as initial value is not supported; store a number and choose by a switch",
+                (int)name.length, name.text);
         if (!target || target->kind != SYMBOL_VARIABLE)
             return ptx_fail(reader, &token, "'%.*s' is not a variable", (int)name.length, name.text);
         if (bytes < 4) return ptx_fail(reader, &token, "an address does not fit into .%s", type_name(init->type));
@@ -344,7 +348,9 @@ static int module_variable(ptx_reader *reader, const ptx_token *token, ptx_name 
 static int declare_register(ptx_reader *reader, const ptx_token *token, ptx_name name,
                             const declaration_type *declared) {
     symbol *fresh;
-    if (declared->vector != 1) return ptx_refuse(reader, token, "", "vector registers are not supported");
+    if (declared->vector != 1)
+        return ptx_refuse(reader, token, "",
+                          "vector registers are not supported; declare one register for each element");
     if (!reader->kernel_name)
         return ptx_fail(reader, token, "registers are declared inside kernels and functions only");
     if (ptx_take(reader, '<')) {

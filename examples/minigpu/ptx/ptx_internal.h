@@ -183,7 +183,7 @@ typedef struct ptx_modifier_list {
     uint32_t count;
     char written[128]; /* the opcode with all of them */
 } ptx_modifier_list;
-/* Refuses the kernel for an instruction: "unsupported <why> <opcode as written>". */
+/* Refuses the kernel for an instruction: "unsupported <why> <opcode as written>: <what to do>". */
 int ptx_refuse_opcode(ptx_reader *reader, const ptx_token *token, const ptx_modifier_list *list, const char *why);
 
 /* matrix.c: mma, wmma, ldmatrix, stmatrix, movmatrix, from behind the modifiers up to ';', which stays current. */

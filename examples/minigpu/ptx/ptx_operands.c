@@ -87,7 +87,8 @@ static int named_operand(ptx_reader *reader, raw_operand *raw) {
     int shown = (int)(name.length < 80 ? name.length : 80);
     if (!named) {
         if (is_special_prefix(&raw->token))
-            return ptx_refuse(reader, &raw->token, "", "unsupported special register %.*s", shown, name.text);
+            return ptx_refuse(reader, &raw->token, "",
+                              "unsupported special register %.*s; pass the value as an argument", shown, name.text);
         return ptx_fail(reader, &raw->token, "'%.*s' is not declared", shown, name.text);
     }
     switch (named->kind) {
@@ -103,7 +104,8 @@ static int named_operand(ptx_reader *reader, raw_operand *raw) {
             if (ptx_place_shared(reader, named)) return -1;
             raw->is_extern_shared = named->is_extern;
         } else if (named->is_extern)
-            return ptx_refuse(reader, &raw->token, "", "'%.*s' is defined in another file", shown, name.text);
+            return ptx_refuse(reader, &raw->token, "",
+                              "'%.*s' is defined in another file; compile it into the same one", shown, name.text);
         if ((ptx_at(reader, '+') || ptx_at(reader, '-'))) {
             uint64_t addend = 0;
             if (ptx_constant(reader, &addend)) return -1;
@@ -112,9 +114,15 @@ static int named_operand(ptx_reader *reader, raw_operand *raw) {
         raw->bits = named->offset + (uint64_t)raw->addend;
         return 0;
     case SYMBOL_FUNCTION:
-        return ptx_refuse(reader, &raw->token, "", "the address of function '%.*s' is not supported", shown, name.text);
+        return ptx_refuse(
+            reader, &raw->token, "",
+            "the address of function '%.*s' is not supported; call it by its name, for example from a switch", shown,
+            name.text);
     case SYMBOL_UNSUPPORTED:
-        return ptx_refuse(reader, &raw->token, "", "'%.*s' is of a kind that is not supported", shown, name.text);
+        return ptx_refuse(
+            reader, &raw->token, "",
+            "'%.*s' is of a kind that is not supported; use an object (of a texture, a surface) or a buffer", shown,
+            name.text);
     default: return ptx_fail(reader, &raw->token, "'%.*s' cannot be an operand", shown, name.text);
     }
 }
