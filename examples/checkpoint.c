@@ -258,6 +258,7 @@ int main(void) {
 
     /* 2. Take over the copy. The checks are for bytes that came from outside, such as a file. */
     build(&second, copy, 1);
+    must(gpump_sm_check(second.sm, &diag), &diag, "gpump_sm_check");
     must(gpump_scheduler_check(second.scheduler, &diag), &diag, "gpump_scheduler_check");
     must(gpump_spill_check(second.spill, &diag), &diag, "gpump_spill_check");
     must(gpump_context_pool_check(second.pool, &diag), &diag, "gpump_context_pool_check");

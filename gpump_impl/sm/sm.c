@@ -26,6 +26,11 @@ static uint32_t gpumpi_sm_find_kernel(const gpump_sm *sm, uint32_t kernel) {
     return GPUMP_NONE;
 }
 
+/* 1 when two ranges share an element. */
+static int gpumpi_sm_overlap(uint32_t a, uint32_t a_length, uint32_t b, uint32_t b_length) {
+    return a_length && b_length && a < b + b_length && b < a + a_length;
+}
+
 /* ---- configuration, birth, copies ---- */
 
 GPUMP_API gpump_result gpump_sm_config_from_gpu(gpump_sm_config *config, const gpump_gpu *gpu, uint32_t shared_bytes) {
@@ -61,7 +66,7 @@ GPUMP_API gpump_result gpump_sm_config_preset(gpump_sm_config *config, const cha
     return result ? result : gpump_sm_config_from_gpu(config, &gpu, gpu.shared_bytes[gpu.shared_option_count - 1]);
 }
 
-static gpump_result gpumpi_sm_check(const gpump_sm_config *config, gpump_diag *diag) {
+static gpump_result gpumpi_sm_check_config(const gpump_sm_config *config, gpump_diag *diag) {
     if (!config) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config", 0, 0, 1, UINT64_MAX);
 #define GPUMPI_RANGE(field, minimum, maximum)                   \
     if (config->field < (minimum) || config->field > (maximum)) \
@@ -99,7 +104,7 @@ static uint64_t gpumpi_sm_hash_config(uint64_t hash, const gpump_sm_config *conf
 }
 
 GPUMP_API gpump_result gpump_sm_bytes(const gpump_sm_config *config, size_t *bytes, gpump_diag *diag) {
-    gpump_result result = gpumpi_sm_check(config, diag);
+    gpump_result result = gpumpi_sm_check_config(config, diag);
     if (result) return result;
     if (!bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, 0, 1, UINT64_MAX);
     *bytes = sizeof(gpump_sm) + config->entries * sizeof(gpumpi_sm_slot) + config->kernels * sizeof(gpumpi_sm_kernel);
@@ -140,6 +145,123 @@ GPUMP_API gpump_result gpump_sm_adopt(void *memory, size_t bytes, const gpump_sm
     return GPUMP_OK;
 }
 
+/* The actions that may be pending in each state, as bits of gpump_sm_action_kind. */
+static uint32_t gpumpi_sm_pending_in(uint32_t state) {
+    switch (state) {
+    case GPUMP_BLOCK_RUNNING:
+    case GPUMP_BLOCK_BLOCKED: return 1u << GPUMP_SM_ACTION_RESUME;
+    case GPUMP_BLOCK_STOPPING: return 1u << GPUMP_SM_ACTION_STOP | 1u << GPUMP_SM_ACTION_REWIND;
+    case GPUMP_BLOCK_SAVING:
+        return 1u << GPUMP_SM_ACTION_STOP | 1u << GPUMP_SM_ACTION_REWIND | 1u << GPUMP_SM_ACTION_SAVE;
+    case GPUMP_BLOCK_RESTORING: return 1u << GPUMP_SM_ACTION_RESTORE;
+    case GPUMP_BLOCK_PARKED: return 1u << GPUMP_SM_ACTION_PARKED;
+    case GPUMP_BLOCK_FLUSHED: return 1u << GPUMP_SM_ACTION_DROP | 1u << GPUMP_SM_ACTION_FREED;
+    case GPUMP_BLOCK_SAVED:
+    case GPUMP_BLOCK_DONE: return 1u << GPUMP_SM_ACTION_FREED;
+    default: return 0;
+    }
+}
+
+static int gpumpi_sm_range_is_wrong(uint32_t base, uint32_t length, uint32_t granule, uint32_t capacity) {
+    return length > capacity || base > capacity - length || length % granule != 0;
+}
+
+/* Returns what is wrong with slot `index` by itself; NULL: nothing. */
+static const char *gpumpi_sm_check_slot(const gpump_sm *sm, uint32_t index) {
+    const gpumpi_sm_slot *slot = &gpumpi_sm_slots_const(sm)[index];
+    const uint32_t outside = 1u << GPUMP_BLOCK_PARKED | 1u << GPUMP_BLOCK_SAVING | 1u << GPUMP_BLOCK_SAVED |
+                             1u << GPUMP_BLOCK_FLUSHED; /* states in which a block may have left its warp slots */
+    uint32_t in_place = GPUMP_PARTS_IN_PLACE;
+    if (slot->state == GPUMP_BLOCK_FREE) {
+        gpumpi_sm_slot empty;
+        memset(&empty, 0, sizeof empty);
+        empty.generation = slot->generation;
+        return memcmp(slot, &empty, sizeof empty) ? "a free slot that holds something" : NULL;
+    }
+    if (slot->state >= GPUMP_BLOCK_STATES) return "a state that does not exist";
+    if (slot->pending & ~gpumpi_sm_pending_in(slot->state)) return "an action that the state does not allow";
+    if (!slot->pending && (slot->state == GPUMP_BLOCK_SAVED || slot->state == GPUMP_BLOCK_DONE))
+        return "a block that has ended and is never freed";
+    if (slot->active > 1 || slot->clobbered > 1 || slot->to_point > 1) return "a flag that is neither 0 nor 1";
+    if (slot->technique >= GPUMP_TECHNIQUES && slot->technique != GPUMP_NONE) return "an unknown technique";
+    if (slot->waits & ~sm->config.waits) return "a wait that the host does not report";
+    if (!slot->threads || slot->threads > sm->config.thread_slots ||
+        slot->warps != (slot->threads - 1u) / sm->config.lanes + 1u)
+        return "threads and warps differ";
+    if (!slot->active && !gpump_block_state_in(slot->state, outside)) return "a block without warp slots";
+    if (slot->active && slot->state == GPUMP_BLOCK_PARKED && !slot->pending) return "a parked block with warp slots";
+    if ((slot->held | slot->keep | slot->parts) & ~in_place) return "a part that does not exist";
+    if (slot->active && slot->held != in_place) return "an active block without its ranges";
+    if ((gpump_block_is_saved_now(slot->state) || slot->state == GPUMP_BLOCK_PARKED) && (slot->keep & ~slot->held))
+        return "a block that keeps what it does not hold";
+    if (slot->state == GPUMP_BLOCK_PARKED &&
+        (!slot->keep || (!slot->active && !slot->pending && slot->held != slot->keep)))
+        return "a parked block that keeps something else";
+    if (slot->state == GPUMP_BLOCK_SAVING && slot->parts != (slot->held & ~slot->keep))
+        return "a transfer of other parts";
+    if (gpumpi_sm_range_is_wrong(slot->held & GPUMP_PART_REGISTERS ? slot->register_base : 0, slot->registers,
+                                 sm->config.register_granule, sm->config.registers))
+        return "registers beyond the register file";
+    if (gpumpi_sm_range_is_wrong(slot->held & GPUMP_PART_SHARED_MEMORY ? slot->shared_base : 0, slot->shared_bytes,
+                                 sm->config.shared_granule_bytes,
+                                 slot->held & GPUMP_PART_SHARED_MEMORY && slot->shared_bytes ? sm->shared_bytes
+                                                                                             : sm->config.shared_bytes))
+        return "shared memory beyond the SM's";
+    return gpumpi_sm_find_kernel(sm, slot->kernel) == GPUMP_NONE || !slot->kernel ? "a block of no kernel" : NULL;
+}
+
+/* Returns what is wrong between the slots: ranges that overlap; NULL: nothing. */
+static const char *gpumpi_sm_check_pair(const gpumpi_sm_slot *a, const gpumpi_sm_slot *b) {
+    uint32_t both = a->held & b->held;
+    if ((both & GPUMP_PART_REGISTERS) &&
+        gpumpi_sm_overlap(a->register_base, a->registers, b->register_base, b->registers))
+        return "registers of two blocks overlap";
+    if ((both & GPUMP_PART_SHARED_MEMORY) &&
+        gpumpi_sm_overlap(a->shared_base, a->shared_bytes, b->shared_base, b->shared_bytes))
+        return "shared memory of two blocks overlaps";
+    return NULL;
+}
+
+GPUMP_API gpump_result gpump_sm_check(const gpump_sm *sm, gpump_diag *diag) {
+    uint64_t pending = 0, warps = 0, threads = 0, blocks = 0;
+    uint32_t of_kernel[64], at = 0;
+    const char *wrong = NULL;
+    const gpumpi_sm_kernel *kernels;
+    if (!sm) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "sm", 0, 0, 1, UINT64_MAX);
+    if (sm->head.layout != gpumpi_sm_hash_config(gpump_hash_u64(GPUMP_HASH_SEED, sizeof(gpumpi_sm_slot)), &sm->config))
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "the configuration has changed", 0, 0, 0, 0);
+    if (sm->now == GPUMP_UNKNOWN || sm->shared_bytes > sm->config.shared_bytes || sm->unused)
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "now, shared_bytes or unused", 0, 0, 0, 0);
+    memset(of_kernel, 0, sizeof of_kernel);
+    kernels = gpumpi_sm_kernels_const(sm);
+    for (uint32_t i = 0; !wrong && i < sm->config.entries; i++) {
+        const gpumpi_sm_slot *slot = &gpumpi_sm_slots_const(sm)[i];
+        at = i;
+        wrong = gpumpi_sm_check_slot(sm, i);
+        if (wrong || slot->state == GPUMP_BLOCK_FREE) continue;
+        for (uint32_t j = 0; !wrong && j < i; j++) wrong = gpumpi_sm_check_pair(slot, &gpumpi_sm_slots_const(sm)[j]);
+        of_kernel[gpumpi_sm_find_kernel(sm, slot->kernel)]++;
+        if (slot->pending) pending |= (uint64_t)1 << i;
+        if (!slot->active) continue;
+        blocks++;
+        warps += slot->warps;
+        threads += slot->threads;
+    }
+    for (uint32_t i = 0; !wrong && i < sm->config.kernels; i++) {
+        at = i;
+        if (kernels[i].blocks != of_kernel[i] || !kernels[i].kernel != !kernels[i].blocks ||
+            (!kernels[i].kernel && kernels[i].room) ||
+            (kernels[i].kernel && gpumpi_sm_find_kernel(sm, kernels[i].kernel) != i))
+            wrong = "a kernel's blocks are counted wrongly";
+    }
+    if (!wrong && pending != sm->pending) wrong = "pending actions differ";
+    if (!wrong &&
+        (blocks != sm->blocks || warps != sm->warps || threads != sm->threads || blocks > sm->config.block_slots ||
+         warps > sm->config.warp_slots || threads > sm->config.thread_slots))
+        wrong = "counts of blocks, warps or threads differ";
+    return wrong ? gpumpi_fail(diag, GPUMP_ERROR_FORMAT, wrong, at, 0, 0, 0) : GPUMP_OK;
+}
+
 GPUMP_API uint64_t gpump_sm_hash(const gpump_sm *sm) {
     uint64_t hash = gpumpi_sm_hash_config(GPUMP_HASH_SEED, &sm->config);
     hash = gpump_hash_u64s(hash, &sm->now, 3);
@@ -174,7 +296,7 @@ GPUMP_API gpump_result gpump_sm_bits(const gpump_sm_config *config, uint64_t *bi
 }
 
 GPUMP_API gpump_result gpump_sm_table_bits(const gpump_sm_config *config, gpump_sm_storage *storage, gpump_diag *diag) {
-    gpump_result result = gpumpi_sm_check(config, diag);
+    gpump_result result = gpumpi_sm_check_config(config, diag);
     uint64_t owner, registers, shared;
     if (result) return result;
     if (!storage) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "storage", 0, 0, 1, UINT64_MAX);
@@ -208,8 +330,8 @@ static void gpumpi_sm_transfer(gpump_sm *sm, gpumpi_sm_slot *slot, uint64_t from
 }
 
 static uint64_t gpumpi_sm_part_bytes(const gpumpi_sm_slot *slot, uint32_t parts) {
-    return (parts & GPUMP_PART_REGISTERS ? slot->register_bytes : 0) +
-           (parts & GPUMP_PART_SHARED_MEMORY ? slot->shared_context_bytes : 0);
+    return gpump_add_saturated(parts & GPUMP_PART_REGISTERS ? slot->register_bytes : 0,
+                               parts & GPUMP_PART_SHARED_MEMORY ? slot->shared_context_bytes : 0);
 }
 
 static void gpumpi_sm_give_room(gpump_sm *sm, gpumpi_sm_slot *slot) {
@@ -269,7 +391,7 @@ static void gpumpi_sm_end_restoring(gpump_sm *sm, uint32_t index, uint64_t now) 
 /* Time passes: under port timing, transfers that have been handed over and have ended take effect. */
 GPUMP_API gpump_result gpump_sm_advance(gpump_sm *sm, uint64_t now) {
     if (!sm) return GPUMP_ERROR_ARGUMENT;
-    if (now < sm->now) return GPUMP_ERROR_TIME;
+    if (now < sm->now || now == GPUMP_UNKNOWN) return GPUMP_ERROR_TIME;
     sm->now = now;
     if (sm->config.timing == GPUMP_SM_TIMING_PORT)
         for (uint32_t i = 0; i < sm->config.entries; i++) {
@@ -285,9 +407,6 @@ GPUMP_API gpump_result gpump_sm_advance(gpump_sm *sm, uint64_t now) {
 
 /* ---- room ---- */
 
-static int gpumpi_sm_overlap(uint32_t a, uint32_t a_length, uint32_t b, uint32_t b_length) {
-    return a_length && b_length && a < b + b_length && b < a + a_length;
-}
 /* The end of a range of `part` that overlaps [base, base + length), 0 for none. */
 static uint32_t gpumpi_sm_obstacle(const gpump_sm *sm, uint32_t part, uint32_t base, uint32_t length) {
     for (uint32_t i = 0; i < sm->config.entries; i++) {
@@ -410,7 +529,8 @@ GPUMP_API gpump_result gpump_sm_place(gpump_sm *sm, uint64_t now, const gpump_sm
     if (!request->kernel) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "kernel", 0, 0, 1, UINT32_MAX);
     if (!request->need.threads)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "threads", 0, 0, 1, sm->config.thread_slots);
-    if (now < sm->now) return gpumpi_fail(diag, GPUMP_ERROR_TIME, "now", 0, now, sm->now, UINT64_MAX);
+    if (now < sm->now || now == GPUMP_UNKNOWN)
+        return gpumpi_fail(diag, GPUMP_ERROR_TIME, "now", 0, now, sm->now, UINT64_MAX);
     reason = gpumpi_sm_find_room(sm, request->kernel, &request->need, &register_base, &shared_base);
     if (reason == GPUMP_REASON_NEVER_FITS) return gpumpi_sm_no_room(reason, diag);
     result = gpump_sm_advance(sm, now); /* frees nothing by itself: room comes with FREED and PARKED */
@@ -511,7 +631,7 @@ static uint32_t gpumpi_sm_state_at(const gpump_sm *sm, const gpumpi_sm_slot *slo
 static gpump_result gpumpi_sm_enter(gpump_sm *sm, uint64_t now, gpump_block_ref block, uint32_t states,
                                     gpumpi_sm_slot **slot) {
     if (!sm) return GPUMP_ERROR_ARGUMENT;
-    if (now < sm->now) return GPUMP_ERROR_TIME;
+    if (now < sm->now || now == GPUMP_UNKNOWN) return GPUMP_ERROR_TIME;
     if (!gpumpi_sm_names(sm, block)) return GPUMP_ERROR_STALE;
     *slot = &gpumpi_sm_slots(sm)[block.slot];
     if (!(states & (1u << gpumpi_sm_state_at(sm, *slot, now)))) return GPUMP_ERROR_STATE;
@@ -544,8 +664,9 @@ GPUMP_API gpump_result gpump_sm_report_context_bytes(gpump_sm *sm, gpump_block_r
         gpumpi_sm_kernel *kernel = &gpumpi_sm_kernels(sm)[gpumpi_sm_find_kernel(sm, slot->kernel)];
         uint64_t bytes = gpumpi_sm_part_bytes(&probe, slot->held & ~slot->keep);
         if (kernel->room != UINT64_MAX) {
-            if (bytes > gpump_add_saturated(kernel->room, slot->taken)) return GPUMP_ERROR_FULL;
-            kernel->room = kernel->room + slot->taken - bytes;
+            uint64_t room = gpump_add_saturated(kernel->room, slot->taken);
+            if (bytes > room) return GPUMP_ERROR_FULL;
+            kernel->room = room - bytes;
         }
         probe.taken = bytes;
     }
@@ -813,7 +934,7 @@ static void gpumpi_sm_save_block(gpump_sm *sm, uint32_t index, const gpump_block
     uint64_t bytes = gpumpi_sm_part_bytes(slot, slot->held & ~choice->keep);
     int rewinds = choice->technique == GPUMP_TECHNIQUE_REWIND;
     if (kernel->room != UINT64_MAX) kernel->room -= bytes;
-    slot->taken += bytes;
+    slot->taken = gpump_add_saturated(slot->taken, bytes);
     slot->keep = choice->keep;
     slot->to_point = choice->to_point;
     if (slot->state == GPUMP_BLOCK_PARKED) {
@@ -838,7 +959,8 @@ GPUMP_API gpump_result gpump_sm_preempt(gpump_sm *sm, uint64_t now, const gpump_
     gpump_result result;
     if (!sm || (count && !choices))
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, sm ? "choices" : "sm", 0, 0, 1, UINT64_MAX);
-    if (now < sm->now) return gpumpi_fail(diag, GPUMP_ERROR_TIME, "now", 0, now, sm->now, UINT64_MAX);
+    if (now < sm->now || now == GPUMP_UNKNOWN)
+        return gpumpi_fail(diag, GPUMP_ERROR_TIME, "now", 0, now, sm->now, UINT64_MAX);
     if (count > sm->config.entries)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, count, 0, sm->config.entries);
     if (sm->config.timing == GPUMP_SM_TIMING_PORT) {

@@ -248,6 +248,10 @@ GPUMP_API gpump_result gpump_sm_init(void *memory, size_t bytes, const gpump_sm_
  * else. */
 GPUMP_API gpump_result gpump_sm_adopt(void *memory, size_t bytes, const gpump_sm_config *config, gpump_sm **sm,
                                       gpump_diag *diag);
+/* Checks states, ranges, counts and pending actions against each other. For memory from outside: once gpump_sm_adopt
+ * has taken it over and this returns GPUMP_OK, every later call is safe. GPUMP_ERROR_FORMAT, and diag->field says what
+ * contradicts what, diag->index in which slot or kernel. Cost: slots squared. */
+GPUMP_API gpump_result gpump_sm_check(const gpump_sm *sm, gpump_diag *diag);
 /* Returns a hash of the whole state, the same on every machine. Cost: linear in the slots. */
 GPUMP_API uint64_t gpump_sm_hash(const gpump_sm *sm);
 

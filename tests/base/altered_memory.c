@@ -244,11 +244,133 @@ static void pool_memory(void **state) {
     flip_every_bit(&contexts, good, bytes, 1);
 }
 
+/* ---- SM ---- */
+
+static uint32_t sm_timing;
+
+static gpump_sm_config sm_config(void) {
+    gpump_sm_config config;
+    assert_int_equal(gpump_sm_config_preset(&config, "gtx480_lin"), GPUMP_OK);
+    config.block_slots = 4;
+    config.entries = 6;
+    config.kernels = 3;
+    config.techniques |= 1u << GPUMP_TECHNIQUE_REWIND;
+    config.timing = sm_timing;
+    config.context_bytes = 200000;
+    return config;
+}
+
+static gpump_result sm_adopt(uint64_t *memory, size_t bytes, gpump_diag *diag) {
+    gpump_sm_config config = sm_config();
+    gpump_sm *sm;
+    gpump_result result = gpump_sm_adopt(memory, bytes, &config, &sm, diag);
+    return result ? result : gpump_sm_check(sm, diag);
+}
+
+static void sm_drive(uint64_t *memory, uint64_t seed) {
+    gpump_sm *sm = (gpump_sm *)(void *)memory;
+    uint64_t random = seed, now = sm->now;
+    for (int step = 0; step < 150; step++) {
+        gpump_block_view view[64];
+        gpump_block_choice choices[64];
+        gpump_sm_action action;
+        gpump_sm_request request = {7, 1 + gpump_random_below(&random, 4), gpump_random_below(&random, 2), {64, 0, 0}};
+        gpump_sm_history history = {100, 1000, 5000, 300, 0, 0};
+        gpump_block_ref block = {0, 0};
+        uint32_t count = 0, chosen = 0, pick;
+        now = gpump_add_saturated(now, gpump_random_below(&random, 60));
+        assert_int_equal(gpump_sm_blocks(sm, now, view, 64, &count), GPUMP_OK);
+        pick = gpump_random_below(&random, 6);
+        if (count) block = view[pick % count].block;
+        request.need.registers = 1 + gpump_random_below(&random, 12000);
+        request.need.shared_bytes = gpump_random_below(&random, 12000);
+        memset(choices, 0, sizeof choices);
+        for (uint32_t i = 0; i < count; i++) {
+            if (gpump_random_below(&random, 2)) continue;
+            choices[chosen].block = view[i].block;
+            choices[chosen].technique = gpump_random_below(&random, GPUMP_TECHNIQUES);
+            choices[chosen].keep = gpump_random_below(&random, 4);
+            choices[chosen].to_point = gpump_random_below(&random, 2);
+            chosen++;
+        }
+        if (count && chosen > 1 && gpump_random_below(&random, 2)) chosen = 1; /* most often legal alone */
+        switch (gpump_random_below(&random, 14)) {
+        case 0:
+        case 1: (void)gpump_sm_place(sm, now, &request, step & 1 ? &history : NULL, &block, NULL); break;
+        case 2:
+        case 3: (void)gpump_sm_preempt(sm, now, choices, chosen, NULL); break;
+        case 4:
+        case 5: (void)gpump_sm_report_waits(sm, now, block, gpump_random_below(&random, 3)); break;
+        case 6: (void)gpump_sm_report_saved(sm, now, block); break;
+        case 7: (void)gpump_sm_report_restored(sm, now, block); break;
+        case 8: (void)gpump_sm_report_done(sm, now, block); break;
+        case 9: (void)gpump_sm_report_dropped(sm, now, block); break;
+        case 10: (void)gpump_sm_unpark(sm, now, block, NULL); break;
+        case 11: (void)gpump_sm_report_context_bytes(sm, block, gpump_random_next(&random), 40); break;
+        case 12: (void)gpump_sm_report_blocked(sm, now, block, pick & 1); break;
+        default: (void)gpump_sm_set_shared_bytes(sm, 16384 * (1 + pick % 3), NULL);
+        }
+        (void)gpump_sm_report_executed(sm, block, 3);
+        if (pick)
+            for (int i = 0; i < 20 && gpump_sm_next(sm, now, &action) == GPUMP_OK; i++) {}
+        (void)gpump_sm_next_cycle(sm);
+    }
+    (void)gpump_sm_hash(sm);
+}
+
+static void sm_memory(void **state) {
+    static uint64_t memory[WORDS], good[WORDS];
+    const altered one = {"SM", sm_adopt, sm_drive};
+    (void)state;
+    for (uint32_t scene = 0; scene < 8; scene++) { /* both timings, four residents each */
+        gpump_sm_config config;
+        gpump_sm *sm;
+        size_t bytes;
+        sm_timing = scene % 2 ? GPUMP_SM_TIMING_PORT : GPUMP_SM_TIMING_HOST;
+        config = sm_config();
+        assert_int_equal(gpump_sm_bytes(&config, &bytes, NULL), GPUMP_OK);
+        assert_true(bytes <= sizeof memory);
+        assert_int_equal(gpump_sm_init(memory, bytes, &config, &sm, NULL), GPUMP_OK);
+        for (uint32_t i = 0; i < 3; i++) { /* the check holds on the way, too */
+            gpump_diag diag;
+            sm_drive(memory, test_seed() * 8 + scene + 100 * i);
+            if (gpump_sm_check(sm, &diag)) fail_msg("scene %u, round %u: %s", scene, i, diag.field);
+        }
+        memcpy(good, memory, sizeof good);
+        flip_every_bit(&one, good, bytes, 3);
+    }
+}
+
+static void sm_limits(void **state) {
+    static uint64_t memory[WORDS];
+    gpump_sm_config config = sm_config();
+    gpump_sm_request request = {7, 1, 0, {64, 1000, 1000}};
+    gpump_block_ref block;
+    gpump_block_choice choice;
+    gpump_diag diag;
+    gpump_sm *sm;
+    gpump_sm_action action;
+    (void)state;
+    assert_int_equal(gpump_sm_init(memory, sizeof memory, &config, &sm, NULL), GPUMP_OK);
+    assert_int_equal(gpump_sm_place(sm, GPUMP_UNKNOWN, &request, NULL, &block, &diag), GPUMP_ERROR_TIME);
+    assert_int_equal(gpump_sm_advance(sm, GPUMP_UNKNOWN), GPUMP_ERROR_TIME);
+    assert_int_equal(gpump_sm_next(sm, GPUMP_UNKNOWN, &action), GPUMP_ERROR_TIME);
+    assert_int_equal(gpump_sm_place(sm, 1, &request, NULL, &block, &diag), GPUMP_OK);
+    assert_int_equal(gpump_sm_report_done(sm, GPUMP_UNKNOWN, block), GPUMP_ERROR_TIME);
+    /* 2^63 + 2^63 bytes wrap to 0: they must not pass for a context that fits */
+    assert_int_equal(gpump_sm_report_context_bytes(sm, block, (uint64_t)1 << 63, (uint64_t)1 << 63), GPUMP_OK);
+    memset(&choice, 0, sizeof choice);
+    choice.block = block;
+    choice.technique = GPUMP_TECHNIQUE_SWITCH;
+    assert_int_equal(gpump_sm_preempt(sm, GPUMP_UNKNOWN, &choice, 1, &diag), GPUMP_ERROR_TIME);
+    assert_int_equal(gpump_sm_preempt(sm, 2, &choice, 1, &diag), GPUMP_ERROR_REFUSED);
+    assert_int_equal(diag.reason, GPUMP_REASON_NO_CONTEXT_SPACE);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(scheduler_memory),
-        cmocka_unit_test(spill_memory),
-        cmocka_unit_test(pool_memory),
+        cmocka_unit_test(scheduler_memory), cmocka_unit_test(spill_memory), cmocka_unit_test(pool_memory),
+        cmocka_unit_test(sm_memory),        cmocka_unit_test(sm_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
