@@ -5,36 +5,39 @@
  * In ONE C or C++ file:   #define GPUMP_IMPLEMENTATION
  *                         #include "gpump.h"
  * everywhere else:        #include "gpump.h"
- * The other file a host needs is stb_ds.h (Debian: libstb-dev), unless GPUMP_NO_PROGRAM is defined. GPUMP_STATIC keeps all of it
- * inside the one file; GPUMP_ASSERT(condition) is yours to define.
+ * The other file that a host needs is stb_ds.h (Debian: libstb-dev), unless GPUMP_NO_PROGRAM is defined. GPUMP_STATIC
+ * keeps the whole library inside the one file. GPUMP_ASSERT(condition) is yours to define.
  *
  * Three places to start:
  *   only sizes    gpump_gpu_config_preset, gpump_gpu_occupancy, gpump_gpu_context_bytes, gpump_gpu_save_cycles
  *   only victims  fill gpump_block_view, then gpump_cost_estimate_blocks and gpump_victim_decide
- *   a whole SM    gpump_sm_bytes, gpump_sm_init, gpump_sm_place, gpump_sm_report_executed, gpump_sm_preempt, gpump_sm_next;
- *                 examples/host_skeleton.cc is all of it in one page, docs/hosting.md says what goes where in a simulator
+ *   a whole SM    gpump_sm_bytes, gpump_sm_init, gpump_sm_place, gpump_sm_report_executed, gpump_sm_preempt,
+ *                 gpump_sm_next; examples/host_skeleton.cc is all of it in one page, docs/hosting.md says what goes
+ *                 where in a simulator
  *
- * The map, room by room. A room uses only the rooms above it. The kinds: a calculation is a function of plain structs. Hardware is
- * one flat block of the caller's memory: nothing is allocated later, and a byte copy is a checkpoint. A program grows while it is
- * built, through the caller's allocator.
+ * The map, room by room. A room uses only the rooms above it. The kinds: a calculation is a function of plain structs.
+ * Hardware is one flat block of the caller's memory: nothing is allocated later, and a byte copy is a checkpoint. A
+ * program grows while it is built, through the caller's allocator.
  *
  *   component           kind         first call                      from
  *
- * base: results, reasons for "no", exact arithmetic, hashes and bit sets that all other rooms use. Call gpump_diag_text first: it puts
- * any error into words.
- *   base                             gpump_diag_text                 results, reasons, arithmetic that cannot overflow, a sparse map
+ * base: results, reasons for "no", exact arithmetic, hashes and bit sets that all other rooms use. Call
+ * gpump_diag_text first; it puts any error into words.
+ *   base                             gpump_diag_text                 results, reasons, arithmetic, a sparse map
  *
- * gpu: machines of the papers, what a block takes on them, and what running together costs. Call gpump_gpu_config_preset first.
- *   gpu                 calculation  gpump_gpu_config_preset         Tanasic 5.1 Table 5.2, Lin Table 2.2, Shieh Table 4.2, AMD's CWSR
- *   block               calculation  gpump_block_leaves              what decisions see of a block: view, states, parts, choice
+ * gpu: machines of the papers, what a block takes on them, and what running together costs. Call
+ * gpump_gpu_config_preset first.
+ *   gpu                 calculation  gpump_gpu_config_preset         Tanasic 5.1 Table 5.2, Lin Table 2.2,
+ *                                                                    Shieh Table 4.2, AMD's CWSR
+ *   block               calculation  gpump_block_leaves              a block as decisions see it; predicates
  *   metrics             calculation  gpump_metrics_compute           Tanasic 5.3, Lin 4.1
  *
  * memory: what each kernel's requests do to caches, network and DRAM. Call gpump_meter_config_preset first.
- *   meter               hardware     gpump_meter_config_preset       Lin 3.4.1: per-kernel traffic and the six utilisations
+ *   meter               hardware     gpump_meter_config_preset       Lin 3.4.1: traffic and utilisations
  *
- * program: a kernel's instructions, and what a compiler learns from them before the kernel runs. Call gpump_program_create first, then
- * gpump_program_finish; every analysis takes the finished program.
- *   program             program      gpump_program_create            what the analyses see of a kernel: control flow, loops, aliasing
+ * program: a kernel's instructions, and what a compiler learns from them before the kernel runs. Call
+ * gpump_program_create first, then gpump_program_finish; every analysis takes the finished program.
+ *   program             program      gpump_program_create            control flow, loops, aliasing of a kernel
  *   liveness            program      gpump_liveness_create           Lin 2.3.2
  *   registers           program      gpump_registers_allocate        onto a machine's register file, with spills
  *   preempt_points      program      gpump_preempt_points_place      Lin 2.4.1
@@ -42,25 +45,25 @@
  *   regions             program      gpump_regions_form              iGPU 3 to 4.2
  *   page_checks         program      gpump_page_checks_insert        Kim 2
  *
- * context: the bytes of a block that has left its SM, and the time that moving them takes. Call gpump_context_begin first to write a
- * context, gpump_context_open to read one, and gpump_spill_save_time where only the time counts.
+ * context: the bytes of a block that has left its SM, and the time that moving them takes. Call gpump_context_begin
+ * first to write a context, gpump_context_open to read one, and gpump_spill_save_time where only the time counts.
  *   compress            calculation  gpump_compress_save             Lin 2.3.3
  *   context             calculation  gpump_context_begin             Lin 2.3 and 2.4.2, Tanasic 5.2.2
  *   in_place            calculation  gpump_in_place_find             Lin 2.3.1
  *   spill               hardware     gpump_spill_config_preset       Lin 2.4.3
  *
- * sm: the slots, allocation tables and block life cycle of one SM. Call gpump_sm_config_preset first, then gpump_sm_init and
- * gpump_sm_place.
+ * sm: the slots, allocation tables and block life cycle of one SM. Call gpump_sm_config_preset first, then
+ * gpump_sm_init and gpump_sm_place.
  *   warp_gate           calculation  gpump_warp_gate_may             may this warp go on? one word, a bit per asker
  *   sm                  hardware     gpump_sm_config_preset          Lin 2.3.1, Tanasic 5.2.2, Shieh 3.2 and 3.4.4
  *
- * victim: which blocks leave an SM for another kernel, and how. Fill a gpump_block_view for each block (gpump_sm_blocks does so), then
- * call gpump_cost_estimate_blocks and gpump_victim_decide.
+ * victim: which blocks leave an SM for another kernel, and how. Fill a gpump_block_view for each block (gpump_sm_blocks
+ * does so), then call gpump_cost_estimate_blocks and gpump_victim_decide.
  *   cost                calculation  gpump_cost_estimate_blocks      Shieh 3.3.2, Chimera
  *   victim              calculation  gpump_victim_find               Shieh chapter 3, Chimera, Tanasic 7.2.1
  *
- * scheduler: which kernel of which process gets which SM. Call gpump_scheduler_config_preset first, then gpump_scheduler_init,
- * gpump_scheduler_submit and gpump_scheduler_next.
+ * scheduler: which kernel of which process gets which SM. Call gpump_scheduler_config_preset first, then
+ * gpump_scheduler_init, gpump_scheduler_submit and gpump_scheduler_next.
  *   scheduler           hardware     gpump_scheduler_config_preset   Tanasic 5.2.1 to 5.2.3
  *   scheduler_policies  tables       gpump_scheduler_find            Tanasic 5.2.4, 5.3.2, 5.3.4
  *
@@ -69,19 +72,23 @@
  *              were. NULL where a pointer is needed, and a value outside its range, are GPUMP_ERROR_ARGUMENT. Functions
  *              that return something else (questions), and those marked Hot, trust their arguments.
  *   diag       may be NULL; filled only on failure; gpump_diag_text puts it into words.
- *   now        in cycles; going back is GPUMP_ERROR_TIME, and so is GPUMP_UNKNOWN to the SM, the scheduler and the spill engine.
+ *   now        in cycles; going back is GPUMP_ERROR_TIME, and so is GPUMP_UNKNOWN to the SM, the scheduler and the
+ *              spill engine.
  *   block      a (slot, generation): GPUMP_ERROR_STALE when it names no block, or no longer.
- *   capacity   entries of the array before it, which may be NULL with 0; *count gets how many there are. When they do not fit, that is
- *              GPUMP_ERROR_CAPACITY: the array is unchanged, and *count is the number needed.
- *   hardware   _bytes says how much memory, _init makes an object in it (8-byte aligned; GPUMP_ERROR_CAPACITY when it is less), _adopt takes
- *              over a byte copy (GPUMP_ERROR_FORMAT unless size, configuration and build are the same). _adopt trusts the tables of a copy
- *              that this program made; for bytes from outside _check goes through all of them (GPUMP_ERROR_FORMAT), and then every later call
- *              is safe. _hash is the same on every machine, _bits is the cost in SRAM. A wrong configuration is
- *              GPUMP_ERROR_CONFIG; an unknown preset is GPUMP_ERROR_UNKNOWN_NAME.
- *   program    transforms set their output to a new program, to be freed by gpump_program_destroy; _destroy takes NULL, too.
+ *   capacity   entries of the array before it, which may be NULL with 0; *count gets how many there are. When they do
+ *              not fit, that is GPUMP_ERROR_CAPACITY: the array is unchanged, and *count is the number needed.
+ *   hardware   _bytes says how much memory, _init makes an object in it (8-byte aligned; GPUMP_ERROR_CAPACITY when it
+ *              is less), _adopt takes over a byte copy (GPUMP_ERROR_FORMAT unless size, configuration and build are the
+ *              same). _adopt trusts the tables of a copy that this program made; for bytes from outside _check goes
+ *              through all of them (GPUMP_ERROR_FORMAT), and then every later call is safe. _hash is the same on every
+ *              machine, _bits is the cost in SRAM. A wrong configuration is GPUMP_ERROR_CONFIG; an unknown preset is
+ *              GPUMP_ERROR_UNKNOWN_NAME.
+ *   program    transforms set their output to a new program, to be freed by gpump_program_destroy; _destroy takes NULL,
+ *              too.
  *   struct_size is the size of the struct it stands in, so that a host compiled against another version is refused.
  *   cost       constant; a place in a table, or a division. Nothing but programs and their analyses allocates.
- *   source     the first line of a component names the paper, a comment the section where that is narrower; docs/papers.md has the rest.
+ *   source     the first line of a component names the paper, a comment the section where that is narrower;
+ *              docs/papers.md has the rest.
  */
 
 #ifndef GPUMP_H
