@@ -561,13 +561,15 @@ typedef struct gpump_block_view {
 typedef struct gpump_block_choice {
     gpump_block_ref block;
     uint32_t technique; /* gpump_technique */
-    uint32_t keep;     /* with switch and rewind: gpump_part bits that stay in place (Lin 2.3.1); 0: the block leaves */
-    uint32_t to_point; /* with switch: 1: warps go on issuing until the host reports that none waits for a preemption
-                          point */
-    /* From here on gpump_sm_preempt reads nothing. */
-    uint32_t otherwise; /* the technique to apply at gpump_victim_decision.ask_again if the block still runs then; the
-                           same as technique: none */
-    uint32_t sm;        /* number of the SM (gpump_victim_sm.sm) */
+    uint32_t keep; /* with switch and rewind: gpump_part bits that stay in place (Lin 2.3.1); 0: the block leaves */
+    /* With switch. 1: warps go on issuing until the host reports that none waits for a preemption point. */
+    uint32_t to_point;
+    /* From here on gpump_sm_preempt reads nothing.
+     *
+     * The technique to apply at gpump_victim_decision.ask_again if the block still runs then. The same as `technique`:
+     * there is no second technique. */
+    uint32_t otherwise;
+    uint32_t sm; /* number of the SM (gpump_victim_sm.sm) */
     uint32_t unused;
     uint64_t cookie;
     uint64_t latency;  /* estimated cycles until the block's room is free; GPUMP_UNKNOWN: cannot be told */
@@ -3163,17 +3165,19 @@ typedef struct gpump_scheduler_config {
     uint32_t sms;           /* SMs; 1 to 65536; preset: the machine's (published) */
     uint32_t blocks_per_sm; /* blocks on an SM at most (Tmax); 1 to 64; preset: the machine's (published) */
     uint32_t processes;     /* rows of the process table; 1 to 4096; preset 32 (assumed) */
-    uint32_t queues; /* command queues, each with a buffer of one command; 1 to 4096; preset 32 (assumed: Hyper-Q) */
-    uint32_t
-        active_kernels;    /* rows of the active queue and the KSRT; 1 to 4096; preset: the SM count (Tanasic 5.2.3) */
-    uint32_t saved_blocks; /* entries of each kernel's PTBQ; 0 to sms x blocks_per_sm; preset: that product
-                              (Tanasic 5.2.3) */
-    uint32_t mechanism;    /* gpump_scheduler_mechanism; preset SWITCH */
-    uint32_t kernels_per_sm;  /* 1; or 2: a reserved SM may take blocks of its next kernel beside those leaving
-                                 (Shieh 3.2); preset 1 */
-    uint32_t decision_cycles; /* cycles from an event to the policy's decision; preset: one per SM (Tanasic 5.2.4) */
-    uint32_t slice_cycles;    /* time slice of the `time_slice` policy, cycles; at least 1; preset 1 ms (assumed) */
-    uint32_t reserved;        /* 0 */
+    /* Command queues, each with a buffer of one command; 1 to 4096; preset 32 (assumed: Hyper-Q). */
+    uint32_t queues;
+    /* Rows of the active queue and of the KSRT; 1 to 4096; preset: the SM count (Tanasic 5.2.3). */
+    uint32_t active_kernels;
+    /* Entries of each kernel's PTBQ; 0 to sms x blocks_per_sm; preset: that product (Tanasic 5.2.3). */
+    uint32_t saved_blocks;
+    uint32_t mechanism; /* gpump_scheduler_mechanism; preset SWITCH */
+    /* 1; or 2: a reserved SM may take blocks of its next kernel beside the leaving ones (Shieh 3.2). Preset 1. */
+    uint32_t kernels_per_sm;
+    /* Cycles from an event to the policy's decision; preset: one per SM (Tanasic 5.2.4). */
+    uint32_t decision_cycles;
+    uint32_t slice_cycles; /* time slice of the `time_slice` policy, cycles; at least 1; preset 1 ms (assumed) */
+    uint32_t reserved;     /* 0 */
 } gpump_scheduler_config;
 
 /* A process as the process table holds it (Tanasic calls it the context table). */
@@ -3240,8 +3244,9 @@ typedef struct gpump_scheduler_kernel {
     uint32_t owned;       /* SMs that run it or are being set up for it, reserved ones not counted */
     uint32_t reserved;    /* SMs being vacated for it */
     uint32_t setting_up;  /* of `owned`: SMs not ready yet */
-    uint32_t
-        first_sm; /* the SM it was given last, head of a list through previous_sm and next_sm; GPUMP_NONE: owns none */
+    /* The SM that the kernel was given last: head of a list through previous_sm and next_sm. GPUMP_NONE: it owns none.
+     */
+    uint32_t first_sm;
     uint32_t in_use; /* 1: the row belongs to a kernel of the active queue */
     uint32_t unused;
 } gpump_scheduler_kernel;
@@ -3352,12 +3357,13 @@ GPUMP_INLINE int32_t gpump_scheduler_tokens(const gpump_scheduler_kernel *kernel
 typedef enum gpump_scheduler_action_kind {
     GPUMP_SCHEDULER_KERNEL_START = 1, /* `kernel` entered the active queue */
     GPUMP_SCHEDULER_KERNEL_DONE,      /* the kernel of `queue` has ended; the queue may submit again */
-    GPUMP_SCHEDULER_PREEMPT, /* vacate `sm`: as `mechanism` says, each of its blocks of `kernel` must be reported
-                                preempted or finished; `next` is the kernel it is for as things stand */
-    GPUMP_SCHEDULER_SETUP, /* set `sm` up for `kernel`: process id, page table base, and invalidate what is named; then
-                              report_ready */
-    GPUMP_SCHEDULER_ISSUE  /* start a block of `kernel` on `sm`: a saved one by its handle, else the block of that index
-                            */
+    /* Vacate `sm` as `mechanism` says. Report each of its blocks of `kernel` as preempted or finished. `next` is the
+     * kernel that gets the SM according to the decisions so far. */
+    GPUMP_SCHEDULER_PREEMPT,
+    /* Set `sm` up for `kernel`: load process id and page table base, invalidate what is named. Then report ready. */
+    GPUMP_SCHEDULER_SETUP,
+    /* Start a block of `kernel` on `sm`: a saved block by its handle, otherwise the block of that index. */
+    GPUMP_SCHEDULER_ISSUE
 } gpump_scheduler_action_kind;
 
 /* What a change of process makes stale on an SM; bits of gpump_scheduler_action.invalidate. */
@@ -3379,8 +3385,8 @@ typedef struct gpump_scheduler_action {
     uint32_t kernel;          /* kernel number, from 1 */
     uint32_t next;            /* PREEMPT: the number of the next kernel; 0: none any more */
     uint32_t queue, process;
-    uint32_t mechanism;  /* PREEMPT: gpump_scheduler_mechanism; DRAIN when the context memory or the PTBQ could not take
-                            all blocks */
+    /* PREEMPT: gpump_scheduler_mechanism. DRAIN when context memory or PTBQ could not take all blocks. */
+    uint32_t mechanism;
     uint32_t reason;     /* PREEMPT: gpump_reason why it is DRAIN after all; 0 */
     uint32_t invalidate; /* SETUP: gpump_scheduler_invalidate bits; 0 within one process */
     uint32_t beside;     /* SETUP: 1: the blocks of another kernel are still leaving (kernels_per_sm 2) */
@@ -4973,7 +4979,7 @@ GPUMP_API gpump_result gpump_gpu_check(const gpump_gpu *gpu, gpump_diag *diag) {
     return GPUMP_OK;
 }
 
-/* value rounded up to a multiple of granule, at most UINT32_MAX's largest multiple in u64 */
+/* Returns `value` rounded up to a multiple of `granule`. 64 bits hold the result for every 32-bit value. */
 static uint64_t gpumpi_gpu_round(uint32_t value, uint32_t granule) {
     return ((uint64_t)value + granule - 1u) / granule * granule;
 }
@@ -5104,7 +5110,7 @@ GPUMP_API double gpump_metrics_ntt(const gpump_metrics_run *run) {
     return run->alone ? (double)run->shared / (double)run->alone : 0.0;
 }
 
-/* What one more program adds; the sums are finished by gpumpi_metrics_finish. */
+/* Adds one program to the sums. gpumpi_metrics_finish turns the sums into metrics. */
 static void gpumpi_metrics_add(gpump_metrics *sums, double ntt, int first) {
     sums->antt += ntt;
     sums->stp += 1.0 / ntt;
@@ -12900,7 +12906,7 @@ typedef struct gpumpi_in_place_range {
     uint64_t cost; /* of giving it up: one block, whether the block is untouched so far, bytes; UINT64_MAX: never */
 } gpumpi_in_place_range;
 
-/* How many blocks of `size` fit between start and end; the first one's base in *first. */
+/* Returns how many blocks of `size` fit between start and end, and sets *first to the base of the first. */
 static uint32_t gpumpi_in_place_fit(uint32_t start, uint32_t end, uint32_t size, uint32_t placement, uint32_t *first) {
     uint64_t at = start;
     if (placement == GPUMP_IN_PLACE_ALIGNED) at = (at + size - 1u) / size * size;
@@ -12908,7 +12914,8 @@ static uint32_t gpumpi_in_place_fit(uint32_t start, uint32_t end, uint32_t size,
     return at < end ? (end - (uint32_t)at) / size : 0;
 }
 
-/* One resource. Ranges ascend. Marks those that go, writes the bases. 0: impossible. */
+/* Plans one resource. Ranges ascend. Marks the ranges to give up and writes the bases of the new blocks. Returns 0 when
+ * no set of ranges makes enough room. */
 static int gpumpi_in_place_solve(const gpumpi_in_place_range *ranges, uint32_t count, uint32_t capacity, uint32_t size,
                                  uint32_t wanted, uint32_t placement, unsigned char *goes, uint32_t *bases) {
     /* best[j][q]: the least cost of giving up ranges before j, j itself staying (j = count: the end), with q blocks of
@@ -14146,7 +14153,7 @@ static void gpumpi_sm_post(gpump_sm *sm, uint32_t index, uint32_t kind) {
     sm->pending |= (uint64_t)1 << index;
 }
 
-/* Reserves the port for `bytes` from cycle `from` on. Nothing to move needs no port. */
+/* Reserves the port for `bytes` from cycle `from` on. A transfer of 0 bytes does not reserve the port. */
 static void gpumpi_sm_transfer(gpump_sm *sm, gpumpi_sm_slot *slot, uint64_t from, uint64_t bytes) {
     uint64_t cycles = gpump_muldiv_up(bytes, sm->config.port_cycles, sm->config.port_bytes);
     slot->moved = bytes;
@@ -14173,7 +14180,7 @@ static void gpumpi_sm_give_room(gpump_sm *sm, gpumpi_sm_slot *slot) {
     slot->taken = 0;
 }
 
-/* The state of a stopped (or parked) block is complete: what it does not keep goes out. */
+/* The state of a stopped or parked block is complete: starts to save the parts that the block does not keep. */
 static void gpumpi_sm_start_saving(gpump_sm *sm, uint32_t index, uint64_t now) {
     gpumpi_sm_slot *slot = &gpumpi_sm_slots(sm)[index];
     slot->parts = slot->held & ~slot->keep;
@@ -14511,7 +14518,7 @@ GPUMP_API gpump_result gpump_sm_report_blocked(gpump_sm *sm, uint64_t now, gpump
     return GPUMP_OK;
 }
 
-/* The real end of a transfer corrects the port's plan when it is the last one planned. */
+/* A transfer has ended at `now`. If it was the last one planned, the port is free from then on. */
 static void gpumpi_sm_correct_port(gpump_sm *sm, const gpumpi_sm_slot *slot, uint64_t now) {
     if (slot->moved && slot->port_end == sm->port_free) sm->port_free = now;
 }
@@ -14855,7 +14862,7 @@ GPUMP_API gpump_result gpump_sm_unpark(gpump_sm *sm, uint64_t now, gpump_block_r
 
 /* ---- actions ---- */
 
-/* Out of the warp slots, at the latest when parked. */
+/* Takes a block out of its block slot, warp slots and thread slots. */
 static void gpumpi_sm_leave(gpump_sm *sm, gpumpi_sm_slot *slot) {
     if (!slot->active) return;
     slot->active = 0;
@@ -15010,7 +15017,7 @@ GPUMP_API void gpump_cost_history_record(gpump_cost_history *history, uint64_t i
     history->finished++;
 }
 
-/* Rounded up. The window is mostly full: no division then. */
+/* The mean of the window, rounded up. A full window, the usual case, needs no division. */
 static uint64_t gpumpi_cost_mean(uint64_t sum, uint32_t n) {
     return n == GPUMP_COST_WINDOW ? (sum + GPUMP_COST_WINDOW - 1) / GPUMP_COST_WINDOW : (sum + n - 1) / n;
 }
@@ -15100,7 +15107,7 @@ static uint64_t gpumpi_cost_times(uint64_t a, uint64_t q) {
     return gpump_muldiv_up(a, q, 65536);
 }
 
-/* The last of the blocks that can be drained in time ends the wait (Chimera); until then the slots of the others are
+/* The SM waits for the last block that can be drained in time (Chimera). Until then the slots of the other blocks are
  * idle. */
 static void gpumpi_cost_charge_drains(uint64_t blocks, uint64_t limit, uint64_t ipc, gpump_cost_estimate *estimates) {
     uint64_t last = 0, rest;
@@ -15128,7 +15135,7 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gp
     if (count > 64) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, count, 0, 64);
     if (options->cpi >= GPUMP_COST_CPI_SOURCES)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "options.cpi", 0, options->cpi, 0, GPUMP_COST_CPI_SOURCES - 1);
-    /* Kernel by kernel: all that is averaged is averaged over the blocks of one kernel on this SM. */
+    /* Kernel by kernel: every mean is over the blocks of one kernel on this SM. */
     for (todo = gpumpi_cost_all(count); todo;) {
         const gpump_cost_history *history;
         gpumpi_cost_running running;
@@ -15345,7 +15352,7 @@ GPUMP_API gpump_result gpump_victim_table_bits(const gpump_victim_config *config
 /* ---- gpump_impl/victim/victim_greedy.c ---- */
 
 
-/* Blocks of one SM after every one has been given its way out. */
+/* The blocks of one SM once each has its technique. */
 typedef struct gpumpi_victim_priced {
     uint64_t latency[GPUMP_VICTIM_BLOCKS];
     uint64_t overhead[GPUMP_VICTIM_BLOCKS];
@@ -15397,7 +15404,7 @@ GPUMP_INLINE uint64_t gpumpi_victim_rank_of(const gpump_victim_candidate *c) {
     return gpumpi_victim_rank(!c->late, c->latency, c->overhead);
 }
 
-/* 1 when a is to be preferred to b of the same rank; what is still equal is left to the lower position. */
+/* 1 when candidate a is preferred to candidate b of the same rank. A tie goes to the lower position. */
 static int gpumpi_victim_breaks_tie(const gpump_victim_candidate *a, const gpump_victim_candidate *b) {
     if (a->late) return a->overhead < b->overhead;
     return a->latency != b->latency ? a->latency < b->latency : !a->victims && b->victims;
@@ -15408,7 +15415,8 @@ static int gpumpi_victim_better(const gpump_victim_candidate *a, const gpump_vic
     return x != y ? x < y : gpumpi_victim_breaks_tie(a, b);
 }
 
-/* Sums up a set of victims; those of `waits` leave anyway, but the position is not free before they are out. */
+/* Sums up a set of victims. The blocks of `waits` leave without a decision, but the position is free only after them.
+ */
 GPUMP_INLINE void gpumpi_victim_sum(const gpumpi_victim_priced *priced, uint64_t set, uint64_t waits,
                                     gpump_victim_candidate *candidate) {
     uint64_t latency = 0, overhead = 0, late = (set | waits) & priced->late;
@@ -15535,8 +15543,8 @@ static uint32_t gpumpi_victim_sort(const gpumpi_victim_priced *priced, uint64_t 
     return n;
 }
 
-/* Adds the best blocks of `order` to a set until `positions` more fit; drops those that turn out not to be needed.
- * Returns the extended set, or 0 when it cannot be done. */
+/* Adds the best blocks of `order` to a set until `positions` more positions fit. Then drops the blocks that are not
+ * needed. Returns the extended set, or 0 when no set suffices. */
 static uint64_t gpumpi_victim_fill(const gpump_victim_plan_args *args, const uint8_t *order, uint32_t n, uint64_t gone,
                                    int groups, uint64_t set, gpumpi_victim_room room, uint32_t positions) {
     uint64_t added = 0, rest;
@@ -15563,7 +15571,7 @@ static uint64_t gpumpi_victim_fill(const gpump_victim_plan_args *args, const uin
     return set | added;
 }
 
-/* Returns 1 when all positions that it takes are free in time. */
+/* Returns 1 when all positions that the plan takes are free before the deadline. */
 static int gpumpi_victim_greedy(const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
     const gpump_victim_policy *policy = args->policy;
     gpumpi_victim_priced priced;
@@ -15663,7 +15671,8 @@ static int gpumpi_victim_greedy(const gpump_victim_plan_args *args, gpump_victim
 
 GPUMP_API void gpump_victim_plan_greedy(const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
     if (args->leaving && !(args->policy->flags & GPUMP_VICTIM_EVICTED)) {
-        /* First without the room of those that leave too late; that is better unless it gives fewer positions. */
+        /* The first attempt leaves out the room of blocks that leave too late. The second attempt counts only when it
+         * gives more positions. */
         gpump_victim_plan_args within = gpumpi_victim_args_within(args, args->left);
         gpump_victim_plan sure;
         if (gpumpi_victim_greedy(&within, &sure)) {
@@ -15688,7 +15697,7 @@ GPUMP_API void gpumpi_victim_plan_each(const gpump_victim_plan_args *args, gpump
     }
 }
 
-/* Chimera and its kin: all blocks or none, positions from the lowest. */
+/* Policies that, like Chimera, evict all blocks of an SM or none. Positions are taken from the lowest. */
 GPUMP_API void gpumpi_victim_plan_whole(const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
     gpumpi_victim_room room;
     uint64_t rest;
@@ -15924,8 +15933,8 @@ static uint32_t gpumpi_victim_within(const gpump_cost_estimate *estimate, uint32
     return t;
 }
 
-/* A drain that turns out too long ends in a flush. How likely that is: at most estimate / time (Markov's inequality),
- * taken as half of it. */
+/* A drain that turns out too long ends in a flush. The probability of that is at most estimate / time (Markov's
+ * inequality); half of the bound is used. */
 static void gpumpi_victim_charge_drains(const gpump_victim_plan_args *args, uint64_t blocks,
                                         gpump_cost_estimate *estimates) {
     for (; blocks; blocks &= blocks - 1) {
@@ -15948,14 +15957,15 @@ static void gpumpi_victim_charge_drains(const gpump_victim_plan_args *args, uint
     }
 }
 
-/* Gives the victims techniques such that all are out within the limit or, where that cannot be, within the least
- * latency that can, which is returned: the saves of an SM follow each other, so their times add up, and whoever is past
- * the limit anyway frees the others to take whatever is cheapest up to the same moment. */
+/* Gives the victims techniques such that all have left within the limit. Where that is impossible, all leave within the
+ * least possible latency. Returns the latency. The saves of an SM follow each other, so their times add up. When one
+ * victim exceeds the limit in any case, the others take the cheapest technique that ends by the same cycle. */
 static uint64_t gpumpi_victim_assign(const gpump_victim_plan_args *args, const gpump_cost_estimate *estimates,
                                      uint64_t victims, gpump_victim_plan *plan) {
     uint64_t rest, forced = 0, limit = args->left, port;
     int serial = (args->request->flags & GPUMP_VICTIM_SERIAL_PORT) != 0;
-    /* The least time in which all can be out: those that can neither be flushed nor drained in time must be saved. */
+    /* The least time in which all victims can leave. A victim that can neither be flushed nor drained in time must be
+     * saved. */
     for (rest = victims; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest), t;
         uint32_t ways = serial ? args->allowed[i] & GPUMPI_VICTIM_PORT : args->allowed[i];
@@ -15980,7 +15990,7 @@ static uint64_t gpumpi_victim_assign(const gpump_victim_plan_args *args, const g
         plan->technique[i] = (uint8_t)t;
         if (gpumpi_victim_uses_port(t)) port = gpump_add_saturated(port, estimates[i].latency[t]);
     }
-    /* Too much for the port: take from it whoever costs least more per cycle won. */
+    /* The port is overloaded: the victim whose other technique costs least per port cycle saved is not saved. */
     while (serial && port > limit) {
         uint32_t who = GPUMP_NONE, how = 0;
         uint64_t best_more = 0, best_won = 0;
@@ -16012,8 +16022,8 @@ static uint64_t gpumpi_victim_assign(const gpump_victim_plan_args *args, const g
     return limit;
 }
 
-/* Nobody stops before they have to: a block that is to be saved runs on until its save begins, and may end before; one
- * that is expected to end is looked at again when the last moment for another way out has come. */
+/* No block stops earlier than necessary. A block that will be saved runs until its save begins, and may end before. A
+ * block that is expected to end is reconsidered at the last cycle at which another technique is still in time. */
 static void gpumpi_victim_run_on(const gpump_victim_plan_args *args, uint64_t victims, uint64_t limit,
                                  gpump_victim_plan *plan) {
     const gpump_victim_request *request = args->request;
@@ -16034,7 +16044,7 @@ static void gpumpi_victim_run_on(const gpump_victim_plan_args *args, uint64_t vi
                  save = estimates[i].latency[GPUMP_TECHNIQUE_SWITCH];
         if (!(args->allowed[i] & GPUMPI_VICTIM_D)) continue;
         if (gpumpi_victim_uses_port(t)) {
-            /* Of whom nothing is known, half live on as long as they have lived. */
+            /* A block without history: half of such blocks run on for as long as they have run. */
             guess[i] = drain == GPUMP_UNKNOWN ? args->sm->blocks[i].cycles : drain;
             for (j = n++; j > 0 && guess[order[j - 1]] > guess[i]; j--) order[j] = order[j - 1];
             order[j] = (uint8_t)i;
@@ -16066,7 +16076,7 @@ static void gpumpi_victim_run_on(const gpump_victim_plan_args *args, uint64_t vi
     if (next != GPUMP_UNKNOWN) plan->ask_again = gpump_add_saturated(request->now, next);
 }
 
-/* Cycles until the last victim of a plan is out. */
+/* Cycles until the last victim of a plan has left. */
 static uint64_t gpumpi_victim_last_out(const gpump_victim_plan_args *args, const gpump_victim_plan *plan) {
     uint64_t last = 0, port = 0, rest;
     for (rest = plan->victims; rest; rest &= rest - 1) {
@@ -16887,9 +16897,10 @@ static uint64_t gpumpi_victim_bill(const gpumpi_victim_context *context, const g
     return gpump_add_saturated(out->decision->overhead, late * price);
 }
 
-/* The request ends with its last position. So nobody hurries before the one who must be late; and where lateness is
- * worth less than what it would take to avoid it, all may take longer. `first` is what came of a plan within
- * context->left. Sets context->relaxed. */
+/* Chooses the time for which all positions are planned, and sets context->relaxed. A request ends with its last
+ * position. If one position is late, finishing the others early gains nothing: all are planned for the latest time.
+ * Where avoiding lateness costs more than the lateness, all positions may take longer. `first` is the result of the
+ * plan within context->left. */
 static gpump_result gpumpi_victim_settle(gpumpi_victim_context *context, const gpump_victim_sm *sms, uint32_t sm_count,
                                          const gpumpi_victim_state *states, int again, const gpumpi_victim_out *first,
                                          gpump_diag *diag) {
@@ -17555,7 +17566,7 @@ static void gpumpi_scheduler_disown(gpump_scheduler *s, uint32_t index) {
     k->owned--;
     k->tokens++;
 }
-/* Reserves for a kernel, or gives up: the SM's `next`, with its token. */
+/* Sets or clears the kernel for which an SM is reserved, and moves the token with it. */
 static void gpumpi_scheduler_promise(gpump_scheduler *s, gpump_scheduler_sm *sm, uint32_t kernel) {
     gpump_scheduler_kernel *kernels = gpumpi_scheduler_kernels(s);
     if (sm->next) {
@@ -17580,7 +17591,7 @@ static void gpumpi_scheduler_idle(gpump_scheduler *s, uint32_t index) {
     gpumpi_scheduler_policy_event(s); /* event 2: an SM becomes idle */
 }
 
-/* An owned SM that runs nothing and has nothing to issue. */
+/* 1 for an owned SM without resident blocks whose kernel has no block to issue. */
 static void gpumpi_scheduler_release(gpump_scheduler *s, uint32_t index) {
     gpumpi_scheduler_disown(s, index);
     gpumpi_scheduler_idle(s, index);
@@ -17819,7 +17830,7 @@ static void gpumpi_scheduler_leave(gpump_scheduler *s, uint32_t index, uint32_t 
     }
 }
 
-/* After a block has left: is its SM free, its kernel over? */
+/* After a block has left: frees the SM when it is empty, and ends the kernel when this was its last block. */
 static void gpumpi_scheduler_after_leave(gpump_scheduler *s, uint32_t index, uint32_t kernel) {
     gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[index];
     if (sm->state == GPUMP_SCHEDULER_SM_RESERVED) {
@@ -17997,7 +18008,7 @@ static void gpumpi_scheduler_change_next(gpump_scheduler *s, uint32_t index, uin
     }
 }
 
-/* Checks a step of the policy against the tables and carries it out; 0 when it makes no sense. */
+/* Checks a step of the policy against the tables and carries it out. Returns 0 for an impossible step. */
 static int gpumpi_scheduler_apply(gpump_scheduler *s, const gpump_scheduler_step *step) {
     gpump_scheduler_sm *sm;
     if (step->sm >= s->config.sms || !step->kernel || step->kernel > s->config.active_kernels) return 0;
@@ -18040,8 +18051,8 @@ static gpump_result gpumpi_scheduler_default_step(const gpump_scheduler_view *vi
     return GPUMP_EMPTY;
 }
 
-/* One whole run of the policy. A policy that never comes to an end is stopped: in a sound run every SM changes hands,
- * or its next kernel, less often than there are SMs and kernels together. */
+/* One whole run of the policy. A policy that never ends is stopped: in a sound run each SM changes its kernel, or its
+ * next kernel, less often than there are SMs and kernels together. */
 static gpump_result gpumpi_scheduler_run_policy(gpump_scheduler *s, const gpump_scheduler_policy *policy) {
     uint64_t limit = ((uint64_t)s->config.sms + s->config.active_kernels) * 4 + 16;
     gpump_result result = GPUMP_OK;
@@ -18155,7 +18166,7 @@ static void gpumpi_scheduler_hand_issue(gpump_scheduler *s, uint32_t index, uint
     }
 }
 
-/* The next thing to do about one SM; 0 when there is none, and the SM is taken off the list. */
+/* Finds the next action of one SM. Returns 0 when there is none, and takes the SM off the list. */
 static int gpumpi_scheduler_hand_sm(gpump_scheduler *s, uint32_t index, gpump_scheduler_action *action) {
     gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[index];
     const gpump_scheduler_kernel *kernels = gpumpi_scheduler_kernels(s);
@@ -18387,8 +18398,9 @@ static gpump_result gpumpi_policy_dss_step(const gpump_scheduler_policy *policy,
     }
     richest = gpumpi_policy_richest(view, 1);
     if (!richest) return GPUMP_EMPTY;
-    if (view->reserved_sms) /* an SM on its way to a kernel that has nothing left to issue: "change the decision of the
-                               next kernel" */
+    /* A reserved SM whose next kernel has nothing left to issue goes to the richest kernel instead: Algorithm 1 changes
+     * the decision of the next kernel. */
+    if (view->reserved_sms)
         for (uint32_t i = 0; i < view->config->sms; i++) {
             const gpump_scheduler_sm *sm = &view->sms[i];
             if (sm->state == GPUMP_SCHEDULER_SM_RESERVED && !sm->next_blocks && sm->next != richest &&

@@ -7,7 +7,7 @@ typedef struct gpumpi_in_place_range {
     uint64_t cost; /* of giving it up: one block, whether the block is untouched so far, bytes; UINT64_MAX: never */
 } gpumpi_in_place_range;
 
-/* How many blocks of `size` fit between start and end; the first one's base in *first. */
+/* Returns how many blocks of `size` fit between start and end, and sets *first to the base of the first. */
 static uint32_t gpumpi_in_place_fit(uint32_t start, uint32_t end, uint32_t size, uint32_t placement, uint32_t *first) {
     uint64_t at = start;
     if (placement == GPUMP_IN_PLACE_ALIGNED) at = (at + size - 1u) / size * size;
@@ -15,7 +15,8 @@ static uint32_t gpumpi_in_place_fit(uint32_t start, uint32_t end, uint32_t size,
     return at < end ? (end - (uint32_t)at) / size : 0;
 }
 
-/* One resource. Ranges ascend. Marks those that go, writes the bases. 0: impossible. */
+/* Plans one resource. Ranges ascend. Marks the ranges to give up and writes the bases of the new blocks. Returns 0 when
+ * no set of ranges makes enough room. */
 static int gpumpi_in_place_solve(const gpumpi_in_place_range *ranges, uint32_t count, uint32_t capacity, uint32_t size,
                                  uint32_t wanted, uint32_t placement, unsigned char *goes, uint32_t *bases) {
     /* best[j][q]: the least cost of giving up ranges before j, j itself staying (j = count: the end), with q blocks of

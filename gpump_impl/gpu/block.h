@@ -79,13 +79,15 @@ typedef struct gpump_block_view {
 typedef struct gpump_block_choice {
     gpump_block_ref block;
     uint32_t technique; /* gpump_technique */
-    uint32_t keep;     /* with switch and rewind: gpump_part bits that stay in place (Lin 2.3.1); 0: the block leaves */
-    uint32_t to_point; /* with switch: 1: warps go on issuing until the host reports that none waits for a preemption
-                          point */
-    /* From here on gpump_sm_preempt reads nothing. */
-    uint32_t otherwise; /* the technique to apply at gpump_victim_decision.ask_again if the block still runs then; the
-                           same as technique: none */
-    uint32_t sm;        /* number of the SM (gpump_victim_sm.sm) */
+    uint32_t keep; /* with switch and rewind: gpump_part bits that stay in place (Lin 2.3.1); 0: the block leaves */
+    /* With switch. 1: warps go on issuing until the host reports that none waits for a preemption point. */
+    uint32_t to_point;
+    /* From here on gpump_sm_preempt reads nothing.
+     *
+     * The technique to apply at gpump_victim_decision.ask_again if the block still runs then. The same as `technique`:
+     * there is no second technique. */
+    uint32_t otherwise;
+    uint32_t sm; /* number of the SM (gpump_victim_sm.sm) */
     uint32_t unused;
     uint64_t cookie;
     uint64_t latency;  /* estimated cycles until the block's room is free; GPUMP_UNKNOWN: cannot be told */

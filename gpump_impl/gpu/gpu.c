@@ -313,7 +313,7 @@ GPUMP_API gpump_result gpump_gpu_check(const gpump_gpu *gpu, gpump_diag *diag) {
     return GPUMP_OK;
 }
 
-/* value rounded up to a multiple of granule, at most UINT32_MAX's largest multiple in u64 */
+/* Returns `value` rounded up to a multiple of `granule`. 64 bits hold the result for every 32-bit value. */
 static uint64_t gpumpi_gpu_round(uint32_t value, uint32_t granule) {
     return ((uint64_t)value + granule - 1u) / granule * granule;
 }

@@ -4,7 +4,7 @@ GPUMP_API double gpump_metrics_ntt(const gpump_metrics_run *run) {
     return run->alone ? (double)run->shared / (double)run->alone : 0.0;
 }
 
-/* What one more program adds; the sums are finished by gpumpi_metrics_finish. */
+/* Adds one program to the sums. gpumpi_metrics_finish turns the sums into metrics. */
 static void gpumpi_metrics_add(gpump_metrics *sums, double ntt, int first) {
     sums->antt += ntt;
     sums->stp += 1.0 / ntt;

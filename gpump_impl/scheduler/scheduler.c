@@ -40,7 +40,7 @@ static void gpumpi_scheduler_disown(gpump_scheduler *s, uint32_t index) {
     k->owned--;
     k->tokens++;
 }
-/* Reserves for a kernel, or gives up: the SM's `next`, with its token. */
+/* Sets or clears the kernel for which an SM is reserved, and moves the token with it. */
 static void gpumpi_scheduler_promise(gpump_scheduler *s, gpump_scheduler_sm *sm, uint32_t kernel) {
     gpump_scheduler_kernel *kernels = gpumpi_scheduler_kernels(s);
     if (sm->next) {
@@ -65,7 +65,7 @@ static void gpumpi_scheduler_idle(gpump_scheduler *s, uint32_t index) {
     gpumpi_scheduler_policy_event(s); /* event 2: an SM becomes idle */
 }
 
-/* An owned SM that runs nothing and has nothing to issue. */
+/* 1 for an owned SM without resident blocks whose kernel has no block to issue. */
 static void gpumpi_scheduler_release(gpump_scheduler *s, uint32_t index) {
     gpumpi_scheduler_disown(s, index);
     gpumpi_scheduler_idle(s, index);
@@ -304,7 +304,7 @@ static void gpumpi_scheduler_leave(gpump_scheduler *s, uint32_t index, uint32_t 
     }
 }
 
-/* After a block has left: is its SM free, its kernel over? */
+/* After a block has left: frees the SM when it is empty, and ends the kernel when this was its last block. */
 static void gpumpi_scheduler_after_leave(gpump_scheduler *s, uint32_t index, uint32_t kernel) {
     gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[index];
     if (sm->state == GPUMP_SCHEDULER_SM_RESERVED) {
@@ -482,7 +482,7 @@ static void gpumpi_scheduler_change_next(gpump_scheduler *s, uint32_t index, uin
     }
 }
 
-/* Checks a step of the policy against the tables and carries it out; 0 when it makes no sense. */
+/* Checks a step of the policy against the tables and carries it out. Returns 0 for an impossible step. */
 static int gpumpi_scheduler_apply(gpump_scheduler *s, const gpump_scheduler_step *step) {
     gpump_scheduler_sm *sm;
     if (step->sm >= s->config.sms || !step->kernel || step->kernel > s->config.active_kernels) return 0;
@@ -525,8 +525,8 @@ static gpump_result gpumpi_scheduler_default_step(const gpump_scheduler_view *vi
     return GPUMP_EMPTY;
 }
 
-/* One whole run of the policy. A policy that never comes to an end is stopped: in a sound run every SM changes hands,
- * or its next kernel, less often than there are SMs and kernels together. */
+/* One whole run of the policy. A policy that never ends is stopped: in a sound run each SM changes its kernel, or its
+ * next kernel, less often than there are SMs and kernels together. */
 static gpump_result gpumpi_scheduler_run_policy(gpump_scheduler *s, const gpump_scheduler_policy *policy) {
     uint64_t limit = ((uint64_t)s->config.sms + s->config.active_kernels) * 4 + 16;
     gpump_result result = GPUMP_OK;
@@ -640,7 +640,7 @@ static void gpumpi_scheduler_hand_issue(gpump_scheduler *s, uint32_t index, uint
     }
 }
 
-/* The next thing to do about one SM; 0 when there is none, and the SM is taken off the list. */
+/* Finds the next action of one SM. Returns 0 when there is none, and takes the SM off the list. */
 static int gpumpi_scheduler_hand_sm(gpump_scheduler *s, uint32_t index, gpump_scheduler_action *action) {
     gpump_scheduler_sm *sm = &gpumpi_scheduler_sms(s)[index];
     const gpump_scheduler_kernel *kernels = gpumpi_scheduler_kernels(s);

@@ -41,17 +41,19 @@ typedef struct gpump_scheduler_config {
     uint32_t sms;           /* SMs; 1 to 65536; preset: the machine's (published) */
     uint32_t blocks_per_sm; /* blocks on an SM at most (Tmax); 1 to 64; preset: the machine's (published) */
     uint32_t processes;     /* rows of the process table; 1 to 4096; preset 32 (assumed) */
-    uint32_t queues; /* command queues, each with a buffer of one command; 1 to 4096; preset 32 (assumed: Hyper-Q) */
-    uint32_t
-        active_kernels;    /* rows of the active queue and the KSRT; 1 to 4096; preset: the SM count (Tanasic 5.2.3) */
-    uint32_t saved_blocks; /* entries of each kernel's PTBQ; 0 to sms x blocks_per_sm; preset: that product
-                              (Tanasic 5.2.3) */
-    uint32_t mechanism;    /* gpump_scheduler_mechanism; preset SWITCH */
-    uint32_t kernels_per_sm;  /* 1; or 2: a reserved SM may take blocks of its next kernel beside those leaving
-                                 (Shieh 3.2); preset 1 */
-    uint32_t decision_cycles; /* cycles from an event to the policy's decision; preset: one per SM (Tanasic 5.2.4) */
-    uint32_t slice_cycles;    /* time slice of the `time_slice` policy, cycles; at least 1; preset 1 ms (assumed) */
-    uint32_t reserved;        /* 0 */
+    /* Command queues, each with a buffer of one command; 1 to 4096; preset 32 (assumed: Hyper-Q). */
+    uint32_t queues;
+    /* Rows of the active queue and of the KSRT; 1 to 4096; preset: the SM count (Tanasic 5.2.3). */
+    uint32_t active_kernels;
+    /* Entries of each kernel's PTBQ; 0 to sms x blocks_per_sm; preset: that product (Tanasic 5.2.3). */
+    uint32_t saved_blocks;
+    uint32_t mechanism; /* gpump_scheduler_mechanism; preset SWITCH */
+    /* 1; or 2: a reserved SM may take blocks of its next kernel beside the leaving ones (Shieh 3.2). Preset 1. */
+    uint32_t kernels_per_sm;
+    /* Cycles from an event to the policy's decision; preset: one per SM (Tanasic 5.2.4). */
+    uint32_t decision_cycles;
+    uint32_t slice_cycles; /* time slice of the `time_slice` policy, cycles; at least 1; preset 1 ms (assumed) */
+    uint32_t reserved;     /* 0 */
 } gpump_scheduler_config;
 
 /* A process as the process table holds it (Tanasic calls it the context table). */
@@ -118,8 +120,9 @@ typedef struct gpump_scheduler_kernel {
     uint32_t owned;       /* SMs that run it or are being set up for it, reserved ones not counted */
     uint32_t reserved;    /* SMs being vacated for it */
     uint32_t setting_up;  /* of `owned`: SMs not ready yet */
-    uint32_t
-        first_sm; /* the SM it was given last, head of a list through previous_sm and next_sm; GPUMP_NONE: owns none */
+    /* The SM that the kernel was given last: head of a list through previous_sm and next_sm. GPUMP_NONE: it owns none.
+     */
+    uint32_t first_sm;
     uint32_t in_use; /* 1: the row belongs to a kernel of the active queue */
     uint32_t unused;
 } gpump_scheduler_kernel;
@@ -230,12 +233,13 @@ GPUMP_INLINE int32_t gpump_scheduler_tokens(const gpump_scheduler_kernel *kernel
 typedef enum gpump_scheduler_action_kind {
     GPUMP_SCHEDULER_KERNEL_START = 1, /* `kernel` entered the active queue */
     GPUMP_SCHEDULER_KERNEL_DONE,      /* the kernel of `queue` has ended; the queue may submit again */
-    GPUMP_SCHEDULER_PREEMPT, /* vacate `sm`: as `mechanism` says, each of its blocks of `kernel` must be reported
-                                preempted or finished; `next` is the kernel it is for as things stand */
-    GPUMP_SCHEDULER_SETUP, /* set `sm` up for `kernel`: process id, page table base, and invalidate what is named; then
-                              report_ready */
-    GPUMP_SCHEDULER_ISSUE  /* start a block of `kernel` on `sm`: a saved one by its handle, else the block of that index
-                            */
+    /* Vacate `sm` as `mechanism` says. Report each of its blocks of `kernel` as preempted or finished. `next` is the
+     * kernel that gets the SM according to the decisions so far. */
+    GPUMP_SCHEDULER_PREEMPT,
+    /* Set `sm` up for `kernel`: load process id and page table base, invalidate what is named. Then report ready. */
+    GPUMP_SCHEDULER_SETUP,
+    /* Start a block of `kernel` on `sm`: a saved block by its handle, otherwise the block of that index. */
+    GPUMP_SCHEDULER_ISSUE
 } gpump_scheduler_action_kind;
 
 /* What a change of process makes stale on an SM; bits of gpump_scheduler_action.invalidate. */
@@ -257,8 +261,8 @@ typedef struct gpump_scheduler_action {
     uint32_t kernel;          /* kernel number, from 1 */
     uint32_t next;            /* PREEMPT: the number of the next kernel; 0: none any more */
     uint32_t queue, process;
-    uint32_t mechanism;  /* PREEMPT: gpump_scheduler_mechanism; DRAIN when the context memory or the PTBQ could not take
-                            all blocks */
+    /* PREEMPT: gpump_scheduler_mechanism. DRAIN when context memory or PTBQ could not take all blocks. */
+    uint32_t mechanism;
     uint32_t reason;     /* PREEMPT: gpump_reason why it is DRAIN after all; 0 */
     uint32_t invalidate; /* SETUP: gpump_scheduler_invalidate bits; 0 within one process */
     uint32_t beside;     /* SETUP: 1: the blocks of another kernel are still leaving (kernels_per_sm 2) */

@@ -140,8 +140,9 @@ static gpump_result gpumpi_policy_dss_step(const gpump_scheduler_policy *policy,
     }
     richest = gpumpi_policy_richest(view, 1);
     if (!richest) return GPUMP_EMPTY;
-    if (view->reserved_sms) /* an SM on its way to a kernel that has nothing left to issue: "change the decision of the
-                               next kernel" */
+    /* A reserved SM whose next kernel has nothing left to issue goes to the richest kernel instead: Algorithm 1 changes
+     * the decision of the next kernel. */
+    if (view->reserved_sms)
         for (uint32_t i = 0; i < view->config->sms; i++) {
             const gpump_scheduler_sm *sm = &view->sms[i];
             if (sm->state == GPUMP_SCHEDULER_SM_RESERVED && !sm->next_blocks && sm->next != richest &&

@@ -319,7 +319,7 @@ static void gpumpi_sm_post(gpump_sm *sm, uint32_t index, uint32_t kind) {
     sm->pending |= (uint64_t)1 << index;
 }
 
-/* Reserves the port for `bytes` from cycle `from` on. Nothing to move needs no port. */
+/* Reserves the port for `bytes` from cycle `from` on. A transfer of 0 bytes does not reserve the port. */
 static void gpumpi_sm_transfer(gpump_sm *sm, gpumpi_sm_slot *slot, uint64_t from, uint64_t bytes) {
     uint64_t cycles = gpump_muldiv_up(bytes, sm->config.port_cycles, sm->config.port_bytes);
     slot->moved = bytes;
@@ -346,7 +346,7 @@ static void gpumpi_sm_give_room(gpump_sm *sm, gpumpi_sm_slot *slot) {
     slot->taken = 0;
 }
 
-/* The state of a stopped (or parked) block is complete: what it does not keep goes out. */
+/* The state of a stopped or parked block is complete: starts to save the parts that the block does not keep. */
 static void gpumpi_sm_start_saving(gpump_sm *sm, uint32_t index, uint64_t now) {
     gpumpi_sm_slot *slot = &gpumpi_sm_slots(sm)[index];
     slot->parts = slot->held & ~slot->keep;
@@ -684,7 +684,7 @@ GPUMP_API gpump_result gpump_sm_report_blocked(gpump_sm *sm, uint64_t now, gpump
     return GPUMP_OK;
 }
 
-/* The real end of a transfer corrects the port's plan when it is the last one planned. */
+/* A transfer has ended at `now`. If it was the last one planned, the port is free from then on. */
 static void gpumpi_sm_correct_port(gpump_sm *sm, const gpumpi_sm_slot *slot, uint64_t now) {
     if (slot->moved && slot->port_end == sm->port_free) sm->port_free = now;
 }
@@ -1028,7 +1028,7 @@ GPUMP_API gpump_result gpump_sm_unpark(gpump_sm *sm, uint64_t now, gpump_block_r
 
 /* ---- actions ---- */
 
-/* Out of the warp slots, at the latest when parked. */
+/* Takes a block out of its block slot, warp slots and thread slots. */
 static void gpumpi_sm_leave(gpump_sm *sm, gpumpi_sm_slot *slot) {
     if (!slot->active) return;
     slot->active = 0;

@@ -50,7 +50,7 @@ GPUMP_API void gpump_cost_history_record(gpump_cost_history *history, uint64_t i
     history->finished++;
 }
 
-/* Rounded up. The window is mostly full: no division then. */
+/* The mean of the window, rounded up. A full window, the usual case, needs no division. */
 static uint64_t gpumpi_cost_mean(uint64_t sum, uint32_t n) {
     return n == GPUMP_COST_WINDOW ? (sum + GPUMP_COST_WINDOW - 1) / GPUMP_COST_WINDOW : (sum + n - 1) / n;
 }
@@ -140,7 +140,7 @@ static uint64_t gpumpi_cost_times(uint64_t a, uint64_t q) {
     return gpump_muldiv_up(a, q, 65536);
 }
 
-/* The last of the blocks that can be drained in time ends the wait (Chimera); until then the slots of the others are
+/* The SM waits for the last block that can be drained in time (Chimera). Until then the slots of the other blocks are
  * idle. */
 static void gpumpi_cost_charge_drains(uint64_t blocks, uint64_t limit, uint64_t ipc, gpump_cost_estimate *estimates) {
     uint64_t last = 0, rest;
@@ -168,7 +168,7 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gp
     if (count > 64) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, count, 0, 64);
     if (options->cpi >= GPUMP_COST_CPI_SOURCES)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "options.cpi", 0, options->cpi, 0, GPUMP_COST_CPI_SOURCES - 1);
-    /* Kernel by kernel: all that is averaged is averaged over the blocks of one kernel on this SM. */
+    /* Kernel by kernel: every mean is over the blocks of one kernel on this SM. */
     for (todo = gpumpi_cost_all(count); todo;) {
         const gpump_cost_history *history;
         gpumpi_cost_running running;

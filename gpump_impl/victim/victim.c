@@ -597,9 +597,10 @@ static uint64_t gpumpi_victim_bill(const gpumpi_victim_context *context, const g
     return gpump_add_saturated(out->decision->overhead, late * price);
 }
 
-/* The request ends with its last position. So nobody hurries before the one who must be late; and where lateness is
- * worth less than what it would take to avoid it, all may take longer. `first` is what came of a plan within
- * context->left. Sets context->relaxed. */
+/* Chooses the time for which all positions are planned, and sets context->relaxed. A request ends with its last
+ * position. If one position is late, finishing the others early gains nothing: all are planned for the latest time.
+ * Where avoiding lateness costs more than the lateness, all positions may take longer. `first` is the result of the
+ * plan within context->left. */
 static gpump_result gpumpi_victim_settle(gpumpi_victim_context *context, const gpump_victim_sm *sms, uint32_t sm_count,
                                          const gpumpi_victim_state *states, int again, const gpumpi_victim_out *first,
                                          gpump_diag *diag) {

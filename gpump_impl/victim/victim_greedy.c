@@ -1,6 +1,6 @@
 #include "victim/victim_parts.h"
 
-/* Blocks of one SM after every one has been given its way out. */
+/* The blocks of one SM once each has its technique. */
 typedef struct gpumpi_victim_priced {
     uint64_t latency[GPUMP_VICTIM_BLOCKS];
     uint64_t overhead[GPUMP_VICTIM_BLOCKS];
@@ -52,7 +52,7 @@ GPUMP_INLINE uint64_t gpumpi_victim_rank_of(const gpump_victim_candidate *c) {
     return gpumpi_victim_rank(!c->late, c->latency, c->overhead);
 }
 
-/* 1 when a is to be preferred to b of the same rank; what is still equal is left to the lower position. */
+/* 1 when candidate a is preferred to candidate b of the same rank. A tie goes to the lower position. */
 static int gpumpi_victim_breaks_tie(const gpump_victim_candidate *a, const gpump_victim_candidate *b) {
     if (a->late) return a->overhead < b->overhead;
     return a->latency != b->latency ? a->latency < b->latency : !a->victims && b->victims;
@@ -63,7 +63,8 @@ static int gpumpi_victim_better(const gpump_victim_candidate *a, const gpump_vic
     return x != y ? x < y : gpumpi_victim_breaks_tie(a, b);
 }
 
-/* Sums up a set of victims; those of `waits` leave anyway, but the position is not free before they are out. */
+/* Sums up a set of victims. The blocks of `waits` leave without a decision, but the position is free only after them.
+ */
 GPUMP_INLINE void gpumpi_victim_sum(const gpumpi_victim_priced *priced, uint64_t set, uint64_t waits,
                                     gpump_victim_candidate *candidate) {
     uint64_t latency = 0, overhead = 0, late = (set | waits) & priced->late;
@@ -190,8 +191,8 @@ static uint32_t gpumpi_victim_sort(const gpumpi_victim_priced *priced, uint64_t 
     return n;
 }
 
-/* Adds the best blocks of `order` to a set until `positions` more fit; drops those that turn out not to be needed.
- * Returns the extended set, or 0 when it cannot be done. */
+/* Adds the best blocks of `order` to a set until `positions` more positions fit. Then drops the blocks that are not
+ * needed. Returns the extended set, or 0 when no set suffices. */
 static uint64_t gpumpi_victim_fill(const gpump_victim_plan_args *args, const uint8_t *order, uint32_t n, uint64_t gone,
                                    int groups, uint64_t set, gpumpi_victim_room room, uint32_t positions) {
     uint64_t added = 0, rest;
@@ -218,7 +219,7 @@ static uint64_t gpumpi_victim_fill(const gpump_victim_plan_args *args, const uin
     return set | added;
 }
 
-/* Returns 1 when all positions that it takes are free in time. */
+/* Returns 1 when all positions that the plan takes are free before the deadline. */
 static int gpumpi_victim_greedy(const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
     const gpump_victim_policy *policy = args->policy;
     gpumpi_victim_priced priced;
@@ -318,7 +319,8 @@ static int gpumpi_victim_greedy(const gpump_victim_plan_args *args, gpump_victim
 
 GPUMP_API void gpump_victim_plan_greedy(const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
     if (args->leaving && !(args->policy->flags & GPUMP_VICTIM_EVICTED)) {
-        /* First without the room of those that leave too late; that is better unless it gives fewer positions. */
+        /* The first attempt leaves out the room of blocks that leave too late. The second attempt counts only when it
+         * gives more positions. */
         gpump_victim_plan_args within = gpumpi_victim_args_within(args, args->left);
         gpump_victim_plan sure;
         if (gpumpi_victim_greedy(&within, &sure)) {
@@ -343,7 +345,7 @@ GPUMP_API void gpumpi_victim_plan_each(const gpump_victim_plan_args *args, gpump
     }
 }
 
-/* Chimera and its kin: all blocks or none, positions from the lowest. */
+/* Policies that, like Chimera, evict all blocks of an SM or none. Positions are taken from the lowest. */
 GPUMP_API void gpumpi_victim_plan_whole(const gpump_victim_plan_args *args, gpump_victim_plan *plan) {
     gpumpi_victim_room room;
     uint64_t rest;

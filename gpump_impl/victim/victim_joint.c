@@ -19,8 +19,8 @@ static uint32_t gpumpi_victim_within(const gpump_cost_estimate *estimate, uint32
     return t;
 }
 
-/* A drain that turns out too long ends in a flush. How likely that is: at most estimate / time (Markov's inequality),
- * taken as half of it. */
+/* A drain that turns out too long ends in a flush. The probability of that is at most estimate / time (Markov's
+ * inequality); half of the bound is used. */
 static void gpumpi_victim_charge_drains(const gpump_victim_plan_args *args, uint64_t blocks,
                                         gpump_cost_estimate *estimates) {
     for (; blocks; blocks &= blocks - 1) {
@@ -43,14 +43,15 @@ static void gpumpi_victim_charge_drains(const gpump_victim_plan_args *args, uint
     }
 }
 
-/* Gives the victims techniques such that all are out within the limit or, where that cannot be, within the least
- * latency that can, which is returned: the saves of an SM follow each other, so their times add up, and whoever is past
- * the limit anyway frees the others to take whatever is cheapest up to the same moment. */
+/* Gives the victims techniques such that all have left within the limit. Where that is impossible, all leave within the
+ * least possible latency. Returns the latency. The saves of an SM follow each other, so their times add up. When one
+ * victim exceeds the limit in any case, the others take the cheapest technique that ends by the same cycle. */
 static uint64_t gpumpi_victim_assign(const gpump_victim_plan_args *args, const gpump_cost_estimate *estimates,
                                      uint64_t victims, gpump_victim_plan *plan) {
     uint64_t rest, forced = 0, limit = args->left, port;
     int serial = (args->request->flags & GPUMP_VICTIM_SERIAL_PORT) != 0;
-    /* The least time in which all can be out: those that can neither be flushed nor drained in time must be saved. */
+    /* The least time in which all victims can leave. A victim that can neither be flushed nor drained in time must be
+     * saved. */
     for (rest = victims; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest), t;
         uint32_t ways = serial ? args->allowed[i] & GPUMPI_VICTIM_PORT : args->allowed[i];
@@ -75,7 +76,7 @@ static uint64_t gpumpi_victim_assign(const gpump_victim_plan_args *args, const g
         plan->technique[i] = (uint8_t)t;
         if (gpumpi_victim_uses_port(t)) port = gpump_add_saturated(port, estimates[i].latency[t]);
     }
-    /* Too much for the port: take from it whoever costs least more per cycle won. */
+    /* The port is overloaded: the victim whose other technique costs least per port cycle saved is not saved. */
     while (serial && port > limit) {
         uint32_t who = GPUMP_NONE, how = 0;
         uint64_t best_more = 0, best_won = 0;
@@ -107,8 +108,8 @@ static uint64_t gpumpi_victim_assign(const gpump_victim_plan_args *args, const g
     return limit;
 }
 
-/* Nobody stops before they have to: a block that is to be saved runs on until its save begins, and may end before; one
- * that is expected to end is looked at again when the last moment for another way out has come. */
+/* No block stops earlier than necessary. A block that will be saved runs until its save begins, and may end before. A
+ * block that is expected to end is reconsidered at the last cycle at which another technique is still in time. */
 static void gpumpi_victim_run_on(const gpump_victim_plan_args *args, uint64_t victims, uint64_t limit,
                                  gpump_victim_plan *plan) {
     const gpump_victim_request *request = args->request;
@@ -129,7 +130,7 @@ static void gpumpi_victim_run_on(const gpump_victim_plan_args *args, uint64_t vi
                  save = estimates[i].latency[GPUMP_TECHNIQUE_SWITCH];
         if (!(args->allowed[i] & GPUMPI_VICTIM_D)) continue;
         if (gpumpi_victim_uses_port(t)) {
-            /* Of whom nothing is known, half live on as long as they have lived. */
+            /* A block without history: half of such blocks run on for as long as they have run. */
             guess[i] = drain == GPUMP_UNKNOWN ? args->sm->blocks[i].cycles : drain;
             for (j = n++; j > 0 && guess[order[j - 1]] > guess[i]; j--) order[j] = order[j - 1];
             order[j] = (uint8_t)i;
@@ -161,7 +162,7 @@ static void gpumpi_victim_run_on(const gpump_victim_plan_args *args, uint64_t vi
     if (next != GPUMP_UNKNOWN) plan->ask_again = gpump_add_saturated(request->now, next);
 }
 
-/* Cycles until the last victim of a plan is out. */
+/* Cycles until the last victim of a plan has left. */
 static uint64_t gpumpi_victim_last_out(const gpump_victim_plan_args *args, const gpump_victim_plan *plan) {
     uint64_t last = 0, port = 0, rest;
     for (rest = plan->victims; rest; rest &= rest - 1) {
