@@ -257,6 +257,10 @@ static void test_copies(void **state) {
     (void)state;
     preempt_anywhere("copies", 1);
 }
+static void test_calls_through_pointers(void **state) {
+    (void)state;
+    preempt_anywhere("pointers", 1);
+}
 static void test_barrier_objects(void **state) {
     (void)state;
     preempt_anywhere("barrier_objects", 0);
@@ -330,6 +334,7 @@ int main(void) {
         cmocka_unit_test(test_pointer_chase),
         cmocka_unit_test(test_everything),
         cmocka_unit_test(test_copies),
+        cmocka_unit_test(test_calls_through_pointers),
         cmocka_unit_test(test_barrier_objects),
         cmocka_unit_test(test_printing),
         cmocka_unit_test(test_every_section_is_needed),

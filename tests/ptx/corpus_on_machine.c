@@ -325,6 +325,46 @@ static void test_control(void **state) {
     end();
 }
 
+static int steps(int a, int b) {
+    int r = 0;
+    while (a > 0 && r < 20) a -= b & 7, r++;
+    return r;
+}
+static int operation(int which, int a, int b) { return which == 0 ? a + b : which == 1 ? a * b : steps(a, b); }
+
+/* The lanes of a warp call different functions: through tables of pointers, and by virtual methods. */
+static void test_calls_through_pointers(void **state) {
+    char path[512], error[LAUNCH_ERROR_BYTES];
+    machine_options options;
+    (void)state;
+    run("tables");
+    const int *in = before(0), *out = after(1);
+    for (int i = 0; i < 200; i++) {
+        int r = operation(in[i], i, 3);
+        if (i & 4) r = operation((i % 3 + 2) % 3, r, i);
+        assert_int_equal(out[i], r);
+    }
+    end();
+    run("methods");
+    in = before(0), out = after(1);
+    for (int i = 0; i < 200; i++) {
+        const int k = in[i], whole = k & 1;
+        const int area = whole ? i * i : (i + 2) * (i + 2) - k * k, corners = whole ? 4 + k : 8 * k;
+        assert_int_equal(out[i], area * 100 + corners);
+    }
+    end();
+    /* One lane calls through a null pointer. */
+    snprintf(path, sizeof path, "%s/tests/ptx/corpus_launches/tables.yaml", GPUMP_SOURCE_DIR);
+    if (launch_file_read(&launch, path, error)) fail_msg("%s", error);
+    ((int *)(void *)launch.buffers[0].contents)[83] = 3;
+    machine_options_default(&options);
+    m = machine_build(&launch, &options, error);
+    if (!m) fail_msg("%s", error);
+    assert_int_equal(machine_run(m, NEVER), -1);
+    assert_non_null(strstr(m->error, "kernel tables: the pointer that is called names no function that fits; block 1"));
+    end();
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_printf),
                                        cmocka_unit_test(test_printf_buffer_full),
@@ -340,6 +380,7 @@ int main(void) {
                                        cmocka_unit_test(test_shared_memory),
                                        cmocka_unit_test(test_local_memory),
                                        cmocka_unit_test(test_structures_by_value),
-                                       cmocka_unit_test(test_control)};
+                                       cmocka_unit_test(test_control),
+                                       cmocka_unit_test(test_calls_through_pointers)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -177,6 +177,26 @@ static void test_calls(void **state) {
                   lines);
 }
 
+/* Only the functions of the list are compared; a guarded call jumps over all of it. */
+static void test_call_targets(void **state) {
+    static const char *const lines[] = {"mov.u64 r0:r1, 1",
+                                        "mov.u64 r0:r1, 2",
+                                        "@!p0 bra 9 (joins at 9)",
+                                        "mov.u64 r2:r3, r0:r1",
+                                        "setp.ne.u64 p1, r2:r3, 2",
+                                        "@p1 trap.idx",
+                                        "setp.eq.u64 p1, r2:r3, 2",
+                                        "@!p1 bra 9 (joins at 9)",
+                                        "mov.u32 r4, 8",
+                                        "ret",
+                                        NULL};
+    (void)state;
+    check_decoded(HEAD ".func f()\n{\n.reg .b32 %x; mov.u32 %x, 7; ret;\n}\n"
+                       ".func g()\n{\n.reg .b32 %x; mov.u32 %x, 8; ret;\n}\n.visible .entry k()\n{\n" REGISTERS
+                       "mov.u64 %rd1, f; mov.u64 %rd1, g; list: .calltargets g; @%p1 call %rd1, list; ret;\n}\n",
+                  lines);
+}
+
 static void test_switch(void **state) {
     static const char *const lines[] = {"setp.eq.u32 p0, r0, 0",
                                         "@p0 bra 5 (joins at 8)",
@@ -363,17 +383,12 @@ static void test_corpus_reads(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_forms),
-        cmocka_unit_test(test_memory_forms),
-        cmocka_unit_test(test_inline_assembly),
-        cmocka_unit_test(test_calls),
-        cmocka_unit_test(test_switch),
-        cmocka_unit_test(test_parameters),
-        cmocka_unit_test(test_refusal_leaves_the_rest),
-        cmocka_unit_test(test_reconvergence),
-        cmocka_unit_test(test_bad_files),
-        cmocka_unit_test(test_truncation),
-        cmocka_unit_test(test_own_kernels_read),
+        cmocka_unit_test(test_forms),           cmocka_unit_test(test_memory_forms),
+        cmocka_unit_test(test_inline_assembly), cmocka_unit_test(test_calls),
+        cmocka_unit_test(test_call_targets),    cmocka_unit_test(test_switch),
+        cmocka_unit_test(test_parameters),      cmocka_unit_test(test_refusal_leaves_the_rest),
+        cmocka_unit_test(test_reconvergence),   cmocka_unit_test(test_bad_files),
+        cmocka_unit_test(test_truncation),      cmocka_unit_test(test_own_kernels_read),
         cmocka_unit_test(test_corpus_reads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -297,7 +297,10 @@ static void commit_control(machine *m, sm *s, uint32_t record) {
             region_log_add(m->region_log, m->blocks[r->block].kernel, NONE, w->executed_since[0] + 1);
         break;
     case OPCODE_TRAP:
-        if (r->active) wrong(m, r, "trap");
+        if (r->active)
+            wrong(m, r,
+                  instruction->variant == VARIANT_IDX ? "the pointer that is called names no function that fits"
+                                                      : "trap");
         simt_go(&w->stack, next);
         break;
     case OPCODE_BAR:

@@ -141,7 +141,7 @@ typedef enum instruction_variant {
     VARIANT_UP,
     VARIANT_DOWN,
     VARIANT_BFLY,
-    VARIANT_IDX, /* shfl */
+    VARIANT_IDX, /* shfl; IDX: trap of an indirect call */
     VARIANT_ALL,
     VARIANT_ANY,
     VARIANT_UNI,

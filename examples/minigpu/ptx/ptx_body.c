@@ -106,7 +106,6 @@ static const refusal_remedy remedies[] = {
     {"16x2", "compute the two halves one by one"},
     {"pmevent", "remove this instruction, which serves profilers only"},
     {"brkpt", "remove this instruction, which serves debuggers only"},
-    {"call", "call the function by its name, for example from the cases of a switch"},
 };
 
 int ptx_refuse_opcode(ptx_reader *reader, const ptx_token *token, const ptx_modifier_list *list, const char *why) {
@@ -656,6 +655,153 @@ static int emit_runtime_call(ptx_reader *reader, const ptx_token *name, const ru
     return move_argument(reader, proto, OPCODE_ST, call->result, &results[0], &value);
 }
 
+/* ---- calls through a register ---- */
+#define MAX_TARGETS 256
+
+/* The sizes of the results and parameters of a function or prototype. */
+typedef struct signature {
+    uint32_t counts[2]; /* results, parameters */
+    uint64_t bytes[2][MAX_ARGUMENTS];
+} signature;
+
+static int read_sizes(ptx_reader *reader, signature *out, uint32_t list) {
+    if (!ptx_take(reader, '(') || ptx_take(reader, ')')) return 0;
+    do {
+        ptx_formal formal;
+        if (out->counts[list] == MAX_ARGUMENTS)
+            return ptx_fail(reader, &reader->token, "more than %d parameters", MAX_ARGUMENTS);
+        if (ptx_formal_parameter(reader, &formal)) return -1;
+        out->bytes[list][out->counts[list]++] = formal.bytes;
+    } while (ptx_take(reader, ','));
+    return ptx_expect(reader, ')', "after the parameters");
+}
+
+/* At a function's results or name, or behind .callprototype. */
+static int read_signature(ptx_reader *reader, signature *out) {
+    ptx_name name;
+    memset(out, 0, sizeof *out);
+    return read_sizes(reader, out, 0) || ptx_expect_name(reader, &name, "a function's name") ||
+           read_sizes(reader, out, 1);
+}
+
+/* Collects the functions that a call may reach: those in .calltargets, or those with the sizes of .callprototype; of
+ * these the ones with an address. A function that is being read in place is left out: it would be recursive. */
+static int find_targets(ptx_reader *reader, const ptx_lexer *place, uint32_t *targets, uint32_t *count) {
+    signature wanted, candidate;
+    ptx_name name;
+    *count = 0;
+    ptx_go_to(reader, place);
+    uint32_t is_list = (uint32_t)ptx_token_is(&reader->token, ".calltargets");
+    ptx_next(reader);
+    if (!is_list && read_signature(reader, &wanted)) return -1;
+    for (uint32_t i = 0; is_list || i < reader->symbol_count; i++) {
+        if (is_list) {
+            if (i && !ptx_take(reader, ',')) break;
+            if (ptx_expect_name(reader, &name, "a function's name")) return -1;
+        }
+        const symbol *function = is_list ? ptx_lookup(reader, name) : &reader->symbols[i];
+        if (!function || function->kind != SYMBOL_FUNCTION || !function->has_body || !function->address) continue;
+        uint32_t index = (uint32_t)(function - reader->symbols), fits = 1;
+        for (uint32_t k = 0; k < reader->inline_depth; k++) fits &= reader->inline_symbols[k] != index;
+        if (fits && !is_list) {
+            ptx_go_to(reader, &function->place);
+            if (read_signature(reader, &candidate)) return -1;
+            fits = memcmp(&wanted, &candidate, sizeof wanted) == 0;
+        }
+        if (!fits) continue;
+        if (*count == MAX_TARGETS)
+            return ptx_refuse(reader, &reader->token, "call",
+                              "an indirect call reaches more than %d functions; give them different parameters",
+                              MAX_TARGETS);
+        targets[(*count)++] = index;
+    }
+    return 0;
+}
+
+/* predicate = pointer <compare> number {and predicate} */
+static int emit_comparison(ptx_reader *reader, const ptx_token *name, const raw_operand *pointer, uint32_t compare,
+                           uint32_t number, const raw_operand *predicate, uint32_t combined) {
+    instruction out;
+    raw_operand literal;
+    memset(&literal, 0, sizeof literal);
+    literal.kind = RAW_INTEGER;
+    literal.bits = number;
+    literal.token = *name;
+    ptx_blank(&out, name);
+    out.opcode = OPCODE_SETP;
+    out.type = TYPE_U64;
+    out.compare = (uint8_t)compare;
+    if (combined) out.variant = VARIANT_AND;
+    if (ptx_destination(reader, predicate, TYPE_PRED, 0, &out, 0) ||
+        ptx_source(reader, pointer, TYPE_U64, 0, &out, 0) || ptx_source(reader, &literal, TYPE_U64, 0, &out, 1) ||
+        (combined && ptx_source(reader, predicate, TYPE_PRED, 0, &out, 2)))
+        return -1;
+    return ptx_emit(reader, &out);
+}
+
+/* A call through a register, from behind the register: a comparison and a call for each function that it may reach. A
+ * pointer to none of them ends the kernel. */
+static int read_indirect_call(ptx_reader *reader, const ptx_token *name, const raw_operand *called,
+                              const raw_operand *results, uint32_t result_count, const instruction *guard) {
+    raw_operand arguments[MAX_ARGUMENTS], pointer, predicate;
+    uint32_t argument_count = 0, count, targets[MAX_TARGETS], skip = INSTRUCTION_NONE;
+    ptx_name prototype;
+    instruction out;
+    if (ptx_expect(reader, ',', "before the prototype")) return -1;
+    if (ptx_at(reader, '(') &&
+        (read_arguments(reader, arguments, &argument_count) || ptx_expect(reader, ',', "before the prototype")))
+        return -1;
+    ptx_token token = reader->token;
+    if (ptx_expect_name(reader, &prototype, "a prototype")) return -1;
+    if (!ptx_at(reader, ';')) return ptx_expect(reader, ';', "after the call");
+    const symbol *calls = ptx_lookup(reader, prototype);
+    if (!calls || calls->kind != SYMBOL_CALLS)
+        return ptx_fail(reader, &token, "'%.*s' is not a prototype or a list of targets",
+                        (int)(prototype.length < 80 ? prototype.length : 80), prototype.text);
+    ptx_lexer back = ptx_here(reader), place = calls->place;
+    if (find_targets(reader, &place, targets, &count)) return -1;
+    ptx_go_to(reader, &back);
+    if (!count)
+        return ptx_refuse(reader, name, "call",
+                          "this call reaches no function of the file whose address is taken (recursion aside); "
+                          "compile the functions into the same file");
+    if (guard->guard != INSTRUCTION_NONE) {
+        ptx_blank(&out, name);
+        out.opcode = OPCODE_BRA;
+        out.guard = guard->guard;
+        out.guard_negated = !guard->guard_negated;
+        skip = reader->count;
+        if (ptx_emit(reader, &out)) return -1;
+    }
+    pointer = predicate = *called; /* a copy, because a result may be written to the register */
+    pointer.type = TYPE_U64;
+    pointer.index = ptx_new_register(reader, TYPE_U64);
+    predicate.type = TYPE_PRED;
+    predicate.index = ptx_new_register(reader, TYPE_PRED);
+    plain_mov(&out, name, TYPE_U64);
+    if (ptx_destination(reader, &pointer, TYPE_U64, 0, &out, 0) || ptx_source(reader, called, TYPE_U64, 0, &out, 0) ||
+        ptx_emit(reader, &out))
+        return -1;
+    for (uint32_t i = 0; i < count; i++)
+        if (emit_comparison(reader, name, &pointer, COMPARE_NE, reader->symbols[targets[i]].address, &predicate, i > 0))
+            return -1;
+    ptx_blank(&out, name);
+    out.opcode = OPCODE_TRAP;
+    out.variant = VARIANT_IDX;
+    out.guard = predicate.index;
+    if (ptx_emit(reader, &out)) return -1;
+    for (uint32_t i = 0; i < count; i++) {
+        instruction chosen;
+        ptx_blank(&chosen, name);
+        chosen.guard = predicate.index;
+        if (emit_comparison(reader, name, &pointer, COMPARE_EQ, reader->symbols[targets[i]].address, &predicate, 0) ||
+            expand_call(reader, name, targets[i], results, result_count, arguments, argument_count, &chosen))
+            return -1;
+    }
+    if (skip != INSTRUCTION_NONE) reader->code[skip].target = reader->count;
+    return 0;
+}
+
 /* call{.uni} {(results),} function {, (arguments)} {, prototype}; */
 static int read_call(ptx_reader *reader, const ptx_token *name, const ptx_modifier_list *list,
                      const instruction *guard) {
@@ -674,7 +820,15 @@ static int read_call(ptx_reader *reader, const ptx_token *name, const ptx_modifi
         uint32_t index, type;
         int found = ptx_lookup_register(reader, called, &index, &type);
         if (found < 0) return -1;
-        if (found) return ptx_refuse_opcode(reader, name, list, "indirect");
+        if (found) {
+            raw_operand pointer;
+            memset(&pointer, 0, sizeof pointer);
+            pointer.kind = RAW_REGISTER;
+            pointer.type = type;
+            pointer.index = index;
+            pointer.token = token;
+            return read_indirect_call(reader, name, &pointer, results, result_count, guard);
+        }
         return ptx_fail(reader, &token, "function '%.*s' is not declared", shown, called.text);
     }
     const runtime_call *runtime = function->has_body ? NULL : find_runtime_call(called);
@@ -883,8 +1037,11 @@ static int read_label(ptx_reader *reader, const ptx_token *token) {
         fresh->place = ptx_here(reader);
         return skip_to_semicolon(reader);
     }
-    if (ptx_token_is(&reader->token, ".callprototype") || ptx_token_is(&reader->token, ".calltargets"))
+    if (ptx_token_is(&reader->token, ".callprototype") || ptx_token_is(&reader->token, ".calltargets")) {
+        fresh->kind = SYMBOL_CALLS;
+        fresh->place = ptx_here(reader);
         return skip_to_semicolon(reader);
+    }
     return 0;
 }
 

@@ -175,6 +175,11 @@ static int relocation_to(ptx_reader *reader, const initializer *init, uint64_t p
     return 0;
 }
 
+static void store_bits(const initializer *init, uint64_t offset, uint64_t bits) {
+    for (uint32_t i = 0; i < type_bytes(init->type); i++)
+        (*init->image)[init->base + offset + i] = (uint8_t)(bits >> (8 * i));
+}
+
 static int read_element(ptx_reader *reader, const initializer *init, uint64_t offset) {
     ptx_token token = reader->token;
     uint32_t bytes = type_bytes(init->type);
@@ -191,14 +196,17 @@ static int read_element(ptx_reader *reader, const initializer *init, uint64_t of
         if (generic && ptx_expect(reader, ')', "after the variable")) return -1;
         if ((ptx_at(reader, '+') || ptx_at(reader, '-')) && ptx_constant(reader, &addend)) return -1;
         symbol *target = ptx_lookup(reader, name);
-        if (target && (target->kind == SYMBOL_FUNCTION || target->kind == SYMBOL_UNSUPPORTED))
-            return ptx_refuse(
-                reader, &token, "",
-                "the address of '%.*s' as initial value is not supported; store a number and choose by a switch",
-                (int)name.length, name.text);
-        if (!target || target->kind != SYMBOL_VARIABLE)
+        if (target && target->kind == SYMBOL_UNSUPPORTED)
+            return ptx_refuse(reader, &token, "",
+                              "the address of '%.*s' as initial value is not supported; pass an object to the kernel",
+                              (int)name.length, name.text);
+        if (!target || (target->kind != SYMBOL_VARIABLE && !target->address))
             return ptx_fail(reader, &token, "'%.*s' is not a variable", (int)name.length, name.text);
         if (bytes < 4) return ptx_fail(reader, &token, "an address does not fit into .%s", type_name(init->type));
+        if (target->kind == SYMBOL_FUNCTION) {
+            store_bits(init, offset, target->address + addend);
+            return 0;
+        }
         return relocation_to(reader, init, init->base + offset, &token, target, (int64_t)addend);
     }
     int negative = 0;
@@ -244,7 +252,7 @@ static int read_element(ptx_reader *reader, const initializer *init, uint64_t of
             memcpy(&bits, &number, 8);
         }
     }
-    for (uint32_t i = 0; i < bytes; i++) (*init->image)[init->base + offset + i] = (uint8_t)(bits >> (8 * i));
+    store_bits(init, offset, bits);
     return 0;
 }
 

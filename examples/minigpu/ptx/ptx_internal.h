@@ -24,6 +24,7 @@ typedef enum symbol_kind {
     SYMBOL_FUNCTION,   /* .func; its text is at `place` */
     SYMBOL_LABEL,      /* instruction `index` */
     SYMBOL_TABLE,      /* .branchtargets; its text is at `place` */
+    SYMBOL_CALLS,      /* .callprototype or .calltargets; its text is at `place` */
     SYMBOL_UNSUPPORTED /* declared as something this reader does not have: using it refuses the kernel */
 } symbol_kind;
 
@@ -45,6 +46,7 @@ typedef struct symbol {
     uint32_t kernel;    /* shared variables: the kernel (number + 1) that has given it an offset */
     uint32_t is_extern; /* extern shared: starts where static shared memory ends */
     uint32_t has_body;  /* functions */
+    uint32_t address;   /* functions: a number of their own, from 1; 0: the file takes no address of it */
     uint64_t offset, bytes;
     ptx_lexer place;
 } symbol;

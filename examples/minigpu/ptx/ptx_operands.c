@@ -114,10 +114,14 @@ static int named_operand(ptx_reader *reader, raw_operand *raw) {
         raw->bits = named->offset + (uint64_t)raw->addend;
         return 0;
     case SYMBOL_FUNCTION:
-        return ptx_refuse(
-            reader, &raw->token, "",
-            "the address of function '%.*s' is not supported; call it by its name, for example from a switch", shown,
-            name.text);
+        if (!named->address)
+            return ptx_refuse(reader, &raw->token, "",
+                              "the name of function '%.*s' as argument is not supported; "
+                              "put the function's address into a register by mov",
+                              shown, name.text);
+        raw->kind = RAW_INTEGER;
+        raw->bits = named->address;
+        return 0;
     case SYMBOL_UNSUPPORTED:
         return ptx_refuse(
             reader, &raw->token, "",

@@ -345,6 +345,24 @@ static void find_functions(ptx_reader *reader) {
     ptx_go_to(reader, &start);
 }
 
+/* Numbers the functions whose address the text takes: the name stands in a list of initial values, or is an operand of
+ * something else than a call. These numbers are what pointers to functions hold. */
+static void number_functions(ptx_reader *reader) {
+    ptx_lexer start = ptx_here(reader);
+    ptx_token before = reader->token;
+    uint32_t last = 0, in_call = 0;
+    for (; reader->token.kind != TOKEN_END; before = reader->token, ptx_next(reader)) {
+        if (ptx_at(reader, ';')) in_call = 0;
+        if (reader->token.kind != TOKEN_NAME) continue;
+        if (ptx_token_is(&reader->token, "call")) in_call = 1;
+        if (in_call || before.kind != TOKEN_PUNCTUATION || !strchr(",{=(", (int)before.value)) continue;
+        ptx_name name = {reader->token.start, reader->token.length};
+        symbol *function = ptx_lookup(reader, name);
+        if (function && function->kind == SYMBOL_FUNCTION && !function->address) function->address = ++last;
+    }
+    ptx_go_to(reader, &start);
+}
+
 /* Something declared that this reader does not have: its users are refused by name, when there are any. */
 static int skip_declaration(ptx_reader *reader, const ptx_lexer *place) {
     ptx_name name = {NULL, 0};
@@ -494,6 +512,7 @@ int ptx_read(const char *text, size_t length, const char *file_name, ptx_module 
             status = ptx_fail(reader, &reader->token, "not PTX: expected .version, found '%.*s'",
                               (int)(reader->token.length < 40 ? reader->token.length : 40), reader->token.start);
         if (!status) find_functions(reader);
+        if (!status && reader->symbol_count) number_functions(reader);
         while (!status && reader->token.kind != TOKEN_END) status = read_module_statement(reader);
     }
     /* The error is settled; what follows fails only for want of memory. */
