@@ -100,7 +100,7 @@
 #endif
 
 /* ---- gpump_impl/base/base.h ---- */
-/* base: results, reasons, diagnostics, allocator, bit sets, stable hash, prng, wide arithmetic, sparse map (floor 0) */
+/* base: results, reasons, diagnostics, allocator, bit sets, stable hash, prng, wide arithmetic, sparse map */
 #ifndef GPUMP_BASE_H
 #define GPUMP_BASE_H
 
@@ -243,8 +243,8 @@ typedef struct gpump_diag {
 
 /* Writes a diagnostic as a sentence into text (at most `bytes` bytes, always terminated), such as
  *   GPUMP_ERROR_ARGUMENT: warps is 0, must be 1 to 64
- *   GPUMP_ERROR_REFUSED: need: the block is larger than an empty SM; use fewer threads, registers or shared memory per
- * block Returns the length of the whole sentence, as snprintf does. */
+ *   GPUMP_ERROR_REFUSED: need: every position of the SM is taken or promised; wait for blocks to end
+ * Returns the length of the whole sentence, as snprintf does. */
 GPUMP_API size_t gpump_diag_text(const gpump_diag *diag, char *text, size_t bytes);
 
 /* Memory for the growing kind of object (programs and analyses). reallocate(user, NULL, 0, n) allocates,
@@ -315,8 +315,7 @@ GPUMP_INLINE uint64_t gpump_random_next(uint64_t *state) {
     z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
     return z ^ (z >> 31);
 }
-/* Returns a number in 0 to limit-1 without bias worth speaking of (below 2^-32) and moves *state on; limit at least 1.
- */
+/* Returns a number in 0 to limit-1 with a bias below 2^-32, and moves *state on; limit at least 1. */
 GPUMP_INLINE uint32_t gpump_random_below(uint64_t *state, uint32_t limit) {
     return (uint32_t)(((gpump_random_next(state) >> 32) * limit) >> 32);
 }
@@ -342,7 +341,7 @@ GPUMP_API gpump_result gpumpi_head_check_memory(const void *memory, size_t bytes
 /* Checks a block before gpump_x_adopt hands it out: alignment, magic, layout, and the size, exactly `needed`. */
 GPUMP_API gpump_result gpumpi_head_adopt(const void *memory, size_t bytes, uint64_t magic, uint64_t layout,
                                          uint64_t needed, gpump_diag *diag);
-/* Fills diag when it is there; returns code, so that callers can `return gpumpi_fail(...)`. */
+/* Fills *diag unless it is NULL, and returns `code`, so that callers can `return gpumpi_fail(...)`. */
 GPUMP_API gpump_result gpumpi_fail(gpump_diag *diag, gpump_result code, const char *field, uint64_t index,
                                    uint64_t value, uint64_t minimum, uint64_t maximum);
 /* Checks one field of a configuration: GPUMP_ERROR_CONFIG, and diag filled, unless minimum <= value <= maximum. */
@@ -351,8 +350,7 @@ GPUMP_API gpump_result gpumpi_range(gpump_diag *diag, const char *field, uint64_
 /* The same for a refusal with a reason. */
 GPUMP_API gpump_result gpumpi_refuse(gpump_diag *diag, gpump_reason reason, const char *field, uint64_t index);
 
-/* ---- sparse map: u64 key to u64 value, open addressing, fixed capacity, in the caller's memory; no pointers inside
- * ---- */
+/* ---- sparse map: u64 key to u64 value, open addressing, fixed capacity, in the caller's memory, no pointers ---- */
 typedef struct gpump_map gpump_map;
 /* Sets *bytes to the memory that a map of `capacity` entries (1 to 2^30) needs. */
 GPUMP_API gpump_result gpump_map_bytes(uint32_t capacity, size_t *bytes);
@@ -1745,17 +1743,18 @@ typedef enum gpump_context_type {
     GPUMP_CONTEXT_REGISTERS = 2,  /* per warp: u32 registers, u32 lanes, then u32 values [register][lane] */
     GPUMP_CONTEXT_PREDICATES = 3, /* per warp: u64 per predicate, bit = lane */
     GPUMP_CONTEXT_SHARED = 4,     /* the block's shared memory as bytes */
-    GPUMP_CONTEXT_STACK =
-        5, /* per warp: SIMT stack, bottom first; 16 bytes per entry: u32 pc, u32 reconvergence pc, u64 lanes */
+    /* Per warp: SIMT stack, bottom first; 16 bytes per entry: u32 pc, u32 reconvergence pc, u64 lanes. */
+    GPUMP_CONTEXT_STACK = 5,
     GPUMP_CONTEXT_BARRIERS = 6, /* per block: u64 words as the host arranges them (arrival marks by warp, ...) */
     GPUMP_CONTEXT_EXITS = 7,    /* per block: u64 per warp, bit = lane that has exited */
     GPUMP_CONTEXT_LOCAL = 8,    /* per block: u64 words, where its threads' local memory lies */
-    GPUMP_CONTEXT_CONTROL = 9,  /* the block's entry of the context control block (Lin Fig. 2.12): 32 bytes,
-                                   gpump_context_control  in order: what has stayed in place, and where */
-    GPUMP_CONTEXT_COMPRESSED =
-        10, /* per warp, or for all warps together at index GPUMP_NONE: u32 form, warps, registers, lanes,
-               lanes of the last warp, lanes of a pattern group, length; u32 zero; then that many bytes:
-               pattern vectors and registers as compress.h lays them out */
+    /* The block's entry of the context control block (Lin Fig. 2.12): 32 bytes, gpump_context_control in order. It says
+     * which part has stayed in place, and where. */
+    GPUMP_CONTEXT_CONTROL = 9,
+    /* Per warp, or for all warps together at index GPUMP_NONE: u32 form, warps, registers, lanes, lanes of the last
+     * warp, lanes of a pattern group, length; u32 zero; then that many bytes of pattern vectors and registers as
+     * compress.h lays them out. */
+    GPUMP_CONTEXT_COMPRESSED = 10,
     GPUMP_CONTEXT_REPLAY = 11,      /* reserved: replay queue */
     GPUMP_CONTEXT_LOG = 12,         /* reserved: operand log */
     GPUMP_CONTEXT_RESTART = 13,     /* reserved: restart PCs */
@@ -1763,7 +1762,7 @@ typedef enum gpump_context_type {
     GPUMP_CONTEXT_HOST = 0x40000000 /* from here on the host's own */
 } gpump_context_type;
 
-/* Which block it is and how far it was. */
+/* Identity and progress of a block. */
 typedef struct gpump_context_block {
     uint64_t cookie;           /* the host's name for the block */
     uint64_t linear;           /* linear block index in the grid */
@@ -1788,10 +1787,10 @@ typedef struct gpump_context_stack_entry {
     uint64_t lanes;
 } gpump_context_stack_entry;
 
-/* What of a block is not in this context but still on an SM (Lin 2.3.1, 2.4.2: the pointer that is NULL). */
+/* The parts of a block that are not in this context but still on an SM (Lin 2.3.1; the NULL pointer of 2.4.2). */
 typedef struct gpump_context_control {
     uint32_t in_place;      /* GPUMP_PART_REGISTERS, GPUMP_PART_SHARED_MEMORY or both; 0: everything is here */
-    uint32_t sm;            /* where those are */
+    uint32_t sm;            /* the SM that holds these parts */
     gpump_block_ref block;  /* the name of the block there */
     uint32_t register_base; /* first 32-bit register, and how many; 0 and 0 when they are here */
     uint32_t registers;
@@ -1820,7 +1819,7 @@ GPUMP_API void *gpump_context_reserve(gpump_context_writer *writer, uint32_t typ
  * passed through. Here and below gpump_context_end reports what went wrong. Cost: linear. */
 GPUMP_API void gpump_context_put(gpump_context_writer *writer, uint32_t type, uint32_t index, const void *data,
                                  uint64_t bytes);
-/* Appends which block it is and how far, *block. */
+/* Appends the identity and progress of the block, *block. */
 GPUMP_API void gpump_context_put_block(gpump_context_writer *writer, const gpump_context_block *block);
 /* Appends the registers of a warp: values[registers][lanes], 32-bit words; 64-bit registers are two of them. Cost:
  * linear. */
@@ -1897,10 +1896,10 @@ GPUMP_API gpump_result gpump_context_get_control(gpump_context_reader *reader, g
 GPUMP_API gpump_result gpump_context_get_compressed(gpump_context_reader *reader, uint32_t index,
                                                     const gpump_compress_layout *layout, uint32_t *values,
                                                     gpump_diag *diag);
-/* Returns what a block cannot be restored without and this context neither has nor says to be in place:
- * gpump_part bits, 0 for a whole context. shared_bytes is the block's; registers and stacks are missing if any
- * warp's are, though a warp whose stack is empty has ended and needs no registers. Blocks of over 1024 warps are not
- * believed. Cost: one walk. */
+/* Returns the gpump_part bits that a restore needs and that this context neither holds nor declares to be in place; 0
+ * for a whole context. `shared_bytes` is the size of the block's shared memory. Registers and stacks are missing when
+ * those of any warp are; a warp whose stack is empty has ended and needs no registers. A block of more than 1024 warps
+ * counts as altered. Cost: one walk. */
 GPUMP_API uint32_t gpump_context_missing(gpump_context_reader *reader, uint32_t shared_bytes);
 /* Counts sections whose type this version does not know; the host's own do not count. Cost: one walk. */
 GPUMP_API uint32_t gpump_context_unknown_sections(const gpump_context_reader *reader);
@@ -1955,13 +1954,12 @@ GPUMP_END
 #endif
 
 /* ---- gpump_impl/context/in_place.h ---- */
-/* in_place: which blocks must give up registers or shared memory so that another kernel fits (floor 3, calculation;
- * Lin 2.3.1)
+/* in_place: which blocks must give up registers or shared memory so that another kernel fits (calculation; Lin
+ * 2.3.1)
  *
- * A preempted block may leave its registers, its shared memory or both where they are: only what the incoming kernel
- * needs is written to memory. This finds the smallest such set; gpump_sm_preempt carries it out
- * (gpump_block_choice.keep).
- */
+ * A preempted block may leave its registers, its shared memory or both on the SM. Only the ranges that the incoming
+ * kernel needs are written to memory. gpump_in_place_find finds the smallest such set, and gpump_sm_preempt carries it
+ * out (gpump_block_choice.keep). */
 #ifndef GPUMP_IN_PLACE_H
 #define GPUMP_IN_PLACE_H
 
@@ -1973,13 +1971,13 @@ GPUMP_BEGIN
 
 /* Where blocks of the incoming kernel may stand. */
 typedef enum gpump_in_place_placement {
-    GPUMP_IN_PLACE_FROM_ZERO =
-        0, /* at 0, size, 2 x size ...: one beside the other from the start (Lin Fig. 2.4's registers) */
-    GPUMP_IN_PLACE_ALIGNED = 1, /* at multiples of size, whichever cost least (the positions of Shieh 3.2) */
+    /* At 0, size, 2 x size and so on, side by side from the start (registers of Lin Fig. 2.4). */
+    GPUMP_IN_PLACE_FROM_ZERO = 0,
+    GPUMP_IN_PLACE_ALIGNED = 1, /* at multiples of size, those that cost least (the positions of Shieh 3.2) */
     GPUMP_IN_PLACE_BEST = 2     /* anywhere: the least over all placements */
 } gpump_in_place_placement;
 
-/* The SM as it is. */
+/* The SM before the decision. */
 typedef struct gpump_in_place_sm {
     const gpump_block_view *blocks; /* gpump_sm_blocks; a block whose `may` lacks switch stays whole */
     uint32_t count;                 /* how many; 0 to 64 */
@@ -2691,8 +2689,8 @@ GPUMP_END
 #endif
 
 /* ---- gpump_impl/victim/cost.h ---- */
-/* cost: what it takes to get a block off its SM by each technique (floor 2, calculation and one small table;
- * Shieh 3.3.2) */
+/* cost: latency and overhead of each technique for each block of an SM (calculation and one small table; Shieh 3.3.2)
+ */
 #ifndef GPUMP_COST_H
 #define GPUMP_COST_H
 
@@ -2702,11 +2700,11 @@ GPUMP_END
 
 GPUMP_BEGIN
 
-/* How many finished blocks of a kernel the estimates rest on. */
+/* Number of finished blocks of a kernel that the estimates use. */
 #define GPUMP_COST_WINDOW 64
 
-/* What is known about the finished blocks of one kernel: hardware kind, held by value, without pointers, copied by
- * assignment. A zeroed struct is an empty history. CPI: cycles per warp instruction of one block, Q16.16. */
+/* The finished blocks of one kernel. The struct is held by value, has no pointers, and is copied by assignment. A
+ * zeroed struct is an empty history. CPI is cycles per warp instruction of one block, Q16.16. */
 typedef struct gpump_cost_history {
     uint64_t finished;          /* blocks ever recorded */
     uint64_t instructions_sum;  /* over the window */
@@ -2719,24 +2717,24 @@ typedef struct gpump_cost_history {
 
 /* Where the drain estimate takes its CPI from. */
 typedef enum gpump_cost_cpi {
-    GPUMP_COST_CPI_SMALLER_DEVIATION =
-        0, /* Shieh: of the two below the one whose standard deviation is smaller; a tie is running */
-    GPUMP_COST_CPI_RUNNING = 1,  /* the block's own so far (Chimera, as recalled: docs/papers.md) */
-    GPUMP_COST_CPI_FINISHED = 2, /* mean of the last finished blocks */
+    /* Of the two sources below, the one with the smaller standard deviation (Shieh). A tie is RUNNING. */
+    GPUMP_COST_CPI_SMALLER_DEVIATION = 0,
+    GPUMP_COST_CPI_RUNNING = 1,  /* the block's own CPI so far (Chimera, as recalled: docs/papers.md) */
+    GPUMP_COST_CPI_FINISHED = 2, /* mean CPI of the last finished blocks */
     GPUMP_COST_CPI_SOURCES = 3
 } gpump_cost_cpi;
 
-/* Bits of gpump_cost_options.flags. */
-#define GPUMP_COST_DRAIN_LOSES                                                             \
-    1u /* drain costs the issue slots that idle until the SM's last block is out (Chimera) \
-        */
-#define GPUMP_COST_DRAIN_CAREFUL \
-    2u /* a block that may not be flushed runs as long as the longest of the window, not the mean one (ours) */
+/* Bits of gpump_cost_options.flags. DRAIN_LOSES: a drain is charged with the issue slots that idle until the last block
+ * of the SM has left (Chimera). DRAIN_CAREFUL: a block that may not be flushed is assumed to run as long as the longest
+ * block of the window instead of the mean one (ours). */
+#define GPUMP_COST_DRAIN_LOSES 1u
+#define GPUMP_COST_DRAIN_CAREFUL 2u
 
 typedef struct gpump_cost_options {
-    uint32_t cpi;          /* gpump_cost_cpi */
-    uint32_t flags;        /* GPUMP_COST_... */
-    uint64_t limit_cycles; /* only with GPUMP_COST_DRAIN_LOSES: blocks that drain within it are taken to be drained */
+    uint32_t cpi;   /* gpump_cost_cpi */
+    uint32_t flags; /* GPUMP_COST_... */
+    /* With GPUMP_COST_DRAIN_LOSES: a block whose drain fits into this many cycles is assumed to be drained. */
+    uint64_t limit_cycles;
 } gpump_cost_options;
 
 /* What a rewind of one block would save and lose. */
@@ -2751,8 +2749,8 @@ typedef struct gpump_cost_estimate {
     uint64_t overhead[GPUMP_TECHNIQUES]; /* warp instructions lost; GPUMP_UNKNOWN likewise */
 } gpump_cost_estimate;
 
-/* Notes a block that has ended: warp instructions of its whole life and the cycles it ran (stalls for a switch not
- * counted). A block without instructions is not noted. Cost: a division. */
+/* Records a finished block in *history: the warp `instructions` of its whole life and the `cycles` that it ran, without
+ * stalls for a switch. A block without instructions is not recorded. Cost: a division. */
 GPUMP_API void gpump_cost_history_record(gpump_cost_history *history, uint64_t instructions, uint64_t cycles);
 /* Returns how many blocks the window holds, 0 to GPUMP_COST_WINDOW. */
 GPUMP_API uint32_t gpump_cost_history_count(const gpump_cost_history *history);
@@ -2777,9 +2775,10 @@ GPUMP_API uint64_t gpump_cost_cpi_of(uint64_t executed, uint64_t cycles);
  * flush: 0 cycles, all executed instructions. switch: bytes over bandwidth; the kernel's mean IPC of a block on this SM
  * x 2 latencies (saved and restored). drain: (mean instructions of finished blocks - executed) x CPI, at least 0;
  * nothing lost. rewind: its bytes over bandwidth; the instructions since the boundary and the two stalls as in switch.
- * Whether a technique is allowed is not its business (gpump_block_view.may). What cannot be told for lack of samples is
- * GPUMP_UNKNOWN: a deviation needs two, an average one. Estimates take blocks one by one; see gpump_cost_port for what
- * the SM's one port makes of several. Cost: a few divisions per block. Errors: GPUMP_ERROR_ARGUMENT. */
+ * The function does not ask whether a technique is allowed (gpump_block_view.may). An estimate without enough samples
+ * is GPUMP_UNKNOWN: a deviation needs two samples, an average one. Each block is estimated alone; gpump_cost_port has
+ * the times of several saves that share the SM's port. Cost: a few divisions per block. Errors: GPUMP_ERROR_ARGUMENT.
+ */
 GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gpump_cost_history *histories,
                                                   uint32_t history_count, const gpump_block_view *blocks,
                                                   uint32_t count, const gpump_cost_rewind *rewind,
@@ -2791,10 +2790,10 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gp
 GPUMP_API gpump_cost_cpi gpump_cost_cpi_source(const gpump_cost_history *history, const gpump_block_view *blocks,
                                                uint32_t count, uint32_t kernel);
 
-/* The exact latency of several saves, which share the one port of their SM: orders them shortest first, which frees
- * each as early as can be. `cycles` are the saves' own latencies (count up to 64); order[i] is the index of the i-th to
- * be saved and finish[k] the cycle when save k is done. Returns when the last is done. The paper's estimate is the
- * longest alone. */
+/* Computes the exact latency of several saves that share the port of their SM. The saves are ordered shortest first,
+ * which frees each block as early as possible. `cycles` are the latencies of the saves alone (count up to 64). order[i]
+ * is the index of the i-th save, and finish[k] the cycle at which save k ends. Returns the cycle at which the last save
+ * ends. The paper's estimate is the longest save alone. */
 GPUMP_API uint64_t gpump_cost_port(const uint64_t *cycles, uint32_t count, uint32_t *order, uint64_t *finish);
 
 GPUMP_END
@@ -12380,7 +12379,7 @@ static unsigned char *gpumpi_context_section(gpump_context_writer *writer, uint3
     writer->used = gpump_add_saturated(gpump_add_saturated(start, GPUMP_CONTEXT_SECTION_BYTES), room);
     writer->sections++;
     if (writer->used > writer->capacity) {
-        writer->failed = 1; /* goes on counting what is needed */
+        writer->failed = 1; /* keeps counting the bytes that are needed */
         return NULL;
     }
     section = writer->memory + start;
@@ -12458,7 +12457,7 @@ GPUMP_API gpump_result gpump_context_put_compressed(gpump_context_writer *writer
     if (!at) return GPUMP_OK; /* gpump_context_end says how much was needed */
     result = gpump_compress_save(layout, values, live, allow, at + GPUMPI_CONTEXT_COMPRESSED_BYTES, bound, &bytes,
                                  &form, diag);
-    if (result) { /* as if it had not been asked for */
+    if (result) { /* takes the section back */
         writer->used = start;
         writer->sections--;
         return result;
@@ -12691,7 +12690,8 @@ GPUMP_API uint32_t gpump_context_missing(gpump_context_reader *reader, uint32_t 
             gpump_bits_set(registers, section.index);
         if (section.type == GPUMP_CONTEXT_STACK) {
             gpump_bits_set(stacks, section.index);
-            if (!section.bytes) gpump_bits_set(registers, section.index); /* has ended: needs none */
+            if (!section.bytes)
+                gpump_bits_set(registers, section.index); /* the warp has ended and needs no registers */
         }
     }
     if (!shared && !(in_place & GPUMP_PART_SHARED_MEMORY)) missing |= GPUMP_PART_SHARED_MEMORY;
@@ -13058,7 +13058,8 @@ GPUMP_API gpump_result gpump_in_place_find(const gpump_in_place_sm *sm, const gp
 
 enum { GPUMPI_SPILL_FREE = 0, GPUMPI_SPILL_SAVING = 1, GPUMPI_SPILL_RESTORING = 2 };
 
-/* A block on its way. `part` is the one whose segments come next, `at` how many of its bytes have been handed over. */
+/* A block in transfer. `part` is the part whose segments come next. `at` counts the bytes of that part that have been
+ * handed over. */
 typedef struct gpumpi_spill_job {
     uint64_t cookie, start;
     uint64_t part_start;     /* from when on the current part's bytes can be read (save: shared memory, metadata) */
@@ -13345,8 +13346,8 @@ static void gpumpi_spill_decompress(gpump_spill *spill, uint32_t job, uint64_t n
     }
 }
 
-/* Restore: parts that are complete, or empty, give way to the next: metadata first has to arrive, the rest may overlap.
- */
+/* Restore: when a part is complete or empty, the next part begins. Metadata must have arrived first; the other parts
+ * may overlap. */
 static void gpumpi_spill_advance_restore(gpump_spill *spill, uint32_t job, uint64_t now) {
     gpumpi_spill_job *to = &gpumpi_spill_jobs(spill)[job];
     if (to->part == GPUMP_SPILL_METADATA && to->at == to->metadata_bytes && !to->segments_out) {
@@ -13417,7 +13418,7 @@ GPUMP_API gpump_result gpump_spill_report_moved(gpump_spill *spill, uint64_t now
 
 /* ---- what is ready, and when ---- */
 
-/* The oldest warp of a job that is not done with. */
+/* The oldest warp of a job that still has bytes to move. */
 static uint32_t gpumpi_spill_head(const gpump_spill *spill, uint32_t job) {
     for (uint32_t i = 0; i < spill->queued; i++) {
         const gpumpi_spill_entry *entry = &gpumpi_spill_queue_const(spill)[i];
@@ -13495,7 +13496,7 @@ static gpumpi_spill_offer gpumpi_spill_segment(const gpump_spill *spill, uint32_
     return offer;
 }
 
-/* Save: a part that is out gives way to the next. */
+/* Save: when all segments of a part have been handed over, the next part begins. */
 static void gpumpi_spill_advance_save(gpumpi_spill_job *job, uint64_t now) {
     if (job->part == GPUMP_SPILL_REGISTERS && job->warps_out == job->warps) {
         job->part = GPUMP_SPILL_SHARED;
@@ -15771,7 +15772,7 @@ static void gpumpi_victim_search_fill(gpumpi_victim_search *search, uint64_t pos
         search->nodes--;
         gpumpi_victim_search_fill(search, positions, victims | more,
                                   gpump_add_saturated(overhead, gpumpi_victim_total(search, more)), k + 1);
-        /* Blocks of the same size are as good as each other: the cheapest first is enough. */
+        /* Blocks of equal size free the same room, so trying the cheapest first is enough. */
         {
             const gpump_block_view *a = &args->sm->blocks[search->item[k]];
             uint32_t j, alike = !search->groups;
@@ -15795,12 +15796,13 @@ static void gpumpi_victim_search_positions(gpumpi_victim_search *search, uint32_
         return;
     }
     if (search->positions - k < missing) return;
-    /* Positions are sorted by what only they cost: the next `missing` ones are the least that can still come. */
+    /* Positions are sorted by the overhead of the blocks that lie on them alone, so the next `missing` positions are a
+     * lower bound of the overhead still to come. */
     for (i = k; i < k + missing; i++) bound = gpump_add_saturated(bound, search->alone[i]);
     if (bound > search->most || (search->found && bound >= search->best_overhead)) return;
     gpumpi_victim_search_positions(search, k + 1, chosen + 1, positions | (uint64_t)1 << search->position[k],
                                    victims | search->sets[k]);
-    /* Positions with the same victims are as good as each other: who leaves one out leaves all of them out. */
+    /* Positions with the same victims are equivalent: leaving one of them out leaves all of them out. */
     for (i = k + 1; i < search->positions && search->sets[i] == search->sets[k]; i++) {}
     gpumpi_victim_search_positions(search, i, chosen, positions, victims);
 }

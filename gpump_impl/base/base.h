@@ -1,4 +1,4 @@
-/* base: results, reasons, diagnostics, allocator, bit sets, stable hash, prng, wide arithmetic, sparse map (floor 0) */
+/* base: results, reasons, diagnostics, allocator, bit sets, stable hash, prng, wide arithmetic, sparse map */
 #ifndef GPUMP_BASE_H
 #define GPUMP_BASE_H
 
@@ -141,8 +141,8 @@ typedef struct gpump_diag {
 
 /* Writes a diagnostic as a sentence into text (at most `bytes` bytes, always terminated), such as
  *   GPUMP_ERROR_ARGUMENT: warps is 0, must be 1 to 64
- *   GPUMP_ERROR_REFUSED: need: the block is larger than an empty SM; use fewer threads, registers or shared memory per
- * block Returns the length of the whole sentence, as snprintf does. */
+ *   GPUMP_ERROR_REFUSED: need: every position of the SM is taken or promised; wait for blocks to end
+ * Returns the length of the whole sentence, as snprintf does. */
 GPUMP_API size_t gpump_diag_text(const gpump_diag *diag, char *text, size_t bytes);
 
 /* Memory for the growing kind of object (programs and analyses). reallocate(user, NULL, 0, n) allocates,
@@ -213,8 +213,7 @@ GPUMP_INLINE uint64_t gpump_random_next(uint64_t *state) {
     z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
     return z ^ (z >> 31);
 }
-/* Returns a number in 0 to limit-1 without bias worth speaking of (below 2^-32) and moves *state on; limit at least 1.
- */
+/* Returns a number in 0 to limit-1 with a bias below 2^-32, and moves *state on; limit at least 1. */
 GPUMP_INLINE uint32_t gpump_random_below(uint64_t *state, uint32_t limit) {
     return (uint32_t)(((gpump_random_next(state) >> 32) * limit) >> 32);
 }
@@ -240,7 +239,7 @@ GPUMP_API gpump_result gpumpi_head_check_memory(const void *memory, size_t bytes
 /* Checks a block before gpump_x_adopt hands it out: alignment, magic, layout, and the size, exactly `needed`. */
 GPUMP_API gpump_result gpumpi_head_adopt(const void *memory, size_t bytes, uint64_t magic, uint64_t layout,
                                          uint64_t needed, gpump_diag *diag);
-/* Fills diag when it is there; returns code, so that callers can `return gpumpi_fail(...)`. */
+/* Fills *diag unless it is NULL, and returns `code`, so that callers can `return gpumpi_fail(...)`. */
 GPUMP_API gpump_result gpumpi_fail(gpump_diag *diag, gpump_result code, const char *field, uint64_t index,
                                    uint64_t value, uint64_t minimum, uint64_t maximum);
 /* Checks one field of a configuration: GPUMP_ERROR_CONFIG, and diag filled, unless minimum <= value <= maximum. */
@@ -249,8 +248,7 @@ GPUMP_API gpump_result gpumpi_range(gpump_diag *diag, const char *field, uint64_
 /* The same for a refusal with a reason. */
 GPUMP_API gpump_result gpumpi_refuse(gpump_diag *diag, gpump_reason reason, const char *field, uint64_t index);
 
-/* ---- sparse map: u64 key to u64 value, open addressing, fixed capacity, in the caller's memory; no pointers inside
- * ---- */
+/* ---- sparse map: u64 key to u64 value, open addressing, fixed capacity, in the caller's memory, no pointers ---- */
 typedef struct gpump_map gpump_map;
 /* Sets *bytes to the memory that a map of `capacity` entries (1 to 2^30) needs. */
 GPUMP_API gpump_result gpump_map_bytes(uint32_t capacity, size_t *bytes);

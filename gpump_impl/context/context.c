@@ -95,7 +95,7 @@ static unsigned char *gpumpi_context_section(gpump_context_writer *writer, uint3
     writer->used = gpump_add_saturated(gpump_add_saturated(start, GPUMP_CONTEXT_SECTION_BYTES), room);
     writer->sections++;
     if (writer->used > writer->capacity) {
-        writer->failed = 1; /* goes on counting what is needed */
+        writer->failed = 1; /* keeps counting the bytes that are needed */
         return NULL;
     }
     section = writer->memory + start;
@@ -173,7 +173,7 @@ GPUMP_API gpump_result gpump_context_put_compressed(gpump_context_writer *writer
     if (!at) return GPUMP_OK; /* gpump_context_end says how much was needed */
     result = gpump_compress_save(layout, values, live, allow, at + GPUMPI_CONTEXT_COMPRESSED_BYTES, bound, &bytes,
                                  &form, diag);
-    if (result) { /* as if it had not been asked for */
+    if (result) { /* takes the section back */
         writer->used = start;
         writer->sections--;
         return result;
@@ -406,7 +406,8 @@ GPUMP_API uint32_t gpump_context_missing(gpump_context_reader *reader, uint32_t 
             gpump_bits_set(registers, section.index);
         if (section.type == GPUMP_CONTEXT_STACK) {
             gpump_bits_set(stacks, section.index);
-            if (!section.bytes) gpump_bits_set(registers, section.index); /* has ended: needs none */
+            if (!section.bytes)
+                gpump_bits_set(registers, section.index); /* the warp has ended and needs no registers */
         }
     }
     if (!shared && !(in_place & GPUMP_PART_SHARED_MEMORY)) missing |= GPUMP_PART_SHARED_MEMORY;

@@ -33,17 +33,18 @@ typedef enum gpump_context_type {
     GPUMP_CONTEXT_REGISTERS = 2,  /* per warp: u32 registers, u32 lanes, then u32 values [register][lane] */
     GPUMP_CONTEXT_PREDICATES = 3, /* per warp: u64 per predicate, bit = lane */
     GPUMP_CONTEXT_SHARED = 4,     /* the block's shared memory as bytes */
-    GPUMP_CONTEXT_STACK =
-        5, /* per warp: SIMT stack, bottom first; 16 bytes per entry: u32 pc, u32 reconvergence pc, u64 lanes */
+    /* Per warp: SIMT stack, bottom first; 16 bytes per entry: u32 pc, u32 reconvergence pc, u64 lanes. */
+    GPUMP_CONTEXT_STACK = 5,
     GPUMP_CONTEXT_BARRIERS = 6, /* per block: u64 words as the host arranges them (arrival marks by warp, ...) */
     GPUMP_CONTEXT_EXITS = 7,    /* per block: u64 per warp, bit = lane that has exited */
     GPUMP_CONTEXT_LOCAL = 8,    /* per block: u64 words, where its threads' local memory lies */
-    GPUMP_CONTEXT_CONTROL = 9,  /* the block's entry of the context control block (Lin Fig. 2.12): 32 bytes,
-                                   gpump_context_control  in order: what has stayed in place, and where */
-    GPUMP_CONTEXT_COMPRESSED =
-        10, /* per warp, or for all warps together at index GPUMP_NONE: u32 form, warps, registers, lanes,
-               lanes of the last warp, lanes of a pattern group, length; u32 zero; then that many bytes:
-               pattern vectors and registers as compress.h lays them out */
+    /* The block's entry of the context control block (Lin Fig. 2.12): 32 bytes, gpump_context_control in order. It says
+     * which part has stayed in place, and where. */
+    GPUMP_CONTEXT_CONTROL = 9,
+    /* Per warp, or for all warps together at index GPUMP_NONE: u32 form, warps, registers, lanes, lanes of the last
+     * warp, lanes of a pattern group, length; u32 zero; then that many bytes of pattern vectors and registers as
+     * compress.h lays them out. */
+    GPUMP_CONTEXT_COMPRESSED = 10,
     GPUMP_CONTEXT_REPLAY = 11,      /* reserved: replay queue */
     GPUMP_CONTEXT_LOG = 12,         /* reserved: operand log */
     GPUMP_CONTEXT_RESTART = 13,     /* reserved: restart PCs */
@@ -51,7 +52,7 @@ typedef enum gpump_context_type {
     GPUMP_CONTEXT_HOST = 0x40000000 /* from here on the host's own */
 } gpump_context_type;
 
-/* Which block it is and how far it was. */
+/* Identity and progress of a block. */
 typedef struct gpump_context_block {
     uint64_t cookie;           /* the host's name for the block */
     uint64_t linear;           /* linear block index in the grid */
@@ -76,10 +77,10 @@ typedef struct gpump_context_stack_entry {
     uint64_t lanes;
 } gpump_context_stack_entry;
 
-/* What of a block is not in this context but still on an SM (Lin 2.3.1, 2.4.2: the pointer that is NULL). */
+/* The parts of a block that are not in this context but still on an SM (Lin 2.3.1; the NULL pointer of 2.4.2). */
 typedef struct gpump_context_control {
     uint32_t in_place;      /* GPUMP_PART_REGISTERS, GPUMP_PART_SHARED_MEMORY or both; 0: everything is here */
-    uint32_t sm;            /* where those are */
+    uint32_t sm;            /* the SM that holds these parts */
     gpump_block_ref block;  /* the name of the block there */
     uint32_t register_base; /* first 32-bit register, and how many; 0 and 0 when they are here */
     uint32_t registers;
@@ -108,7 +109,7 @@ GPUMP_API void *gpump_context_reserve(gpump_context_writer *writer, uint32_t typ
  * passed through. Here and below gpump_context_end reports what went wrong. Cost: linear. */
 GPUMP_API void gpump_context_put(gpump_context_writer *writer, uint32_t type, uint32_t index, const void *data,
                                  uint64_t bytes);
-/* Appends which block it is and how far, *block. */
+/* Appends the identity and progress of the block, *block. */
 GPUMP_API void gpump_context_put_block(gpump_context_writer *writer, const gpump_context_block *block);
 /* Appends the registers of a warp: values[registers][lanes], 32-bit words; 64-bit registers are two of them. Cost:
  * linear. */
@@ -185,10 +186,10 @@ GPUMP_API gpump_result gpump_context_get_control(gpump_context_reader *reader, g
 GPUMP_API gpump_result gpump_context_get_compressed(gpump_context_reader *reader, uint32_t index,
                                                     const gpump_compress_layout *layout, uint32_t *values,
                                                     gpump_diag *diag);
-/* Returns what a block cannot be restored without and this context neither has nor says to be in place:
- * gpump_part bits, 0 for a whole context. shared_bytes is the block's; registers and stacks are missing if any
- * warp's are, though a warp whose stack is empty has ended and needs no registers. Blocks of over 1024 warps are not
- * believed. Cost: one walk. */
+/* Returns the gpump_part bits that a restore needs and that this context neither holds nor declares to be in place; 0
+ * for a whole context. `shared_bytes` is the size of the block's shared memory. Registers and stacks are missing when
+ * those of any warp are; a warp whose stack is empty has ended and needs no registers. A block of more than 1024 warps
+ * counts as altered. Cost: one walk. */
 GPUMP_API uint32_t gpump_context_missing(gpump_context_reader *reader, uint32_t shared_bytes);
 /* Counts sections whose type this version does not know; the host's own do not count. Cost: one walk. */
 GPUMP_API uint32_t gpump_context_unknown_sections(const gpump_context_reader *reader);

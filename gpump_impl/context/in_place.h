@@ -1,10 +1,9 @@
-/* in_place: which blocks must give up registers or shared memory so that another kernel fits (floor 3, calculation;
- * Lin 2.3.1)
+/* in_place: which blocks must give up registers or shared memory so that another kernel fits (calculation; Lin
+ * 2.3.1)
  *
- * A preempted block may leave its registers, its shared memory or both where they are: only what the incoming kernel
- * needs is written to memory. This finds the smallest such set; gpump_sm_preempt carries it out
- * (gpump_block_choice.keep).
- */
+ * A preempted block may leave its registers, its shared memory or both on the SM. Only the ranges that the incoming
+ * kernel needs are written to memory. gpump_in_place_find finds the smallest such set, and gpump_sm_preempt carries it
+ * out (gpump_block_choice.keep). */
 #ifndef GPUMP_IN_PLACE_H
 #define GPUMP_IN_PLACE_H
 
@@ -16,13 +15,13 @@ GPUMP_BEGIN
 
 /* Where blocks of the incoming kernel may stand. */
 typedef enum gpump_in_place_placement {
-    GPUMP_IN_PLACE_FROM_ZERO =
-        0, /* at 0, size, 2 x size ...: one beside the other from the start (Lin Fig. 2.4's registers) */
-    GPUMP_IN_PLACE_ALIGNED = 1, /* at multiples of size, whichever cost least (the positions of Shieh 3.2) */
+    /* At 0, size, 2 x size and so on, side by side from the start (registers of Lin Fig. 2.4). */
+    GPUMP_IN_PLACE_FROM_ZERO = 0,
+    GPUMP_IN_PLACE_ALIGNED = 1, /* at multiples of size, those that cost least (the positions of Shieh 3.2) */
     GPUMP_IN_PLACE_BEST = 2     /* anywhere: the least over all placements */
 } gpump_in_place_placement;
 
-/* The SM as it is. */
+/* The SM before the decision. */
 typedef struct gpump_in_place_sm {
     const gpump_block_view *blocks; /* gpump_sm_blocks; a block whose `may` lacks switch stays whole */
     uint32_t count;                 /* how many; 0 to 64 */

@@ -8,7 +8,8 @@
 
 enum { GPUMPI_SPILL_FREE = 0, GPUMPI_SPILL_SAVING = 1, GPUMPI_SPILL_RESTORING = 2 };
 
-/* A block on its way. `part` is the one whose segments come next, `at` how many of its bytes have been handed over. */
+/* A block in transfer. `part` is the part whose segments come next. `at` counts the bytes of that part that have been
+ * handed over. */
 typedef struct gpumpi_spill_job {
     uint64_t cookie, start;
     uint64_t part_start;     /* from when on the current part's bytes can be read (save: shared memory, metadata) */
@@ -295,8 +296,8 @@ static void gpumpi_spill_decompress(gpump_spill *spill, uint32_t job, uint64_t n
     }
 }
 
-/* Restore: parts that are complete, or empty, give way to the next: metadata first has to arrive, the rest may overlap.
- */
+/* Restore: when a part is complete or empty, the next part begins. Metadata must have arrived first; the other parts
+ * may overlap. */
 static void gpumpi_spill_advance_restore(gpump_spill *spill, uint32_t job, uint64_t now) {
     gpumpi_spill_job *to = &gpumpi_spill_jobs(spill)[job];
     if (to->part == GPUMP_SPILL_METADATA && to->at == to->metadata_bytes && !to->segments_out) {
@@ -367,7 +368,7 @@ GPUMP_API gpump_result gpump_spill_report_moved(gpump_spill *spill, uint64_t now
 
 /* ---- what is ready, and when ---- */
 
-/* The oldest warp of a job that is not done with. */
+/* The oldest warp of a job that still has bytes to move. */
 static uint32_t gpumpi_spill_head(const gpump_spill *spill, uint32_t job) {
     for (uint32_t i = 0; i < spill->queued; i++) {
         const gpumpi_spill_entry *entry = &gpumpi_spill_queue_const(spill)[i];
@@ -445,7 +446,7 @@ static gpumpi_spill_offer gpumpi_spill_segment(const gpump_spill *spill, uint32_
     return offer;
 }
 
-/* Save: a part that is out gives way to the next. */
+/* Save: when all segments of a part have been handed over, the next part begins. */
 static void gpumpi_spill_advance_save(gpumpi_spill_job *job, uint64_t now) {
     if (job->part == GPUMP_SPILL_REGISTERS && job->warps_out == job->warps) {
         job->part = GPUMP_SPILL_SHARED;

@@ -1,5 +1,5 @@
-/* cost: what it takes to get a block off its SM by each technique (floor 2, calculation and one small table;
- * Shieh 3.3.2) */
+/* cost: latency and overhead of each technique for each block of an SM (calculation and one small table; Shieh 3.3.2)
+ */
 #ifndef GPUMP_COST_H
 #define GPUMP_COST_H
 
@@ -9,11 +9,11 @@
 
 GPUMP_BEGIN
 
-/* How many finished blocks of a kernel the estimates rest on. */
+/* Number of finished blocks of a kernel that the estimates use. */
 #define GPUMP_COST_WINDOW 64
 
-/* What is known about the finished blocks of one kernel: hardware kind, held by value, without pointers, copied by
- * assignment. A zeroed struct is an empty history. CPI: cycles per warp instruction of one block, Q16.16. */
+/* The finished blocks of one kernel. The struct is held by value, has no pointers, and is copied by assignment. A
+ * zeroed struct is an empty history. CPI is cycles per warp instruction of one block, Q16.16. */
 typedef struct gpump_cost_history {
     uint64_t finished;          /* blocks ever recorded */
     uint64_t instructions_sum;  /* over the window */
@@ -26,24 +26,24 @@ typedef struct gpump_cost_history {
 
 /* Where the drain estimate takes its CPI from. */
 typedef enum gpump_cost_cpi {
-    GPUMP_COST_CPI_SMALLER_DEVIATION =
-        0, /* Shieh: of the two below the one whose standard deviation is smaller; a tie is running */
-    GPUMP_COST_CPI_RUNNING = 1,  /* the block's own so far (Chimera, as recalled: docs/papers.md) */
-    GPUMP_COST_CPI_FINISHED = 2, /* mean of the last finished blocks */
+    /* Of the two sources below, the one with the smaller standard deviation (Shieh). A tie is RUNNING. */
+    GPUMP_COST_CPI_SMALLER_DEVIATION = 0,
+    GPUMP_COST_CPI_RUNNING = 1,  /* the block's own CPI so far (Chimera, as recalled: docs/papers.md) */
+    GPUMP_COST_CPI_FINISHED = 2, /* mean CPI of the last finished blocks */
     GPUMP_COST_CPI_SOURCES = 3
 } gpump_cost_cpi;
 
-/* Bits of gpump_cost_options.flags. */
-#define GPUMP_COST_DRAIN_LOSES                                                             \
-    1u /* drain costs the issue slots that idle until the SM's last block is out (Chimera) \
-        */
-#define GPUMP_COST_DRAIN_CAREFUL \
-    2u /* a block that may not be flushed runs as long as the longest of the window, not the mean one (ours) */
+/* Bits of gpump_cost_options.flags. DRAIN_LOSES: a drain is charged with the issue slots that idle until the last block
+ * of the SM has left (Chimera). DRAIN_CAREFUL: a block that may not be flushed is assumed to run as long as the longest
+ * block of the window instead of the mean one (ours). */
+#define GPUMP_COST_DRAIN_LOSES 1u
+#define GPUMP_COST_DRAIN_CAREFUL 2u
 
 typedef struct gpump_cost_options {
-    uint32_t cpi;          /* gpump_cost_cpi */
-    uint32_t flags;        /* GPUMP_COST_... */
-    uint64_t limit_cycles; /* only with GPUMP_COST_DRAIN_LOSES: blocks that drain within it are taken to be drained */
+    uint32_t cpi;   /* gpump_cost_cpi */
+    uint32_t flags; /* GPUMP_COST_... */
+    /* With GPUMP_COST_DRAIN_LOSES: a block whose drain fits into this many cycles is assumed to be drained. */
+    uint64_t limit_cycles;
 } gpump_cost_options;
 
 /* What a rewind of one block would save and lose. */
@@ -58,8 +58,8 @@ typedef struct gpump_cost_estimate {
     uint64_t overhead[GPUMP_TECHNIQUES]; /* warp instructions lost; GPUMP_UNKNOWN likewise */
 } gpump_cost_estimate;
 
-/* Notes a block that has ended: warp instructions of its whole life and the cycles it ran (stalls for a switch not
- * counted). A block without instructions is not noted. Cost: a division. */
+/* Records a finished block in *history: the warp `instructions` of its whole life and the `cycles` that it ran, without
+ * stalls for a switch. A block without instructions is not recorded. Cost: a division. */
 GPUMP_API void gpump_cost_history_record(gpump_cost_history *history, uint64_t instructions, uint64_t cycles);
 /* Returns how many blocks the window holds, 0 to GPUMP_COST_WINDOW. */
 GPUMP_API uint32_t gpump_cost_history_count(const gpump_cost_history *history);
@@ -84,9 +84,10 @@ GPUMP_API uint64_t gpump_cost_cpi_of(uint64_t executed, uint64_t cycles);
  * flush: 0 cycles, all executed instructions. switch: bytes over bandwidth; the kernel's mean IPC of a block on this SM
  * x 2 latencies (saved and restored). drain: (mean instructions of finished blocks - executed) x CPI, at least 0;
  * nothing lost. rewind: its bytes over bandwidth; the instructions since the boundary and the two stalls as in switch.
- * Whether a technique is allowed is not its business (gpump_block_view.may). What cannot be told for lack of samples is
- * GPUMP_UNKNOWN: a deviation needs two, an average one. Estimates take blocks one by one; see gpump_cost_port for what
- * the SM's one port makes of several. Cost: a few divisions per block. Errors: GPUMP_ERROR_ARGUMENT. */
+ * The function does not ask whether a technique is allowed (gpump_block_view.may). An estimate without enough samples
+ * is GPUMP_UNKNOWN: a deviation needs two samples, an average one. Each block is estimated alone; gpump_cost_port has
+ * the times of several saves that share the SM's port. Cost: a few divisions per block. Errors: GPUMP_ERROR_ARGUMENT.
+ */
 GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gpump_cost_history *histories,
                                                   uint32_t history_count, const gpump_block_view *blocks,
                                                   uint32_t count, const gpump_cost_rewind *rewind,
@@ -98,10 +99,10 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gp
 GPUMP_API gpump_cost_cpi gpump_cost_cpi_source(const gpump_cost_history *history, const gpump_block_view *blocks,
                                                uint32_t count, uint32_t kernel);
 
-/* The exact latency of several saves, which share the one port of their SM: orders them shortest first, which frees
- * each as early as can be. `cycles` are the saves' own latencies (count up to 64); order[i] is the index of the i-th to
- * be saved and finish[k] the cycle when save k is done. Returns when the last is done. The paper's estimate is the
- * longest alone. */
+/* Computes the exact latency of several saves that share the port of their SM. The saves are ordered shortest first,
+ * which frees each block as early as possible. `cycles` are the latencies of the saves alone (count up to 64). order[i]
+ * is the index of the i-th save, and finish[k] the cycle at which save k ends. Returns the cycle at which the last save
+ * ends. The paper's estimate is the longest save alone. */
 GPUMP_API uint64_t gpump_cost_port(const uint64_t *cycles, uint32_t count, uint32_t *order, uint64_t *finish);
 
 GPUMP_END

@@ -50,7 +50,7 @@ static void gpumpi_victim_search_fill(gpumpi_victim_search *search, uint64_t pos
         search->nodes--;
         gpumpi_victim_search_fill(search, positions, victims | more,
                                   gpump_add_saturated(overhead, gpumpi_victim_total(search, more)), k + 1);
-        /* Blocks of the same size are as good as each other: the cheapest first is enough. */
+        /* Blocks of equal size free the same room, so trying the cheapest first is enough. */
         {
             const gpump_block_view *a = &args->sm->blocks[search->item[k]];
             uint32_t j, alike = !search->groups;
@@ -74,12 +74,13 @@ static void gpumpi_victim_search_positions(gpumpi_victim_search *search, uint32_
         return;
     }
     if (search->positions - k < missing) return;
-    /* Positions are sorted by what only they cost: the next `missing` ones are the least that can still come. */
+    /* Positions are sorted by the overhead of the blocks that lie on them alone, so the next `missing` positions are a
+     * lower bound of the overhead still to come. */
     for (i = k; i < k + missing; i++) bound = gpump_add_saturated(bound, search->alone[i]);
     if (bound > search->most || (search->found && bound >= search->best_overhead)) return;
     gpumpi_victim_search_positions(search, k + 1, chosen + 1, positions | (uint64_t)1 << search->position[k],
                                    victims | search->sets[k]);
-    /* Positions with the same victims are as good as each other: who leaves one out leaves all of them out. */
+    /* Positions with the same victims are equivalent: leaving one of them out leaves all of them out. */
     for (i = k + 1; i < search->positions && search->sets[i] == search->sets[k]; i++) {}
     gpumpi_victim_search_positions(search, i, chosen, positions, victims);
 }
