@@ -53,7 +53,8 @@ static void three_kernels(uint32_t form, uint32_t regions) {
     end = m->kernels[0].end_cycle;
     arena_restore(&m->arena, start);
     free(start);
-    step = end / test_cases(6) + 1;
+    /* At least seven arrivals: with longer steps the third kernel would arrive after the others have ended. */
+    step = end / (test_cases(6) < 7 ? 7 : test_cases(6)) + 1;
     for (second = step / 2; second < end; second += step)
         for (third = second + step / 3; third < end + step; third += step)
             for (i = 0; (policy = gpump_victim_policy_at(i)); i++) {

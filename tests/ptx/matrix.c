@@ -313,8 +313,9 @@ static void test_rows(void **state) {
     assert_int_equal(instruction_address_lanes(&two, UINT32_MAX), 0xffff);
     instruction move = read_one("movmatrix.sync.aligned.m8n8.trans.b16 %r0, %r1", &module);
     ptx_free(&module);
-    instruction plain = read_one("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r0}, [%r4]", &module),
-                turned = read_one("ldmatrix.sync.aligned.m8n8.x1.trans.shared.b16 {%r0}, [%r4]", &module);
+    instruction plain = read_one("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r0}, [%r4]", &module);
+    ptx_free(&module);
+    instruction turned = read_one("ldmatrix.sync.aligned.m8n8.x1.trans.shared.b16 {%r0}, [%r4]", &module);
     ptx_free(&module);
     lanes_from_memory(&plain, UINT32_MAX, bytes, 16, &s[0]);
     lanes_from_memory(&turned, UINT32_MAX, bytes, 16, d);
