@@ -22,7 +22,7 @@ awk -F, '
     END {
         print "# Idempotent regions, kernel by kernel"
         print ""
-        print "Most of our kernels have idempotent regions of a few dozen instructions, much shorter than the paper reports. The"
+        print "Most of our kernels have idempotent regions of fewer than 50 instructions, much shorter than the paper reports. The"
         print "first table has each kernel. The sections after it say what cuts the regions, and what restarts find. This page is the"
         print "output of `sh docs/regions.sh build`."
         print ""
