@@ -13,56 +13,68 @@ done >>"$counts"
 cat >docs/registers.md <<'END'
 # Registers per thread: gpump and ptxas
 
-The register counts of gpump agree with ptxas for nearly all of our kernels, and for about three of four kernels that no
-rule was made with. This page is the output of `sh docs/registers.sh build`.
+The register counts of gpump agree with ptxas for nearly all of our kernels, and for about three of four
+kernels that no rule was made with. This page is the output of `sh docs/registers.sh build`.
 
 - *default*: what ptxas 13.0 chooses for sm_75 (`ptxas -v`).
-- *fewest*: the least that ptxas manages without more spilling (`-maxrregcount`, which takes no limit below 24). Both come
-  from `examples/minigpu/kernels/ptxas_registers.sh`.
-- *PTX order*: gpump_registers_allocate on the kernel as it stands, with parameters read in place. The mini-GPU runs with
-  these counts.
+- *fewest*: the least that ptxas manages without more spilling (`-maxrregcount`, which takes no limit below
+  24). Both come from `examples/minigpu/kernels/ptxas_registers.sh`.
+- *PTX order*: gpump_registers_allocate on the kernel as it stands, with parameters read in place. The
+  mini-GPU runs with these counts.
 - *model*: `sm75_registers`, described below.
 - *peak*: most registers live at once in PTX order, parameters included.
 
-A count agrees when its distance to the nearest point of [fewest, default] is at most max(2, 15% of default). Otherwise the
-table says how far off it is. PTX order needs fewer registers than ptxas takes, because ptxas spends free registers on more
-loads in flight. Only above 64 registers per thread an SM of sm_75 is no longer full of warps.
+A count agrees when its distance to the nearest point of [fewest, default] is at most max(2, 15% of default).
+Otherwise the table says how far off it is. PTX order needs fewer registers than ptxas takes, because ptxas
+spends free registers on more loads in flight. Only above 64 registers per thread an SM of sm_75 is no longer
+full of warps.
 
 ## The model
 
-Each rule was read off the machine code of ptxas and holds for every kernel. No number in the model was fitted to the
-tables.
+Each rule was read off the machine code of ptxas and holds for every kernel. No number in the model was fitted
+to the tables.
 
 Selecting instructions (`examples/minigpu/analysis/sm75_select.c`):
 
-- Parameters and the sizes of block and grid are operands in the constant bank; constants are immediates, zero is RZ. An instruction takes one such
-  operand, the rest is moved into registers: a constant once for all that it dominates, what is in the constant bank each time.
-- mul.wide and add are one IMAD.WIDE, whose scale needs a register when the base is in the constant bank (`IMAD.WIDE R2, R4, R5, c[0][0x168]`, R5 = 4).
+- Parameters and the sizes of block and grid are operands in the constant bank; constants are immediates, zero
+  is RZ. An instruction takes one such operand, the rest is moved into registers: a constant once for all that
+  it dominates, what is in the constant bank each time.
+- mul.wide and add are one IMAD.WIDE, whose scale needs a register when the base is in the constant bank
+  (`IMAD.WIDE R2, R4, R5, c[0][0x168]`, R5 = 4).
 - A base in the constant bank plus an offset that is in registers anyway is `[R2.U64+UR4]`.
 - Constants leave additions for the offsets of loads and stores; shared memory is addressed as `[R0.X4]`.
-- Four loads of neighbouring words of shared memory are one of 128 bits where the address is a multiple of 16; bytes loaded together stay packed.
+- Four loads of neighbouring words of shared memory are one of 128 bits where the address is a multiple of 16;
+  bytes loaded together stay packed.
 - 32-bit integer results that all lanes share are in uniform registers, where all running lanes come along.
-- A load moves up to the block that dominates its own, if each runs as often as the other and nothing is stored in between.
+- A load moves up to the block that dominates its own, if each runs as often as the other and nothing is
+  stored in between.
 
-Scheduling (`latency_schedule`): the instruction on which the longest chain waits goes first; loads are taken to last 200 cycles, from shared memory 30.
-A pipe takes the next instruction after 2 cycles (integer, floating point), 4 (memory) or 8 (MUFU, double), the distances at which ptxas places
-them. Constants are set last. Divisions and roots that are routines end a basic block.
+Scheduling (`latency_schedule`): the instruction on which the longest chain waits goes first; loads are taken
+to last 200 cycles, from shared memory 30. A pipe takes the next instruction after 2 cycles (integer, floating
+point), 4 (memory) or 8 (MUFU, double), the distances at which ptxas places them. Constants are set last.
+Divisions and roots that are routines end a basic block.
 
-Colouring (`examples/minigpu/analysis/sm75_registers.c`), in the order of the code, the lowest register that is free:
+Colouring (`examples/minigpu/analysis/sm75_registers.c`), in the order of the code, the lowest register that
+is free:
 
-- What an instruction behind a scoreboard reads (a load's address, a store's data) is not given out again before its result is waited for, a store's
-  not in the same block; the result itself may take its place (`LDG.E R2, [R2.64]`).
-- All registers that an instruction reads should not be in one of the two banks (even, odd), a pair counting as its even half: of 145 + 21 global
-  stores with a 64-bit address in these kernels 145 have their data in an odd register.
-- 64-bit values are even pairs, values of a vector load or store stand side by side; the low half of a widened integer is the integer.
-- A division or root that is a routine needs registers of its own: what ptxas gives a kernel of this one instruction, less its operands and the three
-  that every kernel has. Float division 8, root 4, reciprocal 10; double 17, 13, 8; integer division, which is inline, 7 (unsigned 5, 64-bit 15).
-- R1 is the stack pointer, and two registers are counted that no instruction names (the highest in saxpy is R7, its count is 10).
-- When more than 64 would be taken, operands are no longer held (lbm shows ptxas waiting for read barriers instead), then instructions move half as
-  far, a quarter, and so on.
+- What an instruction behind a scoreboard reads (a load's address, a store's data) is not given out again
+  before its result is waited for, a store's not in the same block; the result itself may take its place
+  (`LDG.E R2, [R2.64]`).
+- All registers that an instruction reads should not be in one of the two banks (even, odd), a pair counting
+  as its even half: of 145 + 21 global stores with a 64-bit address in these kernels 145 have their data in an
+  odd register.
+- 64-bit values are even pairs, values of a vector load or store stand side by side; the low half of a widened
+  integer is the integer.
+- A division or root that is a routine needs registers of its own: what ptxas gives a kernel of this one
+  instruction, less its operands and the three that every kernel has. Float division 8, root 4, reciprocal 10;
+  double 17, 13, 8; integer division, which is inline, 7 (unsigned 5, 64-bit 15).
+- R1 is the stack pointer, and two registers are counted that no instruction names (the highest in saxpy is
+  R7, its count is 10).
+- When more than 64 would be taken, operands are no longer held (lbm shows ptxas waiting for read barriers
+  instead), then instructions move half as far, a quarter, and so on.
 
-What the model does not know: short branches that ptxas predicates, loops that run in the uniform data path, atomics that it combines, loops that it
-unrolls again.
+What the model does not know: short branches that ptxas predicates, loops that run in the uniform data path,
+atomics that it combines, loops that it unrolls again.
 
 END
 awk -F, '
@@ -92,10 +104,11 @@ awk -F, '
         printf "%s\n", rows
         print "## Kernels that were not looked at"
         print ""
-        print "tests/minigpu/ptxas_unseen holds three sets of kernels, each written before anyone looked how the rules do on it. After looking at the first two,"
-        print "rules were added that their machine code showed (a routine ends a block, a widened value shares its register, values of vector stores stand"
-        print "side by side, packed bytes, constants late), after the third one two (stores hold their operands, equal sums are computed once over blocks,"
-        print "the second of them for hotspot). *First look* is before that."
+        print "tests/minigpu/ptxas_unseen holds three sets of kernels, each written before anyone looked how the rules do on"
+        print "it. After looking at the first two, rules were added that their machine code showed (a routine ends a block, a"
+        print "widened value shares its register, values of vector stores stand side by side, packed bytes, constants late),"
+        print "after the third one two (stores hold their operands, equal sums are computed once over blocks, the second of"
+        print "them for hotspot). *First look* is before that."
         print ""
         print "| set | kernels | first look | now | PTX order |\n|---|---|---|---|---|"
         split("unseen,unseen_2,unseen_3", name, ",")
@@ -105,8 +118,8 @@ awk -F, '
             sum += all[n]; sum_first += first[n - 1]; sum_good += good[n]; sum_plain += plain[n]
         }
         printf "| together | %d | %d (%.0f%%) | %d (%.0f%%) | %d |\n\n", sum, sum_first, 100 * sum_first / sum, sum_good, 100 * sum_good / sum, sum_plain
-        print "So a kernel that nobody has looked at agrees about three times in four: some of what the first table shows is that its machine code was read."
-        print "Those that do not agree now:"
+        print "So a kernel that nobody has looked at agrees about three times in four: some of what the first table shows is"
+        print "that its machine code was read. Those that do not agree now:"
         print ""
         print "| kernel | fewest | default | model |\n|---|---|---|---|"
         printf "%s", missed
