@@ -147,8 +147,8 @@ tests/minigpu/restart.c restarts a warp once from every instruction that any war
 compares memory at the end. It covers sparse regions, short regions of 16, 32 and 64 instructions, enough
 registers, so few registers that kernels spill, and kernels with one buffer for two parameters. With
 continuous spilling of either kind, restarted lanes have lost all their registers and read them from memory.
-On the mini-GPU half of all warps restart at thirty places of each run. `GPUMP_TEST_CASES=80
-build/tests/test_minigpu_restart` takes 2,400 places and restarts 700,000 warps in some ten seconds.
+On the mini-GPU half of all warps restart at thirty places of each run. The same test takes 2,400 places and
+restarts 700,000 warps, in some ten seconds, as `GPUMP_TEST_CASES=80 build/tests/test_minigpu_restart`.
 
 TEXT
 echo '```'

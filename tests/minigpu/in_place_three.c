@@ -36,7 +36,7 @@ static void three_kernels(uint32_t form, uint32_t regions) {
     const gpump_victim_policy *policy;
     machine_options options;
     launch_file launch;
-    machine *m;
+    machine *m = NULL;
     void *start;
     uint64_t expected, end, second, third, step, runs = 0, parked = 0;
     uint32_t i;

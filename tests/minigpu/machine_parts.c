@@ -257,7 +257,7 @@ static void test_fetch_can_be_held(void **state) {
     char error[LAUNCH_ERROR_BYTES];
     machine_options options;
     kernel_check checks[4];
-    machine *m;
+    machine *m = NULL;
     uint64_t issued;
     uint32_t i;
     (void)state;

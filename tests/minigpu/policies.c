@@ -41,7 +41,7 @@ static uint64_t policies_on(const char *name, uint32_t in_place, uint32_t form, 
     char path[512], error[LAUNCH_ERROR_BYTES];
     machine_options options;
     launch_file launch;
-    machine *m;
+    machine *m = NULL;
     void *start;
     uint64_t expected, end, cycle, step, requests = 0, children = 0, parked = 0;
     uint32_t i, seed = 0;

@@ -77,7 +77,7 @@ static void rewind_anywhere(const char *name, uint32_t regions, int clobbers) {
     char path[512], error[LAUNCH_ERROR_BYTES];
     machine_options options;
     launch_file launch;
-    machine *m;
+    machine *m = NULL;
     void *start;
     uint64_t expected, end, cycle, step, n = 0, rewinds = 0, clobbered = 0, latency[2] = {0, 0}, wasted = 0,
                                          bytes[2] = {0, 0};

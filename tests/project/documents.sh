@@ -27,6 +27,10 @@ for document in $documents; do
     done
 done
 rm -f /tmp/gpump.words.$$
+# A code span stays on one line: tests/project/commands.sh reads commands line by line.
+spans=$(awk '/^ *```/ { code = !code; next } FNR == 1 { code = 0 }
+    !code && gsub(/`/, "`") % 2 { print FILENAME ":" FNR ": a code span is broken over two lines" }' $(echo "$documents" | tr ' ' '\n' | grep 'md$'))
+[ -z "$spans" ] || complain "$spans"
 
 for component in $(sed -n 's/^set(GPUMP_ROOM_[a-z]* \(.*\))$/\1/p' gpump_impl/components.cmake); do
     ls gpump_impl/*/"$component.h" >/dev/null 2>&1 || continue
