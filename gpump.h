@@ -2515,7 +2515,9 @@ typedef struct gpumpi_sm_kernel {
 } gpumpi_sm_kernel;
 typedef struct gpump_sm {
     gpumpi_head head;
-    uint64_t now, port_free, pending;
+    uint64_t now, port_free;
+    uint64_t wake_cycle; /* no transfer under way ends before; GPUMP_UNKNOWN: none is under way, or timing HOST */
+    uint64_t pending;    /* bit i: slot i has an action to hand over */
     gpump_sm_config config;
     gpump_sm_statistics statistics;
     uint32_t blocks, warps, threads, reserved_for, shared_bytes, unused;
@@ -2574,6 +2576,12 @@ GPUMP_API gpump_result gpump_sm_table_bits(const gpump_sm_config *config, gpump_
  * GPUMP_ERROR_REFUSED with NEVER_FITS when there never will be. Cost: slots squared at worst. */
 GPUMP_API gpump_result gpump_sm_place(gpump_sm *sm, uint64_t now, const gpump_sm_request *request,
                                       const gpump_sm_history *saved, gpump_block_ref *block, gpump_diag *diag);
+/* Places a block as gpump_sm_place does, but in the entry `slot` of the tables: for a host whose hardware slots have
+ * the numbers of gpump's. slot = GPUMP_NONE takes the lowest free entry. GPUMP_BUSY with BLOCK_SLOTS in diag when a
+ * block holds the entry: it is free once FREED has been pulled. GPUMP_ERROR_ARGUMENT when `slot` is not below
+ * config.entries; else as gpump_sm_place. */
+GPUMP_API gpump_result gpump_sm_place_in(gpump_sm *sm, uint64_t now, uint32_t slot, const gpump_sm_request *request,
+                                         const gpump_sm_history *saved, gpump_block_ref *block, gpump_diag *diag);
 /* Counts `warp_instructions` more warp instructions of a block. Hot: no time, no search. GPUMP_ERROR_STALE if it is not
  * here. */
 GPUMP_INLINE gpump_result gpump_sm_report_executed(gpump_sm *sm, gpump_block_ref block, uint32_t warp_instructions) {
@@ -2639,6 +2647,11 @@ GPUMP_INLINE int gpump_sm_may_issue(const gpump_sm *sm, uint32_t slot) {
 GPUMP_INLINE uint32_t gpump_sm_state(const gpump_sm *sm, uint32_t slot) {
     return gpumpi_sm_slots_const(sm)[slot].state;
 }
+/* Returns 0 when gpump_sm_next would answer GPUMP_EMPTY at cycle `now`, so that a host need not call it; 1 when it may
+ * have an action. Time need not pass in between: no call is due while the answer is 0. Hot: two loads, no search. */
+GPUMP_INLINE int gpump_sm_has_action(const gpump_sm *sm, uint64_t now) {
+    return sm->pending != 0 || now >= sm->wake_cycle;
+}
 /* Returns whether a block may leave by a technique now, or after a wait that ends by itself; else why not. */
 GPUMP_API gpump_reason gpump_sm_may(const gpump_sm *sm, gpump_block_ref block, uint32_t technique);
 /* Returns the first thing a STOPPING block waits for, YES for nothing; *waits gets all of them, *since when it was
@@ -2667,8 +2680,9 @@ GPUMP_API gpump_result gpump_sm_preempt(gpump_sm *sm, uint64_t now, const gpump_
 /* Brings a parked block back: takes warp slots and the ranges it gave up, then RESTORE (0 bytes when all stayed in
  * place). GPUMP_BUSY with the reason when there is no room, GPUMP_ERROR_STATE when it is not parked. */
 GPUMP_API gpump_result gpump_sm_unpark(gpump_sm *sm, uint64_t now, gpump_block_ref block, gpump_diag *diag);
-/* Hands over the next action, by slot, in each slot in the order of its life. GPUMP_EMPTY when there is none. Cost:
- * constant; linear in the slots under timing PORT. */
+/* Hands over the next action, by slot, in each slot in the order of its life. GPUMP_EMPTY when there is none
+ * (gpump_sm_has_action asks that inline). Cost: constant; linear in the slots in a cycle in which a transfer ends
+ * (timing PORT). */
 GPUMP_API gpump_result gpump_sm_next(gpump_sm *sm, uint64_t now, gpump_sm_action *action);
 /* Returns the cycle of the next action that comes by itself: the present one when one is ready, GPUMP_UNKNOWN when only
  * a fact can bring one. Cost: linear in the slots. */
@@ -2822,16 +2836,22 @@ GPUMP_BEGIN
 #define GPUMP_VICTIM_NO_TECHNIQUE 255u
 
 /* The positions of an incoming kernel on an SM. Position p: registers p * registers up, shared memory p * shared_bytes
- * up, and one block slot, `warps` warp slots and `threads` threads wherever they are free. */
+ * up, and one block slot, `warps` warp slots and `threads` threads wherever they are free.
+ *
+ * `positions` counts addresses: how many blocks the register file and the shared memory have room for, one after the
+ * other. `blocks` counts blocks that fit on an empty SM, where warp slots, threads and block slots are limits too
+ * (gpump_occupancy.blocks). `blocks` is at most `positions`, and any `blocks` of the positions can be held at once. A
+ * kernel of 256 threads, 16 registers per thread and no shared memory has 8 positions in 32,768 registers, but 6 blocks
+ * where the SM has 1,536 threads. */
 typedef struct gpump_victim_geometry {
     uint64_t register_factor; /* ceil(2^40 / registers), 0 without registers: divisions by multiplication */
     uint64_t shared_factor;
-    uint32_t positions; /* 1 to GPUMP_VICTIM_POSITIONS */
+    uint32_t positions; /* addresses for a block; 1 to GPUMP_VICTIM_POSITIONS */
     uint32_t registers; /* of a position: the block's, rounded to the granule */
     uint32_t shared_bytes;
     uint32_t warps;
     uint32_t threads;
-    uint32_t blocks;     /* how many fit on an empty SM: at most so many positions are taken at once */
+    uint32_t blocks;     /* blocks that fit on an empty SM; at most so many positions are taken at once */
     uint32_t warp_slots; /* of the SM */
     uint32_t thread_slots;
     uint32_t block_slots;
@@ -13842,7 +13862,7 @@ GPUMP_API const char *gpump_warp_gate_reason(gpump_warp_gate gate, gpump_warp_ri
 /* Blocks are copied byte by byte and hashed field by field: nothing may hide in padding. */
 typedef char gpumpi_sm_slot_has_no_padding[sizeof(gpumpi_sm_slot) == 12 * 8 + 20 * 4 ? 1 : -1];
 typedef char gpumpi_sm_config_has_no_padding[sizeof(gpump_sm_config) == 16 * 4 + 3 * 8 ? 1 : -1];
-typedef char gpumpi_sm_has_no_padding[sizeof(gpump_sm) == sizeof(gpumpi_head) + 3 * 8 + sizeof(gpump_sm_config) +
+typedef char gpumpi_sm_has_no_padding[sizeof(gpump_sm) == sizeof(gpumpi_head) + 4 * 8 + sizeof(gpump_sm_config) +
                                                               sizeof(gpump_sm_statistics) + 6 * 4
                                           ? 1
                                           : -1];
@@ -13864,6 +13884,17 @@ static uint32_t gpumpi_sm_find_kernel(const gpump_sm *sm, uint32_t kernel) {
 /* 1 when two ranges share an element. */
 static int gpumpi_sm_overlap(uint32_t a, uint32_t a_length, uint32_t b, uint32_t b_length) {
     return a_length && b_length && a < b + b_length && b < a + a_length;
+}
+
+/* The earliest end of a transfer that is under way; GPUMP_UNKNOWN: none. */
+static uint64_t gpumpi_sm_first_end(const gpump_sm *sm) {
+    uint64_t cycle = GPUMP_UNKNOWN;
+    for (uint32_t i = 0; i < sm->config.entries; i++) {
+        const gpumpi_sm_slot *slot = &gpumpi_sm_slots_const(sm)[i];
+        if ((slot->state == GPUMP_BLOCK_SAVING || slot->state == GPUMP_BLOCK_RESTORING) && slot->port_end < cycle)
+            cycle = slot->port_end;
+    }
+    return cycle;
 }
 
 /* ---- configuration, birth, copies ---- */
@@ -13961,6 +13992,7 @@ GPUMP_API gpump_result gpump_sm_init(void *memory, size_t bytes, const gpump_sm_
     fresh->head.bytes = needed;
     fresh->config = *config;
     fresh->shared_bytes = config->shared_bytes;
+    fresh->wake_cycle = GPUMP_UNKNOWN;
     for (uint32_t i = 0; i < config->entries; i++) gpumpi_sm_slots(fresh)[i].generation = 1;
     *sm = fresh;
     return GPUMP_OK;
@@ -14090,6 +14122,10 @@ GPUMP_API gpump_result gpump_sm_check(const gpump_sm *sm, gpump_diag *diag) {
             wrong = "a kernel's blocks are counted wrongly";
     }
     if (!wrong && pending != sm->pending) wrong = "pending actions differ";
+    if (!wrong && sm->config.timing == GPUMP_SM_TIMING_PORT && sm->wake_cycle > gpumpi_sm_first_end(sm))
+        wrong = "a transfer ends before wake_cycle";
+    if (!wrong && sm->config.timing == GPUMP_SM_TIMING_HOST && sm->wake_cycle != GPUMP_UNKNOWN)
+        wrong = "wake_cycle under timing HOST";
     if (!wrong &&
         (blocks != sm->blocks || warps != sm->warps || threads != sm->threads || blocks > sm->config.block_slots ||
          warps > sm->config.warp_slots || threads > sm->config.thread_slots))
@@ -14099,7 +14135,7 @@ GPUMP_API gpump_result gpump_sm_check(const gpump_sm *sm, gpump_diag *diag) {
 
 GPUMP_API uint64_t gpump_sm_hash(const gpump_sm *sm) {
     uint64_t hash = gpumpi_sm_hash_config(GPUMP_HASH_SEED, &sm->config);
-    hash = gpump_hash_u64s(hash, &sm->now, 3);
+    hash = gpump_hash_u64s(hash, &sm->now, 4);
     hash = gpump_hash_u64s(hash, &sm->statistics.placed, sizeof sm->statistics / 8);
     hash = gpump_hash_u32s(hash, &sm->blocks, 6);
     for (uint32_t i = 0; i < sm->config.entries; i++) {
@@ -14161,6 +14197,7 @@ static void gpumpi_sm_transfer(gpump_sm *sm, gpumpi_sm_slot *slot, uint64_t from
     slot->port_start = cycles && sm->port_free > from ? sm->port_free : from;
     slot->port_end = gpump_add_saturated(slot->port_start, cycles);
     if (cycles) sm->port_free = slot->port_end;
+    if (sm->config.timing == GPUMP_SM_TIMING_PORT && slot->port_end < sm->wake_cycle) sm->wake_cycle = slot->port_end;
     sm->statistics.port_cycles += cycles;
 }
 
@@ -14228,15 +14265,16 @@ GPUMP_API gpump_result gpump_sm_advance(gpump_sm *sm, uint64_t now) {
     if (!sm) return GPUMP_ERROR_ARGUMENT;
     if (now < sm->now || now == GPUMP_UNKNOWN) return GPUMP_ERROR_TIME;
     sm->now = now;
-    if (sm->config.timing == GPUMP_SM_TIMING_PORT)
-        for (uint32_t i = 0; i < sm->config.entries; i++) {
-            gpumpi_sm_slot *slot = &gpumpi_sm_slots(sm)[i];
-            if (slot->port_end > now) continue;
-            if (slot->state == GPUMP_BLOCK_SAVING && !(slot->pending & (1u << GPUMP_SM_ACTION_SAVE)))
-                gpumpi_sm_end_saving(sm, i, slot->port_end);
-            else if (slot->state == GPUMP_BLOCK_RESTORING && !(slot->pending & (1u << GPUMP_SM_ACTION_RESTORE)))
-                gpumpi_sm_end_restoring(sm, i, slot->port_end);
-        }
+    if (now < sm->wake_cycle) return GPUMP_OK;
+    for (uint32_t i = 0; i < sm->config.entries; i++) {
+        gpumpi_sm_slot *slot = &gpumpi_sm_slots(sm)[i];
+        if (slot->port_end > now) continue;
+        if (slot->state == GPUMP_BLOCK_SAVING && !(slot->pending & (1u << GPUMP_SM_ACTION_SAVE)))
+            gpumpi_sm_end_saving(sm, i, slot->port_end);
+        else if (slot->state == GPUMP_BLOCK_RESTORING && !(slot->pending & (1u << GPUMP_SM_ACTION_RESTORE)))
+            gpumpi_sm_end_restoring(sm, i, slot->port_end);
+    }
+    sm->wake_cycle = gpumpi_sm_first_end(sm);
     return GPUMP_OK;
 }
 
@@ -14348,8 +14386,8 @@ static gpump_result gpumpi_sm_no_room(gpump_reason reason, gpump_diag *diag) {
     return reason == GPUMP_REASON_NEVER_FITS ? GPUMP_ERROR_REFUSED : GPUMP_BUSY;
 }
 
-GPUMP_API gpump_result gpump_sm_place(gpump_sm *sm, uint64_t now, const gpump_sm_request *request,
-                                      const gpump_sm_history *saved, gpump_block_ref *block, gpump_diag *diag) {
+GPUMP_API gpump_result gpump_sm_place_in(gpump_sm *sm, uint64_t now, uint32_t where, const gpump_sm_request *request,
+                                         const gpump_sm_history *saved, gpump_block_ref *block, gpump_diag *diag) {
     uint32_t register_base, shared_base, index, entry;
     gpump_reason reason;
     gpump_result result;
@@ -14364,14 +14402,17 @@ GPUMP_API gpump_result gpump_sm_place(gpump_sm *sm, uint64_t now, const gpump_sm
     if (!request->kernel) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "kernel", 0, 0, 1, UINT32_MAX);
     if (!request->need.threads)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "threads", 0, 0, 1, sm->config.thread_slots);
+    if (where != GPUMP_NONE && where >= sm->config.entries)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "slot", 0, where, 0, sm->config.entries - 1);
     if (now < sm->now || now == GPUMP_UNKNOWN)
         return gpumpi_fail(diag, GPUMP_ERROR_TIME, "now", 0, now, sm->now, UINT64_MAX);
     reason = gpumpi_sm_find_room(sm, request->kernel, &request->need, &register_base, &shared_base);
     if (reason == GPUMP_REASON_NEVER_FITS) return gpumpi_sm_no_room(reason, diag);
+    index = where == GPUMP_NONE ? gpumpi_sm_free_slot(sm) : where;
+    if (!reason && gpumpi_sm_slots(sm)[index].state != GPUMP_BLOCK_FREE) reason = GPUMP_REASON_BLOCK_SLOTS;
     result = gpump_sm_advance(sm, now); /* frees nothing by itself: room comes with FREED and PARKED */
     if (result) return result;
     if (reason) return gpumpi_sm_no_room(reason, diag);
-    index = gpumpi_sm_free_slot(sm);
     slot = &gpumpi_sm_slots(sm)[index];
     entry = gpumpi_sm_find_kernel(sm, request->kernel);
     if (entry == GPUMP_NONE) {
@@ -14416,6 +14457,11 @@ GPUMP_API gpump_result gpump_sm_place(gpump_sm *sm, uint64_t now, const gpump_sm
     block->slot = index;
     block->generation = slot->generation;
     return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_sm_place(gpump_sm *sm, uint64_t now, const gpump_sm_request *request,
+                                      const gpump_sm_history *saved, gpump_block_ref *block, gpump_diag *diag) {
+    return gpump_sm_place_in(sm, now, GPUMP_NONE, request, saved, block, diag);
 }
 
 GPUMP_API gpump_result gpump_sm_reserve(gpump_sm *sm, uint32_t kernel) {
@@ -14924,15 +14970,8 @@ GPUMP_API gpump_result gpump_sm_next(gpump_sm *sm, uint64_t now, gpump_sm_action
 }
 
 GPUMP_API uint64_t gpump_sm_next_cycle(const gpump_sm *sm) {
-    uint64_t cycle = GPUMP_UNKNOWN;
     if (sm->pending) return sm->now;
-    if (sm->config.timing == GPUMP_SM_TIMING_PORT)
-        for (uint32_t i = 0; i < sm->config.entries; i++) {
-            const gpumpi_sm_slot *slot = &gpumpi_sm_slots_const(sm)[i];
-            if ((slot->state == GPUMP_BLOCK_SAVING || slot->state == GPUMP_BLOCK_RESTORING) && slot->port_end < cycle)
-                cycle = slot->port_end;
-        }
-    return cycle;
+    return sm->config.timing == GPUMP_SM_TIMING_PORT ? gpumpi_sm_first_end(sm) : GPUMP_UNKNOWN;
 }
 
 /* ---- statistics ---- */

@@ -52,8 +52,12 @@ struct Sm {
         const Block &block = blocks[queue.front()];
         gpump_sm_request request = {queue.front(), block.kernel, 0, footprint};
         gpump_block_ref ref;
-        gpump_diag diag; // when the answer is BUSY, its reason is the resource that is short
-        if (gpump_sm_place(sm, now, &request, block.saved ? &block.history : NULL, &ref, &diag) != GPUMP_OK) return;
+        gpump_diag diag;   // when the answer is BUSY, its reason is the resource that is short
+        uint32_t slot = 0; // host: the number of a free hardware slot; gpump_sm_place takes the lowest free one
+        while (slot < slots.size() && slots[slot].here) slot++;
+        if (slot == slots.size() ||
+            gpump_sm_place_in(sm, now, slot, &request, block.saved ? &block.history : NULL, &ref, &diag) != GPUMP_OK)
+            return;
         Resident resident = {ref, queue.front(), now, now, true, false};
         slots[ref.slot] = resident;
         queue.pop_front();
@@ -88,7 +92,7 @@ struct Sm {
             if (gpump_sm_state(sm, slot) == GPUMP_BLOCK_SAVING) gpump_sm_report_saved(sm, now, slots[slot].ref);
             if (gpump_sm_state(sm, slot) == GPUMP_BLOCK_RESTORING) gpump_sm_report_restored(sm, now, slots[slot].ref);
         }
-        while (gpump_sm_next(sm, now, &a) == GPUMP_OK) {
+        while (gpump_sm_has_action(sm, now) && gpump_sm_next(sm, now, &a) == GPUMP_OK) {
             Resident &r = slots[a.block.slot];
             Block &block = blocks[a.cookie];
             switch (a.kind) {

@@ -7,7 +7,7 @@
 /* Blocks are copied byte by byte and hashed field by field: nothing may hide in padding. */
 typedef char gpumpi_sm_slot_has_no_padding[sizeof(gpumpi_sm_slot) == 12 * 8 + 20 * 4 ? 1 : -1];
 typedef char gpumpi_sm_config_has_no_padding[sizeof(gpump_sm_config) == 16 * 4 + 3 * 8 ? 1 : -1];
-typedef char gpumpi_sm_has_no_padding[sizeof(gpump_sm) == sizeof(gpumpi_head) + 3 * 8 + sizeof(gpump_sm_config) +
+typedef char gpumpi_sm_has_no_padding[sizeof(gpump_sm) == sizeof(gpumpi_head) + 4 * 8 + sizeof(gpump_sm_config) +
                                                               sizeof(gpump_sm_statistics) + 6 * 4
                                           ? 1
                                           : -1];
@@ -29,6 +29,17 @@ static uint32_t gpumpi_sm_find_kernel(const gpump_sm *sm, uint32_t kernel) {
 /* 1 when two ranges share an element. */
 static int gpumpi_sm_overlap(uint32_t a, uint32_t a_length, uint32_t b, uint32_t b_length) {
     return a_length && b_length && a < b + b_length && b < a + a_length;
+}
+
+/* The earliest end of a transfer that is under way; GPUMP_UNKNOWN: none. */
+static uint64_t gpumpi_sm_first_end(const gpump_sm *sm) {
+    uint64_t cycle = GPUMP_UNKNOWN;
+    for (uint32_t i = 0; i < sm->config.entries; i++) {
+        const gpumpi_sm_slot *slot = &gpumpi_sm_slots_const(sm)[i];
+        if ((slot->state == GPUMP_BLOCK_SAVING || slot->state == GPUMP_BLOCK_RESTORING) && slot->port_end < cycle)
+            cycle = slot->port_end;
+    }
+    return cycle;
 }
 
 /* ---- configuration, birth, copies ---- */
@@ -126,6 +137,7 @@ GPUMP_API gpump_result gpump_sm_init(void *memory, size_t bytes, const gpump_sm_
     fresh->head.bytes = needed;
     fresh->config = *config;
     fresh->shared_bytes = config->shared_bytes;
+    fresh->wake_cycle = GPUMP_UNKNOWN;
     for (uint32_t i = 0; i < config->entries; i++) gpumpi_sm_slots(fresh)[i].generation = 1;
     *sm = fresh;
     return GPUMP_OK;
@@ -255,6 +267,10 @@ GPUMP_API gpump_result gpump_sm_check(const gpump_sm *sm, gpump_diag *diag) {
             wrong = "a kernel's blocks are counted wrongly";
     }
     if (!wrong && pending != sm->pending) wrong = "pending actions differ";
+    if (!wrong && sm->config.timing == GPUMP_SM_TIMING_PORT && sm->wake_cycle > gpumpi_sm_first_end(sm))
+        wrong = "a transfer ends before wake_cycle";
+    if (!wrong && sm->config.timing == GPUMP_SM_TIMING_HOST && sm->wake_cycle != GPUMP_UNKNOWN)
+        wrong = "wake_cycle under timing HOST";
     if (!wrong &&
         (blocks != sm->blocks || warps != sm->warps || threads != sm->threads || blocks > sm->config.block_slots ||
          warps > sm->config.warp_slots || threads > sm->config.thread_slots))
@@ -264,7 +280,7 @@ GPUMP_API gpump_result gpump_sm_check(const gpump_sm *sm, gpump_diag *diag) {
 
 GPUMP_API uint64_t gpump_sm_hash(const gpump_sm *sm) {
     uint64_t hash = gpumpi_sm_hash_config(GPUMP_HASH_SEED, &sm->config);
-    hash = gpump_hash_u64s(hash, &sm->now, 3);
+    hash = gpump_hash_u64s(hash, &sm->now, 4);
     hash = gpump_hash_u64s(hash, &sm->statistics.placed, sizeof sm->statistics / 8);
     hash = gpump_hash_u32s(hash, &sm->blocks, 6);
     for (uint32_t i = 0; i < sm->config.entries; i++) {
@@ -326,6 +342,7 @@ static void gpumpi_sm_transfer(gpump_sm *sm, gpumpi_sm_slot *slot, uint64_t from
     slot->port_start = cycles && sm->port_free > from ? sm->port_free : from;
     slot->port_end = gpump_add_saturated(slot->port_start, cycles);
     if (cycles) sm->port_free = slot->port_end;
+    if (sm->config.timing == GPUMP_SM_TIMING_PORT && slot->port_end < sm->wake_cycle) sm->wake_cycle = slot->port_end;
     sm->statistics.port_cycles += cycles;
 }
 
@@ -393,15 +410,16 @@ GPUMP_API gpump_result gpump_sm_advance(gpump_sm *sm, uint64_t now) {
     if (!sm) return GPUMP_ERROR_ARGUMENT;
     if (now < sm->now || now == GPUMP_UNKNOWN) return GPUMP_ERROR_TIME;
     sm->now = now;
-    if (sm->config.timing == GPUMP_SM_TIMING_PORT)
-        for (uint32_t i = 0; i < sm->config.entries; i++) {
-            gpumpi_sm_slot *slot = &gpumpi_sm_slots(sm)[i];
-            if (slot->port_end > now) continue;
-            if (slot->state == GPUMP_BLOCK_SAVING && !(slot->pending & (1u << GPUMP_SM_ACTION_SAVE)))
-                gpumpi_sm_end_saving(sm, i, slot->port_end);
-            else if (slot->state == GPUMP_BLOCK_RESTORING && !(slot->pending & (1u << GPUMP_SM_ACTION_RESTORE)))
-                gpumpi_sm_end_restoring(sm, i, slot->port_end);
-        }
+    if (now < sm->wake_cycle) return GPUMP_OK;
+    for (uint32_t i = 0; i < sm->config.entries; i++) {
+        gpumpi_sm_slot *slot = &gpumpi_sm_slots(sm)[i];
+        if (slot->port_end > now) continue;
+        if (slot->state == GPUMP_BLOCK_SAVING && !(slot->pending & (1u << GPUMP_SM_ACTION_SAVE)))
+            gpumpi_sm_end_saving(sm, i, slot->port_end);
+        else if (slot->state == GPUMP_BLOCK_RESTORING && !(slot->pending & (1u << GPUMP_SM_ACTION_RESTORE)))
+            gpumpi_sm_end_restoring(sm, i, slot->port_end);
+    }
+    sm->wake_cycle = gpumpi_sm_first_end(sm);
     return GPUMP_OK;
 }
 
@@ -513,8 +531,8 @@ static gpump_result gpumpi_sm_no_room(gpump_reason reason, gpump_diag *diag) {
     return reason == GPUMP_REASON_NEVER_FITS ? GPUMP_ERROR_REFUSED : GPUMP_BUSY;
 }
 
-GPUMP_API gpump_result gpump_sm_place(gpump_sm *sm, uint64_t now, const gpump_sm_request *request,
-                                      const gpump_sm_history *saved, gpump_block_ref *block, gpump_diag *diag) {
+GPUMP_API gpump_result gpump_sm_place_in(gpump_sm *sm, uint64_t now, uint32_t where, const gpump_sm_request *request,
+                                         const gpump_sm_history *saved, gpump_block_ref *block, gpump_diag *diag) {
     uint32_t register_base, shared_base, index, entry;
     gpump_reason reason;
     gpump_result result;
@@ -529,14 +547,17 @@ GPUMP_API gpump_result gpump_sm_place(gpump_sm *sm, uint64_t now, const gpump_sm
     if (!request->kernel) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "kernel", 0, 0, 1, UINT32_MAX);
     if (!request->need.threads)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "threads", 0, 0, 1, sm->config.thread_slots);
+    if (where != GPUMP_NONE && where >= sm->config.entries)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "slot", 0, where, 0, sm->config.entries - 1);
     if (now < sm->now || now == GPUMP_UNKNOWN)
         return gpumpi_fail(diag, GPUMP_ERROR_TIME, "now", 0, now, sm->now, UINT64_MAX);
     reason = gpumpi_sm_find_room(sm, request->kernel, &request->need, &register_base, &shared_base);
     if (reason == GPUMP_REASON_NEVER_FITS) return gpumpi_sm_no_room(reason, diag);
+    index = where == GPUMP_NONE ? gpumpi_sm_free_slot(sm) : where;
+    if (!reason && gpumpi_sm_slots(sm)[index].state != GPUMP_BLOCK_FREE) reason = GPUMP_REASON_BLOCK_SLOTS;
     result = gpump_sm_advance(sm, now); /* frees nothing by itself: room comes with FREED and PARKED */
     if (result) return result;
     if (reason) return gpumpi_sm_no_room(reason, diag);
-    index = gpumpi_sm_free_slot(sm);
     slot = &gpumpi_sm_slots(sm)[index];
     entry = gpumpi_sm_find_kernel(sm, request->kernel);
     if (entry == GPUMP_NONE) {
@@ -581,6 +602,11 @@ GPUMP_API gpump_result gpump_sm_place(gpump_sm *sm, uint64_t now, const gpump_sm
     block->slot = index;
     block->generation = slot->generation;
     return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_sm_place(gpump_sm *sm, uint64_t now, const gpump_sm_request *request,
+                                      const gpump_sm_history *saved, gpump_block_ref *block, gpump_diag *diag) {
+    return gpump_sm_place_in(sm, now, GPUMP_NONE, request, saved, block, diag);
 }
 
 GPUMP_API gpump_result gpump_sm_reserve(gpump_sm *sm, uint32_t kernel) {
@@ -1089,15 +1115,8 @@ GPUMP_API gpump_result gpump_sm_next(gpump_sm *sm, uint64_t now, gpump_sm_action
 }
 
 GPUMP_API uint64_t gpump_sm_next_cycle(const gpump_sm *sm) {
-    uint64_t cycle = GPUMP_UNKNOWN;
     if (sm->pending) return sm->now;
-    if (sm->config.timing == GPUMP_SM_TIMING_PORT)
-        for (uint32_t i = 0; i < sm->config.entries; i++) {
-            const gpumpi_sm_slot *slot = &gpumpi_sm_slots_const(sm)[i];
-            if ((slot->state == GPUMP_BLOCK_SAVING || slot->state == GPUMP_BLOCK_RESTORING) && slot->port_end < cycle)
-                cycle = slot->port_end;
-        }
-    return cycle;
+    return sm->config.timing == GPUMP_SM_TIMING_PORT ? gpumpi_sm_first_end(sm) : GPUMP_UNKNOWN;
 }
 
 /* ---- statistics ---- */

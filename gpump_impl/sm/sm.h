@@ -217,7 +217,9 @@ typedef struct gpumpi_sm_kernel {
 } gpumpi_sm_kernel;
 typedef struct gpump_sm {
     gpumpi_head head;
-    uint64_t now, port_free, pending;
+    uint64_t now, port_free;
+    uint64_t wake_cycle; /* no transfer under way ends before; GPUMP_UNKNOWN: none is under way, or timing HOST */
+    uint64_t pending;    /* bit i: slot i has an action to hand over */
     gpump_sm_config config;
     gpump_sm_statistics statistics;
     uint32_t blocks, warps, threads, reserved_for, shared_bytes, unused;
@@ -276,6 +278,12 @@ GPUMP_API gpump_result gpump_sm_table_bits(const gpump_sm_config *config, gpump_
  * GPUMP_ERROR_REFUSED with NEVER_FITS when there never will be. Cost: slots squared at worst. */
 GPUMP_API gpump_result gpump_sm_place(gpump_sm *sm, uint64_t now, const gpump_sm_request *request,
                                       const gpump_sm_history *saved, gpump_block_ref *block, gpump_diag *diag);
+/* Places a block as gpump_sm_place does, but in the entry `slot` of the tables: for a host whose hardware slots have
+ * the numbers of gpump's. slot = GPUMP_NONE takes the lowest free entry. GPUMP_BUSY with BLOCK_SLOTS in diag when a
+ * block holds the entry: it is free once FREED has been pulled. GPUMP_ERROR_ARGUMENT when `slot` is not below
+ * config.entries; else as gpump_sm_place. */
+GPUMP_API gpump_result gpump_sm_place_in(gpump_sm *sm, uint64_t now, uint32_t slot, const gpump_sm_request *request,
+                                         const gpump_sm_history *saved, gpump_block_ref *block, gpump_diag *diag);
 /* Counts `warp_instructions` more warp instructions of a block. Hot: no time, no search. GPUMP_ERROR_STALE if it is not
  * here. */
 GPUMP_INLINE gpump_result gpump_sm_report_executed(gpump_sm *sm, gpump_block_ref block, uint32_t warp_instructions) {
@@ -341,6 +349,11 @@ GPUMP_INLINE int gpump_sm_may_issue(const gpump_sm *sm, uint32_t slot) {
 GPUMP_INLINE uint32_t gpump_sm_state(const gpump_sm *sm, uint32_t slot) {
     return gpumpi_sm_slots_const(sm)[slot].state;
 }
+/* Returns 0 when gpump_sm_next would answer GPUMP_EMPTY at cycle `now`, so that a host need not call it; 1 when it may
+ * have an action. Time need not pass in between: no call is due while the answer is 0. Hot: two loads, no search. */
+GPUMP_INLINE int gpump_sm_has_action(const gpump_sm *sm, uint64_t now) {
+    return sm->pending != 0 || now >= sm->wake_cycle;
+}
 /* Returns whether a block may leave by a technique now, or after a wait that ends by itself; else why not. */
 GPUMP_API gpump_reason gpump_sm_may(const gpump_sm *sm, gpump_block_ref block, uint32_t technique);
 /* Returns the first thing a STOPPING block waits for, YES for nothing; *waits gets all of them, *since when it was
@@ -369,8 +382,9 @@ GPUMP_API gpump_result gpump_sm_preempt(gpump_sm *sm, uint64_t now, const gpump_
 /* Brings a parked block back: takes warp slots and the ranges it gave up, then RESTORE (0 bytes when all stayed in
  * place). GPUMP_BUSY with the reason when there is no room, GPUMP_ERROR_STATE when it is not parked. */
 GPUMP_API gpump_result gpump_sm_unpark(gpump_sm *sm, uint64_t now, gpump_block_ref block, gpump_diag *diag);
-/* Hands over the next action, by slot, in each slot in the order of its life. GPUMP_EMPTY when there is none. Cost:
- * constant; linear in the slots under timing PORT. */
+/* Hands over the next action, by slot, in each slot in the order of its life. GPUMP_EMPTY when there is none
+ * (gpump_sm_has_action asks that inline). Cost: constant; linear in the slots in a cycle in which a transfer ends
+ * (timing PORT). */
 GPUMP_API gpump_result gpump_sm_next(gpump_sm *sm, uint64_t now, gpump_sm_action *action);
 /* Returns the cycle of the next action that comes by itself: the present one when one is ready, GPUMP_UNKNOWN when only
  * a fact can bring one. Cost: linear in the slots. */

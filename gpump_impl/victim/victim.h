@@ -20,16 +20,22 @@ GPUMP_BEGIN
 #define GPUMP_VICTIM_NO_TECHNIQUE 255u
 
 /* The positions of an incoming kernel on an SM. Position p: registers p * registers up, shared memory p * shared_bytes
- * up, and one block slot, `warps` warp slots and `threads` threads wherever they are free. */
+ * up, and one block slot, `warps` warp slots and `threads` threads wherever they are free.
+ *
+ * `positions` counts addresses: how many blocks the register file and the shared memory have room for, one after the
+ * other. `blocks` counts blocks that fit on an empty SM, where warp slots, threads and block slots are limits too
+ * (gpump_occupancy.blocks). `blocks` is at most `positions`, and any `blocks` of the positions can be held at once. A
+ * kernel of 256 threads, 16 registers per thread and no shared memory has 8 positions in 32,768 registers, but 6 blocks
+ * where the SM has 1,536 threads. */
 typedef struct gpump_victim_geometry {
     uint64_t register_factor; /* ceil(2^40 / registers), 0 without registers: divisions by multiplication */
     uint64_t shared_factor;
-    uint32_t positions; /* 1 to GPUMP_VICTIM_POSITIONS */
+    uint32_t positions; /* addresses for a block; 1 to GPUMP_VICTIM_POSITIONS */
     uint32_t registers; /* of a position: the block's, rounded to the granule */
     uint32_t shared_bytes;
     uint32_t warps;
     uint32_t threads;
-    uint32_t blocks;     /* how many fit on an empty SM: at most so many positions are taken at once */
+    uint32_t blocks;     /* blocks that fit on an empty SM; at most so many positions are taken at once */
     uint32_t warp_slots; /* of the SM */
     uint32_t thread_slots;
     uint32_t block_slots;

@@ -279,6 +279,63 @@ static void the_port_serialises(void **state) {
 }
 
 /* Aligned positions keep a second block's place free; first fit does not care (Shieh Fig. 3.2). */
+/* A host whose hardware slots have numbers of their own says which entry a block gets. */
+static void a_given_slot(void **state) {
+    gpump_sm_config config = preset("gtx480_lin");
+    gpump_sm *sm = make(&config);
+    gpump_sm_request r = request(1, 64, 1000, 0, 1);
+    gpump_block_ref ref, other;
+    gpump_diag diag;
+    uint64_t hash;
+    (void)state;
+    assert_int_equal(gpump_sm_place_in(sm, 0, 5, &r, NULL, &ref, NULL), GPUMP_OK);
+    assert_int_equal(ref.slot, 5);
+    assert_true(gpump_sm_may_issue(sm, 5));
+    hash = gpump_sm_hash(sm);
+    assert_int_equal(gpump_sm_place_in(sm, 0, 5, &r, NULL, &other, &diag), GPUMP_BUSY);
+    assert_int_equal(diag.reason, GPUMP_REASON_BLOCK_SLOTS);
+    assert_int_equal(gpump_sm_place_in(sm, 0, config.entries, &r, NULL, &other, &diag), GPUMP_ERROR_ARGUMENT);
+    assert_string_equal(diag.field, "slot");
+    assert_true(gpump_sm_hash(sm) == hash);
+    assert_int_equal(gpump_sm_place_in(sm, 0, GPUMP_NONE, &r, NULL, &other, NULL), GPUMP_OK);
+    assert_int_equal(other.slot, 0);
+    assert_int_equal(gpump_sm_report_done(sm, 1, ref), GPUMP_OK);
+    assert_int_equal(gpump_sm_place_in(sm, 1, 5, &r, NULL, &other, &diag), GPUMP_BUSY); /* FREED has not been pulled */
+    pull(sm, 1, GPUMP_SM_ACTION_FREED);
+    assert_int_equal(gpump_sm_place_in(sm, 1, 5, &r, NULL, &other, NULL), GPUMP_OK);
+    assert_int_equal(other.slot, 5);
+    assert_int_not_equal(other.generation, ref.generation);
+    free(sm);
+}
+
+/* The inline question answers 0 in every cycle in which nothing can be pulled, also while a transfer is under way. */
+static void a_question_before_pulling(void **state) {
+    gpump_sm_config config = preset("gtx480_lin");
+    gpump_sm *sm;
+    gpump_block_ref ref;
+    gpump_block_choice c;
+    gpump_sm_action save;
+    (void)state;
+    config.timing = GPUMP_SM_TIMING_PORT;
+    config.waits = 0;
+    sm = make(&config);
+    assert_false(gpump_sm_has_action(sm, 1000));
+    ref = place(sm, 10, request(1, 64, 6400, 0, 1));
+    assert_false(gpump_sm_has_action(sm, 1000));
+    c = choice(ref, GPUMP_TECHNIQUE_SWITCH);
+    assert_int_equal(gpump_sm_preempt(sm, 100, &c, 1, NULL), GPUMP_OK);
+    assert_true(gpump_sm_has_action(sm, 100));
+    pull(sm, 100, GPUMP_SM_ACTION_STOP);
+    save = pull(sm, 100, GPUMP_SM_ACTION_SAVE);
+    assert_true(save.end_cycle > 101);
+    assert_false(gpump_sm_has_action(sm, 100));
+    assert_false(gpump_sm_has_action(sm, save.end_cycle - 1));
+    assert_true(gpump_sm_has_action(sm, save.end_cycle));
+    pull(sm, save.end_cycle, GPUMP_SM_ACTION_FREED);
+    assert_false(gpump_sm_has_action(sm, UINT64_MAX - 1));
+    free(sm);
+}
+
 static void aligned_positions(void **state) {
     gpump_sm_config config = preset("gtx480_shieh");
     gpump_sm *sm;
@@ -661,9 +718,13 @@ static void random_life(void **state) {
                 memset(&history, 0, sizeof history);
                 history.executed = size * 10;
                 history.register_bytes = 4000;
-                result = gpump_sm_place(sm, now, &r, size ? NULL : &history, &ref, NULL);
+                if (pick == 2) /* its own number, or the lowest that is free */
+                    result = gpump_sm_place_in(sm, now, index, &r, size ? NULL : &history, &ref, NULL);
+                else
+                    result = gpump_sm_place(sm, now, &r, size ? NULL : &history, &ref, NULL);
                 test_check(result == GPUMP_OK || result == GPUMP_BUSY, seed, n);
                 if (result) break;
+                test_check(pick != 2 || ref.slot == index, seed, n);
                 m = &model[ref.slot];
                 test_check(!m->here, seed, n);
                 test_check(gpump_sm_block(sm, now, ref, &view) == GPUMP_OK, seed, n);
@@ -730,8 +791,11 @@ static void random_life(void **state) {
                 result = gpump_sm_report_executed(sm, ref, 7);
                 if (!result && size == 0 && !gpump_sm_report_clobber(sm, ref)) m->clobbered = 1;
                 break;
-            default:
+            default: {
+                int may_have = gpump_sm_has_action(sm, now);
                 while ((result = gpump_sm_next(sm, now, &action)) == GPUMP_OK) {
+                    test_check(may_have, seed, n);
+                    may_have = gpump_sm_has_action(sm, now);
                     m = &model[action.block.slot];
                     test_check(m->here && m->generation == action.block.generation && m->cookie == action.cookie, seed,
                                n);
@@ -752,6 +816,7 @@ static void random_life(void **state) {
                     if (!gpump_random_below(&random, 4)) break;
                 }
                 if (result > 0) result = GPUMP_OK;
+            }
             }
             /* an error changes nothing */
             if (result < 0) test_check(gpump_sm_hash(sm) == hash, seed, n);
@@ -798,6 +863,7 @@ static void random_life(void **state) {
             }
             /* a copy goes on the same way: the future is in the block alone */
             if (step % 50 == 0) {
+                test_check(gpump_sm_check(sm, NULL) == GPUMP_OK, seed, n);
                 memcpy(memory, sm, bytes);
                 test_check(gpump_sm_adopt(memory, bytes, &config, &copy, NULL) == GPUMP_OK, seed, n);
                 test_check(gpump_sm_hash(copy) == gpump_sm_hash(sm), seed, n);
@@ -950,6 +1016,8 @@ int main(void) {
         cmocka_unit_test(life_by_flush_and_drain),
         cmocka_unit_test(parked_blocks_keep_their_ranges),
         cmocka_unit_test(the_port_serialises),
+        cmocka_unit_test(a_given_slot),
+        cmocka_unit_test(a_question_before_pulling),
         cmocka_unit_test(aligned_positions),
         cmocka_unit_test(every_resource_has_its_reason),
         cmocka_unit_test(context_space_is_finite),
