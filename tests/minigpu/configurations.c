@@ -15,6 +15,9 @@ static const struct {
 } numbers[] = {
     {"scheduler", 0, 1},
     {"sources_released", 0, 2},
+    {"issue_queue_entries", 0, 128},
+    {"issue_instructions", 1, 4},
+    {"fetch_instructions", 1, 4},
     {"fetch_cycles", 1, 9},
     {"operand_read_cycles", 1, 9},
     {"alu_cycles", 1, 30},

@@ -342,8 +342,12 @@ int main(void) {
     };
     const struct CMUnitTest queued[] = {cmocka_unit_test(test_pathfinder), cmocka_unit_test(test_bfs),
                                         cmocka_unit_test(test_pointer_chase), cmocka_unit_test(test_everything)};
+    const struct CMUnitTest out_of_order[] = {cmocka_unit_test(test_bfs), cmocka_unit_test(test_everything),
+                                              cmocka_unit_test(test_copies)};
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     model = "memory_model=1";
-    return failed + cmocka_run_group_tests_name("memory model 1", queued, NULL, NULL);
+    failed += cmocka_run_group_tests_name("memory model 1", queued, NULL, NULL);
+    model = "issue_queue_entries=40,memory_queue_entries=30";
+    return failed + cmocka_run_group_tests_name("out of order", out_of_order, NULL, NULL);
 }
 #endif

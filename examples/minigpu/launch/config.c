@@ -45,6 +45,21 @@ int minigpu_config_preset(minigpu_config *config, const char *preset) {
         config->dram_channels = 16;
         config->dram_bytes_per_cycle = 16; /* 307 GB/s = 16 channels of 16 bytes at 1200 MHz */
     }
+    if (strcmp(preset, "table61") == 0) { /* Tanasic 2016, Table 6.1 */
+        config->issue_queue_entries = 96;
+        config->l1_cycles = 40;
+        config->l1_bytes = 32768;
+        config->l1_ways = 4;
+        config->l1_misses = 32;
+        config->l2_bytes = 2097152;
+        config->l2_ways = 8;
+        config->l2_banks = 16; /* assumed */
+        config->l2_cycles = 70;
+        config->l2_mshrs = 512 / 16;
+        config->dram_cycles = 200;
+        config->network_cycles = 1;        /* none is printed: latency is that of the caches and of DRAM */
+        config->memory_queue_entries = 64; /* assumed: as many as warps */
+    }
     if (strcmp(preset, "gtx480_lin") == 0) config->scheduler = SCHEDULER_LRR;
     if (strcmp(preset, "gtx480_shieh") == 0) config->network_bytes_per_cycle = 16; /* 32 bytes at 700 MHz */
     if (strcmp(preset, "igpu4") == 0) {                                            /* Menon 5.1 */
@@ -92,6 +107,9 @@ const char *minigpu_config_check(const minigpu_config *config) {
     if (config->read_set_segments < 16 || (config->read_set_segments & (config->read_set_segments - 1))) {
         return "read_set_segments must be a power of two, at least 16";
     }
+    if (config->issue_queue_entries > 128 || config->issue_instructions > 16 || config->fetch_instructions > 16 ||
+        !config->issue_instructions || !config->fetch_instructions)
+        return "issue_queue_entries is at most 128, issue_instructions and fetch_instructions are 1 to 16";
     if (config->in_flight_records < 2 * gpu->schedulers || config->in_flight_records > 4096)
         return "in_flight_records must be 2 per scheduler to 4096";
     if (!config->operand_read_cycles || !config->alu_cycles || !config->control_cycles || !config->fetch_cycles)

@@ -22,6 +22,12 @@ typedef enum source_release { RELEASE_AT_OPERAND_READ, RELEASE_AT_LAST_CHECK, RE
 #define MINIGPU_NUMBERS(X) \
     X(kernels_per_sm, 1, "kernels", ASSUMED, "Tanasic 5.2: one kernel on an SM; dual-kernel machines set 2") \
     X(scheduler, SCHEDULER_GTO, "scheduler_policy", PUBLISHED, "Shieh Table 4.1: GTO; gtx480_lin uses round-robin") \
+    X(issue_queue_entries, 0, "instructions", PUBLISHED, \
+      "out-of-order issue: of an SM between fetch and issue (Tanasic Table 6.1: 96); 0: in order") \
+    X(issue_instructions, 2, "instructions", PUBLISHED, \
+      "issue_queue_entries: that issue per cycle, from one or two warps (Tanasic Table 6.1)") \
+    X(fetch_instructions, 2, "instructions", ASSUMED, \
+      "issue_queue_entries: of one warp that are fetched per cycle, its line (Tanasic 4.2.2)") \
     X(sources_released, RELEASE_AT_OPERAND_READ, "source_release", ASSUMED, "Tanasic 6.3 describes all three") \
     X(fetch_cycles, 2, "cycles", ASSUMED, \
       "from a resolved branch until its target may issue; instructions always hit") \

@@ -11,6 +11,7 @@
 #include "preemption/context_forms.h"
 #include "machine/dispatcher.h"
 #include "machine/gate.h"
+#include "machine/issue_queue.h"
 #include "machine/loops.h"
 #include "machine/page_faults.h"
 #include "machine/runtime_calls.h"
@@ -532,6 +533,13 @@ static int make_sm(machine *m, uint32_t index, uint32_t shared_bytes, char error
         !s->records || !s->waiters || !s->check_queue || !s->access_queue || !s->miss_queues || !s->requests ||
         !s->completed || cache_make(&s->l1, &m->arena, c->l1_bytes, c->l1_ways))
         goto memory;
+    if (c->issue_queue_entries) {
+        uint32_t ids = 0;
+        for (i = 0; i < m->kernel_count; i++)
+            if (m->kernels[i].program->registers + m->kernels[i].program->predicates > ids)
+                ids = m->kernels[i].program->registers + m->kernels[i].program->predicates;
+        if (!(s->queue = issue_queue_make(&m->arena, c->issue_queue_entries, c->gpu.warp_slots, ids))) goto memory;
+    }
     for (i = 0; i <= c->kernels_per_sm; i++) {
         s->miss_queues[i].requests = (uint32_t *)arena_take_array(&m->arena, c->miss_queue_entries, sizeof(uint32_t));
         if (!s->miss_queues[i].requests) goto memory;
@@ -1001,6 +1009,7 @@ uint64_t machine_hash(const machine *m) {
         hash = cache_hash(&s->l1, hash);
         hash = gpump_hash_u64(hash, s->present ^ s->fetched << 1);
         hash = gpump_hash_u64(hash, s->statistics.issued);
+        if (s->queue) hash = issue_queue_hash(s->queue, hash);
     }
     for (i = 0; i < m->warp_count; i++) {
         const warp *w = &m->warps[i];

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "machine/gate.h"
+#include "machine/issue_queue.h"
 #include "memory/memory_path.h"
 #include "machine/page_faults.h"
 #include "machine/region.h"
@@ -22,29 +23,50 @@ static int waits_for_copies(const warp *w, const issue_info *info, const instruc
     return 0;
 }
 
+/* May an instruction issue, as far as memory order goes? A barrier orders memory: what the warp sent before it must be
+ * past its last check, and so in effect. A region's boundary waits until nothing of the region before can fail any
+ * more, a call of the fault handler is an execution barrier (Kim 2.1). `itself` counts in w->in_flight: 1, or 0. */
+static int memory_order_clear(const warp *w, const issue_info *info, const instruction *instruction, uint32_t itself) {
+    return !(info->is_barrier && w->unchecked) && !(info->serialises && w->in_flight > itself) &&
+           !(info->copies > COPIES_STARTS && waits_for_copies(w, info, instruction));
+}
+
+static int runs_past_end(machine *m, const kernel *k, const warp *w, uint32_t pc) {
+    if (pc < k->program->count) return 0;
+    machine_fail(m, "kernel %s: warp %u runs past the last instruction", k->program->name, w->index);
+    return 1;
+}
+
+/* With an issue queue: an instruction that waits for more than registers may be free to go. */
+static void reconsider(machine *m, sm *s, const warp *w) {
+    const instruction_window *window = &s->queue->windows[w->slot];
+    const queue_entry *e;
+    if (!(s->queue->held_back >> w->slot & 1)) return;
+    e = &s->queue->entries[window->entry[gpump_bits_lowest64(window->held_back)]];
+    if (memory_order_clear(w, e->info, &m->kernels[m->blocks[w->block].kernel].program->instructions[e->pc], 1))
+        issue_queue_permit(s->queue, w->slot);
+}
+
 /* The scoreboard's and the memory order's word on a warp's next instruction. */
 static void refresh_clear(machine *m, sm *s, warp *w) {
     const kernel *k;
     const issue_info *info;
     uint32_t pc;
+    if (s->queue) {
+        reconsider(m, s, w);
+        return;
+    }
     if (!w->stack.depth) return;
     k = &m->kernels[m->blocks[w->block].kernel];
     pc = simt_top(&w->stack)->pc;
-    if (pc >= k->program->count) {
-        machine_fail(m, "kernel %s: warp %u runs past the last instruction", k->program->name, w->index);
-        return;
-    }
+    if (runs_past_end(m, k, w, pc)) return;
     info = &k->info[pc];
     if (s->slot_info[w->slot] != info) {
         if (s->slot_info[w->slot]) s->unit_slots[s->slot_info[w->slot]->unit] &= ~BIT(w->slot);
         s->unit_slots[info->unit] |= BIT(w->slot);
         s->slot_info[w->slot] = info;
     }
-    /* A barrier orders memory: what the warp sent before it must be past its last check, and so in effect. A region's
-     * boundary waits until nothing of the region before can fail any more, a call of the fault handler is an execution
-     * barrier (Kim 2.1). */
-    if (scoreboard_clear(w, info) && !(info->is_barrier && w->unchecked) && !(info->serialises && w->in_flight) &&
-        !(info->copies > COPIES_STARTS && waits_for_copies(w, info, &k->program->instructions[pc])))
+    if (scoreboard_clear(w, info) && memory_order_clear(w, info, &k->program->instructions[pc], 0))
         s->clear |= BIT(w->slot);
     else
         s->clear &= ~BIT(w->slot);
@@ -100,6 +122,20 @@ void pipeline_squash_block(machine *m, sm *s, uint32_t block_index) {
     for (i = 0; i < m->config.in_flight_records; i++) {
         if (s->records[i].stage != RECORD_FREE && s->records[i].block == block_index) s->records[i].squashed = 1;
     }
+    for (i = 0; s->queue && i < m->blocks[block_index].warp_count; i++)
+        issue_queue_forget(s->queue, m->warps[m->blocks[block_index].warps[i]].slot);
+}
+
+/* Takes back what fetch has counted for the instructions of a warp in the issue queue. */
+static void uncount_queued(sm *s, const warp *w, block *b, uint32_t *in_flight) {
+    const instruction_window *window = &s->queue->windows[w->slot];
+    uint64_t left = window->queued;
+    for (; left; left &= left - 1) {
+        const queue_entry *e = &s->queue->entries[window->entry[gpump_bits_lowest64(left)]];
+        --*in_flight;
+        b->in_flight--;
+        if (e->info->destinations) b->registers_pending--;
+    }
 }
 
 void pipeline_squash_warp(machine *m, sm *s, uint32_t warp_index) {
@@ -114,6 +150,10 @@ void pipeline_squash_warp(machine *m, sm *s, uint32_t warp_index) {
         b->in_flight--;
         if (r->info->destinations) b->registers_pending--;
     }
+    if (s->queue) {
+        uncount_queued(s, w, b, &w->in_flight);
+        issue_queue_forget(s->queue, w->slot);
+    }
     memset(w->pending, 0, sizeof w->pending);
     memset(w->held, 0, sizeof w->held);
     memset(w->held_any, 0, sizeof w->held_any);
@@ -122,11 +162,13 @@ void pipeline_squash_warp(machine *m, sm *s, uint32_t warp_index) {
     gate_open(s, w, GPUMP_WARP_FETCH, GPUMP_WARP_PIPELINE);
 }
 
-static void release_sources(warp *w, in_flight *r) {
-    if (r->sources_held) {
-        r->sources_held = 0;
+static void release_sources(sm *s, warp *w, in_flight *r) {
+    if (!r->sources_held) return;
+    r->sources_held = 0;
+    if (s->queue)
+        issue_queue_released(s->queue, w->slot, r->info, r->sequence);
+    else
         scoreboard_release_sources(w, r->info);
-    }
 }
 
 /* The instruction has ended: its places in scoreboard and counters go, and whoever waited may look again. */
@@ -135,8 +177,11 @@ static void retire(machine *m, sm *s, uint32_t record) {
     block *b = &m->blocks[r->block];
     warp *w = &m->warps[r->warp];
     kernel *k = &m->kernels[b->kernel];
-    release_sources(w, r);
-    scoreboard_release_destinations(w, r->info);
+    release_sources(s, w, r);
+    if (s->queue)
+        issue_queue_committed(s->queue, w->slot, r->info, r->sequence, w->sequence);
+    else
+        scoreboard_release_destinations(w, r->info);
     w->in_flight--;
     b->in_flight--;
     if (r->info->destinations) b->registers_pending--;
@@ -338,7 +383,7 @@ static uint64_t end_calls(machine *m, sm *s) {
 void pipeline_checked(machine *m, sm *s, in_flight *r) {
     warp *w = &m->warps[r->warp];
     w->unchecked--;
-    if (m->config.sources_released == RELEASE_AT_LAST_CHECK) release_sources(w, r);
+    if (m->config.sources_released == RELEASE_AT_LAST_CHECK) release_sources(s, w, r);
     refresh_clear(m, s, w);
 }
 
@@ -369,7 +414,7 @@ static void read_operands(machine *m, sm *s, uint32_t record) {
         lanes_read_sources(instruction, warp_registers(m, b, w), predicates, &b->environment, r->sources);
     }
     if (m->config.sources_released == RELEASE_AT_OPERAND_READ) {
-        release_sources(w, r);
+        release_sources(s, w, r);
         refresh_clear(m, s, w);
     }
     if (r->info->unit == UNIT_MEMORY) {
@@ -401,63 +446,74 @@ static void occupy_unit(const machine *m, sm *s, uint32_t scheduler, const issue
     *free_at = m->now + interval;
 }
 
-static void issue(machine *m, sm *s, uint32_t scheduler, uint32_t slot) {
-    warp *w = &m->warps[s->slot_warp[slot]];
-    block *b = &m->blocks[w->block];
+/* Gives an instruction that issues its record. */
+static in_flight *start_record(machine *m, sm *s, uint32_t warp_index, uint32_t pc, uint32_t mask, uint64_t sequence) {
+    warp *w = &m->warps[warp_index];
+    const block *b = &m->blocks[w->block];
     const kernel *k = &m->kernels[b->kernel];
-    const simt_entry *top = simt_top(&w->stack);
-    uint32_t pc = top->pc, record = take_record(s);
+    const uint32_t record = take_record(s);
     in_flight *r = &s->records[record];
-    const issue_info *info = &k->info[pc];
     r->instruction = &k->program->instructions[pc];
-    r->info = info;
+    r->info = &k->info[pc];
     r->block = w->block;
-    r->warp = s->slot_warp[slot];
+    r->warp = warp_index;
     r->pc = pc;
-    r->mask = top->mask;
-    r->sequence = w->sequence++;
+    r->mask = mask;
+    r->sequence = sequence;
     r->issue_cycle = m->now;
     r->stage = RECORD_ISSUED;
     r->squashed = 0;
     r->sources_held = 1;
     r->outstanding = 0;
+    if (r->info->unit == UNIT_MEMORY) {
+        w->unchecked++;
+        memory_path_reserve(s);
+    }
+    if (r->info->copies == COPIES_STARTS) {
+        r->copy_group = w->copy_group;
+        w->copies[r->copy_group]++;
+    } else if (r->info->copies == COPIES_ENDS_GROUP) {
+        w->copy_group = (w->copy_group + 1) % COPY_GROUPS;
+    }
+    pipe_put(&s->pipes[PIPE_OPERANDS], m->now, record);
+    s->statistics.issued++;
+    gpump_meter_report_issued(s->meter, b->kernel + 1, 1);
+    m->progress_cycle = m->now;
+    return r;
+}
+
+static void cross_boundary(machine *m, warp *w, const in_flight *r) {
+    const int is_short = r->instruction->variant == VARIANT_SHORT;
+    if (m->region_log && !is_short)
+        region_log_add(m->region_log, m->blocks[r->block].kernel, r->pc, w->executed_since[0]);
+    restart_record(w, is_short);
+}
+
+static void issue(machine *m, sm *s, uint32_t scheduler, uint32_t slot) {
+    warp *w = &m->warps[s->slot_warp[slot]];
+    block *b = &m->blocks[w->block];
+    const uint32_t pc = simt_top(&w->stack)->pc;
+    const in_flight *r = start_record(m, s, s->slot_warp[slot], pc, simt_top(&w->stack)->mask, w->sequence++);
+    const issue_info *info = r->info;
     scoreboard_reserve(w, info);
     occupy_unit(m, s, scheduler, info);
     w->in_flight++;
     b->in_flight++;
     if (info->destinations) b->registers_pending++;
-    if (info->unit == UNIT_MEMORY) {
-        w->unchecked++;
-        memory_path_reserve(s);
-    }
     if (info->unit == UNIT_CONTROL) { /* what comes next is known when it commits */
         s->fetched &= ~BIT(slot);
         gate_close(s, w, GPUMP_WARP_FETCH, GPUMP_WARP_PIPELINE);
     } else {
         simt_go(&w->stack, pc + 1);
     }
-    if (info->copies == COPIES_STARTS) {
-        r->copy_group = w->copy_group;
-        w->copies[r->copy_group]++;
-    } else if (info->copies == COPIES_ENDS_GROUP) {
-        w->copy_group = (w->copy_group + 1) % COPY_GROUPS;
-    }
-    if (info->is_boundary) {
-        const int is_short = r->instruction->variant == VARIANT_SHORT;
-        if (m->region_log && !is_short) region_log_add(m->region_log, b->kernel, pc, w->executed_since[0]);
-        restart_record(w, is_short);
-    }
+    if (info->is_boundary) cross_boundary(m, w, r);
     if (!gpump_warp_gate_may(w->gate, GPUMP_WARP_FETCH)) s->fetched &= ~BIT(slot);
     refresh_clear(m, s, w);
-    pipe_put(&s->pipes[PIPE_OPERANDS], m->now, record);
     s->scheduler_last[scheduler] = slot;
     if (info->unit == UNIT_MEMORY)
         s->first_scheduler =
             scheduler + 1 < m->config.gpu.schedulers ? scheduler + 1 : 0; /* the unit serves them in turn */
     s->scheduler_free[scheduler] = m->now + m->config.issue_interval;
-    s->statistics.issued++;
-    gpump_meter_report_issued(s->meter, b->kernel + 1, 1);
-    m->progress_cycle = m->now;
 }
 
 /* Each scheduler issues one instruction of the warp that comes first among those that can. Returns the ready warp slots
@@ -474,6 +530,108 @@ static uint64_t issue_stage(machine *m, sm *s) {
         if (candidates) issue(m, s, scheduler, warp_scheduler_pick(m, s, scheduler, candidates));
     }
     return memory_path_has_room(m, s) ? 0 : ready & s->unit_slots[UNIT_MEMORY];
+}
+
+/* ---- out of order: fetch fills the issue queue, and the oldest ready instructions issue ---- */
+
+/* The entries whose unit is busy, or that find no place behind the issue stage. */
+static void without_unit_queued(const machine *m, const sm *s, uint64_t blocked[ISSUE_QUEUE_WORDS]) {
+    uint32_t unit, i;
+    memset(blocked, 0, ISSUE_QUEUE_WORDS * sizeof *blocked);
+    for (unit = 0; unit < UNIT_COUNT; unit++) {
+        uint64_t free_at = s->unit_free[unit];
+        for (i = 0; unit == UNIT_ALU && i < m->config.gpu.schedulers; i++)
+            if (!i || s->alu_free[i] < free_at) free_at = s->alu_free[i];
+        if (free_at <= m->now && (unit != UNIT_MEMORY || memory_path_has_room(m, s))) continue;
+        for (i = 0; i < ISSUE_QUEUE_WORDS; i++) blocked[i] |= s->queue->unit_entries[unit][i];
+    }
+}
+
+static int waits_for_more(const issue_info *info) {
+    return info->is_barrier || info->serialises || info->copies > COPIES_STARTS;
+}
+/* Does fetch stop behind it until it issues? Behind control instructions it stops until they commit. */
+static int stops_fetch(const issue_info *info) {
+    return info->unit != UNIT_CONTROL && (info->unit == UNIT_MEMORY || waits_for_more(info));
+}
+
+static void issue_entry(machine *m, sm *s, uint32_t entry) {
+    const queue_entry e = s->queue->entries[entry];
+    warp *w = &m->warps[e.warp];
+    const in_flight *r;
+    uint32_t alu = 0;
+    issue_queue_take(s->queue, w->slot, entry);
+    r = start_record(m, s, e.warp, e.pc, e.mask, e.sequence);
+    while (alu + 1 < m->config.gpu.schedulers && s->alu_free[alu] > m->now) alu++;
+    occupy_unit(m, s, alu, e.info);
+    if (e.info->is_boundary) cross_boundary(m, w, r);
+    if (stops_fetch(e.info)) s->queue->waits &= ~BIT(w->slot);
+}
+
+/* One warp's next instructions enter the queue, up to the end of its line, a control or a memory instruction. */
+static void fetch_line(machine *m, sm *s, uint32_t slot) {
+    const uint32_t warp_index = s->slot_warp[slot];
+    warp *w = &m->warps[warp_index];
+    block *b = &m->blocks[w->block];
+    const kernel *k = &m->kernels[b->kernel];
+    uint32_t i;
+    s->queue->last_fetch = slot;
+    for (i = 0; i < m->config.fetch_instructions && issue_queue_has_room(s->queue) && !(s->queue->full >> slot & 1);
+         i++) {
+        const uint32_t pc = simt_top(&w->stack)->pc;
+        const issue_info *info;
+        int held_back;
+        if (runs_past_end(m, k, w, pc)) return;
+        info = &k->info[pc];
+        held_back = waits_for_more(info);
+        w->in_flight++;
+        b->in_flight++;
+        if (info->destinations) b->registers_pending++;
+        issue_queue_insert(s->queue, slot, warp_index, info, pc, simt_top(&w->stack)->mask, w->sequence++, NONE,
+                           held_back);
+        if (held_back) reconsider(m, s, w);
+        if (info->unit == UNIT_CONTROL) {
+            s->fetched &= ~BIT(slot);
+            gate_close(s, w, GPUMP_WARP_FETCH, GPUMP_WARP_PIPELINE);
+            return;
+        }
+        simt_go(&w->stack, pc + 1);
+        if (stops_fetch(info)) {
+            s->queue->waits |= BIT(slot);
+            return;
+        }
+        if (!gpump_warp_gate_may(w->gate, GPUMP_WARP_FETCH)) {
+            s->fetched &= ~BIT(slot);
+            return;
+        }
+    }
+}
+
+/* Warps whose next line may enter the queue. */
+static uint64_t fetch_candidates(const sm *s) {
+    return s->present & s->fetched & ~s->held & ~s->queue->waits & ~s->queue->full;
+}
+
+/* Returns the next cycle in which fetch or issue has something to do by itself; NEVER. */
+static uint64_t queue_stage(machine *m, sm *s) {
+    uint64_t blocked[ISSUE_QUEUE_WORDS], slots;
+    uint32_t i, entry;
+    for (i = 0; i < m->config.issue_instructions && (s->queue->ready[0] | s->queue->ready[1]); i++) {
+        if (s->free_record == NONE) break;
+        without_unit_queued(m, s, blocked);
+        if ((entry = issue_queue_oldest(s->queue, blocked)) == NONE) break;
+        issue_entry(m, s, entry);
+    }
+    slots = fetch_candidates(s);
+    if (slots && issue_queue_has_room(s->queue)) { /* in turn: a warp that cannot issue would fill the queue */
+        const uint64_t after = s->queue->last_fetch >= 63 ? 0 : slots & ~((UINT64_C(2) << s->queue->last_fetch) - 1);
+        fetch_line(m, s, gpump_bits_lowest64(after ? after : slots));
+    }
+    if (fetch_candidates(s) && issue_queue_has_room(s->queue)) return m->now + 1;
+    memset(blocked, 0, sizeof blocked);
+    for (i = 0; i < ISSUE_QUEUE_WORDS && !memory_path_has_room(m, s); i++)
+        blocked[i] = s->queue->unit_entries[UNIT_MEMORY][i];
+    return issue_queue_any_ready(s->queue, blocked) && s->free_record != NONE ? m->now + 1 : NEVER;
 }
 
 /* ---- one cycle ---- */
@@ -495,6 +653,10 @@ uint64_t pipeline_issue(machine *m, sm *s) {
         if (w->sm == s->index && gpump_warp_gate_may(w->gate, GPUMP_WARP_FETCH)) s->fetched |= BIT(w->slot);
     }
     if (s->calling) next = end_calls(m, s);
+    if (s->queue) {
+        const uint64_t cycle = queue_stage(m, s);
+        return cycle < next ? cycle : next;
+    }
     wait = issue_stage(m, s);
     return warp_scheduler_ready(s) & ~wait ? m->now + 1 : next;
 }

@@ -79,7 +79,8 @@ typedef struct sm {
     uint32_t index;
     uint32_t *waiters; /* next waiter, by record * 32 + segment */
     pipe_stage pipes[PIPES];
-    uint64_t wake; /* the next cycle in which something can happen */
+    struct issue_queue *queue; /* out-of-order issue (issue_queue.h); NULL: in order */
+    uint64_t wake;             /* the next cycle in which something can happen */
     uint64_t now;
     /* warp slots, one bit each */
     uint64_t present;                /* a warp sits there that has not ended */

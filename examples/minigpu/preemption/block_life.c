@@ -22,6 +22,7 @@
 #include <string.h>
 
 #include "machine/gate.h"
+#include "machine/issue_queue.h"
 #include "machine/pipeline.h"
 #include "machine/read_set.h"
 #include "machine/restart.h"
@@ -135,6 +136,7 @@ static void take_warps(machine *m, sm *s, uint32_t block_index) {
         threads -= threads >= LANES ? LANES : threads;
         w->barrier = NONE;
         s->slot_age[slot] = m->ages++;
+        if (s->queue) issue_queue_forget(s->queue, slot);
         b->warps[i] = index;
         b->slots |= BIT(slot);
         s->occupied |= BIT(slot);
