@@ -2308,6 +2308,7 @@ GPUMP_END
  *   gpump_sm_preempt, switch  -> STOPPING, STOP action; report_waits 0 -> SAVING, SAVE action;
  *                                report_saved -> FREED action
  *   gpump_sm_preempt, rewind  -> STOPPING, REWIND action; then as for switch
+ *   report_done, at any point before report_dropped or report_saved -> FREED action
  *   switch or rewind that keeps registers or shared memory in place -> PARKED action instead of FREED;
  *                                gpump_sm_unpark brings the block back
  *
@@ -2411,7 +2412,8 @@ typedef enum gpump_sm_action_kind {
     GPUMP_SM_ACTION_RESTORE,
     /* The restore has ended and the block may issue. Only under timing PORT, because under HOST the host knows. */
     GPUMP_SM_ACTION_RESUME,
-    /* Squash what is in flight and forget the block. Then report dropped. */
+    /* Squash what is in flight and forget the block. Then report dropped. If the exit of the block's last thread is in
+     * flight, the host may let it end instead, and reports done. */
     GPUMP_SM_ACTION_DROP,
     /* The block has left its warp slots. `parts` stay in place. */
     GPUMP_SM_ACTION_PARKED,
@@ -2462,10 +2464,10 @@ typedef struct gpump_sm_action {
     X(bytes_saved, "bytes", "context bytes written")                                                    \
     X(bytes_restored, "bytes", "context bytes read")                                                    \
     X(stop_cycles, "cycles", "summed over blocks: from being told to switch to the state being complete") \
-    X(save_cycles, "cycles", "summed over blocks: from complete state to saved")                        \
+    X(save_cycles, "cycles", "summed over blocks: from complete state to saved, or to its end")                        \
     X(restore_cycles, "cycles", "summed over blocks: from placed to running again")                     \
     X(drain_cycles, "cycles", "summed over blocks: from being told to drain to done")                   \
-    X(drop_cycles, "cycles", "summed over blocks: from being told to flush to dropped")                 \
+    X(drop_cycles, "cycles", "summed over blocks: from being told to flush to dropped, or to its end")                 \
     X(port_cycles, "cycles", "cycles the memory port was reserved for contexts")
 /* clang-format on */
 typedef struct gpump_sm_statistics {
@@ -2614,8 +2616,11 @@ GPUMP_API gpump_result gpump_sm_report_saved(gpump_sm *sm, uint64_t now, gpump_b
 /* Says that the context of a block whose RESTORE was handed over has been read: it runs (timing HOST).
  * GPUMP_ERROR_STATE. */
 GPUMP_API gpump_result gpump_sm_report_restored(gpump_sm *sm, uint64_t now, gpump_block_ref block);
-/* Says that the block has run to its end: allowed while it runs, is blocked, drains or stops, else GPUMP_ERROR_STATE.
- */
+/* Says that the last thread of the block has ended. Allowed while the block runs, is blocked, drains or stops, and also
+ * after it was told to flush or while it is being saved: its last exit may then be in the pipeline. The block counts as
+ * done in all of these cases. What it executed is not wasted, a pending STOP, REWIND, DROP or SAVE is withdrawn, and
+ * the host forgets one that it has pulled already: it reports neither dropped nor saved. FREED follows, with why DONE.
+ * GPUMP_ERROR_STATE once the block is saved, dropped or parked. */
 GPUMP_API gpump_result gpump_sm_report_done(gpump_sm *sm, uint64_t now, gpump_block_ref block);
 /* Says that nothing of a flushed block whose DROP was handed over is in flight any more. GPUMP_ERROR_STATE. */
 GPUMP_API gpump_result gpump_sm_report_dropped(gpump_sm *sm, uint64_t now, gpump_block_ref block);
@@ -14499,12 +14504,17 @@ GPUMP_API gpump_result gpump_sm_set_shared_bytes(gpump_sm *sm, uint32_t bytes, g
 
 /* ---- facts ---- */
 
-/* The state a block has once time has passed to `now`. */
+/* 1 when the block's transfer is under way and ends by `now` without a report (timing PORT). */
+static int gpumpi_sm_transfer_ends(const gpump_sm *sm, const gpumpi_sm_slot *slot, uint64_t now) {
+    return sm->config.timing == GPUMP_SM_TIMING_PORT && slot->port_end <= now && !slot->pending &&
+           (slot->state == GPUMP_BLOCK_SAVING || slot->state == GPUMP_BLOCK_RESTORING);
+}
+/* The state a block has once time has passed to `now`. A save that ends is left out: PARKED or FREED must be pulled
+ * before anything else can be said of the block. */
 static uint32_t gpumpi_sm_state_at(const gpump_sm *sm, const gpumpi_sm_slot *slot, uint64_t now) {
-    if (sm->config.timing == GPUMP_SM_TIMING_PORT && slot->state == GPUMP_BLOCK_RESTORING && slot->port_end <= now &&
-        !(slot->pending & (1u << GPUMP_SM_ACTION_RESTORE)))
-        return GPUMP_BLOCK_RUNNING;
-    return slot->state;
+    return slot->state == GPUMP_BLOCK_RESTORING && gpumpi_sm_transfer_ends(sm, slot, now)
+               ? (uint32_t)GPUMP_BLOCK_RUNNING
+               : slot->state;
 }
 
 /* Every timed fact begins here: arguments, time, name, state (bits); only then time passes, so that errors change
@@ -14594,21 +14604,42 @@ GPUMP_API gpump_result gpump_sm_report_restored(gpump_sm *sm, uint64_t now, gpum
     return GPUMP_OK;
 }
 
+/* A transfer ends early at `now`. If it was the last one planned, the port is free for what was left of it. */
+static void gpumpi_sm_cut_transfer(gpump_sm *sm, const gpumpi_sm_slot *slot, uint64_t now) {
+    uint64_t end = slot->port_start > now ? slot->port_start : now;
+    if (slot->port_end != sm->port_free || end >= slot->port_end) return;
+    sm->statistics.port_cycles -= slot->port_end - end;
+    sm->port_free = end;
+}
+
 GPUMP_API gpump_result gpump_sm_report_done(gpump_sm *sm, uint64_t now, gpump_block_ref block) {
     gpumpi_sm_slot *slot;
-    gpump_result result = gpumpi_sm_enter(sm, now, block,
-                                          1u << GPUMP_BLOCK_RUNNING | 1u << GPUMP_BLOCK_BLOCKED |
-                                              1u << GPUMP_BLOCK_DRAINING | 1u << GPUMP_BLOCK_STOPPING,
-                                          &slot);
+    gpump_result result =
+        gpumpi_sm_enter(sm, now, block,
+                        1u << GPUMP_BLOCK_RUNNING | 1u << GPUMP_BLOCK_BLOCKED | 1u << GPUMP_BLOCK_DRAINING |
+                            1u << GPUMP_BLOCK_STOPPING | 1u << GPUMP_BLOCK_SAVING | 1u << GPUMP_BLOCK_FLUSHED,
+                        &slot);
     if (result) return result;
+    /* A block without warp slots executes nothing. One that is dropped or saved by now has nothing in flight. */
+    if (!slot->active || (slot->pending & (1u << GPUMP_SM_ACTION_FREED)) ||
+        (slot->state == GPUMP_BLOCK_SAVING && gpumpi_sm_transfer_ends(sm, slot, now)))
+        return GPUMP_ERROR_STATE;
     gpump_sm_advance(sm, now);
+    if (gpump_block_executes(slot->state)) slot->cycles += now - slot->start_cycle;
     if (slot->state == GPUMP_BLOCK_STOPPING) sm->statistics.stop_cycles += now - slot->since;
     if (slot->state == GPUMP_BLOCK_DRAINING) {
         sm->statistics.drained++;
         sm->statistics.drain_cycles += now - slot->since;
     }
+    if (slot->state == GPUMP_BLOCK_FLUSHED) { /* its last exit was in the pipeline */
+        slot->cycles += now - slot->since;
+        sm->statistics.drop_cycles += now - slot->since;
+    }
+    if (slot->state == GPUMP_BLOCK_SAVING) {
+        gpumpi_sm_cut_transfer(sm, slot, now);
+        sm->statistics.save_cycles += now - slot->since;
+    }
     sm->statistics.done++;
-    slot->cycles += now - slot->start_cycle;
     slot->pending = 0;
     gpumpi_sm_give_room(sm, slot);
     slot->state = slot->why = GPUMP_BLOCK_DONE;

@@ -644,12 +644,17 @@ GPUMP_API gpump_result gpump_sm_set_shared_bytes(gpump_sm *sm, uint32_t bytes, g
 
 /* ---- facts ---- */
 
-/* The state a block has once time has passed to `now`. */
+/* 1 when the block's transfer is under way and ends by `now` without a report (timing PORT). */
+static int gpumpi_sm_transfer_ends(const gpump_sm *sm, const gpumpi_sm_slot *slot, uint64_t now) {
+    return sm->config.timing == GPUMP_SM_TIMING_PORT && slot->port_end <= now && !slot->pending &&
+           (slot->state == GPUMP_BLOCK_SAVING || slot->state == GPUMP_BLOCK_RESTORING);
+}
+/* The state a block has once time has passed to `now`. A save that ends is left out: PARKED or FREED must be pulled
+ * before anything else can be said of the block. */
 static uint32_t gpumpi_sm_state_at(const gpump_sm *sm, const gpumpi_sm_slot *slot, uint64_t now) {
-    if (sm->config.timing == GPUMP_SM_TIMING_PORT && slot->state == GPUMP_BLOCK_RESTORING && slot->port_end <= now &&
-        !(slot->pending & (1u << GPUMP_SM_ACTION_RESTORE)))
-        return GPUMP_BLOCK_RUNNING;
-    return slot->state;
+    return slot->state == GPUMP_BLOCK_RESTORING && gpumpi_sm_transfer_ends(sm, slot, now)
+               ? (uint32_t)GPUMP_BLOCK_RUNNING
+               : slot->state;
 }
 
 /* Every timed fact begins here: arguments, time, name, state (bits); only then time passes, so that errors change
@@ -739,21 +744,42 @@ GPUMP_API gpump_result gpump_sm_report_restored(gpump_sm *sm, uint64_t now, gpum
     return GPUMP_OK;
 }
 
+/* A transfer ends early at `now`. If it was the last one planned, the port is free for what was left of it. */
+static void gpumpi_sm_cut_transfer(gpump_sm *sm, const gpumpi_sm_slot *slot, uint64_t now) {
+    uint64_t end = slot->port_start > now ? slot->port_start : now;
+    if (slot->port_end != sm->port_free || end >= slot->port_end) return;
+    sm->statistics.port_cycles -= slot->port_end - end;
+    sm->port_free = end;
+}
+
 GPUMP_API gpump_result gpump_sm_report_done(gpump_sm *sm, uint64_t now, gpump_block_ref block) {
     gpumpi_sm_slot *slot;
-    gpump_result result = gpumpi_sm_enter(sm, now, block,
-                                          1u << GPUMP_BLOCK_RUNNING | 1u << GPUMP_BLOCK_BLOCKED |
-                                              1u << GPUMP_BLOCK_DRAINING | 1u << GPUMP_BLOCK_STOPPING,
-                                          &slot);
+    gpump_result result =
+        gpumpi_sm_enter(sm, now, block,
+                        1u << GPUMP_BLOCK_RUNNING | 1u << GPUMP_BLOCK_BLOCKED | 1u << GPUMP_BLOCK_DRAINING |
+                            1u << GPUMP_BLOCK_STOPPING | 1u << GPUMP_BLOCK_SAVING | 1u << GPUMP_BLOCK_FLUSHED,
+                        &slot);
     if (result) return result;
+    /* A block without warp slots executes nothing. One that is dropped or saved by now has nothing in flight. */
+    if (!slot->active || (slot->pending & (1u << GPUMP_SM_ACTION_FREED)) ||
+        (slot->state == GPUMP_BLOCK_SAVING && gpumpi_sm_transfer_ends(sm, slot, now)))
+        return GPUMP_ERROR_STATE;
     gpump_sm_advance(sm, now);
+    if (gpump_block_executes(slot->state)) slot->cycles += now - slot->start_cycle;
     if (slot->state == GPUMP_BLOCK_STOPPING) sm->statistics.stop_cycles += now - slot->since;
     if (slot->state == GPUMP_BLOCK_DRAINING) {
         sm->statistics.drained++;
         sm->statistics.drain_cycles += now - slot->since;
     }
+    if (slot->state == GPUMP_BLOCK_FLUSHED) { /* its last exit was in the pipeline */
+        slot->cycles += now - slot->since;
+        sm->statistics.drop_cycles += now - slot->since;
+    }
+    if (slot->state == GPUMP_BLOCK_SAVING) {
+        gpumpi_sm_cut_transfer(sm, slot, now);
+        sm->statistics.save_cycles += now - slot->since;
+    }
     sm->statistics.done++;
-    slot->cycles += now - slot->start_cycle;
     slot->pending = 0;
     gpumpi_sm_give_room(sm, slot);
     slot->state = slot->why = GPUMP_BLOCK_DONE;

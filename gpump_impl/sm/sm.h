@@ -10,6 +10,7 @@
  *   gpump_sm_preempt, switch  -> STOPPING, STOP action; report_waits 0 -> SAVING, SAVE action;
  *                                report_saved -> FREED action
  *   gpump_sm_preempt, rewind  -> STOPPING, REWIND action; then as for switch
+ *   report_done, at any point before report_dropped or report_saved -> FREED action
  *   switch or rewind that keeps registers or shared memory in place -> PARKED action instead of FREED;
  *                                gpump_sm_unpark brings the block back
  *
@@ -113,7 +114,8 @@ typedef enum gpump_sm_action_kind {
     GPUMP_SM_ACTION_RESTORE,
     /* The restore has ended and the block may issue. Only under timing PORT, because under HOST the host knows. */
     GPUMP_SM_ACTION_RESUME,
-    /* Squash what is in flight and forget the block. Then report dropped. */
+    /* Squash what is in flight and forget the block. Then report dropped. If the exit of the block's last thread is in
+     * flight, the host may let it end instead, and reports done. */
     GPUMP_SM_ACTION_DROP,
     /* The block has left its warp slots. `parts` stay in place. */
     GPUMP_SM_ACTION_PARKED,
@@ -164,10 +166,10 @@ typedef struct gpump_sm_action {
     X(bytes_saved, "bytes", "context bytes written")                                                    \
     X(bytes_restored, "bytes", "context bytes read")                                                    \
     X(stop_cycles, "cycles", "summed over blocks: from being told to switch to the state being complete") \
-    X(save_cycles, "cycles", "summed over blocks: from complete state to saved")                        \
+    X(save_cycles, "cycles", "summed over blocks: from complete state to saved, or to its end")                        \
     X(restore_cycles, "cycles", "summed over blocks: from placed to running again")                     \
     X(drain_cycles, "cycles", "summed over blocks: from being told to drain to done")                   \
-    X(drop_cycles, "cycles", "summed over blocks: from being told to flush to dropped")                 \
+    X(drop_cycles, "cycles", "summed over blocks: from being told to flush to dropped, or to its end")                 \
     X(port_cycles, "cycles", "cycles the memory port was reserved for contexts")
 /* clang-format on */
 typedef struct gpump_sm_statistics {
@@ -316,8 +318,11 @@ GPUMP_API gpump_result gpump_sm_report_saved(gpump_sm *sm, uint64_t now, gpump_b
 /* Says that the context of a block whose RESTORE was handed over has been read: it runs (timing HOST).
  * GPUMP_ERROR_STATE. */
 GPUMP_API gpump_result gpump_sm_report_restored(gpump_sm *sm, uint64_t now, gpump_block_ref block);
-/* Says that the block has run to its end: allowed while it runs, is blocked, drains or stops, else GPUMP_ERROR_STATE.
- */
+/* Says that the last thread of the block has ended. Allowed while the block runs, is blocked, drains or stops, and also
+ * after it was told to flush or while it is being saved: its last exit may then be in the pipeline. The block counts as
+ * done in all of these cases. What it executed is not wasted, a pending STOP, REWIND, DROP or SAVE is withdrawn, and
+ * the host forgets one that it has pulled already: it reports neither dropped nor saved. FREED follows, with why DONE.
+ * GPUMP_ERROR_STATE once the block is saved, dropped or parked. */
 GPUMP_API gpump_result gpump_sm_report_done(gpump_sm *sm, uint64_t now, gpump_block_ref block);
 /* Says that nothing of a flushed block whose DROP was handed over is in flight any more. GPUMP_ERROR_STATE. */
 GPUMP_API gpump_result gpump_sm_report_dropped(gpump_sm *sm, uint64_t now, gpump_block_ref block);

@@ -87,8 +87,8 @@ static void life_by_switch_and_back(void **state) {
     assert_int_equal(action.parts, 3);
     assert_int_equal(action.start_cycle, 250);
     assert_int_equal(action.end_cycle - 250, gpump_muldiv_up(14440, config.port_cycles, config.port_bytes));
-    assert_int_equal(gpump_sm_report_done(sm, 260, ref), GPUMP_ERROR_STATE);
     assert_int_equal(gpump_sm_report_saved(sm, 300, ref), GPUMP_OK);
+    assert_int_equal(gpump_sm_report_done(sm, 300, ref), GPUMP_ERROR_STATE); /* saved: it ends when it is back */
     action = pull(sm, 300, GPUMP_SM_ACTION_FREED);
     assert_int_equal(action.why, GPUMP_BLOCK_SAVED);
     assert_int_equal(action.history.executed, 11);
@@ -167,6 +167,111 @@ static void life_by_flush_and_drain(void **state) {
 }
 
 /* Lin Fig. 2.4 by hand: what is kept in place stays allocated, and comes back where it was. */
+/* A block whose exit is in the pipeline when it is told to flush ends: nothing is wasted, and its history is whole. */
+static void told_to_flush_and_ends(void **state) {
+    gpump_sm_config config = preset("gtx480_lin");
+    (void)state;
+    for (int handed_over = 0; handed_over < 2; handed_over++) { /* the end comes before and after DROP is pulled */
+        gpump_sm *sm = make(&config);
+        gpump_block_ref ref = place(sm, 100, request(1, 64, 1000, 0, 7));
+        gpump_block_choice c = choice(ref, GPUMP_TECHNIQUE_FLUSH);
+        gpump_sm_statistics statistics;
+        gpump_sm_action freed;
+        gpump_sm_report_executed(sm, ref, 40);
+        assert_int_equal(gpump_sm_preempt(sm, 200, &c, 1, NULL), GPUMP_OK);
+        if (handed_over) pull(sm, 200, GPUMP_SM_ACTION_DROP);
+        assert_int_equal(gpump_sm_report_done(sm, 213, ref), GPUMP_OK);
+        assert_int_equal(gpump_sm_check(sm, NULL), GPUMP_OK);
+        assert_int_equal(gpump_sm_report_dropped(sm, 213, ref), GPUMP_ERROR_STATE);
+        freed = pull(sm, 213, GPUMP_SM_ACTION_FREED); /* and no DROP any more */
+        assert_int_equal(freed.why, GPUMP_BLOCK_DONE);
+        assert_int_equal(freed.technique, GPUMP_TECHNIQUE_FLUSH);
+        assert_int_equal(freed.history.executed, 40);
+        assert_int_equal(freed.history.cycles, 113);
+        nothing_to_pull(sm, 213);
+        gpump_sm_get_statistics(sm, &statistics);
+        assert_int_equal(statistics.done, 1);
+        assert_int_equal(statistics.flushed, 0);
+        assert_int_equal(statistics.wasted, 0);
+        assert_int_equal(statistics.executed, 40);
+        assert_int_equal(statistics.drop_cycles, 13);
+        free(sm);
+    }
+}
+
+/* The last exit of a block can be in flight when the host reports that it waits for nothing. */
+static void being_saved_and_ends(void **state) {
+    gpump_sm_config config = preset("gtx480_lin");
+    (void)state;
+    for (int n = 0; n < 4; n++) { /* before and after SAVE is pulled; under both timings */
+        int handed_over = n & 1;
+        gpump_sm *sm;
+        gpump_block_ref ref;
+        gpump_block_choice c;
+        gpump_sm_statistics statistics;
+        gpump_sm_action action;
+        uint64_t room;
+        config.timing = n >> 1 ? GPUMP_SM_TIMING_PORT : GPUMP_SM_TIMING_HOST;
+        config.context_bytes = 100000;
+        sm = make(&config);
+        ref = place(sm, 100, request(1, 64, 6400, 0, 7));
+        place(sm, 100, request(1, 64, 64, 0, 8)); /* keeps the kernel's context room alive */
+        c = choice(ref, GPUMP_TECHNIQUE_SWITCH);
+        gpump_sm_report_executed(sm, ref, 40);
+        room = gpump_sm_context_room(sm, 1);
+        assert_int_equal(gpump_sm_preempt(sm, 200, &c, 1, NULL), GPUMP_OK);
+        pull(sm, 200, GPUMP_SM_ACTION_STOP);
+        assert_int_equal(gpump_sm_report_waits(sm, 220, ref, 0), GPUMP_OK);
+        if (handed_over) {
+            action = pull(sm, 220, GPUMP_SM_ACTION_SAVE);
+            assert_true(action.end_cycle > 230);
+        }
+        assert_int_equal(gpump_sm_report_done(sm, 225, ref), GPUMP_OK);
+        assert_int_equal(gpump_sm_check(sm, NULL), GPUMP_OK);
+        action = pull(sm, 225, GPUMP_SM_ACTION_FREED); /* and no SAVE any more */
+        assert_int_equal(action.why, GPUMP_BLOCK_DONE);
+        assert_int_equal(action.history.executed, 40);
+        assert_int_equal(action.history.cycles, 120); /* until its state was complete */
+        nothing_to_pull(sm, 1000000);
+        assert_true(gpump_sm_context_room(sm, 1) == room);
+        gpump_sm_get_statistics(sm, &statistics);
+        assert_int_equal(statistics.done, 1);
+        assert_int_equal(statistics.saved, 0);
+        assert_int_equal(statistics.bytes_saved, 0);
+        assert_int_equal(statistics.stop_cycles, 20);
+        assert_int_equal(statistics.save_cycles, 5);
+        assert_int_equal(statistics.port_cycles, 5); /* the rest of the transfer was given back */
+        free(sm);
+    }
+}
+
+/* A block that has left its warp slots executes nothing, so it cannot end. */
+static void parked_blocks_do_not_end(void **state) {
+    gpump_sm_config config = preset("gtx480_lin");
+    gpump_sm *sm = make(&config);
+    gpump_block_ref ref = place(sm, 0, request(1, 64, 6400, 1024, 7));
+    gpump_block_choice c = choice(ref, GPUMP_TECHNIQUE_SWITCH);
+    (void)state;
+    c.keep = GPUMP_PARTS_IN_PLACE;
+    assert_int_equal(gpump_sm_preempt(sm, 10, &c, 1, NULL), GPUMP_OK);
+    pull(sm, 10, GPUMP_SM_ACTION_STOP);
+    assert_int_equal(gpump_sm_report_waits(sm, 20, ref, 0), GPUMP_OK);
+    pull(sm, 20, GPUMP_SM_ACTION_SAVE);
+    assert_int_equal(gpump_sm_report_saved(sm, 20, ref), GPUMP_OK);
+    pull(sm, 20, GPUMP_SM_ACTION_PARKED);
+    assert_int_equal(gpump_sm_report_done(sm, 30, ref), GPUMP_ERROR_STATE);
+    c.keep = GPUMP_PART_REGISTERS;
+    assert_int_equal(gpump_sm_preempt(sm, 30, &c, 1, NULL), GPUMP_OK);
+    assert_int_equal(gpump_sm_report_done(sm, 30, ref), GPUMP_ERROR_STATE); /* SAVING, from PARKED */
+    pull(sm, 30, GPUMP_SM_ACTION_SAVE);
+    assert_int_equal(gpump_sm_report_saved(sm, 40, ref), GPUMP_OK);
+    pull(sm, 40, GPUMP_SM_ACTION_PARKED);
+    c = choice(ref, GPUMP_TECHNIQUE_FLUSH);
+    assert_int_equal(gpump_sm_preempt(sm, 50, &c, 1, NULL), GPUMP_OK);
+    assert_int_equal(gpump_sm_report_done(sm, 50, ref), GPUMP_ERROR_STATE); /* FLUSHED, from PARKED */
+    free(sm);
+}
+
 static void parked_blocks_keep_their_ranges(void **state) {
     gpump_sm_config config = preset("gtx480_lin");
     gpump_sm *sm;
@@ -862,8 +967,8 @@ static void random_life(void **state) {
                 test_check(active <= config.block_slots && warps <= config.warp_slots, seed, n);
             }
             /* a copy goes on the same way: the future is in the block alone */
+            test_check(gpump_sm_check(sm, NULL) == GPUMP_OK, seed, n);
             if (step % 50 == 0) {
-                test_check(gpump_sm_check(sm, NULL) == GPUMP_OK, seed, n);
                 memcpy(memory, sm, bytes);
                 test_check(gpump_sm_adopt(memory, bytes, &config, &copy, NULL) == GPUMP_OK, seed, n);
                 test_check(gpump_sm_hash(copy) == gpump_sm_hash(sm), seed, n);
@@ -1014,6 +1119,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(life_by_switch_and_back),
         cmocka_unit_test(life_by_flush_and_drain),
+        cmocka_unit_test(told_to_flush_and_ends),
+        cmocka_unit_test(being_saved_and_ends),
+        cmocka_unit_test(parked_blocks_do_not_end),
         cmocka_unit_test(parked_blocks_keep_their_ranges),
         cmocka_unit_test(the_port_serialises),
         cmocka_unit_test(a_given_slot),
