@@ -184,9 +184,9 @@ static int read_table(const char *path, table_row *rows, int capacity, char *err
         }
         for (int i = 3; i <= 11; i++) {
             value[i] = strtod(field[i], &end);
-            if (end == field[i] || *end || value[i] < 0) {
-                snprintf(error, error_bytes, "%s:%d:%d: '%s' is not a number", path, number, (int)(field[i] - line) + 1,
-                         field[i]);
+            if (end == field[i] || *end || !(value[i] >= 0 && value[i] <= 1e9)) {
+                snprintf(error, error_bytes, "%s:%d:%d: '%s' is not a number from 0 to 1e9", path, number,
+                         (int)(field[i] - line) + 1, field[i]);
                 goto bad;
             }
         }

@@ -1,4 +1,5 @@
 /* tbsim run|sweep|merge|evaluate|machines: see README.md. Exit status: 0 done, 1 a run failed, 2 bad input or usage. */
+#define _GNU_SOURCE
 #include <errno.h>
 #include <getopt.h>
 #include <math.h>
@@ -337,58 +338,85 @@ static int by_number(const void *a, const void *b) {
     if (x->number != y->number) return x->number < y->number ? -1 : 1;
     return x->place < y->place ? -1 : x->place > y->place;
 }
-static int merge(const char *target, char **parts, int count) {
-    merge_line *lines = NULL;
-    size_t used = 0, capacity = 0;
-    char text[1024], header[1024] = "";
-    FILE *out;
-    for (int i = 0; i < count; i++) {
-        FILE *in = fopen(parts[i], "r");
-        unsigned long row = 0;
-        if (!in) {
-            fprintf(stderr, "tbsim: cannot read %s: %s\n", parts[i], strerror(errno));
+typedef struct merge_lines {
+    merge_line *at;
+    size_t count, capacity;
+    char header[1024];
+} merge_lines;
+
+/* Reads one part. Returns the exit status. */
+static int merge_read(merge_lines *lines, const char *path, FILE *in) {
+    char text[1024];
+    unsigned long row = 0;
+    while (fgets(text, sizeof text, in)) {
+        size_t length = strlen(text);
+        merge_line *line;
+        char *end;
+        row++;
+        if (!length || text[length - 1] != '\n') {
+            fprintf(stderr, "%s:%lu:1: %s\n", path, row,
+                    length == sizeof text - 1 ? "the line is too long for one of a sweep"
+                                              : "the line has no end; the part is not complete, run it again");
             return 2;
         }
-        while (fgets(text, sizeof text, in)) {
-            char *end;
-            row++;
-            if (row == 1) {
-                if (*header && strcmp(header, text)) {
-                    fprintf(stderr, "%s:1:1: not the header of the other parts\n", parts[i]);
-                    return 2;
-                }
-                memcpy(header, text, sizeof header);
-                continue;
-            }
-            if (used == capacity) {
-                merge_line *grown =
-                    (merge_line *)realloc(lines, (capacity = capacity ? capacity * 2 : 1024) * sizeof *grown);
-                if (!grown) return 1;
-                lines = grown;
-            }
-            lines[used].number = strtoul(text, &end, 10);
-            if (end == text || *end != ',') {
-                fprintf(stderr, "%s:%lu:1: no workload number\n", parts[i], row);
+        if (row == 1) {
+            if (*lines->header && strcmp(lines->header, text)) {
+                fprintf(stderr, "%s:1:1: not the header of the other parts\n", path);
                 return 2;
             }
-            lines[used].place = row;
-            lines[used].text = (char *)malloc(strlen(text) + 1);
-            if (!lines[used].text) return 1;
-            memcpy(lines[used].text, text, strlen(text) + 1);
-            used++;
+            memcpy(lines->header, text, length + 1);
+            continue;
         }
+        if (lines->count == lines->capacity) {
+            size_t capacity = lines->capacity ? lines->capacity * 2 : 1024;
+            merge_line *grown = (merge_line *)realloc(lines->at, capacity * sizeof *grown);
+            if (!grown) return fprintf(stderr, "tbsim: out of memory\n"), 1;
+            lines->at = grown;
+            lines->capacity = capacity;
+        }
+        line = &lines->at[lines->count];
+        line->number = strtoul(text, &end, 10);
+        if (end == text || *end != ',') {
+            fprintf(stderr, "%s:%lu:1: no workload number\n", path, row);
+            return 2;
+        }
+        line->place = row;
+        line->text = strdup(text);
+        if (!line->text) return fprintf(stderr, "tbsim: out of memory\n"), 1;
+        lines->count++;
+    }
+    if (!ferror(in)) return 0;
+    fprintf(stderr, "tbsim: cannot read %s: %s\n", path, strerror(errno));
+    return 2;
+}
+
+static int merge(const char *target, char **parts, int count) {
+    merge_lines lines;
+    int status = 0;
+    memset(&lines, 0, sizeof lines);
+    for (int i = 0; i < count && !status; i++) {
+        FILE *in = fopen(parts[i], "r");
+        if (!in) {
+            fprintf(stderr, "tbsim: cannot read %s: %s\n", parts[i], strerror(errno));
+            status = 2;
+            break;
+        }
+        status = merge_read(&lines, parts[i], in);
         fclose(in);
     }
-    if (used) qsort(lines, used, sizeof *lines, by_number);
-    out = fopen(target, "w");
-    if (!out) return output_cannot_open("tbsim", target), 2;
-    fputs(header, out);
-    for (size_t i = 0; i < used; i++) {
-        fputs(lines[i].text, out);
-        free(lines[i].text);
+    if (!status) {
+        FILE *out = fopen(target, "w");
+        if (lines.count) qsort(lines.at, lines.count, sizeof *lines.at, by_number);
+        if (out) {
+            fputs(lines.header, out);
+            for (size_t i = 0; i < lines.count; i++) fputs(lines.at[i].text, out);
+            if (output_close(out, "tbsim", target)) status = 2;
+        } else
+            status = 2, output_cannot_open("tbsim", target);
     }
-    free(lines);
-    return output_close(out, "tbsim", target) ? 2 : 0;
+    for (size_t i = 0; i < lines.count; i++) free(lines.at[i].text);
+    free(lines.at);
+    return status;
 }
 
 static int evaluate(const arguments *a) {

@@ -838,6 +838,37 @@ void tb_options_default(tb_options *options) {
     options->select_limit_us = 15;
 }
 
+/* The longest that restoring all blocks of an SM takes, for any kernel that the processes launch. */
+static uint64_t longest_restore(const sim *s, const tb_kernel **longest) {
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < s->workload->count; i++) {
+        const tb_application *application = &s->library->applications[s->workload->processes[i].application];
+        for (uint32_t k = 0; k < application->op_count; k++) {
+            const tb_kernel *kernel = &s->library->kernels[application->ops[k].kernel];
+            if (application->ops[k].kind != TB_OP_LAUNCH || kernel->units_per_sm * kernel->context_cycles <= most)
+                continue;
+            most = kernel->units_per_sm * kernel->context_cycles;
+            *longest = kernel;
+        }
+    }
+    return most;
+}
+
+/* A turn that is over before the blocks of an SM are restored moves contexts and runs nothing. Returns -1 and says so.
+ */
+static int refuse_short_turns(sim *s, uint32_t slice_cycles) {
+    const tb_kernel *kernel = NULL;
+    uint64_t restore = longest_restore(s, &kernel);
+    if (s->workload->count < 2 || s->options->mechanism != GPUMP_SCHEDULER_SWITCH || slice_cycles > restore ||
+        strcmp(s->options->policy->name, "time_slice"))
+        return 0;
+    snprintf(s->result->error, sizeof s->result->error,
+             "slice_us: turns of %.3g us are over before the blocks of an SM are restored, which takes %.3g us for "
+             "kernel %s; give longer turns, or --mechanism drain",
+             tb_us(&s->library->machine, slice_cycles), tb_us(&s->library->machine, restore), kernel->name);
+    return -1;
+}
+
 static int prepare(sim *s) {
     gpump_scheduler_config config;
     const gpump_gpu *gpu = &s->library->machine.gpu;
@@ -862,6 +893,7 @@ static int prepare(sim *s) {
         for (uint32_t k = 0; k < s->processes[i].application->streams; k++) s->streams[s->stream_count++].process = i;
     }
     config.queues = s->stream_count ? s->stream_count : 1;
+    if (refuse_short_turns(s, config.slice_cycles)) return -1;
     if (gpump_scheduler_bytes(&config, &bytes, &diag) != GPUMP_OK || !(memory = malloc(bytes))) return -1;
     if (gpump_scheduler_init(memory, bytes, &config, &s->scheduler, &diag) != GPUMP_OK) {
         free(memory);
@@ -940,8 +972,10 @@ int tb_run(const tb_library *library, const tb_workload *workload, const tb_opti
     s->setup_cycles = tb_cycles(&library->machine, library->machine.setup_us);
     s->dispatch_cycles = tb_cycles(&library->machine, library->machine.dispatch_us);
     s->limit = options->limit_us > 0 ? tb_cycles(&library->machine, options->limit_us) : GPUMP_UNKNOWN;
-    if (prepare(s) || (options->timeline && show_begin(s)))
-        fail(s, "out of memory, or a machine with more than 1024 SMs");
+    if (prepare(s) || (options->timeline && show_begin(s))) {
+        if (!*result->error) fail(s, "out of memory, or a machine with more than 1024 SMs");
+        s->failed = 1;
+    }
     for (uint32_t i = 0; i < workload->count && !s->failed; i++) {
         gpump_scheduler_process process;
         memset(&process, 0, sizeof process);

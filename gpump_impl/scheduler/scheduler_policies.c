@@ -197,7 +197,8 @@ static gpump_result gpumpi_policy_slice_step(const gpump_scheduler_policy *polic
     if (!view->active_count) return GPUMP_EMPTY;
     for (uint32_t i = 0; i < view->active_count && view->state[0] && view->now >= view->state[1]; i++) {
         const gpump_scheduler_kernel *k = &view->kernels[view->active[i]];
-        if (k->process == turn && k->setting_up) /* a turn shorter than the setup of an SM would get nobody anywhere */
+        /* A turn shorter than vacating an SM and setting it up would get nobody anywhere: it is extended. */
+        if (k->process == turn && (k->setting_up || (k->reserved && !k->owned)))
             view->state[1] = gpump_add_saturated(view->now, view->config->slice_cycles);
     }
     if (!view->state[0] || view->now >= view->state[1] || !gpumpi_policy_has_kernel(view, turn)) {

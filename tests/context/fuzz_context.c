@@ -1,11 +1,7 @@
 /* A libFuzzer target for the context loader: whatever the bytes are, it must refuse or read them, and touch nothing
- * else.
+ * else. tests/fuzz/fuzz.sh runs it.
  *
- *     clang -g -O1 -fsanitize=fuzzer,address,undefined -I. tests/context/fuzz_context.c -o fuzz_context      (from the
- * top of the project)
- *     ./fuzz_context -max_total_time=600 tests/context/fuzz_context_corpus
- *
- * Needs libclang-rt-dev on Debian. Each input is tried three times: as it is; with header and checksum made right, so
+ * Each input is tried three times: as it is; with header and checksum made right, so
  * that the sections are reached; and as the compressed payload of a good context. tests/context/fuzz_corpus.c replays
  * the corpus in every test run. */
 #define GPUMP_STATIC

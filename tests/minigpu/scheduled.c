@@ -66,6 +66,27 @@ static void three_processes_under_every_policy(void **state) {
     }
 }
 
+/* Turns that are shorter than saving and restoring a block: everybody gets to the end, with the right result. */
+static void short_turns_get_somewhere(void **state) {
+    static const char path[] = GPUMP_SOURCE_DIR "/tests/minigpu/schedule/three.yaml";
+    static const uint64_t turns_ns[] = {1, 50};
+    uint64_t expected = alone(path);
+    (void)state;
+    for (size_t i = 0; i < sizeof turns_ns / sizeof *turns_ns; i++) {
+        machine_options options;
+        launch_file launch;
+        machine *m;
+        machine_options_default(&options);
+        options.schedule = "time_slice";
+        options.slice_ns = turns_ns[i];
+        m = build(&launch, path, &options);
+        assert_true(run(m, &launch, "short turns") == expected);
+        assert_true(m->preemption_count > 20); /* turns did end in time */
+        machine_free(m);
+        launch_file_free(&launch);
+    }
+}
+
 /* A kernel of another process arrives at any cycle of the first one's run. */
 static void arrive_anywhere(const char *name) {
     static const char *const used[] = {"ppq", "equal"};
@@ -143,11 +164,9 @@ static void the_same_in_every_way(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(three_processes_under_every_policy),
-        cmocka_unit_test(arrive_anywhere_everything),
-        cmocka_unit_test(arrive_anywhere_pathfinder),
-        cmocka_unit_test(arrive_anywhere_backprop),
-        cmocka_unit_test(the_same_in_every_way),
+        cmocka_unit_test(three_processes_under_every_policy), cmocka_unit_test(short_turns_get_somewhere),
+        cmocka_unit_test(arrive_anywhere_everything),         cmocka_unit_test(arrive_anywhere_pathfinder),
+        cmocka_unit_test(arrive_anywhere_backprop),           cmocka_unit_test(the_same_in_every_way),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

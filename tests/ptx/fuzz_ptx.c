@@ -1,10 +1,6 @@
-/* A libFuzzer target for the PTX reader. To build and run it from the project's root:
- *   clang -g -O1 -fsanitize=fuzzer,address,undefined -Iexamples/minigpu -Igpump_impl -I. tests/ptx/fuzz_ptx.c
- * examples/minigpu/ptx/ptx_*.c \ examples/minigpu/control_flow.c examples/minigpu/ptx/instruction.c build/libgpump.a -o
- * build/fuzz_ptx mkdir -p build/fuzz_corpus build/fuzz_ptx -dict=tests/ptx/fuzz_ptx.dict -max_total_time=300
- * build/fuzz_corpus tests/ptx/bad_ptx tests/ptx/ptx_corpus What it finds goes to tests/ptx/bad_ptx, which
- * tests/ptx/fuzz_replay.c replays. Compiled with -DREPLAY it needs no libFuzzer and reads the files named on the
- * command line. */
+/* link: minigpu_core */
+/* A libFuzzer target for the PTX reader. tests/fuzz/fuzz.sh runs it. What it finds goes to tests/ptx/bad_ptx, which
+ * tests/ptx/fuzz_replay.c replays. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,17 +39,3 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     ptx_free(&module);
     return 0;
 }
-
-#ifdef REPLAY
-int main(int count, char **names) {
-    for (int i = 1; i < count; i++) {
-        FILE *file = fopen(names[i], "rb");
-        static uint8_t text[1 << 20];
-        if (!file) return 2;
-        size_t length = fread(text, 1, sizeof text, file);
-        fclose(file);
-        LLVMFuzzerTestOneInput(text, length);
-    }
-    return 0;
-}
-#endif

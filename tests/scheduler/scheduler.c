@@ -332,6 +332,41 @@ static void time_slices_take_turns(void **state) {
     free(memory);
 }
 
+/* Saving a block takes longer than a turn: a process that waits for an SM keeps its turn until it has one. */
+static void a_turn_lasts_until_its_process_has_an_sm(void **state) {
+    gpump_scheduler_config config = small(1, GPUMP_SCHEDULER_SWITCH);
+    const gpump_scheduler_policy *policy = gpump_scheduler_find("time_slice");
+    uint64_t now = 0, saved_at = GPUMP_UNKNOWN, setups[3] = {0, 0, 0};
+    gpump_block_ref block = {0, 0};
+    gpump_scheduler_statistics statistics;
+    gpump_scheduler_action a;
+    void *memory;
+    gpump_scheduler *s;
+    (void)state;
+    config.slice_cycles = 100;
+    s = make(&config, &memory);
+    for (uint32_t i = 0; i < 3; i++) assert_int_equal(submit(s, 0, i, open_process(s, 0), 1000, 1, 100), GPUMP_OK);
+    while (now < 10000) {
+        if (now >= saved_at) {
+            assert_int_equal(gpump_scheduler_report_preempted(s, now, 0, block, 1), GPUMP_OK);
+            saved_at = GPUMP_UNKNOWN;
+        }
+        while (gpump_scheduler_next(s, policy, now, &a) == GPUMP_OK) {
+            if (a.kind == GPUMP_SCHEDULER_SETUP) {
+                setups[a.process]++;
+                gpump_scheduler_report_ready(s, now, 0);
+            }
+            if (a.kind == GPUMP_SCHEDULER_ISSUE) block = a.block;
+            if (a.kind == GPUMP_SCHEDULER_PREEMPT) saved_at = now + 250;
+        }
+        now = gpump_scheduler_next_cycle(s) < saved_at ? gpump_scheduler_next_cycle(s) : saved_at;
+    }
+    gpump_scheduler_get_statistics(s, &statistics);
+    assert_int_equal(statistics.next_changes, 0); /* the SM went to whom it was vacated for */
+    for (uint32_t i = 0; i < 3; i++) assert_true(setups[i] > 5);
+    free(memory);
+}
+
 static void statistics_have_names(void **state) {
     const char *name, *unit, *text;
     gpump_scheduler_statistics before, after, difference;
@@ -388,6 +423,7 @@ int main(void) {
         cmocka_unit_test(a_copy_goes_on_like_the_original),
         cmocka_unit_test(any_priority_will_do),
         cmocka_unit_test(time_slices_take_turns),
+        cmocka_unit_test(a_turn_lasts_until_its_process_has_an_sm),
         cmocka_unit_test(statistics_have_names),
         cmocka_unit_test(metrics_of_a_worked_example),
     };

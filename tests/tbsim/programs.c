@@ -51,6 +51,11 @@ static void test_bad_input_has_a_reason(void **state) {
     expect(TBSIM "run /dev/null 2>&1", 2, "/dev/null:");
     expect(TBSIM "sweep --data no/where 2>&1", 2, "tbsim: cannot read no/where: No such file");
     expect(TBSIM "merge out.csv no/where 2>&1", 2, "tbsim: cannot read no/where: No such file");
+    expect("printf 'a\n0,' >cut.csv; " TBSIM "merge out.csv cut.csv 2>&1", 2, "cut.csv:2:1: the line has no end");
+    expect(TBSIM "merge out.csv " GPUMP_SOURCE_DIR " 2>&1", 2, "tbsim: cannot read " GPUMP_SOURCE_DIR ": Is a dir");
+    expect("sed 's/,100,2905.81/,1e300,1/' " GPUMP_SOURCE_DIR "/bench/data/tanasic_table_5_2.csv >large.csv; " TBSIM
+           "sweep --data large.csv 2>&1",
+           2, "large.csv:5:25: '1e300' is not a number from 0 to 1e9");
     expect(TBSIM "machines --table no/where --svg a.svg 2>&1", 2, "tbsim: cannot read no/where: No such file");
     expect(TBSIM "sweep --workloads 2.5 2>&1", 2, "tbsim: not a whole number: 2.5");
     expect(TBSIM "sweep --workloads 2e0 --quiet | tail -n 1 | cut -d , -f 1 2>&1", 0, "1\n");
@@ -79,6 +84,21 @@ static void test_starvation_is_named(void **state) {
     expect(command, 0, "patient");
 }
 
+/* Turns that move contexts and run nothing are refused with the numbers; longer ones, and draining, get to the end. */
+static void test_short_turns_are_refused(void **state) {
+    static const char file[] = GPUMP_SOURCE_DIR "/tests/tbsim/short_turns.yaml ";
+    char command[1024];
+    (void)state;
+    snprintf(command, sizeof command, TBSIM "run %s 2>&1", file);
+    expect(command, 1,
+           "turns of 5 us are over before the blocks of an SM are restored, which takes 16.4 us for kernel K;");
+    snprintf(command, sizeof command, TBSIM "run %s --mechanism drain 2>&1", file);
+    expect(command, 0, "time_slice");
+    snprintf(command, sizeof command,
+             "sed 's/slice_us: 5/slice_us: 20/' %s >longer.yaml; " TBSIM "run longer.yaml 2>&1", file);
+    expect(command, 0, "time_slice");
+}
+
 /* Hours of work, interrupted after a second: what has been done by then is there, and the program says so. */
 static void test_interrupts(void **state) {
     (void)state;
@@ -94,8 +114,11 @@ static void test_interrupts(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_full_disk), cmocka_unit_test(test_bad_input_has_a_reason),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_full_disk),
+                                       cmocka_unit_test(test_bad_input_has_a_reason),
                                        cmocka_unit_test(test_options_of_other_commands),
-                                       cmocka_unit_test(test_starvation_is_named), cmocka_unit_test(test_interrupts)};
+                                       cmocka_unit_test(test_starvation_is_named),
+                                       cmocka_unit_test(test_short_turns_are_refused),
+                                       cmocka_unit_test(test_interrupts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

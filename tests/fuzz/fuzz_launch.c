@@ -1,0 +1,28 @@
+/* link: minigpu_core */
+/* A libFuzzer target for launch files: the reader, and what building a machine checks of them. tests/fuzz/fuzz.sh runs
+ * it; tests/fuzz/replay_launch.c replays its corpus. */
+#include "fuzz/fuzz_input.h"
+#include "launch/launch_file.h"
+#include "machine/machine.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    char error[LAUNCH_ERROR_BYTES] = "";
+    launch_file launch;
+    machine_options options;
+    machine *m;
+    if (!*fuzz_folder) {
+        fuzz_make_folder();
+        fuzz_link_files(GPUMP_SOURCE_DIR "/tests/minigpu/good_run", ".ptx");
+        fuzz_link_files(GPUMP_SOURCE_DIR "/tests/minigpu/bad_launch", ".ptx");
+    }
+    if (fuzz_has_long_number(data, size, 5)) return 0;
+    if (launch_file_read(&launch, fuzz_write("launch.yaml", data, size), error)) {
+        if (!strchr(error, ':')) abort(); /* a refusal names file, line and column */
+        return 0;
+    }
+    machine_options_default(&options);
+    if (!(m = machine_build(&launch, &options, error)) && !strchr(error, ':')) abort();
+    if (m) machine_free(m);
+    launch_file_free(&launch);
+    return 0;
+}

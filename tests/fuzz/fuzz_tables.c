@@ -1,0 +1,47 @@
+/* link: bench_frame tbsim_core */
+/* A libFuzzer target for what is read line by line: the first byte of an input chooses one of the tables of bench/data,
+ * Table 5.2, the parts that `tbsim merge` puts together, and a table of `tbsim machines`. tests/fuzz/fuzz.sh runs it;
+ * tests/fuzz/replay_tables.c replays its corpus. */
+#include "fuzz/fuzz_input.h"
+#include "csv.h"
+#define main tbsim_main
+#include "../../examples/tbsim/main.c"
+#undef main
+#include "../../examples/tbsim/library.c"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    static table_row rows[64];
+    static double gain[MACHINES][SCHEMES];
+    char error[300] = "", out[600], *part = NULL;
+    csv_table table;
+    uint32_t workloads = 0;
+    const char *path;
+    fuzz_make_folder();
+    if (!size) return 0;
+    path = fuzz_write("table", data + 1, size - 1);
+    switch (data[0] & 3) {
+    case 0:
+        if (!csv_read(&table, path, error, sizeof error)) {
+            if (!*error) abort();
+            break;
+        }
+        for (size_t row = 0; row < table.rows; row++) {
+            double number;
+            for (size_t column = 0; column < table.columns; column++)
+                if (!csv_number(&table, row, table.names[column], &number)) (void)csv_text(&table, row, "id");
+        }
+        csv_free(&table);
+        break;
+    case 1:
+        if (read_table(path, rows, 64, error, sizeof error) < 0 && !*error) abort();
+        break;
+    case 2:
+        snprintf(out, sizeof out, "%s/merged", fuzz_folder);
+        part = strdup(path);
+        if (part) (void)merge(out, &part, 1);
+        free(part);
+        break;
+    default: (void)read_gains(path, gain, &workloads); break;
+    }
+    return 0;
+}
