@@ -1,20 +1,32 @@
 /* link: tbsim_core */
 /* A libFuzzer target for tbsim's workload files. tests/fuzz/fuzz.sh runs it; tests/fuzz/replay_workload.c replays its
- * corpus. Block times are not fitted, which would only take time: `class_end: none` is set. */
+ * corpus. The benchmarks come from a table of two short kernels: fitting those of Table 5.2 would take most of
+ * the time. */
 #include "fuzz/fuzz_input.h"
 #include "tbsim.h"
+
+static const char table[] =
+    "benchmark,dataset,kernel,launches,avg_time_us,tbs,time_per_tb_us,smem_per_tb_b,regs_per_tb,"
+    "tbs_per_sm,resource_pct,save_us,class1,class2\n"
+    "lbm,short,A,2,10,26,5,0,4320,15,0,0,SHORT,SHORT\n"
+    "spmv,short,B,1,20,13,5,1024,8192,8,0,0,SHORT,SHORT\n";
+static char benchmarks[600];
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     tb_machine machine;
     tb_options options;
     tb_library *library = NULL;
     tb_workload workload;
-    fuzz_make_folder();
+    if (!*fuzz_folder) {
+        fuzz_make_folder();
+        snprintf(benchmarks, sizeof benchmarks, "%s",
+                 fuzz_write("table.csv", (const uint8_t *)table, sizeof table - 1));
+    }
     if (fuzz_has_long_number(data, size, 5)) return 0;
     tb_options_default(&options);
     tb_machine_preset(&machine, "k20c");
-    if (!tb_read_workload(fuzz_write("workload.yaml", data, size), TBSIM_DATA_DIR "/tanasic_table_5_2.csv", &machine, 3,
-                          &library, &workload, &options))
+    if (!tb_read_workload(fuzz_write("workload.yaml", data, size), benchmarks, &machine, 1, &library, &workload,
+                          &options))
         tb_library_free(library);
     return 0;
 }

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-static int read_scalar(reader *r, const yaml_node_t *node, launch_argument *argument) {
+int read_scalar(reader *r, const yaml_node_t *node, launch_argument *argument) {
     static const char *const keys[] = {"type", "value", "step", NULL};
     yaml_node_t *type, *value, *step;
     if (check_mapping(r, node, "scalar", keys)) return -1;

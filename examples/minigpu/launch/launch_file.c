@@ -10,25 +10,36 @@
 #include "gpump.h"
 #include "launch/launch_reader.h"
 
-/* Lets the kernel's own generator fill its buffers (kernels/NAME/generate.c). */
-static int run_generator(reader *r, const yaml_node_t *node, launch_kernel *kernel) {
-    static const char *const keys[] = {"name", "seed", NULL};
-    const reference_entry *entry;
-    reference_argument *arguments;
+/* The arguments that a generator gets: buffers and symbols of the process by name, and scalars. */
+static int read_generator_arguments(reader *r, const yaml_node_t *node, uint32_t process, launch_kernel *view) {
+    static const char *const keys[] = {"scalar", "buffer", NULL};
+    yaml_node_item_t *item;
+    if (node->type != YAML_SEQUENCE_NODE)
+        return FAIL(r, node, "arguments must be a list (- buffer: NAME or - scalar: ...)");
+    for (item = node->data.sequence.items.start; item < node->data.sequence.items.top; item++) {
+        yaml_node_t *element = yaml_document_get_node(r->document, *item), *scalar, *buffer;
+        launch_argument *argument =
+            (launch_argument *)append(&view->arguments, &view->argument_count, sizeof *argument);
+        if (!argument) return FAIL(r, element, "out of memory");
+        if (check_mapping(r, element, "an argument", keys)) return -1;
+        scalar = find(r, element, "scalar");
+        buffer = find(r, element, "buffer");
+        if (!scalar == !buffer) return FAIL(r, element, "an argument is either a scalar or a buffer");
+        argument->is_buffer = buffer != NULL;
+        if (scalar ? read_scalar(r, scalar, argument) : find_buffer(r, buffer, "buffer", process, &argument->buffer))
+            return -1;
+    }
+    return 0;
+}
+
+/* Calls a generator with the arguments of `kernel`. */
+static int call_generator(reader *r, const yaml_node_t *node, const reference_entry *entry, uint64_t seed,
+                          const launch_kernel *kernel) {
     reference_launch view;
-    yaml_node_t *value;
-    uint64_t seed = 1;
-    char *name = NULL;
+    reference_argument *arguments =
+        (reference_argument *)calloc(kernel->argument_count ? kernel->argument_count : 1, sizeof *arguments);
     const char *why;
     uint32_t i;
-    if (check_mapping(r, node, "generate", keys)) return -1;
-    if ((value = find(r, node, "seed")) && read_u64(r, value, "seed", 0, UINT64_MAX, &seed)) return -1;
-    if (!(value = find(r, node, "name"))) return FAIL(r, node, "generate needs the name of a built-in generator");
-    if (read_text(r, value, "name", &name)) return -1;
-    entry = reference_find(name);
-    free(name);
-    if (!entry || !entry->generate) return FAIL(r, value, "no built-in generator is named \"%s\"", text_of(value));
-    arguments = (reference_argument *)calloc(kernel->argument_count ? kernel->argument_count : 1, sizeof *arguments);
     if (!arguments) return FAIL(r, node, "out of memory");
     for (i = 0; i < kernel->argument_count; i++) {
         const launch_argument *argument = &kernel->arguments[i];
@@ -44,7 +55,32 @@ static int run_generator(reader *r, const yaml_node_t *node, launch_kernel *kern
     view.arguments = arguments;
     why = entry->generate(&view, seed);
     free(arguments);
-    return why ? FAIL(r, value, "the generator refuses: %s", why) : 0;
+    return why ? FAIL(r, node, "the generator refuses: %s", why) : 0;
+}
+
+/* Lets a built-in generator (kernels/NAME/generate.c) fill the kernel's buffers, or those that `arguments` names. */
+static int run_generator(reader *r, const yaml_node_t *node, const launch_kernel *kernel) {
+    static const char *const keys[] = {"name", "seed", "arguments", NULL};
+    const reference_entry *entry;
+    launch_kernel view = *kernel;
+    yaml_node_t *value, *arguments;
+    uint64_t seed = 1;
+    char *name = NULL;
+    int failed;
+    if (check_mapping(r, node, "generate", keys)) return -1;
+    if ((value = find(r, node, "seed")) && read_u64(r, value, "seed", 0, UINT64_MAX, &seed)) return -1;
+    if (!(value = find(r, node, "name"))) return FAIL(r, node, "generate needs the name of a built-in generator");
+    if (read_text(r, value, "name", &name)) return -1;
+    entry = reference_find(name);
+    free(name);
+    if (!entry || !entry->generate) return FAIL(r, value, "no built-in generator is named \"%s\"", text_of(value));
+    if (!(arguments = find(r, node, "arguments"))) return call_generator(r, value, entry, seed, kernel);
+    view.arguments = NULL;
+    view.argument_count = 0;
+    failed =
+        read_generator_arguments(r, arguments, kernel->process, &view) || call_generator(r, value, entry, seed, &view);
+    free(view.arguments);
+    return failed ? -1 : 0;
 }
 
 static int read_footprint(reader *r, const yaml_node_t *node, launch_kernel *kernel) {

@@ -55,6 +55,7 @@ int read_pointer(reader *r, const yaml_node_t *to, const yaml_node_t *element, u
 int resolve_pointers(reader *r);
 
 /* launch_arguments.c */
+int read_scalar(reader *r, const yaml_node_t *node, launch_argument *argument);
 int read_arguments(reader *r, const yaml_node_t *node, launch_kernel *kernel);
 int read_texture_references(reader *r, const yaml_node_t *node, launch_kernel *kernel);
 int read_symbols(reader *r, const yaml_node_t *node, launch_kernel *kernel);
