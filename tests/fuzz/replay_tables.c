@@ -5,7 +5,7 @@
 
 static void tables_are_read_or_refused(void **state) {
     uint64_t seed = test_seed();
-    uint32_t damaged = (uint32_t)test_cases(100);
+    uint32_t damaged = (uint32_t)test_cases(20);
     (void)state;
     assert_non_null(freopen("/dev/null", "w", stderr)); /* a line for each refusal */
     for (int choice = 0; choice < 4; choice++)
