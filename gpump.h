@@ -35,6 +35,12 @@
  * memory: what each kernel's requests do to caches, network and DRAM. Call gpump_meter_config_preset first.
  *   meter               hardware     gpump_meter_config_preset       Lin 3.4.1: traffic and utilisations
  *
+ * fault: what an SM needs so that a warp whose memory access faults can leave and come back. Call
+ * gpump_replay_config_preset first, then gpump_replay_init and gpump_replay_open.
+ *   tlb                 hardware     gpump_tlb_config_preset         Tanasic Table 6.1: translations, merged misses
+ *   replay              hardware     gpump_replay_config_preset      Tanasic 6.2 and 6.3: warp disable, replay queue,
+ *                                                                    operand log
+ *
  * program: a kernel's instructions, and what a compiler learns from them before the kernel runs. Call
  * gpump_program_create first, then gpump_program_finish; every analysis takes the finished program.
  *   program             program      gpump_program_create            control flow, loops, aliasing of a kernel
@@ -215,7 +221,14 @@ GPUMP_API const char *gpump_result_text(gpump_result result);
     X(TECHNIQUE, "the component does not know this technique", "flush, switch or drain it") \
     X(NO_TECHNIQUE, "the block may leave by none of the policy's techniques", \
       "wait, or use a policy with more of them") \
-    X(POSITIONS, "every position of the SM is taken or promised", "wait for blocks of the incoming kernel to end")
+    X(POSITIONS, "every position of the SM is taken or promised", "wait for blocks of the incoming kernel to end") \
+    X(WARP_DISABLED, "a memory instruction of the warp may still fault", "wait for its last check, or its commit") \
+    X(FAULTED, "an instruction of the warp has faulted, or the warp is to leave", \
+      "wait until its pages are there and its instructions are issued again") \
+    X(REPLAYING, "instructions of the warp are to be issued again first", "issue the pending ones in program order") \
+    X(MEMORY_ORDER, "an older memory instruction of the warp has not taken effect", "wait for its last check") \
+    X(REPLAY_ROOM, "the warp's replay queue is full", "wait for a memory instruction to commit") \
+    X(LOG_ROOM, "the block's share of the operand log is full", "wait for a memory instruction to take effect")
 /* clang-format on */
 
 typedef enum gpump_reason {
@@ -892,6 +905,560 @@ GPUMP_API gpump_result gpump_traffic_field(const gpump_traffic *traffic, uint32_
  * (Lin 3.4.1). GPUMP_ERROR_CONFIG; GPUMP_EMPTY, and all 0, when no cycle has passed. */
 GPUMP_API gpump_result gpump_meter_utilisation(const gpump_meter_config *config, const gpump_traffic *traffic,
                                                gpump_utilisation *utilisation, gpump_diag *diag);
+
+GPUMP_END
+#endif
+
+/* ---- gpump_impl/fault/tlb.h ---- */
+/* tlb: a set-associative translation buffer with process tags that merges misses (hardware; Tanasic Table 6.1)
+ *
+ * The component remembers which pages are known, which look-ups wait for which page, and nothing of time or of physical
+ * addresses: the host adds latencies, and sends the misses on to the next level, to a walker or to a fault unit. One
+ * kind serves as L1 TLB (waiters are memory instructions) and as L2 TLB (waiters are SMs).
+ *
+ * A fill hands over the waiters of its page, and they count as checked. They must not look up again: with two pages
+ * that evict each other, a second look-up may miss for ever. */
+#ifndef GPUMP_TLB_H
+#define GPUMP_TLB_H
+
+
+
+GPUMP_BEGIN
+
+#define GPUMP_TLB_ALL GPUMP_NONE /* instead of a process: every process */
+
+/* What an access needs, and what a page allows: bits. An atomic needs READ and WRITE. */
+typedef enum gpump_tlb_right {
+    GPUMP_TLB_READ = 1,
+    GPUMP_TLB_WRITE = 2,
+    GPUMP_TLB_EXECUTE = 4,
+    GPUMP_TLB_RIGHTS = 7 /* all of them */
+} gpump_tlb_right;
+
+/* What a look-up has found. */
+typedef enum gpump_tlb_outcome {
+    GPUMP_TLB_HIT = 0, /* the page is known and allows the access */
+    GPUMP_TLB_MISS,    /* the page is unknown: send the miss on; the waiter comes back with the fill */
+    GPUMP_TLB_MERGED,  /* the miss is under way already; the waiter comes back with the fill */
+    GPUMP_TLB_DENIED   /* the page is known and does not allow the access: a fault of its own */
+} gpump_tlb_outcome;
+
+/* Filled by gpump_tlb_config_preset only; every field may then be changed. */
+typedef struct gpump_tlb_config {
+    uint32_t struct_size; /* sizeof(gpump_tlb_config) */
+    uint32_t entries;     /* pages known at most; ways times a power of two, up to 65536 */
+    uint32_t ways;        /* entries of a set; 1 to 64 */
+    uint32_t misses;      /* pages missed and not yet filled (MSHRs); 1 to 65536 */
+    uint32_t waiters;     /* look-ups that wait for them, all together; 1 to 2^20 */
+    uint32_t page_bits;   /* bits of a page number, for gpump_tlb_bits only; 36 (assumed: 48-bit addresses, 4 KB) */
+    uint32_t processes;   /* process numbers told apart, for gpump_tlb_bits only; 16 (assumed); 1 to 65536 */
+    uint32_t unused;
+} gpump_tlb_config;
+
+/* clang-format off */
+#define GPUMP_TLB_STATISTICS(X)                                                          \
+    X(hits, "look-ups", "that found the page and the right")                             \
+    X(misses, "look-ups", "that opened a miss")                                          \
+    X(merged, "look-ups", "that joined a miss under way")                                \
+    X(denied, "look-ups", "that found the page without the right")                       \
+    X(busy, "look-ups", "refused: no miss, or no waiter, was free")                      \
+    X(fills, "pages", "filled with some right")                                          \
+    X(failed, "pages", "filled without any right: the walk found no page")               \
+    X(evictions, "pages", "forgotten because a fill needed their place")                 \
+    X(invalidated, "pages", "forgotten because the host said so")
+/* clang-format on */
+typedef struct gpump_tlb_statistics {
+#define GPUMPI_FIELD(name, unit, description) uint64_t name;
+    GPUMP_TLB_STATISTICS(GPUMPI_FIELD)
+#undef GPUMPI_FIELD
+} gpump_tlb_statistics;
+
+typedef struct gpump_tlb gpump_tlb;
+
+/* Fills *config for a preset: "table61_l1" (32 entries, 8 ways; 32 misses assumed) or "table61_l2" (1024 entries, 8
+ * ways, 128 misses). Waiters are assumed: 2048 in L1 (64 memory instructions of 32 pages), 512 in L2 (16 SMs of 32
+ * misses). Source: Tanasic Table 6.1. */
+GPUMP_API gpump_result gpump_tlb_config_preset(gpump_tlb_config *config, const char *preset);
+/* Sets *bytes to the memory that a TLB needs. GPUMP_ERROR_CONFIG. */
+GPUMP_API gpump_result gpump_tlb_bytes(const gpump_tlb_config *config, size_t *bytes, gpump_diag *diag);
+/* Makes an empty TLB in `memory` and sets *tlb. */
+GPUMP_API gpump_result gpump_tlb_init(void *memory, size_t bytes, const gpump_tlb_config *config, gpump_tlb **tlb,
+                                      gpump_diag *diag);
+/* Takes over a byte copy of a TLB and sets *tlb. */
+GPUMP_API gpump_result gpump_tlb_adopt(void *memory, size_t bytes, const gpump_tlb_config *config, gpump_tlb **tlb,
+                                       gpump_diag *diag);
+/* Checks misses and waiters against each other. For memory from outside: once gpump_tlb_adopt has taken it over and
+ * this returns GPUMP_OK, every later call is safe. GPUMP_ERROR_FORMAT, and diag->field says what contradicts what.
+ * Cost: linear. */
+GPUMP_API gpump_result gpump_tlb_check(const gpump_tlb *tlb, gpump_diag *diag);
+/* Returns a hash of the whole state, the same on every machine. Cost: linear. */
+GPUMP_API uint64_t gpump_tlb_hash(const gpump_tlb *tlb);
+/* Sets *bits to the storage: per entry the tag, a frame number as wide as a page number, 3 rights and its place in the
+ * LRU order; per miss its page and its list; per waiter a number below `waiters` and a link. GPUMP_ERROR_CONFIG. */
+GPUMP_API gpump_result gpump_tlb_bits(const gpump_tlb_config *config, uint64_t *bits, gpump_diag *diag);
+
+/* Looks up `page` of `process` for an access that needs `rights` (gpump_tlb_right bits, at least one), and sets
+ * *outcome (gpump_tlb_outcome). After MISS and MERGED, `waiter` (any number of the host's) comes back with the fill.
+ * GPUMP_BUSY when no miss or no waiter is free: nothing has changed, look up again later. Cost: the ways of a set, and
+ * the misses under way in it. */
+GPUMP_API gpump_result gpump_tlb_lookup(gpump_tlb *tlb, uint32_t process, uint64_t page, uint32_t rights,
+                                        uint64_t waiter, uint32_t *outcome);
+/* Ends the miss of a page, if there is one: the page's least recently used place takes the translation with `rights`,
+ * and the waiters are handed over in the order of their look-ups. Each of them is satisfied when `rights` has what it
+ * needs; else it has faulted. rights 0: there is no page, and nothing is kept. A page without a miss is filled as well
+ * (a prefetch). Cost: the ways of a set, and the waiters. */
+GPUMP_API gpump_result gpump_tlb_fill(gpump_tlb *tlb, uint32_t process, uint64_t page, uint32_t rights,
+                                      uint64_t *waiters, uint32_t capacity, uint32_t *count);
+/* Takes the first look-up with this `waiter` out of a page's miss: its instruction was squashed. The miss stays until
+ * its fill. GPUMP_EMPTY when none waits. Cost: the waiters of the page. */
+GPUMP_API gpump_result gpump_tlb_cancel(gpump_tlb *tlb, uint32_t process, uint64_t page, uint64_t waiter);
+/* Forgets `pages` pages from `first` on, of one process or of GPUMP_TLB_ALL; `first` 0 and `pages` UINT64_MAX: all.
+ * Misses under way stay: the host fills them with what the page table says then. Cost: linear in entries. */
+GPUMP_API gpump_result gpump_tlb_invalidate(gpump_tlb *tlb, uint32_t process, uint64_t first, uint64_t pages);
+/* Returns the pages missed and not yet filled. */
+GPUMP_API uint32_t gpump_tlb_in_flight(const gpump_tlb *tlb);
+
+/* Copies the counters into *statistics. */
+GPUMP_API void gpump_tlb_get_statistics(const gpump_tlb *tlb, gpump_tlb_statistics *statistics);
+/* Sets *difference to later - earlier, field by field. */
+GPUMP_API void gpump_tlb_statistics_diff(const gpump_tlb_statistics *earlier, const gpump_tlb_statistics *later,
+                                         gpump_tlb_statistics *difference);
+/* Sets *name, *unit and *description of the index-th counter and *value, its value in *statistics; GPUMP_EMPTY past the
+ * last. Any pointer may be NULL but statistics. */
+GPUMP_API gpump_result gpump_tlb_statistics_field(const gpump_tlb_statistics *statistics, uint32_t index,
+                                                  const char **name, const char **unit, const char **description,
+                                                  uint64_t *value);
+
+GPUMP_END
+#endif
+
+/* ---- gpump_impl/fault/replay.h ---- */
+/* replay: lets a warp whose memory access faults leave the SM and come back (hardware; per SM; Tanasic 6.2 and 6.3)
+ *
+ * A GPU pipeline cannot undo what younger instructions have done, so an access that faults cannot simply run again.
+ * Tanasic names two obstacles. Sparse replay: of the instructions behind it, some have committed and must not run
+ * again. RAW on replay: a younger instruction may have overwritten its source registers. The schemes remove them:
+ *
+ *   scheme      fetch behind a memory instruction  sources released     what a faulted warp leaves with
+ *   STALL       goes on                            at operand read      it cannot leave: the access waits in place
+ *   WD_COMMIT   waits until the commit             at operand read      nothing: the PC goes back
+ *   WD_CHECK    waits until the last check         at operand read      nothing: the PC goes back
+ *   QUEUE       goes on                            at the effect        entries of the replay queue
+ *   LOG         goes on                            at operand read      entries, and their operands in the log
+ *   REGIONS     goes on                            at operand read      nothing: it restarts its idempotent region
+ *
+ * "Memory instruction" is here one that can fault (global memory). Its *last check* is the last translation it needs;
+ * its *effect* is what others can see: a store's or atomic's write, and the read of a load.
+ *
+ * The host keeps instructions, operands and time. It reports what happens to memory instructions, asks whether a warp
+ * may fetch and issue, and pulls actions while gpump_replay_has_actions. The life of a warp:
+ *
+ *   RUN      An access faults (on_fault EAGER), or the host wants the warp to leave (gpump_replay_squash).
+ *   DRAIN    Nothing issues. Memory instructions in flight commit, or SQUASH and REFETCH take them out of the pipeline.
+ *            After DRAINED, and once all else of the warp has committed, the host hands over what the warp had fetched
+ *            and not issued: gpump_replay_report_unissued.
+ *   HELD     The state of the warp is complete and may be saved, until gpump_replay_report_served.
+ *   REPLAY   The host puts the entries back into its issue queue in program order, which rebuilds its scoreboard, and
+ *            reports each as reissued. An entry whose operands were logged reads the log and no register. After the
+ *            last one, FETCH: the warp is in RUN again.
+ *
+ * Memory order is our departure from the thesis, which guards registers only: docs/papers.md. */
+#ifndef GPUMP_REPLAY_H
+#define GPUMP_REPLAY_H
+
+
+
+
+GPUMP_BEGIN
+
+#define GPUMP_REPLAY_WINDOW 64 /* instructions of a warp between fetch and commit, at most */
+
+/* What the pipeline does so that a warp can leave. */
+typedef enum gpump_replay_scheme {
+    GPUMP_REPLAY_STALL = 0, /* a fault is a very long TLB miss (the baseline, Tanasic 6.2) */
+    GPUMP_REPLAY_WD_COMMIT, /* warp disable until commit (6.3.1) */
+    GPUMP_REPLAY_WD_CHECK,  /* warp disable until the last check (6.3.1) */
+    GPUMP_REPLAY_QUEUE,     /* replay queue (6.3.2) */
+    GPUMP_REPLAY_LOG,       /* replay queue and operand log (6.3.3) */
+    GPUMP_REPLAY_REGIONS,   /* idempotent regions: the warp goes back to its restart PC (iGPU) */
+    GPUMP_REPLAY_SCHEMES
+} gpump_replay_scheme;
+/* When a memory instruction may take effect before an older one of its warp. */
+typedef enum gpump_replay_order {
+    GPUMP_REPLAY_PRINTED = 0, /* always, as the thesis has it: wrong through memory */
+    GPUMP_REPLAY_CLASS,       /* only a plain load before plain loads */
+    GPUMP_REPLAY_ADDRESS,     /* likewise, or when their segments are known and disjoint */
+    GPUMP_REPLAY_ORDERS
+} gpump_replay_order;
+/* What a fault does at once. */
+typedef enum gpump_replay_on_fault {
+    GPUMP_REPLAY_EAGER = 0, /* the warp drains (Tanasic 6.3) */
+    GPUMP_REPLAY_LAZY       /* the access waits in place, until gpump_replay_squash; ours */
+} gpump_replay_on_fault;
+/* What becomes of an instruction that needs more log entries than its block's partition has. */
+typedef enum gpump_replay_wide {
+    GPUMP_REPLAY_WIDE_WAITS = 0, /* it waits, for ever: as the thesis has it */
+    GPUMP_REPLAY_WIDE_HOLDS      /* it holds its sources until its effect, as under QUEUE */
+} gpump_replay_wide;
+/* What an instruction is. */
+typedef enum gpump_replay_kind {
+    GPUMP_REPLAY_OTHER = 0, /* it cannot fault */
+    GPUMP_REPLAY_SYNC,      /* likewise; a barrier, fence or exit: older memory instructions must have taken effect */
+    GPUMP_REPLAY_LOAD,      /* a plain load */
+    GPUMP_REPLAY_STORE,
+    GPUMP_REPLAY_ATOMIC, /* an atomic, or a load that must keep its place */
+    GPUMP_REPLAY_KINDS
+} gpump_replay_kind;
+/* Where a warp stands. */
+typedef enum gpump_replay_state {
+    GPUMP_REPLAY_RUN = 0, /* it goes on */
+    GPUMP_REPLAY_DRAIN,   /* its instructions in flight end */
+    GPUMP_REPLAY_HELD,    /* its state is complete */
+    GPUMP_REPLAY_REPLAY,  /* its entries are issued again */
+    GPUMP_REPLAY_STATES
+} gpump_replay_state;
+
+/* An instruction of the replay queue; 32 bytes in a saved context, four u64 (gpump_replay_entry_pack). */
+typedef struct gpump_replay_entry {
+    uint64_t sequence;  /* its place in the warp's program order; the host's numbers, ascending */
+    uint64_t lanes;     /* the lanes that execute it */
+    uint32_t pc;        /* its PC; those before it may be branches that have committed */
+    uint32_t kind;      /* gpump_replay_kind */
+    uint32_t log_units; /* log entries it holds; not issued yet: those it will need */
+    uint32_t flags;     /* GPUMP_REPLAY_ISSUED, GPUMP_REPLAY_HOLDS */
+} gpump_replay_entry;
+/* The flags of an entry. */
+typedef enum gpump_replay_flag {
+    GPUMP_REPLAY_ISSUED = 1, /* it was issued, and its operands are in the log when log_units is above 0 */
+    GPUMP_REPLAY_HOLDS = 2   /* it holds its source registers until its effect (LOG: it was too wide) */
+} gpump_replay_flag;
+
+typedef enum gpump_replay_action_kind {
+    GPUMP_REPLAY_ACT_EFFECT = 1, /* `entry`, which had to wait, takes effect now; its sources are released */
+    GPUMP_REPLAY_ACT_SQUASH,     /* take `entry` out of the pipeline; the replay queue keeps it */
+    GPUMP_REPLAY_ACT_REFETCH,    /* take it out for good; the warp's PC goes back to it (REGIONS: to the restart PC) */
+    GPUMP_REPLAY_ACT_DRAINED,    /* no memory instruction of `warp` is in flight: gpump_replay_report_unissued next */
+    GPUMP_REPLAY_ACT_REPLAY,     /* put the entries of `warp` back into the issue queue: gpump_replay_pending */
+    GPUMP_REPLAY_ACT_FETCH       /* `warp` may fetch again */
+} gpump_replay_action_kind;
+typedef struct gpump_replay_action {
+    gpump_replay_entry what; /* EFFECT, SQUASH, REFETCH: the instruction; else zero */
+    uint32_t kind;           /* gpump_replay_action_kind */
+    uint32_t warp;
+    uint32_t entry;  /* EFFECT, SQUASH, REFETCH: its handle (REFETCH: no longer valid); else GPUMP_NONE */
+    uint32_t nacked; /* SQUASH: 1 when it did not fault itself, but an older one has */
+} gpump_replay_action;
+
+/* Filled by gpump_replay_config_preset only; every field may then be changed. */
+typedef struct gpump_replay_config {
+    uint32_t struct_size; /* sizeof(gpump_replay_config) */
+    uint32_t scheme;      /* gpump_replay_scheme */
+    uint32_t warps;       /* warp slots of the SM; 1 to 256 */
+    uint32_t blocks;      /* block slots of the SM; 1 to 64 */
+    uint32_t entries;     /* QUEUE, LOG: issued memory instructions that a warp's queue holds; 32 (assumed); 1 to 64 */
+    uint32_t log_bytes;   /* LOG: bytes of the SM's log; 8192 or 16384 (Tanasic 6.5.2), up to 65536 swept */
+    uint32_t log_entry_bytes; /* bytes of a log entry; 256 (32 lanes of 8 bytes, Tanasic 6.5.2) */
+    uint32_t order;           /* gpump_replay_order; CLASS (ours; the thesis: PRINTED) */
+    uint32_t on_fault;        /* gpump_replay_on_fault; EAGER (Tanasic 6.3) */
+    uint32_t probe;           /* 1: an instruction that will be NACKed finishes its checks, so that its faults start */
+    uint32_t wide;            /* gpump_replay_wide; HOLDS (ours; the thesis: WAITS) */
+    uint32_t lanes;           /* threads of a warp; 1 to 64 */
+} gpump_replay_config;
+
+/* clang-format off */
+#define GPUMP_REPLAY_STATISTICS(X)                                                                          \
+    X(issued, "memory instructions", "issued for the first time")                                           \
+    X(effects, "memory instructions", "that took effect")                                                   \
+    X(committed, "memory instructions", "committed")                                                        \
+    X(waits, "memory instructions", "whose effect had to wait for an older one")                            \
+    X(faults, "reports", "of a check that failed")                                                          \
+    X(drains, "warps", "that began to drain")                                                               \
+    X(squashed, "memory instructions", "squashed into the queue because they faulted, or their warp leaves") \
+    X(nacked, "memory instructions", "squashed into the queue because an older one had faulted")            \
+    X(refetched, "memory instructions", "squashed and fetched again")                                       \
+    X(unissued, "instructions", "that joined the queue without having been issued")                         \
+    X(replays, "warps", "that began to replay")                                                             \
+    X(reissued, "instructions", "issued out of the queue")                                                  \
+    X(logged, "log entries", "given to memory instructions")                                                \
+    X(held, "memory instructions", "too wide for the log, with sources held")                               \
+    X(restored, "warps", "that came back with a saved queue")
+/* clang-format on */
+typedef struct gpump_replay_statistics {
+#define GPUMPI_FIELD(name, unit, description) uint64_t name;
+    GPUMP_REPLAY_STATISTICS(GPUMPI_FIELD)
+#undef GPUMPI_FIELD
+} gpump_replay_statistics;
+
+/* An entry of the queue: bit `slot` of its warp's sets. */
+typedef struct gpumpi_replay_slot {
+    gpump_replay_entry entry;
+    uint64_t older; /* entries of the warp before it in program order; bits of absent ones mean nothing */
+    uint64_t low, high, signature; /* ADDRESS: its segments; low > high: none */
+} gpumpi_replay_slot;
+/* A warp slot. The sets are bits by slot. */
+typedef struct gpumpi_replay_warp {
+    uint64_t present;   /* entries of the warp; in the pipeline or not */
+    uint64_t memory;    /* those that can fault */
+    uint64_t loads;     /* plain loads among them */
+    uint64_t syncs;     /* barriers, fences and exits */
+    uint64_t issued;    /* those in the pipeline; the others wait for their replay */
+    uint64_t effective; /* those that have taken effect */
+    uint64_t waiting;   /* those whose last check has passed and whose effect waits */
+    uint64_t faulted;   /* those in the pipeline of which a check has failed */
+    uint32_t may_fetch; /* gpump_reason */
+    uint32_t may_issue; /* gpump_reason */
+    uint32_t state;     /* gpump_replay_state */
+    uint32_t flags;     /* GPUMPI_REPLAY_... */
+    uint32_t block;     /* GPUMP_NONE: no warp is here */
+    uint32_t log_units; /* log entries of its instructions */
+    uint32_t queued;    /* entries that were issued: they fill config.entries */
+    uint32_t unused;
+} gpumpi_replay_warp;
+/* The head of the component. Behind it: warps, then their 64 entries each, then the log units of each block. */
+typedef struct gpump_replay {
+    gpumpi_head head;
+    uint64_t active[4]; /* warps that may have an action */
+    gpump_replay_statistics statistics;
+    gpump_replay_config config;
+    uint32_t partition; /* log entries of each block */
+    uint32_t running;   /* blocks that share the log */
+} gpump_replay;
+typedef char gpumpi_replay_has_no_padding[sizeof(gpump_replay) == sizeof(gpumpi_head) + (4 + 15) * 8 + (12 + 2) * 4 &&
+                                                  sizeof(gpumpi_replay_warp) == 96 && sizeof(gpumpi_replay_slot) == 64
+                                              ? 1
+                                              : -1];
+enum { GPUMPI_REPLAY_DISABLED = 1, GPUMPI_REPLAY_AWAITS = 2, GPUMPI_REPLAY_SERVED = 4, GPUMPI_REPLAY_LEAVES = 8 };
+enum { GPUMPI_REPLAY_DRAINED = 16, GPUMPI_REPLAY_FETCHES = 32, GPUMPI_REPLAY_FLAGS = 63 };
+GPUMP_INLINE const gpumpi_replay_warp *gpumpi_replay_at(const gpump_replay *replay, uint32_t warp) {
+    return (const gpumpi_replay_warp *)(const void *)(replay + 1) + warp;
+}
+GPUMP_INLINE const gpumpi_replay_slot *gpumpi_replay_slot_at(const gpump_replay *replay, uint32_t entry) {
+    return (const gpumpi_replay_slot *)(const void *)gpumpi_replay_at(replay, replay->config.warps) + entry;
+}
+
+/* Fills *config for a preset: "stall", "wd_commit", "wd_check", "queue", "log8", "log16", "log32", "log64" (KB of log)
+ * or "regions", on an SM of Tanasic Table 6.1 (64 warps, 16 blocks). */
+GPUMP_API gpump_result gpump_replay_config_preset(gpump_replay_config *config, const char *preset);
+/* Sets *bytes to the memory that the component needs. GPUMP_ERROR_CONFIG. */
+GPUMP_API gpump_result gpump_replay_bytes(const gpump_replay_config *config, size_t *bytes, gpump_diag *diag);
+/* Makes the component without warps in `memory` and sets *replay; the log is shared by config.blocks. */
+GPUMP_API gpump_result gpump_replay_init(void *memory, size_t bytes, const gpump_replay_config *config,
+                                         gpump_replay **replay, gpump_diag *diag);
+/* Takes over a byte copy and sets *replay. */
+GPUMP_API gpump_result gpump_replay_adopt(void *memory, size_t bytes, const gpump_replay_config *config,
+                                          gpump_replay **replay, gpump_diag *diag);
+/* Checks warps, entries and the log against each other. For memory from outside: once gpump_replay_adopt has taken it
+ * over and this returns GPUMP_OK, every later call is safe. GPUMP_ERROR_FORMAT, and diag->field says what contradicts
+ * what. Cost: warps x 64 x 64 at worst. */
+GPUMP_API gpump_result gpump_replay_check(const gpump_replay *replay, gpump_diag *diag);
+/* Returns a hash of the whole state, the same on every machine. Cost: linear in warps and entries. */
+GPUMP_API uint64_t gpump_replay_hash(const gpump_replay *replay);
+/* Sets *bits to the storage of the scheme beside its baseline: a bit or two per warp for its state; per queue entry PC,
+ * lanes, kind, flags and a row of the age matrix; the log, and a counter per block. ADDRESS adds segments. What was
+ * fetched and not issued stays in the issue queue, which the baseline has. GPUMP_ERROR_CONFIG. */
+GPUMP_API gpump_result gpump_replay_bits(const gpump_replay_config *config, uint64_t *bits, gpump_diag *diag);
+
+/* ---- blocks and warps come and go ---- */
+
+/* Shares the log among `blocks` running blocks: the kernel's occupancy, when the SM is set up for it; config.blocks
+ * where kernels mix. GPUMP_ERROR_STATE while a log entry is taken. */
+GPUMP_API gpump_result gpump_replay_set_blocks(gpump_replay *replay, uint32_t blocks);
+/* Begins a warp in slot `warp`, of the block in slot `block`; its state is RUN. GPUMP_ERROR_STATE when one is there. */
+GPUMP_API gpump_result gpump_replay_open(gpump_replay *replay, uint32_t warp, uint32_t block);
+/* Ends the warp in slot `warp`: it has exited, was flushed or killed, or is saved. Its entries are dropped, and its log
+ * entries are free. GPUMP_ERROR_STATE when none is there. */
+GPUMP_API gpump_result gpump_replay_close(gpump_replay *replay, uint32_t warp);
+
+/* ---- questions. Hot: a load and a mask unless said otherwise; `warp` and `entry` are trusted ---- */
+
+/* Returns GPUMP_REASON_YES when the warp may fetch, else WARP_DISABLED, FAULTED or REPLAYING. */
+GPUMP_INLINE gpump_reason gpump_replay_may_fetch(const gpump_replay *replay, uint32_t warp) {
+    return (gpump_reason)gpumpi_replay_at(replay, warp)->may_fetch;
+}
+/* Returns GPUMP_REASON_YES when the warp may issue an instruction that cannot fault, else FAULTED or REPLAYING. */
+GPUMP_INLINE gpump_reason gpump_replay_may_issue(const gpump_replay *replay, uint32_t warp) {
+    return (gpump_reason)gpumpi_replay_at(replay, warp)->may_issue;
+}
+/* Returns how many log entries a memory instruction takes: one for the addresses, and for each of its `operands` data
+ * operands one per 8 bytes of a lane. A load: 0 operands, 1 entry. A store or atomic: 1 operand, 2 entries, 3 when it
+ * stores 16 bytes per lane; a CAS: 2 operands, 3 entries. `operand_bytes` is of one lane. Cost: a division by a
+ * constant. Source: Tanasic 6.3.3; atomics and wide stores are derived. */
+GPUMP_INLINE uint32_t gpump_replay_log_units(uint32_t operands, uint32_t operand_bytes) {
+    return 1u + operands * ((operand_bytes + 7u) / 8u);
+}
+/* Returns GPUMP_REASON_YES when the warp may issue a memory instruction that takes `log_units` log entries (any number
+ * unless the scheme is LOG), else the reason of gpump_replay_may_issue, or REPLAY_ROOM or LOG_ROOM. */
+GPUMP_INLINE gpump_reason gpump_replay_may_issue_memory(const gpump_replay *replay, uint32_t warp, uint32_t log_units);
+/* Returns 1 when the sources of memory instruction `entry` are released at operand read; 0: at its effect, which
+ * gpump_replay_report_checked or the action EFFECT says. */
+GPUMP_INLINE int gpump_replay_releases_sources(const gpump_replay *replay, uint32_t entry) {
+    return replay->config.scheme != GPUMP_REPLAY_QUEUE &&
+           !(gpumpi_replay_slot_at(replay, entry)->entry.flags & GPUMP_REPLAY_HOLDS);
+}
+/* Returns GPUMP_REASON_YES when nothing older stands against the effect of memory instruction `entry` once its checks
+ * have passed; MEMORY_ORDER: an older one has not taken effect; FAULTED: an older one is squashed, so this one will be.
+ * Cost: ADDRESS may compare it with each older one. */
+GPUMP_INLINE gpump_reason gpump_replay_may_take_effect(const gpump_replay *replay, uint32_t entry);
+/* Returns GPUMP_REASON_YES when the warp may pass a barrier or fence, or exit: all its memory instructions have taken
+ * effect. Else MEMORY_ORDER, FAULTED or REPLAYING. */
+GPUMP_INLINE gpump_reason gpump_replay_may_synchronise(const gpump_replay *replay, uint32_t warp) {
+    const gpumpi_replay_warp *w = gpumpi_replay_at(replay, warp);
+    if (w->state != GPUMP_REPLAY_RUN) return (gpump_reason)w->may_fetch;
+    return w->memory & ~w->effective ? GPUMP_REASON_MEMORY_ORDER : GPUMP_REASON_YES;
+}
+/* Returns GPUMP_REASON_YES when the pending `entry` of a warp in REPLAY may be issued as far as this component is
+ * concerned: memory instructions issue in program order, SYNC waits for effects, and what was never issued needs room.
+ * Else MEMORY_ORDER, REPLAY_ROOM, LOG_ROOM or FAULTED. */
+GPUMP_API gpump_reason gpump_replay_may_reissue(const gpump_replay *replay, uint32_t entry);
+/* Returns the state of a warp. */
+GPUMP_INLINE gpump_replay_state gpump_replay_state_of(const gpump_replay *replay, uint32_t warp) {
+    return (gpump_replay_state)gpumpi_replay_at(replay, warp)->state;
+}
+/* Returns 1 when the warp has faulted on pages that have not been reported as served. */
+GPUMP_INLINE int gpump_replay_awaits_page(const gpump_replay *replay, uint32_t warp) {
+    return (gpumpi_replay_at(replay, warp)->flags & GPUMPI_REPLAY_AWAITS) != 0;
+}
+/* Returns 1 when a warp that needs `log_units` log entries cannot get them before a page of another warp is served: it
+ * counts as blocked, or its block would never be switched. Cost: linear in warps. */
+GPUMP_API int gpump_replay_waits_for_page(const gpump_replay *replay, uint32_t warp, uint32_t log_units);
+/* Returns the instruction behind a handle. */
+GPUMP_INLINE gpump_replay_entry gpump_replay_look(const gpump_replay *replay, uint32_t entry) {
+    return gpumpi_replay_slot_at(replay, entry)->entry;
+}
+/* Returns 1 when gpump_replay_next may have something. */
+GPUMP_INLINE int gpump_replay_has_actions(const gpump_replay *replay) {
+    return (replay->active[0] | replay->active[1] | replay->active[2] | replay->active[3]) != 0;
+}
+
+/* ---- facts ---- */
+
+/* Reports that the warp has fetched a memory instruction: warp disable stops its fetch here. Hot; `warp` is trusted. */
+GPUMP_INLINE void gpump_replay_report_fetched(gpump_replay *replay, uint32_t warp) {
+    gpumpi_replay_warp *w = (gpumpi_replay_warp *)(void *)(replay + 1) + warp;
+    if (replay->config.scheme != GPUMP_REPLAY_WD_COMMIT && replay->config.scheme != GPUMP_REPLAY_WD_CHECK) return;
+    w->flags |= GPUMPI_REPLAY_DISABLED;
+    if (w->state == GPUMP_REPLAY_RUN) w->may_fetch = GPUMP_REASON_WARP_DISABLED;
+}
+/* Reports that the warp has issued memory instruction *instruction (its flags are ignored) and sets *entry to its
+ * handle, which holds until it commits or REFETCH takes it. GPUMP_ERROR_STATE unless the warp is in RUN,
+ * GPUMP_ERROR_ARGUMENT unless its sequence is above those before it, GPUMP_BUSY without room. Cost: linear in the
+ * warp's memory instructions. */
+GPUMP_API gpump_result gpump_replay_report_issued(gpump_replay *replay, uint32_t warp,
+                                                  const gpump_replay_entry *instruction, uint32_t *entry);
+/* Reports which segments[count] memory instruction `entry` touches, of any one size that no access crosses: only
+ * ADDRESS uses them, and compares ranges and 64-bit signatures, so that disjoint ones may still count as common. Cost:
+ * linear in count. */
+GPUMP_API gpump_result gpump_replay_report_segments(gpump_replay *replay, uint32_t entry, const uint64_t *segments,
+                                                    uint32_t count);
+/* Reports that the last check of memory instruction `entry` has passed. *answer GPUMP_REASON_YES: it takes effect now,
+ * and its sources are released. Else (see gpump_replay_may_take_effect) it waits for the action EFFECT or SQUASH.
+ * GPUMP_ERROR_STATE when that has been reported already, or it is not in the pipeline. */
+GPUMP_API gpump_result gpump_replay_report_checked(gpump_replay *replay, uint32_t entry, gpump_reason *answer);
+/* Reports that a check of memory instruction `entry` has failed: once per page. Under EAGER the warp drains, and SQUASH
+ * or REFETCH will take it; under STALL and LAZY it stays, and gpump_replay_report_checked follows when its pages have
+ * come. GPUMP_ERROR_STATE when its last check has passed, or it is not in the pipeline. */
+GPUMP_API gpump_result gpump_replay_report_faulted(gpump_replay *replay, uint32_t entry);
+/* Reports that memory instruction `entry` has committed. GPUMP_ERROR_STATE before its effect. */
+GPUMP_API gpump_result gpump_replay_report_committed(gpump_replay *replay, uint32_t entry);
+/* Reports that nothing of a drained warp is in flight any more, and hands over entries[count], what it had fetched and
+ * not issued, in program order (flags are ignored); the warp is HELD. Entries of an earlier replay that were not issued
+ * again are still in the queue and must not be among them. Only QUEUE and LOG take entries: otherwise the host sets the
+ * PC back to the oldest. GPUMP_ERROR_STATE before the action DRAINED, GPUMP_ERROR_ARGUMENT when sequences do not
+ * ascend or exist already, GPUMP_ERROR_FULL beyond GPUMP_REPLAY_WINDOW. Cost: count x entries. */
+GPUMP_API gpump_result gpump_replay_report_unissued(gpump_replay *replay, uint32_t warp,
+                                                    const gpump_replay_entry *entries, uint32_t count);
+/* Reports that all pages that the warp's instructions have faulted on are there. A warp in HELD replays; one in DRAIN
+ * will. */
+GPUMP_API gpump_result gpump_replay_report_served(gpump_replay *replay, uint32_t warp);
+/* Reports that pending `entry` of a warp in REPLAY has been issued. Memory instructions are in flight again under the
+ * same handle; others leave the queue. GPUMP_BUSY when gpump_replay_may_reissue says no. */
+GPUMP_API gpump_result gpump_replay_report_reissued(gpump_replay *replay, uint32_t entry);
+/* Says that somebody wants the warp to leave, faulted or not: it drains, and what has not taken effect is squashed. It
+ * is then HELD until gpump_replay_report_served, also when it never faulted. GPUMP_BUSY under STALL: wait. */
+GPUMP_API gpump_result gpump_replay_squash(gpump_replay *replay, uint32_t warp);
+
+/* ---- actions ---- */
+
+/* Hands over the next *action: of the lowest warp that has one; there SQUASH and REFETCH, then EFFECT (each the oldest
+ * first), then DRAINED, REPLAY, FETCH. GPUMP_EMPTY when there is none. Cost: linear in the warp's entries. */
+GPUMP_API gpump_result gpump_replay_next(gpump_replay *replay, gpump_replay_action *action);
+/* Lists the handles of a warp's entries that wait to be issued again, in program order. Cost: linear. */
+GPUMP_API gpump_result gpump_replay_pending(const gpump_replay *replay, uint32_t warp, uint32_t *entries,
+                                            uint32_t capacity, uint32_t *count);
+
+/* ---- contexts ---- */
+
+/* Copies the queue of a warp that leaves into entries[capacity], in program order; gpump_replay_close comes next. The
+ * host adds the operands of those with log_units above 0 and the flag ISSUED. GPUMP_ERROR_STATE unless the warp is
+ * HELD, or in RUN with nothing in flight. Cost: linear. */
+GPUMP_API gpump_result gpump_replay_save(const gpump_replay *replay, uint32_t warp, gpump_replay_entry *entries,
+                                         uint32_t capacity, uint32_t *count);
+/* Puts entries[count] of a saved warp back into slot `warp`, which has just been opened: it is HELD, and pages count as
+ * awaited until gpump_replay_report_served. GPUMP_ERROR_STATE when the warp has entries, GPUMP_ERROR_FORMAT when they
+ * contradict each other or the scheme, GPUMP_ERROR_FULL when the block's share of the log is too small: the SM must not
+ * have been set up for more blocks than the one that saved. Cost: count squared. */
+GPUMP_API gpump_result gpump_replay_restore(gpump_replay *replay, uint32_t warp, const gpump_replay_entry *entries,
+                                            uint32_t count, gpump_diag *diag);
+/* Puts entries[count] into words[4 * count], the payload of a section GPUMP_CONTEXT_REPLAY. Cost: linear. */
+GPUMP_API void gpump_replay_pack(const gpump_replay_entry *entries, uint32_t count, uint64_t *words);
+/* Reads entries[count] back from words[4 * count]; gpump_replay_restore checks them. Cost: linear. */
+GPUMP_API void gpump_replay_unpack(const uint64_t *words, uint32_t count, gpump_replay_entry *entries);
+/* Returns the bytes that entries[count] of a warp add to a saved block, section headers included: 32 per entry, and for
+ * those with logged operands 16 and 8 x lanes per log entry. Cost: linear. */
+GPUMP_API uint64_t gpump_replay_context_bytes(const gpump_replay_config *config, const gpump_replay_entry *entries,
+                                              uint32_t count);
+
+/* Copies the counters into *statistics. */
+GPUMP_API void gpump_replay_get_statistics(const gpump_replay *replay, gpump_replay_statistics *statistics);
+/* Sets *difference to later - earlier, field by field. */
+GPUMP_API void gpump_replay_statistics_diff(const gpump_replay_statistics *earlier,
+                                            const gpump_replay_statistics *later, gpump_replay_statistics *difference);
+/* Sets *name, *unit and *description of the index-th counter and *value, its value in *statistics; GPUMP_EMPTY past the
+ * last. Any pointer may be NULL but statistics. */
+GPUMP_API gpump_result gpump_replay_statistics_field(const gpump_replay_statistics *statistics, uint32_t index,
+                                                     const char **name, const char **unit, const char **description,
+                                                     uint64_t *value);
+
+/* ---- the longer questions ---- */
+
+/* Returns those of the older entries `older` whose segments may be common with those of `entry`. */
+GPUMP_API uint64_t gpumpi_replay_common(const gpump_replay *replay, uint32_t entry, uint64_t older);
+/* Returns the older memory instructions that stand against the effect of `entry`. */
+GPUMP_INLINE uint64_t gpumpi_replay_blockers(const gpump_replay *replay, uint32_t entry) {
+    const gpumpi_replay_warp *w = gpumpi_replay_at(replay, entry / GPUMP_REPLAY_WINDOW);
+    uint64_t older = w->memory & ~w->effective & gpumpi_replay_slot_at(replay, entry)->older;
+    if (gpump_bits_get(&w->loads, entry % GPUMP_REPLAY_WINDOW)) older &= ~w->loads;
+    if (!older || replay->config.order == GPUMP_REPLAY_PRINTED || replay->config.scheme == GPUMP_REPLAY_REGIONS)
+        return 0;
+    return replay->config.order == GPUMP_REPLAY_ADDRESS ? gpumpi_replay_common(replay, entry, older) : older;
+}
+GPUMP_INLINE gpump_reason gpump_replay_may_take_effect(const gpump_replay *replay, uint32_t entry) {
+    const gpumpi_replay_warp *w = gpumpi_replay_at(replay, entry / GPUMP_REPLAY_WINDOW);
+    uint64_t blockers = gpumpi_replay_blockers(replay, entry);
+    if (!blockers) return GPUMP_REASON_YES;
+    return w->state == GPUMP_REPLAY_DRAIN && (blockers & (w->faulted | ~w->issued)) ? GPUMP_REASON_FAULTED
+                                                                                    : GPUMP_REASON_MEMORY_ORDER;
+}
+/* Room in queue and log for one more memory instruction of a warp. */
+GPUMP_INLINE gpump_reason gpumpi_replay_room(const gpump_replay *replay, uint32_t warp, uint32_t log_units) {
+    const gpumpi_replay_warp *w = gpumpi_replay_at(replay, warp);
+    const uint64_t *used =
+        (const uint64_t *)(const void *)gpumpi_replay_slot_at(replay, replay->config.warps * GPUMP_REPLAY_WINDOW);
+    if (replay->config.scheme != GPUMP_REPLAY_QUEUE && replay->config.scheme != GPUMP_REPLAY_LOG)
+        return GPUMP_REASON_YES;
+    if (w->queued >= replay->config.entries) return GPUMP_REASON_REPLAY_ROOM;
+    if (replay->config.scheme != GPUMP_REPLAY_LOG || used[w->block] + log_units <= replay->partition)
+        return GPUMP_REASON_YES;
+    return log_units > replay->partition && replay->config.wide == GPUMP_REPLAY_WIDE_HOLDS ? GPUMP_REASON_YES
+                                                                                           : GPUMP_REASON_LOG_ROOM;
+}
+GPUMP_INLINE gpump_reason gpump_replay_may_issue_memory(const gpump_replay *replay, uint32_t warp, uint32_t log_units) {
+    const gpumpi_replay_warp *w = gpumpi_replay_at(replay, warp);
+    if (w->state != GPUMP_REPLAY_RUN || w->block == GPUMP_NONE)
+        return w->state == GPUMP_REPLAY_DRAIN ? GPUMP_REASON_FAULTED : (gpump_reason)w->may_issue;
+    if (!~w->present) return GPUMP_REASON_REPLAY_ROOM;
+    return gpumpi_replay_room(replay, warp, log_units);
+}
 
 GPUMP_END
 #endif
@@ -5404,6 +5971,1306 @@ GPUMP_API gpump_result gpump_meter_utilisation(const gpump_meter_config *config,
     utilisation->dram_q16 =
         gpumpi_meter_share(traffic->dram_read_bytes + traffic->dram_written_bytes, traffic->cycles,
                            gpump_muldiv_down(config->memory_mb_per_s, UINT64_C(1000000000), config->clock_khz));
+    return GPUMP_OK;
+}
+
+/* ---- gpump_impl/fault/tlb.c ---- */
+
+
+#include <string.h>
+
+#define GPUMPI_TLB_MAGIC UINT64_C(0x67706d70746c6200) /* "gpmptlb" */
+
+/* A known page; rights 0: the place is free. */
+typedef struct gpumpi_tlb_entry {
+    uint64_t page, used; /* `used`: the stamp of its last look-up */
+    uint32_t process, rights;
+} gpumpi_tlb_entry;
+/* A page that is missed. It is in the list of its set, or in the list of free ones. */
+typedef struct gpumpi_tlb_miss {
+    uint64_t page;
+    uint32_t process, next;
+    uint32_t first, last; /* waiters; GPUMP_NONE: none */
+    uint32_t count, taken;
+} gpumpi_tlb_miss;
+/* A look-up that waits. It is in the list of its miss, or in the list of free ones (owner GPUMP_NONE). */
+typedef struct gpumpi_tlb_waiter {
+    uint64_t waiter;
+    uint32_t next, owner;
+} gpumpi_tlb_waiter;
+struct gpump_tlb {
+    gpumpi_head head;
+    uint64_t stamp;
+    gpump_tlb_statistics statistics;
+    gpump_tlb_config config;
+    uint32_t sets, in_flight, free_miss, free_waiter;
+};
+typedef char gpumpi_tlb_has_no_padding[sizeof(gpump_tlb) == sizeof(gpumpi_head) + (1 + 9) * 8 + (8 + 4) * 4 ? 1 : -1];
+
+/* Behind the head: entries, misses, waiters, and the first miss of each set. */
+static gpumpi_tlb_entry *gpumpi_tlb_entries(const gpump_tlb *tlb) {
+    return (gpumpi_tlb_entry *)(void *)(uintptr_t)(const void *)(tlb + 1);
+}
+static gpumpi_tlb_miss *gpumpi_tlb_misses(const gpump_tlb *tlb) {
+    return (gpumpi_tlb_miss *)(void *)(gpumpi_tlb_entries(tlb) + tlb->config.entries);
+}
+static gpumpi_tlb_waiter *gpumpi_tlb_waiters(const gpump_tlb *tlb) {
+    return (gpumpi_tlb_waiter *)(void *)(gpumpi_tlb_misses(tlb) + tlb->config.misses);
+}
+static uint32_t *gpumpi_tlb_lists(const gpump_tlb *tlb) {
+    return (uint32_t *)(void *)(gpumpi_tlb_waiters(tlb) + tlb->config.waiters);
+}
+static uint32_t gpumpi_tlb_set(const gpump_tlb *tlb, uint64_t page) { return (uint32_t)page & (tlb->sets - 1u); }
+
+GPUMP_API gpump_result gpump_tlb_config_preset(gpump_tlb_config *config, const char *preset) {
+    /* clang-format off */
+    static const struct { const char *name; uint32_t entries, ways, misses, waiters; } presets[] = {
+        {"table61_l1", 32, 8, 32, 2048},   /* Tanasic Table 6.1; misses and waiters assumed */
+        {"table61_l2", 1024, 8, 128, 512}, /* Tanasic Table 6.1; waiters assumed */
+    };
+    /* clang-format on */
+    if (!config || !preset) return GPUMP_ERROR_ARGUMENT;
+    for (uint32_t i = 0; i < sizeof presets / sizeof presets[0]; i++) {
+        if (strcmp(presets[i].name, preset) != 0) continue;
+        memset(config, 0, sizeof *config);
+        config->struct_size = (uint32_t)sizeof *config;
+        config->entries = presets[i].entries;
+        config->ways = presets[i].ways;
+        config->misses = presets[i].misses;
+        config->waiters = presets[i].waiters;
+        config->page_bits = 36;
+        config->processes = 16;
+        return GPUMP_OK;
+    }
+    return GPUMP_ERROR_UNKNOWN_NAME;
+}
+
+static gpump_result gpumpi_tlb_check_config(const gpump_tlb_config *config, gpump_diag *diag) {
+    gpump_result result;
+    uint32_t sets;
+    if (!config) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config", 0, 0, 1, UINT64_MAX);
+#define GPUMPI_RANGE(field, minimum, maximum) \
+    if ((result = gpumpi_range(diag, #field, config->field, (minimum), (maximum))) != GPUMP_OK) return result
+    GPUMPI_RANGE(struct_size, (uint32_t)sizeof *config, (uint32_t)sizeof *config);
+    GPUMPI_RANGE(ways, 1u, 64u);
+    GPUMPI_RANGE(entries, config->ways, 65536u);
+    GPUMPI_RANGE(misses, 1u, 65536u);
+    GPUMPI_RANGE(waiters, 1u, 1u << 20);
+    GPUMPI_RANGE(page_bits, 1u, 64u);
+    GPUMPI_RANGE(processes, 1u, 65536u);
+#undef GPUMPI_RANGE
+    sets = config->entries / config->ways;
+    if (config->entries % config->ways || (sets & (sets - 1u)))
+        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "entries (a power of two times ways)", 0, config->entries,
+                           config->ways, 65536);
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_tlb_bytes(const gpump_tlb_config *config, size_t *bytes, gpump_diag *diag) {
+    gpump_result result = gpumpi_tlb_check_config(config, diag);
+    size_t sets;
+    if (result) return result;
+    if (!bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, 0, 1, UINT64_MAX);
+    sets = config->entries / config->ways;
+    *bytes = sizeof(gpump_tlb) + config->entries * sizeof(gpumpi_tlb_entry) + config->misses * sizeof(gpumpi_tlb_miss) +
+             config->waiters * sizeof(gpumpi_tlb_waiter) + (sets + sets % 2) * sizeof(uint32_t);
+    return GPUMP_OK;
+}
+
+static uint64_t gpumpi_tlb_layout(const gpump_tlb_config *config) {
+    return gpump_hash_u32s(gpump_hash_u64(GPUMP_HASH_SEED, sizeof(gpump_tlb)), &config->struct_size,
+                           sizeof *config / 4);
+}
+
+GPUMP_API gpump_result gpump_tlb_init(void *memory, size_t bytes, const gpump_tlb_config *config, gpump_tlb **tlb,
+                                      gpump_diag *diag) {
+    size_t needed;
+    gpump_tlb *fresh = (gpump_tlb *)memory;
+    gpump_result result = gpump_tlb_bytes(config, &needed, diag);
+    if (result) return result;
+    if (!tlb) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "tlb", 0, 0, 1, UINT64_MAX);
+    result = gpumpi_head_check_memory(memory, bytes, needed, diag);
+    if (result) return result;
+    memset(memory, 0, needed);
+    fresh->head.magic = GPUMPI_TLB_MAGIC;
+    fresh->head.layout = gpumpi_tlb_layout(config);
+    fresh->head.bytes = needed;
+    fresh->config = *config;
+    fresh->sets = config->entries / config->ways;
+    for (uint32_t i = 0; i < config->misses; i++)
+        gpumpi_tlb_misses(fresh)[i].next = i + 1 < config->misses ? i + 1 : GPUMP_NONE;
+    for (uint32_t i = 0; i < config->waiters; i++) {
+        gpumpi_tlb_waiters(fresh)[i].next = i + 1 < config->waiters ? i + 1 : GPUMP_NONE;
+        gpumpi_tlb_waiters(fresh)[i].owner = GPUMP_NONE;
+    }
+    for (uint32_t i = 0; i < fresh->sets; i++) gpumpi_tlb_lists(fresh)[i] = GPUMP_NONE;
+    *tlb = fresh;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_tlb_adopt(void *memory, size_t bytes, const gpump_tlb_config *config, gpump_tlb **tlb,
+                                       gpump_diag *diag) {
+    size_t needed;
+    const gpump_tlb *copy = (const gpump_tlb *)memory;
+    gpump_result result = gpump_tlb_bytes(config, &needed, diag);
+    if (result) return result;
+    if (!tlb) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "tlb", 0, 0, 1, UINT64_MAX);
+    result = gpumpi_head_adopt(memory, bytes, GPUMPI_TLB_MAGIC, gpumpi_tlb_layout(config), needed, diag);
+    if (result) return result;
+    if (memcmp(&copy->config, config, sizeof *config) || copy->sets != config->entries / config->ways)
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
+    *tlb = (gpump_tlb *)memory;
+    return GPUMP_OK;
+}
+
+/* Walks one list of waiters: `count` of them, all of `owner`; sets *last. */
+static int gpumpi_tlb_list_is_good(const gpump_tlb *tlb, uint32_t first, uint32_t owner, uint32_t count,
+                                   uint32_t *last) {
+    const gpumpi_tlb_waiter *waiters = gpumpi_tlb_waiters(tlb);
+    *last = GPUMP_NONE;
+    for (; count; count--, first = waiters[first].next) {
+        if (first >= tlb->config.waiters || waiters[first].owner != owner) return 0;
+        *last = first;
+    }
+    return first == GPUMP_NONE;
+}
+
+GPUMP_API gpump_result gpump_tlb_check(const gpump_tlb *tlb, gpump_diag *diag) {
+    const gpumpi_tlb_miss *misses;
+    uint32_t waiting = 0, taken = 0, seen = 0, last, at;
+    if (!tlb) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "tlb", 0, 0, 1, UINT64_MAX);
+    misses = gpumpi_tlb_misses(tlb);
+    for (uint32_t set = 0; set < tlb->sets; set++)
+        for (at = gpumpi_tlb_lists(tlb)[set]; at != GPUMP_NONE; at = misses[at].next, taken++) {
+            if (at >= tlb->config.misses || taken >= tlb->config.misses || misses[at].taken != 1 ||
+                gpumpi_tlb_set(tlb, misses[at].page) != set)
+                return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "misses of a set", set, at, 0, tlb->config.misses - 1);
+            if (misses[at].count > tlb->config.waiters - waiting ||
+                !gpumpi_tlb_list_is_good(tlb, misses[at].first, at, misses[at].count, &last) || last != misses[at].last)
+                return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "waiters of a miss", at, misses[at].count, 0,
+                                   tlb->config.waiters);
+            waiting += misses[at].count;
+        }
+    if (taken != tlb->in_flight)
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "misses in flight", 0, tlb->in_flight, taken, taken);
+    for (at = tlb->free_miss; at != GPUMP_NONE; at = misses[at].next, seen++)
+        if (at >= tlb->config.misses || seen >= tlb->config.misses - taken || misses[at].taken)
+            return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "free misses", seen, at, 0, tlb->config.misses - 1);
+    if (seen != tlb->config.misses - taken)
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "free misses", 0, seen, tlb->config.misses - taken, 0);
+    if (!gpumpi_tlb_list_is_good(tlb, tlb->free_waiter, GPUMP_NONE, tlb->config.waiters - waiting, &last))
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "free waiters", 0, tlb->free_waiter, 0, tlb->config.waiters - 1);
+    for (uint32_t i = 0; i < tlb->config.entries; i++)
+        if (gpumpi_tlb_entries(tlb)[i].rights > GPUMP_TLB_RIGHTS)
+            return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "rights", i, gpumpi_tlb_entries(tlb)[i].rights, 0,
+                               GPUMP_TLB_RIGHTS);
+    return GPUMP_OK;
+}
+
+/* All behind the head is either a u64 or a pair of u32: pages, stamps and waiters go in whole, links in pairs. Places
+ * that are free hash as what they last held, which the same calls make the same. */
+GPUMP_API uint64_t gpump_tlb_hash(const gpump_tlb *tlb) {
+    uint64_t hash = gpump_hash_u64s(GPUMP_HASH_SEED, &tlb->stamp, 1 + sizeof tlb->statistics / 8);
+    hash = gpump_hash_u32s(hash, &tlb->config.struct_size, sizeof tlb->config / 4 + 4);
+    for (uint32_t i = 0; i < tlb->config.entries; i++) {
+        const gpumpi_tlb_entry *entry = gpumpi_tlb_entries(tlb) + i;
+        hash = gpump_hash_u32s(gpump_hash_u64s(hash, &entry->page, 2), &entry->process, 2);
+    }
+    for (uint32_t i = 0; i < tlb->config.misses; i++)
+        hash = gpump_hash_u32s(gpump_hash_u64(hash, gpumpi_tlb_misses(tlb)[i].page), &gpumpi_tlb_misses(tlb)[i].process,
+                               6);
+    for (uint32_t i = 0; i < tlb->config.waiters; i++)
+        hash = gpump_hash_u32s(gpump_hash_u64(hash, gpumpi_tlb_waiters(tlb)[i].waiter),
+                               &gpumpi_tlb_waiters(tlb)[i].next, 2);
+    return gpump_hash_u32s(hash, gpumpi_tlb_lists(tlb), tlb->sets);
+}
+
+GPUMP_API gpump_result gpump_tlb_bits(const gpump_tlb_config *config, uint64_t *bits, gpump_diag *diag) {
+    gpump_result result = gpumpi_tlb_check_config(config, diag);
+    uint64_t process, set, waiter;
+    if (result) return result;
+    if (!bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bits", 0, 0, 1, UINT64_MAX);
+    process = gpumpi_bits_for(config->processes);
+    set = gpumpi_bits_for(config->entries / config->ways);
+    waiter = gpumpi_bits_for(config->waiters);
+    set = set < config->page_bits ? set : config->page_bits;
+    *bits = config->entries * (2u * config->page_bits - set + process + 3 + gpumpi_bits_for(config->ways)) +
+            config->misses * (config->page_bits + process + 1 + 2 * waiter) + config->waiters * 2 * waiter;
+    return GPUMP_OK;
+}
+
+static gpumpi_tlb_entry *gpumpi_tlb_find(const gpump_tlb *tlb, uint32_t process, uint64_t page) {
+    gpumpi_tlb_entry *entry = gpumpi_tlb_entries(tlb) + gpumpi_tlb_set(tlb, page) * tlb->config.ways;
+    for (uint32_t way = 0; way < tlb->config.ways; way++, entry++)
+        if (entry->page == page && entry->process == process && entry->rights) return entry;
+    return NULL;
+}
+/* Returns the link that leads to the miss of a page, which is GPUMP_NONE when there is no such miss. */
+static uint32_t *gpumpi_tlb_find_miss(const gpump_tlb *tlb, uint32_t process, uint64_t page) {
+    gpumpi_tlb_miss *misses = gpumpi_tlb_misses(tlb);
+    uint32_t *link = gpumpi_tlb_lists(tlb) + gpumpi_tlb_set(tlb, page);
+    while (*link != GPUMP_NONE && (misses[*link].page != page || misses[*link].process != process))
+        link = &misses[*link].next;
+    return link;
+}
+
+GPUMP_API gpump_result gpump_tlb_lookup(gpump_tlb *tlb, uint32_t process, uint64_t page, uint32_t rights,
+                                        uint64_t waiter, uint32_t *outcome) {
+    gpumpi_tlb_entry *entry;
+    gpumpi_tlb_miss *miss;
+    gpumpi_tlb_waiter *last;
+    uint32_t *link, at;
+    if (!tlb || !outcome || process == GPUMP_TLB_ALL || !rights || (rights & ~(uint32_t)GPUMP_TLB_RIGHTS))
+        return GPUMP_ERROR_ARGUMENT;
+    entry = gpumpi_tlb_find(tlb, process, page);
+    if (entry) {
+        const int allowed = (rights & ~entry->rights) == 0;
+        entry->used = ++tlb->stamp;
+        tlb->statistics.hits += (uint64_t)allowed;
+        tlb->statistics.denied += (uint64_t)!allowed;
+        *outcome = (uint32_t)(allowed ? GPUMP_TLB_HIT : GPUMP_TLB_DENIED);
+        return GPUMP_OK;
+    }
+    link = gpumpi_tlb_find_miss(tlb, process, page);
+    if (tlb->free_waiter == GPUMP_NONE || (*link == GPUMP_NONE && tlb->free_miss == GPUMP_NONE)) {
+        tlb->statistics.busy++;
+        return GPUMP_BUSY;
+    }
+    *outcome = (uint32_t)(*link == GPUMP_NONE ? GPUMP_TLB_MISS : GPUMP_TLB_MERGED);
+    if (*link == GPUMP_NONE) {
+        at = tlb->free_miss;
+        miss = gpumpi_tlb_misses(tlb) + at;
+        tlb->free_miss = miss->next;
+        *link = at;
+        miss->page = page;
+        miss->process = process;
+        miss->next = miss->first = miss->last = GPUMP_NONE;
+        miss->count = 0;
+        miss->taken = 1;
+        tlb->in_flight++;
+        tlb->statistics.misses++;
+    } else {
+        tlb->statistics.merged++;
+    }
+    miss = gpumpi_tlb_misses(tlb) + *link;
+    at = tlb->free_waiter;
+    last = gpumpi_tlb_waiters(tlb) + at;
+    tlb->free_waiter = last->next;
+    last->waiter = waiter;
+    last->owner = *link;
+    last->next = GPUMP_NONE;
+    if (miss->last == GPUMP_NONE)
+        miss->first = at;
+    else
+        gpumpi_tlb_waiters(tlb)[miss->last].next = at;
+    miss->last = at;
+    miss->count++;
+    return GPUMP_OK;
+}
+
+static void gpumpi_tlb_free_waiter(gpump_tlb *tlb, uint32_t at) {
+    gpumpi_tlb_waiters(tlb)[at].owner = GPUMP_NONE;
+    gpumpi_tlb_waiters(tlb)[at].next = tlb->free_waiter;
+    tlb->free_waiter = at;
+}
+
+GPUMP_API gpump_result gpump_tlb_fill(gpump_tlb *tlb, uint32_t process, uint64_t page, uint32_t rights,
+                                      uint64_t *waiters, uint32_t capacity, uint32_t *count) {
+    gpumpi_tlb_entry *entry, *set;
+    gpumpi_tlb_miss *miss;
+    uint32_t *link, at, next;
+    if (!tlb || !count || (!waiters && capacity) || process == GPUMP_TLB_ALL || (rights & ~(uint32_t)GPUMP_TLB_RIGHTS))
+        return GPUMP_ERROR_ARGUMENT;
+    link = gpumpi_tlb_find_miss(tlb, process, page);
+    *count = *link == GPUMP_NONE ? 0 : gpumpi_tlb_misses(tlb)[*link].count;
+    if (*count > capacity) return GPUMP_ERROR_CAPACITY;
+    if (*link != GPUMP_NONE) {
+        uint64_t *out = waiters;
+        miss = gpumpi_tlb_misses(tlb) + *link;
+        for (at = miss->first; at != GPUMP_NONE; at = next) {
+            next = gpumpi_tlb_waiters(tlb)[at].next;
+            *out++ = gpumpi_tlb_waiters(tlb)[at].waiter;
+            gpumpi_tlb_free_waiter(tlb, at);
+        }
+        at = *link;
+        *link = miss->next;
+        miss->taken = 0;
+        miss->next = tlb->free_miss;
+        tlb->free_miss = at;
+        tlb->in_flight--;
+    }
+    entry = gpumpi_tlb_find(tlb, process, page);
+    if (!rights) {
+        tlb->statistics.failed++;
+        if (entry) entry->rights = 0;
+        return GPUMP_OK;
+    }
+    tlb->statistics.fills++;
+    if (!entry) { /* a free place, else the one whose last look-up is longest ago; the first of several */
+        entry = set = gpumpi_tlb_entries(tlb) + gpumpi_tlb_set(tlb, page) * tlb->config.ways;
+        for (uint32_t way = 1; way < tlb->config.ways && entry->rights; way++)
+            if (!set[way].rights || set[way].used < entry->used) entry = set + way;
+        tlb->statistics.evictions += entry->rights != 0;
+        entry->page = page;
+        entry->process = process;
+    }
+    entry->rights = rights;
+    entry->used = ++tlb->stamp;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_tlb_cancel(gpump_tlb *tlb, uint32_t process, uint64_t page, uint64_t waiter) {
+    gpumpi_tlb_waiter *waiters;
+    gpumpi_tlb_miss *miss;
+    uint32_t at, before = GPUMP_NONE;
+    if (!tlb) return GPUMP_ERROR_ARGUMENT;
+    at = *gpumpi_tlb_find_miss(tlb, process, page);
+    if (at == GPUMP_NONE) return GPUMP_EMPTY;
+    waiters = gpumpi_tlb_waiters(tlb);
+    miss = gpumpi_tlb_misses(tlb) + at;
+    for (at = miss->first; at != GPUMP_NONE && waiters[at].waiter != waiter; at = waiters[at].next) before = at;
+    if (at == GPUMP_NONE) return GPUMP_EMPTY;
+    if (before == GPUMP_NONE)
+        miss->first = waiters[at].next;
+    else
+        waiters[before].next = waiters[at].next;
+    if (miss->last == at) miss->last = before;
+    miss->count--;
+    gpumpi_tlb_free_waiter(tlb, at);
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_tlb_invalidate(gpump_tlb *tlb, uint32_t process, uint64_t first, uint64_t pages) {
+    if (!tlb) return GPUMP_ERROR_ARGUMENT;
+    for (uint32_t i = 0; i < tlb->config.entries; i++) {
+        gpumpi_tlb_entry *entry = gpumpi_tlb_entries(tlb) + i;
+        if (!entry->rights || (process != GPUMP_TLB_ALL && entry->process != process)) continue;
+        if (entry->page < first || (entry->page - first >= pages && pages != UINT64_MAX)) continue;
+        entry->rights = 0;
+        tlb->statistics.invalidated++;
+    }
+    return GPUMP_OK;
+}
+
+GPUMP_API uint32_t gpump_tlb_in_flight(const gpump_tlb *tlb) { return tlb->in_flight; }
+
+/* ---- statistics ---- */
+
+GPUMP_API void gpump_tlb_get_statistics(const gpump_tlb *tlb, gpump_tlb_statistics *statistics) {
+    *statistics = tlb->statistics;
+}
+
+GPUMP_API void gpump_tlb_statistics_diff(const gpump_tlb_statistics *earlier, const gpump_tlb_statistics *later,
+                                         gpump_tlb_statistics *difference) {
+    const uint64_t *from = &earlier->hits, *to = &later->hits;
+    uint64_t *result = &difference->hits;
+    for (size_t i = 0; i < sizeof *earlier / sizeof *from; i++) result[i] = to[i] - from[i];
+}
+
+GPUMP_API gpump_result gpump_tlb_statistics_field(const gpump_tlb_statistics *statistics, uint32_t index,
+                                                  const char **name, const char **unit, const char **description,
+                                                  uint64_t *value) {
+    static const char *const words[][3] = {
+#define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
+        GPUMP_TLB_STATISTICS(GPUMPI_FIELD)
+#undef GPUMPI_FIELD
+    };
+    if (!statistics) return GPUMP_ERROR_ARGUMENT;
+    if (index >= sizeof words / sizeof words[0]) return GPUMP_EMPTY;
+    if (name) *name = words[index][0];
+    if (unit) *unit = words[index][1];
+    if (description) *description = words[index][2];
+    if (value) *value = (&statistics->hits)[index];
+    return GPUMP_OK;
+}
+
+/* ---- gpump_impl/fault/replay.c ---- */
+
+
+#include <string.h>
+
+#define GPUMPI_REPLAY_MAGIC UINT64_C(0x67706d7072707900) /* "gpmprpy" */
+
+static gpumpi_replay_warp *gpumpi_replay_warp_of(gpump_replay *replay, uint32_t warp) {
+    return (gpumpi_replay_warp *)(void *)(replay + 1) + warp;
+}
+static gpumpi_replay_slot *gpumpi_replay_slots(gpump_replay *replay) {
+    return (gpumpi_replay_slot *)(void *)gpumpi_replay_warp_of(replay, replay->config.warps);
+}
+/* The log units taken by each block. */
+static uint64_t *gpumpi_replay_used(gpump_replay *replay) {
+    return (uint64_t *)(void *)(gpumpi_replay_slots(replay) + (size_t)replay->config.warps * GPUMP_REPLAY_WINDOW);
+}
+static int gpumpi_replay_has_queue(const gpump_replay_config *config) {
+    return config->scheme == GPUMP_REPLAY_QUEUE || config->scheme == GPUMP_REPLAY_LOG;
+}
+static int gpumpi_replay_disables(const gpump_replay_config *config) {
+    return config->scheme == GPUMP_REPLAY_WD_COMMIT || config->scheme == GPUMP_REPLAY_WD_CHECK;
+}
+static void gpumpi_replay_wake(gpump_replay *replay, uint32_t warp) { gpump_bits_set(replay->active, warp); }
+
+GPUMP_API gpump_result gpump_replay_config_preset(gpump_replay_config *config, const char *preset) {
+    static const struct {
+        const char *name;
+        uint32_t scheme, log_bytes;
+    } presets[] = {
+        {"stall", GPUMP_REPLAY_STALL, 0},       {"wd_commit", GPUMP_REPLAY_WD_COMMIT, 0},
+        {"wd_check", GPUMP_REPLAY_WD_CHECK, 0}, {"queue", GPUMP_REPLAY_QUEUE, 0},
+        {"log8", GPUMP_REPLAY_LOG, 8192},       {"log16", GPUMP_REPLAY_LOG, 16384},
+        {"log32", GPUMP_REPLAY_LOG, 32768},     {"log64", GPUMP_REPLAY_LOG, 65536},
+        {"regions", GPUMP_REPLAY_REGIONS, 0},
+    };
+    gpump_gpu gpu;
+    if (!config || !preset) return GPUMP_ERROR_ARGUMENT;
+    for (uint32_t i = 0; i < sizeof presets / sizeof presets[0]; i++) {
+        gpump_result result;
+        if (strcmp(presets[i].name, preset) != 0) continue;
+        result = gpump_gpu_config_preset(&gpu, "table61");
+        if (result) return result;
+        memset(config, 0, sizeof *config);
+        config->struct_size = (uint32_t)sizeof *config;
+        config->scheme = presets[i].scheme;
+        config->warps = gpu.warp_slots;
+        config->blocks = gpu.block_slots;
+        config->entries = 32;
+        config->log_bytes = presets[i].log_bytes;
+        config->log_entry_bytes = gpu.lanes * 8;
+        config->order = GPUMP_REPLAY_CLASS;
+        config->on_fault = GPUMP_REPLAY_EAGER;
+        config->probe = 1;
+        config->wide = GPUMP_REPLAY_WIDE_HOLDS;
+        config->lanes = gpu.lanes;
+        return GPUMP_OK;
+    }
+    return GPUMP_ERROR_UNKNOWN_NAME;
+}
+
+static gpump_result gpumpi_replay_check_config(const gpump_replay_config *config, gpump_diag *diag) {
+    gpump_result result;
+    if (!config) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "config", 0, 0, 1, UINT64_MAX);
+#define GPUMPI_RANGE(field, minimum, maximum) \
+    if ((result = gpumpi_range(diag, #field, config->field, (minimum), (maximum))) != GPUMP_OK) return result
+    GPUMPI_RANGE(struct_size, (uint32_t)sizeof *config, (uint32_t)sizeof *config);
+    GPUMPI_RANGE(scheme, 0u, GPUMP_REPLAY_SCHEMES - 1u);
+    GPUMPI_RANGE(warps, 1u, 256u);
+    GPUMPI_RANGE(blocks, 1u, 64u);
+    GPUMPI_RANGE(entries, 1u, GPUMP_REPLAY_WINDOW);
+    GPUMPI_RANGE(log_entry_bytes, 1u, 4096u);
+    GPUMPI_RANGE(log_bytes, config->scheme == GPUMP_REPLAY_LOG ? config->log_entry_bytes : 0u, 1u << 20);
+    GPUMPI_RANGE(order, 0u, GPUMP_REPLAY_ORDERS - 1u);
+    GPUMPI_RANGE(on_fault, 0u, 1u);
+    GPUMPI_RANGE(probe, 0u, 1u);
+    GPUMPI_RANGE(wide, 0u, 1u);
+    GPUMPI_RANGE(lanes, 1u, 64u);
+#undef GPUMPI_RANGE
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_replay_bytes(const gpump_replay_config *config, size_t *bytes, gpump_diag *diag) {
+    gpump_result result = gpumpi_replay_check_config(config, diag);
+    if (result) return result;
+    if (!bytes) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bytes", 0, 0, 1, UINT64_MAX);
+    *bytes = sizeof(gpump_replay) +
+             config->warps * (sizeof(gpumpi_replay_warp) + GPUMP_REPLAY_WINDOW * sizeof(gpumpi_replay_slot)) +
+             config->blocks * sizeof(uint64_t);
+    return GPUMP_OK;
+}
+
+static uint64_t gpumpi_replay_layout(const gpump_replay_config *config) {
+    return gpump_hash_u32s(gpump_hash_u64(GPUMP_HASH_SEED, sizeof(gpump_replay) + sizeof(gpumpi_replay_slot)),
+                           &config->struct_size, sizeof *config / 4);
+}
+static uint32_t gpumpi_replay_share(const gpump_replay_config *config, uint32_t blocks) {
+    return config->scheme == GPUMP_REPLAY_LOG ? config->log_bytes / config->log_entry_bytes / blocks : 0;
+}
+
+/* Why a warp in this state may not fetch, and may not issue. Warp disable has only older instructions left to issue
+ * when a warp drains, and these must commit before its PC goes back. */
+static gpump_reason gpumpi_replay_no_fetch(const gpumpi_replay_warp *w) {
+    if (w->block == GPUMP_NONE) return GPUMP_REASON_NO_SUCH_BLOCK;
+    if (w->state == GPUMP_REPLAY_RUN)
+        return w->flags & GPUMPI_REPLAY_DISABLED ? GPUMP_REASON_WARP_DISABLED : GPUMP_REASON_YES;
+    return w->state == GPUMP_REPLAY_REPLAY ? GPUMP_REASON_REPLAYING : GPUMP_REASON_FAULTED;
+}
+static gpump_reason gpumpi_replay_no_issue(const gpump_replay *replay, const gpumpi_replay_warp *w) {
+    if (w->block == GPUMP_NONE) return GPUMP_REASON_NO_SUCH_BLOCK;
+    if (w->state == GPUMP_REPLAY_RUN) return GPUMP_REASON_YES;
+    if (w->state == GPUMP_REPLAY_DRAIN && gpumpi_replay_disables(&replay->config)) return GPUMP_REASON_YES;
+    return w->state == GPUMP_REPLAY_REPLAY ? GPUMP_REASON_REPLAYING : GPUMP_REASON_FAULTED;
+}
+static void gpumpi_replay_enter(gpump_replay *replay, uint32_t warp, gpump_replay_state state) {
+    gpumpi_replay_warp *w = gpumpi_replay_warp_of(replay, warp);
+    w->state = state;
+    w->may_fetch = gpumpi_replay_no_fetch(w);
+    w->may_issue = gpumpi_replay_no_issue(replay, w);
+    gpumpi_replay_wake(replay, warp);
+}
+
+GPUMP_API gpump_result gpump_replay_init(void *memory, size_t bytes, const gpump_replay_config *config,
+                                         gpump_replay **replay, gpump_diag *diag) {
+    size_t needed;
+    gpump_replay *fresh = (gpump_replay *)memory;
+    gpump_result result = gpump_replay_bytes(config, &needed, diag);
+    if (result) return result;
+    if (!replay) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "replay", 0, 0, 1, UINT64_MAX);
+    result = gpumpi_head_check_memory(memory, bytes, needed, diag);
+    if (result) return result;
+    memset(memory, 0, needed);
+    fresh->head.magic = GPUMPI_REPLAY_MAGIC;
+    fresh->head.layout = gpumpi_replay_layout(config);
+    fresh->head.bytes = needed;
+    fresh->config = *config;
+    fresh->running = config->blocks;
+    fresh->partition = gpumpi_replay_share(config, config->blocks);
+    for (uint32_t warp = 0; warp < config->warps; warp++) {
+        gpumpi_replay_warp_of(fresh, warp)->block = GPUMP_NONE;
+        gpumpi_replay_warp_of(fresh, warp)->may_fetch = GPUMP_REASON_NO_SUCH_BLOCK;
+        gpumpi_replay_warp_of(fresh, warp)->may_issue = GPUMP_REASON_NO_SUCH_BLOCK;
+    }
+    *replay = fresh;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_replay_adopt(void *memory, size_t bytes, const gpump_replay_config *config,
+                                          gpump_replay **replay, gpump_diag *diag) {
+    size_t needed;
+    gpump_result result = gpump_replay_bytes(config, &needed, diag);
+    if (result) return result;
+    if (!replay) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "replay", 0, 0, 1, UINT64_MAX);
+    result = gpumpi_head_adopt(memory, bytes, GPUMPI_REPLAY_MAGIC, gpumpi_replay_layout(config), needed, diag);
+    if (result) return result;
+    if (memcmp(&((const gpump_replay *)memory)->config, config, sizeof *config))
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "config", 0, 0, 0, 0);
+    *replay = (gpump_replay *)memory;
+    return GPUMP_OK;
+}
+
+/* What is wrong with a warp; NULL: nothing. Adds its log units to used[]. */
+static const char *gpumpi_replay_wrong(const gpump_replay *replay, uint32_t warp, uint64_t *used) {
+    const gpumpi_replay_warp *w = gpumpi_replay_at(replay, warp);
+    const gpumpi_replay_slot *slots = gpumpi_replay_slot_at(replay, warp * GPUMP_REPLAY_WINDOW);
+    const int open = w->block != GPUMP_NONE;
+    uint64_t ranks = 0, units = 0;
+    uint32_t queued = 0;
+    if (open && w->block >= replay->config.blocks) return "block of a warp";
+    if (w->state >= GPUMP_REPLAY_STATES || (w->flags & ~(uint32_t)GPUMPI_REPLAY_FLAGS) || w->unused)
+        return "warp state";
+    if (w->may_fetch != (uint32_t)gpumpi_replay_no_fetch(w) ||
+        w->may_issue != (uint32_t)gpumpi_replay_no_issue(replay, w))
+        return "rights of a warp";
+    if (!open && (w->present | w->state | w->flags)) return "warp without block";
+    if ((w->memory | w->syncs | w->issued) & ~w->present) return "entries of a warp";
+    if ((w->loads | w->effective | w->waiting | w->faulted | w->issued) & ~w->memory) return "memory instructions";
+    if (w->memory & w->syncs) return "kinds of a warp";
+    if ((w->effective | w->waiting | w->faulted) & ~w->issued) return "instructions in flight";
+    if ((w->effective & (w->waiting | w->faulted)) | (w->waiting & w->faulted)) return "instructions in flight";
+    if (w->state == GPUMP_REPLAY_RUN && (w->present & ~w->issued)) return "pending instructions";
+    if (w->issued &&
+        (w->state == GPUMP_REPLAY_HELD || (w->state == GPUMP_REPLAY_DRAIN && w->flags & GPUMPI_REPLAY_DRAINED)))
+        return "pending instructions";
+    if (w->state != GPUMP_REPLAY_RUN && replay->config.scheme == GPUMP_REPLAY_STALL) return "warp state";
+    if (w->state == GPUMP_REPLAY_REPLAY && !(w->present & ~w->issued)) return "pending instructions";
+    if (!gpumpi_replay_has_queue(&replay->config) && (w->present & ~w->issued)) return "pending instructions";
+    for (uint64_t rest = w->present; rest; rest &= rest - 1) {
+        const uint32_t slot = gpump_bits_lowest64(rest), rank = gpump_bits_count64(slots[slot].older & w->present);
+        const gpump_replay_entry *entry = &slots[slot].entry;
+        const uint64_t bit = (uint64_t)1 << slot;
+        if (rank >= GPUMP_REPLAY_WINDOW || gpump_bits_get(&ranks, rank)) return "program order";
+        gpump_bits_set(&ranks, rank);
+        for (uint64_t older = slots[slot].older & w->present; older; older &= older - 1)
+            if (slots[gpump_bits_lowest64(older)].entry.sequence >= entry->sequence) return "program order";
+        if (entry->kind >= GPUMP_REPLAY_KINDS || (entry->flags & ~3u)) return "entry";
+        if (((w->memory & bit) != 0) != (entry->kind >= GPUMP_REPLAY_LOAD)) return "kind of an entry";
+        if (((w->loads & bit) != 0) != (entry->kind == GPUMP_REPLAY_LOAD)) return "kind of an entry";
+        if (((w->syncs & bit) != 0) != (entry->kind == GPUMP_REPLAY_SYNC)) return "kind of an entry";
+        if ((entry->flags && !(w->memory & bit)) || ((w->issued & bit) && !(entry->flags & GPUMP_REPLAY_ISSUED)) ||
+            entry->flags == GPUMP_REPLAY_HOLDS ||
+            (entry->flags & GPUMP_REPLAY_HOLDS && replay->config.scheme != GPUMP_REPLAY_LOG))
+            return "flags of an entry";
+        if (!(entry->flags & GPUMP_REPLAY_ISSUED)) continue;
+        queued++;
+        if ((entry->flags & GPUMP_REPLAY_HOLDS || replay->config.scheme != GPUMP_REPLAY_LOG) && entry->log_units)
+            return "log units of an entry";
+        units += entry->log_units;
+    }
+    if (ranks & (ranks + 1)) return "program order";
+    if (queued != w->queued || units != w->log_units) return "sums of a warp";
+    if (open) used[w->block] += units;
+    return NULL;
+}
+
+GPUMP_API gpump_result gpump_replay_check(const gpump_replay *replay, gpump_diag *diag) {
+    uint64_t used[64];
+    const uint64_t *taken;
+    if (!replay) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "replay", 0, 0, 1, UINT64_MAX);
+    if (replay->running < 1 || replay->running > replay->config.blocks ||
+        replay->partition != gpumpi_replay_share(&replay->config, replay->running))
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "running blocks", 0, replay->running, 1, replay->config.blocks);
+    for (uint32_t warp = 0; warp < 256; warp++)
+        if (gpump_bits_get(replay->active, warp) && warp >= replay->config.warps)
+            return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "active warps", warp, warp, 0, replay->config.warps - 1);
+    memset(used, 0, sizeof used);
+    for (uint32_t warp = 0; warp < replay->config.warps; warp++) {
+        const char *wrong = gpumpi_replay_wrong(replay, warp, used);
+        if (wrong) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, wrong, warp, 0, 0, 0);
+    }
+    taken = (const uint64_t *)(const void *)gpumpi_replay_slot_at(replay, replay->config.warps * GPUMP_REPLAY_WINDOW);
+    for (uint32_t block = 0; block < replay->config.blocks; block++)
+        if (taken[block] != used[block] || used[block] > replay->partition)
+            return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "log of a block", block, taken[block], used[block],
+                               used[block]);
+    return GPUMP_OK;
+}
+
+GPUMP_API uint64_t gpump_replay_hash(const gpump_replay *replay) {
+    uint64_t hash = gpump_hash_u64s(GPUMP_HASH_SEED, replay->active, 4);
+    hash = gpump_hash_u64s(hash, &replay->statistics.issued, sizeof replay->statistics / 8);
+    hash = gpump_hash_u32s(hash, &replay->config.struct_size, sizeof replay->config / 4 + 2);
+    for (uint32_t warp = 0; warp < replay->config.warps; warp++) {
+        const gpumpi_replay_warp *w = gpumpi_replay_at(replay, warp);
+        const gpumpi_replay_slot *slots = gpumpi_replay_slot_at(replay, warp * GPUMP_REPLAY_WINDOW);
+        hash = gpump_hash_u32s(gpump_hash_u64s(hash, &w->present, 8), &w->may_fetch, 8);
+        for (uint64_t rest = w->present; rest; rest &= rest - 1) {
+            const gpumpi_replay_slot *slot = slots + gpump_bits_lowest64(rest);
+            hash = gpump_hash_u32s(gpump_hash_u64s(hash, &slot->entry.sequence, 2), &slot->entry.pc, 4);
+            hash = gpump_hash_u64s(gpump_hash_u64(hash, slot->older & w->present), &slot->low, 3);
+        }
+    }
+    return gpump_hash_u64s(
+        hash, (const uint64_t *)(const void *)gpumpi_replay_slot_at(replay, replay->config.warps * GPUMP_REPLAY_WINDOW),
+        replay->config.blocks);
+}
+
+GPUMP_API gpump_result gpump_replay_bits(const gpump_replay_config *config, uint64_t *bits, gpump_diag *diag) {
+    gpump_result result = gpumpi_replay_check_config(config, diag);
+    uint64_t entry, units;
+    if (result) return result;
+    if (!bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bits", 0, 0, 1, UINT64_MAX);
+    *bits = 0;
+    if (config->scheme == GPUMP_REPLAY_STALL) return GPUMP_OK;
+    *bits = 2u * (uint64_t)config->warps; /* the state */
+    if (gpumpi_replay_disables(config)) *bits += config->warps;
+    if (!gpumpi_replay_has_queue(config)) return GPUMP_OK;
+    /* PC, lanes, kind, 5 flags (present, issued, effective, waiting, faulted), and who is older */
+    entry = 32 + (uint64_t)config->lanes + gpumpi_bits_for(GPUMP_REPLAY_KINDS) + 5 + config->entries;
+    if (config->order == GPUMP_REPLAY_ADDRESS) entry += 3 * 64;
+    if (config->scheme == GPUMP_REPLAY_LOG) {
+        units = config->log_bytes / config->log_entry_bytes;
+        entry += 2 + 1; /* how many log entries it has, and whether it holds its sources */
+        *bits += (uint64_t)config->log_bytes * 8 + units * gpumpi_bits_for(config->entries) +
+                 config->blocks * gpumpi_bits_for(units + 1);
+    }
+    *bits += config->warps * config->entries * entry;
+    return GPUMP_OK;
+}
+
+/* ---- blocks and warps come and go ---- */
+
+GPUMP_API gpump_result gpump_replay_set_blocks(gpump_replay *replay, uint32_t blocks) {
+    if (!replay || !blocks || blocks > replay->config.blocks) return GPUMP_ERROR_ARGUMENT;
+    for (uint32_t block = 0; block < replay->config.blocks; block++)
+        if (gpumpi_replay_used(replay)[block]) return GPUMP_ERROR_STATE;
+    replay->running = blocks;
+    replay->partition = gpumpi_replay_share(&replay->config, blocks);
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_replay_open(gpump_replay *replay, uint32_t warp, uint32_t block) {
+    if (!replay || warp >= replay->config.warps || block >= replay->config.blocks) return GPUMP_ERROR_ARGUMENT;
+    if (gpumpi_replay_at(replay, warp)->block != GPUMP_NONE) return GPUMP_ERROR_STATE;
+    gpumpi_replay_warp_of(replay, warp)->block = block;
+    gpumpi_replay_enter(replay, warp, GPUMP_REPLAY_RUN);
+    gpump_bits_clear(replay->active, warp);
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_replay_close(gpump_replay *replay, uint32_t warp) {
+    gpumpi_replay_warp *w;
+    if (!replay || warp >= replay->config.warps) return GPUMP_ERROR_ARGUMENT;
+    w = gpumpi_replay_warp_of(replay, warp);
+    if (w->block == GPUMP_NONE) return GPUMP_ERROR_STATE;
+    gpumpi_replay_used(replay)[w->block] -= w->log_units;
+    memset(w, 0, sizeof *w);
+    w->block = GPUMP_NONE;
+    w->may_fetch = w->may_issue = GPUMP_REASON_NO_SUCH_BLOCK;
+    gpump_bits_clear(replay->active, warp);
+    return GPUMP_OK;
+}
+
+/* ---- entries ---- */
+
+/* A slot, chosen among the free ones, becomes *entry. There must be one. */
+static uint32_t gpumpi_replay_insert(gpump_replay *replay, uint32_t warp, const gpump_replay_entry *entry) {
+    gpumpi_replay_warp *w = gpumpi_replay_warp_of(replay, warp);
+    gpumpi_replay_slot *slots = gpumpi_replay_slots(replay) + (size_t)warp * GPUMP_REPLAY_WINDOW;
+    const uint32_t slot = gpump_bits_lowest64(~w->present);
+    const uint64_t bit = (uint64_t)1 << slot;
+    gpumpi_replay_slot *fresh = slots + slot;
+    fresh->entry = *entry;
+    fresh->older = w->present;
+    fresh->low = 0; /* until the segments are known, they may be any */
+    fresh->high = fresh->signature = UINT64_MAX;
+    for (uint64_t rest = w->present; rest; rest &= rest - 1) {
+        const uint32_t other = gpump_bits_lowest64(rest);
+        if (slots[other].entry.sequence > entry->sequence) {
+            slots[other].older |= bit;
+            fresh->older &= ~((uint64_t)1 << other);
+        } else {
+            slots[other].older &= ~bit;
+        }
+    }
+    w->present |= bit;
+    if (entry->kind >= GPUMP_REPLAY_LOAD) w->memory |= bit;
+    if (entry->kind == GPUMP_REPLAY_LOAD) w->loads |= bit;
+    if (entry->kind == GPUMP_REPLAY_SYNC) w->syncs |= bit;
+    return warp * GPUMP_REPLAY_WINDOW + slot;
+}
+
+/* Gives the log entries of `entry` back. */
+static void gpumpi_replay_free_log(gpump_replay *replay, uint32_t entry) {
+    gpumpi_replay_warp *w = gpumpi_replay_warp_of(replay, entry / GPUMP_REPLAY_WINDOW);
+    gpumpi_replay_slot *slot = gpumpi_replay_slots(replay) + entry;
+    if (!(slot->entry.flags & GPUMP_REPLAY_ISSUED)) return;
+    w->log_units -= slot->entry.log_units;
+    gpumpi_replay_used(replay)[w->block] -= slot->entry.log_units;
+    slot->entry.log_units = 0;
+}
+
+/* Gives `entry` its log entries, or makes it hold its sources; there must be room. */
+static void gpumpi_replay_take_log(gpump_replay *replay, uint32_t entry) {
+    gpumpi_replay_warp *w = gpumpi_replay_warp_of(replay, entry / GPUMP_REPLAY_WINDOW);
+    gpump_replay_entry *instruction = &gpumpi_replay_slots(replay)[entry].entry;
+    instruction->flags = GPUMP_REPLAY_ISSUED;
+    w->queued++;
+    if (replay->config.scheme != GPUMP_REPLAY_LOG) {
+        instruction->log_units = 0;
+    } else if (instruction->log_units > replay->partition) {
+        instruction->flags |= GPUMP_REPLAY_HOLDS;
+        instruction->log_units = 0;
+        replay->statistics.held++;
+    } else {
+        w->log_units += instruction->log_units;
+        gpumpi_replay_used(replay)[w->block] += instruction->log_units;
+        replay->statistics.logged += instruction->log_units;
+    }
+}
+
+static void gpumpi_replay_remove(gpump_replay *replay, uint32_t entry) {
+    gpumpi_replay_warp *w = gpumpi_replay_warp_of(replay, entry / GPUMP_REPLAY_WINDOW);
+    const uint64_t keep = ~((uint64_t)1 << entry % GPUMP_REPLAY_WINDOW);
+    gpumpi_replay_free_log(replay, entry);
+    if (gpumpi_replay_slots(replay)[entry].entry.flags & GPUMP_REPLAY_ISSUED) w->queued--;
+    w->present &= keep;
+    w->memory &= keep;
+    w->loads &= keep;
+    w->syncs &= keep;
+    w->issued &= keep;
+    w->effective &= keep;
+    w->waiting &= keep;
+    w->faulted &= keep;
+}
+
+/* Warp disable: the warp may fetch again. */
+static void gpumpi_replay_enable(gpump_replay *replay, uint32_t warp) {
+    gpumpi_replay_warp *w = gpumpi_replay_warp_of(replay, warp);
+    if (!(w->flags & GPUMPI_REPLAY_DISABLED)) return;
+    w->flags &= ~(uint32_t)GPUMPI_REPLAY_DISABLED;
+    if (w->state != GPUMP_REPLAY_RUN) return;
+    w->may_fetch = GPUMP_REASON_YES;
+    w->flags |= GPUMPI_REPLAY_FETCHES;
+    gpumpi_replay_wake(replay, warp);
+}
+
+static void gpumpi_replay_take_effect(gpump_replay *replay, uint32_t entry) {
+    const uint32_t warp = entry / GPUMP_REPLAY_WINDOW;
+    gpumpi_replay_warp *w = gpumpi_replay_warp_of(replay, warp);
+    gpump_bits_set(&w->effective, entry % GPUMP_REPLAY_WINDOW);
+    gpump_bits_clear(&w->waiting, entry % GPUMP_REPLAY_WINDOW);
+    replay->statistics.effects++;
+    gpumpi_replay_free_log(replay, entry);
+    if (replay->config.scheme == GPUMP_REPLAY_WD_CHECK) gpumpi_replay_enable(replay, warp);
+    if (w->waiting) gpumpi_replay_wake(replay, warp);
+}
+
+static void gpumpi_replay_drain(gpump_replay *replay, uint32_t warp) {
+    replay->statistics.drains++;
+    gpumpi_replay_warp_of(replay, warp)->flags &= ~(uint32_t)(GPUMPI_REPLAY_DRAINED | GPUMPI_REPLAY_SERVED);
+    gpumpi_replay_enter(replay, warp, GPUMP_REPLAY_DRAIN);
+}
+
+GPUMP_API uint64_t gpumpi_replay_common(const gpump_replay *replay, uint32_t entry, uint64_t older) {
+    const gpumpi_replay_slot *mine = gpumpi_replay_slot_at(replay, entry);
+    const gpumpi_replay_slot *slots = mine - entry % GPUMP_REPLAY_WINDOW;
+    uint64_t common = 0;
+    for (; older; older &= older - 1) {
+        const gpumpi_replay_slot *other = slots + gpump_bits_lowest64(older);
+        if (mine->low <= other->high && other->low <= mine->high && (mine->signature & other->signature))
+            common |= older & (0u - older);
+    }
+    return common;
+}
+
+/* The warp and the bit of a handle; 0 when it names no entry. */
+static uint64_t gpumpi_replay_bit(const gpump_replay *replay, uint32_t entry) {
+    uint64_t bit = (uint64_t)1 << entry % GPUMP_REPLAY_WINDOW;
+    if (entry / GPUMP_REPLAY_WINDOW >= replay->config.warps) return 0;
+    return bit & gpumpi_replay_at(replay, entry / GPUMP_REPLAY_WINDOW)->present;
+}
+
+/* ---- questions ---- */
+
+GPUMP_API gpump_reason gpump_replay_may_reissue(const gpump_replay *replay, uint32_t entry) {
+    const uint32_t warp = entry / GPUMP_REPLAY_WINDOW;
+    const gpumpi_replay_warp *w = gpumpi_replay_at(replay, warp);
+    const gpumpi_replay_slot *slot = gpumpi_replay_slot_at(replay, entry);
+    const uint64_t pending = w->present & ~w->issued;
+    if (w->state != GPUMP_REPLAY_REPLAY) return GPUMP_REASON_FAULTED;
+    if (slot->entry.kind == GPUMP_REPLAY_OTHER) return GPUMP_REASON_YES;
+    if (slot->older & pending & (w->memory | w->syncs)) return GPUMP_REASON_MEMORY_ORDER;
+    if (slot->entry.kind == GPUMP_REPLAY_SYNC)
+        return slot->older & w->memory & ~w->effective ? GPUMP_REASON_MEMORY_ORDER : GPUMP_REASON_YES;
+    return slot->entry.flags & GPUMP_REPLAY_ISSUED ? GPUMP_REASON_YES
+                                                   : gpumpi_replay_room(replay, warp, slot->entry.log_units);
+}
+
+GPUMP_API int gpump_replay_waits_for_page(const gpump_replay *replay, uint32_t warp, uint32_t log_units) {
+    const gpumpi_replay_warp *w = gpumpi_replay_at(replay, warp);
+    uint64_t stuck = 0;
+    if (w->block == GPUMP_NONE || gpumpi_replay_room(replay, warp, log_units) != GPUMP_REASON_LOG_ROOM) return 0;
+    for (uint32_t other = 0; other < replay->config.warps; other++) {
+        const gpumpi_replay_warp *o = gpumpi_replay_at(replay, other);
+        if (o->block == w->block && gpump_replay_awaits_page(replay, other)) stuck += o->log_units;
+    }
+    return stuck + log_units > replay->partition;
+}
+
+/* ---- facts ---- */
+
+GPUMP_API gpump_result gpump_replay_report_issued(gpump_replay *replay, uint32_t warp,
+                                                  const gpump_replay_entry *instruction, uint32_t *entry) {
+    gpumpi_replay_warp *w;
+    if (!replay || !instruction || !entry || warp >= replay->config.warps || instruction->kind < GPUMP_REPLAY_LOAD ||
+        instruction->kind >= GPUMP_REPLAY_KINDS)
+        return GPUMP_ERROR_ARGUMENT;
+    w = gpumpi_replay_warp_of(replay, warp);
+    if (w->block == GPUMP_NONE || w->state != GPUMP_REPLAY_RUN) return GPUMP_ERROR_STATE;
+    for (uint64_t rest = w->present; rest; rest &= rest - 1)
+        if (gpumpi_replay_slot_at(replay, warp * GPUMP_REPLAY_WINDOW + gpump_bits_lowest64(rest))->entry.sequence >=
+            instruction->sequence)
+            return GPUMP_ERROR_ARGUMENT;
+    if (gpump_replay_may_issue_memory(replay, warp, instruction->log_units)) return GPUMP_BUSY;
+    *entry = gpumpi_replay_insert(replay, warp, instruction);
+    gpump_bits_set(&w->issued, *entry % GPUMP_REPLAY_WINDOW);
+    gpumpi_replay_take_log(replay, *entry);
+    replay->statistics.issued++;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_replay_report_segments(gpump_replay *replay, uint32_t entry, const uint64_t *segments,
+                                                    uint32_t count) {
+    gpumpi_replay_slot *slot;
+    if (!replay || (!segments && count) || !gpumpi_replay_bit(replay, entry)) return GPUMP_ERROR_ARGUMENT;
+    slot = gpumpi_replay_slots(replay) + entry;
+    slot->low = UINT64_MAX;
+    slot->high = slot->signature = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (segments[i] < slot->low) slot->low = segments[i];
+        if (segments[i] > slot->high) slot->high = segments[i];
+        slot->signature |= (uint64_t)1 << (segments[i] * UINT64_C(0x9e3779b97f4a7c15) >> 58);
+    }
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_replay_report_checked(gpump_replay *replay, uint32_t entry, gpump_reason *answer) {
+    gpumpi_replay_warp *w;
+    uint64_t bit;
+    if (!replay || !answer) return GPUMP_ERROR_ARGUMENT;
+    bit = gpumpi_replay_bit(replay, entry);
+    if (!bit) return GPUMP_ERROR_ARGUMENT;
+    w = gpumpi_replay_warp_of(replay, entry / GPUMP_REPLAY_WINDOW);
+    if (!(bit & w->issued & ~w->effective & ~w->waiting)) return GPUMP_ERROR_STATE;
+    if (w->state == GPUMP_REPLAY_DRAIN && (bit & w->faulted)) { /* the squash is on its way */
+        *answer = GPUMP_REASON_FAULTED;
+        return GPUMP_OK;
+    }
+    w->faulted &= ~bit;
+    *answer = gpump_replay_may_take_effect(replay, entry);
+    if (*answer == GPUMP_REASON_YES) {
+        gpumpi_replay_take_effect(replay, entry);
+    } else {
+        w->waiting |= bit;
+        replay->statistics.waits++;
+        gpumpi_replay_wake(replay, entry / GPUMP_REPLAY_WINDOW);
+    }
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_replay_report_faulted(gpump_replay *replay, uint32_t entry) {
+    const uint32_t warp = entry / GPUMP_REPLAY_WINDOW;
+    gpumpi_replay_warp *w;
+    uint64_t bit;
+    if (!replay) return GPUMP_ERROR_ARGUMENT;
+    bit = gpumpi_replay_bit(replay, entry);
+    if (!bit) return GPUMP_ERROR_ARGUMENT;
+    w = gpumpi_replay_warp_of(replay, warp);
+    if (!(bit & w->issued & ~w->effective & ~w->waiting)) return GPUMP_ERROR_STATE;
+    w->faulted |= bit;
+    w->flags |= GPUMPI_REPLAY_AWAITS;
+    w->flags &= ~(uint32_t)GPUMPI_REPLAY_SERVED;
+    replay->statistics.faults++;
+    if (replay->config.scheme == GPUMP_REPLAY_STALL) return GPUMP_OK;
+    if (w->state == GPUMP_REPLAY_DRAIN)
+        gpumpi_replay_wake(replay, warp);
+    else if (replay->config.on_fault == GPUMP_REPLAY_EAGER)
+        gpumpi_replay_drain(replay, warp);
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_replay_report_committed(gpump_replay *replay, uint32_t entry) {
+    const uint32_t warp = entry / GPUMP_REPLAY_WINDOW;
+    uint64_t bit;
+    if (!replay) return GPUMP_ERROR_ARGUMENT;
+    bit = gpumpi_replay_bit(replay, entry);
+    if (!bit) return GPUMP_ERROR_ARGUMENT;
+    if (!(bit & gpumpi_replay_at(replay, warp)->effective)) return GPUMP_ERROR_STATE;
+    gpumpi_replay_remove(replay, entry);
+    replay->statistics.committed++;
+    if (replay->config.scheme == GPUMP_REPLAY_WD_COMMIT) gpumpi_replay_enable(replay, warp);
+    if (gpumpi_replay_at(replay, warp)->state == GPUMP_REPLAY_DRAIN) gpumpi_replay_wake(replay, warp);
+    return GPUMP_OK;
+}
+
+/* Sequences ascend and are none of the warp's. */
+static int gpumpi_replay_sequences_are_new(const gpump_replay *replay, uint32_t warp, const gpump_replay_entry *entries,
+                                           uint32_t count) {
+    const gpumpi_replay_slot *slots = gpumpi_replay_slot_at(replay, warp * GPUMP_REPLAY_WINDOW);
+    for (uint32_t i = 0; i < count; i++) {
+        if (entries[i].kind >= GPUMP_REPLAY_KINDS || (i && entries[i].sequence <= entries[i - 1].sequence)) return 0;
+        for (uint64_t rest = gpumpi_replay_at(replay, warp)->present; rest; rest &= rest - 1)
+            if (slots[gpump_bits_lowest64(rest)].entry.sequence == entries[i].sequence) return 0;
+    }
+    return 1;
+}
+
+GPUMP_API gpump_result gpump_replay_report_unissued(gpump_replay *replay, uint32_t warp,
+                                                    const gpump_replay_entry *entries, uint32_t count) {
+    gpumpi_replay_warp *w;
+    if (!replay || warp >= replay->config.warps || (!entries && count)) return GPUMP_ERROR_ARGUMENT;
+    w = gpumpi_replay_warp_of(replay, warp);
+    if (w->state != GPUMP_REPLAY_DRAIN || !(w->flags & GPUMPI_REPLAY_DRAINED)) return GPUMP_ERROR_STATE;
+    if (count && !gpumpi_replay_has_queue(&replay->config)) return GPUMP_ERROR_ARGUMENT;
+    if (count > GPUMP_REPLAY_WINDOW - gpump_bits_count64(w->present)) return GPUMP_ERROR_FULL;
+    if (!gpumpi_replay_sequences_are_new(replay, warp, entries, count)) return GPUMP_ERROR_ARGUMENT;
+    for (uint32_t i = 0; i < count; i++) {
+        gpump_replay_entry entry = entries[i];
+        entry.flags = 0;
+        (void)gpumpi_replay_insert(replay, warp, &entry);
+    }
+    replay->statistics.unissued += count;
+    gpumpi_replay_enter(replay, warp, GPUMP_REPLAY_HELD);
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_replay_report_served(gpump_replay *replay, uint32_t warp) {
+    gpumpi_replay_warp *w;
+    if (!replay || warp >= replay->config.warps) return GPUMP_ERROR_ARGUMENT;
+    w = gpumpi_replay_warp_of(replay, warp);
+    if (w->block == GPUMP_NONE) return GPUMP_ERROR_STATE;
+    w->flags &= ~(uint32_t)GPUMPI_REPLAY_AWAITS;
+    if (w->state != GPUMP_REPLAY_DRAIN && w->state != GPUMP_REPLAY_HELD) return GPUMP_OK;
+    w->flags |= GPUMPI_REPLAY_SERVED;
+    gpumpi_replay_wake(replay, warp);
+    return GPUMP_OK;
+}
+
+/* The warp leaves HELD, or its replay is over: it runs. */
+static void gpumpi_replay_run(gpump_replay *replay, uint32_t warp) {
+    gpumpi_replay_warp_of(replay, warp)->flags &=
+        ~(uint32_t)(GPUMPI_REPLAY_DISABLED | GPUMPI_REPLAY_SERVED | GPUMPI_REPLAY_LEAVES | GPUMPI_REPLAY_DRAINED);
+    gpumpi_replay_warp_of(replay, warp)->flags |= GPUMPI_REPLAY_FETCHES;
+    gpumpi_replay_enter(replay, warp, GPUMP_REPLAY_RUN);
+}
+
+GPUMP_API gpump_result gpump_replay_report_reissued(gpump_replay *replay, uint32_t entry) {
+    const uint32_t warp = entry / GPUMP_REPLAY_WINDOW;
+    gpumpi_replay_warp *w;
+    gpumpi_replay_slot *slot;
+    uint64_t bit;
+    if (!replay) return GPUMP_ERROR_ARGUMENT;
+    bit = gpumpi_replay_bit(replay, entry);
+    if (!bit) return GPUMP_ERROR_ARGUMENT;
+    w = gpumpi_replay_warp_of(replay, warp);
+    slot = gpumpi_replay_slots(replay) + entry;
+    if (w->state != GPUMP_REPLAY_REPLAY || (bit & w->issued)) return GPUMP_ERROR_STATE;
+    if (gpump_replay_may_reissue(replay, entry)) return GPUMP_BUSY;
+    replay->statistics.reissued++;
+    if (!(bit & w->memory)) {
+        gpumpi_replay_remove(replay, entry);
+    } else {
+        w->issued |= bit;
+        if (!(slot->entry.flags & GPUMP_REPLAY_ISSUED)) {
+            gpumpi_replay_take_log(replay, entry);
+            replay->statistics.issued++;
+        }
+    }
+    if (!(w->present & ~w->issued)) gpumpi_replay_run(replay, warp);
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_replay_squash(gpump_replay *replay, uint32_t warp) {
+    gpumpi_replay_warp *w;
+    if (!replay || warp >= replay->config.warps) return GPUMP_ERROR_ARGUMENT;
+    w = gpumpi_replay_warp_of(replay, warp);
+    if (w->block == GPUMP_NONE) return GPUMP_ERROR_STATE;
+    if (replay->config.scheme == GPUMP_REPLAY_STALL) return GPUMP_BUSY;
+    if (w->state == GPUMP_REPLAY_RUN || w->state == GPUMP_REPLAY_REPLAY) gpumpi_replay_drain(replay, warp);
+    w->flags &= ~(uint32_t)GPUMPI_REPLAY_SERVED;
+    w->flags |= GPUMPI_REPLAY_LEAVES;
+    gpumpi_replay_wake(replay, warp);
+    return GPUMP_OK;
+}
+
+/* ---- actions ---- */
+
+/* The oldest of some entries of a warp; there must be one. */
+static uint32_t gpumpi_replay_oldest(const gpump_replay *replay, uint32_t warp, uint64_t entries) {
+    const gpumpi_replay_slot *slots = gpumpi_replay_slot_at(replay, warp * GPUMP_REPLAY_WINDOW);
+    uint64_t rest = entries;
+    while (slots[gpump_bits_lowest64(rest)].older & entries) rest &= rest - 1;
+    return warp * GPUMP_REPLAY_WINDOW + gpump_bits_lowest64(rest);
+}
+
+/* What must leave the pipeline now, of a warp that drains: what has faulted, and what an older one keeps from its
+ * effect for good. With `probe` the latter first finishes its checks. */
+static uint64_t gpumpi_replay_to_squash(const gpump_replay *replay, uint32_t warp) {
+    const gpumpi_replay_warp *w = gpumpi_replay_at(replay, warp);
+    const uint64_t in_flight = w->issued & ~w->effective;
+    uint64_t squash = w->faulted, dead;
+    if ((w->flags & GPUMPI_REPLAY_LEAVES) || replay->config.scheme == GPUMP_REPLAY_REGIONS) return in_flight;
+    for (dead = replay->config.probe ? w->waiting : in_flight & ~squash; dead; dead &= dead - 1)
+        if (gpump_replay_may_take_effect(replay, warp * GPUMP_REPLAY_WINDOW + gpump_bits_lowest64(dead)) ==
+            GPUMP_REASON_FAULTED)
+            squash |= dead & (0u - dead);
+    return squash;
+}
+/* What has waited for older ones that have taken effect by now. */
+static uint64_t gpumpi_replay_to_effect(const gpump_replay *replay, uint32_t warp) {
+    uint64_t ready = 0;
+    for (uint64_t rest = gpumpi_replay_at(replay, warp)->waiting; rest; rest &= rest - 1)
+        if (!gpumpi_replay_blockers(replay, warp * GPUMP_REPLAY_WINDOW + gpump_bits_lowest64(rest)))
+            ready |= rest & (0u - rest);
+    return ready;
+}
+
+static int gpumpi_replay_act(gpump_replay *replay, uint32_t warp, gpump_replay_action *action) {
+    gpumpi_replay_warp *w = gpumpi_replay_warp_of(replay, warp);
+    uint64_t chosen = w->state == GPUMP_REPLAY_DRAIN ? gpumpi_replay_to_squash(replay, warp) : 0;
+    if (chosen) {
+        const uint32_t entry = gpumpi_replay_oldest(replay, warp, chosen);
+        const uint64_t keep = ~((uint64_t)1 << entry % GPUMP_REPLAY_WINDOW);
+        action->entry = entry;
+        action->what = gpumpi_replay_slot_at(replay, entry)->entry;
+        if (!gpumpi_replay_has_queue(&replay->config)) {
+            action->kind = GPUMP_REPLAY_ACT_REFETCH;
+            gpumpi_replay_remove(replay, entry);
+            replay->statistics.refetched++;
+            return 1;
+        }
+        action->kind = GPUMP_REPLAY_ACT_SQUASH;
+        action->nacked = !(w->faulted & ~keep) && !(w->flags & GPUMPI_REPLAY_LEAVES);
+        w->issued &= keep;
+        w->waiting &= keep;
+        w->faulted &= keep;
+        replay->statistics.nacked += action->nacked;
+        replay->statistics.squashed += !action->nacked;
+        return 1;
+    }
+    chosen = w->waiting ? gpumpi_replay_to_effect(replay, warp) : 0;
+    if (chosen) {
+        action->kind = GPUMP_REPLAY_ACT_EFFECT;
+        action->entry = gpumpi_replay_oldest(replay, warp, chosen);
+        gpumpi_replay_take_effect(replay, action->entry);
+        action->what = gpumpi_replay_slot_at(replay, action->entry)->entry;
+        return 1;
+    }
+    if (w->state == GPUMP_REPLAY_DRAIN && !w->issued && !(w->flags & GPUMPI_REPLAY_DRAINED)) {
+        w->flags |= GPUMPI_REPLAY_DRAINED;
+        action->kind = GPUMP_REPLAY_ACT_DRAINED;
+        return 1;
+    }
+    if (w->state == GPUMP_REPLAY_HELD && (w->flags & GPUMPI_REPLAY_SERVED)) {
+        gpumpi_replay_run(replay, warp);
+        w->flags &= ~(uint32_t)GPUMPI_REPLAY_FETCHES;
+        action->kind = GPUMP_REPLAY_ACT_FETCH;
+        if (!w->present) return 1;
+        gpumpi_replay_enter(replay, warp, GPUMP_REPLAY_REPLAY);
+        replay->statistics.replays++;
+        action->kind = GPUMP_REPLAY_ACT_REPLAY;
+        return 1;
+    }
+    if (w->state == GPUMP_REPLAY_RUN && (w->flags & GPUMPI_REPLAY_FETCHES)) {
+        w->flags &= ~(uint32_t)GPUMPI_REPLAY_FETCHES;
+        action->kind = GPUMP_REPLAY_ACT_FETCH;
+        return 1;
+    }
+    return 0;
+}
+
+GPUMP_API gpump_result gpump_replay_next(gpump_replay *replay, gpump_replay_action *action) {
+    if (!replay || !action) return GPUMP_ERROR_ARGUMENT;
+    for (uint32_t word = 0; word < 4; word++)
+        while (replay->active[word]) {
+            const uint32_t warp = word * 64 + gpump_bits_lowest64(replay->active[word]);
+            gpump_replay_action found;
+            memset(&found, 0, sizeof found);
+            found.warp = warp;
+            found.entry = GPUMP_NONE;
+            if (gpumpi_replay_act(replay, warp, &found)) {
+                *action = found;
+                return GPUMP_OK;
+            }
+            gpump_bits_clear(replay->active, warp);
+        }
+    return GPUMP_EMPTY;
+}
+
+/* Handles of `entries` of a warp in program order; the number is known. */
+static void gpumpi_replay_in_order(const gpump_replay *replay, uint32_t warp, uint64_t entries, uint32_t *handles) {
+    const gpumpi_replay_slot *slots = gpumpi_replay_slot_at(replay, warp * GPUMP_REPLAY_WINDOW);
+    for (uint64_t rest = entries; rest; rest &= rest - 1) {
+        const uint32_t slot = gpump_bits_lowest64(rest);
+        handles[gpump_bits_count64(slots[slot].older & entries)] = warp * GPUMP_REPLAY_WINDOW + slot;
+    }
+}
+
+GPUMP_API gpump_result gpump_replay_pending(const gpump_replay *replay, uint32_t warp, uint32_t *entries,
+                                            uint32_t capacity, uint32_t *count) {
+    uint64_t pending;
+    if (!replay || !count || warp >= replay->config.warps || (!entries && capacity)) return GPUMP_ERROR_ARGUMENT;
+    pending = gpumpi_replay_at(replay, warp)->present & ~gpumpi_replay_at(replay, warp)->issued;
+    *count = gpump_bits_count64(pending);
+    if (*count > capacity) return GPUMP_ERROR_CAPACITY;
+    gpumpi_replay_in_order(replay, warp, pending, entries);
+    return GPUMP_OK;
+}
+
+/* ---- contexts ---- */
+
+GPUMP_API gpump_result gpump_replay_save(const gpump_replay *replay, uint32_t warp, gpump_replay_entry *entries,
+                                         uint32_t capacity, uint32_t *count) {
+    const gpumpi_replay_warp *w;
+    uint32_t handles[GPUMP_REPLAY_WINDOW];
+    if (!replay || !count || warp >= replay->config.warps || (!entries && capacity)) return GPUMP_ERROR_ARGUMENT;
+    w = gpumpi_replay_at(replay, warp);
+    if (w->block == GPUMP_NONE || (w->state != GPUMP_REPLAY_HELD && (w->state != GPUMP_REPLAY_RUN || w->present)))
+        return GPUMP_ERROR_STATE;
+    *count = gpump_bits_count64(w->present);
+    if (*count > capacity) return GPUMP_ERROR_CAPACITY;
+    gpumpi_replay_in_order(replay, warp, w->present, handles);
+    for (uint32_t i = 0; i < *count; i++) entries[i] = gpumpi_replay_slot_at(replay, handles[i])->entry;
+    return GPUMP_OK;
+}
+
+/* What is wrong with a saved entry; NULL: nothing. */
+static const char *gpumpi_replay_saved_wrong(const gpump_replay *replay, const gpump_replay_entry *entry) {
+    const int logs = replay->config.scheme == GPUMP_REPLAY_LOG;
+    if (entry->kind >= GPUMP_REPLAY_KINDS) return "kind";
+    if ((entry->flags & ~3u) || (entry->flags && entry->kind < GPUMP_REPLAY_LOAD)) return "flags";
+    if (entry->flags == GPUMP_REPLAY_HOLDS || (entry->flags & GPUMP_REPLAY_HOLDS && !logs)) return "flags";
+    if (entry->flags & GPUMP_REPLAY_ISSUED && (!logs || entry->flags & GPUMP_REPLAY_HOLDS) && entry->log_units)
+        return "log_units";
+    return NULL;
+}
+
+GPUMP_API gpump_result gpump_replay_restore(gpump_replay *replay, uint32_t warp, const gpump_replay_entry *entries,
+                                            uint32_t count, gpump_diag *diag) {
+    gpumpi_replay_warp *w;
+    uint64_t units = 0;
+    if (!replay || (!entries && count) || warp >= replay->config.warps)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "warp", 0, warp, 0, replay ? replay->config.warps - 1 : 0);
+    w = gpumpi_replay_warp_of(replay, warp);
+    if (w->block == GPUMP_NONE || w->present || w->state != GPUMP_REPLAY_RUN)
+        return gpumpi_fail(diag, GPUMP_ERROR_STATE, "warp", 0, warp, 0, 0);
+    if (count > (gpumpi_replay_has_queue(&replay->config) ? GPUMP_REPLAY_WINDOW : 0u))
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "count", 0, count, 0, GPUMP_REPLAY_WINDOW);
+    for (uint32_t i = 0; i < count; i++) {
+        const char *wrong = gpumpi_replay_saved_wrong(replay, entries + i);
+        if (wrong) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, wrong, i, 0, 0, 0);
+        if (entries[i].flags & GPUMP_REPLAY_ISSUED) units += entries[i].log_units;
+    }
+    if (!gpumpi_replay_sequences_are_new(replay, warp, entries, count))
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "sequence", 0, 0, 0, 0);
+    if (units > replay->partition - gpumpi_replay_used(replay)[w->block])
+        return gpumpi_fail(diag, GPUMP_ERROR_FULL, "log_units", 0, units, 0,
+                           replay->partition - gpumpi_replay_used(replay)[w->block]);
+    for (uint32_t i = 0; i < count; i++) {
+        (void)gpumpi_replay_insert(replay, warp, entries + i);
+        if (entries[i].flags & GPUMP_REPLAY_ISSUED) w->queued++;
+    }
+    w->log_units = (uint32_t)units;
+    gpumpi_replay_used(replay)[w->block] += units;
+    w->flags = GPUMPI_REPLAY_AWAITS | GPUMPI_REPLAY_LEAVES;
+    gpumpi_replay_enter(replay, warp, GPUMP_REPLAY_HELD);
+    replay->statistics.restored++;
+    return GPUMP_OK;
+}
+
+GPUMP_API void gpump_replay_pack(const gpump_replay_entry *entries, uint32_t count, uint64_t *words) {
+    for (uint32_t i = 0; i < count; i++, words += 4) {
+        words[0] = entries[i].sequence;
+        words[1] = entries[i].lanes;
+        words[2] = entries[i].pc | (uint64_t)entries[i].kind << 32;
+        words[3] = entries[i].log_units | (uint64_t)entries[i].flags << 32;
+    }
+}
+
+GPUMP_API void gpump_replay_unpack(const uint64_t *words, uint32_t count, gpump_replay_entry *entries) {
+    for (uint32_t i = 0; i < count; i++, words += 4) {
+        entries[i].sequence = words[0];
+        entries[i].lanes = words[1];
+        entries[i].pc = (uint32_t)words[2];
+        entries[i].kind = (uint32_t)(words[2] >> 32);
+        entries[i].log_units = (uint32_t)words[3];
+        entries[i].flags = (uint32_t)(words[3] >> 32);
+    }
+}
+
+GPUMP_API uint64_t gpump_replay_context_bytes(const gpump_replay_config *config, const gpump_replay_entry *entries,
+                                              uint32_t count) {
+    uint64_t queue = 32u * (uint64_t)count, log = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (entries[i].flags & GPUMP_REPLAY_ISSUED && entries[i].log_units)
+            log += 16 + 8u * (uint64_t)config->lanes * entries[i].log_units;
+    return (queue ? queue + 16 : 0) + (log ? log + 16 : 0);
+}
+
+/* ---- statistics ---- */
+
+GPUMP_API void gpump_replay_get_statistics(const gpump_replay *replay, gpump_replay_statistics *statistics) {
+    *statistics = replay->statistics;
+}
+
+GPUMP_API void gpump_replay_statistics_diff(const gpump_replay_statistics *earlier,
+                                            const gpump_replay_statistics *later, gpump_replay_statistics *difference) {
+    const uint64_t *from = &earlier->issued, *to = &later->issued;
+    uint64_t *result = &difference->issued;
+    for (size_t i = 0; i < sizeof *earlier / sizeof *from; i++) result[i] = to[i] - from[i];
+}
+
+GPUMP_API gpump_result gpump_replay_statistics_field(const gpump_replay_statistics *statistics, uint32_t index,
+                                                     const char **name, const char **unit, const char **description,
+                                                     uint64_t *value) {
+    static const char *const words[][3] = {
+#define GPUMPI_FIELD(name, unit, description) {#name, unit, description},
+        GPUMP_REPLAY_STATISTICS(GPUMPI_FIELD)
+#undef GPUMPI_FIELD
+    };
+    if (!statistics) return GPUMP_ERROR_ARGUMENT;
+    if (index >= sizeof words / sizeof words[0]) return GPUMP_EMPTY;
+    if (name) *name = words[index][0];
+    if (unit) *unit = words[index][1];
+    if (description) *description = words[index][2];
+    if (value) *value = (&statistics->issued)[index];
     return GPUMP_OK;
 }
 

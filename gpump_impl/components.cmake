@@ -1,10 +1,11 @@
 # The rooms of gpump, and the components of each room, in floor order (docs/design.md): a component uses only components that stand
 # before it. The generator and the build both read this list, and nothing else decides the order.
-set(GPUMP_ROOMS base gpu memory program context sm victim scheduler)
+set(GPUMP_ROOMS base gpu memory fault program context sm victim scheduler)
 
 set(GPUMP_ROOM_base base)
 set(GPUMP_ROOM_gpu gpu block metrics)
 set(GPUMP_ROOM_memory meter)
+set(GPUMP_ROOM_fault tlb replay)
 set(GPUMP_ROOM_program program graph liveness constants registers preempt_points clobbers regions preserve page_checks)
 set(GPUMP_ROOM_context compress_plain compress_x86 compress context in_place spill)
 set(GPUMP_ROOM_sm warp_gate sm)
@@ -14,6 +15,7 @@ set(GPUMP_ROOM_scheduler scheduler_tables scheduler scheduler_policies)
 # The rooms that a room needs beside base, which every room needs.
 set(GPUMP_NEEDS_gpu)
 set(GPUMP_NEEDS_memory gpu)
+set(GPUMP_NEEDS_fault gpu)
 set(GPUMP_NEEDS_program)
 set(GPUMP_NEEDS_context gpu)
 set(GPUMP_NEEDS_sm gpu)

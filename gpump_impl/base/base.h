@@ -113,7 +113,14 @@ GPUMP_API const char *gpump_result_text(gpump_result result);
     X(TECHNIQUE, "the component does not know this technique", "flush, switch or drain it") \
     X(NO_TECHNIQUE, "the block may leave by none of the policy's techniques", \
       "wait, or use a policy with more of them") \
-    X(POSITIONS, "every position of the SM is taken or promised", "wait for blocks of the incoming kernel to end")
+    X(POSITIONS, "every position of the SM is taken or promised", "wait for blocks of the incoming kernel to end") \
+    X(WARP_DISABLED, "a memory instruction of the warp may still fault", "wait for its last check, or its commit") \
+    X(FAULTED, "an instruction of the warp has faulted, or the warp is to leave", \
+      "wait until its pages are there and its instructions are issued again") \
+    X(REPLAYING, "instructions of the warp are to be issued again first", "issue the pending ones in program order") \
+    X(MEMORY_ORDER, "an older memory instruction of the warp has not taken effect", "wait for its last check") \
+    X(REPLAY_ROOM, "the warp's replay queue is full", "wait for a memory instruction to commit") \
+    X(LOG_ROOM, "the block's share of the operand log is full", "wait for a memory instruction to take effect")
 /* clang-format on */
 
 typedef enum gpump_reason {

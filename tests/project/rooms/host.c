@@ -33,6 +33,21 @@ int main(void) {
     return gpump_meter_total(meter, 100, 1, &traffic) != GPUMP_OK || traffic.dram_latency_cycles != 50;
 }
 
+#elif defined(ROOM_fault)
+int main(void) {
+    static uint64_t memory[65536];
+    gpump_replay_config config;
+    gpump_replay *replay;
+    gpump_replay_entry load = {1, 0xffffffff, 8, GPUMP_REPLAY_LOAD, 1, 0};
+    gpump_reason answer;
+    uint32_t entry;
+    if (gpump_replay_config_preset(&config, "log16") != GPUMP_OK) return 1;
+    if (gpump_replay_init(memory, sizeof memory, &config, &replay, NULL) != GPUMP_OK) return 1;
+    if (gpump_replay_open(replay, 3, 0) != GPUMP_OK) return 1;
+    if (gpump_replay_report_issued(replay, 3, &load, &entry) != GPUMP_OK) return 1;
+    return gpump_replay_report_checked(replay, entry, &answer) != GPUMP_OK || answer != GPUMP_REASON_YES;
+}
+
 #elif defined(ROOM_program)
 int main(void) {
     gpump_allocator allocator = gpump_allocator_default();

@@ -1,0 +1,121 @@
+/* tlb: a set-associative translation buffer with process tags that merges misses (hardware; Tanasic Table 6.1)
+ *
+ * The component remembers which pages are known, which look-ups wait for which page, and nothing of time or of physical
+ * addresses: the host adds latencies, and sends the misses on to the next level, to a walker or to a fault unit. One
+ * kind serves as L1 TLB (waiters are memory instructions) and as L2 TLB (waiters are SMs).
+ *
+ * A fill hands over the waiters of its page, and they count as checked. They must not look up again: with two pages
+ * that evict each other, a second look-up may miss for ever. */
+#ifndef GPUMP_TLB_H
+#define GPUMP_TLB_H
+
+#include "base/base.h"
+
+GPUMP_BEGIN
+
+#define GPUMP_TLB_ALL GPUMP_NONE /* instead of a process: every process */
+
+/* What an access needs, and what a page allows: bits. An atomic needs READ and WRITE. */
+typedef enum gpump_tlb_right {
+    GPUMP_TLB_READ = 1,
+    GPUMP_TLB_WRITE = 2,
+    GPUMP_TLB_EXECUTE = 4,
+    GPUMP_TLB_RIGHTS = 7 /* all of them */
+} gpump_tlb_right;
+
+/* What a look-up has found. */
+typedef enum gpump_tlb_outcome {
+    GPUMP_TLB_HIT = 0, /* the page is known and allows the access */
+    GPUMP_TLB_MISS,    /* the page is unknown: send the miss on; the waiter comes back with the fill */
+    GPUMP_TLB_MERGED,  /* the miss is under way already; the waiter comes back with the fill */
+    GPUMP_TLB_DENIED   /* the page is known and does not allow the access: a fault of its own */
+} gpump_tlb_outcome;
+
+/* Filled by gpump_tlb_config_preset only; every field may then be changed. */
+typedef struct gpump_tlb_config {
+    uint32_t struct_size; /* sizeof(gpump_tlb_config) */
+    uint32_t entries;     /* pages known at most; ways times a power of two, up to 65536 */
+    uint32_t ways;        /* entries of a set; 1 to 64 */
+    uint32_t misses;      /* pages missed and not yet filled (MSHRs); 1 to 65536 */
+    uint32_t waiters;     /* look-ups that wait for them, all together; 1 to 2^20 */
+    uint32_t page_bits;   /* bits of a page number, for gpump_tlb_bits only; 36 (assumed: 48-bit addresses, 4 KB) */
+    uint32_t processes;   /* process numbers told apart, for gpump_tlb_bits only; 16 (assumed); 1 to 65536 */
+    uint32_t unused;
+} gpump_tlb_config;
+
+/* clang-format off */
+#define GPUMP_TLB_STATISTICS(X)                                                          \
+    X(hits, "look-ups", "that found the page and the right")                             \
+    X(misses, "look-ups", "that opened a miss")                                          \
+    X(merged, "look-ups", "that joined a miss under way")                                \
+    X(denied, "look-ups", "that found the page without the right")                       \
+    X(busy, "look-ups", "refused: no miss, or no waiter, was free")                      \
+    X(fills, "pages", "filled with some right")                                          \
+    X(failed, "pages", "filled without any right: the walk found no page")               \
+    X(evictions, "pages", "forgotten because a fill needed their place")                 \
+    X(invalidated, "pages", "forgotten because the host said so")
+/* clang-format on */
+typedef struct gpump_tlb_statistics {
+#define GPUMPI_FIELD(name, unit, description) uint64_t name;
+    GPUMP_TLB_STATISTICS(GPUMPI_FIELD)
+#undef GPUMPI_FIELD
+} gpump_tlb_statistics;
+
+typedef struct gpump_tlb gpump_tlb;
+
+/* Fills *config for a preset: "table61_l1" (32 entries, 8 ways; 32 misses assumed) or "table61_l2" (1024 entries, 8
+ * ways, 128 misses). Waiters are assumed: 2048 in L1 (64 memory instructions of 32 pages), 512 in L2 (16 SMs of 32
+ * misses). Source: Tanasic Table 6.1. */
+GPUMP_API gpump_result gpump_tlb_config_preset(gpump_tlb_config *config, const char *preset);
+/* Sets *bytes to the memory that a TLB needs. GPUMP_ERROR_CONFIG. */
+GPUMP_API gpump_result gpump_tlb_bytes(const gpump_tlb_config *config, size_t *bytes, gpump_diag *diag);
+/* Makes an empty TLB in `memory` and sets *tlb. */
+GPUMP_API gpump_result gpump_tlb_init(void *memory, size_t bytes, const gpump_tlb_config *config, gpump_tlb **tlb,
+                                      gpump_diag *diag);
+/* Takes over a byte copy of a TLB and sets *tlb. */
+GPUMP_API gpump_result gpump_tlb_adopt(void *memory, size_t bytes, const gpump_tlb_config *config, gpump_tlb **tlb,
+                                       gpump_diag *diag);
+/* Checks misses and waiters against each other. For memory from outside: once gpump_tlb_adopt has taken it over and
+ * this returns GPUMP_OK, every later call is safe. GPUMP_ERROR_FORMAT, and diag->field says what contradicts what.
+ * Cost: linear. */
+GPUMP_API gpump_result gpump_tlb_check(const gpump_tlb *tlb, gpump_diag *diag);
+/* Returns a hash of the whole state, the same on every machine. Cost: linear. */
+GPUMP_API uint64_t gpump_tlb_hash(const gpump_tlb *tlb);
+/* Sets *bits to the storage: per entry the tag, a frame number as wide as a page number, 3 rights and its place in the
+ * LRU order; per miss its page and its list; per waiter a number below `waiters` and a link. GPUMP_ERROR_CONFIG. */
+GPUMP_API gpump_result gpump_tlb_bits(const gpump_tlb_config *config, uint64_t *bits, gpump_diag *diag);
+
+/* Looks up `page` of `process` for an access that needs `rights` (gpump_tlb_right bits, at least one), and sets
+ * *outcome (gpump_tlb_outcome). After MISS and MERGED, `waiter` (any number of the host's) comes back with the fill.
+ * GPUMP_BUSY when no miss or no waiter is free: nothing has changed, look up again later. Cost: the ways of a set, and
+ * the misses under way in it. */
+GPUMP_API gpump_result gpump_tlb_lookup(gpump_tlb *tlb, uint32_t process, uint64_t page, uint32_t rights,
+                                        uint64_t waiter, uint32_t *outcome);
+/* Ends the miss of a page, if there is one: the page's least recently used place takes the translation with `rights`,
+ * and the waiters are handed over in the order of their look-ups. Each of them is satisfied when `rights` has what it
+ * needs; else it has faulted. rights 0: there is no page, and nothing is kept. A page without a miss is filled as well
+ * (a prefetch). Cost: the ways of a set, and the waiters. */
+GPUMP_API gpump_result gpump_tlb_fill(gpump_tlb *tlb, uint32_t process, uint64_t page, uint32_t rights,
+                                      uint64_t *waiters, uint32_t capacity, uint32_t *count);
+/* Takes the first look-up with this `waiter` out of a page's miss: its instruction was squashed. The miss stays until
+ * its fill. GPUMP_EMPTY when none waits. Cost: the waiters of the page. */
+GPUMP_API gpump_result gpump_tlb_cancel(gpump_tlb *tlb, uint32_t process, uint64_t page, uint64_t waiter);
+/* Forgets `pages` pages from `first` on, of one process or of GPUMP_TLB_ALL; `first` 0 and `pages` UINT64_MAX: all.
+ * Misses under way stay: the host fills them with what the page table says then. Cost: linear in entries. */
+GPUMP_API gpump_result gpump_tlb_invalidate(gpump_tlb *tlb, uint32_t process, uint64_t first, uint64_t pages);
+/* Returns the pages missed and not yet filled. */
+GPUMP_API uint32_t gpump_tlb_in_flight(const gpump_tlb *tlb);
+
+/* Copies the counters into *statistics. */
+GPUMP_API void gpump_tlb_get_statistics(const gpump_tlb *tlb, gpump_tlb_statistics *statistics);
+/* Sets *difference to later - earlier, field by field. */
+GPUMP_API void gpump_tlb_statistics_diff(const gpump_tlb_statistics *earlier, const gpump_tlb_statistics *later,
+                                         gpump_tlb_statistics *difference);
+/* Sets *name, *unit and *description of the index-th counter and *value, its value in *statistics; GPUMP_EMPTY past the
+ * last. Any pointer may be NULL but statistics. */
+GPUMP_API gpump_result gpump_tlb_statistics_field(const gpump_tlb_statistics *statistics, uint32_t index,
+                                                  const char **name, const char **unit, const char **description,
+                                                  uint64_t *value);
+
+GPUMP_END
+#endif
