@@ -46,5 +46,6 @@ need_packages() {
 
 # What every build needs.
 BUILD_PACKAGES="gcc libc6-dev g++ make cmake libstb-dev libyaml-dev libjansson-dev"
-# Without chromium the test of pages (tests/report/page.sh) is skipped; .ci/run installs it.
+# Without chromium the test of pages (tests/report/page.sh) is skipped, and without mandoc manual pages are not checked for form
+# (tests/project/install.sh); .ci/run installs both.
 TEST_PACKAGES="$BUILD_PACKAGES pkg-config libcmocka-dev clang"

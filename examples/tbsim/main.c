@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "installed.h"
 #include "policies.h"
 #include "output.h"
 #include "tbsim.h"
@@ -19,26 +20,41 @@ static const char *const usage_text =
     "       tbsim merge OUT.csv PART.csv...            the parts of a sharded sweep, in their order, as one file\n"
     "       tbsim evaluate [options]                   all of Tanasic 5.3 as one table\n"
     "       tbsim machines [options]                   PPQ and DSS with switch, drain and select, from k20c to h100\n"
-    "  --gpu NAME            machine (k20c)                --policy NAME          fcfs npq ppq ppq_shared dss equal "
-    "weighted time_slice\n"
-    "  --mechanism NAME      switch drain select           --transfers fcfs|npq   the transfer engine's order (fcfs)\n"
-    "  --class-end NAME      low middle high none          --variation X          spread of block times (0.2)\n"
-    "  --printed-times       block times as Table 5.2      --exact                every block on its own\n"
-    "  --data FILE           Table 5.2 as CSV              --launches-per-wait N  how often applications wait for the "
-    "GPU (4)\n"
-    "  --dispatch US         from a launch, or the end of the one before it, to the engine (1)\n"
-    "run:   --csv            CSV report                    --trace FILE.json      for Perfetto\n"
-    "       --html FILE      a page that shows the run, and opens from disk in any browser\n"
-    "       --limit US       stop there                    --sm                   let every SM be a gpump_sm too, and "
-    "compare\n"
-    "sweep: --processes N    2                             --workloads N          10\n"
-    "       --seed N         1                             --shard I/N            only jobs i with i mod N = I, 0 <= I "
-    "< N\n"
-    "       --threads N      all cores                     --prioritise           the first process has priority 1\n"
-    "       --out FILE       standard output               --quiet                no progress bar\n"
-    "evaluate, machines: --workloads N (per process count), --threads N, --quiet\n"
-    "machines: --gpu NAME only that one; --svg FILE a picture; --table FILE the picture of a table printed before\n"
-    "exit status: 0 done, 1 a run failed, 2 bad input\n";
+    "All but merge:\n"
+    "  --gpu NAME             machine (k20c); machines: only that one\n"
+    "  --class-end NAME       turnaround alone within its class: low, middle, high, or none: kernels only (middle)\n"
+    "  --variation X          spread of block times (0.2)\n"
+    "  --data FILE            Table 5.2 as CSV\n"
+    "  --launches-per-wait N  how often applications wait for the GPU (4)\n"
+    "  --dispatch US          from a launch, or the end of the one before it, to the engine (1)\n"
+    "run, sweep and evaluate:\n"
+    "  --printed-times        block times as Table 5.2\n"
+    "  --exact                every block on its own\n"
+    "run and sweep:\n"
+    "  --policy NAME          fcfs npq ppq ppq_shared dss equal weighted time_slice\n"
+    "  --mechanism NAME       switch drain select\n"
+    "  --transfers NAME       the transfer engine's order: fcfs or npq (fcfs)\n"
+    "  --limit US             stop there\n"
+    "  --sm                   let every SM be a gpump_sm too, and compare\n"
+    "run:\n"
+    "  --csv                  CSV report\n"
+    "  --trace FILE.json      for Perfetto\n"
+    "  --html FILE            a page that shows the run, and opens from disk in any browser\n"
+    "sweep, evaluate and machines:\n"
+    "  --workloads N          how many; evaluate: per process count (10)\n"
+    "  --threads N            all cores\n"
+    "  --quiet                no progress bar\n"
+    "sweep and machines:\n"
+    "  --seed N               of the random workloads (1)\n"
+    "sweep:\n"
+    "  --processes N          in each workload (2)\n"
+    "  --shard I/N            only jobs i with i mod N = I, 0 <= I < N\n"
+    "  --prioritise           the first process has priority 1\n"
+    "  --out FILE             instead of standard output\n"
+    "machines:\n"
+    "  --svg FILE             a picture\n"
+    "  --table FILE           the picture of a table printed before\n"
+    "exit status: 0 done, 1 a run failed, 2 bad input, 130 interrupted (Ctrl-C; a sweep keeps what it has)\n";
 
 typedef struct arguments {
     tb_machine machine;
@@ -117,11 +133,14 @@ static int check_options(const char *command, uint32_t given) {
 }
 
 static int parse(int argc, char **argv, arguments *a) {
+    static char folder[4096], table[4200];
     int c, index;
     memset(a, 0, sizeof *a);
     tb_options_default(&a->options);
     tb_machine_preset(&a->machine, "k20c");
-    a->data = TBSIM_DATA_DIR "/tanasic_table_5_2.csv";
+    snprintf(table, sizeof table, "%s/tanasic_table_5_2.csv",
+             installed_folder("data", TBSIM_DATA_DIR, folder, sizeof folder));
+    a->data = table;
     a->class_end = 1;
     a->processes = 2;
     a->workloads = 10;

@@ -13,6 +13,7 @@
 #include "tools/analyze.h"
 #include "preemption/context_forms.h"
 #include "machine/machine.h"
+#include "installed.h"
 #include "output.h"
 #include "progress.h"
 #include "tools/dump.h"
@@ -499,13 +500,16 @@ static int command_demo(int argc, char **argv) {
                                           {"help", no_argument, NULL, 'h'},
                                           {NULL, 0, NULL, 0}};
     static const uint32_t techniques[] = {GPUMP_TECHNIQUE_DRAIN, GPUMP_TECHNIQUE_SWITCH, GPUMP_TECHNIQUE_FLUSH};
-    const char *path = MINIGPU_SOURCE_DIR "/demo.yaml", *folder = NULL, *html_path = "preemption_demo.html";
+    static char own_folder[4096], own_path[4200];
+    const char *path = own_path, *folder = NULL, *html_path = "preemption_demo.html";
     page *shown = NULL;
     machine_options options;
     launch_file launch;
     char error[LAUNCH_ERROR_BYTES];
     uint32_t i, urgent;
     int option, status = EXIT_RIGHT;
+    snprintf(own_path, sizeof own_path, "%s/demo.yaml",
+             installed_folder("minigpu", MINIGPU_SOURCE_DIR, own_folder, sizeof own_folder));
     machine_options_default(&options);
     while ((option = getopt_long(argc, argv, "", longs, NULL)) != -1) {
         switch (option) {
@@ -587,7 +591,9 @@ static int command_demo(int argc, char **argv) {
 /* ==== minigpu policies ==== */
 
 static int command_policies(int argc, char **argv) {
-    return policies_command(argc, argv, MINIGPU_SOURCE_DIR "/kernels");
+    static char folder[4096];
+    return policies_command(argc, argv,
+                            installed_folder("minigpu/kernels", MINIGPU_SOURCE_DIR "/kernels", folder, sizeof folder));
 }
 
 /* ==== commands ==== */

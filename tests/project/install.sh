@@ -1,0 +1,48 @@
+#!/bin/sh
+# Installs the build into a temporary DESTDIR, moves the tree, and uses the tools from there: install.sh CMAKE BUILD WORK SOURCE
+set -u
+cmake=$1 build=$2 work=$3 source=$4
+rm -rf "$work"
+mkdir -p "$work" && cd "$work" || exit 1
+fail() {
+    echo "$*" >&2
+    exit 1
+}
+DESTDIR=$work/staged "$cmake" --install "$build" --prefix /opt/gpump >install.log 2>&1 || { cat install.log; exit 1; }
+mv staged/opt/gpump moved || fail "nothing was installed below /opt/gpump"
+[ -x moved/bin/minigpu ] && [ -x moved/bin/tbsim ] || fail "the tools are not installed"
+grep -l "$source" moved/share -r | head -3 | grep . && fail "the files above name where they were built"
+
+# Manual pages: every option that --help names is in them, and a reader of manual pages finds nothing wrong.
+for tool in minigpu tbsim; do
+    page=$(find moved -name $tool.1)
+    [ -s "$page" ] || fail "$tool has no manual page"
+    for command in "" $([ $tool = minigpu ] && echo run init analyze policies demo); do
+        # shellcheck disable=SC2086
+        for option in $(moved/bin/$tool $command --help | sed -n 's/^  \(--[a-z-]*\).*/\1/p'); do
+            sed 's/\\-/-/g' "$page" | grep -q -e "^.B $option" || fail "$tool.1 has no $option ($tool $command --help has)"
+        done
+    done
+    if command -v mandoc >/dev/null; then
+        mandoc -Tlint -Wwarning "$page" | grep -v 'missing date' | grep . && fail "mandoc finds the above in $tool.1"
+    fi
+    if command -v man >/dev/null && command -v groff >/dev/null; then
+        MANWIDTH=80 man --warnings -l "$page" 2>warnings >shown || { cat warnings; fail "man cannot show $tool.1"; }
+        [ ! -s warnings ] || { cat warnings; fail "groff warns of $tool.1"; }
+        grep -q '^NAME' shown || fail "man shows nothing of $tool.1"
+    fi
+done
+
+# The tools find what they bring along beside themselves, not in the source tree.
+moved/bin/minigpu demo --html page.html >shown 2>&1 || { cat shown; fail "the demo does not run"; }
+grep -q "moved/.*/demo.yaml" shown || fail "the demo is not the installed one"
+[ -s page.html ] || fail "the demo wrote no page"
+moved/bin/minigpu policies --kernel bfs_2 --requests 1 --limit 5 --policy switch >shown 2>&1 || { cat shown; fail "policies does not run"; }
+rm -r moved/share/gpump/minigpu/kernels/bfs_2
+moved/bin/minigpu policies --kernel bfs_2 --requests 1 --limit 5 --policy switch >shown 2>&1 && fail "policies: not the installed kernels"
+moved/bin/tbsim run moved/share/gpump/tbsim/workloads/figure_5_1.yaml --policy ppq >shown 2>&1 || { cat shown; fail "tbsim does not run"; }
+: >moved/share/gpump/data/tanasic_table_5_2.csv
+moved/bin/tbsim sweep --workloads 1 --quiet >shown 2>&1 && fail "tbsim reads another Table 5.2 than the installed one"
+grep -q "gpump/data/tanasic_table_5_2.csv: no rows" shown || { cat shown; exit 1; }
+rm -rf moved
+echo "tools and manual pages are installed"
