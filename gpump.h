@@ -61,6 +61,7 @@
  * sm: the slots, allocation tables and block life cycle of one SM. Call gpump_sm_config_preset first, then
  * gpump_sm_init and gpump_sm_place.
  *   warp_gate           calculation  gpump_warp_gate_may             may this warp go on? one word, a bit per asker
+ *   read_set            hardware     gpump_read_set_init             Shieh 3.4.4: may this block still be flushed?
  *   sm                  hardware     gpump_sm_config_preset          Lin 2.3.1, Tanasic 5.2.2, Shieh 3.2 and 3.4.4
  *
  * victim: which blocks leave an SM for another kernel, and how. Fill a gpump_block_view for each block (gpump_sm_blocks
@@ -2860,6 +2861,93 @@ GPUMP_API const char *gpump_warp_gate_reason(gpump_warp_gate gate, gpump_warp_ri
 
 GPUMP_END
 
+#endif
+
+/* ---- gpump_impl/sm/read_set.h ---- */
+/* read_set: what a block has read and written, to prove that it has overwritten nothing that it read (floor 2,
+ * hardware)
+ *
+ * A block may be flushed, that is dropped and started again, as long as it has overwritten nothing that it had read
+ * before (Shieh 3.4.4). A host that executes instructions as they issue keeps one read set per block: it reports every
+ * load and store of global memory, and calls gpump_sm_report_clobber when gpump_read_set_store answers 1. Reading what
+ * the block itself has written does not count, because a new start writes it again first.
+ *
+ * The set belongs to the block, not to its slot. It has to travel with a saved block, or a later store over something
+ * that was read before the save passes for harmless: gpump_read_set_save copies what it holds, gpump_read_set_restore
+ * puts it into another set. The history of the SM (gpump_sm_history.clobbered) says only whether the block has
+ * overwritten something already.
+ *
+ * The set is a table of 128-byte segments with a bit per 4-byte word. It is bounded: a set that is full takes every
+ * store to a segment that it does not know for a clobber, which costs flushes, never results. */
+#ifndef GPUMP_READ_SET_H
+#define GPUMP_READ_SET_H
+
+
+
+GPUMP_BEGIN
+
+#define GPUMP_READ_SET_SEGMENT_BYTES 128u /* bytes of a segment: 32 words of 4 bytes */
+#define GPUMP_READ_SET_ALL UINT64_MAX     /* address of a saved segment that stands for all of memory */
+
+/* The configuration of a read set. gpump_read_set_config_preset fills it; `segments` may then be changed. */
+typedef struct gpump_read_set_config {
+    uint32_t struct_size; /* sizeof(gpump_read_set_config) */
+    uint32_t segments; /* entries of the table, of which three quarters are used; 2,048; a power of two, 16 to 2^20 */
+} gpump_read_set_config;
+
+/* A segment of a set: what gpump_read_set_save hands over. */
+typedef struct gpump_read_set_segment {
+    uint64_t address; /* of its first byte, a multiple of GPUMP_READ_SET_SEGMENT_BYTES; or GPUMP_READ_SET_ALL */
+    uint32_t read;    /* bit w set: word w was read before the block wrote it */
+    uint32_t written; /* bit w set: word w was written before the block read it */
+} gpump_read_set_segment;
+
+typedef struct gpump_read_set gpump_read_set;
+
+/* Fills *config with the preset "default" (assumed: 2,048 segments, 192 KB of memory read and written). GPUMP_ERROR_
+ * UNKNOWN_NAME otherwise. */
+GPUMP_API gpump_result gpump_read_set_config_preset(gpump_read_set_config *config, const char *preset);
+/* Sets *bytes to the memory that a set of this configuration needs. GPUMP_ERROR_CONFIG names the field in diag. */
+GPUMP_API gpump_result gpump_read_set_bytes(const gpump_read_set_config *config, size_t *bytes, gpump_diag *diag);
+/* Makes an empty set in `memory` (8-byte aligned, at least gpump_read_set_bytes) and sets *set. GPUMP_ERROR_CONFIG,
+ * GPUMP_ERROR_ARGUMENT. */
+GPUMP_API gpump_result gpump_read_set_init(void *memory, size_t bytes, const gpump_read_set_config *config,
+                                           gpump_read_set **set, gpump_diag *diag);
+/* Takes over a byte copy of a set of the same configuration and build. GPUMP_ERROR_FORMAT for anything else. */
+GPUMP_API gpump_result gpump_read_set_adopt(void *memory, size_t bytes, const gpump_read_set_config *config,
+                                            gpump_read_set **set, gpump_diag *diag);
+/* Checks the counts of a set against its table. For memory from outside: once gpump_read_set_adopt has taken it over
+ * and this returns GPUMP_OK, every later call is safe. GPUMP_ERROR_FORMAT. Cost: linear in the segments. */
+GPUMP_API gpump_result gpump_read_set_check(const gpump_read_set *set, gpump_diag *diag);
+/* Returns a hash of what the set holds, the same on every machine and for every order of reports. Cost: linear in the
+ * segments. */
+GPUMP_API uint64_t gpump_read_set_hash(const gpump_read_set *set);
+/* Sets *bits to the SRAM of a set of this configuration: address, read and written bits per segment.
+ * GPUMP_ERROR_CONFIG. */
+GPUMP_API gpump_result gpump_read_set_bits(const gpump_read_set_config *config, uint64_t *bits, gpump_diag *diag);
+
+/* Empties the set: for a block that starts, or starts again after a flush. Cost: constant, but for one call in 127. */
+GPUMP_API void gpump_read_set_clear(gpump_read_set *set);
+/* Takes all of memory as read, so that every store is a clobber: for a block whose set was not kept. */
+GPUMP_API void gpump_read_set_assume_all(gpump_read_set *set);
+/* Reports a load. `address` is that of the segment's first byte (lower bits are ignored), bit w of `words` its word w.
+ * Cost: a look-up. */
+GPUMP_API void gpump_read_set_load(gpump_read_set *set, uint64_t address, uint32_t words);
+/* Reports a store, likewise. Returns 1 when the store overwrites something that the block has read, or may do so
+ * because the set is full: the block must not be flushed from then on (gpump_sm_report_clobber). Cost: a look-up. */
+GPUMP_API int gpump_read_set_store(gpump_read_set *set, uint64_t address, uint32_t words);
+
+/* Copies the segments of the set, in no order that means anything, to segments[capacity] and sets *count: what travels
+ * with a saved block. At most three quarters of config.segments. A set that has lost a segment because it was full
+ * gives one segment with address GPUMP_READ_SET_ALL. GPUMP_ERROR_CAPACITY. Cost: linear in the segments. */
+GPUMP_API gpump_result gpump_read_set_save(const gpump_read_set *set, gpump_read_set_segment *segments,
+                                           uint32_t capacity, uint32_t *count);
+/* Makes the set hold segments[count], and nothing else. Where they do not fit, the set takes all of memory as read.
+ * GPUMP_ERROR_ARGUMENT. Cost: linear in count. */
+GPUMP_API gpump_result gpump_read_set_restore(gpump_read_set *set, const gpump_read_set_segment *segments,
+                                              uint32_t count);
+
+GPUMP_END
 #endif
 
 /* ---- gpump_impl/sm/sm.h ---- */
@@ -15722,6 +15810,222 @@ GPUMP_API const char *gpump_warp_gate_reason(gpump_warp_gate gate, gpump_warp_ri
         "its kernel has spent its quota",     "is swapped out",     "held by a debugger",    "held by the host"};
     const uint32_t askers = gpump_warp_gate_askers(gate, right);
     return askers ? texts[gpump_bits_lowest64(askers)] : NULL;
+}
+
+/* ---- gpump_impl/sm/read_set.c ---- */
+
+
+#include <string.h>
+
+#define GPUMPI_READ_SET_MAGIC UINT64_C(0x67706d7072733031) /* "gpmprs01" */
+#define GPUMPI_READ_SET_EPOCHS 127u /* entries of 127 earlier contents can stay in the table before it is wiped */
+
+/* An entry is in use when the epoch in its key is the set's. Entries of earlier epochs count as empty, so that a set is
+ * emptied by counting its epoch up. */
+typedef struct gpumpi_read_set_entry {
+    uint64_t key; /* number of the segment (57 bits), then the epoch (7 bits); 0: never used */
+    uint32_t read, written;
+} gpumpi_read_set_entry;
+
+struct gpump_read_set {
+    gpumpi_head head;
+    gpump_read_set_config config;
+    uint32_t epoch; /* 1 to GPUMPI_READ_SET_EPOCHS */
+    uint32_t used;  /* entries of this epoch */
+    uint32_t lost;  /* 1: a segment did not fit, or all of memory counts as read */
+    uint32_t unused;
+};
+typedef char gpumpi_read_set_has_no_padding[sizeof(gpump_read_set) == sizeof(gpumpi_head) + 6 * 4 ? 1 : -1];
+
+static gpumpi_read_set_entry *gpumpi_read_set_table(gpump_read_set *set) {
+    return (gpumpi_read_set_entry *)(void *)(set + 1);
+}
+static const gpumpi_read_set_entry *gpumpi_read_set_table_const(const gpump_read_set *set) {
+    return (const gpumpi_read_set_entry *)(const void *)(set + 1);
+}
+static uint32_t gpumpi_read_set_limit(const gpump_read_set *set) { return set->config.segments / 4 * 3; }
+
+/* ---- configuration, birth, copies ---- */
+
+GPUMP_API gpump_result gpump_read_set_config_preset(gpump_read_set_config *config, const char *preset) {
+    if (!config || !preset) return GPUMP_ERROR_ARGUMENT;
+    if (strcmp(preset, "default") != 0) return GPUMP_ERROR_UNKNOWN_NAME;
+    config->struct_size = (uint32_t)sizeof *config;
+    config->segments = 2048;
+    return GPUMP_OK;
+}
+
+static uint64_t gpumpi_read_set_layout(const gpump_read_set_config *config) {
+    return gpump_hash_u32s(gpump_hash_u64(GPUMP_HASH_SEED, sizeof(gpump_read_set)), &config->struct_size, 2);
+}
+
+GPUMP_API gpump_result gpump_read_set_bytes(const gpump_read_set_config *config, size_t *bytes, gpump_diag *diag) {
+    if (!config || !bytes)
+        return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, config ? "bytes" : "config", 0, 0, 1, UINT64_MAX);
+    if (config->struct_size != sizeof *config)
+        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "struct_size", 0, config->struct_size, sizeof *config,
+                           sizeof *config);
+    if (config->segments < 16 || config->segments > 1u << 20 || (config->segments & (config->segments - 1u)))
+        return gpumpi_fail(diag, GPUMP_ERROR_CONFIG, "segments (a power of two)", 0, config->segments, 16, 1u << 20);
+    *bytes = sizeof(gpump_read_set) + config->segments * sizeof(gpumpi_read_set_entry);
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_read_set_init(void *memory, size_t bytes, const gpump_read_set_config *config,
+                                           gpump_read_set **set, gpump_diag *diag) {
+    size_t needed;
+    gpump_read_set *fresh = (gpump_read_set *)memory;
+    gpump_result result = gpump_read_set_bytes(config, &needed, diag);
+    if (result) return result;
+    if (!set) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "set", 0, 0, 1, UINT64_MAX);
+    result = gpumpi_head_check_memory(memory, bytes, needed, diag);
+    if (result) return result;
+    memset(memory, 0, needed);
+    fresh->head.magic = GPUMPI_READ_SET_MAGIC;
+    fresh->head.layout = gpumpi_read_set_layout(config);
+    fresh->head.bytes = needed;
+    fresh->config = *config;
+    fresh->epoch = 1;
+    *set = fresh;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_read_set_adopt(void *memory, size_t bytes, const gpump_read_set_config *config,
+                                            gpump_read_set **set, gpump_diag *diag) {
+    size_t needed;
+    gpump_result result = gpump_read_set_bytes(config, &needed, diag);
+    if (result) return result;
+    if (!set) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "set", 0, 0, 1, UINT64_MAX);
+    result = gpumpi_head_adopt(memory, bytes, GPUMPI_READ_SET_MAGIC, gpumpi_read_set_layout(config), needed, diag);
+    if (result) return result;
+    *set = (gpump_read_set *)memory;
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_read_set_check(const gpump_read_set *set, gpump_diag *diag) {
+    uint32_t used = 0;
+    if (!set) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "set", 0, 0, 1, UINT64_MAX);
+    if (set->head.layout != gpumpi_read_set_layout(&set->config))
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "the configuration has changed", 0, 0, 0, 0);
+    if (!set->epoch || set->epoch > GPUMPI_READ_SET_EPOCHS || set->lost > 1 || set->unused)
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "epoch, lost or unused", 0, set->epoch, 1, GPUMPI_READ_SET_EPOCHS);
+    for (uint32_t i = 0; i < set->config.segments; i++) {
+        const uint64_t epoch = gpumpi_read_set_table_const(set)[i].key & 127u;
+        used += epoch == set->epoch;
+        if (epoch > set->epoch) return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "an entry of a later epoch", i, 0, 0, 0);
+    }
+    if (used != set->used || used > gpumpi_read_set_limit(set))
+        return gpumpi_fail(diag, GPUMP_ERROR_FORMAT, "used", 0, set->used, used, used);
+    return GPUMP_OK;
+}
+
+GPUMP_API uint64_t gpump_read_set_hash(const gpump_read_set *set) {
+    uint64_t sum = 0, hash = gpump_hash_u32s(GPUMP_HASH_SEED, &set->config.struct_size, 2);
+    for (uint32_t i = 0; i < set->config.segments; i++) {
+        const gpumpi_read_set_entry *entry = &gpumpi_read_set_table_const(set)[i];
+        if ((entry->key & 127u) != set->epoch) continue;
+        sum += gpump_hash_u32s(gpump_hash_u64(GPUMP_HASH_SEED, entry->key >> 7), &entry->read, 2);
+    }
+    return gpump_hash_u64(gpump_hash_u64(hash, sum), set->lost);
+}
+
+GPUMP_API gpump_result gpump_read_set_bits(const gpump_read_set_config *config, uint64_t *bits, gpump_diag *diag) {
+    size_t bytes;
+    gpump_result result = gpump_read_set_bytes(config, &bytes, diag);
+    if (result) return result;
+    if (!bits) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "bits", 0, 0, 1, UINT64_MAX);
+    *bits = config->segments * (uint64_t)(64 + 32 + 32);
+    return GPUMP_OK;
+}
+
+/* ---- reports ---- */
+
+/* The entry of a segment, which is added when it is new; NULL: the set is full. */
+static gpumpi_read_set_entry *gpumpi_read_set_look_up(gpump_read_set *set, uint64_t address) {
+    gpumpi_read_set_entry *table = gpumpi_read_set_table(set);
+    const uint64_t key = (address & ~(uint64_t)127) | set->epoch;
+    const uint32_t mask = set->config.segments - 1u;
+    uint32_t at = (uint32_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 40) & mask;
+    while (table[at].key != key) { /* a quarter of the table is never of this epoch, so the search ends */
+        if ((table[at].key & 127u) != set->epoch) {
+            if (set->used >= gpumpi_read_set_limit(set)) set->lost = 1;
+            if (set->lost) return NULL;
+            set->used++;
+            table[at].key = key;
+            table[at].read = table[at].written = 0;
+            break;
+        }
+        at = (at + 1u) & mask;
+    }
+    return &table[at];
+}
+
+GPUMP_API void gpump_read_set_clear(gpump_read_set *set) {
+    if (set->epoch == GPUMPI_READ_SET_EPOCHS) {
+        memset(gpumpi_read_set_table(set), 0, set->config.segments * sizeof(gpumpi_read_set_entry));
+        set->epoch = 0;
+    }
+    set->epoch++;
+    set->used = set->lost = 0;
+}
+
+GPUMP_API void gpump_read_set_assume_all(gpump_read_set *set) {
+    gpump_read_set_clear(set);
+    set->lost = 1;
+}
+
+GPUMP_API void gpump_read_set_load(gpump_read_set *set, uint64_t address, uint32_t words) {
+    gpumpi_read_set_entry *entry = gpumpi_read_set_look_up(set, address);
+    if (entry) entry->read |= words & ~entry->written;
+}
+
+GPUMP_API int gpump_read_set_store(gpump_read_set *set, uint64_t address, uint32_t words) {
+    gpumpi_read_set_entry *entry = gpumpi_read_set_look_up(set, address);
+    if (!entry) return 1;
+    entry->written |= words & ~entry->read;
+    return (entry->read & words) != 0;
+}
+
+/* ---- travelling with a block ---- */
+
+GPUMP_API gpump_result gpump_read_set_save(const gpump_read_set *set, gpump_read_set_segment *segments,
+                                           uint32_t capacity, uint32_t *count) {
+    uint32_t n = 0;
+    if (!set || !count || (capacity && !segments)) return GPUMP_ERROR_ARGUMENT;
+    *count = set->lost ? 1 : set->used;
+    if (*count > capacity) return GPUMP_ERROR_CAPACITY;
+    if (set->lost) {
+        segments->address = GPUMP_READ_SET_ALL;
+        segments->read = UINT32_MAX;
+        segments->written = 0;
+        return GPUMP_OK;
+    }
+    for (uint32_t i = 0; n < *count; i++) {
+        const gpumpi_read_set_entry *entry = &gpumpi_read_set_table_const(set)[i];
+        if ((entry->key & 127u) != set->epoch) continue;
+        segments[n].address = entry->key & ~(uint64_t)127;
+        segments[n].read = entry->read;
+        segments[n].written = entry->written;
+        n++;
+    }
+    return GPUMP_OK;
+}
+
+GPUMP_API gpump_result gpump_read_set_restore(gpump_read_set *set, const gpump_read_set_segment *segments,
+                                              uint32_t count) {
+    if (!set || (count && !segments)) return GPUMP_ERROR_ARGUMENT;
+    gpump_read_set_clear(set);
+    for (uint32_t i = 0; i < count; i++) {
+        gpumpi_read_set_entry *entry =
+            segments[i].address == GPUMP_READ_SET_ALL ? NULL : gpumpi_read_set_look_up(set, segments[i].address);
+        if (!entry) {
+            gpump_read_set_assume_all(set);
+            return GPUMP_OK;
+        }
+        entry->read |= segments[i].read;
+        entry->written |= segments[i].written;
+    }
+    return GPUMP_OK;
 }
 
 /* ---- gpump_impl/sm/sm.c ---- */

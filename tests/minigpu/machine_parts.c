@@ -7,7 +7,6 @@
 #include "tools/check.h"
 #include "machine/machine.h"
 #include "machine/pipeline.h"
-#include "machine/read_set.h"
 #include "machine/scoreboard.h"
 #include "machine/simt_stack.h"
 #include "machine/warp_scheduler.h"
@@ -213,43 +212,6 @@ static void test_warp_schedulers(void **state) {
     assert_int_equal(warp_scheduler_pick(&m, &s, 0, UINT64_C(1) << 63), 63);
 }
 
-/* ---- the read set, against a list of every word ---- */
-
-static void test_read_set(void **state) {
-    enum { SIZE = 256, SEGMENTS = 100, ENTRIES = 2 };
-    static machine m;
-    static sm s;
-    static read_set_entry table[SIZE * ENTRIES];
-    static uint32_t used[ENTRIES];
-    static uint32_t has_read[SEGMENTS], has_written[SEGMENTS];
-    uint64_t random = test_seed(), life, step;
-    (void)state;
-    m.config.read_set_segments = SIZE;
-    s.read_sets = table;
-    s.read_set_used = used;
-    for (life = 1; life < 40; life++) {
-        uint32_t entry = (uint32_t)life % ENTRIES;
-        memset(has_read, 0, sizeof has_read);
-        memset(has_written, 0, sizeof has_written);
-        read_set_clear(&m, &s, entry);
-        for (step = 0; step < 400; step++) {
-            uint32_t segment = gpump_random_below(&random, SEGMENTS), words = 1u << gpump_random_below(&random, 32);
-            uint64_t address = DEVICE_BASE + (uint64_t)segment * SEGMENT_BYTES * 3;
-            if (gpump_random_below(&random, 2)) {
-                read_set_load(&m, &s, entry, life, address, words);
-                has_read[segment] |= words & ~has_written[segment];
-            } else {
-                test_check(read_set_store(&m, &s, entry, life, address, words) == ((has_read[segment] & words) != 0),
-                           test_seed(), life);
-                has_written[segment] |= words & ~has_read[segment];
-            }
-        }
-    }
-    /* Too small a table, and a block whose past is not known, are careful. */
-    read_set_assume_all(&m, &s, 0);
-    assert_int_equal(read_set_store(&m, &s, 0, 100, DEVICE_BASE, 1), 1);
-}
-
 /* ---- fetch that is held ---- */
 
 static void test_fetch_can_be_held(void **state) {
@@ -342,7 +304,6 @@ int main(void) {
         cmocka_unit_test(test_simt_exit_below),
         cmocka_unit_test(test_scoreboard),
         cmocka_unit_test(test_warp_schedulers),
-        cmocka_unit_test(test_read_set),
         cmocka_unit_test(test_fetch_can_be_held),
         cmocka_unit_test(test_queues_before_memory_have_an_end),
     };

@@ -32,7 +32,7 @@
 
 /* What executing an instruction does to the flush bit of its block. */
 typedef enum clobber_rule {
-    CLOBBERS_WATCHED, /* clears it when it overwrites what its block has read (read_set.h) */
+    CLOBBERS_WATCHED, /* clears it when it overwrites what its block has read (gpump_read_set) */
     CLOBBERS_NEVER,   /* nothing, says the analysis */
     CLOBBERS_ALWAYS   /* clears it, says the analysis */
 } clobber_rule;
@@ -87,6 +87,11 @@ typedef struct preempted_block {
     uint64_t context_bytes; /* what of it is in memory */
     uint32_t flushes;       /* how often it has been flushed so far */
     uint32_t kernel;
+    /* What it has read and written so far, when it was saved and blocks are watched; room for three quarters of
+     * read_set_segments. */
+    gpump_read_set_segment *read_segments;
+    uint32_t read_segment_count;
+    uint32_t unused;
 } preempted_block;
 
 typedef struct kernel {

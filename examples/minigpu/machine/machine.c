@@ -504,6 +504,39 @@ static uint32_t power_of_two(uint32_t at_least) {
     return power;
 }
 
+/* 1 when an instruction of a kernel is watched while it runs. Read sets are made only then. */
+static int has_watched_blocks(const machine *m) {
+    uint32_t i, n;
+    for (i = 0; i < m->kernel_count; i++)
+        for (n = 0; n < m->kernels[i].program->count; n++)
+            if (m->kernels[i].info[n].clobbers == CLOBBERS_WATCHED) return 1;
+    return 0;
+}
+
+static int make_read_sets(machine *m, sm *s) {
+    const gpump_read_set_config config = {sizeof config, m->config.read_set_segments};
+    uint32_t i, entries = m->config.gpu.block_slots * (m->in_place ? 2u : 1u);
+    size_t bytes;
+    if (!has_watched_blocks(m)) return 0;
+    if (gpump_read_set_bytes(&config, &bytes, NULL)) return -1;
+    for (i = 0; i < entries; i++) {
+        void *memory = arena_take(&m->arena, bytes);
+        if (!memory || gpump_read_set_init(memory, bytes, &config, &s->read_sets[i], NULL)) return -1;
+    }
+    return 0;
+}
+
+/* Room for what preempted blocks have read and written. */
+static int make_travelling_read_sets(machine *m) {
+    const size_t capacity = m->config.read_set_segments / 4 * 3;
+    uint32_t i;
+    gpump_read_set_segment *room;
+    if (!has_watched_blocks(m)) return 0;
+    room = (gpump_read_set_segment *)arena_take_array(&m->arena, m->preempted_count * capacity, sizeof *room);
+    for (i = 0; room && i < m->preempted_count; i++) m->preempted[i].read_segments = room + i * capacity;
+    return room ? 0 : -1;
+}
+
 static int make_sm(machine *m, uint32_t index, uint32_t shared_bytes, char error[LAUNCH_ERROR_BYTES]) {
     const minigpu_config *c = &m->config;
     const uint32_t lengths[PIPES] = {
@@ -517,9 +550,7 @@ static int make_sm(machine *m, uint32_t index, uint32_t shared_bytes, char error
     s->wake = s->stall_cycle = NEVER;
     s->registers = (uint32_t *)arena_take_array(&m->arena, c->gpu.registers, sizeof(uint32_t));
     s->shared = (uint8_t *)arena_take(&m->arena, shared_bytes ? shared_bytes : 1);
-    s->read_sets = (read_set_entry *)arena_take_array(
-        &m->arena, (size_t)c->gpu.block_slots * (m->in_place ? 2 : 1) * c->read_set_segments, sizeof(read_set_entry));
-    s->read_set_used = (uint32_t *)arena_take_array(&m->arena, BLOCK_ENTRIES_MAX, sizeof(uint32_t));
+    if (make_read_sets(m, s)) goto memory;
     s->meter = memory_make_meter(&m->arena, c, 1, m->kernel_count);
     s->resident_since = (uint64_t *)arena_take_array(&m->arena, m->kernel_count, sizeof(uint64_t));
     s->records = (in_flight *)arena_take_array(&m->arena, records, sizeof(in_flight));
@@ -529,9 +560,9 @@ static int make_sm(machine *m, uint32_t index, uint32_t shared_bytes, char error
     s->miss_queues = (miss_queue *)arena_take_array(&m->arena, c->kernels_per_sm + 1, sizeof(miss_queue));
     s->completed = (uint32_t *)arena_take_array(&m->arena, records, sizeof(uint32_t));
     s->requests = (memory_request *)arena_take_array(&m->arena, REQUESTS_PER_SM, sizeof(memory_request));
-    if (!s->meter || !s->resident_since || !s->registers || !s->shared || !s->read_sets || !s->read_set_used ||
-        !s->records || !s->waiters || !s->check_queue || !s->access_queue || !s->miss_queues || !s->requests ||
-        !s->completed || cache_make(&s->l1, &m->arena, c->l1_bytes, c->l1_ways))
+    if (!s->meter || !s->resident_since || !s->registers || !s->shared || !s->records || !s->waiters ||
+        !s->check_queue || !s->access_queue || !s->miss_queues || !s->requests || !s->completed ||
+        cache_make(&s->l1, &m->arena, c->l1_bytes, c->l1_ways))
         goto memory;
     if (c->issue_queue_entries) {
         uint32_t ids = 0;
@@ -740,7 +771,9 @@ static int build(machine *m, launch_file *launch, const kernel_program **program
     m->preempted = (preempted_block *)arena_take_array(&m->arena, m->preempted_count, sizeof(preempted_block));
     m->sms = (sm **)arena_take_array(&m->arena, c->gpu.sms, sizeof(sm *));
     m->memory_system = memory_make(&m->arena, c, c->gpu.sms, m->kernel_count);
-    if (!m->blocks || !m->warps || !m->predicates || !m->preempted || !m->sms || !m->memory_system) goto memory;
+    if (!m->blocks || !m->warps || !m->predicates || !m->preempted || !m->sms || !m->memory_system ||
+        make_travelling_read_sets(m))
+        goto memory;
     for (i = 0; i < m->block_count; i++) m->blocks[i].next_free = i + 1 < m->block_count ? i + 1 : NONE;
     for (i = 0; i < m->warp_count; i++) {
         m->warps[i].block = i + 1 < m->warp_count ? i + 1 : NONE;

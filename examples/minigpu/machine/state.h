@@ -11,7 +11,6 @@
  *   runtime_calls    printf, assert, malloc and free of kernels
  *   page_faults      absent pages: found by checks, brought by a handler
  *   restart          warps go back to the start of their idempotent region
- *   read_set         what a block has read and written: may it still be flushed?
  *   preemption       every call of gpump: how blocks leave SMs and come back
  *   victims          which blocks leave when a kernel with a latency limit arrives
  *
@@ -55,11 +54,6 @@ typedef struct arrival {
     uint32_t item; /* the in-flight record that has everything, or the block */
 } arrival;
 
-typedef struct read_set_entry {
-    uint64_t key; /* life of the block, and segment */
-    uint32_t read, written;
-} read_set_entry;
-
 /* ---- an SM ---- */
 
 typedef struct sm_statistics {
@@ -70,10 +64,9 @@ typedef struct sm_statistics {
 
 typedef struct sm {
     gpump_sm *gpump;
-    uint32_t *registers;       /* the register file: gpu.registers 32-bit registers */
-    uint8_t *shared;           /* shared memory */
-    read_set_entry *read_sets; /* one table per block entry */
-    uint32_t *read_set_used;
+    uint32_t *registers;                          /* the register file: gpu.registers 32-bit registers */
+    uint8_t *shared;                              /* shared memory */
+    gpump_read_set *read_sets[BLOCK_ENTRIES_MAX]; /* by block entry; NULL: no block is watched */
     in_flight *records;
     uint32_t free_record;
     uint32_t index;

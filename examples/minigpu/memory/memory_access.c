@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "machine/read_set.h"
 #include "machine/region.h"
 #include "machine/runtime_calls.h"
 #include "memory/translation.h"
@@ -376,7 +375,8 @@ static void atomic(machine *m, sm *s, in_flight *r) {
  * has executed nothing that might do so. */
 static void track(machine *m, sm *s, in_flight *r) {
     block *b = &m->blocks[r->block];
-    uint32_t entry = b->ref.slot, i;
+    gpump_read_set *set = s->read_sets[b->ref.slot];
+    uint32_t i;
     int clobbered = 0;
     if (r->instruction->space == SPACE_LOCAL) return;
     if (r->info->clobbers != CLOBBERS_WATCHED) {
@@ -390,9 +390,9 @@ static void track(machine *m, sm *s, in_flight *r) {
                 segment < m->local_base + m->local_stride * m->local_count)
                 continue;
             if (!instruction_only_reads(r->instruction))
-                clobbered |= read_set_store(m, s, entry, b->life, segment, r->words[i]);
+                clobbered |= gpump_read_set_store(set, segment, r->words[i]);
             else
-                read_set_load(m, s, entry, b->life, segment, r->words[i]);
+                gpump_read_set_load(set, segment, r->words[i]);
         }
     }
     if (clobbered) gpump_sm_report_clobber(s->gpump, b->ref);

@@ -24,7 +24,6 @@
 #include "machine/gate.h"
 #include "machine/issue_queue.h"
 #include "machine/pipeline.h"
-#include "machine/read_set.h"
 #include "machine/restart.h"
 #include "machine/trace.h"
 #include "memory/memory_path.h"
@@ -219,10 +218,13 @@ gpump_reason preemption_place(machine *m, sm *s, uint32_t kernel_index, uint64_t
     take_warps(m, s, index);
     stop_warps(m, s, b);
     s->present &= ~b->slots;
-    read_set_clear(m, s, ref.slot);
+    if (s->read_sets[ref.slot]) gpump_read_set_clear(s->read_sets[ref.slot]);
     if (restores) {
         b->context = saved->context; /* a RESTORE action follows */
-        read_set_assume_all(m, s, ref.slot);
+        if (s->read_sets[ref.slot])
+            machine_must(
+                m, "gpump_read_set_restore",
+                gpump_read_set_restore(s->read_sets[ref.slot], saved->read_segments, saved->read_segment_count), NULL);
     } else {
         if (k->program->local_bytes) b->local_frame = m->local_free[--m->local_count_free];
         b->local_base = b->local_frame == NONE ? 0 : m->local_base + b->local_frame * m->local_stride;
@@ -430,6 +432,7 @@ static void overwrite(machine *m, sm *s, const block *b, const gpump_sm_action *
 
 static void queue_preempted(machine *m, const block *b, const gpump_sm_action *action) {
     kernel *k = &m->kernels[b->kernel];
+    const gpump_read_set *set = m->sms[b->sm]->read_sets[b->ref.slot];
     uint32_t index = m->free_preempted;
     preempted_block *entry;
     if (index == NONE) {
@@ -453,6 +456,11 @@ static void queue_preempted(machine *m, const block *b, const gpump_sm_action *a
         m->sms[b->sm]->parked++;
     }
     entry->flushes = b->flushes + (action->why == GPUMP_BLOCK_FLUSHED);
+    if (entry->context != NEVER && set) /* what proves that it may still be flushed travels with it */
+        machine_must(m, "gpump_read_set_save",
+                     gpump_read_set_save(set, entry->read_segments, m->config.read_set_segments / 4 * 3,
+                                         &entry->read_segment_count),
+                     NULL);
     entry->next = NONE;
     if (k->last_preempted == NONE)
         k->first_preempted = index;
