@@ -86,8 +86,8 @@ static void claims_hold_when_the_kernel_runs(void **state) {
         watcher w;
         access_address *claims;
         const kernel_program *kernel;
-        reference_argument arguments[32];
-        reference_launch view;
+        reference_argument arguments[32], executed[32];
+        reference_launch view, is;
         uint32_t i;
         snprintf(path, sizeof path, KERNELS "%s/small.yaml", entry->name);
         if (launch_file_read(&launch, path, error)) fail_msg("%s", error);
@@ -122,14 +122,19 @@ static void claims_hold_when_the_kernel_runs(void **state) {
             arguments[i].scalar = argument->is_buffer ? 0 : argument->scalar;
             arguments[i].buffer = argument->is_buffer ? launch.buffers[argument->buffer].contents : NULL;
             arguments[i].bytes = argument->is_buffer ? launch.buffers[argument->buffer].bytes : 0;
+            executed[i] = arguments[i];
+            if (argument->is_buffer) executed[i].buffer = run.memory[argument->buffer];
         }
         memcpy(view.grid, launch.kernels[0].grid, sizeof view.grid);
         memcpy(view.block, launch.kernels[0].block, sizeof view.block);
         view.dynamic_shared_bytes = launch.kernels[0].dynamic_shared_bytes;
         view.argument_count = launch.kernels[0].argument_count;
         view.arguments = arguments;
+        is = view;
+        is.arguments = executed;
         assert_null(entry->reference(&view));
-        for (i = 0; i < launch.buffer_count; i++)
+        if (entry->check) assert_null(entry->check(&is, &view));
+        for (i = 0; i < launch.buffer_count && !entry->check; i++)
             assert_memory_equal(run.memory[i], launch.buffers[i].contents, (size_t)launch.buffers[i].bytes);
         interpret_close(&run);
         free(w.bases);

@@ -70,6 +70,29 @@ static void every_wrong_bit_is_caught(void **state) {
     }
 }
 
+/* What may stand in any order is compared as a set: two nodes of a queue may change places, none may come twice. */
+static void open_orders_are_sets(void **state) {
+    launch_file launch;
+    kernel_check check;
+    machine *m;
+    int32_t *next, first;
+    (void)state;
+    read_launch(&launch, "bfs_queue", "small.yaml");
+    m = build(&launch);
+    assert_int_equal(machine_run(m, NEVER), 1);
+    next = (int32_t *)device_memory(m, launch.buffers[launch.kernels[0].arguments[2].buffer].address);
+    first = next[0];
+    assert_int_not_equal(first, next[1]);
+    next[0] = next[1];
+    next[1] = first;
+    assert_int_equal(check_results(m, &launch, &check), 0);
+    next[0] = first;
+    assert_int_equal(check_results(m, &launch, &check), 1);
+    assert_non_null(strstr(check.text, "another set"));
+    machine_free(m);
+    launch_file_free(&launch);
+}
+
 /* The launch of the kernel, over copies of its buffers' first contents. */
 static reference_launch view_of(const launch_file *launch, reference_argument *arguments) {
     const launch_kernel *kernel = &launch->kernels[0];
@@ -210,7 +233,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_small_launch_is_right), cmocka_unit_test(every_wrong_bit_is_caught),
         cmocka_unit_test(same_seed_same_inputs),       cmocka_unit_test(unsuitable_launches_are_refused),
-        cmocka_unit_test(wild_contents_are_survived),
+        cmocka_unit_test(wild_contents_are_survived),  cmocka_unit_test(open_orders_are_sets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

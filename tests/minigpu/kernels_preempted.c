@@ -74,7 +74,9 @@ static void only_clobbering_blocks_refuse_a_flush(void **state) {
                                              "kmeans_point", "srad_1",          "streamcluster",
                                              "lbm",          "stencil",         "spmv",
                                              "array_walk",   "pointer_chase",   "dwt2d_copy",
-                                             "dwt2d_fdwt53", "cfd_step_factor", "cfd_compute_flux"};
+                                             "dwt2d_fdwt53", "cfd_step_factor", "cfd_compute_flux",
+                                             "cutcp",        "sad_1",           "sad_2",
+                                             "mri_gridding"};
     const reference_entry *entry;
     (void)state;
     for (entry = reference_entries; entry->name; entry++) {

@@ -2,7 +2,8 @@
  * both sides agree on.
  *
  * Each folder NAME holds NAME.cu, NAME.ptx, reference.c with reference_NAME(), launch.yaml and small.yaml, and where
- * the inputs are not plain ramps or random numbers generate.c with generate_NAME(). The build finds the folders by
+ * the inputs are not plain ramps or random numbers generate.c with generate_NAME(). Where the kernel leaves some
+ * elements in an order of its own, check.c with check_NAME() compares them as a set. The build finds the folders by
  * themselves; nothing else has to be edited to add one. */
 #ifndef MINIGPU_REFERENCE_H
 #define MINIGPU_REFERENCE_H
@@ -34,10 +35,15 @@ typedef const char *(*reference_function)(const reference_launch *launch);
  * contents. Called after the buffers' own initialisers, so that it may leave some of them alone. */
 typedef const char *(*reference_generator)(const reference_launch *launch, uint64_t seed);
 
+/* Compares what the kernel left with what its reference left, where the order of some elements is open: NULL when both
+ * are the same, or what differs (a constant string). Both launches hold copies, which it may reorder. */
+typedef const char *(*reference_check)(const reference_launch *is, const reference_launch *expected);
+
 typedef struct reference_entry {
     const char *name;
     reference_function reference;
     reference_generator generate; /* NULL where the launch file's own initialisers are enough */
+    reference_check check;        /* NULL where buffers are compared byte for byte */
 } reference_entry;
 
 /* All folders, in the order of their names; ends with a NULL name. */
@@ -92,6 +98,22 @@ static inline uint64_t reference_threads(const reference_launch *launch) {
     return reference_blocks(launch) * reference_block_threads(launch);
 }
 
+/* 1 when the grid has at most `limit` blocks and each block at most 1024 threads. */
+static inline int reference_fits(const reference_launch *launch, uint64_t limit) {
+    uint64_t blocks = 1, threads = 1;
+    for (int i = 0; i < 3; i++) {
+        blocks *= launch->grid[i];
+        threads *= launch->block[i];
+        if (blocks > limit || threads > 1024) return 0;
+    }
+    return 1;
+}
+/* 1 when buffer argument `index` holds the same bytes in both launches. */
+static inline int reference_same(const reference_launch *a, const reference_launch *b, uint32_t index) {
+    return a->arguments[index].bytes == b->arguments[index].bytes &&
+           memcmp(a->arguments[index].buffer, b->arguments[index].buffer, (size_t)a->arguments[index].bytes) == 0;
+}
+
 /* ---- arithmetic ---- */
 /* The .approx instructions have no exact result in the PTX manual; mini-GPU and references compute them in double and
  * round once. With .ftz, subnormal inputs and results become zeros of the same sign. */
@@ -105,6 +127,8 @@ static inline float reference_rcp_approx_ftz(float x) {
     return reference_flush((float)(1.0 / (double)reference_flush(x)));
 }
 static inline float reference_rsqrt_approx(float x) { return (float)(1.0 / sqrt((double)x)); }
+static inline float reference_sin_approx(float x) { return (float)sin((double)x); }
+static inline float reference_cos_approx(float x) { return (float)cos((double)x); }
 /* cvt.rzi.s32.f32: towards zero, saturated, and 0 for NaN. */
 static inline int32_t reference_to_s32(float x) {
     if (x != x) return 0;
