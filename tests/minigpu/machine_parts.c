@@ -163,9 +163,8 @@ static void test_simt_exit_below(void **state) {
 static issue_info info_of(uint16_t source, uint16_t destination) {
     issue_info info;
     memset(&info, 0, sizeof info);
-    info.ids[0] = source;
-    info.ids[1] = destination;
-    info.sources = info.destinations = 1;
+    scoreboard_name(&info, source, 0);
+    scoreboard_name(&info, destination, 1);
     return info;
 }
 

@@ -7,6 +7,12 @@ uint32_t lanes_guard(const instruction *i, uint32_t mask, const uint32_t *predic
     return mask & (i->guard_negated ? ~value : value);
 }
 
+/* 1 << lane, so that a loop over lanes that asks a mask is one of vectors. */
+#define BITS_OF_8(first)                                                                                        \
+    1u << (first), 2u << (first), 4u << (first), 8u << (first), 16u << (first), 32u << (first), 64u << (first), \
+        128u << (first)
+static const uint32_t lane_bits[LANES] = {BITS_OF_8(0), BITS_OF_8(8), BITS_OF_8(16), BITS_OF_8(24)};
+
 static void fill(lanes_operand *value, uint64_t bits, uint32_t words) {
     EACH_LANE value->word[0][l] = (uint32_t)bits;
     if (words == 2) EACH_LANE value->word[1][l] = (uint32_t)(bits >> 32);
@@ -90,7 +96,8 @@ void lanes_read(const operand *o, const uint32_t *registers, const uint32_t *pre
                 lanes_operand *value) {
     switch (o->kind) {
     case OPERAND_REGISTER:
-        memcpy(value->word, registers + (size_t)o->index * LANES, (size_t)o->words * sizeof value->word[0]);
+        memcpy(value->word[0], registers + (size_t)o->index * LANES, sizeof value->word[0]);
+        if (o->words == 2) memcpy(value->word[1], registers + ((size_t)o->index + 1) * LANES, sizeof value->word[1]);
         break;
     case OPERAND_PREDICATE: value->word[0][0] = o->negated ? ~predicates[o->index] : predicates[o->index]; break;
     case OPERAND_IMMEDIATE:
@@ -122,13 +129,11 @@ void lanes_write(const operand *o, uint32_t mask, const lanes_operand *value, ui
         predicates[o->index] = (predicates[o->index] & ~mask) | (value->word[0][0] & mask);
     } else if (o->kind == OPERAND_REGISTER) {
         uint32_t *to = registers + (size_t)o->index * LANES;
-        if (mask == UINT32_MAX) {
-            memcpy(to, value->word, (size_t)o->words * sizeof value->word[0]);
-        } else {
-            for (uint32_t w = 0; w < o->words; w++, to += LANES) EACH_LANE {
-                    uint32_t take = 0u - (mask >> l & 1);
-                    to[l] = (to[l] & ~take) | (value->word[w][l] & take);
-                }
+        for (uint32_t w = 0; w < o->words; w++, to += LANES) {
+            if (mask == UINT32_MAX)
+                memcpy(to, value->word[w], sizeof value->word[w]);
+            else
+                EACH_LANE to[l] = mask & lane_bits[l] ? value->word[w][l] : to[l];
         }
     }
 }
@@ -219,7 +224,10 @@ void lanes_from_memory(const instruction *i, uint32_t active, const uint8_t *byt
     for (uint32_t k = 0; k < i->vector; k++) {
         const uint8_t *from = bytes + k * size;
         if (size == 4 && i->destinations[k].words <= 1) {
-            EACH_LANE d[k].word[0][l] = (uint32_t)read_bytes(from + (size_t)l * stride, 4);
+            if (stride == 4)
+                EACH_LANE d[k].word[0][l] = (uint32_t)read_bytes(from + (size_t)l * 4, 4);
+            else
+                EACH_LANE d[k].word[0][l] = (uint32_t)read_bytes(from + (size_t)l * stride, 4);
         } else if (size == 8) {
             EACH_LANE set_lane64(&d[k], l, read_bytes(from + (size_t)l * stride, 8));
         } else {
@@ -253,7 +261,9 @@ void lanes_to_memory(const instruction *i, uint32_t active, const lanes_operand 
     }
     for (uint32_t k = 0; k < i->vector; k++) {
         uint8_t *to = bytes + k * size;
-        if (size == 4) {
+        if (size == 4 && stride == 4) {
+            EACH_LANE for (uint32_t b = 0; b < 4; b++) to[l * 4 + b] = (uint8_t)(s[k + 1].word[0][l] >> (8 * b));
+        } else if (size == 4) {
             EACH_LANE for (uint32_t b = 0; b < 4; b++) to[(size_t)l * stride + b] =
                 (uint8_t)(s[k + 1].word[0][l] >> (8 * b));
         } else {

@@ -1,5 +1,7 @@
 #include "machine/issue_queue.h"
 
+#include "machine/scoreboard.h"
+
 #include <string.h>
 
 #define BIT(i) (UINT64_C(1) << (i))
@@ -31,10 +33,9 @@ void issue_queue_insert(issue_queue *q, uint32_t slot, uint32_t warp_index, cons
                         uint32_t mask, uint64_t sequence, uint32_t record, int held_back) {
     instruction_window *window = &q->windows[slot];
     const uint32_t place = PLACE(sequence), word = q->free_entries[0] ? 0 : 1,
-                   entry = word * 64 + gpump_bits_lowest64(q->free_entries[word]),
-                   count = (uint32_t)info->sources + info->destinations;
+                   entry = word * 64 + gpump_bits_lowest64(q->free_entries[word]);
     uint64_t commit = 0, release = 0;
-    uint32_t i;
+    uint32_t i, at;
     queue_entry *e = &q->entries[entry];
     q->free_entries[word] &= q->free_entries[word] - 1;
     q->unit_entries[info->unit][word] |= BIT(entry % 64);
@@ -45,11 +46,19 @@ void issue_queue_insert(issue_queue *q, uint32_t slot, uint32_t warp_index, cons
     e->pc = pc;
     e->mask = mask;
     e->record = record;
-    for (i = 0; i < count; i++)
-        if (window->writer[info->ids[i]] != WINDOW) commit |= BIT(window->writer[info->ids[i]]);
-    for (i = info->sources; i < count; i++) release |= window->readers[info->ids[i]];
-    for (i = 0; i < info->sources; i++) window->readers[info->ids[i]] |= BIT(place);
-    for (i = info->sources; i < count; i++) window->writer[info->ids[i]] = (uint8_t)place;
+    for (i = 0; i < info->words; i++) {
+        const issue_word *bits = issue_word_at(info, i, &at);
+        uint64_t left = bits->sources | bits->destinations;
+        for (; left; left &= left - 1) {
+            const uint32_t bit = gpump_bits_lowest64(left), id = at * 64 + bit;
+            if (window->writer[id] != WINDOW) commit |= BIT(window->writer[id]);
+            if (bits->destinations >> bit & 1) {
+                release |= window->readers[id];
+                window->writer[id] = (uint8_t)place;
+            }
+            if (bits->sources >> bit & 1) window->readers[id] |= BIT(place);
+        }
+    }
     window->waits_commit[place] = commit;
     window->waits_release[place] = release;
     window->entry[place] = (uint8_t)entry;
@@ -97,9 +106,11 @@ void issue_queue_take(issue_queue *q, uint32_t slot, uint32_t entry) {
 void issue_queue_released(issue_queue *q, uint32_t slot, const issue_info *info, uint64_t sequence) {
     instruction_window *window = &q->windows[slot];
     const uint64_t bit = BIT(PLACE(sequence));
-    uint64_t left = window->queued;
-    uint32_t i;
-    for (i = 0; i < info->sources; i++) window->readers[info->ids[i]] &= ~bit;
+    uint64_t left = window->queued, ids;
+    uint32_t i, at;
+    for (i = 0; i < info->words; i++)
+        for (ids = issue_word_at(info, i, &at)->sources; ids; ids &= ids - 1)
+            window->readers[at * 64 + gpump_bits_lowest64(ids)] &= ~bit;
     for (; left; left &= left - 1) {
         const uint32_t place = gpump_bits_lowest64(left);
         if (!(window->waits_release[place] & bit)) continue;
@@ -110,12 +121,15 @@ void issue_queue_released(issue_queue *q, uint32_t slot, const issue_info *info,
 
 void issue_queue_committed(issue_queue *q, uint32_t slot, const issue_info *info, uint64_t sequence, uint64_t next) {
     instruction_window *window = &q->windows[slot];
-    const uint32_t place = PLACE(sequence), count = (uint32_t)info->sources + info->destinations;
+    const uint32_t place = PLACE(sequence);
     const uint64_t bit = BIT(place);
-    uint64_t left = window->queued;
-    uint32_t i;
-    for (i = info->sources; i < count; i++)
-        if (window->writer[info->ids[i]] == place) window->writer[info->ids[i]] = WINDOW;
+    uint64_t left = window->queued, ids;
+    uint32_t i, at;
+    for (i = 0; i < info->words; i++)
+        for (ids = issue_word_at(info, i, &at)->destinations; ids; ids &= ids - 1) {
+            uint8_t *writer = &window->writer[at * 64 + gpump_bits_lowest64(ids)];
+            if (*writer == place) *writer = WINDOW;
+        }
     window->alive &= ~bit;
     if (!(window->alive & BIT(PLACE(next)))) q->full &= ~BIT(slot);
     for (; left; left &= left - 1) {

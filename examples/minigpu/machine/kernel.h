@@ -12,6 +12,7 @@
 #define NONE GPUMP_NONE
 #define NEVER GPUMP_UNKNOWN
 #define SCOREBOARD_IDS 1024u /* registers, then predicates, of one thread */
+#define SCOREBOARD_WORDS (SCOREBOARD_IDS / 64)
 #define BARRIERS 16u
 #define SCHEDULERS_MAX 8u
 #define BLOCK_ENTRIES_MAX 64u
@@ -45,22 +46,38 @@ typedef enum copies_rule {
     COPIES_WAITS       /* wait_group, wait_all */
 } copies_rule;
 
-/* What issue needs to know of an instruction, prepared once: its scoreboard ids and a few bits. */
+/* The registers and predicates of an instruction in one word of the scoreboard: register r is bit r, predicate p bit
+ * registers + p. */
+typedef struct issue_word {
+    uint64_t sources, destinations;
+} issue_word;
+#define ISSUE_WORDS 2u /* most instructions name no more */
+typedef struct issue_more_words {
+    uint8_t word[SCOREBOARD_WORDS - ISSUE_WORDS];
+    issue_word bits[SCOREBOARD_WORDS - ISSUE_WORDS];
+} issue_more_words;
+
+/* What issue needs to know of an instruction, prepared once: its bits in the scoreboard and a few of its own. One cache
+ * line. */
 typedef struct issue_info {
-    uint16_t ids[32]; /* sources first, then destinations: register r is r, predicate p is registers + p */
-    uint8_t sources, destinations;
-    uint8_t unit;              /* functional_unit */
-    uint8_t pipe;              /* pipe_kind of its execution */
-    uint8_t needs_environment; /* reads special registers or parameters */
+    const instruction *instruction; /* NULL: the program has ended */
+    uint8_t words;                  /* of the scoreboard that it names */
+    uint8_t writes;                 /* 1: has destinations */
+    uint8_t unit;                   /* functional_unit */
+    uint8_t pipe;                   /* pipe_kind of its execution */
+    uint8_t needs_environment;      /* reads special registers or parameters */
     uint8_t is_barrier;
-    uint8_t is_global;   /* may touch device memory */
-    uint8_t is_boundary; /* starts an idempotent region */
-    uint8_t serialises;  /* waits for everything of its warp in flight: boundaries, calls of the fault handler */
-    uint8_t is_checked;  /* finds absent pages instead of failing on them */
-    uint8_t clobbers;    /* clobber_rule */
-    uint8_t is_point;    /* a preemption point */
-    uint8_t copies;      /* copies_rule */
-    uint8_t counted;     /* counted_kind */
+    uint8_t is_global;         /* may touch device memory */
+    uint8_t is_boundary;       /* starts an idempotent region */
+    uint8_t serialises;        /* waits for everything of its warp in flight: boundaries, calls of the fault handler */
+    uint8_t is_checked;        /* finds absent pages instead of failing on them */
+    uint8_t clobbers;          /* clobber_rule */
+    uint8_t is_point;          /* a preemption point */
+    uint8_t copies;            /* copies_rule */
+    uint8_t counted;           /* counted_kind */
+    uint8_t word[ISSUE_WORDS]; /* which words ... */
+    issue_word bits[ISSUE_WORDS]; /* ... and its bits in them */
+    issue_more_words *more;       /* the others */
 } issue_info;
 
 /* Instructions that are there for preemption or page faults alone, counted apart. */

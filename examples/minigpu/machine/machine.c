@@ -279,18 +279,17 @@ static machine_programs *read_programs(const minigpu_config *config, launch_file
             free_programs(p);
             return NULL;
         }
-        p->infos[i] = (issue_info *)calloc(found[i]->count ? found[i]->count : 1, sizeof **p->infos);
-        if (!p->infos[i]) {
-            free(clobbers);
-            launch_file_error(launch, nowhere, error, "out of memory");
-            free_programs(p);
-            return NULL;
-        }
-        if (scoreboard_prepare(found[i], p->infos[i])) {
+        if (found[i]->registers + found[i]->predicates > SCOREBOARD_IDS) {
             free(clobbers);
             launch_file_error(launch, k->name_place, error,
                               "kernel %s has %u registers and %u predicates, more than %u in all", k->name,
                               found[i]->registers, found[i]->predicates, SCOREBOARD_IDS);
+            free_programs(p);
+            return NULL;
+        }
+        if (!(p->infos[i] = scoreboard_prepare(found[i]))) {
+            free(clobbers);
+            launch_file_error(launch, nowhere, error, "out of memory");
             free_programs(p);
             return NULL;
         }
@@ -578,10 +577,9 @@ static int make_sm(machine *m, uint32_t index, uint32_t shared_bytes, char error
     for (i = 0; i < PIPES; i++) {
         /* Records, or segments of them (L1 hits), or warps (fetch). */
         uint32_t entries = power_of_two(records * 2 + c->l1_cycles + c->fetch_cycles + 2 * WARP_SLOTS_MAX);
-        s->pipes[i].entries = (pipe_entry *)arena_take_array(&m->arena, entries, sizeof(pipe_entry));
-        if (!s->pipes[i].entries) goto memory;
-        s->pipes[i].mask = entries - 1;
-        s->pipes[i].length = lengths[i] ? lengths[i] : 1;
+        pipe_entry *room = (pipe_entry *)arena_take_array(&m->arena, entries, sizeof *room);
+        if (!room) goto memory;
+        pipe_make(&s->pipes[i], room, entries, lengths[i] ? lengths[i] : 1);
     }
     for (i = 0; i < records; i++) s->records[i].next_free = i + 1 < records ? i + 1 : NONE;
     for (i = 0; i < REQUESTS_PER_SM; i++) s->requests[i].next_free = i + 1 < REQUESTS_PER_SM ? i + 1 : NONE;
@@ -843,6 +841,7 @@ machine *machine_build(launch_file *launch, const machine_options *options, char
     }
     m = (machine *)arena_take(&a, sizeof *m);
     m->arena = a;
+    pipe_make(&m->page_faults.buffer, NULL, 1, 0);
     m->config = config;
     m->programs = p;
     m->preempt_cycle = options->preempt_cycle;

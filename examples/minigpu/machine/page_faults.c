@@ -28,6 +28,7 @@ static int is_texture(const launch_file *launch, uint32_t buffer) {
 
 int page_faults_make(machine *m, const launch_file *launch, const char *what, char error[LAUNCH_ERROR_BYTES]) {
     pipe_stage *faults = &m->page_faults.buffer;
+    pipe_entry *room;
     uint64_t pages = 0, entries = 1, i;
     uint32_t n;
     if (!strcmp(what, "all")) {
@@ -53,13 +54,11 @@ int page_faults_make(machine *m, const launch_file *launch, const char *what, ch
     }
     for (i = 0; i < m->memory_bytes / PAGE_BYTES; i++) pages += (m->page_table[i] & PAGE_ABSENT_READ) != 0;
     while (entries < 2 * pages) entries *= 2; /* each page at most twice: to be read, and to be written */
-    if (entries > UINT32_MAX / 2 ||
-        !(faults->entries = (pipe_entry *)arena_take_array(&m->arena, entries, sizeof(pipe_entry)))) {
+    if (entries > UINT32_MAX / 2 || !(room = (pipe_entry *)arena_take_array(&m->arena, entries, sizeof *room))) {
         snprintf(error, LAUNCH_ERROR_BYTES, "out of memory for the fault buffer");
         return -1;
     }
-    faults->mask = (uint32_t)entries - 1;
-    faults->length = m->config.page_service_cycles;
+    pipe_make(faults, room, (uint32_t)entries, m->config.page_service_cycles);
     m->page_faults.absent = pages;
     return 0;
 }
@@ -83,6 +82,7 @@ uint64_t page_faults_call(machine *m) {
     for (; m->page_faults.reported; m->page_faults.reported--)
         faults->entries[(faults->head + faults->count - m->page_faults.reported) & faults->mask].cycle =
             m->now + faults->length;
+    if (faults->count) faults->due = faults->entries[faults->head].cycle;
     /* In order, so the last one comes last. None: others have brought the page meanwhile. */
     return faults->count ? faults->entries[(faults->head + faults->count - 1) & faults->mask].cycle : m->now + 1;
 }

@@ -15,7 +15,8 @@
 /* ---- what the masks say about a warp ---- */
 
 /* Must an instruction that ends a group or waits for groups still wait for copies? */
-static int waits_for_copies(const warp *w, const issue_info *info, const instruction *instruction) {
+static int waits_for_copies(const warp *w, const issue_info *info) {
+    const instruction *instruction = info->instruction;
     uint32_t i, left = instruction->variant == VARIANT_ALL ? 0 : instruction->lookup + 1u;
     if (info->copies == COPIES_ENDS_GROUP) return w->copies[(w->copy_group + 1) % COPY_GROUPS] != 0;
     for (i = left; i < COPY_GROUPS; i++)
@@ -26,50 +27,51 @@ static int waits_for_copies(const warp *w, const issue_info *info, const instruc
 /* May an instruction issue, as far as memory order goes? A barrier orders memory: what the warp sent before it must be
  * past its last check, and so in effect. A region's boundary waits until nothing of the region before can fail any
  * more, a call of the fault handler is an execution barrier (Kim 2.1). `itself` counts in w->in_flight: 1, or 0. */
-static int memory_order_clear(const warp *w, const issue_info *info, const instruction *instruction, uint32_t itself) {
+static int memory_order_clear(const warp *w, const issue_info *info, uint32_t itself) {
     return !(info->is_barrier && w->unchecked) && !(info->serialises && w->in_flight > itself) &&
-           !(info->copies > COPIES_STARTS && waits_for_copies(w, info, instruction));
+           !(info->copies > COPIES_STARTS && waits_for_copies(w, info));
 }
 
-static int runs_past_end(machine *m, const kernel *k, const warp *w, uint32_t pc) {
-    if (pc < k->program->count) return 0;
-    machine_fail(m, "kernel %s: warp %u runs past the last instruction", k->program->name, w->index);
+static int runs_past_end(machine *m, const warp *w, const issue_info *info) {
+    if (info->instruction) return 0;
+    machine_fail(m, "kernel %s: warp %u runs past the last instruction",
+                 m->kernels[m->blocks[w->block].kernel].program->name, w->index);
     return 1;
 }
 
 /* With an issue queue: an instruction that waits for more than registers may be free to go. */
-static void reconsider(machine *m, sm *s, const warp *w) {
+static void reconsider(sm *s, const warp *w) {
     const instruction_window *window = &s->queue->windows[w->slot];
     const queue_entry *e;
     if (!(s->queue->held_back >> w->slot & 1)) return;
     e = &s->queue->entries[window->entry[gpump_bits_lowest64(window->held_back)]];
-    if (memory_order_clear(w, e->info, &m->kernels[m->blocks[w->block].kernel].program->instructions[e->pc], 1))
-        issue_queue_permit(s->queue, w->slot);
+    if (memory_order_clear(w, e->info, 1)) issue_queue_permit(s->queue, w->slot);
 }
 
 /* The scoreboard's and the memory order's word on a warp's next instruction. */
 static void refresh_clear(machine *m, sm *s, warp *w) {
-    const kernel *k;
     const issue_info *info;
-    uint32_t pc;
     if (s->queue) {
-        reconsider(m, s, w);
+        reconsider(s, w);
         return;
     }
     if (!w->stack.depth) return;
-    k = &m->kernels[m->blocks[w->block].kernel];
-    pc = simt_top(&w->stack)->pc;
-    if (runs_past_end(m, k, w, pc)) return;
-    info = &k->info[pc];
+    info = &w->program[simt_top(&w->stack)->pc];
+    if (runs_past_end(m, w, info)) return;
     if (s->slot_info[w->slot] != info) {
         if (s->slot_info[w->slot]) s->unit_slots[s->slot_info[w->slot]->unit] &= ~BIT(w->slot);
         s->unit_slots[info->unit] |= BIT(w->slot);
         s->slot_info[w->slot] = info;
     }
-    if (scoreboard_clear(w, info) && memory_order_clear(w, info, &k->program->instructions[pc], 0))
+    if (scoreboard_clear(w, info) && memory_order_clear(w, info, 0))
         s->clear |= BIT(w->slot);
     else
         s->clear &= ~BIT(w->slot);
+}
+
+/* An instruction of the warp has let go of something: that can only help the next one. */
+static void look_again(machine *m, sm *s, warp *w) {
+    if (!(s->clear >> w->slot & 1)) refresh_clear(m, s, w);
 }
 
 void pipeline_refresh_warp(machine *m, sm *s, warp *w) {
@@ -134,7 +136,7 @@ static void uncount_queued(sm *s, const warp *w, block *b, uint32_t *in_flight) 
         const queue_entry *e = &s->queue->entries[window->entry[gpump_bits_lowest64(left)]];
         --*in_flight;
         b->in_flight--;
-        if (e->info->destinations) b->registers_pending--;
+        if (e->info->writes) b->registers_pending--;
     }
 }
 
@@ -148,15 +150,13 @@ void pipeline_squash_warp(machine *m, sm *s, uint32_t warp_index) {
         r->squashed = 1;
         w->in_flight--;
         b->in_flight--;
-        if (r->info->destinations) b->registers_pending--;
+        if (r->info->writes) b->registers_pending--;
     }
     if (s->queue) {
         uncount_queued(s, w, b, &w->in_flight);
         issue_queue_forget(s->queue, w->slot);
     }
-    memset(w->pending, 0, sizeof w->pending);
-    memset(w->held, 0, sizeof w->held);
-    memset(w->held_any, 0, sizeof w->held_any);
+    scoreboard_forget(w);
     memset(w->copies, 0, sizeof w->copies);
     w->unchecked = 0;
     gate_open(s, w, GPUMP_WARP_FETCH, GPUMP_WARP_PIPELINE);
@@ -184,7 +184,7 @@ static void retire(machine *m, sm *s, uint32_t record) {
         scoreboard_release_destinations(w, r->info);
     w->in_flight--;
     b->in_flight--;
-    if (r->info->destinations) b->registers_pending--;
+    if (r->info->writes) b->registers_pending--;
     if (r->info->copies == COPIES_STARTS) w->copies[r->copy_group]--;
     k->warp_instructions++;
     k->thread_instructions += gpump_bits_count64(r->active);
@@ -193,7 +193,7 @@ static void retire(machine *m, sm *s, uint32_t record) {
     w->executed_since[1]++;
     gpump_sm_report_executed(s->gpump, b->ref, 1);
     free_record(s, record);
-    refresh_clear(m, s, w);
+    look_again(m, s, w);
 }
 
 /* ---- blocks end ---- */
@@ -287,10 +287,10 @@ void pipeline_commit(machine *m, sm *s, uint32_t record) {
         return;
     }
     b = &m->blocks[r->block];
-    if (r->info->destinations) {
+    if (r->info->writes) {
         const instruction *instruction = r->instruction;
         warp *w = &m->warps[r->warp];
-        uint32_t *registers = warp_registers(m, b, w), *predicates = warp_predicates(m, w);
+        uint32_t *registers = s->registers + w->register_base, *predicates = warp_predicates(m, w);
         uint32_t i;
         for (i = 0; i < instruction->destination_count; i++)
             lanes_write(&instruction->destinations[i], r->active, &r->results[i], registers, predicates);
@@ -298,12 +298,6 @@ void pipeline_commit(machine *m, sm *s, uint32_t record) {
     }
     retire(m, s, record);
     pipeline_block_may_be_done(m, s, b);
-}
-
-static void commit_arithmetic(machine *m, sm *s, uint32_t record) {
-    in_flight *r = &s->records[record];
-    if (!r->squashed && r->active) lanes_compute(r->instruction, r->active, r->sources, r->results);
-    pipeline_commit(m, s, record);
 }
 
 /* Control instructions take effect here: until now the warp's fetch has waited. */
@@ -356,6 +350,7 @@ static void commit_control(machine *m, sm *s, uint32_t record) {
     default: simt_go(&w->stack, next); break;
     }
     retire(m, s, record);
+    refresh_clear(m, s, w); /* it stands at another instruction now */
     if (!w->stack.depth)
         warp_ended(m, s, b, w);
     else if (!gate_calling(w))
@@ -384,14 +379,18 @@ void pipeline_checked(machine *m, sm *s, in_flight *r) {
     warp *w = &m->warps[r->warp];
     w->unchecked--;
     if (m->config.sources_released == RELEASE_AT_LAST_CHECK) release_sources(s, w, r);
-    refresh_clear(m, s, w);
+    look_again(m, s, w);
 }
 
 /* ---- operand read ---- */
 
+/* What is captured here must not change until it takes effect. So arithmetic is computed at once, and only the result
+ * is kept. */
 static void read_operands(machine *m, sm *s, uint32_t record) {
     in_flight *r = &s->records[record];
     const instruction *instruction = r->instruction;
+    const int computes = r->info->unit != UNIT_MEMORY && r->info->unit != UNIT_CONTROL;
+    lanes_operand captured[INSTRUCTION_SOURCES], *sources = computes ? captured : r->sources;
     block *b;
     warp *w;
     uint32_t *predicates;
@@ -411,11 +410,12 @@ static void read_operands(machine *m, sm *s, uint32_t record) {
             b->environment.clock = m->now;
             b->environment.nanoseconds = gpump_muldiv_down(m->now, 1000000, m->config.gpu.clock_khz);
         }
-        lanes_read_sources(instruction, warp_registers(m, b, w), predicates, &b->environment, r->sources);
+        lanes_read_sources(instruction, s->registers + w->register_base, predicates, &b->environment, sources);
     }
+    if (computes && r->active) lanes_compute(instruction, r->active, sources, r->results);
     if (m->config.sources_released == RELEASE_AT_OPERAND_READ) {
         release_sources(s, w, r);
-        refresh_clear(m, s, w);
+        look_again(m, s, w);
     }
     if (r->info->unit == UNIT_MEMORY) {
         r->stage = RECORD_CHECKING;
@@ -428,39 +428,42 @@ static void read_operands(machine *m, sm *s, uint32_t record) {
 
 /* ---- issue ---- */
 
-/* The slots whose next instruction finds no place behind the issue stage. */
-static uint64_t without_unit(const machine *m, const sm *s, uint32_t scheduler) {
-    uint64_t slots = s->alu_free[scheduler] > m->now ? s->unit_slots[UNIT_ALU] : 0;
+/* The slots whose next instruction finds no place behind the issue stage, those of arithmetic left out: each scheduler
+ * has its own lanes. */
+static uint64_t without_unit(const machine *m, const sm *s) {
+    uint64_t slots = memory_path_has_room(m, s) ? 0 : s->unit_slots[UNIT_MEMORY];
     uint32_t unit;
+    if (s->units_free <= m->now) return slots;
     for (unit = 0; unit < UNIT_COUNT; unit++)
         if (unit != UNIT_ALU && s->unit_free[unit] > m->now) slots |= s->unit_slots[unit];
-    return memory_path_has_room(m, s) ? slots : slots | s->unit_slots[UNIT_MEMORY];
+    return slots;
 }
 
 static void occupy_unit(const machine *m, sm *s, uint32_t scheduler, const issue_info *info) {
-    uint64_t *free_at = info->unit == UNIT_ALU ? &s->alu_free[scheduler] : &s->unit_free[info->unit];
     uint32_t interval = 1;
+    if (info->unit == UNIT_ALU) {
+        s->alu_free[scheduler] = m->now + interval;
+        return;
+    }
     if (info->unit == UNIT_SFU) interval = m->config.sfu_interval;
     if (info->unit == UNIT_DOUBLE) interval = m->config.double_interval;
     if (info->pipe == PIPE_DIVIDE && info->unit != UNIT_MEMORY) interval = m->config.divide_interval;
-    *free_at = m->now + interval;
+    s->unit_free[info->unit] = m->now + interval;
+    if (s->units_free < m->now + interval) s->units_free = m->now + interval;
 }
 
 /* Gives an instruction that issues its record. */
 static in_flight *start_record(machine *m, sm *s, uint32_t warp_index, uint32_t pc, uint32_t mask, uint64_t sequence) {
     warp *w = &m->warps[warp_index];
-    const block *b = &m->blocks[w->block];
-    const kernel *k = &m->kernels[b->kernel];
     const uint32_t record = take_record(s);
     in_flight *r = &s->records[record];
-    r->instruction = &k->program->instructions[pc];
-    r->info = &k->info[pc];
+    r->info = &w->program[pc];
+    r->instruction = r->info->instruction;
     r->block = w->block;
     r->warp = warp_index;
     r->pc = pc;
     r->mask = mask;
     r->sequence = sequence;
-    r->issue_cycle = m->now;
     r->stage = RECORD_ISSUED;
     r->squashed = 0;
     r->sources_held = 1;
@@ -477,7 +480,7 @@ static in_flight *start_record(machine *m, sm *s, uint32_t warp_index, uint32_t 
     }
     pipe_put(&s->pipes[PIPE_OPERANDS], m->now, record);
     s->statistics.issued++;
-    gpump_meter_report_issued(s->meter, b->kernel + 1, 1);
+    gpump_meter_report_issued(s->meter, m->blocks[w->block].kernel + 1, 1);
     m->progress_cycle = m->now;
     return r;
 }
@@ -499,7 +502,7 @@ static void issue(machine *m, sm *s, uint32_t scheduler, uint32_t slot) {
     occupy_unit(m, s, scheduler, info);
     w->in_flight++;
     b->in_flight++;
-    if (info->destinations) b->registers_pending++;
+    if (info->writes) b->registers_pending++;
     if (info->unit == UNIT_CONTROL) { /* what comes next is known when it commits */
         s->fetched &= ~BIT(slot);
         gate_close(s, w, GPUMP_WARP_FETCH, GPUMP_WARP_PIPELINE);
@@ -526,7 +529,8 @@ static uint64_t issue_stage(machine *m, sm *s) {
         const uint32_t scheduler = first + i < schedulers ? first + i : first + i - schedulers;
         uint64_t candidates = ready & s->scheduler_slots[scheduler];
         if (!candidates || s->scheduler_free[scheduler] > m->now || s->free_record == NONE) continue;
-        candidates &= ~without_unit(m, s, scheduler);
+        candidates &= ~without_unit(m, s);
+        if (s->alu_free[scheduler] > m->now) candidates &= ~s->unit_slots[UNIT_ALU];
         if (candidates) issue(m, s, scheduler, warp_scheduler_pick(m, s, scheduler, candidates));
     }
     return memory_path_has_room(m, s) ? 0 : ready & s->unit_slots[UNIT_MEMORY];
@@ -573,7 +577,6 @@ static void fetch_line(machine *m, sm *s, uint32_t slot) {
     const uint32_t warp_index = s->slot_warp[slot];
     warp *w = &m->warps[warp_index];
     block *b = &m->blocks[w->block];
-    const kernel *k = &m->kernels[b->kernel];
     uint32_t i;
     s->queue->last_fetch = slot;
     for (i = 0; i < m->config.fetch_instructions && issue_queue_has_room(s->queue) && !(s->queue->full >> slot & 1);
@@ -581,15 +584,15 @@ static void fetch_line(machine *m, sm *s, uint32_t slot) {
         const uint32_t pc = simt_top(&w->stack)->pc;
         const issue_info *info;
         int held_back;
-        if (runs_past_end(m, k, w, pc)) return;
-        info = &k->info[pc];
+        info = &w->program[pc];
+        if (runs_past_end(m, w, info)) return;
         held_back = waits_for_more(info);
         w->in_flight++;
         b->in_flight++;
-        if (info->destinations) b->registers_pending++;
+        if (info->writes) b->registers_pending++;
         issue_queue_insert(s->queue, slot, warp_index, info, pc, simt_top(&w->stack)->mask, w->sequence++, NONE,
                            held_back);
-        if (held_back) reconsider(m, s, w);
+        if (held_back) reconsider(s, w);
         if (info->unit == UNIT_CONTROL) {
             s->fetched &= ~BIT(slot);
             gate_close(s, w, GPUMP_WARP_FETCH, GPUMP_WARP_PIPELINE);
@@ -640,7 +643,7 @@ void pipeline_execute(machine *m, sm *s) {
     uint32_t record, p;
     while ((record = pipe_take(&s->pipes[PIPE_CONTROL], m->now)) != NONE) commit_control(m, s, record);
     for (p = PIPE_ALU; p <= PIPE_DOUBLE; p++) {
-        while ((record = pipe_take(&s->pipes[p], m->now)) != NONE) commit_arithmetic(m, s, record);
+        while ((record = pipe_take(&s->pipes[p], m->now)) != NONE) pipeline_commit(m, s, record);
     }
 }
 

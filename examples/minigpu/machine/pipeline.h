@@ -1,7 +1,7 @@
 /* pipeline: the stages of an SM. fetch -> issue -> operand read -> execute -> commit.
  *
  * Issue takes one instruction per scheduler and cycle, in order within a warp. Operand read captures what the
- * instruction needs into its in-flight record. Execution computes from the record alone. Commit writes registers.
+ * instruction needs into its in-flight record; of arithmetic it captures the result. Commit writes registers.
  * Memory instructions go from operand read to the load-store unit (memory_path) and come back to commit when their last
  * reply is there. */
 #ifndef MINIGPU_PIPELINE_H

@@ -1,25 +1,29 @@
 #include "machine/scoreboard.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-static void add(issue_info *info, uint8_t *count, const kernel_program *program, const operand *o) {
-    uint32_t i, words = o->kind == OPERAND_REGISTER ? o->words : o->kind == OPERAND_PREDICATE ? 1 : 0;
-    uint32_t first = o->kind == OPERAND_PREDICATE ? program->registers + o->index : o->index;
-    for (i = 0; i < words; i++) {
-        uint32_t id = first + i, seen = 0, k;
-        /* The same register twice among the sources (or destinations) counts once. */
-        uint32_t start = count == &info->sources ? 0 : info->sources;
-        for (k = start; k < start + *count; k++) seen |= info->ids[k] == id;
-        if (!seen) info->ids[start + (*count)++] = (uint16_t)id;
+void scoreboard_name(issue_info *info, uint32_t id, int is_destination) {
+    const uint64_t bit = UINT64_C(1) << (id & 63u);
+    uint32_t i, at = 0;
+    issue_word *bits;
+    for (i = 0; i < info->words; i++) {
+        issue_word_at(info, i, &at);
+        if (at == id >> 6) break;
     }
+    if (i == info->words) {
+        *(i < ISSUE_WORDS ? &info->word[i] : &info->more->word[i - ISSUE_WORDS]) = (uint8_t)(id >> 6);
+        info->words++;
+    }
+    bits = i < ISSUE_WORDS ? &info->bits[i] : &info->more->bits[i - ISSUE_WORDS];
+    *(is_destination ? &bits->destinations : &bits->sources) |= bit;
+    if (is_destination) info->writes = 1;
 }
 
-static void add_predicate(issue_info *info, uint8_t *count, const kernel_program *program, uint32_t index) {
-    operand predicate;
-    memset(&predicate, 0, sizeof predicate);
-    predicate.kind = OPERAND_PREDICATE;
-    predicate.index = index;
-    add(info, count, program, &predicate);
+static void name_operand(issue_info *info, const kernel_program *program, const operand *o, int is_destination) {
+    uint32_t i, words = o->kind == OPERAND_REGISTER ? o->words : o->kind == OPERAND_PREDICATE ? 1 : 0;
+    const uint32_t first = o->kind == OPERAND_PREDICATE ? program->registers + o->index : o->index;
+    for (i = 0; i < words; i++) scoreboard_name(info, first + i, is_destination);
 }
 
 static uint8_t pipe_of(const instruction *instruction) {
@@ -61,13 +65,21 @@ static uint8_t counted_as(const instruction *instruction) {
     }
 }
 
-int scoreboard_prepare(const kernel_program *program, issue_info *info) {
+issue_info *scoreboard_prepare(const kernel_program *program) {
+    const size_t count = program->count + (size_t)1;
+    issue_info *info;
+    issue_more_words *more;
+    void *room;
     uint32_t i, k;
-    if (program->registers + program->predicates > SCOREBOARD_IDS) return -1;
+    if (posix_memalign(&room, sizeof *info, count * (sizeof *info + sizeof *more))) return NULL;
+    info = (issue_info *)room;
+    more = (issue_more_words *)(void *)(info + count);
+    memset(info, 0, count * (sizeof *info + sizeof *more));
     for (i = 0; i < program->count; i++) {
         const instruction *instruction = &program->instructions[i];
         issue_info *row = &info[i];
-        memset(row, 0, sizeof *row);
+        row->more = &more[i];
+        row->instruction = instruction;
         row->unit = instruction->unit;
         row->pipe = pipe_of(instruction);
         row->is_barrier = instruction->opcode == OPCODE_BAR;
@@ -81,13 +93,13 @@ int scoreboard_prepare(const kernel_program *program, issue_info *info) {
             instruction->unit == UNIT_MEMORY && instruction->space != SPACE_SHARED && instruction->space != SPACE_PARAM;
         for (k = 0; k < instruction->source_count; k++) {
             const operand *o = &instruction->sources[k];
-            add(row, &row->sources, program, o);
+            name_operand(row, program, o, 0);
             if (o->kind == OPERAND_SPECIAL || o->kind == OPERAND_PARAM) row->needs_environment = 1;
         }
-        if (instruction->guard != INSTRUCTION_NONE) add_predicate(row, &row->sources, program, instruction->guard);
+        if (instruction->guard != INSTRUCTION_NONE) scoreboard_name(row, program->registers + instruction->guard, 0);
         for (k = 0; k < instruction->destination_count; k++)
-            add(row, &row->destinations, program, &instruction->destinations[k]);
-        if (row->is_checked) add_predicate(row, &row->destinations, program, instruction->check);
+            name_operand(row, program, &instruction->destinations[k], 1);
+        if (row->is_checked) scoreboard_name(row, program->registers + instruction->check, 1);
     }
-    return 0;
+    return info;
 }

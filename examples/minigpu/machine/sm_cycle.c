@@ -53,14 +53,16 @@ void sm_cycle(machine *m, sm *s) {
     arrival sent;
     s->now = m->now;
     if (s->stall_cycle <= m->now) block_life_end_stalls(m, s);
-    arrivals(m, s);
+    if (memory_path_has_arrivals(m, s)) arrivals(m, s);
     pipeline_execute(m, s);
     if (s->ended_count) end_blocks(m, s);
-    if (!memory_path_send(m, s)) send_context(m, s);
-    checked = memory_path_tick(m, s);
-    if (memory_path_take_sent(s, &sent)) pipeline_commit(m, s, sent.item);
-    if (checked != NONE) pipeline_checked(m, s, &s->records[checked]);
-    if (s->ended_count) end_blocks(m, s);
+    if (!memory_path_send(m, s) && s->contexts_moving) send_context(m, s);
+    if (!memory_path_idle(s)) {
+        checked = memory_path_tick(m, s);
+        if (memory_path_take_sent(s, &sent)) pipeline_commit(m, s, sent.item);
+        if (checked != NONE) pipeline_checked(m, s, &s->records[checked]);
+        if (s->ended_count) end_blocks(m, s);
+    }
     wake = pipeline_issue(m, s);
     if (s->stopping) preemption_report_waits(m, s);
 

@@ -92,6 +92,7 @@ typedef struct sm {
     uint64_t scheduler_free[SCHEDULERS_MAX]; /* when it may issue again */
     uint64_t alu_free[SCHEDULERS_MAX];       /* each scheduler has its own lanes for arithmetic */
     uint64_t unit_free[UNIT_COUNT];
+    uint64_t units_free; /* when all of them are */
     uint32_t block_of_entry[BLOCK_ENTRIES_MAX];
     uint32_t resident;                              /* blocks */
     uint32_t ended[BLOCK_ENTRIES_MAX], ended_count; /* blocks that have ended, until block life takes them */

@@ -19,32 +19,41 @@ typedef struct barrier {
 
 #define COPY_GROUPS 8u /* of one warp with asynchronous copies in flight */
 
+#define HELD_BITS 8u /* of the scoreboard's counters: so many instructions of a warp can hold one source */
+
+/* 64 registers and predicates of a warp (scoreboard.h). */
+typedef struct scoreboard_word {
+    uint64_t pending; /* destinations of instructions in flight */
+    uint64_t held;    /* sources not yet released */
+} scoreboard_word;
+
 /* A warp is (block instance, index in it). It sits in a physical slot while its block is resident; its registers are
  * found through a base, so that more warps than slots can exist. */
 typedef struct warp {
-    simt_stack stack;
-    uint64_t pending[SCOREBOARD_IDS / 64];  /* scoreboard: destinations of instructions in flight */
-    uint64_t held_any[SCOREBOARD_IDS / 64]; /* scoreboard: sources not yet released, as a set ... */
-    uint8_t held[SCOREBOARD_IDS];           /* ... and how often each */
-    uint64_t sequence;                      /* of the next instruction */
+    uint64_t sequence; /* of the next instruction */
     uint32_t block, index;
-    uint32_t slot;                /* physical slot on the block's SM */
-    uint32_t register_base;       /* of its first vector register in the SM's register file, in 32-bit registers */
-    uint32_t lanes;               /* lanes that exist */
-    uint32_t in_flight;           /* instructions between issue and commit */
-    uint32_t unchecked;           /* memory instructions before their last translation check */
-    uint32_t barrier;             /* it waits at this barrier; NONE: at none */
-    uint32_t barrier_pc;          /* the instruction that waits there ... */
-    uint32_t barrier_lanes;       /* ... and the lanes that execute it */
-    uint32_t stores;              /* store requests without acknowledgement */
-    gpump_warp_gate gate;         /* what it may do, and who objects */
-    uint32_t sm;                  /* where it is; NONE: nowhere */
-    uint64_t called_until;        /* when the fault handler has what it asked for */
+    uint32_t slot;              /* physical slot on the block's SM */
+    uint32_t register_base;     /* of its first vector register in the SM's register file, in 32-bit registers */
+    uint32_t in_flight;         /* instructions between issue and commit */
+    uint32_t unchecked;         /* memory instructions before their last translation check */
+    gpump_warp_gate gate;       /* what it may do, and who objects */
+    uint32_t sm;                /* where it is; NONE: nowhere */
+    const issue_info *program;  /* its kernel's */
+    uint64_t executed_since[2]; /* instructions since the start of its sparse and of its short region */
+    scoreboard_word scoreboard[SCOREBOARD_WORDS];
+    simt_stack stack;
+    uint64_t held_count[SCOREBOARD_WORDS][HELD_BITS]; /* how often each source is held: bit i of all counters of a word
+                                                         in [word][i] */
+    uint32_t lanes;                                   /* lanes that exist */
+    uint32_t barrier;                                 /* it waits at this barrier; NONE: at none */
+    uint32_t barrier_pc;                              /* the instruction that waits there ... */
+    uint32_t barrier_lanes;                           /* ... and the lanes that execute it */
+    uint32_t stores;                                  /* store requests without acknowledgement */
+    uint64_t called_until;                            /* when the fault handler has what it asked for */
     uint16_t copies[COPY_GROUPS]; /* asynchronous copies in flight, by group; all 0 when nothing of it is in flight */
     uint32_t copy_group;          /* the group that the next copy belongs to, modulo COPY_GROUPS */
     /* idempotent regions (restart.h) */
     simt_stack sparse_start, short_start; /* where it goes back to */
-    uint64_t executed_since[2];           /* instructions since the start of its sparse and of its short region */
     uint32_t must_go_on;                  /* 1: it cannot go back before the next boundary */
     uint32_t restarts;
 } warp;
@@ -96,31 +105,33 @@ typedef enum record_stage { RECORD_FREE, RECORD_ISSUED, RECORD_EXECUTING, RECORD
 /* One instruction in flight: nothing else knows its state, and until it commits (loads, arithmetic) or passes its last
  * translation check (stores, atomics) nothing of it shows in registers or memory. */
 typedef struct in_flight {
-    lanes_operand sources[INSTRUCTION_SOURCES];
-    lanes_operand results[INSTRUCTION_DESTINATIONS];
-    uint64_t addresses[LANES];
-    uint64_t segments[LANES]; /* 128-byte segments it touches in device memory */
-    uint32_t words[LANES];    /* which 4-byte words of each */
     uint64_t sequence;
-    uint64_t issue_cycle;
     const instruction *instruction;
     const issue_info *info;
     uint32_t block, warp;
     uint32_t pc;
-    uint32_t mask;     /* lanes at the PC */
-    uint32_t active;   /* of those, lanes whose guard lets them execute */
-    uint32_t stage;    /* record_stage */
-    uint32_t squashed; /* 1: vanishes without effect */
+    uint32_t mask;         /* lanes at the PC */
+    uint32_t active;       /* of those, lanes whose guard lets them execute */
+    uint32_t stage;        /* record_stage */
+    uint32_t squashed;     /* 1: vanishes without effect */
+    uint32_t sources_held; /* 1: the scoreboard still holds its sources */
+    uint32_t next_free;
+    uint32_t outstanding; /* replies awaited */
     uint32_t segment_count;
     uint32_t unchecked;       /* translation checks outstanding */
     uint32_t next_segment;    /* the next one to go to L1 */
-    uint32_t outstanding;     /* replies awaited */
     uint32_t in_queue;        /* 1: not all of it has been sent */
     uint32_t conflict_cycles; /* shared-memory bank conflicts: cycles in the load-store unit */
-    uint32_t sources_held;    /* 1: the scoreboard still holds its sources */
     uint32_t copy_group;      /* of a copy */
+    uint32_t straight;        /* 1: all 32 lanes access one array, one element after the other, in global or shared
+                                 memory */
     uint32_t faulted;         /* lanes whose check found the page absent */
-    uint32_t next_free;
+    lanes_operand results[INSTRUCTION_DESTINATIONS];
+    lanes_operand sources[INSTRUCTION_SOURCES]; /* of memory and control instructions; arithmetic needs none: it is
+                                                   computed when they are read */
+    uint64_t addresses[LANES];
+    uint64_t segments[LANES]; /* 128-byte segments it touches in device memory */
+    uint32_t words[LANES];    /* which 4-byte words of each */
 } in_flight;
 
 typedef enum pipe_kind {

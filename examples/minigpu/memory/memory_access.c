@@ -48,11 +48,29 @@ static uint8_t *host_pointer(machine *m, sm *s, const in_flight *r, uint32_t lan
     }
 }
 
+/* Where address 0 of a space stands that is not the lanes' own; NULL: the space is for each lane to say. */
+static uint8_t *space_base(machine *m, sm *s, const in_flight *r) {
+    switch (r->instruction->space) {
+    case SPACE_SHARED: return s->shared + m->blocks[r->block].shared_base;
+    case SPACE_GLOBAL: return m->memory;
+    default: return NULL;
+    }
+}
+/* What is added to a lane's address to get its place behind that. */
+static uint64_t space_offset(const in_flight *r, uint64_t address) {
+    return r->instruction->space == SPACE_SHARED ? (uint32_t)address : address - DEVICE_BASE;
+}
+
+/* Which 4-byte words of its segment `bytes` bytes from an address on are. */
+static uint32_t words_of(uint64_t address, uint32_t bytes) {
+    const uint32_t first = (uint32_t)(address % SEGMENT_BYTES) / 4,
+                   last = (uint32_t)((address % SEGMENT_BYTES) + bytes - 1) / 4;
+    return (uint32_t)((UINT64_C(2) << last) - (UINT64_C(1) << first));
+}
+
 static void add_segment(in_flight *r, uint64_t address, uint32_t bytes) {
     uint64_t segment = address & ~(uint64_t)(SEGMENT_BYTES - 1);
-    uint32_t first = (uint32_t)(address % SEGMENT_BYTES) / 4,
-             last = (uint32_t)((address % SEGMENT_BYTES) + bytes - 1) / 4;
-    uint32_t words = (uint32_t)((UINT64_C(2) << last) - (UINT64_C(1) << first)), i;
+    uint32_t words = words_of(address, bytes), i;
     /* Neighbouring lanes mostly share a segment: look at the newest first. */
     for (i = r->segment_count; i > 0; i--) {
         if (r->segments[i - 1] == segment) {
@@ -72,10 +90,10 @@ static uint32_t bank_conflicts(const in_flight *r, uint32_t lanes, uint32_t byte
     uint64_t more[LANES];
     uint32_t more_count = 0, i;
     memset(degree, 0, sizeof degree);
-    for (lane = 0; lane < LANES; lane++) {
+    for (; lanes; lanes &= lanes - 1) {
         uint64_t word;
         uint32_t bank;
-        if (!(lanes >> lane & 1)) continue;
+        lane = gpump_bits_lowest64(lanes);
         word = r->addresses[lane] / 4;
         bank = (uint32_t)(word % BANKS);
         if (!degree[bank]) {
@@ -244,6 +262,29 @@ static void copy(machine *m, sm *s, in_flight *r) {
     }
 }
 
+/* Do all lanes access one array, one element after the other? Then one look at it is enough. 0 also where something
+ * is wrong with the access. */
+static int coalesce_straight(const kernel *k, in_flight *r, uint32_t bytes) {
+    const uint64_t first = r->addresses[0], total = (uint64_t)bytes * LANES;
+    uint64_t differs = 0, at;
+    uint32_t l;
+    if (r->active != UINT32_MAX || r->instruction->vector != 1 || (first & (bytes - 1))) return 0;
+    for (l = 0; l < LANES; l++) differs |= r->addresses[l] ^ (first + l * bytes);
+    if (differs) return 0;
+    if (r->instruction->space == SPACE_SHARED) {
+        if (bytes != 4 || first > UINT32_MAX || first > k->shared_bytes || total > k->shared_bytes - first) return 0;
+        r->conflict_cycles = 1; /* each bank has one word to give */
+        return 1;
+    }
+    if (r->instruction->space != SPACE_GLOBAL || bytes < 4) return 0;
+    for (at = first; at < first + total; at = (at | (SEGMENT_BYTES - 1)) + 1) {
+        const uint64_t left = first + total - at, room = SEGMENT_BYTES - at % SEGMENT_BYTES;
+        r->segments[r->segment_count] = at & ~(uint64_t)(SEGMENT_BYTES - 1);
+        r->words[r->segment_count++] = words_of(at, (uint32_t)(left < room ? left : room));
+    }
+    return 1;
+}
+
 void memory_access_coalesce(machine *m, sm *s, in_flight *r) {
     const instruction *instruction = r->instruction;
     const block *b = &m->blocks[r->block];
@@ -252,6 +293,7 @@ void memory_access_coalesce(machine *m, sm *s, in_flight *r) {
     (void)s;
     r->segment_count = 0;
     r->conflict_cycles = 0;
+    r->straight = 0;
     if (r->active && instruction->opcode == OPCODE_TEX) coalesce_texture(m, r);
     if (r->active && instruction->opcode == OPCODE_COPY) {
         coalesce_copy(m, r);
@@ -264,9 +306,13 @@ void memory_access_coalesce(machine *m, sm *s, in_flight *r) {
     if (!r->active || !bytes) return;
     lanes_address(instruction, r->active, r->sources, r->addresses);
     addressed = instruction_address_lanes(instruction, r->active);
-    for (lane = 0; lane < LANES; lane++) {
-        uint64_t address = r->addresses[lane], offset;
-        if (!(addressed >> lane & 1)) continue;
+    if ((instruction->opcode == OPCODE_LD || instruction->opcode == OPCODE_ST) && instruction->type != TYPE_PRED &&
+        (r->straight = (uint32_t)coalesce_straight(k, r, bytes)))
+        return;
+    for (; addressed; addressed &= addressed - 1) {
+        uint64_t address, offset;
+        lane = gpump_bits_lowest64(addressed);
+        address = r->addresses[lane];
         if (address & (alignment - 1)) {
             wrong_address(m, r, lane, address, "misaligned access");
             break;
@@ -332,10 +378,14 @@ static void load(machine *m, sm *s, in_flight *r) {
     uint8_t bytes[LANES * ACCESS_BYTES_MAX];
     uint32_t size = instruction_access_bytes(r->instruction), stride = size,
              lanes = instruction_address_lanes(r->instruction, r->active);
-    while (lanes) {
+    const uint8_t *base = space_base(m, s, r);
+    if (r->straight) {
+        lanes_from_memory(r->instruction, r->active, base + space_offset(r, r->addresses[0]), stride, r->results);
+        return;
+    }
+    for (; lanes; lanes &= lanes - 1) {
         uint32_t lane = gpump_bits_lowest64(lanes);
-        const uint8_t *from = host_pointer(m, s, r, lane);
-        lanes &= lanes - 1;
+        const uint8_t *from = base ? base + space_offset(r, r->addresses[lane]) : host_pointer(m, s, r, lane);
         if (size == 4)
             memcpy(bytes + lane * 4, from, 4);
         else
@@ -348,12 +398,20 @@ static void store(machine *m, sm *s, in_flight *r) {
     uint8_t bytes[LANES * ACCESS_BYTES_MAX];
     uint32_t size = instruction_access_bytes(r->instruction),
              lanes = instruction_address_lanes(r->instruction, r->active);
+    uint8_t *base = space_base(m, s, r);
+    if (r->straight) {
+        lanes_to_memory(r->instruction, r->active, r->sources, base + space_offset(r, r->addresses[0]), size);
+        return;
+    }
     lanes_to_memory(r->instruction, r->active, r->sources, bytes, size);
     /* In lane order: of lanes that store to the same place, the highest wins. */
-    while (lanes) {
+    for (; lanes; lanes &= lanes - 1) {
         uint32_t lane = gpump_bits_lowest64(lanes);
-        lanes &= lanes - 1;
-        memcpy(host_pointer(m, s, r, lane), bytes + lane * size, size);
+        uint8_t *to = base ? base + space_offset(r, r->addresses[lane]) : host_pointer(m, s, r, lane);
+        if (size == 4)
+            memcpy(to, bytes + lane * 4, 4);
+        else
+            memcpy(to, bytes + lane * size, size);
     }
 }
 
@@ -431,6 +489,7 @@ void memory_access_effect(machine *m, sm *s, in_flight *r) {
 void memory_access_constant(machine *m, sm *s, in_flight *r) {
     const block *b = &m->blocks[r->block];
     uint32_t size = instruction_access_bytes(r->instruction), lane;
+    r->straight = 0;
     if (!r->active) return;
     lanes_address(r->instruction, r->active, r->sources, r->addresses);
     for (lane = 0; lane < LANES; lane++) {

@@ -7,6 +7,9 @@
 #include "memory/translation.h"
 #include "machine/page_faults.h"
 
+/* The place in a ring of `size` that is `at`, less than twice as far. */
+static uint32_t wrap(uint32_t at, uint32_t size) { return at < size ? at : at - size; }
+
 /* ---- miss queues ---- */
 
 int memory_path_gate(const machine *m, const sm *s, uint32_t kernel) {
@@ -52,7 +55,7 @@ static void free_request(sm *s, uint32_t index) {
 
 static void enqueue(machine *m, sm *s, miss_queue *q, uint32_t request) {
     s->queued_misses++;
-    q->requests[(q->head + q->count++) % m->config.miss_queue_entries] = request;
+    q->requests[wrap(q->head + q->count++, m->config.miss_queue_entries)] = request;
 }
 
 static uint32_t take_instruction_request(machine *m, sm *s, const in_flight *r, uint32_t kind, uint64_t address) {
@@ -184,7 +187,7 @@ static int send_segment(machine *m, sm *s, uint32_t record) {
 static void access_stage(machine *m, sm *s) {
     uint32_t record, entries = m->config.in_flight_records;
     in_flight *r;
-    s->access_waits = 0;
+    s->access_waits = 0; /* nobody asks while the queue is empty */
     if (!s->access_count) return;
     record = s->access_queue[s->access_head];
     r = &s->records[record];
@@ -202,7 +205,7 @@ static void access_stage(machine *m, sm *s) {
         }
         if (r->next_segment < r->segment_count) return;
     }
-    s->access_head = (s->access_head + 1) % entries;
+    s->access_head = wrap(s->access_head + 1, entries);
     s->access_count--;
     s->memory_reserved--;
     r->in_queue = 0;
@@ -237,7 +240,7 @@ static uint32_t check_stage(machine *m, sm *s) {
         r->unchecked--;
         if (r->unchecked) return NONE;
     }
-    s->check_head = (s->check_head + 1) % entries;
+    s->check_head = wrap(s->check_head + 1, entries);
     s->check_count--;
     if (!r->squashed) {
         if (r->info->is_checked) memory_access_checked(m, r);
@@ -245,7 +248,7 @@ static uint32_t check_stage(machine *m, sm *s) {
         r->stage = RECORD_MEMORY;
     }
     r->next_segment = 0;
-    s->access_queue[(s->access_head + s->access_count++) % entries] = record;
+    s->access_queue[wrap(s->access_head + s->access_count++, entries)] = record;
     return r->squashed ? NONE : record;
 }
 
@@ -264,7 +267,7 @@ int memory_path_accept(machine *m, sm *s, uint32_t record) {
     r->unchecked = r->segment_count;
     r->faulted = 0;
     r->in_queue = 1;
-    s->check_queue[(s->check_head + s->check_count++) % m->config.in_flight_records] = record;
+    s->check_queue[wrap(s->check_head + s->check_count++, m->config.in_flight_records)] = record;
     return 0;
 }
 
@@ -283,25 +286,26 @@ static memory_packet packet_of(const sm *s, uint32_t index) {
 
 /* The next miss queue that may send; NULL. */
 static miss_queue *next_miss(const machine *m, const sm *s, uint32_t *after, memory_packet *packet) {
-    uint32_t i, queues = s->queued_misses ? m->config.kernels_per_sm + 1 : 0;
+    uint32_t i;
+    const uint32_t queues = m->config.kernels_per_sm + 1;
     for (i = 0; i < queues; i++) {
-        miss_queue *q = &s->miss_queues[(s->next_queue + i) % queues];
+        miss_queue *q = &s->miss_queues[wrap(s->next_queue + i, queues)];
         if (!q->count || !memory_path_gate(m, s, q->kernel)) continue;
         *packet = packet_of(s, q->requests[q->head]);
         if (!memory_may_enter(m->memory_system, m->now, s->index, packet)) continue;
-        *after = (s->next_queue + i + 1) % queues;
+        *after = wrap(s->next_queue + i + 1, queues);
         return q;
     }
     return NULL;
 }
 
 /* A miss enters the network. Returns 1 when one did. */
-static int send_miss(machine *m, sm *s) {
+int memory_path_send(machine *m, sm *s) {
     uint32_t after;
     memory_packet packet;
-    miss_queue *q = next_miss(m, s, &after, &packet);
-    if (!q) return 0;
-    q->head = (q->head + 1) % m->config.miss_queue_entries;
+    miss_queue *q;
+    if (!s->queued_misses || !(q = next_miss(m, s, &after, &packet))) return 0;
+    q->head = wrap(q->head + 1, m->config.miss_queue_entries);
     q->count--;
     s->queued_misses--;
     s->next_queue = after;
@@ -414,8 +418,6 @@ int memory_path_take_sent(sm *s, arrival *arrived) {
     return 1;
 }
 
-int memory_path_send(machine *m, sm *s) { return send_miss(m, s); }
-
 uint32_t memory_path_tick(machine *m, sm *s) {
     access_stage(m, s);
     return check_stage(m, s);
@@ -424,5 +426,6 @@ uint32_t memory_path_tick(machine *m, sm *s) {
 int memory_path_busy(const machine *m, const sm *s) {
     memory_packet packet;
     uint32_t after;
-    return (s->access_count && !s->access_waits) || s->check_count || next_miss(m, s, &after, &packet);
+    return (s->access_count && !s->access_waits) || s->check_count ||
+           (s->queued_misses && next_miss(m, s, &after, &packet));
 }

@@ -22,10 +22,18 @@ static inline int memory_path_has_room(const machine *m, const sm *s) {
 static inline void memory_path_reserve(sm *s) { s->memory_reserved++; }
 /* It has read its operands. Returns 1 when it needs no translation check. */
 int memory_path_accept(machine *m, sm *s, uint32_t record);
+/* May something be there for memory_path_take? */
+static inline int memory_path_has_arrivals(const machine *m, const sm *s) {
+    return s->completed_count || memory_sm_cycle(m->memory_system, s->index) <= s->now ||
+           pipe_next(&s->pipes[PIPE_L1]) <= s->now || pipe_next(&s->pipes[PIPE_SHARED]) <= s->now ||
+           pipe_next(&s->pipes[PIPE_CONSTANT]) <= s->now;
+}
 /* Takes the next thing that is there by now: 1, or 0 when there is none. */
 int memory_path_take(machine *m, sm *s, arrival *arrived);
 /* One cycle of the queues: a miss leaves for the network. Returns 1 when one did. */
 int memory_path_send(machine *m, sm *s);
+/* Has memory_path_tick nothing to do? */
+static inline int memory_path_idle(const sm *s) { return !(s->access_count | s->check_count); }
 /* ... the first segment goes to L1 or shared memory, and the first check is made. Returns the record that has passed
  * its last check, and is in effect; NONE. */
 uint32_t memory_path_tick(machine *m, sm *s);

@@ -130,6 +130,7 @@ static void take_warps(machine *m, sm *s, uint32_t block_index) {
         w->index = i;
         w->slot = slot;
         w->sm = s->index;
+        w->program = k->info;
         w->register_base = b->register_base + i * k->registers * LANES;
         w->lanes = threads >= LANES ? UINT32_MAX : (1u << threads) - 1;
         threads -= threads >= LANES ? LANES : threads;
