@@ -554,8 +554,9 @@ typedef struct gpump_block_view {
     uint64_t cycles;        /* cycles it has run, earlier residences included */
     uint64_t context_bytes; /* what a switch would save; registers and shared memory unless the host knows better */
     gpump_block_ref block;
-    uint32_t kernel;        /* kernel number, from 1 */
-    uint32_t state;         /* gpump_block_state */
+    uint32_t kernel;   /* number of the launch, from 1: decides who may take whose place */
+    uint32_t function; /* number of the function it executes, from 1: decides which history is its own; 0: `kernel` */
+    uint32_t state;    /* gpump_block_state */
     uint32_t register_base; /* first 32-bit register of its range */
     uint32_t registers;     /* length of that range; 0 when a parked block has given its registers up */
     uint32_t shared_base;   /* first byte of its shared memory */
@@ -566,6 +567,7 @@ typedef struct gpump_block_view {
     uint32_t group;         /* blocks of one kernel with the same group leave together; 0: no group */
     uint32_t technique;     /* STOPPING, SAVING: gpump_technique the block leaves by */
     uint32_t keep;          /* STOPPING, SAVING: gpump_part bits that stay in place when the block is PARKED; 0: none */
+    uint32_t unused;
 } gpump_block_view;
 
 /* How one block is to leave its SM. gpump_victim_decide, _reconsider and _vacate write choices; gpump_sm_preempt takes
@@ -622,6 +624,11 @@ GPUMP_INLINE int gpump_block_is_saved_now(uint32_t state) {
     return state == GPUMP_BLOCK_STOPPING || state == GPUMP_BLOCK_SAVING;
 }
 
+/* Returns the number by which histories of the block's function are kept (gpump_cost_estimate_blocks): its function, or
+ * its kernel where the view names no function. Hot. */
+GPUMP_INLINE uint32_t gpump_block_function(const gpump_block_view *view) {
+    return view->function ? view->function : view->kernel;
+}
 /* Returns the gpump_part bits that the block of a view holds on its SM now. Hot. */
 GPUMP_INLINE uint32_t gpump_block_parts_held(const gpump_block_view *view) {
     return (view->registers ? (uint32_t)GPUMP_PART_REGISTERS : 0u) |
@@ -3049,9 +3056,12 @@ typedef struct gpump_sm_history {
 /* A block that asks for room. */
 typedef struct gpump_sm_request {
     uint64_t cookie;      /* the host's name for the block's whole life */
-    uint32_t kernel;      /* kernel number, from 1 */
+    uint32_t kernel;      /* number of the launch, from 1: gpump_sm_reserve and context room go by it */
     uint32_t group;       /* blocks of one group leave together; 0: no group */
     gpump_footprint need; /* threads, registers, shared memory of the whole block */
+    /* Number of the function that the launch executes, from 1, the same each time it is launched: views and actions
+     * carry it, and the host keeps its histories by it. 0: the launch's number, where nothing is launched twice. */
+    uint32_t function;
 } gpump_sm_request;
 
 /* What the host has to do, or to know. */
@@ -3098,7 +3108,7 @@ typedef struct gpump_sm_action {
     uint32_t register_base, registers;
     uint32_t shared_base, shared_bytes;
     uint32_t threads, warps;
-    uint32_t unused;
+    uint32_t function; /* the number by which the host keeps its history: gpump_sm_request.function, or the kernel's */
 } gpump_sm_action;
 
 /* Counters since gpump_sm_init; names, units and descriptions by gpump_sm_statistics_field. */
@@ -3146,7 +3156,8 @@ typedef struct gpumpi_sm_slot {
     uint64_t taken;                /* bytes of context room that this block has taken from its kernel */
     uint64_t brought;              /* `executed` when it was placed */
     uint32_t generation;           /* of the slot: counts its blocks */
-    uint32_t kernel;               /* kernel number, from 1 */
+    uint32_t kernel;               /* number of the launch, from 1 */
+    uint32_t function;             /* number of what it executes, from 1 */
     uint32_t state;                /* gpump_block_state */
     uint32_t group;                /* blocks of one kernel and group leave together; 0: none */
     uint32_t register_base;        /* first 32-bit register of its range */
@@ -3165,6 +3176,7 @@ typedef struct gpumpi_sm_slot {
     uint32_t parts;                /* gpump_part bits that the transfer under way moves */
     uint32_t why;                  /* FREED: the state in which it left */
     uint32_t active;               /* 1: it holds a block slot, warp slots and thread slots */
+    uint32_t unused;
 } gpumpi_sm_slot;
 typedef struct gpumpi_sm_kernel {
     uint64_t room;
@@ -3374,11 +3386,12 @@ GPUMP_END
 
 GPUMP_BEGIN
 
-/* Number of finished blocks of a kernel that the estimates use. */
+/* Number of finished blocks of a function that the estimates use. */
 #define GPUMP_COST_WINDOW 64
 
-/* The finished blocks of one kernel. The struct is held by value, has no pointers, and is copied by assignment. A
- * zeroed struct is an empty history. CPI is cycles per warp instruction of one block, Q16.16. */
+/* The finished blocks of one function, whichever launch they were of. The struct is held by value, has no pointers, and
+ * is copied by assignment. A zeroed struct is an empty history. CPI is cycles per warp instruction of one block,
+ * Q16.16. */
 typedef struct gpump_cost_history {
     uint64_t finished;          /* blocks ever recorded */
     uint64_t instructions_sum;  /* over the window */
@@ -3441,13 +3454,13 @@ GPUMP_API uint64_t gpump_cost_cpi_of(uint64_t executed, uint64_t cycles);
 
 /* Estimates every block of one SM by every technique (Shieh 3.3.2).
  *   gpu        clock and bandwidth: a switch moves context_bytes at the SM's share (1/sms)
- *   histories  indexed by kernel number; entries past history_count, or NULL, know nothing
+ *   histories  indexed by function (gpump_block_function); entries past history_count, or NULL, know nothing
  *   blocks     the SM's resident blocks, count up to 64
  *   rewind     parallel to blocks, or NULL: no rewind
  *   options    NULL: Shieh's
  *   estimates  out, parallel to blocks
- * flush: 0 cycles, all executed instructions. switch: bytes over bandwidth; the kernel's mean IPC of a block on this SM
- * x 2 latencies (saved and restored). drain: (mean instructions of finished blocks - executed) x CPI, at least 0;
+ * flush: 0 cycles, all executed instructions. switch: bytes over bandwidth; the function's mean IPC of a block on this
+ * SM x 2 latencies (saved and restored). drain: (mean instructions of finished blocks - executed) x CPI, at least 0;
  * nothing lost. rewind: its bytes over bandwidth; the instructions since the boundary and the two stalls as in switch.
  * The function does not ask whether a technique is allowed (gpump_block_view.may). An estimate without enough samples
  * is GPUMP_UNKNOWN: a deviation needs two samples, an average one. Each block is estimated alone; gpump_cost_port has
@@ -3459,10 +3472,10 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gp
                                                   const gpump_cost_options *options, gpump_cost_estimate *estimates,
                                                   gpump_diag *diag);
 
-/* Returns which source (gpump_cost_cpi) the drain estimate of `kernel` takes on the SM of blocks[count] under
+/* Returns which source (gpump_cost_cpi) the drain estimate of `function` takes on the SM of blocks[count] under
  * GPUMP_COST_CPI_SMALLER_DEVIATION; with neither deviation known, GPUMP_COST_CPI_SOURCES. Cost: linear in count. */
 GPUMP_API gpump_cost_cpi gpump_cost_cpi_source(const gpump_cost_history *history, const gpump_block_view *blocks,
-                                               uint32_t count, uint32_t kernel);
+                                               uint32_t count, uint32_t function);
 
 /* Computes the exact latency of several saves that share the port of their SM. The saves are ordered shortest first,
  * which frees each block as early as possible. `cycles` are the latencies of the saves alone (count up to 64). order[i]
@@ -3537,7 +3550,7 @@ typedef struct gpump_victim_sm {
 
 typedef struct gpump_victim_request {
     uint32_t struct_size;  /* sizeof(gpump_victim_request) */
-    uint32_t kernel;       /* number of the incoming kernel; its own blocks are never victims */
+    uint32_t kernel;       /* number of the incoming launch; its own blocks are never victims */
     uint32_t positions;    /* blocks of the incoming kernel that wait for room, over all SMs */
     uint32_t flags;        /* GPUMP_VICTIM_SERIAL_PORT */
     uint64_t since;        /* cycle of the request */
@@ -5774,7 +5787,7 @@ GPUMP_API gpump_result gpump_gpu_cwsr_area(uint32_t gfx_version, uint32_t comput
 
 
 /* Hosts may compare and hash views and choices byte by byte: nothing hides in padding. */
-typedef char gpumpi_block_view_has_no_padding[sizeof(gpump_block_view) == 5 * 8 + 14 * 4 ? 1 : -1];
+typedef char gpumpi_block_view_has_no_padding[sizeof(gpump_block_view) == 5 * 8 + 16 * 4 ? 1 : -1];
 typedef char gpumpi_block_choice_has_no_padding[sizeof(gpump_block_choice) == 8 * 4 + 3 * 8 ? 1 : -1];
 
 GPUMP_API const char *gpump_technique_name(uint32_t technique) {
@@ -16036,7 +16049,7 @@ GPUMP_API gpump_result gpump_read_set_restore(gpump_read_set *set, const gpump_r
 #define GPUMPI_SM_MAGIC UINT64_C(0x67706d70736d3031) /* "gpmpsm01" */
 
 /* Blocks are copied byte by byte and hashed field by field: nothing may hide in padding. */
-typedef char gpumpi_sm_slot_has_no_padding[sizeof(gpumpi_sm_slot) == 12 * 8 + 20 * 4 ? 1 : -1];
+typedef char gpumpi_sm_slot_has_no_padding[sizeof(gpumpi_sm_slot) == 12 * 8 + 22 * 4 ? 1 : -1];
 typedef char gpumpi_sm_config_has_no_padding[sizeof(gpump_sm_config) == 16 * 4 + 3 * 8 ? 1 : -1];
 typedef char gpumpi_sm_has_no_padding[sizeof(gpump_sm) == sizeof(gpumpi_head) + 4 * 8 + sizeof(gpump_sm_config) +
                                                               sizeof(gpump_sm_statistics) + 6 * 4
@@ -16250,6 +16263,7 @@ static const char *gpumpi_sm_check_slot(const gpump_sm *sm, uint32_t index) {
                                  slot->held & GPUMP_PART_SHARED_MEMORY && slot->shared_bytes ? sm->shared_bytes
                                                                                              : sm->config.shared_bytes))
         return "shared memory beyond the SM's";
+    if (!slot->function || slot->unused) return "a block of no function";
     return gpumpi_sm_find_kernel(sm, slot->kernel) == GPUMP_NONE || !slot->kernel ? "a block of no kernel" : NULL;
 }
 
@@ -16317,7 +16331,7 @@ GPUMP_API uint64_t gpump_sm_hash(const gpump_sm *sm) {
     for (uint32_t i = 0; i < sm->config.entries; i++) {
         const gpumpi_sm_slot *slot = &gpumpi_sm_slots_const(sm)[i];
         hash = gpump_hash_u64s(hash, &slot->cookie, 12);
-        hash = gpump_hash_u32s(hash, &slot->generation, 20);
+        hash = gpump_hash_u32s(hash, &slot->generation, 22);
     }
     for (uint32_t i = 0; i < sm->config.kernels; i++) {
         const gpumpi_sm_kernel *kernel = &gpumpi_sm_kernels_const(sm)[i];
@@ -16600,6 +16614,7 @@ GPUMP_API gpump_result gpump_sm_place_in(gpump_sm *sm, uint64_t now, uint32_t wh
     kernel->blocks++;
     slot->cookie = request->cookie;
     slot->kernel = request->kernel;
+    slot->function = request->function ? request->function : request->kernel;
     slot->group = request->group;
     slot->registers = gpumpi_sm_rounded(request->need.registers, sm->config.register_granule);
     slot->shared_bytes = gpumpi_sm_rounded(request->need.shared_bytes, sm->config.shared_granule_bytes);
@@ -16905,6 +16920,7 @@ static void gpumpi_sm_view(const gpump_sm *sm, uint64_t now, uint32_t index, gpu
     view->context_bytes = gpumpi_sm_part_bytes(slot, slot->held);
     view->block = ref;
     view->kernel = slot->kernel;
+    view->function = slot->function;
     view->state = slot->state;
     if (slot->held & GPUMP_PART_REGISTERS) {
         view->register_base = slot->register_base;
@@ -17138,6 +17154,7 @@ GPUMP_API gpump_result gpump_sm_next(gpump_sm *sm, uint64_t now, gpump_sm_action
     action->block.generation = slot->generation;
     action->technique = slot->technique;
     action->kernel = slot->kernel;
+    action->function = slot->function;
     action->register_base = slot->register_base;
     action->registers = slot->registers;
     action->shared_base = slot->shared_base;
@@ -17278,7 +17295,7 @@ GPUMP_API uint64_t gpump_cost_history_hash(const gpump_cost_history *history) {
 
 GPUMP_API uint64_t gpump_cost_history_bits(void) { return GPUMP_COST_WINDOW * (32 + 32) + 5 * 64; }
 
-/* Sums over the blocks of one kernel that are on one SM. */
+/* Sums over the blocks of one function that are on one SM. */
 typedef struct gpumpi_cost_running {
     uint64_t count, executed, cycles, deviation_sum, deviation_squares;
 } gpumpi_cost_running;
@@ -17302,14 +17319,14 @@ static gpump_cost_cpi gpumpi_cost_source(const gpump_cost_history *history, cons
                : GPUMP_COST_CPI_FINISHED;
 }
 
-/* Sums over those blocks of `which` that run `kernel`, and their CPIs. Returns these blocks. */
-static uint64_t gpumpi_cost_survey(const gpump_block_view *blocks, uint64_t which, uint32_t kernel, uint64_t *cpi,
+/* Sums over those blocks of `which` that run `function`, and their CPIs. Returns these blocks. */
+static uint64_t gpumpi_cost_survey(const gpump_block_view *blocks, uint64_t which, uint32_t function, uint64_t *cpi,
                                    gpumpi_cost_running *running) {
     uint64_t mine = which, idle = 0, executed = 0, cycles = 0, sum = 0, squares = 0, rest;
     for (rest = which; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest);
         uint64_t steps;
-        if (blocks[i].kernel != kernel) {
+        if (gpump_block_function(&blocks[i]) != function) {
             mine &= ~(rest & (0 - rest));
             continue;
         }
@@ -17335,10 +17352,10 @@ static uint64_t gpumpi_cost_survey(const gpump_block_view *blocks, uint64_t whic
 static uint64_t gpumpi_cost_all(uint32_t count) { return count ? ~(uint64_t)0 >> (64 - (count < 64 ? count : 64)) : 0; }
 
 GPUMP_API gpump_cost_cpi gpump_cost_cpi_source(const gpump_cost_history *history, const gpump_block_view *blocks,
-                                               uint32_t count, uint32_t kernel) {
+                                               uint32_t count, uint32_t function) {
     gpumpi_cost_running running;
     uint64_t cpi[64];
-    gpumpi_cost_survey(blocks, gpumpi_cost_all(count), kernel, cpi, &running);
+    gpumpi_cost_survey(blocks, gpumpi_cost_all(count), function, cpi, &running);
     return gpumpi_cost_source(history, &running);
 }
 
@@ -17377,16 +17394,16 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gp
     if (count > 64) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, count, 0, 64);
     if (options->cpi >= GPUMP_COST_CPI_SOURCES)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "options.cpi", 0, options->cpi, 0, GPUMP_COST_CPI_SOURCES - 1);
-    /* Kernel by kernel: every mean is over the blocks of one kernel on this SM. */
+    /* Function by function: every mean is over the blocks of one function on this SM. */
     for (todo = gpumpi_cost_all(count); todo;) {
         const gpump_cost_history *history;
         gpumpi_cost_running running;
-        uint32_t kernel = blocks[gpump_bits_lowest64(todo)].kernel, source = options->cpi, i;
+        uint32_t function = gpump_block_function(&blocks[gpump_bits_lowest64(todo)]), source = options->cpi, i;
         uint64_t mean_length = GPUMP_UNKNOWN, longest, pace = GPUMP_UNKNOWN, ipc, mine, rest, bytes, save,
                  save_overhead;
-        mine = gpumpi_cost_survey(blocks, todo, kernel, cpi, &running);
+        mine = gpumpi_cost_survey(blocks, todo, function, cpi, &running);
         todo &= ~mine;
-        history = histories && kernel < history_count && histories[kernel].finished ? &histories[kernel] : NULL;
+        history = histories && function < history_count && histories[function].finished ? &histories[function] : NULL;
         if (source == GPUMP_COST_CPI_SMALLER_DEVIATION) source = gpumpi_cost_source(history, &running);
         if (history) {
             mean_length = gpump_cost_history_instructions(history);
@@ -17408,7 +17425,7 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gp
             gpump_cost_estimate *e = &estimates[at];
             uint64_t length = block->may >> GPUMP_TECHNIQUE_FLUSH & 1u ? mean_length : longest;
             uint64_t each = source == GPUMP_COST_CPI_RUNNING ? cpi[at] : pace, executed = block->executed;
-            if (block->context_bytes != bytes) { /* a kernel's blocks mostly have contexts of the same size */
+            if (block->context_bytes != bytes) { /* a function's blocks mostly have contexts of the same size */
                 bytes = block->context_bytes;
                 save = gpump_gpu_save_cycles(gpu, bytes);
                 save_overhead = gpumpi_cost_times(gpump_add_saturated(save, save), ipc);

@@ -50,7 +50,7 @@ struct Sm {
         std::deque<uint64_t> &queue = reserved ? urgent : !resume.empty() ? resume : fresh;
         if (queue.empty()) return;
         const Block &block = blocks[queue.front()];
-        gpump_sm_request request = {queue.front(), block.kernel, 0, footprint};
+        gpump_sm_request request = {queue.front(), block.kernel, 0, footprint, block.kernel};
         gpump_block_ref ref;
         gpump_diag diag;   // when the answer is BUSY, its reason is the resource that is short
         uint32_t slot = 0; // host: the number of a free hardware slot; gpump_sm_place takes the lowest free one

@@ -60,8 +60,9 @@ typedef struct gpump_block_view {
     uint64_t cycles;        /* cycles it has run, earlier residences included */
     uint64_t context_bytes; /* what a switch would save; registers and shared memory unless the host knows better */
     gpump_block_ref block;
-    uint32_t kernel;        /* kernel number, from 1 */
-    uint32_t state;         /* gpump_block_state */
+    uint32_t kernel;   /* number of the launch, from 1: decides who may take whose place */
+    uint32_t function; /* number of the function it executes, from 1: decides which history is its own; 0: `kernel` */
+    uint32_t state;    /* gpump_block_state */
     uint32_t register_base; /* first 32-bit register of its range */
     uint32_t registers;     /* length of that range; 0 when a parked block has given its registers up */
     uint32_t shared_base;   /* first byte of its shared memory */
@@ -72,6 +73,7 @@ typedef struct gpump_block_view {
     uint32_t group;         /* blocks of one kernel with the same group leave together; 0: no group */
     uint32_t technique;     /* STOPPING, SAVING: gpump_technique the block leaves by */
     uint32_t keep;          /* STOPPING, SAVING: gpump_part bits that stay in place when the block is PARKED; 0: none */
+    uint32_t unused;
 } gpump_block_view;
 
 /* How one block is to leave its SM. gpump_victim_decide, _reconsider and _vacate write choices; gpump_sm_preempt takes
@@ -128,6 +130,11 @@ GPUMP_INLINE int gpump_block_is_saved_now(uint32_t state) {
     return state == GPUMP_BLOCK_STOPPING || state == GPUMP_BLOCK_SAVING;
 }
 
+/* Returns the number by which histories of the block's function are kept (gpump_cost_estimate_blocks): its function, or
+ * its kernel where the view names no function. Hot. */
+GPUMP_INLINE uint32_t gpump_block_function(const gpump_block_view *view) {
+    return view->function ? view->function : view->kernel;
+}
 /* Returns the gpump_part bits that the block of a view holds on its SM now. Hot. */
 GPUMP_INLINE uint32_t gpump_block_parts_held(const gpump_block_view *view) {
     return (view->registers ? (uint32_t)GPUMP_PART_REGISTERS : 0u) |

@@ -5,7 +5,7 @@
 #define GPUMPI_SM_MAGIC UINT64_C(0x67706d70736d3031) /* "gpmpsm01" */
 
 /* Blocks are copied byte by byte and hashed field by field: nothing may hide in padding. */
-typedef char gpumpi_sm_slot_has_no_padding[sizeof(gpumpi_sm_slot) == 12 * 8 + 20 * 4 ? 1 : -1];
+typedef char gpumpi_sm_slot_has_no_padding[sizeof(gpumpi_sm_slot) == 12 * 8 + 22 * 4 ? 1 : -1];
 typedef char gpumpi_sm_config_has_no_padding[sizeof(gpump_sm_config) == 16 * 4 + 3 * 8 ? 1 : -1];
 typedef char gpumpi_sm_has_no_padding[sizeof(gpump_sm) == sizeof(gpumpi_head) + 4 * 8 + sizeof(gpump_sm_config) +
                                                               sizeof(gpump_sm_statistics) + 6 * 4
@@ -219,6 +219,7 @@ static const char *gpumpi_sm_check_slot(const gpump_sm *sm, uint32_t index) {
                                  slot->held & GPUMP_PART_SHARED_MEMORY && slot->shared_bytes ? sm->shared_bytes
                                                                                              : sm->config.shared_bytes))
         return "shared memory beyond the SM's";
+    if (!slot->function || slot->unused) return "a block of no function";
     return gpumpi_sm_find_kernel(sm, slot->kernel) == GPUMP_NONE || !slot->kernel ? "a block of no kernel" : NULL;
 }
 
@@ -286,7 +287,7 @@ GPUMP_API uint64_t gpump_sm_hash(const gpump_sm *sm) {
     for (uint32_t i = 0; i < sm->config.entries; i++) {
         const gpumpi_sm_slot *slot = &gpumpi_sm_slots_const(sm)[i];
         hash = gpump_hash_u64s(hash, &slot->cookie, 12);
-        hash = gpump_hash_u32s(hash, &slot->generation, 20);
+        hash = gpump_hash_u32s(hash, &slot->generation, 22);
     }
     for (uint32_t i = 0; i < sm->config.kernels; i++) {
         const gpumpi_sm_kernel *kernel = &gpumpi_sm_kernels_const(sm)[i];
@@ -569,6 +570,7 @@ GPUMP_API gpump_result gpump_sm_place_in(gpump_sm *sm, uint64_t now, uint32_t wh
     kernel->blocks++;
     slot->cookie = request->cookie;
     slot->kernel = request->kernel;
+    slot->function = request->function ? request->function : request->kernel;
     slot->group = request->group;
     slot->registers = gpumpi_sm_rounded(request->need.registers, sm->config.register_granule);
     slot->shared_bytes = gpumpi_sm_rounded(request->need.shared_bytes, sm->config.shared_granule_bytes);
@@ -874,6 +876,7 @@ static void gpumpi_sm_view(const gpump_sm *sm, uint64_t now, uint32_t index, gpu
     view->context_bytes = gpumpi_sm_part_bytes(slot, slot->held);
     view->block = ref;
     view->kernel = slot->kernel;
+    view->function = slot->function;
     view->state = slot->state;
     if (slot->held & GPUMP_PART_REGISTERS) {
         view->register_base = slot->register_base;
@@ -1107,6 +1110,7 @@ GPUMP_API gpump_result gpump_sm_next(gpump_sm *sm, uint64_t now, gpump_sm_action
     action->block.generation = slot->generation;
     action->technique = slot->technique;
     action->kernel = slot->kernel;
+    action->function = slot->function;
     action->register_base = slot->register_base;
     action->registers = slot->registers;
     action->shared_base = slot->shared_base;

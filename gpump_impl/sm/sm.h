@@ -96,9 +96,12 @@ typedef struct gpump_sm_history {
 /* A block that asks for room. */
 typedef struct gpump_sm_request {
     uint64_t cookie;      /* the host's name for the block's whole life */
-    uint32_t kernel;      /* kernel number, from 1 */
+    uint32_t kernel;      /* number of the launch, from 1: gpump_sm_reserve and context room go by it */
     uint32_t group;       /* blocks of one group leave together; 0: no group */
     gpump_footprint need; /* threads, registers, shared memory of the whole block */
+    /* Number of the function that the launch executes, from 1, the same each time it is launched: views and actions
+     * carry it, and the host keeps its histories by it. 0: the launch's number, where nothing is launched twice. */
+    uint32_t function;
 } gpump_sm_request;
 
 /* What the host has to do, or to know. */
@@ -145,7 +148,7 @@ typedef struct gpump_sm_action {
     uint32_t register_base, registers;
     uint32_t shared_base, shared_bytes;
     uint32_t threads, warps;
-    uint32_t unused;
+    uint32_t function; /* the number by which the host keeps its history: gpump_sm_request.function, or the kernel's */
 } gpump_sm_action;
 
 /* Counters since gpump_sm_init; names, units and descriptions by gpump_sm_statistics_field. */
@@ -193,7 +196,8 @@ typedef struct gpumpi_sm_slot {
     uint64_t taken;                /* bytes of context room that this block has taken from its kernel */
     uint64_t brought;              /* `executed` when it was placed */
     uint32_t generation;           /* of the slot: counts its blocks */
-    uint32_t kernel;               /* kernel number, from 1 */
+    uint32_t kernel;               /* number of the launch, from 1 */
+    uint32_t function;             /* number of what it executes, from 1 */
     uint32_t state;                /* gpump_block_state */
     uint32_t group;                /* blocks of one kernel and group leave together; 0: none */
     uint32_t register_base;        /* first 32-bit register of its range */
@@ -212,6 +216,7 @@ typedef struct gpumpi_sm_slot {
     uint32_t parts;                /* gpump_part bits that the transfer under way moves */
     uint32_t why;                  /* FREED: the state in which it left */
     uint32_t active;               /* 1: it holds a block slot, warp slots and thread slots */
+    uint32_t unused;
 } gpumpi_sm_slot;
 typedef struct gpumpi_sm_kernel {
     uint64_t room;

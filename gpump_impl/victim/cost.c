@@ -69,7 +69,7 @@ GPUMP_API uint64_t gpump_cost_history_hash(const gpump_cost_history *history) {
 
 GPUMP_API uint64_t gpump_cost_history_bits(void) { return GPUMP_COST_WINDOW * (32 + 32) + 5 * 64; }
 
-/* Sums over the blocks of one kernel that are on one SM. */
+/* Sums over the blocks of one function that are on one SM. */
 typedef struct gpumpi_cost_running {
     uint64_t count, executed, cycles, deviation_sum, deviation_squares;
 } gpumpi_cost_running;
@@ -93,14 +93,14 @@ static gpump_cost_cpi gpumpi_cost_source(const gpump_cost_history *history, cons
                : GPUMP_COST_CPI_FINISHED;
 }
 
-/* Sums over those blocks of `which` that run `kernel`, and their CPIs. Returns these blocks. */
-static uint64_t gpumpi_cost_survey(const gpump_block_view *blocks, uint64_t which, uint32_t kernel, uint64_t *cpi,
+/* Sums over those blocks of `which` that run `function`, and their CPIs. Returns these blocks. */
+static uint64_t gpumpi_cost_survey(const gpump_block_view *blocks, uint64_t which, uint32_t function, uint64_t *cpi,
                                    gpumpi_cost_running *running) {
     uint64_t mine = which, idle = 0, executed = 0, cycles = 0, sum = 0, squares = 0, rest;
     for (rest = which; rest; rest &= rest - 1) {
         uint32_t i = gpump_bits_lowest64(rest);
         uint64_t steps;
-        if (blocks[i].kernel != kernel) {
+        if (gpump_block_function(&blocks[i]) != function) {
             mine &= ~(rest & (0 - rest));
             continue;
         }
@@ -126,10 +126,10 @@ static uint64_t gpumpi_cost_survey(const gpump_block_view *blocks, uint64_t whic
 static uint64_t gpumpi_cost_all(uint32_t count) { return count ? ~(uint64_t)0 >> (64 - (count < 64 ? count : 64)) : 0; }
 
 GPUMP_API gpump_cost_cpi gpump_cost_cpi_source(const gpump_cost_history *history, const gpump_block_view *blocks,
-                                               uint32_t count, uint32_t kernel) {
+                                               uint32_t count, uint32_t function) {
     gpumpi_cost_running running;
     uint64_t cpi[64];
-    gpumpi_cost_survey(blocks, gpumpi_cost_all(count), kernel, cpi, &running);
+    gpumpi_cost_survey(blocks, gpumpi_cost_all(count), function, cpi, &running);
     return gpumpi_cost_source(history, &running);
 }
 
@@ -168,16 +168,16 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gp
     if (count > 64) return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "count", 0, count, 0, 64);
     if (options->cpi >= GPUMP_COST_CPI_SOURCES)
         return gpumpi_fail(diag, GPUMP_ERROR_ARGUMENT, "options.cpi", 0, options->cpi, 0, GPUMP_COST_CPI_SOURCES - 1);
-    /* Kernel by kernel: every mean is over the blocks of one kernel on this SM. */
+    /* Function by function: every mean is over the blocks of one function on this SM. */
     for (todo = gpumpi_cost_all(count); todo;) {
         const gpump_cost_history *history;
         gpumpi_cost_running running;
-        uint32_t kernel = blocks[gpump_bits_lowest64(todo)].kernel, source = options->cpi, i;
+        uint32_t function = gpump_block_function(&blocks[gpump_bits_lowest64(todo)]), source = options->cpi, i;
         uint64_t mean_length = GPUMP_UNKNOWN, longest, pace = GPUMP_UNKNOWN, ipc, mine, rest, bytes, save,
                  save_overhead;
-        mine = gpumpi_cost_survey(blocks, todo, kernel, cpi, &running);
+        mine = gpumpi_cost_survey(blocks, todo, function, cpi, &running);
         todo &= ~mine;
-        history = histories && kernel < history_count && histories[kernel].finished ? &histories[kernel] : NULL;
+        history = histories && function < history_count && histories[function].finished ? &histories[function] : NULL;
         if (source == GPUMP_COST_CPI_SMALLER_DEVIATION) source = gpumpi_cost_source(history, &running);
         if (history) {
             mean_length = gpump_cost_history_instructions(history);
@@ -199,7 +199,7 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gp
             gpump_cost_estimate *e = &estimates[at];
             uint64_t length = block->may >> GPUMP_TECHNIQUE_FLUSH & 1u ? mean_length : longest;
             uint64_t each = source == GPUMP_COST_CPI_RUNNING ? cpi[at] : pace, executed = block->executed;
-            if (block->context_bytes != bytes) { /* a kernel's blocks mostly have contexts of the same size */
+            if (block->context_bytes != bytes) { /* a function's blocks mostly have contexts of the same size */
                 bytes = block->context_bytes;
                 save = gpump_gpu_save_cycles(gpu, bytes);
                 save_overhead = gpumpi_cost_times(gpump_add_saturated(save, save), ipc);

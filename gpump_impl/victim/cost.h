@@ -9,11 +9,12 @@
 
 GPUMP_BEGIN
 
-/* Number of finished blocks of a kernel that the estimates use. */
+/* Number of finished blocks of a function that the estimates use. */
 #define GPUMP_COST_WINDOW 64
 
-/* The finished blocks of one kernel. The struct is held by value, has no pointers, and is copied by assignment. A
- * zeroed struct is an empty history. CPI is cycles per warp instruction of one block, Q16.16. */
+/* The finished blocks of one function, whichever launch they were of. The struct is held by value, has no pointers, and
+ * is copied by assignment. A zeroed struct is an empty history. CPI is cycles per warp instruction of one block,
+ * Q16.16. */
 typedef struct gpump_cost_history {
     uint64_t finished;          /* blocks ever recorded */
     uint64_t instructions_sum;  /* over the window */
@@ -76,13 +77,13 @@ GPUMP_API uint64_t gpump_cost_cpi_of(uint64_t executed, uint64_t cycles);
 
 /* Estimates every block of one SM by every technique (Shieh 3.3.2).
  *   gpu        clock and bandwidth: a switch moves context_bytes at the SM's share (1/sms)
- *   histories  indexed by kernel number; entries past history_count, or NULL, know nothing
+ *   histories  indexed by function (gpump_block_function); entries past history_count, or NULL, know nothing
  *   blocks     the SM's resident blocks, count up to 64
  *   rewind     parallel to blocks, or NULL: no rewind
  *   options    NULL: Shieh's
  *   estimates  out, parallel to blocks
- * flush: 0 cycles, all executed instructions. switch: bytes over bandwidth; the kernel's mean IPC of a block on this SM
- * x 2 latencies (saved and restored). drain: (mean instructions of finished blocks - executed) x CPI, at least 0;
+ * flush: 0 cycles, all executed instructions. switch: bytes over bandwidth; the function's mean IPC of a block on this
+ * SM x 2 latencies (saved and restored). drain: (mean instructions of finished blocks - executed) x CPI, at least 0;
  * nothing lost. rewind: its bytes over bandwidth; the instructions since the boundary and the two stalls as in switch.
  * The function does not ask whether a technique is allowed (gpump_block_view.may). An estimate without enough samples
  * is GPUMP_UNKNOWN: a deviation needs two samples, an average one. Each block is estimated alone; gpump_cost_port has
@@ -94,10 +95,10 @@ GPUMP_API gpump_result gpump_cost_estimate_blocks(const gpump_gpu *gpu, const gp
                                                   const gpump_cost_options *options, gpump_cost_estimate *estimates,
                                                   gpump_diag *diag);
 
-/* Returns which source (gpump_cost_cpi) the drain estimate of `kernel` takes on the SM of blocks[count] under
+/* Returns which source (gpump_cost_cpi) the drain estimate of `function` takes on the SM of blocks[count] under
  * GPUMP_COST_CPI_SMALLER_DEVIATION; with neither deviation known, GPUMP_COST_CPI_SOURCES. Cost: linear in count. */
 GPUMP_API gpump_cost_cpi gpump_cost_cpi_source(const gpump_cost_history *history, const gpump_block_view *blocks,
-                                               uint32_t count, uint32_t kernel);
+                                               uint32_t count, uint32_t function);
 
 /* Computes the exact latency of several saves that share the port of their SM. The saves are ordered shortest first,
  * which frees each block as early as possible. `cycles` are the latencies of the saves alone (count up to 64). order[i]

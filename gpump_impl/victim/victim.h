@@ -61,7 +61,7 @@ typedef struct gpump_victim_sm {
 
 typedef struct gpump_victim_request {
     uint32_t struct_size;  /* sizeof(gpump_victim_request) */
-    uint32_t kernel;       /* number of the incoming kernel; its own blocks are never victims */
+    uint32_t kernel;       /* number of the incoming launch; its own blocks are never victims */
     uint32_t positions;    /* blocks of the incoming kernel that wait for room, over all SMs */
     uint32_t flags;        /* GPUMP_VICTIM_SERIAL_PORT */
     uint64_t since;        /* cycle of the request */

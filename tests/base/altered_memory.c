@@ -274,7 +274,8 @@ static void sm_drive(uint64_t *memory, uint64_t seed) {
         gpump_block_view view[64];
         gpump_block_choice choices[64];
         gpump_sm_action action;
-        gpump_sm_request request = {7, 1 + gpump_random_below(&random, 4), gpump_random_below(&random, 2), {64, 0, 0}};
+        gpump_sm_request request = {
+            7, 1 + gpump_random_below(&random, 4), gpump_random_below(&random, 2), {64, 0, 0}, 0};
         gpump_sm_history history = {100, 1000, 5000, 300, 0, 0};
         gpump_block_ref block = {0, 0};
         uint32_t count = 0, chosen = 0, pick;
@@ -344,7 +345,7 @@ static void sm_memory(void **state) {
 static void sm_limits(void **state) {
     static uint64_t memory[WORDS];
     gpump_sm_config config = sm_config();
-    gpump_sm_request request = {7, 1, 0, {64, 1000, 1000}};
+    gpump_sm_request request = {7, 1, 0, {64, 1000, 1000}, 0};
     gpump_block_ref block;
     gpump_block_choice choice;
     gpump_diag diag;

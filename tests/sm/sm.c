@@ -413,6 +413,30 @@ static void a_given_slot(void **state) {
     free(sm);
 }
 
+/* The number of the launch reserves, the number of the function names the history. */
+static void a_launch_and_its_function(void **state) {
+    gpump_sm_config config = preset("gtx480_lin");
+    gpump_sm *sm = make(&config);
+    gpump_sm_request r = request(7, 64, 1000, 0, 1);
+    gpump_block_view view;
+    gpump_block_ref ref;
+    (void)state;
+    r.function = 2;
+    assert_int_equal(gpump_sm_reserve(sm, 7), GPUMP_OK);
+    ref = place(sm, 0, r);
+    assert_int_equal(gpump_sm_block(sm, 0, ref, &view), GPUMP_OK);
+    assert_int_equal(view.kernel, 7);
+    assert_int_equal(view.function, 2);
+    assert_int_equal(gpump_sm_report_done(sm, 1, ref), GPUMP_OK);
+    assert_int_equal(pull(sm, 1, GPUMP_SM_ACTION_FREED).function, 2);
+    r.function = 0; /* a host that launches nothing twice */
+    assert_int_equal(gpump_sm_block(sm, 1, place(sm, 1, r), &view), GPUMP_OK);
+    assert_int_equal(view.function, 7);
+    r.kernel = 2;
+    assert_int_equal(gpump_sm_place(sm, 1, &r, NULL, &ref, NULL), GPUMP_BUSY); /* reserved for launch 7 */
+    free(sm);
+}
+
 /* The inline question answers 0 in every cycle in which nothing can be pulled, also while a transfer is under way. */
 static void a_question_before_pulling(void **state) {
     gpump_sm_config config = preset("gtx480_lin");
@@ -1125,6 +1149,7 @@ int main(void) {
         cmocka_unit_test(parked_blocks_keep_their_ranges),
         cmocka_unit_test(the_port_serialises),
         cmocka_unit_test(a_given_slot),
+        cmocka_unit_test(a_launch_and_its_function),
         cmocka_unit_test(a_question_before_pulling),
         cmocka_unit_test(aligned_positions),
         cmocka_unit_test(every_resource_has_its_reason),

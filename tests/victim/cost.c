@@ -53,6 +53,28 @@ static void formulas(void **state) {
     assert_true(e[1].latency[GPUMP_TECHNIQUE_REWIND] == GPUMP_UNKNOWN);
 }
 
+/* A function that is launched again starts with its history, although its launch has a new number. */
+static void a_launch_is_not_its_function(void **state) {
+    gpump_gpu gpu = fermi();
+    gpump_cost_history histories[3];
+    gpump_block_view blocks[2];
+    gpump_cost_estimate e[2];
+    (void)state;
+    memset(histories, 0, sizeof histories);
+    gpump_cost_history_record(&histories[2], 1000, 4000);
+    gpump_cost_history_record(&histories[2], 1000, 4000);
+    blocks[0] = block(7, 300, 1200, 18432);
+    blocks[1] = block(8, 100, 400, 18432);
+    blocks[0].function = blocks[1].function = 2; /* two launches of it, on one SM */
+    assert_int_equal(gpump_cost_estimate_blocks(&gpu, histories, 3, blocks, 2, NULL, NULL, e, NULL), GPUMP_OK);
+    assert_int_equal(e[0].latency[GPUMP_TECHNIQUE_DRAIN], 700 * 4);
+    assert_int_equal(e[1].latency[GPUMP_TECHNIQUE_DRAIN], 900 * 4);
+    assert_int_equal(gpump_cost_cpi_source(&histories[2], blocks, 2, 2), GPUMP_COST_CPI_RUNNING); /* a tie of both */
+    blocks[0].function = blocks[1].function = 0; /* nothing is known of numbers 7 and 8 */
+    assert_int_equal(gpump_cost_estimate_blocks(&gpu, histories, 3, blocks, 2, NULL, NULL, e, NULL), GPUMP_OK);
+    assert_true(e[0].latency[GPUMP_TECHNIQUE_DRAIN] == GPUMP_UNKNOWN);
+}
+
 static void sources(void **state) {
     gpump_gpu gpu = fermi();
     gpump_cost_history histories[2];
@@ -244,9 +266,11 @@ static void wrong_use(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(formulas),   cmocka_unit_test(sources),        cmocka_unit_test(chimera_charges_drains),
-        cmocka_unit_test(ring_of_64), cmocka_unit_test(cpi_everywhere), cmocka_unit_test(deviations),
-        cmocka_unit_test(one_port),   cmocka_unit_test(wrong_use),
+        cmocka_unit_test(formulas),   cmocka_unit_test(a_launch_is_not_its_function),
+        cmocka_unit_test(sources),    cmocka_unit_test(chimera_charges_drains),
+        cmocka_unit_test(ring_of_64), cmocka_unit_test(cpi_everywhere),
+        cmocka_unit_test(deviations), cmocka_unit_test(one_port),
+        cmocka_unit_test(wrong_use),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
