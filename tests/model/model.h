@@ -1,0 +1,91 @@
+/* A host of our own for components with memory: random calls, legal ones, wrong ones, and legal ones in an illegal
+ * order, against a mirror in plain C that is written from the header alone.
+ *
+ * A component joins with one file, tests/model/<component>.c: a `model` that says how to make the component with a
+ * random configuration, how to do one random event, and how to compare everything that can be asked with the mirror.
+ * model_run does the rest:
+ *   - MODEL_CALL holds every result against what the mirror expects, and compares the memory of the component byte by
+ *     byte after each error: an error changes nothing.
+ *   - At random moments the memory is copied to another place, the old place is overwritten, the copy is adopted and
+ *     checked, and the host goes on with it.
+ *   - After `per_life` events a new configuration begins.
+ * An event is one call of `event`. Continuous integration does MODEL_EVENTS of each component; GPUMP_TEST_CASES=100
+ * does a hundred times as many. A failure prints seed and event; GPUMP_TEST_SEED repeats it. */
+#ifndef GPUMP_MODEL_H
+#define GPUMP_MODEL_H
+#include "test.h"
+
+enum { MODEL_EVENTS = 1000000, MODEL_MEMORY_BYTES = 1 << 18 };
+
+typedef struct model {
+    const char *name;
+    uint32_t per_life; /* events with one configuration */
+    /* Chooses a configuration, makes the component in `memory` and an empty mirror. Returns the component's size. */
+    size_t (*begin)(void *memory);
+    /* One random call, held against the mirror by MODEL_CALL. */
+    void (*event)(void);
+    /* Compares all that can be asked with the mirror; MODEL_CHECK. */
+    void (*compare)(void);
+    /* Takes over the memory at its new place: _adopt and, where there is one, _check. */
+    gpump_result (*adopt)(void *memory, size_t bytes);
+    uint64_t (*hash)(void);
+} model;
+
+static uint64_t model_random, model_event_number, model_seed;
+static uint64_t model_memory[2][MODEL_MEMORY_BYTES / 8], model_before[MODEL_MEMORY_BYTES / 8];
+static uint64_t *model_here; /* where the component lies now */
+static size_t model_bytes;
+
+#define MODEL_CHECK(condition) test_check(condition, model_seed, model_event_number)
+
+/* Does `call`, which must return `expected`; after an error the memory must be as before. */
+#define MODEL_CALL(expected, call)                                                                             \
+    do {                                                                                                       \
+        const gpump_result expected_ = (expected);                                                             \
+        gpump_result result_;                                                                                  \
+        memcpy(model_before, model_here, model_bytes);                                                         \
+        result_ = (call);                                                                                      \
+        if (result_ != expected_)                                                                              \
+            fail_msg("%s:%d: %s is %s, not %s (GPUMP_TEST_SEED=%llu, event %llu)", __FILE__, __LINE__, #call,  \
+                     gpump_result_name(result_), gpump_result_name(expected_), (unsigned long long)model_seed, \
+                     (unsigned long long)model_event_number);                                                  \
+        if (result_ < 0) MODEL_CHECK(!memcmp(model_before, model_here, model_bytes));                          \
+    } while (0)
+
+static inline uint32_t below(uint32_t limit) { return gpump_random_below(&model_random, limit); }
+static inline int once_in(uint32_t times) { return below(times) == 0; }
+
+/* A time for a call: mostly `now`; now and then one that is refused, before `told`, the time of the last call. */
+static inline uint64_t model_time(uint64_t now, uint64_t told) {
+    if (!once_in(60)) return now;
+    return told && once_in(2) ? told - 1 : GPUMP_UNKNOWN;
+}
+static inline int model_time_is_wrong(uint64_t time, uint64_t told) { return time < told || time == GPUMP_UNKNOWN; }
+
+static void model_move(const model *m) {
+    uint64_t *there = model_here == model_memory[0] ? model_memory[1] : model_memory[0];
+    uint64_t hash = m->hash();
+    memcpy(there, model_here, model_bytes);
+    memset(model_here, 0xa5, model_bytes);
+    model_here = there;
+    MODEL_CHECK(m->adopt(there, model_bytes) == GPUMP_OK);
+    MODEL_CHECK(m->hash() == hash);
+    MODEL_CHECK(m->adopt(there, model_bytes - 8) < 0); /* cut off */
+    MODEL_CHECK(m->adopt(there, model_bytes) == GPUMP_OK);
+}
+
+static void model_run(const model *m) {
+    const uint64_t events = test_cases(MODEL_EVENTS);
+    model_seed = model_random = test_seed();
+    for (model_event_number = 0; model_event_number < events; model_event_number++) {
+        if (model_event_number % m->per_life == 0) {
+            model_here = model_memory[0];
+            model_bytes = m->begin(model_here);
+            assert_true(model_bytes <= MODEL_MEMORY_BYTES);
+        }
+        m->event();
+        m->compare();
+        if (once_in(50)) model_move(m);
+    }
+}
+#endif

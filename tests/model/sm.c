@@ -1,0 +1,950 @@
+/* labels: unit property */
+/* gpump_sm, with the decisions of gpump_victim_decide on its views. The mirror keeps who owns each register and each
+ * byte of shared memory, cell by cell. */
+#include "model/model.h"
+#include "victim/victim_ask.h"
+
+enum { CELLS = 256, KERNELS = 5, ENTRIES = 12, ALL = GPUMP_PARTS_IN_PLACE };
+
+typedef struct mirror_block {
+    gpump_sm_request request;
+    uint64_t executed, brought, cycles, start, since, register_bytes, shared_context_bytes, taken;
+    uint64_t moved, port_start, port_end;
+    uint32_t state, generation, registers, shared, register_base, shared_base, warps;
+    uint32_t held, active, technique, keep, to_point, waits, clobbered, parts, why;
+    uint32_t actions[4], action_count; /* to be handed over, in order */
+} mirror_block;
+
+static struct mirror {
+    gpump_sm *sm;
+    gpump_sm_config config;
+    gpump_sm_statistics statistics;
+    mirror_block blocks[ENTRIES];
+    uint64_t now, port_free, cookies, room[KERNELS + 1];
+    uint32_t of_kernel[KERNELS + 1]; /* blocks here */
+    uint32_t reserved_for, shared_bytes;
+    gpump_sm_history saved[8]; /* blocks that were saved or flushed, to be placed again */
+    gpump_sm_request saved_request[8];
+    uint32_t saved_count;
+} w;
+
+/* ---- rules, as the headers state them ---- */
+
+static uint32_t up(uint32_t value, uint32_t granule) { return (value + granule - 1) / granule * granule; }
+static uint64_t part_bytes(const mirror_block *b, uint32_t parts) {
+    return (parts & GPUMP_PART_REGISTERS ? b->register_bytes : 0) +
+           (parts & GPUMP_PART_SHARED_MEMORY ? b->shared_context_bytes : 0);
+}
+static int is_here(gpump_block_ref ref) {
+    return ref.slot < w.config.entries && w.blocks[ref.slot].state != GPUMP_BLOCK_FREE &&
+           w.blocks[ref.slot].generation == ref.generation;
+}
+/* The block that a reference names; any block when it names none. */
+static mirror_block *block_of(gpump_block_ref ref) { return &w.blocks[ref.slot < ENTRIES ? ref.slot : 0]; }
+static gpump_block_ref ref_of(const mirror_block *b) {
+    gpump_block_ref ref;
+    ref.slot = (uint32_t)(b - w.blocks);
+    ref.generation = b->generation;
+    return ref;
+}
+static void post(mirror_block *b, uint32_t kind) { b->actions[b->action_count++] = kind; }
+static int is_pending(const mirror_block *b, uint32_t kind) {
+    for (uint32_t i = 0; i < b->action_count; i++)
+        if (b->actions[i] == kind) return 1;
+    return 0;
+}
+static int saves(uint32_t technique) {
+    return technique == GPUMP_TECHNIQUE_SWITCH || technique == GPUMP_TECHNIQUE_REWIND;
+}
+
+/* Marks the cells that blocks hold. */
+static void cells_of(uint32_t part, uint8_t *cells) {
+    memset(cells, 0, CELLS);
+    for (uint32_t i = 0; i < w.config.entries; i++) {
+        const mirror_block *b = &w.blocks[i];
+        uint32_t base = part == GPUMP_PART_REGISTERS ? b->register_base : b->shared_base;
+        uint32_t length = part == GPUMP_PART_REGISTERS ? b->registers : b->shared;
+        if (!b->state || !(b->held & part)) continue;
+        for (uint32_t c = base; c < base + length; c++) {
+            MODEL_CHECK(c < CELLS && !cells[c]); /* inside, and nobody else's */
+            cells[c] = (uint8_t)(i + 1);
+        }
+    }
+}
+static int is_free(const uint8_t *cells, uint32_t capacity, uint32_t base, uint32_t length) {
+    if (base + length > capacity) return 0;
+    for (uint32_t c = base; c < base + length; c++)
+        if (cells[c]) return 0;
+    return 1;
+}
+static uint32_t lowest(const uint8_t *cells, uint32_t capacity, uint32_t length, uint32_t step) {
+    for (uint32_t base = 0; base + length <= capacity; base += step ? step : 1)
+        if (is_free(cells, capacity, base, length)) return base;
+    return GPUMP_NONE;
+}
+
+static gpump_reason active_room(uint32_t threads) {
+    uint32_t blocks = 0, warps = 0, used = 0;
+    for (uint32_t i = 0; i < w.config.entries; i++) {
+        if (!w.blocks[i].active) continue;
+        blocks++;
+        warps += w.blocks[i].warps;
+        used += w.blocks[i].request.need.threads;
+    }
+    if (blocks == w.config.block_slots) return GPUMP_REASON_BLOCK_SLOTS;
+    if (warps + up(threads, w.config.lanes) / w.config.lanes > w.config.warp_slots) return GPUMP_REASON_WARPS;
+    return used + threads > w.config.thread_slots ? GPUMP_REASON_THREADS : GPUMP_REASON_YES;
+}
+
+/* Room for `parts` of a block: YES and the bases. Where both parts fit alone and not together, either is short. */
+static gpump_reason range_room(uint32_t parts, uint32_t registers, uint32_t shared, uint32_t *bases, int *either) {
+    uint8_t in_registers[CELLS], in_shared[CELLS];
+    const int aligned = w.config.placement == GPUMP_SM_ALIGNED;
+    cells_of(GPUMP_PART_REGISTERS, in_registers);
+    cells_of(GPUMP_PART_SHARED_MEMORY, in_shared);
+    bases[0] = bases[1] = 0;
+    *either = 0;
+    if (parts & GPUMP_PART_REGISTERS)
+        bases[0] = lowest(in_registers, w.config.registers, registers, aligned ? registers : 0);
+    if (bases[0] == GPUMP_NONE) return GPUMP_REASON_REGISTERS;
+    if (parts & GPUMP_PART_SHARED_MEMORY) bases[1] = lowest(in_shared, w.shared_bytes, shared, aligned ? shared : 0);
+    if (bases[1] == GPUMP_NONE) return GPUMP_REASON_SHARED_MEMORY;
+    if (!aligned || parts != ALL || !registers || !shared) return GPUMP_REASON_YES;
+    for (uint32_t p = 0; (p + 1) * registers <= w.config.registers && (p + 1) * shared <= w.shared_bytes; p++) {
+        bases[0] = p * registers;
+        bases[1] = p * shared;
+        if (is_free(in_registers, w.config.registers, bases[0], registers) &&
+            is_free(in_shared, w.shared_bytes, bases[1], shared))
+            return GPUMP_REASON_YES;
+    }
+    *either = 1;
+    return GPUMP_REASON_REGISTERS;
+}
+
+static gpump_reason place_room(uint32_t kernel, const gpump_footprint *need, uint32_t *bases, int *either) {
+    const uint32_t registers = up(need->registers, w.config.register_granule);
+    const uint32_t shared = up(need->shared_bytes, w.config.shared_granule_bytes);
+    uint32_t kernels = 0, free_entries = 0;
+    gpump_reason reason;
+    *either = 0;
+    if (registers > w.config.registers || shared > w.config.shared_bytes || need->threads > w.config.thread_slots ||
+        up(need->threads, w.config.lanes) / w.config.lanes > w.config.warp_slots)
+        return GPUMP_REASON_NEVER_FITS;
+    if (w.reserved_for && w.reserved_for != kernel) return GPUMP_REASON_RESERVED;
+    for (uint32_t k = 1; k <= KERNELS; k++) kernels += w.of_kernel[k] != 0;
+    if (!w.of_kernel[kernel] && kernels == w.config.kernels) return GPUMP_REASON_KERNELS;
+    reason = active_room(need->threads);
+    if (reason) return reason;
+    for (uint32_t i = 0; i < w.config.entries; i++) free_entries += !w.blocks[i].state;
+    return free_entries ? range_room(ALL, registers, shared, bases, either) : GPUMP_REASON_BLOCK_SLOTS;
+}
+
+static gpump_reason may(const mirror_block *b, uint32_t technique) {
+    int allowed = 0;
+    if (technique >= GPUMP_TECHNIQUES || !(w.config.techniques >> technique & 1)) return GPUMP_REASON_TECHNIQUE;
+    if (b->state == GPUMP_BLOCK_RUNNING || b->state == GPUMP_BLOCK_BLOCKED) allowed = 1;
+    if (b->state == GPUMP_BLOCK_DRAINING) allowed = technique != GPUMP_TECHNIQUE_DRAIN;
+    if (b->state == GPUMP_BLOCK_STOPPING) allowed = technique == GPUMP_TECHNIQUE_FLUSH;
+    if (b->state == GPUMP_BLOCK_PARKED && !b->action_count)
+        allowed = technique == GPUMP_TECHNIQUE_FLUSH || technique == GPUMP_TECHNIQUE_SWITCH;
+    if (!allowed) return GPUMP_REASON_NOT_RUNNING;
+    if (technique == GPUMP_TECHNIQUE_FLUSH && b->clobbered) return GPUMP_REASON_CLOBBERED;
+    if (saves(technique) && part_bytes(b, b->held) > w.room[b->request.kernel]) return GPUMP_REASON_NO_CONTEXT_SPACE;
+    return GPUMP_REASON_YES;
+}
+
+/* ---- what happens ---- */
+
+static void give_room(mirror_block *b) {
+    uint64_t *room = &w.room[b->request.kernel];
+    if (*room < w.config.context_bytes)
+        *room = w.config.context_bytes - *room > b->taken ? *room + b->taken : w.config.context_bytes;
+    b->taken = 0;
+}
+static void transfer(mirror_block *b, uint64_t bytes) {
+    uint64_t cycles = (bytes * w.config.port_cycles + w.config.port_bytes - 1) / w.config.port_bytes;
+    b->moved = bytes;
+    b->port_start = cycles && w.port_free > w.now ? w.port_free : w.now;
+    b->port_end = b->port_start + cycles;
+    if (cycles) w.port_free = b->port_end;
+    w.statistics.port_cycles += cycles;
+}
+static void begin_save(mirror_block *b) {
+    if (b->state == GPUMP_BLOCK_STOPPING) {
+        w.statistics.stop_cycles += w.now - b->since;
+        b->cycles += w.now - b->start;
+    }
+    b->state = GPUMP_BLOCK_SAVING;
+    b->since = w.now;
+    b->parts = b->held & ~b->keep;
+    transfer(b, part_bytes(b, b->parts));
+    post(b, GPUMP_SM_ACTION_SAVE);
+}
+static void end_save(mirror_block *b, uint64_t at) {
+    w.statistics.save_cycles += at - b->since;
+    w.statistics.bytes_saved += b->moved;
+    b->since = at;
+    b->state = b->keep ? GPUMP_BLOCK_PARKED : GPUMP_BLOCK_SAVED;
+    if (b->keep)
+        w.statistics.parked++;
+    else
+        w.statistics.saved++, b->why = GPUMP_BLOCK_SAVED;
+    post(b, b->keep ? GPUMP_SM_ACTION_PARKED : GPUMP_SM_ACTION_FREED);
+}
+static void end_restore(mirror_block *b, uint64_t at) {
+    w.statistics.restore_cycles += at - b->since;
+    w.statistics.bytes_restored += b->moved;
+    b->state = GPUMP_BLOCK_RUNNING;
+    b->technique = GPUMP_NONE;
+    b->since = b->start = at;
+    give_room(b);
+    if (w.config.timing == GPUMP_SM_TIMING_PORT) post(b, GPUMP_SM_ACTION_RESUME);
+}
+static void pass(uint64_t now) {
+    w.now = now;
+    for (uint32_t i = 0; w.config.timing == GPUMP_SM_TIMING_PORT && i < w.config.entries; i++) {
+        mirror_block *b = &w.blocks[i];
+        if (b->port_end > now) continue;
+        if (b->state == GPUMP_BLOCK_SAVING && !is_pending(b, GPUMP_SM_ACTION_SAVE))
+            end_save(b, b->port_end);
+        else if (b->state == GPUMP_BLOCK_RESTORING && !is_pending(b, GPUMP_SM_ACTION_RESTORE))
+            end_restore(b, b->port_end);
+    }
+}
+
+/* ---- events ---- */
+
+/* Mostly a block that is here, now and then any name. */
+static gpump_block_ref any_ref(void) {
+    gpump_block_ref ref;
+    ref.slot = below(w.config.entries + (once_in(20) ? 2 : 0));
+    ref.generation = ref.slot < w.config.entries ? w.blocks[ref.slot].generation : 1;
+    if (once_in(40)) ref.generation += below(3) - 1;
+    return ref;
+}
+
+/* The result of a fact about `ref` at `time` that is allowed in `states`. */
+static gpump_result fact(uint64_t time, gpump_block_ref ref, uint32_t states) {
+    struct mirror before = w;
+    int allowed;
+    if (model_time_is_wrong(time, w.now)) return GPUMP_ERROR_TIME;
+    if (!is_here(ref)) return GPUMP_ERROR_STALE;
+    pass(time); /* a restore may end first */
+    allowed = (states >> w.blocks[ref.slot].state & 1) != 0;
+    w = before;
+    return allowed ? GPUMP_OK : GPUMP_ERROR_STATE;
+}
+
+static void place(void) {
+    gpump_sm_request request;
+    gpump_sm_history *saved = NULL, history;
+    gpump_block_ref ref = {77, 77};
+    gpump_diag diag;
+    uint32_t bases[2], index = 0;
+    uint64_t time = model_time(w.now, w.now);
+    gpump_reason reason;
+    gpump_result expected;
+    int either;
+    mirror_block *b;
+    memset(&request, 0, sizeof request);
+    memset(&diag, 0, sizeof diag);
+    request.cookie = ++w.cookies;
+    request.kernel = 1 + below(KERNELS);
+    request.group = once_in(3) ? 1 + below(2) : 0;
+    request.need.threads = 1 + below(once_in(30) ? 2 * w.config.thread_slots : 1 + w.config.thread_slots / 2);
+    request.need.registers = below(once_in(30) ? 2 * CELLS : CELLS / 2);
+    request.need.shared_bytes = below(once_in(30) ? 2 * CELLS : CELLS / 2);
+    if (w.saved_count && once_in(3)) { /* a block comes back, perhaps */
+        index = below(w.saved_count);
+        request = w.saved_request[index];
+        history = w.saved[index];
+        saved = &history;
+    }
+    if (once_in(50)) request.kernel = 0;
+    if (once_in(50)) request.need.threads = 0;
+    if (!request.kernel || !request.need.threads) {
+        MODEL_CALL(GPUMP_ERROR_ARGUMENT, gpump_sm_place(w.sm, time, &request, saved, &ref, &diag));
+        MODEL_CHECK(ref.slot == 77 && !strcmp(diag.field, request.kernel ? "threads" : "kernel") && diag.value == 0);
+        return;
+    }
+    reason = place_room(request.kernel, &request.need, bases, &either);
+    expected = model_time_is_wrong(time, w.now)    ? GPUMP_ERROR_TIME
+               : reason == GPUMP_REASON_NEVER_FITS ? GPUMP_ERROR_REFUSED
+               : reason                            ? GPUMP_BUSY
+                                                   : GPUMP_OK;
+    MODEL_CHECK(gpump_sm_room(w.sm, request.kernel, &request.need) == reason || either);
+    MODEL_CALL(expected, gpump_sm_place(w.sm, time, &request, saved, &ref, &diag));
+    if (expected) {
+        MODEL_CHECK(ref.slot == 77 && ref.generation == 77);
+        MODEL_CHECK(diag.code == expected && (expected == GPUMP_ERROR_TIME || diag.reason == reason || either));
+        if (expected > 0) pass(time);
+        return;
+    }
+    pass(time);
+    for (b = w.blocks; b->state; b++) {}
+    MODEL_CHECK(ref.slot == (uint32_t)(b - w.blocks) && ref.generation == b->generation);
+    if (!w.of_kernel[request.kernel]++) w.room[request.kernel] = w.config.context_bytes;
+    b->request = request;
+    b->registers = up(request.need.registers, w.config.register_granule);
+    b->shared = up(request.need.shared_bytes, w.config.shared_granule_bytes);
+    b->register_base = bases[0];
+    b->shared_base = bases[1];
+    b->warps = up(request.need.threads, w.config.lanes) / w.config.lanes;
+    b->register_bytes = 4 * (uint64_t)b->registers;
+    b->shared_context_bytes = b->shared;
+    b->held = ALL;
+    b->active = 1;
+    b->technique = GPUMP_NONE;
+    b->start = b->since = w.now;
+    b->state = GPUMP_BLOCK_RUNNING;
+    if (!saved) {
+        w.statistics.placed++;
+        return;
+    }
+    w.statistics.restored++;
+    b->executed = b->brought = saved->executed;
+    b->cycles = saved->cycles;
+    b->clobbered = saved->clobbered != 0;
+    b->taken = saved->register_bytes + saved->shared_bytes;
+    b->state = GPUMP_BLOCK_RESTORING;
+    b->parts = ALL;
+    transfer(b, b->taken);
+    post(b, GPUMP_SM_ACTION_RESTORE);
+    w.saved[index] = w.saved[--w.saved_count];
+    w.saved_request[index] = w.saved_request[w.saved_count];
+}
+
+/* What gpump_sm_preempt has to answer; *reason with GPUMP_ERROR_REFUSED, *fault is the choice at fault. */
+static gpump_result check_choices(const gpump_block_choice *choices, uint32_t count, gpump_reason *reason,
+                                  uint32_t *fault) {
+    uint64_t needed[KERNELS + 1] = {0};
+    uint32_t chosen = 0;
+    *fault = 0;
+    *reason = GPUMP_REASON_YES;
+    if (count > w.config.entries) return GPUMP_ERROR_ARGUMENT;
+    for (uint32_t i = 0; i < count; i++) {
+        const gpump_block_choice *c = &choices[i];
+        const mirror_block *b = block_of(c->block);
+        uint64_t *sum;
+        *fault = i;
+        *reason = GPUMP_REASON_NO_SUCH_BLOCK;
+        if (!is_here(c->block)) return GPUMP_ERROR_STALE;
+        *reason = GPUMP_REASON_YES;
+        if (chosen >> c->block.slot & 1) return GPUMP_ERROR_ARGUMENT;
+        chosen |= 1u << c->block.slot;
+        if (c->technique >= GPUMP_TECHNIQUES || c->keep > ALL || (c->keep && !saves(c->technique)))
+            return GPUMP_ERROR_ARGUMENT;
+        if (c->to_point > 1 || (c->to_point && (c->technique != GPUMP_TECHNIQUE_SWITCH ||
+                                                !(w.config.waits & GPUMP_SM_WAIT_PREEMPTION_POINT))))
+            return GPUMP_ERROR_ARGUMENT;
+        *reason = may(b, c->technique);
+        if (*reason && !(*reason == GPUMP_REASON_NO_CONTEXT_SPACE && c->keep)) return GPUMP_ERROR_REFUSED;
+        *reason = GPUMP_REASON_YES;
+        if (!saves(c->technique)) continue;
+        /* a parked block keeps less than before, and of what it has */
+        if (b->state == GPUMP_BLOCK_PARKED && ((c->keep & ~b->held) || c->keep == b->held || c->to_point))
+            return GPUMP_ERROR_ARGUMENT;
+        sum = &needed[b->request.kernel];
+        *sum += part_bytes(b, b->held & ~c->keep);
+        *reason = GPUMP_REASON_NO_CONTEXT_SPACE;
+        if (*sum > w.room[b->request.kernel]) return GPUMP_ERROR_REFUSED;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const mirror_block *b = &w.blocks[choices[i].block.slot];
+        *fault = i;
+        *reason = GPUMP_REASON_GROUP;
+        if (!b->request.group || b->state == GPUMP_BLOCK_PARKED) continue;
+        for (uint32_t j = 0; j < w.config.entries; j++) {
+            const mirror_block *mate = &w.blocks[j];
+            if ((mate->state == GPUMP_BLOCK_RUNNING || mate->state == GPUMP_BLOCK_BLOCKED ||
+                 mate->state == GPUMP_BLOCK_RESTORING) &&
+                mate->request.group == b->request.group && mate->request.kernel == b->request.kernel &&
+                !(chosen >> j & 1))
+                return GPUMP_ERROR_REFUSED;
+        }
+    }
+    *reason = GPUMP_REASON_YES;
+    return GPUMP_OK;
+}
+
+static void carry_out(const gpump_block_choice *choices, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        const gpump_block_choice *c = &choices[i];
+        mirror_block *b = &w.blocks[c->block.slot];
+        const int parked = b->state == GPUMP_BLOCK_PARKED;
+        if (b->state == GPUMP_BLOCK_DRAINING) w.statistics.drain_cycles += w.now - b->since;
+        if (b->state == GPUMP_BLOCK_STOPPING) w.statistics.stop_cycles += w.now - b->since;
+        b->technique = c->technique;
+        b->since = w.now;
+        b->action_count = 0;
+        if (c->technique == GPUMP_TECHNIQUE_FLUSH) {
+            if (!parked) b->cycles += w.now - b->start;
+            give_room(b);
+            b->state = GPUMP_BLOCK_FLUSHED;
+            post(b, GPUMP_SM_ACTION_DROP);
+        } else if (c->technique == GPUMP_TECHNIQUE_DRAIN)
+            b->state = GPUMP_BLOCK_DRAINING;
+        else {
+            uint64_t bytes = part_bytes(b, b->held & ~c->keep);
+            int rewinds = c->technique == GPUMP_TECHNIQUE_REWIND;
+            if (w.room[b->request.kernel] != UINT64_MAX) w.room[b->request.kernel] -= bytes;
+            b->taken += bytes;
+            b->keep = c->keep;
+            b->to_point = c->to_point;
+            if (parked) {
+                begin_save(b);
+                continue;
+            }
+            if (rewinds) {
+                b->to_point = (w.config.waits & GPUMP_SM_WAIT_PREEMPTION_POINT) != 0;
+                w.statistics.rewound++;
+            }
+            b->state = GPUMP_BLOCK_STOPPING;
+            b->waits = w.config.waits & ~(b->to_point ? 0 : (uint32_t)GPUMP_SM_WAIT_PREEMPTION_POINT);
+            post(b, rewinds ? GPUMP_SM_ACTION_REWIND : GPUMP_SM_ACTION_STOP);
+            if (!b->waits && !rewinds) begin_save(b);
+        }
+    }
+}
+
+static void preempt(void) {
+    gpump_block_choice choices[2 * ENTRIES];
+    uint32_t count = 1 + below(once_in(3) ? w.config.entries : 2), fault = 0;
+    uint64_t time = model_time(w.now, w.now);
+    struct mirror before = w;
+    gpump_reason reason = GPUMP_REASON_YES;
+    gpump_result expected;
+    gpump_diag diag;
+    memset(choices, 0, sizeof choices);
+    memset(&diag, 0, sizeof diag);
+    for (uint32_t i = 0; i < count; i++) {
+        gpump_block_choice *c = &choices[i];
+        c->block = any_ref();
+        for (uint32_t j = 0; j < i && !once_in(8); j++) /* seldom the same block twice */
+            if (choices[j].block.slot == c->block.slot) c->block = any_ref(), j = GPUMP_NONE;
+        c->technique = below(once_in(30) ? 6 : 4);
+        if (saves(c->technique) && once_in(2)) c->keep = below(once_in(30) ? 5 : 4);
+        if (c->technique == GPUMP_TECHNIQUE_SWITCH && once_in(3)) c->to_point = below(once_in(30) ? 3 : 2);
+        if (once_in(40)) c->keep = below(4);
+        if (once_in(40)) c->to_point = 1;
+    }
+    if (count == 1 && is_here(choices[0].block) && w.blocks[choices[0].block.slot].request.group && !once_in(4)) {
+        const mirror_block *b = &w.blocks[choices[0].block.slot]; /* its whole group */
+        for (uint32_t i = 0; i < w.config.entries; i++)
+            if (&w.blocks[i] != b && w.blocks[i].state && w.blocks[i].request.group == b->request.group &&
+                w.blocks[i].request.kernel == b->request.kernel && !once_in(10)) {
+                choices[count] = choices[0];
+                choices[count++].block = ref_of(&w.blocks[i]);
+            }
+    }
+    if (model_time_is_wrong(time, w.now))
+        expected = GPUMP_ERROR_TIME;
+    else {
+        pass(time);
+        expected = check_choices(choices, count, &reason, &fault);
+    }
+    if (expected == GPUMP_OK)
+        carry_out(choices, count);
+    else
+        w = before;
+    MODEL_CALL(expected, gpump_sm_preempt(w.sm, time, choices, count, &diag));
+    if (expected) MODEL_CHECK(diag.code == expected && diag.index == fault && diag.reason == reason);
+}
+
+static void unpark(void) {
+    gpump_block_ref ref = any_ref();
+    uint64_t time = model_time(w.now, w.now);
+    gpump_result expected = fact(time, ref, 1u << GPUMP_BLOCK_PARKED);
+    gpump_diag diag;
+    gpump_reason reason;
+    uint32_t bases[2], missing;
+    int either;
+    mirror_block *b = block_of(ref);
+    memset(&diag, 0, sizeof diag);
+    if (!expected && b->action_count) expected = GPUMP_ERROR_STATE;
+    if (!expected && b->state != GPUMP_BLOCK_PARKED) expected = GPUMP_ERROR_STATE; /* its save ends just now */
+    if (expected) {
+        MODEL_CALL(expected, gpump_sm_unpark(w.sm, time, ref, &diag));
+        MODEL_CHECK(diag.code == expected);
+        return;
+    }
+    missing = ALL & ~b->held;
+    reason = w.reserved_for && w.reserved_for != b->request.kernel ? GPUMP_REASON_RESERVED
+                                                                   : active_room(b->request.need.threads);
+    if (!reason) reason = range_room(missing, b->registers, b->shared, bases, &either);
+    MODEL_CALL(reason ? GPUMP_BUSY : GPUMP_OK, gpump_sm_unpark(w.sm, time, ref, &diag));
+    pass(time);
+    if (reason) {
+        MODEL_CHECK(diag.reason == reason);
+        return;
+    }
+    if (missing & GPUMP_PART_REGISTERS) b->register_base = bases[0];
+    if (missing & GPUMP_PART_SHARED_MEMORY) b->shared_base = bases[1];
+    b->held = ALL;
+    b->parts = missing;
+    b->active = 1;
+    b->state = GPUMP_BLOCK_RESTORING;
+    b->since = w.now;
+    w.statistics.unparked++;
+    transfer(b, part_bytes(b, missing));
+    post(b, GPUMP_SM_ACTION_RESTORE);
+}
+
+static void next(void) {
+    gpump_sm_action a;
+    uint64_t time = model_time(w.now, w.now);
+    mirror_block *b = w.blocks;
+    if (model_time_is_wrong(time, w.now)) {
+        MODEL_CALL(GPUMP_ERROR_TIME, gpump_sm_next(w.sm, time, &a));
+        return;
+    }
+    pass(time);
+    while (b < w.blocks + w.config.entries && !b->action_count) b++;
+    if (b == w.blocks + w.config.entries) {
+        MODEL_CALL(GPUMP_EMPTY, gpump_sm_next(w.sm, time, &a));
+        return;
+    }
+    MODEL_CALL(GPUMP_OK, gpump_sm_next(w.sm, time, &a));
+    MODEL_CHECK(a.kind == b->actions[0] && a.block.slot == (uint32_t)(b - w.blocks));
+    MODEL_CHECK(a.block.generation == b->generation && a.cookie == b->request.cookie);
+    MODEL_CHECK(a.kernel == b->request.kernel && a.technique == b->technique);
+    MODEL_CHECK(a.register_base == b->register_base && a.registers == b->registers);
+    MODEL_CHECK(a.shared_base == b->shared_base && a.shared_bytes == b->shared);
+    MODEL_CHECK(a.threads == b->request.need.threads && a.warps == b->warps);
+    MODEL_CHECK(a.history.executed == b->executed && a.history.cycles == b->cycles);
+    MODEL_CHECK(a.history.register_bytes == b->register_bytes && a.history.shared_bytes == b->shared_context_bytes);
+    MODEL_CHECK(a.history.clobbered == b->clobbered);
+    memmove(b->actions, b->actions + 1, sizeof b->actions - sizeof b->actions[0]);
+    b->action_count--;
+    if (a.kind == GPUMP_SM_ACTION_SAVE || a.kind == GPUMP_SM_ACTION_RESTORE) {
+        MODEL_CHECK(a.parts == b->parts && a.bytes == b->moved && a.start_cycle == b->port_start);
+        MODEL_CHECK(a.end_cycle == b->port_end && a.why == 0);
+    } else
+        MODEL_CHECK(a.bytes == 0 && a.start_cycle == 0 && a.end_cycle == 0);
+    if (a.kind == GPUMP_SM_ACTION_PARKED) {
+        MODEL_CHECK(a.parts == b->keep);
+        b->active = 0;
+        b->held = b->keep;
+    }
+    if (a.kind == GPUMP_SM_ACTION_FREED) {
+        uint32_t generation = b->generation;
+        MODEL_CHECK(a.why == b->why);
+        w.statistics.executed += b->executed - b->brought;
+        w.of_kernel[b->request.kernel]--;
+        if (b->why == GPUMP_BLOCK_SAVED && w.saved_count < 8) {
+            w.saved[w.saved_count] = a.history;
+            w.saved_request[w.saved_count++] = b->request;
+        }
+        memset(b, 0, sizeof *b);
+        b->generation = generation + 1;
+    }
+}
+
+static void report_done(void) {
+    gpump_block_ref ref = any_ref();
+    uint64_t time = model_time(w.now, w.now);
+    mirror_block *b = block_of(ref);
+    MODEL_CALL(fact(time, ref,
+                    1u << GPUMP_BLOCK_RUNNING | 1u << GPUMP_BLOCK_BLOCKED | 1u << GPUMP_BLOCK_DRAINING |
+                        1u << GPUMP_BLOCK_STOPPING),
+               gpump_sm_report_done(w.sm, time, ref));
+    if (gpump_sm_state(w.sm, ref.slot < w.config.entries ? ref.slot : 0) != GPUMP_BLOCK_DONE || !is_here(ref) ||
+        b->state == GPUMP_BLOCK_DONE)
+        return;
+    pass(time);
+    if (b->state == GPUMP_BLOCK_STOPPING) w.statistics.stop_cycles += w.now - b->since;
+    if (b->state == GPUMP_BLOCK_DRAINING) {
+        w.statistics.drained++;
+        w.statistics.drain_cycles += w.now - b->since;
+    }
+    w.statistics.done++;
+    b->cycles += w.now - b->start;
+    give_room(b);
+    b->action_count = 0;
+    b->state = b->why = GPUMP_BLOCK_DONE;
+    b->since = w.now;
+    post(b, GPUMP_SM_ACTION_FREED);
+}
+
+static void report_waits(void) {
+    gpump_block_ref ref = any_ref();
+    uint64_t time = model_time(w.now, w.now);
+    uint32_t waits = once_in(2) ? 0 : below(64) & (once_in(10) ? 127 : w.config.waits);
+    gpump_result expected = fact(time, ref, 1u << GPUMP_BLOCK_STOPPING);
+    if (waits & ~w.config.waits) expected = GPUMP_ERROR_ARGUMENT;
+    MODEL_CALL(expected, gpump_sm_report_waits(w.sm, time, ref, waits));
+    if (expected) return;
+    pass(time);
+    w.blocks[ref.slot].waits = waits;
+    if (!waits) begin_save(&w.blocks[ref.slot]);
+}
+
+/* saved, restored and dropped: facts that answer an action. */
+static void report_moved(void) {
+    gpump_block_ref ref = any_ref();
+    uint64_t time = model_time(w.now, w.now);
+    const uint32_t which = below(3);
+    static const uint32_t states[3] = {GPUMP_BLOCK_SAVING, GPUMP_BLOCK_RESTORING, GPUMP_BLOCK_FLUSHED};
+    gpump_result expected = fact(time, ref, 1u << states[which]);
+    mirror_block *b = block_of(ref);
+    if (!expected && b->action_count) expected = GPUMP_ERROR_STATE; /* the action comes first, and this once */
+    if (!expected && which < 2 && w.config.timing != GPUMP_SM_TIMING_HOST) expected = GPUMP_ERROR_STATE;
+    if (which == 0) MODEL_CALL(expected, gpump_sm_report_saved(w.sm, time, ref));
+    if (which == 1) MODEL_CALL(expected, gpump_sm_report_restored(w.sm, time, ref));
+    if (which == 2) MODEL_CALL(expected, gpump_sm_report_dropped(w.sm, time, ref));
+    if (expected) return;
+    pass(time);
+    if (which < 2 && b->moved && b->port_end == w.port_free) w.port_free = w.now; /* the last one planned */
+    if (which == 0) end_save(b, w.now);
+    if (which == 1) end_restore(b, w.now);
+    if (which == 2) {
+        w.statistics.flushed++;
+        w.statistics.wasted += b->executed;
+        w.statistics.drop_cycles += w.now - b->since;
+        b->why = GPUMP_BLOCK_FLUSHED;
+        b->since = w.now;
+        post(b, GPUMP_SM_ACTION_FREED);
+    }
+}
+
+static void report_blocked(void) {
+    gpump_block_ref ref = any_ref();
+    uint64_t time = model_time(w.now, w.now);
+    const uint32_t blocked = below(2);
+    gpump_result expected = fact(time, ref, 1u << (blocked ? GPUMP_BLOCK_RUNNING : GPUMP_BLOCK_BLOCKED));
+    MODEL_CALL(expected, gpump_sm_report_blocked(w.sm, time, ref, blocked));
+    if (expected) return;
+    pass(time);
+    w.blocks[ref.slot].state = blocked ? GPUMP_BLOCK_BLOCKED : GPUMP_BLOCK_RUNNING;
+}
+
+/* Facts without a time. */
+static void report_progress(void) {
+    gpump_block_ref ref = any_ref();
+    mirror_block *b = block_of(ref);
+    const gpump_result here = is_here(ref) ? GPUMP_OK : GPUMP_ERROR_STALE;
+    const uint32_t amount = below(1000);
+    gpump_result expected = here;
+    switch (below(4)) {
+    case 0:
+        MODEL_CALL(here, gpump_sm_report_executed(w.sm, ref, amount));
+        if (!here) b->executed += amount;
+        break;
+    case 1:
+        if (!once_in(4)) return;
+        MODEL_CALL(here, gpump_sm_report_clobber(w.sm, ref));
+        if (!here) b->clobbered = 1;
+        break;
+    case 2:
+        if (!here && (b->state != GPUMP_BLOCK_STOPPING || b->technique != GPUMP_TECHNIQUE_REWIND))
+            expected = GPUMP_ERROR_STATE;
+        else if (!here && amount > b->executed)
+            expected = GPUMP_ERROR_ARGUMENT;
+        MODEL_CALL(expected, gpump_sm_report_rewound(w.sm, ref, amount));
+        if (expected) break;
+        b->executed -= amount;
+        w.statistics.executed += amount;
+        w.statistics.wasted += amount;
+        break;
+    default: {
+        uint64_t bytes[2];
+        mirror_block changed = *b;
+        uint64_t room = here ? 0 : w.room[b->request.kernel];
+        bytes[0] = below(2000);
+        bytes[1] = below(500);
+        changed.register_bytes = bytes[0];
+        changed.shared_context_bytes = bytes[1];
+        if (!here && b->state != GPUMP_BLOCK_RUNNING && b->state != GPUMP_BLOCK_BLOCKED &&
+            b->state != GPUMP_BLOCK_DRAINING && b->state != GPUMP_BLOCK_STOPPING)
+            expected = GPUMP_ERROR_STATE;
+        else if (!here && b->state == GPUMP_BLOCK_STOPPING) { /* the room it took is counted anew */
+            changed.taken = part_bytes(&changed, b->held & ~b->keep);
+            if (room != UINT64_MAX) {
+                if (changed.taken > room + b->taken) expected = GPUMP_ERROR_FULL;
+                room = room + b->taken - changed.taken;
+            }
+        }
+        MODEL_CALL(expected, gpump_sm_report_context_bytes(w.sm, ref, bytes[0], bytes[1]));
+        if (expected) break;
+        *b = changed;
+        w.room[b->request.kernel] = room;
+    }
+    }
+}
+
+static void settings(void) {
+    const uint32_t kernel = below(KERNELS + 1);
+    switch (below(6)) {
+    case 0:
+        w.reserved_for = once_in(3) ? kernel : 0;
+        MODEL_CALL(GPUMP_OK, gpump_sm_reserve(w.sm, w.reserved_for));
+        break;
+    case 1: {
+        const uint64_t room = once_in(4) ? UINT64_MAX : below(once_in(3) ? 300 : 5000);
+        const int known = kernel && w.of_kernel[kernel];
+        MODEL_CALL(known ? GPUMP_OK : GPUMP_ERROR_ARGUMENT, gpump_sm_set_context_room(w.sm, kernel, room));
+        if (known) w.room[kernel] = room;
+        break;
+    }
+    case 2: {
+        const uint32_t bytes = !once_in(4) ? w.config.shared_bytes : below(w.config.shared_bytes + 10);
+        uint8_t cells[CELLS];
+        gpump_result expected = bytes > w.config.shared_bytes ? GPUMP_ERROR_ARGUMENT : GPUMP_OK;
+        cells_of(GPUMP_PART_SHARED_MEMORY, cells);
+        for (uint32_t c = bytes; !expected && c < CELLS; c++)
+            if (cells[c]) expected = GPUMP_ERROR_STATE;
+        MODEL_CALL(expected, gpump_sm_set_shared_bytes(w.sm, bytes, NULL));
+        if (!expected) w.shared_bytes = bytes;
+        break;
+    }
+    default: pass(w.now += once_in(3) ? below(300) : below(4)); MODEL_CALL(GPUMP_OK, gpump_sm_advance(w.sm, w.now));
+    }
+}
+
+/* ---- a policy decides ---- */
+
+/* Whether a cell is free (owner 0), or becomes free because its owner, slot + 1, leaves and does not keep the part. */
+static int becomes_free(uint32_t owner, uint32_t part) {
+    const mirror_block *b = &w.blocks[owner ? owner - 1 : 0];
+    if (!owner) return 1;
+    if (b->state == GPUMP_BLOCK_STOPPING || b->state == GPUMP_BLOCK_SAVING) return !(b->keep & part);
+    return b->state == GPUMP_BLOCK_DRAINING || b->state == GPUMP_BLOCK_FLUSHED || b->state == GPUMP_BLOCK_DONE ||
+           b->state == GPUMP_BLOCK_SAVED;
+}
+
+/* A policy with random estimates chooses the victims; what it promises is compared with the mirror. */
+static void decide(void) {
+    gpump_gpu gpu;
+    gpump_victim_geometry geometry;
+    gpump_victim_request request;
+    gpump_victim_sm view;
+    gpump_victim_decision decision;
+    gpump_block_view blocks[ENTRIES];
+    gpump_cost_estimate estimates[ENTRIES];
+    gpump_victim_place places[GPUMP_VICTIM_POSITIONS];
+    gpump_block_choice choices[GPUMP_VICTIM_BLOCKS];
+    gpump_footprint need;
+    gpump_reason reason;
+    gpump_diag diag;
+    uint32_t count, fault, policies = 0;
+    const gpump_victim_policy *policy;
+    uint8_t in_registers[CELLS], in_shared[CELLS];
+    if (w.shared_bytes != w.config.shared_bytes || w.config.placement != GPUMP_SM_ALIGNED) return;
+    MODEL_CHECK(gpump_gpu_config_preset(&gpu, "gtx480_shieh") == GPUMP_OK);
+    gpu.lanes = w.config.lanes;
+    gpu.block_slots = w.config.block_slots;
+    gpu.warp_slots = w.config.warp_slots;
+    gpu.thread_slots = w.config.thread_slots;
+    gpu.registers = w.config.registers;
+    gpu.register_granule = w.config.register_granule;
+    gpu.shared_granule_bytes = w.config.shared_granule_bytes;
+    gpu.shared_option_count = 1;
+    gpu.shared_bytes[0] = w.config.shared_bytes;
+    need.threads = 1 + below(w.config.thread_slots / 2 + 1);
+    need.registers = below(CELLS / 2);
+    need.shared_bytes = below(CELLS / 2);
+    if (gpump_victim_geometry_init(&geometry, &gpu, &need, w.config.shared_bytes, &diag)) return;
+    geometry.entries = w.config.entries;
+    memset(&request, 0, sizeof request);
+    request.struct_size = sizeof request;
+    request.kernel = 1 + below(KERNELS + 1); /* of the last one nothing is here */
+    request.positions = 1 + below(4);
+    request.flags = below(2) ? GPUMP_VICTIM_SERIAL_PORT : 0;
+    request.since = w.now;
+    request.now = w.now + below(20);
+    request.limit_cycles = once_in(3) ? GPUMP_UNKNOWN : below(3000);
+    request.timeout_cycles = once_in(2) ? GPUMP_UNKNOWN : below(1000);
+    request.late_price = below(3);
+    MODEL_CHECK(gpump_sm_blocks(w.sm, w.now, blocks, ENTRIES, &count) == GPUMP_OK);
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t t = 0; t < GPUMP_TECHNIQUES; t++) {
+            estimates[i].latency[t] = once_in(12) ? GPUMP_UNKNOWN : below(4000);
+            estimates[i].overhead[t] = once_in(12) ? GPUMP_UNKNOWN : below(4000);
+        }
+    memset(&view, 0, sizeof view);
+    view.blocks = blocks;
+    view.estimates = estimates;
+    view.count = count;
+    while (gpump_victim_policy_at(policies)) policies++;
+    policy = gpump_victim_policy_at(below(policies));
+    if (victim_decide(policy, &request, &geometry, &view, 1, NULL, 0, places, GPUMP_VICTIM_POSITIONS, choices,
+                      GPUMP_VICTIM_BLOCKS, &decision, &diag))
+        fail_msg("%s: %s %s (GPUMP_TEST_SEED=%llu, event %llu)", policy->name, gpump_result_name(diag.code), diag.field,
+                 (unsigned long long)model_seed, (unsigned long long)model_event_number);
+    MODEL_CHECK(decision.places + decision.missing == request.positions || decision.places == request.positions);
+    MODEL_CHECK((decision.missing != 0) == (decision.reason != GPUMP_REASON_YES));
+    /* The SM does what was decided. */
+    pass(w.now);
+    MODEL_CALL(GPUMP_OK, gpump_sm_advance(w.sm, w.now));
+    for (uint32_t i = 0; i < decision.choices; i++)
+        MODEL_CHECK(may(&w.blocks[choices[i].block.slot], choices[i].technique) == GPUMP_REASON_YES);
+    if (check_choices(choices, decision.choices, &reason,
+                      &fault)) { /* each may leave; together the room may be short */
+        MODEL_CHECK(reason == GPUMP_REASON_NO_CONTEXT_SPACE);
+        return;
+    }
+    carry_out(choices, decision.choices);
+    MODEL_CALL(GPUMP_OK, gpump_sm_preempt(w.sm, w.now, choices, decision.choices, &diag));
+    /* What a place promises is free, or becomes free by what leaves; no position is promised twice. */
+    cells_of(GPUMP_PART_REGISTERS, in_registers);
+    cells_of(GPUMP_PART_SHARED_MEMORY, in_shared);
+    for (uint32_t i = 0; i < decision.places; i++) {
+        const gpump_victim_place *p = &places[i];
+        MODEL_CHECK(p->position < geometry.positions && p->sm == 0);
+        MODEL_CHECK(p->register_base == p->position * geometry.registers);
+        MODEL_CHECK(p->shared_base == p->position * geometry.shared_bytes);
+        for (uint32_t j = 0; j < i; j++) MODEL_CHECK(places[j].position != p->position);
+        for (uint32_t c = 0; c < geometry.registers; c++)
+            MODEL_CHECK(becomes_free(in_registers[p->register_base + c], GPUMP_PART_REGISTERS));
+        for (uint32_t c = 0; c < geometry.shared_bytes; c++)
+            MODEL_CHECK(becomes_free(in_shared[p->shared_base + c], GPUMP_PART_SHARED_MEMORY));
+    }
+}
+
+static void event(void) {
+    switch (below(40)) {
+    case 0:
+    case 1:
+    case 2:
+    case 3:
+    case 4:
+    case 5: place(); break;
+    case 6:
+    case 7:
+    case 8:
+    case 9: preempt(); break;
+    case 10:
+    case 11: unpark(); break;
+    case 12: report_done(); break;
+    case 13:
+    case 14:
+    case 15:
+    case 16: report_waits(); break;
+    case 17:
+    case 18:
+    case 19:
+    case 20:
+    case 21:
+    case 22: report_moved(); break;
+    case 23: report_blocked(); break;
+    case 24:
+    case 25:
+    case 26:
+    case 27: report_progress(); break;
+    case 28:
+    case 29: settings(); break;
+    case 30: decide(); break;
+    default: next();
+    }
+}
+
+/* ---- all that can be asked ---- */
+
+static void compare(void) {
+    gpump_sm_statistics statistics;
+    gpump_block_view views[ENTRIES];
+    uint32_t count, at = 0;
+    uint64_t wake = GPUMP_UNKNOWN, later = w.now + below(100);
+    int pending = 0;
+    gpump_sm_get_statistics(w.sm, &statistics);
+    MODEL_CHECK(!memcmp(&statistics, &w.statistics, sizeof statistics));
+    MODEL_CHECK(gpump_sm_blocks(w.sm, later, views, ENTRIES, &count) == GPUMP_OK);
+    for (uint32_t i = 0; i < w.config.entries; i++) {
+        const mirror_block *b = &w.blocks[i];
+        const gpump_block_view *v = &views[at];
+        uint32_t allowed = 0, waits = 77;
+        uint64_t since = 77;
+        MODEL_CHECK(gpump_sm_state(w.sm, i) == b->state);
+        MODEL_CHECK(gpump_sm_may_issue(w.sm, i) ==
+                    (b->state == GPUMP_BLOCK_RUNNING || b->state == GPUMP_BLOCK_DRAINING ||
+                     (b->state == GPUMP_BLOCK_STOPPING && b->to_point && (b->waits & GPUMP_SM_WAIT_PREEMPTION_POINT))));
+        if (!b->state) continue;
+        MODEL_CHECK(at < count);
+        at++;
+        pending |= b->action_count != 0;
+        if ((b->state == GPUMP_BLOCK_SAVING || b->state == GPUMP_BLOCK_RESTORING) && b->port_end < wake)
+            wake = b->port_end;
+        for (uint32_t t = 0; t < GPUMP_TECHNIQUES; t++)
+            if (may(b, t) == GPUMP_REASON_YES) allowed |= 1u << t;
+        MODEL_CHECK(v->block.slot == i && v->block.generation == b->generation && v->cookie == b->request.cookie);
+        MODEL_CHECK(v->executed == b->executed && v->start_cycle == b->start && v->state == b->state);
+        MODEL_CHECK(v->cycles == b->cycles + (b->state == GPUMP_BLOCK_RUNNING || b->state == GPUMP_BLOCK_BLOCKED ||
+                                                      b->state == GPUMP_BLOCK_DRAINING ||
+                                                      b->state == GPUMP_BLOCK_STOPPING
+                                                  ? later - b->start
+                                                  : 0));
+        MODEL_CHECK(v->context_bytes == part_bytes(b, b->held) && v->kernel == b->request.kernel);
+        MODEL_CHECK(v->registers == (b->held & GPUMP_PART_REGISTERS ? b->registers : 0));
+        MODEL_CHECK(v->register_base == (b->held & GPUMP_PART_REGISTERS ? b->register_base : 0));
+        MODEL_CHECK(v->shared_bytes == (b->held & GPUMP_PART_SHARED_MEMORY ? b->shared : 0));
+        MODEL_CHECK(v->shared_base == (b->held & GPUMP_PART_SHARED_MEMORY ? b->shared_base : 0));
+        MODEL_CHECK(v->threads == (b->active ? b->request.need.threads : 0) && v->warps == (b->active ? b->warps : 0));
+        MODEL_CHECK(v->may == allowed && v->group == b->request.group && v->technique == b->technique);
+        MODEL_CHECK(v->keep == (b->state == GPUMP_BLOCK_STOPPING || b->state == GPUMP_BLOCK_SAVING ? b->keep : 0));
+        if (b->state != GPUMP_BLOCK_STOPPING)
+            MODEL_CHECK(gpump_sm_waits_for(w.sm, v->block, &waits, &since) == GPUMP_REASON_NOT_RUNNING && waits == 77);
+        else {
+            uint32_t lowest_wait = 0;
+            while (lowest_wait < 6 && !(b->waits >> lowest_wait & 1)) lowest_wait++;
+            MODEL_CHECK(gpump_sm_waits_for(w.sm, v->block, &waits, &since) ==
+                        (lowest_wait < 6 ? GPUMP_REASON_PIPELINE + lowest_wait : GPUMP_REASON_YES));
+            MODEL_CHECK(waits == b->waits && since == b->since);
+        }
+    }
+    MODEL_CHECK(at == count);
+    if (pending)
+        wake = w.now;
+    else if (w.config.timing != GPUMP_SM_TIMING_PORT)
+        wake = GPUMP_UNKNOWN;
+    MODEL_CHECK(gpump_sm_next_cycle(w.sm) == wake);
+    for (uint32_t k = 0; k <= KERNELS; k++)
+        MODEL_CHECK(gpump_sm_context_room(w.sm, k) == (k && w.of_kernel[k] ? w.room[k] : UINT64_MAX));
+}
+
+static size_t begin(void *memory) {
+    size_t bytes;
+    memset(&w, 0, sizeof w);
+    MODEL_CHECK(gpump_sm_config_preset(&w.config, "gtx480_lin") == GPUMP_OK);
+    w.config.lanes = 1u << below(5);
+    w.config.block_slots = 1 + below(8);
+    w.config.entries = w.config.block_slots + below(ENTRIES + 1 - w.config.block_slots);
+    w.config.warp_slots = 4 + below(20);
+    w.config.thread_slots = 8 + below(200);
+    w.config.registers = 1 + below(CELLS);
+    w.config.register_granule = 1 + below(once_in(2) ? 16 : 2);
+    w.config.shared_bytes = below(CELLS);
+    w.config.shared_granule_bytes = 1 + below(once_in(2) ? 16 : 2);
+    w.config.kernels = 1 + below(KERNELS);
+    w.config.placement = below(2);
+    w.config.techniques = once_in(4) ? below(16) : 15;
+    w.config.waits = once_in(2) ? GPUMP_SM_WAIT_ALL : below(64);
+    w.config.timing = below(2);
+    w.config.port_cycles = 1 + below(9);
+    w.config.port_bytes = 1 + below(9);
+    w.config.context_bytes = once_in(3) ? UINT64_MAX : below(4000);
+    w.shared_bytes = w.config.shared_bytes;
+    for (uint32_t i = 0; i < ENTRIES; i++) w.blocks[i].generation = 1;
+    MODEL_CHECK(gpump_sm_bytes(&w.config, &bytes, NULL) == GPUMP_OK);
+    MODEL_CHECK(gpump_sm_init(memory, bytes, &w.config, &w.sm, NULL) == GPUMP_OK);
+    return bytes;
+}
+
+static gpump_result adopt(void *memory, size_t bytes) {
+    gpump_diag diag;
+    gpump_result result = gpump_sm_adopt(memory, bytes, &w.config, &w.sm, &diag);
+    return result ? result : gpump_sm_check(w.sm, &diag);
+}
+static uint64_t hash(void) { return gpump_sm_hash(w.sm); }
+
+static void an_sm_and_its_mirror(void **state) {
+    static const model sm = {"sm", 500, begin, event, compare, adopt, hash};
+    (void)state;
+    model_run(&sm);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_sm_and_its_mirror),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
