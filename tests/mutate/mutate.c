@@ -1,13 +1,14 @@
 /* mutate: writes a C file with one small, deliberate mistake, to find out whether the tests notice it.
  *
- *   mutate FILE.c                  prints the number of places at which a mistake can be made
- *   mutate FILE.c PLACE [OUT.c]    writes FILE.c with the mistake of that place (0 and up) to OUT.c, and prints one
- * line: FILE.c:LINE: what stood there -> what stands there now
+ *   mutate FILE.c                  prints every place at which a mistake can be made, one line each, separated by tabs:
+ *                                  PLACE  LINE  FUNCTION  the line or statement as it stands  the same with the mistake
+ *   mutate FILE.c PLACE OUT.c      writes FILE.c with the mistake of that place to OUT.c
  *
  * The mistakes: another comparison, another arithmetic, logical or bitwise operator, another constant, a condition
- * negated, a statement left out. Comments, strings, preprocessor lines and file-scope declarations stay as they are.
- * Some mistakes do not compile, or compile to the same code; tests/mutate/run.sh passes over both. Exit status: 0 done,
- * 2 bad usage or a file that cannot be read or written. */
+ * negated, a statement left out. Comments, strings, preprocessor lines, tables and file-scope declarations stay as they
+ * are. Some mistakes do not compile, or compile to the same code; tests/mutate/run.sh passes over both. The first line
+ * of OUT.c is a #line directive, so that assertions name the same place. Exit status: 0 done, 2 bad usage or a file
+ * that cannot be read or written. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +24,7 @@ typedef struct token {
 /* One possible mistake: `remove` characters at `start` become `text`. */
 typedef struct mistake {
     size_t start, remove;
+    size_t function; /* index of the token that names the function */
     unsigned line;
     char text[64];
 } mistake;
@@ -33,6 +35,7 @@ static token *tokens;
 static size_t token_count;
 static mistake *mistakes;
 static size_t mistake_count;
+static size_t function; /* the one that find() is in */
 
 static void *more(void *array, size_t count, size_t size) {
     if (count & (count - 1)) return array; /* grows at powers of two */
@@ -99,6 +102,7 @@ static void add(size_t start, size_t end, unsigned line, const char *text) {
     m.start = start;
     m.remove = end - start;
     m.line = line;
+    m.function = function;
     snprintf(m.text, sizeof m.text, "%s", text);
     mistakes = (mistake *)more(mistakes, mistake_count, sizeof *mistakes);
     mistakes[mistake_count++] = m;
@@ -189,6 +193,7 @@ static void statements(size_t i) {
 static void find(void) {
     unsigned depth = 0;
     for (size_t i = 0; i < token_count; i++) {
+        if (!depth && tokens[i].kind == TOKEN_WORD && is_token(i + 1, "(")) function = i;
         if (is_token(i, "{")) depth++;
         if (is_token(i, "}") && depth) depth--;
         if (!depth || is_token(i, "extern")) continue;
@@ -203,34 +208,65 @@ static void find(void) {
     }
 }
 
-/* One line of text: runs of white space become one blank. */
-static void print_short(const char *text, size_t length) {
-    int blank = 0;
-    for (size_t i = 0; i < length && i < 100; i++) {
+/* One line of text: white space at both ends is left out, and other runs of it become one blank. */
+static void print_text(const char *text, size_t length, int *blank) {
+    for (size_t i = 0; i < length; i++) {
         int space = isspace((unsigned char)text[i]) != 0;
-        if (!space || !blank) putchar(space ? ' ' : text[i]);
-        blank = space;
+        if (!space && *blank == 1) putchar(' ');
+        if (!space) putchar(text[i]);
+        *blank = space ? *blank != 2 : 0; /* 2: at the beginning */
+        if (space && *blank == 0) *blank = 2;
     }
 }
 
-static int write_mutant(const char *name, size_t place, const char *out) {
-    const mistake *m = &mistakes[place];
+/* The three parts of the text that a mistake changes. */
+typedef struct change {
+    const char *before, *after;
+    size_t kept; /* characters behind m->text that stay: the condition that is negated */
+} change;
+static change change_of(const mistake *m) {
+    change c;
     int negates = !strcmp(m->text, "(!");
-    FILE *file = out ? fopen(out, "wb") : NULL;
-    printf("%s:%u: ", name, m->line);
-    print_short(source + m->start, m->remove + (size_t)negates);
-    printf(" -> %s\n", negates ? "negated" : m->text[0] ? m->text : "left out");
-    if (!out) return 0;
+    c.before = negates ? "(!" : m->text;
+    c.after = negates ? ")" : "";
+    c.kept = negates ? m->remove : 0;
+    return c;
+}
+
+static void list(void) {
+    for (size_t i = 0; i < mistake_count; i++) {
+        const mistake *m = &mistakes[i];
+        change c = change_of(m);
+        size_t first = m->start, last = m->start + m->remove;
+        int blank = 2;
+        while (first && source[first - 1] != '\n') first--;
+        while (last < source_length && source[last] != '\n') last++;
+        printf("%lu\t%u\t%.*s\t", (unsigned long)i, m->line, (int)tokens[m->function].length,
+               source + tokens[m->function].start);
+        print_text(source + first, last - first, &blank);
+        putchar('\t');
+        blank = 2;
+        print_text(source + first, m->start - first, &blank);
+        print_text(c.before, strlen(c.before), &blank);
+        print_text(source + m->start, c.kept, &blank);
+        print_text(c.after, strlen(c.after), &blank);
+        print_text(source + m->start + m->remove, last - m->start - m->remove, &blank);
+        putchar('\n');
+    }
+}
+
+static int write_mutant(const char *name, const mistake *m, const char *out) {
+    change c = change_of(m);
+    FILE *file = fopen(out, "wb");
     if (!file) {
         perror(out);
         return 2;
     }
+    fprintf(file, "#line 1 \"%s\"\n", name);
     fwrite(source, 1, m->start, file);
-    fputs(m->text, file);
-    if (negates) { /* "(condition" becomes "(!(condition)" */
-        fwrite(source + m->start, 1, m->remove, file);
-        fputc(')', file);
-    }
+    fputs(c.before, file);
+    fwrite(source + m->start, 1, c.kept, file);
+    fputs(c.after, file);
     fwrite(source + m->start + m->remove, 1, source_length - m->start - m->remove, file);
     if (fclose(file)) {
         perror(out);
@@ -242,8 +278,8 @@ static int write_mutant(const char *name, size_t place, const char *out) {
 int main(int argc, char **argv) {
     FILE *file;
     long length;
-    if (argc < 2 || argc > 4) {
-        fprintf(stderr, "usage: mutate FILE.c [PLACE [OUT.c]]\n");
+    if (argc != 2 && argc != 4) {
+        fprintf(stderr, "usage: mutate FILE.c [PLACE OUT.c]\n");
         return 2;
     }
     file = fopen(argv[1], "rb");
@@ -258,7 +294,7 @@ int main(int argc, char **argv) {
     split();
     find();
     if (argc == 2) {
-        printf("%lu\n", (unsigned long)mistake_count);
+        list();
         return 0;
     }
     {
@@ -269,6 +305,6 @@ int main(int argc, char **argv) {
                     argv[2]);
             return 2;
         }
-        return write_mutant(argv[1], place, argc > 3 ? argv[3] : NULL);
+        return write_mutant(argv[1], &mistakes[place], argv[3]);
     }
 }

@@ -1,101 +1,161 @@
 #!/bin/sh
 # How many small mistakes in the library do its tests notice?
-#   sh tests/mutate/run.sh [--mutants N] [--seed S] [--out FILE] [COMPONENT.c ...]
-# For every named file of gpump_impl (default: all of them), N mutants (default 60) are drawn by seed S (default 1) from the places that
-# tests/mutate/mutate.c finds. Each mutant is compiled, linked into a shared library, and given to the test programs of its room until
-# one of them fails (the mutant is killed) or all pass (it survives). Mutants that do not compile, or compile to the code of the
-# original, are drawn again. A test program may use 60 seconds of processor time; a mutant that needs more is killed, too.
-# Prints a table per file and every survivor. Exit status: 0 when at least 95 % of each file's mutants are killed, 1 when not, 2 usage.
+#   sh tests/mutate/run.sh [--mutants N] [--seed S] [--jobs J] [--build FOLDER] [--fresh] [--page FILE] [FILE.c ...]
+# For every named file of gpump_impl (default: all of them), N mutants (default 60) are drawn by seed S (default 1) from the places
+# that tests/mutate/mutate.c finds. Each mutant is compiled, linked into a shared library, and given to the test programs of its room
+# (tests_of, below) until one of them fails: the mutant is killed. If all pass, it survives. Mutants that do not compile, or compile to
+# the code of the original, are drawn again. A mutant that runs ten times as long as the original, and two seconds, is killed as well.
+# Results stay in FOLDER (default build-mutate): while a file, N and S are the same, a later call tries its survivors only; --fresh
+# tries all. --page writes the page with the table and all survivors of all files that FOLDER has results of.
+# tests/mutate/equivalent.txt holds the arguments why some survivors cannot be killed. Exit status: 0 when at least 95 % of each file's
+# other mutants are killed, 1 when not, 2 usage.
 set -u
+script=$(cd "$(dirname "$0")" && pwd)/run.sh
 cd "$(dirname "$0")/../.." || exit 2
 root=$(pwd)
-build=${GPUMP_MUTATE_BUILD:-$root/build-mutate}
-mutants=60 seed=1 out= files=
-while [ $# -gt 0 ]; do
-    case $1 in
-    --mutants) mutants=$2; shift 2 ;;
-    --seed) seed=$2; shift 2 ;;
-    --out) out=$2; shift 2 ;;
-    --one) break ;; # for this script alone: one mutant
-    -*) sed -n '2,3p' "$0"; exit 2 ;;
-    *) files="$files $1"; shift ;;
-    esac
-done
+cases=${GPUMP_TEST_CASES:-0.05}
+compiler=${CC:-gcc}
+flags="-std=c99 -w -fPIC -Igpump_impl -I." # without optimisation: most of a mutant's time is its compilation
 
-# Which test programs may notice a mistake in a room, fastest first.
-tests_of() {
-    case $1 in
-    base) echo base_ gpu_ context_in_place context_context sm_ scheduler_scheduler program_out_of_memory program_program ;;
-    gpu) echo gpu_ victim_cost sm_ context_in_place victim_ scheduler_ ;;
-    sm) echo sm_ victim_ ;;
-    *) echo "$1_" ;;
-    esac
-}
-
-if [ "${1:-}" = --one ]; then # --one FILE PLACE WORK: prints "killed", "survived" or "invalid", a blank, and the mistake
-    file=$2 place=$3 work=$4/$$
+# ---- for this script alone: --one FOLDER FILE PLACE prints "STATUS program place line function original mistake", tab-separated
+one() {
+    build=$1 file=$2 place=$3 name=$(basename "$2" .c)
+    work=$build/work/$$
     mkdir -p "$work"
     trap 'rm -rf "$work"' EXIT
-    mistake=$("$build/mutate" "$file" "$place" "$work/mutant.c")
-    object=$build/originals/$(basename "$file" .c).o
-    flags="-std=c99 -O1 -w -fPIC -Igpump_impl -I."
+    mistake=$(awk -F '\t' -v place="$place" '$1 == place' "$build/places/$name")
+    answer() { printf '%s\t%s\t%s\n' "$1" "$2" "$mistake"; exit 0; }
+    "$build/mutate" "$file" "$place" "$work/mutant.c" || exit 2
+    # shellcheck disable=SC2086  # lists of words
+    CCACHE_DISABLE=1 $compiler $flags -c "$work/mutant.c" -o "$work/mutant.o" 2>/dev/null || answer invalid compiler
+    cmp -s "$work/mutant.o" "$build/objects/$name.o" && answer invalid "same code"
+    others=$(ls "$build"/objects/*.o | grep -v "/$name\.o$")
     # shellcheck disable=SC2086
-    gcc $flags -c "$work/mutant.c" -o "$work/mutant.o" 2>/dev/null && ! cmp -s "$work/mutant.o" "$object" || { echo "invalid $mistake"; exit 0; }
-    others=$(ls "$build"/originals/*.o | grep -v "/$(basename "$file" .c)\.o$")
+    $compiler -shared -o "$work/libgpump.so" "$work/mutant.o" $others -lm 2>/dev/null || answer invalid linker
+    # The program that has killed most mutants of this file for its time comes first.
+    awk -F '\t' 'FILENAME ~ /seconds$/ { seconds[$1] = $2; kills[$1] += 0; next } $1 == "killed" { kills[$2]++ }
+        END { for (p in seconds) printf "%f\t%s\t%d\n", (kills[p] + 1) / (seconds[p] + 0.02), p, 10 * seconds[p] + 2.5 }' \
+        "$build/work/$name.seconds" "$build/work/$name.results" | sort -rn >"$work/order"
+    while IFS="$(printf '\t')" read -r _ program limit; do
+        (ulimit -t "$limit"; ulimit -v 8000000; cd "$work" && LD_LIBRARY_PATH="$work" GPUMP_TEST_CASES="$cases" "$build/tests/$program" </dev/null >/dev/null 2>&1) ||
+            answer killed "$program"
+    done <"$work/order"
+    # What an optimising compiler finds to be the same program is the same program.
     # shellcheck disable=SC2086
-    gcc -shared -Wl,-soname,"$(cat "$build/soname")" "$work/mutant.o" $others -lm -o "$work/$(cat "$build/soname")" 2>/dev/null || { echo "invalid $mistake"; exit 0; }
-    for prefix in $(tests_of "$(basename "$(dirname "$file")")"); do
-        for program in "$build"/tests/test_"$prefix"*; do
-            case $program in *.o | *_long | *_victim_properties_long) continue ;; esac
-            [ -x "$program" ] || continue
-            (ulimit -t 60; cd "$work" && LD_LIBRARY_PATH="$work" GPUMP_TEST_CASES="${GPUMP_TEST_CASES:-0.2}" "$program" >/dev/null 2>&1) ||
-                { echo "killed $mistake"; exit 0; }
-        done
-    done
-    echo "survived $mistake"
-    exit 0
-fi
+    $compiler $flags -O2 -c "$work/mutant.c" -o "$work/mutant.o" 2>/dev/null && $compiler $flags -O2 -c "$file" -o "$work/original.o" &&
+        cmp -s "$work/mutant.o" "$work/original.o" && answer invalid "same code"
+    answer survived -
+}
+if [ "${1:-}" = --one ]; then one "$2" "$3" "$4"; fi
 
-[ -n "$files" ] || files=$(ls gpump_impl/*/*.c)
-cmake -S . -B "$build" -DBUILD_SHARED_LIBS=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo -DGPUMP_EXAMPLES=OFF -DGPUMP_BENCH=OFF \
-    -DCMAKE_BUILD_RPATH_USE_ORIGIN=OFF -DCMAKE_SKIP_BUILD_RPATH=ON >"$build.log" 2>&1 && cmake --build "$build" --parallel 2 >>"$build.log" 2>&1 || { tail -20 "$build.log"; exit 2; }
-gcc -std=c99 -O1 -o "$build/mutate" tests/mutate/mutate.c || exit 2
-mkdir -p "$build/originals" "$build/work"
-rm -f "$build"/originals/*.o
-for file in gpump_impl/*/*.c; do gcc -std=c99 -O1 -w -fPIC -Igpump_impl -I. -c "$file" -o "$build/originals/$(basename "$file" .c).o" || exit 2; done
-readelf -d "$build"/libgpump.so | sed -n 's/.*soname: \[\(.*\)\].*/\1/p' >"$build/soname"
-
-status=0
-report=$(mktemp)
-echo "| file | places | mutants | killed | % |" >"$report"
-echo "|---|---|---|---|---|" >>"$report"
-for file in $files; do
-    places=$("$build/mutate" "$file")
-    # Places in an order that the seed alone decides; more than needed, because some are invalid.
-    awk -v n="$places" -v seed="$seed" 'BEGIN { srand(seed); for (i = 0; i < n; i++) order[i] = i
-        for (i = n - 1; i > 0; i--) { j = int(rand() * (i + 1)); t = order[i]; order[i] = order[j]; order[j] = t }
-        for (i = 0; i < n; i++) print order[i] }' >"$build/work/places"
-    : >"$build/work/results"
-    while [ "$(grep -vc '^invalid' "$build/work/results")" -lt "$mutants" ] && [ -s "$build/work/places" ]; do
-        missing=$((mutants - $(grep -vc '^invalid' "$build/work/results")))
-        head -n "$missing" "$build/work/places" >"$build/work/round"
-        sed -i "1,${missing}d" "$build/work/places"
-        xargs -P "$(nproc)" -I{} sh "$0" --one "$file" {} "$build/work" <"$build/work/round" >>"$build/work/results"
-    done
-    tried=$(grep -vc '^invalid' "$build/work/results")
-    killed=$(grep -c '^killed' "$build/work/results")
-    percent=$((tried ? 100 * killed / tried : 100))
-    echo "| $(basename "$file") | $places | $tried | $killed | $percent |" >>"$report"
-    [ "$percent" -ge 95 ] || status=1
-    sed -n 's/^survived //p' "$build/work/results" | sort >>"$report.survivors"
-    tail -1 "$report" >&2
+# ---- the command
+mutants=60 seed=1 jobs=$(nproc 2>/dev/null || echo 2) build=$root/build-mutate fresh= page= files= asked=$*
+usage() { sed -n '2,3p' "$script" >&2; exit 2; }
+while [ $# -gt 0 ]; do
+    case $1 in
+    --fresh) fresh=1; shift; continue ;;
+    --mutants | --seed | --jobs | --build | --page) [ $# -ge 2 ] || usage ;;
+    -*) usage ;;
+    *)
+        [ -f "$1" ] || { echo "$1: no such file" >&2; exit 2; }
+        files="$files $1"; shift; continue ;;
+    esac
+    case $1 in
+    --mutants) mutants=$2 ;;
+    --seed) seed=$2 ;;
+    --jobs) jobs=$2 ;;
+    --build) build=$2 ;;
+    --page) page=$2 ;;
+    esac
+    shift 2
 done
-{
-    cat "$report"
-    echo
-    echo "Survivors:"
-    echo
-    [ -s "$report.survivors" ] && sed 's/^/    /' "$report.survivors"
-} | tee ${out:+"$out"}
-rm -f "$report" "$report.survivors"
+[ -n "$files" ] || files=$(ls gpump_impl/*/*.c)
+case $build in /*) ;; *) build=$root/$build ;; esac
+mkdir -p "$build/objects" "$build/tests" "$build/places" "$build/results" "$build/work" || exit 2
+
+# The test programs that may notice a mistake in a room: those of the room, of the rooms that use it, and those of several rooms.
+tests_of() {
+    case $1 in
+    base) areas="base gpu memory program context sm victim scheduler model" ;;
+    gpu) areas="gpu memory context sm victim scheduler model" ;;
+    sm) areas="sm victim model" ;;
+    context | victim | scheduler) areas="$1 model" ;;
+    *) areas=$1 ;;
+    esac
+    for area in $areas; do grep -l '^/\* labels: ' tests/"$area"/*.c 2>/dev/null; done
+    case $1 in context | sm | scheduler) echo tests/base/altered_memory.c ;; esac
+}
+program_of() { echo "$1" | sed 's|^tests/||; s|/|_|; s|\.c$||'; }
+
+$compiler -std=c99 -O1 -o "$build/mutate" tests/mutate/mutate.c || exit 2
+rm -f "$build"/objects/*.o
+for file in gpump_impl/*/*.c; do
+    # shellcheck disable=SC2086
+    $compiler $flags -c "$file" -o "$build/objects/$(basename "$file" .c).o" || exit 2
+done
+$compiler -shared -o "$build/libgpump.so" "$build"/objects/*.o -lm || exit 2
+built=" "
+status=0
+for file in $files; do
+    name=$(basename "$file" .c)
+    : >"$build/work/$name.seconds"
+    for source in $(tests_of "$(basename "$(dirname "$file")")"); do
+        head -1 "$source" | grep -q 'link:\|labels:.* long' && continue # needs a host, or takes minutes
+        program=$(program_of "$source")
+        case $built in
+        *" $program "*) ;;
+        *)
+            # shellcheck disable=SC2086
+            $compiler $flags -D_GNU_SOURCE -Itests "-DGPUMP_SOURCE_DIR=\"$root\"" "-DGPUMP_BINARY_DIR=\"$build\"" "$source" -o "$build/tests/$program" \
+                -L"$build" -lgpump -lcmocka -lm || exit 2
+            (
+                cd "$build/work" && LD_LIBRARY_PATH="$build" GPUMP_TEST_CASES="$cases" "$build/tests/$program" </dev/null >"$program.log" 2>&1 ||
+                    { echo "$source fails without any mistake: see $build/work/$program.log" >&2; exit 1; }
+                times | tail -1 | sed 's/[ms]/ /g' | awk '{ print 60 * $1 + $2 + 60 * $3 + $4 }' >"$build/tests/$program.seconds"
+            ) || exit 2
+            built="$built$program " ;;
+        esac
+        printf '%s\t%s\n' "$program" "$(cat "$build/tests/$program.seconds")" >>"$build/work/$name.seconds"
+    done
+    "$build/mutate" "$file" >"$build/places/$name"
+    key="$file $(wc -l <"$build/places/$name") $(cksum <"$file") $mutants $seed"
+    results=$build/work/$name.results
+    : >"$results"
+    # Places in an order that the seed alone decides; more than needed, because some are invalid.
+    awk -v n="$(wc -l <"$build/places/$name")" -v seed="$seed" 'BEGIN { srand(seed); for (i = 0; i < n; i++) order[i] = i
+        for (i = n - 1; i > 0; i--) { j = int(rand() * (i + 1)); t = order[i]; order[i] = order[j]; order[j] = t }
+        for (i = 0; i < n; i++) print order[i] }' >"$build/work/$name.left"
+    if [ -z "$fresh" ] && [ -f "$build/results/$name" ] && [ "$(head -1 "$build/results/$name")" = "$key" ]; then
+        sed 1d "$build/results/$name" | grep -v '^survived' >"$results"
+        cut -f 3 "$results" | grep -vxF -f - "$build/work/$name.left" >"$build/work/$name.rest"
+        mv "$build/work/$name.rest" "$build/work/$name.left"
+    fi
+    while missing=$((mutants - $(grep -vc "^invalid" "$results"))); [ "$missing" -gt 0 ] && [ -s "$build/work/$name.left" ]; do
+        head -n "$missing" "$build/work/$name.left" >"$build/work/$name.round"
+        sed -i "1,${missing}d" "$build/work/$name.left"
+        CC=$compiler GPUMP_TEST_CASES=$cases xargs -P "$jobs" -I{} sh "$script" --one "$build" "$file" {} <"$build/work/$name.round" >>"$results"
+    done
+    { echo "$key"; sort -t "$(printf '\t')" -k 4,4n "$results"; } >"$build/results/$name"
+    awk -f tests/mutate/report.awk -v what=row tests/mutate/equivalent.txt "$build/results/$name"
+    awk -f tests/mutate/report.awk -v what=survivors tests/mutate/equivalent.txt "$build/results/$name"
+    awk -f tests/mutate/report.awk -v what=verdict tests/mutate/equivalent.txt "$build/results/$name" || status=1
+done
+if [ -n "$page" ]; then
+    {
+        printf '%s\n' '# Mutation: do the tests notice mistakes?' '' \
+            'This page is written by `sh tests/mutate/run.sh --page docs/mutation.md`, which takes about an hour on two cores.' \
+            "Last written on $(date -u +%Y-%m-%d)."
+        cat tests/mutate/page.md
+        awk -f tests/mutate/report.awk -v what=head tests/mutate/equivalent.txt
+        for file in gpump_impl/*/*.c; do
+            [ -f "$build/results/$(basename "$file" .c)" ] &&
+                awk -f tests/mutate/report.awk -v what=row tests/mutate/equivalent.txt "$build/results/$(basename "$file" .c)"
+        done
+        printf '\n## Survivors\n'
+        for file in gpump_impl/*/*.c; do
+            [ -f "$build/results/$(basename "$file" .c)" ] &&
+                awk -f tests/mutate/report.awk -v what=list tests/mutate/equivalent.txt "$build/results/$(basename "$file" .c)"
+        done
+    } >"$page.new" && mv "$page.new" "$page"
+fi
 exit $status

@@ -1,0 +1,61 @@
+# Used by run.sh: awk -f report.awk -v what=head|row|survivors|list|verdict equivalent.txt RESULTS
+# equivalent.txt: four lines each, separated by blank lines; lines that begin with # do not count:
+#   FILE.c FUNCTION
+#   - the line as it stands
+#   + the line with the mistake
+#   the argument, on one line or more
+# RESULTS: a line about the run, then STATUS, program, place, line, function, original and mistake, separated by tabs.
+BEGIN {
+    FS = "\t"
+    if (what == "head") {
+        print "| file | places | mutants | killed | equivalent | survived | % |"
+        print "|---|---|---|---|---|---|---|"
+    }
+}
+FNR == NR {
+    if (/^#/) next
+    if (/^$/) {
+        state = 0
+        next
+    }
+    state++
+    if (state == 1) key = $0
+    else if (state <= 3) key = key "\t" substr($0, 3)
+    else argument[key] = (state == 4 ? "" : argument[key] " ") $0
+    next
+}
+FNR == 1 {
+    split($0, run, " ")
+    path = run[1]
+    file = path
+    sub(/.*\//, "", file)
+    next
+}
+$1 == "invalid" { next }
+{
+    tried++
+    key = file " " $5 "\t" $6 "\t" $7
+    if ($1 == "killed") {
+        killed++
+        if (key in argument) wrong = wrong "\n" path ":" $4 ": " $2 " kills what equivalent.txt calls equivalent"
+        next
+    }
+    reason = key in argument ? argument[key] : ""
+    if (reason != "") equivalent++
+    else if (what == "survivors") printf "%s:%s: %s: %s   ->   %s\n", path, $4, $5, $6, $7
+    if (what == "list") {
+        if (!listed++) printf "\n### %s\n", file
+        printf "\n`%s`, line %s. %s\n\n", $5, $4, reason != "" ? "Equivalent: " reason : "Not killed."
+        printf "    - %s\n    + %s\n", $6, $7
+    }
+}
+END {
+    percent = tried > equivalent ? int(100 * killed / (tried - equivalent)) : 100
+    if (what == "row") {
+        printf "| %s | %d | %d | %d | %d | %d | %d |\n", file, run[2], tried, killed, equivalent, tried - killed - equivalent, percent
+    }
+    if (what == "verdict") {
+        if (wrong != "") print substr(wrong, 2)
+        exit percent < 95 || wrong != ""
+    }
+}
