@@ -240,7 +240,7 @@ static void place(void) {
     gpump_sm_history *saved = NULL, history;
     gpump_block_ref ref = {77, 77};
     gpump_diag diag;
-    uint32_t bases[2], index = 0;
+    uint32_t bases[2], index = 0, slot = once_in(4) ? below(w.config.entries + once_in(10)) : GPUMP_NONE;
     uint64_t time = model_time(w.now, w.now);
     gpump_reason reason;
     gpump_result expected;
@@ -268,12 +268,20 @@ static void place(void) {
         return;
     }
     reason = place_room(request.kernel, &request.need, bases, &either);
+    MODEL_CHECK(gpump_sm_room(w.sm, request.kernel, &request.need) == reason || either);
+    if (slot != GPUMP_NONE && slot >= w.config.entries) {
+        MODEL_CALL(GPUMP_ERROR_ARGUMENT, gpump_sm_place_in(w.sm, time, slot, &request, saved, &ref, &diag));
+        return;
+    }
+    if (!reason && slot != GPUMP_NONE && w.blocks[slot].state) reason = GPUMP_REASON_BLOCK_SLOTS;
     expected = model_time_is_wrong(time, w.now)    ? GPUMP_ERROR_TIME
                : reason == GPUMP_REASON_NEVER_FITS ? GPUMP_ERROR_REFUSED
                : reason                            ? GPUMP_BUSY
                                                    : GPUMP_OK;
-    MODEL_CHECK(gpump_sm_room(w.sm, request.kernel, &request.need) == reason || either);
-    MODEL_CALL(expected, gpump_sm_place(w.sm, time, &request, saved, &ref, &diag));
+    if (slot == GPUMP_NONE)
+        MODEL_CALL(expected, gpump_sm_place(w.sm, time, &request, saved, &ref, &diag));
+    else
+        MODEL_CALL(expected, gpump_sm_place_in(w.sm, time, slot, &request, saved, &ref, &diag));
     if (expected) {
         MODEL_CHECK(ref.slot == 77 && ref.generation == 77);
         MODEL_CHECK(diag.code == expected && (expected == GPUMP_ERROR_TIME || diag.reason == reason || either));
@@ -281,7 +289,8 @@ static void place(void) {
         return;
     }
     pass(time);
-    for (b = w.blocks; b->state; b++) {}
+    for (b = w.blocks; slot == GPUMP_NONE && b->state; b++) {} /* the lowest free entry */
+    if (slot != GPUMP_NONE) b = &w.blocks[slot];
     MODEL_CHECK(ref.slot == (uint32_t)(b - w.blocks) && ref.generation == b->generation);
     if (!w.of_kernel[request.kernel]++) w.room[request.kernel] = w.config.context_bytes;
     b->request = request;
@@ -494,16 +503,19 @@ static void next(void) {
     gpump_sm_action a;
     uint64_t time = model_time(w.now, w.now);
     mirror_block *b = w.blocks;
+    int has_action;
     if (model_time_is_wrong(time, w.now)) {
         MODEL_CALL(GPUMP_ERROR_TIME, gpump_sm_next(w.sm, time, &a));
         return;
     }
+    has_action = gpump_sm_has_action(w.sm, time);
     pass(time);
     while (b < w.blocks + w.config.entries && !b->action_count) b++;
     if (b == w.blocks + w.config.entries) {
         MODEL_CALL(GPUMP_EMPTY, gpump_sm_next(w.sm, time, &a));
         return;
     }
+    MODEL_CHECK(has_action);
     MODEL_CALL(GPUMP_OK, gpump_sm_next(w.sm, time, &a));
     MODEL_CHECK(a.kind == b->actions[0] && a.block.slot == (uint32_t)(b - w.blocks));
     MODEL_CHECK(a.block.generation == b->generation && a.cookie == b->request.cookie);
@@ -544,21 +556,30 @@ static void report_done(void) {
     gpump_block_ref ref = any_ref();
     uint64_t time = model_time(w.now, w.now);
     mirror_block *b = block_of(ref);
-    MODEL_CALL(fact(time, ref,
-                    1u << GPUMP_BLOCK_RUNNING | 1u << GPUMP_BLOCK_BLOCKED | 1u << GPUMP_BLOCK_DRAINING |
-                        1u << GPUMP_BLOCK_STOPPING),
-               gpump_sm_report_done(w.sm, time, ref));
-    if (gpump_sm_state(w.sm, ref.slot < w.config.entries ? ref.slot : 0) != GPUMP_BLOCK_DONE || !is_here(ref) ||
-        b->state == GPUMP_BLOCK_DONE)
-        return;
+    gpump_result expected = fact(time, ref,
+                                 1u << GPUMP_BLOCK_RUNNING | 1u << GPUMP_BLOCK_BLOCKED | 1u << GPUMP_BLOCK_DRAINING |
+                                     1u << GPUMP_BLOCK_STOPPING | 1u << GPUMP_BLOCK_SAVING | 1u << GPUMP_BLOCK_FLUSHED);
+    /* A block that has left its slots executes nothing; one that was dropped has nothing in flight. */
+    if (!expected && (!b->active || is_pending(b, GPUMP_SM_ACTION_FREED))) expected = GPUMP_ERROR_STATE;
+    MODEL_CALL(expected, gpump_sm_report_done(w.sm, time, ref));
+    if (expected) return;
     pass(time);
     if (b->state == GPUMP_BLOCK_STOPPING) w.statistics.stop_cycles += w.now - b->since;
     if (b->state == GPUMP_BLOCK_DRAINING) {
         w.statistics.drained++;
         w.statistics.drain_cycles += w.now - b->since;
     }
+    if (b->state == GPUMP_BLOCK_FLUSHED) w.statistics.drop_cycles += w.now - b->since;
+    if (b->state == GPUMP_BLOCK_SAVING) { /* what is left of its transfer gives the port back, if it was the last one */
+        const uint64_t end = b->port_start > w.now ? b->port_start : w.now;
+        w.statistics.save_cycles += w.now - b->since;
+        if (b->port_end == w.port_free && end < b->port_end) {
+            w.statistics.port_cycles -= b->port_end - end;
+            w.port_free = end;
+        }
+    } else /* a flushed block ran until it was told, and then to its end */
+        b->cycles += w.now - (b->state == GPUMP_BLOCK_FLUSHED ? b->since : b->start);
     w.statistics.done++;
-    b->cycles += w.now - b->start;
     give_room(b);
     b->action_count = 0;
     b->state = b->why = GPUMP_BLOCK_DONE;
