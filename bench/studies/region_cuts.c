@@ -17,6 +17,9 @@
 #define _GNU_SOURCE
 #include "studies/region_runs.h"
 
+#include "output.h"
+#include "progress.h"
+
 /* ---- what a run overwrites ---- */
 
 /* For each place that a warp (or thread) has read: by which instructions, and when. Places of blocks that have ended
@@ -265,13 +268,17 @@ static void summarize(uint32_t kernels) {
 int main(int argc, char **argv) {
     const char *only = NULL;
     uint32_t kernels = region_kernels(names), k;
+    progress shown;
     int is_short = 0, i, measured = 0;
     for (i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "--short"))
             is_short = 1;
         else if (!strcmp(argv[i], "--kernel") && i + 1 < argc)
             only = argv[++i];
-        else {
+        else if (!strcmp(argv[i], "--help")) {
+            puts("usage: region_cuts [--short] [--kernel NAME]: what cuts idempotent regions, as CSV");
+            return output_status(0, "region_cuts");
+        } else {
             fprintf(stderr, "usage: region_cuts [--short] [--kernel NAME]\n");
             return 2;
         }
@@ -281,16 +288,19 @@ int main(int argc, char **argv) {
     if (!watching.places || !watching.meets) fail("all", "out of memory");
     printf("cuts,kernel,length,mean,live,instructions,instructions_all,instructions_changed,cycles,cycles_all,cycles_"
            "changed\n");
+    progress_begin(&shown, "region_cuts");
     for (k = 0; k < kernels; k++)
         if (!only || !strcmp(only, names[k])) {
+            progress_show(&shown, (double)k / kernels, names[k]);
             measure(k, is_short);
             measured++;
         }
+    progress_end(&shown);
     if (measured)
         summarize(kernels);
     else
         fprintf(stderr, "region_cuts: no kernel of that name\n");
     free(watching.places);
     free(watching.meets);
-    return measured ? 0 : 2;
+    return output_status(measured ? 0 : 2, "region_cuts");
 }

@@ -10,12 +10,16 @@
 #define STOP_OR_RUN
 #include "rows/rows_lin_contexts.c"
 
+#include "output.h"
+#include "progress.h"
+
 typedef struct strategy {
     const char *name;
     uint32_t way;
 } strategy;
 
-static void sweep(uint32_t interval, uint32_t signals) {
+/* `shown` is at share `from` when the sweep begins and at share `to` when it ends. */
+static void sweep(uint32_t interval, uint32_t signals, progress *shown, double from, double to) {
     static const strategy strategies[] = {{"stop", WAY_NAIVE}, {"point", WAY_SELECTIVE}, {"choose", WAY_CHOOSE}};
     enum { STRATEGIES = 3 };
     double latency[STRATEGIES][SUBJECTS], bytes[STRATEGIES] = {0, 0, 0}, us[STRATEGIES] = {0, 0, 0},
@@ -31,6 +35,9 @@ static void sweep(uint32_t interval, uint32_t signals) {
         uint64_t length, times[SIGNALS];
         double all_latency = 0, all_bytes = 0, sum_latency[STRATEGIES] = {0, 0, 0}, sum_bytes[STRATEGIES] = {0, 0, 0};
         uint32_t here = 0;
+        char what[128];
+        snprintf(what, sizeof what, "K = %u, %s", interval, subjects[i].label);
+        progress_show(shown, from + (to - from) * i / SUBJECTS, what);
         subject_path(&subjects[i], path, sizeof path);
         machine_options_default(&options);
         options.gpu = "gtx480_lin";
@@ -83,19 +90,25 @@ static void sweep(uint32_t interval, uint32_t signals) {
 int main(int argc, char **argv) {
     static const uint32_t intervals[] = {20, 50, 100, 200, 500, 1000};
     const int is_short = argc == 2 && strcmp(argv[1], "--short") == 0;
+    const uint32_t count = sizeof intervals / sizeof *intervals;
+    progress shown;
     uint32_t i;
-    if (argc == 2 && strcmp(argv[1], "--help") == 0)
-        return puts("usage: stop_or_run [--short]: latency against bytes for K = 20 to 1000, as CSV"), 0;
+    if (argc == 2 && strcmp(argv[1], "--help") == 0) {
+        puts("usage: stop_or_run [--short]: latency against bytes for K = 20 to 1000, as CSV");
+        return output_status(0, "stop_or_run");
+    }
     if (argc > 2 || (argc == 2 && !is_short)) {
         fprintf(stderr, "usage: stop_or_run [--short]\n");
         return 2;
     }
     (void)gpump_gpu_config_preset(&gpu, "gtx480_lin");
     printf("k,strategy,kernels,signals,latency_us,latency_pct,kilobytes,bytes_pct\n");
-    for (i = 0; i < sizeof intervals / sizeof *intervals; i++) {
+    progress_begin(&shown, "stop_or_run");
+    for (i = 0; i < count; i++) {
         if (is_short && i % 5) continue;
-        sweep(intervals[i], is_short ? 2 : 12);
+        sweep(intervals[i], is_short ? 2 : 12, &shown, (double)i / count, (i + 1.0) / count);
+        progress_end(&shown);
         fflush(stdout);
     }
-    return 0;
+    return output_status(0, "stop_or_run");
 }

@@ -43,7 +43,7 @@ static const char *const usage_text =
     "sweep, evaluate and machines:\n"
     "  --workloads N          how many; evaluate: per process count (10)\n"
     "  --threads N            all cores\n"
-    "  --quiet                no progress bar\n"
+    "  --quiet                do not say how far it is\n"
     "sweep and machines:\n"
     "  --seed N               of the random workloads (1)\n"
     "sweep:\n"

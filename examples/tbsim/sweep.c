@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "progress.h"
 #include "tbsim.h"
 
 void tb_random_workload(const tb_library *library, uint32_t count, uint32_t number, uint64_t seed, int prioritised,
@@ -36,7 +37,7 @@ volatile sig_atomic_t tb_stop;
 typedef struct team {
     tb_job *jobs;
     uint32_t count, next, done, failed;
-    int progress;
+    progress *shown; /* NULL: nobody looks */
     pthread_mutex_t lock;
 } team;
 
@@ -55,20 +56,17 @@ static void *work(void *argument) {
         pthread_mutex_lock(&t->lock);
         t->done++;
         t->failed += failed != 0;
-        if (t->progress) {
-            char bar[41];
-            uint32_t filled = (uint32_t)((uint64_t)t->done * 40 / t->count);
-            memset(bar, '.', 40);
-            memset(bar, '#', filled);
-            bar[40] = 0;
-            fprintf(stderr, "\r[%s] %u of %u runs", bar, t->done, t->count);
-            if (t->done == t->count) fputc('\n', stderr);
+        if (t->shown) {
+            char what[64];
+            snprintf(what, sizeof what, "%u of %u runs", t->done, t->count);
+            progress_show(t->shown, (double)t->done / t->count, what);
         }
         pthread_mutex_unlock(&t->lock);
     }
 }
 
-uint32_t tb_run_jobs(tb_job *jobs, uint32_t count, uint32_t threads, int progress) {
+uint32_t tb_run_jobs(tb_job *jobs, uint32_t count, uint32_t threads, int shows) {
+    progress shown;
     team t;
     pthread_t thread[256];
     uint32_t started = 0;
@@ -76,7 +74,8 @@ uint32_t tb_run_jobs(tb_job *jobs, uint32_t count, uint32_t threads, int progres
     memset(&t, 0, sizeof t);
     t.jobs = jobs;
     t.count = count;
-    t.progress = progress && isatty(2);
+    t.shown = shows ? &shown : NULL;
+    progress_begin(&shown, "tbsim");
     for (uint32_t i = 0; i < count; i++) snprintf(jobs[i].result.error, sizeof jobs[i].result.error, "interrupted");
     pthread_mutex_init(&t.lock, NULL);
     if (!threads) threads = cores > 0 ? (uint32_t)cores : 1;
@@ -85,6 +84,7 @@ uint32_t tb_run_jobs(tb_job *jobs, uint32_t count, uint32_t threads, int progres
         started++;
     work(&t);
     for (uint32_t i = 0; i < started; i++) pthread_join(thread[i], NULL);
+    progress_end(&shown);
     pthread_mutex_destroy(&t.lock);
     return t.failed + (t.count - t.done);
 }

@@ -162,9 +162,9 @@ typedef struct tb_job {
     tb_workload workload; /* drawn */
     tb_result result;
 } tb_job;
-/* Runs jobs on `threads` threads (0: one per core); results do not depend on how many. progress: a bar on standard
- * error when that is a terminal. Returns how many failed. */
-uint32_t tb_run_jobs(tb_job *jobs, uint32_t count, uint32_t threads, int progress);
+/* Runs jobs on `threads` threads (0: one per core); results do not depend on how many. shows: says on
+ * standard error how far it is. Returns how many failed. */
+uint32_t tb_run_jobs(tb_job *jobs, uint32_t count, uint32_t threads, int shows);
 
 /* ---- evaluation.c: Tanasic 5.3 ---- */
 typedef struct tb_evaluation tb_evaluation;

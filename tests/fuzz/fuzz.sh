@@ -18,6 +18,7 @@ flags="-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefin
 cmake -S . -B build-fuzz $generator -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ "-DCMAKE_C_FLAGS=$flags" \
     "-DCMAKE_CXX_FLAGS=$flags" "-DCMAKE_BUILD_TYPE=RelWithDebInfo" "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O1 -g" \
     "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -g" -DGPUMP_FUZZ=ON >build-fuzz/build.log 2>&1 || { tail -20 build-fuzz/build.log; exit 2; }
+[ -n "${TMPDIR:-}" ] || [ ! -w /dev/shm ] || export TMPDIR=/dev/shm # each input becomes a file
 failed=0
 for target; do
     case $target in

@@ -34,7 +34,9 @@ static void test_full_disk(void **state) {
          "merge /dev/full part.csv 2>&1",
          "tbsim: cannot write /dev/full: No space left", 2},
         {GPUMP_BINARY_DIR "/bench/reproduce --list 2>&1 >/dev/full", "reproduce: cannot write standard output", 1},
-        {GPUMP_BINARY_DIR "/bench/micro --list 2>&1 >/dev/full", "micro: cannot write standard output", 1}};
+        {GPUMP_BINARY_DIR "/bench/micro --list 2>&1 >/dev/full", "micro: cannot write standard output", 1},
+        {GPUMP_BINARY_DIR "/bench/stop_or_run --help 2>&1 >/dev/full", "stop_or_run: cannot write standard output", 1},
+        {GPUMP_BINARY_DIR "/bench/region_cuts --help 2>&1 >/dev/full", "region_cuts: cannot write standard output", 1}};
     size_t i;
     (void)state;
     if (access("/dev/full", W_OK)) skip();
@@ -113,12 +115,30 @@ static void test_interrupts(void **state) {
     assert_non_null(strstr(output, "not ended"));
 }
 
+/* What runs for longer than two seconds says how far it is: on a terminal, and not before a minute elsewhere. */
+static void test_progress(void **state) {
+    static const char sweep[] = "timeout -s INT 4 " TBSIM "sweep --workloads 20000 --out swept.csv";
+    static const char run[] = "timeout -s INT 4 " MINIGPU "run long.yaml";
+    char command[1024];
+    (void)state;
+    if (run_command("command -v script", output, sizeof output)) skip();
+    snprintf(command, sizeof command, "script -qec '%s' /dev/null & script -qec '%s' /dev/null; wait", sweep, run);
+    (void)run_command(command, output, sizeof output);
+    assert_non_null(strstr(output, " blocks done, 0%, about "));
+    assert_non_null(strstr(output, " of 20000 runs, "));
+    snprintf(command, sizeof command, "(%s 2>&1 >/dev/null & %s 2>&1 >/dev/null; wait) | grep -v interrupted", sweep,
+             run);
+    (void)run_command(command, output, sizeof output);
+    assert_string_equal(output, "");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_full_disk),
                                        cmocka_unit_test(test_bad_input_has_a_reason),
                                        cmocka_unit_test(test_options_of_other_commands),
                                        cmocka_unit_test(test_starvation_is_named),
                                        cmocka_unit_test(test_short_turns_are_refused),
-                                       cmocka_unit_test(test_interrupts)};
+                                       cmocka_unit_test(test_interrupts),
+                                       cmocka_unit_test(test_progress)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

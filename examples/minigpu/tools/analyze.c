@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "analysis/analysis.h"
+#include "progress.h"
 #include "tools/options.h"
 #include "ptx/ptx_reader.h"
 #include "analysis/sm75_registers.h"
@@ -140,6 +141,8 @@ typedef struct totals {
     char (*opcodes)[64];                               /* of refusals, first word only */
     uint32_t *counts;
     uint32_t kinds, capacity;
+    progress shown;       /* of a survey ... */
+    double at, per_entry; /* ... which is at this share, and an entry of the present folder is so much of it */
 } totals;
 
 /* ---- one kernel ---- */
@@ -452,12 +455,17 @@ static void survey_folder(const char *root, const analyze_options *options, tota
     closedir(folder);
     if (count) qsort(names, count, sizeof *names, by_name);
     for (i = 0; i < count; i++) {
+        const double begun = all->at, per_entry = all->per_entry;
         struct stat status;
         size_t length = strlen(names[i]);
+        progress_show(&all->shown, begun, names[i]);
+        all->per_entry /= (double)count;
         if (lstat(names[i], &status) == 0 && S_ISDIR(status.st_mode))
             survey_folder(names[i], options, all, depth + 1);
         else if (length > 4 && strcmp(names[i] + length - 4, ".ptx") == 0)
             analyze_file(names[i], options, all);
+        all->per_entry = per_entry;
+        all->at = begun + per_entry / (double)count;
         free(names[i]);
     }
     free(names);
@@ -532,9 +540,12 @@ int command_analyze(int argc, char **argv) {
         return STATUS_BAD_INPUT;
     }
     if (options.csv) print_csv_header();
-    if (folder)
+    if (folder) {
+        progress_begin(&all.shown, "minigpu analyze");
+        all.per_entry = 1;
         survey_folder(folder, &options, &all, 0);
-    else
+        progress_end(&all.shown);
+    } else
         status = analyze_file(argv[optind], &options, &all);
     if (folder && !options.csv) print_totals(&all);
     if (folder && !all.files) {
